@@ -1,0 +1,42 @@
+/*
+ * One way to show a recording. A renderer is a const row in renderers.c; --NAME, its help and its file
+ * suffix follow from the row. Exactly one of .render and .stream is set.
+ *
+ * Output is deterministic: the same input and options give the same bytes. Names are foreign bytes: each
+ * renderer escapes at its own edge (escape.h). A renderer writes to out and returns 0 or -errno; the caller
+ * opens, flushes and closes out and reports its errors.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct profile;
+struct report;
+
+struct render_opts {
+	const char *title;		/* NULL: made from the facts */
+	const char *kernel_suffix;	/* appended to kernel names by text formats: "_[k]"; "" none */
+	bool offsets;			/* name+0x12 */
+	bool reverse_stack;		/* CSV: outermost frame first */
+	bool quiet;			/* CSV: no header */
+	uint32_t top;			/* text: rows; 0: 40 */
+	double min_percent;		/* pictures: hide frames narrower than this */
+};
+
+struct renderer {
+	const char *name;		/* the option --NAME */
+	const char *suffixes;		/* ".svg", ".folded .collapse": the first is its default file's */
+	const char *help;		/* one line */
+	bool is_picture;		/* never written to a terminal: goes to trace.svg beside the trace */
+
+	/* Writes the whole picture of a call tree. */
+	int (*render)(const struct profile *prof, const struct render_opts *opts, FILE *out);
+
+	/* Writes the samples themselves, in time order. */
+	int (*stream)(struct report *rep, const struct render_opts *opts, FILE *out);
+};
+
+extern const struct renderer *const renderers[];	/* ends with NULL */
+const struct renderer *renderer_find(const char *name);

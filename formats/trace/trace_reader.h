@@ -1,0 +1,48 @@
+/*
+ * .pbz -> records. Survives truncation and damage: whole chunks before a cut and after a damaged one are
+ * read, the rest is counted.
+ *
+ *	trace_reader_open(path, &r)		"-": standard input, spooled to an unlinked file
+ *	while ((n = trace_reader_next(r, &rec)) > 0) ...
+ *	trace_reader_rewind(r)			again from the start
+ *	trace_reader_close(r)
+ *
+ * Every record handed out has been checked: counts against the bytes left, ids ascending, references only
+ * backwards, enums either known or left as they are (use the *_name() functions). A file may hold several
+ * recordings one after the other (cat a.pbz b.pbz): ids are scoped to a segment.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/model/record.h"
+
+struct trace_reader;
+
+struct trace_reader_options {
+	uint64_t max_table_bytes;	/* 0: 1 GiB */
+};
+
+/* Prints why and returns -errno: -ENOEXEC (no trace: names what it looks like), -EPROTONOSUPPORT (newer). */
+int trace_reader_open(const char *path, const struct trace_reader_options *opts, struct trace_reader **rp);
+
+/* 1: *rec holds a record, valid until the next call; 0: end of file; -errno after a message (I/O, newer format). */
+int trace_reader_next(struct trace_reader *r, struct record *rec);
+int trace_reader_rewind(struct trace_reader *r);
+void trace_reader_close(struct trace_reader *r);	/* NULL is fine */
+
+struct trace_status {
+	uint32_t segment;		/* of the record last handed out: 0, 1, ... */
+	uint32_t nr_segments;		/* met so far */
+	uint64_t chunks, bad_chunks;
+	uint64_t file_bytes, raw_bytes;
+	uint64_t skipped_bytes;		/* of damage and of unknown frames */
+	uint64_t skipped_records;	/* unknown ancillary ones */
+	bool truncated;			/* the file ends inside a frame */
+	bool has_end;			/* the last segment has an END record */
+	uint8_t uuid[16];		/* of the current segment */
+	uint64_t record_count[32];	/* by tag */
+	uint64_t record_bytes[32];	/* raw payload bytes by tag */
+};
+const struct trace_status *trace_reader_status(const struct trace_reader *r);

@@ -1,0 +1,35 @@
+/*
+ * Records -> .pbz (TRACE.md): independent, checksummed zstd frames of at most 256 KiB or 1 s each.
+ *
+ *	trace_writer_open(path, &opts, &w)
+ *	trace_writer_record(w, rec) ...		a record_fn
+ *	trace_writer_flush(w)			closes the chunk now: call it each second, so a crash loses little
+ *	trace_writer_close(w)			flushes, closes, frees; the first write error of all comes back
+ *
+ * After a write error (full disk, closed pipe) a regular file is cut back to its last whole frame, one line
+ * says so with what was kept, and every later call returns the same error at once.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/model/record.h"
+
+struct trace_writer;
+
+struct trace_writer_options {
+	int level;			/* zstd level; 0: 3 */
+	bool sync;			/* fdatasync after each chunk */
+};
+
+/* path "-" is standard output. An existing regular file is replaced; mode 0600; owner is SUDO_UID when root. */
+int trace_writer_open(const char *path, const struct trace_writer_options *opts, struct trace_writer **wp);
+int trace_writer_record(void *writer, const struct record *rec);
+int trace_writer_flush(struct trace_writer *w);
+int trace_writer_close(struct trace_writer *w);		/* NULL is fine: 0 */
+
+struct trace_writer_stats {
+	uint64_t file_bytes, raw_bytes, records, samples, chunks;
+};
+void trace_writer_stats(const struct trace_writer *w, struct trace_writer_stats *out);

@@ -1,0 +1,41 @@
+/*
+ * Growing arrays: {T *v; size_t nr, cap;} stays a plain struct of the caller's; this only grows it.
+ *
+ *	struct node *n = array_push(&t->nodes, &t->nr_nodes, &t->cap_nodes);
+ *	if (!n) return -ENOMEM;
+ *
+ * New elements are zeroed. The array moves when it grows: keep indices, not pointers. free() it.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Makes room for at least need elements of size bytes; 0 or -1 (out of memory, array unchanged). */
+static inline int array_reserve_raw(void **v, size_t *cap, size_t need, size_t size)
+{
+	size_t n = *cap ? *cap : 16;
+	void *p;
+
+	if (need <= *cap)
+		return 0;
+	while (n < need)
+		n += n / 2 + 8;
+	if (n > (size_t)-1 / 2 / size)
+		return -1;
+	p = realloc(*v, n * size);
+	if (!p)
+		return -1;
+	memset((char *)p + *cap * size, 0, (n - *cap) * size);
+	*v = p;
+	*cap = n;
+	return 0;
+}
+
+#define array_reserve(vp, capp, need) array_reserve_raw((void **)(vp), (capp), (need), sizeof(**(vp)))
+
+/* Address of a new zeroed last element, or NULL when out of memory. */
+#define array_push(vp, nrp, capp) \
+	(array_reserve((vp), (capp), *(nrp) + 1) ? NULL : \
+	 (memset(&(*(vp))[*(nrp)], 0, sizeof(**(vp))), &(*(vp))[(*(nrp))++]))

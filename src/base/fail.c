@@ -1,0 +1,102 @@
+#include "src/base/fail.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The one process-wide setting: how much a user wants to read. Written once, before any thread. */
+static int verbosity;
+
+void fail_set_verbosity(int level)
+{
+	verbosity = level;
+}
+
+/* Copies src into dst, at most room bytes, with control characters made visible. */
+static size_t put_visible(char *dst, size_t room, const char *src)
+{
+	size_t n = 0;
+
+	for (; *src && n + 5 < room; src++) {
+		unsigned char c = (unsigned char)*src;
+
+		if (c < 0x20 || c == 0x7f)
+			n += (size_t)snprintf(dst + n, room - n, "\\x%02x", c);
+		else
+			dst[n++] = *src;
+	}
+	return n;
+}
+
+static void say(const char *why, const char *hint, const char *fmt, va_list ap)
+{
+	char text[2048], line[4096];
+	size_t n;
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	n = (size_t)snprintf(line, sizeof(line), "probee: ");
+	n += put_visible(line + n, sizeof(line) - n - 600, text);
+	if (why)
+		n += (size_t)snprintf(line + n, sizeof(line) - n, ": %s", why);
+	if (hint) {
+		n += (size_t)snprintf(line + n, sizeof(line) - n, ". Try: ");
+		n += put_visible(line + n, sizeof(line) - n, hint);
+	}
+	line[n++] = '\n';
+	if (write(STDERR_FILENO, line, n) < 0)
+		return;	/* nowhere left to complain to */
+}
+
+int fail(int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(strerror(-err), NULL, fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+int fail_try(int err, const char *hint, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(strerror(-err), hint, fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+int fail_why(int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(NULL, NULL, fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+void note(const char *fmt, ...)
+{
+	va_list ap;
+
+	if (verbosity < 0)
+		return;
+	va_start(ap, fmt);
+	say(NULL, NULL, fmt, ap);
+	va_end(ap);
+}
+
+void note_verbose(const char *fmt, ...)
+{
+	va_list ap;
+
+	if (verbosity < 1)
+		return;
+	va_start(ap, fmt);
+	say(NULL, NULL, fmt, ap);
+	va_end(ap);
+}

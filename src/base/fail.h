@@ -1,0 +1,30 @@
+/*
+ * One line for the user, at the place where a failure was met.
+ *
+ * Whoever hears of a failure from outside (a system call, libbpf, libelf, zstd) says it here once and
+ * hands the -errno upwards; everyone above passes it on in silence. The form is
+ *
+ *	probee: WHAT: WHY. Try: REMEDY
+ *
+ * Control characters in the text (file and process names are foreign) are printed as \xNN. Every call
+ * is one write(2), so lines of several threads do not mix.
+ */
+#pragma once
+
+/* Prints "probee: <fmt>: <strerror(-err)>" and returns err, which is negative. */
+int fail(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same with a remedy: ". Try: <hint>". */
+int fail_try(int err, const char *hint, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* The same without strerror: the text says why itself. */
+int fail_why(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* "probee: <fmt>": something the user should know although nothing failed. */
+void note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Like note(), only under -v. */
+void note_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* -1: errors only (-q), 0: notes, 1: -v. Called once by main. */
+void fail_set_verbosity(int level);

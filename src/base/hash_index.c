@@ -1,0 +1,113 @@
+#include "src/base/hash_index.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define IX_REMOVED (IX_NONE - 1)
+
+void ix_init(struct hash_index *ix)
+{
+	memset(ix, 0, sizeof(*ix));
+}
+
+void ix_release(struct hash_index *ix)
+{
+	free(ix->slots);
+	memset(ix, 0, sizeof(*ix));
+}
+
+uint64_t hash_bytes(uint64_t seed, const void *data, size_t len)
+{
+	const unsigned char *p = data;
+	uint64_t h = hash_u64(seed, len), w;
+
+	for (; len >= 8; len -= 8, p += 8) {
+		memcpy(&w, p, 8);
+		h = hash_u64(h, w);
+	}
+	w = 0;
+	if (len)
+		memcpy(&w, p, len);
+	return hash_u64(h, w);
+}
+
+static uint32_t fold(uint64_t hash)
+{
+	return (uint32_t)(hash ^ (hash >> 32));
+}
+
+uint32_t ix_find(const struct hash_index *ix, uint64_t hash, ix_same_fn same, const void *ctx)
+{
+	uint32_t h = fold(hash), i;
+
+	if (!ix->slots)
+		return IX_NONE;
+	for (i = h & ix->mask;; i = (i + 1) & ix->mask) {
+		const struct ix_slot *s = &ix->slots[i];
+
+		if (s->id == IX_NONE)
+			return IX_NONE;
+		if (s->hash == h && s->id != IX_REMOVED && same(ctx, s->id))
+			return s->id;
+	}
+}
+
+static void place(struct ix_slot *slots, uint32_t mask, uint32_t h, uint32_t id)
+{
+	uint32_t i = h & mask;
+
+	while (slots[i].id != IX_NONE)
+		i = (i + 1) & mask;
+	slots[i].hash = h;
+	slots[i].id = id;
+}
+
+static int grow(struct hash_index *ix)
+{
+	uint32_t n = ix->slots ? (ix->mask + 1) * 2 : 64;
+	struct ix_slot *slots = malloc((size_t)n * sizeof(*slots));
+	uint32_t used = 0;
+
+	if (!slots)
+		return -ENOMEM;
+	memset(slots, 0xff, (size_t)n * sizeof(*slots));
+	for (uint32_t i = 0; ix->slots && i <= ix->mask; i++) {
+		if (ix->slots[i].id >= IX_REMOVED)
+			continue;
+		place(slots, n - 1, ix->slots[i].hash, ix->slots[i].id);
+		used++;
+	}
+	free(ix->slots);
+	ix->slots = slots;
+	ix->mask = n - 1;
+	ix->used = used;
+	return 0;
+}
+
+int ix_add(struct hash_index *ix, uint64_t hash, uint32_t id)
+{
+	if (!ix->slots || ix->used + 1 > ix->mask / 4 * 3) {
+		int err = grow(ix);
+
+		if (err)
+			return err;
+	}
+	place(ix->slots, ix->mask, fold(hash), id);
+	ix->used++;
+	return 0;
+}
+
+void ix_remove(struct hash_index *ix, uint64_t hash, uint32_t id)
+{
+	uint32_t h = fold(hash), i;
+
+	if (!ix->slots)
+		return;
+	for (i = h & ix->mask; ix->slots[i].id != IX_NONE; i = (i + 1) & ix->mask) {
+		if (ix->slots[i].hash == h && ix->slots[i].id == id) {
+			ix->slots[i].id = IX_REMOVED;
+			return;
+		}
+	}
+}

@@ -1,0 +1,44 @@
+/*
+ * Open-addressing index from a 64-bit hash to a dense 32-bit id whose data the caller keeps.
+ *
+ *	ix_find(&ix, hash, same, ctx)	id of the entry for which same(ctx, id) is true, or IX_NONE
+ *	ix_add(&ix, hash, id)		after a failed find; 0 or -ENOMEM
+ *	ix_remove(&ix, hash, id)	forgets the entry, if it is there
+ *
+ * Embedded: ix_init() (or all zero) .. ix_release(). Not thread-safe.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define IX_NONE UINT32_MAX
+
+struct ix_slot {
+	uint32_t hash;
+	uint32_t id;		/* IX_NONE: free; IX_NONE - 1: was removed */
+};
+
+struct hash_index {
+	struct ix_slot *slots;
+	uint32_t mask;		/* number of slots - 1; 0 before the first add */
+	uint32_t used;		/* slots not free, removed ones included */
+};
+
+typedef bool (*ix_same_fn)(const void *ctx, uint32_t id);
+
+void ix_init(struct hash_index *ix);
+void ix_release(struct hash_index *ix);
+uint32_t ix_find(const struct hash_index *ix, uint64_t hash, ix_same_fn same, const void *ctx);
+int ix_add(struct hash_index *ix, uint64_t hash, uint32_t id);
+void ix_remove(struct hash_index *ix, uint64_t hash, uint32_t id);
+
+/* Mixes one word into a hash; good enough to feed any bits. */
+static inline uint64_t hash_u64(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15ull;
+	return h ^ (h >> 32);
+}
+
+uint64_t hash_bytes(uint64_t seed, const void *data, size_t len);

@@ -1,0 +1,178 @@
+#include "src/base/worker.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+struct worker_pool {
+	pthread_mutex_t lock;
+	pthread_cond_t work;
+	struct worker_job *queued;		/* by priority */
+	struct worker_job *finished, **finished_tail;
+	unsigned nr_open;			/* queued, running or finished but not reaped */
+	bool stop;
+	int event_fd;
+	unsigned nr_threads;
+	pthread_t threads[];
+};
+
+static void finish(struct worker_pool *p, struct worker_job *job)
+{
+	uint64_t one = 1;
+
+	pthread_mutex_lock(&p->lock);
+	job->next = NULL;
+	*p->finished_tail = job;
+	p->finished_tail = &job->next;
+	pthread_mutex_unlock(&p->lock);
+	if (write(p->event_fd, &one, sizeof(one)) < 0)
+		return;		/* counter saturated: the fd is readable anyway */
+}
+
+static struct worker_job *next_job(struct worker_pool *p)
+{
+	struct worker_job *job;
+
+	pthread_mutex_lock(&p->lock);
+	while (!p->stop && !p->queued)
+		pthread_cond_wait(&p->work, &p->lock);
+	job = p->stop ? NULL : p->queued;
+	if (job)
+		p->queued = job->next;
+	pthread_mutex_unlock(&p->lock);
+	return job;
+}
+
+static void *worker_main(void *arg)
+{
+	struct worker_pool *p = arg;
+	struct worker_job *job;
+
+	while ((job = next_job(p))) {
+		job->run(job);
+		finish(p, job);
+	}
+	return NULL;
+}
+
+/* Threads of ours must not take the signals that the main loop waits for. */
+static bool start_threads(struct worker_pool *p, unsigned nr)
+{
+	sigset_t all, old;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	while (p->nr_threads < nr && !pthread_create(&p->threads[p->nr_threads], NULL, worker_main, p))
+		p->nr_threads++;
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return p->nr_threads > 0;
+}
+
+struct worker_pool *worker_pool_new(unsigned nr)
+{
+	struct worker_pool *p = calloc(1, sizeof(*p) + nr * sizeof(p->threads[0]));
+
+	if (!p)
+		return NULL;
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_cond_init(&p->work, NULL);
+	p->finished_tail = &p->finished;
+	p->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (p->event_fd < 0 || !start_threads(p, nr)) {
+		worker_pool_free(p);
+		return NULL;
+	}
+	return p;
+}
+
+void worker_submit(struct worker_pool *p, struct worker_job *job)
+{
+	struct worker_job **at;
+
+	pthread_mutex_lock(&p->lock);
+	for (at = &p->queued; *at && (*at)->priority <= job->priority; at = &(*at)->next)
+		;
+	job->next = *at;
+	*at = job;
+	p->nr_open++;
+	pthread_cond_signal(&p->work);
+	pthread_mutex_unlock(&p->lock);
+}
+
+int worker_fd(const struct worker_pool *p)
+{
+	return p->event_fd;
+}
+
+unsigned worker_reap(struct worker_pool *p)
+{
+	struct worker_job *job, *next;
+	unsigned nr = 0;
+	uint64_t n;
+
+	if (read(p->event_fd, &n, sizeof(n)) < 0)
+		return 0;	/* nothing finished since the last time */
+	pthread_mutex_lock(&p->lock);
+	job = p->finished;
+	p->finished = NULL;
+	p->finished_tail = &p->finished;
+	pthread_mutex_unlock(&p->lock);
+	for (; job; job = next, nr++) {
+		next = job->next;
+		job->done(job, false);
+	}
+	pthread_mutex_lock(&p->lock);
+	p->nr_open -= nr;
+	pthread_mutex_unlock(&p->lock);
+	return nr;
+}
+
+void worker_wait(struct worker_pool *p)
+{
+	struct pollfd pfd = { .fd = p->event_fd, .events = POLLIN };
+
+	for (;;) {
+		bool idle;
+
+		worker_reap(p);
+		pthread_mutex_lock(&p->lock);
+		idle = !p->nr_open;
+		pthread_mutex_unlock(&p->lock);
+		if (idle)
+			return;
+		poll(&pfd, 1, -1);
+	}
+}
+
+static void cancel_list(struct worker_job *job, bool cancelled)
+{
+	struct worker_job *next;
+
+	for (; job; job = next) {
+		next = job->next;
+		job->done(job, cancelled);
+	}
+}
+
+void worker_pool_free(struct worker_pool *p)
+{
+	if (!p)
+		return;
+	pthread_mutex_lock(&p->lock);
+	p->stop = true;
+	pthread_cond_broadcast(&p->work);
+	pthread_mutex_unlock(&p->lock);
+	for (unsigned i = 0; i < p->nr_threads; i++)
+		pthread_join(p->threads[i], NULL);
+	cancel_list(p->finished, false);
+	cancel_list(p->queued, true);
+	if (p->event_fd >= 0)
+		close(p->event_fd);
+	pthread_cond_destroy(&p->work);
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+}

@@ -1,0 +1,312 @@
+/*
+ * One fact of a recording. A trace is nothing but a stream of these, in this order: what a record refers
+ * to by id has come before it. Whatever eats records (trace writer, report, filter) is a record_fn; the
+ * record and all it points to are borrowed until the call returns.
+ *
+ * Ids are dense, start at 1 and are given by the producer in ascending order; 0 means none (string 0 is
+ * the empty string, node 0 the empty stack). They are scoped to one recording. Times are nanoseconds of
+ * CLOCK_MONOTONIC. Strings are raw octets, not necessarily UTF-8, not necessarily without NUL.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum record_tag {
+#define RECORD(tag, NAME, field) REC_##NAME = (tag),
+#include "src/model/records.def"
+#undef RECORD
+};
+
+/* Facts about the whole recording; the keys are listed in TRACE.md. */
+struct rec_meta {
+	const char *key;		/* NUL-terminated */
+	const void *value;
+	size_t len;
+};
+
+/* The three clocks read together: how to turn time_ns into a date. */
+struct rec_clock {
+	uint64_t mono_ns, real_ns, boot_ns;
+	uint64_t uncertainty_ns;
+};
+
+struct rec_string {
+	uint32_t id;			/* 1, 2, 3, ... */
+	const char *bytes;
+	size_t len;
+};
+
+enum binary_kind {
+	BINARY_ELF, BINARY_KERNEL, BINARY_MODULE, BINARY_VDSO, BINARY_BPF, BINARY_ANON, BINARY_PERF_MAP,
+	BINARY_SCRIPT, BINARY_DELETED,
+	BINARY_KINDS
+};
+
+enum { BINARY_HAS_DEBUGINFO = 1, BINARY_HAS_DEBUGLINK = 2, BINARY_STRIPPED = 4, BINARY_HAS_UNWIND_TABLE = 8 };
+
+struct rec_segment {			/* one executable PT_LOAD */
+	uint64_t offset, vaddr, filesz;
+};
+
+/* One ELF file (or what stands for one): its identity, not its content. */
+struct rec_binary {
+	uint32_t id;
+	uint8_t kind;			/* enum binary_kind */
+	uint32_t path;			/* string */
+	uint8_t build_id[64];
+	uint8_t build_id_len;
+	uint64_t size_bytes;
+	int64_t mtime_ns;
+	uint64_t dev, ino;
+	uint32_t flags;			/* BINARY_HAS_... */
+	const struct rec_segment *segments;
+	uint32_t nr_segments;
+};
+
+enum { PROCESS_KTHREAD = 1, PROCESS_EXITED = 2, PROCESS_FROM_SCAN = 4 };
+
+/* One life of a thread group between two execs: a new id after fork and after exec. */
+struct rec_process {
+	uint32_t id;
+	uint32_t tgid;
+	uint64_t start_boottime_ns;	/* with tgid: identity even when pids are reused; 0 unknown */
+	uint32_t parent;		/* process id; 0 unknown */
+	uint32_t comm;			/* string: of the group leader */
+	uint32_t exe;			/* binary; 0 unknown */
+	uint32_t flags;			/* PROCESS_... */
+	uint32_t ns_tgid;		/* in its own pid namespace; 0 = same as tgid or unknown */
+	uint32_t uid;
+	uint32_t cgroup;		/* string */
+	uint32_t cmdline;		/* string; 0 unless asked for */
+};
+
+/* One thread under one name: a new id when the thread renames itself. */
+struct rec_thread {
+	uint32_t id;
+	uint32_t process;
+	uint32_t tid;
+	uint32_t comm;			/* string */
+	uint64_t start_boottime_ns;
+	uint32_t ns_tid;
+};
+
+enum task_event { TASK_FORK, TASK_EXEC, TASK_COMM, TASK_EXIT, TASK_EVENTS };
+
+struct rec_taskev {
+	uint64_t time_ns;
+	uint8_t event;			/* enum task_event */
+	uint32_t process;
+	uint32_t arg;			/* FORK: parent process; COMM: string; EXIT: wait status */
+};
+
+enum mapping_op { MAPPING_ADD, MAPPING_DEL, MAPPING_SNAPSHOT, MAPPING_OPS };
+
+/* Executable memory of a process (0: of the kernel) came or went. */
+struct rec_mapping {
+	uint64_t time_ns;
+	uint32_t process;
+	uint8_t op;			/* enum mapping_op */
+	uint8_t prot;			/* PROT_... */
+	uint64_t start, len, pgoff_bytes;
+	uint32_t binary;		/* 0: anonymous */
+};
+
+enum frame_kind { FRAME_USER, FRAME_KERNEL, FRAME_JIT, FRAME_BPF, FRAME_SYNTHETIC, FRAME_KINDS };
+
+enum {
+	FRAME_RETURN_ADDRESS = 1,	/* addr is behind a call; without it the exact instruction */
+	FRAME_GUESSED = 2,		/* found by the frame pointer where no unwind table was */
+	FRAME_UNMAPPED = 4,		/* no mapping was known at addr: it is an absolute address */
+};
+
+/*
+ * One code address. With a binary, addr is a virtual address of that ELF file (for the kernel and its
+ * modules: the offset from the lowest text address), so it does not depend on where it was mapped.
+ * Without one it is an absolute address.
+ */
+struct rec_frame {
+	uint32_t id;
+	uint8_t kind;			/* enum frame_kind */
+	uint8_t flags;			/* FRAME_... */
+	uint32_t binary;
+	uint64_t addr;
+};
+
+/* A stack is a node: this frame called by the stack parent (0: nothing). parent < id. */
+struct rec_node {
+	uint32_t id;
+	uint32_t parent;
+	uint32_t frame;
+};
+
+enum { FUNC_JIT = 1, FUNC_PLT = 2, FUNC_THUNK = 4 };
+enum func_lang { LANG_UNKNOWN, LANG_C, LANG_CXX, LANG_RUST, LANG_GO, LANGS };
+
+struct rec_func {
+	uint32_t id;
+	uint32_t name;			/* string, demangled */
+	uint32_t sysname;		/* string, as in the symbol table; may equal name */
+	uint32_t file;			/* string; 0 unknown */
+	uint32_t start_line;
+	uint8_t lang;			/* enum func_lang */
+	uint8_t flags;			/* FUNC_... */
+};
+
+enum symbol_status {
+	SYMBOL_OK, SYMBOL_OK_SYMTAB, SYMBOL_NONE, SYMBOL_STRIPPED, SYMBOL_UNREADABLE, SYMBOL_GONE, SYMBOL_LIMITED,
+	SYMBOL_STATUSES
+};
+
+struct rec_line {			/* one function of an inline chain */
+	uint32_t func;
+	uint32_t line, column;		/* 0 unknown */
+};
+
+/* What is known of a frame. Comes after its frame, perhaps much later; at most once per frame. */
+struct rec_symbol {
+	uint32_t frame;
+	uint8_t status;			/* enum symbol_status */
+	uint64_t offset;		/* addr minus start of the outermost function */
+	const struct rec_line *lines;	/* innermost (inlined) first; the last is the function itself */
+	uint32_t nr_lines;		/* 0: no name */
+};
+
+enum event_kind {
+	EVENT_CPU_CLOCK, EVENT_CYCLES, EVENT_SCHED, EVENT_KPROBE, EVENT_UPROBE, EVENT_TRACEPOINT, EVENT_SNAPSHOT,
+	EVENT_KINDS
+};
+
+/* What made the samples: an event source of this recording. */
+struct rec_event {
+	uint32_t id;
+	uint32_t name;			/* string, "cpu-clock" */
+	uint8_t kind;			/* enum event_kind */
+	uint64_t freq_mhz;		/* thousandths of a hertz; 0: not by time */
+	uint64_t period;		/* weight of a sample that has none of its own, in unit */
+	uint32_t unit;			/* string: "ns", "cycles", "count" */
+};
+
+/* The receipt of one walk over all tasks. Comes after its rows, which carry the walk's number. */
+struct rec_walk {
+	uint32_t walk;			/* 1, 2, 3, ... */
+	uint64_t time_ns, duration_ns, interval_ns;
+	uint64_t tasks_seen, rows, skipped_idle_kthreads, filtered, read_faults, vanished;
+	uint64_t on_cpu, torn;
+};
+
+/* Scheduler state of a task, normalised; order is on disk. */
+enum task_state {
+	TASK_STATE_UNKNOWN, TASK_RUNNING, TASK_RUNNABLE, TASK_SLEEPING, TASK_DISK, TASK_DISK_NOLOAD, TASK_KILLABLE,
+	TASK_STOPPED, TASK_TRACED, TASK_IDLE, TASK_ZOMBIE, TASK_DEAD, TASK_PARKED, TASK_WAKING, TASK_NEW,
+	TASK_RTLOCK, TASK_FROZEN,
+	TASK_STATES
+};
+
+/* Why a user stack ended; the walk's end codes are the first ones (unwind/walk.h); order is on disk. */
+enum stack_end {
+	END_UNKNOWN,		/* no user stack was asked for */
+	END_ROOT,		/* reached the outermost frame: the stack is whole */
+	END_ROOT_GUESS,		/* frame pointer chain ended with 0 in code without tables: probably whole */
+	END_TRUNCATED,		/* more frames than the limit */
+	END_NO_PROCESS,		/* process too new: its mappings were not loaded yet */
+	END_NO_MAPPING,		/* address in no known executable mapping */
+	END_JIT,		/* anonymous code and the frame pointer did not help */
+	END_NO_TABLE,		/* the binary's table was not built (yet) or could not be */
+	END_NO_FDE,		/* no unwind information at this address, frame pointer did not help */
+	END_BAD_RULE,		/* a rule that is not supported */
+	END_READ_RA,		/* stack memory unreadable at the return address */
+	END_READ_FP,		/* stack memory unreadable at the saved frame pointer */
+	END_RA_ZERO,		/* return address 0 */
+	END_SP_BACK,		/* stack pointer did not grow */
+	END_BUSY,		/* the process's memory map was locked */
+	END_RUNNING,		/* thread was on a CPU: registers are not in memory */
+	END_TORN,		/* thread ran while it was read */
+	END_COMPAT32,		/* 32-bit process */
+	END_KTHREAD,		/* has no user stack */
+	END_NO_MM,		/* exiting: its memory is gone */
+	END_BUG,		/* cannot happen */
+	STACK_ENDS
+};
+
+enum {
+	SAMPLE_IN_KERNEL = 1,		/* interrupted in kernel mode */
+	SAMPLE_KERNEL_TRUNCATED = 2,	/* kernel stack deeper than the limit */
+	SAMPLE_HAS_GUESS = 4,		/* some frame is FRAME_GUESSED */
+	SAMPLE_LATE = 8,		/* taken after the visit of its walk */
+};
+
+/* One stack of one thread at one time. */
+struct rec_sample {
+	uint64_t time_ns;
+	uint32_t event;
+	uint32_t thread;
+	uint32_t cpu;			/* UINT32_MAX: not on one */
+	uint32_t kstack, ustack;	/* nodes (leaf); 0 empty */
+	uint64_t weight;		/* in the event's unit */
+	uint8_t state;			/* enum task_state */
+	uint8_t end;			/* enum stack_end, of the user stack */
+	uint32_t flags;			/* SAMPLE_... */
+	uint32_t walk;			/* number of the walk it belongs to; 0 none */
+};
+
+enum loss_cause {
+	LOSS_RING_FULL, LOSS_RING_DISCARD, LOSS_MAP_FULL, LOSS_THROTTLED, LOSS_QUEUE_FULL, LOSS_RATE_LIMIT,
+	LOSS_ITER_RESTART, LOSS_TASK_VANISHED, LOSS_SYMBOL_BUDGET, LOSS_WRITER_STALL, LOSS_TASK_EVENTS,
+	LOSS_TABLE_FULL, LOSS_BAD_RECORD, LOSS_KERNEL_STACK,
+	LOSS_CAUSES
+};
+
+/* count samples (or what the cause says) are missing between time_ns and time_ns + duration_ns. */
+struct rec_lost {
+	uint64_t time_ns, duration_ns;
+	uint8_t cause;			/* enum loss_cause */
+	uint32_t cpu;			/* UINT32_MAX: all */
+	uint64_t count;
+};
+
+struct rec_note {
+	uint8_t severity;		/* 0 information, 1 warning, 2 error */
+	uint64_t time_ns;
+	const char *text;
+	size_t len;
+};
+
+enum end_reason {
+	ENDED_DURATION, ENDED_SIGNAL, ENDED_TARGET_EXIT, ENDED_ITERATIONS, ENDED_DISK_FULL, ENDED_ERROR, ENDED_REASONS
+};
+
+/* Last record of a recording that was finished properly. */
+struct rec_end {
+	uint64_t time_ns;
+	uint8_t reason;			/* enum end_reason */
+	uint64_t samples, walks, lost, unresolved, raw_bytes, cpu_time_ns;
+	int32_t target_status;		/* wait status of -- CMD; -1 none */
+};
+
+struct record {
+	enum record_tag tag;
+	union {
+#define RECORD(tag, NAME, field) struct rec_##field field;
+#include "src/model/records.def"
+#undef RECORD
+	};
+};
+
+/* Eats one record. 0, or -errno to stop the producer. */
+typedef int (*record_fn)(void *ctx, const struct record *rec);
+
+/* Names for people and for tests; never NULL ("?" for what this version does not know). */
+const char *record_name(enum record_tag tag);		/* "SAMPLE" */
+const char *stack_end_name(unsigned end);		/* "no-mapping" */
+const char *stack_end_help(unsigned end);		/* one sentence: the cause and, where there is one, the remedy */
+const char *task_state_name(unsigned state);		/* xstack's word: "RUNNING", "SLEEP", "DISK", ... */
+char task_state_letter(unsigned state);			/* ps's letter: 'R', 'S', 'D', ... */
+const char *loss_cause_name(unsigned cause);		/* "ring-full" */
+const char *binary_kind_name(unsigned kind);
+const char *end_reason_name(unsigned reason);
+const char *symbol_status_name(unsigned status);
+
+/* True when the stack is whole (END_ROOT, END_ROOT_GUESS). */
+bool stack_end_is_root(unsigned end);

@@ -1,0 +1,54 @@
+/*
+ * A call tree: what a report draws. Grown by fold.c, read-only for renderers; names are resolved.
+ *
+ * Node 0 is the root ("all"). Children of a node are sorted by name, so equal input gives equal output.
+ * Nodes are merged by {name, kind, inlined, binary} under the same parent.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/model/record.h"
+
+#define NODE_NONE UINT32_MAX
+
+enum { NODE_INLINED = 1, NODE_GUESSED = 2, NODE_SYNTHETIC = 4 /* no code: thread name, cpu_01, [kthread] */ };
+
+struct node {
+	uint32_t parent;		/* NODE_NONE for the root */
+	uint32_t first_child, next_sibling;	/* NODE_NONE: no more */
+	uint32_t depth;			/* root 0 */
+	uint32_t name;			/* profile_name() */
+	uint32_t binary;		/* profile_name(): path of its file; 0 none */
+	uint32_t file, line;		/* profile_name(), source line; 0 unknown */
+	uint8_t kind;			/* enum frame_kind */
+	uint8_t flags;			/* NODE_... */
+	uint64_t self, total;		/* weight; total is self plus all children */
+};
+
+/* What every picture says under its title. All strings may be "". */
+struct profile_facts {
+	const char *host, *kernel, *tool, *argv, *event;	/* event: "cpu-clock 99 Hz" */
+	const char *unit;		/* of self and total: "samples", "ns" */
+	uint64_t begin_real_ns;		/* date of the first sample, UTC */
+	uint64_t duration_ns;
+	uint64_t samples;		/* that passed the filters */
+	uint64_t samples_total;		/* in the trace */
+	uint64_t lost;
+	uint64_t roots;			/* samples with a whole user stack, of user_stacks */
+	uint64_t user_stacks;
+	uint64_t frames, frames_unnamed;	/* distinct ones */
+	bool incomplete;		/* truncated or damaged trace, no END record */
+	const char *warning;		/* one line about losses and damage; "" when there is none */
+};
+
+struct profile {
+	struct node *nodes;
+	size_t nr_nodes, cap_nodes;
+	struct intern *names;
+	struct profile_facts facts;
+};
+
+const char *profile_name(const struct profile *p, uint32_t name);

@@ -1,0 +1,34 @@
+/*
+ * Kernel functions from /proc/kallsyms, modules from /proc/modules, as absolute addresses. Read once, at the
+ * first need. When the addresses are hidden (all zero: kptr_restrict, missing CAP_SYSLOG) it says so once.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct kernel_symbols;
+
+struct kernel_symbol {
+	uint64_t addr;
+	const char *name;		/* borrowed from the table */
+	const char *module;		/* "" for the kernel itself, "bpf" for BPF programs */
+};
+
+/* An address range of kernel text that is a binary of its own in a trace: the kernel, a module, BPF code. */
+struct kernel_region {
+	const char *name;		/* "vmlinux", "ext4", "bpf" */
+	uint64_t start, end;		/* frames are stored as address - start */
+	uint8_t build_id[64], build_id_len;	/* from /sys/kernel/notes, /sys/module/X/notes */
+};
+
+int kernel_symbols_load(struct kernel_symbols **kp);	/* 0, -EACCES hidden (table is empty but usable), -errno */
+void kernel_symbols_free(struct kernel_symbols *k);
+
+/* 0, or -ENOENT. */
+int kernel_symbols_find(const struct kernel_symbols *k, uint64_t addr, struct kernel_symbol *out);
+
+/* Region that holds addr, or NULL. "vmlinux" for core text; regions are few and sorted. */
+const struct kernel_region *kernel_symbols_region(const struct kernel_symbols *k, uint64_t addr);
+bool kernel_symbols_hidden(const struct kernel_symbols *k);

@@ -1,0 +1,51 @@
+/*
+ * DWARF call frame information (.eh_frame, LSB 5 and DWARF 5 6.4) -> flat rows of unwind rules.
+ *
+ * Gets bytes, not files. The bytes are foreign: nothing is read outside them, nothing loops without
+ * consuming input, memory is bounded by a multiple of the input's size. Fuzzed (tests/fuzz/fuzz_cfi.c).
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "unwind/row.h"
+
+enum cfi_machine { CFI_X86_64, CFI_AARCH64 };
+
+struct cfi_input {
+	const uint8_t *eh_frame;
+	size_t len;
+	uint64_t vaddr;			/* of the first byte */
+	uint64_t text_vaddr;		/* base for DW_EH_PE_textrel; 0 usually */
+	uint64_t got_vaddr;		/* base for DW_EH_PE_datarel; 0 usually */
+	enum cfi_machine machine;
+};
+
+struct cfi_row {			/* rule in force from vaddr to the next row's vaddr */
+	uint64_t vaddr;
+	struct unwind_rule rule;
+};
+
+struct cfi_stats {
+	size_t nr_fdes, nr_cies;
+	size_t bad_entries;		/* entries skipped because damaged */
+	size_t unsupported;		/* rows whose rule became CFA_UNSUPPORTED */
+	size_t overlaps;		/* FDEs dropped or cut because another one covers their start */
+};
+
+struct cfi_rows {
+	struct cfi_row *v;		/* ascending vaddr, no two equal, neighbours differ in rule */
+	size_t nr, cap;
+	struct cfi_stats stats;
+};
+
+/*
+ * Replaces *out (init it with zeroes). Gaps between FDEs become CFA_NONE rows. 0, or -ENOMEM. Damaged
+ * entries are skipped and counted, never an error. Release with cfi_rows_release().
+ */
+int cfi_parse(const struct cfi_input *in, struct cfi_rows *out);
+void cfi_rows_release(struct cfi_rows *rows);
+
+/* The rule in force at vaddr; CFA_NONE outside. */
+struct unwind_rule cfi_rows_find(const struct cfi_rows *rows, uint64_t vaddr);

@@ -1,0 +1,69 @@
+/*
+ * Unwind tables as the kernel side reads them. CONTRACT between user space and BPF: fixed-width integers,
+ * explicit layout, static-asserted.
+ *
+ * A binary's text is cut into 64 KiB pages of its virtual addresses, counted from the binary's lowest one
+ * (vaddr_lo). A page has its rows, sorted by the low 16 bits of the address, and the rule in force at its
+ * start, so a lookup never leaves its page. A row holds from its address to the next row's. Rules are
+ * shared by all binaries of a recording: some 5,000 distinct ones cover a whole distribution.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#define UNWIND_PAGE_SHIFT 16
+
+struct unwind_row {
+	uint16_t pc_lo;			/* low bits of (vaddr - vaddr_lo) */
+	uint16_t rule;			/* index of the rule dictionary */
+};
+
+struct unwind_page {
+	uint32_t first;			/* index of its first row in the slabs */
+	uint16_t nr;
+	uint16_t carry;			/* rule in force before the first row */
+};
+
+/* How the canonical frame address (CFA: stack pointer before the call) is found. */
+enum unwind_cfa {
+	CFA_NONE = 0,			/* no unwind information here */
+	CFA_UNSUPPORTED,		/* there is some, but not of a kind below */
+	CFA_SP,				/* sp + cfa_off */
+	CFA_FP,				/* fp + cfa_off */
+	CFA_REG,			/* DWARF register reg + cfa_off: leaf frame only */
+	CFA_DEREF_SP,			/* *(sp + cfa_off) + aux */
+	CFA_DEREF_FP,			/* *(fp + cfa_off) + aux */
+	CFA_DEREF_REG,			/* *(reg + cfa_off) + aux: leaf frame only */
+	CFA_PLT,			/* sp + 8 + ((pc & 15) >= aux ? 8 : 0): x86-64 PLT stub */
+	CFA_SIGNAL,			/* signal trampoline: registers are in the ucontext at sp */
+	CFA_ROOT,			/* outermost frame: the return address is undefined */
+};
+
+/* How the caller's frame pointer is found. */
+enum unwind_fp {
+	FP_SAME = 0,			/* not changed */
+	FP_CFA,				/* *(cfa + fp_off) */
+	FP_UNDEFINED,			/* lost */
+	FP_DEREF_FP,			/* *(fp + fp_off) */
+};
+
+/* How the return address is found. */
+enum unwind_ra {
+	RA_CFA = 0,			/* x86-64: *(cfa - 8) */
+	RA_CFA_OFF,			/* *(cfa + aux); not together with CFA_DEREF_* and CFA_PLT */
+	RA_REG,				/* in DWARF register reg (arm64 leaf: lr): leaf frame only; not with CFA_REG */
+};
+
+struct unwind_rule {
+	uint8_t cfa;			/* enum unwind_cfa */
+	uint8_t fp;			/* enum unwind_fp */
+	uint8_t ra;			/* enum unwind_ra */
+	uint8_t reg;			/* DWARF register number for CFA_REG, CFA_DEREF_REG, RA_REG */
+	int32_t cfa_off;
+	int32_t fp_off;
+	int32_t aux;
+};
+
+_Static_assert(sizeof(struct unwind_row) == 4, "rows are 4 bytes");
+_Static_assert(sizeof(struct unwind_page) == 8, "page entries are 8 bytes");
+_Static_assert(sizeof(struct unwind_rule) == 16, "rules are 16 bytes");
