@@ -32,9 +32,10 @@ uint64_t hash_bytes(uint64_t seed, const void *data, size_t len)
 	return hash_u64(h, w);
 }
 
+/* Not hash ^ hash >> 32: hash_u64() ends with that, and twice is none. The upper half of a product knows all bits. */
 static uint32_t fold(uint64_t hash)
 {
-	return (uint32_t)(hash ^ (hash >> 32));
+	return (uint32_t)((hash * 0x9e3779b97f4a7c15ull) >> 32);
 }
 
 uint32_t ix_find(const struct hash_index *ix, uint64_t hash, ix_same_fn same, const void *ctx)
@@ -63,9 +64,21 @@ static void place(struct ix_slot *slots, uint32_t mask, uint32_t h, uint32_t id)
 	slots[i].id = id;
 }
 
+/* Twice the slots, or as many as before when most of the used ones are removed entries. */
+static uint32_t better_size(const struct hash_index *ix)
+{
+	uint32_t n = ix->mask + 1, nr_live = 0;
+
+	if (!ix->slots)
+		return 64;
+	for (uint32_t i = 0; i < n; i++)
+		nr_live += ix->slots[i].id < IX_REMOVED;
+	return nr_live > n / 8 * 3 ? n * 2 : n;
+}
+
 static int grow(struct hash_index *ix)
 {
-	uint32_t n = ix->slots ? (ix->mask + 1) * 2 : 64;
+	uint32_t n = better_size(ix);
 	struct ix_slot *slots = malloc((size_t)n * sizeof(*slots));
 	uint32_t used = 0;
 

@@ -19,7 +19,8 @@ struct intern {
 	struct hash_index index;
 	char **blocks;			/* string bytes never move */
 	size_t nr_blocks, cap_blocks;
-	size_t room;			/* bytes left in the last block */
+	char *next;			/* where the next string goes in the last block */
+	size_t room;			/* bytes left there */
 };
 
 struct key {
@@ -53,14 +54,12 @@ static char *store(struct intern *in, const void *data, size_t len)
 		}
 		*last = block;
 		in->room = size;
-		p = block;
-	} else {
-		struct str *prev = &in->v[in->nr - 1];
-
-		p = (char *)prev->s + prev->len + 1;
+		in->next = block;
 	}
+	p = in->next;
 	memcpy(p, data, len);
 	p[len] = 0;
+	in->next += need;
 	in->room -= need;
 	return p;
 }

@@ -43,7 +43,7 @@ int opt_parse(const struct opt_list *lists, size_t nr_lists, int argc, char **ar
 void opt_print_help(const struct opt_list *lists, size_t nr_lists, void *file /* FILE * */);
 
 /* Ready-made parsers; dst types: bool, const char *, uint32_t, double (>0), uint64_t ns. */
-int opt_flag(const struct opt *o, const char *value, void *dst);	/* sets a bool */
+int opt_flag(const struct opt *o, const char *value, void *dst);	/* sets a bool; "[=BOOL]" rows: true, off, ... */
 int opt_string(const struct opt *o, const char *value, void *dst);	/* borrows from argv */
 int opt_u32(const struct opt *o, const char *value, void *dst);
 int opt_hz(const struct opt *o, const char *value, void *dst);		/* 0.001 .. 100000, fractional */

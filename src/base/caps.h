@@ -1,0 +1,13 @@
+/* Capabilities of this process: what is held, and the names of what is missing. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CAP_BIT(cap) (1ull << (cap))	/* CAP_BIT(CAP_BPF), numbers from <linux/capability.h> */
+
+/* The effective set; CAP_SYS_ADMIN counts as the CAP_BPF and CAP_PERFMON that it contains. */
+uint64_t caps_effective(void);
+
+/* "cap_bpf,cap_perfmon": the names of a set, as setcap(8) reads them. Returns how many there are. */
+size_t caps_names(uint64_t caps, char *buf, size_t size);

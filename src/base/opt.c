@@ -1,0 +1,198 @@
+#include "src/base/opt.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/fail.h"
+#include "src/base/nearest.h"
+
+struct parser {
+	const struct opt_list *lists;
+	size_t nr_lists;
+	int argc, next;		/* argv[next] is read next */
+	int nr_words;		/* moved to argv[1..] so far */
+	char **argv;
+	void *args;
+};
+
+static const struct opt *opt_at(const struct parser *p, size_t i)
+{
+	for (size_t l = 0; l < p->nr_lists; l++) {
+		if (i < p->lists[l].nr)
+			return &p->lists[l].v[i];
+		i -= p->lists[l].nr;
+	}
+	return NULL;
+}
+
+static bool is_optional(const struct opt *o)
+{
+	return o->arg && o->arg[0] == '[';
+}
+
+/* Whether the word behind an option with an optional value is that value: told by its ending. */
+static bool ends_in_suffix(const struct opt *o, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *s = o->suffixes ? o->suffixes : ""; *s;) {
+		size_t n = strcspn(s, " ");
+
+		if (n && len > n && word[0] != '-' && !memcmp(word + len - n, s, n))
+			return true;
+		s += n + strspn(s + n, " ");
+	}
+	return false;
+}
+
+static int set(struct parser *p, const struct opt *o, const char *value)
+{
+	return o->parse(o, value, (char *)p->args + o->offset);
+}
+
+/* glued is what followed the option within its own word ("99" of -F99, "x.svg" of --svg=x.svg), or NULL. */
+static int take(struct parser *p, const struct opt *o, const char *shown, const char *glued)
+{
+	const char *word = p->next < p->argc ? p->argv[p->next] : NULL;
+
+	if (!o->arg && glued)
+		return fail_why(-EINVAL, "%s takes no value, but '%s' was given", shown, glued);
+	if (!o->arg || glued)
+		return set(p, o, glued);
+	if (is_optional(o) && (!word || !ends_in_suffix(o, word)))
+		return set(p, o, NULL);
+	if (!word)
+		return fail_why(-EINVAL, "%s needs a value. Try: %s %s", shown, shown, o->arg);
+	p->next++;
+	return set(p, o, word);
+}
+
+static int unknown(const struct parser *p, const char *shown, const char *name)
+{
+	struct nearest n = nearest_to(name);
+	const struct opt *o;
+
+	for (size_t i = 0; (o = opt_at(p, i)); i++)
+		nearest_offer(&n, o->name);
+	nearest_offer(&n, "help");
+	if (n.best && name[0])
+		return fail_why(-EINVAL, "unknown option %s. Try: --%s", shown, n.best);
+	return fail_why(-EINVAL, "unknown option %s. Try: probee %s --help", shown, p->argv[0]);
+}
+
+static int ambiguous(const struct parser *p, const char *name, size_t len)
+{
+	char names[256] = "";
+	const struct opt *o;
+	size_t n = 0;
+
+	for (size_t i = 0; (o = opt_at(p, i)); i++) {
+		if (strncmp(o->name, name, len) || n + strlen(o->name) + 8 > sizeof(names))
+			continue;
+		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s--%s", n ? ", " : "",
+				      o->name);
+	}
+	return fail_why(-EINVAL, "option --%.*s is ambiguous. Try: one of %s", (int)len, name, names);
+}
+
+/* The row of a long option, in full or as a prefix that fits no other; NULL: none, *nr is how many fit. */
+static const struct opt *find_long(const struct parser *p, const char *name, size_t len, size_t *nr)
+{
+	const struct opt *found = NULL, *o;
+
+	*nr = 0;
+	for (size_t i = 0; (o = opt_at(p, i)); i++) {
+		if (strncmp(o->name, name, len))
+			continue;
+		if (!o->name[len]) {
+			*nr = 1;
+			return o;
+		}
+		found = o;
+		++*nr;
+	}
+	return *nr == 1 ? found : NULL;
+}
+
+static int parse_long(struct parser *p, const char *word)
+{
+	const char *name = word + 2, *equals = strchr(name, '=');
+	size_t len = equals ? (size_t)(equals - name) : strlen(name), nr;
+	const struct opt *o;
+	char written[64], shown[80];
+
+	snprintf(written, sizeof(written), "%.*s", (int)len, name);
+	snprintf(shown, sizeof(shown), "--%s", written);
+	o = find_long(p, name, len, &nr);
+	if (o) {
+		snprintf(shown, sizeof(shown), "--%s", o->name);
+		return take(p, o, shown, equals ? equals + 1 : NULL);
+	}
+	if (!strcmp(written, "help"))
+		return OPT_HELP;
+	return nr && len ? ambiguous(p, name, len) : unknown(p, shown, written);
+}
+
+static const struct opt *find_short(const struct parser *p, char key)
+{
+	const struct opt *o;
+
+	for (size_t i = 0; (o = opt_at(p, i)); i++)
+		if (o->key == key)
+			return o;
+	return NULL;
+}
+
+static int parse_short(struct parser *p, const char *word)
+{
+	int err = 0;
+
+	for (const char *c = word + 1; *c && !err; c++) {
+		const char shown[] = { '-', *c, 0 };
+		const struct opt *o = find_short(p, *c);
+
+		if (!o && *c == 'h')
+			return OPT_HELP;
+		if (!o)
+			return unknown(p, shown, "");
+		if (!o->arg || (is_optional(o) && c[1] != '=')) {
+			/* Only the last of a bundle can take the next word. */
+			err = c[1] ? set(p, o, NULL) : take(p, o, shown, NULL);
+			continue;
+		}
+		return take(p, o, shown, c[1] ? c + 1 + (c[1] == '=') : NULL);
+	}
+	return err;
+}
+
+static void keep_word(struct parser *p, char *word)
+{
+	p->argv[++p->nr_words] = word;
+}
+
+int opt_parse(const struct opt_list *lists, size_t nr_lists, int argc, char **argv, void *args,
+	      int *after)
+{
+	struct parser p = {
+		.lists = lists, .nr_lists = nr_lists,
+		.argc = argc, .argv = argv, .next = 1, .args = args,
+	};
+	int err = 0;
+
+	while (p.next < argc && !err) {
+		char *word = argv[p.next++];
+
+		if (!strcmp(word, "--"))
+			break;
+		if (word[0] != '-' || !word[1])
+			keep_word(&p, word);
+		else
+			err = word[1] == '-' ? parse_long(&p, word) : parse_short(&p, word);
+	}
+	if (after)
+		*after = p.next;
+	while (!after && !err && p.next < argc)
+		keep_word(&p, argv[p.next++]);
+	return err ? err : p.nr_words;
+}
