@@ -10,6 +10,9 @@
  * Every record handed out has been checked: counts against the bytes left, ids ascending, references only
  * backwards, enums either known or left as they are (use the *_name() functions). A file may hold several
  * recordings one after the other (cat a.pbz b.pbz): ids are scoped to a segment.
+ *
+ * Where a chunk is missing, so are its definitions: an id may then be one that was never handed out although
+ * it is lower than one that was (at most 2^20 in a row), or 0. Treat what is behind such an id as missing.
  */
 #pragma once
 
@@ -27,11 +30,16 @@ struct trace_reader_options {
 /* Prints why and returns -errno: -ENOEXEC (no trace: names what it looks like), -EPROTONOSUPPORT (newer). */
 int trace_reader_open(const char *path, const struct trace_reader_options *opts, struct trace_reader **rp);
 
+/* The same over len octets that stay where they are until the reader is closed. */
+int trace_reader_open_memory(const void *data, size_t len, const struct trace_reader_options *opts,
+			     struct trace_reader **rp);
+
 /* 1: *rec holds a record, valid until the next call; 0: end of file; -errno after a message (I/O, newer format). */
 int trace_reader_next(struct trace_reader *r, struct record *rec);
 int trace_reader_rewind(struct trace_reader *r);
 void trace_reader_close(struct trace_reader *r);	/* NULL is fine */
 
+/* Counts are brought up to date when a chunk ends, so they are complete when trace_reader_next() returned 0. */
 struct trace_status {
 	uint32_t segment;		/* of the record last handed out: 0, 1, ... */
 	uint32_t nr_segments;		/* met so far */

@@ -6,6 +6,10 @@
  *	trace_writer_flush(w)			closes the chunk now: call it each second, so a crash loses little
  *	trace_writer_close(w)			flushes, closes, frees; the first write error of all comes back
  *
+ * Within a chunk records are grouped by type, samples are sorted by time, and WALK, LOST, NOTE and END come
+ * behind the samples; so a reader sees another order than the writer did, but every definition before its use.
+ * A record that breaks the rules of record.h (ids ascending, references backwards) is -EINVAL.
+ *
  * After a write error (full disk, closed pipe) a regular file is cut back to its last whole frame, one line
  * says so with what was kept, and every later call returns the same error at once.
  */

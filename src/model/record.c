@@ -39,6 +39,8 @@ static const struct {
 	[END_KTHREAD] = { "kthread", "a kernel thread has no user stack" },
 	[END_NO_MM] = { "no-mm", "the task was exiting: its memory is gone" },
 	[END_BUG] = { "bug", "an inconsistency inside probee; please report it" },
+	[END_FP_END] = { "fp-end", "the chain of frame pointers ended, and frame pointers alone cannot tell whether that was "
+				   "the root; use --unwind auto" },
 };
 
 const char *stack_end_name(unsigned end)

@@ -92,11 +92,11 @@ struct rec_thread {
 	uint32_t ns_tid;
 };
 
-enum task_event { TASK_FORK, TASK_EXEC, TASK_COMM, TASK_EXIT, TASK_EVENTS };
+enum taskev_kind { TASK_FORK, TASK_EXEC, TASK_COMM, TASK_EXIT, TASK_EVENTS };
 
 struct rec_taskev {
 	uint64_t time_ns;
-	uint8_t event;			/* enum task_event */
+	uint8_t event;			/* enum taskev_kind */
 	uint32_t process;
 	uint32_t arg;			/* FORK: parent process; COMM: string; EXIT: wait status */
 };
@@ -227,6 +227,7 @@ enum stack_end {
 	END_KTHREAD,		/* has no user stack */
 	END_NO_MM,		/* exiting: its memory is gone */
 	END_BUG,		/* cannot happen */
+	END_FP_END,		/* --unwind fp: the chain of frame pointers ended, somewhere */
 	STACK_ENDS
 };
 

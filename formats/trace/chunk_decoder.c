@@ -1,0 +1,147 @@
+#include "formats/trace/chunk_decoder.h"
+
+#include <errno.h>
+#include <string.h>
+
+void chunk_decoder_release(struct chunk_decoder *d)
+{
+	record_codec_release(&d->codec);
+	sample_columns_release(&d->columns);
+	trace_tables_release(&d->tables);
+	memset(d, 0, sizeof(*d));
+}
+
+void chunk_decoder_begin_segment(struct chunk_decoder *d)
+{
+	trace_tables_reset(&d->tables);
+}
+
+void chunk_decoder_begin(struct chunk_decoder *d, const void *records, size_t len,
+			 uint64_t time_base_ns)
+{
+	d->records = br_make(records, len);
+	d->items_left = 0;
+	d->columns.nr_rows = d->next_row = 0;
+	d->codec.time_base_ns = time_base_ns;
+}
+
+/* SYMBOL has no id of its own. */
+static void set_id(struct record *rec, uint32_t id)
+{
+	switch (rec->tag) {
+	case REC_STRING: rec->string.id = id; break;
+	case REC_FRAME: rec->frame.id = id; break;
+	case REC_NODE: rec->node.id = id; break;
+	case REC_FUNC: rec->func.id = id; break;
+	default: break;
+	}
+}
+
+/*
+ * One record of the payload under way: the whole payload or an item of it. 1, 0 (to be left out),
+ * -errno.
+ */
+static int decode_one(struct chunk_decoder *d, struct record *rec)
+{
+	int err;
+
+	rec->tag = d->tag;
+	set_id(rec, d->next_id);
+	err = record_decode(&d->codec, &d->payload, rec);
+	if (!err)
+		err = trace_tables_add(&d->tables, rec);
+	if (err)
+		return err;
+	d->record_count[d->tag]++;
+	if (d->tag != REC_SYMBOL || rec->symbol.frame)
+		return 1;
+	return d->tables.has_gaps ? 0 : -EBADMSG;	/* the name of a frame that was lost */
+}
+
+/*
+ * The head of a batch: the count is checked against the octets there are before anything is made of
+ * it.
+ */
+static int begin_batch(struct chunk_decoder *d)
+{
+	uint64_t first = d->tag == REC_SYMBOL ? 0 : br_uv(&d->payload);
+	uint64_t n = br_uv(&d->payload);
+
+	if (d->payload.bad || first > UINT32_MAX ||
+	    n > br_left(&d->payload) / record_min_item_size(d->tag) || first + n > UINT32_MAX)
+		return -EBADMSG;
+	d->next_id = (uint32_t)first;
+	d->items_left = n;
+	return 0;
+}
+
+static int begin_samples(struct chunk_decoder *d)
+{
+	int err = sample_columns_decode(&d->columns, &d->payload, d->codec.time_base_ns);
+	bool good = true;
+
+	d->next_row = 0;
+	for (size_t i = 0; i < d->columns.nr_rows; i++)
+		good &= trace_tables_check_sample(&d->tables, &d->columns.rows[i]);
+	if (!good)
+		d->columns.nr_rows = 0;
+	if (err || !good)
+		return err ? err : -EBADMSG;
+	d->record_count[REC_SAMPLE] += d->columns.nr_rows;
+	return 0;
+}
+
+/*
+ * The next record. 1: *rec is one already; 0: go on (a batch was opened, or nothing came of it);
+ * -errno.
+ */
+static int begin_record(struct chunk_decoder *d, struct record *rec)
+{
+	uint64_t tag = br_uv(&d->records), len = br_uv(&d->records);
+
+	d->payload = br_sub(&d->records, len);
+	if (d->records.bad)
+		return -EBADMSG;
+	if (!record_is_known(tag)) {
+		d->skipped_records++;
+		return tag & 1 ? -EPROTONOSUPPORT : 0;
+	}
+	d->tag = (enum record_tag)tag;
+	d->record_bytes[tag] += len;
+	if (d->tag == REC_SAMPLE)
+		return begin_samples(d);
+	if (record_is_batched(d->tag))
+		return begin_batch(d);
+	return decode_one(d, rec);
+}
+
+static int next_item(struct chunk_decoder *d, struct record *rec)
+{
+	int rc = decode_one(d, rec);
+
+	d->items_left--;
+	d->next_id++;
+	return rc;
+}
+
+int chunk_decoder_next(struct chunk_decoder *d, struct record *rec)
+{
+	int rc = 0;
+
+	while (!rc) {
+		if (d->next_row < d->columns.nr_rows) {
+			rec->tag = REC_SAMPLE;
+			rec->sample = d->columns.rows[d->next_row++];
+			return 1;
+		}
+		if (d->items_left)
+			rc = next_item(d, rec);
+		else if (br_left(&d->records))
+			rc = begin_record(d, rec);
+		else
+			return 0;
+	}
+	if (rc < 0)
+		chunk_decoder_begin(d, "", 0, 0);
+	return rc;
+}

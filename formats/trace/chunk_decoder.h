@@ -1,0 +1,48 @@
+/*
+ * One chunk's records, checked (TRACE.md 3 to 6).
+ *
+ *	chunk_decoder_begin_segment(d)
+ *	chunk_decoder_begin(d, records, len, time_base_ns)
+ *	while ((n = chunk_decoder_next(d, &rec)) > 0) ...
+ *	chunk_decoder_release(d)
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/trace/record_codec.h"
+#include "formats/trace/sample_columns.h"
+#include "formats/trace/trace_tables.h"
+#include "src/base/bytes.h"
+#include "src/model/record.h"
+
+struct chunk_decoder {
+	struct byte_reader records;	/* behind the record under way */
+	struct byte_reader payload;	/* of the record under way */
+	enum record_tag tag;
+	uint64_t items_left;		/* of a batch */
+	uint32_t next_id;
+	size_t next_row;		/* of columns.rows */
+
+	struct record_codec codec;
+	struct sample_columns columns;
+	struct trace_tables tables;
+
+	/* Since the decoder was zeroed. */
+	uint64_t skipped_records;
+	uint64_t record_count[RECORD_TAGS];
+	uint64_t record_bytes[RECORD_TAGS];
+};
+void chunk_decoder_release(struct chunk_decoder *d);
+
+void chunk_decoder_begin_segment(struct chunk_decoder *d);	/* forgets all definitions */
+void chunk_decoder_begin(struct chunk_decoder *d, const void *records, size_t len,
+			 uint64_t time_base_ns);
+
+/*
+ * 1: *rec, valid until the next call; 0: end of the chunk; -EBADMSG: the rest of the chunk is
+ * damaged; -EPROTONOSUPPORT: it holds something critical that is unknown; -ENOMEM. Silent.
+ */
+int chunk_decoder_next(struct chunk_decoder *d, struct record *rec);

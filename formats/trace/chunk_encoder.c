@@ -1,0 +1,233 @@
+#include "formats/trace/chunk_encoder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/array.h"
+
+/*
+ * The order of types in a chunk: each refers only to itself and to types further left, except that
+ * WALK, LOST, NOTE and END speak about samples and so stand behind them.
+ */
+static const uint8_t section_order[] = {
+	REC_META,   REC_CLOCK,	 REC_STRING, REC_BINARY, REC_PROCESS, REC_THREAD,
+	REC_EVENT,  REC_MAPPING, REC_TASKEV, REC_FRAME,	 REC_NODE,    REC_FUNC,
+	REC_SYMBOL, REC_SAMPLE,	 REC_LOST,   REC_WALK,	 REC_NOTE,    REC_END,
+};
+enum { NR_SECTIONS = sizeof(section_order) / sizeof(section_order[0]) };
+
+enum { SAMPLE_ESTIMATE = 10 };		/* raw octets of a usual row in columns */
+
+void chunk_encoder_release(struct chunk_encoder *c)
+{
+	for (size_t i = 0; i < RECORD_TAGS; i++) {
+		bb_release(&c->sections[i].done);
+		bb_release(&c->sections[i].body);
+	}
+	record_codec_release(&c->codec);
+	sample_columns_release(&c->columns);
+	bb_release(&c->scratch);
+	free(c->samples);
+	memset(c, 0, sizeof(*c));
+}
+
+static void put_record_head(struct byte_buf *b, enum record_tag tag, size_t len)
+{
+	bb_uv(b, tag);
+	bb_uv(b, len);
+}
+
+/* Closes the record under way of a batched section. */
+static void section_close(struct chunk_section *s, enum record_tag tag)
+{
+	struct byte_buf head = { 0 };
+
+	if (!s->nr_items)
+		return;
+	if (tag != REC_SYMBOL)
+		bb_uv(&head, s->first_id);
+	bb_uv(&head, s->nr_items);
+	put_record_head(&s->done, tag, head.nr + s->body.nr);
+	bb_bytes(&s->done, head.v, head.nr);
+	bb_bytes(&s->done, s->body.v, s->body.nr);
+	s->done.bad |= head.bad | s->body.bad;
+	bb_release(&head);
+	s->body.nr = 0;
+	s->nr_items = 0;
+}
+
+static uint32_t batched_id(const struct record *rec)
+{
+	switch (rec->tag) {
+	case REC_STRING: return rec->string.id;
+	case REC_FRAME: return rec->frame.id;
+	case REC_NODE: return rec->node.id;
+	case REC_FUNC: return rec->func.id;
+	default: return 0;
+	}
+}
+
+static int add_batched(struct chunk_encoder *c, struct chunk_section *s, const struct record *rec)
+{
+	uint32_t id = batched_id(rec);
+
+	if (rec->tag != REC_SYMBOL && id != s->first_id + s->nr_items)
+		section_close(s, rec->tag);
+	if (!s->nr_items)
+		s->first_id = id;
+	s->nr_items++;
+	return record_encode(&c->codec, &s->body, rec);
+}
+
+static int add_single(struct chunk_encoder *c, struct chunk_section *s, const struct record *rec)
+{
+	int err;
+
+	c->scratch.nr = 0;
+	err = record_encode(&c->codec, &c->scratch, rec);
+	if (err)
+		return err;
+	put_record_head(&s->done, rec->tag, c->scratch.nr);
+	bb_bytes(&s->done, c->scratch.v, c->scratch.nr);
+	s->done.bad |= c->scratch.bad;
+	return 0;
+}
+
+static void set_time_base(struct chunk_encoder *c, uint64_t time_ns)
+{
+	if (!c->has_time_base)
+		c->codec.time_base_ns = time_ns;
+	c->has_time_base = true;
+}
+
+static int add_sample(struct chunk_encoder *c, const struct rec_sample *s)
+{
+	if (array_reserve(&c->samples, &c->cap_samples, c->nr_samples + 1))
+		return -ENOMEM;
+	set_time_base(c, s->time_ns);
+	c->is_unsorted |= c->nr_samples && s->time_ns < c->samples[c->nr_samples - 1].time_ns;
+	c->samples[c->nr_samples++] = *s;
+	c->bytes += SAMPLE_ESTIMATE;
+	return 0;
+}
+
+int chunk_encoder_add(struct chunk_encoder *c, const struct record *rec)
+{
+	struct chunk_section *s = &c->sections[rec->tag];
+	size_t before = s->done.nr + s->body.nr;
+	uint64_t time_ns;
+	int err;
+
+	if (rec->tag == REC_SAMPLE)
+		return add_sample(c, &rec->sample);
+	if (record_time(rec, &time_ns))
+		set_time_base(c, time_ns);
+	err = record_is_batched(rec->tag) ? add_batched(c, s, rec) : add_single(c, s, rec);
+	c->bytes += s->done.nr + s->body.nr - before;
+	return err ? err : s->done.bad || s->body.bad ? -ENOMEM : 0;
+}
+
+bool chunk_encoder_is_full(const struct chunk_encoder *c)
+{
+	return c->bytes >= CHUNK_TARGET || c->nr_samples >= CHUNK_MAX_SAMPLES;
+}
+
+bool chunk_encoder_is_empty(const struct chunk_encoder *c)
+{
+	return !c->bytes;
+}
+
+struct sort_key {
+	uint64_t time_ns;
+	size_t at;			/* keeps rows of the same time in their order */
+};
+
+static int compare_keys(const void *va, const void *vb)
+{
+	const struct sort_key *a = va, *b = vb;
+
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static int sort_samples(struct chunk_encoder *c)
+{
+	struct sort_key *keys = malloc(c->nr_samples * sizeof(*keys));
+	struct rec_sample *sorted = malloc(c->cap_samples * sizeof(*sorted));
+
+	if (keys && sorted) {
+		for (size_t i = 0; i < c->nr_samples; i++)
+			keys[i] = (struct sort_key){ c->samples[i].time_ns, i };
+		qsort(keys, c->nr_samples, sizeof(*keys), compare_keys);
+		for (size_t i = 0; i < c->nr_samples; i++)
+			sorted[i] = c->samples[keys[i].at];
+		free(c->samples);
+		c->samples = sorted;
+		sorted = NULL;
+		c->is_unsorted = false;
+	}
+	free(keys);
+	free(sorted);
+	return c->is_unsorted ? -ENOMEM : 0;
+}
+
+static int put_samples(struct chunk_encoder *c, struct byte_buf *out, struct signpost *sp)
+{
+	int err = c->is_unsorted ? sort_samples(c) : 0;
+
+	if (!c->nr_samples || err)
+		return err;
+	c->scratch.nr = 0;
+	err = sample_columns_encode(&c->columns, &c->scratch, c->samples, c->nr_samples,
+				    c->codec.time_base_ns);
+	put_record_head(out, REC_SAMPLE, c->scratch.nr);
+	bb_bytes(out, c->scratch.v, c->scratch.nr);
+	sp->contents |= CHUNK_HAS_SAMPLES;
+	sp->first_ns = c->samples[0].time_ns;
+	sp->last_ns = c->samples[c->nr_samples - 1].time_ns;
+	sp->nr_samples = (uint32_t)c->nr_samples;
+	return err;
+}
+
+static void put_section(struct chunk_encoder *c, enum record_tag tag, struct byte_buf *out,
+			struct signpost *sp)
+{
+	struct chunk_section *s = &c->sections[tag];
+
+	section_close(s, tag);
+	if (s->done.nr)
+		sp->contents |= tag == REC_END ? CHUNK_HAS_END : CHUNK_HAS_TABLES;
+	bb_bytes(out, s->done.v, s->done.nr);
+	out->bad |= s->done.bad;
+	s->done.nr = 0;
+}
+
+int chunk_encoder_finish(struct chunk_encoder *c, struct byte_buf *out, struct signpost *sp)
+{
+	size_t start = out->nr;
+	struct chunk_head head = {
+		.segment = sp->segment, .seq = sp->seq, .time_base_ns = c->codec.time_base_ns};
+	uint8_t head_bytes[CHUNK_HEAD_SIZE] = { 0 };
+	int err = 0;
+
+	*sp = (struct signpost){ .segment = sp->segment, .seq = sp->seq };
+	bb_bytes(out, head_bytes, sizeof(head_bytes));
+	for (size_t i = 0; i < NR_SECTIONS && !err; i++) {
+		if (section_order[i] == REC_SAMPLE)
+			err = put_samples(c, out, sp);
+		else
+			put_section(c, section_order[i], out, sp);
+	}
+	if (err || out->bad)
+		return -ENOMEM;
+	sp->raw_size = (uint32_t)(out->nr - start);
+	head.length = sp->raw_size - CHUNK_HEAD_SIZE;
+	chunk_head_encode(out->v + start, &head);
+	c->nr_samples = 0;
+	c->bytes = 0;
+	c->has_time_base = false;
+	c->codec.time_base_ns = 0;
+	return 0;
+}

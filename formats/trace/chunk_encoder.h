@@ -1,0 +1,50 @@
+/*
+ * Records -> one chunk (TRACE.md 3). Records are collected by type and laid out in an order in
+ * which definitions come before their use, whatever order they were added in; samples are sorted by
+ * time.
+ *
+ *	chunk_encoder_add(c, rec) ...		until chunk_encoder_is_full(c)
+ *	chunk_encoder_finish(c, ...)		the chunk's octets; c is empty again
+ *	chunk_encoder_release(c)
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/trace/record_codec.h"
+#include "formats/trace/sample_columns.h"
+#include "formats/trace/trace_layout.h"
+#include "src/base/bytes.h"
+#include "src/model/record.h"
+
+/* All records of one type; a batched type has one record under way in body. */
+struct chunk_section {
+	struct byte_buf done;		/* whole records */
+	struct byte_buf body;		/* payload of the one under way, without its head */
+	uint32_t first_id, nr_items;	/* of body */
+};
+
+struct chunk_encoder {
+	struct record_codec codec;
+	struct chunk_section sections[RECORD_TAGS];
+	struct sample_columns columns;
+	struct rec_sample *samples;
+	size_t nr_samples, cap_samples;
+	bool has_time_base, is_unsorted;
+	size_t bytes;			/* estimate of the raw size */
+	struct byte_buf scratch;
+};
+void chunk_encoder_release(struct chunk_encoder *c);
+
+/* 0, -ENOMEM, -EINVAL (a record that cannot be written). */
+int chunk_encoder_add(struct chunk_encoder *c, const struct record *rec);
+bool chunk_encoder_is_full(const struct chunk_encoder *c);
+bool chunk_encoder_is_empty(const struct chunk_encoder *c);
+
+/*
+ * Appends the chunk to out, with its head; segment and seq are taken from sp, everything else in sp
+ * but data_size is set. 0 or -ENOMEM.
+ */
+int chunk_encoder_finish(struct chunk_encoder *c, struct byte_buf *out, struct signpost *sp);

@@ -1,0 +1,379 @@
+#include "formats/trace/record_codec.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "formats/trace/trace_layout.h"
+#include "src/base/array.h"
+
+/*
+ * A payload is a list of fields. Each kind of field has a put and a get function on the member of
+ * struct record at its offset; the lists below are the format.
+ */
+enum field_kind {
+	U8, UV32, UV64, SV32, SV64, FIXED64, TIME, PLUS1, PARENT, TEXT, KEY, BUILD_ID, SEGMENTS, LINES
+};
+
+struct field {
+	uint8_t kind;			/* enum field_kind */
+	uint16_t at;			/* offset in struct record */
+};
+
+#define F(kind, member) { kind, offsetof(struct record, member) }
+
+static const struct field meta_fields[] = { F(KEY, meta.key), F(TEXT, meta.value), { 0, 0 } };
+static const struct field clock_fields[] = {
+	F(FIXED64, clock.mono_ns), F(FIXED64, clock.real_ns), F(FIXED64, clock.boot_ns),
+	F(UV64, clock.uncertainty_ns), { 0, 0 }
+};
+static const struct field string_fields[] = { F(TEXT, string.bytes), { 0, 0 } };
+static const struct field binary_fields[] = {
+	F(UV32, binary.id), F(U8, binary.kind), F(UV32, binary.path),
+	F(BUILD_ID, binary.build_id), F(UV64, binary.size_bytes), F(SV64, binary.mtime_ns),
+	F(UV64, binary.dev), F(UV64, binary.ino), F(UV32, binary.flags),
+	F(SEGMENTS, binary.segments), { 0, 0 }
+};
+static const struct field process_fields[] = {
+	F(UV32, process.id), F(UV32, process.tgid), F(UV64, process.start_boottime_ns),
+	F(UV32, process.parent), F(UV32, process.comm), F(UV32, process.exe),
+	F(UV32, process.flags), F(UV32, process.ns_tgid), F(UV32, process.uid),
+	F(UV32, process.cgroup), F(UV32, process.cmdline), { 0, 0 }
+};
+static const struct field thread_fields[] = {
+	F(UV32, thread.id), F(UV32, thread.process), F(UV32, thread.tid), F(UV32, thread.comm),
+	F(UV64, thread.start_boottime_ns), F(UV32, thread.ns_tid), { 0, 0 }
+};
+static const struct field taskev_fields[] = {
+	F(TIME, taskev.time_ns), F(U8, taskev.event), F(UV32, taskev.process),
+	F(UV32, taskev.arg), { 0, 0 }
+};
+static const struct field mapping_fields[] = {
+	F(TIME, mapping.time_ns), F(UV32, mapping.process), F(U8, mapping.op),
+	F(U8, mapping.prot), F(UV64, mapping.start), F(UV64, mapping.len),
+	F(UV64, mapping.pgoff_bytes), F(UV32, mapping.binary), { 0, 0 }
+};
+static const struct field frame_fields[] = {
+	F(U8, frame.kind), F(U8, frame.flags), F(UV32, frame.binary), F(UV64, frame.addr),
+	{ 0, 0 }
+};
+static const struct field node_fields[] = { F(PARENT, node.parent), F(UV32, node.frame), { 0, 0 } };
+static const struct field func_fields[] = {
+	F(UV32, func.name), F(UV32, func.sysname), F(UV32, func.file), F(UV32, func.start_line),
+	F(U8, func.lang), F(U8, func.flags), { 0, 0 }
+};
+static const struct field symbol_fields[] = {
+	F(UV32, symbol.frame), F(U8, symbol.status), F(UV64, symbol.offset),
+	F(LINES, symbol.lines), { 0, 0 }
+};
+static const struct field event_fields[] = {
+	F(UV32, event.id), F(UV32, event.name), F(U8, event.kind), F(UV64, event.freq_mhz),
+	F(UV64, event.period), F(UV32, event.unit), { 0, 0 }
+};
+static const struct field walk_fields[] = {
+	F(UV32, walk.walk), F(TIME, walk.time_ns), F(UV64, walk.duration_ns),
+	F(UV64, walk.interval_ns), F(UV64, walk.tasks_seen), F(UV64, walk.rows),
+	F(UV64, walk.skipped_idle_kthreads), F(UV64, walk.filtered), F(UV64, walk.read_faults),
+	F(UV64, walk.vanished), F(UV64, walk.on_cpu), F(UV64, walk.torn), { 0, 0 }
+};
+static const struct field lost_fields[] = {
+	F(TIME, lost.time_ns), F(UV64, lost.duration_ns), F(U8, lost.cause), F(PLUS1, lost.cpu),
+	F(UV64, lost.count), { 0, 0 }
+};
+static const struct field note_fields[] = {
+	F(U8, note.severity), F(TIME, note.time_ns), F(TEXT, note.text), { 0, 0 }
+};
+static const struct field end_fields[] = {
+	F(TIME, end.time_ns), F(U8, end.reason), F(UV64, end.samples), F(UV64, end.walks),
+	F(UV64, end.lost), F(UV64, end.unresolved), F(UV64, end.raw_bytes),
+	F(UV64, end.cpu_time_ns), F(SV32, end.target_status), { 0, 0 }
+};
+
+static const struct codec_row {
+	const struct field *fields;	/* ends with offset 0: that is the tag */
+	uint8_t min_item_size;		/* batched ones only */
+} rows[RECORD_TAGS] = {
+	[REC_META] = { meta_fields, 0 },       [REC_CLOCK] = { clock_fields, 0 },
+	[REC_STRING] = { string_fields, 1 },   [REC_BINARY] = { binary_fields, 0 },
+	[REC_PROCESS] = { process_fields, 0 }, [REC_THREAD] = { thread_fields, 0 },
+	[REC_TASKEV] = { taskev_fields, 0 },   [REC_MAPPING] = { mapping_fields, 0 },
+	[REC_FRAME] = { frame_fields, 4 },     [REC_NODE] = { node_fields, 2 },
+	[REC_FUNC] = { func_fields, 6 },       [REC_SYMBOL] = { symbol_fields, 4 },
+	[REC_EVENT] = { event_fields, 0 },     [REC_WALK] = { walk_fields, 0 },
+	[REC_LOST] = { lost_fields, 0 },       [REC_NOTE] = { note_fields, 0 },
+	[REC_END] = { end_fields, 0 },
+};
+
+/* TEXT is a pointer with its length behind it. */
+struct text {
+	const void *bytes;
+	size_t len;
+};
+#define IS_TEXT(type, pointer) \
+	_Static_assert(offsetof(struct type, len) == \
+			       offsetof(struct type, pointer) + offsetof(struct text, len), \
+		       "the length is behind the pointer")
+IS_TEXT(rec_meta, value);
+IS_TEXT(rec_string, bytes);
+IS_TEXT(rec_note, text);
+
+/* uv length and octets; what is longer than the limit ends in an ellipsis. */
+static void put_octets(struct byte_buf *b, const void *text, size_t len)
+{
+	static const char ellipsis[3] = "\xe2\x80\xa6";
+	bool cut = len > MAX_STRING;
+
+	bb_uv(b, cut ? MAX_STRING : len);
+	bb_bytes(b, text, cut ? MAX_STRING - sizeof(ellipsis) : len);
+	if (cut)
+		bb_bytes(b, ellipsis, sizeof(ellipsis));
+}
+
+static const void *get_octets(struct byte_reader *r, size_t max, size_t *len)
+{
+	uint64_t n = br_uv(r);
+
+	if (n > max)
+		r->bad = true;
+	*len = r->bad ? 0 : n;
+	return br_bytes(r, *len);
+}
+
+/* A varint that must fit 32 bits: ids, cpus, flags. */
+static uint32_t get_uv32(struct byte_reader *r)
+{
+	uint64_t v = br_uv(r);
+
+	if (v > UINT32_MAX)
+		r->bad = true;
+	return (uint32_t)v;
+}
+
+static int put_key(struct byte_buf *b, const char *key)
+{
+	size_t n = strlen(key);
+
+	if (!n || n > MAX_META_KEY)
+		return -EINVAL;
+	put_octets(b, key, n);
+	return 0;
+}
+
+static int get_key(struct record_codec *c, struct byte_reader *r, const char **out)
+{
+	size_t n;
+	const void *key = get_octets(r, MAX_META_KEY, &n);
+
+	if (!key || !n || memchr(key, 0, n))
+		return -EBADMSG;
+	memcpy(c->key, key, n);
+	c->key[n] = 0;
+	*out = c->key;
+	return 0;
+}
+
+static int put_build_id(struct byte_buf *b, const struct rec_binary *bin)
+{
+	if (bin->build_id_len > MAX_BUILD_ID)
+		return -EINVAL;
+	put_octets(b, bin->build_id, bin->build_id_len);
+	return 0;
+}
+
+static int get_build_id(struct byte_reader *r, struct rec_binary *bin)
+{
+	size_t n;
+	const void *build_id = get_octets(r, MAX_BUILD_ID, &n);
+
+	memset(bin->build_id, 0, sizeof(bin->build_id));
+	if (!build_id)
+		return -EBADMSG;
+	memcpy(bin->build_id, build_id, n);
+	bin->build_id_len = (uint8_t)n;
+	return 0;
+}
+
+static void put_segments(struct byte_buf *b, const struct rec_binary *bin)
+{
+	uint32_t n = bin->nr_segments < MAX_SEGMENTS ? bin->nr_segments : MAX_SEGMENTS;
+
+	bb_uv(b, n);
+	for (uint32_t i = 0; i < n; i++) {
+		bb_uv(b, bin->segments[i].offset);
+		bb_uv(b, bin->segments[i].vaddr);
+		bb_uv(b, bin->segments[i].filesz);
+	}
+}
+
+static int get_segments(struct record_codec *c, struct byte_reader *r, struct rec_binary *bin)
+{
+	uint64_t n = br_uv(r);
+
+	if (r->bad || n > MAX_SEGMENTS || n > br_left(r) / 3)
+		return -EBADMSG;
+	if (array_reserve(&c->segments, &c->cap_segments, n))
+		return -ENOMEM;
+	for (uint64_t i = 0; i < n; i++) {
+		c->segments[i].offset = br_uv(r);
+		c->segments[i].vaddr = br_uv(r);
+		c->segments[i].filesz = br_uv(r);
+	}
+	bin->segments = c->segments;
+	bin->nr_segments = (uint32_t)n;
+	return 0;
+}
+
+/* A chain that is too long loses its middle: the last line is the function that is not inlined. */
+static void put_lines(struct byte_buf *b, const struct rec_symbol *s)
+{
+	uint32_t n = s->nr_lines < MAX_LINES ? s->nr_lines : MAX_LINES;
+
+	bb_uv(b, n);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct rec_line *l = &s->lines[i + 1 < n ? i : s->nr_lines - 1];
+
+		bb_uv(b, l->func);
+		bb_uv(b, l->line);
+		bb_uv(b, l->column);
+	}
+}
+
+static int get_lines(struct record_codec *c, struct byte_reader *r, struct rec_symbol *s)
+{
+	uint64_t n = br_uv(r);
+
+	if (r->bad || n > MAX_LINES || n > br_left(r) / 3)
+		return -EBADMSG;
+	if (array_reserve(&c->lines, &c->cap_lines, n))
+		return -ENOMEM;
+	for (uint64_t i = 0; i < n; i++) {
+		c->lines[i].func = get_uv32(r);
+		c->lines[i].line = get_uv32(r);
+		c->lines[i].column = get_uv32(r);
+	}
+	s->lines = c->lines;
+	s->nr_lines = (uint32_t)n;
+	return 0;
+}
+
+/* A parent is stored as its distance: mostly 1, which compresses better than the id. */
+static uint32_t get_parent(struct byte_reader *r, uint32_t id)
+{
+	uint32_t distance = get_uv32(r);
+
+	if (distance && distance >= id)
+		r->bad = true;
+	return distance && !r->bad ? id - distance : 0;
+}
+
+static int put_field(const struct record_codec *c, struct byte_buf *b, const struct record *rec,
+		     struct field f)
+{
+	const char *p = (const char *)rec + f.at;
+	const uint32_t *u32 = (const void *)p;
+	const uint64_t *u64 = (const void *)p;
+	const struct text *text = (const void *)p;
+
+	switch ((enum field_kind)f.kind) {
+	case U8: bb_u8(b, (uint8_t)*p); break;
+	case UV32: bb_uv(b, *u32); break;
+	case UV64: bb_uv(b, *u64); break;
+	case SV32: bb_sv(b, (int32_t)*u32); break;
+	case SV64: bb_sv(b, (int64_t)*u64); break;
+	case FIXED64: bb_u64(b, *u64); break;
+	case TIME: bb_sv(b, (int64_t)(*u64 - c->time_base_ns)); break;
+	case PLUS1: bb_uv(b, (uint32_t)(*u32 + 1)); break;
+	case PARENT: bb_uv(b, *u32 ? rec->node.id - *u32 : 0); break;
+	case TEXT: put_octets(b, text->bytes, text->len); break;
+	case KEY: return put_key(b, rec->meta.key);
+	case BUILD_ID: return put_build_id(b, &rec->binary);
+	case SEGMENTS: put_segments(b, &rec->binary); break;
+	case LINES: put_lines(b, &rec->symbol); break;
+	}
+	return 0;
+}
+
+static int get_sv32(struct byte_reader *r, int32_t *out)
+{
+	int64_t v = br_sv(r);
+
+	*out = (int32_t)v;
+	return v < INT32_MIN || v > INT32_MAX ? -EBADMSG : 0;
+}
+
+static int get_field(struct record_codec *c, struct byte_reader *r, struct record *rec,
+		     struct field f)
+{
+	char *p = (char *)rec + f.at;
+	uint32_t *u32 = (void *)p;
+	uint64_t *u64 = (void *)p;
+	struct text *text = (void *)p;
+
+	switch ((enum field_kind)f.kind) {
+	case U8: *p = (char)br_u8(r); break;
+	case UV32: *u32 = get_uv32(r); break;
+	case UV64: *u64 = br_uv(r); break;
+	case SV32: return get_sv32(r, (int32_t *)u32);
+	case SV64: *u64 = (uint64_t)br_sv(r); break;
+	case FIXED64: *u64 = br_u64(r); break;
+	case TIME: *u64 = c->time_base_ns + (uint64_t)br_sv(r); break;
+	case PLUS1: *u32 = get_uv32(r) - 1; break;
+	case PARENT: *u32 = get_parent(r, rec->node.id); break;
+	case TEXT: text->bytes = get_octets(r, MAX_STRING, &text->len); break;
+	case KEY: return get_key(c, r, &rec->meta.key);
+	case BUILD_ID: return get_build_id(r, &rec->binary);
+	case SEGMENTS: return get_segments(c, r, &rec->binary);
+	case LINES: return get_lines(c, r, &rec->symbol);
+	}
+	return 0;
+}
+
+void record_codec_release(struct record_codec *c)
+{
+	free(c->segments);
+	free(c->lines);
+	memset(c, 0, sizeof(*c));
+}
+
+bool record_is_known(uint64_t tag)
+{
+	return tag == REC_SAMPLE || (tag < RECORD_TAGS && rows[tag].fields);
+}
+
+bool record_is_batched(enum record_tag tag)
+{
+	return rows[tag].min_item_size > 0;
+}
+
+unsigned record_min_item_size(enum record_tag tag)
+{
+	return rows[tag].min_item_size;
+}
+
+bool record_time(const struct record *rec, uint64_t *time_ns)
+{
+	for (const struct field *f = rows[rec->tag].fields; f && f->at; f++) {
+		if (f->kind != TIME)
+			continue;
+		memcpy(time_ns, (const char *)rec + f->at, sizeof(*time_ns));
+		return true;
+	}
+	return false;
+}
+
+int record_encode(const struct record_codec *c, struct byte_buf *b, const struct record *rec)
+{
+	int err = 0;
+
+	for (const struct field *f = rows[rec->tag].fields; f->at && !err; f++)
+		err = put_field(c, b, rec, *f);
+	return err;
+}
+
+int record_decode(struct record_codec *c, struct byte_reader *r, struct record *rec)
+{
+	int err = 0;
+
+	for (const struct field *f = rows[rec->tag].fields; f->at && !err; f++)
+		err = get_field(c, r, rec, *f);
+	return !err && r->bad ? -EBADMSG : err;
+}

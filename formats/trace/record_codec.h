@@ -1,0 +1,51 @@
+/*
+ * The payload of one record <-> struct record (TRACE.md 4). Samples are not here: they go in
+ * columns (sample_columns.h).
+ *
+ * STRING, FRAME, NODE, FUNC and SYMBOL are batched on disk: one record holds a head and many items,
+ * and record_encode()/record_decode() handle one item. Ids of batched items are not in the item:
+ * they are consecutive from the id in the head (SYMBOL has no id of its own).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/base/bytes.h"
+#include "src/model/record.h"
+
+enum { RECORD_TAGS = 32 };	/* room of tables indexed by enum record_tag */
+
+/*
+ * What decoding needs besides the bytes; zero it, set time_base_ns per chunk, release it at the
+ * end.
+ */
+struct record_codec {
+	uint64_t time_base_ns;
+	char key[64];			/* of the META handed out last */
+	struct rec_segment *segments;	/* of the BINARY handed out last */
+	size_t cap_segments;
+	struct rec_line *lines;		/* of the SYMBOL handed out last */
+	size_t cap_lines;
+};
+void record_codec_release(struct record_codec *c);
+
+bool record_is_known(uint64_t tag);
+bool record_is_batched(enum record_tag tag);
+unsigned record_min_item_size(enum record_tag tag);	/* of a batched one, in octets */
+
+/* False: it has no time of its own. */
+bool record_time(const struct record *rec, uint64_t *time_ns);
+
+/*
+ * Appends the payload (or item) of rec to b. Too long texts and lists are cut to the limits of
+ * TRACE.md 7. -EINVAL: this record cannot be written. Out of memory is in b->bad.
+ */
+int record_encode(const struct record_codec *c, struct byte_buf *b, const struct record *rec);
+
+/*
+ * Reads a payload (or item) of rec->tag; all of *rec is set but the tag and the id of a batched
+ * item, which the caller sets before (NODE needs it). Pointers in it go to the bytes read or into
+ * *c. 0, -EBADMSG, -ENOMEM.
+ */
+int record_decode(struct record_codec *c, struct byte_reader *r, struct record *rec);

@@ -1,0 +1,29 @@
+/*
+ * The payload of a SAMPLES record: rows of struct rec_sample as columns (TRACE.md 5).
+ *
+ * Every column takes the shortest of the encodings that suit it; one that is 0 in all rows is left
+ * out.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/bytes.h"
+#include "src/model/record.h"
+
+/* Scratch of both directions and the rows read last; zero it before first use. */
+struct sample_columns {
+	uint64_t *values;		/* one column */
+	size_t cap_values;
+	struct rec_sample *rows;
+	size_t cap_rows, nr_rows;
+};
+void sample_columns_release(struct sample_columns *c);
+
+/* Appends n rows, which are sorted by time. -ENOMEM. */
+int sample_columns_encode(struct sample_columns *c, struct byte_buf *b,
+			  const struct rec_sample *rows, size_t n, uint64_t time_base_ns);
+
+/* Reads a payload into c->rows. 0, -EBADMSG, -ENOMEM, -EPROTONOSUPPORT (unknown critical column). */
+int sample_columns_decode(struct sample_columns *c, struct byte_reader *r, uint64_t time_base_ns);

@@ -1,0 +1,211 @@
+#include "formats/trace/trace_writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <zstd.h>
+
+#include "formats/trace/chunk_encoder.h"
+#include "formats/trace/trace_layout.h"
+#include "formats/trace/trace_output.h"
+#include "formats/trace/trace_tables.h"
+#include "src/base/fail.h"
+
+struct trace_writer {
+	char *path;			/* for messages */
+	struct trace_output out;
+	struct trace_writer_options opts;
+	ZSTD_CCtx *zstd;
+	struct chunk_encoder chunk;
+	struct trace_tables tables;
+	struct byte_buf raw, frames;	/* of the chunk being closed; kept for the next */
+	uint32_t segment, seq;
+	struct trace_writer_stats stats;
+	uint64_t samples_kept;		/* in whole frames of the file */
+	int err;			/* the first one; sticks */
+};
+
+static int writer_init_zstd(struct trace_writer *w)
+{
+	static const struct { ZSTD_cParameter key; int value;
+	} fixed[] = {
+		{ZSTD_c_checksumFlag, 1},
+		{ZSTD_c_contentSizeFlag, 1},
+		{ZSTD_c_windowLog, WRITER_WINDOW_LOG},
+	};
+	size_t rc;
+
+	w->zstd = ZSTD_createCCtx();
+	if (!w->zstd)
+		return fail(-ENOMEM, "zstd");
+	rc = ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel,
+				    w->opts.level ? w->opts.level : 3);
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]) && !ZSTD_isError(rc); i++)
+		rc = ZSTD_CCtx_setParameter(w->zstd, fixed[i].key, fixed[i].value);
+	return ZSTD_isError(rc) ? fail_why(-EINVAL, "zstd: %s", ZSTD_getErrorName(rc)) : 0;
+}
+
+/* What a write error means for the user. A reader that closed its pipe knows that it did. */
+static int writer_failed(struct trace_writer *w, int err)
+{
+	w->err = err;
+	if (err == -EPIPE)
+		return err;
+	if (w->out.is_file)
+		return fail(err, "write %s: kept %llu samples in %llu bytes", w->path,
+			    (unsigned long long)w->samples_kept,
+			    (unsigned long long)w->out.written);
+	return fail(err, "write %s", w->path);
+}
+
+static int writer_write(struct trace_writer *w, const void *frame, size_t len)
+{
+	int err = trace_output_write(&w->out, frame, len);
+
+	if (!err && w->opts.sync)
+		err = trace_output_sync(&w->out);
+	return err ? writer_failed(w, err) : 0;
+}
+
+/* A zstd frame that says whose chunks follow. */
+static int writer_begin_segment(struct trace_writer *w)
+{
+	struct ident id = { .major = TRACE_MAJOR, .minor = TRACE_MINOR };
+	uint8_t frame[IDENT_SIZE];
+
+	if (getrandom(id.uuid, sizeof(id.uuid), 0) != sizeof(id.uuid))
+		return w->err = fail(-errno, "getrandom");
+	w->segment = ident_segment(&id);
+	ident_encode(frame, &id);
+	return writer_write(w, frame, sizeof(frame));
+}
+
+int trace_writer_open(const char *path, const struct trace_writer_options *opts,
+		      struct trace_writer **wp)
+{
+	struct trace_writer *w = calloc(1, sizeof(*w));
+	int err;
+
+	*wp = NULL;
+	if (w)
+		w->path = strdup(strcmp(path, "-") ? path : "standard output");
+	if (!w || !w->path) {
+		free(w);
+		return fail(-ENOMEM, "write %s", path);
+	}
+	if (opts)
+		w->opts = *opts;
+	err = trace_output_open(path, &w->out);
+	if (err) {
+		free(w->path);
+		free(w);
+		return err;
+	}
+	err = writer_init_zstd(w);
+	if (!err)
+		err = writer_begin_segment(w);
+	if (err) {
+		w->err = err;
+		trace_writer_close(w);
+		return err;
+	}
+	*wp = w;
+	return 0;
+}
+
+/* Compresses raw behind room for the signpost, so that both go out in one write. */
+static int writer_compress(struct trace_writer *w, struct signpost *sp)
+{
+	size_t room = ZSTD_compressBound(w->raw.nr), n;
+
+	w->frames.nr = 0;
+	if (!bb_room(&w->frames, SIGNPOST_SIZE + room))
+		return w->err = fail(-ENOMEM, "write %s", w->path);
+	n = ZSTD_compress2(w->zstd, w->frames.v + SIGNPOST_SIZE, room, w->raw.v, w->raw.nr);
+	if (ZSTD_isError(n))
+		return w->err = fail_why(-EIO, "write %s: zstd: %s", w->path, ZSTD_getErrorName(n));
+	sp->data_size = (uint32_t)n;
+	signpost_encode(w->frames.v, sp);
+	w->frames.nr = SIGNPOST_SIZE + n;
+	return 0;
+}
+
+int trace_writer_flush(struct trace_writer *w)
+{
+	struct signpost sp = { .segment = w->segment, .seq = w->seq };
+	int err;
+
+	if (w->err || chunk_encoder_is_empty(&w->chunk))
+		return w->err;
+	w->raw.nr = 0;
+	err = chunk_encoder_finish(&w->chunk, &w->raw, &sp);
+	if (err)
+		return w->err = fail(err, "write %s", w->path);
+	err = writer_compress(w, &sp);
+	if (!err)
+		err = writer_write(w, w->frames.v, w->frames.nr);
+	if (err)
+		return err;
+	w->seq++;
+	w->stats.chunks++;
+	w->stats.raw_bytes += w->raw.nr;
+	w->samples_kept += sp.nr_samples;
+	return 0;
+}
+
+/* Our own mistakes: what the reader would refuse must not get into a file. */
+static int writer_check(struct trace_writer *w, const struct record *rec)
+{
+	/* Nothing is changed through these pointers: that happens only to tables with gaps. */
+	if (rec->tag == REC_SAMPLE)
+		return trace_tables_check_sample(&w->tables, (struct rec_sample *)&rec->sample)
+			       ? 0
+			       : -EINVAL;
+	return trace_tables_add(&w->tables, (struct record *)rec);
+}
+
+int trace_writer_record(void *writer, const struct record *rec)
+{
+	struct trace_writer *w = writer;
+	int err = w->err;
+
+	if (err)
+		return err;
+	err = writer_check(w, rec);
+	if (!err)
+		err = chunk_encoder_add(&w->chunk, rec);
+	if (err == -EBADMSG)
+		err = -EINVAL;
+	if (err)
+		return w->err = fail(err, "write %s: %s record", w->path, record_name(rec->tag));
+	w->stats.records++;
+	w->stats.samples += rec->tag == REC_SAMPLE;
+	return chunk_encoder_is_full(&w->chunk) ? trace_writer_flush(w) : 0;
+}
+
+int trace_writer_close(struct trace_writer *w)
+{
+	int err, closed;
+
+	if (!w)
+		return 0;
+	err = trace_writer_flush(w);
+	closed = trace_output_close(&w->out);
+	if (closed && !err)
+		err = fail(closed, "close %s", w->path);
+	ZSTD_freeCCtx(w->zstd);
+	chunk_encoder_release(&w->chunk);
+	trace_tables_release(&w->tables);
+	bb_release(&w->raw);
+	bb_release(&w->frames);
+	free(w->path);
+	free(w);
+	return err;
+}
+
+void trace_writer_stats(const struct trace_writer *w, struct trace_writer_stats *out)
+{
+	*out = w->stats;
+	out->file_bytes = w->out.written;
+}

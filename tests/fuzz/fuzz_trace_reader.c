@@ -1,0 +1,178 @@
+/*
+ * Hostile traces. The first octet chooses the way in:
+ *
+ *	even	the rest is a whole file: frames, checksums, searching for the next good one
+ *	odd	the rest is records of chunks as they come out of zstd, each behind a u16 length;
+ *		length 0 begins a segment
+ *
+ * The second way gets past the checksums, which no mutation hits. The seeds in
+ * tests/fuzz/corpus/trace_reader are the fixture both ways; PROBEE_SEEDS=DIR fuzz_trace_reader
+ * -runs=0 writes them anew.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "formats/trace/chunk_decoder.h"
+#include "formats/trace/chunk_encoder.h"
+#include "formats/trace/trace_reader.h"
+#include "tests/unit/trace_fixture.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+enum { WHOLE_FILE = 0, CHUNKS = 1 };
+
+/* Touches all a record points to, as a consumer would, and checks what the reader promises. */
+static uint64_t use_record(const struct record *rec)
+{
+	uint64_t sum = 0;
+
+	switch (rec->tag) {
+	case REC_META:
+		sum += strlen(rec->meta.key);
+		for (size_t i = 0; i < rec->meta.len; i++)
+			sum += ((const uint8_t *)rec->meta.value)[i];
+		break;
+	case REC_STRING:
+		for (size_t i = 0; i < rec->string.len; i++)
+			sum += (uint8_t)rec->string.bytes[i];
+		break;
+	case REC_NOTE:
+		for (size_t i = 0; i < rec->note.len; i++)
+			sum += (uint8_t)rec->note.text[i];
+		break;
+	case REC_BINARY:
+		for (uint32_t i = 0; i < rec->binary.nr_segments; i++)
+			sum += rec->binary.segments[i].vaddr;
+		break;
+	case REC_SYMBOL:
+		if (!rec->symbol.frame)
+			abort();
+		for (uint32_t i = 0; i < rec->symbol.nr_lines; i++)
+			sum += rec->symbol.lines[i].line;
+		break;
+	case REC_NODE:
+		if (rec->node.parent >= rec->node.id)
+			abort();
+		break;
+	default:
+		break;
+	}
+	return sum;
+}
+
+static uint64_t fuzz_file(const uint8_t *data, size_t len)
+{
+	const struct trace_reader_options opts = { .max_table_bytes = 64 << 20 };
+	struct trace_reader *r;
+	struct record rec;
+	uint64_t sum = 0;
+
+	if (trace_reader_open_memory(data, len, &opts, &r))
+		return 0;
+	while (trace_reader_next(r, &rec) > 0)
+		sum += use_record(&rec);
+	sum += trace_reader_status(r)->bad_chunks;
+	trace_reader_close(r);
+	return sum;
+}
+
+static uint64_t fuzz_chunks(const uint8_t *data, size_t len)
+{
+	struct chunk_decoder d = { 0 };
+	struct byte_reader r = br_make(data, len);
+	struct record rec;
+	uint64_t sum = 0;
+	int rc;
+
+	while (br_left(&r) && d.tables.bytes < 64 << 20) {
+		size_t n = br_u16(&r);
+		struct byte_reader chunk = br_sub(&r, n < br_left(&r) ? n : br_left(&r));
+
+		if (chunk.bad)
+			break;
+		if (!n)
+			chunk_decoder_begin_segment(&d);
+		chunk_decoder_begin(&d, chunk.p, br_left(&chunk), 1000);
+		while ((rc = chunk_decoder_next(&d, &rec)) > 0)
+			sum += use_record(&rec);
+		d.tables.has_gaps |= rc < 0;
+	}
+	chunk_decoder_release(&d);
+	return sum;
+}
+
+static void write_seed(const char *dir, const char *name, uint8_t way, const struct byte_buf *b)
+{
+	char path[512];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "w");
+	if (!f)
+		return;
+	fputc(way, f);
+	fwrite(b->v, 1, b->nr, f);
+	fclose(f);
+}
+
+static int add_to_chunk(void *chunk, const struct record *rec)
+{
+	return chunk_encoder_add(chunk, rec);
+}
+
+/* The fixture, both ways. */
+static void write_seeds(const char *dir)
+{
+	struct byte_buf raw = { 0 }, seed = { 0 };
+	struct chunk_encoder chunk = { 0 };
+	struct signpost sp = { 0 };
+	char path[512], octets[4096];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/fixture.pbz", dir);
+	trace_fixture_write(path);
+	f = fopen(path, "r");
+	if (f) {
+		bb_bytes(&seed, octets, fread(octets, 1, sizeof(octets), f));
+		fclose(f);
+	}
+	remove(path);
+	write_seed(dir, "file", WHOLE_FILE, &seed);
+	trace_fixture_emit(add_to_chunk, &chunk);
+	chunk_encoder_finish(&chunk, &raw, &sp);
+	seed.nr = 0;
+	bb_u16(&seed, (uint16_t)(raw.nr - CHUNK_HEAD_SIZE));
+	bb_bytes(&seed, raw.v + CHUNK_HEAD_SIZE, raw.nr - CHUNK_HEAD_SIZE);
+	write_seed(dir, "chunk", CHUNKS, &seed);
+	chunk_encoder_release(&chunk);
+	bb_release(&raw);
+	bb_release(&seed);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	const char *dir = getenv("PROBEE_SEEDS");
+	char **args = calloc((size_t)*argc + 2, sizeof(*args));
+	char quiet[] = "-close_fd_mask=2";	/* every refusal is a message */
+
+	if (dir)
+		write_seeds(dir);
+	if (!args)
+		return 0;
+	memcpy(args, *argv, (size_t)*argc * sizeof(*args));
+	args[(*argc)++] = strdup(quiet);
+	*argv = args;
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	static volatile uint64_t sink;
+
+	if (len < 1)
+		return 0;
+	sink += data[0] % 2 == WHOLE_FILE ? fuzz_file(data + 1, len - 1)
+					  : fuzz_chunks(data + 1, len - 1);
+	return 0;
+}
