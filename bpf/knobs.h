@@ -1,0 +1,37 @@
+/*
+ * CONTRACT user space <-> kernel: settings (read-only data, set before loading) and counters (per CPU).
+ */
+#pragma once
+
+#include <stdint.h>
+
+struct knobs {
+	uint32_t mode;			/* WALK_TABLES | WALK_FRAME_POINTERS */
+	uint32_t max_frames;
+	uint32_t want_user, want_kernel;
+	uint32_t only_targets;		/* only thread groups in the targets map */
+	uint32_t only_tids;		/* only threads in the tids map */
+	uint32_t self_tgid;		/* never looked at */
+	uint32_t include_idle;		/* sampler: CPU idle time; snapshot: idle kernel threads */
+	uint32_t wakeup_bytes;		/* ring buffer fill that wakes the reader */
+	uint32_t pad;
+};
+
+enum counter {
+	COUNTER_FIRED,			/* sampler program runs */
+	COUNTER_IDLE,			/* of those: idle CPU */
+	COUNTER_FILTERED,		/* of those: not a target */
+	COUNTER_SUBMITTED,
+	COUNTER_RING_FULL,		/* of those: refused by the ring buffer */
+	COUNTER_KERNEL_STACK,		/* kernel stacks that could not be read */
+	COUNTER_FAULT_READS,		/* user pages read by copy_from_user_task */
+	COUNTER_FAULT_FAILED,
+	COUNTERS
+};
+
+/* Totals of one walk of the task iterator. Single reader: plain memory. A task may be visited twice (when its
+ * row did not fit the buffer), so only the visit that wrote its row counts. */
+struct walk_totals {
+	uint64_t tasks_seen, rows, filtered, idle_kthreads, on_cpu, torn, retries, reads, reads_failed, busy;
+	uint64_t begin_ns;
+};

@@ -1,0 +1,86 @@
+/* All maps of the BPF object. Tables are written by src/capture/unwind_loader.c, mostly through mmap. */
+#pragma once
+
+#include "bpf/kernel.h"
+#include "bpf/knobs.h"
+#include "bpf/wire.h"
+#include "unwind/walk_limits.h"
+
+#define MAX_PROCESSES 16384
+#define MAX_TARGETS 16384
+
+const volatile struct knobs knobs = {};
+
+struct slab {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(key_size, 4);
+	__uint(value_size, WALK_SLAB_ROWS * 4);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, WALK_MAX_SLABS);
+	__uint(key_size, 4);
+	__array(values, struct slab);
+} slabs SEC(".maps");
+
+#define TABLE(name, nr, T)				\
+	struct {					\
+		__uint(type, BPF_MAP_TYPE_ARRAY);	\
+		__uint(max_entries, nr);		\
+		__uint(map_flags, BPF_F_MMAPABLE);	\
+		__uint(key_size, 4);			\
+		__uint(value_size, sizeof(T));		\
+	} name SEC(".maps")
+
+TABLE(pages, WALK_MAX_PAGES, struct unwind_page);
+TABLE(rules, WALK_MAX_RULES, struct unwind_rule);
+TABLE(mappings, WALK_MAX_MAPPINGS, struct unwind_mapping);
+TABLE(binaries, WALK_MAX_BINARIES, struct unwind_binary);
+TABLE(rule_cache, WALK_CACHE_WORDS, uint64_t);
+
+/* tgid -> slice of mappings, first | nr << 32: one word, so it is replaced in one store. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_PROCESSES);
+	__type(key, uint32_t);
+	__type(value, uint64_t);
+} processes SEC(".maps");
+
+/* Thread groups wanted (knobs.only_targets); children are added by the fork program. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_TARGETS);
+	__type(key, uint32_t);
+	__type(value, uint32_t);
+} targets SEC(".maps");
+
+/* Threads wanted (knobs.only_tids). */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_TARGETS);
+	__type(key, uint32_t);
+	__type(value, uint32_t);
+} tids SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 8 * 1024 * 1024);	/* set by user space */
+} ring SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, COUNTERS);
+	__type(key, uint32_t);
+	__type(value, uint64_t);
+} counters SEC(".maps");
+
+static __always_inline void count(uint32_t which, uint64_t n)
+{
+	uint64_t *v = bpf_map_lookup_elem(&counters, &which);
+
+	if (v)
+		*v += n;
+}

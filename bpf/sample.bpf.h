@@ -1,0 +1,99 @@
+/*
+ * The sampler: runs on each overflow of a CPU's perf event, gathers the stack of the thread it interrupted and
+ * puts it into the ring buffer. A record that the ring refuses is counted, never silent.
+ */
+#pragma once
+
+#include "bpf/filter.bpf.h"
+#include "bpf/stack.bpf.h"
+
+/* struct bpf_perf_event_data with the registers as words (walk.h's view of them). */
+struct perf_context {
+	uint64_t regs[ARCH_NR_REGS];
+	uint64_t sample_period;
+	uint64_t addr;
+};
+
+/* Only one perf_event program runs at a time on a CPU (bpf_prog_active), so its scratch is its own. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct gather);
+} sample_scratch SEC(".maps");
+
+static __always_inline void gather_kernel_here(void *ctx, struct gather *g)
+{
+	uint32_t n = g->head.nr_user;
+	long bytes;
+
+	if (n > WALK_MAX_FRAMES)
+		return;
+	bytes = bpf_get_stack(ctx, &g->frames[n], WIRE_MAX_KERNEL * 8, 0);
+	if (bytes < 0) {
+		g->head.flags |= WIRE_KERNEL_FAILED;
+		count(COUNTER_KERNEL_STACK, 1);
+		return;
+	}
+	g->head.nr_kernel = bytes / 8;
+}
+
+static __always_inline int submit(struct gather *g)
+{
+	uint32_t bytes = gather_bytes(g);
+	uint64_t flags = BPF_RB_NO_WAKEUP;
+
+	if (!bytes)
+		return 0;
+	/* The reader looks by itself ten times a second; it is only woken when the ring fills up. */
+	if (bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > knobs.wakeup_bytes)
+		flags = BPF_RB_FORCE_WAKEUP;
+	if (bpf_ringbuf_output(&ring, g, bytes, flags))
+		count(COUNTER_RING_FULL, 1);
+	else
+		count(COUNTER_SUBMITTED, 1);
+	return 0;
+}
+
+SEC("?perf_event")
+int on_tick(struct perf_context *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	uint64_t pc = ctx->regs[ARCH_REG_PC], weight = ctx->sample_period;
+	uint32_t zero = 0;
+	struct gather *g;
+	struct env e = {};
+
+	count(COUNTER_FIRED, 1);
+	if (!task->pid && !knobs.include_idle) {
+		count(COUNTER_IDLE, 1);
+		return 0;
+	}
+	if (!task_wanted(task->tgid, task->pid)) {
+		count(COUNTER_FILTERED, 1);
+		return 0;
+	}
+	g = bpf_map_lookup_elem(&sample_scratch, &zero);
+	if (!g)
+		return 0;
+	init_head(&g->head, task);
+	g->head.weight = weight;
+	g->head.cpu = bpf_get_smp_processor_id();
+	g->head.flags |= WIRE_ON_CPU;
+	e.g = g;
+	if (task->flags & PF_KTHREAD || !task->mm) {
+		g->head.end = WALK_KTHREAD;
+		g->head.flags |= WIRE_KTHREAD;
+	} else if (knobs.want_user) {
+		if (load_user_regs(&g->walk, task))
+			g->head.end = WALK_BUG;
+		else
+			gather_user(g, &e);
+	}
+	if ((int64_t)pc < 0) {
+		g->head.flags |= WIRE_IN_KERNEL;
+		if (knobs.want_kernel)
+			gather_kernel_here(ctx, g);
+	}
+	return submit(g);
+}

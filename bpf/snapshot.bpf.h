@@ -1,0 +1,136 @@
+/*
+ * The snapshot: one run per task of the machine, writing one row into the iterator's own file. The kernel
+ * keeps a 32 KiB buffer; a row that does not fit is rolled back and the program runs again for that task at
+ * the next read(), so nothing is lost, and whatever the program counts must wait for the row to be written.
+ */
+#pragma once
+
+#include "bpf/filter.bpf.h"
+#include "bpf/stack.bpf.h"
+
+#define TASK_IDLE_BITS 0x402	/* TASK_UNINTERRUPTIBLE | TASK_NOLOAD: both, or D-state threads are hidden */
+#define TORN_RETRIES 3
+
+/* The program may sleep, so per-CPU scratch would be shared; there is one reader. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct gather);
+} snapshot_scratch SEC(".maps");
+
+struct walk_totals totals = {};
+
+#define READ_NOW(x) (*(volatile typeof(x) *)&(x))
+
+static __always_inline uint64_t switches(struct task_struct *task)
+{
+	return READ_NOW(task->nvcsw) + READ_NOW(task->nivcsw);
+}
+
+static __always_inline void gather_kernel_of(struct task_struct *task, struct gather *g)
+{
+	uint32_t n = g->head.nr_user;
+	long bytes;
+
+	if (n > WALK_MAX_FRAMES)
+		return;
+	bytes = bpf_get_task_stack(task, &g->frames[n], WIRE_MAX_KERNEL * 8, 0);
+	if (bytes < 0)
+		g->head.flags |= WIRE_KERNEL_FAILED;
+	else
+		g->head.nr_kernel = bytes / 8;
+}
+
+static __always_inline void drop_stacks(struct gather *g, uint32_t end)
+{
+	g->head.nr_user = 0;
+	g->head.nr_kernel = 0;
+	g->head.flags &= ~(WIRE_GUESSED | WIRE_KERNEL_FAILED);
+	g->head.end = end;
+}
+
+static __always_inline void gather_task(struct gather *g, struct env *e)
+{
+	struct task_struct *task = e->task;
+
+	if (g->head.flags & WIRE_KTHREAD)
+		g->head.end = WALK_KTHREAD;
+	else if (!task->mm || task->flags & PF_EXITING)
+		g->head.end = WALK_NO_MM;
+	else if (knobs.want_user && !load_user_regs(&g->walk, task))
+		gather_user(g, e);
+	if (knobs.want_kernel)
+		gather_kernel_of(task, g);
+}
+
+/*
+ * The registers of a thread are in memory only while it does not run: read {on_cpu, switches} before and after
+ * like a seqlock; whoever ran meanwhile is read again, and marked when that does not help.
+ */
+static __always_inline void gather_stable(struct gather *g, struct env *e, bool self)
+{
+	struct task_struct *task = e->task;
+
+	for (int i = 0; i <= TORN_RETRIES; i++) {
+		uint64_t before = switches(task);
+
+		init_head(&g->head, task);
+		g->head.weight = 0;
+		g->head.cpu = UINT32_MAX;
+		if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
+			g->head.flags |= WIRE_KTHREAD;
+		if (!self && READ_NOW(task->on_cpu)) {
+			g->head.cpu = READ_NOW(task->thread_info.cpu);
+			g->head.flags |= WIRE_ON_CPU;
+			drop_stacks(g, g->head.flags & WIRE_KTHREAD ? WALK_KTHREAD : WALK_RUNNING);
+			return;
+		}
+		gather_task(g, e);
+		if (self || (!READ_NOW(task->on_cpu) && before == switches(task)))
+			return;
+	}
+	drop_stacks(g, WALK_TORN);
+}
+
+static __always_inline bool is_idle_kthread(struct task_struct *task)
+{
+	return task->flags & PF_KTHREAD && !task->exit_state &&
+	       (task->__state & TASK_IDLE_BITS) == TASK_IDLE_BITS;
+}
+
+SEC("?iter.s/task")
+int on_task(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct env e = { .sleepable = true };
+	uint32_t zero = 0, bytes;
+	struct gather *g;
+
+	if (!task)
+		return 0;
+	if (!task_wanted(task->tgid, task->pid)) {
+		totals.filtered++;
+		return 0;
+	}
+	if (is_idle_kthread(task) && !knobs.include_idle) {
+		totals.idle_kthreads++;
+		return 0;
+	}
+	g = bpf_map_lookup_elem(&snapshot_scratch, &zero);
+	if (!g)
+		return 0;
+	e.g = g;
+	e.task = task;
+	gather_stable(g, &e, task->pid == (int)bpf_get_current_pid_tgid());
+	bytes = gather_bytes(g);
+	if (!bytes || bpf_seq_write(ctx->meta->seq, g, bytes))
+		return 0;
+	totals.rows++;
+	totals.reads += g->head.pages_read;
+	if (g->head.end == WALK_TORN)
+		totals.torn++;
+	if (g->head.flags & WIRE_ON_CPU)
+		totals.on_cpu++;
+	return 0;
+}

@@ -1,0 +1,182 @@
+/*
+ * Stacks of a task: user frames by the walker of unwind/walk.h, kernel frames by the kernel's own helpers.
+ *
+ * struct gather is too big for the BPF stack, so it lives in a map; the loop callback reaches it through a
+ * small struct on the stack. Scalars reloaded from a map are unknown to the verifier, so it verifies the
+ * frame loop once, whatever the number of frames.
+ */
+#pragma once
+
+#include "bpf/maps.bpf.h"
+
+struct walk;
+struct env;
+
+static __always_inline int walk_load_page(void *env, struct walk *w, uint64_t addr);
+static __always_inline int walk_process(void *env, uint32_t tgid, uint32_t *first, uint32_t *nr);
+
+static __always_inline const struct unwind_mapping *walk_mapping(void *env, uint32_t i)
+{
+	return bpf_map_lookup_elem(&mappings, &i);
+}
+
+static __always_inline const struct unwind_binary *walk_binary(void *env, uint32_t i)
+{
+	return bpf_map_lookup_elem(&binaries, &i);
+}
+
+static __always_inline const struct unwind_page *walk_page(void *env, uint32_t i)
+{
+	return bpf_map_lookup_elem(&pages, &i);
+}
+
+static __always_inline const struct unwind_row *walk_rows(void *env, uint32_t first)
+{
+	uint32_t slab = first >> WALK_SLAB_SHIFT, zero = 0;
+	void *inner = bpf_map_lookup_elem(&slabs, &slab);
+
+	return inner ? bpf_map_lookup_elem(inner, &zero) : 0;
+}
+
+static __always_inline const struct unwind_rule *walk_rule(void *env, uint32_t i)
+{
+	return bpf_map_lookup_elem(&rules, &i);
+}
+
+static __always_inline uint64_t *walk_cache(void *env, uint32_t i)
+{
+	return bpf_map_lookup_elem(&rule_cache, &i);
+}
+
+#include "unwind/walk.h"
+
+/* Scratch of one stack: the part up to the last frame is what goes out. */
+struct gather {
+	struct wire_sample head;
+	uint64_t frames[WALK_MAX_FRAMES + WIRE_MAX_KERNEL + 1];
+	struct walk walk;
+};
+
+struct env {
+	struct gather *g;
+	struct task_struct *task;	/* whose memory is read, when sleepable */
+	bool sleepable;			/* a constant in each callback: the verifier sees one branch only */
+};
+
+static __always_inline int walk_process(void *env, uint32_t tgid, uint32_t *first, uint32_t *nr)
+{
+	uint64_t *slice = bpf_map_lookup_elem(&processes, &tgid), v;
+
+	if (!slice)
+		return 1;
+	v = *(volatile uint64_t *)slice;
+	*first = (uint32_t)v;
+	*nr = v >> 32;
+	return 0;
+}
+
+struct vma_probe {
+	uint32_t anonymous;
+};
+
+static long probe_vma(struct task_struct *task, struct vm_area_struct *vma, void *ctx)
+{
+	struct vma_probe *p = ctx;
+
+	p->anonymous = !vma->vm_file;
+	return 0;
+}
+
+/*
+ * Memory of another task, faulting pages in. Only of anonymous memory: a page of a file may need a server that
+ * never answers (FUSE), and the walk would hang with it. bpf_find_vma() tries the lock of the memory map and does
+ * not wait for it.
+ */
+static __always_inline int load_page_sleepable(struct env *e, struct walk *w, uint64_t addr)
+{
+	struct vma_probe probe = {};
+	long err = bpf_find_vma(e->task, addr, probe_vma, &probe, 0);
+
+	if (err == -16 /* EBUSY */)
+		return WALK_BUSY;
+	if (err || !probe.anonymous)
+		return 1;
+	return bpf_copy_from_user_task(w->page, WALK_PAGE, (void *)addr, e->task, 0) ? 1 : 0;
+}
+
+static __always_inline int walk_load_page(void *env, struct walk *w, uint64_t addr)
+{
+	struct env *e = env;
+
+	if (e->sleepable)
+		return load_page_sleepable(e, w, addr);
+	return bpf_probe_read_user(w->page, WALK_PAGE, (void *)addr) ? 1 : 0;
+}
+
+static long step_nofault(uint32_t i, struct env *ctx)
+{
+	struct env e = { .g = ctx->g, .sleepable = false };
+
+	return walk_step(&e, &e.g->walk, e.g->frames);
+}
+
+static long step_sleepable(uint32_t i, struct env *ctx)
+{
+	struct env e = { .g = ctx->g, .task = ctx->task, .sleepable = true };
+
+	return walk_step(&e, &e.g->walk, e.g->frames);
+}
+
+/* The user registers that the kernel saved at its entry. 0, or 1 when they cannot be read. */
+static __always_inline int load_user_regs(struct walk *w, struct task_struct *task)
+{
+	return bpf_probe_read_kernel(w->regs, sizeof(w->regs), (void *)bpf_task_pt_regs(task)) != 0;
+}
+
+static __always_inline void init_head(struct wire_sample *h, struct task_struct *task)
+{
+	h->time_ns = bpf_ktime_get_ns();
+	h->start_boottime_ns = task->start_boottime;
+	h->tgid = task->tgid;
+	h->tid = task->pid;
+	h->state = task->__state | (uint32_t)task->exit_state << 16;
+	h->nr_user = 0;
+	h->nr_kernel = 0;
+	h->end = WALK_NOT_DONE;
+	h->flags = 0;
+	h->pages_read = 0;
+	bpf_probe_read_kernel(h->comm, sizeof(h->comm), task->comm);
+}
+
+/* Walks the user stack from g->walk.regs; the loop's callback says how memory is read. */
+static __always_inline void gather_user(struct gather *g, struct env *e)
+{
+	struct walk *w = &g->walk;
+
+#ifdef ARCH_CS_COMPAT
+	if ((uint16_t)w->regs[ARCH_REG_CS] == ARCH_CS_COMPAT) {
+		g->head.end = WALK_COMPAT32;
+		return;
+	}
+#endif
+	walk_begin(w, g->head.tgid, knobs.mode, knobs.max_frames);
+	if (e->sleepable)
+		bpf_loop(WALK_MAX_FRAMES + 1, step_sleepable, e, 0);
+	else
+		bpf_loop(WALK_MAX_FRAMES + 1, step_nofault, e, 0);
+	g->head.nr_user = w->nr;
+	g->head.end = w->end;
+	g->head.pages_read = w->pages_read;
+	if (w->saw_guess)
+		g->head.flags |= WIRE_GUESSED;
+}
+
+/* Number of bytes to hand out, bounded for the verifier; 0: cannot be. */
+static __always_inline uint32_t gather_bytes(const struct gather *g)
+{
+	uint32_t n = g->head.nr_user + g->head.nr_kernel;
+
+	if (n > WALK_MAX_FRAMES + WIRE_MAX_KERNEL)
+		return 0;
+	return sizeof(g->head) + n * 8;
+}

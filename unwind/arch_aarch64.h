@@ -1,0 +1,41 @@
+/*
+ * What the walker must know of arm64: struct user_pt_regs as an array of 64-bit words, DWARF register numbers
+ * (AADWARF64: 0-30 are x0-x30, 31 is sp), the signal frame (struct rt_sigframe: siginfo 128 bytes, then
+ * ucontext), and pointer authentication, whose code sits in the upper bits of a saved link register.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#define ARCH_NR_REGS 34		/* x0-x30, sp, pc, pstate */
+#define ARCH_REG_FP 29
+#define ARCH_REG_SP 31
+#define ARCH_REG_PC 32
+#define ARCH_REG_PSTATE 33
+
+/* DWARF number -> word of struct user_pt_regs. */
+static const volatile uint8_t arch_dwarf_to_reg[32] = {
+	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+	16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+};
+
+/* DWARF number -> word of ucontext.uc_mcontext.regs: fault_address comes first. */
+static const volatile uint8_t arch_dwarf_to_signal[32] = {
+	1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
+	17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32,
+};
+
+#define ARCH_DWARF_REGS_MASK 31
+/* siginfo 128, then uc_flags 8, uc_link 8, uc_stack 24, uc_sigmask 128 (with reserve), aligned to 16: 176. */
+#define ARCH_SIGNAL_CONTEXT (128 + 176)
+#define ARCH_SIGNAL_FP 30
+#define ARCH_SIGNAL_SP 32
+#define ARCH_SIGNAL_PC 33
+
+#define ARCH_RA_CFA_OFF (-8)	/* frame record {x29, x30} right below the CFA; others use RA_CFA_OFF */
+
+/* User addresses have at most 52 bits (LVA); everything above is authentication code or a tag. */
+static inline uint64_t arch_strip(uint64_t ra)
+{
+	return ra & ((1ull << 52) - 1);
+}

@@ -1,0 +1,102 @@
+#include "unwind/host_walk.h"
+
+#include <string.h>
+
+struct walk;
+
+/*
+ * The kernel's numbering over the caller's tables: the mapping being asked for stands for its binary and its slab, so
+ * every table may keep its own numbers.
+ */
+struct host_env {
+	const struct host_walk_input *in;
+	const struct host_mapping *current;
+	struct unwind_mapping mapping;
+	struct unwind_binary binary;
+	struct unwind_page page;
+};
+
+static int walk_load_page(void *env, struct walk *w, uint64_t addr);
+
+static int walk_process(void *env, uint32_t tgid, uint32_t *first, uint32_t *nr)
+{
+	(void)tgid;
+	*first = 0;
+	*nr = (uint32_t)((struct host_env *)env)->in->nr_mappings;
+	return 0;
+}
+
+static const struct unwind_mapping *walk_mapping(void *env, uint32_t i)
+{
+	struct host_env *e = env;
+	const struct host_mapping *m = &e->in->mappings[i];
+
+	if (i >= e->in->nr_mappings)
+		return NULL;
+	e->current = m;
+	e->mapping = (struct unwind_mapping){
+		.begin = m->begin, .end = m->end, .bias = (m->table ? m->table->vaddr_lo : 0) - m->to_vaddr,
+		.binary = m->is_file,
+	};
+	return &e->mapping;
+}
+
+static const struct unwind_binary *walk_binary(void *env, uint32_t i)
+{
+	struct host_env *e = env;
+
+	(void)i;
+	e->binary = (struct unwind_binary){ 0, e->current->table ? e->current->table->nr_pages : 0 };
+	return &e->binary;
+}
+
+static const struct unwind_page *walk_page(void *env, uint32_t i)
+{
+	struct host_env *e = env;
+
+	return i < e->current->table->nr_pages ? &e->current->table->pages[i] : NULL;
+}
+
+static const struct unwind_row *walk_rows(void *env, uint32_t first)
+{
+	struct host_env *e = env;
+
+	return e->current->table->rows + (first & ~(WALK_SLAB_ROWS - 1));
+}
+
+static const struct unwind_rule *walk_rule(void *env, uint32_t i)
+{
+	struct host_env *e = env;
+
+	return i < e->current->table->nr_rules ? &e->current->table->rules[i] : NULL;
+}
+
+static uint64_t *walk_cache(void *env, uint32_t i)
+{
+	(void)env;
+	(void)i;
+	return NULL;	/* the cache must not change an answer */
+}
+
+#include "unwind/walk.h"
+
+static int walk_load_page(void *env, struct walk *w, uint64_t addr)
+{
+	struct host_env *e = env;
+
+	return e->in->read_page(e->in->ctx, addr, w->page);
+}
+
+uint32_t host_walk(const struct host_walk_input *in, uint64_t frames[WALK_MAX_FRAMES], uint32_t *nr_frames)
+{
+	struct host_env env = { .in = in };
+	struct walk w;
+
+	memcpy(w.regs, in->regs, sizeof(w.regs));
+	walk_begin(&w, 1, in->mode, in->max_frames ? in->max_frames : WALK_MAX_FRAMES);
+	for (uint32_t i = 0; i <= WALK_MAX_FRAMES; i++)
+		if (walk_step(&env, &w, frames))
+			break;
+	*nr_frames = w.nr;
+	return w.end;
+}

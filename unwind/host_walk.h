@@ -1,0 +1,32 @@
+/*
+ * The kernel's walker, compiled for the host: unit tests and replays of recorded stacks run the very code of walk.h
+ * over tables in memory.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "unwind/unwind_table.h"
+#include "unwind/walk_limits.h"
+
+struct host_mapping {
+	uint64_t begin, end;
+	uint64_t to_vaddr;		/* address + to_vaddr = virtual address of the binary */
+	const struct unwind_table *table;	/* NULL: no table */
+	uint32_t is_file;		/* 0: anonymous code */
+};
+
+struct host_walk_input {
+	const uint64_t *regs;		/* as the kernel saves them: ARCH_NR_REGS words */
+	const struct host_mapping *mappings;	/* sorted by begin */
+	size_t nr_mappings;
+	uint32_t mode;			/* WALK_TABLES | WALK_FRAME_POINTERS */
+	uint32_t max_frames;		/* 0: WALK_MAX_FRAMES */
+	/* Copies the aligned page at addr; not 0: unreadable. */
+	int (*read_page)(void *ctx, uint64_t addr, uint8_t page[4096]);
+	void *ctx;
+};
+
+/* Frames with WALK_ flags, innermost first; returns enum walk_end. */
+uint32_t host_walk(const struct host_walk_input *in, uint64_t frames[WALK_MAX_FRAMES], uint32_t *nr_frames);

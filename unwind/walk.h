@@ -1,0 +1,368 @@
+/*
+ * One step outwards: from a frame's registers to its caller's. Freestanding: the same code runs in the BPF
+ * programs (bpf/stack.bpf.h) and on the host (unwind/host_walk.c), so what is tested is what the kernel runs.
+ *
+ * The includer defines, before including this file, how to reach memory and tables. env is the includer's; the
+ * functions must be inlined; pointers they return are valid until the next call:
+ *
+ *	int walk_load_page(env, w, addr)		copy the aligned 4 KiB of user memory at addr to w->page:
+ *							0, or the code the walk ends with (WALK_BUSY) or 1
+ *	int walk_process(env, tgid, &first, &nr)	the process's slice of the mappings: 0 or 1
+ *	const struct unwind_mapping *walk_mapping(env, i)
+ *	const struct unwind_binary *walk_binary(env, i)
+ *	const struct unwind_page *walk_page(env, i)
+ *	const struct unwind_row *walk_rows(env, first)	base of the slab that holds row number first
+ *	const struct unwind_rule *walk_rule(env, i)
+ *	uint64_t *walk_cache(env, i)			word i of the rule cache, or NULL
+ *
+ * walk_begin() takes the registers, walk_step() is called until it returns 1 (at most max_frames + 1 times).
+ * Frames come out innermost first; w->end says why the walk ended.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include ARCH_HEADER
+#include "unwind/row.h"
+#include "unwind/walk_limits.h"
+
+struct walk {
+	uint64_t pc, sp, fp;		/* of the frame being unwound */
+	uint64_t signal_context;	/* user address of the interrupted registers; 0: regs holds them */
+	uint64_t page_addr;		/* user address of page[]; 1: none */
+	uint64_t map_begin, map_end, map_bias;	/* mapping used last; empty at first */
+	uint32_t map_page0, map_nr_pages, map_binary;
+	uint32_t tgid;
+	uint32_t nr;			/* frames so far */
+	uint32_t end;			/* enum walk_end */
+	uint32_t exact;			/* pc is the very instruction, not a return address */
+	uint32_t flags_next;		/* top half of the WALK_ flags for the next frame */
+	uint32_t mode, max_frames;
+	uint32_t saw_guess, pages_read;
+	uint64_t regs[ARCH_NR_REGS];	/* the kernel's saved user registers */
+	uint8_t page[WALK_PAGE];
+};
+
+#define WALK_INLINE static inline __attribute__((always_inline))
+#define WALK_END(w, code) ({ (w)->end = (code); 1; })
+
+/* Starts a walk at w->regs. */
+WALK_INLINE void walk_begin(struct walk *w, uint32_t tgid, uint32_t mode, uint32_t max_frames)
+{
+	w->pc = w->regs[ARCH_REG_PC];
+	w->sp = w->regs[ARCH_REG_SP];
+	w->fp = w->regs[ARCH_REG_FP];
+	w->signal_context = 0;
+	w->page_addr = 1;
+	w->map_begin = 1;
+	w->map_end = 0;
+	w->tgid = tgid;
+	w->nr = 0;
+	w->end = WALK_NOT_DONE;
+	w->exact = 1;
+	w->flags_next = 0;
+	w->mode = mode;
+	w->max_frames = max_frames;
+	w->saw_guess = 0;
+	w->pages_read = 0;
+}
+
+/* Reads one aligned word of user memory through the page kept in w: a page costs what a word costs. */
+WALK_INLINE int walk_read(void *env, struct walk *w, uint64_t addr, uint64_t *value)
+{
+	uint64_t page = addr & ~(uint64_t)(WALK_PAGE - 1);
+
+	if (addr & 7)
+		return 1;
+	if (page != w->page_addr) {
+		int err = walk_load_page(env, w, page);
+
+		w->pages_read++;
+		w->page_addr = err ? 1 : page;
+		if (err)
+			return err;
+	}
+	*value = *(uint64_t *)(w->page + (addr & (WALK_PAGE - 8)));
+	return 0;
+}
+
+/* Finds the mapping that holds pc and keeps it in w. 0 or an end code. */
+WALK_INLINE int walk_find_mapping(void *env, struct walk *w, uint64_t pc)
+{
+	const struct unwind_mapping *m;
+	const struct unwind_binary *b;
+	uint32_t first = 0, nr = 0;
+
+	if (pc >= w->map_begin && pc < w->map_end)
+		return 0;
+	if (walk_process(env, w->tgid, &first, &nr))
+		return WALK_NO_PROCESS;
+	if (!nr)
+		return WALK_NO_MAPPING;
+	for (int i = 0; i < 14 && nr > 1; i++) {
+		uint32_t half = nr / 2;
+
+		m = walk_mapping(env, first + half);
+		if (!m)
+			return WALK_BUG;
+		if (m->begin <= pc)
+			first += half;
+		nr -= half;
+	}
+	m = walk_mapping(env, first);
+	if (!m)
+		return WALK_BUG;
+	if (pc < m->begin || pc >= m->end)
+		return WALK_NO_MAPPING;
+	w->map_begin = m->begin;
+	w->map_end = m->end;
+	w->map_bias = m->bias;
+	w->map_binary = m->binary;
+	b = walk_binary(env, w->map_binary);
+	w->map_page0 = b ? b->page0 : 0;
+	w->map_nr_pages = b ? b->nr_pages : 0;
+	return 0;
+}
+
+/*
+ * Last row of rows[b .. b + nr - 1] that starts at or before key; nr >= 1. Without branches: a branchy search in a
+ * frame loop makes the verifier's work explode.
+ */
+WALK_INLINE uint32_t walk_search(const struct unwind_row *rows, uint32_t b, uint32_t nr, uint32_t key)
+{
+	for (int i = 0; i < 17; i++) {
+		uint32_t half, mid;
+		int64_t before;
+
+		if (nr <= 1)
+			break;
+		half = nr >> 1;
+		mid = (b + half) & (WALK_SLAB_ROWS - 1);
+		before = (int64_t)rows[mid].pc_lo - (int64_t)key - 1;
+		b += half & (uint32_t)(before >> 63);
+		nr -= half;
+	}
+	return b & (WALK_SLAB_ROWS - 1);
+}
+
+/* Number of the rule in force at pc, inside the mapping kept in w. 0 or an end code. */
+WALK_INLINE int walk_find_rule(void *env, struct walk *w, uint64_t pc, uint32_t *rule)
+{
+	uint64_t rel = pc - w->map_bias, tag;
+	uint64_t index = rel >> UNWIND_PAGE_SHIFT;
+	uint32_t k = w->map_page0 + (uint32_t)index, key = rel & 0xffff, nr, b;
+	const struct unwind_page *page;
+	const struct unwind_row *rows;
+	uint64_t *word;
+
+	if (!w->map_nr_pages)
+		return w->map_binary ? WALK_NO_TABLE : WALK_JIT;
+	if (index >= w->map_nr_pages)
+		return WALK_NO_FDE;
+
+	/* One 64-bit load or store, so a torn entry cannot be seen: page:32 | pc_lo:16 | rule:16. */
+	tag = (uint64_t)k << 32 | (uint64_t)key << 16;
+	word = walk_cache(env, ((uint32_t)(rel >> 1) ^ (uint32_t)(rel >> 13) ^ k * 0x9e37u) & (WALK_CACHE_WORDS - 1));
+	if (word) {
+		uint64_t hit = *(volatile uint64_t *)word;
+
+		if ((hit & ~0xffffull) == tag) {
+			*rule = hit & 0xffff;
+			return 0;
+		}
+	}
+	page = walk_page(env, k);
+	if (!page)
+		return WALK_BUG;
+	nr = page->nr;
+	*rule = page->carry;
+	if (nr) {
+		b = page->first;
+		rows = walk_rows(env, b);
+		if (!rows)
+			return WALK_BUG;
+		b &= WALK_SLAB_ROWS - 1;
+		if (rows[b].pc_lo <= key)
+			*rule = rows[walk_search(rows, b, nr, key)].rule;
+	}
+	if (word)
+		*(volatile uint64_t *)word = tag | *rule;
+	return 0;
+}
+
+/* A register of the interrupted instruction: only known in a frame that was interrupted. */
+WALK_INLINE int walk_leaf_register(void *env, struct walk *w, uint32_t dwarf, uint64_t *value)
+{
+	uint32_t i;
+
+	if (!w->exact)
+		return 1;
+	dwarf &= ARCH_DWARF_REGS_MASK;
+	if (w->signal_context) {
+		i = arch_dwarf_to_signal[dwarf];
+		return walk_read(env, w, w->signal_context + i * 8, value);
+	}
+	i = arch_dwarf_to_reg[dwarf];
+	if (i >= ARCH_NR_REGS)
+		return 1;
+	*value = w->regs[i];
+	return 0;
+}
+
+/*
+ * One step by the frame pointer. check: in code that has no table, between frames that may have one; code is why there
+ * is none and ends the walk when the frame pointer is not believable. Without check (--unwind fp) the chain is followed
+ * as it is, and nothing says whether its end is the stack's.
+ */
+WALK_INLINE int walk_step_fp(void *env, struct walk *w, int code, const int check)
+{
+	uint64_t fp = w->fp, next = 0, ra = 0;
+	/* A chain that ends with 0 is a root where a table was looked for and this code is known to have none. */
+	int at_zero = !check ? WALK_FP_END : code == WALK_NO_TABLE ? WALK_NO_TABLE : WALK_ROOT_GUESS;
+
+	if (!fp)
+		return WALK_END(w, w->nr > 1 ? at_zero : code);
+	if (fp < w->sp || (check && fp - w->sp > WALK_MAX_GUESS_BYTES))
+		return WALK_END(w, check ? code : WALK_FP_END);
+	if (walk_read(env, w, fp, &next) || walk_read(env, w, fp + 8, &ra))
+		return WALK_END(w, check ? code : WALK_READ_RA);
+	ra = arch_strip(ra);
+	if (!ra)
+		return WALK_END(w, at_zero);
+	if (check && walk_find_mapping(env, w, ra - 1))
+		return WALK_END(w, code);
+	w->pc = ra;
+	w->sp = fp + 16;
+	w->fp = next;
+	w->exact = 0;
+	w->flags_next = (uint32_t)(WALK_RETURN_ADDRESS >> 32);
+	if (check) {
+		w->flags_next |= (uint32_t)(WALK_GUESSED >> 32);
+		w->saw_guess = 1;
+	}
+	return 0;
+}
+
+/* The registers that a signal interrupted, from the ucontext above the trampoline. */
+WALK_INLINE int walk_step_signal(void *env, struct walk *w)
+{
+	uint64_t context = w->sp + ARCH_SIGNAL_CONTEXT, pc = 0, sp = 0, fp = 0;
+
+	if (walk_read(env, w, context + ARCH_SIGNAL_PC * 8, &pc) ||
+	    walk_read(env, w, context + ARCH_SIGNAL_SP * 8, &sp) ||
+	    walk_read(env, w, context + ARCH_SIGNAL_FP * 8, &fp))
+		return WALK_END(w, WALK_READ_RA);
+	w->pc = pc;
+	w->sp = sp;
+	w->fp = fp;
+	w->signal_context = context;
+	w->exact = 1;
+	w->flags_next = 0;
+	return 0;
+}
+
+/* Canonical frame address by the rule: 0, or the code that ends the walk. */
+WALK_INLINE int walk_cfa(void *env, struct walk *w, const struct unwind_rule *r, uint32_t kind, uint64_t *cfa)
+{
+	uint64_t base = w->sp;
+
+	if (kind == CFA_SP) {
+		*cfa = base + r->cfa_off;
+		return 0;
+	}
+	if (kind == CFA_PLT) {
+		*cfa = base + 8 + ((w->pc & 15) >= (uint32_t)r->aux ? 8 : 0);
+		return 0;
+	}
+	if (kind == CFA_FP || kind == CFA_DEREF_FP)
+		base = w->fp;
+	else if ((kind == CFA_REG || kind == CFA_DEREF_REG) && walk_leaf_register(env, w, r->reg, &base))
+		return WALK_BAD_RULE;
+	base += r->cfa_off;
+	if (kind == CFA_DEREF_SP || kind == CFA_DEREF_FP || kind == CFA_DEREF_REG) {
+		if (walk_read(env, w, base, &base))
+			return WALK_READ_RA;
+		base += r->aux;
+	}
+	*cfa = base;
+	return 0;
+}
+
+/* One step by a rule of the table. */
+WALK_INLINE int walk_step_rule(void *env, struct walk *w, const struct unwind_rule *r, uint32_t kind)
+{
+	uint64_t cfa = 0, fp = w->fp, ra = 0;
+	int32_t ra_off = r->ra == RA_CFA_OFF ? r->aux : ARCH_RA_CFA_OFF;
+	int err = walk_cfa(env, w, r, kind, &cfa);
+
+	if (err)
+		return WALK_END(w, err);
+	/* The saved frame pointer lies below the return address: reading it first keeps the page. */
+	if (r->fp == FP_CFA || r->fp == FP_DEREF_FP) {
+		uint64_t at = (r->fp == FP_CFA ? cfa : w->fp) + r->fp_off;
+
+		if (walk_read(env, w, at, &fp))
+			return WALK_END(w, WALK_READ_FP);
+	}
+	if (r->ra == RA_REG) {
+		if (walk_leaf_register(env, w, r->reg, &ra))
+			return WALK_END(w, WALK_BAD_RULE);
+	} else if (walk_read(env, w, cfa + ra_off, &ra)) {
+		return WALK_END(w, WALK_READ_RA);
+	}
+	ra = arch_strip(ra);
+	if (!ra)
+		return WALK_END(w, WALK_RA_ZERO);
+	/* Only a frame that was interrupted may have pushed nothing yet: anything else would loop. */
+	if (cfa <= w->sp && !w->exact)
+		return WALK_END(w, WALK_SP_BACK);
+	w->pc = ra;
+	w->sp = cfa;
+	w->fp = fp;
+	w->exact = 0;
+	w->signal_context = 0;
+	w->flags_next = (uint32_t)(WALK_RETURN_ADDRESS >> 32);
+	return 0;
+}
+
+/* Stores the current frame and moves to its caller. 0, or 1 when the walk ended (w->end). */
+WALK_INLINE int walk_step(void *env, struct walk *w, uint64_t *frames)
+{
+	uint32_t n = w->nr, rule = 0, kind;
+	const struct unwind_rule *r;
+	uint64_t pc;
+	int code;
+
+	if (n >= WALK_MAX_FRAMES || n >= w->max_frames)
+		return WALK_END(w, WALK_TRUNCATED);
+	frames[n & (WALK_MAX_FRAMES - 1)] = (w->pc & WALK_ADDRESS_MASK) | (uint64_t)w->flags_next << 32;
+	w->nr = n + 1;
+
+	if (!(w->mode & WALK_TABLES))
+		return walk_step_fp(env, w, WALK_FP_END, 0);
+	pc = w->exact ? w->pc : w->pc - 1;
+	code = walk_find_mapping(env, w, pc);
+	if (code)
+		return WALK_END(w, code);
+	code = walk_find_rule(env, w, pc, &rule);
+	if (code == WALK_BUG)
+		return WALK_END(w, code);
+	kind = CFA_NONE;
+	r = 0;
+	if (!code) {
+		r = walk_rule(env, rule);
+		if (!r)
+			return WALK_END(w, WALK_BUG);
+		kind = r->cfa;
+		code = WALK_NO_FDE;
+	}
+	if (kind == CFA_NONE)
+		return w->mode & WALK_FRAME_POINTERS ? walk_step_fp(env, w, code, 1) : WALK_END(w, code);
+	if (kind == CFA_ROOT)
+		return WALK_END(w, WALK_ROOT);
+	if (kind == CFA_SIGNAL)
+		return walk_step_signal(env, w);
+	if (kind == CFA_UNSUPPORTED)
+		return WALK_END(w, WALK_BAD_RULE);
+	return walk_step_rule(env, w, r, kind);
+}
