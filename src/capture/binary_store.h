@@ -1,0 +1,50 @@
+/*
+ * The files behind mappings: opens each once while its process is alive, reads identity and segments at once,
+ * and leaves the slow parts to the workers: the unwind table (handed to on_table when it is built) and, later, the
+ * symbols (the open file is handed to the symbolizer).
+ *
+ *	binary_store_new(&deps, &st)
+ *	binary_store_map(st, pid, map)		index of the binary behind a mapping
+ *	binary_store_free(st)			after worker_wait()
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "src/capture/procfs.h"
+#include "src/model/binary.h"
+#include "unwind/unwind_table.h"
+
+struct binary_store;
+struct worker_pool;
+struct symbolizer;
+
+struct binary_store_deps {
+	struct binaries *binaries;
+	struct worker_pool *pool;
+	struct symbolizer *symbolizer;
+	bool want_tables;
+	/* The table of a binary is ready; borrowed for the call. Called from worker_reap(). */
+	void (*on_table)(void *ctx, uint32_t binary, const struct unwind_table *t);
+	void *ctx;
+};
+
+int binary_store_new(const struct binary_store_deps *deps, struct binary_store **sp);
+void binary_store_free(struct binary_store *st);	/* NULL is fine */
+
+/*
+ * The binary behind a mapping of pid, opened and registered when it is new. 0: anonymous memory, or the file could
+ * not be opened and is not known either (it is then counted).
+ */
+uint32_t binary_store_map(struct binary_store *st, pid_t pid, const struct proc_map *map);
+
+/* Tables asked for that are not built yet. */
+unsigned binary_store_pending(const struct binary_store *st);
+
+struct binary_store_stats {
+	uint64_t opened, unreadable;	/* files */
+	uint64_t tables, without_table;	/* binaries with and without unwind information */
+};
+void binary_store_stats(const struct binary_store *st, struct binary_store_stats *out);

@@ -1,0 +1,211 @@
+#include "src/capture/capture_bpf.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "bpf/probee.skel.h"
+#include "src/base/caps.h"
+#include "src/base/fail.h"
+
+struct capture_bpf {
+	struct probee_bpf *skel;
+	struct bpf_link *links[3];	/* lifetime programs */
+	int nr_cpus;
+};
+
+/* libbpf talks a lot; its last complaint is kept for the one line we print. */
+static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	char line[512];
+
+	if (level == LIBBPF_DEBUG)
+		return 0;
+	vsnprintf(line, sizeof(line), fmt, ap);
+	line[strcspn(line, "\n")] = 0;
+	note_verbose("%s", line);
+	return 0;
+}
+
+static int explain(int err)
+{
+	const uint64_t needed = CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON);
+	char missing[256];
+
+	if (err == -EPERM || err == -EACCES) {
+		caps_names(needed & ~caps_effective(), missing, sizeof(missing));
+		return fail_try(-EPERM, "run it with sudo; probee doctor", "load BPF programs%s%s",
+				missing[0] ? " without " : "", missing);
+	}
+	if (err == -ESRCH || access("/sys/kernel/btf/vmlinux", R_OK)) {
+		fail_why(0, "load BPF programs: this kernel offers no BTF (/sys/kernel/btf/vmlinux). "
+			 "Try: a kernel with CONFIG_DEBUG_INFO_BTF; probee doctor");
+		return -ENOTSUP;
+	}
+	fail_try(err, "probee doctor; -v shows what the kernel said", "load BPF programs");
+	return err == -ENOMEM ? err : -ENOTSUP;
+}
+
+static void choose_programs(struct probee_bpf *skel, unsigned programs)
+{
+	bpf_program__set_autoload(skel->progs.on_tick, programs & CAPTURE_SAMPLER);
+	bpf_program__set_autoload(skel->progs.on_task, programs & CAPTURE_SNAPSHOT);
+	bpf_program__set_autoload(skel->progs.on_fork, true);
+	bpf_program__set_autoload(skel->progs.on_exec, true);
+	bpf_program__set_autoload(skel->progs.on_exit, true);
+	if (!(programs & CAPTURE_SAMPLER)) {
+		bpf_map__set_autocreate(skel->maps.ring, false);
+		bpf_map__set_autocreate(skel->maps.sample_scratch, false);
+	}
+	if (!(programs & CAPTURE_SNAPSHOT))
+		bpf_map__set_autocreate(skel->maps.snapshot_scratch, false);
+}
+
+static int attach_lifetime(struct capture_bpf *b)
+{
+	struct bpf_program *progs[3] = { b->skel->progs.on_fork, b->skel->progs.on_exec, b->skel->progs.on_exit };
+
+	for (int i = 0; i < 3; i++) {
+		b->links[i] = bpf_program__attach(progs[i]);
+		if (!b->links[i])
+			return explain(-errno);
+	}
+	return 0;
+}
+
+int capture_bpf_open(const struct capture_bpf_options *opts, struct capture_bpf **bp)
+{
+	struct capture_bpf *b = calloc(1, sizeof(*b));
+	struct rlimit lim = { RLIM_INFINITY, RLIM_INFINITY };
+	int err;
+
+	if (!b)
+		return -ENOMEM;
+	libbpf_set_print(quiet);
+	/* Only kernels before 5.11 count BPF memory here; a refusal means nothing. */
+	setrlimit(RLIMIT_MEMLOCK, &lim);
+	b->nr_cpus = libbpf_num_possible_cpus();
+	b->skel = b->nr_cpus > 0 ? probee_bpf__open() : NULL;
+	if (!b->skel) {
+		err = explain(b->nr_cpus < 0 ? b->nr_cpus : -errno);
+		goto out;
+	}
+	memcpy((void *)&b->skel->rodata->knobs, &opts->knobs, sizeof(opts->knobs));
+	choose_programs(b->skel, opts->programs);
+	if (opts->ring_bytes)
+		bpf_map__set_max_entries(b->skel->maps.ring, opts->ring_bytes);
+	err = probee_bpf__load(b->skel);
+	if (err) {
+		err = explain(err);
+		goto out;
+	}
+	err = attach_lifetime(b);
+	if (err)
+		goto out;
+	*bp = b;
+	b = NULL;
+out:
+	capture_bpf_close(b);
+	return err;
+}
+
+void capture_bpf_close(struct capture_bpf *b)
+{
+	if (!b)
+		return;
+	for (int i = 0; i < 3; i++)
+		bpf_link__destroy(b->links[i]);
+	probee_bpf__destroy(b->skel);
+	free(b);
+}
+
+static int put_id(int map, uint32_t id)
+{
+	uint32_t one = 1;
+
+	return bpf_map_update_elem(map, &id, &one, BPF_ANY) ? fail(-errno, "watch process or thread %u", id) : 0;
+}
+
+int capture_bpf_target(struct capture_bpf *b, uint32_t tgid)
+{
+	return put_id(bpf_map__fd(b->skel->maps.targets), tgid);
+}
+
+int capture_bpf_tid(struct capture_bpf *b, uint32_t tid)
+{
+	return put_id(bpf_map__fd(b->skel->maps.tids), tid);
+}
+
+bool capture_bpf_is_target(const struct capture_bpf *b, uint32_t tgid)
+{
+	uint32_t value;
+
+	return !bpf_map_lookup_elem(bpf_map__fd(b->skel->maps.targets), &tgid, &value);
+}
+
+bool capture_bpf_has_targets(const struct capture_bpf *b)
+{
+	uint32_t key;
+
+	return !bpf_map_get_next_key(bpf_map__fd(b->skel->maps.targets), NULL, &key);
+}
+
+void capture_bpf_fds(const struct capture_bpf *b, struct unwind_loader_fds *out)
+{
+	*out = (struct unwind_loader_fds){
+		.slabs = bpf_map__fd(b->skel->maps.slabs), .pages = bpf_map__fd(b->skel->maps.pages),
+		.rules = bpf_map__fd(b->skel->maps.rules), .mappings = bpf_map__fd(b->skel->maps.mappings),
+		.binaries = bpf_map__fd(b->skel->maps.binaries), .processes = bpf_map__fd(b->skel->maps.processes),
+	};
+}
+
+struct bpf_program *capture_bpf_sampler(struct capture_bpf *b)
+{
+	return b->skel->progs.on_tick;
+}
+
+struct bpf_program *capture_bpf_snapshot(struct capture_bpf *b)
+{
+	return b->skel->progs.on_task;
+}
+
+int capture_bpf_ring(const struct capture_bpf *b)
+{
+	return bpf_map__fd(b->skel->maps.ring);
+}
+
+struct walk_totals *capture_bpf_totals(struct capture_bpf *b)
+{
+	return &b->skel->bss->totals;
+}
+
+int capture_bpf_cpus(const struct capture_bpf *b)
+{
+	return b->nr_cpus;
+}
+
+int capture_bpf_counters(const struct capture_bpf *b, uint64_t out[COUNTERS], uint64_t *refused_per_cpu)
+{
+	uint64_t *v = calloc((size_t)b->nr_cpus, sizeof(*v));
+	int fd = bpf_map__fd(b->skel->maps.counters), err = 0;
+
+	if (!v)
+		return -ENOMEM;
+	for (uint32_t which = 0; which < COUNTERS && !err; which++) {
+		out[which] = 0;
+		err = bpf_map_lookup_elem(fd, &which, v) ? -errno : 0;
+		for (int cpu = 0; cpu < b->nr_cpus; cpu++) {
+			out[which] += v[cpu];
+			if (which == COUNTER_RING_FULL && refused_per_cpu)
+				refused_per_cpu[cpu] = v[cpu];
+		}
+	}
+	free(v);
+	return err;
+}

@@ -1,0 +1,46 @@
+/*
+ * The BPF object: opened, set up and loaded for one recording.
+ *
+ *	capture_bpf_open(&opts, &b)		verified and loaded, nothing attached but the lifetime programs
+ *	capture_bpf_target(b, tgid) ...		whom the filters let through
+ *	capture_bpf_counters(b, out)
+ *	capture_bpf_close(b)			detaches and frees everything
+ *
+ * capture_bpf_open() says what is missing and what to try; -EPERM, -ENOTSUP mean "this machine cannot" (exit 77).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/knobs.h"
+#include "src/capture/unwind_loader.h"
+
+struct capture_bpf;
+struct bpf_program;
+
+enum { CAPTURE_SAMPLER = 1, CAPTURE_SNAPSHOT = 2 };
+
+struct capture_bpf_options {
+	unsigned programs;		/* CAPTURE_... */
+	struct knobs knobs;
+	uint32_t ring_bytes;		/* a power of two */
+};
+
+int capture_bpf_open(const struct capture_bpf_options *opts, struct capture_bpf **bp);
+void capture_bpf_close(struct capture_bpf *b);		/* NULL is fine */
+
+int capture_bpf_target(struct capture_bpf *b, uint32_t tgid);
+int capture_bpf_tid(struct capture_bpf *b, uint32_t tid);
+bool capture_bpf_is_target(const struct capture_bpf *b, uint32_t tgid);
+bool capture_bpf_has_targets(const struct capture_bpf *b);	/* some target still lives */
+void capture_bpf_fds(const struct capture_bpf *b, struct unwind_loader_fds *out);
+
+struct bpf_program *capture_bpf_sampler(struct capture_bpf *b);
+struct bpf_program *capture_bpf_snapshot(struct capture_bpf *b);
+int capture_bpf_ring(const struct capture_bpf *b);
+struct walk_totals *capture_bpf_totals(struct capture_bpf *b);
+
+/* Sums over all CPUs, and each CPU's refused records when per_cpu is not NULL (nr_cpus values). */
+int capture_bpf_counters(const struct capture_bpf *b, uint64_t out[COUNTERS], uint64_t *refused_per_cpu);
+int capture_bpf_cpus(const struct capture_bpf *b);

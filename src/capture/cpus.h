@@ -1,0 +1,14 @@
+/* Lists of CPUs: those online, and "0-3,7" from the command line. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct cpu_list {
+	uint32_t *v;
+	size_t nr, cap;
+};
+
+int cpus_online(struct cpu_list *out);				/* 0 or -errno; release in any case */
+int cpus_parse(const char *text, struct cpu_list *out);		/* -EINVAL: not a list */
+void cpus_release(struct cpu_list *l);

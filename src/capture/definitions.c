@@ -1,0 +1,254 @@
+#include "src/capture/definitions.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/array.h"
+#include "src/base/hash_index.h"
+#include "src/base/intern.h"
+#include "src/capture/procfs.h"
+#include "src/model/binary.h"
+#include "src/model/process.h"
+#include "src/symbolize/symbolizer.h"
+
+struct definitions {
+	record_fn sink;
+	void *sink_ctx;
+	int err;
+	const struct binaries *binaries;
+	struct intern *strings;
+	uint32_t nr_binaries, nr_processes;
+	struct rec_thread *threads;
+	size_t nr_threads, cap_threads;
+	struct hash_index thread_index;
+	struct rec_func *funcs;
+	size_t nr_funcs, cap_funcs;
+	struct hash_index func_index;
+};
+
+int definitions_new(record_fn sink, void *sink_ctx, const struct binaries *bs, struct definitions **dp)
+{
+	struct definitions *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return -ENOMEM;
+	d->sink = sink;
+	d->sink_ctx = sink_ctx;
+	d->binaries = bs;
+	d->strings = intern_new();
+	if (!d->strings || !array_push(&d->threads, &d->nr_threads, &d->cap_threads) ||
+	    !array_push(&d->funcs, &d->nr_funcs, &d->cap_funcs)) {
+		definitions_free(d);
+		return -ENOMEM;
+	}
+	*dp = d;
+	return 0;
+}
+
+void definitions_free(struct definitions *d)
+{
+	if (!d)
+		return;
+	intern_free(d->strings);
+	free(d->threads);
+	free(d->funcs);
+	ix_release(&d->thread_index);
+	ix_release(&d->func_index);
+	free(d);
+}
+
+int definitions_error(const struct definitions *d)
+{
+	return d->err;
+}
+
+uint64_t definitions_threads(const struct definitions *d)
+{
+	return d->nr_threads - 1;
+}
+
+uint64_t definitions_processes(const struct definitions *d)
+{
+	return d->nr_processes;
+}
+
+static void emit(struct definitions *d, const struct record *rec)
+{
+	if (!d->err)
+		d->err = d->sink(d->sink_ctx, rec);
+}
+
+uint32_t definitions_string(struct definitions *d, const char *s)
+{
+	uint32_t before = intern_count(d->strings), id = intern_str(d->strings, s);
+	struct record rec = { .tag = REC_STRING };
+
+	if (id == IX_NONE)
+		return 0;
+	if (id >= before) {
+		rec.string.id = id;
+		rec.string.bytes = intern_get(d->strings, id, &rec.string.len);
+		emit(d, &rec);
+	}
+	return id;
+}
+
+uint32_t definitions_binary(struct definitions *d, uint32_t index)
+{
+	struct binary *b = binaries_get(d->binaries, index);
+	struct record rec = { .tag = REC_BINARY };
+
+	if (!b)
+		return 0;
+	if (b->record_id)
+		return b->record_id;
+	rec.binary = (struct rec_binary){
+		.kind = b->kind, .path = definitions_string(d, b->path), .build_id_len = b->build_id_len,
+		.size_bytes = b->size_bytes, .mtime_ns = b->mtime_ns, .dev = b->dev, .ino = b->ino, .flags = b->flags,
+		.segments = b->segments, .nr_segments = b->nr_segments,
+	};
+	memcpy(rec.binary.build_id, b->build_id, sizeof(b->build_id));
+	rec.binary.id = b->record_id = ++d->nr_binaries;
+	emit(d, &rec);
+	return b->record_id;
+}
+
+static void emit_mapping(struct definitions *d, const struct process *p, const struct mapping *m, uint8_t op,
+			 uint64_t time_ns)
+{
+	struct record rec = { .tag = REC_MAPPING };
+
+	rec.mapping = (struct rec_mapping){
+		.time_ns = time_ns, .process = p->record_id, .op = op, .prot = m->prot, .start = m->start,
+		.len = m->end - m->start, .pgoff_bytes = m->pgoff_bytes, .binary = definitions_binary(d, m->binary),
+	};
+	emit(d, &rec);
+}
+
+/* Dead mappings stay known to the model for some seconds: each is reported once, at its first mention after. */
+static void emit_mappings(struct definitions *d, struct process *p, bool first)
+{
+	for (size_t i = 0; i < p->nr_maps; i++) {
+		struct mapping *m = &p->maps[i];
+
+		if (i >= p->nr_live && m->written)
+			emit_mapping(d, p, m, MAPPING_DEL, m->died_ns);
+		else if (i < p->nr_live && !m->written)
+			emit_mapping(d, p, m, first ? MAPPING_SNAPSHOT : MAPPING_ADD, m->born_ns);
+		m->written = i < p->nr_live;
+	}
+	p->written_generation = p->generation;
+}
+
+static void emit_process(struct definitions *d, struct process *p, const struct process *parent)
+{
+	struct record rec = { .tag = REC_PROCESS };
+	struct proc_status status = { 0 };
+	char cgroup[512] = "";
+
+	if (p->died_ns == TIME_NEVER && !procfs_status((pid_t)p->tgid, &status)) {
+		procfs_cgroup((pid_t)p->tgid, cgroup, sizeof(cgroup));
+		if (!p->start_boottime_ns)
+			p->start_boottime_ns = status.start_boottime_ns;
+	}
+	rec.process = (struct rec_process){
+		.tgid = p->tgid, .start_boottime_ns = p->start_boottime_ns, .parent = parent ? parent->record_id : 0,
+		.comm = definitions_string(d, p->comm), .exe = definitions_binary(d, p->exe),
+		.flags = (status.kthread ? PROCESS_KTHREAD : 0) | (p->scanned ? PROCESS_FROM_SCAN : 0) |
+			 (p->died_ns != TIME_NEVER ? PROCESS_EXITED : 0),
+		.ns_tgid = status.ns_tgid == p->tgid ? 0 : status.ns_tgid, .uid = status.uid,
+		.cgroup = definitions_string(d, cgroup),
+	};
+	rec.process.id = p->record_id = ++d->nr_processes;
+	emit(d, &rec);
+}
+
+uint32_t definitions_process(struct definitions *d, struct process *p, const struct process *parent)
+{
+	bool first = !p->record_id;
+
+	if (first)
+		emit_process(d, p, parent);
+	if (first || p->written_generation != p->generation)
+		emit_mappings(d, p, first);
+	return p->record_id;
+}
+
+struct thread_key {
+	const struct definitions *d;
+	const struct rec_thread *t;
+};
+
+static bool same_thread(const void *ctx, uint32_t id)
+{
+	const struct thread_key *k = ctx;
+	const struct rec_thread *t = &k->d->threads[id];
+
+	return t->tid == k->t->tid && t->process == k->t->process && t->comm == k->t->comm &&
+	       t->start_boottime_ns == k->t->start_boottime_ns;
+}
+
+uint32_t definitions_thread(struct definitions *d, const struct rec_thread *thread, const char *comm)
+{
+	struct record rec = { .tag = REC_THREAD, .thread = *thread };
+	struct thread_key k = { d, &rec.thread };
+	struct rec_thread *place;
+	uint64_t hash;
+	uint32_t id;
+
+	rec.thread.comm = definitions_string(d, comm);
+	hash = hash_u64(hash_u64(rec.thread.tid, rec.thread.process), rec.thread.comm);
+	id = ix_find(&d->thread_index, hash, same_thread, &k);
+	if (id != IX_NONE)
+		return id;
+	place = array_push(&d->threads, &d->nr_threads, &d->cap_threads);
+	if (!place)
+		return 0;
+	rec.thread.id = (uint32_t)d->nr_threads - 1;
+	*place = rec.thread;
+	if (ix_add(&d->thread_index, hash, rec.thread.id))
+		return 0;
+	emit(d, &rec);
+	return rec.thread.id;
+}
+
+struct func_key {
+	const struct definitions *d;
+	const struct rec_func *f;
+};
+
+static bool same_func(const void *ctx, uint32_t id)
+{
+	const struct func_key *k = ctx;
+	const struct rec_func *f = &k->d->funcs[id];
+
+	return f->name == k->f->name && f->sysname == k->f->sysname && f->flags == k->f->flags;
+}
+
+uint32_t definitions_func(struct definitions *d, const struct symbol *sym)
+{
+	struct record rec = { .tag = REC_FUNC };
+	struct func_key k = { d, &rec.func };
+	struct rec_func *place;
+	uint64_t hash;
+	uint32_t id;
+
+	rec.func.name = definitions_string(d, sym->name);
+	rec.func.sysname = definitions_string(d, sym->sysname ? sym->sysname : sym->name);
+	rec.func.lang = sym->lang;
+	rec.func.flags = sym->func_flags;
+	hash = hash_u64(hash_u64(rec.func.flags, rec.func.name), rec.func.sysname);
+	id = ix_find(&d->func_index, hash, same_func, &k);
+	if (id != IX_NONE)
+		return id;
+	place = array_push(&d->funcs, &d->nr_funcs, &d->cap_funcs);
+	if (!place)
+		return 0;
+	rec.func.id = (uint32_t)d->nr_funcs - 1;
+	*place = rec.func;
+	if (ix_add(&d->func_index, hash, rec.func.id))
+		return 0;
+	emit(d, &rec);
+	return rec.func.id;
+}

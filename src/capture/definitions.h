@@ -1,0 +1,30 @@
+/*
+ * The definition records of a recording, each written once, before its first use: strings, binaries, processes with
+ * their mappings, threads, functions. Returns record ids; 0 stands for "none" and for "out of memory", which is rare
+ * enough to be the same thing in a trace.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "src/model/record.h"
+
+struct definitions;
+struct binaries;
+struct process;
+struct symbol;
+
+int definitions_new(record_fn sink, void *sink_ctx, const struct binaries *bs, struct definitions **dp);
+void definitions_free(struct definitions *d);		/* NULL is fine */
+
+uint32_t definitions_string(struct definitions *d, const char *s);
+uint32_t definitions_binary(struct definitions *d, uint32_t index);
+/* Writes the process on its first use, and what changed in its mappings since the last one. */
+uint32_t definitions_process(struct definitions *d, struct process *p, const struct process *parent);
+uint32_t definitions_thread(struct definitions *d, const struct rec_thread *t, const char *comm);
+uint32_t definitions_func(struct definitions *d, const struct symbol *sym);
+
+/* First error of the sink, kept: later calls write nothing more. */
+int definitions_error(const struct definitions *d);
+uint64_t definitions_threads(const struct definitions *d);
+uint64_t definitions_processes(const struct definitions *d);

@@ -1,0 +1,331 @@
+#include "src/capture/process_tracker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "src/base/clock.h"
+#include "src/base/fail.h"
+#include "src/capture/binary_store.h"
+#include "src/capture/procfs.h"
+#include "src/capture/task_events.h"
+#include "src/capture/unwind_loader.h"
+
+/* An exec is announced before the kernel side drops the old slice: for so long its new one is looked after. */
+#define EXEC_SETTLES_NS (100 * NSEC_PER_MSEC)
+
+struct process_tracker {
+	struct process_tracker_deps deps;
+	struct task_events *events;
+	uint64_t lost;
+	uint64_t settle_until_ns;	/* some process has exec'ed within EXEC_SETTLES_NS */
+	bool any_dirty;
+};
+
+static bool wanted(const struct process_tracker *t, uint32_t tgid)
+{
+	/* One that was wanted while it lived stays so: its events may be read after its end. */
+	return !t->deps.wanted || processes_find(t->deps.processes, tgid, TIME_NEVER) ||
+	       t->deps.wanted(t->deps.ctx, tgid);
+}
+
+int process_tracker_new(const struct process_tracker_deps *deps, struct process_tracker **tp)
+{
+	struct process_tracker *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	t->deps = *deps;
+	err = task_events_open(&t->events);
+	if (err)
+		note("cannot follow processes as they come and go (perf_event_open: %s): new ones are looked up in "
+		     "/proc, short-lived ones may stay nameless", strerror(-err));
+	*tp = t;
+	return 0;
+}
+
+static void forget(void *ctx, struct process *p)
+{
+	struct process_tracker *t = ctx;
+
+	if (t->deps.loader)
+		unwind_loader_forget(t->deps.loader, p);
+}
+
+void process_tracker_free(struct process_tracker *t)
+{
+	if (!t)
+		return;
+	processes_prune(t->deps.processes, 0, forget, t);
+	task_events_close(t->events);
+	free(t);
+}
+
+int process_tracker_fd(const struct process_tracker *t)
+{
+	return t->events ? task_events_fd(t->events) : -1;
+}
+
+const struct processes *process_tracker_processes(const struct process_tracker *t)
+{
+	return t->deps.processes;
+}
+
+uint64_t process_tracker_lost(const struct process_tracker *t)
+{
+	return t->lost;
+}
+
+/* ---- /proc ---- */
+
+struct scan {
+	struct process_tracker *t;
+	struct process *p;
+	pid_t tid;
+	uint64_t time_ns;
+	struct mapping *found;
+	size_t nr_found, cap_found;
+};
+
+static int scan_map(void *ctx, const struct proc_map *map)
+{
+	struct scan *s = ctx;
+	struct mapping m = {
+		.start = map->start, .end = map->end, .pgoff_bytes = map->pgoff_bytes, .prot = map->prot,
+		.born_ns = s->time_ns, .died_ns = TIME_NEVER,
+	};
+	struct binary *b;
+
+	m.binary = binary_store_map(s->t->deps.store, s->tid, map);
+	b = binaries_get(s->t->deps.binaries, m.binary);
+	if (b)
+		m.to_vaddr = binary_to_vaddr(b, m.start, m.pgoff_bytes);
+	if (b && !s->p->exe)
+		s->p->exe = b->index;
+	return process_map(s->p, &m);
+}
+
+/* Reads what /proc knows of p's process now. 0, or -ESRCH when it is gone. */
+static int scan_process(struct process_tracker *t, struct process *p, uint64_t born_ns)
+{
+	struct scan s = { .t = t, .p = p, .time_ns = born_ns };
+	struct proc_status status;
+
+	p->scanned = true;
+	if (procfs_status((pid_t)p->tgid, &status))
+		return -ESRCH;
+	memcpy(p->comm, status.comm, sizeof(p->comm));
+	p->parent_tgid = status.ppid;
+	p->start_boottime_ns = status.start_boottime_ns;
+	if (status.kthread)
+		return 0;
+	s.tid = procfs_living_thread((pid_t)p->tgid);
+	return s.tid ? procfs_maps(s.tid, scan_map, &s) : -ESRCH;
+}
+
+static void publish(struct process_tracker *t, struct process *p)
+{
+	if (p->dirty && t->deps.loader && p->nr_live && p->died_ns == TIME_NEVER)
+		unwind_loader_process(t->deps.loader, t->deps.binaries, p);
+	p->dirty = false;
+}
+
+static int scan_one(void *ctx, pid_t pid)
+{
+	struct process_tracker *t = ctx;
+	struct process *p = processes_find(t->deps.processes, (uint32_t)pid, TIME_NEVER);
+
+	if (!wanted(t, (uint32_t)pid))
+		return 0;
+	if (!p)
+		p = processes_add(t->deps.processes, (uint32_t)pid, 0);
+	if (!p)
+		return -ENOMEM;
+	scan_process(t, p, 0);
+	publish(t, p);
+	return 0;
+}
+
+int process_tracker_scan(struct process_tracker *t, const uint32_t *pids, size_t nr)
+{
+	int err = 0;
+
+	if (!nr)
+		return procfs_each_process(scan_one, t);
+	for (size_t i = 0; i < nr && !err; i++)
+		err = scan_one(t, (pid_t)pids[i]);
+	return err;
+}
+
+/* ---- events ---- */
+
+static struct process *living(struct process_tracker *t, uint32_t tgid)
+{
+	return processes_find(t->deps.processes, tgid, TIME_NEVER);
+}
+
+static int event_fork(struct process_tracker *t, const struct task_event *ev)
+{
+	struct process *parent = living(t, ev->parent_tgid), *child = living(t, ev->tgid);
+
+	if (ev->tgid == ev->parent_tgid)	/* a thread */
+		return 0;
+	if (child && child->scanned && child->born_ns >= ev->time_ns)
+		return 0;			/* /proc was faster */
+	child = processes_add(t->deps.processes, ev->tgid, ev->time_ns);
+	if (!child)
+		return -ENOMEM;
+	child->parent_tgid = ev->parent_tgid;
+	if (!parent)
+		return 0;
+	if (t->deps.loader)
+		unwind_loader_inherit(t->deps.loader, child, parent);
+	child->dirty = !child->slice;
+	t->any_dirty |= child->dirty;
+	return process_inherit(child, parent, ev->time_ns);
+}
+
+static int event_exec(struct process_tracker *t, const struct task_event *ev)
+{
+	struct process *old = processes_find(t->deps.processes, ev->tgid, ev->time_ns);
+	struct process *p = living(t, ev->tgid);
+
+	if (p && p->exec_ns >= ev->time_ns)
+		return 0;
+	p = processes_add(t->deps.processes, ev->tgid, ev->time_ns);
+	if (!p)
+		return -ENOMEM;
+	p->exec_ns = ev->time_ns;
+	if (old) {
+		p->parent_tgid = old->parent_tgid;
+		p->start_boottime_ns = old->start_boottime_ns;
+	}
+	strncpy(p->comm, ev->text, sizeof(p->comm) - 1);
+	t->settle_until_ns = ev->time_ns + EXEC_SETTLES_NS;
+	return 0;
+}
+
+/* A process that is not known yet is read from /proc whole; its mapping is among those read. */
+static struct process *known(struct process_tracker *t, const struct task_event *ev)
+{
+	struct process *p = living(t, ev->tgid);
+
+	if (p)
+		return p;
+	p = processes_add(t->deps.processes, ev->tgid, ev->time_ns);
+	if (p) {
+		scan_process(t, p, ev->time_ns);
+		t->any_dirty = true;
+	}
+	return p;
+}
+
+static int event_map(struct process_tracker *t, const struct task_event *ev)
+{
+	struct proc_map map = {
+		.start = ev->start, .end = ev->start + ev->len, .pgoff_bytes = ev->pgoff_bytes, .prot = ev->prot,
+		.dev = ev->dev, .ino = ev->ino, .path = ev->text,
+	};
+	struct process *p = known(t, ev);
+	struct scan s = { .t = t, .p = p, .tid = (pid_t)ev->tid, .time_ns = ev->time_ns };
+
+	if (!p)
+		return -ENOMEM;
+	if (!(ev->prot & PROT_EXEC))
+		return 0;
+	if (!strncmp(ev->text, "//anon", 6))
+		map.path = "";
+	t->any_dirty = true;
+	return scan_map(&s, &map);
+}
+
+static int event_comm(struct process_tracker *t, const struct task_event *ev)
+{
+	struct process *p = ev->tid == ev->tgid ? living(t, ev->tgid) : NULL;
+
+	if (p) {
+		memset(p->comm, 0, sizeof(p->comm));
+		strncpy(p->comm, ev->text, sizeof(p->comm) - 1);
+	}
+	return 0;
+}
+
+static int event_exit(struct process_tracker *t, const struct task_event *ev)
+{
+	struct process *p = ev->tid == ev->tgid ? living(t, ev->tgid) : NULL;
+
+	/* A leader may end before its threads do: then the process goes on. */
+	if (p && !procfs_living_thread((pid_t)ev->tgid))
+		process_exit(p, ev->time_ns);
+	return 0;
+}
+
+static int event_lost(struct process_tracker *t, const struct task_event *ev)
+{
+	t->lost += ev->lost;
+	return 0;
+}
+
+static int on_event(void *ctx, const struct task_event *ev)
+{
+	static int (*const handlers[])(struct process_tracker *, const struct task_event *) = {
+		[TASK_EVENT_FORK] = event_fork, [TASK_EVENT_EXEC] = event_exec, [TASK_EVENT_COMM] = event_comm,
+		[TASK_EVENT_MAP] = event_map,	[TASK_EVENT_EXIT] = event_exit, [TASK_EVENT_LOST] = event_lost,
+	};
+	struct process_tracker *t = ctx;
+
+	if (ev->kind != TASK_EVENT_LOST && ev->kind != TASK_EVENT_FORK && !wanted(t, ev->tgid))
+		return 0;
+	if (ev->kind == TASK_EVENT_FORK && !wanted(t, ev->tgid) && !wanted(t, ev->parent_tgid))
+		return 0;
+	return handlers[ev->kind](t, ev);
+}
+
+static void publish_all(struct process_tracker *t)
+{
+	bool settling = t->settle_until_ns > now_ns();
+
+	if (!t->any_dirty && !settling)
+		return;
+	for (struct process *p = t->deps.processes->all; p; p = p->next) {
+		if (p->dirty)
+			publish(t, p);
+		else if (settling && p->died_ns == TIME_NEVER && t->deps.loader &&
+			 p->exec_ns + EXEC_SETTLES_NS > now_ns())
+			unwind_loader_check(t->deps.loader, p);
+	}
+	t->any_dirty = false;
+}
+
+int process_tracker_update(struct process_tracker *t)
+{
+	int err = t->events ? task_events_drain(t->events, on_event, t) : 0;
+
+	publish_all(t);
+	return err;
+}
+
+struct process *process_tracker_find(struct process_tracker *t, uint32_t tgid, uint64_t time_ns)
+{
+	struct process *p = processes_find(t->deps.processes, tgid, time_ns);
+
+	if (p)
+		return p;
+	p = processes_add(t->deps.processes, tgid, time_ns);
+	if (!p)
+		return NULL;
+	scan_process(t, p, time_ns);
+	publish(t, p);
+	return p;
+}
+
+void process_tracker_prune(struct process_tracker *t, uint64_t time_ns)
+{
+	for (struct process *p = t->deps.processes->all; p; p = p->next) {
+		if (p->died_ns == TIME_NEVER && !procfs_exists((pid_t)p->tgid))
+			process_exit(p, now_ns());
+	}
+	processes_prune(t->deps.processes, time_ns, forget, t);
+}

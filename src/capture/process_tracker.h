@@ -1,0 +1,43 @@
+/*
+ * Who runs, and what is mapped where, kept true while recording: /proc to start and to repair, task events in
+ * between. Feeds the kernel's tables through the unwind loader.
+ *
+ *	process_tracker_new(&deps, &t)
+ *	process_tracker_scan(t, pids, nr)	nr 0: every process
+ *	process_tracker_fd(t)			poll it; -1: no events (then /proc alone is used)
+ *	process_tracker_update(t)		drains events, publishes changed processes
+ *	process_tracker_find(t, tgid, time)	who that was; looks into /proc when unknown
+ *	process_tracker_prune(t, time)		forgets what ended before
+ *	process_tracker_free(t)
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/model/process.h"
+
+struct process_tracker;
+struct binaries;
+struct binary_store;
+struct unwind_loader;
+
+struct process_tracker_deps {
+	struct processes *processes;
+	struct binaries *binaries;
+	struct binary_store *store;
+	struct unwind_loader *loader;	/* NULL: the kernel needs no tables (--unwind fp) */
+	bool (*wanted)(void *ctx, uint32_t tgid);	/* NULL: every process matters */
+	void *ctx;
+};
+
+int process_tracker_new(const struct process_tracker_deps *deps, struct process_tracker **tp);
+void process_tracker_free(struct process_tracker *t);	/* NULL is fine */
+int process_tracker_scan(struct process_tracker *t, const uint32_t *pids, size_t nr);
+int process_tracker_fd(const struct process_tracker *t);
+int process_tracker_update(struct process_tracker *t);
+struct process *process_tracker_find(struct process_tracker *t, uint32_t tgid, uint64_t time_ns);
+void process_tracker_prune(struct process_tracker *t, uint64_t time_ns);
+const struct processes *process_tracker_processes(const struct process_tracker *t);
+uint64_t process_tracker_lost(const struct process_tracker *t);	/* task events lost by the kernel so far */

@@ -1,0 +1,256 @@
+#include "src/capture/procfs.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/clock.h"
+#include "src/base/io.h"
+
+#define MAX_MAPS_BYTES (64u << 20)
+#define DELETED " (deleted)"
+
+static uint64_t hex(const char **p)
+{
+	char *end;
+	uint64_t v = strtoull(*p, &end, 16);
+
+	*p = end;
+	return v;
+}
+
+/* "start-end rwxp pgoff maj:min inode   path"; the path is the rest of the line, "\012" for a newline. */
+static bool parse_map(char *line, struct proc_map *m)
+{
+	const char *p = line;
+	uint64_t major, minor;
+	size_t len;
+	char *path;
+
+	memset(m, 0, sizeof(*m));
+	m->start = hex(&p);
+	if (*p++ != '-')
+		return false;
+	m->end = hex(&p);
+	if (strlen(p) < 6 || p[3] != 'x')
+		return false;
+	m->prot = PROT_EXEC | (p[1] == 'r' ? PROT_READ : 0) | (p[2] == 'w' ? PROT_WRITE : 0);
+	p += 6;
+	m->pgoff_bytes = hex(&p);
+	major = hex(&p);
+	if (*p++ != ':')
+		return false;
+	minor = hex(&p);
+	m->dev = major << 20 | minor;
+	m->ino = strtoull(p, &path, 10);
+	path += strspn(path, " ");
+	len = strlen(path);
+	if (m->ino && len > strlen(DELETED) && !strcmp(path + len - strlen(DELETED), DELETED)) {
+		path[len - strlen(DELETED)] = 0;
+		m->deleted = true;
+	}
+	m->path = path;
+	return m->start < m->end;
+}
+
+int procfs_maps(pid_t tid, int (*fn)(void *ctx, const struct proc_map *map), void *ctx)
+{
+	char path[64], *text, *line, *next;
+	struct proc_map m;
+	ssize_t n;
+	int err = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", tid);
+	n = io_read_file(path, &text, MAX_MAPS_BYTES);
+	if (n < 0)
+		return (int)n;
+	for (line = text; *line && !err; line = next) {
+		next = strchrnul(line, '\n');
+		if (*next)
+			*next++ = 0;
+		if (parse_map(line, &m))
+			err = fn(ctx, &m);
+	}
+	free(text);
+	return err;
+}
+
+/* Field number (counted from 3: the one behind the comm) of /proc/PID/stat; the comm may hold anything. */
+static uint64_t stat_field(const char *stat, int number)
+{
+	const char *p = strrchr(stat, ')');
+
+	for (int i = 2; p && i < number; i++)
+		p = strchr(p + 1, ' ');
+	return p ? strtoull(p + 1, NULL, 10) : 0;
+}
+
+static uint32_t status_number(const char *status, const char *key, bool last)
+{
+	const char *p = strstr(status, key), *end, *q;
+
+	if (!p)
+		return 0;
+	p += strlen(key);
+	if (last) {	/* "NSpid:  outer ... inner" */
+		end = strchrnul(p, '\n');
+		for (q = end; q > p && !isspace((unsigned char)q[-1]); q--)
+			;
+		p = q;
+	}
+	return (uint32_t)strtoul(p, NULL, 10);
+}
+
+int procfs_status(pid_t pid, struct proc_status *out)
+{
+	char path[64], *text;
+	const char *open_paren, *close_paren;
+	ssize_t n;
+
+	memset(out, 0, sizeof(*out));
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	n = io_read_file(path, &text, 65536);
+	if (n < 0)
+		return (int)n;
+	open_paren = strchr(text, '(');
+	close_paren = strrchr(text, ')');
+	if (open_paren && close_paren > open_paren) {
+		size_t len = (size_t)(close_paren - open_paren - 1);
+
+		memcpy(out->comm, open_paren + 1, len < 15 ? len : 15);
+	}
+	out->ppid = (uint32_t)stat_field(text, 4);
+	out->kthread = stat_field(text, 9) & 0x00200000;	/* PF_KTHREAD */
+	out->start_boottime_ns = stat_field(text, 22) * (NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK));
+	free(text);
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	n = io_read_file(path, &text, 65536);
+	if (n < 0)
+		return (int)n;
+	out->tgid = status_number(text, "\nTgid:", false);
+	out->uid = status_number(text, "\nUid:", false);
+	out->ns_tgid = status_number(text, "\nNStgid:", true);
+	free(text);
+	return 0;
+}
+
+void procfs_cgroup(pid_t pid, char *buf, size_t size)
+{
+	char path[64], *text, *line, *next;
+
+	buf[0] = 0;
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
+	if (io_read_file(path, &text, 65536) < 0)
+		return;
+	for (line = text; *line; line = next) {
+		char *name = strchr(line, ':');
+
+		next = strchrnul(line, '\n');
+		if (*next)
+			*next++ = 0;
+		name = name ? strchr(name + 1, ':') : NULL;
+		if (!name)
+			continue;
+		if (!strncmp(line, "0::", 3) ? name[2] != 0 : strlen(name + 1) > strlen(buf))
+			snprintf(buf, size, "%s", name + 1);
+	}
+	free(text);
+}
+
+int procfs_each_process(int (*fn)(void *ctx, pid_t pid), void *ctx)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *d;
+	int err = 0;
+
+	if (!dir)
+		return -errno;
+	while (!err && (d = readdir(dir))) {
+		if (isdigit((unsigned char)d->d_name[0]))
+			err = fn(ctx, (pid_t)strtol(d->d_name, NULL, 10));
+	}
+	closedir(dir);
+	return err;
+}
+
+bool procfs_exists(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	return access(path, F_OK) == 0;
+}
+
+static bool is_dead(pid_t pid, const char *tid)
+{
+	char path[300], *text, state = 'X';
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%s/stat", pid, tid);
+	if (io_read_file(path, &text, 65536) >= 0) {
+		char *p = strrchr(text, ')');
+
+		state = p && p[1] ? p[2] : 'X';
+		free(text);
+	}
+	return state == 'Z' || state == 'X';
+}
+
+pid_t procfs_living_thread(pid_t pid)
+{
+	char path[64];
+	struct dirent *d;
+	pid_t found = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%d", pid);
+	if (!is_dead(pid, path))
+		return pid;
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && !found && (d = readdir(dir))) {
+		if (isdigit((unsigned char)d->d_name[0]) && !is_dead(pid, d->d_name))
+			found = (pid_t)strtol(d->d_name, NULL, 10);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+static int open_checked(const char *path, uint64_t ino)
+{
+	/* Foreign paths: a FIFO or a device must neither block nor be taken for the file. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (!ino || st.st_ino == ino))
+		return fd;
+	close(fd);
+	return -ESTALE;
+}
+
+int procfs_open_mapped(pid_t pid, uint64_t start, uint64_t end, const char *path, uint64_t ino)
+{
+	char through[PATH_MAX];
+	int fd;
+
+	/* This link leads to the file itself, whatever its name means in whichever mount namespace, even when deleted. */
+	snprintf(through, sizeof(through), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, start, end);
+	fd = open_checked(through, 0);
+	if (fd >= 0 || path[0] != '/')
+		return fd;
+	snprintf(through, sizeof(through), "/proc/%d/root%s", pid, path);
+	fd = open_checked(through, ino);
+	return fd >= 0 ? fd : open_checked(path, ino);
+}

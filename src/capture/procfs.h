@@ -1,0 +1,46 @@
+/*
+ * What only the live machine knows, read from /proc: executable mappings, names, the threads that exist. All text
+ * there is foreign (names hold any byte). Everything is silent: a process may vanish at any moment.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct proc_map {
+	uint64_t start, end, pgoff_bytes;
+	uint8_t prot;			/* PROT_... */
+	uint64_t dev, ino;		/* as in the kernel: major << 20 | minor */
+	const char *path;		/* "" anonymous, "[vdso]"; borrowed for the call */
+	bool deleted;			/* " (deleted)" was taken off the path */
+};
+
+/* Calls fn for each executable mapping of tid's process, in order of address. 0, -errno, or what fn returned. */
+int procfs_maps(pid_t tid, int (*fn)(void *ctx, const struct proc_map *map), void *ctx);
+
+struct proc_status {
+	uint32_t tgid, ppid, uid, ns_tgid;
+	uint64_t start_boottime_ns;	/* to 10 ms */
+	char comm[16];
+	bool kthread;
+};
+
+int procfs_status(pid_t pid, struct proc_status *out);
+
+/* cgroup path of the process (unified hierarchy, else the longest one); "" unknown. */
+void procfs_cgroup(pid_t pid, char *buf, size_t size);
+
+/* Calls fn for each thread group of the machine. */
+int procfs_each_process(int (*fn)(void *ctx, pid_t pid), void *ctx);
+bool procfs_exists(pid_t pid);
+
+/* A thread of the process that is alive: its leader, or another when that is dead (its maps are empty). 0: none. */
+pid_t procfs_living_thread(pid_t pid);
+
+/*
+ * Opens the file behind a mapping for reading: through map_files, through the process's root, or by its path, and
+ * only when it is a regular file with the inode asked for. -errno otherwise.
+ */
+int procfs_open_mapped(pid_t pid, uint64_t start, uint64_t end, const char *path, uint64_t ino);

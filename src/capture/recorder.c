@@ -1,0 +1,371 @@
+#include "src/capture/recorder.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "src/base/clock.h"
+#include "src/base/fail.h"
+#include "src/base/opt.h"
+#include "src/base/worker.h"
+#include "src/capture/binary_store.h"
+#include "src/capture/capture_bpf.h"
+#include "src/capture/losses.h"
+#include "src/capture/process_tracker.h"
+#include "src/capture/procfs.h"
+#include "src/capture/unwind_loader.h"
+#include "src/symbolize/kernel_symbols.h"
+#include "src/symbolize/symbolizer.h"
+#include "unwind/walk_limits.h"
+
+#define FLUSH_NS NSEC_PER_SEC
+#define PRUNE_NS (5 * NSEC_PER_SEC)	/* what ended longer ago is forgotten */
+/* Tables of what runs already are waited for, but no longer than this: a huge binary must not delay the start. */
+#define TABLES_WAIT_NS (250 * NSEC_PER_MSEC)
+#define MAX_THREADS 4
+
+/* The kernel's symbols are read beside the tables. */
+struct kernel_job {
+	struct worker_job job;
+	struct kernel_symbols *symbols;
+	bool done;
+};
+
+struct recorder {
+	struct recorder_options opts;
+	struct capture_bpf *bpf;
+	struct worker_pool *pool;
+	struct symbolizer *symbolizer;
+	struct kernel_job kernel;
+	struct processes processes;
+	struct binaries binaries;
+	struct unwind_loader *loader;
+	struct binary_store *store;
+	struct process_tracker *tracker;
+	struct session *session;
+	struct losses losses;
+	uint64_t bad_records;
+	uint64_t next_flush_ns;
+};
+
+static void kernel_run(struct worker_job *job)
+{
+	kernel_symbols_load(&((struct kernel_job *)job)->symbols);
+}
+
+static void kernel_done(struct worker_job *job, bool cancelled)
+{
+	(void)cancelled;
+	((struct kernel_job *)job)->done = true;
+}
+
+static void on_table(void *ctx, uint32_t binary, const struct unwind_table *t)
+{
+	struct recorder *r = ctx;
+
+	if (r->loader)
+		unwind_loader_table(r->loader, binary, t);
+}
+
+static bool is_wanted(void *ctx, uint32_t tgid)
+{
+	return capture_bpf_is_target(((struct recorder *)ctx)->bpf, tgid);
+}
+
+static bool has_filter(const struct recorder_options *o)
+{
+	return (o->pids && o->pids->nr) || (o->tids && o->tids->nr);
+}
+
+static struct knobs make_knobs(const struct recorder_options *o)
+{
+	static const uint32_t modes[] = {
+		[UNWIND_AUTO] = WALK_TABLES | WALK_FRAME_POINTERS, [UNWIND_FP] = WALK_FRAME_POINTERS,
+		[UNWIND_DWARF] = WALK_TABLES,
+	};
+	uint32_t ring = o->ring_bytes ? o->ring_bytes : 8u << 20;
+
+	return (struct knobs){
+		.mode = modes[o->unwind],
+		.max_frames = o->max_frames ? o->max_frames : WALK_MAX_FRAMES,
+		.want_user = !o->kernel_only, .want_kernel = !o->user_only,
+		.only_targets = has_filter(o), .only_tids = o->tids && o->tids->nr,
+		.self_tgid = (uint32_t)getpid(), .include_idle = o->include_idle, .wakeup_bytes = ring / 4,
+	};
+}
+
+/* Many files stay open: tables and names are read from them later. */
+static void raise_file_limit(void)
+{
+	struct rlimit lim;
+
+	if (!getrlimit(RLIMIT_NOFILE, &lim)) {
+		lim.rlim_cur = lim.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &lim);
+	}
+}
+
+static int open_bpf(struct recorder *r)
+{
+	struct capture_bpf_options b = {
+		.programs = r->opts.programs, .knobs = make_knobs(&r->opts), .ring_bytes = r->opts.ring_bytes,
+	};
+	struct unwind_loader_fds fds;
+	int err = capture_bpf_open(&b, &r->bpf);
+
+	if (err || r->opts.unwind == UNWIND_FP || r->opts.kernel_only)
+		return err;
+	capture_bpf_fds(r->bpf, &fds);
+	return unwind_loader_new(&fds, &r->loader);
+}
+
+static int open_workers(struct recorder *r)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	r->pool = worker_pool_new(cpus < 1 ? 1 : cpus > MAX_THREADS ? MAX_THREADS : (unsigned)cpus);
+	r->symbolizer = r->pool ? symbolizer_new(r->pool, &(struct symbolizer_options){ 0 }) : NULL;
+	if (!r->symbolizer)
+		return fail(-ENOMEM, "start worker threads");
+	r->kernel.job.run = kernel_run;
+	r->kernel.job.done = kernel_done;
+	r->kernel.done = r->opts.user_only;
+	if (!r->opts.user_only)
+		worker_submit(r->pool, &r->kernel.job);
+	return 0;
+}
+
+static int open_tracker(struct recorder *r)
+{
+	struct binary_store_deps store = {
+		.binaries = &r->binaries, .pool = r->pool, .symbolizer = r->symbolizer,
+		.want_tables = r->loader != NULL, .on_table = on_table, .ctx = r,
+	};
+	struct process_tracker_deps tracker = {
+		.processes = &r->processes, .binaries = &r->binaries, .loader = r->loader,
+		.wanted = has_filter(&r->opts) ? is_wanted : NULL, .ctx = r,
+	};
+	int err = binaries_init(&r->binaries);
+
+	if (!err)
+		err = binary_store_new(&store, &r->store);
+	tracker.store = r->store;
+	if (!err)
+		err = process_tracker_new(&tracker, &r->tracker);
+	return err;
+}
+
+static int add_targets(struct recorder *r)
+{
+	const struct id_list *pids = r->opts.pids, *tids = r->opts.tids;
+	struct proc_status status;
+	int err = 0;
+
+	for (size_t i = 0; pids && i < pids->nr && !err; i++) {
+		if (procfs_status((pid_t)pids->v[i], &status))
+			return fail_try(-ESRCH, "ps -e", "process %u", pids->v[i]);
+		if (status.tgid != pids->v[i])
+			return fail_why(-ESRCH, "process %u: is a thread of process %u. Try: -p %u, or snapshot -t %u",
+					pids->v[i], status.tgid, status.tgid, pids->v[i]);
+		err = capture_bpf_target(r->bpf, pids->v[i]);
+	}
+	for (size_t i = 0; tids && i < tids->nr && !err; i++) {
+		if (procfs_status((pid_t)tids->v[i], &status))
+			return fail_try(-ESRCH, "ps -eL", "thread %u", tids->v[i]);
+		err = capture_bpf_tid(r->bpf, tids->v[i]);
+		if (!err)
+			err = capture_bpf_target(r->bpf, status.tgid);
+	}
+	return err;
+}
+
+static bool ready(const struct recorder *r)
+{
+	return r->kernel.done && !binary_store_pending(r->store);
+}
+
+/* Reaps until all is ready or the time is over; the kernel's symbols are always waited for: they take 0.1 s. */
+static void wait_for_tables(struct recorder *r)
+{
+	struct pollfd pfd = { .fd = worker_fd(r->pool), .events = POLLIN };
+	uint64_t until = now_ns() + TABLES_WAIT_NS;
+
+	for (;;) {
+		worker_reap(r->pool);
+		if (ready(r) || (now_ns() >= until && r->kernel.done))
+			return;
+		poll(&pfd, 1, 50);
+	}
+}
+
+static int open_session(struct recorder *r)
+{
+	struct session_deps deps = {
+		.sink = r->opts.sink, .sink_ctx = r->opts.sink_ctx, .tracker = r->tracker, .binaries = &r->binaries,
+		.symbolizer = r->symbolizer, .kernel = r->kernel.symbols,
+	};
+
+	return session_new(&deps, &r->session);
+}
+
+int recorder_open(const struct recorder_options *opts, struct recorder **rp)
+{
+	struct recorder *r = calloc(1, sizeof(*r));
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	r->opts = *opts;
+	processes_init(&r->processes);
+	raise_file_limit();
+	err = open_bpf(r);
+	if (!err)
+		err = open_workers(r);
+	if (!err)
+		err = open_tracker(r);
+	if (!err)
+		err = add_targets(r);
+	if (!err)
+		err = process_tracker_scan(r->tracker, NULL, 0);
+	if (!err) {
+		wait_for_tables(r);
+		err = open_session(r);
+	}
+	if (err)
+		recorder_close(r);
+	else
+		*rp = r;
+	return err;
+}
+
+void recorder_close(struct recorder *r)
+{
+	if (!r)
+		return;
+	worker_pool_free(r->pool);
+	session_free(r->session);
+	process_tracker_free(r->tracker);
+	binary_store_free(r->store);
+	symbolizer_free(r->symbolizer);
+	unwind_loader_free(r->loader);
+	capture_bpf_close(r->bpf);
+	kernel_symbols_free(r->kernel.symbols);
+	processes_release(&r->processes);
+	binaries_release(&r->binaries);
+	free(r);
+}
+
+struct session *recorder_session(struct recorder *r)
+{
+	return r->session;
+}
+
+struct capture_bpf *recorder_bpf(struct recorder *r)
+{
+	return r->bpf;
+}
+
+int recorder_add_target(struct recorder *r, uint32_t tgid)
+{
+	int err = capture_bpf_target(r->bpf, tgid);
+
+	return err ? err : process_tracker_scan(r->tracker, &tgid, 1);
+}
+
+size_t recorder_fds(const struct recorder *r, int fds[2])
+{
+	size_t n = 0;
+
+	fds[n++] = worker_fd(r->pool);
+	if (process_tracker_fd(r->tracker) >= 0)
+		fds[n++] = process_tracker_fd(r->tracker);
+	return n;
+}
+
+int recorder_begin(struct recorder *r, const struct session_info *info)
+{
+	losses_init(&r->losses, now_ns());
+	r->next_flush_ns = now_ns() + FLUSH_NS;
+	return session_begin(r->session, info);
+}
+
+int recorder_update(struct recorder *r)
+{
+	worker_reap(r->pool);
+	return process_tracker_update(r->tracker);
+}
+
+void recorder_bad_records(struct recorder *r, uint64_t total)
+{
+	r->bad_records = total;
+}
+
+static int report_losses(struct recorder *r)
+{
+	struct unwind_loader_stats loader = { 0 };
+	uint64_t c[COUNTERS], now = now_ns();
+	int err = capture_bpf_counters(r->bpf, c, NULL);
+	uint64_t totals[LOSS_CAUSES] = { 0 };
+
+	if (r->loader)
+		unwind_loader_stats(r->loader, &loader);
+	totals[LOSS_RING_FULL] = c[COUNTER_RING_FULL];
+	totals[LOSS_KERNEL_STACK] = c[COUNTER_KERNEL_STACK];
+	totals[LOSS_TABLE_FULL] = loader.refused;
+	totals[LOSS_TASK_EVENTS] = process_tracker_lost(r->tracker);
+	totals[LOSS_BAD_RECORD] = r->bad_records;
+	for (uint8_t cause = 0; cause < LOSS_CAUSES && !err; cause++)
+		err = losses_report(&r->losses, cause, totals[cause], now, r->opts.sink, r->opts.sink_ctx);
+	return err;
+}
+
+int recorder_service(struct recorder *r)
+{
+	uint64_t now = now_ns();
+	int err;
+
+	if (now < r->next_flush_ns)
+		return 0;
+	r->next_flush_ns = now + FLUSH_NS;
+	err = session_names(r->session, false);
+	if (!err)
+		err = report_losses(r);
+	process_tracker_prune(r->tracker, now > PRUNE_NS ? now - PRUNE_NS : 0);
+	if (!err && r->opts.flush)
+		err = r->opts.flush(r->opts.sink_ctx);
+	return err;
+}
+
+int recorder_end(struct recorder *r, const struct rec_end *end)
+{
+	struct rec_end e = *end;
+	int err = report_losses(r);
+
+	e.lost = r->losses.total;
+	return err ? err : session_end(r->session, &e);
+}
+
+uint64_t recorder_lost(const struct recorder *r)
+{
+	return r->losses.total;
+}
+
+void recorder_describe(const struct recorder *r, char *buf, size_t size)
+{
+	struct unwind_loader_stats l = { 0 };
+	struct binary_store_stats b;
+
+	if (r->loader)
+		unwind_loader_stats(r->loader, &l);
+	binary_store_stats(r->store, &b);
+	snprintf(buf, size,
+		 "%zu processes, %zu binaries (%llu with unwind tables, %llu unreadable), %llu rows, %llu rules, "
+		 "%llu slabs, %llu mappings",
+		 r->processes.nr, r->binaries.nr - 1, (unsigned long long)l.binaries,
+		 (unsigned long long)b.unreadable, (unsigned long long)l.rows, (unsigned long long)l.rules,
+		 (unsigned long long)l.slabs, (unsigned long long)l.mappings);
+}

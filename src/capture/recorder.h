@@ -1,0 +1,61 @@
+/*
+ * Everything one recording needs, put together: BPF object, knowledge of processes, tables, names, session. The
+ * commands add what makes the stacks (sampler, snapshot) and where the records go.
+ *
+ *	recorder_open(&opts, &r)	loads programs, learns who runs, builds tables (waits a moment for them)
+ *	recorder_begin(r, &info)	META, CLOCK, EVENT
+ *	... recorder_update(r) before stacks are resolved; session_sample(recorder_session(r), ...)
+ *	recorder_service(r)		between: tables, names, losses; each second a flush of the sink
+ *	recorder_end(r, &end)		last losses and names, END
+ *	recorder_close(r)
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/capture/session.h"
+
+struct recorder;
+struct capture_bpf;
+struct id_list;
+
+enum unwind_mode { UNWIND_AUTO, UNWIND_FP, UNWIND_DWARF };
+
+struct recorder_options {
+	unsigned programs;		/* CAPTURE_... */
+	enum unwind_mode unwind;
+	bool user_only, kernel_only, include_idle;
+	const struct id_list *pids;	/* targets with their children; empty: everybody */
+	const struct id_list *tids;	/* only these threads */
+	uint32_t max_frames;		/* 0: 1,024 */
+	uint32_t ring_bytes;		/* 0: 8 MiB */
+	record_fn sink;
+	int (*flush)(void *sink_ctx);	/* NULL: none */
+	void *sink_ctx;
+};
+
+int recorder_open(const struct recorder_options *opts, struct recorder **rp);
+void recorder_close(struct recorder *r);		/* NULL is fine */
+
+struct session *recorder_session(struct recorder *r);
+struct capture_bpf *recorder_bpf(struct recorder *r);
+
+/* A new target: its children follow by themselves. Before CMD is let go. */
+int recorder_add_target(struct recorder *r, uint32_t tgid);
+
+/* fds for poll(): whatever comes readable, call recorder_update(). Returns how many (at most 2). */
+size_t recorder_fds(const struct recorder *r, int fds[2]);
+
+int recorder_begin(struct recorder *r, const struct session_info *info);
+int recorder_update(struct recorder *r);
+int recorder_service(struct recorder *r);
+void recorder_bad_records(struct recorder *r, uint64_t total);	/* as counted by sampler or snapshot */
+int recorder_end(struct recorder *r, const struct rec_end *end);
+
+/* Losses of all causes so far. */
+uint64_t recorder_lost(const struct recorder *r);
+
+/* Tables and memory, for -v and for the trace. */
+void recorder_describe(const struct recorder *r, char *buf, size_t size);

@@ -1,0 +1,366 @@
+#include "src/capture/session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "src/base/array.h"
+#include "src/base/clock.h"
+#include "src/capture/definitions.h"
+#include "src/capture/process_tracker.h"
+#include "src/capture/session_meta.h"
+#include "src/model/binary.h"
+#include "src/model/stacks.h"
+#include "src/symbolize/kernel_symbols.h"
+#include "src/symbolize/symbolizer.h"
+#include "unwind/walk_limits.h"
+
+#define CLOCK_EVERY_NS (60 * NSEC_PER_SEC)
+
+struct region_binary {
+	const struct kernel_region *region;
+	uint32_t binary;		/* index */
+};
+
+struct session {
+	struct session_deps deps;
+	struct definitions *defs;
+	struct stacks *stacks;
+	struct session_stats stats;
+	struct region_binary *regions;
+	size_t nr_regions, cap_regions;
+	uint32_t event;
+	uint64_t next_clock_ns;
+};
+
+int session_new(const struct session_deps *deps, struct session **sp)
+{
+	struct session *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	s->deps = *deps;
+	s->stacks = stacks_new();
+	err = s->stacks ? definitions_new(deps->sink, deps->sink_ctx, deps->binaries, &s->defs) : -ENOMEM;
+	if (err) {
+		session_free(s);
+		return err;
+	}
+	*sp = s;
+	return 0;
+}
+
+void session_free(struct session *s)
+{
+	if (!s)
+		return;
+	definitions_free(s->defs);
+	stacks_free(s->stacks);
+	free(s->regions);
+	free(s);
+}
+
+int session_emit(struct session *s, const struct record *rec)
+{
+	int err = definitions_error(s->defs);
+
+	return err ? err : s->deps.sink(s->deps.sink_ctx, rec);
+}
+
+int session_clock(struct session *s)
+{
+	struct record rec = { .tag = REC_CLOCK };
+	uint64_t before = now_ns();
+
+	rec.clock.real_ns = clock_ns(CLOCK_REALTIME);
+	rec.clock.boot_ns = clock_ns(CLOCK_BOOTTIME);
+	rec.clock.mono_ns = before + (now_ns() - before) / 2;
+	rec.clock.uncertainty_ns = now_ns() - before;
+	s->next_clock_ns = before + CLOCK_EVERY_NS;
+	return session_emit(s, &rec);
+}
+
+int session_begin(struct session *s, const struct session_info *info)
+{
+	struct record rec = { .tag = REC_EVENT };
+	int err = session_meta(s->deps.sink, s->deps.sink_ctx, info);
+
+	if (!err)
+		err = session_clock(s);
+	if (err)
+		return err;
+	rec.event = (struct rec_event){
+		.id = 1, .name = definitions_string(s->defs, info->event_name), .kind = info->event_kind,
+		.freq_mhz = (uint64_t)(info->freq_hz * 1000 + 0.5), .period = info->period,
+		.unit = definitions_string(s->defs, info->event_unit),
+	};
+	s->event = 1;
+	return session_emit(s, &rec);
+}
+
+/* ---- frames ---- */
+
+static uint32_t define_frame(struct session *s, const struct stack_frame *f, uint32_t binary_record, bool *is_new)
+{
+	struct record rec = { .tag = REC_FRAME };
+	uint32_t id = stacks_frame(s->stacks, f, is_new);
+
+	if (!*is_new || !id)
+		return id;
+	rec.frame = (struct rec_frame){
+		.id = id, .kind = f->kind, .flags = f->flags, .binary = binary_record, .addr = f->addr,
+	};
+	session_emit(s, &rec);
+	return id;
+}
+
+static uint32_t user_frame(struct session *s, const struct process *p, uint64_t raw, uint64_t time_ns)
+{
+	uint64_t addr = raw & WALK_ADDRESS_MASK, call = raw & WALK_RETURN_ADDRESS ? addr - 1 : addr;
+	struct stack_frame f = { .addr = addr, .kind = FRAME_USER };
+	const struct mapping *m = p ? process_find_mapping(p, call, time_ns) : NULL;
+	bool is_new;
+	uint32_t id;
+
+	if (raw & WALK_RETURN_ADDRESS)
+		f.flags |= FRAME_RETURN_ADDRESS;
+	if (raw & WALK_GUESSED)
+		f.flags |= FRAME_GUESSED;
+	if (!m) {
+		f.flags |= FRAME_UNMAPPED;
+	} else if (m->binary) {
+		f.binary = m->binary;
+		f.addr = addr + m->to_vaddr;
+	} else {
+		f.kind = FRAME_JIT;
+	}
+	id = define_frame(s, &f, f.binary ? definitions_binary(s->defs, f.binary) : 0, &is_new);
+	if (is_new && id && f.binary)
+		symbolizer_request(s->deps.symbolizer, f.binary, id, call + m->to_vaddr);
+	return id;
+}
+
+/* The binary that stands for a region of kernel text. */
+static uint32_t region_binary(struct session *s, const struct kernel_region *r)
+{
+	static const struct file_id none;
+	struct region_binary *place;
+	struct binary *b;
+	uint8_t kind;
+
+	for (size_t i = 0; i < s->nr_regions; i++)
+		if (s->regions[i].region == r)
+			return s->regions[i].binary;
+	kind = !strcmp(r->name, "vmlinux") ? BINARY_KERNEL : !strcmp(r->name, "bpf") ? BINARY_BPF : BINARY_MODULE;
+	b = binaries_add(s->deps.binaries, &none, r->name, kind);
+	place = b ? array_push(&s->regions, &s->nr_regions, &s->cap_regions) : NULL;
+	if (!place)
+		return 0;
+	memcpy(b->build_id, r->build_id, sizeof(r->build_id));
+	b->build_id_len = r->build_id_len;
+	b->size_bytes = r->end - r->start;
+	*place = (struct region_binary){ r, b->index };
+	return b->index;
+}
+
+/* Kernel names are at hand: no need to ask the symbolizer. */
+static void name_kernel_frame(struct session *s, uint32_t id, uint64_t call)
+{
+	struct record rec = { .tag = REC_SYMBOL, .symbol = { .frame = id, .status = SYMBOL_NONE } };
+	struct kernel_symbol ks;
+	struct rec_line line = { 0 };
+
+	if (!kernel_symbols_find(s->deps.kernel, call, &ks)) {
+		struct symbol sym = { .name = ks.name, .sysname = ks.name, .lang = LANG_C };
+
+		line.func = definitions_func(s->defs, &sym);
+		rec.symbol.status = SYMBOL_OK_SYMTAB;
+		rec.symbol.offset = call - ks.addr;
+		rec.symbol.lines = &line;
+		rec.symbol.nr_lines = 1;
+	} else {
+		s->stats.unresolved++;
+	}
+	session_emit(s, &rec);
+}
+
+static uint32_t kernel_frame(struct session *s, uint64_t addr, bool exact)
+{
+	uint64_t call = exact ? addr : addr - 1;
+	const struct kernel_region *r = s->deps.kernel ? kernel_symbols_region(s->deps.kernel, call) : NULL;
+	struct stack_frame f = { .addr = addr, .kind = FRAME_KERNEL, .flags = exact ? 0 : FRAME_RETURN_ADDRESS };
+	bool is_new;
+	uint32_t id;
+
+	if (r) {
+		f.binary = region_binary(s, r);
+		f.addr = addr - r->start;
+		if (!strcmp(r->name, "bpf"))
+			f.kind = FRAME_BPF;
+	} else {
+		f.flags |= FRAME_UNMAPPED;
+	}
+	id = define_frame(s, &f, f.binary ? definitions_binary(s->defs, f.binary) : 0, &is_new);
+	if (is_new && id && s->deps.kernel)
+		name_kernel_frame(s, id, call);
+	return id;
+}
+
+static uint32_t define_node(struct session *s, uint32_t parent, uint32_t frame)
+{
+	struct record rec = { .tag = REC_NODE };
+	bool is_new;
+	uint32_t id = frame ? stacks_node(s->stacks, parent, frame, &is_new) : 0;
+
+	if (!id || !is_new)
+		return id;
+	rec.node = (struct rec_node){ id, parent, frame };
+	session_emit(s, &rec);
+	return id;
+}
+
+static uint32_t user_stack(struct session *s, const struct process *p, const struct wire_stack *w)
+{
+	size_t nr = w->head->nr_user;
+	struct stack_hash h;
+	uint32_t node;
+
+	if (!nr)
+		return 0;
+	stack_hash_init(&h, p ? hash_u64(p->serial, p->generation) : w->head->tgid);
+	stack_hash_add(&h, w->user, nr);
+	node = stacks_cached(s->stacks, &h);
+	if (node != UINT32_MAX)
+		return node;
+	node = 0;
+	for (size_t i = nr; i-- > 0;)
+		node = define_node(s, node, user_frame(s, p, w->user[i], w->head->time_ns));
+	stacks_remember(s->stacks, &h, node);
+	return node;
+}
+
+static uint32_t kernel_stack(struct session *s, const struct wire_stack *w)
+{
+	bool exact = w->head->flags & WIRE_IN_KERNEL;
+	size_t nr = w->head->nr_kernel;
+	struct stack_hash h;
+	uint32_t node;
+
+	if (!nr)
+		return 0;
+	stack_hash_init(&h, exact);
+	stack_hash_add(&h, w->kernel, nr);
+	node = stacks_cached(s->stacks, &h);
+	if (node != UINT32_MAX)
+		return node;
+	node = 0;
+	for (size_t i = nr; i-- > 0;)
+		node = define_node(s, node, kernel_frame(s, w->kernel[i], exact && i == 0));
+	stacks_remember(s->stacks, &h, node);
+	return node;
+}
+
+/* ---- samples ---- */
+
+static uint32_t thread_of(struct session *s, const struct wire_sample *h, struct process *p)
+{
+	struct process *parent = p && !p->record_id && p->parent_tgid ?
+		processes_find(process_tracker_processes(s->deps.tracker), p->parent_tgid, p->born_ns) : NULL;
+	struct rec_thread t = { .tid = h->tid, .start_boottime_ns = h->start_boottime_ns };
+	char comm[WIRE_COMM + 1] = "";
+
+	memcpy(comm, h->comm, WIRE_COMM);
+	if (p && h->tid == h->tgid && !p->record_id)
+		p->start_boottime_ns = h->start_boottime_ns;
+	t.process = p ? definitions_process(s->defs, p, parent) : 0;
+	return definitions_thread(s->defs, &t, comm);
+}
+
+static void count_stack(struct session *s, const struct wire_stack *w)
+{
+	s->stats.samples++;
+	s->stats.ends[w->end]++;
+	if (w->end == END_KTHREAD || w->end == END_UNKNOWN)
+		return;
+	s->stats.user_stacks++;
+	s->stats.whole += stack_end_is_root(w->end);
+	s->stats.guessed += !!(w->head->flags & WIRE_GUESSED);
+}
+
+int session_sample(struct session *s, const struct wire_stack *w, uint32_t walk)
+{
+	const struct wire_sample *h = w->head;
+	struct process *p = h->tgid ? process_tracker_find(s->deps.tracker, h->tgid, h->time_ns) : NULL;
+	struct record rec = { .tag = REC_SAMPLE };
+
+	rec.sample = (struct rec_sample){
+		.time_ns = h->time_ns, .event = s->event, .thread = thread_of(s, h, p), .cpu = h->cpu,
+		.kstack = kernel_stack(s, w), .ustack = user_stack(s, p, w), .weight = h->weight, .state = w->state,
+		.end = w->end, .walk = walk,
+		.flags = (h->flags & WIRE_IN_KERNEL ? SAMPLE_IN_KERNEL : 0) |
+			 (h->flags & WIRE_GUESSED ? SAMPLE_HAS_GUESS : 0) |
+			 (h->nr_kernel == WIRE_MAX_KERNEL ? SAMPLE_KERNEL_TRUNCATED : 0),
+	};
+	count_stack(s, w);
+	return session_emit(s, &rec);
+}
+
+/* ---- names ---- */
+
+static int on_symbol(void *ctx, uint32_t frame, uint64_t addr, const struct symbol *sym)
+{
+	struct record rec = { .tag = REC_SYMBOL, .symbol = { .frame = frame, .status = sym->status } };
+	struct session *s = ctx;
+	struct rec_line line = { 0 };
+
+	if (sym->name) {
+		line.func = definitions_func(s->defs, sym);
+		rec.symbol.offset = addr - sym->func_addr;
+		rec.symbol.lines = &line;
+		rec.symbol.nr_lines = 1;
+	} else {
+		s->stats.unresolved++;
+	}
+	return session_emit(s, &rec);
+}
+
+int session_names(struct session *s, bool wait)
+{
+	int err = symbolizer_collect(s->deps.symbolizer, on_symbol, s, wait);
+
+	if (!err && now_ns() >= s->next_clock_ns)
+		err = session_clock(s);
+	return err;
+}
+
+int session_end(struct session *s, const struct rec_end *end)
+{
+	struct record rec = { .tag = REC_END, .end = *end };
+	struct rusage ru;
+	int err = session_names(s, true);
+
+	if (!err)
+		err = session_clock(s);
+	getrusage(RUSAGE_SELF, &ru);
+	rec.end.time_ns = now_ns();
+	rec.end.samples = s->stats.samples;
+	rec.end.unresolved = s->stats.unresolved;
+	rec.end.cpu_time_ns = (uint64_t)(ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) * NSEC_PER_SEC +
+			      (uint64_t)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) * 1000;
+	return err ? err : session_emit(s, &rec);
+}
+
+const struct session_stats *session_stats(const struct session *s)
+{
+	struct session_stats *st = (struct session_stats *)&s->stats;
+
+	st->frames = stacks_frames(s->stacks);
+	st->nodes = stacks_nodes(s->stacks);
+	st->threads = definitions_threads(s->defs);
+	st->processes = definitions_processes(s->defs);
+	return st;
+}

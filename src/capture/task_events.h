@@ -1,0 +1,37 @@
+/*
+ * Forks, execs, executable mappings, renames and exits as they happen, from a PERF_COUNT_SW_DUMMY event on each CPU.
+ *
+ *	task_events_open(&te)
+ *	task_events_fd(te)		readable (poll) as soon as something happened; an epoll fd
+ *	task_events_drain(te, fn, ctx)	all that happened until now, oldest first
+ *	task_events_close(te)
+ *
+ * Losses are counted by the kernel and reported as TASK_EVENT_LOST.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum task_event_kind { TASK_EVENT_FORK, TASK_EVENT_EXEC, TASK_EVENT_COMM, TASK_EVENT_MAP, TASK_EVENT_EXIT, TASK_EVENT_LOST };
+
+struct task_event {
+	enum task_event_kind kind;
+	uint64_t time_ns;
+	uint32_t tgid, tid;
+	uint32_t parent_tgid;		/* FORK */
+	uint64_t start, len, pgoff_bytes;	/* MAP */
+	uint64_t dev, ino;
+	uint8_t prot;
+	const char *text;		/* MAP: path; COMM, EXEC: name; borrowed for the call */
+	uint64_t lost;			/* LOST */
+};
+
+struct task_events;
+typedef int (*task_event_fn)(void *ctx, const struct task_event *ev);
+
+/* Silent: 0 or -errno of perf_event_open, mmap or malloc; the caller says what it means. */
+int task_events_open(struct task_events **tep);
+int task_events_fd(const struct task_events *te);
+int task_events_drain(struct task_events *te, task_event_fn fn, void *ctx);
+void task_events_close(struct task_events *te);		/* NULL is fine */

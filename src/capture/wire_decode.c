@@ -1,0 +1,71 @@
+#include "src/capture/wire_decode.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include "src/model/record.h"
+#include "unwind/walk_limits.h"
+
+_Static_assert((int)WALK_NOT_DONE == END_UNKNOWN && (int)WALK_ROOT == END_ROOT &&
+	       (int)WALK_ROOT_GUESS == END_ROOT_GUESS && (int)WALK_TRUNCATED == END_TRUNCATED &&
+	       (int)WALK_NO_PROCESS == END_NO_PROCESS && (int)WALK_NO_MAPPING == END_NO_MAPPING &&
+	       (int)WALK_JIT == END_JIT && (int)WALK_NO_TABLE == END_NO_TABLE && (int)WALK_NO_FDE == END_NO_FDE &&
+	       (int)WALK_BAD_RULE == END_BAD_RULE && (int)WALK_READ_RA == END_READ_RA &&
+	       (int)WALK_READ_FP == END_READ_FP && (int)WALK_RA_ZERO == END_RA_ZERO &&
+	       (int)WALK_SP_BACK == END_SP_BACK && (int)WALK_BUSY == END_BUSY && (int)WALK_RUNNING == END_RUNNING &&
+	       (int)WALK_TORN == END_TORN && (int)WALK_COMPAT32 == END_COMPAT32 &&
+	       (int)WALK_KTHREAD == END_KTHREAD && (int)WALK_NO_MM == END_NO_MM && (int)WALK_BUG == END_BUG &&
+	       (int)WALK_FP_END == END_FP_END && (int)WALK_ENDS == STACK_ENDS, "end codes of the walker are those of the trace");
+
+/* Bits of __state and exit_state (include/linux/sched.h), most telling first. */
+static const struct {
+	uint32_t mask, value;		/* state & mask == value */
+	uint8_t state;
+} states[] = {
+	{ 0x200000, 0x200000, TASK_ZOMBIE },		/* exit_state << 16: EXIT_ZOMBIE */
+	{ 0x100000, 0x100000, TASK_DEAD },		/* EXIT_DEAD */
+	{ 0x0080, 0x0080, TASK_DEAD },
+	{ 0x0800, 0x0800, TASK_NEW },
+	{ 0x0004, 0x0004, TASK_STOPPED },
+	{ 0x0008, 0x0008, TASK_TRACED },
+	{ 0x0040, 0x0040, TASK_PARKED },
+	{ 0x0200, 0x0200, TASK_WAKING },
+	{ 0x8000, 0x8000, TASK_FROZEN },
+	{ 0x1000, 0x1000, TASK_RTLOCK },
+	{ 0x0502, 0x0402, TASK_IDLE },			/* UNINTERRUPTIBLE | NOLOAD */
+	{ 0x0102, 0x0102, TASK_KILLABLE },		/* UNINTERRUPTIBLE | WAKEKILL */
+	{ 0x0002, 0x0002, TASK_DISK },
+	{ 0x0001, 0x0001, TASK_SLEEPING },
+};
+
+static uint8_t normal_state(const struct wire_sample *h)
+{
+	/* Asleep and on a CPU at once: it was about to go to sleep, or just woken. */
+	if (h->flags & WIRE_ON_CPU && !(h->state >> 16))
+		return TASK_RUNNING;
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		if ((h->state & states[i].mask) == states[i].value)
+			return states[i].state;
+	}
+	return h->state ? TASK_STATE_UNKNOWN : TASK_RUNNABLE;
+}
+
+long wire_decode(const void *data, size_t len, struct wire_stack *out)
+{
+	const struct wire_sample *h = data;
+	size_t need;
+
+	if (len < sizeof(*h))
+		return 0;
+	if (h->nr_user > WALK_MAX_FRAMES || h->nr_kernel > WIRE_MAX_KERNEL || h->end >= WALK_ENDS)
+		return -EBADMSG;
+	need = sizeof(*h) + ((size_t)h->nr_user + h->nr_kernel) * sizeof(uint64_t);
+	if (len < need)
+		return 0;
+	out->head = h;
+	out->user = (const uint64_t *)(h + 1);
+	out->kernel = out->user + h->nr_user;
+	out->state = normal_state(h);
+	out->end = h->end;
+	return (long)need;
+}

@@ -1,0 +1,21 @@
+/*
+ * One record as the kernel handed it out -> its parts, checked. Trusts nothing about lengths: what does not fit is
+ * refused, so that a mistake on the kernel side cannot become one of ours.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/wire.h"
+
+struct wire_stack {
+	const struct wire_sample *head;
+	const uint64_t *user;		/* head->nr_user frames, innermost first, WALK_ flags in the top bits */
+	const uint64_t *kernel;		/* head->nr_kernel addresses, innermost first */
+	uint8_t state;			/* enum task_state */
+	uint8_t end;			/* enum stack_end */
+};
+
+/* Bytes of the record at data, or -EBADMSG; 0: more bytes are needed (len is short). */
+long wire_decode(const void *data, size_t len, struct wire_stack *out);

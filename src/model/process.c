@@ -1,0 +1,278 @@
+#include "src/model/process.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/array.h"
+
+void processes_init(struct processes *ps)
+{
+	memset(ps, 0, sizeof(*ps));
+}
+
+static void process_free(struct process *p)
+{
+	free(p->maps);
+	free(p);
+}
+
+void processes_release(struct processes *ps)
+{
+	struct process *p, *next;
+
+	for (p = ps->all; p; p = next) {
+		next = p->next;
+		process_free(p);
+	}
+	free(ps->newest);
+	free(ps->free_slots);
+	ix_release(&ps->by_tgid);
+	memset(ps, 0, sizeof(*ps));
+}
+
+struct key {
+	const struct processes *ps;
+	uint32_t tgid;
+};
+
+static bool same_tgid(const void *ctx, uint32_t slot)
+{
+	const struct key *k = ctx;
+
+	return k->ps->newest[slot]->tgid == k->tgid;
+}
+
+static uint32_t find_slot(const struct processes *ps, uint32_t tgid)
+{
+	struct key k = { ps, tgid };
+
+	return ix_find(&ps->by_tgid, hash_u64(3, tgid), same_tgid, &k);
+}
+
+struct process *processes_find(const struct processes *ps, uint32_t tgid, uint64_t time_ns)
+{
+	uint32_t slot = find_slot(ps, tgid);
+	struct process *p = slot == IX_NONE ? NULL : ps->newest[slot];
+
+	if (time_ns == TIME_NEVER)
+		return p && p->died_ns == TIME_NEVER ? p : NULL;
+	while (p && p->born_ns > time_ns)
+		p = p->older;
+	/* A task is still seen a little after its exit event. */
+	return p;
+}
+
+static int put_newest(struct processes *ps, struct process *p)
+{
+	uint32_t slot = find_slot(ps, p->tgid);
+	struct process **place;
+
+	if (slot != IX_NONE) {
+		p->older = ps->newest[slot];
+		if (p->older->died_ns == TIME_NEVER)
+			process_exit(p->older, p->born_ns);
+		ps->newest[slot] = p;
+		return 0;
+	}
+	if (ps->nr_free) {
+		slot = (uint32_t)ps->free_slots[--ps->nr_free];
+		place = &ps->newest[slot];
+	} else {
+		place = array_push(&ps->newest, &ps->nr_newest, &ps->cap_newest);
+		slot = (uint32_t)ps->nr_newest - 1;
+	}
+	if (!place)
+		return -ENOMEM;
+	*place = p;
+	return ix_add(&ps->by_tgid, hash_u64(3, p->tgid), slot);
+}
+
+struct process *processes_add(struct processes *ps, uint32_t tgid, uint64_t born_ns)
+{
+	struct process *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->tgid = tgid;
+	p->born_ns = born_ns;
+	p->died_ns = TIME_NEVER;
+	p->serial = ++ps->serials;
+	if (put_newest(ps, p)) {
+		process_free(p);
+		return NULL;
+	}
+	p->next = ps->all;
+	ps->all = p;
+	ps->nr++;
+	return p;
+}
+
+/* Index of the last living mapping that starts at or before addr, or -1. */
+static long last_before(const struct process *p, uint64_t addr)
+{
+	size_t lo = 0, hi = p->nr_live;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (p->maps[mid].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return (long)lo - 1;
+}
+
+/* Moves living mapping i to the dead ones. */
+static void kill_mapping(struct process *p, size_t i, uint64_t time_ns)
+{
+	struct mapping m = p->maps[i];
+
+	memmove(&p->maps[i], &p->maps[i + 1], (p->nr_live - i - 1) * sizeof(m));
+	m.died_ns = time_ns;
+	p->maps[--p->nr_live] = m;
+}
+
+static int insert_live(struct process *p, const struct mapping *m)
+{
+	size_t at = (size_t)(last_before(p, m->start) + 1);
+
+	if (array_reserve(&p->maps, &p->cap_maps, p->nr_maps + 1))
+		return -ENOMEM;
+	p->maps[p->nr_maps] = p->maps[p->nr_live];	/* a dead one makes room */
+	memmove(&p->maps[at + 1], &p->maps[at], (p->nr_live - at) * sizeof(*m));
+	p->maps[at] = *m;
+	p->nr_maps++;
+	p->nr_live++;
+	return 0;
+}
+
+static bool equal(const struct mapping *a, const struct mapping *b)
+{
+	return a->start == b->start && a->end == b->end && a->binary == b->binary &&
+	       a->pgoff_bytes == b->pgoff_bytes;
+}
+
+/* What [start, end) overlaps dies; parts outside live on. */
+static int unmap(struct process *p, uint64_t start, uint64_t end, uint64_t time_ns)
+{
+	for (long i = last_before(p, end - 1); i >= 0 && p->maps[i].end > start; i = last_before(p, end - 1)) {
+		struct mapping head = p->maps[i], tail = head;
+
+		kill_mapping(p, (size_t)i, time_ns);
+		head.end = start;
+		tail.start = end;
+		tail.pgoff_bytes += end - p->maps[p->nr_live].start;
+		if (tail.start < tail.end && insert_live(p, &tail))
+			return -ENOMEM;
+		if (head.start < head.end && insert_live(p, &head))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int process_map(struct process *p, const struct mapping *m)
+{
+	long i = last_before(p, m->start);
+	int err;
+
+	if (m->start >= m->end)
+		return 0;
+	if (i >= 0 && equal(&p->maps[i], m))
+		return 0;
+	err = unmap(p, m->start, m->end, m->born_ns);
+	if (!err)
+		err = insert_live(p, m);
+	p->generation++;
+	p->dirty = true;
+	return err;
+}
+
+int process_inherit(struct process *child, const struct process *parent, uint64_t time_ns)
+{
+	if (array_reserve(&child->maps, &child->cap_maps, parent->nr_live))
+		return -ENOMEM;
+	memcpy(child->maps, parent->maps, parent->nr_live * sizeof(*child->maps));
+	child->nr_maps = child->nr_live = parent->nr_live;
+	for (size_t i = 0; i < child->nr_live; i++)
+		child->maps[i].born_ns = time_ns;
+	child->exe = parent->exe;
+	memcpy(child->comm, parent->comm, sizeof(child->comm));
+	child->generation++;
+	return 0;
+}
+
+const struct mapping *process_find_mapping(const struct process *p, uint64_t addr, uint64_t time_ns)
+{
+	long i = last_before(p, addr);
+
+	if (i >= 0 && addr < p->maps[i].end && p->maps[i].born_ns <= time_ns)
+		return &p->maps[i];
+	for (size_t k = p->nr_live; k < p->nr_maps; k++) {
+		const struct mapping *m = &p->maps[k];
+
+		if (addr >= m->start && addr < m->end && m->born_ns <= time_ns && time_ns < m->died_ns)
+			return m;
+	}
+	/* Known only since a little later (a scan of /proc): better than nothing. */
+	return i >= 0 && addr < p->maps[i].end ? &p->maps[i] : NULL;
+}
+
+void process_exit(struct process *p, uint64_t time_ns)
+{
+	if (p->died_ns == TIME_NEVER)
+		p->died_ns = time_ns;
+}
+
+static void prune_mappings(struct process *p, uint64_t time_ns)
+{
+	size_t keep = p->nr_live;
+
+	for (size_t k = p->nr_live; k < p->nr_maps; k++) {
+		if (p->maps[k].died_ns >= time_ns)
+			p->maps[keep++] = p->maps[k];
+	}
+	p->nr_maps = keep;
+}
+
+/* Takes p out of the chain of its tgid. */
+static void unchain(struct processes *ps, struct process *p)
+{
+	uint32_t slot = find_slot(ps, p->tgid);
+	struct process **at;
+	size_t *free_slot;
+
+	if (slot == IX_NONE)
+		return;
+	for (at = &ps->newest[slot]; *at && *at != p; at = &(*at)->older)
+		;
+	if (!*at)
+		return;
+	if (at != &ps->newest[slot] || p->older) {
+		*at = p->older;
+		return;
+	}
+	ix_remove(&ps->by_tgid, hash_u64(3, p->tgid), slot);
+	free_slot = array_push(&ps->free_slots, &ps->nr_free, &ps->cap_free);
+	if (free_slot)
+		*free_slot = slot;
+}
+
+void processes_prune(struct processes *ps, uint64_t time_ns, void (*release)(void *ctx, struct process *p), void *ctx)
+{
+	struct process **at = &ps->all, *p;
+
+	while ((p = *at)) {
+		if (p->died_ns >= time_ns) {
+			prune_mappings(p, time_ns);
+			at = &p->next;
+			continue;
+		}
+		release(ctx, p);
+		*at = p->next;
+		unchain(ps, p);
+		ps->nr--;
+		process_free(p);
+	}
+}
