@@ -26,9 +26,13 @@ struct kernel_region {
 int kernel_symbols_load(struct kernel_symbols **kp);	/* 0, -EACCES hidden (table is empty but usable), -errno */
 void kernel_symbols_free(struct kernel_symbols *k);
 
+/* The same from other files, for tests; modules may be missing, sysfs is what /sys is otherwise. */
+int kernel_symbols_load_from(const char *kallsyms, const char *modules, const char *sysfs, struct kernel_symbols **kp);
+
 /* 0, or -ENOENT. */
 int kernel_symbols_find(const struct kernel_symbols *k, uint64_t addr, struct kernel_symbol *out);
 
 /* Region that holds addr, or NULL. "vmlinux" for core text; regions are few and sorted. */
 const struct kernel_region *kernel_symbols_region(const struct kernel_symbols *k, uint64_t addr);
 bool kernel_symbols_hidden(const struct kernel_symbols *k);
+size_t kernel_symbols_bytes(const struct kernel_symbols *k);	/* heap held */

@@ -1,0 +1,274 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/clock.h"
+#include "src/base/fail.h"
+#include "src/base/opt.h"
+#include "src/capture/capture_bpf.h"
+#include "src/capture/cpus.h"
+#include "src/capture/perf_sampler.h"
+#include "src/capture/recorder.h"
+#include "src/command.h"
+#include "src/recording.h"
+#include "src/target_command.h"
+
+#define LOOK_EVERY_MS 100	/* the ring is drained so often even when it is far from full */
+
+struct sample_args {
+	struct recording_args common;
+	const char *cpus, *event;
+	double freq_hz;
+	uint64_t duration_ns;
+};
+
+#define AT(field) offsetof(struct sample_args, field)
+
+static const struct opt sample_opts[] = {
+	{ 'C', "cpu", "CPUS", "only these CPUs: 0-3,7", opt_string, AT(cpus), NULL, "Target", NULL },
+	{ 'F', "freq", "HZ", "samples a second and CPU, may be fractional (default 99)", opt_hz, AT(freq_hz), NULL,
+	  "Rate", NULL },
+	{ 'd', "duration", "TIME", "end after TIME: 10, 1.5s, 200ms, 5m (default: Ctrl-C or the target's end)",
+	  opt_duration, AT(duration_ns), NULL, NULL, NULL },
+	{ 'e', "event", "EVENT", "cycles or cpu-clock (default: cycles where the hardware counts them)", opt_string,
+	  AT(event), NULL, NULL, NULL },
+};
+
+struct sampling {
+	struct recording rec;
+	struct recorder *recorder;
+	struct perf_sampler *sampler;
+	struct target_command command;
+	uint64_t begin_ns, run_ns;	/* first tick possible; time until the last one */
+	uint64_t until_ns;		/* 0: no end */
+	bool has_targets;
+};
+
+static int on_stack(void *ctx, const struct wire_stack *stack)
+{
+	return session_sample(ctx, stack, 0);
+}
+
+/* One turn: fetch samples, then learn what happened until then, then resolve them. */
+static int take(struct sampling *s)
+{
+	int err = perf_sampler_take(s->sampler);
+
+	if (!err)
+		err = recorder_update(s->recorder);
+	if (!err)
+		err = perf_sampler_each(s->sampler, on_stack, recorder_session(s->recorder));
+	recorder_bad_records(s->recorder, perf_sampler_bad_records(s->sampler));
+	return err ? err : recorder_service(s->recorder);
+}
+
+/* -1: go on; else enum end_reason. */
+static int ended(struct sampling *s)
+{
+	if (s->rec.stop.stopped)
+		return ENDED_SIGNAL;
+	if (s->until_ns && now_ns() >= s->until_ns)
+		return ENDED_DURATION;
+	if (s->command.pid)
+		return target_command_ended(&s->command) ? ENDED_TARGET_EXIT : -1;
+	if (s->has_targets && !capture_bpf_has_targets(recorder_bpf(s->recorder)))
+		return ENDED_TARGET_EXIT;
+	return -1;
+}
+
+static int timeout_ms(const struct sampling *s)
+{
+	uint64_t now = now_ns();
+
+	if (!s->until_ns || s->until_ns - now > LOOK_EVERY_MS * NSEC_PER_MSEC)
+		return s->until_ns && s->until_ns <= now ? 0 : LOOK_EVERY_MS;
+	return (int)((s->until_ns - now) / NSEC_PER_MSEC) + 1;
+}
+
+static int loop(struct sampling *s, int *reason)
+{
+	struct pollfd pfd[4] = { { .fd = s->rec.stop.fd }, { .fd = perf_sampler_fd(s->sampler) } };
+	int fds[2], err = 0;
+	size_t nr = 2 + recorder_fds(s->recorder, fds);
+
+	for (size_t i = 2; i < nr; i++)
+		pfd[i].fd = fds[i - 2];
+	for (size_t i = 0; i < nr; i++)
+		pfd[i].events = POLLIN;
+	while (!err && (*reason = ended(s)) < 0) {
+		poll(pfd, nr, timeout_ms(s));
+		stop_signals_read(&s->rec.stop);
+		/* Processes come and go more often than samples are worth looking at. */
+		err = pfd[1].revents || !(pfd[2].revents | pfd[3].revents) ? take(s) : recorder_update(s->recorder);
+		recording_live(&s->rec, session_stats(recorder_session(s->recorder))->samples,
+			       recorder_lost(s->recorder), 0);
+	}
+	perf_sampler_stop(s->sampler);
+	return err ? err : take(s);
+}
+
+static int open_sampler(struct sampling *s, const struct sample_args *args)
+{
+	struct perf_sampler_options opts = { .freq_hz = args->freq_hz, .event = args->event };
+	struct cpu_list cpus = { 0 };
+	int err;
+
+	if (args->cpus && cpus_parse(args->cpus, &cpus))
+		return fail_why(-EINVAL, "-C %s: not a list of CPUs. Try: -C 0-3,7", args->cpus);
+	if (args->cpus)
+		opts.cpus = &cpus;
+	err = perf_sampler_open(recorder_bpf(s->recorder), &opts, &s->sampler);
+	cpus_release(&cpus);
+	return err;
+}
+
+static int begin(struct sampling *s, const struct sample_args *args, int argc, char **argv)
+{
+	bool cycles = !strcmp(perf_sampler_event(s->sampler), "cycles");
+	struct session_info info = {
+		.mode = "sample", .argc = argc, .argv = argv, .unwind = unwind_mode_name(args->common.unwind),
+		.event_name = perf_sampler_event(s->sampler), .event_unit = cycles ? "cycles" : "ns",
+		.event_kind = cycles ? EVENT_CYCLES : EVENT_CPU_CLOCK, .freq_hz = args->freq_hz,
+		.period = perf_sampler_period(s->sampler),
+	};
+
+	return recorder_begin(s->recorder, &info);
+}
+
+/* Programs loaded, tables built, events open: from here on it is only waiting for samples. */
+static int prepare(struct sampling *s, const struct sample_args *args, int argc, char **argv)
+{
+	struct recorder_options opts;
+	struct id_list children = { 0 };
+	int err;
+
+	recording_options(&s->rec, &opts);
+	opts.programs = CAPTURE_SAMPLER;
+	if (s->command.pid) {
+		/* Nobody else is a target; children of the command follow from their fork. */
+		children = (struct id_list){ .v = (uint32_t *)&s->command.pid, .nr = 1 };
+		opts.pids = &children;
+	}
+	err = recorder_open(&opts, &s->recorder);
+	if (!err)
+		err = open_sampler(s, args);
+	if (!err)
+		err = begin(s, args, argc, argv);
+	return err;
+}
+
+static int run(struct sampling *s, const struct sample_args *args)
+{
+	struct rec_end end = { .target_status = -1 };
+	int err = perf_sampler_start(s->sampler), reason = ENDED_ERROR;
+
+	if (!err && s->command.pid)
+		err = target_command_go(&s->command);
+	if (err)
+		return err;
+	s->begin_ns = now_ns();
+	s->until_ns = args->duration_ns ? s->begin_ns + args->duration_ns : 0;
+	err = loop(s, &reason);
+	s->run_ns = now_ns() - s->begin_ns;
+	target_command_stop(&s->command);
+	if (err)
+		return err;
+	end.reason = (uint8_t)reason;
+	if (s->command.pid)
+		end.target_status = s->command.status;
+	return recorder_end(s->recorder, &end);
+}
+
+static void describe_counters(const struct sampling *s)
+{
+	uint64_t c[COUNTERS];
+
+	if (!capture_bpf_counters(recorder_bpf(s->recorder), c, NULL))
+		note_verbose("%" PRIu64 " ticks: %" PRIu64 " idle, %" PRIu64 " of others, %" PRIu64 " submitted, %" PRIu64
+			     " refused", c[COUNTER_FIRED], c[COUNTER_IDLE], c[COUNTER_FILTERED], c[COUNTER_SUBMITTED],
+			     c[COUNTER_RING_FULL]);
+}
+
+/* Fewer ticks than asked for: the machine was stopped or short of time. Idle CPUs may sleep through theirs. */
+static void check_rate(const struct sampling *s, const struct sample_args *args)
+{
+	double want = args->freq_hz * perf_sampler_cpus(s->sampler) * (double)s->run_ns / 1e9;
+	uint64_t c[COUNTERS];
+
+	if (!perf_sampler_period(s->sampler) || want < 100 || capture_bpf_counters(recorder_bpf(s->recorder), c, NULL))
+		return;
+	if ((double)c[COUNTER_IDLE] < 0.05 * want && (double)c[COUNTER_FIRED] < 0.95 * want)
+		note("the timer fired %.0f %% of the times asked for: the machine could not keep up or was paused",
+		     100 * (double)c[COUNTER_FIRED] / want);
+}
+
+static int finish(struct sampling *s, const struct sample_args *args, int err)
+{
+	struct session_stats stats = { 0 };
+	uint64_t lost = 0;
+	char text[512];
+	int close_err;
+
+	if (s->recorder && recorder_session(s->recorder)) {
+		stats = *session_stats(recorder_session(s->recorder));
+		lost = recorder_lost(s->recorder);
+		if (!err) {
+			check_rate(s, args);
+			recorder_describe(s->recorder, text, sizeof(text));
+			note_verbose("%s", text);
+			describe_counters(s);
+		}
+	}
+	target_command_stop(&s->command);
+	perf_sampler_close(s->sampler);
+	recorder_close(s->recorder);
+	close_err = recording_close(&s->rec);
+	if (s->command.ended && stats.samples + !err) {
+		target_command_describe(&s->command, text, sizeof(text));
+		note("%s", text);
+	}
+	if (!err && !close_err)
+		recording_summary(&s->rec, &stats, lost, "samples");
+	if (err || close_err)
+		return exit_code_of(err ? err : close_err);
+	return args->common.strict && lost ? EXIT_LOSS : EXIT_OK;
+}
+
+static int check_args(const struct sample_args *args, int nr_words, char **argv)
+{
+	if (nr_words)
+		return fail_why(-EINVAL, "%s: what is that? Try: probee sample -- %s, or -p PID", argv[1], argv[1]);
+	if (args->common.user_only && args->common.kernel_only)
+		return fail_why(-EINVAL, "--user-only and --kernel-only leave nothing. Try: one of them");
+	if (args->common.all && args->common.pids.nr)
+		return fail_why(-EINVAL, "-a and -p contradict each other. Try: one of them");
+	return 0;
+}
+
+int cmd_sample(int argc, char **argv)
+{
+	struct sample_args args = { .freq_hz = 99 };
+	struct opt_list lists[] = {
+		{ recording_opts, nr_recording_opts },
+		{ sample_opts, sizeof(sample_opts) / sizeof(sample_opts[0]) },
+	};
+	struct sampling s = { 0 };
+	int after, err;
+	int nr = opt_parse(lists, 2, argc, argv, &args, &after);
+
+	if (nr == OPT_HELP)
+		return command_help("sample", lists, 2);
+	if (nr < 0 || check_args(&args, nr, argv))
+		return EXIT_USAGE;
+	err = recording_open(&s.rec, &args.common);
+	if (!err && after < argc)
+		err = target_command_fork(argv + after, &s.command);
+	s.has_targets = args.common.pids.nr > 0;
+	if (!err)
+		err = prepare(&s, &args, argc, argv);
+	if (!err)
+		err = run(&s, &args);
+	return finish(&s, &args, err);
+}

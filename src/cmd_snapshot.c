@@ -1,0 +1,237 @@
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/clock.h"
+#include "src/base/fail.h"
+#include "src/base/opt.h"
+#include "src/capture/capture_bpf.h"
+#include "src/capture/recorder.h"
+#include "src/capture/task_snapshot.h"
+#include "src/command.h"
+#include "src/recording.h"
+
+struct snapshot_args {
+	struct recording_args common;
+	struct id_list tids;
+	double freq_hz;
+	uint32_t iterations;		/* 0: until Ctrl-C */
+	uint64_t duration_ns;
+};
+
+#define AT(field) offsetof(struct snapshot_args, field)
+
+static const struct opt snapshot_opts[] = {
+	{ 't', "tid", "TIDS", "only these threads", opt_id_list, AT(tids), NULL, "Target", NULL },
+	{ 'F', "freq", "HZ", "walks a second, may be fractional (default 1)", opt_hz, AT(freq_hz), NULL, "Rate", NULL },
+	{ 'i', "iterations", "N", "end after N walks (default: Ctrl-C or the target's end)", opt_u32, AT(iterations),
+	  NULL, NULL, NULL },
+	{ 'd', "duration", "TIME", "end after TIME: 10, 1.5s, 200ms, 5m", opt_duration, AT(duration_ns), NULL, NULL,
+	  NULL },
+};
+
+struct snapshots {
+	struct recording rec;
+	struct recorder *recorder;
+	struct task_snapshot *iter;
+	uint32_t walks, late;
+	uint64_t interval_ns, begin_ns;
+	uint64_t walk_ns, rows;		/* sums */
+	bool has_targets;
+};
+
+struct row_context {
+	struct session *session;
+	uint32_t walk;
+};
+
+static int on_row(void *ctx, const struct wire_stack *stack)
+{
+	struct row_context *c = ctx;
+
+	return session_sample(c->session, stack, c->walk);
+}
+
+static int walk(struct snapshots *s)
+{
+	struct row_context ctx = { recorder_session(s->recorder), ++s->walks };
+	struct record rec = { .tag = REC_WALK, .walk = { .walk = s->walks, .interval_ns = s->interval_ns } };
+	int err = recorder_update(s->recorder);
+
+	if (!err)
+		err = task_snapshot_walk(s->iter, on_row, &ctx, &rec.walk);
+	recorder_bad_records(s->recorder, task_snapshot_bad_records(s->iter));
+	if (err)
+		return err;
+	s->walk_ns += rec.walk.duration_ns;
+	s->rows += rec.walk.rows;
+	return session_emit(ctx.session, &rec);
+}
+
+static int ended(struct snapshots *s, const struct snapshot_args *args)
+{
+	if (s->rec.stop.stopped)
+		return ENDED_SIGNAL;
+	if (args->iterations && s->walks >= args->iterations)
+		return ENDED_ITERATIONS;
+	if (args->duration_ns && now_ns() >= s->begin_ns + args->duration_ns)
+		return ENDED_DURATION;
+	if (s->has_targets && !capture_bpf_has_targets(recorder_bpf(s->recorder)))
+		return ENDED_TARGET_EXIT;
+	return -1;
+}
+
+/* Lives with the events until the time of the next walk. */
+static int wait_until(struct snapshots *s, const struct snapshot_args *args, uint64_t time_ns)
+{
+	struct pollfd pfd[3] = { { .fd = s->rec.stop.fd, .events = POLLIN } };
+	int fds[2], err = 0;
+	size_t nr = 1 + recorder_fds(s->recorder, fds);
+	uint64_t now;
+
+	for (size_t i = 1; i < nr; i++)
+		pfd[i] = (struct pollfd){ .fd = fds[i - 1], .events = POLLIN };
+	while (!err && (now = now_ns()) < time_ns && ended(s, args) < 0) {
+		struct timespec ts = { 0, 0 };
+		uint64_t left = time_ns - now;
+
+		if (left > 200 * NSEC_PER_MSEC)
+			left = 200 * NSEC_PER_MSEC;
+		ts.tv_nsec = (long)left;
+		ppoll(pfd, nr, &ts, NULL);
+		stop_signals_read(&s->rec.stop);
+		err = recorder_update(s->recorder);
+		if (!err)
+			err = recorder_service(s->recorder);
+		recording_live(&s->rec, s->rows, recorder_lost(s->recorder), s->walks);
+	}
+	return err;
+}
+
+/* Walks are due at multiples of the interval: a late one does not shift the others, and none waits at the end. */
+static uint64_t next_due(struct snapshots *s)
+{
+	uint64_t due = (now_ns() - s->begin_ns) / s->interval_ns + 1;
+
+	if (due > s->walks && s->walks && due > s->walks + s->late)
+		s->late = (uint32_t)(due - s->walks);
+	return s->begin_ns + due * s->interval_ns;
+}
+
+static int run(struct snapshots *s, const struct snapshot_args *args)
+{
+	struct rec_end end = { .target_status = -1 };
+	int err = 0, reason = -1;
+
+	s->begin_ns = now_ns();
+	while (!err) {
+		err = walk(s);
+		if (err)
+			break;
+		recording_live(&s->rec, s->rows, recorder_lost(s->recorder), s->walks);
+		err = recorder_service(s->recorder);
+		reason = ended(s, args);
+		if (err || reason >= 0)
+			break;
+		err = wait_until(s, args, next_due(s));
+		reason = ended(s, args);
+		if (reason >= 0)
+			break;
+	}
+	if (err)
+		return err;
+	end.reason = (uint8_t)reason;
+	end.walks = s->walks;
+	return recorder_end(s->recorder, &end);
+}
+
+static int prepare(struct snapshots *s, const struct snapshot_args *args, int argc, char **argv)
+{
+	struct task_snapshot_options restrict_to = { 0 };
+	struct recorder_options opts;
+	struct session_info info = {
+		.mode = "snapshot", .argc = argc, .argv = argv, .unwind = unwind_mode_name(args->common.unwind),
+		.event_name = "snapshot", .event_unit = "ns", .event_kind = EVENT_SNAPSHOT, .freq_hz = args->freq_hz,
+		.period = s->interval_ns,
+	};
+	int err;
+
+	recording_options(&s->rec, &opts);
+	opts.programs = CAPTURE_SNAPSHOT;
+	opts.tids = &args->tids;
+	err = recorder_open(&opts, &s->recorder);
+	if (err)
+		return err;
+	/* One thread can be picked by the kernel; of processes not even one, because children join. */
+	if (args->tids.nr == 1 && !args->common.pids.nr)
+		restrict_to.only_tid = args->tids.v[0];
+	else if (args->iterations == 1 && args->common.pids.nr == 1 && !args->tids.nr)
+		restrict_to.only_pid = args->common.pids.v[0];
+	err = task_snapshot_open(recorder_bpf(s->recorder), &restrict_to, &s->iter);
+	return err ? err : recorder_begin(s->recorder, &info);
+}
+
+static int finish(struct snapshots *s, const struct snapshot_args *args, int err)
+{
+	struct session_stats stats = { 0 };
+	uint64_t lost = 0;
+	char text[512];
+	int close_err;
+
+	if (s->recorder && recorder_session(s->recorder)) {
+		stats = *session_stats(recorder_session(s->recorder));
+		lost = recorder_lost(s->recorder);
+		recorder_describe(s->recorder, text, sizeof(text));
+		if (!err)
+			note_verbose("%s", text);
+	}
+	task_snapshot_close(s->iter);
+	recorder_close(s->recorder);
+	close_err = recording_close(&s->rec);
+	if (err || close_err)
+		return exit_code_of(err ? err : close_err);
+	snprintf(text, sizeof(text), "rows in %u walk%s (%.1f ms each)", s->walks, s->walks == 1 ? "" : "s",
+		 (double)s->walk_ns / 1e6 / s->walks);
+	recording_summary(&s->rec, &stats, lost, text);
+	if (s->late)
+		note("%u walks were skipped: one takes longer than its period. Try: a lower -F", s->late);
+	return args->common.strict && lost ? EXIT_LOSS : EXIT_OK;
+}
+
+static int check_args(const struct snapshot_args *args, int nr_words, char **argv)
+{
+	if (nr_words)
+		return fail_why(-EINVAL, "%s: what is that? Try: probee snapshot -p %s", argv[1], argv[1]);
+	if (!args->common.all && !args->common.pids.nr && !args->tids.nr)
+		return fail_why(-EINVAL, "snapshot of what? Try: -a for every thread, -p PIDS, -t TIDS");
+	if (args->common.all && (args->common.pids.nr || args->tids.nr))
+		return fail_why(-EINVAL, "-a and -p or -t contradict each other. Try: one of them");
+	if (args->common.user_only && args->common.kernel_only)
+		return fail_why(-EINVAL, "--user-only and --kernel-only leave nothing. Try: one of them");
+	return 0;
+}
+
+int cmd_snapshot(int argc, char **argv)
+{
+	struct snapshot_args args = { .freq_hz = 1 };
+	struct opt_list lists[] = {
+		{ recording_opts, nr_recording_opts },
+		{ snapshot_opts, sizeof(snapshot_opts) / sizeof(snapshot_opts[0]) },
+	};
+	struct snapshots s = { 0 };
+	int nr = opt_parse(lists, 2, argc, argv, &args, NULL), err;
+
+	if (nr == OPT_HELP)
+		return command_help("snapshot", lists, 2);
+	if (nr < 0 || check_args(&args, nr, argv))
+		return EXIT_USAGE;
+	s.interval_ns = (uint64_t)((double)NSEC_PER_SEC / args.freq_hz + 0.5);
+	s.has_targets = args.common.pids.nr || args.tids.nr;
+	err = recording_open(&s.rec, &args.common);
+	if (!err)
+		err = prepare(&s, &args, argc, argv);
+	if (!err)
+		err = run(&s, &args);
+	return finish(&s, &args, err);
+}

@@ -1,0 +1,43 @@
+#include "src/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/fail.h"
+#include "src/base/opt.h"
+
+const struct command commands[] = {
+	{ "sample", "record stacks of running threads, so many times a second", "[-a | -p PIDS] [-F HZ] [-d TIME] [-o trace.pbz] [-- CMD ARGS]",
+	  cmd_sample },
+	{ "snapshot", "record the stack of every thread, running or not",
+	  "(-a | -p PIDS | -t TIDS) [-F HZ] [-i N] [-o trace.pbz]", cmd_snapshot },
+	{ "doctor", "say what this kernel and these rights allow", "", cmd_doctor },
+	{ NULL, NULL, NULL, NULL },
+};
+
+const struct command *command_find(const char *name)
+{
+	for (const struct command *c = commands; c->name; c++)
+		if (!strcmp(c->name, name))
+			return c;
+	return NULL;
+}
+
+int command_help(const char *name, const struct opt_list *lists, size_t nr_lists)
+{
+	const struct command *c = command_find(name);
+
+	printf("usage: probee %s%s%s\n\nprobee %s: %s\n", c->name, c->usage[0] ? " " : "", c->usage,
+	       c->name, c->summary);
+	opt_print_help(lists, nr_lists, stdout);
+	return EXIT_OK;
+}
+
+int command_usage(const char *name)
+{
+	const struct command *c = command_find(name);
+
+	fail_why(0, "usage: probee %s%s%s. Try: probee %s --help", c->name,
+		 c->usage[0] ? " " : "", c->usage, c->name);
+	return EXIT_USAGE;
+}

@@ -1,0 +1,126 @@
+/* Finds the command, runs it and turns the end into an exit code. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/libbpf.h>
+#include <elfutils/version.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "src/base/fail.h"
+#include "src/base/nearest.h"
+#include "src/command.h"
+
+static int print_help(void)
+{
+	printf("usage: probee COMMAND [OPTIONS]\n"
+	       "\nSamples the stacks of programs and of the kernel, and shows them.\n\nCommands:\n");
+	for (const struct command *c = commands; c->name; c++)
+		printf("  %-10s %s\n", c->name, c->summary);
+	printf("  %-10s %s\n"
+	       "\n  -h, --help     show this and exit\n"
+	       "      --version  show the version and those of the libraries\n"
+	       "\nExit codes: 0 ok, 1 failure, 2 usage, 3 loss under --strict, 77 this machine cannot.\n",
+	       "help", "show the options of a command: probee help COMMAND");
+	return EXIT_OK;
+}
+
+static int print_version(void)
+{
+	printf("probee %s\nlibbpf %u.%u\nelfutils %d.%d\nzstd %s\nzlib %s\n", PROBEE_VERSION,
+	       libbpf_major_version(), libbpf_minor_version(), _ELFUTILS_VERSION / 1000,
+	       _ELFUTILS_VERSION % 1000, ZSTD_versionString(), zlibVersion());
+	return EXIT_OK;
+}
+
+static int unknown_command(const char *word)
+{
+	struct nearest n = nearest_to(word);
+
+	for (const struct command *c = commands; c->name; c++)
+		nearest_offer(&n, c->name);
+	nearest_offer(&n, "help");
+	fail_why(-EINVAL, "unknown %s '%s'. Try: probee %s", word[0] == '-' ? "option" : "command",
+		 word, n.best ? n.best : "--help");
+	return EXIT_USAGE;
+}
+
+static int run_help(const char *name)
+{
+	const struct command *c = name ? command_find(name) : NULL;
+	char first[64];
+	char *argv[] = { first, (char[]){ "--help" }, NULL };
+
+	if (!name)
+		return print_help();
+	if (!c)
+		return unknown_command(name);
+	snprintf(first, sizeof(first), "%s", name);
+	return c->run(2, argv);
+}
+
+static int run(int argc, char **argv)
+{
+	const char *word = argc > 1 ? argv[1] : NULL;
+	const struct command *c;
+
+	if (!word) {
+		fail_why(-EINVAL, "no command was given. Try: probee --help");
+		return EXIT_USAGE;
+	}
+	if (!strcmp(word, "--help") || !strcmp(word, "-h"))
+		return print_help();
+	if (!strcmp(word, "--version") || !strcmp(word, "-V"))
+		return print_version();
+	if (!strcmp(word, "help"))
+		return run_help(argc > 2 ? argv[2] : NULL);
+	c = command_find(word);
+	return c ? c->run(argc - 1, argv + 1) : unknown_command(word);
+}
+
+/*
+ * A descriptor 0, 1 or 2 that was closed by the caller would be handed out again by the next open(), and
+ * messages would go into the trace. Opened the wrong way round, so that using it is still an error.
+ */
+static void occupy_std_fds(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+		    open("/dev/null", fd ? O_RDONLY : O_WRONLY) < 0)
+			return;
+}
+
+/* `probee report x | head`: a reader that has gone has had enough, which is no failure of ours. */
+static bool reader_is_gone(void)
+{
+	struct pollfd p = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	return poll(&p, 1, 0) == 1 && p.revents & POLLERR;
+}
+
+static int flush_stdout(int rc)
+{
+	int bad = ferror(stdout);
+
+	errno = 0;
+	if (!fflush(stdout) && !bad)
+		return rc;
+	if (reader_is_gone())
+		return rc == EXIT_FAILED ? EXIT_OK : rc;
+	fail(errno ? -errno : -EIO, "write to standard output");
+	return rc ? rc : EXIT_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+	occupy_std_fds();
+	signal(SIGPIPE, SIG_IGN);	/* writes answer EPIPE instead */
+	signal(SIGXFSZ, SIG_IGN);	/* writes answer EFBIG instead */
+	return flush_stdout(run(argc, argv));
+}

@@ -1,0 +1,189 @@
+#include "src/profile/query.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "src/base/array.h"
+#include "src/base/clock.h"
+#include "src/base/fail.h"
+#include "src/model/record.h"
+
+#define DAY_NS (86400 * NSEC_PER_SEC)
+
+void query_release(struct query *q)
+{
+	free(q->pids.v);
+	free(q->tids.v);
+	free(q->comms);
+	memset(q, 0, sizeof(*q));
+}
+
+int query_parse_comm(const struct opt *o, const char *value, void *query)
+{
+	struct query *q = query;
+	const char **comm = array_push(&q->comms, &q->nr_comms, &q->cap_comms);
+
+	(void)o;
+	if (!comm)
+		return fail(-ENOMEM, "--comm");
+	*comm = value;
+	return 0;
+}
+
+/* The states that ps's letter or our word stands for; 'R' and 'D' are several. */
+static uint32_t states_of(const char *word, size_t len)
+{
+	uint32_t mask = 0;
+
+	for (unsigned s = 0; s < TASK_STATES; s++) {
+		const char *name = task_state_name(s);
+
+		if (len == 1 && *word == task_state_letter(s))
+			mask |= 1u << s;
+		if (strlen(name) == len && !strncasecmp(word, name, len))
+			mask |= 1u << s;
+	}
+	return mask;
+}
+
+int query_parse_states(const struct opt *o, const char *value, void *states)
+{
+	for (const char *p = value;; p++) {
+		size_t len = strcspn(p, ",");
+		uint32_t mask = states_of(p, len);
+
+		if (!mask)
+			return fail_why(-EINVAL, "--%s: '%.*s' is no state: use ps's letters (R,S,D,T,t,I,Z,X,P) "
+					"or names (RUNNING,SLEEP,DISK)", o->name, (int)len, p);
+		*(uint32_t *)states |= mask;
+		p += len;
+		if (!*p)
+			return 0;
+	}
+}
+
+/* ".25" behind whole seconds; NULL when anything else follows. */
+static bool read_fraction(const char *s, uint64_t *ns)
+{
+	uint64_t unit = NSEC_PER_SEC;
+
+	*ns = 0;
+	if (!*s)
+		return true;
+	if (*s++ != '.' || !*s)
+		return false;
+	for (; *s >= '0' && *s <= '9'; s++)
+		*ns += (uint64_t)(*s - '0') * (unit /= 10);
+	return !*s;
+}
+
+static bool read_date(const char *s, struct time_point *t)
+{
+	static const char *const forms[] = { "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M" };
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		struct tm tm = { .tm_isdst = -1 };
+		const char *end = strptime(s, forms[i], &tm);
+		uint64_t ns;
+		time_t at;
+
+		if (!end || !read_fraction(end, &ns))
+			continue;
+		tm.tm_isdst = -1;
+		at = mktime(&tm);
+		if (at < 0)
+			return false;
+		*t = (struct time_point){ TIME_DATE, (uint64_t)at * NSEC_PER_SEC + ns };
+		return true;
+	}
+	return false;
+}
+
+static bool read_time_of_day(const char *s, struct time_point *t)
+{
+	static const char *const forms[] = { "%H:%M:%S", "%H:%M" };
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		struct tm tm = { 0 };
+		const char *end = strptime(s, forms[i], &tm);
+		uint64_t ns;
+
+		if (!end || !read_fraction(end, &ns))
+			continue;
+		t->kind = TIME_OF_DAY;
+		t->ns = (uint64_t)(tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec) * NSEC_PER_SEC + ns;
+		return true;
+	}
+	return false;
+}
+
+int query_parse_time(const struct opt *o, const char *value, void *point)
+{
+	struct time_point *t = point;
+
+	if (strchr(value, ':')) {
+		if (read_date(value, t) || read_time_of_day(value, t))
+			return 0;
+		return fail_why(-EINVAL, "--%s: '%s' is no time: use 10s, 200ms, HH:MM:SS or "
+				"'YYYY-MM-DD HH:MM:SS'", o->name, value);
+	}
+	t->kind = TIME_RELATIVE;
+	t->ns = 0;
+	if (value[0] == '0' && strspn(value, "0.") + strspn(value + strspn(value, "0."), "smh") == strlen(value))
+		return 0;	/* opt_duration() wants more than nothing */
+	return opt_duration(o, value, &t->ns);
+}
+
+bool query_wants_thread(const struct query *q, uint32_t tgid, uint32_t tid, const char *comm)
+{
+	bool wanted = !q->nr_comms;
+
+	if (q->pids.nr && !id_list_has(&q->pids, tgid))
+		return false;
+	if (q->tids.nr && !id_list_has(&q->tids, tid))
+		return false;
+	for (size_t i = 0; i < q->nr_comms && !wanted; i++)
+		wanted = !fnmatch(q->comms[i], comm, 0);
+	return wanted;
+}
+
+bool query_wants_state(const struct query *q, unsigned state)
+{
+	return !q->states || (state < TASK_STATES && q->states >> state & 1);
+}
+
+static uint64_t time_of_day(uint64_t first_ns, uint64_t last_ns, uint64_t day_ns)
+{
+	time_t first = (time_t)(first_ns / NSEC_PER_SEC);
+	uint64_t seconds = day_ns / NSEC_PER_SEC, ns;
+	struct tm tm;
+
+	localtime_r(&first, &tm);
+	tm.tm_hour = (int)(seconds / 3600);
+	tm.tm_min = (int)(seconds / 60 % 60);
+	tm.tm_sec = (int)(seconds % 60);
+	tm.tm_isdst = -1;
+	ns = (uint64_t)mktime(&tm) * NSEC_PER_SEC + day_ns % NSEC_PER_SEC;
+	return ns < first_ns && ns + DAY_NS <= last_ns ? ns + DAY_NS : ns;
+}
+
+static uint64_t resolve(const struct time_point *t, uint64_t first_ns, uint64_t last_ns, uint64_t none)
+{
+	switch (t->kind) {
+	case TIME_NONE: return none;
+	case TIME_RELATIVE: return first_ns + t->ns < first_ns ? UINT64_MAX : first_ns + t->ns;
+	case TIME_OF_DAY: return time_of_day(first_ns, last_ns, t->ns);
+	case TIME_DATE: return t->ns;
+	}
+	return none;
+}
+
+void query_window(const struct query *q, uint64_t first_ns, uint64_t last_ns, struct time_window *w)
+{
+	w->from_ns = resolve(&q->from, first_ns, last_ns, 0);
+	w->to_ns = resolve(&q->to, first_ns, last_ns, UINT64_MAX);
+}

@@ -1,0 +1,54 @@
+/*
+ * Which samples of a trace a user wants to see.
+ *
+ *	struct query q = { 0 };			everything
+ *	query_parse_...()			from options, any number of times
+ *	query_window(&q, first, last, &w)	once the time of the first sample is known
+ *	query_release(&q)
+ *
+ * Conditions of different kinds must all hold; of one kind, any.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/opt.h"
+
+enum time_point_kind { TIME_NONE, TIME_RELATIVE, TIME_OF_DAY, TIME_DATE };
+
+struct time_point {
+	enum time_point_kind kind;
+	uint64_t ns;			/* since the first sample; since local midnight; since 1970 UTC */
+};
+
+struct query {
+	struct id_list pids, tids;	/* empty: all */
+	const char **comms;		/* globs, borrowed from argv */
+	size_t nr_comms, cap_comms;
+	uint32_t states;		/* 1 << enum task_state; 0: all */
+	struct time_point from, to;
+};
+
+struct time_window {			/* CLOCK_REALTIME ns: from <= t < to */
+	uint64_t from_ns, to_ns;
+};
+
+void query_release(struct query *q);
+
+/* For option rows; dst: struct query .comms (of the whole query), .states, a struct time_point. */
+int query_parse_comm(const struct opt *o, const char *value, void *query);
+int query_parse_states(const struct opt *o, const char *value, void *states);	/* "R,D,SLEEP" */
+/* "10s", "200ms" (after the first sample), "HH:MM[:SS[.f]]", "YYYY-MM-DD HH:MM:SS[.f]" (local time) */
+int query_parse_time(const struct opt *o, const char *value, void *point);
+
+/* What pids, tids and comms say about a thread. comm ends with NUL. */
+bool query_wants_thread(const struct query *q, uint32_t tgid, uint32_t tid, const char *comm);
+bool query_wants_state(const struct query *q, unsigned state);
+
+/*
+ * A time of day is meant on the day of the first sample or, when it had already passed then and comes
+ * again before the last one, on the next day.
+ */
+void query_window(const struct query *q, uint64_t first_ns, uint64_t last_ns, struct time_window *w);

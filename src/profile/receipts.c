@@ -1,0 +1,188 @@
+#include "src/profile/receipts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/array.h"
+#include "src/model/tables.h"
+
+/* More are no longer read by anybody, and a trace may hold any number. */
+#define MAX_NOTES 1000
+#define MAX_METAS 10000
+
+void receipts_init(struct receipts *r)
+{
+	memset(r, 0, sizeof(*r));
+}
+
+void receipts_release(struct receipts *r)
+{
+	for (size_t i = 0; i < r->nr_metas; i++)
+		free((char *)r->metas[i].key);
+	for (size_t i = 0; i < r->nr_notes; i++)
+		free((char *)r->notes[i].text);
+	free(r->metas);
+	free(r->notes);
+	free(r->places);
+	ix_release(&r->place_index);
+	memset(r, 0, sizeof(*r));
+}
+
+bool loss_is_samples(unsigned cause)
+{
+	switch ((enum loss_cause)cause) {
+	case LOSS_RING_FULL: case LOSS_RING_DISCARD: case LOSS_THROTTLED: case LOSS_QUEUE_FULL:
+	case LOSS_RATE_LIMIT: case LOSS_WRITER_STALL: case LOSS_BAD_RECORD: case LOSS_MAP_FULL:
+		return true;
+	case LOSS_ITER_RESTART: case LOSS_TASK_VANISHED: case LOSS_SYMBOL_BUDGET: case LOSS_TASK_EVENTS:
+	case LOSS_TABLE_FULL: case LOSS_KERNEL_STACK: case LOSS_CAUSES:
+		break;
+	}
+	return false;
+}
+
+static int add_meta(struct receipts *r, uint32_t segment, const struct rec_meta *m)
+{
+	size_t key_len = strlen(m->key);
+	struct report_meta_item *item;
+	char *copy;
+
+	if (r->nr_metas >= MAX_METAS)
+		return 0;
+	copy = malloc(key_len + 1 + m->len + 1);
+	item = copy ? array_push(&r->metas, &r->nr_metas, &r->cap_metas) : NULL;
+	if (!item) {
+		free(copy);
+		return -ENOMEM;
+	}
+	memcpy(copy, m->key, key_len + 1);
+	if (m->len)
+		memcpy(copy + key_len + 1, m->value, m->len);
+	copy[key_len + 1 + m->len] = 0;
+	*item = (struct report_meta_item){ copy, copy + key_len + 1, m->len, segment };
+	return 0;
+}
+
+static int add_note(struct receipts *r, uint32_t segment, const struct rec_note *n)
+{
+	struct report_note *note;
+	char *copy;
+
+	if (r->nr_notes >= MAX_NOTES)
+		return 0;
+	copy = malloc(n->len + 1);
+	note = copy ? array_push(&r->notes, &r->nr_notes, &r->cap_notes) : NULL;
+	if (!note) {
+		free(copy);
+		return -ENOMEM;
+	}
+	if (n->len)
+		memcpy(copy, n->text, n->len);
+	copy[n->len] = 0;
+	*note = (struct report_note){ n->severity, n->time_ns, segment, copy, n->len };
+	return 0;
+}
+
+struct place_key {
+	const struct report_end_place *v;
+	uint32_t segment, binary;
+	uint8_t end;
+};
+
+static bool same_place(const void *ctx, uint32_t id)
+{
+	const struct place_key *k = ctx;
+	const struct report_end_place *p = &k->v[id];
+
+	return p->segment == k->segment && p->binary == k->binary && p->end == k->end;
+}
+
+/* Counts a walk that did not reach the root for the binary whose code its outermost frame is in. */
+static int add_place(struct receipts *r, uint32_t segment, const struct tables *tables, const struct rec_sample *s)
+{
+	const struct table_node *n = tables_find_node(tables, s->ustack);
+	const struct rec_frame *f = n ? tables_find_frame(tables, n->outermost) : NULL;
+	struct place_key k = { r->places, segment, f ? f->binary : 0, s->end };
+	uint64_t hash = hash_u64(hash_u64(segment, k.binary), k.end);
+	uint32_t id = ix_find(&r->place_index, hash, same_place, &k);
+	struct report_end_place *p;
+
+	if (id != IX_NONE) {
+		r->places[id].count++;
+		return 0;
+	}
+	p = array_push(&r->places, &r->nr_places, &r->cap_places);
+	if (!p || ix_add(&r->place_index, hash, (uint32_t)r->nr_places - 1))
+		return -ENOMEM;
+	*p = (struct report_end_place){ segment, k.binary, k.end, 1 };
+	return 0;
+}
+
+static int add_sample(struct receipts *r, uint32_t segment, const struct tables *tables, const struct rec_sample *s)
+{
+	struct report_info *info = &r->info;
+
+	info->samples++;
+	info->ends[s->end < STACK_ENDS ? s->end : STACK_ENDS]++;
+	info->guessed += !!(s->flags & SAMPLE_HAS_GUESS);
+	info->kernel_truncated += !!(s->flags & SAMPLE_KERNEL_TRUNCATED);
+	info->late += !!(s->flags & SAMPLE_LATE);
+	if (s->end == END_UNKNOWN || s->end == END_KTHREAD)
+		return 0;
+	info->user_stacks++;
+	if (stack_end_is_root(s->end)) {
+		info->roots++;
+		return 0;
+	}
+	return add_place(r, segment, tables, s);
+}
+
+static void add_walk(struct report_walks *sum, const struct rec_walk *w)
+{
+	sum->count++;
+	sum->tasks_seen += w->tasks_seen;
+	sum->rows += w->rows;
+	sum->skipped_idle_kthreads += w->skipped_idle_kthreads;
+	sum->filtered += w->filtered;
+	sum->read_faults += w->read_faults;
+	sum->vanished += w->vanished;
+	sum->on_cpu += w->on_cpu;
+	sum->torn += w->torn;
+	sum->duration_ns += w->duration_ns;
+	if (w->duration_ns > sum->longest_ns)
+		sum->longest_ns = w->duration_ns;
+}
+
+static void add_lost(struct report_info *info, const struct rec_lost *l)
+{
+	info->lost[l->cause < LOSS_CAUSES ? l->cause : LOSS_CAUSES] += l->count;
+	info->lost_all += l->count;
+	if (loss_is_samples(l->cause))
+		info->lost_samples += l->count;
+}
+
+int receipts_record(struct receipts *r, uint32_t segment, const struct tables *tables, const struct record *rec)
+{
+	switch (rec->tag) {
+	case REC_SAMPLE:
+		return add_sample(r, segment, tables, &rec->sample);
+	case REC_META:
+		return add_meta(r, segment, &rec->meta);
+	case REC_NOTE:
+		return add_note(r, segment, &rec->note);
+	case REC_WALK:
+		add_walk(&r->info.walks, &rec->walk);
+		break;
+	case REC_LOST:
+		add_lost(&r->info, &rec->lost);
+		break;
+	case REC_END:
+		r->info.end = rec->end;
+		break;
+	case REC_CLOCK: case REC_STRING: case REC_BINARY: case REC_PROCESS: case REC_THREAD: case REC_TASKEV:
+	case REC_MAPPING: case REC_FRAME: case REC_NODE: case REC_FUNC: case REC_SYMBOL: case REC_EVENT:
+		break;
+	}
+	return 0;
+}

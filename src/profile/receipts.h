@@ -1,0 +1,81 @@
+/*
+ * What a trace says about itself besides its samples' stacks: losses, receipts of walks, how stacks ended,
+ * messages, meta data. Filled by report_open(), record by record; read through report.h.
+ *
+ *	receipts_init(&r)
+ *	receipts_record(&r, where, rec) ...	0 or -ENOMEM, silently
+ *	receipts_release(&r)
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/trace/trace_reader.h"
+#include "src/base/hash_index.h"
+#include "src/model/record.h"
+
+struct tables;
+
+struct report_walks {			/* sums of the receipts of all walks */
+	uint64_t count, tasks_seen, rows, skipped_idle_kthreads, filtered, read_faults, vanished, on_cpu, torn;
+	uint64_t duration_ns, longest_ns;
+};
+
+struct report_info {
+	struct trace_status status;	/* of the whole file */
+	uint32_t nr_segments, nr_ended;	/* recordings; those of them with an END record */
+	uint64_t samples;
+	uint64_t begin_real_ns;		/* start of the first recording, or its first sample; 0 unknown */
+	uint64_t first_real_ns, last_real_ns;	/* of samples; 0 when there are none */
+	uint64_t duration_ns;		/* of all recordings together */
+	uint64_t ends[STACK_ENDS + 1];	/* by enum stack_end; the last: unknown to this version */
+	uint64_t lost[LOSS_CAUSES + 1];	/* by enum loss_cause; the last: unknown to this version */
+	uint64_t lost_samples;		/* the sum of those that were samples */
+	uint64_t lost_all;		/* the sum of all */
+	uint64_t guessed, kernel_truncated, late;	/* samples */
+	uint64_t roots, user_stacks;	/* whole user stacks, of all that should have been */
+	uint64_t frames, frames_unnamed;	/* distinct */
+	uint64_t refused;		/* definitions with impossible ids */
+	struct report_walks walks;
+	struct rec_end end;		/* of the last recording that has one */
+};
+struct report_meta_item {
+	const char *key, *value;	/* NUL behind both */
+	size_t len;
+	uint32_t segment;
+};
+struct report_note {
+	uint8_t severity;
+	uint64_t time_ns;		/* CLOCK_MONOTONIC of its segment */
+	uint32_t segment;
+	const char *text;		/* NUL behind it */
+	size_t len;
+};
+/* Walks that did not reach the root: in whose code the outermost frame was. */
+struct report_end_place {
+	uint32_t segment, binary;	/* binary 0: no frame at all, or in no binary */
+	uint8_t end;
+	uint64_t count;
+};
+
+struct receipts {
+	struct report_info info;
+	struct report_meta_item *metas;
+	size_t nr_metas, cap_metas;
+	struct report_note *notes;
+	size_t nr_notes, cap_notes;
+	struct report_end_place *places;
+	size_t nr_places, cap_places;
+	struct hash_index place_index;
+};
+
+void receipts_init(struct receipts *r);
+void receipts_release(struct receipts *r);
+
+/* A record of this segment; tables: what the segment has defined so far. */
+int receipts_record(struct receipts *r, uint32_t segment, const struct tables *tables, const struct record *rec);
+
+/* True if a loss of this cause is a count of samples; others count tasks, names or events. */
+bool loss_is_samples(unsigned cause);

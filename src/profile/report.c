@@ -1,0 +1,348 @@
+#include "src/profile/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/trace/trace_reader.h"
+#include "src/base/array.h"
+#include "src/base/fail.h"
+#include "src/model/tables.h"
+#include "src/profile/profile.h"
+#include "src/profile/query.h"
+#include "src/profile/report_text.h"
+#include "src/profile/wall_clock.h"
+
+/* A recording costs some memory even when it is empty, and a file of empty ones is easily made. */
+#define MAX_SEGMENTS 65536
+
+enum verdict { VERDICT_NONE, VERDICT_WANTED, VERDICT_UNWANTED };	/* of a query about a thread */
+
+struct segment {
+	struct tables *tables;
+	struct wall_clock clock;
+	uint8_t *verdicts;		/* by thread id: enum verdict */
+	size_t cap_verdicts;
+	uint64_t samples, first_ns, last_ns;	/* monotonic, of samples */
+	uint64_t begin_ns, end_ns;	/* monotonic, of the recording as far as is known */
+	bool has_begin, has_end;
+};
+
+struct report {
+	struct trace_reader *reader;
+	const struct query *query;
+	struct time_window window;
+	char *path;
+	struct segment *segments;
+	size_t nr_segments, cap_segments;
+	struct receipts receipts;
+	char warning[512], event[256];
+};
+
+static void segment_release(struct segment *s)
+{
+	tables_free(s->tables);
+	wall_clock_release(&s->clock);
+	free(s->verdicts);
+}
+
+void report_close(struct report *rep)
+{
+	if (!rep)
+		return;
+	trace_reader_close(rep->reader);
+	for (size_t i = 0; i < rep->nr_segments; i++)
+		segment_release(&rep->segments[i]);
+	free(rep->segments);
+	receipts_release(&rep->receipts);
+	free(rep->path);
+	free(rep);
+}
+
+/* The segment of the record last read; new ones are made. NULL: out of memory or too many. */
+static struct segment *current(struct report *rep)
+{
+	uint32_t at = trace_reader_status(rep->reader)->segment;
+
+	if (at >= MAX_SEGMENTS)
+		return NULL;
+	while (rep->nr_segments <= at) {
+		struct segment *s = array_push(&rep->segments, &rep->nr_segments, &rep->cap_segments);
+
+		if (s)
+			s->tables = tables_new();
+		if (!s || !s->tables)
+			return NULL;
+	}
+	return &rep->segments[at];
+}
+
+static void note_time(struct segment *s, uint64_t time_ns)
+{
+	if (!s->has_begin || time_ns < s->begin_ns)
+		s->begin_ns = time_ns;
+	if (!s->has_begin || time_ns > s->end_ns)
+		s->end_ns = time_ns;
+	s->has_begin = true;
+}
+
+static void note_sample(struct segment *s, uint64_t time_ns)
+{
+	if (!s->samples || time_ns < s->first_ns)
+		s->first_ns = time_ns;
+	if (!s->samples || time_ns > s->last_ns)
+		s->last_ns = time_ns;
+	s->samples++;
+	note_time(s, time_ns);
+}
+
+static int learn_record(struct report *rep, struct segment *s, const struct record *rec)
+{
+	uint32_t at = (uint32_t)(s - rep->segments);
+	int err = 0;
+
+	if (rec->tag == REC_SAMPLE)
+		note_sample(s, rec->sample.time_ns);
+	else
+		err = tables_record(s->tables, rec);
+	if (rec->tag == REC_CLOCK) {
+		err = wall_clock_add(&s->clock, &rec->clock);
+		note_time(s, rec->clock.mono_ns);
+	}
+	if (rec->tag == REC_END) {
+		s->has_end = true;
+		note_time(s, rec->end.time_ns);
+	}
+	return err ? err : receipts_record(&rep->receipts, at, s->tables, rec);
+}
+
+static int learn(struct report *rep)
+{
+	struct record rec;
+	struct segment *s;
+	int n, err;
+
+	while ((n = trace_reader_next(rep->reader, &rec)) > 0) {
+		s = current(rep);
+		if (!s && rep->nr_segments >= MAX_SEGMENTS)
+			return fail_why(-E2BIG, "%s: more than %d recordings in one file", rep->path, MAX_SEGMENTS);
+		err = s ? learn_record(rep, s, &rec) : -ENOMEM;
+		if (err)
+			return fail(err, "%s", rep->path);
+	}
+	return n;
+}
+
+static void sum_segment(struct report_info *info, const struct segment *s)
+{
+	uint64_t first = wall_clock_real(&s->clock, s->first_ns), last = wall_clock_real(&s->clock, s->last_ns);
+
+	info->nr_ended += s->has_end;
+	info->duration_ns += s->end_ns - s->begin_ns;
+	info->refused += tables_refused(s->tables);
+	if (s->has_begin && !info->begin_real_ns)
+		info->begin_real_ns = wall_clock_real(&s->clock, s->begin_ns);
+	if (s->samples && (!info->first_real_ns || first < info->first_real_ns))
+		info->first_real_ns = first;
+	if (s->samples && last > info->last_real_ns)
+		info->last_real_ns = last;
+	for (uint32_t id = 1; id < tables_id_end(s->tables, REC_FRAME); id++) {
+		const struct table_symbol *sym = tables_find_symbol(s->tables, id);
+
+		if (!tables_find_frame(s->tables, id))
+			continue;
+		info->frames++;
+		info->frames_unnamed += !sym || !sym->nr_lines;
+	}
+}
+
+static void sum_up(struct report *rep)
+{
+	struct report_info *info = &rep->receipts.info;
+
+	info->status = *trace_reader_status(rep->reader);
+	info->nr_segments = (uint32_t)rep->nr_segments;
+	for (size_t i = 0; i < rep->nr_segments; i++)
+		sum_segment(info, &rep->segments[i]);
+	if (rep->query)
+		query_window(rep->query, info->first_real_ns, info->last_real_ns, &rep->window);
+	report_warning_text(info, rep->warning, sizeof(rep->warning));
+	report_event_text(rep, rep->event, sizeof(rep->event));
+}
+
+int report_open(const char *path, const struct query *query, struct report **rp)
+{
+	struct report *rep = calloc(1, sizeof(*rep));
+	int err = rep ? 0 : -ENOMEM;
+
+	if (err)
+		return fail(err, "%s", path);
+	receipts_init(&rep->receipts);
+	rep->query = query;
+	rep->window.to_ns = UINT64_MAX;
+	rep->path = strdup(path);
+	if (!rep->path)
+		err = fail(-ENOMEM, "%s", path);
+	if (!err)
+		err = trace_reader_open(path, NULL, &rep->reader);
+	if (!err)
+		err = learn(rep);
+	if (err)
+		goto out;
+	sum_up(rep);
+	*rp = rep;
+	rep = NULL;
+out:
+	report_close(rep);
+	return err;
+}
+
+static bool wants_thread(const struct query *q, const struct report_sample *rs)
+{
+	const char *comm = tables_string(rs->tables, rs->thread ? rs->thread->comm : UINT32_MAX, NULL);
+
+	return query_wants_thread(q, rs->process ? rs->process->tgid : UINT32_MAX,
+				  rs->thread ? rs->thread->tid : UINT32_MAX, comm);
+}
+
+/* A thread is judged once: lists of ids and globs are slow. */
+static bool thread_passes(struct report *rep, struct segment *s, const struct report_sample *rs)
+{
+	uint32_t id = rs->rec->thread;
+	uint8_t *v;
+
+	if (!rs->thread || array_reserve(&s->verdicts, &s->cap_verdicts, tables_id_end(s->tables, REC_THREAD)))
+		return wants_thread(rep->query, rs);
+	v = &s->verdicts[id];
+	if (*v == VERDICT_NONE)
+		*v = wants_thread(rep->query, rs) ? VERDICT_WANTED : VERDICT_UNWANTED;
+	return *v == VERDICT_WANTED;
+}
+
+static bool passes(struct report *rep, struct segment *s, const struct report_sample *rs)
+{
+	if (!rep->query)
+		return true;
+	return query_wants_state(rep->query, rs->rec->state) && rs->real_ns >= rep->window.from_ns &&
+	       rs->real_ns < rep->window.to_ns && thread_passes(rep, s, rs);
+}
+
+static int give(struct report *rep, const struct rec_sample *rec, report_sample_fn fn, void *ctx)
+{
+	struct segment *s = current(rep);
+	struct report_sample rs = { .rec = rec };
+
+	if (!s)
+		return -ENOMEM;
+	rs.segment = (uint32_t)(s - rep->segments);
+	rs.tables = s->tables;
+	rs.thread = tables_find_thread(s->tables, rec->thread);
+	rs.process = rs.thread ? tables_find_process(s->tables, rs.thread->process) : NULL;
+	rs.real_ns = wall_clock_real(&s->clock, rec->time_ns);
+	return passes(rep, s, &rs) ? fn(ctx, &rs) : 0;
+}
+
+int report_samples(struct report *rep, report_sample_fn fn, void *ctx)
+{
+	struct record rec;
+	int n, err = trace_reader_rewind(rep->reader);
+
+	while (!err && (n = trace_reader_next(rep->reader, &rec)) != 0) {
+		if (n < 0)
+			return n;
+		if (rec.tag == REC_SAMPLE)
+			err = give(rep, &rec.sample, fn, ctx);
+	}
+	return err;
+}
+
+const char *report_path(const struct report *rep)
+{
+	return rep->path;
+}
+
+const struct report_info *report_info(const struct report *rep)
+{
+	return &rep->receipts.info;
+}
+
+bool report_is_incomplete(const struct report *rep)
+{
+	const struct report_info *info = &rep->receipts.info;
+
+	return info->status.truncated || info->status.bad_chunks || info->refused || info->nr_ended < info->nr_segments;
+}
+
+bool report_has_loss(const struct report *rep)
+{
+	return rep->receipts.info.lost_all || report_is_incomplete(rep);
+}
+
+const char *report_warning(const struct report *rep)
+{
+	return rep->warning;
+}
+
+const struct tables *report_tables(const struct report *rep, uint32_t segment)
+{
+	return segment < rep->nr_segments ? rep->segments[segment].tables : NULL;
+}
+
+const char *report_meta(const struct report *rep, const char *key, size_t *len)
+{
+	const struct report_meta_item *found = NULL;
+
+	for (size_t i = 0; i < rep->receipts.nr_metas; i++) {
+		const struct report_meta_item *m = &rep->receipts.metas[i];
+
+		if (!strcmp(m->key, key) && (!found || found->segment == m->segment))
+			found = m;	/* a later value replaces an earlier one */
+	}
+	if (len)
+		*len = found ? found->len : 0;
+	return found ? found->value : NULL;
+}
+
+const struct report_meta_item *report_metas(const struct report *rep, size_t *nr)
+{
+	*nr = rep->receipts.nr_metas;
+	return rep->receipts.metas;
+}
+
+const struct report_note *report_notes(const struct report *rep, size_t *nr)
+{
+	*nr = rep->receipts.nr_notes;
+	return rep->receipts.notes;
+}
+
+const struct report_end_place *report_end_places(const struct report *rep, size_t *nr)
+{
+	*nr = rep->receipts.nr_places;
+	return rep->receipts.places;
+}
+
+uint64_t report_real_ns(const struct report *rep, uint32_t segment, uint64_t mono_ns)
+{
+	return segment < rep->nr_segments ? wall_clock_real(&rep->segments[segment].clock, mono_ns) : mono_ns;
+}
+
+static const char *meta_or_empty(const struct report *rep, const char *key)
+{
+	const char *value = report_meta(rep, key, NULL);
+
+	return value ? value : "";
+}
+
+void report_facts(const struct report *rep, struct profile_facts *f)
+{
+	const struct report_info *info = &rep->receipts.info;
+
+	*f = (struct profile_facts){
+		.host = meta_or_empty(rep, "host"), .kernel = meta_or_empty(rep, "kernel.release"),
+		.tool = meta_or_empty(rep, "tool"), .argv = meta_or_empty(rep, "argv"), .event = rep->event,
+		.unit = "samples", .begin_real_ns = info->first_real_ns, .duration_ns = info->duration_ns,
+		.samples_total = info->samples, .lost = info->lost_samples, .frames = info->frames,
+		.frames_unnamed = info->frames_unnamed, .incomplete = report_is_incomplete(rep),
+		.warning = rep->warning,
+	};
+}

@@ -1,0 +1,68 @@
+/*
+ * A trace, open for reporting: its names, its receipts, and its samples as often as they are wanted.
+ *
+ *	report_open(path, &query, &rep)		reads everything once: names come after samples in a trace
+ *	report_info(rep)			what is in it: counts, losses, ends of walks
+ *	report_samples(rep, fn, ctx)		those that pass the query, in the order of the file
+ *	report_facts(rep, &facts)		what stands under every picture
+ *	report_close(rep)
+ *
+ * Memory grows with definitions (frames, stacks, names), never with samples. A trace may hold several
+ * recordings (cat a.pbz b.pbz): each has its own tables, its segment.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/model/record.h"
+#include "src/profile/receipts.h"
+
+struct profile_facts;
+struct query;
+struct report;
+struct tables;
+
+/* query (NULL: everything) is borrowed until report_close(). Says why it fails. */
+int report_open(const char *path, const struct query *query, struct report **rp);
+void report_close(struct report *rep);			/* NULL is fine */
+const char *report_path(const struct report *rep);
+
+struct report_sample {
+	const struct rec_sample *rec;
+	const struct tables *tables;	/* of its segment */
+	uint32_t segment;
+	const struct rec_thread *thread;	/* NULL: lost with a damaged chunk */
+	const struct rec_process *process;	/* NULL: the same */
+	uint64_t real_ns;		/* its time as CLOCK_REALTIME; monotonic when there is no CLOCK record */
+};
+
+/* Borrowed for the call; not 0 stops and is returned. */
+typedef int (*report_sample_fn)(void *ctx, const struct report_sample *s);
+int report_samples(struct report *rep, report_sample_fn fn, void *ctx);
+
+const struct report_info *report_info(const struct report *rep);
+
+/* Samples are missing, or the trace is damaged or cut: what --strict is about. */
+bool report_has_loss(const struct report *rep);
+bool report_is_incomplete(const struct report *rep);	/* damaged, cut, or without END */
+
+/* One line about losses and damage; "" when there is nothing to say. Borrowed. */
+const char *report_warning(const struct report *rep);
+
+/* All but the counts of samples that passed a query. Strings are borrowed until report_close(). */
+void report_facts(const struct report *rep, struct profile_facts *facts);
+
+/* The tables of a segment, 0 .. nr_segments - 1. */
+const struct tables *report_tables(const struct report *rep, uint32_t segment);
+
+/* A META value of the first recording that has this key; NULL if none. NUL behind it; len may be NULL. */
+const char *report_meta(const struct report *rep, const char *key, size_t *len);
+
+const struct report_meta_item *report_metas(const struct report *rep, size_t *nr);
+const struct report_note *report_notes(const struct report *rep, size_t *nr);
+const struct report_end_place *report_end_places(const struct report *rep, size_t *nr);
+
+/* A CLOCK_MONOTONIC time of a segment as CLOCK_REALTIME. */
+uint64_t report_real_ns(const struct report *rep, uint32_t segment, uint64_t mono_ns);

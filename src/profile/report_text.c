@@ -1,0 +1,94 @@
+#include "src/profile/report_text.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/model/tables.h"
+#include "src/profile/report.h"
+
+struct text {
+	char *s;
+	size_t size, len;
+};
+
+static __attribute__((format(printf, 2, 3))) void put(struct text *t, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(t->s + t->len, t->size - t->len, fmt, ap);
+	va_end(ap);
+	if (n > 0)
+		t->len += (size_t)n < t->size - t->len ? (size_t)n : t->size - t->len - 1;
+}
+
+static void put_losses(struct text *t, const struct report_info *info)
+{
+	const char *sep = " (";
+
+	put(t, "%" PRIu64 " lost", info->lost_all);
+	for (unsigned cause = 0; cause <= LOSS_CAUSES; cause++) {
+		if (!info->lost[cause])
+			continue;
+		put(t, "%s%s %" PRIu64, sep, cause < LOSS_CAUSES ? loss_cause_name(cause) : "other",
+		    info->lost[cause]);
+		sep = ", ";
+	}
+	put(t, ")");
+}
+
+void report_warning_text(const struct report_info *info, char *out, size_t size)
+{
+	const struct trace_status *st = &info->status;
+	struct text t = { out, size, 0 };
+	uint32_t unfinished = info->nr_segments - info->nr_ended;
+
+	out[0] = 0;
+	if (info->lost_all)
+		put_losses(&t, info);
+	if (st->bad_chunks)
+		put(&t, "%s%" PRIu64 " of %" PRIu64 " chunks damaged", t.len ? "; " : "", st->bad_chunks,
+		    st->chunks > st->bad_chunks ? st->chunks : st->chunks + st->bad_chunks);
+	if (st->truncated)
+		put(&t, "%sthe file was cut short", t.len ? "; " : "");
+	else if (unfinished && info->nr_segments > 1)
+		put(&t, "%s%u of %u recordings were not finished", t.len ? "; " : "", unfinished, info->nr_segments);
+	else if (unfinished)
+		put(&t, "%sthe recording was not finished", t.len ? "; " : "");
+	if (info->refused)
+		put(&t, "%s%" PRIu64 " impossible definitions refused", t.len ? "; " : "", info->refused);
+}
+
+static void put_event(struct text *t, const struct tables *tables, const struct rec_event *e)
+{
+	char one[128];
+	const char *name = tables_string(tables, e->name, NULL);
+
+	if (e->freq_mhz)
+		snprintf(one, sizeof(one), "%.80s %g Hz", name, (double)e->freq_mhz / 1000);
+	else
+		snprintf(one, sizeof(one), "%.80s", name);
+	if (!strstr(t->s, one))
+		put(t, "%s%s", t->len ? ", " : "", one);
+}
+
+void report_event_text(const struct report *rep, char *out, size_t size)
+{
+	struct text t = { out, size, 0 };
+	const struct tables *tables;
+
+	out[0] = 0;
+	for (uint32_t at = 0; (tables = report_tables(rep, at)); at++) {
+		uint32_t end = tables_id_end(tables, REC_EVENT);
+
+		for (uint32_t id = 1; id < end && t.len + 1 < size; id++) {
+			const struct rec_event *e = tables_find_event(tables, id);
+
+			if (e)
+				put_event(&t, tables, e);
+		}
+	}
+}

@@ -1,0 +1,47 @@
+#include "src/profile/wall_clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/array.h"
+#include "src/model/record.h"
+
+void wall_clock_release(struct wall_clock *c)
+{
+	free(c->v);
+	memset(c, 0, sizeof(*c));
+}
+
+int wall_clock_add(struct wall_clock *c, const struct rec_clock *rec)
+{
+	size_t at = c->nr;
+
+	if (!array_push(&c->v, &c->nr, &c->cap))
+		return -ENOMEM;
+	while (at && c->v[at - 1].mono_ns > rec->mono_ns) {
+		c->v[at] = c->v[at - 1];
+		at--;
+	}
+	c->v[at] = (struct wall_mark){ rec->mono_ns, (int64_t)(rec->real_ns - rec->mono_ns) };
+	return 0;
+}
+
+uint64_t wall_clock_real(const struct wall_clock *c, uint64_t mono_ns)
+{
+	size_t lo = 0, hi = c->nr;	/* first mark behind mono_ns */
+
+	if (!c->nr)
+		return mono_ns;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (c->v[mid].mono_ns <= mono_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == c->nr || (lo && mono_ns - c->v[lo - 1].mono_ns <= c->v[lo].mono_ns - mono_ns))
+		lo--;
+	return mono_ns + (uint64_t)c->v[lo].ahead_ns;
+}

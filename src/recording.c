@@ -1,0 +1,129 @@
+#include "src/recording.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/clock.h"
+#include "src/base/fail.h"
+#include "src/command.h"
+
+static const char *const unwind_names[] = { [UNWIND_AUTO] = "auto", [UNWIND_FP] = "fp", [UNWIND_DWARF] = "dwarf" };
+
+const char *unwind_mode_name(enum unwind_mode mode)
+{
+	return unwind_names[mode];
+}
+
+static int parse_unwind(const struct opt *o, const char *value, void *dst)
+{
+	for (size_t i = 0; i < sizeof(unwind_names) / sizeof(unwind_names[0]); i++) {
+		if (!strcmp(value, unwind_names[i])) {
+			*(enum unwind_mode *)dst = (enum unwind_mode)i;
+			return 0;
+		}
+	}
+	return fail_why(-EINVAL, "--%s %s: no such way to unwind. Try: auto, fp or dwarf", o->name, value);
+}
+
+#define AT(field) offsetof(struct recording_args, field)
+
+const struct opt recording_opts[] = {
+	{ 'a', "all", NULL, "the whole machine", opt_flag, AT(all), NULL, "Target", NULL },
+	{ 'p', "pid", "PIDS", "these processes, comma-separated, all their threads, and their children from now on",
+	  opt_id_list, AT(pids), NULL, NULL, NULL },
+	{ 0, "include-idle", NULL, "also idle CPUs (sample) or idle kernel threads (snapshot)", opt_flag,
+	  AT(include_idle), NULL, NULL, NULL },
+	{ 0, "unwind", "HOW", "auto: unwind tables (.eh_frame), frame pointers where there are none; fp; dwarf "
+	  "(default auto)", parse_unwind, AT(unwind), NULL, "Stacks", NULL },
+	{ 'U', "user-only", NULL, "no kernel stacks", opt_flag, AT(user_only), NULL, NULL, NULL },
+	{ 'K', "kernel-only", NULL, "no user stacks", opt_flag, AT(kernel_only), NULL, NULL, NULL },
+	{ 0, "max-depth", "N", "at most N user frames (default and limit 1024)", opt_u32, AT(max_frames), NULL, NULL,
+	  NULL },
+	{ 'o', "output", "FILE", "the trace (default trace.pbz); - is standard output", opt_string, AT(output), NULL,
+	  "Output", NULL },
+	{ 0, "strict", NULL, "exit with 3 when anything was lost", opt_flag, AT(strict), NULL, NULL, NULL },
+	{ 'q', "quiet", NULL, "say only what went wrong; CSV without its header", opt_flag, AT(quiet), NULL, NULL,
+	  NULL },
+	{ 'v', "verbose", NULL, "say more", opt_flag, AT(verbose), NULL, NULL, NULL },
+};
+const size_t nr_recording_opts = sizeof(recording_opts) / sizeof(recording_opts[0]);
+
+int recording_open(struct recording *rec, const struct recording_args *args)
+{
+	int err;
+
+	memset(rec, 0, sizeof(*rec));
+	rec->stop.fd = -1;
+	rec->args = args;
+	rec->path = args->output ? args->output : "trace.pbz";
+	rec->begin_ns = now_ns();
+	fail_set_verbosity(args->quiet ? -1 : args->verbose);
+	err = stop_signals_open(&rec->stop);
+	if (!err)
+		err = trace_writer_open(rec->path, &(struct trace_writer_options){ 0 }, &rec->writer);
+	live_line_init(&rec->live, args->quiet || !strcmp(rec->path, "-"));
+	return err;
+}
+
+static int flush(void *writer)
+{
+	return trace_writer_flush(writer);
+}
+
+void recording_options(struct recording *rec, struct recorder_options *out)
+{
+	const struct recording_args *a = rec->args;
+
+	*out = (struct recorder_options){
+		.unwind = a->unwind, .user_only = a->user_only, .kernel_only = a->kernel_only,
+		.include_idle = a->include_idle, .pids = &a->pids, .max_frames = a->max_frames,
+		.sink = trace_writer_record, .flush = flush, .sink_ctx = rec->writer,
+	};
+}
+
+void recording_live(struct recording *rec, uint64_t samples, uint64_t lost, uint64_t walks)
+{
+	struct trace_writer_stats st;
+
+	if (!rec->live.is_terminal)
+		return;
+	trace_writer_stats(rec->writer, &st);
+	live_line_update(&rec->live, &(struct live_numbers){ samples, lost, st.file_bytes, walks });
+}
+
+int recording_close(struct recording *rec)
+{
+	struct trace_writer_stats st = { 0 };
+	int err = 0;
+
+	live_line_clear(&rec->live);
+	if (rec->writer) {
+		/* Every byte is written at close; the last chunk is flushed first to be counted. */
+		err = trace_writer_flush(rec->writer);
+		trace_writer_stats(rec->writer, &st);
+		if (trace_writer_close(rec->writer) && !err)
+			err = -EIO;
+	}
+	rec->file_bytes = st.file_bytes;
+	rec->writer = NULL;
+	stop_signals_close(&rec->stop);
+	return err;
+}
+
+void recording_summary(const struct recording *rec, const struct session_stats *st, uint64_t lost, const char *what)
+{
+	double whole = st->user_stacks ? 100.0 * (double)st->whole / (double)st->user_stacks : 100;
+	char size[32];
+
+	note("%" PRIu64 " %s of %" PRIu64 " threads in %" PRIu64 " processes, %.1f s; %.1f %% of user stacks whole; "
+	     "%" PRIu64 " lost; %s in %s", st->samples, what, st->threads, st->processes,
+	     (double)(now_ns() - rec->begin_ns) / 1e9, whole, lost, human_bytes(rec->file_bytes, size),
+	     strcmp(rec->path, "-") ? rec->path : "standard output");
+}
+
+int exit_code_of(int err)
+{
+	return err == -EPERM || err == -ENOTSUP ? EXIT_CANNOT : EXIT_FAILED;
+}

@@ -1,0 +1,52 @@
+/*
+ * What `probee sample` and `probee snapshot` share: common options, the trace file, signals, the status line, the
+ * summary and the reports rendered right after.
+ *
+ *	recording_open(rec, args)
+ *	recording_options(rec, args)		for recorder_open()
+ *	... recording_live(rec, ...), recording_stopped(rec)
+ *	recording_close(rec)			writes out and closes the trace; its error
+ *	recording_summary(rec, ...)
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "formats/trace/trace_writer.h"
+#include "src/base/opt.h"
+#include "src/capture/recorder.h"
+#include "src/live_line.h"
+#include "src/stop_signals.h"
+
+struct recording_args {			/* first member of each command's args */
+	const char *output;
+	enum unwind_mode unwind;
+	bool user_only, kernel_only, include_idle, quiet, verbose, strict, all;
+	uint32_t max_frames;
+	struct id_list pids;
+};
+
+extern const struct opt recording_opts[];
+extern const size_t nr_recording_opts;
+
+struct recording {
+	const struct recording_args *args;
+	struct trace_writer *writer;
+	struct stop_signals stop;
+	struct live_line live;
+	const char *path;
+	uint64_t begin_ns;
+	uint64_t file_bytes;
+};
+
+int recording_open(struct recording *rec, const struct recording_args *args);
+void recording_options(struct recording *rec, struct recorder_options *out);
+void recording_live(struct recording *rec, uint64_t samples, uint64_t lost, uint64_t walks);
+int recording_close(struct recording *rec);
+void recording_summary(const struct recording *rec, const struct session_stats *st, uint64_t lost, const char *what);
+
+const char *unwind_mode_name(enum unwind_mode mode);
+
+/* Exit code of an error from below: -EPERM, -ENOTSUP 77; everything else 1. */
+int exit_code_of(int err);

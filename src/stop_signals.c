@@ -1,0 +1,59 @@
+#include "src/stop_signals.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "src/base/fail.h"
+
+static void stop_set(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGHUP);
+}
+
+int stop_signals_open(struct stop_signals *s)
+{
+	sigset_t set;
+
+	stop_set(&set);
+	sigaddset(&set, SIGCHLD);
+	s->stopped = false;
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	s->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return s->fd < 0 ? fail(-errno, "wait for signals") : 0;
+}
+
+void stop_signals_read(struct stop_signals *s)
+{
+	struct signalfd_siginfo info;
+	sigset_t set;
+
+	while (read(s->fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			continue;
+		s->stopped = true;
+		stop_set(&set);
+		sigprocmask(SIG_UNBLOCK, &set, NULL);
+	}
+}
+
+void stop_signals_close(struct stop_signals *s)
+{
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = -1;
+}
+
+void stop_signals_default(void)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+}

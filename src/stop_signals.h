@@ -1,0 +1,17 @@
+/*
+ * SIGINT, SIGTERM, SIGHUP and SIGCHLD as something to poll. The first stop signal ends a recording in good order; from
+ * then on the signals do what they usually do, so a second Ctrl-C ends the program at once.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+struct stop_signals {
+	int fd;
+	bool stopped;
+};
+
+int stop_signals_open(struct stop_signals *s);		/* before any thread is started */
+void stop_signals_read(struct stop_signals *s);		/* sets stopped */
+void stop_signals_close(struct stop_signals *s);
+void stop_signals_default(void);			/* for a child before exec */

@@ -1,0 +1,128 @@
+#include "src/symbolize/demangle.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <libiberty/demangle.h>
+
+#include "src/model/record.h"
+
+struct sink {
+	struct byte_buf *out;
+	size_t start;			/* out->nr before the name */
+	bool is_rust;
+	jmp_buf too_long;
+};
+
+/*
+ * The demangler cannot be told to stop, and a bomb would keep it busy for centuries: jump out of it. It owns
+ * nothing on the heap, except while it prints a Rust punycode name; such a piece always holds a non-ASCII
+ * byte and an ASCII one ("::", "<") comes soon after it, so leaving Rust only on ASCII leaks nothing.
+ */
+static void sink_put(const char *s, size_t len, void *opaque)
+{
+	struct sink *k = opaque;
+
+	if (k->out->nr - k->start + len < DEMANGLE_MAX_OUT) {
+		bb_bytes(k->out, s, len);
+		return;
+	}
+	for (size_t i = 0; k->is_rust && i < len; i++)
+		if ((unsigned char)s[i] >= 0x80)
+			return;
+	longjmp(k->too_long, 1);
+}
+
+/* Length of the part up to the end of the hash of "_ZN...17h0123456789abcdefE", or 0. */
+static size_t rust_legacy_len(const char *s)
+{
+	const char *at = s;
+
+	if (strncmp(s, "_ZN", 3))
+		return 0;
+	while ((at = strstr(at, "17h"))) {
+		at += 3;
+		if (strspn(at, "0123456789abcdef") >= 16 && at[16] == 'E' && (!at[17] || at[17] == '.'))
+			return (size_t)(at + 17 - s);
+	}
+	return 0;
+}
+
+static size_t rust_len(const char *s)
+{
+	if (s[0] == '_' && s[1] == 'R' && (isupper((unsigned char)s[2]) || isdigit((unsigned char)s[2])))
+		return strcspn(s, ".");
+	return rust_legacy_len(s);
+}
+
+/* What LLVM and GCC append to a clone (".llvm.123", ".cold"): the first is noise, the others are facts. */
+static void put_rust_suffix(struct byte_buf *out, const char *suffix)
+{
+	if (strncmp(suffix, ".llvm.", 6))
+		bb_bytes(out, suffix, strlen(suffix));
+}
+
+static bool is_cxx(const char *s)
+{
+	return !strncmp(s, "_Z", 2) || !strncmp(s, "_GLOBAL_", 8);
+}
+
+static int run(const char *sysname, struct sink *k)
+{
+	char head[DEMANGLE_MAX_IN + 1];
+	size_t len = rust_len(sysname);
+
+	if (setjmp(k->too_long))
+		return 0;
+	if (len) {
+		memcpy(head, sysname, len);
+		head[len] = 0;
+		k->is_rust = true;
+		if (rust_demangle_callback(head, DMGL_NO_OPTS, sink_put, k)) {
+			put_rust_suffix(k->out, sysname + len);
+			return 1;
+		}
+		k->out->nr = k->start;	/* it may have printed a part before it gave up */
+		k->is_rust = false;
+	}
+	if (!is_cxx(sysname))
+		return 0;
+	return cplus_demangle_v3_callback(sysname, DMGL_NO_OPTS, sink_put, k) != 0;
+}
+
+int demangle(const char *sysname, struct byte_buf *out)
+{
+	struct sink k = { .out = out, .start = out->nr };
+	int done;
+
+	if (sysname[0] != '_' || strnlen(sysname, DEMANGLE_MAX_IN + 1) > DEMANGLE_MAX_IN)
+		return 0;
+	done = run(sysname, &k);
+	if (done && out->nr == k.start)
+		done = 0;		/* an empty name helps nobody */
+	if (done)
+		bb_u8(out, 0);
+	if (out->bad)
+		return -ENOMEM;
+	if (!done)
+		out->nr = k.start;
+	return done;
+}
+
+uint8_t demangle_lang(const char *s)
+{
+	static const char c_chars[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+	size_t len;
+
+	if (strnlen(s, DEMANGLE_MAX_IN + 1) > DEMANGLE_MAX_IN)
+		return LANG_UNKNOWN;
+	if (rust_len(s))
+		return LANG_RUST;
+	if (is_cxx(s))
+		return LANG_CXX;
+	len = strspn(s, c_chars);	/* GCC's clones are foo.part.0, foo.isra.1, foo.cold */
+	return len && (!s[len] || s[len] == '.') ? LANG_C : LANG_UNKNOWN;
+}

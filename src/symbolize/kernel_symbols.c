@@ -1,0 +1,395 @@
+#include "src/symbolize/kernel_symbols.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/array.h"
+#include "src/base/bytes.h"
+#include "src/base/fail.h"
+#include "src/base/io.h"
+#include "src/symbolize/kernel_regions.h"
+
+#define READ_BYTES (128 << 10)
+#define MAX_LINE 1024
+#define MAX_SYMBOLS (4u << 20)
+#define MAX_NAMES_BYTES (256u << 20)
+#define LOCAL_SYMBOL 0x80000000u
+#define RUN_GAP (2u << 20)		/* BPF programs live in packs of 2 MiB */
+#define RUN_TAIL (64u << 10)		/* kallsyms has no sizes: how far the last one of a run may reach */
+#define PAGE_BYTES 4096u
+
+struct ksym {
+	uint64_t addr;
+	uint32_t name;			/* offset in names; LOCAL_SYMBOL set for t and w */
+} __attribute__((packed));
+
+/* kallsyms lists a module's symbols in one go, so the offset of a name says which module it is of. */
+struct module_run {
+	uint32_t first_name;
+	char module[64];		/* "" for the kernel itself */
+};
+
+struct kernel_symbols {
+	struct ksym *v;
+	size_t nr, cap;
+	struct byte_buf names;
+	struct module_run *runs;
+	size_t nr_runs, cap_runs;
+	struct kernel_regions regions;
+	uint64_t text, stext, etext;	/* bounds of core text; 0: not seen */
+	bool any_addr, sorted;
+};
+
+struct kallsyms_line {
+	uint64_t addr;
+	char type;
+	const char *name, *module;
+	size_t name_len, module_len;
+};
+
+/* "ffffffff81000000 T _stext" or "ffffffffc0201000 t init\t[loop]"; false: not such a line. */
+static bool split_line(const char *p, const char *end, struct kallsyms_line *l)
+{
+	unsigned digits = 0;
+
+	memset(l, 0, sizeof(*l));
+	for (; p < end && *p != ' ' && digits <= 16; p++, digits++) {
+		unsigned c = (unsigned char)*p;
+		unsigned v = c - '0' < 10 ? c - '0' : (c | 32) - 'a' + 10;
+
+		if (c < '0' || v > 15)
+			return false;
+		l->addr = l->addr << 4 | v;
+	}
+	if (!digits || digits > 16 || end - p < 4 || p[0] != ' ' || p[2] != ' ')
+		return false;
+	l->type = p[1];
+	l->name = p + 3;
+	p = memchr(l->name, '\t', (size_t)(end - l->name));
+	l->name_len = (size_t)((p ? p : end) - l->name);
+	if (p && end - p > 3 && p[1] == '[' && end[-1] == ']') {
+		l->module = p + 2;
+		l->module_len = (size_t)(end - 1 - l->module);
+	}
+	return l->name_len > 0;
+}
+
+static bool line_is(const struct kallsyms_line *l, const char *name)
+{
+	return !l->module && l->name_len == strlen(name) && !memcmp(l->name, name, l->name_len);
+}
+
+/* Padding in front of functions for patched-in code; never executed under that name, and half of all lines. */
+static bool is_padding(const struct kallsyms_line *l)
+{
+	return (l->name_len > 6 && !memcmp(l->name, "__pfx_", 6)) ||
+	       (l->name_len > 6 && !memcmp(l->name, "__cfi_", 6));
+}
+
+static int enter_run(struct kernel_symbols *k, const struct kallsyms_line *l)
+{
+	struct module_run *last = k->nr_runs ? &k->runs[k->nr_runs - 1] : NULL;
+	size_t len = l->module_len < sizeof(last->module) ? l->module_len : sizeof(last->module) - 1;
+
+	if (last && strlen(last->module) == len && !memcmp(last->module, l->module ? l->module : "", len))
+		return 0;
+	last = array_push(&k->runs, &k->nr_runs, &k->cap_runs);
+	if (!last)
+		return -ENOMEM;
+	last->first_name = (uint32_t)k->names.nr;
+	if (len)
+		memcpy(last->module, l->module, len);
+	return 0;
+}
+
+static int add_symbol(struct kernel_symbols *k, const struct kallsyms_line *l)
+{
+	struct ksym *s;
+
+	if (k->nr >= MAX_SYMBOLS || k->names.nr + l->name_len >= MAX_NAMES_BYTES)
+		return -EFBIG;
+	s = enter_run(k, l) ? NULL : array_push(&k->v, &k->nr, &k->cap);
+	if (!s)
+		return -ENOMEM;
+	s->addr = l->addr;
+	s->name = (uint32_t)k->names.nr | (l->type >= 'a' ? LOCAL_SYMBOL : 0);
+	bb_bytes(&k->names, l->name, l->name_len);
+	bb_u8(&k->names, 0);
+	k->sorted &= k->nr < 2 || k->v[k->nr - 2].addr <= l->addr;
+	return k->names.bad ? -ENOMEM : 0;
+}
+
+static int take_line(struct kernel_symbols *k, const char *p, const char *end)
+{
+	struct kallsyms_line l;
+
+	if (!split_line(p, end, &l))
+		return 0;
+	k->any_addr |= l.addr != 0;
+	if (!l.addr || !strchr("tTwW", l.type) || is_padding(&l))
+		return 0;
+	if (line_is(&l, "_text"))
+		k->text = l.addr;
+	else if (line_is(&l, "_stext"))
+		k->stext = l.addr;
+	else if (line_is(&l, "_etext"))
+		k->etext = l.addr;
+	return add_symbol(k, &l);
+}
+
+/* Takes whole lines from buf, returns how many bytes they were. */
+static ssize_t take_lines(struct kernel_symbols *k, const char *buf, size_t len)
+{
+	const char *p = buf, *end;
+	int err = 0;
+
+	while (!err && (end = memchr(p, '\n', len - (size_t)(p - buf)))) {
+		err = take_line(k, p, end);
+		p = end + 1;
+	}
+	return err ? err : p - buf;
+}
+
+static int read_lines(struct kernel_symbols *k, int fd, char *buf)
+{
+	size_t have = 0;
+	ssize_t n, used;
+
+	while ((n = read(fd, buf + have, READ_BYTES - have)) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		have += (size_t)n;
+		used = take_lines(k, buf, have);
+		if (used < 0)
+			return (int)used;
+		have -= (size_t)used;
+		memmove(buf, buf + used, have);
+		if (have > MAX_LINE)
+			return -EBADMSG;
+	}
+	return 0;
+}
+
+static int read_kallsyms(struct kernel_symbols *k, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	char *buf = malloc(READ_BYTES);
+	int err;
+
+	if (fd < 0)
+		err = -errno;
+	else
+		err = buf ? read_lines(k, fd, buf) : -ENOMEM;
+	if (fd >= 0)
+		close(fd);
+	free(buf);
+	return err ? fail(err, "read %s", path) : 0;
+}
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct ksym *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+static const char *name_of(const struct kernel_symbols *k, const struct ksym *s)
+{
+	return (const char *)k->names.v + (s->name & ~LOCAL_SYMBOL);
+}
+
+static const char *module_of(const struct kernel_symbols *k, const struct ksym *s)
+{
+	uint32_t name = s->name & ~LOCAL_SYMBOL;
+	size_t lo = 0, hi = k->nr_runs;
+
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (k->runs[mid].first_name <= name)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return k->runs[lo].module;
+}
+
+static int add_core_region(struct kernel_symbols *k)
+{
+	uint64_t start = k->text && k->text < k->stext ? k->text : k->stext;
+
+	if (!start)
+		start = k->text;
+	return start && k->etext > start ? kernel_regions_add(&k->regions, "vmlinux", start, k->etext) : 0;
+}
+
+/* Neighbours of one module that no region holds yet: BPF programs, trampolines, or no /proc/modules. */
+static int add_run_regions(struct kernel_symbols *k)
+{
+	struct kernel_regions known = k->regions;
+	int err = 0;
+
+	for (size_t i = 0, j; i < k->nr && !err; i = j) {
+		const char *module = module_of(k, &k->v[i]);
+
+		for (j = i + 1; j < k->nr; j++)
+			if (k->v[j].addr - k->v[j - 1].addr > RUN_GAP || strcmp(module_of(k, &k->v[j]), module))
+				break;
+		known.v = k->regions.v;	/* it moves when it grows; new ones are not sorted in yet */
+		if (*module && !kernel_regions_find(&known, k->v[i].addr))
+			err = kernel_regions_add(&k->regions, module, k->v[i].addr & ~(PAGE_BYTES - 1ull),
+						 k->v[j - 1].addr + RUN_TAIL);
+	}
+	return err;
+}
+
+/* Of two names for one address: the global one, then the one with fewer underscores, then the shorter. */
+static bool is_better(const struct kernel_symbols *k, const struct ksym *a, const struct ksym *b)
+{
+	const char *x = name_of(k, a), *y = name_of(k, b);
+	size_t xu = strspn(x, "_"), yu = strspn(y, "_");
+
+	if ((a->name ^ b->name) & LOCAL_SYMBOL)
+		return b->name & LOCAL_SYMBOL;
+	if (xu != yu)
+		return xu < yu;
+	return strlen(x) != strlen(y) ? strlen(x) < strlen(y) : strcmp(x, y) < 0;
+}
+
+/* One name per address, and only inside regions. */
+static void drop_useless(struct kernel_symbols *k)
+{
+	const struct kernel_region *r = NULL;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < k->nr; i++) {
+		struct ksym *last = kept ? &k->v[kept - 1] : NULL;
+		uint64_t addr = k->v[i].addr;
+
+		if (!r || addr < r->start || addr >= r->end)
+			r = kernel_regions_find(&k->regions, addr);
+		if (!r)
+			continue;
+		if (!last || last->addr != addr)
+			k->v[kept++] = k->v[i];
+		else if (is_better(k, &k->v[i], last))
+			*last = k->v[i];
+	}
+	k->nr = kept;
+}
+
+static void shrink(void *vp, size_t *cap, size_t nr, size_t size)
+{
+	void **v = vp, *less = nr ? realloc(*v, nr * size) : NULL;
+
+	if (less) {
+		*v = less;
+		*cap = nr;
+	}
+}
+
+static int arrange(struct kernel_symbols *k, const char *modules, const char *sysfs)
+{
+	int err;
+
+	if (!k->sorted)
+		qsort(k->v, k->nr, sizeof(*k->v), by_addr);
+	err = add_core_region(k);
+	if (!err)
+		err = kernel_regions_add_modules(&k->regions, modules);
+	if (err)
+		return err;
+	kernel_regions_finish(&k->regions, sysfs);
+	err = add_run_regions(k);
+	if (err)
+		return err;
+	kernel_regions_finish(&k->regions, sysfs);
+	drop_useless(k);
+	shrink(&k->v, &k->cap, k->nr, sizeof(*k->v));
+	shrink(&k->names.v, &k->names.cap, k->names.nr, 1);
+	return 0;
+}
+
+int kernel_symbols_load_from(const char *kallsyms, const char *modules, const char *sysfs, struct kernel_symbols **kp)
+{
+	struct kernel_symbols *k = calloc(1, sizeof(*k));
+	int err;
+
+	*kp = NULL;
+	if (!k)
+		return -ENOMEM;
+	k->sorted = true;
+	err = read_kallsyms(k, kallsyms);
+	if (!err && k->any_addr)
+		err = arrange(k, modules, sysfs);
+	if (err) {
+		kernel_symbols_free(k);
+		return err;
+	}
+	*kp = k;
+	if (k->any_addr)
+		return 0;
+	note("kernel addresses are hidden, so kernel functions stay without names. "
+	     "Try: run as root or with CAP_SYSLOG, or sysctl kernel.kptr_restrict=0");
+	return -EACCES;
+}
+
+int kernel_symbols_load(struct kernel_symbols **kp)
+{
+	return kernel_symbols_load_from("/proc/kallsyms", "/proc/modules", "/sys", kp);
+}
+
+void kernel_symbols_free(struct kernel_symbols *k)
+{
+	if (!k)
+		return;
+	kernel_regions_release(&k->regions);
+	bb_release(&k->names);
+	free(k->runs);
+	free(k->v);
+	free(k);
+}
+
+int kernel_symbols_find(const struct kernel_symbols *k, uint64_t addr, struct kernel_symbol *out)
+{
+	const struct kernel_region *r = kernel_regions_find(&k->regions, addr);
+	size_t lo = 0, hi = r ? k->nr : 0;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (k->v[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo || k->v[lo - 1].addr < r->start)
+		return -ENOENT;
+	out->addr = k->v[lo - 1].addr;
+	out->name = name_of(k, &k->v[lo - 1]);
+	out->module = strcmp(r->name, "vmlinux") ? r->name : "";
+	return 0;
+}
+
+const struct kernel_region *kernel_symbols_region(const struct kernel_symbols *k, uint64_t addr)
+{
+	return kernel_regions_find(&k->regions, addr);
+}
+
+bool kernel_symbols_hidden(const struct kernel_symbols *k)
+{
+	return !k->any_addr;
+}
+
+size_t kernel_symbols_bytes(const struct kernel_symbols *k)
+{
+	return sizeof(*k) + k->cap * sizeof(*k->v) + k->names.cap + k->cap_runs * sizeof(*k->runs) +
+	       k->regions.cap * sizeof(*k->regions.v);
+}

@@ -1,0 +1,57 @@
+/*
+ * Growing and arranging the functions of one ELF file. Internal to elf_symbols.c and its sources of symbols.
+ *
+ *	struct symbol_set set;
+ *	symbol_set_init(&set, img)
+ *	symbol_set_add(&set, ...)		any order, any number
+ *	symbol_set_sort(&set)			then symbol_set_covers() may be asked
+ *	symbol_set_finish(&set)			sizes for those without, useless ones dropped
+ *	set.v, set.nr				the caller's to free
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/elf/elf_image.h"
+
+/* Which bytes the name offset of a symbol is relative to. */
+enum name_table { NAMES_SYMTAB, NAMES_DYNSYM, NAMES_GO, NAMES_KNOWN, NAME_TABLES };
+
+/* Sources of names by quality; of several symbols at one address a smaller one is shown. */
+enum symbol_rank { RANK_GLOBAL, RANK_WEAK, RANK_LOCAL, RANK_LABEL, RANK_SECTION, RANK_PLT };
+
+#define SYMBOL_MAX_SIZE ((1u << 29) - 1)
+#define SYMBOL_MAX_NAME ((1u << 29) - 1)
+
+struct elf_sym {
+	uint32_t addr;			/* minus the set's base */
+	uint32_t size : 29, rank : 3;
+	uint32_t name : 29, table : 3;
+};
+
+struct symbol_set {
+	struct elf_image *img;		/* the binary itself, not its debug file */
+	uint64_t base;			/* lowest address of code; the set reaches 4 GiB from here */
+	struct elf_sym *v;
+	size_t nr, cap;
+	bool sorted;
+};
+
+void symbol_set_init(struct symbol_set *s, struct elf_image *img);
+
+/* What lies outside of code or exceeds a field is left out. 0, -ENOMEM, or -EFBIG: too many. */
+int symbol_set_add(struct symbol_set *s, uint64_t addr, uint64_t size, enum symbol_rank rank, enum name_table table,
+		   uint64_t name);
+void symbol_set_sort(struct symbol_set *s);
+void symbol_set_finish(struct symbol_set *s);
+
+/* Of a sorted set: index of the first symbol behind addr; the one that covers addr, or NULL. */
+size_t symbol_set_after(const struct elf_sym *v, size_t nr, uint32_t addr);
+const struct elf_sym *symbol_set_covering(const struct elf_sym *v, size_t nr, uint32_t addr);
+bool symbol_set_covers(const struct symbol_set *s, uint64_t addr);
+
+/* plt_symbols.c: stubs of .plt, .plt.sec, .plt.got as NAME@plt. go_symbols.c: .gopclntab; *names: where names are. */
+int plt_symbols_add(struct symbol_set *s);
+int go_symbols_add(struct symbol_set *s, uint64_t *names_offset, uint64_t *names_size);
