@@ -21,6 +21,7 @@ struct render_opts {
 	bool offsets;			/* name+0x12 */
 	bool reverse_stack;		/* CSV: outermost frame first */
 	bool quiet;			/* CSV: no header */
+	bool deep;			/* JSON: nest as deep as the stacks are (json.c) */
 	uint32_t top;			/* text: rows; 0: 40 */
 	double min_percent;		/* pictures: hide frames narrower than this */
 };

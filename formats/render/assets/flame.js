@@ -1,0 +1,580 @@
+/*
+ * Makes a flame graph answer. The picture is complete without this; every box carries its exact
+ * place as integers (data-x, data-w: units of weight, data-d: depth), so each zoom divides once,
+ * from scratch. Boxes are in pre-order: those below box i are i + 1 .. last[i]. Foreign names are
+ * only ever set as text.
+ */
+(() => {
+"use strict";
+const chart = document.getElementById("chart");
+const svg = chart.ownerSVGElement;
+const SVG = "http://www.w3.org/2000/svg", HTML = "http://www.w3.org/1999/xhtml";
+const ROW = 18, MARGIN = 10, FOOT = 27, TEXT_ROOM = 6, TEXT_MIN = 16, GAP_MIN = 3;
+const HINT = "Click a box to zoom, Esc to go back. / or Ctrl-F searches, n and N walk the matches; "
+	+ "arrow keys walk the boxes, Enter zooms, Ctrl-C copies the name, i turns the graph.";
+
+const els = [...chart.getElementsByClassName("f")], n = els.length;
+const X = new Float64Array(n), W = new Float64Array(n), D = new Uint32Array(n);
+const up = new Int32Array(n), last = new Int32Array(n);
+const rects = new Array(n), texts = new Array(n), names = new Array(n);
+const shown = new Uint8Array(n).fill(1), wide = new Uint8Array(n), hit = new Uint8Array(n);
+const rows = +svg.dataset.rows;
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+let zoomed = 0, focused = -1, query = "", icicle = false;
+let widthPx = 0, topPx = 0, headPx = 0, hits = 0;
+
+const make = (name, attrs = {}, ...kids) => {
+	const e = document.createElementNS(HTML, name);
+
+	for (const k in attrs)
+		e.setAttribute(k, attrs[k]);
+	e.append(...kids);
+	return e;
+};
+
+const makeSvg = (name, attrs = {}, ...kids) => {
+	const e = document.createElementNS(SVG, name);
+
+	for (const k in attrs)
+		e.setAttribute(k, attrs[k]);
+	e.append(...kids);
+	return e;
+};
+
+const titleLines = (i) => els[i].firstElementChild.textContent.split("\n");
+const nameOf = (i) => names[i] ??= titleLines(i)[0];
+const boxOf = (node) => node instanceof Element ? node.closest(".f")?.box ?? -1 : -1;
+const rowY = (i) => 1 + ROW * (icicle ? D[i] : rows - 1 - D[i]);
+const chartPx = () => rows * ROW + 2;
+
+function readBoxes()
+{
+	const open = [];
+
+	els.forEach((e, i) => {
+		X[i] = e.dataset.x;
+		W[i] = e.dataset.w;
+		D[i] = e.dataset.d;
+		e.box = i;
+		rects[i] = e.children[1];
+		texts[i] = e.children[2];
+		wide[i] = e.classList.contains("w");
+		while (open.length && D[open.at(-1)] >= D[i])
+			last[open.pop()] = i - 1;
+		up[i] = open.length ? open.at(-1) : -1;
+		open.push(i);
+		e.setAttribute("role", "treeitem");
+		e.setAttribute("aria-level", D[i] + 1);
+	});
+	while (open.length)
+		last[open.pop()] = n - 1;
+}
+
+/* ---- Labels: the most telling form of a name that fits, measured, never guessed. ---- */
+
+const pen = make("canvas").getContext("2d");
+const advance = new Map();
+
+function textPx(s)
+{
+	let px = 0;
+
+	for (const c of s) {
+		if (!advance.has(c))
+			advance.set(c, pen.measureText(c).width);
+		px += advance.get(c);
+	}
+	return px;
+}
+
+function cut(s, room)
+{
+	let out = "";
+
+	room -= textPx("\u2026");
+	for (const c of s) {
+		room -= textPx(c);
+		if (room < 0)
+			return out && out + "\u2026";
+		out += c;
+	}
+	return out;
+}
+
+/* f<int>(char) const -> f<int>; "operator()" and "main.(*T).Method" stay. */
+function withoutArguments(s)
+{
+	const t = s.replace(/( const| volatile| noexcept| &&?| \[[^\]]*\])+$/, "");
+	let deep = 0, i = t.length;
+
+	if (!t.endsWith(")"))
+		return s;
+	while (--i > 0) {
+		deep += t[i] === ")" ? 1 : t[i] === "(" ? -1 : 0;
+		if (!deep)
+			break;
+	}
+	return i > 0 && !t.slice(0, i).endsWith("operator") ? t.slice(0, i) : s;
+}
+
+/* std::map<int, T>::find -> std::map::find; "operator<", "<module>" stay. */
+function withoutTemplates(s)
+{
+	let out = "", deep = 0;
+
+	for (let i = 0; i < s.length; i++) {
+		if (s[i] === "<" && !/operator<?$/.test(s.slice(Math.max(0, i - 9), i)))
+			deep++;
+		else if (s[i] === ">" && deep && s[i - 1] !== "-" && s[i - 1] !== "=")
+			deep--;
+		else if (!deep)
+			out += s[i];
+	}
+	return !deep && out.replace(/^::/, "") || s;
+}
+
+function label(i, room)
+{
+	const name = nameOf(i);
+
+	if (textPx(name) <= room)
+		return name;
+	if (els[i].dataset.k === "s")
+		return cut(name, room);
+
+	const plain = withoutArguments(name);
+	const bare = withoutTemplates(plain);
+	let base = bare.slice(bare.lastIndexOf("::") + 1).replace(/^:/, "") || bare;
+
+	if (plain !== name && !base.includes("operator"))
+		base = base.slice(base.lastIndexOf(" ") + 1) || base;
+	return [plain, bare, base].find((s) => textPx(s) <= room) ?? cut(base, room);
+}
+
+/* ---- Drawing ---- */
+
+function drawText(i, left, share)
+{
+	const room = share * widthPx - TEXT_ROOM;
+	const s = room >= TEXT_MIN ? label(i, room) : "";
+
+	if (!texts[i]) {
+		if (!s)
+			return;
+		texts[i] = els[i].appendChild(makeSvg("text", { dx: 3 }));
+	}
+	if (texts[i].textContent !== s)
+		texts[i].textContent = s;
+	texts[i].setAttribute("x", left);
+	texts[i].setAttribute("y", rowY(i) + 13);
+}
+
+function drawBox(i, isAbove)
+{
+	const share = isAbove ? 1 : W[i] / W[zoomed];
+	const left = isAbove ? "0%" : 100 * (X[i] - X[zoomed]) / W[zoomed] + "%";
+	const isWide = share * widthPx >= GAP_MIN;
+
+	rects[i].setAttribute("x", left);
+	rects[i].setAttribute("y", rowY(i));
+	rects[i].setAttribute("width", 100 * share + "%");
+	els[i].classList.toggle("a", isAbove);
+	if (+isWide !== wide[i])
+		els[i].classList.toggle("w", wide[i] = +isWide);
+	drawText(i, left, share);
+}
+
+function draw()
+{
+	for (let i = 0; i < n; i++) {
+		const isAbove = i < zoomed && last[i] >= zoomed;
+		const isIn = isAbove || (i >= zoomed && i <= last[zoomed]);
+
+		if (+isIn !== shown[i]) {
+			els[i].style.display = isIn ? "" : "none";
+			shown[i] = +isIn;
+		}
+		if (isIn)
+			drawBox(i, isAbove);
+	}
+	if (focused >= 0 && !shown[focused])
+		setFocused(zoomed);
+	ring(focusRing, focusRing.on ? focused : -1);
+	ring(hoverRing, -1);
+	resetButton.disabled = !zoomed;
+	turnButton.textContent = icicle ? "Flame" : "Icicle";
+}
+
+function ring(rect, i)
+{
+	rect.style.display = i < 0 ? "none" : "";
+	if (i < 0)
+		return;
+	for (const a of ["x", "y", "width"])
+		rect.setAttribute(a, rects[i].getAttribute(a));
+}
+
+function say(i)
+{
+	if (i < 0)
+		return foot.replaceChildren(HINT);
+	const [name, ...rest] = titleLines(i);
+
+	foot.replaceChildren(make("b", {}, name), rest.join(" \u00b7 "));
+}
+
+const sayDefault = () => say(focused >= 0 ? focused : zoomed || -1);
+
+/* ---- The page: heading and buttons on top, details at the bottom, both always in sight. ---- */
+
+const button = (id, text, hint) => make("button", { id, type: "button", title: hint }, text);
+const resetButton = button("reset", "Reset zoom", "Show everything (Esc)");
+const turnButton = button("invert", "Icicle", "Turn the graph upside down (i)");
+const clearButton = button("clear", "Clear", "Forget the search (Esc)");
+const input = make("input", { id: "search", type: "search", spellcheck: "false",
+	placeholder: "Search functions (regex)", autocomplete: "off",
+	"aria-label": "Search functions, regular expression",
+	title: "Regular expression; case counts when it has a capital letter (/ or Ctrl-F)" });
+const matched = make("output", { id: "matched", role: "status" });
+const head = make("div", { id: "head" });
+const foot = make("div", { id: "foot" });
+const headFrame = makeSvg("foreignObject", { x: 0, y: 0 }, head);
+const footFrame = makeSvg("foreignObject", { x: 0, height: FOOT }, foot);
+const hoverRing = makeSvg("rect", { class: "ring", height: ROW - 1 });
+const focusRing = makeSvg("rect", { class: "ring", id: "focus", height: ROW - 1 });
+
+function legend()
+{
+	const list = make("ul", { "aria-label": "Colours" });
+
+	for (const swatch of document.querySelectorAll("#legend rect")) {
+		const square = { width: 12, height: 12 };
+		const icon = makeSvg("svg", { ...square, "aria-hidden": "true" },
+			makeSvg("rect", { ...square, class: swatch.getAttribute("class") }));
+
+		list.append(make("li", {}, icon, swatch.nextElementSibling.textContent));
+	}
+	for (const e of document.querySelectorAll("#legend .guess"))
+		list.append(make("li", { class: "guess" }, e.textContent));
+	return list;
+}
+
+function buildPage()
+{
+	const plain = document.getElementById("head-text");
+
+	/* Lines were broken and cut for one width; here they flow. */
+	head.append(make("h1", {}, document.title));
+	for (const e of plain.querySelectorAll(".s"))
+		head.append(make("p", { class: "s" }, e.textContent));
+	const warning = [...plain.querySelectorAll(".warn")].map((e) => e.textContent).join(" ");
+
+	if (warning)
+		head.append(make("p", { class: "warn" }, warning));
+	head.append(make("div", { id: "bar", role: "toolbar", "aria-label": "Flame graph" },
+		resetButton, turnButton, input, clearButton, matched, legend()));
+	plain.remove();
+	document.getElementById("legend").remove();
+	svg.removeAttribute("role");
+	svg.removeAttribute("viewBox");
+	svg.setAttribute("width", "100%");
+	chart.setAttribute("role", "tree");
+	chart.setAttribute("aria-label", "Call tree");
+	els[0].setAttribute("tabindex", "0");
+	chart.append(hoverRing, focusRing);
+	svg.append(headFrame, footFrame);
+	pen.font = getComputedStyle(chart).font;
+}
+
+function resize()
+{
+	const px = Math.max(svg.getBoundingClientRect().width, 200);
+
+	for (const e of [headFrame, footFrame])
+		e.setAttribute("width", px);
+	headFrame.setAttribute("height", 4000);		/* room to measure in */
+	headPx = Math.ceil(head.getBoundingClientRect().height);
+	headFrame.setAttribute("height", headPx + 1);
+	topPx = headPx + 4;
+	widthPx = px - 2 * MARGIN;
+	chart.setAttribute("y", topPx);
+	chart.setAttribute("width", widthPx);
+	svg.setAttribute("height", topPx + chartPx() + FOOT + 4);
+	draw();
+	pin();
+}
+
+function pin()
+{
+	const isPinned = scrollY > 0 && headPx < innerHeight / 2;
+	const end = topPx + chartPx() + 4;
+
+	headFrame.setAttribute("y", isPinned ? scrollY : 0);
+	head.classList.toggle("pinned", isPinned);
+	footFrame.setAttribute("y", Math.min(end, scrollY + innerHeight - FOOT));
+}
+
+function reveal(i, isJump)
+{
+	const y = topPx + rowY(i);
+	const above = y - headPx - ROW, below = y + 2 * ROW + FOOT - innerHeight;
+	const behavior = isJump || calm.matches ? "instant" : "smooth";
+
+	if (scrollY > above)
+		scrollTo({ top: above, behavior });
+	else if (scrollY < below)
+		scrollTo({ top: below, behavior });
+}
+
+/* ---- What can be done. All is kept in the URL: it survives reload and can be passed on. ---- */
+
+function keep(isStep)
+{
+	const p = new URLSearchParams();
+
+	if (zoomed) {
+		p.set("x", els[zoomed].dataset.x);
+		p.set("d", D[zoomed]);
+	}
+	if (query)
+		p.set("q", query);
+	if (icicle)
+		p.set("v", "icicle");
+	const url = location.href.split("#")[0] + (p.size ? "#" + p : "");
+
+	try {
+		history[isStep ? "pushState" : "replaceState"](null, "", url);
+	} catch {
+		/* not allowed where this page is embedded: then it just is not kept */
+	}
+}
+
+function restore()
+{
+	const p = new URLSearchParams(location.hash.slice(1));
+	const x = +p.get("x"), d = p.has("d") ? +p.get("d") : -1;
+
+	icicle = p.get("v") === "icicle";
+	zoomed = Math.max(0, D.findIndex((v, i) => v === d && X[i] === x));
+	input.value = p.get("q") ?? "";
+	search(input.value);
+	draw();
+	sayDefault();
+}
+
+function zoom(i)
+{
+	if (i === zoomed)
+		return;
+	zoomed = i;
+	draw();
+	keep(true);
+	sayDefault();
+	reveal(i);
+}
+
+function turn()
+{
+	icicle = !icicle;
+	draw();
+	keep(false);
+	reveal(focused >= 0 ? focused : zoomed, true);
+}
+
+/* The share of all samples in which some function matches: a match below a match counts once. */
+function coverage()
+{
+	let sum = 0;
+
+	for (let i = 0; i < n; i++) {
+		if (!hit[i])
+			continue;
+		sum += W[i];
+		i = last[i];
+	}
+	return 100 * sum / W[0];
+}
+
+function search(text)
+{
+	let re = null;
+
+	query = text;
+	hits = 0;
+	input.removeAttribute("aria-invalid");
+	try {
+		re = text && new RegExp(text, /[A-Z]/.test(text.replace(/\\./g, "")) ? "" : "i");
+	} catch {
+		input.setAttribute("aria-invalid", "true");
+	}
+	for (let i = 0; i < n; i++) {
+		const is = re ? +re.test(nameOf(i)) : 0;
+
+		hits += is;
+		if (is !== hit[i])
+			els[i].classList.toggle("m", hit[i] = is);
+	}
+	clearButton.disabled = !text;
+	if (re)
+		matched.textContent = `Matched: ${coverage().toFixed(1)}%`;
+	else
+		matched.textContent = text ? "Not a pattern" : "";
+	matched.title = re ? `${hits} of ${n} boxes; a match below a match counts once` : "";
+}
+
+function searchAndKeep(text)
+{
+	input.value = text;
+	search(text);
+	keep(false);
+}
+
+function setFocused(i)
+{
+	els[focused < 0 ? 0 : focused].removeAttribute("tabindex");
+	els[i].setAttribute("tabindex", "0");
+	focused = i;
+}
+
+function focusOn(i)
+{
+	if (i < 0)
+		return;
+	setFocused(i);
+	els[i].focus({ preventScroll: true });
+	ring(hoverRing, -1);
+	reveal(i);
+}
+
+const widestChild = (i) => {
+	let best = -1;
+
+	for (let c = i + 1; c <= last[i]; c = last[c] + 1)
+		if (shown[c] && (best < 0 || W[c] > W[best]))
+			best = c;
+	return best;
+};
+
+const beside = (i, step) => {
+	let k = i + step;
+
+	while (k >= 0 && k < n && !(D[k] === D[i] && shown[k]))
+		k += step;
+	return k < n ? k : -1;
+};
+
+function nextHit(step)
+{
+	let i = focused < 0 ? (step > 0 ? -1 : n) : focused;
+
+	for (let tries = 0; tries < n; tries++) {
+		i = (i + step + n) % n;
+		if (hit[i] && shown[i])
+			return focusOn(i);
+	}
+}
+
+const here = () => focused >= 0 ? focused : zoomed;
+const back = () => zoomed ? zoom(0) : query && searchAndKeep("");
+const keys = {
+	ArrowUp: () => focusOn(icicle ? up[here()] : widestChild(here())),
+	ArrowDown: () => focusOn(icicle ? widestChild(here()) : up[here()]),
+	ArrowLeft: () => focusOn(beside(here(), -1)),
+	ArrowRight: () => focusOn(beside(here(), 1)),
+	Home: () => focusOn(zoomed),
+	Enter: () => zoom(here()),
+	" ": () => zoom(here()),
+	Escape: back,
+	"/": () => input.select(),
+	n: () => nextHit(1),
+	N: () => nextHit(-1),
+	i: turn,
+};
+
+function onKey(e)
+{
+	const isCommand = e.ctrlKey || e.metaKey;
+
+	if (isCommand && e.key === "f" && document.activeElement !== input) {
+		e.preventDefault();
+		input.select();
+		return;
+	}
+	if (isCommand || e.altKey || !Object.hasOwn(keys, e.key))
+		return;
+	if (e.target === input) {
+		if (e.key === "Enter")
+			nextHit(1);
+		else if (e.key === "Escape")
+			input.value ? searchAndKeep("") : focusOn(zoomed);
+		return;
+	}
+	if (e.target.localName === "button" && (e.key === "Enter" || e.key === " "))
+		return;
+	e.preventDefault();
+	keys[e.key]();
+}
+
+function listen()
+{
+	chart.addEventListener("click", (e) => {
+		const i = boxOf(e.target);
+
+		if (i < 0)
+			return;
+		setFocused(i);
+		els[i].focus({ preventScroll: true });
+		zoom(i);
+	});
+	chart.addEventListener("mouseover", (e) => {
+		const i = boxOf(e.target);
+
+		ring(hoverRing, i);
+		i < 0 ? sayDefault() : say(i);
+	});
+	chart.addEventListener("mouseleave", () => {
+		ring(hoverRing, -1);
+		sayDefault();
+	});
+	chart.addEventListener("focusin", (e) => {
+		const i = boxOf(e.target);
+
+		if (i < 0)
+			return;
+		focused = i;
+		focusRing.on = e.target.matches(":focus-visible");
+		ring(focusRing, focusRing.on ? i : -1);
+		say(i);
+	});
+	chart.addEventListener("focusout", () => {
+		focusRing.on = false;
+		ring(focusRing, -1);
+	});
+	document.addEventListener("keydown", onKey);
+	document.addEventListener("copy", (e) => {
+		if (focused < 0 || document.activeElement === input || !getSelection().isCollapsed)
+			return;
+		e.clipboardData.setData("text/plain", nameOf(focused));
+		e.preventDefault();
+	});
+	resetButton.addEventListener("click", () => zoom(0));
+	turnButton.addEventListener("click", turn);
+	clearButton.addEventListener("click", () => searchAndKeep(""));
+	input.addEventListener("input", () => searchAndKeep(input.value));
+	addEventListener("popstate", restore);
+	addEventListener("resize", resize);
+	new ResizeObserver(() => {
+		if (Math.ceil(head.getBoundingClientRect().height) !== headPx)
+			resize();
+	}).observe(head);
+	addEventListener("scroll", pin);
+}
+
+readBoxes();
+buildPage();
+resize();
+listen();
+restore();
+reveal(zoomed, true);
+})();

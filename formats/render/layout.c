@@ -1,0 +1,146 @@
+#include "formats/render/layout.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/array.h"
+#include "src/profile/profile.h"
+
+/* Decides who stays; smaller is more important. A parent always ranks before its children. */
+struct rank {
+	uint64_t total;
+	uint32_t depth, node;
+};
+
+static struct rank rank_of(const struct profile *p, uint32_t n)
+{
+	return (struct rank){ p->nodes[n].total, p->nodes[n].depth, n };
+}
+
+static int rank_compare(const void *va, const void *vb)
+{
+	const struct rank *a = va, *b = vb;
+
+	if (a->total != b->total)
+		return a->total > b->total ? -1 : 1;
+	if (a->depth != b->depth)
+		return a->depth < b->depth ? -1 : 1;
+	return (a->node > b->node) - (a->node < b->node);
+}
+
+static uint64_t least_weight(uint64_t total, double min_percent)
+{
+	uint64_t seen = total / LAYOUT_NARROWEST + !!(total % LAYOUT_NARROWEST);
+	double asked = min_percent / 100 * (double)total;
+
+	if (asked >= (double)total)
+		return total;
+	return asked > (double)seen ? (uint64_t)asked + ((double)(uint64_t)asked < asked) : seen;
+}
+
+/* The last rank that gets a box. */
+static int find_cut(const struct profile *p, uint64_t least, size_t max_boxes, struct rank *cut)
+{
+	struct rank *all;
+	size_t nr = 0;
+
+	*cut = (struct rank){ least, UINT32_MAX, UINT32_MAX };
+	for (size_t i = 0; i < p->nr_nodes; i++)
+		nr += p->nodes[i].total >= least;
+	if (nr <= max_boxes)
+		return 0;
+
+	all = malloc(nr * sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	nr = 0;
+	for (uint32_t i = 0; i < p->nr_nodes; i++)
+		if (p->nodes[i].total >= least)
+			all[nr++] = rank_of(p, i);
+	qsort(all, nr, sizeof(*all), rank_compare);
+	*cut = all[max_boxes - 1];
+	free(all);
+	return 0;
+}
+
+static int add_box(struct layout *l, const struct node *nd, struct box box)
+{
+	struct box *b = array_push(&l->v, &l->nr, &l->cap);
+
+	if (!b)
+		return -ENOMEM;
+	*b = box;
+	if (nd->depth >= l->rows)
+		l->rows = nd->depth + 1;
+	return 0;
+}
+
+/*
+ * One pass without recursion or a stack of its own: a node's own weight lies to the right of its
+ * children, so the left edge of whatever comes next is known on the way up by adding self.
+ */
+static int place(struct layout *l, const struct profile *p, const struct rank *cut)
+{
+	uint32_t n = 0;
+	uint64_t x = 0;
+
+	while (n != NODE_NONE) {
+		const struct node *nd = &p->nodes[n];
+		struct rank r = rank_of(p, n);
+
+		if (rank_compare(&r, cut) <= 0) {
+			if (add_box(l, nd, (struct box){ n, x }))
+				return -ENOMEM;
+			if (nd->first_child != NODE_NONE) {
+				n = nd->first_child;
+				continue;
+			}
+		}
+		x += nd->total;
+		while (n != NODE_NONE && p->nodes[n].next_sibling == NODE_NONE) {
+			n = p->nodes[n].parent;
+			if (n != NODE_NONE)
+				x += p->nodes[n].self;
+		}
+		if (n != NODE_NONE)
+			n = p->nodes[n].next_sibling;
+	}
+	return 0;
+}
+
+int layout_init(struct layout *l, const struct profile *p, double min_percent, size_t max_boxes)
+{
+	struct rank cut;
+	size_t nr = 0;
+	int err;
+
+	memset(l, 0, sizeof(*l));
+	if (!p->nr_nodes || !p->nodes[0].total)
+		return 0;
+	l->total = p->nodes[0].total;
+
+	err = find_cut(p, least_weight(l->total, min_percent), max_boxes ? max_boxes : 1, &cut);
+	if (!err)
+		err = place(l, p, &cut);
+	if (err) {
+		layout_release(l);
+		return err;
+	}
+	for (size_t i = 0; i < p->nr_nodes; i++)
+		nr += p->nodes[i].total > 0;
+	l->hidden = nr - l->nr;
+	return 0;
+}
+
+void layout_release(struct layout *l)
+{
+	free(l->v);
+	memset(l, 0, sizeof(*l));
+}
+
+uint64_t layout_share(uint64_t part, uint64_t whole, uint32_t scale)
+{
+	return whole ? (uint64_t)((unsigned __int128)part * scale / whole) : 0;
+}

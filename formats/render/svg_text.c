@@ -1,0 +1,115 @@
+#include "formats/render/svg_text.h"
+
+#include <string.h>
+
+#include "formats/render/escape.h"
+#include "formats/render/layout.h"
+
+const char *text_count(uint64_t v, char buf[32])
+{
+	char *p = buf + 31;
+	unsigned digits = 0;
+
+	*p = 0;
+	do {
+		if (digits && digits % 3 == 0)
+			*--p = ',';
+		*--p = (char)('0' + v % 10);
+		v /= 10;
+		digits++;
+	} while (v);
+	return p;
+}
+
+const char *text_percent(uint64_t part, uint64_t whole, char buf[32])
+{
+	uint64_t v = (layout_share(part, whole, 100000) + 5) / 10;
+
+	snprintf(buf, 32, "%llu.%02llu%%", (unsigned long long)(v / 100),
+		 (unsigned long long)(v % 100));
+	return buf;
+}
+
+const char *text_seconds(uint64_t ns, char buf[32])
+{
+	static const struct {
+		uint64_t ns;
+		const char *name;
+	} units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "\xc2\xb5s" } };
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		uint64_t milli = ns / (units[i].ns / 1000);
+
+		if (ns < units[i].ns)
+			continue;
+		snprintf(buf, 32, "%llu.%03llu %s", (unsigned long long)(milli / 1000),
+			 (unsigned long long)(milli % 1000), units[i].name);
+		return buf;
+	}
+	snprintf(buf, 32, "%llu ns", (unsigned long long)ns);
+	return buf;
+}
+
+/* Tenths of a pixel of the character at s, at 12 px; *len is its length in bytes. */
+static unsigned glyph_width(const char *s, size_t *len)
+{
+	unsigned char c = (unsigned char)*s;
+	size_t want = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 1;
+
+	*len = 1;
+	if (c < 0x20 || c == 0x7f || (c >= 0x80 && want == 1))
+		return 320;			/* will read \x1b */
+	if (c >= 0x80) {
+		while (*len < want && ((unsigned char)s[*len] & 0xc0) == 0x80)
+			++*len;
+		return *len < want ? 320 * (unsigned)*len : want == 2 ? 90 : 130;
+	}
+	if (strchr("mwMW@%", c))
+		return 118;
+	if (strchr("ijl.,:;|!'[]() tfrI", c))
+		return 50;
+	return c >= 'A' && c <= 'Z' ? 86 : 78;
+}
+
+unsigned text_px(const char *s)
+{
+	unsigned width = 0;
+	size_t len;
+
+	for (; *s; s += len)
+		width += glyph_width(s, &len);
+	return width / 10;
+}
+
+size_t text_fit_words(const char *s, unsigned room_px)
+{
+	size_t len, at = 0, word_end = 0;
+	unsigned width = 0;
+
+	for (; s[at]; at += len) {
+		if (s[at] == ' ')
+			word_end = at;
+		width += glyph_width(s + at, &len);
+		if (at && width > room_px * 10)
+			return word_end ? word_end : at;
+	}
+	return at;
+}
+
+void text_put_cut(FILE *out, const char *s, unsigned room_px)
+{
+	unsigned room = room_px * 10, width = 0;
+	size_t len, end = 0, fits = 0;
+
+	for (; s[end]; end += len) {
+		width += glyph_width(s + end, &len);
+		if (width + 120 <= room)
+			fits = end + len;
+		if (width > room) {
+			escape_xml(out, s, fits);
+			fputs(fits ? "\xe2\x80\xa6" : "", out);
+			return;
+		}
+	}
+	escape_xml(out, s, end);
+}

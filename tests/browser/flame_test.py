@@ -1,0 +1,387 @@
+#!/usr/bin/env python3
+"""Uses the flame graphs in a directory as a person would: flame_test.py DIR [--shots DIR]
+
+DIR holds CASE.svg for every case of make_svg. Prints one line for each failure and "N passed, N failed".
+"""
+import argparse
+import os
+import re
+import sys
+import xml.etree.ElementTree as ET
+
+sys.dont_write_bytecode = True
+from devtools import Browser, find_chromium, png_pixels  # noqa: E402
+
+CTRL, SHIFT = 2, 8
+HELPERS = """
+window.box = name => [...document.querySelectorAll(".f")].find(
+	e => e.firstElementChild.textContent.split("\\n")[0] === name);
+window.middle = e => { const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] };
+window.id = i => document.getElementById(i);
+"""
+
+
+def luminance(colour):
+    parts = [c / 255 for c in colour]
+    parts = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return sum(c * w for c, w in zip(parts, (0.2126, 0.7152, 0.0722)))
+
+
+def contrast(a, b):
+    low, high = sorted((luminance(a), luminance(b)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def rgb(text):
+    return [float(v) for v in re.findall(r"[\d.]+", text)[:3]]
+
+
+class Tests:
+    def __init__(self, browser, pictures, shots):
+        self.page = browser.page(1200, 600)
+        self.pictures = pictures
+        self.shots = shots
+        self.passed = self.failed = 0
+
+    def check(self, what, is_true, seen=""):
+        if is_true:
+            self.passed += 1
+        else:
+            self.failed += 1
+            print(f"FAILED {what}: {seen}")
+
+    def equal(self, what, seen, wanted):
+        self.check(what, seen == wanted, f"{seen!r} instead of {wanted!r}")
+
+    def open(self, case, fragment="", width=1200, height=600):
+        self.page.resize(width, height)
+        self.page.open(f"file://{os.path.abspath(self.pictures)}/{case}.svg{fragment}")
+        if self.page.has_scripts:
+            self.page.js(HELPERS)
+        self.page.settle()
+
+    def shot(self, name):
+        self.page.settle()
+        picture = self.page.screenshot()
+        if self.shots:
+            with open(os.path.join(self.shots, name + ".png"), "wb") as out:
+                out.write(picture)
+        return picture
+
+    def click(self, name):
+        self.page.click(*self.page.js(f"middle(box({name!r}))"))
+        self.page.settle()
+
+    def text(self, element):
+        return self.page.js(f"id({element!r}).textContent")
+
+    def fragment(self):
+        return self.page.js("location.hash")
+
+    def width(self, name):
+        return self.page.js(f"box({name!r}).children[1].getAttribute('width')")
+
+    def focused(self):
+        return self.page.js("document.activeElement.closest('.f')?.firstElementChild.textContent.split('\\n')[0]")
+
+    # One method per behaviour.
+
+    def test_zoom(self):
+        page = self.page
+        self.open("typical")
+        self.equal("reset is off before a zoom", page.js("id('reset').disabled"), True)
+        self.click("main")
+        self.equal("clicked box fills the width", self.width("main"), "100%")
+        self.equal("ancestor is faded", page.js("box('_start').classList.contains('a')"), True)
+        self.equal("sibling is hidden", page.js("getComputedStyle(box('start_thread')).display"), "none")
+        self.equal("share of a child", self.width("net::Server::run()"), "100%")
+        self.equal("place is exact", self.width("recv"), page.js("100 * (530 / 2390) + '%'"))
+        self.equal("zoom is in the URL", self.fragment(), "#x=430&d=4")
+        self.shot("zoomed")
+        page.reload()
+        page.js(HELPERS)
+        self.equal("zoom survives reload", self.width("main"), "100%")
+        page.js("history.back()")
+        page.settle()
+        self.equal("back leaves the zoom", page.js("id('reset').disabled"), True)
+        self.equal("back shows everything", page.js("getComputedStyle(box('start_thread')).display"), "inline")
+        page.js("history.forward()")
+        page.settle()
+        self.equal("forward zooms again", self.width("main"), "100%")
+        page.click(*page.js("middle(id('reset'))"))
+        self.equal("reset empties the URL", self.fragment(), "")
+        self.equal("reset shows everything", self.width("all"), "100%")
+        self.click("recv")
+        page.key("Escape")
+        self.equal("escape leaves the zoom", self.fragment(), "")
+        self.click("recv")
+        self.click("server [1201]")
+        self.equal("an ancestor can be clicked", self.width("server [1201]"), "100%")
+
+    def test_search(self):
+        page = self.page
+        self.open("typical")
+        page.key("f", "KeyF", CTRL)
+        page.type("json|malloc")
+        self.equal("matches count once", self.text("matched"), "Matched: 36.3%")
+        self.equal("matches are marked", page.js("box('malloc').classList.contains('m')"), True)
+        self.equal("others are not", page.js("box('recv').classList.contains('m')"), False)
+        self.equal("search is in the URL", self.fragment(), "#q=json%7Cmalloc")
+        self.shot("searched")
+        self.check_heading("with a search")
+        page.key("Enter")
+        self.check("enter goes to a match", self.focused().startswith("json::Parser"), self.focused())
+        before = self.focused()
+        page.key("n", "KeyN")
+        self.check("n goes to the next match", self.focused() != before, before)
+        page.key("N", "KeyN", SHIFT)
+        self.equal("N goes back", self.focused(), before)
+        page.reload()
+        page.js(HELPERS)
+        self.equal("search survives reload", self.text("matched"), "Matched: 36.3%")
+        self.equal("its text, too", page.js("id('search').value"), "json|malloc")
+        page.click(*page.js("middle(id('clear'))"))
+        self.equal("clear forgets", (self.text("matched"), self.fragment(), page.count(".m")), ("", "", 0))
+        page.key("/", "Slash")
+        page.type("JSON")
+        self.equal("a capital makes case count", self.text("matched"), "Matched: 0.0%")
+        page.key("Escape")
+        page.type("^MAIN$")
+        self.equal("escape empties the field", page.js("id('search').value"), "^MAIN$")
+        page.key("Escape")
+        page.type("^main$|start")
+        self.equal("regular expressions work", self.text("matched"), "Matched: 88.7%")
+        page.key("Escape")
+        page.type("(")
+        self.equal("a bad pattern is said", self.text("matched"), "Not a pattern")
+
+    def test_url(self):
+        self.open("typical", "#x=430&d=4&q=recv&v=icicle")
+        self.equal("zoom from a URL", self.width("main"), "100%")
+        self.equal("search from a URL", self.text("matched"), "Matched: 13.9%")
+        self.equal("icicle from a URL", self.text("invert"), "Flame")
+        self.open("typical", "#x=7&d=99&q=%ff&v=%3Cb%3E")
+        self.equal("nonsense is ignored", self.page.js("id('reset').disabled"), True)
+
+    def test_icicle(self):
+        page = self.page
+        self.open("typical")
+        above = "box('main').getBoundingClientRect().y < box('_start').getBoundingClientRect().y"
+        self.equal("flames grow upwards", page.js(above), True)
+        page.click(*page.js("middle(id('invert'))"))
+        self.equal("icicles grow downwards", page.js(above), False)
+        self.equal("it is in the URL", self.fragment(), "#v=icicle")
+        self.shot("icicle")
+
+    def test_keyboard(self):
+        page = self.page
+        self.open("typical")
+        for _ in range(8):
+            page.key("Tab")
+            if self.focused():
+                break
+        self.equal("Tab reaches the tree", self.focused(), "all")
+        page.key("ArrowUp")
+        self.equal("up is the widest callee", self.focused(), "server [1201]")
+        page.key("ArrowRight")
+        self.equal("right is the neighbour", self.focused(), "swapper/0 [0]")
+        page.key("ArrowLeft")
+        page.key("ArrowLeft")
+        self.equal("left is the other one", self.focused(), "kworker/0:1 [77]")
+        page.key("ArrowDown")
+        self.equal("down is the caller", self.focused(), "all")
+        page.key("ArrowDown")
+        self.equal("nothing is below the root", self.focused(), "all")
+        page.key("ArrowUp")
+        self.check("details name the box", self.text("foot").startswith("server [1201]"), self.text("foot"))
+        self.equal("focus can be seen", page.js("id('focus').style.display"), "")
+        page.key("ArrowUp")
+        page.key("Enter")
+        self.equal("enter zooms", self.width("_start"), "100%")
+        self.equal("focus stays", self.focused(), "_start")
+        page.key("ArrowRight")
+        self.equal("hidden boxes are skipped", self.focused(), "_start")
+        self.equal("one box takes Tab", page.count(".f[tabindex]"), 1)
+        self.equal("boxes are a tree", page.js("id('chart').getAttribute('role') + box('all').getAttribute('role')"),
+                   "treetreeitem")
+        copied = page.js("""(() => { const d = new DataTransfer(); document.dispatchEvent(
+            new ClipboardEvent("copy", { clipboardData: d, cancelable: true })); return d.getData("text/plain") })()""")
+        self.equal("the name can be copied", copied, "_start")
+
+    def test_details(self):
+        page = self.page
+        self.open("typical")
+        page.mouse("mouseMoved", *page.js("middle(box('main'))"))
+        self.check("details on hover", self.text("foot").startswith("main2,390 samples, 62.89%"), self.text("foot"))
+        self.check("details name file and line", "src/main.cc:42" in self.text("foot"), self.text("foot"))
+        page.mouse("mouseMoved", 5, 5)
+        self.check("hint otherwise", self.text("foot").startswith("Click"), self.text("foot"))
+
+    def check_labels(self, what):
+        """No label is wider than its box; wide boxes have one."""
+        worst = self.page.js("""Math.max(...[...document.querySelectorAll(".f text")].map(t =>
+            t.getBoundingClientRect().right - t.parentNode.children[1].getBoundingClientRect().right))""")
+        self.check(f"labels stay in their boxes {what}", worst <= 0.5, worst)
+        blank = self.page.js("""[...document.querySelectorAll(".f")].filter(e => e.style.display !== "none" &&
+            e.children[1].getBoundingClientRect().width > 40 && !e.children[2]?.textContent).length""")
+        self.equal(f"wide boxes have labels {what}", blank, 0)
+
+    def check_heading(self, what):
+        self.page.settle()
+        worst = self.page.js("""Math.max(...[...id("bar").querySelectorAll("*")].map(e =>
+            e.getBoundingClientRect().bottom)) - id("chart").getBoundingClientRect().top""")
+        self.check(f"heading is clear of the boxes {what}", worst <= 0, worst)
+        spill = self.page.js("id('head').scrollWidth - id('head').clientWidth")
+        self.check(f"heading fits {what}", spill <= 0, spill)
+
+    def test_resize(self):
+        page = self.page
+        for width in (1200, 420, 2400):
+            self.open("lossy", width=width)
+            self.check_labels(f"at {width}")
+            used = page.js("box('all').children[1].getBoundingClientRect().width")
+            self.check(f"width is used at {width}", abs(used - (width - 20)) < 1, used)
+            self.check_heading(f"at {width}")
+            page.key("/", "Slash")
+            page.type("a")
+            self.check_heading(f"at {width} with a search")
+            page.key("Escape")
+            self.shot(f"lossy_{width}")
+        page.resize(700, 600)
+        self.check_labels("after a resize")
+        self.equal("names are shortened from the outside", page.js(
+            "box('net::Server::poll(std::chrono::duration<long, std::ratio<1l, 1000l> >)').children[2].textContent"),
+            "poll")
+
+    def test_colours(self):
+        page = self.page
+        for scheme in ("light", "dark"):
+            page.media(prefers_color_scheme=scheme)
+            self.open("lossy")
+            self.shot(scheme)
+            for search, zoom in (("", ""), (".", ""), ("", "recv"), (".", "recv")):
+                self.open("lossy")
+                if zoom:
+                    self.click(zoom)
+                page.key("/", "Slash")
+                page.type(search)
+                pairs = page.js("""[...document.querySelectorAll(".f")].filter(e => e.children[2]).map(e => [
+                    getComputedStyle(e.children[1]).fill, +getComputedStyle(e.children[1]).fillOpacity,
+                    getComputedStyle(e.children[2]).fill, getComputedStyle(id("head")).backgroundColor])""")
+                worst = min(contrast(rgb(text), [f * alpha + b * (1 - alpha) for f, b in zip(rgb(fill), rgb(back))])
+                            for fill, alpha, text, back in pairs)
+                self.check(f"labels can be read, {scheme} {search} {zoom}", worst >= 4.5, worst)
+            worst = min(contrast(rgb(a), rgb(b)) for a, b in page.js("""
+                [...document.querySelectorAll("#head h1, #head p, #head li, #matched, #foot")].map(e => [
+                getComputedStyle(e).color, getComputedStyle(id("head")).backgroundColor])"""))
+            self.check(f"the heading can be read, {scheme}", worst >= 4.5, worst)
+            warn = rgb(page.js("getComputedStyle(document.querySelector('.warn')).color"))
+            self.check(f"the warning is red, {scheme}", warn[0] > warn[1] * 1.5 and warn[0] > warn[2] * 1.5, warn)
+        page.media()
+
+    def test_palette(self):
+        """All shades, not only those of the test's names."""
+        for scheme in ("light", "dark"):
+            self.page.media(prefers_color_scheme=scheme)
+            self.open("one")
+            fills = self.page.js("""(() => { const e = box("main"), r = []; for (const f of "uikjbs")
+                for (let n = 0; n < 8; n++) { e.setAttribute("class", "f " + f + n);
+                r.push([getComputedStyle(e.children[1]).fill, getComputedStyle(e.children[2]).fill]) } return r })()""")
+            self.equal(f"no shade is missing, {scheme}", len({f for f, _ in fills}), 48)
+            worst = min(contrast(rgb(a), rgb(b)) for a, b in fills)
+            self.check(f"all shades can be read on, {scheme}", worst >= 4.5, worst)
+        self.page.media()
+
+    def test_deep(self):
+        page = self.page
+        self.open("deep")
+        self.check("the root is in sight", page.js("box('all').getBoundingClientRect().bottom <= innerHeight"))
+        self.check("so is the heading", abs(page.js("id('head').getBoundingClientRect().top")) < 1)
+        self.check("so are the details", page.js("id('foot').getBoundingClientRect().bottom") <= 601)
+        self.shot("deep")
+        page.media(prefers_reduced_motion="reduce")
+        self.click("main")
+        for _ in range(60):
+            page.key("ArrowUp")
+        page.settle()
+        self.check("focus is scrolled into sight", page.js("""(() => {
+            const r = document.activeElement.getBoundingClientRect(), h = id("head").getBoundingClientRect();
+            return r.top >= h.bottom - 1 && r.bottom <= id("foot").getBoundingClientRect().top + 1 })()"""))
+        self.shot("deep_scrolled")
+        page.media()
+
+    def test_small(self):
+        self.open("one", height=300)
+        self.equal("one sample", self.page.js("box('wait4').firstElementChild.textContent"),
+                   "wait4\n1 sample, 100.00%; self 1 sample, 100.00%")
+        self.shot("one")
+        self.open("empty", height=300)
+        self.check("no samples are said", "No samples" in self.page.js("document.documentElement.textContent"))
+        self.shot("empty")
+
+    def test_big(self):
+        page = self.page
+        self.open("big")
+        self.equal("boxes are limited", page.count(".f"), 20000)
+        self.check("and it is said", re.search(r"\([\d,]+ narrow frames hidden\)", page.js("id('head').textContent")))
+        ms = page.js("""(() => { const t = performance.now();
+            document.querySelectorAll(".f")[1].dispatchEvent(new MouseEvent("click", { bubbles: true }));
+            document.querySelector(".f").getBoundingClientRect(); return performance.now() - t })()""")
+        self.check("zooming is quick", ms < 3000, ms)
+        self.shot("big")
+
+    def test_hostile(self):
+        self.open("hostile")
+        self.equal("nothing foreign was run", self.page.js(
+            "document.documentElement.hasAttribute('owned') || 'owned' in window"), False)
+        self.equal("nor made an element", self.page.count("body, x"), 0)
+        self.shot("hostile")
+
+    def test_without_script(self):
+        page = self.page
+        page.scripts(False)
+        self.open("lossy", width=1200, height=420)
+        self.equal("heading stays text", (page.count("#head-text"), page.count("#head")), (1, 0))
+        self.check("labels are there", page.count(".f text") > 30)
+        _, _, pixel = png_pixels(self.shot("no_script"))
+        tree = ET.parse(os.path.join(self.pictures, "lossy.svg"))
+        svg = "{http://www.w3.org/2000/svg}"
+        chart = tree.find(f"{svg}svg")
+        rect = chart.findall(f"{svg}g/{svg}rect")[-1]
+        x = 10 + 1180 * (float(rect.get("x")[:-1]) + float(rect.get("width")[:-1]) - 0.2) / 100
+        colour = pixel(int(x), int(float(chart.get("y"))) + int(rect.get("y")) + 8)
+        self.check("boxes are drawn in colour", max(colour) - min(colour) > 40, colour)
+        page.scripts(True)
+
+    def test_quiet(self):
+        """Last: what all the others left behind."""
+        urls = {e["request"]["url"] for e in self.page.take_events("Network.requestWillBeSent")}
+        self.equal("no network", sorted(u for u in urls if not u.startswith("file:")), [])
+        self.equal("no exceptions", self.page.take_events("Runtime.exceptionThrown"), [])
+        self.equal("no complaints", [e["entry"]["text"] for e in self.page.take_events("Log.entryAdded")], [])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("pictures")
+    parser.add_argument("--shots")
+    parser.add_argument("--only", default="")
+    args = parser.parse_args()
+    if not find_chromium():
+        print("SKIP: chromium is missing\n0 passed, 0 failed")
+        return 0
+    if args.shots:
+        os.makedirs(args.shots, exist_ok=True)
+    with Browser() as browser:
+        tests = Tests(browser, args.pictures, args.shots)
+        for name in [n for n in vars(Tests) if n.startswith("test_") and args.only in n]:
+            try:
+                getattr(tests, name)()
+            except (RuntimeError, TimeoutError, EOFError, TypeError, ValueError) as error:
+                tests.check(name, False, repr(error))
+    print(f"{tests.passed} passed, {tests.failed} failed")
+    return 1 if tests.failed or not tests.passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,405 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "formats/render/renderer.h"
+#include "formats/render/svg_text.h"
+#include "tests/unit/tree.h"
+
+extern const struct renderer renderer_svg;
+
+struct shot {				/* a profile and its picture */
+	struct profile p;
+	char *svg;
+	size_t len;
+};
+
+static int setup(void **state)
+{
+	static struct shot s;
+
+	memset(&s, 0, sizeof(s));
+	tree_init(&s.p);
+	*state = &s;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct shot *s = *state;
+
+	tree_release(&s->p);
+	free(s->svg);
+	return 0;
+}
+
+static const char *render_titled(struct shot *s, const char *title)
+{
+	struct render_opts opts = { .title = title };
+	FILE *out;
+
+	free(s->svg);
+	out = open_memstream(&s->svg, &s->len);
+	assert_non_null(out);
+	assert_int_equal(renderer_svg.render(&s->p, &opts, out), 0);
+	assert_int_equal(fclose(out), 0);
+	assert_int_equal(strlen(s->svg), s->len);
+	return s->svg;
+}
+
+static const char *render(struct shot *s)
+{
+	return render_titled(s, NULL);
+}
+
+#define assert_has(svg, text) \
+	do { \
+		if (!strstr((svg), (text))) \
+			fail_msg("not in the picture: %s", (text)); \
+	} while (0)
+
+#define assert_lacks(svg, text) \
+	do { \
+		if (strstr((svg), (text))) \
+			fail_msg("in the picture: %s", (text)); \
+	} while (0)
+
+/* Asks xmllint; true when it is missing. */
+static bool is_well_formed(const struct shot *s)
+{
+	FILE *in;
+
+	if (system("command -v xmllint >/dev/null"))
+		return true;
+	in = popen("xmllint --noout --nonet --huge - 2>/dev/null", "w");
+	assert_non_null(in);
+	assert_int_equal(fwrite(s->svg, 1, s->len, in), s->len);
+	return pclose(in) == 0;
+}
+
+static size_t count_of(const char *hay, const char *needle)
+{
+	size_t n = 0;
+
+	while ((hay = strstr(hay, needle))) {
+		hay++;
+		n++;
+	}
+	return n;
+}
+
+static void says_what_a_box_is(void **state)
+{
+	struct shot *s = *state;
+	const char *svg;
+	uint32_t n = tree_add(&s->p, "main;std::sort<int>(int*)_[i] @a b.cc:17 1234");
+
+	s->p.nodes[n].binary = tree_name(&s->p, "/bin/x&y", 8);
+	tree_add(&s->p, "main 1");
+	svg = render(s);
+	assert_has(svg, "<title>std::sort&lt;int&gt;(int*)\n1,234 samples, 99.92%; self 1,234 samples, 99.92%\n"
+			"/bin/x&amp;y\na b.cc:17\ninlined</title>");
+	assert_has(svg, "<title>main\n1,235 samples, 100.00%; self 1 sample, 0.08%</title>");
+	assert_has(svg, "data-x=\"0\" data-w=\"1234\" data-d=\"2\"");
+}
+
+static void tells_kinds_apart(void **state)
+{
+	static const char *const names[] = { "u_[u]", "i_[i]", "k_[k]", "j_[j]", "b_[b]", "s_[s]" };
+	struct shot *s = *state;
+	char line[32], class[32];
+	const char *svg;
+
+	for (size_t i = 0; i < 6; i++) {
+		snprintf(line, sizeof(line), "%s 1", names[i]);
+		tree_add(&s->p, line);
+	}
+	tree_add(&s->p, "k_[k]_[g] 1");
+	svg = render(s);
+	for (size_t i = 0; i < 6; i++) {
+		const char *title, *g;
+
+		snprintf(line, sizeof(line), "<title>%c\n", names[i][0]);
+		title = strstr(svg, line);
+		assert_non_null(title);
+		for (g = title; strncmp(g, "<g ", 3); g--)
+			;
+		snprintf(class, sizeof(class), "<g class=\"f %c", names[i][0]);
+		assert_memory_equal(g, class, strlen(class));
+		snprintf(class, sizeof(class), "<rect class=\"%c4\"", names[i][0]);
+		assert_int_equal(count_of(svg, class), 1);	/* legend */
+	}
+	assert_has(svg, "slanted: guessed");
+	assert_has(svg, "kernel, guessed caller");
+}
+
+static void legend_names_only_what_is_there(void **state)
+{
+	struct shot *s = *state;
+
+	tree_add(&s->p, "main 1");
+	assert_lacks(render(s), "class=\"k4\"");
+	assert_lacks(s->svg, "slanted");
+}
+
+static void shows_the_facts(void **state)
+{
+	struct shot *s = *state;
+	const char *svg;
+
+	tree_add(&s->p, "main 12345");
+	s->p.facts.host = "h&st";
+	s->p.facts.kernel = "Linux 6.1";
+	s->p.facts.event = "cpu-clock 99 Hz";
+	s->p.facts.begin_real_ns = 86400000000000;
+	s->p.facts.duration_ns = 2500000000;
+	s->p.facts.roots = 2;
+	s->p.facts.user_stacks = 3;
+	svg = render(s);
+	assert_has(svg, "<title id=\"title\">Flame graph of h&amp;st</title>");
+	assert_has(svg, ">h&amp;st  \xc2\xb7  Linux 6.1  \xc2\xb7  cpu-clock 99 Hz  \xc2\xb7  1970-01-02 00:00:00 UTC<");
+	assert_has(svg, ">2.500 s  \xc2\xb7  12,345 samples  \xc2\xb7  0 lost  \xc2\xb7  66.67% of user stacks whole<");
+	assert_lacks(svg, "class=\"warn\"");
+}
+
+static void losses_are_never_silent(void **state)
+{
+	struct shot *s = *state;
+
+	tree_add(&s->p, "main 5");
+	s->p.facts.lost = 1;
+	assert_has(render(s), "1 sample was lost");
+	s->p.facts.lost = 0;
+	s->p.facts.incomplete = true;
+	assert_has(render(s), "cut short");
+	s->p.facts.warning = "the <disk> was full";
+	assert_has(render(s), "class=\"warn\" x=\"10\" y=\"65\">the &lt;disk&gt; was full</text>");
+	assert_lacks(s->svg, "cut short");
+}
+
+static void a_long_warning_is_wrapped_not_cut(void **state)
+{
+	struct shot *s = *state;
+	char warning[1001];
+
+	for (size_t i = 0; i < 1000; i++)
+		warning[i] = i % 10 == 9 ? ' ' : (char)('0' + i % 10);
+	warning[1000] = 0;
+	s->p.facts.warning = warning;
+	tree_add(&s->p, "main 5");
+	assert_true(count_of(render(s), "class=\"warn\"") > 4);
+	assert_int_equal(count_of(s->svg, "012345678"), 100);
+}
+
+static void says_that_there_is_nothing(void **state)
+{
+	struct shot *s = *state;
+
+	assert_has(render(s), "No samples: ");
+	assert_lacks(s->svg, "<script>");
+	assert_true(is_well_formed(s));
+	s->p.facts.samples_total = 1234;
+	assert_has(render(s), "No samples to show: the filters left none of 1,234.");
+}
+
+static void hides_and_says_so(void **state)
+{
+	struct shot *s = *state;
+	char line[32];
+
+	tree_add(&s->p, "wide 100000");
+	for (int i = 0; i < 1500; i++) {
+		snprintf(line, sizeof(line), "narrow%d 1", i);
+		tree_add(&s->p, line);
+	}
+	assert_has(render(s), "(1,500 narrow frames hidden)");
+	assert_int_equal(count_of(s->svg, "<g class=\"f "), 2);
+	assert_has(s->svg, "data-w=\"101500\"");
+}
+
+static void weights_may_be_times(void **state)
+{
+	struct shot *s = *state;
+
+	tree_add(&s->p, "a 1500000000");
+	tree_add(&s->p, "b 2250000");
+	s->p.facts.unit = "ns";
+	assert_has(render(s), "<title>a\n1.500 s, 99.85%; self");
+	assert_has(s->svg, "<title>b\n2.250 ms, 0.15%; self");
+}
+
+static const char *const hostile[] = {
+	"</script><script>alert(1)</script>", "]]>", "<![CDATA[", "&lt;&#0;&", "\"'><x y='", "<!DOCTYPE x [",
+	"--><!--", "\x01\x08\x1b[2J\x7f", "\xff\xfe\x80\xc3", "\xed\xa0\x80\xef\xbf\xbf\xef\xbf\xbe", "\xe2\x80\xae rtl",
+	"line\nbreak\r\ttab", "\xf4\x90\x80\x80", "", "\xc3", "javascript:alert(1)",
+};
+
+static void foreign_names_stay_text(void **state)
+{
+	struct shot *s = *state;
+	struct profile_facts *f = &s->p.facts;
+
+	for (size_t i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
+		uint32_t n = tree_child(&s->p, 0, hostile[i], strlen(hostile[i]));
+
+		s->p.nodes[n].binary = s->p.nodes[n].file = s->p.nodes[n].name;
+		tree_weigh(&s->p, n, 10);
+	}
+	for (size_t i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
+		f->host = f->kernel = f->tool = f->argv = f->event = f->unit = f->warning = hostile[i];
+		render_titled(s, i % 2 ? hostile[i] : NULL);
+		assert_int_equal(count_of(s->svg, "<script"), 1);
+		assert_int_equal(count_of(s->svg, "<![CDATA["), 2);
+		assert_int_equal(count_of(s->svg, "]]>"), 2);
+		assert_lacks(s->svg, "<!DOCTYPE");
+		assert_lacks(s->svg, "<x");
+		assert_true(is_well_formed(s));
+	}
+}
+
+static void a_given_title_is_escaped_once(void **state)
+{
+	struct shot *s = *state;
+
+	tree_add(&s->p, "main 5");
+	assert_has(render_titled(s, "A & B <x>"), "<title id=\"title\">A &amp; B &lt;x&gt;</title>");
+	assert_has(s->svg, "y=\"28\">A &amp; B &lt;x&gt;</text>");
+	assert_lacks(s->svg, "&amp;amp;");
+}
+
+/* What is printed adds up: boxes of a row do not overlap, not even by rounding. */
+static void printed_widths_nest(void **state)
+{
+	struct shot *s = *state;
+	double end[64] = { 0 }, x, w;
+	const char *at;
+	char line[64];
+	unsigned depth;
+
+	for (int i = 0; i < 2000; i++) {
+		snprintf(line, sizeof(line), "a%d;b%d;c%d %d", i % 7, i % 31, i % 101, i % 13 + 1);
+		tree_add(&s->p, line);
+	}
+	for (at = render(s); (at = strstr(at, "data-d=\"")); at++) {
+		assert_int_equal(sscanf(at, "data-d=\"%u\"", &depth), 1);
+		assert_int_equal(sscanf(strstr(at, "<rect x="), "<rect x=\"%lf%%\" width=\"%lf%%\"", &x, &w), 2);
+		assert_true(x >= end[depth] - 1e-9);
+		assert_true(!depth || x + w <= end[depth - 1] + 1e-9);
+		end[depth] = x + w;
+	}
+	assert_true(end[0] > 99.9999 && end[0] < 100.0001);
+	assert_true(end[1] > 99.9999);
+}
+
+static void equal_input_gives_equal_output(void **state)
+{
+	struct shot *s = *state;
+	char *first;
+
+	tree_add(&s->p, "a;b;c 3");
+	render(s);
+	first = strdup(s->svg);
+	assert_string_equal(render(s), first);
+	free(first);
+}
+
+static void a_large_tree_is_quick(void **state)
+{
+	struct shot *s = *state;
+	uint64_t seed = 1;
+	struct timespec a, b;
+	char name[64];
+	double ms;
+
+	while (s->p.nr_nodes < 100000) {
+		uint32_t n = 0;
+
+		for (int depth = 0; depth < 30; depth++) {
+			seed = seed * 6364136223846793005u + 1442695040888963407u;
+			snprintf(name, sizeof(name), "space::Class<int>::method%u(char const*)", (unsigned)(seed >> 61));
+			n = tree_child(&s->p, n, name, strlen(name));
+		}
+		tree_weigh(&s->p, n, 1);
+	}
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
+	render(s);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
+	ms = (double)(b.tv_sec - a.tv_sec) * 1e3 + (double)(b.tv_nsec - a.tv_nsec) / 1e6;
+	assert_true(ms < 3000);		/* 50 ms; the rest is for sanitizers and slow machines */
+	assert_true(count_of(s->svg, "<g class=\"f ") <= 20000);
+	assert_true(is_well_formed(s));
+}
+
+static void labels_fit_and_keep_characters_whole(void **state)
+{
+	static const struct { const char *s; unsigned px; const char *want; } cases[] = {
+		{ "main", 100, "main" }, { "main", 10, "" }, { "a<b", 100, "a&lt;b" },
+		{ "\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2", 30, "\xe6\xbc\xa2\xe2\x80\xa6" }, { "", 50, "" },
+	};
+	char *buf;
+	size_t len;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		FILE *out = open_memstream(&buf, &len);
+
+		text_put_cut(out, cases[i].s, cases[i].px);
+		fclose(out);
+		assert_string_equal(buf, cases[i].want);
+		free(buf);
+	}
+}
+
+static void numbers_are_written_for_people(void **state)
+{
+	char b[32];
+
+	(void)state;
+	assert_string_equal(text_count(0, b), "0");
+	assert_string_equal(text_count(999, b), "999");
+	assert_string_equal(text_count(1000, b), "1,000");
+	assert_string_equal(text_count(UINT64_MAX, b), "18,446,744,073,709,551,615");
+	assert_string_equal(text_percent(1, 3, b), "33.33%");
+	assert_string_equal(text_percent(2, 3, b), "66.67%");
+	assert_string_equal(text_percent(UINT64_MAX, UINT64_MAX, b), "100.00%");
+	assert_string_equal(text_percent(0, 0, b), "0.00%");
+	assert_string_equal(text_seconds(999, b), "999 ns");
+	assert_string_equal(text_seconds(1000, b), "1.000 \xc2\xb5s");
+	assert_string_equal(text_seconds(UINT64_MAX, b), "18446744073.709 s");
+}
+
+static void a_full_disk_is_reported(void **state)
+{
+	struct shot *s = *state;
+	struct render_opts opts = { 0 };
+	FILE *out = fopen("/dev/full", "w");
+
+	assert_non_null(out);
+	setvbuf(out, NULL, _IONBF, 0);
+	tree_add(&s->p, "main 5");
+	assert_true(renderer_svg.render(&s->p, &opts, out) < 0);
+	fclose(out);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(says_what_a_box_is), TEST(tells_kinds_apart), TEST(legend_names_only_what_is_there),
+		TEST(shows_the_facts), TEST(losses_are_never_silent), TEST(a_long_warning_is_wrapped_not_cut),
+		TEST(says_that_there_is_nothing), TEST(hides_and_says_so), TEST(weights_may_be_times),
+		TEST(foreign_names_stay_text), TEST(a_given_title_is_escaped_once), TEST(printed_widths_nest),
+		TEST(equal_input_gives_equal_output), TEST(a_large_tree_is_quick),
+		TEST(labels_fit_and_keep_characters_whole), TEST(numbers_are_written_for_people),
+		TEST(a_full_disk_is_reported),
+	};
+
+	if (system("command -v xmllint >/dev/null"))
+		print_message("SKIP: xmllint is missing, well-formedness is not checked\n");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
