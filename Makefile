@@ -1,60 +1,72 @@
-# probee: everything built lands in .out/. make [V=1] [SAN=1]; see `make help`.
-ifeq ($(SAN),1)
-OUT := .out/san
-SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-else
+# probee: everything built lands in .out/. make [V=1] [SAN=1] [OUT=dir]; see `make help`.
 OUT := .out
-SANFLAGS :=
-endif
+override OUT := $(patsubst $(CURDIR)/%,%,$(abspath $(OUT)))
 PREFIX ?= /usr/local
-CC ?= gcc
+CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 ARCH := $(patsubst arm64,aarch64,$(shell uname -m))
 BPF_ARCH := $(if $(filter aarch64,$(ARCH)),arm64,x86)
 VERSION := 0.1.0
 OPT ?= -O2
+FUZZ_SECONDS ?= 60
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(patsubst $(CURDIR)/%,%,$(2)))
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla
+
+# B is where this variant of the host side goes; the kernel side is the same for all and stays in $(OUT).
+B := $(OUT)
+ifeq ($(SAN),1)
+B := $(OUT)/san
+SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+endif
+ifeq ($(FUZZ),1)
+B := $(OUT)/fuzz
+override CC := $(CLANG)
+SANFLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+WARN :=
+endif
+
 CPPFLAGS := -I. -I$(OUT) -D_GNU_SOURCE -DARCH_HEADER='"unwind/arch_$(ARCH).h"' -DPROBEE_VERSION='"$(VERSION)"'
 CFLAGS := -std=gnu11 $(OPT) -g $(WARN) $(SANFLAGS)
 BPF_CFLAGS := -target bpf -O2 -g -Wall -Werror -ffreestanding -mcpu=v3 -I. -I$(OUT) \
+	-idirafter /usr/include/$(ARCH)-linux-gnu \
 	-D__TARGET_ARCH_$(BPF_ARCH) -DARCH_HEADER='"unwind/arch_$(ARCH).h"'
 LDLIBS := -lbpf -lelf -lz -lzstd -liberty -lpthread
 
 # Sources by layer (tests/layers.sh holds the layering). Listed, not globbed.
 include sources.mk
 
-LIB_OBJS := $(LIB_SRCS:%.c=$(OUT)/%.o) $(ASSETS:%=$(OUT)/%.o)
-MAIN_OBJS := $(MAIN_SRCS:%.c=$(OUT)/%.o)
-TESTS := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+LIB_OBJS := $(LIB_SRCS:%.c=$(B)/%.o) $(ASSETS:%=$(B)/%.o)
+MAIN_OBJS := $(MAIN_SRCS:%.c=$(B)/%.o)
+TESTS := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
-.PHONY: all check demo clean install deps help unit fuzz bench
-all: $(OUT)/probee
+.PHONY: all tests fuzzers unit check check-built demo fuzz bench deps install uninstall clean help
+all: $(B)/probee
 
-$(OUT)/probee: $(MAIN_OBJS) $(OUT)/libprobee.a
+$(B)/probee: $(MAIN_OBJS) $(B)/libprobee.a sources.mk
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter-out %.mk,$^) $(LDLIBS) -o $@
 
-$(OUT)/libprobee.a: $(LIB_OBJS)
+$(B)/libprobee.a: $(LIB_OBJS) sources.mk
 	$(call say,AR,$@)
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
+	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
-$(OUT)/%.o: %.c Makefile sources.mk
+$(B)/%.o: %.c $(B)/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 # Files linked in as they are: _binary_formats_render_assets_flame_js_start.
-$(ASSETS:%=$(OUT)/%.o): $(OUT)/%.o: %
+$(ASSETS:%=$(B)/%.o): $(B)/%.o: %
 	$(call say,ASSET,$<)
 	@mkdir -p $(@D)
 	$(Q)$(LD) -r -b binary -z noexecstack $< -o $@
 
 # The kernel side: one object, one skeleton.
-$(OUT)/bpf/probee.bpf.o: bpf/probee.bpf.c Makefile
+$(OUT)/bpf/probee.bpf.o: bpf/probee.bpf.c $(OUT)/bpf/flags
 	$(call say,BPF,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@.full
@@ -64,16 +76,104 @@ $(OUT)/bpf/probee.skel.h: $(OUT)/bpf/probee.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name probee_bpf > $@.tmp && mv $@.tmp $@
 
-$(SKEL_USERS:%.c=$(OUT)/%.o): $(OUT)/bpf/probee.skel.h
+$(SKEL_USERS:%.c=$(B)/%.o): $(OUT)/bpf/probee.skel.h
 
-$(OUT)/tests/unit/%: tests/unit/%.c $(OUT)/libprobee.a
+# What everything was compiled with. Written when it changed, so that other flags mean other objects.
+FLAGS_NOW = $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(LDLIBS)
+BPF_FLAGS_NOW = $(CLANG) $(BPF_CFLAGS)
+ifneq ($(file <$(B)/flags),$(FLAGS_NOW))
+.PHONY: $(B)/flags
+endif
+ifneq ($(file <$(OUT)/bpf/flags),$(BPF_FLAGS_NOW))
+.PHONY: $(OUT)/bpf/flags
+endif
+quoted = $(subst ','\'',$(1))
+installed = @command -v $(firstword $(1)) >/dev/null || \
+	{ echo 'probee: $(firstword $(1)) is not installed. Try: make deps' >&2; exit 1; }
+
+$(B)/flags:
+	$(call installed,$(CC))
+	@mkdir -p $(@D) && printf '%s\n' '$(call quoted,$(FLAGS_NOW))' > $@
+
+$(OUT)/bpf/flags:
+	$(call installed,$(CLANG))
+	$(call installed,$(BPFTOOL))
+	@mkdir -p $(@D) && printf '%s\n' '$(call quoted,$(BPF_FLAGS_NOW))' > $@
+
+$(B)/tests/unit/%: tests/unit/%.c $(B)/libprobee.a
 	$(call say,TEST,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -MF $@.d $< $(OUT)/libprobee.a $(LDLIBS) -lcmocka -ldw -o $@
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -MF $@.d $< $(B)/libprobee.a $(LDLIBS) -lcmocka -ldw -o $@
 
-unit: $(TESTS)
+$(B)/tests/fuzz/%: tests/fuzz/%.c $(B)/libprobee.a
+	$(call say,FUZZ,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer -MMD -MP -MF $@.d $< $(B)/libprobee.a $(LDLIBS) -o $@
+
+tests: $(TESTS)
+fuzzers: $(if $(filter 1,$(FUZZ)),$(FUZZERS))
+
+unit: tests $(if $(filter 1,$(SAN)),all)
+	@OUT=$(OUT) tests/run.sh $(if $(filter 1,$(SAN)),san,unit)
+
+# Targets from here on start at nothing: they install what is missing, then start make again, because
+# this file looks at the tools when it is read.
+JOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
+AGAIN = +@$(MAKE) $(if $(V),,-s) --no-print-directory $(JOBS)
+
+deps:
+	@.ci/install-deps.sh $(or $(LEVEL),build)
+
+check:
+	@.ci/install-deps.sh check
+	$(AGAIN) all tests
+	$(AGAIN) SAN=1 all tests
+	$(AGAIN) FUZZ=1 fuzzers
+	@OUT=$(OUT) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run.sh $(KINDS)
+
+demo:
+	@.ci/install-deps.sh demo
+	$(AGAIN) all
+	@OUT=$(OUT) tools/demo.sh
+
+fuzz:
+	@.ci/install-deps.sh check
+	$(AGAIN) FUZZ=1 fuzzers
+	@OUT=$(OUT) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run.sh fuzz
+
+bench:
+	@.ci/install-deps.sh check
+	$(AGAIN) all
+	@for t in tests/bench/*.sh; do [ ! -x "$$t" ] || OUT=$(OUT) PROBEE=$(OUT)/probee "$$t" || exit 1; done
+
+$(B)/probee.1: $(B)/probee tools/man.sh
+	$(call say,MAN,$@)
+	$(Q)tools/man.sh $< > $@.tmp && mv $@.tmp $@
+
+MAN := $(DESTDIR)$(PREFIX)/share/man/man1/probee.1
+COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/probee
+
+install: $(B)/probee $(B)/probee.1
+	install -D -m 755 $(B)/probee $(DESTDIR)$(PREFIX)/bin/probee
+	install -D -m 644 $(B)/probee.1 $(MAN)
+	install -D -m 644 tools/completion.bash $(COMPLETION)
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/probee $(MAN) $(COMPLETION)
 
 clean:
 	rm -rf .out
 
--include $(shell [ -d $(OUT) ] && find $(OUT) -name '*.d')
+help:
+	@echo 'make                 build $(OUT)/probee'
+	@echo 'make demo            install what is needed, build, record this machine, draw it: see demo/'
+	@echo 'make check           install, build, run every test; KINDS="unit cli" runs only those'
+	@echo 'make unit            build and run the unit tests (SAN=1: with sanitizers)'
+	@echo 'make fuzz            fuzz every parser for FUZZ_SECONDS=$(FUZZ_SECONDS) seconds'
+	@echo 'make bench           measure'
+	@echo 'make deps            install what is needed to build (LEVEL=demo, LEVEL=check: more)'
+	@echo 'make install         into DESTDIR= PREFIX=$(PREFIX): program, man page, bash completion'
+	@echo 'make clean           remove .out'
+	@echo 'V=1 shows commands, SAN=1 builds with sanitizers, OUT=dir builds elsewhere'
+
+-include $(shell [ -d $(B) ] && find $(B) $(OUT)/bpf -path $(B)/san -prune -o -path $(B)/fuzz -prune -o -name '*.d' -print 2>/dev/null)

@@ -1,0 +1,79 @@
+#!/bin/sh
+# install-deps.sh [build|demo|check]: the Debian packages that this step needs. Silent when all are there.
+# Asks nothing, starts no daemon. Exits 77 when something necessary is missing and may not be installed.
+set -eu
+
+level=${1:-build}
+build='gcc libc6-dev binutils clang bpftool libbpf-dev libelf-dev zlib1g-dev libzstd-dev libiberty-dev'
+demo='procps'
+check='libcmocka-dev libdw-dev libclang-rt-14-dev python3 g++ util-linux'
+
+# Judges and subjects of the tests; a test that misses one says so and is skipped.
+wanted='libxml2-utils zstd xz-utils chromium gdb elfutils linux-perf strace libcap2-bin redis-server'
+
+case $level in
+build) needed=$build wanted='' ;;
+demo)  needed="$build $demo" wanted='' ;;
+check) needed="$build $demo $check" ;;
+*)     echo "usage: $0 [build|demo|check]" >&2; exit 2 ;;
+esac
+
+if ! command -v dpkg-query >/dev/null; then
+	echo "$0: not a Debian system. Going on with what is there; this would be installed: $needed $wanted" >&2
+	exit 0
+fi
+
+# Prints those of its arguments that are not installed.
+missing() {
+	[ $# -gt 0 ] || return 0
+	installed=$(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' "$@" 2>/dev/null |
+		sed -n 's/^ii *//p' | tr '\n' ' ')
+	for p; do
+		case " $installed" in *" $p "*) ;; *) printf '%s ' "$p" ;; esac
+	done
+}
+
+# shellcheck disable=SC2086  # lists of words
+needed=$(missing $needed)
+# shellcheck disable=SC2086
+wanted=$(missing $wanted)
+[ "$needed$wanted" ] || exit 0
+
+as_root=
+if [ "$(id -u)" != 0 ]; then
+	as_root='sudo -n'
+	if ! sudo -n true 2>/dev/null; then
+		echo "not installed here: $needed$wanted" >&2
+		echo "Try: sudo apt-get install $needed$wanted" >&2
+		[ ! "$needed" ] || exit 77
+		exit 0
+	fi
+fi
+
+# The only switch that both init systems obey: packages ask it before they start their daemon.
+policy=/usr/sbin/policy-rc.d
+undo() { :; }
+if [ ! -e $policy ]; then
+	undo() { $as_root rm -f $policy; }
+	trap undo EXIT
+	trap 'exit 130' INT TERM
+	printf '#!/bin/sh\nexit 101\n' | $as_root tee $policy >/dev/null
+	$as_root chmod 755 $policy
+fi
+
+apt() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120 "$@"; }
+install() { apt install -y --no-install-recommends "$@" >"$log" 2>&1; }
+
+log=$(mktemp)
+echo "installing: $needed$wanted"
+apt update >"$log" 2>&1 || tail -n 5 "$log" >&2
+# shellcheck disable=SC2086
+if ! install $needed $wanted; then
+	# One package that this release does not have must not keep the others away.
+	# shellcheck disable=SC2086
+	[ ! "$needed" ] || install $needed || { tail -n 20 "$log" >&2; rm -f "$log"; exit 1; }
+	for p in $wanted; do
+		install "$p" || echo "$p cannot be installed here; the tests that need it are skipped"
+	done
+fi
+rm -f "$log"

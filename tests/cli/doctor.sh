@@ -1,0 +1,48 @@
+#!/bin/bash
+# probee doctor: runs without rights, one line per check, a remedy with every "no".
+. tests/cli/lib.sh
+
+well_formed() {
+	grep -vE '^(ok  |warn|no  )  [^:]+: .+$|^probee can(not)? ' "$TMP/stdout" >"$TMP/odd"
+	[ ! -s "$TMP/odd" ] || wrong "has odd lines: $(head -n 1 "$TMP/odd")"
+	grep '^no ' "$TMP/stdout" | grep -v 'Try: ' >"$TMP/odd"
+	[ ! -s "$TMP/odd" ] || wrong "has no remedy: $(head -n 1 "$TMP/odd")"
+}
+
+run probee doctor
+case $rc in
+0) prints 'probee can sample and snapshot here' ;;
+77) prints 'probee cannot record here' ;;
+*) wrong "exit $rc" ;;
+esac
+silent
+well_formed
+prints 'kernel: '"$(uname -r)"
+able=$rc
+
+run probee doctor -q
+exits "$able"
+grep -q '^ok ' "$TMP/stdout" && wrong 'is not quiet'
+run probee doctor too many; exits 2; says "'too'"
+
+# The same without any rights, where root can drop them: must find out, and name the cure.
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	cp "$PROBEE" "$TMP/copy" && chmod 755 "$TMP" "$(dirname "$TMP")" "$TMP/copy"
+	run setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all "$TMP/copy" doctor
+	exits 77; silent; well_formed
+	prints 'no    capabilities: missing cap_bpf,cap_perfmon'
+	prints "sudo setcap cap_bpf,cap_perfmon=ep $TMP/copy"
+	prints 'probee cannot record here'
+fi
+
+# A kernel without type information, as far as one can see.
+if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
+	run unshare -m sh -c "mount -t tmpfs none /sys/kernel && exec '$PROBEE' doctor"
+	exits 77; well_formed
+	prints 'no    type information (BTF)'
+fi
+
+run bash -c 'ulimit -n 8; "$PROBEE" doctor'
+exits 77
+prints 'no    open files'
+finish

@@ -1,0 +1,26 @@
+#!/bin/bash
+# Help, version and mistakes on the command line.
+. tests/cli/lib.sh
+
+run probee;                     exits 2; one_line; says 'no command was given. Try: probee --help'
+run probee --help;              exits 0; silent; prints 'usage: probee COMMAND'; prints 'doctor'; prints 'Exit codes'
+run probee -h;                  exits 0; silent; prints 'usage: probee COMMAND'
+run probee help;                exits 0; silent; prints 'usage: probee COMMAND'
+run probee --version;           exits 0; silent; prints 'probee '; prints 'libbpf '; prints 'zstd '
+run probee doctr;               exits 2; one_line; says "unknown command 'doctr'. Try: probee doctor"
+run probee Doctor;              exits 2; says 'Try: probee doctor'
+run probee xyzzyx;              exits 2; one_line; says 'Try: probee --help'
+run probee help nothing_such;   exits 2; one_line
+run probee --nothing-such;      exits 2; one_line; says 'unknown option'
+run probee '';                  exits 2; one_line
+run probee $'\e[31mred';        exits 2; one_line; says '\x1b[31mred'
+
+commands=$("$PROBEE" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p' | grep -v '^help$')
+[ "$(wc -w <<<"$commands")" -ge 1 ] || { echo "no commands in --help"; exit 1; }
+for c in $commands; do
+	run probee "$c" --help; exits 0; silent; prints "usage: probee $c"; prints '-h, --help'
+	run probee help "$c";   exits 0; silent; prints "usage: probee $c"
+	run probee "$c" --no-such-option; exits 2; says 'unknown option --no-such-option'
+	[ "$(awk 'length > 100' "$TMP/stdout" | wc -l)" = 0 ] || wrong "help is wider than 100 columns"
+done
+finish

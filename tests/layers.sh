@@ -1,0 +1,124 @@
+#!/bin/sh
+# The rules that keep the tree readable: who may include whom, unique file names, sizes, no leftovers.
+# layers.sh [DIR]: checks DIR (default: this tree). Without DIR it first proves, on small trees with one
+# planted mistake each, that every rule can fail.
+set -eu
+
+# folder: the folders it may include besides itself. A folder that is not named here may include nothing.
+rules='
+src/base:
+src/model:      src/base
+src/elf:        src/base
+unwind:         src/base
+bpf:            unwind
+formats/trace:  src/base src/model
+src/capture:    src/base src/model src/elf src/symbolize bpf unwind formats/trace
+src/symbolize:  src/base src/model src/elf
+src/profile:    src/base src/model formats/trace
+formats/render: src/base src/model src/profile
+'
+
+sources() { find bpf unwind formats src -name '*.[ch]' 2>/dev/null | sort; }
+
+# Root-relative, so that the line itself shows the layer it reaches; and only allowed layers.
+check_includes() {
+	sources | xargs -r awk -v rules="$rules" '
+	function folder(p) { return sub("/[^/]*$", "", p) ? p : "" }
+	BEGIN {
+		n = split(rules, line, "\n")
+		for (i = 1; i <= n; i++) {
+			m = split(line[i], w, "[: ]+")
+			for (j = 2; j <= m; j++) ok[w[1], w[j]] = 1
+		}
+	}
+	/^[ \t]*#[ \t]*include[ \t]*"/ {
+		split($0, q, "\"")
+		from = folder(FILENAME); to = folder(q[2])
+		if (to == "" || q[2] ~ /(^|\/)\.\.?\//)
+			print FILENAME ":" FNR ": \"" q[2] "\" is not written from the root"
+		else if (from != "src" && from != to && !((from, to) in ok))
+			print FILENAME ":" FNR ": " from " may not include " q[2]
+	}'
+}
+
+# The report half must build where neither libbpf nor a kernel of ours is.
+check_libraries() {
+	sources | grep -v '^bpf/\|^src/capture/\|^src/[^/]*$' |
+		xargs -r grep -nE '^#include <bpf/' /dev/null | sed 's/$/: only src\/capture may use libbpf/'
+	sources | grep -v '^formats/trace/\|^src/[^/]*$' |
+		xargs -r grep -nE '^#include <zstd' /dev/null | sed 's/$/: only formats\/trace may use zstd/'
+}
+
+check_names() {
+	sources | sed 's,.*/,,' | sort | uniq -d | sed 's/$/: this file name exists twice/'
+}
+
+check_sizes() {
+	sources | xargs -r awk '
+	FNR == 1 { if (last != "" && lines > 700) print last ": " lines " lines, 700 are allowed"; body = 0 }
+	{ last = FILENAME; lines = FNR }
+	/^[a-zA-Z].*\)$/ || /^[ \t].*\)$/ { head = FNR }
+	/^\{/ && head == FNR - 1 { body = FNR }
+	/^\}/ {
+		if (body && FNR - body - 1 > 70)
+			print FILENAME ":" body ": function of " FNR - body - 1 " lines, 70 are allowed"
+		body = 0
+	}
+	length($0) > 132 { print FILENAME ":" FNR ": line of " length($0) " characters" }
+	END { if (lines > 700) print last ": " lines " lines, 700 are allowed" }'
+}
+
+# Words are joined here, so that this file does not find itself.
+check_words() {
+	find bpf unwind formats src tests tools docs .ci Makefile README.md -type f 2>/dev/null |
+		grep -E '\.(c|h|def|sh|py|md|js)$|Makefile' |
+		xargs -r grep -nE "\\b(TO""DO|FIX""ME|XX""X|HA""CK)\\b" /dev/null | sed 's/$/: leftover/'
+}
+
+check_tree() (
+	cd "$1"
+	check_includes
+	check_libraries
+	check_names
+	check_sizes
+	check_words
+)
+
+# plant WHAT FILE TEXT...: a tree that holds only this file must be refused with a message about it.
+plant() {
+	what=$1 file=$2
+	shift 2
+	mkdir -p "$trees/$nr/$(dirname "$file")"
+	printf '%s\n' "$@" >"$trees/$nr/$file"
+	[ "$(check_tree "$trees/$nr" | grep -c "$what")" = 1 ] || {
+		echo "the check for '$what' does not see it in $file"
+		bad=1
+	}
+	nr=$((nr + 1))
+}
+
+lines() { i=0; while [ $i -lt "$1" ]; do echo "	$2"; i=$((i + 1)); done; }
+
+prove_checks() {
+	trees=$(mktemp -d) nr=0 bad=0
+	plant 'may not include' src/base/x.c '#include "src/model/record.h"'
+	plant 'may not include' formats/render/x.c '#include "formats/trace/trace_reader.h"'
+	plant 'may not include' src/new_layer/x.c '#include "src/base/io.h"'
+	plant 'not written from the root' src/base/x.c '#include "io.h"'
+	plant 'not written from the root' src/base/x.c '#include "../base/io.h"'
+	plant 'may use libbpf' src/profile/x.c '#include <bpf/libbpf.h>'
+	plant 'may use zstd' formats/render/x.c '#include <zstd.h>'
+	plant 'function of 71' src/base/x.c 'int f(void)' '{' "$(lines 71 'g();')" '}'
+	plant '701 lines' src/base/x.c "$(lines 701 '/* */')"
+	plant 'line of' src/base/x.c "/* $(printf '%0140d' 0) */"
+	plant 'leftover' src/base/x.c "/* TO""DO: later */"
+	mkdir -p "$trees/$nr/src/model" && : >"$trees/$nr/src/model/x.c"
+	plant 'exists twice' src/base/x.c ''
+	rm -rf "$trees"
+	return $bad
+}
+
+[ $# = 0 ] || { found=$(check_tree "$1"); echo "$found"; [ ! "$found" ]; exit; }
+prove_checks
+found=$(check_tree "$(dirname "$0")/..")
+[ ! "$found" ] || { echo "$found"; exit 1; }

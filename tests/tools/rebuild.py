@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""make builds again what a changed file reaches, and nothing else.
+
+Compares what `make -n -W FILE` would compile with who includes FILE according to the text of the sources.
+Nothing is touched and nothing is built.
+"""
+import os
+import re
+import subprocess
+import sys
+
+OUT = os.environ["OUT"]
+HEADERS = [
+    "src/base/array.h", "src/base/bytes.h", "src/base/fail.h", "src/base/opt.h", "src/model/record.h",
+    "src/profile/profile.h", "src/command.h", "formats/render/renderer.h", "unwind/row.h", "bpf/wire.h",
+]
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.M)
+
+
+def make(*args):
+    # The make that runs this test must not hand its own settings down.
+    env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+    return subprocess.run(["make", "OUT=" + OUT, *args], env=env, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def listed_sources():
+    words = open("sources.mk").read().split()
+    return [w for w in words if w.endswith(".c")]
+
+
+def included(path, seen):
+    """Files that path includes, directly or not; generated ones are not in the tree and end the search."""
+    for name in INCLUDE.findall(open(path, encoding="utf-8", errors="replace").read()):
+        if name not in seen and os.path.exists(name):
+            seen.add(name)
+            included(name, seen)
+    return seen
+
+
+def compiled(output):
+    return set(re.findall(r"-MMD -MP -c (\S+\.c) -o", output))
+
+
+def main():
+    bad = []
+    first = make("-q", "all")
+    if first.returncode != 0:
+        bad.append("a second make is not content: " + make("-n", "all").stdout[:2000])
+
+    skel_users = {s for s in listed_sources()
+                  if "bpf/probee.skel.h" in open(s).read()}
+    kernel_side = included("bpf/probee.bpf.c", set()) if os.path.exists("bpf/probee.bpf.c") else set()
+    for header in filter(os.path.exists, HEADERS):
+        want = {s for s in listed_sources() if header in included(s, set())}
+        if header in kernel_side:
+            want |= skel_users
+        got = compiled(make("-n", "-W", header, "all").stdout)
+        if got != want:
+            bad.append(f"{header}: compiled without need: {sorted(got - want)}, "
+                       f"not compiled: {sorted(want - got)}")
+
+    one = "src/base/opt.c"
+    got = compiled(make("-n", "-W", one, "all").stdout)
+    if got != {one}:
+        bad.append(f"{one}: compiled {sorted(got)}")
+
+    # Other flags must not mix with the objects of these.
+    everything = compiled(make("-n", "OPT=-O1", "all").stdout)
+    if everything != set(listed_sources()):
+        bad.append(f"OPT=-O1 would keep {sorted(set(listed_sources()) - everything)}")
+    if make("-q", "all").returncode != first.returncode:
+        bad.append("asking make what it would do changed something")
+
+    for line in bad:
+        print(line)
+    return 1 if bad else 0
+
+
+sys.exit(main())

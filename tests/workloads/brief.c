@@ -1,0 +1,34 @@
+/* brief [MS=5]: lives for MS milliseconds, all of it in main > brief_outer > brief_leaf. */
+#include <stdlib.h>
+#include <time.h>
+
+#include "ready.h"
+
+static long now_us(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
+FRAME static void brief_leaf(long us)
+{
+	long end = now_us() + us;
+
+	do
+		burn(ROUNDS_PER_MS / 10);
+	while (now_us() < end);
+}
+
+FRAME static void brief_outer(long us)
+{
+	brief_leaf(us);
+	NO_TAIL_CALL();
+}
+
+int main(int argc, char **argv)
+{
+	brief_outer(argc > 1 ? atol(argv[1]) * 1000 : 5000);
+	return 0;
+}

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# build.sh [DIR]: builds every workload into DIR (default: .out/workloads) and prints DIR. What is newer than
+# its source is left alone. A compiler that is missing (rustc, go) costs its workloads, nothing else.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+dir=${1:-$here/../../.out/workloads}
+mkdir -p "$dir"
+dir=$(cd "$dir" && pwd)
+CC=${CC:-gcc} CXX=${CXX:-g++}
+opt="-O2 -g -Wall -Wextra"
+failed=0
+
+exec 9>"$dir/.lock"
+flock 9			# two tests may ask at once
+
+# build OUTPUT SOURCE COMMAND...: runs COMMAND -o OUTPUT SOURCE unless OUTPUT is newer than all it is made of.
+build() {
+	local out=$dir/$1 src=$here/$2
+	shift 2
+	if [ "$out" -nt "$src" ] && [ "$out" -nt "$here/ready.h" ] && [ "$out" -nt "$here/build.sh" ]; then
+		return
+	fi
+	if "$@" -o "$out.tmp" "$src" 2>"$out.log"; then
+		mv "$out.tmp" "$out"
+		rm -f "$out.log"
+	else
+		echo "workloads: cannot build ${out##*/}: $*" >&2
+		cat "$out.log" >&2
+		failed=1
+	fi
+}
+
+nofp="$CC $opt -fomit-frame-pointer -fPIE -pie"
+fp="$CC $opt -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fPIE -pie"
+case $(uname -m) in
+x86_64) ;;
+*) fp="$CC $opt -fno-omit-frame-pointer -fPIE -pie" ;;
+esac
+
+for name in chain30 deep twochains threads; do
+	build "$name" "$name.c" $nofp -pthread
+	build "${name}_fp" "$name.c" $fp -pthread
+done
+build chain30_nopie chain30.c $CC $opt -fomit-frame-pointer -fno-pie -no-pie
+build chain30_static chain30.c $CC $opt -fomit-frame-pointer -fno-pie -static
+build chain30_static_pie chain30.c $CC $opt -fomit-frame-pointer -fPIE -static-pie
+build chain30_stripped chain30.c $nofp -s
+build chain30_O0 chain30.c $CC -O0 -g
+for name in sigalt drap rename states leaderless brief kids jit; do
+	build "$name" "$name.c" $nofp -pthread
+done
+build red reexec.c $nofp -DCOLOUR=red -DOTHER=blue
+build blue reexec.c $nofp -DCOLOUR=blue -DOTHER=red
+build late late.c $nofp
+build plugin.so plugin.c $CC $opt -fomit-frame-pointer -fPIC -shared
+build shop shop.cc $CXX -std=c++17 $opt -fomit-frame-pointer
+if command -v rustc >/dev/null; then
+	build crate_rs crate.rs rustc -O -g
+fi
+if command -v go >/dev/null; then
+	build goblin goblin.go env GO111MODULE=off GOCACHE="$dir/.gocache" go build
+fi
+echo "$dir"
+exit $failed
