@@ -12,6 +12,15 @@ LIB_SRCS := \
 	src/base/worker.c \
 	src/model/record.c \
 	src/elf/elf_image.c \
+	src/symbolize/debug_files.c \
+	src/symbolize/demangle.c \
+	src/symbolize/elf_symbols.c \
+	src/symbolize/go_symbols.c \
+	src/symbolize/kernel_regions.c \
+	src/symbolize/kernel_symbols.c \
+	src/symbolize/plt_symbols.c \
+	src/symbolize/symbol_set.c \
+	src/symbolize/symbolizer.c \
 	unwind/unwind_table.c \
 	unwind/host_walk.c \
 	unwind/cfi_program.c \
@@ -47,8 +56,26 @@ LIB_SRCS := \
 	formats/trace/trace_source.c \
 	formats/trace/trace_tables.c \
 	formats/trace/trace_writer.c \
+	src/model/tables.c \
+	src/profile/fold.c \
+	src/profile/profile.c \
+	src/profile/query.c \
+	src/profile/receipts.c \
+	src/profile/report.c \
+	src/profile/report_text.c \
+	src/profile/sample_counts.c \
+	src/profile/stack_note.c \
+	src/profile/tree_builder.c \
+	src/profile/wall_clock.c \
 	formats/render/escape.c \
 	formats/render/layout.c \
+	formats/render/text.c \
+	formats/render/text_cache.c \
+	formats/render/renderers.c \
+	formats/render/json_writer.c \
+	formats/render/json.c \
+	formats/render/csv.c \
+	formats/render/collapse.c \
 	formats/render/svg.c \
 	formats/render/svg_text.c \
 
@@ -61,6 +88,10 @@ MAIN_SRCS := \
 	src/recording.c \
 	src/cmd_snapshot.c \
 	src/cmd_sample.c \
+	src/output_list.c \
+	src/cmd_report.c \
+	src/cmd_info.c \
+	src/info_sections.c \
 	src/cmd_doctor.c \
 	src/doctor_bpf.c \
 	src/doctor_system.c \

@@ -24,8 +24,6 @@ enum counter {
 	COUNTER_SUBMITTED,
 	COUNTER_RING_FULL,		/* of those: refused by the ring buffer */
 	COUNTER_KERNEL_STACK,		/* kernel stacks that could not be read */
-	COUNTER_FAULT_READS,		/* user pages read by copy_from_user_task */
-	COUNTER_FAULT_FAILED,
 	COUNTERS
 };
 

@@ -69,18 +69,3 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 8 * 1024 * 1024);	/* set by user space */
 } ring SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, COUNTERS);
-	__type(key, uint32_t);
-	__type(value, uint64_t);
-} counters SEC(".maps");
-
-static __always_inline void count(uint32_t which, uint64_t n)
-{
-	uint64_t *v = bpf_map_lookup_elem(&counters, &which);
-
-	if (v)
-		*v += n;
-}

@@ -32,7 +32,7 @@ static __always_inline void gather_kernel_here(void *ctx, struct gather *g)
 	bytes = bpf_get_stack(ctx, &g->frames[n], WIRE_MAX_KERNEL * 8, 0);
 	if (bytes < 0) {
 		g->head.flags |= WIRE_KERNEL_FAILED;
-		count(COUNTER_KERNEL_STACK, 1);
+		g->counters[COUNTER_KERNEL_STACK]++;
 		return;
 	}
 	g->head.nr_kernel = bytes / 8;
@@ -46,12 +46,13 @@ static __always_inline int submit(struct gather *g)
 	if (!bytes)
 		return 0;
 	/* The reader looks by itself ten times a second; it is only woken when the ring fills up. */
-	if (bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > knobs.wakeup_bytes)
+	if (!(g->counters[COUNTER_FIRED] & 15) &&
+	    bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > knobs.wakeup_bytes)
 		flags = BPF_RB_FORCE_WAKEUP;
-	if (bpf_ringbuf_output(&ring, g, bytes, flags))
-		count(COUNTER_RING_FULL, 1);
+	if (bpf_ringbuf_output(&ring, &g->head, bytes, flags))
+		g->counters[COUNTER_RING_FULL]++;
 	else
-		count(COUNTER_SUBMITTED, 1);
+		g->counters[COUNTER_SUBMITTED]++;
 	return 0;
 }
 
@@ -64,18 +65,18 @@ int on_tick(struct perf_context *ctx)
 	struct gather *g;
 	struct env e = {};
 
-	count(COUNTER_FIRED, 1);
-	if (!task->pid && !knobs.include_idle) {
-		count(COUNTER_IDLE, 1);
-		return 0;
-	}
-	if (!task_wanted(task->tgid, task->pid)) {
-		count(COUNTER_FILTERED, 1);
-		return 0;
-	}
 	g = bpf_map_lookup_elem(&sample_scratch, &zero);
 	if (!g)
 		return 0;
+	g->counters[COUNTER_FIRED]++;
+	if (!task->pid && !knobs.include_idle) {
+		g->counters[COUNTER_IDLE]++;
+		return 0;
+	}
+	if (!task_wanted(task->tgid, task->pid)) {
+		g->counters[COUNTER_FILTERED]++;
+		return 0;
+	}
 	init_head(&g->head, task);
 	g->head.weight = weight;
 	g->head.cpu = bpf_get_smp_processor_id();

@@ -124,7 +124,7 @@ int on_task(struct bpf_iter__task *ctx)
 	e.task = task;
 	gather_stable(g, &e, task->pid == (int)bpf_get_current_pid_tgid());
 	bytes = gather_bytes(g);
-	if (!bytes || bpf_seq_write(ctx->meta->seq, g, bytes))
+	if (!bytes || bpf_seq_write(ctx->meta->seq, &g->head, bytes))
 		return 0;
 	totals.rows++;
 	totals.reads += g->head.pages_read;

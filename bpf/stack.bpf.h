@@ -50,8 +50,12 @@ static __always_inline uint64_t *walk_cache(void *env, uint32_t i)
 
 #include "unwind/walk.h"
 
-/* Scratch of one stack: the part up to the last frame is what goes out. */
+/*
+ * Scratch of one stack; from head to the last frame it is what goes out. The counters stand beside the header because a
+ * tick finds nothing in the caches: each page touched costs as much as ten frames.
+ */
 struct gather {
+	uint64_t counters[COUNTERS];
 	struct wire_sample head;
 	uint64_t frames[WALK_MAX_FRAMES + WIRE_MAX_KERNEL + 1];
 	struct walk walk;

@@ -185,7 +185,7 @@ static void describe_counters(const struct sampling *s)
 {
 	uint64_t c[COUNTERS];
 
-	if (!capture_bpf_counters(recorder_bpf(s->recorder), c, NULL))
+	if (!capture_bpf_counters(recorder_bpf(s->recorder), c))
 		note_verbose("%" PRIu64 " ticks: %" PRIu64 " idle, %" PRIu64 " of others, %" PRIu64 " submitted, %" PRIu64
 			     " refused", c[COUNTER_FIRED], c[COUNTER_IDLE], c[COUNTER_FILTERED], c[COUNTER_SUBMITTED],
 			     c[COUNTER_RING_FULL]);
@@ -197,7 +197,7 @@ static void check_rate(const struct sampling *s, const struct sample_args *args)
 	double want = args->freq_hz * perf_sampler_cpus(s->sampler) * (double)s->run_ns / 1e9;
 	uint64_t c[COUNTERS];
 
-	if (!perf_sampler_period(s->sampler) || want < 100 || capture_bpf_counters(recorder_bpf(s->recorder), c, NULL))
+	if (!perf_sampler_period(s->sampler) || want < 100 || capture_bpf_counters(recorder_bpf(s->recorder), c))
 		return;
 	if ((double)c[COUNTER_IDLE] < 0.05 * want && (double)c[COUNTER_FIRED] < 0.95 * want)
 		note("the timer fired %.0f %% of the times asked for: the machine could not keep up or was paused",
@@ -229,10 +229,11 @@ static int finish(struct sampling *s, const struct sample_args *args, int err)
 		target_command_describe(&s->command, text, sizeof(text));
 		note("%s", text);
 	}
-	if (!err && !close_err)
-		recording_summary(&s->rec, &stats, lost, "samples");
 	if (err || close_err)
 		return exit_code_of(err ? err : close_err);
+	recording_summary(&s->rec, &stats, lost, "samples");
+	if (recording_render(&s->rec))
+		return EXIT_FAILED;
 	return args->common.strict && lost ? EXIT_LOSS : EXIT_OK;
 }
 
@@ -240,6 +241,8 @@ static int check_args(const struct sample_args *args, int nr_words, char **argv)
 {
 	if (nr_words)
 		return fail_why(-EINVAL, "%s: what is that? Try: probee sample -- %s, or -p PID", argv[1], argv[1]);
+	if (args->common.outputs.nr && args->common.output && !strcmp(args->common.output, "-"))
+		return fail_why(-EINVAL, "-o - leaves no trace to render from. Try: -o FILE");
 	if (args->common.user_only && args->common.kernel_only)
 		return fail_why(-EINVAL, "--user-only and --kernel-only leave nothing. Try: one of them");
 	if (args->common.all && args->common.pids.nr)
@@ -250,16 +253,18 @@ static int check_args(const struct sample_args *args, int nr_words, char **argv)
 int cmd_sample(int argc, char **argv)
 {
 	struct sample_args args = { .freq_hz = 99 };
+	struct opt rows[OUTPUT_OPTS_MAX];
 	struct opt_list lists[] = {
 		{ recording_opts, nr_recording_opts },
 		{ sample_opts, sizeof(sample_opts) / sizeof(sample_opts[0]) },
+		{ rows, output_list_opts(AT(common.outputs), rows, OUTPUT_OPTS_MAX) },
 	};
 	struct sampling s = { 0 };
 	int after, err;
-	int nr = opt_parse(lists, 2, argc, argv, &args, &after);
+	int nr = opt_parse(lists, 3, argc, argv, &args, &after);
 
 	if (nr == OPT_HELP)
-		return command_help("sample", lists, 2);
+		return command_help("sample", lists, 3);
 	if (nr < 0 || check_args(&args, nr, argv))
 		return EXIT_USAGE;
 	err = recording_open(&s.rec, &args.common);

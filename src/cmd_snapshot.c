@@ -196,6 +196,8 @@ static int finish(struct snapshots *s, const struct snapshot_args *args, int err
 	recording_summary(&s->rec, &stats, lost, text);
 	if (s->late)
 		note("%u walks were skipped: one takes longer than its period. Try: a lower -F", s->late);
+	if (recording_render(&s->rec))
+		return EXIT_FAILED;
 	return args->common.strict && lost ? EXIT_LOSS : EXIT_OK;
 }
 
@@ -207,6 +209,8 @@ static int check_args(const struct snapshot_args *args, int nr_words, char **arg
 		return fail_why(-EINVAL, "snapshot of what? Try: -a for every thread, -p PIDS, -t TIDS");
 	if (args->common.all && (args->common.pids.nr || args->tids.nr))
 		return fail_why(-EINVAL, "-a and -p or -t contradict each other. Try: one of them");
+	if (args->common.outputs.nr && args->common.output && !strcmp(args->common.output, "-"))
+		return fail_why(-EINVAL, "-o - leaves no trace to render from. Try: -o FILE");
 	if (args->common.user_only && args->common.kernel_only)
 		return fail_why(-EINVAL, "--user-only and --kernel-only leave nothing. Try: one of them");
 	return 0;
@@ -215,15 +219,17 @@ static int check_args(const struct snapshot_args *args, int nr_words, char **arg
 int cmd_snapshot(int argc, char **argv)
 {
 	struct snapshot_args args = { .freq_hz = 1 };
+	struct opt rows[OUTPUT_OPTS_MAX];
 	struct opt_list lists[] = {
 		{ recording_opts, nr_recording_opts },
 		{ snapshot_opts, sizeof(snapshot_opts) / sizeof(snapshot_opts[0]) },
+		{ rows, output_list_opts(AT(common.outputs), rows, OUTPUT_OPTS_MAX) },
 	};
 	struct snapshots s = { 0 };
-	int nr = opt_parse(lists, 2, argc, argv, &args, NULL), err;
+	int nr = opt_parse(lists, 3, argc, argv, &args, NULL), err;
 
 	if (nr == OPT_HELP)
-		return command_help("snapshot", lists, 2);
+		return command_help("snapshot", lists, 3);
 	if (nr < 0 || check_args(&args, nr, argv))
 		return EXIT_USAGE;
 	s.interval_ns = (uint64_t)((double)NSEC_PER_SEC / args.freq_hz + 0.5);

@@ -11,6 +11,9 @@ const struct command commands[] = {
 	  cmd_sample },
 	{ "snapshot", "record the stack of every thread, running or not",
 	  "(-a | -p PIDS | -t TIDS) [-F HZ] [-i N] [-o trace.pbz]", cmd_snapshot },
+	{ "report", "turn a trace into a flame graph, folded stacks, CSV, JSON or text", "FILE [--svg[=FILE]] [--csv] ...",
+	  cmd_report },
+	{ "info", "say what is in a trace: what, when, losses, how stacks ended", "FILE [--sizes]", cmd_info },
 	{ "doctor", "say what this kernel and these rights allow", "", cmd_doctor },
 	{ NULL, NULL, NULL, NULL },
 };

@@ -8,6 +8,7 @@
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/command.h"
+#include "src/profile/report.h"
 
 static const char *const unwind_names[] = { [UNWIND_AUTO] = "auto", [UNWIND_FP] = "fp", [UNWIND_DWARF] = "dwarf" };
 
@@ -46,6 +47,11 @@ const struct opt recording_opts[] = {
 	{ 0, "strict", NULL, "exit with 3 when anything was lost", opt_flag, AT(strict), NULL, NULL, NULL },
 	{ 'q', "quiet", NULL, "say only what went wrong; CSV without its header", opt_flag, AT(quiet), NULL, NULL,
 	  NULL },
+	{ 'r', "reverse-stack", NULL, "CSV: outermost function first", opt_flag, AT(render.reverse_stack), NULL, NULL,
+	  NULL },
+	{ 0, "offsets", NULL, "reports: function+0x12, a frame of its own for each address", opt_flag,
+	  AT(render.offsets), NULL, NULL, NULL },
+	{ 0, "title", "TEXT", "title of the reports", opt_string, AT(render.title), NULL, NULL, NULL },
 	{ 'v', "verbose", NULL, "say more", opt_flag, AT(verbose), NULL, NULL, NULL },
 };
 const size_t nr_recording_opts = sizeof(recording_opts) / sizeof(recording_opts[0]);
@@ -121,6 +127,23 @@ void recording_summary(const struct recording *rec, const struct session_stats *
 	     "%" PRIu64 " lost; %s in %s", st->samples, what, st->threads, st->processes,
 	     (double)(now_ns() - rec->begin_ns) / 1e9, whole, lost, human_bytes(rec->file_bytes, size),
 	     strcmp(rec->path, "-") ? rec->path : "standard output");
+}
+
+int recording_render(const struct recording *rec)
+{
+	struct render_opts opts = rec->args->render;
+	struct report *rep;
+	int err;
+
+	if (!rec->args->outputs.nr)
+		return 0;
+	opts.quiet = rec->args->quiet;
+	err = report_open(rec->path, NULL, &rep);
+	if (err)
+		return err;
+	err = output_list_run(&rec->args->outputs, rep, &opts, rec->path);
+	report_close(rep);
+	return err;
 }
 
 int exit_code_of(int err)

@@ -7,16 +7,19 @@
  *	... recording_live(rec, ...), recording_stopped(rec)
  *	recording_close(rec)			writes out and closes the trace; its error
  *	recording_summary(rec, ...)
+ *	recording_render(rec)
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "formats/render/renderer.h"
 #include "formats/trace/trace_writer.h"
 #include "src/base/opt.h"
 #include "src/capture/recorder.h"
 #include "src/live_line.h"
+#include "src/output_list.h"
 #include "src/stop_signals.h"
 
 struct recording_args {			/* first member of each command's args */
@@ -25,6 +28,8 @@ struct recording_args {			/* first member of each command's args */
 	bool user_only, kernel_only, include_idle, quiet, verbose, strict, all;
 	uint32_t max_frames;
 	struct id_list pids;
+	struct output_list outputs;	/* reports to render right after */
+	struct render_opts render;
 };
 
 extern const struct opt recording_opts[];
@@ -44,6 +49,9 @@ int recording_open(struct recording *rec, const struct recording_args *args);
 void recording_options(struct recording *rec, struct recorder_options *out);
 void recording_live(struct recording *rec, uint64_t samples, uint64_t lost, uint64_t walks);
 int recording_close(struct recording *rec);
+
+/* The reports asked for, from the file just written. */
+int recording_render(const struct recording *rec);
 void recording_summary(const struct recording *rec, const struct session_stats *st, uint64_t lost, const char *what);
 
 const char *unwind_mode_name(enum unwind_mode mode);

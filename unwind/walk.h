@@ -43,6 +43,9 @@ struct walk {
 	uint8_t page[WALK_PAGE];
 };
 
+/* Not aligned, so nothing is ever read through it; and not 0, which ends a chain. */
+#define WALK_LOST_FP 1
+
 #define WALK_INLINE static inline __attribute__((always_inline))
 #define WALK_END(w, code) ({ (w)->end = (code); 1; })
 
@@ -84,6 +87,12 @@ WALK_INLINE int walk_read(void *env, struct walk *w, uint64_t addr, uint64_t *va
 	}
 	*value = *(uint64_t *)(w->page + (addr & (WALK_PAGE - 8)));
 	return 0;
+}
+
+/* Ends the walk at a word that could not be read: with code, or with what the memory itself said (WALK_BUSY). */
+WALK_INLINE int walk_unread(struct walk *w, int err, int code)
+{
+	return WALK_END(w, err > 1 ? err : code);
 }
 
 /* Finds the mapping that holds pc and keeps it in w. 0 or an end code. */
@@ -219,13 +228,17 @@ WALK_INLINE int walk_step_fp(void *env, struct walk *w, int code, const int chec
 	uint64_t fp = w->fp, next = 0, ra = 0;
 	/* A chain that ends with 0 is a root where a table was looked for and this code is known to have none. */
 	int at_zero = !check ? WALK_FP_END : code == WALK_NO_TABLE ? WALK_NO_TABLE : WALK_ROOT_GUESS;
+	int err;
 
 	if (!fp)
 		return WALK_END(w, w->nr > 1 ? at_zero : code);
 	if (fp < w->sp || (check && fp - w->sp > WALK_MAX_GUESS_BYTES))
 		return WALK_END(w, check ? code : WALK_FP_END);
-	if (walk_read(env, w, fp, &next) || walk_read(env, w, fp + 8, &ra))
-		return WALK_END(w, check ? code : WALK_READ_RA);
+	err = walk_read(env, w, fp, &next);
+	if (!err)
+		err = walk_read(env, w, fp + 8, &ra);
+	if (err)
+		return walk_unread(w, err, check ? code : WALK_READ_RA);
 	ra = arch_strip(ra);
 	if (!ra)
 		return WALK_END(w, at_zero);
@@ -247,11 +260,14 @@ WALK_INLINE int walk_step_fp(void *env, struct walk *w, int code, const int chec
 WALK_INLINE int walk_step_signal(void *env, struct walk *w)
 {
 	uint64_t context = w->sp + ARCH_SIGNAL_CONTEXT, pc = 0, sp = 0, fp = 0;
+	int err = walk_read(env, w, context + ARCH_SIGNAL_PC * 8, &pc);
 
-	if (walk_read(env, w, context + ARCH_SIGNAL_PC * 8, &pc) ||
-	    walk_read(env, w, context + ARCH_SIGNAL_SP * 8, &sp) ||
-	    walk_read(env, w, context + ARCH_SIGNAL_FP * 8, &fp))
-		return WALK_END(w, WALK_READ_RA);
+	if (!err)
+		err = walk_read(env, w, context + ARCH_SIGNAL_SP * 8, &sp);
+	if (!err)
+		err = walk_read(env, w, context + ARCH_SIGNAL_FP * 8, &fp);
+	if (err)
+		return walk_unread(w, err, WALK_READ_RA);
 	w->pc = pc;
 	w->sp = sp;
 	w->fp = fp;
@@ -265,6 +281,7 @@ WALK_INLINE int walk_step_signal(void *env, struct walk *w)
 WALK_INLINE int walk_cfa(void *env, struct walk *w, const struct unwind_rule *r, uint32_t kind, uint64_t *cfa)
 {
 	uint64_t base = w->sp;
+	int err = 0;
 
 	if (kind == CFA_SP) {
 		*cfa = base + r->cfa_off;
@@ -276,12 +293,15 @@ WALK_INLINE int walk_cfa(void *env, struct walk *w, const struct unwind_rule *r,
 	}
 	if (kind == CFA_FP || kind == CFA_DEREF_FP)
 		base = w->fp;
-	else if ((kind == CFA_REG || kind == CFA_DEREF_REG) && walk_leaf_register(env, w, r->reg, &base))
-		return WALK_BAD_RULE;
+	else if (kind == CFA_REG || kind == CFA_DEREF_REG)
+		err = walk_leaf_register(env, w, r->reg, &base);
+	if (err)
+		return err > 1 ? err : WALK_BAD_RULE;
 	base += r->cfa_off;
 	if (kind == CFA_DEREF_SP || kind == CFA_DEREF_FP || kind == CFA_DEREF_REG) {
-		if (walk_read(env, w, base, &base))
-			return WALK_READ_RA;
+		err = walk_read(env, w, base, &base);
+		if (err)
+			return err > 1 ? err : WALK_READ_RA;
 		base += r->aux;
 	}
 	*cfa = base;
@@ -301,15 +321,18 @@ WALK_INLINE int walk_step_rule(void *env, struct walk *w, const struct unwind_ru
 	if (r->fp == FP_CFA || r->fp == FP_DEREF_FP) {
 		uint64_t at = (r->fp == FP_CFA ? cfa : w->fp) + r->fp_off;
 
-		if (walk_read(env, w, at, &fp))
-			return WALK_END(w, WALK_READ_FP);
+		err = walk_read(env, w, at, &fp);
+		if (err)
+			return walk_unread(w, err, WALK_READ_FP);
 	}
-	if (r->ra == RA_REG) {
-		if (walk_leaf_register(env, w, r->reg, &ra))
-			return WALK_END(w, WALK_BAD_RULE);
-	} else if (walk_read(env, w, cfa + ra_off, &ra)) {
-		return WALK_END(w, WALK_READ_RA);
-	}
+	if (r->fp == FP_UNDEFINED)
+		fp = WALK_LOST_FP;
+	if (r->ra == RA_REG)
+		err = walk_leaf_register(env, w, r->reg, &ra);
+	else
+		err = walk_read(env, w, cfa + ra_off, &ra);
+	if (err)
+		return walk_unread(w, err, r->ra == RA_REG ? WALK_BAD_RULE : WALK_READ_RA);
 	ra = arch_strip(ra);
 	if (!ra)
 		return WALK_END(w, WALK_RA_ZERO);

@@ -1,10 +1,9 @@
 /*
- * Folded stacks: "comm;root;...;leaf COUNT", one line per distinct stack, in the order of `LC_ALL=C sort`.
+ * Folded stacks: "comm;root;...;leaf COUNT", one line per distinct stack, sorted as LC_ALL=C sort does.
  *
- * Functions of one name in different files have nodes of their own but are one here. So a level of the
- * output stands for a group of nodes with the same path: its items are the lines that end with a child of
- * the group, and the children that have children. Lines below an item all begin with "NAME;", so sorted
- * items make sorted lines and nothing but one path is held in memory.
+ * What looks equal on a line is one line, though it may be several nodes (two binaries with a function of
+ * the same name). So the tree is built once more, of labels; its leaves are then sorted without writing
+ * the lines into memory, which a deep tree would fill.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -13,254 +12,175 @@
 
 #include "formats/render/escape.h"
 #include "formats/render/renderer.h"
-#include "src/base/array.h"
 #include "src/base/intern.h"
-#include "src/profile/profile.h"
+#include "src/profile/tree_builder.h"
 
-#define KERNEL_SUFFIX "_[k]"
+extern const struct renderer renderer_collapse;
 
-struct item {
-	uint32_t text;			/* escaped name, in folder.texts */
-	uint32_t key;			/* what it sorts by: "name;" or "name 12", in folder.texts */
-	uint32_t node;
-	bool is_line;
-	uint64_t self;			/* of a line */
-};
-
-struct level {
-	size_t next, end;		/* in folder.items */
-	size_t path_len;
-};
-
-struct folder {
-	const struct profile *prof;
+struct labels {
+	struct tree_builder tree;	/* of labels */
+	FILE *out;			/* into text */
+	char *text;
+	size_t size;
 	const char *kernel_suffix;
-	FILE *out;
-	struct intern *texts;
-	uint32_t *text_of;		/* by 2 * name + is kernel: id in texts + 1; 0: not yet */
-	FILE *scratch;			/* writes to scratch_text */
-	char *scratch_text;
-	size_t scratch_len;
-	struct item *items;
-	size_t nr_items, cap_items;
-	struct level *levels;
-	size_t nr_levels, cap_levels;
-	char *path;
-	size_t path_len, cap_path;
 };
 
-static int scratch_begin(struct folder *f)
+static int labels_open(struct labels *l, const struct render_opts *opts)
 {
-	if (!f->scratch)
-		f->scratch = open_memstream(&f->scratch_text, &f->scratch_len);
-	if (!f->scratch)
-		return -ENOMEM;
-	rewind(f->scratch);
-	return 0;
-}
-
-static int scratch_end(struct folder *f, uint32_t *id)
-{
-	if (fflush(f->scratch))
-		return -ENOMEM;
-	*id = intern_bytes(f->texts, f->scratch_text, f->scratch_len);
-	return *id == UINT32_MAX ? -ENOMEM : 0;
-}
-
-/* How a node reads in a line. */
-static int text_of(struct folder *f, const struct node *nd, uint32_t *id)
-{
-	bool is_kernel = nd->kind == FRAME_KERNEL && !(nd->flags & NODE_SYNTHETIC);
-	uint32_t *cached = &f->text_of[2 * (size_t)nd->name + is_kernel];
-	const char *name;
-	size_t len;
 	int err;
 
-	if (!*cached) {
-		name = intern_get(f->prof->names, nd->name, &len);
-		if (scratch_begin(f))
-			return -ENOMEM;
-		escape_folded(f->scratch, name, len);
-		if (is_kernel)
-			fputs(f->kernel_suffix, f->scratch);
-		err = scratch_end(f, cached);
-		if (err)
-			return err;
-		++*cached;
-	}
-	*id = *cached - 1;
-	return 0;
+	memset(l, 0, sizeof(*l));
+	l->kernel_suffix = opts->kernel_suffix ? opts->kernel_suffix : "_[k]";
+	err = tree_builder_init(&l->tree);
+	l->tree.max_depth = l->tree.max_nodes = UINT32_MAX / 4;	/* limited already */
+	l->out = err ? NULL : open_memstream(&l->text, &l->size);
+	return l->out ? 0 : -ENOMEM;
 }
 
-static int add_item(struct folder *f, uint32_t text, uint32_t node, bool is_line)
+static void labels_close(struct labels *l)
 {
-	struct item *it = array_push(&f->items, &f->nr_items, &f->cap_items);
-
-	if (!it)
-		return -ENOMEM;
-	*it = (struct item){ .text = text, .node = node, .is_line = is_line,
-			     .self = is_line ? f->prof->nodes[node].self : 0 };
-	return 0;
+	if (l->out)
+		fclose(l->out);
+	free(l->text);
+	tree_builder_release(&l->tree);
 }
 
-static int add_children(struct folder *f, uint32_t parent)
-{
-	const struct node *nodes = f->prof->nodes;
-	uint32_t text;
-	int err = 0;
-
-	for (uint32_t n = nodes[parent].first_child; n != NODE_NONE && !err; n = nodes[n].next_sibling) {
-		err = text_of(f, &nodes[n], &text);
-		if (!err && nodes[n].self)
-			err = add_item(f, text, n, true);
-		if (!err && nodes[n].first_child != NODE_NONE)
-			err = add_item(f, text, n, false);
-	}
-	return err;
-}
-
-static int compare_text(const void *va, const void *vb)
-{
-	const struct item *a = va, *b = vb;
-
-	if (a->text != b->text)
-		return a->text < b->text ? -1 : 1;
-	return a->is_line - b->is_line;
-}
-
-/* Makes one of the lines that read the same. */
-static void merge_lines(struct folder *f, size_t first)
-{
-	size_t kept = first;
-
-	qsort(f->items + first, f->nr_items - first, sizeof(*f->items), compare_text);
-	for (size_t i = first; i < f->nr_items; i++) {
-		if (i > first && f->items[i].is_line && !compare_text(&f->items[i], &f->items[kept - 1]))
-			f->items[kept - 1].self += f->items[i].self;
-		else
-			f->items[kept++] = f->items[i];
-	}
-	f->nr_items = kept;
-}
-
-static int make_key(struct folder *f, struct item *it)
+static uint32_t label_of(struct labels *l, const struct profile *p, const struct node *n)
 {
 	size_t len;
-	const char *s = intern_get(f->texts, it->text, &len);
+	const char *name = intern_get(p->names, n->name, &len);
 
-	if (scratch_begin(f))
-		return -ENOMEM;
-	fwrite(s, 1, len, f->scratch);
-	if (it->is_line)
-		fprintf(f->scratch, " %" PRIu64, it->self);
+	rewind(l->out);
+	escape_folded(l->out, name, len);
+	if (n->kind == FRAME_KERNEL || n->kind == FRAME_BPF)
+		escape_folded(l->out, l->kernel_suffix, strlen(l->kernel_suffix));
+	len = (size_t)ftello(l->out);
+	if (fflush(l->out))
+		l->tree.failed = true;
+	return tree_builder_name(&l->tree, l->text, len);
+}
+
+/* Nodes come after their parents, so the parent's new place is known. */
+static struct profile *label_tree(struct labels *l, const struct profile *p)
+{
+	uint32_t *place = calloc(p->nr_nodes, sizeof(*place));
+
+	if (!place)
+		return NULL;
+	for (size_t i = 1; i < p->nr_nodes && !l->tree.failed; i++) {
+		const struct node *n = &p->nodes[i];
+		struct node key = { .name = label_of(l, p, n) };
+
+		place[i] = tree_builder_child(&l->tree, place[n->parent], &key);
+		tree_builder_add(&l->tree, place[i], n->self);
+	}
+	free(place);
+	return tree_builder_take(&l->tree);
+}
+
+/* What follows "...;" on the line of leaf when n, it or an ancestor of it, comes next, up to where lines differ. */
+static void next_words(const struct profile *p, uint32_t n, uint32_t leaf, const char **label, char tail[32])
+{
+	*label = profile_name(p, p->nodes[n].name);
+	if (n == leaf)
+		snprintf(tail, 32, " %" PRIu64, p->nodes[leaf].self);
 	else
-		putc(';', f->scratch);
-	return scratch_end(f, &it->key);
+		strcpy(tail, ";");
 }
 
-/* Escaped names hold no NUL, so strcmp() sees all of them. */
-static int compare_key(const void *va, const void *vb, void *texts)
+/* Compares label + tail, as one string each. */
+static int compare_words(const char *a, const char *a_tail, const char *b, const char *b_tail)
 {
-	const struct item *a = va, *b = vb;
-
-	return a->key == b->key ? 0 : strcmp(intern_get(texts, a->key, NULL), intern_get(texts, b->key, NULL));
-}
-
-/* Opens the level of the children of the group items[first..end). */
-static int push_level(struct folder *f, size_t first, size_t end)
-{
-	struct level *l = array_push(&f->levels, &f->nr_levels, &f->cap_levels);
-	size_t from = f->nr_items;
-	int err = l ? 0 : -ENOMEM;
-
-	for (size_t i = first; i < end && !err; i++)
-		err = add_children(f, f->items[i].node);
-	if (err)
-		return err;
-	merge_lines(f, from);
-	for (size_t i = from; i < f->nr_items && !err; i++)
-		err = make_key(f, &f->items[i]);
-	qsort_r(f->items + from, f->nr_items - from, sizeof(*f->items), compare_key, f->texts);
-	*l = (struct level){ from, f->nr_items, f->path_len };
-	return err;
-}
-
-static int push_path(struct folder *f, uint32_t key)
-{
-	size_t len;
-	const char *s = intern_get(f->texts, key, &len);
-
-	if (array_reserve(&f->path, &f->cap_path, f->path_len + len))
-		return -ENOMEM;
-	memcpy(f->path + f->path_len, s, len);
-	f->path_len += len;
-	return 0;
-}
-
-static void put_line(struct folder *f, const struct item *it)
-{
-	size_t len;
-	const char *s = intern_get(f->texts, it->key, &len);
-
-	fwrite(f->path, 1, f->path_len, f->out);
-	fwrite(s, 1, len, f->out);
-	putc('\n', f->out);
-}
-
-static int walk(struct folder *f)
-{
-	int err = add_item(f, 0, 0, false);
-
-	if (!err)
-		err = push_level(f, 0, 1);
-	while (!err && f->nr_levels && !ferror(f->out)) {
-		struct level *l = &f->levels[f->nr_levels - 1];
-		size_t first = l->next, end = first + 1;
-
-		f->path_len = l->path_len;
-		if (first == l->end) {
-			f->nr_levels--;
-			f->nr_items = f->nr_levels ? f->levels[f->nr_levels - 1].end : 0;
-			continue;
+	for (;;) {
+		if (!*a && a_tail) {
+			a = a_tail;
+			a_tail = NULL;
 		}
-		if (f->items[first].is_line) {
-			put_line(f, &f->items[first]);
-			l->next++;
-			continue;
+		if (!*b && b_tail) {
+			b = b_tail;
+			b_tail = NULL;
 		}
-		while (end < l->end && f->items[end].key == f->items[first].key)
-			end++;
-		l->next = end;
-		err = push_path(f, f->items[first].key);
-		if (!err)
-			err = push_level(f, first, end);
+		if (*a != *b || !*a)
+			return (unsigned char)*a - (unsigned char)*b;
+		a++;
+		b++;
 	}
+}
+
+static int by_line(const void *x, const void *y, void *profile)
+{
+	const struct profile *p = profile;
+	uint32_t a_leaf = *(const uint32_t *)x, b_leaf = *(const uint32_t *)y, a = a_leaf, b = b_leaf;
+	const char *a_label, *b_label;
+	char a_tail[32], b_tail[32];
+
+	while (p->nodes[a].depth > p->nodes[b].depth)
+		a = p->nodes[a].parent;
+	while (p->nodes[b].depth > p->nodes[a].depth)
+		b = p->nodes[b].parent;
+	while (p->nodes[a].parent != p->nodes[b].parent) {
+		a = p->nodes[a].parent;
+		b = p->nodes[b].parent;
+	}
+	next_words(p, a, a_leaf, &a_label, a_tail);
+	next_words(p, b, b_leaf, &b_label, b_tail);
+	return compare_words(a_label, a_tail, b_label, b_tail);
+}
+
+/* Leaves of lines: nodes with weight of their own. NULL: out of memory. */
+static uint32_t *sorted_leaves(struct profile *p, size_t *nr)
+{
+	uint32_t *v = malloc(p->nr_nodes * sizeof(*v));
+
+	*nr = 0;
+	for (uint32_t i = 0; v && i < p->nr_nodes; i++) {
+		if (p->nodes[i].self)
+			v[(*nr)++] = i;
+	}
+	if (v)
+		qsort_r(v, *nr, sizeof(*v), by_line, p);
+	return v;
+}
+
+static int write_lines(struct profile *p, FILE *out)
+{
+	uint32_t *path = malloc((p->nr_nodes + 1) * sizeof(*path));	/* no stack is deeper than all nodes */
+	size_t nr, n;
+	uint32_t *leaves = sorted_leaves(p, &nr);
+	int err = path && leaves ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < nr; i++) {
+		n = 0;
+		for (uint32_t at = leaves[i]; at; at = p->nodes[at].parent)
+			path[n++] = at;
+		while (n-- > 0) {
+			fputs_unlocked(profile_name(p, p->nodes[path[n]].name), out);
+			putc_unlocked(n ? ';' : ' ', out);
+		}
+		fprintf(out, "%" PRIu64 "\n", p->nodes[leaves[i]].self);
+		err = ferror(out) ? -errno : 0;
+	}
+	free(leaves);
+	free(path);
 	return err;
 }
 
 static int collapse_render(const struct profile *prof, const struct render_opts *opts, FILE *out)
 {
-	struct folder f = { .prof = prof, .out = out, .texts = intern_new() };
-	int err = -ENOMEM;
+	struct profile *tree = NULL;
+	struct labels l;
+	int err = labels_open(&l, opts);
 
-	f.kernel_suffix = opts->kernel_suffix ? opts->kernel_suffix : KERNEL_SUFFIX;
-	f.text_of = calloc(2 * (size_t)intern_count(prof->names) + 1, sizeof(*f.text_of));
-	if (f.texts && f.text_of)
-		err = walk(&f);
-	if (f.scratch)
-		fclose(f.scratch);
-	free(f.scratch_text);
-	intern_free(f.texts);
-	free(f.text_of);
-	free(f.items);
-	free(f.levels);
-	free(f.path);
-	return err ? err : ferror(out) ? -EIO : 0;
+	if (!err) {
+		tree = label_tree(&l, prof);
+		err = tree ? write_lines(tree, out) : -ENOMEM;
+	}
+	profile_free(tree);
+	labels_close(&l);
+	return err;
 }
 
 const struct renderer renderer_collapse = {
-	.name = "collapse",
-	.suffixes = ".folded .collapse .collapsed .txt",
-	.help = "folded stacks, \"comm;root;...;leaf COUNT\", for flame graph tools",
-	.render = collapse_render,
+	.name = "collapse", .suffixes = ".folded .collapse .collapsed", .render = collapse_render,
+	.help = "folded stacks: comm;root;...;leaf COUNT",
 };

@@ -1,61 +1,52 @@
 #include "formats/render/json_writer.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "formats/render/escape.h"
 
-static void begin(struct json *j, const char *key)
+static void begin_value(struct json_writer *w)
 {
-	if (j->comma)
-		putc(',', j->out);
-	if (key)
-		fprintf(j->out, "\"%s\":", key);
-	j->comma = true;
+	if (w->comma)
+		putc_unlocked(',', w->out);
+	w->comma = true;
 }
 
-void json_open(struct json *j, const char *key, char bracket)
+void json_begin(struct json_writer *w, char bracket)
 {
-	begin(j, key);
-	putc(bracket, j->out);
-	j->comma = false;
+	begin_value(w);
+	putc_unlocked(bracket, w->out);
+	w->comma = false;
 }
 
-void json_close(struct json *j, char bracket)
+void json_end(struct json_writer *w, char bracket)
 {
-	putc(bracket, j->out);
-	j->comma = true;
+	putc_unlocked(bracket, w->out);
+	w->comma = true;
 }
 
-void json_newline(struct json *j)
+void json_key(struct json_writer *w, const char *key)
 {
-	if (j->comma)
-		putc(',', j->out);
-	putc('\n', j->out);
-	j->comma = false;
+	begin_value(w);
+	fprintf(w->out, "\"%s\":", key);
+	w->comma = false;
 }
 
-void json_string(struct json *j, const char *key, const char *s, size_t len)
+void json_string(struct json_writer *w, const char *s, size_t len)
 {
-	begin(j, key);
-	putc('"', j->out);
-	escape_json(j->out, s, len);
-	putc('"', j->out);
+	begin_value(w);
+	putc_unlocked('"', w->out);
+	escape_json(w->out, s, len);
+	putc_unlocked('"', w->out);
 }
 
-void json_text(struct json *j, const char *key, const char *s)
+void json_u64(struct json_writer *w, uint64_t v)
 {
-	json_string(j, key, s, strlen(s));
+	begin_value(w);
+	fprintf(w->out, "%" PRIu64, v);
 }
 
-void json_number(struct json *j, const char *key, uint64_t v)
+void json_bool(struct json_writer *w, bool v)
 {
-	begin(j, key);
-	fprintf(j->out, "%" PRIu64, v);
-}
-
-void json_bool(struct json *j, const char *key, bool v)
-{
-	begin(j, key);
-	fputs(v ? "true" : "false", j->out);
+	begin_value(w);
+	fputs(v ? "true" : "false", w->out);
 }

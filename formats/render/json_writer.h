@@ -1,16 +1,8 @@
 /*
- * JSON, written as it comes: no tree in memory, no recursion, any nesting.
+ * JSON as a stream: commas, quotes and escapes come by themselves, nesting is the caller's business.
  *
- *	struct json j = { .out = f };
- *	json_open(&j, NULL, '{');
- *	json_string(&j, "name", s, len);
- *	json_open(&j, "list", '[');
- *	json_number(&j, NULL, 7);
- *	json_close(&j, ']');
- *	json_close(&j, '}');
- *
- * key is NULL inside an array and at the top; keys are ours and are not escaped, strings are. Whether a
- * write failed is asked once, at the end, with ferror(out).
+ *	struct json_writer w = { .out = out };
+ *	json_begin(&w, '{');  json_key(&w, "name");  json_string(&w, s, len);  json_end(&w, '}');
  */
 #pragma once
 
@@ -19,16 +11,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
-struct json {
+struct json_writer {
 	FILE *out;
-	bool comma;			/* something stands before the next value */
+	bool comma;			/* a value stands before: the next one needs a comma */
 };
 
-void json_open(struct json *j, const char *key, char bracket);
-void json_close(struct json *j, char bracket);
-void json_newline(struct json *j);	/* the next value begins on a line of its own */
-
-void json_string(struct json *j, const char *key, const char *s, size_t len);
-void json_text(struct json *j, const char *key, const char *s);
-void json_number(struct json *j, const char *key, uint64_t v);
-void json_bool(struct json *j, const char *key, bool v);
+void json_begin(struct json_writer *w, char bracket);	/* '{' or '[' */
+void json_end(struct json_writer *w, char bracket);	/* '}' or ']' */
+void json_key(struct json_writer *w, const char *key);	/* our own words: not escaped */
+void json_string(struct json_writer *w, const char *s, size_t len);
+void json_u64(struct json_writer *w, uint64_t v);
+void json_bool(struct json_writer *w, bool v);

@@ -1,6 +1,6 @@
-#include "formats/render/renderer.h"
-
 #include <string.h>
+
+#include "formats/render/renderer.h"
 
 extern const struct renderer renderer_svg, renderer_collapse, renderer_csv, renderer_json, renderer_text;
 
@@ -10,8 +10,9 @@ const struct renderer *const renderers[] = {
 
 const struct renderer *renderer_find(const char *name)
 {
-	for (const struct renderer *const *r = renderers; *r; r++)
-		if (!strcmp((*r)->name, name))
-			return *r;
+	for (size_t i = 0; renderers[i]; i++) {
+		if (!strcmp(renderers[i]->name, name))
+			return renderers[i];
+	}
 	return NULL;
 }

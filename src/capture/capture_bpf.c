@@ -185,27 +185,28 @@ struct walk_totals *capture_bpf_totals(struct capture_bpf *b)
 	return &b->skel->bss->totals;
 }
 
-int capture_bpf_cpus(const struct capture_bpf *b)
+int capture_bpf_counters(const struct capture_bpf *b, uint64_t out[COUNTERS])
 {
-	return b->nr_cpus;
-}
+	const struct bpf_map *map = b->skel->maps.sample_scratch;
+	size_t size = (bpf_map__value_size(map) + 7) & ~(size_t)7;	/* of each CPU's value */
+	uint32_t zero = 0;
+	uint8_t *values;
+	int err;
 
-int capture_bpf_counters(const struct capture_bpf *b, uint64_t out[COUNTERS], uint64_t *refused_per_cpu)
-{
-	uint64_t *v = calloc((size_t)b->nr_cpus, sizeof(*v));
-	int fd = bpf_map__fd(b->skel->maps.counters), err = 0;
-
-	if (!v)
+	memset(out, 0, COUNTERS * sizeof(*out));
+	if (bpf_map__fd(map) < 0)
+		return 0;	/* no sampler */
+	values = calloc((size_t)b->nr_cpus, size);
+	if (!values)
 		return -ENOMEM;
-	for (uint32_t which = 0; which < COUNTERS && !err; which++) {
-		out[which] = 0;
-		err = bpf_map_lookup_elem(fd, &which, v) ? -errno : 0;
-		for (int cpu = 0; cpu < b->nr_cpus; cpu++) {
-			out[which] += v[cpu];
-			if (which == COUNTER_RING_FULL && refused_per_cpu)
-				refused_per_cpu[cpu] = v[cpu];
-		}
+	err = bpf_map_lookup_elem(bpf_map__fd(map), &zero, values) ? -errno : 0;
+	for (int cpu = 0; cpu < b->nr_cpus && !err; cpu++) {
+		uint64_t counters[COUNTERS];	/* the first member of struct gather */
+
+		memcpy(counters, values + (size_t)cpu * size, sizeof(counters));
+		for (int i = 0; i < COUNTERS; i++)
+			out[i] += counters[i];
 	}
-	free(v);
+	free(values);
 	return err;
 }

@@ -41,6 +41,5 @@ struct bpf_program *capture_bpf_snapshot(struct capture_bpf *b);
 int capture_bpf_ring(const struct capture_bpf *b);
 struct walk_totals *capture_bpf_totals(struct capture_bpf *b);
 
-/* Sums over all CPUs, and each CPU's refused records when per_cpu is not NULL (nr_cpus values). */
-int capture_bpf_counters(const struct capture_bpf *b, uint64_t out[COUNTERS], uint64_t *refused_per_cpu);
-int capture_bpf_cpus(const struct capture_bpf *b);
+/* Sums over all CPUs; zeroes when there is no sampler. */
+int capture_bpf_counters(const struct capture_bpf *b, uint64_t out[COUNTERS]);

@@ -308,7 +308,7 @@ static int report_losses(struct recorder *r)
 {
 	struct unwind_loader_stats loader = { 0 };
 	uint64_t c[COUNTERS], now = now_ns();
-	int err = capture_bpf_counters(r->bpf, c, NULL);
+	int err = capture_bpf_counters(r->bpf, c);
 	uint64_t totals[LOSS_CAUSES] = { 0 };
 
 	if (r->loader)

@@ -162,22 +162,23 @@ static int add_binary(struct tables *t, const struct rec_binary *r)
 static int add_node(struct tables *t, const struct rec_node *r)
 {
 	const struct table_node *parent;
+	uint32_t depth, outermost;
 	struct table_node *n;
 	void *row;
 	int err;
 
-	if (r->parent >= r->id) {	/* would be a cycle */
+	parent = tables_find_node(t, r->parent);
+	depth = parent ? parent->depth + 1 : 1;
+	outermost = parent ? parent->outermost : r->frame;
+	if (r->parent >= r->id || depth > TABLES_MAX_DEPTH) {	/* a parent not before its child: a cycle */
 		t->refused++;
 		return 0;
 	}
 	err = column_row(t, &t->nodes, sizeof(*n), r->id, &row);
 	n = row;
-	if (err || n->outermost)
+	if (err || n->depth)
 		return err;
-	parent = tables_find_node(t, r->parent);
-	n->parent = r->parent;
-	n->frame = r->frame;
-	n->outermost = parent && parent->outermost ? parent->outermost : r->frame;
+	*n = (struct table_node){ r->parent, r->frame, outermost, depth };
 	t->nodes.count++;
 	return 0;
 }
@@ -273,7 +274,7 @@ const struct table_node *tables_find_node(const struct tables *t, uint32_t id)
 {
 	const struct table_node *n = column_find(&t->nodes, sizeof(*n), id);
 
-	return n && n->frame ? n : NULL;
+	return n && n->depth ? n : NULL;
 }
 
 const struct table_symbol *tables_find_symbol(const struct tables *t, uint32_t frame)

@@ -32,10 +32,13 @@ const struct rec_frame *tables_find_frame(const struct tables *t, uint32_t id);
 const struct rec_func *tables_find_func(const struct tables *t, uint32_t id);
 const struct rec_event *tables_find_event(const struct tables *t, uint32_t id);
 
+#define TABLES_MAX_DEPTH 8192		/* deeper nodes are refused; a recording stops at 1024 */
+
 struct table_node {
 	uint32_t parent;		/* < the node's id; 0: none */
 	uint32_t frame;
 	uint32_t outermost;		/* the frame at the far end of this stack */
+	uint32_t depth;			/* frames up to there, 1 .. TABLES_MAX_DEPTH */
 };
 const struct table_node *tables_find_node(const struct tables *t, uint32_t id);
 

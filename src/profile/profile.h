@@ -51,4 +51,7 @@ struct profile {
 	struct profile_facts facts;
 };
 
+/* NULL is fine. The strings of facts live in names. */
+void profile_free(struct profile *p);
+
 const char *profile_name(const struct profile *p, uint32_t name);

@@ -7,9 +7,10 @@
 #include "src/base/array.h"
 #include "src/model/tables.h"
 
-/* More are no longer read by anybody, and a trace may hold any number. */
+/* More are no longer read by anybody, and a trace may hold any number, of any size. */
 #define MAX_NOTES 1000
 #define MAX_METAS 10000
+#define MAX_TEXT_BYTES (16u << 20)
 
 void receipts_init(struct receipts *r)
 {
@@ -42,13 +43,21 @@ bool loss_is_samples(unsigned cause)
 	return false;
 }
 
+static bool has_room(struct receipts *r, size_t len)
+{
+	if (len > MAX_TEXT_BYTES - r->text_bytes)
+		return false;
+	r->text_bytes += len;
+	return true;
+}
+
 static int add_meta(struct receipts *r, uint32_t segment, const struct rec_meta *m)
 {
 	size_t key_len = strlen(m->key);
 	struct report_meta_item *item;
 	char *copy;
 
-	if (r->nr_metas >= MAX_METAS)
+	if (r->nr_metas >= MAX_METAS || !has_room(r, key_len + m->len))
 		return 0;
 	copy = malloc(key_len + 1 + m->len + 1);
 	item = copy ? array_push(&r->metas, &r->nr_metas, &r->cap_metas) : NULL;
@@ -69,7 +78,7 @@ static int add_note(struct receipts *r, uint32_t segment, const struct rec_note 
 	struct report_note *note;
 	char *copy;
 
-	if (r->nr_notes >= MAX_NOTES)
+	if (r->nr_notes >= MAX_NOTES || !has_room(r, n->len))
 		return 0;
 	copy = malloc(n->len + 1);
 	note = copy ? array_push(&r->notes, &r->nr_notes, &r->cap_notes) : NULL;

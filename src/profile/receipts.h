@@ -69,6 +69,7 @@ struct receipts {
 	struct report_end_place *places;
 	size_t nr_places, cap_places;
 	struct hash_index place_index;
+	size_t text_bytes;		/* of metas and notes */
 };
 
 void receipts_init(struct receipts *r);

@@ -161,7 +161,7 @@ static void sum_up(struct report *rep)
 	struct report_info *info = &rep->receipts.info;
 
 	info->status = *trace_reader_status(rep->reader);
-	info->nr_segments = (uint32_t)rep->nr_segments;
+	info->nr_segments = info->status.nr_segments;
 	for (size_t i = 0; i < rep->nr_segments; i++)
 		sum_segment(info, &rep->segments[i]);
 	if (rep->query)
@@ -175,6 +175,7 @@ int report_open(const char *path, const struct query *query, struct report **rp)
 	struct report *rep = calloc(1, sizeof(*rep));
 	int err = rep ? 0 : -ENOMEM;
 
+	*rp = NULL;
 	if (err)
 		return fail(err, "%s", path);
 	receipts_init(&rep->receipts);
@@ -275,7 +276,7 @@ bool report_is_incomplete(const struct report *rep)
 
 bool report_has_loss(const struct report *rep)
 {
-	return rep->receipts.info.lost_all || report_is_incomplete(rep);
+	return rep->receipts.info.lost_samples || report_is_incomplete(rep);
 }
 
 const char *report_warning(const struct report *rep)

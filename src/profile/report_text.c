@@ -1,6 +1,5 @@
 #include "src/profile/report_text.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,19 +24,52 @@ static __attribute__((format(printf, 2, 3))) void put(struct text *t, const char
 		t->len += (size_t)n < t->size - t->len ? (size_t)n : t->size - t->len - 1;
 }
 
-static void put_losses(struct text *t, const struct report_info *info)
-{
-	const char *sep = " (";
+#define COUNT_MAX 32
 
-	put(t, "%" PRIu64 " lost", info->lost_all);
+/* "1,234,567" */
+static const char *count_text(uint64_t n, char buf[COUNT_MAX])
+{
+	char *p = buf + COUNT_MAX - 1;
+
+	*p = 0;
+	for (int digits = 1;; digits++) {
+		*--p = (char)('0' + n % 10);
+		n /= 10;
+		if (!n)
+			return p;
+		if (digits % 3 == 0)
+			*--p = ',';
+	}
+}
+
+/* "ring-full 7, throttled 2": the losses that are counts of samples, or those that are not. */
+static void put_causes(struct text *t, const struct report_info *info, bool of_samples)
+{
+	const char *sep = "";
+	char n[COUNT_MAX];
+
 	for (unsigned cause = 0; cause <= LOSS_CAUSES; cause++) {
-		if (!info->lost[cause])
+		if (!info->lost[cause] || loss_is_samples(cause) != of_samples)
 			continue;
-		put(t, "%s%s %" PRIu64, sep, cause < LOSS_CAUSES ? loss_cause_name(cause) : "other",
-		    info->lost[cause]);
+		put(t, "%s%s %s", sep, cause < LOSS_CAUSES ? loss_cause_name(cause) : "other",
+		    count_text(info->lost[cause], n));
 		sep = ", ";
 	}
-	put(t, ")");
+}
+
+static void put_losses(struct text *t, const struct report_info *info)
+{
+	char n[COUNT_MAX];
+
+	if (info->lost_samples) {
+		put(t, "%s sample%s lost (", count_text(info->lost_samples, n), info->lost_samples == 1 ? "" : "s");
+		put_causes(t, info, true);
+		put(t, ")");
+	}
+	if (info->lost_all > info->lost_samples) {
+		put(t, "%slost besides: ", t->len ? "; " : "");
+		put_causes(t, info, false);
+	}
 }
 
 void report_warning_text(const struct report_info *info, char *out, size_t size)
@@ -45,13 +77,14 @@ void report_warning_text(const struct report_info *info, char *out, size_t size)
 	const struct trace_status *st = &info->status;
 	struct text t = { out, size, 0 };
 	uint32_t unfinished = info->nr_segments - info->nr_ended;
+	char n[COUNT_MAX];
 
 	out[0] = 0;
 	if (info->lost_all)
 		put_losses(&t, info);
 	if (st->bad_chunks)
-		put(&t, "%s%" PRIu64 " of %" PRIu64 " chunks damaged", t.len ? "; " : "", st->bad_chunks,
-		    st->chunks > st->bad_chunks ? st->chunks : st->chunks + st->bad_chunks);
+		put(&t, "%s%s chunk%s damaged", t.len ? "; " : "", count_text(st->bad_chunks, n),
+		    st->bad_chunks == 1 ? "" : "s");
 	if (st->truncated)
 		put(&t, "%sthe file was cut short", t.len ? "; " : "");
 	else if (unfinished && info->nr_segments > 1)
@@ -59,7 +92,7 @@ void report_warning_text(const struct report_info *info, char *out, size_t size)
 	else if (unfinished)
 		put(&t, "%sthe recording was not finished", t.len ? "; " : "");
 	if (info->refused)
-		put(&t, "%s%" PRIu64 " impossible definitions refused", t.len ? "; " : "", info->refused);
+		put(&t, "%s%s impossible definitions refused", t.len ? "; " : "", count_text(info->refused, n));
 }
 
 static void put_event(struct text *t, const struct tables *tables, const struct rec_event *e)

@@ -6,7 +6,7 @@
 struct report;
 struct report_info;
 
-/* "9 lost (ring-full 7, throttled 2); 1 of 20 chunks damaged; no END record: ..."; "" when all is well. */
+/* "9 samples lost (ring-full 7, throttled 2); 1 chunk damaged; the file was cut short"; "" when all is well. */
 void report_warning_text(const struct report_info *info, char *out, size_t size);
 
 /* "cpu-clock 99 Hz, snapshot": the event sources of all recordings, each once. */

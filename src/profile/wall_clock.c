@@ -15,15 +15,14 @@ void wall_clock_release(struct wall_clock *c)
 
 int wall_clock_add(struct wall_clock *c, const struct rec_clock *rec)
 {
-	size_t at = c->nr;
+	struct wall_mark *m;
 
-	if (!array_push(&c->v, &c->nr, &c->cap))
+	if (c->nr && rec->mono_ns < c->v[c->nr - 1].mono_ns)
+		return 0;		/* no recorder writes that, and sorting it in could take for ever */
+	m = array_push(&c->v, &c->nr, &c->cap);
+	if (!m)
 		return -ENOMEM;
-	while (at && c->v[at - 1].mono_ns > rec->mono_ns) {
-		c->v[at] = c->v[at - 1];
-		at--;
-	}
-	c->v[at] = (struct wall_mark){ rec->mono_ns, (int64_t)(rec->real_ns - rec->mono_ns) };
+	*m = (struct wall_mark){ rec->mono_ns, (int64_t)(rec->real_ns - rec->mono_ns) };
 	return 0;
 }
 

@@ -17,7 +17,7 @@ struct wall_clock {
 };
 
 void wall_clock_release(struct wall_clock *c);
-int wall_clock_add(struct wall_clock *c, const struct rec_clock *rec);	/* in any order; 0 or -ENOMEM */
+int wall_clock_add(struct wall_clock *c, const struct rec_clock *rec);	/* 0 or -ENOMEM; one from before the last is ignored */
 
 /* By the mark nearest to it; the monotonic time itself when there is none. */
 uint64_t wall_clock_real(const struct wall_clock *c, uint64_t mono_ns);

@@ -16,9 +16,9 @@
 #define MAX_LINK 4096
 #define MAX_CRC_BYTES (1ull << 30)
 
-static int open_regular(const char *path)
+static int open_regular(const char *path, int flags)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
 	struct stat st;
 
 	if (fd < 0)
@@ -36,7 +36,7 @@ static bool same_build_id(const struct elf_image *img, int fd)
 
 	if (elf_image_open(fd, &debug))
 		return false;
-	same = debug->build_id_len == img->build_id_len &&
+	same = img->build_id_len && debug->build_id_len == img->build_id_len &&
 	       !memcmp(debug->build_id, img->build_id, img->build_id_len);
 	elf_image_close(debug);
 	return same;
@@ -52,7 +52,7 @@ static int by_build_id(const struct elf_image *img)
 	for (int i = 1; i < img->build_id_len; i++)
 		n += snprintf(path + n, sizeof(path) - (size_t)n, "%02x", img->build_id[i]);
 	snprintf(path + n, sizeof(path) - (size_t)n, ".debug");
-	fd = open_regular(path);
+	fd = open_regular(path, 0);
 	if (fd >= 0 && !same_build_id(img, fd)) {
 		close(fd);
 		fd = -ENOENT;
@@ -60,7 +60,7 @@ static int by_build_id(const struct elf_image *img)
 	return fd;
 }
 
-/* CRC-32 of the whole file (the one of zlib, as GDB's manual describes). */
+/* CRC-32 of the whole file: the one of zlib. Bounded, because the file may be anybody's. */
 static bool has_crc(int fd, uint32_t want)
 {
 	uint8_t buf[65536];
@@ -72,17 +72,18 @@ static bool has_crc(int fd, uint32_t want)
 		crc = crc32(crc, buf, (uInt)n);
 		at += (uint64_t)n;
 	}
-	return !n && crc == want;
+	return !n && crc == want;	/* a larger file left the loop with n > 0 */
 }
 
+/* Links lead into directories that may belong to the profiled user: no symbolic link to somebody else's file. */
 static int try_link(const struct elf_image *img, const char *dir, const char *sub, const char *name, uint32_t crc)
 {
-	char path[PATH_MAX];
+	char path[2 * PATH_MAX];
 	int fd;
 
 	if (snprintf(path, sizeof(path), "%s%s/%s", dir, sub, name) >= (int)sizeof(path))
 		return -ENOENT;
-	fd = open_regular(path);
+	fd = open_regular(path, strncmp(path, DEBUG_ROOT, strlen(DEBUG_ROOT)) ? O_NOFOLLOW : 0);
 	if (fd >= 0 && !(img->build_id_len ? same_build_id(img, fd) : has_crc(fd, crc))) {
 		close(fd);
 		fd = -ENOENT;
@@ -99,7 +100,7 @@ static int by_link(struct elf_image *img, const char *path)
 	void *link;
 	int fd = -ENOENT;
 
-	if (path[0] != '/' || elf_image_section(img, ".gnu_debuglink", &s) || s.size < 8 ||
+	if (!path || path[0] != '/' || elf_image_section(img, ".gnu_debuglink", &s) || s.size < 8 ||
 	    elf_image_read(img, s.offset, s.size, MAX_LINK, &link))
 		return -ENOENT;
 	name_len = strnlen(link, s.size - 4);

@@ -2,77 +2,289 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "src/base/array.h"
+#include "src/base/bytes.h"
 #include "src/base/io.h"
-#include "src/elf/elf_image.h"
 #include "src/model/record.h"
 #include "src/symbolize/debug_files.h"
-#include "src/symbolize/symbol_builder.h"
+#include "src/symbolize/symbol_set.h"
 
-/* How far back a symbol may begin that still covers an address behind shorter ones. */
-#define LOOK_BACK 16
+#define MAX_TABLE_BYTES (1ull << 30)
+#define READ_SYMBOLS 2048
+#define NAME_CHUNK 256
+#define MAX_ALIASES 64		/* of one address that are looked at */
 
-struct elf_symbols {
-	struct sym *v;
-	size_t nr;
-	struct name_source names[NAME_SOURCES];
-	uint32_t flags;
+static const char *const known_names[] = { "_init", "_fini", "_start" };
+enum { KNOWN_INIT, KNOWN_FINI, KNOWN_START };
+
+struct name_bytes {			/* a string table in a file or in memory */
+	int fd;
+	const uint8_t *data;
+	uint64_t offset, size;
 };
 
-static int load_image(const struct elf_symbols_source *src, struct elf_image **imgp)
+struct elf_symbols {
+	struct elf_sym *v;
+	size_t nr;
+	uint64_t base;
+	struct name_bytes names[NAME_TABLES];
+	int debug_fd;			/* own; -1: no debug file is used */
+	uint32_t flags;
+	bool whole, is_go;
+};
+
+/* ---- loading ---- */
+
+static void read_symbol(const struct elf_image *img, const uint8_t *p, Elf64_Sym *out)
 {
-	return src->fd >= 0 ? elf_image_open(src->fd, imgp) : elf_image_open_memory(src->data, src->len, imgp);
+	Elf32_Sym narrow;
+
+	if (img->is64) {
+		memcpy(out, p, sizeof(*out));
+		return;
+	}
+	memcpy(&narrow, p, sizeof(narrow));
+	*out = (Elf64_Sym){ .st_name = narrow.st_name, .st_info = narrow.st_info, .st_shndx = narrow.st_shndx,
+			    .st_value = narrow.st_value, .st_size = narrow.st_size };
+	if (img->machine == EM_ARM)
+		out->st_value &= ~1ull;		/* the bit says Thumb */
 }
 
-/* Symbols that were stripped into a file of their own. False: there is none. */
-static bool add_debug_file(struct symbol_builder *b, struct elf_image *img, const char *path)
+static bool is_code_section(struct elf_image *img, uint32_t index)
 {
-	int fd = debug_file_open(img, path);
-	struct elf_image *debug;
-	bool found = false;
+	struct elf_section sec;
 
-	if (fd < 0)
-		return false;
-	if (!elf_image_open(fd, &debug)) {
-		found = symbol_builder_add_table(b, debug, fd, ".symtab", NAMES_SYMTAB) > 0;
-		elf_image_close(debug);
+	return !elf_image_section_at(img, index, &sec) && (sec.flags & SHF_EXECINSTR);
+}
+
+static int add_symbol(struct symbol_set *set, const Elf64_Sym *sym, enum name_table table)
+{
+	uint8_t type = ELF64_ST_TYPE(sym->st_info), bind = ELF64_ST_BIND(sym->st_info);
+	enum symbol_rank rank = RANK_GLOBAL;
+
+	if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE)
+		return 0;
+	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || !sym->st_name)
+		return 0;
+	/* Assembly without .type; but tables and ends of sections look the same. */
+	if (type == STT_NOTYPE && !is_code_section(set->img, sym->st_shndx))
+		return 0;
+	if (type == STT_NOTYPE)
+		rank = RANK_LABEL;
+	else if (bind == STB_LOCAL)
+		rank = RANK_LOCAL;
+	else if (bind == STB_WEAK)
+		rank = RANK_WEAK;
+	return symbol_set_add(set, sym->st_value, type == STT_NOTYPE ? 0 : sym->st_size, rank, table, sym->st_name);
+}
+
+/* Adds to set the functions of a symbol table of img. skip: those whose address has a symbol in set already. */
+static int add_table(struct symbol_set *set, struct elf_image *img, const char *name, enum name_table table, bool skip)
+{
+	size_t entry = img->is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym), known = set->nr;
+	uint8_t buf[READ_SYMBOLS * sizeof(Elf64_Sym)];
+	struct elf_section sec;
+	int err = elf_image_section(img, name, &sec);
+	uint64_t size = sec.size < MAX_TABLE_BYTES ? sec.size : MAX_TABLE_BYTES;
+
+	for (uint64_t at = 0; !err && at + entry <= size; at += READ_SYMBOLS * entry) {
+		uint64_t left = size - at, want = left < READ_SYMBOLS * entry ? left : READ_SYMBOLS * entry;
+		long n = elf_image_pread(img, buf, want, sec.offset + at);
+
+		for (long i = 0; !err && (i + 1) * (long)entry <= n; i++) {
+			Elf64_Sym sym;
+			size_t after;
+
+			read_symbol(img, buf + i * (long)entry, &sym);
+			after = skip ? symbol_set_after(set->v, known, (uint32_t)(sym.st_value - set->base)) : 0;
+			if (after && set->v[after - 1].addr + set->base == sym.st_value)
+				continue;
+			err = add_symbol(set, &sym, table);
+		}
+		if (n < (long)want)
+			break;		/* the file ends here */
 	}
-	close(fd);
-	return found;
+	return err == -EFBIG ? 0 : err;
+}
+
+static void keep_names(struct name_bytes *n, struct elf_image *img, const char *section, int fd, const void *data)
+{
+	struct elf_section table, strings;
+
+	if (elf_image_section(img, section, &table) || elf_image_section_at(img, table.link, &strings))
+		return;
+	*n = (struct name_bytes){ fd, data, strings.offset, strings.size };
+	if (n->offset > img->file_size)
+		n->size = 0;
+	else if (n->size > img->file_size - n->offset)
+		n->size = img->file_size - n->offset;
+}
+
+/* The .symtab of the file where symbols were moved to, else its own. -ENOENT: neither has one. */
+static int add_symtab(struct elf_symbols *s, struct symbol_set *set, const struct elf_symbols_source *src)
+{
+	struct elf_image *debug = NULL;
+	struct elf_section sec;
+	int err = -ENOENT;
+
+	s->debug_fd = src->fd >= 0 ? debug_file_open(set->img, src->path) : -1;
+	if (s->debug_fd >= 0 && !elf_image_open(s->debug_fd, &debug)) {
+		if (!elf_image_section(debug, ".debug_info", &sec))
+			s->flags |= BINARY_HAS_DEBUGINFO;
+		err = add_table(set, debug, ".symtab", NAMES_SYMTAB, false);
+		if (!err)
+			keep_names(&s->names[NAMES_SYMTAB], debug, ".symtab", s->debug_fd, NULL);
+	}
+	elf_image_close(debug);
+	if (err != -ENOENT)
+		return err;
+	err = add_table(set, set->img, ".symtab", NAMES_SYMTAB, false);
+	keep_names(&s->names[NAMES_SYMTAB], set->img, ".symtab", src->fd, src->data);
+	return err;
+}
+
+static void set_flags(struct elf_symbols *s, struct elf_image *img)
+{
+	static const struct { const char *section; uint32_t flag; } marks[] = {
+		{ ".debug_info", BINARY_HAS_DEBUGINFO }, { ".gnu_debuglink", BINARY_HAS_DEBUGLINK },
+	};
+	struct elf_section sec;
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		if (!elf_image_section(img, marks[i].section, &sec))
+			s->flags |= marks[i].flag;
+	if (elf_image_section(img, ".symtab", &sec))
+		s->flags |= BINARY_STRIPPED;
+	if (img->eh_frame_hdr_size)
+		s->flags |= BINARY_HAS_UNWIND_TABLE;
+	s->is_go = !elf_image_section(img, ".gopclntab", &sec) || !elf_image_section(img, ".go.buildinfo", &sec);
+}
+
+/*
+ * Size of the C library's start code at e_entry, or 0 when it is something else: libraries have entries too.
+ * Both glibc and musl begin by clearing the frame pointer (and the link register).
+ */
+static uint64_t start_code_size(struct elf_image *img, uint64_t entry)
+{
+	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa }, clear_ebp[] = { 0x31, 0xed };
+	uint64_t offset, left;
+	uint8_t code[64] = { 0 };
+	const uint8_t *p = code, *hlt;
+	uint32_t first, second;
+
+	if (elf_image_offset_of(img, entry, &offset, &left) || elf_image_pread(img, code, sizeof(code), offset) < 32)
+		return 0;
+	if (img->machine == EM_AARCH64) {
+		memcpy(&first, code, 4);
+		memcpy(&second, code + 4, 4);
+		return first == 0xd280001d || (first == 0xd503245f && second == 0xd280001d) ? 52 : 0;
+	}
+	if (img->machine != EM_X86_64)
+		return 0;
+	p += memcmp(p, endbr, sizeof(endbr)) ? 0 : sizeof(endbr);
+	p += *p == 0x48;
+	if (memcmp(p, clear_ebp, sizeof(clear_ebp)))
+		return 0;
+	hlt = memchr(code, 0xf4, 48);	/* behind the call that does not return */
+	return hlt ? (uint64_t)(hlt + 1 - code) : 32;
+}
+
+static int add_known(struct symbol_set *set, uint64_t addr, uint64_t size, int known)
+{
+	if (!size || symbol_set_covers(set, addr))
+		return 0;
+	return symbol_set_add(set, addr, size, RANK_SECTION, NAMES_KNOWN, (uint64_t)known);
+}
+
+/* What a stripped file still gives away. */
+static int add_known_places(struct symbol_set *set)
+{
+	struct elf_image *img = set->img;
+	struct elf_section sec;
+	uint64_t entry = 0;
+	int err = 0;
+
+	symbol_set_sort(set);
+	if (elf_image_pread(img, &entry, img->is64 ? 8 : 4, offsetof(Elf64_Ehdr, e_entry)) > 0)
+		err = add_known(set, entry, start_code_size(img, entry), KNOWN_START);
+	symbol_set_sort(set);
+	if (!err && !elf_image_section(img, ".init", &sec))
+		err = add_known(set, sec.addr, sec.size, KNOWN_INIT);
+	symbol_set_sort(set);
+	if (!err && !elf_image_section(img, ".fini", &sec))
+		err = add_known(set, sec.addr, sec.size, KNOWN_FINI);
+	return err == -EFBIG ? 0 : err;
+}
+
+static int add_go(struct elf_symbols *s, struct symbol_set *set, const struct elf_symbols_source *src)
+{
+	struct name_bytes *n = &s->names[NAMES_GO];
+	int err;
+
+	n->fd = src->fd;
+	n->data = src->data;
+	err = go_symbols_add(set, &n->offset, &n->size);
+	s->whole |= !err;
+	return err == -ENOMEM ? err : 0;
+}
+
+static int add_all(struct elf_symbols *s, struct symbol_set *set, const struct elf_symbols_source *src)
+{
+	int err = add_symtab(s, set, src);
+
+	s->whole = !err && set->nr;
+	if (err == -ENOENT)
+		err = 0;
+	if (!err && !s->whole && s->is_go)
+		err = add_go(s, set, src);
+	symbol_set_sort(set);
+	if (!err)
+		err = add_table(set, set->img, ".dynsym", NAMES_DYNSYM, true);
+	keep_names(&s->names[NAMES_DYNSYM], set->img, ".dynsym", src->fd, src->data);
+	if (!err || err == -ENOENT)
+		err = add_known_places(set);
+	symbol_set_sort(set);
+	if (!err)
+		err = plt_symbols_add(set);
+	return err;
+}
+
+static int load(struct elf_symbols *s, struct elf_image *img, const struct elf_symbols_source *src)
+{
+	struct symbol_set set;
+	struct elf_sym *less;
+	int err;
+
+	symbol_set_init(&set, img);
+	set_flags(s, img);
+	err = add_all(s, &set, src);
+	if (err) {
+		free(set.v);
+		return err;
+	}
+	symbol_set_finish(&set);
+	less = set.nr ? realloc(set.v, set.nr * sizeof(*set.v)) : NULL;
+	s->v = less ? less : set.v;
+	s->nr = set.nr;
+	s->base = set.base;
+	return 0;
 }
 
 int elf_symbols_load(const struct elf_symbols_source *src, struct elf_symbols **sp)
 {
 	struct elf_symbols *s = calloc(1, sizeof(*s));
-	struct symbol_builder b;
-	struct elf_section debug_info;
-	struct elf_image *img;
+	struct elf_image *img = NULL;
 	int err;
 
 	if (!s)
 		return -ENOMEM;
-	err = load_image(src, &img);
-	if (err) {
-		free(s);
-		return err;
-	}
-	symbol_builder_init(&b, img);
-	if (symbol_builder_add_table(&b, img, src->fd, ".symtab", NAMES_SYMTAB) <= 0) {
-		s->flags |= BINARY_STRIPPED;
-		if (add_debug_file(&b, img, src->path ? src->path : ""))
-			s->flags = BINARY_HAS_DEBUGLINK;
-	}
-	if (!elf_image_section(img, ".debug_info", &debug_info))
-		s->flags |= BINARY_HAS_DEBUGINFO;
-	symbol_builder_add_table(&b, img, src->fd, ".dynsym", NAMES_DYNSYM);
-	symbol_builder_add_sections(&b);
-	err = symbol_builder_finish(&b, &s->v, &s->nr, s->names);
-	symbol_builder_release(&b);
+	s->debug_fd = -1;
+	err = src->fd >= 0 ? elf_image_open(src->fd, &img) : elf_image_open_memory(src->data, src->len, &img);
+	if (!err)
+		err = load(s, img, src);
 	elf_image_close(img);
 	if (err)
 		elf_symbols_free(s);
@@ -85,43 +297,127 @@ void elf_symbols_free(struct elf_symbols *s)
 {
 	if (!s)
 		return;
-	for (int i = 0; i < NAME_SOURCES; i++)
-		name_source_release(&s->names[i]);
+	if (s->debug_fd >= 0)
+		close(s->debug_fd);
 	free(s->v);
 	free(s);
 }
 
-/* Index of the last symbol that starts at or before addr, or -1. */
-static long last_before(const struct elf_symbols *s, uint64_t addr)
+/* ---- finding ---- */
+
+/* Reads a name into buf[ELF_SYMBOL_NAME_MAX]; an empty one when there is none. */
+static void read_name(const struct elf_symbols *s, const struct elf_sym *sym, char *buf)
 {
-	size_t lo = 0, hi = s->nr;
+	const struct name_bytes *n = &s->names[sym->table];
+	size_t have = 0;
 
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (s->v[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
+	buf[0] = 0;
+	if (sym->table == NAMES_KNOWN) {
+		strcpy(buf, known_names[sym->name]);
+		return;
 	}
-	return (long)lo - 1;
+	while (have < ELF_SYMBOL_NAME_MAX - 1) {
+		uint64_t at = (uint64_t)sym->name + have, left = at < n->size ? n->size - at : 0;
+		size_t want = ELF_SYMBOL_NAME_MAX - 1 - have;
+		ssize_t got = 0;
+
+		want = want < NAME_CHUNK ? want : NAME_CHUNK;
+		want = want < left ? want : (size_t)left;
+		if (want && n->data)
+			memcpy(buf + have, n->data + n->offset + at, got = (ssize_t)want);
+		else if (want)
+			got = io_pread(n->fd, buf + have, want, n->offset + at);
+		if (got <= 0)
+			break;
+		if (memchr(buf + have, 0, (size_t)got))
+			return;
+		have += (size_t)got;
+	}
+	buf[have] = 0;
+}
+
+/* Of two names for one address the one a programmer would write: write, not __write or __GI___libc_write. */
+static bool is_better(const struct elf_sym *a, const char *x, const struct elf_sym *b, const char *y)
+{
+	size_t xu = strspn(x, "_"), yu = strspn(y, "_"), xl = strcspn(x, "@"), yl = strcspn(y, "@");
+
+	if (!*x || !*y)
+		return *x;
+	if (xu != yu)
+		return xu < yu;
+	if (a->rank != b->rank)
+		return a->rank < b->rank;
+	return xl != yl ? xl < yl : strcmp(x, y) < 0;
+}
+
+static bool is_exported(const struct elf_sym *s)
+{
+	return s->rank <= RANK_WEAK;
+}
+
+/* Assembler's mapping symbols and local labels. */
+static bool is_no_name(const struct elf_sym *sym, const char *name)
+{
+	return !*name || (sym->rank == RANK_LABEL && (name[0] == '$' || name[0] == '.'));
+}
+
+/* Chooses among the symbols at the address of *at; they are sorted by rank. */
+static const struct elf_sym *choose_alias(const struct elf_symbols *s, const struct elf_sym *at, uint32_t addr,
+					  char *name)
+{
+	const struct elf_sym *best = NULL, *end;
+	char other[ELF_SYMBOL_NAME_MAX];
+
+	while (at > s->v && at[-1].addr == at->addr)
+		at--;
+	end = s->v + s->nr;
+	if (end - at > MAX_ALIASES)
+		end = at + MAX_ALIASES;
+	for (const struct elf_sym *a = at; a < end && a->addr == at->addr; a++) {
+		if (addr - a->addr >= a->size)
+			continue;
+		if (best && is_exported(a) != is_exported(best))
+			break;
+		if (best && !is_exported(a) && a->rank != best->rank)
+			break;
+		read_name(s, a, other);
+		if (is_no_name(a, other) || (best && !is_better(a, other, best, name)))
+			continue;
+		best = a;
+		memcpy(name, other, strlen(other) + 1);
+	}
+	return best;
+}
+
+static void finish_name(char *name, bool is_plt)
+{
+	static const char suffix[] = "@plt";
+	char *version = name[0] ? strchr(name + 1, '@') : NULL;
+	size_t len = version ? (size_t)(version - name) : strlen(name);
+
+	if (is_plt && len > ELF_SYMBOL_NAME_MAX - sizeof(suffix))
+		len = ELF_SYMBOL_NAME_MAX - sizeof(suffix);
+	name[len] = 0;
+	if (is_plt)
+		memcpy(name + len, suffix, sizeof(suffix));
 }
 
 int elf_symbols_find(const struct elf_symbols *s, uint64_t addr, struct elf_symbol *out)
 {
-	long at = last_before(s, addr);
+	const struct elf_sym *sym = NULL;
+	uint32_t rel = (uint32_t)(addr - s->base);
 
-	for (long i = at; i >= 0 && i > at - LOOK_BACK; i--) {
-		const struct sym *sym = &s->v[i];
-
-		if (addr - sym->addr >= sym->size)
-			continue;
-		out->addr = sym->addr;
-		out->size = sym->size;
-		out->is_plt = sym->name >> NAME_SOURCE_SHIFT == NAMES_OWN_PLT;
-		return name_source_read(s->names, sym->name, out->name, sizeof(out->name));
-	}
-	return -ENOENT;
+	if (addr >= s->base && addr - s->base <= UINT32_MAX)
+		sym = symbol_set_covering(s->v, s->nr, rel);
+	if (sym)
+		sym = choose_alias(s, sym, rel, out->name);
+	if (!sym)
+		return -ENOENT;
+	out->addr = s->base + sym->addr;
+	out->size = sym->size;
+	out->is_plt = sym->rank == RANK_PLT;
+	finish_name(out->name, out->is_plt);
+	return 0;
 }
 
 size_t elf_symbols_count(const struct elf_symbols *s)
@@ -131,14 +427,20 @@ size_t elf_symbols_count(const struct elf_symbols *s)
 
 size_t elf_symbols_bytes(const struct elf_symbols *s)
 {
-	size_t n = sizeof(*s) + s->nr * sizeof(*s->v);
-
-	for (int i = 0; i < NAME_SOURCES; i++)
-		n += s->names[i].bytes ? s->names[i].size : 0;
-	return n;
+	return sizeof(*s) + s->nr * sizeof(*s->v);
 }
 
 uint32_t elf_symbols_flags(const struct elf_symbols *s)
 {
 	return s->flags;
+}
+
+bool elf_symbols_is_whole(const struct elf_symbols *s)
+{
+	return s->whole;
+}
+
+bool elf_symbols_is_go(const struct elf_symbols *s)
+{
+	return s->is_go;
 }

@@ -52,6 +52,9 @@ size_t symbol_set_after(const struct elf_sym *v, size_t nr, uint32_t addr);
 const struct elf_sym *symbol_set_covering(const struct elf_sym *v, size_t nr, uint32_t addr);
 bool symbol_set_covers(const struct symbol_set *s, uint64_t addr);
 
-/* plt_symbols.c: stubs of .plt, .plt.sec, .plt.got as NAME@plt. go_symbols.c: .gopclntab; *names: where names are. */
+/*
+ * plt_symbols.c: the stubs of .plt and its like; the set must be sorted. go_symbols.c: the functions of Go's
+ * .gopclntab, *names: where in the file their names are; -ENOENT: no such table, or one not understood.
+ */
 int plt_symbols_add(struct symbol_set *s);
 int go_symbols_add(struct symbol_set *s, uint64_t *names_offset, uint64_t *names_size);

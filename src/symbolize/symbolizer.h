@@ -31,7 +31,8 @@ struct symbol_source {
 	enum symbol_source_kind kind;
 	int fd;				/* SOURCE_ELF: ownership moves to the symbolizer; -1: cannot be opened */
 	const char *path;		/* as the process sees it: for .gnu_debuglink and for messages; copied */
-	const void *data;		/* SOURCE_MEMORY: borrowed until symbolizer_free */
+	const void *data;		/* SOURCE_MEMORY: borrowed until symbolizer_free; SOURCE_KERNEL: */
+					/* struct kernel_symbols, borrowed as long, or NULL: load our own */
 	size_t len;
 };
 
@@ -44,8 +45,11 @@ struct symbol {
 	uint64_t func_addr;		/* start of the function, same address space as the request's addr */
 };
 
+/* pool NULL: symbolizer_collect() does the work itself. */
 struct symbolizer *symbolizer_new(struct worker_pool *pool, const struct symbolizer_options *opts);
-void symbolizer_free(struct symbolizer *s);		/* NULL is fine; pending requests are forgotten */
+
+/* NULL is fine; pending requests are forgotten. The pool may be gone already, but not its finished jobs. */
+void symbolizer_free(struct symbolizer *s);
 
 /* binary: the caller's dense id, >= 1. 0 or -ENOMEM; the fd is taken in any case. */
 int symbolizer_add(struct symbolizer *s, uint32_t binary, const struct symbol_source *src);

@@ -1,22 +1,19 @@
 # shellcheck shell=bash
 #
 # What every live test sources first. A test is a bash script that needs root and BPF, takes less than a
-# minute and exits 0 (silent; V=1 prints its figures), 1 (each failed check on a line of its own) or 77 with
-# the reason. It gets a temporary directory in $T (and as working directory), and whatever it started is
-# killed when it ends.
+# minute and prints TAP, one line for each check, or exits 77 with the reason why it cannot run. It gets a
+# temporary directory in $T (and as working directory), and whatever it started is killed when it ends.
 #
 #	start NAME ARG...	a workload; waits for its "ready PID" line; sets PID, and READY to the rest of it
 #	sample|snapshot ARG...	probee with a time limit; sets RC; its stderr is in $T/err
 #	check WHAT COMMAND...	one assertion
 #
-# PROBEE is the binary under test, WORKLOADS the directory of the built workloads.
+# PROBEE is the binary under test (default .out/probee); workloads are built in OUT (default .out).
 set -u
 
 LIVE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 ROOT=$(cd "$LIVE/../.." && pwd)
 PROBEE=${PROBEE:-$ROOT/.out/probee}
-NAME=$(basename "$0")
-NAME=${NAME%.sh}
 TIME_LIMIT=${TIME_LIMIT:-40}
 T=
 PID= READY= RC=0
@@ -24,7 +21,7 @@ STARTED=()
 FAILED=0 CHECKS=0
 
 skip() {
-	echo "$NAME: SKIP: $*"
+	echo "$*"
 	exit 77
 }
 
@@ -41,7 +38,7 @@ cleanup() {
 [ -e /sys/kernel/btf/vmlinux ] || skip "kernel has no BTF"
 [ -x "$PROBEE" ] || skip "no binary at $PROBEE"
 PROBEE=$(readlink -f "$PROBEE")
-WORKLOADS=$("$ROOT/tests/workloads/build.sh" ${WORKLOADS:+"$WORKLOADS"}) || exit 1
+WORKLOADS=$("$ROOT/tests/workloads/build.sh" "${WORKLOADS:-${OUT:-$ROOT/.out}/workloads}") || exit 1
 T=$(mktemp -d "${TMPDIR:-/tmp}/probee-live.XXXXXX") || exit 1
 chmod 755 "$T"		# some tests read it as another user
 cd "$T" || exit 1
@@ -59,7 +56,7 @@ start() {
 	exec {fd}< <(exec "$prog" "$@")
 	STARTED+=($!)
 	if ! read -r -t 30 -u "$fd" word PID READY || [ "$word" != ready ]; then
-		echo "$NAME: FAIL: workload ${prog##*/} did not get ready"
+		check "workload ${prog##*/} gets ready" false
 		exit 1
 	fi
 	[ "$PID" = "${STARTED[-1]}" ] || STARTED+=("$PID")
@@ -104,32 +101,30 @@ csv() {
 	"$PROBEE" report "$@" --csv 2>>"$T/err" || echo "report $1 --csv: exit $?" >>"$T/report-failed"
 }
 
-stacks() { /usr/bin/env python3 -S "$LIVE/stacks.py" "$@"; }
+stacks() { python3 -S "$LIVE/stacks.py" "$@"; }
 
 # --- assertions
 
-failed() {
-	FAILED=$((FAILED + 1))
-	echo "$NAME: FAIL: $*"
-	if [ -s "$T/err" ]; then
-		sed "s/^/$NAME:     stderr: /" "$T/err" | head -5
-	fi
-}
-
-say() {
-	[ -z "${V:-}" ] || echo "$NAME: $*"
-}
-
-# check WHAT COMMAND...: what COMMAND prints is the detail of a failure, and a figure with V=1.
+# check WHAT COMMAND...: what COMMAND prints is the figure of a pass and the reason of a failure.
 check() {
 	local what=$1 out
 	shift
 	CHECKS=$((CHECKS + 1))
 	if out=$("$@" 2>&1); then
-		say "ok: $what${out:+ ($out)}"
-	else
-		failed "$what${out:+: $out}"
+		echo "ok $CHECKS - $what${out:+ (${out//$'\n'/ })}"
+		return
 	fi
+	FAILED=$((FAILED + 1))
+	echo "not ok $CHECKS - $what${out:+: ${out//$'\n'/ }}"
+	if [ -s "$T/err" ]; then
+		sed "s/^/#   stderr: /" "$T/err" | head -5
+	fi
+}
+
+# skip_part WHY: some checks cannot be made here, the others can.
+skip_part() {
+	CHECKS=$((CHECKS + 1))
+	echo "ok $CHECKS # SKIP $*"
 }
 
 not() { ! "$@"; }
@@ -143,10 +138,8 @@ alive() { kill -0 "$1"; }
 
 # Last line of every test.
 done_testing() {
-	if [ -s "$T/report-failed" ]; then
-		failed "a report failed: $(head -1 "$T/report-failed")"
-	fi
-	say "$CHECKS checks, $FAILED failed"
+	check "every report could be made" sh -c "! cat '$T/report-failed' 2>/dev/null"
+	echo "1..$CHECKS"
 	[ "$FAILED" -eq 0 ]
 	exit $?
 }

@@ -29,6 +29,7 @@ STATES = {
     'TRACED': 't', 'ZOMBIE': 'Z', 'DEAD': 'X', 'IDLE': 'I', 'PARKED': 'P', 'WAKING': 'W',
     'KILLABLE': 'D', 'DISK_NOLOAD': 'D', 'NEW': 'N', 'FROZEN': 'F', 'RTLOCK': 'L',
 }
+MARK = re.compile(r'\[(?!unknown|vdso|anon)[^;+]*\]')  # instead of a stack: why there is none
 ROOTS = {'_start', '__clone3', 'clone3', '__clone', 'clone', '_dl_start_user', '__libc_start_call_main'}
 
 
@@ -54,8 +55,8 @@ class Row:
         if len(f) < 7:
             die(f'CSV row with {len(f)} fields: {line!r}')
         self.time, self.tid, self.tgid, self.comm, self.state = f[0], int(f[1]), int(f[2]), f[3], f[4]
-        self.ustack = [] if f[5].startswith('[') else [x for x in f[5].split(';') if x]
-        self.umark = f[5] if f[5].startswith('[') else ''
+        self.umark = f[5] if MARK.fullmatch(f[5]) else ''
+        self.ustack = [] if self.umark else [x for x in f[5].split(';') if x]
         self.kstack = [x for x in f[6].split(';') if x and not x.startswith('[')]
 
     def names(self):

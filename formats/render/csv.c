@@ -1,0 +1,233 @@
+/*
+ * The samples themselves, a row each, in the order of the file: timestamp|tid|tgid|comm|state|ustack|kstack.
+ * Times are local, as taken in the kernel; frames are name+0xOFF joined by ';', innermost first.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "formats/render/escape.h"
+#include "formats/render/renderer.h"
+#include "formats/render/text_cache.h"
+#include "src/base/array.h"
+#include "src/base/bytes.h"
+#include "src/base/clock.h"
+#include "src/model/tables.h"
+#include "src/profile/report.h"
+#include "src/profile/stack_note.h"
+
+extern const struct renderer renderer_csv;
+
+struct csv {
+	FILE *out;
+	bool reverse;
+	struct byte_buf row;
+	const struct tables *tables;	/* the caches speak ids of this segment */
+	struct text_cache frames;	/* by frame id: all functions of the frame */
+	struct text_cache comms;	/* by thread id */
+	uint32_t *path;			/* frames of a stack, innermost first */
+	size_t nr_path, cap_path;
+	uint64_t second;		/* that date is of */
+	char date[24];			/* "2026-10-04 12:34:56"; "" at first */
+};
+
+static void put_decimal(struct byte_buf *b, uint64_t v)
+{
+	char buf[20];
+	size_t n = sizeof(buf);
+
+	do {
+		buf[--n] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	bb_bytes(b, buf + n, sizeof(buf) - n);
+}
+
+static void put_time(struct csv *c, uint64_t real_ns)
+{
+	uint64_t second = real_ns / NSEC_PER_SEC, us = real_ns % NSEC_PER_SEC / 1000;
+	time_t t = (time_t)second;
+	char fraction[7];
+	struct tm tm;
+
+	if (second != c->second || !c->date[0]) {
+		memset(&tm, 0, sizeof(tm));
+		localtime_r(&t, &tm);
+		strftime(c->date, sizeof(c->date), "%Y-%m-%d %H:%M:%S", &tm);
+		c->second = second;
+	}
+	fraction[0] = '.';
+	for (int i = 6; i > 0; i--, us /= 10)
+		fraction[i] = (char)('0' + us % 10);
+	bb_bytes(&c->row, c->date, strlen(c->date));
+	bb_bytes(&c->row, fraction, sizeof(fraction));
+}
+
+/* All functions of a frame, joined in the order of the row. */
+static const struct cached_text *frame_text(struct csv *c, uint32_t frame)
+{
+	const struct cached_text *t = text_cache_find(&c->frames, frame);
+	uint32_t nr = tables_frame_depth(c->tables, frame);
+	char buf[FRAME_TEXT_MAX];
+	struct frame_view v;
+
+	if (t)
+		return t;
+	for (uint32_t i = 0; i < nr; i++) {
+		tables_frame_view(c->tables, frame, c->reverse ? nr - 1 - i : i, buf, &v);
+		if (i)
+			putc(';', c->frames.out);
+		escape_csv(c->frames.out, v.name, v.len);
+		if (v.has_offset)
+			fprintf(c->frames.out, "+0x%llx", (unsigned long long)v.offset);
+	}
+	return text_cache_keep(&c->frames, frame);
+}
+
+static int collect_path(struct csv *c, uint32_t stack, bool *missing)
+{
+	const struct table_node *n;
+	uint32_t *frame;
+
+	c->nr_path = 0;
+	for (; stack && (n = tables_find_node(c->tables, stack)); stack = n->parent) {
+		frame = array_push(&c->path, &c->nr_path, &c->cap_path);
+		if (!frame)
+			return -ENOMEM;
+		*frame = n->frame;
+	}
+	*missing = stack != 0;
+	return 0;
+}
+
+/* One more frame in the cell that began at begin; no cell may look like a formula to a spreadsheet. */
+static void put_frame(struct csv *c, size_t begin, const char *s, size_t len)
+{
+	if (c->row.nr > begin)
+		bb_u8(&c->row, ';');
+	else if (len && memchr("=+-@", *s, 4))
+		bb_u8(&c->row, '\'');
+	bb_bytes(&c->row, s, len);
+}
+
+/* The frames of a stack; note stands at the side of its root. */
+static int put_stack(struct csv *c, uint32_t stack, const char *note)
+{
+	size_t begin = c->row.nr;
+	bool missing;
+	int err = collect_path(c, stack, &missing);
+
+	if (missing)
+		note = "[missing]";
+	if (!err && note && c->reverse)
+		put_frame(c, begin, note, strlen(note));
+	for (size_t i = 0; !err && i < c->nr_path; i++) {
+		uint32_t frame = c->path[c->reverse ? c->nr_path - 1 - i : i];
+		const struct cached_text *t = frame_text(c, frame);
+
+		if (!t)
+			return -ENOMEM;
+		put_frame(c, begin, t->s, t->len);
+	}
+	if (!err && note && !c->reverse)
+		put_frame(c, begin, note, strlen(note));
+	return err;
+}
+
+static int put_user_stack(struct csv *c, const struct rec_sample *rec)
+{
+	char buf[STACK_NOTE_MAX];
+	const char *note = stack_note(rec->end, rec->ustack != 0, buf);
+
+	if (!note && !rec->ustack) {	/* nothing is wrong, but a row says why it has no frames */
+		snprintf(buf, sizeof(buf), "[%s]", stack_end_name(rec->end));
+		note = buf;
+	}
+	return put_stack(c, rec->ustack, note);
+}
+
+static int put_comm(struct csv *c, const struct report_sample *s)
+{
+	const struct cached_text *t = text_cache_find(&c->comms, s->rec->thread);
+	size_t len;
+	const char *comm;
+
+	if (!s->thread) {
+		bb_bytes(&c->row, "[missing]", 9);
+		return 0;
+	}
+	if (!t) {
+		comm = tables_string(c->tables, s->thread->comm, &len);
+		escape_csv_cell(c->comms.out, comm, len);
+		t = text_cache_keep(&c->comms, s->rec->thread);
+	}
+	if (!t)
+		return -ENOMEM;
+	bb_bytes(&c->row, t->s, t->len);
+	return 0;
+}
+
+static void put_ids(struct csv *c, const struct report_sample *s)
+{
+	bb_u8(&c->row, '|');
+	if (s->thread)
+		put_decimal(&c->row, s->thread->tid);
+	bb_u8(&c->row, '|');
+	if (s->process)
+		put_decimal(&c->row, s->process->tgid);
+	bb_u8(&c->row, '|');
+}
+
+static int put_row(void *ctx, const struct report_sample *s)
+{
+	struct csv *c = ctx;
+	const char *state = task_state_name(s->rec->state);
+	int err;
+
+	if (c->tables != s->tables) {
+		text_cache_clear(&c->frames);
+		text_cache_clear(&c->comms);
+		c->tables = s->tables;
+	}
+	c->row.nr = 0;
+	put_time(c, s->real_ns);
+	put_ids(c, s);
+	err = put_comm(c, s);
+	bb_u8(&c->row, '|');
+	bb_bytes(&c->row, state, strlen(state));
+	bb_u8(&c->row, '|');
+	if (!err)
+		err = put_user_stack(c, s->rec);
+	bb_u8(&c->row, '|');
+	if (!err)
+		err = put_stack(c, s->rec->kstack, NULL);
+	bb_u8(&c->row, '\n');
+	if (err || c->row.bad)
+		return -ENOMEM;
+	fwrite_unlocked(c->row.v, 1, c->row.nr, c->out);
+	return ferror_unlocked(c->out) ? -errno : 0;
+}
+
+static int csv_stream(struct report *rep, const struct render_opts *opts, FILE *out)
+{
+	struct csv c = { .out = out, .reverse = opts->reverse_stack };
+	int err = text_cache_open(&c.frames);
+
+	if (!err)
+		err = text_cache_open(&c.comms);
+	if (!err && !opts->quiet)
+		fputs("timestamp|tid|tgid|comm|state|ustack|kstack\n", out);
+	if (!err)
+		err = report_samples(rep, put_row, &c);
+	text_cache_close(&c.frames);
+	text_cache_close(&c.comms);
+	free(c.path);
+	bb_release(&c.row);
+	return err;
+}
+
+const struct renderer renderer_csv = {
+	.name = "csv", .suffixes = ".csv", .stream = csv_stream,
+	.help = "a row for each sample: timestamp|tid|tgid|comm|state|ustack|kstack",
+};

@@ -1,0 +1,25 @@
+/*
+ * What each function costs in a call tree, wherever it was called: self, and total counted once where it
+ * calls itself. Functions are told apart by name, kind and binary; synthetic nodes are none.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct profile;
+
+struct function_cost {
+	uint32_t name, binary;		/* profile_name() */
+	uint8_t kind;			/* enum frame_kind */
+	uint64_t self, total;
+	uint32_t on_path;		/* while counting: how often it is on the way to the root */
+};
+
+struct function_list {
+	struct function_cost *v;	/* by self, then total, both descending, then name */
+	size_t nr, cap;
+};
+
+int function_list_init(struct function_list *l, const struct profile *p);	/* 0 or -ENOMEM */
+void function_list_release(struct function_list *l);

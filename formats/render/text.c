@@ -1,0 +1,274 @@
+/*
+ * A report for reading in a terminal of 100 columns: facts, the functions that cost most, the call tree.
+ *
+ * In the tree a node with one child that matters goes on in the same column; "+" marks siblings, and the
+ * bars lead up to the caller that they share.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "formats/render/escape.h"
+#include "formats/render/function_list.h"
+#include "formats/render/renderer.h"
+#include "src/base/array.h"
+#include "src/base/clock.h"
+#include "src/base/intern.h"
+#include "src/profile/profile.h"
+
+#define WIDTH 100
+#define MIN_PERCENT 0.5
+#define DEFAULT_TOP 40
+#define MAX_INDENT 48		/* columns; a deeper level stays there, so that names keep some room */
+
+extern const struct renderer renderer_text;
+
+struct text {
+	const struct profile *p;
+	const struct render_opts *opts;
+	FILE *out;
+	FILE *line;			/* into buf: a name to measure */
+	char *buf;
+	size_t size;
+};
+
+/* One node of the tree that waits to be printed. */
+struct turn {
+	uint32_t node;
+	uint32_t level;			/* bars and "+" before its name */
+	bool is_sibling, is_last;	/* has a "+"; no other comes after it below the same caller */
+};
+
+struct turns {
+	struct turn *v;
+	size_t nr, cap;
+	bool *open;			/* by level: a sibling is still to come, so the bar goes on */
+	size_t cap_open;
+};
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* Escaped and cut to room columns, counted as characters of UTF-8. */
+static void put_cut(struct text *t, const char *s, size_t len, const char *suffix, size_t room)
+{
+	size_t columns = 0, cut = 0, bytes;
+
+	rewind(t->line);
+	escape_text(t->line, s, len);
+	fputs(suffix, t->line);
+	bytes = (size_t)ftello(t->line);
+	if (fflush(t->line))
+		return;
+	for (size_t i = 0; i < bytes; i++) {
+		if (((unsigned char)t->buf[i] & 0xc0) == 0x80)
+			continue;
+		if (columns++ == room - 3)
+			cut = i;
+	}
+	if (columns <= room)
+		fwrite(t->buf, 1, bytes, t->out);
+	else
+		fprintf(t->out, "%.*s...", (int)cut, t->buf);
+}
+
+static void put_name(struct text *t, uint32_t name, const char *suffix, size_t room)
+{
+	size_t len;
+	const char *s = intern_get(t->p->names, name, &len);
+
+	put_cut(t, s, len, suffix, room);
+}
+
+static const char *suffix_of(const struct text *t, uint8_t kind)
+{
+	if (kind != FRAME_KERNEL && kind != FRAME_BPF)
+		return "";
+	return t->opts->kernel_suffix ? t->opts->kernel_suffix : "_[k]";
+}
+
+static void put_fact(struct text *t, const char *what, const char *value)
+{
+	if (!*value)
+		return;
+	fprintf(t->out, "%-9s ", what);
+	put_cut(t, value, strlen(value), "", WIDTH - 10);
+	putc('\n', t->out);
+}
+
+static void put_when(struct text *t)
+{
+	const struct profile_facts *f = &t->p->facts;
+	time_t begin = (time_t)(f->begin_real_ns / NSEC_PER_SEC);
+	char date[64], value[128];
+	struct tm tm = { 0 };
+
+	if (!f->begin_real_ns)
+		return;
+	localtime_r(&begin, &tm);
+	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S %z", &tm);
+	snprintf(value, sizeof(value), "%s, %.3f s", date, (double)f->duration_ns / 1e9);
+	put_fact(t, "when", value);
+}
+
+static void put_facts(struct text *t)
+{
+	const struct profile_facts *f = &t->p->facts;
+	char value[160];
+
+	if (t->opts->title)
+		put_fact(t, "title", t->opts->title);
+	put_fact(t, "host", f->host);
+	put_fact(t, "kernel", f->kernel);
+	put_fact(t, "command", f->argv);
+	put_fact(t, "event", f->event);
+	put_when(t);
+	if (f->samples == f->samples_total)
+		snprintf(value, sizeof(value), "%" PRIu64 ", %" PRIu64 " lost", f->samples, f->lost);
+	else
+		snprintf(value, sizeof(value), "%" PRIu64 " of %" PRIu64 " pass the filters, %" PRIu64 " lost",
+			 f->samples, f->samples_total, f->lost);
+	put_fact(t, "samples", value);
+	snprintf(value, sizeof(value), "%" PRIu64 " of %" PRIu64 " user stacks whole (%.1f %%), "
+		 "%" PRIu64 " of %" PRIu64 " frames without a name", f->roots, f->user_stacks,
+		 f->user_stacks ? percent(f->roots, f->user_stacks) : 100, f->frames_unnamed, f->frames);
+	put_fact(t, "stacks", value);
+	put_fact(t, "warning", f->warning);
+}
+
+static int put_top(struct text *t)
+{
+	struct function_list list;
+	uint32_t top = t->opts->top ? t->opts->top : DEFAULT_TOP;
+	uint64_t all = t->p->nodes[0].total;
+	int err = function_list_init(&list, t->p);
+
+	if (err)
+		return err;
+	fprintf(t->out, "\n   self%%   total%%       self  function (%zu of %zu)\n",
+		list.nr < top ? list.nr : (size_t)top, list.nr);
+	for (size_t i = 0; i < list.nr && i < top; i++) {
+		const struct function_cost *f = &list.v[i];
+
+		fprintf(t->out, "%7.2f  %7.2f %10" PRIu64 "  ", percent(f->self, all), percent(f->total, all), f->self);
+		put_name(t, f->name, suffix_of(t, f->kind), WIDTH - 29);
+		putc('\n', t->out);
+	}
+	function_list_release(&list);
+	return 0;
+}
+
+static uint64_t smallest_shown(const struct text *t)
+{
+	double limit = t->opts->min_percent > 0 ? t->opts->min_percent : MIN_PERCENT;
+	double weight = (double)t->p->nodes[0].total * limit / 100;
+
+	return weight > 1 ? (uint64_t)weight : 1;
+}
+
+static int by_total(const void *x, const void *y, void *profile)
+{
+	const struct profile *p = profile;
+	const struct turn *a = x, *b = y;
+	uint64_t at = p->nodes[a->node].total, bt = p->nodes[b->node].total;
+
+	if (at != bt)
+		return at < bt ? -1 : 1;	/* the heaviest last: it is taken first */
+	return a->node < b->node ? 1 : -1;
+}
+
+/* Makes the children of a node wait, the heaviest on top. Of equal ones the one first in the alphabet wins. */
+static int push_children(struct text *t, struct turns *turns, const struct turn *up, uint64_t least)
+{
+	const struct profile *p = t->p;
+	size_t first = turns->nr;
+	bool lonely;
+
+	for (uint32_t c = p->nodes[up->node].first_child; c != NODE_NONE; c = p->nodes[c].next_sibling) {
+		struct turn *turn;
+
+		if (p->nodes[c].total < least)
+			continue;
+		turn = array_push(&turns->v, &turns->nr, &turns->cap);
+		if (!turn)
+			return -ENOMEM;
+		turn->node = c;
+	}
+	if (turns->nr == first)
+		return 0;
+	lonely = turns->nr == first + 1 && p->nodes[turns->v[first].node].total == p->nodes[up->node].total;
+	qsort_r(turns->v + first, turns->nr - first, sizeof(*turns->v), by_total, (void *)p);
+	for (size_t i = first; i < turns->nr; i++) {
+		turns->v[i].level = up->level + !lonely;
+		turns->v[i].is_sibling = !lonely;
+		turns->v[i].is_last = i == first;
+	}
+	return array_reserve(&turns->open, &turns->cap_open, (size_t)up->level + 2) ? -ENOMEM : 0;
+}
+
+static void put_node(struct text *t, struct turns *turns, const struct turn *turn)
+{
+	const struct node *n = &t->p->nodes[turn->node];
+	uint64_t all = t->p->nodes[0].total;
+	size_t indent = 0;
+
+	if (turn->is_sibling)
+		turns->open[turn->level] = !turn->is_last;
+	fprintf(t->out, "%7.2f  %7.2f  ", percent(n->total, all), percent(n->self, all));
+	for (uint32_t level = 1; level <= turn->level && indent < MAX_INDENT; level++, indent += 2)
+		fputs(level == turn->level && turn->is_sibling ? "+ " : turns->open[level] ? "| " : "  ", t->out);
+	put_name(t, n->name, suffix_of(t, n->kind), WIDTH - 18 - indent);
+	putc('\n', t->out);
+}
+
+static int put_tree(struct text *t)
+{
+	struct turn turn = { .node = 0 };
+	struct turns turns = { 0 };
+	uint64_t least = smallest_shown(t);
+	int err = array_reserve(&turns.open, &turns.cap_open, 1) ? -ENOMEM : 0;
+
+	fprintf(t->out, "\n total%%    self%%   call tree (from %.1f %%)\n",
+		t->opts->min_percent > 0 ? t->opts->min_percent : MIN_PERCENT);
+	while (!err) {
+		put_node(t, &turns, &turn);
+		err = push_children(t, &turns, &turn, least);
+		if (err || !turns.nr)
+			break;
+		turn = turns.v[--turns.nr];
+		err = ferror(t->out) ? -errno : 0;
+	}
+	free(turns.v);
+	free(turns.open);
+	return err;
+}
+
+static int text_render(const struct profile *prof, const struct render_opts *opts, FILE *out)
+{
+	struct text t = { .p = prof, .opts = opts, .out = out };
+	int err = 0;
+
+	t.line = open_memstream(&t.buf, &t.size);
+	if (!t.line)
+		return -ENOMEM;
+	put_facts(&t);
+	if (prof->nodes[0].total) {
+		err = put_top(&t);
+		if (!err)
+			err = put_tree(&t);
+	}
+	if (!err && ferror(out))
+		err = -errno;
+	fclose(t.line);
+	free(t.buf);
+	return err;
+}
+
+const struct renderer renderer_text = {
+	.name = "text", .suffixes = ".txt", .render = text_render,
+	.help = "facts, the functions that cost most and the call tree, for reading",
+};

@@ -1,0 +1,39 @@
+/*
+ * Escaped texts by dense id, each made once: writing a million rows then copies bytes only.
+ *
+ *	text_cache_open(&c)
+ *	if (!(t = text_cache_find(&c, id)))		borrowed until the next call
+ *		begin: write to c.out; t = text_cache_keep(&c, id)
+ *	text_cache_clear(&c)				ids mean something else now
+ *	text_cache_close(&c)
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct cached_text {
+	char *s;			/* NULL: not made yet */
+	uint32_t len;
+};
+
+struct text_cache {
+	FILE *out;			/* what is written here becomes the next kept text */
+	struct cached_text *v;
+	size_t cap;
+	char *scratch;
+	size_t scratch_size;
+};
+
+int text_cache_open(struct text_cache *c);		/* 0 or -ENOMEM */
+void text_cache_close(struct text_cache *c);
+void text_cache_clear(struct text_cache *c);
+
+static inline const struct cached_text *text_cache_find(const struct text_cache *c, uint32_t id)
+{
+	return id < c->cap && c->v[id].s ? &c->v[id] : NULL;
+}
+
+/* NULL: out of memory. */
+const struct cached_text *text_cache_keep(struct text_cache *c, uint32_t id);

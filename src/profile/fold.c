@@ -1,0 +1,333 @@
+#include "src/profile/fold.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/array.h"
+#include "src/base/fail.h"
+#include "src/base/intern.h"
+#include "src/model/tables.h"
+#include "src/profile/profile.h"
+#include "src/profile/report.h"
+#include "src/profile/sample_counts.h"
+#include "src/profile/stack_note.h"
+#include "src/profile/tree_builder.h"
+
+#define MAX_MEMOS (16u << 20)
+
+/* Where the path down to a stack ends in the tree when it begins at the node base. */
+struct memo {
+	uint32_t base, stack, node;
+};
+
+struct frame_keys {			/* of one frame: keys[first ..], outermost first; nr 0: not made yet */
+	uint32_t first, nr;
+};
+
+struct fold {
+	const struct fold_options *opts;
+	struct tree_builder tree;
+	struct sample_counts counts;
+	uint64_t samples, roots, user_stacks;
+
+	/* What follows speaks ids of one segment and starts anew with the next. */
+	const struct tables *tables;
+	uint32_t *comms;		/* by thread id: name; 0 not known yet */
+	size_t cap_comms;
+	struct frame_keys *frames;	/* by frame id */
+	size_t cap_frames;
+	struct node *keys;
+	size_t nr_keys, cap_keys;
+	struct memo *memos;
+	size_t nr_memos, cap_memos;
+	struct hash_index memo_index;
+	uint32_t *path;			/* stacks between a base and a leaf, innermost first */
+	size_t nr_path, cap_path;
+};
+
+static void forget_segment(struct fold *f)
+{
+	free(f->comms);
+	free(f->frames);
+	f->comms = NULL;
+	f->frames = NULL;
+	f->cap_comms = f->cap_frames = f->nr_keys = f->nr_memos = 0;
+	ix_release(&f->memo_index);
+}
+
+static void enter_segment(struct fold *f, const struct tables *tables)
+{
+	if (f->tables != tables)
+		forget_segment(f);
+	f->tables = tables;
+}
+
+static void fold_release(struct fold *f)
+{
+	forget_segment(f);
+	free(f->keys);
+	free(f->memos);
+	free(f->path);
+	sample_counts_release(&f->counts);
+	tree_builder_release(&f->tree);
+}
+
+static uint32_t comm_name(struct fold *f, const struct rec_thread *thread)
+{
+	size_t len;
+	const char *s = tables_string(f->tables, thread ? thread->comm : UINT32_MAX, &len);
+
+	return len ? tree_builder_name(&f->tree, s, len) : tree_builder_name(&f->tree, "[no name]", 9);
+}
+
+static uint32_t thread_comm(struct fold *f, const struct report_sample *s)
+{
+	uint32_t id = s->rec->thread;
+
+	if (!s->thread || array_reserve(&f->comms, &f->cap_comms, tables_id_end(f->tables, REC_THREAD)))
+		return comm_name(f, s->thread);
+	if (!f->comms[id])
+		f->comms[id] = comm_name(f, s->thread);
+	return f->comms[id];
+}
+
+static int count_sample(void *ctx, const struct report_sample *s)
+{
+	const struct rec_sample *rec = s->rec;
+	struct fold *f = ctx;
+	struct sample_count key = { s->segment, 0, rec->kstack, rec->ustack, rec->end, 1 };
+
+	enter_segment(f, s->tables);
+	key.comm = thread_comm(f, s);
+	f->samples++;
+	f->roots += stack_end_is_root(rec->end);
+	f->user_stacks += rec->end != END_UNKNOWN && rec->end != END_KTHREAD;
+	return f->tree.failed ? -ENOMEM : sample_counts_add(&f->counts, &key);
+}
+
+static uint32_t table_name(struct fold *f, uint32_t string)
+{
+	size_t len;
+	const char *s = tables_string(f->tables, string, &len);
+
+	return tree_builder_name(&f->tree, s, len);
+}
+
+static uint32_t view_name(struct fold *f, const struct frame_view *v)
+{
+	char buf[1024];
+	int n;
+
+	if (!f->opts->offsets || !v->has_offset)
+		return tree_builder_name(&f->tree, v->name, v->len);
+	n = v->len < sizeof(buf) - 32 ? (int)v->len : (int)sizeof(buf) - 32;
+	memcpy(buf, v->name, (size_t)n);
+	n += snprintf(buf + n, 32, "+0x%llx", (unsigned long long)v->offset);
+	return tree_builder_name(&f->tree, buf, (size_t)n);
+}
+
+/* The nodes that a frame stands for, outermost first. 0 or -ENOMEM. */
+static int make_keys(struct fold *f, uint32_t frame, struct frame_keys *made)
+{
+	const struct rec_frame *rec = tables_find_frame(f->tables, frame);
+	const struct rec_binary *binary = rec ? tables_find_binary(f->tables, rec->binary) : NULL;
+	uint32_t nr = tables_frame_depth(f->tables, frame);
+	char buf[FRAME_TEXT_MAX];
+	struct frame_view v;
+
+	if (f->nr_keys + nr >= UINT32_MAX || array_reserve(&f->keys, &f->cap_keys, f->nr_keys + nr))
+		return -ENOMEM;
+	*made = (struct frame_keys){ (uint32_t)f->nr_keys, nr };
+	for (uint32_t i = nr; i-- > 0;) {
+		struct node *key = &f->keys[f->nr_keys++];
+
+		tables_frame_view(f->tables, frame, i, buf, &v);
+		*key = (struct node){
+			.name = view_name(f, &v), .binary = binary ? table_name(f, binary->path) : 0,
+			.kind = rec ? rec->kind : FRAME_SYNTHETIC, .line = v.start_line ? v.start_line : v.line,
+			.flags = (uint8_t)((v.inlined ? NODE_INLINED : 0) | (rec ? 0 : NODE_SYNTHETIC)),
+		};
+		if (v.file)
+			key->file = table_name(f, v.file);
+		if (rec && rec->flags & FRAME_GUESSED)
+			key->flags |= NODE_GUESSED;
+	}
+	return 0;
+}
+
+static uint32_t add_frame(struct fold *f, uint32_t at, uint32_t frame)
+{
+	struct frame_keys none = { 0, 0 }, *k = &none;
+	uint32_t end = tables_id_end(f->tables, REC_FRAME);
+
+	if (frame < end) {
+		if (array_reserve(&f->frames, &f->cap_frames, end)) {
+			f->tree.failed = true;
+			return at;
+		}
+		k = &f->frames[frame];
+	}
+	if (!k->nr && make_keys(f, frame, k)) {
+		f->tree.failed = true;
+		return at;
+	}
+	for (uint32_t i = 0; i < k->nr; i++)
+		at = tree_builder_child(&f->tree, at, &f->keys[k->first + i]);
+	return at;
+}
+
+static uint32_t add_synthetic(struct fold *f, uint32_t at, uint32_t name)
+{
+	struct node key = { .name = name, .kind = FRAME_SYNTHETIC, .flags = NODE_SYNTHETIC };
+
+	return tree_builder_child(&f->tree, at, &key);
+}
+
+static uint32_t add_note(struct fold *f, uint32_t at, const char *text)
+{
+	return add_synthetic(f, at, tree_builder_name(&f->tree, text, strlen(text)));
+}
+
+struct memo_key {
+	const struct memo *v;
+	uint32_t base, stack;
+};
+
+static bool same_memo(const void *ctx, uint32_t id)
+{
+	const struct memo_key *k = ctx;
+
+	return k->v[id].base == k->base && k->v[id].stack == k->stack;
+}
+
+static uint64_t memo_hash(uint32_t base, uint32_t stack)
+{
+	return hash_u64(0, (uint64_t)base << 32 | stack);
+}
+
+static uint32_t find_memo(struct fold *f, uint32_t base, uint32_t stack)
+{
+	const struct memo_key k = { f->memos, base, stack };
+	uint32_t id = ix_find(&f->memo_index, memo_hash(base, stack), same_memo, &k);
+
+	return id == IX_NONE ? NODE_NONE : f->memos[id].node;
+}
+
+/* A memo that cannot be kept costs only time. */
+static void add_memo(struct fold *f, uint32_t base, uint32_t stack, uint32_t node)
+{
+	struct memo *m = f->nr_memos < MAX_MEMOS ? array_push(&f->memos, &f->nr_memos, &f->cap_memos) : NULL;
+
+	if (!m)
+		return;
+	*m = (struct memo){ base, stack, node };
+	if (ix_add(&f->memo_index, memo_hash(base, stack), (uint32_t)f->nr_memos - 1))
+		f->nr_memos--;
+}
+
+/* Adds a stack below base and returns its innermost node. */
+static uint32_t add_stack(struct fold *f, uint32_t base, uint32_t stack)
+{
+	const struct table_node *n;
+	uint32_t at = NODE_NONE, *slot;
+
+	f->nr_path = 0;
+	while (stack && (at = find_memo(f, base, stack)) == NODE_NONE) {
+		n = tables_find_node(f->tables, stack);
+		slot = n ? array_push(&f->path, &f->nr_path, &f->cap_path) : NULL;
+		f->tree.failed |= n && !slot;
+		if (!slot)
+			break;
+		*slot = stack;
+		stack = n->parent;
+	}
+	if (at == NODE_NONE)		/* without memo, down from the root; what was lost on the way is said */
+		at = stack ? add_note(f, base, "[missing]") : base;
+	while (f->nr_path) {
+		stack = f->path[--f->nr_path];
+		at = add_frame(f, at, tables_find_node(f->tables, stack)->frame);
+		add_memo(f, base, stack, at);
+	}
+	return at;
+}
+
+static void add_row(struct fold *f, const struct sample_count *row)
+{
+	char buf[STACK_NOTE_MAX];
+	const char *text = stack_note(row->end, row->ustack != 0, buf);
+	uint32_t at = add_synthetic(f, 0, row->comm);
+
+	if (text)
+		at = add_note(f, at, text);
+	at = add_stack(f, at, row->ustack);
+	at = add_stack(f, at, row->kstack);
+	tree_builder_add(&f->tree, at, row->count);
+}
+
+static int build(struct fold *f, struct report *rep)
+{
+	forget_segment(f);
+	f->tables = NULL;
+	for (size_t i = 0; i < f->counts.nr && !f->tree.failed; i++) {
+		const struct sample_count *row = &f->counts.v[i];
+
+		enter_segment(f, report_tables(rep, row->segment));
+		add_row(f, row);
+	}
+	return f->tree.failed ? -ENOMEM : 0;
+}
+
+static const char *keep(struct profile *p, const char *s, bool *failed)
+{
+	uint32_t id = intern_str(p->names, s);
+
+	*failed |= id == IX_NONE;
+	return id == IX_NONE ? "" : intern_get(p->names, id, NULL);
+}
+
+/* The facts outlive the report: their strings move to the profile. */
+static int fill_facts(const struct fold *f, const struct report *rep, struct profile *p)
+{
+	struct profile_facts *facts = &p->facts;
+	bool failed = false;
+
+	report_facts(rep, facts);
+	facts->samples = f->samples;
+	facts->roots = f->roots;
+	facts->user_stacks = f->user_stacks;
+	facts->host = keep(p, facts->host, &failed);
+	facts->kernel = keep(p, facts->kernel, &failed);
+	facts->tool = keep(p, facts->tool, &failed);
+	facts->argv = keep(p, facts->argv, &failed);
+	facts->event = keep(p, facts->event, &failed);
+	facts->warning = keep(p, facts->warning, &failed);
+	return failed ? -ENOMEM : 0;
+}
+
+int fold_report(struct report *rep, const struct fold_options *opts, struct profile **pp)
+{
+	static const struct fold_options defaults;
+	struct fold f = { .opts = opts ? opts : &defaults };
+	struct profile *p = NULL;
+	int err = tree_builder_init(&f.tree);
+
+	*pp = NULL;
+	if (!err)
+		err = report_samples(rep, count_sample, &f);
+	if (!err)
+		err = build(&f, rep);
+	if (!err) {
+		p = tree_builder_take(&f.tree);
+		err = p ? fill_facts(&f, rep, p) : -ENOMEM;
+	}
+	if (err == -ENOMEM)
+		fail(err, "%s", report_path(rep));
+	if (err)
+		profile_free(p);
+	else
+		*pp = p;
+	fold_release(&f);
+	return err;
+}

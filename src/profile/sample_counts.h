@@ -1,0 +1,26 @@
+/*
+ * How often each distinct stack was seen: samples of equal {segment, thread name, stacks, end} become one
+ * row, so that names have to be looked up once per row. Embedded; all zero is empty.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/hash_index.h"
+
+struct sample_count {
+	uint32_t segment, comm;		/* comm: an id of the caller's */
+	uint32_t kstack, ustack;
+	uint32_t end;			/* enum stack_end */
+	uint64_t count;
+};
+
+struct sample_counts {
+	struct sample_count *v;		/* in the order of their first sample */
+	size_t nr, cap;
+	struct hash_index index;
+};
+
+void sample_counts_release(struct sample_counts *c);
+int sample_counts_add(struct sample_counts *c, const struct sample_count *key);	/* key->count more; 0 or -ENOMEM */

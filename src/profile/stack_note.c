@@ -1,0 +1,18 @@
+#include "src/profile/stack_note.h"
+
+#include <stdio.h>
+
+#include "src/model/record.h"
+
+const char *stack_note(unsigned end, bool has_frames, char buf[STACK_NOTE_MAX])
+{
+	const char *name = stack_end_name(end);
+
+	if (end == END_UNKNOWN || end == END_KTHREAD || end == END_FP_END || stack_end_is_root(end))
+		return NULL;
+	if (!has_frames || end == END_TRUNCATED || end == END_TORN || end == END_RUNNING)
+		snprintf(buf, STACK_NOTE_MAX, "[%s]", name);
+	else
+		snprintf(buf, STACK_NOTE_MAX, "[truncated: %s]", name);
+	return buf;
+}

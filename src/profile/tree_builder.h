@@ -1,0 +1,48 @@
+/*
+ * Grows a call tree node by node.
+ *
+ *	tree_builder_init(&b)
+ *	child = tree_builder_child(&b, parent, &key)	found or made; the root is 0
+ *	tree_builder_add(&b, child, weight)		to its self
+ *	p = tree_builder_take(&b)			sums totals, sorts children; the caller's: profile_free()
+ *	tree_builder_release(&b)
+ *
+ * Growth is limited in depth and in number of nodes, since a small hostile trace can describe a huge tree:
+ * beyond, a node "[deeper]" or "[too many stacks]" stands for all the rest, so no weight is lost. As one
+ * node too few can break a tree, running out of memory is remembered and told by tree_builder_take().
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/hash_index.h"
+#include "src/profile/profile.h"
+
+#define TREE_MAX_DEPTH 4096
+#define TREE_MAX_NODES (8u << 20)
+
+struct tree_builder {
+	struct profile *p;
+	struct hash_index index;
+	uint32_t max_depth, max_nodes;
+	uint32_t deeper, too_many;	/* names */
+	bool failed;
+};
+
+int tree_builder_init(struct tree_builder *b);		/* 0 or -ENOMEM */
+void tree_builder_release(struct tree_builder *b);
+
+/* An interned name for keys; IX_NONE and failed when out of memory. */
+uint32_t tree_builder_name(struct tree_builder *b, const char *s, size_t len);
+
+/*
+ * The child of parent with key's name, kind, binary and inlined flag; other flags and lines are merged into
+ * it (the lowest known line of the first file by name). A node that stands for the rest is its own child.
+ */
+uint32_t tree_builder_child(struct tree_builder *b, uint32_t parent, const struct node *key);
+void tree_builder_add(struct tree_builder *b, uint32_t node, uint64_t weight);
+
+/* NULL: out of memory, now or before. */
+struct profile *tree_builder_take(struct tree_builder *b);

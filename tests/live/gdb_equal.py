@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+"""gdb_equal.py [--rounds N] [PROGRAM...]: is what probee shows of a stopped thread what gdb shows?
+
+Starts well-known programs, stops them (SIGSTOP) at some moment, takes one snapshot, then asks gdb for all
+its frames, and compares address by address. gdb's inline and tail-call frames are left out: they are no
+frames of the machine. Threads in which gdb itself does not get to an outermost frame (JIT code) are counted
+but not judged. probee prints name+0xoff; the name's address is looked up in the ELF files with nm, so equal
+addresses prove the name as well. Exits 1 on a difference, 77 without rights or without gdb.
+
+PROBEE and WORKLOADS as in lib.sh.
+"""
+import argparse
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from programs import PROGRAMS, family, kill_family
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+PROBEE = os.path.abspath(os.environ.get('PROBEE', ROOT + '/.out/probee'))
+OUTERMOST = {'_start', '__clone3', 'clone3', '__clone', 'clone', 'runtime.goexit', 'runtime.goexit.abi0'}
+
+
+class Symbols:
+    """Addresses of names, of every ELF file a process has mapped."""
+    tables = {}
+
+    def __init__(self, pid):
+        self.files = {}
+        with open(f'/proc/{pid}/maps') as f:
+            for line in f:
+                field = line.split(maxsplit=5)
+                if len(field) < 6 or 'x' not in field[1] or not field[5].startswith('/'):
+                    continue
+                start, pgoff, path = int(field[0].split('-')[0], 16), int(field[2], 16), field[5].strip()
+                if path not in self.files and os.path.exists(path):
+                    self.files[path] = start - pgoff - self.slide(path, pgoff)
+
+    @staticmethod
+    def run(*argv):
+        return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                              errors='replace').stdout
+
+    def slide(self, path, pgoff):
+        """vaddr minus offset of the executable segment in which pgoff lies."""
+        for line in self.run('readelf', '-lW', path).splitlines():
+            f = line.split()
+            if f and f[0] == 'LOAD' and 'E' in f[6:-1]:
+                offset, vaddr, size = int(f[1], 16), int(f[2], 16), int(f[4], 16)
+                if (offset & ~0xfff) <= pgoff < offset + size:
+                    return vaddr - offset
+        return 0
+
+    def table(self, path):
+        if path not in self.tables:
+            names = {}
+            debug = re.search(r'Build ID: (\w+)', self.run('readelf', '-n', path))
+            paths = [path]
+            if debug:
+                debug = debug.group(1)
+                paths.append(f'/usr/lib/debug/.build-id/{debug[:2]}/{debug[2:]}.debug')
+            for p in paths:
+                for dynamic in ([], ['-D']):
+                    for line in self.run('nm', '--defined-only', '-C', *dynamic, p).splitlines():
+                        m = re.match(r'([0-9a-f]+) (\w) (.*)$', line)
+                        if m:
+                            name = re.sub(r'(@.*|::h[0-9a-f]{16}( \(\..*\))?)$', '', m.group(3))
+                            names.setdefault(name, set()).add(int(m.group(1), 16))
+            self.tables[path] = names
+        return self.tables[path]
+
+    def addresses(self, frame):
+        """All addresses a frame of the CSV can mean."""
+        m = re.match(r'(.*)\+0x([0-9a-f]+)$', frame)
+        if not m:
+            return {int(frame, 16)} if re.fullmatch(r'0x[0-9a-f]+', frame) else set()
+        name, offset = m.group(1), int(m.group(2), 16)
+        out = set()
+        for path, bias in self.files.items():
+            if name.strip('[]') in (path, os.path.basename(path)):
+                out.add(bias + offset)
+            for value in self.table(path).get(name, ()):
+                out.add(bias + value + offset)
+        return out
+
+
+def is_whole(frames):
+    """A stripped program's _start has no name, but what it calls has."""
+    names = [name for _, _, name in frames]
+    return bool(names) and (names[-1] in OUTERMOST or
+                            len(names) > 1 and names[-2].startswith('__libc_start_main'))
+
+
+def gdb_threads(pid):
+    """{tid: (reached an outermost frame, [(type, pc, name)])}"""
+    out = subprocess.run(['gdb', '-nx', '-p', str(pid), '-batch', '-ex', 'set debuginfod enabled off',
+                          '-x', HERE + '/gdb_frames.py'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                         text=True, timeout=120).stdout
+    threads, frames = {}, None
+    for line in out.splitlines():
+        f = line.split(maxsplit=3)
+        if f and f[0] == 'T':
+            frames = []
+            threads[int(f[1])] = frames
+        elif f and f[0] == 'F' and frames is not None and f[1] not in ('inline', 'tailcall'):
+            frames.append((f[1], int(f[2], 16), f[3]))
+    return {t: (is_whole(fr), fr) for t, fr in threads.items()}
+
+
+def probee_threads(pid, tmp):
+    trace = tmp + '/gdb.pbz'
+    r = subprocess.run([PROBEE, 'snapshot', '-q', '-p', str(pid), '-i', '1', '-o', trace], stderr=subprocess.PIPE)
+    if r.returncode == 77:
+        print(r.stderr.decode(errors='replace').strip())
+        sys.exit(77)
+    csv = subprocess.run([PROBEE, 'report', trace, '--csv'], stdout=subprocess.PIPE, check=True, text=True,
+                         errors='replace').stdout
+    threads = {}
+    for line in csv.splitlines()[1:]:
+        f = line.split('|')
+        if int(f[2]) == pid:
+            threads[int(f[1])] = [x for x in f[5].split(';') if not x.endswith(('_[i]', ' (inlined)'))]
+    return threads
+
+
+def difference(symbols, ours, gdbs):
+    """None, or the first frame in which they differ."""
+    for i, (kind, pc, name) in enumerate(gdbs):
+        if i >= len(ours):
+            return f'frame {i}: gdb has {name} {pc:x}, we have no more'
+        allowed = {pc} if i == 0 else {pc, pc - 1}
+        if not symbols.addresses(ours[i]) & allowed:
+            return f'frame {i} of {len(gdbs)}: gdb {name} {pc:x}, we {ours[i]}'
+    if len(ours) > len(gdbs):
+        return f'after gdb\'s last frame we have {ours[len(gdbs)]}'
+    return None
+
+
+def stop(pid):
+    os.kill(pid, signal.SIGSTOP)
+    for _ in range(200):
+        states = []
+        for tid in os.listdir(f'/proc/{pid}/task'):
+            with open(f'/proc/{pid}/task/{tid}/stat') as f:
+                states.append(f.read().rpartition(')')[2].split()[0])
+        if set(states) <= {'T', 'Z'}:
+            return
+        time.sleep(0.01)
+
+
+class Count:
+    def __init__(self):
+        self.threads = self.judged = self.equal = self.frames = 0
+        self.first = None
+
+
+def compare(pid, tmp, count):
+    stop(pid)
+    try:
+        ours = probee_threads(pid, tmp)
+        theirs = gdb_threads(pid)
+        symbols = Symbols(pid)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    for tid, (rooted, frames) in theirs.items():
+        count.threads += 1
+        if not rooted:
+            continue
+        count.judged += 1
+        diff = difference(symbols, ours.get(tid, []), frames)
+        count.frames += len(frames)
+        count.equal += diff is None
+        if diff and not count.first:
+            count.first = f'thread {tid}: {diff}'
+
+
+def run(name, rounds, count):
+    needs, make, warm_s = PROGRAMS[name]
+    if needs and not shutil.which(needs):
+        print(f'{name:18} SKIP: {needs} is not installed')
+        return False
+    tmp = tempfile.mkdtemp(prefix='probee-gdb.')
+    os.chmod(tmp, 0o755)
+    child = subprocess.Popen(make(tmp, WORKLOADS), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                             stdin=subprocess.DEVNULL, cwd='/')
+    try:
+        time.sleep(warm_s)
+        for _ in range(rounds):
+            for pid in family(child.pid):
+                compare(pid, tmp, count)
+            time.sleep(random.random() / 10)
+    finally:
+        kill_family(child)
+        shutil.rmtree(tmp, ignore_errors=True)
+    return True
+
+
+def report(name, c):
+    print(f'{name:18} {c.threads:4} threads, {c.judged:4} judged, {c.equal:4} equal,'
+          f' {c.judged - c.equal:3} different, {c.frames:6} frames')
+    if c.first:
+        print(f'{"":18} first: {c.first}')
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument('--rounds', type=int, default=3)
+    p.add_argument('program', nargs='*')
+    args = p.parse_args()
+    if os.getuid() or not shutil.which('gdb') or not os.access(PROBEE, os.X_OK):
+        print('needs root, gdb and', PROBEE)
+        sys.exit(77)
+    total, programs = Count(), 0
+    for name in PROGRAMS:
+        if args.program and name.split()[0] not in args.program:
+            continue
+        count = Count()
+        if run(name, args.rounds, count):
+            report(name, count)
+            programs += count.judged > 0
+            for k in ('threads', 'judged', 'equal', 'frames'):
+                setattr(total, k, getattr(total, k) + getattr(count, k))
+    report('total', total)
+    if not args.program and (total.judged < 50 or programs < 4):
+        print('gdb_equal: too few threads or programs to mean anything')
+        sys.exit(1)
+    sys.exit(total.equal != total.judged)
+
+
+WORKLOADS = os.environ.get('WORKLOADS', ROOT + '/.out/workloads')
+if not os.getuid():
+    WORKLOADS = subprocess.run([ROOT + '/tests/workloads/build.sh', WORKLOADS],
+                               stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+main()

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Known call chains, 30 and 500 deep, however they were compiled and linked: every frame, in order, to the root.
+. "$(dirname "$0")/lib.sh"
+
+chain=main
+for i in $(seq 30); do chain+=";f$i"; done
+
+# whole WORKLOAD UNWIND ROOT: the chain below ROOT (with libc's own frames where the unwinder can see them).
+whole() {
+	start "$1" spin
+	sample -p "$PID" -F 499 -d 1 --unwind "$2" -o "$1-$2.pbz"
+	check "$1 $2: exit status" equal "$RC" 0
+	folded "$1-$2.pbz" >"$1-$2.folded"
+	check "$1 $2: 30 deep" stacks share "$1-$2.folded" "$chain" --of f30 --min 300
+	[ -z "$3" ] || check "$1 $2: reaches $3" stacks share "$1-$2.folded" "$3" --of f30 --min 300
+	finish "$PID"
+}
+
+for w in chain30 chain30_nopie chain30_static_pie chain30_O0; do
+	whole "$w" dwarf "_start"
+done
+# glibc 2.34 and later has a hidden symbol between main and _start; a static binary may have other names there.
+whole chain30_static auto ""
+whole chain30 auto "_start"
+whole chain30_fp fp ""
+whole chain30_fp auto "_start"
+
+deep() {
+	start "$1" 500 spin
+	sample -p "$PID" -F 299 -d 1 --unwind "$2" -o deep.pbz
+	folded deep.pbz >deep.folded
+	check "$1 $2: 500 frames" stacks depth deep.folded recurse 500
+	check "$1 $2: under them" stacks share deep.folded "main;start;recurse" --of bottom
+	finish "$PID"
+}
+deep deep auto
+deep deep_fp fp
+
+# A stripped binary has no names for the 30, but the walk must not depend on names.
+start chain30_stripped
+sample -p "$PID" -F 499 -d 1 -o stripped.pbz
+folded stripped.pbz >stripped.folded
+check "stripped: libc's frame below main" stacks share stripped.folded "__libc_start_call_main" \
+	--of __libc_start_call_main --min 300
+check "stripped: 30 frames above it" awk '
+	{ n = split($0, f, ";"); total += $NF; if (n >= 33) deep += $NF }
+	END { print deep " of " total; exit !(deep >= 0.99 * total) }' stripped.folded
+done_testing

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Children of -p and of -- CMD are followed from their fork on; what lives for 5 ms still has names; exec
+# separates two lives of one pid; the command's exit status is told.
+. "$(dirname "$0")/lib.sh"
+
+start kids fork 3
+(sleep 0.7; kill -USR1 "$PID") &
+sample -p "$PID" -F 499 -d 3 -o fork.pbz
+folded fork.pbz >fork.folded
+check "forked children of -p" stacks share fork.folded "main;make_children;make_fork;fork_child;fork_leaf" --min 400
+check "they are three" at_least "$(csv fork.pbz | awk -F'|' '/fork_leaf/ { print $3 }' | sort -u | wc -l)" 3
+finish "$PID"
+
+start kids vfork 3 "$WORKLOADS/brief" 200
+(sleep 0.7; kill -USR1 "$PID") &
+sample -p "$PID" -F 499 -d 3 -o vfork.pbz
+folded vfork.pbz >vfork.folded
+check "vforked children of -p" stacks share vfork.folded "main;make_children;make_vfork;vfork_leaf" --min 200
+check "after their exec" stacks share vfork.folded "main;brief_outer;brief_leaf" --comm brief --min 150 --percent 95
+check "the exec changed everything" stacks never vfork.folded vfork_leaf brief_leaf
+finish "$PID"
+
+# The command: 100 children of 5 ms each at 999 Hz.
+sample -F 999 -o brief.pbz -- "$WORKLOADS/kids" now exec 100 "$WORKLOADS/brief" 5 >/dev/null
+check "-- CMD: exit status of probee" equal "$RC" 0
+check "-- CMD: tells the command's" grep -q 'status 7' "$T/err"
+folded brief.pbz >brief.folded
+check "short-lived children are sampled" at_least "$(stacks total brief.folded brief)" 250
+check "short-lived children are named and whole" stacks share brief.folded "main;brief_outer;brief_leaf" \
+	--comm brief --percent 95
+check "they are many" at_least "$(csv brief.pbz | awk -F'|' '/brief_leaf/ { print $3 }' | sort -u | wc -l)" 90
+
+sample -F 99 -o killed.pbz -- sh -c 'kill -SEGV $$'
+check "-- CMD killed: tells the signal" grep -qi 'signal 11' "$T/err"
+sample -o none.pbz -- ./no-such-command
+check "-- no such command: fails" not equal "$RC" 0
+check "-- no such command: one line" one_line "$T/err"
+
+# Only the command: nothing of this shell or of another process.
+start chain30
+sample -F 499 -o only.pbz -- "$WORKLOADS/brief" 500
+folded only.pbz >only.folded
+check "-- CMD samples nothing else" not stacks frame only.folded f30
+check "-- CMD: from its start" stacks share only.folded "main;brief_outer;brief_leaf" --min 150
+finish "$PID"
+
+# A process that execs 100 times a second.
+start red
+sample -p "$PID" -F 999 -d 3 -o exec.pbz
+folded exec.pbz >exec.folded
+check "red is never blue" stacks never exec.folded red_leaf blue_leaf
+check "comm red" stacks only exec.folded red red_outer 60
+check "comm blue" stacks only exec.folded blue blue_outer 60
+check "red leaf to main" stacks share exec.folded "main;red_outer;red_leaf" --percent 90
+check "blue leaf to main" stacks share exec.folded "main;blue_outer;blue_leaf" --percent 90
+check "colour and comm agree" awk -F'[; ]' '
+	{ total += $NF } ($1 == "red" && /blue_leaf/) || ($1 == "blue" && /red_leaf/) { bad += $NF }
+	END { print bad + 0 " of " total; exit !(total > 500 && bad <= 0.01 * total) }' exec.folded
+finish "$PID"
+done_testing

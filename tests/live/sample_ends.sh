@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# However a recording ends, what was recorded can be read.
+. "$(dirname "$0")/lib.sh"
+
+start chain30
+target=$PID
+
+# info FILE WORD: the trace's own facts mention WORD.
+info_says() { "$PROBEE" info "$1" 2>&1 | grep -qi "$2"; }
+readable() { "$PROBEE" report "$1" --collapse >"$1.folded" 2>>report.err; }
+has_bytes() { [ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -gt "${2:-1000}" ]; }
+
+for signal in INT TERM HUP; do
+	background "$PROBEE" sample -p "$target" -F 499 -o "$signal.pbz" 2>err
+	until_true 10 has_bytes "$signal.pbz"
+	sleep 0.5
+	kill -$signal "$PID"
+	wait "$PID"
+	RC=$?
+	check "SIG$signal: exit status" equal "$RC" 0
+	check "SIG$signal: readable" readable "$signal.pbz"
+	check "SIG$signal: complete" not info_says "$signal.pbz" "incomplete\|no end record\|cut"
+	check "SIG$signal: samples" at_least "$(stacks total "$signal.pbz.folded")" 100
+	check "SIG$signal: names" stacks share "$signal.pbz.folded" "main;f1;f2" --of f30
+done
+
+# Killed at 12 moments, from before the first sample on: no sample older than two seconds may be missing.
+for ms in 30 60 90 120 200 300 500 800 1300 1900 2500 3300; do
+	background "$PROBEE" sample -p "$target" -F 499 -o kill.pbz 2>/dev/null
+	sleep "$(printf '%d.%03d' $((ms / 1000)) $((ms % 1000)))"
+	kill -KILL "$PID"
+	wait "$PID" 2>/dev/null
+	[ -s kill.pbz ] || continue
+	check "SIGKILL after $ms ms: readable" readable kill.pbz
+	[ $ms -lt 2500 ] || check "SIGKILL after $ms ms: samples" \
+		at_least "$(stacks total kill.pbz.folded)" $(((ms - 2000) * 499 / 1000 / 2))
+done
+check "SIGKILL leaves no programs" until_true 5 \
+	sh -c "! /usr/sbin/bpftool prog show 2>/dev/null | grep -q 'pids probee'"
+
+
+# The target ends first: so does the recording, without being asked.
+"$WORKLOADS/brief" 1500 &
+brief=$!
+sample -p $brief -F 499 -o ended.pbz
+check "target's end: exit status" equal "$RC" 0
+check "target's end: readable" readable ended.pbz
+check "target's end: samples" stacks share ended.pbz.folded "main;brief_outer;brief_leaf" --min 200
+
+# -d is what it says.
+before=$(date +%s%N)
+sample -p "$target" -F 99 -d 1500ms -o duration.pbz
+took=$((($(date +%s%N) - before) / 1000000))
+check "-d 1500ms is not shorter" at_least $took 1450
+check "-d 1500ms is not longer" at_most $took 2800
+readable duration.pbz
+check "-d 1500ms at 99 Hz: count" at_least "$(stacks total duration.pbz.folded)" 130
+check "-d 1500ms at 99 Hz: count" at_most "$(stacks total duration.pbz.folded)" 152
+done_testing

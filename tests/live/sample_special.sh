@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Stacks that are hard to walk: signal handlers on both kinds of stack, realigned frames, code made at run
+# time, a process without its leader, a library opened late, and again and again.
+. "$(dirname "$0")/lib.sh"
+
+for how in alt same; do
+	start sigalt $how
+	sample -p "$PID" -F 499 -d 1 -o signal.pbz
+	folded signal.pbz >signal.folded
+	check "$how stack: handler" stacks share signal.folded "on_signal;handler_mid;handler_leaf"
+	check "$how stack: below the trampoline" stacks share signal.folded "main;outer;inner" --of handler_leaf
+	check "$how stack: _start" stacks share signal.folded _start --of handler_leaf
+	finish "$PID"
+done
+
+start drap
+sample -p "$PID" -F 499 -d 1 -o drap.pbz
+folded drap.pbz >drap.folded
+seven="realigned;realigned;realigned;realigned;realigned;realigned;realigned"
+check "realigned frames" stacks share drap.folded "main;$seven;drap_leaf"
+check "realigned frames: _start" stacks share drap.folded _start --of drap_leaf
+finish "$PID"
+
+start leaderless
+sample -p "$PID" -F 499 -d 1 -o leaderless.pbz
+folded leaderless.pbz >leaderless.folded
+check "leader is dead" stacks share leaderless.folded "orphan_main;orphan_leaf"
+finish "$PID"
+
+start late "$WORKLOADS/plugin.so"
+(sleep 0.7; kill -USR1 "$PID") &
+sample -p "$PID" -F 499 -d 3 -o late.pbz
+folded late.pbz >late.folded
+check "opened late" stacks share late.folded "main;host_call;plugin_entry;plugin_mid;plugin_leaf" --min 500 \
+	--percent 97
+check "before that" stacks share late.folded "main;before_open"
+finish "$PID"
+
+start late "$WORKLOADS/plugin.so" again
+kill -USR1 "$PID"
+sample -p "$PID" -F 499 -d 2 -o again.pbz
+folded again.pbz >again.folded
+check "opened again and again" stacks share again.folded \
+	"main;host_call;plugin_entry;plugin_mid;plugin_leaf" --min 200 --percent 90
+finish "$PID"
+
+if [ "$(uname -m)" = x86_64 ]; then
+	start jit
+	sample -p "$PID" -F 499 -d 1 -o jit.pbz
+	folded jit.pbz >jit.folded
+	check "run-time code is named" stacks share jit.folded "jit_spin"
+	check "its caller is found" stacks share jit.folded "main;run_jit;jit_spin" --percent 95
+	finish "$PID"
+	rm -f "/tmp/perf-$PID.map"
+fi
+done_testing

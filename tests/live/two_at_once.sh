@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Several recordings at the same time do not know of each other: each is complete.
+. "$(dirname "$0")/lib.sh"
+
+start chain30
+one=$PID
+start shop
+two=$PID
+jobs=()
+for i in 1 2; do
+	"$PROBEE" sample -p "$one" -F 499 -d 3 -o "one$i.pbz" 2>"one$i.err" &
+	jobs+=($!)
+done
+"$PROBEE" sample -p "$two" -F 499 -d 3 -o two.pbz 2>two.err &
+jobs+=($!)
+"$PROBEE" snapshot -p "$one,$two" -F 20 -i 40 -o walks.pbz 2>walks.err &
+jobs+=($!)
+for job in "${jobs[@]}"; do
+	wait "$job"
+	check "exit status" equal $? 0
+done
+for f in one1 one2 two walks; do
+	folded $f.pbz >$f.folded
+done
+# Two processes spin on what may be one CPU each or one for both: half of 3 s at least.
+for f in one1 one2; do
+	check "$f: samples" at_least "$(stacks total $f.folded)" 600
+	check "$f: chain" stacks share $f.folded "main;f1;f2;f3" --of f30
+	check "$f: only its process" not stacks frame $f.folded "~open_day"
+done
+check "two: samples" at_least "$(stacks total two.folded)" 600
+check "two: only its process" not stacks frame two.folded f30
+difference=$(($(stacks total one1.folded) - $(stacks total one2.folded)))
+check "both count the same" at_most ${difference#-} 60
+csv walks.pbz >walks.csv
+check "walks: rows" equal "$(stacks rows walks.csv)" 80
+done_testing

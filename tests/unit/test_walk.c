@@ -1,0 +1,639 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "unwind/host_walk.h"
+
+#include ARCH_HEADER
+
+/*
+ * A binary of virtual addresses VADDR .. VADDR_END mapped at TEXT, a stack of four pages, and a hole in it where a
+ * test wants one. Other mappings: JIT is anonymous code, BARE a file without a table.
+ */
+#define VADDR 0x1000ull
+#define VADDR_END 0x41000ull
+#define TEXT 0x5500000000ull
+#define JIT 0x6600000000ull
+#define BARE 0x6700000000ull
+#define OTHER_BYTES 0x10000ull
+#define STACK 0x7ff000000000ull
+#define STACK_BYTES (4 * 4096ull)
+#define REG 3 /* some DWARF register that is neither the stack nor the frame pointer */
+
+#define RA WALK_RETURN_ADDRESS
+#define GUESS (WALK_RETURN_ADDRESS | WALK_GUESSED)
+
+struct world {
+	struct cfi_row rows[32];
+	struct cfi_rows cfi;
+	struct unwind_table *table;
+	uint64_t stack[STACK_BYTES / 8];
+	uint64_t hole;			/* page that cannot be read */
+	int hole_code;
+	uint64_t regs[ARCH_NR_REGS];
+	uint32_t mode, max_frames;
+	uint64_t frames[WALK_MAX_FRAMES];
+	uint32_t nr, end, reads;
+};
+
+static int setup(void **state)
+{
+	struct world *w = test_calloc(1, sizeof(*w));
+
+	w->mode = WALK_TABLES | WALK_FRAME_POINTERS;
+	w->hole_code = 1;
+	w->cfi.v = w->rows;
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	unwind_table_free(w->table);
+	test_free(w);
+	return 0;
+}
+
+/* Address of a virtual address of the binary. */
+static uint64_t at(uint64_t vaddr)
+{
+	return TEXT + (vaddr - VADDR);
+}
+
+static void row(struct world *w, uint64_t vaddr, struct unwind_rule rule)
+{
+	assert_true(w->cfi.nr < 32);
+	w->rows[w->cfi.nr++] = (struct cfi_row){ vaddr, rule };
+}
+
+static void poke(struct world *w, uint64_t addr, uint64_t value)
+{
+	assert_true(addr >= STACK && addr < STACK + STACK_BYTES && addr % 8 == 0);
+	w->stack[(addr - STACK) / 8] = value;
+}
+
+static void start(struct world *w, uint64_t pc, uint64_t sp, uint64_t fp)
+{
+	w->regs[ARCH_REG_PC] = pc;
+	w->regs[ARCH_REG_SP] = sp;
+	w->regs[ARCH_REG_FP] = fp;
+}
+
+static int read_page(void *ctx, uint64_t addr, uint8_t page[4096])
+{
+	struct world *w = ctx;
+
+	assert_int_equal(addr % 4096, 0);
+	w->reads++;
+	if (w->hole && addr == w->hole)
+		return w->hole_code;
+	if (addr < STACK || addr >= STACK + STACK_BYTES)
+		return 1;
+	memcpy(page, (const uint8_t *)w->stack + (addr - STACK), 4096);
+	return 0;
+}
+
+/* Walks over what was set up; tables are made anew each time. */
+static void go(struct world *w)
+{
+	struct host_mapping maps[] = {
+		{ at(VADDR), at(VADDR_END), VADDR - TEXT, NULL, 1 },
+		{ JIT, JIT + OTHER_BYTES, 0, NULL, 0 },
+		{ BARE, BARE + OTHER_BYTES, 0x1000 - BARE, NULL, 1 },
+	};
+	struct host_walk_input in = {
+		.regs = w->regs, .mappings = maps, .nr_mappings = 3, .mode = w->mode, .max_frames = w->max_frames,
+		.read_page = read_page, .ctx = w,
+	};
+
+	unwind_table_free(w->table);
+	w->table = NULL;
+	assert_int_equal(unwind_table_build(&w->cfi, VADDR, VADDR_END, &w->table), 0);
+	maps[0].table = w->table;
+	memset(w->frames, 0xee, sizeof(w->frames));
+	w->reads = 0;
+	w->end = host_walk(&in, w->frames, &w->nr);
+}
+
+#define expect(w, why, ...) expect_frames((w), (why), (const uint64_t[]){ __VA_ARGS__ }, \
+					  sizeof((const uint64_t[]){ __VA_ARGS__ }) / 8)
+
+static void expect_frames(struct world *w, uint32_t end, const uint64_t *frames, size_t nr)
+{
+	go(w);
+	assert_int_equal(w->nr, nr);
+	for (size_t i = 0; i < nr; i++)
+		assert_int_equal(w->frames[i], frames[i]);
+	assert_int_equal(w->end, end);
+}
+
+/* 0x2000: the function under test (the caller adds its row), 0x3000: its caller, 0x4000: the outermost one. */
+static void outer_rows(struct world *w)
+{
+	row(w, 0x3000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 32 });
+	row(w, 0x4000, (struct unwind_rule){ .cfa = CFA_ROOT });
+	row(w, 0x5000, (struct unwind_rule){ .cfa = CFA_NONE });
+}
+
+/* Return address of the 0x3000 function when its stack pointer is sp. */
+static void outer_frame(struct world *w, uint64_t sp)
+{
+	poke(w, sp + 24, at(0x4010));
+}
+
+static void test_by_stack_pointer(void **state)
+{
+	struct world *w = *state;
+
+	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16 });
+	outer_rows(w);
+	start(w, at(0x2010), STACK, 0);
+	poke(w, STACK + 8, at(0x3010));
+	outer_frame(w, STACK + 16);
+	expect(w, WALK_ROOT, at(0x2010), at(0x3010) | RA, at(0x4010) | RA);
+	assert_int_equal(w->reads, 1);
+}
+
+static void test_by_frame_pointer(void **state)
+{
+	struct world *w = *state;
+
+	/* Both frames stand on fp: the second one is only found when the first gives fp back. */
+	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_FP, .cfa_off = 16, .fp = FP_CFA, .fp_off = -16 });
+	row(w, 0x3000, (struct unwind_rule){ .cfa = CFA_FP, .cfa_off = 24, .fp = FP_CFA, .fp_off = -24 });
+	row(w, 0x4000, (struct unwind_rule){ .cfa = CFA_ROOT });
+	start(w, at(0x2010), STACK, STACK + 0x100);
+	poke(w, STACK + 0x100, STACK + 0x200);
+	poke(w, STACK + 0x108, at(0x3010));
+	poke(w, STACK + 0x210, at(0x4010));
+	expect(w, WALK_ROOT, at(0x2010), at(0x3010) | RA, at(0x4010) | RA);
+}
+
+static void test_lost_frame_pointer_is_not_used(void **state)
+{
+	struct world *w = *state;
+
+	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16, .fp = FP_UNDEFINED });
+	row(w, 0x3000, (struct unwind_rule){ .cfa = CFA_FP, .cfa_off = 16, .fp = FP_CFA, .fp_off = -16 });
+	row(w, 0x4000, (struct unwind_rule){ .cfa = CFA_ROOT });
+	row(w, 0x5000, (struct unwind_rule){ .cfa = CFA_NONE });
+	start(w, at(0x2010), STACK, STACK + 0x100);
+	poke(w, STACK + 8, at(0x3010));
+	poke(w, STACK + 0x108, at(0x4010));
+	expect(w, WALK_READ_FP, at(0x2010), at(0x3010) | RA);
+	/* Nor is it a chain that ended. */
+	poke(w, STACK + 8, at(0x5010));
+	expect(w, WALK_NO_FDE, at(0x2010), at(0x5010) | RA);
+}
+
+static void test_realigned_stack(void **state)
+{
+	struct world *w = *state;
+
+	/* DRAP: *(fp - 8) is the CFA, *fp the caller's fp. */
+	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_DEREF_FP, .cfa_off = -8, .fp = FP_DEREF_FP, .fp_off = 0 });
+	row(w, 0x3000, (struct unwind_rule){ .cfa = CFA_FP, .cfa_off = 16 });
+	row(w, 0x4000, (struct unwind_rule){ .cfa = CFA_ROOT });
+	start(w, at(0x2010), STACK, STACK + 0x100);
+	poke(w, STACK + 0xf8, STACK + 0x1f0);
+	poke(w, STACK + 0x1e8, at(0x3010));
+	poke(w, STACK + 0x100, STACK + 0x300);
+	poke(w, STACK + 0x308, at(0x4010));
+	expect(w, WALK_ROOT, at(0x2010), at(0x3010) | RA, at(0x4010) | RA);
+}
+
+static void test_deref_of_stack_pointer(void **state)
+{
+	struct world *w = *state;
+
+	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_DEREF_SP, .cfa_off = 40, .aux = 8 });
+	outer_rows(w);
+	start(w, at(0x2010), STACK, 0);
+	poke(w, STACK + 40, STACK + 0x100);
+	poke(w, STACK + 0x100, at(0x3010));
+	outer_frame(w, STACK + 0x108);
+	expect(w, WALK_ROOT, at(0x2010), at(0x3010) | RA, at(0x4010) | RA);
+}
+
+static void test_plt(void **state)
+{
+	struct world *w = *state;
+
+	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_PLT, .aux = 11 });
+	outer_rows(w);
+	/* Before the push of the relocation's number ... */
+	start(w, at(0x202a), STACK, 0);
+	poke(w, STACK, at(0x3010));
+	outer_frame(w, STACK + 8);
+	expect(w, WALK_ROOT, at(0x202a), at(0x3010) | RA, at(0x4010) | RA);
+	/* ... and behind it. */
+	start(w, at(0x202b), STACK, 0);
+	poke(w, STACK, 7);
+	poke(w, STACK + 8, at(0x3020));
+	outer_frame(w, STACK + 16);
+	expect(w, WALK_ROOT, at(0x202b), at(0x3020) | RA, at(0x4010) | RA);
+}
+
+static void test_register_in_leaf(void **state)
+{
+	struct world *w = *state;
+
+	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_REG, .reg = REG, .cfa_off = 8 });
+	row(w, 0x2800, (struct unwind_rule){ .cfa = CFA_DEREF_REG, .reg = REG, .cfa_off = -8, .aux = 16 });
+	outer_rows(w);
+	w->regs[arch_dwarf_to_reg[REG]] = STACK + 0x80;
+	start(w, at(0x2010), STACK, 0);
+	poke(w, STACK + 0x80, at(0x3010));
+	outer_frame(w, STACK + 0x88);
+	expect(w, WALK_ROOT, at(0x2010), at(0x3010) | RA, at(0x4010) | RA);
+
+	start(w, at(0x2810), STACK, 0);
+	poke(w, STACK + 0x78, STACK + 0xf0);
+	poke(w, STACK + 0xf8, at(0x3020));
+	outer_frame(w, STACK + 0x100);
+	expect(w, WALK_ROOT, at(0x2810), at(0x3020) | RA, at(0x4010) | RA);
+}
+
+static void test_register_of_a_caller_is_unknown(void **state)
+{
+	struct world *w = *state;
+
+	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16 });
+	row(w, 0x3000, (struct unwind_rule){ .cfa = CFA_REG, .reg = REG, .cfa_off = 8 });
+	row(w, 0x4000, (struct unwind_rule){ .cfa = CFA_SP, .ra = RA_REG, .reg = REG });
+	row(w, 0x5000, (struct unwind_rule){ .cfa = CFA_UNSUPPORTED });
+	w->regs[arch_dwarf_to_reg[REG]] = STACK + 0x80;
+	start(w, at(0x2010), STACK, 0);
+	for (uint64_t vaddr = 0x3010; vaddr < 0x6000; vaddr += 0x1000) {
+		poke(w, STACK + 8, at(vaddr));
+		expect(w, WALK_BAD_RULE, at(0x2010), at(vaddr) | RA);
+	}
+}
+
+static void test_return_address_in_register(void **state)
+{
+	struct world *w = *state;
+
+	/* Nothing pushed yet: the stack pointer stays where it is, which only the innermost frame may do. */
+	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 0, .ra = RA_REG, .reg = REG });
+	outer_rows(w);
+	w->regs[arch_dwarf_to_reg[REG]] = at(0x3010);
+	start(w, at(0x2010), STACK, 0);
+	outer_frame(w, STACK);
+	expect(w, WALK_ROOT, at(0x2010), at(0x3010) | RA, at(0x4010) | RA);
+}
+
+static void test_return_address_elsewhere(void **state)
+{
+	struct world *w = *state;
+
+	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 64, .ra = RA_CFA_OFF, .aux = -40 });
+	outer_rows(w);
+	start(w, at(0x2010), STACK, 0);
+	poke(w, STACK + 24, at(0x3010));
+	poke(w, STACK + 56, at(0x3020));
+	outer_frame(w, STACK + 64);
+	expect(w, WALK_ROOT, at(0x2010), at(0x3010) | RA, at(0x4010) | RA);
+}
+
+/* Stack of a handler at 0x2000 called by the trampoline at 0x2800; returns the address of the registers. */
+static uint64_t signal_frame(struct world *w, uint64_t pc, uint64_t sp, uint64_t fp)
+{
+	uint64_t context = STACK + 16 + ARCH_SIGNAL_CONTEXT;
+
+	start(w, at(0x2010), STACK, 0);
+	poke(w, STACK + 8, at(0x2800));
+	poke(w, context + ARCH_SIGNAL_PC * 8, pc);
+	poke(w, context + ARCH_SIGNAL_SP * 8, sp);
+	poke(w, context + ARCH_SIGNAL_FP * 8, fp);
+	return context;
+}
+
+static void signal_rows(struct world *w)
+{
+	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16 });
+	row(w, 0x27ff, (struct unwind_rule){ .cfa = CFA_SIGNAL });	/* one before: looked up by pc - 1 */
+	row(w, 0x2810, (struct unwind_rule){ .cfa = CFA_NONE });
+}
+
+static void test_signal_frame(void **state)
+{
+	struct world *w = *state;
+
+	signal_rows(w);
+	row(w, 0x2900, (struct unwind_rule){ .cfa = CFA_FP, .cfa_off = 16, .fp = FP_CFA, .fp_off = -16 });
+	outer_rows(w);
+	/* The interrupted frame is at its very first instruction: pc - 1 would be in the gap before it. */
+	signal_frame(w, at(0x2900), STACK + 0x1000, STACK + 0x1100);
+	poke(w, STACK + 0x1108, at(0x3010));
+	outer_frame(w, STACK + 0x1110);
+	expect(w, WALK_ROOT, at(0x2010), at(0x2800) | RA, at(0x2900), at(0x3010) | RA, at(0x4010) | RA);
+}
+
+static void test_registers_of_interrupted_code(void **state)
+{
+	struct world *w = *state;
+	uint64_t context;
+
+	signal_rows(w);
+	row(w, 0x2900, (struct unwind_rule){ .cfa = CFA_REG, .reg = REG, .cfa_off = 8 });
+	outer_rows(w);
+	context = signal_frame(w, at(0x2908), STACK + 0x1000, 0);
+	w->regs[arch_dwarf_to_reg[REG]] = STACK + 0x2000;	/* the handler's, not to be used */
+	poke(w, context + arch_dwarf_to_signal[REG] * 8ull, STACK + 0x1200);
+	poke(w, STACK + 0x1200, at(0x3010));
+	outer_frame(w, STACK + 0x1208);
+	expect(w, WALK_ROOT, at(0x2010), at(0x2800) | RA, at(0x2908), at(0x3010) | RA, at(0x4010) | RA);
+	/* One frame further they are gone again. */
+	poke(w, STACK + 0x1200, at(0x2908));
+	expect(w, WALK_BAD_RULE, at(0x2010), at(0x2800) | RA, at(0x2908), at(0x2908) | RA);
+}
+
+static void test_signal_stack_may_lie_above(void **state)
+{
+	struct world *w = *state;
+
+	/* sigaltstack: the interrupted stack is below the handler's. */
+	signal_rows(w);
+	outer_rows(w);
+	signal_frame(w, at(0x3010), STACK + 0x100, 0);
+	start(w, at(0x2010), STACK + 0x2000, 0);
+	memmove((uint8_t *)w->stack + 0x2000, w->stack, 0x400);
+	outer_frame(w, STACK + 0x100);
+	expect(w, WALK_ROOT, at(0x2010), at(0x2800) | RA, at(0x3010), at(0x4010) | RA);
+}
+
+static void test_gap_by_frame_pointer(void **state)
+{
+	struct world *w = *state;
+
+	/* 0x5010 has no rule. Its caller has, and stands on the fp that the chain gave back. */
+	row(w, 0x3000, (struct unwind_rule){ .cfa = CFA_FP, .cfa_off = 16, .fp = FP_CFA, .fp_off = -16 });
+	row(w, 0x4000, (struct unwind_rule){ .cfa = CFA_ROOT });
+	row(w, 0x5000, (struct unwind_rule){ .cfa = CFA_NONE });
+	start(w, at(0x5010), STACK, STACK + 0x40);
+	poke(w, STACK + 0x40, STACK + 0x80);
+	poke(w, STACK + 0x48, at(0x3010));
+	poke(w, STACK + 0x88, at(0x4010));
+	expect(w, WALK_ROOT, at(0x5010), at(0x3010) | GUESS, at(0x4010) | RA);
+	w->mode = WALK_TABLES;
+	expect(w, WALK_NO_FDE, at(0x5010));
+}
+
+static void test_guess_must_be_believable(void **state)
+{
+	struct world *w = *state;
+
+	outer_rows(w);
+	start(w, at(0x5010), STACK + 0x100, STACK + 0x140);
+	poke(w, STACK + 0x140, 3);	/* not a frame pointer */
+	poke(w, STACK + 0x148, at(0x4010));
+	expect(w, WALK_ROOT, at(0x5010), at(0x4010) | GUESS);
+
+	poke(w, STACK + 0x148, TEXT - 0x1000);		/* outside of every mapping */
+	expect(w, WALK_NO_FDE, at(0x5010));
+	poke(w, STACK + 0x148, at(VADDR_END));		/* its call would be the last octet: inside */
+	expect(w, WALK_NO_FDE, at(0x5010), at(VADDR_END) | GUESS);
+	poke(w, STACK + 0x148, at(VADDR_END) + 1);
+	expect(w, WALK_NO_FDE, at(0x5010));
+	poke(w, STACK + 0x148, at(0x4010));
+
+	start(w, at(0x5010), STACK + 0x100, STACK + 0x144);	/* unaligned */
+	expect(w, WALK_NO_FDE, at(0x5010));
+	start(w, at(0x5010), STACK + 0x148, STACK + 0x140);	/* below the stack pointer */
+	expect(w, WALK_NO_FDE, at(0x5010));
+	start(w, at(0x5010), STACK + 0x140 - WALK_MAX_GUESS_BYTES, STACK + 0x140);
+	expect(w, WALK_ROOT, at(0x5010), at(0x4010) | GUESS);
+	start(w, at(0x5010), STACK + 0x138 - WALK_MAX_GUESS_BYTES, STACK + 0x140);	/* too far away */
+	expect(w, WALK_NO_FDE, at(0x5010));
+	start(w, at(0x5010), STACK + 0x100, 0);		/* not one at all: no frame is known to be outermost */
+	expect(w, WALK_NO_FDE, at(0x5010));
+}
+
+static void test_chain_that_ends_with_zero(void **state)
+{
+	struct world *w = *state;
+
+	outer_rows(w);
+	start(w, at(0x5010), STACK, STACK + 0x40);
+	poke(w, STACK + 0x40, 0);
+	poke(w, STACK + 0x48, at(0x5020));
+	expect(w, WALK_ROOT_GUESS, at(0x5010), at(0x5020) | GUESS);
+	/* Without a table nobody looked whether the frame is the outermost one. */
+	poke(w, STACK + 0x48, BARE + 0x20);
+	expect(w, WALK_NO_TABLE, at(0x5010), (BARE + 0x20) | GUESS);
+	/* Return address 0, as some threads begin. */
+	poke(w, STACK + 0x48, 0);
+	expect(w, WALK_ROOT_GUESS, at(0x5010));
+}
+
+static void test_frame_pointer_mode(void **state)
+{
+	struct world *w = *state;
+
+	/* Tables are not looked at: 0x2000 has a rule that would lead elsewhere, 0x123 is in no mapping. */
+	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16 });
+	w->mode = WALK_FRAME_POINTERS;
+	start(w, at(0x2010), STACK, STACK + 0x40);
+	poke(w, STACK + 8, at(0x4010));
+	poke(w, STACK + 0x40, STACK + 0x80);
+	poke(w, STACK + 0x48, 0x123);
+	poke(w, STACK + 0x80, STACK + 0xc0);
+	poke(w, STACK + 0x88, at(0x3010));
+	poke(w, STACK + 0xc0, 0);
+	poke(w, STACK + 0xc8, at(0x3020));
+	expect(w, WALK_FP_END, at(0x2010), 0x123 | RA, at(0x3010) | RA, at(0x3020) | RA);
+	poke(w, STACK + 0x80, STACK + 0x40);	/* a circle */
+	expect(w, WALK_FP_END, at(0x2010), 0x123 | RA, at(0x3010) | RA);
+	poke(w, STACK + 0x80, 0x7ff0000000000ull);	/* not stack */
+	expect(w, WALK_READ_RA, at(0x2010), 0x123 | RA, at(0x3010) | RA);
+	start(w, at(0x2010), STACK, 0);
+	expect(w, WALK_FP_END, at(0x2010));
+}
+
+static void test_code_without_table(void **state)
+{
+	struct world *w = *state;
+
+	outer_rows(w);
+	start(w, JIT + 8, STACK, STACK + 3);
+	expect(w, WALK_JIT, JIT + 8);
+	start(w, BARE + 8, STACK, STACK + 3);
+	expect(w, WALK_NO_TABLE, BARE + 8);
+	start(w, JIT + 8, STACK, STACK + 0x40);
+	poke(w, STACK + 0x40, STACK + 0x80);
+	poke(w, STACK + 0x48, BARE + 8);
+	poke(w, STACK + 0x88, at(0x4010));
+	expect(w, WALK_ROOT, JIT + 8, (BARE + 8) | GUESS, at(0x4010) | GUESS);
+	w->mode = WALK_TABLES;
+	expect(w, WALK_JIT, JIT + 8);
+}
+
+static void test_address_in_no_mapping(void **state)
+{
+	static const uint64_t outside[] = { 0, 1, TEXT - 1, JIT - 1, JIT + OTHER_BYTES, BARE + OTHER_BYTES, ~0ull };
+	struct world *w = *state;
+
+	outer_rows(w);
+	for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++) {
+		start(w, outside[i], STACK, STACK + 0x40);
+		expect(w, WALK_NO_MAPPING, outside[i] & WALK_ADDRESS_MASK);
+	}
+}
+
+static void test_call_as_last_instruction(void **state)
+{
+	struct world *w = *state;
+
+	/* A call that never returns ends the function: its return address is the next function's first. */
+	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16 });
+	row(w, 0x3000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 48 });
+	row(w, 0x3800, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 8 });
+	row(w, 0x4000, (struct unwind_rule){ .cfa = CFA_ROOT });
+	start(w, at(0x2000), STACK, 0);
+	poke(w, STACK + 8, at(0x3800));
+	poke(w, STACK + 16 + 40, at(0x4010));
+	expect(w, WALK_ROOT, at(0x2000), at(0x3800) | RA, at(0x4010) | RA);
+	/* The interrupted instruction itself is looked up exactly. */
+	start(w, at(0x3800), STACK, 0);
+	poke(w, STACK, at(0x4010));
+	expect(w, WALK_ROOT, at(0x3800), at(0x4010) | RA);
+}
+
+static void test_rule_carried_over_pages(void **state)
+{
+	struct world *w = *state;
+
+	/* The function at 0x2000 is longer than two pages of the table. Table pages count from VADDR. */
+	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16 });
+	row(w, 0x31000, (struct unwind_rule){ .cfa = CFA_ROOT });	/* first octet of page 3 */
+	start(w, at(0x2a000), STACK, 0);
+	poke(w, STACK + 8, at(0x11000));	/* last call of page 0 */
+	poke(w, STACK + 24, at(0x11001));	/* first octet of page 1 */
+	poke(w, STACK + 40, at(0x31000));	/* last of page 2 */
+	poke(w, STACK + 56, at(0x31001));	/* first of page 3 */
+	expect(w, WALK_ROOT, at(0x2a000), at(0x11000) | RA, at(0x11001) | RA, at(0x31000) | RA, at(0x31001) | RA);
+}
+
+static void test_unreadable_stack(void **state)
+{
+	struct world *w = *state;
+
+	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 0x1010, .fp = FP_CFA, .fp_off = -24 });
+	row(w, 0x3000, (struct unwind_rule){ .cfa = CFA_DEREF_SP, .cfa_off = 0x1000 });
+	row(w, 0x4000, (struct unwind_rule){ .cfa = CFA_ROOT });
+	poke(w, STACK + 0x1008, at(0x4010));
+	start(w, at(0x2010), STACK, 0);
+	expect(w, WALK_ROOT, at(0x2010), at(0x4010) | RA);
+	w->hole = STACK + 0x1000;
+	expect(w, WALK_READ_RA, at(0x2010));
+	w->hole = STACK;	/* there lies the saved fp */
+	expect(w, WALK_READ_FP, at(0x2010));
+	w->hole = STACK + 0x1000;
+	start(w, at(0x3010), STACK, 0);
+	expect(w, WALK_READ_RA, at(0x3010));
+	start(w, at(0x2010), STACK + 4, 0);	/* unaligned stack */
+	expect(w, WALK_READ_FP, at(0x2010));
+}
+
+/* "I could not look now" is another answer than "there is nothing": it must come out as it went in. */
+static void test_busy_memory(void **state)
+{
+	struct world *w = *state;
+
+	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16 });
+	row(w, 0x2100, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 24, .fp = FP_CFA, .fp_off = -16 });
+	row(w, 0x2200, (struct unwind_rule){ .cfa = CFA_DEREF_SP, .cfa_off = 8 });
+	row(w, 0x2300, (struct unwind_rule){ .cfa = CFA_SIGNAL });
+	row(w, 0x2400, (struct unwind_rule){ .cfa = CFA_NONE });
+	w->hole = STACK;
+	w->hole_code = WALK_BUSY;
+	for (uint64_t vaddr = 0x2010; vaddr < 0x2500; vaddr += 0x100) {
+		start(w, at(vaddr), STACK, STACK + 0x40);
+		expect(w, WALK_BUSY, at(vaddr));
+	}
+	w->mode = WALK_FRAME_POINTERS;
+	expect(w, WALK_BUSY, at(0x2410));
+}
+
+static void test_stack_pointer_must_grow(void **state)
+{
+	struct world *w = *state;
+
+	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16 });
+	row(w, 0x3000, (struct unwind_rule){ .cfa = CFA_FP, .cfa_off = 16 });
+	row(w, 0x4000, (struct unwind_rule){ .cfa = CFA_ROOT });
+	start(w, at(0x2010), STACK + 0x100, STACK + 0x100);
+	poke(w, STACK + 0x108, at(0x3010));
+	expect(w, WALK_SP_BACK, at(0x2010), at(0x3010) | RA);
+	start(w, at(0x2010), STACK + 0x100, STACK + 0x108);
+	poke(w, STACK + 0x110, at(0x4010));
+	expect(w, WALK_ROOT, at(0x2010), at(0x3010) | RA, at(0x4010) | RA);
+}
+
+static void test_return_address_zero(void **state)
+{
+	struct world *w = *state;
+
+	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16 });
+	start(w, at(0x2010), STACK, 0);
+	poke(w, STACK + 8, at(0x2020));
+	expect(w, WALK_RA_ZERO, at(0x2010), at(0x2020) | RA);
+}
+
+static void test_truncated(void **state)
+{
+	struct world *w = *state;
+
+	/* A recursion of eight octets a frame: 2,048 of them in the stack, and the last two are its end. */
+	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 8 });
+	row(w, 0x3000, (struct unwind_rule){ .cfa = CFA_ROOT });
+	for (uint64_t sp = STACK; sp < STACK + STACK_BYTES; sp += 8)
+		poke(w, sp, at(0x2020));
+	start(w, at(0x2010), STACK, 0);
+	for (w->max_frames = 1; w->max_frames <= 127; w->max_frames += 42) {
+		go(w);
+		assert_int_equal(w->nr, w->max_frames);
+		assert_int_equal(w->end, WALK_TRUNCATED);
+		assert_int_equal(w->frames[w->nr - 1], w->nr == 1 ? at(0x2010) : (at(0x2020) | RA));
+		assert_int_equal(w->frames[w->nr], 0xeeeeeeeeeeeeeeeeull);
+	}
+	w->max_frames = 0;
+	go(w);
+	assert_int_equal(w->nr, WALK_MAX_FRAMES);
+	assert_int_equal(w->end, WALK_TRUNCATED);
+	/* One that fits exactly is whole. */
+	poke(w, STACK + 8 * 1022, at(0x3010));
+	go(w);
+	assert_int_equal(w->nr, 1024);
+	assert_int_equal(w->end, WALK_ROOT);
+	poke(w, STACK + 8 * 1022, at(0x2020));
+	poke(w, STACK + 8 * 1023, at(0x3010));
+	go(w);
+	assert_int_equal(w->nr, 1024);
+	assert_int_equal(w->end, WALK_TRUNCATED);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_by_stack_pointer), T(test_by_frame_pointer), T(test_lost_frame_pointer_is_not_used),
+		T(test_realigned_stack), T(test_deref_of_stack_pointer), T(test_plt), T(test_register_in_leaf),
+		T(test_register_of_a_caller_is_unknown), T(test_return_address_in_register),
+		T(test_return_address_elsewhere), T(test_signal_frame), T(test_registers_of_interrupted_code),
+		T(test_signal_stack_may_lie_above), T(test_gap_by_frame_pointer), T(test_guess_must_be_believable),
+		T(test_chain_that_ends_with_zero), T(test_frame_pointer_mode), T(test_code_without_table),
+		T(test_address_in_no_mapping), T(test_call_as_last_instruction), T(test_rule_carried_over_pages),
+		T(test_unreadable_stack), T(test_busy_memory), T(test_stack_pointer_must_grow),
+		T(test_return_address_zero), T(test_truncated),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
