@@ -23,6 +23,9 @@ LIB_SRCS := \
 	src/symbolize/symbolizer.c \
 	unwind/unwind_table.c \
 	unwind/host_walk.c \
+	unwind/cfi_pointer.c \
+	unwind/cfi_rule.c \
+	unwind/cfi_entries.c \
 	unwind/cfi_program.c \
 	unwind/cfi.c \
 	src/capture/wire_decode.c \
@@ -68,6 +71,7 @@ LIB_SRCS := \
 	src/profile/tree_builder.c \
 	src/profile/wall_clock.c \
 	formats/render/escape.c \
+	formats/render/function_list.c \
 	formats/render/layout.c \
 	formats/render/text.c \
 	formats/render/text_cache.c \
@@ -93,6 +97,7 @@ MAIN_SRCS := \
 	src/cmd_info.c \
 	src/info_sections.c \
 	src/cmd_doctor.c \
+	src/info_lists.c \
 	src/doctor_bpf.c \
 	src/doctor_system.c \
 

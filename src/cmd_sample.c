@@ -257,7 +257,7 @@ int cmd_sample(int argc, char **argv)
 	struct opt_list lists[] = {
 		{ recording_opts, nr_recording_opts },
 		{ sample_opts, sizeof(sample_opts) / sizeof(sample_opts[0]) },
-		{ rows, output_list_opts(AT(common.outputs), rows, OUTPUT_OPTS_MAX) },
+		{ rows, output_list_opts(rows, AT(common.outputs)) },
 	};
 	struct sampling s = { 0 };
 	int after, err;

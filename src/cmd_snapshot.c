@@ -223,7 +223,7 @@ int cmd_snapshot(int argc, char **argv)
 	struct opt_list lists[] = {
 		{ recording_opts, nr_recording_opts },
 		{ snapshot_opts, sizeof(snapshot_opts) / sizeof(snapshot_opts[0]) },
-		{ rows, output_list_opts(AT(common.outputs), rows, OUTPUT_OPTS_MAX) },
+		{ rows, output_list_opts(rows, AT(common.outputs)) },
 	};
 	struct snapshots s = { 0 };
 	int nr = opt_parse(lists, 3, argc, argv, &args, NULL), err;

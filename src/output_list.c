@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,30 +13,40 @@
 #include "formats/render/renderer.h"
 #include "src/base/array.h"
 #include "src/base/fail.h"
-#include "src/base/io.h"
 #include "src/base/opt.h"
 #include "src/profile/fold.h"
 #include "src/profile/profile.h"
 #include "src/profile/report.h"
 
-#define BUFFER_BYTES (64 * 1024)
-
-/* Where one report goes. The first error of a write is kept: stdio only remembers that there was one. */
-struct sink {
-	const char *name;		/* for messages */
-	char *made_name;		/* of a picture beside the trace; NULL: none was made */
-	FILE *file;
-	int fd;
-	int err;
-};
-
-int output_list_add(struct output_list *l, const struct renderer *r, const char *path)
+static int parse_output(const struct opt *o, const char *value, void *dst)
 {
-	struct output *o = array_push(&l->v, &l->nr, &l->cap);
+	if (value && !*value)
+		return fail_why(-EINVAL, "--%s= without a file name. Try: --%s", o->name, o->name);
+	return output_list_add(dst, o->data, value);
+}
 
-	if (!o)
-		return fail(-ENOMEM, "--%s", r->name);
-	*o = (struct output){ r, path };
+size_t output_list_opts(struct opt *rows, size_t offset)
+{
+	size_t nr = 0;
+
+	for (; renderers[nr] && nr < OUTPUT_OPTS_MAX; nr++) {
+		const struct renderer *r = renderers[nr];
+
+		rows[nr] = (struct opt){ .name = r->name, .arg = "[=FILE]", .help = r->help, .parse = parse_output,
+					 .offset = offset, .suffixes = r->suffixes, .data = r };
+	}
+	if (nr)
+		rows[0].group = "Reports (without FILE: standard output)";
+	return nr;
+}
+
+int output_list_add(struct output_list *l, const struct renderer *renderer, const char *file)
+{
+	struct output *out = array_push(&l->v, &l->nr, &l->cap);
+
+	if (!out)
+		return fail(-ENOMEM, "--%s", renderer->name);
+	*out = (struct output){ renderer, file };
 	return 0;
 }
 
@@ -44,176 +56,155 @@ void output_list_release(struct output_list *l)
 	memset(l, 0, sizeof(*l));
 }
 
-static int parse_output(const struct opt *o, const char *value, void *list)
+/* "dir/trace.svg" for "dir/trace.pbz"; standard input becomes "trace.svg". Caller frees; NULL: out of memory. */
+static char *picture_name(const char *trace, const struct renderer *r)
 {
-	if (value && !*value)
-		return fail_why(-EINVAL, "--%s= needs the name of a file", o->name);
-	return output_list_add(list, o->data, value);
-}
-
-size_t output_list_opts(size_t offset, struct opt *rows, size_t max)
-{
-	size_t nr = 0;
-
-	for (const struct renderer *const *r = renderers; *r && nr < max; r++, nr++)
-		rows[nr] = (struct opt){
-			.name = (*r)->name, .arg = "[=FILE]", .help = (*r)->help, .parse = parse_output,
-			.offset = offset, .suffixes = (*r)->suffixes, .group = "Reports", .data = *r,
-		};
-	return nr;
-}
-
-/* ---- Where a report goes ---- */
-
-static ssize_t sink_write(void *cookie, const char *buf, size_t len)
-{
-	struct sink *s = cookie;
-
-	if (!s->err)
-		s->err = io_write(s->fd, buf, len, NULL);
-	if (!s->err)
-		return (ssize_t)len;
-	errno = -s->err;
-	return 0;	/* what a cookie answers on errors */
-}
-
-static bool is_std(const char *path)
-{
-	return !path || !strcmp(path, "-");
-}
-
-/* "dir/trace.pbz" and ".svg": "dir/trace.svg"; a caller frees it. NULL: out of memory. */
-static char *name_beside(const char *trace_path, const struct renderer *r)
-{
-	const char *stem = is_std(trace_path) ? "trace.pbz" : trace_path;
-	size_t len = strlen(stem);
+	size_t len = strlen(trace), suffix_len = strcspn(r->suffixes, " ");
 	char *name;
 
-	if (len > 4 && !strcmp(stem + len - 4, ".pbz") && stem[len - 5] != '/')
+	if (!strcmp(trace, "-"))
+		return picture_name("trace", r);
+	if (len > 4 && !strcmp(trace + len - 4, ".pbz"))
 		len -= 4;
-	if (asprintf(&name, "%.*s%.*s", (int)len, stem, (int)strcspn(r->suffixes, " "), r->suffixes) < 0)
+	if (asprintf(&name, "%.*s%.*s", (int)len, trace, (int)suffix_len, r->suffixes) < 0)
 		return NULL;
 	return name;
 }
 
-/* The trace is not overwritten by its own report, whatever its name: neither by way of a link. */
-static int check_not_trace(int fd, const char *name, const char *trace_path)
+/* A report must not replace what it is made of. */
+static int check_not_trace(int fd, const char *file, const char *trace)
 {
-	struct stat a, b;
+	struct stat out, in;
 
-	if (is_std(trace_path) || fstat(fd, &a) || stat(trace_path, &b) || a.st_dev != b.st_dev ||
-	    a.st_ino != b.st_ino || !S_ISREG(a.st_mode))
+	if (fstat(fd, &out))
+		return fail(-errno, "%s", file);
+	if (stat(trace, &in) || in.st_dev != out.st_dev || in.st_ino != out.st_ino || !S_ISREG(out.st_mode))
 		return 0;
-	return fail_why(-EINVAL, "%s is the trace itself. Try: another file for the report", name);
+	return fail_why(-EINVAL, "%s is the trace itself and is not overwritten", file);
 }
 
-static int open_file(struct sink *s, const char *trace_path)
+static FILE *open_file(const char *file, const char *trace, int *errp)
 {
+	int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
 	struct stat st;
+	FILE *out = NULL;
+
+	if (fd < 0) {
+		*errp = fail(-errno, "open %s", file);
+		return NULL;
+	}
+	*errp = check_not_trace(fd, file, trace);
+	if (!*errp && !fstat(fd, &st) && S_ISREG(st.st_mode) && ftruncate(fd, 0))
+		*errp = fail(-errno, "%s", file);
+	if (!*errp)
+		out = fdopen(fd, "w");
+	if (!*errp && !out)
+		*errp = fail(-errno, "%s", file);
+	if (!out)
+		close(fd);
+	return out;
+}
+
+/* After this nobody meets the same failure of standard output a second time. */
+static int give_up(FILE *out, const char *file, int err)
+{
+	__fpurge(out);
+	clearerr(out);
+	if (err == -EPIPE && out == stdout)
+		return 0;
+	return fail(err, "write %s", file);
+}
+
+static int run_renderer(const struct output *o, struct report *rep, const struct profile *prof,
+			const struct render_opts *opts, FILE *out, const char *file)
+{
 	int err;
 
-	s->fd = open(s->name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-	if (s->fd < 0)
-		return fail(-errno, "open %s", s->name);
-	err = check_not_trace(s->fd, s->name, trace_path);
-	if (!err && !fstat(s->fd, &st) && S_ISREG(st.st_mode) && ftruncate(s->fd, 0))
-		err = fail(-errno, "empty %s", s->name);
+	errno = 0;
+	err = o->renderer->render ? o->renderer->render(prof, opts, out) : o->renderer->stream(rep, opts, out);
+	if (ferror(out))
+		return give_up(out, file, err < 0 ? err : errno ? -errno : -EIO);
+	if (err == -ENOMEM)
+		return fail(err, "--%s", o->renderer->name);
+	if (!err && fflush(out))
+		return give_up(out, file, -errno);
 	return err;
 }
 
-static int sink_open(struct sink *s, const struct output *o, const char *trace_path)
+static int run_file(const struct output *o, struct report *rep, const struct profile *prof,
+		    const struct render_opts *opts, const char *file)
 {
-	static const cookie_io_functions_t functions = { .write = sink_write };
-	int err = 0;
+	int err;
+	FILE *out = open_file(file, report_path(rep), &err);
 
-	s->fd = STDOUT_FILENO;
-	s->name = "standard output";
-	if (!is_std(o->path)) {
-		s->name = o->path;
-	} else if (o->renderer->is_picture && isatty(STDOUT_FILENO)) {
-		s->name = s->made_name = name_beside(trace_path, o->renderer);
-		if (!s->name)
-			return fail(-ENOMEM, "--%s", o->renderer->name);
-	}
-	if (s->made_name || !is_std(o->path))
-		err = open_file(s, trace_path);
-	else
-		fflush(stdout);
-	if (err)
+	if (!out)
 		return err;
-	s->file = fopencookie(s, "w", functions);
-	if (!s->file)
-		return fail(-ENOMEM, "write %s", s->name);
-	setvbuf(s->file, NULL, _IOFBF, BUFFER_BYTES);
-	return 0;
-}
-
-/* err: how the renderer fared. Says what went wrong with the writing. */
-static int sink_close(struct sink *s, int err)
-{
-	bool is_file = s->fd >= 0 && s->fd != STDOUT_FILENO;
-
-	if (s->file && fclose(s->file) && !err)
-		err = -EIO;
-	if (is_file && close(s->fd) && !s->err)
-		s->err = -errno;
-	if (s->err == -EPIPE)
-		err = 0;
-	else if (s->err)
-		err = fail(s->err, "write %s", s->name);
-	else if (err == -ENOMEM)
-		fail(err, "write %s", s->name);
-	if (!err && s->made_name)
-		note("the picture is in %s", s->made_name);
-	free(s->made_name);
+	err = run_renderer(o, rep, prof, opts, out, file);
+	if (fclose(out) && !err)
+		err = fail(-errno, "write %s", file);
 	return err;
 }
 
-/* ---- Reports ---- */
-
-/* The call tree is folded for the first report that draws it. */
-static int write_report(const struct renderer *r, struct report *rep, struct profile **prof,
-			const struct render_opts *opts, FILE *out)
+static int run_beside_trace(const struct output *o, struct report *rep, const struct profile *prof,
+			    const struct render_opts *opts)
 {
-	struct fold_options fold = { .offsets = opts->offsets };
-	int err = 0;
-
-	if (r->stream)
-		return r->stream(rep, opts, out);
-	if (!*prof)
-		err = fold_report(rep, &fold, prof);
-	return err ? err : r->render(*prof, opts, out);
-}
-
-static int run_one(const struct output *o, struct report *rep, struct profile **prof,
-		   const struct render_opts *opts, const char *trace_path)
-{
-	struct sink s = { .fd = -1 };
-	int err = sink_open(&s, o, trace_path);
+	char *name = picture_name(report_path(rep), o->renderer);
+	int err = name ? run_file(o, rep, prof, opts, name) : fail(-ENOMEM, "--%s", o->renderer->name);
 
 	if (!err)
-		return sink_close(&s, write_report(o->renderer, rep, prof, opts, s.file));
-	if (s.fd >= 0 && s.fd != STDOUT_FILENO)
-		close(s.fd);
-	free(s.made_name);
+		note("the picture is in %s", name);
+	free(name);
 	return err;
 }
 
-int output_list_run(const struct output_list *l, struct report *rep, const struct render_opts *opts,
-		    const char *trace_path)
+static int run_one(const struct output *o, struct report *rep, const struct profile *prof,
+		   const struct render_opts *opts)
 {
-	struct profile *prof = NULL;
-	int err = 0;
+	if (o->file && strcmp(o->file, "-"))
+		return run_file(o, rep, prof, opts, o->file);
+	if (o->renderer->is_picture && isatty(STDOUT_FILENO))
+		return run_beside_trace(o, rep, prof, opts);
+	return run_renderer(o, rep, prof, opts, stdout, "standard output");
+}
 
+static bool needs_tree(const struct output_list *l)
+{
 	for (size_t i = 0; i < l->nr; i++) {
-		int e = run_one(&l->v[i], rep, &prof, opts, trace_path);
+		if (l->v[i].renderer->render)
+			return true;
+	}
+	return false;
+}
 
+int output_list_run(const struct output_list *l, struct report *rep, const struct render_opts *opts)
+{
+	struct fold_options fold = { .offsets = opts->offsets };
+	struct profile *prof = NULL;
+	int err = needs_tree(l) ? fold_report(rep, &fold, &prof) : 0;
+
+	for (size_t i = 0; i < l->nr && (prof || !err || l->v[i].renderer->stream); i++) {
+		int one;
+
+		if (l->v[i].renderer->render && !prof)
+			continue;
+		one = run_one(&l->v[i], rep, prof, opts);
 		if (!err)
-			err = e;
+			err = one;
 	}
 	profile_free(prof);
-	/* Not note(): what is missing from a report is said to those, too, who want no notes. */
-	if (*report_warning(rep))
-		fail_why(0, "%s", report_warning(rep));
 	return err;
+}
+
+void output_list_summary(const struct report *rep, bool quiet)
+{
+	const struct report_info *info = report_info(rep);
+	const char *warning = report_warning(rep);
+	double whole = info->user_stacks ? 100.0 * (double)info->roots / (double)info->user_stacks : 100;
+
+	if (quiet && !report_has_loss(rep))
+		return;
+	/* Not note(): -q silences that one, and a loss is never silent. */
+	fail_why(0, "%" PRIu64 " samples, %s; %" PRIu64 " of %" PRIu64 " user stacks whole (%.1f %%); %" PRIu64
+		 " of %" PRIu64 " frames without a name", info->samples, *warning ? warning : "0 lost", info->roots,
+		 info->user_stacks, whole, info->frames_unnamed, info->frames);
 }

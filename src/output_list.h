@@ -1,18 +1,18 @@
 /*
- * The reports that a command line asks for: --svg[=FILE] --csv[=FILE] ..., any number of them.
+ * The outputs that a command line asks for: --svg --csv=x.csv ... in any number.
  *
- *	struct args { struct output_list outputs; ... } args = { 0 };
  *	struct opt rows[OUTPUT_OPTS_MAX];
- *	size_t nr = output_list_opts(offsetof(struct args, outputs), rows, OUTPUT_OPTS_MAX);
- *	opt_parse({ ..., { rows, nr } }, ...)
- *	output_list_run(&args.outputs, rep, &render_opts, "trace.pbz")
+ *	nr = output_list_opts(rows, offsetof(struct my_args, outputs))		one row per renderer
+ *	opt_parse(...)								fills my_args.outputs
+ *	output_list_run(&args.outputs, rep, &render_opts)
  *	output_list_release(&args.outputs)
  *
- * Without FILE, or with "-", a report goes to standard output; but a picture never goes to a terminal:
- * there it is written beside the trace (trace.pbz: trace.svg), and the name is said.
+ * Without a file an output goes to standard output; a picture does not when that is a terminal, but to the
+ * trace's name with its own suffix, beside the trace, and a note says so.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct opt;
@@ -20,11 +20,9 @@ struct render_opts;
 struct renderer;
 struct report;
 
-#define OUTPUT_OPTS_MAX 16
-
 struct output {
 	const struct renderer *renderer;
-	const char *path;		/* NULL or "-": standard output; borrowed from argv */
+	const char *file;		/* NULL or "-": standard output; borrowed from argv */
 };
 
 struct output_list {
@@ -32,16 +30,17 @@ struct output_list {
 	size_t nr, cap;
 };
 
-/* One row for each renderer, for an output_list at offset in the args; returns how many. */
-size_t output_list_opts(size_t offset, struct opt *rows, size_t max);
+#define OUTPUT_OPTS_MAX 16
 
-int output_list_add(struct output_list *l, const struct renderer *r, const char *path);
+size_t output_list_opts(struct opt *rows, size_t offset);	/* rows: OUTPUT_OPTS_MAX of them */
+int output_list_add(struct output_list *l, const struct renderer *renderer, const char *file);	/* 0 or -ENOMEM */
 void output_list_release(struct output_list *l);
 
 /*
- * Writes all of them, in the order they were asked for, then says what the recording lost, if anything.
- * One that fails is said once and does not keep the others from being written; returns the first error. A
- * reader that has gone (EPIPE) is no error. trace_path is never written to; "-" stands for a pipe.
+ * Writes all of them; a failed one does not keep the others from being written. 0, or the first -errno;
+ * each was explained. A reader of standard output that has gone is no failure.
  */
-int output_list_run(const struct output_list *l, struct report *rep, const struct render_opts *opts,
-		    const char *trace_path);
+int output_list_run(const struct output_list *l, struct report *rep, const struct render_opts *opts);
+
+/* The line on stderr under every report: samples, losses, whole stacks. quiet: only if something is missing. */
+void output_list_summary(const struct report *rep, bool quiet);

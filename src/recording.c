@@ -141,7 +141,7 @@ int recording_render(const struct recording *rec)
 	err = report_open(rec->path, NULL, &rep);
 	if (err)
 		return err;
-	err = output_list_run(&rec->args->outputs, rep, &opts, rec->path);
+	err = output_list_run(&rec->args->outputs, rep, &opts);
 	report_close(rep);
 	return err;
 }

@@ -41,11 +41,19 @@ struct cfi_rows {
 };
 
 /*
- * Replaces *out (init it with zeroes). Gaps between FDEs become CFA_NONE rows. 0, or -ENOMEM. Damaged
- * entries are skipped and counted, never an error. Release with cfi_rows_release().
+ * Replaces *out (init it with zeroes). Gaps between FDEs become CFA_NONE rows, but padding of up to 15 bytes
+ * belongs to the function behind it. 0, or -ENOMEM. Damaged entries are skipped and counted, never an error.
+ * Release with cfi_rows_release().
  */
 int cfi_parse(const struct cfi_input *in, struct cfi_rows *out);
 void cfi_rows_release(struct cfi_rows *rows);
 
 /* The rule in force at vaddr; CFA_NONE outside. */
 struct unwind_rule cfi_rows_find(const struct cfi_rows *rows, uint64_t vaddr);
+
+/*
+ * For files without section headers. The header (PT_GNU_EH_FRAME) says where .eh_frame begins: 0 or -EBADMSG.
+ * How long it is nobody says: it ends, terminator included, cfi_terminated_len() bytes from there.
+ */
+int cfi_find_by_header(const uint8_t *hdr, size_t len, uint64_t hdr_vaddr, uint64_t *vaddr);
+size_t cfi_terminated_len(const uint8_t *eh_frame, size_t len);

@@ -1,373 +1,346 @@
 #include "unwind/cfi_program.h"
 
-#include <string.h>
+#include "unwind/cfi_pointer.h"
 
-#define MAX_REMEMBERED 32
-
-/* DW_CFA_ */
+/* DW_CFA; the first three have an operand in their low six bits. */
 enum {
-	OP_ADVANCE = 1, OP_OFFSET, OP_RESTORE,	/* in the two top bits */
-	OP_NOP = 0, OP_SET_LOC, OP_ADVANCE1, OP_ADVANCE2, OP_ADVANCE4, OP_OFFSET_EXTENDED, OP_RESTORE_EXTENDED,
-	OP_UNDEFINED, OP_SAME_VALUE, OP_REGISTER, OP_REMEMBER, OP_RESTORE_STATE, OP_DEF_CFA, OP_DEF_CFA_REGISTER,
-	OP_DEF_CFA_OFFSET, OP_DEF_CFA_EXPRESSION, OP_EXPRESSION, OP_OFFSET_EXTENDED_SF, OP_DEF_CFA_SF,
-	OP_DEF_CFA_OFFSET_SF, OP_VAL_OFFSET, OP_VAL_OFFSET_SF, OP_VAL_EXPRESSION,
-	OP_AARCH64_NEGATE_RA_STATE_WITH_PC = 0x2c, OP_AARCH64_NEGATE_RA_STATE = 0x2d, OP_GNU_ARGS_SIZE = 0x2e,
-	OP_GNU_NEGATIVE_OFFSET = 0x2f,
+	OP_ADVANCE_LOC = 0x40, OP_OFFSET = 0x80, OP_RESTORE = 0xc0, OP_LOW_BITS = 0x3f,
+
+	OP_NOP = 0x00, OP_SET_LOC, OP_ADVANCE_LOC1, OP_ADVANCE_LOC2, OP_ADVANCE_LOC4, OP_OFFSET_EXTENDED,
+	OP_RESTORE_EXTENDED, OP_UNDEFINED, OP_SAME_VALUE, OP_REGISTER, OP_REMEMBER_STATE, OP_RESTORE_STATE,
+	OP_DEF_CFA, OP_DEF_CFA_REGISTER, OP_DEF_CFA_OFFSET, OP_DEF_CFA_EXPRESSION, OP_EXPRESSION,
+	OP_OFFSET_EXTENDED_SF, OP_DEF_CFA_SF, OP_DEF_CFA_OFFSET_SF, OP_VAL_OFFSET, OP_VAL_OFFSET_SF,
+	OP_VAL_EXPRESSION,
+	OP_MIPS_ADVANCE_LOC8 = 0x1d, OP_AARCH64_NEGATE_RA_STATE_WITH_PC = 0x2c,
+	OP_AARCH64_NEGATE_RA_STATE = 0x2d, OP_GNU_ARGS_SIZE = 0x2e, OP_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
 };
 
-/* DW_OP_ of the expressions that compilers and linkers emit here. */
-enum {
-	EXPR_DEREF = 0x06, EXPR_PLUS_UCONST = 0x23, EXPR_PLUS = 0x22, EXPR_AND = 0x1a, EXPR_GE = 0x2a, EXPR_SHL = 0x24,
-	EXPR_LIT0 = 0x30, EXPR_BREG0 = 0x70,
-};
-
-const struct cfi_regs *cfi_regs_of(enum cfi_machine machine)
+const struct cfi_arch *cfi_arch_of(enum cfi_machine machine)
 {
-	static const struct cfi_regs regs[] = {
-		[CFI_X86_64] = { .sp = 7, .fp = 6, .ra = 16, .ra_in_register = false },
-		[CFI_AARCH64] = { .sp = 31, .fp = 29, .ra = 30, .ra_in_register = true },
+	static const struct cfi_arch archs[] = {
+		[CFI_X86_64] = { .sp = 7, .fp = 6, .nr_regs = 16 },
+		[CFI_AARCH64] = { .sp = 31, .fp = 29, .nr_regs = 32, .ra_in_register = true, .has_ra_state = true },
 	};
 
-	return &regs[machine];
+	return &archs[machine];
 }
 
-int64_t cfi_sleb(struct byte_reader *r)
+/* ---- what instructions do ---- */
+
+static void advance(struct cfi_program *p, uint64_t delta)
 {
-	uint64_t v = 0;
+	if (__builtin_mul_overflow(delta, p->cie->code_align, &delta) ||
+	    __builtin_add_overflow(p->vaddr, delta, &p->vaddr))
+		p->bad = true;
+}
 
-	for (unsigned shift = 0; shift < 70; shift += 7) {
-		uint8_t b = br_u8(r);
+/* Where state keeps a register of this number; NULL for one that does not matter. */
+static struct cfi_value *place(const struct cfi_program *p, struct cfi_state *state, uint64_t reg)
+{
+	if (reg == p->arch->fp)
+		return &state->fp;
+	if (reg == p->cie->ra_reg)
+		return &state->ra;
+	return reg == p->arch->sp ? &state->sp : NULL;
+}
 
-		if (shift < 64)
-			v |= (uint64_t)(b & 0x7f) << shift;
-		if (b & 0x80)
-			continue;
-		if (b & 0x40 && shift + 7 < 64)
-			v |= ~0ull << (shift + 7);
-		return (int64_t)v;
+static void set(struct cfi_program *p, uint64_t reg, struct cfi_value value)
+{
+	struct cfi_value *v = place(p, &p->state, reg);
+
+	if (!v)
+		return;
+	*v = value;
+	p->changed = true;
+}
+
+static void set_cfa(struct cfi_program *p, uint64_t reg, int64_t off)
+{
+	p->state.cfa = (struct cfi_value){ .how = HOW_OFFSET, .reg = reg, .off = off };
+	p->changed = true;
+}
+
+static void restore(struct cfi_program *p, uint64_t reg)
+{
+	struct cfi_state initial = p->cie->initial;
+	const struct cfi_value *v = place(p, &initial, reg);
+
+	if (v)
+		set(p, reg, *v);
+}
+
+static int64_t factored(struct cfi_program *p, int64_t v)
+{
+	int64_t off = 0;
+
+	if (__builtin_mul_overflow(v, p->cie->data_align, &off))
+		p->bad = true;
+	return off;
+}
+
+/* An unsigned operand that is to be used as a signed number. */
+static int64_t operand(struct cfi_program *p)
+{
+	uint64_t v = br_uv(&p->r);
+
+	if (v > INT64_MAX)
+		p->bad = true;
+	return (int64_t)v;
+}
+
+static int64_t factored_operand(struct cfi_program *p)
+{
+	return factored(p, operand(p));
+}
+
+static int64_t signed_factored_operand(struct cfi_program *p)
+{
+	return factored(p, cfi_sleb(&p->r));
+}
+
+static struct byte_reader block(struct cfi_program *p)
+{
+	uint64_t len = br_uv(&p->r);
+
+	return br_sub(&p->r, len);
+}
+
+/* ---- the instructions ---- */
+
+static void op_nop(struct cfi_program *p)
+{
+	(void)p;
+}
+
+static void op_set_loc(struct cfi_program *p)
+{
+	uint64_t vaddr = cfi_pointer(&p->r, p->cie->fde_encoding, p->in);
+
+	if (vaddr < p->vaddr)
+		p->bad = true;
+	else
+		p->vaddr = vaddr;
+}
+
+static void op_advance1(struct cfi_program *p) { advance(p, br_u8(&p->r)); }
+static void op_advance2(struct cfi_program *p) { advance(p, br_u16(&p->r)); }
+static void op_advance4(struct cfi_program *p) { advance(p, br_u32(&p->r)); }
+static void op_advance8(struct cfi_program *p) { advance(p, br_u64(&p->r)); }
+
+static void op_offset_extended(struct cfi_program *p)
+{
+	uint64_t reg = br_uv(&p->r);
+
+	set(p, reg, (struct cfi_value){ .how = HOW_OFFSET, .off = factored_operand(p) });
+}
+
+static void op_offset_extended_sf(struct cfi_program *p)
+{
+	uint64_t reg = br_uv(&p->r);
+
+	set(p, reg, (struct cfi_value){ .how = HOW_OFFSET, .off = signed_factored_operand(p) });
+}
+
+static void op_negative_offset_extended(struct cfi_program *p)
+{
+	uint64_t reg = br_uv(&p->r);
+	int64_t off = factored(p, -operand(p));
+
+	set(p, reg, (struct cfi_value){ .how = HOW_OFFSET, .off = off });
+}
+
+static void op_val_offset(struct cfi_program *p)
+{
+	uint64_t reg = br_uv(&p->r);
+
+	set(p, reg, (struct cfi_value){ .how = HOW_VAL_OFFSET, .off = factored_operand(p) });
+}
+
+static void op_val_offset_sf(struct cfi_program *p)
+{
+	uint64_t reg = br_uv(&p->r);
+
+	set(p, reg, (struct cfi_value){ .how = HOW_VAL_OFFSET, .off = signed_factored_operand(p) });
+}
+
+static void op_restore_extended(struct cfi_program *p) { restore(p, br_uv(&p->r)); }
+
+static void op_undefined(struct cfi_program *p)
+{
+	set(p, br_uv(&p->r), (struct cfi_value){ .how = HOW_UNDEFINED });
+}
+
+static void op_same_value(struct cfi_program *p)
+{
+	set(p, br_uv(&p->r), (struct cfi_value){ .how = HOW_SAME });
+}
+
+static void op_register(struct cfi_program *p)
+{
+	uint64_t reg = br_uv(&p->r);
+
+	set(p, reg, (struct cfi_value){ .how = HOW_REGISTER, .reg = br_uv(&p->r) });
+}
+
+static void op_expression(struct cfi_program *p)
+{
+	uint64_t reg = br_uv(&p->r);
+
+	set(p, reg, (struct cfi_value){ .how = HOW_EXPRESSION, .expr = block(p) });
+}
+
+static void op_val_expression(struct cfi_program *p)
+{
+	uint64_t reg = br_uv(&p->r);
+
+	set(p, reg, (struct cfi_value){ .how = HOW_VAL_EXPRESSION, .expr = block(p) });
+}
+
+/* The CFA is part of the state that is remembered, unlike what DWARF 2 said. */
+static void op_remember_state(struct cfi_program *p)
+{
+	if (p->nr_remembered < CFI_MAX_REMEMBERED)
+		p->remembered[p->nr_remembered++] = p->state;
+	else
+		p->bad = true;
+}
+
+static void op_restore_state(struct cfi_program *p)
+{
+	if (!p->nr_remembered) {
+		p->bad = true;
+		return;
 	}
-	r->bad = true;
-	return 0;
+	p->state = p->remembered[--p->nr_remembered];
+	p->changed = true;
 }
 
-/* ---- rules ---- */
-
-static bool fits(int64_t v)
+static void op_def_cfa(struct cfi_program *p)
 {
-	return v == (int32_t)v;
+	uint64_t reg = br_uv(&p->r);
+
+	set_cfa(p, reg, operand(p));
 }
 
-/* breg7 8, breg16 0, lit15, and, litN, ge, lit3, shl, plus: sp + 8 + ((pc & 15) >= N) * 8. N differs by linker. */
-static bool is_plt_expression(const struct byte_reader *expr, int32_t *n)
+static void op_def_cfa_sf(struct cfi_program *p)
 {
-	static const uint8_t head[] = { 0x77, 8, 0x80, 0, 0x3f, EXPR_AND }, tail[] = { EXPR_GE, 0x33, EXPR_SHL, EXPR_PLUS };
-	const uint8_t *p = expr->p;
+	uint64_t reg = br_uv(&p->r);
 
-	if (br_left(expr) != sizeof(head) + 1 + sizeof(tail) || memcmp(p, head, sizeof(head)) ||
-	    memcmp(p + sizeof(head) + 1, tail, sizeof(tail)))
-		return false;
-	*n = p[sizeof(head)] - EXPR_LIT0;
-	return *n >= 0 && *n < 16;
+	set_cfa(p, reg, signed_factored_operand(p));
 }
 
-/* bregN off, deref, then any number of plus_uconst: *(reg + off) + sum. */
-static bool is_deref_expression(struct byte_reader expr, uint8_t *reg, int64_t *off, int64_t *add)
+/* The next three change half of a CFA, which must be of the kind that has halves. */
+static void op_def_cfa_register(struct cfi_program *p)
 {
-	uint8_t op = br_u8(&expr);
-
-	if (op < EXPR_BREG0 || op > EXPR_BREG0 + 31)
-		return false;
-	*reg = op - EXPR_BREG0;
-	*off = cfi_sleb(&expr);
-	*add = 0;
-	if (br_u8(&expr) != EXPR_DEREF)
-		return false;
-	while (br_left(&expr) && !expr.bad) {
-		if (br_u8(&expr) != EXPR_PLUS_UCONST)
-			return false;
-		*add += (int64_t)br_uv(&expr);
-	}
-	return !expr.bad && fits(*off) && fits(*add);
+	p->bad |= p->state.cfa.how != HOW_OFFSET;
+	set_cfa(p, br_uv(&p->r), p->state.cfa.off);
 }
 
-static bool cfa_of_expression(const struct cfi_state *s, const struct cfi_regs *regs, struct unwind_rule *rule)
+static void op_def_cfa_offset(struct cfi_program *p)
 {
-	int64_t off, add;
-	uint8_t reg;
-
-	if (regs->ra == 16 && is_plt_expression(&s->cfa_expr, &rule->aux)) {
-		rule->cfa = CFA_PLT;
-		return true;
-	}
-	if (!is_deref_expression(s->cfa_expr, &reg, &off, &add))
-		return false;
-	rule->cfa = reg == regs->sp ? CFA_DEREF_SP : reg == regs->fp ? CFA_DEREF_FP : CFA_DEREF_REG;
-	rule->reg = rule->cfa == CFA_DEREF_REG ? reg : 0;
-	rule->cfa_off = (int32_t)off;
-	rule->aux = (int32_t)add;
-	return true;
+	p->bad |= p->state.cfa.how != HOW_OFFSET;
+	set_cfa(p, p->state.cfa.reg, operand(p));
 }
 
-static bool cfa_of(const struct cfi_state *s, const struct cfi_regs *regs, struct unwind_rule *rule)
+static void op_def_cfa_offset_sf(struct cfi_program *p)
 {
-	if (s->cfa_is_expr)
-		return cfa_of_expression(s, regs, rule);
-	if (!fits(s->cfa_off) || s->cfa_reg > 31)
-		return false;
-	rule->cfa = s->cfa_reg == regs->sp ? CFA_SP : s->cfa_reg == regs->fp ? CFA_FP : CFA_REG;
-	rule->reg = rule->cfa == CFA_REG ? (uint8_t)s->cfa_reg : 0;
-	rule->cfa_off = (int32_t)s->cfa_off;
-	return true;
+	p->bad |= p->state.cfa.how != HOW_OFFSET;
+	set_cfa(p, p->state.cfa.reg, signed_factored_operand(p));
 }
 
-static bool ra_in(struct unwind_rule *rule, uint64_t reg)
+static void op_def_cfa_expression(struct cfi_program *p)
 {
-	if (reg > 31 || rule->cfa == CFA_REG || rule->cfa == CFA_DEREF_REG)
-		return false;	/* one register field for both */
-	rule->ra = RA_REG;
-	rule->reg = (uint8_t)reg;
-	return true;
+	p->state.cfa = (struct cfi_value){ .how = HOW_EXPRESSION, .expr = block(p) };
+	p->changed = true;
 }
 
-static bool ra_of(const struct cfi_state *s, const struct cfi_regs *regs, struct unwind_rule *rule)
+static void op_args_size(struct cfi_program *p) { br_uv(&p->r); }
+
+/* Whether the return address carries an authentication code: the walker strips it either way. */
+static void op_negate_ra_state(struct cfi_program *p)
 {
-	switch ((enum cfi_how)s->ra.how) {
-	case HOW_SAME:
-		return regs->ra_in_register && ra_in(rule, regs->ra);
-	case HOW_REGISTER:
-		return ra_in(rule, (uint64_t)s->ra.off);
-	case HOW_OFFSET:
-		/* Below the stack pointer there is nothing to be trusted. */
-		if (!fits(s->ra.off) || (rule->cfa == CFA_SP && rule->cfa_off + s->ra.off < 0))
-			return false;
-		if (s->ra.off == -8)
-			return true;
-		if (rule->cfa != CFA_SP && rule->cfa != CFA_FP && rule->cfa != CFA_REG)
-			return false;
-		rule->ra = RA_CFA_OFF;
-		rule->aux = (int32_t)s->ra.off;
-		return true;
-	case HOW_UNDEFINED:
-	case HOW_EXPRESSION:
-	case HOW_VALUE:
-		break;
-	}
-	return false;
+	p->bad |= !p->arch->has_ra_state;
 }
 
-static void fp_of(const struct cfi_state *s, const struct cfi_regs *regs, struct unwind_rule *rule)
-{
-	struct byte_reader expr = s->fp.expr;
-	int64_t off;
+typedef void (*op_fn)(struct cfi_program *p);
 
-	rule->fp = FP_UNDEFINED;
-	if (s->fp.how == HOW_SAME) {
-		rule->fp = FP_SAME;
-	} else if (s->fp.how == HOW_OFFSET && fits(s->fp.off)) {
-		rule->fp = FP_CFA;
-		rule->fp_off = (int32_t)s->fp.off;
-	} else if (s->fp.how == HOW_EXPRESSION && br_u8(&expr) == EXPR_BREG0 + regs->fp) {
-		off = cfi_sleb(&expr);
-		if (!br_left(&expr) && !expr.bad && fits(off)) {
-			rule->fp = FP_DEREF_FP;
-			rule->fp_off = (int32_t)off;
-		}
-	}
-}
-
-struct unwind_rule cfi_rule(const struct cfi_state *s, const struct cfi_regs *regs, bool is_signal)
-{
-	struct unwind_rule rule = { 0 };
-
-	if (is_signal)
-		return (struct unwind_rule){ .cfa = CFA_SIGNAL };
-	if (s->ra.how == HOW_UNDEFINED)
-		return (struct unwind_rule){ .cfa = CFA_ROOT };
-	if (!cfa_of(s, regs, &rule) || !ra_of(s, regs, &rule))
-		return (struct unwind_rule){ .cfa = CFA_UNSUPPORTED };
-	fp_of(s, regs, &rule);
-	return rule;
-}
-
-/* ---- instructions ---- */
-
-struct machine {
-	const struct cfi_program *p;
-	struct cfi_state *s;
-	struct byte_reader r;
-	uint64_t loc;
-	struct cfi_state remembered[MAX_REMEMBERED];
-	unsigned nr_remembered;
-	struct unwind_rule last;
-	bool has_last, bad;
+static const op_fn ops[OP_LOW_BITS + 1] = {
+	[OP_NOP] = op_nop,
+	[OP_SET_LOC] = op_set_loc,
+	[OP_ADVANCE_LOC1] = op_advance1,
+	[OP_ADVANCE_LOC2] = op_advance2,
+	[OP_ADVANCE_LOC4] = op_advance4,
+	[OP_MIPS_ADVANCE_LOC8] = op_advance8,
+	[OP_OFFSET_EXTENDED] = op_offset_extended,
+	[OP_OFFSET_EXTENDED_SF] = op_offset_extended_sf,
+	[OP_GNU_NEGATIVE_OFFSET_EXTENDED] = op_negative_offset_extended,
+	[OP_VAL_OFFSET] = op_val_offset,
+	[OP_VAL_OFFSET_SF] = op_val_offset_sf,
+	[OP_RESTORE_EXTENDED] = op_restore_extended,
+	[OP_UNDEFINED] = op_undefined,
+	[OP_SAME_VALUE] = op_same_value,
+	[OP_REGISTER] = op_register,
+	[OP_EXPRESSION] = op_expression,
+	[OP_VAL_EXPRESSION] = op_val_expression,
+	[OP_REMEMBER_STATE] = op_remember_state,
+	[OP_RESTORE_STATE] = op_restore_state,
+	[OP_DEF_CFA] = op_def_cfa,
+	[OP_DEF_CFA_SF] = op_def_cfa_sf,
+	[OP_DEF_CFA_REGISTER] = op_def_cfa_register,
+	[OP_DEF_CFA_OFFSET] = op_def_cfa_offset,
+	[OP_DEF_CFA_OFFSET_SF] = op_def_cfa_offset_sf,
+	[OP_DEF_CFA_EXPRESSION] = op_def_cfa_expression,
+	[OP_GNU_ARGS_SIZE] = op_args_size,
+	[OP_AARCH64_NEGATE_RA_STATE] = op_negate_ra_state,
+	[OP_AARCH64_NEGATE_RA_STATE_WITH_PC] = op_negate_ra_state,
 };
 
-static struct cfi_reg *tracked(struct machine *m, struct cfi_state *s, uint64_t reg)
+static void run_one(struct cfi_program *p)
 {
-	return reg == m->p->regs->fp ? &s->fp : reg == m->p->regs->ra ? &s->ra : NULL;
-}
+	uint8_t op = br_u8(&p->r), low = op & OP_LOW_BITS;
 
-static void set(struct machine *m, uint64_t reg, enum cfi_how how, int64_t off)
-{
-	struct cfi_reg *g = tracked(m, m->s, reg);
-
-	if (g)
-		*g = (struct cfi_reg){ .how = (uint8_t)how, .off = off };
-}
-
-static void set_expr(struct machine *m, uint64_t reg, enum cfi_how how)
-{
-	struct cfi_reg *g = tracked(m, m->s, reg);
-	struct byte_reader expr = br_sub(&m->r, br_uv(&m->r));
-
-	if (g)
-		*g = (struct cfi_reg){ .how = (uint8_t)how, .expr = expr };
-}
-
-static void restore(struct machine *m, uint64_t reg)
-{
-	struct cfi_reg *g = tracked(m, m->s, reg);
-
-	if (g)
-		*g = *tracked(m, (struct cfi_state *)&m->p->cie->initial, reg);
-}
-
-static void emit(struct machine *m)
-{
-	struct unwind_rule rule;
-
-	if (!m->p->row || m->loc >= m->p->end)
-		return;
-	rule = cfi_rule(m->s, m->p->regs, m->p->cie->is_signal);
-	if (m->has_last && !memcmp(&rule, &m->last, sizeof(rule)))
-		return;
-	m->last = rule;
-	m->has_last = true;
-	m->p->row(m->p->ctx, m->loc, &rule);
-}
-
-static void advance(struct machine *m, uint64_t delta)
-{
-	if (!delta)
-		return;
-	emit(m);
-	if (__builtin_mul_overflow(delta, m->p->cie->code_align, &delta) || __builtin_add_overflow(m->loc, delta, &m->loc))
-		m->bad = true;
-}
-
-static void def_cfa(struct machine *m, uint64_t reg, int64_t off)
-{
-	m->s->cfa_is_expr = false;
-	m->s->cfa_reg = reg;
-	m->s->cfa_off = off;
-}
-
-static int64_t factored(struct machine *m, int64_t v)
-{
-	int64_t out;
-
-	if (__builtin_mul_overflow(v, m->p->cie->data_align, &out))
-		m->bad = true;
-	return m->bad ? 0 : out;
-}
-
-static void remember(struct machine *m)
-{
-	if (m->nr_remembered < MAX_REMEMBERED)
-		m->remembered[m->nr_remembered++] = *m->s;
+	if (op >= OP_RESTORE)
+		restore(p, low);
+	else if (op >= OP_OFFSET)
+		set(p, low, (struct cfi_value){ .how = HOW_OFFSET, .off = factored_operand(p) });
+	else if (op >= OP_ADVANCE_LOC)
+		advance(p, low);
+	else if (ops[op])
+		ops[op](p);
 	else
-		m->bad = true;
+		p->bad = true;
 }
 
-static void restore_state(struct machine *m)
+void cfi_program_begin(struct cfi_program *p, const struct cfi_input *in, const struct cfi_cie *cie,
+		       struct byte_reader instructions, uint64_t vaddr)
 {
-	if (m->nr_remembered)
-		*m->s = m->remembered[--m->nr_remembered];
-	else
-		m->bad = true;
+	p->in = in;
+	p->arch = cfi_arch_of(in->machine);
+	p->cie = cie;
+	p->r = instructions;
+	p->vaddr = vaddr;
+	p->changed = true;
+	p->done = p->bad = false;
+	p->state = cie->initial;
+	p->nr_remembered = 0;
 }
 
-/* The instructions about registers. False: not one of them. */
-static bool register_instruction(struct machine *m, uint8_t op)
+bool cfi_program_next(struct cfi_program *p, uint64_t *vaddr)
 {
-	struct byte_reader *r = &m->r;
-	uint64_t reg;
+	while (!p->done) {
+		uint64_t at = p->vaddr;
 
-	switch (op) {
-	case OP_OFFSET_EXTENDED: reg = br_uv(r); set(m, reg, HOW_OFFSET, factored(m, (int64_t)br_uv(r))); return true;
-	case OP_OFFSET_EXTENDED_SF: reg = br_uv(r); set(m, reg, HOW_OFFSET, factored(m, cfi_sleb(r))); return true;
-	case OP_GNU_NEGATIVE_OFFSET: reg = br_uv(r); set(m, reg, HOW_OFFSET, factored(m, -(int64_t)br_uv(r))); return true;
-	case OP_RESTORE_EXTENDED: restore(m, br_uv(r)); return true;
-	case OP_UNDEFINED: set(m, br_uv(r), HOW_UNDEFINED, 0); return true;
-	case OP_SAME_VALUE: set(m, br_uv(r), HOW_SAME, 0); return true;
-	case OP_REGISTER: reg = br_uv(r); set(m, reg, HOW_REGISTER, (int64_t)br_uv(r)); return true;
-	case OP_EXPRESSION: reg = br_uv(r); set_expr(m, reg, HOW_EXPRESSION); return true;
-	case OP_VAL_EXPRESSION: reg = br_uv(r); set_expr(m, reg, HOW_VALUE); return true;
-	case OP_VAL_OFFSET: reg = br_uv(r); br_uv(r); set(m, reg, HOW_VALUE, 0); return true;
-	case OP_VAL_OFFSET_SF: reg = br_uv(r); cfi_sleb(r); set(m, reg, HOW_VALUE, 0); return true;
-	}
-	return false;
-}
-
-static bool cfa_instruction(struct machine *m, uint8_t op)
-{
-	struct byte_reader *r = &m->r;
-	uint64_t reg;
-
-	switch (op) {
-	case OP_DEF_CFA: reg = br_uv(r); def_cfa(m, reg, (int64_t)br_uv(r)); return true;
-	case OP_DEF_CFA_SF: reg = br_uv(r); def_cfa(m, reg, factored(m, cfi_sleb(r))); return true;
-	case OP_DEF_CFA_REGISTER: def_cfa(m, br_uv(r), m->s->cfa_off); return true;
-	case OP_DEF_CFA_OFFSET: def_cfa(m, m->s->cfa_reg, (int64_t)br_uv(r)); return true;
-	case OP_DEF_CFA_OFFSET_SF: def_cfa(m, m->s->cfa_reg, factored(m, cfi_sleb(r))); return true;
-	case OP_DEF_CFA_EXPRESSION:
-		m->s->cfa_is_expr = true;
-		m->s->cfa_expr = br_sub(r, br_uv(r));
-		return true;
-	}
-	return false;
-}
-
-static void instruction(struct machine *m, uint8_t op)
-{
-	struct byte_reader *r = &m->r;
-
-	switch (op) {
-	case OP_NOP: case OP_AARCH64_NEGATE_RA_STATE: case OP_AARCH64_NEGATE_RA_STATE_WITH_PC: break;
-	case OP_ADVANCE1: advance(m, br_u8(r)); break;
-	case OP_ADVANCE2: advance(m, br_u16(r)); break;
-	case OP_ADVANCE4: advance(m, br_u32(r)); break;
-	case OP_REMEMBER: remember(m); break;
-	case OP_RESTORE_STATE: restore_state(m); break;
-	case OP_GNU_ARGS_SIZE: br_uv(r); break;
-	default:
-		if (!register_instruction(m, op) && !cfa_instruction(m, op))
-			m->bad = true;	/* set_loc too: no one emits it into .eh_frame */
-	}
-}
-
-bool cfi_program_run(const struct cfi_program *p, struct cfi_state *state)
-{
-	struct machine m;
-
-	m.p = p;
-	m.s = state;
-	m.r = p->instructions;
-	m.loc = p->vaddr;
-	m.nr_remembered = 0;
-	m.has_last = m.bad = false;
-	while (br_left(&m.r) && !m.r.bad && !m.bad) {
-		uint8_t op = br_u8(&m.r), low = op & 0x3f;
-
-		switch (op >> 6) {
-		case OP_ADVANCE: advance(&m, low); break;
-		case OP_OFFSET: set(&m, low, HOW_OFFSET, factored(&m, (int64_t)br_uv(&m.r))); break;
-		case OP_RESTORE: restore(&m, low); break;
-		default: instruction(&m, op);
+		while (p->vaddr == at && br_left(&p->r) && !p->bad)
+			run_one(p);
+		p->bad |= p->r.bad;
+		if (p->bad)
+			p->vaddr = at;
+		p->done = p->bad || !br_left(&p->r);
+		if (p->changed && !p->bad) {
+			p->changed = false;
+			*vaddr = at;
+			return true;
 		}
 	}
-	if (m.bad || m.r.bad)
-		return false;
-	emit(&m);
-	return true;
+	return false;
 }

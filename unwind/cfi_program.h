@@ -1,4 +1,13 @@
-/* The call frame instructions of one CIE or FDE (DWARF 5, 6.4.2), run to rows. Internal to unwind/cfi.c. */
+/*
+ * The call frame instructions of a CIE or an FDE (DWARF 5, 6.4.2), run from one location to the next.
+ * Only what unwinding needs is kept: the CFA, and where the caller's stack pointer, frame pointer and return
+ * address are; every other register is read over. Internal to the reading of CFI.
+ *
+ *	cfi_program_begin(&p, in, cie, bytes, vaddr);
+ *	while (cfi_program_next(&p, &vaddr))
+ *		p.state holds from vaddr on
+ *	p.bad: the instructions are damaged at p.vaddr; what came before it is good
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -7,52 +16,64 @@
 #include "src/base/bytes.h"
 #include "unwind/cfi.h"
 
-enum cfi_how { HOW_SAME, HOW_OFFSET, HOW_UNDEFINED, HOW_REGISTER, HOW_EXPRESSION, HOW_VALUE };
+#define CFI_MAX_REMEMBERED 32	/* compilers need 1 or 2 */
 
-struct cfi_reg {			/* where the caller's value of a register is */
-	uint8_t how;			/* enum cfi_how */
-	int64_t off;			/* HOW_OFFSET: from the CFA; HOW_REGISTER: its number */
-	struct byte_reader expr;	/* HOW_EXPRESSION: address of the value */
+/* What of the machine matters: DWARF register numbers, and how many of them a rule may name. */
+struct cfi_arch {
+	uint8_t sp, fp, nr_regs;
+	bool ra_in_register;		/* at function entry (arm64's lr), not on the stack */
+	bool has_ra_state;		/* pointer authentication: two instructions of its own */
+};
+
+const struct cfi_arch *cfi_arch_of(enum cfi_machine machine);
+
+enum cfi_how {
+	HOW_DEFAULT = 0,		/* never mentioned */
+	HOW_SAME,
+	HOW_UNDEFINED,
+	HOW_OFFSET,			/* stored at CFA + off; of the CFA itself: reg + off */
+	HOW_VAL_OFFSET,			/* is CFA + off */
+	HOW_REGISTER,			/* in reg */
+	HOW_EXPRESSION,			/* stored where expr says; of the CFA itself: what expr says */
+	HOW_VAL_EXPRESSION,		/* is what expr says */
+};
+
+struct cfi_value {
+	enum cfi_how how;
+	uint64_t reg;
+	int64_t off;
+	struct byte_reader expr;	/* bytes of the section */
 };
 
 struct cfi_state {
-	bool cfa_is_expr;
-	uint64_t cfa_reg;
-	int64_t cfa_off;
-	struct byte_reader cfa_expr;
-	struct cfi_reg fp, ra;
+	struct cfi_value cfa, sp, fp, ra;
 };
 
 struct cfi_cie {
-	uint64_t code_align;
+	uint64_t offset;		/* of its entry in the section */
+	uint64_t code_align, ra_reg;
 	int64_t data_align;
 	uint8_t fde_encoding;
-	bool has_augmentation, is_signal, bad;
+	bool has_augmentation_data, is_signal;
+	bool bad;			/* its FDEs cannot be read */
 	struct cfi_state initial;
 };
 
-/* What of the machine matters: DWARF numbers of the stack pointer, frame pointer and return address. */
-struct cfi_regs {
-	uint8_t sp, fp, ra;
-	bool ra_in_register;		/* at entry (arm64) instead of on the stack */
-};
-
-const struct cfi_regs *cfi_regs_of(enum cfi_machine machine);
-
-typedef void (*cfi_row_fn)(void *ctx, uint64_t vaddr, const struct unwind_rule *rule);
-
 struct cfi_program {
-	const struct cfi_regs *regs;
+	const struct cfi_input *in;
+	const struct cfi_arch *arch;
 	const struct cfi_cie *cie;
-	struct byte_reader instructions;
-	uint64_t vaddr, end;		/* of the FDE; both 0 when a CIE's own instructions are run */
-	cfi_row_fn row;			/* NULL: none wanted */
-	void *ctx;
+	struct byte_reader r;
+	uint64_t vaddr;
+	bool changed, done, bad;
+	struct cfi_state state;
+	unsigned nr_remembered;
+	struct cfi_state remembered[CFI_MAX_REMEMBERED];
 };
 
-/* Runs the program on *state. False: damaged; rows up to there have been handed out. */
-bool cfi_program_run(const struct cfi_program *p, struct cfi_state *state);
+/* Instructions start from cie's initial state, which is all zero while the CIE's own are run. */
+void cfi_program_begin(struct cfi_program *p, const struct cfi_input *in, const struct cfi_cie *cie,
+		       struct byte_reader instructions, uint64_t vaddr);
 
-struct unwind_rule cfi_rule(const struct cfi_state *s, const struct cfi_regs *regs, bool is_signal);
-int64_t cfi_sleb(struct byte_reader *r);
-uint64_t cfi_pointer(struct byte_reader *r, uint8_t encoding, const struct cfi_input *in, uint64_t func);
+/* Runs to the end of the next stretch with another state; false: no more. vaddr never goes down. */
+bool cfi_program_next(struct cfi_program *p, uint64_t *vaddr);

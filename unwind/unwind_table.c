@@ -8,8 +8,10 @@
 #include "src/base/hash_index.h"
 #include "unwind/walk_limits.h"
 
-#define PAGE_BYTES (1ull << UNWIND_PAGE_SHIFT)
-#define MAX_NR UINT16_MAX
+#define MAX_RULES UINT16_MAX	/* numbers of rules are 16 bits wide, */
+#define MAX_PAGE_ROWS UINT16_MAX	/* and so are counts of rows in a page */
+
+static const struct unwind_rule no_rule = { .cfa = CFA_NONE };
 
 struct builder {
 	struct unwind_table *t;
@@ -29,89 +31,119 @@ static bool same_rule(const void *ctx, uint32_t id)
 	return !memcmp(&k->t->rules[id], k->rule, sizeof(*k->rule));
 }
 
-/* Number of the rule in this table; negative: -ENOMEM or -E2BIG. */
-static int32_t intern_rule(struct builder *b, const struct unwind_rule *rule)
-{
-	struct rule_key k = { b->t, rule };
-	uint64_t hash = hash_bytes(11, rule, sizeof(*rule));
-	uint32_t id = ix_find(&b->index, hash, same_rule, &k);
-	struct unwind_rule *place;
-
-	if (id != IX_NONE)
-		return (int32_t)id;
-	if (b->t->nr_rules >= MAX_NR)
-		return -E2BIG;
-	place = array_push(&b->t->rules, &b->t->nr_rules, &b->cap_rules);
-	if (!place)
-		return -ENOMEM;
-	*place = *rule;
-	id = (uint32_t)b->t->nr_rules - 1;
-	return ix_add(&b->index, hash, id) ? -ENOMEM : (int32_t)id;
-}
-
-static int add_row(struct builder *b, uint32_t *page, const struct cfi_row *row, uint16_t *carry)
+/* Number of the rule in this table, added if new. 0 or -errno. */
+static int intern_rule(struct builder *b, const struct unwind_rule *rule, uint16_t *number)
 {
 	struct unwind_table *t = b->t;
-	uint64_t rel = row->vaddr - t->vaddr_lo;
-	int32_t rule = intern_rule(b, &row->rule);
-	struct unwind_page *p;
+	struct rule_key k = { t, rule };
+	uint64_t hash = hash_bytes(0, rule, sizeof(*rule));
+	uint32_t id = ix_find(&b->index, hash, same_rule, &k);
+	struct unwind_rule *slot;
 
-	if (rule < 0)
-		return rule;
-	while (*page < rel >> UNWIND_PAGE_SHIFT) {
-		p = &t->pages[++*page];
-		p->first = (uint32_t)t->nr_rows;
-		p->carry = *carry;
+	if (id == IX_NONE) {
+		id = (uint32_t)t->nr_rules;
+		if (id >= MAX_RULES)
+			return -E2BIG;
+		slot = array_push(&t->rules, &t->nr_rules, &b->cap_rules);
+		if (!slot || ix_add(&b->index, hash, id))
+			return -ENOMEM;
+		*slot = *rule;
 	}
-	p = &t->pages[*page];
-	if (p->nr == MAX_NR)
-		return -E2BIG;
-	p->nr++;
-	t->rows[t->nr_rows++] = (struct unwind_row){ (uint16_t)rel, (uint16_t)rule };
-	*carry = (uint16_t)rule;
+	*number = (uint16_t)id;
 	return 0;
 }
 
-static int fill(struct builder *b, const struct cfi_rows *rows, uint64_t vaddr_hi)
+/* A page that begins here: behind the rows so far, under the rule of the last of them. */
+static void begin_page(struct unwind_table *t, uint32_t page)
 {
-	static const struct unwind_rule none;
-	struct unwind_table *t = b->t;
-	uint32_t page = 0;
-	uint16_t carry = 0;
-	int err = intern_rule(b, &none);
+	t->pages[page].first = (uint32_t)t->nr_rows;
+	t->pages[page].carry = t->nr_rows ? t->rows[t->nr_rows - 1].rule : 0;
+}
 
-	for (size_t i = 0; i < rows->nr && err >= 0; i++) {
-		/* Rows outside the mapped file are damage. */
-		if (rows->v[i].vaddr >= t->vaddr_lo && rows->v[i].vaddr < vaddr_hi)
-			err = add_row(b, &page, &rows->v[i], &carry);
+static int add_row(struct builder *b, const struct cfi_row *row, uint32_t *page)
+{
+	struct unwind_table *t = b->t;
+	uint64_t rel = row->vaddr - t->vaddr_lo;
+	uint16_t rule;
+	int err = intern_rule(b, &row->rule, &rule);
+
+	if (err)
+		return err;
+	while (*page < rel >> UNWIND_PAGE_SHIFT)
+		begin_page(t, ++*page);
+	if (t->pages[*page].nr == MAX_PAGE_ROWS)
+		return -E2BIG;
+	t->pages[*page].nr++;
+	t->rows[t->nr_rows++] = (struct unwind_row){ (uint16_t)rel, rule };
+	return 0;
+}
+
+static int add_rows(struct builder *b, const struct cfi_row *rows, size_t nr)
+{
+	uint32_t page = 0;
+	uint16_t none;
+	int err = intern_rule(b, &no_rule, &none);
+
+	for (size_t i = 0; i < nr && !err; i++)
+		err = add_row(b, &rows[i], &page);
+	while (!err && ++page < b->t->nr_pages)
+		begin_page(b->t, page);
+	return err;
+}
+
+/* Pages up to vaddr_hi, without those behind the last row that would only say that nothing is known. */
+static int count_pages(const struct cfi_row *rows, size_t nr, uint64_t vaddr_lo, uint64_t vaddr_hi, uint32_t *out)
+{
+	uint64_t last = vaddr_hi - 1;
+
+	if (!nr || vaddr_hi <= vaddr_lo) {
+		*out = 0;
+		return 0;
 	}
-	while (page + 1 < t->nr_pages) {
-		t->pages[++page].first = (uint32_t)t->nr_rows;
-		t->pages[page].carry = carry;
-	}
-	return err < 0 ? err : 0;
+	if (rows[nr - 1].rule.cfa == CFA_NONE)
+		last = rows[nr - 1].vaddr;
+	if ((last - vaddr_lo) >> UNWIND_PAGE_SHIFT >= WALK_MAX_PAGES)
+		return -E2BIG;
+	*out = (uint32_t)((last - vaddr_lo) >> UNWIND_PAGE_SHIFT) + 1;
+	return 0;
+}
+
+/* Rows outside of what the file maps are damage: FDEs of functions that the linker dropped. */
+static void clip(const struct cfi_row **rows, size_t *nr, uint64_t vaddr_lo, uint64_t vaddr_hi)
+{
+	for (; *nr && (*rows)->vaddr < vaddr_lo; (*nr)--)
+		(*rows)++;
+	while (*nr && (*rows)[*nr - 1].vaddr >= vaddr_hi)
+		(*nr)--;
+}
+
+static int build(struct unwind_table *t, const struct cfi_row *rows, size_t nr, uint64_t vaddr_hi)
+{
+	struct builder b = { .t = t };
+	int err = count_pages(rows, nr, t->vaddr_lo, vaddr_hi, &t->nr_pages);
+
+	if (err)
+		return err;
+	t->pages = calloc(t->nr_pages + 1, sizeof(*t->pages));
+	t->rows = malloc((nr + 1) * sizeof(*t->rows));
+	err = t->pages && t->rows ? add_rows(&b, rows, nr) : -ENOMEM;
+	ix_release(&b.index);
+	return err;
 }
 
 int unwind_table_build(const struct cfi_rows *rows, uint64_t vaddr_lo, uint64_t vaddr_hi, struct unwind_table **tp)
 {
 	struct unwind_table *t = calloc(1, sizeof(*t));
-	struct builder b = { .t = t };
-	int err = -ENOMEM;
+	const struct cfi_row *v = rows->v;
+	size_t nr = rows->nr;
+	int err;
 
 	if (!t)
 		return -ENOMEM;
-	if (vaddr_hi <= vaddr_lo || (vaddr_hi - vaddr_lo) >> UNWIND_PAGE_SHIFT >= WALK_MAX_PAGES) {
-		free(t);
-		return -E2BIG;
-	}
 	t->vaddr_lo = vaddr_lo;
-	t->nr_pages = (uint32_t)((vaddr_hi - vaddr_lo + PAGE_BYTES - 1) >> UNWIND_PAGE_SHIFT);
 	t->stats = rows->stats;
-	t->pages = calloc(t->nr_pages, sizeof(*t->pages));
-	t->rows = calloc(rows->nr + 1, sizeof(*t->rows));
-	if (t->pages && t->rows)
-		err = fill(&b, rows, vaddr_hi);
-	ix_release(&b.index);
+	clip(&v, &nr, vaddr_lo, vaddr_hi);
+	err = build(t, v, nr, vaddr_hi);
 	if (err)
 		unwind_table_free(t);
 	else
@@ -129,25 +161,31 @@ void unwind_table_free(struct unwind_table *t)
 	free(t);
 }
 
+/* Last of nr >= 1 rows that starts at or before key, without branches: see walk_search() in walk.h. */
+static const struct unwind_row *search(const struct unwind_row *rows, uint32_t nr, uint32_t key)
+{
+	while (nr > 1) {
+		uint32_t half = nr / 2;
+		int64_t before = (int64_t)rows[half].pc_lo - (int64_t)key - 1;
+
+		rows += half & (uint32_t)(before >> 63);
+		nr -= half;
+	}
+	return rows;
+}
+
 struct unwind_rule unwind_table_find(const struct unwind_table *t, uint64_t vaddr)
 {
 	uint64_t rel = vaddr - t->vaddr_lo, index = rel >> UNWIND_PAGE_SHIFT;
-	const struct unwind_page *p;
-	uint32_t b, nr, key = rel & 0xffff;
+	uint32_t key = rel & ((1u << UNWIND_PAGE_SHIFT) - 1);
+	const struct unwind_page *page;
+	const struct unwind_row *rows;
 
 	if (vaddr < t->vaddr_lo || index >= t->nr_pages)
-		return (struct unwind_rule){ 0 };
-	p = &t->pages[index];
-	nr = p->nr;
-	b = p->first;
-	if (!nr || t->rows[b].pc_lo > key)
-		return t->rules[p->carry];
-	while (nr > 1) {
-		uint32_t half = nr >> 1;
-		int64_t before = (int64_t)t->rows[b + half].pc_lo - (int64_t)key - 1;
-
-		b += half & (uint32_t)(before >> 63);
-		nr -= half;
-	}
-	return t->rules[t->rows[b].rule];
+		return no_rule;
+	page = &t->pages[index];
+	rows = &t->rows[page->first];
+	if (!page->nr || rows->pc_lo > key)
+		return t->rules[page->carry];
+	return t->rules[search(rows, page->nr, key)->rule];
 }

@@ -21,8 +21,12 @@ struct unwind_table {
 	struct cfi_stats stats;
 };
 
-/* Builds from rows; vaddr_hi bounds the pages. 0, -ENOMEM, -E2BIG (more than 65,535 distinct rules or rows a page). */
-int unwind_table_build(const struct cfi_rows *rows, uint64_t vaddr_lo, uint64_t vaddr_hi, struct unwind_table **tp);
+/*
+ * Builds from rows; those outside vaddr_lo .. vaddr_hi - 1 are left out. Pages end with the last row: behind it
+ * nothing is known. 0, -ENOMEM, or -E2BIG (more than 65,535 distinct rules or rows a page, or too many pages).
+ */
+int unwind_table_build(const struct cfi_rows *rows, uint64_t vaddr_lo, uint64_t vaddr_hi,
+		       struct unwind_table **tp);
 void unwind_table_free(struct unwind_table *t);		/* NULL is fine */
 
 /* The rule in force at vaddr, by the very search the kernel does. */

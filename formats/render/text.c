@@ -175,10 +175,13 @@ static int by_total(const void *x, const void *y, void *profile)
 	const struct profile *p = profile;
 	const struct turn *a = x, *b = y;
 	uint64_t at = p->nodes[a->node].total, bt = p->nodes[b->node].total;
+	int order;
 
 	if (at != bt)
 		return at < bt ? -1 : 1;	/* the heaviest last: it is taken first */
-	return a->node < b->node ? 1 : -1;
+	order = strcmp(profile_name(p, p->nodes[b->node].name),
+		       profile_name(p, p->nodes[a->node].name));
+	return order ? order : a->node < b->node ? 1 : -1;
 }
 
 /* Makes the children of a node wait, the heaviest on top. Of equal ones the one first in the alphabet wins. */

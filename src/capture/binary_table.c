@@ -4,13 +4,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "src/base/bytes.h"
-#include "unwind/cfi_program.h"
-
 #define MAX_EH_FRAME (256u << 20)
+#define HEADER_BYTES 32		/* more than the pointer in .eh_frame_hdr needs */
 
 struct eh_frame {
 	uint64_t vaddr, offset, size;
+	bool is_open_ended;	/* size is up to the end of the segment */
 };
 
 static int machine_of(const struct elf_image *img, enum cfi_machine *out)
@@ -26,46 +25,49 @@ static int machine_of(const struct elf_image *img, enum cfi_machine *out)
 	return 0;
 }
 
-/* Stripped of section headers: PT_GNU_EH_FRAME points to .eh_frame; how long that is, nobody says. */
-static int by_header(struct elf_image *img, struct eh_frame *out)
+/* Without section headers PT_GNU_EH_FRAME leads there. */
+static int find_by_header(struct elf_image *img, struct eh_frame *out)
 {
-	struct cfi_input in = { .vaddr = img->eh_frame_hdr_vaddr };
 	uint64_t offset, left;
-	struct byte_reader r;
-	uint8_t head[32], encoding;
+	uint8_t hdr[HEADER_BYTES];
+	long n;
 
-	if (!img->eh_frame_hdr_size || elf_image_offset_of(img, img->eh_frame_hdr_vaddr, &offset, &left) ||
-	    elf_image_pread(img, head, sizeof(head), offset) != sizeof(head))
+	if (!img->eh_frame_hdr_size || elf_image_offset_of(img, img->eh_frame_hdr_vaddr, &offset, &left))
 		return -ENOENT;
-	in.eh_frame = head;
-	in.len = sizeof(head);
-	in.got_vaddr = img->eh_frame_hdr_vaddr;	/* datarel in here counts from the header itself */
-	r = br_make(head, sizeof(head));
-	br_u8(&r);	/* version */
-	encoding = br_u8(&r);
-	br_u16(&r);
-	out->vaddr = cfi_pointer(&r, encoding, &in, 0);
-	if (r.bad || elf_image_offset_of(img, out->vaddr, &out->offset, &left))
+	n = elf_image_pread(img, hdr, left < sizeof(hdr) ? left : sizeof(hdr), offset);
+	if (n < 0)
+		return (int)n;
+	if (cfi_find_by_header(hdr, (size_t)n, img->eh_frame_hdr_vaddr, &out->vaddr) ||
+	    elf_image_offset_of(img, out->vaddr, &out->offset, &out->size))
 		return -ENOENT;
-	out->size = left;
+	if (out->size > MAX_EH_FRAME)
+		out->size = MAX_EH_FRAME;
+	out->is_open_ended = true;
 	return 0;
 }
 
+/* The section comes first: with its size known a terminator in the middle does no harm. */
 static int find_eh_frame(struct elf_image *img, struct eh_frame *out)
 {
 	struct elf_section s;
 
 	if (elf_image_section(img, ".eh_frame", &s) || !s.size)
-		return by_header(img, out);
-	*out = (struct eh_frame){ s.addr, s.offset, s.size };
+		return find_by_header(img, out);
+	*out = (struct eh_frame){ .vaddr = s.addr, .offset = s.offset, .size = s.size };
 	return 0;
+}
+
+static uint64_t section_vaddr(struct elf_image *img, const char *name)
+{
+	struct elf_section s;
+
+	return elf_image_section(img, name, &s) ? 0 : s.addr;
 }
 
 int cfi_rows_from_image(struct elf_image *img, struct cfi_rows *rows)
 {
 	struct cfi_input in = { 0 };
-	struct elf_section s;
-	struct eh_frame eh;
+	struct eh_frame eh = { 0 };
 	void *bytes;
 	int err = machine_of(img, &in.machine);
 
@@ -76,12 +78,10 @@ int cfi_rows_from_image(struct elf_image *img, struct cfi_rows *rows)
 	if (err)
 		return err;
 	in.eh_frame = bytes;
-	in.len = eh.size;
+	in.len = eh.is_open_ended ? cfi_terminated_len(bytes, eh.size) : eh.size;
 	in.vaddr = eh.vaddr;
-	if (!elf_image_section(img, ".text", &s))
-		in.text_vaddr = s.addr;
-	if (!elf_image_section(img, ".got", &s))
-		in.got_vaddr = s.addr;
+	in.text_vaddr = section_vaddr(img, ".text");
+	in.got_vaddr = section_vaddr(img, ".got");
 	err = cfi_parse(&in, rows);
 	free(bytes);
 	return err;

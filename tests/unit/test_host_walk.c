@@ -159,7 +159,18 @@ static void take_registers(uint64_t regs[ARCH_NR_REGS], const ucontext_t *uc)
 	regs[ARCH_REG_FP] = mcontext[ARCH_SIGNAL_FP];
 }
 
-/* Both walks from here; they differ in the first frame only, which is two places of this function. */
+/* Drops glibc's frames inside of this address: those of whoever called backtrace(). */
+static void forget_theirs(struct capture *c, uint64_t addr)
+{
+	int skip = 0;
+
+	while (skip < c->nr_theirs && (uintptr_t)c->theirs[skip] != addr)
+		skip++;
+	c->nr_theirs -= skip;
+	memmove(c->theirs, c->theirs + skip, (size_t)c->nr_theirs * sizeof(c->theirs[0]));
+}
+
+/* Both walks from here; glibc's begins with the caller, sanitizers may stand between. */
 static NOINLINE void capture(struct capture *c)
 {
 	ucontext_t uc;
@@ -168,17 +179,26 @@ static NOINLINE void capture(struct capture *c)
 	take_registers(c->regs, &uc);
 	walk(c);
 	c->nr_theirs = backtrace(c->theirs, MAX_FRAMES);
+	forget_theirs(c, c->frames[1] & WALK_ADDRESS_MASK);
+	memmove(c->theirs + 1, c->theirs, (size_t)c->nr_theirs * sizeof(c->theirs[0]));
+	c->theirs[0] = (void *)(uintptr_t)c->regs[ARCH_REG_PC];
+	c->nr_theirs++;
 }
 
-static void expect_same(const struct capture *c, int first)
+static void expect_frames(const struct capture *c)
 {
-	if (c->end != WALK_ROOT || (int)c->nr != c->nr_theirs)
+	if ((int)c->nr != c->nr_theirs)
 		print_error("ended with %u after %u frames, glibc found %d\n", c->end, c->nr, c->nr_theirs);
-	for (int i = first; i < c->nr_theirs && i < (int)c->nr; i++) {
+	for (int i = 0; i < c->nr_theirs && i < (int)c->nr; i++) {
 		assert_int_equal(c->frames[i] & WALK_ADDRESS_MASK, (uintptr_t)c->theirs[i]);
 		assert_false(c->frames[i] & WALK_GUESSED);
 	}
 	assert_int_equal(c->nr, c->nr_theirs);
+}
+
+static void expect_same(const struct capture *c)
+{
+	expect_frames(c);
 	assert_int_equal(c->end, WALK_ROOT);
 }
 
@@ -205,7 +225,7 @@ static void test_nested_functions(void **state)
 	(void)state;
 	for (int depth = 0; depth < 40; depth += 13) {
 		nested(depth, current, capture_here);
-		expect_same(current, 1);
+		expect_same(current);
 		assert_true(current->nr > (uint32_t)depth + 4);
 		for (uint32_t i = 1; i < current->nr; i++)
 			assert_true(current->frames[i] & WALK_RETURN_ADDRESS);
@@ -225,7 +245,7 @@ static void test_realigned_stack(void **state)
 {
 	(void)state;
 	nested(3, current, realigned);
-	expect_same(current, 1);
+	expect_same(current);
 }
 
 /* ---- signals ---- */
@@ -263,7 +283,7 @@ static void test_signal_handler(void **state)
 	(void)state;
 	catch(SIGUSR1, on_signal, 0);
 	nested(7, current, raise_one);
-	expect_same(current, 1);
+	expect_same(current);
 	assert_int_equal(count_exact(current), 1);
 }
 
@@ -291,7 +311,7 @@ static void test_signal_in_signal_on_own_stack(void **state)
 	nested(4, current, raise_other);
 	sigaltstack(&none, NULL);
 	free(own.ss_sp);
-	expect_same(current, 1);
+	expect_same(current);
 	assert_int_equal(count_exact(current), 2);
 }
 
@@ -319,8 +339,10 @@ static void test_other_stack(void **state)
 	makecontext(&there, on_other_stack, 0);
 	swapcontext(&back, &there);
 	free(stack);
-	expect_same(current, 1);
+	/* glibc marks no outermost frame here: that the stack is whole cannot be known. */
+	expect_frames(current);
 	assert_in_range(current->nr, 7, 9);
+	assert_int_not_equal(current->end, WALK_ROOT);
 }
 
 /* ---- any instruction ---- */
@@ -338,7 +360,6 @@ static struct ticks *ticks;
 static void on_tick(int sig, siginfo_t *info, void *uc)
 {
 	struct capture *c = current;
-	int skip = 0;
 
 	(void)sig;
 	(void)info;
@@ -347,10 +368,7 @@ static void on_tick(int sig, siginfo_t *info, void *uc)
 	take_registers(c->regs, uc);
 	walk(c);
 	c->nr_theirs = backtrace(c->theirs, MAX_FRAMES);
-	while (skip < c->nr_theirs && (uintptr_t)c->theirs[skip] != c->regs[ARCH_REG_PC])
-		skip++;
-	c->nr_theirs -= skip;
-	memmove(c->theirs, c->theirs + skip, (size_t)c->nr_theirs * sizeof(c->theirs[0]));
+	forget_theirs(c, c->regs[ARCH_REG_PC]);
 	ticks->nr++;
 	ticks->whole += c->end == WALK_ROOT;
 	for (int i = 0; i < c->nr_theirs; i++) {
@@ -378,8 +396,9 @@ static NOINLINE int leaf(struct capture *c)
 static NOINLINE int work(struct capture *c)
 {
 	char text[64], copy[64];
+	unsigned sum = 0;
 	struct timespec ts;
-	int v[64], sum = 0;
+	int v[64];
 
 	(void)c;
 	for (int i = 0; i < 64; i++)
@@ -389,8 +408,8 @@ static NOINLINE int work(struct capture *c)
 	memcpy(copy, text, sizeof(text));
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	for (int i = 0; i < 20; i++)
-		sum += nested(i % 4, current, leaf) & 1;
-	return sum + copy[1] + (int)ts.tv_nsec + (int)strlen(copy) + rand();
+		sum += (unsigned)nested(i % 4, current, leaf);
+	return (int)((sum + (unsigned)copy[1] + (unsigned)ts.tv_nsec + strlen(copy) + (unsigned)rand()) & 0xff);
 }
 
 static void report_difference(const struct capture *c)

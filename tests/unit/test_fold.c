@@ -1,0 +1,358 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "src/base/intern.h"
+#include "src/profile/fold.h"
+#include "src/profile/profile.h"
+#include "src/profile/query.h"
+#include "src/profile/report.h"
+#include "src/profile/tree_builder.h"
+#include "tests/unit/stderr_text.h"
+#include "tests/unit/trace_files.h"
+#include "tests/unit/trace_fixture.h"
+
+static struct profile *prof;
+static char *text;
+
+/* "all;thread;main_[k]": the suffixes are those of tree.h. */
+static void put_path(FILE *out, const struct profile *p, uint32_t n)
+{
+	static const char *const kinds[FRAME_KINDS] = { "", "_[k]", "_[j]", "_[b]", "" };
+	uint32_t path[TREE_MAX_DEPTH + 1];
+	size_t nr = 0;
+
+	for (; n; n = p->nodes[n].parent)
+		path[nr++] = n;
+	while (nr--) {
+		const struct node *nd = &p->nodes[path[nr]];
+
+		fprintf(out, "%s%s%s%s%s%s", profile_name(p, nd->name), kinds[nd->kind],
+			nd->flags & NODE_INLINED ? "_[i]" : "", nd->flags & NODE_GUESSED ? "_[g]" : "",
+			nd->flags & NODE_SYNTHETIC ? "_[s]" : "", nr ? ";" : "");
+	}
+}
+
+static uint32_t next_node(const struct profile *p, uint32_t n)
+{
+	if (p->nodes[n].first_child != NODE_NONE)
+		return p->nodes[n].first_child;
+	while (n != NODE_NONE && p->nodes[n].next_sibling == NODE_NONE)
+		n = p->nodes[n].parent;
+	return n == NODE_NONE ? n : p->nodes[n].next_sibling;
+}
+
+/* All nodes with samples of their own, one line each, in the order of the tree; sums are checked by the way. */
+static char *folded(const struct profile *p)
+{
+	char *s;
+	size_t len, met = 0;
+	FILE *out = open_memstream(&s, &len);
+
+	for (uint32_t n = 0; n != NODE_NONE; n = next_node(p, n)) {
+		uint64_t sum = p->nodes[n].self;
+
+		for (uint32_t c = p->nodes[n].first_child; c != NODE_NONE; c = p->nodes[c].next_sibling) {
+			assert_int_equal(p->nodes[c].parent, n);
+			assert_int_equal(p->nodes[c].depth, p->nodes[n].depth + 1);
+			sum += p->nodes[c].total;
+		}
+		assert_int_equal(p->nodes[n].total, sum);
+		met++;
+		if (!p->nodes[n].self)
+			continue;
+		put_path(out, p, n);
+		fprintf(out, " %llu\n", (unsigned long long)p->nodes[n].self);
+	}
+	assert_int_equal(met, p->nr_nodes);
+	fclose(out);
+	return s;
+}
+
+static const char *fold_file(const char *name, const struct query *q, const struct fold_options *opts)
+{
+	struct report *rep;
+
+	profile_free(prof);
+	free(text);
+	prof = NULL;
+	text = NULL;
+	assert_int_equal(report_open(trace_file(name), q, &rep), 0);
+	assert_int_equal(fold_report(rep, opts, &prof), 0);
+	report_close(rep);
+	return text = folded(prof);
+}
+
+/* The node of this name that comes first in the tree. */
+static const struct node *node_named(const char *name)
+{
+	for (uint32_t n = 0; n != NODE_NONE; n = next_node(prof, n))
+		if (!strcmp(profile_name(prof, prof->nodes[n].name), name))
+			return &prof->nodes[n];
+	fail_msg("no node %s", name);
+	return NULL;
+}
+
+#define HANDLE "_start;main;handle_request(int);parse_header_[i]"
+#define SLEEP "entry_SYSCALL_64_[k];do_syscall_64_[k];schedule_[k]"
+
+static void folds_the_fixture(void **state)
+{
+	(void)state;
+	assert_string_equal(fold_file("fixture.pbz", NULL, NULL),
+		"kworker/0:1_[s];kthread_[k];schedule_[k] 1\n"
+		"server_[s];" HANDLE ";[server+0x7700]_[g] 1\n"
+		"server_[s];" HANDLE ";" SLEEP " 1\n"
+		"server_[s];" HANDLE ";hot_loop 2\n"
+		"worker_[s];[on_cpu]_[s] 1\n"
+		"worker_[s];[truncated: no-fde]_[s];[0x7f0000001234] 1\n"
+		"worker_[s];" HANDLE ";" SLEEP " 1\n");
+	assert_string_equal(profile_name(prof, prof->nodes[0].name), "all");
+	assert_int_equal(prof->nodes[0].parent, NODE_NONE);
+	assert_int_equal(prof->nodes[0].total, FIX_SAMPLES);
+	assert_string_equal(profile_name(prof, node_named("hot_loop")->binary), "/usr/bin/server");
+	assert_string_equal(profile_name(prof, node_named("schedule")->binary), "[kernel.kallsyms]");
+	assert_int_equal(node_named("worker")->binary, 0);
+	assert_string_equal(profile_name(prof, node_named("hot_loop")->file), "src/server.cc");
+	assert_int_equal(node_named("hot_loop")->line, 70);
+}
+
+static void facts_outlive_the_report(void **state)
+{
+	const struct profile_facts *f;
+
+	(void)state;
+	fold_file("fixture.pbz", NULL, NULL);
+	f = &prof->facts;
+	assert_string_equal(f->host, "fixture");
+	assert_string_equal(f->event, "cpu-clock 99 Hz, snapshot");
+	assert_string_equal(f->unit, "samples");
+	assert_string_equal(f->warning, "9 samples lost (ring-full 7, throttled 2)");
+	assert_int_equal(f->samples, FIX_SAMPLES);
+	assert_int_equal(f->samples_total, FIX_SAMPLES);
+	assert_int_equal(f->lost, FIX_LOST);
+	assert_int_equal(f->roots, 5);
+	assert_int_equal(f->user_stacks, 7);
+}
+
+static void offsets_split_functions(void **state)
+{
+	const struct fold_options offsets = { .offsets = true };
+
+	(void)state;
+	fold_file("fixture.pbz", NULL, &offsets);
+	assert_non_null(strstr(text, "server_[s];_start+0x10;main+0x34;handle_request(int)+0x40;parse_header_[i];"
+			       "hot_loop+0x10 2\n"));
+	assert_non_null(strstr(text, ";[server+0x7700]_[g] 1\n"));
+}
+
+static void only_what_was_asked_for(void **state)
+{
+	struct query q = { .states = 1u << TASK_IDLE };
+
+	(void)state;
+	assert_string_equal(fold_file("fixture.pbz", &q, NULL), "kworker/0:1_[s];kthread_[k];schedule_[k] 1\n");
+	assert_int_equal(prof->facts.samples, 1);
+	assert_int_equal(prof->facts.samples_total, FIX_SAMPLES);
+	assert_int_equal(prof->facts.user_stacks, 0);
+	q.states = 1u << TASK_ZOMBIE;
+	assert_string_equal(fold_file("fixture.pbz", &q, NULL), "");
+	assert_int_equal(prof->nr_nodes, 1);
+}
+
+/* Ids mean other things in the second recording. */
+static int emit_other(struct trace_writer *w)
+{
+	record_fn fn = trace_writer_record;
+	void *ctx = w;
+	int err = 0;
+
+	FIX_SEND(STRING, string, { 1, "other", 5 });
+	FIX_SEND(STRING, string, { 2, "worker", 6 });
+	FIX_SEND(STRING, string, { 3, "/lib/x.so", 9 });
+	FIX_SEND(BINARY, binary, { .id = 1, .kind = BINARY_ELF, .path = 3 });
+	FIX_SEND(PROCESS, process, { .id = 1, .tgid = 5, .comm = 1 });
+	FIX_SEND(THREAD, thread, { 1, 1, 5, 2, 0, 0 });
+	FIX_SEND(FRAME, frame, { .id = 1, .kind = FRAME_USER, .binary = 1, .addr = 0x99 });
+	FIX_SEND(NODE, node, { 1, 0, 1 });
+	FIX_SEND(SAMPLE, sample, { .time_ns = 5, .thread = 1, .ustack = 1, .end = END_ROOT });
+	FIX_SEND(SAMPLE, sample, { .time_ns = 6, .thread = 1, .ustack = 1, .end = END_FP_END });
+	FIX_SEND(END, end, { .time_ns = 7, .samples = 2, .target_status = -1 });
+	return err;
+}
+
+static void recordings_are_folded_together(void **state)
+{
+	(void)state;
+	trace_file_write("other.pbz", emit_other);
+	trace_file_join("both.pbz", "fixture.pbz", "other.pbz");
+	fold_file("both.pbz", NULL, NULL);
+	assert_non_null(strstr(text, "server_[s];" HANDLE ";hot_loop 2\n"));
+	assert_non_null(strstr(text, "worker_[s];[x.so+0x99] 2\n"));
+	assert_null(strstr(text, "other"));
+	assert_int_equal(prof->nodes[0].total, FIX_SAMPLES + 2);
+
+	trace_file_join("twice.pbz", "fixture.pbz", "fixture.pbz");
+	fold_file("twice.pbz", NULL, NULL);
+	assert_non_null(strstr(text, "server_[s];" HANDLE ";hot_loop 4\n"));
+	assert_int_equal(prof->nodes[0].total, 2 * FIX_SAMPLES);
+}
+
+enum { HOSTILE_THREADS = 5 };
+
+/* Functions of one name in two binaries and in two kinds, names that no program has, stacks of nothing. */
+static int emit_hostile(struct trace_writer *w)
+{
+	static const char *const names[] = { "\xff\xfe", ";", "a;b 1\n", "\033[31m", "all" };
+	static char huge[100000];
+	record_fn fn = trace_writer_record;
+	void *ctx = w;
+	int err = 0;
+
+	memset(huge, 'x', sizeof(huge));
+	for (uint32_t i = 0; i < HOSTILE_THREADS; i++)
+		FIX_SEND(STRING, string, { i + 1, names[i], strlen(names[i]) });
+	FIX_SEND(STRING, string, { 6, huge, sizeof(huge) });
+	FIX_SEND(STRING, string, { 7, "with\0nul", 8 });
+	FIX_SEND(STRING, string, { 8, "/b", 2 });
+	FIX_SEND(BINARY, binary, { .id = 1, .kind = BINARY_ELF, .path = 1 });
+	FIX_SEND(BINARY, binary, { .id = 2, .kind = 200, .path = 8 });
+	FIX_SEND(PROCESS, process, { .id = 1, .tgid = 5, .comm = 1 });
+	for (uint32_t i = 0; i < HOSTILE_THREADS; i++)
+		FIX_SEND(THREAD, thread, { i + 1, 1, i, i + 1, 0, 0 });
+	FIX_SEND(THREAD, thread, { 6, 1, 6, 0, 0, 0 });
+	for (uint32_t i = 1; i <= 4; i++)
+		FIX_SEND(FRAME, frame, { .id = i, .kind = i == 3 ? FRAME_JIT : FRAME_USER, .binary = i == 2 ? 2 : 1,
+					 .addr = UINT64_MAX - i });
+	for (uint32_t i = 1; i <= 4; i++)
+		FIX_SEND(NODE, node, { i, i - 1, i });
+	for (uint32_t i = 1; i <= 2; i++)
+		FIX_SEND(FUNC, func, { .id = i, .name = i + 5, .sysname = i + 5 });
+	for (uint32_t i = 1; i <= 4; i++)
+		FIX_SEND(SYMBOL, symbol, { .frame = i, .lines = &(struct rec_line){ i == 4 ? 1 : 2, 0, 0 }, .nr_lines = 1 });
+	for (uint32_t i = 1; i <= 6; i++)
+		FIX_SEND(SAMPLE, sample, { .time_ns = i, .thread = i, .ustack = i > 4 ? 0 : i, .kstack = i == 1 ? 4 : 0,
+					   .end = i == 6 ? 250 : i == 5 ? END_NO_MM : END_ROOT, .state = 99 });
+	return err;
+}
+
+static void hostile_names_and_numbers(void **state)
+{
+	const struct node *n;
+
+	(void)state;
+	trace_file_write("hostile.pbz", emit_hostile);
+	fold_file("hostile.pbz", NULL, NULL);
+	assert_int_equal(prof->nodes[0].total, 6);
+	assert_non_null(strstr(text, "[no name]_[s];[?]_[s] 1\n"));
+	assert_non_null(strstr(text, "all_[s];[no-mm]_[s] 1\n"));
+	n = node_named("with");		/* C strings end at the NUL */
+	assert_int_equal(n->kind, FRAME_USER);
+	/* The same name in another binary and of another kind: three levels, not one. */
+	assert_non_null(strstr(text, "with;with;with_[j]"));
+	assert_true(prof->facts.incomplete);
+}
+
+static void a_missing_chunk_leaves_missing_names(void **state)
+{
+	struct report *rep;
+	size_t len;
+	char *bytes;
+
+	(void)state;
+	bytes = trace_file_load("chunks.pbz", &len);
+	memset(bytes + len / 3, 0x55, 8);
+	trace_file_append("damaged.pbz", "w", bytes, len);
+	free(bytes);
+	assert_int_equal(report_open(trace_file("damaged.pbz"), NULL, &rep), 0);
+	assert_true(report_is_incomplete(rep));
+	assert_non_null(strstr(report_warning(rep), "damaged"));
+	report_close(rep);
+	fold_file("damaged.pbz", NULL, NULL);
+	assert_int_equal(prof->nodes[0].total, FIX_SAMPLES);
+	assert_non_null(strstr(text, "[missing]"));
+}
+
+/* The definitions are in the first chunk, the samples in the second. */
+static int emit_chunks(struct trace_writer *w)
+{
+	int err = fixture_emit_facts(trace_writer_record, w);
+
+	err = err ? err : fixture_emit_tasks(trace_writer_record, w);
+	err = err ? err : fixture_emit_stacks(trace_writer_record, w);
+	err = err ? err : trace_writer_flush(w);
+	return err ? err : fixture_emit_samples(trace_writer_record, w);
+}
+
+static void the_tree_has_limits(void **state)
+{
+	struct tree_builder b;
+	struct node key = { .kind = FRAME_USER };
+	char name[16];
+	uint32_t at = 0;
+
+	(void)state;
+	profile_free(prof);
+	assert_int_equal(tree_builder_init(&b), 0);
+	b.max_depth = 4;
+	b.max_nodes = 20;
+	key.name = tree_builder_name(&b, "f", 1);
+	for (int i = 0; i < 100; i++)
+		at = tree_builder_child(&b, at, &key);
+	tree_builder_add(&b, at, 1);
+	for (int i = 0; i < 100; i++) {
+		key.name = tree_builder_name(&b, name, (size_t)snprintf(name, sizeof(name), "n%02d", i));
+		tree_builder_add(&b, tree_builder_child(&b, 0, &key), 1);
+	}
+	prof = tree_builder_take(&b);
+	tree_builder_release(&b);
+	assert_non_null(prof);
+	free(text);
+	text = folded(prof);
+	assert_int_equal(prof->nodes[0].total, 101);
+	assert_true(prof->nr_nodes < 45);
+	assert_non_null(strstr(text, "f;f;f;[deeper]_[s] 1\n"));
+	assert_non_null(strstr(text, "n00 1\n"));
+	assert_non_null(strstr(text, "[too many stacks]_[s] 8"));
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	if (trace_files_begin() || trace_fixture_write(trace_file("fixture.pbz")))
+		return -1;
+	trace_file_write("chunks.pbz", emit_chunks);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	profile_free(prof);
+	free(text);
+	trace_files_end();
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(folds_the_fixture),
+		cmocka_unit_test(facts_outlive_the_report),
+		cmocka_unit_test(offsets_split_functions),
+		cmocka_unit_test(only_what_was_asked_for),
+		cmocka_unit_test(recordings_are_folded_together),
+		cmocka_unit_test(hostile_names_and_numbers),
+		cmocka_unit_test(a_missing_chunk_leaves_missing_names),
+		cmocka_unit_test(the_tree_has_limits),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

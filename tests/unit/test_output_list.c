@@ -1,0 +1,262 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <pty.h>
+#include <signal.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "src/output_list.c"
+#include "tests/unit/fixture_report.h"
+#include "tests/unit/stderr_text.h"
+
+struct args {
+	int before;
+	struct output_list outputs;
+};
+
+struct place {				/* a directory with a trace in it */
+	char dir[64], trace[96];
+	struct report *rep;
+	struct args args;
+};
+
+static int setup(void **state)
+{
+	struct place *p = calloc(1, sizeof(*p));
+
+	strcpy(p->dir, "/tmp/probee-outputs-XXXXXX");
+	assert_non_null(mkdtemp(p->dir));
+	snprintf(p->trace, sizeof(p->trace), "%s/XXXXXX", p->dir);
+	fixture_write(p->trace, NULL);
+	assert_int_equal(report_open(p->trace, NULL, &p->rep), 0);
+	*state = p;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct place *p = *state;
+	char command[128];
+
+	report_close(p->rep);
+	output_list_release(&p->args.outputs);
+	snprintf(command, sizeof(command), "rm -rf '%s'", p->dir);
+	assert_int_equal(system(command), 0);
+	free(p);
+	return 0;
+}
+
+static int parse(struct place *p, char **words)
+{
+	struct opt rows[OUTPUT_OPTS_MAX];
+	struct opt_list list = { rows, output_list_opts(offsetof(struct args, outputs), rows, OUTPUT_OPTS_MAX) };
+	int argc = 0;
+
+	while (words[argc])
+		argc++;
+	return opt_parse(&list, 1, argc, words, &p->args, NULL);
+}
+
+#define PARSE(p, ...) parse(p, (char *[]){ (char[]){ "report" }, __VA_ARGS__, NULL })
+#define WORD(s) (char[]){ s }
+
+static int run_list(struct place *p, const char **said)
+{
+	static const struct render_opts opts;
+	int err;
+
+	stderr_begin();
+	err = output_list_run(&p->args.outputs, p->rep, &opts, p->trace);
+	*said = stderr_end();
+	return err;
+}
+
+/* Runs with standard output going to fd. */
+static int run_into(struct place *p, int fd, const char **said)
+{
+	int saved = dup(STDOUT_FILENO), err;
+
+	fflush(stdout);
+	dup2(fd, STDOUT_FILENO);
+	err = run_list(p, said);
+	dup2(saved, STDOUT_FILENO);
+	close(saved);
+	return err;
+}
+
+static void path_in(const struct place *p, const char *name, char path[128])
+{
+	snprintf(path, 128, "%s/%s", p->dir, name);
+}
+
+static bool begins_with(const char *path, const char *text)
+{
+	char head[64] = "";
+	FILE *f = fopen(path, "r");
+
+	if (!f)
+		return false;
+	if (!fread(head, 1, sizeof(head) - 1, f))
+		head[0] = 0;
+	fclose(f);
+	return !strncmp(head, text, strlen(text));
+}
+
+static void every_renderer_is_an_option(void **state)
+{
+	struct place *p = *state;
+
+	assert_int_equal(PARSE(p, WORD("--svg=a.svg"), WORD("x.pbz"), WORD("--csv"), WORD("--json"), WORD("b.json"),
+			       WORD("--text"), WORD("--collapse=-")), 1);
+	assert_int_equal(p->args.outputs.nr, 5);
+	assert_string_equal(p->args.outputs.v[0].path, "a.svg");
+	assert_null(p->args.outputs.v[1].path);
+	assert_string_equal(p->args.outputs.v[2].path, "b.json");
+	assert_string_equal(p->args.outputs.v[3].renderer->name, "text");
+	assert_string_equal(p->args.outputs.v[4].path, "-");
+}
+
+static void an_empty_name_is_a_mistake(void **state)
+{
+	struct place *p = *state;
+
+	stderr_begin();
+	assert_int_equal(PARSE(p, WORD("--svg=")), -EINVAL);
+	assert_non_null(strstr(stderr_end(), "--svg= needs"));
+}
+
+static void writes_several_and_says_what_was_lost(void **state)
+{
+	struct place *p = *state;
+	char svg[128], csv[128];
+	const char *said;
+
+	path_in(p, "a.svg", svg);
+	path_in(p, "a.csv", csv);
+	assert_int_equal(output_list_add(&p->args.outputs, renderer_find("svg"), svg), 0);
+	assert_int_equal(output_list_add(&p->args.outputs, renderer_find("csv"), csv), 0);
+	assert_int_equal(run_list(p, &said), 0);
+	assert_true(begins_with(svg, "<?xml"));
+	assert_true(begins_with(csv, "timestamp|"));
+	assert_non_null(strstr(said, "9 lost"));
+	assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1);	/* once, not once per report */
+}
+
+static void never_overwrites_the_trace(void **state)
+{
+	struct place *p = *state;
+	struct stat before, after;
+	char link[128];
+	const char *said;
+
+	path_in(p, "link.svg", link);
+	assert_int_equal(symlink(p->trace, link), 0);
+	assert_int_equal(stat(p->trace, &before), 0);
+	assert_int_equal(output_list_add(&p->args.outputs, renderer_find("svg"), p->trace), 0);
+	assert_int_equal(output_list_add(&p->args.outputs, renderer_find("svg"), link), 0);
+	assert_int_equal(run_list(p, &said), -EINVAL);
+	assert_non_null(strstr(said, "is the trace itself"));
+	assert_int_equal(stat(p->trace, &after), 0);
+	assert_int_equal(before.st_size, after.st_size);
+}
+
+static void one_that_fails_does_not_stop_the_others(void **state)
+{
+	struct place *p = *state;
+	char csv[128];
+	const char *said;
+
+	path_in(p, "a.csv", csv);
+	assert_int_equal(output_list_add(&p->args.outputs, renderer_find("svg"), "/nonexistent/a.svg"), 0);
+	assert_int_equal(output_list_add(&p->args.outputs, renderer_find("csv"), csv), 0);
+	assert_int_equal(run_list(p, &said), -ENOENT);
+	assert_non_null(strstr(said, "/nonexistent/a.svg: No such file"));
+	assert_true(begins_with(csv, "timestamp|"));
+}
+
+static void a_full_disk_is_said_once(void **state)
+{
+	struct place *p = *state;
+	const char *said, *first;
+
+	assert_int_equal(output_list_add(&p->args.outputs, renderer_find("json"), "/dev/full"), 0);
+	assert_int_equal(run_list(p, &said), -ENOSPC);
+	first = strstr(said, "No space left");
+	assert_non_null(first);
+	assert_null(strstr(first + 1, "No space left"));
+}
+
+static void a_reader_that_has_gone_is_no_failure(void **state)
+{
+	struct place *p = *state;
+	const char *said;
+	int fds[2];
+
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(pipe(fds), 0);
+	close(fds[0]);
+	assert_int_equal(output_list_add(&p->args.outputs, renderer_find("csv"), NULL), 0);
+	assert_int_equal(run_into(p, fds[1], &said), 0);
+	assert_null(strstr(said, "ipe"));
+	close(fds[1]);
+}
+
+static void pictures_do_not_flood_a_terminal(void **state)
+{
+	struct place *p = *state;
+	char want[160];
+	const char *said;
+	int master, tty;
+
+	if (openpty(&master, &tty, NULL, NULL, NULL))
+		skip();
+	assert_int_equal(output_list_add(&p->args.outputs, renderer_find("svg"), NULL), 0);
+	assert_int_equal(run_into(p, tty, &said), 0);
+	snprintf(want, sizeof(want), "%s.svg", p->trace);
+	assert_true(begins_with(want, "<?xml"));
+	assert_non_null(strstr(said, want));
+	close(master);
+	close(tty);
+}
+
+static void a_picture_is_named_after_its_trace(void **state)
+{
+	static const struct {
+		const char *trace, *want;
+	} names[] = {
+		{ "trace.pbz", "trace.svg" }, { "/a/b.pbz", "/a/b.svg" }, { "x", "x.svg" }, { "x.svg", "x.svg.svg" },
+		{ "-", "trace.svg" }, { "a/.pbz", "a/.pbz.svg" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char *got = name_beside(names[i].trace, renderer_find("svg"));
+
+		assert_string_equal(got, names[i].want);
+		free(got);
+	}
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(every_renderer_is_an_option),
+		TEST(an_empty_name_is_a_mistake),
+		TEST(writes_several_and_says_what_was_lost),
+		TEST(never_overwrites_the_trace),
+		TEST(one_that_fails_does_not_stop_the_others),
+		TEST(a_full_disk_is_said_once),
+		TEST(a_reader_that_has_gone_is_no_failure),
+		TEST(pictures_do_not_flood_a_terminal),
+		TEST(a_picture_is_named_after_its_trace),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,429 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "src/model/process.h"
+
+#define PAGE 0x1000ull
+
+static uint32_t random_below(uint64_t *seed, uint32_t n)
+{
+	*seed = *seed * 6364136223846793005ull + 1442695040888963407ull;
+	return (uint32_t)(*seed >> 33) % n;
+}
+
+/* ---- mappings ---- */
+
+static int setup(void **state)
+{
+	struct processes *ps = test_calloc(1, sizeof(*ps));
+
+	processes_init(ps);
+	*state = ps;
+	return processes_add(ps, 100, 1) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	processes_release(*state);
+	test_free(*state);
+	return 0;
+}
+
+static void map(struct process *p, uint64_t start, uint64_t end, uint32_t binary, uint64_t time_ns)
+{
+	struct mapping m = {
+		.start = start, .end = end, .pgoff_bytes = start % 0x100000, .to_vaddr = binary * 1000 - start,
+		.binary = binary, .born_ns = time_ns, .died_ns = TIME_NEVER,
+	};
+
+	assert_int_equal(process_map(p, &m), 0);
+}
+
+/* Binary mapped at addr at that time; 0: none. */
+static uint32_t binary_at(const struct process *p, uint64_t addr, uint64_t time_ns)
+{
+	const struct mapping *m = process_find_mapping(p, addr, time_ns);
+
+	return m ? m->binary : 0;
+}
+
+static void test_bounds(void **state)
+{
+	struct process *p = processes_find(*state, 100, TIME_NEVER);
+
+	map(p, 0x3000, 0x5000, 1, 10);
+	map(p, 0x1000, 0x2000, 2, 10);
+	assert_int_equal(binary_at(p, 0xfff, 20), 0);
+	assert_int_equal(binary_at(p, 0x1000, 20), 2);
+	assert_int_equal(binary_at(p, 0x1fff, 20), 2);
+	assert_int_equal(binary_at(p, 0x2000, 20), 0);
+	assert_int_equal(binary_at(p, 0x3000, 20), 1);
+	assert_int_equal(binary_at(p, 0x4fff, 20), 1);
+	assert_int_equal(binary_at(p, 0x5000, 20), 0);
+	assert_int_equal(binary_at(p, UINT64_MAX, 20), 0);
+	/* Seen by a scan a little after a sample was taken: better than nothing. */
+	assert_int_equal(binary_at(p, 0x3000, 5), 1);
+	map(p, 0x7000, 0x7000, 3, 10);
+	assert_int_equal(p->nr_live, 2);
+}
+
+static void test_replaced(void **state)
+{
+	struct process *p = processes_find(*state, 100, TIME_NEVER);
+
+	map(p, 0x1000, 0x2000, 1, 10);
+	map(p, 0x2000, 0x3000, 2, 10);
+	map(p, 0x1000, 0x3000, 3, 20);
+	assert_int_equal(p->nr_live, 1);
+	assert_int_equal(binary_at(p, 0x1800, 19), 1);
+	assert_int_equal(binary_at(p, 0x2800, 19), 2);
+	assert_int_equal(binary_at(p, 0x1800, 20), 3);
+	assert_int_equal(binary_at(p, 0x2800, 20), 3);
+}
+
+static void test_cut(void **state)
+{
+	struct process *p = processes_find(*state, 100, TIME_NEVER);
+	const struct mapping *m;
+
+	map(p, 0x10000, 0x20000, 1, 10);
+	p->maps[0].written = true;
+	map(p, 0x14000, 0x18000, 2, 20);
+	assert_int_equal(p->nr_live, 3);
+	assert_int_equal(binary_at(p, 0x13fff, 30), 1);
+	assert_int_equal(binary_at(p, 0x14000, 30), 2);
+	assert_int_equal(binary_at(p, 0x17fff, 30), 2);
+	assert_int_equal(binary_at(p, 0x18000, 30), 1);
+	assert_int_equal(binary_at(p, 0x15000, 15), 1);
+	assert_int_equal(binary_at(p, 0x13000, 15), 1);
+	/* What is left begins later in the file, and an address means what it meant. */
+	m = process_find_mapping(p, 0x18000, 30);
+	assert_int_equal(m->start, 0x18000);
+	assert_int_equal(m->end, 0x20000);
+	assert_int_equal(m->pgoff_bytes, 0x18000);
+	assert_int_equal(m->to_vaddr, 1000 - 0x10000);
+	/* The trace knows only the whole: its end will be written, so must be the parts. */
+	assert_false(m->written);
+	assert_false(process_find_mapping(p, 0x10000, 30)->written);
+	assert_true(p->maps[p->nr_live].written);
+}
+
+static void test_equal_one_is_kept(void **state)
+{
+	struct process *p = processes_find(*state, 100, TIME_NEVER);
+	uint32_t generation;
+
+	map(p, 0x1000, 0x3000, 1, 10);
+	p->maps[0].written = true;
+	p->dirty = false;
+	generation = p->generation;
+	map(p, 0x1000, 0x3000, 1, 20);
+	assert_int_equal(p->nr_maps, 1);
+	assert_int_equal(p->maps[0].born_ns, 10);
+	assert_true(p->maps[0].written);
+	assert_false(p->dirty);
+	assert_int_equal(p->generation, generation);
+	/* Another file at the same place is a change. */
+	map(p, 0x1000, 0x3000, 2, 30);
+	assert_true(p->dirty);
+	assert_int_not_equal(p->generation, generation);
+	assert_int_equal(p->nr_maps, 2);
+}
+
+static void test_inherit(void **state)
+{
+	struct process *parent = processes_find(*state, 100, TIME_NEVER), *child;
+
+	map(parent, 0x1000, 0x2000, 1, 10);
+	map(parent, 0x1000, 0x2000, 2, 20);
+	map(parent, 0x3000, 0x4000, 3, 20);
+	parent->maps[0].written = parent->maps[1].written = true;
+	parent->exe = 7;
+	strcpy(parent->comm, "parent");
+	child = processes_add(*state, 101, 50);
+	assert_int_equal(process_inherit(child, parent, 50), 0);
+	assert_int_equal(child->nr_live, 2);
+	assert_int_equal(child->nr_maps, 2);
+	assert_int_equal(child->exe, 7);
+	assert_string_equal(child->comm, "parent");
+	assert_int_equal(binary_at(child, 0x1000, 50), 2);
+	assert_int_equal(child->maps[0].born_ns, 50);
+	assert_false(child->maps[0].written);
+	/* From here on they live apart. */
+	map(child, 0x1000, 0x2000, 9, 60);
+	assert_int_equal(binary_at(parent, 0x1000, 70), 2);
+	assert_int_equal(binary_at(child, 0x1000, 70), 9);
+}
+
+static void ignore(void *ctx, struct process *p)
+{
+	(void)p;
+	++*(unsigned *)ctx;
+}
+
+/* ---- mappings against a model: an array of pages, one for each moment ---- */
+
+#define PAGES 48u
+#define STEPS 3000u
+
+struct cell {
+	uint32_t binary;	/* 0: nothing */
+	uint32_t file_page;
+	uint64_t to_vaddr;
+};
+
+struct model {
+	struct cell at[STEPS + 1][PAGES];
+};
+
+static void random_map(struct process *p, struct model *model, uint32_t step, uint64_t *seed)
+{
+	uint32_t first = random_below(seed, PAGES), nr = 1 + random_below(seed, random_below(seed, 4) ? 6 : PAGES);
+	uint32_t binary = 1 + random_below(seed, 3), file_page = random_below(seed, 3);
+	struct mapping m = {
+		.start = first * PAGE, .pgoff_bytes = file_page * PAGE, .binary = binary, .born_ns = step,
+		.died_ns = TIME_NEVER,
+	};
+
+	if (first + nr > PAGES)
+		nr = PAGES - first;
+	m.end = m.start + nr * PAGE;
+	m.to_vaddr = binary * 0x100000000ull + m.pgoff_bytes - m.start;
+	assert_int_equal(process_map(p, &m), 0);
+	memcpy(model->at[step], model->at[step - 1], sizeof(model->at[step]));
+	for (uint32_t i = 0; i < nr; i++)
+		model->at[step][first + i] = (struct cell){ binary, file_page + i, m.to_vaddr };
+}
+
+static void check_shape(const struct process *p)
+{
+	assert_true(p->nr_live <= p->nr_maps && p->nr_maps <= p->cap_maps);
+	for (size_t i = 0; i < p->nr_maps; i++) {
+		const struct mapping *m = &p->maps[i];
+
+		assert_true(m->start < m->end);
+		assert_true(i < p->nr_live ? m->died_ns == TIME_NEVER : m->died_ns != TIME_NEVER);
+		if (i && i < p->nr_live)
+			assert_true(p->maps[i - 1].end <= m->start);
+	}
+}
+
+static void check_moment(const struct process *p, const struct model *model, uint32_t time_ns)
+{
+	for (uint32_t i = 0; i < PAGES; i++) {
+		const struct cell *c = &model->at[time_ns][i];
+		const struct mapping *m = process_find_mapping(p, i * PAGE + 17, time_ns);
+
+		if (!c->binary)
+			continue;	/* whatever came later may answer */
+		assert_non_null(m);
+		assert_int_equal(m->binary, c->binary);
+		assert_int_equal(m->pgoff_bytes + (i * PAGE - m->start), c->file_page * PAGE);
+		assert_int_equal(m->to_vaddr, c->to_vaddr);
+	}
+}
+
+static void test_mappings_like_the_model(void **state)
+{
+	struct process *p = processes_find(*state, 100, TIME_NEVER);
+	struct model *model = test_calloc(1, sizeof(*model));
+	uint32_t pruned = 1;
+	unsigned released = 0;
+	uint64_t seed = 4711;
+
+	for (uint32_t step = 1; step <= STEPS; step++) {
+		random_map(p, model, step, &seed);
+		check_shape(p);
+		check_moment(p, model, step);
+		if (step % 200 == 0) {
+			pruned = step - 100;
+			processes_prune(*state, pruned, ignore, &released);
+			check_shape(p);
+		}
+		check_moment(p, model, pruned + random_below(&seed, step - pruned + 1));
+	}
+	assert_true(p->nr_maps < 1000);		/* the dead ones did go */
+	assert_int_equal(released, 0);
+	test_free(model);
+}
+
+/* ---- processes ---- */
+
+static void test_lives_of_one_pid(void **state)
+{
+	struct processes *ps = *state;
+	struct process *first = processes_find(ps, 100, TIME_NEVER), *second;
+
+	assert_ptr_equal(processes_find(ps, 100, 5), first);
+	assert_null(processes_find(ps, 100, 0));
+	assert_null(processes_find(ps, 99, 5));
+	second = processes_add(ps, 100, 50);
+	assert_int_equal(first->died_ns, 50);
+	assert_int_not_equal(first->serial, second->serial);
+	assert_ptr_equal(processes_find(ps, 100, 49), first);
+	assert_ptr_equal(processes_find(ps, 100, 50), second);
+	assert_ptr_equal(processes_find(ps, 100, TIME_NEVER), second);
+	process_exit(second, 80);
+	process_exit(second, 90);
+	assert_int_equal(second->died_ns, 80);
+	assert_null(processes_find(ps, 100, TIME_NEVER));
+	/* A task is still seen a little after its exit event. */
+	assert_ptr_equal(processes_find(ps, 100, 81), second);
+}
+
+static void test_prune_middle_of_chain(void **state)
+{
+	struct processes *ps = *state;
+	struct process *oldest = processes_find(ps, 100, TIME_NEVER), *middle, *newest;
+	unsigned released = 0;
+
+	middle = processes_add(ps, 100, 50);
+	newest = processes_add(ps, 100, 60);
+	oldest->died_ns = 1000;		/* as if its end had been learnt late */
+	processes_prune(ps, 61, ignore, &released);
+	assert_int_equal(released, 1);
+	assert_int_equal(ps->nr, 2);
+	assert_ptr_equal(processes_find(ps, 100, 70), newest);
+	assert_ptr_equal(processes_find(ps, 100, 55), oldest);
+	assert_ptr_not_equal(processes_find(ps, 100, 55), middle);
+	processes_prune(ps, 60, ignore, &released);
+	assert_int_equal(ps->nr, 2);
+}
+
+static void test_pid_is_reused_after_prune(void **state)
+{
+	struct processes *ps = *state;
+	unsigned released = 0;
+
+	for (uint32_t i = 0; i < 1000; i++) {
+		struct process *p = processes_add(ps, 200 + i % 7, 10 * i + 10);
+
+		assert_non_null(p);
+		map(p, 0x1000, 0x2000, i + 1, 10 * i + 10);
+		assert_int_equal(binary_at(processes_find(ps, 200 + i % 7, TIME_NEVER), 0x1000, 10 * i + 10), i + 1);
+		process_exit(p, 10 * i + 15);
+		if (i % 3 == 0)
+			processes_prune(ps, 10 * i + 20, ignore, &released);
+	}
+	assert_int_equal(released, 1000);
+	assert_int_equal(ps->nr, 1);
+	assert_true(ps->nr_newest < 16);	/* slots are used again */
+}
+
+/* ---- processes against a model: a list of lives ---- */
+
+#define LIVES 4000
+#define TGIDS 12u
+
+struct life {
+	uint32_t tgid;
+	uint64_t born, died, serial;
+	bool gone;
+};
+
+static const struct life *model_find(const struct life *lives, size_t nr, uint32_t tgid, uint64_t time_ns)
+{
+	for (size_t i = nr; i-- > 0;)
+		if (lives[i].tgid == tgid && !lives[i].gone && lives[i].born <= time_ns)
+			return &lives[i];
+	return NULL;
+}
+
+static struct life *model_living(struct life *lives, size_t nr, uint32_t tgid)
+{
+	struct life *l = (struct life *)model_find(lives, nr, tgid, TIME_NEVER);
+
+	return l && l->died == TIME_NEVER ? l : NULL;
+}
+
+static size_t model_prune(struct life *lives, size_t nr, uint64_t time_ns)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (!lives[i].gone && lives[i].died < time_ns) {
+			lives[i].gone = true;
+			n++;
+		}
+	}
+	return n;
+}
+
+static void check_find(const struct processes *ps, struct life *lives, size_t nr, uint64_t time_ns)
+{
+	for (uint32_t tgid = 1; tgid <= TGIDS; tgid++) {
+		const struct life *l = time_ns == TIME_NEVER ? model_living(lives, nr, tgid) :
+							       model_find(lives, nr, tgid, time_ns);
+		const struct process *p = processes_find(ps, tgid, time_ns);
+
+		assert_int_equal(!p, !l);
+		if (p) {
+			assert_int_equal(p->tgid, tgid);
+			assert_int_equal(p->serial, l->serial);
+		}
+	}
+}
+
+static void random_change(struct processes *ps, struct life *lives, size_t *nr, uint64_t now, uint64_t *seed)
+{
+	uint32_t tgid = 1 + random_below(seed, TGIDS);
+	struct life *living = model_living(lives, *nr, tgid);
+	struct process *p;
+
+	if (random_below(seed, 3) && living) {
+		process_exit(processes_find(ps, tgid, TIME_NEVER), now);
+		living->died = now;
+		return;
+	}
+	p = processes_add(ps, tgid, now);
+	if (living)
+		living->died = now;
+	assert_non_null(p);
+	lives[(*nr)++] = (struct life){ tgid, now, TIME_NEVER, p->serial, false };
+}
+
+static void test_processes_like_the_model(void **state)
+{
+	struct life *lives = test_calloc(LIVES, sizeof(*lives));
+	struct processes ps;
+	uint64_t seed = 99;
+	size_t nr = 0, pruned = 0;
+	unsigned released = 0;
+
+	(void)state;
+	processes_init(&ps);
+	for (uint64_t now = 1; nr < LIVES; now++) {
+		random_change(&ps, lives, &nr, now, &seed);
+		if (random_below(&seed, 40) == 0) {
+			uint64_t until = now - random_below(&seed, now < 30 ? (uint32_t)now : 30);
+
+			pruned += model_prune(lives, nr, until);
+			processes_prune(&ps, until, ignore, &released);
+		}
+		assert_int_equal(released, pruned);
+		assert_int_equal(ps.nr, nr - pruned);
+		check_find(&ps, lives, nr, TIME_NEVER);
+		check_find(&ps, lives, nr, now - random_below(&seed, now < 60 ? (uint32_t)now : 60));
+	}
+	assert_true(ps.nr_newest <= TGIDS);
+	processes_release(&ps);
+	test_free(lives);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_bounds), T(test_replaced), T(test_cut), T(test_equal_one_is_kept), T(test_inherit),
+		T(test_mappings_like_the_model), T(test_lives_of_one_pid), T(test_prune_middle_of_chain),
+		T(test_pid_is_reused_after_prune), cmocka_unit_test(test_processes_like_the_model),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,201 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/fixture_report.h"
+#include "tests/unit/tree.h"
+
+extern const struct renderer renderer_text;
+
+static const struct render_opts plain;
+
+static char *render(const struct profile *p, const struct render_opts *opts)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	assert_int_equal(renderer_text.render(p, opts, out), 0);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+#define assert_has(text, part) \
+	do { \
+		if (!strstr((text), (part))) \
+			fail_msg("no \"%s\" in:\n%s", (part), (text)); \
+	} while (0)
+
+/* Characters, not bytes. */
+static void check_width(const char *text)
+{
+	unsigned columns = 0;
+
+	for (; *text; text++) {
+		if (((unsigned char)*text & 0xc0) != 0x80)
+			columns++;
+		if (*text == '\n')
+			columns = 0;
+		if (columns > 100)
+			fail_msg("a line is wider than 100 columns");
+	}
+}
+
+static void lists_the_busiest_first(void **state)
+{
+	struct profile p;
+	const char *hot, *cold;
+	uint32_t n;
+	char *got;
+
+	(void)state;
+	tree_init(&p);
+	n = tree_add(&p, "app_[s];main;hot 75");
+	p.nodes[n].binary = tree_name(&p, "/usr/bin/app", 12);
+	tree_add(&p, "app_[s];main;cold_[k] 25");
+	got = render(&p, &plain);
+	hot = strstr(got, "hot");
+	cold = strstr(got, "cold_[k]");
+	assert_non_null(hot);
+	assert_non_null(cold);
+	assert_true(hot < cold);
+	assert_has(got, "75.00");
+	assert_has(got, "25.00");
+	assert_has(got, "  app\n");
+	check_width(got);
+	free(got);
+	tree_release(&p);
+}
+
+static void counts_recursion_once(void **state)
+{
+	struct profile p;
+	char *got;
+
+	(void)state;
+	tree_init(&p);
+	tree_add(&p, "app_[s];f;g;f;g;f 3");
+	tree_add(&p, "app_[s];other 1");
+	got = render(&p, &plain);
+	assert_has(got, "75.00");
+	assert_null(strstr(got, "150.00"));
+	assert_null(strstr(got, "225.00"));
+	free(got);
+	tree_release(&p);
+}
+
+static void shows_so_many_functions(void **state)
+{
+	const struct render_opts two = { .top = 2, .min_percent = 50 };
+	struct profile p;
+	char *got;
+
+	(void)state;
+	tree_init(&p);
+	tree_add(&p, "app_[s];one 40");
+	tree_add(&p, "app_[s];two 30");
+	tree_add(&p, "app_[s];three 20");
+	got = render(&p, &two);
+	assert_has(got, "one");
+	assert_has(got, "two");
+	assert_null(strstr(got, "three"));
+	free(got);
+	tree_release(&p);
+}
+
+static void leaves_thin_branches_out(void **state)
+{
+	struct profile p;
+	char *got, *tree;
+
+	(void)state;
+	tree_init(&p);
+	tree_add(&p, "app_[s];thick 9999");
+	tree_add(&p, "app_[s];thin 1");
+	got = render(&p, &plain);
+	tree = strstr(got, "call tree");
+	assert_non_null(tree);
+	assert_has(tree, "thick");
+	assert_null(strstr(tree, "thin\n"));
+	free(got);
+	tree_release(&p);
+}
+
+static void long_names_and_deep_stacks_fit(void **state)
+{
+	enum { DEPTH = 600 };
+	struct profile p;
+	uint32_t n = 0;
+	char name[400], *got;
+
+	(void)state;
+	tree_init(&p);
+	memset(name, 'x', sizeof(name));
+	for (int i = 0; i < DEPTH; i++) {
+		name[0] = (char)('a' + i % 26);
+		n = tree_child(&p, n, name, sizeof(name));
+		tree_weigh(&p, n, DEPTH - (unsigned)i);
+	}
+	n = tree_child(&p, n, "l\xc3\xa9" "af", 5);
+	tree_weigh(&p, n, 100000);
+	got = render(&p, &plain);
+	assert_has(got, "l\xc3\xa9" "af");
+	check_width(got);
+	free(got);
+	tree_release(&p);
+}
+
+static void says_when_there_is_nothing(void **state)
+{
+	struct profile p;
+	char *got;
+
+	(void)state;
+	tree_init(&p);
+	p.facts.samples_total = 12;
+	got = render(&p, &plain);
+	assert_has(got, "12");
+	assert_has(got, "filter");
+	free(got);
+	tree_release(&p);
+}
+
+static void hostile_names_stay_words(void **state)
+{
+	const struct render_opts titled = { .title = HOSTILE };
+	char *got = fixture_render(&renderer_text, &titled, hostile_names);
+
+	(void)state;
+	check_is_harmless(got);
+	check_width(got);
+	free(got);
+}
+
+static void matches_the_golden_file(void **state)
+{
+	char *got = fixture_render(&renderer_text, &plain, NULL);
+
+	(void)state;
+	check_golden(got, "fixture.txt");
+	free(got);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lists_the_busiest_first),
+		cmocka_unit_test(counts_recursion_once),
+		cmocka_unit_test(shows_so_many_functions),
+		cmocka_unit_test(leaves_thin_branches_out),
+		cmocka_unit_test(long_names_and_deep_stacks_fit),
+		cmocka_unit_test(says_when_there_is_nothing),
+		cmocka_unit_test(hostile_names_stay_words),
+		cmocka_unit_test(matches_the_golden_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,269 @@
+#include "unwind/cfi_entries.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/array.h"
+#include "unwind/cfi_pointer.h"
+
+#define NO_CIE UINT32_MAX
+#define LONG_LENGTH 0xffffffffu		/* the length proper follows in 8 bytes */
+#define ADDRESS_SIZE 8
+
+struct scan {
+	const struct cfi_input *in;
+	struct cfi_entries *out;
+	struct cfi_stats *stats;
+	struct cfi_program program;	/* for the instructions of CIEs; large */
+};
+
+/* ---- CIE ---- */
+
+/* The data behind each letter of the augmentation string. An unknown letter hides what comes after it. */
+static void read_augmentation(const struct cfi_input *in, struct cfi_cie *cie, const char *letters,
+			      struct byte_reader *r)
+{
+	uint64_t len = br_uv(r);
+	struct byte_reader data = br_sub(r, len);
+
+	cie->has_augmentation_data = true;
+	for (; *letters && !data.bad; letters++) {
+		switch (*letters) {
+		case 'R':
+			cie->fde_encoding = br_u8(&data);
+			break;
+		case 'P':
+			cfi_pointer_skip(&data, br_u8(&data), in);
+			break;
+		case 'L':
+			br_u8(&data);
+			break;
+		case 'S':
+			cie->is_signal = true;
+			break;
+		case 'B':	/* arm64: signed with key B */
+		case 'G':	/* arm64: tagged stack */
+			break;
+		default:
+			return;
+		}
+	}
+	r->bad |= data.bad;
+}
+
+/* The NUL-terminated string at r, or NULL (and bad). */
+static const char *read_string(struct byte_reader *r)
+{
+	const void *nul = memchr(r->p, 0, br_left(r));
+
+	if (!nul) {
+		r->bad = true;
+		return NULL;
+	}
+	return (const char *)br_bytes(r, (uint64_t)((const uint8_t *)nul - r->p) + 1);
+}
+
+/* Everything before the instructions. False: of a kind or version that is not known. */
+static bool read_cie_head(const struct cfi_input *in, struct cfi_cie *cie, struct byte_reader *r)
+{
+	uint8_t version = br_u8(r);
+	const char *letters = read_string(r);
+
+	if (!letters || (version != 1 && version != 3 && version != 4))
+		return false;
+	if (!strncmp(letters, "eh", 2)) {	/* g++ 2.x: a pointer to its exception table */
+		br_bytes(r, ADDRESS_SIZE);
+		letters += 2;
+	}
+	if (version == 4 && (br_u8(r) != ADDRESS_SIZE || br_u8(r)))	/* the second: size of a segment selector */
+		return false;
+	cie->code_align = br_uv(r);
+	cie->data_align = cfi_sleb(r);
+	cie->ra_reg = version == 1 ? br_u8(r) : br_uv(r);
+	if (*letters == 'z')
+		read_augmentation(in, cie, letters + 1, r);
+	else if (*letters)
+		return false;
+	return !r->bad;
+}
+
+static int add_cie(struct scan *s, struct byte_reader body, uint64_t offset)
+{
+	struct cfi_cie *cie = array_push(&s->out->cies, &s->out->nr_cies, &s->out->cap_cies);
+	uint64_t vaddr;
+
+	if (!cie)
+		return -ENOMEM;
+	cie->offset = offset;
+	cie->bad = !read_cie_head(s->in, cie, &body);
+	if (!cie->bad) {
+		cfi_program_begin(&s->program, s->in, cie, body, 0);
+		while (cfi_program_next(&s->program, &vaddr))
+			;
+		cie->bad = s->program.bad;
+		cie->initial = s->program.state;
+	}
+	s->stats->nr_cies++;
+	s->stats->bad_entries += cie->bad;
+	return 0;
+}
+
+/* The CIE whose entry begins at offset. Nearly always it is the last one. */
+static uint32_t find_cie(const struct cfi_entries *e, uint64_t offset)
+{
+	size_t lo = 0, hi = e->nr_cies;
+
+	if (hi && e->cies[hi - 1].offset == offset)
+		return (uint32_t)hi - 1;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (e->cies[mid].offset == offset)
+			return (uint32_t)mid;
+		if (e->cies[mid].offset < offset)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NO_CIE;
+}
+
+/* ---- FDE ---- */
+
+/* 0, -ENOMEM, or -EBADMSG for a damaged one. cie_offset: where its CIE begins. */
+static int add_fde(struct scan *s, struct byte_reader body, uint64_t cie_offset)
+{
+	struct cfi_entries *e = s->out;
+	struct cfi_fde fde = { .cie = find_cie(e, cie_offset), .order = (uint32_t)e->nr_fdes }, *slot;
+	const struct cfi_cie *cie;
+	uint64_t len;
+
+	if (fde.cie == NO_CIE || e->cies[fde.cie].bad)
+		return -EBADMSG;
+	cie = &e->cies[fde.cie];
+	fde.lo = cfi_pointer(&body, cie->fde_encoding, s->in);
+	len = cfi_pointer_bare(&body, cie->fde_encoding);
+	if (cie->has_augmentation_data)
+		br_bytes(&body, br_uv(&body));
+	if (body.bad || __builtin_add_overflow(fde.lo, len, &fde.hi))
+		return -EBADMSG;
+	if (!len || !fde.lo)
+		return 0;	/* of a function that the linker left out */
+	fde.instructions = body;
+	slot = array_push(&e->fdes, &e->nr_fdes, &e->cap_fdes);
+	if (!slot)
+		return -ENOMEM;
+	*slot = fde;
+	return 0;
+}
+
+/* ---- the section ---- */
+
+/* Body of the next entry and its offset; false at the end. */
+static bool next_entry(const struct cfi_input *in, struct byte_reader *r, struct byte_reader *body, uint64_t *offset)
+{
+	uint64_t len = 0;
+
+	/* A length of 0 ends what one object file brought; others may follow. */
+	while (!len && br_left(r) >= 4) {
+		*offset = (uint64_t)(r->p - in->eh_frame);
+		len = br_u32(r);
+	}
+	if (!len)
+		return false;
+	if (len == LONG_LENGTH)
+		len = br_u64(r);
+	*body = br_sub(r, len);
+	return true;
+}
+
+static int read_entry(struct scan *s, struct byte_reader body, uint64_t offset)
+{
+	uint64_t id_offset = (uint64_t)(body.p - s->in->eh_frame);
+	uint32_t id = br_u32(&body);	/* 4 bytes even with a long length */
+	int err;
+
+	if (body.bad)
+		err = -EBADMSG;
+	else if (!id)
+		err = add_cie(s, body, offset);
+	else
+		err = id <= id_offset ? add_fde(s, body, id_offset - id) : -EBADMSG;
+	if (err == -EBADMSG) {
+		s->stats->bad_entries++;
+		err = 0;
+	}
+	return err;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct cfi_fde *x = a, *y = b;
+
+	if (x->lo != y->lo)
+		return x->lo < y->lo ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Linkers keep most sections in order; then there is nothing to do. */
+static void sort_fdes(struct cfi_entries *e)
+{
+	for (size_t i = 1; i < e->nr_fdes; i++) {
+		if (e->fdes[i].lo < e->fdes[i - 1].lo) {
+			qsort(e->fdes, e->nr_fdes, sizeof(*e->fdes), by_start);
+			return;
+		}
+	}
+}
+
+int cfi_entries_read(const struct cfi_input *in, struct cfi_entries *out, struct cfi_stats *stats)
+{
+	struct scan s = { .in = in, .out = out, .stats = stats };
+	struct byte_reader r = br_make(in->eh_frame, in->len), body;
+	uint64_t offset;
+	int err = 0;
+
+	while (!err && next_entry(in, &r, &body, &offset)) {
+		if (body.bad)
+			stats->bad_entries++;	/* longer than the section: where the next begins is lost */
+		else
+			err = read_entry(&s, body, offset);
+	}
+	sort_fdes(out);
+	stats->nr_fdes = out->nr_fdes;
+	return err;
+}
+
+void cfi_entries_release(struct cfi_entries *e)
+{
+	free(e->cies);
+	free(e->fdes);
+	memset(e, 0, sizeof(*e));
+}
+
+size_t cfi_terminated_len(const uint8_t *eh_frame, size_t len)
+{
+	struct byte_reader r = br_make(eh_frame, len);
+
+	while (br_left(&r) >= 4) {
+		uint64_t n = br_u32(&r);
+
+		if (!n)
+			break;
+		br_bytes(&r, n == LONG_LENGTH ? br_u64(&r) : n);
+	}
+	return (size_t)(r.p - eh_frame);
+}
+
+int cfi_find_by_header(const uint8_t *hdr, size_t len, uint64_t hdr_vaddr, uint64_t *vaddr)
+{
+	/* In here datarel counts from the header itself. */
+	struct cfi_input in = { .eh_frame = hdr, .len = len, .vaddr = hdr_vaddr, .got_vaddr = hdr_vaddr };
+	struct byte_reader r = br_make(hdr, len);
+	uint8_t version = br_u8(&r), encoding = br_u8(&r);
+
+	br_u16(&r);	/* encodings of the search table */
+	*vaddr = cfi_pointer(&r, encoding, &in);
+	return r.bad || version != 1 ? -EBADMSG : 0;
+}

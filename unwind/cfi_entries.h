@@ -1,0 +1,30 @@
+/*
+ * The entries of one .eh_frame section: CIEs, which functions share, and FDEs, one per function (LSB 5, 10.6).
+ * Internal to the reading of CFI.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/bytes.h"
+#include "unwind/cfi.h"
+#include "unwind/cfi_program.h"
+
+struct cfi_fde {
+	uint64_t lo, hi;		/* covers lo .. hi - 1; never empty */
+	struct byte_reader instructions;
+	uint32_t cie;			/* index */
+	uint32_t order;			/* place in the section */
+};
+
+struct cfi_entries {
+	struct cfi_cie *cies;		/* in the order of the section, so ascending by offset */
+	size_t nr_cies, cap_cies;
+	struct cfi_fde *fdes;		/* by lo; of equal ones the first in the section comes first */
+	size_t nr_fdes, cap_fdes;
+};
+
+/* Reads the whole section once. *out is all zero before. 0 or -ENOMEM; release either way. */
+int cfi_entries_read(const struct cfi_input *in, struct cfi_entries *out, struct cfi_stats *stats);
+void cfi_entries_release(struct cfi_entries *e);

@@ -1,0 +1,7 @@
+/* What the instructions say at one place, as the rule the walker knows. Internal to the reading of CFI. */
+#pragma once
+
+#include "unwind/cfi_program.h"
+#include "unwind/row.h"
+
+struct unwind_rule cfi_rule(const struct cfi_state *s, const struct cfi_cie *cie, const struct cfi_arch *arch);
