@@ -95,7 +95,6 @@ MAIN_SRCS := \
 	src/output_list.c \
 	src/cmd_report.c \
 	src/cmd_info.c \
-	src/info_sections.c \
 	src/cmd_doctor.c \
 	src/info_lists.c \
 	src/doctor_bpf.c \

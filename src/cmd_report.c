@@ -52,9 +52,11 @@ static const struct opt report_opts[] = {
 	{ 0, "top", "N", "text: so many functions (default 40)", opt_u32, AT(render.top), NULL, NULL, NULL },
 	{ 0, "min-percent", "P", "hide frames below P percent (default: text 0.5, pictures what is too narrow to "
 	  "see)", parse_percent, AT(render.min_percent), NULL, NULL, NULL },
+	{ 0, "deep", NULL, "JSON: whole stacks, also beyond the 80 frames that every reader can nest", opt_flag,
+	  AT(render.deep), NULL, NULL, NULL },
 	{ 0, "strict", NULL, "exit with 3 when the trace says that anything was lost", opt_flag, AT(strict), NULL,
 	  "Other", NULL },
-	{ 'q', "quiet", NULL, "CSV without its header; no summary unless something was lost", opt_flag,
+	{ 'q', "quiet", NULL, "CSV without its header; say only what went wrong or is missing", opt_flag,
 	  AT(render.quiet), NULL, NULL, NULL },
 };
 
@@ -72,7 +74,7 @@ static int run(struct report_args *args, const char *path)
 		err = output_list_run(&args->outputs, rep, &args->render);
 	if (rep) {
 		fflush(stdout);
-		output_list_summary(rep, args->render.quiet);
+		output_list_summary(rep);
 	}
 	rc = err ? EXIT_FAILED : args->strict && report_has_loss(rep) ? EXIT_LOSS : EXIT_OK;
 	report_close(rep);

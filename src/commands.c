@@ -7,12 +7,13 @@
 #include "src/base/opt.h"
 
 const struct command commands[] = {
-	{ "sample", "record stacks of running threads, so many times a second", "[-a | -p PIDS] [-F HZ] [-d TIME] [-o trace.pbz] [-- CMD ARGS]",
+	{ "sample", "record stacks of running threads, so many times a second",
+	  "[-a | -p PIDS] [-F HZ] [-d TIME] [-o trace.pbz] [-- CMD ARGS]",
 	  cmd_sample },
 	{ "snapshot", "record the stack of every thread, running or not",
 	  "(-a | -p PIDS | -t TIDS) [-F HZ] [-i N] [-o trace.pbz]", cmd_snapshot },
-	{ "report", "turn a trace into a flame graph, folded stacks, CSV, JSON or text", "FILE [--svg[=FILE]] [--csv] ...",
-	  cmd_report },
+	{ "report", "turn a trace into a flame graph, folded stacks, CSV, JSON or text",
+	  "FILE [--svg[=FILE]] [--csv] ...", cmd_report },
 	{ "info", "say what is in a trace: what, when, losses, how stacks ended", "FILE [--sizes]", cmd_info },
 	{ "doctor", "say what this kernel and these rights allow", "", cmd_doctor },
 	{ NULL, NULL, NULL, NULL },

@@ -64,7 +64,7 @@ static char *picture_name(const char *trace, const struct renderer *r)
 
 	if (!strcmp(trace, "-"))
 		return picture_name("trace", r);
-	if (len > 4 && !strcmp(trace + len - 4, ".pbz"))
+	if (len > 4 && !strcmp(trace + len - 4, ".pbz") && trace[len - 5] != '/')
 		len -= 4;
 	if (asprintf(&name, "%.*s%.*s", (int)len, trace, (int)suffix_len, r->suffixes) < 0)
 		return NULL;
@@ -195,16 +195,13 @@ int output_list_run(const struct output_list *l, struct report *rep, const struc
 	return err;
 }
 
-void output_list_summary(const struct report *rep, bool quiet)
+void output_list_summary(const struct report *rep)
 {
 	const struct report_info *info = report_info(rep);
-	const char *warning = report_warning(rep);
 	double whole = info->user_stacks ? 100.0 * (double)info->roots / (double)info->user_stacks : 100;
 
-	if (quiet && !report_has_loss(rep))
-		return;
 	/* Not note(): -q silences that one, and a loss is never silent. */
-	fail_why(0, "%" PRIu64 " samples, %s; %" PRIu64 " of %" PRIu64 " user stacks whole (%.1f %%); %" PRIu64
-		 " of %" PRIu64 " frames without a name", info->samples, *warning ? warning : "0 lost", info->roots,
-		 info->user_stacks, whole, info->frames_unnamed, info->frames);
+	if (*report_warning(rep))
+		fail_why(0, "%s; of what is there, %" PRIu64 " samples, %.1f %% of user stacks are whole",
+			 report_warning(rep), info->samples, whole);
 }

@@ -42,5 +42,5 @@ void output_list_release(struct output_list *l);
  */
 int output_list_run(const struct output_list *l, struct report *rep, const struct render_opts *opts);
 
-/* The line on stderr under every report: samples, losses, whole stacks. quiet: only if something is missing. */
-void output_list_summary(const struct report *rep, bool quiet);
+/* The line on stderr under every report, if anything was lost or is damaged; silent when all is there. */
+void output_list_summary(const struct report *rep);

@@ -10,7 +10,7 @@
 
 #define WALK_MAX_FRAMES 1024
 #define WALK_PAGE 4096
-#define WALK_CACHE_WORDS 8192
+#define WALK_CACHE_WORDS 2048	/* 16 KiB: more pages cost more TLB misses than they save searches */
 
 /* Limits of the tables; the maps are sized by them. A slab is 1 MiB of rows and a page never crosses one. */
 #define WALK_SLAB_SHIFT 18

@@ -17,6 +17,9 @@
 #include "src/profile/report.h"
 #include "src/profile/stack_note.h"
 
+/* Only a made-up trace has deeper stacks, and would make an endless output of a small file. */
+#define FRAMES_MAX 4096
+
 extern const struct renderer renderer_csv;
 
 struct csv {
@@ -91,7 +94,7 @@ static int collect_path(struct csv *c, uint32_t stack, bool *missing)
 	uint32_t *frame;
 
 	c->nr_path = 0;
-	for (; stack && (n = tables_find_node(c->tables, stack)); stack = n->parent) {
+	for (; stack && c->nr_path < FRAMES_MAX && (n = tables_find_node(c->tables, stack)); stack = n->parent) {
 		frame = array_push(&c->path, &c->nr_path, &c->cap_path);
 		if (!frame)
 			return -ENOMEM;
@@ -201,7 +204,7 @@ static int put_row(void *ctx, const struct report_sample *s)
 		err = put_user_stack(c, s->rec);
 	bb_u8(&c->row, '|');
 	if (!err)
-		err = put_stack(c, s->rec->kstack, NULL);
+		err = put_stack(c, s->rec->kstack, s->rec->flags & SAMPLE_KERNEL_TRUNCATED ? "[truncated]" : NULL);
 	bb_u8(&c->row, '\n');
 	if (err || c->row.bad)
 		return -ENOMEM;

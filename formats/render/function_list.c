@@ -38,7 +38,7 @@ static uint32_t function_of(struct function_list *l, struct hash_index *index, c
 	return (uint32_t)l->nr - 1;
 }
 
-/* functions[node] for all nodes; IX_NONE for synthetic ones. */
+/* functions[node] for all nodes; IX_NONE for the root and synthetic ones. */
 static int find_functions(struct function_list *l, const struct profile *p, uint32_t *functions)
 {
 	struct hash_index index = { 0 };
@@ -46,7 +46,7 @@ static int find_functions(struct function_list *l, const struct profile *p, uint
 
 	for (size_t i = 0; !err && i < p->nr_nodes; i++) {
 		functions[i] = IX_NONE;
-		if (p->nodes[i].flags & NODE_SYNTHETIC)
+		if (!i || (p->nodes[i].flags & NODE_SYNTHETIC))
 			continue;
 		functions[i] = function_of(l, &index, &p->nodes[i]);
 		err = functions[i] == IX_NONE ? -ENOMEM : 0;

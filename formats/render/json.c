@@ -2,26 +2,35 @@
  * The call tree as nested {name, value, children}, as d3 flame graphs read it. value is inclusive; self,
  * kind, libtype, binary, file and line come extra, and the facts of the recording on the root as "probee".
  *
- * A frame costs two levels of nesting, and parsers limit those (jq 1.6: 256): below MAX_DEPTH frames one
- * child "[deeper]" stands for all the rest. The other formats show them.
+ * Parsers limit nesting: jq 1.6 gives up at 86 frames, Python's json at some 500. So what goes deeper than
+ * MAX_DEPTH frames has its middle folded into one node "...n frames", n the longest run folded; its children
+ * are the functions that were running there. opts->deep writes everything.
  */
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "formats/render/json_writer.h"
 #include "formats/render/renderer.h"
+#include "src/base/array.h"
 #include "src/base/intern.h"
 #include "src/profile/profile.h"
 
-#define MAX_DEPTH 120
+#define MAX_DEPTH 80
+#define FOLD_DEPTH (MAX_DEPTH - 2)	/* of the node above the folded one */
 
 extern const struct renderer renderer_json;
 
+struct leaves {				/* functions that were running below the node being folded */
+	uint32_t *v;
+	size_t nr, cap;
+	uint32_t depth;			/* of the deepest */
+};
+
 static void put_text(struct json_writer *w, const char *key, const char *s)
 {
-	size_t len = 0;
+	size_t len = strlen(s);
 
-	while (s[len])
-		len++;
 	if (!len)
 		return;
 	json_key(w, key);
@@ -83,7 +92,8 @@ static void put_value(struct json_writer *w, uint64_t total, uint64_t self)
 		put_number(w, "self", self);
 }
 
-static void begin_node(struct json_writer *w, const struct profile *p, const struct node *n)
+static void begin_node(struct json_writer *w, const struct profile *p, const struct node *n, uint64_t total,
+		       uint64_t self)
 {
 	size_t len;
 	const char *name = intern_get(p->names, n->name, &len);
@@ -91,7 +101,7 @@ static void begin_node(struct json_writer *w, const struct profile *p, const str
 	json_begin(w, '{');
 	json_key(w, "name");
 	json_string(w, name, len);
-	put_value(w, n->total, n->self);
+	put_value(w, total, self);
 	put_text(w, "kind", kind_name(n));
 	put_text(w, "libtype", libtype(n));
 	put_text(w, "binary", profile_name(p, n->binary));
@@ -106,59 +116,138 @@ static void begin_node(struct json_writer *w, const struct profile *p, const str
 		put_facts(w, &p->facts);
 }
 
-static void put_rest(struct json_writer *w, const struct node *n)
+/* What comes after n in pre-order below top; NODE_NONE at the end. */
+static uint32_t next_below(const struct profile *p, uint32_t top, uint32_t n)
 {
+	if (p->nodes[n].first_child != NODE_NONE)
+		return p->nodes[n].first_child;
+	while (n != top && p->nodes[n].next_sibling == NODE_NONE)
+		n = p->nodes[n].parent;
+	return n == top ? NODE_NONE : p->nodes[n].next_sibling;
+}
+
+static int collect(struct leaves *l, const struct profile *p, uint32_t top)
+{
+	uint32_t *leaf;
+
+	l->nr = l->depth = 0;
+	for (uint32_t n = next_below(p, top, top); n != NODE_NONE; n = next_below(p, top, n)) {
+		if (!p->nodes[n].self)
+			continue;
+		if (p->nodes[n].depth > l->depth)
+			l->depth = p->nodes[n].depth;
+		leaf = array_push(&l->v, &l->nr, &l->cap);
+		if (!leaf)
+			return -ENOMEM;
+		*leaf = n;
+	}
+	return 0;
+}
+
+static int by_function(const void *x, const void *y, void *profile)
+{
+	const struct profile *p = profile;
+	const struct node *a = &p->nodes[*(const uint32_t *)x], *b = &p->nodes[*(const uint32_t *)y];
+	int order = a->name == b->name ? 0 : strcmp(profile_name(p, a->name), profile_name(p, b->name));
+
+	if (order)
+		return order;
+	if (a->name != b->name)		/* they differ behind a NUL */
+		return a->name < b->name ? -1 : 1;
+	if (a->binary != b->binary)
+		return a->binary < b->binary ? -1 : 1;
+	return a->kind != b->kind ? a->kind - b->kind : a->flags - b->flags;
+}
+
+/* Each function once, whichever way it was called. */
+static void put_leaves(struct json_writer *w, struct leaves *l, const struct profile *p)
+{
+	qsort_r(l->v, l->nr, sizeof(*l->v), by_function, (void *)p);
+	for (size_t i = 0, end; i < l->nr; i = end) {
+		uint64_t self = 0;
+
+		for (end = i; end < l->nr && !by_function(&l->v[i], &l->v[end], (void *)p); end++)
+			self += p->nodes[l->v[end]].self;
+		begin_node(w, p, &p->nodes[l->v[i]], self, self);
+		json_end(w, '}');
+	}
+}
+
+static void put_folded(struct json_writer *w, struct leaves *l, const struct profile *p, const struct node *top)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "...%u frames", l->depth - FOLD_DEPTH - 1);
 	json_begin(w, '{');
-	put_text(w, "name", "[deeper]");
-	put_value(w, n->total - n->self, n->total - n->self);
+	put_text(w, "name", name);
+	put_value(w, top->total - top->self, 0);
 	put_text(w, "kind", "synthetic");
+	json_key(w, "children");
+	json_begin(w, '[');
+	put_leaves(w, l, p);
+	json_end(w, ']');
 	json_end(w, '}');
 }
 
-/* Begins the children of n; true if there are nodes to descend to. */
-static bool begin_children(struct json_writer *w, const struct node *n)
+/* Begins the children of a node. 1: there are nodes to descend to; 0: none, or they are written; -ENOMEM. */
+static int begin_children(struct json_writer *w, struct leaves *l, const struct profile *p, uint32_t at)
 {
+	const struct node *n = &p->nodes[at];
+
 	if (n->first_child == NODE_NONE)
-		return false;
+		return 0;
+	if (l && n->depth == FOLD_DEPTH && collect(l, p, at))
+		return -ENOMEM;
 	json_key(w, "children");
 	json_begin(w, '[');
-	if (n->depth + 2 < MAX_DEPTH)
-		return true;
-	put_rest(w, n);
+	if (!l || n->depth != FOLD_DEPTH || l->depth <= MAX_DEPTH)
+		return 1;
+	put_folded(w, l, p, n);
 	json_end(w, ']');
-	return false;
+	return 0;
+}
+
+/* folded is NULL when everything is to be written. */
+static int put_tree(struct json_writer *w, struct leaves *folded, const struct profile *p)
+{
+	uint32_t at = 0;
+
+	for (;;) {
+		const struct node *n = &p->nodes[at];
+		int descend;
+
+		begin_node(w, p, n, n->total, n->self);
+		descend = begin_children(w, folded, p, at);
+		if (descend < 0)
+			return descend;
+		if (descend) {
+			at = n->first_child;
+			continue;
+		}
+		json_end(w, '}');
+		while (at && p->nodes[at].next_sibling == NODE_NONE) {
+			at = p->nodes[at].parent;
+			json_end(w, ']');
+			json_end(w, '}');
+		}
+		if (!at)
+			return 0;
+		at = p->nodes[at].next_sibling;
+	}
 }
 
 static int json_render(const struct profile *p, const struct render_opts *opts, FILE *out)
 {
 	struct json_writer w = { .out = out };
-	uint32_t at = 0;
+	struct leaves folded = { 0 };
+	int err = put_tree(&w, opts->deep ? NULL : &folded, p);
 
-	(void)opts;
-	while (at != NODE_NONE) {
-		const struct node *n = &p->nodes[at];
-
-		begin_node(&w, p, n);
-		if (begin_children(&w, n)) {
-			at = n->first_child;
-			continue;
-		}
-		json_end(&w, '}');
-		while (at != NODE_NONE && p->nodes[at].next_sibling == NODE_NONE) {
-			at = p->nodes[at].parent;
-			if (at == NODE_NONE)
-				break;
-			json_end(&w, ']');
-			json_end(&w, '}');
-		}
-		if (at != NODE_NONE)
-			at = p->nodes[at].next_sibling;
-	}
+	free(folded.v);
 	putc('\n', out);
-	return ferror(out) ? -errno : 0;
+	return err ? err : ferror(out) ? -errno : 0;
 }
 
 const struct renderer renderer_json = {
 	.name = "json", .suffixes = ".json", .render = json_render,
-	.help = "the call tree as JSON for d3-flame-graph and scripts (frames deeper than 118 summed up)",
+	.help = "the call tree as JSON for d3-flame-graph and scripts",
 };

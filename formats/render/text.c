@@ -21,6 +21,8 @@
 #define WIDTH 100
 #define MIN_PERCENT 0.5
 #define DEFAULT_TOP 40
+#define BINARY_WIDTH 22
+#define RUN_ENDS 10		/* of a longer run of calls that do not branch, so many at each end are shown */
 #define MAX_INDENT 48		/* columns; a deeper level stays there, so that names keep some room */
 
 extern const struct renderer renderer_text;
@@ -53,8 +55,8 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* Escaped and cut to room columns, counted as characters of UTF-8. */
-static void put_cut(struct text *t, const char *s, size_t len, const char *suffix, size_t room)
+/* Escaped and cut to room columns, counted as characters of UTF-8; how many it took. */
+static size_t put_cut(struct text *t, const char *s, size_t len, const char *suffix, size_t room)
 {
 	size_t columns = 0, cut = 0, bytes;
 
@@ -63,7 +65,7 @@ static void put_cut(struct text *t, const char *s, size_t len, const char *suffi
 	fputs(suffix, t->line);
 	bytes = (size_t)ftello(t->line);
 	if (fflush(t->line))
-		return;
+		return 0;
 	for (size_t i = 0; i < bytes; i++) {
 		if (((unsigned char)t->buf[i] & 0xc0) == 0x80)
 			continue;
@@ -74,14 +76,28 @@ static void put_cut(struct text *t, const char *s, size_t len, const char *suffi
 		fwrite(t->buf, 1, bytes, t->out);
 	else
 		fprintf(t->out, "%.*s...", (int)cut, t->buf);
+	return columns < room ? columns : room;
 }
 
-static void put_name(struct text *t, uint32_t name, const char *suffix, size_t room)
+static size_t put_name(struct text *t, uint32_t name, const char *suffix, size_t room)
 {
 	size_t len;
 	const char *s = intern_get(t->p->names, name, &len);
 
-	put_cut(t, s, len, suffix, room);
+	return put_cut(t, s, len, suffix, room);
+}
+
+/* The last part of a path. */
+static void put_file(struct text *t, uint32_t path, size_t room)
+{
+	size_t len;
+	const char *s = intern_get(t->p->names, path, &len), *slash = memrchr(s, '/', len);
+
+	if (slash && slash + 1 < s + len) {
+		len -= (size_t)(slash + 1 - s);
+		s = slash + 1;
+	}
+	put_cut(t, s, len, "", room);
 }
 
 static const char *suffix_of(const struct text *t, uint8_t kind)
@@ -140,6 +156,19 @@ static void put_facts(struct text *t)
 	put_fact(t, "warning", f->warning);
 }
 
+static void put_function(struct text *t, const struct function_cost *f, uint64_t all)
+{
+	size_t room = WIDTH - 29 - (f->binary ? BINARY_WIDTH + 2 : 0), used;
+
+	fprintf(t->out, "%7.2f  %7.2f %10" PRIu64 "  ", percent(f->self, all), percent(f->total, all), f->self);
+	used = put_name(t, f->name, suffix_of(t, f->kind), room);
+	if (f->binary) {
+		fprintf(t->out, "%*s  ", (int)(room - used), "");
+		put_file(t, f->binary, BINARY_WIDTH);
+	}
+	putc('\n', t->out);
+}
+
 static int put_top(struct text *t)
 {
 	struct function_list list;
@@ -151,13 +180,8 @@ static int put_top(struct text *t)
 		return err;
 	fprintf(t->out, "\n   self%%   total%%       self  function (%zu of %zu)\n",
 		list.nr < top ? list.nr : (size_t)top, list.nr);
-	for (size_t i = 0; i < list.nr && i < top; i++) {
-		const struct function_cost *f = &list.v[i];
-
-		fprintf(t->out, "%7.2f  %7.2f %10" PRIu64 "  ", percent(f->self, all), percent(f->total, all), f->self);
-		put_name(t, f->name, suffix_of(t, f->kind), WIDTH - 29);
-		putc('\n', t->out);
-	}
+	for (size_t i = 0; i < list.nr && i < top; i++)
+		put_function(t, &list.v[i], all);
 	function_list_release(&list);
 	return 0;
 }
@@ -203,7 +227,7 @@ static int push_children(struct text *t, struct turns *turns, const struct turn 
 	}
 	if (turns->nr == first)
 		return 0;
-	lonely = turns->nr == first + 1 && p->nodes[turns->v[first].node].total == p->nodes[up->node].total;
+	lonely = turns->nr == first + 1;
 	qsort_r(turns->v + first, turns->nr - first, sizeof(*turns->v), by_total, (void *)p);
 	for (size_t i = first; i < turns->nr; i++) {
 		turns->v[i].level = up->level + !lonely;
@@ -213,32 +237,90 @@ static int push_children(struct text *t, struct turns *turns, const struct turn 
 	return array_reserve(&turns->open, &turns->cap_open, (size_t)up->level + 2) ? -ENOMEM : 0;
 }
 
+/* What leads up to a node; how many columns. */
+static size_t put_bars(struct text *t, const struct turns *turns, const struct turn *turn)
+{
+	size_t indent = 0;
+
+	for (uint32_t level = 1; level <= turn->level && indent < MAX_INDENT; level++, indent += 2)
+		fputs(level == turn->level && turn->is_sibling ? "+ " : turns->open[level] ? "| " : "  ", t->out);
+	return indent;
+}
+
 static void put_node(struct text *t, struct turns *turns, const struct turn *turn)
 {
 	const struct node *n = &t->p->nodes[turn->node];
 	uint64_t all = t->p->nodes[0].total;
-	size_t indent = 0;
+	size_t indent;
 
 	if (turn->is_sibling)
 		turns->open[turn->level] = !turn->is_last;
 	fprintf(t->out, "%7.2f  %7.2f  ", percent(n->total, all), percent(n->self, all));
-	for (uint32_t level = 1; level <= turn->level && indent < MAX_INDENT; level++, indent += 2)
-		fputs(level == turn->level && turn->is_sibling ? "+ " : turns->open[level] ? "| " : "  ", t->out);
+	indent = put_bars(t, turns, turn);
 	put_name(t, n->name, suffix_of(t, n->kind), WIDTH - 18 - indent);
 	putc('\n', t->out);
+}
+
+/* Calls below each other without a branch worth showing. */
+struct run {
+	uint32_t at, length;		/* nodes */
+	uint32_t elided;		/* just before this one */
+};
+
+/* The child of n that matters, if there is exactly one; else NODE_NONE. */
+static uint32_t only_child(const struct profile *p, uint32_t n, uint64_t least)
+{
+	uint32_t found = NODE_NONE;
+
+	for (uint32_t c = p->nodes[n].first_child; c != NODE_NONE; c = p->nodes[c].next_sibling) {
+		if (p->nodes[c].total < least)
+			continue;
+		if (found != NODE_NONE)
+			return NODE_NONE;
+		found = c;
+	}
+	return found;
+}
+
+/* Moves on to the node of turn; true if it stands in the middle of a long run and did little itself. */
+static bool run_next(struct run *run, const struct text *t, const struct turn *turn, uint64_t least)
+{
+	run->at++;
+	if (turn->is_sibling || !turn->node) {
+		*run = (struct run){ .length = 1 };
+		for (uint32_t n = turn->node; (n = only_child(t->p, n, least)) != NODE_NONE;)
+			run->length++;
+	}
+	return run->at >= RUN_ENDS && run->at + RUN_ENDS < run->length && t->p->nodes[turn->node].self < least;
+}
+
+static void put_elided(struct text *t, struct turns *turns, const struct turn *turn, struct run *run)
+{
+	if (!run->elided)
+		return;
+	fprintf(t->out, "%18s", "");
+	put_bars(t, turns, turn);
+	fprintf(t->out, "... %u frame%s\n", run->elided, run->elided == 1 ? "" : "s");
+	run->elided = 0;
 }
 
 static int put_tree(struct text *t)
 {
 	struct turn turn = { .node = 0 };
 	struct turns turns = { 0 };
+	struct run run = { 0 };
 	uint64_t least = smallest_shown(t);
 	int err = array_reserve(&turns.open, &turns.cap_open, 1) ? -ENOMEM : 0;
 
 	fprintf(t->out, "\n total%%    self%%   call tree (from %.1f %%)\n",
 		t->opts->min_percent > 0 ? t->opts->min_percent : MIN_PERCENT);
 	while (!err) {
-		put_node(t, &turns, &turn);
+		if (run_next(&run, t, &turn, least)) {
+			run.elided++;
+		} else {
+			put_elided(t, &turns, &turn, &run);
+			put_node(t, &turns, &turn);
+		}
 		err = push_children(t, &turns, &turn, least);
 		if (err || !turns.nr)
 			break;

@@ -108,7 +108,7 @@ static inline void bb_release(struct byte_buf *b)
 /* Room for n more bytes at v + nr, or NULL (and bad). */
 static inline uint8_t *bb_room(struct byte_buf *b, size_t n)
 {
-	if (b->nr + n > b->cap) {
+	if (!b->v || b->nr + n > b->cap) {
 		size_t cap = b->cap + b->cap / 2 + n + 256;
 		uint8_t *v = b->bad ? NULL : realloc(b->v, cap);
 

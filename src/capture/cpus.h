@@ -10,5 +10,7 @@ struct cpu_list {
 };
 
 int cpus_online(struct cpu_list *out);				/* 0 or -errno; release in any case */
-int cpus_parse(const char *text, struct cpu_list *out);		/* -EINVAL: not a list */
+
+/* Ascending, each CPU once. -EINVAL: not a list; after an error there is nothing to release. */
+int cpus_parse(const char *text, struct cpu_list *out);
 void cpus_release(struct cpu_list *l);

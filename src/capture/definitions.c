@@ -126,17 +126,25 @@ static void emit_mapping(struct definitions *d, const struct process *p, const s
 	emit(d, &rec);
 }
 
-/* Dead mappings stay known to the model for some seconds: each is reported once, at its first mention after. */
+/*
+ * Dead mappings stay known to the model for some seconds: each is reported once, at its first mention after, and
+ * before those that took its place.
+ */
 static void emit_mappings(struct definitions *d, struct process *p, bool first)
 {
-	for (size_t i = 0; i < p->nr_maps; i++) {
+	for (size_t i = p->nr_live; i < p->nr_maps; i++) {
 		struct mapping *m = &p->maps[i];
 
-		if (i >= p->nr_live && m->written)
+		if (m->written)
 			emit_mapping(d, p, m, MAPPING_DEL, m->died_ns);
-		else if (i < p->nr_live && !m->written)
+		m->written = false;
+	}
+	for (size_t i = 0; i < p->nr_live; i++) {
+		struct mapping *m = &p->maps[i];
+
+		if (!m->written)
 			emit_mapping(d, p, m, first ? MAPPING_SNAPSHOT : MAPPING_ADD, m->born_ns);
-		m->written = i < p->nr_live;
+		m->written = true;
 	}
 	p->written_generation = p->generation;
 }

@@ -14,7 +14,8 @@ int losses_report(struct losses *l, uint8_t cause, uint64_t total, uint64_t now,
 	struct record rec = { .tag = REC_LOST };
 	uint64_t added = total - l->reported[cause];
 
-	if (!added) {
+	/* Counters of several CPUs are not read at one moment: a total may seem to go back. */
+	if (total <= l->reported[cause]) {
 		l->since_ns[cause] = now;
 		return 0;
 	}

@@ -99,15 +99,34 @@ struct binary *binaries_add(struct binaries *bs, const struct file_id *id, const
 	return b;
 }
 
-uint64_t binary_to_vaddr(const struct binary *b, uint64_t start, uint64_t pgoff_bytes)
+static bool covers(const struct rec_segment *s, uint64_t pgoff_bytes)
 {
+	uint64_t first = s->offset & ~PAGE_MASK_4K, last = (s->offset + s->filesz + PAGE_MASK_4K) & ~PAGE_MASK_4K;
+
+	return s->filesz && pgoff_bytes >= first && pgoff_bytes < last;
+}
+
+/* The segment that was mapped from this page of the file: two may meet in one, then it is the one that begins there. */
+static const struct rec_segment *segment_at(const struct binary *b, uint64_t pgoff_bytes)
+{
+	const struct rec_segment *found = NULL;
+
 	for (uint32_t i = 0; i < b->nr_segments; i++) {
 		const struct rec_segment *s = &b->segments[i];
-		uint64_t first = s->offset & ~PAGE_MASK_4K;
-		uint64_t last = (s->offset + s->filesz + PAGE_MASK_4K) & ~PAGE_MASK_4K;
 
-		if (pgoff_bytes >= first && pgoff_bytes < last)
-			return s->vaddr + (pgoff_bytes - s->offset) - start;
+		if (!covers(s, pgoff_bytes))
+			continue;
+		if ((s->offset & ~PAGE_MASK_4K) == pgoff_bytes)
+			return s;
+		if (!found)
+			found = s;
 	}
-	return pgoff_bytes - start;
+	return found;
+}
+
+uint64_t binary_to_vaddr(const struct binary *b, uint64_t start, uint64_t pgoff_bytes)
+{
+	const struct rec_segment *s = segment_at(b, pgoff_bytes);
+
+	return s ? s->vaddr + (pgoff_bytes - s->offset) - start : pgoff_bytes - start;
 }

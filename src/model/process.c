@@ -154,13 +154,15 @@ static bool equal(const struct mapping *a, const struct mapping *b)
 	       a->pgoff_bytes == b->pgoff_bytes;
 }
 
-/* What [start, end) overlaps dies; parts outside live on. */
+/* What [start, end) overlaps dies; parts outside live on, as mappings of their own. */
 static int unmap(struct process *p, uint64_t start, uint64_t end, uint64_t time_ns)
 {
 	for (long i = last_before(p, end - 1); i >= 0 && p->maps[i].end > start; i = last_before(p, end - 1)) {
 		struct mapping head = p->maps[i], tail = head;
 
 		kill_mapping(p, (size_t)i, time_ns);
+		head.written = tail.written = false;
+		head.born_ns = tail.born_ns = time_ns;
 		head.end = start;
 		tail.start = end;
 		tail.pgoff_bytes += end - p->maps[p->nr_live].start;
@@ -195,8 +197,10 @@ int process_inherit(struct process *child, const struct process *parent, uint64_
 		return -ENOMEM;
 	memcpy(child->maps, parent->maps, parent->nr_live * sizeof(*child->maps));
 	child->nr_maps = child->nr_live = parent->nr_live;
-	for (size_t i = 0; i < child->nr_live; i++)
+	for (size_t i = 0; i < child->nr_live; i++) {
 		child->maps[i].born_ns = time_ns;
+		child->maps[i].written = false;
+	}
 	child->exe = parent->exe;
 	memcpy(child->comm, parent->comm, sizeof(child->comm));
 	child->generation++;

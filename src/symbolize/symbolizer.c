@@ -217,7 +217,7 @@ static void drop_tables(struct symbolizer *s)
 		for (size_t i = 0; i < s->nr_subjects; i++) {
 			struct subject *b = s->subjects[i];
 
-			if (b && b->table && !b->is_open && b->last_used != s->nr_batches &&
+			if (b && !b->is_open && b->table && b->last_used != s->nr_batches &&
 			    (!oldest || b->last_used < oldest->last_used))
 				oldest = b;
 		}

@@ -261,7 +261,7 @@ def cmd_times(a):
 
 
 def main():
-    p = argparse.ArgumentParser(usage=__doc__)
+    p = argparse.ArgumentParser(usage=__doc__.replace('%', '%%'))
     sub = p.add_subparsers(dest='cmd', required=True)
 
     def command(name, *args):

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "formats/render/renderer.h"
@@ -67,6 +68,7 @@ static inline char *fixture_render(const struct renderer *r, const struct render
 
 	fixture_write(path, names);
 	setenv("TZ", "UTC", 1);
+	tzset();
 	assert_int_equal(report_open(path, NULL, &rep), 0);
 	unlink(path);
 	out = open_memstream(&text, &len);

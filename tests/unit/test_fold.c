@@ -260,6 +260,47 @@ static void hostile_names_and_numbers(void **state)
 	assert_true(prof->facts.incomplete);
 }
 
+/* f of /a, f of /b, f as a JIT's, f inlined into f; the first of them twice, at two addresses. */
+static int emit_namesakes(struct trace_writer *w)
+{
+	static const struct rec_line twice[] = { { 1, 8, 0 }, { 1, 9, 0 } };
+	record_fn fn = trace_writer_record;
+	void *ctx = w;
+	int err = 0;
+
+	FIX_SEND(STRING, string, { 1, "f", 1 });
+	FIX_SEND(STRING, string, { 2, "/a", 2 });
+	FIX_SEND(STRING, string, { 3, "/b", 2 });
+	FIX_SEND(BINARY, binary, { .id = 1, .path = 2 });
+	FIX_SEND(BINARY, binary, { .id = 2, .path = 3 });
+	FIX_SEND(PROCESS, process, { .id = 1, .comm = 1 });
+	FIX_SEND(THREAD, thread, { 1, 1, 1, 1, 0, 0 });
+	for (uint32_t i = 1; i <= 5; i++)
+		FIX_SEND(FRAME, frame, { .id = i, .kind = i == 3 ? FRAME_JIT : FRAME_USER, .addr = i,
+					 .binary = i == 2 ? 2 : 1 });
+	for (uint32_t i = 1; i <= 5; i++)
+		FIX_SEND(NODE, node, { i, 0, i });
+	FIX_SEND(FUNC, func, { .id = 1, .name = 1, .sysname = 1 });
+	for (uint32_t i = 1; i <= 5; i++)
+		FIX_SEND(SYMBOL, symbol, { .frame = i, .lines = twice, .nr_lines = i == 4 ? 2 : 1 });
+	for (uint32_t i = 1; i <= 5; i++)
+		FIX_SEND(SAMPLE, sample, { .time_ns = i, .thread = 1, .ustack = i, .end = END_ROOT });
+	FIX_SEND(SAMPLE, sample, { .time_ns = 6, .thread = 1, .ustack = 1, .end = END_BUSY });
+	return err;
+}
+
+static void only_equals_are_merged(void **state)
+{
+	(void)state;
+	trace_file_write("namesakes.pbz", emit_namesakes);
+	assert_string_equal(fold_file("namesakes.pbz", NULL, NULL),
+		"f_[s];[truncated: busy]_[s];f 1\n"
+		"f_[s];f 2\n"			/* /a: frames 1 and 5; 4 is its caller's */
+		"f_[s];f;f_[i] 1\n"
+		"f_[s];f 1\n"			/* /b */
+		"f_[s];f_[j] 1\n");
+}
+
 static void a_missing_chunk_leaves_missing_names(void **state)
 {
 	struct report *rep;
@@ -350,6 +391,7 @@ int main(void)
 		cmocka_unit_test(only_what_was_asked_for),
 		cmocka_unit_test(recordings_are_folded_together),
 		cmocka_unit_test(hostile_names_and_numbers),
+		cmocka_unit_test(only_equals_are_merged),
 		cmocka_unit_test(a_missing_chunk_leaves_missing_names),
 		cmocka_unit_test(the_tree_has_limits),
 	};

@@ -8,9 +8,11 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+/* fail() is a macro of cmocka. */
+#include "src/output_list.c"
+
 #include <cmocka.h>
 
-#include "src/output_list.c"
 #include "tests/unit/fixture_report.h"
 #include "tests/unit/stderr_text.h"
 
@@ -54,7 +56,7 @@ static int teardown(void **state)
 static int parse(struct place *p, char **words)
 {
 	struct opt rows[OUTPUT_OPTS_MAX];
-	struct opt_list list = { rows, output_list_opts(offsetof(struct args, outputs), rows, OUTPUT_OPTS_MAX) };
+	struct opt_list list = { rows, output_list_opts(rows, offsetof(struct args, outputs)) };
 	int argc = 0;
 
 	while (words[argc])
@@ -71,7 +73,8 @@ static int run_list(struct place *p, const char **said)
 	int err;
 
 	stderr_begin();
-	err = output_list_run(&p->args.outputs, p->rep, &opts, p->trace);
+	err = output_list_run(&p->args.outputs, p->rep, &opts);
+	output_list_summary(p->rep);
 	*said = stderr_end();
 	return err;
 }
@@ -114,11 +117,11 @@ static void every_renderer_is_an_option(void **state)
 	assert_int_equal(PARSE(p, WORD("--svg=a.svg"), WORD("x.pbz"), WORD("--csv"), WORD("--json"), WORD("b.json"),
 			       WORD("--text"), WORD("--collapse=-")), 1);
 	assert_int_equal(p->args.outputs.nr, 5);
-	assert_string_equal(p->args.outputs.v[0].path, "a.svg");
-	assert_null(p->args.outputs.v[1].path);
-	assert_string_equal(p->args.outputs.v[2].path, "b.json");
+	assert_string_equal(p->args.outputs.v[0].file, "a.svg");
+	assert_null(p->args.outputs.v[1].file);
+	assert_string_equal(p->args.outputs.v[2].file, "b.json");
 	assert_string_equal(p->args.outputs.v[3].renderer->name, "text");
-	assert_string_equal(p->args.outputs.v[4].path, "-");
+	assert_string_equal(p->args.outputs.v[4].file, "-");
 }
 
 static void an_empty_name_is_a_mistake(void **state)
@@ -127,7 +130,7 @@ static void an_empty_name_is_a_mistake(void **state)
 
 	stderr_begin();
 	assert_int_equal(PARSE(p, WORD("--svg=")), -EINVAL);
-	assert_non_null(strstr(stderr_end(), "--svg= needs"));
+	assert_non_null(strstr(stderr_end(), "--svg= "));
 }
 
 static void writes_several_and_says_what_was_lost(void **state)
@@ -143,7 +146,7 @@ static void writes_several_and_says_what_was_lost(void **state)
 	assert_int_equal(run_list(p, &said), 0);
 	assert_true(begins_with(svg, "<?xml"));
 	assert_true(begins_with(csv, "timestamp|"));
-	assert_non_null(strstr(said, "9 lost"));
+	assert_non_null(strstr(said, "ring-full 7"));
 	assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1);	/* once, not once per report */
 }
 
@@ -235,7 +238,7 @@ static void a_picture_is_named_after_its_trace(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		char *got = name_beside(names[i].trace, renderer_find("svg"));
+		char *got = picture_name(names[i].trace, renderer_find("svg"));
 
 		assert_string_equal(got, names[i].want);
 		free(got);

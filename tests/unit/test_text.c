@@ -65,7 +65,7 @@ static void lists_the_busiest_first(void **state)
 	assert_true(hot < cold);
 	assert_has(got, "75.00");
 	assert_has(got, "25.00");
-	assert_has(got, "  app\n");
+	assert_has(got, "app\n  25.00");	/* its file, in the table */
 	check_width(got);
 	free(got);
 	tree_release(&p);

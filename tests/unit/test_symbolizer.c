@@ -1,0 +1,424 @@
+/*
+ * With a pool and without, on functions of this program and of the C library, whose addresses the linker and
+ * the dynamic loader know: an oracle that does not read symbol tables as we do.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "src/base/worker.h"
+#include "src/model/record.h"
+#include "src/symbolize/kernel_symbols.h"
+#include "src/symbolize/symbolizer.h"
+
+enum { SELF = 1, LIBC, VDSO, GONE, TEXT_FILE, KERNEL, NEVER_ADDED = 99 };
+
+#define MAX_ANSWERS 5000
+
+struct answers {
+	struct symbolizer *s;
+	unsigned count[MAX_ANSWERS];		/* how often each cookie was answered */
+	struct symbol sym[MAX_ANSWERS];
+	char name[MAX_ANSWERS][128];
+	unsigned total;
+	uint32_t fail_at;			/* refuse this cookie; 0 none */
+	uint32_t ask_again;			/* request this cookie from inside the answer */
+};
+
+static struct answers got;
+static struct worker_pool *pool;
+static uintptr_t self_base, libc_base;
+static char libc_path[PATH_MAX];
+
+__attribute__((noinline)) int named_function(int x);
+__attribute__((noinline)) int named_function(int x)
+{
+	__asm__ volatile("");
+	return x + 1;
+}
+
+static int on_object(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	(void)size;
+	(void)ctx;
+	if (!info->dlpi_name[0])
+		self_base = info->dlpi_addr;
+	if (strstr(info->dlpi_name, "libc.so")) {
+		libc_base = info->dlpi_addr;
+		snprintf(libc_path, sizeof(libc_path), "%s", info->dlpi_name);
+	}
+	return 0;
+}
+
+/* In libc itself; sanitizers have a qsort of their own in front of it. */
+static uint64_t qsort_address(void)
+{
+	void *libc = dlopen(libc_path, RTLD_NOW);
+	uintptr_t at = libc ? (uintptr_t)dlsym(libc, "qsort") : 0;
+
+	assert_true(at);
+	dlclose(libc);
+	return at - libc_base;
+}
+
+static int on_symbol(void *ctx, uint32_t cookie, uint64_t addr, const struct symbol *sym)
+{
+	struct answers *a = ctx;
+
+	(void)addr;
+	assert_true(cookie < MAX_ANSWERS);
+	a->count[cookie]++;
+	a->total++;
+	a->sym[cookie] = *sym;
+	snprintf(a->name[cookie], sizeof(a->name[0]), "%s", sym->name ? sym->name : "");
+	assert_int_equal(!sym->name, !sym->sysname);
+	if (a->ask_again) {
+		uint32_t again = a->ask_again;
+
+		a->ask_again = 0;
+		assert_int_equal(symbolizer_request(a->s, SELF, again, (uintptr_t)named_function - self_base), 0);
+	}
+	return cookie && cookie == a->fail_at ? -EPIPE : 0;
+}
+
+static size_t vdso_len(void)
+{
+	const ElfW(Ehdr) *eh = (const void *)getauxval(AT_SYSINFO_EHDR);
+
+	return eh ? eh->e_shoff + (size_t)eh->e_shnum * eh->e_shentsize : 0;
+}
+
+static void add_all(struct symbolizer *s)
+{
+	struct symbol_source self = { .fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), .path = "/bin/self" };
+	struct symbol_source libc = { .fd = open(libc_path, O_RDONLY | O_CLOEXEC), .path = libc_path };
+	struct symbol_source gone = { .fd = -1, .path = "/no/such/file" };
+	struct symbol_source text = { .fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC), .path = "/etc/passwd" };
+	struct symbol_source vdso = { .kind = SOURCE_MEMORY, .fd = -1, .path = "[vdso]", .len = vdso_len(),
+				      .data = (const void *)getauxval(AT_SYSINFO_EHDR) };
+	struct symbol_source kernel = { .kind = SOURCE_KERNEL, .fd = -1 };
+
+	assert_int_equal(symbolizer_add(s, LIBC, &libc), 0);
+	assert_int_equal(symbolizer_add(s, SELF, &self), 0);
+	assert_int_equal(symbolizer_add(s, GONE, &gone), 0);
+	assert_int_equal(symbolizer_add(s, TEXT_FILE, &text), 0);
+	assert_int_equal(symbolizer_add(s, KERNEL, &kernel), 0);
+	if (vdso.data)
+		assert_int_equal(symbolizer_add(s, VDSO, &vdso), 0);
+}
+
+static struct symbolizer *make(struct worker_pool *p, size_t max_table_bytes)
+{
+	struct symbolizer_options opts = { .max_table_bytes = max_table_bytes };
+	struct symbolizer *s = symbolizer_new(p, &opts);
+
+	assert_non_null(s);
+	memset(&got, 0, sizeof(got));
+	got.s = s;
+	add_all(s);
+	return s;
+}
+
+static void ask(struct symbolizer *s, uint32_t binary, uint32_t cookie, uint64_t addr)
+{
+	assert_int_equal(symbolizer_request(s, binary, cookie, addr), 0);
+}
+
+static void collect(struct symbolizer *s)
+{
+	assert_int_equal(symbolizer_collect(s, on_symbol, &got, true), 0);
+}
+
+static void statuses(struct worker_pool *p)
+{
+	struct symbolizer *s = make(p, 0);
+	uintptr_t function = (uintptr_t)named_function - self_base;
+
+	ask(s, SELF, 1, function);
+	ask(s, SELF, 2, 1);
+	ask(s, LIBC, 3, qsort_address() + 1);
+	ask(s, GONE, 4, 0x1000);
+	ask(s, TEXT_FILE, 5, 0x1000);
+	ask(s, NEVER_ADDED, 6, 0x1000);
+	ask(s, SELF, 7, UINT64_MAX);
+	ask(s, SELF, 8, function + 1);
+	assert_int_equal(symbolizer_binary_flags(s, SELF), 0);
+	collect(s);
+	assert_int_equal(got.total, 8);
+	assert_int_equal(got.sym[1].status, SYMBOL_OK_SYMTAB);
+	assert_string_equal(got.name[1], "named_function");
+	assert_int_equal(got.sym[1].func_addr, function);
+	assert_int_equal(got.sym[8].func_addr, function);
+	assert_int_equal(got.sym[1].lang, LANG_C);
+	assert_int_equal(got.sym[1].func_flags, 0);
+	assert_int_equal(got.sym[2].status, SYMBOL_NONE);
+	assert_null(got.sym[2].name);
+	assert_string_equal(got.name[3], "qsort");
+	assert_int_equal(got.sym[4].status, SYMBOL_GONE);
+	assert_int_equal(got.sym[5].status, SYMBOL_UNREADABLE);
+	assert_int_equal(got.sym[6].status, SYMBOL_GONE);
+	assert_int_equal(got.sym[7].status, SYMBOL_NONE);
+	assert_true(symbolizer_binary_flags(s, SELF) & BINARY_HAS_DEBUGINFO);
+	assert_int_equal(symbolizer_binary_flags(s, GONE), 0);
+	assert_int_equal(symbolizer_binary_flags(s, NEVER_ADDED), 0);
+	symbolizer_free(s);
+}
+
+static void test_statuses(void **state)
+{
+	(void)state;
+	statuses(NULL);
+	statuses(pool);
+}
+
+static void test_vdso(void **state)
+{
+	struct symbolizer *s;
+	uintptr_t base = getauxval(AT_SYSINFO_EHDR);
+	const char *symbol = sizeof(void *) == 8 && dlsym(RTLD_DEFAULT, "clock_gettime") ? "vdso" : NULL;
+
+	(void)state;
+	if (!base || !symbol)
+		skip();
+	s = make(pool, 0);
+	for (uint32_t i = 1; i < 3000; i++)
+		ask(s, VDSO, i, (uint64_t)i * 2);
+	collect(s);
+	for (uint32_t i = 1; i < 3000; i++)
+		if (strstr(got.name[i], "clock_gettime"))
+			symbol = NULL;
+	assert_null(symbol);
+	symbolizer_free(s);
+}
+
+static void test_kernel(void **state)
+{
+	struct kernel_symbols *k = NULL;
+	struct kernel_symbol sym;
+	const struct kernel_region *r = NULL;
+	struct symbolizer *s;
+	char line[512];
+	unsigned long long addr = 0;
+	FILE *f = fopen("/proc/kallsyms", "r");
+
+	(void)state;
+	while (f && fgets(line, sizeof(line), f) && !(strstr(line, " T _stext") && sscanf(line, "%llx", &addr)))
+		;
+	if (f)
+		fclose(f);
+	if (!addr)
+		skip();
+	assert_int_equal(kernel_symbols_load(&k), 0);
+	r = kernel_symbols_region(k, addr);
+	assert_non_null(r);
+	assert_int_equal(kernel_symbols_find(k, r->start + 0x10000, &sym), 0);
+
+	s = make(pool, 0);
+	ask(s, KERNEL, 1, r->start + 0x10000);
+	ask(s, KERNEL, 2, 0x1000);
+	collect(s);
+	assert_string_equal(got.name[1], sym.name);
+	assert_int_equal(got.sym[1].func_addr, sym.addr);
+	assert_int_equal(got.sym[2].status, SYMBOL_NONE);
+	symbolizer_free(s);
+
+	s = symbolizer_new(NULL, &(struct symbolizer_options){ 0 });
+	assert_int_equal(symbolizer_add(s, KERNEL, &(struct symbol_source){ .kind = SOURCE_KERNEL, .fd = -1, .data = k }), 0);
+	ask(s, KERNEL, 3, r->start + 0x10000);
+	collect(s);
+	assert_string_equal(got.name[3], sym.name);
+	symbolizer_free(s);
+	kernel_symbols_free(k);
+}
+
+/* Tables are dropped and loaded again all the time; nothing may be lost or said twice. */
+static void exactly_once(struct worker_pool *p, size_t max_table_bytes)
+{
+	struct symbolizer *s = make(p, max_table_bytes);
+	uintptr_t function = (uintptr_t)named_function - self_base;
+	uint64_t qsort_at = qsort_address();
+
+	for (uint32_t i = 0; i < MAX_ANSWERS; i++) {
+		ask(s, i & 1 ? SELF : LIBC, i, i & 1 ? function : qsort_at);
+		if (i % 37 == 0)
+			assert_int_equal(symbolizer_collect(s, on_symbol, &got, false), 0);
+		if (i % 501 == 0)
+			collect(s);
+	}
+	collect(s);
+	assert_int_equal(got.total, MAX_ANSWERS);
+	for (uint32_t i = 0; i < MAX_ANSWERS; i++) {
+		assert_int_equal(got.count[i], 1);
+		assert_string_equal(got.name[i], i & 1 ? "named_function" : "qsort");
+	}
+	collect(s);
+	assert_int_equal(got.total, MAX_ANSWERS);
+	symbolizer_free(s);
+}
+
+static void test_exactly_once(void **state)
+{
+	(void)state;
+	exactly_once(NULL, 0);
+	exactly_once(pool, 0);
+	exactly_once(NULL, 1);
+	exactly_once(pool, 1);
+}
+
+/* An answer that fails ends the call; the others come with the next. */
+static void refused(struct worker_pool *p)
+{
+	struct symbolizer *s = make(p, 0);
+
+	for (uint32_t i = 1; i <= 20; i++)
+		ask(s, SELF, i, 1);
+	got.fail_at = 10;
+	assert_int_equal(symbolizer_collect(s, on_symbol, &got, true), -EPIPE);
+	assert_true(got.total < 20);
+	got.fail_at = 0;
+	collect(s);
+	assert_int_equal(got.total, 20);
+	for (uint32_t i = 1; i <= 20; i++)
+		assert_int_equal(got.count[i], 1);
+	symbolizer_free(s);
+}
+
+static void test_refused_answer(void **state)
+{
+	(void)state;
+	refused(NULL);
+	refused(pool);
+}
+
+static void test_request_from_an_answer(void **state)
+{
+	struct worker_pool *pools[] = { NULL, pool };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct symbolizer *s = make(pools[i], 0);
+
+		got.ask_again = 7;
+		ask(s, SELF, 1, 1);
+		collect(s);
+		assert_int_equal(got.count[1], 1);
+		assert_int_equal(got.count[7], 1);
+		assert_string_equal(got.name[7], "named_function");
+		symbolizer_free(s);
+	}
+}
+
+static void test_free_with_open_requests(void **state)
+{
+	struct worker_pool *own = worker_pool_new(1);
+	struct symbolizer *s;
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		s = make(pool, 0);
+		ask(s, LIBC, 1, 1);
+		ask(s, SELF, 2, 1);
+		ask(s, SELF, 3, 1);
+		symbolizer_free(s);
+	}
+	assert_int_equal(got.total, 0);
+	/* The pool may go first: what it did not run is answered all the same, without names. */
+	s = make(own, 0);
+	ask(s, LIBC, 1, 1);
+	ask(s, SELF, 2, 1);
+	worker_pool_free(own);
+	symbolizer_free(s);
+	symbolizer_free(NULL);
+}
+
+static void test_tables_are_dropped(void **state)
+{
+	struct symbolizer *s = make(NULL, 1);
+
+	(void)state;
+	for (uint32_t i = 0; i < 10; i++) {
+		ask(s, i & 1 ? SELF : LIBC, i, 1);
+		collect(s);
+	}
+	assert_int_equal(got.total, 10);
+	symbolizer_free(s);
+}
+
+static void test_demangles(void **state)
+{
+	struct symbolizer *s = symbolizer_new(NULL, &(struct symbolizer_options){ .no_demangle = true });
+	const char *lib = "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", *sysname = "_ZSt9terminatev";
+	struct symbol_source src = { .fd = open(lib, O_RDONLY | O_CLOEXEC), .path = lib };
+	uint64_t addr = 0;
+	struct link_map *map;
+	void *handle = src.fd < 0 ? NULL : dlopen(lib, RTLD_NOW);
+
+	(void)state;
+	memset(&got, 0, sizeof(got));
+	if (!handle || dlinfo(handle, RTLD_DI_LINKMAP, &map)) {
+		symbolizer_free(s);
+		skip();
+	}
+	addr = (uintptr_t)dlsym(handle, sysname) - map->l_addr;
+	assert_int_equal(symbolizer_add(s, 1, &src), 0);
+	ask(s, 1, 1, addr);
+	collect(s);
+	assert_string_equal(got.name[1], sysname);
+	symbolizer_free(s);
+
+	s = symbolizer_new(NULL, &(struct symbolizer_options){ 0 });
+	src.fd = open(lib, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(symbolizer_add(s, 1, &src), 0);
+	ask(s, 1, 2, addr);
+	collect(s);
+	assert_string_equal(got.name[2], "std::terminate");
+	assert_int_equal(got.sym[2].lang, LANG_CXX);
+	symbolizer_free(s);
+	dlclose(handle);
+}
+
+static int start(void **state)
+{
+	(void)state;
+	dl_iterate_phdr(on_object, NULL);
+	pool = worker_pool_new(2);
+	return pool ? 0 : -1;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	worker_pool_free(pool);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_statuses),
+		cmocka_unit_test(test_vdso),
+		cmocka_unit_test(test_kernel),
+		cmocka_unit_test(test_exactly_once),
+		cmocka_unit_test(test_refused_answer),
+		cmocka_unit_test(test_request_from_an_answer),
+		cmocka_unit_test(test_free_with_open_requests),
+		cmocka_unit_test(test_tables_are_dropped),
+		cmocka_unit_test(test_demangles),
+	};
+
+	return cmocka_run_group_tests(tests, start, stop);
+}

@@ -1,0 +1,177 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "src/capture/wire_decode.h"
+#include "src/model/record.h"
+#include "unwind/walk_limits.h"
+
+/* A record with its addresses counting upwards. The caller frees it. */
+static struct wire_sample *record(uint16_t nr_user, uint16_t nr_kernel, size_t *len)
+{
+	struct wire_sample *h = calloc(1, sizeof(*h) + ((size_t)nr_user + nr_kernel) * 8);
+	uint64_t *v = (uint64_t *)(h + 1);
+
+	assert_non_null(h);
+	h->nr_user = nr_user;
+	h->nr_kernel = nr_kernel;
+	h->end = WALK_ROOT;
+	for (size_t i = 0; i < (size_t)nr_user + nr_kernel; i++)
+		v[i] = 1000 + i;
+	*len = sizeof(*h) + ((size_t)nr_user + nr_kernel) * 8;
+	return h;
+}
+
+static void test_parts(void **state)
+{
+	struct wire_stack s;
+	size_t len;
+	struct wire_sample *h = record(3, 2, &len);
+
+	(void)state;
+	assert_int_equal(wire_decode(h, len, &s), len);
+	assert_ptr_equal(s.head, h);
+	assert_int_equal(s.user[0], 1000);
+	assert_int_equal(s.user[2], 1002);
+	assert_int_equal(s.kernel[0], 1003);
+	assert_int_equal(s.kernel[1], 1004);
+	assert_int_equal(s.end, END_ROOT);
+	assert_int_equal(s.state, TASK_RUNNABLE);
+	/* What comes behind is the next record's. */
+	h->nr_kernel = 1;
+	assert_int_equal(wire_decode(h, len, &s), len - 8);
+	free(h);
+}
+
+/* Cut anywhere it asks for more; each cut is a block of its own, so a read behind it is seen. */
+static void test_every_truncation(void **state)
+{
+	struct wire_stack s;
+	size_t len;
+	struct wire_sample *h = record(5, 4, &len);
+
+	(void)state;
+	for (size_t cut = 0; cut < len; cut++) {
+		void *part = malloc(cut ? cut : 1);
+
+		memcpy(part, h, cut);
+		assert_int_equal(wire_decode(part, cut, &s), 0);
+		free(part);
+	}
+	assert_int_equal(wire_decode(h, len, &s), len);
+	free(h);
+}
+
+static void test_largest(void **state)
+{
+	struct wire_stack s;
+	size_t len;
+	struct wire_sample *h = record(WALK_MAX_FRAMES, WIRE_MAX_KERNEL, &len);
+
+	(void)state;
+	assert_int_equal(wire_decode(h, len, &s), len);
+	assert_int_equal(s.kernel[WIRE_MAX_KERNEL - 1], 1000 + WALK_MAX_FRAMES + WIRE_MAX_KERNEL - 1);
+	free(h);
+}
+
+/* Refused at once: not "more bytes are needed", which would wait for ever. */
+static void test_counts_too_large(void **state)
+{
+	static const struct { uint16_t user, kernel; uint8_t end; } bad[] = {
+		{ WALK_MAX_FRAMES + 1, 0, WALK_ROOT }, { 0xffff, 0, WALK_ROOT }, { 0, WIRE_MAX_KERNEL + 1, WALK_ROOT },
+		{ 0, 0xffff, WALK_ROOT }, { 0xffff, 0xffff, WALK_ROOT }, { 0, 0, WALK_ENDS }, { 0, 0, 0xff },
+	};
+	struct wire_stack s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		size_t len;
+		struct wire_sample *h = record(0, 0, &len);
+
+		h->nr_user = bad[i].user;
+		h->nr_kernel = bad[i].kernel;
+		h->end = bad[i].end;
+		assert_int_equal(wire_decode(h, len, &s), -EBADMSG);
+		free(h);
+	}
+}
+
+static void test_every_end(void **state)
+{
+	struct wire_stack s;
+	size_t len;
+	struct wire_sample *h = record(0, 0, &len);
+
+	(void)state;
+	for (h->end = 0; h->end < WALK_ENDS; h->end++) {
+		assert_int_equal(wire_decode(h, len, &s), sizeof(*h));
+		assert_int_equal(s.end, h->end);
+		assert_string_not_equal(stack_end_name(s.end), "?");
+	}
+	free(h);
+}
+
+/* Bits as in include/linux/sched.h of Linux 6; exit_state is in the upper half. */
+static void test_states(void **state)
+{
+	static const struct { uint32_t bits; uint8_t flags, want; } states[] = {
+		{ 0x0000, 0, TASK_RUNNABLE },			/* TASK_RUNNING, waiting for a CPU */
+		{ 0x0000, WIRE_ON_CPU, TASK_RUNNING },
+		{ 0x0001, WIRE_ON_CPU, TASK_RUNNING },		/* about to sleep */
+		{ 0x0001, 0, TASK_SLEEPING },			/* TASK_INTERRUPTIBLE */
+		{ 0x2001, 0, TASK_SLEEPING },			/* and TASK_FREEZABLE */
+		{ 0x6001, 0, TASK_SLEEPING },			/* and __TASK_FREEZABLE_UNSAFE */
+		{ 0x0002, 0, TASK_DISK },			/* TASK_UNINTERRUPTIBLE */
+		{ 0x2002, 0, TASK_DISK },
+		{ 0x0102, 0, TASK_KILLABLE },			/* TASK_KILLABLE */
+		{ 0x2102, 0, TASK_KILLABLE },
+		{ 0x0402, 0, TASK_IDLE },			/* TASK_IDLE */
+		{ 0x2402, 0, TASK_IDLE },
+		{ 0x0104, 0, TASK_STOPPED },			/* TASK_STOPPED */
+		{ 0x0004, 0, TASK_STOPPED },
+		{ 0x0108, 0, TASK_TRACED },			/* TASK_TRACED before 5.19 */
+		{ 0x0008, 0, TASK_TRACED },
+		{ 0x0040, 0, TASK_PARKED },
+		{ 0x0080, 0, TASK_DEAD },
+		{ 0x0080, WIRE_ON_CPU, TASK_RUNNING },		/* in its last moments */
+		{ 0x0200, 0, TASK_WAKING },
+		{ 0x0800, 0, TASK_NEW },
+		{ 0x1000, 0, TASK_RTLOCK },
+		{ 0x8000, 0, TASK_FROZEN },
+		{ 0x200080, 0, TASK_ZOMBIE },			/* EXIT_ZOMBIE */
+		{ 0x200000, WIRE_ON_CPU, TASK_ZOMBIE },
+		{ 0x100080, 0, TASK_DEAD },			/* EXIT_DEAD */
+		{ 0x300080, 0, TASK_ZOMBIE },			/* EXIT_TRACE */
+		{ 0x0400, 0, TASK_STATE_UNKNOWN },
+	};
+	struct wire_stack s;
+	size_t len;
+	struct wire_sample *h = record(0, 0, &len);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		h->state = states[i].bits;
+		h->flags = states[i].flags;
+		assert_int_equal(wire_decode(h, len, &s), len);
+		if (s.state != states[i].want)
+			print_error("state 0x%x\n", states[i].bits);
+		assert_int_equal(s.state, states[i].want);
+	}
+	free(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parts), cmocka_unit_test(test_every_truncation), cmocka_unit_test(test_largest),
+		cmocka_unit_test(test_counts_too_large), cmocka_unit_test(test_every_end), cmocka_unit_test(test_states),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
