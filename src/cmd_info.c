@@ -81,6 +81,8 @@ static void put_machine(const struct report *rep)
 	const char *sep = "";
 
 	put_meta("host", rep, "host");
+	if (!report_meta(rep, keys[0], NULL))
+		return;
 	printf("%-9s ", "kernel");
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		size_t len;
@@ -270,6 +272,8 @@ static int put_names(const struct report *rep)
 	struct info_list l;
 	int err = info_names_init(&l, rep);
 
+	while (l.nr && !l.v[l.nr - 1].count)
+		l.nr--;			/* all their frames have names */
 	if (!err && l.nr)
 		puts("\nframes without a name, by binary");
 	for (size_t i = 0; !err && i < l.nr; i++) {

@@ -208,12 +208,13 @@ static int finish(struct sampling *s, const struct sample_args *args, int err)
 {
 	struct session_stats stats = { 0 };
 	uint64_t lost = 0;
-	char text[512];
+	char text[512], others[256] = "";
 	int close_err;
 
 	if (s->recorder && recorder_session(s->recorder)) {
 		stats = *session_stats(recorder_session(s->recorder));
 		lost = recorder_lost(s->recorder);
+		recorder_lost_others(s->recorder, others, sizeof(others));
 		if (!err) {
 			check_rate(s, args);
 			recorder_describe(s->recorder, text, sizeof(text));
@@ -231,7 +232,7 @@ static int finish(struct sampling *s, const struct sample_args *args, int err)
 	}
 	if (err || close_err)
 		return exit_code_of(err ? err : close_err);
-	recording_summary(&s->rec, &stats, lost, "samples");
+	recording_summary(&s->rec, &stats, lost, "samples", others);
 	if (recording_render(&s->rec))
 		return EXIT_FAILED;
 	return args->common.strict && lost ? EXIT_LOSS : EXIT_OK;

@@ -176,12 +176,13 @@ static int finish(struct snapshots *s, const struct snapshot_args *args, int err
 {
 	struct session_stats stats = { 0 };
 	uint64_t lost = 0;
-	char text[512];
+	char text[512], others[256] = "";
 	int close_err;
 
 	if (s->recorder && recorder_session(s->recorder)) {
 		stats = *session_stats(recorder_session(s->recorder));
 		lost = recorder_lost(s->recorder);
+		recorder_lost_others(s->recorder, others, sizeof(others));
 		recorder_describe(s->recorder, text, sizeof(text));
 		if (!err)
 			note_verbose("%s", text);
@@ -193,7 +194,7 @@ static int finish(struct snapshots *s, const struct snapshot_args *args, int err
 		return exit_code_of(err ? err : close_err);
 	snprintf(text, sizeof(text), "rows in %u walk%s (%.1f ms each)", s->walks, s->walks == 1 ? "" : "s",
 		 (double)s->walk_ns / 1e6 / s->walks);
-	recording_summary(&s->rec, &stats, lost, text);
+	recording_summary(&s->rec, &stats, lost, text, others);
 	if (s->late)
 		note("%u walks were skipped: one takes longer than its period. Try: a lower -F", s->late);
 	if (recording_render(&s->rec))

@@ -118,7 +118,8 @@ int recording_close(struct recording *rec)
 	return err;
 }
 
-void recording_summary(const struct recording *rec, const struct session_stats *st, uint64_t lost, const char *what)
+void recording_summary(const struct recording *rec, const struct session_stats *st, uint64_t lost, const char *what,
+		       const char *others)
 {
 	double whole = st->user_stacks ? 100.0 * (double)st->whole / (double)st->user_stacks : 100;
 	char size[32];
@@ -127,6 +128,8 @@ void recording_summary(const struct recording *rec, const struct session_stats *
 	     "%" PRIu64 " lost; %s in %s", st->samples, what, st->threads, st->processes,
 	     (double)(now_ns() - rec->begin_ns) / 1e9, whole, lost, human_bytes(rec->file_bytes, size),
 	     strcmp(rec->path, "-") ? rec->path : "standard output");
+	if (others[0])
+		note("lost besides: %s", others);
 }
 
 int recording_render(const struct recording *rec)

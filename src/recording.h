@@ -52,7 +52,9 @@ int recording_close(struct recording *rec);
 
 /* The reports asked for, from the file just written. */
 int recording_render(const struct recording *rec);
-void recording_summary(const struct recording *rec, const struct session_stats *st, uint64_t lost, const char *what);
+/* what: "samples"; others: what else was lost, in words; "" nothing. */
+void recording_summary(const struct recording *rec, const struct session_stats *st, uint64_t lost, const char *what,
+		       const char *others);
 
 const char *unwind_mode_name(enum unwind_mode mode);
 

@@ -229,28 +229,32 @@ static void op_def_cfa_sf(struct cfi_program *p)
 	set_cfa(p, reg, signed_factored_operand(p));
 }
 
-/* The next three change half of a CFA, which must be of the kind that has halves. */
+/*
+ * The next three change half of a CFA. The halves outlive an expression: assemblers know registers and offsets
+ * only, and hand-written code (libgcrypt) goes back to them with def_cfa_register.
+ */
 static void op_def_cfa_register(struct cfi_program *p)
 {
-	p->bad |= p->state.cfa.how != HOW_OFFSET;
+	p->bad |= p->state.cfa.how == HOW_DEFAULT;
 	set_cfa(p, br_uv(&p->r), p->state.cfa.off);
 }
 
 static void op_def_cfa_offset(struct cfi_program *p)
 {
-	p->bad |= p->state.cfa.how != HOW_OFFSET;
+	p->bad |= p->state.cfa.how == HOW_DEFAULT;
 	set_cfa(p, p->state.cfa.reg, operand(p));
 }
 
 static void op_def_cfa_offset_sf(struct cfi_program *p)
 {
-	p->bad |= p->state.cfa.how != HOW_OFFSET;
+	p->bad |= p->state.cfa.how == HOW_DEFAULT;
 	set_cfa(p, p->state.cfa.reg, signed_factored_operand(p));
 }
 
 static void op_def_cfa_expression(struct cfi_program *p)
 {
-	p->state.cfa = (struct cfi_value){ .how = HOW_EXPRESSION, .expr = block(p) };
+	p->state.cfa.how = HOW_EXPRESSION;
+	p->state.cfa.expr = block(p);
 	p->changed = true;
 }
 

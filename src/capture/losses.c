@@ -1,5 +1,7 @@
 #include "src/capture/losses.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 void losses_init(struct losses *l, uint64_t now)
@@ -25,6 +27,27 @@ int losses_report(struct losses *l, uint8_t cause, uint64_t total, uint64_t now,
 	};
 	l->reported[cause] = total;
 	l->since_ns[cause] = now;
-	l->total += added;
 	return sink(ctx, &rec);
+}
+
+uint64_t losses_samples(const struct losses *l)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < LOSS_CAUSES; i++)
+		n += LOSS_OF_SAMPLES(i) ? l->reported[i] : 0;
+	return n;
+}
+
+bool losses_others(const struct losses *l, char *buf, size_t size)
+{
+	size_t n = 0;
+
+	buf[0] = 0;
+	for (unsigned i = 0; i < LOSS_CAUSES && n < size; i++) {
+		if (!LOSS_OF_SAMPLES(i) && l->reported[i])
+			n += (size_t)snprintf(buf + n, size - n, "%s%" PRIu64 " %s", n ? ", " : "", l->reported[i],
+					      loss_cause_name(i));
+	}
+	return n > 0;
 }

@@ -3,15 +3,26 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "src/model/record.h"
 
+/* The causes that cost samples; the others cost frames or names of samples that are there. */
+#define LOSS_OF_SAMPLES(cause) \
+	((cause) != LOSS_TASK_EVENTS && (cause) != LOSS_TABLE_FULL && (cause) != LOSS_KERNEL_STACK && \
+	 (cause) != LOSS_SYMBOL_BUDGET && (cause) != LOSS_TASK_VANISHED && (cause) != LOSS_ITER_RESTART)
+
 struct losses {
 	uint64_t reported[LOSS_CAUSES];
 	uint64_t since_ns[LOSS_CAUSES];
-	uint64_t total;
 };
+
+uint64_t losses_samples(const struct losses *l);
+
+/* "34 task-events, 2 table-full": what else was lost; false when nothing was. */
+bool losses_others(const struct losses *l, char *buf, size_t size);
 
 void losses_init(struct losses *l, uint64_t now);
 

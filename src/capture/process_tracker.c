@@ -21,6 +21,7 @@ struct process_tracker {
 	uint64_t lost;
 	uint64_t settle_until_ns;	/* some process has exec'ed within EXEC_SETTLES_NS */
 	bool any_dirty;
+	bool repair;			/* events were lost: /proc must be read again */
 };
 
 static bool wanted(const struct process_tracker *t, uint32_t tgid)
@@ -265,6 +266,7 @@ static int event_exit(struct process_tracker *t, const struct task_event *ev)
 static int event_lost(struct process_tracker *t, const struct task_event *ev)
 {
 	t->lost += ev->lost;
+	t->repair = true;
 	return 0;
 }
 
@@ -304,6 +306,10 @@ int process_tracker_update(struct process_tracker *t)
 	int err = t->events ? task_events_drain(t->events, on_event, t) : 0;
 
 	publish_all(t);
+	if (!err && t->repair) {
+		t->repair = false;
+		err = process_tracker_scan(t, NULL, 0);
+	}
 	return err;
 }
 

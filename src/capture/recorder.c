@@ -189,17 +189,20 @@ static bool ready(const struct recorder *r)
 }
 
 /* Reaps until all is ready or the time is over; the kernel's symbols are always waited for: they take 0.1 s. */
-static void wait_for_tables(struct recorder *r)
+static int wait_for_tables(struct recorder *r)
 {
-	struct pollfd pfd = { .fd = worker_fd(r->pool), .events = POLLIN };
+	struct pollfd pfd[2] = { { .fd = worker_fd(r->pool), .events = POLLIN } };
 	uint64_t until = now_ns() + TABLES_WAIT_NS;
+	int err = 0;
 
-	for (;;) {
-		worker_reap(r->pool);
+	pfd[1] = (struct pollfd){ .fd = process_tracker_fd(r->tracker), .events = POLLIN };
+	while (!err) {
+		err = recorder_update(r);
 		if (ready(r) || (now_ns() >= until && r->kernel.done))
-			return;
-		poll(&pfd, 1, 50);
+			break;
+		poll(pfd, 2, 50);
 	}
+	return err;
 }
 
 static int open_session(struct recorder *r)
@@ -231,10 +234,10 @@ int recorder_open(const struct recorder_options *opts, struct recorder **rp)
 		err = add_targets(r);
 	if (!err)
 		err = process_tracker_scan(r->tracker, NULL, 0);
-	if (!err) {
-		wait_for_tables(r);
+	if (!err)
+		err = wait_for_tables(r);
+	if (!err)
 		err = open_session(r);
-	}
 	if (err)
 		recorder_close(r);
 	else
@@ -345,13 +348,18 @@ int recorder_end(struct recorder *r, const struct rec_end *end)
 	struct rec_end e = *end;
 	int err = report_losses(r);
 
-	e.lost = r->losses.total;
+	e.lost = losses_samples(&r->losses);
 	return err ? err : session_end(r->session, &e);
+}
+
+bool recorder_lost_others(const struct recorder *r, char *buf, size_t size)
+{
+	return losses_others(&r->losses, buf, size);
 }
 
 uint64_t recorder_lost(const struct recorder *r)
 {
-	return r->losses.total;
+	return losses_samples(&r->losses);
 }
 
 void recorder_describe(const struct recorder *r, char *buf, size_t size)

@@ -54,8 +54,9 @@ int recorder_service(struct recorder *r);
 void recorder_bad_records(struct recorder *r, uint64_t total);	/* as counted by sampler or snapshot */
 int recorder_end(struct recorder *r, const struct rec_end *end);
 
-/* Losses of all causes so far. */
+/* Samples lost so far, and in words what else was (false: nothing). */
 uint64_t recorder_lost(const struct recorder *r);
+bool recorder_lost_others(const struct recorder *r, char *buf, size_t size);
 
 /* Tables and memory, for -v and for the trace. */
 void recorder_describe(const struct recorder *r, char *buf, size_t size);

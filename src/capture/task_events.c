@@ -12,7 +12,8 @@
 #include "src/base/clock.h"
 #include "src/capture/cpus.h"
 
-#define BUFFER_PAGES 64		/* per CPU; a power of two */
+#define BUFFER_PAGES 256	/* per CPU; a power of two; less where the memory lock limit says so */
+#define MIN_PAGES 8
 #define MAX_RECORD 65536
 
 struct cpu_buffer {
@@ -75,13 +76,15 @@ static int open_cpu(struct cpu_buffer *b, uint32_t cpu, int epoll_fd)
 	};
 	long page = sysconf(_SC_PAGESIZE);
 	struct epoll_event ev = { .events = EPOLLIN };
-	void *mem;
+	void *mem = MAP_FAILED;
 
 	b->fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (b->fd < 0)
 		return -errno;
-	b->size = (size_t)page * BUFFER_PAGES;
-	mem = mmap(NULL, b->size + (size_t)page, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd, 0);
+	for (size_t pages = BUFFER_PAGES; pages >= MIN_PAGES && mem == MAP_FAILED; pages /= 2) {
+		b->size = (size_t)page * pages;
+		mem = mmap(NULL, b->size + (size_t)page, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd, 0);
+	}
 	if (mem == MAP_FAILED)
 		return -errno;
 	b->meta = mem;

@@ -15,7 +15,7 @@
 #include "src/profile/stack_note.h"
 #include "src/profile/tree_builder.h"
 
-#define MAX_MEMOS (16u << 20)
+#define MAX_MEMOS (8u << 20)
 
 /* Where the path down to a stack ends in the tree when it begins at the node base. */
 struct memo {
@@ -276,6 +276,12 @@ static int build(struct fold *f, struct report *rep)
 		enter_segment(f, report_tables(rep, row->segment));
 		add_row(f, row);
 	}
+	/* Finishing the tree needs memory of its own: what led here is no longer wanted. */
+	forget_segment(f);
+	sample_counts_release(&f->counts);
+	free(f->memos);
+	f->memos = NULL;
+	f->cap_memos = 0;
 	return f->tree.failed ? -ENOMEM : 0;
 }
 

@@ -235,6 +235,7 @@ struct profile *tree_builder_take(struct tree_builder *b)
 {
 	struct profile *p = b->p;
 
+	ix_release(&b->index);
 	if (b->failed || link_children(p))
 		return NULL;
 	sum_totals(p);

@@ -18,9 +18,10 @@ struct sink {
 };
 
 /*
- * The demangler cannot be told to stop, and a bomb would keep it busy for centuries: jump out of it. It owns
- * nothing on the heap, except while it prints a Rust punycode name; such a piece always holds a non-ASCII
- * byte and an ASCII one ("::", "<") comes soon after it, so leaving Rust only on ASCII leaks nothing.
+ * The demangler cannot be told to stop, and a bomb would keep it busy for centuries: jump out of
+ * it. It owns nothing on the heap, except while it prints a Rust punycode name; such a piece always
+ * holds a non-ASCII byte and an ASCII one ("::", "<") comes soon after it, so leaving Rust only on
+ * ASCII leaks nothing.
  */
 static void sink_put(const char *s, size_t len, void *opaque)
 {
@@ -45,7 +46,8 @@ static size_t rust_legacy_len(const char *s)
 		return 0;
 	while ((at = strstr(at, "17h"))) {
 		at += 3;
-		if (strspn(at, "0123456789abcdef") >= 16 && at[16] == 'E' && (!at[17] || at[17] == '.'))
+		if (strspn(at, "0123456789abcdef") >= 16 && at[16] == 'E' &&
+		    (!at[17] || at[17] == '.'))
 			return (size_t)(at + 17 - s);
 	}
 	return 0;
@@ -53,12 +55,13 @@ static size_t rust_legacy_len(const char *s)
 
 static size_t rust_len(const char *s)
 {
-	if (s[0] == '_' && s[1] == 'R' && (isupper((unsigned char)s[2]) || isdigit((unsigned char)s[2])))
+	if (s[0] == '_' && s[1] == 'R' &&
+	    (isupper((unsigned char)s[2]) || isdigit((unsigned char)s[2])))
 		return strcspn(s, ".");
 	return rust_legacy_len(s);
 }
 
-/* What LLVM and GCC append to a clone (".llvm.123", ".cold"): the first is noise, the others are facts. */
+/* What LLVM and GCC append to a clone: ".llvm.123" is noise, ".cold" is a fact. */
 static void put_rust_suffix(struct byte_buf *out, const char *suffix)
 {
 	if (strncmp(suffix, ".llvm.", 6))
@@ -114,7 +117,8 @@ int demangle(const char *sysname, struct byte_buf *out)
 
 uint8_t demangle_lang(const char *s)
 {
-	static const char c_chars[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+	static const char c_chars[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 	size_t len;
 
 	if (strnlen(s, DEMANGLE_MAX_IN + 1) > DEMANGLE_MAX_IN)

@@ -47,8 +47,10 @@ static void read_symbol(const struct elf_image *img, const uint8_t *p, Elf64_Sym
 		return;
 	}
 	memcpy(&narrow, p, sizeof(narrow));
-	*out = (Elf64_Sym){ .st_name = narrow.st_name, .st_info = narrow.st_info, .st_shndx = narrow.st_shndx,
-			    .st_value = narrow.st_value, .st_size = narrow.st_size };
+	*out = (Elf64_Sym){
+		.st_name = narrow.st_name, .st_info = narrow.st_info, .st_shndx = narrow.st_shndx,
+		.st_value = narrow.st_value, .st_size = narrow.st_size,
+	};
 	if (img->machine == EM_ARM)
 		out->st_value &= ~1ull;		/* the bit says Thumb */
 }
@@ -78,11 +80,13 @@ static int add_symbol(struct symbol_set *set, const Elf64_Sym *sym, enum name_ta
 		rank = RANK_LOCAL;
 	else if (bind == STB_WEAK)
 		rank = RANK_WEAK;
-	return symbol_set_add(set, sym->st_value, type == STT_NOTYPE ? 0 : sym->st_size, rank, table, sym->st_name);
+	return symbol_set_add(set, sym->st_value, type == STT_NOTYPE ? 0 : sym->st_size, rank,
+			      table, sym->st_name);
 }
 
-/* Adds to set the functions of a symbol table of img. skip: those whose address has a symbol in set already. */
-static int add_table(struct symbol_set *set, struct elf_image *img, const char *name, enum name_table table, bool skip)
+/* Adds the functions of a symbol table of img; skip: not those at an address that set knows. */
+static int add_table(struct symbol_set *set, struct elf_image *img, const char *name,
+		     enum name_table table, bool skip)
 {
 	size_t entry = img->is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym), known = set->nr;
 	uint8_t buf[READ_SYMBOLS * sizeof(Elf64_Sym)];
@@ -91,15 +95,18 @@ static int add_table(struct symbol_set *set, struct elf_image *img, const char *
 	uint64_t size = sec.size < MAX_TABLE_BYTES ? sec.size : MAX_TABLE_BYTES;
 
 	for (uint64_t at = 0; !err && at + entry <= size; at += READ_SYMBOLS * entry) {
-		uint64_t left = size - at, want = left < READ_SYMBOLS * entry ? left : READ_SYMBOLS * entry;
+		uint64_t left = size - at, piece = READ_SYMBOLS * entry;
+		uint64_t want = left < piece ? left : piece;
 		long n = elf_image_pread(img, buf, want, sec.offset + at);
 
 		for (long i = 0; !err && (i + 1) * (long)entry <= n; i++) {
 			Elf64_Sym sym;
+			uint32_t rel;
 			size_t after;
 
 			read_symbol(img, buf + i * (long)entry, &sym);
-			after = skip ? symbol_set_after(set->v, known, (uint32_t)(sym.st_value - set->base)) : 0;
+			rel = (uint32_t)(sym.st_value - set->base);
+			after = skip ? symbol_set_after(set->v, known, rel) : 0;
 			if (after && set->v[after - 1].addr + set->base == sym.st_value)
 				continue;
 			err = add_symbol(set, &sym, table);
@@ -110,11 +117,13 @@ static int add_table(struct symbol_set *set, struct elf_image *img, const char *
 	return err == -EFBIG ? 0 : err;
 }
 
-static void keep_names(struct name_bytes *n, struct elf_image *img, const char *section, int fd, const void *data)
+static void keep_names(struct name_bytes *n, struct elf_image *img, const char *section, int fd,
+		       const void *data)
 {
 	struct elf_section table, strings;
 
-	if (elf_image_section(img, section, &table) || elf_image_section_at(img, table.link, &strings))
+	if (elf_image_section(img, section, &table) ||
+	    elf_image_section_at(img, table.link, &strings))
 		return;
 	*n = (struct name_bytes){ fd, data, strings.offset, strings.size };
 	if (n->offset > img->file_size)
@@ -124,7 +133,8 @@ static void keep_names(struct name_bytes *n, struct elf_image *img, const char *
 }
 
 /* The .symtab of the file where symbols were moved to, else its own. -ENOENT: neither has one. */
-static int add_symtab(struct elf_symbols *s, struct symbol_set *set, const struct elf_symbols_source *src)
+static int add_symtab(struct elf_symbols *s, struct symbol_set *set,
+		      const struct elf_symbols_source *src)
 {
 	struct elf_image *debug = NULL;
 	struct elf_section sec;
@@ -160,12 +170,13 @@ static void set_flags(struct elf_symbols *s, struct elf_image *img)
 		s->flags |= BINARY_STRIPPED;
 	if (img->eh_frame_hdr_size)
 		s->flags |= BINARY_HAS_UNWIND_TABLE;
-	s->is_go = !elf_image_section(img, ".gopclntab", &sec) || !elf_image_section(img, ".go.buildinfo", &sec);
+	s->is_go = !elf_image_section(img, ".gopclntab", &sec) ||
+		   !elf_image_section(img, ".go.buildinfo", &sec);
 }
 
 /*
- * Size of the C library's start code at e_entry, or 0 when it is something else: libraries have entries too.
- * Both glibc and musl begin by clearing the frame pointer (and the link register).
+ * Size of the C library's start code at e_entry, or 0 when it is something else: libraries have
+ * entries too. Both glibc and musl begin by clearing the frame pointer (and the link register).
  */
 static uint64_t start_code_size(struct elf_image *img, uint64_t entry)
 {
@@ -175,12 +186,14 @@ static uint64_t start_code_size(struct elf_image *img, uint64_t entry)
 	const uint8_t *p = code, *hlt;
 	uint32_t first, second;
 
-	if (elf_image_offset_of(img, entry, &offset, &left) || elf_image_pread(img, code, sizeof(code), offset) < 32)
+	if (elf_image_offset_of(img, entry, &offset, &left) ||
+	    elf_image_pread(img, code, sizeof(code), offset) < 32)
 		return 0;
 	if (img->machine == EM_AARCH64) {
 		memcpy(&first, code, 4);
 		memcpy(&second, code + 4, 4);
-		return first == 0xd280001d || (first == 0xd503245f && second == 0xd280001d) ? 52 : 0;
+		first = first == 0xd503245f ? second : first;	/* bti c */
+		return first == 0xd280001d ? 52 : 0;
 	}
 	if (img->machine != EM_X86_64)
 		return 0;
@@ -219,7 +232,8 @@ static int add_known_places(struct symbol_set *set)
 	return err == -EFBIG ? 0 : err;
 }
 
-static int add_go(struct elf_symbols *s, struct symbol_set *set, const struct elf_symbols_source *src)
+static int add_go(struct elf_symbols *s, struct symbol_set *set,
+		  const struct elf_symbols_source *src)
 {
 	struct name_bytes *n = &s->names[NAMES_GO];
 	int err;
@@ -231,7 +245,8 @@ static int add_go(struct elf_symbols *s, struct symbol_set *set, const struct el
 	return err == -ENOMEM ? err : 0;
 }
 
-static int add_all(struct elf_symbols *s, struct symbol_set *set, const struct elf_symbols_source *src)
+static int add_all(struct elf_symbols *s, struct symbol_set *set,
+		   const struct elf_symbols_source *src)
 {
 	int err = add_symtab(s, set, src);
 
@@ -282,7 +297,8 @@ int elf_symbols_load(const struct elf_symbols_source *src, struct elf_symbols **
 	if (!s)
 		return -ENOMEM;
 	s->debug_fd = -1;
-	err = src->fd >= 0 ? elf_image_open(src->fd, &img) : elf_image_open_memory(src->data, src->len, &img);
+	err = src->fd >= 0 ? elf_image_open(src->fd, &img)
+			   : elf_image_open_memory(src->data, src->len, &img);
 	if (!err)
 		err = load(s, img, src);
 	elf_image_close(img);
@@ -336,8 +352,9 @@ static void read_name(const struct elf_symbols *s, const struct elf_sym *sym, ch
 	buf[have] = 0;
 }
 
-/* Of two names for one address the one a programmer would write: write, not __write or __GI___libc_write. */
-static bool is_better(const struct elf_sym *a, const char *x, const struct elf_sym *b, const char *y)
+/* Of two names the one a programmer would write: write, not __write or __GI___libc_write. */
+static bool is_better(const struct elf_sym *a, const char *x, const struct elf_sym *b,
+		      const char *y)
 {
 	size_t xu = strspn(x, "_"), yu = strspn(y, "_"), xl = strcspn(x, "@"), yl = strcspn(y, "@");
 
@@ -362,8 +379,8 @@ static bool is_no_name(const struct elf_sym *sym, const char *name)
 }
 
 /* Chooses among the symbols at the address of *at; they are sorted by rank. */
-static const struct elf_sym *choose_alias(const struct elf_symbols *s, const struct elf_sym *at, uint32_t addr,
-					  char *name)
+static const struct elf_sym *choose_alias(const struct elf_symbols *s, const struct elf_sym *at,
+					  uint32_t addr, char *name)
 {
 	const struct elf_sym *best = NULL, *end;
 	char other[ELF_SYMBOL_NAME_MAX];

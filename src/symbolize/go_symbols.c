@@ -1,10 +1,11 @@
 /*
- * The functions of a stripped Go program: the runtime needs their names itself, in .gopclntab. Understands the
- * layouts of Go 1.16, 1.18 and 1.20, which differ in the header and in the width of the function table:
+ * The functions of a stripped Go program: the runtime needs their names itself, in .gopclntab. Known
+ * are the layouts of Go 1.16, 1.18 and 1.20; header and width of the function table differ:
  *
  *	u32 magic, u8 0, u8 0, u8 quantum, u8 pointer_size,
  *	word nr_functions, nr_files, [1.18: text_start], names, units, files, pcs, functions
- *	functions: nr_functions * { entry, record }, end	(1.16: words, 1.18: u32, entry minus text_start)
+ *	functions: nr_functions * { entry, record }, end
+ *		1.16: words; 1.18: u32, entry minus text_start
  *	record, behind functions: { entry, i32 name, ... }
  */
 #include <errno.h>
@@ -21,7 +22,7 @@
 struct table {
 	const uint8_t *data;
 	uint64_t size;
-	unsigned word;			/* bytes of an address, and of a field of the function table */
+	unsigned word;			/* bytes of an address */
 	unsigned field;
 	uint64_t nr, text, names, functions;
 };
@@ -61,8 +62,8 @@ static int read_header(struct table *t, struct byte_reader *r)
 }
 
 /*
- * Newer linkers leave text_start 0 or to a relocation. It is then the start of .text, unless that begins with
- * code of the C library, which has an .init section too.
+ * Newer linkers leave text_start 0 or to a relocation. It is then the start of .text, unless that
+ * begins with code of the C library, which has an .init section too.
  */
 static int find_text(struct table *t, struct elf_image *img)
 {
@@ -82,13 +83,15 @@ static int add_functions(struct symbol_set *set, const struct table *t)
 
 	for (uint64_t i = 0; i < t->nr && !err; i++) {
 		uint64_t at = t->functions + 2 * i * t->field;
-		uint64_t entry = field_at(t, at, t->field), end = field_at(t, at + 2 * t->field, t->field);
+		uint64_t entry = field_at(t, at, t->field);
+		uint64_t end = field_at(t, at + 2 * t->field, t->field);
 		uint64_t record = field_at(t, at + t->field, t->field);
 		uint64_t name_at = t->functions + record + t->field;
 
 		if (record > t->size || end <= entry)
 			continue;
-		err = symbol_set_add(set, t->text + entry, end - entry, RANK_LOCAL, NAMES_GO, field_at(t, name_at, 4));
+		err = symbol_set_add(set, t->text + entry, end - entry, RANK_LOCAL, NAMES_GO,
+				     field_at(t, name_at, 4));
 	}
 	return err == -EFBIG ? 0 : err;
 }

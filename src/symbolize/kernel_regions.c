@@ -87,7 +87,8 @@ static void load_build_id(struct kernel_region *r, const char *sysfs)
 	if (!strcmp(r->name, "vmlinux"))
 		snprintf(path, sizeof(path), "%s/kernel/notes", sysfs);
 	else
-		snprintf(path, sizeof(path), "%s/module/%s/notes/.note.gnu.build-id", sysfs, r->name);
+		snprintf(path, sizeof(path), "%s/module/%s/notes/.note.gnu.build-id", sysfs,
+			 r->name);
 	len = io_read_file(path, &data, MAX_NOTES_BYTES);
 	if (len < 0)
 		return;		/* not readable by everybody, and nothing depends on it */
@@ -103,7 +104,7 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Since Linux 6.4 the size of a module counts parts that lie elsewhere: the next region's start wins. */
+/* Since Linux 6.4 a module's size counts parts that lie elsewhere: the next region's start wins. */
 void kernel_regions_finish(struct kernel_regions *r, const char *sysfs)
 {
 	size_t kept = 0;

@@ -18,7 +18,7 @@
 #define MAX_NAMES_BYTES (256u << 20)
 #define LOCAL_SYMBOL 0x80000000u
 #define RUN_GAP (2u << 20)		/* BPF programs live in packs of 2 MiB */
-#define RUN_TAIL (64u << 10)		/* kallsyms has no sizes: how far the last one of a run may reach */
+#define RUN_TAIL (64u << 10)		/* how far the last one of a run may reach: there are no sizes */
 #define PAGE_BYTES 4096u
 
 struct ksym {
@@ -26,7 +26,7 @@ struct ksym {
 	uint32_t name;			/* offset in names; LOCAL_SYMBOL set for t and w */
 } __attribute__((packed));
 
-/* kallsyms lists a module's symbols in one go, so the offset of a name says which module it is of. */
+/* kallsyms lists a module's symbols in one go: the offset of a name says of which module it is. */
 struct module_run {
 	uint32_t first_name;
 	char module[64];		/* "" for the kernel itself */
@@ -82,7 +82,7 @@ static bool line_is(const struct kallsyms_line *l, const char *name)
 	return !l->module && l->name_len == strlen(name) && !memcmp(l->name, name, l->name_len);
 }
 
-/* Padding in front of functions for patched-in code; never executed under that name, and half of all lines. */
+/* Padding before functions for patched-in code: never executed as such, and half of all lines. */
 static bool is_padding(const struct kallsyms_line *l)
 {
 	return (l->name_len > 6 && !memcmp(l->name, "__pfx_", 6)) ||
@@ -92,9 +92,10 @@ static bool is_padding(const struct kallsyms_line *l)
 static int enter_run(struct kernel_symbols *k, const struct kallsyms_line *l)
 {
 	struct module_run *last = k->nr_runs ? &k->runs[k->nr_runs - 1] : NULL;
-	size_t len = l->module_len < sizeof(last->module) ? l->module_len : sizeof(last->module) - 1;
+	size_t room = sizeof(last->module) - 1, len = l->module_len < room ? l->module_len : room;
 
-	if (last && strlen(last->module) == len && !memcmp(last->module, l->module ? l->module : "", len))
+	if (last && strlen(last->module) == len &&
+	    !memcmp(last->module, l->module ? l->module : "", len))
 		return 0;
 	last = array_push(&k->runs, &k->nr_runs, &k->cap_runs);
 	if (!last)
@@ -227,10 +228,12 @@ static int add_core_region(struct kernel_symbols *k)
 
 	if (!start)
 		start = k->text;
-	return start && k->etext > start ? kernel_regions_add(&k->regions, "vmlinux", start, k->etext) : 0;
+	if (!start || k->etext <= start)
+		return 0;
+	return kernel_regions_add(&k->regions, "vmlinux", start, k->etext);
 }
 
-/* Neighbours of one module that no region holds yet: BPF programs, trampolines, or no /proc/modules. */
+/* Neighbours of one module in no region yet: BPF programs, trampolines, or no /proc/modules. */
 static int add_run_regions(struct kernel_symbols *k)
 {
 	struct kernel_regions known = k->regions;
@@ -240,17 +243,19 @@ static int add_run_regions(struct kernel_symbols *k)
 		const char *module = module_of(k, &k->v[i]);
 
 		for (j = i + 1; j < k->nr; j++)
-			if (k->v[j].addr - k->v[j - 1].addr > RUN_GAP || strcmp(module_of(k, &k->v[j]), module))
+			if (k->v[j].addr - k->v[j - 1].addr > RUN_GAP ||
+			    strcmp(module_of(k, &k->v[j]), module))
 				break;
 		known.v = k->regions.v;	/* it moves when it grows; new ones are not sorted in yet */
 		if (*module && !kernel_regions_find(&known, k->v[i].addr))
-			err = kernel_regions_add(&k->regions, module, k->v[i].addr & ~(PAGE_BYTES - 1ull),
+			err = kernel_regions_add(&k->regions, module,
+						 k->v[i].addr & ~(PAGE_BYTES - 1ull),
 						 k->v[j - 1].addr + RUN_TAIL);
 	}
 	return err;
 }
 
-/* Of two names for one address: the global one, then the one with fewer underscores, then the shorter. */
+/* Of two names for one address: the global one, then fewer underscores, then the shorter. */
 static bool is_better(const struct kernel_symbols *k, const struct ksym *a, const struct ksym *b)
 {
 	const char *x = name_of(k, a), *y = name_of(k, b);
@@ -317,7 +322,8 @@ static int arrange(struct kernel_symbols *k, const char *modules, const char *sy
 	return 0;
 }
 
-int kernel_symbols_load_from(const char *kallsyms, const char *modules, const char *sysfs, struct kernel_symbols **kp)
+int kernel_symbols_load_from(const char *kallsyms, const char *modules, const char *sysfs,
+			     struct kernel_symbols **kp)
 {
 	struct kernel_symbols *k = calloc(1, sizeof(*k));
 	int err;

@@ -1,6 +1,6 @@
 /*
- * The stubs through which a file calls functions of others. They have no symbols; but each jumps through a
- * slot of the global offset table, and the relocation for that slot names the function.
+ * The stubs through which a file calls functions of others. They have no symbols; but each jumps
+ * through a slot of the global offset table, and the relocation for that slot names the function.
  */
 #include <elf.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 struct slot {
 	uint64_t addr;
 	uint64_t value;			/* index in .dynsym, or address of the function */
-	bool is_local;			/* value is an address: an indirect function of the file itself */
+	bool is_local;			/* value is an address: an IFUNC of the file itself */
 };
 
 struct slots {
@@ -75,7 +75,8 @@ static uint64_t aarch64_stub(const uint8_t *p, size_t len, uint64_t addr)
 
 static const struct plt_arch archs[] = {
 	{ EM_X86_64, 8, 16, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT, R_X86_64_IRELATIVE, x86_64_stub },
-	{ EM_AARCH64, 4, 24, R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT, R_AARCH64_IRELATIVE, aarch64_stub },
+	{ EM_AARCH64, 4, 24, R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT, R_AARCH64_IRELATIVE,
+	  aarch64_stub },
 };
 
 static const struct plt_arch *find_arch(uint16_t machine)
@@ -104,7 +105,8 @@ static int add_slot(struct slots *s, const struct plt_arch *arch, const Elf64_Re
 	return 0;
 }
 
-static int add_slots(struct slots *s, struct elf_image *img, const struct plt_arch *arch, const char *section)
+static int add_slots(struct slots *s, struct elf_image *img, const struct plt_arch *arch,
+		     const char *section)
 {
 	Elf64_Rela buf[READ_RELOCATIONS];
 	struct elf_section sec;
@@ -164,7 +166,8 @@ static const struct elf_sym *starting_at(const struct symbol_set *set, size_t kn
 }
 
 /* Adds the stub at addr under the name of the function that the slot leads to. */
-static int add_stub(struct symbol_set *set, const struct plt *plt, const struct slot *slot, uint64_t addr, uint64_t size)
+static int add_stub(struct symbol_set *set, const struct plt *plt, const struct slot *slot,
+		    uint64_t addr, uint64_t size)
 {
 	const struct elf_sym *target;
 	Elf64_Sym sym;
@@ -173,12 +176,14 @@ static int add_stub(struct symbol_set *set, const struct plt *plt, const struct 
 		size = plt->arch->max_size;
 	if (slot->is_local) {
 		target = starting_at(set, plt->known, slot->value);
-		return target ? symbol_set_add(set, addr, size, RANK_PLT, target->table, target->name) : 0;
+		if (!target)
+			return 0;
+		return symbol_set_add(set, addr, size, RANK_PLT, target->table, target->name);
 	}
 	if (slot->value >= plt->dynsym.size / sizeof(sym))
 		return 0;
-	if (elf_image_pread(set->img, &sym, sizeof(sym), plt->dynsym.offset + slot->value * sizeof(sym)) !=
-	    (long)sizeof(sym))
+	if (elf_image_pread(set->img, &sym, sizeof(sym),
+			    plt->dynsym.offset + slot->value * sizeof(sym)) != (long)sizeof(sym))
 		return 0;
 	return symbol_set_add(set, addr, size, RANK_PLT, NAMES_DYNSYM, sym.st_name);
 }
@@ -194,7 +199,8 @@ static int add_section(struct symbol_set *set, const struct plt *plt, const char
 	if (err || elf_image_read(set->img, sec.offset, sec.size, MAX_PLT_BYTES, &code))
 		return 0;
 	for (uint64_t at = 0; !err && at < sec.size; at += plt->arch->step) {
-		uint64_t slot_addr = plt->arch->decode((uint8_t *)code + at, sec.size - at, sec.addr + at);
+		const uint8_t *p = (const uint8_t *)code + at;
+		uint64_t slot_addr = plt->arch->decode(p, sec.size - at, sec.addr + at);
 		const struct slot *slot = slot_addr ? find_slot(&plt->slots, slot_addr) : NULL;
 
 		/* The same stub again, seen behind its "bti c". */
@@ -214,10 +220,11 @@ static int add_section(struct symbol_set *set, const struct plt *plt, const char
 int plt_symbols_add(struct symbol_set *set)
 {
 	static const char *const sections[] = { ".plt", ".plt.sec", ".plt.got", ".iplt" };
-	struct plt plt = { .arch = set->img->is64 ? find_arch(set->img->machine) : NULL, .known = set->nr };
+	struct plt plt = { .known = set->nr };
 	struct elf_section sec;
 	int err;
 
+	plt.arch = set->img->is64 ? find_arch(set->img->machine) : NULL;
 	if (!plt.arch)
 		return 0;
 	if (elf_image_section(set->img, ".dynsym", &plt.dynsym))

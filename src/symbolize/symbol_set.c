@@ -7,7 +7,7 @@
 #include "src/base/array.h"
 
 #define MAX_SYMBOLS (4u << 20)
-#define LOOK_BACK 64		/* how many symbols may lie between an address and the one that covers it */
+#define LOOK_BACK 64		/* symbols between an address and the one that covers it */
 
 static const struct elf_segment *text_at(const struct elf_image *img, uint64_t addr)
 {
@@ -49,8 +49,8 @@ static int by_address(const void *a, const void *b)
 	return compare(a, b);
 }
 
-int symbol_set_add(struct symbol_set *s, uint64_t addr, uint64_t size, enum symbol_rank rank, enum name_table table,
-		   uint64_t name)
+int symbol_set_add(struct symbol_set *s, uint64_t addr, uint64_t size, enum symbol_rank rank,
+		   enum name_table table, uint64_t name)
 {
 	struct elf_sym *sym;
 
@@ -108,14 +108,15 @@ bool symbol_set_covers(const struct symbol_set *s, uint64_t addr)
 	       symbol_set_covering(s->v, s->nr, (uint32_t)(addr - s->base));
 }
 
-/* End of symbol i, which has no size: the next one of its kind or better, or the end of the code. */
+/* End of symbol i, which has no size: the next one of its kind or better, or of the code. */
 static uint64_t open_end(const struct symbol_set *s, size_t i)
 {
 	const struct elf_segment *seg = text_at(s->img, s->base + s->v[i].addr);
 	uint64_t end = seg->vaddr + seg->memsz - s->base;
 
 	for (size_t j = i + 1; j < s->nr; j++)
-		if (s->v[j].addr > s->v[i].addr && (s->v[j].rank != RANK_LABEL || s->v[i].rank == RANK_LABEL))
+		if (s->v[j].addr > s->v[i].addr &&
+		    (s->v[j].rank != RANK_LABEL || s->v[i].rank == RANK_LABEL))
 			return s->v[j].addr < end ? s->v[j].addr : end;
 	return end;
 }
@@ -132,8 +133,8 @@ static uint32_t size_of_aliases(const struct symbol_set *s, size_t i)
 }
 
 /*
- * Goes from one address to the next. Labels and symbols without a size inside of a function are no functions
- * but places in it; the same holds for labels beside a function's name.
+ * Goes from one address to the next. Labels and symbols without a size inside of a function are no
+ * functions but places in it; the same holds for labels beside a function's name.
  */
 void symbol_set_finish(struct symbol_set *s)
 {
@@ -150,7 +151,8 @@ void symbol_set_finish(struct symbol_set *s)
 			if (inside || (s->v[next].rank >= RANK_LABEL && s->v[next].rank != best))
 				continue;
 			if (!s->v[next].size)
-				s->v[next].size = size < SYMBOL_MAX_SIZE ? (uint32_t)size : SYMBOL_MAX_SIZE;
+				s->v[next].size =
+					size < SYMBOL_MAX_SIZE ? (uint32_t)size : SYMBOL_MAX_SIZE;
 			s->v[kept++] = s->v[next];
 		}
 		if (!inside && addr + size > covered)

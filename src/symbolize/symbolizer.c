@@ -26,8 +26,8 @@ struct request {			/* and its answer */
 };
 
 /*
- * One binary. While a batch of it is open, the table belongs to the thread that runs the batch; everything
- * else is the owner's.
+ * One binary. While a batch of it is open, the table belongs to the thread that runs the batch;
+ * everything else is the owner's.
  */
 struct subject {
 	struct symbol_source src;	/* .path is owned, .fd too */
@@ -142,7 +142,8 @@ static void answer_elf(struct batch *job, struct request *r)
 	r->func_addr = sym.addr;
 	r->lang = lang_of(t, sym.name);
 	r->func_flags = sym.is_plt ? FUNC_PLT : 0;
-	if (!strncmp(sym.name, "_ZTh", 4) || !strncmp(sym.name, "_ZTv", 4) || !strncmp(sym.name, "_ZTc", 4))
+	if (!strncmp(sym.name, "_ZTh", 4) || !strncmp(sym.name, "_ZTv", 4) ||
+	    !strncmp(sym.name, "_ZTc", 4))
 		r->func_flags |= FUNC_THUNK;
 	put_names(job, r, sym.name, sym.is_plt ? suffix : "");
 }

@@ -56,7 +56,7 @@ def main():
         if not shutil.which(needs):
             print(f'{name:16} is not installed')
             continue
-        tmp = tempfile.mkdtemp(prefix='probee-roots.')
+        tmp = tempfile.mkdtemp(prefix='probee-roots.', dir='/tmp')
         os.chmod(tmp, 0o755)
         quiet = {'stdin': subprocess.DEVNULL, 'stdout': subprocess.DEVNULL, 'stderr': subprocess.DEVNULL}
         children = [subprocess.Popen(make(tmp, WORKLOADS), cwd='/', **quiet)]

@@ -60,7 +60,7 @@ class Symbols:
 
     def table(self, path):
         if path not in self.tables:
-            names = {}
+            found = []
             debug = re.search(r'Build ID: (\w+)', self.run('readelf', '-n', path))
             paths = [path]
             if debug:
@@ -68,23 +68,33 @@ class Symbols:
                 paths.append(f'/usr/lib/debug/.build-id/{debug[:2]}/{debug[2:]}.debug')
             for p in paths:
                 for dynamic in ([], ['-D']):
-                    for line in self.run('nm', '--defined-only', '-C', *dynamic, p).splitlines():
-                        m = re.match(r'([0-9a-f]+) (\w) (.*)$', line)
+                    for line in self.run('nm', '--defined-only', *dynamic, p).splitlines():
+                        m = re.match(r'([0-9a-f]+) \w (.*)$', line)
                         if m:
-                            name = re.sub(r'(@.*|::h[0-9a-f]{16}( \(\..*\))?)$', '', m.group(3))
-                            names.setdefault(name, set()).add(int(m.group(1), 16))
-            self.tables[path] = names
+                            found.append((int(m.group(1), 16), m.group(2).split('@')[0]))
+            self.tables[path] = self.by_name(found)
         return self.tables[path]
+
+    @staticmethod
+    def by_name(found):
+        """Under the name as it is and, as probee prints it, demangled without parameters and hashes."""
+        readable = subprocess.run(['c++filt', '-p'], input='\n'.join(n for _, n in found), text=True,
+                                  stdout=subprocess.PIPE).stdout.splitlines()
+        names = {}
+        for (value, raw), name in zip(found, readable):
+            for n in (raw, re.sub(r'::h[0-9a-f]{16}$', '', name)):
+                names.setdefault(n, set()).add(value)
+        return names
 
     def addresses(self, frame):
         """All addresses a frame of the CSV can mean."""
-        m = re.match(r'(.*)\+0x([0-9a-f]+)$', frame)
+        m = re.match(r'(.*)\+0x([0-9a-f]+)\]?$', frame)
         if not m:
             return {int(frame, 16)} if re.fullmatch(r'0x[0-9a-f]+', frame) else set()
         name, offset = m.group(1), int(m.group(2), 16)
         out = set()
         for path, bias in self.files.items():
-            if name.strip('[]') in (path, os.path.basename(path)):
+            if name.lstrip('[') in (path, os.path.basename(path)):
                 out.add(bias + offset)
             for value in self.table(path).get(name, ()):
                 out.add(bias + value + offset)
@@ -121,7 +131,7 @@ def probee_threads(pid, tmp):
         print(r.stderr.decode(errors='replace').strip())
         sys.exit(77)
     csv = subprocess.run([PROBEE, 'report', trace, '--csv'], stdout=subprocess.PIPE, check=True, text=True,
-                         errors='replace').stdout
+                         stderr=subprocess.DEVNULL, errors='replace').stdout
     threads = {}
     for line in csv.splitlines()[1:]:
         f = line.split('|')
@@ -186,7 +196,7 @@ def run(name, rounds, count):
     if needs and not shutil.which(needs):
         print(f'{name:18} SKIP: {needs} is not installed')
         return False
-    tmp = tempfile.mkdtemp(prefix='probee-gdb.')
+    tmp = tempfile.mkdtemp(prefix='probee-gdb.', dir='/tmp')
     os.chmod(tmp, 0o755)
     child = subprocess.Popen(make(tmp, WORKLOADS), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                              stdin=subprocess.DEVNULL, cwd='/')

@@ -16,11 +16,16 @@ rows() {
 	stacks tids $file.csv "$PID" >got
 	check "$1 threads, $3: the same as in /proc" cmp want got
 	check "$1 threads, $3: kernel stacks" stacks kstacks $file.csv "$PID" 99
-	[ "$3" = fp ] || check "$1 threads, $3: to the root" stacks rooted $file.csv "$PID"
+	# pause() has no frame: a frame pointer cannot know its caller, and libc's own chain has no pointers.
+	last=14
+	if [ "$3" != fp ]; then
+		last=15
+		check "$1 threads, $3: to the root" stacks rooted $file.csv "$PID"
+	fi
 	folded $file.pbz >$file.folded
 	chain="thread_main"
-	for i in $(seq 15); do chain+=";t$i"; done
-	check "$1 threads, $3: the chain" stacks share $file.folded "$chain" --of t15 --min $(($1 * 2))
+	for i in $(seq $last); do chain+=";t$i"; done
+	check "$1 threads, $3: the chain" stacks share $file.folded "$chain" --of t$last --min $(($1 * 2))
 	check "$1 threads, $3: leaf" at_least "$(grep -c '^[^|]*|[^|]*|[^|]*|[^|]*|[^|]*|[^|;]*pause+' $file.csv)" \
 		$(($1 * 2))
 	check "$1 threads, $3: nothing lost" not grep -qE ' [1-9][0-9]* lost' "$T/err"

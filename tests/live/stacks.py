@@ -6,12 +6,14 @@
         order and next to each other; fails below P (default 99) per cent or N (default 50) samples
   depth FOLDED NAME N       every sample with NAME holds it N times, 99 % of them
   frame FOLDED NAME         some sample has a frame NAME (a leading "~": one that contains it)
+  frames-named FOLDED COMM P   P % of the samples of COMM have no frame without a name
   only FOLDED COMM NAME P   P % of the samples of COMM that have user code hold NAME
   never FOLDED A B          no sample holds both A and B
   total FOLDED [COMM]       prints the number of samples
   comms FOLDED              prints the comms
-  chains CSV [--allow-skips] [--min N]
-        rows of twochains: how many are possible, impossible, marked; fails on an impossible one
+  chains CSV [--allow-skips] [--marked P]
+        rows of twochains: how many are possible, impossible, marked (have no user stack); fails on an
+        impossible one, and when more than P % (default 2) are marked
   states CSV TID=LETTER...  the state of each thread, by ps letter; '/' separates alternatives
   rows CSV [TGID]           prints the number of rows
   tids CSV [TGID]           prints the thread ids, sorted, one a line
@@ -132,6 +134,20 @@ def cmd_frame(a):
     print(f'{total} samples')
 
 
+def cmd_frames_named(a):
+    have = total = 0
+    bad = ''
+    for comm, stack, count in folded(a.file):
+        if comm == a.comm:
+            total += count
+            unnamed = [f for f in stack if re.match(r'\[(?!truncated|kernel)|0x', f)]
+            have += 0 if unnamed else count
+            bad = bad or ';'.join(unnamed)
+    if not total or 100 * have < a.percent * total:
+        die(f'{have} of {total} samples of {a.comm} have only named frames; first other: {bad}')
+    print(f'{have} of {total}')
+
+
 def cmd_only(a):
     have = total = 0
     for comm, stack, count in folded(a.file):
@@ -193,10 +209,10 @@ def cmd_chains(a):
                 example = ';'.join(r.ustack)
     judged = sum(count[k] for k in ('possible', 'skipped', 'impossible', 'other'))
     text = ', '.join(f'{k} {v}' for k, v in count.items()) + f', leaf a3/b3 {leaf3}'
-    if count['impossible'] or judged < a.min or count['other'] > 0.001 * judged:
+    if count['impossible'] or count['other'] > 0.001 * judged:
         die(f'{text}; first: {example}')
-    if count['marked'] > 0.02 * (judged + count['marked']):
-        die(f'{text}: more than 2 % marked')
+    if not judged or 100 * count['marked'] > a.marked * (judged + count['marked']):
+        die(f'{text}: too many are marked')
     print(text)
 
 
@@ -269,18 +285,19 @@ def main():
         s.add_argument('file')
         for arg, kw in args:
             s.add_argument(arg, **kw)
-        s.set_defaults(run=globals()['cmd_' + name])
+        s.set_defaults(run=globals()['cmd_' + name.replace('-', '_')])
 
     tgid = ('tgid', {'type': int, 'nargs': '?'})
     pct = ('--percent', {'type': float, 'default': 99})
     command('share', ('chain', {}), ('--of', {}), pct, ('--min', {'type': int, 'default': 50}), ('--comm', {}))
     command('depth', ('name', {}), ('n', {'type': int}))
     command('frame', ('name', {}))
+    command('frames-named', ('comm', {}), ('percent', {'type': float}))
     command('only', ('comm', {}), ('name', {}), ('percent', {'type': float}))
     command('never', ('a', {}), ('b', {}))
     command('total', ('comm', {'nargs': '?'}))
     command('comms')
-    command('chains', ('--allow-skips', {'action': 'store_true'}), ('--min', {'type': int, 'default': 100}))
+    command('chains', ('--allow-skips', {'action': 'store_true'}), ('--marked', {'type': float, 'default': 2}))
     command('states', ('want', {'nargs': '+'}))
     command('rows', tgid)
     command('tids', tgid)

@@ -54,7 +54,7 @@ static const struct {
 	[RA_BELOW_SP] = { "unsupported: return address below the stack pointer" },
 	[OTHER_STACK] = { "unsupported: the caller's stack pointer is not the CFA" },
 	[DAMAGED] = { "unsupported: damaged, and libdw says so too" },
-	[LIBDW_FAILS] = { "libdw fails, we have a rule" },
+	[LIBDW_FAILS] = { "libdw calls it invalid, we have a rule" },
 	[NOT_EVALUATED] = { "libdw's expression is beyond this test" },
 	[DIFFERENT_CFA] = { "DIFFERENT: CFA", true },
 	[DIFFERENT_RA] = { "DIFFERENT: return address", true },
@@ -145,7 +145,11 @@ static void ask_frame(struct file *f, Dwarf_Frame *frame, struct answer *a)
 	dwarf_frame_info(frame, &start, &end, &is_signal);
 	a->end = end;
 	a->is_signal = is_signal;
-	if (dwarf_frame_cfa(frame, &ops, &nr) || !eval_ops(&f->ev, ops, nr, 0, &a->cfa))
+	if (dwarf_frame_cfa(frame, &ops, &nr)) {
+		a->status = FAILED;	/* "invalid CFI": half of a CFA changed after an expression */
+		return;
+	}
+	if (!eval_ops(&f->ev, ops, nr, 0, &a->cfa))
 		return;
 	a->simple_cfa = nr == 1 && ops[0].atom == DW_OP_bregx;
 	a->cfa_from_sp = a->simple_cfa && ops[0].number == (uint64_t)f->sp;
@@ -325,7 +329,7 @@ static uint64_t check_at(struct file *f, uint64_t vaddr, const struct unwind_rul
 	else if (class_info[class].is_failure && f->rows->stats.overlaps)
 		class = OVERLAP;
 	count(f, class, vaddr);
-	if (f->opt->verbose && class >= FP_GIVEN_UP && class != LIBDW_FAILS)
+	if (f->opt->verbose && class >= FP_GIVEN_UP)
 		printf("%s 0x%" PRIx64 " %s\n", f->path, vaddr, class_info[class].text);
 	return next;
 }

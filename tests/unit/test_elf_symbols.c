@@ -227,7 +227,7 @@ static void run(const char *fmt, ...)
 
 static const char *in_dir(const char *name)
 {
-	static char path[PATH_MAX];
+	static char path[256];
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	return path;

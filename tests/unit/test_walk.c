@@ -2,150 +2,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include <cmocka.h>
 
-#include "unwind/host_walk.h"
-
-#include ARCH_HEADER
-
-/*
- * A binary of virtual addresses VADDR .. VADDR_END mapped at TEXT, a stack of four pages, and a hole in it where a
- * test wants one. Other mappings: JIT is anonymous code, BARE a file without a table.
- */
-#define VADDR 0x1000ull
-#define VADDR_END 0x41000ull
-#define TEXT 0x5500000000ull
-#define JIT 0x6600000000ull
-#define BARE 0x6700000000ull
-#define OTHER_BYTES 0x10000ull
-#define STACK 0x7ff000000000ull
-#define STACK_BYTES (4 * 4096ull)
-#define REG 3 /* some DWARF register that is neither the stack nor the frame pointer */
-
-#define RA WALK_RETURN_ADDRESS
-#define GUESS (WALK_RETURN_ADDRESS | WALK_GUESSED)
-
-struct world {
-	struct cfi_row rows[32];
-	struct cfi_rows cfi;
-	struct unwind_table *table;
-	uint64_t stack[STACK_BYTES / 8];
-	uint64_t hole;			/* page that cannot be read */
-	int hole_code;
-	uint64_t regs[ARCH_NR_REGS];
-	uint32_t mode, max_frames;
-	uint64_t frames[WALK_MAX_FRAMES];
-	uint32_t nr, end, reads;
-};
-
-static int setup(void **state)
-{
-	struct world *w = test_calloc(1, sizeof(*w));
-
-	w->mode = WALK_TABLES | WALK_FRAME_POINTERS;
-	w->hole_code = 1;
-	w->cfi.v = w->rows;
-	*state = w;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct world *w = *state;
-
-	unwind_table_free(w->table);
-	test_free(w);
-	return 0;
-}
-
-/* Address of a virtual address of the binary. */
-static uint64_t at(uint64_t vaddr)
-{
-	return TEXT + (vaddr - VADDR);
-}
-
-static void row(struct world *w, uint64_t vaddr, struct unwind_rule rule)
-{
-	assert_true(w->cfi.nr < 32);
-	w->rows[w->cfi.nr++] = (struct cfi_row){ vaddr, rule };
-}
-
-static void poke(struct world *w, uint64_t addr, uint64_t value)
-{
-	assert_true(addr >= STACK && addr < STACK + STACK_BYTES && addr % 8 == 0);
-	w->stack[(addr - STACK) / 8] = value;
-}
-
-static void start(struct world *w, uint64_t pc, uint64_t sp, uint64_t fp)
-{
-	w->regs[ARCH_REG_PC] = pc;
-	w->regs[ARCH_REG_SP] = sp;
-	w->regs[ARCH_REG_FP] = fp;
-}
-
-static int read_page(void *ctx, uint64_t addr, uint8_t page[4096])
-{
-	struct world *w = ctx;
-
-	assert_int_equal(addr % 4096, 0);
-	w->reads++;
-	if (w->hole && addr == w->hole)
-		return w->hole_code;
-	if (addr < STACK || addr >= STACK + STACK_BYTES)
-		return 1;
-	memcpy(page, (const uint8_t *)w->stack + (addr - STACK), 4096);
-	return 0;
-}
-
-/* Walks over what was set up; tables are made anew each time. */
-static void go(struct world *w)
-{
-	struct host_mapping maps[] = {
-		{ at(VADDR), at(VADDR_END), VADDR - TEXT, NULL, 1 },
-		{ JIT, JIT + OTHER_BYTES, 0, NULL, 0 },
-		{ BARE, BARE + OTHER_BYTES, 0x1000 - BARE, NULL, 1 },
-	};
-	struct host_walk_input in = {
-		.regs = w->regs, .mappings = maps, .nr_mappings = 3, .mode = w->mode, .max_frames = w->max_frames,
-		.read_page = read_page, .ctx = w,
-	};
-
-	unwind_table_free(w->table);
-	w->table = NULL;
-	assert_int_equal(unwind_table_build(&w->cfi, VADDR, VADDR_END, &w->table), 0);
-	maps[0].table = w->table;
-	memset(w->frames, 0xee, sizeof(w->frames));
-	w->reads = 0;
-	w->end = host_walk(&in, w->frames, &w->nr);
-}
-
-#define expect(w, why, ...) expect_frames((w), (why), (const uint64_t[]){ __VA_ARGS__ }, \
-					  sizeof((const uint64_t[]){ __VA_ARGS__ }) / 8)
-
-static void expect_frames(struct world *w, uint32_t end, const uint64_t *frames, size_t nr)
-{
-	go(w);
-	assert_int_equal(w->nr, nr);
-	for (size_t i = 0; i < nr; i++)
-		assert_int_equal(w->frames[i], frames[i]);
-	assert_int_equal(w->end, end);
-}
-
-/* 0x2000: the function under test (the caller adds its row), 0x3000: its caller, 0x4000: the outermost one. */
-static void outer_rows(struct world *w)
-{
-	row(w, 0x3000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 32 });
-	row(w, 0x4000, (struct unwind_rule){ .cfa = CFA_ROOT });
-	row(w, 0x5000, (struct unwind_rule){ .cfa = CFA_NONE });
-}
-
-/* Return address of the 0x3000 function when its stack pointer is sp. */
-static void outer_frame(struct world *w, uint64_t sp)
-{
-	poke(w, sp + 24, at(0x4010));
-}
+#include "tests/unit/walk_world.h"
 
 static void test_by_stack_pointer(void **state)
 {
@@ -369,112 +229,6 @@ static void test_signal_stack_may_lie_above(void **state)
 	expect(w, WALK_ROOT, at(0x2010), at(0x2800) | RA, at(0x3010), at(0x4010) | RA);
 }
 
-static void test_gap_by_frame_pointer(void **state)
-{
-	struct world *w = *state;
-
-	/* 0x5010 has no rule. Its caller has, and stands on the fp that the chain gave back. */
-	row(w, 0x3000, (struct unwind_rule){ .cfa = CFA_FP, .cfa_off = 16, .fp = FP_CFA, .fp_off = -16 });
-	row(w, 0x4000, (struct unwind_rule){ .cfa = CFA_ROOT });
-	row(w, 0x5000, (struct unwind_rule){ .cfa = CFA_NONE });
-	start(w, at(0x5010), STACK, STACK + 0x40);
-	poke(w, STACK + 0x40, STACK + 0x80);
-	poke(w, STACK + 0x48, at(0x3010));
-	poke(w, STACK + 0x88, at(0x4010));
-	expect(w, WALK_ROOT, at(0x5010), at(0x3010) | GUESS, at(0x4010) | RA);
-	w->mode = WALK_TABLES;
-	expect(w, WALK_NO_FDE, at(0x5010));
-}
-
-static void test_guess_must_be_believable(void **state)
-{
-	struct world *w = *state;
-
-	outer_rows(w);
-	start(w, at(0x5010), STACK + 0x100, STACK + 0x140);
-	poke(w, STACK + 0x140, 3);	/* not a frame pointer */
-	poke(w, STACK + 0x148, at(0x4010));
-	expect(w, WALK_ROOT, at(0x5010), at(0x4010) | GUESS);
-
-	poke(w, STACK + 0x148, TEXT - 0x1000);		/* outside of every mapping */
-	expect(w, WALK_NO_FDE, at(0x5010));
-	poke(w, STACK + 0x148, at(VADDR_END));		/* its call would be the last octet: inside */
-	expect(w, WALK_NO_FDE, at(0x5010), at(VADDR_END) | GUESS);
-	poke(w, STACK + 0x148, at(VADDR_END) + 1);
-	expect(w, WALK_NO_FDE, at(0x5010));
-	poke(w, STACK + 0x148, at(0x4010));
-
-	start(w, at(0x5010), STACK + 0x100, STACK + 0x144);	/* unaligned */
-	expect(w, WALK_NO_FDE, at(0x5010));
-	start(w, at(0x5010), STACK + 0x148, STACK + 0x140);	/* below the stack pointer */
-	expect(w, WALK_NO_FDE, at(0x5010));
-	start(w, at(0x5010), STACK + 0x140 - WALK_MAX_GUESS_BYTES, STACK + 0x140);
-	expect(w, WALK_ROOT, at(0x5010), at(0x4010) | GUESS);
-	start(w, at(0x5010), STACK + 0x138 - WALK_MAX_GUESS_BYTES, STACK + 0x140);	/* too far away */
-	expect(w, WALK_NO_FDE, at(0x5010));
-	start(w, at(0x5010), STACK + 0x100, 0);		/* not one at all: no frame is known to be outermost */
-	expect(w, WALK_NO_FDE, at(0x5010));
-}
-
-static void test_chain_that_ends_with_zero(void **state)
-{
-	struct world *w = *state;
-
-	outer_rows(w);
-	start(w, at(0x5010), STACK, STACK + 0x40);
-	poke(w, STACK + 0x40, 0);
-	poke(w, STACK + 0x48, at(0x5020));
-	expect(w, WALK_ROOT_GUESS, at(0x5010), at(0x5020) | GUESS);
-	/* Without a table nobody looked whether the frame is the outermost one. */
-	poke(w, STACK + 0x48, BARE + 0x20);
-	expect(w, WALK_NO_TABLE, at(0x5010), (BARE + 0x20) | GUESS);
-	/* Return address 0, as some threads begin. */
-	poke(w, STACK + 0x48, 0);
-	expect(w, WALK_ROOT_GUESS, at(0x5010));
-}
-
-static void test_frame_pointer_mode(void **state)
-{
-	struct world *w = *state;
-
-	/* Tables are not looked at: 0x2000 has a rule that would lead elsewhere, 0x123 is in no mapping. */
-	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16 });
-	w->mode = WALK_FRAME_POINTERS;
-	start(w, at(0x2010), STACK, STACK + 0x40);
-	poke(w, STACK + 8, at(0x4010));
-	poke(w, STACK + 0x40, STACK + 0x80);
-	poke(w, STACK + 0x48, 0x123);
-	poke(w, STACK + 0x80, STACK + 0xc0);
-	poke(w, STACK + 0x88, at(0x3010));
-	poke(w, STACK + 0xc0, 0);
-	poke(w, STACK + 0xc8, at(0x3020));
-	expect(w, WALK_FP_END, at(0x2010), 0x123 | RA, at(0x3010) | RA, at(0x3020) | RA);
-	poke(w, STACK + 0x80, STACK + 0x40);	/* a circle */
-	expect(w, WALK_FP_END, at(0x2010), 0x123 | RA, at(0x3010) | RA);
-	poke(w, STACK + 0x80, 0x7ff0000000000ull);	/* not stack */
-	expect(w, WALK_READ_RA, at(0x2010), 0x123 | RA, at(0x3010) | RA);
-	start(w, at(0x2010), STACK, 0);
-	expect(w, WALK_FP_END, at(0x2010));
-}
-
-static void test_code_without_table(void **state)
-{
-	struct world *w = *state;
-
-	outer_rows(w);
-	start(w, JIT + 8, STACK, STACK + 3);
-	expect(w, WALK_JIT, JIT + 8);
-	start(w, BARE + 8, STACK, STACK + 3);
-	expect(w, WALK_NO_TABLE, BARE + 8);
-	start(w, JIT + 8, STACK, STACK + 0x40);
-	poke(w, STACK + 0x40, STACK + 0x80);
-	poke(w, STACK + 0x48, BARE + 8);
-	poke(w, STACK + 0x88, at(0x4010));
-	expect(w, WALK_ROOT, JIT + 8, (BARE + 8) | GUESS, at(0x4010) | GUESS);
-	w->mode = WALK_TABLES;
-	expect(w, WALK_JIT, JIT + 8);
-}
-
 static void test_address_in_no_mapping(void **state)
 {
 	static const uint64_t outside[] = { 0, 1, TEXT - 1, JIT - 1, JIT + OTHER_BYTES, BARE + OTHER_BYTES, ~0ull };
@@ -622,14 +376,13 @@ static void test_truncated(void **state)
 
 int main(void)
 {
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define T(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_by_stack_pointer), T(test_by_frame_pointer), T(test_lost_frame_pointer_is_not_used),
 		T(test_realigned_stack), T(test_deref_of_stack_pointer), T(test_plt), T(test_register_in_leaf),
 		T(test_register_of_a_caller_is_unknown), T(test_return_address_in_register),
 		T(test_return_address_elsewhere), T(test_signal_frame), T(test_registers_of_interrupted_code),
-		T(test_signal_stack_may_lie_above), T(test_gap_by_frame_pointer), T(test_guess_must_be_believable),
-		T(test_chain_that_ends_with_zero), T(test_frame_pointer_mode), T(test_code_without_table),
+		T(test_signal_stack_may_lie_above),
 		T(test_address_in_no_mapping), T(test_call_as_last_instruction), T(test_rule_carried_over_pages),
 		T(test_unreadable_stack), T(test_busy_memory), T(test_stack_pointer_must_grow),
 		T(test_return_address_zero), T(test_truncated),

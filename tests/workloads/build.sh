@@ -55,7 +55,7 @@ build late late.c $nofp
 build plugin.so plugin.c $CC $opt -fomit-frame-pointer -fPIC -shared
 build shop shop.cc $CXX -std=c++17 $opt -fomit-frame-pointer
 if command -v rustc >/dev/null; then
-	build crate_rs crate.rs rustc -O -g
+	build crate_rs crate.rs rustc --crate-name crate_rs -O -g
 fi
 if command -v go >/dev/null; then
 	build goblin goblin.go env GO111MODULE=off GOCACHE="$dir/.gocache" go build

@@ -1,0 +1,192 @@
+/*
+ * Hostile contents of a sound trace: names of any bytes, any tree of stacks, any order of definitions. The
+ * input chooses records, which are written by trace_writer, reported in every format and read again through
+ * a query. The total of the folded lines must be the number of samples whatever the names are.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/render/renderer.h"
+#include "formats/trace/trace_writer.h"
+#include "src/base/bytes.h"
+#include "src/base/fail.h"
+#include "src/profile/fold.h"
+#include "src/profile/profile.h"
+#include "src/profile/query.h"
+#include "src/profile/report.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+enum { KINDS = 12 };
+
+struct maker {
+	struct byte_reader in;
+	struct trace_writer *w;
+	uint32_t ids[32];		/* by tag: the highest so far */
+	uint64_t samples;
+	int err;
+};
+
+static void put(struct maker *m, struct record *rec)
+{
+	if (!m->err)
+		m->err = trace_writer_record(m->w, rec);
+}
+
+/* Any id of this type, also 0. */
+static uint32_t any(struct maker *m, enum record_tag tag)
+{
+	return br_u8(&m->in) % (m->ids[tag] + 1);
+}
+
+static uint32_t some(struct maker *m, enum record_tag tag)
+{
+	return m->ids[tag] ? 1 + br_u8(&m->in) % m->ids[tag] : 0;
+}
+
+static void put_string(struct maker *m)
+{
+	struct byte_reader s = br_sub(&m->in, br_u8(&m->in) % 40);
+	struct record rec = { .tag = REC_STRING };
+
+	rec.string = (struct rec_string){ ++m->ids[REC_STRING], s.p ? (const char *)s.p : "", s.p ? br_left(&s) : 0 };
+	put(m, &rec);
+}
+
+static void put_symbol(struct maker *m)
+{
+	struct rec_line lines[3] = { { 0 } };
+	struct record rec = { .tag = REC_SYMBOL };
+
+	for (int i = 0; i < 3; i++)
+		lines[i] = (struct rec_line){ some(m, REC_FUNC), br_u8(&m->in), 0 };
+	rec.symbol = (struct rec_symbol){ some(m, REC_FRAME), br_u8(&m->in), br_u16(&m->in), lines,
+					  m->ids[REC_FUNC] ? br_u8(&m->in) % 4 : 0 };
+	if (rec.symbol.frame)
+		put(m, &rec);
+}
+
+static void put_sample(struct maker *m)
+{
+	struct record rec = { .tag = REC_SAMPLE };
+
+	if (!m->ids[REC_THREAD] || !m->ids[REC_EVENT])
+		return;
+	rec.sample = (struct rec_sample){
+		.time_ns = br_u64(&m->in), .event = some(m, REC_EVENT), .thread = some(m, REC_THREAD),
+		.kstack = any(m, REC_NODE), .ustack = any(m, REC_NODE), .weight = 1, .state = br_u8(&m->in),
+		.end = br_u8(&m->in), .flags = br_u8(&m->in),
+	};
+	m->samples++;
+	put(m, &rec);
+}
+
+#define PUT(TAG, field, ...) \
+	do { \
+		struct record rec = { .tag = REC_##TAG, .field = __VA_ARGS__ }; \
+		put(m, &rec); \
+	} while (0)
+
+static void put_one(struct maker *m)
+{
+	switch (br_u8(&m->in) % KINDS) {
+	case 0: put_string(m); break;
+	case 1: PUT(BINARY, binary, { .id = ++m->ids[REC_BINARY], .kind = br_u8(&m->in), .path = any(m, REC_STRING) });
+		break;
+	case 2: PUT(PROCESS, process, { .id = ++m->ids[REC_PROCESS], .tgid = br_u8(&m->in), .comm = any(m, REC_STRING) });
+		break;
+	case 3:
+		if (m->ids[REC_PROCESS])
+			PUT(THREAD, thread, { .id = ++m->ids[REC_THREAD], .process = some(m, REC_PROCESS),
+					      .tid = br_u8(&m->in), .comm = any(m, REC_STRING) });
+		break;
+	case 4: PUT(FRAME, frame, { ++m->ids[REC_FRAME], br_u8(&m->in) % FRAME_KINDS, br_u8(&m->in) & 7,
+				    any(m, REC_BINARY), br_u64(&m->in) });
+		break;
+	case 5:
+		if (m->ids[REC_FRAME]) {
+			uint32_t parent = any(m, REC_NODE);
+
+			PUT(NODE, node, { ++m->ids[REC_NODE], parent, some(m, REC_FRAME) });
+		}
+		break;
+	case 6: PUT(FUNC, func, { .id = ++m->ids[REC_FUNC], .name = any(m, REC_STRING), .file = any(m, REC_STRING),
+				  .start_line = br_u8(&m->in) });
+		break;
+	case 7: put_symbol(m); break;
+	case 8: PUT(EVENT, event, { .id = ++m->ids[REC_EVENT], .name = any(m, REC_STRING), .freq_mhz = br_u16(&m->in) });
+		break;
+	case 9: PUT(CLOCK, clock, { br_u64(&m->in), br_u64(&m->in), 0, 0 }); break;
+	case 10: PUT(LOST, lost, { br_u64(&m->in), 0, br_u8(&m->in), 0, br_u16(&m->in) }); break;
+	default: put_sample(m); break;
+	}
+}
+
+static void check_folded(char *text, uint64_t samples)
+{
+	uint64_t sum = 0;
+
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+		if (!strrchr(line, ' '))
+			abort();
+		sum += strtoull(strrchr(line, ' ') + 1, NULL, 10);
+	}
+	if (sum != samples)
+		abort();
+}
+
+static void render_all(struct report *rep, const struct profile *p)
+{
+	struct render_opts opts = { .offsets = true };
+
+	for (size_t i = 0; renderers[i]; i++) {
+		char *text = NULL;
+		size_t size = 0;
+		FILE *out = open_memstream(&text, &size);
+
+		if (renderers[i]->render ? renderers[i]->render(p, &opts, out) : renderers[i]->stream(rep, &opts, out))
+			abort();
+		fclose(out);
+		if (!strcmp(renderers[i]->name, "collapse"))
+			check_folded(text, p->facts.samples);
+		free(text);
+	}
+}
+
+static uint64_t report(const char *path, const struct query *q)
+{
+	struct report *rep = NULL;
+	struct profile *p = NULL;
+	uint64_t samples;
+
+	if (report_open(path, q, &rep) || fold_report(rep, NULL, &p))
+		abort();
+	render_all(rep, p);
+	samples = p->facts.samples;
+	profile_free(p);
+	report_close(rep);
+	return samples;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct maker m = { .in = br_make(data, len) };
+	struct query q = { .states = 0x55555, .from = { TIME_RELATIVE, 5 } };
+	char path[64];
+
+	fail_set_verbosity(-1);
+	snprintf(path, sizeof(path), "/tmp/fuzz_report.%d.pbz", (int)getpid());
+	if (trace_writer_open(path, &(struct trace_writer_options){ .level = 1 }, &m.w))
+		abort();
+	while (br_left(&m.in))
+		put_one(&m);
+	if (trace_writer_close(m.w) || m.err)
+		abort();
+	if (report(path, NULL) != m.samples)
+		abort();
+	report(path, &q);
+	unlink(path);
+	return 0;
+}

@@ -1,0 +1,335 @@
+/* Needs perf_event_open() for all processes, as root has it; skipped without. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "src/base/array.h"
+#include "src/base/clock.h"
+#include "src/capture/task_events.h"
+
+#define LATE_LIBRARY "libBrokenLocale.so.1"	/* part of glibc that nothing is linked with */
+
+/* ---- the child ---- */
+
+static int run_child(void)
+{
+	prctl(PR_SET_NAME, "renamed");
+	return dlopen(LATE_LIBRARY, RTLD_NOW) ? 7 : 1;
+}
+
+/* Forks and runs this program as the child, and waits for its end. */
+static pid_t run_program(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		execl("/proc/self/exe", "test_task_events", "child", (char *)NULL);
+		_exit(3);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 7);
+	return pid;
+}
+
+/* ---- what was seen ---- */
+
+struct seen {
+	struct task_event ev;
+	char text[128];
+};
+
+struct log {
+	struct seen *v;
+	size_t nr, cap;
+	int stop_after, err;
+	int (*want)(const struct log *log, const struct task_event *ev);	/* NULL: all */
+	uint64_t addr;			/* for want */
+};
+
+static int keep(void *ctx, const struct task_event *ev)
+{
+	struct log *log = ctx;
+	struct seen *s;
+
+	if (log->want && !log->want(log, ev))
+		return 0;
+	s = array_push(&log->v, &log->nr, &log->cap);
+	assert_non_null(s);
+	s->ev = *ev;
+	snprintf(s->text, sizeof(s->text), "%s", ev->text);
+	s->ev.text = NULL;	/* borrowed */
+	return log->stop_after && (int)log->nr >= log->stop_after ? log->err : 0;
+}
+
+static struct task_events *open_or_skip(void)
+{
+	struct task_events *te;
+	int err = task_events_open(&te);
+
+	if (err) {
+		print_message("perf_event_open: %s\n", strerror(-err));
+		skip();
+	}
+	return te;
+}
+
+/* Events of the kind of the process from place i on; nr: none. */
+static size_t find(const struct log *log, size_t i, uint32_t tgid, enum task_event_kind kind, const char *text)
+{
+	for (; i < log->nr; i++) {
+		const struct seen *s = &log->v[i];
+
+		if (s->ev.kind == kind && s->ev.tgid == tgid && (!text || strstr(s->text, text)))
+			break;
+	}
+	return i;
+}
+
+static void pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	assert_int_equal(sched_setaffinity(0, sizeof(set), &set), 0);
+}
+
+static void unpin(void)
+{
+	cpu_set_t set;
+
+	memset(&set, 0xff, sizeof(set));
+	assert_int_equal(sched_setaffinity(0, sizeof(set), &set), 0);
+}
+
+/* ---- tests ---- */
+
+static void expect_exe(const struct seen *s)
+{
+	struct stat st;
+
+	assert_int_equal(stat("/proc/self/exe", &st), 0);
+	assert_true(s->ev.prot & PROT_EXEC);
+	assert_int_equal(s->ev.ino, st.st_ino);
+	assert_int_equal(s->ev.dev, (uint64_t)major(st.st_dev) << 20 | minor(st.st_dev));
+	assert_int_equal(s->ev.start % 4096, 0);
+	assert_true(s->ev.len > 0);
+}
+
+static void test_life_of_a_program(void **state)
+{
+	struct task_events *te = open_or_skip();
+	uint64_t before = now_ns();
+	struct log log = { 0 };
+	size_t i, last = 0;
+	uint32_t pid;
+
+	(void)state;
+	pid = (uint32_t)run_program();
+	assert_int_equal(task_events_drain(te, keep, &log), 0);
+
+	i = find(&log, 0, pid, TASK_EVENT_FORK, NULL);
+	assert_true(i < log.nr);
+	assert_int_equal(log.v[i].ev.parent_tgid, getpid());
+	assert_int_equal(log.v[i].ev.tid, pid);
+	i = find(&log, i, pid, TASK_EVENT_EXEC, NULL);
+	assert_true(i < log.nr);
+	assert_string_equal(log.v[i].text, "exe");	/* of /proc/self/exe */
+	i = find(&log, i, pid, TASK_EVENT_MAP, "test_task_events");
+	assert_true(i < log.nr);
+	expect_exe(&log.v[i]);
+	i = find(&log, i, pid, TASK_EVENT_COMM, "renamed");
+	assert_true(i < log.nr);
+	i = find(&log, i, pid, TASK_EVENT_MAP, LATE_LIBRARY);
+	assert_true(i < log.nr);
+	i = find(&log, i, pid, TASK_EVENT_EXIT, NULL);
+	assert_true(i < log.nr);
+	assert_int_equal(log.v[i].ev.tid, pid);
+
+	for (i = 0; i < log.nr; i++) {
+		if (log.v[i].ev.tgid != pid)
+			continue;
+		assert_in_range(log.v[i].ev.time_ns, before, now_ns());
+		assert_true(log.v[last].ev.time_ns <= log.v[i].ev.time_ns || !last);
+		last = i;
+	}
+	free(log.v);
+	task_events_close(te);
+}
+
+static int no_loss(const struct log *log, const struct task_event *ev)
+{
+	(void)log;
+	return ev->kind != TASK_EVENT_LOST;
+}
+
+/* A child on another CPU must not be heard of before its fork: its mappings are inherited there. */
+static void test_fork_comes_first(void **state)
+{
+	struct task_events *te = open_or_skip();
+	struct log log = { .want = no_loss };
+	int nr_cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	uint32_t pids[20];
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		pin(i % nr_cpus);
+		pids[i] = (uint32_t)fork();
+		if (!pids[i]) {
+			pin((i + 1) % nr_cpus);
+			prctl(PR_SET_NAME, "renamed");
+			_exit(0);
+		}
+		if (i % 5 == 0)
+			assert_int_equal(task_events_drain(te, keep, &log), 0);
+	}
+	unpin();
+	while (wait(NULL) > 0)
+		;
+	assert_int_equal(task_events_drain(te, keep, &log), 0);
+	for (int i = 0; i < 20; i++) {
+		size_t f = find(&log, 0, pids[i], TASK_EVENT_FORK, NULL);
+		size_t c = find(&log, 0, pids[i], TASK_EVENT_COMM, "renamed");
+		size_t x = find(&log, 0, pids[i], TASK_EVENT_EXIT, NULL);
+
+		assert_true(f < c && c < x && x < log.nr);
+	}
+	free(log.v);
+	task_events_close(te);
+}
+
+static void test_readable_when_something_happens(void **state)
+{
+	struct task_events *te = open_or_skip();
+	struct pollfd p = { .fd = task_events_fd(te), .events = POLLIN };
+	struct log log = { 0 };
+
+	(void)state;
+	assert_int_equal(task_events_drain(te, keep, &log), 0);
+	run_program();
+	assert_int_equal(poll(&p, 1, 2000), 1);
+	free(log.v);
+	task_events_close(te);
+}
+
+static int own_map(const struct log *log, const struct task_event *ev)
+{
+	(void)log;
+	return ev->kind == TASK_EVENT_LOST || (ev->kind == TASK_EVENT_MAP && ev->tid == (uint32_t)getpid());
+}
+
+/* Maps a page of this very program and lets it go again. */
+static void map_page(int fd, uint64_t page)
+{
+	void *p = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, (off_t)(page * 4096));
+
+	assert_ptr_not_equal(p, MAP_FAILED);
+	munmap(p, 4096);
+}
+
+/* Several times round the buffer: what wraps around its end must be put together rightly. */
+static void test_every_record_comes_once(void **state)
+{
+	struct task_events *te = open_or_skip();
+	struct log log = { .want = own_map };
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	uint64_t page = 0;
+
+	(void)state;
+	for (int round = 0; round < 20; round++) {
+		for (int i = 0; i < 701; i++)
+			map_page(fd, page++);
+		assert_int_equal(task_events_drain(te, keep, &log), 0);
+	}
+	close(fd);
+	assert_int_equal(log.nr, page);
+	for (size_t i = 0; i < log.nr; i++) {
+		assert_int_equal(log.v[i].ev.pgoff_bytes, i * 4096);
+		assert_int_equal(log.v[i].ev.len, 4096);
+		assert_non_null(strstr(log.v[i].text, "test_task_events"));
+	}
+	free(log.v);
+	task_events_close(te);
+}
+
+/* The kernel counts what found no room; nothing goes missing in silence. */
+static void test_losses_are_told(void **state)
+{
+	struct task_events *te = open_or_skip();
+	struct log log = { .want = own_map };
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	uint64_t seen = 0, lost = 0;
+
+	(void)state;
+	pin(0);
+	for (uint64_t i = 0; i < 6000; i++)
+		map_page(fd, i);
+	assert_int_equal(task_events_drain(te, keep, &log), 0);
+	map_page(fd, 0);	/* the count comes with the next record that fits */
+	assert_int_equal(task_events_drain(te, keep, &log), 0);
+	unpin();
+	close(fd);
+	for (size_t i = 0; i < log.nr; i++) {
+		seen += log.v[i].ev.kind == TASK_EVENT_MAP;
+		lost += log.v[i].ev.kind == TASK_EVENT_LOST ? log.v[i].ev.lost : 0;
+	}
+	assert_in_range(seen, 100, 6000);
+	assert_true(seen + lost >= 6001);
+	free(log.v);
+	task_events_close(te);
+}
+
+static void test_error_of_the_callback(void **state)
+{
+	struct task_events *te = open_or_skip();
+	struct log log = { .want = own_map, .stop_after = 3, .err = -ECANCELED };
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	(void)state;
+	for (uint64_t i = 0; i < 10; i++)
+		map_page(fd, i);
+	close(fd);
+	assert_int_equal(task_events_drain(te, keep, &log), -ECANCELED);
+	assert_int_equal(log.nr, 3);
+	/* The rest is still there. */
+	log.stop_after = 0;
+	assert_int_equal(task_events_drain(te, keep, &log), 0);
+	assert_int_equal(log.nr, 10);
+	assert_int_equal(log.v[3].ev.pgoff_bytes, 3 * 4096);
+	free(log.v);
+	task_events_close(te);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_life_of_a_program), cmocka_unit_test(test_fork_comes_first),
+		cmocka_unit_test(test_readable_when_something_happens), cmocka_unit_test(test_every_record_comes_once),
+		cmocka_unit_test(test_losses_are_told), cmocka_unit_test(test_error_of_the_callback),
+	};
+
+	if (argc == 2 && !strcmp(argv[1], "child"))
+		return run_child();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,126 @@
+/* Code without unwind information: steps by the frame pointer, and when they are not believed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/walk_world.h"
+
+static void test_gap_by_frame_pointer(void **state)
+{
+	struct world *w = *state;
+
+	/* 0x5010 has no rule. Its caller has, and stands on the fp that the chain gave back. */
+	row(w, 0x3000, (struct unwind_rule){ .cfa = CFA_FP, .cfa_off = 16, .fp = FP_CFA, .fp_off = -16 });
+	row(w, 0x4000, (struct unwind_rule){ .cfa = CFA_ROOT });
+	row(w, 0x5000, (struct unwind_rule){ .cfa = CFA_NONE });
+	start(w, at(0x5010), STACK, STACK + 0x40);
+	poke(w, STACK + 0x40, STACK + 0x80);
+	poke(w, STACK + 0x48, at(0x3010));
+	poke(w, STACK + 0x88, at(0x4010));
+	expect(w, WALK_ROOT, at(0x5010), at(0x3010) | GUESS, at(0x4010) | RA);
+	w->mode = WALK_TABLES;
+	expect(w, WALK_NO_FDE, at(0x5010));
+}
+
+static void test_guess_must_be_believable(void **state)
+{
+	struct world *w = *state;
+
+	outer_rows(w);
+	start(w, at(0x5010), STACK + 0x100, STACK + 0x140);
+	poke(w, STACK + 0x140, 3);	/* not a frame pointer */
+	poke(w, STACK + 0x148, at(0x4010));
+	expect(w, WALK_ROOT, at(0x5010), at(0x4010) | GUESS);
+
+	poke(w, STACK + 0x148, TEXT - 0x1000);		/* outside of every mapping */
+	expect(w, WALK_NO_FDE, at(0x5010));
+	poke(w, STACK + 0x148, at(VADDR_END));		/* its call would be the last octet: inside */
+	expect(w, WALK_NO_FDE, at(0x5010), at(VADDR_END) | GUESS);
+	poke(w, STACK + 0x148, at(VADDR_END) + 1);
+	expect(w, WALK_NO_FDE, at(0x5010));
+	poke(w, STACK + 0x148, at(0x4010));
+
+	start(w, at(0x5010), STACK + 0x100, STACK + 0x144);	/* unaligned */
+	expect(w, WALK_NO_FDE, at(0x5010));
+	start(w, at(0x5010), STACK + 0x148, STACK + 0x140);	/* below the stack pointer */
+	expect(w, WALK_NO_FDE, at(0x5010));
+	start(w, at(0x5010), STACK + 0x140 - WALK_MAX_GUESS_BYTES, STACK + 0x140);
+	expect(w, WALK_ROOT, at(0x5010), at(0x4010) | GUESS);
+	start(w, at(0x5010), STACK + 0x138 - WALK_MAX_GUESS_BYTES, STACK + 0x140);	/* too far away */
+	expect(w, WALK_NO_FDE, at(0x5010));
+	start(w, at(0x5010), STACK + 0x100, 0);		/* not one at all: no frame is known to be outermost */
+	expect(w, WALK_NO_FDE, at(0x5010));
+}
+
+static void test_chain_that_ends_with_zero(void **state)
+{
+	struct world *w = *state;
+
+	outer_rows(w);
+	start(w, at(0x5010), STACK, STACK + 0x40);
+	poke(w, STACK + 0x40, 0);
+	poke(w, STACK + 0x48, at(0x5020));
+	expect(w, WALK_ROOT_GUESS, at(0x5010), at(0x5020) | GUESS);
+	/* Without a table nobody looked whether the frame is the outermost one. */
+	poke(w, STACK + 0x48, BARE + 0x20);
+	expect(w, WALK_NO_TABLE, at(0x5010), (BARE + 0x20) | GUESS);
+	/* Return address 0, as some threads begin. */
+	poke(w, STACK + 0x48, 0);
+	expect(w, WALK_ROOT_GUESS, at(0x5010));
+}
+
+static void test_frame_pointer_mode(void **state)
+{
+	struct world *w = *state;
+
+	/* Tables are not looked at: 0x2000 has a rule that would lead elsewhere, 0x123 is in no mapping. */
+	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16 });
+	w->mode = WALK_FRAME_POINTERS;
+	start(w, at(0x2010), STACK, STACK + 0x40);
+	poke(w, STACK + 8, at(0x4010));
+	poke(w, STACK + 0x40, STACK + 0x80);
+	poke(w, STACK + 0x48, 0x123);
+	poke(w, STACK + 0x80, STACK + 0xc0);
+	poke(w, STACK + 0x88, at(0x3010));
+	poke(w, STACK + 0xc0, 0);
+	poke(w, STACK + 0xc8, at(0x3020));
+	expect(w, WALK_FP_END, at(0x2010), 0x123 | RA, at(0x3010) | RA, at(0x3020) | RA);
+	poke(w, STACK + 0x80, STACK + 0x40);	/* a circle */
+	expect(w, WALK_FP_END, at(0x2010), 0x123 | RA, at(0x3010) | RA);
+	poke(w, STACK + 0x80, 0x7ff0000000000ull);	/* not stack */
+	expect(w, WALK_READ_RA, at(0x2010), 0x123 | RA, at(0x3010) | RA);
+	start(w, at(0x2010), STACK, 0);
+	expect(w, WALK_FP_END, at(0x2010));
+}
+
+static void test_code_without_table(void **state)
+{
+	struct world *w = *state;
+
+	outer_rows(w);
+	start(w, JIT + 8, STACK, STACK + 3);
+	expect(w, WALK_JIT, JIT + 8);
+	start(w, BARE + 8, STACK, STACK + 3);
+	expect(w, WALK_NO_TABLE, BARE + 8);
+	start(w, JIT + 8, STACK, STACK + 0x40);
+	poke(w, STACK + 0x40, STACK + 0x80);
+	poke(w, STACK + 0x48, BARE + 8);
+	poke(w, STACK + 0x88, at(0x4010));
+	expect(w, WALK_ROOT, JIT + 8, (BARE + 8) | GUESS, at(0x4010) | GUESS);
+	w->mode = WALK_TABLES;
+	expect(w, WALK_JIT, JIT + 8);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_gap_by_frame_pointer), T(test_guess_must_be_believable), T(test_chain_that_ends_with_zero),
+		T(test_frame_pointer_mode), T(test_code_without_table),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
