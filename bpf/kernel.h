@@ -55,6 +55,7 @@ struct task_struct {
 	unsigned int flags;
 	int on_cpu;
 	int exit_state;
+	unsigned int in_execve : 1;
 	int pid, tgid;
 	unsigned long nvcsw, nivcsw;
 	uint64_t start_boottime;

@@ -85,6 +85,8 @@ int on_tick(struct perf_context *ctx)
 	if (task->flags & PF_KTHREAD || !task->mm) {
 		g->head.end = WALK_KTHREAD;
 		g->head.flags |= WIRE_KTHREAD;
+	} else if (knobs.want_user && (int64_t)pc < 0 && in_exec(task)) {
+		g->head.end = WALK_EXEC;
 	} else if (knobs.want_user) {
 		if (load_user_regs(&g->walk, task))
 			g->head.end = WALK_BUG;

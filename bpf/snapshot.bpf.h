@@ -58,6 +58,8 @@ static __always_inline void gather_task(struct gather *g, struct env *e)
 		g->head.end = WALK_KTHREAD;
 	else if (!task->mm || task->flags & PF_EXITING)
 		g->head.end = WALK_NO_MM;
+	else if (knobs.want_user && in_exec(task))
+		g->head.end = WALK_EXEC;
 	else if (knobs.want_user && !load_user_regs(&g->walk, task))
 		gather_user(g, e);
 	if (knobs.want_kernel)

@@ -137,6 +137,12 @@ static __always_inline int load_user_regs(struct walk *w, struct task_struct *ta
 	return bpf_probe_read_kernel(w->regs, sizeof(w->regs), (void *)bpf_task_pt_regs(task)) != 0;
 }
 
+/* Between the old program and the new one the saved registers belong to memory that is gone. */
+static __always_inline bool in_exec(struct task_struct *task)
+{
+	return bpf_core_field_exists(task->in_execve) && BPF_CORE_READ_BITFIELD_PROBED(task, in_execve);
+}
+
 static __always_inline void init_head(struct wire_sample *h, struct task_struct *task)
 {
 	h->time_ns = bpf_ktime_get_ns();

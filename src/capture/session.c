@@ -284,7 +284,7 @@ static void count_stack(struct session *s, const struct wire_stack *w)
 {
 	s->stats.samples++;
 	s->stats.ends[w->end]++;
-	if (w->end == END_KTHREAD || w->end == END_UNKNOWN)
+	if (!stack_end_has_stack(w->end))
 		return;
 	s->stats.user_stacks++;
 	s->stats.whole += stack_end_is_root(w->end);

@@ -15,7 +15,7 @@ _Static_assert((int)WALK_NOT_DONE == END_UNKNOWN && (int)WALK_ROOT == END_ROOT &
 	       (int)WALK_SP_BACK == END_SP_BACK && (int)WALK_BUSY == END_BUSY && (int)WALK_RUNNING == END_RUNNING &&
 	       (int)WALK_TORN == END_TORN && (int)WALK_COMPAT32 == END_COMPAT32 &&
 	       (int)WALK_KTHREAD == END_KTHREAD && (int)WALK_NO_MM == END_NO_MM && (int)WALK_BUG == END_BUG &&
-	       (int)WALK_FP_END == END_FP_END && (int)WALK_ENDS == STACK_ENDS, "end codes of the walker are those of the trace");
+	       (int)WALK_FP_END == END_FP_END && (int)WALK_EXEC == END_EXEC && (int)WALK_ENDS == STACK_ENDS, "end codes of the walker are those of the trace");
 
 /* Bits of __state and exit_state (include/linux/sched.h), most telling first. */
 static const struct {

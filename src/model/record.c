@@ -41,7 +41,13 @@ static const struct {
 	[END_BUG] = { "bug", "an inconsistency inside probee; please report it" },
 	[END_FP_END] = { "fp-end", "the chain of frame pointers ended, and frame pointers alone cannot tell whether that was "
 				   "the root; use --unwind auto" },
+	[END_EXEC] = { "exec", "inside execve: the old program's memory is gone, the new one has not begun" },
 };
+
+bool stack_end_has_stack(unsigned end)
+{
+	return end != END_UNKNOWN && end != END_KTHREAD && end != END_NO_MM && end != END_EXEC;
+}
 
 const char *stack_end_name(unsigned end)
 {

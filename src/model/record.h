@@ -228,6 +228,7 @@ enum stack_end {
 	END_NO_MM,		/* exiting: its memory is gone */
 	END_BUG,		/* cannot happen */
 	END_FP_END,		/* --unwind fp: the chain of frame pointers ended, somewhere */
+	END_EXEC,		/* inside execve: the old program's memory is gone, the new one has not begun */
 	STACK_ENDS
 };
 
@@ -308,6 +309,9 @@ const char *loss_cause_name(unsigned cause);		/* "ring-full" */
 const char *binary_kind_name(unsigned kind);
 const char *end_reason_name(unsigned reason);
 const char *symbol_status_name(unsigned status);
+
+/* False where a task has no user stack to begin with: kernel threads, zombies, a task inside execve. */
+bool stack_end_has_stack(unsigned end);
 
 /* True when the stack is whole (END_ROOT, END_ROOT_GUESS). */
 bool stack_end_is_root(unsigned end);

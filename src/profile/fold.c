@@ -103,7 +103,7 @@ static int count_sample(void *ctx, const struct report_sample *s)
 	key.comm = thread_comm(f, s);
 	f->samples++;
 	f->roots += stack_end_is_root(rec->end);
-	f->user_stacks += rec->end != END_UNKNOWN && rec->end != END_KTHREAD;
+	f->user_stacks += stack_end_has_stack(rec->end);
 	return f->tree.failed ? -ENOMEM : sample_counts_add(&f->counts, &key);
 }
 

@@ -137,7 +137,7 @@ static int add_sample(struct receipts *r, uint32_t segment, const struct tables 
 	info->guessed += !!(s->flags & SAMPLE_HAS_GUESS);
 	info->kernel_truncated += !!(s->flags & SAMPLE_KERNEL_TRUNCATED);
 	info->late += !!(s->flags & SAMPLE_LATE);
-	if (s->end == END_UNKNOWN || s->end == END_KTHREAD)
+	if (!stack_end_has_stack(s->end))
 		return 0;
 	info->user_stacks++;
 	if (stack_end_is_root(s->end)) {

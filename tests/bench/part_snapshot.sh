@@ -6,8 +6,8 @@ build_ancestor || say "the ancestor's method could not be built"
 
 # walk_us TRACE: mean time of a walk, in us, from its receipts.
 walk_us() {
-	"$PROBEE" info "$1" | sed -n 's/.*mean \([0-9.]*\) \([a-zµ]*\)s*,.*/\1 \2/p' | awk '
-		{ unit["ns"] = 1e-3; unit["us"] = unit["µs"] = 1; unit["ms"] = 1e3; unit["s"] = 1e6; print $1 * unit[$2] }'
+	"$PROBEE" info "$1" | sed -n 's/.*[ ;]\([0-9.]*\) \(ns\|us\|ms\|s\) each.*/\1 \2/p' | awk '
+		{ unit["ns"] = 1e-3; unit["us"] = 1; unit["ms"] = 1e3; unit["s"] = 1e6; print $1 * unit[$2] }'
 }
 
 # probee_walks TOOL UNWIND COUNT

@@ -72,6 +72,9 @@ class Symbols:
                         m = re.match(r'([0-9a-f]+) \w (.*)$', line)
                         if m:
                             found.append((int(m.group(1), 16), m.group(2).split('@')[0]))
+            entry = re.search(r'Entry point address: *0x(\w+)', self.run('readelf', '-h', path))
+            if entry:       # stripped programs have a _start as well
+                found.append((int(entry.group(1), 16), '_start'))
             self.tables[path] = self.by_name(found)
         return self.tables[path]
 
@@ -82,7 +85,7 @@ class Symbols:
                                   stdout=subprocess.PIPE).stdout.splitlines()
         names = {}
         for (value, raw), name in zip(found, readable):
-            for n in (raw, re.sub(r'::h[0-9a-f]{16}$', '', name)):
+            for n in (raw, re.sub(r'::h[0-9a-f]{16}$|\[[0-9a-f]{6,16}\]', '', name)):
                 names.setdefault(n, set()).add(value)
         return names
 

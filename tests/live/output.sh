@@ -11,7 +11,7 @@ readable() { "$PROBEE" report "$1" --collapse >"$2" 2>>report.err; }
 
 # A megabyte, all but 12 KiB of it taken.
 head -c $(((1024 - 12) * 1024)) /dev/zero >mnt/filler
-sample -p "$target" -F 4999 -d 20 -o mnt/full.pbz
+sample -p "$target" -F 999 -d 20 -o mnt/full.pbz
 check "full disk: exit status" not equal "$RC" 0
 check "full disk: did not hang" not equal "$RC" 124
 check "full disk: says so" grep -qi "no space" "$T/err"
