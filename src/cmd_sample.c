@@ -155,6 +155,8 @@ static int prepare(struct sampling *s, const struct sample_args *args, int argc,
 	if (!err)
 		err = open_sampler(s, args);
 	if (!err)
+		err = recording_start(&s->rec);
+	if (!err)
 		err = begin(s, args, argc, argv);
 	return err;
 }

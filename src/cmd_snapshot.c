@@ -169,6 +169,8 @@ static int prepare(struct snapshots *s, const struct snapshot_args *args, int ar
 	else if (args->iterations == 1 && args->common.pids.nr == 1 && !args->tids.nr)
 		restrict_to.only_pid = args->common.pids.v[0];
 	err = task_snapshot_open(recorder_bpf(s->recorder), &restrict_to, &s->iter);
+	if (!err)
+		err = recording_start(&s->rec);
 	return err ? err : recorder_begin(s->recorder, &info);
 }
 

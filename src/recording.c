@@ -67,15 +67,23 @@ int recording_open(struct recording *rec, const struct recording_args *args)
 	rec->begin_ns = now_ns();
 	fail_set_verbosity(args->quiet ? -1 : args->verbose);
 	err = stop_signals_open(&rec->stop);
-	if (!err)
-		err = trace_writer_open(rec->path, &(struct trace_writer_options){ 0 }, &rec->writer);
 	live_line_init(&rec->live, args->quiet || !strcmp(rec->path, "-"));
 	return err;
 }
 
-static int flush(void *writer)
+int recording_start(struct recording *rec)
 {
-	return trace_writer_flush(writer);
+	return trace_writer_open(rec->path, &(struct trace_writer_options){ 0 }, &rec->writer);
+}
+
+static int put_record(void *rec, const struct record *record)
+{
+	return trace_writer_record(((struct recording *)rec)->writer, record);
+}
+
+static int flush(void *rec)
+{
+	return trace_writer_flush(((struct recording *)rec)->writer);
 }
 
 void recording_options(struct recording *rec, struct recorder_options *out)
@@ -85,7 +93,7 @@ void recording_options(struct recording *rec, struct recorder_options *out)
 	*out = (struct recorder_options){
 		.unwind = a->unwind, .user_only = a->user_only, .kernel_only = a->kernel_only,
 		.include_idle = a->include_idle, .pids = &a->pids, .max_frames = a->max_frames,
-		.sink = trace_writer_record, .flush = flush, .sink_ctx = rec->writer,
+		.sink = put_record, .flush = flush, .sink_ctx = rec,
 	};
 }
 
@@ -93,7 +101,7 @@ void recording_live(struct recording *rec, uint64_t samples, uint64_t lost, uint
 {
 	struct trace_writer_stats st;
 
-	if (!rec->live.is_terminal)
+	if (!rec->live.is_terminal || !rec->writer)
 		return;
 	trace_writer_stats(rec->writer, &st);
 	live_line_update(&rec->live, &(struct live_numbers){ samples, lost, st.file_bytes, walks });

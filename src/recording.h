@@ -3,7 +3,9 @@
  * summary and the reports rendered right after.
  *
  *	recording_open(rec, args)
- *	recording_options(rec, args)		for recorder_open()
+ *	recording_options(rec, &opts)		for recorder_open()
+ *	recording_start(rec)			creates the trace: only now, so that a recording that cannot begin
+ *						leaves an earlier trace of that name alone
  *	... recording_live(rec, ...), recording_stopped(rec)
  *	recording_close(rec)			writes out and closes the trace; its error
  *	recording_summary(rec, ...)
@@ -46,6 +48,7 @@ struct recording {
 };
 
 int recording_open(struct recording *rec, const struct recording_args *args);
+int recording_start(struct recording *rec);
 void recording_options(struct recording *rec, struct recorder_options *out);
 void recording_live(struct recording *rec, uint64_t samples, uint64_t lost, uint64_t walks);
 int recording_close(struct recording *rec);

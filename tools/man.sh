@@ -15,10 +15,10 @@ options() {
 		sub(/^ +/, "")
 		n = index($0, "  ")
 		print ".TP\n.B " (n ? substr($0, 1, n - 1) : $0)
-		if (n) { rest = substr($0, n); sub(/^ +/, "", rest); print rest }
+		if (n) { rest = substr($0, n); sub(/^ +/, "", rest); print (rest ~ /^[.\x27]/ ? "\\&" : "") rest }
 		next
 	}
-	{ sub(/^ +/, "") }
+	{ sub(/^ +/, ""); if ($0 ~ /^[.\x27]/) $0 = "\\&" $0 }
 	/./'
 }
 

@@ -40,7 +40,8 @@ static int explain(int err)
 
 	if (err == -EPERM || err == -EACCES) {
 		caps_names(needed & ~caps_effective(), missing, sizeof(missing));
-		return fail_try(-EPERM, "run it with sudo; probee doctor", "load BPF programs%s%s",
+		return fail_try(-EPERM, "sudo probee ..., or setcap cap_bpf,cap_perfmon,cap_sys_ptrace,"
+				"cap_dac_read_search,cap_syslog=ep on the program; probee doctor", "load BPF programs%s%s",
 				missing[0] ? " without " : "", missing);
 	}
 	if (err == -ESRCH || access("/sys/kernel/btf/vmlinux", R_OK)) {

@@ -6,16 +6,32 @@
 #include "src/model/record.h"
 #include "unwind/walk_limits.h"
 
-_Static_assert((int)WALK_NOT_DONE == END_UNKNOWN && (int)WALK_ROOT == END_ROOT &&
-	       (int)WALK_ROOT_GUESS == END_ROOT_GUESS && (int)WALK_TRUNCATED == END_TRUNCATED &&
-	       (int)WALK_NO_PROCESS == END_NO_PROCESS && (int)WALK_NO_MAPPING == END_NO_MAPPING &&
-	       (int)WALK_JIT == END_JIT && (int)WALK_NO_TABLE == END_NO_TABLE && (int)WALK_NO_FDE == END_NO_FDE &&
-	       (int)WALK_BAD_RULE == END_BAD_RULE && (int)WALK_READ_RA == END_READ_RA &&
-	       (int)WALK_READ_FP == END_READ_FP && (int)WALK_RA_ZERO == END_RA_ZERO &&
-	       (int)WALK_SP_BACK == END_SP_BACK && (int)WALK_BUSY == END_BUSY && (int)WALK_RUNNING == END_RUNNING &&
-	       (int)WALK_TORN == END_TORN && (int)WALK_COMPAT32 == END_COMPAT32 &&
-	       (int)WALK_KTHREAD == END_KTHREAD && (int)WALK_NO_MM == END_NO_MM && (int)WALK_BUG == END_BUG &&
-	       (int)WALK_FP_END == END_FP_END && (int)WALK_EXEC == END_EXEC && (int)WALK_ENDS == STACK_ENDS, "end codes of the walker are those of the trace");
+/* End codes of the walker are those of the trace. */
+#define SAME_END(walk, end) _Static_assert((int)(walk) == (int)(end), "end codes differ")
+SAME_END(WALK_NOT_DONE, END_UNKNOWN);
+SAME_END(WALK_ROOT, END_ROOT);
+SAME_END(WALK_ROOT_GUESS, END_ROOT_GUESS);
+SAME_END(WALK_TRUNCATED, END_TRUNCATED);
+SAME_END(WALK_NO_PROCESS, END_NO_PROCESS);
+SAME_END(WALK_NO_MAPPING, END_NO_MAPPING);
+SAME_END(WALK_JIT, END_JIT);
+SAME_END(WALK_NO_TABLE, END_NO_TABLE);
+SAME_END(WALK_NO_FDE, END_NO_FDE);
+SAME_END(WALK_BAD_RULE, END_BAD_RULE);
+SAME_END(WALK_READ_RA, END_READ_RA);
+SAME_END(WALK_READ_FP, END_READ_FP);
+SAME_END(WALK_RA_ZERO, END_RA_ZERO);
+SAME_END(WALK_SP_BACK, END_SP_BACK);
+SAME_END(WALK_BUSY, END_BUSY);
+SAME_END(WALK_RUNNING, END_RUNNING);
+SAME_END(WALK_TORN, END_TORN);
+SAME_END(WALK_COMPAT32, END_COMPAT32);
+SAME_END(WALK_KTHREAD, END_KTHREAD);
+SAME_END(WALK_NO_MM, END_NO_MM);
+SAME_END(WALK_BUG, END_BUG);
+SAME_END(WALK_FP_END, END_FP_END);
+SAME_END(WALK_EXEC, END_EXEC);
+SAME_END(WALK_ENDS, STACK_ENDS);
 
 /* Bits of __state and exit_state (include/linux/sched.h), most telling first. */
 static const struct {

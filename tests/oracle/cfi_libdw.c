@@ -13,20 +13,18 @@
 #include <elfutils/libdw.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/base/array.h"
 #include "src/capture/binary_table.h"
 #include "src/elf/elf_image.h"
 #include "tests/oracle/dwarf_eval.h"
+#include "tests/oracle/file_list.h"
 
 enum class {
 	SAME_RULE, SAME_NONE, SAME_ROOT, SAME_SIGNAL,
@@ -471,74 +469,15 @@ static void check_file(const char *path, const struct options *opt, struct tally
 	close(fd);
 }
 
-struct found {
-	char *path;
-	dev_t dev;
-	ino_t ino;
-	off_t size;
-};
-
-/* nftw() has no context argument. */
-static struct {
-	struct found *v;
-	size_t nr, cap;
-} found;
-
-static int on_file(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	struct found *f;
-
-	(void)ftw;
-	if (type != FTW_F || !S_ISREG(st->st_mode) || st->st_size < 64)
-		return 0;
-	f = array_push(&found.v, &found.nr, &found.cap);
-	if (!f)
-		return -1;
-	*f = (struct found){ strdup(path), st->st_dev, st->st_ino, st->st_size };
-	return 0;
-}
-
-static int by_inode(const void *a, const void *b)
-{
-	const struct found *x = a, *y = b;
-
-	if (x->dev != y->dev)
-		return x->dev < y->dev ? -1 : 1;
-	return x->ino < y->ino ? -1 : x->ino > y->ino;
-}
-
-static int by_size(const void *a, const void *b)
-{
-	const struct found *x = a, *y = b;
-
-	return x->size > y->size ? -1 : x->size < y->size;
-}
-
-static void drop_duplicates(void)
-{
-	size_t nr = 0;
-
-	qsort(found.v, found.nr, sizeof(*found.v), by_inode);
-	for (size_t i = 0; i < found.nr; i++) {
-		if (!nr || by_inode(&found.v[nr - 1], &found.v[i]))
-			found.v[nr++] = found.v[i];
-		else
-			free(found.v[i].path);
-	}
-	found.nr = nr;
-	qsort(found.v, nr, sizeof(*found.v), by_size);	/* large ones first: the processes end together */
-}
-
-static void work(struct shared *shared, const struct options *opt, unsigned me)
+static void work(const struct file_list *files, struct shared *shared, const struct options *opt, unsigned me)
 {
 	uint64_t i;
 
-	while ((i = __atomic_fetch_add(&shared->next_file, 1, __ATOMIC_RELAXED)) < found.nr)
-		check_file(found.v[i].path, opt, &shared->tallies[me]);
-	fflush(stdout);
+	while ((i = __atomic_fetch_add(&shared->next_file, 1, __ATOMIC_RELAXED)) < files->nr)
+		check_file(files->v[i].path, opt, &shared->tallies[me]);
 }
 
-static int run_processes(struct shared *shared, const struct options *opt)
+static int run_processes(const struct file_list *files, struct shared *shared, const struct options *opt)
 {
 	int status, bad = 0;
 
@@ -548,7 +487,7 @@ static int run_processes(struct shared *shared, const struct options *opt)
 		if (pid < 0)
 			return 1;
 		if (!pid) {
-			work(shared, opt, i);
+			work(files, shared, opt, i);
 			_exit(0);
 		}
 	}
@@ -597,13 +536,29 @@ static bool print_table(const struct tally *t)
 	return failed;
 }
 
+static int run(const struct file_list *files, const struct options *opt)
+{
+	size_t size = sizeof(struct shared) + opt->processes * sizeof(struct tally);
+	struct shared *shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct tally *sum = calloc(1, sizeof(*sum));
+	int failed;
+
+	if (!sum || shared == MAP_FAILED || !files->nr)
+		return 2;
+	failed = run_processes(files, shared, opt);
+	for (unsigned i = 0; i < opt->processes; i++)
+		add_tally(sum, &shared->tallies[i]);
+	failed |= print_table(sum);
+	free(sum);
+	munmap(shared, size);
+	return failed;
+}
+
 int main(int argc, char **argv)
 {
 	struct options opt = { .processes = 2, .max_rows = 200000 };
-	struct tally *sum = calloc(1, sizeof(*sum));
-	struct shared *shared;
-	size_t size;
-	int c, failed;
+	struct file_list files = { 0 };
+	int c, status;
 
 	while ((c = getopt(argc, argv, "j:n:v")) != -1) {
 		if (c == 'j')
@@ -615,17 +570,11 @@ int main(int argc, char **argv)
 		else
 			return 2;
 	}
-	for (; optind < argc; optind++)
-		nftw(argv[optind], on_file, 32, FTW_PHYS);
-	drop_duplicates();
+	if (file_list_find(&files, &argv[optind]))
+		return 2;
 	elf_version(EV_CURRENT);
 	setlinebuf(stdout);
-	size = sizeof(*shared) + opt.processes * sizeof(shared->tallies[0]);
-	shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (!sum || shared == MAP_FAILED || !found.nr)
-		return 2;
-	failed = run_processes(shared, &opt);
-	for (unsigned i = 0; i < opt.processes; i++)
-		add_tally(sum, &shared->tallies[i]);
-	return print_table(sum) || failed;
+	status = run(&files, &opt);
+	file_list_release(&files);
+	return status;
 }

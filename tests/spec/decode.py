@@ -4,10 +4,11 @@
   --stats      numbers, one a line: records, samples, losses, walks, ends of user stacks
   --check      what the trace's writer did against formats/trace/TRACE.md; exit 1 if there is anything
   --collapse   as `probee report FILE --collapse`
-  --rows       a line per sample: nanoseconds, tid, tgid, comm, state, end, kernel and user stack (innermost first)
+  --rows       a line per sample, tabs between: nanoseconds (CLOCK_MONOTONIC), tid, tgid, comm, state, end,
+               kernel stack, user stack (both innermost first, frames joined by ';')
   --raw        FILE (- is stdin) is what `zstd -dc` makes of a trace
 
-Exit 1 when FILE is no trace at all, or every segment needs a newer version.
+Exit 1 when FILE holds no segment that can be read.
 """
 import argparse
 import collections
@@ -15,11 +16,185 @@ import sys
 
 import pbz
 
-ENDS = ('none root fp-end truncated no-process no-mapping jit no-table no-fde bad-rule read-ra read-fp ra-zero sp-back '
-        'busy on_cpu torn compat32 kthread no-mm bug fp-end exec').split()
+ENDS = ('none root root-guess truncated no-process no-mapping jit no-table no-fde bad-rule read-ra read-fp ra-zero '
+        'sp-back busy on_cpu torn compat32 kthread no-mm bug fp-end exec').split()
 STATES = ('UNKNOWN RUNNING RUNNABLE SLEEP DISK DISK_NOLOAD KILLABLE STOPPED TRACED IDLE ZOMBIE DEAD PARKED WAKING NEW '
           'RTLOCK FROZEN').split()
-CAUSES = 14
 MISSING = b'[missing]'
+USER, KERNEL, JIT, BPF = range(4)
 UNSAFE = ((0, 0x1F), (0x7F, 0x9F), (0xAD, 0xAD), (0x61C, 0x61C), (0x200B, 0x200F), (0x2028, 0x202E),
           (0x2060, 0x206F), (0xFEFF, 0xFEFF), (0xFFF9, 0xFFFB), (0xE0000, 0xE007F))
+
+
+def name_of(table, i):
+    return table[i] if i < len(table) else '?'
+
+
+def escape(name):
+    """A name as folded text shows it."""
+    out = bytearray()
+    for ch in name.decode('utf-8', 'surrogateescape'):
+        code = ord(ch)
+        octets = ch.encode('utf-8', 'surrogateescape')
+        unsafe = 0xDC80 <= code <= 0xDCFF or code & 0xFFFE == 0xFFFE or any(a <= code <= b for a, b in UNSAFE)
+        out += b''.join(b'\\x%02x' % b for b in octets) if unsafe else b':' if ch == ';' else octets
+    return bytes(out)
+
+
+class Names:
+    """How the things of a segment are called in a report."""
+
+    def __init__(self, segment):
+        self.seg, self.frames, self.stacks = segment, {}, {}
+
+    def string(self, i):
+        s = self.seg.string.get(i)
+        return b'' if not i else MISSING if s is None else s
+
+    def comm(self, thread):
+        t = self.seg.thread.get(thread)
+        return escape((self.string(t['comm']) if t else MISSING) or b'[no name]')
+
+    def ids(self, thread):
+        t = self.seg.thread.get(thread)
+        p = self.seg.process.get(t['process']) if t else None
+        return t['tid'] if t else 0, p['tgid'] if p else 0
+
+    def place(self, frame):
+        b = self.seg.binary.get(frame['binary'])
+        path = self.string(b['path']) if b and b['kind'] != 1 else b''
+        path = path[path.rfind(b'/') + 1:] or path
+        if len(path) > 2 and path[:1] + path[-1:] == b'[]':
+            path = path[1:-1]
+        if path:
+            return path[:288]
+        by_kind = {KERNEL: b'kernel', BPF: b'bpf', JIT: b'jit'}
+        return b'vmlinux' if b and b['kind'] == 1 else by_kind.get(frame['kind'], b'anon' if b else b'')
+
+    def address(self, frame):
+        place = self.place(frame)
+        return b'[%s0x%x]' % (place + b'+' if place else b'', frame['addr'])
+
+    def function(self, frame, func):
+        f = self.seg.func.get(func)
+        return (self.string(f['name']) or self.address(frame)) if f else MISSING
+
+    def frame(self, i):
+        """The functions of a frame, outermost first."""
+        if i not in self.frames:
+            f, symbol = self.seg.frame.get(i), self.seg.symbols.get(i)
+            if f:
+                names = [self.function(f, func) for func, _, _ in reversed(symbol[2])] if symbol else []
+                suffix = b'_[k]' if f['kind'] == KERNEL else b''
+                self.frames[i] = [escape(n) + suffix for n in names or [self.address(f)]]
+            else:
+                self.frames[i] = [MISSING]
+        return self.frames[i]
+
+    def stack(self, node):
+        """The functions of a stack, outermost first."""
+        if node not in self.stacks:
+            frames, at = [], node
+            while at:
+                n = self.seg.node.get(at)
+                frames.append(self.frame(n[1]) if n else [MISSING])
+                at = n[0] if n else 0
+            self.stacks[node] = [name for names in reversed(frames) for name in names]
+        return self.stacks[node]
+
+
+def note(end, has_frames):
+    """What a report shows in place of the user frames that are not there."""
+    name = name_of(ENDS, end)
+    if name in ('none', 'kthread', 'fp-end', 'root', 'root-guess'):
+        return []
+    if not has_frames or name in ('truncated', 'torn', 'on_cpu'):
+        return [f'[{name}]'.encode()]
+    return [f'[truncated: {name}]'.encode()]
+
+
+def collapse(segments):
+    total = collections.Counter()
+    for segment in segments:
+        names = Names(segment)
+        rows = collections.Counter((s.thread, s.end, s.ustack, s.kstack) for s in segment.samples)
+        for (thread, end, ustack, kstack), n in rows.items():
+            frames = [names.comm(thread)] + note(end, ustack) + names.stack(ustack) + names.stack(kstack)
+            total[b';'.join(frames)] += n
+    return sorted(b'%s %d' % line for line in total.items())
+
+
+def rows(segments):
+    for segment in segments:
+        names = Names(segment)
+        for s in sorted(segment.samples, key=lambda s: s.time):
+            stacks = [b';'.join(reversed(names.stack(n))) for n in (s.kstack, s.ustack)]
+            what = [str(v).encode() for v in (s.time, *names.ids(s.thread))]
+            words = [name_of(STATES, s.state).encode(), name_of(ENDS, s.end).encode()]
+            yield b'\t'.join(what + [names.comm(s.thread)] + words + stacks)
+
+
+def stats(file):
+    segments, sums, records, ends = file.segments, collections.Counter(), collections.Counter(), collections.Counter()
+    for s in segments:
+        sums.update({'chunks': s.chunks, 'octets_unpacked': s.raw, 'damaged': s.damaged, 'skipped': s.skipped,
+                     'samples': len(s.samples), 'lost': sum(x[4] for x in s.lost), 'walks': len(s.walks),
+                     'refused': int(bool(s.refused)), 'without_end': int(not s.end), 'processes': len(s.process.items),
+                     'threads': len(s.thread.items), 'binaries': len(s.binary.items),
+                     'frames': len(s.frame.items), 'nodes': len(s.node.items)})
+        records.update(s.records)
+        ends.update(name_of(ENDS, x.end) for x in s.samples)
+    yield f'segments {len(segments)}'
+    for key, value in sums.items():
+        yield f'{key} {value}'
+    yield f'octets_skipped {file.octets_skipped}'
+    yield f'truncated {int(file.truncated)}'
+    for name in pbz.NAMES.values():
+        yield f'record {name} {records[name]}'
+    for name in ENDS + ['?']:
+        if ends[name]:
+            yield f'end {name} {ends[name]}'
+
+
+def put(lines):
+    for line in lines:
+        sys.stdout.buffer.write((line if isinstance(line, bytes) else line.encode()) + b'\n')
+
+
+def read(args):
+    if not args.raw:
+        return pbz.read_file(args.file)
+    if args.file == '-':
+        return pbz.read_raw(sys.stdin.buffer.read())
+    with open(args.file, 'rb') as f:
+        return pbz.read_raw(f.read())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for option in ('stats', 'check', 'collapse', 'rows', 'raw'):
+        parser.add_argument('--' + option, action='store_true')
+    parser.add_argument('file')
+    args = parser.parse_args()
+    file = read(args)
+    remarks = []
+    for i, s in enumerate(file.segments):
+        if not (s.refused or s.damaged or s.missing):
+            s.check_whole()
+        remarks += [f'segment {i}: {r}' for r in s.remarks]
+        if s.refused:
+            print(f'segment {i} needs a newer version: {s.refused}', file=sys.stderr)
+    if args.stats:
+        put(stats(file))
+    if args.collapse:
+        put(collapse(file.segments))
+    if args.rows:
+        put(rows(file.segments))
+    if args.check:
+        put(remarks)
+    readable = any(not s.refused for s in file.segments)
+    return 1 if not readable or args.check and remarks else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -17,10 +17,10 @@ static void test_gaps(void **state)
 	size_t cie = eh_cie(&f->eh, "zR", EH_X86_ENTRY);
 
 	eh_fde(&f->eh, cie, 0x1000, 0x11, EH_BYTES(DEF_CFA_OFFSET, 16));
-	eh_fde(&f->eh, cie, 0x1020, 0x10, EH_BYTES(DEF_CFA_OFFSET, 24));	/* 15 bytes of padding */
-	eh_fde(&f->eh, cie, 0x1040, 0x10, EH_BYTES(DEF_CFA_OFFSET, 32));	/* 16: there may be code */
-	eh_fde(&f->eh, cie, 0x1058, 0x10, EH_BYTES(UNDEFINED, RIP));		/* no entry rule to give */
-	eh_fde(&f->eh, cie, 0x1068, 0x10, EH_BYTES(DEF_CFA_OFFSET, 40));	/* no gap */
+	eh_fde(&f->eh, cie, 0x1020, 0x10, EH_BYTES(DEF_CFA_OFFSET, 24)); /* 15 bytes of padding */
+	eh_fde(&f->eh, cie, 0x1040, 0x10, EH_BYTES(DEF_CFA_OFFSET, 32)); /* 16: there may be code */
+	eh_fde(&f->eh, cie, 0x1058, 0x10, EH_BYTES(UNDEFINED, RIP));	 /* no entry rule to give */
+	eh_fde(&f->eh, cie, 0x1068, 0x10, EH_BYTES(DEF_CFA_OFFSET, 40)); /* no gap */
 	parse(f);
 	assert_rule(at(f, 0x1010), SP_RULE(16));
 	assert_rule(at(f, 0x1011), SP_RULE(24));
@@ -40,7 +40,8 @@ static void test_equal_neighbours_are_one_row(void **state)
 	size_t cie = eh_cie(&f->eh, "zR", EH_X86_ENTRY);
 
 	for (uint64_t i = 0; i < 100; i++)
-		eh_fde(&f->eh, cie, LO + 16 * i, 16, EH_BYTES(ADVANCE(1), DEF_CFA_OFFSET, 16, ADVANCE(0), DEF_CFA_OFFSET, 8));
+		eh_fde(&f->eh, cie, LO + 16 * i, 16,
+		       EH_BYTES(ADVANCE(1), DEF_CFA_OFFSET, 16, ADVANCE(0), DEF_CFA_OFFSET, 8));
 	parse(f);
 	assert_int_equal(f->rows.nr, 2);
 }
@@ -53,7 +54,8 @@ static void test_order_does_not_matter(void **state)
 	for (unsigned i = 0; i < 64; i++) {
 		unsigned k = i * 29 % 64;
 
-		eh_fde(&f->eh, cie, LO + 0x100 * k, 0x100, EH_BYTES(DEF_CFA_OFFSET, (uint8_t)(8 + k)));
+		eh_fde(&f->eh, cie, LO + 0x100 * k, 0x100,
+		       EH_BYTES(DEF_CFA_OFFSET, (uint8_t)(8 + k)));
 	}
 	parse(f);
 	for (unsigned k = 0; k < 64; k++) {
@@ -70,9 +72,10 @@ static void test_overlaps(void **state)
 
 	eh_fde(&f->eh, cie, 0x1000, 0x100, EH_BYTES(ADVANCE2, 0x90, 0, DEF_CFA_OFFSET, 16));
 	eh_fde(&f->eh, cie, 0x1080, 0x10, EH_BYTES(DEF_CFA_OFFSET, 24));
-	eh_fde(&f->eh, cie, 0x1080, 0x20, EH_BYTES(DEF_CFA_OFFSET, 32));	/* the same start: ignored */
-	eh_fde(&f->eh, cie, 0x1080, 0, EH_BYTES(DEF_CFA_OFFSET, 40));		/* empty */
-	eh_fde(&f->eh, cie, 0, 0x2000, EH_BYTES(DEF_CFA_OFFSET, 48));		/* left out by the linker */
+	eh_fde(&f->eh, cie, 0x1080, 0x20,
+	       EH_BYTES(DEF_CFA_OFFSET, 32));			      /* the same start: ignored */
+	eh_fde(&f->eh, cie, 0x1080, 0, EH_BYTES(DEF_CFA_OFFSET, 40)); /* empty */
+	eh_fde(&f->eh, cie, 0, 0x2000, EH_BYTES(DEF_CFA_OFFSET, 48)); /* left out by the linker */
 	parse(f);
 	assert_rule(at(f, 0x107f), SP_RULE(8));
 	assert_rule(at(f, 0x1080), SP_RULE(24));
@@ -90,7 +93,8 @@ static void test_several_cies(void **state)
 	size_t cies[8];
 
 	for (unsigned i = 0; i < 8; i++)
-		cies[i] = eh_cie(&f->eh, "zR", EH_BYTES(DEF_CFA, RSP, (uint8_t)(8 + 8 * i), OFFSET(RIP), 1));
+		cies[i] = eh_cie(&f->eh, "zR",
+				 EH_BYTES(DEF_CFA, RSP, (uint8_t)(8 + 8 * i), OFFSET(RIP), 1));
 	for (unsigned i = 0; i < 64; i++)
 		eh_fde(&f->eh, cies[i * 5 % 8], LO + 0x100 * i, 0x100, EH_NONE);
 	parse(f);
@@ -101,13 +105,14 @@ static void test_several_cies(void **state)
 
 static void test_cie_versions(void **state)
 {
-	static const uint8_t versions[] = { 1, 3, 4 };
+	static const uint8_t versions[] = {1, 3, 4};
 	struct fixture *f = *state;
 
 	for (unsigned i = 0; i < 3; i++) {
 		f->eh.version = versions[i];
 		eh_fde(&f->eh, eh_cie(&f->eh, "zR", EH_X86_ENTRY), LO + 0x100 * i, SIZE, EH_NONE);
-		eh_fde(&f->eh, eh_cie(&f->eh, "", EH_X86_ENTRY), LO + 0x100 * i + 0x80, SIZE, EH_NONE);
+		eh_fde(&f->eh, eh_cie(&f->eh, "", EH_X86_ENTRY), LO + 0x100 * i + 0x80, SIZE,
+		       EH_NONE);
 	}
 	f->eh.version = 2;
 	eh_fde(&f->eh, eh_cie(&f->eh, "zR", EH_X86_ENTRY), 0x2000, SIZE, EH_NONE);
@@ -146,7 +151,8 @@ static void test_terminator_in_the_middle(void **state)
 
 static void bb_pointer(struct byte_buf *b, uint8_t format, uint64_t v)
 {
-	static const uint8_t sizes[16] = { [0] = 8, [2] = 2, [3] = 4, [4] = 8, [8] = 8, [0xa] = 2, [0xb] = 4, [0xc] = 8 };
+	static const uint8_t sizes[16] = {
+		[0] = 8, [2] = 2, [3] = 4, [4] = 8, [8] = 8, [0xa] = 2, [0xb] = 4, [0xc] = 8};
 
 	if (sizes[format]) {
 		bb_fixed(b, v, sizes[format]);
@@ -165,7 +171,7 @@ static void bb_pointer(struct byte_buf *b, uint8_t format, uint64_t v)
 /* A function at LO whose address is stored in this way, in a section near enough for two bytes. */
 static bool is_found(struct fixture *f, uint8_t encoding)
 {
-	uint64_t bases[8] = { [2] = TEXT, [3] = GOT };
+	uint64_t bases[8] = {[2] = TEXT, [3] = GOT};
 	size_t cie, fde;
 
 	f->in.vaddr = f->eh.vaddr = 0x3000;
@@ -190,21 +196,22 @@ static bool is_found(struct fixture *f, uint8_t encoding)
 static void test_pointer_encodings(void **state)
 {
 	struct fixture *f = *state;
-	static const uint8_t wide[] = { 0x0, 0x4, 0x8, 0x9, 0xb, 0xc }, unsigned_only[] = { 0x1, 0x2, 0x3, 0xa };
+	static const uint8_t wide[] = {0x0, 0x4, 0x8, 0x9, 0xb, 0xc},
+			     unsigned_only[] = {0x1, 0x2, 0x3, 0xa};
 
 	for (unsigned i = 0; i < sizeof(wide); i++)
 		for (uint8_t base = 0; base <= 0x30; base += 0x10)
 			assert_true(is_found(f, base | wide[i]));
 	for (unsigned i = 0; i < sizeof(unsigned_only); i++)
 		assert_true(is_found(f, unsigned_only[i]));
-	assert_true(is_found(f, 0x1a));	/* pcrel, two signed bytes */
+	assert_true(is_found(f, 0x1a)); /* pcrel, two signed bytes */
 	assert_true(is_found(f, 0x50));
 }
 
 static void test_pointers_that_cannot_be_read(void **state)
 {
 	struct fixture *f = *state;
-	static const uint8_t encodings[] = { 0x9b, 0x80, 0x40, 0x60, 0x70, 0x05, 0x0f };
+	static const uint8_t encodings[] = {0x9b, 0x80, 0x40, 0x60, 0x70, 0x05, 0x0f};
 
 	for (unsigned i = 0; i < sizeof(encodings); i++) {
 		assert_false(is_found(f, encodings[i]));
@@ -218,13 +225,14 @@ static void test_augmentation_data_is_stepped_over(void **state)
 	struct fixture *f = *state;
 	size_t cie = eh_begin_cie(&f->eh, "zPLRB"), fde;
 
-	bb_bytes(&f->eh.b, (uint8_t[]){ 7, 0x9b, 1, 2, 3, 4, 0x1b, 0x1b }, 8);
+	bb_bytes(&f->eh.b, (uint8_t[]){7, 0x9b, 1, 2, 3, 4, 0x1b, 0x1b}, 8);
 	bb_bytes(&f->eh.b, EH_X86_ENTRY.v, EH_X86_ENTRY.nr);
 	eh_end(&f->eh, cie);
 	fde = eh_begin_fde(&f->eh, cie);
 	bb_u32(&f->eh.b, (uint32_t)(LO - EH_VADDR - f->eh.b.nr));
 	bb_u32(&f->eh.b, SIZE);
-	bb_bytes(&f->eh.b, (uint8_t[]){ 4, 0xff, 0xff, 0xff, 0xff, ADVANCE(1), DEF_CFA_OFFSET, 16 }, 8);
+	bb_bytes(&f->eh.b, (uint8_t[]){4, 0xff, 0xff, 0xff, 0xff, ADVANCE(1), DEF_CFA_OFFSET, 16},
+		 8);
 	eh_end(&f->eh, fde);
 	parse(f);
 	assert_rule(at(f, LO + 1), SP_RULE(16));
@@ -257,7 +265,8 @@ static void test_old_and_unknown_augmentations(void **state)
 
 	f->eh.no_augmentation = true;
 	eh = eh_begin(&f->eh);
-	bb_bytes(&f->eh.b, (uint8_t[]){ 0, 0, 0, 0, 1, 'e', 'h', 0, 1, 2, 3, 4, 5, 6, 7, 8, 1, 0x78, RIP }, 19);
+	bb_bytes(&f->eh.b,
+		 (uint8_t[]){0, 0, 0, 0, 1, 'e', 'h', 0, 1, 2, 3, 4, 5, 6, 7, 8, 1, 0x78, RIP}, 19);
 	bb_bytes(&f->eh.b, EH_X86_ENTRY.v, EH_X86_ENTRY.nr);
 	eh_end(&f->eh, eh);
 	eh_fde(&f->eh, eh, LO, SIZE, EH_NONE);
@@ -269,7 +278,7 @@ static void test_old_and_unknown_augmentations(void **state)
 
 	f->eh.no_augmentation = false;
 	sized = eh_begin_cie(&f->eh, "zRQ");
-	bb_bytes(&f->eh.b, (uint8_t[]){ 3, 0, 1, 2 }, 4);
+	bb_bytes(&f->eh.b, (uint8_t[]){3, 0, 1, 2}, 4);
 	bb_bytes(&f->eh.b, EH_X86_ENTRY.v, EH_X86_ENTRY.nr);
 	eh_end(&f->eh, sized);
 	eh_fde(&f->eh, sized, 0x3000, SIZE, EH_NONE);
@@ -285,11 +294,11 @@ static void test_old_and_unknown_augmentations(void **state)
 static void test_damaged_instructions(void **state)
 {
 	const struct eh_bytes tails[] = {
-		{ (const uint8_t[]){ 0x3f }, 1 },			/* unknown */
-		{ (const uint8_t[]){ RESTORE_STATE }, 1 },		/* nothing remembered */
-		{ (const uint8_t[]){ DEF_CFA_EXPRESSION, 0x7f }, 2 },	/* longer than what is left */
-		{ (const uint8_t[]){ SET_LOC, 1, 0, 0, 0, 0, 0, 0, 0 }, 9 },	/* backwards */
-		{ (const uint8_t[]){ ADVANCE8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff }, 9 },
+		{(const uint8_t[]){0x3f}, 1},			  /* unknown */
+		{(const uint8_t[]){RESTORE_STATE}, 1},		  /* nothing remembered */
+		{(const uint8_t[]){DEF_CFA_EXPRESSION, 0x7f}, 2}, /* longer than what is left */
+		{(const uint8_t[]){SET_LOC, 1, 0, 0, 0, 0, 0, 0, 0}, 9}, /* backwards */
+		{(const uint8_t[]){ADVANCE8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, 9},
 	};
 
 	for (size_t i = 0; i < sizeof(tails) / sizeof(*tails); i++) {
@@ -301,7 +310,7 @@ static void test_damaged_instructions(void **state)
 		fde = eh_begin_fde(&f->eh, cie);
 		bb_u64(&f->eh.b, LO);
 		bb_u64(&f->eh.b, SIZE);
-		bb_bytes(&f->eh.b, (uint8_t[]){ 0, ADVANCE(4), DEF_CFA_OFFSET, 16, ADVANCE(4) }, 5);
+		bb_bytes(&f->eh.b, (uint8_t[]){0, ADVANCE(4), DEF_CFA_OFFSET, 16, ADVANCE(4)}, 5);
 		bb_bytes(&f->eh.b, tails[i].v, tails[i].nr);
 		eh_end(&f->eh, fde);
 		eh_fde(&f->eh, cie, LO + SIZE, SIZE, EH_NONE);
@@ -321,7 +330,7 @@ static void test_too_much_remembered(void **state)
 	uint8_t remember[200];
 
 	memset(remember, REMEMBER, sizeof(remember));
-	parse_function(f, (struct eh_bytes){ remember, sizeof(remember) });
+	parse_function(f, (struct eh_bytes){remember, sizeof(remember)});
 	assert_rule(at(f, LO), RULE(.cfa = CFA_UNSUPPORTED));
 }
 
@@ -331,17 +340,17 @@ static void test_damaged_entries(void **state)
 	size_t cie = eh_cie(&f->eh, "zR", EH_X86_ENTRY), bad;
 
 	eh_fde(&f->eh, cie + 4, LO, SIZE, EH_NONE);		/* no CIE begins there */
-	eh_fde(&f->eh, (size_t)-64, LO + 0x100, SIZE, EH_NONE);	/* before the section */
+	eh_fde(&f->eh, (size_t)-64, LO + 0x100, SIZE, EH_NONE); /* before the section */
 	eh_fde(&f->eh, cie, UINT64_MAX - 8, SIZE, EH_NONE);	/* ends behind the address space */
 	bad = eh_begin(&f->eh);					/* too short for anything */
 	bb_u16(&f->eh.b, 0);
 	f->eh.b.v[bad] = 2;
-	bad = eh_begin_cie(&f->eh, "");				/* a CIE whose own instructions are damaged */
+	bad = eh_begin_cie(&f->eh, ""); /* a CIE whose own instructions are damaged */
 	bb_u8(&f->eh.b, 0x3f);
 	eh_end(&f->eh, bad);
 	eh_fde(&f->eh, bad, LO + 0x200, SIZE, EH_NONE);
 	eh_fde(&f->eh, cie, LO + 0x300, SIZE, EH_NONE);
-	bb_u32(&f->eh.b, 100);					/* longer than the section */
+	bb_u32(&f->eh.b, 100); /* longer than the section */
 	bb_u32(&f->eh.b, 0);
 	parse(f);
 	assert_int_equal(f->rows.stats.bad_entries, 7);
@@ -356,8 +365,9 @@ static void test_every_truncation(void **state)
 
 	f->eh.version = 4;
 	cie = eh_cie(&f->eh, "zRS", EH_X86_ENTRY);
-	eh_fde(&f->eh, cie, LO, SIZE, EH_BYTES(ADVANCE(1), DEF_CFA_OFFSET, 16, ADVANCE4, 1, 0, 0, 0, DEF_CFA_EXPRESSION, 3,
-					       BREG(RSP), 8, DEREF));
+	eh_fde(&f->eh, cie, LO, SIZE,
+	       EH_BYTES(ADVANCE(1), DEF_CFA_OFFSET, 16, ADVANCE4, 1, 0, 0, 0, DEF_CFA_EXPRESSION, 3,
+			BREG(RSP), 8, DEREF));
 	full = f->eh.b.nr;
 	for (size_t len = full; len-- > 0;) {
 		f->eh.b.nr = len;
@@ -370,8 +380,8 @@ static void test_every_truncation(void **state)
 
 static void test_header(void **state)
 {
-	static const uint8_t pcrel[] = { 1, 0x1b, 0x03, 0x3b, 0xfc, 0x0f, 0, 0 };
-	static const uint8_t datarel[] = { 1, 0x3b, 0x03, 0x3b, 0x00, 0x10, 0, 0 };
+	static const uint8_t pcrel[] = {1, 0x1b, 0x03, 0x3b, 0xfc, 0x0f, 0, 0};
+	static const uint8_t datarel[] = {1, 0x3b, 0x03, 0x3b, 0x00, 0x10, 0, 0};
 	uint64_t vaddr = 0;
 
 	(void)state;
@@ -381,7 +391,8 @@ static void test_header(void **state)
 	assert_int_equal(vaddr, 0x3000);
 	assert_true(cfi_find_by_header(pcrel, 7, 0x2000, &vaddr) < 0);
 	assert_true(cfi_find_by_header(pcrel + 1, 7, 0x2000, &vaddr) < 0);
-	assert_true(cfi_find_by_header((uint8_t[]){ 1, 0xff, 0, 0, 0, 0, 0, 0 }, 8, 0x2000, &vaddr) < 0);
+	assert_true(cfi_find_by_header((uint8_t[]){1, 0xff, 0, 0, 0, 0, 0, 0}, 8, 0x2000, &vaddr) <
+		    0);
 }
 
 static void test_terminated_len(void **state)
