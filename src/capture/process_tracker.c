@@ -59,7 +59,8 @@ void process_tracker_free(struct process_tracker *t)
 {
 	if (!t)
 		return;
-	processes_prune(t->deps.processes, 0, forget, t);
+	for (struct process *p = t->deps.processes->all; p; p = p->next)
+		forget(t, p);
 	task_events_close(t->events);
 	free(t);
 }
@@ -137,14 +138,16 @@ static int scan_one(void *ctx, pid_t pid)
 {
 	struct process_tracker *t = ctx;
 	struct process *p = processes_find(t->deps.processes, (uint32_t)pid, TIME_NEVER);
+	/* Where something of this number was known, what is new has come since, not before the recording. */
+	uint64_t born_ns = processes_find(t->deps.processes, (uint32_t)pid, TIME_NEVER - 1) ? now_ns() : 0;
 
 	if (!wanted(t, (uint32_t)pid))
 		return 0;
 	if (!p)
-		p = processes_add(t->deps.processes, (uint32_t)pid, 0);
+		p = processes_add(t->deps.processes, (uint32_t)pid, born_ns);
 	if (!p)
 		return -ENOMEM;
-	scan_process(t, p, 0);
+	scan_process(t, p, born_ns);
 	publish(t, p);
 	return 0;
 }

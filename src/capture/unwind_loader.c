@@ -235,8 +235,12 @@ static bool reuse(struct retired_list *list, uint32_t *first)
 	if (list->head >= list->nr || list->v[list->head].since_ns + REUSE_NS > now_ns())
 		return false;
 	*first = list->v[list->head++].first;
-	if (list->head == list->nr)
-		list->head = list->nr = 0;
+	/* There is always one not ripe yet: waiting for an empty list, it would grow for ever. */
+	if (list->head * 2 >= list->nr) {
+		list->nr -= list->head;
+		memmove(list->v, list->v + list->head, list->nr * sizeof(*list->v));
+		list->head = 0;
+	}
 	return true;
 }
 

@@ -2,16 +2,16 @@
 
   cpu PID                 nanoseconds on a CPU, all threads of the process
   rss PID                 peak resident KiB so far
-  bpf COMM                run_time_ns and run_cnt of the BPF programs that COMM holds
+  bpf PID                 run_time_ns and run_cnt of the perf_event programs that the process holds
   first-csv FILE REAL_NS  ms from REAL_NS to the earliest row of a CSV report
   median FILE KEY         median of the numbers behind KEY in a file of "key number key number" lines
 """
 import datetime
-import json
 import os
 import statistics
-import subprocess
 import sys
+
+BPF_PROG_TYPE_PERF_EVENT = 7
 
 
 def cpu(pid):
@@ -30,15 +30,14 @@ def rss(pid):
         print(next(int(line.split()[1]) for line in f if line.startswith('VmHWM')))
 
 
-def bpf(comm):
-    out = subprocess.run(['bpftool', 'prog', 'show', '-j'], stdout=subprocess.PIPE, check=True,
-                         env=dict(os.environ, PATH=os.environ['PATH'] + ':/usr/sbin')).stdout
-    time_ns = count = 0
-    for prog in json.loads(out):
-        if any(p.get('comm') == comm for p in prog.get('pids', [])):
-            time_ns += prog.get('run_time_ns', 0)
-            count += prog.get('run_cnt', 0)
-    print(time_ns, count)
+def bpf(pid):
+    programs = {}
+    for fd in os.listdir(f'/proc/{pid}/fdinfo'):
+        with open(f'/proc/{pid}/fdinfo/{fd}') as f:
+            facts = dict(line.split(':', 1) for line in f if ':' in line)
+        if facts.get('prog_type', '').strip() == str(BPF_PROG_TYPE_PERF_EVENT):
+            programs[facts['prog_id']] = (int(facts['run_time_ns']), int(facts['run_cnt']))
+    print(sum(t for t, _ in programs.values()), sum(n for _, n in programs.values()))
 
 
 def first_csv(path, real_ns):

@@ -3,7 +3,8 @@
 # frame pointers.
 
 RATE=999
-SETTLE_S=1.5 WINDOW_S=3
+# perf wakes up only when a buffer is half full: a short window would see nothing of its work.
+SETTLE_S=1.5 WINDOW_S=8
 
 # tool_command NAME PID FILE: prints the words, one a line.
 tool_command() {
@@ -50,7 +51,7 @@ one() {
 	sleep $WINDOW_S
 	cpu2=$(figure cpu "$TOOL_PID")
 	record "peak RSS, MiB" "$tool" "$(calc "$(figure rss "$TOOL_PID") / 1024")"
-	read -r bpf_ns _ < <(figure bpf probee)
+	read -r bpf_ns _ < <(figure bpf "$TOOL_PID")
 	began=$(date +%s%N)
 	kill -INT "$TOOL_PID"
 	wait $LAUNCH

@@ -29,7 +29,7 @@ probee_walks() {
 ancestor_walks() {
 	"$bin/ancestor_walk" "$bin/ancestor_walk.bpf.o" "$many" 5 >ancestor.out || return
 	record "$threads threads: first walk, us per thread" "2 x 8-byte reads" \
-		"$(calc "$(figure median ancestor.out walk_us) / $threads")"
+		"$(calc "$(figure median ancestor.out walk_us) / $(figure median ancestor.out rows)")"
 	record "$threads threads: rows" "2 x 8-byte reads" "$(figure median ancestor.out rows)"
 }
 

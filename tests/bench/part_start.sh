@@ -2,12 +2,20 @@
 # A machine with at least 60 processes that map at least 200 executable files: how long until the first
 # sample of everything, and how large the recorder is at 99 Hz.
 
-# many_processes: a bit of everything; the libraries that python's modules bring make the files.
+# many_processes: a bit of everything. Each python maps ten of the system's libraries as their code is
+# mapped, so that there are many files whose tables have to be built.
 many_processes() {
 	local i modules=(ssl sqlite3 ctypes curses decimal lzma bz2 readline xml.parsers.expat zlib asyncio json
-		multiprocessing hashlib unicodedata socket select audioop mmap array)
+		multiprocessing hashlib unicodedata socket select uuid mmap array)
 	for i in $(seq 20); do
-		python3 -c "import ${modules[i - 1]}, ssl, time; time.sleep(600)" 2>/dev/null & STARTED+=($!)
+		python3 -c "
+import ${modules[i - 1]}, glob, mmap, os, time
+libs = sorted({os.path.realpath(p) for p in glob.glob('/usr/lib/*-linux-gnu/lib*.so.*')})
+keep = []
+for path in libs[$i * len(libs) // 21:][:10]:
+    with open(path) as f:
+        keep.append(mmap.mmap(f.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC))
+time.sleep(600)" & STARTED+=($!)
 		bash -c 'while :; do read -t 600 -r _ <> <(:); done' & STARTED+=($!)
 		perl -MPOSIX -MSocket -MStorable -e 'sleep 600' & STARTED+=($!)
 		sleep 600 & STARTED+=($!)
@@ -22,7 +30,8 @@ many_processes() {
 	sleep 4
 }
 
-mapped_files() { awk '$2 ~ /x/ && $6 ~ /^\// { print $6 }' /proc/[0-9]*/maps 2>/dev/null | sort -u | wc -l; }
+mapped_files() { cat /proc/[0-9]*/maps 2>/dev/null | awk '$2 ~ /x/ && $6 ~ /^\// { print $6 }' | sort -u | wc -l; }
+programs() { ls /proc/[0-9]*/exe 2>/dev/null | xargs -n 1 readlink 2>/dev/null | wc -l; }
 
 # one TOOL COMMAND...: attaches to the whole machine, on which one process spins.
 one() {
@@ -49,7 +58,7 @@ one() {
 
 many_processes
 start chain30
-echo "$(ls -d /proc/[0-9]* | wc -l) tasks' processes, $(mapped_files) executable files mapped"
+echo "$(programs) processes with a program, $(mapped_files) executable files mapped"
 for round in $(seq "$ROUNDS"); do
 	have perf && one 'perf -g' perf record -q -k CLOCK_MONOTONIC -a -g -F 99 -o trace
 	one 'probee auto' "$PROBEE" sample -q -a -F 99 -o trace

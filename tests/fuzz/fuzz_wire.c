@@ -1,6 +1,6 @@
 /*
- * Hostile records of the kernel side, one behind the other as they stand in the iterator's file. What is accepted must
- * lie inside the buffer, and its parts must be what their counts say.
+ * Hostile records of the kernel side, one behind the other as they stand in the iterator's file.
+ * What is accepted must lie inside the buffer, and its parts must be what their counts say.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -23,14 +23,15 @@ static uint64_t use(const struct wire_stack *s, const uint8_t *at, long n)
 	for (uint32_t i = 0; i < s->head->nr_kernel; i++)
 		sum += s->kernel[i];
 	if ((const uint8_t *)(s->kernel + s->head->nr_kernel) != at + n || s->end >= STACK_ENDS ||
-	    s->state >= TASK_STATES || s->head->nr_user > WALK_MAX_FRAMES || s->head->nr_kernel > WIRE_MAX_KERNEL)
+	    s->state >= TASK_STATES || s->head->nr_user > WALK_MAX_FRAMES ||
+	    s->head->nr_kernel > WIRE_MAX_KERNEL)
 		abort();
 	return sum;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	/* A block of its own: the start is aligned as the kernel's is, and reads behind the end are seen. */
+	/* A block of its own: aligned as the kernel's is, and reads behind the end are seen. */
 	uint8_t *copy = malloc(len ? len : 1);
 	volatile uint64_t sum = 0;
 	struct wire_stack s;

@@ -35,8 +35,23 @@ for ms in 30 60 90 120 200 300 500 800 1300 1900 2500 3300; do
 	check "SIGKILL after $ms ms: known to be incomplete" info_says kill.pbz "not properly\|not finished\|incomplete"
 	[ $ms -lt 3000 ] || check "SIGKILL after $ms ms: samples" at_least "$(stacks total kill.pbz.folded)" 30
 done
-check "SIGKILL leaves no programs" until_true 5 \
-	sh -c "! /usr/sbin/bpftool prog show 2>/dev/null | grep -q 'pids probee'"
+
+# The kernel takes the programs away with their holder.
+background "$PROBEE" sample -p "$target" -F 99 -o kill.pbz 2>/dev/null
+until_true 10 has_bytes kill.pbz
+programs=$(sed -n 's/^prog_id:[[:space:]]*//p' /proc/"$PID"/fdinfo/* 2>/dev/null | sort -un)
+kill -KILL "$PID"
+wait "$PID" 2>/dev/null
+gone() { ! "$bpftool" prog show id "$1"; }
+bpftool=$(PATH=$PATH:/usr/sbin command -v bpftool)
+if [ -n "$bpftool" ]; then
+	check "it held programs" at_least "$(echo "$programs" | wc -w)" 1
+	for id in $programs; do
+		check "SIGKILL: program $id is gone" until_true 5 gone "$id"
+	done
+else
+	skip_part "no bpftool: cannot see whether programs are gone"
+fi
 
 
 # The target ends first: so does the recording, without being asked.

@@ -21,7 +21,7 @@ ENDS = ('none root root-guess truncated no-process no-mapping jit no-table no-fd
 STATES = ('UNKNOWN RUNNING RUNNABLE SLEEP DISK DISK_NOLOAD KILLABLE STOPPED TRACED IDLE ZOMBIE DEAD PARKED WAKING NEW '
           'RTLOCK FROZEN').split()
 MISSING = b'[missing]'
-USER, KERNEL, JIT, BPF = range(4)
+KERNEL, JIT, BPF = 1, 2, 3
 UNSAFE = ((0, 0x1F), (0x7F, 0x9F), (0xAD, 0xAD), (0x61C, 0x61C), (0x200B, 0x200F), (0x2028, 0x202E),
           (0x2060, 0x206F), (0xFEFF, 0xFEFF), (0xFFF9, 0xFFFB), (0xE0000, 0xE007F))
 
@@ -42,7 +42,7 @@ def escape(name):
 
 
 class Names:
-    """How the things of a segment are called in a report."""
+    """How the things of a segment are called in a report: what is missing but has a name keeps it."""
 
     def __init__(self, segment):
         self.seg, self.frames, self.stacks = segment, {}, {}
@@ -72,6 +72,8 @@ class Names:
         return b'vmlinux' if b and b['kind'] == 1 else by_kind.get(frame['kind'], b'anon' if b else b'')
 
     def address(self, frame):
+        if not frame:
+            return MISSING
         place = self.place(frame)
         return b'[%s0x%x]' % (place + b'+' if place else b'', frame['addr'])
 
@@ -83,12 +85,9 @@ class Names:
         """The functions of a frame, outermost first."""
         if i not in self.frames:
             f, symbol = self.seg.frame.get(i), self.seg.symbols.get(i)
-            if f:
-                names = [self.function(f, func) for func, _, _ in reversed(symbol[2])] if symbol else []
-                suffix = b'_[k]' if f['kind'] == KERNEL else b''
-                self.frames[i] = [escape(n) + suffix for n in names or [self.address(f)]]
-            else:
-                self.frames[i] = [MISSING]
+            names = [self.function(f, func) for func, _, _ in reversed(symbol[2])] if symbol else []
+            suffix = b'_[k]' if f and f['kind'] in (KERNEL, BPF) else b''
+            self.frames[i] = [escape(n) + suffix for n in names or [self.address(f)]]
         return self.frames[i]
 
     def stack(self, node):
@@ -137,7 +136,7 @@ def rows(segments):
 def stats(file):
     segments, sums, records, ends = file.segments, collections.Counter(), collections.Counter(), collections.Counter()
     for s in segments:
-        sums.update({'chunks': s.chunks, 'octets_unpacked': s.raw, 'damaged': s.damaged, 'skipped': s.skipped,
+        sums.update({'chunks': len(s.seqs), 'octets_unpacked': s.raw, 'damaged': s.damaged(), 'skipped': s.skipped,
                      'samples': len(s.samples), 'lost': sum(x[4] for x in s.lost), 'walks': len(s.walks),
                      'refused': int(bool(s.refused)), 'without_end': int(not s.end), 'processes': len(s.process.items),
                      'threads': len(s.thread.items), 'binaries': len(s.binary.items),
@@ -179,7 +178,7 @@ def main():
     file = read(args)
     remarks = []
     for i, s in enumerate(file.segments):
-        if not (s.refused or s.damaged or s.missing):
+        if not (s.refused or s.missing):
             s.check_whole()
         remarks += [f'segment {i}: {r}' for r in s.remarks]
         if s.refused:

@@ -143,8 +143,9 @@ Sample = collections.namedtuple('Sample', [name for name, _ in COLUMNS.values()]
 class Segment:
     def __init__(self, uuid):
         self.uuid, self.number = uuid, int.from_bytes(uuid[:4], 'little')
-        self.seq, self.raw, self.chunks, self.damaged = -1, 0, 0, 0
+        self.seq, self.raw = -1, 0
         self.missing = False            # chunks are known to be missing
+        self.seqs, self.rejected, self.gaps, self.broken = set(), [], 0, 0
         self.refused = ''
         self.records, self.skipped = collections.Counter(), 0
         self.meta, self.clocks, self.symbols = {}, [], {}
@@ -153,6 +154,10 @@ class Segment:
         self.remarks = []               # what a writer should have done otherwise
         for name, limit in KINDS.items():
             setattr(self, name, Kind(name, limit))
+
+    def damaged(self):
+        """How many chunks are missing, rejected or broken."""
+        return self.gaps + self.broken + sum(seq > self.seq or seq in self.seqs for seq in self.rejected)
 
     # --- references and batches
 
@@ -269,22 +274,20 @@ class Segment:
             'vanished', 'on_cpu', 'torn')}})
 
     def r25(self, c):
-        n = c.uv()
+        n, n_columns, columns = c.uv(), c.uv(), {}
         if not n:
             return
-        columns, n_columns = {}, c.uv()
         if n > min(262144, c.left()):
             raise Broken(f'{n} rows in {c.left()} octets')
         for _ in range(n_columns):
             number, encoding, payload = c.uv(), c.u8(), c.octets()
-            if number in columns:
-                raise Broken(f'column {number} twice')
             if number in COLUMNS:
+                if number in columns:
+                    raise Broken(f'column {number} twice')
                 columns[number] = self.column(number, encoding, payload, n)
             elif number & 1:
                 raise Refused(f'column {number}')
             else:
-                columns[number] = None
                 self.skipped += 1
         if 1 not in columns:
             raise Broken('SAMPLES without times')
@@ -338,6 +341,11 @@ class Segment:
 
     # --- section 3
 
+    def refuse(self, why):
+        """Nothing of a refused segment is used."""
+        self.__init__(self.uuid)
+        self.refused = why
+
     def remark(self, text):
         self.remarks.append(f'chunk {self.seq}: {text}')
 
@@ -347,16 +355,17 @@ class Segment:
             raise Rejected('chunk head')
         if seq <= self.seq:
             raise Rejected(f'seq {seq} after {self.seq}')
-        self.missing |= seq != self.seq + 1
+        self.gaps += seq - self.seq - 1
+        self.missing |= self.gaps > 0
         self.seq = seq
-        self.chunks += 1
+        self.seqs.add(seq)
         had, types = len(self.samples), []
         try:
             self.all_records(Cursor(raw[24:], base), types)
             if post:
                 self.check_post(post, self.samples[had:], types)
         except Broken as why:
-            self.damaged += 1
+            self.broken += 1
             self.missing = True
             self.remark(str(why))
         self.raw += len(raw)
@@ -474,13 +483,10 @@ class File:
         """Section 8: where to go on."""
         i = bisect.bisect_left(self.found, behind)
         if self.segments:
-            self.segment().damaged += 1
             self.segment().missing = True
-        if i < len(self.found):
-            self.octets_skipped += self.found[i] - start
-            return self.found[i]
-        self.truncated = True
-        return len(self.data)
+        to = self.found[i] if i < len(self.found) else len(self.data)
+        self.octets_skipped += to - start
+        return to
 
     def begin(self, uuid):
         self.segments.append(Segment(uuid))
@@ -501,12 +507,13 @@ class File:
                 at = end
             else:
                 at = self.resync(at, at + 1)
+                self.truncated = at == len(self.data)
         return self
 
     def check_ident(self, at):
         major, flags = self.data[at + 19], int.from_bytes(self.data[at + 21:at + 23], 'little')
         if major != 1 or flags & 0xFF00:
-            self.segment().refused = f'version {major}, flags {flags:#x}'
+            self.segment().refuse(f'version {major}, flags {flags:#x}')
 
     def read_chunk(self, at, post):
         if not self.segments or self.segment().number != post['segment']:
@@ -517,15 +524,19 @@ class File:
         try:
             if not 1 <= post['data_size'] <= 4 * MIB or not 24 <= post['raw_size'] <= 4 * MIB:
                 raise Rejected('sizes')
-            if len(data) < post['data_size']:
-                raise Rejected('cut off')
+            if len(data) < post['data_size'] and bisect.bisect_left(self.found, start) == len(self.found):
+                self.truncated = True
+                return self.resync(at, start)
             if not seg.refused:
                 seg.chunk(unpack(data, post['raw_size']), post)
         except Rejected as why:
             seg.remarks.append(f'chunk {post["seq"]} rejected: {why}')
-            return self.resync(at, start)
+            seg.rejected.append(post['seq'])
+            to = self.resync(at, start)
+            self.truncated = to == len(self.data) > start + post['data_size']
+            return to
         except Refused as why:
-            seg.refused = str(why)
+            seg.refuse(str(why))
         return start + len(data)
 
 
@@ -578,6 +589,6 @@ def read_raw(data):
             if not f.segment().refused:
                 f.segment().chunk(data[at:at + 24 + length])
         except Refused as why:
-            f.segment().refused = str(why)
+            f.segment().refuse(str(why))
         at += 24 + length
     return f

@@ -21,31 +21,54 @@ struct layout {
 
 static const struct layout layouts[] = {
 	{ "PIE, segments in pages of their own",
-	  { { 0x1000, 0x1000, 0x5000 } }, 1,
-	  { { 0x555500001000, 0x1000, 0x555500001234, 0x1234 }, { 0x555500001000, 0x1000, 0x555500005fff, 0x5fff },
-	    { 0x555500003000, 0x3000, 0x555500003010, 0x3010 } } },	/* the rest of it, cut by mprotect() */
-	{ "not a PIE", { { 0x1000, 0x401000, 0x800 } }, 1, { { 0x401000, 0x1000, 0x401234, 0x401234 } } },
+	  { { 0x1000, 0x1000, 0x5000 } },
+	  1,
+	  { { 0x555500001000, 0x1000, 0x555500001234, 0x1234 },
+	    { 0x555500001000, 0x1000, 0x555500005fff, 0x5fff },
+	    { 0x555500003000, 0x3000, 0x555500003010, 0x3010 } } }, /* cut by mprotect() */
+	{ "not a PIE",
+	  { { 0x1000, 0x401000, 0x800 } },
+	  1,
+	  { { 0x401000, 0x1000, 0x401234, 0x401234 } } },
 	{ "not a PIE, text is the first segment, headers in it",
-	  { { 0, 0x400000, 0x1234 } }, 1, { { 0x400000, 0, 0x400abc, 0x400abc } } },
+	  { { 0, 0x400000, 0x1234 } },
+	  1,
+	  { { 0x400000, 0, 0x400abc, 0x400abc } } },
 	{ "lld: the page of the file holds the end of the read-only segment too",
-	  { { 0x6d0, 0x16d0, 0x1b0 } }, 1,
-	  { { 0x7f0000001000, 0, 0x7f00000016d0, 0x16d0 }, { 0x7f0000001000, 0, 0x7f0000001700, 0x1700 } } },
+	  { { 0x6d0, 0x16d0, 0x1b0 } },
+	  1,
+	  { { 0x7f0000001000, 0, 0x7f00000016d0, 0x16d0 },
+	    { 0x7f0000001000, 0, 0x7f0000001700, 0x1700 } } },
 	{ "lld, larger: offset and address differ, also in the page",
-	  { { 0x12340, 0x15340, 0x8000 } }, 1, { { 0x7f0000015000, 0x12000, 0x7f0000015340, 0x15340 } } },
-	{ "gold, text two megabytes above", { { 0x200000, 0x600000, 0x100 } }, 1,
+	  { { 0x12340, 0x15340, 0x8000 } },
+	  1,
+	  { { 0x7f0000015000, 0x12000, 0x7f0000015340, 0x15340 } } },
+	{ "gold, text two megabytes above",
+	  { { 0x200000, 0x600000, 0x100 } },
+	  1,
 	  { { 0x7f0000600000, 0x200000, 0x7f0000600080, 0x600080 } } },
 	{ "several executable segments",
-	  { { 0x1000, 0x1000, 0x1000 }, { 0x8000, 0x208000, 0x2000 } }, 2,
-	  { { 0x7f0000001000, 0x1000, 0x7f0000001010, 0x1010 }, { 0x7f0000208000, 0x8000, 0x7f0000208010, 0x208010 },
+	  { { 0x1000, 0x1000, 0x1000 }, { 0x8000, 0x208000, 0x2000 } },
+	  2,
+	  { { 0x7f0000001000, 0x1000, 0x7f0000001010, 0x1010 },
+	    { 0x7f0000208000, 0x8000, 0x7f0000208010, 0x208010 },
 	    { 0x7f0000209000, 0x9000, 0x7f0000209010, 0x209010 } } },
-	{ "two executable segments meet in a page of the file: the mapping begins with the second one's page",
-	  { { 0x1000, 0x1000, 0x1800 }, { 0x2800, 0x402800, 0x1000 } }, 2,
-	  { { 0x7f0000001000, 0x1000, 0x7f0000001800, 0x1800 }, { 0x7f0000402000, 0x2000, 0x7f0000402800, 0x402800 } } },
+	{ "two executable segments meet in a page of the file: the second one begins there",
+	  { { 0x1000, 0x1000, 0x1800 }, { 0x2800, 0x402800, 0x1000 } },
+	  2,
+	  { { 0x7f0000001000, 0x1000, 0x7f0000001800, 0x1800 },
+	    { 0x7f0000402000, 0x2000, 0x7f0000402800, 0x402800 } } },
 	{ "an empty one among them",
-	  { { 0x1000, 0x9000, 0 }, { 0x1000, 0x1000, 0x1000 } }, 2,
+	  { { 0x1800, 0x9800, 0 }, { 0x1000, 0x1000, 0x1000 } },
+	  2,
 	  { { 0x7f0000001000, 0x1000, 0x7f0000001010, 0x1010 } } },
-	{ "no ELF file: the offset in the file", { { 0, 0, 0 } }, 0, { { 0x7f0000004000, 0x3000, 0x7f0000004010, 0x3010 } } },
-	{ "a part that no segment names", { { 0x1000, 0x5000, 0x1000 } }, 1,
+	{ "no ELF file: the offset in the file",
+	  { { 0, 0, 0 } },
+	  0,
+	  { { 0x7f0000004000, 0x3000, 0x7f0000004010, 0x3010 } } },
+	{ "a part that no segment names",
+	  { { 0x1000, 0x5000, 0x1000 } },
+	  1,
 	  { { 0x7f0000009000, 0x9000, 0x7f0000009010, 0x9010 } } },
 };
 
@@ -59,7 +82,8 @@ static void test_to_vaddr(void **state)
 
 		memcpy(segments, l->segments, sizeof(segments));
 		for (size_t k = 0; k < 4 && l->cases[k].start; k++) {
-			uint64_t add = binary_to_vaddr(&b, l->cases[k].start, l->cases[k].pgoff_bytes);
+			uint64_t add =
+				binary_to_vaddr(&b, l->cases[k].start, l->cases[k].pgoff_bytes);
 
 			if (l->cases[k].addr + add != l->cases[k].vaddr)
 				print_error("%s, case %zu\n", l->name, k);
@@ -70,7 +94,8 @@ static void test_to_vaddr(void **state)
 
 static void test_identity(void **state)
 {
-	struct file_id id = { .dev = 8, .ino = 77, .size_bytes = 1000, .mtime_ns = 5 }, other, none = { 0 };
+	struct file_id id = { .dev = 8, .ino = 77, .size_bytes = 1000, .mtime_ns = 5 }, other,
+		       none = { 0 };
 	struct binary *a, *b, *vdso;
 	struct binaries bs;
 
@@ -118,13 +143,17 @@ static void test_many(void **state)
 	(void)state;
 	assert_int_equal(binaries_init(&bs), 0);
 	for (uint32_t i = 1; i <= 5000; i++) {
-		struct file_id id = { .dev = i % 3, .ino = i / 3 + 1, .size_bytes = 4096, .mtime_ns = 1 };
+		struct file_id id = {
+			.dev = i % 3, .ino = i / 3 + 1, .size_bytes = 4096, .mtime_ns = 1
+		};
 		struct binary *b = binaries_add(&bs, &id, "/lib/x.so", BINARY_ELF);
 
 		assert_int_equal(b->index, i);
 	}
 	for (uint32_t i = 1; i <= 5000; i++) {
-		struct file_id id = { .dev = i % 3, .ino = i / 3 + 1, .size_bytes = 4096, .mtime_ns = 1 };
+		struct file_id id = {
+			.dev = i % 3, .ino = i / 3 + 1, .size_bytes = 4096, .mtime_ns = 1
+		};
 
 		assert_int_equal(binaries_find(&bs, &id)->index, i);
 	}
@@ -134,7 +163,9 @@ static void test_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_to_vaddr), cmocka_unit_test(test_identity), cmocka_unit_test(test_many),
+		cmocka_unit_test(test_to_vaddr),
+		cmocka_unit_test(test_identity),
+		cmocka_unit_test(test_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

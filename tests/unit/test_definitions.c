@@ -17,7 +17,7 @@
 #define NO_PID 0x3ffffff	/* above the kernel's limit: /proc knows nothing of it */
 #define KEEP 64
 
-/* Checks what every reader relies on: ids ascend by one, and whatever is referred to has come before. */
+/* Checks what readers rely on: ids ascend by one, and what is referred to has come before. */
 struct sink {
 	uint32_t strings, binaries, processes, threads, funcs, mappings;
 	char *text[KEEP];		/* by string id */
@@ -104,7 +104,8 @@ static int setup(void **state)
 
 	*state = w;
 	processes_init(&w->processes);
-	return binaries_init(&w->binaries) || definitions_new(sink, &w->sink, &w->binaries, &w->defs);
+	return binaries_init(&w->binaries) ||
+	       definitions_new(sink, &w->sink, &w->binaries, &w->defs);
 }
 
 static int teardown(void **state)
@@ -131,13 +132,18 @@ static uint32_t add_binary(struct world *w, const char *path)
 
 static void map(struct process *p, uint64_t start, uint64_t end, uint32_t binary, uint64_t time_ns)
 {
-	struct mapping m = { .start = start, .end = end, .binary = binary, .prot = 5, .born_ns = time_ns,
+	struct mapping m = { .start = start,
+			     .end = end,
+			     .binary = binary,
+			     .prot = 5,
+			     .born_ns = time_ns,
 			     .died_ns = TIME_NEVER };
 
 	assert_int_equal(process_map(p, &m), 0);
 }
 
-static void expect_mapping(const struct world *w, uint32_t i, uint8_t op, uint64_t start, uint64_t len, uint64_t time_ns)
+static void expect_mapping(const struct world *w, uint32_t i, uint8_t op, uint64_t start,
+			   uint64_t len, uint64_t time_ns)
 {
 	const struct rec_mapping *m = &w->sink.mapping[i];
 
@@ -209,7 +215,8 @@ static void test_process_from_proc(void **state)
 static void test_process_that_is_gone(void **state)
 {
 	struct world *w = *state;
-	struct process *parent = processes_add(&w->processes, NO_PID, 5), *p = processes_add(&w->processes, NO_PID + 1, 10);
+	struct process *parent = processes_add(&w->processes, NO_PID, 5),
+		       *p = processes_add(&w->processes, NO_PID + 1, 10);
 
 	process_exit(p, 20);
 	p->scanned = true;
@@ -243,7 +250,7 @@ static void test_mappings_follow_the_process(void **state)
 	assert_int_equal(w->sink.mapping[1].binary, 2);
 }
 
-/* Read from first to last, the records must end in what is mapped: what goes, goes before what takes its place. */
+/* Read from first to last they end in what is mapped: what goes, goes before its successor. */
 static void test_mapping_replaced_and_cut(void **state)
 {
 	struct world *w = *state;
@@ -320,7 +327,8 @@ static void test_threads(void **state)
 
 static void test_functions(void **state)
 {
-	struct symbol plain = { .name = "f()", .sysname = "_Z1fv", .lang = LANG_CXX }, bare = { .name = "f()" };
+	struct symbol plain = { .name = "f()", .sysname = "_Z1fv", .lang = LANG_CXX },
+		      bare = { .name = "f()" };
 	struct world *w = *state;
 
 	assert_int_equal(definitions_func(w->defs, &plain), 1);
@@ -343,7 +351,8 @@ static void test_many(void **state)
 		for (uint32_t i = 1; i <= 3000; i++) {
 			struct rec_thread t = { .tid = i };
 
-			assert_int_equal(definitions_thread(w->defs, &t, i % 2 ? "odd" : "even"), i);
+			assert_int_equal(definitions_thread(w->defs, &t, i % 2 ? "odd" : "even"),
+					 i);
 		}
 	}
 	assert_int_equal(w->sink.threads, 3000);
@@ -371,9 +380,18 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_strings), T(test_binaries), T(test_process_from_proc), T(test_process_that_is_gone),
-		T(test_mappings_follow_the_process), T(test_mapping_replaced_and_cut), T(test_mapping_never_seen),
-		T(test_mappings_of_a_fork), T(test_threads), T(test_functions), T(test_many), T(test_error_is_kept),
+		T(test_strings),
+		T(test_binaries),
+		T(test_process_from_proc),
+		T(test_process_that_is_gone),
+		T(test_mappings_follow_the_process),
+		T(test_mapping_replaced_and_cut),
+		T(test_mapping_never_seen),
+		T(test_mappings_of_a_fork),
+		T(test_threads),
+		T(test_functions),
+		T(test_many),
+		T(test_error_is_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

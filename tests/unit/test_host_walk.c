@@ -1,6 +1,6 @@
 /*
- * The walker on the real thing: this very process, with tables made from the files it consists of, against glibc's
- * backtrace(), which reads the same unwind information at its own pace.
+ * The walker on the real thing: this very process, with tables made from the files it consists of,
+ * against glibc's backtrace(), which reads the same unwind information at its own pace.
  */
 #include <errno.h>
 #include <execinfo.h>
@@ -17,6 +17,7 @@
 #include <sys/auxv.h>
 #include <sys/time.h>
 #include <time.h>
+#include <sys/user.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -58,7 +59,8 @@ static int open_image(const struct proc_map *map, int *fd, struct elf_image **im
 {
 	*fd = -1;
 	if (!strcmp(map->path, "[vdso]"))
-		return elf_image_open_memory((const void *)getauxval(AT_SYSINFO_EHDR), map->end - map->start, imgp);
+		return elf_image_open_memory((const void *)getauxval(AT_SYSINFO_EHDR),
+					     map->end - map->start, imgp);
 	if (!map->ino)
 		return -ENOENT;
 	*fd = procfs_open_mapped(getpid(), map->start, map->end, map->path, map->ino);
@@ -74,7 +76,8 @@ static uint64_t to_vaddr(const struct elf_image *img, const struct proc_map *map
 		const struct elf_segment *s = &img->segments[i];
 
 		if (s->exec)
-			segments[b.nr_segments++] = (struct rec_segment){ s->offset, s->vaddr, s->filesz };
+			segments[b.nr_segments++] =
+				(struct rec_segment){ s->offset, s->vaddr, s->filesz };
 	}
 	return binary_to_vaddr(&b, map->start, map->pgoff_bytes);
 }
@@ -109,7 +112,7 @@ static int setup(void **state)
 
 	world = calloc(1, sizeof(*world));
 	current = calloc(1, sizeof(*current));
-	backtrace(warm, 4);	/* loads libgcc_s: before the mappings are read, and not in a handler */
+	backtrace(warm, 4);	/* loads libgcc_s: not later, when the mappings are known */
 	world->mem = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
 	*state = world;
 	return world->mem < 0 ? -1 : procfs_maps(getpid(), add_map, world);
@@ -139,8 +142,12 @@ static int read_page(void *ctx, uint64_t addr, uint8_t page[4096])
 static void walk(struct capture *c)
 {
 	struct host_walk_input in = {
-		.regs = c->regs, .mappings = world->maps, .nr_mappings = world->nr_maps, .mode = WALK_TABLES,
-		.read_page = read_page, .ctx = world,
+		.regs = c->regs,
+		.mappings = world->maps,
+		.nr_mappings = world->nr_maps,
+		.mode = WALK_TABLES,
+		.read_page = read_page,
+		.ctx = world,
 	};
 
 	c->end = host_walk(&in, c->frames, &c->nr);
@@ -188,7 +195,8 @@ static NOINLINE void capture(struct capture *c)
 static void expect_frames(const struct capture *c)
 {
 	if ((int)c->nr != c->nr_theirs)
-		print_error("ended with %u after %u frames, glibc found %d\n", c->end, c->nr, c->nr_theirs);
+		print_error("ended with %u after %u frames, glibc found %d\n", c->end, c->nr,
+			    c->nr_theirs);
 	for (int i = 0; i < c->nr_theirs && i < (int)c->nr; i++) {
 		assert_int_equal(c->frames[i] & WALK_ADDRESS_MASK, (uintptr_t)c->theirs[i]);
 		assert_false(c->frames[i] & WALK_GUESSED);
@@ -202,11 +210,47 @@ static void expect_same(const struct capture *c)
 	assert_int_equal(c->end, WALK_ROOT);
 }
 
+/* ---- registers ---- */
+
+/* Where a register is: as the kernel keeps it (ptrace shows that) and in a signal frame. */
+struct place {
+	uint8_t dwarf;
+	size_t saved, signal;
+};
+
+#if defined(__x86_64__)
+#define PLACE(number, lower, upper) \
+	{ number, offsetof(struct user_regs_struct, lower) / 8, REG_##upper }
+static const struct place places[] = {
+	PLACE(0, rax, RAX),  PLACE(1, rdx, RDX),  PLACE(2, rcx, RCX),  PLACE(3, rbx, RBX),
+	PLACE(4, rsi, RSI),  PLACE(5, rdi, RDI),  PLACE(6, rbp, RBP),  PLACE(7, rsp, RSP),
+	PLACE(8, r8, R8),    PLACE(9, r9, R9),	  PLACE(10, r10, R10), PLACE(11, r11, R11),
+	PLACE(12, r12, R12), PLACE(13, r13, R13), PLACE(14, r14, R14), PLACE(15, r15, R15),
+};
+#elif defined(__aarch64__)
+#define PLACE(number) { number, offsetof(struct user_regs_struct, regs[number]) / 8, \
+			offsetof(mcontext_t, regs[number]) / 8 }
+static const struct place places[] = {
+	PLACE(0), PLACE(1), PLACE(15), PLACE(16), PLACE(29), PLACE(30),
+	{ 31, offsetof(struct user_regs_struct, sp) / 8, offsetof(mcontext_t, sp) / 8 },
+};
+#endif
+
+static void test_places_of_registers(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		assert_int_equal(arch_dwarf_to_reg[places[i].dwarf], places[i].saved);
+		assert_int_equal(arch_dwarf_to_signal[places[i].dwarf], places[i].signal);
+	}
+}
+
 /* ---- calls ---- */
 
 static NOINLINE int nested(int depth, struct capture *c, int (*last)(struct capture *))
 {
-	volatile char *room = __builtin_alloca((size_t)(depth % 5) * 24 + 8);	/* makes it a frame on fp */
+	/* Makes it a frame on fp. */
+	volatile char *room = __builtin_alloca((size_t)(depth % 5) * 24 + 8);
 	int sum;
 
 	room[0] = (char)depth;
@@ -356,7 +400,7 @@ struct ticks {
 
 static struct ticks *ticks;
 
-/* The interrupted registers are what the kernel would have seen. glibc must first get through the handler's frames. */
+/* The interrupted registers are what the kernel would have seen; glibc begins at the handler. */
 static void on_tick(int sig, siginfo_t *info, void *uc)
 {
 	struct capture *c = current;
@@ -372,7 +416,8 @@ static void on_tick(int sig, siginfo_t *info, void *uc)
 	ticks->nr++;
 	ticks->whole += c->end == WALK_ROOT;
 	for (int i = 0; i < c->nr_theirs; i++) {
-		if ((uint32_t)i >= c->nr || (c->frames[i] & WALK_ADDRESS_MASK) != (uintptr_t)c->theirs[i]) {
+		if ((uint32_t)i >= c->nr ||
+		    (c->frames[i] & WALK_ADDRESS_MASK) != (uintptr_t)c->theirs[i]) {
 			if (!ticks->differ++)
 				ticks->first_bad = *c;
 			return;
@@ -409,7 +454,8 @@ static NOINLINE int work(struct capture *c)
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	for (int i = 0; i < 20; i++)
 		sum += (unsigned)nested(i % 4, current, leaf);
-	return (int)((sum + (unsigned)copy[1] + (unsigned)ts.tv_nsec + strlen(copy) + (unsigned)rand()) & 0xff);
+	sum += (unsigned)copy[1] + (unsigned)ts.tv_nsec + (unsigned)rand();
+	return (int)((sum + strlen(copy)) & 0xff);
 }
 
 static void report_difference(const struct capture *c)
@@ -447,9 +493,13 @@ static void test_any_instruction(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nested_functions), cmocka_unit_test(test_realigned_stack),
-		cmocka_unit_test(test_signal_handler), cmocka_unit_test(test_signal_in_signal_on_own_stack),
-		cmocka_unit_test(test_other_stack), cmocka_unit_test(test_any_instruction),
+		cmocka_unit_test(test_places_of_registers),
+		cmocka_unit_test(test_nested_functions),
+		cmocka_unit_test(test_realigned_stack),
+		cmocka_unit_test(test_signal_handler),
+		cmocka_unit_test(test_signal_in_signal_on_own_stack),
+		cmocka_unit_test(test_other_stack),
+		cmocka_unit_test(test_any_instruction),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -30,15 +30,15 @@ static void test_only_what_was_added(void **state)
 
 	(void)state;
 	losses_init(&l, 100);
-	assert_int_equal(losses_report(&l, LOSS_RING_FULL, 0, 200, sink, &log), 0);
+	assert_int_equal(losses_report(&l, LOSS_QUEUE_FULL, 0, 200, sink, &log), 0);
 	assert_int_equal(log.nr, 0);
-	assert_int_equal(losses_report(&l, LOSS_RING_FULL, 7, 300, sink, &log), 0);
-	assert_int_equal(losses_report(&l, LOSS_RING_FULL, 7, 400, sink, &log), 0);
-	assert_int_equal(losses_report(&l, LOSS_RING_FULL, 10, 500, sink, &log), 0);
+	assert_int_equal(losses_report(&l, LOSS_QUEUE_FULL, 7, 300, sink, &log), 0);
+	assert_int_equal(losses_report(&l, LOSS_QUEUE_FULL, 7, 400, sink, &log), 0);
+	assert_int_equal(losses_report(&l, LOSS_QUEUE_FULL, 10, 500, sink, &log), 0);
 	assert_int_equal(log.nr, 2);
 	assert_int_equal(log.v[0].count, 7);
 	assert_int_equal(log.v[1].count, 3);
-	assert_int_equal(l.total, 10);
+	assert_int_equal(losses_samples(&l), 10);
 }
 
 /* The loss lies between this look and the one before, not since the last loss. */
@@ -69,13 +69,31 @@ static void test_causes_are_apart(void **state)
 	losses_init(&l, 0);
 	losses_report(&l, LOSS_RING_FULL, 5, 10, sink, &log);
 	losses_report(&l, LOSS_THROTTLED, 5, 20, sink, &log);
-	losses_report(&l, LOSS_CAUSES - 1, 1, 30, sink, &log);
+	losses_report(&l, LOSS_KERNEL_STACK, 1, 30, sink, &log);
 	assert_int_equal(log.nr, 3);
 	assert_int_equal(log.v[1].cause, LOSS_THROTTLED);
 	assert_int_equal(log.v[1].count, 5);
 	assert_int_equal(log.v[1].time_ns, 0);
-	assert_int_equal(log.v[2].cause, LOSS_CAUSES - 1);
-	assert_int_equal(l.total, 11);
+	assert_int_equal(log.v[2].cause, LOSS_KERNEL_STACK);
+	assert_int_equal(losses_samples(&l), 10);	/* kernel-stack costs no sample */
+}
+
+/* What costs no sample is counted, but apart. */
+static void test_other_losses(void **state)
+{
+	struct log log = { 0 };
+	struct losses l;
+	char text[128];
+
+	(void)state;
+	losses_init(&l, 0);
+	losses_report(&l, LOSS_RING_FULL, 3, 10, sink, &log);
+	assert_false(losses_others(&l, text, sizeof(text)));
+	losses_report(&l, LOSS_TASK_EVENTS, 34, 20, sink, &log);
+	losses_report(&l, LOSS_TABLE_FULL, 2, 20, sink, &log);
+	assert_true(losses_others(&l, text, sizeof(text)));
+	assert_string_equal(text, "34 task-events, 2 table-full");
+	assert_int_equal(losses_samples(&l), 3);
 }
 
 /* Counters of several CPUs are not read at one moment. A sum that goes back is no loss of 2^64. */
@@ -92,7 +110,31 @@ static void test_total_that_goes_back(void **state)
 	losses_report(&l, LOSS_RING_FULL, 6, 30, sink, &log);
 	assert_int_equal(log.nr, 2);
 	assert_int_equal(log.v[1].count, 1);
-	assert_int_equal(l.total, 6);
+	assert_int_equal(losses_samples(&l), 6);
+}
+
+/* Samples that are missing are one thing; the rest is told by name. */
+static void test_samples_and_others(void **state)
+{
+	struct log log = { 0 };
+	char text[128], small[10];
+	struct losses l;
+
+	(void)state;
+	losses_init(&l, 0);
+	assert_int_equal(losses_samples(&l), 0);
+	assert_false(losses_others(&l, text, sizeof(text)));
+	assert_string_equal(text, "");
+	losses_report(&l, LOSS_RING_FULL, 5, 10, sink, &log);
+	assert_false(losses_others(&l, text, sizeof(text)));
+	losses_report(&l, LOSS_THROTTLED, 2, 10, sink, &log);
+	losses_report(&l, LOSS_TASK_EVENTS, 34, 10, sink, &log);
+	losses_report(&l, LOSS_TABLE_FULL, 2, 10, sink, &log);
+	assert_int_equal(losses_samples(&l), 7);
+	assert_true(losses_others(&l, text, sizeof(text)));
+	assert_string_equal(text, "34 task-events, 2 table-full");
+	assert_true(losses_others(&l, small, sizeof(small)));
+	assert_string_equal(small, "34 task-e");
 }
 
 static void test_error_of_the_sink(void **state)
@@ -109,8 +151,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_only_what_was_added), cmocka_unit_test(test_when),
-		cmocka_unit_test(test_causes_are_apart), cmocka_unit_test(test_total_that_goes_back),
-		cmocka_unit_test(test_error_of_the_sink),
+		cmocka_unit_test(test_causes_are_apart), cmocka_unit_test(test_other_losses),
+		cmocka_unit_test(test_total_that_goes_back),
+		cmocka_unit_test(test_samples_and_others), cmocka_unit_test(test_error_of_the_sink),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,8 +38,13 @@ static int teardown(void **state)
 static void map(struct process *p, uint64_t start, uint64_t end, uint32_t binary, uint64_t time_ns)
 {
 	struct mapping m = {
-		.start = start, .end = end, .pgoff_bytes = start % 0x100000, .to_vaddr = binary * 1000 - start,
-		.binary = binary, .born_ns = time_ns, .died_ns = TIME_NEVER,
+		.start = start,
+		.end = end,
+		.pgoff_bytes = start % 0x100000,
+		.to_vaddr = binary * 1000 - start,
+		.binary = binary,
+		.born_ns = time_ns,
+		.died_ns = TIME_NEVER,
 	};
 
 	assert_int_equal(process_map(p, &m), 0);
@@ -184,10 +189,14 @@ struct model {
 
 static void random_map(struct process *p, struct model *model, uint32_t step, uint64_t *seed)
 {
-	uint32_t first = random_below(seed, PAGES), nr = 1 + random_below(seed, random_below(seed, 4) ? 6 : PAGES);
+	uint32_t first = random_below(seed, PAGES),
+		 nr = 1 + random_below(seed, random_below(seed, 4) ? 6 : PAGES);
 	uint32_t binary = 1 + random_below(seed, 3), file_page = random_below(seed, 3);
 	struct mapping m = {
-		.start = first * PAGE, .pgoff_bytes = file_page * PAGE, .binary = binary, .born_ns = step,
+		.start = first * PAGE,
+		.pgoff_bytes = file_page * PAGE,
+		.binary = binary,
+		.born_ns = step,
 		.died_ns = TIME_NEVER,
 	};
 
@@ -306,7 +315,9 @@ static void test_pid_is_reused_after_prune(void **state)
 
 		assert_non_null(p);
 		map(p, 0x1000, 0x2000, i + 1, 10 * i + 10);
-		assert_int_equal(binary_at(processes_find(ps, 200 + i % 7, TIME_NEVER), 0x1000, 10 * i + 10), i + 1);
+		assert_int_equal(
+			binary_at(processes_find(ps, 200 + i % 7, TIME_NEVER), 0x1000, 10 * i + 10),
+			i + 1);
 		process_exit(p, 10 * i + 15);
 		if (i % 3 == 0)
 			processes_prune(ps, 10 * i + 20, ignore, &released);
@@ -327,7 +338,8 @@ struct life {
 	bool gone;
 };
 
-static const struct life *model_find(const struct life *lives, size_t nr, uint32_t tgid, uint64_t time_ns)
+static const struct life *model_find(const struct life *lives, size_t nr, uint32_t tgid,
+				     uint64_t time_ns)
 {
 	for (size_t i = nr; i-- > 0;)
 		if (lives[i].tgid == tgid && !lives[i].gone && lives[i].born <= time_ns)
@@ -370,7 +382,8 @@ static void check_find(const struct processes *ps, struct life *lives, size_t nr
 	}
 }
 
-static void random_change(struct processes *ps, struct life *lives, size_t *nr, uint64_t now, uint64_t *seed)
+static void random_change(struct processes *ps, struct life *lives, size_t *nr, uint64_t now,
+			  uint64_t *seed)
 {
 	uint32_t tgid = 1 + random_below(seed, TGIDS);
 	struct life *living = model_living(lives, *nr, tgid);
@@ -409,7 +422,8 @@ static void test_processes_like_the_model(void **state)
 		assert_int_equal(released, pruned);
 		assert_int_equal(ps.nr, nr - pruned);
 		check_find(&ps, lives, nr, TIME_NEVER);
-		check_find(&ps, lives, nr, now - random_below(&seed, now < 60 ? (uint32_t)now : 60));
+		check_find(&ps, lives, nr,
+			   now - random_below(&seed, now < 60 ? (uint32_t)now : 60));
 	}
 	assert_true(ps.nr_newest <= TGIDS);
 	processes_release(&ps);
@@ -420,9 +434,16 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_bounds), T(test_replaced), T(test_cut), T(test_equal_one_is_kept), T(test_inherit),
-		T(test_mappings_like_the_model), T(test_lives_of_one_pid), T(test_prune_middle_of_chain),
-		T(test_pid_is_reused_after_prune), cmocka_unit_test(test_processes_like_the_model),
+		T(test_bounds),
+		T(test_replaced),
+		T(test_cut),
+		T(test_equal_one_is_kept),
+		T(test_inherit),
+		T(test_mappings_like_the_model),
+		T(test_lives_of_one_pid),
+		T(test_prune_middle_of_chain),
+		T(test_pid_is_reused_after_prune),
+		cmocka_unit_test(test_processes_like_the_model),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,7 +112,8 @@ static void test_own_status(void **state)
 static void test_odd_names(void **state)
 {
 	static const char *const names[] = {
-		") S 1 2 3", "a) b\n(c", "((((", "", "\nTgid:\t1", "fifteen letters", "\xff\xfe", " ",
+		") S 1 2 3",  "a) b\n(c",	 "((((",     "",
+		"\nTgid:\t1", "fifteen letters", "\xff\xfe", " ",
 	};
 
 	(void)state;
@@ -196,14 +197,20 @@ static int next_naive(FILE *f, struct proc_map *m, char path[4096])
 		int at = 0;
 
 		line[strcspn(line, "\n")] = 0;
-		assert_int_equal(sscanf(line, "%lx-%lx %7s %lx %x:%x %lu %n", &start, &end, perms, &pgoff, &major, &minor,
-					&ino, &at), 7);
+		assert_int_equal(sscanf(line, "%lx-%lx %7s %lx %x:%x %lu %n", &start, &end, perms,
+					&pgoff, &major, &minor, &ino, &at),
+				 7);
 		if (!strchr(perms, 'x'))
 			continue;
 		snprintf(path, 4096, "%s", line + at);
 		*m = (struct proc_map){
-			.start = start, .end = end, .pgoff_bytes = pgoff, .ino = ino, .dev = (uint64_t)major << 20 | minor,
-			.prot = (perms[0] == 'r' ? PROT_READ : 0) | (perms[1] == 'w' ? PROT_WRITE : 0) | PROT_EXEC,
+			.start = start,
+			.end = end,
+			.pgoff_bytes = pgoff,
+			.ino = ino,
+			.dev = (uint64_t)major << 20 | minor,
+			.prot = (perms[0] == 'r' ? PROT_READ : 0) |
+				(perms[1] == 'w' ? PROT_WRITE : 0) | PROT_EXEC,
 		};
 		return 1;
 	}
@@ -232,7 +239,8 @@ static int compare_map(void *ctx, const struct proc_map *map)
 
 static void test_own_maps(void **state)
 {
-	void *code = mmap(NULL, 8192, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *code = mmap(NULL, 8192, PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct naive n = { fopen("/proc/self/maps", "r"), 0, 0 };
 	struct proc_map more;
 	char path[4096];
@@ -380,7 +388,7 @@ static void test_names_of_files(void **state)
 	}
 }
 
-/* Without map_files (the mapping is gone) the path decides, and the inode decides whether to believe it. */
+/* Without map_files (the mapping is gone) the path is tried; the inode says whether to believe it. */
 static void test_open_by_path(void **state)
 {
 	char dir[] = "/tmp/probee-test.XXXXXX", file[64], fifo[64];
@@ -496,12 +504,20 @@ static void test_cgroup(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_own_status), cmocka_unit_test(test_odd_names), cmocka_unit_test(test_start_time),
-		cmocka_unit_test(test_kernel_thread), cmocka_unit_test(test_who_is_not_there),
-		cmocka_unit_test(test_own_maps), cmocka_unit_test(test_maps_stop), cmocka_unit_test(test_deleted_file),
-		cmocka_unit_test(test_names_of_files), cmocka_unit_test(test_open_by_path),
-		cmocka_unit_test(test_leader_is_dead), cmocka_unit_test(test_living_thread_of_a_living_process),
-		cmocka_unit_test(test_each_process), cmocka_unit_test(test_cgroup),
+		cmocka_unit_test(test_own_status),
+		cmocka_unit_test(test_odd_names),
+		cmocka_unit_test(test_start_time),
+		cmocka_unit_test(test_kernel_thread),
+		cmocka_unit_test(test_who_is_not_there),
+		cmocka_unit_test(test_own_maps),
+		cmocka_unit_test(test_maps_stop),
+		cmocka_unit_test(test_deleted_file),
+		cmocka_unit_test(test_names_of_files),
+		cmocka_unit_test(test_open_by_path),
+		cmocka_unit_test(test_leader_is_dead),
+		cmocka_unit_test(test_living_thread_of_a_living_process),
+		cmocka_unit_test(test_each_process),
+		cmocka_unit_test(test_cgroup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

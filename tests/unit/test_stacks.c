@@ -104,7 +104,8 @@ static void test_hash_knows_everything(void **state)
 	static const uint64_t a[] = { 1, 2, 3 }, swapped[] = { 2, 1, 3 }, zeros[] = { 1, 2, 3, 0 };
 	struct stacks *st = *state;
 	struct stack_hash h = hash_of(1, a, 3), other[] = {
-		hash_of(2, a, 3), hash_of(1, swapped, 3), hash_of(1, zeros, 4), hash_of(1, a, 2), hash_of(1, a + 1, 2),
+		hash_of(2, a, 3), hash_of(1, swapped, 3), hash_of(1, zeros, 4),
+		hash_of(1, a, 2), hash_of(1, a + 1, 2),
 	};
 
 	stacks_remember(st, &h, 42);
@@ -156,8 +157,9 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_frames_ascend_and_dedupe), T(test_each_field_tells_frames_apart), T(test_unknown_frame_is_empty),
-		T(test_common_beginnings_share_nodes), T(test_hash_knows_everything), T(test_empty_stack_is_an_answer),
+		T(test_frames_ascend_and_dedupe),     T(test_each_field_tells_frames_apart),
+		T(test_unknown_frame_is_empty),	      T(test_common_beginnings_share_nodes),
+		T(test_hash_knows_everything),	      T(test_empty_stack_is_an_answer),
 		T(test_cache_forgets_but_never_lies),
 	};
 

@@ -25,8 +25,10 @@ static void test_by_frame_pointer(void **state)
 	struct world *w = *state;
 
 	/* Both frames stand on fp: the second one is only found when the first gives fp back. */
-	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_FP, .cfa_off = 16, .fp = FP_CFA, .fp_off = -16 });
-	row(w, 0x3000, (struct unwind_rule){ .cfa = CFA_FP, .cfa_off = 24, .fp = FP_CFA, .fp_off = -24 });
+	row(w, 0x2000,
+	    (struct unwind_rule){ .cfa = CFA_FP, .cfa_off = 16, .fp = FP_CFA, .fp_off = -16 });
+	row(w, 0x3000,
+	    (struct unwind_rule){ .cfa = CFA_FP, .cfa_off = 24, .fp = FP_CFA, .fp_off = -24 });
 	row(w, 0x4000, (struct unwind_rule){ .cfa = CFA_ROOT });
 	start(w, at(0x2010), STACK, STACK + 0x100);
 	poke(w, STACK + 0x100, STACK + 0x200);
@@ -40,7 +42,8 @@ static void test_lost_frame_pointer_is_not_used(void **state)
 	struct world *w = *state;
 
 	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16, .fp = FP_UNDEFINED });
-	row(w, 0x3000, (struct unwind_rule){ .cfa = CFA_FP, .cfa_off = 16, .fp = FP_CFA, .fp_off = -16 });
+	row(w, 0x3000,
+	    (struct unwind_rule){ .cfa = CFA_FP, .cfa_off = 16, .fp = FP_CFA, .fp_off = -16 });
 	row(w, 0x4000, (struct unwind_rule){ .cfa = CFA_ROOT });
 	row(w, 0x5000, (struct unwind_rule){ .cfa = CFA_NONE });
 	start(w, at(0x2010), STACK, STACK + 0x100);
@@ -57,7 +60,9 @@ static void test_realigned_stack(void **state)
 	struct world *w = *state;
 
 	/* DRAP: *(fp - 8) is the CFA, *fp the caller's fp. */
-	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_DEREF_FP, .cfa_off = -8, .fp = FP_DEREF_FP, .fp_off = 0 });
+	row(w, 0x2000,
+	    (struct unwind_rule){
+		    .cfa = CFA_DEREF_FP, .cfa_off = -8, .fp = FP_DEREF_FP, .fp_off = 0 });
 	row(w, 0x3000, (struct unwind_rule){ .cfa = CFA_FP, .cfa_off = 16 });
 	row(w, 0x4000, (struct unwind_rule){ .cfa = CFA_ROOT });
 	start(w, at(0x2010), STACK, STACK + 0x100);
@@ -105,7 +110,8 @@ static void test_register_in_leaf(void **state)
 	struct world *w = *state;
 
 	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_REG, .reg = REG, .cfa_off = 8 });
-	row(w, 0x2800, (struct unwind_rule){ .cfa = CFA_DEREF_REG, .reg = REG, .cfa_off = -8, .aux = 16 });
+	row(w, 0x2800,
+	    (struct unwind_rule){ .cfa = CFA_DEREF_REG, .reg = REG, .cfa_off = -8, .aux = 16 });
 	outer_rows(w);
 	w->regs[arch_dwarf_to_reg[REG]] = STACK + 0x80;
 	start(w, at(0x2010), STACK, 0);
@@ -140,8 +146,9 @@ static void test_return_address_in_register(void **state)
 {
 	struct world *w = *state;
 
-	/* Nothing pushed yet: the stack pointer stays where it is, which only the innermost frame may do. */
-	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 0, .ra = RA_REG, .reg = REG });
+	/* Nothing pushed yet: the stack pointer stays, which only the innermost frame may do. */
+	row(w, 0x2000,
+	    (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 0, .ra = RA_REG, .reg = REG });
 	outer_rows(w);
 	w->regs[arch_dwarf_to_reg[REG]] = at(0x3010);
 	start(w, at(0x2010), STACK, 0);
@@ -153,7 +160,8 @@ static void test_return_address_elsewhere(void **state)
 {
 	struct world *w = *state;
 
-	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 64, .ra = RA_CFA_OFF, .aux = -40 });
+	row(w, 0x2000,
+	    (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 64, .ra = RA_CFA_OFF, .aux = -40 });
 	outer_rows(w);
 	start(w, at(0x2010), STACK, 0);
 	poke(w, STACK + 24, at(0x3010));
@@ -162,7 +170,7 @@ static void test_return_address_elsewhere(void **state)
 	expect(w, WALK_ROOT, at(0x2010), at(0x3010) | RA, at(0x4010) | RA);
 }
 
-/* Stack of a handler at 0x2000 called by the trampoline at 0x2800; returns the address of the registers. */
+/* Stack of a handler at 0x2000, called by the trampoline at 0x2800; where the registers are. */
 static uint64_t signal_frame(struct world *w, uint64_t pc, uint64_t sp, uint64_t fp)
 {
 	uint64_t context = STACK + 16 + ARCH_SIGNAL_CONTEXT;
@@ -178,7 +186,8 @@ static uint64_t signal_frame(struct world *w, uint64_t pc, uint64_t sp, uint64_t
 static void signal_rows(struct world *w)
 {
 	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16 });
-	row(w, 0x27ff, (struct unwind_rule){ .cfa = CFA_SIGNAL });	/* one before: looked up by pc - 1 */
+	row(w, 0x27ff,
+	    (struct unwind_rule){ .cfa = CFA_SIGNAL }); /* one before: looked up by pc - 1 */
 	row(w, 0x2810, (struct unwind_rule){ .cfa = CFA_NONE });
 }
 
@@ -187,13 +196,15 @@ static void test_signal_frame(void **state)
 	struct world *w = *state;
 
 	signal_rows(w);
-	row(w, 0x2900, (struct unwind_rule){ .cfa = CFA_FP, .cfa_off = 16, .fp = FP_CFA, .fp_off = -16 });
+	row(w, 0x2900,
+	    (struct unwind_rule){ .cfa = CFA_FP, .cfa_off = 16, .fp = FP_CFA, .fp_off = -16 });
 	outer_rows(w);
-	/* The interrupted frame is at its very first instruction: pc - 1 would be in the gap before it. */
+	/* The interrupted frame is at its very first instruction: pc - 1 would be in the gap. */
 	signal_frame(w, at(0x2900), STACK + 0x1000, STACK + 0x1100);
 	poke(w, STACK + 0x1108, at(0x3010));
 	outer_frame(w, STACK + 0x1110);
-	expect(w, WALK_ROOT, at(0x2010), at(0x2800) | RA, at(0x2900), at(0x3010) | RA, at(0x4010) | RA);
+	expect(w, WALK_ROOT, at(0x2010), at(0x2800) | RA, at(0x2900), at(0x3010) | RA,
+	       at(0x4010) | RA);
 }
 
 static void test_registers_of_interrupted_code(void **state)
@@ -209,7 +220,8 @@ static void test_registers_of_interrupted_code(void **state)
 	poke(w, context + arch_dwarf_to_signal[REG] * 8ull, STACK + 0x1200);
 	poke(w, STACK + 0x1200, at(0x3010));
 	outer_frame(w, STACK + 0x1208);
-	expect(w, WALK_ROOT, at(0x2010), at(0x2800) | RA, at(0x2908), at(0x3010) | RA, at(0x4010) | RA);
+	expect(w, WALK_ROOT, at(0x2010), at(0x2800) | RA, at(0x2908), at(0x3010) | RA,
+	       at(0x4010) | RA);
 	/* One frame further they are gone again. */
 	poke(w, STACK + 0x1200, at(0x2908));
 	expect(w, WALK_BAD_RULE, at(0x2010), at(0x2800) | RA, at(0x2908), at(0x2908) | RA);
@@ -231,7 +243,9 @@ static void test_signal_stack_may_lie_above(void **state)
 
 static void test_address_in_no_mapping(void **state)
 {
-	static const uint64_t outside[] = { 0, 1, TEXT - 1, JIT - 1, JIT + OTHER_BYTES, BARE + OTHER_BYTES, ~0ull };
+	static const uint64_t outside[] = {
+		0, 1, TEXT - 1, JIT - 1, JIT + OTHER_BYTES, BARE + OTHER_BYTES, ~0ull
+	};
 	struct world *w = *state;
 
 	outer_rows(w);
@@ -245,7 +259,7 @@ static void test_call_as_last_instruction(void **state)
 {
 	struct world *w = *state;
 
-	/* A call that never returns ends the function: its return address is the next function's first. */
+	/* A call that never returns ends the function: it would return into the next one. */
 	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16 });
 	row(w, 0x3000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 48 });
 	row(w, 0x3800, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 8 });
@@ -264,22 +278,27 @@ static void test_rule_carried_over_pages(void **state)
 {
 	struct world *w = *state;
 
-	/* The function at 0x2000 is longer than two pages of the table. Table pages count from VADDR. */
+	/* The function at 0x2000 is longer than a page of the table. Pages count from VADDR. */
 	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16 });
+	/* Page 1 has rows of its own, further on. */
+	row(w, 0x19000, (struct unwind_rule){ .cfa = CFA_UNSUPPORTED });
+	row(w, 0x1a000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16 });
 	row(w, 0x31000, (struct unwind_rule){ .cfa = CFA_ROOT });	/* first octet of page 3 */
 	start(w, at(0x2a000), STACK, 0);
 	poke(w, STACK + 8, at(0x11000));	/* last call of page 0 */
 	poke(w, STACK + 24, at(0x11001));	/* first octet of page 1 */
 	poke(w, STACK + 40, at(0x31000));	/* last of page 2 */
 	poke(w, STACK + 56, at(0x31001));	/* first of page 3 */
-	expect(w, WALK_ROOT, at(0x2a000), at(0x11000) | RA, at(0x11001) | RA, at(0x31000) | RA, at(0x31001) | RA);
+	expect(w, WALK_ROOT, at(0x2a000), at(0x11000) | RA, at(0x11001) | RA, at(0x31000) | RA,
+	       at(0x31001) | RA);
 }
 
 static void test_unreadable_stack(void **state)
 {
 	struct world *w = *state;
 
-	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 0x1010, .fp = FP_CFA, .fp_off = -24 });
+	row(w, 0x2000,
+	    (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 0x1010, .fp = FP_CFA, .fp_off = -24 });
 	row(w, 0x3000, (struct unwind_rule){ .cfa = CFA_DEREF_SP, .cfa_off = 0x1000 });
 	row(w, 0x4000, (struct unwind_rule){ .cfa = CFA_ROOT });
 	poke(w, STACK + 0x1008, at(0x4010));
@@ -296,13 +315,14 @@ static void test_unreadable_stack(void **state)
 	expect(w, WALK_READ_FP, at(0x2010));
 }
 
-/* "I could not look now" is another answer than "there is nothing": it must come out as it went in. */
+/* "I could not look now" is another answer than "there is nothing". */
 static void test_busy_memory(void **state)
 {
 	struct world *w = *state;
 
 	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16 });
-	row(w, 0x2100, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 24, .fp = FP_CFA, .fp_off = -16 });
+	row(w, 0x2100,
+	    (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 24, .fp = FP_CFA, .fp_off = -16 });
 	row(w, 0x2200, (struct unwind_rule){ .cfa = CFA_DEREF_SP, .cfa_off = 8 });
 	row(w, 0x2300, (struct unwind_rule){ .cfa = CFA_SIGNAL });
 	row(w, 0x2400, (struct unwind_rule){ .cfa = CFA_NONE });
@@ -345,7 +365,7 @@ static void test_truncated(void **state)
 {
 	struct world *w = *state;
 
-	/* A recursion of eight octets a frame: 2,048 of them in the stack, and the last two are its end. */
+	/* A recursion of eight octets a frame, 2,048 of them in the stack. */
 	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 8 });
 	row(w, 0x3000, (struct unwind_rule){ .cfa = CFA_ROOT });
 	for (uint64_t sp = STACK; sp < STACK + STACK_BYTES; sp += 8)
@@ -359,6 +379,10 @@ static void test_truncated(void **state)
 		assert_int_equal(w->frames[w->nr], 0xeeeeeeeeeeeeeeeeull);
 	}
 	w->max_frames = 0;
+	go(w);
+	assert_int_equal(w->nr, WALK_MAX_FRAMES);
+	assert_int_equal(w->end, WALK_TRUNCATED);
+	w->max_frames = 5000;
 	go(w);
 	assert_int_equal(w->nr, WALK_MAX_FRAMES);
 	assert_int_equal(w->end, WALK_TRUNCATED);
@@ -378,14 +402,27 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_by_stack_pointer), T(test_by_frame_pointer), T(test_lost_frame_pointer_is_not_used),
-		T(test_realigned_stack), T(test_deref_of_stack_pointer), T(test_plt), T(test_register_in_leaf),
-		T(test_register_of_a_caller_is_unknown), T(test_return_address_in_register),
-		T(test_return_address_elsewhere), T(test_signal_frame), T(test_registers_of_interrupted_code),
+		T(test_by_stack_pointer),
+		T(test_by_frame_pointer),
+		T(test_lost_frame_pointer_is_not_used),
+		T(test_realigned_stack),
+		T(test_deref_of_stack_pointer),
+		T(test_plt),
+		T(test_register_in_leaf),
+		T(test_register_of_a_caller_is_unknown),
+		T(test_return_address_in_register),
+		T(test_return_address_elsewhere),
+		T(test_signal_frame),
+		T(test_registers_of_interrupted_code),
 		T(test_signal_stack_may_lie_above),
-		T(test_address_in_no_mapping), T(test_call_as_last_instruction), T(test_rule_carried_over_pages),
-		T(test_unreadable_stack), T(test_busy_memory), T(test_stack_pointer_must_grow),
-		T(test_return_address_zero), T(test_truncated),
+		T(test_address_in_no_mapping),
+		T(test_call_as_last_instruction),
+		T(test_rule_carried_over_pages),
+		T(test_unreadable_stack),
+		T(test_busy_memory),
+		T(test_stack_pointer_must_grow),
+		T(test_return_address_zero),
+		T(test_truncated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,9 @@ static void test_gap_by_frame_pointer(void **state)
 	struct world *w = *state;
 
 	/* 0x5010 has no rule. Its caller has, and stands on the fp that the chain gave back. */
-	row(w, 0x3000, (struct unwind_rule){ .cfa = CFA_FP, .cfa_off = 16, .fp = FP_CFA, .fp_off = -16 });
+	row(w, 0x3000,
+	    (struct unwind_rule){ .cfa = CFA_FP, .cfa_off = 16, .fp = FP_CFA, .fp_off = -16 });
+	row(w, 0x3800, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 32 });
 	row(w, 0x4000, (struct unwind_rule){ .cfa = CFA_ROOT });
 	row(w, 0x5000, (struct unwind_rule){ .cfa = CFA_NONE });
 	start(w, at(0x5010), STACK, STACK + 0x40);
@@ -21,6 +23,10 @@ static void test_gap_by_frame_pointer(void **state)
 	poke(w, STACK + 0x48, at(0x3010));
 	poke(w, STACK + 0x88, at(0x4010));
 	expect(w, WALK_ROOT, at(0x5010), at(0x3010) | GUESS, at(0x4010) | RA);
+	/* The stack pointer is known from then on too. */
+	poke(w, STACK + 0x48, at(0x3810));
+	poke(w, STACK + 0x50 + 24, at(0x4010));
+	expect(w, WALK_ROOT, at(0x5010), at(0x3810) | GUESS, at(0x4010) | RA);
 	w->mode = WALK_TABLES;
 	expect(w, WALK_NO_FDE, at(0x5010));
 }
@@ -37,7 +43,7 @@ static void test_guess_must_be_believable(void **state)
 
 	poke(w, STACK + 0x148, TEXT - 0x1000);		/* outside of every mapping */
 	expect(w, WALK_NO_FDE, at(0x5010));
-	poke(w, STACK + 0x148, at(VADDR_END));		/* its call would be the last octet: inside */
+	poke(w, STACK + 0x148, at(VADDR_END)); /* its call would be the last octet: inside */
 	expect(w, WALK_NO_FDE, at(0x5010), at(VADDR_END) | GUESS);
 	poke(w, STACK + 0x148, at(VADDR_END) + 1);
 	expect(w, WALK_NO_FDE, at(0x5010));
@@ -49,9 +55,11 @@ static void test_guess_must_be_believable(void **state)
 	expect(w, WALK_NO_FDE, at(0x5010));
 	start(w, at(0x5010), STACK + 0x140 - WALK_MAX_GUESS_BYTES, STACK + 0x140);
 	expect(w, WALK_ROOT, at(0x5010), at(0x4010) | GUESS);
-	start(w, at(0x5010), STACK + 0x138 - WALK_MAX_GUESS_BYTES, STACK + 0x140);	/* too far away */
+	start(w, at(0x5010), STACK + 0x138 - WALK_MAX_GUESS_BYTES,
+	      STACK + 0x140); /* too far away */
 	expect(w, WALK_NO_FDE, at(0x5010));
-	start(w, at(0x5010), STACK + 0x100, 0);		/* not one at all: no frame is known to be outermost */
+	start(w, at(0x5010), STACK + 0x100,
+	      0); /* not one at all: no frame is known to be outermost */
 	expect(w, WALK_NO_FDE, at(0x5010));
 }
 
@@ -76,7 +84,7 @@ static void test_frame_pointer_mode(void **state)
 {
 	struct world *w = *state;
 
-	/* Tables are not looked at: 0x2000 has a rule that would lead elsewhere, 0x123 is in no mapping. */
+	/* Tables are not looked at: the rule would lead elsewhere, 0x123 is in no mapping. */
 	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16 });
 	w->mode = WALK_FRAME_POINTERS;
 	start(w, at(0x2010), STACK, STACK + 0x40);
@@ -105,6 +113,8 @@ static void test_code_without_table(void **state)
 	expect(w, WALK_JIT, JIT + 8);
 	start(w, BARE + 8, STACK, STACK + 3);
 	expect(w, WALK_NO_TABLE, BARE + 8);
+	start(w, BARE, STACK, STACK + 3);
+	expect(w, WALK_NO_TABLE, BARE);
 	start(w, JIT + 8, STACK, STACK + 0x40);
 	poke(w, STACK + 0x40, STACK + 0x80);
 	poke(w, STACK + 0x48, BARE + 8);
@@ -118,8 +128,9 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_gap_by_frame_pointer), T(test_guess_must_be_believable), T(test_chain_that_ends_with_zero),
-		T(test_frame_pointer_mode), T(test_code_without_table),
+		T(test_gap_by_frame_pointer),	   T(test_guess_must_be_believable),
+		T(test_chain_that_ends_with_zero), T(test_frame_pointer_mode),
+		T(test_code_without_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,16 +76,23 @@ static void test_largest(void **state)
 
 	(void)state;
 	assert_int_equal(wire_decode(h, len, &s), len);
-	assert_int_equal(s.kernel[WIRE_MAX_KERNEL - 1], 1000 + WALK_MAX_FRAMES + WIRE_MAX_KERNEL - 1);
+	assert_int_equal(s.kernel[WIRE_MAX_KERNEL - 1],
+			 1000 + WALK_MAX_FRAMES + WIRE_MAX_KERNEL - 1);
 	free(h);
 }
 
 /* Refused at once: not "more bytes are needed", which would wait for ever. */
 static void test_counts_too_large(void **state)
 {
-	static const struct { uint16_t user, kernel; uint8_t end; } bad[] = {
-		{ WALK_MAX_FRAMES + 1, 0, WALK_ROOT }, { 0xffff, 0, WALK_ROOT }, { 0, WIRE_MAX_KERNEL + 1, WALK_ROOT },
-		{ 0, 0xffff, WALK_ROOT }, { 0xffff, 0xffff, WALK_ROOT }, { 0, 0, WALK_ENDS }, { 0, 0, 0xff },
+	static const struct { uint16_t user, kernel; uint8_t end;
+	} bad[] = {
+		{ WALK_MAX_FRAMES + 1, 0, WALK_ROOT },
+		{ 0xffff, 0, WALK_ROOT },
+		{ 0, WIRE_MAX_KERNEL + 1, WALK_ROOT },
+		{ 0, 0xffff, WALK_ROOT },
+		{ 0xffff, 0xffff, WALK_ROOT },
+		{ 0, 0, WALK_ENDS },
+		{ 0, 0, 0xff },
 	};
 	struct wire_stack s;
 
@@ -120,34 +127,35 @@ static void test_every_end(void **state)
 /* Bits as in include/linux/sched.h of Linux 6; exit_state is in the upper half. */
 static void test_states(void **state)
 {
-	static const struct { uint32_t bits; uint8_t flags, want; } states[] = {
-		{ 0x0000, 0, TASK_RUNNABLE },			/* TASK_RUNNING, waiting for a CPU */
+	static const struct { uint32_t bits; uint8_t flags, want;
+	} states[] = {
+		{ 0x0000, 0, TASK_RUNNABLE }, /* TASK_RUNNING, waiting for a CPU */
 		{ 0x0000, WIRE_ON_CPU, TASK_RUNNING },
-		{ 0x0001, WIRE_ON_CPU, TASK_RUNNING },		/* about to sleep */
-		{ 0x0001, 0, TASK_SLEEPING },			/* TASK_INTERRUPTIBLE */
-		{ 0x2001, 0, TASK_SLEEPING },			/* and TASK_FREEZABLE */
-		{ 0x6001, 0, TASK_SLEEPING },			/* and __TASK_FREEZABLE_UNSAFE */
-		{ 0x0002, 0, TASK_DISK },			/* TASK_UNINTERRUPTIBLE */
+		{ 0x0001, WIRE_ON_CPU, TASK_RUNNING }, /* about to sleep */
+		{ 0x0001, 0, TASK_SLEEPING },	       /* TASK_INTERRUPTIBLE */
+		{ 0x2001, 0, TASK_SLEEPING },	       /* and TASK_FREEZABLE */
+		{ 0x6001, 0, TASK_SLEEPING },	       /* and __TASK_FREEZABLE_UNSAFE */
+		{ 0x0002, 0, TASK_DISK },	       /* TASK_UNINTERRUPTIBLE */
 		{ 0x2002, 0, TASK_DISK },
-		{ 0x0102, 0, TASK_KILLABLE },			/* TASK_KILLABLE */
+		{ 0x0102, 0, TASK_KILLABLE }, /* TASK_KILLABLE */
 		{ 0x2102, 0, TASK_KILLABLE },
-		{ 0x0402, 0, TASK_IDLE },			/* TASK_IDLE */
+		{ 0x0402, 0, TASK_IDLE }, /* TASK_IDLE */
 		{ 0x2402, 0, TASK_IDLE },
-		{ 0x0104, 0, TASK_STOPPED },			/* TASK_STOPPED */
+		{ 0x0104, 0, TASK_STOPPED }, /* TASK_STOPPED */
 		{ 0x0004, 0, TASK_STOPPED },
-		{ 0x0108, 0, TASK_TRACED },			/* TASK_TRACED before 5.19 */
+		{ 0x0108, 0, TASK_TRACED }, /* TASK_TRACED before 5.19 */
 		{ 0x0008, 0, TASK_TRACED },
 		{ 0x0040, 0, TASK_PARKED },
 		{ 0x0080, 0, TASK_DEAD },
-		{ 0x0080, WIRE_ON_CPU, TASK_RUNNING },		/* in its last moments */
+		{ 0x0080, WIRE_ON_CPU, TASK_RUNNING }, /* in its last moments */
 		{ 0x0200, 0, TASK_WAKING },
 		{ 0x0800, 0, TASK_NEW },
 		{ 0x1000, 0, TASK_RTLOCK },
 		{ 0x8000, 0, TASK_FROZEN },
-		{ 0x200080, 0, TASK_ZOMBIE },			/* EXIT_ZOMBIE */
+		{ 0x200080, 0, TASK_ZOMBIE }, /* EXIT_ZOMBIE */
 		{ 0x200000, WIRE_ON_CPU, TASK_ZOMBIE },
-		{ 0x100080, 0, TASK_DEAD },			/* EXIT_DEAD */
-		{ 0x300080, 0, TASK_ZOMBIE },			/* EXIT_TRACE */
+		{ 0x100080, 0, TASK_DEAD },   /* EXIT_DEAD */
+		{ 0x300080, 0, TASK_ZOMBIE }, /* EXIT_TRACE */
 		{ 0x0400, 0, TASK_STATE_UNKNOWN },
 	};
 	struct wire_stack s;
@@ -169,8 +177,9 @@ static void test_states(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parts), cmocka_unit_test(test_every_truncation), cmocka_unit_test(test_largest),
-		cmocka_unit_test(test_counts_too_large), cmocka_unit_test(test_every_end), cmocka_unit_test(test_states),
+		cmocka_unit_test(test_parts),	  cmocka_unit_test(test_every_truncation),
+		cmocka_unit_test(test_largest),	  cmocka_unit_test(test_counts_too_large),
+		cmocka_unit_test(test_every_end), cmocka_unit_test(test_states),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /*
- * A small world for the walker: a binary of virtual addresses VADDR .. VADDR_END mapped at TEXT, a stack of four
- * pages, and a hole in it where a test wants one. Other mappings: JIT is anonymous code, BARE a file without a table.
+ * A small world for the walker: a binary of virtual addresses VADDR .. VADDR_END mapped at TEXT, a
+ * stack of four pages, and a hole in it where a test wants one. Other mappings: JIT is anonymous
+ * code, BARE a file without a table.
  *
  *	row(w, vaddr, rule) ...		the table, by ascending address
  *	poke(w, addr, value) ...	the stack
@@ -113,8 +114,13 @@ static inline void go(struct world *w)
 		{ BARE, BARE + OTHER_BYTES, 0x1000 - BARE, NULL, 1 },
 	};
 	struct host_walk_input in = {
-		.regs = w->regs, .mappings = maps, .nr_mappings = 3, .mode = w->mode, .max_frames = w->max_frames,
-		.read_page = read_page, .ctx = w,
+		.regs = w->regs,
+		.mappings = maps,
+		.nr_mappings = 3,
+		.mode = w->mode,
+		.max_frames = w->max_frames,
+		.read_page = read_page,
+		.ctx = w,
 	};
 
 	unwind_table_free(w->table);
@@ -138,7 +144,7 @@ static inline void expect_frames(struct world *w, uint32_t end, const uint64_t *
 	assert_int_equal(w->end, end);
 }
 
-/* 0x2000: the function under test (the caller adds its row), 0x3000: its caller, 0x4000: the outermost one. */
+/* 0x2000: the function under test (a test adds its row), 0x3000: its caller, 0x4000: outermost. */
 static inline void outer_rows(struct world *w)
 {
 	row(w, 0x3000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 32 });
