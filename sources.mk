@@ -39,6 +39,7 @@ LIB_SRCS := \
 	src/capture/process_tracker.c \
 	src/capture/perf_sampler.c \
 	src/capture/losses.c \
+	src/capture/low_latency.c \
 	src/capture/definitions.c \
 	src/capture/cpus.c \
 	src/capture/capture_bpf.c \

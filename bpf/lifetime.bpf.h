@@ -12,27 +12,35 @@ int on_fork(uint64_t *ctx)
 {
 	struct task_struct *parent = (void *)ctx[0], *child = (void *)ctx[1];
 	uint32_t from = parent->tgid, to = child->tgid, one = 1;
-	uint64_t *slice, v;
+	struct unwind_process *p, v = {};
 
 	if (from == to)
 		return 0;	/* a thread */
 	if (knobs.only_targets && bpf_map_lookup_elem(&targets, &from))
 		bpf_map_update_elem(&targets, &to, &one, BPF_ANY);
-	slice = bpf_map_lookup_elem(&processes, &from);
-	if (slice) {
-		v = *(volatile uint64_t *)slice;
+	p = bpf_map_lookup_elem(&processes, &from);
+	if (p) {
+		v.slice = *(volatile uint64_t *)&p->slice;
 		bpf_map_update_elem(&processes, &to, &v, BPF_NOEXIST);
 	}
 	return 0;
 }
 
+/*
+ * Runs when the new program is mapped, and user space, which was told of the exec and of those mappings before, may
+ * have been faster: a slice that belongs to an exec later than the last one seen here is the new program's.
+ */
 SEC("?tp_btf/sched_process_exec")
 int on_exec(uint64_t *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
 	uint32_t tgid = task->tgid;
+	struct unwind_process *p = bpf_map_lookup_elem(&processes, &tgid);
+	uint64_t *last = bpf_map_lookup_elem(&last_exec, &tgid), now = bpf_ktime_get_ns();
 
-	bpf_map_delete_elem(&processes, &tgid);
+	if (p && p->exec_ns <= (last ? *last : 0))
+		bpf_map_delete_elem(&processes, &tgid);
+	bpf_map_update_elem(&last_exec, &tgid, &now, BPF_ANY);
 	return 0;
 }
 
@@ -45,6 +53,7 @@ int on_exit(uint64_t *ctx)
 	if (task->signal->live.counter > 0)
 		return 0;	/* other threads live on */
 	bpf_map_delete_elem(&processes, &tgid);
+	bpf_map_delete_elem(&last_exec, &tgid);
 	bpf_map_delete_elem(&targets, &tgid);
 	return 0;
 }

@@ -41,13 +41,21 @@ TABLE(mappings, WALK_MAX_MAPPINGS, struct unwind_mapping);
 TABLE(binaries, WALK_MAX_BINARIES, struct unwind_binary);
 TABLE(rule_cache, WALK_CACHE_WORDS, uint64_t);
 
-/* tgid -> slice of mappings, first | nr << 32: one word, so it is replaced in one store. */
+/* tgid -> its mappings. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_PROCESSES);
+	__type(key, uint32_t);
+	__type(value, struct unwind_process);
+} processes SEC(".maps");
+
+/* tgid -> when its last exec was complete. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MAX_PROCESSES);
 	__type(key, uint32_t);
 	__type(value, uint64_t);
-} processes SEC(".maps");
+} last_exec SEC(".maps");
 
 /* Thread groups wanted (knobs.only_targets); children are added by the fork program. */
 struct {

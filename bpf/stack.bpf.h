@@ -69,11 +69,12 @@ struct env {
 
 static __always_inline int walk_process(void *env, uint32_t tgid, uint32_t *first, uint32_t *nr)
 {
-	uint64_t *slice = bpf_map_lookup_elem(&processes, &tgid), v;
+	struct unwind_process *p = bpf_map_lookup_elem(&processes, &tgid);
+	uint64_t v;
 
-	if (!slice)
+	if (!p)
 		return 1;
-	v = *(volatile uint64_t *)slice;
+	v = *(volatile uint64_t *)&p->slice;
 	*first = (uint32_t)v;
 	*nr = v >> 32;
 	return 0;

@@ -34,6 +34,13 @@ struct unwind_binary {
 	uint32_t page0, nr_pages;
 };
 
+/* What the kernel side knows of a process, by tgid. Replaced as a whole. */
+struct unwind_process {
+	uint64_t slice;			/* of the mappings: first | nr << 32 */
+	uint64_t exec_ns;		/* time of the exec that the slice belongs to; 0: of none that was seen */
+};
+
+_Static_assert(sizeof(struct unwind_process) == 16, "process layout");
 _Static_assert(sizeof(struct unwind_mapping) == 32, "mapping layout");
 _Static_assert(sizeof(struct unwind_binary) == 8, "binary layout");
 

@@ -15,6 +15,7 @@
 #include "src/capture/binary_store.h"
 #include "src/capture/capture_bpf.h"
 #include "src/capture/losses.h"
+#include "src/capture/low_latency.h"
 #include "src/capture/process_tracker.h"
 #include "src/capture/procfs.h"
 #include "src/capture/unwind_loader.h"
@@ -236,6 +237,7 @@ int recorder_open(const struct recorder_options *opts, struct recorder **rp)
 		err = process_tracker_scan(r->tracker, NULL, 0);
 	if (!err)
 		err = wait_for_tables(r);
+	low_latency_begin();
 	if (!err)
 		err = open_session(r);
 	if (err)

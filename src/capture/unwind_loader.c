@@ -293,7 +293,7 @@ static uint64_t slice_word(const struct slice *s)
 
 static int publish(struct unwind_loader *l, const struct process *p, const struct slice *s)
 {
-	uint64_t value = slice_word(s);
+	struct unwind_process value = { slice_word(s), p->exec_ns };
 
 	if (!bpf_map_update_elem(l->fds.processes, &p->tgid, &value, BPF_ANY))
 		return 0;
@@ -334,10 +334,10 @@ void unwind_loader_inherit(struct unwind_loader *l, struct process *child, const
 void unwind_loader_forget(struct unwind_loader *l, struct process *p)
 {
 	struct slice *s = p->slice;
-	uint64_t value;
+	struct unwind_process value;
 
 	/* The kernel side did that at the exit; when it did not, the entry must not outlive the slice. */
-	if (s && !bpf_map_lookup_elem(l->fds.processes, &p->tgid, &value) && value == slice_word(s))
+	if (s && !bpf_map_lookup_elem(l->fds.processes, &p->tgid, &value) && value.slice == slice_word(s))
 		bpf_map_delete_elem(l->fds.processes, &p->tgid);
 	slice_put(l, s);
 	p->slice = NULL;
@@ -345,7 +345,7 @@ void unwind_loader_forget(struct unwind_loader *l, struct process *p)
 
 int unwind_loader_check(struct unwind_loader *l, struct process *p)
 {
-	uint64_t value;
+	struct unwind_process value;
 
 	if (!p->slice || !bpf_map_lookup_elem(l->fds.processes, &p->tgid, &value))
 		return 0;

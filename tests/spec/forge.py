@@ -155,8 +155,8 @@ def good():
     yield 'second-symbol', after(symbol(1, 2), rows(1)), 3
     yield 'unknown-values', after(rec(TASKEV, sv(0), b'\x63', uv(1, 2**32 - 1)), samples(
         1, column(1, 4, uv(0)), column(15, 1, uv(255)), column(16, 1, uv(254)), column(5, 1, uv(1)))), 3
-    yield 'ends', after(samples(46, column(1, 4, uv(*[0] * 46)), column(16, 0, uv(*range(23), *range(23))), column(
-        11, 3, uv(23, 2, 23, 0)), column(5, 1, uv(1)))), 48
+    yield 'ends', after(samples(80, column(1, 4, uv(*[0] * 80)), column(16, 0, uv(*range(40), *range(40))), column(
+        11, 3, uv(40, 2, 40, 0)), column(5, 1, uv(1)))), 82
     yield 'even-column-twice', after(samples(1, column(1, 4, uv(1)), column(22, 1, uv(1)), column(22, 1, uv(1)))), 3
     yield 'highest-event', ident() + chunk(BASE, event(65536), rows(1)), 1
     yield 'deepest', after(nodes(3, *[(1, 1)] * 4094), rows(1)), 3

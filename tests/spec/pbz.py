@@ -403,7 +403,7 @@ class Segment:
         required = {'tool', 'argv', 'mode', 'kernel.release', 'kernel.version', 'arch', 'page_size', 'cpus.possible',
                     'cpus.online', 'clock', 'boot_id', 'kptr_restrict', 'unwind', 'symbolize'}
         words = {'mode': 'sample snapshot', 'arch': 'x86_64 aarch64', 'clock': 'monotonic',
-                 'unwind': 'fp dwarf mixed none', 'symbolize': 'stream late none'}
+                 'unwind': 'auto fp dwarf none', 'symbolize': 'stream late none'}
         if b'host' not in self.meta.get('privacy', b'').split(b','):
             required.add('host')
         self.remarks += [f'no META {key}' for key in sorted(required - self.meta.keys())]
@@ -411,7 +411,7 @@ class Segment:
             value = self.meta.get(key, b'').decode('latin-1')
             if key in self.meta and value not in allowed.split():
                 self.remarks.append(f'META {key} is {value}')
-        for key in ('page_size', 'cpus.possible', 'cpus.online', 'kptr_restrict', 'reorder_ns'):
+        for key in ('page_size', 'kptr_restrict', 'reorder_ns'):
             if key in self.meta and not self.meta[key].isdigit():
                 self.remarks.append(f'META {key} is not decimal: {self.meta[key].decode("latin-1")}')
         for kind in KINDS:

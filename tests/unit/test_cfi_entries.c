@@ -76,12 +76,13 @@ static void test_overlaps(void **state)
 	       EH_BYTES(DEF_CFA_OFFSET, 32));			      /* the same start: ignored */
 	eh_fde(&f->eh, cie, 0x1080, 0, EH_BYTES(DEF_CFA_OFFSET, 40)); /* empty */
 	eh_fde(&f->eh, cie, 0, 0x2000, EH_BYTES(DEF_CFA_OFFSET, 48)); /* left out by the linker */
+	eh_fde(&f->eh, cie, 0x800, 0x10, EH_NONE); /* not in order: all is sorted */
 	parse(f);
 	assert_rule(at(f, 0x107f), SP_RULE(8));
 	assert_rule(at(f, 0x1080), SP_RULE(24));
 	assert_rule(at(f, 0x1090), RULE(.cfa = CFA_NONE));
 	assert_int_equal(f->rows.stats.overlaps, 2);
-	assert_int_equal(f->rows.stats.nr_fdes, 3);
+	assert_int_equal(f->rows.stats.nr_fdes, 4);
 	assert_int_equal(f->rows.stats.bad_entries, 0);
 }
 
@@ -179,6 +180,7 @@ static bool is_found(struct fixture *f, uint8_t encoding)
 	f->in.got_vaddr = GOT;
 	f->eh.fde_encoding = encoding;
 	f->eh.b.nr = 0;
+	bb_u32(&f->eh.b, 0); /* puts the pointer where it must be aligned */
 	cie = eh_cie(&f->eh, "zR", EH_X86_ENTRY);
 	fde = eh_begin_fde(&f->eh, cie);
 	bases[1] = f->eh.vaddr + f->eh.b.nr;
@@ -248,7 +250,7 @@ static void test_augmentation_with_aligned_personality(void **state)
 	bb_u8(&f->eh.b, 0x50);
 	while (f->eh.b.nr % 8)
 		bb_u8(&f->eh.b, 0xee);
-	bb_u64(&f->eh.b, 0x1234);
+	bb_u64(&f->eh.b, 0xeeeeeeeeeeeeeeee);
 	bb_u8(&f->eh.b, 0);
 	f->eh.b.v[length] = (uint8_t)(f->eh.b.nr - length - 1);
 	bb_bytes(&f->eh.b, EH_X86_ENTRY.v, EH_X86_ENTRY.nr);

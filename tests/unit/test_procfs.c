@@ -388,7 +388,7 @@ static void test_names_of_files(void **state)
 	}
 }
 
-/* Without map_files (the mapping is gone) the path is tried; the inode says whether to believe it. */
+/* Without map_files (the mapping is gone) the path is tried and the inode checked. */
 static void test_open_by_path(void **state)
 {
 	char dir[] = "/tmp/probee-test.XXXXXX", file[64], fifo[64];
