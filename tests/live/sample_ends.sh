@@ -37,6 +37,7 @@ for ms in 30 60 90 120 200 300 500 800 1300 1900 2500 3300; do
 done
 
 # The kernel takes the programs away with their holder.
+rm -f kill.pbz
 background "$PROBEE" sample -p "$target" -F 99 -o kill.pbz 2>/dev/null
 until_true 10 has_bytes kill.pbz
 programs=$(sed -n 's/^prog_id:[[:space:]]*//p' /proc/"$PID"/fdinfo/* 2>/dev/null | sort -un)
@@ -55,7 +56,7 @@ fi
 
 
 # The target ends first: so does the recording, without being asked.
-"$WORKLOADS/brief" 1500 &
+"$WORKLOADS/brief" 1500 >/dev/null &
 brief=$!
 sample -p $brief -F 499 -o ended.pbz
 check "target's end: exit status" equal "$RC" 0

@@ -27,7 +27,7 @@ numbers_of_stats() {
 }
 
 # Time apart, which is local in one and monotonic in the other: a row's thread, state and kernel functions.
-rows_of_csv() { sed -E '1d; s/\+0x[0-9a-f]+(;|\||$)/\1/g' | awk -F'|' -v OFS='|' '{print $2, $3, $4, $5, $7}' | sort; }
+rows_of_csv() { sed -E 's/\+0x[0-9a-f]+(;|\||$)/\1/g' | awk -F'|' -v OFS='|' '{print $2, $3, $4, $5, $7}' | sort; }
 rows_of_decode() { sed 's/_\[k\]//g' | awk -F'\t' -v OFS='|' '{print $2, $3, $4, $5, $7}' | sort; }
 
 # agree FILE: everything that both can tell.
@@ -44,9 +44,7 @@ agree() {
 
 agree_on_rows() {
 	did="$1"
-	"$PROBEE" report -q "$1" --csv 2>"$TMP/stderr" | sed '/^timestamp|/!s/^/\n/; 1{/^timestamp/!s/^/\n/}' |
-		grep . | { IFS= read -r first; printf '%s\n' "timestamp"; case $first in timestamp*) ;; *) printf '%s\n' "$first";; esac; cat; } |
-		rows_of_csv >"$TMP/csv"
+	"$PROBEE" report -q "$1" --csv 2>"$TMP/stderr" | rows_of_csv >"$TMP/csv"
 	decode --rows "$1" | rows_of_decode >"$TMP/rows"
 	diff "$TMP/csv" "$TMP/rows" >"$TMP/stderr" || wrong 'other rows (<: probee report --csv)'
 }
@@ -59,3 +57,76 @@ by_the_page() {
 	zstd -dcq <"$1" | decode --raw --collapse - >"$TMP/raw" 2>"$TMP/stderr"
 	decode --collapse "$1" | cmp - "$TMP/raw" >"$TMP/stderr" 2>&1 || wrong 'reads otherwise from zstd -dc'
 }
+
+# --- the page names every record type that probee has
+
+did=TRACE.md
+while IFS='(, ' read -r _ number _ name _; do
+	[ "$name" != SAMPLE ] || name=SAMPLES
+	grep -qE "^##+ [0-9.]+ $name \($number\)" formats/trace/TRACE.md || wrong "has no section of $name ($number)"
+done < <(sed -n 's/^RECORD(\([0-9]*\), *\([A-Z]*\),.*/RECORD \1 x \2 x/p' src/model/records.def)
+
+# --- the fixture trace
+
+cat >"$TMP/fixture.c" <<'END'
+#include "tests/unit/trace_fixture.h"
+int main(int argc, char **argv) { return argc != 2 || trace_fixture_write(argv[1]) ? 1 : 0; }
+END
+if [ -e "$OUT/libprobee.a" ] && command -v "$CC" >/dev/null; then
+	run "$CC" -std=gnu11 -D_GNU_SOURCE -I. -o "$TMP/fixture" "$TMP/fixture.c" "$OUT/libprobee.a" -lzstd -lpthread
+	exits 0
+	run "$TMP/fixture" "$TMP/fixture.pbz"
+	exits 0
+	agree "$TMP/fixture.pbz"
+	agree_on_rows "$TMP/fixture.pbz"
+	by_the_page "$TMP/fixture.pbz" 'META'	# it has few of them
+	did='fixture trace'
+	[ "$(decode --stats "$TMP/fixture.pbz" | grep -cE '^(samples 8|lost 9|walks 1)$')" = 3 ] || wrong 'other numbers'
+	decode --collapse "$TMP/fixture.pbz" | cmp - tests/golden/fixture.folded || wrong 'other than the golden file'
+fi
+
+# --- good and bad traces made by the page
+
+mkdir "$TMP/forged"
+did='forge.py'
+python3 $SPEC/forge.py "$TMP/forged" >"$TMP/cases" || wrong 'fails'
+[ "$(wc -l <"$TMP/cases")" -gt 100 ] || wrong 'makes too few'
+while read -r name samples damaged truncated refused; do
+	f=$TMP/forged/$name.pbz
+	did=$f
+	decode --stats "$f" 2>/dev/null >"$TMP/stdout"
+	for want in "samples $samples" "damaged $damaged" "truncated $truncated" "refused $refused"; do
+		grep -qx "$want" "$TMP/stdout" || wrong "decode.py: not $want"
+	done
+	if [ "$refused" = 0 ]; then
+		agree "$f"
+	else
+		run timeout 10 "$PROBEE" report -q "$f" --collapse
+		exits 1
+		one_line
+		says newer
+		[ ! -s "$TMP/stdout" ] || wrong 'prints something all the same'
+	fi
+done <"$TMP/cases"
+
+# --- real traces
+
+record() {
+	local file=$1
+	shift
+	run timeout 60 "$PROBEE" "$@" -o "$file"
+	[ -s "$file" ] || { echo "no real traces: $(head -n 1 "$TMP/stderr")"; return 1; }
+	agree "$file"
+	agree_on_rows "$file"
+	by_the_page "$file"
+}
+if record "$TMP/sample.pbz" sample -a -d 1; then
+	record "$TMP/snapshot.pbz" snapshot -a -i 3
+	record "$TMP/fp.pbz" sample -a -d 1 -F 299 --unwind fp
+	record "$TMP/command.pbz" sample -F 299 -d 5 -- sh -c 'for i in 1 2 3 4 5 6 7 8; do ls -R /usr/share/doc; done >/dev/null'
+	cat "$TMP/sample.pbz" "$TMP/snapshot.pbz" >"$TMP/both.pbz"
+	agree "$TMP/both.pbz"
+	head -c "$(($(stat -c %s "$TMP/both.pbz") - 100))" "$TMP/both.pbz" >"$TMP/cut.pbz"
+	agree "$TMP/cut.pbz"
+fi
+finish
