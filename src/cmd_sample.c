@@ -100,6 +100,7 @@ static int loop(struct sampling *s, int *reason)
 	while (!err && (*reason = ended(s)) < 0) {
 		poll(pfd, nr, timeout_ms(s));
 		stop_signals_read(&s->rec.stop);
+		recorder_hold_off(s->recorder);
 		/* Processes come and go more often than samples are worth looking at. */
 		err = pfd[1].revents || !(pfd[2].revents | pfd[3].revents) ? take(s) : recorder_update(s->recorder);
 		recording_live(&s->rec, session_stats(recorder_session(s->recorder))->samples,

@@ -99,7 +99,8 @@ static int wait_until(struct snapshots *s, const struct snapshot_args *args, uin
 		if (left > 200 * NSEC_PER_MSEC)
 			left = 200 * NSEC_PER_MSEC;
 		ts.tv_nsec = (long)left;
-		ppoll(pfd, nr, &ts, NULL);
+		if (ppoll(pfd, nr, &ts, NULL) > 0)
+			recorder_hold_off(s->recorder);
 		stop_signals_read(&s->rec.stop);
 		err = recorder_update(s->recorder);
 		if (!err)

@@ -27,13 +27,11 @@ static bool same_rule(const struct unwind_rule *a, const struct unwind_rule *b)
 	return !memcmp(a, b, sizeof(*a));
 }
 
-/* Appends, so that rows stay different from their neighbours. vaddr does not go down. 0 or -ENOMEM. */
+/* Appends a row unless it says what the last one says. vaddr only goes up. 0 or -ENOMEM. */
 static int push(struct cfi_rows *out, uint64_t vaddr, const struct unwind_rule *rule)
 {
 	struct cfi_row *row;
 
-	if (out->nr && out->v[out->nr - 1].vaddr == vaddr)
-		out->nr--;
 	if (out->nr && same_rule(&out->v[out->nr - 1].rule, rule))
 		return 0;
 	row = array_push(&out->v, &out->nr, &out->cap);

@@ -27,6 +27,7 @@
 #define PRUNE_NS (5 * NSEC_PER_SEC)	/* what ended longer ago is forgotten */
 /* Tables of what runs already are waited for, but no longer than this: a huge binary must not delay the start. */
 #define TABLES_WAIT_NS (250 * NSEC_PER_MSEC)
+#define HOLD_OFF_NS (300 * 1000)
 #define MAX_THREADS 4
 
 /* The kernel's symbols are read beside the tables. */
@@ -50,7 +51,7 @@ struct recorder {
 	struct session *session;
 	struct losses losses;
 	uint64_t bad_records;
-	uint64_t next_flush_ns;
+	uint64_t next_flush_ns, last_update_ns;
 };
 
 static void kernel_run(struct worker_job *job)
@@ -298,8 +299,17 @@ int recorder_begin(struct recorder *r, const struct session_info *info)
 	return session_begin(r->session, info);
 }
 
+void recorder_hold_off(const struct recorder *r)
+{
+	uint64_t passed = now_ns() - r->last_update_ns;
+
+	if (passed < HOLD_OFF_NS)
+		nanosleep(&(struct timespec){ .tv_nsec = (long)(HOLD_OFF_NS - passed) }, NULL);
+}
+
 int recorder_update(struct recorder *r)
 {
+	r->last_update_ns = now_ns();
 	worker_reap(r->pool);
 	return process_tracker_update(r->tracker);
 }

@@ -45,8 +45,13 @@ struct capture_bpf *recorder_bpf(struct recorder *r);
 /* A new target: its children follow by themselves. Before CMD is let go. */
 int recorder_add_target(struct recorder *r, uint32_t tgid);
 
-/* fds for poll(): whatever comes readable, call recorder_update(). Returns how many (at most 2). */
+/*
+ * fds for poll(): whatever comes readable, call recorder_update(). Returns how many (at most 2). Where processes come
+ * and go by the thousand each event would be a wake-up of its own: recorder_hold_off() sleeps until
+ * 0.3 ms after the last update, so that one wake-up serves many.
+ */
 size_t recorder_fds(const struct recorder *r, int fds[2]);
+void recorder_hold_off(const struct recorder *r);
 
 int recorder_begin(struct recorder *r, const struct session_info *info);
 int recorder_update(struct recorder *r);

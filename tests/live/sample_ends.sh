@@ -5,6 +5,11 @@
 start chain30
 target=$PID
 
+# Processes that come and go keep the recorder busy with something else than samples.
+while :; do /bin/true; done &
+STARTED+=($!)
+disown
+
 # info FILE WORD: the trace's own facts mention WORD.
 info_says() { "$PROBEE" info "$1" 2>&1 | grep -qi "$2"; }
 readable() { "$PROBEE" report "$1" --collapse >"$1.folded" 2>>report.err; }
@@ -12,8 +17,7 @@ has_bytes() { [ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -gt "${2:-1000}" ]; }
 
 for signal in INT TERM HUP; do
 	background "$PROBEE" sample -p "$target" -F 499 -o "$signal.pbz" 2>err
-	until_true 10 has_bytes "$signal.pbz"
-	sleep 0.5
+	check "SIG$signal: on disk while it runs" until_true 5 has_bytes "$signal.pbz" 300
 	kill -$signal "$PID"
 	wait "$PID"
 	RC=$?

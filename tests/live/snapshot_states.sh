@@ -29,7 +29,8 @@ check "Z: no user frames" not grep -q "|${of[Z]}|.*|state_zombie" states.csv
 
 # user LETTER NAME: the stack of that child goes through NAME.
 user() { awk -F'|' -v pid="${of[$1]}" -v name="$2" '
-	$3 == pid { n++; if ((";" $6) ~ (";" name "\\+0x")) ok++ } END { print ok + 0 " of " n; exit !(n && ok == n) }' states.csv; }
+	$3 == pid { n++; if ((";" $6) ~ (";" name "\\+0x")) ok++ }
+	END { print ok + 0 " of " n; exit !(n && ok == n) }' states.csv; }
 not_yet "stacks of threads on a CPU" "R: stack" user R state_running
 check "S: stack" user S state_sleeping
 check "T: stack" user T state_stopped
@@ -55,5 +56,6 @@ snapshot -p "$PID" -F 10 -i 3 -o leaderless.pbz
 csv leaderless.pbz >leaderless.csv
 check "leader is dead: both threads" equal "$(stacks tids leaderless.csv "$PID" | wc -l)" 2
 check "leader is dead: Z" stacks states leaderless.csv "$PID=Z"
-not_yet "stacks of threads on a CPU" "leader is dead: the other one's stack" grep -q 'orphan_leaf+0x.*;orphan_main+0x' leaderless.csv
+not_yet "stacks of threads on a CPU" "leader is dead: the other one's stack" \
+	grep -q 'orphan_leaf+0x.*;orphan_main+0x' leaderless.csv
 done_testing

@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""decode.py [--stats] [--check] [--collapse] [--rows] [--raw] FILE: takes a .pbz trace apart without probee.
+"""decode.py [--stats] [--check] [--collapse] [--rows] [--raw] FILE...: takes a .pbz trace apart without probee.
 
   --stats      numbers, one a line: records, samples, losses, walks, ends of user stacks
   --check      what the trace's writer did against formats/trace/TRACE.md; exit 1 if there is anything
   --collapse   as `probee report FILE --collapse`
   --rows       a line per sample, tabs between: nanoseconds (CLOCK_MONOTONIC), tid, tgid, comm, state, end,
                kernel stack, user stack (both innermost first, frames joined by ';')
+  --into DIR   --stats and --collapse of each FILE go to DIR/FILE.stats and DIR/FILE.folded
   --raw        FILE (- is stdin) is what `zstd -dc` makes of a trace
 
-Exit 1 when FILE holds no segment that can be read.
+Exit 1 when a FILE holds no segment that can be read.
 """
 import argparse
 import collections
+import os
 import sys
 
 import pbz
@@ -155,33 +157,35 @@ def stats(file):
             yield f'end {name} {ends[name]}'
 
 
-def put(lines):
+def put(lines, out=sys.stdout.buffer):
     for line in lines:
-        sys.stdout.buffer.write((line if isinstance(line, bytes) else line.encode()) + b'\n')
+        out.write((line if isinstance(line, bytes) else line.encode()) + b'\n')
 
 
-def read(args):
-    if not args.raw:
-        return pbz.read_file(args.file)
-    if args.file == '-':
+def put_into(directory, path, file):
+    for suffix, lines in (('.stats', stats(file)), ('.folded', collapse(file.segments))):
+        with open(os.path.join(directory, os.path.basename(path) + suffix), 'wb') as out:
+            put(lines, out)
+
+
+def read(path, raw):
+    if not raw:
+        return pbz.read_file(path)
+    if path == '-':
         return pbz.read_raw(sys.stdin.buffer.read())
-    with open(args.file, 'rb') as f:
+    with open(path, 'rb') as f:
         return pbz.read_raw(f.read())
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for option in ('stats', 'check', 'collapse', 'rows', 'raw'):
-        parser.add_argument('--' + option, action='store_true')
-    parser.add_argument('file')
-    args = parser.parse_args()
-    file = read(args)
+def show(args, path):
+    """True when all is well."""
+    file = read(path, args.raw)
     remarks = []
     for i, s in enumerate(file.segments):
         if not (s.refused or s.missing):
             s.check_whole()
         remarks += [f'segment {i}: {r}' for r in s.remarks]
-        if s.refused:
+        if s.refused and not args.into:
             print(f'segment {i} needs a newer version: {s.refused}', file=sys.stderr)
     if args.stats:
         put(stats(file))
@@ -191,8 +195,20 @@ def main():
         put(rows(file.segments))
     if args.check:
         put(remarks)
+    if args.into:
+        put_into(args.into, path, file)
     readable = any(not s.refused for s in file.segments)
-    return 1 if not readable or args.check and remarks else 0
+    return readable and not (args.check and remarks)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for option in ('stats', 'check', 'collapse', 'rows', 'raw'):
+        parser.add_argument('--' + option, action='store_true')
+    parser.add_argument('--into')
+    parser.add_argument('files', nargs='+')
+    args = parser.parse_args()
+    return 0 if all([show(args, path) for path in args.files]) else 1
 
 
 if __name__ == '__main__':

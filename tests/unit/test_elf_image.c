@@ -74,7 +74,7 @@ static void make64(struct file64 *f)
 				.p_filesz = sizeof(f->note),
 				.p_align = 4};
 	f->ph[2] = (Elf64_Phdr){.p_type = PT_GNU_EH_FRAME, .p_vaddr = 0x1234, .p_memsz = 56};
-	f->note = (struct note){{3, 4, 4}, "Go", {4, 8, NT_GNU_BUILD_ID}, "GNU", BUILD_ID};
+	f->note = (struct note){{3, 1, 4}, "Go", {4, 8, NT_GNU_BUILD_ID}, "GNU", BUILD_ID};
 	memcpy(f->text, TEXT, sizeof(TEXT));
 	memcpy(f->names, names, sizeof(names));
 	f->sh[1] = (Elf64_Shdr){.sh_name = NAME_TEXT,
@@ -414,6 +414,8 @@ static void test_build_id_too_long(void **state)
 	(void)state;
 	make64(&f);
 	f.note.head.n_descsz = 65;
+	f.sh[3].sh_name = 0;
+	f.ph[1].p_filesz = sizeof(f) - f.ph[1].p_offset; /* bytes enough */
 	assert_int_equal(elf_image_open_memory(&f, sizeof(f), &img), 0);
 	assert_int_equal(img->build_id_len, 0);
 	elf_image_close(img);

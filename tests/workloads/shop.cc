@@ -1,6 +1,7 @@
 /*
  * shop: C++ with namespaces, templates, lambdas and exceptions. Most time goes to
- * main > shop::open_day > shop::Till<long>::checkout > shop::(anonymous namespace)::weigh; every customer ends in an exception caught by open_day.
+ * main > shop::open_day > shop::Till<long>::checkout > shop::(anonymous
+ * namespace)::weigh; every customer ends in an exception caught by open_day.
  */
 #include <stdexcept>
 #include <vector>
