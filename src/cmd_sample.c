@@ -43,6 +43,7 @@ struct sampling {
 	struct target_command command;
 	uint64_t begin_ns, run_ns;	/* first tick possible; time until the last one */
 	uint64_t until_ns;		/* 0: no end */
+	uint64_t next_look_ns;		/* the ring is drained and the targets are asked for by then */
 	bool has_targets;
 };
 
@@ -56,6 +57,7 @@ static int take(struct sampling *s)
 {
 	int err = perf_sampler_take(s->sampler);
 
+	s->next_look_ns = now_ns() + LOOK_EVERY_MS * NSEC_PER_MSEC;
 	if (!err)
 		err = recorder_update(s->recorder);
 	if (!err)
@@ -64,8 +66,8 @@ static int take(struct sampling *s)
 	return err ? err : recorder_service(s->recorder);
 }
 
-/* -1: go on; else enum end_reason. */
-static int ended(struct sampling *s)
+/* -1: go on; else enum end_reason. Asking for living targets is a system call: not at every wake-up. */
+static int ended(struct sampling *s, bool ask_targets)
 {
 	if (s->rec.stop.stopped)
 		return ENDED_SIGNAL;
@@ -73,7 +75,7 @@ static int ended(struct sampling *s)
 		return ENDED_DURATION;
 	if (s->command.pid)
 		return target_command_ended(&s->command) ? ENDED_TARGET_EXIT : -1;
-	if (s->has_targets && !capture_bpf_has_targets(recorder_bpf(s->recorder)))
+	if (ask_targets && s->has_targets && !capture_bpf_has_targets(recorder_bpf(s->recorder)))
 		return ENDED_TARGET_EXIT;
 	return -1;
 }
@@ -91,18 +93,20 @@ static int loop(struct sampling *s, int *reason)
 {
 	struct pollfd pfd[4] = { { .fd = s->rec.stop.fd }, { .fd = perf_sampler_fd(s->sampler) } };
 	int fds[2], err = 0;
+	bool look = true;
 	size_t nr = 2 + recorder_fds(s->recorder, fds);
 
 	for (size_t i = 2; i < nr; i++)
 		pfd[i].fd = fds[i - 2];
 	for (size_t i = 0; i < nr; i++)
 		pfd[i].events = POLLIN;
-	while (!err && (*reason = ended(s)) < 0) {
+	while (!err && (*reason = ended(s, look)) < 0) {
 		poll(pfd, nr, timeout_ms(s));
 		stop_signals_read(&s->rec.stop);
 		recorder_hold_off(s->recorder);
 		/* Processes come and go more often than samples are worth looking at. */
-		err = pfd[1].revents || !(pfd[2].revents | pfd[3].revents) ? take(s) : recorder_update(s->recorder);
+		look = pfd[1].revents || now_ns() >= s->next_look_ns;
+		err = look ? take(s) : recorder_update(s->recorder);
 		recording_live(&s->rec, session_stats(recorder_session(s->recorder))->samples,
 			       recorder_lost(s->recorder), 0);
 	}

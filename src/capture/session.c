@@ -168,7 +168,7 @@ static uint32_t region_binary(struct session *s, const struct kernel_region *r)
 }
 
 /* Kernel names are at hand: no need to ask the symbolizer. */
-static void name_kernel_frame(struct session *s, uint32_t id, uint64_t call)
+static void name_kernel_frame(struct session *s, uint32_t id, uint64_t addr, uint64_t call)
 {
 	struct record rec = { .tag = REC_SYMBOL, .symbol = { .frame = id, .status = SYMBOL_NONE } };
 	struct kernel_symbol ks;
@@ -179,7 +179,7 @@ static void name_kernel_frame(struct session *s, uint32_t id, uint64_t call)
 
 		line.func = definitions_func(s->defs, &sym);
 		rec.symbol.status = SYMBOL_OK_SYMTAB;
-		rec.symbol.offset = call - ks.addr;
+		rec.symbol.offset = addr - ks.addr;
 		rec.symbol.lines = &line;
 		rec.symbol.nr_lines = 1;
 	} else {
@@ -206,7 +206,7 @@ static uint32_t kernel_frame(struct session *s, uint64_t addr, bool exact)
 	}
 	id = define_frame(s, &f, f.binary ? definitions_binary(s->defs, f.binary) : 0, &is_new);
 	if (is_new && id && s->deps.kernel)
-		name_kernel_frame(s, id, call);
+		name_kernel_frame(s, id, addr, call);
 	return id;
 }
 
@@ -319,7 +319,9 @@ static int on_symbol(void *ctx, uint32_t frame, uint64_t addr, const struct symb
 
 	if (sym->name) {
 		line.func = definitions_func(s->defs, sym);
-		rec.symbol.offset = addr - sym->func_addr;
+		/* Looked up inside the call, shown as the address it is. */
+		rec.symbol.offset = addr - sym->func_addr +
+				    !!(stacks_frame_at(s->stacks, frame)->flags & FRAME_RETURN_ADDRESS);
 		rec.symbol.lines = &line;
 		rec.symbol.nr_lines = 1;
 	} else {

@@ -256,10 +256,8 @@ def damaged():
     yield 'data-size-0', FIRST + signpost(data, len(raw), 1, data_size=0) + data + last, 3, 1, 0
     yield 'data-size-huge', FIRST + signpost(data, len(raw), 1, data_size=4194305) + data + last, 3, 1, 0
     yield 'data-cut', FIRST + signpost(data, len(raw), 1) + data[:-3] + last, 3, 1, 0
-    yield 'chunk-seq', FIRST + signpost(zstd(raw_chunk(rows(1), 7)), len(raw), 1) + zstd(raw_chunk(rows(1), 7)) + last, \
-        3, 1, 0
-    yield 'chunk-segment', FIRST + signpost(zstd(raw_chunk(rows(1), 1, OTHER)), len(raw), 1) + zstd(
-        raw_chunk(rows(1), 1, OTHER)) + last, 3, 1, 0
+    for name, other in ('chunk-seq', raw_chunk(rows(1), 7)), ('chunk-segment', raw_chunk(rows(1), 1, OTHER)):
+        yield name, FIRST + signpost(zstd(other), len(raw), 1) + zstd(other) + last, 3, 1, 0
     yield 'seq-again', FIRST + chunk(rows(1), seq=0) + chunk(rows(1), seq=1), 3, 1, 0
     yield 'lenient-after', FIRST + chunk(magic=b'xxxx', seq=1) + chunk(rows(1, node=50), seq=2), 3, 1, 0
     yield 'cut', after(rows(1))[:-7], 2, 0, 1

@@ -435,15 +435,6 @@ class Segment:
             if self.end[key] != value:
                 self.remarks.append(f'END says {key} {self.end[key]}, not {value}')
 
-    # --- names
-
-    def clock_of(self, time):
-        """CLOCK_REALTIME of a time."""
-        if not self.clocks:
-            return time
-        mono, real = min(self.clocks, key=lambda k: abs(k[0] - time))[:2]
-        return real + time - mono
-
 
 # --- section 2
 
