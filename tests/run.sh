@@ -41,9 +41,9 @@ time_limit() {
 judge() {
 	local name=$1 rc=$2 took=$3 log=$4 ok=0 bad=0 skip=0 plan
 
-	ok=$(grep -cE '^ok [0-9]+' "$log")
-	bad=$(grep -cE '^not ok [0-9]+' "$log")
-	skip=$(grep -ciE '^ok [0-9]+.*# *skip' "$log")
+	ok=$(grep -cE '^(ok [0-9]+|not ok [0-9]+ *# *SKIP)' "$log")
+	bad=$(grep -E '^not ok [0-9]+' "$log" | grep -ciEv '# *skip')	# cmocka says "not ok 3 # SKIP name"
+	skip=$(grep -ciE '^(not )?ok [0-9]+.*# *skip' "$log")
 	plan=$(sed -n 's/^1\.\.\([0-9][0-9]*\)$/\1/p' "$log" | head -n 1)
 	if [ $((ok + bad)) = 0 ]; then
 		case $rc in
@@ -64,7 +64,7 @@ judge() {
 		say skip "$name" "$took" "$(grep -v '^[[:space:]]*$' "$log" | tail -n 1)"
 	else
 		say pass "$name" "$took" "$([ $((ok - skip)) = 1 ] || echo "$((ok - skip)) tests")"
-		grep -iE '^ok [0-9]+.*# *skip' "$log" | sed 's/^/    /'
+		grep -iE '^(not )?ok [0-9]+.*# *skip' "$log" | sed 's/^/    /'
 	fi
 }
 

@@ -34,6 +34,7 @@ rows_of_decode() { sed 's/_\[k\]//g' | awk -F'\t' -v OFS='|' '{print $2, $3, $4,
 same() {
 	local seen=$TMP/${1##*/}
 	did="$1"
+	: >"$TMP/stdout"
 	"$PROBEE" report -q "$1" --collapse >"$TMP/folded" 2>"$TMP/stderr"
 	[ $? = 0 ] || wrong 'probee report fails'
 	cmp "$seen.folded" "$TMP/folded" >"$TMP/stderr" 2>&1 || wrong 'other folded stacks'
@@ -101,6 +102,7 @@ decode --into "$TMP" "$TMP"/forged/*.pbz
 while read -r name samples damaged truncated refused; do
 	f=$TMP/forged/$name.pbz
 	did=$f
+	: >"$TMP/stdout"
 	seen=$(awk '$1 ~ /^(samples|damaged|truncated|refused)$/{v[$1] = $2}
 		END {print v["samples"], v["damaged"], v["truncated"], v["refused"]}' "$TMP/$name.pbz.stats")
 	[ "$seen" = "$samples $damaged $truncated $refused" ] ||

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# timeout: 600
+# Our unwind rows against libdw's, at every row boundary, over every ELF file of this machine's /usr.
+set -eu
+cd "$(dirname "$0")/../.."
+OUT=${OUT:-.out}
+echo '#include <elfutils/libdw.h>' | ${CC:-gcc} -E - >/dev/null 2>&1 || { echo "SKIP: libdw-dev is not installed"; exit 77; }
+tool=$(mktemp -d)/cfi_libdw
+trap 'rm -rf "${tool%/*}"' EXIT
+${CC:-gcc} -O2 -I. -D_GNU_SOURCE tests/oracle/*.c "$OUT/libprobee.a" -ldw -lelf -o "$tool"
+"$tool" -n 0 "${@:-/usr}"
