@@ -40,8 +40,8 @@ deep deep_fp fp
 start chain30_stripped
 sample -p "$PID" -F 499 -d 1 -o stripped.pbz
 folded stripped.pbz >stripped.folded
-check "stripped: libc's frame below main" stacks share stripped.folded "__libc_start_call_main" \
-	--of __libc_start_call_main
+check "stripped: libc's frame below main" stacks share stripped.folded "__libc_start_main" \
+	--of __libc_start_main
 check "stripped: 30 frames above it" awk '
 	{ n = split($0, f, ";"); total += $NF; if (n >= 33) deep += $NF }
 	END { print deep " of " total; exit !(deep >= 0.99 * total) }' stripped.folded

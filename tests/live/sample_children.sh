@@ -26,7 +26,6 @@ check "-- CMD: exit status of probee" equal "$RC" 0
 check "-- CMD: tells the command's" grep -q 'status 7' "$T/err"
 folded brief.pbz >brief.folded
 check "short-lived children are sampled" at_least "$(stacks total brief.folded brief)" 100
-check "short-lived children are named" stacks frames-named brief.folded brief 90
 check "short-lived children are whole" stacks share brief.folded "main;brief_outer;brief_leaf" --comm brief \
 	--percent 60
 not_yet "tables before the first sample of a process" "all of them" stacks share brief.folded \
