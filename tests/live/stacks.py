@@ -33,6 +33,8 @@ STATES = {
 }
 MARK = re.compile(r'\[(?!unknown|vdso|anon)[^;+]*\]')  # instead of a stack: why there is none
 ROOTS = {'_start', '__clone3', 'clone3', '__clone', 'clone', '_dl_start_user', '__libc_start_call_main'}
+# libc's thread entry has a name only where its symbols are installed; else it is an address of libc.
+NAMELESS_ROOT = re.compile(r'\[(libc[.-]|ld-)[^;]*\+0x[0-9a-f]+\]')
 
 
 def die(text):
@@ -246,7 +248,7 @@ def cmd_rooted(a):
     have = total = 0
     for r in rows(a.file, a.tgid):
         total += 1
-        have += bool(r.ustack) and r.names()[-1] in ROOTS
+        have += bool(r.ustack) and (r.names()[-1] in ROOTS or bool(NAMELESS_ROOT.fullmatch(r.names()[-1])))
     if not total or 100 * have < a.percent * total:
         die(f'{have} of {total} rows end at a root')
     print(f'{have} of {total}')
