@@ -8,12 +8,12 @@
 
 /*
  * The order of types in a chunk: each refers only to itself and to types further left, except that
- * WALK, LOST, NOTE and END speak about samples and so stand behind them.
+ * RAWSTACK, WALK, LOST, NOTE and END speak about samples and so stand behind them.
  */
 static const uint8_t section_order[] = {
 	REC_META,   REC_CLOCK,	 REC_STRING, REC_BINARY, REC_PROCESS, REC_THREAD,
 	REC_EVENT,  REC_MAPPING, REC_TASKEV, REC_FRAME,	 REC_NODE,    REC_FUNC,
-	REC_SYMBOL, REC_SAMPLE,	 REC_LOST,   REC_WALK,	 REC_NOTE,    REC_END,
+	REC_SYMBOL, REC_SAMPLE,	 REC_RAWSTACK, REC_LOST, REC_WALK,    REC_NOTE,	 REC_END,
 };
 enum { NR_SECTIONS = sizeof(section_order) / sizeof(section_order[0]) };
 

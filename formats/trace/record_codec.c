@@ -82,6 +82,10 @@ static const struct field lost_fields[] = {
 static const struct field note_fields[] = {
 	F(U8, note.severity), F(TIME, note.time_ns), F(TEXT, note.text), { 0, 0 }
 };
+static const struct field rawstack_fields[] = {
+	F(TIME, rawstack.time_ns), F(UV32, rawstack.thread), F(UV32, rawstack.ustack), F(U8, rawstack.end),
+	F(TEXT, rawstack.regs), F(UV64, rawstack.start), F(TEXT, rawstack.bytes), { 0, 0 }
+};
 static const struct field end_fields[] = {
 	F(TIME, end.time_ns), F(U8, end.reason), F(UV64, end.samples), F(UV64, end.walks),
 	F(UV64, end.lost), F(UV64, end.unresolved), F(UV64, end.raw_bytes),
@@ -100,7 +104,7 @@ static const struct codec_row {
 	[REC_FUNC] = { func_fields, 6 },       [REC_SYMBOL] = { symbol_fields, 4 },
 	[REC_EVENT] = { event_fields, 0 },     [REC_WALK] = { walk_fields, 0 },
 	[REC_LOST] = { lost_fields, 0 },       [REC_NOTE] = { note_fields, 0 },
-	[REC_END] = { end_fields, 0 },
+	[REC_END] = { end_fields, 0 },         [REC_RAWSTACK] = { rawstack_fields, 0 },
 };
 
 /* TEXT is a pointer with its length behind it. */
@@ -108,13 +112,15 @@ struct text {
 	const void *bytes;
 	size_t len;
 };
-#define IS_TEXT(type, pointer) \
+#define IS_TEXT(type, pointer, len) \
 	_Static_assert(offsetof(struct type, len) == \
-			       offsetof(struct type, pointer) + offsetof(struct text, len), \
+			       offsetof(struct type, pointer) + sizeof(void *), \
 		       "the length is behind the pointer")
-IS_TEXT(rec_meta, value);
-IS_TEXT(rec_string, bytes);
-IS_TEXT(rec_note, text);
+IS_TEXT(rec_meta, value, len);
+IS_TEXT(rec_string, bytes, len);
+IS_TEXT(rec_note, text, len);
+IS_TEXT(rec_rawstack, regs, regs_len);
+IS_TEXT(rec_rawstack, bytes, len);
 
 /* uv length and octets; what is longer than the limit ends in an ellipsis. */
 static void put_octets(struct byte_buf *b, const void *text, size_t len)

@@ -51,6 +51,8 @@ static const struct reference {
 	{ REC_SYMBOL, REC_FRAME, MEMBER(symbol.frame) },
 	{ REC_EVENT, REC_STRING, MEMBER(event.name) },
 	{ REC_EVENT, REC_STRING, MEMBER(event.unit) },
+	{ REC_RAWSTACK, REC_THREAD, MEMBER(rawstack.thread) },
+	{ REC_RAWSTACK, REC_NODE, MEMBER(rawstack.ustack) },
 };
 enum { NR_REFERENCES = sizeof(references) / sizeof(references[0]) };
 

@@ -268,6 +268,22 @@ struct rec_lost {
 	uint64_t count;
 };
 
+/*
+ * What the stack of a sample was unwound from, kept for a few samples (--audit) so that others can unwind it again:
+ * the user registers and the stack memory from start on. With it go the MAPPING records of the thread's process.
+ */
+struct rec_rawstack {
+	uint64_t time_ns;		/* of its sample */
+	uint32_t thread;
+	uint32_t ustack;		/* node: what was found; 0: nothing */
+	uint8_t end;			/* enum stack_end of that */
+	const void *regs;		/* 64-bit little-endian words in the order of the kernel's struct user_regs */
+	size_t regs_len;		/* octets: x86_64 21 words (pt_regs), aarch64 34 (user_pt_regs) */
+	uint64_t start;			/* address of the first octet; not above the stack pointer */
+	const void *bytes;
+	size_t len;
+};
+
 struct rec_note {
 	uint8_t severity;		/* 0 information, 1 warning, 2 error */
 	uint64_t time_ns;

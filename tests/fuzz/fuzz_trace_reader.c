@@ -41,6 +41,12 @@ static uint64_t use_record(const struct record *rec)
 		for (size_t i = 0; i < rec->note.len; i++)
 			sum += (uint8_t)rec->note.text[i];
 		break;
+	case REC_RAWSTACK:
+		for (size_t i = 0; i < rec->rawstack.regs_len; i++)
+			sum += ((const uint8_t *)rec->rawstack.regs)[i];
+		for (size_t i = 0; i < rec->rawstack.len; i++)
+			sum += ((const uint8_t *)rec->rawstack.bytes)[i];
+		break;
 	case REC_BINARY:
 		for (uint32_t i = 0; i < rec->binary.nr_segments; i++)
 			sum += rec->binary.segments[i].vaddr;

@@ -131,8 +131,8 @@ KINDS = {'string': 1 << 24, 'binary': 1 << 20, 'process': 1 << 22, 'thread': 1 <
          'node': 1 << 26, 'func': 1 << 24, 'event': 1 << 16}
 NAMES = {1: 'META', 3: 'CLOCK', 5: 'STRING', 7: 'BINARY', 9: 'PROCESS', 11: 'THREAD', 12: 'TASKEV', 13: 'MAPPING',
          15: 'FRAME', 17: 'NODE', 19: 'FUNC', 20: 'SYMBOL', 21: 'EVENT', 23: 'WALK', 25: 'SAMPLES', 26: 'LOST',
-         28: 'NOTE', 29: 'END'}
-ORDER = [1, 3, 5, 7, 9, 11, 21, 13, 12, 15, 17, 19, 20, 25, 26, 23, 28, 29]
+         28: 'NOTE', 29: 'END', 30: 'RAWSTACK'}
+ORDER = [1, 3, 5, 7, 9, 11, 21, 13, 12, 15, 17, 19, 20, 25, 30, 26, 23, 28, 29]
 COLUMNS = {1: ('time', 64), 3: ('event', 32), 5: ('thread', 32), 7: ('cpu', 32), 9: ('kstack', 32),
            11: ('ustack', 32), 13: ('weight', 64), 15: ('state', 8), 16: ('end', 8), 18: ('flags', 32),
            20: ('walk', 32)}
@@ -151,6 +151,7 @@ class Segment:
         self.meta, self.clocks, self.symbols = {}, [], {}
         self.mappings, self.taskevs = [], []
         self.samples, self.walks, self.lost, self.notes, self.end = [], [], [], [], None
+        self.rawstacks = []
         self.remarks = []               # what a writer should have done otherwise
         for name, limit in KINDS.items():
             setattr(self, name, Kind(name, limit))
@@ -338,6 +339,10 @@ class Segment:
         self.end = {'time': c.time(), 'reason': c.u8(), **{k: c.uv() for k in (
             'samples', 'walks', 'lost', 'unresolved', 'raw_bytes', 'cpu_time')}, 'target_status': c.sv32()}
         self.end['raw_before'] = self.raw
+
+    def r30(self, c):
+        self.rawstacks.append({'time': c.time(), 'thread': self.id(c, 'thread'), 'ustack': self.id(c, 'node'),
+                               'end': c.u8(), 'regs': c.text(), 'start': c.uv(), 'bytes': c.text()})
 
     # --- section 3
 

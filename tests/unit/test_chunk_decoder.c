@@ -43,7 +43,7 @@ static const struct {
 	bool bad;
 } record_cases[] = {
 	{ BYTES(TABLES), TABLES_RECORDS, 0 },
-	{ BYTES(TABLES, 30, 2, 9, 9, 5, 4, 3, 1, 1, 'c'), TABLES_RECORDS + 1, 0 },	/* unknown ancillary */
+	{ BYTES(TABLES, 62, 2, 9, 9, 5, 4, 3, 1, 1, 'c'), TABLES_RECORDS + 1, 0 },	/* unknown ancillary */
 	{ BYTES(TABLES, 5, 6, 3, 1, 1, 'c', 7, 7), TABLES_RECORDS + 1, 0 },	/* payload has grown */
 	{ BYTES(TABLES, 5, 4, 2, 1, 1, 'c'), TABLES_RECORDS, 1 },		/* id twice */
 	{ BYTES(TABLES, 5, 4, 0, 1, 1, 'c'), TABLES_RECORDS, 1 },		/* id 0 */
