@@ -44,9 +44,12 @@ static const struct unwind_mapping *walk_mapping(void *env, uint32_t i)
 static const struct unwind_binary *walk_binary(void *env, uint32_t i)
 {
 	struct host_env *e = env;
+	const struct unwind_table *t = e->current->table;
 
 	(void)i;
-	e->binary = (struct unwind_binary){ 0, e->current->table ? e->current->table->nr_pages : 0 };
+	e->binary = (struct unwind_binary){ 0, t ? t->nr_pages : 0 };
+	if (e->current->has_no_table || (t && !t->nr_pages))
+		e->binary.page0 = WALK_TABLE_NEVER;
 	return &e->binary;
 }
 

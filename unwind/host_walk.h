@@ -13,8 +13,9 @@
 struct host_mapping {
 	uint64_t begin, end;
 	uint64_t to_vaddr;		/* address + to_vaddr = virtual address of the binary */
-	const struct unwind_table *table;	/* NULL: no table */
+	const struct unwind_table *table;	/* NULL: not known yet: the walk ends there, or none, see below */
 	uint32_t is_file;		/* 0: anonymous code */
+	uint32_t has_no_table;		/* and never will: code without unwind information */
 };
 
 struct host_walk_input {

@@ -54,10 +54,14 @@ enum unwind_ra {
 	RA_REG,				/* in DWARF register reg (arm64 leaf: lr): leaf frame only; not with CFA_REG */
 };
 
+/* In ra: the rule comes from reading code, not from unwind information. Frames found through it are guessed. */
+#define RULE_GUESSED 0x80
+#define RULE_RA(r) ((r)->ra & 0x7f)	/* enum unwind_ra */
+
 struct unwind_rule {
 	uint8_t cfa;			/* enum unwind_cfa */
 	uint8_t fp;			/* enum unwind_fp */
-	uint8_t ra;			/* enum unwind_ra */
+	uint8_t ra;			/* enum unwind_ra, and RULE_GUESSED */
 	uint8_t reg;			/* DWARF register number for CFA_REG, CFA_DEREF_REG, RA_REG */
 	int32_t cfa_off;
 	int32_t fp_off;

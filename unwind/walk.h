@@ -46,6 +46,9 @@ struct walk {
 /* Not aligned, so nothing is ever read through it; and not 0, which ends a chain. */
 #define WALK_LOST_FP 1
 
+/* Reads both halves of a struct unwind_binary at once. */
+typedef uint64_t __attribute__((may_alias)) walk_word;
+
 #define WALK_INLINE static inline __attribute__((always_inline))
 #define WALK_END(w, code) ({ (w)->end = (code); 1; })
 
@@ -101,6 +104,7 @@ WALK_INLINE int walk_find_mapping(void *env, struct walk *w, uint64_t pc)
 	const struct unwind_mapping *m;
 	const struct unwind_binary *b;
 	uint32_t first = 0, nr = 0;
+	uint64_t place;
 
 	if (pc >= w->map_begin && pc < w->map_end)
 		return 0;
@@ -128,8 +132,9 @@ WALK_INLINE int walk_find_mapping(void *env, struct walk *w, uint64_t pc)
 	w->map_bias = m->bias;
 	w->map_binary = m->binary;
 	b = walk_binary(env, w->map_binary);
-	w->map_page0 = b ? b->page0 : 0;
-	w->map_nr_pages = b ? b->nr_pages : 0;
+	place = b ? *(const volatile walk_word *)b : 0;
+	w->map_page0 = (uint32_t)place;
+	w->map_nr_pages = place >> 32;
 	return 0;
 }
 
@@ -165,7 +170,7 @@ WALK_INLINE int walk_find_rule(void *env, struct walk *w, uint64_t pc, uint32_t 
 	uint64_t *word;
 
 	if (!w->map_nr_pages)
-		return w->map_binary ? WALK_NO_TABLE : WALK_JIT;
+		return !w->map_binary ? WALK_JIT : w->map_page0 == WALK_TABLE_NEVER ? WALK_NO_FDE : WALK_NO_TABLE;
 	if (index >= w->map_nr_pages)
 		return WALK_NO_FDE;
 
@@ -218,6 +223,16 @@ WALK_INLINE int walk_leaf_register(void *env, struct walk *w, uint32_t dwarf, ui
 	return 0;
 }
 
+/* w is now a frame that was found through a return address. */
+WALK_INLINE void walk_found_caller(struct walk *w, int guessed)
+{
+	w->exact = 0;
+	w->signal_context = 0;
+	w->flags_next = (uint32_t)((guessed ? WALK_RETURN_ADDRESS | WALK_GUESSED : WALK_RETURN_ADDRESS) >> 32);
+	if (guessed)
+		w->saw_guess = 1;
+}
+
 /*
  * One step by the frame pointer. check: in code that has no table, between frames that may have one; code is why there
  * is none and ends the walk when the frame pointer is not believable. Without check (--unwind fp) the chain is followed
@@ -226,8 +241,7 @@ WALK_INLINE int walk_leaf_register(void *env, struct walk *w, uint32_t dwarf, ui
 WALK_INLINE int walk_step_fp(void *env, struct walk *w, int code, const int check)
 {
 	uint64_t fp = w->fp, next = 0, ra = 0;
-	/* A chain that ends with 0 is a root where a table was looked for and this code is known to have none. */
-	int at_zero = !check ? WALK_FP_END : code == WALK_NO_TABLE ? WALK_NO_TABLE : WALK_ROOT_GUESS;
+	int at_zero = check ? WALK_ROOT_GUESS : WALK_FP_END;
 	int err;
 
 	if (!fp)
@@ -247,12 +261,7 @@ WALK_INLINE int walk_step_fp(void *env, struct walk *w, int code, const int chec
 	w->pc = ra;
 	w->sp = fp + 16;
 	w->fp = next;
-	w->exact = 0;
-	w->flags_next = (uint32_t)(WALK_RETURN_ADDRESS >> 32);
-	if (check) {
-		w->flags_next |= (uint32_t)(WALK_GUESSED >> 32);
-		w->saw_guess = 1;
-	}
+	walk_found_caller(w, check);
 	return 0;
 }
 
@@ -312,7 +321,8 @@ WALK_INLINE int walk_cfa(void *env, struct walk *w, const struct unwind_rule *r,
 WALK_INLINE int walk_step_rule(void *env, struct walk *w, const struct unwind_rule *r, uint32_t kind)
 {
 	uint64_t cfa = 0, fp = w->fp, ra = 0;
-	int32_t ra_off = r->ra == RA_CFA_OFF ? r->aux : ARCH_RA_CFA_OFF;
+	uint32_t ra_kind = RULE_RA(r);
+	int32_t ra_off = ra_kind == RA_CFA_OFF ? r->aux : ARCH_RA_CFA_OFF;
 	int err = walk_cfa(env, w, r, kind, &cfa);
 
 	if (err)
@@ -327,12 +337,12 @@ WALK_INLINE int walk_step_rule(void *env, struct walk *w, const struct unwind_ru
 	}
 	if (r->fp == FP_UNDEFINED)
 		fp = WALK_LOST_FP;
-	if (r->ra == RA_REG)
+	if (ra_kind == RA_REG)
 		err = walk_leaf_register(env, w, r->reg, &ra);
 	else
 		err = walk_read(env, w, cfa + ra_off, &ra);
 	if (err)
-		return walk_unread(w, err, r->ra == RA_REG ? WALK_BAD_RULE : WALK_READ_RA);
+		return walk_unread(w, err, ra_kind == RA_REG ? WALK_BAD_RULE : WALK_READ_RA);
 	ra = arch_strip(ra);
 	if (!ra)
 		return WALK_END(w, WALK_RA_ZERO);
@@ -342,9 +352,7 @@ WALK_INLINE int walk_step_rule(void *env, struct walk *w, const struct unwind_ru
 	w->pc = ra;
 	w->sp = cfa;
 	w->fp = fp;
-	w->exact = 0;
-	w->signal_context = 0;
-	w->flags_next = (uint32_t)(WALK_RETURN_ADDRESS >> 32);
+	walk_found_caller(w, r->ra & RULE_GUESSED);
 	return 0;
 }
 
@@ -368,7 +376,7 @@ WALK_INLINE int walk_step(void *env, struct walk *w, uint64_t *frames)
 	if (code)
 		return WALK_END(w, code);
 	code = walk_find_rule(env, w, pc, &rule);
-	if (code == WALK_BUG)
+	if (code == WALK_BUG || code == WALK_NO_TABLE)
 		return WALK_END(w, code);
 	kind = CFA_NONE;
 	r = 0;
@@ -382,7 +390,7 @@ WALK_INLINE int walk_step(void *env, struct walk *w, uint64_t *frames)
 	if (kind == CFA_NONE)
 		return w->mode & WALK_FRAME_POINTERS ? walk_step_fp(env, w, code, 1) : WALK_END(w, code);
 	if (kind == CFA_ROOT)
-		return WALK_END(w, WALK_ROOT);
+		return WALK_END(w, r->ra & RULE_GUESSED ? WALK_ROOT_GUESS : WALK_ROOT);
 	if (kind == CFA_SIGNAL)
 		return walk_step_signal(env, w);
 	if (kind == CFA_UNSUPPORTED)

@@ -29,9 +29,16 @@ struct unwind_mapping {
 	uint32_t flags;
 };
 
-/* Where a binary's table is. nr_pages 0: none (yet). Published by one 64-bit store. */
+/*
+ * Where a binary's table is. {0, 0}: nowhere yet; the walk ends there, whoever has the stack may walk it later.
+ * {WALK_TABLE_NEVER, 0}: it has none and never will, so all of it is code without unwind information. Published by
+ * one 64-bit store.
+ */
+#define WALK_TABLE_NEVER UINT32_MAX
+
 struct unwind_binary {
-	uint32_t page0, nr_pages;
+	_Alignas(8) uint32_t page0;
+	uint32_t nr_pages;
 };
 
 /* What the kernel side knows of a process, by tgid. Replaced as a whole. */

@@ -244,7 +244,7 @@ static void test_signal_stack_may_lie_above(void **state)
 static void test_address_in_no_mapping(void **state)
 {
 	static const uint64_t outside[] = {
-		0, 1, TEXT - 1, JIT - 1, JIT + OTHER_BYTES, BARE + OTHER_BYTES, ~0ull
+		0, 1, TEXT - 1, JIT - 1, JIT + OTHER_BYTES, PENDING + OTHER_BYTES, ~0ull
 	};
 	struct world *w = *state;
 

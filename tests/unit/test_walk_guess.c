@@ -72,9 +72,8 @@ static void test_chain_that_ends_with_zero(void **state)
 	poke(w, STACK + 0x40, 0);
 	poke(w, STACK + 0x48, at(0x5020));
 	expect(w, WALK_ROOT_GUESS, at(0x5010), at(0x5020) | GUESS);
-	/* Without a table nobody looked whether the frame is the outermost one. */
 	poke(w, STACK + 0x48, BARE + 0x20);
-	expect(w, WALK_NO_TABLE, at(0x5010), (BARE + 0x20) | GUESS);
+	expect(w, WALK_ROOT_GUESS, at(0x5010), (BARE + 0x20) | GUESS);
 	/* Return address 0, as some threads begin. */
 	poke(w, STACK + 0x48, 0);
 	expect(w, WALK_ROOT_GUESS, at(0x5010));
@@ -112,9 +111,9 @@ static void test_code_without_table(void **state)
 	start(w, JIT + 8, STACK, STACK + 3);
 	expect(w, WALK_JIT, JIT + 8);
 	start(w, BARE + 8, STACK, STACK + 3);
-	expect(w, WALK_NO_TABLE, BARE + 8);
+	expect(w, WALK_NO_FDE, BARE + 8);
 	start(w, BARE, STACK, STACK + 3);
-	expect(w, WALK_NO_TABLE, BARE);
+	expect(w, WALK_NO_FDE, BARE);
 	start(w, JIT + 8, STACK, STACK + 0x40);
 	poke(w, STACK + 0x40, STACK + 0x80);
 	poke(w, STACK + 0x48, BARE + 8);
@@ -122,6 +121,50 @@ static void test_code_without_table(void **state)
 	expect(w, WALK_ROOT, JIT + 8, (BARE + 8) | GUESS, at(0x4010) | GUESS);
 	w->mode = WALK_TABLES;
 	expect(w, WALK_JIT, JIT + 8);
+	start(w, BARE + 8, STACK, STACK + 0x40);
+	expect(w, WALK_NO_FDE, BARE + 8);
+}
+
+/* Whoever has the stack walks it again when the table is there: nothing may be guessed meanwhile. */
+static void test_table_not_there_yet(void **state)
+{
+	struct world *w = *state;
+
+	outer_rows(w);
+	poke(w, STACK + 0x40, STACK + 0x80);
+	poke(w, STACK + 0x48, PENDING + 8);
+	poke(w, STACK + 0x88, at(0x4010));
+	start(w, PENDING + 8, STACK, STACK + 0x40);
+	expect(w, WALK_NO_TABLE, PENDING + 8);
+	start(w, JIT + 8, STACK, STACK + 0x40);
+	expect(w, WALK_NO_TABLE, JIT + 8, (PENDING + 8) | GUESS);
+	w->mode = WALK_TABLES;
+	start(w, PENDING + 8, STACK, STACK + 0x40);
+	expect(w, WALK_NO_TABLE, PENDING + 8);
+}
+
+/* Rules that come from reading code lead to guessed frames; the frames behind those are as good as their rules. */
+static void test_guessed_rule(void **state)
+{
+	struct world *w = *state;
+
+	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16, .ra = RULE_GUESSED });
+	row(w, 0x2800,
+	    (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 64, .ra = RA_CFA_OFF | RULE_GUESSED, .aux = -40 });
+	row(w, 0x2900, (struct unwind_rule){ .cfa = CFA_SP, .ra = RA_REG | RULE_GUESSED, .reg = REG });
+	row(w, 0x2a00, (struct unwind_rule){ .cfa = CFA_ROOT, .ra = RULE_GUESSED });
+	outer_rows(w);
+	start(w, at(0x2010), STACK, 0);
+	poke(w, STACK + 8, at(0x3010));
+	outer_frame(w, STACK + 16);
+	expect(w, WALK_ROOT, at(0x2010), at(0x3010) | GUESS, at(0x4010) | RA);
+	start(w, at(0x2810), STACK + 0x100, 0);
+	poke(w, STACK + 0x100 + 24, at(0x3010));
+	outer_frame(w, STACK + 0x140);
+	expect(w, WALK_ROOT, at(0x2810), at(0x3010) | GUESS, at(0x4010) | RA);
+	start(w, at(0x2910), STACK, 0);
+	w->regs[arch_dwarf_to_reg[REG]] = at(0x2a10);
+	expect(w, WALK_ROOT_GUESS, at(0x2910), at(0x2a10) | GUESS);
 }
 
 int main(void)
@@ -130,7 +173,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_gap_by_frame_pointer),	   T(test_guess_must_be_believable),
 		T(test_chain_that_ends_with_zero), T(test_frame_pointer_mode),
-		T(test_code_without_table),
+		T(test_code_without_table),	   T(test_table_not_there_yet),
+		T(test_guessed_rule),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /*
  * A small world for the walker: a binary of virtual addresses VADDR .. VADDR_END mapped at TEXT, a
  * stack of four pages, and a hole in it where a test wants one. Other mappings: JIT is anonymous
- * code, BARE a file without a table.
+ * code, BARE a file without a table, PENDING one whose table is not there yet.
  *
  *	row(w, vaddr, rule) ...		the table, by ascending address
  *	poke(w, addr, value) ...	the stack
@@ -25,6 +25,7 @@
 #define TEXT 0x5500000000ull
 #define JIT 0x6600000000ull
 #define BARE 0x6700000000ull
+#define PENDING 0x6800000000ull
 #define OTHER_BYTES 0x10000ull
 #define STACK 0x7ff000000000ull
 #define STACK_BYTES (4 * 4096ull)
@@ -109,14 +110,15 @@ static inline int read_page(void *ctx, uint64_t addr, uint8_t page[4096])
 static inline void go(struct world *w)
 {
 	struct host_mapping maps[] = {
-		{ at(VADDR), at(VADDR_END), VADDR - TEXT, NULL, 1 },
-		{ JIT, JIT + OTHER_BYTES, 0, NULL, 0 },
-		{ BARE, BARE + OTHER_BYTES, 0x1000 - BARE, NULL, 1 },
+		{ at(VADDR), at(VADDR_END), VADDR - TEXT, NULL, .is_file = 1 },
+		{ .begin = JIT, .end = JIT + OTHER_BYTES },
+		{ BARE, BARE + OTHER_BYTES, 0x1000 - BARE, NULL, .is_file = 1, .has_no_table = 1 },
+		{ PENDING, PENDING + OTHER_BYTES, 0x1000 - PENDING, NULL, .is_file = 1 },
 	};
 	struct host_walk_input in = {
 		.regs = w->regs,
 		.mappings = maps,
-		.nr_mappings = 3,
+		.nr_mappings = sizeof(maps) / sizeof(maps[0]),
 		.mode = w->mode,
 		.max_frames = w->max_frames,
 		.read_page = read_page,
