@@ -39,6 +39,8 @@ LIB_SRCS := \
 	src/capture/process_tracker.c \
 	src/capture/perf_sampler.c \
 	src/capture/losses.c \
+	src/capture/late_stacks.c \
+	src/capture/late_walk.c \
 	src/capture/low_latency.c \
 	src/capture/definitions.c \
 	src/capture/cpus.c \

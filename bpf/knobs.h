@@ -14,7 +14,9 @@ struct knobs {
 	uint32_t self_tgid;		/* never looked at */
 	uint32_t include_idle;		/* sampler: CPU idle time; snapshot: idle kernel threads */
 	uint32_t wakeup_bytes;		/* ring buffer fill that wakes the reader */
-	uint32_t pad;
+	uint32_t audit;			/* registers and memory of one in so many stacks are handed out; 0: of none */
+	uint32_t late;			/* they are handed out when the tables did not know enough */
+	uint32_t ring_room;		/* bytes: with more than that in the ring no memory is added to it */
 };
 
 enum counter {
@@ -24,6 +26,7 @@ enum counter {
 	COUNTER_SUBMITTED,
 	COUNTER_RING_FULL,		/* of those: refused by the ring buffer */
 	COUNTER_KERNEL_STACK,		/* kernel stacks that could not be read */
+	COUNTER_STACKS,			/* user stacks walked */
 	COUNTERS
 };
 
@@ -32,4 +35,5 @@ enum counter {
 struct walk_totals {
 	uint64_t tasks_seen, rows, filtered, idle_kthreads, on_cpu, torn, retries, reads, reads_failed, busy;
 	uint64_t begin_ns;
+	uint64_t stacks;		/* user stacks walked */
 };

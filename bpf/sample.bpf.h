@@ -5,7 +5,7 @@
 #pragma once
 
 #include "bpf/filter.bpf.h"
-#include "bpf/stack.bpf.h"
+#include "bpf/raw.bpf.h"
 
 /* struct bpf_perf_event_data with the registers as words (walk.h's view of them). */
 struct perf_context {
@@ -38,13 +38,34 @@ static __always_inline void gather_kernel_here(void *ctx, struct gather *g)
 	g->head.nr_kernel = bytes / 8;
 }
 
-static __always_inline int submit(struct gather *g)
+/* The stack with its memory; false: there is no room to spare for it. */
+static __always_inline bool submit_raw(struct gather *g, struct env *e, uint8_t raw_flags)
+{
+	uint32_t cpu = bpf_get_smp_processor_id(), bytes;
+	struct raw_stack *raw = bpf_map_lookup_elem(&raw_scratch, &cpu);
+
+	if (!raw || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > knobs.ring_room)
+		return false;
+	g->head.flags |= raw_flags;
+	bytes = gather_raw(g, e, raw, WIRE_RAW_PAGES);
+	if (bytes && bytes <= sizeof(*raw) && !bpf_ringbuf_output(&ring, raw, bytes, BPF_RB_NO_WAKEUP))
+		return true;
+	g->head.flags &= ~raw_flags;
+	return false;
+}
+
+static __always_inline int submit(struct gather *g, struct env *e)
 {
 	uint32_t bytes = gather_bytes(g);
 	uint64_t flags = BPF_RB_NO_WAKEUP;
+	uint8_t raw = raw_flags(g, g->counters[COUNTER_STACKS]);
 
 	if (!bytes)
 		return 0;
+	if (raw && submit_raw(g, e, raw)) {
+		g->counters[COUNTER_SUBMITTED]++;
+		return 0;
+	}
 	/* The reader looks by itself ten times a second; it is only woken when the ring fills up. */
 	if (!(g->counters[COUNTER_FIRED] & 15) &&
 	    bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > knobs.wakeup_bytes)
@@ -92,11 +113,12 @@ int on_tick(struct perf_context *ctx)
 			g->head.end = WALK_BUG;
 		else
 			gather_user(g, &e);
+		g->counters[COUNTER_STACKS]++;
 	}
 	if ((int64_t)pc < 0) {
 		g->head.flags |= WIRE_IN_KERNEL;
 		if (knobs.want_kernel)
 			gather_kernel_here(ctx, g);
 	}
-	return submit(g);
+	return submit(g, &e);
 }

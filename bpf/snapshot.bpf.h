@@ -6,10 +6,12 @@
 #pragma once
 
 #include "bpf/filter.bpf.h"
-#include "bpf/stack.bpf.h"
+#include "bpf/raw.bpf.h"
 
 #define TASK_IDLE_BITS 0x402	/* TASK_UNINTERRUPTIBLE | TASK_NOLOAD: both, or D-state threads are hidden */
 #define TORN_RETRIES 3
+/* The kernel hands out 32 KiB at once and a row must fit. */
+#define SNAPSHOT_RAW_PAGES 5
 
 /* The program may sleep, so per-CPU scratch would be shared; there is one reader. */
 struct {
@@ -77,6 +79,7 @@ static __always_inline void gather_stable(struct gather *g, struct env *e, bool 
 	for (int i = 0; i <= TORN_RETRIES; i++) {
 		uint64_t before = switches(task);
 
+		e->switches = before;
 		init_head(&g->head, task);
 		g->head.weight = 0;
 		g->head.cpu = UINT32_MAX;
@@ -101,12 +104,31 @@ static __always_inline bool is_idle_kthread(struct task_struct *task)
 	       (task->__state & TASK_IDLE_BITS) == TASK_IDLE_BITS;
 }
 
+/* The row, with memory where that is wanted and the thread did not run meanwhile. 0, or not: it does not fit any more. */
+static __always_inline long write_row(struct seq_file *seq, struct gather *g, struct env *e)
+{
+	uint8_t flags = raw_flags(g, totals.stacks + 1);
+	uint32_t zero = 0, bytes = 0;
+	struct raw_stack *raw = flags ? bpf_map_lookup_elem(&raw_scratch, &zero) : 0;
+
+	if (raw) {
+		g->head.flags |= flags;
+		bytes = gather_raw(g, e, raw, SNAPSHOT_RAW_PAGES);
+		if (bytes && bytes <= sizeof(raw->w) + SNAPSHOT_RAW_PAGES * WALK_PAGE &&
+		    !READ_NOW(e->task->on_cpu) && e->switches == switches(e->task))
+			return bpf_seq_write(seq, raw, bytes);
+		g->head.flags &= ~flags;
+	}
+	bytes = gather_bytes(g);
+	return bytes ? bpf_seq_write(seq, &g->head, bytes) : 1;
+}
+
 SEC("?iter.s/task")
 int on_task(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	struct env e = { .sleepable = true };
-	uint32_t zero = 0, bytes;
+	uint32_t zero = 0;
 	struct gather *g;
 
 	if (!task)
@@ -125,10 +147,10 @@ int on_task(struct bpf_iter__task *ctx)
 	e.g = g;
 	e.task = task;
 	gather_stable(g, &e, task->pid == (int)bpf_get_current_pid_tgid());
-	bytes = gather_bytes(g);
-	if (!bytes || bpf_seq_write(ctx->meta->seq, &g->head, bytes))
+	if (write_row(ctx->meta->seq, g, &e))
 		return 0;
 	totals.rows++;
+	totals.stacks += stack_was_walked(g);
 	totals.reads += g->head.pages_read;
 	if (g->head.end == WALK_TORN)
 		totals.torn++;

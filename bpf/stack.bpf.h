@@ -64,6 +64,7 @@ struct gather {
 struct env {
 	struct gather *g;
 	struct task_struct *task;	/* whose memory is read, when sleepable */
+	uint64_t switches;		/* of task, when its registers were read */
 	bool sleepable;			/* a constant in each callback: the verifier sees one branch only */
 };
 
@@ -97,16 +98,16 @@ static long probe_vma(struct task_struct *task, struct vm_area_struct *vma, void
  * never answers (FUSE), and the walk would hang with it. bpf_find_vma() tries the lock of the memory map and does
  * not wait for it.
  */
-static __always_inline int load_page_sleepable(struct env *e, struct walk *w, uint64_t addr)
+static __always_inline int load_task_page(struct task_struct *task, void *to, uint64_t addr)
 {
 	struct vma_probe probe = {};
-	long err = bpf_find_vma(e->task, addr, probe_vma, &probe, 0);
+	long err = bpf_find_vma(task, addr, probe_vma, &probe, 0);
 
 	if (err == -16 /* EBUSY */)
 		return WALK_BUSY;
 	if (err || !probe.anonymous)
 		return 1;
-	return bpf_copy_from_user_task(w->page, WALK_PAGE, (void *)addr, e->task, 0) ? 1 : 0;
+	return bpf_copy_from_user_task(to, WALK_PAGE, (void *)addr, task, 0) ? 1 : 0;
 }
 
 static __always_inline int walk_load_page(void *env, struct walk *w, uint64_t addr)
@@ -114,7 +115,7 @@ static __always_inline int walk_load_page(void *env, struct walk *w, uint64_t ad
 	struct env *e = env;
 
 	if (e->sleepable)
-		return load_page_sleepable(e, w, addr);
+		return load_task_page(e->task, w->page, addr);
 	return bpf_probe_read_user(w->page, WALK_PAGE, (void *)addr) ? 1 : 0;
 }
 
@@ -157,6 +158,14 @@ static __always_inline void init_head(struct wire_sample *h, struct task_struct 
 	h->flags = 0;
 	h->pages_read = 0;
 	bpf_probe_read_kernel(h->comm, sizeof(h->comm), task->comm);
+}
+
+/* g holds the registers of a user stack, and a walk has been tried. */
+static __always_inline bool stack_was_walked(const struct gather *g)
+{
+	uint8_t end = g->head.end;
+
+	return g->head.nr_user && end != WALK_KTHREAD && end != WALK_COMPAT32;
 }
 
 /* Walks the user stack from g->walk.regs; the loop's callback says how memory is read. */

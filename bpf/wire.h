@@ -7,6 +7,9 @@
 
 #include <stdint.h>
 
+#include ARCH_HEADER
+#include "unwind/walk_limits.h"
+
 #define WIRE_COMM 16
 #define WIRE_MAX_KERNEL 127
 
@@ -16,6 +19,8 @@ enum wire_flags {
 	WIRE_KTHREAD = 4,
 	WIRE_ON_CPU = 8,		/* was on a CPU when a walk met it */
 	WIRE_KERNEL_FAILED = 16,	/* the kernel stack could not be read */
+	WIRE_RAW = 32,			/* it is a struct wire_raw: registers and stack memory go with it */
+	WIRE_AUDIT = 64,		/* they are to be kept */
 };
 
 struct wire_sample {
@@ -33,3 +38,20 @@ struct wire_sample {
 };
 
 _Static_assert(sizeof(struct wire_sample) == 64, "wire layout");
+
+/*
+ * A stack that user space unwinds itself, because the kernel did not know enough yet, or that it keeps. The frames stand
+ * where those of a wire_sample stand; what is behind them and before regs has no meaning.
+ */
+#define WIRE_RAW_FRAMES (WALK_MAX_FRAMES + WIRE_MAX_KERNEL + 1)
+#define WIRE_RAW_PAGES 16		/* 64 KiB, as much as perf can keep */
+
+struct wire_raw {
+	struct wire_sample head;
+	uint64_t frames[WIRE_RAW_FRAMES];
+	uint64_t regs[ARCH_NR_REGS + (ARCH_NR_REGS & 1)];	/* as the kernel saved them */
+	uint64_t start;			/* address of the memory that follows: the page of the stack pointer */
+	uint64_t bytes;			/* of it: whole pages, at most WIRE_RAW_PAGES */
+};
+
+_Static_assert(sizeof(struct wire_raw) % 16 == 0, "wire layout");

@@ -49,7 +49,7 @@ struct sampling {
 
 static int on_stack(void *ctx, const struct wire_stack *stack)
 {
-	return session_sample(ctx, stack, 0);
+	return recorder_stack(ctx, stack, 0);
 }
 
 /* One turn: fetch samples, then learn what happened until then, then resolve them. */
@@ -61,7 +61,7 @@ static int take(struct sampling *s)
 	if (!err)
 		err = recorder_update(s->recorder);
 	if (!err)
-		err = perf_sampler_each(s->sampler, on_stack, recorder_session(s->recorder));
+		err = perf_sampler_each(s->sampler, on_stack, s->recorder);
 	recorder_bad_records(s->recorder, perf_sampler_bad_records(s->sampler));
 	return err ? err : recorder_service(s->recorder);
 }

@@ -42,7 +42,7 @@ struct snapshots {
 };
 
 struct row_context {
-	struct session *session;
+	struct recorder *recorder;
 	uint32_t walk;
 };
 
@@ -50,23 +50,25 @@ static int on_row(void *ctx, const struct wire_stack *stack)
 {
 	struct row_context *c = ctx;
 
-	return session_sample(c->session, stack, c->walk);
+	return recorder_stack(c->recorder, stack, c->walk);
 }
 
 static int walk(struct snapshots *s)
 {
-	struct row_context ctx = { recorder_session(s->recorder), ++s->walks };
+	struct row_context ctx = { s->recorder, ++s->walks };
 	struct record rec = { .tag = REC_WALK, .walk = { .walk = s->walks, .interval_ns = s->interval_ns } };
 	int err = recorder_update(s->recorder);
 
 	if (!err)
 		err = task_snapshot_walk(s->iter, on_row, &ctx, &rec.walk);
 	recorder_bad_records(s->recorder, task_snapshot_bad_records(s->iter));
+	if (!err)
+		err = recorder_settle(s->recorder);
 	if (err)
 		return err;
 	s->walk_ns += rec.walk.duration_ns;
 	s->rows += rec.walk.rows;
-	return session_emit(ctx.session, &rec);
+	return session_emit(recorder_session(s->recorder), &rec);
 }
 
 static int ended(struct snapshots *s, const struct snapshot_args *args)

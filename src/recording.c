@@ -28,6 +28,16 @@ static int parse_unwind(const struct opt *o, const char *value, void *dst)
 	return fail_why(-EINVAL, "--%s %s: no such way to unwind. Try: auto, fp or dwarf", o->name, value);
 }
 
+/* "1/100", or "100". */
+static int parse_audit(const struct opt *o, const char *value, void *dst)
+{
+	if (!strncmp(value, "1/", 2))
+		value += 2;
+	if (opt_u32(o, value, dst))
+		return -EINVAL;
+	return *(uint32_t *)dst ? 0 : fail_why(-EINVAL, "--%s 1/0: of none? Try: 1/100", o->name);
+}
+
 #define AT(field) offsetof(struct recording_args, field)
 
 const struct opt recording_opts[] = {
@@ -42,6 +52,8 @@ const struct opt recording_opts[] = {
 	{ 'K', "kernel-only", NULL, "no user stacks", opt_flag, AT(kernel_only), NULL, NULL, NULL },
 	{ 0, "max-depth", "N", "at most N user frames (default and limit 1024)", opt_u32, AT(max_frames), NULL, NULL,
 	  NULL },
+	{ 0, "audit", "1/N", "keep registers and stack memory of one in N stacks, for probee verify (the memory may hold "
+	  "secrets)", parse_audit, AT(audit), NULL, NULL, NULL },
 	{ 'o', "output", "FILE", "the trace (default trace.pbz); - is standard output", opt_string, AT(output), NULL,
 	  "Output", NULL },
 	{ 0, "strict", NULL, "exit with 3 when anything was lost", opt_flag, AT(strict), NULL, NULL, NULL },
@@ -92,7 +104,7 @@ void recording_options(struct recording *rec, struct recorder_options *out)
 
 	*out = (struct recorder_options){
 		.unwind = a->unwind, .user_only = a->user_only, .kernel_only = a->kernel_only,
-		.include_idle = a->include_idle, .pids = &a->pids, .max_frames = a->max_frames,
+		.include_idle = a->include_idle, .pids = &a->pids, .max_frames = a->max_frames, .audit = a->audit,
 		.sink = put_record, .flush = flush, .sink_ctx = rec,
 	};
 }

@@ -29,6 +29,7 @@ struct recording_args {			/* first member of each command's args */
 	enum unwind_mode unwind;
 	bool user_only, kernel_only, include_idle, quiet, verbose, strict, all;
 	uint32_t max_frames;
+	uint32_t audit;			/* keep the memory of one in so many stacks; 0: of none */
 	struct id_list pids;
 	struct output_list outputs;	/* reports to render right after */
 	struct render_opts render;

@@ -92,7 +92,10 @@ static void table_done(struct worker_job *job, bool cancelled)
 		st->deps.on_table(st->deps.ctx, t->binary, t->table);
 	} else {
 		st->stats.without_table++;
+		st->deps.on_table(st->deps.ctx, t->binary, NULL);
 	}
+	if (b)
+		b->wants_table = false;
 	unwind_table_free(t->table);
 	if (t->fd >= 0)
 		close(t->fd);
@@ -204,6 +207,8 @@ static uint32_t add_file(struct binary_store *st, int fd, const struct file_id *
 	read_identity(b, fd, NULL, 0);
 	if (b->is_elf)
 		request_table(st, b, fd, NULL, 0);
+	else
+		st->deps.on_table(st->deps.ctx, b->index, NULL);
 	symbolizer_add(st->deps.symbolizer, b->index, &source);
 	return b->index;
 }
@@ -245,6 +250,18 @@ uint32_t binary_store_map(struct binary_store *st, pid_t pid, const struct proc_
 	if (r->dev != map->dev || r->ino != map->ino || r->until_ns < now)
 		*r = (struct recent){ map->dev, map->ino, now + RECENT_NS, map_file(st, pid, map) };
 	return r->binary;
+}
+
+bool binary_store_table_pending(const struct binary_store *st, uint32_t binary)
+{
+	const struct binary *b = binaries_get(st->deps.binaries, binary);
+
+	return b && b->wants_table;
+}
+
+bool binary_store_want_table(struct binary_store *st, uint32_t binary)
+{
+	return binary_store_table_pending(st, binary);
 }
 
 unsigned binary_store_pending(const struct binary_store *st)

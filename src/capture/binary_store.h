@@ -27,7 +27,7 @@ struct binary_store_deps {
 	struct symbolizer *symbolizer;
 	bool want_tables;
 	/* The table of a binary is ready; borrowed for the call. Called from worker_reap(). */
-	void (*on_table)(void *ctx, uint32_t binary, const struct unwind_table *t);
+	void (*on_table)(void *ctx, uint32_t binary, const struct unwind_table *t);	/* t NULL: it has none */
 	void *ctx;
 };
 
@@ -39,6 +39,10 @@ void binary_store_free(struct binary_store *st);	/* NULL is fine */
  * not be opened and is not known either (it is then counted).
  */
 uint32_t binary_store_map(struct binary_store *st, pid_t pid, const struct proc_map *map);
+
+/* Asks for the table of a binary. true: it is being built; false: it is there, or will never be. */
+bool binary_store_want_table(struct binary_store *st, uint32_t binary);
+bool binary_store_table_pending(const struct binary_store *st, uint32_t binary);
 
 /* Tables asked for that are not built yet. */
 unsigned binary_store_pending(const struct binary_store *st);

@@ -99,6 +99,8 @@ int capture_bpf_open(const struct capture_bpf_options *opts, struct capture_bpf 
 	}
 	memcpy((void *)&b->skel->rodata->knobs, &opts->knobs, sizeof(opts->knobs));
 	choose_programs(b->skel, opts->programs);
+	if (opts->programs & CAPTURE_SAMPLER)
+		bpf_map__set_max_entries(b->skel->maps.raw_scratch, (uint32_t)b->nr_cpus);
 	if (opts->ring_bytes)
 		bpf_map__set_max_entries(b->skel->maps.ring, opts->ring_bytes);
 	err = probee_bpf__load(b->skel);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "src/base/array.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/capture/binary_store.h"
@@ -14,6 +15,10 @@
 
 /* An exec is announced before the kernel side drops the old slice: for so long its new one is looked after. */
 #define EXEC_SETTLES_NS (100 * NSEC_PER_MSEC)
+
+/* /proc/PID/maps is read again not more often than this, and when so many mappings came: nothing tells of those that go. */
+#define LOOK_AGAIN_NS (100 * NSEC_PER_MSEC)
+#define NEW_MAPS_TO_LOOK 64
 
 struct process_tracker {
 	struct process_tracker_deps deps;
@@ -87,9 +92,19 @@ struct scan {
 	struct process *p;
 	pid_t tid;
 	uint64_t time_ns;
-	struct mapping *found;
+	struct mapping *found;		/* what is mapped now, when that is asked for */
 	size_t nr_found, cap_found;
+	bool want_found;
 };
+
+static int keep_found(struct scan *s, const struct mapping *m)
+{
+	struct mapping *slot = array_push(&s->found, &s->nr_found, &s->cap_found);
+
+	if (slot)
+		*slot = *m;
+	return slot ? 0 : -ENOMEM;
+}
 
 static int scan_map(void *ctx, const struct proc_map *map)
 {
@@ -106,7 +121,17 @@ static int scan_map(void *ctx, const struct proc_map *map)
 		m.to_vaddr = binary_to_vaddr(b, m.start, m.pgoff_bytes);
 	if (b && !s->p->exe)
 		s->p->exe = b->index;
+	if (s->want_found && keep_found(s, &m))
+		return -ENOMEM;
 	return process_map(s->p, &m);
+}
+
+static int scan_maps(struct scan *s)
+{
+	s->tid = procfs_living_thread((pid_t)s->p->tgid);
+	s->p->looked_ns = now_ns();
+	s->p->nr_new_maps = 0;
+	return s->tid ? procfs_maps(s->tid, scan_map, s) : -ESRCH;
 }
 
 /* Reads what /proc knows of p's process now. 0, or -ESRCH when it is gone. */
@@ -123,8 +148,7 @@ static int scan_process(struct process_tracker *t, struct process *p, uint64_t b
 	p->start_boottime_ns = status.start_boottime_ns;
 	if (status.kthread)
 		return 0;
-	s.tid = procfs_living_thread((pid_t)p->tgid);
-	return s.tid ? procfs_maps(s.tid, scan_map, &s) : -ESRCH;
+	return scan_maps(&s);
 }
 
 static void publish(struct process_tracker *t, struct process *p)
@@ -186,7 +210,7 @@ static int event_fork(struct process_tracker *t, const struct task_event *ev)
 		return 0;
 	if (t->deps.loader)
 		unwind_loader_inherit(t->deps.loader, child, parent);
-	child->dirty = !child->slice;
+	child->dirty = !child->slice || parent->dirty;
 	t->any_dirty |= child->dirty;
 	return process_inherit(child, parent, ev->time_ns);
 }
@@ -242,6 +266,7 @@ static int event_map(struct process_tracker *t, const struct task_event *ev)
 	if (!strncmp(ev->text, "//anon", 6))
 		map.path = "";
 	t->any_dirty = true;
+	p->nr_new_maps++;
 	return scan_map(&s, &map);
 }
 
@@ -330,11 +355,33 @@ struct process *process_tracker_find(struct process_tracker *t, uint32_t tgid, u
 	return p;
 }
 
+/* Mappings that went unnoticed (munmap, dlclose, mremap) die; those that came are found. */
+static bool look_again(struct process_tracker *t, struct process *p)
+{
+	struct scan s = { .t = t, .p = p, .time_ns = now_ns(), .want_found = true };
+	uint32_t before = p->generation;
+
+	if (!scan_maps(&s))
+		process_keep(p, s.found, s.nr_found, s.time_ns);
+	free(s.found);
+	publish(t, p);
+	return p->generation != before;
+}
+
+bool process_tracker_look_again(struct process_tracker *t, struct process *p)
+{
+	if (p->died_ns != TIME_NEVER || now_ns() - p->looked_ns < LOOK_AGAIN_NS)
+		return false;
+	return look_again(t, p);
+}
+
 void process_tracker_prune(struct process_tracker *t, uint64_t time_ns)
 {
 	for (struct process *p = t->deps.processes->all; p; p = p->next) {
 		if (p->died_ns == TIME_NEVER && !procfs_exists((pid_t)p->tgid))
 			process_exit(p, now_ns());
+		else if (p->died_ns == TIME_NEVER && p->nr_new_maps >= NEW_MAPS_TO_LOOK)
+			look_again(t, p);
 	}
 	processes_prune(t->deps.processes, time_ns, forget, t);
 }

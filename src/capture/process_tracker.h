@@ -38,6 +38,8 @@ int process_tracker_scan(struct process_tracker *t, const uint32_t *pids, size_t
 int process_tracker_fd(const struct process_tracker *t);
 int process_tracker_update(struct process_tracker *t);
 struct process *process_tracker_find(struct process_tracker *t, uint32_t tgid, uint64_t time_ns);
+/* Reads p's mappings from /proc again, unless that was done a moment ago; true: they are others now. */
+bool process_tracker_look_again(struct process_tracker *t, struct process *p);
 void process_tracker_prune(struct process_tracker *t, uint64_t time_ns);
 const struct processes *process_tracker_processes(const struct process_tracker *t);
 uint64_t process_tracker_lost(const struct process_tracker *t);	/* task events lost by the kernel so far */

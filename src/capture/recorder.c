@@ -14,6 +14,7 @@
 #include "src/base/worker.h"
 #include "src/capture/binary_store.h"
 #include "src/capture/capture_bpf.h"
+#include "src/capture/late_stacks.h"
 #include "src/capture/losses.h"
 #include "src/capture/low_latency.h"
 #include "src/capture/process_tracker.h"
@@ -50,6 +51,7 @@ struct recorder {
 	struct process_tracker *tracker;
 	struct session *session;
 	struct losses losses;
+	struct late_stacks *late;
 	uint64_t bad_records;
 	uint64_t next_flush_ns, last_update_ns;
 };
@@ -69,8 +71,10 @@ static void on_table(void *ctx, uint32_t binary, const struct unwind_table *t)
 {
 	struct recorder *r = ctx;
 
-	if (r->loader)
+	if (r->loader && t)
 		unwind_loader_table(r->loader, binary, t);
+	else if (r->loader)
+		unwind_loader_no_table(r->loader, binary);
 }
 
 static bool is_wanted(void *ctx, uint32_t tgid)
@@ -97,6 +101,7 @@ static struct knobs make_knobs(const struct recorder_options *o)
 		.want_user = !o->kernel_only, .want_kernel = !o->user_only,
 		.only_targets = has_filter(o), .only_tids = o->tids && o->tids->nr,
 		.self_tgid = (uint32_t)getpid(), .include_idle = o->include_idle, .wakeup_bytes = ring / 4,
+		.audit = o->audit, .late = o->unwind != UNWIND_FP && !o->kernel_only, .ring_room = ring / 2,
 	};
 }
 
@@ -217,6 +222,23 @@ static int open_session(struct recorder *r)
 	return session_new(&deps, &r->session);
 }
 
+static int give_late(void *ctx, const struct wire_stack *stack, uint32_t walk)
+{
+	return session_sample(((struct recorder *)ctx)->session, stack, walk);
+}
+
+/* Only the walks by tables can be too early. */
+static int open_late(struct recorder *r)
+{
+	struct knobs k = make_knobs(&r->opts);
+	struct late_stacks_deps deps = {
+		.tracker = r->tracker, .store = r->store, .binaries = &r->binaries, .loader = r->loader,
+		.mode = k.mode, .max_frames = k.max_frames, .give = give_late, .ctx = r,
+	};
+
+	return k.late ? late_stacks_new(&deps, &r->late) : 0;
+}
+
 int recorder_open(const struct recorder_options *opts, struct recorder **rp)
 {
 	struct recorder *r = calloc(1, sizeof(*r));
@@ -241,6 +263,8 @@ int recorder_open(const struct recorder_options *opts, struct recorder **rp)
 	low_latency_begin();
 	if (!err)
 		err = open_session(r);
+	if (!err)
+		err = open_late(r);
 	if (err)
 		recorder_close(r);
 	else
@@ -253,6 +277,7 @@ void recorder_close(struct recorder *r)
 	if (!r)
 		return;
 	worker_pool_free(r->pool);
+	late_stacks_free(r->late);
 	session_free(r->session);
 	process_tracker_free(r->tracker);
 	binary_store_free(r->store);
@@ -309,9 +334,32 @@ void recorder_hold_off(const struct recorder *r)
 
 int recorder_update(struct recorder *r)
 {
+	int err;
+
 	r->last_update_ns = now_ns();
 	worker_reap(r->pool);
-	return process_tracker_update(r->tracker);
+	err = process_tracker_update(r->tracker);
+	return err || !r->late ? err : late_stacks_try(r->late);
+}
+
+int recorder_stack(struct recorder *r, const struct wire_stack *stack, uint32_t walk)
+{
+	if (r->late && late_stacks_wants(stack))
+		return late_stacks_add(r->late, stack, walk);
+	return session_sample(r->session, stack, walk);
+}
+
+int recorder_settle(struct recorder *r)
+{
+	struct pollfd pfd = { .fd = worker_fd(r->pool), .events = POLLIN };
+	int err = recorder_update(r);
+
+	/* Each waits for itself not longer than LATE_MAX_NS. */
+	while (!err && r->late && late_stacks_waiting(r->late)) {
+		poll(&pfd, 1, 10);
+		err = recorder_update(r);
+	}
+	return err;
 }
 
 void recorder_bad_records(struct recorder *r, uint64_t total)
@@ -358,7 +406,10 @@ int recorder_service(struct recorder *r)
 int recorder_end(struct recorder *r, const struct rec_end *end)
 {
 	struct rec_end e = *end;
-	int err = report_losses(r);
+	int err = recorder_settle(r);
+
+	if (!err)
+		err = report_losses(r);
 
 	e.lost = losses_samples(&r->losses);
 	return err ? err : session_end(r->session, &e);

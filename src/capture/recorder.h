@@ -4,7 +4,8 @@
  *
  *	recorder_open(&opts, &r)	loads programs, learns who runs, builds tables (waits a moment for them)
  *	recorder_begin(r, &info)	META, CLOCK, EVENT
- *	... recorder_update(r) before stacks are resolved; session_sample(recorder_session(r), ...)
+ *	... recorder_update(r) before stacks are resolved; recorder_stack(r, ...)
+ *	recorder_settle(r)		waits for the stacks that wait for tables: not longer than 0.7 s
  *	recorder_service(r)		between: tables, names, losses; each second a flush of the sink
  *	recorder_end(r, &end)		last losses and names, END
  *	recorder_close(r)
@@ -29,6 +30,7 @@ struct recorder_options {
 	bool user_only, kernel_only, include_idle;
 	const struct id_list *pids;	/* targets with their children; empty: everybody */
 	const struct id_list *tids;	/* only these threads */
+	uint32_t audit;			/* keep registers and memory of one in so many stacks; 0: of none */
 	uint32_t max_frames;		/* 0: 1,024 */
 	uint32_t ring_bytes;		/* 0: 8 MiB */
 	record_fn sink;
@@ -55,6 +57,10 @@ void recorder_hold_off(const struct recorder *r);
 
 int recorder_begin(struct recorder *r, const struct session_info *info);
 int recorder_update(struct recorder *r);
+
+/* One stack for the session: at once, or when its process and tables are known. walk as for session_sample(). */
+int recorder_stack(struct recorder *r, const struct wire_stack *stack, uint32_t walk);
+int recorder_settle(struct recorder *r);
 int recorder_service(struct recorder *r);
 void recorder_bad_records(struct recorder *r, uint64_t total);	/* as counted by sampler or snapshot */
 int recorder_end(struct recorder *r, const struct rec_end *end);

@@ -118,9 +118,17 @@ static uint32_t define_frame(struct session *s, const struct stack_frame *f, uin
 	return id;
 }
 
+/* The address inside the instruction that a frame is at. */
+static uint64_t instruction_of(uint64_t raw)
+{
+	uint64_t addr = raw & WALK_ADDRESS_MASK;
+
+	return raw & WALK_RETURN_ADDRESS ? addr - 1 : addr;
+}
+
 static uint32_t user_frame(struct session *s, const struct process *p, uint64_t raw, uint64_t time_ns)
 {
-	uint64_t addr = raw & WALK_ADDRESS_MASK, call = raw & WALK_RETURN_ADDRESS ? addr - 1 : addr;
+	uint64_t addr = raw & WALK_ADDRESS_MASK, call = instruction_of(raw);
 	struct stack_frame f = { .addr = addr, .kind = FRAME_USER };
 	const struct mapping *m = p ? process_find_mapping(p, call, time_ns) : NULL;
 	bool is_new;
@@ -223,12 +231,30 @@ static uint32_t define_node(struct session *s, uint32_t parent, uint32_t frame)
 	return id;
 }
 
-static uint32_t user_stack(struct session *s, const struct process *p, const struct wire_stack *w)
+/*
+ * How many of the frames can be believed: the kernel's table is a moment behind, and what it found beyond an address whose
+ * mapping was newer than the table may come from another file's rules.
+ */
+static size_t believable(const struct process *p, const struct wire_stack *w)
+{
+	uint64_t time_ns = w->head->time_ns;
+
+	for (size_t i = 0; p && !w->late && i < w->head->nr_user; i++) {
+		const struct mapping *m = process_find_mapping(p, instruction_of(w->user[i]), time_ns);
+
+		if (m && !process_knew(p, m, time_ns))
+			return i + 1;
+	}
+	return w->head->nr_user;
+}
+
+static uint32_t user_stack(struct session *s, const struct process *p, const struct wire_stack *w, uint8_t *end)
 {
 	size_t nr = w->head->nr_user;
 	struct stack_hash h;
 	uint32_t node;
 
+	*end = w->end;
 	if (!nr)
 		return 0;
 	stack_hash_init(&h, p ? hash_u64(p->serial, p->generation) : w->head->tgid);
@@ -237,9 +263,13 @@ static uint32_t user_stack(struct session *s, const struct process *p, const str
 	if (node != UINT32_MAX)
 		return node;
 	node = 0;
+	nr = believable(p, w);
 	for (size_t i = nr; i-- > 0;)
 		node = define_node(s, node, user_frame(s, p, w->user[i], w->head->time_ns));
-	stacks_remember(s->stacks, &h, node);
+	if (nr < w->head->nr_user)
+		*end = END_NO_MAPPING;
+	else
+		stacks_remember(s->stacks, &h, node);
 	return node;
 }
 
@@ -280,15 +310,28 @@ static uint32_t thread_of(struct session *s, const struct wire_sample *h, struct
 	return definitions_thread(s->defs, &t, comm);
 }
 
-static void count_stack(struct session *s, const struct wire_stack *w)
+static void count_stack(struct session *s, const struct wire_stack *w, uint8_t end)
 {
 	s->stats.samples++;
-	s->stats.ends[w->end]++;
-	if (!stack_end_has_stack(w->end))
+	s->stats.ends[end]++;
+	if (!stack_end_has_stack(end))
 		return;
 	s->stats.user_stacks++;
-	s->stats.whole += stack_end_is_root(w->end);
+	s->stats.whole += stack_end_is_root(end);
 	s->stats.guessed += !!(w->head->flags & WIRE_GUESSED);
+}
+
+/* --audit: what the stack was found in goes into the trace. */
+static int keep_raw(struct session *s, const struct wire_stack *w, const struct rec_sample *sample)
+{
+	struct record rec = { .tag = REC_RAWSTACK };
+
+	rec.rawstack = (struct rec_rawstack){
+		.time_ns = sample->time_ns, .thread = sample->thread, .ustack = sample->ustack, .end = sample->end,
+		.regs = w->raw->regs, .regs_len = ARCH_NR_REGS * sizeof(uint64_t),
+		.start = w->raw->start, .bytes = w->memory, .len = w->raw->bytes,
+	};
+	return session_emit(s, &rec);
 }
 
 int session_sample(struct session *s, const struct wire_stack *w, uint32_t walk)
@@ -296,17 +339,23 @@ int session_sample(struct session *s, const struct wire_stack *w, uint32_t walk)
 	const struct wire_sample *h = w->head;
 	struct process *p = h->tgid ? process_tracker_find(s->deps.tracker, h->tgid, h->time_ns) : NULL;
 	struct record rec = { .tag = REC_SAMPLE };
+	uint8_t end;
+	uint32_t ustack = user_stack(s, p, w, &end);
+	int err;
 
 	rec.sample = (struct rec_sample){
 		.time_ns = h->time_ns, .event = s->event, .thread = thread_of(s, h, p), .cpu = h->cpu,
-		.kstack = kernel_stack(s, w), .ustack = user_stack(s, p, w), .weight = h->weight, .state = w->state,
-		.end = w->end, .walk = walk,
+		.kstack = kernel_stack(s, w), .ustack = ustack, .weight = h->weight, .state = w->state,
+		.end = end, .walk = walk,
 		.flags = (h->flags & WIRE_IN_KERNEL ? SAMPLE_IN_KERNEL : 0) |
 			 (h->flags & WIRE_GUESSED ? SAMPLE_HAS_GUESS : 0) |
 			 (h->nr_kernel == WIRE_MAX_KERNEL ? SAMPLE_KERNEL_TRUNCATED : 0),
 	};
-	count_stack(s, w);
-	return session_emit(s, &rec);
+	count_stack(s, w, end);
+	err = session_emit(s, &rec);
+	if (!err && h->flags & WIRE_AUDIT && w->raw)
+		err = keep_raw(s, w, &rec.sample);
+	return err;
 }
 
 /* ---- names ---- */

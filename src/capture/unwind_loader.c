@@ -39,6 +39,7 @@ struct unwind_loader {
 	struct unwind_mapping *mappings;
 	struct unwind_binary *binaries;
 	struct unwind_row *slab;	/* the one being filled */
+	struct unwind_row *read[WALK_MAX_SLABS];	/* slabs mapped for the host's own walks */
 	uint32_t slab_number;		/* of it, plus 1; 0: none yet */
 	uint32_t next_row, next_page, nr_rules, next_mapping;
 	struct hash_index rule_index;
@@ -92,6 +93,8 @@ void unwind_loader_free(struct unwind_loader *l)
 	unmap_table(l->mappings, WALK_MAX_MAPPINGS * sizeof(*l->mappings));
 	unmap_table(l->binaries, WALK_MAX_BINARIES * sizeof(*l->binaries));
 	unmap_table(l->slab, WALK_SLAB_ROWS * sizeof(*l->slab));
+	for (uint32_t i = 0; i < WALK_MAX_SLABS; i++)
+		unmap_table(l->read[i], WALK_SLAB_ROWS * sizeof(*l->slab));
 	ix_release(&l->rule_index);
 	for (int i = 0; i < SLICE_CLASSES; i++)
 		free(l->retired[i].v);
@@ -190,11 +193,18 @@ static int place_page(struct unwind_loader *l, const struct unwind_table *t, con
 	return 0;
 }
 
+static void publish_binary(struct unwind_loader *l, uint32_t binary, struct unwind_binary entry)
+{
+	uint64_t word;
+
+	memcpy(&word, &entry, sizeof(word));
+	__atomic_store_n((uint64_t *)(void *)&l->binaries[binary], word, __ATOMIC_RELEASE);
+}
+
 int unwind_loader_table(struct unwind_loader *l, uint32_t binary, const struct unwind_table *t)
 {
 	uint16_t *numbers;
 	struct unwind_binary entry = { l->next_page, t->nr_pages };
-	uint64_t word;
 	int err = 0;
 
 	if (binary >= WALK_MAX_BINARIES || l->next_page + t->nr_pages > WALK_MAX_PAGES)
@@ -214,9 +224,40 @@ int unwind_loader_table(struct unwind_loader *l, uint32_t binary, const struct u
 	l->stats.pages += t->nr_pages;
 	l->stats.rules = l->nr_rules;
 	l->stats.binaries++;
-	memcpy(&word, &entry, sizeof(word));
-	__atomic_store_n((uint64_t *)(void *)&l->binaries[binary], word, __ATOMIC_RELEASE);
+	publish_binary(l, binary, entry);
 	return 0;
+}
+
+void unwind_loader_no_table(struct unwind_loader *l, uint32_t binary)
+{
+	if (binary < WALK_MAX_BINARIES)
+		publish_binary(l, binary, (struct unwind_binary){ WALK_TABLE_NEVER, 0 });
+}
+
+/* ---- the host's view ---- */
+
+void unwind_loader_view(const struct unwind_loader *l, struct unwind_loader_view *out)
+{
+	*out = (struct unwind_loader_view){ l->pages, l->rules, l->binaries };
+}
+
+const struct unwind_row *unwind_loader_rows(struct unwind_loader *l, uint32_t first)
+{
+	uint32_t key = first >> WALK_SLAB_SHIFT, id;
+	int fd;
+
+	if (key >= l->slab_number)
+		return NULL;
+	if (l->read[key])
+		return l->read[key];
+	if (bpf_map_lookup_elem(l->fds.slabs, &key, &id))
+		return NULL;
+	fd = bpf_map_get_fd_by_id(id);
+	if (fd < 0)
+		return NULL;
+	l->read[key] = map_table(fd, WALK_SLAB_ROWS * sizeof(*l->slab));
+	close(fd);
+	return l->read[key];
 }
 
 /* ---- slices ---- */
@@ -277,7 +318,7 @@ static void slice_put(struct unwind_loader *l, struct slice *s)
 	free(s);
 }
 
-static void fill(struct unwind_mapping *to, const struct mapping *m, const struct binary *b)
+void unwind_loader_mapping(struct unwind_mapping *to, const struct mapping *m, const struct binary *b)
 {
 	to->begin = m->start;
 	to->end = m->end;
@@ -311,9 +352,10 @@ int unwind_loader_process(struct unwind_loader *l, const struct binaries *bs, st
 	if (p->nr_live > s->nr)
 		refuse(l, "mappings of one process");
 	for (uint32_t i = 0; i < s->nr; i++)
-		fill(&l->mappings[s->first + i], &p->maps[i], binaries_get(bs, p->maps[i].binary));
+		unwind_loader_mapping(&l->mappings[s->first + i], &p->maps[i], binaries_get(bs, p->maps[i].binary));
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	err = publish(l, p, s);
+	process_published(p, now_ns());
 	slice_put(l, p->slice);
 	p->slice = s;
 	l->stats.processes++;

@@ -19,6 +19,7 @@
 #include "src/model/binary.h"
 #include "src/model/process.h"
 #include "unwind/unwind_table.h"
+#include "unwind/walk_limits.h"
 
 struct unwind_loader;
 
@@ -39,6 +40,19 @@ void unwind_loader_forget(struct unwind_loader *l, struct process *p);
 
 /* Publishes p's slice again when the kernel side has dropped it (an exec that was seen late). 1: it had. */
 int unwind_loader_check(struct unwind_loader *l, struct process *p);
+
+/* The file has no unwind information and never will. */
+void unwind_loader_no_table(struct unwind_loader *l, uint32_t binary);
+
+/* What the kernel reads, for a walker in user space. */
+struct unwind_loader_view {
+	const struct unwind_page *pages;
+	const struct unwind_rule *rules;
+	const struct unwind_binary *binaries;
+};
+void unwind_loader_view(const struct unwind_loader *l, struct unwind_loader_view *out);
+const struct unwind_row *unwind_loader_rows(struct unwind_loader *l, uint32_t first);	/* base of the slab that holds it */
+void unwind_loader_mapping(struct unwind_mapping *to, const struct mapping *m, const struct binary *b);
 
 struct unwind_loader_stats {
 	uint64_t rows, pages, rules, slabs, binaries, mappings, processes;

@@ -66,22 +66,38 @@ static uint8_t normal_state(const struct wire_sample *h)
 	return h->state ? TASK_STATE_UNKNOWN : TASK_RUNNABLE;
 }
 
+static long decode_raw(const void *data, size_t len, struct wire_stack *out)
+{
+	const struct wire_raw *raw = data;
+
+	if (len < sizeof(*raw))
+		return 0;
+	if (raw->bytes > WIRE_RAW_PAGES * WALK_PAGE || raw->bytes % WALK_PAGE || raw->start % WALK_PAGE)
+		return -EBADMSG;
+	out->raw = raw;
+	out->memory = (const uint8_t *)(raw + 1);
+	return (long)(sizeof(*raw) + raw->bytes);
+}
+
 long wire_decode(const void *data, size_t len, struct wire_stack *out)
 {
 	const struct wire_sample *h = data;
-	size_t need;
+	long need;
 
 	if (len < sizeof(*h))
 		return 0;
+	*out = (struct wire_stack){ .head = h };
 	if (h->nr_user > WALK_MAX_FRAMES || h->nr_kernel > WIRE_MAX_KERNEL || h->end >= WALK_ENDS)
 		return -EBADMSG;
-	need = sizeof(*h) + ((size_t)h->nr_user + h->nr_kernel) * sizeof(uint64_t);
-	if (len < need)
-		return 0;
-	out->head = h;
+	if (h->flags & WIRE_RAW)
+		need = decode_raw(data, len, out);
+	else
+		need = (long)(sizeof(*h) + ((size_t)h->nr_user + h->nr_kernel) * sizeof(uint64_t));
+	if (need <= 0 || len < (size_t)need)
+		return need < 0 ? need : 0;
 	out->user = (const uint64_t *)(h + 1);
 	out->kernel = out->user + h->nr_user;
 	out->state = normal_state(h);
 	out->end = h->end;
-	return (long)need;
+	return need;
 }

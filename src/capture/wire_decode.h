@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,6 +14,9 @@ struct wire_stack {
 	const struct wire_sample *head;
 	const uint64_t *user;		/* head->nr_user frames, innermost first, WALK_ flags in the top bits */
 	const uint64_t *kernel;		/* head->nr_kernel addresses, innermost first */
+	const struct wire_raw *raw;	/* NULL: registers and memory did not come with it */
+	const uint8_t *memory;		/* raw->bytes from raw->start on */
+	bool late;			/* walked in user space, with the mappings of its time */
 	uint8_t state;			/* enum task_state */
 	uint8_t end;			/* enum stack_end */
 };

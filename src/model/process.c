@@ -177,6 +177,7 @@ static int unmap(struct process *p, uint64_t start, uint64_t end, uint64_t time_
 int process_map(struct process *p, const struct mapping *m)
 {
 	long i = last_before(p, m->start);
+	struct mapping copy = *m;
 	int err;
 
 	if (m->start >= m->end)
@@ -184,11 +185,46 @@ int process_map(struct process *p, const struct mapping *m)
 	if (i >= 0 && equal(&p->maps[i], m))
 		return 0;
 	err = unmap(p, m->start, m->end, m->born_ns);
-	if (!err)
-		err = insert_live(p, m);
 	p->generation++;
 	p->dirty = true;
-	return err;
+	copy.generation = p->generation;
+	return err ? err : insert_live(p, &copy);
+}
+
+static bool overlaps_any(const struct mapping *m, const struct mapping *found, size_t nr)
+{
+	for (size_t i = 0; i < nr && found[i].start < m->end; i++)
+		if (found[i].end > m->start)
+			return true;
+	return false;
+}
+
+bool process_keep(struct process *p, const struct mapping *found, size_t nr, uint64_t time_ns)
+{
+	size_t before = p->nr_live;
+
+	for (size_t i = p->nr_live; i-- > 0;)
+		if (!overlaps_any(&p->maps[i], found, nr))
+			kill_mapping(p, i, time_ns);
+	if (p->nr_live == before)
+		return false;
+	p->generation++;
+	p->dirty = true;
+	return true;
+}
+
+void process_published(struct process *p, uint64_t now_ns)
+{
+	memmove(&p->published[1], &p->published[0], (PROCESS_PUBLICATIONS - 1) * sizeof(p->published[0]));
+	p->published[0] = (struct publication){ now_ns, p->generation };
+}
+
+bool process_knew(const struct process *p, const struct mapping *m, uint64_t time_ns)
+{
+	for (size_t i = 0; i < PROCESS_PUBLICATIONS && p->published[i].since_ns; i++)
+		if (p->published[i].since_ns <= time_ns || i == PROCESS_PUBLICATIONS - 1)
+			return m->generation <= p->published[i].generation;
+	return true;	/* before the first: nothing was published, so nothing old was used */
 }
 
 int process_inherit(struct process *child, const struct process *parent, uint64_t time_ns)
@@ -203,7 +239,8 @@ int process_inherit(struct process *child, const struct process *parent, uint64_
 	}
 	child->exe = parent->exe;
 	memcpy(child->comm, parent->comm, sizeof(child->comm));
-	child->generation++;
+	child->generation = parent->generation;
+	memcpy(child->published, parent->published, sizeof(child->published));
 	return 0;
 }
 

@@ -22,7 +22,15 @@ struct mapping {
 	uint8_t prot;
 	bool written;			/* a MAPPING record was written */
 	uint64_t born_ns, died_ns;	/* died_ns TIME_NEVER: mapped now */
+	uint32_t generation;		/* of the process when it came */
 };
+
+/* When the kernel's table of a process was replaced, and what it has known since then. */
+struct publication {
+	uint64_t since_ns;
+	uint32_t generation;
+};
+#define PROCESS_PUBLICATIONS 4
 
 struct process {
 	uint32_t tgid;
@@ -39,6 +47,9 @@ struct process {
 	size_t nr_live;
 	uint32_t generation;		/* changes with the mappings */
 	uint32_t written_generation;	/* when its MAPPING records were written */
+	struct publication published[PROCESS_PUBLICATIONS];	/* the newest first; since_ns 0: none */
+	uint32_t nr_new_maps;		/* came by events since /proc was read */
+	uint64_t looked_ns;		/* when /proc was read */
 	bool scanned;			/* /proc was read */
 	bool dirty;			/* mappings changed since the kernel's table was written */
 	void *slice;			/* the loader's */
@@ -68,6 +79,18 @@ struct process *processes_add(struct processes *ps, uint32_t tgid, uint64_t born
 
 /* Adds a mapping; what it overlaps dies (or is cut). An equal living one is kept. 0 or -ENOMEM. */
 int process_map(struct process *p, const struct mapping *m);
+
+/*
+ * What is mapped now is in these ranges, sorted by start: living mappings outside of all of them die. true: there were
+ * some.
+ */
+bool process_keep(struct process *p, const struct mapping *found, size_t nr, uint64_t time_ns);
+
+/* The kernel's table shows p's mappings as they are, from now on. */
+void process_published(struct process *p, uint64_t now_ns);
+
+/* Did the kernel's table know m at that time? (A walk of a moment before may have used what was there before.) */
+bool process_knew(const struct process *p, const struct mapping *m, uint64_t time_ns);
 
 /* All mappings of parent are the child's too. 0 or -ENOMEM. */
 int process_inherit(struct process *child, const struct process *parent, uint64_t time_ns);

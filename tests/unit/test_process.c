@@ -141,6 +141,67 @@ static void test_equal_one_is_kept(void **state)
 	assert_int_equal(p->nr_maps, 2);
 }
 
+/* Of what is mapped now only that which overlaps none of the ranges dies. */
+static void test_keep(void **state)
+{
+	struct process *p = processes_find(*state, 100, TIME_NEVER);
+	struct mapping found[] = { { .start = 1 * PAGE, .end = 2 * PAGE }, { .start = 6 * PAGE, .end = 9 * PAGE } };
+
+	map(p, 1 * PAGE, 2 * PAGE, 1, 1);
+	map(p, 3 * PAGE, 4 * PAGE, 2, 1);
+	map(p, 7 * PAGE, 8 * PAGE, 3, 1);
+	p->dirty = false;
+	assert_true(process_keep(p, found, 2, 5));
+	assert_true(p->dirty);
+	assert_int_equal(p->nr_live, 2);
+	assert_non_null(process_find_mapping(p, 1 * PAGE, 6));
+	assert_non_null(process_find_mapping(p, 7 * PAGE, 6));
+	assert_non_null(process_find_mapping(p, 3 * PAGE, 4));
+	assert_null(process_find_mapping(p, 3 * PAGE, 6));
+	assert_false(process_keep(p, found, 2, 6));
+	assert_true(process_keep(p, NULL, 0, 7));
+	assert_int_equal(p->nr_live, 0);
+}
+
+/* A mapping is known to the kernel from the publication after it on. */
+static void test_publications(void **state)
+{
+	struct process *p = processes_find(*state, 100, TIME_NEVER);
+	const struct mapping *old, *young;
+
+	map(p, 1 * PAGE, 2 * PAGE, 1, 10);
+	old = process_find_mapping(p, 1 * PAGE, 10);
+	assert_true(process_knew(p, old, 11));		/* no table at all: no old one was used */
+	process_published(p, 20);
+	map(p, 3 * PAGE, 4 * PAGE, 2, 30);
+	young = process_find_mapping(p, 3 * PAGE, 30);
+	old = process_find_mapping(p, 1 * PAGE, 30);
+	assert_true(process_knew(p, old, 35));
+	assert_false(process_knew(p, young, 35));
+	process_published(p, 40);
+	assert_false(process_knew(p, young, 39));
+	assert_true(process_knew(p, young, 40));
+	for (uint64_t t = 50; t < 50 + 2 * PROCESS_PUBLICATIONS; t++)
+		process_published(p, t);
+	assert_true(process_knew(p, young, 100));
+}
+
+/* A child walks on its parent's table, so it knows what that did. */
+static void test_child_knows_what_its_parent_knew(void **state)
+{
+	struct process *p = processes_find(*state, 100, TIME_NEVER), *child;
+
+	for (uint32_t i = 1; i < 9; i++)
+		map(p, i * PAGE, (i + 1) * PAGE, i, i);
+	process_published(p, 10);
+	map(p, 20 * PAGE, 21 * PAGE, 9, 11);
+	child = processes_add(*state, 101, 12);
+	assert_non_null(child);
+	assert_int_equal(process_inherit(child, p, 12), 0);
+	assert_true(process_knew(child, process_find_mapping(child, 8 * PAGE, 13), 13));
+	assert_false(process_knew(child, process_find_mapping(child, 20 * PAGE, 13), 13));
+}
+
 static void test_inherit(void **state)
 {
 	struct process *parent = processes_find(*state, 100, TIME_NEVER), *child;
@@ -438,6 +499,9 @@ int main(void)
 		T(test_replaced),
 		T(test_cut),
 		T(test_equal_one_is_kept),
+		T(test_keep),
+		T(test_publications),
+		T(test_child_knows_what_its_parent_knew),
 		T(test_inherit),
 		T(test_mappings_like_the_model),
 		T(test_lives_of_one_pid),

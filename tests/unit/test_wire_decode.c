@@ -68,6 +68,38 @@ static void test_every_truncation(void **state)
 	free(h);
 }
 
+/* With registers and memory: lengths that cannot be are refused, everything is inside of the record. */
+static void test_raw(void **state)
+{
+	size_t len = sizeof(struct wire_raw) + 2 * WALK_PAGE;
+	struct wire_raw *raw = calloc(1, len);
+	struct wire_stack s;
+
+	(void)state;
+	assert_non_null(raw);
+	raw->head.flags = WIRE_RAW;
+	raw->head.end = WALK_NO_TABLE;
+	raw->head.nr_user = 2;
+	raw->head.nr_kernel = 1;
+	raw->frames[2] = 7;
+	raw->start = 0x7000;
+	raw->bytes = 2 * WALK_PAGE;
+	assert_int_equal(wire_decode(raw, len, &s), len);
+	assert_ptr_equal(s.raw, raw);
+	assert_ptr_equal(s.memory, raw + 1);
+	assert_int_equal(s.kernel[0], 7);
+	assert_int_equal(wire_decode(raw, len - 1, &s), 0);
+	assert_int_equal(wire_decode(raw, sizeof(*raw) - 1, &s), 0);
+	raw->bytes = 100;
+	assert_int_equal(wire_decode(raw, len, &s), -EBADMSG);
+	raw->bytes = (WIRE_RAW_PAGES + 1) * WALK_PAGE;
+	assert_int_equal(wire_decode(raw, len, &s), -EBADMSG);
+	raw->bytes = 0;
+	raw->start = 0x7008;
+	assert_int_equal(wire_decode(raw, len, &s), -EBADMSG);
+	free(raw);
+}
+
 static void test_largest(void **state)
 {
 	struct wire_stack s;
@@ -178,6 +210,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parts),	  cmocka_unit_test(test_every_truncation),
+		cmocka_unit_test(test_raw),
 		cmocka_unit_test(test_largest),	  cmocka_unit_test(test_counts_too_large),
 		cmocka_unit_test(test_every_end), cmocka_unit_test(test_states),
 	};

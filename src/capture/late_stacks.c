@@ -1,0 +1,211 @@
+#include "src/capture/late_stacks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/capture/binary_store.h"
+#include "src/capture/late_walk.h"
+#include "src/capture/process_tracker.h"
+#include "src/capture/unwind_loader.h"
+#include "src/capture/wire_decode.h"
+
+#define MAX_BYTES (64u << 20)
+
+struct late {
+	struct late *next;
+	uint32_t walk;
+	uint32_t binary;		/* whose table it waits for; 0: not tried yet */
+	bool looked;			/* /proc was asked for a missing mapping */
+	size_t size;
+	struct wire_raw raw;		/* and its memory */
+};
+
+struct late_stacks {
+	struct late_stacks_deps deps;
+	struct late_walk *walker;
+	struct late *first, **last;
+	size_t nr, bytes;
+	struct late_stacks_stats stats;
+	struct wire_sample head;	/* of the stack being given on */
+	uint64_t frames[WIRE_RAW_FRAMES];
+};
+
+int late_stacks_new(const struct late_stacks_deps *deps, struct late_stacks **lp)
+{
+	struct late_stacks *l = calloc(1, sizeof(*l));
+	int err;
+
+	if (!l)
+		return -ENOMEM;
+	l->deps = *deps;
+	l->last = &l->first;
+	err = late_walk_new(deps->loader, deps->mode, deps->max_frames, &l->walker);
+	if (err)
+		late_stacks_free(l);
+	else
+		*lp = l;
+	return err;
+}
+
+void late_stacks_free(struct late_stacks *l)
+{
+	struct late *s, *next;
+
+	if (!l)
+		return;
+	for (s = l->first; s; s = next) {
+		next = s->next;
+		free(s);
+	}
+	late_walk_free(l->walker);
+	free(l);
+}
+
+static bool is_early_end(uint8_t end)
+{
+	return end == WALK_NO_PROCESS || end == WALK_NO_MAPPING || end == WALK_NO_TABLE;
+}
+
+bool late_stacks_wants(const struct wire_stack *stack)
+{
+	return stack->raw && is_early_end(stack->end);
+}
+
+int late_stacks_add(struct late_stacks *l, const struct wire_stack *stack, uint32_t walk)
+{
+	size_t size = sizeof(struct late) + stack->raw->bytes;
+	struct late *s = l->bytes + size > MAX_BYTES ? NULL : malloc(size);
+
+	l->stats.added++;
+	if (!s) {
+		l->stats.refused++;
+		return l->deps.give(l->deps.ctx, stack, walk);
+	}
+	*s = (struct late){ .walk = walk, .size = size };
+	memcpy(&s->raw, stack->raw, sizeof(s->raw) + stack->raw->bytes);
+	*l->last = s;
+	l->last = &s->next;
+	l->bytes += size;
+	l->nr++;
+	return 0;
+}
+
+/* Takes the one at *at off the list. */
+static void drop(struct late_stacks *l, struct late **at)
+{
+	struct late *s = *at;
+
+	*at = s->next;
+	if (l->last == &s->next)
+		l->last = at;
+	l->nr--;
+	l->bytes -= s->size;
+	free(s);
+}
+
+static int give_as_is(struct late_stacks *l, const struct late *s)
+{
+	struct wire_stack stack;
+
+	l->stats.gave_up++;
+	if (wire_decode(&s->raw, sizeof(s->raw) + s->raw.bytes, &stack) <= 0)
+		return 0;
+	return l->deps.give(l->deps.ctx, &stack, s->walk);
+}
+
+/* The stack as it came, with the frames that were found now. */
+static int give_result(struct late_stacks *l, const struct late *s, const struct wire_stack *old,
+		       const struct late_walk_result *r)
+{
+	struct wire_stack stack = *old;
+	size_t nr_kernel = old->head->nr_kernel;
+
+	l->head = *old->head;
+	l->head.nr_user = (uint16_t)r->nr;
+	l->head.end = r->end;
+	l->head.flags = (uint8_t)((l->head.flags & ~WIRE_GUESSED) | (r->guessed ? WIRE_GUESSED : 0));
+	memcpy(l->frames, r->frames, r->nr * sizeof(*l->frames));
+	memcpy(l->frames + r->nr, old->kernel, nr_kernel * sizeof(*l->frames));
+	stack.head = &l->head;
+	stack.user = l->frames;
+	stack.kernel = l->frames + r->nr;
+	stack.end = r->end;
+	stack.late = true;
+	if (is_early_end(r->end))
+		l->stats.gave_up++;
+	else
+		l->stats.solved++;
+	return l->deps.give(l->deps.ctx, &stack, s->walk);
+}
+
+/* 1: handed on; 0: must wait; or an error. */
+static int try_one(struct late_stacks *l, struct late *s)
+{
+	struct late_walk_result r;
+	struct wire_stack stack;
+	struct process *p;
+	bool waits;
+	int err;
+
+	if (wire_decode(&s->raw, sizeof(s->raw) + s->raw.bytes, &stack) <= 0)
+		return 1;
+	waits = stack.head->time_ns + LATE_MAX_NS > now_ns();
+	if (waits && s->binary && binary_store_table_pending(l->deps.store, s->binary))
+		return 0;
+	p = process_tracker_find(l->deps.tracker, stack.head->tgid, stack.head->time_ns);
+	if (!p)
+		return -ENOMEM;
+	err = late_walk(l->walker, l->deps.binaries, p, &stack, &r);
+	if (!err && r.end == WALK_NO_MAPPING && !s->looked) {
+		s->looked = true;
+		if (process_tracker_look_again(l->deps.tracker, p))
+			err = late_walk(l->walker, l->deps.binaries, p, &stack, &r);
+	}
+	if (err)
+		return err;
+	if (r.end == WALK_NO_TABLE && binary_store_want_table(l->deps.store, r.binary) && waits) {
+		s->binary = r.binary;
+		return 0;
+	}
+	err = give_result(l, s, &stack, &r);
+	return err ? err : 1;
+}
+
+int late_stacks_try(struct late_stacks *l)
+{
+	struct late **at = &l->first;
+
+	while (*at) {
+		int rc = try_one(l, *at);
+
+		if (rc < 0)
+			return rc;
+		if (rc)
+			drop(l, at);
+		else
+			at = &(*at)->next;
+	}
+	return 0;
+}
+
+int late_stacks_flush(struct late_stacks *l)
+{
+	int err = late_stacks_try(l);
+
+	while (!err && l->first) {
+		err = give_as_is(l, l->first);
+		drop(l, &l->first);
+	}
+	return err;
+}
+
+size_t late_stacks_waiting(const struct late_stacks *l)
+{
+	return l->nr;
+}
+
+void late_stacks_stats(const struct late_stacks *l, struct late_stacks_stats *out)
+{
+	*out = l->stats;
+}

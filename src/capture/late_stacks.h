@@ -1,0 +1,52 @@
+/*
+ * Stacks whose walk ended in the kernel because the process, a mapping or a table was not known there yet. They came
+ * with registers and memory, and wait here until enough is known to walk them again; not longer than LATE_MAX_NS.
+ *
+ *	late_stacks_new(&deps, &l)
+ *	late_stacks_add(l, stack, walk)		takes a copy
+ *	late_stacks_try(l)			hands on what can be walked now, and what has waited too long
+ *	late_stacks_flush(l)			hands on everything as it is
+ *	late_stacks_free(l)
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/clock.h"
+
+#define LATE_MAX_NS (700 * NSEC_PER_MSEC)	/* below reorder_ns of TRACE.md */
+
+struct binaries;
+struct binary_store;
+struct late_stacks;
+struct process_tracker;
+struct unwind_loader;
+struct wire_stack;
+
+struct late_stacks_deps {
+	struct process_tracker *tracker;
+	struct binary_store *store;
+	struct binaries *binaries;
+	struct unwind_loader *loader;
+	uint32_t mode, max_frames;	/* as the kernel walks: WALK_..., frames */
+	/* A stack that is as good as it gets; borrowed. 0, or an error that ends the recording. */
+	int (*give)(void *ctx, const struct wire_stack *stack, uint32_t walk);
+	void *ctx;
+};
+
+struct late_stacks_stats {
+	uint64_t added, solved, gave_up, refused;	/* refused: too many waited */
+};
+
+int late_stacks_new(const struct late_stacks_deps *deps, struct late_stacks **lp);
+void late_stacks_free(struct late_stacks *l);		/* NULL is fine */
+
+/* Is it one for here? */
+bool late_stacks_wants(const struct wire_stack *stack);
+int late_stacks_add(struct late_stacks *l, const struct wire_stack *stack, uint32_t walk);
+int late_stacks_try(struct late_stacks *l);
+int late_stacks_flush(struct late_stacks *l);
+size_t late_stacks_waiting(const struct late_stacks *l);
+void late_stacks_stats(const struct late_stacks *l, struct late_stacks_stats *out);
