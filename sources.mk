@@ -28,6 +28,7 @@ LIB_SRCS := \
 	unwind/cfi_entries.c \
 	unwind/cfi_program.c \
 	unwind/cfi.c \
+	unwind/cfi_merge.c \
 	src/capture/wire_decode.c \
 	src/capture/unwind_loader.c \
 	src/capture/task_snapshot.c \
