@@ -35,6 +35,8 @@ LIB_SRCS := \
 	src/capture/task_events.c \
 	src/capture/session_meta.c \
 	src/capture/session.c \
+	src/capture/running_threads.c \
+	src/capture/kernel_trim.c \
 	src/capture/recorder.c \
 	src/capture/procfs.c \
 	src/capture/process_tracker.c \

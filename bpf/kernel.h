@@ -16,6 +16,8 @@
 #define PF_IO_WORKER 0x00000010
 #define PF_USER_WORKER 0x00004000
 
+#define READ_NOW(x) (*(volatile typeof(x) *)&(x))
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct sched_entity {

@@ -14,10 +14,13 @@ struct knobs {
 	uint32_t self_tgid;		/* never looked at */
 	uint32_t include_idle;		/* sampler: CPU idle time; snapshot: idle kernel threads */
 	uint32_t wakeup_bytes;		/* ring buffer fill that wakes the reader */
+	uint32_t ask;			/* snapshot: threads on a CPU are wished for there */
 	uint32_t audit;			/* registers and memory of one in so many stacks are handed out; 0: of none */
 	uint32_t late;			/* they are handed out when the tables did not know enough */
 	uint32_t ring_room;		/* bytes: with more than that in the ring no memory is added to it */
 };
+
+#define WISH_BYTES 64			/* of struct wish: a cache line for each CPU */
 
 enum counter {
 	COUNTER_FIRED,			/* sampler program runs */

@@ -77,3 +77,9 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 8 * 1024 * 1024);	/* set by user space */
 } ring SEC(".maps");
+
+/* Stacks of the threads that a snapshot met on a CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1024 * 1024);	/* set by user space */
+} asked SEC(".maps");

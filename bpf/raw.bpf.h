@@ -30,9 +30,9 @@ static __always_inline bool ended_too_early(const struct gather *g)
 }
 
 /* nr counts user stacks: every knobs.audit-th is kept. */
-static __always_inline uint8_t raw_flags(const struct gather *g, uint64_t nr)
+static __always_inline uint16_t raw_flags(const struct gather *g, uint64_t nr)
 {
-	uint8_t flags = 0;
+	uint16_t flags = 0;
 
 	if (knobs.audit && stack_was_walked(g) && !(nr % knobs.audit))
 		flags = WIRE_RAW | WIRE_AUDIT;

@@ -22,24 +22,8 @@ struct {
 	__type(value, struct gather);
 } sample_scratch SEC(".maps");
 
-static __always_inline void gather_kernel_here(void *ctx, struct gather *g)
-{
-	uint32_t n = g->head.nr_user;
-	long bytes;
-
-	if (n > WALK_MAX_FRAMES)
-		return;
-	bytes = bpf_get_stack(ctx, &g->frames[n], WIRE_MAX_KERNEL * 8, 0);
-	if (bytes < 0) {
-		g->head.flags |= WIRE_KERNEL_FAILED;
-		g->counters[COUNTER_KERNEL_STACK]++;
-		return;
-	}
-	g->head.nr_kernel = bytes / 8;
-}
-
 /* The stack with its memory; false: there is no room to spare for it. */
-static __always_inline bool submit_raw(struct gather *g, struct env *e, uint8_t raw_flags)
+static __always_inline bool submit_raw(struct gather *g, struct env *e, uint16_t raw_flags)
 {
 	uint32_t cpu = bpf_get_smp_processor_id(), bytes;
 	struct raw_stack *raw = bpf_map_lookup_elem(&raw_scratch, &cpu);
@@ -58,7 +42,7 @@ static __always_inline int submit(struct gather *g, struct env *e)
 {
 	uint32_t bytes = gather_bytes(g);
 	uint64_t flags = BPF_RB_NO_WAKEUP;
-	uint8_t raw = raw_flags(g, g->counters[COUNTER_STACKS]);
+	uint16_t raw = raw_flags(g, g->counters[COUNTER_STACKS]);
 
 	if (!bytes)
 		return 0;

@@ -7,6 +7,7 @@
 
 #include "bpf/filter.bpf.h"
 #include "bpf/raw.bpf.h"
+#include "bpf/running.bpf.h"
 
 #define TASK_IDLE_BITS 0x402	/* TASK_UNINTERRUPTIBLE | TASK_NOLOAD: both, or D-state threads are hidden */
 #define TORN_RETRIES 3
@@ -23,12 +24,6 @@ struct {
 
 struct walk_totals totals = {};
 
-#define READ_NOW(x) (*(volatile typeof(x) *)&(x))
-
-static __always_inline uint64_t switches(struct task_struct *task)
-{
-	return READ_NOW(task->nvcsw) + READ_NOW(task->nivcsw);
-}
 
 static __always_inline void gather_kernel_of(struct task_struct *task, struct gather *g)
 {
@@ -70,7 +65,8 @@ static __always_inline void gather_task(struct gather *g, struct env *e)
 
 /*
  * The registers of a thread are in memory only while it does not run: read {on_cpu, switches} before and after
- * like a seqlock; whoever ran meanwhile is read again, and marked when that does not help.
+ * like a seqlock; whoever ran meanwhile is read again, and marked when that does not help. Who is on a CPU is marked and
+ * wished for there.
  */
 static __always_inline void gather_stable(struct gather *g, struct env *e, bool self)
 {
@@ -88,6 +84,9 @@ static __always_inline void gather_stable(struct gather *g, struct env *e, bool 
 		if (!self && READ_NOW(task->on_cpu)) {
 			g->head.cpu = READ_NOW(task->thread_info.cpu);
 			g->head.flags |= WIRE_ON_CPU;
+			if (wish_for(task, g->head.cpu) && !still_there(task, before, g->head.cpu) &&
+			    take_back(task, g->head.cpu))
+				continue;
 			drop_stacks(g, g->head.flags & WIRE_KTHREAD ? WALK_KTHREAD : WALK_RUNNING);
 			return;
 		}
@@ -107,7 +106,7 @@ static __always_inline bool is_idle_kthread(struct task_struct *task)
 /* The row, with memory where that is wanted and the thread did not run meanwhile. 0, or not: it does not fit any more. */
 static __always_inline long write_row(struct seq_file *seq, struct gather *g, struct env *e)
 {
-	uint8_t flags = raw_flags(g, totals.stacks + 1);
+	uint16_t flags = raw_flags(g, totals.stacks + 1);
 	uint32_t zero = 0, bytes = 0;
 	struct raw_stack *raw = flags ? bpf_map_lookup_elem(&raw_scratch, &zero) : 0;
 

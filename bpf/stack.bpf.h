@@ -186,9 +186,26 @@ static __always_inline void gather_user(struct gather *g, struct env *e)
 		bpf_loop(WALK_MAX_FRAMES + 1, step_nofault, e, 0);
 	g->head.nr_user = w->nr;
 	g->head.end = w->end;
-	g->head.pages_read = w->pages_read;
+	g->head.pages_read = w->pages_read < 255 ? w->pages_read : 255;
 	if (w->saw_guess)
 		g->head.flags |= WIRE_GUESSED;
+}
+
+/* The kernel stack of the running thread, for programs that may be called anywhere in it. */
+static __always_inline void gather_kernel_here(void *ctx, struct gather *g)
+{
+	uint32_t n = g->head.nr_user;
+	long bytes;
+
+	if (n > WALK_MAX_FRAMES)
+		return;
+	bytes = bpf_get_stack(ctx, &g->frames[n], WIRE_MAX_KERNEL * 8, 0);
+	if (bytes < 0) {
+		g->head.flags |= WIRE_KERNEL_FAILED;
+		g->counters[COUNTER_KERNEL_STACK]++;
+		return;
+	}
+	g->head.nr_kernel = bytes / 8;
 }
 
 /* Number of bytes to hand out, bounded for the verifier; 0: cannot be. */

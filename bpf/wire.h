@@ -21,6 +21,7 @@ enum wire_flags {
 	WIRE_KERNEL_FAILED = 16,	/* the kernel stack could not be read */
 	WIRE_RAW = 32,			/* it is a struct wire_raw: registers and stack memory go with it */
 	WIRE_AUDIT = 64,		/* they are to be kept */
+	WIRE_ASKED = 128,		/* taken on the thread's own CPU: the kernel stack begins with our frames */
 };
 
 struct wire_sample {
@@ -31,9 +32,9 @@ struct wire_sample {
 	uint32_t cpu;
 	uint32_t state;			/* __state | exit_state << 16 */
 	uint16_t nr_user, nr_kernel;
+	uint16_t flags;			/* enum wire_flags */
 	uint8_t end;			/* enum walk_end */
-	uint8_t flags;			/* enum wire_flags */
-	uint16_t pages_read;
+	uint8_t pages_read;		/* 255: that or more */
 	char comm[WIRE_COMM];
 };
 

@@ -151,7 +151,7 @@ static int run(struct snapshots *s, const struct snapshot_args *args)
 
 static int prepare(struct snapshots *s, const struct snapshot_args *args, int argc, char **argv)
 {
-	struct task_snapshot_options restrict_to = { 0 };
+	struct task_snapshot_options restrict_to = { .ask = true };
 	struct recorder_options opts;
 	struct session_info info = {
 		.mode = "snapshot", .argc = argc, .argv = argv, .unwind = unwind_mode_name(args->common.unwind),

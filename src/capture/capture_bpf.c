@@ -7,16 +7,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "bpf/knobs.h"
 #include "bpf/probee.skel.h"
 #include "src/base/caps.h"
 #include "src/base/fail.h"
 
 struct capture_bpf {
 	struct probee_bpf *skel;
-	struct bpf_link *links[3];	/* lifetime programs */
+	struct bpf_link *links[4];	/* lifetime programs; on_switch */
+	const volatile uint64_t *wishes;	/* of each CPU: the first word of its WISH_BYTES */
 	int nr_cpus;
 };
 
@@ -57,6 +60,8 @@ static void choose_programs(struct probee_bpf *skel, unsigned programs)
 {
 	bpf_program__set_autoload(skel->progs.on_tick, programs & CAPTURE_SAMPLER);
 	bpf_program__set_autoload(skel->progs.on_task, programs & CAPTURE_SNAPSHOT);
+	bpf_program__set_autoload(skel->progs.on_ask, programs & CAPTURE_SNAPSHOT);
+	bpf_program__set_autoload(skel->progs.on_switch, programs & CAPTURE_SNAPSHOT);
 	bpf_program__set_autoload(skel->progs.on_fork, true);
 	bpf_program__set_autoload(skel->progs.on_exec, true);
 	bpf_program__set_autoload(skel->progs.on_exit, true);
@@ -64,8 +69,47 @@ static void choose_programs(struct probee_bpf *skel, unsigned programs)
 		bpf_map__set_autocreate(skel->maps.ring, false);
 		bpf_map__set_autocreate(skel->maps.sample_scratch, false);
 	}
-	if (!(programs & CAPTURE_SNAPSHOT))
+	if (!(programs & CAPTURE_SNAPSHOT)) {
 		bpf_map__set_autocreate(skel->maps.snapshot_scratch, false);
+		bpf_map__set_autocreate(skel->maps.running_scratch, false);
+		bpf_map__set_autocreate(skel->maps.wishes, false);
+		bpf_map__set_autocreate(skel->maps.asked, false);
+	}
+}
+
+/* A power of two with room for two of the largest rows of each CPU. */
+static uint32_t asked_bytes(int nr_cpus)
+{
+	uint32_t bytes = 64 << 10;
+
+	while (bytes < (uint32_t)nr_cpus * 20000 && bytes < 64u << 20)
+		bytes *= 2;
+	return bytes;
+}
+
+static void size_maps(struct capture_bpf *b, const struct capture_bpf_options *opts)
+{
+	if (opts->programs & CAPTURE_SAMPLER)
+		bpf_map__set_max_entries(b->skel->maps.raw_scratch, (uint32_t)b->nr_cpus);
+	if (opts->programs & CAPTURE_SNAPSHOT) {
+		bpf_map__set_max_entries(b->skel->maps.wishes, (uint32_t)b->nr_cpus);
+		bpf_map__set_max_entries(b->skel->maps.asked, asked_bytes(b->nr_cpus));
+	}
+	if (opts->ring_bytes)
+		bpf_map__set_max_entries(b->skel->maps.ring, opts->ring_bytes);
+}
+
+/* Threads on a CPU are wished for and taken when they leave it. */
+static int attach_running(struct capture_bpf *b)
+{
+	size_t bytes = (size_t)b->nr_cpus * WISH_BYTES;
+	void *p = mmap(NULL, bytes, PROT_READ, MAP_SHARED, bpf_map__fd(b->skel->maps.wishes), 0);
+
+	if (p == MAP_FAILED)
+		return fail(-errno, "map the wishes for threads on a CPU");
+	b->wishes = p;
+	b->links[3] = bpf_program__attach(b->skel->progs.on_switch);
+	return b->links[3] ? 0 : explain(-errno);
 }
 
 static int attach_lifetime(struct capture_bpf *b)
@@ -99,16 +143,15 @@ int capture_bpf_open(const struct capture_bpf_options *opts, struct capture_bpf 
 	}
 	memcpy((void *)&b->skel->rodata->knobs, &opts->knobs, sizeof(opts->knobs));
 	choose_programs(b->skel, opts->programs);
-	if (opts->programs & CAPTURE_SAMPLER)
-		bpf_map__set_max_entries(b->skel->maps.raw_scratch, (uint32_t)b->nr_cpus);
-	if (opts->ring_bytes)
-		bpf_map__set_max_entries(b->skel->maps.ring, opts->ring_bytes);
+	size_maps(b, opts);
 	err = probee_bpf__load(b->skel);
 	if (err) {
 		err = explain(err);
 		goto out;
 	}
 	err = attach_lifetime(b);
+	if (!err && opts->programs & CAPTURE_SNAPSHOT)
+		err = attach_running(b);
 	if (err)
 		goto out;
 	*bp = b;
@@ -122,8 +165,10 @@ void capture_bpf_close(struct capture_bpf *b)
 {
 	if (!b)
 		return;
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		bpf_link__destroy(b->links[i]);
+	if (b->wishes)
+		munmap((void *)b->wishes, (size_t)b->nr_cpus * WISH_BYTES);
 	probee_bpf__destroy(b->skel);
 	free(b);
 }
@@ -181,6 +226,26 @@ struct bpf_program *capture_bpf_snapshot(struct capture_bpf *b)
 int capture_bpf_ring(const struct capture_bpf *b)
 {
 	return bpf_map__fd(b->skel->maps.ring);
+}
+
+unsigned capture_bpf_cpus(const struct capture_bpf *b)
+{
+	return (unsigned)b->nr_cpus;
+}
+
+int capture_bpf_ask_fd(const struct capture_bpf *b)
+{
+	return bpf_program__fd(b->skel->progs.on_ask);
+}
+
+int capture_bpf_asked_ring(const struct capture_bpf *b)
+{
+	return bpf_map__fd(b->skel->maps.asked);
+}
+
+bool capture_bpf_wished(const struct capture_bpf *b, uint32_t cpu)
+{
+	return b->wishes[(size_t)cpu * WISH_BYTES / sizeof(*b->wishes)];
 }
 
 struct walk_totals *capture_bpf_totals(struct capture_bpf *b)

@@ -39,6 +39,10 @@ void capture_bpf_fds(const struct capture_bpf *b, struct unwind_loader_fds *out)
 struct bpf_program *capture_bpf_sampler(struct capture_bpf *b);
 struct bpf_program *capture_bpf_snapshot(struct capture_bpf *b);
 int capture_bpf_ring(const struct capture_bpf *b);
+unsigned capture_bpf_cpus(const struct capture_bpf *b);		/* possible ones: numbers are below */
+int capture_bpf_ask_fd(const struct capture_bpf *b);		/* on_ask, for BPF_PROG_TEST_RUN */
+int capture_bpf_asked_ring(const struct capture_bpf *b);
+bool capture_bpf_wished(const struct capture_bpf *b, uint32_t cpu);	/* a thread is wished for there */
 struct walk_totals *capture_bpf_totals(struct capture_bpf *b);
 
 /* Sums over all CPUs; zeroes when there is no sampler. */

@@ -10,6 +10,7 @@
 #include "src/base/array.h"
 #include "src/base/clock.h"
 #include "src/capture/definitions.h"
+#include "src/capture/kernel_trim.h"
 #include "src/capture/process_tracker.h"
 #include "src/capture/session_meta.h"
 #include "src/model/binary.h"
@@ -276,20 +277,22 @@ static uint32_t user_stack(struct session *s, const struct process *p, const str
 static uint32_t kernel_stack(struct session *s, const struct wire_stack *w)
 {
 	bool exact = w->head->flags & WIRE_IN_KERNEL;
-	size_t nr = w->head->nr_kernel;
+	size_t nr = w->head->nr_kernel, first = 0;
 	struct stack_hash h;
 	uint32_t node;
 
-	if (!nr)
+	if (w->head->flags & WIRE_ASKED)
+		first = kernel_trim(s->deps.kernel, w->kernel, nr, &exact);
+	if (first == nr)
 		return 0;
 	stack_hash_init(&h, exact);
-	stack_hash_add(&h, w->kernel, nr);
+	stack_hash_add(&h, w->kernel + first, nr - first);
 	node = stacks_cached(s->stacks, &h);
 	if (node != UINT32_MAX)
 		return node;
 	node = 0;
-	for (size_t i = nr; i-- > 0;)
-		node = define_node(s, node, kernel_frame(s, w->kernel[i], exact && i == 0));
+	for (size_t i = nr; i-- > first;)
+		node = define_node(s, node, kernel_frame(s, w->kernel[i], exact && i == first));
 	stacks_remember(s->stacks, &h, node);
 	return node;
 }
@@ -349,7 +352,8 @@ int session_sample(struct session *s, const struct wire_stack *w, uint32_t walk)
 		.end = end, .walk = walk,
 		.flags = (h->flags & WIRE_IN_KERNEL ? SAMPLE_IN_KERNEL : 0) |
 			 (h->flags & WIRE_GUESSED ? SAMPLE_HAS_GUESS : 0) |
-			 (h->nr_kernel == WIRE_MAX_KERNEL ? SAMPLE_KERNEL_TRUNCATED : 0),
+			 (h->nr_kernel == WIRE_MAX_KERNEL ? SAMPLE_KERNEL_TRUNCATED : 0) |
+			 (w->again ? SAMPLE_LATE : 0),
 	};
 	count_stack(s, w, end);
 	err = session_emit(s, &rec);

@@ -10,12 +10,14 @@
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/capture/capture_bpf.h"
+#include "src/capture/running_threads.h"
 
 #define BUFFER_BYTES (256 * 1024)	/* the kernel hands out at most 32 KiB a read; a row is below that */
 
 struct task_snapshot {
 	struct capture_bpf *bpf;
 	struct bpf_link *link;
+	struct running_threads *running;	/* NULL: they are only marked */
 	uint64_t bad_records;
 	uint8_t *buffer;
 };
@@ -47,7 +49,11 @@ int task_snapshot_open(struct capture_bpf *bpf, const struct task_snapshot_optio
 	ts->bpf = bpf;
 	ts->buffer = malloc(BUFFER_BYTES);
 	ts->link = ts->buffer ? attach(bpf, opts) : NULL;
-	if (!ts->buffer)
+	if (opts->ask && ts->link)
+		err = running_threads_open(bpf, &ts->running);
+	if (err)
+		;	/* said */
+	else if (!ts->buffer)
 		err = -ENOMEM;
 	else if (!ts->link)
 		err = fail_try(-errno, "probee doctor", "attach the task iterator");
@@ -62,6 +68,7 @@ void task_snapshot_close(struct task_snapshot *ts)
 {
 	if (!ts)
 		return;
+	running_threads_close(ts->running);
 	bpf_link__destroy(ts->link);
 	free(ts->buffer);
 	free(ts);
@@ -127,6 +134,59 @@ static void fill_receipt(const struct walk_totals *t, struct rec_walk *r)
 	r->torn = t->torn;
 }
 
+/* One thread again. Only kernels since 6.1 can do that without visiting all others. */
+static int walk_again(void *ctx, uint32_t tid, snapshot_row_fn fn, void *fn_ctx)
+{
+	struct task_snapshot *ts = ctx;
+	union bpf_iter_link_info info = { .task.tid = tid };
+	LIBBPF_OPTS(bpf_iter_attach_opts, iter, .link_info = &info, .link_info_len = sizeof(info));
+	struct bpf_link *link = bpf_program__attach_iter(capture_bpf_snapshot(ts->bpf), &iter);
+	int fd, err;
+
+	if (!link)
+		return errno == ESRCH ? 0 : -ENOTSUP;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	err = fd < 0 ? -errno : read_rows(ts, fd, fn, fn_ctx);
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+	return err;
+}
+
+struct visitor {
+	struct task_snapshot *ts;
+	snapshot_row_fn fn;
+	void *ctx;
+};
+
+static int on_visit(void *ctx, const struct wire_stack *stack)
+{
+	struct visitor *v = ctx;
+
+	if (v->ts->running && running_threads_wants(stack))
+		return running_threads_add(v->ts->running, stack);
+	return v->fn(v->ctx, stack);
+}
+
+static int walk_all(struct task_snapshot *ts, int fd, snapshot_row_fn fn, void *ctx, struct rec_walk *receipt)
+{
+	struct walk_totals *totals = capture_bpf_totals(ts->bpf);
+	struct visitor v = { ts, fn, ctx };
+	struct running_stats running = { 0 };
+	int err;
+
+	if (ts->running)
+		running_threads_begin(ts->running);
+	err = read_rows(ts, fd, on_visit, &v);
+	fill_receipt(totals, receipt);
+	if (err || !ts->running)
+		return err;
+	err = running_threads_settle(ts->running, walk_again, ts, fn, ctx);
+	running_threads_stats(ts->running, &running);
+	receipt->torn = running.uncaught;
+	return err;
+}
+
 int task_snapshot_walk(struct task_snapshot *ts, snapshot_row_fn fn, void *ctx, struct rec_walk *receipt)
 {
 	struct walk_totals *totals = capture_bpf_totals(ts->bpf);
@@ -136,9 +196,8 @@ int task_snapshot_walk(struct task_snapshot *ts, snapshot_row_fn fn, void *ctx, 
 		return fail(-errno, "start a walk over the tasks");
 	memset(totals, 0, sizeof(*totals));
 	receipt->time_ns = now_ns();
-	err = read_rows(ts, fd, fn, ctx);
+	err = walk_all(ts, fd, fn, ctx, receipt);
 	receipt->duration_ns = now_ns() - receipt->time_ns;
-	fill_receipt(totals, receipt);
 	close(fd);
 	return err;
 }

@@ -23,7 +23,7 @@ done
 for letter in S T t D; do
 	check "$letter: to the root" stacks rooted states.csv "${of[$letter]}"
 done
-not_yet "stacks of threads on a CPU" "R: to the root" stacks rooted states.csv "${of[R]}"
+check "R: to the root" stacks rooted states.csv "${of[R]}"
 check "Z: row in each walk" equal "$(stacks rows states.csv "${of[Z]}")" 5
 check "Z: no user frames" not grep -q "|${of[Z]}|.*|state_zombie" states.csv
 
@@ -31,7 +31,7 @@ check "Z: no user frames" not grep -q "|${of[Z]}|.*|state_zombie" states.csv
 user() { awk -F'|' -v pid="${of[$1]}" -v name="$2" '
 	$3 == pid { n++; if ((";" $6) ~ (";" name "\\+0x")) ok++ }
 	END { print ok + 0 " of " n; exit !(n && ok == n) }' states.csv; }
-not_yet "stacks of threads on a CPU" "R: stack" user R state_running
+check "R: stack" user R state_running
 check "S: stack" user S state_sleeping
 check "T: stack" user T state_stopped
 check "t: stack" user t state_traced
@@ -56,6 +56,6 @@ snapshot -p "$PID" -F 10 -i 3 -o leaderless.pbz
 csv leaderless.pbz >leaderless.csv
 check "leader is dead: both threads" equal "$(stacks tids leaderless.csv "$PID" | wc -l)" 2
 check "leader is dead: Z" stacks states leaderless.csv "$PID=Z"
-not_yet "stacks of threads on a CPU" "leader is dead: the other one's stack" \
+check "leader is dead: the other one's stack" \
 	grep -q 'orphan_leaf+0x.*;orphan_main+0x' leaderless.csv
 done_testing

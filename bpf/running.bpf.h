@@ -1,0 +1,123 @@
+/*
+ * Threads that are on a CPU when a snapshot meets them. Their registers are not in memory, so the stack is taken on that
+ * CPU, from the thread itself: the iterator wishes for the thread, and whichever comes first fulfils the wish:
+ * user space has on_ask run on that CPU (BPF_PROG_TEST_RUN: an interrupt between processors), or the thread leaves the
+ * CPU (on_switch). So the stack belongs to the very stint on the CPU in which the thread was met, and a CPU that it has
+ * left need not be disturbed.
+ */
+#pragma once
+
+#include "bpf/filter.bpf.h"
+#include "bpf/stack.bpf.h"
+
+/* The thread wished for on a CPU; 0: none. A cache line each: every context switch looks at its own. */
+struct wish {
+	uint64_t tid;
+	uint64_t pad[WISH_BYTES / 8 - 1];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);			/* CPUs; set by user space */
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, uint32_t);
+	__type(value, struct wish);
+} wishes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct gather);
+} running_scratch SEC(".maps");
+
+static __always_inline uint64_t switches(struct task_struct *task)
+{
+	return READ_NOW(task->nvcsw) + READ_NOW(task->nivcsw);
+}
+
+/* The exchange is a full barrier: from here on the thread's switch-out sees the wish. */
+static __always_inline bool wish_for(struct task_struct *task, uint32_t cpu)
+{
+	struct wish *w = knobs.ask ? bpf_map_lookup_elem(&wishes, &cpu) : 0;
+
+	if (!w)
+		return false;
+	__sync_lock_test_and_set(&w->tid, (uint64_t)(uint32_t)task->pid);
+	return true;
+}
+
+static __always_inline bool still_there(struct task_struct *task, uint64_t nr_switches, uint32_t cpu)
+{
+	return READ_NOW(task->on_cpu) && switches(task) == nr_switches && READ_NOW(task->thread_info.cpu) == cpu;
+}
+
+/* It left before it could see the wish. false: it has been fulfilled after all. */
+static __always_inline bool take_back(struct task_struct *task, uint32_t cpu)
+{
+	struct wish *w = bpf_map_lookup_elem(&wishes, &cpu);
+	uint64_t tid = (uint32_t)task->pid;
+
+	return w && __sync_val_compare_and_swap(&w->tid, tid, 0) == tid;
+}
+
+static __always_inline void gather_current(void *ctx, struct gather *g, struct task_struct *task)
+{
+	struct env e = { .g = g };
+
+	init_head(&g->head, task);
+	g->head.weight = 0;
+	g->head.cpu = bpf_get_smp_processor_id();
+	g->head.flags |= WIRE_ON_CPU | WIRE_ASKED;
+	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER)) {
+		g->head.end = WALK_KTHREAD;
+		g->head.flags |= WIRE_KTHREAD;
+	} else if (!task->mm || task->flags & PF_EXITING) {
+		g->head.end = WALK_NO_MM;
+	} else if (knobs.want_user && in_exec(task)) {
+		g->head.end = WALK_EXEC;
+	} else if (knobs.want_user && !load_user_regs(&g->walk, task)) {
+		gather_user(g, &e);
+	}
+	if (knobs.want_kernel)
+		gather_kernel_here(ctx, g);
+}
+
+/* Runs with interrupts off, so the running thread stays. ask: nobody else than the wished one will come any more. */
+static __always_inline int fulfil(void *ctx, bool ask)
+{
+	uint32_t zero = 0, cpu = bpf_get_smp_processor_id(), bytes;
+	struct wish *w = bpf_map_lookup_elem(&wishes, &cpu);
+	struct task_struct *task;
+	struct gather *g;
+
+	if (!w || !READ_NOW(w->tid))
+		return 0;
+	task = bpf_get_current_task_btf();
+	if (READ_NOW(w->tid) != (uint64_t)(uint32_t)task->pid) {
+		if (ask)
+			READ_NOW(w->tid) = 0;
+		return 0;
+	}
+	g = bpf_map_lookup_elem(&running_scratch, &zero);
+	if (!g)
+		return 0;
+	gather_current(ctx, g, task);
+	bytes = gather_bytes(g);
+	if (bytes)
+		bpf_ringbuf_output(&asked, &g->head, bytes, BPF_RB_NO_WAKEUP);
+	READ_NOW(w->tid) = 0;
+	return 0;
+}
+
+SEC("?raw_tp")
+int on_ask(void *ctx)
+{
+	return fulfil(ctx, true);
+}
+
+SEC("?raw_tp/sched_switch")
+int on_switch(void *ctx)
+{
+	return fulfil(ctx, false);
+}

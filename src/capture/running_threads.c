@@ -1,0 +1,223 @@
+#include "src/capture/running_threads.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/array.h"
+#include "src/base/clock.h"
+#include "src/base/fail.h"
+#include "src/capture/capture_bpf.h"
+
+/* Two were needed where threads move to another CPU each 50 us. */
+#define MAX_ROUNDS 5
+
+/* A row without a stack, as it was set aside. */
+struct waiting {
+	struct wire_sample head;
+	uint8_t state;
+	bool done, gone;
+};
+
+struct running_threads {
+	struct capture_bpf *bpf;
+	struct ring_buffer *ring;
+	struct waiting *v;
+	size_t nr, cap, nr_done;
+	uint64_t begin_ns;
+	uint32_t round;
+	uint32_t *asked_in;		/* by CPU: the round in which it was asked, plus 1 */
+	struct waiting *again;		/* the one being walked again */
+	snapshot_row_fn fn;
+	void *ctx;
+	int err;
+	struct running_stats stats;
+};
+
+static int on_caught(void *ctx, void *data, size_t len);
+
+int running_threads_open(struct capture_bpf *bpf, struct running_threads **rp)
+{
+	struct running_threads *rt = calloc(1, sizeof(*rt));
+	int err = 0;
+
+	if (!rt)
+		return -ENOMEM;
+	rt->bpf = bpf;
+	rt->asked_in = calloc(capture_bpf_cpus(bpf), sizeof(*rt->asked_in));
+	rt->ring = ring_buffer__new(capture_bpf_asked_ring(bpf), on_caught, rt, NULL);
+	if (!rt->asked_in)
+		err = -ENOMEM;
+	else if (!rt->ring)
+		err = fail(-errno, "map the ring buffer of the threads on a CPU");
+	if (err)
+		running_threads_close(rt);
+	else
+		*rp = rt;
+	return err;
+}
+
+void running_threads_close(struct running_threads *rt)
+{
+	if (!rt)
+		return;
+	ring_buffer__free(rt->ring);
+	free(rt->asked_in);
+	free(rt->v);
+	free(rt);
+}
+
+void running_threads_begin(struct running_threads *rt)
+{
+	rt->begin_ns = now_ns();
+	rt->nr = rt->nr_done = 0;
+	rt->round = 0;
+	memset(&rt->stats, 0, sizeof(rt->stats));
+	memset(rt->asked_in, 0, capture_bpf_cpus(rt->bpf) * sizeof(*rt->asked_in));
+}
+
+bool running_threads_wants(const struct wire_stack *stack)
+{
+	/* A kernel thread on a CPU has no user stack to wait for, but its kernel stack is there too. */
+	return stack->end == WALK_RUNNING || stack->end == WALK_TORN ||
+	       (stack->head->flags & (WIRE_KTHREAD | WIRE_ON_CPU)) == (WIRE_KTHREAD | WIRE_ON_CPU);
+}
+
+int running_threads_add(struct running_threads *rt, const struct wire_stack *stack)
+{
+	struct waiting *w = array_push(&rt->v, &rt->nr, &rt->cap);
+
+	if (!w)
+		return -ENOMEM;
+	*w = (struct waiting){ .head = *stack->head, .state = stack->state };
+	w->head.nr_user = w->head.nr_kernel = 0;
+	rt->stats.met++;
+	return 0;
+}
+
+static void give(struct running_threads *rt, struct waiting *w, const struct wire_stack *stack)
+{
+	w->done = true;
+	rt->nr_done++;
+	if (!rt->err)
+		rt->err = rt->fn(rt->ctx, stack);
+}
+
+static struct waiting *find(struct running_threads *rt, const struct wire_sample *head)
+{
+	for (size_t i = 0; i < rt->nr; i++)
+		if (rt->v[i].head.tid == head->tid && !rt->v[i].done)
+			return &rt->v[i];
+	return NULL;
+}
+
+/* A wish of an earlier walk may have been fulfilled late: what is older than this walk is nobody's. */
+static int on_caught(void *ctx, void *data, size_t len)
+{
+	struct running_threads *rt = ctx;
+	struct wire_stack stack;
+	struct waiting *w;
+
+	if (!rt->fn || wire_decode(data, len, &stack) <= 0 || stack.head->time_ns < rt->begin_ns)
+		return 0;
+	w = find(rt, stack.head);
+	if (!w)
+		return 0;
+	stack.again = rt->round > 0;
+	rt->stats.caught++;
+	give(rt, w, &stack);
+	return 0;
+}
+
+/* Interrupts the CPUs on which somebody is still wished for. */
+static void ask(struct running_threads *rt)
+{
+	for (size_t i = 0; i < rt->nr; i++) {
+		LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = rt->v[i].head.cpu);
+		uint32_t cpu = rt->v[i].head.cpu;
+
+		if (rt->v[i].done || cpu >= capture_bpf_cpus(rt->bpf) || rt->asked_in[cpu] == rt->round + 1)
+			continue;
+		rt->asked_in[cpu] = rt->round + 1;
+		/* A CPU that went away meanwhile: its thread has left, too. */
+		if (capture_bpf_wished(rt->bpf, cpu))
+			bpf_prog_test_run_opts(capture_bpf_ask_fd(rt->bpf), &opts);
+	}
+	ring_buffer__consume(rt->ring);
+}
+
+static int on_again(void *ctx, const struct wire_stack *stack)
+{
+	struct running_threads *rt = ctx;
+	struct wire_stack s = *stack;
+	struct waiting *w = rt->again;
+
+	if (stack->head->tid != w->head.tid || w->done)
+		return 0;
+	w->gone = false;
+	if (running_threads_wants(stack)) {
+		w->head.cpu = stack->head->cpu;
+		return 0;
+	}
+	s.again = true;
+	rt->stats.again++;
+	give(rt, w, &s);
+	return rt->err;
+}
+
+static int walk_again(struct running_threads *rt, walk_again_fn again, void *again_ctx)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < rt->nr && !err; i++) {
+		rt->again = &rt->v[i];
+		if (rt->again->done || rt->again->gone)
+			continue;
+		rt->again->gone = true;		/* unless it shows up */
+		err = again(again_ctx, rt->again->head.tid, on_again, rt);
+	}
+	return err;
+}
+
+static void give_as_is(struct running_threads *rt)
+{
+	for (size_t i = 0; i < rt->nr; i++) {
+		struct waiting *w = &rt->v[i];
+		struct wire_stack stack = { .head = &w->head, .state = w->state, .end = w->head.end };
+
+		if (w->done)
+			continue;
+		rt->stats.uncaught++;
+		stack.user = stack.kernel = (const uint64_t *)(&w->head + 1);	/* none of them */
+		give(rt, w, &stack);
+	}
+}
+
+int running_threads_settle(struct running_threads *rt, walk_again_fn again, void *again_ctx, snapshot_row_fn fn,
+			   void *ctx)
+{
+	int err = 0;
+
+	rt->fn = fn;
+	rt->ctx = ctx;
+	rt->err = 0;
+	ask(rt);
+	for (rt->round = 1; rt->round < MAX_ROUNDS && rt->nr_done < rt->nr && !err; rt->round++) {
+		err = walk_again(rt, again, again_ctx);
+		if (!err)
+			ask(rt);
+	}
+	if (err == -ENOTSUP)
+		err = 0;
+	give_as_is(rt);
+	rt->fn = NULL;
+	return rt->err ? rt->err : err;
+}
+
+void running_threads_stats(const struct running_threads *rt, struct running_stats *out)
+{
+	*out = rt->stats;
+}

@@ -1,0 +1,95 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "src/capture/kernel_trim.h"
+#include "src/symbolize/kernel_symbols.h"
+
+static const char kallsyms[] =
+	"ffffffff81000000 T _text\n"
+	"ffffffff81001000 T vfs_read\n"
+	"ffffffff81002000 T __schedule\n"
+	"ffffffff81003000 T schedule\n"
+	"ffffffff81004000 T asm_sysvec_call_function_single\n"
+	"ffffffff81005000 T __flush_smp_call_function_queue\n"
+	"ffffffff81006000 T __bpf_trace_sched_switch\n"
+	"ffffffff81007000 T el0t_64_irq\n"
+	"ffffffff81009000 T _etext\n";
+
+#define VFS_READ 0xffffffff81001010
+#define IN_SCHEDULE 0xffffffff81002010
+#define SCHEDULE 0xffffffff81003010
+#define INTERRUPT 0xffffffff81004010
+#define QUEUE 0xffffffff81005010
+#define TRACE 0xffffffff81006010
+#define ARM_INTERRUPT 0xffffffff81007010
+
+static const struct {
+	uint64_t frames[4];
+	size_t nr, skip;
+	bool exact;
+} cases[] = {
+	{ { QUEUE, INTERRUPT, VFS_READ, SCHEDULE }, 4, 2, true },	/* interrupted inside of the kernel */
+	{ { QUEUE, INTERRUPT }, 2, 2, true },				/* interrupted in the program */
+	{ { QUEUE, ARM_INTERRUPT }, 2, 2, true },
+	{ { TRACE, IN_SCHEDULE, SCHEDULE, VFS_READ }, 4, 1, false },	/* at its switch-out */
+	{ { QUEUE, INTERRUPT, IN_SCHEDULE, SCHEDULE }, 4, 2, true },	/* the first entry counts */
+	{ { VFS_READ, QUEUE }, 2, 2, false },				/* not recognised: nothing is believed */
+	{ { 0 }, 0, 0, false },
+};
+
+static int setup(void **state)
+{
+	char path[] = "/tmp/probee-trim.XXXXXX";
+	int fd = mkstemp(path), err;
+	struct kernel_symbols *k = NULL;
+
+	if (fd < 0 || write(fd, kallsyms, sizeof(kallsyms) - 1) < 0)
+		return -1;
+	close(fd);
+	err = kernel_symbols_load_from(path, "/nonexistent", "/nonexistent", &k);
+	unlink(path);
+	*state = k;
+	return err;
+}
+
+static int teardown(void **state)
+{
+	kernel_symbols_free(*state);
+	return 0;
+}
+
+static void test_entries(void **state)
+{
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		bool exact = !cases[i].exact;
+
+		assert_int_equal(kernel_trim(*state, cases[i].frames, cases[i].nr, &exact), cases[i].skip);
+		assert_int_equal(exact, cases[i].exact);
+	}
+}
+
+/* Without names nothing can be told apart. */
+static void test_no_symbols(void **state)
+{
+	bool exact;
+
+	(void)state;
+	assert_int_equal(kernel_trim(NULL, cases[0].frames, cases[0].nr, &exact), cases[0].nr);
+	assert_false(exact);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_entries),
+		cmocka_unit_test(test_no_symbols),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
