@@ -42,6 +42,7 @@ LIB_SRCS := \
 	src/capture/process_tracker.c \
 	src/capture/perf_sampler.c \
 	src/capture/losses.c \
+	src/capture/last_rows.c \
 	src/capture/late_stacks.c \
 	src/capture/late_walk.c \
 	src/capture/low_latency.c \

@@ -15,6 +15,7 @@ struct knobs {
 	uint32_t include_idle;		/* sampler: CPU idle time; snapshot: idle kernel threads */
 	uint32_t wakeup_bytes;		/* ring buffer fill that wakes the reader */
 	uint32_t ask;			/* snapshot: threads on a CPU are wished for there */
+	uint32_t skip_same;		/* snapshot: a thread that has not run since the last walk is not walked again */
 	uint32_t audit;			/* registers and memory of one in so many stacks are handed out; 0: of none */
 	uint32_t late;			/* they are handed out when the tables did not know enough */
 	uint32_t ring_room;		/* bytes: with more than that in the ring no memory is added to it */
@@ -39,4 +40,5 @@ struct walk_totals {
 	uint64_t tasks_seen, rows, filtered, idle_kthreads, on_cpu, torn, retries, reads, reads_failed, busy;
 	uint64_t begin_ns;
 	uint64_t stacks;		/* user stacks walked */
+	uint64_t same;			/* rows of threads that have not run since the last walk */
 };

@@ -7,7 +7,7 @@
 
 #include "bpf/filter.bpf.h"
 #include "bpf/raw.bpf.h"
-#include "bpf/running.bpf.h"
+#include "bpf/unchanged.bpf.h"
 
 #define TASK_IDLE_BITS 0x402	/* TASK_UNINTERRUPTIBLE | TASK_NOLOAD: both, or D-state threads are hidden */
 #define TORN_RETRIES 3
@@ -76,6 +76,7 @@ static __always_inline void gather_stable(struct gather *g, struct env *e, bool 
 		uint64_t before = switches(task);
 
 		e->switches = before;
+		e->runtime = READ_NOW(task->se.sum_exec_runtime);
 		init_head(&g->head, task);
 		g->head.weight = 0;
 		g->head.cpu = UINT32_MAX;
@@ -145,9 +146,19 @@ int on_task(struct bpf_iter__task *ctx)
 		return 0;
 	e.g = g;
 	e.task = task;
+	if (knobs.skip_same && has_not_run(task)) {
+		gather_same(g, task);
+		if (bpf_seq_write(ctx->meta->seq, &g->head, sizeof(g->head)))
+			return 0;
+		totals.rows++;
+		totals.same++;
+		return 0;
+	}
 	gather_stable(g, &e, task->pid == (int)bpf_get_current_pid_tgid());
 	if (write_row(ctx->meta->seq, g, &e))
 		return 0;
+	if (knobs.skip_same)
+		remember(task, g, &e);
 	totals.rows++;
 	totals.stacks += stack_was_walked(g);
 	totals.reads += g->head.pages_read;

@@ -64,7 +64,7 @@ struct gather {
 struct env {
 	struct gather *g;
 	struct task_struct *task;	/* whose memory is read, when sleepable */
-	uint64_t switches;		/* of task, when its registers were read */
+	uint64_t switches, runtime;	/* of task, when its registers were read */
 	bool sleepable;			/* a constant in each callback: the verifier sees one branch only */
 };
 

@@ -21,6 +21,7 @@ enum wire_flags {
 	WIRE_KERNEL_FAILED = 16,	/* the kernel stack could not be read */
 	WIRE_RAW = 32,			/* it is a struct wire_raw: registers and stack memory go with it */
 	WIRE_AUDIT = 64,		/* they are to be kept */
+	WIRE_SAME = 256,		/* has not run since its last row: the stack is that one's */
 	WIRE_ASKED = 128,		/* taken on the thread's own CPU: the kernel stack begins with our frames */
 };
 

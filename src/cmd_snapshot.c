@@ -18,6 +18,7 @@ struct snapshot_args {
 	double freq_hz;
 	uint32_t iterations;		/* 0: until Ctrl-C */
 	uint64_t duration_ns;
+	bool walk_all;
 };
 
 #define AT(field) offsetof(struct snapshot_args, field)
@@ -29,6 +30,8 @@ static const struct opt snapshot_opts[] = {
 	  NULL, NULL, NULL },
 	{ 'd', "duration", "TIME", "end after TIME: 10, 1.5s, 200ms, 5m", opt_duration, AT(duration_ns), NULL, NULL,
 	  NULL },
+	{ 0, "walk-all", NULL, "walk every thread each time, also those that have not run since the last walk", opt_flag,
+	  AT(walk_all), NULL, "Stacks", NULL },
 };
 
 struct snapshots {
@@ -56,19 +59,19 @@ static int on_row(void *ctx, const struct wire_stack *stack)
 static int walk(struct snapshots *s)
 {
 	struct row_context ctx = { s->recorder, ++s->walks };
-	struct record rec = { .tag = REC_WALK, .walk = { .walk = s->walks, .interval_ns = s->interval_ns } };
+	struct rec_walk receipt = { .walk = s->walks, .interval_ns = s->interval_ns };
 	int err = recorder_update(s->recorder);
 
 	if (!err)
-		err = task_snapshot_walk(s->iter, on_row, &ctx, &rec.walk);
+		err = task_snapshot_walk(s->iter, on_row, &ctx, &receipt);
 	recorder_bad_records(s->recorder, task_snapshot_bad_records(s->iter));
 	if (!err)
 		err = recorder_settle(s->recorder);
 	if (err)
 		return err;
-	s->walk_ns += rec.walk.duration_ns;
-	s->rows += rec.walk.rows;
-	return session_emit(recorder_session(s->recorder), &rec);
+	s->walk_ns += receipt.duration_ns;
+	s->rows += receipt.rows;
+	return session_walk(recorder_session(s->recorder), &receipt);
 }
 
 static int ended(struct snapshots *s, const struct snapshot_args *args)
@@ -163,6 +166,7 @@ static int prepare(struct snapshots *s, const struct snapshot_args *args, int ar
 	recording_options(&s->rec, &opts);
 	opts.programs = CAPTURE_SNAPSHOT;
 	opts.tids = &args->tids;
+	opts.skip_same = !args->walk_all;
 	err = recorder_open(&opts, &s->recorder);
 	if (err)
 		return err;

@@ -71,6 +71,7 @@ static void choose_programs(struct probee_bpf *skel, unsigned programs)
 	}
 	if (!(programs & CAPTURE_SNAPSHOT)) {
 		bpf_map__set_autocreate(skel->maps.snapshot_scratch, false);
+		bpf_map__set_autocreate(skel->maps.last_walks, false);
 		bpf_map__set_autocreate(skel->maps.running_scratch, false);
 		bpf_map__set_autocreate(skel->maps.wishes, false);
 		bpf_map__set_autocreate(skel->maps.asked, false);

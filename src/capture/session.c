@@ -11,6 +11,7 @@
 #include "src/base/clock.h"
 #include "src/capture/definitions.h"
 #include "src/capture/kernel_trim.h"
+#include "src/capture/last_rows.h"
 #include "src/capture/process_tracker.h"
 #include "src/capture/session_meta.h"
 #include "src/model/binary.h"
@@ -30,6 +31,7 @@ struct session {
 	struct session_deps deps;
 	struct definitions *defs;
 	struct stacks *stacks;
+	struct last_rows *last_rows;	/* of walks */
 	struct session_stats stats;
 	struct region_binary *regions;
 	size_t nr_regions, cap_regions;
@@ -46,7 +48,8 @@ int session_new(const struct session_deps *deps, struct session **sp)
 		return -ENOMEM;
 	s->deps = *deps;
 	s->stacks = stacks_new();
-	err = s->stacks ? definitions_new(deps->sink, deps->sink_ctx, deps->binaries, &s->defs) : -ENOMEM;
+	s->last_rows = last_rows_new();
+	err = s->stacks && s->last_rows ? definitions_new(deps->sink, deps->sink_ctx, deps->binaries, &s->defs) : -ENOMEM;
 	if (err) {
 		session_free(s);
 		return err;
@@ -61,6 +64,7 @@ void session_free(struct session *s)
 		return;
 	definitions_free(s->defs);
 	stacks_free(s->stacks);
+	last_rows_free(s->last_rows);
 	free(s->regions);
 	free(s);
 }
@@ -313,15 +317,47 @@ static uint32_t thread_of(struct session *s, const struct wire_sample *h, struct
 	return definitions_thread(s->defs, &t, comm);
 }
 
-static void count_stack(struct session *s, const struct wire_stack *w, uint8_t end)
+static void count_stack(struct session *s, const struct rec_sample *sample)
 {
 	s->stats.samples++;
-	s->stats.ends[end]++;
-	if (!stack_end_has_stack(end))
+	s->stats.ends[sample->end]++;
+	if (!stack_end_has_stack(sample->end))
 		return;
 	s->stats.user_stacks++;
-	s->stats.whole += stack_end_is_root(end);
-	s->stats.guessed += !!(w->head->flags & WIRE_GUESSED);
+	s->stats.whole += stack_end_is_root(sample->end);
+	s->stats.guessed += !!(sample->flags & SAMPLE_HAS_GUESS);
+}
+
+/* The row of a thread that has not run since its last one. */
+static int same_again(struct session *s, const struct wire_stack *w, uint32_t walk)
+{
+	struct last_row *last = last_rows_find(s->last_rows, w->head);
+	struct record rec = { .tag = REC_SAMPLE };
+
+	rec.sample = last ? last->sample : (struct rec_sample){ .event = s->event, .end = END_BUG };
+	rec.sample.time_ns = w->head->time_ns;
+	rec.sample.cpu = UINT32_MAX;
+	rec.sample.state = w->state;
+	rec.sample.walk = walk;
+	rec.sample.flags &= ~(uint32_t)SAMPLE_LATE;
+	if (!last || memcmp(last->comm, w->head->comm, WIRE_COMM))
+		rec.sample.thread = thread_of(s, w->head, process_tracker_find(s->deps.tracker, w->head->tgid,
+									       w->head->time_ns));
+	count_stack(s, &rec.sample);
+	if (last_rows_put(s->last_rows, w->head, &rec.sample))
+		return -ENOMEM;
+	return session_emit(s, &rec);
+}
+
+/* Threads that ended are forgotten now and then. */
+int session_walk(struct session *s, const struct rec_walk *walk)
+{
+	struct record rec = { .tag = REC_WALK, .walk = *walk };
+	int err = 0;
+
+	if (last_rows_nr(s->last_rows) > 2 * walk->rows + 1000)
+		err = last_rows_prune(s->last_rows, walk->walk);
+	return err ? err : session_emit(s, &rec);
 }
 
 /* --audit: what the stack was found in goes into the trace. */
@@ -340,12 +376,16 @@ static int keep_raw(struct session *s, const struct wire_stack *w, const struct 
 int session_sample(struct session *s, const struct wire_stack *w, uint32_t walk)
 {
 	const struct wire_sample *h = w->head;
-	struct process *p = h->tgid ? process_tracker_find(s->deps.tracker, h->tgid, h->time_ns) : NULL;
 	struct record rec = { .tag = REC_SAMPLE };
+	struct process *p;
+	uint32_t ustack;
 	uint8_t end;
-	uint32_t ustack = user_stack(s, p, w, &end);
 	int err;
 
+	if (h->flags & WIRE_SAME)
+		return same_again(s, w, walk);
+	p = h->tgid ? process_tracker_find(s->deps.tracker, h->tgid, h->time_ns) : NULL;
+	ustack = user_stack(s, p, w, &end);
 	rec.sample = (struct rec_sample){
 		.time_ns = h->time_ns, .event = s->event, .thread = thread_of(s, h, p), .cpu = h->cpu,
 		.kstack = kernel_stack(s, w), .ustack = ustack, .weight = h->weight, .state = w->state,
@@ -355,8 +395,10 @@ int session_sample(struct session *s, const struct wire_stack *w, uint32_t walk)
 			 (h->nr_kernel == WIRE_MAX_KERNEL ? SAMPLE_KERNEL_TRUNCATED : 0) |
 			 (w->again ? SAMPLE_LATE : 0),
 	};
-	count_stack(s, w, end);
+	count_stack(s, &rec.sample);
 	err = session_emit(s, &rec);
+	if (!err && walk)
+		err = last_rows_put(s->last_rows, h, &rec.sample);
 	if (!err && h->flags & WIRE_AUDIT && w->raw)
 		err = keep_raw(s, w, &rec.sample);
 	return err;

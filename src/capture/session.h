@@ -5,6 +5,7 @@
  *	session_new(&deps, &s)
  *	session_begin(s, &info)			META, CLOCK, EVENT
  *	session_sample(s, stack, walk) ...
+ *	session_walk(s, &walk)			its receipt, behind its rows
  *	session_names(s, wait)			SYMBOL and FUNC records for what has been looked up by now
  *	session_end(s, &end)			last names, CLOCK, END
  *	session_free(s)
@@ -57,6 +58,7 @@ int session_begin(struct session *s, const struct session_info *info);
 
 /* walk: number of the walk the stack belongs to; 0: it is a sample. 0 or the sink's error. */
 int session_sample(struct session *s, const struct wire_stack *stack, uint32_t walk);
+int session_walk(struct session *s, const struct rec_walk *walk);
 int session_emit(struct session *s, const struct record *rec);		/* straight to the sink: WALK, LOST, NOTE */
 int session_clock(struct session *s);
 int session_names(struct session *s, bool wait);

@@ -1,0 +1,31 @@
+/*
+ * The last row of each thread that walks have met, so that the row of a thread that has not run since need not be
+ * made again.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/wire.h"
+#include "src/model/record.h"
+
+struct last_rows;
+
+struct last_row {
+	uint32_t tid;
+	uint64_t start_boottime_ns;	/* with tid: which thread */
+	char comm[WIRE_COMM];
+	struct rec_sample sample;	/* as it was written */
+};
+
+struct last_rows *last_rows_new(void);		/* NULL: out of memory */
+void last_rows_free(struct last_rows *l);	/* NULL is fine */
+
+/* Borrowed until the next put; NULL: not met yet. */
+struct last_row *last_rows_find(const struct last_rows *l, const struct wire_sample *head);
+int last_rows_put(struct last_rows *l, const struct wire_sample *head, const struct rec_sample *sample);
+
+/* Forgets threads that were not met since that walk. 0 or -ENOMEM. */
+int last_rows_prune(struct last_rows *l, uint32_t walk);
+size_t last_rows_nr(const struct last_rows *l);
