@@ -1,6 +1,7 @@
 # Every source of the library, by layer. One line each: additions merge cleanly.
 LIB_SRCS := \
 	src/base/caps.c \
+	src/base/extents.c \
 	src/base/fail.c \
 	src/base/hash_index.c \
 	src/base/intern.c \
