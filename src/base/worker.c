@@ -89,17 +89,38 @@ struct worker_pool *worker_pool_new(unsigned nr)
 	return p;
 }
 
-void worker_submit(struct worker_pool *p, struct worker_job *job)
+/* Under the lock. */
+static void enqueue(struct worker_pool *p, struct worker_job *job)
 {
 	struct worker_job **at;
 
-	pthread_mutex_lock(&p->lock);
 	for (at = &p->queued; *at && (*at)->priority <= job->priority; at = &(*at)->next)
 		;
 	job->next = *at;
 	*at = job;
+}
+
+void worker_submit(struct worker_pool *p, struct worker_job *job)
+{
+	pthread_mutex_lock(&p->lock);
+	enqueue(p, job);
 	p->nr_open++;
 	pthread_cond_signal(&p->work);
+	pthread_mutex_unlock(&p->lock);
+}
+
+void worker_hurry(struct worker_pool *p, struct worker_job *job, int priority)
+{
+	struct worker_job **at;
+
+	pthread_mutex_lock(&p->lock);
+	for (at = &p->queued; *at && *at != job; at = &(*at)->next)
+		;
+	if (*at) {
+		*at = job->next;
+		job->priority = priority;
+		enqueue(p, job);
+	}
 	pthread_mutex_unlock(&p->lock);
 }
 

@@ -3,6 +3,7 @@
  *
  *	worker_pool_new(n)		n >= 1 threads
  *	worker_submit(p, job)		queues; job is embedded in the caller's struct and stays the caller's
+ *	worker_hurry(p, job, priority)	gives a job that has not begun yet another priority
  *	worker_fd(p)			readable (poll) when some job is finished
  *	worker_reap(p)			calls job->done in the calling thread for all finished jobs
  *	worker_wait(p)			reap until nothing is queued or running
@@ -26,6 +27,7 @@ struct worker_job {
 
 struct worker_pool *worker_pool_new(unsigned nr_threads);	/* NULL: no memory or no threads */
 void worker_submit(struct worker_pool *p, struct worker_job *job);
+void worker_hurry(struct worker_pool *p, struct worker_job *job, int priority);
 int worker_fd(const struct worker_pool *p);
 unsigned worker_reap(struct worker_pool *p);			/* number of jobs reaped */
 void worker_wait(struct worker_pool *p);

@@ -386,6 +386,13 @@ int symbolizer_add(struct symbolizer *s, uint32_t binary, const struct symbol_so
 	return err;
 }
 
+int symbolizer_fd(const struct symbolizer *s, uint32_t binary)
+{
+	const struct subject *b = binary < s->nr_subjects ? s->subjects[binary] : NULL;
+
+	return b ? b->src.fd : -1;
+}
+
 static struct subject *subject_of(struct symbolizer *s, uint32_t binary)
 {
 	struct subject *b = binary < s->nr_subjects ? s->subjects[binary] : NULL;

@@ -54,6 +54,9 @@ void symbolizer_free(struct symbolizer *s);
 /* binary: the caller's dense id, >= 1. 0 or -ENOMEM; the fd is taken in any case. */
 int symbolizer_add(struct symbolizer *s, uint32_t binary, const struct symbol_source *src);
 
+/* The file of a binary, borrowed until symbolizer_free(); -1: there is none. */
+int symbolizer_fd(const struct symbolizer *s, uint32_t binary);
+
 /*
  * addr is a virtual address of the ELF file that lies inside the function (for a return address: minus 1).
  * For SOURCE_KERNEL it is an absolute kernel address.

@@ -134,6 +134,27 @@ static void test_priorities(void **state)
 	free(jobs);
 }
 
+static void test_hurry(void **state)
+{
+	static const int want[] = { 0, 4, 1, 2, 3 };
+	struct worker_pool *p = worker_pool_new(1);
+	struct log log;
+	struct job *jobs = jobs_make(&log);
+
+	(void)state;
+	sem_init(&log.gate, 0, 0);
+	for (int i = 0; i < 5; i++)
+		worker_submit(p, &jobs[i].base);
+	usleep(50000);
+	worker_hurry(p, &jobs[4].base, -1);
+	worker_hurry(p, &jobs[0].base, -1);	/* is running: nothing to do */
+	sem_post(&log.gate);
+	worker_wait(p);
+	assert_memory_equal(log.order, want, sizeof(want));
+	worker_pool_free(p);
+	free(jobs);
+}
+
 static void *open_gate_soon(void *gate)
 {
 	usleep(100000);
@@ -174,6 +195,7 @@ int main(void)
 		cmocka_unit_test(test_all_jobs_are_done),
 		cmocka_unit_test(test_fd_tells_when_to_reap),
 		cmocka_unit_test(test_priorities),
+		cmocka_unit_test(test_hurry),
 		cmocka_unit_test(test_free_cancels_what_is_queued),
 	};
 
