@@ -32,6 +32,9 @@ LIB_SRCS := \
 	unwind/cfi_merge.c \
 	src/capture/wire_decode.c \
 	src/capture/unwind_loader.c \
+	src/capture/unwind_rules.c \
+	src/capture/unwind_slabs.c \
+	src/capture/unwind_slices.c \
 	src/capture/task_snapshot.c \
 	src/capture/task_events.c \
 	src/capture/session_meta.c \

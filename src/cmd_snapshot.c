@@ -62,8 +62,10 @@ static int walk(struct snapshots *s)
 	struct rec_walk receipt = { .walk = s->walks, .interval_ns = s->interval_ns };
 	int err = recorder_update(s->recorder);
 
+	recorder_pass(s->recorder, true);
 	if (!err)
 		err = task_snapshot_walk(s->iter, on_row, &ctx, &receipt);
+	recorder_pass(s->recorder, false);
 	recorder_bad_records(s->recorder, task_snapshot_bad_records(s->iter));
 	if (!err)
 		err = recorder_settle(s->recorder);

@@ -5,7 +5,11 @@
  *
  *	binary_store_new(&deps, &st)
  *	binary_store_map(st, pid, map)		index of the binary behind a mapping
+ *	binary_store_want_table(st, binary)	its table is needed now
+ *	binary_store_drop_table(st, binary)	its table was thrown out; it may be wanted again
  *	binary_store_free(st)			after worker_wait()
+ *
+ * Copies of a file (libc in each container) share one table: equal build-id, size and addresses.
  */
 #pragma once
 
@@ -25,9 +29,15 @@ struct binary_store_deps {
 	struct binaries *binaries;
 	struct worker_pool *pool;
 	struct symbolizer *symbolizer;
-	bool want_tables;
-	/* The table of a binary is ready; borrowed for the call. Called from worker_reap(). */
-	void (*on_table)(void *ctx, uint32_t binary, const struct unwind_table *t);	/* t NULL: it has none */
+	bool want_tables;		/* false: nobody needs any */
+	bool at_once;			/* the table of each file that is mapped is built; else only those asked for */
+	/*
+	 * The table of a binary is built, and borrowed for the call; NULL: there is none and never will be. Not 0: it
+	 * found no place. Called from worker_reap().
+	 */
+	int (*on_table)(void *ctx, uint32_t binary, const struct unwind_table *t);
+	/* The table of binary is that of other, which has had its on_table(). */
+	void (*on_same)(void *ctx, uint32_t binary, uint32_t other);
 	void *ctx;
 };
 
@@ -40,15 +50,20 @@ void binary_store_free(struct binary_store *st);	/* NULL is fine */
  */
 uint32_t binary_store_map(struct binary_store *st, pid_t pid, const struct proc_map *map);
 
-/* Asks for the table of a binary. true: it is being built; false: it is there, or will never be. */
+/*
+ * Asks for the table of a binary, before all that nobody asked for. true: it is being built (or will be, when it found
+ * no place a moment ago); false: it is there, or will never be.
+ */
 bool binary_store_want_table(struct binary_store *st, uint32_t binary);
 bool binary_store_table_pending(const struct binary_store *st, uint32_t binary);
+void binary_store_drop_table(struct binary_store *st, uint32_t binary);
 
 /* Tables asked for that are not built yet. */
 unsigned binary_store_pending(const struct binary_store *st);
 
 struct binary_store_stats {
 	uint64_t opened, unreadable;	/* files */
-	uint64_t tables, without_table;	/* binaries with and without unwind information */
+	uint64_t tables, without_table;	/* built; files without unwind information */
+	uint64_t shared;		/* files that use the table of another */
 };
 void binary_store_stats(const struct binary_store *st, struct binary_store_stats *out);

@@ -21,6 +21,7 @@ struct capture_bpf {
 	struct bpf_link *links[4];	/* lifetime programs; on_switch */
 	const volatile uint64_t *wishes;	/* of each CPU: the first word of its WISH_BYTES */
 	int nr_cpus;
+	uint64_t slab_bytes;
 };
 
 /* libbpf talks a lot; its last complaint is kept for the one line we print. */
@@ -208,10 +209,52 @@ bool capture_bpf_has_targets(const struct capture_bpf *b)
 void capture_bpf_fds(const struct capture_bpf *b, struct unwind_loader_fds *out)
 {
 	*out = (struct unwind_loader_fds){
-		.slabs = bpf_map__fd(b->skel->maps.slabs), .pages = bpf_map__fd(b->skel->maps.pages),
-		.rules = bpf_map__fd(b->skel->maps.rules), .mappings = bpf_map__fd(b->skel->maps.mappings),
-		.binaries = bpf_map__fd(b->skel->maps.binaries), .processes = bpf_map__fd(b->skel->maps.processes),
+		.pages = bpf_map__fd(b->skel->maps.pages), .rules = bpf_map__fd(b->skel->maps.rules),
+		.mappings = bpf_map__fd(b->skel->maps.mappings), .binaries = bpf_map__fd(b->skel->maps.binaries),
+		.rule_cache = bpf_map__fd(b->skel->maps.rule_cache), .processes = bpf_map__fd(b->skel->maps.processes),
 	};
+}
+
+static uint64_t map_bytes(int fd)
+{
+	char path[64], line[128];
+	unsigned long long bytes = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	f = fd >= 0 ? fopen(path, "re") : NULL;
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "memlock: %llu", &bytes) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return bytes;
+}
+
+int capture_bpf_new_slab(struct capture_bpf *b, uint32_t key)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "slab", 4, WALK_SLAB_ROWS * 4, 1, &opts), err;
+
+	if (fd < 0)
+		return fail(-errno, "create a slab for unwind rows");
+	if (!bpf_map_update_elem(bpf_map__fd(b->skel->maps.slabs), &key, &fd, 0)) {
+		b->slab_bytes += map_bytes(fd);
+		return fd;
+	}
+	err = fail(-errno, "show a slab for unwind rows to the kernel");
+	close(fd);
+	return err;
+}
+
+uint64_t capture_bpf_bytes(const struct capture_bpf *b)
+{
+	const struct bpf_map *map;
+	uint64_t bytes = b->slab_bytes;
+
+	bpf_object__for_each_map(map, b->skel->obj)
+		bytes += map_bytes(bpf_map__fd(map));
+	return bytes;
 }
 
 struct bpf_program *capture_bpf_sampler(struct capture_bpf *b)

@@ -53,6 +53,7 @@ struct recorder {
 	struct losses losses;
 	struct late_stacks *late;
 	uint64_t bad_records;
+	uint64_t evicted;		/* binaries whose table was thrown out */
 	uint64_t next_flush_ns, last_update_ns;
 };
 
@@ -67,14 +68,40 @@ static void kernel_done(struct worker_job *job, bool cancelled)
 	((struct kernel_job *)job)->done = true;
 }
 
-static void on_table(void *ctx, uint32_t binary, const struct unwind_table *t)
+static int on_table(void *ctx, uint32_t binary, const struct unwind_table *t)
 {
 	struct recorder *r = ctx;
 
 	if (r->loader && t)
-		unwind_loader_table(r->loader, binary, t);
-	else if (r->loader)
+		return unwind_loader_table(r->loader, binary, t);
+	if (r->loader)
 		unwind_loader_no_table(r->loader, binary);
+	return 0;
+}
+
+static void on_same(void *ctx, uint32_t binary, uint32_t other)
+{
+	struct recorder *r = ctx;
+
+	if (r->loader)
+		unwind_loader_same(r->loader, binary, other);
+}
+
+/* It is built again when a stack goes through it. */
+static void on_evict(void *ctx, uint32_t binary, const char *what)
+{
+	struct recorder *r = ctx;
+	const struct binary *b = binaries_get(&r->binaries, binary);
+
+	if (!r->evicted++)
+		note("the table of %s is full: thrown out what was seen least, %s to begin with. Try: -p, so that only these "
+		     "processes have tables", what, b ? b->path : "?");
+	binary_store_drop_table(r->store, binary);
+}
+
+static int new_slab(void *ctx, uint32_t key)
+{
+	return capture_bpf_new_slab(((struct recorder *)ctx)->bpf, key);
 }
 
 static bool is_wanted(void *ctx, uint32_t tgid)
@@ -122,13 +149,13 @@ static int open_bpf(struct recorder *r)
 	struct capture_bpf_options b = {
 		.programs = r->opts.programs, .knobs = make_knobs(&r->opts), .ring_bytes = r->opts.ring_bytes,
 	};
-	struct unwind_loader_fds fds;
+	struct unwind_loader_options l = { .new_slab = new_slab, .on_evict = on_evict, .ctx = r };
 	int err = capture_bpf_open(&b, &r->bpf);
 
 	if (err || r->opts.unwind == UNWIND_FP || r->opts.kernel_only)
 		return err;
-	capture_bpf_fds(r->bpf, &fds);
-	return unwind_loader_new(&fds, &r->loader);
+	capture_bpf_fds(r->bpf, &l.fds);
+	return unwind_loader_new(&l, &r->loader);
 }
 
 static int open_workers(struct recorder *r)
@@ -151,7 +178,7 @@ static int open_tracker(struct recorder *r)
 {
 	struct binary_store_deps store = {
 		.binaries = &r->binaries, .pool = r->pool, .symbolizer = r->symbolizer,
-		.want_tables = r->loader != NULL, .on_table = on_table, .ctx = r,
+		.want_tables = r->loader != NULL, .at_once = true, .on_table = on_table, .on_same = on_same, .ctx = r,
 	};
 	struct process_tracker_deps tracker = {
 		.processes = &r->processes, .binaries = &r->binaries, .loader = r->loader,
@@ -361,6 +388,12 @@ int recorder_settle(struct recorder *r)
 		err = recorder_update(r);
 	}
 	return err;
+}
+
+void recorder_pass(struct recorder *r, bool running)
+{
+	if (r->loader)
+		unwind_loader_pass(r->loader, running);
 }
 
 void recorder_bad_records(struct recorder *r, uint64_t total)

@@ -56,6 +56,9 @@ int recorder_add_target(struct recorder *r, uint32_t tgid);
 size_t recorder_fds(const struct recorder *r, int fds[2]);
 void recorder_hold_off(const struct recorder *r);
 
+/* An iterator begins to pass over the tasks, or has ended: what it may be reading is not used again meanwhile. */
+void recorder_pass(struct recorder *r, bool running);
+
 int recorder_begin(struct recorder *r, const struct session_info *info);
 int recorder_update(struct recorder *r);
 

@@ -19,7 +19,6 @@ struct binary {
 	uint32_t record_id;		/* of its BINARY record; 0: not written yet */
 	uint8_t kind;			/* enum binary_kind */
 	bool is_elf;			/* headers were read: segments and addresses below are valid */
-	bool wants_table;		/* a table was asked for */
 	char *path;			/* as the process sees it; owned */
 	uint64_t dev, ino, size_bytes;
 	int64_t mtime_ns;

@@ -1,0 +1,32 @@
+/*
+ * The dictionary of unwind rules that all tables share, in the kernel's array. A rule keeps its number while some table
+ * uses it. Number 0 is CFA_NONE, always. Part of the unwind loader.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/hash_index.h"
+#include "unwind/row.h"
+
+struct unwind_rules {
+	struct unwind_rule *v;		/* the kernel's array; borrowed */
+	uint32_t *refs;			/* by number: how many tables use it */
+	uint32_t nr, max;		/* numbers given out so far, and the limit */
+	uint16_t *free;			/* numbers that came back */
+	size_t nr_free, cap_free;
+	struct hash_index index;
+};
+
+/* 0 or -ENOMEM; release either way. v has room for max rules. */
+int unwind_rules_init(struct unwind_rules *r, struct unwind_rule *v, uint32_t max);
+void unwind_rules_release(struct unwind_rules *r);
+
+/* The number of a rule, used once more. 0, -ENOSPC: no number is left, or -ENOMEM. */
+int unwind_rules_get(struct unwind_rules *r, const struct unwind_rule *rule, uint16_t *number);
+
+/* Used once less. When that was the last time the number may be given to another rule at once. */
+void unwind_rules_put(struct unwind_rules *r, uint16_t number);
+
+size_t unwind_rules_used(const struct unwind_rules *r);

@@ -1,0 +1,44 @@
+/*
+ * Rows in slabs of 1 MiB, made when they are needed. A range that was taken never crosses from one slab into the next.
+ * Part of the unwind loader.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/extents.h"
+#include "unwind/row.h"
+#include "unwind/walk_limits.h"
+
+/* Makes slab number key and shows it to the kernel side: an fd for mmap, which the slabs own then, or -errno. */
+typedef int (*unwind_new_slab_fn)(void *ctx, uint32_t key);
+
+struct unwind_slabs {
+	unwind_new_slab_fn new_slab;
+	void *ctx;
+	uint64_t max_rows;
+	struct extents free;
+	uint32_t nr;
+	int fds[WALK_MAX_SLABS];
+	struct unwind_row *write;	/* one slab at a time is mapped for writing */
+	uint32_t write_key;
+	const struct unwind_row *read[WALK_MAX_SLABS];	/* those that somebody looked at */
+};
+
+/* max_rows 0: as many as there are slabs for. */
+void unwind_slabs_init(struct unwind_slabs *s, unwind_new_slab_fn new_slab, void *ctx, uint64_t max_rows);
+void unwind_slabs_release(struct unwind_slabs *s);
+
+/* nr rows, at most WALK_SLAB_ROWS. 0; -ENOSPC: full; or -errno. */
+int unwind_slabs_take(struct unwind_slabs *s, uint32_t nr, uint32_t *first);
+void unwind_slabs_give(struct unwind_slabs *s, uint32_t first, uint32_t nr);
+
+/* Row number first, to write to; valid until the next call. NULL: it cannot be mapped. */
+struct unwind_row *unwind_slabs_write(struct unwind_slabs *s, uint32_t first);
+
+/* Base of the slab that holds row number first, as the kernel's walk_rows(); valid until release. NULL: no such row. */
+const struct unwind_row *unwind_slabs_read(struct unwind_slabs *s, uint32_t first);
+
+/* Rows that can still be taken, those of slabs that are not made yet among them. */
+uint64_t unwind_slabs_room(const struct unwind_slabs *s);
