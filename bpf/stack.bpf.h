@@ -13,6 +13,7 @@ struct walk;
 struct env;
 
 static __always_inline int walk_load_page(void *env, struct walk *w, uint64_t addr);
+static __always_inline int walk_read_code(void *env, struct walk *w, uint64_t addr);
 static __always_inline int walk_process(void *env, uint32_t tgid, uint32_t *first, uint32_t *nr);
 
 static __always_inline const struct unwind_mapping *walk_mapping(void *env, uint32_t i)
@@ -82,6 +83,7 @@ static __always_inline int walk_process(void *env, uint32_t tgid, uint32_t *firs
 }
 
 struct vma_probe {
+	uint64_t end;
 	uint32_t anonymous;
 };
 
@@ -90,6 +92,7 @@ static long probe_vma(struct task_struct *task, struct vm_area_struct *vma, void
 	struct vma_probe *p = ctx;
 
 	p->anonymous = !vma->vm_file;
+	p->end = vma->vm_end;
 	return 0;
 }
 
@@ -117,6 +120,19 @@ static __always_inline int walk_load_page(void *env, struct walk *w, uint64_t ad
 	if (e->sleepable)
 		return load_task_page(e->task, w->page, addr);
 	return bpf_probe_read_user(w->page, WALK_PAGE, (void *)addr) ? 1 : 0;
+}
+
+/* Code of a file is not read from a program that may sleep: see above. */
+static __always_inline int walk_read_code(void *env, struct walk *w, uint64_t addr)
+{
+	struct env *e = env;
+	struct vma_probe probe = {};
+
+	if (!e->sleepable)
+		return bpf_probe_read_user(w->code, sizeof(w->code), (void *)addr) != 0;
+	if (bpf_find_vma(e->task, addr, probe_vma, &probe, 0) || !probe.anonymous || probe.end - addr < sizeof(w->code))
+		return 1;
+	return bpf_copy_from_user_task(w->code, sizeof(w->code), (void *)addr, e->task, 0) != 0;
 }
 
 static long step_nofault(uint32_t i, struct env *ctx)
@@ -181,9 +197,9 @@ static __always_inline void gather_user(struct gather *g, struct env *e)
 #endif
 	walk_begin(w, g->head.tgid, knobs.mode, knobs.max_frames);
 	if (e->sleepable)
-		bpf_loop(WALK_MAX_FRAMES + 1, step_sleepable, e, 0);
+		bpf_loop(WALK_MAX_STEPS, step_sleepable, e, 0);
 	else
-		bpf_loop(WALK_MAX_FRAMES + 1, step_nofault, e, 0);
+		bpf_loop(WALK_MAX_STEPS, step_nofault, e, 0);
 	g->head.nr_user = w->nr;
 	g->head.end = w->end;
 	g->head.pages_read = w->pages_read < 255 ? w->pages_read : 255;

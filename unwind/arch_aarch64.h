@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define ARCH_NR_REGS 34		/* x0-x30, sp, pc, pstate */
@@ -33,6 +34,47 @@ static const volatile uint8_t arch_dwarf_to_signal[32] = {
 #define ARCH_SIGNAL_PC 33
 
 #define ARCH_RA_CFA_OFF (-8)	/* frame record {x29, x30} right below the CFA; others use RA_CFA_OFF */
+
+/* Code is not read: a leaf's caller is in the link register, which needs unwind information to be believed. */
+enum arch_call { ARCH_CALL_NONE, ARCH_CALL_INDIRECT, ARCH_CALL_DIRECT };
+#define ARCH_FRAME_UNKNOWN (-1)
+#define ARCH_FRAME_BY_FP (-2)
+
+static inline enum arch_call arch_call_before(uint64_t code, uint64_t ra, uint64_t *target)
+{
+	(void)code;
+	(void)ra;
+	(void)target;
+	return ARCH_CALL_NONE;
+}
+
+static inline int arch_return_slot(const uint64_t bytes[2], bool sp_holds_fp)
+{
+	(void)bytes;
+	(void)sp_holds_fp;
+	return -1;
+}
+
+static inline bool arch_has_frame(const uint64_t bytes[2])
+{
+	(void)bytes;
+	return false;
+}
+
+static inline uint64_t arch_prologue_mask(uint64_t code, uint64_t next)
+{
+	(void)code;
+	(void)next;
+	return 0;
+}
+
+static inline int64_t arch_prologue_at(const uint64_t code[3], int i, int64_t behind)
+{
+	(void)code;
+	(void)i;
+	(void)behind;
+	return ARCH_FRAME_UNKNOWN;
+}
 
 /* User addresses have at most 52 bits (LVA); everything above is authentication code or a tag. */
 static inline uint64_t arch_strip(uint64_t ra)

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define ARCH_NR_REGS 21		/* words in struct pt_regs */
@@ -32,6 +33,148 @@ static const volatile uint8_t arch_dwarf_to_signal[16] = {
 #define ARCH_SIGNAL_PC 16
 
 #define ARCH_RA_CFA_OFF (-8)	/* RA_CFA: the return address is always pushed by the call */
+
+/*
+ * Code, read as 64-bit words: the first octet is the lowest. What follows knows the few instructions that compilers put
+ * around calls and at both ends of a function (Intel SDM volume 2).
+ */
+enum arch_call { ARCH_CALL_NONE, ARCH_CALL_INDIRECT, ARCH_CALL_DIRECT };
+
+/* Is there a call of this many octets (ff /2: ModRM, then what it asks for) at the end of a word? */
+static inline bool arch_is_indirect_call(uint64_t code, int octets, uint8_t mask, uint8_t modrm)
+{
+	uint64_t call = code >> (64 - 8 * octets);
+
+	return (call & 0xff) == 0xff && (call >> 8 & mask) == modrm;
+}
+
+/* What the eight octets before ra are; target: where a direct call goes. */
+static inline enum arch_call arch_call_before(uint64_t code, uint64_t ra, uint64_t *target)
+{
+	if ((code >> 24 & 0xff) == 0xe8) {
+		*target = ra + (int64_t)(int32_t)(code >> 32);
+		return ARCH_CALL_DIRECT;
+	}
+	/* Registers and (register); disp8 or SIB; both; disp32 or rip-relative; SIB and disp32. */
+	if (arch_is_indirect_call(code, 2, 0xf8, 0xd0) || arch_is_indirect_call(code, 2, 0xf8, 0x10) ||
+	    arch_is_indirect_call(code, 3, 0xf8, 0x50) || arch_is_indirect_call(code, 3, 0xff, 0x14) ||
+	    arch_is_indirect_call(code, 4, 0xff, 0x54) || arch_is_indirect_call(code, 6, 0xf8, 0x90) ||
+	    arch_is_indirect_call(code, 6, 0xff, 0x15) || arch_is_indirect_call(code, 7, 0xff, 0x94) ||
+	    arch_is_indirect_call(code, 7, 0xff, 0x14))
+		return ARCH_CALL_INDIRECT;
+	return ARCH_CALL_NONE;
+}
+
+#define ARCH_ENDBR64 0xfa1e0ff3u	/* first instruction of functions built for indirect branch tracking */
+
+static inline void arch_skip_code(uint64_t code[2], int octets)
+{
+	code[0] = code[0] >> (8 * octets) | code[1] << (64 - 8 * octets);
+	code[1] >>= 8 * octets;
+}
+
+/* mov %rsp, %rbp in its two encodings. */
+static inline bool arch_sets_fp(uint64_t code)
+{
+	return (code & 0xffffff) == 0xe58948 || (code & 0xffffff) == 0xec8b48;
+}
+
+#define ARCH_HOTSPOT_BANG 0x248489	/* mov %eax, disp32(%rsp) */
+#define ARCH_HOTSPOT_POLL 0xa73b49	/* cmp disp32(%r15), %rsp */
+
+/*
+ * Where the return address of the code at pc is while there is no frame, from the 16 octets at pc - 1: at sp before
+ * push %rbp and at ret (or a jump right behind pop %rbp and leave), at sp + 8 behind push %rbp, which has just stored
+ * what is still in fp, and at pop %rbp before ret. HotSpot asks for a safepoint between the two (cmp, ja)
+ * and touches the end of the stack before anything else. -1: the code does not say.
+ */
+static inline int arch_return_slot(const uint64_t bytes[2], bool sp_holds_fp)
+{
+	uint64_t code[2] = { bytes[0], bytes[1] };
+	uint8_t before = (uint8_t)code[0], first;
+	bool fp_is_set = false;
+
+	arch_skip_code(code, 1);
+	first = (uint8_t)code[0];
+	if (first == 0x5d && ((code[0] >> 8 & 0xff) == 0xc3 || (code[0] >> 8 & 0xffffff) == ARCH_HOTSPOT_POLL))
+		return 8;
+	if ((code[0] & 0xffffff) == ARCH_HOTSPOT_BANG || (before == 0x5d && (code[0] & 0xffffff) == ARCH_HOTSPOT_POLL) ||
+	    ((code[0] & 0xffff) == 0x870f && (code[0] >> 48 & 0xff) == 0xc3))
+		return 0;
+	if (first == 0xc3 || first == 0xc2 || (code[0] & 0xfffe) == 0xc3f2)
+		return 0;
+	if ((before == 0x5d || before == 0xc9) && (first == 0xe9 || first == 0xeb || (code[0] & 0xf0ff) == 0xe0ff))
+		return 0;
+	if ((uint32_t)code[0] == ARCH_ENDBR64)
+		arch_skip_code(code, 4);
+	first = (uint8_t)code[0];
+	for (int i = 0; i < 10; i++) {
+		fp_is_set |= arch_sets_fp(code[0]);
+		arch_skip_code(code, 1);
+	}
+	if (!fp_is_set)
+		return -1;
+	if (first == 0x55)
+		return 0;
+	return sp_holds_fp ? 8 : -1;
+}
+
+/* Does the function that begins with these 16 octets make a frame? */
+static inline bool arch_has_frame(const uint64_t bytes[2])
+{
+	uint64_t code[2] = { bytes[0], bytes[1] };
+
+	if ((uint32_t)code[0] == ARCH_ENDBR64)
+		arch_skip_code(code, 4);
+	if ((code[0] & 0xffffff) == ARCH_HOTSPOT_BANG)
+		arch_skip_code(code, 7);
+	return (code[0] & 0xff) == 0x55 || (code[0] & 0xfffdff) == 0xec8148;	/* push %rbp; sub N, %rsp */
+}
+
+#define ARCH_FRAME_UNKNOWN (-1)
+#define ARCH_FRAME_BY_FP (-2)	/* the frame pointer tells */
+
+/*
+ * One bit for each octet of code where mov %rsp, %rbp or sub N, %rsp may stand; next follows it. Without branches: this
+ * runs over every word of a function, and the verifier would follow each of them.
+ */
+static inline uint64_t arch_prologue_mask(uint64_t code, uint64_t next)
+{
+	uint64_t mask = 0;
+
+	for (int i = 0; i < 8; i++) {
+		uint64_t x = code & 0xffffff;
+		uint64_t is_sub = (x & 0xfffdff) ^ 0xec8148, is_mov = x ^ 0xe58948, is_other_mov = x ^ 0xec8b48;
+
+		mask |= ((is_sub - 1) | (is_mov - 1) | (is_other_mov - 1)) >> 63 << i;
+		code = code >> 8 | next << 56;
+		next >>= 8;
+	}
+	return mask;
+}
+
+/*
+ * How far from sp the return address is when pc is behind octets past octet i of code[1], where the last instruction of a
+ * prologue stands; ARCH_FRAME_UNKNOWN when none stands there. code[0] and code[2] are the words around. Prologues as JIT
+ * compilers write them:
+ *
+ *	push %rbp; mov %rsp, %rbp	push %rbp; sub N, %rsp		sub N, %rsp; mov %rbp, M(%rsp)
+ */
+static inline int64_t arch_prologue_at(const uint64_t code[3], int i, int64_t behind)
+{
+	uint64_t x = i ? code[1] >> 8 * i | code[2] << (64 - 8 * i) : code[1], next = code[2] >> 8 * i;
+	int64_t pushed = (i ? code[1] >> (8 * i - 8) & 0xff : code[0] >> 56) == 0x55 ? 8 : 0, room;
+
+	if (pushed && arch_sets_fp(x))
+		return ARCH_FRAME_BY_FP;
+	if ((x & 0xffffff) == 0xec8348 && (pushed || x >> 32 == 0x246c8948))
+		room = (int64_t)(x >> 24 & 0x7f);
+	else if ((x & 0xffffff) == 0xec8148 && (pushed || (x >> 56 == 0x48 && (next & 0x3fff) == 0x2c89)))
+		room = (int64_t)(x >> 24 & 0x7fffffff);
+	else
+		return ARCH_FRAME_UNKNOWN;
+	return behind > 0 ? room + pushed : behind < 0 ? 0 : pushed;
+}
 
 /* Bits that are no part of a code address in a saved return address. */
 static inline uint64_t arch_strip(uint64_t ra)

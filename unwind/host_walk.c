@@ -17,6 +17,7 @@ struct host_env {
 };
 
 static int walk_load_page(void *env, struct walk *w, uint64_t addr);
+static int walk_read_code(void *env, struct walk *w, uint64_t addr);
 
 static int walk_process(void *env, uint32_t tgid, uint32_t *first, uint32_t *nr)
 {
@@ -90,6 +91,13 @@ static int walk_load_page(void *env, struct walk *w, uint64_t addr)
 	return e->in->read_page(e->in->ctx, addr, w->page);
 }
 
+static int walk_read_code(void *env, struct walk *w, uint64_t addr)
+{
+	struct host_env *e = env;
+
+	return !e->in->read_code || e->in->read_code(e->in->ctx, addr, (uint8_t *)w->code);
+}
+
 uint32_t host_walk(const struct host_walk_input *in, uint64_t frames[WALK_MAX_FRAMES], uint32_t *nr_frames)
 {
 	struct host_env env = { .in = in };
@@ -97,7 +105,7 @@ uint32_t host_walk(const struct host_walk_input *in, uint64_t frames[WALK_MAX_FR
 
 	memcpy(w.regs, in->regs, sizeof(w.regs));
 	walk_begin(&w, 1, in->mode, in->max_frames ? in->max_frames : WALK_MAX_FRAMES);
-	for (uint32_t i = 0; i <= WALK_MAX_FRAMES; i++)
+	for (uint32_t i = 0; i < WALK_MAX_STEPS; i++)
 		if (walk_step(&env, &w, frames))
 			break;
 	*nr_frames = w.nr;

@@ -26,6 +26,8 @@ struct host_walk_input {
 	uint32_t max_frames;		/* 0: WALK_MAX_FRAMES */
 	/* Copies the aligned page at addr; not 0: unreadable. */
 	int (*read_page)(void *ctx, uint64_t addr, uint8_t page[4096]);
+	/* Copies 16 octets of code; NULL, or not 0: unknown, and what only code can tell is not guessed. */
+	int (*read_code)(void *ctx, uint64_t addr, uint8_t code[16]);
 	void *ctx;
 };
 

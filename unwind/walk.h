@@ -7,6 +7,7 @@
  *
  *	int walk_load_page(env, w, addr)		copy the aligned 4 KiB of user memory at addr to w->page:
  *							0, or the code the walk ends with (WALK_BUSY) or 1
+ *	int walk_read_code(env, w, addr)		copy 16 octets of code at addr to w->code: 0, or 1: unknown
  *	int walk_process(env, tgid, &first, &nr)	the process's slice of the mappings: 0 or 1
  *	const struct unwind_mapping *walk_mapping(env, i)
  *	const struct unwind_binary *walk_binary(env, i)
@@ -15,7 +16,7 @@
  *	const struct unwind_rule *walk_rule(env, i)
  *	uint64_t *walk_cache(env, i)			word i of the rule cache, or NULL
  *
- * walk_begin() takes the registers, walk_step() is called until it returns 1 (at most max_frames + 1 times).
+ * walk_begin() takes the registers, walk_step() is called until it returns 1 (at most WALK_MAX_STEPS times).
  * Frames come out innermost first; w->end says why the walk ended.
  */
 #pragma once
@@ -39,6 +40,12 @@ struct walk {
 	uint32_t flags_next;		/* top half of the WALK_ flags for the next frame */
 	uint32_t mode, max_frames;
 	uint32_t saw_guess, pages_read;
+	uint32_t guess;			/* enum walk_guess: 0, or what is being tried for this frame */
+	uint32_t guess_end;		/* how the walk ends when nothing is found */
+	uint64_t scan_at, scan_prev;	/* what is looked at next, and the stack word below it */
+	uint32_t scan_left, scan_budget;	/* steps: for this frame, for this walk */
+	int64_t frame_bytes;		/* from arch_prologue_at() */
+	uint64_t code[2];		/* from walk_read_code() */
 	uint64_t regs[ARCH_NR_REGS];	/* the kernel's saved user registers */
 	uint8_t page[WALK_PAGE];
 };
@@ -71,6 +78,8 @@ WALK_INLINE void walk_begin(struct walk *w, uint32_t tgid, uint32_t mode, uint32
 	w->max_frames = max_frames;
 	w->saw_guess = 0;
 	w->pages_read = 0;
+	w->guess = 0;
+	w->scan_budget = WALK_SCAN_TOTAL;
 }
 
 /* Reads one aligned word of user memory through the page kept in w: a page costs what a word costs. */
@@ -233,10 +242,12 @@ WALK_INLINE void walk_found_caller(struct walk *w, int guessed)
 		w->saw_guess = 1;
 }
 
+#include "unwind/walk_guess.h"
+
 /*
- * One step by the frame pointer. check: in code that has no table, between frames that may have one; code is why there
- * is none and ends the walk when the frame pointer is not believable. Without check (--unwind fp) the chain is followed
- * as it is, and nothing says whether its end is the stack's.
+ * One step by the frame pointer: 0, or the code the walk ends with. check: in code that has no table, between frames
+ * that may have one; code is why there is none, and the answer when the frame pointer is not believable. Without check
+ * (--unwind fp) the chain is followed as it is, and nothing says whether its end is the stack's.
  */
 WALK_INLINE int walk_step_fp(void *env, struct walk *w, int code, const int check)
 {
@@ -245,19 +256,19 @@ WALK_INLINE int walk_step_fp(void *env, struct walk *w, int code, const int chec
 	int err;
 
 	if (!fp)
-		return WALK_END(w, w->nr > 1 ? at_zero : code);
+		return w->nr > 1 ? at_zero : code;
 	if (fp < w->sp || (check && fp - w->sp > WALK_MAX_GUESS_BYTES))
-		return WALK_END(w, check ? code : WALK_FP_END);
+		return check ? code : WALK_FP_END;
 	err = walk_read(env, w, fp, &next);
 	if (!err)
 		err = walk_read(env, w, fp + 8, &ra);
 	if (err)
-		return walk_unread(w, err, check ? code : WALK_READ_RA);
+		return err > 1 ? err : check ? code : WALK_READ_RA;
 	ra = arch_strip(ra);
 	if (!ra)
-		return WALK_END(w, at_zero);
+		return at_zero;
 	if (check && walk_find_mapping(env, w, ra - 1))
-		return WALK_END(w, code);
+		return code;
 	w->pc = ra;
 	w->sp = fp + 16;
 	w->fp = next;
@@ -356,8 +367,34 @@ WALK_INLINE int walk_step_rule(void *env, struct walk *w, const struct unwind_ru
 	return 0;
 }
 
-/* Stores the current frame and moves to its caller. 0, or 1 when the walk ended (w->end). */
-WALK_INLINE int walk_step(void *env, struct walk *w, uint64_t *frames)
+/* Begins to guess the caller of the frame in w. */
+WALK_INLINE void walk_begin_guess(struct walk *w, int code)
+{
+	w->guess_end = code;
+	w->guess = w->exact ? GUESS_LEAF : walk_guess_after_leaf(w);
+}
+
+/* A step by the frame pointer, in code without unwind information or because nothing else is wanted. */
+WALK_INLINE int walk_guess_fp(void *env, struct walk *w)
+{
+	const uint32_t code = w->guess_end;
+
+	w->guess = GUESS_NOTHING;
+	w->guess_end = w->mode & WALK_TABLES ? walk_step_fp(env, w, code, 1) : walk_step_fp(env, w, code, 0);
+	if (!w->guess_end)
+		return 0;
+	/* In code made at run time the frame pointer may be anything, 0 too. */
+	if (code != WALK_JIT || (w->guess_end != WALK_JIT && w->guess_end != WALK_ROOT_GUESS))
+		return WALK_END(w, w->guess_end);
+	w->guess = GUESS_STACK;
+	w->scan_at = w->sp;
+	w->scan_prev = 0;
+	w->scan_left = WALK_SCAN_GAP;
+	return 0;
+}
+
+/* Stores the current frame and moves to its caller, unless that must be guessed: then w->guess is set. */
+WALK_INLINE int walk_step_known(void *env, struct walk *w, uint64_t *frames)
 {
 	uint32_t n = w->nr, rule = 0, kind;
 	const struct unwind_rule *r;
@@ -369,8 +406,10 @@ WALK_INLINE int walk_step(void *env, struct walk *w, uint64_t *frames)
 	frames[n & (WALK_MAX_FRAMES - 1)] = (w->pc & WALK_ADDRESS_MASK) | (uint64_t)w->flags_next << 32;
 	w->nr = n + 1;
 
-	if (!(w->mode & WALK_TABLES))
-		return walk_step_fp(env, w, WALK_FP_END, 0);
+	if (!(w->mode & WALK_TABLES)) {
+		walk_begin_guess(w, WALK_FP_END);
+		return 0;
+	}
 	pc = w->exact ? w->pc : w->pc - 1;
 	code = walk_find_mapping(env, w, pc);
 	if (code)
@@ -387,8 +426,12 @@ WALK_INLINE int walk_step(void *env, struct walk *w, uint64_t *frames)
 		kind = r->cfa;
 		code = WALK_NO_FDE;
 	}
-	if (kind == CFA_NONE)
-		return w->mode & WALK_FRAME_POINTERS ? walk_step_fp(env, w, code, 1) : WALK_END(w, code);
+	if (kind == CFA_NONE) {
+		if (!(w->mode & WALK_FRAME_POINTERS))
+			return WALK_END(w, code);
+		walk_begin_guess(w, code);
+		return 0;
+	}
 	if (kind == CFA_ROOT)
 		return WALK_END(w, r->ra & RULE_GUESSED ? WALK_ROOT_GUESS : WALK_ROOT);
 	if (kind == CFA_SIGNAL)
@@ -396,4 +439,22 @@ WALK_INLINE int walk_step(void *env, struct walk *w, uint64_t *frames)
 	if (kind == CFA_UNSUPPORTED)
 		return WALK_END(w, WALK_BAD_RULE);
 	return walk_step_rule(env, w, r, kind);
+}
+
+/* One step: each kind has its own way through here, so that the verifier's work is a sum and not a product. */
+WALK_INLINE int walk_step(void *env, struct walk *w, uint64_t *frames)
+{
+	if (w->guess == GUESS_LEAF)
+		return walk_leaf(env, w);
+	if (w->guess == GUESS_PROLOGUE)
+		return walk_search_prologue(env, w);
+	if (w->guess == GUESS_IS_PROLOGUE)
+		return walk_is_prologue(env, w);
+	if (w->guess == GUESS_FRAME_SIZE)
+		return walk_by_frame_size(env, w);
+	if (w->guess == GUESS_STACK)
+		return walk_scan(env, w);
+	if (w->guess == GUESS_NOTHING && walk_step_known(env, w, frames))
+		return 1;
+	return w->guess == GUESS_FRAME_POINTER ? walk_guess_fp(env, w) : 0;
 }

@@ -66,5 +66,11 @@ enum { WALK_TABLES = 1, WALK_FRAME_POINTERS = 2 };	/* mode: --unwind dwarf, fp; 
 #define WALK_GUESSED (1ull << 62)
 #define WALK_ADDRESS_MASK ((1ull << 57) - 1)
 
+/* How often walk_step() may look for one caller in code or on the stack, and in one walk. */
+#define WALK_SCAN_GAP 128
+#define WALK_SCAN_TOTAL 512
+/* How often walk_step() is called at most. */
+#define WALK_MAX_STEPS (WALK_MAX_FRAMES + 1 + WALK_SCAN_TOTAL)
+
 /* A frame pointer further than this from the stack pointer is not believed where a table is missing. */
 #define WALK_MAX_GUESS_BYTES (1u << 20)

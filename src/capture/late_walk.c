@@ -22,6 +22,15 @@ struct late_walk {
 
 static int walk_load_page(void *env, struct walk *w, uint64_t addr);
 
+/* The sampler keeps stack bytes and no code. */
+static int walk_read_code(void *env, struct walk *w, uint64_t addr)
+{
+	(void)env;
+	(void)w;
+	(void)addr;
+	return 1;
+}
+
 static int walk_process(void *env, uint32_t tgid, uint32_t *first, uint32_t *nr)
 {
 	(void)tgid;
@@ -133,7 +142,7 @@ int late_walk(struct late_walk *w, const struct binaries *bs, const struct proce
 	w->stack = stack;
 	memcpy(walk.regs, stack->raw->regs, sizeof(walk.regs));
 	walk_begin(&walk, p->tgid, w->mode, w->max_frames);
-	for (uint32_t i = 0; i <= WALK_MAX_FRAMES; i++)
+	for (uint32_t i = 0; i < WALK_MAX_STEPS; i++)
 		if (walk_step(w, &walk, w->frames))
 			break;
 	*out = (struct late_walk_result){

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Stacks that are hard to walk: signal handlers on both kinds of stack, realigned frames, code made at run
-# time, a process without its leader, a library opened late, and again and again.
+# time, leaves without a frame, a process without its leader, a library opened late, and again and again.
 . "$(dirname "$0")/lib.sh"
 
 for how in alt same; do
@@ -45,6 +45,19 @@ check "opened again and again" stacks share again.folded \
 finish "$PID"
 
 if [ "$(uname -m)" = x86_64 ]; then
+	# Time that goes into prologues, epilogues and functions without a frame, in code without unwind tables.
+	calls='framed(;inside)?|(direct|through_pointer)(;(add|mix|twice))?|direct;branch(;(add|mix))?'
+	for workload in leaves leaves_frameless leaves_endbr leaves_O1; do
+		for unwind in auto fp; do
+			start $workload
+			sample -p "$PID" -F 999 -d 1 --unwind $unwind -o leaves.pbz
+			folded leaves.pbz >leaves.folded
+			finish "$PID"
+			check "$workload $unwind: no caller is lost, none invented" \
+				stacks like leaves.folded "([^;]*;){0,3}main;work(;($calls))?"
+		done
+	done
+
 	start jit
 	sample -p "$PID" -F 499 -d 1 -o jit.pbz
 	folded jit.pbz >jit.folded
@@ -52,5 +65,22 @@ if [ "$(uname -m)" = x86_64 ]; then
 	not_yet "names from /tmp/perf-PID.map" "run-time code is named" stacks share jit.folded "main;run_jit;jit_spin"
 	finish "$PID"
 	rm -f "/tmp/perf-$PID.map"
+fi
+# Compiled Java has no frame pointers: frame sizes come from its prologues.
+if [ "$(uname -m)" != x86_64 ] || [ ! -e "$WORKLOADS/Deep.class" ] || ! command -v java >/dev/null; then
+	skip_part "no Java here, or not x86-64"
+else
+	start "$(command -v java)" -cp "$WORKLOADS" Deep
+	sample -p "$PID" -F 499 -d 2 -o java.pbz
+	whole=$("$PROBEE" info java.pbz | sed -n 's/^stacks .*(\([0-9]*\)[.0-9]* %).*/\1/p')
+	check "compiled Java: per cent of whole stacks" at_least "${whole:-0}" 98
+	folded java.pbz >java.folded
+	# One level of the recursion is inlined, 10 are left: a frame that calls itself nine times and is interrupted.
+	check "compiled Java: the recursion" awk '
+		{ n = split($0, f, ";"); run = 1; best = 1
+		  for (i = 2; i < n; i++) { run = f[i] == f[i - 1] ? run + 1 : 1; best = run > best ? run : best }
+		  if (best == 9) deep += $NF; if (best > 9) deeper += $NF }
+		END { print deep " samples in it, " deeper + 0 " deeper"; exit !(deep >= 100 && !deeper) }' java.folded
+	finish "$PID"
 fi
 done_testing

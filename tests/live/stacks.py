@@ -8,6 +8,8 @@
   frame FOLDED NAME         some sample has a frame NAME (a leading "~": one that contains it)
   frames-named FOLDED COMM P   P % of the samples of COMM have no frame without a name
   only FOLDED COMM NAME P   P % of the samples of COMM that have user code hold NAME
+  like FOLDED REGEX [--percent P] [--of NAME]   P % (default 99) of the samples with frame NAME (default: any)
+        have a user stack that is all like REGEX: root;...;leaf
   never FOLDED A B          no sample holds both A and B
   total FOLDED [COMM]       prints the number of samples
   comms FOLDED              prints the comms
@@ -161,6 +163,27 @@ def cmd_only(a):
     print(f'{have} of {total}')
 
 
+def cmd_like(a):
+    have = total = 0
+    worst = {}
+    for _, stack, count in folded(a.file):
+        text = ';'.join(user_part(stack))
+        if not text or (a.of and a.of not in stack):
+            continue
+        total += count
+        if re.fullmatch(a.regex, text):
+            have += count
+        else:
+            worst[text] = worst.get(text, 0) + count
+    if total < 50:
+        die(f'only {total} samples')
+    text = f'{have} of {total}, {100 * have / total:.2f} %'
+    if 100 * have < a.percent * total:
+        others = sorted(worst, key=worst.get, reverse=True)[:3]
+        die(text + '; others: ' + ', '.join(f'{x[:400]} {worst[x]}' for x in others))
+    print(text)
+
+
 def cmd_never(a):
     n = 0
     for _, stack, count in folded(a.file):
@@ -296,6 +319,7 @@ def main():
     command('frame', ('name', {}))
     command('frames-named', ('comm', {}), ('percent', {'type': float}))
     command('only', ('comm', {}), ('name', {}), ('percent', {'type': float}))
+    command('like', ('regex', {}), pct, ('--of', {}))
     command('never', ('a', {}), ('b', {}))
     command('total', ('comm', {'nargs': '?'}))
     command('comms')

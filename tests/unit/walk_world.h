@@ -5,6 +5,7 @@
  *
  *	row(w, vaddr, rule) ...		the table, by ascending address
  *	poke(w, addr, value) ...	the stack
+ *	code(w, addr, octets...)	machine code in BARE or JIT; all nop at first, unknown unless has_code
  *	start(w, pc, sp, fp)		registers; others are w->regs[]
  *	expect(w, WALK_ROOT, frames...)	walks and compares
  *
@@ -12,6 +13,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -41,6 +43,8 @@ struct world {
 	uint64_t stack[STACK_BYTES / 8];
 	uint64_t hole;			/* page that cannot be read */
 	int hole_code;
+	uint8_t bare[4096], jit[4096];
+	bool has_code;
 	uint64_t regs[ARCH_NR_REGS];
 	uint32_t mode, max_frames;
 	uint64_t frames[WALK_MAX_FRAMES];
@@ -54,6 +58,8 @@ static inline int world_setup(void **state)
 	w->mode = WALK_TABLES | WALK_FRAME_POINTERS;
 	w->hole_code = 1;
 	w->cfi.v = w->rows;
+	memset(w->bare, 0x90, sizeof(w->bare));
+	memset(w->jit, 0x90, sizeof(w->jit));
 	*state = w;
 	return 0;
 }
@@ -85,6 +91,23 @@ static inline void poke(struct world *w, uint64_t addr, uint64_t value)
 	w->stack[(addr - STACK) / 8] = value;
 }
 
+static inline uint8_t *code_at(struct world *w, uint64_t addr, size_t nr)
+{
+	uint8_t *base = addr - JIT < OTHER_BYTES ? w->jit : w->bare;
+	uint64_t offset = addr - (base == w->jit ? JIT : BARE);
+
+	return offset < sizeof(w->jit) && nr <= sizeof(w->jit) - offset ? base + offset : NULL;
+}
+
+#define code(w, addr, ...) put_code((w), (addr), (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
+
+static inline void put_code(struct world *w, uint64_t addr, const uint8_t *octets, size_t nr)
+{
+	assert_non_null(code_at(w, addr, nr));
+	memcpy(code_at(w, addr, nr), octets, nr);
+	w->has_code = true;
+}
+
 static inline void start(struct world *w, uint64_t pc, uint64_t sp, uint64_t fp)
 {
 	w->regs[ARCH_REG_PC] = pc;
@@ -100,9 +123,24 @@ static inline int read_page(void *ctx, uint64_t addr, uint8_t page[4096])
 	w->reads++;
 	if (w->hole && addr == w->hole)
 		return w->hole_code;
+	if (w->has_code && addr == JIT) {
+		memcpy(page, w->jit, sizeof(w->jit));
+		return 0;
+	}
 	if (addr < STACK || addr >= STACK + STACK_BYTES)
 		return 1;
 	memcpy(page, (const uint8_t *)w->stack + (addr - STACK), 4096);
+	return 0;
+}
+
+static inline int read_code(void *ctx, uint64_t addr, uint8_t octets[16])
+{
+	struct world *w = ctx;
+	const uint8_t *from = w->has_code ? code_at(w, addr, 16) : NULL;
+
+	if (!from)
+		return 1;
+	memcpy(octets, from, 16);
 	return 0;
 }
 
@@ -122,6 +160,7 @@ static inline void go(struct world *w)
 		.mode = w->mode,
 		.max_frames = w->max_frames,
 		.read_page = read_page,
+		.read_code = read_code,
 		.ctx = w,
 	};
 

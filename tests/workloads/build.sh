@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # build.sh [DIR]: builds every workload into DIR (default: .out/workloads) and prints DIR. What is newer than
-# its source is left alone. A compiler that is missing (rustc, go) costs its workloads, nothing else.
+# its source is left alone. A compiler that is missing (rustc, go, javac) costs its workloads, nothing else.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 dir=${1:-$here/../../.out/workloads}
@@ -49,6 +49,14 @@ build chain30_O0 chain30.c $CC -O0 -g
 for name in sigalt drap rename states leaderless brief kids jit; do
 	build "$name" "$name.c" $nofp -pthread
 done
+# Frame pointers and no unwind tables: leaves with and without a frame, and with endbr64 in front.
+bare="-fno-asynchronous-unwind-tables -fno-unwind-tables"
+build leaves leaves.c $fp $bare
+if [ "$(uname -m)" = x86_64 ]; then
+	build leaves_frameless leaves.c $fp $bare -momit-leaf-frame-pointer
+	build leaves_endbr leaves.c $fp $bare -fcf-protection=full
+	build leaves_O1 leaves.c $fp $bare -O1 -momit-leaf-frame-pointer
+fi
 build red reexec.c $nofp -DCOLOUR=red -DOTHER=blue
 build blue reexec.c $nofp -DCOLOUR=blue -DOTHER=red
 build late late.c $nofp
@@ -56,6 +64,9 @@ build plugin.so plugin.c $CC $opt -fomit-frame-pointer -fPIC -shared
 build shop shop.cc $CXX -std=c++17 $opt -fomit-frame-pointer
 if command -v rustc >/dev/null; then
 	build crate_rs crate.rs rustc --crate-name crate_rs -O -g
+fi
+if command -v javac >/dev/null && [ ! "$dir/Deep.class" -nt "$here/Deep.java" ]; then
+	javac -d "$dir" "$here/Deep.java" || failed=1
 fi
 if command -v go >/dev/null; then
 	build goblin goblin.go env GO111MODULE=off GOCACHE="$dir/.gocache" go build
