@@ -10,7 +10,6 @@
 #include "bpf/unchanged.bpf.h"
 
 #define TASK_IDLE_BITS 0x402	/* TASK_UNINTERRUPTIBLE | TASK_NOLOAD: both, or D-state threads are hidden */
-#define TORN_RETRIES 3
 /* The kernel hands out 32 KiB at once and a row must fit. */
 #define SNAPSHOT_RAW_PAGES 5
 
@@ -65,37 +64,32 @@ static __always_inline void gather_task(struct gather *g, struct env *e)
 
 /*
  * The registers of a thread are in memory only while it does not run: read {on_cpu, switches} before and after
- * like a seqlock; whoever ran meanwhile is read again, and marked when that does not help. Who is on a CPU is marked and
- * wished for there.
+ * like a seqlock. Who is on a CPU is marked and wished for there; who ran meanwhile is marked, and user space has it
+ * walked again: a loop here would have the verifier look at all of a walk several times.
  */
-static __always_inline void gather_stable(struct gather *g, struct env *e, bool self)
+static __always_inline void gather_stable(struct gather *g, struct env *e)
 {
 	struct task_struct *task = e->task;
 
-	for (int i = 0; i <= TORN_RETRIES; i++) {
-		uint64_t before = switches(task);
-
-		e->switches = before;
-		e->runtime = READ_NOW(task->se.sum_exec_runtime);
-		init_head(&g->head, task);
-		g->head.weight = 0;
-		g->head.cpu = UINT32_MAX;
-		if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
-			g->head.flags |= WIRE_KTHREAD;
-		if (!self && READ_NOW(task->on_cpu)) {
-			g->head.cpu = READ_NOW(task->thread_info.cpu);
-			g->head.flags |= WIRE_ON_CPU;
-			if (wish_for(task, g->head.cpu) && !still_there(task, before, g->head.cpu) &&
-			    take_back(task, g->head.cpu))
-				continue;
-			drop_stacks(g, g->head.flags & WIRE_KTHREAD ? WALK_KTHREAD : WALK_RUNNING);
-			return;
-		}
-		gather_task(g, e);
-		if (self || (!READ_NOW(task->on_cpu) && before == switches(task)))
-			return;
+	e->switches = switches(task);
+	e->runtime = READ_NOW(task->se.sum_exec_runtime);
+	init_head(&g->head, task);
+	g->head.weight = 0;
+	g->head.cpu = UINT32_MAX;
+	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
+		g->head.flags |= WIRE_KTHREAD;
+	if (!READ_NOW(g->self) && READ_NOW(task->on_cpu)) {
+		g->head.cpu = READ_NOW(task->thread_info.cpu);
+		g->head.flags |= WIRE_ON_CPU;
+		drop_stacks(g, g->head.flags & WIRE_KTHREAD ? WALK_KTHREAD : WALK_RUNNING);
+		if (wish_for(task, g->head.cpu) && !still_there(task, e->switches, g->head.cpu) &&
+		    take_back(task, g->head.cpu))
+			g->head.end = WALK_TORN;
+		return;
 	}
-	drop_stacks(g, WALK_TORN);
+	gather_task(g, e);
+	if (!READ_NOW(g->self) && (READ_NOW(task->on_cpu) || e->switches != switches(task)))
+		drop_stacks(g, WALK_TORN);
 }
 
 static __always_inline bool is_idle_kthread(struct task_struct *task)
@@ -154,7 +148,8 @@ int on_task(struct bpf_iter__task *ctx)
 		totals.same++;
 		return 0;
 	}
-	gather_stable(g, &e, task->pid == (int)bpf_get_current_pid_tgid());
+	g->self = task->pid == (int)bpf_get_current_pid_tgid();
+	gather_stable(g, &e);
 	if (write_row(ctx->meta->seq, g, &e))
 		return 0;
 	if (knobs.skip_same)

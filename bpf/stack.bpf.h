@@ -57,6 +57,7 @@ static __always_inline uint64_t *walk_cache(void *env, uint32_t i)
  */
 struct gather {
 	uint64_t counters[COUNTERS];
+	uint64_t self;			/* the task is the running one. Here, because the verifier forgets what it knows of it */
 	struct wire_sample head;
 	uint64_t frames[WALK_MAX_FRAMES + WIRE_MAX_KERNEL + 1];
 	struct walk walk;

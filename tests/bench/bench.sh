@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench.sh [sample|snapshot|report|start|disk|roots]...: what probee costs, beside what others cost, in one
+# bench.sh [sample|walk|snapshot|report|start|disk|roots]...: what probee costs, beside what others cost, in one
 # run on this machine; all parts without a word. ROUNDS=N (default 5) turns of each, interleaved; the tables
 # show median, smallest, largest, and the ratio to the tool in the first line of each block. Needs root.
 #
@@ -85,7 +85,7 @@ build_make_trace() {
 		-lbpf -lelf -lz -lzstd -liberty -lpthread -o "$bin/make_trace"
 }
 
-parts=(sample snapshot report start disk roots)
+parts=(sample walk snapshot report start disk roots)
 [ $# -gt 0 ] || set -- "${parts[@]}"
 build
 echo "kernel $(uname -r), $(nproc) CPUs, load $(cut -d' ' -f1 /proc/loadavg), $(perf --version 2>/dev/null)"

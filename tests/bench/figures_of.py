@@ -2,7 +2,8 @@
 
   cpu PID                 nanoseconds on a CPU, all threads of the process
   rss PID                 peak resident KiB so far
-  bpf PID                 run_time_ns and run_cnt of the perf_event programs that the process holds
+  bpf PID [TYPE]          run_time_ns, run_cnt and verified instructions of the programs of this type (default 7:
+                          perf_event; 26: tracing, of which only the one that ran longest) that the process holds
   first-csv FILE REAL_NS  ms from REAL_NS to the earliest row of a CSV report
   median FILE KEY         median of the numbers behind KEY in a file of "key number key number" lines
 """
@@ -30,14 +31,16 @@ def rss(pid):
         print(next(int(line.split()[1]) for line in f if line.startswith('VmHWM')))
 
 
-def bpf(pid):
+def bpf(pid, kind=BPF_PROG_TYPE_PERF_EVENT):
     programs = {}
     for fd in os.listdir(f'/proc/{pid}/fdinfo'):
         with open(f'/proc/{pid}/fdinfo/{fd}') as f:
             facts = dict(line.split(':', 1) for line in f if ':' in line)
-        if facts.get('prog_type', '').strip() == str(BPF_PROG_TYPE_PERF_EVENT):
-            programs[facts['prog_id']] = (int(facts['run_time_ns']), int(facts['run_cnt']))
-    print(sum(t for t, _ in programs.values()), sum(n for _, n in programs.values()))
+        if facts.get('prog_type', '').strip() == str(kind):
+            programs[facts['prog_id']] = [int(facts.get(k, 0)) for k in ('run_time_ns', 'run_cnt', 'verified_insns')]
+    if int(kind) != BPF_PROG_TYPE_PERF_EVENT:
+        programs = {0: max(programs.values())}
+    print(*map(sum, zip(*programs.values())))
 
 
 def first_csv(path, real_ns):
