@@ -78,7 +78,10 @@ LIB_SRCS := \
 	src/profile/report.c \
 	src/profile/report_text.c \
 	src/profile/sample_counts.c \
+	src/profile/stack_cause.c \
+	src/profile/stack_health.c \
 	src/profile/stack_note.c \
+	src/profile/stack_tally.c \
 	src/profile/tree_builder.c \
 	src/profile/wall_clock.c \
 	formats/render/escape.c \
@@ -107,6 +110,7 @@ MAIN_SRCS := \
 	src/cmd_report.c \
 	src/cmd_info.c \
 	src/cmd_doctor.c \
+	src/info_health.c \
 	src/info_lists.c \
 	src/doctor_bpf.c \
 	src/doctor_system.c \

@@ -12,10 +12,12 @@
 #include "src/base/fail.h"
 #include "src/base/opt.h"
 #include "src/command.h"
+#include "src/info_health.h"
 #include "src/info_lists.h"
 #include "src/model/tables.h"
 #include "src/profile/profile.h"
 #include "src/profile/report.h"
+#include "src/profile/report_text.h"
 
 #define TOP 10
 
@@ -181,13 +183,14 @@ static void put_walks(const struct report_walks *w)
 static void put_samples(const struct report *rep)
 {
 	const struct report_info *info = report_info(rep);
+	char stacks[256];
 
 	put_line("samples", "%" PRIu64, info->samples);
 	put_walks(&info->walks);
-	put_line("stacks", "%" PRIu64 " of %" PRIu64 " user stacks whole (%.1f %%); %" PRIu64 " with guessed frames, "
-		 "%" PRIu64 " kernel stacks cut", info->roots, info->user_stacks,
-		 info->user_stacks ? percent(info->roots, info->user_stacks) : 100, info->guessed,
-		 info->kernel_truncated);
+	report_stacks_text(report_health(rep), stacks, sizeof(stacks));
+	put_line("stacks", "%s", stacks);
+	if (info->kernel_truncated)
+		put_line("", "%" PRIu64 " kernel stacks cut", info->kernel_truncated);
 	put_line("frames", "%" PRIu64 ", %" PRIu64 " of them without a name (%.1f %%)", info->frames,
 		 info->frames_unnamed, percent(info->frames_unnamed, info->frames));
 }
@@ -228,13 +231,21 @@ static void put_losses(const struct report *rep)
 	put_damage(info);
 }
 
+/* Shares are of the stacks that should have been there, as everywhere else. */
 static void put_ends(const struct report_info *info)
 {
+	char share[SHARE_MAX];
+
 	puts("\nhow user stacks ended");
 	for (unsigned end = 0; end <= STACK_ENDS; end++) {
-		if (info->ends[end])
-			printf("%10" PRIu64 "  %5.1f %%  %-10s  %s\n", info->ends[end],
-			       percent(info->ends[end], info->samples), stack_end_name(end), stack_end_help(end));
+		if (!info->ends[end])
+			continue;
+		if (stack_end_has_stack(end))
+			report_share_text(info->ends[end], info->user_stacks, share);
+		else
+			strcpy(share, "- %");
+		printf("%10" PRIu64 "  %7s  %-10s  %s\n", info->ends[end], share, stack_end_name(end),
+		       stack_end_help(end));
 	}
 }
 
@@ -249,22 +260,6 @@ static bool put_path_row(const struct info_list *l, size_t i)
 	if (i + 1 == TOP && l->nr > TOP)
 		printf("            ... and %zu more rows\n", l->nr - TOP);
 	return i + 1 < TOP;
-}
-
-static int put_end_places(const struct report *rep)
-{
-	struct info_list l;
-	int err = info_ends_init(&l, rep);
-
-	if (!err && l.nr)
-		puts("\nuser stacks that are not whole, by the binary of their outermost frame");
-	for (size_t i = 0; !err && i < l.nr; i++) {
-		printf("%10" PRIu64 "  %-10s  ", l.v[i].count, stack_end_name(l.v[i].end));
-		if (!put_path_row(&l, i))
-			break;
-	}
-	info_list_release(&l);
-	return err;
 }
 
 static int put_names(const struct report *rep)
@@ -350,9 +345,8 @@ static int show(const struct report *rep, const struct info_args *args)
 	put_samples(rep);
 	put_losses(rep);
 	put_ends(report_info(rep));
-	err = put_end_places(rep);
-	if (!err)
-		err = put_names(rep);
+	info_put_health(rep);
+	err = put_names(rep);
 	put_notes(rep);
 	put_other_metas(rep);
 	if (args->sizes)

@@ -13,14 +13,13 @@
 struct row_key {
 	const struct info_row *v;
 	uint32_t path;
-	uint8_t end;
 };
 
 static bool same_row(const void *ctx, uint32_t id)
 {
 	const struct row_key *k = ctx;
 
-	return k->v[id].path == k->path && k->v[id].end == k->end;
+	return k->v[id].path == k->path;
 }
 
 static uint32_t path_of(struct info_list *l, const struct tables *t, uint32_t binary, const char *none)
@@ -36,11 +35,11 @@ static uint32_t path_of(struct info_list *l, const struct tables *t, uint32_t bi
 	return intern_bytes(l->paths, s, len);
 }
 
-/* The row of {path, end}, made when it is new. NULL: out of memory. */
-static struct info_row *row_of(struct info_list *l, struct hash_index *index, uint32_t path, uint8_t end)
+/* The row of a path, made when it is new. NULL: out of memory. */
+static struct info_row *row_of(struct info_list *l, struct hash_index *index, uint32_t path)
 {
-	struct row_key k = { l->v, path, end };
-	uint64_t hash = hash_u64(path, end);
+	struct row_key k = { l->v, path };
+	uint64_t hash = hash_u64(0, path);
 	uint32_t id = ix_find(index, hash, same_row, &k);
 	struct info_row *row;
 
@@ -50,21 +49,18 @@ static struct info_row *row_of(struct info_list *l, struct hash_index *index, ui
 	if (!row || ix_add(index, hash, (uint32_t)l->nr - 1))
 		return NULL;
 	row->path = path;
-	row->end = end;
 	return row;
 }
 
 static int by_count(const void *x, const void *y, void *list)
 {
 	const struct info_row *a = x, *b = y;
-	int order;
 
 	if (a->count != b->count)
 		return a->count > b->count ? -1 : 1;
 	if (a->all != b->all)
 		return a->all > b->all ? -1 : 1;
-	order = strcmp(info_list_path(list, a, NULL), info_list_path(list, b, NULL));
-	return order ? order : (int)a->end - (int)b->end;
+	return strcmp(info_list_path(list, a, NULL), info_list_path(list, b, NULL));
 }
 
 static int list_init(struct info_list *l)
@@ -80,28 +76,6 @@ static void sort(struct info_list *l)
 		qsort_r(l->v, l->nr, sizeof(*l->v), by_count, l);
 }
 
-int info_ends_init(struct info_list *l, const struct report *rep)
-{
-	struct hash_index index = { 0 };
-	int err = list_init(l);
-	size_t nr;
-	const struct report_end_place *places = report_end_places(rep, &nr);
-
-	for (size_t i = 0; !err && i < nr; i++) {
-		const struct report_end_place *p = &places[i];
-		uint32_t path = path_of(l, report_tables(rep, p->segment), p->binary, "(no binary)");
-		struct info_row *row = row_of(l, &index, path, p->end);
-
-		if (row)
-			row->count += p->count;
-		else
-			err = -ENOMEM;
-	}
-	ix_release(&index);
-	sort(l);
-	return err;
-}
-
 static int count_names(struct info_list *l, struct hash_index *index, const struct tables *t)
 {
 	for (uint32_t id = 1; id < tables_id_end(t, REC_FRAME); id++) {
@@ -111,7 +85,7 @@ static int count_names(struct info_list *l, struct hash_index *index, const stru
 
 		if (!f)
 			continue;
-		row = row_of(l, index, path_of(l, t, f->binary, "(no binary)"), 0);
+		row = row_of(l, index, path_of(l, t, f->binary, "(no binary)"));
 		if (!row)
 			return -ENOMEM;
 		row->all++;

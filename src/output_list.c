@@ -17,6 +17,7 @@
 #include "src/profile/fold.h"
 #include "src/profile/profile.h"
 #include "src/profile/report.h"
+#include "src/profile/report_text.h"
 
 static int parse_output(const struct opt *o, const char *value, void *dst)
 {
@@ -197,11 +198,11 @@ int output_list_run(const struct output_list *l, struct report *rep, const struc
 
 void output_list_summary(const struct report *rep)
 {
-	const struct report_info *info = report_info(rep);
-	double whole = info->user_stacks ? 100.0 * (double)info->roots / (double)info->user_stacks : 100;
+	char stacks[256];
 
+	report_stacks_text(report_health(rep), stacks, sizeof(stacks));
 	/* Not note(): -q silences that one, and a loss is never silent. */
 	if (*report_warning(rep))
-		fail_why(0, "%s; of what is there, %" PRIu64 " samples, %.1f %% of user stacks are whole",
-			 report_warning(rep), info->samples, whole);
+		fail_why(0, "%s; of what is there, %" PRIu64 " samples, %s", report_warning(rep),
+			 report_info(rep)->samples, stacks);
 }

@@ -15,7 +15,10 @@
 #include "src/base/array.h"
 #include "src/base/intern.h"
 #include "src/profile/profile.h"
+#include "src/profile/stack_cause.h"
+#include "src/profile/stack_health.h"
 
+#define MAX_BLAMED 100
 #define MAX_DEPTH 80
 #define FOLD_DEPTH (MAX_DEPTH - 2)	/* of the node above the folded one */
 
@@ -43,8 +46,49 @@ static void put_number(struct json_writer *w, const char *key, uint64_t v)
 	json_u64(w, v);
 }
 
-static void put_facts(struct json_writer *w, const struct profile_facts *f)
+/* Who is to blame for user stacks that are not whole, and for guesses; at most so many of each. */
+static void put_blame(struct json_writer *w, const char *key, const struct stack_health *h,
+		      const struct health_row *rows, size_t nr)
 {
+	json_key(w, key);
+	json_begin(w, '[');
+	for (size_t i = 0; i < nr && i < MAX_BLAMED; i++) {
+		size_t len;
+		const char *path = stack_health_path(h, &rows[i], &len);
+
+		json_begin(w, '{');
+		put_number(w, "samples", rows[i].samples);
+		json_key(w, "binary");
+		json_string(w, path, len);
+		if (rows[i].has_addr)
+			put_number(w, "address", rows[i].addr);
+		if (rows[i].end) {
+			put_text(w, "end", stack_end_name(rows[i].end));
+			put_text(w, "cause", stack_cause_text(rows[i].end));
+			put_text(w, "remedy", stack_cause_remedy(rows[i].end));
+		} else {
+			put_number(w, "frames", rows[i].frames);
+		}
+		json_end(w, '}');
+	}
+	json_end(w, ']');
+}
+
+static void put_health(struct json_writer *w, const struct stack_health *h)
+{
+	put_number(w, "user_stacks_whole_guessed", h->all.whole_guessed);
+	put_number(w, "user_stacks_guessed", h->guessed);
+	put_number(w, "user_frames_exact", h->frames.exact);
+	put_number(w, "user_frames_return_address", h->frames.return_address);
+	put_number(w, "user_frames_guessed", h->frames.guessed);
+	put_blame(w, "not_whole", h, h->broken, h->nr_broken);
+	put_blame(w, "guesses", h, h->guesses, h->nr_guesses);
+}
+
+static void put_facts(struct json_writer *w, const struct profile *p)
+{
+	const struct profile_facts *f = &p->facts;
+
 	json_key(w, "probee");
 	json_begin(w, '{');
 	put_text(w, "host", f->host);
@@ -60,6 +104,8 @@ static void put_facts(struct json_writer *w, const struct profile_facts *f)
 	put_number(w, "lost", f->lost);
 	put_number(w, "user_stacks", f->user_stacks);
 	put_number(w, "user_stacks_whole", f->roots);
+	if (p->health)
+		put_health(w, p->health);
 	put_number(w, "frames", f->frames);
 	put_number(w, "frames_unnamed", f->frames_unnamed);
 	json_key(w, "incomplete");
@@ -113,7 +159,7 @@ static void begin_node(struct json_writer *w, const struct profile *p, const str
 		json_bool(w, true);
 	}
 	if (n->parent == NODE_NONE)
-		put_facts(w, &p->facts);
+		put_facts(w, p);
 }
 
 /* What comes after n in pre-order below top; NODE_NONE at the end. */

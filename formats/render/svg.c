@@ -205,9 +205,6 @@ static void put_figures(struct picture *pic)
 	if (f->samples_total > f->samples)
 		line_add(pic, &ln, "filtered from %s", text_count(f->samples_total, a));
 	line_add(pic, &ln, "%s lost", text_count(f->lost, a));
-	if (f->user_stacks)
-		line_add(pic, &ln, "%s of user stacks whole",
-			 text_percent(f->roots, f->user_stacks, a));
 	if (f->frames)
 		line_add(pic, &ln, "%s of frames without a name",
 			 text_percent(f->frames_unnamed, f->frames, a));
@@ -215,6 +212,25 @@ static void put_figures(struct picture *pic)
 		line_add(pic, &ln, "(%s narrow frame%s hidden)",
 			 text_count(pic->layout.hidden, a), pic->layout.hidden == 1 ? "" : "s");
 	line_flush(pic, &ln);
+}
+
+/* How good the user stacks are; what is wrong with the others may take a second line, and a third is cut. */
+static void put_stacks(struct picture *pic)
+{
+	const struct profile_facts *f = pic->facts;
+	char text[1024];
+	const char *s = text;
+	size_t len;
+
+	snprintf(text, sizeof(text), "%s%s%s", f->stacks, *f->not_whole ? ". Not whole: " : "", f->not_whole);
+	for (unsigned lines = 1; *s && lines <= 2; lines++) {
+		char line[1024];
+
+		len = lines == 2 ? strlen(s) : text_fit_words(s, CHART_PX);
+		snprintf(line, sizeof(line), "%.*s", (int)len, s);
+		put_line(pic, "s", line, 17, CHART_PX);
+		s += len + strspn(s + len, " ");
+	}
 }
 
 static void put_warning(struct picture *pic)
@@ -254,6 +270,7 @@ static void put_heading(struct picture *pic, const char *title)
 	pic->y += 3;
 	put_origin(pic);
 	put_figures(pic);
+	put_stacks(pic);
 	put_warning(pic);
 	fputs("</g>\n", pic->out);
 }

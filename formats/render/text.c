@@ -116,6 +116,25 @@ static void put_fact(struct text *t, const char *what, const char *value)
 	putc('\n', t->out);
 }
 
+/* A fact of several lines, broken at spaces. */
+static void put_wrapped(struct text *t, const char *what, const char *value)
+{
+	size_t len;
+
+	for (; *value; value += len + strspn(value + len, " ")) {
+		len = strlen(value);
+		if (len > WIDTH - 10) {
+			const char *space = memrchr(value, ' ', WIDTH - 9);
+
+			len = space && space > value ? (size_t)(space - value) : WIDTH - 10;
+		}
+		fprintf(t->out, "%-9s ", what);
+		put_cut(t, value, len, "", WIDTH - 10);
+		putc('\n', t->out);
+		what = "";
+	}
+}
+
 static void put_when(struct text *t)
 {
 	const struct profile_facts *f = &t->p->facts;
@@ -149,10 +168,10 @@ static void put_facts(struct text *t)
 		snprintf(value, sizeof(value), "%" PRIu64 " of %" PRIu64 " pass the filters, %" PRIu64 " lost",
 			 f->samples, f->samples_total, f->lost);
 	put_fact(t, "samples", value);
-	snprintf(value, sizeof(value), "%" PRIu64 " of %" PRIu64 " user stacks whole (%.1f %%), "
-		 "%" PRIu64 " of %" PRIu64 " frames without a name", f->roots, f->user_stacks,
-		 f->user_stacks ? percent(f->roots, f->user_stacks) : 100, f->frames_unnamed, f->frames);
-	put_fact(t, "stacks", value);
+	put_fact(t, "stacks", f->stacks);
+	put_wrapped(t, "not whole", f->not_whole);
+	snprintf(value, sizeof(value), "%" PRIu64 ", %" PRIu64 " of them without a name", f->frames, f->frames_unnamed);
+	put_fact(t, "frames", value);
 	put_fact(t, "warning", f->warning);
 }
 

@@ -11,7 +11,9 @@
 #include "src/model/tables.h"
 #include "src/profile/profile.h"
 #include "src/profile/report.h"
+#include "src/profile/report_text.h"
 #include "src/profile/sample_counts.h"
+#include "src/profile/stack_health.h"
 #include "src/profile/stack_note.h"
 #include "src/profile/tree_builder.h"
 
@@ -30,7 +32,8 @@ struct fold {
 	const struct fold_options *opts;
 	struct tree_builder tree;
 	struct sample_counts counts;
-	uint64_t samples, roots, user_stacks;
+	struct stack_tally stacks;
+	uint64_t samples;
 
 	/* What follows speaks ids of one segment and starts anew with the next. */
 	const struct tables *tables;
@@ -71,6 +74,7 @@ static void fold_release(struct fold *f)
 	free(f->memos);
 	free(f->path);
 	sample_counts_release(&f->counts);
+	stack_tally_release(&f->stacks);
 	tree_builder_release(&f->tree);
 }
 
@@ -102,9 +106,9 @@ static int count_sample(void *ctx, const struct report_sample *s)
 	enter_segment(f, s->tables);
 	key.comm = thread_comm(f, s);
 	f->samples++;
-	f->roots += stack_end_is_root(rec->end);
-	f->user_stacks += stack_end_has_stack(rec->end);
-	return f->tree.failed ? -ENOMEM : sample_counts_add(&f->counts, &key);
+	if (f->tree.failed || stack_tally_add(&f->stacks, s->segment, s->tables, rec))
+		return -ENOMEM;
+	return sample_counts_add(&f->counts, &key);
 }
 
 static uint32_t table_name(struct fold *f, uint32_t string)
@@ -293,16 +297,32 @@ static const char *keep(struct profile *p, const char *s, bool *failed)
 	return id == IX_NONE ? "" : intern_get(p->names, id, NULL);
 }
 
+static const struct tables *tables_of(const void *report, uint32_t segment)
+{
+	return report_tables(report, segment);
+}
+
+static int fill_health(struct fold *f, const struct report *rep, struct profile *p)
+{
+	p->health = calloc(1, sizeof(*p->health));
+	return p->health ? stack_health_init(p->health, &f->stacks, tables_of, rep) : -ENOMEM;
+}
+
 /* The facts outlive the report: their strings move to the profile. */
 static int fill_facts(const struct fold *f, const struct report *rep, struct profile *p)
 {
 	struct profile_facts *facts = &p->facts;
 	bool failed = false;
+	char text[512];
 
 	report_facts(rep, facts);
 	facts->samples = f->samples;
-	facts->roots = f->roots;
-	facts->user_stacks = f->user_stacks;
+	facts->roots = p->health->all.whole;
+	facts->user_stacks = p->health->all.stacks;
+	report_stacks_text(p->health, text, sizeof(text));
+	facts->stacks = keep(p, text, &failed);
+	report_broken_text(p->health, text, sizeof(text));
+	facts->not_whole = keep(p, text, &failed);
 	facts->host = keep(p, facts->host, &failed);
 	facts->kernel = keep(p, facts->kernel, &failed);
 	facts->tool = keep(p, facts->tool, &failed);
@@ -326,8 +346,10 @@ int fold_report(struct report *rep, const struct fold_options *opts, struct prof
 		err = build(&f, rep);
 	if (!err) {
 		p = tree_builder_take(&f.tree);
-		err = p ? fill_facts(&f, rep, p) : -ENOMEM;
+		err = p ? fill_health(&f, rep, p) : -ENOMEM;
 	}
+	if (!err)
+		err = fill_facts(&f, rep, p);
 	if (err == -ENOMEM)
 		fail(err, "%s", report_path(rep));
 	if (err)

@@ -3,11 +3,15 @@
 #include <stdlib.h>
 
 #include "src/base/intern.h"
+#include "src/profile/stack_health.h"
 
 void profile_free(struct profile *p)
 {
 	if (!p)
 		return;
+	if (p->health)
+		stack_health_release(p->health);
+	free(p->health);
 	free(p->nodes);
 	intern_free(p->names);
 	free(p);

@@ -39,19 +39,24 @@ struct profile_facts {
 	uint64_t lost;
 	uint64_t roots;			/* samples with a whole user stack, of user_stacks */
 	uint64_t user_stacks;
+	const char *stacks;		/* report_stacks_text() of them */
+	const char *not_whole;		/* report_broken_text(): who is to blame for those that are not whole */
 	uint64_t frames, frames_unnamed;	/* distinct ones */
 	bool incomplete;		/* truncated or damaged trace, no END record */
 	const char *warning;		/* one line about losses and damage; "" when there is none */
 };
+
+struct stack_health;
 
 struct profile {
 	struct node *nodes;
 	size_t nr_nodes, cap_nodes;
 	struct intern *names;
 	struct profile_facts facts;
+	struct stack_health *health;	/* of the samples in it; NULL: nothing is known */
 };
 
-/* NULL is fine. The strings of facts live in names. */
+/* NULL is fine. The strings of facts live in names. Frees health too. */
 void profile_free(struct profile *p);
 
 const char *profile_name(const struct profile *p, uint32_t name);

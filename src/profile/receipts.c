@@ -25,8 +25,7 @@ void receipts_release(struct receipts *r)
 		free((char *)r->notes[i].text);
 	free(r->metas);
 	free(r->notes);
-	free(r->places);
-	ix_release(&r->place_index);
+	stack_tally_release(&r->stacks);
 	memset(r, 0, sizeof(*r));
 }
 
@@ -93,41 +92,6 @@ static int add_note(struct receipts *r, uint32_t segment, const struct rec_note 
 	return 0;
 }
 
-struct place_key {
-	const struct report_end_place *v;
-	uint32_t segment, binary;
-	uint8_t end;
-};
-
-static bool same_place(const void *ctx, uint32_t id)
-{
-	const struct place_key *k = ctx;
-	const struct report_end_place *p = &k->v[id];
-
-	return p->segment == k->segment && p->binary == k->binary && p->end == k->end;
-}
-
-/* Counts a walk that did not reach the root for the binary whose code its outermost frame is in. */
-static int add_place(struct receipts *r, uint32_t segment, const struct tables *tables, const struct rec_sample *s)
-{
-	const struct table_node *n = tables_find_node(tables, s->ustack);
-	const struct rec_frame *f = n ? tables_find_frame(tables, n->outermost) : NULL;
-	struct place_key k = { r->places, segment, f ? f->binary : 0, s->end };
-	uint64_t hash = hash_u64(hash_u64(segment, k.binary), k.end);
-	uint32_t id = ix_find(&r->place_index, hash, same_place, &k);
-	struct report_end_place *p;
-
-	if (id != IX_NONE) {
-		r->places[id].count++;
-		return 0;
-	}
-	p = array_push(&r->places, &r->nr_places, &r->cap_places);
-	if (!p || ix_add(&r->place_index, hash, (uint32_t)r->nr_places - 1))
-		return -ENOMEM;
-	*p = (struct report_end_place){ segment, k.binary, k.end, 1 };
-	return 0;
-}
-
 static int add_sample(struct receipts *r, uint32_t segment, const struct tables *tables, const struct rec_sample *s)
 {
 	struct report_info *info = &r->info;
@@ -137,14 +101,9 @@ static int add_sample(struct receipts *r, uint32_t segment, const struct tables 
 	info->guessed += !!(s->flags & SAMPLE_HAS_GUESS);
 	info->kernel_truncated += !!(s->flags & SAMPLE_KERNEL_TRUNCATED);
 	info->late += !!(s->flags & SAMPLE_LATE);
-	if (!stack_end_has_stack(s->end))
-		return 0;
-	info->user_stacks++;
-	if (stack_end_is_root(s->end)) {
-		info->roots++;
-		return 0;
-	}
-	return add_place(r, segment, tables, s);
+	info->user_stacks += stack_end_has_stack(s->end);
+	info->roots += stack_end_is_root(s->end);
+	return stack_tally_add(&r->stacks, segment, tables, s);
 }
 
 static void add_walk(struct report_walks *sum, const struct rec_walk *w)

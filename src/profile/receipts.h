@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "formats/trace/trace_reader.h"
-#include "src/base/hash_index.h"
 #include "src/model/record.h"
+#include "src/profile/stack_tally.h"
 
 struct tables;
 
@@ -53,12 +53,6 @@ struct report_note {
 	const char *text;		/* NUL behind it */
 	size_t len;
 };
-/* Walks that did not reach the root: in whose code the outermost frame was. */
-struct report_end_place {
-	uint32_t segment, binary;	/* binary 0: no frame at all, or in no binary */
-	uint8_t end;
-	uint64_t count;
-};
 
 struct receipts {
 	struct report_info info;
@@ -66,9 +60,7 @@ struct receipts {
 	size_t nr_metas, cap_metas;
 	struct report_note *notes;
 	size_t nr_notes, cap_notes;
-	struct report_end_place *places;
-	size_t nr_places, cap_places;
-	struct hash_index place_index;
+	struct stack_tally stacks;
 	size_t text_bytes;		/* of metas and notes */
 };
 

@@ -11,6 +11,7 @@
 #include "src/profile/profile.h"
 #include "src/profile/query.h"
 #include "src/profile/report_text.h"
+#include "src/profile/stack_health.h"
 #include "src/profile/wall_clock.h"
 
 /* A recording costs some memory even when it is empty, and a file of empty ones is easily made. */
@@ -36,6 +37,7 @@ struct report {
 	struct segment *segments;
 	size_t nr_segments, cap_segments;
 	struct receipts receipts;
+	struct stack_health health;
 	char warning[512], event[256];
 };
 
@@ -55,6 +57,7 @@ void report_close(struct report *rep)
 		segment_release(&rep->segments[i]);
 	free(rep->segments);
 	receipts_release(&rep->receipts);
+	stack_health_release(&rep->health);
 	free(rep->path);
 	free(rep);
 }
@@ -156,10 +159,19 @@ static void sum_segment(struct report_info *info, const struct segment *s)
 	}
 }
 
-static void sum_up(struct report *rep)
+static const struct tables *segment_tables(const void *ctx, uint32_t segment)
+{
+	return report_tables(ctx, segment);
+}
+
+static int sum_up(struct report *rep)
 {
 	struct report_info *info = &rep->receipts.info;
+	int err = stack_health_init(&rep->health, &rep->receipts.stacks, segment_tables, rep);
 
+	if (err)
+		return fail(err, "%s", rep->path);
+	stack_tally_release(&rep->receipts.stacks);
 	info->status = *trace_reader_status(rep->reader);
 	info->nr_segments = info->status.nr_segments;
 	for (size_t i = 0; i < rep->nr_segments; i++)
@@ -168,6 +180,7 @@ static void sum_up(struct report *rep)
 		query_window(rep->query, info->first_real_ns, info->last_real_ns, &rep->window);
 	report_warning_text(info, rep->warning, sizeof(rep->warning));
 	report_event_text(rep, rep->event, sizeof(rep->event));
+	return 0;
 }
 
 int report_open(const char *path, const struct query *query, struct report **rp)
@@ -188,9 +201,10 @@ int report_open(const char *path, const struct query *query, struct report **rp)
 		err = trace_reader_open(path, NULL, &rep->reader);
 	if (!err)
 		err = learn(rep);
+	if (!err)
+		err = sum_up(rep);
 	if (err)
 		goto out;
-	sum_up(rep);
 	*rp = rep;
 	rep = NULL;
 out:
@@ -316,10 +330,9 @@ const struct report_note *report_notes(const struct report *rep, size_t *nr)
 	return rep->receipts.notes;
 }
 
-const struct report_end_place *report_end_places(const struct report *rep, size_t *nr)
+const struct stack_health *report_health(const struct report *rep)
 {
-	*nr = rep->receipts.nr_places;
-	return rep->receipts.places;
+	return &rep->health;
 }
 
 uint64_t report_real_ns(const struct report *rep, uint32_t segment, uint64_t mono_ns)
@@ -344,6 +357,6 @@ void report_facts(const struct report *rep, struct profile_facts *f)
 		.unit = "samples", .begin_real_ns = info->first_real_ns, .duration_ns = info->duration_ns,
 		.samples_total = info->samples, .lost = info->lost_samples, .frames = info->frames,
 		.frames_unnamed = info->frames_unnamed, .incomplete = report_is_incomplete(rep),
-		.warning = rep->warning,
+		.warning = rep->warning, .stacks = "", .not_whole = "",
 	};
 }

@@ -22,6 +22,7 @@
 struct profile_facts;
 struct query;
 struct report;
+struct stack_health;
 struct tables;
 
 /* query (NULL: everything) is borrowed until report_close(). Says why it fails. */
@@ -51,7 +52,7 @@ bool report_is_incomplete(const struct report *rep);	/* damaged, cut, or without
 /* One line about losses and damage; "" when there is nothing to say. Borrowed. */
 const char *report_warning(const struct report *rep);
 
-/* All but the counts of samples that passed a query. Strings are borrowed until report_close(). */
+/* All but what is counted of samples that passed a query. Strings are borrowed until report_close(). */
 void report_facts(const struct report *rep, struct profile_facts *facts);
 
 /* The tables of a segment, 0 .. nr_segments - 1. */
@@ -62,7 +63,9 @@ const char *report_meta(const struct report *rep, const char *key, size_t *len);
 
 const struct report_meta_item *report_metas(const struct report *rep, size_t *nr);
 const struct report_note *report_notes(const struct report *rep, size_t *nr);
-const struct report_end_place *report_end_places(const struct report *rep, size_t *nr);
+
+/* How good the user stacks are, of all samples, and who is to blame for those that are not whole. */
+const struct stack_health *report_health(const struct report *rep);
 
 /* A CLOCK_MONOTONIC time of a segment as CLOCK_REALTIME. */
 uint64_t report_real_ns(const struct report *rep, uint32_t segment, uint64_t mono_ns);

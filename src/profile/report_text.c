@@ -6,6 +6,11 @@
 
 #include "src/model/tables.h"
 #include "src/profile/report.h"
+#include "src/profile/stack_cause.h"
+#include "src/profile/stack_health.h"
+
+#define NAMED_CAUSES 3
+#define NAME_MAX_BYTES 28
 
 struct text {
 	char *s;
@@ -124,4 +129,75 @@ void report_event_text(const struct report *rep, char *out, size_t size)
 				put_event(&t, tables, e);
 		}
 	}
+}
+
+const char *report_share_text(uint64_t part, uint64_t whole, char buf[SHARE_MAX])
+{
+	double share = whole ? 1000.0 * (double)part / (double)whole : 0;
+	unsigned tenths = (unsigned)(share + 0.5);
+
+	if (part < whole && tenths >= 1000)
+		tenths = 999;
+	if (part && !tenths)
+		snprintf(buf, SHARE_MAX, "<0.1 %%");
+	else
+		snprintf(buf, SHARE_MAX, "%u.%u %%", tenths / 10, tenths % 10);
+	return buf;
+}
+
+void report_stacks_text(const struct stack_health *h, char *out, size_t size)
+{
+	struct text t = { out, size, 0 };
+	char n[COUNT_MAX], share[SHARE_MAX];
+	uint64_t nr = h->all.stacks;
+
+	out[0] = 0;
+	if (!nr) {
+		put(&t, "no user stacks");
+		return;
+	}
+	if (nr == 1)
+		put(&t, "%s", h->all.whole ? "the one user stack is whole" : "the one user stack is not whole");
+	else
+		put(&t, "%s of %s user stacks are whole", report_share_text(h->all.whole, nr, share),
+		    count_text(nr, n));
+	if (h->all.whole_guessed)
+		put(&t, " (%s with guessed frames)", report_share_text(h->all.whole_guessed, nr, share));
+}
+
+/* "libfoo.so: ", the last part of the path. */
+static void put_binary(struct text *t, const struct stack_health *h, const struct health_row *row)
+{
+	size_t len;
+	const char *path = stack_health_path(h, row, &len), *slash = memrchr(path, '/', len);
+
+	if (slash && slash + 1 < path + len) {
+		len -= (size_t)(slash + 1 - path);
+		path = slash + 1;
+	}
+	if (len > NAME_MAX_BYTES)
+		put(t, "%.*s...: ", NAME_MAX_BYTES - 3, path);
+	else if (len)
+		put(t, "%.*s: ", (int)len, path);
+}
+
+void report_broken_text(const struct stack_health *h, char *out, size_t size)
+{
+	struct text t = { out, size, 0 };
+	uint64_t left = h->all.stacks - h->all.whole;
+	char share[SHARE_MAX];
+
+	out[0] = 0;
+	for (size_t i = 0; i < h->nr_broken && i < NAMED_CAUSES; i++) {
+		const struct health_row *row = &h->broken[i];
+
+		put(&t, "%s%s ", i ? "; " : "", report_share_text(row->samples, h->all.stacks, share));
+		put_binary(&t, h, row);
+		put(&t, "%s", stack_cause_text(row->end));
+		if (row->end == END_BAD_RULE && row->has_addr)
+			put(&t, " at 0x%llx", (unsigned long long)row->addr);
+		left -= row->samples;
+	}
+	if (left && t.len)
+		put(&t, "; %s for other reasons (probee info)", report_share_text(left, h->all.stacks, share));
 }

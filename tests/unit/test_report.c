@@ -13,6 +13,7 @@
 #include "src/profile/profile.h"
 #include "src/profile/query.h"
 #include "src/profile/report.h"
+#include "src/profile/stack_health.h"
 #include "tests/unit/stderr_text.h"
 #include "tests/unit/trace_files.h"
 #include "tests/unit/trace_fixture.h"
@@ -290,23 +291,27 @@ static void a_damaged_file_is_said_to_be(void **state)
 
 static void whose_code_ends_stacks(void **state)
 {
-	const struct report_end_place *p;
-	size_t nr;
+	const struct stack_health *h;
 
 	(void)state;
 	open_file("fixture.pbz", NULL);
-	p = report_end_places(rep, &nr);
-	assert_int_equal(nr, 2);
-	assert_int_equal(p[0].end, END_NO_FDE);
-	assert_int_equal(p[0].binary, 0);
-	assert_int_equal(p[0].count, 1);
-	assert_int_equal(p[1].end, END_RUNNING);
+	h = report_health(rep);
+	assert_int_equal(h->all.stacks, 7);
+	assert_int_equal(h->all.whole, 5);
+	assert_int_equal(h->all.whole_guessed, 1);
+	assert_int_equal(h->nr_broken, 2);
+	assert_int_equal(h->broken[0].end, END_RUNNING);
+	assert_string_equal(stack_health_path(h, &h->broken[0], NULL), "");
+	assert_int_equal(h->broken[0].samples, 1);
+	assert_int_equal(h->broken[1].end, END_NO_FDE);
+	assert_string_equal(stack_health_path(h, &h->broken[1], NULL), "(no mapping)");
+	assert_int_equal(h->broken[1].addr, 0x7f0000001234);
 	open_file("stepped.pbz", NULL);
-	p = report_end_places(rep, &nr);
-	assert_int_equal(nr, 2);
-	assert_int_equal(p[0].end, END_READ_RA);
-	assert_int_equal(p[0].count, 2);
-	assert_int_equal(p[1].end, 77);
+	h = report_health(rep);
+	assert_int_equal(h->nr_broken, 2);
+	assert_int_equal(h->broken[0].end, END_READ_RA);
+	assert_int_equal(h->broken[0].samples, 2);
+	assert_int_equal(h->broken[1].end, 77);
 }
 
 static void notes(void **state)

@@ -158,12 +158,13 @@ static void shows_the_facts(void **state)
 	s->p.facts.event = "cpu-clock 99 Hz";
 	s->p.facts.begin_real_ns = 86400000000000;
 	s->p.facts.duration_ns = 2500000000;
-	s->p.facts.roots = 2;
-	s->p.facts.user_stacks = 3;
+	s->p.facts.stacks = "66.7 % of 3 user stacks are whole";
+	s->p.facts.not_whole = "33.3 % l&b.so: return address 0";
 	svg = render(s);
 	assert_has(svg, "<title id=\"title\">Flame graph of h&amp;st</title>");
 	assert_has(svg, ">h&amp;st  \xc2\xb7  Linux 6.1  \xc2\xb7  cpu-clock 99 Hz  \xc2\xb7  1970-01-02 00:00:00 UTC<");
-	assert_has(svg, ">2.500 s  \xc2\xb7  12,345 samples  \xc2\xb7  0 lost  \xc2\xb7  66.67% of user stacks whole<");
+	assert_has(svg, ">2.500 s  \xc2\xb7  12,345 samples  \xc2\xb7  0 lost<");
+	assert_has(svg, ">66.7 % of 3 user stacks are whole. Not whole: 33.3 % l&amp;b.so: return address 0<");
 	assert_lacks(svg, "class=\"warn\"");
 }
 
@@ -251,7 +252,7 @@ static void foreign_names_stay_text(void **state)
 		tree_weigh(&s->p, n, 10);
 	}
 	for (size_t i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
-		f->host = f->kernel = f->tool = f->argv = f->event = f->unit = f->warning = hostile[i];
+		f->host = f->kernel = f->tool = f->argv = f->event = f->unit = f->warning = f->stacks = f->not_whole = hostile[i];
 		render_titled(s, i % 2 ? hostile[i] : NULL);
 		assert_int_equal(count_of(s->svg, "<script"), 1);
 		assert_int_equal(count_of(s->svg, "<![CDATA["), 2);

@@ -1,0 +1,6 @@
+/* The part of `probee info` about user stacks: which are not whole, who is to blame, and what helps. */
+#pragma once
+
+struct report;
+
+void info_put_health(const struct report *rep);

@@ -1,0 +1,117 @@
+#include "src/profile/stack_tally.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/array.h"
+#include "src/model/tables.h"
+
+void stack_tally_release(struct stack_tally *t)
+{
+	for (size_t i = 0; i < t->nr_segments; i++) {
+		free(t->segments[i].stacks);
+		free(t->segments[i].processes);
+	}
+	free(t->segments);
+	free(t->broken);
+	ix_release(&t->broken_index);
+	memset(t, 0, sizeof(*t));
+}
+
+static struct tally_segment *segment_at(struct stack_tally *t, uint32_t segment)
+{
+	if (segment >= t->nr_segments) {
+		if (array_reserve(&t->segments, &t->cap_segments, (size_t)segment + 1))
+			return NULL;
+		t->nr_segments = (size_t)segment + 1;
+	}
+	return &t->segments[segment];
+}
+
+/* An id that the tables do not know counts as 0, so that a foreign one cannot make an array grow. */
+static uint32_t process_of(const struct tables *tables, const struct rec_sample *s)
+{
+	const struct rec_thread *thread = tables_find_thread(tables, s->thread);
+
+	return thread && tables_find_process(tables, thread->process) ? thread->process : 0;
+}
+
+static void count(struct tally_process *p, bool is_whole, bool is_guessed)
+{
+	p->stacks++;
+	p->whole += is_whole;
+	p->whole_guessed += is_whole && is_guessed;
+}
+
+static int count_process(struct tally_segment *seg, uint32_t process, bool is_whole, bool is_guessed)
+{
+	if (array_reserve(&seg->processes, &seg->cap_processes, (size_t)process + 1))
+		return -ENOMEM;
+	count(&seg->processes[process], is_whole, is_guessed);
+	return 0;
+}
+
+static int count_node(struct tally_segment *seg, uint32_t node)
+{
+	if (array_reserve(&seg->stacks, &seg->cap_stacks, (size_t)node + 1))
+		return -ENOMEM;
+	seg->stacks[node]++;
+	return 0;
+}
+
+struct broken_key {
+	const struct tally_broken *v;
+	uint32_t segment, ustack;
+	uint8_t end;
+};
+
+static bool same_broken(const void *ctx, uint32_t id)
+{
+	const struct broken_key *k = ctx;
+	const struct tally_broken *b = &k->v[id];
+
+	return b->segment == k->segment && b->ustack == k->ustack && b->end == k->end;
+}
+
+static int count_broken(struct stack_tally *t, uint32_t segment, uint32_t node, uint8_t end)
+{
+	struct broken_key k = { t->broken, segment, node, end };
+	uint64_t hash = hash_u64(hash_u64(segment, node), end);
+	uint32_t id = ix_find(&t->broken_index, hash, same_broken, &k);
+	struct tally_broken *b;
+
+	if (id != IX_NONE) {
+		t->broken[id].count++;
+		return 0;
+	}
+	b = t->nr_broken < IX_NONE - 2 ? array_push(&t->broken, &t->nr_broken, &t->cap_broken) : NULL;
+	if (!b)
+		return -ENOMEM;
+	*b = (struct tally_broken){ segment, node, end, 1 };
+	return ix_add(&t->broken_index, hash, (uint32_t)t->nr_broken - 1);
+}
+
+int stack_tally_add(struct stack_tally *t, uint32_t segment, const struct tables *tables, const struct rec_sample *s)
+{
+	bool is_whole = stack_end_is_root(s->end);
+	bool is_guessed = s->flags & SAMPLE_HAS_GUESS || s->end == END_ROOT_GUESS;
+	uint32_t node = tables_find_node(tables, s->ustack) ? s->ustack : 0;
+	struct tally_segment *seg;
+	int err;
+
+	if (!stack_end_has_stack(s->end))
+		return 0;
+	seg = segment_at(t, segment);
+	if (!seg)
+		return -ENOMEM;
+	count(&t->all, is_whole, is_guessed);
+	t->guessed += !!(s->flags & SAMPLE_HAS_GUESS);
+	err = count_process(seg, process_of(tables, s), is_whole, is_guessed);
+	if (!err)
+		err = count_node(seg, node);
+	if (!err && !is_whole)
+		err = count_broken(t, segment, node, s->end);
+	return err;
+}

@@ -1,0 +1,49 @@
+/*
+ * What became of user stacks, counted sample by sample in the ids of each segment. Memory grows with
+ * definitions (nodes, processes), never with samples; nothing is looked up that could be looked up once, later
+ * (stack_health.h). Embedded; all zero is empty.
+ *
+ *	stack_tally_add(&t, segment, tables, sample) ...	0 or -ENOMEM, silently
+ *	stack_health_init(&h, &t, tables_of, ctx)
+ *	stack_tally_release(&t)
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/hash_index.h"
+
+struct rec_sample;
+struct tables;
+
+struct tally_process {
+	uint64_t stacks, whole;		/* user stacks that should have been; those that reached the root */
+	uint64_t whole_guessed;		/* whole ones that rest on a guess */
+};
+
+struct tally_segment {
+	uint64_t *stacks;		/* by node id: samples with this user stack */
+	size_t cap_stacks;
+	struct tally_process *processes;	/* by process id; 0: not known */
+	size_t cap_processes;
+};
+
+struct tally_broken {			/* stacks that are not whole */
+	uint32_t segment, ustack;
+	uint8_t end;			/* enum stack_end */
+	uint64_t count;
+};
+
+struct stack_tally {
+	struct tally_process all;
+	uint64_t guessed;		/* samples with a guessed frame, whole or not */
+	struct tally_segment *segments;
+	size_t nr_segments, cap_segments;
+	struct tally_broken *broken;
+	size_t nr_broken, cap_broken;
+	struct hash_index broken_index;
+};
+
+int stack_tally_add(struct stack_tally *t, uint32_t segment, const struct tables *tables, const struct rec_sample *s);
+void stack_tally_release(struct stack_tally *t);

@@ -1,0 +1,30 @@
+#!/bin/bash
+# probee info and probee report of the fixture trace (tests/unit/trace_fixture.h): the same figures everywhere.
+. tests/cli/lib.sh
+CC=${CC:-gcc}
+[ -e "$OUT/libprobee.a" ] && command -v "$CC" >/dev/null || skip 'nothing to build the fixture trace with'
+
+cat >"$TMP/fixture.c" <<'END'
+#include "tests/unit/trace_fixture.h"
+int main(int argc, char **argv) { return argc != 2 || trace_fixture_write(argv[1]) ? 1 : 0; }
+END
+run "$CC" -std=gnu11 -D_GNU_SOURCE -I. -o "$TMP/fixture" "$TMP/fixture.c" "$OUT/libprobee.a" -lzstd -lpthread; exits 0
+run "$TMP/fixture" "$TMP/fixture.pbz"; exits 0
+
+# A golden file that should change: look at the difference, then PROBEE_GOLDEN=write and run the test again.
+TZ=UTC run probee info "$TMP/fixture.pbz"; exits 0; silent
+sed -i '/^file /d; /^size /d' "$TMP/stdout"
+[ "${PROBEE_GOLDEN:-}" != write ] || cp "$TMP/stdout" tests/golden/fixture.info
+diff tests/golden/fixture.info "$TMP/stdout" >"$TMP/stderr" || wrong 'is not tests/golden/fixture.info'
+
+whole='71.4 % of 7 user stacks are whole (14.3 % with guessed frames)'
+prints "$whole"
+run probee report "$TMP/fixture.pbz" --text;  exits 0; says "$whole"; prints "$whole"
+run probee report "$TMP/fixture.pbz" --svg=-; exits 0; says "$whole"; prints "$whole"
+run probee report "$TMP/fixture.pbz" --json;  exits 0; prints '"user_stacks":7,"user_stacks_whole":5,"user_stacks_whole_guessed":1'
+run probee report "$TMP/fixture.pbz" --collapse; exits 0; says "$whole"
+
+# With filters, a report speaks of what it shows, the line about losses of the whole trace.
+run probee report "$TMP/fixture.pbz" --comm server; exits 0; prints '100.0 % of 4 user stacks are whole (25.0 % with'; says "$whole"
+run probee report "$TMP/fixture.pbz" --comm 'kworker*'; exits 0; prints 'stacks    no user stacks'
+finish
