@@ -55,6 +55,11 @@ LIB_SRCS := \
 	src/capture/capture_bpf.c \
 	src/capture/binary_table.c \
 	src/capture/binary_store.c \
+	src/inspect/code_gaps.c \
+	src/inspect/mapped_binaries.c \
+	src/inspect/rule_text.c \
+	src/inspect/unwind_facts.c \
+	src/inspect/unwind_rows.c \
 	src/model/stacks.c \
 	src/model/process.c \
 	src/model/binary.c \
@@ -109,6 +114,9 @@ MAIN_SRCS := \
 	src/output_list.c \
 	src/cmd_report.c \
 	src/cmd_info.c \
+	src/cmd_unwind_info.c \
+	src/unwind_info_json.c \
+	src/unwind_info_text.c \
 	src/cmd_doctor.c \
 	src/info_health.c \
 	src/info_lists.c \

@@ -40,4 +40,5 @@ int cmd_sample(int argc, char **argv);
 int cmd_snapshot(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_info(int argc, char **argv);
+int cmd_unwind_info(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);

@@ -15,6 +15,8 @@ const struct command commands[] = {
 	{ "report", "turn a trace into a flame graph, folded stacks, CSV, JSON or text",
 	  "FILE [--svg[=FILE]] [--csv] ...", cmd_report },
 	{ "info", "say what is in a trace: what, when, losses, how stacks ended", "FILE [--sizes]", cmd_info },
+	{ "unwind-info", "say what is known of how to unwind a binary, or the rule at an address",
+	  "ELF|PID [ADDRESS|SYMBOL ...] [--rows] [--json]", cmd_unwind_info },
 	{ "doctor", "say what this kernel and these rights allow", "", cmd_doctor },
 	{ NULL, NULL, NULL, NULL },
 };

@@ -22,8 +22,8 @@ static int print_help(void)
 	printf("usage: probee COMMAND [OPTIONS]\n"
 	       "\nSamples the stacks of programs and of the kernel, and shows them.\n\nCommands:\n");
 	for (const struct command *c = commands; c->name; c++)
-		printf("  %-10s %s\n", c->name, c->summary);
-	printf("  %-10s %s\n"
+		printf("  %-12s %s\n", c->name, c->summary);
+	printf("  %-12s %s\n"
 	       "\n  -h, --help     show this and exit\n"
 	       "      --version  show the version and those of the libraries\n"
 	       "\nExit codes: 0 ok, 1 failure, 2 usage, 3 loss under --strict, 77 this machine cannot.\n",

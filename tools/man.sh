@@ -9,7 +9,7 @@ roff='{ gsub(/\\/, "\\e"); gsub(/-/, "\\-") } /^[.\x27]/ { $0 = "\\&" $0 }'
 
 options() {
 	awk "$roff"'
-	/^usage: / || /^probee [a-z]+: / { next }
+	/^usage: / || /^probee [a-z-]+: / { next }
 	/^[A-Z].*:$/ { sub(/:$/, ""); print ".PP\n.I " $0; next }
 	/^ +\\-/ {
 		sub(/^ +/, "")
@@ -22,7 +22,7 @@ options() {
 	/./'
 }
 
-commands=$("$probee" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p')
+commands=$("$probee" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p')
 cat <<END
 .TH PROBEE 1 "" "$version" "User Commands"
 .SH NAME

@@ -437,6 +437,31 @@ int elf_symbols_find(const struct elf_symbols *s, uint64_t addr, struct elf_symb
 	return 0;
 }
 
+int elf_symbols_at(const struct elf_symbols *s, size_t i, struct elf_symbol *out)
+{
+	const struct elf_sym *sym = i < s->nr ? &s->v[i] : NULL;
+
+	if (!sym)
+		return -ENOENT;
+	read_name(s, sym, out->name);
+	out->addr = s->base + sym->addr;
+	out->size = sym->size;
+	out->is_plt = sym->rank == RANK_PLT;
+	finish_name(out->name, out->is_plt);
+	return 0;
+}
+
+int elf_symbols_before(const struct elf_symbols *s, uint64_t addr, struct elf_symbol *out)
+{
+	uint64_t rel = addr - s->base;
+	size_t i;
+
+	if (addr < s->base)
+		return -ENOENT;
+	i = symbol_set_after(s->v, s->nr, rel > UINT32_MAX ? UINT32_MAX : (uint32_t)rel);
+	return i ? elf_symbols_at(s, i - 1, out) : -ENOENT;
+}
+
 size_t elf_symbols_count(const struct elf_symbols *s)
 {
 	return s->nr;

@@ -35,6 +35,11 @@ void elf_symbols_free(struct elf_symbols *s);		/* NULL is fine */
 /* The function that covers addr: 0 or -ENOENT. Beyond a symbol's size there is nothing, not the last symbol. */
 int elf_symbols_find(const struct elf_symbols *s, uint64_t addr, struct elf_symbol *out);
 
+/* The last function that begins at or before addr, whether it reaches addr or not: 0 or -ENOENT. */
+int elf_symbols_before(const struct elf_symbols *s, uint64_t addr, struct elf_symbol *out);
+
+/* Function number i, 0 .. count - 1, by ascending address; aliases are there too. */
+int elf_symbols_at(const struct elf_symbols *s, size_t i, struct elf_symbol *out);
 size_t elf_symbols_count(const struct elf_symbols *s);
 size_t elf_symbols_bytes(const struct elf_symbols *s);		/* heap held */
 uint32_t elf_symbols_flags(const struct elf_symbols *s);	/* BINARY_HAS_..., BINARY_STRIPPED */

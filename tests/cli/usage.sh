@@ -15,7 +15,7 @@ run probee --nothing-such;      exits 2; one_line; says 'unknown option'
 run probee '';                  exits 2; one_line
 run probee $'\e[31mred';        exits 2; one_line; says '\x1b[31mred'
 
-commands=$("$PROBEE" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p' | grep -v '^help$')
+commands=$("$PROBEE" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p' | grep -v '^help$')
 [ "$(wc -w <<<"$commands")" -ge 1 ] || { echo "no commands in --help"; exit 1; }
 for c in $commands; do
 	run probee "$c" --help; exits 0; silent; prints "usage: probee $c"; prints '-h, --help'

@@ -8,7 +8,7 @@ make OUT="$OUT" install DESTDIR="$TMP/root" PREFIX=/usr >"$TMP/log" 2>&1 || { ca
 "$TMP/root/usr/bin/probee" --version >/dev/null || fail 'the installed program does not run'
 
 page=$TMP/root/usr/share/man/man1/probee.1
-for c in $("$PROBEE" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p' | grep -v help); do
+for c in $("$PROBEE" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p' | grep -v help); do
 	grep -q "^.SH probee $c" "$page" || fail "the manual page has no section about $c"
 	for o in $("$PROBEE" "$c" --help | grep -oE '^ .{0,6}--[a-z][a-z-]*' | grep -oE -- '--[a-z-]+'); do
 		grep -qF -- "${o//-/\\-}" "$page" || fail "the manual page misses $o of $c"
