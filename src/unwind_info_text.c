@@ -95,10 +95,10 @@ static void put_table(const struct unwind_facts *f)
 	       f->cfi.bad_entries, f->cfi.overlaps);
 	printf("table     %zu rows, %" PRIu64 " distinct rules, %" PRIu64 " pages: %" PRIu64 " bytes\n", f->rows.nr,
 	       f->nr_rules, f->nr_pages, f->table_bytes);
-	printf("code      %" PRIu64 " bytes, %s of it has rules; %zu gaps of %" PRIu64 " bytes, %" PRIu64 " bytes of padding\n",
+	printf("code      %" PRIu64 " bytes, %s of it has rules; %zu gap%s of %" PRIu64 " bytes, %" PRIu64 " bytes of padding\n",
 	       g->code_bytes, report_share_text(g->code_bytes - g->gap_bytes - g->padding_bytes,
 						g->code_bytes - g->padding_bytes, share),
-	       g->nr, g->gap_bytes, g->padding_bytes);
+	       g->nr, g->nr == 1 ? "" : "s", g->gap_bytes, g->padding_bytes);
 }
 
 static void put_kinds(const struct unwind_facts *f)
