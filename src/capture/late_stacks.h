@@ -16,7 +16,7 @@
 
 #include "src/base/clock.h"
 
-#define LATE_MAX_NS (700 * NSEC_PER_MSEC)	/* below reorder_ns of TRACE.md */
+#define LATE_MAX_NS (4 * NSEC_PER_SEC)	/* below REORDER_NS in session_meta.c */
 
 struct binaries;
 struct binary_store;

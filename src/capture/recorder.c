@@ -28,6 +28,8 @@
 #define PRUNE_NS (5 * NSEC_PER_SEC)	/* what ended longer ago is forgotten */
 /* Tables of what runs already are waited for, but no longer than this: a huge binary must not delay the start. */
 #define TABLES_WAIT_NS (250 * NSEC_PER_MSEC)
+/* The end of a walk, and that of the recording, wait so long for stacks that wait for tables. */
+#define SETTLE_NS NSEC_PER_SEC
 #define HOLD_OFF_NS (300 * 1000)
 #define MAX_THREADS 4
 
@@ -174,11 +176,21 @@ static int open_workers(struct recorder *r)
 	return 0;
 }
 
+/*
+ * A sampler of the whole machine meets a few of the files that are mapped: their tables are made when a stack goes
+ * through them. A walk meets them all, and targets are few.
+ */
+static bool tables_at_once(const struct recorder_options *o)
+{
+	return has_filter(o) || o->programs & CAPTURE_SNAPSHOT;
+}
+
 static int open_tracker(struct recorder *r)
 {
 	struct binary_store_deps store = {
 		.binaries = &r->binaries, .pool = r->pool, .symbolizer = r->symbolizer,
-		.want_tables = r->loader != NULL, .at_once = true, .on_table = on_table, .on_same = on_same, .ctx = r,
+		.want_tables = r->loader != NULL, .at_once = tables_at_once(&r->opts), .on_table = on_table,
+		.on_same = on_same, .ctx = r,
 	};
 	struct process_tracker_deps tracker = {
 		.processes = &r->processes, .binaries = &r->binaries, .loader = r->loader,
@@ -240,11 +252,20 @@ static int wait_for_tables(struct recorder *r)
 	return err;
 }
 
+/* What is seen in stacks is the last to lose its table. */
+static void on_binary(void *ctx, uint32_t binary, uint64_t time_ns)
+{
+	struct recorder *r = ctx;
+
+	if (r->loader)
+		unwind_loader_touch(r->loader, binary, time_ns);
+}
+
 static int open_session(struct recorder *r)
 {
 	struct session_deps deps = {
 		.sink = r->opts.sink, .sink_ctx = r->opts.sink_ctx, .tracker = r->tracker, .binaries = &r->binaries,
-		.symbolizer = r->symbolizer, .kernel = r->kernel.symbols,
+		.symbolizer = r->symbolizer, .kernel = r->kernel.symbols, .on_binary = on_binary, .ctx = r,
 	};
 
 	return session_new(&deps, &r->session);
@@ -380,14 +401,14 @@ int recorder_stack(struct recorder *r, const struct wire_stack *stack, uint32_t 
 int recorder_settle(struct recorder *r)
 {
 	struct pollfd pfd = { .fd = worker_fd(r->pool), .events = POLLIN };
+	uint64_t until = now_ns() + SETTLE_NS;
 	int err = recorder_update(r);
 
-	/* Each waits for itself not longer than LATE_MAX_NS. */
-	while (!err && r->late && late_stacks_waiting(r->late)) {
+	while (!err && r->late && late_stacks_waiting(r->late) && now_ns() < until) {
 		poll(&pfd, 1, 10);
 		err = recorder_update(r);
 	}
-	return err;
+	return err || !r->late ? err : late_stacks_flush(r->late);
 }
 
 void recorder_pass(struct recorder *r, bool running)

@@ -5,7 +5,7 @@
  *	recorder_open(&opts, &r)	loads programs, learns who runs, builds tables (waits a moment for them)
  *	recorder_begin(r, &info)	META, CLOCK, EVENT
  *	... recorder_update(r) before stacks are resolved; recorder_stack(r, ...)
- *	recorder_settle(r)		waits for the stacks that wait for tables: not longer than 0.7 s
+ *	recorder_settle(r)		waits for the stacks that wait for tables: not longer than a second
  *	recorder_service(r)		between: tables, names, losses; each second a flush of the sink
  *	recorder_end(r, &end)		last losses and names, END
  *	recorder_close(r)

@@ -151,6 +151,8 @@ static uint32_t user_frame(struct session *s, const struct process *p, uint64_t 
 	} else {
 		f.kind = FRAME_JIT;
 	}
+	if (f.binary && s->deps.on_binary)
+		s->deps.on_binary(s->deps.ctx, f.binary, time_ns);
 	id = define_frame(s, &f, f.binary ? definitions_binary(s->defs, f.binary) : 0, &is_new);
 	if (is_new && id && f.binary)
 		symbolizer_request(s->deps.symbolizer, f.binary, id, call + m->to_vaddr);

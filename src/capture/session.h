@@ -34,6 +34,9 @@ struct session_deps {
 	struct binaries *binaries;
 	struct symbolizer *symbolizer;
 	struct kernel_symbols *kernel;
+	/* A new stack goes through this binary. NULL: nobody asks. */
+	void (*on_binary)(void *ctx, uint32_t binary, uint64_t time_ns);
+	void *ctx;
 };
 
 struct session_info {

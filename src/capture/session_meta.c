@@ -6,8 +6,12 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "src/base/clock.h"
 #include "src/base/io.h"
 #include "src/capture/session.h"
+
+/* Stacks may wait for the tables of their binaries (late_stacks.h) while others are written. */
+#define REORDER_NS (5 * NSEC_PER_SEC)
 
 struct meta_out {
 	record_fn sink;
@@ -74,5 +78,6 @@ int session_meta(record_fn sink, void *sink_ctx, const struct session_info *info
 	put_file(&m, "kptr_restrict", "/proc/sys/kernel/kptr_restrict");
 	put(&m, "unwind", info->unwind);
 	put(&m, "symbolize", "stream");
+	put_number(&m, "reorder_ns", REORDER_NS);
 	return m.err;
 }
