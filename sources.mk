@@ -13,6 +13,7 @@ LIB_SRCS := \
 	src/base/worker.c \
 	src/model/record.c \
 	src/elf/elf_image.c \
+	src/elf/go_image.c \
 	src/symbolize/debug_files.c \
 	src/symbolize/demangle.c \
 	src/symbolize/elf_symbols.c \
@@ -30,6 +31,8 @@ LIB_SRCS := \
 	unwind/cfi_program.c \
 	unwind/cfi.c \
 	unwind/cfi_merge.c \
+	unwind/go_rules.c \
+	unwind/go_table.c \
 	src/capture/wire_decode.c \
 	src/capture/unwind_loader.c \
 	src/capture/unwind_rules.c \

@@ -37,6 +37,7 @@ enum unwind_cfa {
 	CFA_PLT,			/* sp + 8 + ((pc & 15) >= aux ? 8 : 0): x86-64 PLT stub */
 	CFA_SIGNAL,			/* signal trampoline: registers are in the ucontext at sp */
 	CFA_ROOT,			/* outermost frame: the return address is undefined */
+	CFA_OTHER_STACK,		/* fp + cfa_off, which is on another stack and may lie below sp */
 };
 
 /* How the caller's frame pointer is found. */

@@ -311,7 +311,7 @@ WALK_INLINE int walk_cfa(void *env, struct walk *w, const struct unwind_rule *r,
 		*cfa = base + 8 + ((w->pc & 15) >= (uint32_t)r->aux ? 8 : 0);
 		return 0;
 	}
-	if (kind == CFA_FP || kind == CFA_DEREF_FP)
+	if (kind == CFA_FP || kind == CFA_DEREF_FP || kind == CFA_OTHER_STACK)
 		base = w->fp;
 	else if (kind == CFA_REG || kind == CFA_DEREF_REG)
 		err = walk_leaf_register(env, w, r->reg, &base);
@@ -358,7 +358,7 @@ WALK_INLINE int walk_step_rule(void *env, struct walk *w, const struct unwind_ru
 	if (!ra)
 		return WALK_END(w, WALK_RA_ZERO);
 	/* Only a frame that was interrupted may have pushed nothing yet: anything else would loop. */
-	if (cfa <= w->sp && !w->exact)
+	if (cfa <= w->sp && !w->exact && kind != CFA_OTHER_STACK)
 		return WALK_END(w, WALK_SP_BACK);
 	w->pc = ra;
 	w->sp = cfa;

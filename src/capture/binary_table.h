@@ -1,4 +1,7 @@
-/* The unwind table of an ELF file: finds its .eh_frame and builds. Pure work, safe in a worker thread. */
+/*
+ * The unwind table of an ELF file: finds its .eh_frame and, of a Go program, its .gopclntab, and builds. Pure work, safe
+ * in a worker thread.
+ */
 #pragma once
 
 #include "src/elf/elf_image.h"
@@ -7,5 +10,6 @@
 /* 0; -ENOENT: the file has no unwind information; -ENOTSUP: of a machine that is not supported; -errno. */
 int unwind_table_from_image(struct elf_image *img, struct unwind_table **tp);
 
-/* The rows before they become a table, for tests and for `unwind-info`. */
+/* The rows before they become a table, by source, for tests and for `unwind-info`. */
 int cfi_rows_from_image(struct elf_image *img, struct cfi_rows *rows);
+int go_rows_from_image(struct elf_image *img, struct cfi_rows *rows);

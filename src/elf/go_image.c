@@ -1,0 +1,238 @@
+/*
+ * The table begins with a magic number of its version. The start of the text is in its header, until Go 1.24 and where
+ * no relocation is needed; else in the runtime's struct moduledata (runtime/symtab.go), whose first words are the same
+ * since Go 1.16:
+ *
+ *	0 the table's address, 1.. five slices (address, length, capacity), 16 slice of functions, 19, 20, 21, 22 text
+ *
+ * In a position-independent program the linker may leave these words 0 and write relocations instead.
+ */
+#include "src/elf/go_image.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/bytes.h"
+
+#define MAX_TABLE (256ull << 20)
+#define MAX_DATA (256ull << 20)
+#define MAX_SECTIONS 4096
+#define MAX_RELOCATIONS (64ull << 20)
+#define MAGIC_1_2 0xfffffffbu
+#define MAGIC_1_16 0xfffffffau
+#define MAGIC_1_18 0xfffffff0u
+#define MAGIC_1_20 0xfffffff1u
+
+#define HEADER_BYTES 72
+#define MODULE_FUNCTIONS 17	/* words of moduledata */
+#define MODULE_TEXT 22
+#define MODULE_WORDS 23
+
+struct header {
+	uint32_t magic;
+	uint64_t nr, text;
+};
+
+static bool has_offsets(uint32_t magic)
+{
+	return magic == MAGIC_1_18 || magic == MAGIC_1_20;
+}
+
+/* The table's header in these HEADER_BYTES, or false. left: bytes up to the end of the segment. */
+static bool read_header(const uint8_t *bytes, uint64_t left, struct header *out)
+{
+	struct byte_reader r = br_make(bytes, HEADER_BYTES);
+	uint64_t names, functions;
+
+	out->magic = br_u32(&r);
+	if (br_u16(&r) || (out->magic != MAGIC_1_2 && out->magic != MAGIC_1_16 && !has_offsets(out->magic)))
+		return false;
+	br_u8(&r);
+	if (br_u8(&r) != 8)
+		return false;
+	out->nr = br_u64(&r);
+	if (!out->nr || out->nr > left / 8)
+		return false;
+	if (out->magic == MAGIC_1_2)
+		return true;
+	br_u64(&r);
+	out->text = has_offsets(out->magic) ? br_u64(&r) : 0;
+	names = br_u64(&r);
+	br_bytes(&r, 24);
+	functions = br_u64(&r);
+	return names < functions && functions < left;
+}
+
+/* The first table in bytes, which are at offset of the file. */
+static bool scan(const uint8_t *bytes, uint64_t size, uint64_t *at)
+{
+	struct header h;
+
+	for (*at = 0; size >= HEADER_BYTES && *at <= size - HEADER_BYTES; *at += 8) {
+		if (read_header(bytes + *at, size - *at, &h))
+			return true;
+	}
+	return false;
+}
+
+static bool is_go(struct elf_image *img)
+{
+	struct elf_section s;
+
+	return elf_image_section_at(img, 1, &s) || !elf_image_section(img, ".go.buildinfo", &s) ||
+	       !elf_image_section(img, ".note.go.buildid", &s);
+}
+
+/* A table without a section of its own is among the data that relocations change, or any other. */
+static int search(struct elf_image *img, struct go_image *out)
+{
+	for (size_t i = 0; i < img->nr_segments; i++) {
+		const struct elf_segment *seg = &img->segments[i];
+		uint64_t at;
+		void *bytes;
+		bool found;
+
+		if (seg->exec || elf_image_read(img, seg->offset, seg->filesz, MAX_DATA, &bytes))
+			continue;
+		found = scan(bytes, seg->filesz, &at);
+		free(bytes);
+		if (found) {
+			*out = (struct go_image){ .vaddr = seg->vaddr + at, .offset = seg->offset + at,
+						  .size = seg->filesz - at };
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+static int find_table(struct elf_image *img, struct go_image *out)
+{
+	struct elf_section s;
+
+	if (elf_image_section(img, ".gopclntab", &s) && elf_image_section(img, ".data.rel.ro.gopclntab", &s))
+		return is_go(img) ? search(img, out) : -ENOENT;
+	*out = (struct go_image){ .vaddr = s.addr, .offset = s.offset, .size = s.size };
+	return 0;
+}
+
+static bool read_words(struct elf_image *img, uint64_t vaddr, uint64_t *words, size_t nr)
+{
+	uint64_t offset, left;
+
+	return !elf_image_offset_of(img, vaddr, &offset, &left) && left >= nr * 8 &&
+	       elf_image_pread(img, words, nr * 8, offset) == (long)(nr * 8);
+}
+
+/* The relocations "load address plus addend". */
+struct relocations {
+	Elf64_Rela *v;
+	size_t nr;
+};
+
+static bool is_relative(const struct elf_image *img, const Elf64_Rela *r)
+{
+	return ELF64_R_TYPE(r->r_info) == (img->machine == EM_X86_64 ? R_X86_64_RELATIVE : R_AARCH64_RELATIVE);
+}
+
+/* Calls for each section of relocations until one answers other than -ENOENT. */
+static int each_relocations(struct elf_image *img, int (*fn)(struct elf_image *, const struct relocations *, void *),
+			    void *ctx)
+{
+	struct elf_section s;
+	int err = -ENOENT;
+
+	for (uint32_t i = 1; err == -ENOENT && i < MAX_SECTIONS && !elf_image_section_at(img, i, &s); i++) {
+		struct relocations rel = { .nr = s.size / sizeof(*rel.v) };
+		void *bytes;
+
+		if (s.type != SHT_RELA || !(s.flags & SHF_ALLOC) ||
+		    elf_image_read(img, s.offset, s.size, MAX_RELOCATIONS, &bytes))
+			continue;
+		rel.v = bytes;
+		err = fn(img, &rel, ctx);
+		free(bytes);
+	}
+	return err;
+}
+
+struct module {
+	const struct go_image *go;
+	uint64_t nr;			/* functions */
+	uint64_t text;			/* found */
+};
+
+static bool counts_match(const struct module *m, const uint64_t *words)
+{
+	return words[MODULE_FUNCTIONS] - m->nr <= 1;	/* newer ones count the end too */
+}
+
+static int text_by_relocation(struct elf_image *img, const struct relocations *rel, void *ctx)
+{
+	struct module *m = ctx;
+	uint64_t words[MODULE_WORDS], at = 0;
+
+	for (size_t i = 0; i < rel->nr && !at; i++) {
+		if (is_relative(img, &rel->v[i]) && (uint64_t)rel->v[i].r_addend == m->go->vaddr &&
+		    read_words(img, rel->v[i].r_offset, words, MODULE_WORDS) && counts_match(m, words))
+			at = rel->v[i].r_offset;
+	}
+	for (size_t i = 0; i < rel->nr && at; i++) {
+		if (is_relative(img, &rel->v[i]) && rel->v[i].r_offset == at + 8 * MODULE_TEXT) {
+			m->text = (uint64_t)rel->v[i].r_addend;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+/* Without relocations the struct itself says where it is. */
+static int text_in_data(struct elf_image *img, struct module *m)
+{
+	for (size_t i = 0; i < img->nr_segments; i++) {
+		const struct elf_segment *seg = &img->segments[i];
+		const uint64_t *words;
+		uint64_t nr = seg->filesz / 8;
+		void *bytes;
+
+		if (seg->exec || elf_image_read(img, seg->offset, seg->filesz, MAX_DATA, &bytes))
+			continue;
+		words = bytes;
+		for (uint64_t k = 0; nr >= MODULE_WORDS && k <= nr - MODULE_WORDS && !m->text; k++) {
+			if (words[k] == m->go->vaddr && counts_match(m, words + k))
+				m->text = words[k + MODULE_TEXT];
+		}
+		free(bytes);
+		if (m->text)
+			return 0;
+	}
+	return -ENOENT;
+}
+
+int go_image_find(struct elf_image *img, struct go_image *out)
+{
+	struct module m = { .go = out };
+	uint8_t bytes[HEADER_BYTES];
+	struct header h;
+	int err;
+
+	if (!img->is64)
+		return -ENOENT;
+	err = find_table(img, out);
+	if (err)
+		return err;
+	if (elf_image_pread(img, bytes, sizeof(bytes), out->offset) != (long)sizeof(bytes) ||
+	    !read_header(bytes, out->size, &h))
+		return -ENOENT;
+	out->size = out->size > MAX_TABLE ? MAX_TABLE : out->size;
+	out->text_vaddr = h.text;
+	if (!has_offsets(h.magic) || h.text)
+		return 0;
+	m.nr = h.nr;
+	err = text_in_data(img, &m);
+	if (err)
+		err = each_relocations(img, text_by_relocation, &m);
+	out->text_vaddr = m.text;
+	return err;
+}

@@ -1,0 +1,272 @@
+/*
+ * The depth of the stack gives the CFA. Since Go 1.7 a function with a frame keeps the caller's frame pointer right
+ * below the return address; that it did so is seen in its first instructions, which are one of
+ *
+ *	push %rbp; mov %rsp,%rbp; sub $depth-8,%rsp		since Go 1.21
+ *	sub $depth,%rsp; mov %rbp,depth-8(%rsp); lea depth-8(%rsp),%rbp
+ *
+ * A function that sets the stack pointer itself (to another stack, or to align it) leaves the frame pointer alone
+ * where it has such a frame, and the frame pointer then leads to the caller whatever the stack pointer is.
+ */
+#include "unwind/go_rules.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "src/base/array.h"
+
+#define MAX_PADDING 31	/* between functions, which are aligned to 32 */
+
+enum kind {
+	PLAIN,
+	ROOT,			/* the outermost frame of its stack */
+	SIGNAL,			/* the kernel returns from signal handlers to here */
+	/* The stack pointer is set: */
+	SWITCHES,		/* and later set back */
+	LEAVES,			/* for good: what it runs is no part of what ran before */
+	JUMPS,			/* to the stack of a goroutine, then goes on there */
+};
+
+/* Functions of the runtime. Those of Go before 1.17 that SWITCH are not marked by their flags. */
+static const struct {
+	const char *name;
+	enum kind kind;
+} known[] = {
+	{ "runtime.goexit", ROOT },
+	{ "runtime.mstart", ROOT },
+	{ "runtime.rt0_go", ROOT },
+	{ "_rt0_amd64", ROOT },
+	{ "_rt0_amd64_linux", ROOT },
+	{ "runtime.sigreturn", SIGNAL },
+	{ "runtime.sigreturn__sigaction", SIGNAL },
+	{ "runtime.mcall", LEAVES },
+	{ "runtime.morestack", LEAVES },
+	{ "runtime.clone", LEAVES },
+	{ "runtime.gogo", JUMPS },
+	{ "gogo", JUMPS },
+	{ "runtime.systemstack", SWITCHES },
+	{ "runtime.asmcgocall", SWITCHES },
+	{ "runtime.cgocallback", SWITCHES },
+	{ "runtime.cgocallback_gofunc", SWITCHES },
+	{ "runtime.nanotime", SWITCHES },
+	{ "runtime.nanotime1", SWITCHES },
+	{ "runtime.walltime", SWITCHES },
+	{ "runtime.walltime1", SWITCHES },
+};
+
+struct emitter {
+	const struct go_function *f;
+	struct cfi_rows *out;
+	enum kind kind;
+	uint64_t saved;		/* from here on the caller's frame pointer is on the stack; UINT64_MAX: never */
+	uint64_t has_fp;	/* from here on the frame pointer is this function's */
+	uint64_t switched;	/* from here on the stack pointer is another one */
+	int64_t depth_before;
+};
+
+static const struct unwind_rule entry_rule = { .cfa = CFA_SP, .cfa_off = 8 };
+
+/* Sets the rule from vaddr on. vaddr only goes up, but for the rule of the end of the function before. */
+static int push(struct cfi_rows *out, uint64_t vaddr, const struct unwind_rule *rule)
+{
+	struct cfi_row *row;
+
+	while (out->nr && out->v[out->nr - 1].vaddr >= vaddr)
+		out->nr--;
+	if (out->nr && !memcmp(&out->v[out->nr - 1].rule, rule, sizeof(*rule)))
+		return 0;
+	row = array_push(&out->v, &out->nr, &out->cap);
+	if (!row)
+		return -ENOMEM;
+	*row = (struct cfi_row){ vaddr, *rule };
+	return 0;
+}
+
+static enum kind kind_of(const struct go_function *f)
+{
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		if (!strcmp(f->name, known[i].name)) {
+			/* Wrappers have the name of what they call. */
+			bool is_wrapper = known[i].kind >= SWITCHES && f->has_flags && !(f->flags & GO_FLAG_SPWRITE);
+
+			return is_wrapper ? PLAIN : known[i].kind;
+		}
+	}
+	return f->flags & GO_FLAG_SPWRITE ? SWITCHES : PLAIN;
+}
+
+/* An instruction with a displacement from the stack pointer, at vaddr: its length, or 0: it is another one. */
+static unsigned match_sp_insn(const struct go_function *f, uint64_t vaddr, uint8_t opcode, int64_t displacement)
+{
+	const uint8_t short_form[] = { 0x48, opcode, 0x6c, 0x24 }, long_form[] = { 0x48, opcode, 0xac, 0x24 };
+	struct byte_reader r = br_make(f->code, f->hi - f->lo);
+	const uint8_t *insn;
+
+	br_bytes(&r, vaddr - f->lo);
+	insn = br_bytes(&r, 4);
+	if (insn && !memcmp(insn, short_form, 4))
+		return (int8_t)br_u8(&r) == displacement && !r.bad ? 5 : 0;
+	if (insn && !memcmp(insn, long_form, 4))
+		return (int32_t)br_u32(&r) == displacement && !r.bad ? 8 : 0;
+	return 0;
+}
+
+/* Looks for the saving of the frame pointer where the depth changes to depth. */
+static void find_save(struct emitter *e, uint64_t vaddr, int64_t depth)
+{
+	static const uint8_t push_and_mov[] = { 0x55, 0x48, 0x89, 0xe5 };
+	const struct go_function *f = e->f;
+	unsigned saving, pointing;
+
+	if (e->saved != UINT64_MAX || vaddr == f->lo || e->depth_before)
+		return;
+	if (depth == 8 && f->hi - vaddr >= 3 && !memcmp(f->code + (vaddr - 1 - f->lo), push_and_mov, 4)) {
+		e->saved = vaddr;
+		e->has_fp = vaddr + 3;
+		return;
+	}
+	saving = match_sp_insn(f, vaddr, 0x89, depth - 8);
+	pointing = saving ? match_sp_insn(f, vaddr + saving, 0x8d, depth - 8) : 0;
+	if (saving)
+		e->saved = vaddr + saving;
+	if (pointing)
+		e->has_fp = e->saved + pointing;
+}
+
+/* Length of an instruction that sets the stack pointer (mov from memory or a register, and), else 0. */
+static unsigned match_sp_write(const uint8_t *insn, size_t left)
+{
+	static const uint8_t and_sp[] = { 0x48, 0x83, 0xe4 };
+	uint8_t modrm, mod;
+
+	if (left < 8)
+		return 0;
+	if (!memcmp(insn, and_sp, 3))
+		return 4;
+	modrm = insn[2];
+	mod = modrm >> 6;
+	if ((insn[0] == 0x48 || insn[0] == 0x4c) && insn[1] == 0x89)
+		return (modrm & 0xc7) == 0xc4 ? 3 : 0;
+	if ((insn[0] != 0x48 && insn[0] != 0x49) || insn[1] != 0x8b || (modrm & 0x38) != 0x20)
+		return 0;
+	return 3 + (mod != 3 && (modrm & 7) == 4) + (mod == 1 ? 1 : mod == 2 ? 4 : 0);
+}
+
+static uint64_t find_switch(const struct go_function *f)
+{
+	size_t size = f->hi - f->lo;
+
+	for (size_t i = 0; i < size; i++) {
+		unsigned n = match_sp_write(f->code + i, size - i);
+
+		if (n)
+			return f->lo + i + n;
+	}
+	return UINT64_MAX;
+}
+
+/* The return address has been popped off the stack (vfork does, because the child will overwrite it): into what? */
+static struct unwind_rule popped_rule(const struct go_function *f, uint64_t vaddr)
+{
+	const uint8_t *pop = f->code + (vaddr - f->lo) - 2;
+
+	if (vaddr < f->lo + 2 || pop[0] != 0x41 || pop[1] < 0x58 || pop[1] > 0x5f)
+		return (struct unwind_rule){ .cfa = CFA_UNSUPPORTED };
+	return (struct unwind_rule){ .cfa = CFA_SP, .ra = RA_REG, .reg = (uint8_t)(8 + pop[1] - 0x58) };
+}
+
+static struct unwind_rule rule_at(const struct emitter *e, uint64_t vaddr, int64_t depth)
+{
+	bool switched = vaddr >= e->switched, saved = vaddr >= e->saved && depth >= 8;
+	const struct unwind_rule by_fp = { .cfa = CFA_OTHER_STACK, .cfa_off = 16, .fp = FP_CFA, .fp_off = -16 };
+	struct unwind_rule guess = by_fp;
+
+	if (e->kind == ROOT || (e->kind == LEAVES && switched))
+		return (struct unwind_rule){ .cfa = CFA_ROOT };
+	if (e->kind == SIGNAL)
+		return (struct unwind_rule){ .cfa = CFA_SIGNAL };
+	if (e->kind == JUMPS && switched)
+		return (struct unwind_rule){ .cfa = CFA_UNSUPPORTED };
+	if (e->kind == SWITCHES && vaddr >= e->has_fp && depth >= 8)
+		return by_fp;
+	if (e->kind == SWITCHES && switched && e->has_fp == UINT64_MAX) {
+		/* The frame pointer is the caller's: the frame behind that one is found, the caller is left out. */
+		guess.ra |= RULE_GUESSED;
+		return guess;
+	}
+	if (depth < 0)
+		return popped_rule(e->f, vaddr);
+	return (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = (int32_t)depth + 8, .fp = saved ? FP_CFA : FP_SAME,
+				     .fp_off = saved ? -16 : 0 };
+}
+
+/* The code from lo to hi, with one depth. */
+static int add_stretch(struct emitter *e, uint64_t lo, uint64_t hi, int64_t depth)
+{
+	const uint64_t changes[] = { e->saved, e->has_fp, e->switched };
+	struct unwind_rule rule = rule_at(e, lo, depth);
+	int err = push(e->out, lo, &rule);
+
+	for (uint64_t at = lo; !err && at < hi;) {
+		uint64_t next = hi;
+
+		for (size_t i = 0; i < 3; i++)
+			next = changes[i] > at && changes[i] < next ? changes[i] : next;
+		at = next;
+		rule = rule_at(e, at, depth);
+		if (at < hi)
+			err = push(e->out, at, &rule);
+	}
+	return err;
+}
+
+static int add_depths(struct emitter *e, uint64_t *end)
+{
+	struct byte_reader r = e->f->depths;
+	const struct go_function *f = e->f;
+	uint64_t vaddr = f->lo;
+	int64_t depth = -1;
+	int err = 0;
+
+	while (vaddr < f->hi && !err) {
+		int64_t change = br_sv(&r);
+		uint64_t size;
+
+		if (!change && vaddr > f->lo)
+			break;
+		size = br_uv(&r);
+		if (r.bad || !size || size > f->hi - vaddr || change < -INT32_MAX || change > INT32_MAX)
+			return -EBADMSG;
+		depth += change;
+		if ((depth < 0 && depth != -8) || depth > INT32_MAX - 8)
+			return -EBADMSG;
+		find_save(e, vaddr, depth);
+		err = add_stretch(e, vaddr, vaddr + size, depth);
+		e->depth_before = depth;
+		vaddr += size;
+		*end = vaddr;
+	}
+	return err;
+}
+
+int go_rules_add(const struct go_function *f, struct cfi_rows *out)
+{
+	static const struct unwind_rule none = { .cfa = CFA_NONE }, signal = { .cfa = CFA_SIGNAL };
+	struct emitter e = { .f = f, .out = out, .kind = kind_of(f), .saved = UINT64_MAX, .has_fp = UINT64_MAX,
+			     .switched = UINT64_MAX };
+	uint64_t end = f->lo;
+	int err, pushed = 0;
+
+	if (e.kind >= SWITCHES)
+		e.switched = find_switch(f);
+	/* Handlers return to its begin, and callers are looked for one byte before where they are returned to. */
+	if (e.kind == SIGNAL)
+		pushed = push(out, f->lo - 1, &signal);
+	err = add_depths(&e, &end);
+	/* Padding belongs to the function behind it. */
+	if (!pushed && err != -ENOMEM)
+		pushed = push(out, end, f->hi - end <= MAX_PADDING && !err ? &entry_rule : &none);
+	if (!pushed && err != -ENOMEM)
+		pushed = push(out, f->hi, &none);
+	return pushed ? pushed : err;
+}
