@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "src/base/bytes.h"
+#include "src/elf/go_image.h"
 #include "src/symbolize/symbol_set.h"
 
 #define MAX_BYTES (256ull << 20)
@@ -47,7 +48,7 @@ static int read_header(struct table *t, struct byte_reader *r)
 	br_bytes(r, t->word);
 	if (magic == MAGIC_1_18 || magic == MAGIC_1_20) {
 		t->field = 4;
-		t->text = br_fixed(r, t->word);
+		br_bytes(r, t->word);
 	} else if (magic == MAGIC_1_16) {
 		t->field = t->word;
 	} else {
@@ -59,22 +60,6 @@ static int read_header(struct table *t, struct byte_reader *r)
 	if (r->bad || t->names >= t->size || t->functions >= t->size)
 		return -ENOENT;
 	return t->nr < (t->size - t->functions) / (2 * t->field) ? 0 : -ENOENT;
-}
-
-/*
- * Newer linkers leave text_start 0 or to a relocation. It is then the start of .text, unless that
- * begins with code of the C library, which has an .init section too.
- */
-static int find_text(struct table *t, struct elf_image *img)
-{
-	struct elf_section sec;
-
-	if (t->field != 4 || t->text)
-		return 0;
-	if (!elf_image_section(img, ".init", &sec) || elf_image_section(img, ".text", &sec))
-		return -ENOENT;
-	t->text = sec.addr;
-	return 0;
 }
 
 static int add_functions(struct symbol_set *set, const struct table *t)
@@ -98,27 +83,23 @@ static int add_functions(struct symbol_set *set, const struct table *t)
 
 int go_symbols_add(struct symbol_set *set, uint64_t *names_offset, uint64_t *names_size)
 {
-	struct elf_section sec;
 	struct byte_reader r;
+	struct go_image go;
 	struct table t;
 	void *data;
 	int err;
 
-	if (elf_image_section(set->img, ".gopclntab", &sec) &&
-	    elf_image_section(set->img, ".data.rel.ro.gopclntab", &sec))
+	if (go_image_find(set->img, &go) || elf_image_read(set->img, go.offset, go.size, MAX_BYTES, &data))
 		return -ENOENT;
-	if (elf_image_read(set->img, sec.offset, sec.size, MAX_BYTES, &data))
-		return -ENOENT;
-	t = (struct table){ .data = data, .size = sec.size };
-	r = br_make(data, sec.size);
+	t = (struct table){ .data = data, .size = go.size };
+	r = br_make(data, go.size);
 	err = read_header(&t, &r);
-	if (!err)
-		err = find_text(&t, set->img);
+	t.text = t.field == 4 ? go.text_vaddr : 0;
 	if (!err)
 		err = add_functions(set, &t);
 	if (!err) {
-		*names_offset = sec.offset + t.names;
-		*names_size = sec.size - t.names;
+		*names_offset = go.offset + t.names;
+		*names_size = go.size - t.names;
 	}
 	free(data);
 	return err;
