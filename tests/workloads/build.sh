@@ -69,7 +69,13 @@ if command -v javac >/dev/null && [ ! "$dir/Deep.class" -nt "$here/Deep.java" ];
 	javac -d "$dir" "$here/Deep.java" || failed=1
 fi
 if command -v go >/dev/null; then
-	build goblin goblin.go env GO111MODULE=off GOCACHE="$dir/.gocache" go build
+	go_build() { env GO111MODULE=off GOCACHE="$dir/.gocache" go build "$@"; }
+	build goblin goblin.go go_build
+	build herd herd.go go_build
+	build herd_pie herd.go go_build -buildmode=pie
+	build herd_stripped herd.go go_build '-ldflags=-s -w'
+	build herdc herdc.go go_build
+	build herdc_stripped herdc.go go_build -buildmode=pie '-ldflags=-s -w'
 fi
 echo "$dir"
 exit $failed

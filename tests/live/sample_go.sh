@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# timeout: 200
+# Go programs: whole stacks from Go's own tables, of goroutines and of the runtime's threads, through C and back.
+. "$(dirname "$0")/lib.sh"
+command -v go >/dev/null || skip "no go"
+[ "$(uname -m)" = x86_64 ] || skip "Go's tables are read on x86-64 only"
+
+go_stacks() { python3 -S "$LIVE/go_stacks.py" "$@"; }
+
+# recorded NAME TRACE: what the report and info say about it, into files.
+recorded() {
+	folded "$1.pbz" >"$1.folded"
+	"$PROBEE" info "$1.pbz" >"$1.info"
+}
+
+for build in herd herd_pie herd_stripped; do
+	start "$build"
+	sample -p "$PID" -F 499 -d 3 -o "$build.pbz"
+	recorded "$build"
+	check "$build: whole, nothing guessed" go_stacks whole "$build.info" 99.5
+	check "$build: only possible stacks" go_stacks grammar "$build.folded"
+	check "$build: a leaf without a frame" stacks share "$build.folded" "main.roleLeaf;main.leafCaller;main.leaf" \
+		--of main.roleLeaf --percent 97
+	check "$build: stacks that grew" stacks frame "$build.folded" main.dive
+	check "$build: the collector's threads" stacks frame "$build.folded" runtime.gcBgMarkWorker
+	finish "$PID"
+done
+
+start herd
+snapshot -p "$PID" -F 5 -i 20 -o snap.pbz
+recorded snap
+check "snapshot: whole, nothing guessed" go_stacks whole snap.info 99.5
+check "snapshot: only possible stacks" go_stacks grammar snap.folded
+check "snapshot: a thread that a goroutine locked" stacks share snap.folded "main.roleLocked;main.lockedSleep" \
+	--of main.lockedSleep --percent 100 --min 10
+finish "$PID"
+
+if [ -x "$WORKLOADS/herdc" ]; then
+	for build in herdc herdc_stripped; do
+		start "$build"
+		sample -p "$PID" -F 499 -d 2 -o "$build.pbz"
+		recorded "$build"
+		sed -i 's/\.abi0//g; s/runtime.cgocallbackg;runtime.cgocallbackg;/runtime.cgocallbackg;/' "$build.folded"
+		check "$build: whole, nothing guessed" go_stacks whole "$build.info" 99.5
+		check "$build: Go to C" stacks share "$build.folded" \
+			"runtime.goexit;runtime.main;main.main;main.out;main._Cfunc_c_out;runtime.cgocall;runtime.asmcgocall" \
+			--of main.out
+		check "$build: C to Go" stacks share "$build.folded" \
+			"back;crosscall2;runtime.cgocallback;runtime.cgocallbackg;runtime.cgocallbackg1" --of main.leaf
+		finish "$PID"
+	done
+	check "a thread of C calls Go" stacks share herdc.folded "c_thread;back;crosscall2" --of c_thread
+	check "Go to C to Go" stacks frame herdc.folded c_out
+else
+	skip_part "herdc is not built (no gcc?)"
+fi
+done_testing
