@@ -27,7 +27,7 @@ enum kind {
 	JUMPS,			/* to the stack of a goroutine, then goes on there */
 };
 
-/* Functions of the runtime. Those of Go before 1.17 that SWITCH are not marked by their flags. */
+/* Functions of the runtime. Those of Go before 1.17 that switch have no flag that says so. */
 static const struct {
 	const char *name;
 	enum kind kind;
@@ -85,12 +85,8 @@ static int push(struct cfi_rows *out, uint64_t vaddr, const struct unwind_rule *
 static enum kind kind_of(const struct go_function *f)
 {
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		if (!strcmp(f->name, known[i].name)) {
-			/* Wrappers have the name of what they call. */
-			bool is_wrapper = known[i].kind >= SWITCHES && f->has_flags && !(f->flags & GO_FLAG_SPWRITE);
-
-			return is_wrapper ? PLAIN : known[i].kind;
-		}
+		if (!strcmp(f->name, known[i].name))
+			return known[i].kind;
 	}
 	return f->flags & GO_FLAG_SPWRITE ? SWITCHES : PLAIN;
 }
@@ -152,17 +148,22 @@ static unsigned match_sp_write(const uint8_t *insn, size_t left)
 	return 3 + (mod != 3 && (modrm & 7) == 4) + (mod == 1 ? 1 : mod == 2 ? 4 : 0);
 }
 
-static uint64_t find_switch(const struct go_function *f)
+/* Wrappers have the name of what they call: what neither has the flag nor the instruction is one of them. */
+static void find_switch(struct emitter *e)
 {
+	const struct go_function *f = e->f;
 	size_t size = f->hi - f->lo;
+	unsigned n = 0;
 
-	for (size_t i = 0; i < size; i++) {
-		unsigned n = match_sp_write(f->code + i, size - i);
-
+	for (size_t i = 0; i < size && !n; i++) {
+		n = match_sp_write(f->code + i, size - i);
 		if (n)
-			return f->lo + i + n;
+			e->switched = f->lo + i + n;
 	}
-	return UINT64_MAX;
+	if (!n && (f->flags & GO_FLAG_SPWRITE))
+		e->switched = f->lo;
+	else if (!n)
+		e->kind = PLAIN;
 }
 
 /* The return address has been popped off the stack (vfork does, because the child will overwrite it): into what? */
@@ -258,7 +259,7 @@ int go_rules_add(const struct go_function *f, struct cfi_rows *out)
 	int err, pushed = 0;
 
 	if (e.kind >= SWITCHES)
-		e.switched = find_switch(f);
+		find_switch(&e);
 	/* Handlers return to its begin, and callers are looked for one byte before where they are returned to. */
 	if (e.kind == SIGNAL)
 		pushed = push(out, f->lo - 1, &signal);

@@ -13,8 +13,7 @@ struct go_function {
 	uint64_t lo, hi;		/* hi: where the next one begins */
 	const uint8_t *code;		/* at lo; hi - lo bytes */
 	const char *name;		/* ends in its bytes */
-	uint8_t flags;
-	bool has_flags;			/* false: of a version that did not write them */
+	uint8_t flags;			/* 0 of versions that have none */
 	struct byte_reader depths;	/* pairs of varints: change of depth, bytes of code with it */
 };
 

@@ -127,7 +127,6 @@ static bool read_function(const struct go_table *t, uint64_t i, struct go_functi
 	name = (uint32_t)field_at(t, record + l->entry_bytes, 4);
 	pcsp = (uint32_t)field_at(t, record + l->entry_bytes + 12, 4);
 	f->name = name_at(t, t->names + name);
-	f->has_flags = l->flags;
 	f->flags = l->flags ? (uint8_t)field_at(t, record + l->flags, 1) : 0;
 	f->depths = br_make(in->pclntab, in->len);
 	br_bytes(&f->depths, t->pcs + pcsp);

@@ -32,7 +32,7 @@ recorded snap
 check "snapshot: whole, nothing guessed" go_stacks whole snap.info 99.5
 check "snapshot: only possible stacks" go_stacks grammar snap.folded
 check "snapshot: a thread that a goroutine locked" stacks share snap.folded "main.roleLocked;main.lockedSleep" \
-	--of main.lockedSleep --percent 100 --min 10
+	--of main.lockedSleep --percent 100 --min 3
 finish "$PID"
 
 if [ -x "$WORKLOADS/herdc" ]; then
@@ -44,7 +44,7 @@ if [ -x "$WORKLOADS/herdc" ]; then
 		check "$build: whole, nothing guessed" go_stacks whole "$build.info" 99.5
 		check "$build: Go to C" stacks share "$build.folded" \
 			"runtime.goexit;runtime.main;main.main;main.out;main._Cfunc_c_out;runtime.cgocall;runtime.asmcgocall" \
-			--of main.out
+			--of main.out --percent 97
 		check "$build: C to Go" stacks share "$build.folded" \
 			"back;crosscall2;runtime.cgocallback;runtime.cgocallbackg;runtime.cgocallbackg1" --of main.leaf
 		finish "$PID"
