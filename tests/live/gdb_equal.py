@@ -25,7 +25,10 @@ from programs import PROGRAMS, family, kill_family
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 PROBEE = os.path.abspath(os.environ.get('PROBEE', ROOT + '/.out/probee'))
-OUTERMOST = {'_start', '__clone3', 'clone3', '__clone', 'clone', 'runtime.goexit', 'runtime.goexit.abi0'}
+OUTERMOST = {'_start', '__clone3', 'clone3', '__clone', 'clone'}
+# Where Go's stacks end, which gdb does not know; and where they change, which .debug_frame cannot say.
+GO_OUTERMOST = re.compile(r'runtime\.(goexit|mstart|mcall|morestack)(\.abi0)?$')
+GO_SWITCHES = re.compile(r'(gogo|time\.now|runtime\.(systemstack|asmcgocall|cgocallback|nanotime1))(\.abi0)?$')
 
 
 class Symbols:
@@ -107,7 +110,9 @@ class Symbols:
 def is_whole(frames):
     """A stripped program's _start has no name, but what it calls has."""
     names = [name for _, _, name in frames]
-    return bool(names) and (names[-1] in OUTERMOST or
+    if any(GO_SWITCHES.match(n) for n in names):
+        return False
+    return bool(names) and (names[-1] in OUTERMOST or GO_OUTERMOST.match(names[-1]) or
                             len(names) > 1 and names[-2].startswith('__libc_start_main'))
 
 
@@ -123,7 +128,8 @@ def gdb_threads(pid):
             frames = []
             threads[int(f[1])] = frames
         elif f and f[0] == 'F' and frames is not None and f[1] not in ('inline', 'tailcall'):
-            frames.append((f[1], int(f[2], 16), f[3]))
+            if not frames or not GO_OUTERMOST.match(frames[-1][2]):
+                frames.append((f[1], int(f[2], 16), f[3]))
     return {t: (is_whole(fr), fr) for t, fr in threads.items()}
 
 
