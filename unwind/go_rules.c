@@ -94,12 +94,15 @@ static enum kind kind_of(const struct go_function *f)
 /* An instruction with a displacement from the stack pointer, at vaddr: its length, or 0: it is another one. */
 static unsigned match_sp_insn(const struct go_function *f, uint64_t vaddr, uint8_t opcode, int64_t displacement)
 {
+	const uint8_t at_sp[] = { 0x48, opcode, 0x2c, 0x24 };
 	const uint8_t short_form[] = { 0x48, opcode, 0x6c, 0x24 }, long_form[] = { 0x48, opcode, 0xac, 0x24 };
 	struct byte_reader r = br_make(f->code, f->hi - f->lo);
 	const uint8_t *insn;
 
 	br_bytes(&r, vaddr - f->lo);
 	insn = br_bytes(&r, 4);
+	if (insn && !memcmp(insn, at_sp, 4))
+		return displacement ? 0 : 4;
 	if (insn && !memcmp(insn, short_form, 4))
 		return (int8_t)br_u8(&r) == displacement && !r.bad ? 5 : 0;
 	if (insn && !memcmp(insn, long_form, 4))

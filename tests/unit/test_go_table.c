@@ -84,7 +84,11 @@ static void test_old_prologue(void **state)
 	go_add(g, "main.far", 0, CODE(0x48, 0x81, 0xec, 8, 2, 0, 0, MOV_RBP_TO_STACK_FAR(0, 2), LEA_RBP_FAR(0, 2), NOP8),
 	       DEPTHS({ 0, 7 }, { 520, 24 }));
 	go_add(g, "main.elsewhere", 0, CODE(SUB_RSP(24), MOV_RBP_TO_STACK(8), LEA_RBP(16)), DEPTHS({ 0, 4 }, { 24, 10 }));
+	go_add(g, "main.least", 0, CODE(SUB_RSP(8), 0x48, 0x89, 0x2c, 0x24, 0x48, 0x8d, 0x2c, 0x24, NOP8),
+	       DEPTHS({ 0, 4 }, { 8, 16 }));
 	go_parse(g, GO_1_18);
+	assert_rule(go_at(g, 3, 7), SP_RULE(16));
+	assert_rule(go_at(g, 3, 8), SAVED_RULE(16));
 	assert_rule(go_at(g, 0, 4), SP_RULE(32));
 	assert_rule(go_at(g, 0, 8), SP_RULE(32));
 	assert_rule(go_at(g, 0, 9), SAVED_RULE(32));
