@@ -46,7 +46,7 @@ const struct opt recording_opts[] = {
 	  opt_id_list, AT(pids), NULL, NULL, NULL },
 	{ 0, "include-idle", NULL, "also idle CPUs (sample) or idle kernel threads (snapshot)", opt_flag,
 	  AT(include_idle), NULL, NULL, NULL },
-	{ 0, "unwind", "HOW", "auto: unwind tables (.eh_frame), frame pointers where there are none; fp; dwarf "
+	{ 0, "unwind", "HOW", "auto: unwind tables (.eh_frame, Go's own), frame pointers where there are none; fp; dwarf "
 	  "(default auto)", parse_unwind, AT(unwind), NULL, "Stacks", NULL },
 	{ 'U', "user-only", NULL, "no kernel stacks", opt_flag, AT(user_only), NULL, NULL, NULL },
 	{ 'K', "kernel-only", NULL, "no user stacks", opt_flag, AT(kernel_only), NULL, NULL, NULL },

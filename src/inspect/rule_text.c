@@ -27,6 +27,7 @@ static const struct {
 	[CFA_PLT] = { "plt", "PLT stub" },
 	[CFA_SIGNAL] = { "signal", "signal trampoline" },
 	[CFA_ROOT] = { "root", "outermost frame" },
+	[CFA_OTHER_STACK] = { "other-stack", "CFA from the frame pointer, on another stack" },
 };
 
 #define NR_CFA_KINDS (sizeof(cfa_kinds) / sizeof(cfa_kinds[0]))
@@ -68,9 +69,9 @@ static void put_cfa(const struct unwind_rule *r, uint16_t machine, char *out, si
 
 	if (r->cfa == CFA_SP || r->cfa == CFA_DEREF_SP)
 		base = sp_name(machine);
-	if (r->cfa == CFA_FP || r->cfa == CFA_DEREF_FP)
+	if (r->cfa == CFA_FP || r->cfa == CFA_DEREF_FP || r->cfa == CFA_OTHER_STACK)
 		base = rule_fp_name(machine);
-	if (r->cfa == CFA_SP || r->cfa == CFA_FP || r->cfa == CFA_REG) {
+	if (r->cfa == CFA_SP || r->cfa == CFA_FP || r->cfa == CFA_REG || r->cfa == CFA_OTHER_STACK) {
 		snprintf(out, size, "%s%+d", base, r->cfa_off);
 		return;
 	}
@@ -130,6 +131,7 @@ void rule_text(const struct unwind_rule *r, uint16_t machine, struct rule_text *
 		snprintf(out->cfa, sizeof(out->cfa), "rsp+8+8*((rip&15)>=%d)", r->aux);
 		break;
 	case CFA_SP: case CFA_FP: case CFA_REG: case CFA_DEREF_SP: case CFA_DEREF_FP: case CFA_DEREF_REG:
+	case CFA_OTHER_STACK:
 		put_cfa(r, machine, out->cfa, sizeof(out->cfa));
 		break;
 	default:

@@ -64,7 +64,7 @@ static const struct {
 	[NEEDLESSLY_UNSUPPORTED] = { "DIFFERENT: unsupported, but simple", true },
 };
 
-#define CFA_KINDS (CFA_ROOT + 1)
+#define CFA_KINDS (CFA_OTHER_STACK + 1)
 
 struct tally {			/* of one process, in shared memory */
 	uint64_t files, no_cfi, sampled, rows, unsupported_files;
@@ -198,6 +198,7 @@ static uint64_t our_cfa(const struct file *f, const struct unwind_rule *r)
 	case CFA_UNSUPPORTED:
 	case CFA_SIGNAL:
 	case CFA_ROOT:
+	case CFA_OTHER_STACK:
 		break;
 	}
 	abort();
