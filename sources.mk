@@ -112,6 +112,7 @@ MAIN_SRCS := \
 	src/target_command.c \
 	src/live_line.c \
 	src/recording.c \
+	src/walks.c \
 	src/cmd_snapshot.c \
 	src/cmd_sample.c \
 	src/output_list.c \

@@ -15,6 +15,7 @@ struct knobs {
 	uint32_t include_idle;		/* sampler: CPU idle time; snapshot: idle kernel threads */
 	uint32_t wakeup_bytes;		/* ring buffer fill that wakes the reader */
 	uint32_t ask;			/* snapshot: threads on a CPU are wished for there */
+	uint32_t snapshot_slot;		/* of raw_scratch */
 	uint32_t skip_same;		/* snapshot: a thread that has not run since the last walk is not walked again */
 	uint32_t audit;			/* registers and memory of one in so many stacks are handed out; 0: of none */
 	uint32_t late;			/* they are handed out when the tables did not know enough */

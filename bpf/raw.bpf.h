@@ -13,7 +13,7 @@ struct raw_stack {
 
 _Static_assert(WIRE_RAW_FRAMES * 8 == sizeof(((struct gather *)0)->frames), "frames are copied as a whole");
 
-/* Too big for a per-CPU map: one each by number, or a single one for the walk over the tasks. */
+/* Too big for a per-CPU map: one each by number, and one behind them for the walk over the tasks. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);			/* set by user space */

@@ -102,8 +102,8 @@ static __always_inline bool is_idle_kthread(struct task_struct *task)
 static __always_inline long write_row(struct seq_file *seq, struct gather *g, struct env *e)
 {
 	uint16_t flags = raw_flags(g, totals.stacks + 1);
-	uint32_t zero = 0, bytes = 0;
-	struct raw_stack *raw = flags ? bpf_map_lookup_elem(&raw_scratch, &zero) : 0;
+	uint32_t slot = knobs.snapshot_slot, bytes = 0;
+	struct raw_stack *raw = flags ? bpf_map_lookup_elem(&raw_scratch, &slot) : 0;
 
 	if (raw) {
 		g->head.flags |= flags;

@@ -62,7 +62,7 @@ static int take(struct sampling *s)
 		err = recorder_update(s->recorder);
 	if (!err)
 		err = perf_sampler_each(s->sampler, on_stack, s->recorder);
-	recorder_bad_records(s->recorder, perf_sampler_bad_records(s->sampler));
+	recorder_bad_records(s->recorder, RECORDER_SAMPLES, perf_sampler_bad_records(s->sampler));
 	return err ? err : recorder_service(s->recorder);
 }
 

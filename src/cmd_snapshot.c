@@ -8,9 +8,9 @@
 #include "src/base/opt.h"
 #include "src/capture/capture_bpf.h"
 #include "src/capture/recorder.h"
-#include "src/capture/task_snapshot.h"
 #include "src/command.h"
 #include "src/recording.h"
+#include "src/walks.h"
 
 struct snapshot_args {
 	struct recording_args common;
@@ -37,50 +37,16 @@ static const struct opt snapshot_opts[] = {
 struct snapshots {
 	struct recording rec;
 	struct recorder *recorder;
-	struct task_snapshot *iter;
-	uint32_t walks, late;
+	struct walks walks;
 	uint64_t interval_ns, begin_ns;
-	uint64_t walk_ns, rows;		/* sums */
 	bool has_targets;
 };
-
-struct row_context {
-	struct recorder *recorder;
-	uint32_t walk;
-};
-
-static int on_row(void *ctx, const struct wire_stack *stack)
-{
-	struct row_context *c = ctx;
-
-	return recorder_stack(c->recorder, stack, c->walk);
-}
-
-static int walk(struct snapshots *s)
-{
-	struct row_context ctx = { s->recorder, ++s->walks };
-	struct rec_walk receipt = { .walk = s->walks, .interval_ns = s->interval_ns };
-	int err = recorder_update(s->recorder);
-
-	recorder_pass(s->recorder, true);
-	if (!err)
-		err = task_snapshot_walk(s->iter, on_row, &ctx, &receipt);
-	recorder_pass(s->recorder, false);
-	recorder_bad_records(s->recorder, task_snapshot_bad_records(s->iter));
-	if (!err)
-		err = recorder_settle(s->recorder);
-	if (err)
-		return err;
-	s->walk_ns += receipt.duration_ns;
-	s->rows += receipt.rows;
-	return session_walk(recorder_session(s->recorder), &receipt);
-}
 
 static int ended(struct snapshots *s, const struct snapshot_args *args)
 {
 	if (s->rec.stop.stopped)
 		return ENDED_SIGNAL;
-	if (args->iterations && s->walks >= args->iterations)
+	if (args->iterations && s->walks.nr >= args->iterations)
 		return ENDED_ITERATIONS;
 	if (args->duration_ns && now_ns() >= s->begin_ns + args->duration_ns)
 		return ENDED_DURATION;
@@ -112,19 +78,9 @@ static int wait_until(struct snapshots *s, const struct snapshot_args *args, uin
 		err = recorder_update(s->recorder);
 		if (!err)
 			err = recorder_service(s->recorder);
-		recording_live(&s->rec, s->rows, recorder_lost(s->recorder), s->walks);
+		recording_live(&s->rec, s->walks.rows, recorder_lost(s->recorder), s->walks.nr);
 	}
 	return err;
-}
-
-/* Walks are due at multiples of the interval: a late one does not shift the others, and none waits at the end. */
-static uint64_t next_due(struct snapshots *s)
-{
-	uint64_t due = (now_ns() - s->begin_ns) / s->interval_ns + 1;
-
-	if (due > s->walks && s->walks && due > s->walks + s->late)
-		s->late = (uint32_t)(due - s->walks);
-	return s->begin_ns + due * s->interval_ns;
 }
 
 static int run(struct snapshots *s, const struct snapshot_args *args)
@@ -134,15 +90,15 @@ static int run(struct snapshots *s, const struct snapshot_args *args)
 
 	s->begin_ns = now_ns();
 	while (!err) {
-		err = walk(s);
+		err = walks_one(&s->walks);
 		if (err)
 			break;
-		recording_live(&s->rec, s->rows, recorder_lost(s->recorder), s->walks);
+		recording_live(&s->rec, s->walks.rows, recorder_lost(s->recorder), s->walks.nr);
 		err = recorder_service(s->recorder);
 		reason = ended(s, args);
 		if (err || reason >= 0)
 			break;
-		err = wait_until(s, args, next_due(s));
+		err = wait_until(s, args, walks_due(&s->walks));
 		reason = ended(s, args);
 		if (reason >= 0)
 			break;
@@ -150,7 +106,7 @@ static int run(struct snapshots *s, const struct snapshot_args *args)
 	if (err)
 		return err;
 	end.reason = (uint8_t)reason;
-	end.walks = s->walks;
+	end.walks = s->walks.nr;
 	return recorder_end(s->recorder, &end);
 }
 
@@ -177,7 +133,7 @@ static int prepare(struct snapshots *s, const struct snapshot_args *args, int ar
 		restrict_to.only_tid = args->tids.v[0];
 	else if (args->iterations == 1 && args->common.pids.nr == 1 && !args->tids.nr)
 		restrict_to.only_pid = args->common.pids.v[0];
-	err = task_snapshot_open(recorder_bpf(s->recorder), &restrict_to, &s->iter);
+	err = walks_open(&s->walks, s->recorder, &restrict_to, s->interval_ns);
 	if (!err)
 		err = recording_start(&s->rec);
 	return err ? err : recorder_begin(s->recorder, &info);
@@ -198,16 +154,16 @@ static int finish(struct snapshots *s, const struct snapshot_args *args, int err
 		if (!err)
 			note_verbose("%s", text);
 	}
-	task_snapshot_close(s->iter);
+	walks_close(&s->walks);
 	recorder_close(s->recorder);
 	close_err = recording_close(&s->rec);
 	if (err || close_err)
 		return exit_code_of(err ? err : close_err);
-	snprintf(text, sizeof(text), "rows in %u walk%s (%.1f ms each)", s->walks, s->walks == 1 ? "" : "s",
-		 (double)s->walk_ns / 1e6 / s->walks);
+	snprintf(text, sizeof(text), "rows in %u walk%s (%.1f ms each)", s->walks.nr, s->walks.nr == 1 ? "" : "s",
+		 (double)s->walks.walk_ns / 1e6 / s->walks.nr);
 	recording_summary(&s->rec, &stats, lost, text, others);
-	if (s->late)
-		note("%u walks were skipped: one takes longer than its period. Try: a lower -F", s->late);
+	if (s->walks.late)
+		note("%u walks were skipped: one takes longer than its period. Try: a lower -F", s->walks.late);
 	if (recording_render(&s->rec))
 		return EXIT_FAILED;
 	return args->common.strict && lost ? EXIT_LOSS : EXIT_OK;

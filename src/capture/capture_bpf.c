@@ -91,8 +91,10 @@ static uint32_t asked_bytes(int nr_cpus)
 
 static void size_maps(struct capture_bpf *b, const struct capture_bpf_options *opts)
 {
-	if (opts->programs & CAPTURE_SAMPLER)
-		bpf_map__set_max_entries(b->skel->maps.raw_scratch, (uint32_t)b->nr_cpus);
+	uint32_t slot = opts->programs & CAPTURE_SAMPLER ? (uint32_t)b->nr_cpus : 0;
+
+	bpf_map__set_max_entries(b->skel->maps.raw_scratch, slot + 1);
+	((struct knobs *)&b->skel->rodata->knobs)->snapshot_slot = slot;
 	if (opts->programs & CAPTURE_SNAPSHOT) {
 		bpf_map__set_max_entries(b->skel->maps.wishes, (uint32_t)b->nr_cpus);
 		bpf_map__set_max_entries(b->skel->maps.asked, asked_bytes(b->nr_cpus));

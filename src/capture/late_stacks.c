@@ -189,20 +189,29 @@ int late_stacks_try(struct late_stacks *l)
 	return 0;
 }
 
-int late_stacks_flush(struct late_stacks *l)
+int late_stacks_flush(struct late_stacks *l, uint32_t walk)
 {
+	struct late **at = &l->first;
 	int err = late_stacks_try(l);
 
-	while (!err && l->first) {
-		err = give_as_is(l, l->first);
-		drop(l, &l->first);
+	while (!err && *at) {
+		if (walk && (*at)->walk != walk) {
+			at = &(*at)->next;
+			continue;
+		}
+		err = give_as_is(l, *at);
+		drop(l, at);
 	}
 	return err;
 }
 
-size_t late_stacks_waiting(const struct late_stacks *l)
+bool late_stacks_waiting(const struct late_stacks *l, uint32_t walk)
 {
-	return l->nr;
+	const struct late *s = l->first;
+
+	while (s && walk && s->walk != walk)
+		s = s->next;
+	return s;
 }
 
 void late_stacks_stats(const struct late_stacks *l, struct late_stacks_stats *out)

@@ -5,7 +5,7 @@
  *	late_stacks_new(&deps, &l)
  *	late_stacks_add(l, stack, walk)		takes a copy
  *	late_stacks_try(l)			hands on what can be walked now, and what has waited too long
- *	late_stacks_flush(l)			hands on everything as it is
+ *	late_stacks_flush(l, walk)		hands on everything of that walk as it is
  *	late_stacks_free(l)
  */
 #pragma once
@@ -47,6 +47,8 @@ void late_stacks_free(struct late_stacks *l);		/* NULL is fine */
 bool late_stacks_wants(const struct wire_stack *stack);
 int late_stacks_add(struct late_stacks *l, const struct wire_stack *stack, uint32_t walk);
 int late_stacks_try(struct late_stacks *l);
-int late_stacks_flush(struct late_stacks *l);
-size_t late_stacks_waiting(const struct late_stacks *l);
+
+/* Of one walk; 0: all. */
+int late_stacks_flush(struct late_stacks *l, uint32_t walk);
+bool late_stacks_waiting(const struct late_stacks *l, uint32_t walk);
 void late_stacks_stats(const struct late_stacks *l, struct late_stacks_stats *out);

@@ -54,7 +54,7 @@ struct recorder {
 	struct session *session;
 	struct losses losses;
 	struct late_stacks *late;
-	uint64_t bad_records;
+	uint64_t bad_records[RECORDER_SOURCES];
 	uint64_t evicted;		/* binaries whose table was thrown out */
 	uint64_t next_flush_ns, last_update_ns;
 };
@@ -398,17 +398,17 @@ int recorder_stack(struct recorder *r, const struct wire_stack *stack, uint32_t 
 	return session_sample(r->session, stack, walk);
 }
 
-int recorder_settle(struct recorder *r)
+int recorder_settle(struct recorder *r, uint32_t walk)
 {
 	struct pollfd pfd = { .fd = worker_fd(r->pool), .events = POLLIN };
 	uint64_t until = now_ns() + SETTLE_NS;
 	int err = recorder_update(r);
 
-	while (!err && r->late && late_stacks_waiting(r->late) && now_ns() < until) {
+	while (!err && r->late && late_stacks_waiting(r->late, walk) && now_ns() < until) {
 		poll(&pfd, 1, 10);
 		err = recorder_update(r);
 	}
-	return err || !r->late ? err : late_stacks_flush(r->late);
+	return err || !r->late ? err : late_stacks_flush(r->late, walk);
 }
 
 void recorder_pass(struct recorder *r, bool running)
@@ -417,9 +417,9 @@ void recorder_pass(struct recorder *r, bool running)
 		unwind_loader_pass(r->loader, running);
 }
 
-void recorder_bad_records(struct recorder *r, uint64_t total)
+void recorder_bad_records(struct recorder *r, enum recorder_source source, uint64_t total)
 {
-	r->bad_records = total;
+	r->bad_records[source] = total;
 }
 
 static int report_losses(struct recorder *r)
@@ -435,7 +435,7 @@ static int report_losses(struct recorder *r)
 	totals[LOSS_KERNEL_STACK] = c[COUNTER_KERNEL_STACK];
 	totals[LOSS_TABLE_FULL] = loader.refused;
 	totals[LOSS_TASK_EVENTS] = process_tracker_lost(r->tracker);
-	totals[LOSS_BAD_RECORD] = r->bad_records;
+	totals[LOSS_BAD_RECORD] = r->bad_records[RECORDER_SAMPLES] + r->bad_records[RECORDER_WALKS];
 	for (uint8_t cause = 0; cause < LOSS_CAUSES && !err; cause++)
 		err = losses_report(&r->losses, cause, totals[cause], now, r->opts.sink, r->opts.sink_ctx);
 	return err;
@@ -461,7 +461,7 @@ int recorder_service(struct recorder *r)
 int recorder_end(struct recorder *r, const struct rec_end *end)
 {
 	struct rec_end e = *end;
-	int err = recorder_settle(r);
+	int err = recorder_settle(r, 0);
 
 	if (!err)
 		err = report_losses(r);

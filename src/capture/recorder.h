@@ -5,7 +5,7 @@
  *	recorder_open(&opts, &r)	loads programs, learns who runs, builds tables (waits a moment for them)
  *	recorder_begin(r, &info)	META, CLOCK, EVENT
  *	... recorder_update(r) before stacks are resolved; recorder_stack(r, ...)
- *	recorder_settle(r)		waits for the stacks that wait for tables: not longer than a second
+ *	recorder_settle(r, walk)	waits for the stacks of a walk that wait for tables: not longer than a second
  *	recorder_service(r)		between: tables, names, losses; each second a flush of the sink
  *	recorder_end(r, &end)		last losses and names, END
  *	recorder_close(r)
@@ -64,9 +64,10 @@ int recorder_update(struct recorder *r);
 
 /* One stack for the session: at once, or when its process and tables are known. walk as for session_sample(). */
 int recorder_stack(struct recorder *r, const struct wire_stack *stack, uint32_t walk);
-int recorder_settle(struct recorder *r);
+int recorder_settle(struct recorder *r, uint32_t walk);	/* 0: all */
 int recorder_service(struct recorder *r);
-void recorder_bad_records(struct recorder *r, uint64_t total);	/* as counted by sampler or snapshot */
+enum recorder_source { RECORDER_SAMPLES, RECORDER_WALKS, RECORDER_SOURCES };
+void recorder_bad_records(struct recorder *r, enum recorder_source source, uint64_t total);	/* as counted by sampler or snapshot */
 int recorder_end(struct recorder *r, const struct rec_end *end);
 
 /* Samples lost so far, and in words what else was (false: nothing). */
