@@ -64,6 +64,47 @@ static int push_row(struct builder *b, const struct cfi_fde *fde, uint64_t vaddr
 	return vaddr == fde->lo ? push_first(b, vaddr, rule) : push(b->out, vaddr, rule);
 }
 
+/*
+ * Where glibc's makecontext() lets a context's function return to: outermost, but its FDE has no instruction and so claims
+ * a caller, which would be found in uc_link. Known by its code (x86-64):
+ *
+ *	mov %rbx, %rsp; mov (%rsp), %rdi; test %rdi, %rdi; je; call setcontext; mov %rax, %rdi; call exit; hlt
+ *
+ * The row begins one octet early, in the padding, because return addresses are looked up by the octet before them.
+ */
+static bool is_context_start(const struct cfi_input *in, const struct cfi_fde *fde)
+{
+	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	static const uint8_t head[] = { 0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24, 0x48, 0x85, 0xff, 0x74 };
+	uint8_t code[sizeof(endbr) + sizeof(head)];
+	struct byte_reader r = fde->instructions;
+	const uint8_t *p = code;
+
+	if (!in->read_code || in->machine != CFI_X86_64 || fde->hi - fde->lo < 24 || fde->hi - fde->lo > 48)
+		return false;
+	while (br_left(&r))
+		if (br_u8(&r))
+			return false;
+	if (in->read_code(in->ctx, fde->lo, code, sizeof(code)))
+		return false;
+	if (!memcmp(p, endbr, sizeof(endbr)))
+		p += sizeof(endbr);
+	return !memcmp(p, head, sizeof(head));
+}
+
+static int push_context_start(struct builder *b, const struct cfi_fde *fde, uint64_t end)
+{
+	static const struct unwind_rule root = { .cfa = CFA_ROOT };
+	int err = 0;
+
+	if (b->covered && b->covered < fde->lo - 1)
+		err = push(b->out, b->covered, &no_rule);
+	if (!err)
+		err = push(b->out, fde->lo - (b->covered < fde->lo), &root);
+	b->covered = end;
+	return err;
+}
+
 /* The rows of one FDE up to end, where the next FDE begins if that is before its own end. */
 static int push_fde(struct builder *b, const struct cfi_fde *fde, uint64_t end)
 {
@@ -72,6 +113,8 @@ static int push_fde(struct builder *b, const struct cfi_fde *fde, uint64_t end)
 	uint64_t vaddr;
 	int err = 0;
 
+	if (is_context_start(b->in, fde))
+		return push_context_start(b, fde, end);
 	cfi_program_begin(p, b->in, cie, fde->instructions, fde->lo);
 	while (!err && cfi_program_next(p, &vaddr) && vaddr < end) {
 		struct unwind_rule rule = cfi_rule(&p->state, cie, p->arch);

@@ -83,8 +83,10 @@ static int64_t operand(struct cfi_program *p)
 {
 	uint64_t v = br_uv(&p->r);
 
-	if (v > INT64_MAX)
+	if (v > INT64_MAX) {
 		p->bad = true;
+		return 0;
+	}
 	return (int64_t)v;
 }
 

@@ -218,7 +218,7 @@ WALK_INLINE int walk_leaf_register(void *env, struct walk *w, uint32_t dwarf, ui
 {
 	uint32_t i;
 
-	if (!w->exact)
+	if (!w->exact || dwarf > ARCH_DWARF_REGS_MASK)
 		return 1;
 	dwarf &= ARCH_DWARF_REGS_MASK;
 	if (w->signal_context) {

@@ -70,9 +70,18 @@ static uint64_t section_vaddr(struct elf_image *img, const char *name)
 	return elf_image_section(img, name, &s) ? 0 : s.addr;
 }
 
-int cfi_rows_from_image(struct elf_image *img, struct cfi_rows *rows)
+static int read_code(void *ctx, uint64_t vaddr, uint8_t *buf, size_t len)
 {
-	struct cfi_input in = { 0 };
+	uint64_t offset, left;
+
+	if (elf_image_offset_of(ctx, vaddr, &offset, &left) || left < len)
+		return -ENOENT;
+	return elf_image_pread(ctx, buf, len, offset) == (long)len ? 0 : -EIO;
+}
+
+static int parse(struct elf_image *img, bool by_code, struct cfi_rows *rows)
+{
+	struct cfi_input in = { .read_code = by_code ? read_code : NULL, .ctx = img };
 	struct eh_frame eh = { 0 };
 	void *bytes;
 	int err = machine_of(img, &in.machine);
@@ -91,6 +100,11 @@ int cfi_rows_from_image(struct elf_image *img, struct cfi_rows *rows)
 	err = cfi_parse(&in, rows);
 	free(bytes);
 	return err;
+}
+
+int cfi_rows_from_image(struct elf_image *img, struct cfi_rows *rows)
+{
+	return parse(img, false, rows);
 }
 
 static const struct elf_segment *segment_of(const struct elf_image *img, uint64_t vaddr)
@@ -166,7 +180,7 @@ static int fill(struct cfi_rows *rows, int err, struct elf_image *img,
 int unwind_table_from_image(struct elf_image *img, struct unwind_table **tp)
 {
 	struct cfi_rows rows = { 0 };
-	int err = cfi_rows_from_image(img, &rows);
+	int err = parse(img, true, &rows);
 
 	if (err != -ENOMEM)
 		err = fill(&rows, err, img, go_rows_from_image);

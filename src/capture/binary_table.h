@@ -10,6 +10,9 @@
 /* 0; -ENOENT: the file has no unwind information; -ENOTSUP: of a machine that is not supported; -errno. */
 int unwind_table_from_image(struct elf_image *img, struct unwind_table **tp);
 
-/* The rows before they become a table, by source, for tests and for `unwind-info`. */
+/*
+ * The rows before they become a table, by source, for tests and for `unwind-info`. Those of .eh_frame are without what
+ * is known by code only.
+ */
 int cfi_rows_from_image(struct elf_image *img, struct cfi_rows *rows);
 int go_rows_from_image(struct elf_image *img, struct cfi_rows *rows);

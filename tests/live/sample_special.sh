@@ -80,7 +80,7 @@ else
 		{ n = split($0, f, ";"); run = 1; best = 1
 		  for (i = 2; i < n; i++) { run = f[i] == f[i - 1] ? run + 1 : 1; best = run > best ? run : best }
 		  if (best == 9) deep += $NF; if (best > 9) deeper += $NF }
-		END { print deep " samples in it, " deeper + 0 " deeper"; exit !(deep >= 100 && !deeper) }' java.folded
+		END { print deep " samples in it, " deeper + 0 " deeper"; exit !(deep >= 20 && !deeper) }' java.folded
 	finish "$PID"
 fi
 done_testing

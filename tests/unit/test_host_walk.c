@@ -369,6 +369,19 @@ static void on_other_stack(void)
 	swapcontext(&(ucontext_t){ 0 }, &back);
 }
 
+/* glibc marks no outermost frame here, and goes on to what it finds in uc_link; x86-64's is known by its code. */
+static void expect_other_stack(const struct capture *c)
+{
+	assert_in_range(c->nr, 6, 9);
+	for (uint32_t i = 0; i < c->nr; i++)
+		assert_int_equal(c->frames[i] & WALK_ADDRESS_MASK, (uintptr_t)c->theirs[i]);
+#ifdef __x86_64__
+	assert_int_equal(c->end, WALK_ROOT);
+#else
+	assert_int_not_equal(c->end, WALK_ROOT);
+#endif
+}
+
 static void test_other_stack(void **state)
 {
 	size_t size = 1 << 18;
@@ -379,14 +392,11 @@ static void test_other_stack(void **state)
 	getcontext(&there);
 	there.uc_stack.ss_sp = stack;
 	there.uc_stack.ss_size = size;
-	there.uc_link = NULL;
+	there.uc_link = &back;	/* must not be taken for a caller */
 	makecontext(&there, on_other_stack, 0);
 	swapcontext(&back, &there);
 	free(stack);
-	/* glibc marks no outermost frame here: that the stack is whole cannot be known. */
-	expect_frames(current);
-	assert_in_range(current->nr, 7, 9);
-	assert_int_not_equal(current->end, WALK_ROOT);
+	expect_other_stack(current);
 }
 
 /* ---- any instruction ---- */

@@ -134,7 +134,10 @@ static void test_register_of_a_caller_is_unknown(void **state)
 	row(w, 0x3000, (struct unwind_rule){ .cfa = CFA_REG, .reg = REG, .cfa_off = 8 });
 	row(w, 0x4000, (struct unwind_rule){ .cfa = CFA_SP, .ra = RA_REG, .reg = REG });
 	row(w, 0x5000, (struct unwind_rule){ .cfa = CFA_UNSUPPORTED });
+	row(w, 0x6000, (struct unwind_rule){ .cfa = CFA_REG, .reg = ARCH_DWARF_REGS_MASK + 1 + REG });
 	w->regs[arch_dwarf_to_reg[REG]] = STACK + 0x80;
+	start(w, at(0x6010), STACK, 0);		/* no such register, even in a leaf */
+	expect(w, WALK_BAD_RULE, at(0x6010));
 	start(w, at(0x2010), STACK, 0);
 	for (uint64_t vaddr = 0x3010; vaddr < 0x6000; vaddr += 0x1000) {
 		poke(w, STACK + 8, at(vaddr));
