@@ -6,6 +6,10 @@
  * (vaddr_lo). A page has its rows, sorted by the low 16 bits of the address, and the rule in force at its
  * start, so a lookup never leaves its page. A row holds from its address to the next row's. Rules are
  * shared by all binaries of a recording: some 5,000 distinct ones cover a whole distribution.
+ *
+ * A CFA from a register other than sp and fp is only known in a frame that was interrupted. _dl_runtime_resolve is the one
+ * that is also met further out (rbx, 9 rows in ld.so): to follow it, every rule of every function would have to say where
+ * it saved rbx, and the walk would read one more word a frame. It ends there as WALK_BAD_RULE instead.
  */
 #pragma once
 
