@@ -55,6 +55,7 @@ LIB_SRCS := \
 	src/capture/low_latency.c \
 	src/capture/definitions.c \
 	src/capture/cpus.c \
+	src/capture/cpu_time.c \
 	src/capture/capture_bpf.c \
 	src/capture/binary_table.c \
 	src/capture/binary_store.c \

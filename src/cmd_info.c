@@ -180,6 +180,23 @@ static void put_walks(const struct report_walks *w)
 		 (double)w->duration_ns / 1e6 / (double)w->count, (double)w->longest_ns / 1e6);
 }
 
+/* Three ways to measure one thing; that of the walks is rough, and tells nothing of a part of the machine. */
+static void put_cpu_share(const struct report *rep)
+{
+	const struct report_walks *w = &report_info(rep)->walks;
+	const char *busy = report_meta(rep, "cpu.busy", NULL), *online = report_meta(rep, "cpus.online", NULL);
+	double samples, stat;
+
+	if (!busy || sscanf(busy, "samples=%lf stat=%lf", &samples, &stat) != 2)
+		return;
+	printf("%-9s busy for %.1f %% of their time by samples, %.1f %% by /proc/stat", "cpus", 100 * samples, 100 * stat);
+	if (w->count && !w->filtered && online)
+		printf(", %.2f threads on a CPU at a time by walks", (double)w->on_cpu / (double)w->count);
+	puts("");
+	if (samples - stat > 0.1 || stat - samples > 0.1)
+		put_line("", "these disagree: ticks were lost, or the clock that makes samples stood still while CPUs were busy");
+}
+
 static void put_samples(const struct report *rep)
 {
 	const struct report_info *info = report_info(rep);
@@ -187,6 +204,7 @@ static void put_samples(const struct report *rep)
 
 	put_line("samples", "%" PRIu64, info->samples);
 	put_walks(&info->walks);
+	put_cpu_share(rep);
 	report_stacks_text(report_health(rep), stacks, sizeof(stacks));
 	put_line("stacks", "%s", stacks);
 	if (info->kernel_truncated)

@@ -39,6 +39,8 @@ static const struct opt report_opts[] = {
 	  NULL, NULL },
 	{ 0, "state", "STATES", "only threads in these states: ps's letters or names (R,S,D,...)",
 	  query_parse_states, AT(query.states), NULL, NULL, NULL },
+	{ 0, "weight", "cpu|wall", "of a recording that has both: samples of running threads (cpu, the default) or rows of "
+	  "snapshots (wall)", query_parse_weight, AT(query.weight), NULL, NULL, NULL },
 	{ 0, "from", "TIME", "only from TIME on: 10s, 200ms (after the first sample), HH:MM:SS or "
 	  "'YYYY-MM-DD HH:MM:SS'", query_parse_time, AT(query.from), NULL, NULL, NULL },
 	{ 0, "to", "TIME", "only before TIME", query_parse_time, AT(query.to), NULL, NULL, NULL },

@@ -1,3 +1,4 @@
+/* probee sample, and probee record: the same with walks over all threads in between. */
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -8,19 +9,21 @@
 #include "src/base/fail.h"
 #include "src/base/opt.h"
 #include "src/capture/capture_bpf.h"
+#include "src/capture/cpu_time.h"
 #include "src/capture/cpus.h"
 #include "src/capture/perf_sampler.h"
 #include "src/capture/recorder.h"
 #include "src/command.h"
 #include "src/recording.h"
 #include "src/target_command.h"
+#include "src/walks.h"
 
 #define LOOK_EVERY_MS 100	/* the ring is drained so often even when it is far from full */
 
 struct sample_args {
 	struct recording_args common;
 	const char *cpus, *event;
-	double freq_hz;
+	double freq_hz, snap_freq_hz;	/* snap_freq_hz 0: no walks */
 	uint64_t duration_ns;
 };
 
@@ -36,16 +39,37 @@ static const struct opt sample_opts[] = {
 	  AT(event), NULL, NULL, NULL },
 };
 
+static const struct opt record_opts[] = {
+	{ 0, "snap-freq", "HZ", "walks over all threads a second, may be fractional (default 1)", opt_hz, AT(snap_freq_hz),
+	  NULL, "Rate", NULL },
+};
+
 struct sampling {
 	struct recording rec;
 	struct recorder *recorder;
 	struct perf_sampler *sampler;
+	struct walks walks;		/* interval_ns 0: none */
+	uint64_t next_walk_ns;
 	struct target_command command;
 	uint64_t begin_ns, run_ns;	/* first tick possible; time until the last one */
 	uint64_t until_ns;		/* 0: no end */
+	struct cpu_time begin_time;
 	uint64_t next_look_ns;		/* the ring is drained and the targets are asked for by then */
 	bool has_targets;
 };
+
+static bool walk_is_due(const struct sampling *s)
+{
+	return s->walks.iter && now_ns() >= s->next_walk_ns;
+}
+
+static int walk(struct sampling *s)
+{
+	int err = walks_one(&s->walks);
+
+	s->next_walk_ns = walks_due(&s->walks);
+	return err;
+}
 
 static int on_stack(void *ctx, const struct wire_stack *stack)
 {
@@ -82,11 +106,13 @@ static int ended(struct sampling *s, bool ask_targets)
 
 static int timeout_ms(const struct sampling *s)
 {
-	uint64_t now = now_ns();
+	uint64_t now = now_ns(), next = now + LOOK_EVERY_MS * NSEC_PER_MSEC;
 
-	if (!s->until_ns || s->until_ns - now > LOOK_EVERY_MS * NSEC_PER_MSEC)
-		return s->until_ns && s->until_ns <= now ? 0 : LOOK_EVERY_MS;
-	return (int)((s->until_ns - now) / NSEC_PER_MSEC) + 1;
+	if (s->until_ns && s->until_ns < next)
+		next = s->until_ns;
+	if (s->walks.iter && s->next_walk_ns < next)
+		next = s->next_walk_ns;
+	return next <= now ? 0 : (int)((next - now) / NSEC_PER_MSEC) + 1;
 }
 
 static int loop(struct sampling *s, int *reason)
@@ -107,8 +133,10 @@ static int loop(struct sampling *s, int *reason)
 		/* Processes come and go more often than samples are worth looking at. */
 		look = pfd[1].revents || now_ns() >= s->next_look_ns;
 		err = look ? take(s) : recorder_update(s->recorder);
+		if (!err && walk_is_due(s))
+			err = walk(s);
 		recording_live(&s->rec, session_stats(recorder_session(s->recorder))->samples,
-			       recorder_lost(s->recorder), 0);
+			       recorder_lost(s->recorder), s->walks.nr);
 	}
 	perf_sampler_stop(s->sampler);
 	return err ? err : take(s);
@@ -131,15 +159,21 @@ static int open_sampler(struct sampling *s, const struct sample_args *args)
 
 static int begin(struct sampling *s, const struct sample_args *args, int argc, char **argv)
 {
+	bool walks = args->snap_freq_hz > 0;
 	bool cycles = !strcmp(perf_sampler_event(s->sampler), "cycles");
 	struct session_info info = {
-		.mode = "sample", .argc = argc, .argv = argv, .unwind = unwind_mode_name(args->common.unwind),
+		.mode = walks ? "record" : "sample", .argc = argc, .argv = argv, .unwind = unwind_mode_name(args->common.unwind),
 		.event_name = perf_sampler_event(s->sampler), .event_unit = cycles ? "cycles" : "ns",
 		.event_kind = cycles ? EVENT_CYCLES : EVENT_CPU_CLOCK, .freq_hz = args->freq_hz,
 		.period = perf_sampler_period(s->sampler),
 	};
+	struct session_info walk_info = {
+		.event_name = "snapshot", .event_unit = "ns", .event_kind = EVENT_SNAPSHOT, .freq_hz = args->snap_freq_hz,
+		.period = s->walks.interval_ns,
+	};
+	int err = recorder_begin(s->recorder, &info);
 
-	return recorder_begin(s->recorder, &info);
+	return err || !walks ? err : session_walk_event(recorder_session(s->recorder), &walk_info);
 }
 
 /* Programs loaded, tables built, events open: from here on it is only waiting for samples. */
@@ -150,7 +184,8 @@ static int prepare(struct sampling *s, const struct sample_args *args, int argc,
 	int err;
 
 	recording_options(&s->rec, &opts);
-	opts.programs = CAPTURE_SAMPLER;
+	opts.programs = CAPTURE_SAMPLER | (args->snap_freq_hz > 0 ? CAPTURE_SNAPSHOT : 0);
+	opts.skip_same = true;
 	if (s->command.pid) {
 		/* Nobody else is a target; children of the command follow from their fork. */
 		children = (struct id_list){ .v = (uint32_t *)&s->command.pid, .nr = 1 };
@@ -159,11 +194,30 @@ static int prepare(struct sampling *s, const struct sample_args *args, int argc,
 	err = recorder_open(&opts, &s->recorder);
 	if (!err)
 		err = open_sampler(s, args);
+	if (!err && args->snap_freq_hz > 0)
+		err = walks_open(&s->walks, s->recorder, &(struct task_snapshot_options){ .ask = true },
+				 (uint64_t)((double)NSEC_PER_SEC / args->snap_freq_hz + 0.5));
 	if (!err)
 		err = recording_start(&s->rec);
 	if (!err)
 		err = begin(s, args, argc, argv);
 	return err;
+}
+
+/* How busy the CPUs were, by our own ticks and by the kernel's: a reader can see whether the samples can be right. */
+static int tell_cpu_share(struct sampling *s, const struct sample_args *args)
+{
+	double ticks = args->freq_hz * perf_sampler_cpus(s->sampler) * (double)s->run_ns / 1e9;
+	uint64_t c[COUNTERS];
+	struct cpu_time end;
+	char text[64];
+
+	if (args->cpus || !perf_sampler_period(s->sampler) || ticks < 100 || cpu_time_read(NULL, &end) ||
+	    capture_bpf_counters(recorder_bpf(s->recorder), c))
+		return 0;
+	snprintf(text, sizeof(text), "samples=%.3f stat=%.3f", (double)(c[COUNTER_FIRED] - c[COUNTER_IDLE]) / ticks,
+		 cpu_time_share(&s->begin_time, &end));
+	return session_tell(recorder_session(s->recorder), "cpu.busy", text);
 }
 
 static int run(struct sampling *s, const struct sample_args *args)
@@ -176,16 +230,20 @@ static int run(struct sampling *s, const struct sample_args *args)
 	if (err)
 		return err;
 	s->begin_ns = now_ns();
+	cpu_time_read(NULL, &s->begin_time);
 	s->until_ns = args->duration_ns ? s->begin_ns + args->duration_ns : 0;
+	s->walks.begin_ns = s->next_walk_ns = s->begin_ns;
 	err = loop(s, &reason);
 	s->run_ns = now_ns() - s->begin_ns;
 	target_command_stop(&s->command);
 	if (err)
 		return err;
 	end.reason = (uint8_t)reason;
+	end.walks = s->walks.nr;
 	if (s->command.pid)
 		end.target_status = s->command.status;
-	return recorder_end(s->recorder, &end);
+	err = tell_cpu_share(s, args);
+	return err ? err : recorder_end(s->recorder, &end);
 }
 
 static void describe_counters(const struct sampling *s)
@@ -231,6 +289,7 @@ static int finish(struct sampling *s, const struct sample_args *args, int err)
 	}
 	target_command_stop(&s->command);
 	perf_sampler_close(s->sampler);
+	walks_close(&s->walks);
 	recorder_close(s->recorder);
 	close_err = recording_close(&s->rec);
 	if (s->command.ended && stats.samples + !err) {
@@ -239,7 +298,8 @@ static int finish(struct sampling *s, const struct sample_args *args, int err)
 	}
 	if (err || close_err)
 		return exit_code_of(err ? err : close_err);
-	recording_summary(&s->rec, &stats, lost, "samples", others);
+	snprintf(text, sizeof(text), s->walks.nr ? "samples and rows (of %u walks)" : "samples", s->walks.nr);
+	recording_summary(&s->rec, &stats, lost, text, others);
 	if (recording_render(&s->rec))
 		return EXIT_FAILED;
 	return args->common.strict && lost ? EXIT_LOSS : EXIT_OK;
@@ -258,30 +318,41 @@ static int check_args(const struct sample_args *args, int nr_words, char **argv)
 	return 0;
 }
 
-int cmd_sample(int argc, char **argv)
+static int command(const char *name, struct sample_args *args, int argc, char **argv)
 {
-	struct sample_args args = { .freq_hz = 99 };
+	bool walks = args->snap_freq_hz > 0;
 	struct opt rows[OUTPUT_OPTS_MAX];
 	struct opt_list lists[] = {
 		{ recording_opts, nr_recording_opts },
 		{ sample_opts, sizeof(sample_opts) / sizeof(sample_opts[0]) },
 		{ rows, output_list_opts(rows, AT(common.outputs)) },
+		{ record_opts, walks ? sizeof(record_opts) / sizeof(record_opts[0]) : 0 },
 	};
 	struct sampling s = { 0 };
 	int after, err;
-	int nr = opt_parse(lists, 3, argc, argv, &args, &after);
+	int nr = opt_parse(lists, 4, argc, argv, args, &after);
 
 	if (nr == OPT_HELP)
-		return command_help("sample", lists, 3);
-	if (nr < 0 || check_args(&args, nr, argv))
+		return command_help(name, lists, 4);
+	if (nr < 0 || check_args(args, nr, argv))
 		return EXIT_USAGE;
-	err = recording_open(&s.rec, &args.common);
+	err = recording_open(&s.rec, &args->common);
 	if (!err && after < argc)
 		err = target_command_fork(argv + after, &s.command);
-	s.has_targets = args.common.pids.nr > 0;
+	s.has_targets = args->common.pids.nr > 0;
 	if (!err)
-		err = prepare(&s, &args, argc, argv);
+		err = prepare(&s, args, argc, argv);
 	if (!err)
-		err = run(&s, &args);
-	return finish(&s, &args, err);
+		err = run(&s, args);
+	return finish(&s, args, err);
+}
+
+int cmd_sample(int argc, char **argv)
+{
+	return command("sample", &(struct sample_args){ .freq_hz = 99 }, argc, argv);
+}
+
+int cmd_record(int argc, char **argv)
+{
+	return command("record", &(struct sample_args){ .freq_hz = 99, .snap_freq_hz = 1 }, argc, argv);
 }

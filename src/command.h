@@ -38,6 +38,7 @@ int command_usage(const char *name);
 
 int cmd_sample(int argc, char **argv);
 int cmd_snapshot(int argc, char **argv);
+int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_unwind_info(int argc, char **argv);

@@ -12,6 +12,8 @@ const struct command commands[] = {
 	  cmd_sample },
 	{ "snapshot", "record the stack of every thread, running or not",
 	  "(-a | -p PIDS | -t TIDS) [-F HZ] [-i N] [-o trace.pbz]", cmd_snapshot },
+	{ "record", "both in one recording: CPU time by samples, waiting by snapshots",
+	  "[-a | -p PIDS] [-F HZ] [--snap-freq HZ] [-d TIME] [-o trace.pbz] [-- CMD ARGS]", cmd_record },
 	{ "report", "turn a trace into a flame graph, folded stacks, CSV, JSON or text",
 	  "FILE [--svg[=FILE]] [--csv] ...", cmd_report },
 	{ "info", "say what is in a trace: what, when, losses, how stacks ended", "FILE [--sizes]", cmd_info },

@@ -35,7 +35,7 @@ struct session {
 	struct session_stats stats;
 	struct region_binary *regions;
 	size_t nr_regions, cap_regions;
-	uint32_t event;
+	uint32_t event, walk_event;
 	uint64_t next_clock_ns;
 };
 
@@ -76,6 +76,11 @@ int session_emit(struct session *s, const struct record *rec)
 	return err ? err : s->deps.sink(s->deps.sink_ctx, rec);
 }
 
+int session_tell(struct session *s, const char *key, const char *value)
+{
+	return session_emit(s, &(struct record){ .tag = REC_META, .meta = { key, value, strlen(value) } });
+}
+
 int session_clock(struct session *s)
 {
 	struct record rec = { .tag = REC_CLOCK };
@@ -89,22 +94,32 @@ int session_clock(struct session *s)
 	return session_emit(s, &rec);
 }
 
-int session_begin(struct session *s, const struct session_info *info)
+static int put_event(struct session *s, const struct session_info *info, uint32_t id)
 {
 	struct record rec = { .tag = REC_EVENT };
+
+	rec.event = (struct rec_event){
+		.id = id, .name = definitions_string(s->defs, info->event_name), .kind = info->event_kind,
+		.freq_mhz = (uint64_t)(info->freq_hz * 1000 + 0.5), .period = info->period,
+		.unit = definitions_string(s->defs, info->event_unit),
+	};
+	return session_emit(s, &rec);
+}
+
+int session_begin(struct session *s, const struct session_info *info)
+{
 	int err = session_meta(s->deps.sink, s->deps.sink_ctx, info);
 
 	if (!err)
 		err = session_clock(s);
-	if (err)
-		return err;
-	rec.event = (struct rec_event){
-		.id = 1, .name = definitions_string(s->defs, info->event_name), .kind = info->event_kind,
-		.freq_mhz = (uint64_t)(info->freq_hz * 1000 + 0.5), .period = info->period,
-		.unit = definitions_string(s->defs, info->event_unit),
-	};
-	s->event = 1;
-	return session_emit(s, &rec);
+	s->event = s->walk_event = 1;
+	return err ? err : put_event(s, info, s->event);
+}
+
+int session_walk_event(struct session *s, const struct session_info *info)
+{
+	s->walk_event = s->event + 1;
+	return put_event(s, info, s->walk_event);
 }
 
 /* ---- frames ---- */
@@ -336,7 +351,7 @@ static int same_again(struct session *s, const struct wire_stack *w, uint32_t wa
 	struct last_row *last = last_rows_find(s->last_rows, w->head);
 	struct record rec = { .tag = REC_SAMPLE };
 
-	rec.sample = last ? last->sample : (struct rec_sample){ .event = s->event, .end = END_BUG };
+	rec.sample = last ? last->sample : (struct rec_sample){ .event = s->walk_event, .end = END_BUG };
 	rec.sample.time_ns = w->head->time_ns;
 	rec.sample.cpu = UINT32_MAX;
 	rec.sample.state = w->state;
@@ -389,7 +404,7 @@ int session_sample(struct session *s, const struct wire_stack *w, uint32_t walk)
 	p = h->tgid ? process_tracker_find(s->deps.tracker, h->tgid, h->time_ns) : NULL;
 	ustack = user_stack(s, p, w, &end);
 	rec.sample = (struct rec_sample){
-		.time_ns = h->time_ns, .event = s->event, .thread = thread_of(s, h, p), .cpu = h->cpu,
+		.time_ns = h->time_ns, .event = walk ? s->walk_event : s->event, .thread = thread_of(s, h, p), .cpu = h->cpu,
 		.kstack = kernel_stack(s, w), .ustack = ustack, .weight = h->weight, .state = w->state,
 		.end = end, .walk = walk,
 		.flags = (h->flags & WIRE_IN_KERNEL ? SAMPLE_IN_KERNEL : 0) |

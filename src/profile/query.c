@@ -66,6 +66,17 @@ int query_parse_states(const struct opt *o, const char *value, void *states)
 	}
 }
 
+int query_parse_weight(const struct opt *o, const char *value, void *weight)
+{
+	if (!strcmp(value, "cpu"))
+		*(enum query_weight *)weight = WEIGHT_CPU;
+	else if (!strcmp(value, "wall"))
+		*(enum query_weight *)weight = WEIGHT_WALL;
+	else
+		return fail_why(-EINVAL, "--%s %s: no such weight. Try: cpu or wall", o->name, value);
+	return 0;
+}
+
 /* ".25" behind whole seconds; NULL when anything else follows. */
 static bool read_fraction(const char *s, uint64_t *ns)
 {

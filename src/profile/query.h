@@ -16,6 +16,9 @@
 
 #include "src/base/opt.h"
 
+/* CPU time (samples of running threads) and wall time (rows of walks) are never added together. */
+enum query_weight { WEIGHT_ANY, WEIGHT_CPU, WEIGHT_WALL };
+
 enum time_point_kind { TIME_NONE, TIME_RELATIVE, TIME_OF_DAY, TIME_DATE };
 
 struct time_point {
@@ -28,6 +31,7 @@ struct query {
 	const char **comms;		/* globs, borrowed from argv */
 	size_t nr_comms, cap_comms;
 	uint32_t states;		/* 1 << enum task_state; 0: all */
+	enum query_weight weight;	/* ANY: CPU where it was recorded with both */
 	struct time_point from, to;
 };
 
@@ -40,6 +44,7 @@ void query_release(struct query *q);
 /* For option rows; dst: struct query .comms (of the whole query), .states, a struct time_point. */
 int query_parse_comm(const struct opt *o, const char *value, void *query);
 int query_parse_states(const struct opt *o, const char *value, void *states);	/* "R,D,SLEEP" */
+int query_parse_weight(const struct opt *o, const char *value, void *weight);
 /* "10s", "200ms" (after the first sample), "HH:MM[:SS[.f]]", "YYYY-MM-DD HH:MM:SS[.f]" (local time) */
 int query_parse_time(const struct opt *o, const char *value, void *point);
 

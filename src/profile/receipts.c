@@ -101,6 +101,7 @@ static int add_sample(struct receipts *r, uint32_t segment, const struct tables 
 	info->guessed += !!(s->flags & SAMPLE_HAS_GUESS);
 	info->kernel_truncated += !!(s->flags & SAMPLE_KERNEL_TRUNCATED);
 	info->late += !!(s->flags & SAMPLE_LATE);
+	info->walk_rows += s->walk > 0;
 	info->user_stacks += stack_end_has_stack(s->end);
 	info->roots += stack_end_is_root(s->end);
 	return stack_tally_add(&r->stacks, segment, tables, s);

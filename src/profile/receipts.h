@@ -35,6 +35,7 @@ struct report_info {
 	uint64_t lost_samples;		/* the sum of those that were samples */
 	uint64_t lost_all;		/* the sum of all */
 	uint64_t guessed, kernel_truncated, late;	/* samples */
+	uint64_t walk_rows;		/* samples that are rows of walks */
 	uint64_t roots, user_stacks;	/* whole user stacks, of all that should have been */
 	uint64_t frames, frames_unnamed;	/* distinct */
 	uint64_t refused;		/* definitions with impossible ids */

@@ -33,6 +33,7 @@ struct report {
 	struct trace_reader *reader;
 	const struct query *query;
 	struct time_window window;
+	enum query_weight weight;
 	char *path;
 	struct segment *segments;
 	size_t nr_segments, cap_segments;
@@ -164,6 +165,15 @@ static const struct tables *segment_tables(const void *ctx, uint32_t segment)
 	return report_tables(ctx, segment);
 }
 
+static enum query_weight choose_weight(const struct report *rep)
+{
+	const char *mode = report_meta(rep, "mode", NULL);
+
+	if (rep->query && rep->query->weight != WEIGHT_ANY)
+		return rep->query->weight;
+	return mode && !strcmp(mode, "record") ? WEIGHT_CPU : WEIGHT_ANY;
+}
+
 static int sum_up(struct report *rep)
 {
 	struct report_info *info = &rep->receipts.info;
@@ -178,6 +188,7 @@ static int sum_up(struct report *rep)
 		sum_segment(info, &rep->segments[i]);
 	if (rep->query)
 		query_window(rep->query, info->first_real_ns, info->last_real_ns, &rep->window);
+	rep->weight = choose_weight(rep);
 	report_warning_text(info, rep->warning, sizeof(rep->warning));
 	report_event_text(rep, rep->event, sizeof(rep->event));
 	return 0;
@@ -236,6 +247,8 @@ static bool thread_passes(struct report *rep, struct segment *s, const struct re
 
 static bool passes(struct report *rep, struct segment *s, const struct report_sample *rs)
 {
+	if (rep->weight != WEIGHT_ANY && (rep->weight == WEIGHT_WALL) != (rs->rec->walk > 0))
+		return false;
 	if (!rep->query)
 		return true;
 	return query_wants_state(rep->query, rs->rec->state) && rs->real_ns >= rep->window.from_ns &&
@@ -269,6 +282,11 @@ int report_samples(struct report *rep, report_sample_fn fn, void *ctx)
 			err = give(rep, &rec.sample, fn, ctx);
 	}
 	return err;
+}
+
+enum query_weight report_weight(const struct report *rep)
+{
+	return rep->weight;
 }
 
 const char *report_path(const struct report *rep)

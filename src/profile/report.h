@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "src/model/record.h"
+#include "src/profile/query.h"
 #include "src/profile/receipts.h"
 
 struct profile_facts;
@@ -44,6 +45,9 @@ typedef int (*report_sample_fn)(void *ctx, const struct report_sample *s);
 int report_samples(struct report *rep, report_sample_fn fn, void *ctx);
 
 const struct report_info *report_info(const struct report *rep);
+
+/* Which of the two kinds of rows pass; WEIGHT_ANY: the trace has one only. */
+enum query_weight report_weight(const struct report *rep);
 
 /* Samples are missing, or the trace is damaged or cut: what --strict is about. */
 bool report_has_loss(const struct report *rep);

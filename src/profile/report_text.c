@@ -113,6 +113,11 @@ static void put_event(struct text *t, const struct tables *tables, const struct 
 		put(t, "%s%s", t->len ? ", " : "", one);
 }
 
+static bool event_passes(enum query_weight weight, const struct rec_event *e)
+{
+	return weight == WEIGHT_ANY || (weight == WEIGHT_WALL) == (e->kind == EVENT_SNAPSHOT);
+}
+
 void report_event_text(const struct report *rep, char *out, size_t size)
 {
 	struct text t = { out, size, 0 };
@@ -125,10 +130,14 @@ void report_event_text(const struct report *rep, char *out, size_t size)
 		for (uint32_t id = 1; id < end && t.len + 1 < size; id++) {
 			const struct rec_event *e = tables_find_event(tables, id);
 
-			if (e)
+			if (e && event_passes(report_weight(rep), e))
 				put_event(&t, tables, e);
 		}
 	}
+	if (report_weight(rep) == WEIGHT_CPU && report_info(rep)->walk_rows)
+		put(&t, " (CPU time; --weight wall: snapshots)");
+	if (report_weight(rep) == WEIGHT_WALL)
+		put(&t, " (wall time)");
 }
 
 const char *report_share_text(uint64_t part, uint64_t whole, char buf[SHARE_MAX])

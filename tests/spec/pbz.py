@@ -407,7 +407,7 @@ class Segment:
         """Remarks about a segment of which nothing is missing."""
         required = {'tool', 'argv', 'mode', 'kernel.release', 'kernel.version', 'arch', 'page_size', 'cpus.possible',
                     'cpus.online', 'clock', 'boot_id', 'kptr_restrict', 'unwind', 'symbolize'}
-        words = {'mode': 'sample snapshot', 'arch': 'x86_64 aarch64', 'clock': 'monotonic',
+        words = {'mode': 'sample snapshot record', 'arch': 'x86_64 aarch64', 'clock': 'monotonic',
                  'unwind': 'auto fp dwarf none', 'symbolize': 'stream late none'}
         if b'host' not in self.meta.get('privacy', b'').split(b','):
             required.add('host')

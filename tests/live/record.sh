@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Samples and walks in one recording: two kinds of rows that no report adds together.
+. "$(dirname "$0")/lib.sh"
+
+total() { stacks total "$1"; }
+shows() { "$PROBEE" info "$1" | grep -qE "$2"; }
+
+start threads 50 sleep
+sleepers=$PID
+start chain30 spin
+spinner=$PID
+run_limited record -p "$sleepers,$spinner" -F 199 --snap-freq 10 -d 2 -o both.pbz
+check "exit status" equal "$RC" 0
+folded both.pbz >cpu.txt
+folded both.pbz --weight cpu >cpu2.txt
+folded both.pbz --weight wall >wall.txt
+check "the default is CPU time" cmp cpu.txt cpu2.txt
+check "CPU time: the spinner's samples" at_least "$(total cpu.txt)" 50
+check "CPU time: nothing of the sleepers" not grep -q '^threads' cpu.txt
+walks=$("$PROBEE" info both.pbz | sed -n 's/^walks *\([0-9]*\) walks.*/\1/p')
+check "walks" at_least "${walks:-0}" 10
+check "wall time: each thread in each walk" equal "$(total wall.txt)" $((${walks:-0} * 52))
+check "wall time: the spinner's stack is whole" grep -qE '^chain30;.*main;' wall.txt
+check "info names both events" shows both.pbz '^events .*cpu-clock 199 Hz .CPU time; --weight wall: snapshots.'
+check "info holds samples against /proc/stat" shows both.pbz '^cpus .*by samples, .*by /proc/stat'
+sample -p "$spinner" -F 199 -d 1 -o one.pbz
+folded one.pbz >one.txt
+check "--weight wall of samples alone: nothing" equal "$(folded one.pbz --weight wall | wc -l)" 0
+check "--weight cpu of samples alone: all" equal "$(folded one.pbz --weight cpu | wc -l)" "$(wc -l <one.txt)"
+run_limited report both.pbz --weight time --collapse
+check "an unknown weight" equal "$RC" 2
+finish "$sleepers"
+finish "$spinner"
+done_testing
