@@ -84,10 +84,17 @@ def grammar(path):
     print(f'{total} samples, {with_roles} of them in {len(roles)} roles')
 
 
+def number(pattern, text):
+    m = re.search(pattern, text, re.M)
+    return int(m.group(1).replace(',', '')) if m else 0
+
+
 def whole(path, percent):
     with open(path) as f:
-        m = re.search(r'^stacks +(\d+) of (\d+) user stacks whole .*; (\d+) with guessed frames', f.read(), re.M)
-    have, total, guessed = (int(x) for x in m.groups())
+        text = f.read()
+    total = number(r'^stacks .* of ([0-9,]+) user stacks', text)
+    have = number(r'^ +([0-9]+) +[0-9.]+ % +root ', text)
+    guessed = number(r'^user stacks with a guessed frame \(([0-9,]+)', text)
     if total < 50 or 100 * (have - guessed) < percent * total:
         print(f'{have} of {total} are whole, {guessed} guessed')
         sys.exit(1)

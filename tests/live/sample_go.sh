@@ -20,7 +20,7 @@ for build in herd herd_pie herd_stripped; do
 	check "$build: whole, nothing guessed" go_stacks whole "$build.info" 99.5
 	check "$build: only possible stacks" go_stacks grammar "$build.folded"
 	check "$build: a leaf without a frame" stacks share "$build.folded" "main.roleLeaf;main.leafCaller;main.leaf" \
-		--of main.roleLeaf --percent 97
+		--of main.roleLeaf --percent 95
 	check "$build: stacks that grew" stacks frame "$build.folded" main.dive
 	check "$build: the collector's threads" stacks frame "$build.folded" runtime.gcBgMarkWorker
 	finish "$PID"
