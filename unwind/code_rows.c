@@ -1,0 +1,123 @@
+#include "unwind/code_rows.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "src/base/array.h"
+#include "unwind/code_flow.h"
+
+#define MAX_PADDING 15		/* between functions, given to the one behind */
+
+static const struct unwind_rule no_rule = { .cfa = CFA_NONE };
+
+static int push(struct cfi_rows *out, uint64_t vaddr, const struct unwind_rule *rule)
+{
+	struct cfi_row *row;
+
+	if (out->nr && out->v[out->nr - 1].vaddr == vaddr)
+		out->nr--;	/* the end of a gap where another begins */
+	if (out->nr ? !memcmp(&out->v[out->nr - 1].rule, rule, sizeof(*rule)) : rule->cfa == CFA_NONE)
+		return 0;
+	row = array_push(&out->v, &out->nr, &out->cap);
+	if (!row)
+		return -ENOMEM;
+	*row = (struct cfi_row){ vaddr, *rule };
+	return 0;
+}
+
+/* Counts the code among at .. end - 1, which nobody reached. */
+static uint64_t unreached_bytes(const struct code_flow *f, uint64_t at, uint64_t end)
+{
+	struct x86_insn insn;
+	uint64_t bytes = 0;
+
+	for (; at < end; at += insn.len) {
+		if (!x86_decode(f->in->code + at, end - at, &insn))
+			insn.len = 1;
+		else if (!x86_is_padding(&insn))
+			bytes += insn.len;
+	}
+	return bytes;
+}
+
+/* The instruction at an offset; row_at: where the padding before it begins. */
+static int push_insn(struct code_flow *f, uint64_t at, uint64_t end, uint64_t row_at, struct cfi_rows *out, uint64_t *next)
+{
+	struct unwind_rule rule = code_state_rule(&f->states[f->at[at]]);
+
+	for (*next = at + 1; *next < end && f->at[*next] == CODE_INSIDE; ++*next)
+		;
+	f->stats->bytes += *next - at;
+	f->stats->known_bytes += rule.cfa == CFA_NONE ? 0 : *next - at;
+	return push(out, f->in->vaddr + (rule.cfa == CFA_SP ? row_at : at), &rule);
+}
+
+static int push_gap(struct code_flow *f, const struct code_range *gap, struct cfi_rows *out)
+{
+	uint64_t at = gap->begin - f->in->vaddr, end = gap->end - f->in->vaddr, next, code;
+	int err = 0;
+
+	while (at < end && !err) {
+		for (next = at; next < end && !f->at[next]; next++)
+			;
+		code = next > at ? unreached_bytes(f, at, next) : 0;
+		f->stats->bytes += code;
+		if (code || next - at > MAX_PADDING) {
+			err = push(out, f->in->vaddr + at, &no_rule);
+			at = next;
+		}
+		if (!err && next < end)
+			err = push_insn(f, next, end, at, out, &next);
+		at = next;
+	}
+	return err ? err : push(out, gap->end, &no_rule);
+}
+
+static bool ranges_are_good(const struct code_input *in, const struct code_range *v, size_t nr)
+{
+	uint64_t least = in->vaddr, end = in->vaddr + in->len;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (v[i].begin < least || v[i].begin >= v[i].end || v[i].end > end)
+			return false;
+		least = v[i].end;
+	}
+	return true;
+}
+
+static bool ascends(const uint64_t *v, size_t nr)
+{
+	for (size_t i = 1; i < nr; i++)
+		if (v[i] < v[i - 1])
+			return false;
+	return true;
+}
+
+static int check(const struct code_input *in)
+{
+	if (in->len > CODE_MAX_BYTES)
+		return -EFBIG;
+	if (in->vaddr + in->len < in->vaddr || !ranges_are_good(in, in->gaps, in->nr_gaps) ||
+	    !ranges_are_good(in, in->stubs, in->nr_stubs) || !ascends(in->starts, in->nr_starts) ||
+	    !ascends(in->noreturn, in->nr_noreturn))
+		return -EINVAL;
+	return 0;
+}
+
+int code_rows_build(const struct code_input *in, struct cfi_rows *out, struct code_stats *stats)
+{
+	struct code_flow f = { 0 };
+	int err = check(in);
+
+	if (err || !in->nr_gaps)
+		return err;
+	err = code_flow_begin(&f, in, stats);
+	if (!err)
+		err = code_flow_starts(&f);
+	if (!err)
+		err = code_trial_run(&f);
+	for (size_t i = 0; i < in->nr_gaps && !err; i++)
+		err = push_gap(&f, &in->gaps[i], out);
+	code_flow_release(&f);
+	return err;
+}

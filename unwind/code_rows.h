@@ -1,0 +1,51 @@
+/*
+ * Unwind rows for x86-64 code that has no call frame information, by reading the code: from the starts of functions
+ * on, along every path that can be followed, how far the stack pointer is from where it was.
+ *
+ * Nothing is assumed where paths disagree or a way in is not known: such code has no rows. Every rule is marked
+ * RULE_GUESSED (row.h). Gets bytes, not files; they are foreign: nothing is read outside them, work and memory are
+ * bounded by a multiple of their size. Fuzzed (tests/fuzz/fuzz_code_rows.c).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "unwind/cfi.h"
+
+#define CODE_MAX_BYTES (1u << 28)	/* of code in one input */
+
+struct code_range {			/* of virtual addresses */
+	uint64_t begin, end;
+};
+
+struct code_input {
+	const uint8_t *code;		/* one stretch of executable bytes */
+	size_t len;
+	uint64_t vaddr;			/* of the first */
+	const uint8_t *data;		/* what switches read their tables from; len 0: none */
+	size_t data_len;
+	uint64_t data_vaddr;
+	/* All of these ascend. Ranges do not overlap. */
+	const struct code_range *gaps;	/* the parts to read; the rest has call frame information */
+	size_t nr_gaps;
+	const struct code_range *stubs;	/* sections of linkage stubs (PLT) */
+	size_t nr_stubs;
+	const uint64_t *starts;		/* known functions */
+	size_t nr_starts;
+	const uint64_t *noreturn;	/* functions that do not come back, and slots that hold the address of one */
+	size_t nr_noreturn;
+	uint64_t entry;			/* of the program (e_entry); 0: none */
+};
+
+struct code_stats {			/* are added to */
+	uint64_t bytes;			/* of code in gaps, without padding */
+	uint64_t known_bytes;		/* of these with a rule */
+	uint64_t functions;
+	uint64_t joins_lost;		/* instructions where paths disagree */
+	uint64_t unknown_jumps;		/* whose targets were not found */
+};
+
+/* Appends to *out, whose last row must be below the first gap. 0, -ENOMEM, or -EFBIG: more than CODE_MAX_BYTES. */
+int code_rows_build(const struct code_input *in, struct cfi_rows *out, struct code_stats *stats);

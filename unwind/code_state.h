@@ -1,0 +1,47 @@
+/*
+ * What is known before one instruction of a function, as far as a stack walker cares: how far the stack pointer and
+ * perhaps the frame pointer are below the CFA, and where the caller's frame pointer is. Every distance is CFA minus
+ * address, in bytes. Compared with memcmp: unused fields are 0.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "unwind/row.h"
+#include "unwind/x86_insn.h"
+
+/* What rbp holds: the caller's value, CFA - fp, or anything. */
+enum code_fp { CODE_FP_CALLERS, CODE_FP_BASE, CODE_FP_OTHER };
+
+struct code_state {
+	int32_t sp;			/* if knows_sp */
+	int32_t fp;			/* if fp_is is CODE_FP_BASE */
+	int32_t saved;			/* of the slot that holds the caller's rbp; 0: there is none */
+	int32_t copy;			/* of the value in copy_reg */
+	uint8_t knows_sp, fp_is, is_root;
+	uint8_t has_copy, copy_reg;	/* a register made from the stack pointer, to find it again */
+	uint8_t ra_reg;			/* sp is 0: the return address was popped into this */
+	uint8_t has_ra_reg;
+	uint8_t since_syscall;		/* counts down from a system call */
+};
+
+_Static_assert(sizeof(struct code_state) == 24, "no hidden padding");
+
+/*
+ * Where a call arrives; where a stack begins: the program's entry point, or clone's child, which clears the frame
+ * pointer without having saved it; and where anything may be.
+ */
+struct code_state code_state_at_entry(void);
+struct code_state code_state_root(void);
+struct code_state code_state_nothing(void);
+bool code_state_is_entry(const struct code_state *s);	/* as a call arrives, or a tail call leaves */
+
+/* What holds behind an instruction that lets control go on there; a call counts as one that kept the stack. */
+void code_state_step(struct code_state *s, const struct x86_insn *insn);
+
+/* What holds wherever either holds. */
+struct code_state code_state_join(const struct code_state *a, const struct code_state *b);
+
+/* CFA_NONE when the CFA is not known. Marked RULE_GUESSED. */
+struct unwind_rule code_state_rule(const struct code_state *s);

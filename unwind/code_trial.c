@@ -1,0 +1,195 @@
+/*
+ * Code that no path led to: cases of switches whose table was not found, and functions whose address is taken but which
+ * no symbol names. A state is assumed, the code is followed from it, and the assumption stands only if something speaks
+ * for it and nothing against: joining code that is known, in the same state; returning with the stack as it was.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "unwind/code_flow.h"
+
+#define MAX_ASSUMED 4			/* states per place */
+#define MAX_JUMPS 64			/* of one function that are looked at */
+#define MAX_PASSES 3
+#define STEPS_PER_BYTE 2		/* of gaps: bounds the work of all trials */
+
+struct assumed {
+	struct code_state v[MAX_ASSUMED];
+	unsigned nr;
+};
+
+static void assume(struct assumed *a, const struct code_state *s)
+{
+	for (unsigned i = 0; i < a->nr; i++)
+		if (!memcmp(&a->v[i], s, sizeof(*s)))
+			return;
+	if (a->nr < MAX_ASSUMED)
+		a->v[a->nr++] = *s;
+}
+
+static void undo(struct code_flow *f)
+{
+	struct code_trial *t = &f->trial;
+
+	while (t->nr_changes) {
+		const struct code_change *c = &t->changes[--t->nr_changes];
+
+		f->at[c->at] = c->old;
+	}
+}
+
+static void keep(struct code_flow *f)
+{
+	for (size_t i = 0; i < f->trial.nr_changes; i++)
+		f->at[f->trial.changes[i].at] &= (uint16_t)~CODE_TENTATIVE;
+}
+
+/* 1: the assumption stands, 0: all is as it was, or -ENOMEM. */
+static int try_state(struct code_flow *f, uint64_t at, const struct code_state *s, bool needs_no_proof)
+{
+	struct code_trial *t = &f->trial;
+	size_t unknown_jumps = f->nr_unknown_jumps;
+	int err;
+
+	t->is_on = true;
+	t->confirmed = t->contradicted = false;
+	t->nr_changes = 0;
+	err = code_flow_from(f, at, s);
+	t->is_on = false;
+	if (err)
+		return err;
+	if (t->contradicted || !(t->confirmed || needs_no_proof)) {
+		undo(f);
+		f->nr_unknown_jumps = unknown_jumps;
+		return 0;
+	}
+	keep(f);
+	return 1;
+}
+
+/* First of the sorted unknown jumps at or behind an offset; nr: those that were sorted. */
+static size_t first_jump(const struct code_flow *f, size_t nr, uint64_t at)
+{
+	size_t lo = 0, hi = nr;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (f->unknown_jumps[mid] < at)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* The states in which control leaves for an unknown place in the same function. */
+static void assume_jumps(const struct code_flow *f, size_t nr_jumps, uint64_t at, struct assumed *a)
+{
+	size_t next = code_starts_after(&f->starts, at);
+	uint64_t begin = next ? f->starts.v[next - 1].at : 0;
+	uint64_t end = next < f->starts.nr ? f->starts.v[next].at : f->in->len;
+
+	size_t first = first_jump(f, nr_jumps, begin);
+
+	for (size_t i = first; i < nr_jumps && i < first + MAX_JUMPS && f->unknown_jumps[i] < end; i++) {
+		uint16_t id = f->at[f->unknown_jumps[i]];
+
+		if (id && id != CODE_INSIDE)
+			assume(a, &f->states[id]);
+	}
+}
+
+/* 1: reached now. */
+static int try_place(struct code_flow *f, size_t nr_jumps, uint64_t at, uint64_t end)
+{
+	struct code_state entry = code_state_at_entry();
+	struct assumed a = { .nr = 0 };
+	int found;
+
+	assume_jumps(f, nr_jumps, at, &a);
+	found = code_is_prologue(f->in, at, end) ? try_state(f, at, &entry, true) : 0;
+	for (unsigned i = 0; i < a.nr && !found; i++)
+		found = try_state(f, at, &a.v[i], false);
+	/* Where cases of a switch are missing, this is one of them before it is a function. */
+	return found || a.nr ? found : try_state(f, at, &entry, code_is_taken(&f->starts, at));
+}
+
+/* Behind the next instruction that control does not pass. */
+static uint64_t skip_block(const struct code_flow *f, uint64_t at, uint64_t end)
+{
+	struct x86_insn in;
+
+	while (at < end && !f->at[at]) {
+		if (!x86_decode(f->in->code + at, end - at, &in)) {
+			at++;
+			continue;
+		}
+		at += in.len;
+		if (in.flow == X86_JUMP || in.flow == X86_JUMP_ANY || in.flow == X86_RETURN || in.flow == X86_STOP)
+			break;
+	}
+	return at;
+}
+
+static uint64_t skip_padding(const struct code_flow *f, uint64_t at, uint64_t end)
+{
+	struct x86_insn in;
+
+	while (at < end && !f->at[at] && x86_decode(f->in->code + at, end - at, &in) && x86_is_padding(&in))
+		at += in.len;
+	return at;
+}
+
+/* Number of places that were reached, or -ENOMEM. */
+static long try_gap(struct code_flow *f, size_t nr_jumps, const struct code_range *gap)
+{
+	uint64_t at = gap->begin - f->in->vaddr, end = gap->end - f->in->vaddr;
+	long found = 0;
+
+	while (at < end && f->trial.steps_left) {
+		int err;
+
+		while (at < end && f->at[at])
+			at++;
+		at = skip_padding(f, at, end);
+		if (at == end || f->at[at])
+			continue;
+		err = try_place(f, nr_jumps, at, end);
+		if (err < 0)
+			return err;
+		found += err;
+		if (!err)
+			at = skip_block(f, at, end);
+	}
+	return found;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+int code_trial_run(struct code_flow *f)
+{
+	long found = 1;
+
+	f->trial.steps_left = 0;
+	for (size_t i = 0; i < f->in->nr_gaps; i++)
+		f->trial.steps_left += STEPS_PER_BYTE * (f->in->gaps[i].end - f->in->gaps[i].begin);
+	for (unsigned pass = 0; pass < MAX_PASSES && found > 0; pass++) {
+		size_t nr_jumps = f->nr_unknown_jumps;
+
+		if (nr_jumps)
+			qsort(f->unknown_jumps, nr_jumps, sizeof(*f->unknown_jumps), by_number);
+		found = 0;
+		for (size_t i = 0; i < f->in->nr_gaps && found >= 0; i++) {
+			long n = try_gap(f, nr_jumps, &f->in->gaps[i]);
+
+			found = n < 0 ? n : found + n;
+		}
+	}
+	return found < 0 ? (int)found : 0;
+}
