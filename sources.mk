@@ -30,6 +30,13 @@ LIB_SRCS := \
 	unwind/cfi_entries.c \
 	unwind/cfi_program.c \
 	unwind/cfi.c \
+	unwind/x86_insn.c \
+	unwind/code_state.c \
+	unwind/code_switch.c \
+	unwind/code_starts.c \
+	unwind/code_flow.c \
+	unwind/code_trial.c \
+	unwind/code_rows.c \
 	unwind/cfi_merge.c \
 	unwind/go_rules.c \
 	unwind/go_table.c \
@@ -58,6 +65,8 @@ LIB_SRCS := \
 	src/capture/cpu_time.c \
 	src/capture/capture_bpf.c \
 	src/capture/binary_table.c \
+	src/capture/code_image.c \
+	src/capture/code_symbols.c \
 	src/capture/binary_store.c \
 	src/inspect/code_gaps.c \
 	src/inspect/mapped_binaries.c \

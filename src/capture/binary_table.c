@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "src/capture/code_image.h"
 #include "src/elf/go_image.h"
 #include "unwind/cfi_merge.h"
 #include "unwind/go_table.h"
@@ -177,6 +178,21 @@ static int fill(struct cfi_rows *rows, int err, struct elf_image *img,
 	return err;
 }
 
+/* Rows from reading the code that has none so far. */
+static int fill_from_code(struct cfi_rows *rows, int err, struct elf_image *img)
+{
+	struct code_image_stats stats;
+	struct cfi_rows extra = { 0 };
+	int more_err = code_rows_from_image(img, rows, NULL, 0, &extra, &stats);
+
+	if (more_err)
+		err = more_err;
+	else if (extra.nr)
+		err = cfi_rows_fill(rows, &extra);
+	cfi_rows_release(&extra);
+	return err;
+}
+
 int unwind_table_from_image(struct elf_image *img, struct unwind_table **tp)
 {
 	struct cfi_rows rows = { 0 };
@@ -184,6 +200,8 @@ int unwind_table_from_image(struct elf_image *img, struct unwind_table **tp)
 
 	if (err != -ENOMEM)
 		err = fill(&rows, err, img, go_rows_from_image);
+	if (!err || err == -ENOENT)
+		err = fill_from_code(&rows, err, img);
 	if (!err)
 		err = unwind_table_build(&rows, img->vaddr_lo, img->vaddr_hi, tp);
 	cfi_rows_release(&rows);

@@ -1,13 +1,13 @@
 /*
- * The unwind table of an ELF file: finds its .eh_frame and, of a Go program, its .gopclntab, and builds. Pure work, safe
- * in a worker thread.
+ * The unwind table of an ELF file: finds its .eh_frame and, of a Go program, its .gopclntab, reads the code that neither
+ * covers (code_image.h), and builds. Pure work, safe in a worker thread.
  */
 #pragma once
 
 #include "src/elf/elf_image.h"
 #include "unwind/unwind_table.h"
 
-/* 0; -ENOENT: the file has no unwind information; -ENOTSUP: of a machine that is not supported; -errno. */
+/* 0; -ENOENT: no unwind information, and no code that could be read; -ENOTSUP: of a machine that is not supported; -errno. */
 int unwind_table_from_image(struct elf_image *img, struct unwind_table **tp);
 
 /*

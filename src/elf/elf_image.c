@@ -232,6 +232,11 @@ int elf_image_section_at(struct elf_image *img, uint32_t index, struct elf_secti
 	return 0;
 }
 
+uint32_t elf_image_nr_sections(const struct elf_image *img)
+{
+	return (uint32_t)img->priv->nr_sections;
+}
+
 int elf_image_section(struct elf_image *img, const char *name, struct elf_section *out)
 {
 	struct elf_image_priv *priv = img->priv;

@@ -47,6 +47,7 @@ void elf_image_close(struct elf_image *img);		/* NULL is fine */
 /* Section by name; 0 or -ENOENT. NOBITS sections (as in separate debug files) count as -ENOENT. */
 int elf_image_section(struct elf_image *img, const char *name, struct elf_section *out);
 int elf_image_section_at(struct elf_image *img, uint32_t index, struct elf_section *out);
+uint32_t elf_image_nr_sections(const struct elf_image *img);	/* index 0 and NOBITS ones included */
 
 /* Copy of file bytes; caller frees *out. max: refuse more (-EFBIG). A short file is -EBADMSG. */
 int elf_image_read(struct elf_image *img, uint64_t offset, uint64_t size, uint64_t max, void **out);

@@ -134,7 +134,51 @@ static void test_no_unwind_information(void **state)
 
 	drop_sections(f);
 	find_header(f, PT_GNU_EH_FRAME)->p_type = PT_NULL;
-	assert_int_equal(table_of(f->file, f->len, &f->table), -ENOENT);
+	assert_int_equal(rows_of(f->file, f->len, &f->rows), -ENOENT);
+}
+
+static void test_code_alone(void **state)
+{
+	struct unwind_rule r;
+	struct fixture *f = *state;
+
+#ifndef __x86_64__
+	skip();
+#endif
+	find_header(f, PT_GNU_EH_FRAME)->p_type = PT_NULL;
+	drop_sections(f);
+	assert_int_equal(table_of(f->file, f->len, &f->table), 0);
+	r = unwind_table_find(f->table, header(f)->e_entry);
+	assert_int_equal(r.cfa, CFA_ROOT);
+	assert_int_equal(r.ra, RULE_GUESSED);
+	for (size_t i = 0; i < f->table->nr_rules; i++)
+		assert_true(f->table->rules[i].cfa == CFA_NONE || f->table->rules[i].ra & RULE_GUESSED);
+}
+
+/* Where there is call frame information nothing is guessed; _init, which has none, is. */
+static void test_code_between(void **state)
+{
+	struct fixture *f = *state;
+	struct elf_section init;
+	struct elf_image *img;
+
+#ifndef __x86_64__
+	skip();
+#endif
+	assert_int_equal(elf_image_open_memory(f->file, f->len, &img), 0);
+	assert_int_equal(elf_image_section(img, ".init", &init), 0);
+	assert_int_equal(cfi_rows_from_image(img, &f->rows), 0);
+	elf_image_close(img);
+	assert_int_equal(cfi_rows_find(&f->rows, init.addr).cfa, CFA_NONE);
+	assert_int_equal(table_of(f->file, f->len, &f->table), 0);
+	for (size_t i = 0; i < f->rows.nr; i++) {
+		struct unwind_rule r = unwind_table_find(f->table, f->rows.v[i].vaddr);
+
+		if (f->rows.v[i].rule.cfa != CFA_NONE)
+			assert_false(r.ra & RULE_GUESSED);
+	}
+	assert_int_equal(unwind_table_find(f->table, init.addr).cfa, CFA_SP);
+	assert_true(unwind_table_find(f->table, init.addr).ra & RULE_GUESSED);
 }
 
 static void test_damaged_header(void **state)
@@ -143,9 +187,9 @@ static void test_damaged_header(void **state)
 
 	drop_sections(f);
 	f->file[find_header(f, PT_GNU_EH_FRAME)->p_offset] = 2; /* version */
-	assert_int_equal(table_of(f->file, f->len, &f->table), -ENOENT);
+	assert_int_equal(rows_of(f->file, f->len, &f->rows), -ENOENT);
 	find_header(f, PT_GNU_EH_FRAME)->p_vaddr = UINT64_MAX - 1;
-	assert_int_equal(table_of(f->file, f->len, &f->table), -ENOENT);
+	assert_int_equal(rows_of(f->file, f->len, &f->rows), -ENOENT);
 }
 
 static void test_other_machines(void **state)
@@ -179,6 +223,8 @@ int main(void)
 		TEST(test_program),
 		TEST(test_header_leads_to_the_same_rows),
 		TEST(test_no_unwind_information),
+		TEST(test_code_alone),
+		TEST(test_code_between),
 		TEST(test_damaged_header),
 		TEST(test_other_machines),
 		TEST(test_vdso),

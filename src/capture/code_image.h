@@ -1,0 +1,25 @@
+/*
+ * Rows for the code of an x86-64 ELF file that its call frame information leaves out, by reading that code
+ * (unwind/code_rows.h). Pure work, safe in a worker thread.
+ *
+ * Files that are covered cost a look at their rows. Large ones without CFI that keep frame pointers (browsers) cost a
+ * sample of their functions and get no rows: the walker steps by frame pointer where there are none.
+ */
+#pragma once
+
+#include "src/elf/elf_image.h"
+#include "unwind/code_rows.h"
+
+struct code_image_stats {
+	struct code_stats code;
+	uint64_t gap_bytes;		/* without CFI, padding included */
+	uint64_t left_out;		/* bytes of gaps that were not read: over the budget */
+	uint64_t frame_pointer_bytes;	/* not read: most functions there keep the frame pointer */
+};
+
+/*
+ * known: rows of call frame information. *out (init it with zeroes): rows for what lies between. more_starts: functions
+ * that symbols do not name, ascending. 0, also for other machines; -ENOMEM.
+ */
+int code_rows_from_image(struct elf_image *img, const struct cfi_rows *known, const uint64_t *more_starts,
+			 size_t nr_more_starts, struct cfi_rows *out, struct code_image_stats *stats);
