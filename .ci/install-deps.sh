@@ -9,7 +9,7 @@ demo='procps'
 check='libcmocka-dev libdw-dev libclang-rt-14-dev python3 g++ util-linux'
 
 # Judges and subjects of the tests; a test that misses one says so and is skipped.
-wanted='libxml2-utils zstd xz-utils chromium gdb elfutils linux-perf strace libcap2-bin redis-server'
+wanted='libxml2-utils zstd xz-utils chromium gdb elfutils linux-perf strace libcap2-bin redis-server musl-tools'
 
 case $level in
 build) needed=$build wanted='' ;;

@@ -57,6 +57,23 @@ if [ "$(uname -m)" = x86_64 ]; then
 	build leaves_endbr leaves.c $fp $bare -fcf-protection=full
 	build leaves_O1 leaves.c $fp $bare -O1 -momit-leaf-frame-pointer
 fi
+# Neither frame pointers nor unwind tables.
+if [ "$(uname -m)" = x86_64 ]; then
+	build notables notables.c $CC $opt -fomit-frame-pointer $bare -fPIE -pie -pthread
+	build notables_stripped notables.c $CC $opt -fomit-frame-pointer $bare -fPIE -pie -pthread -s
+	build notables_size notables.c $CC $opt -Os -fomit-frame-pointer $bare -fno-pie -no-pie -pthread
+	build notables_static notables.c $CC $opt -fomit-frame-pointer $bare -fno-pie -static -pthread
+	if command -v musl-gcc >/dev/null; then
+		build notables_musl notables.c musl-gcc $opt -fomit-frame-pointer $bare -pthread
+		build notables_musl_static notables.c musl-gcc $opt -fomit-frame-pointer $bare -static -pthread
+	fi
+	build initlib.so initlib.c $CC $opt -fomit-frame-pointer -fPIC -shared
+	build reopen reopen.c $nofp
+	if command -v rustc >/dev/null; then
+		build notables_rs notables.rs rustc --crate-name notables_rs -O -C panic=abort -C force-unwind-tables=no \
+			-C force-frame-pointers=no
+	fi
+fi
 build red reexec.c $nofp -DCOLOUR=red -DOTHER=blue
 build blue reexec.c $nofp -DCOLOUR=blue -DOTHER=red
 build late late.c $nofp

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# timeout: 240
+# Code that has neither unwind tables nor frame pointers: its rows come from reading it. Stacks of a known grammar, whole,
+# sampled and in snapshots; musl, whose libc is such code too; Rust with panic=abort; .init and .fini of a library.
+. "$(dirname "$0")/lib.sh"
+[ "$(uname -m)" = x86_64 ] || skip "code is only read on x86-64"
+
+# The stacks that notables.c can have, up to any point in them. L: frames of libc, with and without names.
+L='(;(?!worker|climb|choose|small|large|moving|sorted|compare|leaf|nap|sleeper|main)[^;]+)*'
+calls="(;choose(;small|;large(;leaf)?|;moving(;leaf|$L)?|;sorted$L(;compare(;leaf)?)?)?)?"
+work="worker(;climb(;climb(;climb(;climb$calls)?)?)?)?"
+root='[^;]+(;[^;]+){0,2}'
+grammar="$root;$work|$root;sleeper;nap(;nap){7}$L|$root;main(;nap){4}$L"
+
+# Of the rows or samples of a process, how many ended at the outermost frame, by `info`.
+whole() {
+	"$PROBEE" info "$1" | sed -nE 's/^stacks +([0-9]+) of ([0-9]+) user stacks whole.*/\1 \2/p' |
+		{ read -r n of && [ "$of" -gt 20 ] && [ $((n * 100)) -ge $((of * 99)) ] && echo "$n of $of"; }
+}
+
+# All but the innermost frames were found by reading code, where libc is such code as well.
+all_guessed() {
+	"$PROBEE" info "$1" | sed -nE 's/^stacks .* of ([0-9]+) user stacks whole.*; ([0-9]+) with guessed frames.*/\1 \2/p' |
+		{ read -r of n && [ "$n" -ge $((of * 95 / 100)) ] && echo "$n of $of"; }
+}
+
+# grammatical TRACE: every user stack in it, walked whole or not.
+grammatical() { folded "$1" >"$1.folded"; stacks like "$1.folded" "$grammar" --percent "${2:-99}"; }
+
+# check_program NAME
+check_program() {
+	local name=$1
+	if [ ! -x "$WORKLOADS/$name" ]; then
+		skip_part "$name is not built (compiler missing?)"
+		return
+	fi
+	start "$name"
+	sample -p "$PID" -F 499 -d 2 -o "$name.pbz"
+	check "$name: whole stacks" whole "$name.pbz"
+	check "$name: known stacks only" grammatical "$name.pbz"
+	check "$name: a callback through libc" stacks share "$name.pbz.folded" "worker;climb;climb;climb;climb;choose;sorted" \
+		--of compare
+	check "$name: guessed" all_guessed "$name.pbz"
+	snapshot -p "$PID" -F 20 -d 2 -o "$name.snap.pbz"
+	check "$name: whole stacks in snapshots" whole "$name.snap.pbz"
+	check "$name: known stacks only in snapshots" grammatical "$name.snap.pbz"
+	finish "$PID"
+}
+
+for name in notables notables_size notables_static notables_musl notables_musl_static; do
+	check_program "$name"
+done
+
+# Without symbols there are only addresses: whole all the same.
+start notables_stripped
+sample -p "$PID" -F 499 -d 2 -o stripped.pbz
+check "notables_stripped: whole stacks" whole stripped.pbz
+finish "$PID"
+
+if [ -x "$WORKLOADS/notables_rs" ]; then
+	start notables_rs
+	sample -p "$PID" -F 499 -d 2 -o rust.pbz
+	folded rust.pbz >rust.folded
+	c=notables_rs::climb
+	check "Rust: whole stacks" whole rust.pbz
+	check "Rust: known stacks" stacks share rust.folded "notables_rs::work;$c;$c;$c;$c;notables_rs::leaf"
+	finish "$PID"
+else
+	skip_part "rustc is not installed"
+fi
+
+start reopen "$WORKLOADS/initlib.so"
+sample -p "$PID" -F 499 -d 2 -o init.pbz
+folded init.pbz >init.folded
+check "_init and _fini: called by the section" stacks like init.folded ".*;(_init;slow_init|_fini;slow_fini);init_leaf" \
+	--of init_leaf --percent 97
+check "_init and _fini: below ld.so" stacks share init.folded "main;reopen" --of init_leaf --percent 97
+finish "$PID"
+done_testing
