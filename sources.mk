@@ -88,6 +88,7 @@ LIB_SRCS := \
 	formats/trace/trace_source.c \
 	formats/trace/trace_tables.c \
 	formats/trace/trace_writer.c \
+	formats/trace/walk_rows.c \
 	src/model/tables.c \
 	src/profile/fold.c \
 	src/profile/profile.c \

@@ -222,6 +222,8 @@ static void put_damage(const struct report_info *info)
 	if (st->bad_chunks)
 		printf("  %" PRIu64 " of the file's chunks are damaged; their samples and names are missing\n",
 		       st->bad_chunks);
+	if (st->lost_repeats)
+		printf("  %" PRIu64 " samples that are like ones in those chunks are missing as well\n", st->lost_repeats);
 	if (st->skipped_bytes)
 		printf("  %" PRIu64 " bytes were skipped\n", st->skipped_bytes);
 	if (st->skipped_records)

@@ -3,11 +3,14 @@
 #include <errno.h>
 #include <string.h>
 
+#include "formats/trace/trace_layout.h"
+
 void chunk_decoder_release(struct chunk_decoder *d)
 {
 	record_codec_release(&d->codec);
 	sample_columns_release(&d->columns);
 	trace_tables_release(&d->tables);
+	walk_rows_release(&d->walk_rows);
 	memset(d, 0, sizeof(*d));
 }
 
@@ -16,12 +19,19 @@ void chunk_decoder_begin_segment(struct chunk_decoder *d)
 	trace_tables_reset(&d->tables);
 }
 
+void chunk_decoder_lose(struct chunk_decoder *d)
+{
+	trace_tables_lose(&d->tables);
+}
+
 void chunk_decoder_begin(struct chunk_decoder *d, const void *records, size_t len,
 			 uint64_t time_base_ns)
 {
 	d->records = br_make(records, len);
 	d->items_left = 0;
 	d->columns.nr_rows = d->next_row = 0;
+	d->repeated = 0;
+	walk_rows_stop(&d->walk_rows);
 	d->codec.time_base_ns = time_base_ns;
 }
 
@@ -78,16 +88,30 @@ static int begin_batch(struct chunk_decoder *d)
 static int begin_samples(struct chunk_decoder *d)
 {
 	int err = sample_columns_decode(&d->columns, &d->payload, d->codec.time_base_ns);
-	bool good = true;
 
 	d->next_row = 0;
-	for (size_t i = 0; i < d->columns.nr_rows; i++)
-		good &= trace_tables_check_sample(&d->tables, &d->columns.rows[i]);
-	if (!good)
+	for (size_t i = 0; i < d->columns.nr_rows && !err; i++) {
+		err = trace_tables_add_sample(&d->tables, &d->columns.rows[i]);
+		if (!err)
+			err = walk_rows_add(&d->walk_rows, &d->columns.rows[i]);
+	}
+	if (err)
 		d->columns.nr_rows = 0;
-	if (err || !good)
-		return err ? err : -EBADMSG;
 	d->record_count[REC_SAMPLE] += d->columns.nr_rows;
+	return err;
+}
+
+/* Few octets stand for many rows: how many of them a chunk may ask for is limited. */
+static int begin_repeat(struct chunk_decoder *d, struct record *rec)
+{
+	int rc = decode_one(d, rec);
+
+	if (rc < 0)
+		return rc;
+	d->repeated += repeat_rows(&rec->repeat);
+	if (d->repeated > MAX_REPEATED)
+		return -EBADMSG;
+	walk_rows_repeat(&d->walk_rows, &rec->repeat);
 	return 0;
 }
 
@@ -110,6 +134,8 @@ static int begin_record(struct chunk_decoder *d, struct record *rec)
 	d->record_bytes[tag] += len;
 	if (d->tag == REC_SAMPLE)
 		return begin_samples(d);
+	if (d->tag == REC_REPEAT)
+		return begin_repeat(d, rec);
 	if (record_is_batched(d->tag))
 		return begin_batch(d);
 	return decode_one(d, rec);
@@ -132,6 +158,10 @@ int chunk_decoder_next(struct chunk_decoder *d, struct record *rec)
 		if (d->next_row < d->columns.nr_rows) {
 			rec->tag = REC_SAMPLE;
 			rec->sample = d->columns.rows[d->next_row++];
+			return 1;
+		}
+		if (walk_rows_next(&d->walk_rows, &d->tables, &rec->sample)) {
+			rec->tag = REC_SAMPLE;
 			return 1;
 		}
 		if (d->items_left)

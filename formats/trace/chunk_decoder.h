@@ -1,5 +1,5 @@
 /*
- * One chunk's records, checked (TRACE.md 3 to 6).
+ * One chunk's records, checked (TRACE.md 3 to 6). A REPEAT comes out as the samples it stands for.
  *
  *	chunk_decoder_begin_segment(d)
  *	chunk_decoder_begin(d, records, len, time_base_ns)
@@ -15,6 +15,7 @@
 #include "formats/trace/record_codec.h"
 #include "formats/trace/sample_columns.h"
 #include "formats/trace/trace_tables.h"
+#include "formats/trace/walk_rows.h"
 #include "src/base/bytes.h"
 #include "src/model/record.h"
 
@@ -25,10 +26,12 @@ struct chunk_decoder {
 	uint64_t items_left;		/* of a batch */
 	uint32_t next_id;
 	size_t next_row;		/* of columns.rows */
+	uint64_t repeated;		/* rows that the REPEATs of this chunk stand for */
 
 	struct record_codec codec;
 	struct sample_columns columns;
 	struct trace_tables tables;
+	struct walk_rows walk_rows;
 
 	/* Since the decoder was zeroed. */
 	uint64_t skipped_records;
@@ -38,6 +41,7 @@ struct chunk_decoder {
 void chunk_decoder_release(struct chunk_decoder *d);
 
 void chunk_decoder_begin_segment(struct chunk_decoder *d);	/* forgets all definitions */
+void chunk_decoder_lose(struct chunk_decoder *d);		/* chunks are missing before the next one */
 void chunk_decoder_begin(struct chunk_decoder *d, const void *records, size_t len,
 			 uint64_t time_base_ns);
 

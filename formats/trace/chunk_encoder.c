@@ -8,7 +8,8 @@
 
 /*
  * The order of types in a chunk: each refers only to itself and to types further left, except that
- * RAWSTACK, WALK, LOST, NOTE and END speak about samples and so stand behind them.
+ * RAWSTACK, WALK, LOST, NOTE and END speak about samples and so stand behind them. REPEAT shares the
+ * place of SAMPLES: it speaks about those before it and not about those behind it.
  */
 static const uint8_t section_order[] = {
 	REC_META,   REC_CLOCK,	 REC_STRING, REC_BINARY, REC_PROCESS, REC_THREAD,
@@ -112,32 +113,6 @@ static int add_sample(struct chunk_encoder *c, const struct rec_sample *s)
 	return 0;
 }
 
-int chunk_encoder_add(struct chunk_encoder *c, const struct record *rec)
-{
-	struct chunk_section *s = &c->sections[rec->tag];
-	size_t before = s->done.nr + s->body.nr;
-	uint64_t time_ns;
-	int err;
-
-	if (rec->tag == REC_SAMPLE)
-		return add_sample(c, &rec->sample);
-	if (record_time(rec, &time_ns))
-		set_time_base(c, time_ns);
-	err = record_is_batched(rec->tag) ? add_batched(c, s, rec) : add_single(c, s, rec);
-	c->bytes += s->done.nr + s->body.nr - before;
-	return err ? err : s->done.bad || s->body.bad ? -ENOMEM : 0;
-}
-
-bool chunk_encoder_is_full(const struct chunk_encoder *c)
-{
-	return c->bytes >= CHUNK_TARGET || c->nr_samples >= CHUNK_MAX_SAMPLES;
-}
-
-bool chunk_encoder_is_empty(const struct chunk_encoder *c)
-{
-	return !c->bytes;
-}
-
 struct sort_key {
 	uint64_t time_ns;
 	size_t at;			/* keeps rows of the same time in their order */
@@ -173,8 +148,27 @@ static int sort_samples(struct chunk_encoder *c)
 	return c->is_unsorted ? -ENOMEM : 0;
 }
 
-static int put_samples(struct chunk_encoder *c, struct byte_buf *out, struct signpost *sp)
+/* What the signpost says about samples. A REPEAT may need those of walks, so nobody may leave them out. */
+static void note_samples(const struct chunk_encoder *c, struct signpost *sp)
 {
+	uint64_t first = c->samples[0].time_ns, last = c->samples[c->nr_samples - 1].time_ns;
+
+	if (!sp->nr_samples || first < sp->first_ns)
+		sp->first_ns = first;
+	if (!sp->nr_samples || last > sp->last_ns)
+		sp->last_ns = last;
+	sp->nr_samples += (uint32_t)c->nr_samples;
+	sp->contents |= CHUNK_HAS_SAMPLES;
+	for (size_t i = 0; i < c->nr_samples && !(sp->contents & CHUNK_HAS_TABLES); i++)
+		if (c->samples[i].walk)
+			sp->contents |= CHUNK_HAS_TABLES;
+}
+
+/* Makes a SAMPLES record of the samples there are. */
+static int close_samples(struct chunk_encoder *c)
+{
+	struct chunk_section *s = &c->sections[REC_SAMPLE];
+	size_t before = s->done.nr;
 	int err = c->is_unsorted ? sort_samples(c) : 0;
 
 	if (!c->nr_samples || err)
@@ -182,13 +176,52 @@ static int put_samples(struct chunk_encoder *c, struct byte_buf *out, struct sig
 	c->scratch.nr = 0;
 	err = sample_columns_encode(&c->columns, &c->scratch, c->samples, c->nr_samples,
 				    c->codec.time_base_ns);
-	put_record_head(out, REC_SAMPLE, c->scratch.nr);
-	bb_bytes(out, c->scratch.v, c->scratch.nr);
-	sp->contents |= CHUNK_HAS_SAMPLES;
-	sp->first_ns = c->samples[0].time_ns;
-	sp->last_ns = c->samples[c->nr_samples - 1].time_ns;
-	sp->nr_samples = (uint32_t)c->nr_samples;
+	put_record_head(&s->done, REC_SAMPLE, c->scratch.nr);
+	bb_bytes(&s->done, c->scratch.v, c->scratch.nr);
+	note_samples(c, &c->post);
+	c->bytes += s->done.nr - before;
+	c->bytes -= c->nr_samples * SAMPLE_ESTIMATE;
+	c->nr_samples = 0;
 	return err;
+}
+
+static int add_to_section(struct chunk_encoder *c, struct chunk_section *s, const struct record *rec)
+{
+	size_t before = s->done.nr + s->body.nr;
+	int err = record_is_batched(rec->tag) ? add_batched(c, s, rec) : add_single(c, s, rec);
+
+	c->bytes += s->done.nr + s->body.nr - before;
+	return err ? err : s->done.bad || s->body.bad ? -ENOMEM : 0;
+}
+
+int chunk_encoder_add(struct chunk_encoder *c, const struct record *rec)
+{
+	uint64_t time_ns;
+	int err;
+
+	if (rec->tag == REC_SAMPLE)
+		return add_sample(c, &rec->sample);
+	if (record_time(rec, &time_ns))
+		set_time_base(c, time_ns);
+	if (rec->tag != REC_REPEAT)
+		return add_to_section(c, &c->sections[rec->tag], rec);
+	err = close_samples(c);		/* it stands behind these and before those to come */
+	if (err)
+		return err;
+	c->nr_repeated += repeat_rows(&rec->repeat);
+	c->post.contents |= CHUNK_HAS_TABLES;
+	return add_to_section(c, &c->sections[REC_SAMPLE], rec);
+}
+
+bool chunk_encoder_is_full(const struct chunk_encoder *c)
+{
+	return c->bytes >= CHUNK_TARGET || c->nr_samples >= CHUNK_MAX_SAMPLES ||
+	       c->nr_repeated >= CHUNK_MAX_REPEATED;
+}
+
+bool chunk_encoder_is_empty(const struct chunk_encoder *c)
+{
+	return !c->bytes;
 }
 
 static void put_section(struct chunk_encoder *c, enum record_tag tag, struct byte_buf *out,
@@ -197,7 +230,7 @@ static void put_section(struct chunk_encoder *c, enum record_tag tag, struct byt
 	struct chunk_section *s = &c->sections[tag];
 
 	section_close(s, tag);
-	if (s->done.nr)
+	if (s->done.nr && tag != REC_SAMPLE)
 		sp->contents |= tag == REC_END ? CHUNK_HAS_END : CHUNK_HAS_TABLES;
 	bb_bytes(out, s->done.v, s->done.nr);
 	out->bad |= s->done.bad;
@@ -210,22 +243,21 @@ int chunk_encoder_finish(struct chunk_encoder *c, struct byte_buf *out, struct s
 	struct chunk_head head = {
 		.segment = sp->segment, .seq = sp->seq, .time_base_ns = c->codec.time_base_ns};
 	uint8_t head_bytes[CHUNK_HEAD_SIZE] = { 0 };
-	int err = 0;
+	int err = close_samples(c);
 
-	*sp = (struct signpost){ .segment = sp->segment, .seq = sp->seq };
+	c->post.segment = sp->segment;
+	c->post.seq = sp->seq;
+	*sp = c->post;
 	bb_bytes(out, head_bytes, sizeof(head_bytes));
-	for (size_t i = 0; i < NR_SECTIONS && !err; i++) {
-		if (section_order[i] == REC_SAMPLE)
-			err = put_samples(c, out, sp);
-		else
-			put_section(c, section_order[i], out, sp);
-	}
+	for (size_t i = 0; i < NR_SECTIONS; i++)
+		put_section(c, section_order[i], out, sp);
 	if (err || out->bad)
 		return -ENOMEM;
 	sp->raw_size = (uint32_t)(out->nr - start);
 	head.length = sp->raw_size - CHUNK_HEAD_SIZE;
 	chunk_head_encode(out->v + start, &head);
-	c->nr_samples = 0;
+	c->post = (struct signpost){ 0 };
+	c->nr_repeated = 0;
 	c->bytes = 0;
 	c->has_time_base = false;
 	c->codec.time_base_ns = 0;

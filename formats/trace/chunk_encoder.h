@@ -1,7 +1,7 @@
 /*
  * Records -> one chunk (TRACE.md 3). Records are collected by type and laid out in an order in
  * which definitions come before their use, whatever order they were added in; samples are sorted by
- * time.
+ * time, but stay on their side of each REPEAT.
  *
  *	chunk_encoder_add(c, rec) ...		until chunk_encoder_is_full(c)
  *	chunk_encoder_finish(c, ...)		the chunk's octets; c is empty again
@@ -30,8 +30,10 @@ struct chunk_encoder {
 	struct record_codec codec;
 	struct chunk_section sections[RECORD_TAGS];
 	struct sample_columns columns;
-	struct rec_sample *samples;
+	struct rec_sample *samples;	/* since the last REPEAT */
 	size_t nr_samples, cap_samples;
+	struct signpost post;		/* of the samples before it, which are octets already */
+	uint64_t nr_repeated;		/* rows that REPEATs stand for */
 	bool has_time_base, is_unsorted;
 	size_t bytes;			/* estimate of the raw size */
 	struct byte_buf scratch;

@@ -11,7 +11,7 @@
  * struct record at its offset; the lists below are the format.
  */
 enum field_kind {
-	U8, UV32, UV64, SV32, SV64, FIXED64, TIME, PLUS1, PARENT, TEXT, KEY, BUILD_ID, SEGMENTS, LINES
+	U8, UV32, UV64, SV32, SV64, FIXED64, TIME, PLUS1, PARENT, TEXT, KEY, BUILD_ID, SEGMENTS, LINES, RUNS
 };
 
 struct field {
@@ -86,6 +86,9 @@ static const struct field rawstack_fields[] = {
 	F(TIME, rawstack.time_ns), F(UV32, rawstack.thread), F(UV32, rawstack.ustack), F(U8, rawstack.end),
 	F(TEXT, rawstack.regs), F(UV64, rawstack.start), F(TEXT, rawstack.bytes), { 0, 0 }
 };
+static const struct field repeat_fields[] = {
+	F(TIME, repeat.time_ns), F(UV32, repeat.walk), F(RUNS, repeat.runs), { 0, 0 }
+};
 static const struct field end_fields[] = {
 	F(TIME, end.time_ns), F(U8, end.reason), F(UV64, end.samples), F(UV64, end.walks),
 	F(UV64, end.lost), F(UV64, end.unresolved), F(UV64, end.raw_bytes),
@@ -105,6 +108,7 @@ static const struct codec_row {
 	[REC_EVENT] = { event_fields, 0 },     [REC_WALK] = { walk_fields, 0 },
 	[REC_LOST] = { lost_fields, 0 },       [REC_NOTE] = { note_fields, 0 },
 	[REC_END] = { end_fields, 0 },         [REC_RAWSTACK] = { rawstack_fields, 0 },
+	[REC_REPEAT] = { repeat_fields, 0 },
 };
 
 /* TEXT is a pointer with its length behind it. */
@@ -261,6 +265,46 @@ static int get_lines(struct record_codec *c, struct byte_reader *r, struct rec_s
 	return 0;
 }
 
+/* Runs are stored by the number of ids left out before them and their length: mostly one octet each. */
+static int put_runs(struct byte_buf *b, const struct rec_repeat *rep)
+{
+	uint64_t behind = 1;		/* the run before */
+
+	bb_uv(b, rep->nr_runs);
+	for (uint32_t i = 0; i < rep->nr_runs; i++) {
+		const struct rec_run *run = &rep->runs[i];
+
+		if (run->thread < behind || !run->nr)
+			return -EINVAL;
+		bb_uv(b, run->thread - behind);
+		bb_uv(b, run->nr);
+		behind = (uint64_t)run->thread + run->nr;
+	}
+	return 0;
+}
+
+static int get_runs(struct record_codec *c, struct byte_reader *r, struct rec_repeat *rep)
+{
+	uint64_t n = br_uv(r), behind = 1;
+
+	if (r->bad || n > br_left(r) / 2)
+		return -EBADMSG;
+	if (array_reserve(&c->runs, &c->cap_runs, n))
+		return -ENOMEM;
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t first = behind + get_uv32(r);
+		uint32_t nr = get_uv32(r);
+
+		behind = first + nr;
+		if (!nr || behind - 1 > UINT32_MAX)
+			return -EBADMSG;
+		c->runs[i] = (struct rec_run){ (uint32_t)first, nr };
+	}
+	rep->runs = c->runs;
+	rep->nr_runs = (uint32_t)n;
+	return 0;
+}
+
 /* A parent is stored as its distance: mostly 1, which compresses better than the id. */
 static uint32_t get_parent(struct byte_reader *r, uint32_t id)
 {
@@ -294,6 +338,7 @@ static int put_field(const struct record_codec *c, struct byte_buf *b, const str
 	case BUILD_ID: return put_build_id(b, &rec->binary);
 	case SEGMENTS: put_segments(b, &rec->binary); break;
 	case LINES: put_lines(b, &rec->symbol); break;
+	case RUNS: return put_runs(b, &rec->repeat);
 	}
 	return 0;
 }
@@ -329,6 +374,7 @@ static int get_field(struct record_codec *c, struct byte_reader *r, struct recor
 	case BUILD_ID: return get_build_id(r, &rec->binary);
 	case SEGMENTS: return get_segments(c, r, &rec->binary);
 	case LINES: return get_lines(c, r, &rec->symbol);
+	case RUNS: return get_runs(c, r, &rec->repeat);
 	}
 	return 0;
 }
@@ -337,6 +383,7 @@ void record_codec_release(struct record_codec *c)
 {
 	free(c->segments);
 	free(c->lines);
+	free(c->runs);
 	memset(c, 0, sizeof(*c));
 }
 

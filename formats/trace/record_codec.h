@@ -27,6 +27,8 @@ struct record_codec {
 	size_t cap_segments;
 	struct rec_line *lines;		/* of the SYMBOL handed out last */
 	size_t cap_lines;
+	struct rec_run *runs;		/* of the REPEAT handed out last */
+	size_t cap_runs;
 };
 void record_codec_release(struct record_codec *c);
 

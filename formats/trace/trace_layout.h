@@ -30,6 +30,8 @@ enum {
 
 	CHUNK_TARGET = 256 << 10,	/* raw octets at which the writer closes a chunk */
 	CHUNK_MAX_SAMPLES = 24576,
+	CHUNK_MAX_REPEATED = 1 << 22,	/* rows of REPEATs at which the writer closes a chunk */
+	MAX_REPEATED = 2 * CHUNK_MAX_REPEATED,	/* and what the reader accepts */
 	MAX_ROWS = 1 << 18,		/* of one SAMPLES record, for the reader */
 	MAX_RAW_SIZE = 4 << 20,		/* the reader's limit for one chunk */
 	MAX_DATA_SIZE = 4 << 20,	/* and for its compressed form */

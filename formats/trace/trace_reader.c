@@ -150,6 +150,7 @@ static void reader_update_status(struct trace_reader *r)
 	memcpy(st->record_count, r->decoder.record_count, sizeof(st->record_count));
 	memcpy(st->record_bytes, r->decoder.record_bytes, sizeof(st->record_bytes));
 	st->skipped_records = r->decoder.skipped_records;
+	st->lost_repeats = r->decoder.walk_rows.left_out;
 	st->bad_chunks = r->finder.bad_chunks + r->undecodable_chunks;
 	st->skipped_bytes = r->finder.skipped_bytes;
 	st->truncated = r->finder.truncated;
@@ -166,7 +167,8 @@ static int reader_next_chunk(struct trace_reader *r)
 		return rc;
 	if (f->starts_segment)
 		reader_begin_segment(r);
-	r->decoder.tables.has_gaps |= f->follows_gap;
+	if (f->follows_gap)
+		chunk_decoder_lose(&r->decoder);
 	chunk_decoder_begin(&r->decoder, f->records, f->records_len, f->head.time_base_ns);
 	r->status.chunks++;
 	r->status.raw_bytes += f->signpost.raw_size;
@@ -184,7 +186,7 @@ static int reader_end_chunk(struct trace_reader *r, int rc)
 		return fail_why(rc, "%s was written by a newer probee", r->source.name);
 	if (rc != -EBADMSG)
 		return fail(rc, "read %s", r->source.name);
-	r->decoder.tables.has_gaps = true;
+	chunk_decoder_lose(&r->decoder);
 	r->undecodable_chunks++;
 	return 0;
 }

@@ -13,6 +13,9 @@
  *
  * Where a chunk is missing, so are its definitions: an id may then be one that was never handed out although
  * it is lower than one that was (at most 2^20 in a row), or 0. Treat what is behind such an id as missing.
+ *
+ * REPEAT never comes out: the samples it stands for do, one REC_SAMPLE for each thread. Those whose last row may have
+ * been in a missing chunk are left out and counted.
  */
 #pragma once
 
@@ -47,10 +50,11 @@ struct trace_status {
 	uint64_t file_bytes, raw_bytes;
 	uint64_t skipped_bytes;		/* of damage and of unknown frames */
 	uint64_t skipped_records;	/* unknown ancillary ones */
+	uint64_t lost_repeats;		/* rows of REPEATs left out because chunks are missing */
 	bool truncated;			/* the file ends inside a frame */
 	bool has_end;			/* the last segment has an END record */
 	uint8_t uuid[16];		/* of the current segment */
-	uint64_t record_count[32];	/* by tag */
+	uint64_t record_count[32];	/* by tag; SAMPLE: rows of SAMPLES, without those of REPEATs */
 	uint64_t record_bytes[32];	/* raw payload bytes by tag */
 };
 const struct trace_status *trace_reader_status(const struct trace_reader *r);

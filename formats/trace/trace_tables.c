@@ -19,7 +19,7 @@ static const struct definition {
 	[REC_STRING] = { MEMBER(string.id), sizeof(struct rec_string), 16 << 20 },
 	[REC_BINARY] = { MEMBER(binary.id), sizeof(struct rec_binary), 1 << 20 },
 	[REC_PROCESS] = { MEMBER(process.id), sizeof(struct rec_process), 4 << 20 },
-	[REC_THREAD] = { MEMBER(thread.id), sizeof(struct rec_thread), 4 << 20 },
+	[REC_THREAD] = { MEMBER(thread.id), sizeof(struct rec_thread) + sizeof(struct rec_sample), 4 << 20 },	/* walk_rows.h */
 	[REC_FRAME] = { MEMBER(frame.id), sizeof(struct rec_frame), 16 << 20 },
 	[REC_NODE] = { MEMBER(node.id), sizeof(struct rec_node), 64 << 20 },
 	[REC_FUNC] = { MEMBER(func.id), sizeof(struct rec_func), 16 << 20 },
@@ -56,16 +56,30 @@ static const struct reference {
 };
 enum { NR_REFERENCES = sizeof(references) / sizeof(references[0]) };
 
+static void forget_rows(struct trace_tables *t)
+{
+	if (t->in_walk)
+		memset(t->in_walk, 0, t->cap_in_walk);
+}
+
 void trace_tables_reset(struct trace_tables *t)
 {
 	memset(t->next_id, 0, sizeof(t->next_id));
 	t->bytes = 0;
+	forget_rows(t);
 	t->has_gaps = false;
+}
+
+void trace_tables_lose(struct trace_tables *t)
+{
+	forget_rows(t);
+	t->has_gaps = true;
 }
 
 void trace_tables_release(struct trace_tables *t)
 {
 	free(t->depth);
+	free(t->in_walk);
 	memset(t, 0, sizeof(*t));
 }
 
@@ -118,6 +132,24 @@ static bool check_symbol(const struct trace_tables *t, const struct rec_symbol *
 	return good;
 }
 
+/* Every thread has a row to repeat; where chunks are missing that row may have been in them. */
+static bool check_repeat(const struct trace_tables *t, const struct rec_repeat *r)
+{
+	uint64_t behind = 1;		/* the run before */
+	bool good = r->walk != 0;
+
+	for (uint32_t i = 0; i < r->nr_runs && good; i++) {
+		uint32_t first = r->runs[i].thread, nr = r->runs[i].nr;
+
+		good = nr && first >= behind;
+		behind = (uint64_t)first + nr;
+		good &= behind - 1 <= definitions[REC_THREAD].max_id;
+		if (good && !t->has_gaps)
+			good = behind <= t->cap_in_walk && !memchr(t->in_walk + first, 0, nr);
+	}
+	return good;
+}
+
 /* Depth is kept per node, so no chain of parents is ever walked on trust. */
 static int add_depth(struct trace_tables *t, const struct rec_node *n, uint64_t next)
 {
@@ -156,14 +188,21 @@ int trace_tables_add(struct trace_tables *t, struct record *rec)
 
 	if (!check_references(t, rec) ||
 	    (rec->tag == REC_TASKEV && !check_taskev(t, &rec->taskev)) ||
-	    (rec->tag == REC_SYMBOL && !check_symbol(t, &rec->symbol)))
+	    (rec->tag == REC_SYMBOL && !check_symbol(t, &rec->symbol)) ||
+	    (rec->tag == REC_REPEAT && !check_repeat(t, &rec->repeat)))
 		return -EBADMSG;
 	return def->id_at ? add_definition(t, def, rec) : 0;
 }
 
-bool trace_tables_check_sample(const struct trace_tables *t, struct rec_sample *s)
+int trace_tables_add_sample(struct trace_tables *t, struct rec_sample *s)
 {
-	return check_reference(t, REC_EVENT, &s->event) &
-	       check_reference(t, REC_THREAD, &s->thread) &
-	       check_reference(t, REC_NODE, &s->kstack) & check_reference(t, REC_NODE, &s->ustack);
+	if (!(check_reference(t, REC_EVENT, &s->event) & check_reference(t, REC_THREAD, &s->thread) &
+	      check_reference(t, REC_NODE, &s->kstack) & check_reference(t, REC_NODE, &s->ustack)))
+		return -EBADMSG;
+	if (!s->walk || !s->thread)
+		return 0;
+	if (array_reserve(&t->in_walk, &t->cap_in_walk, (size_t)s->thread + 1))
+		return -ENOMEM;
+	t->in_walk[s->thread] = 1;
+	return 0;
 }

@@ -15,11 +15,16 @@ struct trace_tables {
 	uint64_t next_id[RECORD_TAGS];	/* by enum record_tag; 0 means 1 */
 	uint16_t *depth;		/* of nodes, by id; 0 missing */
 	size_t cap_depth;
+	uint8_t *in_walk;		/* by thread: 1: it has a row of a walk that a REPEAT may refer to */
+	size_t cap_in_walk;
 	uint64_t bytes;			/* what a consumer needs at least to keep all definitions */
 	bool has_gaps;			/* chunks are missing: some definitions are unknown */
 };
 
 void trace_tables_reset(struct trace_tables *t);	/* for a new segment; keeps the memory */
+
+/* Chunks are missing here: from now on references may be unknown, and the last rows of threads are. */
+void trace_tables_lose(struct trace_tables *t);
 void trace_tables_release(struct trace_tables *t);
 
 /*
@@ -30,4 +35,4 @@ void trace_tables_release(struct trace_tables *t);
 int trace_tables_add(struct trace_tables *t, struct record *rec);
 
 /* The same for one row of SAMPLES. */
-bool trace_tables_check_sample(const struct trace_tables *t, struct rec_sample *s);
+int trace_tables_add_sample(struct trace_tables *t, struct rec_sample *s);

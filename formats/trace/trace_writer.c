@@ -150,7 +150,7 @@ int trace_writer_flush(struct trace_writer *w)
 	w->seq++;
 	w->stats.chunks++;
 	w->stats.raw_bytes += w->raw.nr;
-	w->samples_kept += sp.nr_samples;
+	w->samples_kept = w->stats.samples;
 	return 0;
 }
 
@@ -159,9 +159,7 @@ static int writer_check(struct trace_writer *w, const struct record *rec)
 {
 	/* Nothing is changed through these pointers: that happens only to tables with gaps. */
 	if (rec->tag == REC_SAMPLE)
-		return trace_tables_check_sample(&w->tables, (struct rec_sample *)&rec->sample)
-			       ? 0
-			       : -EINVAL;
+		return trace_tables_add_sample(&w->tables, (struct rec_sample *)&rec->sample);
 	return trace_tables_add(&w->tables, (struct record *)rec);
 }
 
@@ -180,7 +178,10 @@ int trace_writer_record(void *writer, const struct record *rec)
 	if (err)
 		return w->err = fail(err, "write %s: %s record", w->path, record_name(rec->tag));
 	w->stats.records++;
-	w->stats.samples += rec->tag == REC_SAMPLE;
+	if (rec->tag == REC_SAMPLE)
+		w->stats.samples++;
+	else if (rec->tag == REC_REPEAT)
+		w->stats.samples += repeat_rows(&rec->repeat);
 	return chunk_encoder_is_full(&w->chunk) ? trace_writer_flush(w) : 0;
 }
 

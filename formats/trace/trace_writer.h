@@ -8,6 +8,7 @@
  *
  * Within a chunk records are grouped by type, samples are sorted by time, and WALK, LOST, NOTE and END come
  * behind the samples; so a reader sees another order than the writer did, but every definition before its use.
+ * A REPEAT keeps its place among the samples: only those between two of them are sorted.
  * A record that breaks the rules of record.h (ids ascending, references backwards) is -EINVAL.
  *
  * After a write error (full disk, closed pipe) a regular file is cut back to its last whole frame, one line
@@ -34,6 +35,8 @@ int trace_writer_flush(struct trace_writer *w);
 int trace_writer_close(struct trace_writer *w);		/* NULL is fine: 0 */
 
 struct trace_writer_stats {
-	uint64_t file_bytes, raw_bytes, records, samples, chunks;
+	uint64_t file_bytes, raw_bytes, records;
+	uint64_t samples;		/* with those that REPEATs stand for */
+	uint64_t chunks;
 };
 void trace_writer_stats(const struct trace_writer *w, struct trace_writer_stats *out);

@@ -2,6 +2,15 @@
 
 #define NAME_OF(table, i) ((i) < sizeof(table) / sizeof((table)[0]) && (table)[i] ? (table)[i] : "?")
 
+uint64_t repeat_rows(const struct rec_repeat *r)
+{
+	uint64_t rows = 0;
+
+	for (uint32_t i = 0; i < r->nr_runs; i++)
+		rows += r->runs[i].nr;
+	return rows;
+}
+
 const char *record_name(enum record_tag tag)
 {
 	switch (tag) {

@@ -253,6 +253,23 @@ struct rec_sample {
 	uint32_t walk;			/* number of the walk it belongs to; 0 none */
 };
 
+/* Threads with ids in a row: nr of them from thread on. */
+struct rec_run {
+	uint32_t thread, nr;		/* nr > 0 */
+};
+
+/*
+ * The threads that have not changed since the walk before: each of them has in this walk a row like its last one of a
+ * walk, but with this time and this walk. Comes behind the rows of earlier walks and before those of later ones. The
+ * runs ascend and do not overlap. The trace reader makes samples of it: whoever reads a trace never sees one.
+ */
+struct rec_repeat {
+	uint64_t time_ns;
+	uint32_t walk;			/* not 0 */
+	const struct rec_run *runs;
+	uint32_t nr_runs;
+};
+
 enum loss_cause {
 	LOSS_RING_FULL, LOSS_RING_DISCARD, LOSS_MAP_FULL, LOSS_THROTTLED, LOSS_QUEUE_FULL, LOSS_RATE_LIMIT,
 	LOSS_ITER_RESTART, LOSS_TASK_VANISHED, LOSS_SYMBOL_BUDGET, LOSS_WRITER_STALL, LOSS_TASK_EVENTS,
@@ -311,6 +328,9 @@ struct record {
 #undef RECORD
 	};
 };
+
+/* How many samples a REPEAT stands for. */
+uint64_t repeat_rows(const struct rec_repeat *r);
 
 /* Eats one record. 0, or -errno to stop the producer. */
 typedef int (*record_fn)(void *ctx, const struct record *rec);

@@ -223,7 +223,7 @@ static int add(struct tables *t, const struct record *rec)
 	case REC_SYMBOL: return add_symbol(t, &rec->symbol);
 	case REC_EVENT: return ADD(events, event);
 	case REC_META: case REC_CLOCK: case REC_TASKEV: case REC_MAPPING: case REC_WALK: case REC_SAMPLE:
-	case REC_LOST: case REC_NOTE: case REC_END: case REC_RAWSTACK:
+	case REC_LOST: case REC_NOTE: case REC_END: case REC_RAWSTACK: case REC_REPEAT:
 		break;
 	}
 	return 0;
@@ -309,7 +309,7 @@ static const struct column *column_of(const struct tables *t, enum record_tag ta
 	case REC_SYMBOL: return &t->symbols;
 	case REC_EVENT: return &t->events;
 	case REC_META: case REC_CLOCK: case REC_TASKEV: case REC_MAPPING: case REC_WALK: case REC_SAMPLE:
-	case REC_LOST: case REC_NOTE: case REC_END: case REC_RAWSTACK:
+	case REC_LOST: case REC_NOTE: case REC_END: case REC_RAWSTACK: case REC_REPEAT:
 		break;
 	}
 	return NULL;

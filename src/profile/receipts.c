@@ -151,6 +151,7 @@ int receipts_record(struct receipts *r, uint32_t segment, const struct tables *t
 		break;
 	case REC_CLOCK: case REC_STRING: case REC_BINARY: case REC_PROCESS: case REC_THREAD: case REC_TASKEV:
 	case REC_MAPPING: case REC_FRAME: case REC_NODE: case REC_FUNC: case REC_SYMBOL: case REC_EVENT: case REC_RAWSTACK:
+	case REC_REPEAT:
 		break;
 	}
 	return 0;

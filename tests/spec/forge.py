@@ -14,7 +14,7 @@ import pbz
 UUID = bytes(range(0x41, 0x51))
 OTHER = bytes(range(0x61, 0x71))
 META, STRING, BINARY, PROCESS, THREAD, TASKEV, FRAME, NODE = 1, 5, 7, 9, 11, 12, 15, 17
-FUNC, SYMBOL, EVENT, SAMPLES, END = 19, 20, 21, 25, 29
+FUNC, SYMBOL, EVENT, SAMPLES, END, REPEAT = 19, 20, 21, 25, 29, 31
 
 
 def uv(*values):
@@ -84,6 +84,17 @@ def rows(n, **more):
                    column(16, 1, uv(1)))
 
 
+def walk_rows(walk, *threads, node=2):
+    n = len(threads)
+    return samples(n, column(1, 4, uv(*[5] * n)), column(5, 0, uv(*threads)), column(11, 1, uv(node)),
+                   column(16, 1, uv(1)), column(20, 1, uv(walk)))
+
+
+def repeat(walk, *runs):
+    """runs: gap, number of threads"""
+    return rec(REPEAT, sv(7), uv(walk, len(runs)), *(uv(*run) for run in runs))
+
+
 def frames(first, *frame):
     return rec(FRAME, uv(first, len(frame)), *(bytes([kind, 0]) + uv(binary, addr) for kind, binary, addr in frame))
 
@@ -117,6 +128,8 @@ BASE = b''.join([
     frames(1, (0, 1, 0x10), (0, 1, 0x20)), nodes(1, (0, 1), (1, 2)),
     rec(FUNC, uv(1, 2), uv(3, 3, 0, 0) + b'\0\0', uv(4, 4, 0, 0) + b'\0\0'), symbol(1, 1)])
 FIRST = ident() + chunk(BASE, rows(2))
+WALK = b''.join([thread(2), thread(3, 2), thread(9), walk_rows(1, 1, 2, 3, 9)])
+WALKED = ident() + chunk(BASE, rows(2), WALK)        # 6 samples
 
 
 def after(*records, **head):
@@ -162,6 +175,16 @@ def good():
     yield 'deepest', after(nodes(3, *[(1, 1)] * 4094), rows(1)), 3
     yield 'build-id-64', after(binary(2, bytes(64), 4096), rows(1)), 3
     yield 'longest-text', after(strings(5, b'x' * 65536), rows(1)), 3
+    yield 'repeat-all', after(WALK, repeat(2, (0, 3), (5, 1))), 10
+    yield 'repeat-some', after(WALK, repeat(2, (1, 1), (6, 1)), repeat(3)), 8
+    yield 'repeat-gap-0', after(WALK, repeat(2, (0, 1), (0, 1), (0, 1), (5, 1))), 10
+    yield 'repeat-longer', after(WALK, rec(REPEAT, sv(7), uv(2, 1, 0, 3), b'more')), 9
+    yield 'repeat-of-chunks-before', WALKED + chunk(rows(1), seq=1) + chunk(repeat(2, (0, 3)), seq=2), 10
+    yield 'repeat-between', after(WALK, repeat(2, (0, 2)), walk_rows(2, 3, 9, node=1), repeat(3, (0, 3)), walk_rows(
+        3, 9, 9, node=2), repeat(4, (8, 1))), 16
+    yield 'repeat-not-of-samples', after(WALK, rows(3, node=1), repeat(2, (0, 1))), 10
+    yield 'repeat-in-segments', WALKED + chunk(repeat(2, (0, 3)), seq=1) + ident(OTHER) + chunk(
+        BASE, walk_rows(1, 1, node=1), repeat(2, (0, 1)), uuid=OTHER), 11
     yield 'raw-blocks', FIRST + chunk(rows(1), rec(28, b'\0\0', octets(os.urandom(60000))), seq=1), 3
 
 
@@ -220,6 +243,15 @@ def broken_tails():
     yield 'column-short', samples(2, column(1, 4, uv(1)), column(5, 1, uv(1)))
     yield 'rows-above-octets', samples(9, column(1, 4, uv(1)))
     yield 'rows-262145', samples(262145, column(1, 4, uv(*[0] * 262145)))
+    # Thread 1 has samples, but none of a walk.
+    yield 'repeat-no-row', repeat(2, (0, 1))
+    yield 'repeat-no-thread', repeat(2, (1, 1))
+    yield 'repeat-walk-0', repeat(0)
+    yield 'repeat-empty-run', repeat(2, (0, 0))
+    yield 'repeat-short', rec(REPEAT, sv(7), uv(2, 2, 0, 1, 0))
+    yield 'repeat-no-runs', rec(REPEAT, sv(7), uv(2))
+    yield 'repeat-gap-33-bits', repeat(2, (2**32, 1))
+    yield 'repeat-run-33-bits', repeat(2, (0, 2**32))
     yield 'column-cut', rec(SAMPLES, uv(1, 2), column(1, 4, uv(1)))
 
 
@@ -260,6 +292,16 @@ def damaged():
         yield name, FIRST + signpost(zstd(other), len(raw), 1) + zstd(other) + last, 3, 1, 0
     yield 'seq-again', FIRST + chunk(rows(1), seq=0) + chunk(rows(1), seq=1), 3, 1, 0
     yield 'lenient-after', FIRST + chunk(magic=b'xxxx', seq=1) + chunk(rows(1, node=50), seq=2), 3, 1, 0
+    yield 'repeat-part', WALKED + chunk(repeat(2, (0, 3), (0, 1)), rows(1), seq=1), 6, 1, 0
+    yield 'repeat-over-ident', WALKED + ident(OTHER) + chunk(BASE, repeat(2, (0, 1)), uuid=OTHER), 6, 1, 0
+    yield 'repeat-over-lost-chunk', WALKED + chunk(repeat(2, (0, 3), (5, 5)), rows(1), walk_rows(2, 2), repeat(
+        3, (0, 4000)), seq=2), 9, 1, 0
+    yield 'repeat-over-broken', WALKED + chunk(uv(1) + uv(99), seq=1) + chunk(repeat(2, (0, 3)), rows(1), seq=2), 7, 1, 0
+    yield 'repeat-id-2^22', WALKED + chunk(repeat(2, (2**22 - 1, 1)), rows(1), seq=2), 7, 1, 0
+    yield 'repeat-id-above', WALKED + chunk(repeat(2, (2**22, 1)), rows(1), seq=2), 6, 2, 0
+    yield 'repeat-2^23-rows', WALKED + chunk(repeat(2, (0, 2**22)), repeat(3, (0, 2**22)), rows(1), seq=2), 7, 1, 0
+    yield 'repeat-more-rows', WALKED + chunk(repeat(2, (0, 2**22)), repeat(3, (0, 2**22)), rows(1), repeat(
+        4, (0, 1)), rows(1), seq=2), 7, 2, 0
     yield 'cut', after(rows(1))[:-7], 2, 0, 1
     yield 'cut-signpost', FIRST + chunk(rows(1), seq=1)[:30], 2, 0, 1
     yield 'cut-behind-signpost', FIRST + chunk(rows(1), seq=1)[:52], 2, 0, 1
@@ -277,7 +319,7 @@ def refused():
     rest = ident(OTHER) + chunk(BASE, rows(3), uuid=OTHER)
     yield 'major-2', ident(major=2) + chunk(BASE, rows(1)) + rest, 3
     yield 'major-flag', ident(flags=0x100) + chunk(BASE, rows(1)) + rest, 3
-    yield 'odd-record', ident() + chunk(rec(31, b'x'), BASE, rows(1)) + rest, 3
+    yield 'odd-record', ident() + chunk(rec(33, b'x'), BASE, rows(1)) + rest, 3
     yield 'odd-column', ident() + chunk(BASE, samples(1, column(1, 4, uv(1)), column(23, 1, uv(1)))) + rest, 3
     yield 'all-refused', ident(major=2) + chunk(BASE, rows(1)), 0
 

@@ -131,8 +131,8 @@ KINDS = {'string': 1 << 24, 'binary': 1 << 20, 'process': 1 << 22, 'thread': 1 <
          'node': 1 << 26, 'func': 1 << 24, 'event': 1 << 16}
 NAMES = {1: 'META', 3: 'CLOCK', 5: 'STRING', 7: 'BINARY', 9: 'PROCESS', 11: 'THREAD', 12: 'TASKEV', 13: 'MAPPING',
          15: 'FRAME', 17: 'NODE', 19: 'FUNC', 20: 'SYMBOL', 21: 'EVENT', 23: 'WALK', 25: 'SAMPLES', 26: 'LOST',
-         28: 'NOTE', 29: 'END', 30: 'RAWSTACK'}
-ORDER = [1, 3, 5, 7, 9, 11, 21, 13, 12, 15, 17, 19, 20, 25, 30, 26, 23, 28, 29]
+         28: 'NOTE', 29: 'END', 30: 'RAWSTACK', 31: 'REPEAT'}
+ORDER = [[1], [3], [5], [7], [9], [11], [21], [13], [12], [15], [17], [19], [20], [25, 31], [30], [26], [23], [28], [29]]
 COLUMNS = {1: ('time', 64), 3: ('event', 32), 5: ('thread', 32), 7: ('cpu', 32), 9: ('kstack', 32),
            11: ('ustack', 32), 13: ('weight', 64), 15: ('state', 8), 16: ('end', 8), 18: ('flags', 32),
            20: ('walk', 32)}
@@ -145,11 +145,13 @@ class Segment:
         self.uuid, self.number = uuid, int.from_bytes(uuid[:4], 'little')
         self.seq, self.raw = -1, 0
         self.missing = False            # chunks are known to be missing
+        self.last_rows, self.repeated, self.left_out = {}, 0, 0     # of threads; REPEAT: of a chunk; of all
         self.seqs, self.rejected, self.gaps, self.broken = set(), [], 0, 0
         self.refused = ''
         self.records, self.skipped = collections.Counter(), 0
         self.meta, self.clocks, self.symbols = {}, [], {}
         self.mappings, self.taskevs = [], []
+        self.stored = []                # samples but for those of REPEATs
         self.samples, self.walks, self.lost, self.notes, self.end = [], [], [], [], None
         self.rawstacks = []
         self.remarks = []               # what a writer should have done otherwise
@@ -159,6 +161,11 @@ class Segment:
     def damaged(self):
         """How many chunks are missing, rejected or broken."""
         return self.gaps + self.broken + sum(seq > self.seq or seq in self.seqs for seq in self.rejected)
+
+    def lose(self):
+        """Chunks are missing here."""
+        self.missing = True
+        self.last_rows = {}
 
     # --- references and batches
 
@@ -296,7 +303,10 @@ class Segment:
         if any(a > b for a, b in zip(times, times[1:])):
             raise Broken('times decrease')
         zeros = [0] * n
-        self.samples += map(Sample, *(columns.get(number, zeros) for number in COLUMNS))
+        rows = list(map(Sample, *(columns.get(number, zeros) for number in COLUMNS)))
+        self.last_rows.update((s.thread, s) for s in rows if s.walk and s.thread)
+        self.samples += rows
+        self.stored += rows
 
     def column(self, number, encoding, payload, n):
         name, bits = COLUMNS[number]
@@ -344,6 +354,33 @@ class Segment:
         self.rawstacks.append({'time': c.time(), 'thread': self.id(c, 'thread'), 'ustack': self.id(c, 'node'),
                                'end': c.u8(), 'regs': c.text(), 'start': c.uv(), 'bytes': c.text()})
 
+    def r31(self, c):
+        time, walk, n, behind, runs = c.time(), c.uv32(), c.uv(), 1, []
+        if not walk or n > c.left() // 2:
+            raise Broken(f'walk {walk}, {n} runs in {c.left()} octets')
+        for _ in range(n):
+            first, nr = behind + c.uv32(), c.uv32()
+            behind = first + nr
+            if not nr or behind - 1 > KINDS['thread']:
+                raise Broken(f'run of {nr} threads from {first} on')
+            runs.append(range(first, behind))
+        asked = sum(map(len, runs))
+        self.repeated += asked
+        if self.repeated > 1 << 23:
+            raise Broken(f'{self.repeated} rows of REPEATs')
+        if self.missing:                # there may be far more threads in a run than there are
+            rows = [s for t, s in sorted(self.last_rows.items()) if any(t in run for run in runs)]
+        else:
+            rows = [self.last_rows.get(t) for run in runs for t in run]
+        if None in rows:
+            raise Broken('REPEAT of a thread without a row')
+        if any(s.walk >= walk for s in rows):
+            self.remark(f'REPEAT of walk {walk} behind rows of later walks, or of the same thread and walk')
+        self.left_out += asked - len(rows)
+        rows = [s._replace(time=time, walk=walk) for s in rows]
+        self.last_rows.update((s.thread, s) for s in rows)
+        self.samples += rows
+
     # --- section 3
 
     def refuse(self, why):
@@ -361,17 +398,18 @@ class Segment:
         if seq <= self.seq:
             raise Rejected(f'seq {seq} after {self.seq}')
         self.gaps += seq - self.seq - 1
-        self.missing |= self.gaps > 0
+        if seq - self.seq > 1:
+            self.lose()
         self.seq = seq
         self.seqs.add(seq)
-        had, types = len(self.samples), []
+        had, types, self.repeated = len(self.stored), [], 0
         try:
             self.all_records(Cursor(raw[24:], base), types)
             if post:
-                self.check_post(post, self.samples[had:], types)
+                self.check_post(post, self.stored[had:], types)
         except Broken as why:
             self.broken += 1
-            self.missing = True
+            self.lose()
             self.remark(str(why))
         self.raw += len(raw)
 
@@ -394,12 +432,12 @@ class Segment:
 
     def check_post(self, post, samples, types):
         times = [s.time for s in samples]
-        said = post['first'], post['last'], post['n'], post['contents'] & 7
-        found = (min(times, default=0), max(times, default=0), len(times),
-                 any(t not in (25, 29) for t in types) | (25 in types) << 1 | (29 in types) << 2)
+        said = post['first'], post['last'], post['n'], *(bool(post['contents'] & bit) for bit in (1, 2, 4))
+        definitions = any(t not in (25, 29) for t in types) or any(s.walk for s in samples)
+        found = min(times, default=0), max(times, default=0), len(times), definitions, 25 in types, 29 in types
         if said != found:
             self.remark(f'SIGNPOST says {said}, not {found}')
-        places = [ORDER.index(t) for t in types]
+        places = [i for t in types for i, same in enumerate(ORDER) if t in same]
         if places != sorted(places):
             self.remark('order of records')
 
@@ -479,7 +517,7 @@ class File:
         """Section 8: where to go on."""
         i = bisect.bisect_left(self.found, behind)
         if self.segments:
-            self.segment().missing = True
+            self.segment().lose()
         to = self.found[i] if i < len(self.found) else len(self.data)
         self.octets_skipped += to - start
         return to

@@ -21,6 +21,8 @@ static const struct rec_segment segments[] = {
 	{0, 0, 0}, {UINT64_MAX, UINT64_MAX, UINT64_MAX}, {1, 2, 3}};
 static const struct rec_line lines[] = {{0, 0, 0}, {UINT32_MAX, UINT32_MAX, UINT32_MAX}, {1, 2, 3}};
 
+static const struct rec_run runs[] = {{1, 1}, {2, 1}, {4, 300}, {UINT32_MAX - 9, 10}};
+
 static const struct record edges[] = {
 	{.tag = REC_META, .meta = {"k", "", 0}},
 	{.tag = REC_META,
@@ -80,6 +82,8 @@ static const struct record edges[] = {
 	{.tag = REC_RAWSTACK, .rawstack = {0, 0, 0, 0, "", 0, 0, "", 0}},
 	{.tag = REC_RAWSTACK,
 	 .rawstack = {UINT64_MAX, UINT32_MAX, UINT32_MAX, 255, "registers", 9, UINT64_MAX, "stack\0", 6}},
+	{.tag = REC_REPEAT, .repeat = {0, 0, NULL, 0}},
+	{.tag = REC_REPEAT, .repeat = {UINT64_MAX, UINT32_MAX, runs, LEN(runs)}},
 	{.tag = REC_END, .end = {.target_status = INT32_MIN}},
 	{.tag = REC_END,
 	 .end = {UINT64_MAX, 255, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
@@ -165,7 +169,7 @@ static void test_every_type_has_a_codec(void **state)
 #undef RECORD
 	assert_false(record_is_known(0));
 	assert_false(record_is_known(2));
-	assert_false(record_is_known(31));
+	assert_false(record_is_known(33));
 	assert_false(record_is_known(UINT64_MAX));
 	for (unsigned tag = 0, found; tag < RECORD_TAGS; tag++) {
 		found = !record_is_known(tag) || tag == REC_SAMPLE;
@@ -233,10 +237,18 @@ static void test_what_cannot_be_written(void **state)
 			 1},
 	};
 	const struct record long_id = {.tag = REC_BINARY, .binary = {.id = 1, .build_id_len = 65}};
+	static const struct rec_run none[] = {{1, 0}}, zero[] = {{0, 2}}, again[] = {{1, 2}, {2, 1}};
+	static const struct rec_run *const bad_runs[] = {none, zero, again};
+	struct record repeat = {.tag = REC_REPEAT, .repeat = {.walk = 1}};
 	const struct record_codec codec = { 0 };
 	struct byte_buf b = { 0 };
 
 	(void)state;
+	for (size_t i = 0; i < LEN(bad_runs); i++) {
+		repeat.repeat.runs = bad_runs[i];
+		repeat.repeat.nr_runs = bad_runs[i] == again ? 2 : 1;
+		assert_int_equal(record_encode(&codec, &b, &repeat), -EINVAL);
+	}
 	assert_int_equal(strlen(long_key.meta.key), MAX_META_KEY + 1);
 	assert_int_equal(record_encode(&codec, &b, &no_key), -EINVAL);
 	assert_int_equal(record_encode(&codec, &b, &long_key), -EINVAL);
@@ -251,7 +263,7 @@ static void test_bad_values_are_refused(void **state)
 	static const struct record meta = {.tag = REC_META}, str = {.tag = REC_STRING},
 				   sym = {.tag = REC_SYMBOL}, thread = {.tag = REC_THREAD},
 				   node = {.tag = REC_NODE, .node = {.id = 5}},
-				   bin = {.tag = REC_BINARY};
+				   bin = {.tag = REC_BINARY}, repeat = {.tag = REC_REPEAT};
 	const struct {
 		const struct record *like;
 		const uint8_t *data;
@@ -268,6 +280,12 @@ static void test_bad_values_are_refused(void **state)
 		{ &node, BYTES(6, 1) },					/* parent before the first */
 		{ &sym, BYTES(1, 0, 0, 2, 1, 1, 1) },			/* more lines than octets */
 		{ &sym, BYTES(1, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01) },
+		{ &repeat, BYTES(0, 1, 1, 0, 0) },			/* empty run */
+		{ &repeat, BYTES(0, 1, 2, 0, 1, 0) },			/* more runs than octets */
+		{ &repeat, BYTES(0, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0, 1) },
+		{ &repeat, BYTES(0, 1, 1, 0xff, 0xff, 0xff, 0xff, 0x0f, 1) },	/* thread 2^32 */
+		{ &repeat, BYTES(0, 1, 1, 1, 0xff, 0xff, 0xff, 0xff, 0x0f) },	/* up to there */
+		{ &repeat, BYTES(0, 1, 1, 0x80, 0x80, 0x80, 0x80, 0x10, 1) },	/* gap of 33 bits */
 		{ &bin, BYTES(1, 0, 0, 65, 0) },			/* build id too long */
 		{ &bin, BYTES(1, 0, 0, 0, 0, 0, 0, 0, 0, 0x7f, 0, 0, 0) },	/* more segments than octets */
 	};
@@ -289,6 +307,8 @@ static void test_golden_octets(void **state)
 	static const struct record lost = {.tag = REC_LOST,
 					   .lost = {BASE + 64, 5, LOSS_THROTTLED, UINT32_MAX, 128}};
 	static const struct record node = { .tag = REC_NODE, .node = { 10, 7, 300 } };
+	static const struct rec_run some[] = {{1, 300}, {303, 2}};
+	static const struct record repeat = {.tag = REC_REPEAT, .repeat = {BASE + 1, 5, some, 2}};
 	static const struct {
 		const struct record *rec;
 		const char *octets;
@@ -297,6 +317,7 @@ static void test_golden_octets(void **state)
 		{ &taskev, "\x01\x00\xac\x02\x02", 5 },
 		{ &lost, "\x80\x01\x05\x03\x00\x80\x01", 7 },
 		{ &node, "\x03\xac\x02", 3 },
+		{ &repeat, "\x02\x05\x02\x00\xac\x02\x02\x02", 8 },
 	};
 	const struct record_codec codec = { .time_base_ns = BASE };
 

@@ -317,7 +317,7 @@ static const struct {
 	uint8_t major;
 	uint16_t flags;
 } newer_cases[] = {
-	{ BYTES(TABLES, 31, 1, 0), TRACE_MAJOR, 0 },				/* critical record */
+	{ BYTES(TABLES, 33, 1, 0), TRACE_MAJOR, 0 },				/* critical record */
 	{ BYTES(TABLES, 0xf1, 7, 1, 0), TRACE_MAJOR, 0 },
 	{ BYTES(TABLES, 25, 11, 2, 2, 1, 4, 2, 1, 2, 33, 1, 1, 1), TRACE_MAJOR, 0 },	/* critical column */
 	{ BYTES(TABLES), TRACE_MAJOR + 1, 0 },

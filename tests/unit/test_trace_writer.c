@@ -295,7 +295,14 @@ static void test_same_times_keep_their_order(void **state)
  */
 static void test_our_own_mistakes_are_caught(void **state)
 {
+	static const struct rec_run of_nobody = { 0, 1 }, of_new = { 3, 2 }, of_none = { 1, 0 }, twice[] = { { 1, 2 }, { 2, 1 } },
+				    one = { 1, 1 };
 	static const struct record bad[] = {
+		{ .tag = REC_REPEAT, .repeat = { FIX_T0, 2, &of_nobody, 1 } },
+		{ .tag = REC_REPEAT, .repeat = { FIX_T0, 2, &of_new, 1 } },
+		{ .tag = REC_REPEAT, .repeat = { FIX_T0, 2, &of_none, 1 } },
+		{ .tag = REC_REPEAT, .repeat = { FIX_T0, 2, twice, 2 } },
+		{ .tag = REC_REPEAT, .repeat = { FIX_T0, 0, &one, 1 } },
 		{ .tag = REC_STRING, .string = { FIX_STRINGS - 1, "again", 5 } },
 		{ .tag = REC_STRING, .string = { 0, "zero", 4 } },
 		{ .tag = REC_STRING, .string = { FIX_STRINGS + 1002 + MAX_ID_GAP, "far", 3 } },
