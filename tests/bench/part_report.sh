@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Reports of a million samples with 3,385 distinct stacks.
 
-build_make_trace || cannot "make_trace could not be built: make first"
+build_bench make_trace || cannot "make_trace could not be built: make first"
 "$bin/make_trace" million.pbz 1000000 3385 || exit 1
 echo "million.pbz: $(stat -c %s million.pbz) bytes"
 for round in $(seq "$ROUNDS"); do
