@@ -72,7 +72,7 @@ if [ "$(uname -m)" != x86_64 ] || [ ! -e "$WORKLOADS/Deep.class" ] || ! command 
 else
 	start "$(command -v java)" -cp "$WORKLOADS" Deep
 	sample -p "$PID" -F 499 -d 2 -o java.pbz
-	whole=$("$PROBEE" info java.pbz | sed -n 's/^stacks .*(\([0-9]*\)[.0-9]* %).*/\1/p')
+	whole=$(sed -n 's/.* \([0-9]*\)[.0-9]* % of user stacks whole.*/\1/p' "$T/err")
 	check "compiled Java: per cent of whole stacks" at_least "${whole:-0}" 98
 	folded java.pbz >java.folded
 	# One level of the recursion is inlined, 10 are left: a frame that calls itself nine times and is interrupted.
