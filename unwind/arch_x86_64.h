@@ -40,12 +40,18 @@ static const volatile uint8_t arch_dwarf_to_signal[16] = {
  */
 enum arch_call { ARCH_CALL_NONE, ARCH_CALL_INDIRECT, ARCH_CALL_DIRECT };
 
-/* Is there a call of this many octets (ff /2: ModRM, then what it asks for) at the end of a word? */
-static inline bool arch_is_indirect_call(uint64_t code, int octets, uint8_t mask, uint8_t modrm)
+/*
+ * Much of this is without branches, because the verifier would follow each of them: what is compared is 0 when equal, and
+ * 0 - 1 is the only difference whose top bit is set.
+ */
+#define ARCH_IS_ZERO(x) (((x) - 1) >> 63)
+
+/* Is there a call of this many octets (ff /2: ModRM, then what it asks for) at the end of a word? 0 or 1. */
+static inline uint64_t arch_is_indirect_call(uint64_t code, int octets, uint8_t mask, uint8_t modrm)
 {
 	uint64_t call = code >> (64 - 8 * octets);
 
-	return (call & 0xff) == 0xff && (call >> 8 & mask) == modrm;
+	return ARCH_IS_ZERO(((call & 0xff) ^ 0xff) | ((call >> 8 & mask) ^ modrm));
 }
 
 /* What the eight octets before ra are; target: where a direct call goes. */
@@ -56,10 +62,10 @@ static inline enum arch_call arch_call_before(uint64_t code, uint64_t ra, uint64
 		return ARCH_CALL_DIRECT;
 	}
 	/* Registers and (register); disp8 or SIB; both; disp32 or rip-relative; SIB and disp32. */
-	if (arch_is_indirect_call(code, 2, 0xf8, 0xd0) || arch_is_indirect_call(code, 2, 0xf8, 0x10) ||
-	    arch_is_indirect_call(code, 3, 0xf8, 0x50) || arch_is_indirect_call(code, 3, 0xff, 0x14) ||
-	    arch_is_indirect_call(code, 4, 0xff, 0x54) || arch_is_indirect_call(code, 6, 0xf8, 0x90) ||
-	    arch_is_indirect_call(code, 6, 0xff, 0x15) || arch_is_indirect_call(code, 7, 0xff, 0x94) ||
+	if (arch_is_indirect_call(code, 2, 0xf8, 0xd0) | arch_is_indirect_call(code, 2, 0xf8, 0x10) |
+	    arch_is_indirect_call(code, 3, 0xf8, 0x50) | arch_is_indirect_call(code, 3, 0xff, 0x14) |
+	    arch_is_indirect_call(code, 4, 0xff, 0x54) | arch_is_indirect_call(code, 6, 0xf8, 0x90) |
+	    arch_is_indirect_call(code, 6, 0xff, 0x15) | arch_is_indirect_call(code, 7, 0xff, 0x94) |
 	    arch_is_indirect_call(code, 7, 0xff, 0x14))
 		return ARCH_CALL_INDIRECT;
 	return ARCH_CALL_NONE;
@@ -73,10 +79,10 @@ static inline void arch_skip_code(uint64_t code[2], int octets)
 	code[1] >>= 8 * octets;
 }
 
-/* mov %rsp, %rbp in its two encodings. */
-static inline bool arch_sets_fp(uint64_t code)
+/* mov %rsp, %rbp in its two encodings: 0 or 1. */
+static inline uint64_t arch_sets_fp(uint64_t code)
 {
-	return (code & 0xffffff) == 0xe58948 || (code & 0xffffff) == 0xec8b48;
+	return ARCH_IS_ZERO((code & 0xffffff) ^ 0xe58948) | ARCH_IS_ZERO((code & 0xffffff) ^ 0xec8b48);
 }
 
 #define ARCH_HOTSPOT_BANG 0x248489	/* mov %eax, disp32(%rsp) */
@@ -92,7 +98,7 @@ static inline int arch_return_slot(const uint64_t bytes[2], bool sp_holds_fp)
 {
 	uint64_t code[2] = { bytes[0], bytes[1] };
 	uint8_t before = (uint8_t)code[0], first;
-	bool fp_is_set = false;
+	uint64_t fp_is_set = 0;
 
 	arch_skip_code(code, 1);
 	first = (uint8_t)code[0];
@@ -135,8 +141,7 @@ static inline bool arch_has_frame(const uint64_t bytes[2])
 #define ARCH_FRAME_BY_FP (-2)	/* the frame pointer tells */
 
 /*
- * One bit for each octet of code where mov %rsp, %rbp or sub N, %rsp may stand; next follows it. Without branches: this
- * runs over every word of a function, and the verifier would follow each of them.
+ * One bit for each octet of code where mov %rsp, %rbp or sub N, %rsp may stand; next follows it.
  */
 static inline uint64_t arch_prologue_mask(uint64_t code, uint64_t next)
 {
@@ -146,7 +151,7 @@ static inline uint64_t arch_prologue_mask(uint64_t code, uint64_t next)
 		uint64_t x = code & 0xffffff;
 		uint64_t is_sub = (x & 0xfffdff) ^ 0xec8148, is_mov = x ^ 0xe58948, is_other_mov = x ^ 0xec8b48;
 
-		mask |= ((is_sub - 1) | (is_mov - 1) | (is_other_mov - 1)) >> 63 << i;
+		mask |= (ARCH_IS_ZERO(is_sub) | ARCH_IS_ZERO(is_mov) | ARCH_IS_ZERO(is_other_mov)) << i;
 		code = code >> 8 | next << 56;
 		next >>= 8;
 	}

@@ -28,8 +28,8 @@ check "leader is dead" stacks share leaderless.folded "orphan_main;orphan_leaf"
 finish "$PID"
 
 start late "$WORKLOADS/plugin.so"
-(sleep 0.7; kill -USR1 "$PID") &
-sample -p "$PID" -F 499 -d 3 -o late.pbz
+(sleep 1.5; kill -USR1 "$PID") &
+sample -p "$PID" -F 499 -d 4 -o late.pbz
 folded late.pbz >late.folded
 check "opened late" stacks share late.folded "main;host_call;plugin_entry;plugin_mid;plugin_leaf" \
 	--percent 97
