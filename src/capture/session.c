@@ -32,6 +32,8 @@ struct session {
 	struct definitions *defs;
 	struct stacks *stacks;
 	struct last_rows *last_rows;	/* of walks */
+	uint32_t *same;			/* threads of this walk whose row is their last one */
+	size_t nr_same, cap_same;
 	struct session_stats stats;
 	struct region_binary *regions;
 	size_t nr_regions, cap_regions;
@@ -65,6 +67,7 @@ void session_free(struct session *s)
 	definitions_free(s->defs);
 	stacks_free(s->stacks);
 	last_rows_free(s->last_rows);
+	free(s->same);
 	free(s->regions);
 	free(s);
 }
@@ -345,11 +348,58 @@ static void count_stack(struct session *s, const struct rec_sample *sample)
 	s->stats.guessed += !!(sample->flags & SAMPLE_HAS_GUESS);
 }
 
+/* But for time and walk, which are of the walk. */
+static bool is_same(const struct rec_sample *a, const struct rec_sample *b)
+{
+	return a->cpu == b->cpu && a->state == b->state && a->flags == b->flags;
+}
+
+static int note_same(struct session *s, uint32_t thread)
+{
+	uint32_t *slot = array_push(&s->same, &s->nr_same, &s->cap_same);
+
+	if (slot)
+		*slot = thread;
+	return slot ? 0 : -ENOMEM;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The rows of the threads that have not changed, as runs of ids. */
+static int repeat_same(struct session *s, const struct rec_walk *walk)
+{
+	struct record rec = { .tag = REC_REPEAT };
+	struct rec_run *runs = malloc((s->nr_same + 1) * sizeof(*runs));
+	uint32_t nr = 0;
+	int err;
+
+	if (!runs)
+		return -ENOMEM;
+	qsort(s->same, s->nr_same, sizeof(*s->same), by_number);
+	for (size_t i = 0; i < s->nr_same; i++) {
+		if (nr && runs[nr - 1].thread + runs[nr - 1].nr == s->same[i])
+			runs[nr - 1].nr++;
+		else
+			runs[nr++] = (struct rec_run){ s->same[i], 1 };
+	}
+	rec.repeat = (struct rec_repeat){ .time_ns = walk->time_ns, .walk = walk->walk, .runs = runs, .nr_runs = nr };
+	err = nr ? session_emit(s, &rec) : 0;
+	s->nr_same = 0;
+	free(runs);
+	return err;
+}
+
 /* The row of a thread that has not run since its last one. */
 static int same_again(struct session *s, const struct wire_stack *w, uint32_t walk)
 {
 	struct last_row *last = last_rows_find(s->last_rows, w->head);
 	struct record rec = { .tag = REC_SAMPLE };
+	bool equal;
 
 	rec.sample = last ? last->sample : (struct rec_sample){ .event = s->walk_event, .end = END_BUG };
 	rec.sample.time_ns = w->head->time_ns;
@@ -357,22 +407,23 @@ static int same_again(struct session *s, const struct wire_stack *w, uint32_t wa
 	rec.sample.state = w->state;
 	rec.sample.walk = walk;
 	rec.sample.flags &= ~(uint32_t)SAMPLE_LATE;
+	equal = last && is_same(&last->sample, &rec.sample) && !memcmp(last->comm, w->head->comm, WIRE_COMM);
 	if (!last || memcmp(last->comm, w->head->comm, WIRE_COMM))
 		rec.sample.thread = thread_of(s, w->head, process_tracker_find(s->deps.tracker, w->head->tgid,
 									       w->head->time_ns));
 	count_stack(s, &rec.sample);
 	if (last_rows_put(s->last_rows, w->head, &rec.sample))
 		return -ENOMEM;
-	return session_emit(s, &rec);
+	return equal ? note_same(s, rec.sample.thread) : session_emit(s, &rec);
 }
 
 /* Threads that ended are forgotten now and then. */
 int session_walk(struct session *s, const struct rec_walk *walk)
 {
 	struct record rec = { .tag = REC_WALK, .walk = *walk };
-	int err = 0;
+	int err = repeat_same(s, walk);
 
-	if (last_rows_nr(s->last_rows) > 2 * walk->rows + 1000)
+	if (!err && last_rows_nr(s->last_rows) > 2 * walk->rows + 1000)
 		err = last_rows_prune(s->last_rows, walk->walk);
 	return err ? err : session_emit(s, &rec);
 }
