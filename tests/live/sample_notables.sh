@@ -12,16 +12,25 @@ work="worker(;climb(;climb(;climb(;climb$calls)?)?)?)?"
 root='[^;]+(;[^;]+){0,2}'
 grammar="$root;$work|$root;sleeper;nap(;nap){7}$L|$root;main(;nap){4}$L"
 
-# Of the rows or samples of a process, how many ended at the outermost frame, by `info`.
+# number TRACE REGEX: what the group of REGEX matches in what `info` prints, without its commas.
+number() { "$PROBEE" info "$1" | sed -nE "s/$2.*/\\1/p" | head -n 1 | tr -d ,; }
+
+# At least 99 % of the stacks of a trace, and more than 20, reach the outermost frame.
 whole() {
-	"$PROBEE" info "$1" | sed -nE 's/^stacks +([0-9]+) of ([0-9]+) user stacks whole.*/\1 \2/p' |
-		{ read -r n of && [ "$of" -gt 20 ] && [ $((n * 100)) -ge $((of * 99)) ] && echo "$n of $of"; }
+	local share of
+	share=$(number "$1" '^stacks +([0-9.]+) %')
+	of=$(number "$1" '^stacks .* of ([0-9,]+) user stacks')
+	echo "$share % of $of"
+	[ "${of:-0}" -gt 20 ] && [ "${share%.*}" -ge 99 ]
 }
 
-# All but the innermost frames were found by reading code, where libc is such code as well.
+# At least 95 % of the stacks have frames that were found by reading code.
 all_guessed() {
-	"$PROBEE" info "$1" | sed -nE 's/^stacks .* of ([0-9]+) user stacks whole.*; ([0-9]+) with guessed frames.*/\1 \2/p' |
-		{ read -r of n && [ "$n" -ge $((of * 95 / 100)) ] && echo "$n of $of"; }
+	local have of
+	have=$(number "$1" '^user stacks with a guessed frame \(([0-9,]+)')
+	of=$(number "$1" '^stacks .* of ([0-9,]+) user stacks')
+	echo "$have of $of"
+	[ "${of:-0}" -gt 20 ] && [ $((${have:-0} * 100)) -ge $((of * 95)) ]
 }
 
 # grammatical TRACE: every user stack in it, walked whole or not.
