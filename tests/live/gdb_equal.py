@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""gdb_equal.py [--rounds N] [PROGRAM...]: is what probee shows of a stopped thread what gdb shows?
+"""gdb_equal.py [--rounds N] [--threads N] [-v] [PROGRAM...]: is what probee shows of a stopped thread what gdb shows?
 
 Starts well-known programs, stops them (SIGSTOP) at some moment, takes one snapshot, then asks gdb for all
 its frames, and compares address by address. gdb's inline and tail-call frames are left out: they are no
@@ -36,13 +36,19 @@ class Symbols:
     tables = {}
 
     def __init__(self, pid):
-        self.files = {}
+        self.files, self.code, self.anonymous = {}, [], []
         with open(f'/proc/{pid}/maps') as f:
             for line in f:
                 field = line.split(maxsplit=5)
-                if len(field) < 6 or 'x' not in field[1] or not field[5].startswith('/'):
+                start, end = (int(x, 16) for x in field[0].split('-'))
+                if 'x' not in field[1]:
                     continue
-                start, pgoff, path = int(field[0].split('-')[0], 16), int(field[2], 16), field[5].strip()
+                self.code.append((start, end))
+                if len(field) < 6:
+                    self.anonymous.append((start, end))
+                if len(field) < 6 or not field[5].startswith('/'):
+                    continue
+                pgoff, path = int(field[2], 16), field[5].strip()
                 if path not in self.files and os.path.exists(path):
                     self.files[path] = start - pgoff - self.slide(path, pgoff)
 
@@ -95,6 +101,8 @@ class Symbols:
     def addresses(self, frame):
         """All addresses a frame of the CSV can mean."""
         m = re.match(r'(.*)\+0x([0-9a-f]+)\]?$', frame)
+        if m and m.group(1) == '[jit':
+            return {int(m.group(2), 16)}
         if not m:
             return {int(frame, 16)} if re.fullmatch(r'0x[0-9a-f]+', frame) else set()
         name, offset = m.group(1), int(m.group(2), 16)
@@ -107,6 +115,20 @@ class Symbols:
         return out
 
 
+def holds(ranges, addr):
+    return any(start <= addr < end for start, end in ranges)
+
+
+def believable(symbols, frames):
+    """gdb's frames without those that it can only have made up."""
+    for i, (_, pc, name) in enumerate(frames):
+        if not holds(symbols.code, pc):
+            return frames[:i]
+        if holds(symbols.anonymous, pc) or GO_OUTERMOST.match(name) or GO_SWITCHES.match(name):
+            return frames[:i + 1]
+    return frames
+
+
 def is_whole(frames):
     """A stripped program's _start has no name, but what it calls has."""
     names = [name for _, _, name in frames]
@@ -117,7 +139,7 @@ def is_whole(frames):
 
 
 def gdb_threads(pid):
-    """{tid: (reached an outermost frame, [(type, pc, name)])}"""
+    """{tid: [(type, pc, name)]}"""
     out = subprocess.run(['gdb', '-nx', '-p', str(pid), '-batch', '-ex', 'set debuginfod enabled off',
                           '-x', HERE + '/gdb_frames.py'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                          text=True, timeout=120).stdout
@@ -128,9 +150,8 @@ def gdb_threads(pid):
             frames = []
             threads[int(f[1])] = frames
         elif f and f[0] == 'F' and frames is not None and f[1] not in ('inline', 'tailcall'):
-            if not frames or not GO_OUTERMOST.match(frames[-1][2]):
-                frames.append((f[1], int(f[2], 16), f[3]))
-    return {t: (is_whole(fr), fr) for t, fr in threads.items()}
+            frames.append((f[1], int(f[2], 16), f[3]))
+    return threads
 
 
 def probee_threads(pid, tmp):
@@ -145,11 +166,12 @@ def probee_threads(pid, tmp):
     for line in csv.splitlines()[1:]:
         f = line.split('|')
         if int(f[2]) == pid:
-            threads[int(f[1])] = [x for x in f[5].split(';') if not x.endswith(('_[i]', ' (inlined)'))]
+            threads[int(f[1])] = [x for x in f[5].split(';')
+                                  if not x.endswith(('_[i]', ' (inlined)')) and not x.startswith('[truncated')]
     return threads
 
 
-def difference(symbols, ours, gdbs):
+def difference(symbols, ours, gdbs, rooted):
     """None, or the first frame in which they differ."""
     for i, (kind, pc, name) in enumerate(gdbs):
         if i >= len(ours):
@@ -157,12 +179,13 @@ def difference(symbols, ours, gdbs):
         allowed = {pc} if i == 0 else {pc, pc - 1}
         if not symbols.addresses(ours[i]) & allowed:
             return f'frame {i} of {len(gdbs)}: gdb {name} {pc:x}, we {ours[i]}'
-    if len(ours) > len(gdbs):
+    if rooted and len(ours) > len(gdbs):
         return f'after gdb\'s last frame we have {ours[len(gdbs)]}'
     return None
 
 
 def stop(pid):
+    """False: a thread of it cannot be stopped (it waits for a vfork), so gdb would hang."""
     os.kill(pid, signal.SIGSTOP)
     for _ in range(200):
         states = []
@@ -170,90 +193,124 @@ def stop(pid):
             with open(f'/proc/{pid}/task/{tid}/stat') as f:
                 states.append(f.read().rpartition(')')[2].split()[0])
         if set(states) <= {'T', 'Z'}:
-            return
+            return True
         time.sleep(0.01)
+    return False
 
 
 class Count:
+    """judged: gdb reached an outermost frame. Others are compared as far as gdb got: part, part_equal."""
+    KEYS = ('threads', 'judged', 'equal', 'part', 'part_equal', 'frames')
+
     def __init__(self):
-        self.threads = self.judged = self.equal = self.frames = 0
-        self.first = None
+        for k in self.KEYS:
+            setattr(self, k, 0)
+        self.differences = []
+
+    def add(self, other):
+        for k in self.KEYS:
+            setattr(self, k, getattr(self, k) + getattr(other, k))
+        self.differences += other.differences
 
 
-def compare(pid, tmp, count):
-    stop(pid)
+def compare(name, pid, tmp, count):
     try:
+        if not stop(pid):
+            return
         ours = probee_threads(pid, tmp)
         theirs = gdb_threads(pid)
         symbols = Symbols(pid)
-    finally:
         os.kill(pid, signal.SIGCONT)
-    for tid, (rooted, frames) in theirs.items():
+    except (FileNotFoundError, ProcessLookupError):     # it was not there for long
+        return
+    for tid, frames in theirs.items():
         count.threads += 1
+        frames = believable(symbols, frames)
+        rooted = is_whole(frames)
+        diff = difference(symbols, ours.get(tid, []), frames, rooted)
         if not rooted:
-            continue
-        count.judged += 1
-        diff = difference(symbols, ours.get(tid, []), frames)
-        count.frames += len(frames)
-        count.equal += diff is None
-        if diff and not count.first:
-            count.first = f'thread {tid}: {diff}'
+            count.part += 1
+            count.part_equal += diff is None
+        else:
+            count.judged += 1
+            count.frames += len(frames)
+            count.equal += diff is None
+        if diff and (rooted or VERBOSE):
+            count.differences.append(f'{name}: thread {tid}{"" if rooted else " (gdb did not get to its root)"}: {diff}')
+            if VERBOSE:
+                count.differences += [f'    gdb {k} {pc:x} {n}' for k, pc, n in frames[:40]]
+                count.differences += [f'    we  {n}' for n in ours.get(tid, [])[:40]]
 
 
 def run(name, rounds, count):
+    """None, or why it was not judged."""
     needs, make, warm_s = PROGRAMS[name]
     if needs and not shutil.which(needs):
-        print(f'{name:18} SKIP: {needs} is not installed')
-        return False
+        return f'{needs} is not installed'
     tmp = tempfile.mkdtemp(prefix='probee-gdb.', dir='/tmp')
     os.chmod(tmp, 0o755)
-    child = subprocess.Popen(make(tmp, WORKLOADS), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                             stdin=subprocess.DEVNULL, cwd='/')
+    argv = make(tmp, WORKLOADS)
+    if not argv:
+        shutil.rmtree(tmp, ignore_errors=True)
+        return 'its workload is not built'
+    child = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
+                             cwd='/')
     try:
         time.sleep(warm_s)
         for _ in range(rounds):
             for pid in family(child.pid):
-                compare(pid, tmp, count)
+                compare(name, pid, tmp, count)
             time.sleep(random.random() / 10)
     finally:
         kill_family(child)
         shutil.rmtree(tmp, ignore_errors=True)
-    return True
+    return None if count.threads else 'gdb saw no thread of it'
 
 
 def report(name, c):
     print(f'{name:18} {c.threads:4} threads, {c.judged:4} judged, {c.equal:4} equal,'
-          f' {c.judged - c.equal:3} different, {c.frames:6} frames')
-    if c.first:
-        print(f'{"":18} first: {c.first}')
+          f' {c.judged - c.equal:3} different, {c.frames:6} frames'
+          + (f'; {c.part} that gdb cannot unwind to a root, {c.part_equal} equal so far' if c.part else ''), flush=True)
 
 
 def main():
+    global VERBOSE
     p = argparse.ArgumentParser()
-    p.add_argument('--rounds', type=int, default=3)
+    p.add_argument('--rounds', type=int, default=1, help='how often each program is stopped, at random moments')
+    p.add_argument('--threads', type=int, default=0, help='more rounds until so many threads were judged')
+    p.add_argument('-v', action='store_true', help='whole stacks of differences; also where gdb does not get to the root')
     p.add_argument('program', nargs='*')
     args = p.parse_args()
+    VERBOSE = args.v
     if os.getuid() or not shutil.which('gdb') or not os.access(PROBEE, os.X_OK):
         print('needs root, gdb and', PROBEE)
         sys.exit(77)
-    total, programs = Count(), 0
-    for name in PROGRAMS:
-        if args.program and name.split()[0] not in args.program:
-            continue
-        count = Count()
-        if run(name, args.rounds, count):
+    total, programs = Count(), set()
+    names = [n for n in PROGRAMS if not args.program or n.split()[0] in args.program or n in args.program]
+    while True:
+        for name in names:
+            count = Count()
+            why = run(name, args.rounds, count)
+            if why:
+                print(f'{name:18} SKIP: {why}')
+                continue
             report(name, count)
-            programs += count.judged > 0
-            for k in ('threads', 'judged', 'equal', 'frames'):
-                setattr(total, k, getattr(total, k) + getattr(count, k))
-    report('total', total)
+            total.add(count)
+            if count.judged:
+                programs.add(name)
+        if total.judged >= args.threads or not total.judged:
+            break
+    for line in total.differences[:40 if not VERBOSE else None]:
+        print(line)
+    report(f'{len(programs)} programs', total)
     # Where gdb sees only the first thread of each process (no libthread_db for it) fewer remain to be judged.
-    if not args.program and (total.judged < 10 or programs < 4):
+    if not args.program and (total.judged < 10 or len(programs) < 4):
         print('gdb_equal: too few threads or programs to mean anything')
         sys.exit(1)
     sys.exit(total.equal != total.judged)
 
 
+VERBOSE = False
 WORKLOADS = os.environ.get('WORKLOADS', ROOT + '/.out/workloads')
 if not os.getuid():
     WORKLOADS = subprocess.run([ROOT + '/tests/workloads/build.sh', WORKLOADS],

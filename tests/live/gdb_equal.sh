@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# timeout: 300
-# Stopped threads of well-known programs: the same frames as gdb's, address by address.
+# timeout: 600
+# Stopped threads of well-known programs: the same frames as gdb's, address by address. ROUNDS=N stops each N times;
+# THREADS=1000 goes on until so many threads were judged.
 . "$(dirname "$0")/lib.sh"
 command -v gdb >/dev/null || skip "no gdb"
 export PROBEE WORKLOADS PYTHONDONTWRITEBYTECODE=1
-python3 "$LIVE/gdb_equal.py" --rounds "${ROUNDS:-1}" >"$T/out" 2>&1
+python3 "$LIVE/gdb_equal.py" --rounds "${ROUNDS:-1}" --threads "${THREADS:-0}" >"$T/out" 2>&1
 RC=$?
 sed 's/^/# /' "$T/out"
 check "$(tail -1 "$T/out")" equal $RC 0

@@ -46,7 +46,11 @@ build chain30_static chain30.c $CC $opt -fomit-frame-pointer -fno-pie -static
 build chain30_static_pie chain30.c $CC $opt -fomit-frame-pointer -fPIE -static-pie
 build chain30_stripped chain30.c $nofp -s
 build chain30_O0 chain30.c $CC -O0 -g
-for name in sigalt drap rename states leaderless brief kids jit; do
+build chain30_O3 chain30.c $CC -O3 -g -fomit-frame-pointer -fPIE -pie
+if command -v musl-gcc >/dev/null; then
+	build chain30_musl chain30.c musl-gcc $opt -fomit-frame-pointer -static
+fi
+for name in sigalt drap rename states leaderless brief kids jit coroutine vforked; do
 	build "$name" "$name.c" $nofp -pthread
 done
 # Frame pointers and no unwind tables: leaves with and without a frame, and with endbr64 in front.
@@ -79,6 +83,7 @@ build blue reexec.c $nofp -DCOLOUR=blue -DOTHER=red
 build late late.c $nofp
 build plugin.so plugin.c $CC $opt -fomit-frame-pointer -fPIC -shared
 build shop shop.cc $CXX -std=c++17 $opt -fomit-frame-pointer
+build throws throws.cc $CXX -std=c++17 $opt -fomit-frame-pointer
 if command -v rustc >/dev/null; then
 	build crate_rs crate.rs rustc --crate-name crate_rs -O -g
 fi
