@@ -33,7 +33,7 @@ CFLAGS := -std=gnu11 $(OPT) -g $(WARN) $(SANFLAGS)
 BPF_CFLAGS := -target bpf -O2 -g -Wall -Werror -ffreestanding -mcpu=v3 -I. -I$(OUT) \
 	-idirafter /usr/include/$(ARCH)-linux-gnu \
 	-D__TARGET_ARCH_$(BPF_ARCH) -DARCH_HEADER='"unwind/arch_$(ARCH).h"'
-LDLIBS := -lbpf -lelf -lz -lzstd -liberty -lpthread
+LDLIBS := -lbpf -ldw -lelf -lz -lzstd -liberty -lpthread
 
 # Sources by layer (tests/layers.sh holds the layering). Listed, not globbed.
 include sources.mk
@@ -103,7 +103,7 @@ $(OUT)/bpf/flags:
 $(B)/tests/unit/%: tests/unit/%.c $(B)/libprobee.a
 	$(call say,TEST,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -MF $@.d $< $(B)/libprobee.a $(LDLIBS) -lcmocka -ldw -o $@
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -MF $@.d $< $(B)/libprobee.a $(LDLIBS) -lcmocka -o $@
 
 $(B)/tests/fuzz/%: tests/fuzz/%.c $(B)/libprobee.a
 	$(call say,FUZZ,$<)

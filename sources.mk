@@ -90,6 +90,10 @@ LIB_SRCS := \
 	formats/trace/trace_writer.c \
 	formats/trace/walk_rows.c \
 	src/model/tables.c \
+	src/verify/libdw_process.c \
+	src/verify/past_files.c \
+	src/verify/past_maps.c \
+	src/verify/verify.c \
 	src/profile/fold.c \
 	src/profile/profile.c \
 	src/profile/query.c \
@@ -132,6 +136,7 @@ MAIN_SRCS := \
 	src/cmd_unwind_info.c \
 	src/unwind_info_json.c \
 	src/unwind_info_text.c \
+	src/cmd_verify.c \
 	src/cmd_doctor.c \
 	src/info_health.c \
 	src/info_lists.c \

@@ -4,9 +4,9 @@
 set -eu
 
 level=${1:-build}
-build='gcc libc6-dev binutils clang bpftool libbpf-dev libelf-dev zlib1g-dev libzstd-dev libiberty-dev'
+build='gcc libc6-dev binutils clang bpftool libbpf-dev libelf-dev libdw-dev zlib1g-dev libzstd-dev libiberty-dev'
 demo='procps'
-check='libcmocka-dev libdw-dev libclang-rt-14-dev python3 g++ util-linux'
+check='libcmocka-dev libclang-rt-14-dev python3 g++ util-linux'
 
 # Judges and subjects of the tests; a test that misses one says so and is skipped.
 wanted='libxml2-utils zstd xz-utils chromium gdb elfutils linux-perf strace libcap2-bin redis-server musl-tools'

@@ -16,6 +16,7 @@ enum exit_code {
 	EXIT_FAILED = 1,	/* nothing usable came out; the message said why */
 	EXIT_USAGE = 2,		/* the command line makes no sense */
 	EXIT_LOSS = 3,		/* under --strict: samples were lost or a trace is incomplete */
+	EXIT_DIFFERENT = 4,	/* verify: libdw found other stacks */
 	EXIT_CANNOT = 77,	/* this kernel or these rights cannot do it; `probee doctor` says why */
 };
 
@@ -42,4 +43,5 @@ int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_unwind_info(int argc, char **argv);
+int cmd_verify(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);

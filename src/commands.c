@@ -19,6 +19,7 @@ const struct command commands[] = {
 	{ "info", "say what is in a trace: what, when, losses, how stacks ended", "FILE [--sizes]", cmd_info },
 	{ "unwind-info", "say what is known of how to unwind a binary, or the rule at an address",
 	  "ELF|PID [ADDRESS|SYMBOL ...] [--rows] [--json]", cmd_unwind_info },
+	{ "verify", "unwind the stacks that --audit kept again with libdw, and compare", "FILE [--limit N] [-v]", cmd_verify },
 	{ "doctor", "say what this kernel and these rights allow", "", cmd_doctor },
 	{ NULL, NULL, NULL, NULL },
 };

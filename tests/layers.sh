@@ -15,6 +15,7 @@ formats/trace:  src/base src/model
 src/capture:    src/base src/model src/elf src/symbolize bpf unwind formats/trace
 src/symbolize:  src/base src/model src/elf
 src/inspect:    src/base src/model src/elf src/symbolize src/capture unwind
+src/verify:     src/base src/model src/elf src/capture unwind formats/trace
 src/profile:    src/base src/model formats/trace
 formats/render: src/base src/model src/profile
 '

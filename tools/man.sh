@@ -54,6 +54,9 @@ the command line makes no sense
 .B 3
 under \-\-strict: samples were lost, or a trace is incomplete
 .TP
+.B 4
+verify: libdw found other stacks than the trace has
+.TP
 .B 77
 this kernel or these rights cannot do it:
 .B probee doctor

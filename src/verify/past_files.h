@@ -1,0 +1,43 @@
+/*
+ * The files behind a recording's mappings, opened again: only when they are still what was recorded (the same build-id,
+ * or without one the same size and time).
+ *
+ *	past_files_new(tables, maps, &pf)	of one segment of a trace
+ *	past_files_get(pf, binary)		opens it when it is asked for the first time
+ *	past_files_free(pf)
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "unwind/row.h"
+
+struct past_files;
+struct past_maps;
+struct tables;
+
+enum past_file_state {
+	PAST_FILE_UNASKED, PAST_FILE_OK,
+	PAST_FILE_MISSING,		/* cannot be opened, or is no ELF file */
+	PAST_FILE_CHANGED,		/* another build */
+};
+
+struct past_file {
+	enum past_file_state state;
+	int fd;				/* -1 unless it is OK */
+	const char *path;
+};
+
+int past_files_new(const struct tables *tables, const struct past_maps *maps, struct past_files **pfp);
+void past_files_free(struct past_files *pf);	/* NULL is fine */
+
+/* Borrowed; never NULL. */
+const struct past_file *past_files_get(struct past_files *pf, uint32_t binary);
+
+/* Binaries that were asked for and are not OK; ids ascend. *binary 0: from the first on. NULL: no more. */
+const struct past_file *past_files_next_bad(const struct past_files *pf, uint32_t *binary);
+
+/* The rule of probee's table of that file; false: the file is not OK or has no table. */
+bool past_files_rule(struct past_files *pf, uint32_t binary, uint64_t vaddr, struct unwind_rule *rule,
+		     uint16_t *machine);

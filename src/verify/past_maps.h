@@ -1,0 +1,54 @@
+/*
+ * What the processes of one recording had mapped, and in which files, by time: the MAPPING and BINARY records of one
+ * segment of a trace.
+ *
+ *	past_maps_record(&pm, rec) ...		a record_fn; all records of the segment, in their order
+ *	past_maps_at(&pm, process, time, &list)	any number of times
+ *	past_maps_release(&pm)
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/model/record.h"
+
+struct past_map {
+	uint64_t start, end;
+	uint64_t to_vaddr;		/* address + to_vaddr = virtual address of the binary */
+	uint64_t pgoff_bytes;
+	uint64_t born_ns, died_ns;
+	uint32_t process, binary;	/* ids of records; binary 0: anonymous */
+};
+
+/* A copy of a BINARY record; the path is an id of the segment's strings. */
+struct past_binary {
+	struct rec_binary rec;		/* .id 0: not there; .segments is owned */
+};
+
+struct past_maps {
+	struct past_map *maps;
+	size_t nr_maps, cap_maps;
+	struct past_binary *binaries;	/* by id */
+	size_t nr_binaries, cap_binaries;
+};
+
+struct past_list {
+	struct past_map *v;		/* sorted by start, no two overlap */
+	size_t nr, cap;
+};
+
+int past_maps_record(void *pm, const struct record *rec);	/* 0 or -ENOMEM */
+void past_maps_release(struct past_maps *pm);
+
+/* NULL: unknown. */
+const struct rec_binary *past_maps_binary(const struct past_maps *pm, uint32_t id);
+
+/*
+ * What the process had mapped at that time. What is only known since later counts where nothing else was. The list is
+ * reused by the next call; free list->v at the end. 0 or -ENOMEM.
+ */
+int past_maps_at(const struct past_maps *pm, uint32_t process, uint64_t time_ns, struct past_list *list);
+
+/* The mapping that holds addr, or NULL. */
+const struct past_map *past_list_find(const struct past_list *list, uint64_t addr);
