@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench.sh [sample|walk|snapshot|report|start|disk|roots|quiet]...: what probee costs, beside what others cost, in one
+# bench.sh [sample|walk|snapshot|report|start|disk|roots|quiet|grammar]...: what probee costs, beside what others cost, in one
 # run on this machine; all parts without a word. ROUNDS=N (default 5) turns of each, interleaved; the tables
 # show median, smallest, largest, and the ratio to the tool in the first line of each block. Needs root.
 #
@@ -83,10 +83,10 @@ build_ancestor() {
 # build_bench NAME: a program of this folder that uses probee's library.
 build_bench() {
 	gcc -std=gnu11 -O2 -Wall -D_GNU_SOURCE -I"$root" "$here/$1.c" "$OUT/libprobee.a" \
-		-lbpf -lelf -lz -lzstd -liberty -lpthread -o "$bin/$1"
+		-lbpf -ldw -lelf -lz -lzstd -liberty -lpthread -o "$bin/$1"
 }
 
-parts=(sample walk snapshot report start disk roots quiet)
+parts=(sample walk snapshot report start disk roots quiet grammar)
 [ $# -gt 0 ] || set -- "${parts[@]}"
 build
 echo "kernel $(uname -r), $(nproc) CPUs, load $(cut -d' ' -f1 /proc/loadavg), $(perf --version 2>/dev/null)"

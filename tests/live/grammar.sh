@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# timeout: 200
+# Stacks that no execution could have produced, of workloads whose call grammar is known: none. STACKS=N looks at more;
+# tests/bench/part_grammar.sh looks at a million.
+. "$(dirname "$0")/lib.sh"
+export PROBEE WORKLOADS PYTHONDONTWRITEBYTECODE=1
+for mode in "" --snapshots; do
+	python3 "$LIVE/grammar.py" --samples "${STACKS:-20000}" $mode >"$T/out" 2>&1
+	RC=$?
+	sed 's/^/# /' "$T/out"
+	check "${mode:-sampled}: $(tail -1 "$T/out")" equal $RC 0
+done
+done_testing
