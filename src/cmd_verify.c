@@ -27,7 +27,7 @@ struct reason {
 struct counts {
 	const struct verify_args *args;
 	uint64_t kinds[VERDICTS];
-	uint64_t stacks, frames, equal_frames, shown;
+	uint64_t stacks, frames, equal_frames, equal_roots, shown;
 	struct reason reasons[VERDICTS][REASONS];
 	bool bad_files;
 };
@@ -135,6 +135,7 @@ static int on_verdict(void *ctx, const struct verdict *v)
 	c->kinds[v->kind]++;
 	c->frames += v->nr_ours;
 	c->equal_frames += v->at;
+	c->equal_roots += v->kind == VERDICT_EQUAL && stack_end_is_root(v->raw->end);
 	if (v->kind == VERDICT_LIBDW_SHORTER)
 		count_reason(c->reasons[v->kind], v->why);
 	if (v->kind == VERDICT_PROBEE_SHORTER)
@@ -170,6 +171,8 @@ static void put_counts(const struct counts *c)
 		if (!c->kinds[k] && k != VERDICT_EQUAL && k != VERDICT_DIFFERENT)
 			continue;
 		printf("%10" PRIu64 "  %6.2f %%  %s\n", c->kinds[k], judged ? 100.0 * c->kinds[k] / judged : 0.0, kind_texts[k]);
+		if (k == VERDICT_EQUAL && c->equal_roots != c->kinds[k])
+			printf("%10s  %" PRIu64 "  to an outermost frame\n", "", c->equal_roots);
 		for (size_t i = 0; i < REASONS && c->reasons[k][i].count; i++)
 			printf("%10s  %" PRIu64 "  %s\n", "", c->reasons[k][i].count, c->reasons[k][i].text);
 	}

@@ -250,6 +250,18 @@ static bool any_step_guessed(struct verify *v, struct libdw_process *p, uint32_t
 	return false;
 }
 
+/* Ends that say that something was not known or not there; after any other, more frames of libdw's mean that we are wrong. */
+static bool end_explains(uint8_t end)
+{
+	static const bool explains[STACK_ENDS] = {
+		[END_UNKNOWN] = true, [END_TRUNCATED] = true, [END_NO_PROCESS] = true, [END_NO_MAPPING] = true,
+		[END_JIT] = true, [END_NO_TABLE] = true, [END_BUSY] = true, [END_RUNNING] = true, [END_TORN] = true,
+		[END_COMPAT32] = true, [END_KTHREAD] = true, [END_NO_MM] = true, [END_FP_END] = true, [END_EXEC] = true,
+	};
+
+	return end >= STACK_ENDS || explains[end];
+}
+
 static void judge(struct verify *v, struct libdw_process *p, struct verdict *out)
 {
 	uint32_t i = 0, ours = (uint32_t)v->nr_ours, theirs = v->result.nr;
@@ -258,11 +270,12 @@ static void judge(struct verify *v, struct libdw_process *p, struct verdict *out
 	       v->ours[i].addr == v->theirs[i].addr)
 		i++;
 	out->at = i;
+	/* Where libdw gave up and we found more, nothing says that we are wrong; where we gave up, our end must say why. */
 	if (i == ours && i == theirs)
 		out->kind = VERDICT_EQUAL;
 	else if (i == theirs && out->why)
 		out->kind = VERDICT_LIBDW_SHORTER;
-	else if (i == ours && !stack_end_is_root(out->raw->end))
+	else if (i == ours && end_explains(out->raw->end))
 		out->kind = VERDICT_PROBEE_SHORTER;
 	else if (any_step_guessed(v, p, i))
 		out->kind = VERDICT_GUESS;

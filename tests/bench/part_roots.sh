@@ -1,4 +1,4 @@
 # shellcheck shell=bash
-# Share of user stacks that reach the outermost frame, for binaries as Debian ships them.
+# Share of user stacks that reach the outermost frame, by kind of program, and of the machine that runs them all.
 
 python3 "$here/roots.py" "$PROBEE" "$WORKLOADS"

@@ -1,4 +1,7 @@
-"""roots.py PROBEE WORKLOADS: share of whole stacks of well-known programs, sampled and walked, in each mode."""
+"""
+roots.py PROBEE WORKLOADS: of each kind of program, and of a machine that runs them all at once: the share of user stacks
+that reach the outermost frame, and of those with guessed frames; sampled and walked. MODES=auto,dwarf,fp for others.
+"""
 import os
 import re
 import shutil
@@ -11,7 +14,6 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + '/../live')
 from programs import PROGRAMS, POSTGRES, family, kill_family  # noqa: E402
 
 PROBEE, WORKLOADS = sys.argv[1:]
-MODES = ('auto', 'dwarf', 'fp')
 
 
 def load(name, tmp):
@@ -26,50 +28,95 @@ def load(name, tmp):
 
 
 def recorded(words, trace):
-    """(samples with a user stack, share of whole ones) of one run."""
+    """(user stacks, whole ones, those with guessed frames, what went wrong) of one run."""
     r = subprocess.run([PROBEE, *words, '-o', trace], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    m = re.search(r'([\d.]+) % of user stacks whole', r.stderr)
     out = subprocess.run([PROBEE, 'info', trace], stdout=subprocess.PIPE, text=True).stdout
-    n = re.search(r'of ([\d,. ]+) user stacks', out)
-    if r.returncode or not m or not n:
-        return 0, float('nan'), (r.stderr.strip().splitlines() or ['?'])[-1]
-    return int(re.sub(r'\D', '', n.group(1))), float(m.group(1)), ''
+    m = re.search(r'stacks +(\d+) of (\d+) user stacks whole.*; (\d+) with guessed', out)
+    if r.returncode or not m:
+        return 0, 0, 0, (r.stderr.strip().splitlines() or ['?'])[-1]
+    return int(m.group(2)), int(m.group(1)), int(m.group(3)), ''
 
 
-def measure(name, tmp, child):
-    pids = ','.join(map(str, family(child.pid)))
-    for kind, words in (('sample', ['sample', '-F', '499', '-d', '3']),
-                        ('snapshot', ['snapshot', '-F', '20', '-i', '20'])):
+def cell(stacks, whole, guessed):
+    return f'{100 * whole / stacks:7.2f} {100 * guessed / stacks:8.2f} {stacks:7}' if stacks else f'{"-":>7} {"-":>8} {0:7}'
+
+
+def measure(target, trace, seconds):
+    """Prints a row; for MODES one each."""
+    for mode in MODES:
         cells, why = [], ''
-        for mode in MODES:
-            count, share, text = recorded(words + ['--unwind', mode, '-p', pids], tmp + '/roots.pbz')
-            cells.append(f'{share:7.1f} % of {count:6}')
+        for words in (['sample', '-F', '499', '-d', str(seconds)], ['snapshot', '-F', '20', '-i', str(20 * seconds)]):
+            *numbers, text = recorded(words + ['--unwind', mode, *target], trace)
+            cells.append(cell(*numbers))
             why = why or text
-        print(f'{name:16} {kind:9}', *cells, why)
+        yield mode, cells, why
 
 
-def main():
-    print(f'{"":26}', *(f'{m:>18}' for m in MODES))
-    for name in ('python3', 'bash', 'redis-server', 'postgres', 'java', 'node', 'perl', 'xz'):
+def row(name, target, trace, seconds):
+    for mode, cells, why in measure(target, trace, seconds):
+        print(f'{name:18}', *([f'{mode:6}'] if len(MODES) > 1 else []), ' |'.join(cells), why, flush=True)
+
+
+class Running:
+    """A program, and what keeps it busy."""
+
+    def __init__(self, name):
+        self.name, self.children = name, []
         needs, make, warm_s = PROGRAMS[name]
-        if not shutil.which(needs):
-            print(f'{name:16} is not installed')
-            continue
-        tmp = tempfile.mkdtemp(prefix='probee-roots.', dir='/tmp')
-        os.chmod(tmp, 0o755)
+        self.tmp = tempfile.mkdtemp(prefix='probee-roots.', dir='/tmp')
+        os.chmod(self.tmp, 0o755)
+        argv = None if needs and not shutil.which(needs) else make(self.tmp, WORKLOADS)
+        if not argv:
+            return
         quiet = {'stdin': subprocess.DEVNULL, 'stdout': subprocess.DEVNULL, 'stderr': subprocess.DEVNULL}
-        children = [subprocess.Popen(make(tmp, WORKLOADS), cwd='/', **quiet)]
+        self.children.append(subprocess.Popen(argv, cwd='/', **quiet))
+        time.sleep(warm_s)
+        words = load(name, self.tmp)
+        if words and shutil.which(words[0]):
+            self.children.append(subprocess.Popen(words, cwd='/', **quiet))
+            time.sleep(1)
+
+    def pids(self):
+        return ','.join(map(str, family(self.children[0].pid)))
+
+    def end(self):
+        for child in self.children:
+            kill_family(child)
+        shutil.rmtree(self.tmp, ignore_errors=True)
+
+
+def each():
+    for name in KINDS:
+        running = Running(name)
         try:
-            time.sleep(warm_s)
-            words = load(name, tmp)
-            if words and shutil.which(words[0]):
-                children.append(subprocess.Popen(words, cwd='/', **quiet))
-                time.sleep(1)
-            measure(name, tmp, children[0])
+            if running.children:
+                row(name, ['-p', running.pids()], running.tmp + '/roots.pbz', SECONDS)
+            else:
+                print(f'{name:18} is not installed')
         finally:
-            for child in children:
-                kill_family(child)
-            shutil.rmtree(tmp, ignore_errors=True)
+            running.end()
 
 
-main()
+def whole_machine():
+    """All of them at once, and whatever else this machine does."""
+    all_of_them = []
+    try:
+        for name in KINDS:
+            all_of_them.append(Running(name))
+        with tempfile.TemporaryDirectory(prefix='probee-roots.') as tmp:
+            row(f'all {sum(bool(r.children) for r in all_of_them)} at once, -a'[:18], ['-a'], tmp + '/roots.pbz', 3 * SECONDS)
+    finally:
+        for running in all_of_them:
+            running.end()
+
+
+KINDS = ('python3', 'bash', 'redis-server', 'postgres', 'java', 'node', 'perl', 'ruby', 'xz', 'zstd', 'sqlite3', 'openssl sha',
+         'gcc', 'git', 'tar', 'gdb', 'vim', 'make', 'systemd-analyze', 'dbus-daemon', 'ssh-agent', 'tmux', 'chromium',
+         'shop (C++)', 'throws (C++)', 'crate_rs (Rust)', 'goblin (Go)')
+MODES = os.environ.get('MODES', 'auto').split(',')
+SECONDS = int(os.environ.get('SECONDS_EACH', '3'))
+
+print(f'{"":18} {"sampled":>24} |{"walked (snapshot)":>24}')
+print(f'{"":18} {"whole %":>7} {"guessed %":>9} {"stacks":>6} |{"whole %":>7} {"guessed %":>9} {"stacks":>6}')
+each()
+whole_machine()

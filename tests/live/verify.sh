@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# timeout: 300
+# `probee verify`: elfutils unwinds again what --audit kept, and agrees; and it sees a table that was spoilt on purpose.
+. "$(dirname "$0")/lib.sh"
+export LC_ALL=C.UTF-8
+
+# audited NAME MODE ARG...: adds the verdicts of one recording of PID to $T/all.
+audited() {
+	local name=$1 mode=$2 rc
+	shift 2
+	"$PROBEE" "$mode" -q --audit 1/1 -p "$PID" -o "$name.pbz" "$@" 2>err || return
+	"$PROBEE" verify "$name.pbz" >"$name.verdict" 2>&1
+	rc=$?
+	sed "s/^/# $name: /" "$name.verdict" | grep -E 'kept|different|stopped|CFI|probee:'
+	[ $rc = 0 ] || [ $rc = 4 ] || return 0
+	cat "$name.verdict" >>all
+}
+
+# verdicts WORDS: sum of the counts of this kind in $T/all.
+verdicts() { awk -v what="$1" 'index($0, "%  " what) { n += $1 } END { print n + 0 }' all; }
+
+: >all
+for w in chain30 chain30_static chain30_nopie deep drap twochains throws sigalt coroutine; do
+	case $w in
+	deep) start deep 200 ;;
+	twochains) start twochains 3000 1 4 ;;
+	*) start "$w" ;;
+	esac
+	audited "$w" sample -F 499 -d 1
+	audited "$w-walked" snapshot -F 20 -i 10
+	finish "$PID"
+done
+background python3 -c "while True: sorted(range(1000), key=lambda x: -x)"
+sleep 0.5
+audited python3 sample -F 499 -d 1
+finish "$PID"
+background sh -c 'exec xz -9e </dev/urandom >/dev/null'
+sleep 0.3
+audited xz sample -F 499 -d 1
+finish "$PID"
+
+equal=$(verdicts 'equal') different=$(verdicts 'different')
+check "stacks were judged" at_least $((equal + different)) 1000
+# Where neither has a rule libdw guesses by frame pointers; what differs there it cannot judge.
+check "elfutils agrees with 99.9 %: of $((equal + different)) stacks $different differ" \
+	at_least $((1000 * equal / (equal + different))) 999
+check "nothing differs where there is CFI" not grep -q '^  different: thread' all
+check "a trace without kept stacks is refused" not "$PROBEE" verify "$(start chain30; sample -q -d 0.2 -p "$PID" \
+	-o none.pbz; finish "$PID"; echo none.pbz)"
+
+# The spoilt one: what probee read while recording is not what the file says when it is judged.
+cp "$WORKLOADS/chain30" spoilt
+if size=$(python3 "$LIVE/spoil.py" "$T/spoilt" f18); then
+	start "$T/spoilt"
+	sample -q --audit 1/1 -F 499 -d 1 -p "$PID" -o spoilt.pbz
+	finish "$PID"
+	cp "$WORKLOADS/chain30" spoilt
+	"$PROBEE" verify spoilt.pbz >verdict 2>&1
+	check "a spoilt table is a difference" equal $? 4
+	check "in nearly all stacks" at_most "$(awk '/%  equal/ { print $1 + 0 }' verdict)" 3
+	check "the file is named" grep -m1 'caller of spoilt+0x[0-9a-f]* f18' verdict
+	check "so is the rule" grep -m1 "CFA=[rs]*sp+$size" verdict
+	check "libdw's frame is the right one" grep -m1 'libdw .* f17+0x' verdict
+	sed 's/^/# /' verdict | head -8
+	"$PROBEE" verify -v --limit 1 spoilt.pbz >verdict
+	check "-v shows whole stacks" grep -q 'libdw  #30 ' verdict
+	echo >>spoilt
+	cp "$WORKLOADS/deep" spoilt
+	"$PROBEE" verify spoilt.pbz >verdict
+	check "another build is said to be one" grep -m1 'changed .*/spoilt' verdict
+	rm spoilt
+	"$PROBEE" verify spoilt.pbz >verdict
+	check "a missing file is said to be missing" grep -m1 'missing .*/spoilt' verdict
+else
+	skip_part "readelf does not show the FDE"
+fi
+done_testing
