@@ -11,7 +11,7 @@ mkdir "$TMP/dir.pbz"
 echo '#!/bin/sh' >"$TMP/locked.pbz"
 chmod 0 "$TMP/locked.pbz"
 
-for c in report info; do
+for c in report info verify; do
 	has_command $c || continue
 	run probee $c;                          exits 2
 	run probee $c "$TMP/none.pbz";          exits 1; one_line; says 'none.pbz'; says 'No such file'
