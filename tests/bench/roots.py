@@ -31,10 +31,12 @@ def recorded(words, trace):
     """(user stacks, whole ones, those with guessed frames, what went wrong) of one run."""
     r = subprocess.run([PROBEE, *words, '-o', trace], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     out = subprocess.run([PROBEE, 'info', trace], stdout=subprocess.PIPE, text=True).stdout
-    m = re.search(r'stacks +(\d+) of (\d+) user stacks whole.*; (\d+) with guessed', out)
+    m = re.search(r'stacks .* of ([\d,]+) user stacks are whole(?: \(<?([\d.]+) % with guessed)?', out)
     if r.returncode or not m:
         return 0, 0, 0, (r.stderr.strip().splitlines() or ['?'])[-1]
-    return int(m.group(2)), int(m.group(1)), int(m.group(3)), ''
+    stacks = int(m.group(1).replace(',', ''))
+    whole = sum(int(n) for n in re.findall(r'^ +(\d+) +[<\d.]+ %  root(?:-guess)? ', out, re.M))
+    return stacks, whole, stacks * float(m.group(2) or 0) / 100, ''
 
 
 def cell(stacks, whole, guessed):
