@@ -62,8 +62,7 @@ static void set_cfa(struct cfi_program *p, uint64_t reg, int64_t off)
 
 static void restore(struct cfi_program *p, uint64_t reg)
 {
-	struct cfi_state initial = p->cie->initial;
-	const struct cfi_value *v = place(p, &initial, reg);
+	const struct cfi_value *v = place(p, (struct cfi_state *)&p->cie->initial, reg);	/* only read */
 
 	if (v)
 		set(p, reg, *v);

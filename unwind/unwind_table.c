@@ -13,10 +13,13 @@
 
 static const struct unwind_rule no_rule = { .cfa = CFA_NONE };
 
+#define RECENT 256			/* a power of two */
+
 struct builder {
 	struct unwind_table *t;
 	size_t cap_rules;
 	struct hash_index index;
+	uint16_t recent[RECENT];	/* numbers of rules by some bits of their hash: spares most looks into the index */
 };
 
 struct rule_key {
@@ -31,15 +34,30 @@ static bool same_rule(const void *ctx, uint32_t id)
 	return !memcmp(&k->t->rules[id], k->rule, sizeof(*k->rule));
 }
 
+static uint64_t rule_hash(const struct unwind_rule *rule)
+{
+	uint64_t words[2];
+
+	_Static_assert(sizeof(words) == sizeof(*rule), "two words");
+	memcpy(words, rule, sizeof(words));
+	return hash_u64(hash_u64(0, words[0]), words[1]);
+}
+
 /* Number of the rule in this table, added if new. 0 or -errno. */
 static int intern_rule(struct builder *b, const struct unwind_rule *rule, uint16_t *number)
 {
 	struct unwind_table *t = b->t;
 	struct rule_key k = { t, rule };
-	uint64_t hash = hash_bytes(0, rule, sizeof(*rule));
-	uint32_t id = ix_find(&b->index, hash, same_rule, &k);
+	uint64_t hash = rule_hash(rule);
+	uint16_t *recent = &b->recent[hash & (RECENT - 1)];
 	struct unwind_rule *slot;
+	uint32_t id;
 
+	if (*recent < t->nr_rules && same_rule(&k, *recent)) {
+		*number = *recent;
+		return 0;
+	}
+	id = ix_find(&b->index, hash, same_rule, &k);
 	if (id == IX_NONE) {
 		id = (uint32_t)t->nr_rules;
 		if (id >= MAX_RULES)
@@ -49,7 +67,7 @@ static int intern_rule(struct builder *b, const struct unwind_rule *rule, uint16
 			return -ENOMEM;
 		*slot = *rule;
 	}
-	*number = (uint16_t)id;
+	*number = *recent = (uint16_t)id;
 	return 0;
 }
 
