@@ -1,0 +1,619 @@
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "src/base/array.h"
+#include "src/base/clock.h"
+#include "src/capture/unwind_loader.h"
+#include "tests/unit/stderr_text.h"
+
+#define LO 0x400000ull
+#define PAGE 0x10000ull
+#define GRACE_NS (30 * 1000 * 1000ull)
+#define MAX_BINARIES 32
+
+/* The kernel's maps are memory files here: what is written to them is what BPF would read. */
+struct world {
+	struct unwind_loader_options opts;
+	struct unwind_loader *l;
+	struct unwind_loader_view view;
+	uint64_t *rule_cache;
+	int evictions[MAX_BINARIES];
+	const char *what;		/* of the last eviction */
+};
+
+static int memory_file(size_t bytes)
+{
+	int fd = memfd_create("map", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, (off_t)bytes), 0);
+	return fd;
+}
+
+static int new_slab(void *ctx, uint32_t key)
+{
+	(void)ctx;
+	(void)key;
+	return memory_file(WALK_SLAB_ROWS * sizeof(struct unwind_row));
+}
+
+static void on_evict(void *ctx, uint32_t binary, const char *what)
+{
+	struct world *w = ctx;
+
+	assert_true(binary < MAX_BINARIES);
+	w->evictions[binary]++;
+	w->what = what;
+}
+
+static int setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	w->opts = (struct unwind_loader_options){
+		.fds = {
+			.pages = memory_file(WALK_MAX_PAGES * sizeof(struct unwind_page)),
+			.rules = memory_file(WALK_MAX_RULES * sizeof(struct unwind_rule)),
+			.mappings = memory_file(WALK_MAX_MAPPINGS * sizeof(struct unwind_mapping)),
+			.binaries = memory_file(WALK_MAX_BINARIES * sizeof(struct unwind_binary)),
+			.rule_cache = memory_file(WALK_CACHE_WORDS * sizeof(uint64_t)),
+			.processes = -1,
+		},
+		.new_slab = new_slab, .on_evict = on_evict, .ctx = w, .grace_ns = GRACE_NS,
+	};
+	w->rule_cache = mmap(NULL, WALK_CACHE_WORDS * sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED,
+			     w->opts.fds.rule_cache, 0);
+	*state = w;
+	return w->rule_cache == MAP_FAILED ? -1 : 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	unwind_loader_free(w->l);
+	munmap(w->rule_cache, WALK_CACHE_WORDS * sizeof(uint64_t));
+	close(w->opts.fds.pages);
+	close(w->opts.fds.rules);
+	close(w->opts.fds.mappings);
+	close(w->opts.fds.binaries);
+	close(w->opts.fds.rule_cache);
+	free(w);
+	return 0;
+}
+
+static void open_loader(struct world *w, uint64_t max_rows)
+{
+	w->opts.max_rows = max_rows;
+	assert_int_equal(unwind_loader_new(&w->opts, &w->l), 0);
+	unwind_loader_view(w->l, &w->view);
+}
+
+/* A table whose rules tell whose they are: nr rows, each step bytes after the other, with nr_rules different rules. */
+static struct unwind_table *make_table(uint32_t whose, size_t nr, uint64_t step, uint32_t nr_rules)
+{
+	struct cfi_rows rows = { 0 };
+	struct unwind_table *t = NULL;
+
+	for (size_t i = 0; i < nr; i++) {
+		struct cfi_row *row = array_push(&rows.v, &rows.nr, &rows.cap);
+
+		*row = (struct cfi_row){ LO + i * step, { .cfa = CFA_SP } };
+		row->rule.cfa_off = (int32_t)(whose << 20 | (uint32_t)i % nr_rules);
+	}
+	assert_int_equal(unwind_table_build(&rows, LO, LO + nr * step, &t), 0);
+	cfi_rows_release(&rows);
+	return t;
+}
+
+static int load(struct world *w, uint32_t binary, size_t nr)
+{
+	struct unwind_table *t = make_table(binary, nr, 16, 8);
+	int err = unwind_loader_table(w->l, binary, t);
+
+	unwind_table_free(t);
+	return err;
+}
+
+/* Places it; when something has to go first, waits until that is gone. */
+static void load_in_time(struct world *w, uint32_t binary, struct unwind_table *t)
+{
+	int err = unwind_loader_table(w->l, binary, t);
+
+	if (err == -EAGAIN) {
+		usleep(GRACE_NS / 1000 + 2000);
+		err = unwind_loader_table(w->l, binary, t);
+	}
+	assert_int_equal(err, 0);
+	unwind_table_free(t);
+}
+
+/* ---- the kernel's lookup: unwind/walk.h itself ---- */
+
+struct walk;
+
+static int walk_load_page(void *env, struct walk *w, uint64_t addr)
+{
+	(void)env;
+	(void)w;
+	(void)addr;
+	return 1;
+}
+
+static int walk_read_code(void *env, struct walk *w, uint64_t addr)
+{
+	(void)env;
+	(void)w;
+	(void)addr;
+	return 1;
+}
+
+static int walk_process(void *env, uint32_t tgid, uint32_t *first, uint32_t *nr)
+{
+	(void)env;
+	(void)tgid;
+	*first = *nr = 0;
+	return 1;
+}
+
+static const struct unwind_mapping *walk_mapping(void *env, uint32_t i)
+{
+	(void)env;
+	(void)i;
+	return NULL;
+}
+
+static const struct unwind_binary *walk_binary(void *env, uint32_t i)
+{
+	return &((struct world *)env)->view.binaries[i];
+}
+
+static const struct unwind_page *walk_page(void *env, uint32_t i)
+{
+	return &((struct world *)env)->view.pages[i];
+}
+
+static const struct unwind_row *walk_rows(void *env, uint32_t first)
+{
+	return unwind_loader_rows(((struct world *)env)->l, first);
+}
+
+static const struct unwind_rule *walk_rule(void *env, uint32_t i)
+{
+	return &((struct world *)env)->view.rules[i];
+}
+
+static uint64_t *walk_cache(void *env, uint32_t i)
+{
+	return &((struct world *)env)->rule_cache[i];
+}
+
+#include "unwind/walk.h"
+
+/* Where the table of a binary is, read as a walk does. */
+static uint64_t place_of(struct world *w, uint32_t binary)
+{
+	return *(const volatile walk_word *)walk_binary(w, binary);
+}
+
+/* 0 and the rule's cfa_off, or the code with which a walk would end that has read place. */
+static int look_up_at(struct world *w, uint64_t place, uint64_t rel, int32_t *cfa_off)
+{
+	static __thread struct walk walk;
+	uint32_t rule = 0;
+	int code;
+
+	walk.map_binary = 1;
+	walk.map_bias = 0;
+	walk.map_page0 = (uint32_t)place;
+	walk.map_nr_pages = place >> 32;
+	code = walk_find_rule(w, &walk, rel, &rule);
+	*cfa_off = code ? 0 : walk_rule(w, rule)->cfa_off;
+	return code;
+}
+
+static int look_up(struct world *w, uint32_t binary, uint64_t rel, int32_t *cfa_off)
+{
+	return look_up_at(w, place_of(w, binary), rel, cfa_off);
+}
+
+/* Every row of a table of load() is found, twice: the second time through the rule cache. */
+static void assert_whole(struct world *w, uint32_t binary, size_t nr, uint32_t whose)
+{
+	int32_t off;
+
+	for (size_t i = 0; i < nr; i++) {
+		for (int again = 0; again < 2; again++) {
+			assert_int_equal(look_up(w, binary, i * 16 + 3, &off), 0);
+			assert_int_equal(off, whose << 20 | (uint32_t)i % 8);
+		}
+	}
+}
+
+static void assert_ends(struct world *w, uint32_t binary, int want)
+{
+	int32_t off;
+
+	assert_int_equal(look_up(w, binary, 5, &off), want);
+}
+
+static void assert_pending(struct world *w, uint32_t binary)
+{
+	assert_ends(w, binary, WALK_NO_TABLE);
+}
+
+static struct unwind_loader_stats stats_of(struct world *w)
+{
+	struct unwind_loader_stats s;
+
+	unwind_loader_stats(w->l, &s);
+	return s;
+}
+
+static void wait_grace(void)
+{
+	usleep(GRACE_NS / 1000 + 2000);
+}
+
+static void test_tables_are_found(void **state)
+{
+	struct world *w = *state;
+
+	open_loader(w, 0);
+	assert_int_equal(load(w, 1, 9000), 0);	/* more than two pages */
+	assert_int_equal(load(w, 2, 10), 0);
+	unwind_loader_no_table(w->l, 3);
+	assert_whole(w, 1, 9000, 1);
+	assert_whole(w, 2, 10, 2);
+	assert_ends(w, 3, WALK_NO_FDE);
+	assert_pending(w, 4);
+	assert_int_equal(stats_of(w).rows, 9010);
+	assert_int_equal(stats_of(w).rules, 17);
+	assert_int_equal(stats_of(w).binaries, 2);
+}
+
+/* 30 slabs' worth of rows in tables of all sizes: hardly anything is wasted. */
+static void test_slabs_are_full(void **state)
+{
+	struct world *w = *state;
+	size_t rows = 0;
+
+	open_loader(w, 0);
+	for (uint32_t i = 1; rows < 30 * WALK_SLAB_ROWS; i++) {
+		size_t nr = 200 + (i * 7919u) % 20011 + (i % 50 ? 0 : 400000);
+		struct unwind_table *t = make_table(i % MAX_BINARIES, nr, 16, 8);
+
+		assert_int_equal(unwind_loader_table(w->l, i, t), 0);
+		unwind_table_free(t);
+		rows += nr;
+	}
+	assert_int_equal(stats_of(w).rows, rows);
+	assert_true(stats_of(w).slabs <= rows / WALK_SLAB_ROWS + 1);
+}
+
+static void test_least_used_goes_first(void **state)
+{
+	struct world *w = *state;
+
+	open_loader(w, 1000);
+	assert_int_equal(load(w, 1, 400), 0);
+	assert_int_equal(load(w, 2, 400), 0);
+	unwind_loader_touch(w->l, 1, now_ns());
+	assert_int_equal(load(w, 3, 400), -EAGAIN);
+	assert_int_equal(w->evictions[2], 1);
+	assert_string_equal(w->what, "unwind rows");
+	assert_pending(w, 2);
+	assert_whole(w, 1, 400, 1);
+
+	/* As long as somebody may read it nothing is used again, and nobody else has to go. */
+	assert_int_equal(load(w, 3, 400), -EAGAIN);
+	assert_int_equal(stats_of(w).evicted, 1);
+	wait_grace();
+	assert_int_equal(load(w, 3, 400), 0);
+	assert_whole(w, 3, 400, 3);
+	assert_whole(w, 1, 400, 1);
+	assert_pending(w, 2);
+	assert_int_equal(stats_of(w).rows, 800);
+	assert_int_equal(stats_of(w).refused, 0);
+}
+
+static void test_nothing_is_used_again_during_a_pass(void **state)
+{
+	struct world *w = *state;
+
+	open_loader(w, 1000);
+	assert_int_equal(load(w, 1, 900), 0);
+	unwind_loader_pass(w->l, true);
+	assert_int_equal(load(w, 2, 900), -EAGAIN);
+	wait_grace();
+	assert_int_equal(load(w, 2, 900), -EAGAIN);
+	unwind_loader_pass(w->l, false);
+	unwind_loader_pass(w->l, true);		/* a pass that began later has never seen it */
+	assert_int_equal(load(w, 2, 900), 0);
+	assert_whole(w, 2, 900, 2);
+	assert_int_equal(stats_of(w).evicted, 1);
+}
+
+static size_t cached_words(struct world *w)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < WALK_CACHE_WORDS; i++)
+		nr += w->rule_cache[i] != 0;
+	return nr;
+}
+
+static void test_rule_cache_is_cleared(void **state)
+{
+	struct world *w = *state;
+	uint32_t page0;
+	int32_t off;
+
+	open_loader(w, 1000);
+	assert_int_equal(load(w, 1, 450), 0);
+	assert_int_equal(load(w, 2, 450), 0);
+	page0 = w->view.binaries[1].page0;
+	for (uint64_t rel = 0; rel < 100; rel++) {
+		look_up(w, 1, rel, &off);
+		look_up(w, 2, rel + 1000, &off);
+	}
+	assert_true(cached_words(w) > 80);
+	unwind_loader_touch(w->l, 2, now_ns());
+	assert_int_equal(load(w, 3, 450), -EAGAIN);
+	wait_grace();
+	assert_int_equal(load(w, 3, 450), 0);
+	for (size_t i = 0; i < WALK_CACHE_WORDS; i++)
+		if (w->rule_cache[i])
+			assert_int_equal(w->rule_cache[i] >> 32, w->view.binaries[2].page0);
+	assert_true(cached_words(w) > 40);
+	assert_int_equal(w->view.binaries[3].page0, page0);
+	assert_whole(w, 3, 450, 3);
+}
+
+static void test_copies_share_a_table(void **state)
+{
+	struct world *w = *state;
+
+	open_loader(w, 1000);
+	assert_int_equal(load(w, 1, 900), 0);
+	unwind_loader_same(w->l, 2, 1);
+	assert_whole(w, 2, 900, 1);
+	assert_int_equal(stats_of(w).rows, 900);
+	unwind_loader_no_table(w->l, 4);
+	unwind_loader_same(w->l, 5, 4);
+	assert_ends(w, 5, WALK_NO_FDE);
+
+	assert_int_equal(load(w, 3, 900), -EAGAIN);
+	assert_int_equal(w->evictions[1] + w->evictions[2], 2);
+	assert_pending(w, 1);
+	assert_pending(w, 2);
+	wait_grace();
+	assert_int_equal(load(w, 3, 900), 0);
+}
+
+/* A copy that is in use keeps the table of both. */
+static void test_touch_by_a_copy(void **state)
+{
+	struct world *w = *state;
+
+	open_loader(w, 1000);
+	assert_int_equal(load(w, 1, 450), 0);
+	unwind_loader_same(w->l, 2, 1);
+	assert_int_equal(load(w, 3, 450), 0);
+	unwind_loader_touch(w->l, 2, now_ns());
+	assert_int_equal(load(w, 4, 450), -EAGAIN);
+	assert_int_equal(w->evictions[3], 1);
+	assert_int_equal(w->evictions[1], 0);
+}
+
+static void test_too_big_for_all(void **state)
+{
+	struct world *w = *state;
+	int err;
+
+	open_loader(w, 1000);
+	assert_int_equal(load(w, 1, 500), 0);
+	stderr_begin();
+	err = load(w, 2, 1001);
+	assert_non_null(strstr(stderr_end(), "unwind rows is full"));
+	assert_int_equal(err, -ENOSPC);
+	assert_int_equal(stats_of(w).refused, 1);
+	assert_int_equal(stats_of(w).evicted, 0);
+	assert_whole(w, 1, 500, 1);
+}
+
+static void test_pages_run_out(void **state)
+{
+	uint32_t pages = WALK_MAX_PAGES / 3;
+	struct world *w = *state;
+	int32_t off;
+
+	open_loader(w, 0);
+	for (uint32_t b = 1; b <= 4; b++)
+		load_in_time(w, b, make_table(b, pages, PAGE, 2));
+	assert_int_equal(w->evictions[1], 1);
+	assert_string_equal(w->what, "pages of unwind tables");
+	assert_pending(w, 1);
+	for (uint32_t b = 2; b <= 4; b++) {
+		assert_int_equal(look_up(w, b, (pages - 1) * PAGE + 7, &off), 0);
+		assert_int_equal(off, b << 20 | (pages - 1) % 2);
+	}
+}
+
+static void test_rules_run_out_and_come_back(void **state)
+{
+	uint32_t nr = WALK_MAX_RULES / 2 - 10;
+	struct world *w = *state;
+	int32_t off;
+
+	open_loader(w, 0);
+	for (uint32_t b = 1; b <= 5; b++)
+		load_in_time(w, b, make_table(b, nr, 16, nr));
+	assert_int_equal(stats_of(w).evicted, 3);
+	assert_string_equal(w->what, "unwind rules");
+	assert_int_equal(stats_of(w).rules, 2 * nr + 1);
+	for (uint32_t i = 0; i < nr; i++) {
+		assert_int_equal(look_up(w, 5, i * 16, &off), 0);
+		assert_int_equal(off, 5 << 20 | i);
+	}
+}
+
+/* A table that is thrown out takes only the rules with it that nobody else has. */
+static void test_shared_rules_stay(void **state)
+{
+	struct world *w = *state;
+	struct unwind_table *t = make_table(7, 400, 16, 8);
+
+	open_loader(w, 1000);
+	assert_int_equal(unwind_loader_table(w->l, 1, t), 0);
+	assert_int_equal(unwind_loader_table(w->l, 2, t), 0);
+	unwind_table_free(t);
+	assert_int_equal(stats_of(w).rules, 9);
+	load_in_time(w, 3, make_table(3, 400, 16, 8));
+	assert_int_equal(w->evictions[1], 1);
+	assert_int_equal(stats_of(w).rules, 17);
+	assert_whole(w, 2, 400, 7);
+}
+
+/* ---- walks while tables come and go ---- */
+
+#define STRESS_BINARIES 12
+#define STRESS_PASSES 300
+#define STRESS_LOOKUPS 20000
+
+struct reader {
+	struct world *w;
+	sem_t begin, end;
+	uint64_t found, pending, wrong;
+	int stop;
+};
+
+static size_t stress_rows(uint32_t binary)
+{
+	return 3000 + binary * 700;
+}
+
+/*
+ * One pass: thousands of lookups, every second one of a table as it is published at that moment, the others as they were
+ * when the pass began: a walk may have slept since.
+ */
+static void pass_over_tables(struct reader *r, unsigned *seed)
+{
+	uint64_t places[STRESS_BINARIES + 1];
+	int32_t off;
+
+	for (uint32_t b = 1; b <= STRESS_BINARIES; b++)
+		places[b] = place_of(r->w, b);
+	for (int i = 0; i < STRESS_LOOKUPS; i++) {
+		uint32_t b = 1 + (uint32_t)rand_r(seed) % STRESS_BINARIES;
+		uint64_t row = (uint32_t)rand_r(seed) % stress_rows(b);
+		int code = look_up_at(r->w, i & 1 ? places[b] : place_of(r->w, b), row * 16 + 1, &off);
+
+		r->found += !code;
+		r->pending += code == WALK_NO_TABLE;
+		r->wrong += code ? code != WALK_NO_TABLE : off != (int32_t)(b << 20 | row % 8);
+	}
+}
+
+static void *read_tables(void *arg)
+{
+	struct reader *r = arg;
+	unsigned seed = 1;
+
+	for (;;) {
+		sem_wait(&r->begin);
+		if (r->stop)
+			return NULL;
+		pass_over_tables(r, &seed);
+		sem_post(&r->end);
+	}
+}
+
+/*
+ * With room for half of the tables and no grace time but the passes themselves: a walk gets the right rule or none.
+ * (With protected false, which says that no pass is running, wrong ones come within a moment: the test can fail.)
+ */
+static void stress(struct world *w, struct reader *r, bool protected)
+{
+	unsigned seed = 2;
+	pthread_t thread;
+
+	*r = (struct reader){ .w = w };
+	w->opts.grace_ns = 1;
+	open_loader(w, 45000);
+	sem_init(&r->begin, 0, 0);
+	sem_init(&r->end, 0, 0);
+	unwind_loader_rows(w->l, 0);
+	assert_int_equal(load(w, 1, stress_rows(1)), 0);
+	unwind_loader_rows(w->l, 0);		/* mapped before there are two threads */
+	assert_int_equal(pthread_create(&thread, NULL, read_tables, r), 0);
+	for (int pass = 0; pass < STRESS_PASSES; pass++) {
+		unwind_loader_pass(w->l, protected);
+		sem_post(&r->begin);
+		do {
+			uint32_t b = 1 + (uint32_t)rand_r(&seed) % STRESS_BINARIES;
+
+			if (!w->view.binaries[b].nr_pages)
+				load(w, b, stress_rows(b));
+		} while (sem_trywait(&r->end));
+		unwind_loader_pass(w->l, false);
+	}
+	r->stop = 1;
+	sem_post(&r->begin);
+	pthread_join(thread, NULL);
+}
+
+static void test_walks_never_meet_a_reused_table(void **state)
+{
+	struct world *w = *state;
+	struct reader r;
+
+	stress(w, &r, true);
+	assert_int_equal(r.wrong, 0);
+	assert_true(r.found > STRESS_PASSES * 1000);
+	assert_true(r.pending > STRESS_PASSES);
+	assert_true(stats_of(w).evicted > STRESS_PASSES / 4);
+}
+
+static void test_the_stress_can_fail(void **state)
+{
+	struct world *w = *state;
+	struct reader r;
+
+	stress(w, &r, false);
+	assert_true(r.wrong > 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_tables_are_found),
+		TEST(test_slabs_are_full),
+		TEST(test_least_used_goes_first),
+		TEST(test_nothing_is_used_again_during_a_pass),
+		TEST(test_rule_cache_is_cleared),
+		TEST(test_copies_share_a_table),
+		TEST(test_touch_by_a_copy),
+		TEST(test_too_big_for_all),
+		TEST(test_pages_run_out),
+		TEST(test_rules_run_out_and_come_back),
+		TEST(test_shared_rules_stay),
+		TEST(test_walks_never_meet_a_reused_table),
+		TEST(test_the_stress_can_fail),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
