@@ -249,13 +249,16 @@ int capture_bpf_new_slab(struct capture_bpf *b, uint32_t key)
 	return err;
 }
 
-uint64_t capture_bpf_bytes(const struct capture_bpf *b)
+uint64_t capture_bpf_table_bytes(const struct capture_bpf *b)
 {
-	const struct bpf_map *map;
+	const struct bpf_map *maps[] = {
+		b->skel->maps.slabs, b->skel->maps.pages, b->skel->maps.rules, b->skel->maps.mappings,
+		b->skel->maps.binaries, b->skel->maps.rule_cache, b->skel->maps.processes, b->skel->maps.last_exec,
+	};
 	uint64_t bytes = b->slab_bytes;
 
-	bpf_object__for_each_map(map, b->skel->obj)
-		bytes += map_bytes(bpf_map__fd(map));
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+		bytes += map_bytes(bpf_map__fd(maps[i]));
 	return bytes;
 }
 

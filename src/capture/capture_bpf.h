@@ -39,8 +39,8 @@ void capture_bpf_fds(const struct capture_bpf *b, struct unwind_loader_fds *out)
 /* Makes slab number key of the unwind rows: its fd, which is the caller's, or -errno. */
 int capture_bpf_new_slab(struct capture_bpf *b, uint32_t key);
 
-/* Memory of all maps, slabs included, as the kernel counts it. */
-uint64_t capture_bpf_bytes(const struct capture_bpf *b);
+/* Memory of all tables, slabs included, as the kernel counts it. */
+uint64_t capture_bpf_table_bytes(const struct capture_bpf *b);
 
 struct bpf_program *capture_bpf_sampler(struct capture_bpf *b);
 struct bpf_program *capture_bpf_snapshot(struct capture_bpf *b);

@@ -1,6 +1,7 @@
 #include "src/capture/recorder.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -458,6 +459,27 @@ int recorder_service(struct recorder *r)
 	return err;
 }
 
+/* META unwind.tables: see TRACE.md. */
+static int put_table_stats(struct recorder *r)
+{
+	struct record rec = { .tag = REC_META };
+	struct unwind_loader_stats l;
+	struct binary_store_stats b;
+	char text[512];
+
+	if (!r->loader)
+		return 0;
+	unwind_loader_stats(r->loader, &l);
+	binary_store_stats(r->store, &b);
+	snprintf(text, sizeof(text), "rows=%" PRIu64 " rules=%" PRIu64 " pages=%" PRIu64 " slabs=%" PRIu64 " bytes=%" PRIu64
+		 " tables=%" PRIu64 " shared=%" PRIu64 " mappings=%" PRIu64 " built=%" PRIu64 " without=%" PRIu64
+		 " evicted=%" PRIu64 " refused=%" PRIu64, l.rows, l.rules, l.pages, l.slabs,
+		 capture_bpf_table_bytes(r->bpf), l.binaries, b.shared, l.mappings, b.tables, b.without_table, l.evicted,
+		 l.refused);
+	rec.meta = (struct rec_meta){ "unwind.tables", text, strlen(text) };
+	return session_emit(r->session, &rec);
+}
+
 int recorder_end(struct recorder *r, const struct rec_end *end)
 {
 	struct rec_end e = *end;
@@ -465,7 +487,8 @@ int recorder_end(struct recorder *r, const struct rec_end *end)
 
 	if (!err)
 		err = report_losses(r);
-
+	if (!err)
+		err = put_table_stats(r);
 	e.lost = losses_samples(&r->losses);
 	return err ? err : session_end(r->session, &e);
 }
@@ -488,10 +511,9 @@ void recorder_describe(const struct recorder *r, char *buf, size_t size)
 	if (r->loader)
 		unwind_loader_stats(r->loader, &l);
 	binary_store_stats(r->store, &b);
-	snprintf(buf, size,
-		 "%zu processes, %zu binaries (%llu with unwind tables, %llu unreadable), %llu rows, %llu rules, "
-		 "%llu slabs, %llu mappings",
-		 r->processes.nr, r->binaries.nr - 1, (unsigned long long)l.binaries,
-		 (unsigned long long)b.unreadable, (unsigned long long)l.rows, (unsigned long long)l.rules,
-		 (unsigned long long)l.slabs, (unsigned long long)l.mappings);
+	snprintf(buf, size, "%zu processes, %zu binaries (%" PRIu64 " with unwind tables, %" PRIu64 " more share them, %" PRIu64
+		 " unreadable), %" PRIu64 " rows, %" PRIu64 " rules, %" PRIu64 " slabs, %" PRIu64 " mappings, %.1f MiB; %" PRIu64
+		 " tables built, %" PRIu64 " evicted, %" PRIu64 " refused",
+		 r->processes.nr, r->binaries.nr - 1, l.binaries, b.shared, b.unreadable, l.rows, l.rules, l.slabs, l.mappings,
+		 (double)capture_bpf_table_bytes(r->bpf) / (1 << 20), b.tables, l.evicted, l.refused);
 }
