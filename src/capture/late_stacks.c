@@ -72,25 +72,6 @@ bool late_stacks_wants(const struct wire_stack *stack)
 	return stack->raw && is_early_end(stack->end);
 }
 
-int late_stacks_add(struct late_stacks *l, const struct wire_stack *stack, uint32_t walk)
-{
-	size_t size = sizeof(struct late) + stack->raw->bytes;
-	struct late *s = l->bytes + size > MAX_BYTES ? NULL : malloc(size);
-
-	l->stats.added++;
-	if (!s) {
-		l->stats.refused++;
-		return l->deps.give(l->deps.ctx, stack, walk);
-	}
-	*s = (struct late){ .walk = walk, .size = size };
-	memcpy(&s->raw, stack->raw, sizeof(s->raw) + stack->raw->bytes);
-	*l->last = s;
-	l->last = &s->next;
-	l->bytes += size;
-	l->nr++;
-	return 0;
-}
-
 /* Takes the one at *at off the list. */
 static void drop(struct late_stacks *l, struct late **at)
 {
@@ -172,6 +153,30 @@ static int try_one(struct late_stacks *l, struct late *s)
 	return err ? err : 1;
 }
 
+int late_stacks_add(struct late_stacks *l, const struct wire_stack *stack, uint32_t walk)
+{
+	size_t size = sizeof(struct late) + stack->raw->bytes;
+	struct late *s = l->bytes + size > MAX_BYTES ? NULL : malloc(size), **at = l->last;
+	int rc;
+
+	l->stats.added++;
+	if (!s) {
+		l->stats.refused++;
+		return l->deps.give(l->deps.ctx, stack, walk);
+	}
+	*s = (struct late){ .walk = walk, .size = size };
+	memcpy(&s->raw, stack->raw, sizeof(s->raw) + stack->raw->bytes);
+	*at = s;
+	l->last = &s->next;
+	l->bytes += size;
+	l->nr++;
+	/* Now, so that the table it needs is asked for: most of those that follow need the same. */
+	rc = try_one(l, s);
+	if (rc > 0)
+		drop(l, at);
+	return rc < 0 ? rc : 0;
+}
+
 int late_stacks_try(struct late_stacks *l)
 {
 	struct late **at = &l->first;
@@ -212,6 +217,11 @@ bool late_stacks_waiting(const struct late_stacks *l, uint32_t walk)
 	while (s && walk && s->walk != walk)
 		s = s->next;
 	return s;
+}
+
+size_t late_stacks_bytes(const struct late_stacks *l)
+{
+	return l->bytes;
 }
 
 void late_stacks_stats(const struct late_stacks *l, struct late_stacks_stats *out)

@@ -51,4 +51,5 @@ int late_stacks_try(struct late_stacks *l);
 /* Of one walk; 0: all. */
 int late_stacks_flush(struct late_stacks *l, uint32_t walk);
 bool late_stacks_waiting(const struct late_stacks *l, uint32_t walk);
+size_t late_stacks_bytes(const struct late_stacks *l);	/* that those take which wait */
 void late_stacks_stats(const struct late_stacks *l, struct late_stacks_stats *out);

@@ -32,6 +32,8 @@
 /* The end of a walk, and that of the recording, wait so long for stacks that wait for tables. */
 #define SETTLE_NS NSEC_PER_SEC
 #define HOLD_OFF_NS (300 * 1000)
+#define LATE_BYTES (4u << 20)		/* of stacks that wait for tables */
+#define LATE_PAUSE_MS 20
 #define MAX_THREADS 4
 
 /* The kernel's symbols are read beside the tables. */
@@ -177,20 +179,12 @@ static int open_workers(struct recorder *r)
 	return 0;
 }
 
-/*
- * A sampler of the whole machine meets a few of the files that are mapped: their tables are made when a stack goes
- * through them. A walk meets them all, and targets are few.
- */
-static bool tables_at_once(const struct recorder_options *o)
-{
-	return has_filter(o) || o->programs & CAPTURE_SNAPSHOT;
-}
-
+/* Of what the whole machine has mapped stacks meet a quarter: without targets tables are made for those alone. */
 static int open_tracker(struct recorder *r)
 {
 	struct binary_store_deps store = {
 		.binaries = &r->binaries, .pool = r->pool, .symbolizer = r->symbolizer,
-		.want_tables = r->loader != NULL, .at_once = tables_at_once(&r->opts), .on_table = on_table,
+		.want_tables = r->loader != NULL, .at_once = has_filter(&r->opts), .on_table = on_table,
 		.on_same = on_same, .ctx = r,
 	};
 	struct process_tracker_deps tracker = {
@@ -392,11 +386,28 @@ int recorder_update(struct recorder *r)
 	return err || !r->late ? err : late_stacks_try(r->late);
 }
 
+/* Many stacks wait, with their memory: the workers get the CPU before there are more. */
+static int let_workers_catch_up(struct recorder *r)
+{
+	struct pollfd pfd = { .fd = worker_fd(r->pool), .events = POLLIN };
+
+	if (late_stacks_bytes(r->late) <= LATE_BYTES || !binary_store_pending(r->store))
+		return 0;
+	poll(&pfd, 1, LATE_PAUSE_MS);
+	worker_reap(r->pool);
+	return late_stacks_try(r->late);
+}
+
 int recorder_stack(struct recorder *r, const struct wire_stack *stack, uint32_t walk)
 {
-	if (r->late && late_stacks_wants(stack))
-		return late_stacks_add(r->late, stack, walk);
-	return session_sample(r->session, stack, walk);
+	int err;
+
+	if (!r->late || !late_stacks_wants(stack))
+		return session_sample(r->session, stack, walk);
+	/* Tables that are ready help this one, and the kernel with all that it walks from now on. */
+	worker_reap(r->pool);
+	err = late_stacks_add(r->late, stack, walk);
+	return err ? err : let_workers_catch_up(r);
 }
 
 int recorder_settle(struct recorder *r, uint32_t walk)
