@@ -12,6 +12,7 @@ struct worker_pool {
 	pthread_mutex_t lock;
 	pthread_cond_t work;
 	struct worker_job *queued;		/* by priority */
+	struct worker_job *last;		/* of them; NULL: not known, or none */
 	struct worker_job *finished, **finished_tail;
 	unsigned nr_open;			/* queued, running or finished but not reaped */
 	bool stop;
@@ -43,6 +44,8 @@ static struct worker_job *next_job(struct worker_pool *p)
 	job = p->stop ? NULL : p->queued;
 	if (job)
 		p->queued = job->next;
+	if (!p->queued)
+		p->last = NULL;
 	pthread_mutex_unlock(&p->lock);
 	return job;
 }
@@ -92,12 +95,16 @@ struct worker_pool *worker_pool_new(unsigned nr)
 /* Under the lock. */
 static void enqueue(struct worker_pool *p, struct worker_job *job)
 {
-	struct worker_job **at;
+	struct worker_job **at = &p->queued;
 
-	for (at = &p->queued; *at && (*at)->priority <= job->priority; at = &(*at)->next)
-		;
+	if (p->last && p->last->priority <= job->priority)
+		at = &p->last->next;		/* nearly always: thousands may be queued */
+	while (*at && (*at)->priority <= job->priority)
+		at = &(*at)->next;
 	job->next = *at;
 	*at = job;
+	if (!job->next)
+		p->last = job;
 }
 
 void worker_submit(struct worker_pool *p, struct worker_job *job)
@@ -118,6 +125,8 @@ void worker_hurry(struct worker_pool *p, struct worker_job *job, int priority)
 		;
 	if (*at) {
 		*at = job->next;
+		if (p->last == job)
+			p->last = NULL;
 		job->priority = priority;
 		enqueue(p, job);
 	}

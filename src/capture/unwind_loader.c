@@ -15,7 +15,7 @@
 
 #define GRACE_NS NSEC_PER_SEC
 /* Of the room for rows one part in so many is kept free by throwing out, so that a new table finds place at once. */
-#define RESERVE 16
+#define RESERVE 64
 #define RESTING_NS (5 * NSEC_PER_SEC)	/* not seen for so long: may go for the reserve */
 
 enum placed_state { PLACE_FREE, PLACE_LIVE, PLACE_RETIRED };

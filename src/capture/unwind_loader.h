@@ -78,7 +78,7 @@ struct unwind_loader_view {
 	const struct unwind_binary *binaries;
 };
 void unwind_loader_view(const struct unwind_loader *l, struct unwind_loader_view *out);
-const struct unwind_row *unwind_loader_rows(struct unwind_loader *l, uint32_t first);	/* base of the slab that holds it */
+const struct unwind_row *unwind_loader_rows(struct unwind_loader *l, uint32_t first);	/* base of its slab; until the next call */
 void unwind_loader_mapping(struct unwind_mapping *to, const struct mapping *m, const struct binary *b);
 
 struct unwind_loader_stats {

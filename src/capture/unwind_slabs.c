@@ -7,6 +7,9 @@
 
 #include "src/base/fail.h"
 
+#ifndef UNWIND_MAX_ROWS		/* tests/live/scale.sh makes a program with room for few */
+#define UNWIND_MAX_ROWS ((uint64_t)WALK_MAX_SLABS * WALK_SLAB_ROWS)
+#endif
 #define SLAB_BYTES (WALK_SLAB_ROWS * sizeof(struct unwind_row))
 
 void unwind_slabs_init(struct unwind_slabs *s, unwind_new_slab_fn new_slab, void *ctx, uint64_t max_rows)
@@ -14,7 +17,7 @@ void unwind_slabs_init(struct unwind_slabs *s, unwind_new_slab_fn new_slab, void
 	memset(s, 0, sizeof(*s));
 	s->new_slab = new_slab;
 	s->ctx = ctx;
-	s->max_rows = max_rows ? max_rows : (uint64_t)WALK_MAX_SLABS * WALK_SLAB_ROWS;
+	s->max_rows = max_rows ? max_rows : UNWIND_MAX_ROWS;
 	s->free.boundary = WALK_SLAB_ROWS;
 }
 
@@ -27,10 +30,10 @@ static void unmap_slab(const struct unwind_row *rows)
 void unwind_slabs_release(struct unwind_slabs *s)
 {
 	unmap_slab(s->write);
-	for (uint32_t i = 0; i < s->nr; i++) {
-		unmap_slab(s->read[i]);
+	for (uint32_t i = 0; i < UNWIND_READ_SLABS; i++)
+		unmap_slab(s->read[i].rows);
+	for (uint32_t i = 0; i < s->nr; i++)
 		close(s->fds[i]);
-	}
 	extents_release(&s->free);
 	memset(s, 0, sizeof(*s));
 }
@@ -101,13 +104,16 @@ struct unwind_row *unwind_slabs_write(struct unwind_slabs *s, uint32_t first)
 
 const struct unwind_row *unwind_slabs_read(struct unwind_slabs *s, uint32_t first)
 {
-	uint32_t key = first >> WALK_SLAB_SHIFT;
+	uint32_t key = first >> WALK_SLAB_SHIFT, i = key % UNWIND_READ_SLABS;
 
 	if (key >= s->nr)
 		return NULL;
-	if (!s->read[key])
-		s->read[key] = map_slab(s, key, PROT_READ);
-	return s->read[key];
+	if (!s->read[i].rows || s->read[i].key != key) {
+		unmap_slab(s->read[i].rows);
+		s->read[i].rows = map_slab(s, key, PROT_READ);
+		s->read[i].key = key;
+	}
+	return s->read[i].rows;
 }
 
 uint64_t unwind_slabs_room(const struct unwind_slabs *s)

@@ -14,6 +14,8 @@
 /* Makes slab number key and shows it to the kernel side: an fd for mmap, which the slabs own then, or -errno. */
 typedef int (*unwind_new_slab_fn)(void *ctx, uint32_t key);
 
+#define UNWIND_READ_SLABS 16	/* what is mapped counts as our memory */
+
 struct unwind_slabs {
 	unwind_new_slab_fn new_slab;
 	void *ctx;
@@ -23,7 +25,10 @@ struct unwind_slabs {
 	int fds[WALK_MAX_SLABS];
 	struct unwind_row *write;	/* one slab at a time is mapped for writing */
 	uint32_t write_key;
-	const struct unwind_row *read[WALK_MAX_SLABS];	/* those that somebody looked at */
+	struct {			/* and some for reading, by number */
+		uint32_t key;
+		const struct unwind_row *rows;
+	} read[UNWIND_READ_SLABS];
 };
 
 /* max_rows 0: as many as there are slabs for. */
@@ -37,7 +42,7 @@ void unwind_slabs_give(struct unwind_slabs *s, uint32_t first, uint32_t nr);
 /* Row number first, to write to; valid until the next call. NULL: it cannot be mapped. */
 struct unwind_row *unwind_slabs_write(struct unwind_slabs *s, uint32_t first);
 
-/* Base of the slab that holds row number first, as the kernel's walk_rows(); valid until release. NULL: no such row. */
+/* Base of the slab that holds row number first, as the kernel's walk_rows(); valid until the next call. NULL: no such row. */
 const struct unwind_row *unwind_slabs_read(struct unwind_slabs *s, uint32_t first);
 
 /* Rows that can still be taken, those of slabs that are not made yet among them. */

@@ -81,6 +81,12 @@ fi
 build red reexec.c $nofp -DCOLOUR=red -DOTHER=blue
 build blue reexec.c $nofp -DCOLOUR=blue -DOTHER=red
 build late late.c $nofp
+build many many.c $nofp -ldl
+# Copies are made by many_copies.py. -fno-ipa-icf: its functions are alike and shall stay many.
+lib="$CC $opt -fomit-frame-pointer -fPIC -shared -fno-ipa-icf -s -Wl,--build-id=0x$(printf 'a5%.0s' {1..20})"
+for bytes in 64 200 1024; do
+	build "many_lib_$bytes.so" many_lib.c $lib -DFRAME_BYTES=$bytes
+done
 build plugin.so plugin.c $CC $opt -fomit-frame-pointer -fPIC -shared
 build shop shop.cc $CXX -std=c++17 $opt -fomit-frame-pointer
 build throws throws.cc $CXX -std=c++17 $opt -fomit-frame-pointer
