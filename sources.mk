@@ -46,6 +46,7 @@ LIB_SRCS := \
 	src/capture/unwind_slabs.c \
 	src/capture/unwind_slices.c \
 	src/capture/task_snapshot.c \
+	src/capture/task_reader.c \
 	src/capture/task_events.c \
 	src/capture/session_meta.c \
 	src/capture/session.c \

@@ -24,8 +24,14 @@ struct sched_entity {
 	uint64_t sum_exec_runtime;
 };
 
+struct super_block {
+	unsigned long s_magic;
+};
+
 struct inode {
+	unsigned short i_mode;
 	unsigned long i_ino;
+	struct super_block *i_sb;
 };
 
 struct file {
@@ -60,6 +66,7 @@ struct task_struct {
 	unsigned int in_execve : 1;
 	int pid, tgid;
 	unsigned long nvcsw, nivcsw;
+	unsigned long min_flt, maj_flt;
 	uint64_t start_boottime;
 	char comm[16];
 	struct mm_struct *mm;

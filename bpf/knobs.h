@@ -15,11 +15,19 @@ struct knobs {
 	uint32_t include_idle;		/* sampler: CPU idle time; snapshot: idle kernel threads */
 	uint32_t wakeup_bytes;		/* ring buffer fill that wakes the reader */
 	uint32_t ask;			/* snapshot: threads on a CPU are wished for there */
-	uint32_t snapshot_slot;		/* of raw_scratch */
+	uint32_t snapshot_slot;		/* of raw_scratch: the first of WALK_SLOTS */
 	uint32_t skip_same;		/* snapshot: a thread that has not run since the last walk is not walked again */
 	uint32_t audit;			/* registers and memory of one in so many stacks are handed out; 0: of none */
 	uint32_t late;			/* they are handed out when the tables did not know enough */
+	uint32_t faults;		/* enum fault_mode */
 	uint32_t ring_room;		/* bytes: with more than that in the ring no memory is added to it */
+};
+
+/* Which memory of a thread that does not run is read: reading it may bring pages in, and so wait for whoever has them. */
+enum fault_mode {
+	FAULTS_NEVER,			/* none */
+	FAULTS_ANON,			/* anonymous and shared memory: it needs nobody but the kernel and its swap devices */
+	FAULTS_ALL			/* that of files, too: a server (FUSE, NFS) may never answer */
 };
 
 #define WISH_BYTES 64			/* of struct wish: a cache line for each CPU */
@@ -38,8 +46,29 @@ enum counter {
 /* Totals of one walk of the task iterator. Single reader: plain memory. A task may be visited twice (when its
  * row did not fit the buffer), so only the visit that wrote its row counts. */
 struct walk_totals {
-	uint64_t tasks_seen, rows, filtered, idle_kthreads, on_cpu, torn, retries, reads, reads_failed, busy;
-	uint64_t begin_ns;
+	uint64_t rows, filtered, idle_kthreads, on_cpu;
+	uint64_t reads, faulted;	/* pages of memory read, and how many of them had to be brought in */
 	uint64_t stacks;		/* user stacks walked */
 	uint64_t same;			/* rows of threads that have not run since the last walk */
 };
+
+/*
+ * Who walks and where it is, so that a walk that hangs can be given up (src/capture/task_reader.h). A reader is known
+ * by the time it was started: unlike a pid that is the same in each namespace, and later ones are greater.
+ */
+struct walk_place {
+	uint64_t visits;		/* grows with each task */
+	uint64_t reader;		/* start_boottime of who walks */
+	uint32_t tgid, tid;		/* the task last visited */
+	char comm[16];
+};
+
+struct walk_control {			/* written by user space between walks */
+	uint64_t given_up;		/* readers started up to then do nothing any more */
+	uint32_t slot;			/* scratch that the reader uses: nobody else does, not even one given up */
+	uint32_t no_reads;		/* nobody's memory is read */
+	uint32_t all_anew;		/* no thread is taken for unchanged: a row of it may never have arrived */
+	uint32_t pad;
+};
+
+#define WALK_SLOTS 8

@@ -13,7 +13,7 @@ struct raw_stack {
 
 _Static_assert(WIRE_RAW_FRAMES * 8 == sizeof(((struct gather *)0)->frames), "frames are copied as a whole");
 
-/* Too big for a per-CPU map: one each by number, and one behind them for the walk over the tasks. */
+/* Too big for a per-CPU map: one each by number, and behind them one for each reader of the walk over the tasks. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);			/* set by user space */
@@ -45,6 +45,7 @@ struct raw_loop {
 	struct raw_stack *raw;
 	struct env *env;
 	uint64_t start;
+	uint64_t why;			/* the end that a page asked for, as in walk_load_page() */
 };
 
 static __always_inline long copy_page(uint32_t i, struct raw_loop *l, bool sleepable)
@@ -57,11 +58,13 @@ static __always_inline long copy_page(uint32_t i, struct raw_loop *l, bool sleep
 		return 1;
 	to = l->raw->memory + at;
 	if (sleepable)
-		err = load_task_page(l->env->task, to, l->start + at);
+		err = load_task_page(l->env->g, l->env->task, to, l->start + at);
 	else
 		err = bpf_probe_read_user(to, WALK_PAGE, (void *)(l->start + at));
-	if (err)
+	if (err) {
+		l->why = err;
 		return 1;
+	}
 	l->raw->w.bytes = at + WALK_PAGE;
 	return 0;
 }
@@ -76,7 +79,10 @@ static long copy_page_sleepable(uint32_t i, struct raw_loop *l)
 	return copy_page(i, l, true);
 }
 
-/* Fills the scratch from g; the number of bytes to hand out, 0: it cannot be. */
+/*
+ * Fills the scratch from g; the number of bytes to hand out, 0: it cannot be. Where nothing of the stack may be read that
+ * is the end, not what the walk did not know yet.
+ */
 static __always_inline uint32_t gather_raw(struct gather *g, struct env *e, struct raw_stack *raw, uint32_t nr_pages)
 {
 	struct raw_loop loop = { .raw = raw, .env = e, .start = g->walk.regs[ARCH_REG_SP] & ~(uint64_t)(WALK_PAGE - 1) };
@@ -87,6 +93,10 @@ static __always_inline uint32_t gather_raw(struct gather *g, struct env *e, stru
 		bpf_loop(nr_pages, copy_page_sleepable, &loop, 0);
 	else
 		bpf_loop(nr_pages, copy_page_nofault, &loop, 0);
+	if (!raw->w.bytes && loop.why > 1) {
+		g->head.end = loop.why;
+		return 0;
+	}
 	bpf_probe_read_kernel(&raw->w.head, sizeof(raw->w.head) + sizeof(raw->w.frames), &g->head);
 	bpf_probe_read_kernel(raw->w.regs, sizeof(g->walk.regs), g->walk.regs);
 	return raw->w.bytes > sizeof(raw->memory) ? 0 : sizeof(raw->w) + raw->w.bytes;

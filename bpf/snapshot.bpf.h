@@ -13,16 +13,25 @@
 /* The kernel hands out 32 KiB at once and a row must fit. */
 #define SNAPSHOT_RAW_PAGES 5
 
-/* The program may sleep, so per-CPU scratch would be shared; there is one reader. */
+/* The program may sleep, so per-CPU scratch would be shared: one for each reader. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, WALK_SLOTS);
 	__type(key, uint32_t);
 	__type(value, struct gather);
 } snapshot_scratch SEC(".maps");
 
-struct walk_totals totals = {};
+/* Thread groups in whose memory a reader hung: it is not read again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, WALK_SLOTS);
+	__type(key, uint32_t);
+	__type(value, uint32_t);
+} hung SEC(".maps");
 
+struct walk_totals totals = {};
+struct walk_place place = {};
+struct walk_control control = {};
 
 static __always_inline void gather_kernel_of(struct task_struct *task, struct gather *g)
 {
@@ -78,7 +87,7 @@ static __always_inline void gather_stable(struct gather *g, struct env *e)
 	g->head.cpu = UINT32_MAX;
 	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
 		g->head.flags |= WIRE_KTHREAD;
-	if (!READ_NOW(g->self) && READ_NOW(task->on_cpu)) {
+	if (READ_NOW(task->on_cpu)) {
 		g->head.cpu = READ_NOW(task->thread_info.cpu);
 		g->head.flags |= WIRE_ON_CPU;
 		drop_stacks(g, g->head.flags & WIRE_KTHREAD ? WALK_KTHREAD : WALK_RUNNING);
@@ -88,7 +97,7 @@ static __always_inline void gather_stable(struct gather *g, struct env *e)
 		return;
 	}
 	gather_task(g, e);
-	if (!READ_NOW(g->self) && (READ_NOW(task->on_cpu) || e->switches != switches(task)))
+	if (READ_NOW(task->on_cpu) || e->switches != switches(task))
 		drop_stacks(g, WALK_TORN);
 }
 
@@ -99,11 +108,11 @@ static __always_inline bool is_idle_kthread(struct task_struct *task)
 }
 
 /* The row, with memory where that is wanted and the thread did not run meanwhile. 0, or not: it does not fit any more. */
-static __always_inline long write_row(struct seq_file *seq, struct gather *g, struct env *e)
+static __always_inline long write_row(struct seq_file *seq, struct gather *g, struct env *e, uint32_t slot)
 {
 	uint16_t flags = raw_flags(g, totals.stacks + 1);
-	uint32_t slot = knobs.snapshot_slot, bytes = 0;
-	struct raw_stack *raw = flags ? bpf_map_lookup_elem(&raw_scratch, &slot) : 0;
+	uint32_t raw_slot = knobs.snapshot_slot + slot, bytes = 0;
+	struct raw_stack *raw = flags ? bpf_map_lookup_elem(&raw_scratch, &raw_slot) : 0;
 
 	if (raw) {
 		g->head.flags |= flags;
@@ -117,17 +126,33 @@ static __always_inline long write_row(struct seq_file *seq, struct gather *g, st
 	return bytes ? bpf_seq_write(seq, &g->head, bytes) : 1;
 }
 
+/* Nobody waits for the rows of this reader any more, and its scratch is all that it may touch. */
+static __always_inline bool is_given_up(struct task_struct *reader)
+{
+	return reader->start_boottime <= READ_NOW(control.given_up);
+}
+
+static __always_inline void say_where(struct task_struct *task, struct task_struct *reader)
+{
+	place.tgid = task->tgid;
+	place.tid = task->pid;
+	place.reader = reader->start_boottime;
+	bpf_probe_read_kernel(place.comm, sizeof(place.comm), task->comm);
+	READ_NOW(place.visits)++;
+}
+
 SEC("?iter.s/task")
 int on_task(struct bpf_iter__task *ctx)
 {
-	struct task_struct *task = ctx->task;
+	struct task_struct *task = ctx->task, *reader = bpf_get_current_task_btf();
 	struct env e = { .sleepable = true };
-	uint32_t zero = 0;
+	uint32_t slot = READ_NOW(control.slot), tgid;
 	struct gather *g;
 
-	if (!task)
+	if (!task || is_given_up(reader))
 		return 0;
-	if (!task_wanted(task->tgid, task->pid)) {
+	tgid = task->tgid;
+	if (tgid == (uint32_t)reader->tgid || !task_wanted(tgid, task->pid)) {
 		totals.filtered++;
 		return 0;
 	}
@@ -135,12 +160,12 @@ int on_task(struct bpf_iter__task *ctx)
 		totals.idle_kthreads++;
 		return 0;
 	}
-	g = bpf_map_lookup_elem(&snapshot_scratch, &zero);
+	g = bpf_map_lookup_elem(&snapshot_scratch, &slot);
 	if (!g)
 		return 0;
 	e.g = g;
 	e.task = task;
-	if (knobs.skip_same && has_not_run(task)) {
+	if (knobs.skip_same && !READ_NOW(control.all_anew) && has_not_run(task)) {
 		gather_same(g, task);
 		if (bpf_seq_write(ctx->meta->seq, &g->head, sizeof(g->head)))
 			return 0;
@@ -148,17 +173,19 @@ int on_task(struct bpf_iter__task *ctx)
 		totals.same++;
 		return 0;
 	}
-	g->self = task->pid == (int)bpf_get_current_pid_tgid();
+	say_where(task, reader);
+	g->no_reads = knobs.faults == FAULTS_NEVER || READ_NOW(control.no_reads) ||
+		      bpf_map_lookup_elem(&hung, &tgid);
+	g->faulted = 0;
 	gather_stable(g, &e);
-	if (write_row(ctx->meta->seq, g, &e))
+	totals.faulted += g->faulted;
+	if (is_given_up(reader) || write_row(ctx->meta->seq, g, &e, slot))
 		return 0;
 	if (knobs.skip_same)
 		remember(task, g, &e);
 	totals.rows++;
 	totals.stacks += stack_was_walked(g);
 	totals.reads += g->head.pages_read;
-	if (g->head.end == WALK_TORN)
-		totals.torn++;
 	if (g->head.flags & WIRE_ON_CPU)
 		totals.on_cpu++;
 	return 0;

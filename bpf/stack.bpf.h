@@ -57,7 +57,9 @@ static __always_inline uint64_t *walk_cache(void *env, uint32_t i)
  */
 struct gather {
 	uint64_t counters[COUNTERS];
-	uint64_t self;			/* the task is the running one. Here, because the verifier forgets what it knows of it */
+	/* The task's memory is not read. Not asked of the knobs on the spot: 6.18 refuses a program whose callback is dead code. */
+	uint64_t no_reads;
+	uint64_t faulted;		/* pages that reading brought in */
 	struct wire_sample head;
 	uint64_t frames[WALK_MAX_FRAMES + WIRE_MAX_KERNEL + 1];
 	struct walk walk;
@@ -83,35 +85,60 @@ static __always_inline int walk_process(void *env, uint32_t tgid, uint32_t *firs
 	return 0;
 }
 
+#define TMPFS_MAGIC 0x01021994
+#define HUGETLBFS_MAGIC 0x958458f6
+#define MODE_TYPE 0170000
+#define MODE_REGULAR 0100000
+
 struct vma_probe {
 	uint64_t end;
-	uint32_t anonymous;
+	uint32_t never_blocks;
 };
+
+/* Memory with a file's face: memfd, MAP_SHARED | MAP_ANONYMOUS, huge pages. Devices live in a tmpfs, too. */
+static __always_inline bool is_memory(struct file *file)
+{
+	struct inode *inode = BPF_CORE_READ(file, f_inode);
+	uint64_t magic = BPF_CORE_READ(inode, i_sb, s_magic);
+
+	return (magic == TMPFS_MAGIC || magic == HUGETLBFS_MAGIC) &&
+	       (BPF_CORE_READ(inode, i_mode) & MODE_TYPE) == MODE_REGULAR;
+}
 
 static long probe_vma(struct task_struct *task, struct vm_area_struct *vma, void *ctx)
 {
 	struct vma_probe *p = ctx;
 
-	p->anonymous = !vma->vm_file;
+	p->never_blocks = !vma->vm_file || is_memory(vma->vm_file);
 	p->end = vma->vm_end;
 	return 0;
 }
 
 /*
- * Memory of another task, faulting pages in. Only of anonymous memory: a page of a file may need a server that
- * never answers (FUSE), and the walk would hang with it. bpf_find_vma() tries the lock of the memory map and does
- * not wait for it.
+ * Memory of another task, faulting pages in. A page of a file may need a server that never answers (FUSE), and the walk
+ * would hang with it: such pages are left alone. bpf_find_vma() tries the lock of the memory map and does not wait
+ * for it.
  */
-static __always_inline int load_task_page(struct task_struct *task, void *to, uint64_t addr)
+static __always_inline int load_task_page(struct gather *g, struct task_struct *task, void *to, uint64_t addr)
 {
+	struct task_struct *reader = bpf_get_current_task_btf();
 	struct vma_probe probe = {};
-	long err = bpf_find_vma(task, addr, probe_vma, &probe, 0);
+	uint64_t faults;
+	long err;
 
+	if (g->no_reads)
+		return WALK_NOT_READ;
+	err = bpf_find_vma(task, addr, probe_vma, &probe, 0);
 	if (err == -16 /* EBUSY */)
 		return WALK_BUSY;
-	if (err || !probe.anonymous)
+	if (err)
 		return 1;
-	return bpf_copy_from_user_task(to, WALK_PAGE, (void *)addr, task, 0) ? 1 : 0;
+	if (!probe.never_blocks && knobs.faults != FAULTS_ALL)
+		return WALK_NOT_READ;
+	faults = reader->min_flt + reader->maj_flt;
+	err = bpf_copy_from_user_task(to, WALK_PAGE, (void *)addr, task, 0);
+	g->faulted += reader->min_flt + reader->maj_flt - faults;
+	return err != 0;
 }
 
 static __always_inline int walk_load_page(void *env, struct walk *w, uint64_t addr)
@@ -119,7 +146,7 @@ static __always_inline int walk_load_page(void *env, struct walk *w, uint64_t ad
 	struct env *e = env;
 
 	if (e->sleepable)
-		return load_task_page(e->task, w->page, addr);
+		return load_task_page(e->g, e->task, w->page, addr);
 	return bpf_probe_read_user(w->page, WALK_PAGE, (void *)addr) ? 1 : 0;
 }
 
@@ -131,7 +158,8 @@ static __always_inline int walk_read_code(void *env, struct walk *w, uint64_t ad
 
 	if (!e->sleepable)
 		return bpf_probe_read_user(w->code, sizeof(w->code), (void *)addr) != 0;
-	if (bpf_find_vma(e->task, addr, probe_vma, &probe, 0) || !probe.anonymous || probe.end - addr < sizeof(w->code))
+	if (e->g->no_reads || bpf_find_vma(e->task, addr, probe_vma, &probe, 0) || !probe.never_blocks ||
+	    probe.end - addr < sizeof(w->code))
 		return 1;
 	return bpf_copy_from_user_task(w->code, sizeof(w->code), (void *)addr, e->task, 0) != 0;
 }

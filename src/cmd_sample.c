@@ -242,6 +242,10 @@ static int run(struct sampling *s, const struct sample_args *args)
 	end.walks = s->walks.nr;
 	if (s->command.pid)
 		end.target_status = s->command.status;
+	if (s->walks.iter) {
+		end.cpu_time_ns = walks_cpu_ns(&s->walks);
+		walks_say(&s->walks, true);
+	}
 	err = tell_cpu_share(s, args);
 	return err ? err : recorder_end(s->recorder, &end);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bpf/knobs.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/base/opt.h"
@@ -19,7 +20,21 @@ struct snapshot_args {
 	uint32_t iterations;		/* 0: until Ctrl-C */
 	uint64_t duration_ns;
 	bool walk_all;
+	uint32_t faults;		/* enum fault_mode */
 };
+
+static int parse_faults(const struct opt *o, const char *value, void *dst)
+{
+	static const char *const names[] = { [FAULTS_NEVER] = "never", [FAULTS_ANON] = "anon", [FAULTS_ALL] = "all" };
+
+	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcmp(value, names[i])) {
+			*(uint32_t *)dst = i;
+			return 0;
+		}
+	}
+	return fail_why(-EINVAL, "--%s %s: no such choice. Try: never, anon or all", o->name, value);
+}
 
 #define AT(field) offsetof(struct snapshot_args, field)
 
@@ -32,6 +47,9 @@ static const struct opt snapshot_opts[] = {
 	  NULL },
 	{ 0, "walk-all", NULL, "walk every thread each time, also those that have not run since the last walk", opt_flag,
 	  AT(walk_all), NULL, "Stacks", NULL },
+	{ 0, "faults", "WHICH", "stack memory that may be brought in to be read: anon: anonymous and shared memory, from swap "
+	  "if need be; all: also that of files, and a file server that never answers then costs 2 s; never: none is read, "
+	  "only running threads have user stacks (default anon)", parse_faults, AT(faults), NULL, NULL, NULL },
 };
 
 struct snapshots {
@@ -107,6 +125,8 @@ static int run(struct snapshots *s, const struct snapshot_args *args)
 		return err;
 	end.reason = (uint8_t)reason;
 	end.walks = s->walks.nr;
+	end.cpu_time_ns = walks_cpu_ns(&s->walks);
+	walks_say(&s->walks, args->faults == FAULTS_ANON);
 	return recorder_end(s->recorder, &end);
 }
 
@@ -125,6 +145,7 @@ static int prepare(struct snapshots *s, const struct snapshot_args *args, int ar
 	opts.programs = CAPTURE_SNAPSHOT;
 	opts.tids = &args->tids;
 	opts.skip_same = !args->walk_all;
+	opts.faults = args->faults;
 	err = recorder_open(&opts, &s->recorder);
 	if (err)
 		return err;
@@ -186,7 +207,7 @@ static int check_args(const struct snapshot_args *args, int nr_words, char **arg
 
 int cmd_snapshot(int argc, char **argv)
 {
-	struct snapshot_args args = { .freq_hz = 1 };
+	struct snapshot_args args = { .freq_hz = 1, .faults = FAULTS_ANON };
 	struct opt rows[OUTPUT_OPTS_MAX];
 	struct opt_list lists[] = {
 		{ recording_opts, nr_recording_opts },

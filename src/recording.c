@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bpf/knobs.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/command.h"
@@ -105,6 +106,7 @@ void recording_options(struct recording *rec, struct recorder_options *out)
 	*out = (struct recorder_options){
 		.unwind = a->unwind, .user_only = a->user_only, .kernel_only = a->kernel_only,
 		.include_idle = a->include_idle, .pids = &a->pids, .max_frames = a->max_frames, .audit = a->audit,
+		.faults = FAULTS_ANON,
 		.sink = put_record, .flush = flush, .sink_ctx = rec,
 	};
 }

@@ -1,15 +1,35 @@
 #include "src/walks.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "src/base/clock.h"
+#include "src/base/fail.h"
 #include "src/capture/recorder.h"
+
+/* To people and into the trace. */
+static void say(void *ctx, const char *text)
+{
+	struct walks *w = ctx;
+	struct record rec = { .tag = REC_NOTE };
+
+	rec.note = (struct rec_note){ .severity = 1, .time_ns = now_ns(), .text = text, .len = strlen(text) };
+	note("%s", text);
+	session_emit(recorder_session(w->recorder), &rec);
+}
 
 int walks_open(struct walks *w, struct recorder *recorder, const struct task_snapshot_options *opts,
 	       uint64_t interval_ns)
 {
+	struct task_snapshot_options o = *opts;
+
 	w->recorder = recorder;
 	w->interval_ns = interval_ns;
 	w->begin_ns = now_ns();
-	return task_snapshot_open(recorder_bpf(recorder), opts, &w->iter);
+	o.say = say;
+	o.ctx = w;
+	return task_snapshot_open(recorder_bpf(recorder), &o, &w->iter);
 }
 
 void walks_close(struct walks *w)
@@ -18,10 +38,24 @@ void walks_close(struct walks *w)
 	w->iter = NULL;
 }
 
+static void note_unread(struct unread *u, const struct wire_sample *head)
+{
+	u->rows++;
+	for (uint32_t i = 0; i < u->nr; i++)
+		if (u->tgid[i] == head->tgid)
+			return;
+	if (u->nr == UNREAD_NAMED)
+		return;
+	memcpy(u->comm[u->nr], head->comm, sizeof(head->comm));
+	u->tgid[u->nr++] = head->tgid;
+}
+
 static int on_row(void *ctx, const struct wire_stack *stack)
 {
 	struct walks *w = ctx;
 
+	if (stack->end == END_NOT_READ)
+		note_unread(&w->unread, stack->head);
 	return recorder_stack(w->recorder, stack, w->nr);
 }
 
@@ -52,4 +86,36 @@ uint64_t walks_due(struct walks *w)
 	if (w->nr && due > w->nr + w->late)
 		w->late = (uint32_t)(due - w->nr);
 	return w->begin_ns + due * w->interval_ns;
+}
+
+static void say_unread(struct walks *w)
+{
+	const struct unread *u = &w->unread;
+	char text[512];
+	int n = snprintf(text, sizeof(text), "%" PRIu64 " user stacks were not read because that could block: of process",
+			 u->rows);
+
+	for (uint32_t i = 0; i < u->nr && n < (int)sizeof(text); i++)
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "%s %u (%.15s)", i ? "," : "", u->tgid[i], u->comm[i]);
+	say(w, text);
+}
+
+void walks_say(struct walks *w, bool unread)
+{
+	const struct task_snapshot_stats *st = task_snapshot_stats(w->iter);
+	char text[256];
+
+	if (st->faulted || st->busy) {
+		snprintf(text, sizeof(text), "walks: %" PRIu64 " of %" PRIu64 " pages of stacks were brought in to be read; %"
+			 PRIu64 " stacks were read again because the memory map was locked, %" PRIu64 " of them in vain",
+			 st->faulted, st->reads, st->busy, st->still_busy);
+		say(w, text);
+	}
+	if (unread && w->unread.rows)
+		say_unread(w);
+}
+
+uint64_t walks_cpu_ns(const struct walks *w)
+{
+	return task_snapshot_cpu_ns(w->iter);
 }

@@ -73,6 +73,7 @@ static void choose_programs(struct probee_bpf *skel, unsigned programs)
 	if (!(programs & CAPTURE_SNAPSHOT)) {
 		bpf_map__set_autocreate(skel->maps.snapshot_scratch, false);
 		bpf_map__set_autocreate(skel->maps.last_walks, false);
+		bpf_map__set_autocreate(skel->maps.hung, false);
 		bpf_map__set_autocreate(skel->maps.running_scratch, false);
 		bpf_map__set_autocreate(skel->maps.wishes, false);
 		bpf_map__set_autocreate(skel->maps.asked, false);
@@ -93,7 +94,7 @@ static void size_maps(struct capture_bpf *b, const struct capture_bpf_options *o
 {
 	uint32_t slot = opts->programs & CAPTURE_SAMPLER ? (uint32_t)b->nr_cpus : 0;
 
-	bpf_map__set_max_entries(b->skel->maps.raw_scratch, slot + 1);
+	bpf_map__set_max_entries(b->skel->maps.raw_scratch, slot + WALK_SLOTS);
 	((struct knobs *)&b->skel->rodata->knobs)->snapshot_slot = slot;
 	if (opts->programs & CAPTURE_SNAPSHOT) {
 		bpf_map__set_max_entries(b->skel->maps.wishes, (uint32_t)b->nr_cpus);
@@ -300,6 +301,21 @@ bool capture_bpf_wished(const struct capture_bpf *b, uint32_t cpu)
 struct walk_totals *capture_bpf_totals(struct capture_bpf *b)
 {
 	return &b->skel->bss->totals;
+}
+
+struct walk_place *capture_bpf_walk_place(struct capture_bpf *b)
+{
+	return &b->skel->bss->place;
+}
+
+struct walk_control *capture_bpf_walk_control(struct capture_bpf *b)
+{
+	return &b->skel->bss->control;
+}
+
+int capture_bpf_hung(struct capture_bpf *b, uint32_t tgid)
+{
+	return put_id(bpf_map__fd(b->skel->maps.hung), tgid);
 }
 
 int capture_bpf_counters(const struct capture_bpf *b, uint64_t out[COUNTERS])

@@ -50,6 +50,9 @@ int capture_bpf_ask_fd(const struct capture_bpf *b);		/* on_ask, for BPF_PROG_TE
 int capture_bpf_asked_ring(const struct capture_bpf *b);
 bool capture_bpf_wished(const struct capture_bpf *b, uint32_t cpu);	/* a thread is wished for there */
 struct walk_totals *capture_bpf_totals(struct capture_bpf *b);
+struct walk_place *capture_bpf_walk_place(struct capture_bpf *b);
+struct walk_control *capture_bpf_walk_control(struct capture_bpf *b);
+int capture_bpf_hung(struct capture_bpf *b, uint32_t tgid);	/* its memory is not read any more */
 
 /* Sums over all CPUs; zeroes when there is no sampler. */
 int capture_bpf_counters(const struct capture_bpf *b, uint64_t out[COUNTERS]);

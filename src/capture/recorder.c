@@ -135,6 +135,7 @@ static struct knobs make_knobs(const struct recorder_options *o)
 		.self_tgid = (uint32_t)getpid(), .include_idle = o->include_idle, .wakeup_bytes = ring / 4,
 		.ask = o->programs & CAPTURE_SNAPSHOT, .skip_same = o->skip_same, .audit = o->audit,
 		.late = o->unwind != UNWIND_FP && !o->kernel_only, .ring_room = ring / 2,
+		.faults = o->faults,
 	};
 }
 

@@ -28,6 +28,7 @@ struct recorder_options {
 	unsigned programs;		/* CAPTURE_... */
 	enum unwind_mode unwind;
 	bool user_only, kernel_only, include_idle;
+	uint32_t faults;		/* walks: enum fault_mode of bpf/knobs.h */
 	bool skip_same;			/* walks: not again the threads that have not run since the last one */
 	const struct id_list *pids;	/* targets with their children; empty: everybody */
 	const struct id_list *tids;	/* only these threads */

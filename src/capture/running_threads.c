@@ -18,8 +18,9 @@
 /* A row without a stack, as it was set aside. */
 struct waiting {
 	struct wire_sample head;
+	uint64_t *frames;		/* of a thread whose memory was locked: as far as it could be walked; or NULL */
 	uint8_t state;
-	bool done, gone;
+	bool done, gone, busy;
 };
 
 struct running_threads {
@@ -60,12 +61,20 @@ int running_threads_open(struct capture_bpf *bpf, struct running_threads **rp)
 	return err;
 }
 
+static void forget_all(struct running_threads *rt)
+{
+	for (size_t i = 0; i < rt->nr; i++)
+		free(rt->v[i].frames);
+	rt->nr = 0;
+}
+
 void running_threads_close(struct running_threads *rt)
 {
 	if (!rt)
 		return;
 	ring_buffer__free(rt->ring);
 	free(rt->asked_in);
+	forget_all(rt);
 	free(rt->v);
 	free(rt);
 }
@@ -73,7 +82,8 @@ void running_threads_close(struct running_threads *rt)
 void running_threads_begin(struct running_threads *rt)
 {
 	rt->begin_ns = now_ns();
-	rt->nr = rt->nr_done = 0;
+	forget_all(rt);
+	rt->nr_done = 0;
 	rt->round = 0;
 	memset(&rt->stats, 0, sizeof(rt->stats));
 	memset(rt->asked_in, 0, capture_bpf_cpus(rt->bpf) * sizeof(*rt->asked_in));
@@ -82,8 +92,22 @@ void running_threads_begin(struct running_threads *rt)
 bool running_threads_wants(const struct wire_stack *stack)
 {
 	/* A kernel thread on a CPU has no user stack to wait for, but its kernel stack is there too. */
-	return stack->end == WALK_RUNNING || stack->end == WALK_TORN ||
+	return stack->end == WALK_RUNNING || stack->end == WALK_TORN || stack->end == WALK_BUSY ||
 	       (stack->head->flags & (WIRE_KTHREAD | WIRE_ON_CPU)) == (WIRE_KTHREAD | WIRE_ON_CPU);
+}
+
+/* A memory map may stay locked, and then the kernel stack says why. */
+static int keep_frames(struct waiting *w, const struct wire_stack *stack)
+{
+	size_t nr = (size_t)w->head.nr_user + w->head.nr_kernel;
+
+	w->frames = w->busy && nr ? malloc(nr * sizeof(*w->frames)) : NULL;
+	if (w->frames) {
+		memcpy(w->frames, stack->user, nr * sizeof(*w->frames));
+		return 0;
+	}
+	w->head.nr_user = w->head.nr_kernel = 0;
+	return w->busy && nr ? -ENOMEM : 0;
 }
 
 int running_threads_add(struct running_threads *rt, const struct wire_stack *stack)
@@ -93,9 +117,11 @@ int running_threads_add(struct running_threads *rt, const struct wire_stack *sta
 	if (!w)
 		return -ENOMEM;
 	*w = (struct waiting){ .head = *stack->head, .state = stack->state };
-	w->head.nr_user = w->head.nr_kernel = 0;
+	w->head.flags &= (uint16_t)~(WIRE_RAW | WIRE_AUDIT);
 	rt->stats.met++;
-	return 0;
+	w->busy = stack->end == WALK_BUSY;
+	rt->stats.busy += w->busy;
+	return keep_frames(w, stack);
 }
 
 static void give(struct running_threads *rt, struct waiting *w, const struct wire_stack *stack)
@@ -149,6 +175,14 @@ static void ask(struct running_threads *rt)
 	ring_buffer__consume(rt->ring);
 }
 
+static void now_running(struct waiting *w, const struct wire_stack *stack)
+{
+	w->busy = false;
+	w->head.cpu = stack->head->cpu;
+	w->head.end = stack->end;
+	w->head.nr_user = w->head.nr_kernel = 0;
+}
+
 static int on_again(void *ctx, const struct wire_stack *stack)
 {
 	struct running_threads *rt = ctx;
@@ -159,7 +193,8 @@ static int on_again(void *ctx, const struct wire_stack *stack)
 		return 0;
 	w->gone = false;
 	if (running_threads_wants(stack)) {
-		w->head.cpu = stack->head->cpu;
+		if (stack->end != WALK_BUSY)
+			now_running(w, stack);
 		return 0;
 	}
 	s.again = true;
@@ -178,6 +213,10 @@ static int walk_again(struct running_threads *rt, walk_again_fn again, void *aga
 			continue;
 		rt->again->gone = true;		/* unless it shows up */
 		err = again(again_ctx, rt->again->head.tid, on_again, rt);
+		if (err == -EAGAIN) {	/* the reader hung */
+			rt->again->gone = false;
+			err = 0;
+		}
 	}
 	return err;
 }
@@ -190,10 +229,24 @@ static void give_as_is(struct running_threads *rt)
 
 		if (w->done)
 			continue;
-		rt->stats.uncaught++;
-		stack.user = stack.kernel = (const uint64_t *)(&w->head + 1);	/* none of them */
+		rt->stats.gone += w->gone;
+		rt->stats.uncaught += !w->busy;
+		rt->stats.still_busy += w->busy;
+		stack.user = w->frames ? w->frames : (const uint64_t *)(&w->head + 1);	/* none of them */
+		stack.kernel = stack.user + w->head.nr_user;
 		give(rt, w, &stack);
 	}
+}
+
+/* Whoever holds a lock needs time to let go of it: 0.1 ms, 0.2, 0.4, 0.8. */
+static void wait_for_locks(const struct running_threads *rt)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < rt->nr && !any; i++)
+		any = rt->v[i].busy && !rt->v[i].done;
+	if (any)
+		nanosleep(&(struct timespec){ .tv_nsec = 50 * 1000 << rt->round }, NULL);
 }
 
 int running_threads_settle(struct running_threads *rt, walk_again_fn again, void *again_ctx, snapshot_row_fn fn,
@@ -206,6 +259,7 @@ int running_threads_settle(struct running_threads *rt, walk_again_fn again, void
 	rt->err = 0;
 	ask(rt);
 	for (rt->round = 1; rt->round < MAX_ROUNDS && rt->nr_done < rt->nr && !err; rt->round++) {
+		wait_for_locks(rt);
 		err = walk_again(rt, again, again_ctx);
 		if (!err)
 			ask(rt);

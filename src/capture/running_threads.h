@@ -1,7 +1,8 @@
 /*
  * The threads that a walk over the tasks met on a CPU: their stacks are taken there (bpf/running.bpf.h). A row that the
  * walk could not fill is set aside; after the walk each CPU on which somebody was met is asked, and who could not be
- * caught that way, because it has left meanwhile, is walked again by its number, some rounds long.
+ * caught that way, because it has left meanwhile, is walked again by its number, some rounds long. So is a thread whose
+ * memory map was locked.
  *
  *	running_threads_open(bpf, &rt)
  *	running_threads_begin(rt)		before a walk
@@ -35,5 +36,7 @@ int running_threads_settle(struct running_threads *rt, walk_again_fn again, void
 
 struct running_stats {			/* of the last walk */
 	uint64_t met, caught, again, uncaught;
+	uint64_t busy, still_busy;	/* memory map was locked; and stayed so */
+	uint64_t gone;			/* of those not caught: have ended */
 };
 void running_threads_stats(const struct running_threads *rt, struct running_stats *out);

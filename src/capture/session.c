@@ -514,7 +514,7 @@ int session_end(struct session *s, const struct rec_end *end)
 	rec.end.time_ns = now_ns();
 	rec.end.samples = s->stats.samples;
 	rec.end.unresolved = s->stats.unresolved;
-	rec.end.cpu_time_ns = (uint64_t)(ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) * NSEC_PER_SEC +
+	rec.end.cpu_time_ns += (uint64_t)(ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) * NSEC_PER_SEC +
 			      (uint64_t)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) * 1000;
 	return err ? err : session_emit(s, &rec);
 }

@@ -68,5 +68,6 @@ int session_emit(struct session *s, const struct record *rec);		/* straight to t
 int session_tell(struct session *s, const char *key, const char *value);	/* META */
 int session_clock(struct session *s);
 int session_names(struct session *s, bool wait);
+/* end.cpu_time_ns: of other processes that took part; ours is added. */
 int session_end(struct session *s, const struct rec_end *end);
 const struct session_stats *session_stats(const struct session *s);

@@ -3,40 +3,36 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "src/base/array.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/capture/capture_bpf.h"
 #include "src/capture/running_threads.h"
+#include "src/capture/task_reader.h"
 
-#define BUFFER_BYTES (256 * 1024)	/* the kernel hands out at most 32 KiB a read; a row is below that */
+#define BUFFER_BYTES (256 * 1024)	/* more than comes at once, and a row that began before it */
 
 struct task_snapshot {
+	struct task_snapshot_options opts;
 	struct capture_bpf *bpf;
-	struct bpf_link *link;
+	struct task_reader *reader;
 	struct running_threads *running;	/* NULL: they are only marked */
+	uint32_t *tids;			/* of this walk's rows, as they come; sorted those of readers that hung */
+	size_t nr_tids, cap_tids, nr_sorted;
+	struct task_snapshot_stats stats;
+	uint64_t cpu_ns;		/* of readers that hung */
 	uint64_t bad_records;
 	uint8_t *buffer;
 };
 
-static struct bpf_link *attach(struct capture_bpf *bpf, const struct task_snapshot_options *opts)
+static int open_reader(struct task_snapshot *ts)
 {
-	struct bpf_program *prog = capture_bpf_snapshot(bpf);
-	union bpf_iter_link_info info = { 0 };
-	LIBBPF_OPTS(bpf_iter_attach_opts, iter, .link_info = &info, .link_info_len = sizeof(info));
-	struct bpf_link *link = NULL;
-
-	if (opts->only_tid)
-		info.task.tid = opts->only_tid;
-	else
-		info.task.pid = opts->only_pid;
-	if (opts->only_tid || opts->only_pid)
-		link = bpf_program__attach_iter(prog, &iter);
-	/* Before 6.1 the kernel cannot restrict the walk; the program's own filter does it anyway. */
-	return link ? link : bpf_program__attach_iter(prog, NULL);
+	return task_reader_open(bpf_program__fd(capture_bpf_snapshot(ts->bpf)), capture_bpf_walk_place(ts->bpf),
+				&ts->reader);
 }
 
 int task_snapshot_open(struct capture_bpf *bpf, const struct task_snapshot_options *opts, struct task_snapshot **tp)
@@ -46,17 +42,15 @@ int task_snapshot_open(struct capture_bpf *bpf, const struct task_snapshot_optio
 
 	if (!ts)
 		return -ENOMEM;
+	ts->opts = *opts;
 	ts->bpf = bpf;
 	ts->buffer = malloc(BUFFER_BYTES);
-	ts->link = ts->buffer ? attach(bpf, opts) : NULL;
-	if (opts->ask && ts->link)
-		err = running_threads_open(bpf, &ts->running);
-	if (err)
-		;	/* said */
-	else if (!ts->buffer)
+	if (!ts->buffer)
 		err = -ENOMEM;
-	else if (!ts->link)
-		err = fail_try(-errno, "probee doctor", "attach the task iterator");
+	if (!err && opts->ask)
+		err = running_threads_open(bpf, &ts->running);
+	if (!err)
+		err = open_reader(ts);
 	if (err)
 		task_snapshot_close(ts);
 	else
@@ -69,7 +63,8 @@ void task_snapshot_close(struct task_snapshot *ts)
 	if (!ts)
 		return;
 	running_threads_close(ts->running);
-	bpf_link__destroy(ts->link);
+	task_reader_close(ts->reader);
+	free(ts->tids);
 	free(ts->buffer);
 	free(ts);
 }
@@ -98,20 +93,51 @@ static long hand_out(struct task_snapshot *ts, size_t have, snapshot_row_fn fn, 
 	return (long)at;
 }
 
-static int read_rows(struct task_snapshot *ts, int fd, snapshot_row_fn fn, void *ctx)
+/*
+ * The reader hangs in the memory of some process: it is left behind with its scratch, that process's memory is not read
+ * again, and another reader goes on. When there is no scratch left it reads nobody's.
+ */
+static int give_up(struct task_snapshot *ts)
+{
+	struct walk_place *place = capture_bpf_walk_place(ts->bpf);
+	struct walk_control *control = capture_bpf_walk_control(ts->bpf);
+	char text[256], where[64];
+
+	task_reader_waits_in(ts->reader, where, sizeof(where));
+	snprintf(text, sizeof(text), "process %u (%.15s): reading the stack of its thread %u hangs%s%s. Its memory is left "
+		 "alone from here on, all others are shown", place->tgid, place->comm, place->tid, where[0] ? " in " : "",
+		 where);
+	ts->opts.say(ts->opts.ctx, text);
+	ts->stats.hung++;
+	ts->cpu_ns += task_reader_cpu_ns(ts->reader);
+	task_reader_close(ts->reader);
+	ts->reader = NULL;
+	if (control->slot + 1 == WALK_SLOTS)
+		return fail_why(-EIO, "walk the tasks: readers hang although they read no memory");
+	capture_bpf_hung(ts->bpf, place->tgid);
+	control->given_up = place->reader;
+	control->slot++;
+	control->no_reads = control->slot + 1 == WALK_SLOTS;
+	return open_reader(ts);
+}
+
+/* One walk of one reader. -EAGAIN: it hung, another one is there. */
+static int read_rows(struct task_snapshot *ts, const struct reader_scope *scope, snapshot_row_fn fn, void *ctx)
 {
 	size_t have = 0;
+	int err = task_reader_begin(ts->reader, scope);
 
-	for (;;) {
-		ssize_t n = read(fd, ts->buffer + have, BUFFER_BYTES - have);
-		long used;
+	while (!err) {
+		long n = task_reader_next(ts->reader, ts->buffer + have, BUFFER_BYTES - have), used;
 
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
-			continue;
-		if (n < 0)
-			return fail(-errno, "walk the tasks");
-		if (!n)
-			break;
+		if (n == -ETIMEDOUT) {
+			err = give_up(ts);
+			return err ? err : -EAGAIN;
+		}
+		if (n <= 0) {
+			ts->bad_records += have > 0;
+			return (int)n;
+		}
 		have += (size_t)n;
 		used = hand_out(ts, have, fn, ctx);
 		if (used < 0)
@@ -119,38 +145,28 @@ static int read_rows(struct task_snapshot *ts, int fd, snapshot_row_fn fn, void 
 		have -= (size_t)used;
 		memmove(ts->buffer, ts->buffer + used, have);
 	}
-	ts->bad_records += have > 0;
-	return 0;
+	return err;
 }
 
-static void fill_receipt(const struct walk_totals *t, struct rec_walk *r)
+static void fill_receipt(struct task_snapshot *ts, struct rec_walk *r)
 {
-	r->rows = t->rows;
+	const struct walk_totals *t = capture_bpf_totals(ts->bpf);
+
+	r->rows = ts->nr_tids;
 	r->filtered = t->filtered;
 	r->skipped_idle_kthreads = t->idle_kthreads;
-	r->tasks_seen = t->rows + t->filtered + t->idle_kthreads;
-	r->read_faults = t->reads_failed;
+	r->tasks_seen = r->rows + t->filtered + t->idle_kthreads;
 	r->on_cpu = t->on_cpu;
-	r->torn = t->torn;
+	ts->stats.reads += t->reads;
+	ts->stats.faulted += t->faulted;
 }
 
 /* One thread again. Only kernels since 6.1 can do that without visiting all others. */
 static int walk_again(void *ctx, uint32_t tid, snapshot_row_fn fn, void *fn_ctx)
 {
-	struct task_snapshot *ts = ctx;
-	union bpf_iter_link_info info = { .task.tid = tid };
-	LIBBPF_OPTS(bpf_iter_attach_opts, iter, .link_info = &info, .link_info_len = sizeof(info));
-	struct bpf_link *link = bpf_program__attach_iter(capture_bpf_snapshot(ts->bpf), &iter);
-	int fd, err;
+	struct reader_scope scope = { .only_tid = tid, .strictly = true };
 
-	if (!link)
-		return errno == ESRCH ? 0 : -ENOTSUP;
-	fd = bpf_iter_create(bpf_link__fd(link));
-	err = fd < 0 ? -errno : read_rows(ts, fd, fn, fn_ctx);
-	if (fd >= 0)
-		close(fd);
-	bpf_link__destroy(link);
-	return err;
+	return read_rows(ctx, &scope, fn, fn_ctx);
 }
 
 struct visitor {
@@ -159,50 +175,100 @@ struct visitor {
 	void *ctx;
 };
 
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* A row of a reader that hung, before it did. */
+static bool has_row(const struct task_snapshot *ts, uint32_t tid)
+{
+	return ts->nr_sorted && bsearch(&tid, ts->tids, ts->nr_sorted, sizeof(tid), by_number);
+}
+
 static int on_visit(void *ctx, const struct wire_stack *stack)
 {
 	struct visitor *v = ctx;
+	struct task_snapshot *ts = v->ts;
+	uint32_t *tid;
 
-	if (v->ts->running && running_threads_wants(stack))
-		return running_threads_add(v->ts->running, stack);
+	if (has_row(ts, stack->head->tid))
+		return 0;
+	tid = array_push(&ts->tids, &ts->nr_tids, &ts->cap_tids);
+	if (!tid)
+		return -ENOMEM;
+	*tid = stack->head->tid;
+	if (ts->running && running_threads_wants(stack))
+		return running_threads_add(ts->running, stack);
 	return v->fn(v->ctx, stack);
 }
 
-static int walk_all(struct task_snapshot *ts, int fd, snapshot_row_fn fn, void *ctx, struct rec_walk *receipt)
+/* All tasks, by as many readers as it takes. Who hung has not delivered its last rows, so all threads are walked anew. */
+static int visit_all(struct task_snapshot *ts, struct visitor *v)
 {
+	struct reader_scope scope = { .only_pid = ts->opts.only_pid, .only_tid = ts->opts.only_tid };
 	struct walk_totals *totals = capture_bpf_totals(ts->bpf);
+	struct walk_control *control = capture_bpf_walk_control(ts->bpf);
+	int err;
+
+	control->all_anew = false;
+	ts->nr_tids = ts->nr_sorted = 0;
+	for (;;) {
+		memset(totals, 0, sizeof(*totals));
+		err = read_rows(ts, &scope, on_visit, v);
+		if (err != -EAGAIN)
+			return err;
+		if (ts->nr_tids)
+			qsort(ts->tids, ts->nr_tids, sizeof(*ts->tids), by_number);
+		ts->nr_sorted = ts->nr_tids;
+		control->all_anew = true;
+	}
+}
+
+static int walk_all(struct task_snapshot *ts, snapshot_row_fn fn, void *ctx, struct rec_walk *receipt)
+{
 	struct visitor v = { ts, fn, ctx };
 	struct running_stats running = { 0 };
 	int err;
 
 	if (ts->running)
 		running_threads_begin(ts->running);
-	err = read_rows(ts, fd, on_visit, &v);
-	fill_receipt(totals, receipt);
-	if (err || !ts->running)
-		return err;
-	err = running_threads_settle(ts->running, walk_again, ts, fn, ctx);
-	running_threads_stats(ts->running, &running);
+	err = visit_all(ts, &v);
+	if (!err && ts->running) {
+		err = running_threads_settle(ts->running, walk_again, ts, fn, ctx);
+		running_threads_stats(ts->running, &running);
+	}
+	fill_receipt(ts, receipt);
 	receipt->torn = running.uncaught;
+	receipt->vanished = running.gone;
+	ts->stats.busy += running.busy;
+	ts->stats.still_busy += running.still_busy;
 	return err;
 }
 
 int task_snapshot_walk(struct task_snapshot *ts, snapshot_row_fn fn, void *ctx, struct rec_walk *receipt)
 {
-	struct walk_totals *totals = capture_bpf_totals(ts->bpf);
-	int fd = bpf_iter_create(bpf_link__fd(ts->link)), err;
+	int err;
 
-	if (fd < 0)
-		return fail(-errno, "start a walk over the tasks");
-	memset(totals, 0, sizeof(*totals));
 	receipt->time_ns = now_ns();
-	err = walk_all(ts, fd, fn, ctx, receipt);
+	err = walk_all(ts, fn, ctx, receipt);
 	receipt->duration_ns = now_ns() - receipt->time_ns;
-	close(fd);
 	return err;
 }
 
 uint64_t task_snapshot_bad_records(const struct task_snapshot *ts)
 {
 	return ts->bad_records;
+}
+
+uint64_t task_snapshot_cpu_ns(const struct task_snapshot *ts)
+{
+	return ts->cpu_ns + (ts->reader ? task_reader_cpu_ns(ts->reader) : 0);
+}
+
+const struct task_snapshot_stats *task_snapshot_stats(const struct task_snapshot *ts)
+{
+	return &ts->stats;
 }

@@ -1,6 +1,7 @@
 /*
- * The snapshot's user side: reads the task iterator's own file until it is through. The kernel waits for the reader,
- * so no row is lost; a row is handed out while the next ones are still being made.
+ * The snapshot's user side: has the task iterator's own file read until it is through (task_reader.h). The kernel waits
+ * for the reader, so no row is lost; a row is handed out while the next ones are still being made. A reader that
+ * hangs in the memory of some process is given up, and another one hands out what is missing.
  *
  *	task_snapshot_open(bpf, &opts, &ts)
  *	task_snapshot_walk(ts, fn, ctx, &receipt)	one walk over all tasks; receipt.walk is the caller's
@@ -24,6 +25,14 @@ struct task_snapshot_options {
 	uint32_t only_pid;	/* let the kernel visit only this process's threads (6.1+); 0: all */
 	uint32_t only_tid;
 	bool ask;		/* the knob is set: threads on a CPU are asked there */
+	void (*say)(void *ctx, const char *text);	/* for people and for the trace: a process hangs the reader */
+	void *ctx;
+};
+
+struct task_snapshot_stats {		/* of all walks */
+	uint64_t reads, faulted;	/* pages of stacks read, and those that had to be brought in for that */
+	uint64_t busy, still_busy;	/* threads whose memory map was locked; of those: to the end */
+	uint64_t hung;			/* readers given up */
 };
 
 int task_snapshot_open(struct capture_bpf *bpf, const struct task_snapshot_options *opts, struct task_snapshot **tp);
@@ -31,3 +40,5 @@ void task_snapshot_close(struct task_snapshot *ts);	/* NULL is fine */
 
 int task_snapshot_walk(struct task_snapshot *ts, snapshot_row_fn fn, void *ctx, struct rec_walk *receipt);
 uint64_t task_snapshot_bad_records(const struct task_snapshot *ts);
+uint64_t task_snapshot_cpu_ns(const struct task_snapshot *ts);	/* processor time of the readers */
+const struct task_snapshot_stats *task_snapshot_stats(const struct task_snapshot *ts);

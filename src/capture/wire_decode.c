@@ -31,6 +31,7 @@ SAME_END(WALK_NO_MM, END_NO_MM);
 SAME_END(WALK_BUG, END_BUG);
 SAME_END(WALK_FP_END, END_FP_END);
 SAME_END(WALK_EXEC, END_EXEC);
+SAME_END(WALK_NOT_READ, END_NOT_READ);
 SAME_END(WALK_ENDS, STACK_ENDS);
 
 /* Bits of __state and exit_state (include/linux/sched.h), most telling first. */

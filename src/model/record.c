@@ -51,6 +51,8 @@ static const struct {
 	[END_FP_END] = { "fp-end", "the chain of frame pointers ended, and frame pointers alone cannot tell whether that was "
 				   "the root; use --unwind auto" },
 	[END_EXEC] = { "exec", "inside execve: the old program's memory is gone, the new one has not begun" },
+	[END_NOT_READ] = { "not-read", "the stack is in memory that was not read, because reading it could block the walk: see "
+				       "--faults" },
 };
 
 bool stack_end_has_stack(unsigned end)

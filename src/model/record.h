@@ -229,6 +229,7 @@ enum stack_end {
 	END_BUG,		/* cannot happen */
 	END_FP_END,		/* --unwind fp: the chain of frame pointers ended, somewhere */
 	END_EXEC,		/* inside execve: the old program's memory is gone, the new one has not begun */
+	END_NOT_READ,		/* stack memory that was not read, because reading it could block (--faults) */
 	STACK_ENDS
 };
 

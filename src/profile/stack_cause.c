@@ -32,6 +32,7 @@ static const struct {
 	[END_BUG] = { "inconsistency inside probee", "report it", 0 },
 	[END_FP_END] = { "end of the frame pointer chain, which may be the root or not", "record with --unwind auto",
 			 HAS_PLACE },
+	[END_NOT_READ] = { "stack memory not read, it could block", "record with --faults=all, which may hang", 0 },
 };
 
 const char *stack_cause_text(unsigned end)

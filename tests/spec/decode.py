@@ -19,7 +19,7 @@ import sys
 import pbz
 
 ENDS = ('none root root-guess truncated no-process no-mapping jit no-table no-fde bad-rule read-ra read-fp ra-zero '
-        'sp-back busy on_cpu torn compat32 kthread no-mm bug fp-end exec').split()
+        'sp-back busy on_cpu torn compat32 kthread no-mm bug fp-end exec not-read').split()
 STATES = ('UNKNOWN RUNNING RUNNABLE SLEEP DISK DISK_NOLOAD KILLABLE STOPPED TRACED IDLE ZOMBIE DEAD PARKED WAKING NEW '
           'RTLOCK FROZEN').split()
 MISSING = b'[missing]'
