@@ -4,6 +4,7 @@ LIB_SRCS := \
 	src/base/extents.c \
 	src/base/fail.c \
 	src/base/hash_index.c \
+	src/base/helper_process.c \
 	src/base/intern.c \
 	src/base/io.c \
 	src/base/nearest.c \
@@ -49,6 +50,7 @@ LIB_SRCS := \
 	src/capture/task_reader.c \
 	src/capture/task_events.c \
 	src/capture/session_meta.c \
+	src/capture/served_files.c \
 	src/capture/session.c \
 	src/capture/running_threads.c \
 	src/capture/kernel_trim.c \

@@ -12,6 +12,7 @@
 #include "src/base/clock.h"
 #include "src/base/worker.h"
 #include "src/capture/binary_table.h"
+#include "src/capture/served_files.h"
 #include "src/elf/elf_image.h"
 #include "src/symbolize/symbolizer.h"
 
@@ -44,6 +45,7 @@ struct entry {
 
 struct binary_store {
 	struct binary_store_deps deps;
+	struct served_files *served;
 	struct entry *entries;		/* by index of the binary */
 	size_t cap_entries;
 	struct hash_index originals;	/* by build-id */
@@ -72,6 +74,11 @@ int binary_store_new(const struct binary_store_deps *deps, struct binary_store *
 	if (!st)
 		return -ENOMEM;
 	st->deps = *deps;
+	st->served = served_files_new();
+	if (!st->served) {
+		free(st);
+		return -ENOMEM;
+	}
 	*sp = st;
 	return 0;
 }
@@ -81,6 +88,7 @@ void binary_store_free(struct binary_store *st)
 	if (!st)
 		return;
 	ix_release(&st->originals);
+	served_files_free(st->served);
 	free(st->entries);
 	free(st);
 }
@@ -359,6 +367,21 @@ static uint32_t add_file(struct binary_store *st, int fd, const struct file_id *
 	return b->index;
 }
 
+/* The file and its fstat(). */
+static int open_file(struct binary_store *st, pid_t pid, const struct proc_map *map, struct stat *s)
+{
+	int fd;
+
+	if (served_files_has(st->served, pid, map->dev))
+		return served_files_open(st->served, pid, map, s);
+	fd = procfs_open_mapped(pid, map->start, map->end, map->path, map->ino);
+	if (fd >= 0 && fstat(fd, s)) {
+		close(fd);
+		return -EIO;
+	}
+	return fd;
+}
+
 /* Opens the file and finds or registers it by its identity. */
 static uint32_t map_file(struct binary_store *st, pid_t pid, const struct proc_map *map)
 {
@@ -367,10 +390,8 @@ static uint32_t map_file(struct binary_store *st, pid_t pid, const struct proc_m
 	struct stat s;
 	int fd;
 
-	fd = procfs_open_mapped(pid, map->start, map->end, map->path, map->ino);
-	if (fd < 0 || fstat(fd, &s)) {
-		if (fd >= 0)
-			close(fd);
+	fd = open_file(st, pid, map, &s);
+	if (fd < 0) {
 		st->stats.unreadable++;
 		b = binaries_find_inode(st->deps.binaries, map->dev, map->ino, map->path);
 		return b ? b->index : 0;

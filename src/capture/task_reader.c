@@ -3,29 +3,25 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "bpf/knobs.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/helper_process.h"
 #include "src/base/io.h"
 #include "src/capture/low_latency.h"
 
 #define LOOK_EVERY_MS 100
 #define HANGS_AFTER 20			/* looks: 2 s */
-#define REAP_MS 1000
 
 struct task_reader {
 	pid_t pid;
@@ -96,31 +92,14 @@ static bool serve(int prog, int sock, const struct reader_scope *scope)
 	return heard && tell(sock, n == -ESRCH ? 0 : (int32_t)n, NULL, 0);
 }
 
-/* Whoever reads our output or our trace must see its end, even when this process never ends. */
-static int keep_only(int *prog, int *sock)
+static void reader_main(void)
 {
-	int null = open("/dev/null", O_RDWR);
-
-	for (int fd = 0; fd < 3 && null >= 0; fd++)
-		dup2(null, fd);
-	*prog = fcntl(*prog, F_DUPFD, 16);
-	*sock = fcntl(*sock, F_DUPFD, 16);
-	*prog = dup2(*prog, 3);
-	*sock = dup2(*sock, 4);
-	syscall(SYS_close_range, 5u, ~0u, 0u);
-	return *prog == 3 && *sock == 4 ? 0 : -1;
-}
-
-static void reader_main(int prog, int sock, pid_t parent)
-{
+	enum { PROG = 3, SOCK = 4 };
 	struct reader_scope scope;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "probee-reader");
-	if (getppid() != parent || keep_only(&prog, &sock))
-		_exit(1);
 	low_latency_begin();
-	while (recv(sock, &scope, sizeof(scope), 0) == sizeof(scope) && serve(prog, sock, &scope))
+	while (recv(SOCK, &scope, sizeof(scope), 0) == sizeof(scope) && serve(PROG, SOCK, &scope))
 		;
 	_exit(0);
 }
@@ -130,8 +109,7 @@ static void reader_main(int prog, int sock, pid_t parent)
 int task_reader_open(int prog_fd, const struct walk_place *place, struct task_reader **rp)
 {
 	struct task_reader *r = calloc(1, sizeof(*r));
-	pid_t parent = getpid();
-	int sv[2];
+	int sv[2], fds[2];
 
 	if (!r)
 		return -ENOMEM;
@@ -140,13 +118,15 @@ int task_reader_open(int prog_fd, const struct walk_place *place, struct task_re
 		return fail(-errno, "open a channel to the reader of the tasks");
 	}
 	r->place = place;
-	r->pid = fork();
+	fds[0] = prog_fd;
+	fds[1] = sv[1];
+	r->pid = helper_fork(fds, 2);
 	if (!r->pid)
-		reader_main(prog_fd, sv[1], parent);
+		reader_main();
 	close(sv[1]);
 	r->sock = sv[0];
 	if (r->pid < 0) {
-		int err = fail(-errno, "start the reader of the tasks");
+		int err = fail(r->pid, "start the reader of the tasks");
 
 		task_reader_close(r);
 		return err;
@@ -160,10 +140,7 @@ void task_reader_close(struct task_reader *r)
 	if (!r)
 		return;
 	close(r->sock);
-	if (r->pid > 0)
-		kill(r->pid, SIGKILL);
-	for (int ms = 0; r->pid > 0 && !r->hangs && ms < REAP_MS && !waitpid(r->pid, NULL, WNOHANG); ms++)
-		nanosleep(&(struct timespec){ .tv_nsec = NSEC_PER_MSEC }, NULL);
+	helper_end(r->pid, r->hangs);
 	free(r);
 }
 

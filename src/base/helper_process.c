@@ -1,0 +1,54 @@
+#include "src/base/helper_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/base/clock.h"
+
+#define FIRST_FD 3
+#define REAP_MS 1000
+
+/* First out of the way of each other, then to their places. */
+static bool keep_only(const int *fds, size_t nr)
+{
+	int high[HELPER_FDS], null = open("/dev/null", O_RDWR);
+
+	for (int fd = 0; fd < FIRST_FD && null >= 0; fd++)
+		dup2(null, fd);
+	for (size_t i = 0; i < nr; i++) {
+		high[i] = fcntl(fds[i], F_DUPFD, FIRST_FD + HELPER_FDS);
+		if (high[i] < 0)
+			return false;
+	}
+	for (size_t i = 0; i < nr; i++)
+		if (dup2(high[i], FIRST_FD + (int)i) < 0)
+			return false;
+	return !syscall(SYS_close_range, FIRST_FD + (unsigned)nr, ~0u, 0u);
+}
+
+pid_t helper_fork(const int *fds, size_t nr)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid)
+		return pid < 0 ? -errno : pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent || !keep_only(fds, nr))
+		_exit(1);
+	return 0;
+}
+
+void helper_end(pid_t pid, bool hangs)
+{
+	if (pid <= 0)
+		return;
+	kill(pid, SIGKILL);
+	for (int ms = 0; !hangs && ms < REAP_MS && !waitpid(pid, NULL, WNOHANG); ms++)
+		nanosleep(&(struct timespec){ .tv_nsec = NSEC_PER_MSEC }, NULL);
+}
