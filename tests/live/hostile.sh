@@ -1,0 +1,147 @@
+#!/usr/bin/env bash
+# Processes that try to stop a snapshot with what their stacks and programs are made of.
+. "$(dirname "$0")/lib.sh"
+. "$LIVE/accounting.sh"
+
+getent passwd nobody >/dev/null || skip "no user nobody"
+nobody() { setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups "$@"; }
+ms_since() { echo $((($(date +%s%N) - $1) / 1000000)); }
+walk_ms() { sed -nE 's/.*walks? \(([0-9]+)(\.[0-9]+)? ms each.*/\1/p' "$T/err"; }
+row_of() { grep "|$2|" "$1" | tail -1; }
+
+cp "$WORKLOADS/victim" . && chmod 755 victim
+cat >as-nobody <<'EOF'
+#!/bin/bash
+exec setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups ./victim "$@"
+EOF
+chmod 755 as-nobody
+
+# --- memory with a file's face never blocks; faults that nobody serves fail
+for kind in shared memfd uffd; do
+	exec 8< <(exec "$PWD/as-nobody" $kind)
+	STARTED+=($!)
+	PID=
+	read -r -t 10 -u 8 _ PID
+	if [ -z "$PID" ]; then
+		skip_part "no stack in memory of kind $kind here"
+		continue
+	fi
+	snapshot -p "$PID" -i 1 -o $kind.pbz
+	csv $kind.pbz >$kind.csv
+	check "stack in $kind memory: exit status" equal "$RC" 0
+	check "stack in $kind memory: one row" equal "$(stacks rows $kind.csv)" 1
+	check "stack in $kind memory: was read" not grep -q not-read $kind.csv
+	finish "$PID"
+done
+
+# --- stacks that are paged out come back
+paged_out() {
+	dd if=/dev/zero of=swap bs=1M count=32 2>/dev/null && chmod 600 swap && mkswap swap >/dev/null 2>&1 &&
+		swapon swap 2>/dev/null
+}
+if paged_out; then
+	start pagedout 40
+	read -r resident left <<<"$READY"
+	snapshot -p "$PID" -i 1 -o paged.pbz
+	csv paged.pbz >paged.csv
+	if [ "$left" -gt $((resident - 150)) ]; then
+		skip_part "the kernel did not page the stacks out: $left of $resident pages are still there"
+	else
+		check "paged out: all rows whole" equal "$(grep -c 'p8+.*p1+.*thread_main' paged.csv)" 40
+		check "paged out: pages brought in are counted" at_least \
+			"$(sed -nE 's/.*walks: ([0-9]+) of .* brought in.*/\1/p' "$T/err")" 100
+		check "paged out: the trace says so" bash -c "'$PROBEE' info paged.pbz | grep -q 'brought in'"
+	fi
+	finish "$PID"
+	swapoff swap
+else
+	skip_part "no swap can be had here: paged-out stacks are not tried"
+fi
+
+# --- a file system that never answers
+mkdir -m 755 mnt
+exec 9< <(exec "$WORKLOADS/hungfs" "$T/mnt" 2>"$T/hungfs.err")
+STARTED+=($!)
+server=
+read -r -t 10 -u 9 _ server || skip_part "no FUSE here: $(cat hungfs.err)"
+if [ -n "$server" ]; then
+	exec 8< <(exec "$PWD/as-nobody" file "$T/mnt/stack")
+	STARTED+=($!)
+	read -r -t 10 -u 8 _ victim
+	start threads 50 sleep
+	many=$PID
+	all_threads before.tids
+	snapshot -a --include-idle -i 3 -F 5 -o anon.pbz
+	csv anon.pbz >anon.csv
+	check "FUSE stack: exit status" equal "$RC" 0
+	check "FUSE stack: a walk takes at most 100 ms" at_most "$(walk_ms)" 100
+	check "FUSE stack: every thread has its rows" accounted before.tids anon.csv 3
+	check "FUSE stack: the others are whole" stacks rooted anon.csv "$many"
+	check "FUSE stack: its row says why" grep -q '|main+.*not-read' <(row_of anon.csv "$victim")
+	check "FUSE stack: the process is named" grep -q "not read.* $victim (victim)" "$T/err"
+	snapshot -p "$victim" -i 1 --faults=never -o never.pbz
+	check "--faults=never: exit status" equal "$RC" 0
+
+	# Asked to read everything the reader hangs; the recording does not.
+	before=$(date +%s%N)
+	snapshot -p "$victim,$many" -i 3 -F 5 --faults=all -o all.pbz
+	took=$(ms_since "$before")
+	csv all.pbz >all.csv
+	check "--faults=all: exit status" equal "$RC" 0
+	check "--faults=all: ends" at_most "$took" 15000
+	check "--faults=all: the hanging process is named" grep -q "process $victim (victim).* hangs" "$T/err"
+	check "--faults=all: only once" equal "$(grep -c hangs "$T/err")" 1
+	check "--faults=all: the trace says so" bash -c "'$PROBEE' info all.pbz | grep -q 'victim.*hangs'"
+	check "--faults=all: every thread, each walk" equal "$(stacks rows all.csv)" $((3 * 52))
+	check "--faults=all: the others are whole" stacks rooted all.csv "$many"
+
+	# Ctrl-C while it hangs.
+	run_limited snapshot -p "$victim,$many" -F 5 --faults=all -o int.pbz &
+	sleep 2.5
+	before=$(date +%s%N)
+	pkill -INT -P "$(pgrep -P $! -x timeout || echo $!)" -x probee
+	wait $!
+	check "Ctrl-C while the reader hangs: ends" at_most "$(ms_since "$before")" 6000
+	check "Ctrl-C while the reader hangs: a whole trace" bash -c "'$PROBEE' info int.pbz | grep -q signal"
+	finish "$victim"
+
+	# Who waits for that server has a row, with the place where it waits.
+	background cat "$T/mnt/stack"
+	waiter=$PID
+	sleep 0.3
+	snapshot -p "$waiter" -i 1 -o waiter.pbz
+	csv waiter.pbz >waiter.csv
+	check "waits for the server: kernel stack" grep -qE 'fuse|folio|request_wait' waiter.csv
+	check "waits for the server: user stack" stacks rooted waiter.csv "$waiter"
+
+	# Its program is a file that cannot be read.
+	exec 8< <(exec "$PWD/as-nobody" prog "$T/mnt/prog")
+	STARTED+=($!)
+	read -r -t 10 -u 8 _ victim
+	before=$(date +%s%N)
+	snapshot -p "$victim,$many" -i 2 -F 5 -o prog.pbz
+	took=$(ms_since "$before")
+	finish "$victim"
+	finish "$server" TERM
+	csv prog.pbz >prog.csv
+	check "FUSE program: exit status" equal "$RC" 0
+	check "FUSE program: ends" at_most "$took" 10000
+	check "FUSE program: named" grep -q "does not answer" "$T/err"
+	check "FUSE program: all rows" equal "$(stacks rows prog.csv)" $((2 * 52))
+	check "FUSE program: the others are whole" stacks rooted prog.csv "$many"
+	finish "$many"
+	finish "$waiter"
+
+	# A server that answers is as good as a disk.
+	exec 9< <(exec "$WORKLOADS/hungfs" "$T/mnt" slow 1 "$WORKLOADS/chain30")
+	STARTED+=($!)
+	read -r -t 10 -u 9 _ server
+	start "$T/mnt/prog" sleep
+	snapshot -p "$PID" -i 1 -o slow.pbz
+	csv slow.pbz >slow.csv
+	check "program on a FUSE that answers: names" grep -q 'f30+.*f1+.*main' slow.csv
+	check "program on a FUSE that answers: whole" stacks rooted slow.csv
+	finish "$PID"
+	finish "$server" TERM
+fi
+done_testing

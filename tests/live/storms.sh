@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# Crowds, storms and stopped processes: every thread that is there all the time has its row in each walk.
+. "$(dirname "$0")/lib.sh"
+. "$LIVE/accounting.sh"
+
+# --- 30,000 threads, or as many as this machine has numbers and memory for
+want=30000
+room=$(($(cat /proc/sys/kernel/pid_max) - $(cat /proc/loadavg | sed 's/.*\/\([0-9]*\) .*/\1/') - 2000))
+limit=$(($(cat /proc/sys/kernel/threads-max) / 2))
+memory=$(($(awk '/^MemAvailable/ { print $2 }' /proc/meminfo) / 100))	# 50 KiB each, half of what there is
+for most in $room $limit $memory; do [ "$want" -le "$most" ] || want=$most; done
+[ "$want" -eq 30000 ] || skip_part "30000 threads: only $want fit here"
+start threads "$want" sleep
+all_threads before.tids "$PID"
+snapshot -p "$PID" -i 2 -F 2 -o crowd.pbz
+csv crowd.pbz >crowd.csv
+check "$want threads: exit status" equal "$RC" 0
+check "$want threads: rows" equal "$(stacks rows crowd.csv)" $((2 * (want + 1)))
+check "$want threads: accounted for" accounted before.tids crowd.csv 2 "$PID"
+check "$want threads: whole" stacks rooted crowd.csv
+finish "$PID"
+
+# --- threads and processes that come and go while they are walked
+for kind in threads procs; do
+	start storm $kind 4
+	all_threads before.tids
+	snapshot -a --include-idle -F 20 -i 20 -o storm.pbz
+	csv storm.pbz >storm.csv
+	check "storm of $kind: exit status" equal "$RC" 0
+	check "storm of $kind: nothing lost" grep -q ' 0 lost' "$T/err"
+	check "storm of $kind: who stays is accounted for" accounted before.tids storm.csv 20
+	check "storm of $kind: the three that stay are whole" equal "$(grep -c "|$PID|.*;stay+.*staying" storm.csv)" 60
+	check "storm of $kind: no thread twice in a walk" equal "$(wc -l <double.tids)" 0
+	finish "$PID"
+done
+
+# --- 2,000 short processes at once
+start chain30 sleep
+bomb() { for _ in $(seq 2000); do "$WORKLOADS/brief" 1 & done; wait; }
+background bomb
+bomb=$PID
+all_threads before.tids
+snapshot -a --include-idle -F 5 -i 10 -o bomb.pbz
+csv bomb.pbz >bomb.csv
+check "2000 processes: exit status" equal "$RC" 0
+check "2000 processes: who stays is accounted for" accounted before.tids bomb.csv 10
+check "2000 processes: a sleeping one is whole" stacks rooted bomb.csv "$(pgrep -n -x chain30)"
+finish "$bomb"
+pkill -x brief
+target=$(pgrep -n -x chain30)
+
+# --- stopped, traced, in the disk's queue
+start states
+pids=$PID
+for pair in $READY; do
+	STARTED+=("${pair#*=}")
+	pids+=,${pair#*=}
+done
+kill -STOP "$target"
+snapshot -p "$pids,$target" -i 2 -F 5 -o states.pbz
+csv states.pbz >states.csv
+check "stopped: state and stack" grep -q "|$target|.*|STOPPED|.*f30+.*f1+" states.csv
+kill -CONT "$target"
+check "stopped, traced, zombie, D: rows of each" equal "$(stacks rows states.csv)" 16
+for name in stopped traced disk; do check "$name: stack" grep -q "state_$name+" states.csv; done
+
+# --- frozen
+freezer=/sys/fs/cgroup/freezer/probee-test file=freezer.state frozen=FROZEN
+[ -d /sys/fs/cgroup/freezer ] || { freezer=/sys/fs/cgroup/probee-test file=cgroup.freeze frozen=1; }
+if mkdir "$freezer" 2>/dev/null && echo "$target" 2>/dev/null >$freezer/cgroup.procs &&
+	echo $frozen 2>/dev/null >$freezer/$file; then
+	sleep 0.3
+	snapshot -p "$target" -i 2 -F 5 -o frozen.pbz
+	csv frozen.pbz >frozen.csv
+	check "frozen cgroup: rows" equal "$(stacks rows frozen.csv)" 2
+	check "frozen cgroup: whole" stacks rooted frozen.csv
+	[ $frozen = 1 ] && echo 0 >$freezer/$file || echo THAWED >$freezer/$file
+else
+	skip_part "no cgroup can be frozen here"
+fi
+finish "$target"
+rmdir $freezer 2>/dev/null
+
+# --- another PID namespace: rows have the numbers of ours
+background unshare -p -f --kill-child "$WORKLOADS/chain30" sleep
+if until_true 5 pgrep -P "$PID" -x chain30; then
+	inside=$(pgrep -P "$PID" -x chain30)
+	sleep 0.2
+	snapshot -p "$inside" -i 2 -F 5 -o inside.pbz
+	csv inside.pbz >inside.csv
+	check "PID namespace: rows by our number" equal "$(stacks rows inside.csv "$inside")" 2
+	check "PID namespace: whole" stacks rooted inside.csv
+else
+	skip_part "no PID namespaces here"
+fi
+finish "$PID"
+
+# --- probee itself stopped: all of it for 10 s, then its reader alone for 3 s
+start threads 100 sleep
+"$PROBEE" snapshot -p "$PID" -F 10 -d 15 -o stopped.pbz 2>err &
+probee=$!
+sleep 1.5
+reader=$(pgrep -P $probee -x probee-reader)
+kill -STOP $probee "$reader"
+sleep 10
+kill -CONT $probee "$reader"
+sleep 0.5
+kill -STOP "$reader"
+sleep 3
+kill -CONT "$reader"
+wait $probee
+check "probee stopped for 10 s: exit status" equal $? 0
+csv stopped.pbz >stopped.csv
+check "probee stopped for 10 s: nobody is blamed" not grep -q hangs err
+check "probee stopped for 10 s: rows of whole walks" equal "$(($(stacks rows stopped.csv) % 101))" 0
+check "probee stopped for 10 s: at least 10 walks" at_least "$(($(stacks rows stopped.csv) / 101))" 10
+done_testing
