@@ -94,24 +94,4 @@ else
 	skip_part "no PID namespaces here"
 fi
 finish "$PID"
-
-# --- probee itself stopped: all of it for 10 s, then its reader alone for 3 s
-start threads 100 sleep
-"$PROBEE" snapshot -p "$PID" -F 10 -d 15 -o stopped.pbz 2>err &
-probee=$!
-sleep 1.5
-reader=$(pgrep -P $probee -x probee-reader)
-kill -STOP $probee "$reader"
-sleep 10
-kill -CONT $probee "$reader"
-sleep 0.5
-kill -STOP "$reader"
-sleep 3
-kill -CONT "$reader"
-wait $probee
-check "probee stopped for 10 s: exit status" equal $? 0
-csv stopped.pbz >stopped.csv
-check "probee stopped for 10 s: nobody is blamed" not grep -q hangs err
-check "probee stopped for 10 s: rows of whole walks" equal "$(($(stacks rows stopped.csv) % 101))" 0
-check "probee stopped for 10 s: at least 10 walks" at_least "$(($(stacks rows stopped.csv) / 101))" 10
 done_testing
