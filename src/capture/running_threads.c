@@ -14,6 +14,9 @@
 
 /* Two were needed where threads move to another CPU each 50 us. */
 #define MAX_ROUNDS 5
+/* Whoever holds a memory map's lock needs time to let go of it: 60 ms in all, then it is said that it was locked. */
+#define BUSY_ROUNDS 20
+#define BUSY_WAIT_MAX_NS (4 * 1000 * 1000)
 
 /* A row without a stack, as it was set aside. */
 struct waiting {
@@ -209,7 +212,7 @@ static int walk_again(struct running_threads *rt, walk_again_fn again, void *aga
 
 	for (size_t i = 0; i < rt->nr && !err; i++) {
 		rt->again = &rt->v[i];
-		if (rt->again->done || rt->again->gone)
+		if (rt->again->done || rt->again->gone || (rt->round >= MAX_ROUNDS && !rt->again->busy))
 			continue;
 		rt->again->gone = true;		/* unless it shows up */
 		err = again(again_ctx, rt->again->head.tid, on_again, rt);
@@ -238,15 +241,17 @@ static void give_as_is(struct running_threads *rt)
 	}
 }
 
-/* Whoever holds a lock needs time to let go of it: 0.1 ms, 0.2, 0.4, 0.8. */
-static void wait_for_locks(const struct running_threads *rt)
+/* Is there something to be had from another round? */
+static bool next_round(const struct running_threads *rt)
 {
-	bool any = false;
+	long wait_ns = rt->round < 6 ? 50 * 1000 << rt->round : BUSY_WAIT_MAX_NS;
+	bool any_busy = false;
 
-	for (size_t i = 0; i < rt->nr && !any; i++)
-		any = rt->v[i].busy && !rt->v[i].done;
-	if (any)
-		nanosleep(&(struct timespec){ .tv_nsec = 50 * 1000 << rt->round }, NULL);
+	for (size_t i = 0; i < rt->nr && !any_busy; i++)
+		any_busy = rt->v[i].busy && !rt->v[i].done;
+	if (any_busy && rt->round < BUSY_ROUNDS)
+		nanosleep(&(struct timespec){ .tv_nsec = wait_ns < BUSY_WAIT_MAX_NS ? wait_ns : BUSY_WAIT_MAX_NS }, NULL);
+	return rt->nr_done < rt->nr && (rt->round < MAX_ROUNDS || (any_busy && rt->round < BUSY_ROUNDS));
 }
 
 int running_threads_settle(struct running_threads *rt, walk_again_fn again, void *again_ctx, snapshot_row_fn fn,
@@ -258,8 +263,7 @@ int running_threads_settle(struct running_threads *rt, walk_again_fn again, void
 	rt->ctx = ctx;
 	rt->err = 0;
 	ask(rt);
-	for (rt->round = 1; rt->round < MAX_ROUNDS && rt->nr_done < rt->nr && !err; rt->round++) {
-		wait_for_locks(rt);
+	for (rt->round = 1; !err && next_round(rt); rt->round++) {
 		err = walk_again(rt, again, again_ctx);
 		if (!err)
 			ask(rt);

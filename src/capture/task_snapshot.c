@@ -157,6 +157,7 @@ static void fill_receipt(struct task_snapshot *ts, struct rec_walk *r)
 	r->skipped_idle_kthreads = t->idle_kthreads;
 	r->tasks_seen = r->rows + t->filtered + t->idle_kthreads;
 	r->on_cpu = t->on_cpu;
+	r->read_faults = t->faulted;
 	ts->stats.reads += t->reads;
 	ts->stats.faulted += t->faulted;
 }

@@ -34,6 +34,21 @@ for kind in threads procs; do
 	finish "$PID"
 done
 
+# --- a memory map that is locked most of the time: its threads are walked again
+start storm maps 1
+all_threads before.tids "$PID"
+snapshot -p "$PID" -F 25 -i 50 --walk-all -o maps.pbz
+csv maps.pbz >maps.csv
+check "locked memory maps: exit status" equal "$RC" 0
+check "locked memory maps: accounted for" accounted before.tids maps.csv 50 "$PID"
+check "locked memory maps: met and counted" at_least \
+	"$(sed -nE 's/.* ([0-9]+) stacks were read again.*/\1/p' "$T/err")" 1
+whole=$(grep -c ';stay+.*staying' maps.csv)
+check "locked memory maps: nine in ten are whole all the same" at_least "$whole" 135
+check "locked memory maps: the others say why, and have kernel stacks" equal \
+	"$(grep -cE '\|[^|]*\[(truncated: )?busy\]\|[^|]+;' maps.csv)" "$(grep -c busy maps.csv)"
+finish "$PID"
+
 # --- 2,000 short processes at once
 start chain30 sleep
 bomb() { for _ in $(seq 2000); do "$WORKLOADS/brief" 1 & done; wait; }

@@ -1,11 +1,13 @@
 /*
- * storm threads|procs [PARALLEL]: threads (or processes) that come, live for up to 2 ms in storm_leaf() and end, PARALLEL
- * (default 4) makers at a time, for as long as it runs. Three threads stay all the time, asleep in stay().
+ * storm threads|procs|maps [PARALLEL]: threads (or processes) that come, live for up to 2 ms in storm_leaf() and end,
+ * PARALLEL (default 4) makers at a time, for as long as it runs; maps: they lock the memory map for long, again and again.
+ * Three threads stay all the time, asleep in stay().
  */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "ready.h"
@@ -63,15 +65,38 @@ static void *make_processes(void *arg)
 	return arg;
 }
 
+enum { LOCKED_BYTES = 16 << 20 };
+
+static void *lock_maps(void *arg)
+{
+	void *p = mmap(NULL, LOCKED_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	while (p != MAP_FAILED) {
+		mprotect(p, LOCKED_BYTES, PROT_READ);
+		mprotect(p, LOCKED_BYTES, PROT_READ | PROT_WRITE);
+		usleep(200);
+	}
+	return arg;
+}
+
+static const struct {
+	const char *name;
+	void *(*run)(void *arg);
+} makers[] = { { "threads", make_threads }, { "procs", make_processes }, { "maps", lock_maps } };
+
 int main(int argc, char **argv)
 {
-	int processes = argc > 1 && !strcmp(argv[1], "procs"), parallel = argc > 2 ? atoi(argv[2]) : 4;
+	int parallel = argc > 2 ? atoi(argv[2]) : 4;
+	size_t kind = 0;
 	pthread_t t;
+
+	while (argc > 1 && kind < 2 && strcmp(argv[1], makers[kind].name))
+		kind++;
 
 	for (int i = 0; i < 3; i++)
 		pthread_create(&t, NULL, staying, NULL);
 	for (int i = 0; i < parallel; i++)
-		pthread_create(&t, NULL, processes ? make_processes : make_threads, NULL);
+		pthread_create(&t, NULL, makers[kind].run, NULL);
 	usleep(20000);
 	say_ready();
 	stay();
