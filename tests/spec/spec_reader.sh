@@ -27,7 +27,8 @@ numbers_of_stats() {
 }
 
 # Time apart, which is local in one and monotonic in the other: a row's thread, state and kernel functions.
-rows_of_csv() { sed -E 's/\+0x[0-9a-f]+(;|\||$)/\1/g' | awk -F'|' -v OFS='|' '{print $2, $3, $4, $5, $7}' | sort; }
+# (A CSV puts a quote before what a spreadsheet would take for a formula: ruby calls its threads -e:1.)
+rows_of_csv() { sed -E "s/\+0x[0-9a-f]+(;|\||$)/\1/g; s/\|'([-=+@])/|\1/g" | awk -F'|' -v OFS='|' '{print $2, $3, $4, $5, $7}' | sort; }
 rows_of_decode() { sed 's/_\[k\]//g' | awk -F'\t' -v OFS='|' '{print $2, $3, $4, $5, $7}' | sort; }
 
 # same FILE: probee sees what decode.py left in $TMP/FILE.stats and $TMP/FILE.folded.
