@@ -8,7 +8,7 @@
 
 enum encoding { ENC_PLAIN, ENC_CONST, ENC_DELTA, ENC_RUNS, ENC_ASCENDING, ENCODINGS };
 
-enum { COL_TIME = 1, COL_CPU = 7 };
+enum { COL_TIME = 1, COL_CPU = 7, COL_RAN = 22 };
 
 /*
  * The columns, on disk by their ids. Differences are only tried where neighbours are really near:
@@ -33,6 +33,10 @@ static const struct column {
 	COLUMN(16, end, ANY),
 	COLUMN(18, flags, ANY),
 	COLUMN(20, walk, ANY),
+	COLUMN(COL_RAN, ran_ns, ANY),
+	COLUMN(24, syscall, ANY),
+	COLUMN(26, wait, ANY),
+	COLUMN(28, owner, ANY),
 };
 enum { NR_COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 
@@ -72,6 +76,19 @@ static void member_set(void *p, unsigned size, uint64_t v)
 		*(uint8_t *)p = (uint8_t)v;
 }
 
+/* A time that may be unknown, which is 0: before or after the base, mostly before. */
+static uint64_t ran_put(uint64_t ran_ns, uint64_t base)
+{
+	return ran_ns ? zigzag(base - ran_ns) + 1 : 0;
+}
+
+static uint64_t ran_get(uint64_t value, uint64_t base)
+{
+	uint64_t z = value - 1;
+
+	return value ? base - (z >> 1 ^ -(z & 1)) : 0;
+}
+
 /*
  * Copies one member of all rows out; time as distance from the base, cpu plus one so that none is
  * 0.
@@ -87,6 +104,8 @@ static void column_gather(const struct column *col, const struct rec_sample *row
 		values[i] -= base;
 	for (size_t i = 0; col->id == COL_CPU && i < n; i++)
 		values[i] = (uint32_t)(values[i] + 1);
+	for (size_t i = 0; col->id == COL_RAN && i < n; i++)
+		values[i] = ran_put(values[i], base);
 }
 
 /* The reverse; false when a value does not fit its member. */
@@ -97,7 +116,7 @@ static bool column_scatter(const struct column *col, struct rec_sample *rows, si
 	char *p = (char *)rows + col->at;
 
 	for (size_t i = 0; i < n; i++, p += sizeof(*rows)) {
-		member_set(p, col->size, values[i] + offset);
+		member_set(p, col->size, col->id == COL_RAN ? ran_get(values[i], base) : values[i] + offset);
 		all |= values[i];
 	}
 	return col->size == 8 || !(all >> 8 * col->size);

@@ -252,6 +252,11 @@ struct rec_sample {
 	uint8_t end;			/* enum stack_end, of the user stack */
 	uint32_t flags;			/* SAMPLE_... */
 	uint32_t walk;			/* number of the walk it belongs to; 0 none */
+	/* Of a thread that a walk met off the CPU: since when and for what it waits. */
+	uint64_t ran_ns;		/* when it last was on a CPU; 0 unknown */
+	uint32_t syscall;		/* number on the recording's arch, plus 1; 0 none */
+	uint32_t owner;			/* tid of the thread that holds what it waits for; 0 unknown */
+	uint64_t wait;			/* by the call: futex address; file descriptor + 1; pid; 0 none */
 };
 
 /* Threads with ids in a row: nr of them from thread on. */

@@ -5,7 +5,8 @@
   --check      what the trace's writer did against formats/trace/TRACE.md; exit 1 if there is anything
   --collapse   as `probee report FILE --collapse`
   --rows       a line per sample, tabs between: nanoseconds (CLOCK_MONOTONIC), tid, tgid, comm, state, end,
-               kernel stack, user stack (both innermost first, frames joined by ';')
+               kernel stack, user stack (both innermost first, frames joined by ';'), then what it waits for:
+               nanoseconds since it ran (- unknown), system call (- none), what it waits on, owner's tid
   --into DIR   --stats and --collapse of each FILE go to DIR/FILE.stats and DIR/FILE.folded
   --raw        FILE (- is stdin) is what `zstd -dc` makes of a trace
 
@@ -132,7 +133,8 @@ def rows(segments):
             stacks = [b';'.join(reversed(names.stack(n))) for n in (s.kstack, s.ustack)]
             what = [str(v).encode() for v in (s.time, *names.ids(s.thread))]
             words = [name_of(STATES, s.state).encode(), name_of(ENDS, s.end).encode()]
-            yield b'\t'.join(what + [names.comm(s.thread)] + words + stacks)
+            waits = [s.time - s.ran if s.ran else '-', s.syscall - 1 if s.syscall else '-', f'{s.wait:#x}', s.owner]
+            yield b'\t'.join(what + [names.comm(s.thread)] + words + stacks + [str(w).encode() for w in waits])
 
 
 def stats(file):

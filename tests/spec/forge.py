@@ -148,13 +148,15 @@ def good():
     yield 'skippable-first', struct.pack('<II', 0x184D2A5F, 0) + FIRST, 2
     yield 'newer-minor', ident(minor=7, flags=0x80) + chunk(BASE, rows(2)), 2
     yield 'even-record', after(rec(0, b'x'), rec(300, b''), rows(1)), 3
-    yield 'even-column', after(samples(1, column(1, 4, uv(0)), column(22, 99, b'zzz'))), 3
+    yield 'even-column', after(samples(1, column(1, 4, uv(0)), column(98, 99, b'zzz'))), 3
     yield 'longer-payload', after(rec(THREAD, uv(2, 1, 5, 1, 0, 0), b'more'), rows(1)), 3
     yield 'longer-samples', after(rec(SAMPLES, uv(1, 1), column(1, 4, uv(0)), b'more')), 3
     yield 'long-uv', after(rec(THREAD, uv(2), b'\x81' + b'\x80' * 8 + b'\0', uv(5, 1, 0, 0)), rows(1)), 3
     yield 'no-rows', after(rec(SAMPLES, uv(0, 9), b'\xff'), rows(1)), 3
     yield 'encodings', after(samples(4, column(1, 4, uv(0, 0, 7, 2)), column(5, 0, uv(1, 0, 1, 1)), column(
         11, 3, uv(3, 2, 1, 0)), column(9, 2, sv(1), sv(1), sv(-2), sv(1)), column(13, 0, uv(0, 2**64 - 1, 1, 1)))), 6
+    yield 'waits', after(samples(3, column(1, 4, uv(0, 1, 2)), column(22, 0, uv(0, 7, 2**64 - 1)), column(
+        24, 1, uv(203)), column(26, 0, uv(0, 2**64 - 1, 4096)), column(28, 3, uv(2, 77, 1, 0)))), 5
     yield 'delta-wraps', after(samples(2, column(1, 4, uv(0, 0)), column(13, 2, sv(-1), sv(1)))), 4
     yield 'before-base', after(samples(2, column(1, 4, uv(2**64 - 500, 400)))), 4
     yield 'ids-left-out', after(strings(2**20 + 5, b'far'), thread(2**20 + 2, 9), samples(
@@ -170,7 +172,7 @@ def good():
         1, column(1, 4, uv(0)), column(15, 1, uv(255)), column(16, 1, uv(254)), column(5, 1, uv(1)))), 3
     yield 'ends', after(samples(80, column(1, 4, uv(*[0] * 80)), column(16, 0, uv(*range(40), *range(40))), column(
         11, 3, uv(40, 2, 40, 0)), column(5, 1, uv(1)))), 82
-    yield 'even-column-twice', after(samples(1, column(1, 4, uv(1)), column(22, 1, uv(1)), column(22, 1, uv(1)))), 3
+    yield 'even-column-twice', after(samples(1, column(1, 4, uv(1)), column(98, 1, uv(1)), column(98, 1, uv(1)))), 3
     yield 'highest-event', ident() + chunk(BASE, event(65536), rows(1)), 1
     yield 'deepest', after(nodes(3, *[(1, 1)] * 4094), rows(1)), 3
     yield 'build-id-64', after(binary(2, bytes(64), 4096), rows(1)), 3
@@ -233,6 +235,7 @@ def broken_tails():
     yield 'no-columns', rec(SAMPLES, uv(0))
     yield 'state-256', samples(1, column(1, 4, uv(1)), column(15, 1, uv(256)))
     yield 'cpu-33-bits', samples(1, column(1, 4, uv(1)), column(7, 1, uv(2**32)))
+    yield 'owner-33-bits', samples(1, column(1, 4, uv(1)), column(28, 1, uv(2**32)))
     yield 'delta-below-0', samples(1, column(1, 4, uv(1)), column(7, 2, sv(-1)))
     yield 'times-decrease', samples(2, column(1, 4, uv(9, 2**64 - 5)))
     yield 'times-wrap', samples(2, column(1, 4, uv(2**64 - 1001, 1)))

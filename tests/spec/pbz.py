@@ -135,7 +135,7 @@ NAMES = {1: 'META', 3: 'CLOCK', 5: 'STRING', 7: 'BINARY', 9: 'PROCESS', 11: 'THR
 ORDER = [[1], [3], [5], [7], [9], [11], [21], [13], [12], [15], [17], [19], [20], [25, 31], [30], [26], [23], [28], [29]]
 COLUMNS = {1: ('time', 64), 3: ('event', 32), 5: ('thread', 32), 7: ('cpu', 32), 9: ('kstack', 32),
            11: ('ustack', 32), 13: ('weight', 64), 15: ('state', 8), 16: ('end', 8), 18: ('flags', 32),
-           20: ('walk', 32)}
+           20: ('walk', 32), 22: ('ran', 64), 24: ('syscall', 32), 26: ('wait', 64), 28: ('owner', 32)}
 REFERENCES = {'event': 'event', 'thread': 'thread', 'kstack': 'node', 'ustack': 'node'}
 Sample = collections.namedtuple('Sample', [name for name, _ in COLUMNS.values()])
 
@@ -302,11 +302,18 @@ class Segment:
         times = columns[1] = [c.base + t & U64 for t in columns[1]]
         if any(a > b for a, b in zip(times, times[1:])):
             raise Broken('times decrease')
+        columns[22] = [self.ran(v, c.base) for v in columns.get(22, [])] or [0] * n
         zeros = [0] * n
         rows = list(map(Sample, *(columns.get(number, zeros) for number in COLUMNS)))
         self.last_rows.update((s.thread, s) for s in rows if s.walk and s.thread)
         self.samples += rows
         self.stored += rows
+
+    @staticmethod
+    def ran(v, base):
+        """0: unknown, else 1 plus the zig-zag of base minus time."""
+        ago = -(v >> 1) if v and not v & 1 else v - 1 >> 1
+        return base - ago & U64 if v else 0
 
     def column(self, number, encoding, payload, n):
         name, bits = COLUMNS[number]

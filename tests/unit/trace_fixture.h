@@ -16,7 +16,8 @@
  *	 4   30    1      0   _start;main;handle_request;[0x7700 guess]  -                        root-guess
  *	 5   31    2      1   [0x7f0000001234 unmapped]                  -                        no-fde
  *	walk 1, at 40 ms:
- *	 6   40    1      -   _start;main;handle_request                 entry;do_syscall;schedule root, sleeping
+ *	 6   40    1      -   _start;main;handle_request                 entry;do_syscall;schedule root, sleeping since 7 ms
+ *							in a futex that 101 holds
  *	 7   40    2      1   -                                          -                        running
  *	 8   41    3      -   -                                          kthread;schedule         kthread, idle
  *
@@ -119,7 +120,8 @@ static const struct rec_sample fixture_samples[FIX_SAMPLES] = {
 	{ .time_ns = FIX_T0 + 31 * FIX_MS, .event = FIX_E_CPU, .thread = FIX_T_WORKER, .cpu = 1, .ustack = 11,
 	  .weight = FIX_PERIOD, .state = TASK_RUNNING, .end = END_NO_FDE },
 	{ .time_ns = FIX_T0 + 40 * FIX_MS, .event = FIX_E_WALK, .thread = FIX_T_SERVER, .cpu = UINT32_MAX, .kstack = 8,
-	  .ustack = 3, .weight = 1, .state = TASK_SLEEPING, .end = END_ROOT, .walk = 1 },
+	  .ustack = 3, .weight = 1, .state = TASK_SLEEPING, .end = END_ROOT, .walk = 1, .ran_ns = FIX_T0 + 7 * FIX_MS,
+	  .syscall = 203, .wait = 0x7700, .owner = 101 },
 	{ .time_ns = FIX_T0 + 40 * FIX_MS, .event = FIX_E_WALK, .thread = FIX_T_WORKER, .cpu = 1, .weight = 1,
 	  .state = TASK_RUNNING, .end = END_RUNNING, .walk = 1 },
 	{ .time_ns = FIX_T0 + 41 * FIX_MS, .event = FIX_E_WALK, .thread = FIX_T_KWORKER, .cpu = UINT32_MAX, .kstack = 10,

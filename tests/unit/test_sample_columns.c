@@ -1,0 +1,132 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "formats/trace/sample_columns.h"
+
+#define BASE 1000000ull
+
+static void encode(struct byte_buf *b, const struct rec_sample *rows, size_t n, uint64_t base)
+{
+	struct sample_columns c = { 0 };
+
+	assert_int_equal(sample_columns_encode(&c, b, rows, n, base), 0);
+	sample_columns_release(&c);
+}
+
+static void check_round_trip(const struct rec_sample *rows, size_t n, uint64_t base)
+{
+	struct sample_columns c = { 0 };
+	struct byte_buf b = { 0 };
+	struct byte_reader r;
+
+	encode(&b, rows, n, base);
+	r = br_make(b.v, b.nr);
+	assert_int_equal(sample_columns_decode(&c, &r, base), 0);
+	assert_int_equal(c.nr_rows, n);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(c.rows[i].time_ns, rows[i].time_ns);
+		assert_int_equal(c.rows[i].ran_ns, rows[i].ran_ns);
+		assert_int_equal(c.rows[i].syscall, rows[i].syscall);
+		assert_int_equal(c.rows[i].wait, rows[i].wait);
+		assert_int_equal(c.rows[i].owner, rows[i].owner);
+	}
+	sample_columns_release(&c);
+	bb_release(&b);
+}
+
+static void test_waits(void **state)
+{
+	static const struct rec_sample rows[] = {
+		{ .time_ns = BASE, .ran_ns = BASE, .syscall = 203, .wait = 0x7fff00001000, .owner = 77 },
+		{ .time_ns = BASE + 5, .ran_ns = BASE + 4, .syscall = 1, .wait = 4 },	/* ran after the base */
+		{ .time_ns = BASE + 9 },						/* nothing is known */
+		{ .time_ns = BASE + 9, .ran_ns = 1, .wait = UINT64_MAX, .owner = UINT32_MAX, .syscall = UINT32_MAX },
+	};
+
+	(void)state;
+	check_round_trip(rows, 4, BASE);
+	check_round_trip(rows, 2, BASE);
+	check_round_trip(rows, 1, BASE);
+}
+
+/* Times far apart: differences are modulo 2^64. One value is lost: the one that is 2^63 before the base. */
+static void test_far_times(void **state)
+{
+	static const uint64_t times[] = { 1, 2, INT64_MAX - 1, INT64_MAX, (uint64_t)INT64_MAX + 2, UINT64_MAX - 1, UINT64_MAX };
+
+	(void)state;
+	for (size_t i = 0; i < 7; i++)
+		for (size_t j = 0; j < 7; j++)
+			if (times[j] - times[i] != 1ull << 63)
+				check_round_trip(&(struct rec_sample){ .time_ns = times[j], .ran_ns = times[i] }, 1, times[j]);
+}
+
+/* 1 plus the zig-zag of the difference, by hand. */
+static void test_octets(void **state)
+{
+	static const struct rec_sample rows[] = {
+		{ .time_ns = BASE, .ran_ns = BASE - 3, .cpu = UINT32_MAX },
+		{ .time_ns = BASE, .ran_ns = BASE + 2, .cpu = UINT32_MAX },
+	};
+	static const uint8_t want[] = { 2, 2, 1, 4, 2, 0, 0, 22, 0, 2, 7, 4 };
+	struct byte_buf b = { 0 };
+
+	(void)state;
+	encode(&b, rows, 2, BASE);
+	assert_int_equal(b.nr, sizeof(want));
+	assert_memory_equal(b.v, want, sizeof(want));
+	bb_release(&b);
+}
+
+static void test_absent_costs_nothing(void **state)
+{
+	struct rec_sample row = { .time_ns = BASE, .thread = 3, .cpu = UINT32_MAX };
+	struct byte_buf without = { 0 }, with = { 0 };
+
+	(void)state;
+	encode(&without, &row, 1, BASE);
+	assert_int_equal(without.nr, 2 + 4 + 4);	/* counts, time, thread */
+	row.owner = 5;
+	encode(&with, &row, 1, BASE);
+	assert_int_equal(with.nr, without.nr + 4);
+	bb_release(&without);
+	bb_release(&with);
+}
+
+static void test_limits(void **state)
+{
+	/* syscall and owner of 33 bits; ran twice */
+	static const uint8_t bad[][17] = {
+		{ 1, 2, 1, 4, 1, 1, 24, 1, 5, 0x80, 0x80, 0x80, 0x80, 0x10 },
+		{ 1, 2, 1, 4, 1, 1, 28, 1, 5, 0x80, 0x80, 0x80, 0x80, 0x10 },
+		{ 1, 3, 1, 4, 1, 1, 22, 1, 1, 5, 22, 1, 1, 5 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct byte_reader r = br_make(bad[i], 14);
+		struct sample_columns c = { 0 };
+
+		assert_int_equal(sample_columns_decode(&c, &r, BASE), -EBADMSG);
+		sample_columns_release(&c);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_far_times),
+		cmocka_unit_test(test_octets),
+		cmocka_unit_test(test_absent_costs_nothing),
+		cmocka_unit_test(test_limits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
