@@ -42,6 +42,7 @@ LIB_SRCS := \
 	unwind/go_rules.c \
 	unwind/go_table.c \
 	src/capture/wire_decode.c \
+	src/capture/wait_facts.c \
 	src/capture/unwind_loader.c \
 	src/capture/unwind_rules.c \
 	src/capture/unwind_slabs.c \

@@ -20,8 +20,28 @@
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct rq {
+	uint64_t clock, clock_task;
+};
+
+struct cfs_rq {
+	struct rq *rq;			/* only with CONFIG_FAIR_GROUP_SCHED, as the next one */
+};
+
 struct sched_entity {
-	uint64_t sum_exec_runtime;
+	struct cfs_rq *cfs_rq;
+	uint64_t exec_start;
+	uint64_t sum_exec_runtime, prev_sum_exec_runtime;
+};
+
+struct sched_info {
+	unsigned long long last_arrival;	/* only with CONFIG_SCHED_INFO */
+};
+
+/* arm64 only: elsewhere the registers are read as words. */
+struct pt_regs {
+	uint64_t orig_x0;
+	int32_t syscallno;
 };
 
 struct super_block {
@@ -73,6 +93,8 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct task_struct *group_leader;
 	struct sched_entity se;
+	struct sched_info sched_info;
+	unsigned int policy;
 };
 
 struct seq_file;

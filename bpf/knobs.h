@@ -50,6 +50,9 @@ struct walk_totals {
 	uint64_t reads, faulted;	/* pages of memory read, and how many of them had to be brought in */
 	uint64_t stacks;		/* user stacks walked */
 	uint64_t same;			/* rows of threads that have not run since the last walk */
+	uint64_t has_clocks;
+	uint64_t sched_behind_ns;	/* the scheduler's clock plus this is CLOCK_MONOTONIC */
+	uint64_t task_behind_ns;	/* the clock of tasks plus this is the scheduler's */
 };
 
 /*

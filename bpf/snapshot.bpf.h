@@ -8,6 +8,7 @@
 #include "bpf/filter.bpf.h"
 #include "bpf/raw.bpf.h"
 #include "bpf/unchanged.bpf.h"
+#include "bpf/wait.bpf.h"
 
 #define TASK_IDLE_BITS 0x402	/* TASK_UNINTERRUPTIBLE | TASK_NOLOAD: both, or D-state threads are hidden */
 /* The kernel hands out 32 KiB at once and a row must fit. */
@@ -51,13 +52,14 @@ static __always_inline void drop_stacks(struct gather *g, uint32_t end)
 {
 	g->head.nr_user = 0;
 	g->head.nr_kernel = 0;
-	g->head.flags &= ~(WIRE_GUESSED | WIRE_KERNEL_FAILED);
+	g->head.flags &= ~(WIRE_GUESSED | WIRE_KERNEL_FAILED | WIRE_WAIT);
 	g->head.end = end;
 }
 
 static __always_inline void gather_task(struct gather *g, struct env *e)
 {
 	struct task_struct *task = e->task;
+	bool in_user = false;
 
 	if (g->head.flags & WIRE_KTHREAD)
 		g->head.end = WALK_KTHREAD;
@@ -65,10 +67,13 @@ static __always_inline void gather_task(struct gather *g, struct env *e)
 		g->head.end = WALK_NO_MM;
 	else if (knobs.want_user && in_exec(task))
 		g->head.end = WALK_EXEC;
-	else if (knobs.want_user && !load_user_regs(&g->walk, task))
+	else if (!load_user_regs(&g->walk, task))
+		in_user = true;
+	if (in_user && knobs.want_user)
 		gather_user(g, e);
 	if (knobs.want_kernel)
 		gather_kernel_of(task, g);
+	gather_wait(g, e, &totals, in_user);
 }
 
 /*

@@ -61,7 +61,7 @@ struct gather {
 	uint64_t no_reads;
 	uint64_t faulted;		/* pages that reading brought in */
 	struct wire_sample head;
-	uint64_t frames[WALK_MAX_FRAMES + WIRE_MAX_KERNEL + 1];
+	uint64_t frames[WIRE_RAW_FRAMES];
 	struct walk walk;
 };
 
@@ -69,6 +69,7 @@ struct env {
 	struct gather *g;
 	struct task_struct *task;	/* whose memory is read, when sleepable */
 	uint64_t switches, runtime;	/* of task, when its registers were read */
+	bool on_lock;			/* who holds what it waits for may change while it sleeps */
 	bool sleepable;			/* a constant in each callback: the verifier sees one branch only */
 };
 
@@ -260,5 +261,5 @@ static __always_inline uint32_t gather_bytes(const struct gather *g)
 
 	if (n > WALK_MAX_FRAMES + WIRE_MAX_KERNEL)
 		return 0;
-	return sizeof(g->head) + n * 8;
+	return sizeof(g->head) + n * 8 + (g->head.flags & WIRE_WAIT ? sizeof(struct wire_wait) : 0);
 }

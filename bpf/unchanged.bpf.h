@@ -31,7 +31,7 @@ static __always_inline void remember(struct task_struct *task, const struct gath
 	struct last_walk *last;
 	uint8_t end = g->head.end;
 
-	if (g->head.flags & WIRE_ON_CPU || end == WALK_TORN || end == WALK_BUSY || end == WALK_NO_PROCESS ||
+	if (g->head.flags & WIRE_ON_CPU || e->on_lock || end == WALK_TORN || end == WALK_BUSY || end == WALK_NO_PROCESS ||
 	    end == WALK_NO_MAPPING || end == WALK_NO_TABLE || end == WALK_EXEC)
 		return;
 	last = bpf_task_storage_get(&last_walks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);

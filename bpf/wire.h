@@ -23,6 +23,7 @@ enum wire_flags {
 	WIRE_AUDIT = 64,		/* they are to be kept */
 	WIRE_SAME = 256,		/* has not run since its last row: the stack is that one's */
 	WIRE_ASKED = 128,		/* taken on the thread's own CPU: the kernel stack begins with our frames */
+	WIRE_WAIT = 512,		/* a struct wire_wait comes behind the frames */
 };
 
 struct wire_sample {
@@ -41,11 +42,25 @@ struct wire_sample {
 
 _Static_assert(sizeof(struct wire_sample) == 64, "wire layout");
 
+/* What a thread waits for that is not on a CPU. */
+struct wire_wait {
+	uint64_t ran_ns;		/* CLOCK_MONOTONIC when it last was on a CPU; 0 unknown */
+	uint64_t what;			/* first argument of the system call; of futexes the address of the first one */
+	uint32_t syscall;		/* number + 1; 0: it is in none */
+	uint32_t owner;			/* tid, in its own namespace, that memory names as the holder: not verified */
+	uint32_t futex_op, futex_val;
+	uint32_t unread;		/* the futex is in memory that the walk must not touch */
+	uint32_t pad;
+};
+
+_Static_assert(sizeof(struct wire_wait) == 40, "wire layout");
+#define WIRE_WAIT_WORDS 5
+
 /*
  * A stack that user space unwinds itself, because the kernel did not know enough yet, or that it keeps. The frames stand
  * where those of a wire_sample stand; what is behind them and before regs has no meaning.
  */
-#define WIRE_RAW_FRAMES (WALK_MAX_FRAMES + WIRE_MAX_KERNEL + 1)
+#define WIRE_RAW_FRAMES (WALK_MAX_FRAMES + WIRE_MAX_KERNEL + WIRE_WAIT_WORDS)
 #define WIRE_RAW_PAGES 16		/* 64 KiB, as much as perf can keep */
 
 struct wire_raw {

@@ -105,7 +105,7 @@ static int give_result(struct late_stacks *l, const struct late *s, const struct
 	l->head = *old->head;
 	l->head.nr_user = (uint16_t)r->nr;
 	l->head.end = r->end;
-	l->head.flags = (uint8_t)((l->head.flags & ~WIRE_GUESSED) | (r->guessed ? WIRE_GUESSED : 0));
+	l->head.flags = (uint16_t)((l->head.flags & ~WIRE_GUESSED) | (r->guessed ? WIRE_GUESSED : 0));
 	memcpy(l->frames, r->frames, r->nr * sizeof(*l->frames));
 	memcpy(l->frames + r->nr, old->kernel, nr_kernel * sizeof(*l->frames));
 	stack.head = &l->head;

@@ -140,6 +140,7 @@ int procfs_status(pid_t pid, struct proc_status *out)
 	out->tgid = status_number(text, "\nTgid:", false);
 	out->uid = status_number(text, "\nUid:", false);
 	out->ns_tgid = status_number(text, "\nNStgid:", true);
+	out->ns_tid = status_number(text, "\nNSpid:", true);
 	free(text);
 	return 0;
 }

@@ -21,7 +21,7 @@ struct proc_map {
 int procfs_maps(pid_t tid, int (*fn)(void *ctx, const struct proc_map *map), void *ctx);
 
 struct proc_status {
-	uint32_t tgid, ppid, uid, ns_tgid;
+	uint32_t tgid, ppid, uid, ns_tgid, ns_tid;
 	uint64_t start_boottime_ns;	/* to 10 ms */
 	char comm[16];
 	bool kthread;

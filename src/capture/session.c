@@ -14,6 +14,7 @@
 #include "src/capture/last_rows.h"
 #include "src/capture/process_tracker.h"
 #include "src/capture/session_meta.h"
+#include "src/capture/wait_facts.h"
 #include "src/model/binary.h"
 #include "src/model/stacks.h"
 #include "src/symbolize/kernel_symbols.h"
@@ -34,6 +35,7 @@ struct session {
 	struct last_rows *last_rows;	/* of walks */
 	uint32_t *same;			/* threads of this walk whose row is their last one */
 	size_t nr_same, cap_same;
+	struct wait_facts *waits;
 	struct session_stats stats;
 	struct region_binary *regions;
 	size_t nr_regions, cap_regions;
@@ -52,6 +54,8 @@ int session_new(const struct session_deps *deps, struct session **sp)
 	s->stacks = stacks_new();
 	s->last_rows = last_rows_new();
 	err = s->stacks && s->last_rows ? definitions_new(deps->sink, deps->sink_ctx, deps->binaries, &s->defs) : -ENOMEM;
+	if (!err)
+		err = wait_facts_new(&s->waits);
 	if (err) {
 		session_free(s);
 		return err;
@@ -68,6 +72,7 @@ void session_free(struct session *s)
 	stacks_free(s->stacks);
 	last_rows_free(s->last_rows);
 	free(s->same);
+	wait_facts_free(s->waits);
 	free(s->regions);
 	free(s);
 }
@@ -463,6 +468,7 @@ int session_sample(struct session *s, const struct wire_stack *w, uint32_t walk)
 			 (h->nr_kernel == WIRE_MAX_KERNEL ? SAMPLE_KERNEL_TRUNCATED : 0) |
 			 (w->again ? SAMPLE_LATE : 0),
 	};
+	wait_facts_fill(s->waits, w, walk, &rec.sample);
 	count_stack(s, &rec.sample);
 	err = session_emit(s, &rec);
 	if (!err && walk)

@@ -16,6 +16,7 @@ struct wire_stack {
 	const uint64_t *kernel;		/* head->nr_kernel addresses, innermost first */
 	const struct wire_raw *raw;	/* NULL: registers and memory did not come with it */
 	const uint8_t *memory;		/* raw->bytes from raw->start on */
+	const struct wire_wait *wait;	/* NULL: was on a CPU, or it is a sample */
 	bool again;			/* of a walk: taken after the thread's visit */
 	bool late;			/* walked in user space, with the mappings of its time */
 	uint8_t state;			/* enum task_state */

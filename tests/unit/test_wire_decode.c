@@ -49,6 +49,36 @@ static void test_parts(void **state)
 	free(h);
 }
 
+/* What a thread waits for comes behind the frames, with memory and without. */
+static void test_wait(void **state)
+{
+	size_t len, raw_len = sizeof(struct wire_raw) + WALK_PAGE;
+	struct wire_sample *h = record(3, 2 + WIRE_WAIT_WORDS, &len);
+	struct wire_raw *raw = calloc(1, raw_len);
+	struct wire_stack s;
+
+	(void)state;
+	assert_non_null(raw);
+	h->nr_kernel = 2;
+	assert_int_equal(wire_decode(h, len, &s), len - WIRE_WAIT_WORDS * 8);
+	assert_null(s.wait);
+	h->flags = WIRE_WAIT;
+	for (size_t cut = 0; cut < len; cut++)
+		assert_int_equal(wire_decode(h, cut, &s), 0);
+	assert_int_equal(wire_decode(h, len, &s), len);
+	assert_int_equal(s.wait->ran_ns, 1005);
+	assert_int_equal(s.wait->what, 1006);
+	raw->head = (struct wire_sample){ .flags = WIRE_RAW | WIRE_WAIT, .nr_user = WALK_MAX_FRAMES,
+					  .nr_kernel = WIRE_MAX_KERNEL };
+	raw->frames[WALK_MAX_FRAMES + WIRE_MAX_KERNEL] = 77;
+	raw->bytes = WALK_PAGE;
+	assert_int_equal(wire_decode(raw, raw_len, &s), raw_len);
+	assert_int_equal(s.wait->ran_ns, 77);
+	assert_true((const uint8_t *)(s.wait + 1) <= (const uint8_t *)raw->regs);
+	free(raw);
+	free(h);
+}
+
 /* Cut anywhere it asks for more; each cut is a block of its own, so a read behind it is seen. */
 static void test_every_truncation(void **state)
 {
@@ -209,7 +239,8 @@ static void test_states(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parts),	  cmocka_unit_test(test_every_truncation),
+		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_wait),	  cmocka_unit_test(test_every_truncation),
 		cmocka_unit_test(test_raw),
 		cmocka_unit_test(test_largest),	  cmocka_unit_test(test_counts_too_large),
 		cmocka_unit_test(test_every_end), cmocka_unit_test(test_states),

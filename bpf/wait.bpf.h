@@ -1,0 +1,205 @@
+/*
+ * Since when and for what a thread waits that is not on a CPU: when it last ran, the system call it is in, and for a
+ * futex the address and who may hold it. Part of a snapshot's row, taken while the thread stands still.
+ *
+ * The scheduler's clock is not CLOCK_MONOTONIC: it starts elsewhere and is not corrected by NTP. How far they
+ * are apart is read at the walk (sched_behind_ns()), so a thread that has slept for T is wrong by the clock's drift in T
+ * (some 10 ppm: 36 ms in an hour), and all by what the CPU's own copy of the clock is old, at most a tick.
+ */
+#pragma once
+
+#include "bpf/futex_owner.h"
+#include "bpf/stack.bpf.h"
+
+#if defined(__TARGET_ARCH_x86)
+enum { NR_FUTEX = 202 };
+enum { ARG_0 = 14, ARG_1 = 13, ARG_2 = 12, REG_AX = 10, REG_ORIG_AX = 15 };	/* words of struct pt_regs */
+#else
+enum { NR_FUTEX = 98 };
+enum { ARG_1 = 1, ARG_2 = 2 };
+#endif
+enum { NR_FUTEX_WAITV = 449, NR_FUTEX_WAIT = 455 };
+
+#define MAX_SYSCALL 0xffff
+#define FUTEX2_PRIVATE 128
+
+/* The clocks of the CPU that this runs on, as of its last tick or switch; NULL: the kernel has no way there. */
+static __always_inline const struct rq *this_rq(void)
+{
+	struct task_struct *self = bpf_get_current_task_btf();
+
+	if (!bpf_core_field_exists(self->se.cfs_rq) || !bpf_core_field_exists(((struct cfs_rq *)0)->rq))
+		return 0;
+	return self->se.cfs_rq->rq;
+}
+
+/* What to add to the scheduler's clock; the least of a walk is the nearest, as the copy can only be old. */
+static __always_inline void look_at_clocks(struct walk_totals *t, uint64_t now_ns)
+{
+	const struct rq *rq = this_rq();
+	uint64_t behind;
+
+	if (!rq)
+		return;
+	behind = now_ns - rq->clock;
+	if (!t->has_clocks || (int64_t)(behind - t->sched_behind_ns) < 0) {
+		t->sched_behind_ns = behind;
+		t->task_behind_ns = rq->clock - rq->clock_task;
+	}
+	t->has_clocks = 1;
+}
+
+/* SCHED_NORMAL, SCHED_BATCH, SCHED_IDLE: only their scheduler keeps where a stint on the CPU began. */
+static __always_inline bool is_fair(struct task_struct *task)
+{
+	return task->policy == 0 || task->policy == 3 || task->policy == 5;
+}
+
+/*
+ * On the scheduler's clock: when it came to the CPU, and how long it stayed then. Without the first the end of
+ * the last stint on the clock that leaves interrupts and stolen time out: early by what there was of them since.
+ */
+static __always_inline uint64_t last_on_cpu(struct task_struct *task, const struct walk_totals *t)
+{
+	uint64_t left = 0, start = task->se.exec_start;
+
+	if (!bpf_core_field_exists(task->sched_info.last_arrival))
+		return start ? start + t->task_behind_ns : 0;
+	left = task->sched_info.last_arrival;
+	if (left && is_fair(task))
+		left += task->se.sum_exec_runtime - task->se.prev_sum_exec_runtime;
+	return left > start ? left : start;
+}
+
+#if defined(__TARGET_ARCH_x86)
+/*
+ * Inside the call rax is -ENOSYS, put there at its entry. Without that test the error code of a page fault,
+ * which the processor leaves in the same place, would be taken for a number.
+ */
+static __always_inline uint32_t syscall_of(const struct walk *w, struct task_struct *task)
+{
+	uint64_t nr = w->regs[REG_ORIG_AX];
+
+	if ((uint16_t)w->regs[ARCH_REG_CS] == ARCH_CS_COMPAT)
+		return 0;
+	return nr < MAX_SYSCALL && w->regs[REG_AX] == (uint64_t)-38 /* ENOSYS */ ? nr + 1 : 0;
+}
+
+static __always_inline uint64_t first_argument(const struct walk *w, struct task_struct *task)
+{
+	return w->regs[ARG_0];
+}
+#else
+static __always_inline uint32_t syscall_of(const struct walk *w, struct task_struct *task)
+{
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+	uint32_t nr = BPF_CORE_READ(regs, syscallno);
+
+	return nr < MAX_SYSCALL ? nr + 1 : 0;
+}
+
+/* x0 becomes the result. */
+static __always_inline uint64_t first_argument(const struct walk *w, struct task_struct *task)
+{
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+
+	return BPF_CORE_READ(regs, orig_x0);
+}
+#endif
+
+struct span_probe {
+	uint64_t end;
+	uint32_t anonymous;
+};
+
+static long probe_span(struct task_struct *task, struct vm_area_struct *vma, void *ctx)
+{
+	struct span_probe *p = ctx;
+
+	p->anonymous = !vma->vm_file && p->end <= vma->vm_end;
+	return 0;
+}
+
+/* As load_task_page(): only anonymous memory, which no server has to bring. */
+static __always_inline bool load_words(struct task_struct *task, void *to, uint32_t bytes, uint64_t addr)
+{
+	struct span_probe probe = { .end = addr + bytes };
+
+	return !bpf_find_vma(task, addr, probe_span, &probe, 0) && probe.anonymous &&
+	       !bpf_copy_from_user_task(to, bytes, (void *)addr, task, 0);
+}
+
+static __always_inline void find_futex_owner(struct wire_wait *wait, struct task_struct *task)
+{
+	uint32_t words[FUTEX_OWNER_WORDS];
+
+	if (load_words(task, words, sizeof(words), wait->what))
+		wait->owner = futex_owner(wait->futex_op, wait->futex_val, words);
+	else
+		wait->unread = 1;
+}
+
+struct futex_waitv {		/* uapi */
+	uint64_t val, uaddr;
+	uint32_t flags, reserved;
+};
+
+/* The first of several: the others are not looked at. */
+static __always_inline void load_waitv(struct wire_wait *wait, struct task_struct *task)
+{
+	struct futex_waitv v;
+	uint64_t list = wait->what;
+
+	wait->what = 0;
+	if (load_words(task, &v, sizeof(v), list)) {
+		wait->what = v.uaddr;
+		wait->futex_val = v.val;
+		wait->futex_op = FUTEX_OP_WAIT | (v.flags & FUTEX2_PRIVATE);
+	}
+}
+
+static __always_inline void gather_syscall(struct wire_wait *wait, const struct walk *w, struct env *e)
+{
+	uint32_t nr;
+
+	wait->syscall = syscall_of(w, e->task);
+	if (!wait->syscall)
+		return;
+	nr = wait->syscall - 1;
+	wait->what = first_argument(w, e->task);
+	if (nr == NR_FUTEX) {
+		wait->futex_op = w->regs[ARG_1];
+		wait->futex_val = w->regs[ARG_2];
+	} else if (nr == NR_FUTEX_WAIT) {
+		wait->futex_op = FUTEX_OP_WAIT | FUTEX_OP_PRIVATE;
+		wait->futex_val = w->regs[ARG_1];
+	} else if (nr == NR_FUTEX_WAITV) {
+		load_waitv(wait, e->task);
+	} else {
+		return;
+	}
+	if (wait->what && futex_has_owner(wait->futex_op, wait->futex_val)) {
+		e->on_lock = true;
+		find_futex_owner(wait, e->task);
+	}
+}
+
+/* Behind the frames. in_user: g->walk.regs are the thread's own. */
+static __always_inline void gather_wait(struct gather *g, struct env *e, struct walk_totals *t, bool in_user)
+{
+	uint32_t n = g->head.nr_user + g->head.nr_kernel;
+	struct wire_wait wait = {};
+	uint64_t ran;
+
+	if (n > WALK_MAX_FRAMES + WIRE_MAX_KERNEL)
+		return;
+	look_at_clocks(t, g->head.time_ns);
+	ran = last_on_cpu(e->task, t);
+	if (ran && t->has_clocks)
+		wait.ran_ns = ran + t->sched_behind_ns;
+	e->on_lock = false;
+	if (in_user)
+		gather_syscall(&wait, &g->walk, e);
+	*(struct wire_wait *)&g->frames[n] = wait;
+	g->head.flags |= WIRE_WAIT;
+}
