@@ -13,6 +13,7 @@ LIB_SRCS := \
 	src/base/opt_values.c \
 	src/base/worker.c \
 	src/model/record.c \
+	src/model/syscall_names.c \
 	src/elf/elf_image.c \
 	src/elf/go_image.c \
 	src/symbolize/debug_files.c \
