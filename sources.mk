@@ -111,6 +111,8 @@ LIB_SRCS := \
 	src/profile/stack_note.c \
 	src/profile/stack_tally.c \
 	src/profile/tree_builder.c \
+	src/profile/wait_graph.c \
+	src/profile/wait_place.c \
 	src/profile/wall_clock.c \
 	formats/render/escape.c \
 	formats/render/function_list.c \

@@ -1,0 +1,245 @@
+#include "src/profile/wait_graph.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/array.h"
+#include "src/profile/report.h"
+
+void wait_graph_release(struct wait_graph *g)
+{
+	free(g->rows);
+	free(g->rings);
+	ix_release(&g->by_tid);
+	memset(g, 0, sizeof(*g));
+}
+
+uint64_t wait_row_ns(const struct wait_row *row)
+{
+	const struct rec_sample *rec = &row->rec;
+
+	return rec->ran_ns && rec->ran_ns <= rec->time_ns ? rec->time_ns - rec->ran_ns : UINT64_MAX;
+}
+
+/* ---- rows ---- */
+
+static bool same_tid(const void *ctx, uint32_t id)
+{
+	const struct wait_row *const *pair = ctx;
+
+	return pair[0][id].tid == pair[1]->tid;
+}
+
+static uint32_t find_row(const struct wait_graph *g, uint32_t tid)
+{
+	const struct wait_row want = { .tid = tid }, *pair[] = { g->rows, &want };
+
+	return ix_find(&g->by_tid, hash_u64(0, tid), same_tid, pair);
+}
+
+/* A thread has one row in a walk; should a trace say otherwise the last one counts. */
+static int put_row(struct wait_graph *g, const struct wait_row *row)
+{
+	uint32_t at = find_row(g, row->tid);
+	struct wait_row *place;
+
+	if (at != IX_NONE) {
+		g->rows[at] = *row;
+		return 0;
+	}
+	if (g->nr >= WAIT_NONE - 1)
+		return -ENOMEM;
+	place = array_push(&g->rows, &g->nr, &g->cap);
+	if (!place)
+		return -ENOMEM;
+	*place = *row;
+	return ix_add(&g->by_tid, hash_u64(0, row->tid), (uint32_t)g->nr - 1);
+}
+
+struct reading {
+	struct wait_graph *g;
+	uint32_t wanted;		/* walk; 0: the last */
+};
+
+static int on_sample(void *ctx, const struct report_sample *s)
+{
+	struct reading *r = ctx;
+	struct wait_graph *g = r->g;
+	struct wait_row row = { .rec = *s->rec, .real_ns = s->real_ns };
+	bool later = s->segment > g->segment || (s->segment == g->segment && s->rec->walk > g->walk);
+
+	if (!s->rec->walk || !s->thread || (r->wanted && s->rec->walk != r->wanted))
+		return 0;
+	if (!g->walk || later) {
+		g->nr = 0;
+		ix_release(&g->by_tid);
+		g->segment = s->segment;
+		g->walk = s->rec->walk;
+		g->tables = s->tables;
+	}
+	if (s->segment != g->segment || s->rec->walk != g->walk)
+		return 0;	/* of an earlier one, taken late */
+	row.tid = s->thread->tid;
+	row.tgid = s->process ? s->process->tgid : 0;
+	return put_row(g, &row);
+}
+
+int wait_graph_read(struct report *rep, uint32_t walk, struct wait_graph *g)
+{
+	struct reading r = { g, walk };
+
+	memset(g, 0, sizeof(*g));
+	return report_samples(rep, on_sample, &r);
+}
+
+/* ---- edges ---- */
+
+/* Owners that the walk did not meet get rows of their own: many may wait for one. */
+static int link_owners(struct wait_graph *g)
+{
+	for (uint32_t i = 0; i < g->nr; i++) {
+		struct wait_row absent = { .tid = g->rows[i].rec.owner, .tgid = g->rows[i].tgid, .absent = true };
+		uint32_t at;
+
+		g->rows[i].owner = g->rows[i].ring = WAIT_NONE;
+		g->rows[i].first_waiter = g->rows[i].next_waiter = WAIT_NONE;
+		g->rows[i].head = i;
+		g->rows[i].nr_direct = g->rows[i].nr_behind = 0;
+		if (!absent.tid)
+			continue;
+		at = find_row(g, absent.tid);
+		if (at == IX_NONE) {
+			at = (uint32_t)g->nr;
+			if (put_row(g, &absent))
+				return -ENOMEM;
+		}
+		g->rows[i].owner = at;
+	}
+	return 0;
+}
+
+/*
+ * Threads that nobody waits for are taken off, again and again; in the end only rings are left. order gets those taken
+ * off, waiters before their owners; the number of them.
+ */
+static size_t peel(struct wait_graph *g, uint32_t *left, uint32_t *order)
+{
+	size_t nr = 0;
+
+	for (uint32_t i = 0; i < g->nr; i++)
+		if (g->rows[i].owner != WAIT_NONE)
+			left[g->rows[i].owner]++;
+	for (uint32_t i = 0; i < g->nr; i++) {
+		g->rows[i].nr_direct = left[i];
+		if (!left[i])
+			order[nr++] = i;
+	}
+	for (size_t at = 0; at < nr; at++) {
+		uint32_t owner = g->rows[order[at]].owner;
+
+		if (owner == WAIT_NONE)
+			continue;
+		g->rows[owner].nr_behind += g->rows[order[at]].nr_behind + 1;
+		if (!--left[owner])
+			order[nr++] = owner;
+	}
+	return nr;
+}
+
+/* Whoever slept from before the first look until the last one could not let go of anything. */
+static bool none_ran(const struct wait_graph *g, uint32_t first)
+{
+	uint64_t last_run = 0, first_look = UINT64_MAX;
+	uint32_t i = first;
+
+	do {
+		const struct rec_sample *rec = &g->rows[i].rec;
+
+		if (!rec->ran_ns)
+			return false;
+		last_run = rec->ran_ns > last_run ? rec->ran_ns : last_run;
+		first_look = rec->time_ns < first_look ? rec->time_ns : first_look;
+		i = g->rows[i].owner;
+	} while (i != first);
+	return last_run <= first_look;
+}
+
+static int add_ring(struct wait_graph *g, uint32_t first)
+{
+	struct wait_ring *ring = array_push(&g->rings, &g->nr_rings, &g->cap_rings);
+	uint32_t i = first;
+
+	if (!ring)
+		return -ENOMEM;
+	ring->first = first;
+	do {
+		g->rows[i].ring = (uint32_t)g->nr_rings - 1;
+		g->rows[i].head = first;
+		ring->nr++;
+		i = g->rows[i].owner;
+	} while (i != first);
+	ring->sure = none_ran(g, first);
+	return 0;
+}
+
+static int by_wait(const void *a, const void *b, void *graph)
+{
+	const struct wait_graph *g = graph;
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+	uint64_t x = wait_row_ns(&g->rows[i]), y = wait_row_ns(&g->rows[j]);
+
+	if (x != y)
+		return x > y ? -1 : 1;
+	return (g->rows[i].tid > g->rows[j].tid) - (g->rows[i].tid < g->rows[j].tid);
+}
+
+/* order is reused. */
+static void link_waiters(struct wait_graph *g, uint32_t *order)
+{
+	for (uint32_t i = 0; i < g->nr; i++)
+		order[i] = i;
+	qsort_r(order, g->nr, sizeof(*order), by_wait, g);
+	for (size_t at = g->nr; at-- > 0;) {
+		struct wait_row *row = &g->rows[order[at]];
+
+		if (row->owner == WAIT_NONE)
+			continue;
+		row->next_waiter = g->rows[row->owner].first_waiter;
+		g->rows[row->owner].first_waiter = order[at];
+	}
+}
+
+int wait_graph_link(struct wait_graph *g)
+{
+	uint32_t *left, *order;
+	int err;
+
+	g->nr_rings = 0;
+	if (g->nr && !g->by_tid.used)
+		for (uint32_t i = 0; i < g->nr; i++)
+			if (ix_add(&g->by_tid, hash_u64(0, g->rows[i].tid), i))
+				return -ENOMEM;
+	err = link_owners(g);
+	if (err)
+		return err;
+	left = calloc(g->nr + 1, sizeof(*left));
+	order = malloc((g->nr + 1) * sizeof(*order));
+	if (left && order) {
+		size_t nr = peel(g, left, order);
+
+		for (uint32_t i = 0; !err && i < g->nr; i++)
+			if (left[i] && g->rows[i].ring == WAIT_NONE)
+				err = add_ring(g, i);
+		/* Owners come behind their waiters in order, so their heads are known when we go backwards. */
+		while (nr-- > 0)
+			if (g->rows[order[nr]].owner != WAIT_NONE)
+				g->rows[order[nr]].head = g->rows[g->rows[order[nr]].owner].head;
+		link_waiters(g, order);
+	} else {
+		err = -ENOMEM;
+	}
+	free(left);
+	free(order);
+	return err;
+}

@@ -1,0 +1,10 @@
+/*
+ * Where in the kernel a thread waits, in one word: the innermost function of its stack that says something. Every wait
+ * ends in schedule(), so that one and its helpers do not count.
+ */
+#pragma once
+
+#include "src/model/tables.h"
+
+/* Ends with NUL, lives in the tables or in buf; "" without a stack. */
+const char *wait_place(const struct tables *t, uint32_t kstack, char buf[FRAME_TEXT_MAX]);
