@@ -119,6 +119,8 @@ LIB_SRCS := \
 	formats/render/layout.c \
 	formats/render/text.c \
 	formats/render/text_cache.c \
+	formats/render/wait_list.c \
+	formats/render/waits.c \
 	formats/render/renderers.c \
 	formats/render/json_writer.c \
 	formats/render/json.c \

@@ -13,6 +13,7 @@
 #include "src/base/array.h"
 #include "src/base/bytes.h"
 #include "src/base/clock.h"
+#include "src/model/syscall_names.h"
 #include "src/model/tables.h"
 #include "src/profile/report.h"
 #include "src/profile/stack_note.h"
@@ -24,7 +25,8 @@ extern const struct renderer renderer_csv;
 
 struct csv {
 	FILE *out;
-	bool reverse;
+	bool reverse, wait_columns;
+	const char *arch;
 	struct byte_buf row;
 	const struct tables *tables;	/* the caches speak ids of this segment */
 	struct text_cache frames;	/* by frame id: all functions of the frame */
@@ -182,6 +184,30 @@ static void put_ids(struct csv *c, const struct report_sample *s)
 	bb_u8(&c->row, '|');
 }
 
+/* |seconds since it ran|system call|what it waits on|tid of the owner: each empty where it is not known */
+static void put_waits(struct csv *c, const struct rec_sample *rec)
+{
+	const char *name = rec->syscall ? syscall_name(c->arch, rec->syscall - 1) : NULL;
+	uint64_t ago_us = rec->ran_ns < rec->time_ns ? (rec->time_ns - rec->ran_ns) / 1000 : 0;
+	char cell[64];
+
+	bb_u8(&c->row, '|');
+	if (rec->ran_ns)
+		bb_bytes(&c->row, cell, (size_t)snprintf(cell, sizeof(cell), "%llu.%06u", (unsigned long long)(ago_us / 1000000),
+							 (unsigned)(ago_us % 1000000)));
+	bb_u8(&c->row, '|');
+	if (name)
+		bb_bytes(&c->row, name, strlen(name));
+	else if (rec->syscall)
+		put_decimal(&c->row, rec->syscall - 1);
+	bb_u8(&c->row, '|');
+	if (rec->wait)
+		bb_bytes(&c->row, cell, (size_t)snprintf(cell, sizeof(cell), "0x%llx", (unsigned long long)rec->wait));
+	bb_u8(&c->row, '|');
+	if (rec->owner)
+		put_decimal(&c->row, rec->owner);
+}
+
 static int put_row(void *ctx, const struct report_sample *s)
 {
 	struct csv *c = ctx;
@@ -205,6 +231,8 @@ static int put_row(void *ctx, const struct report_sample *s)
 	bb_u8(&c->row, '|');
 	if (!err)
 		err = put_stack(c, s->rec->kstack, s->rec->flags & SAMPLE_KERNEL_TRUNCATED ? "[truncated]" : NULL);
+	if (c->wait_columns)
+		put_waits(c, s->rec);
 	bb_u8(&c->row, '\n');
 	if (err || c->row.bad)
 		return -ENOMEM;
@@ -214,13 +242,15 @@ static int put_row(void *ctx, const struct report_sample *s)
 
 static int csv_stream(struct report *rep, const struct render_opts *opts, FILE *out)
 {
-	struct csv c = { .out = out, .reverse = opts->reverse_stack };
+	const char *arch = report_meta(rep, "arch", NULL);
+	struct csv c = { .out = out, .reverse = opts->reverse_stack, .wait_columns = opts->wait_columns,
+			 .arch = arch ? arch : "" };
 	int err = text_cache_open(&c.frames);
 
 	if (!err)
 		err = text_cache_open(&c.comms);
 	if (!err && !opts->quiet)
-		fputs("timestamp|tid|tgid|comm|state|ustack|kstack\n", out);
+		fprintf(out, "timestamp|tid|tgid|comm|state|ustack|kstack%s\n", c.wait_columns ? "|waits|syscall|wait|owner" : "");
 	if (!err)
 		err = report_samples(rep, put_row, &c);
 	text_cache_close(&c.frames);

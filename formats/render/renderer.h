@@ -21,8 +21,10 @@ struct render_opts {
 	bool offsets;			/* name+0x12 */
 	bool reverse_stack;		/* CSV: outermost frame first */
 	bool quiet;			/* CSV: no header */
+	bool wait_columns;		/* CSV: four more, at the end */
 	bool deep;			/* JSON: nest as deep as the stacks are (json.c) */
 	uint32_t top;			/* text: rows; 0: 40 */
+	uint32_t walk;			/* waits: of this walk; 0: the last one */
 	double min_percent;		/* pictures: hide frames narrower than this */
 };
 

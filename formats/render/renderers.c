@@ -2,10 +2,11 @@
 
 #include "formats/render/renderer.h"
 
-extern const struct renderer renderer_svg, renderer_collapse, renderer_csv, renderer_json, renderer_text;
+extern const struct renderer renderer_svg, renderer_collapse, renderer_csv, renderer_json, renderer_text, renderer_waits;
 
 const struct renderer *const renderers[] = {
-	&renderer_svg, &renderer_collapse, &renderer_csv, &renderer_json, &renderer_text, NULL,
+	&renderer_svg, &renderer_collapse, &renderer_csv, &renderer_json, &renderer_text, &renderer_waits,
+	NULL,
 };
 
 const struct renderer *renderer_find(const char *name)

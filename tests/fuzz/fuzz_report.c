@@ -77,7 +77,8 @@ static void put_sample(struct maker *m)
 	rec.sample = (struct rec_sample){
 		.time_ns = br_u64(&m->in), .event = some(m, REC_EVENT), .thread = some(m, REC_THREAD),
 		.kstack = any(m, REC_NODE), .ustack = any(m, REC_NODE), .weight = 1, .state = br_u8(&m->in),
-		.end = br_u8(&m->in), .flags = br_u8(&m->in),
+		.end = br_u8(&m->in), .flags = br_u8(&m->in), .walk = br_u8(&m->in) % 3, .ran_ns = br_u8(&m->in),
+		.syscall = br_u8(&m->in), .owner = br_u8(&m->in), .wait = br_u16(&m->in),
 	};
 	m->samples++;
 	put(m, &rec);
@@ -139,7 +140,7 @@ static void check_folded(char *text, uint64_t samples)
 
 static void render_all(struct report *rep, const struct profile *p)
 {
-	struct render_opts opts = { .offsets = true };
+	struct render_opts opts = { .offsets = true, .wait_columns = true };
 
 	for (size_t i = 0; renderers[i]; i++) {
 		char *text = NULL;

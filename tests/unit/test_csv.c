@@ -35,6 +35,20 @@ static void check_line(const struct render_opts *opts, unsigned nr, const char *
 	free(got);
 }
 
+/* They stand behind the others, and only when they are asked for. */
+static void waits_are_columns_at_the_end(void **state)
+{
+	static const struct render_opts opts = { .wait_columns = true };
+	char *text = fixture_render(&renderer_csv, &opts, NULL);
+
+	(void)state;
+	assert_non_null(strstr(text, "|state|ustack|kstack|waits|syscall|wait|owner\n"));
+	assert_non_null(strstr(text, "|0.033000|futex|0x7700|101\n"));
+	assert_non_null(strstr(text, "|IDLE|[kthread]|"));
+	assert_non_null(strstr(text, "||||\n"));
+	free(text);
+}
+
 static void has_the_columns_of_xstack(void **state)
 {
 	(void)state;
@@ -108,6 +122,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(has_the_columns_of_xstack),
+		cmocka_unit_test(waits_are_columns_at_the_end),
 		cmocka_unit_test(can_do_without_a_header),
 		cmocka_unit_test(can_be_reversed),
 		cmocka_unit_test(says_why_frames_are_missing),

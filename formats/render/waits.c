@@ -1,0 +1,324 @@
+/*
+ * Who waits for whom in one walk over all tasks: deadlocks, then convoys (threads that others wait for) with the stacks
+ * of the one in front and of the one that has waited longest, then all other waits by system call and kernel function.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "formats/render/escape.h"
+#include "formats/render/renderer.h"
+#include "formats/render/wait_list.h"
+#include "src/base/clock.h"
+#include "src/model/tables.h"
+#include "src/profile/report.h"
+#include "src/profile/stack_note.h"
+#include "src/profile/wait_graph.h"
+#include "src/profile/wait_place.h"
+
+#define MAX_CONVOYS 20
+#define MAX_WAITERS 30		/* lines of a convoy or a ring */
+#define MAX_FRAMES 64		/* lines of a stack */
+#define MAX_LEVEL 20		/* of waiters below waiters; deeper ones stay there */
+
+extern const struct renderer renderer_waits;
+
+struct waits {
+	const struct wait_graph *g;
+	const struct tables *tables;
+	const char *arch, *kernel_suffix;
+	FILE *out;
+};
+
+static void put_time(struct waits *w, uint64_t ns)
+{
+	if (ns == UINT64_MAX)
+		fputs("for an unknown time", w->out);
+	else
+		fprintf(w->out, "for %.3f s", (double)ns / NSEC_PER_SEC);
+}
+
+static void put_comm(struct waits *w, const struct wait_row *row)
+{
+	const struct rec_thread *thread = tables_find_thread(w->tables, row->rec.thread);
+	const char *comm;
+	size_t len;
+
+	if (row->absent) {
+		fputs(" [not in this walk]", w->out);
+		return;
+	}
+	comm = tables_string(w->tables, thread ? thread->comm : UINT32_MAX, &len);
+	putc(' ', w->out);
+	escape_text(w->out, comm, len);
+	if (row->tgid && row->tgid != row->tid)
+		fprintf(w->out, " (process %u)", row->tgid);
+}
+
+static void put_thread(struct waits *w, const struct wait_row *row)
+{
+	fprintf(w->out, "%u", row->tid);
+	put_comm(w, row);
+}
+
+/* "SLEEP in futex, futex_wait"; "RUNNING" */
+static void put_activity(struct waits *w, const struct wait_row *row)
+{
+	char number[WAIT_CALL_MAX], buf[FRAME_TEXT_MAX];
+	const char *place = wait_place(w->tables, row->rec.kstack, buf);
+
+	fputs(task_state_name(row->rec.state), w->out);
+	if (row->rec.syscall)
+		fprintf(w->out, " in %s", wait_call_name(w->arch, &row->rec, number));
+	if (*place && wait_is_off_cpu(&row->rec)) {
+		fputs(", ", w->out);
+		escape_text(w->out, place, strlen(place));
+	}
+}
+
+/* What it waits on and since when. */
+static void put_wait(struct waits *w, const struct wait_row *row)
+{
+	char number[WAIT_CALL_MAX];
+	const char *call = wait_call_name(w->arch, &row->rec, number);
+
+	putc(' ', w->out);
+	put_time(w, wait_row_ns(row));
+	if (!strncmp(call, "futex", 5))
+		fprintf(w->out, " at futex 0x%" PRIx64, row->rec.wait);
+	else
+		fprintf(w->out, " in %s", call);
+}
+
+/* ---- stacks ---- */
+
+static void put_frames(struct waits *w, uint32_t stack, bool is_kernel)
+{
+	const struct table_node *n;
+	char buf[FRAME_TEXT_MAX];
+	struct frame_view v;
+	int lines = 0;
+
+	for (; stack && (n = tables_find_node(w->tables, stack)); stack = n->parent) {
+		uint32_t nr = tables_frame_depth(w->tables, n->frame);
+
+		if (lines + (int)nr > MAX_FRAMES) {
+			fputs("\t\t...\n", w->out);
+			return;
+		}
+		for (uint32_t i = 0; i < nr; i++, lines++) {
+			tables_frame_view(w->tables, n->frame, i, buf, &v);
+			fputs("\t\t", w->out);
+			escape_text(w->out, v.name, v.len);
+			if (is_kernel)
+				escape_text(w->out, w->kernel_suffix, strlen(w->kernel_suffix));
+			putc('\n', w->out);
+		}
+	}
+	if (stack)
+		fputs("\t\t[missing]\n", w->out);
+}
+
+static void put_stack(struct waits *w, const struct wait_row *row)
+{
+	char buf[STACK_NOTE_MAX];
+	const char *note = row->absent ? NULL : stack_note(row->rec.end, row->rec.ustack != 0, buf);
+
+	if (row->absent)
+		return;
+	fputs("\tstack of ", w->out);
+	put_thread(w, row);
+	fputs(":\n", w->out);
+	put_frames(w, row->rec.kstack, true);
+	put_frames(w, row->rec.ustack, false);
+	if (note)
+		fprintf(w->out, "\t\t%s\n", note);
+}
+
+/* ---- rings ---- */
+
+static void put_ring(struct waits *w, const struct wait_ring *ring)
+{
+	const struct wait_row *rows = w->g->rows;
+	uint32_t i = ring->first, behind = 0;
+
+	fprintf(w->out, "%s: %u thread%s\n", ring->sure ? "DEADLOCK" : "Perhaps a deadlock (some ran meanwhile)", ring->nr,
+		ring->nr == 1 ? " waits for itself" : "s wait for each other");
+	for (uint32_t n = 0; n < ring->nr; n++, i = rows[i].owner) {
+		behind += rows[i].nr_behind;
+		if (n >= MAX_WAITERS)
+			continue;
+		putc('\t', w->out);
+		put_thread(w, &rows[i]);
+		put_wait(w, &rows[i]);
+		fprintf(w->out, ", held by %u\n", rows[rows[i].owner].tid);
+	}
+	if (ring->nr > MAX_WAITERS)
+		fprintf(w->out, "\t... and %u more\n", ring->nr - MAX_WAITERS);
+	if (behind)
+		fprintf(w->out, "\t%u more thread%s behind them\n", behind, behind == 1 ? " waits" : "s wait");
+	for (uint32_t n = 0; n < ring->nr && n < MAX_WAITERS; n++, i = rows[i].owner)
+		put_stack(w, &rows[i]);
+	putc('\n', w->out);
+}
+
+/* ---- convoys ---- */
+
+struct head_list {
+	uint32_t *v;
+	size_t nr;
+};
+
+static int by_convoy(const void *a, const void *b, void *graph)
+{
+	const struct wait_graph *g = graph;
+	const struct wait_row *x = &g->rows[*(const uint32_t *)a], *y = &g->rows[*(const uint32_t *)b];
+
+	if (x->nr_behind != y->nr_behind)
+		return x->nr_behind > y->nr_behind ? -1 : 1;
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+static int find_heads(const struct wait_graph *g, struct head_list *l)
+{
+	l->v = malloc((g->nr + 1) * sizeof(*l->v));
+	if (!l->v)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < g->nr; i++)
+		if (g->rows[i].owner == WAIT_NONE && g->rows[i].nr_behind)
+			l->v[l->nr++] = i;
+	qsort_r(l->v, l->nr, sizeof(*l->v), by_convoy, (void *)g);
+	return 0;
+}
+
+/* What comes after row i in pre-order of the waiters below head; *level goes with it. */
+static uint32_t next_waiter(const struct wait_graph *g, uint32_t head, uint32_t i, uint32_t *level)
+{
+	if (g->rows[i].first_waiter != WAIT_NONE) {
+		++*level;
+		return g->rows[i].first_waiter;
+	}
+	while (i != head && g->rows[i].next_waiter == WAIT_NONE) {
+		i = g->rows[i].owner;
+		--*level;
+	}
+	return i == head ? WAIT_NONE : g->rows[i].next_waiter;
+}
+
+static void put_waiters(struct waits *w, uint32_t head)
+{
+	uint32_t level = 0, lines = 0, i = head;
+
+	while ((i = next_waiter(w->g, head, i, &level)) != WAIT_NONE && lines++ < MAX_WAITERS) {
+		for (uint32_t n = 0; n < level && n < MAX_LEVEL; n++)
+			putc('\t', w->out);
+		put_thread(w, &w->g->rows[i]);
+		put_wait(w, &w->g->rows[i]);
+		putc('\n', w->out);
+	}
+	if (i != WAIT_NONE)
+		fprintf(w->out, "\t... and %u more\n", w->g->rows[head].nr_behind - MAX_WAITERS);
+}
+
+static void put_convoy(struct waits *w, uint32_t head)
+{
+	const struct wait_row *row = &w->g->rows[head];
+
+	fprintf(w->out, "%u thread%s for ", row->nr_behind, row->nr_behind == 1 ? " waits" : "s wait");
+	put_thread(w, row);
+	if (row->nr_direct != row->nr_behind)
+		fprintf(w->out, ", %u of them directly", row->nr_direct);
+	if (!row->absent) {
+		fputs(", itself ", w->out);
+		put_activity(w, row);
+		if (wait_is_off_cpu(&row->rec)) {
+			putc(' ', w->out);
+			put_time(w, wait_row_ns(row));
+		}
+	}
+	putc('\n', w->out);
+	put_waiters(w, head);
+	put_stack(w, row);
+	put_stack(w, &w->g->rows[row->first_waiter]);
+	putc('\n', w->out);
+}
+
+static int put_convoys(struct waits *w)
+{
+	struct head_list heads = { 0 };
+	int err = find_heads(w->g, &heads);
+
+	for (size_t i = 0; !err && i < heads.nr && i < MAX_CONVOYS; i++)
+		put_convoy(w, heads.v[i]);
+	if (heads.nr > MAX_CONVOYS)
+		fprintf(w->out, "... and %zu more threads that others wait for\n\n", heads.nr - MAX_CONVOYS);
+	free(heads.v);
+	return err;
+}
+
+/* ---- all of it ---- */
+
+static void put_title(struct waits *w)
+{
+	const struct wait_row *row = &w->g->rows[0];
+	time_t t = (time_t)(row->real_ns / NSEC_PER_SEC);
+	char date[32] = "";
+	struct tm tm = { 0 };
+	size_t nr = 0;
+
+	for (size_t i = 0; i < w->g->nr; i++)
+		nr += !w->g->rows[i].absent;
+	localtime_r(&t, &tm);
+	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm);
+	fprintf(w->out, "Walk %u, %s: %zu threads\n\n", w->g->walk, date, nr);
+}
+
+static int put_all(struct waits *w)
+{
+	int err;
+
+	put_title(w);
+	for (size_t i = 0; i < w->g->nr_rings; i++) {
+		if (i == MAX_CONVOYS) {
+			fprintf(w->out, "... and %zu more deadlocks\n\n", w->g->nr_rings - MAX_CONVOYS);
+			break;
+		}
+		put_ring(w, &w->g->rings[i]);
+	}
+	err = put_convoys(w);
+	return err ? err : wait_list_put(w->g, w->arch, w->out);
+}
+
+static void put_nothing(uint32_t walk, FILE *out)
+{
+	if (walk)
+		fprintf(out, "There are no rows of walk %u here\n", walk);
+	else
+		fputs("There are no rows of a walk here: record with probee snapshot\n", out);
+}
+
+static int waits_stream(struct report *rep, const struct render_opts *opts, FILE *out)
+{
+	const char *arch = report_meta(rep, "arch", NULL);
+	struct wait_graph g;
+	struct waits w = { .g = &g, .arch = arch ? arch : "", .out = out };
+	int err = wait_graph_read(rep, opts->walk, &g);
+
+	w.kernel_suffix = opts->kernel_suffix ? opts->kernel_suffix : "_[k]";
+	w.tables = g.tables;
+	if (!err && !g.nr)
+		put_nothing(opts->walk, out);
+	else if (!err)
+		err = wait_graph_link(&g);
+	if (!err && g.nr)
+		err = put_all(&w);
+	wait_graph_release(&g);
+	return err ? err : ferror(out) ? -errno : 0;
+}
+
+const struct renderer renderer_waits = {
+	.name = "waits", .suffixes = ".waits", .stream = waits_stream,
+	.help = "who waits for whom in the last walk: deadlocks, convoys, all other waits",
+};
