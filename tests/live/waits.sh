@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# Since when and for what threads wait that went to sleep long before probee came; deadlocks and convoys by name.
+. "$(dirname "$0")/lib.sh"
+
+waits() { python3 -S "$LIVE/waits.py" "$@"; }
+nr() { printf '#include <sys/syscall.h>\nSYS_%s\n' "$1" | ${CC:-gcc} -E -P - | tail -1; }
+# of KEY: its value in READY
+of() { local word; for word in $READY; do [ "${word%%=*}" != "$1" ] || echo "${word#*=}"; done; }
+report() { "$PROBEE" report -q "$@" --waits || echo "report $1 --waits: exit $?" >>"$T/report-failed"; }
+says() { grep -qE "$2" "$1" || { head -40 "$1"; return 1; }; }
+# look NAME: a snapshot of PID into NAME.rows and NAME.txt
+look() {
+	snapshot -p "$PID" -i 1 -o "$1.pbz"
+	check "$1: exit status" equal "$RC" 0
+	waits rows "$1.pbz" >"$1.rows"
+	report "$1.pbz" >"$1.txt"
+}
+futex=$(nr futex)
+
+start waits others
+others=$PID others_ready=$READY
+start waits deadlock 2
+two=$PID two_ready=$READY
+start waits deadlock 3
+three=$PID three_ready=$READY
+start waits static
+static=$PID static_ready=$READY
+start waits again
+again=$PID again_ready=$READY
+start waits convoy 20
+convoy=$PID convoy_ready=$READY
+sleep 2		# they have slept for a while before anything of probee runs
+
+# One of each kind.
+PID=$others READY=$others_ready
+look others
+check "others: times" waits times others.rows "$READY"
+check "others: calls as /proc has them" waits syscall others.rows "$PID"
+owner=$(of owner)
+for kind in pi robust recursive rdlock wrlock join; do
+	check "$kind: in futex, held by the owner" waits row others.rows "$(of $kind)" "$futex" "$owner"
+done
+for kind in cond sem; do
+	check "$kind: in futex, held by nobody" waits row others.rows "$(of $kind)" "$futex" 0
+done
+check "pi: address" waits row others.rows "$(of pi)" "$futex" "$owner" "$(of lock)"
+check "nanosleep" waits row others.rows "$(of nanosleep)" "$(nr clock_nanosleep)" 0
+check "read: descriptor plus 1" waits row others.rows "$(of pipe)" "$(nr read)" 0 $(($(of pipe_end) + 1))
+check "accept" waits row others.rows "$(of accept)" "$(nr accept)" 0
+check "wait4: the child" waits row others.rows "$(of wait4)" "$(nr wait4)" "$(of child)"
+check "head of all that wait for the owner" says others.txt "^6 threads wait for $owner owner .*itself SLEEP in clock_nanosleep"
+check "not a deadlock" not grep -qi deadlock others.txt
+for call in read accept "epoll_p?wait" clock_nanosleep wait4 futex; do
+	check "list: $call" says others.txt "^ +[0-9]+ +[0-9]+\.[0-9]{3}  $call "
+done
+check "list: read is in a function of pipes" says others.txt "  read +[a-z_]*pipe_read"
+check "list: accept is in a function of sockets" says others.txt "  accept +inet_csk_accept"
+
+# Deadlocks.
+ring() {	# NAME PID READY N
+	PID=$2 READY=$3
+	look "$1"
+	check "$1: times" waits times "$1.rows" "$READY"
+	check "$1: the ring" says "$1.txt" "^DEADLOCK: $4 threads wait for each other"
+	for ((i = 0; i < $4; i++)); do
+		check "$1: t$i waits for the next one" waits row "$1.rows" "$(of t$i)" "$futex" "$(of t$((($i + 1) % $4)))"
+		check "$1: t$i named" says "$1.txt" "^	$(of t$i) t$i .* for [1-9][0-9]*\.[0-9]{3} s at futex 0x[0-9a-f]+, held by $(of t$((($i + 1) % $4)))"
+	done
+	check "$1: all stacks" equal "$(grep -c '^		ring_wait$' "$1.txt")" "$4"
+	check "$1: only one" equal "$(grep -ci deadlock "$1.txt")" 1
+}
+ring two "$two" "$two_ready" 2
+ring three "$three" "$three_ready" 3
+ring static "$static" "$static_ready" 2	# the mutexes lie in a page of the program's file
+
+PID=$again READY=$again_ready
+look again
+check "again: waits for itself" says again.txt "^DEADLOCK: 1 thread waits for itself"
+check "again: owner" waits row again.rows "$(of t0)" "$futex" "$(of t0)"
+
+# A convoy.
+PID=$convoy READY=$convoy_ready
+look convoy
+check "convoy: times" waits times convoy.rows "$READY"
+for i in 0 7 19; do
+	check "convoy: w$i waits for the head" waits row convoy.rows "$(of w$i)" "$futex" "$(of head)" "$(of lock)"
+done
+check "convoy: the head and what it does" says convoy.txt "^20 threads wait for $(of head) head .*itself SLEEP in clock_nanosleep"
+check "convoy: stack of the head" says convoy.txt "^		hold_and_sleep$"
+check "convoy: stack of a waiter" says convoy.txt "^		want_only$"
+
+snapshot -p "$PID" -F 5 -i 2 -o twice.pbz
+check "convoy: the same owner in two walks" equal "$(waits rows twice.pbz | awk -v owner="$(of head)" '$8 == owner' | wc -l)" 40
+
+# The owner changes while others sleep on: those have not run, and all the same their rows must say so.
+start waits handover
+background "$PROBEE" snapshot -q -p "$PID" -F 4 -i 16 -o handover.pbz
+recorder=$!
+until_true 10 test -s handover.pbz
+sleep 1.2
+kill -USR1 "${STARTED[-2]}"
+wait "$recorder"
+waits rows handover.pbz >handover.rows
+owners_of() { awk -v tid="$1" -v futex="$futex" '$1 == tid && $6 == futex { print $8 }' handover.rows | uniq; }
+check "handover: a waiter has two owners, one after the other" equal \
+	"$(owners_of "$(of w2)" | tr '\n' ' ')" "$(of head) $(of w0) "
+check "handover: it did not run meanwhile" equal \
+	"$(awk -v tid="$(of w2)" '$1 == tid { print int($5 / 50000000) }' handover.rows | sort -u | wc -l)" 1
+
+# Filters, walks and machines without waits.
+PID=$convoy READY=$convoy_ready
+report twice.pbz --walk 1 >first.txt
+check "--walk 1" says first.txt "^Walk 1, "
+report twice.pbz --walk 9 >none.txt
+check "--walk 9" says none.txt "no rows of walk 9"
+report convoy.pbz -t "$(of w0)" >filtered.txt
+check "owner outside of the filter" says filtered.txt "^1 thread waits for $(of head) .not in this walk."
+snapshot -a -i 1 -o all.pbz
+report all.pbz >all.txt
+check "-a: the deadlocks of this test and no others" equal "$(grep -c '^DEADLOCK' all.txt)" 4
+
+# As columns of CSV, behind those that are always there.
+"$PROBEE" report -q convoy.pbz --csv --wait-columns >columns.csv
+check "columns: w0" grep -qE "\|$(of w0)\|$PID\|w0\|SLEEP\|[^|]*\|[^|]*\|[0-9]+\.[0-9]{6}\|futex\|0x[0-9a-f]+\|$(of head)$" columns.csv
+check "columns: every row has eleven" not grep -qvE '^([^|]*\|){10}[^|]*$' columns.csv
+done_testing
