@@ -181,11 +181,20 @@ static int open_workers(struct recorder *r)
 }
 
 /* Of what the whole machine has mapped stacks meet a quarter: without targets tables are made for those alone. */
+/*
+ * A sampler of the whole machine meets a few of the files that are mapped: their tables are made when a stack goes
+ * through them. A walk meets them all at once, and the memory of its stacks would have to wait for their tables.
+ */
+static bool tables_at_once(const struct recorder_options *o)
+{
+	return has_filter(o) || o->programs & CAPTURE_SNAPSHOT;
+}
+
 static int open_tracker(struct recorder *r)
 {
 	struct binary_store_deps store = {
 		.binaries = &r->binaries, .pool = r->pool, .symbolizer = r->symbolizer,
-		.want_tables = r->loader != NULL, .at_once = has_filter(&r->opts), .on_table = on_table,
+		.want_tables = r->loader != NULL, .at_once = tables_at_once(&r->opts), .on_table = on_table,
 		.on_same = on_same, .ctx = r,
 	};
 	struct process_tracker_deps tracker = {
