@@ -1,7 +1,7 @@
 /*
  * victim HOW [FILE]: sleeps in pause() with the stack pointer in memory of a kind that a stack should not be in, and has
- * never touched it: file (FILE mapped private), shared (MAP_SHARED | MAP_ANONYMOUS), memfd, uffd (nobody serves its faults). "prog": FILE is mapped executable and the stack is an ordinary one.
- * "ready PID", and what could not be had: exit 77.
+ * never touched it: file (FILE mapped private), shared (MAP_SHARED | MAP_ANONYMOUS), memfd, uffd (nobody serves its
+ * faults). "prog": FILE is mapped executable and the stack is an ordinary one. "ready PID"; exit 77: could not be had.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
