@@ -385,7 +385,8 @@ static int repeat_same(struct session *s, const struct rec_walk *walk)
 
 	if (!runs)
 		return -ENOMEM;
-	qsort(s->same, s->nr_same, sizeof(*s->same), by_number);
+	if (s->nr_same)
+		qsort(s->same, s->nr_same, sizeof(*s->same), by_number);
 	for (size_t i = 0; i < s->nr_same; i++) {
 		if (nr && runs[nr - 1].thread + runs[nr - 1].nr == s->same[i])
 			runs[nr - 1].nr++;
