@@ -1,6 +1,6 @@
 /*
  * pagedout N: N threads asleep at the end of p1 > ... > p8, 8 KiB of stack each, whose stacks the main thread then has the
- * kernel page out. "ready PID BEFORE AFTER": how many of their pages were in memory (mincore).
+ * kernel page out. How many are is VmSwap in /proc/PID/status.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -15,7 +15,7 @@
 #define MADV_PAGEOUT 21
 #endif
 
-enum { STACK_BYTES = 128 * 1024, PAGE = 4096, MAX = 1000 };
+enum { STACK_BYTES = 128 * 1024, MAX = 1000 };
 
 static char *stacks[MAX];
 static atomic_int arrived;
@@ -52,25 +52,10 @@ static void *thread_main(void *arg)
 	return arg;
 }
 
-static long resident_pages(int n)
-{
-	unsigned char in[STACK_BYTES / PAGE];
-	long resident = 0;
-
-	for (int i = 0; i < n; i++) {
-		if (mincore(stacks[i], STACK_BYTES, in))
-			continue;
-		for (size_t k = 0; k < sizeof(in); k++)
-			resident += in[k] & 1;
-	}
-	return resident;
-}
-
 int main(int argc, char **argv)
 {
 	int n = argc > 1 ? atoi(argv[1]) : 10;
 	pthread_attr_t attr;
-	long before;
 	pthread_t t;
 
 	if (n > MAX)
@@ -86,10 +71,9 @@ int main(int argc, char **argv)
 		usleep(1000);
 	usleep(50000);
 	alarm(LIFETIME_S);
-	before = resident_pages(n);
 	for (int i = 0; i < n; i++)
 		madvise(stacks[i], STACK_BYTES, MADV_PAGEOUT);
-	printf("ready %d %ld %ld\n", (int)getpid(), before, resident_pages(n));
+	printf("ready %d\n", (int)getpid());
 	fflush(stdout);
 	for (;;)
 		pause();
