@@ -6,7 +6,7 @@
 #   san                  the same with sanitizers, built by `make SAN=1 all tests`, and tests/cli/ once more
 #   cli tools spec oracle browser live
 #                        executable tests/KIND/*.sh and *.py
-#   fuzz                 built by `make FUZZ=1 fuzzers`, FUZZ_SECONDS (60) each, two at a time
+#   fuzz                 built by `make FUZZ=1 fuzzers`, FUZZ_SECONDS (20) each, two at a time
 #
 # A test exits 0 (passed), 77 (skipped: its last line says why) or anything else (failed). One that prints
 # TAP ("ok 1 - name", "not ok 2 - name", "ok 3 # SKIP why") is counted by those lines. It starts in the
@@ -19,7 +19,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 OUT=$(realpath -m "${OUT:-.out}")
 PROBEE=$OUT/probee
-FUZZ_SECONDS=${FUZZ_SECONDS:-60}
+FUZZ_SECONDS=${FUZZ_SECONDS:-20}
 export OUT PROBEE LC_ALL=C.UTF-8
 passed=0 failed=0 skipped=0
 work=$(mktemp -d "${TMPDIR:-/tmp}/probee-tests.XXXXXX")

@@ -70,7 +70,8 @@ if [ "$(uname -m)" = x86_64 ]; then
 		.type odd, @function
 		.type bare, @function
 		.fill 40, 1, 0x90
-		bare: .fill 64, 2, 0xc031				# xor %eax, %eax
+		bare: mov %rdi, %rsp					# on another stack: reading the code does not help
+		.fill 64, 2, 0xc031					# xor %eax, %eax
 		ret
 		.size bare, . - bare
 		.section .note.GNU-stack,"",@progbits
@@ -80,13 +81,13 @@ if [ "$(uname -m)" = x86_64 ]; then
 	prints 'x86_64, program at a fixed address; all functions have names'
 	prints '         1  unsupported '
 	grep -qE '^ +2  0x[0-9a-f]+-0x[0-9a-f]+  odd$' "$TMP/stdout" || wrong 'does not list odd() as unsupported'
-	grep -qE '^ +129  0x[0-9a-f]+-0x[0-9a-f]+  bare$' "$TMP/stdout" || wrong 'does not list bare() without its padding'
-	run probee unwind-info "$TMP/odd" main main+0x1 main+4 odd bare; exits 0; silent
+	grep -qE '^ +129  0x[0-9a-f]+-0x[0-9a-f]+  bare\+0x3$' "$TMP/stdout" || wrong 'does not list bare() without its padding'
+	run probee unwind-info "$TMP/odd" main main+0x1 main+4 odd bare+4; exits 0; silent
 	prints ' main: rsp+8  rbp u  ra c-8  in force'
 	prints ' main+0x1: rsp+16  rbp c-16  ra c-8  in force'
 	prints ' main+0x4: rbp+16  rbp c-16  ra c-8  in force'
 	prints ' odd: unsupported  in force'
-	prints ' bare: none (the frame pointer is tried)  in force'
+	prints ' bare+0x4: none (the frame pointer is tried)  in force'
 	run probee unwind-info "$TMP/odd" --rows; exits 0; prints 'rbp+16       c-16      c-8'
 	if command -v python3 >/dev/null; then
 		"$PROBEE" unwind-info "$TMP/odd" --json --rows odd | python3 -c '
@@ -101,8 +102,9 @@ assert j["table_bytes"] == 4 * j["nr_rows"] + 8 * j["nr_pages"] + 16 * j["nr_rul
 	if as --32 -o "$TMP/tiny32.o" "$TMP/tiny.s" 2>/dev/null && ld -m elf_i386 -o "$TMP/tiny32" "$TMP/tiny32.o" 2>/dev/null; then
 		run probee unwind-info "$TMP/tiny32"; exits 1; one_line; says 'a 32-bit file'
 	fi
+	printf '.data\n.quad 1\n' >"$TMP/tiny.s"
 	run as -o "$TMP/tiny.o" "$TMP/tiny.s"; exits 0
-	run ld -o "$TMP/tiny" "$TMP/tiny.o"; exits 0
+	run ld -shared -o "$TMP/tiny" "$TMP/tiny.o"; exits 0
 	run probee unwind-info "$TMP/tiny"; exits 1; one_line; says 'has no unwind tables. Try:'; prints '0 FDEs'
 fi
 

@@ -62,7 +62,7 @@ class Symbols:
                         if m:
                             found.append((int(m.group(1), 16), m.group(2).split('@')[0]))
             entry = re.search(r'Entry point address: *0x(\w+)', self.run('readelf', '-h', path))
-            if entry:       # stripped programs have a _start as well
+            if entry and int(entry.group(1), 16):       # stripped programs have a _start as well, libraries have none
                 found.append((int(entry.group(1), 16), '_start'))
             self.tables[path] = self.by_name(found)
         return self.tables[path]
