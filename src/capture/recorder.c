@@ -35,6 +35,7 @@
 #define LATE_BYTES (4u << 20)		/* of stacks that wait for tables */
 #define LATE_PAUSE_MS 20
 #define MAX_THREADS 4
+#define WORKER_NICE (-15)
 
 /* The kernel's symbols are read beside the tables. */
 struct kernel_job {
@@ -46,7 +47,7 @@ struct kernel_job {
 struct recorder {
 	struct recorder_options opts;
 	struct capture_bpf *bpf;
-	struct worker_pool *pool;
+	struct worker_pool *pool, *name_pool;	/* for tables; for names */
 	struct symbolizer *symbolizer;
 	struct kernel_job kernel;
 	struct processes processes;
@@ -164,12 +165,27 @@ static int open_bpf(struct recorder *r)
 	return unwind_loader_new(&l, &r->loader);
 }
 
-static int open_workers(struct recorder *r)
+/*
+ * Threads are as nice as the one that starts them. Stacks wait for tables, on a machine whose CPUs may all be busy; names
+ * can wait. Where that is not allowed they are as nice as everybody.
+ */
+static struct worker_pool *new_pool(int nice)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	int before = getpriority(PRIO_PROCESS, 0);
+	bool changed = nice < before && !setpriority(PRIO_PROCESS, 0, nice);
+	struct worker_pool *pool = worker_pool_new(cpus < 1 ? 1 : cpus > MAX_THREADS ? MAX_THREADS : (unsigned)cpus);
 
-	r->pool = worker_pool_new(cpus < 1 ? 1 : cpus > MAX_THREADS ? MAX_THREADS : (unsigned)cpus);
-	r->symbolizer = r->pool ? symbolizer_new(r->pool, &(struct symbolizer_options){ 0 }) : NULL;
+	if (changed)
+		setpriority(PRIO_PROCESS, 0, before);
+	return pool;
+}
+
+static int open_workers(struct recorder *r)
+{
+	r->pool = new_pool(WORKER_NICE);
+	r->name_pool = new_pool(0);
+	r->symbolizer = r->pool && r->name_pool ? symbolizer_new(r->name_pool, &(struct symbolizer_options){ 0 }) : NULL;
 	if (!r->symbolizer)
 		return fail(-ENOMEM, "start worker threads");
 	r->kernel.job.run = kernel_run;
@@ -180,7 +196,6 @@ static int open_workers(struct recorder *r)
 	return 0;
 }
 
-/* Of what the whole machine has mapped stacks meet a quarter: without targets tables are made for those alone. */
 /*
  * A sampler of the whole machine meets a few of the files that are mapped: their tables are made when a stack goes
  * through them. A walk meets them all at once, and the memory of its stacks would have to wait for their tables.
@@ -331,6 +346,7 @@ void recorder_close(struct recorder *r)
 	if (!r)
 		return;
 	worker_pool_free(r->pool);
+	worker_pool_free(r->name_pool);
 	late_stacks_free(r->late);
 	session_free(r->session);
 	process_tracker_free(r->tracker);
@@ -417,7 +433,8 @@ int recorder_stack(struct recorder *r, const struct wire_stack *stack, uint32_t 
 	/* Tables that are ready help this one, and the kernel with all that it walks from now on. */
 	worker_reap(r->pool);
 	err = late_stacks_add(r->late, stack, walk);
-	return err ? err : let_workers_catch_up(r);
+	/* A walk goes on when its reader does; samples do not wait for anybody. */
+	return err || !walk ? err : let_workers_catch_up(r);
 }
 
 int recorder_settle(struct recorder *r, uint32_t walk)
