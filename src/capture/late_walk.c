@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 
 #include "src/base/array.h"
 #include "src/capture/unwind_loader.h"
@@ -23,13 +24,7 @@ struct late_walk {
 static int walk_load_page(void *env, struct walk *w, uint64_t addr);
 
 /* The sampler keeps stack bytes and no code. */
-static int walk_read_code(void *env, struct walk *w, uint64_t addr)
-{
-	(void)env;
-	(void)w;
-	(void)addr;
-	return 1;
-}
+static int walk_read_code(void *env, struct walk *w, uint64_t addr);
 
 static int walk_process(void *env, uint32_t tgid, uint32_t *first, uint32_t *nr)
 {
@@ -74,6 +69,25 @@ static uint64_t *walk_cache(void *env, uint32_t i)
 }
 
 #include "unwind/walk.h"
+
+/*
+ * Code made at run time is read from the process, when it still lives: anonymous memory, which nobody can hold back. That of
+ * files is left alone.
+ */
+static int walk_read_code(void *env, struct walk *w, uint64_t addr)
+{
+	const struct late_walk *l = env;
+	struct iovec to = { w->code, sizeof(w->code) }, from = { (void *)(uintptr_t)addr, sizeof(w->code) };
+
+	for (size_t i = 0; i < l->nr_maps; i++) {
+		const struct unwind_mapping *m = &l->maps[i];
+
+		if (addr < m->begin || addr + sizeof(w->code) > m->end)
+			continue;
+		return m->binary || process_vm_readv((pid_t)w->tgid, &to, 1, &from, 1, 0) != sizeof(w->code);
+	}
+	return 1;
+}
 
 static int walk_load_page(void *env, struct walk *w, uint64_t addr)
 {
