@@ -359,7 +359,16 @@ int code_flow_from(struct code_flow *f, uint64_t at, const struct code_state *s)
 	return err;
 }
 
-/* The program's first instructions clear the frame pointer: nobody called them. */
+/* Clears the frame pointer, or takes the stack pointer for the address of the arguments (the dynamic linker does). */
+static bool begins_a_program(const struct x86_insn *insn)
+{
+	if (insn->map != X86_ONE_BYTE || insn->mod != 3)
+		return false;
+	return (insn->op == 0x31 && insn->reg == X86_BP && insn->rm == X86_BP) ||
+	       (insn->op == 0x89 && insn->reg == X86_SP && insn->rm != X86_BP);
+}
+
+/* Nobody called the program's first instructions. */
 static bool is_entry_point(const struct code_input *in, uint64_t at)
 {
 	struct x86_insn insn;
@@ -367,7 +376,7 @@ static bool is_entry_point(const struct code_input *in, uint64_t at)
 	if (!in->entry || in->vaddr + at != in->entry)
 		return false;
 	for (unsigned i = 0; i < 2 && x86_decode(in->code + at, in->len - at, &insn); i++, at += insn.len)
-		if (insn.map == X86_ONE_BYTE && insn.op == 0x31 && insn.mod == 3 && insn.reg == X86_BP && insn.rm == X86_BP)
+		if (begins_a_program(&insn))
 			return true;
 	return false;
 }
