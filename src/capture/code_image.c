@@ -104,32 +104,40 @@ static void sort_ranges(struct ranges *r)
 	r->nr = nr;
 }
 
-static int add_segment_gaps(struct image *im, const struct cfi_rows *known)
+/* Foreign headers may claim any size: only what the file holds counts. */
+static int add_held(const struct image *im, struct ranges *code, uint64_t vaddr, uint64_t size)
 {
-	int err = 0;
+	uint64_t offset, left;
 
-	for (size_t i = 0; i < im->img->nr_segments && !err; i++) {
-		const struct elf_segment *s = &im->img->segments[i];
-
-		if (s->exec && s->filesz && s->vaddr + s->filesz > s->vaddr)
-			err = add_gaps(&im->gaps, known, s->vaddr, s->vaddr + s->filesz);
-	}
-	return err;
+	if (!size || elf_image_offset_of(im->img, vaddr, &offset, &left))
+		return 0;
+	return add_range(code, vaddr, vaddr + (size < left ? size : left));
 }
 
-static int find_gaps(struct image *im, const struct cfi_rows *known)
+static int find_code(const struct image *im, struct ranges *code)
 {
 	uint32_t nr = elf_image_nr_sections(im->img);
 	struct elf_section s;
 	int err = 0;
 
 	for (uint32_t i = 1; i < nr && !err; i++)
-		if (!elf_image_section_at(im->img, i, &s) && s.flags & SHF_EXECINSTR && s.flags & SHF_ALLOC && s.size &&
-		    s.addr + s.size > s.addr)
-			err = add_gaps(&im->gaps, known, s.addr, s.addr + s.size);
-	if (nr < 2 && !err)
-		err = add_segment_gaps(im, known);
-	sort_ranges(&im->gaps);
+		if (!elf_image_section_at(im->img, i, &s) && s.flags & SHF_EXECINSTR && s.flags & SHF_ALLOC)
+			err = add_held(im, code, s.addr, s.size);
+	for (size_t i = 0; nr < 2 && i < im->img->nr_segments && !err; i++)
+		if (im->img->segments[i].exec)
+			err = add_held(im, code, im->img->segments[i].vaddr, im->img->segments[i].filesz);
+	sort_ranges(code);	/* disjoint, so that each row is looked at once */
+	return err;
+}
+
+static int find_gaps(struct image *im, const struct cfi_rows *known)
+{
+	struct ranges code = { 0 };
+	int err = find_code(im, &code);
+
+	for (size_t i = 0; i < code.nr && !err; i++)
+		err = add_gaps(&im->gaps, known, code.v[i].begin, code.v[i].end);
+	free(code.v);
 	return err;
 }
 

@@ -262,6 +262,10 @@ int elf_image_offset_of(const struct elf_image *img, uint64_t vaddr, uint64_t *o
 			continue;
 		*offset = seg->offset + (vaddr - seg->vaddr);
 		*left = seg->filesz - (vaddr - seg->vaddr);
+		if (*offset >= img->file_size)
+			return -ENOENT;
+		if (*left > img->file_size - *offset)
+			*left = img->file_size - *offset;
 		return 0;
 	}
 	return -ENOENT;

@@ -55,5 +55,8 @@ int elf_image_read(struct elf_image *img, uint64_t offset, uint64_t size, uint64
 /* File bytes into a buffer; the count read (short at the end of file) or -errno. */
 long elf_image_pread(struct elf_image *img, void *buf, size_t len, uint64_t offset);
 
-/* File offset of a virtual address inside some PT_LOAD's file part; *left: bytes up to its end. 0 or -ENOENT. */
+/*
+ * File offset of a virtual address inside some PT_LOAD's file part; *left: bytes up to its end or that of the file,
+ * at least 1. 0 or -ENOENT.
+ */
 int elf_image_offset_of(const struct elf_image *img, uint64_t vaddr, uint64_t *offset, uint64_t *left);

@@ -123,7 +123,10 @@ static int by_size(const void *x, const void *y)
 static bool is_code(const struct elf_image *img, const struct elf_section *s)
 {
 	const uint64_t flags = SHF_ALLOC | SHF_EXECINSTR;
+	uint64_t offset, left;
 
+	if (elf_image_offset_of(img, s->addr, &offset, &left) || s->size > left)
+		return false;
 	for (size_t i = 0; i < img->nr_segments && (s->flags & flags) == flags; i++) {
 		const struct elf_segment *seg = &img->segments[i];
 
