@@ -67,6 +67,7 @@ struct walk_place {
 };
 
 struct walk_control {			/* written by user space between walks */
+	uint64_t begin_ns;		/* of this walk; rows of unchanged threads have no other time */
 	uint64_t given_up;		/* readers started up to then do nothing any more */
 	uint32_t slot;			/* scratch that the reader uses: nobody else does, not even one given up */
 	uint32_t no_reads;		/* nobody's memory is read */

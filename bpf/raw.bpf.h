@@ -79,20 +79,20 @@ static long copy_page_sleepable(uint32_t i, struct raw_loop *l)
 	return copy_page(i, l, true);
 }
 
+typedef long (*copy_page_fn)(uint32_t i, struct raw_loop *l);
+
 /*
  * Fills the scratch from g; the number of bytes to hand out, 0: it cannot be. Where nothing of the stack may be read that
  * is the end, not what the walk did not know yet.
  */
-static __always_inline uint32_t gather_raw(struct gather *g, struct env *e, struct raw_stack *raw, uint32_t nr_pages)
+static __always_inline uint32_t gather_raw(struct gather *g, struct env *e, struct raw_stack *raw, uint32_t nr_pages,
+					   copy_page_fn copy)
 {
 	struct raw_loop loop = { .raw = raw, .env = e, .start = g->walk.regs[ARCH_REG_SP] & ~(uint64_t)(WALK_PAGE - 1) };
 
 	raw->w.start = loop.start;
 	raw->w.bytes = 0;
-	if (e->sleepable)
-		bpf_loop(nr_pages, copy_page_sleepable, &loop, 0);
-	else
-		bpf_loop(nr_pages, copy_page_nofault, &loop, 0);
+	bpf_loop(nr_pages, copy, &loop, 0);
 	if (!raw->w.bytes && loop.why > 1) {
 		g->head.end = loop.why;
 		return 0;

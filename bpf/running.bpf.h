@@ -1,8 +1,8 @@
 /*
  * Threads that are on a CPU when a snapshot meets them. Their registers are not in memory, so the stack is taken on that
  * CPU, from the thread itself: the iterator wishes for the thread, and whichever comes first fulfils the wish:
- * user space has on_ask run on that CPU (BPF_PROG_TEST_RUN: an interrupt between processors), or the thread leaves the
- * CPU (on_switch). So the stack belongs to the very stint on the CPU in which the thread was met, and a CPU that it has
+ * user space has on_running run on that CPU (BPF_PROG_TEST_RUN: an interrupt between processors), or the thread leaves the
+ * CPU (sched_switch). So the stack belongs to the very stint on the CPU in which the thread was met, and a CPU that it has
  * left need not be disturbed.
  */
 #pragma once
@@ -65,7 +65,7 @@ static __always_inline void gather_current(void *ctx, struct gather *g, struct t
 {
 	struct env e = { .g = g };
 
-	init_head(&g->head, task);
+	init_head(&g->head, task, bpf_ktime_get_ns());
 	g->head.weight = 0;
 	g->head.cpu = bpf_get_smp_processor_id();
 	g->head.flags |= WIRE_ON_CPU | WIRE_ASKED;
@@ -77,7 +77,7 @@ static __always_inline void gather_current(void *ctx, struct gather *g, struct t
 	} else if (knobs.want_user && in_exec(task)) {
 		g->head.end = WALK_EXEC;
 	} else if (knobs.want_user && !load_user_regs(&g->walk, task)) {
-		gather_user(g, &e);
+		gather_user(g, &e, step_nofault);
 	}
 	if (knobs.want_kernel)
 		gather_kernel_here(ctx, g);
@@ -110,14 +110,12 @@ static __always_inline int fulfil(void *ctx, bool ask)
 	return 0;
 }
 
-SEC("?raw_tp")
-int on_ask(void *ctx)
-{
-	return fulfil(ctx, true);
-}
-
+/*
+ * Both in one, since the kernel checks a program for some 30 ms before it takes it: the switch names the thread that leaves
+ * (the second argument), who asks does not.
+ */
 SEC("?raw_tp/sched_switch")
-int on_switch(void *ctx)
+int on_running(struct bpf_raw_tracepoint_args *ctx)
 {
-	return fulfil(ctx, false);
+	return fulfil(ctx, !ctx->args[1]);
 }

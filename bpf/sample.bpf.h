@@ -31,7 +31,7 @@ static __always_inline bool submit_raw(struct gather *g, struct env *e, uint16_t
 	if (!raw || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > knobs.ring_room)
 		return false;
 	g->head.flags |= raw_flags;
-	bytes = gather_raw(g, e, raw, WIRE_RAW_PAGES);
+	bytes = gather_raw(g, e, raw, WIRE_RAW_PAGES, copy_page_nofault);
 	if (bytes && bytes <= sizeof(*raw) && !bpf_ringbuf_output(&ring, raw, bytes, BPF_RB_NO_WAKEUP))
 		return true;
 	g->head.flags &= ~raw_flags;
@@ -82,7 +82,7 @@ int on_tick(struct perf_context *ctx)
 		g->counters[COUNTER_FILTERED]++;
 		return 0;
 	}
-	init_head(&g->head, task);
+	init_head(&g->head, task, bpf_ktime_get_ns());
 	g->head.weight = weight;
 	g->head.cpu = bpf_get_smp_processor_id();
 	g->head.flags |= WIRE_ON_CPU;
@@ -96,7 +96,7 @@ int on_tick(struct perf_context *ctx)
 		if (load_user_regs(&g->walk, task))
 			g->head.end = WALK_BUG;
 		else
-			gather_user(g, &e);
+			gather_user(g, &e, step_nofault);
 		g->counters[COUNTER_STACKS]++;
 	}
 	if ((int64_t)pc < 0) {

@@ -70,7 +70,7 @@ static __always_inline void gather_task(struct gather *g, struct env *e)
 	else if (!load_user_regs(&g->walk, task))
 		in_user = true;
 	if (in_user && knobs.want_user)
-		gather_user(g, e);
+		gather_user(g, e, step_sleepable);
 	if (knobs.want_kernel)
 		gather_kernel_of(task, g);
 	gather_wait(g, e, &totals, in_user);
@@ -87,7 +87,7 @@ static __always_inline void gather_stable(struct gather *g, struct env *e)
 
 	e->switches = switches(task);
 	e->runtime = READ_NOW(task->se.sum_exec_runtime);
-	init_head(&g->head, task);
+	init_head(&g->head, task, bpf_ktime_get_ns());
 	g->head.weight = 0;
 	g->head.cpu = UINT32_MAX;
 	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
@@ -121,7 +121,7 @@ static __always_inline long write_row(struct seq_file *seq, struct gather *g, st
 
 	if (raw) {
 		g->head.flags |= flags;
-		bytes = gather_raw(g, e, raw, SNAPSHOT_RAW_PAGES);
+		bytes = gather_raw(g, e, raw, SNAPSHOT_RAW_PAGES, copy_page_sleepable);
 		if (bytes && bytes <= sizeof(raw->w) + SNAPSHOT_RAW_PAGES * WALK_PAGE &&
 		    !READ_NOW(e->task->on_cpu) && e->switches == switches(e->task))
 			return bpf_seq_write(seq, raw, bytes);
@@ -171,7 +171,7 @@ int on_task(struct bpf_iter__task *ctx)
 	e.g = g;
 	e.task = task;
 	if (knobs.skip_same && !READ_NOW(control.all_anew) && has_not_run(task)) {
-		gather_same(g, task);
+		gather_same(g, task, READ_NOW(control.begin_ns));
 		if (bpf_seq_write(ctx->meta->seq, &g->head, sizeof(g->head)))
 			return 0;
 		totals.rows++;

@@ -70,7 +70,7 @@ struct env {
 	struct task_struct *task;	/* whose memory is read, when sleepable */
 	uint64_t switches, runtime;	/* of task, when its registers were read */
 	bool on_lock;			/* who holds what it waits for may change while it sleeps */
-	bool sleepable;			/* a constant in each callback: the verifier sees one branch only */
+	bool sleepable;			/* a constant in each callback, and asked there only: one branch is left of it */
 };
 
 static __always_inline int walk_process(void *env, uint32_t tgid, uint32_t *first, uint32_t *nr)
@@ -93,7 +93,7 @@ static __always_inline int walk_process(void *env, uint32_t tgid, uint32_t *firs
 
 struct vma_probe {
 	uint64_t end;
-	uint32_t never_blocks;
+	struct file *file;
 };
 
 /* Memory with a file's face: memfd, MAP_SHARED | MAP_ANONYMOUS, huge pages. Devices live in a tmpfs, too. */
@@ -110,9 +110,15 @@ static long probe_vma(struct task_struct *task, struct vm_area_struct *vma, void
 {
 	struct vma_probe *p = ctx;
 
-	p->never_blocks = !vma->vm_file || is_memory(vma->vm_file);
+	p->file = vma->vm_file;
 	p->end = vma->vm_end;
 	return 0;
+}
+
+/* Judged behind the lock: what the file is by then is only read, and may be gone. */
+static __always_inline bool never_blocks(const struct vma_probe *p)
+{
+	return !p->file || is_memory(p->file);
 }
 
 /*
@@ -134,7 +140,7 @@ static __always_inline int load_task_page(struct gather *g, struct task_struct *
 		return WALK_BUSY;
 	if (err)
 		return 1;
-	if (!probe.never_blocks && knobs.faults != FAULTS_ALL)
+	if (knobs.faults != FAULTS_ALL && !never_blocks(&probe))
 		return WALK_NOT_READ;
 	faults = reader->min_flt + reader->maj_flt;
 	err = bpf_copy_from_user_task(to, WALK_PAGE, (void *)addr, task, 0);
@@ -159,7 +165,7 @@ static __always_inline int walk_read_code(void *env, struct walk *w, uint64_t ad
 
 	if (!e->sleepable)
 		return bpf_probe_read_user(w->code, sizeof(w->code), (void *)addr) != 0;
-	if (e->g->no_reads || bpf_find_vma(e->task, addr, probe_vma, &probe, 0) || !probe.never_blocks ||
+	if (e->g->no_reads || bpf_find_vma(e->task, addr, probe_vma, &probe, 0) || !never_blocks(&probe) ||
 	    probe.end - addr < sizeof(w->code))
 		return 1;
 	return bpf_copy_from_user_task(w->code, sizeof(w->code), (void *)addr, e->task, 0) != 0;
@@ -191,9 +197,9 @@ static __always_inline bool in_exec(struct task_struct *task)
 	return bpf_core_field_exists(task->in_execve) && BPF_CORE_READ_BITFIELD_PROBED(task, in_execve);
 }
 
-static __always_inline void init_head(struct wire_sample *h, struct task_struct *task)
+static __always_inline void init_head(struct wire_sample *h, struct task_struct *task, uint64_t time_ns)
 {
-	h->time_ns = bpf_ktime_get_ns();
+	h->time_ns = time_ns;
 	h->start_boottime_ns = task->start_boottime;
 	h->tgid = task->tgid;
 	h->tid = task->pid;
@@ -214,8 +220,11 @@ static __always_inline bool stack_was_walked(const struct gather *g)
 	return g->head.nr_user && end != WALK_KTHREAD && end != WALK_COMPAT32;
 }
 
+/* Named by the caller, so that the verifier walks through one of them only. */
+typedef long (*step_fn)(uint32_t i, struct env *ctx);
+
 /* Walks the user stack from g->walk.regs; the loop's callback says how memory is read. */
-static __always_inline void gather_user(struct gather *g, struct env *e)
+static __always_inline void gather_user(struct gather *g, struct env *e, step_fn step)
 {
 	struct walk *w = &g->walk;
 
@@ -226,10 +235,7 @@ static __always_inline void gather_user(struct gather *g, struct env *e)
 	}
 #endif
 	walk_begin(w, g->head.tgid, knobs.mode, knobs.max_frames);
-	if (e->sleepable)
-		bpf_loop(WALK_MAX_STEPS, step_sleepable, e, 0);
-	else
-		bpf_loop(WALK_MAX_STEPS, step_nofault, e, 0);
+	bpf_loop(WALK_MAX_STEPS, step, e, 0);
 	g->head.nr_user = w->nr;
 	g->head.end = w->end;
 	g->head.pages_read = w->pages_read < 255 ? w->pages_read : 255;

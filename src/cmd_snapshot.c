@@ -144,7 +144,7 @@ static int prepare(struct snapshots *s, const struct snapshot_args *args, int ar
 	recording_options(&s->rec, &opts);
 	opts.programs = CAPTURE_SNAPSHOT;
 	opts.tids = &args->tids;
-	opts.skip_same = !args->walk_all;
+	opts.skip_same = !args->walk_all && args->iterations != 1;	/* remembering costs, too */
 	opts.faults = args->faults;
 	err = recorder_open(&opts, &s->recorder);
 	if (err)

@@ -93,7 +93,7 @@ WALK_INLINE int walk_read(void *env, struct walk *w, uint64_t addr, uint64_t *va
 		int err = walk_load_page(env, w, page);
 
 		w->pages_read++;
-		w->page_addr = err ? 1 : page;
+		w->page_addr = page | (uint32_t)err;	/* no page's address when it could not be read */
 		if (err)
 			return err;
 	}

@@ -18,7 +18,7 @@
 
 struct capture_bpf {
 	struct probee_bpf *skel;
-	struct bpf_link *links[4];	/* lifetime programs; on_switch */
+	struct bpf_link *links[4];	/* lifetime programs; on_running */
 	const volatile uint64_t *wishes;	/* of each CPU: the first word of its WISH_BYTES */
 	int nr_cpus;
 	uint64_t slab_bytes;
@@ -61,8 +61,7 @@ static void choose_programs(struct probee_bpf *skel, unsigned programs)
 {
 	bpf_program__set_autoload(skel->progs.on_tick, programs & CAPTURE_SAMPLER);
 	bpf_program__set_autoload(skel->progs.on_task, programs & CAPTURE_SNAPSHOT);
-	bpf_program__set_autoload(skel->progs.on_ask, programs & CAPTURE_SNAPSHOT);
-	bpf_program__set_autoload(skel->progs.on_switch, programs & CAPTURE_SNAPSHOT);
+	bpf_program__set_autoload(skel->progs.on_running, programs & CAPTURE_SNAPSHOT);
 	bpf_program__set_autoload(skel->progs.on_fork, true);
 	bpf_program__set_autoload(skel->progs.on_exec, true);
 	bpf_program__set_autoload(skel->progs.on_exit, true);
@@ -113,7 +112,7 @@ static int attach_running(struct capture_bpf *b)
 	if (p == MAP_FAILED)
 		return fail(-errno, "map the wishes for threads on a CPU");
 	b->wishes = p;
-	b->links[3] = bpf_program__attach(b->skel->progs.on_switch);
+	b->links[3] = bpf_program__attach(b->skel->progs.on_running);
 	return b->links[3] ? 0 : explain(-errno);
 }
 
@@ -285,7 +284,7 @@ unsigned capture_bpf_cpus(const struct capture_bpf *b)
 
 int capture_bpf_ask_fd(const struct capture_bpf *b)
 {
-	return bpf_program__fd(b->skel->progs.on_ask);
+	return bpf_program__fd(b->skel->progs.on_running);
 }
 
 int capture_bpf_asked_ring(const struct capture_bpf *b)

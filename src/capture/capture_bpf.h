@@ -46,7 +46,7 @@ struct bpf_program *capture_bpf_sampler(struct capture_bpf *b);
 struct bpf_program *capture_bpf_snapshot(struct capture_bpf *b);
 int capture_bpf_ring(const struct capture_bpf *b);
 unsigned capture_bpf_cpus(const struct capture_bpf *b);		/* possible ones: numbers are below */
-int capture_bpf_ask_fd(const struct capture_bpf *b);		/* on_ask, for BPF_PROG_TEST_RUN */
+int capture_bpf_ask_fd(const struct capture_bpf *b);		/* on_running, for BPF_PROG_TEST_RUN */
 int capture_bpf_asked_ring(const struct capture_bpf *b);
 bool capture_bpf_wished(const struct capture_bpf *b, uint32_t cpu);	/* a thread is wished for there */
 struct walk_totals *capture_bpf_totals(struct capture_bpf *b);

@@ -318,9 +318,9 @@ int recorder_open(const struct recorder_options *opts, struct recorder **rp)
 	r->opts = *opts;
 	processes_init(&r->processes);
 	raise_file_limit();
-	err = open_bpf(r);
+	err = open_workers(r);		/* the kernel's symbols are read while the kernel checks our programs */
 	if (!err)
-		err = open_workers(r);
+		err = open_bpf(r);
 	if (!err)
 		err = open_tracker(r);
 	if (!err)

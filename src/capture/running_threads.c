@@ -165,7 +165,9 @@ static int on_caught(void *ctx, void *data, size_t len)
 static void ask(struct running_threads *rt)
 {
 	for (size_t i = 0; i < rt->nr; i++) {
-		LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = rt->v[i].head.cpu);
+		static const uint64_t nobody_leaves[4];		/* the arguments of a switch */
+		LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = rt->v[i].head.cpu,
+			    .ctx_in = nobody_leaves, .ctx_size_in = sizeof(nobody_leaves));
 		uint32_t cpu = rt->v[i].head.cpu;
 
 		if (rt->v[i].done || cpu >= capture_bpf_cpus(rt->bpf) || rt->asked_in[cpu] == rt->round + 1)

@@ -253,7 +253,7 @@ int task_snapshot_walk(struct task_snapshot *ts, snapshot_row_fn fn, void *ctx, 
 {
 	int err;
 
-	receipt->time_ns = now_ns();
+	receipt->time_ns = capture_bpf_walk_control(ts->bpf)->begin_ns = now_ns();
 	err = walk_all(ts, fn, ctx, receipt);
 	receipt->duration_ns = now_ns() - receipt->time_ns;
 	return err;
