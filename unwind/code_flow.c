@@ -410,7 +410,7 @@ static int run_stubs(struct code_flow *f, const struct code_range *stubs)
 
 int code_flow_starts(struct code_flow *f)
 {
-	struct code_state entry = code_state_at_entry(), root = code_state_root();
+	struct code_state entry = code_state_at_entry(), root = code_state_root(CODE_ROOT);
 	int err = 0;
 
 	for (size_t i = 0; i < f->in->nr_stubs && !err; i++)

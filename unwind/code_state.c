@@ -11,9 +11,9 @@ struct code_state code_state_at_entry(void)
 	return (struct code_state){ .sp = WORD, .knows_sp = 1 };
 }
 
-struct code_state code_state_root(void)
+struct code_state code_state_root(enum code_root certainty)
 {
-	return (struct code_state){ .is_root = 1, .fp_is = CODE_FP_OTHER };
+	return (struct code_state){ .is_root = certainty, .fp_is = CODE_FP_OTHER };
 }
 
 struct code_state code_state_nothing(void)
@@ -298,7 +298,7 @@ static void step_syscall(struct code_state *s, const struct x86_insn *in)
 			 in->reg == X86_BP && in->rm == X86_BP;
 
 	if (clears_fp && s->since_syscall && s->fp_is == CODE_FP_CALLERS && !s->saved)
-		*s = code_state_root();
+		*s = code_state_root(CODE_ROOT_GUESS);
 	else if (in->map == X86_0F && in->op == 0x05 && !in->is_vex)
 		s->since_syscall = SYSCALL_REACH;
 	else if (s->since_syscall)
@@ -353,7 +353,7 @@ struct unwind_rule code_state_rule(const struct code_state *s)
 	struct unwind_rule r = { .ra = RA_CFA | RULE_GUESSED };
 
 	if (s->is_root)
-		return (struct unwind_rule){ .cfa = CFA_ROOT, .ra = RULE_GUESSED };
+		return (struct unwind_rule){ .cfa = CFA_ROOT, .ra = s->is_root == CODE_ROOT ? 0 : RULE_GUESSED };
 	if (s->fp_is == CODE_FP_BASE && (is_frame || !s->knows_sp)) {
 		r.cfa = CFA_FP;
 		r.cfa_off = s->fp;

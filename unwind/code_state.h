@@ -19,7 +19,8 @@ struct code_state {
 	int32_t fp;			/* if fp_is is CODE_FP_BASE */
 	int32_t saved;			/* of the slot that holds the caller's rbp; 0: there is none */
 	int32_t copy;			/* of the value in copy_reg */
-	uint8_t knows_sp, fp_is, is_root;
+	uint8_t knows_sp, fp_is;
+	uint8_t is_root;		/* enum code_root */
 	uint8_t has_copy, copy_reg;	/* a register made from the stack pointer, to find it again */
 	uint8_t ra_reg;			/* sp is 0: the return address was popped into this */
 	uint8_t has_ra_reg;
@@ -29,11 +30,13 @@ struct code_state {
 _Static_assert(sizeof(struct code_state) == 24, "no hidden padding");
 
 /*
- * Where a call arrives; where a stack begins: the program's entry point, or clone's child, which clears the frame
- * pointer without having saved it; and where anything may be.
+ * Where a call arrives; where a stack begins; and where anything may be. The ELF header says where the program's entry
+ * point is; that clone's child clears the frame pointer without having saved it is only a habit.
  */
+enum code_root { CODE_NO_ROOT, CODE_ROOT_GUESS, CODE_ROOT };
+
 struct code_state code_state_at_entry(void);
-struct code_state code_state_root(void);
+struct code_state code_state_root(enum code_root certainty);
 struct code_state code_state_nothing(void);
 bool code_state_is_entry(const struct code_state *s);	/* as a call arrives, or a tail call leaves */
 
@@ -43,5 +46,5 @@ void code_state_step(struct code_state *s, const struct x86_insn *insn);
 /* What holds wherever either holds. */
 struct code_state code_state_join(const struct code_state *a, const struct code_state *b);
 
-/* CFA_NONE when the CFA is not known. Marked RULE_GUESSED. */
+/* CFA_NONE when the CFA is not known. Marked RULE_GUESSED, but for CODE_ROOT. */
 struct unwind_rule code_state_rule(const struct code_state *s);

@@ -242,8 +242,10 @@ static void test_entry_point(void **state)
 
 	f->in.entry = BASE;
 	BUILD(f, 0x48, 0x31, 0xed, 0x48, 0x89, 0xe7, AND_RSP, CALL_RAX, 0xf4);
-	for (uint64_t off = 0; off < 12; off++)
+	for (uint64_t off = 0; off < 12; off++) {
 		assert_int_equal(at(f, off).cfa, CFA_ROOT);
+		assert_int_equal(at(f, off).ra, 0);	/* the file says so: not guessed */
+	}
 }
 
 /* A library has an entry point too, of another kind. */
