@@ -52,6 +52,9 @@ static const struct opt snapshot_opts[] = {
 	  "only running threads have user stacks (default anon)", parse_faults, AT(faults), NULL, NULL, NULL },
 };
 
+#define LOOK_NS (200 * NSEC_PER_MSEC)	/* has the target ended? and the line on a terminal */
+#define SERVICE_NS NSEC_PER_SEC
+
 struct snapshots {
 	struct recording rec;
 	struct recorder *recorder;
@@ -73,29 +76,41 @@ static int ended(struct snapshots *s, const struct snapshot_args *args)
 	return -1;
 }
 
+/* Until the next walk, the end of all, or a look at what is to be seen from time to time. */
+static uint64_t sleep_ns(const struct snapshots *s, const struct snapshot_args *args, uint64_t time_ns)
+{
+	uint64_t now = now_ns(), most = s->has_targets || s->rec.live.is_terminal ? LOOK_NS : SERVICE_NS;
+
+	if (args->duration_ns && s->begin_ns + args->duration_ns < time_ns)
+		time_ns = s->begin_ns + args->duration_ns;
+	if (now >= time_ns)
+		return 0;
+	return time_ns - now < most ? time_ns - now : most;
+}
+
 /* Lives with the events until the time of the next walk. */
 static int wait_until(struct snapshots *s, const struct snapshot_args *args, uint64_t time_ns)
 {
 	struct pollfd pfd[3] = { { .fd = s->rec.stop.fd, .events = POLLIN } };
 	int fds[2], err = 0;
 	size_t nr = 1 + recorder_fds(s->recorder, fds);
-	uint64_t now;
+	uint64_t left, served = now_ns();
 
 	for (size_t i = 1; i < nr; i++)
 		pfd[i] = (struct pollfd){ .fd = fds[i - 1], .events = POLLIN };
-	while (!err && (now = now_ns()) < time_ns && ended(s, args) < 0) {
-		struct timespec ts = { 0, 0 };
-		uint64_t left = time_ns - now;
+	while (!err && (left = sleep_ns(s, args, time_ns)) && ended(s, args) < 0) {
+		struct timespec ts = { (time_t)(left / NSEC_PER_SEC), (long)(left % NSEC_PER_SEC) };
+		bool happened = ppoll(pfd, nr, &ts, NULL) > 0;
 
-		if (left > 200 * NSEC_PER_MSEC)
-			left = 200 * NSEC_PER_MSEC;
-		ts.tv_nsec = (long)left;
-		if (ppoll(pfd, nr, &ts, NULL) > 0)
+		if (happened)
 			recorder_hold_off(s->recorder);
 		stop_signals_read(&s->rec.stop);
-		err = recorder_update(s->recorder);
-		if (!err)
-			err = recorder_service(s->recorder);
+		if (happened || now_ns() - served >= SERVICE_NS) {
+			err = recorder_update(s->recorder);
+			if (!err)
+				err = recorder_service(s->recorder);
+			served = now_ns();
+		}
 		recording_live(&s->rec, s->walks.rows, recorder_lost(s->recorder), s->walks.nr);
 	}
 	return err;

@@ -19,12 +19,14 @@
 /* /proc/PID/maps is read again not more often than this, and when so many mappings came: nothing tells of those that go. */
 #define LOOK_AGAIN_NS (100 * NSEC_PER_MSEC)
 #define NEW_MAPS_TO_LOOK 64
+#define LOOK_FOR_ENDS_NS (10 * NSEC_PER_SEC)
 
 struct process_tracker {
 	struct process_tracker_deps deps;
 	struct task_events *events;
 	uint64_t lost;
 	uint64_t settle_until_ns;	/* some process has exec'ed within EXEC_SETTLES_NS */
+	uint64_t next_look_ns;		/* for processes whose end was not told */
 	bool any_dirty;
 	bool repair;			/* events were lost: /proc must be read again */
 };
@@ -44,7 +46,7 @@ int process_tracker_new(const struct process_tracker_deps *deps, struct process_
 	if (!t)
 		return -ENOMEM;
 	t->deps = *deps;
-	err = task_events_open(&t->events);
+	err = task_events_open(deps->patient, &t->events);
 	if (err)
 		note("cannot follow processes as they come and go (perf_event_open: %s): new ones are looked up in "
 		     "/proc, short-lived ones may stay nameless", strerror(-err));
@@ -375,10 +377,15 @@ bool process_tracker_look_again(struct process_tracker *t, struct process *p)
 	return look_again(t, p);
 }
 
+/* Ends are told by events; what was lost is found out now and then. */
 void process_tracker_prune(struct process_tracker *t, uint64_t time_ns)
 {
+	bool look = !t->events || now_ns() >= t->next_look_ns;
+
+	if (look)
+		t->next_look_ns = now_ns() + LOOK_FOR_ENDS_NS;
 	for (struct process *p = t->deps.processes->all; p; p = p->next) {
-		if (p->died_ns == TIME_NEVER && !procfs_exists((pid_t)p->tgid))
+		if (look && p->died_ns == TIME_NEVER && !procfs_exists((pid_t)p->tgid))
 			process_exit(p, now_ns());
 		else if (p->died_ns == TIME_NEVER && p->nr_new_maps >= NEW_MAPS_TO_LOOK)
 			look_again(t, p);

@@ -29,6 +29,7 @@ struct process_tracker_deps {
 	struct binary_store *store;
 	struct unwind_loader *loader;	/* NULL: the kernel needs no tables (--unwind fp) */
 	bool (*wanted)(void *ctx, uint32_t tgid);	/* NULL: every process matters */
+	bool patient;			/* events may wait for the next update, unless there are very many */
 	void *ctx;
 };
 

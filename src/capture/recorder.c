@@ -215,6 +215,7 @@ static int open_tracker(struct recorder *r)
 	struct process_tracker_deps tracker = {
 		.processes = &r->processes, .binaries = &r->binaries, .loader = r->loader,
 		.wanted = has_filter(&r->opts) ? is_wanted : NULL, .ctx = r,
+		.patient = r->opts.programs == CAPTURE_SNAPSHOT,	/* nobody asks between two walks */
 	};
 	int err = binaries_init(&r->binaries);
 

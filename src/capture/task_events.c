@@ -65,14 +65,14 @@ struct lost_body {
 	uint64_t id, lost;
 };
 
-static int open_cpu(struct cpu_buffer *b, uint32_t cpu, int epoll_fd)
+static int open_cpu(struct cpu_buffer *b, uint32_t cpu, bool patient, int epoll_fd)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .size = sizeof(attr),
 		.mmap = 1, .mmap2 = 1, .comm = 1, .comm_exec = 1, .task = 1, .sample_id_all = 1,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
 		.use_clockid = 1, .clockid = CLOCK_MONOTONIC,
-		.watermark = 1, .wakeup_watermark = 1,
+		.watermark = 1, .wakeup_watermark = patient ? 0 /* half of the buffer */ : 1,
 	};
 	long page = sysconf(_SC_PAGESIZE);
 	struct epoll_event ev = { .events = EPOLLIN };
@@ -92,7 +92,7 @@ static int open_cpu(struct cpu_buffer *b, uint32_t cpu, int epoll_fd)
 	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, b->fd, &ev) ? -errno : 0;
 }
 
-int task_events_open(struct task_events **tep)
+int task_events_open(bool patient, struct task_events **tep)
 {
 	struct task_events *te = calloc(1, sizeof(*te));
 	struct cpu_list cpus;
@@ -109,7 +109,7 @@ int task_events_open(struct task_events **tep)
 	for (size_t i = 0; i < cpus.nr && !err; i++) {
 		te->v[i].fd = -1;
 		te->nr++;
-		err = open_cpu(&te->v[i], cpus.v[i], te->epoll_fd);
+		err = open_cpu(&te->v[i], cpus.v[i], patient, te->epoll_fd);
 		if (err == -ENODEV || err == -ENXIO)	/* went offline meanwhile */
 			err = 0;
 	}

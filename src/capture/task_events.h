@@ -1,8 +1,9 @@
 /*
  * Forks, execs, executable mappings, renames and exits as they happen, from a PERF_COUNT_SW_DUMMY event on each CPU.
  *
- *	task_events_open(&te)
- *	task_events_fd(te)		readable (poll) as soon as something happened; an epoll fd
+ *	task_events_open(patient, &te)
+ *	task_events_fd(te)		readable (poll) as soon as something happened, or (patient) before
+ *					there is no room for more; an epoll fd
  *	task_events_drain(te, fn, ctx)	all that happened until now, oldest first
  *	task_events_close(te)
  *
@@ -31,7 +32,7 @@ struct task_events;
 typedef int (*task_event_fn)(void *ctx, const struct task_event *ev);
 
 /* Silent: 0 or -errno of perf_event_open, mmap or malloc; the caller says what it means. */
-int task_events_open(struct task_events **tep);
+int task_events_open(bool patient, struct task_events **tep);
 int task_events_fd(const struct task_events *te);
 int task_events_drain(struct task_events *te, task_event_fn fn, void *ctx);
 void task_events_close(struct task_events *te);		/* NULL is fine */

@@ -85,7 +85,7 @@ static int keep(void *ctx, const struct task_event *ev)
 static struct task_events *open_or_skip(void)
 {
 	struct task_events *te;
-	int err = task_events_open(&te);
+	int err = task_events_open(false, &te);
 
 	if (err) {
 		print_message("perf_event_open: %s\n", strerror(-err));

@@ -1,0 +1,42 @@
+# shellcheck shell=bash
+# What it costs to walk again and again: the whole machine once a second, on which all threads sleep but those of its
+# own daemons, and 20,000 sleeping threads. CPU time of probee and all of its processes, from the kernel's accounting of ended children; the
+# difference of a long and a short recording, so start-up is not in it.
+
+SECONDS_LONG=${SECONDS_LONG:-60}
+
+# cpu_of ARGUMENTS...: CPU ms of `probee snapshot ARGUMENTS`.
+cpu_of() {
+	launched life "$PROBEE" snapshot -q "$@" -o forever.pbz
+	wait $LAUNCH
+	of life cpu_ms
+}
+
+# once_a_second METRIC OPTION...
+once_a_second() {
+	local metric=$1 short long
+	shift
+	short=$(cpu_of -a -F 1 -i 5 "$@")
+	long=$(cpu_of -a -F 1 -i $((5 + SECONDS_LONG)) "$@")
+	record "$metric" probee "$(calc "($long - $short) / $SECONDS_LONG / 10")"
+}
+
+threads_now() { awk '{ split($4, n, "/"); print n[2] }' /proc/loadavg; }
+
+start threads_fp 200 sleep
+few=$PID
+for round in $(seq "$ROUNDS"); do
+	once_a_second "$(threads_now) threads, 1 Hz: % of a CPU"
+done
+finish "$few"
+
+start threads_fp 20000 sleep
+many=$PID
+for round in $(seq "$ROUNDS"); do
+	short=$(cpu_of -a -F 4 -i 2)
+	long=$(cpu_of -a -F 4 -i 22)
+	record "20,000 threads: CPU ms of a later walk" probee "$(calc "($long - $short) / 20")"
+	rows=$("$PROBEE" report forever.pbz --csv -q | awk -F'|' -v tgid="$many" '$3 == tgid' | wc -l)
+	record "20,000 threads: rows lost in 22 walks" probee "$(calc "22 * 20001 - $rows")"
+done
+finish "$many"
