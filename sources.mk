@@ -11,6 +11,7 @@ LIB_SRCS := \
 	src/base/opt.c \
 	src/base/opt_help.c \
 	src/base/opt_values.c \
+	src/base/timed_reader.c \
 	src/base/worker.c \
 	src/model/record.c \
 	src/model/syscall_names.c \

@@ -8,6 +8,8 @@
 #include "src/base/array.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/io.h"
+#include "src/base/timed_reader.h"
 #include "src/capture/binary_store.h"
 #include "src/capture/procfs.h"
 #include "src/capture/task_events.h"
@@ -19,11 +21,13 @@
 /* /proc/PID/maps is read again not more often than this, and when so many mappings came: nothing tells of those that go. */
 #define LOOK_AGAIN_NS (100 * NSEC_PER_MSEC)
 #define NEW_MAPS_TO_LOOK 64
+#define MAPS_MS 500			/* for /proc/PID/maps; it takes 0.1 ms otherwise */
 #define LOOK_FOR_ENDS_NS (10 * NSEC_PER_SEC)
 
 struct process_tracker {
 	struct process_tracker_deps deps;
 	struct task_events *events;
+	struct timed_reader *maps;	/* of processes, which need not be our friends */
 	uint64_t lost;
 	uint64_t settle_until_ns;	/* some process has exec'ed within EXEC_SETTLES_NS */
 	uint64_t next_look_ns;		/* for processes whose end was not told */
@@ -46,6 +50,11 @@ int process_tracker_new(const struct process_tracker_deps *deps, struct process_
 	if (!t)
 		return -ENOMEM;
 	t->deps = *deps;
+	t->maps = timed_reader_new(io_read_file, MAPS_MS);
+	if (!t->maps) {
+		free(t);
+		return fail(-ENOMEM, "start a thread that reads memory maps");
+	}
 	err = task_events_open(deps->patient, &t->events);
 	if (err)
 		note("cannot follow processes as they come and go (perf_event_open: %s): new ones are looked up in "
@@ -69,6 +78,7 @@ void process_tracker_free(struct process_tracker *t)
 	for (struct process *p = t->deps.processes->all; p; p = p->next)
 		forget(t, p);
 	task_events_close(t->events);
+	timed_reader_free(t->maps);
 	free(t);
 }
 
@@ -130,10 +140,22 @@ static int scan_map(void *ctx, const struct proc_map *map)
 
 static int scan_maps(struct scan *s)
 {
+	int err;
+
 	s->tid = procfs_living_thread((pid_t)s->p->tgid);
 	s->p->looked_ns = now_ns();
 	s->p->nr_new_maps = 0;
-	return s->tid ? procfs_maps(s->tid, scan_map, s) : -ESRCH;
+	if (!s->tid)
+		return -ESRCH;
+	if (s->p->is_silent)
+		return -ETIMEDOUT;
+	err = procfs_maps_timed(s->t->maps, s->tid, scan_map, s);
+	if (err == -ETIMEDOUT) {
+		s->p->is_silent = true;
+		note("process %u (%.15s): its memory map is locked and does not get free, /proc/%u/maps does not answer. What "
+		     "code it runs stays unknown", s->p->tgid, s->p->comm, s->p->tgid);
+	}
+	return err;
 }
 
 /* Reads what /proc knows of p's process now. 0, or -ESRCH when it is gone. */

@@ -15,6 +15,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/io.h"
+#include "src/base/timed_reader.h"
 
 #define MAX_MAPS_BYTES (64u << 20)
 #define DELETED " (deleted)"
@@ -62,17 +63,13 @@ static bool parse_map(char *line, struct proc_map *m)
 	return m->start < m->end;
 }
 
-int procfs_maps(pid_t tid, int (*fn)(void *ctx, const struct proc_map *map), void *ctx)
+/* Frees the text. */
+static int each_map(char *text, int (*fn)(void *ctx, const struct proc_map *map), void *ctx)
 {
-	char path[64], *text, *line, *next;
+	char *line, *next;
 	struct proc_map m;
-	ssize_t n;
 	int err = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", tid);
-	n = io_read_file(path, &text, MAX_MAPS_BYTES);
-	if (n < 0)
-		return (int)n;
 	for (line = text; *line && !err; line = next) {
 		next = strchrnul(line, '\n');
 		if (*next)
@@ -82,6 +79,26 @@ int procfs_maps(pid_t tid, int (*fn)(void *ctx, const struct proc_map *map), voi
 	}
 	free(text);
 	return err;
+}
+
+int procfs_maps(pid_t tid, int (*fn)(void *ctx, const struct proc_map *map), void *ctx)
+{
+	char path[64], *text;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", tid);
+	n = io_read_file(path, &text, MAX_MAPS_BYTES);
+	return n < 0 ? (int)n : each_map(text, fn, ctx);
+}
+
+int procfs_maps_timed(struct timed_reader *reader, pid_t tid, int (*fn)(void *ctx, const struct proc_map *map), void *ctx)
+{
+	char path[64], *text;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", tid);
+	n = timed_reader_get(reader, path, MAX_MAPS_BYTES, &text);
+	return n < 0 ? (int)n : each_map(text, fn, ctx);
 }
 
 /* Field number (counted from 3: the one behind the comm) of /proc/PID/stat; the comm may hold anything. */

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct timed_reader;
+
 struct proc_map {
 	uint64_t start, end, pgoff_bytes;
 	uint8_t prot;			/* PROT_... */
@@ -17,8 +19,12 @@ struct proc_map {
 	bool deleted;			/* " (deleted)" was taken off the path */
 };
 
-/* Calls fn for each executable mapping of tid's process, in order of address. 0, -errno, or what fn returned. */
+/*
+ * Calls fn for each executable mapping of tid's process, in order of address. 0, -errno, or what fn returned. The second
+ * reads it by way of the reader: the process may be anybody's, and its memory map may be locked.
+ */
 int procfs_maps(pid_t tid, int (*fn)(void *ctx, const struct proc_map *map), void *ctx);
+int procfs_maps_timed(struct timed_reader *reader, pid_t tid, int (*fn)(void *ctx, const struct proc_map *map), void *ctx);
 
 struct proc_status {
 	uint32_t tgid, ppid, uid, ns_tgid, ns_tid;

@@ -1,0 +1,123 @@
+#include "src/base/timed_reader.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "src/base/clock.h"
+#include "src/base/worker.h"
+
+#define MAX_LEFT_BEHIND 32
+#define MAX_PATH 64
+
+/* With its thread: both are left behind together. */
+struct errand {
+	struct worker_job job;
+	struct worker_pool *thread;
+	read_file_fn read;
+	char path[MAX_PATH];
+	size_t max;
+	char *text;
+	ssize_t len;
+};
+
+struct timed_reader {
+	read_file_fn read;
+	int timeout_ms;
+	struct errand *errand;		/* NULL: the last one was left behind */
+	unsigned nr_left_behind;
+};
+
+static void run(struct worker_job *job)
+{
+	struct errand *e = (struct errand *)job;
+
+	e->text = NULL;
+	e->len = e->read(e->path, &e->text, e->max);
+}
+
+static void done(struct worker_job *job, bool cancelled)
+{
+	(void)job;
+	(void)cancelled;
+}
+
+static struct errand *new_errand(read_file_fn read)
+{
+	struct errand *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return NULL;
+	e->job.run = run;
+	e->job.done = done;
+	e->read = read;
+	e->thread = worker_pool_new(1);
+	if (e->thread)
+		return e;
+	free(e);
+	return NULL;
+}
+
+struct timed_reader *timed_reader_new(read_file_fn read, int timeout_ms)
+{
+	struct timed_reader *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->read = read;
+	r->timeout_ms = timeout_ms;
+	r->errand = new_errand(read);
+	if (r->errand)
+		return r;
+	free(r);
+	return NULL;
+}
+
+/* false: it does not come back. */
+static bool comes_back(struct errand *e, int timeout_ms)
+{
+	struct pollfd pfd = { .fd = worker_fd(e->thread), .events = POLLIN };
+	uint64_t until = now_ns() + (uint64_t)timeout_ms * NSEC_PER_MSEC;
+	uint64_t now;
+
+	while ((now = now_ns()) < until) {
+		if (poll(&pfd, 1, (int)((until - now) / NSEC_PER_MSEC) + 1) > 0 && worker_reap(e->thread))
+			return true;
+	}
+	return worker_reap(e->thread);
+}
+
+ssize_t timed_reader_get(struct timed_reader *r, const char *path, size_t max, char **text)
+{
+	struct errand *e = r->errand;
+
+	*text = NULL;
+	if (!e && r->nr_left_behind == MAX_LEFT_BEHIND)
+		return -EBUSY;
+	if (!e)
+		e = r->errand = new_errand(r->read);
+	if (!e)
+		return -ENOMEM;
+	if (snprintf(e->path, sizeof(e->path), "%s", path) >= MAX_PATH)
+		return -ENAMETOOLONG;
+	e->max = max;
+	worker_submit(e->thread, &e->job);
+	if (!comes_back(e, r->timeout_ms)) {
+		r->errand = NULL;
+		r->nr_left_behind++;
+		return -ETIMEDOUT;
+	}
+	*text = e->text;
+	return e->len;
+}
+
+void timed_reader_free(struct timed_reader *r)
+{
+	if (!r)
+		return;
+	if (r->errand)
+		worker_pool_free(r->errand->thread);
+	free(r->errand);
+	free(r);
+}
