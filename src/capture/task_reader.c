@@ -22,6 +22,7 @@
 
 #define LOOK_EVERY_MS 100
 #define HANGS_AFTER 20			/* looks: 2 s */
+#define CHANNEL_BYTES (16 << 20)	/* more than 30,000 rows */
 
 struct task_reader {
 	pid_t pid;
@@ -106,6 +107,15 @@ static void reader_main(void)
 
 /* ---- in the parent ---- */
 
+/* So that a walk does not wait for whoever makes records of it: the rows of a walk are to be of one moment. */
+static void widen(int sock)
+{
+	int bytes = CHANNEL_BYTES;
+
+	if (setsockopt(sock, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes)))
+		setsockopt(sock, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+}
+
 int task_reader_open(int prog_fd, const struct walk_place *place, struct task_reader **rp)
 {
 	struct task_reader *r = calloc(1, sizeof(*r));
@@ -117,6 +127,7 @@ int task_reader_open(int prog_fd, const struct walk_place *place, struct task_re
 		free(r);
 		return fail(-errno, "open a channel to the reader of the tasks");
 	}
+	widen(sv[1]);
 	r->place = place;
 	fds[0] = prog_fd;
 	fds[1] = sv[1];
