@@ -143,10 +143,12 @@ int recording_close(struct recording *rec)
 void recording_summary(const struct recording *rec, const struct session_stats *st, uint64_t lost, const char *what,
 		       const char *others)
 {
-	double whole = st->user_stacks ? 100.0 * (double)st->whole / (double)st->user_stacks : 100;
-	char size[32];
+	char size[32], whole[64] = "no user stacks";
 
-	note("%" PRIu64 " %s of %" PRIu64 " threads in %" PRIu64 " processes, %.1f s; %.1f %% of user stacks whole; "
+	if (st->user_stacks)
+		snprintf(whole, sizeof(whole), "%.1f %% of user stacks whole", 100.0 * (double)st->whole / (double)st->user_stacks);
+
+	note("%" PRIu64 " %s of %" PRIu64 " threads in %" PRIu64 " processes, %.1f s; %s; "
 	     "%" PRIu64 " lost; %s in %s", st->samples, what, st->threads, st->processes,
 	     (double)(now_ns() - rec->begin_ns) / 1e9, whole, lost, human_bytes(rec->file_bytes, size),
 	     strcmp(rec->path, "-") ? rec->path : "standard output");

@@ -59,6 +59,14 @@ static int on_row(void *ctx, const struct wire_stack *stack)
 	return recorder_stack(w->recorder, stack, w->nr);
 }
 
+static void say_hidden(struct walks *w, uint64_t begin_ns)
+{
+	char text[512];
+
+	if (recorder_hidden(w->recorder, begin_ns, text, sizeof(text)))
+		say(w, text);
+}
+
 int walks_one(struct walks *w)
 {
 	struct rec_walk receipt = { .walk = ++w->nr, .interval_ns = w->interval_ns };
@@ -73,6 +81,8 @@ int walks_one(struct walks *w)
 		err = recorder_settle(w->recorder, w->nr);
 	if (err)
 		return err;
+	if (w->nr == 1)
+		say_hidden(w, receipt.time_ns);
 	w->walk_ns += receipt.duration_ns;
 	w->rows += receipt.rows;
 	return session_walk(recorder_session(w->recorder), &receipt);

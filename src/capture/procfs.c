@@ -209,6 +209,15 @@ bool procfs_exists(pid_t pid)
 	return access(path, F_OK) == 0;
 }
 
+uint32_t procfs_threads(pid_t pid)
+{
+	struct stat st;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	return stat(path, &st) || st.st_nlink < 2 ? 0 : (uint32_t)st.st_nlink - 2;
+}
+
 static bool is_dead(pid_t pid, const char *tid)
 {
 	char path[300], *text, state = 'X';

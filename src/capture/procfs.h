@@ -41,6 +41,7 @@ void procfs_cgroup(pid_t pid, char *buf, size_t size);
 /* Calls fn for each thread group of the machine. */
 int procfs_each_process(int (*fn)(void *ctx, pid_t pid), void *ctx);
 bool procfs_exists(pid_t pid);
+uint32_t procfs_threads(pid_t pid);		/* how many it has; 0: gone */
 
 /* A thread of the process that is alive: its leader, or another when that is dead (its maps are empty). 0: none. */
 pid_t procfs_living_thread(pid_t pid);

@@ -16,6 +16,7 @@
 #include "src/capture/binary_store.h"
 #include "src/capture/capture_bpf.h"
 #include "src/capture/late_stacks.h"
+#include "src/capture/hidden_tasks.h"
 #include "src/capture/losses.h"
 #include "src/capture/low_latency.h"
 #include "src/capture/process_tracker.h"
@@ -449,6 +450,11 @@ int recorder_settle(struct recorder *r, uint32_t walk)
 		err = recorder_update(r);
 	}
 	return err || !r->late ? err : late_stacks_flush(r->late, walk);
+}
+
+uint64_t recorder_hidden(const struct recorder *r, uint64_t begin_ns, char *text, size_t size)
+{
+	return hidden_tasks(&r->processes, &r->opts, begin_ns, text, size);
 }
 
 void recorder_pass(struct recorder *r, bool running)

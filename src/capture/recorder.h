@@ -67,6 +67,8 @@ int recorder_update(struct recorder *r);
 int recorder_stack(struct recorder *r, const struct wire_stack *stack, uint32_t walk);
 int recorder_settle(struct recorder *r, uint32_t walk);	/* 0: all */
 int recorder_service(struct recorder *r);
+/* Behind the first walk: threads that none will show, see hidden_tasks.h. */
+uint64_t recorder_hidden(const struct recorder *r, uint64_t begin_ns, char *text, size_t size);
 enum recorder_source { RECORDER_SAMPLES, RECORDER_WALKS, RECORDER_SOURCES };
 void recorder_bad_records(struct recorder *r, enum recorder_source source, uint64_t total);	/* as counted by sampler or snapshot */
 int recorder_end(struct recorder *r, const struct rec_end *end);

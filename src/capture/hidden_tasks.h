@@ -1,0 +1,20 @@
+/*
+ * Processes that a walk over all tasks did not meet although they live: some kernels show BPF iterators not all tasks
+ * (virtual machines that hide their own init; processes outside of our PID namespace). So every thread that is missing
+ * from a walk has a name.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct recorder_options;
+struct processes;
+
+/*
+ * Once, behind the first walk, which began at begin_ns and whose rows have been handed out. The number of threads of all
+ * such processes that the options ask for, and a line of text that names them.
+ */
+uint64_t hidden_tasks(const struct processes *ps, const struct recorder_options *opts, uint64_t begin_ns, char *text,
+		      size_t size);
