@@ -27,6 +27,14 @@ static const struct entry *find(const char *name)
 	return NULL;
 }
 
+/* The same stack as the kernel gives of the thread once it sleeps. */
+static size_t behind_scheduler(const struct kernel_symbols *k, const uint64_t *frames, size_t nr, size_t i)
+{
+	while (i < nr && kernel_symbols_in_scheduler(k, frames[i] - 1))
+		i++;
+	return i;
+}
+
 size_t kernel_trim(const struct kernel_symbols *k, const uint64_t *frames, size_t nr, bool *exact)
 {
 	*exact = false;
@@ -39,7 +47,7 @@ size_t kernel_trim(const struct kernel_symbols *k, const uint64_t *frames, size_
 		if (!e)
 			continue;
 		*exact = e->interrupts;
-		return e->interrupts ? i + 1 : i;
+		return e->interrupts ? i + 1 : behind_scheduler(k, frames, nr, i);
 	}
 	return nr;
 }

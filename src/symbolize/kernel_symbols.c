@@ -40,6 +40,7 @@ struct kernel_symbols {
 	size_t nr_runs, cap_runs;
 	struct kernel_regions regions;
 	uint64_t text, stext, etext;	/* bounds of core text; 0: not seen */
+	uint64_t sched_start, sched_end;	/* of the functions that wait */
 	bool any_addr, sorted;
 };
 
@@ -138,6 +139,10 @@ static int take_line(struct kernel_symbols *k, const char *p, const char *end)
 		k->stext = l.addr;
 	else if (line_is(&l, "_etext"))
 		k->etext = l.addr;
+	else if (line_is(&l, "__sched_text_start"))
+		k->sched_start = l.addr;
+	else if (line_is(&l, "__sched_text_end"))
+		k->sched_end = l.addr;
 	return add_symbol(k, &l);
 }
 
@@ -387,6 +392,11 @@ int kernel_symbols_find(const struct kernel_symbols *k, uint64_t addr, struct ke
 const struct kernel_region *kernel_symbols_region(const struct kernel_symbols *k, uint64_t addr)
 {
 	return kernel_regions_find(&k->regions, addr);
+}
+
+bool kernel_symbols_in_scheduler(const struct kernel_symbols *k, uint64_t addr)
+{
+	return addr >= k->sched_start && addr < k->sched_end;
 }
 
 bool kernel_symbols_hidden(const struct kernel_symbols *k)

@@ -34,5 +34,7 @@ int kernel_symbols_find(const struct kernel_symbols *k, uint64_t addr, struct ke
 
 /* Region that holds addr, or NULL. "vmlinux" for core text; regions are few and sorted. */
 const struct kernel_region *kernel_symbols_region(const struct kernel_symbols *k, uint64_t addr);
+/* Functions that wait: the kernel leaves them out of the stacks of threads that do not run. */
+bool kernel_symbols_in_scheduler(const struct kernel_symbols *k, uint64_t addr);
 bool kernel_symbols_hidden(const struct kernel_symbols *k);
 size_t kernel_symbols_bytes(const struct kernel_symbols *k);	/* heap held */

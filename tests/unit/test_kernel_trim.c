@@ -13,8 +13,10 @@
 static const char kallsyms[] =
 	"ffffffff81000000 T _text\n"
 	"ffffffff81001000 T vfs_read\n"
+	"ffffffff81001f00 T __sched_text_start\n"
 	"ffffffff81002000 T __schedule\n"
 	"ffffffff81003000 T schedule\n"
+	"ffffffff81003f00 T __sched_text_end\n"
 	"ffffffff81004000 T asm_sysvec_call_function_single\n"
 	"ffffffff81005000 T __flush_smp_call_function_queue\n"
 	"ffffffff81006000 T __bpf_trace_sched_switch\n"
@@ -37,7 +39,7 @@ static const struct {
 	{ { QUEUE, INTERRUPT, VFS_READ, SCHEDULE }, 4, 2, true },	/* interrupted inside of the kernel */
 	{ { QUEUE, INTERRUPT }, 2, 2, true },				/* interrupted in the program */
 	{ { QUEUE, ARM_INTERRUPT }, 2, 2, true },
-	{ { TRACE, IN_SCHEDULE, SCHEDULE, VFS_READ }, 4, 1, false },	/* at its switch-out */
+	{ { TRACE, IN_SCHEDULE, SCHEDULE, VFS_READ }, 4, 3, false },	/* at its switch-out */
 	{ { QUEUE, INTERRUPT, IN_SCHEDULE, SCHEDULE }, 4, 2, true },	/* the first entry counts */
 	{ { VFS_READ, QUEUE }, 2, 2, false },				/* not recognised: nothing is believed */
 	{ { 0 }, 0, 0, false },
