@@ -102,6 +102,7 @@ LIB_SRCS := \
 	src/verify/past_maps.c \
 	src/verify/verify.c \
 	src/profile/fold.c \
+	src/profile/follow.c \
 	src/profile/profile.c \
 	src/profile/query.c \
 	src/profile/receipts.c \
@@ -137,6 +138,7 @@ MAIN_SRCS := \
 	src/stop_signals.c \
 	src/target_command.c \
 	src/live_line.c \
+	src/live_rows.c \
 	src/recording.c \
 	src/walks.c \
 	src/cmd_snapshot.c \

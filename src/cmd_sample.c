@@ -58,9 +58,14 @@ struct sampling {
 	bool has_targets;
 };
 
-static bool walk_is_due(const struct sampling *s)
+static bool walk_is_due(struct sampling *s)
 {
-	return s->walks.iter && now_ns() >= s->next_walk_ns;
+	if (!s->walks.iter || now_ns() < s->next_walk_ns)
+		return false;
+	if (!s->walks.nr || !walks_overslept(&s->walks, s->next_walk_ns))
+		return true;
+	s->next_walk_ns = walks_due(&s->walks);
+	return false;
 }
 
 static int walk(struct sampling *s)
@@ -198,7 +203,7 @@ static int prepare(struct sampling *s, const struct sample_args *args, int argc,
 		err = walks_open(&s->walks, s->recorder, &(struct task_snapshot_options){ .ask = true },
 				 (uint64_t)((double)NSEC_PER_SEC / args->snap_freq_hz + 0.5));
 	if (!err)
-		err = recording_start(&s->rec);
+		err = recording_start(&s->rec, false);
 	if (!err)
 		err = begin(s, args, argc, argv);
 	return err;
@@ -244,9 +249,10 @@ static int run(struct sampling *s, const struct sample_args *args)
 		end.target_status = s->command.status;
 	if (s->walks.iter) {
 		end.cpu_time_ns = walks_cpu_ns(&s->walks);
-		walks_say(&s->walks, true);
+		err = walks_end(&s->walks, true, s->begin_ns + s->run_ns);
 	}
-	err = tell_cpu_share(s, args);
+	if (!err)
+		err = tell_cpu_share(s, args);
 	return err ? err : recorder_end(s->recorder, &end);
 }
 

@@ -54,6 +54,7 @@ static const struct opt snapshot_opts[] = {
 
 #define LOOK_NS (200 * NSEC_PER_MSEC)	/* has the target ended? and the line on a terminal */
 #define SERVICE_NS NSEC_PER_SEC
+#define NAMES_NS (10 * NSEC_PER_MSEC)	/* rows wait for them: have they come? */
 
 struct snapshots {
 	struct recording rec;
@@ -65,7 +66,7 @@ struct snapshots {
 
 static int ended(struct snapshots *s, const struct snapshot_args *args)
 {
-	if (s->rec.stop.stopped)
+	if (s->rec.stop.stopped || recording_live_over(&s->rec))
 		return ENDED_SIGNAL;
 	if (args->iterations && s->walks.nr >= args->iterations)
 		return ENDED_ITERATIONS;
@@ -76,7 +77,7 @@ static int ended(struct snapshots *s, const struct snapshot_args *args)
 	return -1;
 }
 
-/* Until the next walk, the end of all, or a look at what is to be seen from time to time. */
+/* Until the next walk, the end of all, or a look at what is to be seen from time to time. 0: now. */
 static uint64_t sleep_ns(const struct snapshots *s, const struct snapshot_args *args, uint64_t time_ns)
 {
 	uint64_t now = now_ns(), most = s->has_targets || s->rec.live.is_terminal ? LOOK_NS : SERVICE_NS;
@@ -84,36 +85,90 @@ static uint64_t sleep_ns(const struct snapshots *s, const struct snapshot_args *
 	if (args->duration_ns && s->begin_ns + args->duration_ns < time_ns)
 		time_ns = s->begin_ns + args->duration_ns;
 	if (now >= time_ns)
-		return 0;
+		return recording_live_full(&s->rec) ? LOOK_NS : 0;
+	if (recording_live_waits(&s->rec))
+		most = NAMES_NS;
 	return time_ns - now < most ? time_ns - now : most;
 }
 
-/* Lives with the events until the time of the next walk. */
+/* Sleeps so long, or until something happens: true. */
+static bool sleep_a_while(struct snapshots *s, uint64_t ns)
+{
+	struct pollfd pfd[3 + OUTPUT_OPTS_MAX] = { { .fd = s->rec.stop.fd, .events = POLLIN } };
+	struct timespec ts = { (time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC) };
+	bool happened;
+	int fds[2];
+	size_t nr = 1;
+
+	for (size_t i = recorder_fds(s->recorder, fds); i-- > 0;)
+		pfd[nr++] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
+	nr += recording_live_fds(&s->rec, pfd + nr);
+	happened = ppoll(pfd, nr, &ts, NULL) > 0;
+	if (happened)
+		recorder_hold_off(s->recorder);
+	stop_signals_read(&s->rec.stop);
+	return happened;
+}
+
+/* Lives with the events until the time of the next walk, and for as long as too many rows wait for their reader. */
 static int wait_until(struct snapshots *s, const struct snapshot_args *args, uint64_t time_ns)
 {
-	struct pollfd pfd[3] = { { .fd = s->rec.stop.fd, .events = POLLIN } };
-	int fds[2], err = 0;
-	size_t nr = 1 + recorder_fds(s->recorder, fds);
 	uint64_t left, served = now_ns();
+	int err = 0;
 
-	for (size_t i = 1; i < nr; i++)
-		pfd[i] = (struct pollfd){ .fd = fds[i - 1], .events = POLLIN };
 	while (!err && (left = sleep_ns(s, args, time_ns)) && ended(s, args) < 0) {
-		struct timespec ts = { (time_t)(left / NSEC_PER_SEC), (long)(left % NSEC_PER_SEC) };
-		bool happened = ppoll(pfd, nr, &ts, NULL) > 0;
-
-		if (happened)
-			recorder_hold_off(s->recorder);
-		stop_signals_read(&s->rec.stop);
-		if (happened || now_ns() - served >= SERVICE_NS) {
+		if (sleep_a_while(s, left) || now_ns() - served >= SERVICE_NS) {
 			err = recorder_update(s->recorder);
 			if (!err)
 				err = recorder_service(s->recorder);
 			served = now_ns();
 		}
+		if (!err)
+			err = recording_live_rows(&s->rec, recorder_session(s->recorder));
 		recording_live(&s->rec, s->walks.rows, recorder_lost(s->recorder), s->walks.nr);
 	}
 	return err;
+}
+
+static int wait_for_walk(struct snapshots *s, const struct snapshot_args *args)
+{
+	uint64_t due = walks_due(&s->walks);
+	int err = wait_until(s, args, due);
+
+	while (!err && ended(s, args) < 0 && walks_overslept(&s->walks, due)) {
+		due = walks_due(&s->walks);
+		err = wait_until(s, args, due);
+	}
+	return err;
+}
+
+static int one_walk(struct snapshots *s)
+{
+	int err = walks_one(&s->walks);
+
+	if (!err)
+		err = recording_live_walk(&s->rec, recorder_session(s->recorder));
+	recording_live(&s->rec, s->walks.rows, recorder_lost(s->recorder), s->walks.nr);
+	return err ? err : recorder_service(s->recorder);
+}
+
+/* Walks that were due and are no more: only where time or somebody ended it. */
+static uint64_t last_due_ns(const struct snapshots *s, const struct snapshot_args *args, int reason)
+{
+	uint64_t now = now_ns(), end = s->begin_ns + args->duration_ns;
+
+	if (reason == ENDED_ITERATIONS)
+		return 0;
+	return reason == ENDED_DURATION && end < now ? end : now;
+}
+
+/* Nobody is told on the terminal: whoever closes a pipe knows that. */
+static int tell_over(struct snapshots *s)
+{
+	static const char text[] = "the recording ended because the reader of its rows has gone";
+	struct record rec = { .tag = REC_NOTE, .note = { 0, now_ns(), text, sizeof(text) - 1 } };
+
+	return recording_live_over(&s->rec) ? session_emit(recorder_session(s->recorder), &rec) : 0;
 }
 
 static int run(struct snapshots *s, const struct snapshot_args *args)
@@ -121,27 +176,24 @@ static int run(struct snapshots *s, const struct snapshot_args *args)
 	struct rec_end end = { .target_status = -1 };
 	int err = 0, reason = -1;
 
-	s->begin_ns = now_ns();
-	while (!err) {
-		err = walks_one(&s->walks);
-		if (err)
-			break;
-		recording_live(&s->rec, s->walks.rows, recorder_lost(s->recorder), s->walks.nr);
-		err = recorder_service(s->recorder);
+	s->begin_ns = s->walks.begin_ns = now_ns();
+	while (!err && reason < 0) {
+		err = one_walk(s);
 		reason = ended(s, args);
 		if (err || reason >= 0)
 			break;
-		err = wait_until(s, args, walks_due(&s->walks));
+		err = wait_for_walk(s, args);
 		reason = ended(s, args);
-		if (reason >= 0)
-			break;
 	}
+	if (!err)
+		err = walks_end(&s->walks, args->faults == FAULTS_ANON, last_due_ns(s, args, reason));
+	if (!err)
+		err = tell_over(s);
 	if (err)
 		return err;
 	end.reason = (uint8_t)reason;
 	end.walks = s->walks.nr;
 	end.cpu_time_ns = walks_cpu_ns(&s->walks);
-	walks_say(&s->walks, args->faults == FAULTS_ANON);
 	return recorder_end(s->recorder, &end);
 }
 
@@ -171,8 +223,10 @@ static int prepare(struct snapshots *s, const struct snapshot_args *args, int ar
 		restrict_to.only_pid = args->common.pids.v[0];
 	err = walks_open(&s->walks, s->recorder, &restrict_to, s->interval_ns);
 	if (!err)
-		err = recording_start(&s->rec);
-	return err ? err : recorder_begin(s->recorder, &info);
+		err = recording_start(&s->rec, true);
+	if (!err)
+		err = recorder_begin(s->recorder, &info);
+	return err ? err : recording_live_begin(&s->rec);
 }
 
 static int finish(struct snapshots *s, const struct snapshot_args *args, int err)
@@ -198,8 +252,6 @@ static int finish(struct snapshots *s, const struct snapshot_args *args, int err
 	snprintf(text, sizeof(text), "rows in %u walk%s (%.1f ms each)", s->walks.nr, s->walks.nr == 1 ? "" : "s",
 		 (double)s->walks.walk_ns / 1e6 / s->walks.nr);
 	recording_summary(&s->rec, &stats, lost, text, others);
-	if (s->walks.late)
-		note("%u walks were skipped: one takes longer than its period. Try: a lower -F", s->walks.late);
 	if (recording_render(&s->rec))
 		return EXIT_FAILED;
 	return args->common.strict && lost ? EXIT_LOSS : EXIT_OK;

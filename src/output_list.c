@@ -84,24 +84,29 @@ static int check_not_trace(int fd, const char *file, const char *trace)
 	return fail_why(-EINVAL, "%s is the trace itself and is not overwritten", file);
 }
 
+int output_open(const char *file, const char *trace)
+{
+	int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666), err;
+	struct stat st;
+
+	if (fd < 0)
+		return fail(-errno, "open %s", file);
+	err = check_not_trace(fd, file, trace);
+	if (!err && !fstat(fd, &st) && S_ISREG(st.st_mode) && ftruncate(fd, 0))
+		err = fail(-errno, "%s", file);
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
 static FILE *open_file(const char *file, const char *trace, int *errp)
 {
-	int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
-	struct stat st;
-	FILE *out = NULL;
+	int fd = output_open(file, trace);
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
 
-	if (fd < 0) {
-		*errp = fail(-errno, "open %s", file);
-		return NULL;
-	}
-	*errp = check_not_trace(fd, file, trace);
-	if (!*errp && !fstat(fd, &st) && S_ISREG(st.st_mode) && ftruncate(fd, 0))
-		*errp = fail(-errno, "%s", file);
-	if (!*errp)
-		out = fdopen(fd, "w");
-	if (!*errp && !out)
-		*errp = fail(-errno, "%s", file);
-	if (!out)
+	*errp = fd < 0 ? fd : out ? 0 : fail(-errno, "%s", file);
+	if (fd >= 0 && !out)
 		close(fd);
 	return out;
 }

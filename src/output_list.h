@@ -36,6 +36,9 @@ size_t output_list_opts(struct opt *rows, size_t offset);	/* rows: OUTPUT_OPTS_M
 int output_list_add(struct output_list *l, const struct renderer *renderer, const char *file);	/* 0 or -ENOMEM */
 void output_list_release(struct output_list *l);
 
+/* Opens a file for an output, emptied; never the trace itself. -errno, which was explained. */
+int output_open(const char *file, const char *trace);
+
 /*
  * Writes all of them; a failed one does not keep the others from being written. 0, or the first -errno;
  * each was explained. A reader of standard output that has gone is no failure.

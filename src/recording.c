@@ -84,14 +84,110 @@ int recording_open(struct recording *rec, const struct recording_args *args)
 	return err;
 }
 
-int recording_start(struct recording *rec)
+/* Which reports are written while it runs, and which from the trace. */
+static int split_outputs(struct recording *rec, bool live)
 {
-	return trace_writer_open(rec->path, &(struct trace_writer_options){ 0 }, &rec->writer);
+	const struct output_list *l = &rec->args->outputs;
+	int err = live ? live_rows_open(l, rec->path, &rec->rows) : 0;
+
+	for (size_t i = 0; i < l->nr && !err; i++)
+		if (!rec->rows || !live_rows_has(rec->rows, &l->v[i]))
+			err = output_list_add(&rec->later, l->v[i].renderer, l->v[i].file);
+	if (!err && rec->rows && live_rows_on_terminal(rec->rows))
+		rec->live.is_terminal = false;
+	return err;
 }
 
-static int put_record(void *rec, const struct record *record)
+static void on_chunk(void *ctx, const void *chunk, size_t len)
 {
-	return trace_writer_record(((struct recording *)rec)->writer, record);
+	struct recording *rec = ctx;
+
+	if (rec->rows)
+		live_rows_chunk(rec->rows, chunk, len);
+}
+
+int recording_start(struct recording *rec, bool live)
+{
+	int err = trace_writer_open(rec->path, &(struct trace_writer_options){ .on_chunk = on_chunk, .ctx = rec }, &rec->writer);
+
+	return err ? err : split_outputs(rec, live);
+}
+
+static struct render_opts render_opts(const struct recording *rec)
+{
+	struct render_opts opts = rec->args->render;
+
+	opts.quiet = rec->args->quiet;
+	return opts;
+}
+
+int recording_live_begin(struct recording *rec)
+{
+	struct render_opts opts = render_opts(rec);
+	int err = rec->rows ? trace_writer_flush(rec->writer) : 0;
+
+	if (rec->rows && !err)
+		err = live_rows_begin(rec->rows, &opts);
+	if (rec->rows && !err)
+		live_rows_write(rec->rows);
+	return err;
+}
+
+/* Its rows get their date, and come out with the names that there are. */
+int recording_live_walk(struct recording *rec, struct session *session)
+{
+	int err = rec->rows ? session_clock(session) : 0;
+
+	if (rec->rows && !err)
+		err = session_names(session, false);
+	if (rec->rows && !err)
+		err = trace_writer_flush(rec->writer);
+	if (rec->rows && !err)
+		live_rows_write(rec->rows);
+	return err;
+}
+
+int recording_live_rows(struct recording *rec, struct session *session)
+{
+	int err = 0;
+
+	if (!rec->rows)
+		return 0;
+	if (live_rows_need_names(rec->rows))
+		err = session_names(session, false);
+	if (!err && rec->has_names)
+		err = trace_writer_flush(rec->writer);
+	rec->has_names = false;
+	live_rows_write(rec->rows);
+	return err;
+}
+
+size_t recording_live_fds(const struct recording *rec, struct pollfd *fds)
+{
+	return rec->rows ? live_rows_fds(rec->rows, fds) : 0;
+}
+
+bool recording_live_waits(const struct recording *rec)
+{
+	return rec->rows && live_rows_need_names(rec->rows);
+}
+
+bool recording_live_full(const struct recording *rec)
+{
+	return rec->rows && live_rows_full(rec->rows);
+}
+
+bool recording_live_over(const struct recording *rec)
+{
+	return rec->rows && live_rows_over(rec->rows);
+}
+
+static int put_record(void *ctx, const struct record *record)
+{
+	struct recording *rec = ctx;
+
+	rec->has_names |= record->tag == REC_SYMBOL;
+	return trace_writer_record(rec->writer, record);
 }
 
 static int flush(void *rec)
@@ -136,6 +232,10 @@ int recording_close(struct recording *rec)
 	}
 	rec->file_bytes = st.file_bytes;
 	rec->writer = NULL;
+	if (rec->rows)
+		rec->rows_err = live_rows_finish(rec->rows);
+	live_rows_close(rec->rows);
+	rec->rows = NULL;
 	stop_signals_close(&rec->stop);
 	return err;
 }
@@ -156,21 +256,19 @@ void recording_summary(const struct recording *rec, const struct session_stats *
 		note("lost besides: %s", others);
 }
 
-int recording_render(const struct recording *rec)
+int recording_render(struct recording *rec)
 {
-	struct render_opts opts = rec->args->render;
-	struct report *rep;
-	int err;
+	struct render_opts opts = render_opts(rec);
+	struct report *rep = NULL;
+	int err = 0;
 
-	if (!rec->args->outputs.nr)
-		return 0;
-	opts.quiet = rec->args->quiet;
-	err = report_open(rec->path, NULL, &rep);
-	if (err)
-		return err;
-	err = output_list_run(&rec->args->outputs, rep, &opts);
+	if (rec->later.nr)
+		err = report_open(rec->path, NULL, &rep);
+	if (rep)
+		err = output_list_run(&rec->later, rep, &opts);
 	report_close(rep);
-	return err;
+	output_list_release(&rec->later);
+	return rec->rows_err ? rec->rows_err : err;
 }
 
 int exit_code_of(int err)

@@ -4,8 +4,12 @@
  *
  *	recording_open(rec, args)
  *	recording_options(rec, &opts)		for recorder_open()
- *	recording_start(rec)			creates the trace: only now, so that a recording that cannot begin
- *						leaves an earlier trace of that name alone
+ *	recording_start(rec, live)		creates the trace: only now, so that a recording that cannot begin
+ *						leaves an earlier trace of that name alone. live: reports that can are
+ *						written while it runs
+ *	recording_live_begin(rec)		behind recorder_begin()
+ *	recording_live_walk(rec, session)	after each walk
+ *	recording_live_rows(rec, session)	between them, often: names come, readers read
  *	... recording_live(rec, ...), recording_stopped(rec)
  *	recording_close(rec)			writes out and closes the trace; its error
  *	recording_summary(rec, ...)
@@ -21,8 +25,11 @@
 #include "src/base/opt.h"
 #include "src/capture/recorder.h"
 #include "src/live_line.h"
+#include "src/live_rows.h"
 #include "src/output_list.h"
 #include "src/stop_signals.h"
+
+struct pollfd;
 
 struct recording_args {			/* first member of each command's args */
 	const char *output;
@@ -43,19 +50,30 @@ struct recording {
 	struct trace_writer *writer;
 	struct stop_signals stop;
 	struct live_line live;
+	struct live_rows *rows;		/* NULL: no report is written while it runs */
+	struct output_list later;	/* the others */
+	bool has_names;			/* since the last flush */
+	int rows_err;
 	const char *path;
 	uint64_t begin_ns;
 	uint64_t file_bytes;
 };
 
 int recording_open(struct recording *rec, const struct recording_args *args);
-int recording_start(struct recording *rec);
+int recording_start(struct recording *rec, bool live);
+int recording_live_begin(struct recording *rec);
+int recording_live_walk(struct recording *rec, struct session *session);
+int recording_live_rows(struct recording *rec, struct session *session);
+size_t recording_live_fds(const struct recording *rec, struct pollfd *fds);	/* as live_rows_fds() */
+bool recording_live_waits(const struct recording *rec);		/* for names: recording_live_rows() soon */
+bool recording_live_full(const struct recording *rec);		/* no walk now: too many rows wait for their reader */
+bool recording_live_over(const struct recording *rec);		/* the readers of the rows have gone */
 void recording_options(struct recording *rec, struct recorder_options *out);
 void recording_live(struct recording *rec, uint64_t samples, uint64_t lost, uint64_t walks);
 int recording_close(struct recording *rec);
 
 /* The reports asked for, from the file just written. */
-int recording_render(const struct recording *rec);
+int recording_render(struct recording *rec);
 /* what: "samples"; others: what else was lost, in words; "" nothing. */
 void recording_summary(const struct recording *rec, const struct session_stats *st, uint64_t lost, const char *what,
 		       const char *others);

@@ -67,10 +67,41 @@ static void say_hidden(struct walks *w, uint64_t begin_ns)
 		say(w, text);
 }
 
+static uint64_t period_at(const struct walks *w, uint64_t time_ns)
+{
+	return (time_ns - w->begin_ns) / w->interval_ns;
+}
+
+/* The multiples between the last walk and this one had none. */
+static int tell_left_out(struct walks *w, uint64_t period)
+{
+	struct record rec = { .tag = REC_LOST };
+	uint64_t first = w->period + 1;
+
+	if (!w->nr || period <= first)
+		return 0;
+	rec.lost = (struct rec_lost){
+		.time_ns = w->begin_ns + first * w->interval_ns, .duration_ns = (period - first) * w->interval_ns,
+		.cause = LOSS_WALKS, .cpu = UINT32_MAX, .count = period - first,
+	};
+	w->left_out += rec.lost.count;
+	return session_emit(recorder_session(w->recorder), &rec);
+}
+
+static int begin_walk(struct walks *w)
+{
+	uint64_t period = period_at(w, now_ns());
+	int err = tell_left_out(w, period);
+
+	w->period = period;
+	w->overslept = false;
+	return err ? err : recorder_update(w->recorder);
+}
+
 int walks_one(struct walks *w)
 {
+	int err = begin_walk(w);
 	struct rec_walk receipt = { .walk = ++w->nr, .interval_ns = w->interval_ns };
-	int err = recorder_update(w->recorder);
 
 	recorder_pass(w->recorder, true);
 	if (!err)
@@ -89,13 +120,17 @@ int walks_one(struct walks *w)
 }
 
 /* A late one does not shift the others. */
-uint64_t walks_due(struct walks *w)
+uint64_t walks_due(const struct walks *w)
 {
-	uint64_t due = (now_ns() - w->begin_ns) / w->interval_ns + 1;
+	return w->begin_ns + (period_at(w, now_ns()) + 1) * w->interval_ns;
+}
 
-	if (w->nr && due > w->nr + w->late)
-		w->late = (uint32_t)(due - w->nr);
-	return w->begin_ns + due * w->interval_ns;
+bool walks_overslept(struct walks *w, uint64_t due_ns)
+{
+	if (w->overslept || now_ns() < due_ns + w->interval_ns)
+		return false;
+	w->overslept = true;
+	return true;
 }
 
 static void say_unread(struct walks *w)
@@ -110,19 +145,32 @@ static void say_unread(struct walks *w)
 	say(w, text);
 }
 
-void walks_say(struct walks *w, bool unread)
+static void say_read(struct walks *w)
 {
 	const struct task_snapshot_stats *st = task_snapshot_stats(w->iter);
 	char text[256];
 
-	if (st->faulted || st->busy) {
-		snprintf(text, sizeof(text), "walks: %" PRIu64 " of %" PRIu64 " pages of stacks were brought in to be read; %"
-			 PRIu64 " stacks were read again because the memory map was locked, %" PRIu64 " of them in vain",
-			 st->faulted, st->reads, st->busy, st->still_busy);
-		say(w, text);
-	}
+	snprintf(text, sizeof(text), "walks: %" PRIu64 " of %" PRIu64 " pages of stacks were brought in to be read; %"
+		 PRIu64 " stacks were read again because the memory map was locked, %" PRIu64 " of them in vain",
+		 st->faulted, st->reads, st->busy, st->still_busy);
+	say(w, text);
+}
+
+int walks_end(struct walks *w, bool unread, uint64_t until_ns)
+{
+	const struct task_snapshot_stats *st = task_snapshot_stats(w->iter);
+	int err = 0;
+
+	if (until_ns > w->begin_ns)
+		err = tell_left_out(w, period_at(w, until_ns - 1) + 1);
+	if (w->left_out)
+		note("%" PRIu64 " walks were left out: the one before took longer than its period, or nothing ran. Try: a lower -F",
+		     w->left_out);
+	if (st->faulted || st->busy)
+		say_read(w);
 	if (unread && w->unread.rows)
 		say_unread(w);
+	return err;
 }
 
 uint64_t walks_cpu_ns(const struct walks *w)

@@ -5,7 +5,12 @@
  *	walks_open(w, recorder, &opts)
  *	walks_one(w)				a walk now, and its receipt
  *	walks_due(w)				when the next one is due, CLOCK_MONOTONIC
- *	walks_say(w, ...)			at the end: what it took, and whose stacks were not read
+ *	walks_overslept(w)			wait for walks_due() once more
+ *	walks_end(w, ...)			at the end: what it took, and whose stacks were not read
+ *
+ * A multiple at which no walk begins, because the one before it takes longer than the interval or nobody was awake, is
+ * left out; it is counted, and a LOST record says which they were.
+ *
  *	walks_close(w)
  */
 #pragma once
@@ -31,7 +36,10 @@ struct walks {
 	struct recorder *recorder;
 	struct task_snapshot *iter;
 	uint64_t interval_ns, begin_ns;
-	uint32_t nr, late;		/* walked; skipped because one took longer than the interval */
+	uint32_t nr;			/* walked */
+	uint64_t period;		/* which multiple the last walk began in */
+	uint64_t left_out;		/* multiples without a walk so far */
+	bool overslept;			/* and waited for the next multiple */
 	uint64_t walk_ns, rows;		/* sums */
 	struct unread unread;
 };
@@ -40,7 +48,11 @@ struct walks {
 int walks_open(struct walks *w, struct recorder *recorder, const struct task_snapshot_options *opts,
 	       uint64_t interval_ns);
 int walks_one(struct walks *w);
-uint64_t walks_due(struct walks *w);
-void walks_say(struct walks *w, bool unread);	/* unread: name those whose stacks were not read */
+uint64_t walks_due(const struct walks *w);
+/* The walk due at this time is so late that the next multiple is due. True only once in a row: some walk has to begin. */
+bool walks_overslept(struct walks *w, uint64_t due_ns);
+
+/* unread: name those whose stacks were not read. until_ns: when no more walks were due, 0: after the last one. */
+int walks_end(struct walks *w, bool unread, uint64_t until_ns);
 uint64_t walks_cpu_ns(const struct walks *w);	/* processor time of other processes of ours */
 void walks_close(struct walks *w);	/* all zero is fine */

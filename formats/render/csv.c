@@ -20,6 +20,7 @@
 
 /* Only a made-up trace has deeper stacks, and would make an endless output of a small file. */
 #define FRAMES_MAX 4096
+#define MAX_TEXT_BYTES (32u << 20)	/* of each cache */
 
 extern const struct renderer renderer_csv;
 
@@ -208,17 +209,23 @@ static void put_waits(struct csv *c, const struct rec_sample *rec)
 		put_decimal(&c->row, rec->owner);
 }
 
+/* Other tables give the ids another meaning; and a recording without an end meets ever more threads. */
+static void forget_texts(struct csv *c, const struct tables *tables)
+{
+	if (c->tables != tables || c->frames.bytes > MAX_TEXT_BYTES)
+		text_cache_clear(&c->frames);
+	if (c->tables != tables || c->comms.bytes > MAX_TEXT_BYTES)
+		text_cache_clear(&c->comms);
+	c->tables = tables;
+}
+
 static int put_row(void *ctx, const struct report_sample *s)
 {
 	struct csv *c = ctx;
 	const char *state = task_state_name(s->rec->state);
 	int err;
 
-	if (c->tables != s->tables) {
-		text_cache_clear(&c->frames);
-		text_cache_clear(&c->comms);
-		c->tables = s->tables;
-	}
+	forget_texts(c, s->tables);
 	c->row.nr = 0;
 	put_time(c, s->real_ns);
 	put_ids(c, s);
@@ -240,27 +247,54 @@ static int put_row(void *ctx, const struct report_sample *s)
 	return ferror_unlocked(c->out) ? -errno : 0;
 }
 
+static void csv_end(void *state)
+{
+	struct csv *c = state;
+
+	text_cache_close(&c->frames);
+	text_cache_close(&c->comms);
+	free(c->path);
+	bb_release(&c->row);
+	free(c);
+}
+
+static int csv_begin(const struct render_opts *opts, const char *arch, FILE *out, void **state)
+{
+	struct csv *c = calloc(1, sizeof(*c));
+	int err;
+
+	if (!c)
+		return -ENOMEM;
+	*c = (struct csv){ .out = out, .reverse = opts->reverse_stack, .wait_columns = opts->wait_columns, .arch = arch };
+	err = text_cache_open(&c->frames);
+	if (!err)
+		err = text_cache_open(&c->comms);
+	if (err) {
+		csv_end(c);
+		return err;
+	}
+	if (!opts->quiet)
+		fprintf(out, "timestamp|tid|tgid|comm|state|ustack|kstack%s\n", c->wait_columns ? "|waits|syscall|wait|owner" : "");
+	*state = c;
+	return 0;
+}
+
 static int csv_stream(struct report *rep, const struct render_opts *opts, FILE *out)
 {
 	const char *arch = report_meta(rep, "arch", NULL);
-	struct csv c = { .out = out, .reverse = opts->reverse_stack, .wait_columns = opts->wait_columns,
-			 .arch = arch ? arch : "" };
-	int err = text_cache_open(&c.frames);
+	void *state;
+	int err = csv_begin(opts, arch ? arch : "", out, &state);
 
-	if (!err)
-		err = text_cache_open(&c.comms);
-	if (!err && !opts->quiet)
-		fprintf(out, "timestamp|tid|tgid|comm|state|ustack|kstack%s\n", c.wait_columns ? "|waits|syscall|wait|owner" : "");
-	if (!err)
-		err = report_samples(rep, put_row, &c);
-	text_cache_close(&c.frames);
-	text_cache_close(&c.comms);
-	free(c.path);
-	bb_release(&c.row);
+	if (err)
+		return err;
+	err = report_samples(rep, put_row, state);
+	csv_end(state);
 	return err;
 }
 
+static const struct row_renderer csv_rows = { .begin = csv_begin, .row = put_row, .end = csv_end };
+
 const struct renderer renderer_csv = {
-	.name = "csv", .suffixes = ".csv", .stream = csv_stream,
+	.name = "csv", .suffixes = ".csv", .stream = csv_stream, .rows = &csv_rows,
 	.help = "a row for each sample: timestamp|tid|tgid|comm|state|ustack|kstack",
 };

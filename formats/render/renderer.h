@@ -14,6 +14,7 @@
 
 struct profile;
 struct report;
+struct report_sample;
 
 struct render_opts {
 	const char *title;		/* NULL: made from the facts */
@@ -28,6 +29,14 @@ struct render_opts {
 	double min_percent;		/* pictures: hide frames narrower than this */
 };
 
+/* A stream renderer that is given the rows one by one: of a report, or of a recording under way. */
+struct row_renderer {
+	/* arch: of the recording, "" unknown. *state is for the other two; on an error there is none. 0 or -errno. */
+	int (*begin)(const struct render_opts *opts, const char *arch, FILE *out, void **state);
+	int (*row)(void *state, const struct report_sample *s);
+	void (*end)(void *state);	/* frees; writes nothing */
+};
+
 struct renderer {
 	const char *name;		/* the option --NAME */
 	const char *suffixes;		/* ".svg", ".folded .collapse": the first is its default file's */
@@ -39,6 +48,7 @@ struct renderer {
 
 	/* Writes the samples themselves, in time order. */
 	int (*stream)(struct report *rep, const struct render_opts *opts, FILE *out);
+	const struct row_renderer *rows;	/* besides .stream; NULL: it needs the whole recording */
 };
 
 extern const struct renderer *const renderers[];	/* ends with NULL */

@@ -20,6 +20,7 @@ void text_cache_clear(struct text_cache *c)
 	free(c->v);
 	c->v = NULL;
 	c->cap = 0;
+	c->bytes = 0;
 }
 
 void text_cache_close(struct text_cache *c)
@@ -44,6 +45,7 @@ const struct cached_text *text_cache_keep(struct text_cache *c, uint32_t id)
 	memcpy(s, c->scratch, (size_t)len);
 	s[len] = 0;
 	rewind(c->out);
+	c->bytes += (size_t)len + 1;
 	c->v[id] = (struct cached_text){ s, (uint32_t)len };
 	return &c->v[id];
 }

@@ -22,6 +22,7 @@ struct text_cache {
 	FILE *out;			/* what is written here becomes the next kept text */
 	struct cached_text *v;
 	size_t cap;
+	size_t bytes;			/* of the texts */
 	char *scratch;
 	size_t scratch_size;
 };

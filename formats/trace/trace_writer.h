@@ -17,6 +17,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "src/model/record.h"
@@ -26,6 +27,9 @@ struct trace_writer;
 struct trace_writer_options {
 	int level;			/* zstd level; 0: 3 */
 	bool sync;			/* fdatasync after each chunk */
+	/* Each chunk once it is in the file, as it was before compression: for who follows the recording. NULL: nobody. */
+	void (*on_chunk)(void *ctx, const void *chunk, size_t len);
+	void *ctx;
 };
 
 /* path "-" is standard output. An existing regular file is replaced; mode 0600; owner is SUDO_UID when root. */

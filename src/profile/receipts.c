@@ -36,7 +36,7 @@ bool loss_is_samples(unsigned cause)
 	case LOSS_RATE_LIMIT: case LOSS_WRITER_STALL: case LOSS_BAD_RECORD: case LOSS_MAP_FULL:
 		return true;
 	case LOSS_ITER_RESTART: case LOSS_TASK_VANISHED: case LOSS_SYMBOL_BUDGET: case LOSS_TASK_EVENTS:
-	case LOSS_TABLE_FULL: case LOSS_KERNEL_STACK: case LOSS_CAUSES:
+	case LOSS_TABLE_FULL: case LOSS_KERNEL_STACK: case LOSS_WALKS: case LOSS_CAUSES:
 		break;
 	}
 	return false;

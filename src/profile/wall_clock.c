@@ -26,6 +26,18 @@ int wall_clock_add(struct wall_clock *c, const struct rec_clock *rec)
 	return 0;
 }
 
+void wall_clock_forget(struct wall_clock *c, uint64_t mono_ns)
+{
+	size_t n = 0;
+
+	while (n + 1 < c->nr && c->v[n + 1].mono_ns <= mono_ns)
+		n++;
+	if (!n)
+		return;
+	c->nr -= n;
+	memmove(c->v, c->v + n, c->nr * sizeof(*c->v));
+}
+
 uint64_t wall_clock_real(const struct wall_clock *c, uint64_t mono_ns)
 {
 	size_t lo = 0, hi = c->nr;	/* first mark behind mono_ns */

@@ -19,5 +19,8 @@ struct wall_clock {
 void wall_clock_release(struct wall_clock *c);
 int wall_clock_add(struct wall_clock *c, const struct rec_clock *rec);	/* 0 or -ENOMEM; one from before the last is ignored */
 
+/* Nobody asks for an earlier time any more. */
+void wall_clock_forget(struct wall_clock *c, uint64_t mono_ns);
+
 /* By the mark nearest to it; the monotonic time itself when there is none. */
 uint64_t wall_clock_real(const struct wall_clock *c, uint64_t mono_ns);
