@@ -250,6 +250,7 @@ static int run(struct sampling *s, const struct sample_args *args)
 	if (s->walks.iter) {
 		end.cpu_time_ns = walks_cpu_ns(&s->walks);
 		err = walks_end(&s->walks, true, s->begin_ns + s->run_ns);
+		end.lost = s->walks.left_out;
 	}
 	if (!err)
 		err = tell_cpu_share(s, args);

@@ -193,6 +193,7 @@ static int run(struct snapshots *s, const struct snapshot_args *args)
 		return err;
 	end.reason = (uint8_t)reason;
 	end.walks = s->walks.nr;
+	end.lost = s->walks.left_out;
 	end.cpu_time_ns = walks_cpu_ns(&s->walks);
 	return recorder_end(s->recorder, &end);
 }

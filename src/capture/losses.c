@@ -39,6 +39,15 @@ uint64_t losses_samples(const struct losses *l)
 	return n;
 }
 
+uint64_t losses_all(const struct losses *l)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < LOSS_CAUSES; i++)
+		n += l->reported[i];
+	return n;
+}
+
 bool losses_others(const struct losses *l, char *buf, size_t size)
 {
 	size_t n = 0;

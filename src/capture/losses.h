@@ -12,7 +12,8 @@
 /* The causes that cost samples; the others cost frames or names of samples that are there. */
 #define LOSS_OF_SAMPLES(cause) \
 	((cause) != LOSS_TASK_EVENTS && (cause) != LOSS_TABLE_FULL && (cause) != LOSS_KERNEL_STACK && \
-	 (cause) != LOSS_SYMBOL_BUDGET && (cause) != LOSS_TASK_VANISHED && (cause) != LOSS_ITER_RESTART)
+	 (cause) != LOSS_SYMBOL_BUDGET && (cause) != LOSS_TASK_VANISHED && (cause) != LOSS_ITER_RESTART && \
+	 (cause) != LOSS_WALKS)
 
 struct losses {
 	uint64_t reported[LOSS_CAUSES];
@@ -20,6 +21,7 @@ struct losses {
 };
 
 uint64_t losses_samples(const struct losses *l);
+uint64_t losses_all(const struct losses *l);
 
 /* "34 task-events, 2 table-full": what else was lost; false when nothing was. */
 bool losses_others(const struct losses *l, char *buf, size_t size);

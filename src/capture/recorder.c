@@ -534,7 +534,7 @@ int recorder_end(struct recorder *r, const struct rec_end *end)
 		err = report_losses(r);
 	if (!err)
 		err = put_table_stats(r);
-	e.lost = losses_samples(&r->losses);
+	e.lost += losses_all(&r->losses);
 	return err ? err : session_end(r->session, &e);
 }
 

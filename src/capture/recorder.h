@@ -71,6 +71,7 @@ int recorder_service(struct recorder *r);
 uint64_t recorder_hidden(const struct recorder *r, uint64_t begin_ns, char *text, size_t size);
 enum recorder_source { RECORDER_SAMPLES, RECORDER_WALKS, RECORDER_SOURCES };
 void recorder_bad_records(struct recorder *r, enum recorder_source source, uint64_t total);	/* as counted by sampler or snapshot */
+/* end->lost: what the caller has put into LOST records itself. */
 int recorder_end(struct recorder *r, const struct rec_end *end);
 
 /* Samples lost so far, and in words what else was (false: nothing). */

@@ -147,9 +147,24 @@ static void test_error_of_the_sink(void **state)
 	assert_int_equal(losses_report(&l, LOSS_RING_FULL, 5, 10, sink, &log), -ENOSPC);
 }
 
+static void the_sum_of_all_is_what_was_written(void **state)
+{
+	struct log log = { 0 };
+	struct losses l;
+
+	(void)state;
+	losses_init(&l, 0);
+	losses_report(&l, LOSS_RING_FULL, 5, 10, sink, &log);
+	losses_report(&l, LOSS_TASK_EVENTS, 34, 10, sink, &log);
+	losses_report(&l, LOSS_TASK_EVENTS, 40, 20, sink, &log);
+	assert_int_equal(losses_samples(&l), 5);
+	assert_int_equal(losses_all(&l), 45);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_sum_of_all_is_what_was_written),
 		cmocka_unit_test(test_only_what_was_added), cmocka_unit_test(test_when),
 		cmocka_unit_test(test_causes_are_apart), cmocka_unit_test(test_other_losses),
 		cmocka_unit_test(test_total_that_goes_back),
