@@ -13,12 +13,10 @@
 #include <unistd.h>
 
 #include "src/base/caps.h"
+#include "src/capture/procfs.h"
 
 #define RECORD_CAPS (CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON))
 #define SYMBOL_CAPS (CAP_BIT(CAP_SYS_PTRACE) | CAP_BIT(CAP_DAC_READ_SEARCH) | CAP_BIT(CAP_SYSLOG))
-
-/* PROC_PID_INIT_INO of the kernel: the first PID namespace has had this inode number since 3.8. */
-#define FIRST_PID_NAMESPACE 0xEFFFFFFCu
 
 void first_line(const char *path, char *buf, unsigned size)
 {
@@ -159,11 +157,11 @@ void look_pid_namespace(struct finding *f)
 	if (stat("/proc/self/ns/pid", &st)) {
 		found(f, FOUND_WARN, "/proc/self/ns/pid: %s", strerror(errno));
 		remedy(f, "sudo mount -t proc proc /proc");
-	} else if (st.st_ino == FIRST_PID_NAMESPACE) {
+	} else if (!procfs_in_container()) {
 		found(f, FOUND_OK, "the machine's own: every process is visible");
 	} else {
-		found(f, FOUND_WARN, "a container's: only its processes are visible");
-		remedy(f, "run it with the PID namespace of the host");
+		found(f, FOUND_NO, "a container's: the kernel's numbers of processes mean nothing in it");
+		remedy(f, "run it with the PID namespace of the host (docker run --pid=host)");
 	}
 }
 

@@ -8,6 +8,7 @@
 #include "bpf/knobs.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/capture/procfs.h"
 #include "src/command.h"
 #include "src/profile/report.h"
 
@@ -69,9 +70,18 @@ const struct opt recording_opts[] = {
 };
 const size_t nr_recording_opts = sizeof(recording_opts) / sizeof(recording_opts[0]);
 
+/* Numbers, names and targets would all be wrong: rather nothing. */
+static int check_namespace(void)
+{
+	if (!procfs_in_container())
+		return 0;
+	return fail_why(-ENOTSUP, "this is a container's PID namespace, and the kernel counts processes as the host does. Try: "
+			"run probee on the host, or with its PID namespace (docker run --pid=host)");
+}
+
 int recording_open(struct recording *rec, const struct recording_args *args)
 {
-	int err;
+	int err = check_namespace();
 
 	memset(rec, 0, sizeof(*rec));
 	rec->stop.fd = -1;
@@ -79,6 +89,8 @@ int recording_open(struct recording *rec, const struct recording_args *args)
 	rec->path = args->output ? args->output : "trace.pbz";
 	rec->begin_ns = now_ns();
 	fail_set_verbosity(args->quiet ? -1 : args->verbose);
+	if (err)
+		return err;
 	err = stop_signals_open(&rec->stop);
 	live_line_init(&rec->live, args->quiet || !strcmp(rec->path, "-"));
 	return err;

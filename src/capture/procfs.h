@@ -35,6 +35,12 @@ struct proc_status {
 
 int procfs_status(pid_t pid, struct proc_status *out);
 
+/*
+ * Whether this process is in a PID namespace of its own. The kernel's side counts processes as the first one does, so that
+ * none of its numbers would mean anything here. False also when that cannot be told.
+ */
+bool procfs_in_container(void);
+
 /* cgroup path of the process (unified hierarchy, else the longest one); "" unknown. */
 void procfs_cgroup(pid_t pid, char *buf, size_t size);
 

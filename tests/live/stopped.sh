@@ -58,7 +58,7 @@ counted() {
 	echo "$rows rows, ${lost:-0} lost; submitted and refused $taken"
 	[ "$rows ${lost:-0}" = "$taken" ] && [ "${lost:-0}" -ge "$4" ]
 }
-for rate in 99:0 20011:1000; do
+for rate in 99:0 4999:1000; do
 	hz=${rate%:*}
 	before=$(date +%s%N)
 	"$PROBEE" sample -v -p "$spinner" -F "$hz" -d 13 -o sample.pbz 2>err &

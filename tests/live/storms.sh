@@ -3,6 +3,12 @@
 . "$(dirname "$0")/lib.sh"
 . "$LIVE/accounting.sh"
 
+# Read without probee: receipts and rows of each walk, the sums in END.
+by_the_page() {
+	command -v zstd >/dev/null || { echo "zstd is not installed"; return; }
+	python3 "$ROOT/tests/spec/decode.py" --check "$1"
+}
+
 # --- 30,000 threads, or as many as this machine has numbers and memory for
 want=30000
 room=$(($(cat /proc/sys/kernel/pid_max) - $(cat /proc/loadavg | sed 's/.*\/\([0-9]*\) .*/\1/') - 2000))
@@ -30,6 +36,7 @@ for kind in threads procs; do
 	check "storm of $kind: nothing lost" grep -q ' 0 lost' "$T/err"
 	check "storm of $kind: who stays is accounted for" accounted before.tids storm.csv 20
 	check "storm of $kind: the three that stay are whole" equal "$(grep -c "|$PID|.*;stay+.*staying" storm.csv)" 60
+	check "storm of $kind: each walk has the rows its receipt says" by_the_page storm.pbz
 	check "storm of $kind: no thread twice in a walk" equal "$(wc -l <double.tids)" 0
 	finish "$PID"
 done

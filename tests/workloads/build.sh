@@ -50,7 +50,7 @@ build chain30_O3 chain30.c $CC -O3 -g -fomit-frame-pointer -fPIE -pie
 if command -v musl-gcc >/dev/null; then
 	build chain30_musl chain30.c musl-gcc $opt -fomit-frame-pointer -static
 fi
-for name in sigalt drap rename states leaderless brief kids jit coroutine vforked hungfs victim storm pagedout waits; do
+for name in sigalt drap rename states leaderless brief kids jit coroutine vforked hungfs victim storm pagedout waits uring traced; do
 	build "$name" "$name.c" $nofp -pthread
 done
 # Frame pointers and no unwind tables: leaves with and without a frame, and with endbr64 in front.
@@ -77,6 +77,10 @@ if [ "$(uname -m)" = x86_64 ]; then
 		build notables_rs notables.rs rustc --crate-name notables_rs -O -C panic=abort -C force-unwind-tables=no \
 			-C force-frame-pointers=no
 	fi
+fi
+# Not every compiler makes 32-bit code; its test says so.
+if [ "$(uname -m)" = x86_64 ] && echo 'int x;' | $CC -m32 -x c -c -o /dev/null - 2>/dev/null; then
+	build compat32 compat32.c $CC -O1 -m32 -nostdlib -static -fno-pie -no-pie -fno-stack-protector
 fi
 build red reexec.c $nofp -DCOLOUR=red -DOTHER=blue
 build blue reexec.c $nofp -DCOLOUR=blue -DOTHER=red

@@ -1,0 +1,213 @@
+#!/usr/bin/env bash
+# Threads in every odd condition: held by a tracer or a freezer, 32-bit, of io_uring, behind namespaces. Each has its rows,
+# its state is the one of /proc, and its stack is whole or says why not.
+# timeout: 200
+. "$(dirname "$0")/lib.sh"
+. "$LIVE/accounting.sh"
+
+letter_of() { sed 's/.*) //; s/ .*//' "/proc/$1/stat"; }
+
+# looks NAME PID WALKS: snapshots of one process; each walk has its row, in the state of /proc. Leaves NAME.csv.
+looks() {
+	local name=$1 pid=$2 walks=$3 letter
+	letter=$(letter_of "$pid")
+	snapshot -p "$pid" -i "$walks" -F 5 -o "$name.pbz"
+	check "$name: exit status" equal "$RC" 0
+	csv "$name.pbz" >"$name.csv"
+	check "$name: a row in each walk" equal "$(grep -c "|$pid|$pid|" "$name.csv")" "$walks"
+	check "$name: $letter as in /proc" stacks states "$name.csv" "$pid=$letter"
+}
+
+# --- held by a tracer
+for how in attach seize syscall; do
+	start traced $how
+	looks "ptrace-$how" "$READY" 3
+	STARTED+=("$READY")
+	check "ptrace-$how: is traced" stacks states "ptrace-$how.csv" "$READY=t"
+	check "ptrace-$how: to the root" stacks rooted "ptrace-$how.csv" "$READY"
+	check "ptrace-$how: its stack" equal "$(grep -c 'traced_sleep+.*main+' "ptrace-$how.csv")" 3
+	finish "$PID"
+done
+
+start chain30 sleep
+target=$PID
+if command -v gdb >/dev/null; then
+	mkfifo gdb.in
+	hold() { exec gdb -q -nx -iex 'set debuginfod enabled off' -p "$target" <gdb.in >gdb.out 2>&1; }
+	background hold
+	gdb=$PID
+	exec 7>gdb.in
+	traced() { [ "$(letter_of "$target")" = t ]; }
+	check "gdb: holds it" until_true 20 traced
+	looks gdb "$target" 3
+	check "gdb: whole" stacks rooted gdb.csv
+	check "gdb: its stack" equal "$(grep -c 'f30+.*;f1+' gdb.csv)" 3
+	exec 7>&-
+	finish $gdb TERM
+	until_true 5 not traced
+else
+	skip_part "gdb is not installed"
+fi
+if command -v strace >/dev/null; then
+	start storm procs 2
+	storm=$PID
+	background strace -f -qq -o /dev/null -p "$storm"
+	strace=$PID
+	until_true 10 grep -q "TracerPid:.[1-9]" "/proc/$storm/status"
+	all_threads before.tids "$storm"
+	snapshot -p "$storm" -F 20 -i 30 -o strace.pbz
+	csv strace.pbz >strace.csv
+	check "strace: exit status" equal "$RC" 0
+	check "strace: who stays has a row in each walk" accounted before.tids strace.csv 30 "$storm"
+	check "strace: the three that stay are whole" equal "$(grep -c "|$storm|.*;stay+.*staying" strace.csv)" 90
+	finish $strace TERM
+	finish "$storm"
+else
+	skip_part "strace is not installed"
+fi
+
+# --- stopped by SIGSTOP, and frozen by a cgroup of the second version
+kill -STOP "$target"
+looks stopped "$target" 3
+check "stopped: is T" stacks states stopped.csv "$target=T"
+check "stopped: whole" stacks rooted stopped.csv
+kill -CONT "$target"
+
+cgroup2=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+if [ -z "$cgroup2" ]; then
+	mkdir -p mnt && mount -t cgroup2 none mnt 2>/dev/null && cgroup2=$T/mnt
+fi
+group=$cgroup2/probee-test-$$
+frozen() { grep -qx 'frozen 1' "$group/cgroup.events"; }
+if [ -n "$cgroup2" ] && mkdir "$group" 2>/dev/null && [ -e "$group/cgroup.freeze" ]; then
+	start threads 20 sleep
+	crowd=$PID
+	echo "$target" >"$group/cgroup.procs"
+	echo "$crowd" >"$group/cgroup.procs"
+	echo 1 >"$group/cgroup.freeze"
+	check "cgroup v2: frozen" until_true 5 frozen
+	looks frozen2 "$target" 3
+	check "cgroup v2: whole" stacks rooted frozen2.csv
+	snapshot -p "$crowd" -F 5 -i 2 -o crowd2.pbz
+	csv crowd2.pbz >crowd2.csv
+	check "cgroup v2: 21 frozen threads" equal "$(stacks rows crowd2.csv)" 42
+	check "cgroup v2: all whole" stacks rooted crowd2.csv
+	echo 0 >"$group/cgroup.freeze"
+	finish "$crowd"
+	echo $$ >"$cgroup2/cgroup.procs"
+else
+	skip_part "no cgroup v2 that can be frozen here"
+fi
+finish "$target"
+rmdir "$group" 2>/dev/null
+
+# --- 32-bit
+if [ -x "$WORKLOADS/compat32" ] && timeout 1 "$WORKLOADS/compat32" 2>/dev/null | head -1 | grep -q ready; then
+	start compat32
+	looks compat32 "$PID" 2
+	check "32-bit: says so, and has its kernel stack" equal \
+		"$(grep -cE '\|compat32\|SLEEP\|\[compat32\]\|[^|]*pause[^|]*;' compat32.csv)" 2
+	sample -p "$PID" -d 1 -o sample32.pbz
+	check "32-bit: sample does not stumble" equal "$RC" 0
+	finish "$PID"
+else
+	skip_part "no 32-bit programs here"
+fi
+
+# --- a worker of io_uring: a thread of the process that never was in user space
+if timeout 1 "$WORKLOADS/uring" 2>/dev/null | head -1 | grep -q ready; then
+	start uring
+	snapshot -p "$PID" -F 5 -i 3 -o uring.pbz
+	csv uring.pbz >uring.csv
+	check "io_uring: the worker's rows" equal "$(grep -c "|$READY|$PID|iou-wrk" uring.csv)" 3
+	check "io_uring: without user stack, with the kernel's" equal \
+		"$(grep "|$READY|$PID|" uring.csv | grep -cE '\|\[kthread\]\|[^|]*io_w[^|]*;')" 3
+	check "io_uring: state as in /proc" stacks states uring.csv "$READY=$(letter_of "$READY")"
+	check "io_uring: the thread itself is whole" equal "$(grep -c "|$PID|$PID|.*own_thread+.*main+" uring.csv)" 3
+	finish "$PID"
+else
+	skip_part "no io_uring here"
+fi
+
+# --- a program that only its own mount namespace and root have, where we have another one at the same place
+mkdir -p jail
+cp "$WORKLOADS/twochains" jail/program
+in_jail() {
+	exec unshare -m bash -c "mount -t tmpfs none '$T/jail' && cp '$WORKLOADS/chain30_static' '$T/jail/program' &&
+		exec chroot '$T/jail' /program sleep"
+}
+if unshare -m mount -t tmpfs none jail 2>/dev/null; then
+	background in_jail >jail.out
+	jailed=$PID
+	check "mount namespace: starts" until_true 10 grep -q ready jail.out
+	looks jail "$jailed" 2
+	check "mount namespace: names of its own file" equal "$(grep -c 'f30+.*;f1+.*main+' jail.csv)" 2
+	check "mount namespace: whole" stacks rooted jail.csv
+	sample -a -F 999 -d 1 -o jail2.pbz
+	check "mount namespace: sample beside it" equal "$RC" 0
+	finish "$jailed"
+else
+	skip_part "no mount namespaces here"
+fi
+
+# --- another time namespace: its clocks say something else, ours count
+if unshare -T --boottime 1000000 --monotonic 1000000 --fork true 2>/dev/null; then
+	background unshare -T --boottime 1000000 --monotonic 1000000 --fork --kill-child "$WORKLOADS/chain30" sleep >/dev/null
+	until_true 5 pgrep -P "$PID" -x chain30
+	inside=$(pgrep -P "$PID" -x chain30)
+	sleep 0.2
+	looks time "$inside" 3
+	check "time namespace: whole" stacks rooted time.csv
+	check "time namespace: dates are ours" equal "$(grep -c "^$(date +%Y-%m-)" time.csv)" 3
+	finish "$PID"
+else
+	skip_part "no time namespaces here"
+fi
+
+# --- probee in a PID namespace: the kernel's numbers would be wrong, so it says so and does nothing
+if unshare -pf --mount-proc true 2>/dev/null; then
+	for what in "snapshot -a -i 1" "sample -a -d 1" "record -a -d 1" "sample -- true"; do
+		# shellcheck disable=SC2086
+		unshare -pf --mount-proc "$PROBEE" ${what%% *} -o inside.pbz ${what#* } 2>err >inside.out
+		check "in a PID namespace, $what: exit status" equal $? 77
+		check "in a PID namespace, $what: one line" one_line err
+		check "in a PID namespace, $what: names it" grep -q "PID namespace" err
+		check "in a PID namespace, $what: no trace" not test -e inside.pbz
+	done
+else
+	skip_part "no PID namespaces here"
+fi
+
+# --- every thread's state against /proc, zombies and idle kernel threads among them
+start states
+for pair in $READY; do STARTED+=("${pair#*=}"); done
+states=$PID
+for try in 1 2 3; do
+	python3 "$LIVE/letters.py" stats "$(basename "$HIDDEN")" >before.txt
+	snapshot -a --include-idle -i 1 -o letters.pbz
+	python3 "$LIVE/letters.py" stats "$(basename "$HIDDEN")" >after.txt
+	csv letters.pbz >letters.csv
+	python3 "$LIVE/letters.py" judge before.txt after.txt letters.csv >judged && break
+done
+check "all threads: the letters of /proc" python3 "$LIVE/letters.py" judge before.txt after.txt letters.csv
+for letter in R S T t D Z I; do
+	check "all threads: $letter is among them" grep -q " $letter\$" before.txt
+done
+grep -q ' P$' before.txt || skip_part "no parked thread on this machine"
+finish "$states"
+
+# Idle kernel threads are left out of -a and counted; others, asleep or in the disk's queue, are not.
+snapshot -a -i 1 -o idle.pbz
+csv idle.pbz >idle.csv
+hidden=$("$PROBEE" info idle.pbz | sed -nE 's/.* ([0-9]+) idle kernel threads skipped.*/\1/p')
+check "idle kernel threads: none has a row" equal "$(grep -c '|IDLE|' idle.csv)" 0
+check "idle kernel threads: counted" at_least "$hidden" 5
+check "idle kernel threads: as many as /proc has (of $hidden)" at_most \
+	"$(($(grep -c ' I$' after.txt) - hidden > 0 ? $(grep -c ' I$' after.txt) - hidden : hidden - $(grep -c ' I$' after.txt)))" 3
+check "kernel threads that are not idle have rows" at_least "$(grep -cE '\|(SLEEP|DISK)\|\[kthread\]\|' idle.csv)" 1
+if grep -q ' D$' <(for p in /proc/[0-9]*; do [ -e "$p/exe" ] || awk '{ print $1, $3 }' "$p/stat"; done 2>/dev/null); then
+	check "kernel threads in D have rows" grep -qE '\|DISK\|\[kthread\]\|' idle.csv
+else
+	skip_part "no kernel thread in D on this machine"
+fi
+done_testing
