@@ -197,6 +197,9 @@ grep -q ' P$' before.txt || skip_part "no parked thread on this machine"
 finish "$states"
 
 # Idle kernel threads are left out of -a and counted; others, asleep or in the disk's queue, are not.
+kthreads_in_d() { awk 'FNR == 1 { d = 0 } /^State:.D/ { d = 1 } /^PPid:.2$/ && d { print FILENAME }' /proc/[0-9]*/status \
+	2>/dev/null | cut -d/ -f3 | sort; }
+kthreads_in_d >d.before
 snapshot -a -i 1 -o idle.pbz
 csv idle.pbz >idle.csv
 hidden=$("$PROBEE" info idle.pbz | sed -nE 's/.* ([0-9]+) idle kernel threads skipped.*/\1/p')
@@ -205,8 +208,11 @@ check "idle kernel threads: counted" at_least "$hidden" 5
 check "idle kernel threads: as many as /proc has (of $hidden)" at_most \
 	"$(($(grep -c ' I$' after.txt) - hidden > 0 ? $(grep -c ' I$' after.txt) - hidden : hidden - $(grep -c ' I$' after.txt)))" 3
 check "kernel threads that are not idle have rows" at_least "$(grep -cE '\|(SLEEP|DISK)\|\[kthread\]\|' idle.csv)" 1
-if grep -q ' D$' <(for p in /proc/[0-9]*; do [ -e "$p/exe" ] || awk '{ print $1, $3 }' "$p/stat"; done 2>/dev/null); then
-	check "kernel threads in D have rows" grep -qE '\|DISK\|\[kthread\]\|' idle.csv
+kthreads_in_d >d.after
+comm -12 d.before d.after >d.tids
+if [ -s d.tids ]; then
+	d=$(head -1 d.tids)
+	check "kernel threads in D have rows" grep -qE "\|$d\|$d\|[^|]*\|DISK\|\[kthread\]\|" idle.csv
 else
 	skip_part "no kernel thread in D on this machine"
 fi
