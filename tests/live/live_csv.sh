@@ -66,9 +66,9 @@ check "gone between two walks: ends before the next one" at_most "$took" 10000
 
 # --- a reader that does not read
 start threads 12000 sleep
-timeout 40 "$PROBEE" snapshot -p "$PID" -F 20 -d 8 -o slow.pbz --csv 2>slow.err | { sleep 6; cat >slow.csv; } &
+timeout 40 "$PROBEE" snapshot -p "$PID" -F 20 -d 12 -o slow.pbz --csv 2>slow.err | { sleep 6; cat >slow.csv; } &
 until_true 10 pgrep -f -x "$PROBEE snapshot -p $PID .*slow.pbz --csv"
-sleep 5.5
+sleep 4.5
 probee=$(pgrep -o -f -x "$PROBEE snapshot -p $PID .*slow.pbz --csv")
 check "a slow reader: memory" at_most "$(awk '/^VmHWM/ { print $2 }' "/proc/$probee/status")" 200000
 wait $!
