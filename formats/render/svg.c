@@ -4,7 +4,7 @@
  * placed in percent of the inner svg#chart, so the script only has to widen that one.
  *
  *	y	0	title, facts, warning (#head-text), legend (#legend)
- *		top	svg#chart: rows of ROW_PX, the root at the bottom
+ *		top	svg#chart: the script, rows of ROW_PX, the root at the bottom
  *		below	room for the script's line of details
  *
  * One box:	<g class="f u3 w" data-x="0" data-w="12" data-d="1">
@@ -228,7 +228,7 @@ static void put_stacks(struct picture *pic)
 
 		len = lines == 2 ? strlen(s) : text_fit_words(s, CHART_PX);
 		snprintf(line, sizeof(line), "%.*s", (int)len, s);
-		put_line(pic, "s", line, 17, CHART_PX);
+		put_line(pic, lines == 1 ? "s" : "s more", line, 17, CHART_PX);
 		s += len + strspn(s + len, " ");
 	}
 }
@@ -303,6 +303,13 @@ static void put_legend(struct picture *pic)
 			"</text>\n",
 			x, pic->y);
 	fputs("</g>\n", pic->out);
+}
+
+static void put_asset(FILE *out, const char *start, const char *end)
+{
+	fputs("<![CDATA[\n", out);
+	fwrite(start, 1, (size_t)(end - start), out);
+	fputs("]]>", out);
 }
 
 /* ---- Boxes ---- */
@@ -392,8 +399,11 @@ static void put_box(const struct picture *pic, const struct box *b)
 
 static void put_chart(const struct picture *pic)
 {
-	fprintf(pic->out, "<svg id=\"chart\" x=\"%d\" y=\"%u\" width=\"%d\" height=\"%u\">\n",
+	fprintf(pic->out, "<svg id=\"chart\" x=\"%d\" y=\"%u\" width=\"%d\" height=\"%u\">\n<script>",
 		MARGIN_PX, pic->y + 10, CHART_PX, pic->layout.rows * ROW_PX + 2);
+	put_asset(pic->out, _binary_formats_render_assets_flame_js_start,
+		  _binary_formats_render_assets_flame_js_end);
+	fputs("</script>\n", pic->out);
 	for (size_t i = 0; i < pic->layout.nr; i++)
 		put_box(pic, &pic->layout.v[i]);
 	fputs("</svg>\n", pic->out);
@@ -414,13 +424,6 @@ static void put_empty(struct picture *pic)
 }
 
 /* ---- The file ---- */
-
-static void put_asset(FILE *out, const char *start, const char *end)
-{
-	fputs("<![CDATA[\n", out);
-	fwrite(start, 1, (size_t)(end - start), out);
-	fputs("]]>", out);
-}
 
 static void put_opening(const struct picture *pic, const char *title, unsigned height)
 {
@@ -471,13 +474,8 @@ static int put_picture(struct picture *pic, const char *title)
 	height = pic->y + 10 + pic->layout.rows * ROW_PX + 2 + FOOT_PX;
 	put_opening(pic, title, height);
 	fwrite(heading, 1, len, pic->out);
-	if (pic->layout.nr) {
+	if (pic->layout.nr)
 		put_chart(pic);
-		fputs("<script>", pic->out);
-		put_asset(pic->out, _binary_formats_render_assets_flame_js_start,
-			  _binary_formats_render_assets_flame_js_end);
-		fputs("</script>\n", pic->out);
-	}
 	fputs("</svg>\n", pic->out);
 	err = ferror(pic->out) ? -EIO : 0;
 out:

@@ -117,6 +117,7 @@ class Page:
         return self.browser.call(method, params, self.session)
 
     def resize(self, width, height):
+        self.width, self.height = width, height
         self.call("Emulation.setDeviceMetricsOverride",
                   {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
         self.settle()
@@ -151,7 +152,7 @@ class Page:
                 self.browser.events.append(event)
 
     def open(self, url):
-        self.call("Page.navigate", {"url": "about:blank"})
+        self.wait_load(lambda: self.call("Page.navigate", {"url": "about:blank"}))
         self.wait_load(lambda: self.call("Page.navigate", {"url": url}))
 
     def reload(self):
@@ -194,8 +195,13 @@ class Page:
     def type(self, text):
         self.call("Input.insertText", {"text": text})
 
-    def screenshot(self):
-        return base64.b64decode(self.call("Page.captureScreenshot", {"format": "png"})["data"])
+    def screenshot(self, whole=False):
+        """Of the window, or of the window's size from where the document begins, as chromium --screenshot takes it."""
+        params = {"format": "png"}
+        if whole:
+            params["captureBeyondViewport"] = True
+            params["clip"] = {"x": 0, "y": 0, "width": self.width, "height": self.height, "scale": 1}
+        return base64.b64decode(self.call("Page.captureScreenshot", params)["data"])
 
     def take_events(self, method):
         """Parameters of the events of this kind since the last time."""

@@ -7,6 +7,7 @@ import argparse
 import os
 import re
 import sys
+import time
 import xml.etree.ElementTree as ET
 
 sys.dont_write_bytecode = True
@@ -249,6 +250,7 @@ class Tests:
             self.shot(f"lossy_{width}")
         page.resize(700, 600)
         self.check_labels("after a resize")
+        self.check("the broken line of facts is whole", "during the walk;" in page.js("id('head').textContent"))
         self.equal("names are shortened from the outside", page.js(
             "box('net::Server::poll(std::chrono::duration<long, std::ratio<1l, 1000l> >)').children[2].textContent"),
             "poll")
@@ -295,6 +297,11 @@ class Tests:
     def test_deep(self):
         page = self.page
         self.open("deep")
+        self.equal("the document does not scroll", page.js("""[scrollY,
+            document.documentElement.scrollHeight - innerHeight]"""), [0, 0])
+        _, height, pixel = png_pixels(self.page.screenshot(whole=True))
+        root = {pixel(x, height - 36) for x in range(100, 1180, 20)}
+        self.check("a picture of the document shows the root", len(root) == 1 and (255, 255, 255) not in root, root)
         self.check("the root is in sight", page.js("box('all').getBoundingClientRect().bottom <= innerHeight"))
         self.check("so is the heading", abs(page.js("id('head').getBoundingClientRect().top")) < 1)
         self.check("so are the details", page.js("id('foot').getBoundingClientRect().bottom") <= 601)
@@ -324,11 +331,36 @@ class Tests:
         self.open("big")
         self.equal("boxes are limited", page.count(".f"), 20000)
         self.check("and it is said", re.search(r"\([\d,]+ narrow frames hidden\)", page.js("id('head').textContent")))
-        ms = page.js("""(() => { const t = performance.now();
-            document.querySelectorAll(".f")[1].dispatchEvent(new MouseEvent("click", { bubbles: true }));
-            document.querySelector(".f").getBoundingClientRect(); return performance.now() - t })()""")
-        self.check("zooming is quick", ms < 3000, ms)
         self.shot("big")
+
+    def test_speed(self):
+        """Says how long it takes, of four times the shortest, and asserts no more than that it came to an end."""
+        for case in ("medium", "big"):
+            times = [self.measure(case) for _ in range(4)]
+            first, all_drawn, into, out = (min(t[i] for t in times) for i in range(4))
+            print(f"# {self.page.count('.f')} boxes: first paint after {first:.0f} ms, all drawn after {all_drawn:.0f} ms, "
+                  f"a click zooms in {into:.0f} ms and out in {out:.0f} ms")
+
+    def measure(self, case):
+        page = self.page
+        begin = time.monotonic()
+        page.open(f"file://{os.path.abspath(self.pictures)}/{case}.svg")
+        page.js("new Promise(r => requestAnimationFrame(() => setTimeout(r, 0)))")
+        drawn = 1000 * (time.monotonic() - begin)
+        zooms = page.js("""(async () => {
+            const all = document.querySelectorAll(".f"), times = [];
+            const drawn = () => new Promise(r => requestAnimationFrame(() => setTimeout(r, 0)));
+            for (const e of [all[25], all[0]]) {
+                await drawn();
+                const begin = performance.now();
+                e.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+                await drawn();
+                times.push(performance.now() - begin, e.children[1].getAttribute("width"));
+            }
+            return times })()""")
+        self.equal(f"{case}: each click zooms", zooms[1::2], ["100%", "100%"])
+        first = page.js("performance.getEntriesByType('paint')[0].startTime")
+        return first, drawn, zooms[0], zooms[2]
 
     def test_hostile(self):
         self.open("hostile")

@@ -79,14 +79,14 @@ static void fill_lossy(struct profile *p)
 		"the machine or probee was stopped while recording. Try a larger buffer.";
 }
 
-/* One recursion, 600 deep. */
+/* One recursion, 1,200 deep. */
 static void fill_deep(struct profile *p)
 {
 	uint32_t file = tree_name(p, "fib.c", 5);
 	uint32_t n = tree_frame(p, 0, "fib [7]_[s]", 11);
 
 	n = tree_frame(p, n, "main", 4);
-	for (int i = 0; i < 600; i++) {
+	for (int i = 0; i < 1200; i++) {
 		n = tree_child(p, n, "recurse(unsigned long)", 22);
 		p->nodes[n].file = file;
 		p->nodes[n].line = 12;
@@ -116,12 +116,12 @@ static void fill_hostile(struct profile *p)
 }
 
 /* Many narrow boxes, as from a large C++ program: limits are met, most nodes are hidden. */
-static void fill_big(struct profile *p)
+static void fill_towers(struct profile *p, size_t nodes)
 {
 	uint64_t seed = 1;
 	char name[96];
 
-	while (p->nr_nodes < 100000) {
+	while (p->nr_nodes < nodes) {
 		uint32_t n = 0;
 
 		for (int depth = 0; depth < 60; depth++) {
@@ -134,12 +134,22 @@ static void fill_big(struct profile *p)
 	}
 }
 
+static void fill_medium(struct profile *p)
+{
+	fill_towers(p, 5000);
+}
+
+static void fill_big(struct profile *p)
+{
+	fill_towers(p, 100000);
+}
+
 static const struct {
 	const char *name;
 	void (*fill)(struct profile *p);
 } cases[] = {
 	{ "typical", fill_typical }, { "lossy", fill_lossy }, { "deep", fill_deep }, { "one", fill_one },
-	{ "empty", fill_empty }, { "hostile", fill_hostile }, { "big", fill_big },
+	{ "empty", fill_empty }, { "hostile", fill_hostile }, { "medium", fill_medium }, { "big", fill_big },
 };
 
 int main(int argc, char **argv)

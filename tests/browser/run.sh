@@ -7,7 +7,7 @@ OUT=${OUT:-.out}
 dir=$OUT/tests/browser
 mkdir -p "$dir"
 ${CC:-cc} -std=gnu11 -O1 -g -D_GNU_SOURCE -I. ${SANFLAGS:-} tests/browser/make_svg.c "$OUT/libprobee.a" -o "$dir/make_svg"
-for case in typical lossy deep one empty hostile big; do
+for case in typical lossy deep one empty hostile medium big; do
 	"$dir/make_svg" $case >"$dir/$case.svg"
 done
 exec python3 tests/browser/flame_test.py "$dir" "$@"

@@ -3,26 +3,28 @@
  * place as integers (data-x, data-w: units of weight, data-d: depth), so each zoom divides once,
  * from scratch. Boxes are in pre-order: those below box i are i + 1 .. last[i]. Foreign names are
  * only ever set as text.
+ *
+ * This runs before the boxes are parsed: the page around them is there at once, and they are laid
+ * out once. start() runs after them. Of what they have, only what changes is written.
  */
 (() => {
 "use strict";
 const chart = document.getElementById("chart");
 const svg = chart.ownerSVGElement;
 const SVG = "http://www.w3.org/2000/svg", HTML = "http://www.w3.org/1999/xhtml";
-const ROW = 18, MARGIN = 10, FOOT = 27, TEXT_ROOM = 6, TEXT_MIN = 16, GAP_MIN = 3;
+const ROW = 18, TEXT_ROOM = 6, TEXT_MIN = 16, GAP_MIN = 3;
 const HINT = "Click a box to zoom, Esc to go back. / or Ctrl-F searches, n and N walk the matches; "
 	+ "arrow keys walk the boxes, Enter zooms, Ctrl-C copies the name, i turns the graph.";
 
-const els = [...chart.getElementsByClassName("f")], n = els.length;
-const X = new Float64Array(n), W = new Float64Array(n), D = new Uint32Array(n);
-const up = new Int32Array(n), last = new Int32Array(n);
-const rects = new Array(n), texts = new Array(n), names = new Array(n);
-const shown = new Uint8Array(n).fill(1), wide = new Uint8Array(n), hit = new Uint8Array(n);
 const rows = +svg.dataset.rows;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
+/* Of each box: made by readBoxes(). */
+let els, n, X, W, D, up, last, rects, texts, names;
+let shown, wide, faded, hit, lefts, shares, tops;
+
 let zoomed = 0, focused = -1, query = "", icicle = false;
-let widthPx = 0, topPx = 0, headPx = 0, hits = 0;
+let widthPx = 0, hits = 0;
 
 const make = (name, attrs = {}, ...kids) => {
 	const e = document.createElementNS(HTML, name);
@@ -46,19 +48,33 @@ const titleLines = (i) => els[i].firstElementChild.textContent.split("\n");
 const nameOf = (i) => names[i] ??= titleLines(i)[0];
 const boxOf = (node) => node instanceof Element ? node.closest(".f")?.box ?? -1 : -1;
 const rowY = (i) => 1 + ROW * (icicle ? D[i] : rows - 1 - D[i]);
-const chartPx = () => rows * ROW + 2;
+
+function makeArrays()
+{
+	els = [...chart.getElementsByClassName("f")];
+	n = els.length;
+	[X, W, lefts, shares] = Array.from({ length: 4 }, () => new Float64Array(n));
+	[up, last, D, tops] = Array.from({ length: 4 }, () => new Int32Array(n));
+	[shown, wide, faded, hit] = Array.from({ length: 4 }, () => new Uint8Array(n));
+	[rects, texts, names] = Array.from({ length: 3 }, () => new Array(n));
+}
 
 function readBoxes()
 {
 	const open = [];
 
+	makeArrays();
 	els.forEach((e, i) => {
-		X[i] = e.dataset.x;
-		W[i] = e.dataset.w;
-		D[i] = e.dataset.d;
+		X[i] = e.getAttribute("data-x");
+		W[i] = e.getAttribute("data-w");
+		D[i] = e.getAttribute("data-d");
+		lefts[i] = 100 * X[i] / W[0];
+		shares[i] = W[i] / W[0];
+		tops[i] = rowY(i);
+		shown[i] = 1;
 		e.box = i;
-		rects[i] = e.children[1];
-		texts[i] = e.children[2];
+		rects[i] = e.firstElementChild.nextElementSibling;
+		texts[i] = rects[i].nextElementSibling;
 		wide[i] = e.classList.contains("w");
 		while (open.length && D[open.at(-1)] >= D[i])
 			last[open.pop()] = i - 1;
@@ -154,9 +170,9 @@ function label(i, room)
 
 /* ---- Drawing ---- */
 
-function drawText(i, left, share)
+function drawText(i)
 {
-	const room = share * widthPx - TEXT_ROOM;
+	const room = shares[i] * widthPx - TEXT_ROOM;
 	const s = room >= TEXT_MIN ? label(i, room) : "";
 
 	if (!texts[i]) {
@@ -166,23 +182,31 @@ function drawText(i, left, share)
 	}
 	if (texts[i].textContent !== s)
 		texts[i].textContent = s;
-	texts[i].setAttribute("x", left);
-	texts[i].setAttribute("y", rowY(i) + 13);
+	texts[i].setAttribute("y", tops[i] + 13);
+	texts[i].setAttribute("x", lefts[i] + "%");
+}
+
+function mark(i, name, marks, is)
+{
+	if (marks[i] !== +is)
+		els[i].classList.toggle(name, marks[i] = +is);
 }
 
 function drawBox(i, isAbove)
 {
 	const share = isAbove ? 1 : W[i] / W[zoomed];
-	const left = isAbove ? "0%" : 100 * (X[i] - X[zoomed]) / W[zoomed] + "%";
-	const isWide = share * widthPx >= GAP_MIN;
+	const left = isAbove ? 0 : 100 * (X[i] - X[zoomed]) / W[zoomed];
+	const top = rowY(i);
 
-	rects[i].setAttribute("x", left);
-	rects[i].setAttribute("y", rowY(i));
-	rects[i].setAttribute("width", 100 * share + "%");
-	els[i].classList.toggle("a", isAbove);
-	if (+isWide !== wide[i])
-		els[i].classList.toggle("w", wide[i] = +isWide);
-	drawText(i, left, share);
+	if (lefts[i] !== left)
+		rects[i].setAttribute("x", (lefts[i] = left) + "%");
+	if (shares[i] !== share)
+		rects[i].setAttribute("width", 100 * (shares[i] = share) + "%");
+	if (tops[i] !== top)
+		rects[i].setAttribute("y", tops[i] = top);
+	mark(i, "a", faded, isAbove);
+	mark(i, "w", wide, share * widthPx >= GAP_MIN);
+	drawText(i);
 }
 
 function draw()
@@ -226,7 +250,12 @@ function say(i)
 
 const sayDefault = () => say(focused >= 0 ? focused : zoomed || -1);
 
-/* ---- The page: heading and buttons on top, details at the bottom, both always in sight. ---- */
+/*
+ * ---- The page: heading and buttons on top, details at the bottom, both always in sight. ----
+ *
+ * It fills the window and the boxes scroll in it, not the document: a picture that something takes of
+ * the document without having scrolled shows the title and the root as well.
+ */
 
 const button = (id, text, hint) => make("button", { id, type: "button", title: hint }, text);
 const resetButton = button("reset", "Reset zoom", "Show everything (Esc)");
@@ -239,8 +268,7 @@ const input = make("input", { id: "search", type: "search", spellcheck: "false",
 const matched = make("output", { id: "matched", role: "status" });
 const head = make("div", { id: "head" });
 const foot = make("div", { id: "foot" });
-const headFrame = makeSvg("foreignObject", { x: 0, y: 0 }, head);
-const footFrame = makeSvg("foreignObject", { x: 0, height: FOOT }, foot);
+const page = make("div", { id: "page" });
 const hoverRing = makeSvg("rect", { class: "ring", height: ROW - 1 });
 const focusRing = makeSvg("rect", { class: "ring", id: "focus", height: ROW - 1 });
 
@@ -266,8 +294,12 @@ function buildPage()
 
 	/* Lines were broken and cut for one width; here they flow. */
 	head.append(make("h1", {}, document.title));
-	for (const e of plain.querySelectorAll(".s"))
-		head.append(make("p", { class: "s" }, e.textContent));
+	for (const e of plain.querySelectorAll(".s")) {
+		if (e.classList.contains("more"))
+			head.lastChild.append(" " + e.textContent);
+		else
+			head.append(make("p", { class: "s" }, e.textContent));
+	}
 	const warning = [...plain.querySelectorAll(".warn")].map((e) => e.textContent).join(" ");
 
 	if (warning)
@@ -279,52 +311,39 @@ function buildPage()
 	svg.removeAttribute("role");
 	svg.removeAttribute("viewBox");
 	svg.setAttribute("width", "100%");
+	svg.style.height = "100vh";
 	chart.setAttribute("role", "tree");
 	chart.setAttribute("aria-label", "Call tree");
-	els[0].setAttribute("tabindex", "0");
-	chart.append(hoverRing, focusRing);
-	svg.append(headFrame, footFrame);
-	pen.font = getComputedStyle(chart).font;
+	page.append(head, chart, foot);
+	svg.append(makeSvg("foreignObject", { width: "100%", height: "100%" }, page));
+	page.scrollTop = page.scrollHeight;
 }
 
 function resize()
 {
-	const px = Math.max(svg.getBoundingClientRect().width, 200);
-
-	for (const e of [headFrame, footFrame])
-		e.setAttribute("width", px);
-	headFrame.setAttribute("height", 4000);		/* room to measure in */
-	headPx = Math.ceil(head.getBoundingClientRect().height);
-	headFrame.setAttribute("height", headPx + 1);
-	topPx = headPx + 4;
-	widthPx = px - 2 * MARGIN;
-	chart.setAttribute("y", topPx);
-	chart.setAttribute("width", widthPx);
-	svg.setAttribute("height", topPx + chartPx() + FOOT + 4);
+	pen.font = getComputedStyle(chart).font;
+	widthPx = chart.getBoundingClientRect().width;
 	draw();
-	pin();
 }
 
+/* The heading stays in sight unless it would hide the boxes. */
 function pin()
 {
-	const isPinned = scrollY > 0 && headPx < innerHeight / 2;
-	const end = topPx + chartPx() + 4;
-
-	headFrame.setAttribute("y", isPinned ? scrollY : 0);
-	head.classList.toggle("pinned", isPinned);
-	footFrame.setAttribute("y", Math.min(end, scrollY + innerHeight - FOOT));
+	head.classList.toggle("pinned", head.offsetHeight < page.clientHeight / 2);
+	head.classList.toggle("over", page.scrollTop > 0);
 }
 
 function reveal(i, isJump)
 {
-	const y = topPx + rowY(i);
-	const above = y - headPx - ROW, below = y + 2 * ROW + FOOT - innerHeight;
+	const box = rects[i].getBoundingClientRect();
+	const above = box.top - ROW - Math.max(0, head.getBoundingClientRect().bottom);
+	const below = box.bottom + ROW - foot.getBoundingClientRect().top;
 	const behavior = isJump || calm.matches ? "instant" : "smooth";
 
-	if (scrollY > above)
-		scrollTo({ top: above, behavior });
-	else if (scrollY < below)
-		scrollTo({ top: below, behavior });
+	if (above < 0)
+		page.scrollBy({ top: above, behavior });
+	else if (below > 0)
+		page.scrollBy({ top: below, behavior });
 }
 
 /* ---- What can be done. All is kept in the URL: it survives reload and can be passed on. ---- */
@@ -359,7 +378,6 @@ function restore()
 	zoomed = Math.max(0, D.findIndex((v, i) => v === d && X[i] === x));
 	input.value = p.get("q") ?? "";
 	search(input.value);
-	draw();
 	sayDefault();
 }
 
@@ -412,8 +430,7 @@ function search(text)
 		const is = re ? +re.test(nameOf(i)) : 0;
 
 		hits += is;
-		if (is !== hit[i])
-			els[i].classList.toggle("m", hit[i] = is);
+		mark(i, "m", hit, is);
 	}
 	clearButton.disabled = !text;
 	if (re)
@@ -482,6 +499,8 @@ const keys = {
 	ArrowDown: () => focusOn(icicle ? widestChild(here()) : up[here()]),
 	ArrowLeft: () => focusOn(beside(here(), -1)),
 	ArrowRight: () => focusOn(beside(here(), 1)),
+	PageUp: () => page.scrollBy(0, -0.8 * page.clientHeight),
+	PageDown: () => page.scrollBy(0, 0.8 * page.clientHeight),
 	Home: () => focusOn(zoomed),
 	Enter: () => zoom(here()),
 	" ": () => zoom(here()),
@@ -562,19 +581,26 @@ function listen()
 	turnButton.addEventListener("click", turn);
 	clearButton.addEventListener("click", () => searchAndKeep(""));
 	input.addEventListener("input", () => searchAndKeep(input.value));
-	addEventListener("popstate", restore);
-	addEventListener("resize", resize);
-	new ResizeObserver(() => {
-		if (Math.ceil(head.getBoundingClientRect().height) !== headPx)
-			resize();
-	}).observe(head);
-	addEventListener("scroll", pin);
+	addEventListener("popstate", () => {
+		restore();
+		draw();
+	});
+	new ResizeObserver(() => chart.getBoundingClientRect().width !== widthPx && resize()).observe(page);
+	page.addEventListener("scroll", pin);
 }
 
-readBoxes();
+function start()
+{
+	readBoxes();
+	els[0].setAttribute("tabindex", "0");
+	chart.append(hoverRing, focusRing);
+	listen();
+	restore();
+	resize();
+	reveal(zoomed, true);
+}
+
 buildPage();
-resize();
-listen();
-restore();
-reveal(zoomed, true);
+new ResizeObserver(pin).observe(page);
+document.addEventListener("DOMContentLoaded", start);
 })();
