@@ -60,7 +60,7 @@ static __always_inline long copy_page(uint32_t i, struct raw_loop *l, bool sleep
 	if (sleepable)
 		err = load_task_page(l->env->g, l->env->task, to, l->start + at);
 	else
-		err = bpf_probe_read_user(to, WALK_PAGE, (void *)(l->start + at));
+		err = bpf_probe_read_user(to, WALK_PAGE, (void *)(l->start + at)) ? 1 : 0;
 	if (err) {
 		l->why = err;
 		return 1;

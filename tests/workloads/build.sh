@@ -71,6 +71,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 		build notables_musl notables.c musl-gcc $opt -fomit-frame-pointer $bare -pthread
 		build notables_musl_static notables.c musl-gcc $opt -fomit-frame-pointer $bare -static -pthread
 	fi
+	build stackless stackless.c $CC $opt -static
 	build initlib.so initlib.c $CC $opt -fomit-frame-pointer -fPIC -shared
 	build reopen reopen.c $nofp
 	if command -v rustc >/dev/null; then
