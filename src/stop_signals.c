@@ -1,11 +1,14 @@
 #include "src/stop_signals.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "src/base/fail.h"
+
+#define SAME_WISH_MS 100
 
 static void stop_set(sigset_t *set)
 {
@@ -27,18 +30,28 @@ int stop_signals_open(struct stop_signals *s)
 	return s->fd < 0 ? fail(-errno, "wait for signals") : 0;
 }
 
-void stop_signals_read(struct stop_signals *s)
+static bool stop_was_sent(int fd)
 {
 	struct signalfd_siginfo info;
+	bool was = false;
+
+	while (read(fd, &info, sizeof(info)) == sizeof(info))
+		was |= info.ssi_signo != SIGCHLD;
+	return was;
+}
+
+void stop_signals_read(struct stop_signals *s)
+{
 	sigset_t set;
 
-	while (read(s->fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD)
-			continue;
-		s->stopped = true;
-		stop_set(&set);
-		sigprocmask(SIG_UNBLOCK, &set, NULL);
-	}
+	if (!stop_was_sent(s->fd) || s->stopped)
+		return;
+	s->stopped = true;
+	/* timeout(1) sends its signal to the process and then to the group: that is one wish, not an impatient second. */
+	poll(NULL, 0, SAME_WISH_MS);
+	stop_was_sent(s->fd);
+	stop_set(&set);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
 void stop_signals_close(struct stop_signals *s)

@@ -28,6 +28,13 @@ for signal in INT TERM HUP; do
 	check "SIG$signal: names" stacks share "$signal.pbz.folded" "main;f1;f2" --of f30
 done
 
+# timeout(1) sends its signal twice, at once.
+for signal in INT TERM; do
+	timeout -s $signal 1.5 "$PROBEE" sample -p "$target" -F 499 -o timeout.pbz 2>err
+	check "SIG$signal twice at once: complete" not info_says timeout.pbz "not properly\|not finished\|incomplete"
+	check "SIG$signal twice at once: it is said what was recorded" grep -q "timeout.pbz" err
+done
+
 # Killed at 12 moments, from before the first sample on: no sample older than two seconds may be missing.
 for ms in 30 60 90 120 200 300 500 800 1300 1900 2500 3300; do
 	background "$PROBEE" sample -p "$target" -F 499 -o kill.pbz 2>/dev/null
