@@ -51,7 +51,7 @@ struct sampling {
 	struct walks walks;		/* interval_ns 0: none */
 	uint64_t next_walk_ns;
 	struct target_command command;
-	uint64_t begin_ns, run_ns;	/* first tick possible; time until the last one */
+	uint64_t begin_ns;		/* first tick possible */
 	uint64_t until_ns;		/* 0: no end */
 	struct cpu_time begin_time;
 	uint64_t next_look_ns;		/* the ring is drained and the targets are asked for by then */
@@ -212,7 +212,7 @@ static int prepare(struct sampling *s, const struct sample_args *args, int argc,
 /* How busy the CPUs were, by our own ticks and by the kernel's: a reader can see whether the samples can be right. */
 static int tell_cpu_share(struct sampling *s, const struct sample_args *args)
 {
-	double ticks = args->freq_hz * perf_sampler_cpus(s->sampler) * (double)s->run_ns / 1e9;
+	double ticks = args->freq_hz * perf_sampler_cpus(s->sampler) * (double)s->rec.run_ns / 1e9;
 	uint64_t c[COUNTERS];
 	struct cpu_time end;
 	char text[64];
@@ -239,7 +239,7 @@ static int run(struct sampling *s, const struct sample_args *args)
 	s->until_ns = args->duration_ns ? s->begin_ns + args->duration_ns : 0;
 	s->walks.begin_ns = s->next_walk_ns = s->begin_ns;
 	err = loop(s, &reason);
-	s->run_ns = now_ns() - s->begin_ns;
+	s->rec.run_ns = now_ns() - s->begin_ns;
 	target_command_stop(&s->command);
 	if (err)
 		return err;
@@ -270,7 +270,7 @@ static void describe_counters(const struct sampling *s)
 /* Fewer ticks than asked for: the machine was stopped or short of time. Idle CPUs may sleep through theirs. */
 static void check_rate(const struct sampling *s, const struct sample_args *args)
 {
-	double want = args->freq_hz * perf_sampler_cpus(s->sampler) * (double)s->run_ns / 1e9;
+	double want = args->freq_hz * perf_sampler_cpus(s->sampler) * (double)s->rec.run_ns / 1e9;
 	uint64_t c[COUNTERS];
 
 	if (!perf_sampler_period(s->sampler) || want < 100 || capture_bpf_counters(recorder_bpf(s->recorder), c))

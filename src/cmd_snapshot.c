@@ -185,6 +185,7 @@ static int run(struct snapshots *s, const struct snapshot_args *args)
 		err = wait_for_walk(s, args);
 		reason = ended(s, args);
 	}
+	s->rec.run_ns = now_ns() - s->begin_ns;
 	if (!err)
 		err = walks_end(&s->walks, args->faults == FAULTS_ANON, last_due_ns(s, args, reason));
 	if (!err)

@@ -87,7 +87,6 @@ int recording_open(struct recording *rec, const struct recording_args *args)
 	rec->stop.fd = -1;
 	rec->args = args;
 	rec->path = args->output ? args->output : "trace.pbz";
-	rec->begin_ns = now_ns();
 	fail_set_verbosity(args->quiet ? -1 : args->verbose);
 	if (err)
 		return err;
@@ -262,7 +261,7 @@ void recording_summary(const struct recording *rec, const struct session_stats *
 
 	note("%" PRIu64 " %s of %" PRIu64 " threads in %" PRIu64 " processes, %.1f s; %s; "
 	     "%" PRIu64 " lost; %s in %s", st->samples, what, st->threads, st->processes,
-	     (double)(now_ns() - rec->begin_ns) / 1e9, whole, lost, human_bytes(rec->file_bytes, size),
+	     (double)rec->run_ns / 1e9, whole, lost, human_bytes(rec->file_bytes, size),
 	     strcmp(rec->path, "-") ? rec->path : "standard output");
 	if (others[0])
 		note("lost besides: %s", others);

@@ -55,7 +55,7 @@ struct recording {
 	bool has_names;			/* since the last flush */
 	int rows_err;
 	const char *path;
-	uint64_t begin_ns;
+	uint64_t run_ns;		/* set by the command: from the first tick or walk possible to the last */
 	uint64_t file_bytes;
 };
 

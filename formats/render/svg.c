@@ -477,7 +477,7 @@ static int put_picture(struct picture *pic, const char *title)
 	if (pic->layout.nr)
 		put_chart(pic);
 	fputs("</svg>\n", pic->out);
-	err = ferror(pic->out) ? -EIO : 0;
+	err = !ferror(pic->out) ? 0 : errno ? -errno : -EIO;
 out:
 	free(heading);
 	return err;
