@@ -101,7 +101,11 @@ int cmd_report(int argc, char **argv)
 	} else if (nr == 1) {
 		rc = run(&args, argv[1]);
 	} else if (nr >= 0) {
-		fail_why(-EINVAL, nr ? "report shows one trace at a time" : "report needs a trace");
+		if (nr && args.outputs.nr)
+			fail_why(-EINVAL, "report shows one trace at a time. To write a file: --%s=%s",
+				 args.outputs.v[args.outputs.nr - 1].renderer->name, argv[nr]);
+		else
+			fail_why(-EINVAL, nr ? "report shows one trace at a time" : "report needs a trace");
 		rc = command_usage("report");
 	}
 	output_list_release(&args.outputs);

@@ -7,6 +7,7 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -166,11 +167,16 @@ static int run_beside_trace(const struct output *o, struct report *rep, const st
 static int run_one(const struct output *o, struct report *rep, const struct profile *prof,
 		   const struct render_opts *opts)
 {
+	struct render_opts here = *opts;
+	struct winsize size;
+
 	if (o->file && strcmp(o->file, "-"))
 		return run_file(o, rep, prof, opts, o->file);
 	if (o->renderer->is_picture && isatty(STDOUT_FILENO))
 		return run_beside_trace(o, rep, prof, opts);
-	return run_renderer(o, rep, prof, opts, stdout, "standard output");
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+		here.columns = size.ws_col;
+	return run_renderer(o, rep, prof, &here, stdout, "standard output");
 }
 
 static bool needs_tree(const struct output_list *l)

@@ -18,10 +18,10 @@
 #include "src/base/intern.h"
 #include "src/profile/profile.h"
 
-#define WIDTH 100
+#define WIDTH 100		/* columns, where the caller knows of no terminal */
+#define LEAST_WIDTH 80
 #define MIN_PERCENT 0.5
 #define DEFAULT_TOP 40
-#define BINARY_WIDTH 22
 #define RUN_ENDS 10		/* of a longer run of calls that do not branch, so many at each end are shown */
 #define MAX_INDENT 48		/* columns; a deeper level stays there, so that names keep some room */
 
@@ -31,6 +31,7 @@ struct text {
 	const struct profile *p;
 	const struct render_opts *opts;
 	FILE *out;
+	size_t width, binary_width;
 	FILE *line;			/* into buf: a name to measure */
 	char *buf;
 	size_t size;
@@ -112,7 +113,7 @@ static void put_fact(struct text *t, const char *what, const char *value)
 	if (!*value)
 		return;
 	fprintf(t->out, "%-9s ", what);
-	put_cut(t, value, strlen(value), "", WIDTH - 10);
+	put_cut(t, value, strlen(value), "", t->width - 10);
 	putc('\n', t->out);
 }
 
@@ -123,13 +124,13 @@ static void put_wrapped(struct text *t, const char *what, const char *value)
 
 	for (; *value; value += len + strspn(value + len, " ")) {
 		len = strlen(value);
-		if (len > WIDTH - 10) {
-			const char *space = memrchr(value, ' ', WIDTH - 9);
+		if (len > t->width - 10) {
+			const char *space = memrchr(value, ' ', t->width - 9);
 
-			len = space && space > value ? (size_t)(space - value) : WIDTH - 10;
+			len = space && space > value ? (size_t)(space - value) : t->width - 10;
 		}
 		fprintf(t->out, "%-9s ", what);
-		put_cut(t, value, len, "", WIDTH - 10);
+		put_cut(t, value, len, "", t->width - 10);
 		putc('\n', t->out);
 		what = "";
 	}
@@ -177,13 +178,14 @@ static void put_facts(struct text *t)
 
 static void put_function(struct text *t, const struct function_cost *f, uint64_t all)
 {
-	size_t room = WIDTH - 29 - (f->binary ? BINARY_WIDTH + 2 : 0), used;
+	size_t width = t->width < WIDTH ? t->width : WIDTH;	/* in a wider one the file would be out of sight */
+	size_t room = width - 29 - (f->binary ? t->binary_width + 2 : 0), used;
 
 	fprintf(t->out, "%7.2f  %7.2f %10" PRIu64 "  ", percent(f->self, all), percent(f->total, all), f->self);
 	used = put_name(t, f->name, suffix_of(t, f->kind), room);
 	if (f->binary) {
 		fprintf(t->out, "%*s  ", (int)(room - used), "");
-		put_file(t, f->binary, BINARY_WIDTH);
+		put_file(t, f->binary, t->binary_width);
 	}
 	putc('\n', t->out);
 }
@@ -276,7 +278,7 @@ static void put_node(struct text *t, struct turns *turns, const struct turn *tur
 		turns->open[turn->level] = !turn->is_last;
 	fprintf(t->out, "%7.2f  %7.2f  ", percent(n->total, all), percent(n->self, all));
 	indent = put_bars(t, turns, turn);
-	put_name(t, n->name, suffix_of(t, n->kind), WIDTH - 18 - indent);
+	put_name(t, n->name, suffix_of(t, n->kind), t->width - 18 - indent);
 	putc('\n', t->out);
 }
 
@@ -356,6 +358,8 @@ static int text_render(const struct profile *prof, const struct render_opts *opt
 	struct text t = { .p = prof, .opts = opts, .out = out };
 	int err = 0;
 
+	t.width = !opts->columns ? WIDTH : opts->columns < LEAST_WIDTH ? LEAST_WIDTH : opts->columns;
+	t.binary_width = t.width < WIDTH ? 16 : 22;
 	t.line = open_memstream(&t.buf, &t.size);
 	if (!t.line)
 		return -ENOMEM;
