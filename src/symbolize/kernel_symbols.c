@@ -131,8 +131,9 @@ static int take_line(struct kernel_symbols *k, const char *p, const char *end)
 	if (!split_line(p, end, &l))
 		return 0;
 	k->any_addr |= l.addr != 0;
-	if (!l.addr || !strchr("tTwW", l.type) || is_padding(&l))
+	if (!l.addr)
 		return 0;
+	/* Labels of any type: on arm64 _etext is where the data begins. */
 	if (line_is(&l, "_text"))
 		k->text = l.addr;
 	else if (line_is(&l, "_stext"))
@@ -143,6 +144,8 @@ static int take_line(struct kernel_symbols *k, const char *p, const char *end)
 		k->sched_start = l.addr;
 	else if (line_is(&l, "__sched_text_end"))
 		k->sched_end = l.addr;
+	if (!strchr("tTwW", l.type) || is_padding(&l))
+		return 0;
 	return add_symbol(k, &l);
 }
 

@@ -145,6 +145,22 @@ static void test_core(void **state)
 	kernel_symbols_free(k);
 }
 
+/* As arm64 has it: no _text, and the end is a label of data. */
+static void test_arm64(void **state)
+{
+	static const char text[] = "ffffb0e2e1210000 T _stext\nffffb0e2e12166bc T ret_from_fork\nffffb0e2e1de0000 D _etext\n"
+				   "ffffb0e2e1de0000 D __start_rodata\nffffb0e2e2590000 T _sinittext\n";
+	struct kernel_symbols *k;
+
+	(void)state;
+	write_bytes("arm64", text, sizeof(text) - 1);
+	assert_int_equal(kernel_symbols_load_from(in_dir("arm64"), in_dir("none"), dir, &k), 0);
+	assert_string_equal(name_at(k, 0xffffb0e2e12166cc), "ret_from_fork");
+	assert_string_equal(kernel_symbols_region(k, 0xffffb0e2e1210000)->name, "vmlinux");
+	assert_null(kernel_symbols_region(k, 0xffffb0e2e1de0000));
+	kernel_symbols_free(k);
+}
+
 static void test_modules(void **state)
 {
 	struct kernel_symbols *k = load("modules");
@@ -287,6 +303,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_core),
+		cmocka_unit_test(test_arm64),
 		cmocka_unit_test(test_modules),
 		cmocka_unit_test(test_bpf_programs),
 		cmocka_unit_test(test_without_proc_modules),
