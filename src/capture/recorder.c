@@ -271,6 +271,10 @@ static int wait_for_tables(struct recorder *r)
 			break;
 		poll(pfd, 2, 50);
 	}
+	/* Not where they are read, beside all else: whoever may not record at all is told only that. */
+	if (!err && r->kernel.symbols && kernel_symbols_hidden(r->kernel.symbols))
+		note("kernel addresses are hidden, so kernel functions stay without names. "
+		     "Try: run as root or with CAP_SYSLOG, or sysctl kernel.kptr_restrict=0");
 	return err;
 }
 

@@ -348,11 +348,7 @@ int kernel_symbols_load_from(const char *kallsyms, const char *modules, const ch
 		return err;
 	}
 	*kp = k;
-	if (k->any_addr)
-		return 0;
-	note("kernel addresses are hidden, so kernel functions stay without names. "
-	     "Try: run as root or with CAP_SYSLOG, or sysctl kernel.kptr_restrict=0");
-	return -EACCES;
+	return k->any_addr ? 0 : -EACCES;
 }
 
 int kernel_symbols_load(struct kernel_symbols **kp)

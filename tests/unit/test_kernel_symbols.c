@@ -217,21 +217,14 @@ static void test_hidden_addresses(void **state)
 {
 	static const char hidden[] = "0000000000000000 T _text\n0000000000000000 T _stext\n0000000000000000 t x\t[ext4]\n";
 	struct kernel_symbols *k = NULL;
-	const char *said;
-	int err;
 
 	(void)state;
 	write_bytes("hidden", hidden, sizeof(hidden) - 1);
-	stderr_begin();
-	err = kernel_symbols_load_from(in_dir("hidden"), in_dir("modules"), dir, &k);
-	said = stderr_end();
-	assert_int_equal(err, -EACCES);
+	assert_int_equal(kernel_symbols_load_from(in_dir("hidden"), in_dir("modules"), dir, &k), -EACCES);
 	assert_non_null(k);
 	assert_true(kernel_symbols_hidden(k));
 	assert_null(name_at(k, 0xffffffff81000000));
 	assert_null(kernel_symbols_region(k, 0));
-	assert_non_null(strstr(said, "kptr_restrict"));
-	assert_ptr_equal(strchr(said, '\n') + 1, said + strlen(said));	/* one line */
 	kernel_symbols_free(k);
 }
 
