@@ -37,6 +37,27 @@ static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 	return 0;
 }
 
+/* Settings under which no program of ours loads, whatever the verifier then says. */
+static const struct obstacle {
+	const char *path, *word, *why;
+} obstacles[] = {
+	{ "/sys/kernel/security/lockdown", "[confidentiality]",
+	  "lockdown=confidentiality hides memory from BPF programs. Try: boot with lockdown=integrity or without lockdown" },
+	{ "/proc/sys/net/core/bpf_jit_enable", "0",
+	  "the BPF compiler is off. Try: sudo sysctl net.core.bpf_jit_enable=1" },
+};
+
+static bool is_there(const struct obstacle *o)
+{
+	char line[128] = "";
+	FILE *f = fopen(o->path, "re");
+	bool there = f && fgets(line, sizeof(line), f) && strstr(line, o->word);
+
+	if (f)
+		fclose(f);
+	return there;
+}
+
 static int explain(int err)
 {
 	const uint64_t needed = CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON);
@@ -53,6 +74,9 @@ static int explain(int err)
 			 "Try: a kernel with CONFIG_DEBUG_INFO_BTF; probee doctor");
 		return -ENOTSUP;
 	}
+	for (size_t i = 0; i < sizeof(obstacles) / sizeof(obstacles[0]); i++)
+		if (is_there(&obstacles[i]))
+			return fail_why(-ENOTSUP, "load BPF programs: %s", obstacles[i].why);
 	fail_try(err, "probee doctor; -v shows what the kernel said", "load BPF programs");
 	return err == -ENOMEM ? err : -ENOTSUP;
 }
