@@ -2,7 +2,10 @@
 OUT := .out
 override OUT := $(patsubst $(CURDIR)/%,%,$(abspath $(OUT)))
 PREFIX ?= /usr/local
-CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
+# For another machine: ARCH=aarch64 CROSS_COMPILE=aarch64-linux-gnu- SYSROOT=directory with its libraries and headers.
+CC := $(if $(filter default,$(origin CC)),$(CROSS_COMPILE)gcc,$(CC))
+LD := $(CROSS_COMPILE)ld
+AR := $(CROSS_COMPILE)ar
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 ARCH := $(patsubst arm64,aarch64,$(shell uname -m))
@@ -29,9 +32,9 @@ WARN :=
 endif
 
 CPPFLAGS := -I. -I$(OUT) -D_GNU_SOURCE -DARCH_HEADER='"unwind/arch_$(ARCH).h"' -DPROBEE_VERSION='"$(VERSION)"'
-CFLAGS := -std=gnu11 $(OPT) -g $(WARN) $(SANFLAGS)
+CFLAGS := -std=gnu11 $(OPT) -g $(WARN) $(SANFLAGS) $(if $(SYSROOT),--sysroot=$(SYSROOT))
 BPF_CFLAGS := -target bpf -O2 -g -Wall -Werror -ffreestanding -mcpu=v3 -I. -I$(OUT) \
-	-idirafter /usr/include/$(ARCH)-linux-gnu \
+	-idirafter $(SYSROOT)/usr/include/$(ARCH)-linux-gnu \
 	-D__TARGET_ARCH_$(BPF_ARCH) -DARCH_HEADER='"unwind/arch_$(ARCH).h"'
 LDLIBS := -lbpf -ldw -lelf -lz -lzstd -liberty -lpthread
 
@@ -43,7 +46,7 @@ MAIN_OBJS := $(MAIN_SRCS:%.c=$(B)/%.o)
 TESTS := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
-.PHONY: all tests fuzzers unit check check-built demo fuzz bench deps install uninstall clean help
+.PHONY: all tests fuzzers unit check check-built demo fuzz bench vm deps install uninstall clean help
 all: $(B)/probee
 
 $(B)/probee: $(MAIN_OBJS) $(B)/libprobee.a sources.mk
@@ -141,6 +144,11 @@ fuzz:
 	$(AGAIN) FUZZ=1 fuzzers
 	@OUT=$(OUT) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run.sh fuzz
 
+vm:
+	@.ci/install-deps.sh vm
+	$(AGAIN) all
+	@OUT=$(OUT) VM_ARM64=1 tests/run.sh vm
+
 bench:
 	@.ci/install-deps.sh check
 	$(AGAIN) all
@@ -170,10 +178,11 @@ help:
 	@echo 'make check           install, build, run every test; KINDS="unit cli" runs only those'
 	@echo 'make unit            build and run the unit tests (SAN=1: with sanitizers)'
 	@echo 'make fuzz            fuzz every parser for FUZZ_SECONDS=$(FUZZ_SECONDS) seconds'
+	@echo 'make vm              record on the kernels of Debian 12 and 13, and on arm64, in emulated machines'
 	@echo 'make bench           measure'
 	@echo 'make deps            install what is needed to build (LEVEL=demo, LEVEL=check: more)'
 	@echo 'make install         into DESTDIR= PREFIX=$(PREFIX): program, man page, bash completion'
 	@echo 'make clean           remove .out'
 	@echo 'V=1 shows commands, SAN=1 builds with sanitizers, OUT=dir builds elsewhere'
 
--include $(shell [ -d $(B) ] && find $(B) $(OUT)/bpf -path $(B)/san -prune -o -path $(B)/fuzz -prune -o -name '*.d' -print 2>/dev/null)
+-include $(shell [ -d $(B) ] && find $(B) $(OUT)/bpf -path $(B)/san -prune -o -path $(B)/fuzz -prune -o -path $(B)/vm -prune -o -name '*.d' -print 2>/dev/null)
