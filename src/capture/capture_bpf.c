@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "bpf/knobs.h"
@@ -58,6 +59,21 @@ static bool is_there(const struct obstacle *o)
 	return there;
 }
 
+/* -ENOTSUP when said. */
+static int explain_kernel(void)
+{
+	struct utsname u;
+	int major = 0, minor = 0;
+
+	if (!uname(&u) && sscanf(u.release, "%d.%d", &major, &minor) == 2 && (major < 5 || (major == 5 && minor < 18)))
+		return fail_why(-ENOTSUP, "load BPF programs: this kernel, %s, is too old. Try: 5.18 or later; probee doctor",
+				u.release);
+	for (size_t i = 0; i < sizeof(obstacles) / sizeof(obstacles[0]); i++)
+		if (is_there(&obstacles[i]))
+			return fail_why(-ENOTSUP, "load BPF programs: %s", obstacles[i].why);
+	return 0;
+}
+
 static int explain(int err)
 {
 	const uint64_t needed = CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON);
@@ -74,9 +90,8 @@ static int explain(int err)
 			 "Try: a kernel with CONFIG_DEBUG_INFO_BTF; probee doctor");
 		return -ENOTSUP;
 	}
-	for (size_t i = 0; i < sizeof(obstacles) / sizeof(obstacles[0]); i++)
-		if (is_there(&obstacles[i]))
-			return fail_why(-ENOTSUP, "load BPF programs: %s", obstacles[i].why);
+	if (explain_kernel())
+		return -ENOTSUP;
 	fail_try(err, "probee doctor; -v shows what the kernel said", "load BPF programs");
 	return err == -ENOMEM ? err : -ENOTSUP;
 }
