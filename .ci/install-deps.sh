@@ -1,5 +1,5 @@
 #!/bin/sh
-# install-deps.sh [build|demo|check]: the Debian packages that this step needs. Silent when all are there.
+# install-deps.sh [build|demo|check|vm]: the Debian packages that this step needs. Silent when all are there.
 # Asks nothing, starts no daemon. Exits 77 when something necessary is missing and may not be installed.
 set -eu
 
@@ -10,12 +10,16 @@ check='libcmocka-dev libclang-rt-14-dev python3 g++ util-linux'
 
 # Judges and subjects of the tests; a test that misses one says so and is skipped.
 wanted='libxml2-utils zstd xz-utils chromium gdb elfutils linux-perf strace libcap2-bin redis-server musl-tools'
+# Other kernels, in emulated machines; and another processor.
+machines='qemu-system-x86 busybox-static cpio'
+arm64='qemu-system-arm gcc-aarch64-linux-gnu'
 
 case $level in
 build) needed=$build wanted='' ;;
 demo)  needed="$build $demo" wanted='' ;;
-check) needed="$build $demo $check" ;;
-*)     echo "usage: $0 [build|demo|check]" >&2; exit 2 ;;
+check) needed="$build $demo $check" wanted="$wanted $machines" ;;
+vm)    needed="$build $machines $arm64 python3" wanted='' ;;
+*)     echo "usage: $0 [build|demo|check|vm]" >&2; exit 2 ;;
 esac
 
 if ! command -v dpkg-query >/dev/null; then

@@ -4,8 +4,8 @@
 #   layers               tests/layers.sh
 #   unit                 built by `make tests`
 #   san                  the same with sanitizers, built by `make SAN=1 all tests`, and tests/cli/ once more
-#   cli tools spec oracle browser live
-#                        executable tests/KIND/*.sh and *.py
+#   cli tools spec oracle browser live vm
+#                        executable tests/KIND/*.sh and *.py; vm boots other kernels in emulated machines
 #   fuzz                 built by `make FUZZ=1 fuzzers`, FUZZ_SECONDS (20) each, two at a time
 #
 # A test exits 0 (passed), 77 (skipped: its last line says why) or anything else (failed). One that prints
@@ -148,7 +148,7 @@ run_fuzz() {
 	for n in "${names[@]}"; do judge_fuzz "$n"; done
 }
 
-[ $# -gt 0 ] || set -- layers unit san cli tools spec oracle browser live fuzz
+[ $# -gt 0 ] || set -- layers unit san cli tools spec oracle browser live vm fuzz
 for kind; do
 	case $kind in
 	layers) run layers 120 tests/layers.sh ;;
@@ -158,7 +158,7 @@ for kind; do
 		PROBEE=$OUT/san/probee run_scripts cli san/
 		;;
 	fuzz) run_fuzz ;;
-	cli | tools | spec | oracle | browser | live) run_scripts "$kind" ;;
+	cli | tools | spec | oracle | browser | live | vm) run_scripts "$kind" ;;
 	*) echo "$0: no kind of test: $kind" >&2; exit 2 ;;
 	esac
 done

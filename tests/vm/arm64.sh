@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# timeout: 600
+# probee for arm64, cross-compiled, on Debian 12's arm64 kernel. The program and the workloads are built against Debian's
+# own arm64 libraries. Takes two minutes, so it runs where VM_ARM64 is set: `make vm` does.
+[ "${VM_ARM64:-}" ] || { echo "takes 2 minutes; make vm runs it (VM_ARM64=1)"; exit 77; }
+. "$(dirname "$0")/lib.sh"
+. "$VM/judge.sh"
+
+cross=aarch64-linux-gnu-
+command -v ${cross}gcc >/dev/null || skip "no ${cross}gcc: make deps LEVEL=vm"
+vm_kernel aarch64 6.1
+SYSROOT=$CACHE/arm64-root
+vm_packages aarch64 "$SYSROOT" libc6 libc6-dev linux-libc-dev libcrypt1 libgcc-s1 libbpf1 libbpf-dev libelf1 libelf-dev \
+	libdw1 libdw-dev zlib1g zlib1g-dev libzstd1 libzstd-dev libiberty-dev liblzma5 libbz2-1.0 busybox-static \
+	util-linux libcap-ng0 || exit 1
+built=$CACHE/arm64
+env -u MAKEFLAGS -u MFLAGS make -s -C "$ROOT" -j2 OUT="$built" ARCH=aarch64 CROSS_COMPILE=$cross SYSROOT="$SYSROOT" all >"$T/make" 2>&1 || {
+	sed 's/^/# /' "$T/make"
+	check "it builds" false
+	done_testing
+}
+cc=(${cross}gcc -std=gnu11 -O2 -g "--sysroot=$SYSROOT" -D_GNU_SOURCE)
+for w in chain30 twochains threads states; do
+	"${cc[@]}" -fomit-frame-pointer -pthread -o "$T/$w" "$ROOT/tests/workloads/$w.c" || exit 1
+	vm_add "$T/$w"
+	"${cc[@]}" -fno-omit-frame-pointer -pthread -o "$T/${w}_fp" "$ROOT/tests/workloads/$w.c" || exit 1
+	vm_add "$T/${w}_fp"
+done
+"${cc[@]}" -I"$ROOT" -I"$built" "$VM/load_programs.c" -lbpf -lelf -lz -o "$T/load_programs" || exit 1
+vm_add "$SYSROOT/bin/busybox"
+vm_add "$SYSROOT/usr/bin/setpriv"
+vm_add "$built/probee"
+vm_add "$T/load_programs"
+vm_boot aarch64 2
+judge_all
+done_testing

@@ -1,0 +1,21 @@
+# shellcheck shell=bash
+# Boots the kernel $1 (a series) with $2 CPUs and judges all. Sourced by the tests of x86_64 kernels.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+. "$VM/judge.sh"
+
+[ "$(uname -m)" = x86_64 ] || skip "its programs are built for $(uname -m)"
+busybox=$(command -v busybox) || skip "no busybox"
+if ldd "$busybox" >/dev/null 2>&1; then skip "busybox is not static"; fi
+vm_kernel x86_64 "$1"
+workloads=$("$ROOT/tests/workloads/build.sh" "$OUT/workloads") || exit 1
+${CC:-gcc} -std=gnu11 -O2 -I"$ROOT" -I"$OUT" -D_GNU_SOURCE "$VM/load_programs.c" -lbpf -lelf -lz -o "$T/load_programs" || exit 1
+vm_add "$busybox" /bin/busybox
+vm_add "$PROBEE"
+vm_add "$T/load_programs"
+vm_add "$(command -v setpriv)"
+for w in chain30 chain30_fp twochains twochains_fp threads threads_fp states; do
+	vm_add "$workloads/$w"
+done
+vm_boot x86_64 "$2" "${3:-}"
+judge_all
+done_testing

@@ -1,0 +1,162 @@
+# shellcheck shell=bash
+#
+# What must hold on every kernel: judges the files that guest.init left in the working directory. Sourced after lib.sh.
+
+rc() { cat "$1.rc" 2>/dev/null || echo "no exit status"; }
+# ran NAME: probee succeeded and lost nothing.
+ran() {
+	cp "$1.stderr" "$T/err" 2>/dev/null
+	check "$1: exit status" equal "$(rc "$1")" 0
+	[ "${1%%-*}" = doctor ] || check "$1: nothing lost" not grep -qE ' [1-9][0-9]* lost' "$1.stderr"
+	: >"$T/err"
+}
+rows_of() { stacks rows "$@"; }
+
+chain=main
+for i in $(seq 30); do chain+=";f$i"; done
+
+judge_start() {
+	ran doctor
+	check "doctor: can do all" grep -q '^probee can sample and snapshot here' doctor.stdout
+	check "doctor: the kernel" grep -q "^ok    kernel: $RELEASE " doctor.stdout
+	check "doctor: kernel names are seen" grep -q '^ok    kernel names' doctor.stdout
+	check "all programs load" equal "$(cat load_programs.rc)" 0
+	while read -r name verified jited ms; do
+		check "$name: verified instructions" at_most "$verified" 500000
+		echo "# $name: $verified instructions verified, $jited bytes of code, $ms ms"
+	done <load_programs.stdout
+	check "programs" at_least "$(wc -l <load_programs.stdout)" 6
+}
+
+# judge_sample NAME ROOT: the whole chain of 30 functions, every time.
+judge_sample() {
+	ran "$1"
+	folded "$1.pbz" >"$1.folded"
+	check "$1: 30 deep" stacks share "$1.folded" "$chain" --of f30
+	[ -z "$2" ] || check "$1: reaches $2" stacks share "$1.folded" "$2" --of f30
+}
+
+# Threads that were there before and after; nobody twice. probee itself is no row.
+once_each() {
+	sort -u snapshot-all.before >before
+	sort -u snapshot-all.after >after
+	csv snapshot-all.pbz | awk -F'|' '/^[0-9]/ { if (!($2 in first)) first[$2] = 0; n[$2]++; tgid[$2] = $3 }
+		END { for (t in n) print tgid[t], t, n[t] }' | sort >got
+	comm -12 before after | awk 'NR == FNR { n[$1 " " $2] = $3; next }
+		{ want++; if (n[$0] != 2) { bad++; if (bad < 4) print $0 ": " n[$0] + 0 " rows" } }
+		END { print want " threads"; exit !(want > 50 && !bad) }' got -
+}
+
+judge_whole_machine() {
+	ran snapshot-all
+	check "snapshot -a: two rows of each thread of /proc" once_each
+	check "snapshot -a: no other rows but of threads that came or went" at_most \
+		"$(cut -d ' ' -f 1,2 got | comm -23 - <(sort -u before after) | wc -l)" 2
+	csv snapshot-all.pbz >all.csv
+	folded snapshot-all.pbz >all.folded
+	t=thread_main
+	for i in $(seq 14); do t+=";t$i"; done
+	check "snapshot -a: chains of sleeping threads" stacks share all.folded "$t" --of t14 --min 400
+	read -r _ pid _ <threads.ready
+	check "snapshot -a: to the root" stacks rooted all.csv "$pid"
+	check "snapshot -a: kernel stacks" stacks kstacks all.csv "$pid" 99
+	check "snapshot -a: on a CPU, whole" stacks share all.folded "$chain" --of f30 --min 1
+	judge_states
+	ran record
+	folded record.pbz --weight cpu >cpu.folded
+	folded record.pbz --weight wall >wall.folded
+	check "record: CPU time" stacks share cpu.folded "$chain" --of f30
+	check "record: wall time" stacks share wall.folded "$t" --of t14
+	if [ "$(cat cpus)" -le "$(nproc)" ]; then
+		check "record: samples against /proc/stat" info_busy record.pbz
+	else
+		skip_part "record: samples against /proc/stat: more CPUs than this machine has, so their clocks stand still at times"
+	fi
+	check "report" "$PROBEE" report record.pbz --svg="$T/record.svg"
+}
+
+# The clock event and the kernel's own figures agree on how busy the CPUs were; in an emulated machine not by much.
+info_busy() {
+	"$PROBEE" info "$1" | sed -n 's,^cpus *busy for \([0-9.]*\) % .* \([0-9.]*\) % by /proc/stat.*,\1 \2,p' |
+		awk '{ print $1 " %, " $2 " %"; d = $1 - $2; ok = d < 25 && d > -25 } END { exit !ok }'
+}
+
+judge_states() {
+	local pair want=()
+	declare -A of
+	for pair in $(cut -d ' ' -f 3- states.ready); do
+		of[${pair%=*}]=${pair#*=}
+		want+=("${pair#*=}=${pair%=*}")
+	done
+	check "states" stacks states all.csv "${want[@]}"
+	for pair in R:running S:sleeping T:stopped t:traced D:disk; do
+		check "state ${pair%%:*}: stack" awk -F'|' -v pid="${of[${pair%%:*}]}" -v name="state_${pair#*:}" '
+			$3 == pid { n++; if ((";" $6) ~ (";" name "\\+0x")) ok++ }
+			END { print ok + 0 " of " n; exit !(n && ok == n) }' all.csv
+	done
+}
+
+# judge_chains NAME THREADS WALKS [OPTION]
+judge_chains() {
+	ran "$1"
+	csv "$1.pbz" >"$1.csv"
+	check "$1: none impossible" stacks chains "$1.csv" --marked 100 ${4:-}
+	check "$1: at most 2 % marked" stacks chains "$1.csv" ${4:-}
+	check "$1: one row per thread and walk" equal "$(rows_of "$1.csv")" $(($2 * $3))
+	check "$1: threads on a CPU have stacks" awk -F'|' '
+		$5 == "RUNNING" { n++; if ($6 ~ /alternate\+0x/) ok++ }
+		END { print ok + 0 " of " n + 0; exit !(n >= 100 && ok >= 0.98 * n) }' "$1.csv"
+}
+
+# refused NAME RC [WORDS]: the documented exit status, one line, that says why.
+refused() {
+	cp "$1.stderr" "$T/err"
+	check "$1: exit status" equal "$(rc "$1")" "$2"
+	check "$1: one line" one_line "$1.stderr"
+	check "$1: says why" grep -qE "^probee: .*${3:-Try: }" "$1.stderr"
+	: >"$T/err"
+}
+
+judge_rights() {
+	refused sample-none 77
+	refused snapshot-none 77
+	check "CAP_BPF and CAP_PERFMON: snapshot" equal "$(rc snapshot-bpf,perfmon)" 0
+	check "CAP_BPF and CAP_PERFMON: no kernel names, and says so" \
+		grep -q "kernel addresses are hidden.* Try: " snapshot-bpf,perfmon.stderr
+	# Debian's own level 3 asks for CAP_SYS_ADMIN.
+	if [ "$(cat paranoid)" -gt 2 ]; then
+		check "CAP_BPF and CAP_PERFMON: sample is refused" equal "$(rc sample-bpf,perfmon)" 77
+		check "CAP_BPF and CAP_PERFMON: and says why" sh -c \
+			'tail -n 1 "$1" | grep -q "^probee: .*perf_event_paranoid=2"' sh sample-bpf,perfmon.stderr
+	else
+		check "CAP_BPF and CAP_PERFMON: sample" equal "$(rc sample-bpf,perfmon)" 0
+	fi
+}
+
+# taken_away NAME WORDS: all of it is refused, and the doctor knows why.
+taken_away() {
+	[ -e "$1-doctor.rc" ] || { skip_part "$1: this kernel cannot be put into that state"; return; }
+	refused "$1-sample" 77 "$2"
+	refused "$1-snapshot" 77 "$2"
+	check "$1: doctor" equal "$(rc "$1-doctor")" 77
+	check "$1: doctor says so" grep -qE "^no  .*($2).*Try: " "$1-doctor.stdout"
+}
+
+judge_all() {
+	local cpus
+	cpus=$(cat cpus)
+	check "the kernel that was asked for" equal "$(cat release)" "$RELEASE"
+	judge_start
+	judge_sample sample-auto _start
+	judge_sample sample-dwarf _start
+	judge_sample sample-fp ""
+	judge_whole_machine
+	judge_chains twochains $((cpus + 5)) 250
+	judge_chains twochains_fp $((cpus + 3)) 150 --allow-skips
+	judge_rights
+	taken_away no-jit "BPF compiler.* off"
+	taken_away no-btf BTF
+	taken_away lockdown "lockdown.*confidentiality"
+	check "the kernel complains of nothing" not grep . dmesg.bad
+	echo "# guest: $cpus CPUs, $(cat done) s; $(cat cmdline)"
+}
