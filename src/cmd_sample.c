@@ -249,7 +249,7 @@ static int run(struct sampling *s, const struct sample_args *args)
 		end.target_status = s->command.status;
 	if (s->walks.iter) {
 		end.cpu_time_ns = walks_cpu_ns(&s->walks);
-		err = walks_end(&s->walks, true, s->begin_ns + s->run_ns);
+		err = walks_end(&s->walks, true, s->begin_ns + s->rec.run_ns);
 		end.lost = s->walks.left_out;
 	}
 	if (!err)
