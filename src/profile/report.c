@@ -365,6 +365,17 @@ static const char *meta_or_empty(const struct report *rep, const char *key)
 	return value ? value : "";
 }
 
+/* What the filters chose from: of a recording of both kinds, the kind that is shown. */
+static uint64_t samples_of_weight(const struct report *rep)
+{
+	const struct report_info *info = &rep->receipts.info;
+	uint64_t rows = info->walk_rows, ticks = info->samples - rows;
+
+	if (rep->weight == WEIGHT_ANY || !rows || !ticks)
+		return info->samples;
+	return rep->weight == WEIGHT_WALL ? rows : ticks;
+}
+
 void report_facts(const struct report *rep, struct profile_facts *f)
 {
 	const struct report_info *info = &rep->receipts.info;
@@ -373,7 +384,7 @@ void report_facts(const struct report *rep, struct profile_facts *f)
 		.host = meta_or_empty(rep, "host"), .kernel = meta_or_empty(rep, "kernel.release"),
 		.tool = meta_or_empty(rep, "tool"), .argv = meta_or_empty(rep, "argv"), .event = rep->event,
 		.unit = "samples", .begin_real_ns = info->first_real_ns, .duration_ns = info->duration_ns,
-		.samples_total = info->samples, .lost = info->lost_samples, .frames = info->frames,
+		.samples_total = samples_of_weight(rep), .lost = info->lost_samples, .frames = info->frames,
 		.frames_unnamed = info->frames_unnamed, .incomplete = report_is_incomplete(rep),
 		.warning = rep->warning, .stacks = "", .not_whole = "",
 	};

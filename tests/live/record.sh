@@ -17,6 +17,10 @@ folded both.pbz --weight wall >wall.txt
 check "the default is CPU time" cmp cpu.txt cpu2.txt
 check "CPU time: the spinner's samples" at_least "$(total cpu.txt)" 50
 check "CPU time: nothing of the sleepers" not grep -q '^threads' cpu.txt
+for weight in cpu wall; do
+	"$PROBEE" report both.pbz --weight "$weight" --text >both.txt
+	check "$weight time: nothing was filtered" grep -q "^samples   $(total $weight.txt), 0 lost" both.txt
+done
 walks=$("$PROBEE" info both.pbz | sed -n 's/^walks *\([0-9]*\) walks.*/\1/p')
 check "walks" at_least "${walks:-0}" 10
 check "wall time: each thread in each walk" equal "$(total wall.txt)" $((${walks:-0} * 52))
