@@ -31,31 +31,31 @@ finish "$PID"
 # --- thousands of threads, all walked anew each time: it cannot be done in a period
 for rate in 100:10000 1000:1000; do
 	hz=${rate%:*} us=${rate#*:}
-	start threads 8000 sleep
+	start threads 4000 sleep
 	snapshot -p "$PID" -F "$hz" -d 6 --walk-all -o slow.pbz
-	check "$hz Hz, 8000 threads: exit status" equal "$RC" 0
+	check "$hz Hz, 4000 threads: exit status" equal "$RC" 0
 	times slow.pbz
-	check "$hz Hz, 8000 threads: a walk takes longer than its period (us)" at_least "${t[longest_us]}" "$us"
-	check "$hz Hz, 8000 threads: walks are left out" at_least "${t[left_out]}" 10
+	check "$hz Hz, 4000 threads: a walk takes longer than its period (us)" at_least "${t[longest_us]}" "$us"
+	check "$hz Hz, 4000 threads: walks are left out" at_least "${t[left_out]}" 10
 	# What was due behind the last walk is among those left out.
 	tail=$((t[walks] + t[left_out] - t[span] - 1))
-	adds_up "$hz Hz, 8000 threads" "$tail"
-	check "$hz Hz, 8000 threads: those behind the last walk are few" at_most "$tail" $((t[longest_us] / us + 50))
-	check "$hz Hz, 8000 threads: 6 s are $((6 * hz)) periods" equal $((t[walks] + t[left_out])) $((6 * hz))
-	check "$hz Hz, 8000 threads: no drift (us)" at_most "${t[drift_us]#-}" $((us > 5000 ? us / 2 : 5000))
-	check "$hz Hz, 8000 threads: rows of whole walks" equal "$(csv slow.pbz -q | wc -l)" $((t[walks] * 8001))
-	check "$hz Hz, 8000 threads: who recorded is told" grep -q "${t[left_out]} walks were left out" "$T/err"
+	adds_up "$hz Hz, 4000 threads" "$tail"
+	check "$hz Hz, 4000 threads: those behind the last walk are few" at_most "$tail" $((t[longest_us] / us + 50))
+	check "$hz Hz, 4000 threads: 6 s are $((6 * hz)) periods" equal $((t[walks] + t[left_out])) $((6 * hz))
+	check "$hz Hz, 4000 threads: no drift (us)" at_most "${t[drift_us]#-}" $((us > 5000 ? us / 2 : 5000))
+	check "$hz Hz, 4000 threads: rows of whole walks" equal "$(csv slow.pbz -q | wc -l)" $((t[walks] * 4001))
+	check "$hz Hz, 4000 threads: who recorded is told" grep -q "${t[left_out]} walks were left out" "$T/err"
 	for how in --text --svg --collapse --csv --json; do
 		"$PROBEE" report slow.pbz $how >out 2>warning
-		check "$hz Hz, 8000 threads: report $how says so" grep -q "walks-left-out" warning
+		check "$hz Hz, 4000 threads: report $how says so" grep -q "walks-left-out" warning
 	done
-	check "$hz Hz, 8000 threads: the picture says so" bash -c "'$PROBEE' report -q slow.pbz --svg 2>/dev/null | grep -q walks-left-out"
-	check "$hz Hz, 8000 threads: info says so" bash -c "'$PROBEE' info slow.pbz | grep -qE '${t[left_out]} .*walks-left-out'"
+	check "$hz Hz, 4000 threads: the picture says so" bash -c "'$PROBEE' report -q slow.pbz --svg 2>/dev/null | grep -q walks-left-out"
+	check "$hz Hz, 4000 threads: info says so" bash -c "'$PROBEE' info slow.pbz | grep -qE '${t[left_out]} .*walks-left-out'"
 	finish "$PID"
 done
 
 # --- record: samples, and walks that take longer than their period
-start threads 8000 sleep
+start threads 4000 sleep
 run_limited record -p "$PID" -F 99 --snap-freq 200 -d 4 -o both.pbz
 times both.pbz
 tail=$((t[walks] + t[left_out] - t[span] - 1))
