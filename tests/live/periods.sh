@@ -32,7 +32,7 @@ finish "$PID"
 for rate in 100:10000 1000:1000; do
 	hz=${rate%:*} us=${rate#*:}
 	start threads 4000 sleep
-	snapshot -p "$PID" -F "$hz" -d 6 --walk-all -o slow.pbz
+	snapshot -p "$PID" -F "$hz" -d 3 --walk-all -o slow.pbz
 	check "$hz Hz, 4000 threads: exit status" equal "$RC" 0
 	times slow.pbz
 	check "$hz Hz, 4000 threads: a walk takes longer than its period (us)" at_least "${t[longest_us]}" "$us"
@@ -41,7 +41,7 @@ for rate in 100:10000 1000:1000; do
 	tail=$((t[walks] + t[left_out] - t[span] - 1))
 	adds_up "$hz Hz, 4000 threads" "$tail"
 	check "$hz Hz, 4000 threads: those behind the last walk are few" at_most "$tail" $((t[longest_us] / us + 50))
-	check "$hz Hz, 4000 threads: 6 s are $((6 * hz)) periods" equal $((t[walks] + t[left_out])) $((6 * hz))
+	check "$hz Hz, 4000 threads: 3 s are $((3 * hz)) periods" equal $((t[walks] + t[left_out])) $((3 * hz))
 	check "$hz Hz, 4000 threads: no drift (us)" at_most "${t[drift_us]#-}" $((us > 5000 ? us / 2 : 5000))
 	check "$hz Hz, 4000 threads: rows of whole walks" equal "$(csv slow.pbz -q | wc -l)" $((t[walks] * 4001))
 	check "$hz Hz, 4000 threads: who recorded is told" grep -q "${t[left_out]} walks were left out" "$T/err"
