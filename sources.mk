@@ -44,6 +44,10 @@ LIB_SRCS := \
 	unwind/go_rules.c \
 	unwind/go_table.c \
 	src/capture/wire_decode.c \
+	src/capture/wait_calls.c \
+	src/capture/file_locks.c \
+	src/capture/wait_peers.c \
+	src/capture/peer_rows.c \
 	src/capture/wait_facts.c \
 	src/capture/unwind_loader.c \
 	src/capture/unwind_rules.c \

@@ -56,7 +56,96 @@ struct inode {
 
 struct file {
 	struct inode *f_inode;
+	unsigned int f_mode;
+	void *private_data;
 };
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+	unsigned long *open_fds;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct net;
+
+typedef struct {
+	struct net *net;		/* only with CONFIG_NET_NS */
+} possible_net_t;
+
+struct in6_addr {
+	uint32_t words[4];
+};
+
+struct sock_common {
+	uint32_t skc_daddr, skc_rcv_saddr;
+	uint16_t skc_dport, skc_num;	/* the first in network order */
+	unsigned short skc_family;
+	volatile unsigned char skc_state;
+	possible_net_t skc_net;
+	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;	/* only with CONFIG_IPV6 */
+};
+
+struct socket;
+
+struct sock {
+	struct sock_common __sk_common;
+	uint16_t sk_protocol;
+	struct socket *sk_socket;
+};
+
+struct socket {
+	struct sock *sk;
+};
+
+struct socket_alloc {
+	struct socket socket;
+	struct inode vfs_inode;
+};
+
+struct unix_sock {
+	struct sock *peer;
+	struct sock *listener;		/* since 6.10: of a connection not accepted yet */
+};
+
+struct rb_node {
+	struct rb_node *rb_right, *rb_left;
+};
+
+struct rb_root {
+	struct rb_node *rb_node;
+};
+
+struct rb_root_cached {
+	struct rb_root rb_root;
+};
+
+struct eventpoll {
+	struct rb_root_cached rbr;
+};
+
+struct epoll_filefd {
+	struct file *file;
+};
+
+struct epoll_event {
+	uint32_t events;
+};
+
+struct epitem {
+	struct rb_node rbn;
+	struct epoll_filefd ffd;
+	struct epoll_event event;
+};
+
+struct list_head {
+	struct list_head *next, *prev;
+};
+
+struct completion;
 
 struct mm_struct;
 
@@ -71,6 +160,7 @@ typedef struct {
 
 struct signal_struct {
 	atomic_t live;
+	int nr_threads;
 };
 
 struct thread_info {
@@ -92,6 +182,9 @@ struct task_struct {
 	struct mm_struct *mm;
 	struct signal_struct *signal;
 	struct task_struct *group_leader;
+	struct files_struct *files;
+	struct list_head children, sibling;
+	struct completion *vfork_done;
 	struct sched_entity se;
 	struct sched_info sched_info;
 	unsigned int policy;

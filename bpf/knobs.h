@@ -30,6 +30,20 @@ enum fault_mode {
 	FAULTS_ALL			/* that of files, too: a server (FUSE, NFS) may never answer */
 };
 
+/* System calls that wait, by what their arguments tell (src/capture/wait_calls.h). Indexed by number; 0: nothing. */
+#define WAIT_CALLS 512
+
+enum wait_call {
+	CALL_OTHER,
+	CALL_READ, CALL_WRITE,		/* from, to the descriptor in the first argument; connect and accept, too */
+	CALL_FD,			/* that is a descriptor, but nobody is on its other end */
+	CALL_FILE_LOCK,			/* that is a descriptor, and somebody may have locked the file */
+	CALL_POLL, CALL_EPOLL,
+	CALL_FUTEX,			/* of any kind */
+	CALL_WAIT4, CALL_WAITID,
+	CALL_CLONE			/* vfork waits for its child */
+};
+
 #define WISH_BYTES 64			/* of struct wish: a cache line for each CPU */
 
 enum counter {
@@ -73,6 +87,12 @@ struct walk_control {			/* written by user space between walks */
 	uint32_t no_reads;		/* nobody's memory is read */
 	uint32_t all_anew;		/* no thread is taken for unchanged: a row of it may never have arrived */
 	uint32_t pad;
+};
+
+/* The look at all descriptors (bpf/holders.bpf.h); zeroed by user space before it. */
+struct holder_scan {
+	uint64_t last_files;		/* threads of a process come one behind the other and share their descriptors */
+	uint64_t cut;			/* processes whose highest descriptors were not looked at */
 };
 
 #define WALK_SLOTS 8

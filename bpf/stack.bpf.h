@@ -62,6 +62,7 @@ struct gather {
 	uint64_t faulted;		/* pages that reading brought in */
 	struct wire_sample head;
 	uint64_t frames[WIRE_RAW_FRAMES];
+	struct wire_object object;	/* copied behind the frames */
 	struct walk walk;
 };
 
@@ -267,5 +268,10 @@ static __always_inline uint32_t gather_bytes(const struct gather *g)
 
 	if (n > WALK_MAX_FRAMES + WIRE_MAX_KERNEL)
 		return 0;
-	return sizeof(g->head) + n * 8 + (g->head.flags & WIRE_WAIT ? sizeof(struct wire_wait) : 0);
+	n *= 8;
+	if (g->head.flags & WIRE_WAIT)
+		n += sizeof(struct wire_wait);
+	if (g->head.flags & WIRE_OBJECT)
+		n += sizeof(struct wire_object);
+	return sizeof(g->head) + n;
 }

@@ -1,6 +1,6 @@
 /*
- * Since when and for what a thread waits that is not on a CPU: when it last ran, the system call it is in, and for a
- * futex the address and who may hold it. Part of a snapshot's row, taken while the thread stands still.
+ * Since when and for what a thread waits that is not on a CPU: when it last ran, the system call it is in, for a
+ * futex the address and who may hold it, for a descriptor what it is, for a child which one. Part of a snapshot's row, taken while the thread stands still.
  *
  * The scheduler's clock is not CLOCK_MONOTONIC: it starts elsewhere and is not corrected by NTP. How far they
  * are apart is read at the walk (sched_behind_ns()), so a thread that has slept for T is wrong by the clock's drift in T
@@ -9,7 +9,7 @@
 #pragma once
 
 #include "bpf/futex_owner.h"
-#include "bpf/stack.bpf.h"
+#include "bpf/wait_object.bpf.h"
 
 #if defined(__TARGET_ARCH_x86)
 enum { NR_FUTEX = 202 };
@@ -22,6 +22,10 @@ enum { NR_FUTEX_WAITV = 449, NR_FUTEX_WAIT = 455 };
 
 #define MAX_SYSCALL 0xffff
 #define FUTEX2_PRIVATE 128
+#define ANY_CHILD 0		/* waitid: P_ALL */
+#define CHILD_BY_PID 1		/* P_PID */
+
+const volatile uint8_t wait_calls[WAIT_CALLS] = {};	/* enum wait_call; set by user space */
 
 /* The clocks of the CPU that this runs on, as of its last tick or switch; NULL: the kernel has no way there. */
 static __always_inline const struct rq *this_rq(void)
@@ -158,30 +162,116 @@ static __always_inline void load_waitv(struct wire_wait *wait, struct task_struc
 	}
 }
 
-static __always_inline void gather_syscall(struct wire_wait *wait, const struct walk *w, struct env *e)
+static __always_inline void gather_futex(struct wire_wait *wait, const struct walk *w, struct env *e, uint32_t nr)
 {
-	uint32_t nr;
-
-	wait->syscall = syscall_of(w, e->task);
-	if (!wait->syscall)
-		return;
-	nr = wait->syscall - 1;
-	wait->what = first_argument(w, e->task);
 	if (nr == NR_FUTEX) {
 		wait->futex_op = w->regs[ARG_1];
 		wait->futex_val = w->regs[ARG_2];
 	} else if (nr == NR_FUTEX_WAIT) {
 		wait->futex_op = FUTEX_OP_WAIT | FUTEX_OP_PRIVATE;
 		wait->futex_val = w->regs[ARG_1];
-	} else if (nr == NR_FUTEX_WAITV) {
-		load_waitv(wait, e->task);
 	} else {
-		return;
+		load_waitv(wait, e->task);
 	}
 	if (wait->what && futex_has_owner(wait->futex_op, wait->futex_val)) {
 		e->on_lock = true;
 		find_futex_owner(wait, e->task);
 	}
+}
+
+/* struct pollfd (uapi): poll() with one of them is a wait for that one. */
+static __always_inline void gather_poll(struct wire_wait *wait, struct wire_object *o, const struct walk *w, struct env *e)
+{
+	struct {
+		uint32_t fd;
+		uint16_t events, revents;
+	} p;
+	uint64_t list = wait->what;
+
+	wait->what = UINT32_MAX;
+	if (w->regs[ARG_1] != 1 || e->g->no_reads || !load_words(e->task, &p, sizeof(p), list))
+		return;
+	wait->what = p.fd;
+	look_at_file(o, file_of(e->task, p.fd), !(p.events & EVENT_IN));
+}
+
+static __always_inline struct task_struct *task_of_sibling(struct list_head *sibling)
+{
+	return (void *)sibling - bpf_core_field_offset(struct task_struct, sibling);
+}
+
+/* Children belong to the thread that made them, and are waited for by all: only of a lone thread all are known. */
+static __always_inline uint32_t only_child(struct task_struct *task)
+{
+	struct list_head *head = (void *)task + bpf_core_field_offset(struct task_struct, children);
+	struct list_head *first = BPF_CORE_READ(task, children.next);
+
+	if (BPF_CORE_READ(task, signal, nr_threads) != 1 || first == head || first != BPF_CORE_READ(task, children.prev))
+		return 0;
+	return BPF_CORE_READ(task_of_sibling(first), pid);
+}
+
+/* The youngest child has its parent's memory and has not given it back. */
+static __always_inline uint32_t vfork_child(struct task_struct *task)
+{
+	struct list_head *head = (void *)task + bpf_core_field_offset(struct task_struct, children);
+	struct list_head *last = BPF_CORE_READ(task, children.prev);
+
+	if (last == head || !BPF_CORE_READ(task_of_sibling(last), vfork_done))
+		return 0;
+	return BPF_CORE_READ(task_of_sibling(last), pid);
+}
+
+static __always_inline void gather_child(struct wire_wait *wait, const struct walk *w, struct env *e, uint32_t call)
+{
+	int32_t pid = wait->what;
+
+	if (call == CALL_WAITID) {
+		uint32_t type = wait->what;
+
+		pid = type == CHILD_BY_PID ? w->regs[ARG_1] : type == ANY_CHILD ? -1 : 0;
+		wait->what = pid;
+	}
+	if (call == CALL_CLONE)
+		wait->child = vfork_child(e->task);
+	else if (pid == -1)
+		wait->child = only_child(e->task);
+	e->on_lock |= wait->child != 0;		/* there may be another one before it wakes up */
+}
+
+/* Masked where the compiler cannot see why: the verifier of 6.1 forgets that a copy of nr was compared. */
+static __always_inline uint32_t call_of(uint32_t nr)
+{
+	uint32_t i = nr & (WAIT_CALLS - 1);
+
+	asm volatile("" : "+r"(i));
+	return nr < WAIT_CALLS ? wait_calls[i] : CALL_OTHER;
+}
+
+static __always_inline void gather_syscall(struct wire_wait *wait, struct wire_object *o, struct env *e)
+{
+	const struct walk *w = &e->g->walk;
+	uint32_t nr, call;
+
+	wait->syscall = syscall_of(w, e->task);
+	nr = wait->syscall - 1;
+	if (!wait->syscall)
+		return;
+	wait->what = first_argument(w, e->task);
+	call = call_of(nr);
+	if (call == CALL_FUTEX)
+		gather_futex(wait, w, e, nr);
+	else if (call == CALL_READ || call == CALL_WRITE || call == CALL_FILE_LOCK)
+		look_at_file(o, file_of(e->task, wait->what), call == CALL_WRITE);
+	else if (call == CALL_EPOLL)
+		look_at_epoll(o, file_of(e->task, wait->what));
+	else if (call == CALL_POLL)
+		gather_poll(wait, o, w, e);
+	else if (call == CALL_WAIT4 || call == CALL_WAITID || call == CALL_CLONE)
+		gather_child(wait, w, e, call);
+	/* Not accepted yet: it may be while the thread sleeps. */
+	if (o->kind == OBJECT_UNIX && !o->other.end)
+		e->on_lock = true;
 }
 
 /* Behind the frames. in_user: g->walk.regs are the thread's own. */
@@ -198,8 +288,13 @@ static __always_inline void gather_wait(struct gather *g, struct env *e, struct 
 	if (ran && t->has_clocks)
 		wait.ran_ns = ran + t->sched_behind_ns;
 	e->on_lock = false;
+	__builtin_memset(&g->object, 0, sizeof(g->object));
 	if (in_user)
-		gather_syscall(&wait, &g->walk, e);
+		gather_syscall(&wait, &g->object, e);
 	*(struct wire_wait *)&g->frames[n] = wait;
 	g->head.flags |= WIRE_WAIT;
+	if (!g->object.kind)
+		return;
+	*(struct wire_object *)&g->frames[n + WIRE_WAIT_WORDS] = g->object;
+	g->head.flags |= WIRE_OBJECT;
 }

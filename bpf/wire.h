@@ -24,6 +24,7 @@ enum wire_flags {
 	WIRE_SAME = 256,		/* has not run since its last row: the stack is that one's */
 	WIRE_ASKED = 128,		/* taken on the thread's own CPU: the kernel stack begins with our frames */
 	WIRE_WAIT = 512,		/* a struct wire_wait comes behind the frames */
+	WIRE_OBJECT = 1024,		/* and a struct wire_object behind that */
 };
 
 struct wire_sample {
@@ -50,17 +51,49 @@ struct wire_wait {
 	uint32_t owner;			/* tid, in its own namespace, that memory names as the holder: not verified */
 	uint32_t futex_op, futex_val;
 	uint32_t unread;		/* the futex is in memory that the walk must not touch */
-	uint32_t pad;
+	uint32_t child;			/* tid, in the initial namespace, of the only child that it can be waiting for */
 };
 
 _Static_assert(sizeof(struct wire_wait) == 40, "wire layout");
 #define WIRE_WAIT_WORDS 5
 
+enum peer_end { PEER_NONE, PEER_READERS, PEER_WRITERS, PEER_SOCKET, PEER_TCP };
+
+/* Which holders are on the other end of what a thread waits for: a key that means something in this kernel only. */
+struct peer_key {
+	uint64_t id;			/* address of the inode; of TCP the network namespace, 0 where addresses are enough */
+	uint32_t local[4], remote[4];	/* of TCP: as the other end has them, IPv6 or mapped into it, network order */
+	uint16_t local_port, remote_port;	/* host order */
+	uint32_t end;			/* enum peer_end */
+};
+
+_Static_assert(sizeof(struct peer_key) == 48, "wire layout");
+
+enum object_kind { OBJECT_NONE, OBJECT_PIPE, OBJECT_FIFO, OBJECT_UNIX, OBJECT_TCP, OBJECT_LISTENER, OBJECT_SOCKET,
+		   OBJECT_FILE };
+
+/* What the descriptor is that a thread waits for. */
+struct wire_object {
+	uint64_t inode;			/* its number, as in /proc/PID/fd */
+	uint32_t kind;			/* enum object_kind */
+	uint32_t pad;
+	struct peer_key other;		/* .end 0: nothing is known of another end */
+};
+
+_Static_assert(sizeof(struct wire_object) == 64, "wire layout");
+#define WIRE_OBJECT_WORDS 8
+
+/* What the scan over all descriptors found of one key. */
+struct peer_holders {
+	uint32_t nr;			/* processes */
+	uint32_t tgid, last_tgid;	/* the first and the last one met */
+};
+
 /*
  * A stack that user space unwinds itself, because the kernel did not know enough yet, or that it keeps. The frames stand
  * where those of a wire_sample stand; what is behind them and before regs has no meaning.
  */
-#define WIRE_RAW_FRAMES (WALK_MAX_FRAMES + WIRE_MAX_KERNEL + WIRE_WAIT_WORDS)
+#define WIRE_RAW_FRAMES (WALK_MAX_FRAMES + WIRE_MAX_KERNEL + WIRE_WAIT_WORDS + WIRE_OBJECT_WORDS)
 #define WIRE_RAW_PAGES 16		/* 64 KiB, as much as perf can keep */
 
 struct wire_raw {

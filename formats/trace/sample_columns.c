@@ -37,6 +37,9 @@ static const struct column {
 	COLUMN(24, syscall, ANY),
 	COLUMN(26, wait, ANY),
 	COLUMN(28, owner, ANY),
+	COLUMN(30, wait_kind, ANY),
+	COLUMN(32, holders, ANY),
+	COLUMN(34, object, ANY),
 };
 enum { NR_COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 
@@ -298,7 +301,7 @@ static const struct column *column_find(uint64_t id)
 
 /* Reads one column into its member; *seen has a bit for each column met. */
 static int column_get(struct sample_columns *c, struct byte_reader *r, uint64_t base,
-		      unsigned *seen)
+		      uint64_t *seen)
 {
 	uint64_t id = br_uv(r);
 	uint8_t e = br_u8(r);
@@ -309,9 +312,9 @@ static int column_get(struct sample_columns *c, struct byte_reader *r, uint64_t 
 		return -EBADMSG;
 	if (!col)
 		return id & 1 ? -EPROTONOSUPPORT : 0;
-	if (*seen & 1u << id || e >= ENCODINGS || (id == COL_TIME) != (e == ENC_ASCENDING))
+	if (*seen & 1ull << id || e >= ENCODINGS || (id == COL_TIME) != (e == ENC_ASCENDING))
 		return -EBADMSG;
-	*seen |= 1u << id;
+	*seen |= 1ull << id;
 	encodings[e].get(&body, c->values, c->nr_rows);
 	if (body.bad || br_left(&body) ||
 	    !column_scatter(col, c->rows, c->nr_rows, base, c->values))
@@ -345,7 +348,7 @@ static bool rows_are_sorted(const struct sample_columns *c)
 int sample_columns_decode(struct sample_columns *c, struct byte_reader *r, uint64_t time_base_ns)
 {
 	uint64_t n = br_uv(r), nr_columns = br_uv(r);
-	unsigned seen = 0;
+	uint64_t seen = 0;
 	int err;
 
 	c->nr_rows = 0;
@@ -354,7 +357,7 @@ int sample_columns_decode(struct sample_columns *c, struct byte_reader *r, uint6
 	err = rows_prepare(c, r, n);
 	for (uint64_t i = 0; i < nr_columns && !err; i++)
 		err = column_get(c, r, time_base_ns, &seen);
-	if (!err && (!(seen & 1u << COL_TIME) || !rows_are_sorted(c)))
+	if (!err && (!(seen & 1ull << COL_TIME) || !rows_are_sorted(c)))
 		err = -EBADMSG;
 	if (err)
 		c->nr_rows = 0;

@@ -16,6 +16,7 @@
 #include "bpf/probee.skel.h"
 #include "src/base/caps.h"
 #include "src/base/fail.h"
+#include "src/capture/wait_calls.h"
 
 struct capture_bpf {
 	struct probee_bpf *skel;
@@ -101,6 +102,7 @@ static void choose_programs(struct probee_bpf *skel, unsigned programs)
 	bpf_program__set_autoload(skel->progs.on_tick, programs & CAPTURE_SAMPLER);
 	bpf_program__set_autoload(skel->progs.on_task, programs & CAPTURE_SNAPSHOT);
 	bpf_program__set_autoload(skel->progs.on_running, programs & CAPTURE_SNAPSHOT);
+	bpf_program__set_autoload(skel->progs.on_holder, programs & CAPTURE_SNAPSHOT);
 	bpf_program__set_autoload(skel->progs.on_fork, true);
 	bpf_program__set_autoload(skel->progs.on_exec, true);
 	bpf_program__set_autoload(skel->progs.on_exit, true);
@@ -112,6 +114,7 @@ static void choose_programs(struct probee_bpf *skel, unsigned programs)
 		bpf_map__set_autocreate(skel->maps.snapshot_scratch, false);
 		bpf_map__set_autocreate(skel->maps.last_walks, false);
 		bpf_map__set_autocreate(skel->maps.hung, false);
+		bpf_map__set_autocreate(skel->maps.holders, false);
 		bpf_map__set_autocreate(skel->maps.running_scratch, false);
 		bpf_map__set_autocreate(skel->maps.wishes, false);
 		bpf_map__set_autocreate(skel->maps.asked, false);
@@ -185,6 +188,7 @@ int capture_bpf_open(const struct capture_bpf_options *opts, struct capture_bpf 
 		goto out;
 	}
 	memcpy((void *)&b->skel->rodata->knobs, &opts->knobs, sizeof(opts->knobs));
+	wait_calls_fill((uint8_t *)b->skel->rodata->wait_calls);
 	choose_programs(b->skel, opts->programs);
 	size_maps(b, opts);
 	err = probee_bpf__load(b->skel);
@@ -349,6 +353,21 @@ struct walk_place *capture_bpf_walk_place(struct capture_bpf *b)
 struct walk_control *capture_bpf_walk_control(struct capture_bpf *b)
 {
 	return &b->skel->bss->control;
+}
+
+int capture_bpf_holder_fd(const struct capture_bpf *b)
+{
+	return bpf_program__fd(b->skel->progs.on_holder);
+}
+
+int capture_bpf_holders(const struct capture_bpf *b)
+{
+	return bpf_map__fd(b->skel->maps.holders);
+}
+
+struct holder_scan *capture_bpf_holder_scan(struct capture_bpf *b)
+{
+	return &b->skel->bss->scan;
 }
 
 int capture_bpf_hung(struct capture_bpf *b, uint32_t tgid)

@@ -52,6 +52,9 @@ bool capture_bpf_wished(const struct capture_bpf *b, uint32_t cpu);	/* a thread 
 struct walk_totals *capture_bpf_totals(struct capture_bpf *b);
 struct walk_place *capture_bpf_walk_place(struct capture_bpf *b);
 struct walk_control *capture_bpf_walk_control(struct capture_bpf *b);
+int capture_bpf_holder_fd(const struct capture_bpf *b);	/* on_holder, an iterator */
+int capture_bpf_holders(const struct capture_bpf *b);		/* the map of its questions and answers */
+struct holder_scan *capture_bpf_holder_scan(struct capture_bpf *b);
 int capture_bpf_hung(struct capture_bpf *b, uint32_t tgid);	/* its memory is not read any more */
 
 /* Sums over all CPUs; zeroes when there is no sampler. */

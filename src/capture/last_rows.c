@@ -53,7 +53,8 @@ struct last_row *last_rows_find(const struct last_rows *l, const struct wire_sam
 	return i == IX_NONE ? NULL : &l->v[i];
 }
 
-int last_rows_put(struct last_rows *l, const struct wire_sample *head, const struct rec_sample *sample)
+int last_rows_put(struct last_rows *l, const struct wire_sample *head, const struct rec_sample *sample,
+		  const struct peer_key *peer)
 {
 	struct last_row *r = last_rows_find(l, head);
 
@@ -70,6 +71,7 @@ int last_rows_put(struct last_rows *l, const struct wire_sample *head, const str
 	}
 	memcpy(r->comm, head->comm, sizeof(r->comm));
 	r->sample = *sample;
+	r->peer = peer ? *peer : (struct peer_key){ 0 };
 	return 0;
 }
 

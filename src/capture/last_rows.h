@@ -17,6 +17,7 @@ struct last_row {
 	uint64_t start_boottime_ns;	/* with tid: which thread */
 	char comm[WIRE_COMM];
 	struct rec_sample sample;	/* as it was written */
+	struct peer_key peer;		/* who is asked for it; .end 0: nobody */
 };
 
 struct last_rows *last_rows_new(void);		/* NULL: out of memory */
@@ -24,7 +25,8 @@ void last_rows_free(struct last_rows *l);	/* NULL is fine */
 
 /* Borrowed until the next put; NULL: not met yet. */
 struct last_row *last_rows_find(const struct last_rows *l, const struct wire_sample *head);
-int last_rows_put(struct last_rows *l, const struct wire_sample *head, const struct rec_sample *sample);
+int last_rows_put(struct last_rows *l, const struct wire_sample *head, const struct rec_sample *sample,
+		  const struct peer_key *peer);	/* NULL: none */
 
 /* Forgets threads that were not met since that walk. 0 or -ENOMEM. */
 int last_rows_prune(struct last_rows *l, uint32_t walk);

@@ -22,6 +22,7 @@
 #include "src/capture/process_tracker.h"
 #include "src/capture/procfs.h"
 #include "src/capture/unwind_loader.h"
+#include "src/capture/wait_peers.h"
 #include "src/symbolize/kernel_symbols.h"
 #include "src/symbolize/symbolizer.h"
 #include "unwind/walk_limits.h"
@@ -59,6 +60,7 @@ struct recorder {
 	struct session *session;
 	struct losses losses;
 	struct late_stacks *late;
+	struct wait_peers *peers;	/* NULL: no walks */
 	uint64_t bad_records[RECORDER_SOURCES];
 	uint64_t evicted;		/* binaries whose table was thrown out */
 	uint64_t next_flush_ns, last_update_ns;
@@ -287,14 +289,22 @@ static void on_binary(void *ctx, uint32_t binary, uint64_t time_ns)
 		unwind_loader_touch(r->loader, binary, time_ns);
 }
 
+static int find_peers(void *ctx, struct peer_question *questions, size_t nr)
+{
+	return wait_peers_find(((struct recorder *)ctx)->peers, questions, nr);
+}
+
 static int open_session(struct recorder *r)
 {
+	bool walks = r->opts.programs & CAPTURE_SNAPSHOT;
+	int err = walks ? wait_peers_new(r->bpf, &r->peers) : 0;
 	struct session_deps deps = {
 		.sink = r->opts.sink, .sink_ctx = r->opts.sink_ctx, .tracker = r->tracker, .binaries = &r->binaries,
-		.symbolizer = r->symbolizer, .kernel = r->kernel.symbols, .on_binary = on_binary, .ctx = r,
+		.symbolizer = r->symbolizer, .kernel = r->kernel.symbols, .on_binary = on_binary,
+		.find_peers = walks ? find_peers : NULL, .ctx = r,
 	};
 
-	return session_new(&deps, &r->session);
+	return err ? err : session_new(&deps, &r->session);
 }
 
 static int give_late(void *ctx, const struct wire_stack *stack, uint32_t walk)
@@ -354,6 +364,7 @@ void recorder_close(struct recorder *r)
 	worker_pool_free(r->pool);
 	worker_pool_free(r->name_pool);
 	late_stacks_free(r->late);
+	wait_peers_free(r->peers);
 	session_free(r->session);
 	process_tracker_free(r->tracker);
 	binary_store_free(r->store);

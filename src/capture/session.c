@@ -38,6 +38,7 @@ struct session {
 	uint32_t *same;			/* threads of this walk whose row is their last one */
 	size_t nr_same, cap_same;
 	struct wait_facts *waits;
+	struct peer_rows peers;		/* rows of this walk that wait for a pipe or a socket */
 	struct session_stats stats;
 	struct region_binary *regions;
 	size_t nr_regions, cap_regions;
@@ -75,6 +76,7 @@ void session_free(struct session *s)
 	last_rows_free(s->last_rows);
 	free(s->same);
 	wait_facts_free(s->waits);
+	peer_rows_release(&s->peers);
 	free(s->regions);
 	free(s);
 }
@@ -416,6 +418,7 @@ static int same_again(struct session *s, const struct wire_stack *w, uint32_t wa
 {
 	struct last_row *last = last_rows_find(s->last_rows, w->head);
 	struct record rec = { .tag = REC_SAMPLE };
+	struct peer_row row = { .head = *w->head };
 	bool equal;
 
 	rec.sample = last ? last->sample : (struct rec_sample){ .event = s->walk_event, .end = END_BUG };
@@ -429,17 +432,48 @@ static int same_again(struct session *s, const struct wire_stack *w, uint32_t wa
 		rec.sample.thread = thread_of(s, w->head, process_tracker_find(s->deps.tracker, w->head->tgid,
 									       w->head->time_ns));
 	count_stack(s, &rec.sample);
-	if (last_rows_put(s->last_rows, w->head, &rec.sample))
+	row.key = last ? last->peer : row.key;
+	if (last_rows_put(s->last_rows, w->head, &rec.sample, &row.key))
 		return -ENOMEM;
-	return equal && !is_its_turn(rec.sample.thread, walk) ? note_same(s, rec.sample.thread) : session_emit(s, &rec);
+	equal = equal && !is_its_turn(rec.sample.thread, walk);
+	if (equal && row.key.end && !peer_is_settled(&rec.sample)) {
+		row.same = true;
+		row.sample = rec.sample;
+		return peer_rows_add(&s->peers, &row);
+	}
+	return equal ? note_same(s, rec.sample.thread) : session_emit(s, &rec);
+}
+
+/* A row that is new, or whose answer is. */
+static int put_peer_row(struct session *s, const struct peer_row *row)
+{
+	const struct last_row *last = row->same ? last_rows_find(s->last_rows, &row->head) : NULL;
+	int err;
+
+	if (last && last->sample.owner == row->sample.owner && last->sample.holders == row->sample.holders)
+		return note_same(s, row->sample.thread);
+	err = session_emit(s, &(struct record){ .tag = REC_SAMPLE, .sample = row->sample });
+	return err ? err : last_rows_put(s->last_rows, &row->head, &row->sample, &row->key);
+}
+
+static int settle_peers(struct session *s)
+{
+	int err = peer_rows_ask(&s->peers, s->deps.find_peers, s->deps.ctx);
+
+	for (size_t i = 0; i < s->peers.nr && !err; i++)
+		err = put_peer_row(s, &s->peers.v[i]);
+	peer_rows_clear(&s->peers);
+	return err;
 }
 
 /* Threads that ended are forgotten now and then. */
 int session_walk(struct session *s, const struct rec_walk *walk)
 {
 	struct record rec = { .tag = REC_WALK, .walk = *walk };
-	int err = repeat_same(s, walk);
+	int err = settle_peers(s);
 
+	if (!err)
+		err = repeat_same(s, walk);
 	if (!err && last_rows_nr(s->last_rows) > 2 * walk->rows + 1000)
 		err = last_rows_prune(s->last_rows, walk->walk);
 	return err ? err : session_emit(s, &rec);
@@ -482,9 +516,13 @@ int session_sample(struct session *s, const struct wire_stack *w, uint32_t walk)
 	};
 	wait_facts_fill(s->waits, w, walk, &rec.sample);
 	count_stack(s, &rec.sample);
-	err = session_emit(s, &rec);
-	if (!err && walk)
-		err = last_rows_put(s->last_rows, h, &rec.sample);
+	if (walk && w->object && w->object->other.end) {
+		err = peer_rows_add(&s->peers, &(struct peer_row){ *h, rec.sample, w->object->other, false });
+	} else {
+		err = session_emit(s, &rec);
+		if (!err && walk)
+			err = last_rows_put(s->last_rows, h, &rec.sample, NULL);
+	}
 	if (!err && h->flags & WIRE_AUDIT && w->raw)
 		err = keep_raw(s, w, &rec.sample);
 	return err;

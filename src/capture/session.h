@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/capture/peer_rows.h"
 #include "src/capture/wire_decode.h"
 #include "src/model/record.h"
 
@@ -37,6 +38,8 @@ struct session_deps {
 	struct kernel_symbols *kernel;
 	/* A new stack goes through this binary. NULL: nobody asks. */
 	void (*on_binary)(void *ctx, uint32_t binary, uint64_t time_ns);
+	/* At the end of a walk: who holds the other ends of pipes and sockets. NULL: nobody asks. */
+	find_peers_fn find_peers;
 	void *ctx;
 };
 

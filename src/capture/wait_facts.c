@@ -7,41 +7,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "bpf/futex_owner.h"
 #include "src/base/array.h"
 #include "src/base/hash_index.h"
+#include "src/capture/file_locks.h"
 #include "src/capture/procfs.h"
+#include "src/capture/wait_calls.h"
 #include "src/capture/wire_decode.h"
 #include "src/model/record.h"
-
-#ifndef SYS_futex_wait
-#define SYS_futex_wait 455
-#endif
-
-enum argument { ARG_FUTEX = 1, ARG_FD, ARG_PID };
-
-/* System calls that wait, and what their first argument is. */
-static const struct {
-	uint32_t nr;
-	enum argument argument;
-} calls[] = {
-	{ SYS_futex, ARG_FUTEX }, { SYS_futex_waitv, ARG_FUTEX }, { SYS_futex_wait, ARG_FUTEX }, { SYS_wait4, ARG_PID },
-	{ SYS_read, ARG_FD }, { SYS_write, ARG_FD }, { SYS_readv, ARG_FD }, { SYS_writev, ARG_FD },
-	{ SYS_pread64, ARG_FD }, { SYS_pwrite64, ARG_FD }, { SYS_preadv, ARG_FD }, { SYS_pwritev, ARG_FD },
-	{ SYS_preadv2, ARG_FD }, { SYS_pwritev2, ARG_FD }, { SYS_accept, ARG_FD }, { SYS_accept4, ARG_FD },
-	{ SYS_connect, ARG_FD }, { SYS_recvfrom, ARG_FD }, { SYS_recvmsg, ARG_FD }, { SYS_recvmmsg, ARG_FD },
-	{ SYS_sendto, ARG_FD }, { SYS_sendmsg, ARG_FD }, { SYS_sendmmsg, ARG_FD }, { SYS_epoll_pwait, ARG_FD },
-	{ SYS_epoll_pwait2, ARG_FD }, { SYS_fsync, ARG_FD }, { SYS_fdatasync, ARG_FD }, { SYS_flock, ARG_FD },
-	{ SYS_fcntl, ARG_FD }, { SYS_ioctl, ARG_FD }, { SYS_io_getevents, 0 }, { SYS_io_uring_enter, ARG_FD },
-	{ SYS_getdents64, ARG_FD },
-#ifdef SYS_epoll_wait
-	{ SYS_epoll_wait, ARG_FD },
-#endif
-};
 
 enum question { ASK_MEMORY, ASK_THREAD, ASK_CHILD };
 
@@ -55,8 +31,20 @@ struct wait_facts {
 	struct answer *v;
 	size_t nr, cap;
 	struct hash_index index;
+	struct file_locks locks;
+	bool has_locks;			/* of this walk */
 	uint32_t walk;
 };
+
+/* What the kernel side finds a descriptor to be is what the trace says. */
+#define SAME_KIND(object, kind) _Static_assert((int)(object) == (int)(kind), "kinds differ")
+SAME_KIND(OBJECT_NONE, WAIT_UNKNOWN);
+SAME_KIND(OBJECT_PIPE, WAIT_PIPE);
+SAME_KIND(OBJECT_FIFO, WAIT_FIFO);
+SAME_KIND(OBJECT_UNIX, WAIT_UNIX);
+SAME_KIND(OBJECT_TCP, WAIT_TCP);
+SAME_KIND(OBJECT_LISTENER, WAIT_LISTENER);
+SAME_KIND(OBJECT_SOCKET, WAIT_SOCKET);
 
 int wait_facts_new(struct wait_facts **fp)
 {
@@ -69,16 +57,9 @@ void wait_facts_free(struct wait_facts *f)
 	if (!f)
 		return;
 	ix_release(&f->index);
+	file_locks_release(&f->locks);
 	free(f->v);
 	free(f);
-}
-
-static enum argument argument_of(uint32_t nr)
-{
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-		if (calls[i].nr == nr)
-			return calls[i].argument;
-	return 0;
 }
 
 /* ---- memory ---- */
@@ -201,6 +182,7 @@ static uint32_t ask(struct wait_facts *f, enum question question, uint32_t tgid,
 static void forget(struct wait_facts *f)
 {
 	f->nr = 0;
+	f->has_locks = false;
 	ix_release(&f->index);
 }
 
@@ -211,6 +193,40 @@ static uint32_t futex_holder(struct wait_facts *f, uint32_t tgid, const struct w
 	if (wait->unread)
 		owner = ask(f, ASK_MEMORY, tgid, wait->what, wait);
 	return owner ? ask(f, ASK_THREAD, tgid, owner, wait) : 0;
+}
+
+static void fill_child(struct wait_facts *f, uint32_t tgid, const struct wire_wait *wait, struct rec_sample *out)
+{
+	if ((int32_t)wait->what > 0) {
+		out->wait = (uint32_t)wait->what;
+		out->owner = ask(f, ASK_CHILD, tgid, out->wait, wait);
+	} else {
+		out->owner = wait->child;
+	}
+	out->wait_kind = out->owner ? WAIT_CHILD : WAIT_UNKNOWN;
+}
+
+/* All that wait for locks are in one file: it is read once in a walk. fcntl() waits for nothing else. */
+static void fill_lock(struct wait_facts *f, uint32_t tgid, const struct wire_object *object, struct rec_sample *out)
+{
+	if (!object || object->kind != OBJECT_FILE)
+		return;
+	if (!f->has_locks)
+		f->has_locks = !file_locks_read(&f->locks, NULL);
+	out->wait_kind = WAIT_FILE_LOCK;
+	out->object = object->inode;
+	out->owner = f->has_locks ? file_locks_holder(&f->locks, tgid, object->inode) : 0;
+	if (out->owner && !procfs_exists((pid_t)out->owner))
+		out->owner = 0;
+	out->holders = out->owner ? 2 : 0;
+}
+
+static void fill_object(const struct wire_object *object, struct rec_sample *out)
+{
+	if (!object || object->kind > OBJECT_SOCKET)
+		return;
+	out->wait_kind = (uint8_t)object->kind;
+	out->object = object->inode;
 }
 
 void wait_facts_fill(struct wait_facts *f, const struct wire_stack *stack, uint32_t walk, struct rec_sample *out)
@@ -225,19 +241,31 @@ void wait_facts_fill(struct wait_facts *f, const struct wire_stack *stack, uint3
 	f->walk = walk;
 	out->ran_ns = wait->ran_ns < out->time_ns ? wait->ran_ns : out->time_ns;
 	out->syscall = wait->syscall;
-	switch (wait->syscall ? argument_of(wait->syscall - 1) : 0) {
-	case ARG_FUTEX:
+	switch (wait->syscall ? wait_call_of(wait->syscall - 1) : CALL_OTHER) {
+	case CALL_OTHER:
+		break;
+	case CALL_FUTEX:
 		out->wait = wait->what;
 		out->owner = futex_holder(f, tgid, wait);
 		break;
-	case ARG_FD:
+	case CALL_FILE_LOCK:
+		fill_lock(f, tgid, stack->object, out);
 		out->wait = (uint32_t)wait->what + 1ull;
 		break;
-	case ARG_PID:
-		if ((int32_t)wait->what <= 0)
+	case CALL_POLL:
+		if (wait->what == UINT32_MAX)
 			break;
-		out->wait = (uint32_t)wait->what;
-		out->owner = ask(f, ASK_CHILD, tgid, out->wait, wait);
+		/* fallthrough */
+	case CALL_READ: case CALL_WRITE: case CALL_EPOLL: case CALL_FD:
+		fill_object(stack->object, out);
+		out->wait = (uint32_t)wait->what + 1ull;
+		break;
+	case CALL_WAIT4: case CALL_WAITID:
+		fill_child(f, tgid, wait, out);
+		break;
+	case CALL_CLONE:
+		out->owner = wait->child;
+		out->wait_kind = wait->child ? WAIT_VFORK : WAIT_UNKNOWN;
 		break;
 	}
 }

@@ -1,9 +1,10 @@
 /*
- * What the kernel side saw of a wait (struct wire_wait) as facts of a trace: which argument is worth keeping, and whether
- * the thread that memory names as the owner of a lock exists in that process.
+ * What the kernel side saw of a wait (struct wire_wait, struct wire_object) as facts of a trace: which argument is worth
+ * keeping, whether the thread that memory names as the owner of a lock exists in that process, who has locked a file.
+ * Who holds the other end of a pipe or a socket is asked later (wait_peers.h).
  *
  *	wait_facts_new(&f)
- *	wait_facts_fill(f, stack, walk, &sample)	.ran_ns, .syscall, .wait, .owner
+ *	wait_facts_fill(f, stack, walk, &sample)	.ran_ns, .syscall, .wait, .owner, .wait_kind, .object
  *	wait_facts_free(f)
  *
  * A lock in a page of a file (a small program's static variables) was not read by the walk: it is read here, if the

@@ -94,14 +94,20 @@ long wire_decode(const void *data, size_t len, struct wire_stack *out)
 		need = decode_raw(data, len, out);
 	else
 		need = (long)(sizeof(*h) + ((size_t)h->nr_user + h->nr_kernel) * sizeof(uint64_t));
+	if (h->flags & WIRE_OBJECT && !(h->flags & WIRE_WAIT))
+		return -EBADMSG;
 	if (need > 0 && h->flags & WIRE_WAIT && !out->raw)
 		need += (long)sizeof(struct wire_wait);
+	if (need > 0 && h->flags & WIRE_OBJECT && !out->raw)
+		need += (long)sizeof(struct wire_object);
 	if (need <= 0 || len < (size_t)need)
 		return need < 0 ? need : 0;
 	out->user = (const uint64_t *)(h + 1);
 	out->kernel = out->user + h->nr_user;
 	if (h->flags & WIRE_WAIT)
 		out->wait = (const struct wire_wait *)(out->kernel + h->nr_kernel);
+	if (h->flags & WIRE_OBJECT)
+		out->object = (const struct wire_object *)(out->wait + 1);
 	out->state = normal_state(h);
 	out->end = h->end;
 	return need;

@@ -17,6 +17,7 @@ struct wire_stack {
 	const struct wire_raw *raw;	/* NULL: registers and memory did not come with it */
 	const uint8_t *memory;		/* raw->bytes from raw->start on */
 	const struct wire_wait *wait;	/* NULL: was on a CPU, or it is a sample */
+	const struct wire_object *object;	/* NULL: it waits for no descriptor, or there was none of that number */
 	bool again;			/* of a walk: taken after the thread's visit */
 	bool late;			/* walked in user space, with the mappings of its time */
 	uint8_t state;			/* enum task_state */

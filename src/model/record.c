@@ -100,6 +100,15 @@ char task_state_letter(unsigned state)
 	return state < TASK_STATES ? states[state].letter : '?';
 }
 
+const char *wait_kind_name(unsigned kind)
+{
+	static const char *const names[WAIT_KINDS] = {
+		"unknown", "pipe", "fifo", "unix", "tcp", "listener", "socket", "file-lock", "child", "vfork",
+	};
+
+	return NAME_OF(names, kind);
+}
+
 const char *loss_cause_name(unsigned cause)
 {
 	static const char *const names[LOSS_CAUSES] = {

@@ -240,6 +240,17 @@ enum {
 	SAMPLE_LATE = 8,		/* taken after the visit of its walk */
 };
 
+/* What a thread waits for, where that is not a futex; order is on disk. */
+enum wait_kind {
+	WAIT_UNKNOWN, WAIT_PIPE, WAIT_FIFO, WAIT_UNIX, WAIT_TCP,
+	WAIT_LISTENER,			/* a socket that waits for connections */
+	WAIT_SOCKET,			/* any other */
+	WAIT_FILE_LOCK,			/* flock(), fcntl() */
+	WAIT_CHILD,			/* its end */
+	WAIT_VFORK,			/* the child has the parent's memory until it execs or ends */
+	WAIT_KINDS
+};
+
 /* One stack of one thread at one time. */
 struct rec_sample {
 	uint64_t time_ns;
@@ -257,6 +268,9 @@ struct rec_sample {
 	uint32_t syscall;		/* number on the recording's arch, plus 1; 0 none */
 	uint32_t owner;			/* tid of the thread that holds what it waits for; 0 unknown */
 	uint64_t wait;			/* by the call: futex address; file descriptor + 1; pid; 0 none */
+	uint8_t wait_kind;		/* enum wait_kind */
+	uint32_t holders;		/* processes that hold the other end, plus 1; 0 unknown */
+	uint64_t object;		/* inode number of the pipe, socket or file it waits for; 0 unknown */
 };
 
 /* Threads with ids in a row: nr of them from thread on. */
@@ -347,6 +361,7 @@ const char *stack_end_name(unsigned end);		/* "no-mapping" */
 const char *stack_end_help(unsigned end);		/* one sentence: the cause and, where there is one, the remedy */
 const char *task_state_name(unsigned state);		/* xstack's word: "RUNNING", "SLEEP", "DISK", ... */
 char task_state_letter(unsigned state);			/* ps's letter: 'R', 'S', 'D', ... */
+const char *wait_kind_name(unsigned kind);		/* "pipe" */
 const char *loss_cause_name(unsigned cause);		/* "ring-full" */
 const char *binary_kind_name(unsigned kind);
 const char *end_reason_name(unsigned reason);

@@ -23,8 +23,9 @@ static uint64_t use(const struct wire_stack *s, const uint8_t *at, long n)
 	for (uint32_t i = 0; i < s->head->nr_kernel; i++)
 		sum += s->kernel[i];
 	if (s->wait)
-		sum += s->wait->ran_ns + s->wait->pad;
-	if (!s->raw && (const uint8_t *)(s->kernel + s->head->nr_kernel) + (s->wait ? sizeof(*s->wait) : 0) != at + n)
+		sum += s->wait->ran_ns + s->wait->child;
+	if (!s->raw && (const uint8_t *)(s->kernel + s->head->nr_kernel) + (s->wait ? sizeof(*s->wait) : 0) +
+	    (s->object ? sizeof(*s->object) : 0) != at + n)
 		abort();
 	if (s->end >= STACK_ENDS || s->state >= TASK_STATES || s->head->nr_user > WALK_MAX_FRAMES ||
 	    s->head->nr_kernel > WIRE_MAX_KERNEL)
