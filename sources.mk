@@ -128,6 +128,8 @@ LIB_SRCS := \
 	formats/render/text_cache.c \
 	formats/render/wait_list.c \
 	formats/render/waits.c \
+	formats/render/wait_text.c \
+	formats/render/waits_json.c \
 	formats/render/renderers.c \
 	formats/render/json_writer.c \
 	formats/render/json.c \

@@ -1,6 +1,7 @@
 /*
- * Since when and for what a thread waits that is not on a CPU: when it last ran, the system call it is in, for a
- * futex the address and who may hold it, for a descriptor what it is, for a child which one. Part of a snapshot's row, taken while the thread stands still.
+ * Since when and for what a thread waits that is not on a CPU: when it last ran, the system call it is in, for a futex the
+ * address and who may hold it, for a descriptor what it is, for a child which one. Part of a snapshot's row, taken while
+ * the thread stands still.
  *
  * The scheduler's clock is not CLOCK_MONOTONIC: it starts elsewhere and is not corrected by NTP. How far they
  * are apart is read at the walk (sched_behind_ns()), so a thread that has slept for T is wrong by the clock's drift in T

@@ -1,6 +1,7 @@
 /*
  * Who waits for whom in one walk over all tasks: deadlocks, then convoys (threads that others wait for) with the stacks
- * of the one in front and of the one that has waited longest, then all other waits by system call and kernel function.
+ * of the one in front and of the one that has waited longest, then those that wait for a process of many threads or for any
+ * of several processes, then all waits by system call and kernel function.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,6 +12,7 @@
 #include "formats/render/escape.h"
 #include "formats/render/renderer.h"
 #include "formats/render/wait_list.h"
+#include "formats/render/wait_text.h"
 #include "src/base/clock.h"
 #include "src/model/tables.h"
 #include "src/profile/report.h"
@@ -81,15 +83,25 @@ static void put_activity(struct waits *w, const struct wait_row *row)
 /* What it waits on and since when. */
 static void put_wait(struct waits *w, const struct wait_row *row)
 {
-	char number[WAIT_CALL_MAX];
-	const char *call = wait_call_name(w->arch, &row->rec, number);
+	char number[WAIT_CALL_MAX], text[WAIT_TEXT_MAX];
+	const char *call = wait_call_name(w->arch, &row->rec, number), *object = wait_object_text(w->arch, &row->rec, text);
 
 	putc(' ', w->out);
 	put_time(w, wait_row_ns(row));
 	if (!strncmp(call, "futex", 5))
 		fprintf(w->out, " at futex 0x%" PRIx64, row->rec.wait);
 	else
-		fprintf(w->out, " in %s", call);
+		fprintf(w->out, " in %s%s%s", call, *object ? " for " : "", object);
+}
+
+/* Who it is to the one that waits. */
+static const char *owner_word(const struct wait_row *row)
+{
+	uint8_t kind = row->rec.wait_kind;
+
+	if (kind == WAIT_UNKNOWN || kind == WAIT_FILE_LOCK)
+		return "held by";
+	return kind == WAIT_CHILD || kind == WAIT_VFORK ? "which is" : "other end:";
 }
 
 /* ---- stacks ---- */
@@ -144,7 +156,9 @@ static void put_ring(struct waits *w, const struct wait_ring *ring)
 	const struct wait_row *rows = w->g->rows;
 	uint32_t i = ring->first, behind = 0;
 
-	fprintf(w->out, "%s: %u thread%s\n", ring->sure ? "DEADLOCK" : "Perhaps a deadlock (some ran meanwhile)", ring->nr,
+	fprintf(w->out, "%s: %u thread%s\n", wait_ring_is_sure(ring) ? "DEADLOCK" :
+		ring->stood_still ? "Possible deadlock (unless a timeout or a signal ends it)" :
+		"Perhaps a deadlock (some ran meanwhile)", ring->nr,
 		ring->nr == 1 ? " waits for itself" : "s wait for each other");
 	for (uint32_t n = 0; n < ring->nr; n++, i = rows[i].owner) {
 		behind += rows[i].nr_behind;
@@ -153,7 +167,7 @@ static void put_ring(struct waits *w, const struct wait_ring *ring)
 		putc('\t', w->out);
 		put_thread(w, &rows[i]);
 		put_wait(w, &rows[i]);
-		fprintf(w->out, ", held by %u\n", rows[rows[i].owner].tid);
+		fprintf(w->out, ", %s %u\n", owner_word(&rows[i]), rows[rows[i].owner].tid);
 	}
 	if (ring->nr > MAX_WAITERS)
 		fprintf(w->out, "\t... and %u more\n", ring->nr - MAX_WAITERS);
@@ -165,33 +179,6 @@ static void put_ring(struct waits *w, const struct wait_ring *ring)
 }
 
 /* ---- convoys ---- */
-
-struct head_list {
-	uint32_t *v;
-	size_t nr;
-};
-
-static int by_convoy(const void *a, const void *b, void *graph)
-{
-	const struct wait_graph *g = graph;
-	const struct wait_row *x = &g->rows[*(const uint32_t *)a], *y = &g->rows[*(const uint32_t *)b];
-
-	if (x->nr_behind != y->nr_behind)
-		return x->nr_behind > y->nr_behind ? -1 : 1;
-	return (x->tid > y->tid) - (x->tid < y->tid);
-}
-
-static int find_heads(const struct wait_graph *g, struct head_list *l)
-{
-	l->v = malloc((g->nr + 1) * sizeof(*l->v));
-	if (!l->v)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < g->nr; i++)
-		if (g->rows[i].owner == WAIT_NONE && g->rows[i].nr_behind)
-			l->v[l->nr++] = i;
-	qsort_r(l->v, l->nr, sizeof(*l->v), by_convoy, (void *)g);
-	return 0;
-}
 
 /* What comes after row i in pre-order of the waiters below head; *level goes with it. */
 static uint32_t next_waiter(const struct wait_graph *g, uint32_t head, uint32_t i, uint32_t *level)
@@ -247,15 +234,70 @@ static void put_convoy(struct waits *w, uint32_t head)
 
 static int put_convoys(struct waits *w)
 {
-	struct head_list heads = { 0 };
-	int err = find_heads(w->g, &heads);
+	uint32_t *heads;
+	size_t nr;
+	int err = wait_heads(w->g, &heads, &nr);
 
-	for (size_t i = 0; !err && i < heads.nr && i < MAX_CONVOYS; i++)
-		put_convoy(w, heads.v[i]);
-	if (heads.nr > MAX_CONVOYS)
-		fprintf(w->out, "... and %zu more threads that others wait for\n\n", heads.nr - MAX_CONVOYS);
-	free(heads.v);
+	for (size_t i = 0; !err && i < nr && i < MAX_CONVOYS; i++)
+		put_convoy(w, heads[i]);
+	if (!err && nr > MAX_CONVOYS)
+		fprintf(w->out, "... and %zu more threads that others wait for\n\n", nr - MAX_CONVOYS);
+	free(heads);
 	return err;
+}
+
+/* ---- waits that are not followed ---- */
+
+static bool is_loose(const struct wait_row *row)
+{
+	const struct rec_sample *rec = &row->rec;
+
+	return !row->absent && row->owner == WAIT_NONE && (rec->owner || rec->holders) && rec->wait_kind != WAIT_UNKNOWN;
+}
+
+static void put_loose(struct waits *w, const struct wait_row *row)
+{
+	uint32_t nr = row->rec.holders;
+
+	putc('\t', w->out);
+	put_thread(w, row);
+	put_wait(w, row);
+	if (row->peer != WAIT_NONE) {
+		const struct wait_row *peer = &w->g->rows[row->peer];
+
+		fprintf(w->out, ", %s process %u", owner_word(row), row->rec.owner);
+		if (peer->tid != row->rec.owner)
+			fputs(" with", w->out);
+		else
+			put_comm(w, peer);
+		fprintf(w->out, ", %u threads\n", peer->nr_threads);
+	} else if (nr == 1) {
+		fputs(", other end: held by no process\n", w->out);
+	} else {
+		fprintf(w->out, ", other end: held by %u processes\n", nr - 1);
+	}
+}
+
+static int put_all_loose(struct waits *w)
+{
+	uint32_t *rows = malloc((w->g->nr + 1) * sizeof(*rows));
+	size_t nr = 0;
+
+	if (!rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < w->g->nr; i++)
+		if (is_loose(&w->g->rows[i]))
+			rows[nr++] = i;
+	wait_sort(w->g, rows, nr);
+	if (nr)
+		fprintf(w->out, "%zu thread%s for one of many\n", nr, nr == 1 ? " waits" : "s wait");
+	for (size_t i = 0; i < nr && i < MAX_WAITERS; i++)
+		put_loose(w, &w->g->rows[rows[i]]);
+	if (nr > MAX_WAITERS)
+		fprintf(w->out, "\t... and %zu more\n", nr - MAX_WAITERS);
+	fputs(nr ? "\n" : "", w->out);
+	free(rows);
+	return 0;
 }
 
 /* ---- all of it ---- */
@@ -288,6 +330,8 @@ static int put_all(struct waits *w)
 		put_ring(w, &w->g->rings[i]);
 	}
 	err = put_convoys(w);
+	if (!err)
+		err = put_all_loose(w);
 	return err ? err : wait_list_put(w->g, w->arch, w->out);
 }
 

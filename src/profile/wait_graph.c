@@ -12,6 +12,7 @@ void wait_graph_release(struct wait_graph *g)
 	free(g->rows);
 	free(g->rings);
 	ix_release(&g->by_tid);
+	ix_release(&g->by_tgid);
 	memset(g, 0, sizeof(*g));
 }
 
@@ -20,6 +21,11 @@ uint64_t wait_row_ns(const struct wait_row *row)
 	const struct rec_sample *rec = &row->rec;
 
 	return rec->ran_ns && rec->ran_ns <= rec->time_ns ? rec->time_ns - rec->ran_ns : UINT64_MAX;
+}
+
+bool wait_ring_is_sure(const struct wait_ring *ring)
+{
+	return ring->stood_still && ring->by_locks;
 }
 
 /* ---- rows ---- */
@@ -95,28 +101,79 @@ int wait_graph_read(struct report *rep, uint32_t walk, struct wait_graph *g)
 
 /* ---- edges ---- */
 
+static bool same_tgid(const void *ctx, uint32_t id)
+{
+	const struct wait_row *const *pair = ctx;
+
+	return pair[0][id].tgid == pair[1]->tgid;
+}
+
+static uint32_t find_process(const struct wait_graph *g, uint32_t tgid)
+{
+	const struct wait_row want = { .tgid = tgid }, *pair[] = { g->rows, &want };
+
+	return ix_find(&g->by_tgid, hash_u64(1, tgid), same_tgid, pair);
+}
+
+static int count_threads(struct wait_graph *g)
+{
+	ix_release(&g->by_tgid);
+	for (uint32_t i = 0; i < g->nr; i++) {
+		uint32_t first = g->rows[i].tgid && !g->rows[i].absent ? find_process(g, g->rows[i].tgid) : i;
+
+		g->rows[i].nr_threads = 0;
+		if (first == IX_NONE && ix_add(&g->by_tgid, hash_u64(1, g->rows[i].tgid), i))
+			return -ENOMEM;
+		g->rows[first == IX_NONE ? i : first].nr_threads++;
+	}
+	return 0;
+}
+
 /* Owners that the walk did not meet get rows of their own: many may wait for one. */
+static int put_absent(struct wait_graph *g, uint32_t tid, uint32_t tgid, uint32_t *at)
+{
+	struct wait_row absent = { .tid = tid, .tgid = tgid, .absent = true };
+
+	*at = (uint32_t)g->nr;
+	return put_row(g, &absent);
+}
+
+static int link_owner(struct wait_graph *g, uint32_t i)
+{
+	uint32_t owner = g->rows[i].rec.owner, at;
+	int err = 0;
+
+	if (g->rows[i].rec.wait_kind == WAIT_UNKNOWN) {
+		at = find_row(g, owner);
+		if (at == IX_NONE)
+			err = put_absent(g, owner, g->rows[i].tgid, &at);
+		g->rows[i].owner = at;
+		return err;
+	}
+	at = find_process(g, owner);
+	if (at == IX_NONE)
+		at = find_row(g, owner);	/* absent, and met before */
+	if (at == IX_NONE)
+		err = put_absent(g, owner, owner, &at);
+	g->rows[i].peer = at;
+	if (g->rows[at].nr_threads <= 1)
+		g->rows[i].owner = at;
+	return err;
+}
+
 static int link_owners(struct wait_graph *g)
 {
-	for (uint32_t i = 0; i < g->nr; i++) {
-		struct wait_row absent = { .tid = g->rows[i].rec.owner, .tgid = g->rows[i].tgid, .absent = true };
-		uint32_t at;
+	int err = count_threads(g);
 
-		g->rows[i].owner = g->rows[i].ring = WAIT_NONE;
+	for (uint32_t i = 0; i < g->nr && !err; i++) {
+		g->rows[i].owner = g->rows[i].ring = g->rows[i].peer = WAIT_NONE;
 		g->rows[i].first_waiter = g->rows[i].next_waiter = WAIT_NONE;
 		g->rows[i].head = i;
 		g->rows[i].nr_direct = g->rows[i].nr_behind = 0;
-		if (!absent.tid)
-			continue;
-		at = find_row(g, absent.tid);
-		if (at == IX_NONE) {
-			at = (uint32_t)g->nr;
-			if (put_row(g, &absent))
-				return -ENOMEM;
-		}
-		g->rows[i].owner = at;
+		if (g->rows[i].rec.owner)
+			err = link_owner(g, i);
 	}
-	return 0;
+	return err;
 }
 
 /*
@@ -173,13 +230,15 @@ static int add_ring(struct wait_graph *g, uint32_t first)
 	if (!ring)
 		return -ENOMEM;
 	ring->first = first;
+	ring->by_locks = true;
 	do {
+		ring->by_locks &= g->rows[i].rec.wait_kind == WAIT_UNKNOWN;
 		g->rows[i].ring = (uint32_t)g->nr_rings - 1;
 		g->rows[i].head = first;
 		ring->nr++;
 		i = g->rows[i].owner;
 	} while (i != first);
-	ring->sure = none_ran(g, first);
+	ring->stood_still = none_ran(g, first);
 	return 0;
 }
 
@@ -194,12 +253,18 @@ static int by_wait(const void *a, const void *b, void *graph)
 	return (g->rows[i].tid > g->rows[j].tid) - (g->rows[i].tid < g->rows[j].tid);
 }
 
+void wait_sort(const struct wait_graph *g, uint32_t *rows, size_t nr)
+{
+	if (nr)
+		qsort_r(rows, nr, sizeof(*rows), by_wait, (void *)g);
+}
+
 /* order is reused. */
 static void link_waiters(struct wait_graph *g, uint32_t *order)
 {
 	for (uint32_t i = 0; i < g->nr; i++)
 		order[i] = i;
-	qsort_r(order, g->nr, sizeof(*order), by_wait, g);
+	wait_sort(g, order, g->nr);
 	for (size_t at = g->nr; at-- > 0;) {
 		struct wait_row *row = &g->rows[order[at]];
 
@@ -208,6 +273,29 @@ static void link_waiters(struct wait_graph *g, uint32_t *order)
 		row->next_waiter = g->rows[row->owner].first_waiter;
 		g->rows[row->owner].first_waiter = order[at];
 	}
+}
+
+static int by_convoy(const void *a, const void *b, void *graph)
+{
+	const struct wait_graph *g = graph;
+	const struct wait_row *x = &g->rows[*(const uint32_t *)a], *y = &g->rows[*(const uint32_t *)b];
+
+	if (x->nr_behind != y->nr_behind)
+		return x->nr_behind > y->nr_behind ? -1 : 1;
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+int wait_heads(const struct wait_graph *g, uint32_t **rows, size_t *nr)
+{
+	*nr = 0;
+	*rows = malloc((g->nr + 1) * sizeof(**rows));
+	if (!*rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < g->nr; i++)
+		if (g->rows[i].owner == WAIT_NONE && g->rows[i].nr_behind)
+			(*rows)[(*nr)++] = i;
+	qsort_r(*rows, *nr, sizeof(**rows), by_convoy, (void *)g);
+	return 0;
 }
 
 int wait_graph_link(struct wait_graph *g)

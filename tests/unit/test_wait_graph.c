@@ -96,15 +96,15 @@ static void test_sure(void **state)
 	struct wait_graph g = GRAPH(2, 1);
 
 	(void)state;
-	assert_true(g.rings[0].sure);
+	assert_true(g.rings[0].stood_still);
 	g.rows[0].rec.ran_ns = NOW + 1;
 	g.rows[0].rec.time_ns = NOW + 2;
 	assert_int_equal(wait_graph_link(&g), 0);
 	assert_int_equal(g.nr_rings, 1);
-	assert_false(g.rings[0].sure);
+	assert_false(g.rings[0].stood_still);
 	g.rows[0].rec.ran_ns = 0;
 	assert_int_equal(wait_graph_link(&g), 0);
-	assert_false(g.rings[0].sure);
+	assert_false(g.rings[0].stood_still);
 	wait_graph_release(&g);
 }
 

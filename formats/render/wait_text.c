@@ -1,0 +1,48 @@
+#include "formats/render/wait_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/model/record.h"
+#include "src/model/syscall_names.h"
+
+enum direction { ANY, IN, OUT };
+
+static enum direction direction(const char *arch, const struct rec_sample *rec)
+{
+	const char *call = rec->syscall ? syscall_name(arch, rec->syscall - 1) : NULL;
+
+	if (!call)
+		return ANY;
+	if (strstr(call, "write") || strstr(call, "send") || !strcmp(call, "vmsplice"))
+		return OUT;
+	return strstr(call, "read") || strstr(call, "recv") ? IN : ANY;
+}
+
+const char *wait_object_text(const char *arch, const struct rec_sample *rec, char buf[WAIT_TEXT_MAX])
+{
+	static const char *const formats[WAIT_KINDS][3] = {
+		[WAIT_PIPE] = { "pipe:[%" PRIu64 "]", "data from pipe:[%" PRIu64 "]", "room in pipe:[%" PRIu64 "]" },
+		[WAIT_FIFO] = { "FIFO %" PRIu64, "data from FIFO %" PRIu64, "room in FIFO %" PRIu64 },
+		[WAIT_UNIX] = { "socket:[%" PRIu64 "]", "data from socket:[%" PRIu64 "]", "room in socket:[%" PRIu64 "]" },
+		[WAIT_TCP] = { "TCP socket:[%" PRIu64 "]", "data from TCP socket:[%" PRIu64 "]",
+			       "room in TCP socket:[%" PRIu64 "]" },
+		[WAIT_LISTENER] = { "connections at socket:[%" PRIu64 "]" },
+		[WAIT_SOCKET] = { "socket:[%" PRIu64 "]" },
+		[WAIT_FILE_LOCK] = { "a lock of file %" PRIu64 },
+		[WAIT_CHILD] = { "its child" },
+		[WAIT_VFORK] = { "its vfork child" },
+	};
+	const char *format = NULL;
+
+	if (rec->wait_kind < WAIT_KINDS)
+		format = formats[rec->wait_kind][direction(arch, rec)];
+	if (!format && rec->wait_kind < WAIT_KINDS)
+		format = formats[rec->wait_kind][ANY];
+	if (!format)
+		return "";
+	snprintf(buf, WAIT_TEXT_MAX, format, rec->object);
+	return buf;
+}
+

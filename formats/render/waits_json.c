@@ -1,0 +1,215 @@
+/*
+ * Who waits for whom in one walk over all tasks, for scripts. One object; keys are stable, new ones may come:
+ *
+ *	format		1
+ *	warning		what the trace says about losses; absent: nothing
+ *	walk, time_real_ns	which walk; 0 and no threads: the trace has none
+ *	threads		a list of
+ *	    tid, pid, comm, state	as in CSV; pid 0: unknown
+ *	    absent	true: somebody waits for it, but the walk has no row of it; then there is nothing else but waiters
+ *	    waited_ns	how long it has not run; absent: unknown
+ *	    syscall	its name; absent: in none
+ *	    kernel_function	where in the kernel
+ *	    wait	"futex", "pipe", "fifo", "unix", "tcp", "listener", "socket", "file-lock", "child", "vfork"; absent: other
+ *	    futex	address, a string as "0x7f00"	fd	descriptor	inode	of the pipe, socket or file
+ *	    holders	number of processes that hold the other end or the lock; absent: not known
+ *	    owner_pid	the only one of them, or the child; owner_tid: of a futex, the thread that holds it
+ *	    waits_for	tid: the link that is followed
+ *	    waiters, waiters_behind	threads that wait for it directly; and those behind them, too
+ *	rings		a list of { certain, stood_still, tids }: deadlocks; certain ones are of locks in memory only
+ *	heads		tids of threads that others wait for and that wait for nobody, most waiters first
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/render/json_writer.h"
+#include "formats/render/renderer.h"
+#include "formats/render/wait_list.h"
+#include "src/model/syscall_names.h"
+#include "src/model/tables.h"
+#include "src/profile/report.h"
+#include "src/profile/wait_graph.h"
+#include "src/profile/wait_place.h"
+
+extern const struct renderer renderer_waits_json;
+
+struct waits_json {
+	struct json_writer w;
+	const struct wait_graph *g;
+	const char *arch;
+};
+
+static void put_text(struct json_writer *w, const char *key, const char *s)
+{
+	json_key(w, key);
+	json_string(w, s, strlen(s));
+}
+
+static void put_number(struct json_writer *w, const char *key, uint64_t v)
+{
+	json_key(w, key);
+	json_u64(w, v);
+}
+
+static void put_bool(struct json_writer *w, const char *key, bool v)
+{
+	json_key(w, key);
+	json_bool(w, v);
+}
+
+static bool is_futex(const char *call)
+{
+	return call && !strncmp(call, "futex", 5);
+}
+
+static void put_owner(struct json_writer *w, const struct rec_sample *rec)
+{
+	if (rec->holders)
+		put_number(w, "holders", rec->holders - 1);
+	if (rec->owner)
+		put_number(w, rec->wait_kind == WAIT_UNKNOWN ? "owner_tid" : "owner_pid", rec->owner);
+}
+
+/* What the call waits on: see TRACE.md. */
+static void put_object(struct json_writer *w, const struct rec_sample *rec, const char *call)
+{
+	char hex[24];
+
+	if (is_futex(call)) {
+		put_text(w, "wait", "futex");
+		snprintf(hex, sizeof(hex), "0x%" PRIx64, rec->wait);
+		put_text(w, "futex", hex);
+	} else if (rec->wait_kind != WAIT_UNKNOWN) {
+		put_text(w, "wait", wait_kind_name(rec->wait_kind));
+		if (rec->wait_kind < WAIT_CHILD && rec->wait)
+			put_number(w, "fd", rec->wait - 1);
+		if (rec->object)
+			put_number(w, "inode", rec->object);
+	}
+	put_owner(w, rec);
+}
+
+static void put_row(struct waits_json *j, const struct wait_row *row)
+{
+	const struct rec_sample *rec = &row->rec;
+	const char *call = rec->syscall ? syscall_name(j->arch, rec->syscall - 1) : NULL;
+	char number[WAIT_CALL_MAX], buf[FRAME_TEXT_MAX];
+	const char *place = wait_is_off_cpu(rec) ? wait_place(j->g->tables, rec->kstack, buf) : "";
+	struct json_writer *w = &j->w;
+
+	put_text(w, "state", task_state_name(rec->state));
+	if (wait_row_ns(row) != UINT64_MAX)
+		put_number(w, "waited_ns", wait_row_ns(row));
+	if (rec->syscall)
+		put_text(w, "syscall", wait_call_name(j->arch, rec, number));
+	if (*place)
+		put_text(w, "kernel_function", place);
+	put_object(w, rec, call);
+	if (row->owner != WAIT_NONE)
+		put_number(w, "waits_for", j->g->rows[row->owner].tid);
+}
+
+static void put_thread(struct waits_json *j, const struct wait_row *row)
+{
+	const struct rec_thread *thread = tables_find_thread(j->g->tables, row->rec.thread);
+	struct json_writer *w = &j->w;
+	const char *comm;
+	size_t len;
+
+	json_begin(w, '{');
+	put_number(w, "tid", row->tid);
+	put_number(w, "pid", row->tgid);
+	if (row->absent) {
+		put_bool(w, "absent", true);
+	} else {
+		comm = tables_string(j->g->tables, thread ? thread->comm : UINT32_MAX, &len);
+		json_key(w, "comm");
+		json_string(w, comm, len);
+		put_row(j, row);
+	}
+	put_number(w, "waiters", row->nr_direct);
+	put_number(w, "waiters_behind", row->nr_behind);
+	json_end(w, '}');
+}
+
+static void put_ring(struct waits_json *j, const struct wait_ring *ring)
+{
+	uint32_t i = ring->first;
+	struct json_writer *w = &j->w;
+
+	json_begin(w, '{');
+	put_bool(w, "certain", wait_ring_is_sure(ring));
+	put_bool(w, "stood_still", ring->stood_still);
+	json_key(w, "tids");
+	json_begin(w, '[');
+	for (uint32_t n = 0; n < ring->nr; n++, i = j->g->rows[i].owner)
+		json_u64(w, j->g->rows[i].tid);
+	json_end(w, ']');
+	json_end(w, '}');
+}
+
+static int put_heads(struct waits_json *j)
+{
+	uint32_t *heads;
+	size_t nr;
+	int err = wait_heads(j->g, &heads, &nr);
+
+	json_key(&j->w, "heads");
+	json_begin(&j->w, '[');
+	for (size_t i = 0; !err && i < nr; i++)
+		json_u64(&j->w, j->g->rows[heads[i]].tid);
+	json_end(&j->w, ']');
+	free(heads);
+	return err;
+}
+
+static int put_all(struct waits_json *j, const char *warning)
+{
+	const struct wait_graph *g = j->g;
+	struct json_writer *w = &j->w;
+	int err;
+
+	json_begin(w, '{');
+	put_number(w, "format", 1);
+	if (*warning)
+		put_text(w, "warning", warning);
+	put_number(w, "walk", g->walk);
+	if (g->nr)
+		put_number(w, "time_real_ns", g->rows[0].real_ns);
+	json_key(w, "threads");
+	json_begin(w, '[');
+	for (size_t i = 0; i < g->nr; i++)
+		put_thread(j, &g->rows[i]);
+	json_end(w, ']');
+	json_key(w, "rings");
+	json_begin(w, '[');
+	for (size_t i = 0; i < g->nr_rings; i++)
+		put_ring(j, &g->rings[i]);
+	json_end(w, ']');
+	err = put_heads(j);
+	json_end(w, '}');
+	putc('\n', w->out);
+	return err;
+}
+
+static int waits_json_stream(struct report *rep, const struct render_opts *opts, FILE *out)
+{
+	const char *arch = report_meta(rep, "arch", NULL);
+	struct wait_graph g;
+	struct waits_json j = { .w = { .out = out }, .g = &g, .arch = arch ? arch : "" };
+	int err = wait_graph_read(rep, opts->walk, &g);
+
+	if (!err)
+		err = wait_graph_link(&g);
+	if (!err)
+		err = put_all(&j, report_warning(rep));
+	wait_graph_release(&g);
+	return err ? err : ferror(out) ? -errno : 0;
+}
+
+const struct renderer renderer_waits_json = {
+	.name = "waits-json", .suffixes = ".waits.json", .stream = waits_json_stream,
+	.help = "the same as JSON for scripts",
+};
