@@ -110,6 +110,7 @@ LIB_SRCS := \
 	src/profile/profile.c \
 	src/profile/query.c \
 	src/profile/receipts.c \
+	src/profile/cpu_check.c \
 	src/profile/report.c \
 	src/profile/report_text.c \
 	src/profile/sample_counts.c \

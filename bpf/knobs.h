@@ -61,6 +61,8 @@ enum counter {
  * row did not fit the buffer), so only the visit that wrote its row counts. */
 struct walk_totals {
 	uint64_t rows, filtered, idle_kthreads, on_cpu;
+	uint64_t seen;			/* tasks: the sum of the first three, if nothing went wrong */
+	uint64_t last_seen;		/* address of the last one: a second visit comes right behind the first */
 	uint64_t reads, faulted;	/* pages of memory read, and how many of them had to be brought in */
 	uint64_t stacks;		/* user stacks walked */
 	uint64_t same;			/* rows of threads that have not run since the last walk */

@@ -156,6 +156,9 @@ int on_task(struct bpf_iter__task *ctx)
 
 	if (!task || is_given_up(reader))
 		return 0;
+	if (totals.last_seen != (uint64_t)task)
+		totals.seen++;
+	totals.last_seen = (uint64_t)task;
 	tgid = task->tgid;
 	if (tgid == (uint32_t)reader->tgid || !task_wanted(tgid, task->pid)) {
 		totals.filtered++;

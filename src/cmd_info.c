@@ -15,6 +15,7 @@
 #include "src/info_health.h"
 #include "src/info_lists.h"
 #include "src/model/tables.h"
+#include "src/profile/cpu_check.h"
 #include "src/profile/profile.h"
 #include "src/profile/report.h"
 #include "src/profile/report_text.h"
@@ -165,36 +166,23 @@ static void put_facts(const struct report *rep)
 	put_tasks(rep);
 }
 
-static void put_walks(const struct report_walks *w)
+static void put_walks(const struct report *rep)
 {
-	if (!w->count)
-		return;
-	printf("%-9s ", "walks");
-	put_count(w->count, "walk", "s", ": ");
-	put_count(w->tasks_seen, "task", "s", " seen = ");
-	put_count(w->rows, "row", "s", "");
-	printf(" + %" PRIu64 " idle kernel threads skipped + %" PRIu64 " not asked for + %" PRIu64 " vanished\n",
-	       w->skipped_idle_kthreads, w->filtered, w->vanished);
-	put_line("", "%" PRIu64 " were on a CPU, %" PRIu64 " ran while they were read, %" PRIu64 " page faults; "
-		 "%.3f ms each, %.3f ms the longest", w->on_cpu, w->torn, w->read_faults,
-		 (double)w->duration_ns / 1e6 / (double)w->count, (double)w->longest_ns / 1e6);
+	if (*report_walks(rep))
+		put_line("walks", "%s", report_walks(rep));
 }
 
-/* Three ways to measure one thing; that of the walks is rough, and tells nothing of a part of the machine. */
+/* Three ways to measure one thing. */
 static void put_cpu_share(const struct report *rep)
 {
-	const struct report_walks *w = &report_info(rep)->walks;
-	const char *busy = report_meta(rep, "cpu.busy", NULL), *online = report_meta(rep, "cpus.online", NULL);
-	double samples, stat;
+	char text[256];
 
-	if (!busy || sscanf(busy, "samples=%lf stat=%lf", &samples, &stat) != 2)
-		return;
-	printf("%-9s busy for %.1f %% of their time by samples, %.1f %% by /proc/stat", "cpus", 100 * samples, 100 * stat);
-	if (w->count && !w->filtered && online)
-		printf(", %.2f threads on a CPU at a time by walks", (double)w->on_cpu / (double)w->count);
-	puts("");
-	if (samples - stat > 0.1 || stat - samples > 0.1)
-		put_line("", "these disagree: ticks were lost, or the clock that makes samples stood still while CPUs were busy");
+	cpu_check_text(report_cpus(rep), text, sizeof(text));
+	if (*text)
+		put_line("cpus", "busy for %s of their time", text);
+	cpu_check_warning(report_cpus(rep), text, sizeof(text));
+	if (*text)
+		put_line("", "warning: %s", text);
 }
 
 static void put_samples(const struct report *rep)
@@ -203,7 +191,7 @@ static void put_samples(const struct report *rep)
 	char stacks[256];
 
 	put_line("samples", "%" PRIu64, info->samples);
-	put_walks(&info->walks);
+	put_walks(rep);
 	put_cpu_share(rep);
 	report_stacks_text(report_health(rep), stacks, sizeof(stacks));
 	put_line("stacks", "%s", stacks);

@@ -215,13 +215,15 @@ static int tell_cpu_share(struct sampling *s, const struct sample_args *args)
 	double ticks = args->freq_hz * perf_sampler_cpus(s->sampler) * (double)s->rec.run_ns / 1e9;
 	uint64_t c[COUNTERS];
 	struct cpu_time end;
-	char text[64];
+	bool all = s->walks.iter && !args->common.pids.nr && !s->command.pid;
+	char text[128];
 
 	if (args->cpus || !perf_sampler_period(s->sampler) || ticks < 100 || cpu_time_read(NULL, &end) ||
 	    capture_bpf_counters(recorder_bpf(s->recorder), c))
 		return 0;
-	snprintf(text, sizeof(text), "samples=%.3f stat=%.3f", (double)(c[COUNTER_FIRED] - c[COUNTER_IDLE]) / ticks,
-		 cpu_time_share(&s->begin_time, &end));
+	snprintf(text, sizeof(text), "samples=%.3f stat=%.3f ticks=%.0f%s",
+		 (double)(c[COUNTER_FIRED] - c[COUNTER_IDLE]) / ticks, cpu_time_share(&s->begin_time, &end), ticks,
+		 all ? " walks=1" : "");
 	return session_tell(recorder_session(s->recorder), "cpu.busy", text);
 }
 

@@ -8,6 +8,7 @@
 #include "src/base/fail.h"
 #include "src/base/opt.h"
 #include "src/capture/capture_bpf.h"
+#include "src/capture/cpu_time.h"
 #include "src/capture/recorder.h"
 #include "src/command.h"
 #include "src/recording.h"
@@ -61,6 +62,7 @@ struct snapshots {
 	struct recorder *recorder;
 	struct walks walks;
 	uint64_t interval_ns, begin_ns;
+	struct cpu_time begin_time;
 	bool has_targets;
 };
 
@@ -171,12 +173,29 @@ static int tell_over(struct snapshots *s)
 	return recording_live_over(&s->rec) ? session_emit(recorder_session(s->recorder), &rec) : 0;
 }
 
+/* How busy the CPUs were by the kernel's own accounts: walks over all threads can be held against it. */
+static int tell_cpu_share(struct snapshots *s, const struct snapshot_args *args)
+{
+	struct cpu_time end;
+	char text[64];
+	double share;
+
+	if (!args->common.all || s->walks.nr < 2 || cpu_time_read(NULL, &end))
+		return 0;
+	share = cpu_time_share(&s->begin_time, &end);
+	if (share < 0)
+		return 0;
+	snprintf(text, sizeof(text), "stat=%.3f walks=1", share);
+	return session_tell(recorder_session(s->recorder), "cpu.busy", text);
+}
+
 static int run(struct snapshots *s, const struct snapshot_args *args)
 {
 	struct rec_end end = { .target_status = -1 };
 	int err = 0, reason = -1;
 
 	s->begin_ns = s->walks.begin_ns = now_ns();
+	cpu_time_read(NULL, &s->begin_time);
 	while (!err && reason < 0) {
 		err = one_walk(s);
 		reason = ended(s, args);
@@ -196,7 +215,8 @@ static int run(struct snapshots *s, const struct snapshot_args *args)
 	end.walks = s->walks.nr;
 	end.lost = s->walks.left_out;
 	end.cpu_time_ns = walks_cpu_ns(&s->walks);
-	return recorder_end(s->recorder, &end);
+	err = tell_cpu_share(s, args);
+	return err ? err : recorder_end(s->recorder, &end);
 }
 
 static int prepare(struct snapshots *s, const struct snapshot_args *args, int argc, char **argv)

@@ -85,6 +85,33 @@ static void put_health(struct json_writer *w, const struct stack_health *h)
 	put_blame(w, "guesses", h, h->guesses, h->nr_guesses);
 }
 
+/* The sum of the receipts: tasks_seen is rows, idle kernel threads and those not asked for. */
+static void put_walks(struct json_writer *w, const struct report_walks *s)
+{
+	json_key(w, "walks");
+	json_begin(w, '{');
+	put_number(w, "count", s->count);
+	put_number(w, "tasks_seen", s->tasks_seen);
+	put_number(w, "rows", s->rows);
+	put_number(w, "idle_kernel_threads", s->skipped_idle_kthreads);
+	put_number(w, "not_asked_for", s->filtered);
+	put_number(w, "on_cpu", s->on_cpu);
+	put_number(w, "torn", s->torn);
+	put_number(w, "vanished", s->vanished);
+	put_number(w, "page_faults", s->read_faults);
+	put_number(w, "kernel_stack_failed", s->kernel_failed);
+	put_number(w, "readers_hung", s->hung);
+	put_number(w, "duration_ns", s->duration_ns);
+	put_number(w, "longest_ns", s->longest_ns);
+	json_key(w, "ends");
+	json_begin(w, '{');
+	for (unsigned end = 0; end < STACK_ENDS; end++)
+		if (s->ends[end])
+			put_number(w, stack_end_name(end), s->ends[end]);
+	json_end(w, '}');
+	json_end(w, '}');
+}
+
 static void put_facts(struct json_writer *w, const struct profile *p)
 {
 	const struct profile_facts *f = &p->facts;
@@ -108,6 +135,8 @@ static void put_facts(struct json_writer *w, const struct profile *p)
 		put_health(w, p->health);
 	put_number(w, "frames", f->frames);
 	put_number(w, "frames_unnamed", f->frames_unnamed);
+	if (f->walk_sums.count)
+		put_walks(w, &f->walk_sums);
 	json_key(w, "incomplete");
 	json_bool(w, f->incomplete);
 	put_text(w, "warning", f->warning);

@@ -214,15 +214,11 @@ static void put_figures(struct picture *pic)
 	line_flush(pic, &ln);
 }
 
-/* How good the user stacks are; what is wrong with the others may take a second line, and a third is cut. */
-static void put_stacks(struct picture *pic)
+/* What does not fit goes to a second line, which is cut. */
+static void put_two_lines(struct picture *pic, const char *s)
 {
-	const struct profile_facts *f = pic->facts;
-	char text[1024];
-	const char *s = text;
 	size_t len;
 
-	snprintf(text, sizeof(text), "%s%s%s", f->stacks, *f->not_whole ? ". Not whole: " : "", f->not_whole);
 	for (unsigned lines = 1; *s && lines <= 2; lines++) {
 		char line[1024];
 
@@ -231,6 +227,22 @@ static void put_stacks(struct picture *pic)
 		put_line(pic, lines == 1 ? "s" : "s more", line, 17, CHART_PX);
 		s += len + strspn(s + len, " ");
 	}
+}
+
+/* How good the user stacks are; what is wrong with the others may take a second line, and a third is cut. */
+static void put_stacks(struct picture *pic)
+{
+	const struct profile_facts *f = pic->facts;
+	char text[1024];
+
+	snprintf(text, sizeof(text), "%s%s%s", f->stacks, *f->not_whole ? ". Not whole: " : "", f->not_whole);
+	put_two_lines(pic, text);
+}
+
+/* The receipts of the walks. */
+static void put_walks(struct picture *pic)
+{
+	put_two_lines(pic, pic->facts->walks);
 }
 
 static void put_warning(struct picture *pic)
@@ -271,6 +283,7 @@ static void put_heading(struct picture *pic, const char *title)
 	put_origin(pic);
 	put_figures(pic);
 	put_stacks(pic);
+	put_walks(pic);
 	put_warning(pic);
 	fputs("</g>\n", pic->out);
 }

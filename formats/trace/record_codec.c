@@ -11,7 +11,7 @@
  * struct record at its offset; the lists below are the format.
  */
 enum field_kind {
-	U8, UV32, UV64, SV32, SV64, FIXED64, TIME, PLUS1, PARENT, TEXT, KEY, BUILD_ID, SEGMENTS, LINES, RUNS
+	U8, UV32, UV64, SV32, SV64, FIXED64, TIME, PLUS1, PARENT, TEXT, KEY, BUILD_ID, SEGMENTS, LINES, RUNS, LATER64, ENDS
 };
 
 struct field {
@@ -73,7 +73,8 @@ static const struct field walk_fields[] = {
 	F(UV32, walk.walk), F(TIME, walk.time_ns), F(UV64, walk.duration_ns),
 	F(UV64, walk.interval_ns), F(UV64, walk.tasks_seen), F(UV64, walk.rows),
 	F(UV64, walk.skipped_idle_kthreads), F(UV64, walk.filtered), F(UV64, walk.read_faults),
-	F(UV64, walk.vanished), F(UV64, walk.on_cpu), F(UV64, walk.torn), { 0, 0 }
+	F(UV64, walk.vanished), F(UV64, walk.on_cpu), F(UV64, walk.torn),
+	F(LATER64, walk.hung), F(LATER64, walk.kernel_failed), F(ENDS, walk.ends), { 0, 0 }
 };
 static const struct field lost_fields[] = {
 	F(TIME, lost.time_ns), F(UV64, lost.duration_ns), F(U8, lost.cause), F(PLUS1, lost.cpu),
@@ -305,6 +306,37 @@ static int get_runs(struct record_codec *c, struct byte_reader *r, struct rec_re
 	return 0;
 }
 
+/* Each end that some row has, and how many. Before version 1.2 there were none. */
+static void put_ends(struct byte_buf *b, const struct rec_walk *w)
+{
+	unsigned nr = 0;
+
+	for (unsigned end = 0; end < STACK_ENDS; end++)
+		nr += w->ends[end] > 0;
+	bb_uv(b, nr);
+	for (unsigned end = 0; end < STACK_ENDS; end++) {
+		if (!w->ends[end])
+			continue;
+		bb_u8(b, (uint8_t)end);
+		bb_uv(b, w->ends[end]);
+	}
+}
+
+static int get_ends(struct byte_reader *r, struct rec_walk *w)
+{
+	uint64_t n = br_left(r) ? br_uv(r) : 0;
+
+	memset(w->ends, 0, sizeof(w->ends));
+	if (r->bad || n > br_left(r) / 2)
+		return -EBADMSG;
+	for (; n; n--) {
+		uint8_t end = br_u8(r);
+
+		w->ends[end < STACK_ENDS ? end : STACK_ENDS] += br_uv(r);
+	}
+	return 0;
+}
+
 /* A parent is stored as its distance: mostly 1, which compresses better than the id. */
 static uint32_t get_parent(struct byte_reader *r, uint32_t id)
 {
@@ -339,6 +371,8 @@ static int put_field(const struct record_codec *c, struct byte_buf *b, const str
 	case SEGMENTS: put_segments(b, &rec->binary); break;
 	case LINES: put_lines(b, &rec->symbol); break;
 	case RUNS: return put_runs(b, &rec->repeat);
+	case LATER64: bb_uv(b, *u64); break;
+	case ENDS: put_ends(b, &rec->walk); break;
 	}
 	return 0;
 }
@@ -375,6 +409,8 @@ static int get_field(struct record_codec *c, struct byte_reader *r, struct recor
 	case SEGMENTS: return get_segments(c, r, &rec->binary);
 	case LINES: return get_lines(c, r, &rec->symbol);
 	case RUNS: return get_runs(c, r, &rec->repeat);
+	case LATER64: *u64 = br_left(r) ? br_uv(r) : 0; break;
+	case ENDS: return get_ends(r, &rec->walk);
 	}
 	return 0;
 }

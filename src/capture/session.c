@@ -40,6 +40,7 @@ struct session {
 	struct wait_facts *waits;
 	struct peer_rows peers;		/* rows of this walk that wait for a pipe or a socket */
 	struct session_stats stats;
+	uint64_t walk_ends[STACK_ENDS], walk_kernel_failed;	/* rows since the last receipt */
 	struct region_binary *regions;
 	size_t nr_regions, cap_regions;
 	uint32_t event, walk_event;
@@ -350,6 +351,8 @@ static void count_stack(struct session *s, const struct rec_sample *sample)
 {
 	s->stats.samples++;
 	s->stats.ends[sample->end]++;
+	if (sample->walk)
+		s->walk_ends[sample->end]++;
 	if (!stack_end_has_stack(sample->end))
 		return;
 	s->stats.user_stacks++;
@@ -472,6 +475,10 @@ int session_walk(struct session *s, const struct rec_walk *walk)
 	struct record rec = { .tag = REC_WALK, .walk = *walk };
 	int err = settle_peers(s);
 
+	rec.walk.kernel_failed = s->walk_kernel_failed;
+	memcpy(rec.walk.ends, s->walk_ends, sizeof(s->walk_ends));
+	memset(s->walk_ends, 0, sizeof(s->walk_ends));
+	s->walk_kernel_failed = 0;
 	if (!err)
 		err = repeat_same(s, walk);
 	if (!err && last_rows_nr(s->last_rows) > 2 * walk->rows + 1000)
@@ -515,6 +522,7 @@ int session_sample(struct session *s, const struct wire_stack *w, uint32_t walk)
 			 (w->again ? SAMPLE_LATE : 0),
 	};
 	wait_facts_fill(s->waits, w, walk, &rec.sample);
+	s->walk_kernel_failed += walk && h->flags & WIRE_KERNEL_FAILED;
 	count_stack(s, &rec.sample);
 	if (walk && w->object && w->object->other.end) {
 		err = peer_rows_add(&s->peers, &(struct peer_row){ *h, rec.sample, w->object->other, false });

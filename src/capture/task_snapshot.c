@@ -21,6 +21,7 @@ struct task_snapshot {
 	struct capture_bpf *bpf;
 	struct task_reader *reader;
 	struct running_threads *running;	/* NULL: they are only marked */
+	uint64_t seen;			/* tasks that the last walk over all met, counted apart from what became of them */
 	uint32_t *tids;			/* of this walk's rows, as they come; sorted those of readers that hung */
 	size_t nr_tids, cap_tids, nr_sorted;
 	struct task_snapshot_stats stats;
@@ -155,7 +156,7 @@ static void fill_receipt(struct task_snapshot *ts, struct rec_walk *r)
 	r->rows = ts->nr_tids;
 	r->filtered = t->filtered;
 	r->skipped_idle_kthreads = t->idle_kthreads;
-	r->tasks_seen = r->rows + t->filtered + t->idle_kthreads;
+	r->tasks_seen = ts->seen;
 	r->on_cpu = t->on_cpu;
 	r->read_faults = t->faulted;
 	ts->stats.reads += t->reads;
@@ -232,16 +233,19 @@ static int walk_all(struct task_snapshot *ts, snapshot_row_fn fn, void *ctx, str
 {
 	struct visitor v = { ts, fn, ctx };
 	struct running_stats running = { 0 };
+	uint64_t hung = ts->stats.hung;
 	int err;
 
 	if (ts->running)
 		running_threads_begin(ts->running);
 	err = visit_all(ts, &v);
+	ts->seen = capture_bpf_totals(ts->bpf)->seen;
 	if (!err && ts->running) {
 		err = running_threads_settle(ts->running, walk_again, ts, fn, ctx);
 		running_threads_stats(ts->running, &running);
 	}
 	fill_receipt(ts, receipt);
+	receipt->hung = ts->stats.hung - hung;
 	receipt->torn = running.uncaught;
 	receipt->vanished = running.gone;
 	ts->stats.busy += running.busy;

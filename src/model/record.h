@@ -188,14 +188,6 @@ struct rec_event {
 	uint32_t unit;			/* string: "ns", "cycles", "count" */
 };
 
-/* The receipt of one walk over all tasks. Comes after its rows, which carry the walk's number. */
-struct rec_walk {
-	uint32_t walk;			/* 1, 2, 3, ... */
-	uint64_t time_ns, duration_ns, interval_ns;
-	uint64_t tasks_seen, rows, skipped_idle_kthreads, filtered, read_faults, vanished;
-	uint64_t on_cpu, torn;
-};
-
 /* Scheduler state of a task, normalised; order is on disk. */
 enum task_state {
 	TASK_STATE_UNKNOWN, TASK_RUNNING, TASK_RUNNABLE, TASK_SLEEPING, TASK_DISK, TASK_DISK_NOLOAD, TASK_KILLABLE,
@@ -231,6 +223,17 @@ enum stack_end {
 	END_EXEC,		/* inside execve: the old program's memory is gone, the new one has not begun */
 	END_NOT_READ,		/* stack memory that was not read, because reading it could block (--faults) */
 	STACK_ENDS
+};
+
+/* The receipt of one walk over all tasks. Comes after its rows, which carry the walk's number. */
+struct rec_walk {
+	uint32_t walk;			/* 1, 2, 3, ... */
+	uint64_t time_ns, duration_ns, interval_ns;
+	uint64_t tasks_seen, rows, skipped_idle_kthreads, filtered, read_faults, vanished;
+	uint64_t on_cpu, torn;
+	uint64_t hung;			/* readers that hung in the memory of some process and were replaced */
+	uint64_t kernel_failed;		/* rows whose kernel stack could not be read */
+	uint64_t ends[STACK_ENDS + 1];	/* rows by enum stack_end; the last: unknown to this version */
 };
 
 enum {

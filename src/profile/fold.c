@@ -329,6 +329,7 @@ static int fill_facts(const struct fold *f, const struct report *rep, struct pro
 	facts->argv = keep(p, facts->argv, &failed);
 	facts->event = keep(p, facts->event, &failed);
 	facts->warning = keep(p, facts->warning, &failed);
+	facts->walks = keep(p, facts->walks, &failed);
 	return failed ? -ENOMEM : 0;
 }
 

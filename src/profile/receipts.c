@@ -6,6 +6,7 @@
 
 #include "src/base/array.h"
 #include "src/model/tables.h"
+#include "src/profile/cpu_check.h"
 
 /* More are no longer read by anybody, and a trace may hold any number, of any size. */
 #define MAX_NOTES 1000
@@ -72,6 +73,16 @@ static int add_meta(struct receipts *r, uint32_t segment, const struct rec_meta 
 	return 0;
 }
 
+static uint32_t count_cpus(const struct rec_meta *m)
+{
+	char list[256];
+	size_t len = m->len < sizeof(list) ? m->len : 0;
+
+	memcpy(list, m->value, len);
+	list[len] = 0;
+	return cpu_list_count(list);
+}
+
 static int add_note(struct receipts *r, uint32_t segment, const struct rec_note *n)
 {
 	struct report_note *note;
@@ -92,6 +103,32 @@ static int add_note(struct receipts *r, uint32_t segment, const struct rec_note 
 	return 0;
 }
 
+/* The rows of a walk come together; receipts only behind those of several walks. */
+static void end_runnable(struct receipts *r)
+{
+	struct report_walks *w = &r->info.walks;
+	uint32_t cpus = r->info.online_cpus;
+
+	if (r->walk) {
+		w->busy_cpus += r->walk_runnable < cpus ? r->walk_runnable : cpus;
+		w->busy_walks++;
+	}
+	r->walk = r->walk_runnable = 0;
+}
+
+static void count_runnable(struct receipts *r, const struct rec_sample *s)
+{
+	if (s->walk != r->walk)
+		end_runnable(r);
+	r->walk = s->walk;
+	r->walk_runnable += s->state == TASK_RUNNING || s->state == TASK_RUNNABLE;
+}
+
+void receipts_end(struct receipts *r)
+{
+	end_runnable(r);
+}
+
 static int add_sample(struct receipts *r, uint32_t segment, const struct tables *tables, const struct rec_sample *s)
 {
 	struct report_info *info = &r->info;
@@ -102,6 +139,8 @@ static int add_sample(struct receipts *r, uint32_t segment, const struct tables 
 	info->kernel_truncated += !!(s->flags & SAMPLE_KERNEL_TRUNCATED);
 	info->late += !!(s->flags & SAMPLE_LATE);
 	info->walk_rows += s->walk > 0;
+	if (s->walk)
+		count_runnable(r, s);
 	info->user_stacks += stack_end_has_stack(s->end);
 	info->roots += stack_end_is_root(s->end);
 	return stack_tally_add(&r->stacks, segment, tables, s);
@@ -118,6 +157,10 @@ static void add_walk(struct report_walks *sum, const struct rec_walk *w)
 	sum->vanished += w->vanished;
 	sum->on_cpu += w->on_cpu;
 	sum->torn += w->torn;
+	sum->hung += w->hung;
+	sum->kernel_failed += w->kernel_failed;
+	for (unsigned end = 0; end <= STACK_ENDS; end++)
+		sum->ends[end] += w->ends[end];
 	sum->duration_ns += w->duration_ns;
 	if (w->duration_ns > sum->longest_ns)
 		sum->longest_ns = w->duration_ns;
@@ -137,6 +180,8 @@ int receipts_record(struct receipts *r, uint32_t segment, const struct tables *t
 	case REC_SAMPLE:
 		return add_sample(r, segment, tables, &rec->sample);
 	case REC_META:
+		if (!strcmp(rec->meta.key, "cpus.online"))
+			r->info.online_cpus = count_cpus(&rec->meta);
 		return add_meta(r, segment, &rec->meta);
 	case REC_NOTE:
 		return add_note(r, segment, &rec->note);

@@ -4,6 +4,7 @@
  *
  *	receipts_init(&r)
  *	receipts_record(&r, where, rec) ...	0 or -ENOMEM, silently
+ *	receipts_end(&r)			behind the last one
  *	receipts_release(&r)
  */
 #pragma once
@@ -20,7 +21,11 @@ struct tables;
 
 struct report_walks {			/* sums of the receipts of all walks */
 	uint64_t count, tasks_seen, rows, skipped_idle_kthreads, filtered, read_faults, vanished, on_cpu, torn;
+	uint64_t hung, kernel_failed;
 	uint64_t duration_ns, longest_ns;
+	uint64_t ends[STACK_ENDS + 1];	/* as in struct rec_walk */
+	/* Threads that run or are ready to, in each walk no more than there are CPUs; and walks that had rows. */
+	uint64_t busy_cpus, busy_walks;
 };
 
 struct report_info {
@@ -40,6 +45,7 @@ struct report_info {
 	uint64_t frames, frames_unnamed;	/* distinct */
 	uint64_t refused;		/* definitions with impossible ids */
 	struct report_walks walks;
+	uint32_t online_cpus;		/* of the last recording; 0 unknown */
 	struct rec_end end;		/* of the last recording that has one */
 };
 struct report_meta_item {
@@ -62,11 +68,14 @@ struct receipts {
 	struct report_note *notes;
 	size_t nr_notes, cap_notes;
 	struct stack_tally stacks;
+	uint32_t walk, walk_runnable;	/* the walk whose rows are coming: how many run or are ready to */
 	size_t text_bytes;		/* of metas and notes */
 };
 
 void receipts_init(struct receipts *r);
 void receipts_release(struct receipts *r);
+
+void receipts_end(struct receipts *r);
 
 /* A record of this segment; tables: what the segment has defined so far. */
 int receipts_record(struct receipts *r, uint32_t segment, const struct tables *tables, const struct record *rec);

@@ -8,6 +8,7 @@
 #include "src/base/array.h"
 #include "src/base/fail.h"
 #include "src/model/tables.h"
+#include "src/profile/cpu_check.h"
 #include "src/profile/profile.h"
 #include "src/profile/query.h"
 #include "src/profile/report_text.h"
@@ -39,7 +40,8 @@ struct report {
 	size_t nr_segments, cap_segments;
 	struct receipts receipts;
 	struct stack_health health;
-	char warning[512], event[256];
+	struct cpu_check cpus;
+	char warning[768], event[256], walks[512];
 };
 
 static void segment_release(struct segment *s)
@@ -174,10 +176,26 @@ static enum query_weight choose_weight(const struct report *rep)
 	return mode && !strcmp(mode, "record") ? WEIGHT_CPU : WEIGHT_ANY;
 }
 
+/* Losses and damage, and measurements that contradict each other. */
+static void warn(struct report *rep)
+{
+	size_t n;
+
+	report_warning_text(&rep->receipts.info, rep->warning, sizeof(rep->warning));
+	n = strlen(rep->warning);
+	if (n + 2 < sizeof(rep->warning))
+		cpu_check_warning(&rep->cpus, rep->warning + n + (n ? 2 : 0), sizeof(rep->warning) - n - 2);
+	if (n && rep->warning[n + 2])
+		memcpy(rep->warning + n, "; ", 2);
+}
+
 static int sum_up(struct report *rep)
 {
 	struct report_info *info = &rep->receipts.info;
-	int err = stack_health_init(&rep->health, &rep->receipts.stacks, segment_tables, rep);
+	int err;
+
+	receipts_end(&rep->receipts);
+	err = stack_health_init(&rep->health, &rep->receipts.stacks, segment_tables, rep);
 
 	if (err)
 		return fail(err, "%s", rep->path);
@@ -189,7 +207,9 @@ static int sum_up(struct report *rep)
 	if (rep->query)
 		query_window(rep->query, info->first_real_ns, info->last_real_ns, &rep->window);
 	rep->weight = choose_weight(rep);
-	report_warning_text(info, rep->warning, sizeof(rep->warning));
+	cpu_check_read(&rep->cpus, report_meta(rep, "cpu.busy", NULL), info);
+	warn(rep);
+	report_walks_text(&info->walks, rep->walks, sizeof(rep->walks));
 	report_event_text(rep, rep->event, sizeof(rep->event));
 	return 0;
 }
@@ -316,6 +336,16 @@ const char *report_warning(const struct report *rep)
 	return rep->warning;
 }
 
+const char *report_walks(const struct report *rep)
+{
+	return rep->walks;
+}
+
+const struct cpu_check *report_cpus(const struct report *rep)
+{
+	return &rep->cpus;
+}
+
 const struct tables *report_tables(const struct report *rep, uint32_t segment)
 {
 	return segment < rep->nr_segments ? rep->segments[segment].tables : NULL;
@@ -387,5 +417,6 @@ void report_facts(const struct report *rep, struct profile_facts *f)
 		.samples_total = samples_of_weight(rep), .lost = info->lost_samples, .frames = info->frames,
 		.frames_unnamed = info->frames_unnamed, .incomplete = report_is_incomplete(rep),
 		.warning = rep->warning, .stacks = "", .not_whole = "",
+		.walks = rep->walks, .walk_sums = info->walks,
 	};
 }

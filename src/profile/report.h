@@ -20,6 +20,7 @@
 #include "src/profile/query.h"
 #include "src/profile/receipts.h"
 
+struct cpu_check;
 struct profile_facts;
 struct query;
 struct report;
@@ -53,8 +54,14 @@ enum query_weight report_weight(const struct report *rep);
 bool report_has_loss(const struct report *rep);
 bool report_is_incomplete(const struct report *rep);	/* damaged, cut, or without END */
 
-/* One line about losses and damage; "" when there is nothing to say. Borrowed. */
+/* One line about losses, damage and measurements that disagree; "" when there is nothing to say. Borrowed. */
 const char *report_warning(const struct report *rep);
+
+/* The sum of all receipts of walks as text; "" when there are none. Borrowed. */
+const char *report_walks(const struct report *rep);
+
+/* How busy the CPUs were, in different ways. */
+const struct cpu_check *report_cpus(const struct report *rep);
 
 /* All but what is counted of samples that passed a query. Strings are borrowed until report_close(). */
 void report_facts(const struct report *rep, struct profile_facts *facts);

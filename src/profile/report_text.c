@@ -100,6 +100,50 @@ void report_warning_text(const struct report_info *info, char *out, size_t size)
 		put(&t, "%s%s impossible definitions refused", t.len ? "; " : "", count_text(info->refused, n));
 }
 
+/* "2 memory-busy, 1 readers hung": whatever kept rows from being complete, but that their threads ran or had ended. */
+static void put_walk_errors(struct text *t, const struct report_walks *w)
+{
+	const char *sep = "";
+	char n[COUNT_MAX];
+
+	for (unsigned end = 0; end <= STACK_ENDS; end++) {
+		if (!w->ends[end] || stack_end_is_root(end) || !stack_end_has_stack(end) || end == END_TORN)
+			continue;
+		put(t, "%s%s %s", sep, end < STACK_ENDS ? stack_end_name(end) : "other", count_text(w->ends[end], n));
+		sep = ", ";
+	}
+	if (w->kernel_failed)
+		put(t, "%skernel stack %s", sep, count_text(w->kernel_failed, n));
+	if (w->kernel_failed)
+		sep = ", ";
+	if (w->hung)
+		put(t, "%sreader hung %s", sep, count_text(w->hung, n));
+	else if (!*sep)
+		put(t, "none");
+}
+
+void report_walks_text(const struct report_walks *w, char *out, size_t size)
+{
+	uint64_t named = w->rows + w->skipped_idle_kthreads + w->filtered;
+	char a[COUNT_MAX], b[COUNT_MAX], c[COUNT_MAX], d[COUNT_MAX];
+	struct text t = { out, size, 0 };
+
+	out[0] = 0;
+	if (!w->count)
+		return;
+	put(&t, "%s walk%s: %s task%s seen = %s row%s", count_text(w->count, a), w->count == 1 ? "" : "s",
+	    count_text(w->tasks_seen, b), w->tasks_seen == 1 ? "" : "s", count_text(w->rows, c), w->rows == 1 ? "" : "s");
+	put(&t, " + %s idle kernel thread%s + %s not asked for", count_text(w->skipped_idle_kthreads, a),
+	    w->skipped_idle_kthreads == 1 ? "" : "s", count_text(w->filtered, b));
+	if (named < w->tasks_seen)
+		put(&t, " + %s missing", count_text(w->tasks_seen - named, a));
+	put(&t, "; %s on a CPU, %s torn, %s vanished; %s page faults; errors: ", count_text(w->on_cpu, a), count_text(w->torn, b),
+	    count_text(w->vanished, c), count_text(w->read_faults, d));
+	put_walk_errors(&t, w);
+	put(&t, "; %.3f ms each, %.3f ms the longest", (double)w->duration_ns / 1e6 / (double)w->count,
+	    (double)w->longest_ns / 1e6);
+}
+
 static void put_event(struct text *t, const struct tables *tables, const struct rec_event *e)
 {
 	char one[128];

@@ -280,7 +280,18 @@ class Segment:
     def r23(self, c):
         self.walks.append({'walk': c.uv32(), 'time': c.time(), **{k: c.uv() for k in (
             'duration', 'interval', 'tasks_seen', 'rows', 'skipped_idle_kthreads', 'filtered', 'read_faults',
-            'vanished', 'on_cpu', 'torn')}})
+            'vanished', 'on_cpu', 'torn')}, **{k: c.uv() if c.left() else 0 for k in ('hung', 'kernel_failed')},
+            'ends': self.ends(c)})
+
+    @staticmethod
+    def ends(c):
+        n, ends = c.uv() if c.left() else 0, collections.Counter()
+        if n > c.left() // 2:
+            raise Broken(f'{n} ends in {c.left()} octets')
+        for _ in range(n):
+            end = c.u8()
+            ends[end] += c.uv()
+        return ends
 
     def r25(self, c):
         n, n_columns, columns = c.uv(), c.uv(), {}
