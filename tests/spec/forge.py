@@ -14,7 +14,7 @@ import pbz
 UUID = bytes(range(0x41, 0x51))
 OTHER = bytes(range(0x61, 0x71))
 META, STRING, BINARY, PROCESS, THREAD, TASKEV, FRAME, NODE = 1, 5, 7, 9, 11, 12, 15, 17
-FUNC, SYMBOL, EVENT, SAMPLES, END, REPEAT = 19, 20, 21, 25, 29, 31
+FUNC, SYMBOL, EVENT, WALK_RECEIPT, SAMPLES, END, REPEAT = 19, 20, 21, 23, 25, 29, 31
 
 
 def uv(*values):
@@ -157,6 +157,11 @@ def good():
         11, 3, uv(3, 2, 1, 0)), column(9, 2, sv(1), sv(1), sv(-2), sv(1)), column(13, 0, uv(0, 2**64 - 1, 1, 1)))), 6
     yield 'waits', after(samples(3, column(1, 4, uv(0, 1, 2)), column(22, 0, uv(0, 7, 2**64 - 1)), column(
         24, 1, uv(203)), column(26, 0, uv(0, 2**64 - 1, 4096)), column(28, 3, uv(2, 77, 1, 0)))), 5
+    yield 'peers', after(samples(3, column(1, 4, uv(0, 1, 2)), column(30, 0, uv(1, 255, 0)), column(
+        32, 0, uv(0, 2**32 - 1, 2)), column(34, 1, uv(2**64 - 1)))), 5
+    yield 'walk-1.1', after(rec(WALK_RECEIPT, uv(1) + sv(1) + uv(*[0] * 10)), rows(1)), 3
+    yield 'walk-ends', after(rec(WALK_RECEIPT, uv(1) + sv(1) + uv(*[0] * 10), uv(2, 3, 2), b'\x01', uv(5), b'\xfa', uv(
+        2**64 - 1), b'more'), rows(1)), 3
     yield 'delta-wraps', after(samples(2, column(1, 4, uv(0, 0)), column(13, 2, sv(-1), sv(1)))), 4
     yield 'before-base', after(samples(2, column(1, 4, uv(2**64 - 500, 400)))), 4
     yield 'ids-left-out', after(strings(2**20 + 5, b'far'), thread(2**20 + 2, 9), samples(
@@ -236,6 +241,11 @@ def broken_tails():
     yield 'state-256', samples(1, column(1, 4, uv(1)), column(15, 1, uv(256)))
     yield 'cpu-33-bits', samples(1, column(1, 4, uv(1)), column(7, 1, uv(2**32)))
     yield 'owner-33-bits', samples(1, column(1, 4, uv(1)), column(28, 1, uv(2**32)))
+    yield 'wait-kind-9-bits', samples(1, column(1, 4, uv(1)), column(30, 1, uv(256)))
+    yield 'holders-33-bits', samples(1, column(1, 4, uv(1)), column(32, 1, uv(2**32)))
+    yield 'holders-twice', samples(1, column(1, 4, uv(1)), column(32, 1, uv(2)), column(32, 1, uv(2)))
+    yield 'walk-ends-cut', rec(WALK_RECEIPT, uv(1) + sv(1) + uv(*[0] * 12), uv(2), b'\x01', uv(5))
+    yield 'walk-many-ends', rec(WALK_RECEIPT, uv(1) + sv(1) + uv(*[0] * 12), uv(2**40))
     yield 'delta-below-0', samples(1, column(1, 4, uv(1)), column(7, 2, sv(-1)))
     yield 'times-decrease', samples(2, column(1, 4, uv(9, 2**64 - 5)))
     yield 'times-wrap', samples(2, column(1, 4, uv(2**64 - 1001, 1)))

@@ -90,7 +90,7 @@ static const struct {
 	{ BYTES(SAMPLES(11, 2, 2, 1, 4, 2, 1, 2, 5, 1, 1, 1)), 2, 0 },
 	{ BYTES(SAMPLES(12, 2, 2, 1, 4, 2, 1, 2, 5, 3, 2, 2, 1)), 2, 0 },
 	{ BYTES(SAMPLES(12, 2, 2, 1, 4, 2, 1, 2, 13, 2, 2, 3, 2)), 2, 0 },
-	{ BYTES(SAMPLES(12, 2, 2, 1, 4, 2, 1, 2, 32, 9, 2, 1, 1)), 2, 0 },	/* unknown, ancillary */
+	{ BYTES(SAMPLES(12, 2, 2, 1, 4, 2, 1, 2, 62, 9, 2, 1, 1)), 2, 0 },	/* unknown, ancillary */
 	{ BYTES(SAMPLES(1, 0)), 0, 1 },						/* no column count */
 	{ BYTES(SAMPLES(2, 0, 0)), 0, 0 },					/* no rows */
 	{ BYTES(SAMPLES(4, 2, 0, 0, 0)), 0, 1 },				/* no times */

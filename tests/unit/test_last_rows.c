@@ -25,12 +25,12 @@ static void test_find(void **state)
 
 	(void)state;
 	assert_null(last_rows_find(l, &a));
-	assert_int_equal(last_rows_put(l, &a, &s), 0);
+	assert_int_equal(last_rows_put(l, &a, &s, NULL), 0);
 	assert_null(last_rows_find(l, &b));
 	assert_int_equal(last_rows_find(l, &a)->sample.ustack, 5);
 	assert_string_equal(last_rows_find(l, &a)->comm, "name");
 	s.ustack = 6;
-	assert_int_equal(last_rows_put(l, &a, &s), 0);
+	assert_int_equal(last_rows_put(l, &a, &s, NULL), 0);
 	assert_int_equal(last_rows_nr(l), 1);
 	assert_int_equal(last_rows_find(l, &a)->sample.ustack, 6);
 	last_rows_free(l);
@@ -45,7 +45,7 @@ static void test_prune(void **state)
 		struct wire_sample h = head(i, i);
 		struct rec_sample s = { .ustack = i, .walk = i % 2 ? 1 : 2 };
 
-		assert_int_equal(last_rows_put(l, &h, &s), 0);
+		assert_int_equal(last_rows_put(l, &h, &s, NULL), 0);
 	}
 	assert_int_equal(last_rows_prune(l, 2), 0);
 	assert_int_equal(last_rows_nr(l), 500);

@@ -108,6 +108,51 @@ static void test_sure(void **state)
 	wait_graph_release(&g);
 }
 
+/* A process is followed when it has one thread; then a ring with it is only a possible deadlock. */
+static void test_processes(void **state)
+{
+	struct wait_graph g = { 0 };
+	static const struct {
+		uint32_t tid, tgid, owner;
+		uint8_t kind;
+	} rows[] = {
+		{ 11, 11, 22, WAIT_PIPE }, { 22, 22, 11, WAIT_CHILD },		/* wait for each other */
+		{ 33, 33, 44, WAIT_UNIX }, { 44, 44, 33, WAIT_UNIX }, { 45, 44, 0, WAIT_UNKNOWN },
+		{ 55, 55, 66, WAIT_TCP }, { 56, 55, 66, WAIT_TCP },		/* 66 is not in the walk */
+		{ 78, 77, 0, WAIT_UNKNOWN }, { 88, 88, 77, WAIT_FIFO },		/* its leader has ended */
+		{ 91, 90, 92, WAIT_UNKNOWN }, { 92, 90, 91, WAIT_UNKNOWN },	/* locks */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct wait_row *row = array_push(&g.rows, &g.nr, &g.cap);
+
+		*row = (struct wait_row){ .tid = rows[i].tid, .tgid = rows[i].tgid };
+		row->rec = (struct rec_sample){ .time_ns = NOW, .ran_ns = NOW - i, .owner = rows[i].owner,
+						.wait_kind = rows[i].kind };
+	}
+	for (int again = 0; again < 2; again++) {
+		assert_int_equal(wait_graph_link(&g), 0);
+		assert_int_equal(g.nr_rings, 2);
+		assert_true(g.rings[0].stood_still);
+		assert_false(wait_ring_is_sure(&g.rings[0]));
+		assert_true(wait_ring_is_sure(&g.rings[1]));
+		assert_int_equal(g.rows[0].owner, 1);
+		assert_int_equal(g.rows[1].owner, 0);
+		assert_int_equal(g.rows[2].owner, WAIT_NONE);	/* which of the two? */
+		assert_int_equal(g.rows[2].peer, 3);
+		assert_int_equal(g.rows[3].nr_threads, 2);
+		assert_int_equal(g.rows[3].owner, 2);
+		assert_int_equal(g.rows[5].owner, 11);
+		assert_int_equal(g.rows[6].owner, 11);
+		assert_true(g.rows[11].absent);
+		assert_int_equal(g.rows[11].nr_direct, 2);
+		assert_int_equal(g.rows[8].owner, 7);
+		assert_int_equal(g.nr, 12);
+	}
+	wait_graph_release(&g);
+}
+
 static void test_empty(void **state)
 {
 	struct wait_graph g = { 0 };
@@ -183,7 +228,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_chain), cmocka_unit_test(test_rings), cmocka_unit_test(test_absent_owner),
-		cmocka_unit_test(test_sure), cmocka_unit_test(test_empty), cmocka_unit_test(test_large),
+		cmocka_unit_test(test_sure), cmocka_unit_test(test_processes), cmocka_unit_test(test_empty), cmocka_unit_test(test_large),
 		cmocka_unit_test(test_read),
 	};
 

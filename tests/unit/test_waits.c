@@ -8,7 +8,7 @@
 
 #include "tests/unit/fixture_report.h"
 
-extern const struct renderer renderer_waits;
+extern const struct renderer renderer_waits, renderer_waits_json;
 
 static const struct render_opts plain;
 
@@ -42,12 +42,26 @@ static void keeps_hostile_names_harmless(void **state)
 	free(text);
 }
 
+static void is_json(void **state)
+{
+	char *text = fixture_render(&renderer_waits_json, &plain, NULL);
+	char *hostile = fixture_render(&renderer_waits_json, &plain, hostile_names);
+
+	(void)state;
+	check_golden(text, "fixture.waits.json");
+	assert_true(is_liked_by("jq", "jq -e '.threads | map(select(.waits_for == 101 and .futex == \"0x7700\" and "
+				"(.tid | . == 100))) | length == 1' >/dev/null", text));
+	assert_true(is_liked_by("python3", "python3 -c 'import json, sys; json.load(sys.stdin)'", hostile));
+	free(text);
+	free(hostile);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shows_who_waits_for_whom),
 		cmocka_unit_test(says_that_there_is_nothing),
-		cmocka_unit_test(keeps_hostile_names_harmless),
+		cmocka_unit_test(keeps_hostile_names_harmless), cmocka_unit_test(is_json),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,6 +49,26 @@ static void test_parts(void **state)
 	free(h);
 }
 
+/* And behind that what its descriptor is. */
+static void test_object(void **state)
+{
+	size_t len;
+	struct wire_sample *h = record(1, 2 + WIRE_WAIT_WORDS + WIRE_OBJECT_WORDS, &len);
+	struct wire_stack s;
+
+	(void)state;
+	h->nr_kernel = 2;
+	h->flags = WIRE_WAIT | WIRE_OBJECT;
+	for (size_t cut = 0; cut < len; cut++)
+		assert_int_equal(wire_decode(h, cut, &s), 0);
+	assert_int_equal(wire_decode(h, len, &s), len);
+	assert_ptr_equal(s.object, s.wait + 1);
+	assert_int_equal(s.object->inode, 1003 + WIRE_WAIT_WORDS);
+	h->flags = WIRE_OBJECT;
+	assert_int_equal(wire_decode(h, len, &s), -EBADMSG);
+	free(h);
+}
+
 /* What a thread waits for comes behind the frames, with memory and without. */
 static void test_wait(void **state)
 {
@@ -240,7 +260,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_wait),	  cmocka_unit_test(test_every_truncation),
+		cmocka_unit_test(test_wait), cmocka_unit_test(test_object),	  cmocka_unit_test(test_every_truncation),
 		cmocka_unit_test(test_raw),
 		cmocka_unit_test(test_largest),	  cmocka_unit_test(test_counts_too_large),
 		cmocka_unit_test(test_every_end), cmocka_unit_test(test_states),
