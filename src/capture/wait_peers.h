@@ -7,9 +7,9 @@
  *	wait_peers_find(p, questions, nr)	after a walk
  *	wait_peers_free(p)
  *
- * A look costs by the descriptors and threads of the machine, whoever waits: docs/ARCHITECTURE.md has figures. It is left out
- * while the looks before have taken more than one percent of the time, so that a machine with millions of descriptors
- * is looked at less often, and is never in the walk itself.
+ * A look costs 1.2 ms with 110 processes, 0.13 us for each open descriptor more and 8 us for each question (measured on a
+ * slow machine). It comes behind the walk, never in it, and only after 100 times what the one before it took: one percent of
+ * the time at most, so a machine with millions of descriptors is looked at less often.
  */
 #pragma once
 
