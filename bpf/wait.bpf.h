@@ -114,7 +114,7 @@ static __always_inline uint64_t first_argument(const struct walk *w, struct task
 
 struct span_probe {
 	uint64_t end;
-	uint32_t anonymous;
+	uint32_t anonymous, found;
 };
 
 static long probe_span(struct task_struct *task, struct vm_area_struct *vma, void *ctx)
@@ -122,26 +122,28 @@ static long probe_span(struct task_struct *task, struct vm_area_struct *vma, voi
 	struct span_probe *p = ctx;
 
 	p->anonymous = !vma->vm_file && p->end <= vma->vm_end;
+	p->found = 1;
 	return 0;
 }
 
 /* As load_task_page(): only anonymous memory, which no server has to bring. */
-static __always_inline bool load_words(struct task_struct *task, void *to, uint32_t bytes, uint64_t addr)
+static __always_inline bool load_words(struct task_struct *task, void *to, uint32_t bytes, uint64_t addr,
+				       struct span_probe *probe)
 {
-	struct span_probe probe = { .end = addr + bytes };
-
-	return !bpf_find_vma(task, addr, probe_span, &probe, 0) && probe.anonymous &&
+	probe->end = addr + bytes;
+	return !bpf_find_vma(task, addr, probe_span, probe, 0) && probe->anonymous &&
 	       !bpf_copy_from_user_task(to, bytes, (void *)addr, task, 0);
 }
 
 static __always_inline void find_futex_owner(struct wire_wait *wait, struct task_struct *task)
 {
+	struct span_probe probe = {};
 	uint32_t words[FUTEX_OWNER_WORDS];
 
-	if (load_words(task, words, sizeof(words), wait->what))
+	if (load_words(task, words, sizeof(words), wait->what, &probe))
 		wait->owner = futex_owner(wait->futex_op, wait->futex_val, words);
 	else
-		wait->unread = 1;
+		wait->unread = probe.found;	/* where the memory map is locked, reading it from elsewhere would wait for it */
 }
 
 struct futex_waitv {		/* uapi */
@@ -152,11 +154,12 @@ struct futex_waitv {		/* uapi */
 /* The first of several: the others are not looked at. */
 static __always_inline void load_waitv(struct wire_wait *wait, struct task_struct *task)
 {
+	struct span_probe probe = {};
 	struct futex_waitv v;
 	uint64_t list = wait->what;
 
 	wait->what = 0;
-	if (load_words(task, &v, sizeof(v), list)) {
+	if (load_words(task, &v, sizeof(v), list, &probe)) {
 		wait->what = v.uaddr;
 		wait->futex_val = v.val;
 		wait->futex_op = FUTEX_OP_WAIT | (v.flags & FUTEX2_PRIVATE);
@@ -187,10 +190,11 @@ static __always_inline void gather_poll(struct wire_wait *wait, struct wire_obje
 		uint32_t fd;
 		uint16_t events, revents;
 	} p;
+	struct span_probe probe = {};
 	uint64_t list = wait->what;
 
 	wait->what = UINT32_MAX;
-	if (w->regs[ARG_1] != 1 || e->g->no_reads || !load_words(e->task, &p, sizeof(p), list))
+	if (w->regs[ARG_1] != 1 || e->g->no_reads || !load_words(e->task, &p, sizeof(p), list, &probe))
 		return;
 	wait->what = p.fd;
 	look_at_file(o, file_of(e->task, p.fd), !(p.events & EVENT_IN));
