@@ -7,9 +7,12 @@
 
 letter_of() { sed 's/.*) //; s/ .*//' "/proc/$1/stat"; }
 
+rests() { [ "$(letter_of "$1")" != R ]; }
+
 # looks NAME PID WALKS: snapshots of one process; each walk has its row, in the state of /proc. Leaves NAME.csv.
 looks() {
 	local name=$1 pid=$2 walks=$3 letter
+	until_true 5 rests "$pid"	# "ready" is said before it sleeps
 	letter=$(letter_of "$pid")
 	snapshot -p "$pid" -i "$walks" -F 5 -o "$name.pbz"
 	check "$name: exit status" equal "$RC" 0
