@@ -1,7 +1,6 @@
 # shellcheck shell=bash
 # What it costs to walk again and again: the whole machine once a second, on which all threads sleep but those of its
-# own daemons, and 20,000 sleeping threads. CPU time of probee and all of its processes, from the kernel's accounting of ended children; the
-# difference of a long and a short recording, so start-up is not in it.
+# own daemons, and 20,000 sleeping threads: CPU time of probee and all of its processes, start-up not in it.
 
 SECONDS_LONG=${SECONDS_LONG:-60}
 
@@ -12,13 +11,22 @@ cpu_of() {
 	of life cpu_ms
 }
 
-# once_a_second METRIC OPTION...
+# spent PID: CPU ns of all its threads, and of its reader's.
+spent() {
+	local p
+	for p in "$1" $(pgrep -P "$1"); do cat "/proc/$p"/task/*/schedstat; done 2>/dev/null | awk '{ ns += $1 } END { printf "%d\n", ns }'
+}
+
+# once_a_second METRIC: in the middle of its life.
 once_a_second() {
-	local metric=$1 short long
-	shift
-	short=$(cpu_of -a -F 1 -i 5 "$@")
-	long=$(cpu_of -a -F 1 -i $((5 + SECONDS_LONG)) "$@")
-	record "$metric" probee "$(calc "($long - $short) / $SECONDS_LONG / 10")"
+	local before
+	launched life "$PROBEE" snapshot -q -a -F 1 -o forever.pbz
+	sleep 5
+	before=$(spent "$TOOL_PID")
+	sleep "$SECONDS_LONG"
+	record "$1" probee "$(calc "($(spent "$TOOL_PID") - $before) / 1e7 / $SECONDS_LONG")"
+	kill -INT "$TOOL_PID"
+	wait $LAUNCH
 }
 
 threads_now() { awk '{ split($4, n, "/"); print n[2] }' /proc/loadavg; }
