@@ -148,6 +148,7 @@ run_fuzz() {
 	for n in "${names[@]}"; do judge_fuzz "$n"; done
 }
 
+export RUN_BEGAN=${RUN_BEGAN:-$(date +%s)}	# for what is left out where time is short
 [ $# -gt 0 ] || set -- layers unit san cli tools spec oracle browser live vm fuzz
 for kind; do
 	case $kind in
