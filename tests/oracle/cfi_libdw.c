@@ -28,7 +28,7 @@
 
 enum class {
 	SAME_RULE, SAME_NONE, SAME_ROOT, SAME_SIGNAL,
-	PADDING, FP_GIVEN_UP, OVERLAP,
+	PADDING, FP_GIVEN_UP, OVERLAP, RA_IN_SCRATCH,
 	UNSUPPORTED_CFA, UNSUPPORTED_RA, RA_BELOW_SP, OTHER_STACK, DAMAGED,
 	LIBDW_FAILS, NOT_EVALUATED,
 	DIFFERENT_CFA, DIFFERENT_RA, DIFFERENT_FP, DIFFERENT_KIND, MISSING, INVENTED, NEEDLESSLY_UNSUPPORTED,
@@ -47,6 +47,7 @@ static const struct {
 	[PADDING] = { "up to 15 bytes of padding, given to the function behind" },
 	[FP_GIVEN_UP] = { "frame pointer lost: in a register or by an expression" },
 	[OVERLAP] = { "inside several FDEs: which one counts is a choice" },
+	[RA_IN_SCRATCH] = { "return address in a scratch register: lost for libdw" },
 	[UNSUPPORTED_CFA] = { "unsupported: CFA by an expression of another kind" },
 	[UNSUPPORTED_RA] = { "unsupported: return address of another kind" },
 	[RA_BELOW_SP] = { "unsupported: return address below the stack pointer" },
@@ -92,7 +93,8 @@ struct file {			/* being checked */
 	const struct cfi_rows *rows;
 	Dwarf_CFI *cfi;
 	struct eval ev;
-	int sp, fp, ra;		/* DWARF numbers */
+	int sp, fp;		/* DWARF numbers */
+	bool is_arm64;
 	int no_match;		/* libdw's error number for "no FDE" */
 };
 
@@ -111,6 +113,7 @@ struct answer {
 	bool is_root, is_signal, simple_cfa, simple_ra, simple_fp;
 	bool fp_undefined;
 	uint64_t cfa, ra, fp, sp;
+	int ra_reg;		/* the CIE's: not lr in glibc's strnlen for arm64 */
 	int64_t sp_cfa_off;	/* of a CFA that counts from the stack pointer */
 	bool cfa_from_sp;
 	uint64_t end;		/* of the stretch */
@@ -140,7 +143,7 @@ static void ask_frame(struct file *f, Dwarf_Frame *frame, struct answer *a)
 	size_t nr;
 
 	a->status = UNKNOWN_OP;
-	dwarf_frame_info(frame, &start, &end, &is_signal);
+	a->ra_reg = dwarf_frame_info(frame, &start, &end, &is_signal);
 	a->end = end;
 	a->is_signal = is_signal;
 	if (dwarf_frame_cfa(frame, &ops, &nr)) {
@@ -152,8 +155,8 @@ static void ask_frame(struct file *f, Dwarf_Frame *frame, struct answer *a)
 	a->simple_cfa = nr == 1 && ops[0].atom == DW_OP_bregx;
 	a->cfa_from_sp = a->simple_cfa && ops[0].number == (uint64_t)f->sp;
 	a->sp_cfa_off = a->cfa_from_sp ? (int64_t)ops[0].number2 : 0;
-	if (!ask_register(f, frame, f->ra, a->cfa, &ra) || !ask_register(f, frame, f->fp, a->cfa, &fp) ||
-	    !ask_register(f, frame, f->sp, a->cfa, &sp))
+	if (a->ra_reg < 0 || a->ra_reg >= EVAL_REGS || !ask_register(f, frame, a->ra_reg, a->cfa, &ra) ||
+	    !ask_register(f, frame, f->fp, a->cfa, &fp) || !ask_register(f, frame, f->sp, a->cfa, &sp))
 		return;
 	a->status = KNOWN;
 	a->is_root = ra.kind == EVAL_UNDEFINED;
@@ -224,7 +227,7 @@ static enum class compare_signal(const struct file *f, const struct answer *a)
 
 	if (!a->is_signal)
 		return DIFFERENT_KIND;
-	if (f->ra != 16)
+	if (f->is_arm64)
 		return SAME_SIGNAL;
 	/* struct ucontext: 40 bytes before the registers. */
 	if (a->ra != eval_memory(sp + 40 + 16 * 8))
@@ -251,12 +254,18 @@ static enum class why_unsupported(const struct answer *a)
 	return a->cfa_from_sp && a->sp_cfa_off < 0 ? RA_BELOW_SP : NEEDLESSLY_UNSUPPORTED;
 }
 
+/* Registers that a call preserves are x19 to x30; a rule of "as it was" for another means something in its leaf only. */
+static bool is_ra_in_scratch(const struct file *f, const struct unwind_rule *r, const struct answer *a)
+{
+	return f->is_arm64 && r->ra == RA_REG && r->reg == a->ra_reg && a->ra_reg < 19;
+}
+
 static enum class compare_rule(const struct file *f, const struct unwind_rule *r, const struct answer *a)
 {
 	uint64_t cfa = our_cfa(f, r);
 
 	if (a->is_root)
-		return DIFFERENT_KIND;
+		return is_ra_in_scratch(f, r, a) ? RA_IN_SCRATCH : DIFFERENT_KIND;
 	if (cfa != a->cfa || cfa != a->sp)
 		return DIFFERENT_CFA;
 	if (our_ra(f, r, cfa) != a->ra)
@@ -409,7 +418,7 @@ static void set_machine(struct file *f, uint16_t machine)
 {
 	f->sp = machine == EM_AARCH64 ? 31 : 7;
 	f->fp = machine == EM_AARCH64 ? 29 : 6;
-	f->ra = machine == EM_AARCH64 ? 30 : 16;
+	f->is_arm64 = machine == EM_AARCH64;
 }
 
 /* libdw's number for "no FDE", which its headers do not name: asked of an address that no file has. */
