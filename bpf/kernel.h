@@ -167,6 +167,10 @@ struct thread_info {
 	uint32_t cpu;
 };
 
+struct thread_struct {
+	unsigned long sp;		/* x86 only */
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -188,6 +192,7 @@ struct task_struct {
 	struct sched_entity se;
 	struct sched_info sched_info;
 	unsigned int policy;
+	struct thread_struct thread;
 };
 
 struct seq_file;

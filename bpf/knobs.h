@@ -66,6 +66,7 @@ struct walk_totals {
 	uint64_t reads, faulted;	/* pages of memory read, and how many of them had to be brought in */
 	uint64_t stacks;		/* user stacks walked */
 	uint64_t same;			/* rows of threads that have not run since the last walk */
+	uint64_t misled;		/* a kernel stack was taken for one seen before, and was not (bpf/kernel_memo.bpf.h) */
 	uint64_t has_clocks;
 	uint64_t sched_behind_ns;	/* the scheduler's clock plus this is CLOCK_MONOTONIC */
 	uint64_t task_behind_ns;	/* the clock of tasks plus this is the scheduler's */
@@ -88,7 +89,7 @@ struct walk_control {			/* written by user space between walks */
 	uint32_t slot;			/* scratch that the reader uses: nobody else does, not even one given up */
 	uint32_t no_reads;		/* nobody's memory is read */
 	uint32_t all_anew;		/* no thread is taken for unchanged: a row of it may never have arrived */
-	uint32_t pad;
+	uint32_t no_memo;		/* kernel stacks are not taken from earlier ones */
 };
 
 /* The look at all descriptors (bpf/holders.bpf.h); zeroed by user space before it. */

@@ -114,6 +114,8 @@ static void choose_programs(struct probee_bpf *skel, unsigned programs)
 		bpf_map__set_autocreate(skel->maps.snapshot_scratch, false);
 		bpf_map__set_autocreate(skel->maps.last_walks, false);
 		bpf_map__set_autocreate(skel->maps.hung, false);
+		bpf_map__set_autocreate(skel->maps.kernel_memos, false);
+		bpf_map__set_autocreate(skel->maps.kernel_words, false);
 		bpf_map__set_autocreate(skel->maps.holders, false);
 		bpf_map__set_autocreate(skel->maps.running_scratch, false);
 		bpf_map__set_autocreate(skel->maps.wishes, false);

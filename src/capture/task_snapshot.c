@@ -229,6 +229,18 @@ static int visit_all(struct task_snapshot *ts, struct visitor *v)
 	}
 }
 
+/* Never seen; it would mean that a kernel unwinds by more than what stands on the stack. */
+static void look_at_memo(struct task_snapshot *ts)
+{
+	struct walk_control *control = capture_bpf_walk_control(ts->bpf);
+
+	if (!capture_bpf_totals(ts->bpf)->misled || control->no_memo)
+		return;
+	control->no_memo = true;
+	ts->opts.say(ts->opts.ctx, "a kernel stack was taken for one met before, and was another one: all are unwound from here on. "
+		     "Kernel stacks of this walk and of those before may be wrong");
+}
+
 static int walk_all(struct task_snapshot *ts, snapshot_row_fn fn, void *ctx, struct rec_walk *receipt)
 {
 	struct visitor v = { ts, fn, ctx };
@@ -240,6 +252,7 @@ static int walk_all(struct task_snapshot *ts, snapshot_row_fn fn, void *ctx, str
 		running_threads_begin(ts->running);
 	err = visit_all(ts, &v);
 	ts->seen = capture_bpf_totals(ts->bpf)->seen;
+	look_at_memo(ts);
 	if (!err && ts->running) {
 		err = running_threads_settle(ts->running, walk_again, ts, fn, ctx);
 		running_threads_stats(ts->running, &running);

@@ -1,0 +1,189 @@
+/*
+ * Kernel stacks seen before. The kernel's own unwinder takes 2 us for a sleeping thread, a third of what its row costs,
+ * and sleeping threads have few different kernel stacks.
+ *
+ * Why it is the same stack: the unwinder is a function of the words on the stack. From the code that a frame is in follows
+ * where on the stack its return address is, and that says what code the next frame is in. So when every slot in which the
+ * unwinder found a return address once holds the same return address again, it would go the same way again. Slots are
+ * counted from the stack pointer; only the outermost one from the other end, because the function before it may have moved
+ * the stack by a random amount (randomize_kstack_offset). Which slots these were is certain only when each address stands
+ * on the stack exactly once: from other stacks nothing is learnt. A stack met again is unwound all the same once
+ * in MEMO_AUDIT times; if that shows another one, nothing is taken from here any more, and user space says so.
+ *
+ * x86-64 only: on arm64 the saved return addresses may carry an authentication code, and unwinding costs less.
+ */
+#pragma once
+
+#include "bpf/stack.bpf.h"
+
+#define MEMO_FRAMES 32
+#define MEMO_WORDS 256		/* of stack; what is deeper is not remembered */
+#define MEMO_SETS 64		/* by system call */
+#define MEMO_WAYS 8
+#define MEMO_AUDIT 256
+#define MEMO_LEARN 64		/* attempts in one walk: each costs as much as several stacks */
+
+struct kernel_memo {
+	uint64_t nr;		/* 0: empty */
+	uint64_t address[MEMO_FRAMES];
+	uint64_t slot[MEMO_FRAMES];	/* words from the stack pointer */
+};
+
+/* Used by the first reader only: one that was given up may still write. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, MEMO_SETS * MEMO_WAYS);
+	__type(key, uint32_t);
+	__type(value, struct kernel_memo);
+} kernel_memos SEC(".maps");
+
+/* The words of the stack that is looked at. */
+struct kernel_words {
+	uint64_t walk_ns;	/* which walk it is that took in so many */
+	uint32_t learnt, met;
+	struct kernel_memo draft;
+	uint64_t nr;
+	uint64_t word[MEMO_WORDS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct kernel_words);
+} kernel_words SEC(".maps");
+
+#if defined(__TARGET_ARCH_x86)
+struct memo_loop {
+	struct kernel_words *words;
+	struct kernel_memo *memo;
+	const struct gather *g;		/* the kernel's answer: its frames from first on */
+	uint64_t address;
+	uint32_t first;
+	uint32_t set;			/* number of its first memo */
+	uint32_t times, at;		/* how often address stands on the stack, and where last */
+	bool differs;
+};
+
+static long compare_slot(uint32_t i, struct memo_loop *l)
+{
+	uint32_t slot;
+
+	i &= MEMO_FRAMES - 1;
+	slot = l->memo->slot[i] & (MEMO_WORDS - 1);
+	l->differs = l->words->word[slot] != l->memo->address[i];
+	return l->differs;
+}
+
+static long compare_way(uint32_t i, struct memo_loop *l)
+{
+	uint32_t at = l->set + i, last;
+	struct kernel_memo *memo = bpf_map_lookup_elem(&kernel_memos, &at);
+
+	if (!memo || !memo->nr)
+		return 1;
+	last = (memo->nr - 1) & (MEMO_FRAMES - 1);
+	if (memo->address[last] != l->words->word[(l->words->nr - 1) & (MEMO_WORDS - 1)])
+		return 0;
+	l->memo = memo;
+	l->differs = false;
+	bpf_loop(last, compare_slot, l, 0);
+	if (l->differs)
+		l->memo = 0;
+	return !l->differs;
+}
+
+/* NULL: not met before. */
+static __always_inline struct kernel_memo *known_stack(struct kernel_words *words, uint32_t set)
+{
+	struct memo_loop l = { .words = words, .set = set };
+
+	bpf_loop(MEMO_WAYS, compare_way, &l, 0);
+	return l.memo;
+}
+
+static long compare_frame(uint32_t i, struct memo_loop *l)
+{
+	uint32_t at = l->first + i;
+
+	l->differs = at >= WIRE_RAW_FRAMES || l->g->frames[at] != l->memo->address[i & (MEMO_FRAMES - 1)];
+	return l->differs;
+}
+
+static __always_inline bool is_misled(struct kernel_memo *memo, const struct gather *g)
+{
+	struct memo_loop l = { .memo = memo, .g = g, .first = g->head.nr_user };
+
+	if (g->head.nr_kernel != memo->nr)
+		return true;
+	bpf_loop(memo->nr, compare_frame, &l, 0);
+	return l.differs;
+}
+
+static long count_word(uint32_t i, struct memo_loop *l)
+{
+	i &= MEMO_WORDS - 1;
+	if (l->words->word[i] == l->address) {
+		l->times++;
+		l->at = i;
+	}
+	return 0;
+}
+
+static long find_slot(uint32_t i, struct memo_loop *l)
+{
+	struct kernel_memo *draft = &l->words->draft;
+	uint32_t at = l->first + i, below = l->at;
+
+	if (at >= WIRE_RAW_FRAMES || i >= MEMO_FRAMES)
+		return 1;
+	l->address = l->g->frames[at];
+	l->times = 0;
+	bpf_loop(l->words->nr, count_word, l, 0);
+	l->differs = l->times != 1 || (i && l->at <= below);
+	draft->address[i] = l->address;
+	draft->slot[i] = l->at;
+	return l->differs;
+}
+
+/* Of a thread that has stood still since its words were read. The outermost address must be the very last word. */
+static __always_inline void learn(struct kernel_words *words, const struct gather *g, uint32_t set)
+{
+	struct memo_loop l = { .words = words, .g = g, .first = g->head.nr_user };
+	uint32_t nr = g->head.nr_kernel, at = set + words->learnt++ % MEMO_WAYS;
+	struct kernel_memo *memo;
+
+	if (!nr || nr > MEMO_FRAMES)
+		return;
+	bpf_loop(nr, find_slot, &l, 0);
+	memo = bpf_map_lookup_elem(&kernel_memos, &at);
+	if (l.differs || l.at + 1 != words->nr || !memo)
+		return;
+	words->draft.nr = nr;
+	*memo = words->draft;
+}
+
+/*
+ * The stack of a sleeping thread up to the registers that its entry to the kernel saved. NULL: nothing to be gained.
+ * The thread may run meanwhile: the caller's look at its switches decides.
+ */
+static __always_inline struct kernel_words *load_kernel_words(struct task_struct *task, uint64_t walk_ns)
+{
+	uint32_t zero = 0;
+	struct kernel_words *words = bpf_map_lookup_elem(&kernel_words, &zero);
+	uint64_t sp = task->thread.sp, bytes;
+
+	if (!words)
+		return 0;
+	/* Through memory: the verifier refuses to count with the address of a kernel's object. */
+	READ_NOW(words->nr) = (uint64_t)bpf_task_pt_regs(task);
+	bytes = READ_NOW(words->nr) - sp;
+	if (bytes < 8 || bytes > sizeof(words->word) || bytes & 7)
+		return 0;
+	if (words->walk_ns != walk_ns)
+		words->learnt = 0;
+	words->walk_ns = walk_ns;
+	words->nr = bytes / 8;
+	return bpf_probe_read_kernel(words->word, bytes, (void *)sp) ? 0 : words;
+}
+#endif

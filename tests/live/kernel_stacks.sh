@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Kernel stacks of sleeping threads, most of them recognised and not unwound again, against /proc/PID/task/TID/stack.
+. "$(dirname "$0")/lib.sh"
+
+[ -r /proc/self/stack ] && grep -q . /proc/self/stack 2>/dev/null || skip "this kernel shows no /proc/PID/stack"
+
+kstacks() { python3 "$LIVE/kernel_stacks.py" "$@"; }
+
+# Four of each kind of waiting.
+for i in 1 2 3 4; do
+	exec {fd}< <(exec python3 "$LIVE/waiters.py")
+	STARTED+=($!)
+	read -r -t 30 -u "$fd" word _ kinds
+	check "waiters $i are ready" equal "$word" ready
+done
+start threads 200 sleep
+start threads_fp 50 sleep
+sleep 0.5
+kstacks read >before
+snapshot -a -F 10 -i 30 --walk-all -o all.pbz
+check "exit status" equal "$RC" 0
+kstacks read >after
+csv all.pbz -q >all.csv
+kstacks compare before after all.csv >verdict
+cat verdict
+rows=$(awk '/^rows/ { print $2 }' verdict)
+different=$(awk '/^different/ { print $2 }' verdict)
+kinds_seen=$(awk '/^kinds/ { print $2 }' verdict)
+check "$rows rows of threads that slept on" test "$rows" -ge 5000
+check "$kinds_seen different stacks ($kinds kinds of waiting)" test "$kinds_seen" -ge "$((kinds - 2))"
+check "all as /proc/PID/task/TID/stack says" equal "$different" 0
+grep -i "kernel stack" err >said
+check "no note about kernel stacks: $(cat said)" test ! -s said
+done_testing
