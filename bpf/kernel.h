@@ -18,6 +18,13 @@
 
 #define READ_NOW(x) (*(volatile typeof(x) *)&(x))
 
+/* What is read behind this is not read before what stands before it. x86 keeps reads in order; elsewhere an exchange does. */
+#if defined(__TARGET_ARCH_x86)
+#define reads_before() asm volatile("" ::: "memory")
+#else
+#define reads_before() ({ uint64_t here; __sync_lock_test_and_set(&here, 0); })
+#endif
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct rq {

@@ -17,6 +17,7 @@ struct knobs {
 	uint32_t ask;			/* snapshot: threads on a CPU are wished for there */
 	uint32_t snapshot_slot;		/* of raw_scratch: the first of WALK_SLOTS */
 	uint32_t skip_same;		/* snapshot: a thread that has not run since the last walk is not walked again */
+	uint32_t last_walks;		/* entries of the map of that name: a power of two */
 	uint32_t audit;			/* registers and memory of one in so many stacks are handed out; 0: of none */
 	uint32_t late;			/* they are handed out when the tables did not know enough */
 	uint32_t faults;		/* enum fault_mode */

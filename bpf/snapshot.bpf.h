@@ -134,7 +134,6 @@ static __always_inline void gather_stable(struct gather *g, struct env *e)
 	struct task_struct *task = e->task;
 
 	e->switches = switches(task);
-	e->runtime = READ_NOW(task->se.sum_exec_runtime);
 	init_head(&g->head, task, bpf_ktime_get_ns());
 	g->head.weight = 0;
 	g->head.cpu = UINT32_MAX;

@@ -69,7 +69,7 @@ struct gather {
 struct env {
 	struct gather *g;
 	struct task_struct *task;	/* whose memory is read, when sleepable */
-	uint64_t switches, runtime;	/* of task, when its registers were read */
+	uint64_t switches;		/* of task, when its registers were read */
 	bool on_lock;			/* who holds what it waits for may change while it sleeps */
 	bool sleepable;			/* a constant in each callback, and asked there only: one branch is left of it */
 };

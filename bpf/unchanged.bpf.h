@@ -1,28 +1,49 @@
 /*
- * A thread that has not run since the last walk has not moved: it is not walked again. Its run time and its switch counts
- * are kept with the task; equal ones, and not on a CPU, mean the same stack. User space remembers the row.
+ * A thread that has not run since the last walk has not moved: it is not walked again. How often it has left a CPU is
+ * kept; the same number, and not on a CPU, mean the same stack: who ran in between has left the CPU once more. User
+ * space remembers the row.
+ *
+ * An array by tid and not storage of the task: the walk comes by in the order of the tids, so the next ones are in the
+ * cache already, where the storage costs four lines that are not (0.2 us of 0.9). Two threads that fall on one entry
+ * drive each other out and are walked each time.
  */
 #pragma once
 
 #include "bpf/running.bpf.h"
 
 struct last_walk {
-	uint64_t runtime, switches;
+	uint64_t start_boottime;	/* with the tid: which thread */
+	uint64_t switches;
+	uint32_t tid, pad;
 };
 
 struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);		/* knobs.last_walks, a power of two */
+	__type(key, uint32_t);
 	__type(value, struct last_walk);
 } last_walks SEC(".maps");
 
+static __always_inline struct last_walk *last_walk_of(struct task_struct *task)
+{
+	uint32_t i = task->pid & (knobs.last_walks - 1);
+
+	return bpf_map_lookup_elem(&last_walks, &i);
+}
+
+/*
+ * In this order: a thread that leaves its CPU counts that first and is off it then. Asked for the number first, one that
+ * leaves in between would look like one that never ran.
+ */
 static __always_inline bool has_not_run(struct task_struct *task)
 {
-	struct last_walk *last = bpf_task_storage_get(&last_walks, task, 0, 0);
+	struct last_walk *last = last_walk_of(task);
 
-	return last && last->switches == switches(task) && last->runtime == READ_NOW(task->se.sum_exec_runtime) &&
-	       !READ_NOW(task->on_cpu);
+	if (READ_NOW(task->on_cpu))
+		return false;
+	reads_before();
+	return last && last->tid == (uint32_t)task->pid && last->switches == switches(task) &&
+	       last->start_boottime == task->start_boottime;
 }
 
 /* Only after the row was written, and only one that will be the same: complete and of a thread that was not running. */
@@ -34,10 +55,11 @@ static __always_inline void remember(struct task_struct *task, const struct gath
 	if (g->head.flags & WIRE_ON_CPU || e->on_lock || end == WALK_TORN || end == WALK_BUSY || end == WALK_NO_PROCESS ||
 	    end == WALK_NO_MAPPING || end == WALK_NO_TABLE || end == WALK_EXEC)
 		return;
-	last = bpf_task_storage_get(&last_walks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	last = last_walk_of(task);
 	if (last) {
 		last->switches = e->switches;
-		last->runtime = e->runtime;
+		last->start_boottime = task->start_boottime;
+		last->tid = task->pid;
 	}
 }
 
