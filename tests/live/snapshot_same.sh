@@ -30,8 +30,8 @@ finish "$PID"
 
 # A stopped thread has not run since it stopped; its state is read anew each time.
 start threads 20 sleep
-run_limited snapshot -p "$PID" -F 10 -i 25 -o stop.pbz &
-sleep 1.2
+run_limited snapshot -p "$PID" -F 10 -i 25 -o stop.pbz --csv=stop.live &
+until_true 20 grep -q '|SLEEP' stop.live
 kill -STOP "$PID"
 wait $!
 csv stop.pbz >stop.csv

@@ -56,7 +56,8 @@ counted() {
 	rows=$(csv "$1" -q --weight "${3:-cpu}" | wc -l)
 	lost=$("$PROBEE" info "$1" | awk '$2 == "ring-full" { print $1 }')
 	echo "$rows rows, ${lost:-0} lost; submitted and refused $taken"
-	[ "$rows ${lost:-0}" = "$taken" ] && [ "${lost:-0}" -ge "$4" ]
+	# The ring fills only where the spinner had most of a CPU.
+	[ "$rows ${lost:-0}" = "$taken" ] && { [ "${lost:-0}" -ge "$4" ] || [ "$rows" -lt 40000 ]; }
 }
 for rate in 4999:1000; do
 	hz=${rate%:*}
