@@ -18,6 +18,7 @@
 #include "src/base/timed_reader.h"
 
 #define MAX_MAPS_BYTES (64u << 20)
+#define MAX_CHILDREN_BYTES (1u << 20)
 #define DELETED " (deleted)"
 
 static uint64_t hex(const char **p)
@@ -111,20 +112,30 @@ static uint64_t stat_field(const char *stat, int number)
 	return p ? strtoull(p + 1, NULL, 10) : 0;
 }
 
-static uint32_t status_number(const char *status, const char *key, bool last)
+static uint32_t status_number(const char *status, const char *key)
 {
-	const char *p = strstr(status, key), *end, *q;
+	const char *p = strstr(status, key);
 
-	if (!p)
-		return 0;
-	p += strlen(key);
-	if (last) {	/* "NSpid:  outer ... inner" */
-		end = strchrnul(p, '\n');
-		for (q = end; q > p && !isspace((unsigned char)q[-1]); q--)
-			;
-		p = q;
+	return p ? (uint32_t)strtoul(p + strlen(key), NULL, 10) : 0;
+}
+
+/* "NSpid: ours ... its own": the number so many levels down, 0 when it is not so deep. Sets *last, the deepest level. */
+static uint32_t number_at(const char *status, const char *key, uint32_t level, uint32_t *last)
+{
+	const char *p = strstr(status, key);
+	uint32_t number = 0, nr = 0;
+
+	p = p ? p + strlen(key) : "\n";
+	for (;;) {
+		p += strspn(p, " \t");
+		if (!isdigit((unsigned char)*p))
+			break;
+		if (nr++ == level)
+			number = (uint32_t)strtoul(p, NULL, 10);
+		p += strcspn(p, " \t\n");
 	}
-	return (uint32_t)strtoul(p, NULL, 10);
+	*last = nr ? nr - 1 : 0;
+	return number;
 }
 
 int procfs_status(pid_t pid, struct proc_status *out)
@@ -154,12 +165,66 @@ int procfs_status(pid_t pid, struct proc_status *out)
 	n = io_read_file(path, &text, 65536);
 	if (n < 0)
 		return (int)n;
-	out->tgid = status_number(text, "\nTgid:", false);
-	out->uid = status_number(text, "\nUid:", false);
-	out->ns_tgid = status_number(text, "\nNStgid:", true);
-	out->ns_tid = status_number(text, "\nNSpid:", true);
+	out->tgid = status_number(text, "\nTgid:");
+	out->uid = status_number(text, "\nUid:");
+	number_at(text, "\nNStgid:", 0, &out->ns_depth);
+	out->ns_tgid = number_at(text, "\nNStgid:", out->ns_depth, &out->ns_depth);
+	out->ns_tid = number_at(text, "\nNSpid:", out->ns_depth, &out->ns_depth);
 	free(text);
 	return 0;
+}
+
+static bool is_called(pid_t pid, uint32_t number, uint32_t depth)
+{
+	char path[64], *text;
+	uint32_t last;
+	bool is_it;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if (io_read_file(path, &text, 65536) < 0)
+		return false;
+	is_it = number_at(text, "\nNStgid:", depth, &last) == number;
+	free(text);
+	return is_it;
+}
+
+/* "12 34 56 ": the file ends with it. */
+static pid_t child_in(const char *path, uint32_t number, uint32_t depth)
+{
+	char *text, *p, *end;
+	pid_t found = 0;
+
+	if (io_read_file(path, &text, MAX_CHILDREN_BYTES) < 0)
+		return 0;
+	for (p = text; !found; p = end) {
+		pid_t pid = (pid_t)strtol(p, &end, 10);
+
+		if (end == p)
+			break;
+		if (is_called(pid, number, depth))
+			found = pid;
+	}
+	free(text);
+	return found;
+}
+
+pid_t procfs_child_called(pid_t pid, uint32_t number, uint32_t depth)
+{
+	char path[320];
+	struct dirent *d;
+	pid_t found = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && !found && (d = readdir(dir))) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%s/children", pid, d->d_name);
+		if (isdigit((unsigned char)d->d_name[0]))
+			found = child_in(path, number, depth);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
 }
 
 /* PROC_PID_INIT_INO of the kernel: the first PID namespace has had this inode number since 3.8. */

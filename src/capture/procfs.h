@@ -27,13 +27,18 @@ int procfs_maps(pid_t tid, int (*fn)(void *ctx, const struct proc_map *map), voi
 int procfs_maps_timed(struct timed_reader *reader, pid_t tid, int (*fn)(void *ctx, const struct proc_map *map), void *ctx);
 
 struct proc_status {
-	uint32_t tgid, ppid, uid, ns_tgid, ns_tid;
+	uint32_t tgid, ppid, uid;
+	uint32_t ns_tgid, ns_tid;	/* in its own PID namespace */
+	uint32_t ns_depth;		/* levels from ours down to that one; 0: it is in ours */
 	uint64_t start_boottime_ns;	/* to 10 ms */
 	char comm[16];
 	bool kthread;
 };
 
 int procfs_status(pid_t pid, struct proc_status *out);
+
+/* The child of process pid that has this number in the namespace so many levels below ours; 0: none. */
+pid_t procfs_child_called(pid_t pid, uint32_t number, uint32_t depth);
 
 /*
  * Whether this process is in a PID namespace of its own. The kernel's side counts processes as the first one does, so that

@@ -125,19 +125,21 @@ static uint32_t find_thread(uint32_t tgid, uint32_t tid)
 
 	if (procfs_status((pid_t)tgid, &status))
 		return 0;
-	if (status.ns_tgid && status.ns_tgid != tgid)
+	if (status.ns_depth)
 		return thread_called(tgid, tid);
 	snprintf(path, sizeof(path), "/proc/%u/task/%u", tgid, tid);
 	return access(path, F_OK) ? 0 : tid;
 }
 
-/* Children are only looked for where their pid is the one that all the machine uses. */
+/* pid is the child's number in the namespace of the one that waits. */
 static uint32_t find_child(uint32_t tgid, uint32_t pid)
 {
 	struct proc_status status;
 
-	if (procfs_status((pid_t)tgid, &status) || (status.ns_tgid && status.ns_tgid != tgid))
+	if (procfs_status((pid_t)tgid, &status))
 		return 0;
+	if (status.ns_depth)
+		return (uint32_t)procfs_child_called((pid_t)tgid, pid, status.ns_depth);
 	return procfs_exists((pid_t)pid) ? pid : 0;
 }
 
