@@ -66,6 +66,7 @@ LIB_SRCS := \
 	src/capture/process_tracker.c \
 	src/capture/perf_sampler.c \
 	src/capture/hidden_tasks.c \
+	src/capture/pid_namespace.c \
 	src/capture/losses.c \
 	src/capture/last_rows.c \
 	src/capture/late_stacks.c \

@@ -1,15 +1,15 @@
 /* Which tasks are looked at: the settings of struct knobs. */
 #pragma once
 
-#include "bpf/maps.bpf.h"
+#include "bpf/task_ids.bpf.h"
 
-static __always_inline bool task_wanted(uint32_t tgid, uint32_t tid)
+static __always_inline bool task_wanted(struct task_ids ids)
 {
-	if (tgid == knobs.self_tgid)
+	if (ids.tgid == knobs.self_tgid)
 		return false;
-	if (knobs.only_targets && !bpf_map_lookup_elem(&targets, &tgid))
+	if (knobs.only_targets && !bpf_map_lookup_elem(&targets, &ids.tgid))
 		return false;
-	if (knobs.only_tids && !bpf_map_lookup_elem(&tids, &tid))
+	if (knobs.only_tids && !bpf_map_lookup_elem(&tids, &ids.tid))
 		return false;
 	return true;
 }

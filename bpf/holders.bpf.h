@@ -2,12 +2,18 @@
  * Who holds the other ends: one look at every open descriptor of the machine, after a walk in which somebody waits for one.
  * User space puts the keys into a map and reads the iterator's file once, which stays empty; the answers are in the map.
  * Nothing is read but memory of the kernel, no reference is taken and nobody is waited for (wait_object.bpf.h).
+ *
+ * The iterator shows the PID namespace of who reads it, but a holder may be outside: inside a namespace the first run goes
+ * through the list of all processes itself, which RCU keeps whole for as long as the program runs, and those are few enough
+ * that nobody else misses the CPU.
  */
 #pragma once
 
 #include "bpf/wait_object.bpf.h"
 
 #define MAX_WORDS 16384		/* of 64 descriptors: a million; those beyond are not looked at */
+#define MAX_PASS 8192		/* processes in one run, 11 us each */
+#define MAX_DEAD 1024		/* threads of one process */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -22,14 +28,24 @@ struct holder_scan scan = {};
 #define FMODE_READ 1
 #define FMODE_WRITE 2
 
+struct holder_id {
+	uint32_t process;		/* its number in the initial PID namespace */
+	uint32_t tgid;			/* in ours; 0: outside */
+};
+
 struct look {
 	struct fdtable *fdt;
 	uint64_t word;			/* of open descriptors */
 	uint32_t at;			/* its number */
-	uint32_t tgid;
+	struct holder_id who;
 };
 
-static __always_inline bool count_holder(struct peer_key *key, uint32_t end, uint32_t tgid)
+/* Around the list of all processes, from the reader's own back to it. */
+struct pass {
+	struct task_struct *task, *self;
+};
+
+static __always_inline bool count_holder(struct peer_key *key, uint32_t end, struct holder_id who)
 {
 	struct peer_holders *h;
 
@@ -37,15 +53,15 @@ static __always_inline bool count_holder(struct peer_key *key, uint32_t end, uin
 	h = bpf_map_lookup_elem(&holders, key);
 	if (!h)
 		return false;
-	if (h->nr && h->last_tgid == tgid)
+	if (h->nr && h->last == who.process)
 		return true;
 	if (!h->nr++)
-		h->tgid = tgid;
-	h->last_tgid = tgid;
+		h->tgid = who.tgid;
+	h->last = who.process;
 	return true;
 }
 
-static __always_inline void look_at_holder(struct file *file, uint32_t tgid)
+static __always_inline void look_at_holder(struct file *file, struct holder_id who)
 {
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
 	uint16_t type = BPF_CORE_READ(inode, i_mode) & MODE_TYPE;
@@ -55,17 +71,17 @@ static __always_inline void look_at_holder(struct file *file, uint32_t tgid)
 	if (mode & FMODE_PATH)
 		return;
 	if (type == MODE_FIFO && mode & FMODE_READ)
-		count_holder(&key, PEER_READERS, tgid);
+		count_holder(&key, PEER_READERS, who);
 	if (type == MODE_FIFO && mode & FMODE_WRITE)
-		count_holder(&key, PEER_WRITERS, tgid);
-	if (type == MODE_SOCKET && !count_holder(&key, PEER_SOCKET, tgid)) {
+		count_holder(&key, PEER_WRITERS, who);
+	if (type == MODE_SOCKET && !count_holder(&key, PEER_SOCKET, who)) {
 		struct socket *socket = BPF_CORE_READ(file, private_data);
 		struct sock *sk = BPF_CORE_READ(socket, sk);
 
 		if (!sk || !is_tcp(sk))
 			return;
 		tcp_key(&key, sk);
-		count_holder(&key, PEER_TCP, tgid);
+		count_holder(&key, PEER_TCP, who);
 	}
 }
 
@@ -78,7 +94,7 @@ static long look_at_fd(uint32_t i, struct look *l)
 		return 0;
 	bpf_probe_read_kernel(&file, sizeof(file), BPF_CORE_READ(fdt, fd) + l->at * 64 + i);
 	if (file)
-		look_at_holder(file, l->tgid);
+		look_at_holder(file, l->who);
 	return 0;
 }
 
@@ -94,23 +110,96 @@ static long look_at_word(uint32_t i, struct look *l)
 	return 0;
 }
 
-SEC("?iter/task")
-int on_holder(struct bpf_iter__task *ctx)
+static __always_inline void look_at_files(struct files_struct *files, struct holder_id who)
 {
-	struct task_struct *task = ctx->task;
-	struct files_struct *files = task ? task->files : 0;
-	struct look l = {};
+	struct look l = { .who = who };
 	struct fdtable *fdt;
 	uint32_t words;
 
 	if (!files || (uint64_t)files == scan.last_files)
-		return 0;
+		return;
 	scan.last_files = (uint64_t)files;
 	l.fdt = fdt = BPF_CORE_READ(files, fdt);
-	l.tgid = task->tgid;
 	words = BPF_CORE_READ(fdt, max_fds) / 64;
 	if (words > MAX_WORDS)
 		scan.cut++;
 	bpf_loop(words < MAX_WORDS ? words : MAX_WORDS, look_at_word, &l, 0);
+}
+
+static __always_inline struct task_struct *next_process(struct task_struct *task)
+{
+	return (void *)BPF_CORE_READ(task, tasks.next) - bpf_core_field_offset(struct task_struct, tasks);
+}
+
+struct search {
+	struct list_head *at, *head;
+	struct files_struct *files;
+};
+
+static long look_for_files(uint32_t i, struct search *s)
+{
+	struct list_head *at = s->at;
+	struct task_struct *task = (void *)at - bpf_core_field_offset(struct task_struct, thread_node);
+
+	s->files = at == s->head ? 0 : BPF_CORE_READ(task, files);
+	s->at = BPF_CORE_READ(at, next);
+	return s->files || at == s->head;
+}
+
+/* A leader that has ended before its threads has no descriptors any more; they have. */
+static __always_inline struct files_struct *files_of_threads(struct task_struct *leader)
+{
+	struct signal_struct *signal = BPF_CORE_READ(leader, signal);
+	struct search s = {};
+
+	s.head = (void *)signal + bpf_core_field_offset(struct signal_struct, thread_head);
+	s.at = BPF_CORE_READ(signal, thread_head.next);
+	if (bpf_loop(MAX_DEAD, look_for_files, &s, 0) == MAX_DEAD)
+		scan.cut++;
+	return s.files;
+}
+
+static long look_at_process(uint32_t i, struct pass *pass)
+{
+	struct task_struct *task = pass->task;
+	struct files_struct *files = BPF_CORE_READ(task, files);
+	struct holder_id who = { BPF_CORE_READ(task, tgid), tgid_of(task) };
+
+	if (!files && BPF_CORE_READ(task, signal, nr_threads) > 1)
+		files = files_of_threads(task);
+	look_at_files(files, who);
+	pass->task = next_process(task);
+	return pass->task == pass->self;
+}
+
+static __always_inline void look_at_all(void)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct task_struct *self = BPF_CORE_READ(current, group_leader);
+	struct pass pass = { self, self };
+
+	if (bpf_loop(MAX_PASS, look_at_process, &pass, 0) == MAX_PASS)
+		scan.cut++;
+}
+
+/* What a thread shares with its leader has been seen; so has what is left of one without. */
+static __always_inline bool has_own_files(struct task_struct *task)
+{
+	struct files_struct *files = BPF_CORE_READ(task, group_leader, files);
+
+	return files && task->files != files;
+}
+
+SEC("?iter/task")
+int on_holder(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (!task)
+		return 0;
+	if (knobs.in_pid_ns && !scan.passed++)
+		look_at_all();
+	if (!knobs.in_pid_ns || has_own_files(task))
+		look_at_files(task->files, (struct holder_id){ task->tgid, ids_of(task).tgid });
 	return 0;
 }

@@ -148,10 +148,6 @@ struct epitem {
 	struct epoll_event event;
 };
 
-struct list_head {
-	struct list_head *next, *prev;
-};
-
 struct completion;
 
 struct mm_struct;
@@ -165,9 +161,27 @@ typedef struct {
 	int counter;
 } atomic_t;
 
+struct list_head {
+	struct list_head *next, *prev;
+};
+
+struct pid_namespace;
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	unsigned int level;		/* of its own namespace; 0 is the initial one */
+	struct upid numbers[];		/* by level */
+};
+
 struct signal_struct {
 	atomic_t live;
 	int nr_threads;
+	struct list_head thread_head;
+	struct pid *pids[4];		/* by enum pid_type */
 };
 
 struct thread_info {
@@ -185,7 +199,8 @@ struct task_struct {
 	int on_cpu;
 	int exit_state;
 	unsigned int in_execve : 1;
-	int pid, tgid;
+	int pid, tgid;			/* in the initial PID namespace: bpf/task_ids.bpf.h */
+	struct pid *thread_pid;
 	unsigned long nvcsw, nivcsw;
 	unsigned long min_flt, maj_flt;
 	uint64_t start_boottime;
@@ -194,7 +209,7 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct task_struct *group_leader;
 	struct files_struct *files;
-	struct list_head children, sibling;
+	struct list_head tasks, thread_node, children, sibling;
 	struct completion *vfork_done;
 	struct sched_entity se;
 	struct sched_info sched_info;

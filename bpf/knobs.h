@@ -22,6 +22,7 @@ struct knobs {
 	uint32_t late;			/* they are handed out when the tables did not know enough */
 	uint32_t faults;		/* enum fault_mode */
 	uint32_t ring_room;		/* bytes: with more than that in the ring no memory is added to it */
+	uint32_t in_pid_ns;		/* probee is in a PID namespace other than the initial one */
 };
 
 /* Which memory of a thread that does not run is read: reading it may bring pages in, and so wait for whoever has them. */
@@ -51,6 +52,7 @@ enum counter {
 	COUNTER_FIRED,			/* sampler program runs */
 	COUNTER_IDLE,			/* of those: idle CPU */
 	COUNTER_FILTERED,		/* of those: not a target */
+	COUNTER_OUTSIDE,		/* of those: not in probee's PID namespace */
 	COUNTER_SUBMITTED,
 	COUNTER_RING_FULL,		/* of those: refused by the ring buffer */
 	COUNTER_KERNEL_STACK,		/* kernel stacks that could not be read */
@@ -71,6 +73,12 @@ struct walk_totals {
 	uint64_t has_clocks;
 	uint64_t sched_behind_ns;	/* the scheduler's clock plus this is CLOCK_MONOTONIC */
 	uint64_t task_behind_ns;	/* the clock of tasks plus this is the scheduler's */
+};
+
+/* Found by the kernel side for itself (bpf/task_ids.bpf.h). */
+struct own_pid_ns {
+	uint64_t address;		/* of its struct pid_namespace */
+	uint32_t level, pad;
 };
 
 /*
@@ -96,7 +104,8 @@ struct walk_control {			/* written by user space between walks */
 /* The look at all descriptors (bpf/holders.bpf.h); zeroed by user space before it. */
 struct holder_scan {
 	uint64_t last_files;		/* threads of a process come one behind the other and share their descriptors */
-	uint64_t cut;			/* processes whose highest descriptors were not looked at */
+	uint64_t cut;			/* processes that were not looked at, or not at their highest descriptors */
+	uint64_t passed;		/* inside a PID namespace: the list of all processes has been gone through */
 };
 
 #define WALK_SLOTS 8

@@ -5,17 +5,19 @@
  */
 #pragma once
 
-#include "bpf/maps.bpf.h"
+#include "bpf/task_ids.bpf.h"
 
 SEC("?tp_btf/sched_process_fork")
 int on_fork(uint64_t *ctx)
 {
 	struct task_struct *parent = (void *)ctx[0], *child = (void *)ctx[1];
-	uint32_t from = parent->tgid, to = child->tgid, one = 1;
+	uint32_t from, to, one = 1;
 	struct unwind_process *p, v = {};
 
-	if (from == to)
+	if (parent->tgid == child->tgid)
 		return 0;	/* a thread */
+	from = ids_of(parent).tgid;
+	to = ids_of(child).tgid;
 	if (knobs.only_targets && bpf_map_lookup_elem(&targets, &from))
 		bpf_map_update_elem(&targets, &to, &one, BPF_ANY);
 	p = bpf_map_lookup_elem(&processes, &from);
@@ -34,10 +36,12 @@ SEC("?tp_btf/sched_process_exec")
 int on_exec(uint64_t *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
-	uint32_t tgid = task->tgid;
+	uint32_t tgid = ids_of(task).tgid;
 	struct unwind_process *p = bpf_map_lookup_elem(&processes, &tgid);
 	uint64_t *last = bpf_map_lookup_elem(&last_exec, &tgid), now = bpf_ktime_get_ns();
 
+	if (!tgid)
+		return 0;	/* outside */
 	if (p && p->exec_ns <= (last ? *last : 0))
 		bpf_map_delete_elem(&processes, &tgid);
 	bpf_map_update_elem(&last_exec, &tgid, &now, BPF_ANY);
@@ -48,7 +52,7 @@ SEC("?tp_btf/sched_process_exit")
 int on_exit(uint64_t *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
-	uint32_t tgid = task->tgid;
+	uint32_t tgid = ids_of(task).tgid;
 
 	if (task->signal->live.counter > 0)
 		return 0;	/* other threads live on */

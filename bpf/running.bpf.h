@@ -10,7 +10,10 @@
 #include "bpf/filter.bpf.h"
 #include "bpf/stack.bpf.h"
 
-/* The thread wished for on a CPU; 0: none. A cache line each: every context switch looks at its own. */
+/*
+ * The thread wished for on a CPU, by its number in the initial namespace; 0: none. A cache line each: every context switch
+ * looks at its own.
+ */
 struct wish {
 	uint64_t tid;
 	uint64_t pad[WISH_BYTES / 8 - 1];
@@ -65,7 +68,7 @@ static __always_inline void gather_current(void *ctx, struct gather *g, struct t
 {
 	struct env e = { .g = g };
 
-	init_head(&g->head, task, bpf_ktime_get_ns());
+	init_head(&g->head, task, ids_of(task), bpf_ktime_get_ns());
 	g->head.weight = 0;
 	g->head.cpu = bpf_get_smp_processor_id();
 	g->head.flags |= WIRE_ON_CPU | WIRE_ASKED;

@@ -67,6 +67,7 @@ int on_tick(struct perf_context *ctx)
 	struct task_struct *task = bpf_get_current_task_btf();
 	uint64_t pc = ctx->regs[ARCH_REG_PC], weight = ctx->sample_period;
 	uint32_t zero = 0;
+	struct task_ids ids;
 	struct gather *g;
 	struct env e = {};
 
@@ -78,11 +79,16 @@ int on_tick(struct perf_context *ctx)
 		g->counters[COUNTER_IDLE]++;
 		return 0;
 	}
-	if (!task_wanted(task->tgid, task->pid)) {
+	ids = ids_of(task);
+	if (is_outside(task, ids)) {
+		g->counters[COUNTER_OUTSIDE]++;
+		return 0;
+	}
+	if (!task_wanted(ids)) {
 		g->counters[COUNTER_FILTERED]++;
 		return 0;
 	}
-	init_head(&g->head, task, bpf_ktime_get_ns());
+	init_head(&g->head, task, ids, bpf_ktime_get_ns());
 	g->head.weight = weight;
 	g->head.cpu = bpf_get_smp_processor_id();
 	g->head.flags |= WIRE_ON_CPU;

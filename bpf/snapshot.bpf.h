@@ -129,12 +129,12 @@ static __always_inline void gather_task(struct gather *g, struct env *e)
  * like a seqlock. Who is on a CPU is marked and wished for there; who ran meanwhile is marked, and user space has it
  * walked again: a loop here would have the verifier look at all of a walk several times.
  */
-static __always_inline void gather_stable(struct gather *g, struct env *e)
+static __always_inline void gather_stable(struct gather *g, struct env *e, struct task_ids ids)
 {
 	struct task_struct *task = e->task;
 
 	e->switches = switches(task);
-	init_head(&g->head, task, bpf_ktime_get_ns());
+	init_head(&g->head, task, ids, bpf_ktime_get_ns());
 	g->head.weight = 0;
 	g->head.cpu = UINT32_MAX;
 	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
@@ -184,10 +184,10 @@ static __always_inline bool is_given_up(struct task_struct *reader)
 	return reader->start_boottime <= READ_NOW(control.given_up);
 }
 
-static __always_inline void say_where(struct task_struct *task, struct task_struct *reader)
+static __always_inline void say_where(struct task_struct *task, struct task_ids ids, struct task_struct *reader)
 {
-	place.tgid = task->tgid;
-	place.tid = task->pid;
+	place.tgid = ids.tgid;
+	place.tid = ids.tid;
 	place.reader = reader->start_boottime;
 	bpf_probe_read_kernel(place.comm, sizeof(place.comm), task->comm);
 	READ_NOW(place.visits)++;
@@ -198,7 +198,8 @@ int on_task(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task, *reader = bpf_get_current_task_btf();
 	struct env e = { .sleepable = true };
-	uint32_t slot = READ_NOW(control.slot), tgid;
+	uint32_t slot = READ_NOW(control.slot);
+	struct task_ids ids;
 	struct gather *g;
 
 	if (!task || is_given_up(reader))
@@ -206,8 +207,8 @@ int on_task(struct bpf_iter__task *ctx)
 	if (totals.last_seen != (uint64_t)task)
 		totals.seen++;
 	totals.last_seen = (uint64_t)task;
-	tgid = task->tgid;
-	if (tgid == (uint32_t)reader->tgid || !task_wanted(tgid, task->pid)) {
+	ids = ids_of(task);
+	if (task->tgid == reader->tgid || is_outside(task, ids) || !task_wanted(ids)) {
 		totals.filtered++;
 		return 0;
 	}
@@ -221,18 +222,18 @@ int on_task(struct bpf_iter__task *ctx)
 	e.g = g;
 	e.task = task;
 	if (knobs.skip_same && !READ_NOW(control.all_anew) && has_not_run(task)) {
-		gather_same(g, task, READ_NOW(control.begin_ns));
+		gather_same(g, task, ids, READ_NOW(control.begin_ns));
 		if (bpf_seq_write(ctx->meta->seq, &g->head, sizeof(g->head)))
 			return 0;
 		totals.rows++;
 		totals.same++;
 		return 0;
 	}
-	say_where(task, reader);
+	say_where(task, ids, reader);
 	g->no_reads = knobs.faults == FAULTS_NEVER || READ_NOW(control.no_reads) ||
-		      bpf_map_lookup_elem(&hung, &tgid);
+		      bpf_map_lookup_elem(&hung, &ids.tgid);
 	g->faulted = 0;
-	gather_stable(g, &e);
+	gather_stable(g, &e, ids);
 	totals.faulted += g->faulted;
 	if (is_given_up(reader) || write_row(ctx->meta->seq, g, &e, slot))
 		return 0;

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "bpf/maps.bpf.h"
+#include "bpf/task_ids.bpf.h"
 
 struct walk;
 struct env;
@@ -198,12 +198,13 @@ static __always_inline bool in_exec(struct task_struct *task)
 	return bpf_core_field_exists(task->in_execve) && BPF_CORE_READ_BITFIELD_PROBED(task, in_execve);
 }
 
-static __always_inline void init_head(struct wire_sample *h, struct task_struct *task, uint64_t time_ns)
+static __always_inline void init_head(struct wire_sample *h, struct task_struct *task, struct task_ids ids,
+				      uint64_t time_ns)
 {
 	h->time_ns = time_ns;
 	h->start_boottime_ns = task->start_boottime;
-	h->tgid = task->tgid;
-	h->tid = task->pid;
+	h->tgid = ids.tgid;
+	h->tid = ids.tid;
 	h->state = task->__state | (uint32_t)task->exit_state << 16;
 	h->nr_user = 0;
 	h->nr_kernel = 0;

@@ -213,7 +213,7 @@ static __always_inline uint32_t only_child(struct task_struct *task)
 
 	if (BPF_CORE_READ(task, signal, nr_threads) != 1 || first == head || first != BPF_CORE_READ(task, children.prev))
 		return 0;
-	return BPF_CORE_READ(task_of_sibling(first), pid);
+	return tid_of(task_of_sibling(first));
 }
 
 /* The youngest child has its parent's memory and has not given it back. */
@@ -224,7 +224,7 @@ static __always_inline uint32_t vfork_child(struct task_struct *task)
 
 	if (last == head || !BPF_CORE_READ(task_of_sibling(last), vfork_done))
 		return 0;
-	return BPF_CORE_READ(task_of_sibling(last), pid);
+	return tid_of(task_of_sibling(last));
 }
 
 static __always_inline void gather_child(struct wire_wait *wait, const struct walk *w, struct env *e, uint32_t call)

@@ -31,7 +31,7 @@ struct wire_sample {
 	uint64_t time_ns;
 	uint64_t weight;		/* of a sample: the event's period; of a row: 0 */
 	uint64_t start_boottime_ns;	/* of the thread: identity when tids are reused */
-	uint32_t tgid, tid;
+	uint32_t tgid, tid;		/* in the PID namespace of probee, as all others but one */
 	uint32_t cpu;
 	uint32_t state;			/* __state | exit_state << 16 */
 	uint16_t nr_user, nr_kernel;
@@ -51,7 +51,7 @@ struct wire_wait {
 	uint32_t owner;			/* tid, in its own namespace, that memory names as the holder: not verified */
 	uint32_t futex_op, futex_val;
 	uint32_t unread;		/* the futex is in memory that the walk must not touch */
-	uint32_t child;			/* tid, in the initial namespace, of the only child that it can be waiting for */
+	uint32_t child;			/* tid of the only child that it can be waiting for */
 };
 
 _Static_assert(sizeof(struct wire_wait) == 40, "wire layout");
@@ -86,7 +86,8 @@ _Static_assert(sizeof(struct wire_object) == 64, "wire layout");
 /* What the scan over all descriptors found of one key. */
 struct peer_holders {
 	uint32_t nr;			/* processes */
-	uint32_t tgid, last_tgid;	/* the first and the last one met */
+	uint32_t tgid;			/* of the first one met; 0: it is outside of probee's PID namespace */
+	uint32_t last;			/* the last one met, by its number in the initial namespace */
 };
 
 /*

@@ -12,6 +12,7 @@
 #include "src/capture/cpu_time.h"
 #include "src/capture/cpus.h"
 #include "src/capture/perf_sampler.h"
+#include "src/capture/pid_namespace.h"
 #include "src/capture/recorder.h"
 #include "src/command.h"
 #include "src/recording.h"
@@ -215,7 +216,7 @@ static int tell_cpu_share(struct sampling *s, const struct sample_args *args)
 	double ticks = args->freq_hz * perf_sampler_cpus(s->sampler) * (double)s->rec.run_ns / 1e9;
 	uint64_t c[COUNTERS];
 	struct cpu_time end;
-	bool all = s->walks.iter && !args->common.pids.nr && !s->command.pid;
+	bool all = s->walks.iter && !args->common.pids.nr && !s->command.pid && !pid_namespace_is_inner();
 	char text[128];
 
 	if (args->cpus || !perf_sampler_period(s->sampler) || ticks < 100 || cpu_time_read(NULL, &end) ||
@@ -264,9 +265,9 @@ static void describe_counters(const struct sampling *s)
 	uint64_t c[COUNTERS];
 
 	if (!capture_bpf_counters(recorder_bpf(s->recorder), c))
-		note_verbose("%" PRIu64 " ticks: %" PRIu64 " idle, %" PRIu64 " of others, %" PRIu64 " submitted, %" PRIu64
-			     " refused", c[COUNTER_FIRED], c[COUNTER_IDLE], c[COUNTER_FILTERED], c[COUNTER_SUBMITTED],
-			     c[COUNTER_RING_FULL]);
+		note_verbose("%" PRIu64 " ticks: %" PRIu64 " idle, %" PRIu64 " of others, %" PRIu64 " outside, %" PRIu64
+			     " submitted, %" PRIu64 " refused", c[COUNTER_FIRED], c[COUNTER_IDLE], c[COUNTER_FILTERED],
+			     c[COUNTER_OUTSIDE], c[COUNTER_SUBMITTED], c[COUNTER_RING_FULL]);
 }
 
 /* Fewer ticks than asked for: the machine was stopped or short of time. Idle CPUs may sleep through theirs. */

@@ -9,6 +9,7 @@
 #include "src/base/opt.h"
 #include "src/capture/capture_bpf.h"
 #include "src/capture/cpu_time.h"
+#include "src/capture/pid_namespace.h"
 #include "src/capture/recorder.h"
 #include "src/command.h"
 #include "src/recording.h"
@@ -180,7 +181,7 @@ static int tell_cpu_share(struct snapshots *s, const struct snapshot_args *args)
 	char text[64];
 	double share;
 
-	if (!args->common.all || s->walks.nr < 2 || cpu_time_read(NULL, &end))
+	if (!args->common.all || pid_namespace_is_inner() || s->walks.nr < 2 || cpu_time_read(NULL, &end))
 		return 0;
 	share = cpu_time_share(&s->begin_time, &end);
 	if (share < 0)

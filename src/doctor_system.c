@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "src/base/caps.h"
-#include "src/capture/procfs.h"
+#include "src/capture/pid_namespace.h"
 
 #define RECORD_CAPS (CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON))
 #define SYMBOL_CAPS (CAP_BIT(CAP_SYS_PTRACE) | CAP_BIT(CAP_DAC_READ_SEARCH) | CAP_BIT(CAP_SYSLOG))
@@ -166,16 +166,16 @@ void look_files(struct finding *f)
 
 void look_pid_namespace(struct finding *f)
 {
-	struct stat st;
+	int err = pid_namespace_check_proc("/proc/self/status");
 
-	if (stat("/proc/self/ns/pid", &st)) {
-		found(f, FOUND_WARN, "/proc/self/ns/pid: %s", strerror(errno));
-		remedy(f, "sudo mount -t proc proc /proc");
-	} else if (!procfs_in_container()) {
+	if (err) {
+		found(f, FOUND_NO, "/proc %s", err == -EXDEV ? "shows another one than ours" : "does not know this process");
+		remedy(f, "sudo mount -t proc proc /proc, or unshare --mount-proc");
+	} else if (!pid_namespace_is_inner()) {
 		found(f, FOUND_OK, "the machine's own: every process is visible");
 	} else {
-		found(f, FOUND_NO, "a container's: the kernel's numbers of processes mean nothing in it");
-		remedy(f, "run it with the PID namespace of the host (docker run --pid=host)");
+		found(f, FOUND_WARN, "a container's: processes outside of it are left out");
+		remedy(f, "to see them, run it with the PID namespace of the host (docker run --pid=host)");
 	}
 }
 

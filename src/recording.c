@@ -8,7 +8,7 @@
 #include "bpf/knobs.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
-#include "src/capture/procfs.h"
+#include "src/capture/pid_namespace.h"
 #include "src/command.h"
 #include "src/profile/report.h"
 
@@ -70,18 +70,9 @@ const struct opt recording_opts[] = {
 };
 const size_t nr_recording_opts = sizeof(recording_opts) / sizeof(recording_opts[0]);
 
-/* Numbers, names and targets would all be wrong: rather nothing. */
-static int check_namespace(void)
-{
-	if (!procfs_in_container())
-		return 0;
-	return fail_why(-ENOTSUP, "this is a container's PID namespace, and the kernel counts processes as the host does. Try: "
-			"run probee on the host, or with its PID namespace (docker run --pid=host)");
-}
-
 int recording_open(struct recording *rec, const struct recording_args *args)
 {
-	int err = check_namespace();
+	int err = pid_namespace_check();
 
 	memset(rec, 0, sizeof(*rec));
 	rec->stop.fd = -1;

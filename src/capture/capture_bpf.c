@@ -103,6 +103,7 @@ static void choose_programs(struct probee_bpf *skel, unsigned programs)
 	bpf_program__set_autoload(skel->progs.on_task, programs & CAPTURE_SNAPSHOT);
 	bpf_program__set_autoload(skel->progs.on_running, programs & CAPTURE_SNAPSHOT);
 	bpf_program__set_autoload(skel->progs.on_holder, programs & CAPTURE_SNAPSHOT);
+	bpf_program__set_autoload(skel->progs.on_self, skel->rodata->knobs.in_pid_ns);
 	bpf_program__set_autoload(skel->progs.on_fork, true);
 	bpf_program__set_autoload(skel->progs.on_exec, true);
 	bpf_program__set_autoload(skel->progs.on_exit, true);
@@ -166,6 +167,20 @@ static void size_maps(struct capture_bpf *b, const struct capture_bpf_options *o
 		bpf_map__set_max_entries(b->skel->maps.ring, opts->ring_bytes);
 }
 
+/* Inside a PID namespace the programs learn from this one which it is: who loads them is in it. */
+static int find_own_pid_ns(struct capture_bpf *b)
+{
+	static const uint64_t no_arguments[1];
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = no_arguments, .ctx_size_in = sizeof(no_arguments));
+	const struct own_pid_ns *own = &b->skel->bss->own_pid_ns;
+
+	if (bpf_prog_test_run_opts(bpf_program__fd(b->skel->progs.on_self), &opts))
+		return fail(-errno, "ask the kernel for the PID namespace of probee");
+	if (!own->address || !own->level)
+		return fail_why(-ENOTSUP, "the kernel does not say which PID namespace probee is in");
+	return 0;
+}
+
 /* Threads on a CPU are wished for and taken when they leave it. */
 static int attach_running(struct capture_bpf *b)
 {
@@ -217,7 +232,10 @@ int capture_bpf_open(const struct capture_bpf_options *opts, struct capture_bpf 
 		err = explain(err);
 		goto out;
 	}
-	err = attach_lifetime(b);
+	if (opts->knobs.in_pid_ns)
+		err = find_own_pid_ns(b);
+	if (!err)
+		err = attach_lifetime(b);
 	if (!err && opts->programs & CAPTURE_SNAPSHOT)
 		err = attach_running(b);
 	if (err)

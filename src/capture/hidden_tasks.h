@@ -1,7 +1,7 @@
 /*
  * Processes that a walk over all tasks did not meet although they live: some kernels show BPF iterators not all tasks
- * (virtual machines that hide their own init; processes outside of our PID namespace). So every thread that is missing
- * from a walk has a name.
+ * (virtual machines that hide their own init). So every thread that is missing from a walk has a name. Those outside of our
+ * PID namespace are no part of this: /proc does not show them either (pid_namespace.h counts them).
  */
 #pragma once
 

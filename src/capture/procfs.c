@@ -227,16 +227,6 @@ pid_t procfs_child_called(pid_t pid, uint32_t number, uint32_t depth)
 	return found;
 }
 
-/* PROC_PID_INIT_INO of the kernel: the first PID namespace has had this inode number since 3.8. */
-#define FIRST_PID_NAMESPACE 0xEFFFFFFCu
-
-bool procfs_in_container(void)
-{
-	struct stat st;
-
-	return !stat("/proc/self/ns/pid", &st) && st.st_ino != FIRST_PID_NAMESPACE;
-}
-
 void procfs_cgroup(pid_t pid, char *buf, size_t size)
 {
 	char path[64], *text, *line, *next;

@@ -40,12 +40,6 @@ int procfs_status(pid_t pid, struct proc_status *out);
 /* The child of process pid that has this number in the namespace so many levels below ours; 0: none. */
 pid_t procfs_child_called(pid_t pid, uint32_t number, uint32_t depth);
 
-/*
- * Whether this process is in a PID namespace of its own. The kernel's side counts processes as the first one does, so that
- * none of its numbers would mean anything here. False also when that cannot be told.
- */
-bool procfs_in_container(void);
-
 /* cgroup path of the process (unified hierarchy, else the longest one); "" unknown. */
 void procfs_cgroup(pid_t pid, char *buf, size_t size);
 

@@ -19,6 +19,7 @@
 #include "src/capture/hidden_tasks.h"
 #include "src/capture/losses.h"
 #include "src/capture/low_latency.h"
+#include "src/capture/pid_namespace.h"
 #include "src/capture/process_tracker.h"
 #include "src/capture/procfs.h"
 #include "src/capture/unwind_loader.h"
@@ -139,7 +140,7 @@ static struct knobs make_knobs(const struct recorder_options *o)
 		.self_tgid = (uint32_t)getpid(), .include_idle = o->include_idle, .wakeup_bytes = ring / 4,
 		.ask = o->programs & CAPTURE_SNAPSHOT, .skip_same = o->skip_same, .audit = o->audit,
 		.late = o->unwind != UNWIND_FP && !o->kernel_only, .ring_room = ring / 2,
-		.faults = o->faults,
+		.faults = o->faults, .in_pid_ns = pid_namespace_is_inner(),
 	};
 }
 
@@ -540,6 +541,28 @@ static int put_table_stats(struct recorder *r)
 	return session_emit(r->session, &rec);
 }
 
+/* Inside a PID namespace, where everybody was asked for: who is not seen from there. To people and into the trace. */
+static int tell_outside(struct recorder *r)
+{
+	uint64_t c[COUNTERS], threads;
+	char words[64], samples[48] = "";
+	int err;
+
+	if (has_filter(&r->opts) || !pid_namespace_is_inner())
+		return 0;
+	err = capture_bpf_counters(r->bpf, c);
+	if (err)
+		return err;
+	threads = pid_namespace_outside();
+	snprintf(words, sizeof(words), "threads=%" PRIu64, threads);
+	if (r->opts.programs & CAPTURE_SAMPLER) {
+		snprintf(words, sizeof(words), "threads=%" PRIu64 " samples=%" PRIu64, threads, c[COUNTER_OUTSIDE]);
+		snprintf(samples, sizeof(samples), ", with %" PRIu64 " samples", c[COUNTER_OUTSIDE]);
+	}
+	note("from inside a PID namespace: %" PRIu64 " threads of the machine are outside of it and left out%s", threads, samples);
+	return session_tell(r->session, "pid_namespace.outside", words);
+}
+
 int recorder_end(struct recorder *r, const struct rec_end *end)
 {
 	struct rec_end e = *end;
@@ -547,6 +570,8 @@ int recorder_end(struct recorder *r, const struct rec_end *end)
 
 	if (!err)
 		err = report_losses(r);
+	if (!err)
+		err = tell_outside(r);
 	if (!err)
 		err = put_table_stats(r);
 	e.lost += losses_all(&r->losses);

@@ -8,6 +8,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/io.h"
+#include "src/capture/pid_namespace.h"
 #include "src/capture/session.h"
 
 /* Stacks may wait for the tables of their binaries (late_stacks.h) while others are written. */
@@ -76,6 +77,8 @@ int session_meta(record_fn sink, void *sink_ctx, const struct session_info *info
 	put(&m, "clock", "monotonic");
 	put_file(&m, "boot_id", "/proc/sys/kernel/random/boot_id");
 	put_file(&m, "kptr_restrict", "/proc/sys/kernel/kptr_restrict");
+	if (pid_namespace_is_inner())
+		put_number(&m, "pid_namespace", (long)pid_namespace_inode());
 	put(&m, "unwind", info->unwind);
 	put(&m, "symbolize", "stream");
 	put_number(&m, "reorder_ns", REORDER_NS);

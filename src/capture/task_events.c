@@ -136,6 +136,12 @@ static const char *text_at(const struct perf_event_header *h, size_t offset)
 	return p;
 }
 
+/* Who is outside of our PID namespace has the number 0, or -1 when it is dying. */
+static bool is_visible(uint32_t tgid)
+{
+	return tgid && tgid != UINT32_MAX;
+}
+
 static bool decode_map(const struct perf_event_header *h, struct task_event *ev)
 {
 	const struct mmap2_body *m = (const void *)h;
@@ -152,7 +158,7 @@ static bool decode_map(const struct perf_event_header *h, struct task_event *ev)
 	ev->ino = m->ino;
 	ev->prot = (uint8_t)m->prot;
 	ev->text = text_at(h, sizeof(*m));
-	return true;
+	return is_visible(m->pid);
 }
 
 static bool decode_comm(const struct perf_event_header *h, struct task_event *ev)
@@ -163,7 +169,7 @@ static bool decode_comm(const struct perf_event_header *h, struct task_event *ev
 	ev->tgid = c->pid;
 	ev->tid = c->tid;
 	ev->text = text_at(h, sizeof(*c));
-	return true;
+	return is_visible(c->pid);
 }
 
 static bool decode_task(const struct perf_event_header *h, struct task_event *ev)
@@ -176,7 +182,7 @@ static bool decode_task(const struct perf_event_header *h, struct task_event *ev
 	ev->tgid = t->pid;
 	ev->tid = t->tid;
 	ev->parent_tgid = t->ppid;
-	return true;
+	return is_visible(t->pid);
 }
 
 static bool decode(const struct perf_event_header *h, struct task_event *ev)

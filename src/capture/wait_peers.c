@@ -59,7 +59,7 @@ static int look(struct wait_peers *p)
 
 	if (fd < 0)
 		return -errno;
-	p->scan->last_files = p->scan->cut = 0;
+	*p->scan = (struct holder_scan){ 0 };
 	do {
 		n = read(fd, none, sizeof(none));
 	} while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));

@@ -1,7 +1,8 @@
 /*
  * Which processes hold the other ends of the pipes and sockets that threads wait for: one look at all open descriptors of
  * the machine, by a BPF program that reads nothing but the kernel's own memory (bpf/holders.bpf.h). No file of /proc is
- * opened, no other process can delay it, and network and pid namespaces make no difference.
+ * opened, no other process can delay it, and network and PID namespaces make no difference, but that a holder outside of ours
+ * has no number.
  *
  *	wait_peers_new(bpf, &p)
  *	wait_peers_find(p, questions, nr)	after a walk
@@ -27,7 +28,7 @@ struct peer_question {
 	struct peer_key key;
 	/* The answer: */
 	uint32_t holders;		/* processes that hold it; PEERS_UNKNOWN */
-	uint32_t tgid;			/* one of them; 0: there is none */
+	uint32_t tgid;			/* one of them; 0: there is none, or it is outside of our PID namespace */
 };
 
 int wait_peers_new(struct capture_bpf *bpf, struct wait_peers **pp);

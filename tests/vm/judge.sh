@@ -25,7 +25,7 @@ judge_start() {
 		check "$name: verified instructions" at_most "$verified" 500000
 		echo "# $name: $verified instructions verified, $jited bytes of code, $ms ms"
 	done <load_programs.stdout
-	check "programs" at_least "$(wc -l <load_programs.stdout)" 6
+	check "programs" at_least "$(wc -l <load_programs.stdout)" 12
 }
 
 # judge_sample NAME ROOT: the whole chain of 30 functions, every time.
@@ -45,6 +45,17 @@ once_each() {
 	comm -12 before after | awk 'NR == FNR { n[$1 " " $2] = $3; next }
 		{ want++; if (n[$0] != 2) { bad++; if (bad < 4) print $0 ": " n[$0] + 0 " rows" } }
 		END { print want " threads"; exit !(want > 50 && !bad) }' got -
+}
+
+# Inside a PID namespace: the threads of its /proc, by its numbers, and stacks as everywhere.
+judge_inside() {
+	ran inside
+	csv inside.pbz --weight wall | awk -F'|' '$4 == "threads" { print $3, $2 }' | sort -u >inside.rows
+	check "inside a PID namespace: a process of 51 threads" equal "$(wc -l <inside.rows)" 51
+	check "inside a PID namespace: numbers of /proc" equal "$(sort inside.threads | comm -13 - inside.rows | wc -l)" 0
+	check "inside a PID namespace: those outside are counted" grep -q "from inside a PID namespace: [0-9]* threads" inside.stderr
+	folded inside.pbz --weight cpu >inside.folded
+	check "inside a PID namespace: 30 deep" stacks share inside.folded "$chain" --of f30
 }
 
 judge_whole_machine() {
@@ -151,6 +162,7 @@ judge_all() {
 	judge_sample sample-dwarf _start
 	judge_sample sample-fp ""
 	judge_whole_machine
+	judge_inside
 	judge_chains twochains $((cpus + 5)) 250
 	judge_chains twochains_fp $((cpus + 3)) 150 --allow-skips
 	judge_rights

@@ -3,12 +3,13 @@
  *
  *	NAME INSTRUCTIONS-VERIFIED JITED-BYTES MILLISECONDS
  *
- * for each. The time is that of bpf_object__load() with maps and relocation. Exit 1 when one is refused; the verifier's
+ * for each, and again with NAME:pid_ns, as for probee inside a PID namespace. The time is that of bpf_object__load() with maps and relocation. Exit 1 when one is refused; the verifier's
  * log is on standard error then.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +35,7 @@ static double now_ms(void)
 }
 
 /* 0, or -errno. */
-static int load_one(const char *name)
+static int load_one(const char *name, bool in_pid_ns)
 {
 	struct probee_bpf *skel = probee_bpf__open();
 	struct bpf_prog_info info = {};
@@ -49,6 +50,7 @@ static int load_one(const char *name)
 		return -ENOENT;
 	}
 	memcpy((void *)&skel->rodata->knobs, &everything, sizeof(everything));
+	((struct knobs *)&skel->rodata->knobs)->in_pid_ns = in_pid_ns;
 	bpf_program__set_autoload(prog, true);
 	start = now_ms();
 	err = probee_bpf__load(skel);
@@ -56,7 +58,7 @@ static int load_one(const char *name)
 	if (!err)
 		err = bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &size);
 	if (!err)
-		printf("%s %u %u %.0f\n", name, info.verified_insns, info.jited_prog_len, start);
+		printf("%s%s %u %u %.0f\n", name, in_pid_ns ? ":pid_ns" : "", info.verified_insns, info.jited_prog_len, start);
 	probee_bpf__destroy(skel);
 	return err;
 }
@@ -72,8 +74,10 @@ int main(void)
 		return 1;
 	}
 	bpf_object__for_each_program(prog, skel->obj) {
-		int err = load_one(bpf_program__name(prog));
+		int err = load_one(bpf_program__name(prog), false);
 
+		if (!err)
+			err = load_one(bpf_program__name(prog), true);
 		if (err) {
 			fprintf(stderr, "%s: %s\n", bpf_program__name(prog), strerror(-err));
 			bad = 1;

@@ -1,0 +1,72 @@
+/*
+ * Numbers of tasks as the PID namespace of probee has them: what /proc and perf events say there, and what the user writes
+ * and reads. task->pid is the number in the initial namespace. In that one nothing else is looked at: knobs.in_pid_ns is a
+ * constant, and the verifier takes out what it rules out. Everywhere else struct pid has a number for each namespace from the
+ * initial one down to the task's own, by level; a task that is not in ours or below has another namespace at that level.
+ *
+ * 0: it is outside, or it has ended and its parent has taken notice, which takes its numbers away.
+ */
+#pragma once
+
+#include "bpf/maps.bpf.h"
+
+#define BY_TGID 1	/* PIDTYPE_TGID */
+
+struct own_pid_ns own_pid_ns = {};
+
+static __always_inline struct upid *number_at(struct pid *pid, uint32_t level)
+{
+	return (void *)pid + bpf_core_field_offset(struct pid, numbers) + level * bpf_core_type_size(struct upid);
+}
+
+static __always_inline uint32_t number_here(struct pid *pid)
+{
+	uint32_t level = own_pid_ns.level;
+	struct upid *number = number_at(pid, level);
+
+	if (!pid || BPF_CORE_READ(pid, level) < level || (uint64_t)BPF_CORE_READ(number, ns) != own_pid_ns.address)
+		return 0;
+	return BPF_CORE_READ(number, nr);
+}
+
+static __always_inline uint32_t tid_of(struct task_struct *task)
+{
+	return knobs.in_pid_ns ? number_here(BPF_CORE_READ(task, thread_pid)) : BPF_CORE_READ(task, pid);
+}
+
+static __always_inline uint32_t tgid_of(struct task_struct *task)
+{
+	return knobs.in_pid_ns ? number_here(BPF_CORE_READ(task, signal, pids[BY_TGID])) : BPF_CORE_READ(task, tgid);
+}
+
+struct task_ids {
+	uint32_t tgid, tid;
+};
+
+/* Of a task that the verifier knows: without a call in the initial namespace. */
+static __always_inline struct task_ids ids_of(struct task_struct *task)
+{
+	if (knobs.in_pid_ns)
+		return (struct task_ids){ tgid_of(task), tid_of(task) };
+	return (struct task_ids){ task->tgid, task->pid };
+}
+
+/* Only the idle task has no number in the initial namespace. */
+static __always_inline bool is_outside(struct task_struct *task, struct task_ids ids)
+{
+	return knobs.in_pid_ns && task->pid && !(ids.tid && ids.tgid);
+}
+
+/* Run once, by probee itself. */
+SEC("?raw_tp")
+int on_self(void *ctx)
+{
+	struct task_struct *self = bpf_get_current_task_btf();
+	struct pid *pid = BPF_CORE_READ(self, thread_pid);
+	uint32_t level = BPF_CORE_READ(pid, level);
+	struct upid *number = number_at(pid, level);
+
+	own_pid_ns.level = level;
+	own_pid_ns.address = (uint64_t)BPF_CORE_READ(number, ns);
+	return 0;
+}
