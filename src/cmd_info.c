@@ -169,7 +169,7 @@ static void put_facts(const struct report *rep)
 static void put_walks(const struct report *rep)
 {
 	if (*report_walks(rep))
-		put_line("walks", "%s", report_walks(rep));
+		put_line(report_info(rep)->walks.count ? "walks" : "seen", "%s", report_walks(rep));
 }
 
 /* Three ways to measure one thing. */

@@ -273,6 +273,8 @@ static void put_loose(struct waits *w, const struct wait_row *row)
 		fprintf(w->out, ", %u threads\n", peer->nr_threads);
 	} else if (nr == 1) {
 		fputs(", other end: held by no process\n", w->out);
+	} else if (nr == 2) {
+		fputs(", other end: held by a process outside of the PID namespace\n", w->out);
 	} else {
 		fprintf(w->out, ", other end: held by %u processes\n", nr - 1);
 	}

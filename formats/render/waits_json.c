@@ -12,7 +12,8 @@
  *	    kernel_function	where in the kernel
  *	    wait	"futex", "pipe", "fifo", "unix", "tcp", "listener", "socket", "file-lock", "child", "vfork"; absent: other
  *	    futex	address, a string as "0x7f00"	fd	descriptor	inode	of the pipe, socket or file
- *	    holders	number of processes that hold the other end or the lock; absent: not known
+ *	    holders	number of processes that hold the other end or the lock; absent: not known. 1 without owner_pid: one
+ *			outside of the PID namespace that was recorded
  *	    owner_pid	the only one of them, or the child; owner_tid: of a futex, the thread that holds it
  *	    waits_for	tid: the link that is followed
  *	    waiters, waiters_behind	threads that wait for it directly; and those behind them, too

@@ -43,7 +43,7 @@ struct profile_facts {
 	const char *stacks;		/* report_stacks_text() of them */
 	const char *not_whole;		/* report_broken_text(): who is to blame for those that are not whole */
 	uint64_t frames, frames_unnamed;	/* distinct ones */
-	const char *walks;		/* report_walks(): the receipts of walks */
+	const char *walks;		/* report_walks(): the receipts of walks, and who was not seen */
 	struct report_walks walk_sums;
 	bool incomplete;		/* truncated or damaged trace, no END record */
 	const char *warning;		/* one line about losses and damage; "" when there is none */

@@ -41,7 +41,7 @@ struct report {
 	struct receipts receipts;
 	struct stack_health health;
 	struct cpu_check cpus;
-	char warning[768], event[256], walks[512];
+	char warning[768], event[256], walks[768];
 };
 
 static void segment_release(struct segment *s)
@@ -189,6 +189,21 @@ static void warn(struct report *rep)
 		memcpy(rep->warning + n, "; ", 2);
 }
 
+/* What the walks saw, and what nothing in this recording could see. */
+static void tell_scope(struct report *rep)
+{
+	size_t n;
+
+	report_walks_text(&rep->receipts.info.walks, rep->walks, sizeof(rep->walks));
+	n = strlen(rep->walks);
+	if (n + 2 >= sizeof(rep->walks))
+		return;
+	report_outside_text(report_meta(rep, "pid_namespace.outside", NULL), rep->walks + n + (n ? 2 : 0),
+			    sizeof(rep->walks) - n - 2);
+	if (n && rep->walks[n + 2])
+		memcpy(rep->walks + n, "; ", 2);
+}
+
 static int sum_up(struct report *rep)
 {
 	struct report_info *info = &rep->receipts.info;
@@ -209,7 +224,7 @@ static int sum_up(struct report *rep)
 	rep->weight = choose_weight(rep);
 	cpu_check_read(&rep->cpus, report_meta(rep, "cpu.busy", NULL), info);
 	warn(rep);
-	report_walks_text(&info->walks, rep->walks, sizeof(rep->walks));
+	tell_scope(rep);
 	report_event_text(rep, rep->event, sizeof(rep->event));
 	return 0;
 }

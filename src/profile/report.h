@@ -57,7 +57,7 @@ bool report_is_incomplete(const struct report *rep);	/* damaged, cut, or without
 /* One line about losses, damage and measurements that disagree; "" when there is nothing to say. Borrowed. */
 const char *report_warning(const struct report *rep);
 
-/* The sum of all receipts of walks as text; "" when there are none. Borrowed. */
+/* The sum of all receipts of walks, and who could not be seen at all, as text; "" when there is neither. Borrowed. */
 const char *report_walks(const struct report *rep);
 
 /* How busy the CPUs were, in different ways. */

@@ -144,6 +144,21 @@ void report_walks_text(const struct report_walks *w, char *out, size_t size)
 	    (double)w->longest_ns / 1e6);
 }
 
+void report_outside_text(const char *outside, char *out, size_t size)
+{
+	unsigned long long threads, samples = 0;
+	struct text t = { out, size, 0 };
+	char n[COUNT_MAX];
+	int nr = outside ? sscanf(outside, "threads=%llu samples=%llu", &threads, &samples) : 0;
+
+	out[0] = 0;
+	if (nr < 1)
+		return;
+	put(&t, "from inside a PID namespace: %s threads of the machine are outside of it and left out", count_text(threads, n));
+	if (nr == 2)
+		put(&t, ", with %s samples", count_text(samples, n));
+}
+
 static void put_event(struct text *t, const struct tables *tables, const struct rec_event *e)
 {
 	char one[128];

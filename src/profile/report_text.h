@@ -30,6 +30,12 @@ void report_broken_text(const struct stack_health *h, char *out, size_t size);
  */
 void report_walks_text(const struct report_walks *w, char *out, size_t size);
 
+/*
+ * "from inside a PID namespace: 173 threads of the machine are outside of it and left out, with 197 samples"; "" where
+ * META pid_namespace.outside (NULL: absent) does not say so.
+ */
+void report_outside_text(const char *outside, char *out, size_t size);
+
 /* "1.2 %"; what is not all never looks like it: "99.9 %" at most, and "<0.1 %" instead of "0.0 %". */
 #define SHARE_MAX 16
 const char *report_share_text(uint64_t part, uint64_t whole, char buf[SHARE_MAX]);
