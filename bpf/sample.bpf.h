@@ -105,7 +105,8 @@ int on_tick(struct perf_context *ctx)
 			gather_user(g, &e, step_nofault);
 		g->counters[COUNTER_STACKS]++;
 	}
-	if ((int64_t)pc < 0) {
+	/* Read again: the verifier would go through all of the walk twice, for it knows now which of the two it is. */
+	if ((int64_t)READ_NOW(ctx->regs[ARCH_REG_PC]) < 0) {
 		g->head.flags |= WIRE_IN_KERNEL;
 		if (knobs.want_kernel)
 			gather_kernel_here(ctx, g);

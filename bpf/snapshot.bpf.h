@@ -104,6 +104,14 @@ static __always_inline void drop_stacks(struct gather *g, uint32_t end)
 	g->head.end = end;
 }
 
+/* Of the reader: reading somebody's memory is all that it does. */
+static __always_inline uint64_t faults_here(void)
+{
+	struct task_struct *reader = bpf_get_current_task_btf();
+
+	return READ_NOW(reader->min_flt) + READ_NOW(reader->maj_flt);
+}
+
 static __always_inline void gather_task(struct gather *g, struct env *e)
 {
 	struct task_struct *task = e->task;
@@ -117,8 +125,12 @@ static __always_inline void gather_task(struct gather *g, struct env *e)
 		g->head.end = WALK_EXEC;
 	else if (!load_user_regs(&g->walk, task))
 		in_user = true;
-	if (in_user && knobs.want_user)
+	if (in_user && knobs.want_user) {
+		uint64_t before = faults_here();
+
 		gather_user(g, e, step_sleepable);
+		g->faulted = faults_here() - before;
+	}
 	if (knobs.want_kernel)
 		gather_kernel_of(task, g, e, in_user);
 	gather_wait(g, e, &totals, in_user);

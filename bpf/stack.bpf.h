@@ -49,6 +49,12 @@ static __always_inline uint64_t *walk_cache(void *env, uint32_t i)
 	return bpf_map_lookup_elem(&rule_cache, &i);
 }
 
+/* See walk.h. Global functions get pointers that may be NULL. */
+int look_up_mapping(struct walk *w, uint64_t pc);
+uint64_t prologue_mask(uint64_t code, uint64_t next);
+#define WALK_LOOK_UP(env, w, pc) look_up_mapping(w, pc)
+#define WALK_PROLOGUE_MASK prologue_mask
+
 #include "unwind/walk.h"
 
 /*
@@ -87,6 +93,16 @@ static __always_inline int walk_process(void *env, uint32_t tgid, uint32_t *firs
 	return 0;
 }
 
+__noinline int look_up_mapping(struct walk *w, uint64_t pc)
+{
+	return w ? walk_find_other_mapping(0, w, pc) : WALK_BUG;
+}
+
+__noinline uint64_t prologue_mask(uint64_t code, uint64_t next)
+{
+	return arch_prologue_mask(code, next);
+}
+
 #define TMPFS_MAGIC 0x01021994
 #define HUGETLBFS_MAGIC 0x958458f6
 #define MODE_TYPE 0170000
@@ -98,8 +114,9 @@ struct vma_probe {
 };
 
 /* Memory with a file's face: memfd, MAP_SHARED | MAP_ANONYMOUS, huge pages. Devices live in a tmpfs, too. */
-static __always_inline bool is_memory(struct file *file)
+__noinline int is_memory(struct vma_probe *p)
 {
+	struct file *file = p ? p->file : 0;
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
 	uint64_t magic = BPF_CORE_READ(inode, i_sb, s_magic);
 
@@ -117,9 +134,9 @@ static long probe_vma(struct task_struct *task, struct vm_area_struct *vma, void
 }
 
 /* Judged behind the lock: what the file is by then is only read, and may be gone. */
-static __always_inline bool never_blocks(const struct vma_probe *p)
+static __always_inline bool never_blocks(struct vma_probe *p)
 {
-	return !p->file || is_memory(p->file);
+	return !p->file || is_memory(p);
 }
 
 /*
@@ -129,9 +146,7 @@ static __always_inline bool never_blocks(const struct vma_probe *p)
  */
 static __always_inline int load_task_page(struct gather *g, struct task_struct *task, void *to, uint64_t addr)
 {
-	struct task_struct *reader = bpf_get_current_task_btf();
 	struct vma_probe probe = {};
-	uint64_t faults;
 	long err;
 
 	if (g->no_reads)
@@ -143,10 +158,7 @@ static __always_inline int load_task_page(struct gather *g, struct task_struct *
 		return 1;
 	if (knobs.faults != FAULTS_ALL && !never_blocks(&probe))
 		return WALK_NOT_READ;
-	faults = reader->min_flt + reader->maj_flt;
-	err = bpf_copy_from_user_task(to, WALK_PAGE, (void *)addr, task, 0);
-	g->faulted += reader->min_flt + reader->maj_flt - faults;
-	return err != 0;
+	return bpf_copy_from_user_task(to, WALK_PAGE, (void *)addr, task, 0) != 0;
 }
 
 static __always_inline int walk_load_page(void *env, struct walk *w, uint64_t addr)

@@ -197,7 +197,7 @@ static __always_inline void gather_poll(struct wire_wait *wait, struct wire_obje
 	if (w->regs[ARG_1] != 1 || e->g->no_reads || !load_words(e->task, &p, sizeof(p), list, &probe))
 		return;
 	wait->what = p.fd;
-	look_at_file(o, file_of(e->task, p.fd), !(p.events & EVENT_IN));
+	look_at_file(o, (uint64_t)file_of(e->task, p.fd), !(p.events & EVENT_IN));
 }
 
 static __always_inline struct task_struct *task_of_sibling(struct list_head *sibling)
@@ -267,7 +267,7 @@ static __always_inline void gather_syscall(struct wire_wait *wait, struct wire_o
 	if (call == CALL_FUTEX)
 		gather_futex(wait, w, e, nr);
 	else if (call == CALL_READ || call == CALL_WRITE || call == CALL_FILE_LOCK)
-		look_at_file(o, file_of(e->task, wait->what), call == CALL_WRITE);
+		look_at_file(o, (uint64_t)file_of(e->task, wait->what), call == CALL_WRITE);
 	else if (call == CALL_EPOLL)
 		look_at_epoll(o, file_of(e->task, wait->what));
 	else if (call == CALL_POLL)

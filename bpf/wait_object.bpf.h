@@ -132,13 +132,15 @@ static __always_inline void look_at_socket(struct wire_object *o, struct file *f
 	}
 }
 
-static __always_inline void look_at_file(struct wire_object *o, struct file *file, bool writes)
+/* A global function, so that the verifier looks at it once and not for each way to a file. */
+__noinline int look_at_file(struct wire_object *o, uint64_t address, uint32_t writes)
 {
+	struct file *file = (void *)address;
 	struct inode *inode = file ? BPF_CORE_READ(file, f_inode) : 0;
 	uint16_t type;
 
-	if (!inode || BPF_CORE_READ(file, f_mode) & FMODE_PATH)
-		return;
+	if (!o || !inode || BPF_CORE_READ(file, f_mode) & FMODE_PATH)
+		return 0;
 	type = BPF_CORE_READ(inode, i_mode) & MODE_TYPE;
 	o->inode = BPF_CORE_READ(inode, i_ino);
 	if (type == MODE_FIFO) {
@@ -150,6 +152,7 @@ static __always_inline void look_at_file(struct wire_object *o, struct file *fil
 	} else {
 		o->kind = OBJECT_FILE;
 	}
+	return 0;
 }
 
 /* The only one that it watches, or none. */
@@ -165,5 +168,5 @@ static __always_inline void look_at_epoll(struct wire_object *o, struct file *fi
 	if (!root || BPF_CORE_READ(root, rb_left) || BPF_CORE_READ(root, rb_right))
 		return;
 	item = (void *)root - bpf_core_field_offset(struct epitem, rbn);
-	look_at_file(o, BPF_CORE_READ(item, ffd.file), !(BPF_CORE_READ(item, event.events) & EVENT_IN));
+	look_at_file(o, (uint64_t)BPF_CORE_READ(item, ffd.file), !(BPF_CORE_READ(item, event.events) & EVENT_IN));
 }

@@ -61,7 +61,8 @@ enum unwind_ra {
 
 /* In ra: the rule comes from reading code, not from unwind information. Frames found through it are guessed. */
 #define RULE_GUESSED 0x80
-#define RULE_RA(r) ((r)->ra & 0x7f)	/* enum unwind_ra */
+#define RULE_RA_MASK 0x7f		/* enum unwind_ra */
+#define RULE_RA(r) ((r)->ra & RULE_RA_MASK)
 
 struct unwind_rule {
 	uint8_t cfa;			/* enum unwind_cfa */

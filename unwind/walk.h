@@ -16,6 +16,9 @@
  *	const struct unwind_rule *walk_rule(env, i)
  *	uint64_t *walk_cache(env, i)			word i of the rule cache, or NULL
  *
+ * It may also define WALK_LOOK_UP(env, w, pc) and WALK_PROLOGUE_MASK(code, next) as calls of functions that do the same as
+ * those named below: the kernel's verifier looks at a global function once, and at others on each way that leads there.
+ *
  * walk_begin() takes the registers, walk_step() is called until it returns 1 (at most WALK_MAX_STEPS times).
  * Frames come out innermost first; w->end says why the walk ended.
  */
@@ -57,7 +60,19 @@ struct walk {
 typedef uint64_t __attribute__((may_alias)) walk_word;
 
 #define WALK_INLINE static inline __attribute__((always_inline))
+
+#ifndef WALK_LOOK_UP
+#define WALK_LOOK_UP walk_find_other_mapping
+#define WALK_PROLOGUE_MASK arch_prologue_mask
+#endif
+
 #define WALK_END(w, code) ({ (w)->end = (code); 1; })
+
+/*
+ * A field of a rule read again. What the verifier knows of the one read before, as it went one way or another, it would
+ * carry through all that follows, and look at that once for each way.
+ */
+#define WALK_ANEW(x) (*(const volatile typeof(x) *)&(x))
 
 /* Starts a walk at w->regs. */
 WALK_INLINE void walk_begin(struct walk *w, uint32_t tgid, uint32_t mode, uint32_t max_frames)
@@ -108,15 +123,13 @@ WALK_INLINE int walk_unread(struct walk *w, int err, int code)
 }
 
 /* Finds the mapping that holds pc and keeps it in w. 0 or an end code. */
-WALK_INLINE int walk_find_mapping(void *env, struct walk *w, uint64_t pc)
+WALK_INLINE int walk_find_other_mapping(void *env, struct walk *w, uint64_t pc)
 {
 	const struct unwind_mapping *m;
 	const struct unwind_binary *b;
 	uint32_t first = 0, nr = 0;
 	uint64_t place;
 
-	if (pc >= w->map_begin && pc < w->map_end)
-		return 0;
 	if (walk_process(env, w->tgid, &first, &nr))
 		return WALK_NO_PROCESS;
 	if (!nr)
@@ -145,6 +158,12 @@ WALK_INLINE int walk_find_mapping(void *env, struct walk *w, uint64_t pc)
 	w->map_page0 = (uint32_t)place;
 	w->map_nr_pages = place >> 32;
 	return 0;
+}
+
+/* The same, but first a look at the one that is kept. */
+WALK_INLINE int walk_find_mapping(void *env, struct walk *w, uint64_t pc)
+{
+	return pc >= w->map_begin && pc < w->map_end ? 0 : WALK_LOOK_UP(env, w, pc);
 }
 
 /*
@@ -332,33 +351,34 @@ WALK_INLINE int walk_cfa(void *env, struct walk *w, const struct unwind_rule *r,
 WALK_INLINE int walk_step_rule(void *env, struct walk *w, const struct unwind_rule *r, uint32_t kind)
 {
 	uint64_t cfa = 0, fp = w->fp, ra = 0;
-	uint32_t ra_kind = RULE_RA(r);
-	int32_t ra_off = ra_kind == RA_CFA_OFF ? r->aux : ARCH_RA_CFA_OFF;
+	uint32_t fp_kind, ra_kind;
 	int err = walk_cfa(env, w, r, kind, &cfa);
 
 	if (err)
 		return WALK_END(w, err);
+	fp_kind = WALK_ANEW(r->fp);
 	/* The saved frame pointer lies below the return address: reading it first keeps the page. */
-	if (r->fp == FP_CFA || r->fp == FP_DEREF_FP) {
-		uint64_t at = (r->fp == FP_CFA ? cfa : w->fp) + r->fp_off;
+	if (fp_kind == FP_CFA || fp_kind == FP_DEREF_FP) {
+		uint64_t at = (fp_kind == FP_CFA ? cfa : w->fp) + r->fp_off;
 
 		err = walk_read(env, w, at, &fp);
 		if (err)
 			return walk_unread(w, err, WALK_READ_FP);
-	}
-	if (r->fp == FP_UNDEFINED)
+	} else if (fp_kind == FP_UNDEFINED) {
 		fp = WALK_LOST_FP;
+	}
+	ra_kind = WALK_ANEW(r->ra) & RULE_RA_MASK;
 	if (ra_kind == RA_REG)
 		err = walk_leaf_register(env, w, r->reg, &ra);
 	else
-		err = walk_read(env, w, cfa + ra_off, &ra);
+		err = walk_read(env, w, cfa + (ra_kind == RA_CFA_OFF ? r->aux : ARCH_RA_CFA_OFF), &ra);
 	if (err)
 		return walk_unread(w, err, ra_kind == RA_REG ? WALK_BAD_RULE : WALK_READ_RA);
 	ra = arch_strip(ra);
 	if (!ra)
 		return WALK_END(w, WALK_RA_ZERO);
 	/* Only a frame that was interrupted may have pushed nothing yet: anything else would loop. */
-	if (cfa <= w->sp && !w->exact && kind != CFA_OTHER_STACK)
+	if (cfa <= w->sp && !w->exact && WALK_ANEW(r->cfa) != CFA_OTHER_STACK)
 		return WALK_END(w, WALK_SP_BACK);
 	w->pc = ra;
 	w->sp = cfa;

@@ -138,7 +138,7 @@ WALK_INLINE int walk_search_prologue(void *env, struct walk *w)
 		code[1] = code[0];
 		if (walk_read(env, w, at, &code[0]))
 			return 0;
-		if (k >= 2 && arch_prologue_mask(code[1], code[2])) {
+		if (k >= 2 && WALK_PROLOGUE_MASK(code[1], code[2])) {
 			w->scan_at = at + 8;
 			w->guess = GUESS_IS_PROLOGUE;
 			return 0;
