@@ -56,6 +56,7 @@ LIB_SRCS := \
 	src/capture/task_snapshot.c \
 	src/capture/task_reader.c \
 	src/capture/task_events.c \
+	src/capture/slab_publisher.c \
 	src/capture/session_meta.c \
 	src/capture/served_files.c \
 	src/capture/session.c \

@@ -16,6 +16,7 @@
 #include "bpf/probee.skel.h"
 #include "src/base/caps.h"
 #include "src/base/fail.h"
+#include "src/capture/slab_publisher.h"
 #include "src/capture/wait_calls.h"
 
 struct capture_bpf {
@@ -23,6 +24,7 @@ struct capture_bpf {
 	struct bpf_link *links[4];	/* lifetime programs; on_running */
 	const volatile uint64_t *wishes;	/* of each CPU: the first word of its WISH_BYTES */
 	int nr_cpus;
+	struct slab_publisher publisher;
 	uint64_t slab_bytes;
 };
 
@@ -253,6 +255,7 @@ void capture_bpf_close(struct capture_bpf *b)
 		return;
 	for (int i = 0; i < 4; i++)
 		bpf_link__destroy(b->links[i]);
+	slab_publisher_release(&b->publisher);
 	if (b->wishes)
 		munmap((void *)b->wishes, (size_t)b->nr_cpus * WISH_BYTES);
 	probee_bpf__destroy(b->skel);
@@ -322,13 +325,13 @@ int capture_bpf_new_slab(struct capture_bpf *b, uint32_t key)
 
 	if (fd < 0)
 		return fail(-errno, "create a slab for unwind rows");
-	if (!bpf_map_update_elem(bpf_map__fd(b->skel->maps.slabs), &key, &fd, 0)) {
-		b->slab_bytes += map_bytes(fd);
-		return fd;
+	err = slab_publisher_show(&b->publisher, bpf_map__fd(b->skel->maps.slabs), key, fd);
+	if (err) {
+		close(fd);
+		return err;
 	}
-	err = fail(-errno, "show a slab for unwind rows to the kernel");
-	close(fd);
-	return err;
+	b->slab_bytes += map_bytes(fd);
+	return fd;
 }
 
 uint64_t capture_bpf_table_bytes(const struct capture_bpf *b)

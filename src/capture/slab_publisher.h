@@ -1,0 +1,23 @@
+/*
+ * Shows new slabs of unwind rows to the kernel's side, which has them in a map of maps. Its programs see a slab at once,
+ * but the system call that put it there goes on to wait until none can be using what was in that place before (a grace
+ * period of RCU: 10 ms, 100 when the machine is busy). Nothing was, so threads wait for that instead of us.
+ *
+ *	struct slab_publisher p = { 0 };
+ *	slab_publisher_show(&p, slabs, key, fd) ...
+ *	slab_publisher_release(&p)		waits for the last ones
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "unwind/walk_limits.h"
+
+struct slab_publisher {
+	struct slab_publication *shown[WALK_MAX_SLABS];
+	uint32_t nr;
+};
+
+/* 0: programs see the map slab at place key of the map slabs, which was empty. Or -errno, said. */
+int slab_publisher_show(struct slab_publisher *p, int slabs, uint32_t key, int slab);
+void slab_publisher_release(struct slab_publisher *p);
