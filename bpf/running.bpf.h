@@ -114,7 +114,7 @@ static __always_inline int fulfil(void *ctx, bool ask)
 }
 
 /*
- * Both in one, since the kernel checks a program for some 30 ms before it takes it: the switch names the thread that leaves
+ * Both in one, since the kernel checks a program for some 15 ms before it takes it: the switch names the thread that leaves
  * (the second argument), who asks does not.
  */
 SEC("?raw_tp/sched_switch")

@@ -26,7 +26,9 @@
 
 struct process_tracker {
 	struct process_tracker_deps deps;
+	struct unwind_loader *loader;	/* NULL: not started yet, or the kernel needs no tables */
 	struct task_events *events;
+	int no_events;			/* why there are none */
 	struct timed_reader *maps;	/* of processes, which need not be our friends */
 	uint64_t lost;
 	uint64_t settle_until_ns;	/* some process has exec'ed within EXEC_SETTLES_NS */
@@ -45,7 +47,6 @@ static bool wanted(const struct process_tracker *t, uint32_t tgid)
 int process_tracker_new(const struct process_tracker_deps *deps, struct process_tracker **tp)
 {
 	struct process_tracker *t = calloc(1, sizeof(*t));
-	int err;
 
 	if (!t)
 		return -ENOMEM;
@@ -55,10 +56,7 @@ int process_tracker_new(const struct process_tracker_deps *deps, struct process_
 		free(t);
 		return fail(-ENOMEM, "start a thread that reads memory maps");
 	}
-	err = task_events_open(deps->patient, &t->events);
-	if (err)
-		note("cannot follow processes as they come and go (perf_event_open: %s): new ones are looked up in "
-		     "/proc, short-lived ones may stay nameless", strerror(-err));
+	t->no_events = task_events_open(deps->patient, &t->events);
 	*tp = t;
 	return 0;
 }
@@ -67,8 +65,8 @@ static void forget(void *ctx, struct process *p)
 {
 	struct process_tracker *t = ctx;
 
-	if (t->deps.loader)
-		unwind_loader_forget(t->deps.loader, p);
+	if (t->loader)
+		unwind_loader_forget(t->loader, p);
 }
 
 void process_tracker_free(struct process_tracker *t)
@@ -177,8 +175,10 @@ static int scan_process(struct process_tracker *t, struct process *p, uint64_t b
 
 static void publish(struct process_tracker *t, struct process *p)
 {
-	if (p->dirty && t->deps.loader && p->nr_live && p->died_ns == TIME_NEVER)
-		unwind_loader_process(t->deps.loader, t->deps.binaries, p);
+	if (!t->loader)
+		return;
+	if (p->dirty && p->nr_live && p->died_ns == TIME_NEVER)
+		unwind_loader_process(t->loader, t->deps.binaries, p);
 	p->dirty = false;
 }
 
@@ -232,8 +232,8 @@ static int event_fork(struct process_tracker *t, const struct task_event *ev)
 	child->parent_tgid = ev->parent_tgid;
 	if (!parent)
 		return 0;
-	if (t->deps.loader)
-		unwind_loader_inherit(t->deps.loader, child, parent);
+	if (t->loader)
+		unwind_loader_inherit(t->loader, child, parent);
 	child->dirty = !child->slice || parent->dirty;
 	t->any_dirty |= child->dirty;
 	return process_inherit(child, parent, ev->time_ns);
@@ -346,9 +346,9 @@ static void publish_all(struct process_tracker *t)
 	for (struct process *p = t->deps.processes->all; p; p = p->next) {
 		if (p->dirty)
 			publish(t, p);
-		else if (settling && p->died_ns == TIME_NEVER && t->deps.loader &&
+		else if (settling && p->died_ns == TIME_NEVER && t->loader &&
 			 p->exec_ns + EXEC_SETTLES_NS > now_ns())
-			unwind_loader_check(t->deps.loader, p);
+			unwind_loader_check(t->loader, p);
 	}
 	t->any_dirty = false;
 }
@@ -362,6 +362,23 @@ int process_tracker_update(struct process_tracker *t)
 		t->repair = false;
 		err = process_tracker_scan(t, NULL, 0);
 	}
+	return err;
+}
+
+/*
+ * What happened before the programs ran, and nobody told the kernel side of, is learned first. Whether processes can be
+ * followed is said only here: whoever may not record at all is told only that.
+ */
+int process_tracker_start(struct process_tracker *t, struct unwind_loader *loader)
+{
+	int err = process_tracker_update(t);
+
+	if (t->no_events)
+		note("cannot follow processes as they come and go (perf_event_open: %s): new ones are looked up in "
+		     "/proc, short-lived ones may stay nameless", strerror(-t->no_events));
+	t->loader = loader;
+	t->any_dirty = true;
+	publish_all(t);
 	return err;
 }
 

@@ -3,7 +3,8 @@
  * between. Feeds the kernel's tables through the unwind loader.
  *
  *	process_tracker_new(&deps, &t)
- *	process_tracker_scan(t, pids, nr)	nr 0: every process
+ *	process_tracker_scan(t, pids, nr)	nr 0: every process; before or behind the next
+ *	process_tracker_start(t, loader)	from here on the kernel's tables are fed, with what is known by then to begin with
  *	process_tracker_fd(t)			poll it; -1: no events (then /proc alone is used)
  *	process_tracker_update(t)		drains events, publishes changed processes
  *	process_tracker_find(t, tgid, time)	who that was; looks into /proc when unknown
@@ -27,7 +28,6 @@ struct process_tracker_deps {
 	struct processes *processes;
 	struct binaries *binaries;
 	struct binary_store *store;
-	struct unwind_loader *loader;	/* NULL: the kernel needs no tables (--unwind fp) */
 	bool (*wanted)(void *ctx, uint32_t tgid);	/* NULL: every process matters */
 	bool patient;			/* events may wait for the next update, unless there are very many */
 	void *ctx;
@@ -35,6 +35,8 @@ struct process_tracker_deps {
 
 int process_tracker_new(const struct process_tracker_deps *deps, struct process_tracker **tp);
 void process_tracker_free(struct process_tracker *t);	/* NULL is fine */
+/* Once, when the programs run that tell the kernel side of forks and execs. loader NULL: it needs no tables (--unwind fp). */
+int process_tracker_start(struct process_tracker *t, struct unwind_loader *loader);
 int process_tracker_scan(struct process_tracker *t, const uint32_t *pids, size_t nr);
 int process_tracker_fd(const struct process_tracker *t);
 int process_tracker_update(struct process_tracker *t);

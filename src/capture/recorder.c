@@ -47,6 +47,13 @@ struct kernel_job {
 	bool done;
 };
 
+/* The kernel checks our programs while we look who runs. */
+struct load_job {
+	struct worker_job job;
+	struct recorder *recorder;
+	int err;
+};
+
 struct recorder {
 	struct recorder_options opts;
 	struct capture_bpf *bpf;
@@ -124,6 +131,11 @@ static bool has_filter(const struct recorder_options *o)
 	return (o->pids && o->pids->nr) || (o->tids && o->tids->nr);
 }
 
+static bool wants_tables(const struct recorder_options *o)
+{
+	return o->unwind != UNWIND_FP && !o->kernel_only;
+}
+
 static struct knobs make_knobs(const struct recorder_options *o)
 {
 	static const uint32_t modes[] = {
@@ -139,7 +151,7 @@ static struct knobs make_knobs(const struct recorder_options *o)
 		.only_targets = has_filter(o), .only_tids = o->tids && o->tids->nr,
 		.self_tgid = (uint32_t)getpid(), .include_idle = o->include_idle, .wakeup_bytes = ring / 4,
 		.ask = o->programs & CAPTURE_SNAPSHOT, .skip_same = o->skip_same, .audit = o->audit,
-		.late = o->unwind != UNWIND_FP && !o->kernel_only, .ring_room = ring / 2,
+		.late = wants_tables(o), .ring_room = ring / 2,
 		.faults = o->faults, .in_pid_ns = pid_namespace_is_inner(),
 	};
 }
@@ -163,10 +175,24 @@ static int open_bpf(struct recorder *r)
 	struct unwind_loader_options l = { .new_slab = new_slab, .on_evict = on_evict, .ctx = r };
 	int err = capture_bpf_open(&b, &r->bpf);
 
-	if (err || r->opts.unwind == UNWIND_FP || r->opts.kernel_only)
+	if (err || !wants_tables(&r->opts))
 		return err;
+	l.attached_ns = now_ns();
 	capture_bpf_fds(r->bpf, &l.fds);
 	return unwind_loader_new(&l, &r->loader);
+}
+
+static void load_run(struct worker_job *job)
+{
+	struct load_job *load = (struct load_job *)job;
+
+	load->err = open_bpf(load->recorder);
+}
+
+static void load_done(struct worker_job *job, bool cancelled)
+{
+	(void)job;
+	(void)cancelled;
 }
 
 /*
@@ -213,11 +239,11 @@ static int open_tracker(struct recorder *r)
 {
 	struct binary_store_deps store = {
 		.binaries = &r->binaries, .pool = r->pool, .symbolizer = r->symbolizer,
-		.want_tables = r->loader != NULL, .at_once = tables_at_once(&r->opts), .on_table = on_table,
+		.want_tables = wants_tables(&r->opts), .at_once = tables_at_once(&r->opts), .on_table = on_table,
 		.on_same = on_same, .ctx = r,
 	};
 	struct process_tracker_deps tracker = {
-		.processes = &r->processes, .binaries = &r->binaries, .loader = r->loader,
+		.processes = &r->processes, .binaries = &r->binaries,
 		.wanted = has_filter(&r->opts) ? is_wanted : NULL, .ctx = r,
 		.patient = r->opts.programs == CAPTURE_SNAPSHOT,	/* nobody asks between two walks */
 	};
@@ -229,6 +255,29 @@ static int open_tracker(struct recorder *r)
 	if (!err)
 		err = process_tracker_new(&tracker, &r->tracker);
 	return err;
+}
+
+/*
+ * The kernel checks our programs in a thread: that takes as long as all else together, and all else is done meanwhile. Of
+ * who runs only the look at everybody: who is wanted among them is known to a BPF map.
+ */
+static int load_and_look(struct recorder *r)
+{
+	struct load_job load = { .job = { .run = load_run, .done = load_done }, .recorder = r };
+	struct worker_pool *pool = worker_pool_new(1);
+	int err;
+
+	if (!pool)
+		return fail(-ENOMEM, "start a thread that loads BPF programs");
+	worker_submit(pool, &load.job);
+	err = open_tracker(r);
+	if (!err && !has_filter(&r->opts))
+		err = process_tracker_scan(r->tracker, NULL, 0);
+	worker_wait(pool);
+	worker_pool_free(pool);
+	if (!err)
+		err = load.err;
+	return err ? err : process_tracker_start(r->tracker, r->loader);
 }
 
 static int add_targets(struct recorder *r)
@@ -335,14 +384,12 @@ int recorder_open(const struct recorder_options *opts, struct recorder **rp)
 	r->opts = *opts;
 	processes_init(&r->processes);
 	raise_file_limit();
-	err = open_workers(r);		/* the kernel's symbols are read while the kernel checks our programs */
+	err = open_workers(r);		/* they read the kernel's symbols to begin with */
 	if (!err)
-		err = open_bpf(r);
-	if (!err)
-		err = open_tracker(r);
+		err = load_and_look(r);
 	if (!err)
 		err = add_targets(r);
-	if (!err)
+	if (!err && has_filter(opts))
 		err = process_tracker_scan(r->tracker, NULL, 0);
 	if (!err)
 		err = wait_for_tables(r);

@@ -96,6 +96,7 @@ int unwind_loader_new(const struct unwind_loader_options *opts, struct unwind_lo
 	}
 	unwind_slabs_init(&l->slabs, opts->new_slab, opts->ctx, opts->max_rows);
 	unwind_slices_init(&l->slices, l->mappings, WALK_MAX_MAPPINGS, opts->fds.processes, &l->grace);
+	l->slices.attached_ns = opts->attached_ns;
 	/* Not page 0: its first address has the tag 0 in the rule cache, as an empty word has. */
 	extents_give(&l->free_pages, 1, WALK_MAX_PAGES - 1);
 	*lp = l;

@@ -41,6 +41,7 @@ struct unwind_loader_options {
 	void *ctx;
 	uint64_t max_rows;		/* 0: as many as fit */
 	uint64_t grace_ns;		/* 0: a second */
+	uint64_t attached_ns;		/* the kernel side has not seen execs that were before */
 };
 
 int unwind_loader_new(const struct unwind_loader_options *opts, struct unwind_loader **lp);

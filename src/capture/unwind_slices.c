@@ -87,7 +87,7 @@ static uint64_t slice_word(const struct slice *x)
 
 static int publish(struct unwind_slices *s, const struct process *p, const struct slice *x)
 {
-	struct unwind_process value = { slice_word(x), p->exec_ns };
+	struct unwind_process value = { slice_word(x), p->exec_ns > s->attached_ns ? p->exec_ns : 0 };
 
 	return bpf_map_update_elem(s->processes_fd, &p->tgid, &value, BPF_ANY) ? -errno : 0;
 }

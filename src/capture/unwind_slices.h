@@ -22,6 +22,7 @@ struct unwind_slices {
 	struct extents free;
 	struct slice *oldest, **newest;	/* replaced ones that a walk may still read */
 	uint32_t max;
+	uint64_t attached_ns;		/* see unwind_loader_options */
 	uint64_t nr_published;
 };
 

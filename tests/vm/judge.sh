@@ -22,7 +22,7 @@ judge_start() {
 	check "doctor: kernel names are seen" grep -q '^ok    kernel names' doctor.stdout
 	check "all programs load" equal "$(cat load_programs.rc)" 0
 	while read -r name verified jited ms; do
-		check "$name: verified instructions" at_most "$verified" 500000
+		check "$name: verified instructions" at_most "$verified" 40000
 		echo "# $name: $verified instructions verified, $jited bytes of code, $ms ms"
 	done <load_programs.stdout
 	check "programs" at_least "$(wc -l <load_programs.stdout)" 12
