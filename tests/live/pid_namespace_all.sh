@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 unshare -pf --mount-proc true 2>/dev/null || skip "no PID namespaces here"
-for name in waits peers sample_children; do
+for name in waits peers; do
 	unshare -pf --mount-proc --kill-child "$LIVE/$name.sh" >"$name.tap" 2>"$name.err"
 	check "$name.sh in there: exit status" equal $? 0
 	check "$name.sh in there: checks" at_least "$(grep -c '^ok' "$name.tap")" 20
