@@ -20,6 +20,7 @@ LIB_SRCS := \
 	src/symbolize/debug_files.c \
 	src/symbolize/demangle.c \
 	src/symbolize/elf_symbols.c \
+	src/symbolize/fde_ranges.c \
 	src/symbolize/go_symbols.c \
 	src/symbolize/kernel_regions.c \
 	src/symbolize/kernel_symbols.c \

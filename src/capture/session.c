@@ -544,11 +544,12 @@ static int on_symbol(void *ctx, uint32_t frame, uint64_t addr, const struct symb
 	struct session *s = ctx;
 	struct rec_line line = { 0 };
 
-	if (sym->name) {
-		line.func = definitions_func(s->defs, sym);
-		/* Looked up inside the call, shown as the address it is. */
+	/* Looked up inside the call, shown as the address it is. */
+	if (sym->has_func_addr)
 		rec.symbol.offset = addr - sym->func_addr +
 				    !!(stacks_frame_at(s->stacks, frame)->flags & FRAME_RETURN_ADDRESS);
+	if (sym->name) {
+		line.func = definitions_func(s->defs, sym);
 		rec.symbol.lines = &line;
 		rec.symbol.nr_lines = 1;
 	} else {

@@ -334,11 +334,10 @@ uint64_t tables_refused(const struct tables *t)
 	return t->refused;
 }
 
-/* Whose code an address without a name is in: "libc.so.6", "vmlinux", "jit"; "" when nobody knows. */
-static const char *place(const struct tables *t, const struct rec_frame *f, size_t *len)
+/* The file that an address without a name is in: "libc.so.6", "vmlinux"; "" when it is in none, or nobody knows. */
+static const char *file_of(const struct tables *t, const struct rec_binary *b, size_t *len)
 {
-	const struct rec_binary *b = tables_find_binary(t, f->binary);
-	const char *s = "", *slash;
+	const char *s, *slash;
 
 	*len = 0;
 	if (b && b->kind != BINARY_KERNEL && b->path) {
@@ -352,18 +351,29 @@ static const char *place(const struct tables *t, const struct rec_frame *f, size
 			s++;
 			*len -= 2;
 		}
+		return s;
 	}
-	if (!*len) {
-		s = b && b->kind == BINARY_KERNEL ? "vmlinux" : f->kind == FRAME_KERNEL ? "kernel" :
-		    f->kind == FRAME_BPF ? "bpf" : f->kind == FRAME_JIT ? "jit" : b ? "anon" : "";
-		*len = strlen(s);
-	}
+	s = b && b->kind == BINARY_KERNEL ? "vmlinux" : "";
+	*len = strlen(s);
 	return s;
 }
 
+/* All addresses of a kind are one: they differ from run to run, and one by one they tell nothing. */
+static void view_no_file(const struct rec_frame *f, bool has_binary, struct frame_view *v)
+{
+	v->name = f->kind == FRAME_KERNEL ? "[kernel]" : f->kind == FRAME_BPF ? "[bpf]" : f->kind == FRAME_JIT ? "[jit]" :
+		  has_binary ? "[anon]" : "[unknown]";
+	v->len = strlen(v->name);
+	v->offset = f->addr;
+	v->has_offset = true;
+}
+
+/* "[libc.so.6+0x1234]": where the function begins, if that is known, else the address. */
 static void view_address(const struct tables *t, uint32_t frame, char *buf, struct frame_view *v)
 {
 	const struct rec_frame *f = tables_find_frame(t, frame);
+	const struct rec_binary *b = f ? tables_find_binary(t, f->binary) : NULL;
+	const struct table_symbol *sym = tables_find_symbol(t, frame);
 	size_t len;
 	const char *s;
 
@@ -371,14 +381,20 @@ static void view_address(const struct tables *t, uint32_t frame, char *buf, stru
 	v->len = 9;
 	if (!f)
 		return;
-	s = place(t, f, &len);
+	s = file_of(t, b, &len);
+	if (!len) {
+		view_no_file(f, b, v);
+		return;
+	}
+	if (sym && !sym->nr_lines && sym->offset <= f->addr)
+		v->offset = sym->offset;
+	v->has_offset = v->offset;
 	if (len > FRAME_TEXT_MAX - 32)
 		len = FRAME_TEXT_MAX - 32;
 	buf[0] = '[';
 	memcpy(buf + 1, s, len);
 	v->name = buf;
-	v->len = 1 + len + (size_t)snprintf(buf + 1 + len, 31, "%s0x%llx]", len ? "+" : "",
-					    (unsigned long long)f->addr);
+	v->len = 1 + len + (size_t)snprintf(buf + 1 + len, 31, "+0x%llx]", (unsigned long long)(f->addr - v->offset));
 }
 
 uint32_t tables_frame_depth(const struct tables *t, uint32_t frame)

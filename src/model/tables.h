@@ -55,14 +55,14 @@ const char *tables_string(const struct tables *t, uint32_t id, size_t *len);
 
 /* One function of a frame: how a report shows it. */
 struct frame_view {
-	const char *name;		/* "read", or "[libc.so.6+0x1234]"; lives in the tables or in buf */
+	const char *name;		/* "read", "[libc.so.6+0x1234]" or "[jit]"; lives in the tables or in buf */
 	size_t len;
 	uint32_t file, line;		/* string id; source line, 0 unknown */
 	uint32_t start_line;		/* where the function begins; 0 unknown */
-	uint64_t offset;		/* of the address in the function; only if has_offset */
+	uint64_t offset;		/* of the address in the function; in no file: the address; only if has_offset */
 	bool has_offset;
 	bool inlined;
-	bool named;			/* false: only an address is known */
+	bool named;			/* false: only a place is known */
 };
 
 #define FRAME_TEXT_MAX 320

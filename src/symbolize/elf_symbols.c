@@ -10,12 +10,15 @@
 #include "src/base/io.h"
 #include "src/model/record.h"
 #include "src/symbolize/debug_files.h"
+#include "src/symbolize/fde_ranges.h"
 #include "src/symbolize/symbol_set.h"
 
 #define MAX_TABLE_BYTES (1ull << 30)
 #define READ_SYMBOLS 2048
 #define NAME_CHUNK 256
 #define MAX_ALIASES 64		/* of one address that are looked at */
+#define MAX_PARTS 32		/* sections with code */
+#define FUNCTION_ALIGN 16	/* of functions without unwind information: padding before them is nobody's */
 
 static const char *const known_names[] = { "_init", "_fini", "_start" };
 enum { KNOWN_INIT, KNOWN_FINI, KNOWN_START };
@@ -26,6 +29,10 @@ struct name_bytes {			/* a string table in a file or in memory */
 	uint64_t offset, size;
 };
 
+struct code_part {			/* a section with code; without section headers a segment */
+	uint64_t addr, size;
+};
+
 struct elf_symbols {
 	struct elf_sym *v;
 	size_t nr;
@@ -34,6 +41,9 @@ struct elf_symbols {
 	int debug_fd;			/* own; -1: no debug file is used */
 	uint32_t flags;
 	bool whole, is_go;
+	struct fde_ranges fdes;
+	struct code_part parts[MAX_PARTS];
+	size_t nr_parts;
 };
 
 /* ---- loading ---- */
@@ -267,6 +277,24 @@ static int add_all(struct elf_symbols *s, struct symbol_set *set,
 	return err;
 }
 
+static void add_part(struct elf_symbols *s, uint64_t addr, uint64_t size)
+{
+	if (s->nr_parts < MAX_PARTS && size)
+		s->parts[s->nr_parts++] = (struct code_part){ addr, size };
+}
+
+static void find_parts(struct elf_symbols *s, struct elf_image *img)
+{
+	struct elf_section sec;
+
+	for (uint32_t i = 1; i < elf_image_nr_sections(img) && s->nr_parts < MAX_PARTS; i++)
+		if (!elf_image_section_at(img, i, &sec) && sec.flags & SHF_EXECINSTR)
+			add_part(s, sec.addr, sec.size);
+	for (size_t i = 0; i < img->nr_segments; i++)
+		if (img->segments[i].exec)
+			add_part(s, img->segments[i].vaddr, img->segments[i].memsz);
+}
+
 static int load(struct elf_symbols *s, struct elf_image *img, const struct elf_symbols_source *src)
 {
 	struct symbol_set set;
@@ -281,6 +309,8 @@ static int load(struct elf_symbols *s, struct elf_image *img, const struct elf_s
 		return err;
 	}
 	symbol_set_finish(&set);
+	fde_ranges_init(&s->fdes, img, src->fd, src->data);
+	find_parts(s, img);
 	less = set.nr ? realloc(set.v, set.nr * sizeof(*set.v)) : NULL;
 	s->v = less ? less : set.v;
 	s->nr = set.nr;
@@ -419,6 +449,15 @@ static void finish_name(char *name, bool is_plt)
 		memcpy(name + len, suffix, sizeof(suffix));
 }
 
+/* Does a symbol without a size reach addr? Not when another function begins between the two. */
+static bool reaches(const struct elf_symbols *s, const struct elf_sym *sym, uint64_t addr)
+{
+	uint64_t lo, hi;
+
+	fde_ranges_find(&s->fdes, addr, &lo, &hi);
+	return s->base + sym->addr >= lo;
+}
+
 int elf_symbols_find(const struct elf_symbols *s, uint64_t addr, struct elf_symbol *out)
 {
 	const struct elf_sym *sym = NULL;
@@ -426,6 +465,8 @@ int elf_symbols_find(const struct elf_symbols *s, uint64_t addr, struct elf_symb
 
 	if (addr >= s->base && addr - s->base <= UINT32_MAX)
 		sym = symbol_set_covering(s->v, s->nr, rel);
+	if (sym && sym->is_open && !reaches(s, sym, addr))
+		sym = NULL;
 	if (sym)
 		sym = choose_alias(s, sym, rel, out->name);
 	if (!sym)
@@ -434,6 +475,46 @@ int elf_symbols_find(const struct elf_symbols *s, uint64_t addr, struct elf_symb
 	out->size = sym->size;
 	out->is_plt = sym->rank == RANK_PLT;
 	finish_name(out->name, out->is_plt);
+	return 0;
+}
+
+static const struct code_part *part_of(const struct elf_symbols *s, uint64_t addr)
+{
+	for (size_t i = 0; i < s->nr_parts; i++)
+		if (addr - s->parts[i].addr < s->parts[i].size)
+			return &s->parts[i];
+	return NULL;
+}
+
+/* Where the last function with a name before addr ends; 0: there is none. */
+static uint64_t named_end(const struct elf_symbols *s, uint64_t addr)
+{
+	uint64_t rel = addr - s->base, end = 0;
+	size_t after = addr < s->base ? 0 : symbol_set_after(s->v, s->nr, rel > UINT32_MAX ? UINT32_MAX : (uint32_t)rel);
+
+	for (size_t i = after; i > 0 && after - i < MAX_ALIASES; i--) {
+		uint64_t e = (uint64_t)s->v[i - 1].addr + s->v[i - 1].size;
+
+		if (e <= rel && e > end)
+			end = e;
+	}
+	return end ? s->base + end : 0;
+}
+
+int elf_symbols_unnamed(const struct elf_symbols *s, uint64_t addr, uint64_t *start)
+{
+	const struct code_part *part = part_of(s, addr);
+	uint64_t lo, hi, end, aligned;
+	bool covered;
+
+	if (!part)
+		return -ENOENT;
+	covered = fde_ranges_find(&s->fdes, addr, &lo, &hi);
+	end = named_end(s, addr);
+	lo = lo > end ? lo : end;
+	lo = lo > part->addr ? lo : part->addr;
+	aligned = (lo + FUNCTION_ALIGN - 1) & ~(uint64_t)(FUNCTION_ALIGN - 1);
+	*start = covered || aligned > addr ? lo : aligned;
 	return 0;
 }
 

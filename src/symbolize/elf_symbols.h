@@ -32,8 +32,17 @@ struct elf_symbols_source {
 int elf_symbols_load(const struct elf_symbols_source *src, struct elf_symbols **sp);	/* 0 or -errno, silently */
 void elf_symbols_free(struct elf_symbols *s);		/* NULL is fine */
 
-/* The function that covers addr: 0 or -ENOENT. Beyond a symbol's size there is nothing, not the last symbol. */
+/*
+ * The function that covers addr: 0 or -ENOENT. Beyond a symbol's size there is nothing, not the last symbol. One without a
+ * size (assembly) ends where the unwind tables say that another function begins.
+ */
 int elf_symbols_find(const struct elf_symbols *s, uint64_t addr, struct elf_symbol *out);
+
+/*
+ * Where the function without a name begins that addr is in: as the unwind tables say, or else behind the last function
+ * before it. 0, or -ENOENT: addr is not in code.
+ */
+int elf_symbols_unnamed(const struct elf_symbols *s, uint64_t addr, uint64_t *start);
 
 /* The last function that begins at or before addr, whether it reaches addr or not: 0 or -ENOENT. */
 int elf_symbols_before(const struct elf_symbols *s, uint64_t addr, struct elf_symbol *out);

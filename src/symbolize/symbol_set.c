@@ -150,9 +150,10 @@ void symbol_set_finish(struct symbol_set *s)
 		for (next = i; next < s->nr && s->v[next].addr == addr; next++) {
 			if (inside || (s->v[next].rank >= RANK_LABEL && s->v[next].rank != best))
 				continue;
-			if (!s->v[next].size)
-				s->v[next].size =
-					size < SYMBOL_MAX_SIZE ? (uint32_t)size : SYMBOL_MAX_SIZE;
+			if (!s->v[next].size) {
+				s->v[next].size = size < SYMBOL_MAX_SIZE ? (uint32_t)size : SYMBOL_MAX_SIZE;
+				s->v[next].is_open = !own;
+			}
 			s->v[kept++] = s->v[next];
 		}
 		if (!inside && addr + size > covered)

@@ -22,12 +22,12 @@ enum name_table { NAMES_SYMTAB, NAMES_DYNSYM, NAMES_GO, NAMES_KNOWN, NAME_TABLES
 /* Sources of names by quality; of several symbols at one address a smaller one is shown. */
 enum symbol_rank { RANK_GLOBAL, RANK_WEAK, RANK_LOCAL, RANK_LABEL, RANK_SECTION, RANK_PLT };
 
-#define SYMBOL_MAX_SIZE ((1u << 29) - 1)
+#define SYMBOL_MAX_SIZE ((1u << 28) - 1)
 #define SYMBOL_MAX_NAME ((1u << 29) - 1)
 
 struct elf_sym {
 	uint32_t addr;			/* minus the set's base */
-	uint32_t size : 29, rank : 3;
+	uint32_t size : 28, is_open : 1, rank : 3;	/* is_open: no size of its own, so up to what follows */
 	uint32_t name : 29, table : 3;
 };
 

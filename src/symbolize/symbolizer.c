@@ -23,6 +23,7 @@ struct request {			/* and its answer */
 	uint32_t cookie;
 	uint32_t name, sysname;		/* offsets in the batch's text */
 	uint8_t status, lang, func_flags;
+	bool has_func_addr;
 };
 
 /*
@@ -134,12 +135,14 @@ static void answer_elf(struct batch *job, struct request *r)
 
 	if (elf_symbols_find(t, r->addr, &sym)) {
 		r->status = elf_symbols_is_whole(t) ? SYMBOL_NONE : SYMBOL_STRIPPED;
+		r->has_func_addr = !elf_symbols_unnamed(t, r->addr, &r->func_addr);
 		return;
 	}
 	if (sym.is_plt)
 		sym.name[strlen(sym.name) - strlen(suffix)] = 0;
 	r->status = SYMBOL_OK_SYMTAB;
 	r->func_addr = sym.addr;
+	r->has_func_addr = true;
 	r->lang = lang_of(t, sym.name);
 	r->func_flags = sym.is_plt ? FUNC_PLT : 0;
 	if (!strncmp(sym.name, "_ZTh", 4) || !strncmp(sym.name, "_ZTv", 4) ||
@@ -157,6 +160,7 @@ static void answer_kernel(struct batch *job, struct request *r, const struct ker
 		return;
 	r->status = SYMBOL_OK_SYMTAB;
 	r->func_addr = sym.addr;
+	r->has_func_addr = true;
 	r->lang = demangle_lang(sym.name);
 	put_names(job, r, sym.name, "");
 }
@@ -432,7 +436,7 @@ static int deliver(struct symbolizer *s, symbol_fn fn, void *ctx)
 				.status = r->status, .lang = r->lang, .func_flags = r->func_flags,
 				.name = r->name == NO_NAME ? NULL : text + r->name,
 				.sysname = r->sysname == NO_NAME ? NULL : text + r->sysname,
-				.func_addr = r->func_addr,
+				.has_func_addr = r->has_func_addr, .func_addr = r->func_addr,
 			};
 
 			err = fn(ctx, r->cookie, r->addr, &sym);

@@ -42,7 +42,8 @@ struct symbol {
 	uint8_t func_flags;		/* FUNC_... */
 	const char *name;		/* demangled; borrowed for the call; NULL when there is none */
 	const char *sysname;		/* as in the symbol table */
-	uint64_t func_addr;		/* start of the function, same address space as the request's addr */
+	bool has_func_addr;
+	uint64_t func_addr;		/* start of the function, be it without a name; same address space as the request's addr */
 };
 
 /* pool NULL: symbolizer_collect() does the work itself. */

@@ -216,7 +216,7 @@ static int take_ours(struct verify *v, const struct tables *t, uint32_t node)
 		slot->frame = n->frame;
 		if (!f)
 			continue;
-		slot->binary = f->flags & FRAME_UNMAPPED ? 0 : f->binary;
+		slot->binary = f->flags & FRAME_UNMAPPED || f->kind == FRAME_JIT ? 0 : f->binary;
 		slot->addr = f->addr;
 		slot->exact = !(f->flags & FRAME_RETURN_ADDRESS);
 	}

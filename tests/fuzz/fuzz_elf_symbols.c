@@ -1,5 +1,5 @@
 /*
- * ELF files of anybody's making: symbol tables, PLT, Go's table, and the demangler behind them. Seeds: small ELF
+ * ELF files of anybody's making: symbol tables, PLT, Go's table, where functions without a name begin, and the demangler behind them. Seeds: small ELF
  * files in tests/fuzz/corpus/elf_symbols.
  */
 #include <stddef.h>
@@ -16,7 +16,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void ask(const struct elf_symbols *s, uint64_t addr, struct byte_buf *out)
 {
 	struct elf_symbol sym;
+	uint64_t start;
 
+	if (!elf_symbols_unnamed(s, addr, &start) && start > addr)
+		__builtin_trap();
 	if (elf_symbols_find(s, addr, &sym))
 		return;
 	if (addr < sym.addr || addr - sym.addr >= sym.size || strlen(sym.name) >= sizeof(sym.name) || !sym.name[0])

@@ -80,12 +80,13 @@ class Symbols:
 
     def addresses(self, frame):
         """All addresses a frame of the CSV can mean."""
-        m = re.match(r'(.*)\+0x([0-9a-f]+)\]?$', frame)
-        if m and m.group(1) == '[jit':
-            return {int(m.group(2), 16)}
-        if not m:
+        m = re.match(r'(.*?)(\+0x([0-9a-f]+)\])?(?:\+0x([0-9a-f]+))?$', frame)
+        offset = sum(int(x, 16) for x in m.group(3, 4) if x)
+        if m.group(1) in ('[jit]', '[unknown]', '[anon]'):
+            return {offset}
+        if not offset and '+0x' not in frame:
             return {int(frame, 16)} if re.fullmatch(r'0x[0-9a-f]+', frame) else set()
-        name, offset = m.group(1), int(m.group(2), 16)
+        name = m.group(1)
         out = set()
         for path, bias in self.biases:
             if name.lstrip('[') in (path, os.path.basename(path)):

@@ -63,22 +63,26 @@ class Names:
         p = self.seg.process.get(t['process']) if t else None
         return t['tid'] if t else 0, p['tgid'] if p else 0
 
-    def place(self, frame):
-        b = self.seg.binary.get(frame['binary'])
+    def file(self, binary):
+        b = self.seg.binary.get(binary)
         path = self.string(b['path']) if b and b['kind'] != 1 else b''
         path = path[path.rfind(b'/') + 1:] or path
         if len(path) > 2 and path[:1] + path[-1:] == b'[]':
             path = path[1:-1]
-        if path:
-            return path[:288]
-        by_kind = {KERNEL: b'kernel', BPF: b'bpf', JIT: b'jit'}
-        return b'vmlinux' if b and b['kind'] == 1 else by_kind.get(frame['kind'], b'anon' if b else b'')
+        return path[:288] or (b'vmlinux' if b and b['kind'] == 1 else b'')
 
-    def address(self, frame):
+    def address(self, i):
+        """A frame without a name: file and start of its function, or what stands for all code that is in no file."""
+        frame, symbol = self.seg.frame.get(i), self.seg.symbols.get(i)
         if not frame:
             return MISSING
-        place = self.place(frame)
-        return b'[%s0x%x]' % (place + b'+' if place else b'', frame['addr'])
+        file = self.file(frame['binary'])
+        if not file:
+            known = self.seg.binary.get(frame['binary'])
+            by_kind = {KERNEL: b'[kernel]', BPF: b'[bpf]', JIT: b'[jit]'}
+            return by_kind.get(frame['kind'], b'[anon]' if known else b'[unknown]')
+        offset = symbol[1] if symbol and not symbol[2] and symbol[1] <= frame['addr'] else 0
+        return b'[%s+0x%x]' % (file, frame['addr'] - offset)
 
     def function(self, frame, func):
         f = self.seg.func.get(func)
@@ -88,9 +92,9 @@ class Names:
         """The functions of a frame, outermost first."""
         if i not in self.frames:
             f, symbol = self.seg.frame.get(i), self.seg.symbols.get(i)
-            names = [self.function(f, func) for func, _, _ in reversed(symbol[2])] if symbol else []
+            names = [self.function(i, func) for func, _, _ in reversed(symbol[2])] if symbol else []
             suffix = b'_[k]' if f and f['kind'] in (KERNEL, BPF) else b''
-            self.frames[i] = [escape(n) + suffix for n in names or [self.address(f)]]
+            self.frames[i] = [escape(n) + suffix for n in names or [self.address(i)]]
         return self.frames[i]
 
     def stack(self, node):

@@ -76,9 +76,9 @@ static void says_why_frames_are_missing(void **state)
 	(void)state;
 	check_line(&plain, 4, "2026-09-21 14:13:20.030000|100|100|server|RUNNING|"
 		   "[server+0x7700];parse_header;handle_request(int)+0x40;main+0x34;_start+0x10|");
-	check_line(&plain, 5, "2026-09-21 14:13:20.031000|101|100|worker|RUNNING|[0x7f0000001234];[truncated: no-fde]|");
+	check_line(&plain, 5, "2026-09-21 14:13:20.031000|101|100|worker|RUNNING|[unknown]+0x7f0000001234;[truncated: no-fde]|");
 	check_line(&reversed, 5,
-		   "2026-09-21 14:13:20.031000|101|100|worker|RUNNING|[truncated: no-fde];[0x7f0000001234]|");
+		   "2026-09-21 14:13:20.031000|101|100|worker|RUNNING|[truncated: no-fde];[unknown]+0x7f0000001234|");
 	check_line(&plain, 7, "2026-09-21 14:13:20.040000|101|100|worker|RUNNING|[on_cpu]|");
 }
 

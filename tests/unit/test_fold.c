@@ -112,7 +112,7 @@ static void folds_the_fixture(void **state)
 		"server_[s];" HANDLE ";" SLEEP " 1\n"
 		"server_[s];" HANDLE ";hot_loop 2\n"
 		"worker_[s];[on_cpu]_[s] 1\n"
-		"worker_[s];[truncated: no-fde]_[s];[0x7f0000001234] 1\n"
+		"worker_[s];[truncated: no-fde]_[s];[unknown] 1\n"
 		"worker_[s];" HANDLE ";" SLEEP " 1\n");
 	assert_string_equal(profile_name(prof, prof->nodes[0].name), "all");
 	assert_int_equal(prof->nodes[0].parent, NODE_NONE);

@@ -92,13 +92,13 @@ static void frames_without_a_name_say_where_they_are(void **state)
 		{ { .binary = 1, .addr = 0x10 }, "[server+0x10]" },
 		{ { .binary = 2, .addr = 0x10, .kind = FRAME_KERNEL }, "[vmlinux+0x10]" },
 		{ { .binary = 3, .addr = 0x10 }, "[vdso+0x10]" },
-		{ { .binary = 4, .addr = 0x10 }, "[anon+0x10]" },
+		{ { .binary = 4, .addr = 0x10 }, "[anon]" },
 		{ { .binary = 5, .addr = 0x10 }, "[dir/+0x10]" },
-		{ { .addr = UINT64_MAX }, "[0xffffffffffffffff]" },
-		{ { .addr = 1, .kind = FRAME_KERNEL }, "[kernel+0x1]" },
-		{ { .addr = 1, .kind = FRAME_BPF }, "[bpf+0x1]" },
-		{ { .addr = 1, .kind = FRAME_JIT }, "[jit+0x1]" },
-		{ { .addr = 1, .binary = 99, .kind = 200 }, "[0x1]" },
+		{ { .addr = UINT64_MAX }, "[unknown]" },
+		{ { .addr = 1, .kind = FRAME_KERNEL }, "[kernel]" },
+		{ { .addr = 1, .kind = FRAME_BPF }, "[bpf]" },
+		{ { .addr = 1, .kind = FRAME_JIT }, "[jit]" },
+		{ { .addr = 1, .binary = 99, .kind = 200 }, "[unknown]" },
 	};
 
 	(void)state;
@@ -119,6 +119,29 @@ static void frames_without_a_name_say_where_they_are(void **state)
 		assert_false(view(i + 1, 0).named);
 		assert_int_equal(tables_frame_depth(t, i + 1), 1);
 	}
+}
+
+/* Addresses of one function without a name are one name, and what is in no file is one, whatever its address. */
+static void functions_without_a_name_are_one(void **state)
+{
+	(void)state;
+	ADD(STRING, string, { 1, "/usr/lib/libfoo.so.1", 20 });
+	ADD(BINARY, binary, { .id = 1, .kind = BINARY_ELF, .path = 1 });
+	ADD(FRAME, frame, { .id = 1, .binary = 1, .addr = 0x1a40 });
+	ADD(FRAME, frame, { .id = 2, .binary = 1, .addr = 0x1a52 });
+	ADD(FRAME, frame, { .id = 3, .binary = 1, .addr = 0x1a60 });
+	ADD(FRAME, frame, { .id = 4, .kind = FRAME_JIT, .addr = 0x7f0000001234 });
+	ADD(SYMBOL, symbol, { .frame = 1, .status = SYMBOL_STRIPPED });
+	ADD(SYMBOL, symbol, { .frame = 2, .status = SYMBOL_STRIPPED, .offset = 0x12 });
+	ADD(SYMBOL, symbol, { .frame = 3, .status = SYMBOL_STRIPPED, .offset = 0x1a61 });
+	assert_string_equal(view(1, 0).name, "[libfoo.so.1+0x1a40]");
+	assert_string_equal(view(2, 0).name, "[libfoo.so.1+0x1a40]");
+	assert_true(view(2, 0).has_offset && !view(2, 0).named);
+	assert_int_equal(view(2, 0).offset, 0x12);
+	assert_string_equal(view(3, 0).name, "[libfoo.so.1+0x1a60]");	/* it would begin before the file */
+	assert_false(view(3, 0).has_offset);
+	assert_string_equal(view(4, 0).name, "[jit]");
+	assert_int_equal(view(4, 0).offset, 0x7f0000001234);
 }
 
 static void what_is_not_there_is_missing(void **state)
@@ -164,7 +187,7 @@ static void symbols_of_missing_things(void **state)
 	assert_false(view(1, 0).named);
 	ADD(FUNC, func, { .id = 1 });
 	ADD(SYMBOL, symbol, { .frame = 2, .lines = &empty, .nr_lines = 1 });
-	assert_string_equal(view(2, 0).name, "[0x30]");	/* its name is "" */
+	assert_string_equal(view(2, 0).name, "[unknown]");	/* its name is "" */
 }
 
 static void the_first_definition_counts(void **state)
@@ -241,7 +264,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(keeps_the_fixture), TEST(views_are_innermost_first),
-		TEST(frames_without_a_name_say_where_they_are), TEST(what_is_not_there_is_missing),
+		TEST(frames_without_a_name_say_where_they_are), TEST(functions_without_a_name_are_one),
+		TEST(what_is_not_there_is_missing),
 		TEST(symbols_of_missing_things), TEST(the_first_definition_counts),
 		TEST(impossible_ids_are_refused), TEST(strings_are_octets),
 	};
