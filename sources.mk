@@ -24,6 +24,7 @@ LIB_SRCS := \
 	src/symbolize/go_symbols.c \
 	src/symbolize/kernel_regions.c \
 	src/symbolize/kernel_symbols.c \
+	src/symbolize/perf_map.c \
 	src/symbolize/plt_symbols.c \
 	src/symbolize/symbol_set.c \
 	src/symbolize/symbolizer.c \
@@ -62,6 +63,7 @@ LIB_SRCS := \
 	src/capture/served_files.c \
 	src/capture/session.c \
 	src/capture/running_threads.c \
+	src/capture/jit_names.c \
 	src/capture/kernel_trim.c \
 	src/capture/recorder.c \
 	src/capture/procfs.c \

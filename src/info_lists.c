@@ -85,7 +85,8 @@ static int count_names(struct info_list *l, struct hash_index *index, const stru
 
 		if (!f)
 			continue;
-		row = row_of(l, index, path_of(l, t, f->binary, "(no binary)"));
+		row = row_of(l, index, f->kind == FRAME_JIT ? intern_str(l->paths, "(generated code)") :
+			     path_of(l, t, f->binary, "(no binary)"));
 		if (!row)
 			return -ENOMEM;
 		row->all++;

@@ -10,6 +10,7 @@
 #include "src/base/array.h"
 #include "src/base/clock.h"
 #include "src/capture/definitions.h"
+#include "src/capture/jit_names.h"
 #include "src/capture/kernel_trim.h"
 #include "src/capture/last_rows.h"
 #include "src/capture/process_tracker.h"
@@ -33,6 +34,7 @@ struct region_binary {
 struct session {
 	struct session_deps deps;
 	struct definitions *defs;
+	struct jit_names *jit;
 	struct stacks *stacks;
 	struct last_rows *last_rows;	/* of walks */
 	uint32_t *same;			/* threads of this walk whose row is their last one */
@@ -60,6 +62,8 @@ int session_new(const struct session_deps *deps, struct session **sp)
 	err = s->stacks && s->last_rows ? definitions_new(deps->sink, deps->sink_ctx, deps->binaries, &s->defs) : -ENOMEM;
 	if (!err)
 		err = wait_facts_new(&s->waits);
+	if (!err)
+		err = jit_names_new(deps->binaries, process_tracker_processes(deps->tracker), &s->jit);
 	if (err) {
 		session_free(s);
 		return err;
@@ -73,6 +77,7 @@ void session_free(struct session *s)
 	if (!s)
 		return;
 	definitions_free(s->defs);
+	jit_names_free(s->jit);
 	stacks_free(s->stacks);
 	last_rows_free(s->last_rows);
 	free(s->same);
@@ -159,11 +164,12 @@ static uint64_t instruction_of(uint64_t raw)
 	return raw & WALK_RETURN_ADDRESS ? addr - 1 : addr;
 }
 
-static uint32_t user_frame(struct session *s, const struct process *p, uint64_t raw, uint64_t time_ns)
+static uint32_t user_frame(struct session *s, struct process *p, uint64_t raw, uint64_t time_ns)
 {
 	uint64_t addr = raw & WALK_ADDRESS_MASK, call = instruction_of(raw);
 	struct stack_frame f = { .addr = addr, .kind = FRAME_USER };
 	const struct mapping *m = p ? process_find_mapping(p, call, time_ns) : NULL;
+	const struct binary *b = m ? binaries_get(s->deps.binaries, m->binary) : NULL;
 	bool is_new;
 	uint32_t id;
 
@@ -173,16 +179,19 @@ static uint32_t user_frame(struct session *s, const struct process *p, uint64_t 
 		f.flags |= FRAME_GUESSED;
 	if (!m) {
 		f.flags |= FRAME_UNMAPPED;
-	} else if (m->binary) {
+	} else if (b && !jit_names_has(b)) {
 		f.binary = m->binary;
 		f.addr = addr + m->to_vaddr;
+		if (s->deps.on_binary)
+			s->deps.on_binary(s->deps.ctx, f.binary, time_ns);
 	} else {
 		f.kind = FRAME_JIT;
+		f.binary = jit_names_binary(s->jit, p, call);
 	}
-	if (f.binary && s->deps.on_binary)
-		s->deps.on_binary(s->deps.ctx, f.binary, time_ns);
 	id = define_frame(s, &f, f.binary ? definitions_binary(s->defs, f.binary) : 0, &is_new);
-	if (is_new && id && f.binary)
+	if (is_new && id && f.kind == FRAME_JIT)
+		jit_names_request(s->jit, p, id, call);
+	else if (is_new && id && f.binary)
 		symbolizer_request(s->deps.symbolizer, f.binary, id, call + m->to_vaddr);
 	return id;
 }
@@ -283,7 +292,7 @@ static size_t believable(const struct process *p, const struct wire_stack *w)
 	return w->head->nr_user;
 }
 
-static uint32_t user_stack(struct session *s, const struct process *p, const struct wire_stack *w, uint8_t *end)
+static uint32_t user_stack(struct session *s, struct process *p, const struct wire_stack *w, uint8_t *end)
 {
 	size_t nr = w->head->nr_user;
 	struct stack_hash h;
@@ -562,6 +571,8 @@ int session_names(struct session *s, bool wait)
 {
 	int err = symbolizer_collect(s->deps.symbolizer, on_symbol, s, wait);
 
+	if (!err)
+		err = jit_names_collect(s->jit, on_symbol, s, wait);
 	if (!err && now_ns() >= s->next_clock_ns)
 		err = session_clock(s);
 	return err;

@@ -42,6 +42,7 @@ struct process {
 	uint32_t parent_tgid;
 	char comm[16];			/* of the leader */
 	uint32_t exe;			/* binary index; 0 unknown */
+	uint32_t generated;		/* binary index of what stands for the code it makes; 0: none seen */
 	struct mapping *maps;		/* those mapped now sorted by start, then the dead ones */
 	size_t nr_maps, cap_maps;
 	size_t nr_live;

@@ -44,7 +44,7 @@ static uint32_t binary_path(const struct summing *s, const struct rec_frame *f)
 		name = tables_string(s->tables, b->path, &len);
 		return intern_bytes(s->h->paths, name, len);
 	}
-	if (b)
+	if (b && f->kind != FRAME_JIT)
 		return intern_str(s->h->paths, binary_kind_name(b->kind));
 	return intern_str(s->h->paths, f->flags & FRAME_UNMAPPED ? "(no mapping)" :
 				       f->kind == FRAME_JIT ? "(generated code)" : "(no binary)");

@@ -481,7 +481,7 @@ int elf_symbols_find(const struct elf_symbols *s, uint64_t addr, struct elf_symb
 static const struct code_part *part_of(const struct elf_symbols *s, uint64_t addr)
 {
 	for (size_t i = 0; i < s->nr_parts; i++)
-		if (addr - s->parts[i].addr < s->parts[i].size)
+		if (addr >= s->parts[i].addr && addr - s->parts[i].addr < s->parts[i].size)
 			return &s->parts[i];
 	return NULL;
 }

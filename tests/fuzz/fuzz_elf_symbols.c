@@ -1,6 +1,6 @@
 /*
- * ELF files of anybody's making: symbol tables, PLT, Go's table, where functions without a name begin, and the demangler behind them. Seeds: small ELF
- * files in tests/fuzz/corpus/elf_symbols.
+ * ELF files of anybody's making: symbol tables, PLT, Go's table, where functions without a name begin, and the demangler
+ * behind them. Seeds: small ELF files in tests/fuzz/corpus/elf_symbols.
  */
 #include <stddef.h>
 #include <stdint.h>

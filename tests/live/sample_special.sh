@@ -62,7 +62,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 	sample -p "$PID" -F 499 -d 1 -o jit.pbz
 	folded jit.pbz >jit.folded
 	check "run-time code: its caller is found" stacks share jit.folded "main;run_jit" --of run_jit
-	not_yet "names from /tmp/perf-PID.map" "run-time code is named" stacks share jit.folded "main;run_jit;jit_spin"
+	check "run-time code is named" stacks share jit.folded "main;run_jit;jit_spin"
 	finish "$PID"
 	rm -f "/tmp/perf-$PID.map"
 

@@ -1,10 +1,21 @@
 /*
- * jit: machine code made at run time in anonymous memory, with a frame pointer, named in /tmp/perf-PID.map:
- * main > run_jit > jit_spin. Exits 77 where we have no such code (not x86-64).
+ * jit [MODE [SECONDS]]: machine code made at run time in anonymous memory, with a frame pointer, named in /tmp/perf-PID.map:
+ * main > run_jit > jit_spin. Ends after SECONDS, or never. Exits 77 where we have no such code (not x86-64). MODE:
+ *	plain	(or none)
+ *	silent	writes no map
+ *	moved	older lines give the place to other code
+ *	shared	the code is in shared memory (memfd), and the map is written at the end
+ *	fork	a child runs it; it has the code and the name from its parent
+ *	foreign, fifo, link, null	the map is a file of another user, a FIFO, a symbolic link, a link to a device
+ *	huge	the map is a sparse file of 300 MiB; the name is at its end
  */
+#define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 
 #include "ready.h"
 
@@ -21,42 +32,94 @@ static const unsigned char code[] = {
 static const unsigned char code[1];
 #endif
 
-static void write_perf_map(const void *start)
-{
-	char path[64];
-	FILE *out;
+static const char *mode = "plain";
+static char map_path[64];
 
-	snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
-	out = fopen(path, "we");
-	if (!out)
-		return;
-	fprintf(out, "%lx %zx jit_spin\n", (unsigned long)start, sizeof code);
-	fclose(out);
+static int is(const char *name)
+{
+	return !strcmp(mode, name);
 }
 
-FRAME static void run_jit(void (*spin)(long))
+/* Makes what the name is written to; the map itself where it is nothing special. */
+static FILE *open_map(void)
 {
-	for (;;) {
+	char other[80];
+
+	snprintf(map_path, sizeof map_path, "/tmp/perf-%d.map", (int)getpid());
+	snprintf(other, sizeof other, "%s.other", map_path);
+	if (is("fifo") && mkfifo(map_path, 0600))
+		return NULL;
+	if (is("null") && symlink("/dev/null", map_path))
+		return NULL;
+	if (is("link") && symlink(other, map_path))
+		return NULL;
+	return is("link") ? fopen(other, "we") : is("fifo") || is("null") ? NULL : fopen(map_path, "we");
+}
+
+static void write_perf_map(const void *start)
+{
+	unsigned long at = (unsigned long)start;
+	FILE *out = is("silent") ? NULL : open_map();
+
+	if (!out)
+		return;
+	if (is("moved"))
+		fprintf(out, "%lx 1000 old_page\n%lx 1 old_byte\n", at, at + 4);
+	if (is("huge") && fseeko(out, 300l << 20, SEEK_SET))
+		exit(1);
+	fprintf(out, "\n%lx %zx jit_spin\n", at, sizeof code);
+	fclose(out);
+	if (is("foreign") && chown(map_path, 65534, 65534))
+		exit(1);
+}
+
+static void *make_code(void)
+{
+	int fd = is("shared") ? memfd_create("code", MFD_CLOEXEC) : -1;
+	int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+	void *page;
+
+	if (fd >= 0 && ftruncate(fd, 4096))
+		return NULL;
+	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, flags, fd, 0);
+	if (page == MAP_FAILED)
+		return NULL;
+	memcpy(page, code, sizeof code);
+	return mprotect(page, 4096, PROT_READ | PROT_EXEC) ? NULL : page;
+}
+
+FRAME static void run_jit(void (*spin)(long), time_t end)
+{
+	while (time(NULL) < end) {
 		spin(10 * ROUNDS_PER_MS);
 		NO_TAIL_CALL();
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	time_t end = time(NULL) + (argc > 2 ? atol(argv[2]) : LIFETIME_S);
 	void (*spin)(long) = NULL;
+	pid_t child = 0;
 	void *page;
 
 	if (sizeof code == 1)
 		return 77;
-	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (page == MAP_FAILED)
+	mode = argc > 1 ? argv[1] : mode;
+	page = make_code();
+	if (!page)
 		return 1;
-	memcpy(page, code, sizeof code);
-	mprotect(page, 4096, PROT_READ | PROT_EXEC);
 	*(void **)&spin = page;
-	write_perf_map(page);
+	if (!is("shared"))
+		write_perf_map(page);
 	say_ready();
-	run_jit(spin);
+	if (is("fork"))
+		child = fork();
+	if (!child)
+		run_jit(spin, end);
+	else
+		waitpid(child, NULL, 0);
+	if (is("shared"))
+		write_perf_map(page);
 	return 0;
 }

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# Names of code made at run time, from /tmp/perf-PID.map: of live processes and ended ones, in containers, and of files
+# that nobody should read.
+. "$(dirname "$0")/lib.sh"
+
+[ "$(uname -m)" = x86_64 ] || skip "the workload makes code for x86-64 only"
+remove_maps() { rm -f "/tmp/perf-$PID.map" "/tmp/perf-$PID.map.other"; }
+
+# record MODE: the workload's samples, recorded while it lives.
+record() {
+	start jit "$@"
+	sample -p "$PID" -F 499 -d 1 -o "$1.pbz"
+	folded "$1.pbz" >"$1.folded"
+	finish "$PID"
+	remove_maps
+}
+
+chain="main;run_jit;jit_spin"
+for mode in plain moved fork; do
+	record "$mode"
+	check "$mode: named" stacks share "$mode.folded" "$chain" --of run_jit --percent 95
+	check "$mode: no other name" not grep -q 'old_\|\[jit\]' "$mode.folded"
+done
+
+# The end of the recording is too early for a map that comes later: one name then, not one for each address.
+for mode in silent shared; do
+	record "$mode"
+	check "$mode: without a map it is one function" equal "$(grep -o '\[jit[^; ]*' "$mode.folded" | sort -u)" '[jit]'
+	"$PROBEE" report "$mode.pbz" --csv >"$mode.csv"
+	check "$mode: rows have the addresses" grep -qE '\|\[jit\]\+0x[0-9a-f]{6,};run_jit' "$mode.csv"
+done
+
+# Of an ended process: the map is read when that has ended, though it is gone before the recording is.
+sample -a -F 499 -d 6 -o ended.pbz &
+recorder=$!
+sleep 2
+"$WORKLOADS/jit" shared 1 >ended.ready
+read -r _ PID <ended.ready
+sleep 1.5
+remove_maps
+wait "$recorder"
+folded ended.pbz >ended.folded
+check "ended: named" stacks share ended.folded "$chain" --of run_jit --percent 95
+
+# In PID and mount namespaces of its own, which end with it.
+if unshare -mpf --mount-proc true 2>/dev/null; then
+	sample -a -F 499 -d 5 -o inside.pbz &
+	recorder=$!
+	sleep 2
+	unshare -mpf --mount-proc sh -c 'mount -t tmpfs none /tmp && cd / && "$1" plain 1; exit 0' sh "$WORKLOADS/jit" >inside.ready
+	wait "$recorder"
+	read -r _ PID <inside.ready
+	check "inside: the map has the number of its namespace" at_most "$PID" 9
+	folded inside.pbz >inside.folded
+	check "inside: named" stacks share inside.folded "$chain" --of run_jit --percent 95
+else
+	skip_part "no namespaces"
+fi
+
+# What is no regular file of the process's user or of root is not read, and stops nobody.
+for mode in foreign fifo link null; do
+	record "$mode"
+	check "$mode: recorded" at_least "$(grep -c run_jit "$mode.folded")" 1
+	check "$mode: not believed" not grep -q jit_spin "$mode.folded"
+	check "$mode: said so" grep -q "perf-PID.map is not a regular file of its user" "$T/err"
+done
+record huge
+check "huge: the latest names are read" stacks share huge.folded "$chain" --of run_jit --percent 95
+
+# A map of more than the limit, in which the code has no name: what is missing is said.
+start jit silent
+truncate -s 300M "/tmp/perf-$PID.map"
+sample -p "$PID" -F 499 -d 1 -o cut.pbz
+check "cut: said so" grep -q "too large, only the latest names are read" "$T/err"
+check "cut: status" equal "$RC" 0
+finish "$PID"
+remove_maps
+
+if command -v node >/dev/null; then
+	echo 'function hot(n) { return n < 2 ? n : hot(n - 1) + hot(n - 2) } const end = Date.now() + 2000
+		while (Date.now() < end) hot(20)' >hot.js
+	sample -F 499 -o node.pbz -- node --perf-basic-prof hot.js
+	folded node.pbz >node.folded
+	check "node: functions are named" at_least "$(grep -c 'hot [^;]*hot.js' node.folded)" 1
+	check "node: the busy one is" at_least "$(awk '/hot [^;]*hot.js/ { n += $NF } { all += $NF }
+		END { print int(100 * n / all) }' node.folded)" 30
+	PID=$("$PROBEE" report node.pbz --csv | awk -F'|' '$4 == "node" { print $3; exit }') && remove_maps
+else
+	skip_part "no node"
+fi
+done_testing
