@@ -26,16 +26,10 @@
 #define KEEP_NS (5 * NSEC_PER_SEC)	/* samples of a process that has ended may still come */
 #define PLACES 2			/* its own map, that of the process it was forked from */
 
-/* Where a map may be. */
-struct map_place {
-	int root;			/* the process's root directory; own; -1: gone */
-	uint32_t ns_tgid, uid;
-};
-
 /* Reading the maps of one process: touches nothing but itself, so that it can be left behind. */
 struct map_job {
 	struct worker_job job;
-	struct map_place places[PLACES];
+	struct process_tmp places[PLACES];
 	size_t nr_places;
 	struct perf_map_query *v;
 	size_t nr;
@@ -53,7 +47,7 @@ struct jit_process {
 	uint32_t tgid, binary;
 	uint64_t serial, ended_ns;	/* 0: it lives */
 	char comm[16];
-	struct map_place places[PLACES];
+	struct process_tmp places[PLACES];
 	size_t nr_places;
 	struct jit_request *v;
 	size_t nr, cap;
@@ -73,7 +67,7 @@ struct jit_names {
 
 /* ---- in the thread ---- */
 
-static int map_open_path(const struct map_place *at)
+static int map_open_path(const struct process_tmp *at)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
@@ -81,8 +75,8 @@ static int map_open_path(const struct map_place *at)
 	char path[64];
 	int fd;
 
-	snprintf(path, sizeof(path), "tmp/perf-%u.map", at->ns_tgid);
-	fd = (int)syscall(SYS_openat2, at->root, path, &how, sizeof(how));
+	snprintf(path, sizeof(path), "%sperf-%u.map", at->is_root ? "tmp/" : "", at->ns_tgid);
+	fd = (int)syscall(SYS_openat2, at->dir, path, &how, sizeof(how));
 	return fd < 0 ? -errno : fd;
 }
 
@@ -90,9 +84,9 @@ static int map_open_path(const struct map_place *at)
  * The map, when it is a regular file of the process's user or of root: what others put there says nothing about the process.
  * It is looked at before it is opened, since to open a device or a FIFO may do something.
  */
-static int map_open(const struct map_place *at, uint64_t *size)
+static int map_open(const struct process_tmp *at, uint64_t *size)
 {
-	int fd = at->root < 0 ? -ENOENT : map_open_path(at), open_fd;
+	int fd = at->dir < 0 ? -ENOENT : map_open_path(at), open_fd;
 	char path[64];
 	struct stat st;
 
@@ -110,7 +104,7 @@ static int map_open(const struct map_place *at, uint64_t *size)
 }
 
 /* 0; -ENOENT: there is no map; -EACCES: none that may be used; or of perf_map_find(). */
-static int read_map(struct map_job *m, const struct map_place *at)
+static int read_map(struct map_job *m, const struct process_tmp *at)
 {
 	struct perf_map_source src;
 	int err;
@@ -146,11 +140,11 @@ static void map_done(struct worker_job *job, bool cancelled)
 
 /* ---- in the owner's thread ---- */
 
-static void close_places(struct map_place *v, size_t nr)
+static void close_places(struct process_tmp *v, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
-		if (v[i].root >= 0)
-			close(v[i].root);
+		if (v[i].dir >= 0)
+			close(v[i].dir);
 }
 
 static void free_job(struct map_job *m)
@@ -189,44 +183,45 @@ void jit_names_free(struct jit_names *j)
 	free(j);
 }
 
-bool jit_names_has(const struct binary *b)
+bool jit_names_path(const char *path)
 {
 	static const char *const paths[] = { "/memfd:", "/dev/zero", "/SYSV", "/anon_hugepage" };
 
-	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]) && !b->is_elf; i++)
-		if (!strncmp(b->path, paths[i], strlen(paths[i])))
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		if (!strncmp(path, paths[i], strlen(paths[i])))
 			return true;
-	return false;
+	return !*path;
 }
 
-static void add_place(struct jit_process *e, uint32_t tgid)
+bool jit_names_has(const struct binary *b)
 {
-	struct map_place *at = &e->places[e->nr_places++];
-	struct proc_status status;
-	char path[64];
+	return !b->is_elf && jit_names_path(b->path);
+}
 
-	*at = (struct map_place){ .root = -1 };
-	if (procfs_status((pid_t)tgid, &status))
-		return;
-	snprintf(path, sizeof(path), "/proc/%u/root", tgid);
-	at->root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	at->ns_tgid = status.ns_tgid ? status.ns_tgid : tgid;
-	at->uid = status.uid;
+static void add_place(struct jit_process *e, const struct process *p)
+{
+	struct process_tmp *at = &e->places[e->nr_places++];
+
+	*at = p->tmp;
+	if (at->dir >= 0)
+		at->dir = fcntl(at->dir, F_DUPFD_CLOEXEC, 3);
+	else
+		procfs_tmp((pid_t)p->tgid, at);
 }
 
 /* Is the code at addr one that p has from its parent? An exec would have put it elsewhere. */
-static bool is_inherited(const struct process *p, const struct process *parent, uint64_t addr)
+static bool is_inherited(const struct process *p, const struct process *parent, uint64_t addr, uint64_t time_ns)
 {
-	const struct mapping *own = process_find_mapping(p, addr, TIME_NEVER - 1);
-	const struct mapping *theirs = parent ? process_find_mapping(parent, addr, TIME_NEVER - 1) : NULL;
+	const struct mapping *own = process_find_mapping(p, addr, time_ns);
+	const struct mapping *theirs = parent ? process_find_mapping(parent, addr, time_ns) : NULL;
 
 	return own && theirs && own->start == theirs->start && own->binary == theirs->binary;
 }
 
-uint32_t jit_names_binary(struct jit_names *j, struct process *p, uint64_t addr)
+uint32_t jit_names_binary(struct jit_names *j, struct process *p, uint64_t addr, uint64_t time_ns)
 {
 	static const struct file_id none;
-	const struct process *parent = p->parent_tgid ? processes_find(j->processes, p->parent_tgid, TIME_NEVER) : NULL;
+	const struct process *parent = p->parent_tgid ? processes_find(j->processes, p->parent_tgid, time_ns) : NULL;
 	struct jit_process *e;
 	struct binary *b;
 
@@ -240,9 +235,9 @@ uint32_t jit_names_binary(struct jit_names *j, struct process *p, uint64_t addr)
 	}
 	*e = (struct jit_process){ .tgid = p->tgid, .binary = b->index, .serial = p->serial };
 	memcpy(e->comm, p->comm, sizeof(e->comm));
-	add_place(e, p->tgid);
-	if (is_inherited(p, parent, addr))
-		add_place(e, parent->tgid);
+	add_place(e, p);
+	if (is_inherited(p, parent, addr, time_ns))
+		add_place(e, parent);
 	p->generated = b->index;
 	return b->index;
 }
@@ -264,11 +259,12 @@ int jit_names_request(struct jit_names *j, const struct process *p, uint32_t coo
 	return 0;
 }
 
+/* Its end is told while it may still be seen in /proc, and then not again for some seconds. */
 static bool has_ended(const struct jit_names *j, struct jit_process *e)
 {
 	const struct process *p = e->ended_ns ? NULL : processes_find(j->processes, e->tgid, TIME_NEVER);
 
-	if (!e->ended_ns && (!p || p->serial != e->serial))
+	if (!e->ended_ns && (!p || p->serial != e->serial || !procfs_living_thread((pid_t)e->tgid)))
 		e->ended_ns = now_ns();
 	return e->ended_ns;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "src/base/array.h"
 #include "src/base/clock.h"
@@ -11,6 +12,7 @@
 #include "src/base/io.h"
 #include "src/base/timed_reader.h"
 #include "src/capture/binary_store.h"
+#include "src/capture/jit_names.h"
 #include "src/capture/procfs.h"
 #include "src/capture/task_events.h"
 #include "src/capture/unwind_loader.h"
@@ -67,6 +69,9 @@ static void forget(void *ctx, struct process *p)
 
 	if (t->loader)
 		unwind_loader_forget(t->loader, p);
+	if (p->tmp.dir >= 0)
+		close(p->tmp.dir);
+	p->tmp.dir = -1;
 }
 
 void process_tracker_free(struct process_tracker *t)
@@ -289,6 +294,9 @@ static int event_map(struct process_tracker *t, const struct task_event *ev)
 		return 0;
 	if (!strncmp(ev->text, "//anon", 6))
 		map.path = "";
+	/* It may have ended before its samples are looked at. */
+	if (p->tmp.dir < 0 && p->died_ns == TIME_NEVER && jit_names_path(map.path))
+		procfs_tmp((pid_t)p->tgid, &p->tmp);
 	t->any_dirty = true;
 	p->nr_new_maps++;
 	return scan_map(&s, &map);

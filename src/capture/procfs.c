@@ -6,16 +6,19 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "src/base/clock.h"
 #include "src/base/io.h"
 #include "src/base/timed_reader.h"
+#include "src/model/process.h"
 
 #define MAX_MAPS_BYTES (64u << 20)
 #define MAX_CHILDREN_BYTES (1u << 20)
@@ -172,6 +175,32 @@ int procfs_status(pid_t pid, struct proc_status *out)
 	out->ns_tid = number_at(text, "\nNSpid:", out->ns_depth, &out->ns_depth);
 	free(text);
 	return 0;
+}
+
+void procfs_tmp(pid_t pid, struct process_tmp *out)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | RESOLVE_CACHED,
+	};
+	struct proc_status status;
+	char path[64];
+	int root, tmp;
+
+	*out = (struct process_tmp){ .dir = -1, .is_root = true };
+	snprintf(path, sizeof(path), "/proc/%d/root", pid);
+	root = procfs_status(pid, &status) ? -1 : open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return;
+	out->ns_tgid = status.ns_tgid ? status.ns_tgid : (uint32_t)pid;
+	out->uid = status.uid;
+	out->dir = root;
+	tmp = (int)syscall(SYS_openat2, root, "tmp", &how, sizeof(how));
+	if (tmp < 0)
+		return;
+	close(root);
+	out->dir = tmp;
+	out->is_root = false;
 }
 
 static bool is_called(pid_t pid, uint32_t number, uint32_t depth)

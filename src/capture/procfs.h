@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 struct timed_reader;
+struct process_tmp;
 
 struct proc_map {
 	uint64_t start, end, pgoff_bytes;
@@ -36,6 +37,12 @@ struct proc_status {
 };
 
 int procfs_status(pid_t pid, struct proc_status *out);
+
+/*
+ * Opens the /tmp of a process; dir is the caller's, -1: the process is gone. Its mounts go with its mount namespace, so its root
+ * directory would not do; it is only that where more is not known without asking a file system, which might never answer.
+ */
+void procfs_tmp(pid_t pid, struct process_tmp *out);
 
 /* The child of process pid that has this number in the namespace so many levels below ours; 0: none. */
 pid_t procfs_child_called(pid_t pid, uint32_t number, uint32_t depth);

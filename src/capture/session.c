@@ -186,7 +186,7 @@ static uint32_t user_frame(struct session *s, struct process *p, uint64_t raw, u
 			s->deps.on_binary(s->deps.ctx, f.binary, time_ns);
 	} else {
 		f.kind = FRAME_JIT;
-		f.binary = jit_names_binary(s->jit, p, call);
+		f.binary = jit_names_binary(s->jit, p, call, time_ns);
 	}
 	id = define_frame(s, &f, f.binary ? definitions_binary(s->defs, f.binary) : 0, &is_new);
 	if (is_new && id && f.kind == FRAME_JIT)

@@ -97,6 +97,7 @@ struct process *processes_add(struct processes *ps, uint32_t tgid, uint64_t born
 	p->tgid = tgid;
 	p->born_ns = born_ns;
 	p->died_ns = TIME_NEVER;
+	p->tmp.dir = -1;
 	p->serial = ++ps->serials;
 	if (put_newest(ps, p)) {
 		process_free(p);

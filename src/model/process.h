@@ -32,6 +32,13 @@ struct publication {
 };
 #define PROCESS_PUBLICATIONS 4
 
+/* Where a process writes names of the code it makes (jit_names.h), held open to be read once it has ended. */
+struct process_tmp {
+	int dir;			/* its /tmp; -1: none */
+	bool is_root;			/* dir is its root directory instead */
+	uint32_t ns_tgid, uid;		/* its number in its own PID namespace; its user */
+};
+
 struct process {
 	uint32_t tgid;
 	uint32_t record_id;		/* of its PROCESS record; 0: not written yet */
@@ -43,6 +50,7 @@ struct process {
 	char comm[16];			/* of the leader */
 	uint32_t exe;			/* binary index; 0 unknown */
 	uint32_t generated;		/* binary index of what stands for the code it makes; 0: none seen */
+	struct process_tmp tmp;		/* of one that made room for such code while recording; the tracker's */
 	struct mapping *maps;		/* those mapped now sorted by start, then the dead ones */
 	size_t nr_maps, cap_maps;
 	size_t nr_live;

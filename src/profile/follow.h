@@ -9,7 +9,8 @@
  *	follow_free(f)
  *
  * A walk is ready when its receipt has come (WALK), behind it the date of its rows (CLOCK) and, perhaps some chunks later,
- * the names of all frames there were (SYMBOL).
+ * the names of all frames there were (SYMBOL). Names of code made at run time come at the end: these rows have "[jit]", and
+ * those of a report of the finished trace the names.
  *
  * Memory grows with definitions, as in a report, and with the rows that were not handed out.
  */

@@ -4,12 +4,16 @@
 . "$(dirname "$0")/lib.sh"
 
 [ "$(uname -m)" = x86_64 ] || skip "the workload makes code for x86-64 only"
+child_of() { pgrep -P "$1"; }
 remove_maps() { rm -f "/tmp/perf-$PID.map" "/tmp/perf-$PID.map.other"; }
 
-# record MODE: the workload's samples, recorded while it lives.
+# record MODE: the workload's samples, and those of its child, recorded while it lives.
 record() {
+	local child
 	start jit "$@"
-	sample -p "$PID" -F 499 -d 1 -o "$1.pbz"
+	[ "$1" != fork ] || until_true 5 child_of "$PID"
+	child=$(child_of "$PID")
+	sample -p "$PID${child:+,$child}" -F 499 -d 1 -o "$1.pbz"
 	folded "$1.pbz" >"$1.folded"
 	finish "$PID"
 	remove_maps
@@ -47,7 +51,7 @@ if unshare -mpf --mount-proc true 2>/dev/null; then
 	sample -a -F 499 -d 5 -o inside.pbz &
 	recorder=$!
 	sleep 2
-	unshare -mpf --mount-proc sh -c 'mount -t tmpfs none /tmp && cd / && "$1" plain 1; exit 0' sh "$WORKLOADS/jit" >inside.ready
+	unshare -mpf --mount-proc sh -c 'exec 9<"$1" && mount -t tmpfs none /tmp && /proc/self/fd/9 plain 1; exit 0' sh "$WORKLOADS/jit" >inside.ready
 	wait "$recorder"
 	read -r _ PID <inside.ready
 	check "inside: the map has the number of its namespace" at_most "$PID" 9

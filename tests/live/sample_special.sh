@@ -80,7 +80,7 @@ else
 	sample -p "$PID" -F 499 -d 2 -o java.pbz
 	whole=$(sed -n 's/.* \([0-9]*\)[.0-9]* % of user stacks whole.*/\1/p' "$T/err")
 	check "compiled Java: per cent of whole stacks" at_least "${whole:-0}" 98
-	folded java.pbz >java.folded
+	folded java.pbz --offsets >java.folded
 	# One level of the recursion is inlined, 10 are left: a frame that calls itself nine times and is interrupted.
 	check "compiled Java: the recursion" awk '
 		{ n = split($0, f, ";"); run = 1; best = 1

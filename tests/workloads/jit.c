@@ -1,6 +1,6 @@
 /*
  * jit [MODE [SECONDS]]: machine code made at run time in anonymous memory, with a frame pointer, named in /tmp/perf-PID.map:
- * main > run_jit > jit_spin. Ends after SECONDS, or never. Exits 77 where we have no such code (not x86-64). MODE:
+ * main > run_jit > jit_spin. Ends after SECONDS to SECONDS + 1, or never. Exits 77 where we have no such code (not x86-64). MODE:
  *	plain	(or none)
  *	silent	writes no map
  *	moved	older lines give the place to other code
@@ -10,9 +10,11 @@
  *	huge	the map is a sparse file of 300 MiB; the name is at its end
  */
 #define _GNU_SOURCE
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -98,7 +100,7 @@ FRAME static void run_jit(void (*spin)(long), time_t end)
 
 int main(int argc, char **argv)
 {
-	time_t end = time(NULL) + (argc > 2 ? atol(argv[2]) : LIFETIME_S);
+	time_t end = time(NULL) + (argc > 2 ? atol(argv[2]) + 1 : LIFETIME_S);
 	void (*spin)(long) = NULL;
 	pid_t child = 0;
 	void *page;
@@ -113,8 +115,8 @@ int main(int argc, char **argv)
 	if (!is("shared"))
 		write_perf_map(page);
 	say_ready();
-	if (is("fork"))
-		child = fork();
+	if (is("fork") && !(child = fork()))
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (!child)
 		run_jit(spin, end);
 	else
