@@ -153,17 +153,21 @@ static void emit_process(struct definitions *d, struct process *p, const struct 
 {
 	struct record rec = { .tag = REC_PROCESS };
 	struct proc_status status = { 0 };
+	struct proc_stat stat;
 	char cgroup[512] = "";
 
 	if (p->died_ns == TIME_NEVER && !procfs_status((pid_t)p->tgid, &status)) {
 		procfs_cgroup((pid_t)p->tgid, cgroup, sizeof(cgroup));
-		if (!p->start_boottime_ns)
-			p->start_boottime_ns = status.start_boottime_ns;
+		if (!p->scanned && !procfs_stat((pid_t)p->tgid, &stat)) {
+			p->is_kthread = stat.kthread;
+			if (!p->start_boottime_ns)
+				p->start_boottime_ns = stat.start_boottime_ns;
+		}
 	}
 	rec.process = (struct rec_process){
 		.tgid = p->tgid, .start_boottime_ns = p->start_boottime_ns, .parent = parent ? parent->record_id : 0,
 		.comm = definitions_string(d, p->comm), .exe = definitions_binary(d, p->exe),
-		.flags = (status.kthread ? PROCESS_KTHREAD : 0) | (p->scanned ? PROCESS_FROM_SCAN : 0) |
+		.flags = (p->is_kthread ? PROCESS_KTHREAD : 0) | (p->scanned ? PROCESS_FROM_SCAN : 0) |
 			 (p->died_ns != TIME_NEVER ? PROCESS_EXITED : 0),
 		.ns_tgid = status.ns_tgid == p->tgid ? 0 : status.ns_tgid, .uid = status.uid,
 		.cgroup = definitions_string(d, cgroup),

@@ -23,11 +23,11 @@ static bool is_asked_for(const struct recorder_options *o, uint32_t tgid)
 static bool is_hidden(const struct process *p, uint64_t begin_ns)
 {
 	uint32_t self = (uint32_t)getpid();
-	struct proc_status status;
+	struct proc_stat stat;
 
 	if (p->record_id || p->died_ns != TIME_NEVER || p->born_ns >= begin_ns || p->tgid == self || p->parent_tgid == self)
 		return false;
-	return !procfs_status((pid_t)p->tgid, &status) && !status.kthread && procfs_living_thread((pid_t)p->tgid);
+	return !procfs_stat((pid_t)p->tgid, &stat) && !stat.kthread && procfs_living_thread((pid_t)p->tgid);
 }
 
 uint64_t hidden_tasks(const struct processes *ps, const struct recorder_options *opts, uint64_t begin_ns, char *text,

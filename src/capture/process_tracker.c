@@ -145,7 +145,6 @@ static int scan_maps(struct scan *s)
 {
 	int err;
 
-	s->tid = procfs_living_thread((pid_t)s->p->tgid);
 	s->p->looked_ns = now_ns();
 	s->p->nr_new_maps = 0;
 	if (!s->tid)
@@ -164,17 +163,20 @@ static int scan_maps(struct scan *s)
 /* Reads what /proc knows of p's process now. 0, or -ESRCH when it is gone. */
 static int scan_process(struct process_tracker *t, struct process *p, uint64_t born_ns)
 {
-	struct scan s = { .t = t, .p = p, .time_ns = born_ns };
-	struct proc_status status;
+	struct scan s = { .t = t, .p = p, .tid = (pid_t)p->tgid, .time_ns = born_ns };
+	struct proc_stat stat;
 
 	p->scanned = true;
-	if (procfs_status((pid_t)p->tgid, &status))
+	if (procfs_stat((pid_t)p->tgid, &stat))
 		return -ESRCH;
-	memcpy(p->comm, status.comm, sizeof(p->comm));
-	p->parent_tgid = status.ppid;
-	p->start_boottime_ns = status.start_boottime_ns;
-	if (status.kthread)
+	memcpy(p->comm, stat.comm, sizeof(p->comm));
+	p->parent_tgid = stat.ppid;
+	p->start_boottime_ns = stat.start_boottime_ns;
+	p->is_kthread = stat.kthread;
+	if (stat.kthread)
 		return 0;
+	if (stat.is_dead)
+		s.tid = procfs_living_thread(s.tid);
 	return scan_maps(&s);
 }
 

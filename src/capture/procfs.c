@@ -141,14 +141,15 @@ static uint32_t number_at(const char *status, const char *key, uint32_t level, u
 	return number;
 }
 
-int procfs_status(pid_t pid, struct proc_status *out)
+/* Not /proc/TID/stat: that adds up the times of all threads of the process. */
+static int read_stat(pid_t pid, pid_t tid, struct proc_stat *out)
 {
 	char path[64], *text;
 	const char *open_paren, *close_paren;
 	ssize_t n;
 
 	memset(out, 0, sizeof(*out));
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
 	n = io_read_file(path, &text, 65536);
 	if (n < 0)
 		return (int)n;
@@ -158,13 +159,27 @@ int procfs_status(pid_t pid, struct proc_status *out)
 		size_t len = (size_t)(close_paren - open_paren - 1);
 
 		memcpy(out->comm, open_paren + 1, len < 15 ? len : 15);
+		out->is_dead = close_paren[1] && strchr("ZX", close_paren[2]);
 	}
 	out->ppid = (uint32_t)stat_field(text, 4);
 	out->kthread = stat_field(text, 9) & 0x00200000;	/* PF_KTHREAD */
 	out->start_boottime_ns = stat_field(text, 22) * (NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK));
 	free(text);
+	return 0;
+}
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+int procfs_stat(pid_t tid, struct proc_stat *out)
+{
+	return read_stat(tid, tid, out);
+}
+
+int procfs_status(pid_t tid, struct proc_status *out)
+{
+	char path[64], *text;
+	ssize_t n;
+
+	memset(out, 0, sizeof(*out));
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
 	n = io_read_file(path, &text, 65536);
 	if (n < 0)
 		return (int)n;
@@ -312,18 +327,11 @@ uint32_t procfs_threads(pid_t pid)
 	return stat(path, &st) || st.st_nlink < 2 ? 0 : (uint32_t)st.st_nlink - 2;
 }
 
-static bool is_dead(pid_t pid, const char *tid)
+static bool is_alive(pid_t pid, pid_t tid)
 {
-	char path[300], *text, state = 'X';
+	struct proc_stat stat;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%s/stat", pid, tid);
-	if (io_read_file(path, &text, 65536) >= 0) {
-		char *p = strrchr(text, ')');
-
-		state = p && p[1] ? p[2] : 'X';
-		free(text);
-	}
-	return state == 'Z' || state == 'X';
+	return !read_stat(pid, tid, &stat) && !stat.is_dead;
 }
 
 pid_t procfs_living_thread(pid_t pid)
@@ -333,14 +341,15 @@ pid_t procfs_living_thread(pid_t pid)
 	pid_t found = 0;
 	DIR *dir;
 
-	snprintf(path, sizeof(path), "%d", pid);
-	if (!is_dead(pid, path))
+	if (is_alive(pid, pid))
 		return pid;
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	dir = opendir(path);
 	while (dir && !found && (d = readdir(dir))) {
-		if (isdigit((unsigned char)d->d_name[0]) && !is_dead(pid, d->d_name))
-			found = (pid_t)strtol(d->d_name, NULL, 10);
+		pid_t tid = (pid_t)strtol(d->d_name, NULL, 10);
+
+		if (tid > 0 && is_alive(pid, tid))
+			found = tid;
 	}
 	if (dir)
 		closedir(dir);

@@ -27,16 +27,22 @@ struct proc_map {
 int procfs_maps(pid_t tid, int (*fn)(void *ctx, const struct proc_map *map), void *ctx);
 int procfs_maps_timed(struct timed_reader *reader, pid_t tid, int (*fn)(void *ctx, const struct proc_map *map), void *ctx);
 
-struct proc_status {
-	uint32_t tgid, ppid, uid;
-	uint32_t ns_tgid, ns_tid;	/* in its own PID namespace */
-	uint32_t ns_depth;		/* levels from ours down to that one; 0: it is in ours */
+/* Two files with a part each of what there is to say about a thread; each costs 20 us or more to read. */
+struct proc_stat {
+	uint32_t ppid;
 	uint64_t start_boottime_ns;	/* to 10 ms */
 	char comm[16];
-	bool kthread;
+	bool kthread, is_dead;
 };
 
-int procfs_status(pid_t pid, struct proc_status *out);
+struct proc_status {
+	uint32_t tgid, uid;
+	uint32_t ns_tgid, ns_tid;	/* in its own PID namespace */
+	uint32_t ns_depth;		/* levels from ours down to that one; 0: it is in ours */
+};
+
+int procfs_stat(pid_t tid, struct proc_stat *out);
+int procfs_status(pid_t tid, struct proc_status *out);
 
 /*
  * Opens the /tmp of a process; dir is the caller's, -1: the process is gone. Its mounts go with its mount namespace, so its root

@@ -60,6 +60,7 @@ struct process {
 	uint32_t nr_new_maps;		/* came by events since /proc was read */
 	uint64_t looked_ns;		/* when /proc was read */
 	bool scanned;			/* /proc was read */
+	bool is_kthread;		/* as /proc said */
 	bool is_silent;			/* /proc does not answer for it: its memory map is locked */
 	bool dirty;			/* mappings changed since the kernel's table was written */
 	void *slice;			/* the loader's */

@@ -96,17 +96,20 @@ static void run_without_leader(int ready, const char *arg)
 static void test_own_status(void **state)
 {
 	struct proc_status s;
+	struct proc_stat stat;
 	char comm[16];
 
 	(void)state;
 	prctl(PR_GET_NAME, comm);
 	assert_int_equal(procfs_status(getpid(), &s), 0);
 	assert_int_equal(s.tgid, getpid());
-	assert_int_equal(s.ppid, getppid());
 	assert_int_equal(s.uid, getuid());
 	assert_int_equal(s.ns_tgid, getpid());
-	assert_string_equal(s.comm, comm);
-	assert_false(s.kthread);
+	assert_int_equal(procfs_stat(getpid(), &stat), 0);
+	assert_int_equal(stat.ppid, getppid());
+	assert_string_equal(stat.comm, comm);
+	assert_false(stat.kthread);
+	assert_false(stat.is_dead);
 }
 
 static void test_odd_names(void **state)
@@ -120,11 +123,13 @@ static void test_odd_names(void **state)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		pid_t pid = child(run_with_name, names[i]);
 		struct proc_status s;
+		struct proc_stat stat;
 
+		assert_int_equal(procfs_stat(pid, &stat), 0);
+		assert_string_equal(stat.comm, names[i]);
+		assert_int_equal(stat.ppid, getpid());
 		assert_int_equal(procfs_status(pid, &s), 0);
-		assert_string_equal(s.comm, names[i]);
 		assert_int_equal(s.tgid, pid);
-		assert_int_equal(s.ppid, getpid());
 		assert_int_equal(s.uid, getuid());
 		reap(pid);
 	}
@@ -134,20 +139,20 @@ static void test_start_time(void **state)
 {
 	uint64_t before = clock_ns(CLOCK_BOOTTIME);
 	pid_t pid = child(run_with_name, "timed");
-	struct proc_status s;
+	struct proc_stat s;
 
 	(void)state;
-	assert_int_equal(procfs_status(pid, &s), 0);
+	assert_int_equal(procfs_stat(pid, &s), 0);
 	assert_in_range(s.start_boottime_ns, before - 20 * NSEC_PER_MSEC, clock_ns(CLOCK_BOOTTIME));
 	reap(pid);
 }
 
 static void test_kernel_thread(void **state)
 {
-	struct proc_status s;
+	struct proc_stat s;
 
 	(void)state;
-	if (procfs_status(2, &s) || strcmp(s.comm, "kthreadd")) {
+	if (procfs_stat(2, &s) || strcmp(s.comm, "kthreadd")) {
 		print_message("no kernel threads in sight (a pid namespace)\n");
 		skip();
 	}
