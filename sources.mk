@@ -34,6 +34,8 @@ LIB_SRCS := \
 	unwind/cfi_rule.c \
 	unwind/cfi_entries.c \
 	unwind/cfi_program.c \
+	unwind/cfi_code.c \
+	unwind/cfi_calls.c \
 	unwind/cfi.c \
 	unwind/x86_insn.c \
 	unwind/code_state.c \

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
+#include "unwind/cfi_calls.h"
 #include "unwind/cfi_entries.h"
 #include "unwind/cfi_program.h"
 #include "unwind/cfi_rule.h"
@@ -167,6 +168,8 @@ int cfi_parse(const struct cfi_input *in, struct cfi_rows *out)
 	err = cfi_entries_read(in, &entries, &out->stats);
 	if (!err)
 		err = push_fdes(&b);
+	if (!err && in->read_code)
+		err = cfi_calls_add(in, &entries, out);
 	for (size_t i = 0; i < out->nr; i++)
 		out->stats.unsupported += out->v[i].rule.cfa == CFA_UNSUPPORTED;
 	cfi_entries_release(&entries);

@@ -41,7 +41,9 @@ static struct cfi_value *place(const struct cfi_program *p, struct cfi_state *st
 		return &state->fp;
 	if (reg == p->cie->ra_reg)
 		return &state->ra;
-	return reg == p->arch->sp ? &state->sp : NULL;
+	if (reg == p->arch->sp)
+		return &state->sp;
+	return reg == p->watched ? &state->watched : NULL;
 }
 
 static void set(struct cfi_program *p, uint64_t reg, struct cfi_value value)
@@ -324,6 +326,7 @@ void cfi_program_begin(struct cfi_program *p, const struct cfi_input *in, const 
 	p->cie = cie;
 	p->r = instructions;
 	p->vaddr = vaddr;
+	p->watched = CFI_NO_REG;
 	p->changed = true;
 	p->done = p->bad = false;
 	p->state = cie->initial;

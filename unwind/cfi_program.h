@@ -4,6 +4,7 @@
  * address are; every other register is read over. Internal to the reading of CFI.
  *
  *	cfi_program_begin(&p, in, cie, bytes, vaddr);
+ *	p.watched = register;		if one more is wanted; what CIEs say of it is not kept
  *	while (cfi_program_next(&p, &vaddr))
  *		p.state holds from vaddr on
  *	p.bad: the instructions are damaged at p.vaddr; what came before it is good
@@ -17,6 +18,7 @@
 #include "unwind/cfi.h"
 
 #define CFI_MAX_REMEMBERED 32	/* compilers need 1 or 2 */
+#define CFI_NO_REG UINT64_MAX
 
 /* What of the machine matters: DWARF register numbers, and how many of them a rule may name. */
 struct cfi_arch {
@@ -47,6 +49,7 @@ struct cfi_value {
 
 struct cfi_state {
 	struct cfi_value cfa, sp, fp, ra;
+	struct cfi_value watched;	/* the register that the program was asked to watch */
 };
 
 struct cfi_cie {
@@ -65,6 +68,7 @@ struct cfi_program {
 	const struct cfi_cie *cie;
 	struct byte_reader r;
 	uint64_t vaddr;
+	uint64_t watched;		/* number of one more register; CFI_NO_REG: none */
 	bool changed, done, bad;
 	struct cfi_state state;
 	unsigned nr_remembered;

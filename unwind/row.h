@@ -7,9 +7,10 @@
  * start, so a lookup never leaves its page. A row holds from its address to the next row's. Rules are
  * shared by all binaries of a recording: some 5,000 distinct ones cover a whole distribution.
  *
- * A CFA from a register other than sp and fp is only known in a frame that was interrupted. _dl_runtime_resolve is the one
- * that is also met further out (rbx, 9 rows in ld.so): to follow it, every rule of every function would have to say where
- * it saved rbx, and the walk would read one more word a frame. It ends there as WALK_BAD_RULE instead.
+ * A CFA from a register other than sp and fp is only known in a frame that was interrupted. To know it further out, every
+ * rule of every function would have to say where it saved which register, and the walk would read one more word a frame.
+ * Instead the calls in such a function have rows of their own (CFA_KEPT_REG, cfi_calls.h), if it can be told what becomes
+ * of the register there. Where not, the walk ends as WALK_BAD_RULE.
  */
 #pragma once
 
@@ -42,6 +43,8 @@ enum unwind_cfa {
 	CFA_SIGNAL,			/* signal trampoline: registers are in the ucontext at sp */
 	CFA_ROOT,			/* outermost frame: the return address is undefined */
 	CFA_OTHER_STACK,		/* fp + cfa_off, which is on another stack and may lie below sp */
+	CFA_KEPT_REG,			/* register reg as it was at the call + cfa_off, which is above sp: the callee pushed it at
+					   sp + aux; while that is below the interrupted sp it is in the register. RA_CFA only */
 };
 
 /* How the caller's frame pointer is found. */
@@ -68,7 +71,7 @@ struct unwind_rule {
 	uint8_t cfa;			/* enum unwind_cfa */
 	uint8_t fp;			/* enum unwind_fp */
 	uint8_t ra;			/* enum unwind_ra, and RULE_GUESSED */
-	uint8_t reg;			/* DWARF register number for CFA_REG, CFA_DEREF_REG, RA_REG */
+	uint8_t reg;			/* DWARF register number for CFA_REG, CFA_DEREF_REG, CFA_KEPT_REG, RA_REG */
 	int32_t cfa_off;
 	int32_t fp_off;
 	int32_t aux;

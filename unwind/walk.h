@@ -32,7 +32,8 @@
 
 struct walk {
 	uint64_t pc, sp, fp;		/* of the frame being unwound */
-	uint64_t signal_context;	/* user address of the interrupted registers; 0: regs holds them */
+	uint64_t signal_context;	/* user address of the registers interrupted last; 0: regs holds them */
+	uint64_t interrupted_sp;	/* sp among them */
 	uint64_t page_addr;		/* user address of page[]; 1: none */
 	uint64_t map_begin, map_end, map_bias;	/* mapping used last; empty at first */
 	uint32_t map_page0, map_nr_pages, map_binary;
@@ -81,6 +82,7 @@ WALK_INLINE void walk_begin(struct walk *w, uint32_t tgid, uint32_t mode, uint32
 	w->sp = w->regs[ARCH_REG_SP];
 	w->fp = w->regs[ARCH_REG_FP];
 	w->signal_context = 0;
+	w->interrupted_sp = w->sp;
 	w->page_addr = 1;
 	w->map_begin = 1;
 	w->map_end = 0;
@@ -232,12 +234,12 @@ WALK_INLINE int walk_find_rule(void *env, struct walk *w, uint64_t pc, uint32_t 
 	return 0;
 }
 
-/* A register of the interrupted instruction: only known in a frame that was interrupted. */
-WALK_INLINE int walk_leaf_register(void *env, struct walk *w, uint32_t dwarf, uint64_t *value)
+/* A register as it was at the interrupted instruction. */
+WALK_INLINE int walk_interrupted_register(void *env, struct walk *w, uint32_t dwarf, uint64_t *value)
 {
 	uint32_t i;
 
-	if (!w->exact || dwarf > ARCH_DWARF_REGS_MASK)
+	if (dwarf > ARCH_DWARF_REGS_MASK)
 		return 1;
 	dwarf &= ARCH_DWARF_REGS_MASK;
 	if (w->signal_context) {
@@ -255,7 +257,6 @@ WALK_INLINE int walk_leaf_register(void *env, struct walk *w, uint32_t dwarf, ui
 WALK_INLINE void walk_found_caller(struct walk *w, int guessed)
 {
 	w->exact = 0;
-	w->signal_context = 0;
 	w->flags_next = (uint32_t)((guessed ? WALK_RETURN_ADDRESS | WALK_GUESSED : WALK_RETURN_ADDRESS) >> 32);
 	if (guessed)
 		w->saw_guess = 1;
@@ -311,9 +312,26 @@ WALK_INLINE int walk_step_signal(void *env, struct walk *w)
 	w->sp = sp;
 	w->fp = fp;
 	w->signal_context = context;
+	w->interrupted_sp = sp;
 	w->exact = 1;
 	w->flags_next = 0;
 	return 0;
+}
+
+/*
+ * The register that a CFA counts from: known in a frame that was interrupted, or further out if the callee keeps it. In a
+ * callee that has not pushed it yet, or has popped it, the place where it is pushed lies below the interrupted stack pointer
+ * and the register holds it.
+ */
+WALK_INLINE int walk_base_register(void *env, struct walk *w, const struct unwind_rule *r, uint32_t kind, uint64_t *value)
+{
+	uint64_t slot = w->sp + r->aux;
+
+	if ((kind == CFA_KEPT_REG) == !!w->exact)
+		return 1;
+	if (kind == CFA_KEPT_REG && slot >= w->interrupted_sp)
+		return walk_read(env, w, slot, value);
+	return walk_interrupted_register(env, w, r->reg, value);
 }
 
 /* Canonical frame address by the rule: 0, or the code that ends the walk. */
@@ -332,8 +350,8 @@ WALK_INLINE int walk_cfa(void *env, struct walk *w, const struct unwind_rule *r,
 	}
 	if (kind == CFA_FP || kind == CFA_DEREF_FP || kind == CFA_OTHER_STACK)
 		base = w->fp;
-	else if (kind == CFA_REG || kind == CFA_DEREF_REG)
-		err = walk_leaf_register(env, w, r->reg, &base);
+	else if (kind == CFA_REG || kind == CFA_DEREF_REG || kind == CFA_KEPT_REG)
+		err = walk_base_register(env, w, r, kind, &base);
 	if (err)
 		return err > 1 ? err : WALK_BAD_RULE;
 	base += r->cfa_off;
@@ -343,6 +361,8 @@ WALK_INLINE int walk_cfa(void *env, struct walk *w, const struct unwind_rule *r,
 			return err > 1 ? err : WALK_READ_RA;
 		base += r->aux;
 	}
+	if (kind == CFA_KEPT_REG && base - w->sp > WALK_MAX_KEPT_BYTES)
+		return WALK_BAD_RULE;
 	*cfa = base;
 	return 0;
 }
@@ -369,7 +389,7 @@ WALK_INLINE int walk_step_rule(void *env, struct walk *w, const struct unwind_ru
 	}
 	ra_kind = WALK_ANEW(r->ra) & RULE_RA_MASK;
 	if (ra_kind == RA_REG)
-		err = walk_leaf_register(env, w, r->reg, &ra);
+		err = w->exact ? walk_interrupted_register(env, w, r->reg, &ra) : 1;
 	else
 		err = walk_read(env, w, cfa + (ra_kind == RA_CFA_OFF ? r->aux : ARCH_RA_CFA_OFF), &ra);
 	if (err)

@@ -76,5 +76,8 @@ enum { WALK_TABLES = 1, WALK_FRAME_POINTERS = 2 };	/* mode: --unwind dwarf, fp; 
 /* How often walk_step() is called at most. */
 #define WALK_MAX_STEPS (WALK_MAX_FRAMES + 1 + WALK_SCAN_TOTAL)
 
+/* A CFA further than this from the stack pointer is not believed when it comes from a register that a callee kept. */
+#define WALK_MAX_KEPT_BYTES (64u << 10)
+
 /* A frame pointer further than this from the stack pointer is not believed where a table is missing. */
 #define WALK_MAX_GUESS_BYTES (1u << 20)

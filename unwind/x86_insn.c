@@ -395,6 +395,66 @@ unsigned x86_writes(const struct x86_insn *in)
 	return is_high_byte(in) ? mask & ~0xf0u : mask;
 }
 
+/*
+ * Writes of registers that no operand names: y: some of the lower eight (rax in arithmetic with an immediate, xchg, cwd, mov
+ * by address, in, xlat, string instructions, loops, cmpxchg, rdtsc, cpuid); u: those if reg of ModRM is 4 or more (mul, div);
+ * s: the stack pointer; l: that and the frame pointer; k: rcx and r11 (syscall); a: nobody knows.
+ */
+static const char one_byte_implied[] =
+	"....yy......yy.." "....yy......yy.." "....yy......yy.." "....yy.........."
+	"................" "ssssssssssssssss" "........s.s.yyyy" "................"
+	"...............s" "yyyyyyyyyyyyssyy" "yyyyyyyy..yyyyyy" "................"
+	"..ss....llssaaaa" "....yyyy........" "yyyyyy..s...yy.." "......uu.......s";
+
+static const char two_byte_implied[] =
+	".y...k.k........" "................" "................" ".yyykk.y........"
+	"................" "................" "................" "................"
+	"................" "................" "ssys....ssa....." "yy.............."
+	".......a........" "................" "................" "................";
+
+/* andn, blsr, bzhi, mulx and their like write what the field vvvv of VEX names, which is not kept; vcvtss2usi in EVEX. */
+static bool is_unknown_vex(const struct x86_insn *in)
+{
+	return in->is_vex && (in->map == X86_OTHER_MAP || (in->map == X86_0F38 && (in->op & 0xf8) == 0xf0) ||
+			      (in->map == X86_0F && (in->op & 0xfe) == 0x78));
+}
+
+static char who_is_implied(const struct x86_insn *in)
+{
+	if (is_unknown_vex(in))
+		return 'a';
+	if (in->map == X86_0F3A && (in->op == 0x61 || in->op == 0x63))
+		return 'k';		/* pcmpestri, pcmpistri */
+	if (in->is_vex || in->map > X86_0F)
+		return '.';
+	if (in->map == X86_0F)
+		return two_byte_implied[in->op];
+	return one_byte_implied[in->op];
+}
+
+bool x86_may_write(const struct x86_insn *in, unsigned reg)
+{
+	if (in->map == X86_ONE_BYTE && in->op == 0x90 && !(in->rex & 1))
+		return false;		/* nop, pause */
+	if (x86_writes(in) >> reg & 1)
+		return true;
+	switch (who_is_implied(in)) {
+	case 'a':
+		return true;
+	case 'u':
+		return (in->reg & 7) > 3 && reg < 8;
+	case 'y':
+		return reg < 8;
+	case 's':
+		return reg == X86_SP;
+	case 'l':
+		return reg == X86_SP || reg == X86_BP;
+	case 'k':
+		return reg == 1 || reg == 11;
+	}
+	return false;
+}
+
 bool x86_is_padding(const struct x86_insn *in)
 {
 	if (in->is_vex)

@@ -47,5 +47,8 @@ unsigned x86_decode(const uint8_t *p, size_t len, struct x86_insn *insn);
 /* The general registers that it writes, wholly or in part, as far as the opcode says so: a bit for each number. */
 unsigned x86_writes(const struct x86_insn *insn);
 
+/* Whether it can change the general register reg in any way, also one that its opcode does not name. Rather true. */
+bool x86_may_write(const struct x86_insn *insn, unsigned reg);
+
 /* Whether it is what compilers and linkers put between functions: nop, xchg %ax,%ax, int3. */
 bool x86_is_padding(const struct x86_insn *insn);

@@ -108,6 +108,11 @@ int cfi_rows_from_image(struct elf_image *img, struct cfi_rows *rows)
 	return parse(img, false, rows);
 }
 
+int cfi_rows_with_code_from_image(struct elf_image *img, struct cfi_rows *rows)
+{
+	return parse(img, true, rows);
+}
+
 static const struct elf_segment *segment_of(const struct elf_image *img, uint64_t vaddr)
 {
 	for (size_t i = 0; i < img->nr_segments; i++) {

@@ -15,4 +15,5 @@ int unwind_table_from_image(struct elf_image *img, struct unwind_table **tp);
  * is known by code only.
  */
 int cfi_rows_from_image(struct elf_image *img, struct cfi_rows *rows);
+int cfi_rows_with_code_from_image(struct elf_image *img, struct cfi_rows *rows);	/* of .eh_frame, with that */
 int go_rows_from_image(struct elf_image *img, struct cfi_rows *rows);
