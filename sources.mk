@@ -36,6 +36,7 @@ LIB_SRCS := \
 	unwind/cfi_program.c \
 	unwind/cfi_code.c \
 	unwind/cfi_calls.c \
+	unwind/cfi_landing.c \
 	unwind/cfi.c \
 	unwind/x86_insn.c \
 	unwind/code_state.c \

@@ -7,6 +7,7 @@
 #include "src/base/array.h"
 #include "unwind/cfi_calls.h"
 #include "unwind/cfi_entries.h"
+#include "unwind/cfi_landing.h"
 #include "unwind/cfi_program.h"
 #include "unwind/cfi_rule.h"
 
@@ -20,6 +21,7 @@ struct builder {
 	const struct cfi_entries *entries;
 	struct cfi_rows *out;
 	uint64_t covered;	/* end of the FDE before; 0: there is none */
+	struct cfi_landings landings;
 	struct cfi_program program;
 };
 
@@ -106,22 +108,37 @@ static int push_context_start(struct builder *b, const struct cfi_fde *fde, uint
 	return err;
 }
 
+static int push_landing(struct builder *b, uint64_t lo, uint64_t hi)
+{
+	struct cfi_range *range = array_push(&b->landings.v, &b->landings.nr, &b->landings.cap);
+
+	if (!range)
+		return -ENOMEM;
+	*range = (struct cfi_range){ lo, hi };
+	return 0;
+}
+
 /* The rows of one FDE up to end, where the next FDE begins if that is before its own end. */
 static int push_fde(struct builder *b, const struct cfi_fde *fde, uint64_t end)
 {
 	const struct cfi_cie *cie = &b->entries->cies[fde->cie];
 	struct cfi_program *p = &b->program;
+	bool is_landing = false;
 	uint64_t vaddr;
 	int err = 0;
 
 	if (is_context_start(b->in, fde))
 		return push_context_start(b, fde, end);
 	cfi_program_begin(p, b->in, cie, fde->instructions, fde->lo);
+	p->watched = CFI_LANDING_REG;
 	while (!err && cfi_program_next(p, &vaddr) && vaddr < end) {
 		struct unwind_rule rule = cfi_rule(&p->state, cie, p->arch);
 
+		is_landing |= cfi_is_landing(p);
 		err = push_row(b, fde, vaddr, &rule);
 	}
+	if (is_landing && !err)
+		err = push_landing(b, fde->lo, end);
 	if (p->bad) {
 		b->out->stats.bad_entries++;
 		if (!err && p->vaddr < end)
@@ -169,7 +186,10 @@ int cfi_parse(const struct cfi_input *in, struct cfi_rows *out)
 	if (!err)
 		err = push_fdes(&b);
 	if (!err && in->read_code)
+		err = cfi_landings_add(in, &b.landings, out);
+	if (!err && in->read_code)
 		err = cfi_calls_add(in, &entries, out);
+	free(b.landings.v);
 	for (size_t i = 0; i < out->nr; i++)
 		out->stats.unsupported += out->v[i].rule.cfa == CFA_UNSUPPORTED;
 	cfi_entries_release(&entries);

@@ -1,0 +1,143 @@
+#include "unwind/cfi_landing.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "unwind/cfi_code.h"
+
+enum { RDI = 7 };		/* as instructions hold it */
+
+struct landing {
+	uint64_t lo, hi;		/* from the last octet of the first call to the epilogue */
+	int32_t cfa_at;			/* the context's field, from rbp */
+};
+
+bool cfi_is_landing(const struct cfi_program *p)
+{
+	return p->in->machine == CFI_X86_64 && p->state.watched.how == HOW_OFFSET && p->state.cfa.how == HOW_OFFSET &&
+	       p->state.cfa.reg == p->arch->fp;
+}
+
+/* mov N(%rbp), some register */
+static bool is_load(const struct x86_insn *insn)
+{
+	return !insn->is_vex && insn->map == X86_ONE_BYTE && insn->op == 0x8b && insn->rex & 8 && insn->mod &&
+	       insn->mod != 3 && insn->base == X86_BP && insn->index == X86_NO_REG;
+}
+
+struct loads {				/* since the last call */
+	int32_t cfa_at;			/* into %rdi, the first argument; 0: none */
+	int32_t at[8];			/* of all */
+	unsigned nr;
+};
+
+static void add_load(struct loads *l, const struct x86_insn *insn)
+{
+	if (insn->reg == RDI)
+		l->cfa_at = insn->disp;
+	l->at[l->nr++ % 8] = insn->disp;
+}
+
+static bool has_both(const struct loads *l)
+{
+	for (unsigned i = 0; i < l->nr && i < 8 && l->cfa_at; i++) {
+		if (l->at[i] == l->cfa_at + 8)
+			return true;
+	}
+	return false;
+}
+
+/* The two calls: sets out->lo and out->cfa_at. */
+static bool find_calls(const struct cfi_code *c, struct landing *out)
+{
+	struct loads loads = { 0 };
+	struct x86_insn insn;
+	size_t at = 0, call = 0;
+
+	while (cfi_code_next(c, &at, &insn)) {
+		if (insn.flow == X86_CALL) {
+			if (call && has_both(&loads)) {
+				*out = (struct landing){ .lo = c->vaddr + call - 1, .cfa_at = loads.cfa_at };
+				return true;
+			}
+			call = at;
+			loads = (struct loads){ 0 };
+		} else if (insn.flow != X86_NEXT) {
+			call = 0;
+		} else if (is_load(&insn)) {
+			add_load(&loads, &insn);
+		}
+	}
+	return false;
+}
+
+static bool is_between(const struct landing *l, uint64_t vaddr)
+{
+	return vaddr > l->lo && vaddr < l->hi;
+}
+
+/* Is there no way from the rest of the function into the stretch, and none out of it but over its end? */
+static bool is_closed(const struct cfi_code *c, const struct landing *l)
+{
+	struct x86_insn insn;
+	size_t at = 0;
+
+	while (at < c->len) {
+		uint64_t begin = c->vaddr + at;
+
+		if (!cfi_code_next(c, &at, &insn))
+			return false;
+		if (is_between(l, begin) && insn.flow != X86_NEXT && insn.flow != X86_CALL && insn.flow != X86_JUMP &&
+		    insn.flow != X86_BRANCH)
+			return false;
+		if ((insn.flow == X86_JUMP || insn.flow == X86_BRANCH) &&
+		    is_between(l, begin) != is_between(l, cfi_code_target(c, at, &insn)))
+			return false;
+	}
+	return true;
+}
+
+/* Where the row that holds at l->lo ends; it must be the rule of a function with a frame pointer. */
+static bool find_end(const struct cfi_rows *rows, struct landing *l)
+{
+	size_t lo = 0, hi = rows->nr;
+	const struct unwind_rule *r;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (rows->v[mid].vaddr <= l->lo)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo || lo == rows->nr)
+		return false;
+	r = &rows->v[lo - 1].rule;
+	l->hi = rows->v[lo].vaddr;
+	return r->cfa == CFA_FP && r->cfa_off == 16 && r->fp == FP_CFA && r->fp_off == -16 && r->ra == RA_CFA;
+}
+
+int cfi_landings_add(const struct cfi_input *in, const struct cfi_landings *functions, struct cfi_rows *rows)
+{
+	struct cfi_patches patches = { 0 };
+	struct cfi_code *c = functions->nr ? malloc(sizeof(*c)) : NULL;
+	struct landing l;
+	int err = functions->nr && !c ? -ENOMEM : 0;
+
+	for (size_t i = 0; i < functions->nr && !err; i++) {
+		const struct cfi_range *f = &functions->v[i];
+		struct unwind_rule rule = { .cfa = CFA_DEREF_FP, .fp = FP_DEREF_FP };
+
+		if (!cfi_code_read(c, in, f->lo, f->hi) || !find_calls(c, &l) || !find_end(rows, &l) || l.hi > f->hi ||
+		    !is_closed(c, &l))
+			continue;
+		rule.cfa_off = l.cfa_at;
+		err = cfi_patches_add(&patches, l.lo, l.hi, &rule);
+	}
+	if (!err)
+		err = cfi_patch(rows, &patches);
+	cfi_patches_release(&patches);
+	free(c);
+	return err;
+}
