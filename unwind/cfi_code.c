@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/array.h"
 
@@ -35,6 +36,13 @@ int cfi_patches_add(struct cfi_patches *p, uint64_t lo, uint64_t hi, const struc
 	return 0;
 }
 
+/* Appends to v, which has room, unless the rule is the last one's. */
+static void append(struct cfi_row *v, size_t *nr, uint64_t vaddr, const struct unwind_rule *rule)
+{
+	if (!*nr || memcmp(&v[*nr - 1].rule, rule, sizeof(*rule)))
+		v[(*nr)++] = (struct cfi_row){ vaddr, *rule };
+}
+
 /* The row's own rule goes on behind a patch, unless the next row or another patch begins there. */
 int cfi_patch(struct cfi_rows *rows, const struct cfi_patches *p)
 {
@@ -51,12 +59,12 @@ int cfi_patch(struct cfi_rows *rows, const struct cfi_patches *p)
 
 		for (; k < p->nr && p->v[k].lo < end; k++) {
 			if (at < p->v[k].lo)
-				v[nr++] = (struct cfi_row){ at, rows->v[i].rule };
-			v[nr++] = (struct cfi_row){ p->v[k].lo, p->v[k].rule };
+				append(v, &nr, at, &rows->v[i].rule);
+			append(v, &nr, p->v[k].lo, &p->v[k].rule);
 			at = p->v[k].hi;
 		}
 		if (at < end)
-			v[nr++] = (struct cfi_row){ at, rows->v[i].rule };
+			append(v, &nr, at, &rows->v[i].rule);
 	}
 	free(rows->v);
 	rows->v = v;

@@ -1,6 +1,6 @@
 /*
- * Hostile .eh_frame sections, through rows to a table. The first byte chooses the machine and where the section
- * lies, the rest is the section. Checks what cfi.h and unwind_table.h promise: rows ascend, neighbours differ, the
+ * Hostile .eh_frame sections, through rows to a table. The first byte chooses the machine, where the section lies and
+ * whether it is code, too; the rest is the section. Checks what cfi.h and unwind_table.h promise: rows ascend, neighbours differ, the
  * last one says that nothing is known, and the table answers as the rows do.
  */
 #include <stdlib.h>
@@ -18,15 +18,16 @@ static void require(int ok)
 
 static void check_rule(const struct unwind_rule *r)
 {
-	require(r->cfa <= CFA_ROOT && r->fp <= FP_DEREF_FP && r->ra <= RA_REG && r->reg < 32);
+	require((r->cfa <= CFA_ROOT || r->cfa == CFA_KEPT_REG) && r->fp <= FP_DEREF_FP && r->ra <= RA_REG && r->reg < 32);
 	require(r->ra != RA_REG || (r->cfa != CFA_REG && r->cfa != CFA_DEREF_REG));
 	require(r->ra != RA_CFA_OFF || r->cfa == CFA_SP || r->cfa == CFA_FP || r->cfa == CFA_REG);
+	require(r->cfa != CFA_KEPT_REG || r->ra == RA_CFA);
 	require(r->cfa != CFA_PLT || (r->aux >= 0 && r->aux < 16));
 }
 
 static void check_rows(const struct cfi_rows *rows, size_t len)
 {
-	require(rows->nr <= 2 * len);
+	require(rows->nr <= 3 * len);
 	for (size_t i = 0; i < rows->nr; i++) {
 		check_rule(&rows->v[i].rule);
 		require(!i || rows->v[i].vaddr > rows->v[i - 1].vaddr);
@@ -53,6 +54,16 @@ static void check_table(const struct cfi_rows *rows, uint64_t lo)
 	unwind_table_free(t);
 }
 
+static int read_code(void *ctx, uint64_t vaddr, uint8_t *buf, size_t len)
+{
+	const struct cfi_input *in = ctx;
+
+	if (vaddr < in->vaddr || vaddr - in->vaddr > in->len || len > in->len - (vaddr - in->vaddr))
+		return -1;
+	memcpy(buf, in->eh_frame + (vaddr - in->vaddr), len);
+	return 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct cfi_rows rows = { 0 };
@@ -68,7 +79,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		.text_vaddr = 0x1000,
 		.got_vaddr = 0x4000,
 		.machine = data[0] & 1 ? CFI_AARCH64 : CFI_X86_64,
+		.read_code = data[0] & 4 ? read_code : NULL,
 	};
+	in.ctx = &in;
 	require(cfi_terminated_len(in.eh_frame, in.len) <= in.len);
 	cfi_find_by_header(in.eh_frame, in.len, in.vaddr, &vaddr);
 	require(!cfi_parse(&in, &rows));

@@ -21,6 +21,16 @@ check "realigned frames" stacks share drap.folded "main;$seven;drap_leaf"
 check "realigned frames: _start" stacks share drap.folded _start --of drap_leaf
 finish "$PID"
 
+# Through _dl_runtime_resolve, and while the unwinder of C++ throws away the frames that it runs in.
+for workload in lazy throws; do
+	[ "$(uname -m)" = x86_64 ] || break
+	start $workload
+	sample -p "$PID" -F 499 -d 2 -o $workload.pbz
+	folded $workload.pbz >$workload.folded
+	check "$workload: whole" stacks like $workload.folded '_start;.*;main(;(bind|day).*)?' --percent 99.5
+	finish "$PID"
+done
+
 start leaderless
 sample -p "$PID" -F 499 -d 1 -o leaderless.pbz
 folded leaderless.pbz >leaderless.folded

@@ -8,6 +8,10 @@
  *	in:SECTION	single steps until it is in a section of this name (.plt) or a mapping ([vdso])
  *	step:N		N single steps
  *	vfork, clone	runs it until it is inside this system call
+ *	compare:N:M	makes no case: N times it takes M single steps and compares both walks. Where an exception is about to be
+ *			handed to its handler, libdw and the others know no way out; probee's walk there has to have the callers
+ *			that libdw finds once the handler runs. Where libdw's walk ends early (a callee has not yet pushed the
+ *			register that its caller's CFA counts from), probee's must have the callers that libdw finds next.
  */
 #include <elfutils/libdwfl.h>
 #include <elfutils/version.h>
@@ -67,6 +71,12 @@ struct capture {
 	size_t nr_pages;
 	struct code codes[WALK_MAX_FRAMES];
 	size_t nr_codes;
+	struct judgement {
+		unsigned long nr, same, landings, further, different, pending;
+		uint64_t waiting[WALK_MAX_FRAMES];	/* the walk that waits to be judged */
+		uint32_t nr_waiting;
+		bool is_short;				/* it waits because libdw's ended too early */
+	} judged;
 };
 
 static void die(const char *what)
@@ -424,6 +434,11 @@ static void put_memory(const struct capture *c)
 	}
 }
 
+static bool is_whole(const struct capture *c)
+{
+	return c->end == WALK_ROOT || c->end == WALK_ROOT_GUESS || c->end == WALK_RA_ZERO;
+}
+
 static int compare(const struct capture *c)
 {
 	for (uint32_t i = 0; i < c->nr || i < c->nr_theirs; i++) {
@@ -435,10 +450,117 @@ static int compare(const struct capture *c)
 			theirs, ours, c->nr_theirs, c->nr, stack_end_name(c->end));
 		return 1;
 	}
-	if (c->end == WALK_ROOT || c->end == WALK_ROOT_GUESS || c->end == WALK_RA_ZERO)
+	if (is_whole(c))
 		return 0;
 	fprintf(stderr, "capture: the walk ends with %s\n", stack_end_name(c->end));
 	return 1;
+}
+
+/* ---- step by step ---- */
+
+static bool is_same(const struct capture *c)
+{
+	for (uint32_t i = 0; i < c->nr && i < c->nr_theirs; i++)
+		if ((c->frames[i] & WALK_ADDRESS_MASK) != c->theirs[i])
+			return false;
+	return c->nr == c->nr_theirs && is_whole(c);
+}
+
+static const char *mapping_of(const struct capture *c, uint64_t addr)
+{
+	for (size_t m = 0; m < c->nr_maps; m++)
+		if (addr >= c->maps[m].begin && addr < c->maps[m].end)
+			return c->names[m];
+	return "";
+}
+
+static bool is_in_unwinder(const struct capture *c)
+{
+	return strstr(mapping_of(c, c->regs[ARCH_REG_PC]), "libgcc_s") != NULL;
+}
+
+/* Are the last nr frames of the walk that waited those that libdw sees last now? */
+static bool has_callers(const struct capture *c, uint32_t nr)
+{
+	const struct judgement *j = &c->judged;
+
+	for (uint32_t i = 1; i <= nr; i++)
+		if (nr > j->nr_waiting || nr > c->nr_theirs ||
+		    (j->waiting[j->nr_waiting - i] & WALK_ADDRESS_MASK) != c->theirs[c->nr_theirs - i])
+			return false;
+	return nr > 0;
+}
+
+/* libdw knows again: in the handler's function, or in the callee, whose return address is the first in common. */
+static void judge_waiting(struct capture *c)
+{
+	struct judgement *j = &c->judged;
+	bool good = has_callers(c, j->is_short ? j->nr_waiting - 1 : c->nr_theirs - 1);
+
+	*(!good ? &j->different : j->is_short ? &j->further : &j->landings) += j->pending;
+	if (!good)
+		fprintf(stderr, "capture: at %" PRIx64 " are other callers than before\n", c->regs[ARCH_REG_PC]);
+	j->pending = 0;
+}
+
+/* Nothing but the innermost frame may change while walks wait. */
+static void wait_for_judge(struct capture *c, bool is_short)
+{
+	struct judgement *j = &c->judged;
+
+	if (j->pending++ && (c->nr < 3 || j->is_short != is_short || j->waiting[j->nr_waiting - 2] != c->frames[c->nr - 2]))
+		j->different++;
+	memcpy(j->waiting, c->frames, c->nr * sizeof(c->frames[0]));
+	j->nr_waiting = c->nr;
+	j->is_short = is_short;
+}
+
+static bool is_prefix(const struct capture *c)
+{
+	for (uint32_t i = 0; i < c->nr_theirs; i++)
+		if (i >= c->nr || (c->frames[i] & WALK_ADDRESS_MASK) != c->theirs[i])
+			return false;
+	return true;
+}
+
+static void judge_step(struct capture *c)
+{
+	struct judgement *j = &c->judged;
+
+	j->nr++;
+	if (j->pending && (j->is_short ? is_same(c) : !is_in_unwinder(c)))
+		judge_waiting(c);
+	if (is_same(c)) {
+		j->same++;
+	} else if (is_whole(c) && (is_in_unwinder(c) || is_prefix(c))) {
+		wait_for_judge(c, !is_in_unwinder(c));
+	} else if (j->different++ < 10) {
+		fprintf(stderr, "capture: at %" PRIx64 " in %s:\n", c->regs[ARCH_REG_PC], c->their_leaf);
+		compare(c);
+	}
+}
+
+/* 0: no step was different, and every walk that waited was judged. */
+static int compare_steps(struct capture *c, const char *when, Dwfl *dwfl)
+{
+	long n = 0, m = 1, burst = 0;
+
+	if (sscanf(when, "compare:%ld:%ld", &n, &m) < 1)
+		die("compare:STEPS:STRIDE");
+	/* Steps that belong together are not left out: a walk that waits needs its handler. */
+	for (long i = 0; i < n; i++) {
+		step(c, c->judged.pending ? 1 : m);
+		get_regs(c);
+		unwind_by_libdw(c, dwfl);
+		walk(c);
+		judge_step(c);
+		burst = c->judged.pending ? burst + 1 : 0;
+		if (burst && i + 1 == n && burst < 5000)
+			i--;
+	}
+	printf("%lu steps: %lu as libdw, %lu handed to a handler, %lu further than libdw, %lu different, %lu not judged\n",
+	       c->judged.nr, c->judged.same, c->judged.landings, c->judged.further, c->judged.different, c->judged.pending);
+	return c->judged.different || c->judged.pending || !c->judged.same;
 }
 
 int main(int argc, char **argv)
@@ -462,6 +584,8 @@ int main(int argc, char **argv)
 	if (procfs_maps(c.tid, add_map, &c))
 		die("cannot read mappings");
 	dwfl = attach(&c);
+	if (!strncmp(when, "compare:", 8))
+		return compare_steps(&c, when, dwfl);
 	move(&c, when, dwfl);
 	get_regs(&c);
 	unwind_by_libdw(&c, dwfl);

@@ -143,11 +143,53 @@ static void test_padding(void **state)
 	}
 }
 
+/* Numbers of registers: ax 0, cx 1, dx 2, bx 3, sp 4, bp 5, si 6, di 7, r8 8, ... */
+static void check_may_write(unsigned want, const uint8_t *p, size_t len)
+{
+	struct x86_insn insn = decode(p, len);
+
+	assert_int_equal(insn.len, len);
+	for (unsigned reg = 0; reg < 16; reg++) {
+		if (x86_may_write(&insn, reg) != (want >> reg & 1))
+			fail_msg("octet %02x: register %u", p[0], reg);
+	}
+}
+
+static void test_may_write(void **state)
+{
+	const unsigned lower = 0xff, all = 0xffff;
+
+	(void)state;
+	check_may_write(0, BYTES(0x90));				/* nop */
+	check_may_write(0, BYTES(0x66, 0x90));				/* xchg %ax,%ax */
+	check_may_write(0, BYTES(0xf3, 0x90));				/* pause */
+	check_may_write(0x1ff, BYTES(0x49, 0x90));			/* xchg %r8,%rax */
+	check_may_write(0, BYTES(0x49, 0x83, 0xfb, 1));			/* cmp $1,%r11 */
+	check_may_write(0, BYTES(0x49, 0x89, 0x03));			/* mov %rax,(%r11) */
+	check_may_write(1u << 11, BYTES(0x4c, 0x8b, 0x18));		/* mov (%rax),%r11 */
+	check_may_write(1u << 3, BYTES(0x31, 0xdb));			/* xor %ebx,%ebx */
+	check_may_write(1u << 4, BYTES(0x53));				/* push %rbx */
+	check_may_write(1u << 4 | 1u << 3, BYTES(0x5b));		/* pop %rbx */
+	check_may_write(1u << 4 | 1u << 5, BYTES(0xc9));		/* leave */
+	check_may_write(1u << 4, BYTES(0x48, 0x83, 0xec, 8));		/* sub $8,%rsp */
+	check_may_write(1u << 11 | 1u << 1, BYTES(0x0f, 0x05));		/* syscall */
+	check_may_write(lower, BYTES(0x0f, 0xa2));			/* cpuid: ax, bx, cx, dx */
+	check_may_write(lower, BYTES(0x48, 0xf7, 0xe1));		/* mul %rcx: ax, dx */
+	check_may_write(1u << 1, BYTES(0x48, 0xf7, 0xd9));		/* neg %rcx */
+	check_may_write(lower, BYTES(0xf3, 0x48, 0xa5));		/* rep movsq: cx, si, di */
+	check_may_write(lower, BYTES(0xf0, 0x48, 0x0f, 0xb1, 0x0a));	/* lock cmpxchg %rcx,(%rdx): ax */
+	check_may_write(all, BYTES(0xc4, 0xe2, 0xf3, 0xf6, 0xc2));	/* mulx: a register that is not decoded */
+	check_may_write(0, BYTES(0xc4, 0xc2, 0x01, 0xdc, 0xc9));	/* vaesenc %xmm9,%xmm15,%xmm1 */
+	check_may_write(1u << 1 | 1u << 11, BYTES(0x66, 0x0f, 0x3a, 0x63, 0xc1, 0));	/* pcmpistri: cx */
+	check_may_write(0, BYTES(0x0f, 0x1f, 0x44, 0, 0));		/* nopl */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lengths),
 		cmocka_unit_test(test_what_is_none),
+		cmocka_unit_test(test_may_write),
 		cmocka_unit_test(test_flow),
 		cmocka_unit_test(test_who_is_written),
 		cmocka_unit_test(test_padding),

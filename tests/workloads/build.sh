@@ -83,6 +83,7 @@ fi
 if [ "$(uname -m)" = x86_64 ] && echo 'int x;' | $CC -m32 -x c -c -o /dev/null - 2>/dev/null; then
 	build compat32 compat32.c $CC -O1 -m32 -nostdlib -static -fno-pie -no-pie -fno-stack-protector
 fi
+build lazy lazy.c $nofp -Wl,-z,lazy,-z,norelro
 build red reexec.c $nofp -DCOLOUR=red -DOTHER=blue
 build blue reexec.c $nofp -DCOLOUR=blue -DOTHER=red
 build late late.c $nofp
