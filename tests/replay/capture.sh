@@ -68,6 +68,7 @@ make_case signal sigalt leaf:handler_leaf main "$W/sigalt" same
 make_case sigaltstack sigalt leaf:handler_leaf main "$W/sigalt" alt
 make_case coroutine coroutine leaf:spin_a main "$W/coroutine"
 make_case thread threads holds:clone 3 "$W/threads" 6 sleep
+make_case lazy lazy leaf:do_lookup_x main "$W/lazy"
 make_case exception throws holds:_Unwind_RaiseException main "$W/throws"
 make_case rethrow throws holds:__cxa_rethrow main "$W/throws"
 make_case cxx shop holds:checkout main "$W/shop"
@@ -95,6 +96,7 @@ make_case gawk gawk holds:main main gawk "$awk_loop"
 make_case sqlite sqlite3 holds:sqlite3_step main sqlite3 :memory: 'with recursive n(i) as (select 1 union all select i + 1 from n where i < 1000000000) select count(*) from n where cast(i as text) like "%7%3%";'
 make_case openssl-asm openssl step:100003 main openssl speed -seconds 100 rsa4096
 make_case openssl-sha openssl step:50021 main sh -c 'exec openssl dgst -sha512 </dev/zero'
+make_case openssl-gcm openssl step:10007 main env OPENSSL_ia32cap=:~0xffffffffffffffff openssl speed -seconds 100 -bytes 8192 -evp aes-128-gcm
 make_case zstd zstd holds:clone 1 sh -c 'exec zstd -q -19 -T2 </dev/urandom'
 make_case gdb gdb holds:Py main gdb -nx -batch -ex 'python exec("while True: gdb.parse_and_eval(\"1 + 2 * 3\")")'
 make_case make make step:30011 main sh -c 'while :; do make -rpn -f /dev/null; done'
