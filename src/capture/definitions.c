@@ -3,8 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "src/base/array.h"
+#include "src/base/clock.h"
 #include "src/base/hash_index.h"
 #include "src/base/intern.h"
 #include "src/capture/procfs.h"
@@ -12,16 +15,26 @@
 #include "src/model/process.h"
 #include "src/symbolize/symbolizer.h"
 
+/* Rows of a thread that has ended may come some seconds late. */
+#define RETIRE_EVERY_NS (15 * NSEC_PER_SEC)
+#define RETIRE_FROM 4096		/* fewer are not worth a look */
+
+struct known_thread {
+	struct rec_thread t;
+	bool was_met;			/* since threads were retired last */
+};
+
 struct definitions {
 	record_fn sink;
 	void *sink_ctx;
 	int err;
 	const struct binaries *binaries;
 	struct intern *strings;
-	uint32_t nr_binaries, nr_processes;
-	struct rec_thread *threads;
-	size_t nr_threads, cap_threads;
+	uint32_t nr_binaries, nr_processes, nr_threads;
+	struct known_thread *threads;	/* those that may be met again */
+	size_t nr_known, cap_threads;
 	struct hash_index thread_index;
+	uint64_t retired_ns;
 	struct rec_func *funcs;
 	size_t nr_funcs, cap_funcs;
 	struct hash_index func_index;
@@ -37,8 +50,7 @@ int definitions_new(record_fn sink, void *sink_ctx, const struct binaries *bs, s
 	d->sink_ctx = sink_ctx;
 	d->binaries = bs;
 	d->strings = intern_new();
-	if (!d->strings || !array_push(&d->threads, &d->nr_threads, &d->cap_threads) ||
-	    !array_push(&d->funcs, &d->nr_funcs, &d->cap_funcs)) {
+	if (!d->strings || !array_push(&d->funcs, &d->nr_funcs, &d->cap_funcs)) {
 		definitions_free(d);
 		return -ENOMEM;
 	}
@@ -65,7 +77,7 @@ int definitions_error(const struct definitions *d)
 
 uint64_t definitions_threads(const struct definitions *d)
 {
-	return d->nr_threads - 1;
+	return d->nr_threads;
 }
 
 uint64_t definitions_processes(const struct definitions *d)
@@ -195,34 +207,70 @@ struct thread_key {
 static bool same_thread(const void *ctx, uint32_t id)
 {
 	const struct thread_key *k = ctx;
-	const struct rec_thread *t = &k->d->threads[id];
+	const struct rec_thread *t = &k->d->threads[id].t;
 
 	return t->tid == k->t->tid && t->process == k->t->process && t->comm == k->t->comm &&
 	       t->start_boottime_ns == k->t->start_boottime_ns;
+}
+
+static uint64_t hash_thread(const struct rec_thread *t)
+{
+	return hash_u64(hash_u64(t->tid, t->process), t->comm);
 }
 
 uint32_t definitions_thread(struct definitions *d, const struct rec_thread *thread, const char *comm)
 {
 	struct record rec = { .tag = REC_THREAD, .thread = *thread };
 	struct thread_key k = { d, &rec.thread };
-	struct rec_thread *place;
-	uint64_t hash;
-	uint32_t id;
+	struct known_thread *place;
+	uint32_t at;
 
 	rec.thread.comm = definitions_string(d, comm);
-	hash = hash_u64(hash_u64(rec.thread.tid, rec.thread.process), rec.thread.comm);
-	id = ix_find(&d->thread_index, hash, same_thread, &k);
-	if (id != IX_NONE)
-		return id;
-	place = array_push(&d->threads, &d->nr_threads, &d->cap_threads);
+	at = ix_find(&d->thread_index, hash_thread(&rec.thread), same_thread, &k);
+	if (at != IX_NONE) {
+		d->threads[at].was_met = true;
+		return d->threads[at].t.id;
+	}
+	place = array_push(&d->threads, &d->nr_known, &d->cap_threads);
 	if (!place)
 		return 0;
-	rec.thread.id = (uint32_t)d->nr_threads - 1;
-	*place = rec.thread;
-	if (ix_add(&d->thread_index, hash, rec.thread.id))
+	rec.thread.id = d->nr_threads + 1;
+	*place = (struct known_thread){ rec.thread, true };
+	if (ix_add(&d->thread_index, hash_thread(&rec.thread), (uint32_t)d->nr_known - 1)) {
+		d->nr_known--;
 		return 0;
+	}
+	d->nr_threads++;
 	emit(d, &rec);
 	return rec.thread.id;
+}
+
+/* Also false when the number belongs to another thread by now: then it is kept until that one is gone. */
+static bool is_gone(uint32_t tid)
+{
+	return syscall(SYS_tkill, tid, 0) && errno == ESRCH;
+}
+
+size_t definitions_retire(struct definitions *d, uint64_t now_ns)
+{
+	size_t keep = 0;
+
+	if (d->nr_known < RETIRE_FROM || now_ns < d->retired_ns + RETIRE_EVERY_NS)
+		return d->nr_known;
+	for (size_t i = 0; i < d->nr_known; i++) {
+		struct known_thread *k = &d->threads[i];
+
+		if (!k->was_met && is_gone(k->t.tid))
+			continue;
+		k->was_met = false;
+		d->threads[keep++] = *k;
+	}
+	ix_release(&d->thread_index);
+	d->nr_known = keep;
+	for (size_t i = 0; i < keep && !d->err; i++)
+		d->err = ix_add(&d->thread_index, hash_thread(&d->threads[i].t), (uint32_t)i);
+	d->retired_ns = now_ns;
+	return keep;
 }
 
 struct func_key {

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "src/model/record.h"
@@ -22,6 +23,11 @@ uint32_t definitions_binary(struct definitions *d, uint32_t index);
 /* Writes the process on its first use, and what changed in its mappings since the last one. */
 uint32_t definitions_process(struct definitions *d, struct process *p, const struct process *parent);
 uint32_t definitions_thread(struct definitions *d, const struct rec_thread *t, const char *comm);
+/*
+ * Forgets threads that have ended and were not met for 15 s, so that a recording of days does not remember all it has
+ * ever seen. To be called now and then; looks once in 15 s. How many are known.
+ */
+size_t definitions_retire(struct definitions *d, uint64_t now_ns);
 uint32_t definitions_func(struct definitions *d, const struct symbol *sym);
 
 /* First error of the sink, kept: later calls write nothing more. */

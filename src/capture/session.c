@@ -570,10 +570,12 @@ static int on_symbol(void *ctx, uint32_t frame, uint64_t addr, const struct symb
 int session_names(struct session *s, bool wait)
 {
 	int err = symbolizer_collect(s->deps.symbolizer, on_symbol, s, wait);
+	uint64_t now = now_ns();
 
 	if (!err)
 		err = jit_names_collect(s->jit, on_symbol, s, wait);
-	if (!err && now_ns() >= s->next_clock_ns)
+	definitions_retire(s->defs, now);
+	if (!err && now >= s->next_clock_ns)
 		err = session_clock(s);
 	return err;
 }

@@ -359,6 +359,45 @@ static void test_many(void **state)
 	assert_int_equal(w->sink.strings, 2);
 }
 
+#define A_WHILE_NS (15ull * 1000000000)
+
+static void define_gone_threads(struct world *w, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		struct rec_thread t = { .tid = NO_PID - i, .start_boottime_ns = w->sink.threads };
+
+		definitions_thread(w->defs, &t, "gone");
+	}
+}
+
+/* Threads that have ended are forgotten, and those only: nobody is defined twice. */
+static void test_retired_threads(void **state)
+{
+	struct world *w = *state;
+	struct rec_thread own = { .tid = (uint32_t)getpid() }, late = { .tid = NO_PID - 100000 };
+	uint32_t id = definitions_thread(w->defs, &own, "lives"), late_id;
+	uint64_t now = A_WHILE_NS;
+	size_t known, most = 0;
+
+	for (int i = 0; i < 20; i++, now += A_WHILE_NS) {
+		define_gone_threads(w, 5000);
+		known = definitions_retire(w->defs, now);
+		most = known > most ? known : most;
+		assert_int_equal(definitions_retire(w->defs, now + A_WHILE_NS / 2), known);	/* too soon */
+	}
+	assert_int_equal(w->sink.threads, 100001);
+	assert_int_equal(definitions_threads(w->defs), 100001);
+	assert_true(known == 5001 && most == 5001);
+	assert_int_equal(definitions_thread(w->defs, &own, "lives"), id);
+	/* One that was met since the last time may still be met, and has its number then. */
+	late_id = definitions_thread(w->defs, &late, "late");
+	define_gone_threads(w, 25000);
+	definitions_retire(w->defs, now);
+	assert_int_equal(definitions_thread(w->defs, &late, "late"), late_id);
+	define_gone_threads(w, 1);
+	assert_int_equal(w->sink.thread.id, 100001 + 1 + 25000 + 1);
+}
+
 /* After the first error nothing more is written: a hole would make later references wrong. */
 static void test_error_is_kept(void **state)
 {
@@ -391,6 +430,7 @@ int main(void)
 		T(test_threads),
 		T(test_functions),
 		T(test_many),
+		T(test_retired_threads),
 		T(test_error_is_kept),
 	};
 
