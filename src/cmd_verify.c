@@ -36,6 +36,7 @@ static const char *const kind_texts[VERDICTS] = {
 	[VERDICT_EQUAL] = "equal",
 	[VERDICT_LIBDW_SHORTER] = "equal until libdw stopped",
 	[VERDICT_PROBEE_SHORTER] = "equal until probee stopped",
+	[VERDICT_HANDLER] = "not judged: an exception is handed to its handler, libdw's rules do not hold there",
 	[VERDICT_GUESS] = "different behind code without CFI: libdw guesses there",
 	[VERDICT_DIFFERENT] = "different",
 	[VERDICT_UNFIT] = "not judged: of another machine, or of an unknown thread",

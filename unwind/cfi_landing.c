@@ -127,7 +127,7 @@ int cfi_landings_add(const struct cfi_input *in, const struct cfi_landings *func
 
 	for (size_t i = 0; i < functions->nr && !err; i++) {
 		const struct cfi_range *f = &functions->v[i];
-		struct unwind_rule rule = { .cfa = CFA_DEREF_FP, .fp = FP_DEREF_FP };
+		struct unwind_rule rule = { .cfa = CFA_HANDLER, .fp = FP_DEREF_FP };
 
 		if (!cfi_code_read(c, in, f->lo, f->hi) || !find_calls(c, &l) || !find_end(rows, &l) || l.hi > f->hi ||
 		    !is_closed(c, &l))

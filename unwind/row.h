@@ -45,6 +45,7 @@ enum unwind_cfa {
 	CFA_OTHER_STACK,		/* fp + cfa_off, which is on another stack and may lie below sp */
 	CFA_KEPT_REG,			/* register reg as it was at the call + cfa_off, which is above sp: the callee pushed it at
 					   sp + aux; while that is below the interrupted sp it is in the register. RA_CFA only */
+	CFA_HANDLER,			/* as CFA_DEREF_FP, but the unwind information says otherwise: cfi_landing.h */
 };
 
 /* How the caller's frame pointer is found. */

@@ -348,14 +348,14 @@ WALK_INLINE int walk_cfa(void *env, struct walk *w, const struct unwind_rule *r,
 		*cfa = base + 8 + ((w->pc & 15) >= (uint32_t)r->aux ? 8 : 0);
 		return 0;
 	}
-	if (kind == CFA_FP || kind == CFA_DEREF_FP || kind == CFA_OTHER_STACK)
+	if (kind == CFA_FP || kind == CFA_DEREF_FP || kind == CFA_OTHER_STACK || kind == CFA_HANDLER)
 		base = w->fp;
 	else if (kind == CFA_REG || kind == CFA_DEREF_REG || kind == CFA_KEPT_REG)
 		err = walk_base_register(env, w, r, kind, &base);
 	if (err)
 		return err > 1 ? err : WALK_BAD_RULE;
 	base += r->cfa_off;
-	if (kind == CFA_DEREF_SP || kind == CFA_DEREF_FP || kind == CFA_DEREF_REG) {
+	if (kind == CFA_DEREF_SP || kind == CFA_DEREF_FP || kind == CFA_DEREF_REG || kind == CFA_HANDLER) {
 		err = walk_read(env, w, base, &base);
 		if (err)
 			return err > 1 ? err : WALK_READ_RA;

@@ -29,6 +29,7 @@ static const struct {
 	[CFA_ROOT] = { "root", "outermost frame" },
 	[CFA_OTHER_STACK] = { "other-stack", "CFA from the frame pointer, on another stack" },
 	[CFA_KEPT_REG] = { "kept-reg", "CFA from a register that the function called here keeps" },
+	[CFA_HANDLER] = { "handler", "CFA of the function with the handler, while an exception is handed over" },
 };
 
 #define NR_CFA_KINDS (sizeof(cfa_kinds) / sizeof(cfa_kinds[0]))
@@ -70,7 +71,7 @@ static void put_cfa(const struct unwind_rule *r, uint16_t machine, char *out, si
 
 	if (r->cfa == CFA_SP || r->cfa == CFA_DEREF_SP)
 		base = sp_name(machine);
-	if (r->cfa == CFA_FP || r->cfa == CFA_DEREF_FP || r->cfa == CFA_OTHER_STACK)
+	if (r->cfa == CFA_FP || r->cfa == CFA_DEREF_FP || r->cfa == CFA_OTHER_STACK || r->cfa == CFA_HANDLER)
 		base = rule_fp_name(machine);
 	if (r->cfa == CFA_SP || r->cfa == CFA_FP || r->cfa == CFA_REG || r->cfa == CFA_KEPT_REG ||
 	    r->cfa == CFA_OTHER_STACK) {
@@ -133,7 +134,7 @@ void rule_text(const struct unwind_rule *r, uint16_t machine, struct rule_text *
 		snprintf(out->cfa, sizeof(out->cfa), "rsp+8+8*((rip&15)>=%d)", r->aux);
 		break;
 	case CFA_SP: case CFA_FP: case CFA_REG: case CFA_DEREF_SP: case CFA_DEREF_FP: case CFA_DEREF_REG:
-	case CFA_OTHER_STACK: case CFA_KEPT_REG:
+	case CFA_OTHER_STACK: case CFA_KEPT_REG: case CFA_HANDLER:
 		put_cfa(r, machine, out->cfa, sizeof(out->cfa));
 		break;
 	default:

@@ -262,7 +262,22 @@ static bool end_explains(uint8_t end)
 	return end >= STACK_ENDS || explains[end];
 }
 
-static void judge(struct verify *v, struct libdw_process *p, struct verdict *out)
+static bool rule_of(struct verify *v, struct segment *s, uint32_t i, struct verdict *out)
+{
+	const struct verify_frame *f = &v->ours[i];
+
+	return f->binary && past_files_rule(s->files, f->binary, f->exact ? f->addr : f->addr - 1, &out->rule, &out->machine);
+}
+
+static bool any_step_to_handler(struct verify *v, struct segment *s, uint32_t at, struct verdict *out)
+{
+	for (uint32_t i = 0; i < at; i++)
+		if (rule_of(v, s, i, out) && out->rule.cfa == CFA_HANDLER)
+			return true;
+	return false;
+}
+
+static void judge(struct verify *v, struct segment *s, struct libdw_process *p, struct verdict *out)
 {
 	uint32_t i = 0, ours = (uint32_t)v->nr_ours, theirs = v->result.nr;
 
@@ -279,6 +294,8 @@ static void judge(struct verify *v, struct libdw_process *p, struct verdict *out
 		out->kind = VERDICT_PROBEE_SHORTER;
 	else if (any_step_guessed(v, p, i))
 		out->kind = VERDICT_GUESS;
+	else if (any_step_to_handler(v, s, i, out))
+		out->kind = VERDICT_HANDLER;
 	else
 		out->kind = VERDICT_DIFFERENT;
 }
@@ -286,18 +303,12 @@ static void judge(struct verify *v, struct libdw_process *p, struct verdict *out
 /* What a reader wants to know of the first difference. */
 static void explain(struct verify *v, struct segment *s, struct libdw_process *p, struct verdict *out)
 {
-	const struct verify_frame *f;
-
 	if (out->at < v->result.nr) {
 		struct verify_frame *at = &v->theirs[out->at];
 
 		at->symbol = libdw_process_symbol(p, instruction(&v->result, out->at), &at->symbol_offset);
 	}
-	if (!out->at)
-		return;
-	f = &v->ours[out->at - 1];
-	out->has_rule = f->binary && past_files_rule(s->files, f->binary, f->exact ? f->addr : f->addr - 1, &out->rule,
-						     &out->machine);
+	out->has_rule = out->at && rule_of(v, s, out->at - 1, out);
 }
 
 static int judge_record(struct verify *v, uint32_t segment, const struct rec_rawstack *raw, struct verdict *out)
@@ -325,7 +336,7 @@ static int judge_record(struct verify *v, uint32_t segment, const struct rec_raw
 	out->theirs = v->theirs;
 	out->nr_theirs = v->result.nr;
 	out->why = v->result.out_of_memory_image ? "the memory it needs was not kept" : v->result.why;
-	judge(v, p, out);
+	judge(v, s, p, out);
 	if (out->kind != VERDICT_EQUAL)
 		explain(v, s, p, out);
 	return 0;
