@@ -36,7 +36,7 @@ steps() {
 }
 
 steps "lazy binding" 5000 1 ' [0-9]+ as libdw.* [1-9][0-9]* further than libdw, 0 different' "$W/lazy"
-steps "exceptions" 4000 3 ' [1-9][0-9]* handed to a handler' "$W/throws"
+steps "exceptions" 5000 13 ' [1-9][0-9]* handed to a handler' "$W/throws"
 if command -v openssl >/dev/null; then
 	# Without AVX-512 and VAES, as on most machines: functions whose CFA counts from rax and r11 call others.
 	export OPENSSL_ia32cap=":~0xffffffffffffffff"
