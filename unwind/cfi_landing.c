@@ -9,6 +9,7 @@ enum { RDI = 7 };		/* as instructions hold it */
 
 struct landing {
 	uint64_t lo, hi;		/* from the last octet of the first call to the epilogue */
+	uint64_t stored;		/* where the handler's address has replaced the return address; hi: nowhere seen */
 	int32_t cfa_at;			/* the context's field, from rbp */
 };
 
@@ -76,17 +77,27 @@ static bool is_between(const struct landing *l, uint64_t vaddr)
 	return vaddr > l->lo && vaddr < l->hi;
 }
 
+/* mov %rsi (or another), 8(%rbp,%rax) (or another) */
+static bool is_store(const struct x86_insn *insn)
+{
+	return !insn->is_vex && insn->map == X86_ONE_BYTE && insn->op == 0x89 && insn->rex & 8 && insn->mod == 1 &&
+	       insn->base == X86_BP && insn->index != X86_NO_REG && insn->scale == 1 && insn->disp == 8;
+}
+
 /* Is there no way from the rest of the function into the stretch, and none out of it but over its end? */
-static bool is_closed(const struct cfi_code *c, const struct landing *l)
+static bool is_closed(const struct cfi_code *c, struct landing *l)
 {
 	struct x86_insn insn;
 	size_t at = 0;
 
+	l->stored = l->hi;
 	while (at < c->len) {
 		uint64_t begin = c->vaddr + at;
 
 		if (!cfi_code_next(c, &at, &insn))
 			return false;
+		if (is_between(l, begin) && is_store(&insn))
+			l->stored = c->vaddr + at;
 		if (is_between(l, begin) && insn.flow != X86_NEXT && insn.flow != X86_CALL && insn.flow != X86_JUMP &&
 		    insn.flow != X86_BRANCH)
 			return false;
@@ -97,8 +108,11 @@ static bool is_closed(const struct cfi_code *c, const struct landing *l)
 	return true;
 }
 
-/* Where the row that holds at l->lo ends; it must be the rule of a function with a frame pointer. */
-static bool find_end(const struct cfi_rows *rows, struct landing *l)
+/*
+ * Where the row that holds at l->lo ends; it must be the rule of a function with a frame pointer. next: number of the row
+ * behind it.
+ */
+static bool find_end(const struct cfi_rows *rows, struct landing *l, size_t *next)
 {
 	size_t lo = 0, hi = rows->nr;
 	const struct unwind_rule *r;
@@ -115,7 +129,37 @@ static bool find_end(const struct cfi_rows *rows, struct landing *l)
 		return false;
 	r = &rows->v[lo - 1].rule;
 	l->hi = rows->v[lo].vaddr;
+	*next = lo;
 	return r->cfa == CFA_FP && r->cfa_off == 16 && r->fp == FP_CFA && r->fp_off == -16 && r->ra == RA_CFA;
+}
+
+/* The epilogue, row by row up to the jump through a register: the handler's address is no return address. */
+static int patch_epilogue(struct cfi_patches *patches, const struct cfi_rows *rows, size_t i, uint64_t end)
+{
+	bool is_last = false;
+	int err = 0;
+
+	for (; !err && !is_last && i + 1 < rows->nr && rows->v[i].vaddr < end; i++) {
+		struct unwind_rule rule = rows->v[i].rule;
+
+		if (rule.cfa != CFA_REG && rule.cfa != CFA_SP)
+			break;
+		is_last = rule.ra == RA_REG;
+		rule.ra |= RULE_EXACT;
+		err = cfi_patches_add(patches, rows->v[i].vaddr, rows->v[i + 1].vaddr, &rule);
+	}
+	return err;
+}
+
+static int patch(struct cfi_patches *patches, const struct cfi_rows *rows, const struct landing *l, size_t next, uint64_t end)
+{
+	struct unwind_rule rule = { .cfa = CFA_HANDLER, .cfa_off = l->cfa_at, .fp = FP_DEREF_FP };
+	int err = cfi_patches_add(patches, l->lo, l->stored, &rule);
+
+	rule.ra = RULE_EXACT;
+	if (!err && l->stored < l->hi)
+		err = cfi_patches_add(patches, l->stored, l->hi, &rule);
+	return err ? err : patch_epilogue(patches, rows, next, end);
 }
 
 int cfi_landings_add(const struct cfi_input *in, const struct cfi_landings *functions, struct cfi_rows *rows)
@@ -127,13 +171,11 @@ int cfi_landings_add(const struct cfi_input *in, const struct cfi_landings *func
 
 	for (size_t i = 0; i < functions->nr && !err; i++) {
 		const struct cfi_range *f = &functions->v[i];
-		struct unwind_rule rule = { .cfa = CFA_HANDLER, .fp = FP_DEREF_FP };
+		size_t next;
 
-		if (!cfi_code_read(c, in, f->lo, f->hi) || !find_calls(c, &l) || !find_end(rows, &l) || l.hi > f->hi ||
-		    !is_closed(c, &l))
-			continue;
-		rule.cfa_off = l.cfa_at;
-		err = cfi_patches_add(&patches, l.lo, l.hi, &rule);
+		if (cfi_code_read(c, in, f->lo, f->hi) && find_calls(c, &l) && find_end(rows, &l, &next) && l.hi <= f->hi &&
+		    is_closed(c, &l))
+			err = patch(&patches, rows, &l, next, f->hi);
 	}
 	if (!err)
 		err = cfi_patch(rows, &patches);

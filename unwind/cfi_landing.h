@@ -11,7 +11,8 @@
  *	the epilogue, whose rules are right again (rcx + 8)
  *
  * From the call on the rule is: CFA = *(rbp + A), where the handler's function had called something; the return address of
- * that call is still below it, or the handler's by now; rbp is what lies at rbp.
+ * that call is still below it, or, once that was stored, the handler's (RULE_EXACT, to the end of the epilogue); rbp is what
+ * lies at rbp.
  *
  * Internal to the reading of CFI.
  */

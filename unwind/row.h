@@ -65,13 +65,15 @@ enum unwind_ra {
 
 /* In ra: the rule comes from reading code, not from unwind information. Frames found through it are guessed. */
 #define RULE_GUESSED 0x80
-#define RULE_RA_MASK 0x7f		/* enum unwind_ra */
+/* In ra: what is found is where code will go on (a handler), not behind a call: rules are looked up at it, not before it. */
+#define RULE_EXACT 0x40
+#define RULE_RA_MASK 0x3f		/* enum unwind_ra */
 #define RULE_RA(r) ((r)->ra & RULE_RA_MASK)
 
 struct unwind_rule {
 	uint8_t cfa;			/* enum unwind_cfa */
 	uint8_t fp;			/* enum unwind_fp */
-	uint8_t ra;			/* enum unwind_ra, and RULE_GUESSED */
+	uint8_t ra;			/* enum unwind_ra, RULE_GUESSED and RULE_EXACT */
 	uint8_t reg;			/* DWARF register number for CFA_REG, CFA_DEREF_REG, CFA_KEPT_REG, RA_REG */
 	int32_t cfa_off;
 	int32_t fp_off;

@@ -404,6 +404,10 @@ WALK_INLINE int walk_step_rule(void *env, struct walk *w, const struct unwind_ru
 	w->sp = cfa;
 	w->fp = fp;
 	walk_found_caller(w, r->ra & RULE_GUESSED);
+	if (r->ra & RULE_EXACT) {
+		w->exact = 1;
+		w->flags_next = 0;
+	}
 	return 0;
 }
 

@@ -106,7 +106,7 @@ static void put_ra(const struct unwind_rule *r, uint16_t machine, char *out, siz
 {
 	char buf[TEXT_MAX];
 
-	switch ((enum unwind_ra)(r->ra & ~RULE_GUESSED)) {
+	switch ((enum unwind_ra)RULE_RA(r)) {
 	case RA_CFA:
 		snprintf(out, size, "c%+d", -CALL_BYTES);
 		return;

@@ -15,6 +15,7 @@
  * lea 8(%rbp,%rdx), %rcx; nops; at 0x2a pop %rbp; at 0x2b mov %rcx, %rsp; pop %rcx; jmp *%rcx; at 0x31 ret.
  */
 #define SECOND_CALL 0x15
+#define STORED 0x1f		/* from here on the handler's address is where return addresses are */
 #define EPILOGUE 0x2a
 
 static const uint8_t raise_code[SIZE] = {
@@ -46,6 +47,9 @@ static void parse_code(struct fixture *f, uint8_t code[SIZE], struct eh_bytes cf
 
 static const struct unwind_rule own = { .cfa = CFA_FP, .cfa_off = 16, .fp = FP_CFA, .fp_off = -16 };
 static const struct unwind_rule handlers = { .cfa = CFA_HANDLER, .cfa_off = -0x60, .fp = FP_DEREF_FP };
+static const struct unwind_rule handlers_exact = {
+	.cfa = CFA_HANDLER, .cfa_off = -0x60, .fp = FP_DEREF_FP, .ra = RULE_EXACT,
+};
 
 static void test_from_call_to_epilogue(void **state)
 {
@@ -56,8 +60,9 @@ static void test_from_call_to_epilogue(void **state)
 	parse_code(f, code, EH_BYTES(FRAME, SAVES, END));
 	assert_rule(at(f, LO + 0x0b), own);
 	for (uint64_t i = 0x0c; i < EPILOGUE; i++)
-		assert_rule(at(f, LO + i), handlers);
-	assert_rule(at(f, LO + EPILOGUE), RULE(.cfa = CFA_REG, .reg = 2, .cfa_off = 8));
+		assert_rule(at(f, LO + i), i < STORED ? handlers : handlers_exact);
+	assert_rule(at(f, LO + EPILOGUE), RULE(.cfa = CFA_REG, .reg = 2, .cfa_off = 8, .ra = RULE_EXACT));
+	assert_rule(at(f, LO + EPILOGUE + 3), RULE(.cfa = CFA_SP, .cfa_off = 8, .ra = RULE_EXACT));
 	assert_rule(at(f, LO + 0x31), own);
 }
 

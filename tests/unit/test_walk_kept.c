@@ -123,6 +123,24 @@ static void test_behind_a_signal(void **state)
 	expect(w, WALK_ROOT, at(0x6010), at(0x2f10), at(0x2810) | RA, at(0x3010) | RA, at(0x4010) | RA);
 }
 
+/* A handler is no return address: its rule is the one at it, not before it, and its frame says so. */
+static void test_handler(void **state)
+{
+	struct world *w = *state;
+
+	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_HANDLER, .cfa_off = -8, .fp = FP_DEREF_FP, .ra = RULE_EXACT });
+	row(w, 0x2800, (struct unwind_rule){ .cfa = CFA_UNSUPPORTED });
+	row(w, 0x2810, (struct unwind_rule){ .cfa = CFA_FP, .cfa_off = 16 });
+	outer_rows(w);
+	start(w, at(0x2010), STACK, STACK + 0x80);
+	poke(w, STACK + 0x78, STACK + 0x100);		/* the handler's stack pointer, */
+	poke(w, STACK + 0x80, STACK + 0x180);		/* its frame pointer, */
+	poke(w, STACK + 0xf8, at(0x2810));		/* and where it begins */
+	poke(w, STACK + 0x188, at(0x3010));
+	outer_frame(w, STACK + 0x190);
+	expect(w, WALK_ROOT, at(0x2010), at(0x2810), at(0x3010) | RA, at(0x4010) | RA);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
 int main(void)
@@ -135,6 +153,7 @@ int main(void)
 		TEST(test_unreadable),
 		TEST(test_only_for_callers),
 		TEST(test_behind_a_signal),
+		TEST(test_handler),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
