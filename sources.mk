@@ -39,6 +39,7 @@ LIB_SRCS := \
 	unwind/cfi_landing.c \
 	unwind/cfi.c \
 	unwind/x86_insn.c \
+	unwind/code_realign.c \
 	unwind/code_state.c \
 	unwind/code_switch.c \
 	unwind/code_starts.c \

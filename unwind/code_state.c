@@ -2,9 +2,10 @@
 
 #include <string.h>
 
+#include "unwind/code_realign.h"
+
 #define WORD 8
 #define SYSCALL_REACH 4		/* instructions */
-#define MAX_FRAME (1 << 26)	/* bytes; what is more is not believed */
 
 struct code_state code_state_at_entry(void)
 {
@@ -48,7 +49,7 @@ static void set_fp(struct code_state *s, enum code_fp what, int32_t distance)
 /* The stack pointer is now at this distance; what lies below it may be overwritten any time. */
 static void set_sp(struct code_state *s, int64_t distance)
 {
-	if (distance < 0 || distance > MAX_FRAME) {
+	if (distance < 0 || distance > CODE_MAX_FRAME) {
 		lose_sp(s);
 		return;
 	}
@@ -62,7 +63,7 @@ static void set_sp(struct code_state *s, int64_t distance)
 
 static void set_copy(struct code_state *s, unsigned reg, int64_t distance)
 {
-	if (distance < -MAX_FRAME || distance > MAX_FRAME)
+	if (distance < -CODE_MAX_FRAME || distance > CODE_MAX_FRAME)
 		return;
 	s->has_copy = 1;
 	s->copy_reg = (uint8_t)reg;
@@ -105,7 +106,7 @@ static void pop(struct code_state *s, unsigned reg)
 	}
 }
 
-/* The distance of memory or of an address made from rsp or rbp: *d. */
+/* The distance of memory or of an address made from rsp, rbp or the register made from rsp: *d. */
 static bool distance_of(const struct code_state *s, const struct x86_insn *in, int64_t *d)
 {
 	if (in->mod == 3 || in->index != X86_NO_REG || in->is_rip)
@@ -114,6 +115,8 @@ static bool distance_of(const struct code_state *s, const struct x86_insn *in, i
 		*d = (int64_t)s->sp - in->disp;
 	else if (in->base == X86_BP && s->fp_is == CODE_FP_BASE)
 		*d = (int64_t)s->fp - in->disp;
+	else if (s->has_copy && in->base == s->copy_reg)
+		*d = (int64_t)s->copy - in->disp;
 	else
 		return false;
 	return true;
@@ -157,7 +160,7 @@ static bool save_or_load_fp(struct code_state *s, const struct x86_insn *in)
 	if (in->reg != X86_BP || !distance_of(s, in, &d) || d <= 0)
 		return false;
 	if (in->op == 0x89) {
-		if (s->fp_is == CODE_FP_CALLERS && !s->saved && d <= MAX_FRAME && d > WORD)
+		if (s->fp_is == CODE_FP_CALLERS && !s->saved && d <= CODE_MAX_FRAME && d > WORD)
 			s->saved = (int32_t)d;
 	} else {
 		set_fp(s, s->saved == d ? CODE_FP_CALLERS : CODE_FP_OTHER, 0);
@@ -194,7 +197,7 @@ static bool step_lea(struct code_state *s, const struct x86_insn *in)
 		else
 			lose_sp(s);
 	} else if (in->reg == X86_BP) {
-		if (known && d >= 0 && d <= MAX_FRAME)
+		if (known && d >= 0 && d <= CODE_MAX_FRAME)
 			set_fp(s, CODE_FP_BASE, (int32_t)d);
 		else
 			set_fp(s, CODE_FP_OTHER, 0);
@@ -310,6 +313,8 @@ void code_state_step(struct code_state *s, const struct x86_insn *in)
 	if (s->is_root)
 		return;
 	step_syscall(s, in);
+	if (code_realign_step(s, in))
+		return;
 	if (in->is_vex) {
 		lose_written(s, in);
 		return;
@@ -340,6 +345,14 @@ struct code_state code_state_join(const struct code_state *a, const struct code_
 		set_fp(&s, CODE_FP_OTHER, 0);
 	if (a->saved != b->saved)
 		s.saved = 0;
+	if (a->realign != b->realign || a->cfa_slot != b->cfa_slot) {
+		s.realign = CODE_NOT_REALIGNED;
+		s.cfa_slot = s.below_fp = 0;
+		s.knows_below_fp = 0;
+	} else if (a->knows_below_fp != b->knows_below_fp || a->below_fp != b->below_fp) {
+		s.below_fp = 0;
+		s.knows_below_fp = 0;
+	}
 	if (a->has_copy != b->has_copy || a->copy_reg != b->copy_reg || a->copy != b->copy)
 		lose_copy(&s);
 	return s;
@@ -364,6 +377,9 @@ struct unwind_rule code_state_rule(const struct code_state *s)
 		r.cfa = CFA_SP;
 		r.ra = RA_REG | RULE_GUESSED;
 		r.reg = dwarf[s->ra_reg & 15];
+	} else if (s->cfa_slot) {
+		r.cfa = CFA_DEREF_FP;
+		r.cfa_off = -s->cfa_slot;
 	} else if (s->has_copy) {
 		r.cfa = CFA_REG;
 		r.cfa_off = s->copy;
@@ -374,6 +390,8 @@ struct unwind_rule code_state_rule(const struct code_state *s)
 	if (s->saved) {
 		r.fp = FP_CFA;
 		r.fp_off = -s->saved;
+	} else if (s->realign == CODE_REALIGNED) {
+		r.fp = FP_DEREF_FP;
 	} else if (s->fp_is != CODE_FP_CALLERS) {
 		r.fp = FP_UNDEFINED;
 	}

@@ -11,23 +11,33 @@
 #include "unwind/row.h"
 #include "unwind/x86_insn.h"
 
+#define CODE_MAX_FRAME (1 << 26)	/* bytes; what is more is not believed */
+
 /* What rbp holds: the caller's value, CFA - fp, or anything. */
 enum code_fp { CODE_FP_CALLERS, CODE_FP_BASE, CODE_FP_OTHER };
+
+/* How far a prologue has come that aligns the stack more than the caller did: see code_realign.h. */
+enum code_realign { CODE_NOT_REALIGNED, CODE_SP_ALIGNED, CODE_FP_PUSHED, CODE_REALIGNED };
 
 struct code_state {
 	int32_t sp;			/* if knows_sp */
 	int32_t fp;			/* if fp_is is CODE_FP_BASE */
 	int32_t saved;			/* of the slot that holds the caller's rbp; 0: there is none */
 	int32_t copy;			/* of the value in copy_reg */
+	int32_t below_fp;		/* CODE_REALIGNED: rbp - rsp, if knows_below_fp */
+	int32_t cfa_slot;		/* CODE_REALIGNED: rbp - address of the slot with the CFA; 0: there is none */
 	uint8_t knows_sp, fp_is;
 	uint8_t is_root;		/* enum code_root */
 	uint8_t has_copy, copy_reg;	/* a register made from the stack pointer, to find it again */
 	uint8_t ra_reg;			/* sp is 0: the return address was popped into this */
 	uint8_t has_ra_reg;
 	uint8_t since_syscall;		/* counts down from a system call */
+	uint8_t realign;		/* enum code_realign */
+	uint8_t knows_below_fp;
+	uint8_t unused[2];
 };
 
-_Static_assert(sizeof(struct code_state) == 24, "no hidden padding");
+_Static_assert(sizeof(struct code_state) == 36, "no hidden padding");
 
 /*
  * Where a call arrives; where a stack begins; and where anything may be. The ELF header says where the program's entry
