@@ -214,6 +214,18 @@ static bool is_lazy_stub(const struct code_flow *f, const struct path *p, const 
 	return p->in_stub && next < p->end && f->in->code[next] == 0x68;
 }
 
+/* A call that does not come back to where it was, but is a part of this function: as a jump, with one word more pushed. */
+static int step_into_retpoline(struct code_flow *f, struct path *p, const struct x86_insn *insn)
+{
+	struct x86_insn next = *insn;
+	int err;
+
+	next.imm = 0;
+	code_state_step(&p->state, &next);
+	err = intern(f, &p->state, &p->id);
+	return err ? err : reach_target(f, p, p->at + insn->len + (uint64_t)insn->imm);
+}
+
 /* Puts what holds behind insn into p. 1: control goes on there, 0: it does not, or -ENOMEM. */
 static int step(struct code_flow *f, struct path *p, const struct x86_insn *insn)
 {
@@ -221,6 +233,8 @@ static int step(struct code_flow *f, struct path *p, const struct x86_insn *insn
 	bool goes_on = true;
 	int err = 0;
 
+	if (insn->flow == X86_CALL && code_is_retpoline(f->in, p->at + insn->len))
+		return step_into_retpoline(f, p, insn);
 	code_switch_step(&p->sw, insn, f->in->vaddr + p->at);
 	switch ((enum x86_flow)insn->flow) {
 	case X86_NEXT:

@@ -32,6 +32,9 @@ static uint64_t unreached_bytes(const struct code_flow *f, uint64_t at, uint64_t
 	uint64_t bytes = 0;
 
 	for (; at < end; at += insn.len) {
+		at = code_behind_zeros(f->in, at, end);
+		if (at == end)
+			break;
 		if (!x86_decode(f->in->code + at, end - at, &insn))
 			insn.len = 1;
 		else if (!x86_is_padding(&insn))

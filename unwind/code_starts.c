@@ -8,6 +8,7 @@
 #include "unwind/x86_insn.h"
 
 #define ALIGNMENT 16		/* of functions, but for those compiled for size */
+#define MIN_FIXED_ADDRESS 0x10000	/* of programs that are not position-independent: vm.mmap_min_addr */
 
 struct offsets {
 	uint32_t *v;
@@ -17,10 +18,16 @@ struct offsets {
 struct sweep {
 	const struct code_input *in;
 	uint8_t *boundaries;		/* a bit per byte: an instruction begins here */
+	uint8_t *targets;		/* a bit per byte: some jump leads here */
 	struct offsets called;		/* targets of calls */
-	struct offsets taken;		/* targets of lea */
-	struct offsets exits;		/* returns and indirect jumps, ascending */
+	struct offsets taken;		/* addresses that instructions make */
+	struct offsets exits;		/* returns and indirect jumps, ascending; BEHIND_STOP is a flag in them */
 };
+
+/* Nobody gets there from above: it is an exit only if some jump leads there, as over the hlt of an assertion. */
+#define BEHIND_STOP (1u << 31)
+
+_Static_assert(CODE_MAX_BYTES <= BEHIND_STOP, "offsets leave room for a flag");
 
 const struct code_range *code_range_of(const struct code_range *v, size_t nr, uint64_t vaddr)
 {
@@ -74,6 +81,22 @@ const struct code_start *code_starts_at(const struct code_starts *s, uint64_t at
 	return i && s->v[i - 1].at == at ? &s->v[i - 1] : NULL;
 }
 
+uint64_t code_behind_zeros(const struct code_input *in, uint64_t at, uint64_t end)
+{
+	uint64_t first = at;
+
+	while (at < end && !in->code[at])
+		at++;
+	return at - first > 1 || (in->vaddr + at) % ALIGNMENT == 0 ? at : first;
+}
+
+bool code_is_retpoline(const struct code_input *in, uint64_t at)
+{
+	static const uint8_t trap[] = { 0xf3, 0x90, 0x0f, 0xae, 0xe8, 0xeb, 0xf9 };
+
+	return at < in->len && in->len - at >= sizeof(trap) && !memcmp(in->code + at, trap, sizeof(trap));
+}
+
 /* In the middle of a function nothing is pushed but arguments. */
 bool code_is_prologue(const struct code_input *in, uint64_t at, uint64_t end)
 {
@@ -102,29 +125,48 @@ static int add(struct offsets *o, uint64_t at)
 	return 0;
 }
 
-static bool is_boundary(const struct sweep *s, uint64_t at)
+static void set_bit(uint8_t *bits, uint64_t at)
 {
-	return s->boundaries[at / 8] >> at % 8 & 1;
+	bits[at / 8] |= (uint8_t)(1 << at % 8);
 }
 
-/* A call of the next instruction only wants the program counter. */
+static bool has_bit(const uint8_t *bits, uint64_t at)
+{
+	return bits[at / 8] >> at % 8 & 1;
+}
+
+/* A call of the next instruction only wants the program counter, and one of a retpoline stays in its function. */
 static int note_call(struct sweep *s, const struct x86_insn *insn, uint64_t next)
 {
 	uint64_t target = s->in->vaddr + next + (uint64_t)insn->imm;
 
-	if (!insn->imm || !code_range_of(s->in->gaps, s->in->nr_gaps, target))
+	if (!insn->imm || code_is_retpoline(s->in, next) || !code_range_of(s->in->gaps, s->in->nr_gaps, target))
 		return 0;
 	return add(&s->called, target - s->in->vaddr);
 }
 
-static int note_lea(struct sweep *s, const struct x86_insn *insn, uint64_t next)
+/* lea, or where addresses are constants mov and push of one; a small constant may be anything. */
+static int note_address(struct sweep *s, const struct x86_insn *insn, uint64_t next)
 {
 	uint64_t target = s->in->vaddr + next + (uint64_t)(int64_t)insn->disp;
+	bool is_lea = insn->op == 0x8d && insn->is_rip, is_push = insn->op == 0x68;
+	bool is_mov = (insn->op & 0xf8) == 0xb8 || (insn->op == 0xc7 && insn->mod != 0);
 
-	if (insn->op != 0x8d || insn->map != X86_ONE_BYTE || insn->is_vex ||
-	    !code_range_of(s->in->gaps, s->in->nr_gaps, target))
+	if (!is_lea && (is_mov || is_push))
+		target = (uint64_t)insn->imm < MIN_FIXED_ADDRESS ? 0 : (uint64_t)insn->imm;
+	else if (!is_lea)
+		return 0;
+	if (insn->map != X86_ONE_BYTE || insn->is_vex || !target || !code_range_of(s->in->gaps, s->in->nr_gaps, target))
 		return 0;
 	return add(&s->taken, target - s->in->vaddr);
+}
+
+static void note_jump(struct sweep *s, const struct x86_insn *insn, uint64_t next)
+{
+	uint64_t target = next + (uint64_t)insn->imm;
+
+	if (target < s->in->len)
+		set_bit(s->targets, target);
 }
 
 static int sweep_stretch(struct sweep *s, uint64_t at, uint64_t end)
@@ -135,17 +177,21 @@ static int sweep_stretch(struct sweep *s, uint64_t at, uint64_t end)
 	int err = 0;
 
 	while (at < end && !err) {
-		if (!x86_decode(in->code + at, end - at, &insn)) {
-			at++;
+		uint64_t zeros = code_behind_zeros(in, at, end) - at;
+
+		if (zeros || !x86_decode(in->code + at, end - at, &insn)) {
+			at += zeros ? zeros : 1;
 			continue;
 		}
-		s->boundaries[at / 8] |= (uint8_t)(1 << at % 8);
+		set_bit(s->boundaries, at);
 		if (insn.flow == X86_CALL)
 			err = note_call(s, &insn, at + insn.len);
-		else if ((insn.flow == X86_RETURN || insn.flow == X86_JUMP_ANY) && before != X86_STOP)
-			err = add(&s->exits, at);
-		else if (insn.is_rip)
-			err = note_lea(s, &insn, at + insn.len);
+		else if (insn.flow == X86_RETURN || insn.flow == X86_JUMP_ANY)
+			err = add(&s->exits, at | (before == X86_STOP ? BEHIND_STOP : 0));
+		else if (insn.flow == X86_JUMP || insn.flow == X86_BRANCH)
+			note_jump(s, &insn, at + insn.len);
+		else
+			err = note_address(s, &insn, at + insn.len);
 		before = insn.flow;
 		at += insn.len;
 	}
@@ -227,7 +273,7 @@ static int collect(const struct sweep *s, struct code_starts *out)
 		if (code_range_of(in->gaps, in->nr_gaps, in->starts[i]))
 			err = push_start(out, in->starts[i] - in->vaddr);
 	for (size_t i = 0; i < s->called.nr && !err; i++)
-		if (is_boundary(s, s->called.v[i]) &&
+		if (has_bit(s->boundaries, s->called.v[i]) &&
 		    !code_range_of(in->stubs, in->nr_stubs, in->vaddr + s->called.v[i]))
 			err = push_start(out, s->called.v[i]);
 	if (err || !out->nr)
@@ -240,6 +286,20 @@ static int collect(const struct sweep *s, struct code_starts *out)
 	return 0;
 }
 
+/* Keeps those exits that control can get to. */
+static void choose_exits(struct sweep *s)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < s->exits.nr; i++) {
+		uint32_t at = s->exits.v[i] & ~BEHIND_STOP;
+
+		if (at == s->exits.v[i] || has_bit(s->targets, at))
+			s->exits.v[nr++] = at;
+	}
+	s->exits.nr = nr;
+}
+
 /* Without returns and indirect jumps in at .. end - 1: is there no other way out either? */
 static bool is_closed(const struct code_input *in, uint64_t at, uint64_t end)
 {
@@ -248,6 +308,9 @@ static bool is_closed(const struct code_input *in, uint64_t at, uint64_t end)
 	struct x86_insn insn;
 
 	for (; at < end; at += insn.len) {
+		at = code_behind_zeros(in, at, end);
+		if (at == end)
+			break;
 		if (!x86_decode(in->code + at, end - at, &insn))
 			return false;
 		if (x86_is_padding(&insn))
@@ -282,13 +345,16 @@ static void find_noreturn(const struct sweep *s, struct code_starts *out)
 
 int code_starts_find(const struct code_input *in, struct code_starts *out)
 {
-	struct sweep s = { .in = in, .boundaries = calloc(in->len / 8 + 1, 1) };
-	int err = s.boundaries ? 0 : -ENOMEM;
+	struct sweep s = {
+		.in = in, .boundaries = calloc(in->len / 8 + 1, 1), .targets = calloc(in->len / 8 + 1, 1),
+	};
+	int err = s.boundaries && s.targets ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < in->nr_gaps && !err; i++)
 		err = sweep_gap(&s, &in->gaps[i]);
 	if (!err)
 		err = collect(&s, out);
+	choose_exits(&s);
 	if (!err)
 		find_noreturn(&s, out);
 	out->taken = s.taken.v;
@@ -296,6 +362,7 @@ int code_starts_find(const struct code_input *in, struct code_starts *out)
 	if (out->nr_taken)
 		qsort(out->taken, out->nr_taken, sizeof(*out->taken), by_number);
 	free(s.boundaries);
+	free(s.targets);
 	free(s.called.v);
 	free(s.exits.v);
 	return err;

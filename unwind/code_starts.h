@@ -30,11 +30,23 @@ void code_starts_release(struct code_starts *s);
 const struct code_start *code_starts_at(const struct code_starts *s, uint64_t at);
 size_t code_starts_after(const struct code_starts *s, uint64_t at);
 
+/*
+ * Some compilers fill up with zeros (Free Pascal): what is behind them. Two are an instruction that nobody writes; one alone
+ * counts before where a function may begin.
+ */
+uint64_t code_behind_zeros(const struct code_input *in, uint64_t at, uint64_t end);
+
 /* Whether some instruction takes the address of an offset, to call it later perhaps. */
 bool code_is_taken(const struct code_starts *s, uint64_t at);
 
 /* Whether the code at an offset, which ends at end, is aligned as functions are and makes a frame as they do. */
 bool code_is_prologue(const struct code_input *in, uint64_t at, uint64_t end);
+
+/*
+ * Whether a call that ends at an offset only comes back in speculation (a retpoline): pause, lfence and a jump back are
+ * behind it, and who is called drops the return address or puts another one in its place.
+ */
+bool code_is_retpoline(const struct code_input *in, uint64_t at);
 
 /* The gap that holds the address, or NULL. Of the stubs and other sorted ranges too. */
 const struct code_range *code_range_of(const struct code_range *v, size_t nr, uint64_t vaddr);

@@ -136,6 +136,7 @@ static uint64_t skip_padding(const struct code_flow *f, uint64_t at, uint64_t en
 {
 	struct x86_insn in;
 
+	at = code_behind_zeros(f->in, at, end);
 	while (at < end && !f->at[at] && x86_decode(f->in->code + at, end - at, &in) && x86_is_padding(&in))
 		at += in.len;
 	return at;

@@ -66,6 +66,32 @@ sample -p "$PID" -F 499 -d 2 -o stripped.pbz
 check "notables_stripped: whole stacks" whole stripped.pbz
 finish "$PID"
 
+# Realigned frames, a ret behind hlt, retpolines, zeros between functions. In a thunk a register has the callee's address.
+thunk='(;__x86_indirect_thunk[^;]*)?'
+calls="(realigned|asserts|through_pointer(;pointed_at)?|filled_up)(;leaf)?|asserts;holds|through_pointer$thunk"
+for name in shapes shapes_retpoline shapes_stripped; do
+	if [ ! -x "$WORKLOADS/$name" ]; then
+		skip_part "$name is not built (compiler does not know it)"
+		continue
+	fi
+	start "$name"
+	sample -p "$PID" -F 499 -d 2 -o shapes.pbz
+	check "$name: whole stacks" whole shapes.pbz
+	check "$name: guessed" all_guessed shapes.pbz
+	if [ "$name" = shapes_stripped ]; then
+		folded shapes.pbz >shapes.folded
+		check "$name: five or six frames, or what they end before" stacks like shapes.folded \
+			"_start;([^;]*;){0,2}(main|\\[[^;]*)(;\\[[^;]*){1,4}"
+	else
+		folded shapes.pbz >shapes.folded
+		check "$name: known stacks only" stacks like shapes.folded "([^;]*;){0,3}main;work(;($calls))?"
+		for chain in realigned asserts "through_pointer;pointed_at" filled_up; do
+			check "$name: $chain" stacks share shapes.folded "main;work;$chain;leaf" --of "${chain##*;}" --percent 90 --min 20
+		done
+	fi
+	finish "$PID"
+done
+
 if [ -x "$WORKLOADS/notables_rs" ]; then
 	start notables_rs
 	sample -p "$PID" -F 499 -d 2 -o rust.pbz

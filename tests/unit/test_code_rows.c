@@ -131,6 +131,64 @@ static void test_frame_pointer(void **state)
 	assert_sp(f, 11, 8, 0);
 }
 
+/* The CFA by a slot at rbp - slot, or in r10 */
+static void assert_realigned(const struct fixture *f, uint64_t off, int slot)
+{
+	struct unwind_rule r = at(f, off);
+
+	assert_int_equal(r.cfa, slot ? CFA_DEREF_FP : CFA_REG);
+	assert_int_equal(r.cfa_off, -slot);
+	assert_int_equal(r.aux, 0);
+	assert_int_equal(r.fp, slot ? FP_DEREF_FP : FP_SAME);
+	assert_int_equal(r.fp_off, 0);
+	assert_true(slot || r.reg == 10);
+}
+
+/* lea 8(%rsp), %r10; and $-64, %rsp; push -8(%r10); push %rbp; mov %rsp, %rbp */
+#define REALIGN 0x4c, 0x8d, 0x54, 0x24, 0x08, 0x48, 0x83, 0xe4, 0xc0, 0x41, 0xff, 0x72, 0xf8, PUSH_RBP, MOV_RSP_RBP
+#define LEA_R10_RSP 0x49, 0x8d, 0x62, 0xf8
+
+static void test_realigned(void **state)
+{
+	struct fixture *f = *state;
+
+	/* push %r10; sub; sub %rax, %rsp; call; mov -8(%rbp), %r10; leave; lea -8(%r10), %rsp; ret */
+	BUILD(f, REALIGN, 0x41, 0x52, SUB_RSP(0x18), 0x48, 0x29, 0xc4, CALL_RAX, 0x4c, 0x8b, 0x55, 0xf8, LEAVE, LEA_R10_RSP,
+	      RET);
+	assert_sp(f, 5, 8, 0);
+	assert_realigned(f, 9, 0);
+	assert_realigned(f, 14, 0);
+	for (uint64_t off = 19; off <= 32; off++)
+		assert_realigned(f, off, 8);
+	assert_realigned(f, 33, 0);
+	assert_sp(f, 37, 8, 0);
+}
+
+static void test_realigned_and_popped(void **state)
+{
+	struct fixture *f = *state;
+
+	/* push %r15; push %r10; push %rbx; call; lea -24(%rbp), %rsp; pop %rbx; pop %r10; pop %r15; pop %rbp; lea; ret */
+	BUILD(f, REALIGN, 0x41, 0x57, 0x41, 0x52, PUSH_RBX, CALL_RAX, 0x48, 0x8d, 0x65, 0xe8, POP_RBX, 0x41, 0x5a, 0x41, 0x5f,
+	      POP_RBP, LEA_R10_RSP, RET);
+	for (uint64_t off = 21; off <= 33; off++)
+		assert_realigned(f, off, 16);
+	assert_realigned(f, 34, 0);
+	assert_sp(f, 38, 8, 0);
+}
+
+/* rbp is used for something else: the slot is found no more. */
+static void test_realigned_and_lost(void **state)
+{
+	struct fixture *f = *state;
+
+	BUILD(f, REALIGN, 0x41, 0x52, XOR_EBP, CALL_RAX, RET);
+	assert_realigned(f, 19, 8);
+	assert_int_equal(at(f, 21).cfa, CFA_REG);
+	assert_int_equal(at(f, 21).fp, FP_UNDEFINED);
+	assert_none(f, 23);
+}
+
 static void test_saved_by_mov(void **state)
 {
 	struct fixture *f = *state;
@@ -290,6 +348,57 @@ static void test_noreturn_slot(void **state)
 	assert_int_equal(f->stats.joins_lost, 0);
 }
 
+/* sub; call g; add; ret; g: test; je over; hlt; over: ret. An assertion that holds lets g return. */
+static void test_exit_behind_stop(void **state)
+{
+	struct fixture *f = *state;
+
+	BUILD(f, SUB_RSP(8), 0xe8, 5, 0, 0, 0, ADD_RSP(8), RET, 0x85, 0xc0, JE(1), 0xf4, RET);
+	assert_sp(f, 9, 16, 0);
+	assert_sp(f, 13, 8, 0);
+	assert_sp(f, 19, 8, 0);
+}
+
+#define SPECULATION_TRAP 0xf3, 0x90, 0x0f, 0xae, 0xe8, JMP(-7)
+
+/* push %rbx; call thunk; pop %rbx; ret; thunk: call over; (trap) over: mov %rax, (%rsp); ret. The thunk comes back. */
+static void test_retpoline(void **state)
+{
+	struct fixture *f = *state;
+
+	BUILD(f, PUSH_RBX, 0xe8, 2, 0, 0, 0, POP_RBX, RET, 0xe8, 7, 0, 0, 0, SPECULATION_TRAP, 0x48, 0x89, 0x04, 0x24, RET);
+	assert_sp(f, 6, 16, 0);
+	assert_sp(f, 8, 8, 0);
+	assert_none(f, 13);
+	assert_sp(f, 20, 16, 0);
+	assert_sp(f, 24, 16, 0);
+}
+
+/* ret; zeros up to 16; f: push %rbx; ...; ret; zeros up to 32; the caller of f. An odd number of zeros comes first. */
+static void test_filled_up_with_zeros(void **state)
+{
+	struct fixture *f = *state;
+
+	BUILD(f, RET, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, PUSH_RBX, POP_RBX, PUSH_RBX, NOP, NOP, NOP, NOP, NOP,
+	      NOP, NOP, NOP, NOP, NOP, POP_RBX, RET, 0, SUB_RSP(8), 0xe8, 0xe7, 0xff, 0xff, 0xff, ADD_RSP(8), RET);
+	assert_sp(f, 16, 8, 0);
+	assert_sp(f, 17, 16, 0);
+	assert_sp(f, 30, 8, 0);
+	assert_sp(f, 36, 16, 0);
+	assert_sp(f, 45, 8, 0);
+	assert_int_equal(f->stats.bytes, f->stats.known_bytes);
+}
+
+/* mov $g, %edi; ret; g: mov %rax, %rbx; jmp g. Nothing but its address says that g is a function. */
+static void test_address_in_constant(void **state)
+{
+	struct fixture *f = *state;
+
+	BUILD(f, 0xbf, 0x06, 0x10, 0x40, 0x00, RET, 0x48, 0x89, 0xc3, JMP(-5));
+	assert_sp(f, 6, 8, 0);
+	assert_sp(f, 9, 8, 0);
+}
+
 /* A function that only a call names. */
 static void test_called_function(void **state)
 {
@@ -432,13 +541,16 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_push_and_sub), TEST(test_frame_pointer), TEST(test_saved_by_mov), TEST(test_lost_frame_pointer),
+		TEST(test_push_and_sub), TEST(test_frame_pointer), TEST(test_saved_by_mov), TEST(test_realigned),
+		TEST(test_realigned_and_popped), TEST(test_realigned_and_lost), TEST(test_lost_frame_pointer),
 		TEST(test_both_ways_agree), TEST(test_ways_disagree), TEST(test_behind_the_end),
-		TEST(test_return_address_in_register), TEST(test_stack_probes),
-		TEST(test_clone), TEST(test_no_root_when_saved), TEST(test_entry_point), TEST(test_entry_of_a_library),
-		TEST(test_noreturn_callee), TEST(test_noreturn_slot), TEST(test_called_function), TEST(test_cold_part),
-		TEST(test_switch), TEST(test_switch_without_table), TEST(test_unconfirmed_case), TEST(test_contradicted_case),
-		TEST(test_lazy_plt), TEST(test_only_gaps_are_read), TEST(test_bad_input),
+		TEST(test_return_address_in_register), TEST(test_stack_probes), TEST(test_clone),
+		TEST(test_no_root_when_saved), TEST(test_entry_point), TEST(test_entry_of_a_library),
+		TEST(test_exit_behind_stop), TEST(test_retpoline), TEST(test_filled_up_with_zeros),
+		TEST(test_address_in_constant), TEST(test_noreturn_callee), TEST(test_noreturn_slot),
+		TEST(test_called_function), TEST(test_cold_part), TEST(test_switch), TEST(test_switch_without_table),
+		TEST(test_unconfirmed_case), TEST(test_contradicted_case), TEST(test_lazy_plt),
+		TEST(test_only_gaps_are_read), TEST(test_bad_input),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,6 +71,11 @@ if [ "$(uname -m)" = x86_64 ]; then
 		build notables_musl notables.c musl-gcc $opt -fomit-frame-pointer $bare -pthread
 		build notables_musl_static notables.c musl-gcc $opt -fomit-frame-pointer $bare -static -pthread
 	fi
+	build shapes shapes.c $CC $opt -fomit-frame-pointer $bare -fPIE -pie
+	build shapes_stripped shapes.c $CC $opt -fomit-frame-pointer $bare -fPIE -pie -s
+	if echo 'int x;' | $CC -mindirect-branch=thunk -x c -c -o /dev/null - 2>/dev/null; then
+		build shapes_retpoline shapes.c $CC $opt -fomit-frame-pointer $bare -fPIE -pie -mindirect-branch=thunk
+	fi
 	build stackless stackless.c $CC $opt -static
 	build initlib.so initlib.c $CC $opt -fomit-frame-pointer -fPIC -shared
 	build reopen reopen.c $nofp
