@@ -26,19 +26,19 @@ static const struct {
 } ends[STACK_ENDS] = {
 	[END_UNKNOWN] = { "none", "no user stack was asked for" },
 	[END_ROOT] = { "root", "whole: reached the outermost frame" },
-	[END_ROOT_GUESS] = { "root-guess", "probably whole: the frame pointer chain ended in code without unwind tables" },
+	[END_ROOT_GUESS] = { "root-guess", "probably whole: the frame pointer chain ended, or the return address is 0" },
 	[END_TRUNCATED] = { "truncated", "deeper than the frame limit" },
 	[END_NO_PROCESS] = { "no-process", "the process was too new: its mappings were not loaded yet" },
 	[END_NO_MAPPING] = { "no-mapping", "an address in no executable mapping known at that time" },
 	[END_JIT] = { "jit", "generated code without a usable frame pointer; run the JIT with frame pointers "
-			     "(java -XX:+PreserveFramePointer, node --interpreted-frames-native-stack)" },
+			     "(java -XX:+PreserveFramePointer, node --interpreted-frames-native-stack, erl +JPperf true)" },
 	[END_NO_TABLE] = { "no-table", "the unwind table of this binary was not ready or could not be built" },
 	[END_NO_FDE] = { "no-fde", "code without unwind information and without a usable frame pointer; "
 				   "build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer" },
 	[END_BAD_RULE] = { "bad-rule", "an unwind rule that probee does not support" },
 	[END_READ_RA] = { "read-ra", "stack memory was unreadable at the return address" },
 	[END_READ_FP] = { "read-fp", "stack memory was unreadable at a saved register" },
-	[END_RA_ZERO] = { "ra-zero", "a return address of 0" },
+	[END_RA_ZERO] = { "ra-zero", "a return address of 0, behind frames that were guessed" },
 	[END_SP_BACK] = { "sp-back", "the stack pointer went backwards" },
 	[END_BUSY] = { "busy", "the memory map of the process was locked" },
 	[END_RUNNING] = { "on_cpu", "the thread was running: its registers are not in memory; "

@@ -200,7 +200,7 @@ enum task_state {
 enum stack_end {
 	END_UNKNOWN,		/* no user stack was asked for */
 	END_ROOT,		/* reached the outermost frame: the stack is whole */
-	END_ROOT_GUESS,		/* frame pointer chain ended with 0 in code without tables: probably whole */
+	END_ROOT_GUESS,		/* frame pointer chain ended with 0 in code without tables, or return address 0: probably whole */
 	END_TRUNCATED,		/* more frames than the limit */
 	END_NO_PROCESS,		/* process too new: its mappings were not loaded yet */
 	END_NO_MAPPING,		/* address in no known executable mapping */

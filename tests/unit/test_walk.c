@@ -358,10 +358,25 @@ static void test_return_address_zero(void **state)
 {
 	struct world *w = *state;
 
+	/* As coroutines begin, where all that led there is known. */
 	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16 });
 	start(w, at(0x2010), STACK, 0);
 	poke(w, STACK + 8, at(0x2020));
-	expect(w, WALK_RA_ZERO, at(0x2010), at(0x2020) | RA);
+	expect(w, WALK_ROOT_GUESS, at(0x2010), at(0x2020) | RA);
+}
+
+/* In code without unwind information, and behind it. */
+static void test_return_address_zero_behind_guess(void **state)
+{
+	struct world *w = *state;
+
+	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16, .ra = RA_CFA | RULE_GUESSED });
+	row(w, 0x3000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16 });
+	start(w, at(0x2010), STACK, 0);
+	expect(w, WALK_RA_ZERO, at(0x2010));
+	start(w, at(0x2010), STACK, 0);
+	poke(w, STACK + 8, at(0x3010));
+	expect(w, WALK_RA_ZERO, at(0x2010), at(0x3010) | RA | WALK_GUESSED);
 }
 
 static void test_truncated(void **state)
@@ -424,7 +439,7 @@ int main(void)
 		T(test_unreadable_stack),
 		T(test_busy_memory),
 		T(test_stack_pointer_must_grow),
-		T(test_return_address_zero),
+		T(test_return_address_zero), T(test_return_address_zero_behind_guess),
 		T(test_truncated),
 	};
 
