@@ -97,6 +97,23 @@ static void put_broken(const struct stack_health *h)
 	}
 }
 
+/* Files can be built in another way, what a JIT makes cannot. */
+static void put_guess_remedies(const struct stack_health *h)
+{
+	bool files = false, others = false;
+
+	for (size_t i = 0; i < h->nr_guesses; i++) {
+		if (is_file(h, &h->guesses[i]))
+			files = true;
+		else
+			others = true;
+	}
+	if (files)
+		printf("%*sTry: %s\n", INDENT, "", stack_cause_remedy(END_NO_FDE));
+	if (others)
+		printf("%*sTry: %s\n", INDENT, "", stack_cause_remedy(END_JIT));
+}
+
 static void put_guesses(const struct stack_health *h)
 {
 	char share[SHARE_MAX];
@@ -115,7 +132,7 @@ static void put_guesses(const struct stack_health *h)
 		if (is_last(i, h->nr_guesses))
 			break;
 	}
-	printf("%*sTry: %s\n", INDENT, "", stack_cause_remedy(END_NO_FDE));
+	put_guess_remedies(h);
 }
 
 static void put_process_name(const struct report *rep, const struct health_process *p)

@@ -5,8 +5,8 @@
 #include "src/model/record.h"
 
 #define BUILD_WITH "build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer"
-#define RUN_JIT_WITH "run the JIT with frame pointers (java -XX:+PreserveFramePointer, " \
-		     "node --interpreted-frames-native-stack)"
+#define RUN_JIT_WITH "run the JIT with frame pointers if it can make them (java -XX:+PreserveFramePointer, " \
+		     "node --interpreted-frames-native-stack, erl +JPperf true)"
 
 enum { HAS_PLACE = 1, HAS_RULE = 2 };
 
@@ -14,7 +14,7 @@ static const struct {
 	const char *text, *remedy;
 	unsigned flags;
 } causes[STACK_ENDS] = {
-	[END_TRUNCATED] = { "deeper than the frame limit", "record with --max-depth 1024, the limit", 0 },
+	[END_TRUNCATED] = { "deeper than the frame limit", "record without --max-depth; more than 1024 frames are never taken", 0 },
 	[END_NO_PROCESS] = { "process too new, its mappings were not known", NULL, 0 },
 	[END_NO_MAPPING] = { "return address in no known mapping", NULL, HAS_PLACE | HAS_RULE },
 	[END_JIT] = { "generated code, frame pointer chain broke", RUN_JIT_WITH, HAS_PLACE },
@@ -23,7 +23,7 @@ static const struct {
 	[END_BAD_RULE] = { "rule not supported", NULL, HAS_PLACE | HAS_RULE },
 	[END_READ_RA] = { "stack memory unreadable at the return address", NULL, HAS_PLACE | HAS_RULE },
 	[END_READ_FP] = { "stack memory unreadable at a saved register", NULL, HAS_PLACE | HAS_RULE },
-	[END_RA_ZERO] = { "return address 0", NULL, HAS_PLACE | HAS_RULE },
+	[END_RA_ZERO] = { "return address 0, behind a guessed frame", NULL, HAS_PLACE | HAS_RULE },
 	[END_SP_BACK] = { "stack pointer went backwards", NULL, HAS_PLACE | HAS_RULE },
 	[END_BUSY] = { "memory map locked", NULL, 0 },
 	[END_RUNNING] = { "on a CPU during the walk", "record with probee sample, which sees running threads", 0 },
