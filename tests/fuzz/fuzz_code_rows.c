@@ -23,10 +23,11 @@ static void check_rule(const struct unwind_rule *r)
 {
 	if (r->cfa == CFA_NONE)
 		return;
-	require(r->cfa == CFA_SP || r->cfa == CFA_FP || r->cfa == CFA_REG || r->cfa == CFA_ROOT);
-	require(r->ra & RULE_GUESSED);
+	require(r->cfa == CFA_SP || r->cfa == CFA_FP || r->cfa == CFA_REG || r->cfa == CFA_DEREF_FP || r->cfa == CFA_ROOT);
+	require(r->ra & RULE_GUESSED || r->cfa == CFA_ROOT);	/* the entry point that the ELF header names */
 	require(RULE_RA(r) == RA_CFA || (RULE_RA(r) == RA_REG && r->cfa == CFA_SP));
-	require(r->fp <= FP_UNDEFINED && r->reg < 16);
+	require(r->fp <= FP_DEREF_FP && r->reg < 16);
+	require(r->cfa != CFA_DEREF_FP || (r->cfa_off < 0 && r->fp == FP_DEREF_FP));
 	require(r->cfa != CFA_SP || r->cfa_off >= (RULE_RA(r) == RA_REG ? 0 : 8));
 	require(r->fp != FP_CFA || r->fp_off <= -8);
 }
