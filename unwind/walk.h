@@ -395,9 +395,12 @@ WALK_INLINE int walk_step_rule(void *env, struct walk *w, const struct unwind_ru
 	if (err)
 		return walk_unread(w, err, ra_kind == RA_REG ? WALK_BAD_RULE : WALK_READ_RA);
 	ra = arch_strip(ra);
-	/* What a new coroutine finds where others have a return address. Behind a guess it is a sign that that was wrong. */
+	/*
+	 * What a new coroutine finds where others have a return address. Behind a guess it is a sign that that was wrong; of an
+	 * interrupted frame, that it was just changing stacks.
+	 */
 	if (!ra)
-		return WALK_END(w, w->saw_guess || r->ra & RULE_GUESSED ? WALK_RA_ZERO : WALK_ROOT_GUESS);
+		return WALK_END(w, w->exact || w->saw_guess || r->ra & RULE_GUESSED ? WALK_RA_ZERO : WALK_ROOT_GUESS);
 	/* Only a frame that was interrupted may have pushed nothing yet: anything else would loop. */
 	if (cfa <= w->sp && !w->exact && WALK_ANEW(r->cfa) != CFA_OTHER_STACK)
 		return WALK_END(w, WALK_SP_BACK);

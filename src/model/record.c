@@ -38,7 +38,7 @@ static const struct {
 	[END_BAD_RULE] = { "bad-rule", "an unwind rule that probee does not support" },
 	[END_READ_RA] = { "read-ra", "stack memory was unreadable at the return address" },
 	[END_READ_FP] = { "read-fp", "stack memory was unreadable at a saved register" },
-	[END_RA_ZERO] = { "ra-zero", "a return address of 0, behind frames that were guessed" },
+	[END_RA_ZERO] = { "ra-zero", "a return address of 0: in the middle of a change of stacks, or behind guesses" },
 	[END_SP_BACK] = { "sp-back", "the stack pointer went backwards" },
 	[END_BUSY] = { "busy", "the memory map of the process was locked" },
 	[END_RUNNING] = { "on_cpu", "the thread was running: its registers are not in memory; "

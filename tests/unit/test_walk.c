@@ -363,6 +363,10 @@ static void test_return_address_zero(void **state)
 	start(w, at(0x2010), STACK, 0);
 	poke(w, STACK + 8, at(0x2020));
 	expect(w, WALK_ROOT_GUESS, at(0x2010), at(0x2020) | RA);
+	/* The innermost frame may be in the middle of a change of stacks (swapcontext). */
+	start(w, at(0x2010), STACK, 0);
+	poke(w, STACK + 8, 0);
+	expect(w, WALK_RA_ZERO, at(0x2010));
 }
 
 /* In code without unwind information, and behind it. */
