@@ -186,6 +186,7 @@ static int begin(struct sampling *s, const struct sample_args *args, int argc, c
 static int prepare(struct sampling *s, const struct sample_args *args, int argc, char **argv)
 {
 	struct recorder_options opts;
+	struct task_snapshot_options walks = { .ask = true };
 	struct id_list children = { 0 };
 	int err;
 
@@ -197,11 +198,12 @@ static int prepare(struct sampling *s, const struct sample_args *args, int argc,
 		children = (struct id_list){ .v = (uint32_t *)&s->command.pid, .nr = 1 };
 		opts.pids = &children;
 	}
+	walks.by_target = opts.pids && opts.pids->nr;
 	err = recorder_open(&opts, &s->recorder);
 	if (!err)
 		err = open_sampler(s, args);
 	if (!err && args->snap_freq_hz > 0)
-		err = walks_open(&s->walks, s->recorder, &(struct task_snapshot_options){ .ask = true },
+		err = walks_open(&s->walks, s->recorder, &walks,
 				 (uint64_t)((double)NSEC_PER_SEC / args->snap_freq_hz + 0.5));
 	if (!err)
 		err = recording_start(&s->rec, false);

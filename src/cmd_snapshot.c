@@ -239,11 +239,10 @@ static int prepare(struct snapshots *s, const struct snapshot_args *args, int ar
 	err = recorder_open(&opts, &s->recorder);
 	if (err)
 		return err;
-	/* One thread can be picked by the kernel; of processes not even one, because children join. */
 	if (args->tids.nr == 1 && !args->common.pids.nr)
 		restrict_to.only_tid = args->tids.v[0];
-	else if (args->iterations == 1 && args->common.pids.nr == 1 && !args->tids.nr)
-		restrict_to.only_pid = args->common.pids.v[0];
+	else
+		restrict_to.by_target = args->common.pids.nr && !args->tids.nr;
 	err = walks_open(&s->walks, s->recorder, &restrict_to, s->interval_ns);
 	if (!err)
 		err = recording_start(&s->rec, true);

@@ -293,6 +293,21 @@ bool capture_bpf_has_targets(const struct capture_bpf *b)
 	return !bpf_map_get_next_key(bpf_map__fd(b->skel->maps.targets), NULL, &key);
 }
 
+size_t capture_bpf_targets(const struct capture_bpf *b, uint32_t *tgids, size_t max)
+{
+	int map = bpf_map__fd(b->skel->maps.targets);
+	uint32_t key, *last = NULL;
+	size_t nr = 0;
+
+	while (!bpf_map_get_next_key(map, last, &key)) {
+		if (nr == max)
+			return max + 1;
+		tgids[nr] = key;
+		last = &tgids[nr++];
+	}
+	return nr;
+}
+
 void capture_bpf_fds(const struct capture_bpf *b, struct unwind_loader_fds *out)
 {
 	*out = (struct unwind_loader_fds){

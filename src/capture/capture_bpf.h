@@ -34,6 +34,8 @@ int capture_bpf_target(struct capture_bpf *b, uint32_t tgid);
 int capture_bpf_tid(struct capture_bpf *b, uint32_t tid);
 bool capture_bpf_is_target(const struct capture_bpf *b, uint32_t tgid);
 bool capture_bpf_has_targets(const struct capture_bpf *b);	/* some target still lives */
+/* How many there are; max + 1: more. One may come up twice when another ends meanwhile. */
+size_t capture_bpf_targets(const struct capture_bpf *b, uint32_t *tgids, size_t max);
 void capture_bpf_fds(const struct capture_bpf *b, struct unwind_loader_fds *out);
 
 /* Makes slab number key of the unwind rows: its fd, which is the caller's, or -errno. */

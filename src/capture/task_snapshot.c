@@ -14,6 +14,7 @@
 #include "src/capture/running_threads.h"
 #include "src/capture/task_reader.h"
 
+#define MAX_SCOPES 4			/* processes visited one by one: each costs as much as some 100 tasks passed by */
 #define BUFFER_BYTES (256 * 1024)	/* more than comes at once, and a row that began before it */
 
 struct task_snapshot {
@@ -207,10 +208,41 @@ static int on_visit(void *ctx, const struct wire_stack *stack)
 	return v->fn(v->ctx, stack);
 }
 
+/* As rows come in when all are visited. -E2BIG: there are many; -ENOTSUP: the kernel cannot. No row has come then. */
+static int read_targets(struct task_snapshot *ts, struct visitor *v)
+{
+	uint32_t ids[MAX_SCOPES];
+	size_t nr = capture_bpf_targets(ts->bpf, ids, MAX_SCOPES);
+	int err = 0;
+
+	if (nr > MAX_SCOPES)
+		return -E2BIG;
+	qsort(ids, nr, sizeof(*ids), by_number);
+	for (size_t i = 0; i < nr && !err; i++) {
+		struct reader_scope scope = { .only_pid = ids[i], .strictly = true };
+
+		if (i && ids[i] == ids[i - 1])
+			continue;
+		err = read_rows(ts, &scope, on_visit, v);
+		if (err == -ESRCH)	/* it has ended */
+			err = 0;
+	}
+	return err;
+}
+
+static int read_wanted(struct task_snapshot *ts, struct visitor *v)
+{
+	struct reader_scope scope = { .only_tid = ts->opts.only_tid };
+	int err = ts->opts.by_target ? read_targets(ts, v) : -E2BIG;
+
+	if (err == -ENOTSUP)
+		ts->opts.by_target = false;
+	return err == -ENOTSUP || err == -E2BIG ? read_rows(ts, &scope, on_visit, v) : err;
+}
+
 /* All tasks, by as many readers as it takes. Who hung has not delivered its last rows, so all threads are walked anew. */
 static int visit_all(struct task_snapshot *ts, struct visitor *v)
 {
-	struct reader_scope scope = { .only_pid = ts->opts.only_pid, .only_tid = ts->opts.only_tid };
 	struct walk_totals *totals = capture_bpf_totals(ts->bpf);
 	struct walk_control *control = capture_bpf_walk_control(ts->bpf);
 	int err;
@@ -219,7 +251,7 @@ static int visit_all(struct task_snapshot *ts, struct visitor *v)
 	ts->nr_tids = ts->nr_sorted = 0;
 	for (;;) {
 		memset(totals, 0, sizeof(*totals));
-		err = read_rows(ts, &scope, on_visit, v);
+		err = read_wanted(ts, v);
 		if (err != -EAGAIN)
 			return err;
 		if (ts->nr_tids)

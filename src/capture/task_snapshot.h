@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "src/capture/wire_decode.h"
@@ -22,8 +23,9 @@ struct task_snapshot;
 struct capture_bpf;
 
 struct task_snapshot_options {
-	uint32_t only_pid;	/* let the kernel visit only this process's threads (6.1+); 0: all */
-	uint32_t only_tid;
+	/* What the kernel need visit (6.1+; the program's own filter is there anyway). Neither: all tasks. */
+	bool by_target;		/* the threads of the processes that the filters let through, while these are few */
+	uint32_t only_tid;	/* this one thread */
 	bool ask;		/* the knob is set: threads on a CPU are asked there */
 	void (*say)(void *ctx, const char *text);	/* for people and for the trace: a process hangs the reader */
 	void *ctx;

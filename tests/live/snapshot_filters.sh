@@ -15,6 +15,20 @@ check "-p A,B: rows" equal "$(stacks rows pids.csv)" $((3 * 42))
 check "-p A,B: only these" equal "$(awk -F'|' 'NR > 1 { print $3 }' pids.csv | sort -un | tr '\n' ' ')" \
 	"$(printf '%s\n' "$many" "$one" | sort -n | tr '\n' ' ')"
 
+# Of few processes the kernel visits their threads only (6.1+), and those of the children that they get.
+check "-p A,B: nobody else is passed by" grep -q ' 0 not asked for' err
+start kids fork 6
+kids=$PID
+snapshot -p "$kids" -F 10 -i 20 -o kids.pbz --csv=kids.live &
+until_true 20 grep -q '|kids|' kids.live
+kill -USR1 "$kids"
+wait $!
+csv kids.pbz >kids.csv
+check "-p A: six children join" equal "$(awk -F'|' 'NR > 1 { print $3 }' kids.csv | sort -u | wc -l)" 7
+check "-p A: each once in a walk" equal "$(awk -F'|' 'NR > 1 { print $1, $2 }' kids.csv | sort | uniq -d | wc -l)" 0
+check "-p A: it is in every walk" equal "$(awk -F'|' -v p="$kids" '$2 == p' kids.csv | wc -l)" 20
+finish "$kids"
+
 tids=$(ls "/proc/$many/task" | sort -n | sed -n '5p;17p;31p' | tr '\n' ' ')
 snapshot -t "$(echo $tids | tr ' ' ,)" -F 10 -i 4 -o tids.pbz
 csv tids.pbz >tids.csv
