@@ -52,6 +52,8 @@ struct sampling {
 	struct walks walks;		/* interval_ns 0: none */
 	uint64_t next_walk_ns;
 	struct target_command command;
+	uint32_t command_tgid;
+	struct id_list command_only;	/* it alone, as the recorder's targets */
 	uint64_t begin_ns;		/* first tick possible */
 	uint64_t until_ns;		/* 0: no end */
 	struct cpu_time begin_time;
@@ -187,7 +189,6 @@ static int prepare(struct sampling *s, const struct sample_args *args, int argc,
 {
 	struct recorder_options opts;
 	struct task_snapshot_options walks = { .ask = true };
-	struct id_list children = { 0 };
 	int err;
 
 	recording_options(&s->rec, &opts);
@@ -195,8 +196,9 @@ static int prepare(struct sampling *s, const struct sample_args *args, int argc,
 	opts.skip_same = true;
 	if (s->command.pid) {
 		/* Nobody else is a target; children of the command follow from their fork. */
-		children = (struct id_list){ .v = (uint32_t *)&s->command.pid, .nr = 1 };
-		opts.pids = &children;
+		s->command_tgid = (uint32_t)s->command.pid;
+		s->command_only = (struct id_list){ .v = &s->command_tgid, .nr = 1 };
+		opts.pids = &s->command_only;
 	}
 	walks.by_target = opts.pids && opts.pids->nr;
 	err = recorder_open(&opts, &s->recorder);

@@ -30,7 +30,7 @@ struct recorder_options {
 	bool user_only, kernel_only, include_idle;
 	uint32_t faults;		/* walks: enum fault_mode of bpf/knobs.h */
 	bool skip_same;			/* walks: not again the threads that have not run since the last one */
-	const struct id_list *pids;	/* targets with their children; empty: everybody */
+	const struct id_list *pids;	/* targets with their children; empty: everybody. Borrowed, as tids, until the close */
 	const struct id_list *tids;	/* only these threads */
 	uint32_t audit;			/* keep registers and memory of one in so many stacks; 0: of none */
 	uint32_t max_frames;		/* 0: 1,024 */
