@@ -12,7 +12,7 @@ ARCH := $(patsubst arm64,aarch64,$(shell uname -m))
 BPF_ARCH := $(if $(filter aarch64,$(ARCH)),arm64,x86)
 VERSION := 0.1.0
 OPT ?= -O2
-FUZZ_SECONDS ?= 10
+FUZZ_SECONDS ?= 7
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(patsubst $(CURDIR)/%,%,$(2)))
 

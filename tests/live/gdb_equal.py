@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from elf_names import Symbols
 from programs import PROGRAMS, family, kill_family
@@ -187,6 +188,11 @@ def run(name, rounds, count):
     return None if count.threads else 'gdb saw no thread of it'
 
 
+def judge(name, rounds):
+    count = Count()
+    return name, run(name, rounds, count), count
+
+
 def report(name, c):
     print(f'{name:18} {c.threads:4} threads, {c.judged:4} judged, {c.equal:4} equal,'
           f' {c.judged - c.equal:3} different, {c.frames:6} frames'
@@ -207,10 +213,9 @@ def main():
         sys.exit(77)
     total, programs = Count(), set()
     names = [n for n in PROGRAMS if not args.program or n.split()[0] in args.program or n in args.program]
+    pool = ThreadPoolExecutor(os.cpu_count())     # what is compared has been stopped
     while True:
-        for name in names:
-            count = Count()
-            why = run(name, args.rounds, count)
+        for name, why, count in pool.map(lambda name: judge(name, args.rounds), names):
             if why:
                 print(f'{name:18} SKIP: {why}')
                 continue
