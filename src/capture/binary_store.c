@@ -12,6 +12,7 @@
 #include "src/base/clock.h"
 #include "src/base/worker.h"
 #include "src/capture/binary_table.h"
+#include "src/capture/jit_names.h"
 #include "src/capture/served_files.h"
 #include "src/elf/elf_image.h"
 #include "src/symbolize/symbolizer.h"
@@ -367,6 +368,20 @@ static uint32_t add_file(struct binary_store *st, int fd, const struct file_id *
 	return b->index;
 }
 
+/* Its process has gone, or it may not be opened: known by its path only, and never taken for generated code. */
+static uint32_t add_unread(struct binary_store *st, const struct proc_map *map)
+{
+	struct file_id id = { .dev = map->dev, .ino = map->ino };
+	struct binary *b;
+
+	if (jit_names_path(map->path))
+		return 0;
+	b = binaries_add(st->deps.binaries, &id, map->path, map->deleted ? BINARY_DELETED : BINARY_ELF);
+	if (b)
+		st->deps.on_table(st->deps.ctx, b->index, NULL);
+	return b ? b->index : 0;
+}
+
 /* The file and its fstat(). */
 static int open_file(struct binary_store *st, pid_t pid, const struct proc_map *map, struct stat *s)
 {
@@ -394,7 +409,7 @@ static uint32_t map_file(struct binary_store *st, pid_t pid, const struct proc_m
 	if (fd < 0) {
 		st->stats.unreadable++;
 		b = binaries_find_inode(st->deps.binaries, map->dev, map->ino, map->path);
-		return b ? b->index : 0;
+		return b ? b->index : add_unread(st, map);
 	}
 	id.size_bytes = (uint64_t)s.st_size;
 	id.mtime_ns = s.st_mtim.tv_sec * (int64_t)NSEC_PER_SEC + s.st_mtim.tv_nsec;

@@ -59,12 +59,21 @@ struct binary *binaries_find(const struct binaries *bs, const struct file_id *id
 	return index == IX_NONE ? NULL : bs->v[index];
 }
 
+/* In a chroot a path is told as from in there, or as from here: one then ends with the other. */
+static bool same_path(const char *a, const char *b)
+{
+	size_t la = strlen(a), lb = strlen(b);
+	const char *shorter = la < lb ? a : b;
+
+	return *shorter == '/' && !strcmp(la < lb ? b + lb - la : a + la - lb, shorter);
+}
+
 struct binary *binaries_find_inode(const struct binaries *bs, uint64_t dev, uint64_t ino, const char *path)
 {
 	for (size_t i = bs->nr; i-- > 1;) {
 		struct binary *b = bs->v[i];
 
-		if (b->ino == ino && b->dev == dev && !strcmp(b->path, path))
+		if (b->ino == ino && b->dev == dev && same_path(b->path, path))
 			return b;
 	}
 	return NULL;

@@ -46,7 +46,10 @@ void binaries_release(struct binaries *bs);
 /* Borrowed, or NULL. */
 struct binary *binaries_find(const struct binaries *bs, const struct file_id *id);
 
-/* The newest one with this inode and path, whatever its size: for files that can no longer be opened. Slow. */
+/*
+ * The newest one with this inode and path, whatever its size: for files that can no longer be opened. The path may be told as
+ * from inside a chroot. Slow.
+ */
 struct binary *binaries_find_inode(const struct binaries *bs, uint64_t dev, uint64_t ino, const char *path);
 struct binary *binaries_get(const struct binaries *bs, uint32_t index);
 

@@ -103,6 +103,26 @@ fi
 finish "$target"
 rmdir $freezer 2>/dev/null
 
+# --- a storm in a chroot: its processes are gone before their files are opened, and tell other paths than we see
+mkdir -p root/bin
+for program in sh true; do
+	cp -L "$(type -P $program)" root/bin/
+	for library in $(ldd "root/bin/$program" | grep -o '/[^ ]*'); do
+		mkdir -p "root${library%/*}"
+		cp -L "$library" "root$library"
+	done
+done
+if chroot root /bin/sh -c /bin/true 2>/dev/null; then
+	background chroot root /bin/sh -c 'while :; do /bin/true; done'
+	run_limited sample -a -F 499 -d 4 -o chroot.pbz
+	finish "$PID"
+	"$PROBEE" report chroot.pbz -q --collapse | grep -E '^(sh|true);' >chroot.folded
+	check "chroot: $(stacks total chroot.folded) samples" at_least "$(stacks total chroot.folded)" 200
+	check "chroot: no library is taken for generated code" not grep -m1 -F '[jit]' chroot.folded
+else
+	skip_part "no chroot here"
+fi
+
 # --- another PID namespace: rows have the numbers of ours
 background unshare -p -f --kill-child "$WORKLOADS/chain30" sleep
 if until_true 5 pgrep -P "$PID" -x chain30; then
