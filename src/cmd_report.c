@@ -65,6 +65,17 @@ static const struct opt report_opts[] = {
 	  AT(render.quiet), NULL, NULL, NULL },
 };
 
+/* Who asks for what only walks show need not say so again. */
+static void choose_weight(struct report_args *args)
+{
+	bool of_walks = args->outputs.nr > 0;
+
+	for (size_t i = 0; i < args->outputs.nr; i++)
+		of_walks = of_walks && args->outputs.v[i].renderer->of_walks;
+	if (of_walks && args->query.weight == WEIGHT_ANY)
+		args->query.weight = WEIGHT_WALL;
+}
+
 static int run(struct report_args *args, const char *path)
 {
 	struct report *rep = NULL;
@@ -72,6 +83,7 @@ static int run(struct report_args *args, const char *path)
 
 	if (args->render.quiet)
 		fail_set_verbosity(-1);
+	choose_weight(args);
 	err = args->outputs.nr ? 0 : output_list_add(&args->outputs, renderer_find("text"), NULL);
 	if (!err)
 		err = report_open(path, &args->query, &rep);

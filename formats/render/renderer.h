@@ -42,6 +42,7 @@ struct renderer {
 	const char *name;		/* the option --NAME */
 	const char *suffixes;		/* ".svg", ".folded .collapse": the first is its default file's */
 	const char *help;		/* one line */
+	bool of_walks;			/* shows rows of snapshots only, whatever else was recorded */
 	bool is_picture;		/* never written to a terminal: goes to trace.svg beside the trace */
 
 	/* Writes the whole picture of a call tree. */

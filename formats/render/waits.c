@@ -342,7 +342,7 @@ static void put_nothing(uint32_t walk, FILE *out)
 	if (walk)
 		fprintf(out, "There are no rows of walk %u here\n", walk);
 	else
-		fputs("There are no rows of a walk here: record with probee snapshot\n", out);
+		fputs("There are no rows of a walk here: record with probee snapshot. Beside other outputs: --weight wall\n", out);
 }
 
 static int waits_stream(struct report *rep, const struct render_opts *opts, FILE *out)
@@ -365,6 +365,6 @@ static int waits_stream(struct report *rep, const struct render_opts *opts, FILE
 }
 
 const struct renderer renderer_waits = {
-	.name = "waits", .suffixes = ".waits", .stream = waits_stream,
+	.name = "waits", .suffixes = ".waits", .of_walks = true, .stream = waits_stream,
 	.help = "who waits for whom in the last walk: deadlocks, convoys, all other waits",
 };

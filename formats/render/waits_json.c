@@ -211,6 +211,6 @@ static int waits_json_stream(struct report *rep, const struct render_opts *opts,
 }
 
 const struct renderer renderer_waits_json = {
-	.name = "waits-json", .suffixes = ".waits.json", .stream = waits_json_stream,
+	.name = "waits-json", .suffixes = ".waits.json", .of_walks = true, .stream = waits_json_stream,
 	.help = "the same as JSON for scripts",
 };

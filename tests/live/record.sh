@@ -31,6 +31,7 @@ sample -p "$spinner" -F 199 -d 1 -o one.pbz
 folded one.pbz >one.txt
 check "--weight wall of samples alone: nothing" equal "$(folded one.pbz --weight wall | wc -l)" 0
 check "--weight cpu of samples alone: all" equal "$(folded one.pbz --weight cpu | wc -l)" "$(wc -l <one.txt)"
+check "--waits: its rows without being told" grep -q '^Walk ' <("$PROBEE" report both.pbz --waits -q)
 run_limited report both.pbz --weight time --collapse
 check "an unknown weight" equal "$RC" 2
 finish "$sleepers"
