@@ -72,13 +72,13 @@ static uint64_t period_at(const struct walks *w, uint64_t time_ns)
 	return (time_ns - w->begin_ns) / w->interval_ns;
 }
 
-/* The multiples between the last walk and this one had none. */
+/* The multiples before this one that no walk had. */
 static int tell_left_out(struct walks *w, uint64_t period)
 {
 	struct record rec = { .tag = REC_LOST };
-	uint64_t first = w->period + 1;
+	uint64_t first = w->next;
 
-	if (!w->nr || period <= first)
+	if (period <= first)
 		return 0;
 	rec.lost = (struct rec_lost){
 		.time_ns = w->begin_ns + first * w->interval_ns, .duration_ns = (period - first) * w->interval_ns,
@@ -88,22 +88,26 @@ static int tell_left_out(struct walks *w, uint64_t period)
 	return session_emit(recorder_session(w->recorder), &rec);
 }
 
-static int begin_walk(struct walks *w)
+/* Which multiple it has is what its receipt says: between waking and beginning another may have passed. */
+static int end_walk(struct walks *w, const struct rec_walk *receipt)
 {
-	uint64_t period = period_at(w, now_ns());
+	uint64_t period = period_at(w, receipt->time_ns);
 	int err = tell_left_out(w, period);
 
-	w->period = period;
-	w->overslept = false;
-	return err ? err : recorder_update(w->recorder);
+	w->next = period + 1;
+	w->walk_ns += receipt->duration_ns;
+	w->rows += receipt->rows;
+	return err ? err : session_walk(recorder_session(w->recorder), receipt);
 }
 
 int walks_one(struct walks *w)
 {
-	int err = begin_walk(w);
-	struct rec_walk receipt = { .walk = ++w->nr, .interval_ns = w->interval_ns };
+	struct rec_walk receipt = { .walk = w->nr + 1, .interval_ns = w->interval_ns };
+	int err = recorder_update(w->recorder);
 
+	w->overslept = false;
 	recorder_pass(w->recorder, true);
+	w->nr = receipt.walk;
 	if (!err)
 		err = task_snapshot_walk(w->iter, on_row, w, &receipt);
 	recorder_pass(w->recorder, false);
@@ -114,9 +118,7 @@ int walks_one(struct walks *w)
 		return err;
 	if (w->nr == 1)
 		say_hidden(w, receipt.time_ns);
-	w->walk_ns += receipt.duration_ns;
-	w->rows += receipt.rows;
-	return session_walk(recorder_session(w->recorder), &receipt);
+	return end_walk(w, &receipt);
 }
 
 /* A late one does not shift the others. */

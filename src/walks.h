@@ -37,7 +37,7 @@ struct walks {
 	struct task_snapshot *iter;
 	uint64_t interval_ns, begin_ns;
 	uint32_t nr;			/* walked */
-	uint64_t period;		/* which multiple the last walk began in */
+	uint64_t next;			/* the first multiple behind that of the last walk */
 	uint64_t left_out;		/* multiples without a walk so far */
 	bool overslept;			/* and waited for the next multiple */
 	uint64_t walk_ns, rows;		/* sums */
