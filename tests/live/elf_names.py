@@ -3,12 +3,14 @@ import bisect
 import os
 import re
 import subprocess
+import tempfile
 
 
 class Symbols:
-    """Addresses of names, of every ELF file a process has mapped."""
+    """Addresses of names, of every ELF file a process has mapped; the kernel's own, too."""
     tables = {}
     sorted_tables = {}
+    vdso = None                     # a copy of it: the same for all processes
 
     def __init__(self, pid):
         self.biases = set()         # a file may be mapped twice (V8's builtins)
@@ -22,6 +24,11 @@ class Symbols:
                 self.code.append((start, end))
                 if len(field) < 6:
                     self.anonymous.append((start, end))
+                if field[5:] == ['[vdso]\n']:
+                    path = self.copy_vdso(pid, start, end)
+                    self.biases.add((path, start))
+                    self.files[path] = start
+                    self.places.append((start, end, path, start))
                 if len(field) < 6 or not field[5].startswith('/'):
                     continue
                 pgoff, path = int(field[2], 16), field[5].strip()
@@ -31,6 +38,17 @@ class Symbols:
                     self.biases.add((path, start - pgoff - self.slide(path, pgoff)))
                     self.places.append((start, end, path, self.files[path]))
                     self.from_offset.setdefault(path, start - pgoff)
+
+    @classmethod
+    def copy_vdso(cls, pid, start, end):
+        if not cls.vdso:
+            with open(f'/proc/{pid}/mem', 'rb') as f:
+                f.seek(start)
+                image = f.read(end - start)
+            cls.vdso = tempfile.NamedTemporaryFile(prefix='probee-vdso.')
+            cls.vdso.write(image)
+            cls.vdso.flush()
+        return cls.vdso.name
 
     @staticmethod
     def run(*argv):

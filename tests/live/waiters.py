@@ -67,6 +67,7 @@ def sigwait(): signal.sigwait([signal.SIGUSR1])
 @kind
 def wait_child():
     if not os.fork():
+        libc.prctl(1, signal.SIGKILL)
         signal.pause()
     os.wait()
 
