@@ -1,10 +1,12 @@
 /*
  * Stacks whose walk ended in the kernel because the process, a mapping or a table was not known there yet. They came
- * with registers and memory, and wait here until enough is known to walk them again; not longer than LATE_MAX_NS.
+ * with registers and memory, and wait here until enough is known to walk them again; not longer than LATE_MAX_NS. A walk
+ * over the tasks keeps little memory of each: a stack that is longer is walked again by the kernel, when it knows more.
  *
  *	late_stacks_new(&deps, &l)
  *	late_stacks_add(l, stack, walk)		takes a copy
  *	late_stacks_try(l)			hands on what can be walked now, and what has waited too long
+ *	late_stacks_again(l, walk, again, ctx)	has those of that walk visited again that are longer than what was kept
  *	late_stacks_flush(l, walk)		hands on everything of that walk as it is
  *	late_stacks_free(l)
  */
@@ -15,6 +17,7 @@
 #include <stdint.h>
 
 #include "src/base/clock.h"
+#include "src/capture/task_snapshot.h"
 
 #define LATE_MAX_NS (4 * NSEC_PER_SEC)	/* below REORDER_NS in session_meta.c */
 
@@ -23,7 +26,6 @@ struct binary_store;
 struct late_stacks;
 struct process_tracker;
 struct unwind_loader;
-struct wire_stack;
 
 struct late_stacks_deps {
 	struct process_tracker *tracker;
@@ -47,6 +49,9 @@ void late_stacks_free(struct late_stacks *l);		/* NULL is fine */
 bool late_stacks_wants(const struct wire_stack *stack);
 int late_stacks_add(struct late_stacks *l, const struct wire_stack *stack, uint32_t walk);
 int late_stacks_try(struct late_stacks *l);
+
+/* 0 or an error that ends the recording. */
+int late_stacks_again(struct late_stacks *l, uint32_t walk, walk_again_fn again, void *ctx);
 
 /* Of one walk; 0: all. */
 int late_stacks_flush(struct late_stacks *l, uint32_t walk);

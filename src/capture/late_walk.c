@@ -18,6 +18,7 @@ struct late_walk {
 	struct unwind_mapping *maps;
 	size_t nr_maps, cap_maps;
 	const struct wire_stack *stack;
+	bool is_cut;			/* asked for memory above what was kept */
 	uint64_t frames[WALK_MAX_FRAMES];
 };
 
@@ -91,10 +92,12 @@ static int walk_read_code(void *env, struct walk *w, uint64_t addr)
 
 static int walk_load_page(void *env, struct walk *w, uint64_t addr)
 {
-	const struct wire_stack *s = ((struct late_walk *)env)->stack;
+	struct late_walk *l = env;
+	const struct wire_stack *s = l->stack;
 	uint64_t at = addr - s->raw->start;
 
-	if (addr < s->raw->start || at >= s->raw->bytes)
+	l->is_cut = addr >= s->raw->start && at >= s->raw->bytes;
+	if (addr < s->raw->start || l->is_cut)
 		return 1;
 	memcpy(w->page, s->memory + at, WALK_PAGE);
 	return 0;
@@ -154,6 +157,7 @@ int late_walk(struct late_walk *w, const struct binaries *bs, const struct proce
 	if (err)
 		return err;
 	w->stack = stack;
+	w->is_cut = false;
 	memcpy(walk.regs, stack->raw->regs, sizeof(walk.regs));
 	walk_begin(&walk, p->tgid, w->mode, w->max_frames);
 	for (uint32_t i = 0; i < WALK_MAX_STEPS; i++)
@@ -161,6 +165,7 @@ int late_walk(struct late_walk *w, const struct binaries *bs, const struct proce
 			break;
 	*out = (struct late_walk_result){
 		.frames = w->frames, .nr = walk.nr, .end = (uint8_t)walk.end, .guessed = walk.saw_guess,
+		.is_cut = w->is_cut && (walk.end == WALK_READ_RA || walk.end == WALK_READ_FP),
 		.binary = walk.end == WALK_NO_TABLE ? walk.map_binary : 0,
 	};
 	return 0;

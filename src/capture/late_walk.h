@@ -24,6 +24,7 @@ struct late_walk_result {
 	uint32_t nr;
 	uint8_t end;			/* enum walk_end */
 	bool guessed;
+	bool is_cut;			/* it ended where the memory that was kept ends: the stack goes on */
 	uint32_t binary;		/* with WALK_NO_TABLE: whose table is missing */
 };
 

@@ -32,8 +32,9 @@
 #define PRUNE_NS (5 * NSEC_PER_SEC)	/* what ended longer ago is forgotten */
 /* Tables of what runs already are waited for, but no longer than this: a huge binary must not delay the start. */
 #define TABLES_WAIT_NS (250 * NSEC_PER_MSEC)
-/* The end of a walk, and that of the recording, wait so long for stacks that wait for tables. */
+/* The end of a walk waits so long for stacks that wait for tables; longer where nothing else is to be done. */
 #define SETTLE_NS NSEC_PER_SEC
+#define SETTLE_LAST_NS (LATE_MAX_NS - NSEC_PER_SEC)
 #define HOLD_OFF_NS (300 * 1000)
 #define LATE_BYTES (4u << 20)		/* of stacks that wait for tables */
 #define LATE_PAUSE_MS 20
@@ -502,17 +503,22 @@ int recorder_stack(struct recorder *r, const struct wire_stack *stack, uint32_t 
 	return err || !walk ? err : let_workers_catch_up(r);
 }
 
-int recorder_settle(struct recorder *r, uint32_t walk)
+int recorder_settle(struct recorder *r, uint32_t walk, bool last, walk_again_fn again, void *ctx)
 {
 	struct pollfd pfd = { .fd = worker_fd(r->pool), .events = POLLIN };
-	uint64_t until = now_ns() + SETTLE_NS;
+	uint64_t until = now_ns() + (last ? SETTLE_LAST_NS : SETTLE_NS);
 	int err = recorder_update(r);
 
-	while (!err && r->late && late_stacks_waiting(r->late, walk) && now_ns() < until) {
+	if (err || !r->late)
+		return err;
+	err = late_stacks_again(r->late, walk, again, ctx);
+	while (!err && late_stacks_waiting(r->late, walk) && now_ns() < until) {
 		poll(&pfd, 1, 10);
 		err = recorder_update(r);
+		if (!err)
+			err = late_stacks_again(r->late, walk, again, ctx);
 	}
-	return err || !r->late ? err : late_stacks_flush(r->late, walk);
+	return err ? err : late_stacks_flush(r->late, walk);
 }
 
 uint64_t recorder_hidden(const struct recorder *r, uint64_t begin_ns, char *text, size_t size)
@@ -613,7 +619,7 @@ static int tell_outside(struct recorder *r)
 int recorder_end(struct recorder *r, const struct rec_end *end)
 {
 	struct rec_end e = *end;
-	int err = recorder_settle(r, 0);
+	int err = recorder_settle(r, 0, true, NULL, NULL);
 
 	if (!err)
 		err = report_losses(r);

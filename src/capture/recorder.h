@@ -5,7 +5,7 @@
  *	recorder_open(&opts, &r)	loads programs, learns who runs, builds tables (waits a moment for them)
  *	recorder_begin(r, &info)	META, CLOCK, EVENT
  *	... recorder_update(r) before stacks are resolved; recorder_stack(r, ...)
- *	recorder_settle(r, walk)	waits for the stacks of a walk that wait for tables: not longer than a second
+ *	recorder_settle(r, walk, ...)	waits for the stacks of a walk that wait for tables: a second, the last one three
  *	recorder_service(r)		between: tables, names, losses; each second a flush of the sink
  *	recorder_end(r, &end)		last losses and names, END
  *	recorder_close(r)
@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "src/capture/session.h"
+#include "src/capture/task_snapshot.h"
 
 struct recorder;
 struct capture_bpf;
@@ -65,7 +66,8 @@ int recorder_update(struct recorder *r);
 
 /* One stack for the session: at once, or when its process and tables are known. walk as for session_sample(). */
 int recorder_stack(struct recorder *r, const struct wire_stack *stack, uint32_t walk);
-int recorder_settle(struct recorder *r, uint32_t walk);	/* 0: all */
+/* walk 0: all. last: no other one follows. again, ctx: visits a thread whose stack was longer than what was kept of it. */
+int recorder_settle(struct recorder *r, uint32_t walk, bool last, walk_again_fn again, void *ctx);
 int recorder_service(struct recorder *r);
 /* Behind the first walk: threads that none will show, see hidden_tasks.h. */
 uint64_t recorder_hidden(const struct recorder *r, uint64_t begin_ns, char *text, size_t size);

@@ -27,9 +27,6 @@ void running_threads_begin(struct running_threads *rt);
 bool running_threads_wants(const struct wire_stack *stack);
 int running_threads_add(struct running_threads *rt, const struct wire_stack *stack);
 
-/* Walks one thread again: its row goes to fn, or there is none any more. 0 or -errno; -ENOTSUP: the kernel cannot. */
-typedef int (*walk_again_fn)(void *ctx, uint32_t tid, snapshot_row_fn fn, void *fn_ctx);
-
 /* Exactly one row each to fn: the stack, or the row as it was set aside. 0, or fn's error. */
 int running_threads_settle(struct running_threads *rt, walk_again_fn again, void *again_ctx, snapshot_row_fn fn,
 			   void *ctx);

@@ -164,12 +164,12 @@ static void fill_receipt(struct task_snapshot *ts, struct rec_walk *r)
 	ts->stats.faulted += t->faulted;
 }
 
-/* One thread again. Only kernels since 6.1 can do that without visiting all others. */
-static int walk_again(void *ctx, uint32_t tid, snapshot_row_fn fn, void *fn_ctx)
+/* Only kernels since 6.1 can do that without visiting all others. */
+int task_snapshot_again(void *ts, uint32_t tid, snapshot_row_fn fn, void *ctx)
 {
 	struct reader_scope scope = { .only_tid = tid, .strictly = true };
 
-	return read_rows(ctx, &scope, fn, fn_ctx);
+	return read_rows(ts, &scope, fn, ctx);
 }
 
 struct visitor {
@@ -286,7 +286,7 @@ static int walk_all(struct task_snapshot *ts, snapshot_row_fn fn, void *ctx, str
 	ts->seen = capture_bpf_totals(ts->bpf)->seen;
 	look_at_memo(ts);
 	if (!err && ts->running) {
-		err = running_threads_settle(ts->running, walk_again, ts, fn, ctx);
+		err = running_threads_settle(ts->running, task_snapshot_again, ts, fn, ctx);
 		running_threads_stats(ts->running, &running);
 	}
 	fill_receipt(ts, receipt);

@@ -5,6 +5,7 @@
  *
  *	task_snapshot_open(bpf, &opts, &ts)
  *	task_snapshot_walk(ts, fn, ctx, &receipt)	one walk over all tasks; receipt.walk is the caller's
+ *	task_snapshot_again(ts, tid, fn, ctx)	and one of its threads once more
  *	task_snapshot_close(ts)
  *
  * Threads that are on a CPU are asked there (running_threads.h), so that each has its row.
@@ -18,6 +19,11 @@
 #include "src/model/record.h"
 
 typedef int (*snapshot_row_fn)(void *ctx, const struct wire_stack *stack);
+/*
+ * Walks one thread again: its row goes to fn, or there is none any more. 0; -ENOTSUP: the kernel cannot; -EAGAIN: its
+ * reader hung; or another -errno.
+ */
+typedef int (*walk_again_fn)(void *ctx, uint32_t tid, snapshot_row_fn fn, void *fn_ctx);
 
 struct task_snapshot;
 struct capture_bpf;
@@ -41,6 +47,7 @@ int task_snapshot_open(struct capture_bpf *bpf, const struct task_snapshot_optio
 void task_snapshot_close(struct task_snapshot *ts);	/* NULL is fine */
 
 int task_snapshot_walk(struct task_snapshot *ts, snapshot_row_fn fn, void *ctx, struct rec_walk *receipt);
+int task_snapshot_again(void *ts, uint32_t tid, snapshot_row_fn fn, void *ctx);		/* a walk_again_fn */
 uint64_t task_snapshot_bad_records(const struct task_snapshot *ts);
 uint64_t task_snapshot_cpu_ns(const struct task_snapshot *ts);	/* processor time of the readers */
 const struct task_snapshot_stats *task_snapshot_stats(const struct task_snapshot *ts);

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# The first walk over a deep stack of a program whose table is not ready yet: what is kept of a thread is 20 KiB, its stack
+# has 70. The program has 10 MB and more of code without call frame information, which takes its time to read.
+. "$(dirname "$0")/lib.sh"
+for tool in objcopy gcc; do command -v $tool >/dev/null || skip "no $tool"; done
+[ "$(uname -m)" = x86_64 ] || skip "code is only read on x86-64"
+
+libc=$(ldd /bin/sh | awk '/libc\.so/ { print $3 }')
+objcopy -O binary -j .text "$libc" text || skip "no code to be had from $libc"
+for i in 1 2 3 4 5 6 7 8 9 10; do cat text; done >code
+printf '.text\n.incbin "code"\n.section .note.GNU-stack,"",@progbits\n' >code.s
+gcc -O1 -I "$ROOT/tests/workloads" -o deep_late "$ROOT/tests/workloads/deep.c" code.s
+./deep_late 900 sleep >ready &
+PID=$!
+STARTED+=("$PID")
+for i in $(seq 100); do grep -q ready ready && break; sleep 0.1; done
+
+frames() { csv "$1" | awk -F'|' -v p="$PID" '$3 == p { print gsub(/;/, ";", $6) + 1 }' | sort -nu | tr '\n' ' '; }
+
+for how in "-p $PID" "-a"; do
+	# shellcheck disable=SC2086
+	snapshot $how -i 1 -o one.pbz
+	check "$how: exit status" equal "$RC" 0
+	check "$how: the only walk has the whole stack" equal "$(frames one.pbz)" "907 "
+	check "$how: and it is whole" bash -c "'$PROBEE' report one.pbz --csv 2>/dev/null | awk -F'|' -v p=$PID '\$3 == p' | grep -q '_start[^;]*|'"
+	check "$how: one row" equal "$(csv one.pbz | awk -F'|' -v p="$PID" '$3 == p' | wc -l)" 1
+	# shellcheck disable=SC2086
+	snapshot $how -F 2 -i 4 -o four.pbz
+	check "$how: the last of four walks has the whole stack" grep -q "907" <<<"$(frames four.pbz)"
+	check "$how: the trace is as its page says" python3 "$ROOT/tests/spec/decode.py" --check four.pbz
+done
+done_testing
