@@ -14,7 +14,8 @@
  */
 #pragma once
 
-#include "bpf/stack.bpf.h"
+#include "bpf/running.bpf.h"
+#include "bpf/wait.bpf.h"
 
 #define MEMO_FRAMES 32
 #define MEMO_WORDS 256		/* of stack; what is deeper is not remembered */
@@ -52,6 +53,13 @@ struct {
 	__type(key, uint32_t);
 	__type(value, struct kernel_words);
 } kernel_words SEC(".maps");
+
+/* One stack: what is known of it before the kernel unwinds it. */
+struct kernel_recall {
+	struct kernel_words *words;	/* NULL: nothing can be gained */
+	struct kernel_memo *known;
+	uint32_t set;			/* number of its first memo */
+};
 
 #if defined(__TARGET_ARCH_x86)
 struct memo_loop {
@@ -185,5 +193,55 @@ static __always_inline struct kernel_words *load_kernel_words(struct task_struct
 	words->walk_ns = walk_ns;
 	words->nr = bytes / 8;
 	return bpf_probe_read_kernel(words->word, bytes, (void *)sp) ? 0 : words;
+}
+
+/* Where the stack would be remembered: threads in the same call are in few different functions. */
+static __always_inline uint32_t memo_set(const struct kernel_words *words, uint32_t call)
+{
+	return (call ? call : words->nr) % MEMO_SETS * MEMO_WAYS;
+}
+
+/* true: the stack has been put behind the user's frames, and nothing is left to do. */
+static __always_inline bool recall_kernel(struct kernel_recall *r, struct task_struct *task, struct gather *g, bool in_user,
+					  uint64_t walk_ns)
+{
+	uint32_t n = g->head.nr_user;
+	uint64_t nr;
+
+	r->words = load_kernel_words(task, walk_ns);
+	if (!r->words || n > WALK_MAX_FRAMES)
+		return false;
+	r->set = memo_set(r->words, in_user ? syscall_of(&g->walk, task) : 0);
+	r->known = known_stack(r->words, r->set);
+	if (!r->known || !(++r->words->met % MEMO_AUDIT))
+		return false;
+	nr = r->known->nr;
+	if (nr > MEMO_FRAMES || bpf_probe_read_kernel(&g->frames[n], nr * 8, r->known->address))
+		return false;
+	g->head.nr_kernel = nr;
+	return true;
+}
+
+/* The kernel has unwound it. true: what was known of it is another stack. */
+static __always_inline bool compare_or_learn(struct kernel_recall *r, struct task_struct *task, const struct gather *g,
+					     const struct env *e)
+{
+	if (r->known)
+		return is_misled(r->known, g);
+	if (r->words && r->words->learnt < MEMO_LEARN && e->switches == switches(task) && !READ_NOW(task->on_cpu))
+		learn(r->words, g, r->set);
+	return false;
+}
+#else
+static __always_inline bool recall_kernel(struct kernel_recall *r, struct task_struct *task, struct gather *g, bool in_user,
+					  uint64_t walk_ns)
+{
+	return false;
+}
+
+static __always_inline bool compare_or_learn(struct kernel_recall *r, struct task_struct *task, const struct gather *g,
+					     const struct env *e)
+{
+	return false;
 }
 #endif

@@ -45,56 +45,18 @@ static __always_inline void unwind_kernel(struct task_struct *task, struct gathe
 		g->head.nr_kernel = bytes / 8;
 }
 
-#if defined(__TARGET_ARCH_x86)
-/* Where the stack would be remembered: threads in the same call are in few different functions. */
-static __always_inline uint32_t memo_set(const struct gather *g, const struct kernel_words *words, bool in_user)
-{
-	uint32_t hash = in_user ? g->walk.regs[REG_ORIG_AX] : words->nr;
-
-	return hash % MEMO_SETS * MEMO_WAYS;
-}
-
-static __always_inline bool take_known(struct gather *g, uint32_t n, struct kernel_memo *memo)
-{
-	uint64_t nr = memo->nr;
-
-	if (nr > MEMO_FRAMES || bpf_probe_read_kernel(&g->frames[n], nr * 8, memo->address))
-		return false;
-	g->head.nr_kernel = nr;
-	return true;
-}
-
 static __noinline void gather_kernel_of(struct task_struct *task, struct gather *g, struct env *e, bool in_user)
 {
-	struct kernel_words *words = 0;
-	struct kernel_memo *known = 0;
-	uint32_t n = g->head.nr_user, set = 0;
-
-	if (n > WALK_MAX_FRAMES)
-		return;
-	if (!READ_NOW(control.slot) && !READ_NOW(control.no_memo) && !totals.misled)
-		words = load_kernel_words(task, READ_NOW(control.begin_ns));
-	if (words) {
-		set = memo_set(g, words, in_user);
-		known = known_stack(words, set);
-		if (known && ++words->met % MEMO_AUDIT && take_known(g, n, known))
-			return;
-	}
-	unwind_kernel(task, g, n);
-	if (known)
-		totals.misled = is_misled(known, g);
-	else if (words && words->learnt < MEMO_LEARN && e->switches == switches(task) && !READ_NOW(task->on_cpu))
-		learn(words, g, set);
-}
-#else
-static __noinline void gather_kernel_of(struct task_struct *task, struct gather *g, struct env *e, bool in_user)
-{
+	bool memo = !READ_NOW(control.slot) && !READ_NOW(control.no_memo) && !totals.misled;
+	struct kernel_recall r = {};
 	uint32_t n = g->head.nr_user;
 
-	if (n <= WALK_MAX_FRAMES)
-		unwind_kernel(task, g, n);
+	if (n > WALK_MAX_FRAMES || (memo && recall_kernel(&r, task, g, in_user, READ_NOW(control.begin_ns))))
+		return;
+	unwind_kernel(task, g, n);
+	if (memo && compare_or_learn(&r, task, g, e))
+		totals.misled = 1;
 }
-#endif
 
 static __always_inline void drop_stacks(struct gather *g, uint32_t end)
 {
