@@ -8,25 +8,13 @@
 #include "src/inspect/rule_text.h"
 #include "src/inspect/unwind_facts.h"
 
-static void put_text(struct json_writer *w, const char *key, const char *s)
-{
-	json_key(w, key);
-	json_string(w, s, strlen(s));
-}
-
-static void put_number(struct json_writer *w, const char *key, uint64_t v)
-{
-	json_key(w, key);
-	json_u64(w, v);
-}
-
 static void put_symbol(struct json_writer *w, const struct unwind_facts *f, uint64_t vaddr)
 {
 	char name[FACTS_SYMBOL_MAX];
 
 	unwind_facts_symbol(f, vaddr, name);
 	if (*name)
-		put_text(w, "symbol", name);
+		json_put_text(w, "symbol", name);
 }
 
 static void put_identity(struct json_writer *w, const struct unwind_facts *f)
@@ -35,47 +23,47 @@ static void put_identity(struct json_writer *w, const struct unwind_facts *f)
 
 	for (unsigned i = 0; i < f->img->build_id_len; i++)
 		snprintf(id + 2 * i, 3, "%02x", f->img->build_id[i]);
-	put_text(w, "build_id", id);
-	put_text(w, "machine", unwind_info_machine(f));
-	put_text(w, "kind", unwind_info_type(f));
+	json_put_text(w, "build_id", id);
+	json_put_text(w, "machine", unwind_info_machine(f));
+	json_put_text(w, "kind", unwind_info_type(f));
 }
 
 static void put_counts(struct json_writer *w, const struct unwind_facts *f)
 {
-	put_number(w, "eh_frame_bytes", f->eh_frame.size);
-	put_number(w, "fdes", f->cfi.nr_fdes);
-	put_number(w, "cies", f->cfi.nr_cies);
-	put_number(w, "damaged_entries", f->cfi.bad_entries);
-	put_number(w, "overlaps", f->cfi.overlaps);
-	put_number(w, "nr_rows", f->rows.nr);
-	put_number(w, "nr_rules", f->nr_rules);
-	put_number(w, "nr_pages", f->nr_pages);
-	put_number(w, "table_bytes", f->table_bytes);
-	put_number(w, "code_bytes", f->gaps.code_bytes);
-	put_number(w, "gap_bytes", f->gaps.gap_bytes);
-	put_number(w, "padding_bytes", f->gaps.padding_bytes);
+	json_put_u64(w, "eh_frame_bytes", f->eh_frame.size);
+	json_put_u64(w, "fdes", f->cfi.nr_fdes);
+	json_put_u64(w, "cies", f->cfi.nr_cies);
+	json_put_u64(w, "damaged_entries", f->cfi.bad_entries);
+	json_put_u64(w, "overlaps", f->cfi.overlaps);
+	json_put_u64(w, "nr_rows", f->rows.nr);
+	json_put_u64(w, "nr_rules", f->nr_rules);
+	json_put_u64(w, "nr_pages", f->nr_pages);
+	json_put_u64(w, "table_bytes", f->table_bytes);
+	json_put_u64(w, "code_bytes", f->gaps.code_bytes);
+	json_put_u64(w, "gap_bytes", f->gaps.gap_bytes);
+	json_put_u64(w, "padding_bytes", f->gaps.padding_bytes);
 	json_key(w, "rows_by_kind");
 	json_begin(w, '{');
 	for (unsigned kind = 0; kind < FACTS_CFA_KINDS; kind++) {
 		if (f->by_cfa[kind])
-			put_number(w, rule_cfa_kind(kind), f->by_cfa[kind]);
+			json_put_u64(w, rule_cfa_kind(kind), f->by_cfa[kind]);
 	}
 	json_end(w, '}');
 	json_key(w, "rows_by_source");
 	json_begin(w, '{');
 	for (unsigned s = ROW_CFI; s < ROW_SOURCES; s++) {
 		if (f->by_source[s])
-			put_number(w, row_source_name(s), f->by_source[s]);
+			json_put_u64(w, row_source_name(s), f->by_source[s]);
 	}
 	json_end(w, '}');
-	put_number(w, "rows_frame_pointer_lost", f->fp_lost);
+	json_put_u64(w, "rows_frame_pointer_lost", f->fp_lost);
 }
 
 static void put_range(struct json_writer *w, const struct unwind_facts *f, uint64_t begin, uint64_t end)
 {
 	json_begin(w, '{');
-	put_number(w, "begin", begin);
-	put_number(w, "end", end);
+	json_put_u64(w, "begin", begin);
+	json_put_u64(w, "end", end);
 	put_symbol(w, f, begin);
 	json_end(w, '}');
 }
@@ -103,13 +91,13 @@ static void put_rule(struct json_writer *w, const struct source_row *row, uint16
 	struct rule_text t;
 
 	rule_text(row ? &row->rule : &none, machine, &t);
-	put_text(w, "cfa", t.cfa);
+	json_put_text(w, "cfa", t.cfa);
 	if (*t.ra) {
-		put_text(w, "fp", t.fp);
-		put_text(w, "ra", t.ra);
+		json_put_text(w, "fp", t.fp);
+		json_put_text(w, "ra", t.ra);
 	}
 	if (row && row->source)
-		put_text(w, "source", row_source_name(row->source));
+		json_put_text(w, "source", row_source_name(row->source));
 }
 
 static void put_rows(struct json_writer *w, const struct unwind_facts *f)
@@ -118,7 +106,7 @@ static void put_rows(struct json_writer *w, const struct unwind_facts *f)
 	json_begin(w, '[');
 	for (size_t i = 0; i < f->rows.nr; i++) {
 		json_begin(w, '{');
-		put_number(w, "vaddr", f->rows.v[i].vaddr);
+		json_put_u64(w, "vaddr", f->rows.v[i].vaddr);
 		put_rule(w, &f->rows.v[i], f->img->machine);
 		json_end(w, '}');
 	}
@@ -142,13 +130,13 @@ static void put_process(struct json_writer *w, const struct mapped_binaries *m, 
 		const struct mapped_binary *b = &m->v[i];
 
 		json_begin(w, '{');
-		put_text(w, "path", b->path);
-		put_number(w, "start", b->start);
-		put_number(w, "mapped_bytes", b->bytes);
+		json_put_text(w, "path", b->path);
+		json_put_u64(w, "start", b->start);
+		json_put_u64(w, "mapped_bytes", b->bytes);
 		if (b->facts)
 			put_file(w, b->facts, args);
 		else
-			put_text(w, "without_table", unwind_info_why(b));
+			json_put_text(w, "without_table", unwind_info_why(b));
 		json_end(w, '}');
 	}
 	json_end(w, ']');
@@ -164,13 +152,13 @@ static void put_places(struct json_writer *w, const struct unwind_place *v, size
 		const struct source_row *row = unwind_rows_find(&f->rows, v[i].vaddr, &end);
 
 		json_begin(w, '{');
-		put_number(w, "address", v[i].addr);
-		put_number(w, "vaddr", v[i].vaddr);
+		json_put_u64(w, "address", v[i].addr);
+		json_put_u64(w, "vaddr", v[i].vaddr);
 		if (v[i].path)
-			put_text(w, "path", v[i].path);
+			json_put_text(w, "path", v[i].path);
 		put_symbol(w, f, v[i].vaddr);
-		put_number(w, "begin", row ? row->vaddr : f->img->vaddr_lo);
-		put_number(w, "end", end);
+		json_put_u64(w, "begin", row ? row->vaddr : f->img->vaddr_lo);
+		json_put_u64(w, "end", end);
 		put_rule(w, row, f->img->machine);
 		json_end(w, '}');
 	}
@@ -184,10 +172,10 @@ void unwind_json(const char *path, const struct unwind_facts *f, int pid, const 
 
 	json_begin(&w, '{');
 	if (m) {
-		put_number(&w, "pid", (uint64_t)pid);
+		json_put_u64(&w, "pid", (uint64_t)pid);
 		put_process(&w, m, args);
 	} else {
-		put_text(&w, "path", path);
+		json_put_text(&w, "path", path);
 		put_file(&w, f, args);
 	}
 	if (nr_places)

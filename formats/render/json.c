@@ -30,20 +30,11 @@ struct leaves {				/* functions that were running below the node being folded */
 	uint32_t depth;			/* of the deepest */
 };
 
+/* Nothing when it is empty. */
 static void put_text(struct json_writer *w, const char *key, const char *s)
 {
-	size_t len = strlen(s);
-
-	if (!len)
-		return;
-	json_key(w, key);
-	json_string(w, s, len);
-}
-
-static void put_number(struct json_writer *w, const char *key, uint64_t v)
-{
-	json_key(w, key);
-	json_u64(w, v);
+	if (*s)
+		json_put_text(w, key, s);
 }
 
 /* Who is to blame for user stacks that are not whole, and for guesses; at most so many of each. */
@@ -57,17 +48,17 @@ static void put_blame(struct json_writer *w, const char *key, const struct stack
 		const char *path = stack_health_path(h, &rows[i], &len);
 
 		json_begin(w, '{');
-		put_number(w, "samples", rows[i].samples);
+		json_put_u64(w, "samples", rows[i].samples);
 		json_key(w, "binary");
 		json_string(w, path, len);
 		if (rows[i].has_addr)
-			put_number(w, "address", rows[i].addr);
+			json_put_u64(w, "address", rows[i].addr);
 		if (rows[i].end) {
 			put_text(w, "end", stack_end_name(rows[i].end));
 			put_text(w, "cause", stack_cause_text(rows[i].end));
 			put_text(w, "remedy", stack_cause_remedy(rows[i].end));
 		} else {
-			put_number(w, "frames", rows[i].frames);
+			json_put_u64(w, "frames", rows[i].frames);
 		}
 		json_end(w, '}');
 	}
@@ -76,11 +67,11 @@ static void put_blame(struct json_writer *w, const char *key, const struct stack
 
 static void put_health(struct json_writer *w, const struct stack_health *h)
 {
-	put_number(w, "user_stacks_whole_guessed", h->all.whole_guessed);
-	put_number(w, "user_stacks_guessed", h->guessed);
-	put_number(w, "user_frames_exact", h->frames.exact);
-	put_number(w, "user_frames_return_address", h->frames.return_address);
-	put_number(w, "user_frames_guessed", h->frames.guessed);
+	json_put_u64(w, "user_stacks_whole_guessed", h->all.whole_guessed);
+	json_put_u64(w, "user_stacks_guessed", h->guessed);
+	json_put_u64(w, "user_frames_exact", h->frames.exact);
+	json_put_u64(w, "user_frames_return_address", h->frames.return_address);
+	json_put_u64(w, "user_frames_guessed", h->frames.guessed);
 	put_blame(w, "not_whole", h, h->broken, h->nr_broken);
 	put_blame(w, "guesses", h, h->guesses, h->nr_guesses);
 }
@@ -90,24 +81,24 @@ static void put_walks(struct json_writer *w, const struct report_walks *s)
 {
 	json_key(w, "walks");
 	json_begin(w, '{');
-	put_number(w, "count", s->count);
-	put_number(w, "tasks_seen", s->tasks_seen);
-	put_number(w, "rows", s->rows);
-	put_number(w, "idle_kernel_threads", s->skipped_idle_kthreads);
-	put_number(w, "not_asked_for", s->filtered);
-	put_number(w, "on_cpu", s->on_cpu);
-	put_number(w, "torn", s->torn);
-	put_number(w, "vanished", s->vanished);
-	put_number(w, "page_faults", s->read_faults);
-	put_number(w, "kernel_stack_failed", s->kernel_failed);
-	put_number(w, "readers_hung", s->hung);
-	put_number(w, "duration_ns", s->duration_ns);
-	put_number(w, "longest_ns", s->longest_ns);
+	json_put_u64(w, "count", s->count);
+	json_put_u64(w, "tasks_seen", s->tasks_seen);
+	json_put_u64(w, "rows", s->rows);
+	json_put_u64(w, "idle_kernel_threads", s->skipped_idle_kthreads);
+	json_put_u64(w, "not_asked_for", s->filtered);
+	json_put_u64(w, "on_cpu", s->on_cpu);
+	json_put_u64(w, "torn", s->torn);
+	json_put_u64(w, "vanished", s->vanished);
+	json_put_u64(w, "page_faults", s->read_faults);
+	json_put_u64(w, "kernel_stack_failed", s->kernel_failed);
+	json_put_u64(w, "readers_hung", s->hung);
+	json_put_u64(w, "duration_ns", s->duration_ns);
+	json_put_u64(w, "longest_ns", s->longest_ns);
 	json_key(w, "ends");
 	json_begin(w, '{');
 	for (unsigned end = 0; end < STACK_ENDS; end++)
 		if (s->ends[end])
-			put_number(w, stack_end_name(end), s->ends[end]);
+			json_put_u64(w, stack_end_name(end), s->ends[end]);
 	json_end(w, '}');
 	json_end(w, '}');
 }
@@ -124,17 +115,17 @@ static void put_facts(struct json_writer *w, const struct profile *p)
 	put_text(w, "argv", f->argv);
 	put_text(w, "event", f->event);
 	put_text(w, "unit", f->unit);
-	put_number(w, "begin_real_ns", f->begin_real_ns);
-	put_number(w, "duration_ns", f->duration_ns);
-	put_number(w, "samples", f->samples);
-	put_number(w, "samples_total", f->samples_total);
-	put_number(w, "lost", f->lost);
-	put_number(w, "user_stacks", f->user_stacks);
-	put_number(w, "user_stacks_whole", f->roots);
+	json_put_u64(w, "begin_real_ns", f->begin_real_ns);
+	json_put_u64(w, "duration_ns", f->duration_ns);
+	json_put_u64(w, "samples", f->samples);
+	json_put_u64(w, "samples_total", f->samples_total);
+	json_put_u64(w, "lost", f->lost);
+	json_put_u64(w, "user_stacks", f->user_stacks);
+	json_put_u64(w, "user_stacks_whole", f->roots);
 	if (p->health)
 		put_health(w, p->health);
-	put_number(w, "frames", f->frames);
-	put_number(w, "frames_unnamed", f->frames_unnamed);
+	json_put_u64(w, "frames", f->frames);
+	json_put_u64(w, "frames_unnamed", f->frames_unnamed);
 	if (f->walk_sums.count)
 		put_walks(w, &f->walk_sums);
 	json_key(w, "incomplete");
@@ -162,9 +153,9 @@ static const char *libtype(const struct node *n)
 
 static void put_value(struct json_writer *w, uint64_t total, uint64_t self)
 {
-	put_number(w, "value", total);
+	json_put_u64(w, "value", total);
 	if (self)
-		put_number(w, "self", self);
+		json_put_u64(w, "self", self);
 }
 
 static void begin_node(struct json_writer *w, const struct profile *p, const struct node *n, uint64_t total,
@@ -182,7 +173,7 @@ static void begin_node(struct json_writer *w, const struct profile *p, const str
 	put_text(w, "binary", profile_name(p, n->binary));
 	put_text(w, "file", profile_name(p, n->file));
 	if (n->line)
-		put_number(w, "line", n->line);
+		json_put_u64(w, "line", n->line);
 	if (n->flags & NODE_GUESSED) {
 		json_key(w, "guessed");
 		json_bool(w, true);

@@ -1,6 +1,7 @@
 #include "formats/render/json_writer.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "formats/render/escape.h"
 
@@ -49,4 +50,22 @@ void json_bool(struct json_writer *w, bool v)
 {
 	begin_value(w);
 	fputs(v ? "true" : "false", w->out);
+}
+
+void json_put_text(struct json_writer *w, const char *key, const char *s)
+{
+	json_key(w, key);
+	json_string(w, s, strlen(s));
+}
+
+void json_put_u64(struct json_writer *w, const char *key, uint64_t v)
+{
+	json_key(w, key);
+	json_u64(w, v);
+}
+
+void json_put_bool(struct json_writer *w, const char *key, bool v)
+{
+	json_key(w, key);
+	json_bool(w, v);
 }

@@ -2,7 +2,7 @@
  * JSON as a stream: commas, quotes and escapes come by themselves, nesting is the caller's business.
  *
  *	struct json_writer w = { .out = out };
- *	json_begin(&w, '{');  json_key(&w, "name");  json_string(&w, s, len);  json_end(&w, '}');
+ *	json_begin(&w, '{');  json_key(&w, "name");  json_string(&w, s, len);  json_put_u64(&w, "size", n);  json_end(&w, '}');
  */
 #pragma once
 
@@ -22,3 +22,8 @@ void json_key(struct json_writer *w, const char *key);	/* our own words: not esc
 void json_string(struct json_writer *w, const char *s, size_t len);
 void json_u64(struct json_writer *w, uint64_t v);
 void json_bool(struct json_writer *w, bool v);
+
+/* A key and its value. */
+void json_put_text(struct json_writer *w, const char *key, const char *s);
+void json_put_u64(struct json_writer *w, const char *key, uint64_t v);
+void json_put_bool(struct json_writer *w, const char *key, bool v);

@@ -42,24 +42,6 @@ struct waits_json {
 	const char *arch;
 };
 
-static void put_text(struct json_writer *w, const char *key, const char *s)
-{
-	json_key(w, key);
-	json_string(w, s, strlen(s));
-}
-
-static void put_number(struct json_writer *w, const char *key, uint64_t v)
-{
-	json_key(w, key);
-	json_u64(w, v);
-}
-
-static void put_bool(struct json_writer *w, const char *key, bool v)
-{
-	json_key(w, key);
-	json_bool(w, v);
-}
-
 static bool is_futex(const char *call)
 {
 	return call && !strncmp(call, "futex", 5);
@@ -68,9 +50,9 @@ static bool is_futex(const char *call)
 static void put_owner(struct json_writer *w, const struct rec_sample *rec)
 {
 	if (rec->holders)
-		put_number(w, "holders", rec->holders - 1);
+		json_put_u64(w, "holders", rec->holders - 1);
 	if (rec->owner)
-		put_number(w, rec->wait_kind == WAIT_UNKNOWN ? "owner_tid" : "owner_pid", rec->owner);
+		json_put_u64(w, rec->wait_kind == WAIT_UNKNOWN ? "owner_tid" : "owner_pid", rec->owner);
 }
 
 /* What the call waits on: see TRACE.md. */
@@ -79,15 +61,15 @@ static void put_object(struct json_writer *w, const struct rec_sample *rec, cons
 	char hex[24];
 
 	if (is_futex(call)) {
-		put_text(w, "wait", "futex");
+		json_put_text(w, "wait", "futex");
 		snprintf(hex, sizeof(hex), "0x%" PRIx64, rec->wait);
-		put_text(w, "futex", hex);
+		json_put_text(w, "futex", hex);
 	} else if (rec->wait_kind != WAIT_UNKNOWN) {
-		put_text(w, "wait", wait_kind_name(rec->wait_kind));
+		json_put_text(w, "wait", wait_kind_name(rec->wait_kind));
 		if (rec->wait_kind < WAIT_CHILD && rec->wait)
-			put_number(w, "fd", rec->wait - 1);
+			json_put_u64(w, "fd", rec->wait - 1);
 		if (rec->object)
-			put_number(w, "inode", rec->object);
+			json_put_u64(w, "inode", rec->object);
 	}
 	put_owner(w, rec);
 }
@@ -100,16 +82,16 @@ static void put_row(struct waits_json *j, const struct wait_row *row)
 	const char *place = wait_is_off_cpu(rec) ? wait_place(j->g->tables, rec->kstack, buf) : "";
 	struct json_writer *w = &j->w;
 
-	put_text(w, "state", task_state_name(rec->state));
+	json_put_text(w, "state", task_state_name(rec->state));
 	if (wait_row_ns(row) != UINT64_MAX)
-		put_number(w, "waited_ns", wait_row_ns(row));
+		json_put_u64(w, "waited_ns", wait_row_ns(row));
 	if (rec->syscall)
-		put_text(w, "syscall", wait_call_name(j->arch, rec, number));
+		json_put_text(w, "syscall", wait_call_name(j->arch, rec, number));
 	if (*place)
-		put_text(w, "kernel_function", place);
+		json_put_text(w, "kernel_function", place);
 	put_object(w, rec, call);
 	if (row->owner != WAIT_NONE)
-		put_number(w, "waits_for", j->g->rows[row->owner].tid);
+		json_put_u64(w, "waits_for", j->g->rows[row->owner].tid);
 }
 
 static void put_thread(struct waits_json *j, const struct wait_row *row)
@@ -120,18 +102,18 @@ static void put_thread(struct waits_json *j, const struct wait_row *row)
 	size_t len;
 
 	json_begin(w, '{');
-	put_number(w, "tid", row->tid);
-	put_number(w, "pid", row->tgid);
+	json_put_u64(w, "tid", row->tid);
+	json_put_u64(w, "pid", row->tgid);
 	if (row->absent) {
-		put_bool(w, "absent", true);
+		json_put_bool(w, "absent", true);
 	} else {
 		comm = tables_string(j->g->tables, thread ? thread->comm : UINT32_MAX, &len);
 		json_key(w, "comm");
 		json_string(w, comm, len);
 		put_row(j, row);
 	}
-	put_number(w, "waiters", row->nr_direct);
-	put_number(w, "waiters_behind", row->nr_behind);
+	json_put_u64(w, "waiters", row->nr_direct);
+	json_put_u64(w, "waiters_behind", row->nr_behind);
 	json_end(w, '}');
 }
 
@@ -141,8 +123,8 @@ static void put_ring(struct waits_json *j, const struct wait_ring *ring)
 	struct json_writer *w = &j->w;
 
 	json_begin(w, '{');
-	put_bool(w, "certain", wait_ring_is_sure(ring));
-	put_bool(w, "stood_still", ring->stood_still);
+	json_put_bool(w, "certain", wait_ring_is_sure(ring));
+	json_put_bool(w, "stood_still", ring->stood_still);
 	json_key(w, "tids");
 	json_begin(w, '[');
 	for (uint32_t n = 0; n < ring->nr; n++, i = j->g->rows[i].owner)
@@ -173,12 +155,12 @@ static int put_all(struct waits_json *j, const char *warning)
 	int err;
 
 	json_begin(w, '{');
-	put_number(w, "format", 1);
+	json_put_u64(w, "format", 1);
 	if (*warning)
-		put_text(w, "warning", warning);
-	put_number(w, "walk", g->walk);
+		json_put_text(w, "warning", warning);
+	json_put_u64(w, "walk", g->walk);
 	if (g->nr)
-		put_number(w, "time_real_ns", g->rows[0].real_ns);
+		json_put_u64(w, "time_real_ns", g->rows[0].real_ns);
 	json_key(w, "threads");
 	json_begin(w, '[');
 	for (size_t i = 0; i < g->nr; i++)
