@@ -122,8 +122,10 @@ static uint32_t status_number(const char *status, const char *key)
 	return p ? (uint32_t)strtoul(p + strlen(key), NULL, 10) : 0;
 }
 
-/* "NSpid: ours ... its own": the number so many levels down, 0 when it is not so deep. Sets *last, the deepest level. */
-static uint32_t number_at(const char *status, const char *key, uint32_t level, uint32_t *last)
+enum { REAL, EFFECTIVE };		/* columns of "Uid:" */
+
+/* "NSpid: ours ... its own": the number so many columns on, 0 when there are fewer. Sets *last, the last column. */
+static uint32_t number_at(const char *status, const char *key, uint32_t column, uint32_t *last)
 {
 	const char *p = strstr(status, key);
 	uint32_t number = 0, nr = 0;
@@ -133,7 +135,7 @@ static uint32_t number_at(const char *status, const char *key, uint32_t level, u
 		p += strspn(p, " \t");
 		if (!isdigit((unsigned char)*p))
 			break;
-		if (nr++ == level)
+		if (nr++ == column)
 			number = (uint32_t)strtoul(p, NULL, 10);
 		p += strcspn(p, " \t\n");
 	}
@@ -176,6 +178,7 @@ int procfs_stat(pid_t tid, struct proc_stat *out)
 int procfs_status(pid_t tid, struct proc_status *out)
 {
 	char path[64], *text;
+	uint32_t last;
 	ssize_t n;
 
 	memset(out, 0, sizeof(*out));
@@ -184,7 +187,7 @@ int procfs_status(pid_t tid, struct proc_status *out)
 	if (n < 0)
 		return (int)n;
 	out->tgid = status_number(text, "\nTgid:");
-	out->uid = status_number(text, "\nUid:");
+	out->uid = number_at(text, "\nUid:", EFFECTIVE, &last);
 	number_at(text, "\nNStgid:", 0, &out->ns_depth);
 	out->ns_tgid = number_at(text, "\nNStgid:", out->ns_depth, &out->ns_depth);
 	out->ns_tid = number_at(text, "\nNSpid:", out->ns_depth, &out->ns_depth);

@@ -36,7 +36,7 @@ struct proc_stat {
 };
 
 struct proc_status {
-	uint32_t tgid, uid;
+	uint32_t tgid, uid;		/* the effective user */
 	uint32_t ns_tgid, ns_tid;	/* in its own PID namespace */
 	uint32_t ns_depth;		/* levels from ours down to that one; 0: it is in ours */
 };

@@ -103,13 +103,36 @@ static void test_own_status(void **state)
 	prctl(PR_GET_NAME, comm);
 	assert_int_equal(procfs_status(getpid(), &s), 0);
 	assert_int_equal(s.tgid, getpid());
-	assert_int_equal(s.uid, getuid());
+	assert_int_equal(s.uid, geteuid());
 	assert_int_equal(s.ns_tgid, getpid());
 	assert_int_equal(procfs_stat(getpid(), &stat), 0);
 	assert_int_equal(stat.ppid, getppid());
 	assert_string_equal(stat.comm, comm);
 	assert_false(stat.kthread);
 	assert_false(stat.is_dead);
+}
+
+static void run_as_other_user(int ready, const char *arg)
+{
+	(void)arg;
+	if (setresuid(1234, 4321, 0))
+		return;
+	say_ready(ready);
+	pause();
+}
+
+static void test_effective_user(void **state)
+{
+	struct proc_status s;
+	pid_t pid;
+
+	(void)state;
+	if (getuid())
+		skip();
+	pid = child(run_as_other_user, "");
+	assert_int_equal(procfs_status(pid, &s), 0);
+	assert_int_equal(s.uid, 4321);
+	reap(pid);
 }
 
 static void test_odd_names(void **state)
@@ -510,6 +533,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_own_status),
+		cmocka_unit_test(test_effective_user),
 		cmocka_unit_test(test_odd_names),
 		cmocka_unit_test(test_start_time),
 		cmocka_unit_test(test_kernel_thread),
