@@ -23,7 +23,7 @@ static const struct {
 	[END_BAD_RULE] = { "rule not supported", NULL, HAS_PLACE | HAS_RULE },
 	[END_READ_RA] = { "stack memory unreadable at the return address", NULL, HAS_PLACE | HAS_RULE },
 	[END_READ_FP] = { "stack memory unreadable at a saved register", NULL, HAS_PLACE | HAS_RULE },
-	[END_RA_ZERO] = { "return address 0, behind a guessed frame", NULL, HAS_PLACE | HAS_RULE },
+	[END_RA_ZERO] = { "return address 0", NULL, HAS_PLACE | HAS_RULE },
 	[END_SP_BACK] = { "stack pointer went backwards", NULL, HAS_PLACE | HAS_RULE },
 	[END_BUSY] = { "memory map locked", NULL, 0 },
 	[END_RUNNING] = { "on a CPU during the walk", "record with probee sample, which sees running threads", 0 },
