@@ -269,9 +269,11 @@ static bool falls_into_function(const struct code_flow *f, const struct path *p)
 {
 	if (code_state_is_entry(&p->state))
 		return false;
+	if (p->at == p->next_start)
+		return true;
 	/* Without padding in between it may be arguments that are pushed. */
-	return p->at == p->next_start ||
-	       (p->after_call && x86_is_padding(p->before) && code_is_prologue(f->in, p->at, p->end));
+	return p->after_call && (x86_is_padding(p->before) ? code_is_prologue(f->in, p->at, p->end) :
+							     code_is_frame_setup(f->in, p->at, p->end));
 }
 
 /* Moves to the next instruction. 1: it has to be looked at. */

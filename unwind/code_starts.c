@@ -97,6 +97,13 @@ bool code_is_retpoline(const struct code_input *in, uint64_t at)
 	return at < in->len && in->len - at >= sizeof(trap) && !memcmp(in->code + at, trap, sizeof(trap));
 }
 
+bool code_is_frame_setup(const struct code_input *in, uint64_t at, uint64_t end)
+{
+	static const uint8_t setup[] = { 0x55, 0x48, 0x89, 0xe5 };	/* push %rbp; mov %rsp,%rbp */
+
+	return !((in->vaddr + at) % ALIGNMENT) && end - at > sizeof(setup) && !memcmp(in->code + at, setup, sizeof(setup));
+}
+
 /* In the middle of a function nothing is pushed but arguments. */
 bool code_is_prologue(const struct code_input *in, uint64_t at, uint64_t end)
 {

@@ -42,6 +42,9 @@ bool code_is_taken(const struct code_starts *s, uint64_t at);
 /* Whether the code at an offset, which ends at end, is aligned as functions are and makes a frame as they do. */
 bool code_is_prologue(const struct code_input *in, uint64_t at, uint64_t end);
 
+/* The same, for nothing but push %rbp; mov %rsp,%rbp, which has no place in the middle of a function. */
+bool code_is_frame_setup(const struct code_input *in, uint64_t at, uint64_t end);
+
 /*
  * Whether a call that ends at an offset only comes back in speculation (a retpoline): pause, lfence and a jump back are
  * behind it, and who is called drops the return address or puts another one in its place.

@@ -333,6 +333,24 @@ static void test_noreturn_callee(void **state)
 	assert_int_equal(f->stats.joins_lost, 0);
 }
 
+static void test_frame_behind_call(void **state)
+{
+	struct fixture *f = *state;
+
+	/*
+	 * A function of 16 octets whose last instruction calls one that nobody knows not to come back; then, without padding,
+	 * push %rbp; mov %rsp,%rbp; push %rbx; pop; pop; ret.
+	 */
+	BUILD(f, PUSH_RBP, MOV_RSP_RBP, SUB_RSP(16), NOP, NOP, CALL_RAX, CALL_RAX, CALL_RAX, PUSH_RBP, MOV_RSP_RBP, PUSH_RBX, POP_RBX,
+	      POP_RBP, RET);
+	assert_int_equal(at(f, 15).cfa, CFA_FP);
+	assert_sp(f, 16, 8, 0);
+	assert_sp(f, 17, 16, 16);
+	assert_int_equal(at(f, 20).cfa, CFA_FP);
+	assert_int_equal(at(f, 21).cfa, CFA_FP);
+	assert_int_equal(f->stats.joins_lost, 0);
+}
+
 static void test_noreturn_slot(void **state)
 {
 	struct fixture *f = *state;
@@ -547,7 +565,7 @@ int main(void)
 		TEST(test_return_address_in_register), TEST(test_stack_probes), TEST(test_clone),
 		TEST(test_no_root_when_saved), TEST(test_entry_point), TEST(test_entry_of_a_library),
 		TEST(test_exit_behind_stop), TEST(test_retpoline), TEST(test_filled_up_with_zeros),
-		TEST(test_address_in_constant), TEST(test_noreturn_callee), TEST(test_noreturn_slot),
+		TEST(test_address_in_constant), TEST(test_noreturn_callee), TEST(test_frame_behind_call), TEST(test_noreturn_slot),
 		TEST(test_called_function), TEST(test_cold_part), TEST(test_switch), TEST(test_switch_without_table),
 		TEST(test_unconfirmed_case), TEST(test_contradicted_case), TEST(test_lazy_plt),
 		TEST(test_only_gaps_are_read), TEST(test_bad_input),
