@@ -196,7 +196,7 @@ static int run(struct snapshots *s, const struct snapshot_args *args)
 	int err = 0, reason = -1;
 
 	s->begin_ns = s->walks.begin_ns = now_ns();
-	s->walks.last = args->iterations;
+	s->walks.patient = args->iterations ? args->iterations : 1;
 	cpu_time_read(NULL, &s->begin_time);
 	while (!err && reason < 0) {
 		err = one_walk(s);

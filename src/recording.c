@@ -197,6 +197,17 @@ static int flush(void *rec)
 	return trace_writer_flush(((struct recording *)rec)->writer);
 }
 
+/* A second Ctrl-C ends us without our help. */
+static bool hurry(void *rec)
+{
+	struct stop_signals *stop = &((struct recording *)rec)->stop;
+
+	if (stop->stopped)
+		return false;
+	stop_signals_read(stop);
+	return stop->stopped;
+}
+
 void recording_options(struct recording *rec, struct recorder_options *out)
 {
 	const struct recording_args *a = rec->args;
@@ -205,7 +216,7 @@ void recording_options(struct recording *rec, struct recorder_options *out)
 		.unwind = a->unwind, .user_only = a->user_only, .kernel_only = a->kernel_only,
 		.include_idle = a->include_idle, .pids = &a->pids, .max_frames = a->max_frames, .audit = a->audit,
 		.faults = FAULTS_ANON,
-		.sink = put_record, .flush = flush, .sink_ctx = rec,
+		.sink = put_record, .flush = flush, .hurry = hurry, .sink_ctx = rec,
 	};
 }
 

@@ -113,7 +113,7 @@ int walks_one(struct walks *w)
 	recorder_pass(w->recorder, false);
 	recorder_bad_records(w->recorder, RECORDER_WALKS, task_snapshot_bad_records(w->iter));
 	if (!err)
-		err = recorder_settle(w->recorder, w->nr, w->nr == w->last, task_snapshot_again, w->iter);
+		err = recorder_settle(w->recorder, w->nr, w->patient && (w->nr == 1 || w->nr == w->patient), task_snapshot_again, w->iter);
 	if (err)
 		return err;
 	if (w->nr == 1)

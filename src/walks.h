@@ -37,7 +37,8 @@ struct walks {
 	struct task_snapshot *iter;
 	uint64_t interval_ns, begin_ns;
 	uint32_t nr;			/* walked */
-	uint32_t last;			/* the caller's: the number of the last one; 0: not known */
+	/* The caller's: the first walk and that of this number wait long for the tables that they need. 0: none does. */
+	uint32_t patient;
 	uint64_t next;			/* the first multiple behind that of the last walk */
 	uint64_t left_out;		/* multiples without a walk so far */
 	bool overslept;			/* and waited for the next multiple */

@@ -19,7 +19,7 @@
 #include "src/base/clock.h"
 #include "src/capture/task_snapshot.h"
 
-#define LATE_MAX_NS (4 * NSEC_PER_SEC)	/* below REORDER_NS in session_meta.c */
+#define LATE_MAX_NS (12 * NSEC_PER_SEC)	/* below REORDER_NS in session_meta.c */
 
 struct binaries;
 struct binary_store;

@@ -34,7 +34,7 @@
 #define TABLES_WAIT_NS (250 * NSEC_PER_MSEC)
 /* The end of a walk waits so long for stacks that wait for tables; longer where nothing else is to be done. */
 #define SETTLE_NS NSEC_PER_SEC
-#define SETTLE_LAST_NS (LATE_MAX_NS - NSEC_PER_SEC)
+#define SETTLE_PATIENT_NS (10 * NSEC_PER_SEC)
 #define HOLD_OFF_NS (300 * 1000)
 #define LATE_BYTES (4u << 20)		/* of stacks that wait for tables */
 #define LATE_PAUSE_MS 20
@@ -503,16 +503,31 @@ int recorder_stack(struct recorder *r, const struct wire_stack *stack, uint32_t 
 	return err || !walk ? err : let_workers_catch_up(r);
 }
 
-int recorder_settle(struct recorder *r, uint32_t walk, bool last, walk_again_fn again, void *ctx)
+/* Once it takes long. */
+static bool is_in_a_hurry(const struct recorder *r, bool *said)
+{
+	unsigned nr = binary_store_pending(r->store);
+
+	if (!*said)
+		note("waiting for the unwind tables of %u file%s, at most %u s (Ctrl-C: no longer)", nr, nr == 1 ? "" : "s",
+		     (unsigned)(SETTLE_PATIENT_NS / NSEC_PER_SEC));
+	*said = true;
+	return r->opts.hurry && r->opts.hurry(r->opts.sink_ctx);
+}
+
+int recorder_settle(struct recorder *r, uint32_t walk, bool patient, walk_again_fn again, void *ctx)
 {
 	struct pollfd pfd = { .fd = worker_fd(r->pool), .events = POLLIN };
-	uint64_t until = now_ns() + (last ? SETTLE_LAST_NS : SETTLE_NS);
+	uint64_t begin = now_ns(), end = begin + (patient ? SETTLE_PATIENT_NS : SETTLE_NS);
 	int err = recorder_update(r);
+	bool said = false;
 
 	if (err || !r->late)
 		return err;
 	err = late_stacks_again(r->late, walk, again, ctx);
-	while (!err && late_stacks_waiting(r->late, walk) && now_ns() < until) {
+	while (!err && late_stacks_waiting(r->late, walk) && now_ns() < end) {
+		if (now_ns() > begin + SETTLE_NS && is_in_a_hurry(r, &said))
+			break;
 		poll(&pfd, 1, 10);
 		err = recorder_update(r);
 		if (!err)

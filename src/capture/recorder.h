@@ -5,7 +5,7 @@
  *	recorder_open(&opts, &r)	loads programs, learns who runs, builds tables (waits a moment for them)
  *	recorder_begin(r, &info)	META, CLOCK, EVENT
  *	... recorder_update(r) before stacks are resolved; recorder_stack(r, ...)
- *	recorder_settle(r, walk, ...)	waits for the stacks of a walk that wait for tables: a second, the last one three
+ *	recorder_settle(r, walk, ...)	waits for the stacks of a walk that wait for tables: a second, or ten
  *	recorder_service(r)		between: tables, names, losses; each second a flush of the sink
  *	recorder_end(r, &end)		last losses and names, END
  *	recorder_close(r)
@@ -38,6 +38,7 @@ struct recorder_options {
 	uint32_t ring_bytes;		/* 0: 8 MiB */
 	record_fn sink;
 	int (*flush)(void *sink_ctx);	/* NULL: none */
+	bool (*hurry)(void *sink_ctx);	/* whoever records waits no longer for tables; NULL: always does */
 	void *sink_ctx;
 };
 
@@ -66,8 +67,8 @@ int recorder_update(struct recorder *r);
 
 /* One stack for the session: at once, or when its process and tables are known. walk as for session_sample(). */
 int recorder_stack(struct recorder *r, const struct wire_stack *stack, uint32_t walk);
-/* walk 0: all. last: no other one follows. again, ctx: visits a thread whose stack was longer than what was kept of it. */
-int recorder_settle(struct recorder *r, uint32_t walk, bool last, walk_again_fn again, void *ctx);
+/* walk 0: all. patient: nothing else is to be done. again, ctx: visits a thread whose stack was longer than what was kept of it. */
+int recorder_settle(struct recorder *r, uint32_t walk, bool patient, walk_again_fn again, void *ctx);
 int recorder_service(struct recorder *r);
 /* Behind the first walk: threads that none will show, see hidden_tasks.h. */
 uint64_t recorder_hidden(const struct recorder *r, uint64_t begin_ns, char *text, size_t size);

@@ -12,7 +12,7 @@
 #include "src/capture/session.h"
 
 /* Stacks may wait for the tables of their binaries (late_stacks.h) while others are written. */
-#define REORDER_NS (5 * NSEC_PER_SEC)
+#define REORDER_NS (14 * NSEC_PER_SEC)
 
 struct meta_out {
 	record_fn sink;

@@ -26,7 +26,7 @@ for how in "-p $PID" "-a"; do
 	check "$how: one row" equal "$(csv one.pbz | awk -F'|' -v p="$PID" '$3 == p' | wc -l)" 1
 	# shellcheck disable=SC2086
 	snapshot $how -F 2 -i 4 -o four.pbz
-	check "$how: the last of four walks has the whole stack" grep -q "907" <<<"$(frames four.pbz)"
+	check "$how: all of four walks have the whole stack" equal "$(frames four.pbz)" "907 "
 	check "$how: the trace is as its page says" python3 "$ROOT/tests/spec/decode.py" --check four.pbz
 done
 done_testing
