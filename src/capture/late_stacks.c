@@ -137,19 +137,17 @@ static uint32_t where_it_ended(const struct process *p, const struct wire_stack 
 /* 1: handed on; 0: must wait; or an error. */
 static int try_one(struct late_stacks *l, struct late *s)
 {
+	bool waits = s->raw.head.time_ns + LATE_MAX_NS > now_ns();
 	struct late_walk_result r;
 	struct wire_stack stack;
 	struct process *p;
-	bool waits;
 	int err;
 
+	/* First of all: thousands may wait, and all are asked at each event. */
+	if (waits && (s->is_cut || (s->binary && binary_store_table_pending(l->deps.store, s->binary))))
+		return 0;
 	if (wire_decode(&s->raw, sizeof(s->raw) + s->raw.bytes, &stack) <= 0)
 		return 1;
-	waits = stack.head->time_ns + LATE_MAX_NS > now_ns();
-	if (waits && s->is_cut)
-		return 0;
-	if (waits && s->binary && binary_store_table_pending(l->deps.store, s->binary))
-		return 0;
 	p = process_tracker_find(l->deps.tracker, stack.head->tgid, stack.head->time_ns);
 	if (!p)
 		return -ENOMEM;
