@@ -424,6 +424,11 @@ static int run_stubs(struct code_flow *f, const struct code_range *stubs)
 	return err;
 }
 
+bool code_flow_is_unwanted(const struct code_flow *f)
+{
+	return f->in->unwanted && atomic_load_explicit(f->in->unwanted, memory_order_relaxed);
+}
+
 int code_flow_starts(struct code_flow *f)
 {
 	struct code_state entry = code_state_at_entry(), root = code_state_root(CODE_ROOT);
@@ -434,6 +439,8 @@ int code_flow_starts(struct code_flow *f)
 	for (size_t i = 0; i < f->starts.nr && !err; i++) {
 		uint32_t at = f->starts.v[i].at;
 
+		if (code_flow_is_unwanted(f))
+			return -ECANCELED;
 		err = code_flow_from(f, at, is_entry_point(f->in, at) ? &root : &entry);
 	}
 	f->stats->functions += f->starts.nr;

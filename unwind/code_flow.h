@@ -50,10 +50,12 @@ struct code_flow {
 	struct code_trial trial;
 };
 
-/* in must be valid (code_rows_build checks). 0 or -ENOMEM; release in any case. */
+/* in must be valid (code_rows_build checks). 0, -ENOMEM or -ECANCELED; release in any case. */
 int code_flow_begin(struct code_flow *f, const struct code_input *in, struct code_stats *stats);
 int code_flow_starts(struct code_flow *f);
 void code_flow_release(struct code_flow *f);
+
+bool code_flow_is_unwanted(const struct code_flow *f);
 
 /* Follows all paths from an instruction that is reached in state s. 0 or -ENOMEM. */
 int code_flow_from(struct code_flow *f, uint64_t at, const struct code_state *s);

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,6 +38,7 @@ struct code_input {
 	const uint64_t *noreturn;	/* functions that do not come back, and slots that hold the address of one */
 	size_t nr_noreturn;
 	uint64_t entry;			/* of the program (e_entry); 0: none */
+	const atomic_bool *unwanted;	/* true: nobody waits for the rows any more; NULL: somebody does */
 };
 
 struct code_stats {			/* are added to */
@@ -47,5 +49,5 @@ struct code_stats {			/* are added to */
 	uint64_t unknown_jumps;		/* whose targets were not found */
 };
 
-/* Appends to *out, whose last row must be below the first gap. 0, -ENOMEM, or -EFBIG: more than CODE_MAX_BYTES. */
+/* Appends to *out, whose last row must be below the first gap. 0, -ENOMEM, -ECANCELED, or -EFBIG: over CODE_MAX_BYTES. */
 int code_rows_build(const struct code_input *in, struct cfi_rows *out, struct code_stats *stats);

@@ -3,6 +3,7 @@
  * no symbol names. A state is assumed, the code is followed from it, and the assumption stands only if something speaks
  * for it and nothing against: joining code that is known, in the same state; returning with the stack as it was.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,7 +143,7 @@ static uint64_t skip_padding(const struct code_flow *f, uint64_t at, uint64_t en
 	return at;
 }
 
-/* Number of places that were reached, or -ENOMEM. */
+/* Number of places that were reached, or -errno. */
 static long try_gap(struct code_flow *f, size_t nr_jumps, const struct code_range *gap)
 {
 	uint64_t at = gap->begin - f->in->vaddr, end = gap->end - f->in->vaddr;
@@ -156,7 +157,7 @@ static long try_gap(struct code_flow *f, size_t nr_jumps, const struct code_rang
 		at = skip_padding(f, at, end);
 		if (at == end || f->at[at])
 			continue;
-		err = try_place(f, nr_jumps, at, end);
+		err = code_flow_is_unwanted(f) ? -ECANCELED : try_place(f, nr_jumps, at, end);
 		if (err < 0)
 			return err;
 		found += err;

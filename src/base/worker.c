@@ -16,6 +16,7 @@ struct worker_pool {
 	struct worker_job *finished, **finished_tail;
 	unsigned nr_open;			/* queued, running or finished but not reaped */
 	bool stop;
+	atomic_bool unwanted;
 	int event_fd;
 	unsigned nr_threads;
 	pthread_t threads[];
@@ -109,6 +110,7 @@ static void enqueue(struct worker_pool *p, struct worker_job *job)
 
 void worker_submit(struct worker_pool *p, struct worker_job *job)
 {
+	job->unwanted = &p->unwanted;
 	pthread_mutex_lock(&p->lock);
 	enqueue(p, job);
 	p->nr_open++;
@@ -192,6 +194,7 @@ void worker_pool_free(struct worker_pool *p)
 {
 	if (!p)
 		return;
+	atomic_store(&p->unwanted, true);
 	pthread_mutex_lock(&p->lock);
 	p->stop = true;
 	pthread_cond_broadcast(&p->work);

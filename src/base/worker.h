@@ -7,13 +7,14 @@
  *	worker_fd(p)			readable (poll) when some job is finished
  *	worker_reap(p)			calls job->done in the calling thread for all finished jobs
  *	worker_wait(p)			reap until nothing is queued or running
- *	worker_pool_free(p)		waits for running jobs; those still queued are cancelled: done is
- *					called for every one, with cancelled set
+ *	worker_pool_free(p)		waits for running jobs, which may look at job->unwanted; those still queued
+ *					are cancelled: done is called for every one, with cancelled set
  *
  * run() is called in a worker thread and must touch nothing but its own job; done() in the owner's thread.
  */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 struct worker_pool;
@@ -22,6 +23,7 @@ struct worker_job {
 	void (*run)(struct worker_job *job);
 	void (*done)(struct worker_job *job, bool cancelled);
 	int priority;			/* smaller first; equal: first come, first served */
+	const atomic_bool *unwanted;	/* set by worker_submit: becomes true when the pool waits for nothing but run()'s end */
 	struct worker_job *next;	/* internal */
 };
 

@@ -115,6 +115,7 @@ static void table_run(struct worker_job *job)
 	t->err = open_image(t->fd, t->data, t->len, &img);
 	if (t->err)
 		return;
+	img->unwanted = job->unwanted;
 	t->err = unwind_table_from_image(img, &t->table);
 	elf_image_close(img);
 }

@@ -7,7 +7,10 @@
 #include "src/elf/elf_image.h"
 #include "unwind/unwind_table.h"
 
-/* 0; -ENOENT: no unwind information, and no code that could be read; -ENOTSUP: of a machine that is not supported; -errno. */
+/*
+ * 0; -ENOENT: no unwind information, and no code that could be read; -ENOTSUP: of a machine that is not supported;
+ * -ECANCELED: img->unwanted; -errno.
+ */
 int unwind_table_from_image(struct elf_image *img, struct unwind_table **tp);
 
 /*

@@ -324,7 +324,7 @@ static int read_gaps(struct image *im, size_t first, size_t last, struct cfi_row
 		.gaps = &im->gaps.v[first], .nr_gaps = last - first + 1,
 		.starts = im->symbols.starts.v, .nr_starts = im->symbols.starts.nr,
 		.noreturn = im->symbols.noreturn.v, .nr_noreturn = im->symbols.noreturn.nr,
-		.entry = im->entry,
+		.entry = im->entry, .unwanted = im->img->unwanted,
 	};
 	void *code;
 	int err;
@@ -338,7 +338,7 @@ static int read_gaps(struct image *im, size_t first, size_t last, struct cfi_row
 	choose_stubs(im, begin, end, &in);
 	err = code_rows_build(&in, out, &im->stats->code);
 	free(code);
-	return err == -ENOMEM ? err : 0;
+	return err == -ENOMEM || err == -ECANCELED ? err : 0;
 }
 
 static int read_all(struct image *im, struct cfi_rows *out)

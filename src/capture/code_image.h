@@ -19,7 +19,7 @@ struct code_image_stats {
 
 /*
  * known: rows of call frame information. *out (init it with zeroes): rows for what lies between. more_starts: functions
- * that symbols do not name, ascending. 0, also for other machines; -ENOMEM.
+ * that symbols do not name, ascending. 0, also for other machines; -ENOMEM, -ECANCELED.
  */
 int code_rows_from_image(struct elf_image *img, const struct cfi_rows *known, const uint64_t *more_starts,
 			 size_t nr_more_starts, struct cfi_rows *out, struct code_image_stats *stats);

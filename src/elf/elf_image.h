@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,6 +34,7 @@ struct elf_image {
 	uint8_t build_id_len;		/* 0: none */
 	uint64_t vaddr_lo, vaddr_hi;	/* lowest (page-aligned down) and highest end of all PT_LOADs */
 	uint64_t eh_frame_hdr_vaddr, eh_frame_hdr_size;	/* PT_GNU_EH_FRAME; 0: none */
+	const atomic_bool *unwanted;	/* the opener's: nobody waits for what takes long to read from it; NULL: somebody does */
 	struct elf_image_priv *priv;
 };
 

@@ -555,6 +555,22 @@ static void test_bad_input(void **state)
 	assert_int_equal(f->rows.nr, 0);
 }
 
+static void test_unwanted(void **state)
+{
+	struct fixture *f = *state;
+	atomic_bool unwanted = false;
+
+	BUILD(f, SUB_RSP(8), CALL_RAX, ADD_RSP(8), RET);
+	f->in.unwanted = &unwanted;
+	f->rows.nr = 0;
+	assert_int_equal(code_rows_build(&f->in, &f->rows, &f->stats), 0);
+	assert_int_not_equal(f->rows.nr, 0);
+	f->rows.nr = 0;
+	atomic_store(&unwanted, true);
+	assert_int_equal(code_rows_build(&f->in, &f->rows, &f->stats), -ECANCELED);
+	assert_int_equal(f->rows.nr, 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -565,7 +581,7 @@ int main(void)
 		TEST(test_return_address_in_register), TEST(test_stack_probes), TEST(test_clone),
 		TEST(test_no_root_when_saved), TEST(test_entry_point), TEST(test_entry_of_a_library),
 		TEST(test_exit_behind_stop), TEST(test_retpoline), TEST(test_filled_up_with_zeros),
-		TEST(test_address_in_constant), TEST(test_noreturn_callee), TEST(test_frame_behind_call), TEST(test_noreturn_slot),
+		TEST(test_address_in_constant), TEST(test_noreturn_callee), TEST(test_frame_behind_call), TEST(test_unwanted), TEST(test_noreturn_slot),
 		TEST(test_called_function), TEST(test_cold_part), TEST(test_switch), TEST(test_switch_without_table),
 		TEST(test_unconfirmed_case), TEST(test_contradicted_case), TEST(test_lazy_plt),
 		TEST(test_only_gaps_are_read), TEST(test_bad_input),

@@ -189,6 +189,35 @@ static void test_free_cancels_what_is_queued(void **state)
 	free(jobs);
 }
 
+/* Works until nobody waits for it: without the flag it would do so for ever. */
+static void run_until_unwanted(struct worker_job *base)
+{
+	struct job *j = (struct job *)base;
+
+	j->ran = true;
+	sem_post(&j->log->gate);
+	while (!atomic_load(base->unwanted))
+		usleep(100);
+}
+
+static void test_running_job_learns_that_it_is_unwanted(void **state)
+{
+	struct worker_pool *p = worker_pool_new(1);
+	struct log log;
+	struct job job = { .base = { .run = run_until_unwanted, .done = done }, .log = &log };
+
+	(void)state;
+	log_init(&log);
+	sem_wait(&log.gate);
+	worker_submit(p, &job.base);
+	sem_wait(&log.gate);
+	assert_false(atomic_load(job.base.unwanted));
+	worker_pool_free(p);
+	assert_true(job.ran);
+	assert_true(job.done);
+	assert_false(job.cancelled);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -197,6 +226,7 @@ int main(void)
 		cmocka_unit_test(test_priorities),
 		cmocka_unit_test(test_hurry),
 		cmocka_unit_test(test_free_cancels_what_is_queued),
+		cmocka_unit_test(test_running_job_learns_that_it_is_unwanted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
