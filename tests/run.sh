@@ -121,6 +121,7 @@ fuzz_one() {
 judge_fuzz() {
 	local name=$1 dir=$work/fuzz-$1 rc input
 	rc=$(cat "$dir/rc")
+	[ "$rc" != 77 ] || rc=1			# what libFuzzer says of an input that it does not like is no skip
 	if [ "$rc" != 0 ]; then
 		tail -n 60 "$dir/log" >"$dir/tail"
 		for input in "$dir"/crash-* "$dir"/timeout-* "$dir"/oom-* "$dir"/leak-*; do

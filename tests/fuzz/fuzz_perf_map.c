@@ -34,7 +34,7 @@ static int covers(const char *line, uint64_t addr)
 		return -1;
 	if (!first || first > 16 || !gap || !len || len > 16 || second[len] != ' ' || !*name)
 		return 0;
-	return addr - strtoull(line, NULL, 16) < strtoull(second, NULL, 16);
+	return addr >= strtoull(line, NULL, 16) && addr - strtoull(line, NULL, 16) < strtoull(second, NULL, 16);
 }
 
 /* A name is there if and only if some line covers the address. */

@@ -109,7 +109,7 @@ def change():
     print('ready', first, waiter, flush=True)
     os.waitpid(first, 0)
     # Threads that begin to wait make probee look again.
-    for _ in range(40):
+    for _ in range(150):
         a, b = os.pipe()
         pid = fork()
         if not pid:

@@ -70,7 +70,7 @@ check "pipeline: cat waits for sleep" peers comms line.json cat sleep "$cat"
 python3 -S "$LIVE/peers.py" change >change.ready &
 STARTED+=($!)
 until_true 10 test -s change.ready
-background "$PROBEE" snapshot -q -a -F 4 -i 24 -o change.pbz
+background "$PROBEE" snapshot -q -a -F 4 -i 12 -o change.pbz
 recorder=$PID
 sleep 1
 read -r _ changer waiter <change.ready

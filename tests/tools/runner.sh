@@ -41,5 +41,16 @@ grep -q 'lib.sh' log && { echo "lib.sh was run"; bad=1; }
 rm tests/cli/[!p]*.sh
 OUT=$PWD/out tests/run.sh cli >log 2>&1 || { echo "failed although all passed"; bad=1; }
 [ "$(tail -n 1 log)" = '1 passed, 0 failed, 0 skipped' ] || { echo "wrong last line of a good run"; bad=1; }
+
+# A fuzz target that finds something exits with 77: that is no skip.
+mkdir -p tests/fuzz out/fuzz/tests/fuzz
+touch tests/fuzz/fuzz_finds.c tests/fuzz/fuzz_clean.c
+for exits in finds:77 clean:0; do
+	printf '#!/bin/sh\nexit %s\n' "${exits#*:}" >"out/fuzz/tests/fuzz/fuzz_${exits%:*}"
+	chmod +x "out/fuzz/tests/fuzz/fuzz_${exits%:*}"
+done
+OUT=$PWD/out tests/run.sh fuzz >log 2>&1 && { echo "passed although a fuzz target found something"; bad=1; }
+want '^FAIL  fuzz/fuzz_finds'
+want '^pass  fuzz/fuzz_clean'
 [ $bad = 0 ] || cat log
 exit $bad
