@@ -503,6 +503,14 @@ int recorder_stack(struct recorder *r, const struct wire_stack *stack, uint32_t 
 	return err || !walk ? err : let_workers_catch_up(r);
 }
 
+static uint64_t thrown_out(const struct recorder *r)
+{
+	struct unwind_loader_stats st;
+
+	unwind_loader_stats(r->loader, &st);
+	return st.evicted + st.refused;
+}
+
 /* Once it takes long. */
 static bool is_in_a_hurry(const struct recorder *r, bool *said)
 {
@@ -518,7 +526,7 @@ static bool is_in_a_hurry(const struct recorder *r, bool *said)
 int recorder_settle(struct recorder *r, uint32_t walk, bool patient, walk_again_fn again, void *ctx)
 {
 	struct pollfd pfd = { .fd = worker_fd(r->pool), .events = POLLIN };
-	uint64_t begin = now_ns(), end = begin + (patient ? SETTLE_PATIENT_NS : SETTLE_NS);
+	uint64_t thrown = r->loader ? thrown_out(r) : 0, begin = now_ns(), end = begin + (patient ? SETTLE_PATIENT_NS : SETTLE_NS);
 	int err = recorder_update(r);
 	bool said = false;
 
@@ -526,7 +534,8 @@ int recorder_settle(struct recorder *r, uint32_t walk, bool patient, walk_again_
 		return err;
 	err = late_stacks_again(r->late, walk, again, ctx);
 	while (!err && late_stacks_waiting(r->late, walk) && now_ns() < end) {
-		if (now_ns() > begin + SETTLE_NS && is_in_a_hurry(r, &said))
+		/* Where there is no room for all of them, more time does not help. */
+		if (now_ns() > begin + SETTLE_NS && (thrown_out(r) != thrown || is_in_a_hurry(r, &said)))
 			break;
 		poll(&pfd, 1, 10);
 		err = recorder_update(r);
