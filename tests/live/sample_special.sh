@@ -91,12 +91,13 @@ else
 	whole=$(sed -n 's/.* \([0-9]*\)[.0-9]* % of user stacks whole.*/\1/p' "$T/err")
 	check "compiled Java: per cent of whole stacks" at_least "${whole:-0}" 98
 	folded java.pbz --offsets >java.folded
-	# One level of the recursion is inlined, 10 are left: a frame that calls itself nine times and is interrupted.
+	# One level of the recursion is inlined, 10 are left: a frame that calls itself nine times and is interrupted. In code of the
+	# first compiler, which a busy machine may still be running, none is.
 	check "compiled Java: the recursion" awk '
 		{ n = split($0, f, ";"); run = 1; best = 1
 		  for (i = 2; i < n; i++) { run = f[i] == f[i - 1] ? run + 1 : 1; best = run > best ? run : best }
 		  if (best == 9) deep += $NF; if (best > 9) deeper += $NF }
-		END { print deep " samples in it, " deeper + 0 " deeper"; exit !(deep >= 20 && !deeper) }' java.folded
+		END { print deep " samples in it, " deeper + 0 " deeper"; exit !(deep >= 20 && deeper * 100 <= deep) }' java.folded
 	finish "$PID"
 fi
 done_testing
