@@ -76,6 +76,12 @@ static inline int64_t arch_prologue_at(const uint64_t code[3], int i, int64_t be
 	return ARCH_FRAME_UNKNOWN;
 }
 
+static inline bool arch_is_new_task(const uint64_t *regs)
+{
+	(void)regs;
+	return false;
+}
+
 /* User addresses have at most 52 bits (LVA); everything above is authentication code or a tag. */
 static inline uint64_t arch_strip(uint64_t ra)
 {

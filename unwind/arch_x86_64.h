@@ -181,6 +181,12 @@ static inline int64_t arch_prologue_at(const uint64_t code[3], int i, int64_t be
 	return behind > 0 ? room + pushed : behind < 0 ? 0 : pushed;
 }
 
+/* Has returned from clone() or clone3() as the new task, with 0, and not run yet: orig_ax still says which call it was. */
+static inline bool arch_is_new_task(const uint64_t regs[ARCH_NR_REGS])
+{
+	return !regs[10] && (regs[15] == 56 || regs[15] == 435);
+}
+
 /* Bits that are no part of a code address in a saved return address. */
 static inline uint64_t arch_strip(uint64_t ra)
 {

@@ -431,6 +431,9 @@ WALK_INLINE int walk_guess_fp(void *env, struct walk *w)
 	w->guess_end = w->mode & WALK_TABLES ? walk_step_fp(env, w, code, 1) : walk_step_fp(env, w, code, 0);
 	if (!w->guess_end)
 		return 0;
+	/* clone's code ends its FDE before the call: in a new thread nothing is on the stack yet. */
+	if (w->exact && w->guess_end == WALK_NO_FDE && arch_is_new_task(w->regs))
+		w->guess_end = WALK_ROOT_GUESS;
 	/* In code made at run time the frame pointer may be anything, 0 too. */
 	if (code != WALK_JIT || (w->guess_end != WALK_JIT && w->guess_end != WALK_ROOT_GUESS))
 		return WALK_END(w, w->guess_end);

@@ -291,6 +291,32 @@ static void test_searches_are_limited(void **state)
 	assert_true(w->end == WALK_JIT || w->end == WALK_ROOT_GUESS);
 }
 
+/* Behind the system call that made it, in code without unwind information; the frame pointer is its parent's. */
+static void test_new_task(void **state)
+{
+	struct world *w = *state;
+
+	for (uint64_t call = 55; call < 58; call++) {
+		start(w, LEAF, SP, 0x1234);
+		w->regs[10] = 0;
+		w->regs[15] = call;
+		expect(w, call == 56 ? WALK_ROOT_GUESS : WALK_NO_FDE, LEAF);
+	}
+	start(w, LEAF, SP, 0x1234);
+	w->regs[10] = 0;
+	w->regs[15] = 435;
+	expect(w, WALK_ROOT_GUESS, LEAF);
+	w->regs[10] = 4321;			/* the parent: it has a caller */
+	expect(w, WALK_NO_FDE, LEAF);
+	/* Where a caller is found there is one: the stack was copied. */
+	stack_of_leaf(w, SP);
+	code(w, LEAF, 0x8d, 0x47, 0x01);
+	start(w, LEAF + 3, SP, FP);
+	w->regs[10] = 0;
+	w->regs[15] = 56;
+	expect(w, WALK_ROOT, LEAF + 3, RET | GUESS, OUTER_RET | GUESS, at(0x4010) | GUESS);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
@@ -305,6 +331,7 @@ int main(void)
 		T(test_prologue_says_frame_pointer),
 		T(test_stack_is_searched),
 		T(test_searches_are_limited),
+		T(test_new_task),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
