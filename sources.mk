@@ -1,5 +1,7 @@
-# Every source of the library, by layer. One line each: additions merge cleanly.
-LIB_SRCS := \
+# Every source, by layer. One line each: additions merge cleanly.
+
+# The half that reports: it links with zstd alone (`make report-half`).
+REPORT_SRCS := \
 	src/base/caps.c \
 	src/base/extents.c \
 	src/base/fail.c \
@@ -13,89 +15,12 @@ LIB_SRCS := \
 	src/base/opt_values.c \
 	src/base/timed_reader.c \
 	src/base/worker.c \
-	src/model/record.c \
-	src/model/syscall_names.c \
-	src/elf/elf_image.c \
-	src/elf/go_image.c \
-	src/symbolize/debug_files.c \
-	src/symbolize/demangle.c \
-	src/symbolize/elf_symbols.c \
-	src/symbolize/fde_ranges.c \
-	src/symbolize/go_symbols.c \
-	src/symbolize/kernel_regions.c \
-	src/symbolize/kernel_symbols.c \
-	src/symbolize/perf_map.c \
-	src/symbolize/plt_symbols.c \
-	src/symbolize/symbol_set.c \
-	src/symbolize/symbolizer.c \
-	unwind/unwind_table.c \
-	unwind/host_walk.c \
-	unwind/cfi_pointer.c \
-	unwind/cfi_rule.c \
-	unwind/cfi_entries.c \
-	unwind/cfi_program.c \
-	unwind/cfi_code.c \
-	unwind/cfi_calls.c \
-	unwind/cfi_landing.c \
-	unwind/cfi.c \
-	unwind/x86_insn.c \
-	unwind/code_realign.c \
-	unwind/code_state.c \
-	unwind/code_switch.c \
-	unwind/code_starts.c \
-	unwind/code_flow.c \
-	unwind/code_trial.c \
-	unwind/code_rows.c \
-	unwind/cfi_merge.c \
-	unwind/go_rules.c \
-	unwind/go_table.c \
-	src/capture/wire_decode.c \
-	src/capture/wait_calls.c \
-	src/capture/file_locks.c \
-	src/capture/wait_peers.c \
-	src/capture/peer_rows.c \
-	src/capture/wait_facts.c \
-	src/capture/unwind_loader.c \
-	src/capture/unwind_rules.c \
-	src/capture/unwind_slabs.c \
-	src/capture/unwind_slices.c \
-	src/capture/task_snapshot.c \
-	src/capture/task_reader.c \
-	src/capture/task_events.c \
-	src/capture/slab_publisher.c \
-	src/capture/session_meta.c \
-	src/capture/served_files.c \
-	src/capture/session.c \
-	src/capture/running_threads.c \
-	src/capture/jit_names.c \
-	src/capture/kernel_trim.c \
-	src/capture/recorder.c \
-	src/capture/procfs.c \
-	src/capture/process_tracker.c \
-	src/capture/perf_sampler.c \
-	src/capture/hidden_tasks.c \
-	src/capture/pid_namespace.c \
-	src/capture/losses.c \
-	src/capture/last_rows.c \
-	src/capture/late_stacks.c \
-	src/capture/late_walk.c \
-	src/capture/low_latency.c \
-	src/capture/definitions.c \
-	src/capture/cpus.c \
-	src/capture/cpu_time.c \
-	src/capture/capture_bpf.c \
-	src/capture/binary_table.c \
-	src/capture/code_image.c \
-	src/capture/code_symbols.c \
-	src/capture/binary_store.c \
-	src/inspect/code_gaps.c \
-	src/inspect/mapped_binaries.c \
-	src/inspect/rule_text.c \
-	src/inspect/unwind_facts.c \
-	src/inspect/unwind_rows.c \
-	src/model/stacks.c \
-	src/model/process.c \
 	src/model/binary.c \
+	src/model/process.c \
+	src/model/record.c \
+	src/model/stacks.c \
+	src/model/syscall_names.c \
+	src/model/tables.c \
 	formats/trace/chunk_decoder.c \
 	formats/trace/chunk_encoder.c \
 	formats/trace/chunk_finder.c \
@@ -109,17 +34,12 @@ LIB_SRCS := \
 	formats/trace/trace_tables.c \
 	formats/trace/trace_writer.c \
 	formats/trace/walk_rows.c \
-	src/model/tables.c \
-	src/verify/libdw_process.c \
-	src/verify/past_files.c \
-	src/verify/past_maps.c \
-	src/verify/verify.c \
+	src/profile/cpu_check.c \
 	src/profile/fold.c \
 	src/profile/follow.c \
 	src/profile/profile.c \
 	src/profile/query.c \
 	src/profile/receipts.c \
-	src/profile/cpu_check.c \
 	src/profile/report.c \
 	src/profile/report_text.c \
 	src/profile/sample_counts.c \
@@ -131,46 +51,133 @@ LIB_SRCS := \
 	src/profile/wait_graph.c \
 	src/profile/wait_place.c \
 	src/profile/wall_clock.c \
+	formats/render/collapse.c \
+	formats/render/csv.c \
 	formats/render/escape.c \
 	formats/render/function_list.c \
+	formats/render/json.c \
+	formats/render/json_writer.c \
 	formats/render/layout.c \
+	formats/render/renderers.c \
+	formats/render/svg.c \
+	formats/render/svg_text.c \
 	formats/render/text.c \
 	formats/render/text_cache.c \
 	formats/render/wait_list.c \
-	formats/render/waits.c \
 	formats/render/wait_text.c \
+	formats/render/waits.c \
 	formats/render/waits_json.c \
-	formats/render/renderers.c \
-	formats/render/json_writer.c \
-	formats/render/json.c \
-	formats/render/csv.c \
-	formats/render/collapse.c \
-	formats/render/svg.c \
-	formats/render/svg_text.c \
+
+# The half that records, and what looks at ELF files.
+CAPTURE_SRCS := \
+	src/elf/elf_image.c \
+	src/elf/go_image.c \
+	src/proc/cpu_time.c \
+	src/proc/cpus.c \
+	src/proc/file_locks.c \
+	src/proc/pid_namespace.c \
+	src/proc/procfs.c \
+	src/symbolize/debug_files.c \
+	src/symbolize/demangle.c \
+	src/symbolize/elf_symbols.c \
+	src/symbolize/fde_ranges.c \
+	src/symbolize/go_symbols.c \
+	src/symbolize/kernel_regions.c \
+	src/symbolize/kernel_symbols.c \
+	src/symbolize/perf_map.c \
+	src/symbolize/plt_symbols.c \
+	src/symbolize/symbol_set.c \
+	src/symbolize/symbolizer.c \
+	unwind/cfi.c \
+	unwind/cfi_calls.c \
+	unwind/cfi_code.c \
+	unwind/cfi_entries.c \
+	unwind/cfi_landing.c \
+	unwind/cfi_merge.c \
+	unwind/cfi_pointer.c \
+	unwind/cfi_program.c \
+	unwind/cfi_rule.c \
+	unwind/code_flow.c \
+	unwind/code_realign.c \
+	unwind/code_rows.c \
+	unwind/code_starts.c \
+	unwind/code_state.c \
+	unwind/code_switch.c \
+	unwind/code_trial.c \
+	unwind/go_rules.c \
+	unwind/go_table.c \
+	unwind/host_walk.c \
+	unwind/unwind_table.c \
+	unwind/x86_insn.c \
+	src/elf_unwind/code_symbols.c \
+	src/elf_unwind/elf_code_rows.c \
+	src/elf_unwind/elf_unwind_table.c \
+	src/capture/bpf/capture_bpf.c \
+	src/capture/bpf/slab_publisher.c \
+	src/capture/bpf/wait_calls.c \
+	src/capture/tables/unwind_loader.c \
+	src/capture/tables/unwind_rules.c \
+	src/capture/tables/unwind_slabs.c \
+	src/capture/tables/unwind_slices.c \
+	src/capture/processes/binary_store.c \
+	src/capture/processes/hidden_tasks.c \
+	src/capture/processes/jit_names.c \
+	src/capture/processes/process_tracker.c \
+	src/capture/processes/remote_fs_files.c \
+	src/capture/processes/task_events.c \
+	src/capture/waits/peer_rows.c \
+	src/capture/waits/wait_facts.c \
+	src/capture/waits/wait_peers.c \
+	src/capture/stacks/deferred_stacks.c \
+	src/capture/stacks/deferred_unwind.c \
+	src/capture/stacks/wire_decode.c \
+	src/capture/session/definitions.c \
+	src/capture/session/kernel_trim.c \
+	src/capture/session/last_rows.c \
+	src/capture/session/session.c \
+	src/capture/session/session_meta.c \
+	src/capture/losses.c \
+	src/capture/low_latency.c \
+	src/capture/recorder.c \
+	src/capture/collectors/perf_sampler.c \
+	src/capture/collectors/running_threads.c \
+	src/capture/collectors/task_reader.c \
+	src/capture/collectors/task_snapshot.c \
+	src/inspect/code_gaps.c \
+	src/inspect/mapped_binaries.c \
+	src/inspect/rule_text.c \
+	src/inspect/unwind_facts.c \
+	src/inspect/unwind_rows.c \
+	src/verify/libdw_process.c \
+	src/verify/past_files.c \
+	src/verify/past_maps.c \
+	src/verify/verify.c \
+
+LIB_SRCS := $(REPORT_SRCS) $(CAPTURE_SRCS)
 
 MAIN_SRCS := \
 	src/main.c \
-	src/commands.c \
-	src/stop_signals.c \
-	src/target_command.c \
-	src/live_line.c \
-	src/live_rows.c \
-	src/recording.c \
-	src/walks.c \
-	src/cmd_snapshot.c \
-	src/cmd_sample.c \
-	src/output_list.c \
-	src/cmd_report.c \
-	src/cmd_info.c \
-	src/cmd_unwind_info.c \
-	src/unwind_info_json.c \
-	src/unwind_info_text.c \
-	src/cmd_verify.c \
-	src/cmd_doctor.c \
-	src/info_health.c \
-	src/info_lists.c \
-	src/doctor_bpf.c \
-	src/doctor_system.c \
+	src/capture/collectors/scans.c \
+	src/commands/cmd_doctor.c \
+	src/commands/cmd_info.c \
+	src/commands/cmd_report.c \
+	src/commands/cmd_sample.c \
+	src/commands/cmd_snapshot.c \
+	src/commands/cmd_unwind_info.c \
+	src/commands/cmd_verify.c \
+	src/commands/commands.c \
+	src/commands/doctor_bpf.c \
+	src/commands/doctor_system.c \
+	src/commands/info_health.c \
+	src/commands/info_lists.c \
+	src/commands/unwind_info_json.c \
+	src/commands/unwind_info_text.c \
+	src/recording/live_line.c \
+	src/recording/live_rows.c \
+	src/recording/output_list.c \
+	src/recording/recording.c \
+	src/recording/stop_signals.c \
+	src/recording/target_command.c \
 
 ASSETS := \
 	formats/render/assets/flame.css \
@@ -178,5 +185,5 @@ ASSETS := \
 
 # Files that include the BPF skeleton.
 SKEL_USERS := \
-	src/capture/capture_bpf.c \
+	src/capture/bpf/capture_bpf.c \
 

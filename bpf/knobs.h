@@ -32,7 +32,7 @@ enum fault_mode {
 	FAULTS_ALL			/* that of files, too: a server (FUSE, NFS) may never answer */
 };
 
-/* System calls that wait, by what their arguments tell (src/capture/wait_calls.h). Indexed by number; 0: nothing. */
+/* System calls that wait, by what their arguments tell (src/capture/bpf/wait_calls.h). Indexed by number; 0: nothing. */
 #define WAIT_CALLS 512
 
 enum wait_call {
@@ -82,7 +82,7 @@ struct own_pid_ns {
 };
 
 /*
- * Who walks and where it is, so that a walk that hangs can be given up (src/capture/task_reader.h). A reader is known
+ * Who walks and where it is, so that a walk that hangs can be given up (src/capture/collectors/task_reader.h). A reader is known
  * by the time it was started: unlike a pid that is the same in each namespace, and later ones are greater.
  */
 struct walk_place {

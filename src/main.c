@@ -15,7 +15,7 @@
 
 #include "src/base/fail.h"
 #include "src/base/nearest.h"
-#include "src/command.h"
+#include "src/commands/command.h"
 
 static int print_help(void)
 {

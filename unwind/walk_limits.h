@@ -1,6 +1,6 @@
 /*
  * What the walker and its tables agree on: sizes, the kernel-visible entries, end codes, frame flags. CONTRACT
- * between user space (src/capture/unwind_loader.c) and the BPF side. Data only; the code is in walk.h.
+ * between user space (src/capture/tables/unwind_loader.c) and the BPF side. Data only; the code is in walk.h.
  */
 #pragma once
 

@@ -13,17 +13,17 @@
 #include "src/base/fail.h"
 #include "src/base/opt.h"
 #include "src/base/worker.h"
-#include "src/capture/binary_store.h"
-#include "src/capture/capture_bpf.h"
-#include "src/capture/late_stacks.h"
-#include "src/capture/hidden_tasks.h"
+#include "src/capture/processes/binary_store.h"
+#include "src/capture/bpf/capture_bpf.h"
+#include "src/capture/stacks/deferred_stacks.h"
+#include "src/capture/processes/hidden_tasks.h"
 #include "src/capture/losses.h"
 #include "src/capture/low_latency.h"
-#include "src/capture/pid_namespace.h"
-#include "src/capture/process_tracker.h"
-#include "src/capture/procfs.h"
-#include "src/capture/unwind_loader.h"
-#include "src/capture/wait_peers.h"
+#include "src/proc/pid_namespace.h"
+#include "src/capture/processes/process_tracker.h"
+#include "src/proc/procfs.h"
+#include "src/capture/tables/unwind_loader.h"
+#include "src/capture/waits/wait_peers.h"
 #include "src/symbolize/kernel_symbols.h"
 #include "src/symbolize/symbolizer.h"
 #include "unwind/walk_limits.h"
@@ -523,7 +523,7 @@ static bool is_in_a_hurry(const struct recorder *r, bool *said)
 	return r->opts.hurry && r->opts.hurry(r->opts.sink_ctx);
 }
 
-int recorder_settle(struct recorder *r, uint32_t walk, bool patient, walk_again_fn again, void *ctx)
+int recorder_settle(struct recorder *r, uint32_t walk, bool patient, revisit_fn again, void *ctx)
 {
 	struct pollfd pfd = { .fd = worker_fd(r->pool), .events = POLLIN };
 	uint64_t thrown = r->loader ? thrown_out(r) : 0, begin = now_ns(), end = begin + (patient ? SETTLE_PATIENT_NS : SETTLE_NS);
@@ -547,7 +547,9 @@ int recorder_settle(struct recorder *r, uint32_t walk, bool patient, walk_again_
 
 uint64_t recorder_hidden(const struct recorder *r, uint64_t begin_ns, char *text, size_t size)
 {
-	return hidden_tasks(&r->processes, &r->opts, begin_ns, text, size);
+	struct hidden_scope scope = { r->opts.pids, r->opts.tids };
+
+	return hidden_tasks(&r->processes, &scope, begin_ns, text, size);
 }
 
 void recorder_pass(struct recorder *r, bool running)

@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/capture/session.h"
-#include "src/capture/task_snapshot.h"
+#include "src/capture/session/session.h"
+#include "src/capture/stacks/wire_decode.h"
 
 struct recorder;
 struct capture_bpf;
@@ -68,7 +68,7 @@ int recorder_update(struct recorder *r);
 /* One stack for the session: at once, or when its process and tables are known. walk as for session_sample(). */
 int recorder_stack(struct recorder *r, const struct wire_stack *stack, uint32_t walk);
 /* walk 0: all. patient: nothing else is to be done. again, ctx: visits a thread whose stack was longer than what was kept of it. */
-int recorder_settle(struct recorder *r, uint32_t walk, bool patient, walk_again_fn again, void *ctx);
+int recorder_settle(struct recorder *r, uint32_t walk, bool patient, revisit_fn again, void *ctx);
 int recorder_service(struct recorder *r);
 /* Behind the first walk: threads that none will show, see hidden_tasks.h. */
 uint64_t recorder_hidden(const struct recorder *r, uint64_t begin_ns, char *text, size_t size);

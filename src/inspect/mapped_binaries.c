@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "src/base/array.h"
-#include "src/capture/procfs.h"
+#include "src/proc/procfs.h"
 
 #define PAGE_MASK 0xfffull
 

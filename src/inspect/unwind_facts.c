@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "src/base/bytes.h"
-#include "src/capture/binary_table.h"
+#include "src/elf_unwind/elf_unwind_table.h"
 #include "src/symbolize/demangle.h"
 
 const char *unwind_facts_refusal(const struct elf_image *img)

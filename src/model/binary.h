@@ -1,6 +1,6 @@
 /*
  * The ELF files (and what stands for one: vdso, kernel, modules) of a recording, by identity. Plain data; who
- * opens files and builds tables is src/capture/binary_store.h.
+ * opens files and builds tables is src/capture/processes/binary_store.h.
  *
  * A file is {dev, ino} as /proc/PID/maps prints them plus size and mtime: inode numbers are reused within
  * seconds where compilers run.

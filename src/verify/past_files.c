@@ -12,7 +12,7 @@
 
 #include "src/base/array.h"
 #include "src/base/clock.h"
-#include "src/capture/binary_table.h"
+#include "src/elf_unwind/elf_unwind_table.h"
 #include "src/model/tables.h"
 #include "src/verify/past_maps.h"
 

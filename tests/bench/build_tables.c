@@ -16,8 +16,8 @@
 #include "src/base/array.h"
 #include "src/base/clock.h"
 #include "src/base/worker.h"
-#include "src/capture/binary_table.h"
-#include "src/capture/procfs.h"
+#include "src/elf_unwind/elf_unwind_table.h"
+#include "src/proc/procfs.h"
 #include "tests/oracle/file_list.h"
 
 struct build {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/capture/wire_decode.h"
+#include "src/capture/stacks/wire_decode.h"
 #include "src/model/record.h"
 #include "unwind/walk_limits.h"
 

@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/capture/binary_table.h"
+#include "src/elf_unwind/elf_unwind_table.h"
 #include "src/elf/elf_image.h"
 #include "tests/oracle/dwarf_eval.h"
 #include "tests/oracle/file_list.h"

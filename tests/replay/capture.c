@@ -29,8 +29,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/capture/binary_table.h"
-#include "src/capture/procfs.h"
+#include "src/elf_unwind/elf_unwind_table.h"
+#include "src/proc/procfs.h"
 #include "src/model/binary.h"
 #include "src/model/record.h"
 #include "unwind/host_walk.h"

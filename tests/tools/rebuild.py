@@ -12,7 +12,7 @@ import sys
 OUT = os.environ["OUT"]
 HEADERS = [
     "src/base/array.h", "src/base/bytes.h", "src/base/fail.h", "src/base/opt.h", "src/model/record.h",
-    "src/profile/profile.h", "src/command.h", "formats/render/renderer.h", "unwind/row.h", "bpf/wire.h",
+    "src/profile/profile.h", "src/commands/command.h", "formats/render/renderer.h", "unwind/row.h", "bpf/wire.h",
 ]
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.M)
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "src/capture/cpu_time.h"
+#include "src/proc/cpu_time.h"
 
 static int read_text(const char *text, struct cpu_time *out)
 {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "src/capture/cpus.h"
+#include "src/proc/cpus.h"
 
 static void expect_list(const char *text, const uint32_t *want, size_t nr)
 {

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "src/capture/definitions.h"
+#include "src/capture/session/definitions.h"
 #include "src/model/binary.h"
 #include "src/model/process.h"
 #include "src/symbolize/symbolizer.h"

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "src/capture/file_locks.h"
+#include "src/proc/file_locks.h"
 
 static struct file_locks read_text(const char *text)
 {

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "src/base/io.h"
-#include "src/capture/binary_table.h"
+#include "src/elf_unwind/elf_unwind_table.h"
 #include "src/elf/go_image.h"
 
 #define MAX_FILE (256u << 20)

@@ -23,8 +23,8 @@
 
 #include <cmocka.h>
 
-#include "src/capture/binary_table.h"
-#include "src/capture/procfs.h"
+#include "src/elf_unwind/elf_unwind_table.h"
+#include "src/proc/procfs.h"
 #include "src/elf/elf_image.h"
 #include "src/model/binary.h"
 #include "unwind/host_walk.h"

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "src/capture/kernel_trim.h"
+#include "src/capture/session/kernel_trim.h"
 #include "src/symbolize/kernel_symbols.h"
 
 static const char kallsyms[] =

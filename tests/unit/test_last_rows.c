@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "src/capture/last_rows.h"
+#include "src/capture/session/last_rows.h"
 
 static struct wire_sample head(uint32_t tid, uint64_t start)
 {

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 /* fail() is a macro of cmocka. */
-#include "src/output_list.c"
+#include "src/recording/output_list.c"
 
 #include <cmocka.h>
 

@@ -5,8 +5,8 @@
 
 #include <cmocka.h>
 
-#include "src/capture/peer_rows.h"
-#include "src/capture/wait_peers.h"
+#include "src/capture/waits/peer_rows.h"
+#include "src/capture/waits/wait_peers.h"
 
 struct answers {
 	uint32_t holders[4];

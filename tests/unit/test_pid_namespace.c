@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "src/capture/pid_namespace.h"
-#include "src/capture/procfs.h"
+#include "src/proc/pid_namespace.h"
+#include "src/proc/procfs.h"
 #include "src/profile/report_text.h"
 
 static int check_text(const char *status)

@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 #include "src/base/clock.h"
-#include "src/capture/procfs.h"
+#include "src/proc/procfs.h"
 
 #define NO_PID 0x3ffffff	/* above the kernel's limit of 4,194,304 */
 

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "src/base/clock.h"
-#include "src/capture/procfs.h"
-#include "src/capture/served_files.h"
+#include "src/proc/procfs.h"
+#include "src/capture/processes/remote_fs_files.h"
 
 static struct served_files *served;
 

@@ -23,7 +23,7 @@
 
 #include "src/base/array.h"
 #include "src/base/clock.h"
-#include "src/capture/task_events.h"
+#include "src/capture/processes/task_events.h"
 
 #define LATE_LIBRARY "libBrokenLocale.so.1"	/* part of glibc that nothing is linked with */
 

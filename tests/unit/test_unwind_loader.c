@@ -14,7 +14,7 @@
 
 #include "src/base/array.h"
 #include "src/base/clock.h"
-#include "src/capture/unwind_loader.h"
+#include "src/capture/tables/unwind_loader.h"
 #include "tests/unit/stderr_text.h"
 
 #define LO 0x400000ull

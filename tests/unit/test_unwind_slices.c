@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "src/capture/unwind_slices.h"
+#include "src/capture/tables/unwind_slices.h"
 
 #define MAX_PROCESSES 4
 #define MAX_MAPPINGS 64

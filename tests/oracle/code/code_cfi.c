@@ -17,8 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "src/capture/binary_table.h"
-#include "src/capture/code_image.h"
+#include "src/elf_unwind/elf_unwind_table.h"
+#include "src/elf_unwind/elf_code_rows.h"
 #include "src/elf/elf_image.h"
 #include "tests/oracle/file_list.h"
 #include "unwind/cfi_entries.h"

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "src/capture/binary_table.h"
+#include "src/elf_unwind/elf_unwind_table.h"
 #include "src/elf/elf_image.h"
 
 #define RSP 7

@@ -1,0 +1,459 @@
+#include "src/capture/bpf/capture_bpf.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "bpf/knobs.h"
+#include "bpf/probee.skel.h"
+#include "src/base/caps.h"
+#include "src/base/fail.h"
+#include "src/capture/bpf/slab_publisher.h"
+#include "src/capture/bpf/wait_calls.h"
+
+struct capture_bpf {
+	struct probee_bpf *skel;
+	struct bpf_link *links[4];	/* lifetime programs; on_running */
+	const volatile uint64_t *wishes;	/* of each CPU: the first word of its WISH_BYTES */
+	int nr_cpus;
+	struct slab_publisher publisher;
+	uint64_t slab_bytes;
+};
+
+/* libbpf talks a lot; its last complaint is kept for the one line we print. */
+static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	char line[512];
+
+	if (level == LIBBPF_DEBUG)
+		return 0;
+	vsnprintf(line, sizeof(line), fmt, ap);
+	line[strcspn(line, "\n")] = 0;
+	note_verbose("%s", line);
+	return 0;
+}
+
+/* Settings under which no program of ours loads, whatever the verifier then says. */
+static const struct obstacle {
+	const char *path, *word, *why;
+} obstacles[] = {
+	{ "/sys/kernel/security/lockdown", "[confidentiality]",
+	  "lockdown=confidentiality hides memory from BPF programs. Try: boot with lockdown=integrity or without lockdown" },
+	{ "/proc/sys/net/core/bpf_jit_enable", "0",
+	  "the BPF compiler is off. Try: sudo sysctl net.core.bpf_jit_enable=1" },
+};
+
+static bool is_there(const struct obstacle *o)
+{
+	char line[128] = "";
+	FILE *f = fopen(o->path, "re");
+	bool there = f && fgets(line, sizeof(line), f) && strstr(line, o->word);
+
+	if (f)
+		fclose(f);
+	return there;
+}
+
+/* -ENOTSUP when said. */
+static int explain_kernel(void)
+{
+	struct utsname u;
+	int major = 0, minor = 0;
+
+	if (!uname(&u) && sscanf(u.release, "%d.%d", &major, &minor) == 2 && (major < 5 || (major == 5 && minor < 18)))
+		return fail_why(-ENOTSUP, "load BPF programs: this kernel, %s, is too old. Try: 5.18 or later; probee doctor",
+				u.release);
+	for (size_t i = 0; i < sizeof(obstacles) / sizeof(obstacles[0]); i++)
+		if (is_there(&obstacles[i]))
+			return fail_why(-ENOTSUP, "load BPF programs: %s", obstacles[i].why);
+	return 0;
+}
+
+static int explain(int err)
+{
+	const uint64_t needed = CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON);
+	char missing[256];
+
+	if (err == -EPERM || err == -EACCES) {
+		caps_names(needed & ~caps_effective(), missing, sizeof(missing));
+		return fail_try(-EPERM, "sudo probee ..., or setcap cap_bpf,cap_perfmon,cap_sys_ptrace,"
+				"cap_dac_read_search,cap_syslog=ep on the program; probee doctor", "load BPF programs%s%s",
+				missing[0] ? " without " : "", missing);
+	}
+	if (err == -ESRCH || access("/sys/kernel/btf/vmlinux", R_OK)) {
+		fail_why(0, "load BPF programs: this kernel offers no BTF (/sys/kernel/btf/vmlinux). "
+			 "Try: a kernel with CONFIG_DEBUG_INFO_BTF; probee doctor");
+		return -ENOTSUP;
+	}
+	if (explain_kernel())
+		return -ENOTSUP;
+	fail_try(err, "probee doctor; -v shows what the kernel said", "load BPF programs");
+	return err == -ENOMEM ? err : -ENOTSUP;
+}
+
+static void choose_programs(struct probee_bpf *skel, unsigned programs)
+{
+	bpf_program__set_autoload(skel->progs.on_tick, programs & CAPTURE_SAMPLER);
+	bpf_program__set_autoload(skel->progs.on_task, programs & CAPTURE_SNAPSHOT);
+	bpf_program__set_autoload(skel->progs.on_running, programs & CAPTURE_SNAPSHOT);
+	bpf_program__set_autoload(skel->progs.on_holder, programs & CAPTURE_SNAPSHOT);
+	bpf_program__set_autoload(skel->progs.on_self, skel->rodata->knobs.in_pid_ns);
+	bpf_program__set_autoload(skel->progs.on_fork, true);
+	bpf_program__set_autoload(skel->progs.on_exec, true);
+	bpf_program__set_autoload(skel->progs.on_exit, true);
+	if (!(programs & CAPTURE_SAMPLER)) {
+		bpf_map__set_autocreate(skel->maps.ring, false);
+		bpf_map__set_autocreate(skel->maps.sample_scratch, false);
+	}
+	if (!(programs & CAPTURE_SNAPSHOT)) {
+		bpf_map__set_autocreate(skel->maps.snapshot_scratch, false);
+		bpf_map__set_autocreate(skel->maps.last_walks, false);
+		bpf_map__set_autocreate(skel->maps.hung, false);
+		bpf_map__set_autocreate(skel->maps.kernel_memos, false);
+		bpf_map__set_autocreate(skel->maps.kernel_words, false);
+		bpf_map__set_autocreate(skel->maps.holders, false);
+		bpf_map__set_autocreate(skel->maps.running_scratch, false);
+		bpf_map__set_autocreate(skel->maps.wishes, false);
+		bpf_map__set_autocreate(skel->maps.asked, false);
+	}
+}
+
+/* A power of two with room for two of the largest rows of each CPU. */
+static uint32_t asked_bytes(int nr_cpus)
+{
+	uint32_t bytes = 64 << 10;
+
+	while (bytes < (uint32_t)nr_cpus * 20000 && bytes < 64u << 20)
+		bytes *= 2;
+	return bytes;
+}
+
+/* Eight entries for each thread there is, so that few share one; tids beyond are spread over them. */
+static uint32_t last_walks(void)
+{
+	unsigned threads = 0;
+	uint32_t nr = 1 << 14;
+	FILE *f = fopen("/proc/loadavg", "re");
+
+	if (f && fscanf(f, "%*s %*s %*s %*u/%u", &threads) != 1)
+		threads = 0;
+	if (f)
+		fclose(f);
+	while (nr < 8ull * threads && nr < 1u << 20)
+		nr *= 2;
+	return nr;
+}
+
+static void size_maps(struct capture_bpf *b, const struct capture_bpf_options *opts)
+{
+	uint32_t slot = opts->programs & CAPTURE_SAMPLER ? (uint32_t)b->nr_cpus : 0;
+	struct knobs *knobs = (struct knobs *)&b->skel->rodata->knobs;
+
+	bpf_map__set_max_entries(b->skel->maps.raw_scratch, slot + WALK_SLOTS);
+	knobs->snapshot_slot = slot;
+	if (opts->programs & CAPTURE_SNAPSHOT) {
+		bpf_map__set_max_entries(b->skel->maps.wishes, (uint32_t)b->nr_cpus);
+		bpf_map__set_max_entries(b->skel->maps.asked, asked_bytes(b->nr_cpus));
+		knobs->last_walks = last_walks();
+		bpf_map__set_max_entries(b->skel->maps.last_walks, knobs->last_walks);
+	}
+	if (opts->ring_bytes)
+		bpf_map__set_max_entries(b->skel->maps.ring, opts->ring_bytes);
+}
+
+/* Inside a PID namespace the programs learn from this one which it is: who loads them is in it. */
+static int find_own_pid_ns(struct capture_bpf *b)
+{
+	static const uint64_t no_arguments[1];
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = no_arguments, .ctx_size_in = sizeof(no_arguments));
+	const struct own_pid_ns *own = &b->skel->bss->own_pid_ns;
+
+	if (bpf_prog_test_run_opts(bpf_program__fd(b->skel->progs.on_self), &opts))
+		return fail(-errno, "ask the kernel for the PID namespace of probee");
+	if (!own->address || !own->level)
+		return fail_why(-ENOTSUP, "the kernel does not say which PID namespace probee is in");
+	return 0;
+}
+
+/* Threads on a CPU are wished for and taken when they leave it. */
+static int attach_running(struct capture_bpf *b)
+{
+	size_t bytes = (size_t)b->nr_cpus * WISH_BYTES;
+	void *p = mmap(NULL, bytes, PROT_READ, MAP_SHARED, bpf_map__fd(b->skel->maps.wishes), 0);
+
+	if (p == MAP_FAILED)
+		return fail(-errno, "map the wishes for threads on a CPU");
+	b->wishes = p;
+	b->links[3] = bpf_program__attach(b->skel->progs.on_running);
+	return b->links[3] ? 0 : explain(-errno);
+}
+
+static int attach_lifetime(struct capture_bpf *b)
+{
+	struct bpf_program *progs[3] = { b->skel->progs.on_fork, b->skel->progs.on_exec, b->skel->progs.on_exit };
+
+	for (int i = 0; i < 3; i++) {
+		b->links[i] = bpf_program__attach(progs[i]);
+		if (!b->links[i])
+			return explain(-errno);
+	}
+	return 0;
+}
+
+int capture_bpf_open(const struct capture_bpf_options *opts, struct capture_bpf **bp)
+{
+	struct capture_bpf *b = calloc(1, sizeof(*b));
+	struct rlimit lim = { RLIM_INFINITY, RLIM_INFINITY };
+	int err;
+
+	if (!b)
+		return -ENOMEM;
+	libbpf_set_print(quiet);
+	/* Only kernels before 5.11 count BPF memory here; a refusal means nothing. */
+	setrlimit(RLIMIT_MEMLOCK, &lim);
+	b->nr_cpus = libbpf_num_possible_cpus();
+	b->skel = b->nr_cpus > 0 ? probee_bpf__open() : NULL;
+	if (!b->skel) {
+		err = explain(b->nr_cpus < 0 ? b->nr_cpus : -errno);
+		goto out;
+	}
+	memcpy((void *)&b->skel->rodata->knobs, &opts->knobs, sizeof(opts->knobs));
+	wait_calls_fill((uint8_t *)b->skel->rodata->wait_calls);
+	choose_programs(b->skel, opts->programs);
+	size_maps(b, opts);
+	err = probee_bpf__load(b->skel);
+	if (err) {
+		err = explain(err);
+		goto out;
+	}
+	if (opts->knobs.in_pid_ns)
+		err = find_own_pid_ns(b);
+	if (!err)
+		err = attach_lifetime(b);
+	if (!err && opts->programs & CAPTURE_SNAPSHOT)
+		err = attach_running(b);
+	if (err)
+		goto out;
+	*bp = b;
+	b = NULL;
+out:
+	capture_bpf_close(b);
+	return err;
+}
+
+void capture_bpf_close(struct capture_bpf *b)
+{
+	if (!b)
+		return;
+	for (int i = 0; i < 4; i++)
+		bpf_link__destroy(b->links[i]);
+	slab_publisher_release(&b->publisher);
+	if (b->wishes)
+		munmap((void *)b->wishes, (size_t)b->nr_cpus * WISH_BYTES);
+	probee_bpf__destroy(b->skel);
+	free(b);
+}
+
+static int put_id(int map, uint32_t id)
+{
+	uint32_t one = 1;
+
+	return bpf_map_update_elem(map, &id, &one, BPF_ANY) ? fail(-errno, "watch process or thread %u", id) : 0;
+}
+
+int capture_bpf_target(struct capture_bpf *b, uint32_t tgid)
+{
+	return put_id(bpf_map__fd(b->skel->maps.targets), tgid);
+}
+
+int capture_bpf_tid(struct capture_bpf *b, uint32_t tid)
+{
+	return put_id(bpf_map__fd(b->skel->maps.tids), tid);
+}
+
+bool capture_bpf_is_target(const struct capture_bpf *b, uint32_t tgid)
+{
+	uint32_t value;
+
+	return !bpf_map_lookup_elem(bpf_map__fd(b->skel->maps.targets), &tgid, &value);
+}
+
+bool capture_bpf_has_targets(const struct capture_bpf *b)
+{
+	uint32_t key;
+
+	return !bpf_map_get_next_key(bpf_map__fd(b->skel->maps.targets), NULL, &key);
+}
+
+size_t capture_bpf_targets(const struct capture_bpf *b, uint32_t *tgids, size_t max)
+{
+	int map = bpf_map__fd(b->skel->maps.targets);
+	uint32_t key, *last = NULL;
+	size_t nr = 0;
+
+	while (!bpf_map_get_next_key(map, last, &key)) {
+		if (nr == max)
+			return max + 1;
+		tgids[nr] = key;
+		last = &tgids[nr++];
+	}
+	return nr;
+}
+
+void capture_bpf_fds(const struct capture_bpf *b, struct unwind_loader_fds *out)
+{
+	*out = (struct unwind_loader_fds){
+		.pages = bpf_map__fd(b->skel->maps.pages), .rules = bpf_map__fd(b->skel->maps.rules),
+		.mappings = bpf_map__fd(b->skel->maps.mappings), .binaries = bpf_map__fd(b->skel->maps.binaries),
+		.rule_cache = bpf_map__fd(b->skel->maps.rule_cache), .processes = bpf_map__fd(b->skel->maps.processes),
+	};
+}
+
+static uint64_t map_bytes(int fd)
+{
+	char path[64], line[128];
+	unsigned long long bytes = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	f = fd >= 0 ? fopen(path, "re") : NULL;
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "memlock: %llu", &bytes) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return bytes;
+}
+
+int capture_bpf_new_slab(struct capture_bpf *b, uint32_t key)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "slab", 4, WALK_SLAB_ROWS * 4, 1, &opts), err;
+
+	if (fd < 0)
+		return fail(-errno, "create a slab for unwind rows");
+	err = slab_publisher_show(&b->publisher, bpf_map__fd(b->skel->maps.slabs), key, fd);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	b->slab_bytes += map_bytes(fd);
+	return fd;
+}
+
+uint64_t capture_bpf_table_bytes(const struct capture_bpf *b)
+{
+	const struct bpf_map *maps[] = {
+		b->skel->maps.slabs, b->skel->maps.pages, b->skel->maps.rules, b->skel->maps.mappings,
+		b->skel->maps.binaries, b->skel->maps.rule_cache, b->skel->maps.processes, b->skel->maps.last_exec,
+	};
+	uint64_t bytes = b->slab_bytes;
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+		bytes += map_bytes(bpf_map__fd(maps[i]));
+	return bytes;
+}
+
+struct bpf_program *capture_bpf_sampler(struct capture_bpf *b)
+{
+	return b->skel->progs.on_tick;
+}
+
+struct bpf_program *capture_bpf_snapshot(struct capture_bpf *b)
+{
+	return b->skel->progs.on_task;
+}
+
+int capture_bpf_ring(const struct capture_bpf *b)
+{
+	return bpf_map__fd(b->skel->maps.ring);
+}
+
+unsigned capture_bpf_cpus(const struct capture_bpf *b)
+{
+	return (unsigned)b->nr_cpus;
+}
+
+int capture_bpf_ask_fd(const struct capture_bpf *b)
+{
+	return bpf_program__fd(b->skel->progs.on_running);
+}
+
+int capture_bpf_asked_ring(const struct capture_bpf *b)
+{
+	return bpf_map__fd(b->skel->maps.asked);
+}
+
+bool capture_bpf_wished(const struct capture_bpf *b, uint32_t cpu)
+{
+	return b->wishes[(size_t)cpu * WISH_BYTES / sizeof(*b->wishes)];
+}
+
+struct walk_totals *capture_bpf_totals(struct capture_bpf *b)
+{
+	return &b->skel->bss->totals;
+}
+
+struct walk_place *capture_bpf_walk_place(struct capture_bpf *b)
+{
+	return &b->skel->bss->place;
+}
+
+struct walk_control *capture_bpf_walk_control(struct capture_bpf *b)
+{
+	return &b->skel->bss->control;
+}
+
+int capture_bpf_holder_fd(const struct capture_bpf *b)
+{
+	return bpf_program__fd(b->skel->progs.on_holder);
+}
+
+int capture_bpf_holders(const struct capture_bpf *b)
+{
+	return bpf_map__fd(b->skel->maps.holders);
+}
+
+struct holder_scan *capture_bpf_holder_scan(struct capture_bpf *b)
+{
+	return &b->skel->bss->scan;
+}
+
+int capture_bpf_hung(struct capture_bpf *b, uint32_t tgid)
+{
+	return put_id(bpf_map__fd(b->skel->maps.hung), tgid);
+}
+
+int capture_bpf_counters(const struct capture_bpf *b, uint64_t out[COUNTERS])
+{
+	const struct bpf_map *map = b->skel->maps.sample_scratch;
+	size_t size = (bpf_map__value_size(map) + 7) & ~(size_t)7;	/* of each CPU's value */
+	uint32_t zero = 0;
+	uint8_t *values;
+	int err;
+
+	memset(out, 0, COUNTERS * sizeof(*out));
+	if (bpf_map__fd(map) < 0)
+		return 0;	/* no sampler */
+	values = calloc((size_t)b->nr_cpus, size);
+	if (!values)
+		return -ENOMEM;
+	err = bpf_map_lookup_elem(bpf_map__fd(map), &zero, values) ? -errno : 0;
+	for (int cpu = 0; cpu < b->nr_cpus && !err; cpu++) {
+		uint64_t counters[COUNTERS];	/* the first member of struct gather */
+
+		memcpy(counters, values + (size_t)cpu * size, sizeof(counters));
+		for (int i = 0; i < COUNTERS; i++)
+			out[i] += counters[i];
+	}
+	free(values);
+	return err;
+}

@@ -1,0 +1,63 @@
+/*
+ * The BPF object: opened, set up and loaded for one recording.
+ *
+ *	capture_bpf_open(&opts, &b)		verified and loaded, nothing attached but the lifetime programs
+ *	capture_bpf_target(b, tgid) ...		whom the filters let through
+ *	capture_bpf_counters(b, out)
+ *	capture_bpf_close(b)			detaches and frees everything
+ *
+ * capture_bpf_open() says what is missing and what to try; -EPERM, -ENOTSUP mean "this machine cannot" (exit 77).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/knobs.h"
+#include "src/capture/tables/unwind_loader.h"
+
+struct capture_bpf;
+struct bpf_program;
+
+enum { CAPTURE_SAMPLER = 1, CAPTURE_SNAPSHOT = 2 };
+
+struct capture_bpf_options {
+	unsigned programs;		/* CAPTURE_... */
+	struct knobs knobs;
+	uint32_t ring_bytes;		/* a power of two */
+};
+
+int capture_bpf_open(const struct capture_bpf_options *opts, struct capture_bpf **bp);
+void capture_bpf_close(struct capture_bpf *b);		/* NULL is fine */
+
+int capture_bpf_target(struct capture_bpf *b, uint32_t tgid);
+int capture_bpf_tid(struct capture_bpf *b, uint32_t tid);
+bool capture_bpf_is_target(const struct capture_bpf *b, uint32_t tgid);
+bool capture_bpf_has_targets(const struct capture_bpf *b);	/* some target still lives */
+/* How many there are; max + 1: more. One may come up twice when another ends meanwhile. */
+size_t capture_bpf_targets(const struct capture_bpf *b, uint32_t *tgids, size_t max);
+void capture_bpf_fds(const struct capture_bpf *b, struct unwind_loader_fds *out);
+
+/* Makes slab number key of the unwind rows: its fd, which is the caller's, or -errno. */
+int capture_bpf_new_slab(struct capture_bpf *b, uint32_t key);
+
+/* Memory of all tables, slabs included, as the kernel counts it. */
+uint64_t capture_bpf_table_bytes(const struct capture_bpf *b);
+
+struct bpf_program *capture_bpf_sampler(struct capture_bpf *b);
+struct bpf_program *capture_bpf_snapshot(struct capture_bpf *b);
+int capture_bpf_ring(const struct capture_bpf *b);
+unsigned capture_bpf_cpus(const struct capture_bpf *b);		/* possible ones: numbers are below */
+int capture_bpf_ask_fd(const struct capture_bpf *b);		/* on_running, for BPF_PROG_TEST_RUN */
+int capture_bpf_asked_ring(const struct capture_bpf *b);
+bool capture_bpf_wished(const struct capture_bpf *b, uint32_t cpu);	/* a thread is wished for there */
+struct walk_totals *capture_bpf_totals(struct capture_bpf *b);
+struct walk_place *capture_bpf_walk_place(struct capture_bpf *b);
+struct walk_control *capture_bpf_walk_control(struct capture_bpf *b);
+int capture_bpf_holder_fd(const struct capture_bpf *b);	/* on_holder, an iterator */
+int capture_bpf_holders(const struct capture_bpf *b);		/* the map of its questions and answers */
+struct holder_scan *capture_bpf_holder_scan(struct capture_bpf *b);
+int capture_bpf_hung(struct capture_bpf *b, uint32_t tgid);	/* its memory is not read any more */
+
+/* Sums over all CPUs; zeroes when there is no sampler. */
+int capture_bpf_counters(const struct capture_bpf *b, uint64_t out[COUNTERS]);

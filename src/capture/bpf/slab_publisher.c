@@ -1,0 +1,84 @@
+#include "src/capture/bpf/slab_publisher.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "src/base/fail.h"
+
+#define LOOK_NS (20 * 1000)
+
+struct slab_publication {
+	pthread_t thread;
+	int slabs, slab;
+	uint32_t key;
+	int err;			/* valid when it is over */
+	atomic_bool over;
+};
+
+static void *publish(void *arg)
+{
+	struct slab_publication *s = arg;
+
+	s->err = bpf_map_update_elem(s->slabs, &s->key, &s->slab, 0) ? -errno : 0;
+	atomic_store(&s->over, true);
+	return NULL;
+}
+
+/* A thread of ours must not take the signals that the main loop waits for. */
+static int start(struct slab_publication *s)
+{
+	sigset_t all, old;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = pthread_create(&s->thread, NULL, publish, s);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return -err;
+}
+
+static int wait_until_seen(const struct slab_publication *s)
+{
+	uint32_t id;
+
+	while (bpf_map_lookup_elem(s->slabs, &s->key, &id)) {
+		if (atomic_load(&s->over))
+			return s->err;
+		nanosleep(&(struct timespec){ .tv_nsec = LOOK_NS }, NULL);
+	}
+	return 0;
+}
+
+int slab_publisher_show(struct slab_publisher *p, int slabs, uint32_t key, int slab)
+{
+	struct slab_publication *s = p->nr < WALK_MAX_SLABS ? calloc(1, sizeof(*s)) : NULL;
+	int err;
+
+	if (!s)
+		return fail(-ENOMEM, "show a slab for unwind rows to the kernel");
+	s->slabs = slabs;
+	s->slab = slab;
+	s->key = key;
+	err = start(s);
+	if (err) {
+		free(s);
+		return fail(err, "start a thread that shows a slab for unwind rows to the kernel");
+	}
+	p->shown[p->nr++] = s;
+	err = wait_until_seen(s);
+	return err ? fail(err, "show a slab for unwind rows to the kernel") : 0;
+}
+
+void slab_publisher_release(struct slab_publisher *p)
+{
+	for (uint32_t i = 0; i < p->nr; i++) {
+		pthread_join(p->shown[i]->thread, NULL);
+		free(p->shown[i]);
+	}
+	p->nr = 0;
+}

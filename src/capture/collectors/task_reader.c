@@ -1,0 +1,242 @@
+#include "src/capture/collectors/task_reader.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bpf/knobs.h"
+#include "src/base/clock.h"
+#include "src/base/fail.h"
+#include "src/base/helper_process.h"
+#include "src/base/io.h"
+#include "src/capture/low_latency.h"
+
+#define LOOK_EVERY_MS 100
+#define HANGS_AFTER 20			/* looks: 2 s */
+#define CHANNEL_BYTES (16 << 20)	/* more than 30,000 rows */
+
+struct task_reader {
+	pid_t pid;
+	int sock;
+	const struct walk_place *place;
+	bool hangs;
+};
+
+/* ---- in the child: system calls only, since we have threads ---- */
+
+static int begin_walk(int prog, const struct reader_scope *scope)
+{
+	union bpf_iter_link_info info = { 0 };
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = &info, .iter_info_len = sizeof(info));
+	int link = -1, fd;
+
+	if (scope->only_tid)
+		info.task.tid = scope->only_tid;
+	else
+		info.task.pid = scope->only_pid;
+	if (scope->only_tid || scope->only_pid)
+		link = bpf_link_create(prog, 0, BPF_TRACE_ITER, &opts);
+	if (link < 0 && scope->strictly)
+		return errno == ESRCH ? -ESRCH : -ENOTSUP;
+	/* Before 6.1 the kernel cannot restrict the walk; the program's own filter does it anyway. */
+	if (link < 0)
+		link = bpf_link_create(prog, 0, BPF_TRACE_ITER, NULL);
+	if (link < 0)
+		return -errno;
+	fd = bpf_iter_create(link);
+	fd = fd < 0 ? -errno : fd;
+	close(link);
+	return fd;
+}
+
+static bool tell(int sock, int32_t status, void *rows, size_t len)
+{
+	struct iovec v[2] = { { &status, sizeof(status) }, { rows, len } };
+	ssize_t n;
+
+	do {
+		n = writev(sock, v, 2);
+	} while (n < 0 && errno == EINTR);
+	return n >= 0;
+}
+
+/* false: nobody listens any more. */
+static bool serve(int prog, int sock, const struct reader_scope *scope)
+{
+	char rows[TASK_READER_BYTES];
+	int fd = begin_walk(prog, scope);
+	bool heard = true;
+	ssize_t n = fd < 0 ? fd : 1;
+
+	while (fd >= 0 && n && heard) {
+		n = read(fd, rows, sizeof(rows));
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (n < 0) {
+			n = -errno;
+			break;
+		}
+		if (n)
+			heard = tell(sock, (int32_t)n, rows, (size_t)n);
+	}
+	if (fd >= 0)
+		close(fd);
+	return heard && tell(sock, n == -ESRCH ? 0 : (int32_t)n, NULL, 0);
+}
+
+static void reader_main(void)
+{
+	enum { PROG = 3, SOCK = 4 };
+	struct reader_scope scope;
+
+	prctl(PR_SET_NAME, "probee-reader");
+	low_latency_begin();
+	while (recv(SOCK, &scope, sizeof(scope), 0) == sizeof(scope) && serve(PROG, SOCK, &scope))
+		;
+	_exit(0);
+}
+
+/* ---- in the parent ---- */
+
+/* So that a walk does not wait for whoever makes records of it: the rows of a walk are to be of one moment. */
+static void widen(int sock)
+{
+	int bytes = CHANNEL_BYTES;
+
+	if (setsockopt(sock, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes)))
+		setsockopt(sock, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+}
+
+int task_reader_open(int prog_fd, const struct walk_place *place, struct task_reader **rp)
+{
+	struct task_reader *r = calloc(1, sizeof(*r));
+	int sv[2], fds[2];
+
+	if (!r)
+		return -ENOMEM;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sv)) {
+		free(r);
+		return fail(-errno, "open a channel to the reader of the tasks");
+	}
+	widen(sv[1]);
+	r->place = place;
+	fds[0] = prog_fd;
+	fds[1] = sv[1];
+	r->pid = helper_fork(fds, 2);
+	if (!r->pid)
+		reader_main();
+	close(sv[1]);
+	r->sock = sv[0];
+	if (r->pid < 0) {
+		int err = fail(r->pid, "start the reader of the tasks");
+
+		task_reader_close(r);
+		return err;
+	}
+	*rp = r;
+	return 0;
+}
+
+void task_reader_close(struct task_reader *r)
+{
+	if (!r)
+		return;
+	close(r->sock);
+	helper_end(r->pid, r->hangs);
+	free(r);
+}
+
+int task_reader_begin(struct task_reader *r, const struct reader_scope *scope)
+{
+	if (send(r->sock, scope, sizeof(*scope), MSG_NOSIGNAL) < 0)
+		return fail(-errno, "start a walk over the tasks");
+	return 0;
+}
+
+/* By the state letter of /proc/PID/stat; the comm may hold anything. FUSE waits interruptibly until a signal comes. */
+static bool is_asleep(pid_t pid)
+{
+	char path[64], *text, state = '?';
+	const char *p;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (io_read_file(path, &text, 4096) < 0)
+		return false;
+	p = strrchr(text, ')');
+	if (p && p[1] == ' ')
+		state = p[2];
+	free(text);
+	return state == 'D' || state == 'S';
+}
+
+/*
+ * Waits for a message. Looks are counted, not time: we may have been stopped ourselves. And who is stopped, or waits for
+ * a processor, does not hang.
+ */
+static int wait_for_message(struct task_reader *r)
+{
+	struct pollfd pfd = { .fd = r->sock, .events = POLLIN };
+	const volatile uint64_t *visits = &r->place->visits;
+	uint64_t seen = *visits;
+
+	for (int looks = 0; poll(&pfd, 1, LOOK_EVERY_MS) <= 0; looks++) {
+		if (*visits != seen || !is_asleep(r->pid))
+			looks = 0;
+		seen = *visits;
+		r->hangs = looks >= HANGS_AFTER;
+		if (r->hangs)
+			return -ETIMEDOUT;
+	}
+	return 0;
+}
+
+long task_reader_next(struct task_reader *r, void *buf, size_t size)
+{
+	int32_t status = 0;
+	struct iovec v[2] = { { &status, sizeof(status) }, { buf, size } };
+	ssize_t n;
+	int err = wait_for_message(r);
+
+	if (err)
+		return err;
+	do {
+		n = readv(r->sock, v, 2);
+	} while (n < 0 && errno == EINTR);
+	if (n < (ssize_t)sizeof(status))
+		return fail(n < 0 ? -errno : -EPIPE, "walk the tasks: their reader has ended");
+	if (status < 0 && status != -ENOTSUP)
+		return fail(status, "walk the tasks");
+	return status;
+}
+
+void task_reader_waits_in(const struct task_reader *r, char *buf, size_t size)
+{
+	char path[64], *text;
+
+	buf[0] = 0;
+	snprintf(path, sizeof(path), "/proc/%d/wchan", r->pid);
+	if (io_read_file(path, &text, 4096) < 0)
+		return;
+	if (strcmp(text, "0"))
+		snprintf(buf, size, "%s", text);
+	free(text);
+}
+
+uint64_t task_reader_cpu_ns(const struct task_reader *r)
+{
+	struct timespec ts;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(r->pid, &clock) || clock_gettime(clock, &ts))
+		return 0;
+	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
+}

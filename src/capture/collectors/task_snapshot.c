@@ -1,0 +1,324 @@
+#include "src/capture/collectors/task_snapshot.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/array.h"
+#include "src/base/clock.h"
+#include "src/base/fail.h"
+#include "src/capture/bpf/capture_bpf.h"
+#include "src/capture/collectors/running_threads.h"
+#include "src/capture/collectors/task_reader.h"
+
+#define MAX_SCOPES 4			/* processes visited one by one: each costs as much as some 100 tasks passed by */
+#define BUFFER_BYTES (256 * 1024)	/* more than comes at once, and a row that began before it */
+
+struct task_snapshot {
+	struct task_snapshot_options opts;
+	struct capture_bpf *bpf;
+	struct task_reader *reader;
+	struct running_threads *running;	/* NULL: they are only marked */
+	uint64_t seen;			/* tasks that the last walk over all met, counted apart from what became of them */
+	uint32_t *tids;			/* of this walk's rows, as they come; sorted those of readers that hung */
+	size_t nr_tids, cap_tids, nr_sorted;
+	struct task_snapshot_stats stats;
+	uint64_t cpu_ns;		/* of readers that hung */
+	uint64_t bad_records;
+	uint8_t *buffer;
+};
+
+static int open_reader(struct task_snapshot *ts)
+{
+	return task_reader_open(bpf_program__fd(capture_bpf_snapshot(ts->bpf)), capture_bpf_walk_place(ts->bpf),
+				&ts->reader);
+}
+
+int task_snapshot_open(struct capture_bpf *bpf, const struct task_snapshot_options *opts, struct task_snapshot **tp)
+{
+	struct task_snapshot *ts = calloc(1, sizeof(*ts));
+	int err = 0;
+
+	if (!ts)
+		return -ENOMEM;
+	ts->opts = *opts;
+	ts->bpf = bpf;
+	ts->buffer = malloc(BUFFER_BYTES);
+	if (!ts->buffer)
+		err = -ENOMEM;
+	if (!err && opts->ask)
+		err = running_threads_open(bpf, &ts->running);
+	if (!err)
+		err = open_reader(ts);
+	if (err)
+		task_snapshot_close(ts);
+	else
+		*tp = ts;
+	return err;
+}
+
+void task_snapshot_close(struct task_snapshot *ts)
+{
+	if (!ts)
+		return;
+	running_threads_close(ts->running);
+	task_reader_close(ts->reader);
+	free(ts->tids);
+	free(ts->buffer);
+	free(ts);
+}
+
+/* Hands out the whole rows of the buffer; the number of bytes used, or an error. */
+static long hand_out(struct task_snapshot *ts, size_t have, wire_stack_fn fn, void *ctx)
+{
+	struct wire_stack stack;
+	size_t at = 0;
+
+	while (at < have) {
+		long n = wire_decode(ts->buffer + at, have - at, &stack);
+		int err;
+
+		if (n == 0)
+			break;
+		if (n < 0) {	/* the rest cannot be told apart any more */
+			ts->bad_records++;
+			return (long)have;
+		}
+		err = fn(ctx, &stack);
+		if (err)
+			return err;
+		at += (size_t)n;
+	}
+	return (long)at;
+}
+
+/*
+ * The reader hangs in the memory of some process: it is left behind with its scratch, that process's memory is not read
+ * again, and another reader goes on. When there is no scratch left it reads nobody's.
+ */
+static int give_up(struct task_snapshot *ts)
+{
+	struct walk_place *place = capture_bpf_walk_place(ts->bpf);
+	struct walk_control *control = capture_bpf_walk_control(ts->bpf);
+	char text[256], where[64];
+
+	task_reader_waits_in(ts->reader, where, sizeof(where));
+	snprintf(text, sizeof(text), "process %u (%.15s): reading the stack of its thread %u hangs%s%s. Its memory is left "
+		 "alone from here on, all others are shown", place->tgid, place->comm, place->tid, where[0] ? " in " : "",
+		 where);
+	ts->opts.say(ts->opts.ctx, text);
+	ts->stats.hung++;
+	ts->cpu_ns += task_reader_cpu_ns(ts->reader);
+	task_reader_close(ts->reader);
+	ts->reader = NULL;
+	if (control->slot + 1 == WALK_SLOTS)
+		return fail_why(-EIO, "walk the tasks: readers hang although they read no memory");
+	capture_bpf_hung(ts->bpf, place->tgid);
+	control->given_up = place->reader;
+	control->slot++;
+	control->no_reads = control->slot + 1 == WALK_SLOTS;
+	return open_reader(ts);
+}
+
+/* One walk of one reader. -EAGAIN: it hung, another one is there. */
+static int read_rows(struct task_snapshot *ts, const struct reader_scope *scope, wire_stack_fn fn, void *ctx)
+{
+	size_t have = 0;
+	int err = task_reader_begin(ts->reader, scope);
+
+	while (!err) {
+		long n = task_reader_next(ts->reader, ts->buffer + have, BUFFER_BYTES - have), used;
+
+		if (n == -ETIMEDOUT) {
+			err = give_up(ts);
+			return err ? err : -EAGAIN;
+		}
+		if (n <= 0) {
+			ts->bad_records += have > 0;
+			return (int)n;
+		}
+		have += (size_t)n;
+		used = hand_out(ts, have, fn, ctx);
+		if (used < 0)
+			return (int)used;
+		have -= (size_t)used;
+		memmove(ts->buffer, ts->buffer + used, have);
+	}
+	return err;
+}
+
+static void fill_receipt(struct task_snapshot *ts, struct rec_walk *r)
+{
+	const struct walk_totals *t = capture_bpf_totals(ts->bpf);
+
+	r->rows = ts->nr_tids;
+	r->filtered = t->filtered;
+	r->skipped_idle_kthreads = t->idle_kthreads;
+	r->tasks_seen = ts->seen;
+	r->on_cpu = t->on_cpu;
+	r->read_faults = t->faulted;
+	ts->stats.reads += t->reads;
+	ts->stats.faulted += t->faulted;
+}
+
+/* Only kernels since 6.1 can do that without visiting all others. */
+int task_snapshot_again(void *ts, uint32_t tid, wire_stack_fn fn, void *ctx)
+{
+	struct reader_scope scope = { .only_tid = tid, .strictly = true };
+
+	return read_rows(ts, &scope, fn, ctx);
+}
+
+struct visitor {
+	struct task_snapshot *ts;
+	wire_stack_fn fn;
+	void *ctx;
+};
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* A row of a reader that hung, before it did. */
+static bool has_row(const struct task_snapshot *ts, uint32_t tid)
+{
+	return ts->nr_sorted && bsearch(&tid, ts->tids, ts->nr_sorted, sizeof(tid), by_number);
+}
+
+static int on_visit(void *ctx, const struct wire_stack *stack)
+{
+	struct visitor *v = ctx;
+	struct task_snapshot *ts = v->ts;
+	uint32_t *tid;
+
+	if (has_row(ts, stack->head->tid))
+		return 0;
+	tid = array_push(&ts->tids, &ts->nr_tids, &ts->cap_tids);
+	if (!tid)
+		return -ENOMEM;
+	*tid = stack->head->tid;
+	if (ts->running && wire_stack_is_missing(stack))
+		return running_threads_add(ts->running, stack);
+	return v->fn(v->ctx, stack);
+}
+
+/* As rows come in when all are visited. -E2BIG: there are many; -ENOTSUP: the kernel cannot. No row has come then. */
+static int read_targets(struct task_snapshot *ts, struct visitor *v)
+{
+	uint32_t ids[MAX_SCOPES];
+	size_t nr = capture_bpf_targets(ts->bpf, ids, MAX_SCOPES);
+	int err = 0;
+
+	if (nr > MAX_SCOPES)
+		return -E2BIG;
+	qsort(ids, nr, sizeof(*ids), by_number);
+	for (size_t i = 0; i < nr && !err; i++) {
+		struct reader_scope scope = { .only_pid = ids[i], .strictly = true };
+
+		if (i && ids[i] == ids[i - 1])
+			continue;
+		err = read_rows(ts, &scope, on_visit, v);
+		if (err == -ESRCH)	/* it has ended */
+			err = 0;
+	}
+	return err;
+}
+
+static int read_wanted(struct task_snapshot *ts, struct visitor *v)
+{
+	struct reader_scope scope = { .only_tid = ts->opts.only_tid };
+	int err = ts->opts.by_target ? read_targets(ts, v) : -E2BIG;
+
+	if (err == -ENOTSUP)
+		ts->opts.by_target = false;
+	return err == -ENOTSUP || err == -E2BIG ? read_rows(ts, &scope, on_visit, v) : err;
+}
+
+/* All tasks, by as many readers as it takes. Who hung has not delivered its last rows, so all threads are walked anew. */
+static int visit_all(struct task_snapshot *ts, struct visitor *v)
+{
+	struct walk_totals *totals = capture_bpf_totals(ts->bpf);
+	struct walk_control *control = capture_bpf_walk_control(ts->bpf);
+	int err;
+
+	control->all_anew = false;
+	ts->nr_tids = ts->nr_sorted = 0;
+	for (;;) {
+		memset(totals, 0, sizeof(*totals));
+		err = read_wanted(ts, v);
+		if (err != -EAGAIN)
+			return err;
+		if (ts->nr_tids)
+			qsort(ts->tids, ts->nr_tids, sizeof(*ts->tids), by_number);
+		ts->nr_sorted = ts->nr_tids;
+		control->all_anew = true;
+	}
+}
+
+/* Never seen; it would mean that a kernel unwinds by more than what stands on the stack. */
+static void look_at_memo(struct task_snapshot *ts)
+{
+	struct walk_control *control = capture_bpf_walk_control(ts->bpf);
+
+	if (!capture_bpf_totals(ts->bpf)->misled || control->no_memo)
+		return;
+	control->no_memo = true;
+	ts->opts.say(ts->opts.ctx, "a kernel stack was taken for one met before, and was another one: all are unwound from here on. "
+		     "Kernel stacks of this walk and of those before may be wrong");
+}
+
+static int walk_all(struct task_snapshot *ts, wire_stack_fn fn, void *ctx, struct rec_walk *receipt)
+{
+	struct visitor v = { ts, fn, ctx };
+	struct running_stats running = { 0 };
+	uint64_t hung = ts->stats.hung;
+	int err;
+
+	if (ts->running)
+		running_threads_begin(ts->running);
+	err = visit_all(ts, &v);
+	ts->seen = capture_bpf_totals(ts->bpf)->seen;
+	look_at_memo(ts);
+	if (!err && ts->running) {
+		err = running_threads_settle(ts->running, task_snapshot_again, ts, fn, ctx);
+		running_threads_stats(ts->running, &running);
+	}
+	fill_receipt(ts, receipt);
+	receipt->hung = ts->stats.hung - hung;
+	receipt->torn = running.uncaught;
+	receipt->vanished = running.gone;
+	ts->stats.busy += running.busy;
+	ts->stats.still_busy += running.still_busy;
+	return err;
+}
+
+int task_snapshot_walk(struct task_snapshot *ts, wire_stack_fn fn, void *ctx, struct rec_walk *receipt)
+{
+	int err;
+
+	receipt->time_ns = capture_bpf_walk_control(ts->bpf)->begin_ns = now_ns();
+	err = walk_all(ts, fn, ctx, receipt);
+	receipt->duration_ns = now_ns() - receipt->time_ns;
+	return err;
+}
+
+uint64_t task_snapshot_bad_records(const struct task_snapshot *ts)
+{
+	return ts->bad_records;
+}
+
+uint64_t task_snapshot_cpu_ns(const struct task_snapshot *ts)
+{
+	return ts->cpu_ns + (ts->reader ? task_reader_cpu_ns(ts->reader) : 0);
+}
+
+const struct task_snapshot_stats *task_snapshot_stats(const struct task_snapshot *ts)
+{
+	return &ts->stats;
+}

@@ -1,0 +1,446 @@
+#include "src/capture/processes/binary_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/array.h"
+#include "src/base/clock.h"
+#include "src/base/worker.h"
+#include "src/elf_unwind/elf_unwind_table.h"
+#include "src/capture/processes/jit_names.h"
+#include "src/capture/processes/remote_fs_files.h"
+#include "src/elf/elf_image.h"
+#include "src/symbolize/symbolizer.h"
+
+/* Jobs of others have 0. Of the tables that nobody waits for the small ones come first. */
+#define PRIORITY_WANTED -100
+#define PRIORITY_TABLE -50
+/* A table that found no place is not built again before. */
+#define RETRY_NS NSEC_PER_SEC
+#define RECENT 256		/* a power of two */
+/* Shorter than any compiler takes to put another file behind the same inode number. */
+#define RECENT_NS (10 * NSEC_PER_MSEC)
+
+/* A file looked at a moment ago need not be opened again: processes share their libraries. */
+struct recent {
+	uint64_t dev, ino, until_ns;
+	uint32_t binary;
+};
+
+enum table_state { TABLE_NONE, TABLE_QUEUED, TABLE_READY, TABLE_NEVER };
+
+/* What the store knows of a binary beyond its identity. */
+struct entry {
+	uint8_t state;			/* enum table_state; of a copy: unused */
+	uint32_t original;		/* whose table it shares; itself when it is no copy; 0: no ELF file */
+	struct table_job *job;		/* while it is queued */
+	uint64_t retry_ns;
+	const void *data;		/* the bytes, when it is no file */
+	size_t len;
+};
+
+struct binary_store {
+	struct binary_store_deps deps;
+	struct served_files *served;
+	struct entry *entries;		/* by index of the binary */
+	size_t cap_entries;
+	struct hash_index originals;	/* by build-id */
+	struct binary_store_stats stats;
+	unsigned pending;
+	uint32_t vdso;			/* index; 0: not registered yet */
+	struct recent recent[RECENT];
+};
+
+/* Building one unwind table in a worker: touches nothing but itself. */
+struct table_job {
+	struct worker_job job;
+	struct binary_store *store;
+	uint32_t binary;
+	int fd;				/* own; -1: image is memory */
+	const void *data;
+	size_t len;
+	struct unwind_table *table;
+	int err;
+};
+
+int binary_store_new(const struct binary_store_deps *deps, struct binary_store **sp)
+{
+	struct binary_store *st = calloc(1, sizeof(*st));
+
+	if (!st)
+		return -ENOMEM;
+	st->deps = *deps;
+	st->served = served_files_new();
+	if (!st->served) {
+		free(st);
+		return -ENOMEM;
+	}
+	*sp = st;
+	return 0;
+}
+
+void binary_store_free(struct binary_store *st)
+{
+	if (!st)
+		return;
+	ix_release(&st->originals);
+	served_files_free(st->served);
+	free(st->entries);
+	free(st);
+}
+
+static int open_image(int fd, const void *data, size_t len, struct elf_image **imgp)
+{
+	return fd >= 0 ? elf_image_open(fd, imgp) : elf_image_open_memory(data, len, imgp);
+}
+
+/* The entry that says how it stands with the table of a binary; NULL: it is no ELF file. */
+static struct entry *table_entry(const struct binary_store *st, uint32_t binary)
+{
+	uint32_t original = binary < st->cap_entries ? st->entries[binary].original : 0;
+
+	return original ? &st->entries[original] : NULL;
+}
+
+static void table_run(struct worker_job *job)
+{
+	struct table_job *t = (struct table_job *)job;
+	struct elf_image *img;
+
+	t->err = open_image(t->fd, t->data, t->len, &img);
+	if (t->err)
+		return;
+	img->unwanted = job->unwanted;
+	t->err = unwind_table_from_image(img, &t->table);
+	elf_image_close(img);
+}
+
+/* Copies that were met while the table of their original was being built, or before it was thrown out. */
+static void publish_copies(struct binary_store *st, uint32_t original)
+{
+	for (uint32_t i = 1; i < st->cap_entries; i++)
+		if (st->entries[i].original == original && i != original)
+			st->deps.on_same(st->deps.ctx, i, original);
+}
+
+static void table_built(struct binary_store *st, const struct table_job *t)
+{
+	struct entry *e = &st->entries[t->binary];
+	bool has_rows = t->table && t->table->nr_rows;
+	int err = st->deps.on_table(st->deps.ctx, t->binary, has_rows ? t->table : NULL);
+
+	if (has_rows && err) {
+		e->retry_ns = now_ns() + RETRY_NS;
+		return;
+	}
+	e->state = has_rows ? TABLE_READY : TABLE_NEVER;
+	st->stats.tables += has_rows;
+	st->stats.without_table += !has_rows;
+	if (has_rows)
+		binaries_get(st->deps.binaries, t->binary)->flags |= BINARY_HAS_UNWIND_TABLE;
+	publish_copies(st, t->binary);
+}
+
+static void table_done(struct worker_job *job, bool cancelled)
+{
+	struct table_job *t = (struct table_job *)job;
+	struct binary_store *st = t->store;
+
+	st->pending--;
+	st->entries[t->binary].job = NULL;
+	st->entries[t->binary].state = TABLE_NONE;
+	if (!cancelled)
+		table_built(st, t);
+	unwind_table_free(t->table);
+	if (t->fd >= 0)
+		close(t->fd);
+	free(t);
+}
+
+/* Of two files the smaller comes first: one that is huge delays nobody. */
+static int eager_priority(const struct binary *b)
+{
+	int megabytes_log2 = 0;
+
+	while (megabytes_log2 < 40 && b->size_bytes >> (20 + megabytes_log2))
+		megabytes_log2++;
+	return PRIORITY_TABLE + megabytes_log2;
+}
+
+static void queue_table(struct binary_store *st, uint32_t original, int priority)
+{
+	struct entry *e = &st->entries[original];
+	int fd = e->data ? -1 : symbolizer_fd(st->deps.symbolizer, original);
+	struct table_job *t = e->data || fd >= 0 ? calloc(1, sizeof(*t)) : NULL;
+
+	if (!t)
+		return;
+	t->job.run = table_run;
+	t->job.done = table_done;
+	t->job.priority = priority;
+	t->store = st;
+	t->binary = original;
+	t->data = e->data;
+	t->len = e->len;
+	t->fd = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
+	if (fd >= 0 && t->fd < 0) {
+		free(t);
+		return;
+	}
+	e->job = t;
+	e->state = TABLE_QUEUED;
+	st->pending++;
+	worker_submit(st->deps.pool, &t->job);
+}
+
+bool binary_store_want_table(struct binary_store *st, uint32_t binary)
+{
+	struct entry *e = st->deps.want_tables ? table_entry(st, binary) : NULL;
+
+	if (!e || e->state == TABLE_READY || e->state == TABLE_NEVER)
+		return false;
+	if (e->state == TABLE_QUEUED)
+		worker_hurry(st->deps.pool, &e->job->job, PRIORITY_WANTED);
+	else if (e->retry_ns <= now_ns())
+		queue_table(st, (uint32_t)(e - st->entries), PRIORITY_WANTED);
+	else
+		return true;
+	return e->state == TABLE_QUEUED;
+}
+
+bool binary_store_table_pending(const struct binary_store *st, uint32_t binary)
+{
+	const struct entry *e = table_entry(st, binary);
+
+	return e && e->state == TABLE_QUEUED;
+}
+
+void binary_store_drop_table(struct binary_store *st, uint32_t binary)
+{
+	struct entry *e = table_entry(st, binary);
+
+	if (e && e->state == TABLE_READY)
+		e->state = TABLE_NONE;
+}
+
+/* ---- copies ---- */
+
+struct copy_key {
+	const struct binaries *bs;
+	const struct binary *b;
+};
+
+/* A build-id may be set by hand: what a table depends on has to agree as well. */
+static bool same_table(const void *ctx, uint32_t index)
+{
+	const struct copy_key *k = ctx;
+	const struct binary *a = binaries_get(k->bs, index), *b = k->b;
+
+	return a->build_id_len == b->build_id_len && !memcmp(a->build_id, b->build_id, b->build_id_len) &&
+	       a->size_bytes == b->size_bytes && a->vaddr_lo == b->vaddr_lo && a->vaddr_hi == b->vaddr_hi &&
+	       a->nr_segments == b->nr_segments;
+}
+
+static uint32_t find_original(struct binary_store *st, const struct binary *b)
+{
+	struct copy_key k = { st->deps.binaries, b };
+	uint64_t hash = hash_bytes(7, b->build_id, b->build_id_len);
+	uint32_t original;
+
+	if (!b->build_id_len)
+		return b->index;
+	original = ix_find(&st->originals, hash, same_table, &k);
+	if (original != IX_NONE)
+		return original;
+	ix_add(&st->originals, hash, b->index);		/* without memory for it there is no sharing */
+	return b->index;
+}
+
+/* Its identity is read and the symbolizer has its file: from here on it can have a table. */
+static void admit(struct binary_store *st, const struct binary *b, const void *data, size_t len)
+{
+	const struct entry *e;
+
+	if (array_reserve(&st->entries, &st->cap_entries, (size_t)b->index + 1))
+		return;
+	st->entries[b->index] = (struct entry){ .original = find_original(st, b), .data = data, .len = len };
+	e = table_entry(st, b->index);
+	if (e != &st->entries[b->index]) {
+		st->stats.shared++;
+		if (e->state == TABLE_READY || e->state == TABLE_NEVER)
+			st->deps.on_same(st->deps.ctx, b->index, st->entries[b->index].original);
+	}
+	if (e->state == TABLE_NONE && st->deps.want_tables && st->deps.at_once)
+		queue_table(st, st->entries[b->index].original, eager_priority(b));
+}
+
+/* ---- files ---- */
+
+static void take_segments(struct binary *b, const struct elf_image *img)
+{
+	uint32_t n = 0;
+
+	b->segments = calloc(img->nr_segments + 1, sizeof(*b->segments));
+	for (size_t i = 0; b->segments && i < img->nr_segments; i++) {
+		const struct elf_segment *s = &img->segments[i];
+
+		if (s->exec)
+			b->segments[n++] = (struct rec_segment){ s->offset, s->vaddr, s->filesz };
+	}
+	b->nr_segments = n;
+}
+
+/* Headers only: a few small reads. What is no ELF file stays a binary without segments. */
+static void read_identity(struct binary *b, int fd, const void *data, size_t len)
+{
+	struct elf_image *img;
+
+	if (open_image(fd, data, len, &img))
+		return;
+	b->is_elf = true;
+	b->vaddr_lo = img->vaddr_lo;
+	b->vaddr_hi = img->vaddr_hi;
+	b->build_id_len = img->build_id_len;
+	memcpy(b->build_id, img->build_id, sizeof(b->build_id));
+	take_segments(b, img);
+	elf_image_close(img);
+}
+
+/* Bytes mapped at the vdso; it has no size of its own. */
+static int find_vdso(void *ctx, const struct proc_map *map)
+{
+	size_t *len = ctx;
+
+	if (!strcmp(map->path, "[vdso]"))
+		*len = map->end - map->start;
+	return 0;
+}
+
+static size_t vdso_bytes(void)
+{
+	size_t len = 0;
+
+	procfs_maps(getpid(), find_vdso, &len);
+	return len;
+}
+
+/* Our own vdso: the kernel maps the same one into every 64-bit process. */
+static uint32_t map_vdso(struct binary_store *st)
+{
+	const void *data = (const void *)getauxval(AT_SYSINFO_EHDR);
+	struct symbol_source source = { .kind = SOURCE_MEMORY, .fd = -1, .path = "[vdso]", .data = data };
+	struct file_id id = { 0 };
+	struct binary *b;
+
+	if (st->vdso || !data)
+		return st->vdso;
+	b = binaries_add(st->deps.binaries, &id, "[vdso]", BINARY_VDSO);
+	if (!b)
+		return 0;
+	st->vdso = b->index;
+	source.len = vdso_bytes();
+	read_identity(b, -1, data, source.len);
+	symbolizer_add(st->deps.symbolizer, b->index, &source);
+	admit(st, b, data, source.len);
+	return st->vdso;
+}
+
+static uint32_t add_file(struct binary_store *st, int fd, const struct file_id *id, const struct proc_map *map)
+{
+	struct symbol_source source = { .kind = SOURCE_ELF, .fd = fd, .path = map->path };
+	struct binary *b = binaries_add(st->deps.binaries, id, map->path, map->deleted ? BINARY_DELETED : BINARY_ELF);
+
+	if (!b) {
+		close(fd);
+		return 0;
+	}
+	st->stats.opened++;
+	read_identity(b, fd, NULL, 0);
+	symbolizer_add(st->deps.symbolizer, b->index, &source);
+	if (b->is_elf)
+		admit(st, b, NULL, 0);
+	else
+		st->deps.on_table(st->deps.ctx, b->index, NULL);
+	return b->index;
+}
+
+/* Its process has gone, or it may not be opened: known by its path only, and never taken for generated code. */
+static uint32_t add_unread(struct binary_store *st, const struct proc_map *map)
+{
+	struct file_id id = { .dev = map->dev, .ino = map->ino };
+	struct binary *b;
+
+	if (jit_names_path(map->path))
+		return 0;
+	b = binaries_add(st->deps.binaries, &id, map->path, map->deleted ? BINARY_DELETED : BINARY_ELF);
+	if (b)
+		st->deps.on_table(st->deps.ctx, b->index, NULL);
+	return b ? b->index : 0;
+}
+
+/* The file and its fstat(). */
+static int open_file(struct binary_store *st, pid_t pid, const struct proc_map *map, struct stat *s)
+{
+	int fd;
+
+	if (served_files_has(st->served, pid, map->dev))
+		return served_files_open(st->served, pid, map, s);
+	fd = procfs_open_mapped(pid, map->start, map->end, map->path, map->ino);
+	if (fd >= 0 && fstat(fd, s)) {
+		close(fd);
+		return -EIO;
+	}
+	return fd;
+}
+
+/* Opens the file and finds or registers it by its identity. */
+static uint32_t map_file(struct binary_store *st, pid_t pid, const struct proc_map *map)
+{
+	struct file_id id = { .dev = map->dev, .ino = map->ino };
+	struct binary *b;
+	struct stat s;
+	int fd;
+
+	fd = open_file(st, pid, map, &s);
+	if (fd < 0) {
+		st->stats.unreadable++;
+		b = binaries_find_inode(st->deps.binaries, map->dev, map->ino, map->path);
+		return b ? b->index : add_unread(st, map);
+	}
+	id.size_bytes = (uint64_t)s.st_size;
+	id.mtime_ns = s.st_mtim.tv_sec * (int64_t)NSEC_PER_SEC + s.st_mtim.tv_nsec;
+	b = binaries_find(st->deps.binaries, &id);
+	if (!b)
+		return add_file(st, fd, &id, map);
+	close(fd);
+	return b->index;
+}
+
+uint32_t binary_store_map(struct binary_store *st, pid_t pid, const struct proc_map *map)
+{
+	struct recent *r = &st->recent[hash_u64(map->dev, map->ino) & (RECENT - 1)];
+	uint64_t now = now_ns();
+
+	if (!strcmp(map->path, "[vdso]"))
+		return map_vdso(st);
+	if (!map->ino)
+		return 0;
+	if (r->dev != map->dev || r->ino != map->ino || r->until_ns < now)
+		*r = (struct recent){ map->dev, map->ino, now + RECENT_NS, map_file(st, pid, map) };
+	return r->binary;
+}
+
+unsigned binary_store_pending(const struct binary_store *st)
+{
+	return st->pending;
+}
+
+void binary_store_stats(const struct binary_store *st, struct binary_store_stats *out)
+{
+	*out = st->stats;
+}

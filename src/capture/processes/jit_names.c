@@ -1,0 +1,446 @@
+#include "src/capture/processes/jit_names.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "src/base/array.h"
+#include "src/base/clock.h"
+#include "src/base/fail.h"
+#include "src/base/worker.h"
+#include "src/proc/procfs.h"
+#include "src/model/binary.h"
+#include "src/model/process.h"
+#include "src/symbolize/perf_map.h"
+
+#define READ_NS (2 * NSEC_PER_SEC)	/* for the maps of a process; then its file system does not answer */
+#define MAX_LEFT_BEHIND 4
+#define PAUSE_MS 50			/* so long a recording under way waits for them */
+#define KEEP_NS (5 * NSEC_PER_SEC)	/* samples of a process that has ended may still come */
+#define PLACES 2			/* its own map, that of the process it was forked from */
+
+/* Reading the maps of one process: touches nothing but itself, so that it can be left behind. */
+struct map_job {
+	struct worker_job job;
+	struct process_tmp places[PLACES];
+	size_t nr_places;
+	struct perf_map_query *v;
+	size_t nr;
+	struct byte_buf names;
+	int err;			/* the last one, as of read_map(); */
+	bool done;
+};
+
+struct jit_request {
+	uint64_t addr;
+	uint32_t cookie;
+};
+
+struct jit_process {
+	uint32_t tgid, binary;
+	uint64_t serial, ended_ns;	/* 0: it lives */
+	char comm[16];
+	struct process_tmp places[PLACES];
+	size_t nr_places;
+	struct jit_request *v;
+	size_t nr, cap;
+};
+
+struct jit_names {
+	struct binaries *binaries;
+	const struct processes *processes;
+	struct jit_process *v;
+	size_t nr, cap;
+	struct worker_pool *thread;	/* NULL: none yet, or left behind */
+	struct map_job *job;		/* runs, for the process of job_binary; has borrowed its places */
+	uint32_t job_binary;
+	uint64_t job_began_ns;
+	unsigned nr_left_behind;
+};
+
+/* ---- in the thread ---- */
+
+static int map_open_path(const struct process_tmp *at)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "%sperf-%u.map", at->is_root ? "tmp/" : "", at->ns_tgid);
+	fd = (int)syscall(SYS_openat2, at->dir, path, &how, sizeof(how));
+	return fd < 0 ? -errno : fd;
+}
+
+/*
+ * The map, when it is a regular file of the process's user or of root: what others put there says nothing about the process.
+ * It is looked at before it is opened, since to open a device or a FIFO may do something.
+ */
+static int map_open(const struct process_tmp *at, uint64_t *size)
+{
+	int fd = at->dir < 0 ? -ENOENT : map_open_path(at), open_fd;
+	char path[64];
+	struct stat st;
+
+	if (fd < 0)
+		return fd == -ENOENT ? fd : -EACCES;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (st.st_uid && st.st_uid != at->uid)) {
+		close(fd);
+		return -EACCES;
+	}
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	open_fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	close(fd);
+	*size = (uint64_t)st.st_size;
+	return open_fd < 0 ? -EACCES : open_fd;
+}
+
+/* 0; -ENOENT: there is no map; -EACCES: none that may be used; or of perf_map_find(). */
+static int read_map(struct map_job *m, const struct process_tmp *at)
+{
+	struct perf_map_source src;
+	int err;
+
+	src.fd = map_open(at, &src.size);
+	if (src.fd < 0)
+		return src.fd;
+	err = perf_map_find(&src, m->v, m->nr, &m->names);
+	close(src.fd);
+	return err;
+}
+
+static void map_run(struct worker_job *job)
+{
+	struct map_job *m = (struct map_job *)job;
+
+	m->err = -ENOENT;
+	for (size_t i = 0; i < m->nr_places; i++) {
+		int err = read_map(m, &m->places[i]);
+
+		m->err = m->err == -ENOENT ? err : m->err;
+	}
+}
+
+static void map_done(struct worker_job *job, bool cancelled)
+{
+	struct map_job *m = (struct map_job *)job;
+
+	m->done = true;
+	if (cancelled)
+		m->err = -ECANCELED;
+}
+
+/* ---- in the owner's thread ---- */
+
+static void close_places(struct process_tmp *v, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (v[i].dir >= 0)
+			close(v[i].dir);
+}
+
+static void free_job(struct map_job *m)
+{
+	if (!m)
+		return;
+	bb_release(&m->names);
+	free(m->v);
+	free(m);
+}
+
+int jit_names_new(struct binaries *bs, const struct processes *ps, struct jit_names **jp)
+{
+	struct jit_names *j = calloc(1, sizeof(*j));
+
+	if (!j)
+		return -ENOMEM;
+	j->binaries = bs;
+	j->processes = ps;
+	*jp = j;
+	return 0;
+}
+
+/* What still runs is left behind. */
+void jit_names_free(struct jit_names *j)
+{
+	if (!j)
+		return;
+	if (!j->job)
+		worker_pool_free(j->thread);
+	for (size_t i = 0; i < j->nr; i++) {
+		close_places(j->v[i].places, j->v[i].nr_places);
+		free(j->v[i].v);
+	}
+	free(j->v);
+	free(j);
+}
+
+bool jit_names_path(const char *path)
+{
+	static const char *const paths[] = { "/memfd:", "/dev/zero", "/SYSV", "/anon_hugepage" };
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		if (!strncmp(path, paths[i], strlen(paths[i])))
+			return true;
+	return !*path;
+}
+
+bool jit_names_has(const struct binary *b)
+{
+	return !b->is_elf && jit_names_path(b->path);
+}
+
+static void add_place(struct jit_process *e, const struct process *p)
+{
+	struct process_tmp *at = &e->places[e->nr_places++];
+
+	*at = p->tmp;
+	if (at->dir >= 0)
+		at->dir = fcntl(at->dir, F_DUPFD_CLOEXEC, 3);
+	else
+		procfs_tmp((pid_t)p->tgid, at);
+}
+
+/* Is the code at addr one that p has from its parent? An exec would have put it elsewhere. */
+static bool is_inherited(const struct process *p, const struct process *parent, uint64_t addr, uint64_t time_ns)
+{
+	const struct mapping *own = process_find_mapping(p, addr, time_ns);
+	const struct mapping *theirs = parent ? process_find_mapping(parent, addr, time_ns) : NULL;
+
+	return own && theirs && own->start == theirs->start && own->binary == theirs->binary;
+}
+
+uint32_t jit_names_binary(struct jit_names *j, struct process *p, uint64_t addr, uint64_t time_ns)
+{
+	static const struct file_id none;
+	const struct process *parent = p->parent_tgid ? processes_find(j->processes, p->parent_tgid, time_ns) : NULL;
+	struct jit_process *e;
+	struct binary *b;
+
+	if (p->generated)
+		return p->generated;
+	e = array_push(&j->v, &j->nr, &j->cap);
+	b = e ? binaries_add(j->binaries, &none, "", BINARY_ANON) : NULL;
+	if (!b) {
+		j->nr -= e != NULL;
+		return 0;
+	}
+	*e = (struct jit_process){ .tgid = p->tgid, .binary = b->index, .serial = p->serial };
+	memcpy(e->comm, p->comm, sizeof(e->comm));
+	add_place(e, p);
+	if (is_inherited(p, parent, addr, time_ns))
+		add_place(e, parent);
+	p->generated = b->index;
+	return b->index;
+}
+
+int jit_names_request(struct jit_names *j, const struct process *p, uint32_t cookie, uint64_t addr)
+{
+	struct jit_process *e = NULL;
+	struct jit_request *r;
+
+	for (size_t i = j->nr; i-- > 0 && !e;)
+		if (j->v[i].binary == p->generated)
+			e = &j->v[i];
+	if (!e)
+		return 0;		/* it ended too long ago */
+	r = array_push(&e->v, &e->nr, &e->cap);
+	if (!r)
+		return -ENOMEM;
+	*r = (struct jit_request){ addr, cookie };
+	return 0;
+}
+
+/* Its end is told while it may still be seen in /proc, and then not again for some seconds. */
+static bool has_ended(const struct jit_names *j, struct jit_process *e)
+{
+	const struct process *p = e->ended_ns ? NULL : processes_find(j->processes, e->tgid, TIME_NEVER);
+
+	if (!e->ended_ns && (!p || p->serial != e->serial || !procfs_living_thread((pid_t)e->tgid)))
+		e->ended_ns = now_ns();
+	return e->ended_ns;
+}
+
+static struct map_job *new_job(struct jit_process *e)
+{
+	struct map_job *m = calloc(1, sizeof(*m));
+
+	if (m)
+		m->v = calloc(e->nr + 1, sizeof(*m->v));
+	if (!m || !m->v) {
+		free_job(m);
+		return NULL;
+	}
+	for (size_t i = 0; i < e->nr; i++)
+		m->v[i] = (struct perf_map_query){
+			.addr = e->v[i].addr, .cookie = e->v[i].cookie, .name = PERF_MAP_NO_NAME,
+		};
+	m->nr = e->nr;
+	memcpy(m->places, e->places, sizeof(m->places));
+	m->nr_places = e->nr_places;
+	m->job.run = map_run;
+	m->job.done = map_done;
+	return m;
+}
+
+/* Begins to read for a process. false: that is not possible. */
+static bool begin_job(struct jit_names *j, struct jit_process *e)
+{
+	if (!j->thread && j->nr_left_behind < MAX_LEFT_BEHIND)
+		j->thread = worker_pool_new(1);
+	j->job = j->thread ? new_job(e) : NULL;
+	if (!j->job)
+		return false;
+	j->job_binary = e->binary;
+	j->job_began_ns = now_ns();
+	worker_submit(j->thread, &j->job->job);
+	return true;
+}
+
+static uint8_t status_of(int err)
+{
+	return err == -ENOENT ? SYMBOL_GONE : err == -EACCES || err == -EIO || err == -ETIMEDOUT ? SYMBOL_UNREADABLE :
+	       err ? SYMBOL_LIMITED : SYMBOL_NONE;
+}
+
+static int give_names(const struct map_job *m, symbol_fn fn, void *ctx)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < m->nr && !err; i++) {
+		const struct perf_map_query *q = &m->v[i];
+		struct symbol sym = { .status = status_of(m->err) };
+
+		if (q->name != PERF_MAP_NO_NAME)
+			sym = (struct symbol){
+				.status = SYMBOL_OK_SYMTAB, .func_flags = FUNC_JIT, .has_func_addr = true,
+				.func_addr = q->start, .name = (const char *)m->names.v + q->name,
+			};
+		err = fn(ctx, q->cookie, q->addr, &sym);
+	}
+	return err;
+}
+
+static int give_none(const struct jit_process *e, size_t nr, uint8_t status, symbol_fn fn, void *ctx)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < nr && !err; i++)
+		err = fn(ctx, e->v[i].cookie, e->v[i].addr, &(struct symbol){ .status = status });
+	return err;
+}
+
+static struct jit_process *process_of_job(struct jit_names *j)
+{
+	for (size_t i = 0; i < j->nr; i++)
+		if (j->v[i].binary == j->job_binary)
+			return &j->v[i];
+	return NULL;
+}
+
+/* The first nr are answered; more may have come since, and come for as long as the process lives. */
+static void forget_requests(struct jit_process *e, size_t nr)
+{
+	e->nr -= nr;
+	memmove(e->v, e->v + nr, e->nr * sizeof(*e->v));
+}
+
+static void say_why(const struct jit_process *e, int err)
+{
+	if (err == -EACCES)
+		note("process %u (%.15s): its /tmp/perf-PID.map is not a regular file of its user: not read", e->tgid, e->comm);
+	else if (err == -E2BIG)
+		note("process %u (%.15s): its /tmp/perf-PID.map is too large, only the latest names are read", e->tgid, e->comm);
+	else if (err == -ETIMEDOUT)
+		note("process %u (%.15s): its /tmp/perf-PID.map cannot be read, the file system does not answer", e->tgid,
+		     e->comm);
+}
+
+/* The job is done, or will never be. */
+static int end_job(struct jit_names *j, symbol_fn fn, void *ctx)
+{
+	struct jit_process *e = process_of_job(j);
+	struct map_job *m = j->job;
+	size_t nr = m->nr;
+	int err;
+
+	j->job = NULL;
+	say_why(e, m->done ? m->err : -ETIMEDOUT);
+	if (m->done) {
+		err = give_names(m, fn, ctx);
+		free_job(m);
+	} else {
+		err = give_none(e, nr, SYMBOL_UNREADABLE, fn, ctx);
+		e->nr_places = 0;		/* stay open */
+		j->thread = NULL;
+		j->nr_left_behind++;
+	}
+	forget_requests(e, nr);
+	return err;
+}
+
+/* Of a process that lives the requests are kept. */
+static int begin_next(struct jit_names *j, symbol_fn fn, void *ctx, bool all)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < j->nr && !err && !j->job; i++) {
+		struct jit_process *e = &j->v[i];
+
+		if (!e->nr || !(has_ended(j, e) || all) || begin_job(j, e))
+			continue;
+		err = give_none(e, e->nr, SYMBOL_LIMITED, fn, ctx);
+		forget_requests(e, e->nr);
+	}
+	return err;
+}
+
+static void forget_ended(struct jit_names *j)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < j->nr; i++) {
+		struct jit_process *e = &j->v[i];
+
+		if (!e->nr && has_ended(j, e) && now_ns() - e->ended_ns > KEEP_NS) {
+			close_places(e->places, e->nr_places);
+			free(e->v);
+		} else {
+			j->v[kept++] = *e;
+		}
+	}
+	j->nr = kept;
+}
+
+/* false: it is not done, and may yet be. */
+static bool wait_for_job(struct jit_names *j, uint64_t until_ns)
+{
+	struct pollfd pfd = { .fd = worker_fd(j->thread), .events = POLLIN };
+	uint64_t limit = j->job_began_ns + READ_NS, now;
+
+	while (worker_reap(j->thread), !j->job->done && (now = now_ns()) < until_ns && now < limit)
+		poll(&pfd, 1, 10);
+	return j->job->done || now_ns() >= limit;
+}
+
+int jit_names_collect(struct jit_names *j, symbol_fn fn, void *ctx, bool wait)
+{
+	uint64_t until_ns = wait ? UINT64_MAX : now_ns() + PAUSE_MS * NSEC_PER_MSEC;
+	int err = j->nr && !j->job ? begin_next(j, fn, ctx, wait) : 0;
+
+	while (!err && j->job && wait_for_job(j, until_ns)) {
+		err = end_job(j, fn, ctx);
+		if (!err)
+			err = begin_next(j, fn, ctx, wait);
+	}
+	forget_ended(j);
+	return err;
+}

@@ -1,0 +1,443 @@
+#include "src/capture/processes/process_tracker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "src/base/array.h"
+#include "src/base/clock.h"
+#include "src/base/fail.h"
+#include "src/base/io.h"
+#include "src/base/timed_reader.h"
+#include "src/capture/processes/binary_store.h"
+#include "src/capture/processes/jit_names.h"
+#include "src/proc/procfs.h"
+#include "src/capture/processes/task_events.h"
+#include "src/capture/tables/unwind_loader.h"
+
+/* An exec is announced before the kernel side drops the old slice: for so long its new one is looked after. */
+#define EXEC_SETTLES_NS (100 * NSEC_PER_MSEC)
+
+/* /proc/PID/maps is read again not more often than this, and when so many mappings came: nothing tells of those that go. */
+#define LOOK_AGAIN_NS (100 * NSEC_PER_MSEC)
+#define NEW_MAPS_TO_LOOK 64
+#define MAPS_MS 500			/* for /proc/PID/maps; it takes 0.1 ms otherwise */
+#define LOOK_FOR_ENDS_NS (10 * NSEC_PER_SEC)
+
+struct process_tracker {
+	struct process_tracker_deps deps;
+	struct unwind_loader *loader;	/* NULL: not started yet, or the kernel needs no tables */
+	struct task_events *events;
+	int no_events;			/* why there are none */
+	struct timed_reader *maps;	/* of processes, which need not be our friends */
+	uint64_t lost;
+	uint64_t settle_until_ns;	/* some process has exec'ed within EXEC_SETTLES_NS */
+	uint64_t next_look_ns;		/* for processes whose end was not told */
+	bool any_dirty;
+	bool repair;			/* events were lost: /proc must be read again */
+};
+
+static bool wanted(const struct process_tracker *t, uint32_t tgid)
+{
+	/* One that was wanted while it lived stays so: its events may be read after its end. */
+	return !t->deps.wanted || processes_find(t->deps.processes, tgid, TIME_NEVER) ||
+	       t->deps.wanted(t->deps.ctx, tgid);
+}
+
+int process_tracker_new(const struct process_tracker_deps *deps, struct process_tracker **tp)
+{
+	struct process_tracker *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	t->deps = *deps;
+	t->maps = timed_reader_new(io_read_file, MAPS_MS);
+	if (!t->maps) {
+		free(t);
+		return fail(-ENOMEM, "start a thread that reads memory maps");
+	}
+	t->no_events = task_events_open(deps->patient, &t->events);
+	*tp = t;
+	return 0;
+}
+
+static void forget(void *ctx, struct process *p)
+{
+	struct process_tracker *t = ctx;
+
+	if (t->loader)
+		unwind_loader_forget(t->loader, p);
+	if (p->tmp.dir >= 0)
+		close(p->tmp.dir);
+	p->tmp.dir = -1;
+}
+
+void process_tracker_free(struct process_tracker *t)
+{
+	if (!t)
+		return;
+	for (struct process *p = t->deps.processes->all; p; p = p->next)
+		forget(t, p);
+	task_events_close(t->events);
+	timed_reader_free(t->maps);
+	free(t);
+}
+
+int process_tracker_fd(const struct process_tracker *t)
+{
+	return t->events ? task_events_fd(t->events) : -1;
+}
+
+const struct processes *process_tracker_processes(const struct process_tracker *t)
+{
+	return t->deps.processes;
+}
+
+uint64_t process_tracker_lost(const struct process_tracker *t)
+{
+	return t->lost;
+}
+
+/* ---- /proc ---- */
+
+struct scan {
+	struct process_tracker *t;
+	struct process *p;
+	pid_t tid;
+	uint64_t time_ns;
+	struct mapping *found;		/* what is mapped now, when that is asked for */
+	size_t nr_found, cap_found;
+	bool want_found;
+};
+
+static int keep_found(struct scan *s, const struct mapping *m)
+{
+	struct mapping *slot = array_push(&s->found, &s->nr_found, &s->cap_found);
+
+	if (slot)
+		*slot = *m;
+	return slot ? 0 : -ENOMEM;
+}
+
+static int scan_map(void *ctx, const struct proc_map *map)
+{
+	struct scan *s = ctx;
+	struct mapping m = {
+		.start = map->start, .end = map->end, .pgoff_bytes = map->pgoff_bytes, .prot = map->prot,
+		.born_ns = s->time_ns, .died_ns = TIME_NEVER,
+	};
+	struct binary *b;
+
+	m.binary = binary_store_map(s->t->deps.store, s->tid, map);
+	b = binaries_get(s->t->deps.binaries, m.binary);
+	if (b)
+		m.to_vaddr = binary_to_vaddr(b, m.start, m.pgoff_bytes);
+	if (b && !s->p->exe)
+		s->p->exe = b->index;
+	if (s->want_found && keep_found(s, &m))
+		return -ENOMEM;
+	return process_map(s->p, &m);
+}
+
+static int scan_maps(struct scan *s)
+{
+	int err;
+
+	s->p->looked_ns = now_ns();
+	s->p->nr_new_maps = 0;
+	if (!s->tid)
+		return -ESRCH;
+	if (s->p->is_silent)
+		return -ETIMEDOUT;
+	err = procfs_maps_timed(s->t->maps, s->tid, scan_map, s);
+	if (err == -ETIMEDOUT) {
+		s->p->is_silent = true;
+		note("process %u (%.15s): its memory map is locked and does not get free, /proc/%u/maps does not answer. What "
+		     "code it runs stays unknown", s->p->tgid, s->p->comm, s->p->tgid);
+	}
+	return err;
+}
+
+/* Reads what /proc knows of p's process now. 0, or -ESRCH when it is gone. */
+static int scan_process(struct process_tracker *t, struct process *p, uint64_t born_ns)
+{
+	struct scan s = { .t = t, .p = p, .tid = (pid_t)p->tgid, .time_ns = born_ns };
+	struct proc_stat stat;
+
+	p->scanned = true;
+	if (procfs_stat((pid_t)p->tgid, &stat))
+		return -ESRCH;
+	memcpy(p->comm, stat.comm, sizeof(p->comm));
+	p->parent_tgid = stat.ppid;
+	p->start_boottime_ns = stat.start_boottime_ns;
+	p->is_kthread = stat.kthread;
+	if (stat.kthread)
+		return 0;
+	if (stat.is_dead)
+		s.tid = procfs_living_thread(s.tid);
+	return scan_maps(&s);
+}
+
+static void publish(struct process_tracker *t, struct process *p)
+{
+	if (!t->loader)
+		return;
+	if (p->dirty && p->nr_live && p->died_ns == TIME_NEVER)
+		unwind_loader_process(t->loader, t->deps.binaries, p);
+	p->dirty = false;
+}
+
+static int scan_one(void *ctx, pid_t pid)
+{
+	struct process_tracker *t = ctx;
+	struct process *p = processes_find(t->deps.processes, (uint32_t)pid, TIME_NEVER);
+	/* Where something of this number was known, what is new has come since, not before the recording. */
+	uint64_t born_ns = processes_find(t->deps.processes, (uint32_t)pid, TIME_NEVER - 1) ? now_ns() : 0;
+
+	if (!wanted(t, (uint32_t)pid))
+		return 0;
+	if (!p)
+		p = processes_add(t->deps.processes, (uint32_t)pid, born_ns);
+	if (!p)
+		return -ENOMEM;
+	scan_process(t, p, born_ns);
+	publish(t, p);
+	return 0;
+}
+
+int process_tracker_scan(struct process_tracker *t, const uint32_t *pids, size_t nr)
+{
+	int err = 0;
+
+	if (!nr)
+		return procfs_each_process(scan_one, t);
+	for (size_t i = 0; i < nr && !err; i++)
+		err = scan_one(t, (pid_t)pids[i]);
+	return err;
+}
+
+/* ---- events ---- */
+
+static struct process *living(struct process_tracker *t, uint32_t tgid)
+{
+	return processes_find(t->deps.processes, tgid, TIME_NEVER);
+}
+
+static int event_fork(struct process_tracker *t, const struct task_event *ev)
+{
+	struct process *parent = living(t, ev->parent_tgid), *child = living(t, ev->tgid);
+
+	if (ev->tgid == ev->parent_tgid)	/* a thread */
+		return 0;
+	if (child && child->scanned && child->born_ns >= ev->time_ns)
+		return 0;			/* /proc was faster */
+	child = processes_add(t->deps.processes, ev->tgid, ev->time_ns);
+	if (!child)
+		return -ENOMEM;
+	child->parent_tgid = ev->parent_tgid;
+	if (!parent)
+		return 0;
+	if (t->loader)
+		unwind_loader_inherit(t->loader, child, parent);
+	child->dirty = !child->slice || parent->dirty;
+	t->any_dirty |= child->dirty;
+	return process_inherit(child, parent, ev->time_ns);
+}
+
+static int event_exec(struct process_tracker *t, const struct task_event *ev)
+{
+	struct process *old = processes_find(t->deps.processes, ev->tgid, ev->time_ns);
+	struct process *p = living(t, ev->tgid);
+
+	if (p && p->exec_ns >= ev->time_ns)
+		return 0;
+	p = processes_add(t->deps.processes, ev->tgid, ev->time_ns);
+	if (!p)
+		return -ENOMEM;
+	p->exec_ns = ev->time_ns;
+	if (old) {
+		p->parent_tgid = old->parent_tgid;
+		p->start_boottime_ns = old->start_boottime_ns;
+	}
+	strncpy(p->comm, ev->text, sizeof(p->comm) - 1);
+	t->settle_until_ns = ev->time_ns + EXEC_SETTLES_NS;
+	return 0;
+}
+
+/* A process that is not known yet is read from /proc whole; its mapping is among those read. */
+static struct process *known(struct process_tracker *t, const struct task_event *ev)
+{
+	struct process *p = living(t, ev->tgid);
+
+	if (p)
+		return p;
+	p = processes_add(t->deps.processes, ev->tgid, ev->time_ns);
+	if (p) {
+		scan_process(t, p, ev->time_ns);
+		t->any_dirty = true;
+	}
+	return p;
+}
+
+static int event_map(struct process_tracker *t, const struct task_event *ev)
+{
+	struct proc_map map = {
+		.start = ev->start, .end = ev->start + ev->len, .pgoff_bytes = ev->pgoff_bytes, .prot = ev->prot,
+		.dev = ev->dev, .ino = ev->ino, .path = ev->text,
+	};
+	struct process *p = known(t, ev);
+	struct scan s = { .t = t, .p = p, .tid = (pid_t)ev->tid, .time_ns = ev->time_ns };
+
+	if (!p)
+		return -ENOMEM;
+	if (!(ev->prot & PROT_EXEC))
+		return 0;
+	if (!strncmp(ev->text, "//anon", 6))
+		map.path = "";
+	/* It may have ended before its samples are looked at. */
+	if (p->tmp.dir < 0 && p->died_ns == TIME_NEVER && jit_names_path(map.path))
+		procfs_tmp((pid_t)p->tgid, &p->tmp);
+	t->any_dirty = true;
+	p->nr_new_maps++;
+	return scan_map(&s, &map);
+}
+
+static int event_comm(struct process_tracker *t, const struct task_event *ev)
+{
+	struct process *p = ev->tid == ev->tgid ? living(t, ev->tgid) : NULL;
+
+	if (p) {
+		memset(p->comm, 0, sizeof(p->comm));
+		strncpy(p->comm, ev->text, sizeof(p->comm) - 1);
+	}
+	return 0;
+}
+
+static int event_exit(struct process_tracker *t, const struct task_event *ev)
+{
+	struct process *p = ev->tid == ev->tgid ? living(t, ev->tgid) : NULL;
+
+	/* A leader may end before its threads do: then the process goes on. */
+	if (p && !procfs_living_thread((pid_t)ev->tgid))
+		process_exit(p, ev->time_ns);
+	return 0;
+}
+
+static int event_lost(struct process_tracker *t, const struct task_event *ev)
+{
+	t->lost += ev->lost;
+	t->repair = true;
+	return 0;
+}
+
+static int on_event(void *ctx, const struct task_event *ev)
+{
+	static int (*const handlers[])(struct process_tracker *, const struct task_event *) = {
+		[TASK_EVENT_FORK] = event_fork, [TASK_EVENT_EXEC] = event_exec, [TASK_EVENT_COMM] = event_comm,
+		[TASK_EVENT_MAP] = event_map,	[TASK_EVENT_EXIT] = event_exit, [TASK_EVENT_LOST] = event_lost,
+	};
+	struct process_tracker *t = ctx;
+
+	if (ev->kind != TASK_EVENT_LOST && ev->kind != TASK_EVENT_FORK && !wanted(t, ev->tgid))
+		return 0;
+	if (ev->kind == TASK_EVENT_FORK && !wanted(t, ev->tgid) && !wanted(t, ev->parent_tgid))
+		return 0;
+	return handlers[ev->kind](t, ev);
+}
+
+static void publish_all(struct process_tracker *t)
+{
+	bool settling = t->settle_until_ns > now_ns();
+
+	if (!t->any_dirty && !settling)
+		return;
+	for (struct process *p = t->deps.processes->all; p; p = p->next) {
+		if (p->dirty)
+			publish(t, p);
+		else if (settling && p->died_ns == TIME_NEVER && t->loader &&
+			 p->exec_ns + EXEC_SETTLES_NS > now_ns())
+			unwind_loader_check(t->loader, p);
+	}
+	t->any_dirty = false;
+}
+
+int process_tracker_update(struct process_tracker *t)
+{
+	int err = t->events ? task_events_drain(t->events, on_event, t) : 0;
+
+	publish_all(t);
+	if (!err && t->repair) {
+		t->repair = false;
+		err = process_tracker_scan(t, NULL, 0);
+	}
+	return err;
+}
+
+/*
+ * What happened before the programs ran, and nobody told the kernel side of, is learned first. Whether processes can be
+ * followed is said only here: whoever may not record at all is told only that.
+ */
+int process_tracker_start(struct process_tracker *t, struct unwind_loader *loader)
+{
+	int err = process_tracker_update(t);
+
+	if (t->no_events)
+		note("cannot follow processes as they come and go (perf_event_open: %s): new ones are looked up in "
+		     "/proc, short-lived ones may stay nameless", strerror(-t->no_events));
+	t->loader = loader;
+	t->any_dirty = true;
+	publish_all(t);
+	return err;
+}
+
+struct process *process_tracker_find(struct process_tracker *t, uint32_t tgid, uint64_t time_ns)
+{
+	struct process *p = processes_find(t->deps.processes, tgid, time_ns);
+
+	if (p)
+		return p;
+	p = processes_add(t->deps.processes, tgid, time_ns);
+	if (!p)
+		return NULL;
+	scan_process(t, p, time_ns);
+	publish(t, p);
+	return p;
+}
+
+/* Mappings that went unnoticed (munmap, dlclose, mremap) die; those that came are found. */
+static bool look_again(struct process_tracker *t, struct process *p)
+{
+	struct scan s = { .t = t, .p = p, .time_ns = now_ns(), .want_found = true };
+	uint32_t before = p->generation;
+
+	if (!scan_maps(&s))
+		process_keep(p, s.found, s.nr_found, s.time_ns);
+	free(s.found);
+	publish(t, p);
+	return p->generation != before;
+}
+
+bool process_tracker_look_again(struct process_tracker *t, struct process *p)
+{
+	if (p->died_ns != TIME_NEVER || now_ns() - p->looked_ns < LOOK_AGAIN_NS)
+		return false;
+	return look_again(t, p);
+}
+
+/* Ends are told by events; what was lost is found out now and then. */
+void process_tracker_prune(struct process_tracker *t, uint64_t time_ns)
+{
+	bool look = !t->events || now_ns() >= t->next_look_ns;
+
+	if (look)
+		t->next_look_ns = now_ns() + LOOK_FOR_ENDS_NS;
+	for (struct process *p = t->deps.processes->all; p; p = p->next) {
+		if (look && p->died_ns == TIME_NEVER && !procfs_exists((pid_t)p->tgid))
+			process_exit(p, now_ns());
+		else if (p->died_ns == TIME_NEVER && p->nr_new_maps >= NEW_MAPS_TO_LOOK)
+			look_again(t, p);
+	}
+	processes_prune(t->deps.processes, time_ns, forget, t);
+}

@@ -1,0 +1,325 @@
+#include "src/capture/processes/task_events.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "src/base/clock.h"
+#include "src/proc/cpus.h"
+
+#define BUFFER_PAGES 256	/* per CPU; a power of two; less where the memory lock limit says so */
+#define MIN_PAGES 8
+#define MAX_RECORD 65536
+
+struct cpu_buffer {
+	int fd;
+	struct perf_event_mmap_page *meta;
+	uint8_t *data;
+	size_t size;
+	uint64_t head, tail;		/* of the drain going on */
+	uint64_t next_ns;		/* time of the record at tail; 0: not looked at, UINT64_MAX: none */
+};
+
+struct task_events {
+	int epoll_fd;
+	size_t nr;
+	struct cpu_buffer *v;
+	uint8_t *record;		/* one that wraps around is put together here */
+};
+
+/* Behind every record, because of sample_id_all: TID, then TIME. */
+struct trailer {
+	uint32_t pid, tid;
+	uint64_t time_ns;
+};
+
+struct mmap2_body {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t addr, len, pgoff;
+	uint32_t major, minor;
+	uint64_t ino, generation;
+	uint32_t prot, flags;
+	char path[];
+};
+
+struct comm_body {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	char comm[];
+};
+
+struct task_body {
+	struct perf_event_header header;
+	uint32_t pid, ppid, tid, ptid;
+	uint64_t time_ns;
+};
+
+struct lost_body {
+	struct perf_event_header header;
+	uint64_t id, lost;
+};
+
+static int open_cpu(struct cpu_buffer *b, uint32_t cpu, bool patient, int epoll_fd)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .size = sizeof(attr),
+		.mmap = 1, .mmap2 = 1, .comm = 1, .comm_exec = 1, .task = 1, .sample_id_all = 1,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+		.use_clockid = 1, .clockid = CLOCK_MONOTONIC,
+		.watermark = 1, .wakeup_watermark = patient ? 0 /* half of the buffer */ : 1,
+	};
+	long page = sysconf(_SC_PAGESIZE);
+	struct epoll_event ev = { .events = EPOLLIN };
+	void *mem = MAP_FAILED;
+
+	b->fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (b->fd < 0)
+		return -errno;
+	for (size_t pages = BUFFER_PAGES; pages >= MIN_PAGES && mem == MAP_FAILED; pages /= 2) {
+		b->size = (size_t)page * pages;
+		mem = mmap(NULL, b->size + (size_t)page, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd, 0);
+	}
+	if (mem == MAP_FAILED)
+		return -errno;
+	b->meta = mem;
+	b->data = (uint8_t *)mem + page;
+	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, b->fd, &ev) ? -errno : 0;
+}
+
+int task_events_open(bool patient, struct task_events **tep)
+{
+	struct task_events *te = calloc(1, sizeof(*te));
+	struct cpu_list cpus;
+	int err;
+
+	if (!te)
+		return -ENOMEM;
+	err = cpus_online(&cpus);
+	te->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	te->v = calloc(cpus.nr + 1, sizeof(*te->v));
+	te->record = malloc(MAX_RECORD);
+	if (!err && (te->epoll_fd < 0 || !te->v || !te->record))
+		err = te->epoll_fd < 0 ? -errno : -ENOMEM;
+	for (size_t i = 0; i < cpus.nr && !err; i++) {
+		te->v[i].fd = -1;
+		te->nr++;
+		err = open_cpu(&te->v[i], cpus.v[i], patient, te->epoll_fd);
+		if (err == -ENODEV || err == -ENXIO)	/* went offline meanwhile */
+			err = 0;
+	}
+	cpus_release(&cpus);
+	if (err)
+		task_events_close(te);
+	else
+		*tep = te;
+	return err;
+}
+
+int task_events_fd(const struct task_events *te)
+{
+	return te->epoll_fd;
+}
+
+/* Text of a record: bounded by the record, NUL-terminated by the kernel. */
+static const char *text_at(const struct perf_event_header *h, size_t offset)
+{
+	const char *p = (const char *)h + offset;
+
+	if (h->size <= offset + sizeof(struct trailer) || !memchr(p, 0, h->size - offset - sizeof(struct trailer)))
+		return "";
+	return p;
+}
+
+/* Who is outside of our PID namespace has the number 0, or -1 when it is dying. */
+static bool is_visible(uint32_t tgid)
+{
+	return tgid && tgid != UINT32_MAX;
+}
+
+static bool decode_map(const struct perf_event_header *h, struct task_event *ev)
+{
+	const struct mmap2_body *m = (const void *)h;
+
+	if (h->size < sizeof(*m) + sizeof(struct trailer))
+		return false;
+	ev->kind = TASK_EVENT_MAP;
+	ev->tgid = m->pid;
+	ev->tid = m->tid;
+	ev->start = m->addr;
+	ev->len = m->len;
+	ev->pgoff_bytes = m->pgoff;
+	ev->dev = (uint64_t)m->major << 20 | m->minor;
+	ev->ino = m->ino;
+	ev->prot = (uint8_t)m->prot;
+	ev->text = text_at(h, sizeof(*m));
+	return is_visible(m->pid);
+}
+
+static bool decode_comm(const struct perf_event_header *h, struct task_event *ev)
+{
+	const struct comm_body *c = (const void *)h;
+
+	ev->kind = h->misc & PERF_RECORD_MISC_COMM_EXEC ? TASK_EVENT_EXEC : TASK_EVENT_COMM;
+	ev->tgid = c->pid;
+	ev->tid = c->tid;
+	ev->text = text_at(h, sizeof(*c));
+	return is_visible(c->pid);
+}
+
+static bool decode_task(const struct perf_event_header *h, struct task_event *ev)
+{
+	const struct task_body *t = (const void *)h;
+
+	if (h->size < sizeof(*t))
+		return false;
+	ev->kind = h->type == PERF_RECORD_FORK ? TASK_EVENT_FORK : TASK_EVENT_EXIT;
+	ev->tgid = t->pid;
+	ev->tid = t->tid;
+	ev->parent_tgid = t->ppid;
+	return is_visible(t->pid);
+}
+
+static bool decode(const struct perf_event_header *h, struct task_event *ev)
+{
+	struct trailer tail;
+
+	memset(ev, 0, sizeof(*ev));
+	ev->text = "";
+	if (h->size < sizeof(*h) + 8 + sizeof(tail))
+		return false;
+	memcpy(&tail, (const uint8_t *)h + h->size - sizeof(tail), sizeof(tail));
+	ev->time_ns = tail.time_ns;
+	switch (h->type) {
+	case PERF_RECORD_MMAP2:
+		return decode_map(h, ev);
+	case PERF_RECORD_COMM:
+		return decode_comm(h, ev);
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		return decode_task(h, ev);
+	case PERF_RECORD_LOST:
+		ev->kind = TASK_EVENT_LOST;
+		ev->lost = ((const struct lost_body *)h)->lost;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The record at position tail, copied when it wraps around. NULL: damaged. */
+static const struct perf_event_header *record_at(struct task_events *te, struct cpu_buffer *b, uint64_t tail)
+{
+	size_t at = tail & (b->size - 1);
+	const struct perf_event_header *h = (const void *)(b->data + at);
+	size_t first = b->size - at;
+
+	if (h->size < sizeof(*h))
+		return NULL;
+	if (h->size <= first)
+		return h;
+	memcpy(te->record, b->data + at, first);
+	memcpy(te->record + first, b->data, h->size - first);
+	return (const void *)te->record;
+}
+
+/* Decodes the next record of b that is an event at all; false: none before head. */
+static bool peek(struct task_events *te, struct cpu_buffer *b, struct task_event *ev)
+{
+	while (b->tail < b->head) {
+		const struct perf_event_header *h = record_at(te, b, b->tail);
+
+		if (!h)
+			b->tail = b->head;	/* cannot happen: the kernel wrote no header */
+		else if (decode(h, ev))
+			return true;
+		else
+			b->tail += h->size;
+	}
+	return false;
+}
+
+/* CPU whose next event is the oldest; false: nothing until the deadline. The record is decoded again by the caller. */
+static bool oldest(struct task_events *te, uint64_t until_ns, size_t *cpu)
+{
+	uint64_t best = UINT64_MAX;
+
+	for (size_t i = 0; i < te->nr; i++) {
+		struct cpu_buffer *b = &te->v[i];
+		struct task_event ev;
+
+		if (!b->next_ns)
+			b->next_ns = peek(te, b, &ev) ? ev.time_ns : UINT64_MAX;
+		if (b->next_ns < best) {
+			best = b->next_ns;
+			*cpu = i;
+		}
+	}
+	return best <= until_ns;
+}
+
+/* All events up to until_ns. Sets *more when newer ones are there already. */
+static int drain_until(struct task_events *te, uint64_t until_ns, task_event_fn fn, void *ctx, bool *more)
+{
+	struct task_event ev;
+	size_t cpu = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < te->nr; i++) {
+		struct cpu_buffer *b = &te->v[i];
+
+		b->head = b->meta ? __atomic_load_n(&b->meta->data_head, __ATOMIC_ACQUIRE) : 0;
+		b->tail = b->meta ? b->meta->data_tail : 0;
+		b->next_ns = 0;
+	}
+	while (!err && oldest(te, until_ns, &cpu) && peek(te, &te->v[cpu], &ev)) {
+		err = fn(ctx, &ev);
+		te->v[cpu].tail += record_at(te, &te->v[cpu], te->v[cpu].tail)->size;
+		te->v[cpu].next_ns = 0;
+	}
+	*more = false;
+	for (size_t i = 0; i < te->nr; i++) {
+		if (te->v[i].meta)
+			__atomic_store_n(&te->v[i].meta->data_tail, te->v[i].tail, __ATOMIC_RELEASE);
+		*more |= te->v[i].tail < te->v[i].head;
+	}
+	return err;
+}
+
+/*
+ * In order of time over all CPUs: a fork on one CPU comes before what the child did on another. What is newer than
+ * the start of a pass waits for the next one, because an older event may not be visible yet.
+ */
+int task_events_drain(struct task_events *te, task_event_fn fn, void *ctx)
+{
+	bool more = true;
+	int err = 0;
+
+	for (int pass = 0; pass < 4 && more && !err; pass++)
+		err = drain_until(te, now_ns(), fn, ctx, &more);
+	return err;
+}
+
+void task_events_close(struct task_events *te)
+{
+	if (!te)
+		return;
+	for (size_t i = 0; i < te->nr; i++) {
+		struct cpu_buffer *b = &te->v[i];
+
+		if (b->meta)
+			munmap(b->meta, b->size + (size_t)sysconf(_SC_PAGESIZE));
+		if (b->fd >= 0)
+			close(b->fd);
+	}
+	if (te->epoll_fd >= 0)
+		close(te->epoll_fd);
+	free(te->v);
+	free(te->record);
+	free(te);
+}

@@ -1,0 +1,314 @@
+#include "src/capture/session/definitions.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "src/base/array.h"
+#include "src/base/clock.h"
+#include "src/base/hash_index.h"
+#include "src/base/intern.h"
+#include "src/proc/procfs.h"
+#include "src/model/binary.h"
+#include "src/model/process.h"
+#include "src/symbolize/symbolizer.h"
+
+/* Rows of a thread that has ended may come some seconds late. */
+#define RETIRE_EVERY_NS (15 * NSEC_PER_SEC)
+#define RETIRE_FROM 4096		/* fewer are not worth a look */
+
+struct known_thread {
+	struct rec_thread t;
+	bool was_met;			/* since threads were retired last */
+};
+
+struct definitions {
+	record_fn sink;
+	void *sink_ctx;
+	int err;
+	const struct binaries *binaries;
+	struct intern *strings;
+	uint32_t nr_binaries, nr_processes, nr_threads;
+	struct known_thread *threads;	/* those that may be met again */
+	size_t nr_known, cap_threads;
+	struct hash_index thread_index;
+	uint64_t retired_ns;
+	struct rec_func *funcs;
+	size_t nr_funcs, cap_funcs;
+	struct hash_index func_index;
+};
+
+int definitions_new(record_fn sink, void *sink_ctx, const struct binaries *bs, struct definitions **dp)
+{
+	struct definitions *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return -ENOMEM;
+	d->sink = sink;
+	d->sink_ctx = sink_ctx;
+	d->binaries = bs;
+	d->strings = intern_new();
+	if (!d->strings || !array_push(&d->funcs, &d->nr_funcs, &d->cap_funcs)) {
+		definitions_free(d);
+		return -ENOMEM;
+	}
+	*dp = d;
+	return 0;
+}
+
+void definitions_free(struct definitions *d)
+{
+	if (!d)
+		return;
+	intern_free(d->strings);
+	free(d->threads);
+	free(d->funcs);
+	ix_release(&d->thread_index);
+	ix_release(&d->func_index);
+	free(d);
+}
+
+int definitions_error(const struct definitions *d)
+{
+	return d->err;
+}
+
+uint64_t definitions_threads(const struct definitions *d)
+{
+	return d->nr_threads;
+}
+
+uint64_t definitions_processes(const struct definitions *d)
+{
+	return d->nr_processes;
+}
+
+static void emit(struct definitions *d, const struct record *rec)
+{
+	if (!d->err)
+		d->err = d->sink(d->sink_ctx, rec);
+}
+
+uint32_t definitions_string(struct definitions *d, const char *s)
+{
+	uint32_t before = intern_count(d->strings), id = intern_str(d->strings, s);
+	struct record rec = { .tag = REC_STRING };
+
+	if (id == IX_NONE)
+		return 0;
+	if (id >= before) {
+		rec.string.id = id;
+		rec.string.bytes = intern_get(d->strings, id, &rec.string.len);
+		emit(d, &rec);
+	}
+	return id;
+}
+
+uint32_t definitions_binary(struct definitions *d, uint32_t index)
+{
+	struct binary *b = binaries_get(d->binaries, index);
+	struct record rec = { .tag = REC_BINARY };
+
+	if (!b)
+		return 0;
+	if (b->record_id)
+		return b->record_id;
+	rec.binary = (struct rec_binary){
+		.kind = b->kind, .path = definitions_string(d, b->path), .build_id_len = b->build_id_len,
+		.size_bytes = b->size_bytes, .mtime_ns = b->mtime_ns, .dev = b->dev, .ino = b->ino, .flags = b->flags,
+		.segments = b->segments, .nr_segments = b->nr_segments,
+	};
+	memcpy(rec.binary.build_id, b->build_id, sizeof(b->build_id));
+	rec.binary.id = b->record_id = ++d->nr_binaries;
+	emit(d, &rec);
+	return b->record_id;
+}
+
+static void emit_mapping(struct definitions *d, const struct process *p, const struct mapping *m, uint8_t op,
+			 uint64_t time_ns)
+{
+	struct record rec = { .tag = REC_MAPPING };
+
+	rec.mapping = (struct rec_mapping){
+		.time_ns = time_ns, .process = p->record_id, .op = op, .prot = m->prot, .start = m->start,
+		.len = m->end - m->start, .pgoff_bytes = m->pgoff_bytes, .binary = definitions_binary(d, m->binary),
+	};
+	emit(d, &rec);
+}
+
+/*
+ * Dead mappings stay known to the model for some seconds: each is reported once, at its first mention after, and
+ * before those that took its place.
+ */
+static void emit_mappings(struct definitions *d, struct process *p, bool first)
+{
+	for (size_t i = p->nr_live; i < p->nr_maps; i++) {
+		struct mapping *m = &p->maps[i];
+
+		if (m->written)
+			emit_mapping(d, p, m, MAPPING_DEL, m->died_ns);
+		m->written = false;
+	}
+	for (size_t i = 0; i < p->nr_live; i++) {
+		struct mapping *m = &p->maps[i];
+
+		if (!m->written)
+			emit_mapping(d, p, m, first ? MAPPING_SNAPSHOT : MAPPING_ADD, m->born_ns);
+		m->written = true;
+	}
+	p->written_generation = p->generation;
+}
+
+static void emit_process(struct definitions *d, struct process *p, const struct process *parent)
+{
+	struct record rec = { .tag = REC_PROCESS };
+	struct proc_status status = { 0 };
+	struct proc_stat stat;
+	char cgroup[512] = "";
+
+	if (p->died_ns == TIME_NEVER && !procfs_status((pid_t)p->tgid, &status)) {
+		procfs_cgroup((pid_t)p->tgid, cgroup, sizeof(cgroup));
+		if (!p->scanned && !procfs_stat((pid_t)p->tgid, &stat)) {
+			p->is_kthread = stat.kthread;
+			if (!p->start_boottime_ns)
+				p->start_boottime_ns = stat.start_boottime_ns;
+		}
+	}
+	rec.process = (struct rec_process){
+		.tgid = p->tgid, .start_boottime_ns = p->start_boottime_ns, .parent = parent ? parent->record_id : 0,
+		.comm = definitions_string(d, p->comm), .exe = definitions_binary(d, p->exe),
+		.flags = (p->is_kthread ? PROCESS_KTHREAD : 0) | (p->scanned ? PROCESS_FROM_SCAN : 0) |
+			 (p->died_ns != TIME_NEVER ? PROCESS_EXITED : 0),
+		.ns_tgid = status.ns_tgid == p->tgid ? 0 : status.ns_tgid, .uid = status.uid,
+		.cgroup = definitions_string(d, cgroup),
+	};
+	rec.process.id = p->record_id = ++d->nr_processes;
+	emit(d, &rec);
+}
+
+uint32_t definitions_process(struct definitions *d, struct process *p, const struct process *parent)
+{
+	bool first = !p->record_id;
+
+	if (first)
+		emit_process(d, p, parent);
+	if (first || p->written_generation != p->generation)
+		emit_mappings(d, p, first);
+	return p->record_id;
+}
+
+struct thread_key {
+	const struct definitions *d;
+	const struct rec_thread *t;
+};
+
+static bool same_thread(const void *ctx, uint32_t id)
+{
+	const struct thread_key *k = ctx;
+	const struct rec_thread *t = &k->d->threads[id].t;
+
+	return t->tid == k->t->tid && t->process == k->t->process && t->comm == k->t->comm &&
+	       t->start_boottime_ns == k->t->start_boottime_ns;
+}
+
+static uint64_t hash_thread(const struct rec_thread *t)
+{
+	return hash_u64(hash_u64(t->tid, t->process), t->comm);
+}
+
+uint32_t definitions_thread(struct definitions *d, const struct rec_thread *thread, const char *comm)
+{
+	struct record rec = { .tag = REC_THREAD, .thread = *thread };
+	struct thread_key k = { d, &rec.thread };
+	struct known_thread *place;
+	uint32_t at;
+
+	rec.thread.comm = definitions_string(d, comm);
+	at = ix_find(&d->thread_index, hash_thread(&rec.thread), same_thread, &k);
+	if (at != IX_NONE) {
+		d->threads[at].was_met = true;
+		return d->threads[at].t.id;
+	}
+	place = array_push(&d->threads, &d->nr_known, &d->cap_threads);
+	if (!place)
+		return 0;
+	rec.thread.id = d->nr_threads + 1;
+	*place = (struct known_thread){ rec.thread, true };
+	if (ix_add(&d->thread_index, hash_thread(&rec.thread), (uint32_t)d->nr_known - 1)) {
+		d->nr_known--;
+		return 0;
+	}
+	d->nr_threads++;
+	emit(d, &rec);
+	return rec.thread.id;
+}
+
+/* Also false when the number belongs to another thread by now: then it is kept until that one is gone. */
+static bool is_gone(uint32_t tid)
+{
+	return syscall(SYS_tkill, tid, 0) && errno == ESRCH;
+}
+
+size_t definitions_retire(struct definitions *d, uint64_t now_ns)
+{
+	size_t keep = 0;
+
+	if (d->nr_known < RETIRE_FROM || now_ns < d->retired_ns + RETIRE_EVERY_NS)
+		return d->nr_known;
+	for (size_t i = 0; i < d->nr_known; i++) {
+		struct known_thread *k = &d->threads[i];
+
+		if (!k->was_met && is_gone(k->t.tid))
+			continue;
+		k->was_met = false;
+		d->threads[keep++] = *k;
+	}
+	ix_release(&d->thread_index);
+	d->nr_known = keep;
+	for (size_t i = 0; i < keep && !d->err; i++)
+		d->err = ix_add(&d->thread_index, hash_thread(&d->threads[i].t), (uint32_t)i);
+	d->retired_ns = now_ns;
+	return keep;
+}
+
+struct func_key {
+	const struct definitions *d;
+	const struct rec_func *f;
+};
+
+static bool same_func(const void *ctx, uint32_t id)
+{
+	const struct func_key *k = ctx;
+	const struct rec_func *f = &k->d->funcs[id];
+
+	return f->name == k->f->name && f->sysname == k->f->sysname && f->flags == k->f->flags;
+}
+
+uint32_t definitions_func(struct definitions *d, const struct symbol *sym)
+{
+	struct record rec = { .tag = REC_FUNC };
+	struct func_key k = { d, &rec.func };
+	struct rec_func *place;
+	uint64_t hash;
+	uint32_t id;
+
+	rec.func.name = definitions_string(d, sym->name);
+	rec.func.sysname = definitions_string(d, sym->sysname ? sym->sysname : sym->name);
+	rec.func.lang = sym->lang;
+	rec.func.flags = sym->func_flags;
+	hash = hash_u64(hash_u64(rec.func.flags, rec.func.name), rec.func.sysname);
+	id = ix_find(&d->func_index, hash, same_func, &k);
+	if (id != IX_NONE)
+		return id;
+	place = array_push(&d->funcs, &d->nr_funcs, &d->cap_funcs);
+	if (!place)
+		return 0;
+	rec.func.id = (uint32_t)d->nr_funcs - 1;
+	*place = rec.func;
+	if (ix_add(&d->func_index, hash, rec.func.id))
+		return 0;
+	emit(d, &rec);
+	return rec.func.id;
+}

@@ -1,0 +1,53 @@
+#include "src/capture/session/kernel_trim.h"
+
+#include <string.h>
+
+#include "src/symbolize/kernel_symbols.h"
+
+/* Our own part is short: the interrupt's entry, the call queue, bpf_prog_test_run and the program. */
+#define MAX_OWN_FRAMES 24
+
+static const struct entry {
+	const char *name;
+	bool interrupts;		/* the frame behind it was interrupted there; else it called the tracepoint */
+} entries[] = {
+	{ "asm_sysvec_call_function_single", true },	/* x86-64 */
+	{ "asm_sysvec_call_function", true },
+	{ "el1h_64_irq", true },			/* arm64: interrupted in the kernel, */
+	{ "el0t_64_irq", true },			/* in a 64-bit program, */
+	{ "el0t_32_irq", true },			/* in a 32-bit one */
+	{ "__schedule", false },
+};
+
+static const struct entry *find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
+		if (!strcmp(entries[i].name, name))
+			return &entries[i];
+	return NULL;
+}
+
+/* The same stack as the kernel gives of the thread once it sleeps. */
+static size_t behind_scheduler(const struct kernel_symbols *k, const uint64_t *frames, size_t nr, size_t i)
+{
+	while (i < nr && kernel_symbols_in_scheduler(k, frames[i] - 1))
+		i++;
+	return i;
+}
+
+size_t kernel_trim(const struct kernel_symbols *k, const uint64_t *frames, size_t nr, bool *exact)
+{
+	*exact = false;
+	for (size_t i = 0; k && i < nr && i < MAX_OWN_FRAMES; i++) {
+		const struct entry *e = NULL;
+		struct kernel_symbol sym;
+
+		if (!kernel_symbols_find(k, frames[i] - 1, &sym))
+			e = find(sym.name);
+		if (!e)
+			continue;
+		*exact = e->interrupts;
+		return e->interrupts ? i + 1 : behind_scheduler(k, frames, nr, i);
+	}
+	return nr;
+}

@@ -1,0 +1,609 @@
+#include "src/capture/session/session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "src/base/array.h"
+#include "src/base/clock.h"
+#include "src/capture/session/definitions.h"
+#include "src/capture/processes/jit_names.h"
+#include "src/capture/session/kernel_trim.h"
+#include "src/capture/session/last_rows.h"
+#include "src/capture/processes/process_tracker.h"
+#include "src/capture/session/session_meta.h"
+#include "src/capture/waits/wait_facts.h"
+#include "src/model/binary.h"
+#include "src/model/stacks.h"
+#include "src/symbolize/kernel_symbols.h"
+#include "src/symbolize/symbolizer.h"
+#include "unwind/walk_limits.h"
+
+#define CLOCK_EVERY_NS (60 * NSEC_PER_SEC)
+#define OWN_ROW_EVERY 128		/* walks */
+#define OWN_ROWS_GROUP 64		/* threads */
+
+struct region_binary {
+	const struct kernel_region *region;
+	uint32_t binary;		/* index */
+};
+
+struct session {
+	struct session_deps deps;
+	struct definitions *defs;
+	struct jit_names *jit;
+	struct stacks *stacks;
+	struct last_rows *last_rows;	/* of walks */
+	uint32_t *same;			/* threads of this walk whose row is their last one */
+	size_t nr_same, cap_same;
+	struct wait_facts *waits;
+	struct peer_rows peers;		/* rows of this walk that wait for a pipe or a socket */
+	struct session_stats stats;
+	uint64_t walk_ends[STACK_ENDS], walk_kernel_failed;	/* rows since the last receipt */
+	struct region_binary *regions;
+	size_t nr_regions, cap_regions;
+	uint32_t event, walk_event;
+	uint64_t next_clock_ns;
+};
+
+int session_new(const struct session_deps *deps, struct session **sp)
+{
+	struct session *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	s->deps = *deps;
+	s->stacks = stacks_new();
+	s->last_rows = last_rows_new();
+	err = s->stacks && s->last_rows ? definitions_new(deps->sink, deps->sink_ctx, deps->binaries, &s->defs) : -ENOMEM;
+	if (!err)
+		err = wait_facts_new(&s->waits);
+	if (!err)
+		err = jit_names_new(deps->binaries, process_tracker_processes(deps->tracker), &s->jit);
+	if (err) {
+		session_free(s);
+		return err;
+	}
+	*sp = s;
+	return 0;
+}
+
+void session_free(struct session *s)
+{
+	if (!s)
+		return;
+	definitions_free(s->defs);
+	jit_names_free(s->jit);
+	stacks_free(s->stacks);
+	last_rows_free(s->last_rows);
+	free(s->same);
+	wait_facts_free(s->waits);
+	peer_rows_release(&s->peers);
+	free(s->regions);
+	free(s);
+}
+
+int session_emit(struct session *s, const struct record *rec)
+{
+	int err = definitions_error(s->defs);
+
+	return err ? err : s->deps.sink(s->deps.sink_ctx, rec);
+}
+
+int session_tell(struct session *s, const char *key, const char *value)
+{
+	return session_emit(s, &(struct record){ .tag = REC_META, .meta = { key, value, strlen(value) } });
+}
+
+int session_clock(struct session *s)
+{
+	struct record rec = { .tag = REC_CLOCK };
+	uint64_t before = now_ns();
+
+	rec.clock.real_ns = clock_ns(CLOCK_REALTIME);
+	rec.clock.boot_ns = clock_ns(CLOCK_BOOTTIME);
+	rec.clock.mono_ns = before + (now_ns() - before) / 2;
+	rec.clock.uncertainty_ns = now_ns() - before;
+	s->next_clock_ns = before + CLOCK_EVERY_NS;
+	return session_emit(s, &rec);
+}
+
+static int put_event(struct session *s, const struct session_info *info, uint32_t id)
+{
+	struct record rec = { .tag = REC_EVENT };
+
+	rec.event = (struct rec_event){
+		.id = id, .name = definitions_string(s->defs, info->event_name), .kind = info->event_kind,
+		.freq_mhz = (uint64_t)(info->freq_hz * 1000 + 0.5), .period = info->period,
+		.unit = definitions_string(s->defs, info->event_unit),
+	};
+	return session_emit(s, &rec);
+}
+
+int session_begin(struct session *s, const struct session_info *info)
+{
+	int err = session_meta(s->deps.sink, s->deps.sink_ctx, info);
+
+	if (!err)
+		err = session_clock(s);
+	s->event = s->walk_event = 1;
+	return err ? err : put_event(s, info, s->event);
+}
+
+int session_walk_event(struct session *s, const struct session_info *info)
+{
+	s->walk_event = s->event + 1;
+	return put_event(s, info, s->walk_event);
+}
+
+/* ---- frames ---- */
+
+static uint32_t define_frame(struct session *s, const struct stack_frame *f, uint32_t binary_record, bool *is_new)
+{
+	struct record rec = { .tag = REC_FRAME };
+	uint32_t id = stacks_frame(s->stacks, f, is_new);
+
+	if (!*is_new || !id)
+		return id;
+	rec.frame = (struct rec_frame){
+		.id = id, .kind = f->kind, .flags = f->flags, .binary = binary_record, .addr = f->addr,
+	};
+	session_emit(s, &rec);
+	return id;
+}
+
+/* The address inside the instruction that a frame is at. */
+static uint64_t instruction_of(uint64_t raw)
+{
+	uint64_t addr = raw & WALK_ADDRESS_MASK;
+
+	return raw & WALK_RETURN_ADDRESS ? addr - 1 : addr;
+}
+
+static uint32_t user_frame(struct session *s, struct process *p, uint64_t raw, uint64_t time_ns)
+{
+	uint64_t addr = raw & WALK_ADDRESS_MASK, call = instruction_of(raw);
+	struct stack_frame f = { .addr = addr, .kind = FRAME_USER };
+	const struct mapping *m = p ? process_find_mapping(p, call, time_ns) : NULL;
+	const struct binary *b = m ? binaries_get(s->deps.binaries, m->binary) : NULL;
+	bool is_new;
+	uint32_t id;
+
+	if (raw & WALK_RETURN_ADDRESS)
+		f.flags |= FRAME_RETURN_ADDRESS;
+	if (raw & WALK_GUESSED)
+		f.flags |= FRAME_GUESSED;
+	if (!m) {
+		f.flags |= FRAME_UNMAPPED;
+	} else if (b && !jit_names_has(b)) {
+		f.binary = m->binary;
+		f.addr = addr + m->to_vaddr;
+		if (s->deps.on_binary)
+			s->deps.on_binary(s->deps.ctx, f.binary, time_ns);
+	} else {
+		f.kind = FRAME_JIT;
+		f.binary = jit_names_binary(s->jit, p, call, time_ns);
+	}
+	id = define_frame(s, &f, f.binary ? definitions_binary(s->defs, f.binary) : 0, &is_new);
+	if (is_new && id && f.kind == FRAME_JIT)
+		jit_names_request(s->jit, p, id, call);
+	else if (is_new && id && f.binary)
+		symbolizer_request(s->deps.symbolizer, f.binary, id, call + m->to_vaddr);
+	return id;
+}
+
+/* The binary that stands for a region of kernel text. */
+static uint32_t region_binary(struct session *s, const struct kernel_region *r)
+{
+	static const struct file_id none;
+	struct region_binary *place;
+	struct binary *b;
+	uint8_t kind;
+
+	for (size_t i = 0; i < s->nr_regions; i++)
+		if (s->regions[i].region == r)
+			return s->regions[i].binary;
+	kind = !strcmp(r->name, "vmlinux") ? BINARY_KERNEL : !strcmp(r->name, "bpf") ? BINARY_BPF : BINARY_MODULE;
+	b = binaries_add(s->deps.binaries, &none, r->name, kind);
+	place = b ? array_push(&s->regions, &s->nr_regions, &s->cap_regions) : NULL;
+	if (!place)
+		return 0;
+	memcpy(b->build_id, r->build_id, sizeof(r->build_id));
+	b->build_id_len = r->build_id_len;
+	b->size_bytes = r->end - r->start;
+	*place = (struct region_binary){ r, b->index };
+	return b->index;
+}
+
+/* Kernel names are at hand: no need to ask the symbolizer. */
+static void name_kernel_frame(struct session *s, uint32_t id, uint64_t addr, uint64_t call)
+{
+	struct record rec = { .tag = REC_SYMBOL, .symbol = { .frame = id, .status = SYMBOL_NONE } };
+	struct kernel_symbol ks;
+	struct rec_line line = { 0 };
+
+	if (!kernel_symbols_find(s->deps.kernel, call, &ks)) {
+		struct symbol sym = { .name = ks.name, .sysname = ks.name, .lang = LANG_C };
+
+		line.func = definitions_func(s->defs, &sym);
+		rec.symbol.status = SYMBOL_OK_SYMTAB;
+		rec.symbol.offset = addr - ks.addr;
+		rec.symbol.lines = &line;
+		rec.symbol.nr_lines = 1;
+	} else {
+		s->stats.unresolved++;
+	}
+	session_emit(s, &rec);
+}
+
+static uint32_t kernel_frame(struct session *s, uint64_t addr, bool exact)
+{
+	uint64_t call = exact ? addr : addr - 1;
+	const struct kernel_region *r = s->deps.kernel ? kernel_symbols_region(s->deps.kernel, call) : NULL;
+	struct stack_frame f = { .addr = addr, .kind = FRAME_KERNEL, .flags = exact ? 0 : FRAME_RETURN_ADDRESS };
+	bool is_new;
+	uint32_t id;
+
+	if (r) {
+		f.binary = region_binary(s, r);
+		f.addr = addr - r->start;
+		if (!strcmp(r->name, "bpf"))
+			f.kind = FRAME_BPF;
+	} else {
+		f.flags |= FRAME_UNMAPPED;
+	}
+	id = define_frame(s, &f, f.binary ? definitions_binary(s->defs, f.binary) : 0, &is_new);
+	if (is_new && id && s->deps.kernel)
+		name_kernel_frame(s, id, addr, call);
+	return id;
+}
+
+static uint32_t define_node(struct session *s, uint32_t parent, uint32_t frame)
+{
+	struct record rec = { .tag = REC_NODE };
+	bool is_new;
+	uint32_t id = frame ? stacks_node(s->stacks, parent, frame, &is_new) : 0;
+
+	if (!id || !is_new)
+		return id;
+	rec.node = (struct rec_node){ id, parent, frame };
+	session_emit(s, &rec);
+	return id;
+}
+
+/*
+ * How many of the frames can be believed: the kernel's table is a moment behind, and what it found beyond an address whose
+ * mapping was newer than the table may come from another file's rules.
+ */
+static size_t believable(const struct process *p, const struct wire_stack *w)
+{
+	uint64_t time_ns = w->head->time_ns;
+
+	for (size_t i = 0; p && !w->late && i < w->head->nr_user; i++) {
+		const struct mapping *m = process_find_mapping(p, instruction_of(w->user[i]), time_ns);
+
+		if (m && !process_knew(p, m, time_ns))
+			return i + 1;
+	}
+	return w->head->nr_user;
+}
+
+static uint32_t user_stack(struct session *s, struct process *p, const struct wire_stack *w, uint8_t *end)
+{
+	size_t nr = w->head->nr_user;
+	struct stack_hash h;
+	uint32_t node;
+
+	*end = w->end;
+	if (!nr)
+		return 0;
+	stack_hash_init(&h, p ? hash_u64(p->serial, p->generation) : w->head->tgid);
+	stack_hash_add(&h, w->user, nr);
+	node = stacks_cached(s->stacks, &h);
+	if (node != UINT32_MAX)
+		return node;
+	node = 0;
+	nr = believable(p, w);
+	for (size_t i = nr; i-- > 0;)
+		node = define_node(s, node, user_frame(s, p, w->user[i], w->head->time_ns));
+	if (nr < w->head->nr_user)
+		*end = END_NO_MAPPING;
+	else
+		stacks_remember(s->stacks, &h, node);
+	return node;
+}
+
+static uint32_t kernel_stack(struct session *s, const struct wire_stack *w)
+{
+	bool exact = w->head->flags & WIRE_IN_KERNEL;
+	size_t nr = w->head->nr_kernel, first = 0;
+	struct stack_hash h;
+	uint32_t node;
+
+	if (w->head->flags & WIRE_ASKED)
+		first = kernel_trim(s->deps.kernel, w->kernel, nr, &exact);
+	if (first == nr)
+		return 0;
+	stack_hash_init(&h, exact);
+	stack_hash_add(&h, w->kernel + first, nr - first);
+	node = stacks_cached(s->stacks, &h);
+	if (node != UINT32_MAX)
+		return node;
+	node = 0;
+	for (size_t i = nr; i-- > first;)
+		node = define_node(s, node, kernel_frame(s, w->kernel[i], exact && i == first));
+	stacks_remember(s->stacks, &h, node);
+	return node;
+}
+
+/* ---- samples ---- */
+
+static uint32_t thread_of(struct session *s, const struct wire_sample *h, struct process *p)
+{
+	struct process *parent = p && !p->record_id && p->parent_tgid ?
+		processes_find(process_tracker_processes(s->deps.tracker), p->parent_tgid, p->born_ns) : NULL;
+	struct rec_thread t = { .tid = h->tid, .start_boottime_ns = h->start_boottime_ns };
+	char comm[WIRE_COMM + 1] = "";
+
+	memcpy(comm, h->comm, WIRE_COMM);
+	if (p && h->tid == h->tgid && !p->record_id)
+		p->start_boottime_ns = h->start_boottime_ns;
+	t.process = p ? definitions_process(s->defs, p, parent) : 0;
+	return definitions_thread(s->defs, &t, comm);
+}
+
+static void count_stack(struct session *s, const struct rec_sample *sample)
+{
+	s->stats.samples++;
+	s->stats.ends[sample->end]++;
+	if (sample->walk)
+		s->walk_ends[sample->end]++;
+	if (!stack_end_has_stack(sample->end))
+		return;
+	s->stats.user_stacks++;
+	s->stats.whole += stack_end_is_root(sample->end);
+	s->stats.guessed += !!(sample->flags & SAMPLE_HAS_GUESS);
+}
+
+/* But for time and walk, which are of the walk. */
+static bool is_same(const struct rec_sample *a, const struct rec_sample *b)
+{
+	return a->cpu == b->cpu && a->state == b->state && a->flags == b->flags;
+}
+
+static int note_same(struct session *s, uint32_t thread)
+{
+	uint32_t *slot = array_push(&s->same, &s->nr_same, &s->cap_same);
+
+	if (slot)
+		*slot = thread;
+	return slot ? 0 : -ENOMEM;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The rows of the threads that have not changed, as runs of ids. */
+static int repeat_same(struct session *s, const struct rec_walk *walk)
+{
+	struct record rec = { .tag = REC_REPEAT };
+	struct rec_run *runs = malloc((s->nr_same + 1) * sizeof(*runs));
+	uint32_t nr = 0;
+	int err;
+
+	if (!runs)
+		return -ENOMEM;
+	if (s->nr_same)
+		qsort(s->same, s->nr_same, sizeof(*s->same), by_number);
+	for (size_t i = 0; i < s->nr_same; i++) {
+		if (nr && runs[nr - 1].thread + runs[nr - 1].nr == s->same[i])
+			runs[nr - 1].nr++;
+		else
+			runs[nr++] = (struct rec_run){ s->same[i], 1 };
+	}
+	rec.repeat = (struct rec_repeat){ .time_ns = walk->time_ns, .walk = walk->walk, .runs = runs, .nr_runs = nr };
+	err = nr ? session_emit(s, &rec) : 0;
+	s->nr_same = 0;
+	free(runs);
+	return err;
+}
+
+/*
+ * In one of so many walks each thread has a row of its own, also when it is its last one again: behind a damaged chunk of
+ * the trace nobody knows what REPEATs repeat. Threads take turns in groups, because ids in a row are short in both.
+ */
+static bool is_its_turn(uint32_t thread, uint32_t walk)
+{
+	return (thread / OWN_ROWS_GROUP + walk) % OWN_ROW_EVERY == 0;
+}
+
+/* The row of a thread that has not run since its last one. */
+static int same_again(struct session *s, const struct wire_stack *w, uint32_t walk)
+{
+	struct last_row *last = last_rows_find(s->last_rows, w->head);
+	struct record rec = { .tag = REC_SAMPLE };
+	struct peer_row row = { .head = *w->head };
+	bool equal;
+
+	rec.sample = last ? last->sample : (struct rec_sample){ .event = s->walk_event, .end = END_BUG };
+	rec.sample.time_ns = w->head->time_ns;
+	rec.sample.cpu = UINT32_MAX;
+	rec.sample.state = w->state;
+	rec.sample.walk = walk;
+	rec.sample.flags &= ~(uint32_t)SAMPLE_LATE;
+	equal = last && is_same(&last->sample, &rec.sample) && !memcmp(last->comm, w->head->comm, WIRE_COMM);
+	if (!last || memcmp(last->comm, w->head->comm, WIRE_COMM))
+		rec.sample.thread = thread_of(s, w->head, process_tracker_find(s->deps.tracker, w->head->tgid,
+									       w->head->time_ns));
+	count_stack(s, &rec.sample);
+	row.key = last ? last->peer : row.key;
+	if (last_rows_put(s->last_rows, w->head, &rec.sample, &row.key))
+		return -ENOMEM;
+	equal = equal && !is_its_turn(rec.sample.thread, walk);
+	if (equal && row.key.end && !peer_is_settled(&rec.sample)) {
+		row.same = true;
+		row.sample = rec.sample;
+		return peer_rows_add(&s->peers, &row);
+	}
+	return equal ? note_same(s, rec.sample.thread) : session_emit(s, &rec);
+}
+
+/* A row that is new, or whose answer is. */
+static int put_peer_row(struct session *s, const struct peer_row *row)
+{
+	const struct last_row *last = row->same ? last_rows_find(s->last_rows, &row->head) : NULL;
+	int err;
+
+	if (last && last->sample.owner == row->sample.owner && last->sample.holders == row->sample.holders)
+		return note_same(s, row->sample.thread);
+	err = session_emit(s, &(struct record){ .tag = REC_SAMPLE, .sample = row->sample });
+	return err ? err : last_rows_put(s->last_rows, &row->head, &row->sample, &row->key);
+}
+
+static int settle_peers(struct session *s)
+{
+	int err = peer_rows_ask(&s->peers, s->deps.find_peers, s->deps.ctx);
+
+	for (size_t i = 0; i < s->peers.nr && !err; i++)
+		err = put_peer_row(s, &s->peers.v[i]);
+	peer_rows_clear(&s->peers);
+	return err;
+}
+
+/* Threads that ended are forgotten now and then. */
+int session_walk(struct session *s, const struct rec_walk *walk)
+{
+	struct record rec = { .tag = REC_WALK, .walk = *walk };
+	int err = settle_peers(s);
+
+	rec.walk.kernel_failed = s->walk_kernel_failed;
+	memcpy(rec.walk.ends, s->walk_ends, sizeof(s->walk_ends));
+	memset(s->walk_ends, 0, sizeof(s->walk_ends));
+	s->walk_kernel_failed = 0;
+	if (!err)
+		err = repeat_same(s, walk);
+	if (!err && last_rows_nr(s->last_rows) > 2 * walk->rows + 1000)
+		err = last_rows_prune(s->last_rows, walk->walk);
+	return err ? err : session_emit(s, &rec);
+}
+
+/* --audit: what the stack was found in goes into the trace. */
+static int keep_raw(struct session *s, const struct wire_stack *w, const struct rec_sample *sample)
+{
+	struct record rec = { .tag = REC_RAWSTACK };
+
+	rec.rawstack = (struct rec_rawstack){
+		.time_ns = sample->time_ns, .thread = sample->thread, .ustack = sample->ustack, .end = sample->end,
+		.regs = w->raw->regs, .regs_len = ARCH_NR_REGS * sizeof(uint64_t),
+		.start = w->raw->start, .bytes = w->memory, .len = w->raw->bytes,
+	};
+	return session_emit(s, &rec);
+}
+
+int session_sample(struct session *s, const struct wire_stack *w, uint32_t walk)
+{
+	const struct wire_sample *h = w->head;
+	struct record rec = { .tag = REC_SAMPLE };
+	struct process *p;
+	uint32_t ustack;
+	uint8_t end;
+	int err;
+
+	if (h->flags & WIRE_SAME)
+		return same_again(s, w, walk);
+	p = h->tgid ? process_tracker_find(s->deps.tracker, h->tgid, h->time_ns) : NULL;
+	ustack = user_stack(s, p, w, &end);
+	rec.sample = (struct rec_sample){
+		.time_ns = h->time_ns, .event = walk ? s->walk_event : s->event, .thread = thread_of(s, h, p), .cpu = h->cpu,
+		.kstack = kernel_stack(s, w), .ustack = ustack, .weight = h->weight, .state = w->state,
+		.end = end, .walk = walk,
+		.flags = (h->flags & WIRE_IN_KERNEL ? SAMPLE_IN_KERNEL : 0) |
+			 (h->flags & WIRE_GUESSED ? SAMPLE_HAS_GUESS : 0) |
+			 (h->nr_kernel == WIRE_MAX_KERNEL ? SAMPLE_KERNEL_TRUNCATED : 0) |
+			 (w->again ? SAMPLE_LATE : 0),
+	};
+	wait_facts_fill(s->waits, w, walk, &rec.sample);
+	s->walk_kernel_failed += walk && h->flags & WIRE_KERNEL_FAILED;
+	count_stack(s, &rec.sample);
+	if (walk && w->object && w->object->other.end) {
+		err = peer_rows_add(&s->peers, &(struct peer_row){ *h, rec.sample, w->object->other, false });
+	} else {
+		err = session_emit(s, &rec);
+		if (!err && walk)
+			err = last_rows_put(s->last_rows, h, &rec.sample, NULL);
+	}
+	if (!err && h->flags & WIRE_AUDIT && w->raw)
+		err = keep_raw(s, w, &rec.sample);
+	return err;
+}
+
+/* ---- names ---- */
+
+static int on_symbol(void *ctx, uint32_t frame, uint64_t addr, const struct symbol *sym)
+{
+	struct record rec = { .tag = REC_SYMBOL, .symbol = { .frame = frame, .status = sym->status } };
+	struct session *s = ctx;
+	struct rec_line line = { 0 };
+
+	/* Looked up inside the call, shown as the address it is. */
+	if (sym->has_func_addr)
+		rec.symbol.offset = addr - sym->func_addr +
+				    !!(stacks_frame_at(s->stacks, frame)->flags & FRAME_RETURN_ADDRESS);
+	if (sym->name) {
+		line.func = definitions_func(s->defs, sym);
+		rec.symbol.lines = &line;
+		rec.symbol.nr_lines = 1;
+	} else {
+		s->stats.unresolved++;
+	}
+	return session_emit(s, &rec);
+}
+
+int session_names(struct session *s, bool wait)
+{
+	int err = symbolizer_collect(s->deps.symbolizer, on_symbol, s, wait);
+	uint64_t now = now_ns();
+
+	if (!err)
+		err = jit_names_collect(s->jit, on_symbol, s, wait);
+	definitions_retire(s->defs, now);
+	if (!err && now >= s->next_clock_ns)
+		err = session_clock(s);
+	return err;
+}
+
+int session_end(struct session *s, const struct rec_end *end)
+{
+	struct record rec = { .tag = REC_END, .end = *end };
+	struct rusage ru;
+	int err = session_names(s, true);
+
+	if (!err)
+		err = session_clock(s);
+	getrusage(RUSAGE_SELF, &ru);
+	rec.end.time_ns = now_ns();
+	rec.end.samples = s->stats.samples;
+	rec.end.unresolved = s->stats.unresolved;
+	rec.end.cpu_time_ns += (uint64_t)(ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) * NSEC_PER_SEC +
+			      (uint64_t)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) * 1000;
+	return err ? err : session_emit(s, &rec);
+}
+
+const struct session_stats *session_stats(const struct session *s)
+{
+	struct session_stats *st = (struct session_stats *)&s->stats;
+
+	st->frames = stacks_frames(s->stacks);
+	st->nodes = stacks_nodes(s->stacks);
+	st->threads = definitions_threads(s->defs);
+	st->processes = definitions_processes(s->defs);
+	return st;
+}

@@ -1,0 +1,173 @@
+#include "src/capture/stacks/deferred_unwind.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "src/base/array.h"
+#include "src/capture/tables/unwind_loader.h"
+#include "src/capture/tables/unwind_slices.h"
+#include "src/capture/stacks/wire_decode.h"
+
+struct walk;
+
+struct late_walk {
+	struct unwind_loader *loader;
+	struct unwind_loader_view tables;
+	uint32_t mode, max_frames;
+	struct unwind_mapping *maps;
+	size_t nr_maps, cap_maps;
+	const struct wire_stack *stack;
+	bool is_cut;			/* asked for memory above what was kept */
+	uint64_t frames[WALK_MAX_FRAMES];
+};
+
+static int walk_load_page(void *env, struct walk *w, uint64_t addr);
+
+/* The sampler keeps stack bytes and no code. */
+static int walk_read_code(void *env, struct walk *w, uint64_t addr);
+
+static int walk_process(void *env, uint32_t tgid, uint32_t *first, uint32_t *nr)
+{
+	(void)tgid;
+	*first = 0;
+	*nr = (uint32_t)((struct late_walk *)env)->nr_maps;
+	return 0;
+}
+
+static const struct unwind_mapping *walk_mapping(void *env, uint32_t i)
+{
+	struct late_walk *w = env;
+
+	return i < w->nr_maps ? &w->maps[i] : NULL;
+}
+
+static const struct unwind_binary *walk_binary(void *env, uint32_t i)
+{
+	return i < WALK_MAX_BINARIES ? &((struct late_walk *)env)->tables.binaries[i] : NULL;
+}
+
+static const struct unwind_page *walk_page(void *env, uint32_t i)
+{
+	return i < WALK_MAX_PAGES ? &((struct late_walk *)env)->tables.pages[i] : NULL;
+}
+
+static const struct unwind_row *walk_rows(void *env, uint32_t first)
+{
+	return unwind_loader_rows(((struct late_walk *)env)->loader, first);
+}
+
+static const struct unwind_rule *walk_rule(void *env, uint32_t i)
+{
+	return i < WALK_MAX_RULES ? &((struct late_walk *)env)->tables.rules[i] : NULL;
+}
+
+static uint64_t *walk_cache(void *env, uint32_t i)
+{
+	(void)env;
+	(void)i;
+	return NULL;
+}
+
+#include "unwind/walk.h"
+
+/*
+ * Code made at run time is read from the process, when it still lives: anonymous memory, which nobody can hold back. That of
+ * files is left alone.
+ */
+static int walk_read_code(void *env, struct walk *w, uint64_t addr)
+{
+	const struct late_walk *l = env;
+	struct iovec to = { w->code, sizeof(w->code) }, from = { (void *)(uintptr_t)addr, sizeof(w->code) };
+
+	for (size_t i = 0; i < l->nr_maps; i++) {
+		const struct unwind_mapping *m = &l->maps[i];
+
+		if (addr < m->begin || addr + sizeof(w->code) > m->end)
+			continue;
+		return m->binary || process_vm_readv((pid_t)w->tgid, &to, 1, &from, 1, 0) != sizeof(w->code);
+	}
+	return 1;
+}
+
+static int walk_load_page(void *env, struct walk *w, uint64_t addr)
+{
+	struct late_walk *l = env;
+	const struct wire_stack *s = l->stack;
+	uint64_t at = addr - s->raw->start;
+
+	l->is_cut = addr >= s->raw->start && at >= s->raw->bytes;
+	if (addr < s->raw->start || l->is_cut)
+		return 1;
+	memcpy(w->page, s->memory + at, WALK_PAGE);
+	return 0;
+}
+
+int late_walk_new(struct unwind_loader *loader, uint32_t mode, uint32_t max_frames, struct late_walk **wp)
+{
+	struct late_walk *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return -ENOMEM;
+	w->loader = loader;
+	w->mode = mode;
+	w->max_frames = max_frames;
+	unwind_loader_view(loader, &w->tables);
+	*wp = w;
+	return 0;
+}
+
+void late_walk_free(struct late_walk *w)
+{
+	if (!w)
+		return;
+	free(w->maps);
+	free(w);
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct unwind_mapping *x = a, *y = b;
+
+	return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/* What p had mapped at that time. A mapping known only since later counts when nothing else was there. */
+static int take_mappings(struct late_walk *w, const struct binaries *bs, const struct process *p, uint64_t time_ns)
+{
+	w->nr_maps = 0;
+	if (array_reserve(&w->maps, &w->cap_maps, p->nr_maps + 1))
+		return -ENOMEM;
+	for (size_t i = 0; i < p->nr_maps; i++) {
+		const struct mapping *m = &p->maps[i];
+
+		if (process_find_mapping(p, m->start, time_ns) == m)
+			unwind_slices_mapping(&w->maps[w->nr_maps++], m, binaries_get(bs, m->binary));
+	}
+	qsort(w->maps, w->nr_maps, sizeof(*w->maps), by_begin);
+	return 0;
+}
+
+int late_walk(struct late_walk *w, const struct binaries *bs, const struct process *p, const struct wire_stack *stack,
+	      struct late_walk_result *out)
+{
+	struct walk walk;
+	int err = take_mappings(w, bs, p, stack->head->time_ns);
+
+	if (err)
+		return err;
+	w->stack = stack;
+	w->is_cut = false;
+	memcpy(walk.regs, stack->raw->regs, sizeof(walk.regs));
+	walk_begin(&walk, p->tgid, w->mode, w->max_frames);
+	for (uint32_t i = 0; i < WALK_MAX_STEPS; i++)
+		if (walk_step(w, &walk, w->frames))
+			break;
+	*out = (struct late_walk_result){
+		.frames = w->frames, .nr = walk.nr, .end = (uint8_t)walk.end, .guessed = walk.saw_guess,
+		.is_cut = w->is_cut && (walk.end == WALK_READ_RA || walk.end == WALK_READ_FP),
+		.binary = walk.end == WALK_NO_TABLE ? walk.map_binary : 0,
+	};
+	return 0;
+}

@@ -1,0 +1,121 @@
+#include "src/capture/stacks/wire_decode.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include "src/model/record.h"
+#include "unwind/walk_limits.h"
+
+/* End codes of the walker are those of the trace. */
+#define SAME_END(walk, end) _Static_assert((int)(walk) == (int)(end), "end codes differ")
+SAME_END(WALK_NOT_DONE, END_UNKNOWN);
+SAME_END(WALK_ROOT, END_ROOT);
+SAME_END(WALK_ROOT_GUESS, END_ROOT_GUESS);
+SAME_END(WALK_TRUNCATED, END_TRUNCATED);
+SAME_END(WALK_NO_PROCESS, END_NO_PROCESS);
+SAME_END(WALK_NO_MAPPING, END_NO_MAPPING);
+SAME_END(WALK_JIT, END_JIT);
+SAME_END(WALK_NO_TABLE, END_NO_TABLE);
+SAME_END(WALK_NO_FDE, END_NO_FDE);
+SAME_END(WALK_BAD_RULE, END_BAD_RULE);
+SAME_END(WALK_READ_RA, END_READ_RA);
+SAME_END(WALK_READ_FP, END_READ_FP);
+SAME_END(WALK_RA_ZERO, END_RA_ZERO);
+SAME_END(WALK_SP_BACK, END_SP_BACK);
+SAME_END(WALK_BUSY, END_BUSY);
+SAME_END(WALK_RUNNING, END_RUNNING);
+SAME_END(WALK_TORN, END_TORN);
+SAME_END(WALK_COMPAT32, END_COMPAT32);
+SAME_END(WALK_KTHREAD, END_KTHREAD);
+SAME_END(WALK_NO_MM, END_NO_MM);
+SAME_END(WALK_BUG, END_BUG);
+SAME_END(WALK_FP_END, END_FP_END);
+SAME_END(WALK_EXEC, END_EXEC);
+SAME_END(WALK_NOT_READ, END_NOT_READ);
+SAME_END(WALK_ENDS, STACK_ENDS);
+
+/* Bits of __state and exit_state (include/linux/sched.h), most telling first. */
+static const struct {
+	uint32_t mask, value;		/* state & mask == value */
+	uint8_t state;
+} states[] = {
+	{ 0x200000, 0x200000, TASK_ZOMBIE },		/* exit_state << 16: EXIT_ZOMBIE */
+	{ 0x100000, 0x100000, TASK_DEAD },		/* EXIT_DEAD */
+	{ 0x0080, 0x0080, TASK_DEAD },
+	{ 0x0800, 0x0800, TASK_NEW },
+	{ 0x0004, 0x0004, TASK_STOPPED },
+	{ 0x0008, 0x0008, TASK_TRACED },
+	{ 0x0040, 0x0040, TASK_PARKED },
+	{ 0x0200, 0x0200, TASK_WAKING },
+	{ 0x8000, 0x8000, TASK_FROZEN },
+	{ 0x1000, 0x1000, TASK_RTLOCK },
+	{ 0x0502, 0x0402, TASK_IDLE },			/* UNINTERRUPTIBLE | NOLOAD */
+	{ 0x0102, 0x0102, TASK_KILLABLE },		/* UNINTERRUPTIBLE | WAKEKILL */
+	{ 0x0002, 0x0002, TASK_DISK },
+	{ 0x0001, 0x0001, TASK_SLEEPING },
+};
+
+static uint8_t normal_state(const struct wire_sample *h)
+{
+	/* Asleep and on a CPU at once: it was about to go to sleep, or just woken. */
+	if (h->flags & WIRE_ON_CPU && !(h->state >> 16))
+		return TASK_RUNNING;
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		if ((h->state & states[i].mask) == states[i].value)
+			return states[i].state;
+	}
+	return h->state ? TASK_STATE_UNKNOWN : TASK_RUNNABLE;
+}
+
+static long decode_raw(const void *data, size_t len, struct wire_stack *out)
+{
+	const struct wire_raw *raw = data;
+
+	if (len < sizeof(*raw))
+		return 0;
+	if (raw->bytes > WIRE_RAW_PAGES * WALK_PAGE || raw->bytes % WALK_PAGE || raw->start % WALK_PAGE)
+		return -EBADMSG;
+	out->raw = raw;
+	out->memory = (const uint8_t *)(raw + 1);
+	return (long)(sizeof(*raw) + raw->bytes);
+}
+
+long wire_decode(const void *data, size_t len, struct wire_stack *out)
+{
+	const struct wire_sample *h = data;
+	long need;
+
+	if (len < sizeof(*h))
+		return 0;
+	*out = (struct wire_stack){ .head = h };
+	if (h->nr_user > WALK_MAX_FRAMES || h->nr_kernel > WIRE_MAX_KERNEL || h->end >= WALK_ENDS)
+		return -EBADMSG;
+	if (h->flags & WIRE_RAW)
+		need = decode_raw(data, len, out);
+	else
+		need = (long)(sizeof(*h) + ((size_t)h->nr_user + h->nr_kernel) * sizeof(uint64_t));
+	if (h->flags & WIRE_OBJECT && !(h->flags & WIRE_WAIT))
+		return -EBADMSG;
+	if (need > 0 && h->flags & WIRE_WAIT && !out->raw)
+		need += (long)sizeof(struct wire_wait);
+	if (need > 0 && h->flags & WIRE_OBJECT && !out->raw)
+		need += (long)sizeof(struct wire_object);
+	if (need <= 0 || len < (size_t)need)
+		return need < 0 ? need : 0;
+	out->user = (const uint64_t *)(h + 1);
+	out->kernel = out->user + h->nr_user;
+	if (h->flags & WIRE_WAIT)
+		out->wait = (const struct wire_wait *)(out->kernel + h->nr_kernel);
+	if (h->flags & WIRE_OBJECT)
+		out->object = (const struct wire_object *)(out->wait + 1);
+	out->state = normal_state(h);
+	out->end = h->end;
+	return need;
+}
+
+bool wire_stack_is_missing(const struct wire_stack *stack)
+{
+	/* A kernel thread on a CPU has no user stack to wait for, but its kernel stack is there too. */
+	return stack->end == WALK_RUNNING || stack->end == WALK_TORN || stack->end == WALK_BUSY ||
+	       (stack->head->flags & (WIRE_KTHREAD | WIRE_ON_CPU)) == (WIRE_KTHREAD | WIRE_ON_CPU);
+}

@@ -1,0 +1,485 @@
+#include "src/capture/tables/unwind_loader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "src/base/array.h"
+#include "src/base/extents.h"
+#include "src/base/fail.h"
+#include "src/capture/tables/epoch.h"
+#include "src/capture/tables/unwind_rules.h"
+#include "src/capture/tables/unwind_slabs.h"
+#include "src/capture/tables/unwind_slices.h"
+
+#define GRACE_NS NSEC_PER_SEC
+/* Of the room for rows one part in so many is kept free by throwing out, so that a new table finds place at once. */
+#define RESERVE 64
+#define RESTING_NS (5 * NSEC_PER_SEC)	/* not seen for so long: may go for the reserve */
+
+enum placed_state { PLACE_FREE, PLACE_LIVE, PLACE_RETIRED };
+
+/* A table in the slabs. */
+struct placed {
+	uint8_t state;			/* enum placed_state */
+	uint32_t page0, nr_pages;
+	uint64_t nr_rows;
+	uint16_t *rules;		/* numbers it uses; owned */
+	size_t nr_rules;
+	uint64_t used_ns;
+	struct retired_at retired;
+};
+
+struct unwind_loader {
+	struct unwind_loader_options opts;
+	struct unwind_page *pages;
+	struct unwind_rule *rule_table;
+	struct unwind_mapping *mappings;
+	struct unwind_binary *binaries;
+	uint64_t *rule_cache;
+	struct grace grace;
+	struct unwind_slabs slabs;
+	struct unwind_rules rules;
+	struct unwind_slices slices;
+	struct extents free_pages;
+	struct placed *tables;
+	size_t nr_tables, cap_tables;
+	uint64_t retired_rows, retired_pages;	/* of tables whose grace time runs */
+	uint32_t *table_of;		/* by binary: index of its table + 1; 0: none */
+	struct unwind_loader_stats stats;
+};
+
+static void *map_table(int fd, size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static void unmap_table(void *p, size_t bytes)
+{
+	if (p)
+		munmap(p, bytes);
+}
+
+static int map_tables(struct unwind_loader *l)
+{
+	const struct unwind_loader_fds *fds = &l->opts.fds;
+
+	l->pages = map_table(fds->pages, WALK_MAX_PAGES * sizeof(*l->pages));
+	l->rule_table = map_table(fds->rules, WALK_MAX_RULES * sizeof(*l->rule_table));
+	l->mappings = map_table(fds->mappings, WALK_MAX_MAPPINGS * sizeof(*l->mappings));
+	l->binaries = map_table(fds->binaries, WALK_MAX_BINARIES * sizeof(*l->binaries));
+	l->rule_cache = map_table(fds->rule_cache, WALK_CACHE_WORDS * sizeof(*l->rule_cache));
+	if (!l->pages || !l->rule_table || !l->mappings || !l->binaries || !l->rule_cache)
+		return fail(-errno, "map the unwind tables");
+	return 0;
+}
+
+int unwind_loader_new(const struct unwind_loader_options *opts, struct unwind_loader **lp)
+{
+	struct unwind_loader *l = calloc(1, sizeof(*l));
+	int err;
+
+	if (!l)
+		return -ENOMEM;
+	l->opts = *opts;
+	l->grace.ns = opts->grace_ns ? opts->grace_ns : GRACE_NS;
+	l->table_of = calloc(WALK_MAX_BINARIES, sizeof(*l->table_of));
+	err = l->table_of ? map_tables(l) : -ENOMEM;
+	if (!err)
+		err = unwind_rules_init(&l->rules, l->rule_table, WALK_MAX_RULES);
+	if (err) {
+		unwind_loader_free(l);
+		return err;
+	}
+	unwind_slabs_init(&l->slabs, opts->new_slab, opts->ctx, opts->max_rows);
+	unwind_slices_init(&l->slices, l->mappings, WALK_MAX_MAPPINGS, opts->fds.processes, &l->grace);
+	l->slices.attached_ns = opts->attached_ns;
+	/* Not page 0: its first address has the tag 0 in the rule cache, as an empty word has. */
+	extents_give(&l->free_pages, 1, WALK_MAX_PAGES - 1);
+	*lp = l;
+	return 0;
+}
+
+void unwind_loader_free(struct unwind_loader *l)
+{
+	if (!l)
+		return;
+	for (size_t i = 0; i < l->nr_tables; i++)
+		free(l->tables[i].rules);
+	free(l->tables);
+	free(l->table_of);
+	extents_release(&l->free_pages);
+	unwind_rules_release(&l->rules);
+	unwind_slices_release(&l->slices);
+	unwind_slabs_release(&l->slabs);
+	unmap_table(l->pages, WALK_MAX_PAGES * sizeof(*l->pages));
+	unmap_table(l->rule_table, WALK_MAX_RULES * sizeof(*l->rule_table));
+	unmap_table(l->mappings, WALK_MAX_MAPPINGS * sizeof(*l->mappings));
+	unmap_table(l->binaries, WALK_MAX_BINARIES * sizeof(*l->binaries));
+	unmap_table(l->rule_cache, WALK_CACHE_WORDS * sizeof(*l->rule_cache));
+	free(l);
+}
+
+static int refuse(struct unwind_loader *l, int err, const char *what)
+{
+	if (!l->stats.refused++)
+		note("the table of %s is full: some stacks will end early (counted as table-full). Try: -p, so that "
+		     "only these processes have tables", what);
+	return err;
+}
+
+static void publish_binary(struct unwind_loader *l, uint32_t binary, struct unwind_binary entry)
+{
+	uint64_t word;
+
+	memcpy(&word, &entry, sizeof(word));
+	__atomic_store_n((uint64_t *)(void *)&l->binaries[binary], word, __ATOMIC_RELEASE);
+}
+
+/* ---- throwing out ---- */
+
+/* What the kernel remembers of these pages; whoever comes next may have their numbers. */
+static void clear_rule_cache(struct unwind_loader *l, uint32_t page0, uint32_t nr_pages)
+{
+	for (uint32_t i = 0; i < WALK_CACHE_WORDS; i++) {
+		uint64_t word = __atomic_load_n(&l->rule_cache[i], __ATOMIC_RELAXED);
+
+		if ((uint32_t)(word >> 32) - page0 < nr_pages)
+			__atomic_store_n(&l->rule_cache[i], 0, __ATOMIC_RELEASE);
+	}
+}
+
+/* Everything that a table holds is free again. No walk reads it. */
+static void reclaim(struct unwind_loader *l, struct placed *t)
+{
+	clear_rule_cache(l, t->page0, t->nr_pages);
+	for (uint32_t i = 0; i < t->nr_pages; i++)
+		unwind_slabs_give(&l->slabs, l->pages[t->page0 + i].first, l->pages[t->page0 + i].nr);
+	extents_give(&l->free_pages, t->page0, t->nr_pages);
+	for (size_t i = 0; i < t->nr_rules; i++)
+		unwind_rules_put(&l->rules, t->rules[i]);
+	free(t->rules);
+	l->retired_rows -= t->nr_rows;
+	l->retired_pages -= t->nr_pages;
+	memset(t, 0, sizeof(*t));
+}
+
+static void reclaim_all(struct unwind_loader *l)
+{
+	for (size_t i = 0; i < l->nr_tables; i++)
+		if (l->tables[i].state == PLACE_RETIRED && grace_is_over(&l->grace, &l->tables[i].retired))
+			reclaim(l, &l->tables[i]);
+}
+
+static void evict(struct unwind_loader *l, struct placed *t, const char *what)
+{
+	uint32_t number = (uint32_t)(t - l->tables) + 1;
+
+	for (uint32_t b = 0; b < WALK_MAX_BINARIES; b++) {
+		if (l->table_of[b] != number)
+			continue;
+		publish_binary(l, b, (struct unwind_binary){ 0 });
+		l->table_of[b] = 0;
+		l->opts.on_evict(l->opts.ctx, b, what);
+	}
+	t->state = PLACE_RETIRED;
+	t->retired = grace_begin(&l->grace);
+	l->retired_rows += t->nr_rows;
+	l->retired_pages += t->nr_pages;
+	l->stats.rows -= t->nr_rows;
+	l->stats.pages -= t->nr_pages;
+	l->stats.binaries--;
+	l->stats.evicted++;
+}
+
+static struct placed *least_used(struct unwind_loader *l)
+{
+	struct placed *found = NULL;
+
+	for (size_t i = 0; i < l->nr_tables; i++) {
+		struct placed *t = &l->tables[i];
+
+		if (t->state == PLACE_LIVE && (!found || t->used_ns < found->used_ns))
+			found = t;
+	}
+	return found;
+}
+
+/* Is there so much room, or will there be soon? */
+static bool has_room(const struct unwind_loader *l, uint64_t rows, uint64_t nr_pages)
+{
+	return unwind_slabs_room(&l->slabs) + l->retired_rows >= rows &&
+	       l->free_pages.nr_free + l->retired_pages >= nr_pages;
+}
+
+/* Throws out until there will be room; false: nothing is left to throw out. */
+static bool make_room(struct unwind_loader *l, uint64_t rows, uint64_t nr_pages, const char *what)
+{
+	while (!has_room(l, rows, nr_pages)) {
+		struct placed *t = least_used(l);
+
+		if (!t)
+			return false;
+		evict(l, t, what);
+	}
+	return true;
+}
+
+/* Keeps some rows free as long as there are tables that were not seen of late. */
+static void keep_reserve(struct unwind_loader *l)
+{
+	struct placed *t;
+
+	while (!has_room(l, l->slabs.max_rows / RESERVE, 0)) {
+		t = least_used(l);
+		if (!t || t->used_ns + RESTING_NS > now_ns())
+			return;
+		evict(l, t, "unwind rows");
+	}
+}
+
+/* There was no place for t. -EAGAIN: there will be. */
+static int no_place(struct unwind_loader *l, const struct unwind_table *t, const char *what)
+{
+	bool waits = l->retired_pages > 0;
+
+	if (t->nr_rows > l->slabs.max_rows || !make_room(l, t->nr_rows, t->nr_pages, what))
+		return refuse(l, -ENOSPC, what);
+	/* It is not the number of free ones (rules, or holes too small): one more goes, each time. */
+	if (!waits && !l->retired_pages) {
+		struct placed *least = least_used(l);
+
+		if (!least)
+			return refuse(l, -ENOSPC, what);
+		evict(l, least, what);
+	}
+	return -EAGAIN;
+}
+
+/* ---- placing ---- */
+
+static struct placed *new_place(struct unwind_loader *l)
+{
+	for (size_t i = 0; i < l->nr_tables; i++)
+		if (l->tables[i].state == PLACE_FREE)
+			return &l->tables[i];
+	return array_push(&l->tables, &l->nr_tables, &l->cap_tables);
+}
+
+/* Numbers for the rules of t, in its order, into p->rules. */
+static int take_rules(struct unwind_loader *l, const struct unwind_table *t, struct placed *p)
+{
+	int err = 0;
+
+	p->rules = calloc(t->nr_rules + 1, sizeof(*p->rules));
+	if (!p->rules)
+		return -ENOMEM;
+	while (p->nr_rules < t->nr_rules && !err) {
+		err = unwind_rules_get(&l->rules, &t->rules[p->nr_rules], &p->rules[p->nr_rules]);
+		p->nr_rules += !err;
+	}
+	return err;
+}
+
+/* All rows in one piece, page behind page. The entries of the new pages are nobody's yet: they keep what was taken. */
+static int take_rows_whole(struct unwind_loader *l, const struct unwind_table *t, struct unwind_page *to)
+{
+	uint32_t first;
+	int err = t->nr_rows > WALK_SLAB_ROWS ? -ENOSPC :
+		unwind_slabs_take(&l->slabs, (uint32_t)t->nr_rows, &first);
+
+	for (uint32_t i = 0; i < t->nr_pages && !err; i++) {
+		to[i] = (struct unwind_page){ .first = first, .nr = t->pages[i].nr };
+		first += to[i].nr;
+	}
+	return err;
+}
+
+static int take_rows(struct unwind_loader *l, const struct unwind_table *t, struct unwind_page *to)
+{
+	int err = take_rows_whole(l, t, to);
+	uint32_t i = 0;
+
+	if (err != -ENOSPC)
+		return err;
+	for (err = 0; i < t->nr_pages && !err; i++) {
+		to[i] = (struct unwind_page){ .nr = t->pages[i].nr };
+		if (to[i].nr)
+			err = unwind_slabs_take(&l->slabs, to[i].nr, &to[i].first);
+	}
+	if (!err)
+		return 0;
+	for (i--; i-- > 0;)
+		unwind_slabs_give(&l->slabs, to[i].first, to[i].nr);
+	return err;
+}
+
+static int write_page(struct unwind_loader *l, const struct unwind_table *t, const struct placed *p, uint32_t i)
+{
+	const struct unwind_page *from = &t->pages[i];
+	struct unwind_page *to = &l->pages[p->page0 + i];
+	struct unwind_row *rows = from->nr ? unwind_slabs_write(&l->slabs, to->first) : NULL;
+
+	if (from->nr && !rows)
+		return -ENOMEM;
+	for (uint32_t r = 0; r < from->nr; r++) {
+		rows[r].pc_lo = t->rows[from->first + r].pc_lo;
+		rows[r].rule = p->rules[t->rows[from->first + r].rule];
+	}
+	to->carry = p->rules[from->carry];
+	return 0;
+}
+
+/* Room for a table: what is short is named in *what. On an error p holds what it got so far, but no rows. */
+static int take_place(struct unwind_loader *l, const struct unwind_table *t, struct placed *p, const char **what)
+{
+	int err = take_rules(l, t, p);
+
+	*what = "unwind rules";
+	if (err)
+		return err;
+	*what = "pages of unwind tables";
+	err = extents_take(&l->free_pages, t->nr_pages, &p->page0);
+	if (err)
+		return err;
+	p->nr_pages = t->nr_pages;
+	*what = "unwind rows";
+	return take_rows(l, t, &l->pages[p->page0]);
+}
+
+/* After an error: without rows. */
+static void give_back(struct unwind_loader *l, struct placed *p)
+{
+	for (size_t i = 0; i < p->nr_rules; i++)
+		unwind_rules_put(&l->rules, p->rules[i]);
+	if (p->nr_pages)
+		extents_give(&l->free_pages, p->page0, p->nr_pages);
+	free(p->rules);
+	memset(p, 0, sizeof(*p));
+}
+
+static int place(struct unwind_loader *l, const struct unwind_table *t, struct placed *p)
+{
+	const char *what;
+	int err = take_place(l, t, p, &what);
+
+	if (err) {
+		give_back(l, p);
+		return err == -ENOSPC ? no_place(l, t, what) : err;
+	}
+	for (uint32_t i = 0; i < t->nr_pages && !err; i++)
+		err = write_page(l, t, p, i);
+	p->nr_rows = t->nr_rows;
+	if (err) {
+		l->retired_rows += p->nr_rows;
+		l->retired_pages += p->nr_pages;
+		reclaim(l, p);
+	}
+	return err;
+}
+
+int unwind_loader_table(struct unwind_loader *l, uint32_t binary, const struct unwind_table *t)
+{
+	struct placed *p;
+	int err;
+
+	if (binary >= WALK_MAX_BINARIES)
+		return refuse(l, -ENOSPC, "binaries");
+	reclaim_all(l);
+	p = new_place(l);
+	err = p ? place(l, t, p) : -ENOMEM;
+	if (err)
+		return err;
+	p->state = PLACE_LIVE;
+	p->used_ns = now_ns();
+	l->table_of[binary] = (uint32_t)(p - l->tables) + 1;
+	l->stats.rows += t->nr_rows;
+	l->stats.pages += t->nr_pages;
+	l->stats.binaries++;
+	publish_binary(l, binary, (struct unwind_binary){ p->page0, p->nr_pages });
+	keep_reserve(l);
+	return 0;
+}
+
+void unwind_loader_same(struct unwind_loader *l, uint32_t binary, uint32_t other)
+{
+	if (binary >= WALK_MAX_BINARIES || other >= WALK_MAX_BINARIES)
+		return;
+	l->table_of[binary] = l->table_of[other];
+	publish_binary(l, binary, l->binaries[other]);
+}
+
+void unwind_loader_no_table(struct unwind_loader *l, uint32_t binary)
+{
+	if (binary < WALK_MAX_BINARIES)
+		publish_binary(l, binary, (struct unwind_binary){ WALK_TABLE_NEVER, 0 });
+}
+
+void unwind_loader_touch(struct unwind_loader *l, uint32_t binary, uint64_t time_ns)
+{
+	uint32_t number = binary < WALK_MAX_BINARIES ? l->table_of[binary] : 0;
+
+	if (number && l->tables[number - 1].used_ns < time_ns)
+		l->tables[number - 1].used_ns = time_ns;
+}
+
+void unwind_loader_pass(struct unwind_loader *l, bool running)
+{
+	if ((l->grace.turn & 1) != running)
+		l->grace.turn++;
+}
+
+/* ---- the host's view ---- */
+
+void unwind_loader_view(const struct unwind_loader *l, struct unwind_loader_view *out)
+{
+	*out = (struct unwind_loader_view){ l->pages, l->rule_table, l->binaries };
+}
+
+const struct unwind_row *unwind_loader_rows(struct unwind_loader *l, uint32_t first)
+{
+	return unwind_slabs_read(&l->slabs, first);
+}
+
+/* ---- processes ---- */
+
+int unwind_loader_process(struct unwind_loader *l, const struct binaries *bs, struct process *p)
+{
+	int err = unwind_slices_process(&l->slices, bs, p);
+
+	if (err == -ENOSPC)
+		refuse(l, err, "mappings");
+	else if (err == -EFBIG)
+		refuse(l, err, "mappings of one process");
+	else if (err == -E2BIG)
+		refuse(l, err, "processes");
+	return err;
+}
+
+void unwind_loader_inherit(struct unwind_loader *l, struct process *child, const struct process *parent)
+{
+	(void)l;
+	unwind_slices_inherit(child, parent);
+}
+
+void unwind_loader_forget(struct unwind_loader *l, struct process *p)
+{
+	unwind_slices_forget(&l->slices, p);
+}
+
+int unwind_loader_check(struct unwind_loader *l, struct process *p)
+{
+	return unwind_slices_check(&l->slices, p);
+}
+
+void unwind_loader_stats(const struct unwind_loader *l, struct unwind_loader_stats *out)
+{
+	*out = l->stats;
+	out->rules = unwind_rules_used(&l->rules);
+	out->slabs = l->slabs.nr;
+	out->mappings = unwind_slices_used(&l->slices);
+	out->processes = l->slices.nr_published;
+}

@@ -1,0 +1,169 @@
+#include "src/capture/tables/unwind_slices.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+
+#define ROUND 4			/* lengths are multiples: what is freed fits what comes */
+#define MAX_SLICE 16384		/* as far as walk_find_mapping() searches */
+
+struct slice {
+	struct slice *next;		/* once it is replaced */
+	struct retired_at retired;
+	uint32_t first, nr, room;
+	uint32_t refs;			/* processes that run on it */
+};
+
+void unwind_slices_mapping(struct unwind_mapping *to, const struct mapping *m, const struct binary *b)
+{
+	to->begin = m->start;
+	to->end = m->end;
+	to->bias = b ? b->vaddr_lo - m->to_vaddr : 0;
+	to->binary = m->binary;
+	to->flags = 0;
+}
+
+void unwind_slices_init(struct unwind_slices *s, struct unwind_mapping *v, uint32_t max, int processes_fd,
+			const struct grace *grace)
+{
+	memset(s, 0, sizeof(*s));
+	s->grace = grace;
+	s->v = v;
+	s->max = max;
+	s->processes_fd = processes_fd;
+	s->newest = &s->oldest;
+	extents_give(&s->free, 0, max);
+}
+
+void unwind_slices_release(struct unwind_slices *s)
+{
+	struct slice *next;
+
+	for (struct slice *x = s->oldest; x; x = next) {
+		next = x->next;
+		free(x);
+	}
+	extents_release(&s->free);
+	memset(s, 0, sizeof(*s));
+}
+
+static void reclaim(struct unwind_slices *s)
+{
+	while (s->oldest && grace_is_over(s->grace, &s->oldest->retired)) {
+		struct slice *x = s->oldest;
+
+		s->oldest = x->next;
+		if (!s->oldest)
+			s->newest = &s->oldest;
+		extents_give(&s->free, x->first, x->room);
+		free(x);
+	}
+}
+
+static void put(struct unwind_slices *s, struct slice *x)
+{
+	if (!x || --x->refs)
+		return;
+	x->retired = grace_begin(s->grace);
+	x->next = NULL;
+	*s->newest = x;
+	s->newest = &x->next;
+}
+
+static struct slice *slice_new(struct unwind_slices *s, size_t nr)
+{
+	struct slice *x = calloc(1, sizeof(*x));
+
+	if (!x)
+		return NULL;
+	reclaim(s);
+	x->nr = (uint32_t)nr;
+	x->room = (uint32_t)(nr + ROUND - 1) & ~(ROUND - 1u);
+	x->refs = 1;
+	if (nr <= s->max && !extents_take(&s->free, x->room, &x->first))
+		return x;
+	free(x);
+	return NULL;
+}
+
+static uint64_t slice_word(const struct slice *x)
+{
+	return (uint64_t)x->nr << 32 | x->first;
+}
+
+static int publish(struct unwind_slices *s, const struct process *p, const struct slice *x)
+{
+	struct unwind_process value = { slice_word(x), p->exec_ns > s->attached_ns ? p->exec_ns : 0 };
+
+	return bpf_map_update_elem(s->processes_fd, &p->tgid, &value, BPF_ANY) ? -errno : 0;
+}
+
+/* Without a slice its stacks are walked in user space, which is slower, but right. */
+static void unpublish(struct unwind_slices *s, struct process *p)
+{
+	bpf_map_delete_elem(s->processes_fd, &p->tgid);
+	put(s, p->slice);
+	p->slice = NULL;
+}
+
+int unwind_slices_process(struct unwind_slices *s, const struct binaries *bs, struct process *p)
+{
+	struct slice *x = p->nr_live <= MAX_SLICE ? slice_new(s, p->nr_live) : NULL;
+	int err;
+
+	p->dirty = false;
+	if (!x) {
+		unpublish(s, p);
+		return p->nr_live <= MAX_SLICE ? -ENOSPC : -EFBIG;
+	}
+	for (uint32_t i = 0; i < x->nr; i++)
+		unwind_slices_mapping(&s->v[x->first + i], &p->maps[i], binaries_get(bs, p->maps[i].binary));
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	err = publish(s, p, x);
+	process_published(p, now_ns());
+	put(s, p->slice);
+	p->slice = x;
+	s->nr_published++;
+	if (err)
+		unpublish(s, p);
+	return err == -ENOMEM ? -E2BIG : err;
+}
+
+void unwind_slices_inherit(struct process *child, const struct process *parent)
+{
+	struct slice *x = parent->slice;
+
+	if (x) {
+		x->refs++;
+		child->slice = x;
+	}
+}
+
+void unwind_slices_forget(struct unwind_slices *s, struct process *p)
+{
+	struct slice *x = p->slice;
+	struct unwind_process value;
+
+	/* The kernel side did that at the exit; when it did not, the entry must not outlive the slice. */
+	if (x && !bpf_map_lookup_elem(s->processes_fd, &p->tgid, &value) && value.slice == slice_word(x))
+		bpf_map_delete_elem(s->processes_fd, &p->tgid);
+	put(s, x);
+	p->slice = NULL;
+}
+
+int unwind_slices_check(struct unwind_slices *s, struct process *p)
+{
+	struct unwind_process value;
+
+	if (!p->slice || !bpf_map_lookup_elem(s->processes_fd, &p->tgid, &value))
+		return 0;
+	publish(s, p, p->slice);
+	return 1;
+}
+
+uint64_t unwind_slices_used(const struct unwind_slices *s)
+{
+	return s->max - s->free.nr_free;
+}

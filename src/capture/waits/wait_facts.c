@@ -1,0 +1,273 @@
+#include "src/capture/waits/wait_facts.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "bpf/futex_owner.h"
+#include "src/base/array.h"
+#include "src/base/hash_index.h"
+#include "src/proc/file_locks.h"
+#include "src/proc/procfs.h"
+#include "src/capture/bpf/wait_calls.h"
+#include "src/capture/stacks/wire_decode.h"
+#include "src/model/record.h"
+
+enum question { ASK_MEMORY, ASK_THREAD, ASK_CHILD };
+
+struct answer {
+	uint64_t key;			/* address of the word; tid in the process's namespace */
+	uint32_t tgid, question;
+	uint32_t value;
+};
+
+struct wait_facts {
+	struct answer *v;
+	size_t nr, cap;
+	struct hash_index index;
+	struct file_locks locks;
+	bool has_locks;			/* of this walk */
+	uint32_t walk;
+};
+
+/* What the kernel side finds a descriptor to be is what the trace says. */
+#define SAME_KIND(object, kind) _Static_assert((int)(object) == (int)(kind), "kinds differ")
+SAME_KIND(OBJECT_NONE, WAIT_UNKNOWN);
+SAME_KIND(OBJECT_PIPE, WAIT_PIPE);
+SAME_KIND(OBJECT_FIFO, WAIT_FIFO);
+SAME_KIND(OBJECT_UNIX, WAIT_UNIX);
+SAME_KIND(OBJECT_TCP, WAIT_TCP);
+SAME_KIND(OBJECT_LISTENER, WAIT_LISTENER);
+SAME_KIND(OBJECT_SOCKET, WAIT_SOCKET);
+
+int wait_facts_new(struct wait_facts **fp)
+{
+	*fp = calloc(1, sizeof(**fp));
+	return *fp ? 0 : -ENOMEM;
+}
+
+void wait_facts_free(struct wait_facts *f)
+{
+	if (!f)
+		return;
+	ix_release(&f->index);
+	file_locks_release(&f->locks);
+	free(f->v);
+	free(f);
+}
+
+/* ---- memory ---- */
+
+/* The page is there, or swapped out, and belongs to no file (Documentation/admin-guide/mm/pagemap.rst). */
+static bool page_is_private(uint32_t tgid, uint64_t addr)
+{
+	char path[40];
+	uint64_t entry = 0;
+	long page = sysconf(_SC_PAGESIZE);
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/pagemap", tgid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (pread(fd, &entry, sizeof(entry), (off_t)(addr / (uint64_t)page * sizeof(entry))) != sizeof(entry))
+		entry = 0;
+	close(fd);
+	return entry >> 62 && !(entry >> 61 & 1);
+}
+
+static uint32_t owner_in_memory(uint32_t tgid, const struct wire_wait *wait)
+{
+	uint32_t words[FUTEX_OWNER_WORDS] = { 0 };
+	struct iovec to = { words, sizeof(words) }, from = { (void *)(uintptr_t)wait->what, sizeof(words) };
+
+	if (!page_is_private(tgid, wait->what) || !page_is_private(tgid, wait->what + sizeof(words) - 1))
+		return 0;
+	if (process_vm_readv((pid_t)tgid, &to, 1, &from, 1, 0) != (ssize_t)sizeof(words))
+		return 0;
+	return futex_owner(wait->futex_op, wait->futex_val, words);
+}
+
+/* ---- threads ---- */
+
+/* The thread of the process that calls itself tid. */
+static uint32_t thread_called(uint32_t tgid, uint32_t tid)
+{
+	struct proc_status status;
+	struct dirent *e;
+	char path[40];
+	uint32_t found = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%u/task", tgid);
+	dir = opendir(path);
+	while (dir && !found && (e = readdir(dir))) {
+		int id = atoi(e->d_name);
+
+		if (id > 0 && !procfs_status(id, &status) && status.ns_tid == tid)
+			found = (uint32_t)id;
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+static uint32_t find_thread(uint32_t tgid, uint32_t tid)
+{
+	struct proc_status status;
+	char path[56];
+
+	if (procfs_status((pid_t)tgid, &status))
+		return 0;
+	if (status.ns_depth)
+		return thread_called(tgid, tid);
+	snprintf(path, sizeof(path), "/proc/%u/task/%u", tgid, tid);
+	return access(path, F_OK) ? 0 : tid;
+}
+
+/* pid is the child's number in the namespace of the one that waits. */
+static uint32_t find_child(uint32_t tgid, uint32_t pid)
+{
+	struct proc_status status;
+
+	if (procfs_status((pid_t)tgid, &status))
+		return 0;
+	if (status.ns_depth)
+		return (uint32_t)procfs_child_called((pid_t)tgid, pid, status.ns_depth);
+	return procfs_exists((pid_t)pid) ? pid : 0;
+}
+
+/* ---- answers of this walk ---- */
+
+static uint32_t answer(const struct answer *a, const struct wire_wait *wait)
+{
+	switch ((enum question)a->question) {
+	case ASK_MEMORY: return owner_in_memory(a->tgid, wait);
+	case ASK_THREAD: return find_thread(a->tgid, (uint32_t)a->key);
+	case ASK_CHILD: return find_child(a->tgid, (uint32_t)a->key);
+	}
+	return 0;
+}
+
+static bool same_question(const void *ctx, uint32_t id)
+{
+	const struct answer *const *pair = ctx, *a = &pair[0][id], *b = pair[1];
+
+	return a->key == b->key && a->tgid == b->tgid && a->question == b->question;
+}
+
+static uint32_t ask(struct wait_facts *f, enum question question, uint32_t tgid, uint64_t key, const struct wire_wait *wait)
+{
+	struct answer want = { key, tgid, question, 0 }, *place;
+	const struct answer *pair[] = { f->v, &want };
+	uint64_t hash = hash_u64(hash_u64(question, tgid), key);
+	uint32_t id = ix_find(&f->index, hash, same_question, pair);
+
+	if (id != IX_NONE)
+		return f->v[id].value;
+	want.value = answer(&want, wait);
+	place = array_push(&f->v, &f->nr, &f->cap);
+	if (!place)
+		return want.value;
+	*place = want;
+	if (ix_add(&f->index, hash, (uint32_t)f->nr - 1))
+		f->nr--;
+	return want.value;
+}
+
+static void forget(struct wait_facts *f)
+{
+	f->nr = 0;
+	f->has_locks = false;
+	ix_release(&f->index);
+}
+
+static uint32_t futex_holder(struct wait_facts *f, uint32_t tgid, const struct wire_wait *wait)
+{
+	uint32_t owner = wait->owner;
+
+	if (wait->unread)
+		owner = ask(f, ASK_MEMORY, tgid, wait->what, wait);
+	return owner ? ask(f, ASK_THREAD, tgid, owner, wait) : 0;
+}
+
+static void fill_child(struct wait_facts *f, uint32_t tgid, const struct wire_wait *wait, struct rec_sample *out)
+{
+	if ((int32_t)wait->what > 0) {
+		out->wait = (uint32_t)wait->what;
+		out->owner = ask(f, ASK_CHILD, tgid, out->wait, wait);
+	} else {
+		out->owner = wait->child;
+	}
+	out->wait_kind = out->owner ? WAIT_CHILD : WAIT_UNKNOWN;
+}
+
+/* All that wait for locks are in one file: it is read once in a walk. fcntl() waits for nothing else. */
+static void fill_lock(struct wait_facts *f, uint32_t tgid, const struct wire_object *object, struct rec_sample *out)
+{
+	if (!object || object->kind != OBJECT_FILE)
+		return;
+	if (!f->has_locks)
+		f->has_locks = !file_locks_read(&f->locks, NULL);
+	out->wait_kind = WAIT_FILE_LOCK;
+	out->object = object->inode;
+	out->owner = f->has_locks ? file_locks_holder(&f->locks, tgid, object->inode) : 0;
+	if (out->owner && !procfs_exists((pid_t)out->owner))
+		out->owner = 0;
+	out->holders = out->owner ? 2 : 0;
+}
+
+static void fill_object(const struct wire_object *object, struct rec_sample *out)
+{
+	if (!object || object->kind > OBJECT_SOCKET)
+		return;
+	out->wait_kind = (uint8_t)object->kind;
+	out->object = object->inode;
+}
+
+void wait_facts_fill(struct wait_facts *f, const struct wire_stack *stack, uint32_t walk, struct rec_sample *out)
+{
+	const struct wire_wait *wait = stack->wait;
+	uint32_t tgid = stack->head->tgid;
+
+	if (!wait)
+		return;
+	if (walk != f->walk)
+		forget(f);
+	f->walk = walk;
+	out->ran_ns = wait->ran_ns < out->time_ns ? wait->ran_ns : out->time_ns;
+	out->syscall = wait->syscall;
+	switch (wait->syscall ? wait_call_of(wait->syscall - 1) : CALL_OTHER) {
+	case CALL_OTHER:
+		break;
+	case CALL_FUTEX:
+		out->wait = wait->what;
+		out->owner = futex_holder(f, tgid, wait);
+		break;
+	case CALL_FILE_LOCK:
+		fill_lock(f, tgid, stack->object, out);
+		out->wait = (uint32_t)wait->what + 1ull;
+		break;
+	case CALL_POLL:
+		if (wait->what == UINT32_MAX)
+			break;
+		/* fallthrough */
+	case CALL_READ: case CALL_WRITE: case CALL_EPOLL: case CALL_FD:
+		fill_object(stack->object, out);
+		out->wait = (uint32_t)wait->what + 1ull;
+		break;
+	case CALL_WAIT4: case CALL_WAITID:
+		fill_child(f, tgid, wait, out);
+		break;
+	case CALL_CLONE:
+		out->owner = wait->child;
+		out->wait_kind = wait->child ? WAIT_VFORK : WAIT_UNKNOWN;
+		break;
+	}
+}

@@ -1,0 +1,131 @@
+/* probee doctor: what this kernel and these rights allow, one line each. Needs no rights itself. */
+#include "src/commands/command.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <bpf/libbpf.h>
+
+#include "src/base/fail.h"
+#include "src/base/opt.h"
+#include "src/commands/doctor.h"
+
+static const struct check checks[] = {
+	{ "kernel", look_kernel },
+	{ "type information (BTF)", look_btf },
+	{ "capabilities", look_caps },
+	{ "lockdown", look_lockdown },
+	{ "ring buffer", look_ringbuf },
+	{ "sample program", look_sampler },
+	{ "sample helpers", look_sampler_helpers },
+	{ "snapshot program", look_iterator },
+	{ "snapshot helpers", look_iterator_helpers },
+	{ "cpu-clock event", look_cpu_clock },
+	{ "cycles event", look_cycles },
+	{ "open files", look_files },
+	{ "BPF compiler", look_jit },
+	{ "names of others' programs", look_symbol_caps },
+	{ "kernel names", look_kallsyms },
+	{ "PID namespace", look_pid_namespace },
+	{ "tracefs", look_tracefs },
+	{ "kprobes", look_kprobes },
+};
+
+struct doctor_args {
+	bool quiet;
+};
+
+static const struct opt options[] = {
+	{ 'q', "quiet", NULL, "show only what is missing", opt_flag,
+	  offsetof(struct doctor_args, quiet), NULL, "Options", NULL },
+};
+
+void found(struct finding *f, enum verdict verdict, const char *fmt, ...)
+{
+	va_list ap;
+
+	f->verdict = verdict;
+	va_start(ap, fmt);
+	vsnprintf(f->detail, sizeof(f->detail), fmt, ap);
+	va_end(ap);
+}
+
+void remedy(struct finding *f, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(f->remedy, sizeof(f->remedy), fmt, ap);
+	va_end(ap);
+}
+
+/* File names may hold anything; a terminal must not obey them. */
+static void print_visible(const char *s)
+{
+	for (; *s; s++)
+		putchar(iscntrl((unsigned char)*s) ? '?' : *s);
+}
+
+static void print_finding(const struct check *c, const struct finding *f)
+{
+	static const char *const words[] = {
+		[FOUND_OK] = "ok", [FOUND_WARN] = "warn", [FOUND_NO] = "no",
+	};
+
+	printf("%-4s  %s: ", words[f->verdict], c->what);
+	print_visible(f->detail);
+	if (f->remedy[0]) {
+		printf(". Try: ");
+		print_visible(f->remedy);
+	}
+	putchar('\n');
+}
+
+/* libbpf would print its own story of every probe that fails. */
+static int say_nothing(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	(void)level, (void)fmt, (void)ap;
+	return 0;
+}
+
+static int examine(bool quiet)
+{
+	unsigned nr[FOUND_NO + 1] = { 0 };
+
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+		struct finding f = { FOUND_NO, "", "" };
+
+		checks[i].look(&f);
+		nr[f.verdict]++;
+		if (!quiet || f.verdict != FOUND_OK)
+			print_finding(&checks[i], &f);
+	}
+	if (nr[FOUND_NO]) {
+		printf("probee cannot record here: %u missing\n", nr[FOUND_NO]);
+		return EXIT_CANNOT;
+	}
+	if (!quiet)
+		printf("probee can sample and snapshot here\n");
+	return EXIT_OK;
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	const struct opt_list list = { options, sizeof(options) / sizeof(options[0]) };
+	struct doctor_args args = { 0 };
+	int nr = opt_parse(&list, 1, argc, argv, &args, NULL);
+
+	if (nr == OPT_HELP)
+		return command_help("doctor", &list, 1);
+	if (nr < 0)
+		return EXIT_USAGE;
+	if (nr > 0) {
+		fail_why(0, "doctor takes no arguments, but '%s' was given", argv[1]);
+		return command_usage("doctor");
+	}
+	libbpf_set_print(say_nothing);
+	return examine(args.quiet);
+}

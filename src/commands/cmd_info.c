@@ -1,0 +1,400 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "formats/render/escape.h"
+#include "src/base/clock.h"
+#include "src/base/fail.h"
+#include "src/base/opt.h"
+#include "src/commands/command.h"
+#include "src/commands/info_health.h"
+#include "src/commands/info_lists.h"
+#include "src/model/tables.h"
+#include "src/profile/cpu_check.h"
+#include "src/profile/profile.h"
+#include "src/profile/report.h"
+#include "src/profile/report_text.h"
+
+#define TOP 10
+
+struct info_args {
+	bool sizes, strict;
+};
+
+static void put_foreign(const char *what, const char *s, size_t len)
+{
+	if (!s || !len)
+		return;
+	printf("%-9s ", what);
+	escape_text(stdout, s, len);
+	putchar('\n');
+}
+
+static void put_meta(const char *what, const struct report *rep, const char *key)
+{
+	size_t len;
+	const char *value = report_meta(rep, key, &len);
+
+	put_foreign(what, value, len);
+}
+
+static __attribute__((format(printf, 2, 3))) void put_line(const char *what, const char *fmt, ...)
+{
+	va_list ap;
+
+	printf("%-9s ", what);
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	putchar('\n');
+}
+
+/* "1 process", "2 processes": plural is what one more needs. */
+static void put_count(uint64_t n, const char *one, const char *plural, const char *behind)
+{
+	printf("%" PRIu64 " %s%s%s", n, one, n == 1 ? "" : plural, behind);
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void put_when(const struct report_info *info)
+{
+	time_t begin = (time_t)(info->begin_real_ns / NSEC_PER_SEC);
+	struct tm tm = { 0 };
+	char date[64];
+
+	if (!info->begin_real_ns)
+		return;
+	localtime_r(&begin, &tm);
+	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S %z", &tm);
+	put_line("when", "%s, for %.3f s", date, (double)info->duration_ns / 1e9);
+}
+
+static void put_machine(const struct report *rep)
+{
+	static const char *const keys[] = { "kernel.release", "kernel.version", "arch", "cpus.online", "cpu.model" };
+	const char *sep = "";
+
+	put_meta("host", rep, "host");
+	if (!report_meta(rep, keys[0], NULL))
+		return;
+	printf("%-9s ", "kernel");
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		size_t len;
+		const char *value = report_meta(rep, keys[i], &len);
+
+		if (!value)
+			continue;
+		fputs(sep, stdout);
+		escape_text(stdout, value, len);
+		if (!strcmp(keys[i], "cpus.online"))
+			fputs(" CPUs", stdout);
+		sep = ", ";
+	}
+	putchar('\n');
+}
+
+static void put_ended(const struct report *rep)
+{
+	const struct report_info *info = report_info(rep);
+	int status = info->end.target_status;
+
+	if (info->nr_segments > 1)
+		put_line("parts", "%u recordings in one file, %u of them finished", info->nr_segments, info->nr_ended);
+	if (!info->nr_ended) {
+		put_line("ended", "not properly: what was written until then is here");
+		return;
+	}
+	printf("%-9s by %s", "ended", end_reason_name(info->end.reason));
+	if (status != -1 && WIFEXITED(status))
+		printf(", the command's exit code was %d", WEXITSTATUS(status));
+	else if (status != -1 && WIFSIGNALED(status))
+		printf(", the command was killed by signal %d", WTERMSIG(status));
+	printf("; probee itself used %.3f s of CPU time\n", (double)info->end.cpu_time_ns / 1e9);
+}
+
+static void put_tasks(const struct report *rep)
+{
+	static const struct {
+		enum record_tag tag;
+		const char *one, *plural, *behind;
+	} rows[] = {
+		{ REC_PROCESS, "process", "es", ", " }, { REC_THREAD, "thread", "s", ", " },
+		{ REC_BINARY, "binar", "", "" },
+	};
+	const struct tables *t;
+
+	printf("%-9s ", "tasks");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint64_t n = 0;
+
+		for (uint32_t at = 0; (t = report_tables(rep, at)); at++)
+			n += tables_count(t, rows[i].tag);
+		put_count(n, rows[i].one, rows[i].plural, rows[i].behind);
+		if (rows[i].tag == REC_BINARY)
+			puts(n == 1 ? "y" : "ies");
+	}
+}
+
+static void put_facts(const struct report *rep)
+{
+	const struct report_info *info = report_info(rep);
+	struct profile_facts facts;
+
+	report_facts(rep, &facts);
+	put_foreign("file", report_path(rep), strlen(report_path(rep)));
+	put_line("size", "%" PRIu64 " bytes (%" PRIu64 " unpacked), %.1f bytes a sample", info->status.file_bytes,
+		 info->status.raw_bytes,
+		 info->samples ? (double)info->status.file_bytes / (double)info->samples : 0);
+	put_meta("tool", rep, "tool");
+	put_machine(rep);
+	put_when(info);
+	put_meta("command", rep, "argv");
+	put_meta("mode", rep, "mode");
+	put_meta("unwind", rep, "unwind");
+	put_meta("symbols", rep, "symbolize");
+	put_foreign("events", facts.event, strlen(facts.event));
+	put_ended(rep);
+	put_tasks(rep);
+}
+
+static void put_walks(const struct report *rep)
+{
+	if (*report_walks(rep))
+		put_line(report_info(rep)->walks.count ? "walks" : "seen", "%s", report_walks(rep));
+}
+
+/* Three ways to measure one thing. */
+static void put_cpu_share(const struct report *rep)
+{
+	char text[256];
+
+	cpu_check_text(report_cpus(rep), text, sizeof(text));
+	if (*text)
+		put_line("cpus", "busy for %s of their time", text);
+	cpu_check_warning(report_cpus(rep), text, sizeof(text));
+	if (*text)
+		put_line("", "warning: %s", text);
+}
+
+static void put_samples(const struct report *rep)
+{
+	const struct report_info *info = report_info(rep);
+	char stacks[256];
+
+	put_line("samples", "%" PRIu64, info->samples);
+	put_walks(rep);
+	put_cpu_share(rep);
+	report_stacks_text(report_health(rep), stacks, sizeof(stacks));
+	put_line("stacks", "%s", stacks);
+	if (info->kernel_truncated)
+		put_line("", "%" PRIu64 " kernel stacks cut", info->kernel_truncated);
+	put_line("frames", "%" PRIu64 ", %" PRIu64 " of them without a name (%.1f %%)", info->frames,
+		 info->frames_unnamed, percent(info->frames_unnamed, info->frames));
+}
+
+static void put_damage(const struct report_info *info)
+{
+	const struct trace_status *st = &info->status;
+
+	if (st->truncated)
+		puts("  the file was cut short: what comes before the cut is here");
+	if (st->bad_chunks)
+		printf("  %" PRIu64 " of the file's chunks are damaged; their samples and names are missing\n",
+		       st->bad_chunks);
+	if (st->lost_repeats)
+		printf("  %" PRIu64 " samples that are like ones in those chunks are missing as well\n", st->lost_repeats);
+	if (st->skipped_bytes)
+		printf("  %" PRIu64 " bytes were skipped\n", st->skipped_bytes);
+	if (st->skipped_records)
+		printf("  %" PRIu64 " records of kinds that this version does not know were skipped\n",
+		       st->skipped_records);
+	if (info->refused)
+		printf("  %" PRIu64 " impossible definitions were refused\n", info->refused);
+	if (info->nr_ended < info->nr_segments)
+		printf("  %u of %u recordings have no END record\n", info->nr_segments - info->nr_ended,
+		       info->nr_segments);
+}
+
+static void put_losses(const struct report *rep)
+{
+	const struct report_info *info = report_info(rep);
+
+	puts("\nlosses");
+	if (!info->lost_all)
+		puts("  none lost");
+	for (unsigned cause = 0; cause <= LOSS_CAUSES; cause++) {
+		if (info->lost[cause])
+			printf("%10" PRIu64 "  %s\n", info->lost[cause],
+			       cause < LOSS_CAUSES ? loss_cause_name(cause) : "for reasons this version does not know");
+	}
+	put_damage(info);
+}
+
+/* Shares are of the stacks that should have been there, as everywhere else. */
+static void put_ends(const struct report_info *info)
+{
+	char share[SHARE_MAX];
+
+	puts("\nhow user stacks ended");
+	for (unsigned end = 0; end <= STACK_ENDS; end++) {
+		if (!info->ends[end])
+			continue;
+		if (stack_end_has_stack(end))
+			report_share_text(info->ends[end], info->user_stacks, share);
+		else
+			strcpy(share, "- %");
+		printf("%10" PRIu64 "  %7s  %-10s  %s\n", info->ends[end], share, stack_end_name(end),
+		       stack_end_help(end));
+	}
+}
+
+/* true when there are more rows than are shown. */
+static bool put_path_row(const struct info_list *l, size_t i)
+{
+	size_t len;
+	const char *path = info_list_path(l, &l->v[i], &len);
+
+	escape_text(stdout, path, len);
+	putchar('\n');
+	if (i + 1 == TOP && l->nr > TOP)
+		printf("            ... and %zu more rows\n", l->nr - TOP);
+	return i + 1 < TOP;
+}
+
+static int put_names(const struct report *rep)
+{
+	struct info_list l;
+	int err = info_names_init(&l, rep);
+
+	while (l.nr && !l.v[l.nr - 1].count)
+		l.nr--;			/* all their frames have names */
+	if (!err && l.nr)
+		puts("\nframes without a name, by binary");
+	for (size_t i = 0; !err && i < l.nr; i++) {
+		printf("%10" PRIu64 "  of %-8" PRIu64 " ", l.v[i].count, l.v[i].all);
+		if (!put_path_row(&l, i))
+			break;
+	}
+	info_list_release(&l);
+	return err;
+}
+
+static void put_notes(const struct report *rep)
+{
+	static const char *const severities[] = { "note", "warning", "error" };
+	size_t nr;
+	const struct report_note *notes = report_notes(rep, &nr);
+
+	if (nr)
+		puts("\nmessages while recording");
+	for (size_t i = 0; i < nr; i++) {
+		printf("  %s: ", severities[notes[i].severity < 3 ? notes[i].severity : 2]);
+		escape_text(stdout, notes[i].text, notes[i].len);
+		putchar('\n');
+	}
+}
+
+static bool was_shown(const char *key)
+{
+	static const char *const shown[] = {
+		"tool", "host", "kernel.release", "kernel.version", "arch", "cpus.online", "cpu.model", "argv", "mode",
+		"unwind", "symbolize",
+	};
+
+	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
+		if (!strcmp(shown[i], key))
+			return true;
+	}
+	return false;
+}
+
+static void put_other_metas(const struct report *rep)
+{
+	const char *heading = "\nmore about the recording\n";
+	size_t nr;
+	const struct report_meta_item *metas = report_metas(rep, &nr);
+
+	for (size_t i = 0; i < nr; i++) {
+		if (metas[i].segment || was_shown(metas[i].key))
+			continue;
+		printf("%s  ", heading);
+		heading = "";
+		escape_text(stdout, metas[i].key, strlen(metas[i].key));
+		fputs(" = ", stdout);
+		escape_text(stdout, metas[i].value, metas[i].len);
+		putchar('\n');
+	}
+}
+
+static void put_sizes(const struct trace_status *st)
+{
+	puts("\nrecords by type, and their bytes before compression");
+	for (unsigned tag = 0; tag < 32; tag++) {
+		if (st->record_count[tag])
+			printf("%10" PRIu64 "  %12" PRIu64 "  %s\n", st->record_count[tag], st->record_bytes[tag],
+			       record_name((enum record_tag)tag));
+	}
+}
+
+static int show(const struct report *rep, const struct info_args *args)
+{
+	int err;
+
+	put_facts(rep);
+	put_samples(rep);
+	put_losses(rep);
+	put_ends(report_info(rep));
+	info_put_health(rep);
+	err = put_names(rep);
+	put_notes(rep);
+	put_other_metas(rep);
+	if (args->sizes)
+		put_sizes(&report_info(rep)->status);
+	return err ? fail(err, "%s", report_path(rep)) : 0;
+}
+
+static int run(const struct info_args *args, const char *path)
+{
+	struct report *rep = NULL;
+	int err = report_open(path, NULL, &rep), rc;
+
+	if (!err)
+		err = show(rep, args);
+	rc = err ? EXIT_FAILED : args->strict && report_has_loss(rep) ? EXIT_LOSS : EXIT_OK;
+	report_close(rep);
+	return rc;
+}
+
+#define AT(field) offsetof(struct info_args, field)
+
+static const struct opt info_opts[] = {
+	{ 0, "sizes", NULL, "also the number and size of each type of record", opt_flag, AT(sizes), NULL, "Options",
+	  NULL },
+	{ 0, "strict", NULL, "exit with 3 when the trace says that anything was lost", opt_flag, AT(strict), NULL,
+	  NULL, NULL },
+};
+
+int cmd_info(int argc, char **argv)
+{
+	struct opt_list list = { info_opts, sizeof(info_opts) / sizeof(info_opts[0]) };
+	struct info_args args = { 0 };
+	int nr = opt_parse(&list, 1, argc, argv, &args, NULL);
+
+	if (nr == OPT_HELP)
+		return command_help("info", &list, 1);
+	if (nr == 1)
+		return run(&args, argv[1]);
+	if (nr < 0)
+		return EXIT_USAGE;
+	fail_why(-EINVAL, nr ? "info tells about one trace at a time" : "info needs a trace");
+	return command_usage("info");
+}

@@ -1,0 +1,50 @@
+/*
+ * The subcommands of probee: const rows in commands.c, one cmd_NAME.c each.
+ *
+ * run() gets the words of the command line from the command's own name on: argv[0] is "report". It parses
+ * them with opt_parse(), answers OPT_HELP with command_help(), and returns one of the exit codes below.
+ * Only main.c and cmd_*.c know exit codes; everything under them speaks -errno.
+ */
+#pragma once
+
+#include <stddef.h>
+
+struct opt_list;
+
+enum exit_code {
+	EXIT_OK = 0,
+	EXIT_FAILED = 1,	/* nothing usable came out; the message said why */
+	EXIT_USAGE = 2,		/* the command line makes no sense */
+	EXIT_LOSS = 3,		/* under --strict: samples were lost or a trace is incomplete */
+	EXIT_DIFFERENT = 4,	/* verify: libdw found other stacks */
+	EXIT_CANNOT = 77,	/* this kernel or these rights cannot do it; `probee doctor` says why */
+};
+
+struct command {
+	const char *name;
+	const char *summary;	/* one line, for `probee --help` */
+	const char *usage;	/* what follows "probee NAME " */
+	int (*run)(int argc, char **argv);
+};
+
+extern const struct command commands[];		/* ends with a NULL name */
+
+const struct command *command_find(const char *name);
+
+/* Prints usage, summary and options to stdout; returns EXIT_OK. */
+int command_help(const char *name, const struct opt_list *lists, size_t nr_lists);
+
+/* A usage mistake that was already explained by fail_why(): points to --help and returns EXIT_USAGE. */
+int command_usage(const char *name);
+
+/* Exit code of an error from below: -EPERM, -ENOTSUP 77; everything else 1. */
+int exit_code_of(int err);
+
+int cmd_sample(int argc, char **argv);
+int cmd_snapshot(int argc, char **argv);
+int cmd_record(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_info(int argc, char **argv);
+int cmd_unwind_info(int argc, char **argv);
+int cmd_verify(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);

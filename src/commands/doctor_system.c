@@ -1,0 +1,204 @@
+/* What /proc, /sys, the rights and the limits of this process say. */
+#include "src/commands/doctor.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "src/base/caps.h"
+#include "src/proc/pid_namespace.h"
+
+#define RECORD_CAPS (CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON))
+#define SYMBOL_CAPS (CAP_BIT(CAP_SYS_PTRACE) | CAP_BIT(CAP_DAC_READ_SEARCH) | CAP_BIT(CAP_SYSLOG))
+
+void first_line(const char *path, char *buf, unsigned size)
+{
+	FILE *f = fopen(path, "re");
+
+	if (!f || !fgets(buf, (int)size, f))
+		buf[0] = 0;
+	if (f)
+		fclose(f);
+	buf[strcspn(buf, "\n")] = 0;
+}
+
+void remedy_setcap(struct finding *f, const char *caps)
+{
+	char exe[160];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	exe[n > 0 ? n : 0] = 0;
+	remedy(f, "run it as root, or: sudo setcap %s=ep %s", caps, n > 0 ? exe : "probee");
+}
+
+void look_kernel(struct finding *f)
+{
+	struct utsname u;
+	int major = 0, minor = 0;
+
+	uname(&u);
+	sscanf(u.release, "%d.%d", &major, &minor);
+	if (major > 5 || (major == 5 && minor >= 18)) {
+		found(f, FOUND_OK, "%.64s %.32s", u.release, u.machine);
+		return;
+	}
+	found(f, FOUND_NO, "%.64s %.32s is older than 5.18", u.release, u.machine);
+	remedy(f, "a kernel of 5.18 or later");
+}
+
+/* Rights inside a user namespace of one's own look like root's and open nothing outside it. */
+static bool in_user_namespace(void)
+{
+	char map[80];
+	unsigned long inside = 0, outside = 0, count = 0;
+
+	first_line("/proc/self/uid_map", map, sizeof(map));
+	if (sscanf(map, "%lu %lu %lu", &inside, &outside, &count) != 3)
+		return false;
+	return outside != 0 || count != 4294967295ul;
+}
+
+void look_caps(struct finding *f)
+{
+	char missing[64];
+
+	if (caps_names(RECORD_CAPS & ~caps_effective(), missing, sizeof(missing))) {
+		found(f, FOUND_NO, "missing %s", missing);
+		remedy_setcap(f, "cap_bpf,cap_perfmon");
+	} else if (in_user_namespace()) {
+		found(f, FOUND_WARN, "held in a user namespace, where they may not count");
+		remedy(f, "run it outside the container");
+	} else {
+		found(f, FOUND_OK, "cap_bpf,cap_perfmon");
+	}
+}
+
+void look_symbol_caps(struct finding *f)
+{
+	char missing[128];
+
+	if (!caps_names(SYMBOL_CAPS & ~caps_effective(), missing, sizeof(missing))) {
+		found(f, FOUND_OK, "cap_sys_ptrace,cap_dac_read_search,cap_syslog");
+		return;
+	}
+	found(f, FOUND_WARN, "missing %s, so some functions will be addresses", missing);
+	remedy_setcap(f, "cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search,cap_syslog");
+}
+
+void look_lockdown(struct finding *f)
+{
+	char modes[128];
+
+	first_line("/sys/kernel/security/lockdown", modes, sizeof(modes));
+	if (strstr(modes, "[confidentiality]")) {
+		found(f, FOUND_NO, "confidentiality mode hides memory from BPF programs");
+		remedy(f, "boot with lockdown=integrity or without lockdown");
+	} else {
+		found(f, FOUND_OK, "%s", modes[0] ? modes : "not visible here");
+	}
+}
+
+/* The first line need not tell: before 6.15 x86 counts per-CPU variables from 0 on. */
+static bool any_address(FILE *f)
+{
+	char line[1024];
+
+	while (fgets(line, sizeof(line), f))
+		if (strtoull(line, NULL, 16))
+			return true;
+	return false;
+}
+
+void look_kallsyms(struct finding *f)
+{
+	FILE *names = fopen("/proc/kallsyms", "re");
+	bool seen = names && any_address(names);
+	char restrict_[16];
+
+	if (names)
+		fclose(names);
+	if (seen) {
+		found(f, FOUND_OK, "/proc/kallsyms shows addresses");
+		return;
+	}
+	first_line("/proc/sys/kernel/kptr_restrict", restrict_, sizeof(restrict_));
+	found(f, FOUND_WARN, "/proc/kallsyms %s (kptr_restrict is %s)",
+	      names ? "hides addresses" : "cannot be read", restrict_[0] ? restrict_ : "unknown");
+	if (restrict_[0] == '2')
+		remedy(f, "sudo sysctl kernel.kptr_restrict=1");
+	else
+		remedy_setcap(f, "cap_bpf,cap_perfmon,cap_syslog");
+}
+
+void look_tracefs(struct finding *f)
+{
+	if (!access("/sys/kernel/tracing/events", R_OK | X_OK)) {
+		found(f, FOUND_OK, "/sys/kernel/tracing");
+		return;
+	}
+	found(f, FOUND_WARN, "/sys/kernel/tracing: %s, so no tracepoints by name", strerror(errno));
+	if (errno == ENOENT)
+		remedy(f, "sudo mount -t tracefs tracefs /sys/kernel/tracing");
+}
+
+/* One perf event and one link for every CPU, and a margin for maps, programs and files. */
+void look_files(struct finding *f)
+{
+	long nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned long need = 64 + 3 * (unsigned long)(nr_cpus > 0 ? nr_cpus : 1);
+	struct rlimit r;
+
+	getrlimit(RLIMIT_NOFILE, &r);
+	if (r.rlim_max >= need) {
+		found(f, FOUND_OK, "at most %lu, %lu are needed", (unsigned long)r.rlim_max, need);
+		return;
+	}
+	found(f, FOUND_NO, "at most %lu, but %lu are needed", (unsigned long)r.rlim_max, need);
+	remedy(f, "ulimit -n %lu", need);
+}
+
+void look_pid_namespace(struct finding *f)
+{
+	int err = pid_namespace_check_proc("/proc/self/status");
+
+	if (err) {
+		found(f, FOUND_NO, "/proc %s", err == -EXDEV ? "shows another one than ours" : "does not know this process");
+		remedy(f, "sudo mount -t proc proc /proc, or unshare --mount-proc");
+	} else if (!pid_namespace_is_inner()) {
+		found(f, FOUND_OK, "the machine's own: every process is visible");
+	} else {
+		found(f, FOUND_WARN, "a container's: processes outside of it are left out");
+		remedy(f, "to see them, run it with the PID namespace of the host (docker run --pid=host)");
+	}
+}
+
+void look_kprobes(struct finding *f)
+{
+	char line[16];
+
+	first_line("/sys/bus/event_source/devices/kprobe/type", line, sizeof(line));
+	if (line[0])
+		found(f, FOUND_OK, "in this kernel");
+	else
+		found(f, FOUND_WARN, "not in this kernel; sample and snapshot do not need them");
+}
+
+void look_jit(struct finding *f)
+{
+	char line[16];
+
+	first_line("/proc/sys/net/core/bpf_jit_enable", line, sizeof(line));
+	if (line[0] != '0') {
+		found(f, FOUND_OK, "%s", line[0] ? "on" : "its setting is not visible here");
+		return;
+	}
+	found(f, FOUND_NO, "off, and only compiled programs may have loops by callback");
+	remedy(f, "sudo sysctl net.core.bpf_jit_enable=1");
+}

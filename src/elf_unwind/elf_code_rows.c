@@ -1,0 +1,403 @@
+#include "src/elf_unwind/elf_code_rows.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/array.h"
+#include "src/elf_unwind/code_symbols.h"
+#include "unwind/code_starts.h"
+
+#define MAX_BYTES (64ull << 20)		/* of gaps that are read */
+#define MAX_STRETCH (64u << 20)		/* read at once, of code or of tables */
+#define MAX_DATA_PER_CODE 64
+#define NEAR (64u << 10)		/* gaps with less than this in between are read together */
+#define MIN_GAP 64			/* bytes; a smaller one without a symbol is padding */
+#define LARGE (4ull << 20)		/* gaps of more bytes in all are sampled for frame pointers first */
+#define SMALL 4096
+#define FEW 256				/* bytes of gaps for which no symbols are read: crt code */
+#define WINDOWS 64			/* of such a sample */
+#define WINDOW_BYTES 4096
+#define MIN_FUNCTIONS 32		/* a smaller sample says nothing */
+
+struct ranges {
+	struct code_range *v;
+	size_t nr, cap;
+};
+
+struct image {				/* being read */
+	struct elf_image *img;
+	struct code_symbols symbols;
+	struct ranges gaps, stubs;
+	void *data;			/* .rodata */
+	struct elf_section data_section;
+	uint64_t entry;
+	struct code_image_stats *stats;
+};
+
+static int add_range(struct ranges *r, uint64_t begin, uint64_t end)
+{
+	struct code_range *p = array_push(&r->v, &r->nr, &r->cap);
+
+	if (!p)
+		return -ENOMEM;
+	*p = (struct code_range){ begin, end };
+	return 0;
+}
+
+/* The gaps of the rows between lo and hi - 1. */
+static int add_gaps(struct ranges *gaps, const struct cfi_rows *rows, uint64_t lo, uint64_t hi)
+{
+	uint64_t begin = lo;
+	bool is_gap = cfi_rows_find(rows, lo).cfa == CFA_NONE;
+	size_t i = 0, end = rows->nr;
+	int err = 0;
+
+	while (i < end) {	/* the first row behind lo */
+		size_t mid = i + (end - i) / 2;
+
+		if (rows->v[mid].vaddr <= lo)
+			i = mid + 1;
+		else
+			end = mid;
+	}
+	for (; i < rows->nr && rows->v[i].vaddr < hi && !err; i++) {
+		bool now = rows->v[i].rule.cfa == CFA_NONE;
+
+		if (is_gap && !now)
+			err = add_range(gaps, begin, rows->v[i].vaddr);
+		begin = now ? rows->v[i].vaddr : begin;
+		is_gap = now;
+	}
+	return !err && is_gap ? add_range(gaps, begin, hi) : err;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct code_range *x = a, *y = b;
+
+	return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+/* Sections may overlap in damaged files. */
+static void sort_ranges(struct ranges *r)
+{
+	bool is_sorted = true;
+	uint64_t end = 0;
+	size_t nr = 0;
+
+	for (size_t i = 1; i < r->nr && is_sorted; i++)
+		is_sorted = r->v[i].begin >= r->v[i - 1].begin;
+	if (!is_sorted)
+		qsort(r->v, r->nr, sizeof(*r->v), by_begin);
+	for (size_t i = 0; i < r->nr; i++) {
+		struct code_range g = r->v[i];
+
+		if (g.begin < end)
+			g.begin = end;
+		if (g.begin >= g.end)
+			continue;
+		r->v[nr++] = g;
+		end = g.end;
+	}
+	r->nr = nr;
+}
+
+/* Foreign headers may claim any size: only what the file holds counts. */
+static int add_held(const struct image *im, struct ranges *code, uint64_t vaddr, uint64_t size)
+{
+	uint64_t offset, left;
+
+	if (!size || elf_image_offset_of(im->img, vaddr, &offset, &left))
+		return 0;
+	return add_range(code, vaddr, vaddr + (size < left ? size : left));
+}
+
+static int find_code(const struct image *im, struct ranges *code)
+{
+	uint32_t nr = elf_image_nr_sections(im->img);
+	struct elf_section s;
+	int err = 0;
+
+	for (uint32_t i = 1; i < nr && !err; i++)
+		if (!elf_image_section_at(im->img, i, &s) && s.flags & SHF_EXECINSTR && s.flags & SHF_ALLOC)
+			err = add_held(im, code, s.addr, s.size);
+	for (size_t i = 0; nr < 2 && i < im->img->nr_segments && !err; i++)
+		if (im->img->segments[i].exec)
+			err = add_held(im, code, im->img->segments[i].vaddr, im->img->segments[i].filesz);
+	sort_ranges(code);	/* disjoint, so that each row is looked at once */
+	return err;
+}
+
+static int find_gaps(struct image *im, const struct cfi_rows *known)
+{
+	struct ranges code = { 0 };
+	int err = find_code(im, &code);
+
+	for (size_t i = 0; i < code.nr && !err; i++)
+		err = add_gaps(&im->gaps, known, code.v[i].begin, code.v[i].end);
+	free(code.v);
+	return err;
+}
+
+static int find_stubs(struct image *im)
+{
+	static const char *const names[] = { ".plt", ".plt.sec", ".plt.got", ".iplt" };
+	struct elf_section s;
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !err; i++)
+		if (!elf_image_section(im->img, names[i], &s) && s.size && s.addr + s.size > s.addr)
+			err = add_range(&im->stubs, s.addr, s.addr + s.size);
+	sort_ranges(&im->stubs);
+	return err;
+}
+
+static int add_known_starts(struct image *im, const uint64_t *more, size_t nr)
+{
+	static const char *const names[] = { ".init", ".fini" };
+	struct address_list *starts = &im->symbols.starts;
+	struct elf_section s;
+	int err = 0;
+
+	if (elf_image_pread(im->img, &im->entry, sizeof(im->entry), offsetof(Elf64_Ehdr, e_entry)) != sizeof(im->entry))
+		im->entry = 0;
+	if (im->entry)
+		err = address_list_add(starts, im->entry);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !err; i++)
+		if (!elf_image_section(im->img, names[i], &s))
+			err = address_list_add(starts, s.addr);
+	for (size_t i = 0; i < nr && !err; i++)
+		err = address_list_add(starts, more[i]);
+	address_list_sort(starts);
+	return err;
+}
+
+/* Index of the first known start at or behind an address. */
+static size_t first_start(const struct address_list *starts, uint64_t vaddr)
+{
+	size_t lo = 0, hi = starts->nr;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (starts->v[mid] < vaddr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Drops what is only padding between functions, and what the budget does not allow. */
+static void choose_gaps(struct image *im)
+{
+	struct ranges *gaps = &im->gaps;
+	uint64_t bytes = 0;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < gaps->nr; i++) {
+		struct code_range g = gaps->v[i];
+		size_t start = first_start(&im->symbols.starts, g.begin);
+
+		if (g.end - g.begin < MIN_GAP &&
+		    (start == im->symbols.starts.nr || im->symbols.starts.v[start] >= g.end))
+			continue;
+		im->stats->gap_bytes += g.end - g.begin;
+		if (bytes + (g.end - g.begin) > MAX_BYTES) {
+			im->stats->left_out += g.end - g.begin;
+			continue;
+		}
+		bytes += g.end - g.begin;
+		gaps->v[nr++] = g;
+	}
+	gaps->nr = nr;
+}
+
+/* ---- frame pointers ---- */
+
+/* push %rbp; mov %rsp,%rbp */
+static bool keeps_frame_pointer(const uint8_t *p)
+{
+	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa }, gas[] = { 0x55, 0x48, 0x89, 0xe5 },
+			     intel[] = { 0x55, 0x48, 0x8b, 0xec };
+
+	p += memcmp(p, endbr, sizeof(endbr)) ? 0 : sizeof(endbr);
+	return !memcmp(p, gas, sizeof(gas)) || !memcmp(p, intel, sizeof(intel));
+}
+
+/* Aligned places that begin as functions with a frame do, and those of them that keep the frame pointer. */
+static void count_prologues(const uint8_t *p, size_t len, uint64_t vaddr, unsigned *functions, unsigned *keeping)
+{
+	struct code_input in = { .code = p, .len = len, .vaddr = vaddr };
+
+	for (size_t i = 16 - vaddr % 16; i + 16 <= len; i += 16) {
+		if (!code_is_prologue(&in, i, len))
+			continue;
+		(*functions)++;
+		*keeping += keeps_frame_pointer(p + i);
+	}
+}
+
+/* Counts in WINDOWS places, spread evenly over all gaps as if they were one. */
+static void sample_gaps(const struct image *im, uint64_t bytes, unsigned *functions, unsigned *keeping)
+{
+	uint64_t step = bytes / WINDOWS, wanted = 0, passed = 0, offset, left;
+	uint8_t buf[WINDOW_BYTES];
+
+	for (size_t i = 0; i < im->gaps.nr; i++) {
+		const struct code_range *g = &im->gaps.v[i];
+
+		for (; wanted < passed + (g->end - g->begin); wanted += step) {
+			uint64_t at = g->begin + (wanted - passed);
+			size_t len = g->end - at < sizeof(buf) ? g->end - at : sizeof(buf);
+			long n = -1;
+
+			if (!elf_image_offset_of(im->img, at, &offset, &left))
+				n = elf_image_pread(im->img, buf, len < left ? len : left, offset);
+			if (n > 0)
+				count_prologues(buf, (size_t)n, at, functions, keeping);
+		}
+		passed += g->end - g->begin;
+	}
+}
+
+/*
+ * Where four of five functions of a sample keep the frame pointer (in code that does not, one of twenty), only small
+ * gaps are read: stubs.
+ */
+static void drop_frame_pointer_code(struct image *im)
+{
+	unsigned functions = 0, keeping = 0;
+	uint64_t bytes = 0;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < im->gaps.nr; i++)
+		bytes += im->gaps.v[i].end - im->gaps.v[i].begin;
+	if (bytes < LARGE)
+		return;
+	sample_gaps(im, bytes, &functions, &keeping);
+	if (functions < MIN_FUNCTIONS || keeping < functions / 5 * 4)
+		return;
+	for (size_t i = 0; i < im->gaps.nr; i++) {
+		struct code_range g = im->gaps.v[i];
+
+		if (g.end - g.begin > SMALL)
+			im->stats->frame_pointer_bytes += g.end - g.begin;
+		else
+			im->gaps.v[nr++] = g;
+	}
+	im->gaps.nr = nr;
+}
+
+/* ---- reading ---- */
+
+/* Tables of switches, unless that is far more than the code. */
+static void read_data(struct image *im)
+{
+	if (elf_image_section(im->img, ".rodata", &im->data_section) ||
+	    im->data_section.size / MAX_DATA_PER_CODE > im->stats->gap_bytes ||
+	    elf_image_read(im->img, im->data_section.offset, im->data_section.size, MAX_STRETCH, &im->data))
+		im->data_section.size = 0;
+}
+
+/* The stubs inside of begin .. end - 1. */
+static void choose_stubs(const struct image *im, uint64_t begin, uint64_t end, struct code_input *in)
+{
+	in->stubs = im->stubs.v;
+	for (size_t i = 0; i < im->stubs.nr; i++) {
+		if (im->stubs.v[i].end <= begin)
+			in->stubs = &im->stubs.v[i + 1];
+		else if (im->stubs.v[i].begin >= begin && im->stubs.v[i].end <= end)
+			in->nr_stubs++;
+	}
+}
+
+/* Gaps first .. last, which lie near each other, from one read. What cannot be read has no rows. */
+static int read_gaps(struct image *im, size_t first, size_t last, struct cfi_rows *out)
+{
+	uint64_t begin = im->gaps.v[first].begin, end = im->gaps.v[last].end, offset, left;
+	struct code_input in = {
+		.len = end - begin, .vaddr = begin,
+		.data = im->data, .data_len = im->data_section.size, .data_vaddr = im->data_section.addr,
+		.gaps = &im->gaps.v[first], .nr_gaps = last - first + 1,
+		.starts = im->symbols.starts.v, .nr_starts = im->symbols.starts.nr,
+		.noreturn = im->symbols.noreturn.v, .nr_noreturn = im->symbols.noreturn.nr,
+		.entry = im->entry, .unwanted = im->img->unwanted,
+	};
+	void *code;
+	int err;
+
+	if (elf_image_offset_of(im->img, begin, &offset, &left) || left < end - begin)
+		return 0;
+	err = elf_image_read(im->img, offset, end - begin, MAX_BYTES, &code);
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	in.code = code;
+	choose_stubs(im, begin, end, &in);
+	err = code_rows_build(&in, out, &im->stats->code);
+	free(code);
+	return err == -ENOMEM || err == -ECANCELED ? err : 0;
+}
+
+static int read_all(struct image *im, struct cfi_rows *out)
+{
+	const struct code_range *v = im->gaps.v;
+	size_t first = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < im->gaps.nr && !err; i++) {
+		bool ends = i + 1 == im->gaps.nr || v[i + 1].begin - v[i].end > NEAR ||
+			    v[i + 1].end - v[first].begin > MAX_BYTES;
+
+		if (!ends)
+			continue;
+		err = read_gaps(im, first, i, out);
+		first = i + 1;
+	}
+	return err;
+}
+
+static bool deserves_symbols(const struct image *im)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < im->gaps.nr && bytes < FEW; i++)
+		if (im->gaps.v[i].end - im->gaps.v[i].begin >= MIN_GAP)
+			bytes += im->gaps.v[i].end - im->gaps.v[i].begin;
+	return bytes >= FEW;
+}
+
+int code_rows_from_image(struct elf_image *img, const struct cfi_rows *known, const uint64_t *more_starts,
+			 size_t nr_more_starts, struct cfi_rows *out, struct code_image_stats *stats)
+{
+	struct image im = { .img = img, .stats = stats };
+	int err;
+
+	memset(stats, 0, sizeof(*stats));
+	if (!img->is64 || img->machine != EM_X86_64)
+		return 0;
+	err = find_gaps(&im, known);
+	if (!err && im.gaps.nr)
+		drop_frame_pointer_code(&im);
+	if (!err && deserves_symbols(&im))
+		err = code_symbols_read(img, &im.symbols);
+	if (!err && im.gaps.nr)
+		err = add_known_starts(&im, more_starts, nr_more_starts);
+	if (!err)
+		choose_gaps(&im);
+	if (!err && im.gaps.nr)
+		err = find_stubs(&im);
+	if (!err && im.gaps.nr) {
+		read_data(&im);
+		err = read_all(&im, out);
+	}
+	if (err)
+		cfi_rows_release(out);
+	code_symbols_release(&im.symbols);
+	free(im.gaps.v);
+	free(im.stubs.v);
+	free(im.data);
+	return err;
+}

@@ -1,0 +1,389 @@
+#include "src/proc/procfs.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "src/base/clock.h"
+#include "src/base/io.h"
+#include "src/base/timed_reader.h"
+#include "src/model/process.h"
+
+#define MAX_MAPS_BYTES (64u << 20)
+#define MAX_CHILDREN_BYTES (1u << 20)
+#define DELETED " (deleted)"
+
+static uint64_t hex(const char **p)
+{
+	char *end;
+	uint64_t v = strtoull(*p, &end, 16);
+
+	*p = end;
+	return v;
+}
+
+/* "start-end rwxp pgoff maj:min inode   path"; the path is the rest of the line, "\012" for a newline. */
+static bool parse_map(char *line, struct proc_map *m)
+{
+	const char *p = line;
+	uint64_t major, minor;
+	size_t len;
+	char *path;
+
+	memset(m, 0, sizeof(*m));
+	m->start = hex(&p);
+	if (*p++ != '-')
+		return false;
+	m->end = hex(&p);
+	if (strlen(p) < 6 || p[3] != 'x')
+		return false;
+	m->prot = PROT_EXEC | (p[1] == 'r' ? PROT_READ : 0) | (p[2] == 'w' ? PROT_WRITE : 0);
+	p += 6;
+	m->pgoff_bytes = hex(&p);
+	major = hex(&p);
+	if (*p++ != ':')
+		return false;
+	minor = hex(&p);
+	m->dev = major << 20 | minor;
+	m->ino = strtoull(p, &path, 10);
+	path += strspn(path, " ");
+	len = strlen(path);
+	if (m->ino && len > strlen(DELETED) && !strcmp(path + len - strlen(DELETED), DELETED)) {
+		path[len - strlen(DELETED)] = 0;
+		m->deleted = true;
+	}
+	m->path = path;
+	return m->start < m->end;
+}
+
+/* Frees the text. */
+static int each_map(char *text, int (*fn)(void *ctx, const struct proc_map *map), void *ctx)
+{
+	char *line, *next;
+	struct proc_map m;
+	int err = 0;
+
+	for (line = text; *line && !err; line = next) {
+		next = strchrnul(line, '\n');
+		if (*next)
+			*next++ = 0;
+		if (parse_map(line, &m))
+			err = fn(ctx, &m);
+	}
+	free(text);
+	return err;
+}
+
+int procfs_maps(pid_t tid, int (*fn)(void *ctx, const struct proc_map *map), void *ctx)
+{
+	char path[64], *text;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", tid);
+	n = io_read_file(path, &text, MAX_MAPS_BYTES);
+	return n < 0 ? (int)n : each_map(text, fn, ctx);
+}
+
+int procfs_maps_timed(struct timed_reader *reader, pid_t tid, int (*fn)(void *ctx, const struct proc_map *map), void *ctx)
+{
+	char path[64], *text;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", tid);
+	n = timed_reader_get(reader, path, MAX_MAPS_BYTES, &text);
+	return n < 0 ? (int)n : each_map(text, fn, ctx);
+}
+
+/* Field number (counted from 3: the one behind the comm) of /proc/PID/stat; the comm may hold anything. */
+static uint64_t stat_field(const char *stat, int number)
+{
+	const char *p = strrchr(stat, ')');
+
+	for (int i = 2; p && i < number; i++)
+		p = strchr(p + 1, ' ');
+	return p ? strtoull(p + 1, NULL, 10) : 0;
+}
+
+static uint32_t status_number(const char *status, const char *key)
+{
+	const char *p = strstr(status, key);
+
+	return p ? (uint32_t)strtoul(p + strlen(key), NULL, 10) : 0;
+}
+
+enum { REAL, EFFECTIVE };		/* columns of "Uid:" */
+
+/* "NSpid: ours ... its own": the number so many columns on, 0 when there are fewer. Sets *last, the last column. */
+static uint32_t number_at(const char *status, const char *key, uint32_t column, uint32_t *last)
+{
+	const char *p = strstr(status, key);
+	uint32_t number = 0, nr = 0;
+
+	p = p ? p + strlen(key) : "\n";
+	for (;;) {
+		p += strspn(p, " \t");
+		if (!isdigit((unsigned char)*p))
+			break;
+		if (nr++ == column)
+			number = (uint32_t)strtoul(p, NULL, 10);
+		p += strcspn(p, " \t\n");
+	}
+	*last = nr ? nr - 1 : 0;
+	return number;
+}
+
+/* Not /proc/TID/stat: that adds up the times of all threads of the process. */
+static int read_stat(pid_t pid, pid_t tid, struct proc_stat *out)
+{
+	char path[64], *text;
+	const char *open_paren, *close_paren;
+	ssize_t n;
+
+	memset(out, 0, sizeof(*out));
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	n = io_read_file(path, &text, 65536);
+	if (n < 0)
+		return (int)n;
+	open_paren = strchr(text, '(');
+	close_paren = strrchr(text, ')');
+	if (open_paren && close_paren > open_paren) {
+		size_t len = (size_t)(close_paren - open_paren - 1);
+
+		memcpy(out->comm, open_paren + 1, len < 15 ? len : 15);
+		out->is_dead = close_paren[1] && strchr("ZX", close_paren[2]);
+	}
+	out->ppid = (uint32_t)stat_field(text, 4);
+	out->kthread = stat_field(text, 9) & 0x00200000;	/* PF_KTHREAD */
+	out->start_boottime_ns = stat_field(text, 22) * (NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK));
+	free(text);
+	return 0;
+}
+
+int procfs_stat(pid_t tid, struct proc_stat *out)
+{
+	return read_stat(tid, tid, out);
+}
+
+int procfs_status(pid_t tid, struct proc_status *out)
+{
+	char path[64], *text;
+	uint32_t last;
+	ssize_t n;
+
+	memset(out, 0, sizeof(*out));
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	n = io_read_file(path, &text, 65536);
+	if (n < 0)
+		return (int)n;
+	out->tgid = status_number(text, "\nTgid:");
+	out->uid = number_at(text, "\nUid:", EFFECTIVE, &last);
+	number_at(text, "\nNStgid:", 0, &out->ns_depth);
+	out->ns_tgid = number_at(text, "\nNStgid:", out->ns_depth, &out->ns_depth);
+	out->ns_tid = number_at(text, "\nNSpid:", out->ns_depth, &out->ns_depth);
+	free(text);
+	return 0;
+}
+
+void procfs_tmp(pid_t pid, struct process_tmp *out)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | RESOLVE_CACHED,
+	};
+	struct proc_status status;
+	char path[64];
+	int root, tmp;
+
+	*out = (struct process_tmp){ .dir = -1, .is_root = true };
+	snprintf(path, sizeof(path), "/proc/%d/root", pid);
+	root = procfs_status(pid, &status) ? -1 : open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return;
+	out->ns_tgid = status.ns_tgid ? status.ns_tgid : (uint32_t)pid;
+	out->uid = status.uid;
+	out->dir = root;
+	tmp = (int)syscall(SYS_openat2, root, "tmp", &how, sizeof(how));
+	if (tmp < 0)
+		return;
+	close(root);
+	out->dir = tmp;
+	out->is_root = false;
+}
+
+static bool is_called(pid_t pid, uint32_t number, uint32_t depth)
+{
+	char path[64], *text;
+	uint32_t last;
+	bool is_it;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if (io_read_file(path, &text, 65536) < 0)
+		return false;
+	is_it = number_at(text, "\nNStgid:", depth, &last) == number;
+	free(text);
+	return is_it;
+}
+
+/* "12 34 56 ": the file ends with it. */
+static pid_t child_in(const char *path, uint32_t number, uint32_t depth)
+{
+	char *text, *p, *end;
+	pid_t found = 0;
+
+	if (io_read_file(path, &text, MAX_CHILDREN_BYTES) < 0)
+		return 0;
+	for (p = text; !found; p = end) {
+		pid_t pid = (pid_t)strtol(p, &end, 10);
+
+		if (end == p)
+			break;
+		if (is_called(pid, number, depth))
+			found = pid;
+	}
+	free(text);
+	return found;
+}
+
+pid_t procfs_child_called(pid_t pid, uint32_t number, uint32_t depth)
+{
+	char path[320];
+	struct dirent *d;
+	pid_t found = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && !found && (d = readdir(dir))) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%s/children", pid, d->d_name);
+		if (isdigit((unsigned char)d->d_name[0]))
+			found = child_in(path, number, depth);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+void procfs_cgroup(pid_t pid, char *buf, size_t size)
+{
+	char path[64], *text, *line, *next;
+
+	buf[0] = 0;
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
+	if (io_read_file(path, &text, 65536) < 0)
+		return;
+	for (line = text; *line; line = next) {
+		char *name = strchr(line, ':');
+
+		next = strchrnul(line, '\n');
+		if (*next)
+			*next++ = 0;
+		name = name ? strchr(name + 1, ':') : NULL;
+		if (!name)
+			continue;
+		if (!strncmp(line, "0::", 3) ? name[2] != 0 : strlen(name + 1) > strlen(buf))
+			snprintf(buf, size, "%s", name + 1);
+	}
+	free(text);
+}
+
+int procfs_each_process(int (*fn)(void *ctx, pid_t pid), void *ctx)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *d;
+	int err = 0;
+
+	if (!dir)
+		return -errno;
+	while (!err && (d = readdir(dir))) {
+		if (isdigit((unsigned char)d->d_name[0]))
+			err = fn(ctx, (pid_t)strtol(d->d_name, NULL, 10));
+	}
+	closedir(dir);
+	return err;
+}
+
+bool procfs_exists(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	return access(path, F_OK) == 0;
+}
+
+uint32_t procfs_threads(pid_t pid)
+{
+	struct stat st;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	return stat(path, &st) || st.st_nlink < 2 ? 0 : (uint32_t)st.st_nlink - 2;
+}
+
+static bool is_alive(pid_t pid, pid_t tid)
+{
+	struct proc_stat stat;
+
+	return !read_stat(pid, tid, &stat) && !stat.is_dead;
+}
+
+pid_t procfs_living_thread(pid_t pid)
+{
+	char path[64];
+	struct dirent *d;
+	pid_t found = 0;
+	DIR *dir;
+
+	if (is_alive(pid, pid))
+		return pid;
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && !found && (d = readdir(dir))) {
+		pid_t tid = (pid_t)strtol(d->d_name, NULL, 10);
+
+		if (tid > 0 && is_alive(pid, tid))
+			found = tid;
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+static int open_checked(const char *path, uint64_t ino)
+{
+	/* Foreign paths: a FIFO or a device must neither block nor be taken for the file. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (!ino || st.st_ino == ino))
+		return fd;
+	close(fd);
+	return -ESTALE;
+}
+
+int procfs_open_mapped(pid_t pid, uint64_t start, uint64_t end, const char *path, uint64_t ino)
+{
+	char through[PATH_MAX];
+	int fd;
+
+	/* This link leads to the file itself, whatever its name means in whichever mount namespace, even when deleted. */
+	snprintf(through, sizeof(through), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, start, end);
+	fd = open_checked(through, 0);
+	if (fd >= 0 || path[0] != '/')
+		return fd;
+	snprintf(through, sizeof(through), "/proc/%d/root%s", pid, path);
+	fd = open_checked(through, ino);
+	return fd >= 0 ? fd : open_checked(path, ino);
+}

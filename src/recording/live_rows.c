@@ -1,0 +1,286 @@
+#include "src/recording/live_rows.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/render/renderer.h"
+#include "src/base/fail.h"
+#include "src/recording/output_list.h"
+#include "src/profile/follow.h"
+
+#define ROWS_AT_ONCE 4096		/* made into text before the next ones are */
+#define ROWS_MAX (1u << 18)		/* a walk begins only when fewer wait */
+
+struct live_output {
+	const struct output *out;
+	const char *name;		/* for messages */
+	int fd;				/* -1: over */
+	bool is_file;			/* who writes to it never waits for a reader */
+	void *state;			/* of its renderer */
+	FILE *stream;			/* where that writes: into text */
+	char *text;
+	size_t size;			/* of text: the stream's business */
+	size_t len, done;		/* octets of text; those written */
+};
+
+struct live_rows {
+	struct follow *follow;
+	struct live_output v[OUTPUT_OPTS_MAX];
+	size_t nr;
+	bool gone;			/* some reader has */
+	int err;			/* the first one */
+};
+
+static int open_output(struct live_output *o, const struct output *out, const char *trace)
+{
+	struct stat st;
+
+	o->out = out;
+	o->name = out->file && strcmp(out->file, "-") ? out->file : "standard output";
+	o->fd = o->name == out->file ? output_open(out->file, trace) : STDOUT_FILENO;
+	if (o->fd < 0)
+		return o->fd;
+	o->is_file = !fstat(o->fd, &st) && S_ISREG(st.st_mode);
+	o->stream = open_memstream(&o->text, &o->size);
+	return o->stream ? 0 : fail(-ENOMEM, "--%s", out->renderer->name);
+}
+
+int live_rows_open(const struct output_list *outputs, const char *trace, struct live_rows **lp)
+{
+	struct live_rows *l = calloc(1, sizeof(*l));
+	int err = l ? follow_new(&l->follow) : -ENOMEM;
+
+	*lp = NULL;
+	if (err)
+		fail(err, "reports");
+	for (size_t i = 0; i < outputs->nr && !err && l->nr < OUTPUT_OPTS_MAX; i++)
+		if (outputs->v[i].renderer->rows)
+			err = open_output(&l->v[l->nr++], &outputs->v[i], trace);
+	if (err || !l->nr)
+		live_rows_close(l);
+	else
+		*lp = l;
+	return err;
+}
+
+static void end_output(struct live_output *o)
+{
+	if (o->state)
+		o->out->renderer->rows->end(o->state);
+	o->state = NULL;
+	if (o->fd >= 0 && o->fd != STDOUT_FILENO && close(o->fd))
+		fail(-errno, "write %s", o->name);
+	o->fd = -1;
+	o->len = o->done = 0;
+}
+
+void live_rows_close(struct live_rows *l)
+{
+	if (!l)
+		return;
+	for (size_t i = 0; i < l->nr; i++) {
+		end_output(&l->v[i]);
+		if (l->v[i].stream)
+			fclose(l->v[i].stream);
+		free(l->v[i].text);
+	}
+	follow_free(l->follow);
+	free(l);
+}
+
+bool live_rows_has(const struct live_rows *l, const struct output *out)
+{
+	for (size_t i = 0; i < l->nr; i++)
+		if (l->v[i].out == out)
+			return true;
+	return false;
+}
+
+bool live_rows_on_terminal(const struct live_rows *l)
+{
+	for (size_t i = 0; i < l->nr; i++)
+		if (l->v[i].fd >= 0 && isatty(l->v[i].fd))
+			return true;
+	return false;
+}
+
+static bool somebody_reads(const struct live_rows *l)
+{
+	for (size_t i = 0; i < l->nr; i++)
+		if (l->v[i].fd >= 0)
+			return true;
+	return false;
+}
+
+/* Rows that nobody will read are not kept. */
+void live_rows_chunk(void *live_rows, const void *chunk, size_t len)
+{
+	struct live_rows *l = live_rows;
+
+	if (somebody_reads(l))
+		follow_chunk(l->follow, chunk, len);
+}
+
+/* One output less; the recording goes on. */
+static void fail_output(struct live_rows *l, struct live_output *o, int err)
+{
+	if (err == -EPIPE)
+		l->gone = true;
+	else if (!l->err)
+		l->err = err;
+	if (err != -EPIPE)
+		fail(err, "write %s", o->name);
+	end_output(o);
+}
+
+/* What was written to the stream is the text now. */
+static int take_text(struct live_output *o)
+{
+	off_t len = ftello(o->stream);
+
+	if (len < 0 || fflush(o->stream))
+		return -ENOMEM;
+	o->len = (size_t)len;
+	o->done = 0;
+	rewind(o->stream);
+	return 0;
+}
+
+int live_rows_begin(struct live_rows *l, const struct render_opts *opts)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < l->nr && !err; i++) {
+		struct live_output *o = &l->v[i];
+
+		err = o->out->renderer->rows->begin(opts, follow_arch(l->follow), o->stream, &o->state);
+		if (!err)
+			err = take_text(o);
+	}
+	return err ? fail(err, "reports") : 0;
+}
+
+/* May something be written? -EPIPE: never again; that is noticed also when there is nothing to write. */
+static int may_write(const struct live_output *o, bool wait)
+{
+	bool left = o->done < o->len;
+	struct pollfd p = { .fd = o->fd, .events = left ? POLLOUT : 0 };
+
+	while (poll(&p, 1, wait && left ? -1 : 0) < 0 && errno == EINTR)
+		;
+	if (p.revents & POLLERR && !o->is_file)
+		return -EPIPE;
+	return left && p.revents;
+}
+
+/* Writes what the reader takes: a pipe that poll() calls writable takes PIPE_BUF octets at once. wait: until it has all. */
+static void write_output(struct live_rows *l, struct live_output *o, bool wait)
+{
+	int may;
+
+	while (o->fd >= 0 && (may = may_write(o, wait)) != 0) {
+		size_t left = o->len - o->done;
+		ssize_t n = 0;
+
+		if (may > 0)
+			n = write(o->fd, o->text + o->done, o->is_file || left < PIPE_BUF ? left : PIPE_BUF);
+		if (n > 0)
+			o->done += (size_t)n;
+		else if (may < 0 || (errno != EINTR && errno != EAGAIN))
+			fail_output(l, o, may < 0 ? may : -errno);
+	}
+}
+
+static int on_row(void *ctx, const struct report_sample *s)
+{
+	struct live_rows *l = ctx;
+
+	for (size_t i = 0; i < l->nr; i++) {
+		struct live_output *o = &l->v[i];
+		int err = o->state ? o->out->renderer->rows->row(o->state, s) : 0;
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* The next rows as text. False: there are none. */
+static bool make_text(struct live_rows *l)
+{
+	long n = follow_rows(l->follow, ROWS_AT_ONCE, on_row, l);
+	int err = n < 0 ? (int)n : 0;
+
+	for (size_t i = 0; i < l->nr; i++) {
+		struct live_output *o = &l->v[i];
+
+		if (o->fd < 0)
+			continue;
+		if (!err && n)
+			err = take_text(o);
+		if (err)
+			fail_output(l, o, err);
+	}
+	return n > 0;
+}
+
+static bool write_all(struct live_rows *l, bool wait)
+{
+	bool done = true;
+
+	for (size_t i = 0; i < l->nr; i++) {
+		struct live_output *o = &l->v[i];
+
+		write_output(l, o, wait);
+		done &= o->done == o->len;
+	}
+	return done;
+}
+
+void live_rows_write(struct live_rows *l)
+{
+	while (write_all(l, false) && make_text(l))
+		;
+}
+
+size_t live_rows_fds(const struct live_rows *l, struct pollfd *fds)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->nr; i++) {
+		const struct live_output *o = &l->v[i];
+
+		if (o->fd >= 0 && !o->is_file)
+			fds[n++] = (struct pollfd){ .fd = o->fd, .events = o->done < o->len ? POLLOUT : 0 };
+	}
+	return n;
+}
+
+bool live_rows_need_names(const struct live_rows *l)
+{
+	return somebody_reads(l) && follow_needs_names(l->follow);
+}
+
+bool live_rows_full(const struct live_rows *l)
+{
+	return somebody_reads(l) && follow_waiting(l->follow) >= ROWS_MAX;
+}
+
+bool live_rows_over(const struct live_rows *l)
+{
+	return l->gone && !somebody_reads(l);
+}
+
+int live_rows_finish(struct live_rows *l)
+{
+	follow_end(l->follow);
+	while (write_all(l, true) && make_text(l))
+		;
+	return l->err;
+}
