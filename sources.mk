@@ -16,30 +16,29 @@ REPORT_SRCS := \
 	src/base/timed_reader.c \
 	src/base/worker.c \
 	src/model/binary.c \
+	src/model/definition_store.c \
 	src/model/process.c \
 	src/model/record.c \
 	src/model/stacks.c \
 	src/model/syscall_names.c \
-	src/model/tables.c \
 	formats/trace/chunk_decoder.c \
 	formats/trace/chunk_encoder.c \
 	formats/trace/chunk_finder.c \
 	formats/trace/crc32c.c \
+	formats/trace/id_checker.c \
 	formats/trace/record_codec.c \
 	formats/trace/sample_columns.c \
+	formats/trace/scan_rows.c \
 	formats/trace/trace_layout.c \
 	formats/trace/trace_output.c \
 	formats/trace/trace_reader.c \
 	formats/trace/trace_source.c \
-	formats/trace/trace_tables.c \
 	formats/trace/trace_writer.c \
-	formats/trace/walk_rows.c \
 	src/profile/cpu_check.c \
 	src/profile/fold.c \
 	src/profile/follow.c \
 	src/profile/profile.c \
 	src/profile/query.c \
-	src/profile/receipts.c \
 	src/profile/report.c \
 	src/profile/report_text.c \
 	src/profile/sample_counts.c \
@@ -47,6 +46,7 @@ REPORT_SRCS := \
 	src/profile/stack_health.c \
 	src/profile/stack_note.c \
 	src/profile/stack_tally.c \
+	src/profile/trace_summary.c \
 	src/profile/tree_builder.c \
 	src/profile/wait_graph.c \
 	src/profile/wait_place.c \
@@ -89,7 +89,7 @@ CAPTURE_SRCS := \
 	src/symbolize/symbol_set.c \
 	src/symbolize/symbolizer.c \
 	unwind/cfi.c \
-	unwind/cfi_calls.c \
+	unwind/cfi_callsite.c \
 	unwind/cfi_code.c \
 	unwind/cfi_entries.c \
 	unwind/cfi_landing.c \
@@ -106,7 +106,7 @@ CAPTURE_SRCS := \
 	unwind/code_trial.c \
 	unwind/go_rules.c \
 	unwind/go_table.c \
-	unwind/host_walk.c \
+	unwind/host_unwind.c \
 	unwind/unwind_table.c \
 	unwind/x86_insn.c \
 	src/elf_unwind/code_symbols.c \
@@ -125,7 +125,7 @@ CAPTURE_SRCS := \
 	src/capture/processes/process_tracker.c \
 	src/capture/processes/remote_fs_files.c \
 	src/capture/processes/task_events.c \
-	src/capture/waits/peer_rows.c \
+	src/capture/waits/peer_samples.c \
 	src/capture/waits/wait_facts.c \
 	src/capture/waits/wait_peers.c \
 	src/capture/stacks/deferred_stacks.c \
@@ -133,7 +133,7 @@ CAPTURE_SRCS := \
 	src/capture/stacks/wire_decode.c \
 	src/capture/session/definitions.c \
 	src/capture/session/kernel_trim.c \
-	src/capture/session/last_rows.c \
+	src/capture/session/last_samples.c \
 	src/capture/session/session.c \
 	src/capture/session/session_meta.c \
 	src/capture/losses.c \

@@ -40,7 +40,7 @@ struct {
 
 /* The words of the stack that is looked at. */
 struct kernel_words {
-	uint64_t walk_ns;	/* which walk it is that took in so many */
+	uint64_t scan_ns;	/* which walk it is that took in so many */
 	uint32_t learnt, met;
 	struct kernel_memo draft;
 	uint64_t nr;
@@ -114,7 +114,7 @@ static long compare_frame(uint32_t i, struct memo_loop *l)
 {
 	uint32_t at = l->first + i;
 
-	l->differs = at >= WIRE_RAW_FRAMES || l->g->frames[at] != l->memo->address[i & (MEMO_FRAMES - 1)];
+	l->differs = at >= WIRE_DUMP_FRAMES || l->g->frames[at] != l->memo->address[i & (MEMO_FRAMES - 1)];
 	return l->differs;
 }
 
@@ -143,7 +143,7 @@ static long find_slot(uint32_t i, struct memo_loop *l)
 	struct kernel_memo *draft = &l->words->draft;
 	uint32_t at = l->first + i, below = l->at;
 
-	if (at >= WIRE_RAW_FRAMES || i >= MEMO_FRAMES)
+	if (at >= WIRE_DUMP_FRAMES || i >= MEMO_FRAMES)
 		return 1;
 	l->address = l->g->frames[at];
 	l->times = 0;
@@ -175,7 +175,7 @@ static __always_inline void learn(struct kernel_words *words, const struct gathe
  * The stack of a sleeping thread up to the registers that its entry to the kernel saved. NULL: nothing to be gained.
  * The thread may run meanwhile: the caller's look at its switches decides.
  */
-static __always_inline struct kernel_words *load_kernel_words(struct task_struct *task, uint64_t walk_ns)
+static __always_inline struct kernel_words *load_kernel_words(struct task_struct *task, uint64_t scan_ns)
 {
 	uint32_t zero = 0;
 	struct kernel_words *words = bpf_map_lookup_elem(&kernel_words, &zero);
@@ -188,9 +188,9 @@ static __always_inline struct kernel_words *load_kernel_words(struct task_struct
 	bytes = READ_NOW(words->nr) - sp;
 	if (bytes < 8 || bytes > sizeof(words->word) || bytes & 7)
 		return 0;
-	if (words->walk_ns != walk_ns)
+	if (words->scan_ns != scan_ns)
 		words->learnt = 0;
-	words->walk_ns = walk_ns;
+	words->scan_ns = scan_ns;
 	words->nr = bytes / 8;
 	return bpf_probe_read_kernel(words->word, bytes, (void *)sp) ? 0 : words;
 }
@@ -203,15 +203,15 @@ static __always_inline uint32_t memo_set(const struct kernel_words *words, uint3
 
 /* true: the stack has been put behind the user's frames, and nothing is left to do. */
 static __always_inline bool recall_kernel(struct kernel_recall *r, struct task_struct *task, struct gather *g, bool in_user,
-					  uint64_t walk_ns)
+					  uint64_t scan_ns)
 {
 	uint32_t n = g->head.nr_user;
 	uint64_t nr;
 
-	r->words = load_kernel_words(task, walk_ns);
-	if (!r->words || n > WALK_MAX_FRAMES)
+	r->words = load_kernel_words(task, scan_ns);
+	if (!r->words || n > UNWIND_MAX_FRAMES)
 		return false;
-	r->set = memo_set(r->words, in_user ? syscall_of(&g->walk, task) : 0);
+	r->set = memo_set(r->words, in_user ? syscall_of(&g->unwinder, task) : 0);
 	r->known = known_stack(r->words, r->set);
 	if (!r->known || !(++r->words->met % MEMO_AUDIT))
 		return false;
@@ -234,7 +234,7 @@ static __always_inline bool compare_or_learn(struct kernel_recall *r, struct tas
 }
 #else
 static __always_inline bool recall_kernel(struct kernel_recall *r, struct task_struct *task, struct gather *g, bool in_user,
-					  uint64_t walk_ns)
+					  uint64_t scan_ns)
 {
 	return false;
 }

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 struct knobs {
-	uint32_t mode;			/* WALK_TABLES | WALK_FRAME_POINTERS */
+	uint32_t mode;			/* UNWIND_BY_TABLES | UNWIND_BY_FRAME_POINTERS */
 	uint32_t max_frames;
 	uint32_t want_user, want_kernel;
 	uint32_t only_targets;		/* only thread groups in the targets map */
@@ -15,11 +15,11 @@ struct knobs {
 	uint32_t include_idle;		/* sampler: CPU idle time; snapshot: idle kernel threads */
 	uint32_t wakeup_bytes;		/* ring buffer fill that wakes the reader */
 	uint32_t ask;			/* snapshot: threads on a CPU are wished for there */
-	uint32_t snapshot_slot;		/* of raw_scratch: the first of WALK_SLOTS */
+	uint32_t snapshot_slot;		/* of dump_scratch: the first of SCAN_SLOTS */
 	uint32_t skip_same;		/* snapshot: a thread that has not run since the last walk is not walked again */
-	uint32_t last_walks;		/* entries of the map of that name: a power of two */
+	uint32_t last_scans;		/* entries of the map of that name: a power of two */
 	uint32_t audit;			/* registers and memory of one in so many stacks are handed out; 0: of none */
-	uint32_t late;			/* they are handed out when the tables did not know enough */
+	uint32_t deferred;			/* they are handed out when the tables did not know enough */
 	uint32_t faults;		/* enum fault_mode */
 	uint32_t ring_room;		/* bytes: with more than that in the ring no memory is added to it */
 	uint32_t in_pid_ns;		/* probee is in a PID namespace other than the initial one */
@@ -46,7 +46,7 @@ enum wait_call {
 	CALL_CLONE			/* vfork waits for its child */
 };
 
-#define WISH_BYTES 64			/* of struct wish: a cache line for each CPU */
+#define ONCPU_REQUEST_BYTES 64			/* of struct wish: a cache line for each CPU */
 
 enum counter {
 	COUNTER_FIRED,			/* sampler program runs */
@@ -62,7 +62,7 @@ enum counter {
 
 /* Totals of one walk of the task iterator. Single reader: plain memory. A task may be visited twice (when its
  * row did not fit the buffer), so only the visit that wrote its row counts. */
-struct walk_totals {
+struct scan_totals {
 	uint64_t rows, filtered, idle_kthreads, on_cpu;
 	uint64_t seen;			/* tasks: the sum of the first three, if nothing went wrong */
 	uint64_t last_seen;		/* address of the last one: a second visit comes right behind the first */
@@ -85,14 +85,14 @@ struct own_pid_ns {
  * Who walks and where it is, so that a walk that hangs can be given up (src/capture/collectors/task_reader.h). A reader is known
  * by the time it was started: unlike a pid that is the same in each namespace, and later ones are greater.
  */
-struct walk_place {
+struct scan_place {
 	uint64_t visits;		/* grows with each task */
 	uint64_t reader;		/* start_boottime of who walks */
 	uint32_t tgid, tid;		/* the task last visited */
 	char comm[16];
 };
 
-struct walk_control {			/* written by user space between walks */
+struct scan_control {			/* written by user space between walks */
 	uint64_t begin_ns;		/* of this walk; rows of unchanged threads have no other time */
 	uint64_t given_up;		/* readers started up to then do nothing any more */
 	uint32_t slot;			/* scratch that the reader uses: nobody else does, not even one given up */
@@ -108,4 +108,4 @@ struct holder_scan {
 	uint64_t passed;		/* inside a PID namespace: the list of all processes has been gone through */
 };
 
-#define WALK_SLOTS 8
+#define SCAN_SLOTS 8

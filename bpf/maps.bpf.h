@@ -4,7 +4,7 @@
 #include "bpf/kernel.h"
 #include "bpf/knobs.h"
 #include "bpf/wire.h"
-#include "unwind/walk_limits.h"
+#include "unwind/unwind_limits.h"
 
 #define MAX_PROCESSES 16384
 #define MAX_TARGETS 16384
@@ -16,12 +16,12 @@ struct slab {
 	__uint(max_entries, 1);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(key_size, 4);
-	__uint(value_size, WALK_SLAB_ROWS * 4);
+	__uint(value_size, UNWIND_SLAB_ROWS * 4);
 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, WALK_MAX_SLABS);
+	__uint(max_entries, UNWIND_MAX_SLABS);
 	__uint(key_size, 4);
 	__array(values, struct slab);
 } slabs SEC(".maps");
@@ -35,11 +35,11 @@ struct {
 		__uint(value_size, sizeof(T));		\
 	} name SEC(".maps")
 
-TABLE(pages, WALK_MAX_PAGES, struct unwind_page);
-TABLE(rules, WALK_MAX_RULES, struct unwind_rule);
-TABLE(mappings, WALK_MAX_MAPPINGS, struct unwind_mapping);
-TABLE(binaries, WALK_MAX_BINARIES, struct unwind_binary);
-TABLE(rule_cache, WALK_CACHE_WORDS, uint64_t);
+TABLE(pages, UNWIND_MAX_PAGES, struct unwind_page);
+TABLE(rules, UNWIND_MAX_RULES, struct unwind_rule);
+TABLE(mappings, UNWIND_MAX_MAPPINGS, struct unwind_mapping);
+TABLE(binaries, UNWIND_MAX_BINARIES, struct unwind_binary);
+TABLE(rule_cache, UNWIND_CACHE_WORDS, uint64_t);
 
 /* tgid -> its mappings. */
 struct {
@@ -82,4 +82,4 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1024 * 1024);	/* set by user space */
-} asked SEC(".maps");
+} oncpu_ring SEC(".maps");

@@ -14,9 +14,9 @@
  * The thread wished for on a CPU, by its number in the initial namespace; 0: none. A cache line each: every context switch
  * looks at its own.
  */
-struct wish {
+struct oncpu_request {
 	uint64_t tid;
-	uint64_t pad[WISH_BYTES / 8 - 1];
+	uint64_t pad[ONCPU_REQUEST_BYTES / 8 - 1];
 };
 
 struct {
@@ -24,8 +24,8 @@ struct {
 	__uint(max_entries, 1);			/* CPUs; set by user space */
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, uint32_t);
-	__type(value, struct wish);
-} wishes SEC(".maps");
+	__type(value, struct oncpu_request);
+} oncpu_requests SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -40,9 +40,9 @@ static __always_inline uint64_t switches(struct task_struct *task)
 }
 
 /* The exchange is a full barrier: from here on the thread's switch-out sees the wish. */
-static __always_inline bool wish_for(struct task_struct *task, uint32_t cpu)
+static __always_inline bool request_oncpu(struct task_struct *task, uint32_t cpu)
 {
-	struct wish *w = knobs.ask ? bpf_map_lookup_elem(&wishes, &cpu) : 0;
+	struct oncpu_request *w = knobs.ask ? bpf_map_lookup_elem(&oncpu_requests, &cpu) : 0;
 
 	if (!w)
 		return false;
@@ -56,9 +56,9 @@ static __always_inline bool still_there(struct task_struct *task, uint64_t nr_sw
 }
 
 /* It left before it could see the wish. false: it has been fulfilled after all. */
-static __always_inline bool take_back(struct task_struct *task, uint32_t cpu)
+static __always_inline bool cancel_request(struct task_struct *task, uint32_t cpu)
 {
-	struct wish *w = bpf_map_lookup_elem(&wishes, &cpu);
+	struct oncpu_request *w = bpf_map_lookup_elem(&oncpu_requests, &cpu);
 	uint64_t tid = (uint32_t)task->pid;
 
 	return w && __sync_val_compare_and_swap(&w->tid, tid, 0) == tid;
@@ -71,15 +71,15 @@ static __always_inline void gather_current(void *ctx, struct gather *g, struct t
 	init_head(&g->head, task, ids_of(task), bpf_ktime_get_ns());
 	g->head.weight = 0;
 	g->head.cpu = bpf_get_smp_processor_id();
-	g->head.flags |= WIRE_ON_CPU | WIRE_ASKED;
+	g->head.flags |= WIRE_ON_CPU | WIRE_ON_ITS_CPU;
 	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER)) {
-		g->head.end = WALK_KTHREAD;
+		g->head.end = UNWIND_KTHREAD;
 		g->head.flags |= WIRE_KTHREAD;
 	} else if (!task->mm || task->flags & PF_EXITING) {
-		g->head.end = WALK_NO_MM;
+		g->head.end = UNWIND_NO_MM;
 	} else if (knobs.want_user && in_exec(task)) {
-		g->head.end = WALK_EXEC;
-	} else if (knobs.want_user && !load_user_regs(&g->walk, task)) {
+		g->head.end = UNWIND_EXEC;
+	} else if (knobs.want_user && !load_user_regs(&g->unwinder, task)) {
 		gather_user(g, &e, step_nofault);
 	}
 	if (knobs.want_kernel)
@@ -87,10 +87,10 @@ static __always_inline void gather_current(void *ctx, struct gather *g, struct t
 }
 
 /* Runs with interrupts off, so the running thread stays. ask: nobody else than the wished one will come any more. */
-static __always_inline int fulfil(void *ctx, bool ask)
+static __always_inline int serve_request(void *ctx, bool ask)
 {
 	uint32_t zero = 0, cpu = bpf_get_smp_processor_id(), bytes;
-	struct wish *w = bpf_map_lookup_elem(&wishes, &cpu);
+	struct oncpu_request *w = bpf_map_lookup_elem(&oncpu_requests, &cpu);
 	struct task_struct *task;
 	struct gather *g;
 
@@ -108,7 +108,7 @@ static __always_inline int fulfil(void *ctx, bool ask)
 	gather_current(ctx, g, task);
 	bytes = gather_bytes(g);
 	if (bytes)
-		bpf_ringbuf_output(&asked, &g->head, bytes, BPF_RB_NO_WAKEUP);
+		bpf_ringbuf_output(&oncpu_ring, &g->head, bytes, BPF_RB_NO_WAKEUP);
 	READ_NOW(w->tid) = 0;
 	return 0;
 }
@@ -120,5 +120,5 @@ static __always_inline int fulfil(void *ctx, bool ask)
 SEC("?raw_tp/sched_switch")
 int on_running(struct bpf_raw_tracepoint_args *ctx)
 {
-	return fulfil(ctx, !ctx->args[1]);
+	return serve_request(ctx, !ctx->args[1]);
 }

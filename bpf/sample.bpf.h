@@ -5,7 +5,7 @@
 #pragma once
 
 #include "bpf/filter.bpf.h"
-#include "bpf/raw.bpf.h"
+#include "bpf/stack_dump.bpf.h"
 
 /* struct bpf_perf_event_data with the registers as words (walk.h's view of them). */
 struct perf_context {
@@ -23,18 +23,18 @@ struct {
 } sample_scratch SEC(".maps");
 
 /* The stack with its memory; false: there is no room to spare for it. */
-static __always_inline bool submit_raw(struct gather *g, struct env *e, uint16_t raw_flags)
+static __always_inline bool submit_dump(struct gather *g, struct env *e, uint16_t dump_flags)
 {
 	uint32_t cpu = bpf_get_smp_processor_id(), bytes;
-	struct raw_stack *raw = bpf_map_lookup_elem(&raw_scratch, &cpu);
+	struct stack_dump *dump = bpf_map_lookup_elem(&dump_scratch, &cpu);
 
-	if (!raw || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > knobs.ring_room)
+	if (!dump || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > knobs.ring_room)
 		return false;
-	g->head.flags |= raw_flags;
-	bytes = gather_raw(g, e, raw, WIRE_RAW_PAGES, copy_page_nofault);
-	if (bytes && bytes <= sizeof(*raw) && !bpf_ringbuf_output(&ring, raw, bytes, BPF_RB_NO_WAKEUP))
+	g->head.flags |= dump_flags;
+	bytes = gather_dump(g, e, dump, WIRE_DUMP_PAGES, copy_page_nofault);
+	if (bytes && bytes <= sizeof(*dump) && !bpf_ringbuf_output(&ring, dump, bytes, BPF_RB_NO_WAKEUP))
 		return true;
-	g->head.flags &= ~raw_flags;
+	g->head.flags &= ~dump_flags;
 	return false;
 }
 
@@ -42,11 +42,11 @@ static __always_inline int submit(struct gather *g, struct env *e)
 {
 	uint32_t bytes = gather_bytes(g);
 	uint64_t flags = BPF_RB_NO_WAKEUP;
-	uint16_t raw = raw_flags(g, g->counters[COUNTER_STACKS]);
+	uint16_t dump = dump_flags(g, g->counters[COUNTER_STACKS]);
 
 	if (!bytes)
 		return 0;
-	if (raw && submit_raw(g, e, raw)) {
+	if (dump && submit_dump(g, e, dump)) {
 		g->counters[COUNTER_SUBMITTED]++;
 		return 0;
 	}
@@ -94,13 +94,13 @@ int on_tick(struct perf_context *ctx)
 	g->head.flags |= WIRE_ON_CPU;
 	e.g = g;
 	if (task->flags & PF_KTHREAD || !task->mm) {
-		g->head.end = WALK_KTHREAD;
+		g->head.end = UNWIND_KTHREAD;
 		g->head.flags |= WIRE_KTHREAD;
 	} else if (knobs.want_user && (int64_t)pc < 0 && in_exec(task)) {
-		g->head.end = WALK_EXEC;
+		g->head.end = UNWIND_EXEC;
 	} else if (knobs.want_user) {
-		if (load_user_regs(&g->walk, task))
-			g->head.end = WALK_BUG;
+		if (load_user_regs(&g->unwinder, task))
+			g->head.end = UNWIND_BUG;
 		else
 			gather_user(g, &e, step_nofault);
 		g->counters[COUNTER_STACKS]++;

@@ -7,18 +7,18 @@
 
 #include "bpf/filter.bpf.h"
 #include "bpf/kernel_memo.bpf.h"
-#include "bpf/raw.bpf.h"
+#include "bpf/stack_dump.bpf.h"
 #include "bpf/unchanged.bpf.h"
 #include "bpf/wait.bpf.h"
 
 #define TASK_IDLE_BITS 0x402	/* TASK_UNINTERRUPTIBLE | TASK_NOLOAD: both, or D-state threads are hidden */
 /* The kernel hands out 32 KiB at once and a row must fit. */
-#define SNAPSHOT_RAW_PAGES 5
+#define SNAPSHOT_DUMP_PAGES 5
 
 /* The program may sleep, so per-CPU scratch would be shared: one for each reader. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, WALK_SLOTS);
+	__uint(max_entries, SCAN_SLOTS);
 	__type(key, uint32_t);
 	__type(value, struct gather);
 } snapshot_scratch SEC(".maps");
@@ -26,14 +26,14 @@ struct {
 /* Thread groups in whose memory a reader hung: it is not read again. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, WALK_SLOTS);
+	__uint(max_entries, SCAN_SLOTS);
 	__type(key, uint32_t);
 	__type(value, uint32_t);
 } hung SEC(".maps");
 
-struct walk_totals totals = {};
-struct walk_place place = {};
-struct walk_control control = {};
+struct scan_totals totals = {};
+struct scan_place place = {};
+struct scan_control control = {};
 
 static __always_inline void unwind_kernel(struct task_struct *task, struct gather *g, uint32_t n)
 {
@@ -51,7 +51,7 @@ static __noinline void gather_kernel_of(struct task_struct *task, struct gather 
 	struct kernel_recall r = {};
 	uint32_t n = g->head.nr_user;
 
-	if (n > WALK_MAX_FRAMES || (memo && recall_kernel(&r, task, g, in_user, READ_NOW(control.begin_ns))))
+	if (n > UNWIND_MAX_FRAMES || (memo && recall_kernel(&r, task, g, in_user, READ_NOW(control.begin_ns))))
 		return;
 	unwind_kernel(task, g, n);
 	if (memo && compare_or_learn(&r, task, g, e))
@@ -80,12 +80,12 @@ static __always_inline void gather_task(struct gather *g, struct env *e)
 	bool in_user = false;
 
 	if (g->head.flags & WIRE_KTHREAD)
-		g->head.end = WALK_KTHREAD;
+		g->head.end = UNWIND_KTHREAD;
 	else if (!task->mm || task->flags & PF_EXITING)
-		g->head.end = WALK_NO_MM;
+		g->head.end = UNWIND_NO_MM;
 	else if (knobs.want_user && in_exec(task))
-		g->head.end = WALK_EXEC;
-	else if (!load_user_regs(&g->walk, task))
+		g->head.end = UNWIND_EXEC;
+	else if (!load_user_regs(&g->unwinder, task))
 		in_user = true;
 	if (in_user && knobs.want_user) {
 		uint64_t before = faults_here();
@@ -116,15 +116,15 @@ static __always_inline void gather_stable(struct gather *g, struct env *e, struc
 	if (READ_NOW(task->on_cpu)) {
 		g->head.cpu = READ_NOW(task->thread_info.cpu);
 		g->head.flags |= WIRE_ON_CPU;
-		drop_stacks(g, g->head.flags & WIRE_KTHREAD ? WALK_KTHREAD : WALK_RUNNING);
-		if (wish_for(task, g->head.cpu) && !still_there(task, e->switches, g->head.cpu) &&
-		    take_back(task, g->head.cpu))
-			g->head.end = WALK_TORN;
+		drop_stacks(g, g->head.flags & WIRE_KTHREAD ? UNWIND_KTHREAD : UNWIND_RUNNING);
+		if (request_oncpu(task, g->head.cpu) && !still_there(task, e->switches, g->head.cpu) &&
+		    cancel_request(task, g->head.cpu))
+			g->head.end = UNWIND_TORN;
 		return;
 	}
 	gather_task(g, e);
 	if (READ_NOW(task->on_cpu) || e->switches != switches(task))
-		drop_stacks(g, WALK_TORN);
+		drop_stacks(g, UNWIND_TORN);
 }
 
 static __always_inline bool is_idle_kthread(struct task_struct *task)
@@ -136,16 +136,16 @@ static __always_inline bool is_idle_kthread(struct task_struct *task)
 /* The row, with memory where that is wanted and the thread did not run meanwhile. 0, or not: it does not fit any more. */
 static __always_inline long write_row(struct seq_file *seq, struct gather *g, struct env *e, uint32_t slot)
 {
-	uint16_t flags = raw_flags(g, totals.stacks + 1);
-	uint32_t raw_slot = knobs.snapshot_slot + slot, bytes = 0;
-	struct raw_stack *raw = flags ? bpf_map_lookup_elem(&raw_scratch, &raw_slot) : 0;
+	uint16_t flags = dump_flags(g, totals.stacks + 1);
+	uint32_t dump_slot = knobs.snapshot_slot + slot, bytes = 0;
+	struct stack_dump *dump = flags ? bpf_map_lookup_elem(&dump_scratch, &dump_slot) : 0;
 
-	if (raw) {
+	if (dump) {
 		g->head.flags |= flags;
-		bytes = gather_raw(g, e, raw, SNAPSHOT_RAW_PAGES, copy_page_sleepable);
-		if (bytes && bytes <= sizeof(raw->w) + SNAPSHOT_RAW_PAGES * WALK_PAGE &&
+		bytes = gather_dump(g, e, dump, SNAPSHOT_DUMP_PAGES, copy_page_sleepable);
+		if (bytes && bytes <= sizeof(dump->w) + SNAPSHOT_DUMP_PAGES * UNWIND_MEMORY_PAGE &&
 		    !READ_NOW(e->task->on_cpu) && e->switches == switches(e->task))
-			return bpf_seq_write(seq, raw, bytes);
+			return bpf_seq_write(seq, dump, bytes);
 		g->head.flags &= ~flags;
 	}
 	bytes = gather_bytes(g);
@@ -214,7 +214,7 @@ int on_task(struct bpf_iter__task *ctx)
 	if (knobs.skip_same)
 		remember(task, g, &e);
 	totals.rows++;
-	totals.stacks += stack_was_walked(g);
+	totals.stacks += stack_was_unwound(g);
 	totals.reads += g->head.pages_read;
 	if (g->head.flags & WIRE_ON_CPU)
 		totals.on_cpu++;

@@ -1,5 +1,5 @@
 /*
- * Stacks of a task: user frames by the walker of unwind/walk.h, kernel frames by the kernel's own helpers.
+ * Stacks of a task: user frames by the walker of unwind/unwind_step.h, kernel frames by the kernel's own helpers.
  *
  * struct gather is too big for the BPF stack, so it lives in a map; the loop callback reaches it through a
  * small struct on the stack. Scalars reloaded from a map are unknown to the verifier, so it verifies the
@@ -9,53 +9,53 @@
 
 #include "bpf/task_ids.bpf.h"
 
-struct walk;
+struct unwinder;
 struct env;
 
-static __always_inline int walk_load_page(void *env, struct walk *w, uint64_t addr);
-static __always_inline int walk_read_code(void *env, struct walk *w, uint64_t addr);
-static __always_inline int walk_process(void *env, uint32_t tgid, uint32_t *first, uint32_t *nr);
+static __always_inline int unwind_load_page(void *env, struct unwinder *w, uint64_t addr);
+static __always_inline int unwind_read_code(void *env, struct unwinder *w, uint64_t addr);
+static __always_inline int unwind_process_slice(void *env, uint32_t tgid, uint32_t *first, uint32_t *nr);
 
-static __always_inline const struct unwind_mapping *walk_mapping(void *env, uint32_t i)
+static __always_inline const struct unwind_mapping *unwind_mapping_at(void *env, uint32_t i)
 {
 	return bpf_map_lookup_elem(&mappings, &i);
 }
 
-static __always_inline const struct unwind_binary *walk_binary(void *env, uint32_t i)
+static __always_inline const struct unwind_binary *unwind_binary_at(void *env, uint32_t i)
 {
 	return bpf_map_lookup_elem(&binaries, &i);
 }
 
-static __always_inline const struct unwind_page *walk_page(void *env, uint32_t i)
+static __always_inline const struct unwind_page *unwind_page_at(void *env, uint32_t i)
 {
 	return bpf_map_lookup_elem(&pages, &i);
 }
 
-static __always_inline const struct unwind_row *walk_rows(void *env, uint32_t first)
+static __always_inline const struct unwind_row *unwind_rows_at(void *env, uint32_t first)
 {
-	uint32_t slab = first >> WALK_SLAB_SHIFT, zero = 0;
+	uint32_t slab = first >> UNWIND_SLAB_SHIFT, zero = 0;
 	void *inner = bpf_map_lookup_elem(&slabs, &slab);
 
 	return inner ? bpf_map_lookup_elem(inner, &zero) : 0;
 }
 
-static __always_inline const struct unwind_rule *walk_rule(void *env, uint32_t i)
+static __always_inline const struct unwind_rule *unwind_rule_at(void *env, uint32_t i)
 {
 	return bpf_map_lookup_elem(&rules, &i);
 }
 
-static __always_inline uint64_t *walk_cache(void *env, uint32_t i)
+static __always_inline uint64_t *unwind_cache_word(void *env, uint32_t i)
 {
 	return bpf_map_lookup_elem(&rule_cache, &i);
 }
 
 /* See walk.h. Global functions get pointers that may be NULL. */
-int look_up_mapping(struct walk *w, uint64_t pc);
+int look_up_mapping(struct unwinder *w, uint64_t pc);
 uint64_t prologue_mask(uint64_t code, uint64_t next);
-#define WALK_LOOK_UP(env, w, pc) look_up_mapping(w, pc)
-#define WALK_PROLOGUE_MASK prologue_mask
+#define UNWIND_LOOK_UP(env, w, pc) look_up_mapping(w, pc)
+#define UNWIND_PROLOGUE_MASK prologue_mask
 
-#include "unwind/walk.h"
+#include "unwind/unwind_step.h"
 
 /*
  * Scratch of one stack; from head to the last frame it is what goes out. The counters stand beside the header because a
@@ -67,9 +67,9 @@ struct gather {
 	uint64_t no_reads;
 	uint64_t faulted;		/* pages that reading brought in */
 	struct wire_sample head;
-	uint64_t frames[WIRE_RAW_FRAMES];
+	uint64_t frames[WIRE_DUMP_FRAMES];
 	struct wire_object object;	/* copied behind the frames */
-	struct walk walk;
+	struct unwinder unwinder;
 };
 
 struct env {
@@ -80,7 +80,7 @@ struct env {
 	bool sleepable;			/* a constant in each callback, and asked there only: one branch is left of it */
 };
 
-static __always_inline int walk_process(void *env, uint32_t tgid, uint32_t *first, uint32_t *nr)
+static __always_inline int unwind_process_slice(void *env, uint32_t tgid, uint32_t *first, uint32_t *nr)
 {
 	struct unwind_process *p = bpf_map_lookup_elem(&processes, &tgid);
 	uint64_t v;
@@ -93,9 +93,9 @@ static __always_inline int walk_process(void *env, uint32_t tgid, uint32_t *firs
 	return 0;
 }
 
-__noinline int look_up_mapping(struct walk *w, uint64_t pc)
+__noinline int look_up_mapping(struct unwinder *w, uint64_t pc)
 {
-	return w ? walk_find_other_mapping(0, w, pc) : WALK_BUG;
+	return w ? unwind_find_other_mapping(0, w, pc) : UNWIND_BUG;
 }
 
 __noinline uint64_t prologue_mask(uint64_t code, uint64_t next)
@@ -150,28 +150,28 @@ static __always_inline int load_task_page(struct gather *g, struct task_struct *
 	long err;
 
 	if (g->no_reads)
-		return WALK_NOT_READ;
+		return UNWIND_NOT_READ;
 	err = bpf_find_vma(task, addr, probe_vma, &probe, 0);
 	if (err == -16 /* EBUSY */)
-		return WALK_BUSY;
+		return UNWIND_BUSY;
 	if (err)
 		return 1;
 	if (knobs.faults != FAULTS_ALL && !never_blocks(&probe))
-		return WALK_NOT_READ;
-	return bpf_copy_from_user_task(to, WALK_PAGE, (void *)addr, task, 0) != 0;
+		return UNWIND_NOT_READ;
+	return bpf_copy_from_user_task(to, UNWIND_MEMORY_PAGE, (void *)addr, task, 0) != 0;
 }
 
-static __always_inline int walk_load_page(void *env, struct walk *w, uint64_t addr)
+static __always_inline int unwind_load_page(void *env, struct unwinder *w, uint64_t addr)
 {
 	struct env *e = env;
 
 	if (e->sleepable)
 		return load_task_page(e->g, e->task, w->page, addr);
-	return bpf_probe_read_user(w->page, WALK_PAGE, (void *)addr) ? 1 : 0;
+	return bpf_probe_read_user(w->page, UNWIND_MEMORY_PAGE, (void *)addr) ? 1 : 0;
 }
 
 /* Code of a file is not read from a program that may sleep: see above. */
-static __always_inline int walk_read_code(void *env, struct walk *w, uint64_t addr)
+static __always_inline int unwind_read_code(void *env, struct unwinder *w, uint64_t addr)
 {
 	struct env *e = env;
 	struct vma_probe probe = {};
@@ -188,18 +188,18 @@ static long step_nofault(uint32_t i, struct env *ctx)
 {
 	struct env e = { .g = ctx->g, .sleepable = false };
 
-	return walk_step(&e, &e.g->walk, e.g->frames);
+	return unwind_step(&e, &e.g->unwinder, e.g->frames);
 }
 
 static long step_sleepable(uint32_t i, struct env *ctx)
 {
 	struct env e = { .g = ctx->g, .task = ctx->task, .sleepable = true };
 
-	return walk_step(&e, &e.g->walk, e.g->frames);
+	return unwind_step(&e, &e.g->unwinder, e.g->frames);
 }
 
 /* The user registers that the kernel saved at its entry. 0, or 1 when they cannot be read. */
-static __always_inline int load_user_regs(struct walk *w, struct task_struct *task)
+static __always_inline int load_user_regs(struct unwinder *w, struct task_struct *task)
 {
 	return bpf_probe_read_kernel(w->regs, sizeof(w->regs), (void *)bpf_task_pt_regs(task)) != 0;
 }
@@ -220,18 +220,18 @@ static __always_inline void init_head(struct wire_sample *h, struct task_struct 
 	h->state = task->__state | (uint32_t)task->exit_state << 16;
 	h->nr_user = 0;
 	h->nr_kernel = 0;
-	h->end = WALK_NOT_DONE;
+	h->end = UNWIND_NOT_DONE;
 	h->flags = 0;
 	h->pages_read = 0;
 	bpf_probe_read_kernel(h->comm, sizeof(h->comm), task->comm);
 }
 
 /* g holds the registers of a user stack, and a walk has been tried. */
-static __always_inline bool stack_was_walked(const struct gather *g)
+static __always_inline bool stack_was_unwound(const struct gather *g)
 {
 	uint8_t end = g->head.end;
 
-	return g->head.nr_user && end != WALK_KTHREAD && end != WALK_COMPAT32;
+	return g->head.nr_user && end != UNWIND_KTHREAD && end != UNWIND_COMPAT32;
 }
 
 /* Named by the caller, so that the verifier walks through one of them only. */
@@ -240,16 +240,16 @@ typedef long (*step_fn)(uint32_t i, struct env *ctx);
 /* Walks the user stack from g->walk.regs; the loop's callback says how memory is read. */
 static __always_inline void gather_user(struct gather *g, struct env *e, step_fn step)
 {
-	struct walk *w = &g->walk;
+	struct unwinder *w = &g->unwinder;
 
 #ifdef ARCH_CS_COMPAT
 	if ((uint16_t)w->regs[ARCH_REG_CS] == ARCH_CS_COMPAT) {
-		g->head.end = WALK_COMPAT32;
+		g->head.end = UNWIND_COMPAT32;
 		return;
 	}
 #endif
-	walk_begin(w, g->head.tgid, knobs.mode, knobs.max_frames);
-	bpf_loop(WALK_MAX_STEPS, step, e, 0);
+	unwind_begin(w, g->head.tgid, knobs.mode, knobs.max_frames);
+	bpf_loop(UNWIND_MAX_STEPS, step, e, 0);
 	g->head.nr_user = w->nr;
 	g->head.end = w->end;
 	g->head.pages_read = w->pages_read < 255 ? w->pages_read : 255;
@@ -263,7 +263,7 @@ static __always_inline void gather_kernel_here(void *ctx, struct gather *g)
 	uint32_t n = g->head.nr_user;
 	long bytes;
 
-	if (n > WALK_MAX_FRAMES)
+	if (n > UNWIND_MAX_FRAMES)
 		return;
 	bytes = bpf_get_stack(ctx, &g->frames[n], WIRE_MAX_KERNEL * 8, 0);
 	if (bytes < 0) {
@@ -279,7 +279,7 @@ static __always_inline uint32_t gather_bytes(const struct gather *g)
 {
 	uint32_t n = g->head.nr_user + g->head.nr_kernel;
 
-	if (n > WALK_MAX_FRAMES + WIRE_MAX_KERNEL)
+	if (n > UNWIND_MAX_FRAMES + WIRE_MAX_KERNEL)
 		return 0;
 	n *= 8;
 	if (g->head.flags & WIRE_WAIT)

@@ -11,7 +11,7 @@
 
 #include "bpf/running.bpf.h"
 
-struct last_walk {
+struct last_scan {
 	uint64_t start_boottime;	/* with the tid: which thread */
 	uint64_t switches;
 	uint32_t tid, pad;
@@ -19,16 +19,16 @@ struct last_walk {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);		/* knobs.last_walks, a power of two */
+	__uint(max_entries, 1);		/* knobs.last_scans, a power of two */
 	__type(key, uint32_t);
-	__type(value, struct last_walk);
-} last_walks SEC(".maps");
+	__type(value, struct last_scan);
+} last_scans SEC(".maps");
 
-static __always_inline struct last_walk *last_walk_of(struct task_struct *task)
+static __always_inline struct last_scan *last_scan_of(struct task_struct *task)
 {
-	uint32_t i = task->pid & (knobs.last_walks - 1);
+	uint32_t i = task->pid & (knobs.last_scans - 1);
 
-	return bpf_map_lookup_elem(&last_walks, &i);
+	return bpf_map_lookup_elem(&last_scans, &i);
 }
 
 /*
@@ -37,7 +37,7 @@ static __always_inline struct last_walk *last_walk_of(struct task_struct *task)
  */
 static __always_inline bool has_not_run(struct task_struct *task)
 {
-	struct last_walk *last = last_walk_of(task);
+	struct last_scan *last = last_scan_of(task);
 
 	if (READ_NOW(task->on_cpu))
 		return false;
@@ -49,13 +49,13 @@ static __always_inline bool has_not_run(struct task_struct *task)
 /* Only after the row was written, and only one that will be the same: complete and of a thread that was not running. */
 static __always_inline void remember(struct task_struct *task, const struct gather *g, const struct env *e)
 {
-	struct last_walk *last;
+	struct last_scan *last;
 	uint8_t end = g->head.end;
 
-	if (g->head.flags & WIRE_ON_CPU || e->on_lock || end == WALK_TORN || end == WALK_BUSY || end == WALK_NO_PROCESS ||
-	    end == WALK_NO_MAPPING || end == WALK_NO_TABLE || end == WALK_EXEC)
+	if (g->head.flags & WIRE_ON_CPU || e->on_lock || end == UNWIND_TORN || end == UNWIND_BUSY || end == UNWIND_NO_PROCESS ||
+	    end == UNWIND_NO_MAPPING || end == UNWIND_NO_TABLE || end == UNWIND_EXEC)
 		return;
-	last = last_walk_of(task);
+	last = last_scan_of(task);
 	if (last) {
 		last->switches = e->switches;
 		last->start_boottime = task->start_boottime;

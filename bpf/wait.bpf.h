@@ -39,7 +39,7 @@ static __always_inline const struct rq *this_rq(void)
 }
 
 /* What to add to the scheduler's clock; the least of a walk is the nearest, as the copy can only be old. */
-static __always_inline void look_at_clocks(struct walk_totals *t, uint64_t now_ns)
+static __always_inline void look_at_clocks(struct scan_totals *t, uint64_t now_ns)
 {
 	const struct rq *rq = this_rq();
 	uint64_t behind;
@@ -64,7 +64,7 @@ static __always_inline bool is_fair(struct task_struct *task)
  * On the scheduler's clock: when it came to the CPU, and how long it stayed then. Without the first the end of
  * the last stint on the clock that leaves interrupts and stolen time out: early by what there was of them since.
  */
-static __always_inline uint64_t last_on_cpu(struct task_struct *task, const struct walk_totals *t)
+static __always_inline uint64_t last_on_cpu(struct task_struct *task, const struct scan_totals *t)
 {
 	uint64_t left = 0, start = task->se.exec_start;
 
@@ -81,7 +81,7 @@ static __always_inline uint64_t last_on_cpu(struct task_struct *task, const stru
  * Inside the call rax is -ENOSYS, put there at its entry. Without that test the error code of a page fault,
  * which the processor leaves in the same place, would be taken for a number.
  */
-static __always_inline uint32_t syscall_of(const struct walk *w, struct task_struct *task)
+static __always_inline uint32_t syscall_of(const struct unwinder *w, struct task_struct *task)
 {
 	uint64_t nr = w->regs[REG_ORIG_AX];
 
@@ -90,12 +90,12 @@ static __always_inline uint32_t syscall_of(const struct walk *w, struct task_str
 	return nr < MAX_SYSCALL && w->regs[REG_AX] == (uint64_t)-38 /* ENOSYS */ ? nr + 1 : 0;
 }
 
-static __always_inline uint64_t first_argument(const struct walk *w, struct task_struct *task)
+static __always_inline uint64_t first_argument(const struct unwinder *w, struct task_struct *task)
 {
 	return w->regs[ARG_0];
 }
 #else
-static __always_inline uint32_t syscall_of(const struct walk *w, struct task_struct *task)
+static __always_inline uint32_t syscall_of(const struct unwinder *w, struct task_struct *task)
 {
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
 	uint32_t nr = BPF_CORE_READ(regs, syscallno);
@@ -104,7 +104,7 @@ static __always_inline uint32_t syscall_of(const struct walk *w, struct task_str
 }
 
 /* x0 becomes the result. */
-static __always_inline uint64_t first_argument(const struct walk *w, struct task_struct *task)
+static __always_inline uint64_t first_argument(const struct unwinder *w, struct task_struct *task)
 {
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
 
@@ -166,7 +166,7 @@ static __always_inline void load_waitv(struct wire_wait *wait, struct task_struc
 	}
 }
 
-static __always_inline void gather_futex(struct wire_wait *wait, const struct walk *w, struct env *e, uint32_t nr)
+static __always_inline void gather_futex(struct wire_wait *wait, const struct unwinder *w, struct env *e, uint32_t nr)
 {
 	if (nr == NR_FUTEX) {
 		wait->futex_op = w->regs[ARG_1];
@@ -184,7 +184,7 @@ static __always_inline void gather_futex(struct wire_wait *wait, const struct wa
 }
 
 /* struct pollfd (uapi): poll() with one of them is a wait for that one. */
-static __always_inline void gather_poll(struct wire_wait *wait, struct wire_object *o, const struct walk *w, struct env *e)
+static __always_inline void gather_poll(struct wire_wait *wait, struct wire_object *o, const struct unwinder *w, struct env *e)
 {
 	struct {
 		uint32_t fd;
@@ -227,7 +227,7 @@ static __always_inline uint32_t vfork_child(struct task_struct *task)
 	return tid_of(task_of_sibling(last));
 }
 
-static __always_inline void gather_child(struct wire_wait *wait, const struct walk *w, struct env *e, uint32_t call)
+static __always_inline void gather_child(struct wire_wait *wait, const struct unwinder *w, struct env *e, uint32_t call)
 {
 	int32_t pid = wait->what;
 
@@ -255,7 +255,7 @@ static __always_inline uint32_t call_of(uint32_t nr)
 
 static __always_inline void gather_syscall(struct wire_wait *wait, struct wire_object *o, struct env *e)
 {
-	const struct walk *w = &e->g->walk;
+	const struct unwinder *w = &e->g->unwinder;
 	uint32_t nr, call;
 
 	wait->syscall = syscall_of(w, e->task);
@@ -280,13 +280,13 @@ static __always_inline void gather_syscall(struct wire_wait *wait, struct wire_o
 }
 
 /* Behind the frames. in_user: g->walk.regs are the thread's own. */
-static __always_inline void gather_wait(struct gather *g, struct env *e, struct walk_totals *t, bool in_user)
+static __always_inline void gather_wait(struct gather *g, struct env *e, struct scan_totals *t, bool in_user)
 {
 	uint32_t n = g->head.nr_user + g->head.nr_kernel;
 	struct wire_wait wait = {};
 	uint64_t ran;
 
-	if (n > WALK_MAX_FRAMES + WIRE_MAX_KERNEL)
+	if (n > UNWIND_MAX_FRAMES + WIRE_MAX_KERNEL)
 		return;
 	look_at_clocks(t, g->head.time_ns);
 	ran = last_on_cpu(e->task, t);

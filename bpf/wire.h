@@ -1,14 +1,14 @@
 /*
  * CONTRACT kernel -> user space: what the BPF programs hand out. Fixed-width integers, explicit padding.
  * What goes to disk is another type (src/model/record.h). After the header come nr_user user frames
- * (innermost first, with WALK_ flags in the top bits), then nr_kernel kernel addresses (innermost first).
+ * (innermost first, with UNWIND_ flags in the top bits), then nr_kernel kernel addresses (innermost first).
  */
 #pragma once
 
 #include <stdint.h>
 
 #include ARCH_HEADER
-#include "unwind/walk_limits.h"
+#include "unwind/unwind_limits.h"
 
 #define WIRE_COMM 16
 #define WIRE_MAX_KERNEL 127
@@ -19,10 +19,10 @@ enum wire_flags {
 	WIRE_KTHREAD = 4,
 	WIRE_ON_CPU = 8,		/* was on a CPU when a walk met it */
 	WIRE_KERNEL_FAILED = 16,	/* the kernel stack could not be read */
-	WIRE_RAW = 32,			/* it is a struct wire_raw: registers and stack memory go with it */
+	WIRE_DUMP = 32,			/* it is a struct wire_dump: registers and stack memory go with it */
 	WIRE_AUDIT = 64,		/* they are to be kept */
 	WIRE_SAME = 256,		/* has not run since its last row: the stack is that one's */
-	WIRE_ASKED = 128,		/* taken on the thread's own CPU: the kernel stack begins with our frames */
+	WIRE_ON_ITS_CPU = 128,		/* taken on the thread's own CPU: the kernel stack begins with our frames */
 	WIRE_WAIT = 512,		/* a struct wire_wait comes behind the frames */
 	WIRE_OBJECT = 1024,		/* and a struct wire_object behind that */
 };
@@ -36,7 +36,7 @@ struct wire_sample {
 	uint32_t state;			/* __state | exit_state << 16 */
 	uint16_t nr_user, nr_kernel;
 	uint16_t flags;			/* enum wire_flags */
-	uint8_t end;			/* enum walk_end */
+	uint8_t end;			/* enum unwind_end */
 	uint8_t pages_read;		/* 255: that or more */
 	char comm[WIRE_COMM];
 };
@@ -94,15 +94,15 @@ struct peer_holders {
  * A stack that user space unwinds itself, because the kernel did not know enough yet, or that it keeps. The frames stand
  * where those of a wire_sample stand; what is behind them and before regs has no meaning.
  */
-#define WIRE_RAW_FRAMES (WALK_MAX_FRAMES + WIRE_MAX_KERNEL + WIRE_WAIT_WORDS + WIRE_OBJECT_WORDS)
-#define WIRE_RAW_PAGES 16		/* 64 KiB, as much as perf can keep */
+#define WIRE_DUMP_FRAMES (UNWIND_MAX_FRAMES + WIRE_MAX_KERNEL + WIRE_WAIT_WORDS + WIRE_OBJECT_WORDS)
+#define WIRE_DUMP_PAGES 16		/* 64 KiB, as much as perf can keep */
 
-struct wire_raw {
+struct wire_dump {
 	struct wire_sample head;
-	uint64_t frames[WIRE_RAW_FRAMES];
+	uint64_t frames[WIRE_DUMP_FRAMES];
 	uint64_t regs[ARCH_NR_REGS + (ARCH_NR_REGS & 1)];	/* as the kernel saved them */
 	uint64_t start;			/* address of the memory that follows: the page of the stack pointer */
-	uint64_t bytes;			/* of it: whole pages, at most WIRE_RAW_PAGES */
+	uint64_t bytes;			/* of it: whole pages, at most WIRE_DUMP_PAGES */
 };
 
-_Static_assert(sizeof(struct wire_raw) % 16 == 0, "wire layout");
+_Static_assert(sizeof(struct wire_dump) % 16 == 0, "wire layout");

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
-#include "unwind/cfi_calls.h"
+#include "unwind/cfi_callsite.h"
 #include "unwind/cfi_entries.h"
 #include "unwind/cfi_landing.h"
 #include "unwind/cfi_program.h"
@@ -188,7 +188,7 @@ int cfi_parse(const struct cfi_input *in, struct cfi_rows *out)
 	if (!err && in->read_code)
 		err = cfi_landings_add(in, &b.landings, out);
 	if (!err && in->read_code)
-		err = cfi_calls_add(in, &entries, out);
+		err = cfi_callsite_add(in, &entries, out);
 	free(b.landings.v);
 	for (size_t i = 0; i < out->nr; i++)
 		out->stats.unsupported += out->v[i].rule.cfa == CFA_UNSUPPORTED;

@@ -20,7 +20,7 @@ struct cfi_input {
 	uint64_t text_vaddr;		/* base for DW_EH_PE_textrel; 0 usually */
 	uint64_t got_vaddr;		/* base for DW_EH_PE_datarel; 0 usually */
 	enum cfi_machine machine;
-	/* Copies code; not 0: cannot be read. NULL: what only code tells is not looked for (cfi_calls.h, cfi_landing.h). */
+	/* Copies code; not 0: cannot be read. NULL: what only code tells is not looked for (cfi_callsite.h, cfi_landing.h). */
 	int (*read_code)(void *ctx, uint64_t vaddr, uint8_t *buf, size_t len);
 	void *ctx;
 };

@@ -9,8 +9,8 @@
  *
  * A CFA from a register other than sp and fp is only known in a frame that was interrupted. To know it further out, every
  * rule of every function would have to say where it saved which register, and the walk would read one more word a frame.
- * Instead the calls in such a function have rows of their own (CFA_KEPT_REG, cfi_calls.h), if it can be told what becomes
- * of the register there. Where not, the walk ends as WALK_BAD_RULE.
+ * Instead the calls in such a function have rows of their own (CFA_CALLEE_SAVED, cfi_callsite.h), if it can be told what becomes
+ * of the register there. Where not, the walk ends as UNWIND_BAD_RULE.
  */
 #pragma once
 
@@ -43,7 +43,7 @@ enum unwind_cfa {
 	CFA_SIGNAL,			/* signal trampoline: registers are in the ucontext at sp */
 	CFA_ROOT,			/* outermost frame: the return address is undefined */
 	CFA_OTHER_STACK,		/* fp + cfa_off, which is on another stack and may lie below sp */
-	CFA_KEPT_REG,			/* register reg as it was at the call + cfa_off, which is above sp: the callee pushed it at
+	CFA_CALLEE_SAVED,			/* register reg as it was at the call + cfa_off, which is above sp: the callee pushed it at
 					   sp + aux; while that is below the interrupted sp it is in the register. RA_CFA only */
 	CFA_HANDLER,			/* as CFA_DEREF_FP, but the unwind information says otherwise: cfi_landing.h */
 };
@@ -74,7 +74,7 @@ struct unwind_rule {
 	uint8_t cfa;			/* enum unwind_cfa */
 	uint8_t fp;			/* enum unwind_fp */
 	uint8_t ra;			/* enum unwind_ra, RULE_GUESSED and RULE_EXACT */
-	uint8_t reg;			/* DWARF register number for CFA_REG, CFA_DEREF_REG, CFA_KEPT_REG, RA_REG */
+	uint8_t reg;			/* DWARF register number for CFA_REG, CFA_DEREF_REG, CFA_CALLEE_SAVED, RA_REG */
 	int32_t cfa_off;
 	int32_t fp_off;
 	int32_t aux;

@@ -6,7 +6,7 @@
 
 #include "src/base/array.h"
 #include "src/base/hash_index.h"
-#include "unwind/walk_limits.h"
+#include "unwind/unwind_limits.h"
 
 #define MAX_RULES UINT16_MAX	/* numbers of rules are 16 bits wide, */
 #define MAX_PAGE_ROWS UINT16_MAX	/* and so are counts of rows in a page */
@@ -120,7 +120,7 @@ static int count_pages(const struct cfi_row *rows, size_t nr, uint64_t vaddr_lo,
 	}
 	if (rows[nr - 1].rule.cfa == CFA_NONE)
 		last = rows[nr - 1].vaddr;
-	if ((last - vaddr_lo) >> UNWIND_PAGE_SHIFT >= WALK_MAX_PAGES)
+	if ((last - vaddr_lo) >> UNWIND_PAGE_SHIFT >= UNWIND_MAX_PAGES)
 		return -E2BIG;
 	*out = (uint32_t)((last - vaddr_lo) >> UNWIND_PAGE_SHIFT) + 1;
 	return 0;
@@ -179,7 +179,7 @@ void unwind_table_free(struct unwind_table *t)
 	free(t);
 }
 
-/* Last of nr >= 1 rows that starts at or before key, without branches: see walk_search() in walk.h. */
+/* Last of nr >= 1 rows that starts at or before key, without branches: see unwind_search() in walk.h. */
 static const struct unwind_row *search(const struct unwind_row *rows, uint32_t nr, uint32_t key)
 {
 	while (nr > 1) {

@@ -14,7 +14,7 @@
 #include "src/base/bytes.h"
 #include "src/base/clock.h"
 #include "src/model/syscall_names.h"
-#include "src/model/tables.h"
+#include "src/model/definition_store.h"
 #include "src/profile/report.h"
 #include "src/profile/stack_note.h"
 
@@ -29,7 +29,7 @@ struct csv {
 	bool reverse, wait_columns;
 	const char *arch;
 	struct byte_buf row;
-	const struct tables *tables;	/* the caches speak ids of this segment */
+	const struct definition_store *tables;	/* the caches speak ids of this segment */
 	struct text_cache frames;	/* by frame id: all functions of the frame */
 	struct text_cache comms;	/* by thread id */
 	uint32_t *path;			/* frames of a stack, innermost first */
@@ -74,14 +74,14 @@ static void put_time(struct csv *c, uint64_t real_ns)
 static const struct cached_text *frame_text(struct csv *c, uint32_t frame)
 {
 	const struct cached_text *t = text_cache_find(&c->frames, frame);
-	uint32_t nr = tables_frame_depth(c->tables, frame);
+	uint32_t nr = definition_store_frame_depth(c->tables, frame);
 	char buf[FRAME_TEXT_MAX];
 	struct frame_view v;
 
 	if (t)
 		return t;
 	for (uint32_t i = 0; i < nr; i++) {
-		tables_frame_view(c->tables, frame, c->reverse ? nr - 1 - i : i, buf, &v);
+		definition_store_frame_view(c->tables, frame, c->reverse ? nr - 1 - i : i, buf, &v);
 		if (i)
 			putc(';', c->frames.out);
 		escape_csv(c->frames.out, v.name, v.len);
@@ -97,7 +97,7 @@ static int collect_path(struct csv *c, uint32_t stack, bool *missing)
 	uint32_t *frame;
 
 	c->nr_path = 0;
-	for (; stack && c->nr_path < FRAMES_MAX && (n = tables_find_node(c->tables, stack)); stack = n->parent) {
+	for (; stack && c->nr_path < FRAMES_MAX && (n = definition_store_find_node(c->tables, stack)); stack = n->parent) {
 		frame = array_push(&c->path, &c->nr_path, &c->cap_path);
 		if (!frame)
 			return -ENOMEM;
@@ -164,7 +164,7 @@ static int put_comm(struct csv *c, const struct report_sample *s)
 		return 0;
 	}
 	if (!t) {
-		comm = tables_string(c->tables, s->thread->comm, &len);
+		comm = definition_store_string(c->tables, s->thread->comm, &len);
 		escape_csv_cell(c->comms.out, comm, len);
 		t = text_cache_keep(&c->comms, s->rec->thread);
 	}
@@ -210,7 +210,7 @@ static void put_waits(struct csv *c, const struct rec_sample *rec)
 }
 
 /* Other tables give the ids another meaning; and a recording without an end meets ever more threads. */
-static void forget_texts(struct csv *c, const struct tables *tables)
+static void forget_texts(struct csv *c, const struct definition_store *tables)
 {
 	if (c->tables != tables || c->frames.bytes > MAX_TEXT_BYTES)
 		text_cache_clear(&c->frames);

@@ -77,7 +77,7 @@ static void put_health(struct json_writer *w, const struct stack_health *h)
 }
 
 /* The sum of the receipts: tasks_seen is rows, idle kernel threads and those not asked for. */
-static void put_walks(struct json_writer *w, const struct report_walks *s)
+static void put_scans(struct json_writer *w, const struct report_scans *s)
 {
 	json_key(w, "walks");
 	json_begin(w, '{');
@@ -126,8 +126,8 @@ static void put_facts(struct json_writer *w, const struct profile *p)
 		put_health(w, p->health);
 	json_put_u64(w, "frames", f->frames);
 	json_put_u64(w, "frames_unnamed", f->frames_unnamed);
-	if (f->walk_sums.count)
-		put_walks(w, &f->walk_sums);
+	if (f->scan_sums.count)
+		put_scans(w, &f->scan_sums);
 	json_key(w, "incomplete");
 	json_bool(w, f->incomplete);
 	put_text(w, "warning", f->warning);

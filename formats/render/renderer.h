@@ -26,7 +26,7 @@ struct render_opts {
 	bool deep;			/* JSON: nest as deep as the stacks are (json.c) */
 	uint32_t top;			/* text: rows; 0: 40 */
 	uint32_t columns;		/* text: the terminal's; 0: it is for no terminal */
-	uint32_t walk;			/* waits: of this walk; 0: the last one */
+	uint32_t scan;			/* waits: of this walk; 0: the last one */
 	double min_percent;		/* pictures: hide frames narrower than this */
 };
 
@@ -42,7 +42,7 @@ struct renderer {
 	const char *name;		/* the option --NAME */
 	const char *suffixes;		/* ".svg", ".folded .collapse": the first is its default file's */
 	const char *help;		/* one line */
-	bool of_walks;			/* shows rows of snapshots only, whatever else was recorded */
+	bool of_scans;			/* shows rows of snapshots only, whatever else was recorded */
 	bool is_picture;		/* never written to a terminal: goes to trace.svg beside the trace */
 
 	/* Writes the whole picture of a call tree. */

@@ -240,9 +240,9 @@ static void put_stacks(struct picture *pic)
 }
 
 /* The receipts of the walks. */
-static void put_walks(struct picture *pic)
+static void put_scans(struct picture *pic)
 {
-	put_two_lines(pic, pic->facts->walks);
+	put_two_lines(pic, pic->facts->scans);
 }
 
 static void put_warning(struct picture *pic)
@@ -283,7 +283,7 @@ static void put_heading(struct picture *pic, const char *title)
 	put_origin(pic);
 	put_figures(pic);
 	put_stacks(pic);
-	put_walks(pic);
+	put_scans(pic);
 	put_warning(pic);
 	fputs("</g>\n", pic->out);
 }

@@ -173,7 +173,7 @@ static void put_facts(struct text *t)
 	put_wrapped(t, "not whole", f->not_whole);
 	snprintf(value, sizeof(value), "%" PRIu64 ", %" PRIu64 " of them without a name", f->frames, f->frames_unnamed);
 	put_fact(t, "frames", value);
-	put_wrapped(t, f->walk_sums.count ? "walks" : "seen", f->walks);
+	put_wrapped(t, f->scan_sums.count ? "walks" : "seen", f->scans);
 	put_fact(t, "warning", f->warning);
 }
 

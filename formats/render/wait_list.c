@@ -8,7 +8,7 @@
 #include "src/base/clock.h"
 #include "src/base/intern.h"
 #include "src/model/syscall_names.h"
-#include "src/model/tables.h"
+#include "src/model/definition_store.h"
 #include "src/profile/wait_graph.h"
 #include "src/profile/wait_place.h"
 
@@ -116,10 +116,10 @@ static void put_group(const struct list *l, const struct group *group, FILE *out
 {
 	const struct entry *e = &l->entries[group->first];
 	const struct wait_row *row = &l->g->rows[e->row];
-	const struct rec_thread *thread = tables_find_thread(l->g->tables, row->rec.thread);
+	const struct rec_thread *thread = definition_store_find_thread(l->g->tables, row->rec.thread);
 	size_t len, comm_len;
 	const char *place = intern_get(l->names, e->place, &len);
-	const char *comm = tables_string(l->g->tables, thread ? thread->comm : UINT32_MAX, &comm_len);
+	const char *comm = definition_store_string(l->g->tables, thread ? thread->comm : UINT32_MAX, &comm_len);
 
 	fprintf(out, "%8zu  ", group->nr);
 	if (e->ns == UINT64_MAX)

@@ -14,7 +14,7 @@
 #include "formats/render/wait_list.h"
 #include "formats/render/wait_text.h"
 #include "src/base/clock.h"
-#include "src/model/tables.h"
+#include "src/model/definition_store.h"
 #include "src/profile/report.h"
 #include "src/profile/stack_note.h"
 #include "src/profile/wait_graph.h"
@@ -29,7 +29,7 @@ extern const struct renderer renderer_waits;
 
 struct waits {
 	const struct wait_graph *g;
-	const struct tables *tables;
+	const struct definition_store *tables;
 	const char *arch, *kernel_suffix;
 	FILE *out;
 };
@@ -44,7 +44,7 @@ static void put_time(struct waits *w, uint64_t ns)
 
 static void put_comm(struct waits *w, const struct wait_row *row)
 {
-	const struct rec_thread *thread = tables_find_thread(w->tables, row->rec.thread);
+	const struct rec_thread *thread = definition_store_find_thread(w->tables, row->rec.thread);
 	const char *comm;
 	size_t len;
 
@@ -52,7 +52,7 @@ static void put_comm(struct waits *w, const struct wait_row *row)
 		fputs(" [not in this walk]", w->out);
 		return;
 	}
-	comm = tables_string(w->tables, thread ? thread->comm : UINT32_MAX, &len);
+	comm = definition_store_string(w->tables, thread ? thread->comm : UINT32_MAX, &len);
 	putc(' ', w->out);
 	escape_text(w->out, comm, len);
 	if (row->tgid && row->tgid != row->tid)
@@ -113,15 +113,15 @@ static void put_frames(struct waits *w, uint32_t stack, bool is_kernel)
 	struct frame_view v;
 	int lines = 0;
 
-	for (; stack && (n = tables_find_node(w->tables, stack)); stack = n->parent) {
-		uint32_t nr = tables_frame_depth(w->tables, n->frame);
+	for (; stack && (n = definition_store_find_node(w->tables, stack)); stack = n->parent) {
+		uint32_t nr = definition_store_frame_depth(w->tables, n->frame);
 
 		if (lines + (int)nr > MAX_FRAMES) {
 			fputs("\t\t...\n", w->out);
 			return;
 		}
 		for (uint32_t i = 0; i < nr; i++, lines++) {
-			tables_frame_view(w->tables, n->frame, i, buf, &v);
+			definition_store_frame_view(w->tables, n->frame, i, buf, &v);
 			fputs("\t\t", w->out);
 			escape_text(w->out, v.name, v.len);
 			if (is_kernel)
@@ -316,7 +316,7 @@ static void put_title(struct waits *w)
 		nr += !w->g->rows[i].absent;
 	localtime_r(&t, &tm);
 	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm);
-	fprintf(w->out, "Walk %u, %s: %zu threads\n\n", w->g->walk, date, nr);
+	fprintf(w->out, "Walk %u, %s: %zu threads\n\n", w->g->scan, date, nr);
 }
 
 static int put_all(struct waits *w)
@@ -337,10 +337,10 @@ static int put_all(struct waits *w)
 	return err ? err : wait_list_put(w->g, w->arch, w->out);
 }
 
-static void put_nothing(uint32_t walk, FILE *out)
+static void put_nothing(uint32_t scan, FILE *out)
 {
-	if (walk)
-		fprintf(out, "There are no rows of walk %u here\n", walk);
+	if (scan)
+		fprintf(out, "There are no rows of walk %u here\n", scan);
 	else
 		fputs("There are no rows of a walk here: record with probee snapshot. Beside other outputs: --weight wall\n", out);
 }
@@ -350,12 +350,12 @@ static int waits_stream(struct report *rep, const struct render_opts *opts, FILE
 	const char *arch = report_meta(rep, "arch", NULL);
 	struct wait_graph g;
 	struct waits w = { .g = &g, .arch = arch ? arch : "", .out = out };
-	int err = wait_graph_read(rep, opts->walk, &g);
+	int err = wait_graph_read(rep, opts->scan, &g);
 
 	w.kernel_suffix = opts->kernel_suffix ? opts->kernel_suffix : "_[k]";
 	w.tables = g.tables;
 	if (!err && !g.nr)
-		put_nothing(opts->walk, out);
+		put_nothing(opts->scan, out);
 	else if (!err)
 		err = wait_graph_link(&g);
 	if (!err && g.nr)
@@ -365,6 +365,6 @@ static int waits_stream(struct report *rep, const struct render_opts *opts, FILE
 }
 
 const struct renderer renderer_waits = {
-	.name = "waits", .suffixes = ".waits", .of_walks = true, .stream = waits_stream,
+	.name = "waits", .suffixes = ".waits", .of_scans = true, .stream = waits_stream,
 	.help = "who waits for whom in the last walk: deadlocks, convoys, all other waits",
 };

@@ -29,7 +29,7 @@
 #include "formats/render/renderer.h"
 #include "formats/render/wait_list.h"
 #include "src/model/syscall_names.h"
-#include "src/model/tables.h"
+#include "src/model/definition_store.h"
 #include "src/profile/report.h"
 #include "src/profile/wait_graph.h"
 #include "src/profile/wait_place.h"
@@ -96,7 +96,7 @@ static void put_row(struct waits_json *j, const struct wait_row *row)
 
 static void put_thread(struct waits_json *j, const struct wait_row *row)
 {
-	const struct rec_thread *thread = tables_find_thread(j->g->tables, row->rec.thread);
+	const struct rec_thread *thread = definition_store_find_thread(j->g->tables, row->rec.thread);
 	struct json_writer *w = &j->w;
 	const char *comm;
 	size_t len;
@@ -107,7 +107,7 @@ static void put_thread(struct waits_json *j, const struct wait_row *row)
 	if (row->absent) {
 		json_put_bool(w, "absent", true);
 	} else {
-		comm = tables_string(j->g->tables, thread ? thread->comm : UINT32_MAX, &len);
+		comm = definition_store_string(j->g->tables, thread ? thread->comm : UINT32_MAX, &len);
 		json_key(w, "comm");
 		json_string(w, comm, len);
 		put_row(j, row);
@@ -158,7 +158,7 @@ static int put_all(struct waits_json *j, const char *warning)
 	json_put_u64(w, "format", 1);
 	if (*warning)
 		json_put_text(w, "warning", warning);
-	json_put_u64(w, "walk", g->walk);
+	json_put_u64(w, "walk", g->scan);
 	if (g->nr)
 		json_put_u64(w, "time_real_ns", g->rows[0].real_ns);
 	json_key(w, "threads");
@@ -182,7 +182,7 @@ static int waits_json_stream(struct report *rep, const struct render_opts *opts,
 	const char *arch = report_meta(rep, "arch", NULL);
 	struct wait_graph g;
 	struct waits_json j = { .w = { .out = out }, .g = &g, .arch = arch ? arch : "" };
-	int err = wait_graph_read(rep, opts->walk, &g);
+	int err = wait_graph_read(rep, opts->scan, &g);
 
 	if (!err)
 		err = wait_graph_link(&g);
@@ -193,6 +193,6 @@ static int waits_json_stream(struct report *rep, const struct render_opts *opts,
 }
 
 const struct renderer renderer_waits_json = {
-	.name = "waits-json", .suffixes = ".waits.json", .of_walks = true, .stream = waits_json_stream,
+	.name = "waits-json", .suffixes = ".waits.json", .of_scans = true, .stream = waits_json_stream,
 	.help = "the same as JSON for scripts",
 };

@@ -9,19 +9,19 @@ void chunk_decoder_release(struct chunk_decoder *d)
 {
 	record_codec_release(&d->codec);
 	sample_columns_release(&d->columns);
-	trace_tables_release(&d->tables);
-	walk_rows_release(&d->walk_rows);
+	id_checker_release(&d->tables);
+	scan_rows_release(&d->scan_rows);
 	memset(d, 0, sizeof(*d));
 }
 
 void chunk_decoder_begin_segment(struct chunk_decoder *d)
 {
-	trace_tables_reset(&d->tables);
+	id_checker_reset(&d->tables);
 }
 
 void chunk_decoder_lose(struct chunk_decoder *d)
 {
-	trace_tables_lose(&d->tables);
+	id_checker_lose(&d->tables);
 }
 
 void chunk_decoder_begin(struct chunk_decoder *d, const void *records, size_t len,
@@ -31,7 +31,7 @@ void chunk_decoder_begin(struct chunk_decoder *d, const void *records, size_t le
 	d->items_left = 0;
 	d->columns.nr_rows = d->next_row = 0;
 	d->repeated = 0;
-	walk_rows_stop(&d->walk_rows);
+	scan_rows_stop(&d->scan_rows);
 	d->codec.time_base_ns = time_base_ns;
 }
 
@@ -59,7 +59,7 @@ static int decode_one(struct chunk_decoder *d, struct record *rec)
 	set_id(rec, d->next_id);
 	err = record_decode(&d->codec, &d->payload, rec);
 	if (!err)
-		err = trace_tables_add(&d->tables, rec);
+		err = id_checker_add(&d->tables, rec);
 	if (err)
 		return err;
 	d->record_count[d->tag]++;
@@ -91,9 +91,9 @@ static int begin_samples(struct chunk_decoder *d)
 
 	d->next_row = 0;
 	for (size_t i = 0; i < d->columns.nr_rows && !err; i++) {
-		err = trace_tables_add_sample(&d->tables, &d->columns.rows[i]);
+		err = id_checker_add_sample(&d->tables, &d->columns.rows[i]);
 		if (!err)
-			err = walk_rows_add(&d->walk_rows, &d->columns.rows[i]);
+			err = scan_rows_add(&d->scan_rows, &d->columns.rows[i]);
 	}
 	if (err)
 		d->columns.nr_rows = 0;
@@ -111,7 +111,7 @@ static int begin_repeat(struct chunk_decoder *d, struct record *rec)
 	d->repeated += repeat_rows(&rec->repeat);
 	if (d->repeated > MAX_REPEATED)
 		return -EBADMSG;
-	walk_rows_repeat(&d->walk_rows, &rec->repeat);
+	scan_rows_repeat(&d->scan_rows, &rec->repeat);
 	return 0;
 }
 
@@ -160,7 +160,7 @@ int chunk_decoder_next(struct chunk_decoder *d, struct record *rec)
 			rec->sample = d->columns.rows[d->next_row++];
 			return 1;
 		}
-		if (walk_rows_next(&d->walk_rows, &d->tables, &rec->sample)) {
+		if (scan_rows_next(&d->scan_rows, &d->tables, &rec->sample)) {
 			rec->tag = REC_SAMPLE;
 			return 1;
 		}

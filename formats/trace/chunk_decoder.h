@@ -14,8 +14,8 @@
 
 #include "formats/trace/record_codec.h"
 #include "formats/trace/sample_columns.h"
-#include "formats/trace/trace_tables.h"
-#include "formats/trace/walk_rows.h"
+#include "formats/trace/id_checker.h"
+#include "formats/trace/scan_rows.h"
 #include "src/base/bytes.h"
 #include "src/model/record.h"
 
@@ -30,8 +30,8 @@ struct chunk_decoder {
 
 	struct record_codec codec;
 	struct sample_columns columns;
-	struct trace_tables tables;
-	struct walk_rows walk_rows;
+	struct id_checker tables;
+	struct scan_rows scan_rows;
 
 	/* Since the decoder was zeroed. */
 	uint64_t skipped_records;

@@ -8,13 +8,13 @@
 
 /*
  * The order of types in a chunk: each refers only to itself and to types further left, except that
- * RAWSTACK, WALK, LOST, NOTE and END speak about samples and so stand behind them. REPEAT shares the
+ * RAWSTACK, SCAN, LOST, NOTE and END speak about samples and so stand behind them. REPEAT shares the
  * place of SAMPLES: it speaks about those before it and not about those behind it.
  */
 static const uint8_t section_order[] = {
 	REC_META,   REC_CLOCK,	 REC_STRING, REC_BINARY, REC_PROCESS, REC_THREAD,
 	REC_EVENT,  REC_MAPPING, REC_TASKEV, REC_FRAME,	 REC_NODE,    REC_FUNC,
-	REC_SYMBOL, REC_SAMPLE,	 REC_RAWSTACK, REC_LOST, REC_WALK,    REC_NOTE,	 REC_END,
+	REC_SYMBOL, REC_SAMPLE,	 REC_RAWSTACK, REC_LOST, REC_SCAN,    REC_NOTE,	 REC_END,
 };
 enum { NR_SECTIONS = sizeof(section_order) / sizeof(section_order[0]) };
 
@@ -160,7 +160,7 @@ static void note_samples(const struct chunk_encoder *c, struct signpost *sp)
 	sp->nr_samples += (uint32_t)c->nr_samples;
 	sp->contents |= CHUNK_HAS_SAMPLES;
 	for (size_t i = 0; i < c->nr_samples && !(sp->contents & CHUNK_HAS_TABLES); i++)
-		if (c->samples[i].walk)
+		if (c->samples[i].scan)
 			sp->contents |= CHUNK_HAS_TABLES;
 }
 

@@ -69,12 +69,12 @@ static const struct field event_fields[] = {
 	F(UV32, event.id), F(UV32, event.name), F(U8, event.kind), F(UV64, event.freq_mhz),
 	F(UV64, event.period), F(UV32, event.unit), { 0, 0 }
 };
-static const struct field walk_fields[] = {
-	F(UV32, walk.walk), F(TIME, walk.time_ns), F(UV64, walk.duration_ns),
-	F(UV64, walk.interval_ns), F(UV64, walk.tasks_seen), F(UV64, walk.rows),
-	F(UV64, walk.skipped_idle_kthreads), F(UV64, walk.filtered), F(UV64, walk.read_faults),
-	F(UV64, walk.vanished), F(UV64, walk.on_cpu), F(UV64, walk.torn),
-	F(LATER64, walk.hung), F(LATER64, walk.kernel_failed), F(ENDS, walk.ends), { 0, 0 }
+static const struct field scan_fields[] = {
+	F(UV32, scan.scan), F(TIME, scan.time_ns), F(UV64, scan.duration_ns),
+	F(UV64, scan.interval_ns), F(UV64, scan.tasks_seen), F(UV64, scan.rows),
+	F(UV64, scan.skipped_idle_kthreads), F(UV64, scan.filtered), F(UV64, scan.read_faults),
+	F(UV64, scan.vanished), F(UV64, scan.on_cpu), F(UV64, scan.torn),
+	F(LATER64, scan.hung), F(LATER64, scan.kernel_failed), F(ENDS, scan.ends), { 0, 0 }
 };
 static const struct field lost_fields[] = {
 	F(TIME, lost.time_ns), F(UV64, lost.duration_ns), F(U8, lost.cause), F(PLUS1, lost.cpu),
@@ -88,10 +88,10 @@ static const struct field rawstack_fields[] = {
 	F(TEXT, rawstack.regs), F(UV64, rawstack.start), F(TEXT, rawstack.bytes), { 0, 0 }
 };
 static const struct field repeat_fields[] = {
-	F(TIME, repeat.time_ns), F(UV32, repeat.walk), F(RUNS, repeat.runs), { 0, 0 }
+	F(TIME, repeat.time_ns), F(UV32, repeat.scan), F(RUNS, repeat.runs), { 0, 0 }
 };
 static const struct field end_fields[] = {
-	F(TIME, end.time_ns), F(U8, end.reason), F(UV64, end.samples), F(UV64, end.walks),
+	F(TIME, end.time_ns), F(U8, end.reason), F(UV64, end.samples), F(UV64, end.scans),
 	F(UV64, end.lost), F(UV64, end.unresolved), F(UV64, end.raw_bytes),
 	F(UV64, end.cpu_time_ns), F(SV32, end.target_status), { 0, 0 }
 };
@@ -106,7 +106,7 @@ static const struct codec_row {
 	[REC_TASKEV] = { taskev_fields, 0 },   [REC_MAPPING] = { mapping_fields, 0 },
 	[REC_FRAME] = { frame_fields, 4 },     [REC_NODE] = { node_fields, 2 },
 	[REC_FUNC] = { func_fields, 6 },       [REC_SYMBOL] = { symbol_fields, 4 },
-	[REC_EVENT] = { event_fields, 0 },     [REC_WALK] = { walk_fields, 0 },
+	[REC_EVENT] = { event_fields, 0 },     [REC_SCAN] = { scan_fields, 0 },
 	[REC_LOST] = { lost_fields, 0 },       [REC_NOTE] = { note_fields, 0 },
 	[REC_END] = { end_fields, 0 },         [REC_RAWSTACK] = { rawstack_fields, 0 },
 	[REC_REPEAT] = { repeat_fields, 0 },
@@ -307,7 +307,7 @@ static int get_runs(struct record_codec *c, struct byte_reader *r, struct rec_re
 }
 
 /* Each end that some row has, and how many. Before version 1.2 there were none. */
-static void put_ends(struct byte_buf *b, const struct rec_walk *w)
+static void put_ends(struct byte_buf *b, const struct rec_scan *w)
 {
 	unsigned nr = 0;
 
@@ -322,7 +322,7 @@ static void put_ends(struct byte_buf *b, const struct rec_walk *w)
 	}
 }
 
-static int get_ends(struct byte_reader *r, struct rec_walk *w)
+static int get_ends(struct byte_reader *r, struct rec_scan *w)
 {
 	uint64_t n = br_left(r) ? br_uv(r) : 0;
 
@@ -372,7 +372,7 @@ static int put_field(const struct record_codec *c, struct byte_buf *b, const str
 	case LINES: put_lines(b, &rec->symbol); break;
 	case RUNS: return put_runs(b, &rec->repeat);
 	case LATER64: bb_uv(b, *u64); break;
-	case ENDS: put_ends(b, &rec->walk); break;
+	case ENDS: put_ends(b, &rec->scan); break;
 	}
 	return 0;
 }
@@ -410,7 +410,7 @@ static int get_field(struct record_codec *c, struct byte_reader *r, struct recor
 	case LINES: return get_lines(c, r, &rec->symbol);
 	case RUNS: return get_runs(c, r, &rec->repeat);
 	case LATER64: *u64 = br_left(r) ? br_uv(r) : 0; break;
-	case ENDS: return get_ends(r, &rec->walk);
+	case ENDS: return get_ends(r, &rec->scan);
 	}
 	return 0;
 }

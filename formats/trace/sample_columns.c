@@ -32,7 +32,7 @@ static const struct column {
 	COLUMN(15, state, ANY),
 	COLUMN(16, end, ANY),
 	COLUMN(18, flags, ANY),
-	COLUMN(20, walk, ANY),
+	COLUMN(20, scan, ANY),
 	COLUMN(COL_RAN, ran_ns, ANY),
 	COLUMN(24, syscall, ANY),
 	COLUMN(26, wait, ANY),

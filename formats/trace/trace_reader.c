@@ -150,7 +150,7 @@ static void reader_update_status(struct trace_reader *r)
 	memcpy(st->record_count, r->decoder.record_count, sizeof(st->record_count));
 	memcpy(st->record_bytes, r->decoder.record_bytes, sizeof(st->record_bytes));
 	st->skipped_records = r->decoder.skipped_records;
-	st->lost_repeats = r->decoder.walk_rows.left_out;
+	st->lost_repeats = r->decoder.scan_rows.left_out;
 	st->bad_chunks = r->finder.bad_chunks + r->undecodable_chunks;
 	st->skipped_bytes = r->finder.skipped_bytes;
 	st->truncated = r->finder.truncated;

@@ -9,7 +9,7 @@
 #include "formats/trace/chunk_encoder.h"
 #include "formats/trace/trace_layout.h"
 #include "formats/trace/trace_output.h"
-#include "formats/trace/trace_tables.h"
+#include "formats/trace/id_checker.h"
 #include "src/base/fail.h"
 
 struct trace_writer {
@@ -18,7 +18,7 @@ struct trace_writer {
 	struct trace_writer_options opts;
 	ZSTD_CCtx *zstd;
 	struct chunk_encoder chunk;
-	struct trace_tables tables;
+	struct id_checker tables;
 	struct byte_buf raw, frames;	/* of the chunk being closed; kept for the next */
 	uint32_t segment, seq;
 	struct trace_writer_stats stats;
@@ -161,8 +161,8 @@ static int writer_check(struct trace_writer *w, const struct record *rec)
 {
 	/* Nothing is changed through these pointers: that happens only to tables with gaps. */
 	if (rec->tag == REC_SAMPLE)
-		return trace_tables_add_sample(&w->tables, (struct rec_sample *)&rec->sample);
-	return trace_tables_add(&w->tables, (struct record *)rec);
+		return id_checker_add_sample(&w->tables, (struct rec_sample *)&rec->sample);
+	return id_checker_add(&w->tables, (struct record *)rec);
 }
 
 int trace_writer_record(void *writer, const struct record *rec)
@@ -199,7 +199,7 @@ int trace_writer_close(struct trace_writer *w)
 		err = fail(closed, "close %s", w->path);
 	ZSTD_freeCCtx(w->zstd);
 	chunk_encoder_release(&w->chunk);
-	trace_tables_release(&w->tables);
+	id_checker_release(&w->tables);
 	bb_release(&w->raw);
 	bb_release(&w->frames);
 	free(w->path);

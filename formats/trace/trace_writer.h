@@ -6,7 +6,7 @@
  *	trace_writer_flush(w)			closes the chunk now: call it each second, so a crash loses little
  *	trace_writer_close(w)			flushes, closes, frees; the first write error of all comes back
  *
- * Within a chunk records are grouped by type, samples are sorted by time, and WALK, LOST, NOTE and END come
+ * Within a chunk records are grouped by type, samples are sorted by time, and SCAN, LOST, NOTE and END come
  * behind the samples; so a reader sees another order than the writer did, but every definition before its use.
  * A REPEAT keeps its place among the samples: only those between two of them are sorted.
  * A record that breaks the rules of record.h (ids ascending, references backwards) is -EINVAL.

@@ -13,7 +13,7 @@
 #define LOSS_OF_SAMPLES(cause) \
 	((cause) != LOSS_TASK_EVENTS && (cause) != LOSS_TABLE_FULL && (cause) != LOSS_KERNEL_STACK && \
 	 (cause) != LOSS_SYMBOL_BUDGET && (cause) != LOSS_TASK_VANISHED && (cause) != LOSS_ITER_RESTART && \
-	 (cause) != LOSS_WALKS)
+	 (cause) != LOSS_SCANS)
 
 struct losses {
 	uint64_t reported[LOSS_CAUSES];

@@ -26,7 +26,7 @@
 #include "src/capture/waits/wait_peers.h"
 #include "src/symbolize/kernel_symbols.h"
 #include "src/symbolize/symbolizer.h"
-#include "unwind/walk_limits.h"
+#include "unwind/unwind_limits.h"
 
 #define FLUSH_NS NSEC_PER_SEC
 #define PRUNE_NS (5 * NSEC_PER_SEC)	/* what ended longer ago is forgotten */
@@ -36,8 +36,8 @@
 #define SETTLE_NS NSEC_PER_SEC
 #define SETTLE_PATIENT_NS (10 * NSEC_PER_SEC)
 #define HOLD_OFF_NS (300 * 1000)
-#define LATE_BYTES (4u << 20)		/* of stacks that wait for tables */
-#define LATE_PAUSE_MS 20
+#define DEFERRED_BYTES (4u << 20)		/* of stacks that wait for tables */
+#define DEFERRED_PAUSE_MS 20
 #define MAX_THREADS 4
 #define WORKER_NICE (-15)
 
@@ -68,7 +68,7 @@ struct recorder {
 	struct process_tracker *tracker;
 	struct session *session;
 	struct losses losses;
-	struct late_stacks *late;
+	struct deferred_stacks *deferred;
 	struct wait_peers *peers;	/* NULL: no walks */
 	uint64_t bad_records[RECORDER_SOURCES];
 	uint64_t evicted;		/* binaries whose table was thrown out */
@@ -140,19 +140,19 @@ static bool wants_tables(const struct recorder_options *o)
 static struct knobs make_knobs(const struct recorder_options *o)
 {
 	static const uint32_t modes[] = {
-		[UNWIND_AUTO] = WALK_TABLES | WALK_FRAME_POINTERS, [UNWIND_FP] = WALK_FRAME_POINTERS,
-		[UNWIND_DWARF] = WALK_TABLES,
+		[UNWIND_AUTO] = UNWIND_BY_TABLES | UNWIND_BY_FRAME_POINTERS, [UNWIND_FP] = UNWIND_BY_FRAME_POINTERS,
+		[UNWIND_DWARF] = UNWIND_BY_TABLES,
 	};
 	uint32_t ring = o->ring_bytes ? o->ring_bytes : 8u << 20;
 
 	return (struct knobs){
 		.mode = modes[o->unwind],
-		.max_frames = o->max_frames ? o->max_frames : WALK_MAX_FRAMES,
+		.max_frames = o->max_frames ? o->max_frames : UNWIND_MAX_FRAMES,
 		.want_user = !o->kernel_only, .want_kernel = !o->user_only,
 		.only_targets = has_filter(o), .only_tids = o->tids && o->tids->nr,
 		.self_tgid = (uint32_t)getpid(), .include_idle = o->include_idle, .wakeup_bytes = ring / 4,
 		.ask = o->programs & CAPTURE_SNAPSHOT, .skip_same = o->skip_same, .audit = o->audit,
-		.late = wants_tables(o), .ring_room = ring / 2,
+		.deferred = wants_tables(o), .ring_room = ring / 2,
 		.faults = o->faults, .in_pid_ns = pid_namespace_is_inner(),
 	};
 }
@@ -347,32 +347,32 @@ static int find_peers(void *ctx, struct peer_question *questions, size_t nr)
 
 static int open_session(struct recorder *r)
 {
-	bool walks = r->opts.programs & CAPTURE_SNAPSHOT;
-	int err = walks ? wait_peers_new(r->bpf, &r->peers) : 0;
+	bool scans = r->opts.programs & CAPTURE_SNAPSHOT;
+	int err = scans ? wait_peers_new(r->bpf, &r->peers) : 0;
 	struct session_deps deps = {
 		.sink = r->opts.sink, .sink_ctx = r->opts.sink_ctx, .tracker = r->tracker, .binaries = &r->binaries,
 		.symbolizer = r->symbolizer, .kernel = r->kernel.symbols, .on_binary = on_binary,
-		.find_peers = walks ? find_peers : NULL, .ctx = r,
+		.find_peers = scans ? find_peers : NULL, .ctx = r,
 	};
 
 	return err ? err : session_new(&deps, &r->session);
 }
 
-static int give_late(void *ctx, const struct wire_stack *stack, uint32_t walk)
+static int give_late(void *ctx, const struct wire_stack *stack, uint32_t scan)
 {
-	return session_sample(((struct recorder *)ctx)->session, stack, walk);
+	return session_sample(((struct recorder *)ctx)->session, stack, scan);
 }
 
 /* Only the walks by tables can be too early. */
 static int open_late(struct recorder *r)
 {
 	struct knobs k = make_knobs(&r->opts);
-	struct late_stacks_deps deps = {
+	struct deferred_stacks_deps deps = {
 		.tracker = r->tracker, .store = r->store, .binaries = &r->binaries, .loader = r->loader,
 		.mode = k.mode, .max_frames = k.max_frames, .give = give_late, .ctx = r,
 	};
 
-	return k.late ? late_stacks_new(&deps, &r->late) : 0;
+	return k.deferred ? deferred_stacks_new(&deps, &r->deferred) : 0;
 }
 
 int recorder_open(const struct recorder_options *opts, struct recorder **rp)
@@ -412,7 +412,7 @@ void recorder_close(struct recorder *r)
 		return;
 	worker_pool_free(r->pool);
 	worker_pool_free(r->name_pool);
-	late_stacks_free(r->late);
+	deferred_stacks_free(r->deferred);
 	wait_peers_free(r->peers);
 	session_free(r->session);
 	process_tracker_free(r->tracker);
@@ -475,7 +475,7 @@ int recorder_update(struct recorder *r)
 	r->last_update_ns = now_ns();
 	worker_reap(r->pool);
 	err = process_tracker_update(r->tracker);
-	return err || !r->late ? err : late_stacks_try(r->late);
+	return err || !r->deferred ? err : deferred_stacks_try(r->deferred);
 }
 
 /* Many stacks wait, with their memory: the workers get the CPU before there are more. */
@@ -483,24 +483,24 @@ static int let_workers_catch_up(struct recorder *r)
 {
 	struct pollfd pfd = { .fd = worker_fd(r->pool), .events = POLLIN };
 
-	if (late_stacks_bytes(r->late) <= LATE_BYTES || !binary_store_pending(r->store))
+	if (deferred_stacks_bytes(r->deferred) <= DEFERRED_BYTES || !binary_store_pending(r->store))
 		return 0;
-	poll(&pfd, 1, LATE_PAUSE_MS);
+	poll(&pfd, 1, DEFERRED_PAUSE_MS);
 	worker_reap(r->pool);
-	return late_stacks_try(r->late);
+	return deferred_stacks_try(r->deferred);
 }
 
-int recorder_stack(struct recorder *r, const struct wire_stack *stack, uint32_t walk)
+int recorder_stack(struct recorder *r, const struct wire_stack *stack, uint32_t scan)
 {
 	int err;
 
-	if (!r->late || !late_stacks_wants(stack))
-		return session_sample(r->session, stack, walk);
+	if (!r->deferred || !deferred_stacks_wants(stack))
+		return session_sample(r->session, stack, scan);
 	/* Tables that are ready help this one, and the kernel with all that it walks from now on. */
 	worker_reap(r->pool);
-	err = late_stacks_add(r->late, stack, walk);
+	err = deferred_stacks_add(r->deferred, stack, scan);
 	/* A walk goes on when its reader does; samples do not wait for anybody. */
-	return err || !walk ? err : let_workers_catch_up(r);
+	return err || !scan ? err : let_workers_catch_up(r);
 }
 
 static uint64_t thrown_out(const struct recorder *r)
@@ -523,26 +523,26 @@ static bool is_in_a_hurry(const struct recorder *r, bool *said)
 	return r->opts.hurry && r->opts.hurry(r->opts.sink_ctx);
 }
 
-int recorder_settle(struct recorder *r, uint32_t walk, bool patient, revisit_fn again, void *ctx)
+int recorder_settle(struct recorder *r, uint32_t scan, bool patient, revisit_fn again, void *ctx)
 {
 	struct pollfd pfd = { .fd = worker_fd(r->pool), .events = POLLIN };
 	uint64_t thrown = r->loader ? thrown_out(r) : 0, begin = now_ns(), end = begin + (patient ? SETTLE_PATIENT_NS : SETTLE_NS);
 	int err = recorder_update(r);
 	bool said = false;
 
-	if (err || !r->late)
+	if (err || !r->deferred)
 		return err;
-	err = late_stacks_again(r->late, walk, again, ctx);
-	while (!err && late_stacks_waiting(r->late, walk) && now_ns() < end) {
+	err = deferred_stacks_again(r->deferred, scan, again, ctx);
+	while (!err && deferred_stacks_waiting(r->deferred, scan) && now_ns() < end) {
 		/* Where there is no room for all of them, more time does not help. */
 		if (now_ns() > begin + SETTLE_NS && (thrown_out(r) != thrown || is_in_a_hurry(r, &said)))
 			break;
 		poll(&pfd, 1, 10);
 		err = recorder_update(r);
 		if (!err)
-			err = late_stacks_again(r->late, walk, again, ctx);
+			err = deferred_stacks_again(r->deferred, scan, again, ctx);
 	}
-	return err ? err : late_stacks_flush(r->late, walk);
+	return err ? err : deferred_stacks_flush(r->deferred, scan);
 }
 
 uint64_t recorder_hidden(const struct recorder *r, uint64_t begin_ns, char *text, size_t size)
@@ -552,10 +552,10 @@ uint64_t recorder_hidden(const struct recorder *r, uint64_t begin_ns, char *text
 	return hidden_tasks(&r->processes, &scope, begin_ns, text, size);
 }
 
-void recorder_pass(struct recorder *r, bool running)
+void recorder_iterating(struct recorder *r, bool running)
 {
 	if (r->loader)
-		unwind_loader_pass(r->loader, running);
+		unwind_loader_iterating(r->loader, running);
 }
 
 void recorder_bad_records(struct recorder *r, enum recorder_source source, uint64_t total)
@@ -576,7 +576,7 @@ static int report_losses(struct recorder *r)
 	totals[LOSS_KERNEL_STACK] = c[COUNTER_KERNEL_STACK];
 	totals[LOSS_TABLE_FULL] = loader.refused;
 	totals[LOSS_TASK_EVENTS] = process_tracker_lost(r->tracker);
-	totals[LOSS_BAD_RECORD] = r->bad_records[RECORDER_SAMPLES] + r->bad_records[RECORDER_WALKS];
+	totals[LOSS_BAD_RECORD] = r->bad_records[RECORDER_SAMPLES] + r->bad_records[RECORDER_SCANS];
 	for (uint8_t cause = 0; cause < LOSS_CAUSES && !err; cause++)
 		err = losses_report(&r->losses, cause, totals[cause], now, r->opts.sink, r->opts.sink_ctx);
 	return err;

@@ -60,19 +60,19 @@ size_t recorder_fds(const struct recorder *r, int fds[2]);
 void recorder_hold_off(const struct recorder *r);
 
 /* An iterator begins to pass over the tasks, or has ended: what it may be reading is not used again meanwhile. */
-void recorder_pass(struct recorder *r, bool running);
+void recorder_iterating(struct recorder *r, bool running);
 
 int recorder_begin(struct recorder *r, const struct session_info *info);
 int recorder_update(struct recorder *r);
 
 /* One stack for the session: at once, or when its process and tables are known. walk as for session_sample(). */
-int recorder_stack(struct recorder *r, const struct wire_stack *stack, uint32_t walk);
+int recorder_stack(struct recorder *r, const struct wire_stack *stack, uint32_t scan);
 /* walk 0: all. patient: nothing else is to be done. again, ctx: visits a thread whose stack was longer than what was kept of it. */
-int recorder_settle(struct recorder *r, uint32_t walk, bool patient, revisit_fn again, void *ctx);
+int recorder_settle(struct recorder *r, uint32_t scan, bool patient, revisit_fn again, void *ctx);
 int recorder_service(struct recorder *r);
 /* Behind the first walk: threads that none will show, see hidden_tasks.h. */
 uint64_t recorder_hidden(const struct recorder *r, uint64_t begin_ns, char *text, size_t size);
-enum recorder_source { RECORDER_SAMPLES, RECORDER_WALKS, RECORDER_SOURCES };
+enum recorder_source { RECORDER_SAMPLES, RECORDER_SCANS, RECORDER_SOURCES };
 void recorder_bad_records(struct recorder *r, enum recorder_source source, uint64_t total);	/* as counted by sampler or snapshot */
 /* end->lost: what the caller has put into LOST records itself. */
 int recorder_end(struct recorder *r, const struct rec_end *end);

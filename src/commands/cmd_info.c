@@ -14,7 +14,7 @@
 #include "src/commands/command.h"
 #include "src/commands/info_health.h"
 #include "src/commands/info_lists.h"
-#include "src/model/tables.h"
+#include "src/model/definition_store.h"
 #include "src/profile/cpu_check.h"
 #include "src/profile/profile.h"
 #include "src/profile/report.h"
@@ -130,7 +130,7 @@ static void put_tasks(const struct report *rep)
 		{ REC_PROCESS, "process", "es", ", " }, { REC_THREAD, "thread", "s", ", " },
 		{ REC_BINARY, "binar", "", "" },
 	};
-	const struct tables *t;
+	const struct definition_store *t;
 
 	printf("%-9s ", "tasks");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -166,10 +166,10 @@ static void put_facts(const struct report *rep)
 	put_tasks(rep);
 }
 
-static void put_walks(const struct report *rep)
+static void put_scans(const struct report *rep)
 {
-	if (*report_walks(rep))
-		put_line(report_info(rep)->walks.count ? "walks" : "seen", "%s", report_walks(rep));
+	if (*report_scans(rep))
+		put_line(report_info(rep)->scans.count ? "walks" : "seen", "%s", report_scans(rep));
 }
 
 /* Three ways to measure one thing. */
@@ -191,7 +191,7 @@ static void put_samples(const struct report *rep)
 	char stacks[256];
 
 	put_line("samples", "%" PRIu64, info->samples);
-	put_walks(rep);
+	put_scans(rep);
 	put_cpu_share(rep);
 	report_stacks_text(report_health(rep), stacks, sizeof(stacks));
 	put_line("stacks", "%s", stacks);

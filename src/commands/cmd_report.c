@@ -54,7 +54,7 @@ static const struct opt report_opts[] = {
 	{ 0, "kernel-suffix", "TEXT", "behind kernel names in text and folded stacks (default _[k])", opt_string,
 	  AT(render.kernel_suffix), NULL, NULL, NULL },
 	{ 0, "top", "N", "text: so many functions (default 40)", opt_u32, AT(render.top), NULL, NULL, NULL },
-	{ 0, "walk", "N", "waits: of the Nth walk (default: the last one)", opt_u32, AT(render.walk), NULL, NULL, NULL },
+	{ 0, "walk", "N", "waits: of the Nth walk (default: the last one)", opt_u32, AT(render.scan), NULL, NULL, NULL },
 	{ 0, "min-percent", "P", "hide frames below P percent (default: text 0.5, pictures what is too narrow to "
 	  "see)", parse_percent, AT(render.min_percent), NULL, NULL, NULL },
 	{ 0, "deep", NULL, "JSON: whole stacks, also beyond the 80 frames that every reader can nest", opt_flag,
@@ -68,11 +68,11 @@ static const struct opt report_opts[] = {
 /* Who asks for what only walks show need not say so again. */
 static void choose_weight(struct report_args *args)
 {
-	bool of_walks = args->outputs.nr > 0;
+	bool of_scans = args->outputs.nr > 0;
 
 	for (size_t i = 0; i < args->outputs.nr; i++)
-		of_walks = of_walks && args->outputs.v[i].renderer->of_walks;
-	if (of_walks && args->query.weight == WEIGHT_ANY)
+		of_scans = of_scans && args->outputs.v[i].renderer->of_scans;
+	if (of_scans && args->query.weight == WEIGHT_ANY)
 		args->query.weight = WEIGHT_WALL;
 }
 

@@ -49,8 +49,8 @@ struct sampling {
 	struct recording rec;
 	struct recorder *recorder;
 	struct perf_sampler *sampler;
-	struct walks walks;		/* interval_ns 0: none */
-	uint64_t next_walk_ns;
+	struct scans scans;		/* interval_ns 0: none */
+	uint64_t next_scan_ns;
 	struct target_command command;
 	uint32_t command_tgid;
 	struct id_list command_only;	/* it alone, as the recorder's targets */
@@ -61,21 +61,21 @@ struct sampling {
 	bool has_targets;
 };
 
-static bool walk_is_due(struct sampling *s)
+static bool scan_is_due(struct sampling *s)
 {
-	if (!s->walks.iter || now_ns() < s->next_walk_ns)
+	if (!s->scans.iter || now_ns() < s->next_scan_ns)
 		return false;
-	if (!s->walks.nr || !walks_overslept(&s->walks, s->next_walk_ns))
+	if (!s->scans.nr || !scans_overslept(&s->scans, s->next_scan_ns))
 		return true;
-	s->next_walk_ns = walks_due(&s->walks);
+	s->next_scan_ns = scans_due(&s->scans);
 	return false;
 }
 
-static int walk(struct sampling *s)
+static int scan(struct sampling *s)
 {
-	int err = walks_one(&s->walks);
+	int err = scans_one(&s->scans);
 
-	s->next_walk_ns = walks_due(&s->walks);
+	s->next_scan_ns = scans_due(&s->scans);
 	return err;
 }
 
@@ -87,13 +87,13 @@ static int on_stack(void *ctx, const struct wire_stack *stack)
 /* One turn: fetch samples, then learn what happened until then, then resolve them. */
 static int take(struct sampling *s)
 {
-	int err = perf_sampler_take(s->sampler);
+	int err = perf_sampler_drain(s->sampler);
 
 	s->next_look_ns = now_ns() + LOOK_EVERY_MS * NSEC_PER_MSEC;
 	if (!err)
 		err = recorder_update(s->recorder);
 	if (!err)
-		err = perf_sampler_each(s->sampler, on_stack, s->recorder);
+		err = perf_sampler_for_each(s->sampler, on_stack, s->recorder);
 	recorder_bad_records(s->recorder, RECORDER_SAMPLES, perf_sampler_bad_records(s->sampler));
 	return err ? err : recorder_service(s->recorder);
 }
@@ -118,8 +118,8 @@ static int timeout_ms(const struct sampling *s)
 
 	if (s->until_ns && s->until_ns < next)
 		next = s->until_ns;
-	if (s->walks.iter && s->next_walk_ns < next)
-		next = s->next_walk_ns;
+	if (s->scans.iter && s->next_scan_ns < next)
+		next = s->next_scan_ns;
 	return next <= now ? 0 : (int)((next - now) / NSEC_PER_MSEC) + 1;
 }
 
@@ -141,10 +141,10 @@ static int loop(struct sampling *s, int *reason)
 		/* Processes come and go more often than samples are worth looking at. */
 		look = pfd[1].revents || now_ns() >= s->next_look_ns;
 		err = look ? take(s) : recorder_update(s->recorder);
-		if (!err && walk_is_due(s))
-			err = walk(s);
+		if (!err && scan_is_due(s))
+			err = scan(s);
 		recording_live(&s->rec, session_stats(recorder_session(s->recorder))->samples,
-			       recorder_lost(s->recorder), s->walks.nr);
+			       recorder_lost(s->recorder), s->scans.nr);
 	}
 	perf_sampler_stop(s->sampler);
 	return err ? err : take(s);
@@ -167,28 +167,28 @@ static int open_sampler(struct sampling *s, const struct sample_args *args)
 
 static int begin(struct sampling *s, const struct sample_args *args, int argc, char **argv)
 {
-	bool walks = args->snap_freq_hz > 0;
+	bool scans = args->snap_freq_hz > 0;
 	bool cycles = !strcmp(perf_sampler_event(s->sampler), "cycles");
 	struct session_info info = {
-		.mode = walks ? "record" : "sample", .argc = argc, .argv = argv, .unwind = unwind_mode_name(args->common.unwind),
+		.mode = scans ? "record" : "sample", .argc = argc, .argv = argv, .unwind = unwind_mode_name(args->common.unwind),
 		.event_name = perf_sampler_event(s->sampler), .event_unit = cycles ? "cycles" : "ns",
 		.event_kind = cycles ? EVENT_CYCLES : EVENT_CPU_CLOCK, .freq_hz = args->freq_hz,
 		.period = perf_sampler_period(s->sampler),
 	};
-	struct session_info walk_info = {
+	struct session_info scan_info = {
 		.event_name = "snapshot", .event_unit = "ns", .event_kind = EVENT_SNAPSHOT, .freq_hz = args->snap_freq_hz,
-		.period = s->walks.interval_ns,
+		.period = s->scans.interval_ns,
 	};
 	int err = recorder_begin(s->recorder, &info);
 
-	return err || !walks ? err : session_walk_event(recorder_session(s->recorder), &walk_info);
+	return err || !scans ? err : session_scan_event(recorder_session(s->recorder), &scan_info);
 }
 
 /* Programs loaded, tables built, events open: from here on it is only waiting for samples. */
 static int prepare(struct sampling *s, const struct sample_args *args, int argc, char **argv)
 {
 	struct recorder_options opts;
-	struct task_snapshot_options walks = { .ask = true };
+	struct task_snapshot_options scans = { .ask = true };
 	int err;
 
 	recording_options(&s->rec, &opts);
@@ -200,12 +200,12 @@ static int prepare(struct sampling *s, const struct sample_args *args, int argc,
 		s->command_only = (struct id_list){ .v = &s->command_tgid, .nr = 1 };
 		opts.pids = &s->command_only;
 	}
-	walks.by_target = opts.pids && opts.pids->nr;
+	scans.by_target = opts.pids && opts.pids->nr;
 	err = recorder_open(&opts, &s->recorder);
 	if (!err)
 		err = open_sampler(s, args);
 	if (!err && args->snap_freq_hz > 0)
-		err = walks_open(&s->walks, s->recorder, &walks,
+		err = scans_open(&s->scans, s->recorder, &scans,
 				 (uint64_t)((double)NSEC_PER_SEC / args->snap_freq_hz + 0.5));
 	if (!err)
 		err = recording_start(&s->rec, false);
@@ -220,7 +220,7 @@ static int tell_cpu_share(struct sampling *s, const struct sample_args *args)
 	double ticks = args->freq_hz * perf_sampler_cpus(s->sampler) * (double)s->rec.run_ns / 1e9;
 	uint64_t c[COUNTERS];
 	struct cpu_time end;
-	bool all = s->walks.iter && !args->common.pids.nr && !s->command.pid && !pid_namespace_is_inner();
+	bool all = s->scans.iter && !args->common.pids.nr && !s->command.pid && !pid_namespace_is_inner();
 	char text[128];
 
 	if (args->cpus || !perf_sampler_period(s->sampler) || ticks < 100 || cpu_time_read(NULL, &end) ||
@@ -244,20 +244,20 @@ static int run(struct sampling *s, const struct sample_args *args)
 	s->begin_ns = now_ns();
 	cpu_time_read(NULL, &s->begin_time);
 	s->until_ns = args->duration_ns ? s->begin_ns + args->duration_ns : 0;
-	s->walks.begin_ns = s->next_walk_ns = s->begin_ns;
+	s->scans.begin_ns = s->next_scan_ns = s->begin_ns;
 	err = loop(s, &reason);
 	s->rec.run_ns = now_ns() - s->begin_ns;
 	target_command_stop(&s->command);
 	if (err)
 		return err;
 	end.reason = (uint8_t)reason;
-	end.walks = s->walks.nr;
+	end.scans = s->scans.nr;
 	if (s->command.pid)
 		end.target_status = s->command.status;
-	if (s->walks.iter) {
-		end.cpu_time_ns = walks_cpu_ns(&s->walks);
-		err = walks_end(&s->walks, true, s->begin_ns + s->rec.run_ns);
-		end.lost = s->walks.left_out;
+	if (s->scans.iter) {
+		end.cpu_time_ns = scans_cpu_ns(&s->scans);
+		err = scans_end(&s->scans, true, s->begin_ns + s->rec.run_ns);
+		end.lost = s->scans.left_out;
 	}
 	if (!err)
 		err = tell_cpu_share(s, args);
@@ -307,7 +307,7 @@ static int finish(struct sampling *s, const struct sample_args *args, int err)
 	}
 	target_command_stop(&s->command);
 	perf_sampler_close(s->sampler);
-	walks_close(&s->walks);
+	scans_close(&s->scans);
 	recorder_close(s->recorder);
 	close_err = recording_close(&s->rec);
 	if (s->command.ended && stats.samples + !err) {
@@ -316,7 +316,7 @@ static int finish(struct sampling *s, const struct sample_args *args, int err)
 	}
 	if (err || close_err)
 		return exit_code_of(err ? err : close_err);
-	snprintf(text, sizeof(text), s->walks.nr ? "samples and rows (of %u walks)" : "samples", s->walks.nr);
+	snprintf(text, sizeof(text), s->scans.nr ? "samples and rows (of %u walks)" : "samples", s->scans.nr);
 	recording_summary(&s->rec, &stats, lost, text, others);
 	if (recording_render(&s->rec))
 		return EXIT_FAILED;
@@ -338,13 +338,13 @@ static int check_args(const struct sample_args *args, int nr_words, char **argv)
 
 static int command(const char *name, struct sample_args *args, int argc, char **argv)
 {
-	bool walks = args->snap_freq_hz > 0;
+	bool scans = args->snap_freq_hz > 0;
 	struct opt rows[OUTPUT_OPTS_MAX];
 	struct opt_list lists[] = {
 		{ recording_opts, nr_recording_opts },
 		{ sample_opts, sizeof(sample_opts) / sizeof(sample_opts[0]) },
 		{ rows, output_list_opts(rows, AT(common.outputs)) },
-		{ record_opts, walks ? sizeof(record_opts) / sizeof(record_opts[0]) : 0 },
+		{ record_opts, scans ? sizeof(record_opts) / sizeof(record_opts[0]) : 0 },
 	};
 	struct sampling s = { 0 };
 	int after, err;

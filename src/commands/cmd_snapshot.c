@@ -21,7 +21,7 @@ struct snapshot_args {
 	double freq_hz;
 	uint32_t iterations;		/* 0: until Ctrl-C */
 	uint64_t duration_ns;
-	bool walk_all;
+	bool scan_all;
 	uint32_t faults;		/* enum fault_mode */
 };
 
@@ -48,7 +48,7 @@ static const struct opt snapshot_opts[] = {
 	{ 'd', "duration", "TIME", "end after TIME: 10, 1.5s, 200ms, 5m", opt_duration, AT(duration_ns), NULL, NULL,
 	  NULL },
 	{ 0, "walk-all", NULL, "walk every thread each time, also those that have not run since the last walk", opt_flag,
-	  AT(walk_all), NULL, "Stacks", NULL },
+	  AT(scan_all), NULL, "Stacks", NULL },
 	{ 0, "faults", "WHICH", "stack memory that may be brought in to be read: anon: anonymous and shared memory, from swap "
 	  "if need be; all: also that of files, and a file server that never answers then costs 2 s; never: none is read, "
 	  "only running threads have user stacks (default anon)", parse_faults, AT(faults), NULL, NULL, NULL },
@@ -61,7 +61,7 @@ static const struct opt snapshot_opts[] = {
 struct snapshots {
 	struct recording rec;
 	struct recorder *recorder;
-	struct walks walks;
+	struct scans scans;
 	uint64_t interval_ns, begin_ns;
 	struct cpu_time begin_time;
 	bool has_targets;
@@ -71,7 +71,7 @@ static int ended(struct snapshots *s, const struct snapshot_args *args)
 {
 	if (s->rec.stop.stopped || recording_live_over(&s->rec))
 		return ENDED_SIGNAL;
-	if (args->iterations && s->walks.nr >= args->iterations)
+	if (args->iterations && s->scans.nr >= args->iterations)
 		return ENDED_ITERATIONS;
 	if (args->duration_ns && now_ns() >= s->begin_ns + args->duration_ns)
 		return ENDED_DURATION;
@@ -128,30 +128,30 @@ static int wait_until(struct snapshots *s, const struct snapshot_args *args, uin
 		}
 		if (!err)
 			err = recording_live_rows(&s->rec, recorder_session(s->recorder));
-		recording_live(&s->rec, s->walks.rows, recorder_lost(s->recorder), s->walks.nr);
+		recording_live(&s->rec, s->scans.rows, recorder_lost(s->recorder), s->scans.nr);
 	}
 	return err;
 }
 
-static int wait_for_walk(struct snapshots *s, const struct snapshot_args *args)
+static int wait_for_scan(struct snapshots *s, const struct snapshot_args *args)
 {
-	uint64_t due = walks_due(&s->walks);
+	uint64_t due = scans_due(&s->scans);
 	int err = wait_until(s, args, due);
 
-	while (!err && ended(s, args) < 0 && walks_overslept(&s->walks, due)) {
-		due = walks_due(&s->walks);
+	while (!err && ended(s, args) < 0 && scans_overslept(&s->scans, due)) {
+		due = scans_due(&s->scans);
 		err = wait_until(s, args, due);
 	}
 	return err;
 }
 
-static int one_walk(struct snapshots *s)
+static int one_scan(struct snapshots *s)
 {
-	int err = walks_one(&s->walks);
+	int err = scans_one(&s->scans);
 
 	if (!err)
-		err = recording_live_walk(&s->rec, recorder_session(s->recorder));
-	recording_live(&s->rec, s->walks.rows, recorder_lost(s->recorder), s->walks.nr);
+		err = recording_live_scan(&s->rec, recorder_session(s->recorder));
+	recording_live(&s->rec, s->scans.rows, recorder_lost(s->recorder), s->scans.nr);
 	return err ? err : recorder_service(s->recorder);
 }
 
@@ -181,7 +181,7 @@ static int tell_cpu_share(struct snapshots *s, const struct snapshot_args *args)
 	char text[64];
 	double share;
 
-	if (!args->common.all || pid_namespace_is_inner() || s->walks.nr < 2 || cpu_time_read(NULL, &end))
+	if (!args->common.all || pid_namespace_is_inner() || s->scans.nr < 2 || cpu_time_read(NULL, &end))
 		return 0;
 	share = cpu_time_share(&s->begin_time, &end);
 	if (share < 0)
@@ -195,28 +195,28 @@ static int run(struct snapshots *s, const struct snapshot_args *args)
 	struct rec_end end = { .target_status = -1 };
 	int err = 0, reason = -1;
 
-	s->begin_ns = s->walks.begin_ns = now_ns();
-	s->walks.patient = args->iterations ? args->iterations : 1;
+	s->begin_ns = s->scans.begin_ns = now_ns();
+	s->scans.patient = args->iterations ? args->iterations : 1;
 	cpu_time_read(NULL, &s->begin_time);
 	while (!err && reason < 0) {
-		err = one_walk(s);
+		err = one_scan(s);
 		reason = ended(s, args);
 		if (err || reason >= 0)
 			break;
-		err = wait_for_walk(s, args);
+		err = wait_for_scan(s, args);
 		reason = ended(s, args);
 	}
 	s->rec.run_ns = now_ns() - s->begin_ns;
 	if (!err)
-		err = walks_end(&s->walks, args->faults == FAULTS_ANON, last_due_ns(s, args, reason));
+		err = scans_end(&s->scans, args->faults == FAULTS_ANON, last_due_ns(s, args, reason));
 	if (!err)
 		err = tell_over(s);
 	if (err)
 		return err;
 	end.reason = (uint8_t)reason;
-	end.walks = s->walks.nr;
-	end.lost = s->walks.left_out;
-	end.cpu_time_ns = walks_cpu_ns(&s->walks);
+	end.scans = s->scans.nr;
+	end.lost = s->scans.left_out;
+	end.cpu_time_ns = scans_cpu_ns(&s->scans);
 	err = tell_cpu_share(s, args);
 	return err ? err : recorder_end(s->recorder, &end);
 }
@@ -235,7 +235,7 @@ static int prepare(struct snapshots *s, const struct snapshot_args *args, int ar
 	recording_options(&s->rec, &opts);
 	opts.programs = CAPTURE_SNAPSHOT;
 	opts.tids = &args->tids;
-	opts.skip_same = !args->walk_all && args->iterations != 1;	/* remembering costs, too */
+	opts.skip_same = !args->scan_all && args->iterations != 1;	/* remembering costs, too */
 	opts.faults = args->faults;
 	err = recorder_open(&opts, &s->recorder);
 	if (err)
@@ -244,7 +244,7 @@ static int prepare(struct snapshots *s, const struct snapshot_args *args, int ar
 		restrict_to.only_tid = args->tids.v[0];
 	else
 		restrict_to.by_target = args->common.pids.nr && !args->tids.nr;
-	err = walks_open(&s->walks, s->recorder, &restrict_to, s->interval_ns);
+	err = scans_open(&s->scans, s->recorder, &restrict_to, s->interval_ns);
 	if (!err)
 		err = recording_start(&s->rec, true);
 	if (!err)
@@ -267,13 +267,13 @@ static int finish(struct snapshots *s, const struct snapshot_args *args, int err
 		if (!err)
 			note_verbose("%s", text);
 	}
-	walks_close(&s->walks);
+	scans_close(&s->scans);
 	recorder_close(s->recorder);
 	close_err = recording_close(&s->rec);
 	if (err || close_err)
 		return exit_code_of(err ? err : close_err);
-	snprintf(text, sizeof(text), "rows in %u walk%s (%.1f ms each)", s->walks.nr, s->walks.nr == 1 ? "" : "s",
-		 (double)s->walks.walk_ns / 1e6 / s->walks.nr);
+	snprintf(text, sizeof(text), "rows in %u walk%s (%.1f ms each)", s->scans.nr, s->scans.nr == 1 ? "" : "s",
+		 (double)s->scans.scan_ns / 1e6 / s->scans.nr);
 	recording_summary(&s->rec, &stats, lost, text, others);
 	if (recording_render(&s->rec))
 		return EXIT_FAILED;

@@ -9,7 +9,7 @@
 #include "src/base/opt.h"
 #include "src/commands/command.h"
 #include "src/inspect/rule_text.h"
-#include "src/model/tables.h"
+#include "src/model/definition_store.h"
 #include "src/verify/verify.h"
 
 #define REASONS 16
@@ -60,8 +60,8 @@ static void put_text(const char *text)
 /* "libc.so.6+0x1234 name+0x12" */
 static void put_frame(const struct verdict *v, const struct verify_frame *f)
 {
-	const struct rec_binary *b = tables_find_binary(v->tables, f->binary);
-	const char *path = b ? tables_string(v->tables, b->path, NULL) : NULL;
+	const struct rec_binary *b = definition_store_find_binary(v->tables, f->binary);
+	const char *path = b ? definition_store_string(v->tables, b->path, NULL) : NULL;
 	const char *slash = path ? strrchr(path, '/') : NULL;
 	char buf[FRAME_TEXT_MAX];
 	struct frame_view view;
@@ -70,7 +70,7 @@ static void put_frame(const struct verdict *v, const struct verify_frame *f)
 		put_text(slash ? slash + 1 : path);
 	printf("%s%#" PRIx64, path ? "+" : "", f->addr);
 	if (f->frame) {
-		tables_frame_view(v->tables, f->frame, tables_frame_depth(v->tables, f->frame) - 1, buf, &view);
+		definition_store_frame_view(v->tables, f->frame, definition_store_frame_depth(v->tables, f->frame) - 1, buf, &view);
 		if (view.named) {
 			putchar(' ');
 			escape_text(stdout, view.name, view.len);
@@ -103,11 +103,11 @@ static void put_all(const struct verdict *v, const char *who, const struct verif
 
 static void put_difference(const struct counts *c, const struct verdict *v)
 {
-	const struct rec_thread *t = tables_find_thread(v->tables, v->raw->thread);
+	const struct rec_thread *t = definition_store_find_thread(v->tables, v->raw->thread);
 	struct rule_text text;
 
 	printf("\n  %s: thread %u (", kind_texts[v->kind], t ? t->tid : 0);
-	put_text(t ? tables_string(v->tables, t->comm, NULL) : "?");
+	put_text(t ? definition_store_string(v->tables, t->comm, NULL) : "?");
 	printf("), frame %u\n", v->at);
 	if (v->at) {
 		printf("    caller of ");

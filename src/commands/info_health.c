@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "formats/render/escape.h"
-#include "src/model/tables.h"
+#include "src/model/definition_store.h"
 #include "src/profile/report.h"
 #include "src/profile/report_text.h"
 #include "src/profile/stack_cause.h"
@@ -137,8 +137,8 @@ static void put_guesses(const struct stack_health *h)
 
 static void put_process_name(const struct report *rep, const struct health_process *p)
 {
-	const struct tables *t = report_tables(rep, p->segment);
-	const struct rec_process *rec = tables_find_process(t, p->process);
+	const struct definition_store *t = report_tables(rep, p->segment);
+	const struct rec_process *rec = definition_store_find_process(t, p->process);
 	const char *comm;
 	size_t len;
 
@@ -146,7 +146,7 @@ static void put_process_name(const struct report *rep, const struct health_proce
 		fputs("(not known)", stdout);
 		return;
 	}
-	comm = tables_string(t, rec->comm, &len);
+	comm = definition_store_string(t, rec->comm, &len);
 	escape_text(stdout, comm, len);
 	printf(" (%" PRIu32 ")", rec->tgid);
 }

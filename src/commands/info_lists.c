@@ -7,7 +7,7 @@
 #include "src/base/array.h"
 #include "src/base/hash_index.h"
 #include "src/base/intern.h"
-#include "src/model/tables.h"
+#include "src/model/definition_store.h"
 #include "src/profile/report.h"
 
 struct row_key {
@@ -22,14 +22,14 @@ static bool same_row(const void *ctx, uint32_t id)
 	return k->v[id].path == k->path;
 }
 
-static uint32_t path_of(struct info_list *l, const struct tables *t, uint32_t binary, const char *none)
+static uint32_t path_of(struct info_list *l, const struct definition_store *t, uint32_t binary, const char *none)
 {
-	const struct rec_binary *b = tables_find_binary(t, binary);
+	const struct rec_binary *b = definition_store_find_binary(t, binary);
 	const char *s = none;
 	size_t len = strlen(none);
 
 	if (b && b->path)
-		s = tables_string(t, b->path, &len);
+		s = definition_store_string(t, b->path, &len);
 	else if (b)
 		len = strlen(s = binary_kind_name(b->kind));
 	return intern_bytes(l->paths, s, len);
@@ -76,11 +76,11 @@ static void sort(struct info_list *l)
 		qsort_r(l->v, l->nr, sizeof(*l->v), by_count, l);
 }
 
-static int count_names(struct info_list *l, struct hash_index *index, const struct tables *t)
+static int count_names(struct info_list *l, struct hash_index *index, const struct definition_store *t)
 {
-	for (uint32_t id = 1; id < tables_id_end(t, REC_FRAME); id++) {
-		const struct rec_frame *f = tables_find_frame(t, id);
-		const struct table_symbol *s = tables_find_symbol(t, id);
+	for (uint32_t id = 1; id < definition_store_id_end(t, REC_FRAME); id++) {
+		const struct rec_frame *f = definition_store_find_frame(t, id);
+		const struct table_symbol *s = definition_store_find_symbol(t, id);
 		struct info_row *row;
 
 		if (!f)
@@ -98,7 +98,7 @@ static int count_names(struct info_list *l, struct hash_index *index, const stru
 int info_names_init(struct info_list *l, const struct report *rep)
 {
 	struct hash_index index = { 0 };
-	const struct tables *t;
+	const struct definition_store *t;
 	int err = list_init(l);
 
 	for (uint32_t i = 0; !err && (t = report_tables(rep, i)); i++)

@@ -33,7 +33,7 @@ struct image {				/* being read */
 	void *data;			/* .rodata */
 	struct elf_section data_section;
 	uint64_t entry;
-	struct code_image_stats *stats;
+	struct elf_code_rows_stats *stats;
 };
 
 static int add_range(struct ranges *r, uint64_t begin, uint64_t end)
@@ -370,7 +370,7 @@ static bool deserves_symbols(const struct image *im)
 }
 
 int code_rows_from_image(struct elf_image *img, const struct cfi_rows *known, const uint64_t *more_starts,
-			 size_t nr_more_starts, struct cfi_rows *out, struct code_image_stats *stats)
+			 size_t nr_more_starts, struct cfi_rows *out, struct elf_code_rows_stats *stats)
 {
 	struct image im = { .img = img, .stats = stats };
 	int err;

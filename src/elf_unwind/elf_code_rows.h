@@ -10,7 +10,7 @@
 #include "src/elf/elf_image.h"
 #include "unwind/code_rows.h"
 
-struct code_image_stats {
+struct elf_code_rows_stats {
 	struct code_stats code;
 	uint64_t gap_bytes;		/* without CFI, padding included */
 	uint64_t left_out;		/* bytes of gaps that were not read: over the budget */
@@ -22,4 +22,4 @@ struct code_image_stats {
  * that symbols do not name, ascending. 0, also for other machines; -ENOMEM, -ECANCELED.
  */
 int code_rows_from_image(struct elf_image *img, const struct cfi_rows *known, const uint64_t *more_starts,
-			 size_t nr_more_starts, struct cfi_rows *out, struct code_image_stats *stats);
+			 size_t nr_more_starts, struct cfi_rows *out, struct elf_code_rows_stats *stats);

@@ -186,7 +186,7 @@ static int fill(struct cfi_rows *rows, int err, struct elf_image *img,
 /* Rows from reading the code that has none so far. */
 static int fill_from_code(struct cfi_rows *rows, int err, struct elf_image *img)
 {
-	struct code_image_stats stats;
+	struct elf_code_rows_stats stats;
 	struct cfi_rows extra = { 0 };
 	int more_err = code_rows_from_image(img, rows, NULL, 0, &extra, &stats);
 

@@ -1,6 +1,6 @@
 /*
  * The unwind table of an ELF file: finds its .eh_frame and, of a Go program, its .gopclntab, reads the code that neither
- * covers (code_image.h), and builds. Pure work, safe in a worker thread.
+ * covers (elf_code_rows.h), and builds. Pure work, safe in a worker thread.
  */
 #pragma once
 

@@ -28,7 +28,7 @@ static const struct {
 	[CFA_SIGNAL] = { "signal", "signal trampoline" },
 	[CFA_ROOT] = { "root", "outermost frame" },
 	[CFA_OTHER_STACK] = { "other-stack", "CFA from the frame pointer, on another stack" },
-	[CFA_KEPT_REG] = { "kept-reg", "CFA from a register that the function called here keeps" },
+	[CFA_CALLEE_SAVED] = { "kept-reg", "CFA from a register that the function called here keeps" },
 	[CFA_HANDLER] = { "handler", "CFA of the function with the handler, while an exception is handed over" },
 };
 
@@ -73,7 +73,7 @@ static void put_cfa(const struct unwind_rule *r, uint16_t machine, char *out, si
 		base = sp_name(machine);
 	if (r->cfa == CFA_FP || r->cfa == CFA_DEREF_FP || r->cfa == CFA_OTHER_STACK || r->cfa == CFA_HANDLER)
 		base = rule_fp_name(machine);
-	if (r->cfa == CFA_SP || r->cfa == CFA_FP || r->cfa == CFA_REG || r->cfa == CFA_KEPT_REG ||
+	if (r->cfa == CFA_SP || r->cfa == CFA_FP || r->cfa == CFA_REG || r->cfa == CFA_CALLEE_SAVED ||
 	    r->cfa == CFA_OTHER_STACK) {
 		snprintf(out, size, "%s%+d", base, r->cfa_off);
 		return;
@@ -134,7 +134,7 @@ void rule_text(const struct unwind_rule *r, uint16_t machine, struct rule_text *
 		snprintf(out->cfa, sizeof(out->cfa), "rsp+8+8*((rip&15)>=%d)", r->aux);
 		break;
 	case CFA_SP: case CFA_FP: case CFA_REG: case CFA_DEREF_SP: case CFA_DEREF_FP: case CFA_DEREF_REG:
-	case CFA_OTHER_STACK: case CFA_KEPT_REG: case CFA_HANDLER:
+	case CFA_OTHER_STACK: case CFA_CALLEE_SAVED: case CFA_HANDLER:
 		put_cfa(r, machine, out->cfa, sizeof(out->cfa));
 		break;
 	default:

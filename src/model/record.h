@@ -196,7 +196,7 @@ enum task_state {
 	TASK_STATES
 };
 
-/* Why a user stack ended; the walk's end codes are the first ones (unwind/walk.h); order is on disk. */
+/* Why a user stack ended; the walk's end codes are the first ones (unwind/unwind_step.h); order is on disk. */
 enum stack_end {
 	END_UNKNOWN,		/* no user stack was asked for */
 	END_ROOT,		/* reached the outermost frame: the stack is whole */
@@ -226,8 +226,8 @@ enum stack_end {
 };
 
 /* The receipt of one walk over all tasks. Comes after its rows, which carry the walk's number. */
-struct rec_walk {
-	uint32_t walk;			/* 1, 2, 3, ... */
+struct rec_scan {
+	uint32_t scan;			/* 1, 2, 3, ... */
 	uint64_t time_ns, duration_ns, interval_ns;
 	uint64_t tasks_seen, rows, skipped_idle_kthreads, filtered, read_faults, vanished;
 	uint64_t on_cpu, torn;
@@ -265,7 +265,7 @@ struct rec_sample {
 	uint8_t state;			/* enum task_state */
 	uint8_t end;			/* enum stack_end, of the user stack */
 	uint32_t flags;			/* SAMPLE_... */
-	uint32_t walk;			/* number of the walk it belongs to; 0 none */
+	uint32_t scan;			/* number of the walk it belongs to; 0 none */
 	/* Of a thread that a walk met off the CPU: since when and for what it waits. */
 	uint64_t ran_ns;		/* when it last was on a CPU; 0 unknown */
 	uint32_t syscall;		/* number on the recording's arch, plus 1; 0 none */
@@ -288,7 +288,7 @@ struct rec_run {
  */
 struct rec_repeat {
 	uint64_t time_ns;
-	uint32_t walk;			/* not 0 */
+	uint32_t scan;			/* not 0 */
 	const struct rec_run *runs;
 	uint32_t nr_runs;
 };
@@ -296,7 +296,7 @@ struct rec_repeat {
 enum loss_cause {
 	LOSS_RING_FULL, LOSS_RING_DISCARD, LOSS_MAP_FULL, LOSS_THROTTLED, LOSS_QUEUE_FULL, LOSS_RATE_LIMIT,
 	LOSS_ITER_RESTART, LOSS_TASK_VANISHED, LOSS_SYMBOL_BUDGET, LOSS_WRITER_STALL, LOSS_TASK_EVENTS,
-	LOSS_TABLE_FULL, LOSS_BAD_RECORD, LOSS_KERNEL_STACK, LOSS_WALKS,
+	LOSS_TABLE_FULL, LOSS_BAD_RECORD, LOSS_KERNEL_STACK, LOSS_SCANS,
 	LOSS_CAUSES
 };
 
@@ -339,7 +339,7 @@ enum end_reason {
 struct rec_end {
 	uint64_t time_ns;
 	uint8_t reason;			/* enum end_reason */
-	uint64_t samples, walks, lost, unresolved, raw_bytes, cpu_time_ns;
+	uint64_t samples, scans, lost, unresolved, raw_bytes, cpu_time_ns;
 	int32_t target_status;		/* wait status of -- CMD; -1 none */
 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/profile/receipts.h"
+#include "src/profile/trace_summary.h"
 
 #define DEVIATIONS 4.0
 #define NOT_CHANCE 0.02
@@ -67,13 +67,13 @@ void cpu_check_read(struct cpu_check *c, const char *busy, const struct report_i
 		set(&c->of[CPU_BY_SAMPLES], share, ticks);
 	if (find_word(busy, "stat", &share))
 		set(&c->of[CPU_BY_STAT], share, seconds * cpus * STAT_HZ);
-	if (find_word(busy, "walks", &all) && info->walks.busy_walks)
-		set(&c->of[CPU_BY_WALKS], (double)info->walks.busy_cpus / (double)info->walks.busy_walks / cpus,
-		    (double)info->walks.busy_walks);
+	if (find_word(busy, "walks", &all) && info->scans.busy_scans)
+		set(&c->of[CPU_BY_SCANS], (double)info->scans.busy_cpus / (double)info->scans.busy_scans / cpus,
+		    (double)info->scans.busy_scans);
 }
 
 static const char *const names[CPU_SOURCES] = {
-	[CPU_BY_SAMPLES] = "samples", [CPU_BY_WALKS] = "walks", [CPU_BY_STAT] = "/proc/stat",
+	[CPU_BY_SAMPLES] = "samples", [CPU_BY_SCANS] = "walks", [CPU_BY_STAT] = "/proc/stat",
 };
 
 void cpu_check_text(const struct cpu_check *c, char *buf, size_t size)

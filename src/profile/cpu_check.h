@@ -20,7 +20,7 @@
 
 struct report_info;
 
-enum cpu_source { CPU_BY_SAMPLES, CPU_BY_WALKS, CPU_BY_STAT, CPU_SOURCES };
+enum cpu_source { CPU_BY_SAMPLES, CPU_BY_SCANS, CPU_BY_STAT, CPU_SOURCES };
 
 struct cpu_check {
 	struct cpu_share {

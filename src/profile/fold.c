@@ -8,7 +8,7 @@
 #include "src/base/array.h"
 #include "src/base/fail.h"
 #include "src/base/intern.h"
-#include "src/model/tables.h"
+#include "src/model/definition_store.h"
 #include "src/profile/profile.h"
 #include "src/profile/report.h"
 #include "src/profile/report_text.h"
@@ -36,7 +36,7 @@ struct fold {
 	uint64_t samples;
 
 	/* What follows speaks ids of one segment and starts anew with the next. */
-	const struct tables *tables;
+	const struct definition_store *tables;
 	uint32_t *comms;		/* by thread id: name; 0 not known yet */
 	size_t cap_comms;
 	struct frame_keys *frames;	/* by frame id */
@@ -60,7 +60,7 @@ static void forget_segment(struct fold *f)
 	ix_release(&f->memo_index);
 }
 
-static void enter_segment(struct fold *f, const struct tables *tables)
+static void enter_segment(struct fold *f, const struct definition_store *tables)
 {
 	if (f->tables != tables)
 		forget_segment(f);
@@ -81,7 +81,7 @@ static void fold_release(struct fold *f)
 static uint32_t comm_name(struct fold *f, const struct rec_thread *thread)
 {
 	size_t len;
-	const char *s = tables_string(f->tables, thread ? thread->comm : UINT32_MAX, &len);
+	const char *s = definition_store_string(f->tables, thread ? thread->comm : UINT32_MAX, &len);
 
 	return len ? tree_builder_name(&f->tree, s, len) : tree_builder_name(&f->tree, "[no name]", 9);
 }
@@ -90,7 +90,7 @@ static uint32_t thread_comm(struct fold *f, const struct report_sample *s)
 {
 	uint32_t id = s->rec->thread;
 
-	if (!s->thread || array_reserve(&f->comms, &f->cap_comms, tables_id_end(f->tables, REC_THREAD)))
+	if (!s->thread || array_reserve(&f->comms, &f->cap_comms, definition_store_id_end(f->tables, REC_THREAD)))
 		return comm_name(f, s->thread);
 	if (!f->comms[id])
 		f->comms[id] = comm_name(f, s->thread);
@@ -114,7 +114,7 @@ static int count_sample(void *ctx, const struct report_sample *s)
 static uint32_t table_name(struct fold *f, uint32_t string)
 {
 	size_t len;
-	const char *s = tables_string(f->tables, string, &len);
+	const char *s = definition_store_string(f->tables, string, &len);
 
 	return tree_builder_name(&f->tree, s, len);
 }
@@ -135,9 +135,9 @@ static uint32_t view_name(struct fold *f, const struct frame_view *v)
 /* The nodes that a frame stands for, outermost first. 0 or -ENOMEM. */
 static int make_keys(struct fold *f, uint32_t frame, struct frame_keys *made)
 {
-	const struct rec_frame *rec = tables_find_frame(f->tables, frame);
-	const struct rec_binary *binary = rec ? tables_find_binary(f->tables, rec->binary) : NULL;
-	uint32_t nr = tables_frame_depth(f->tables, frame);
+	const struct rec_frame *rec = definition_store_find_frame(f->tables, frame);
+	const struct rec_binary *binary = rec ? definition_store_find_binary(f->tables, rec->binary) : NULL;
+	uint32_t nr = definition_store_frame_depth(f->tables, frame);
 	char buf[FRAME_TEXT_MAX];
 	struct frame_view v;
 
@@ -147,7 +147,7 @@ static int make_keys(struct fold *f, uint32_t frame, struct frame_keys *made)
 	for (uint32_t i = nr; i-- > 0;) {
 		struct node *key = &f->keys[f->nr_keys++];
 
-		tables_frame_view(f->tables, frame, i, buf, &v);
+		definition_store_frame_view(f->tables, frame, i, buf, &v);
 		*key = (struct node){
 			.name = view_name(f, &v), .binary = binary ? table_name(f, binary->path) : 0,
 			.kind = rec ? rec->kind : FRAME_SYNTHETIC, .line = v.start_line ? v.start_line : v.line,
@@ -164,7 +164,7 @@ static int make_keys(struct fold *f, uint32_t frame, struct frame_keys *made)
 static uint32_t add_frame(struct fold *f, uint32_t at, uint32_t frame)
 {
 	struct frame_keys none = { 0, 0 }, *k = &none;
-	uint32_t end = tables_id_end(f->tables, REC_FRAME);
+	uint32_t end = definition_store_id_end(f->tables, REC_FRAME);
 
 	if (frame < end) {
 		if (array_reserve(&f->frames, &f->cap_frames, end)) {
@@ -239,7 +239,7 @@ static uint32_t add_stack(struct fold *f, uint32_t base, uint32_t stack)
 
 	f->nr_path = 0;
 	while (stack && (at = find_memo(f, base, stack)) == NODE_NONE) {
-		n = tables_find_node(f->tables, stack);
+		n = definition_store_find_node(f->tables, stack);
 		slot = n ? array_push(&f->path, &f->nr_path, &f->cap_path) : NULL;
 		f->tree.failed |= n && !slot;
 		if (!slot)
@@ -251,7 +251,7 @@ static uint32_t add_stack(struct fold *f, uint32_t base, uint32_t stack)
 		at = stack ? add_note(f, base, "[missing]") : base;
 	while (f->nr_path) {
 		stack = f->path[--f->nr_path];
-		at = add_frame(f, at, tables_find_node(f->tables, stack)->frame);
+		at = add_frame(f, at, definition_store_find_node(f->tables, stack)->frame);
 		add_memo(f, base, stack, at);
 	}
 	return at;
@@ -297,7 +297,7 @@ static const char *keep(struct profile *p, const char *s, bool *failed)
 	return id == IX_NONE ? "" : intern_get(p->names, id, NULL);
 }
 
-static const struct tables *tables_of(const void *report, uint32_t segment)
+static const struct definition_store *tables_of(const void *report, uint32_t segment)
 {
 	return report_tables(report, segment);
 }
@@ -329,7 +329,7 @@ static int fill_facts(const struct fold *f, const struct report *rep, struct pro
 	facts->argv = keep(p, facts->argv, &failed);
 	facts->event = keep(p, facts->event, &failed);
 	facts->warning = keep(p, facts->warning, &failed);
-	facts->walks = keep(p, facts->walks, &failed);
+	facts->scans = keep(p, facts->scans, &failed);
 	return failed ? -ENOMEM : 0;
 }
 

@@ -7,11 +7,11 @@
 #include "formats/trace/chunk_decoder.h"
 #include "formats/trace/trace_layout.h"
 #include "src/base/array.h"
-#include "src/model/tables.h"
+#include "src/model/definition_store.h"
 #include "src/profile/wall_clock.h"
 
 /* A walk whose receipt has come. */
-struct followed_walk {
+struct followed_scan {
 	size_t end;			/* index of the row behind its last one */
 	uint64_t last_ns;		/* time of its latest row */
 	uint32_t frames;		/* it uses frames below this id */
@@ -19,12 +19,12 @@ struct followed_walk {
 
 struct follow {
 	struct chunk_decoder decoder;
-	struct tables *tables;
+	struct definition_store *tables;
 	struct wall_clock clock;
 	struct rec_sample *rows;
 	size_t first, nr_rows, cap_rows;	/* rows before first were handed out */
-	struct followed_walk *walks;
-	size_t nr_walks, cap_walks;
+	struct followed_scan *scans;
+	size_t nr_scans, cap_scans;
 	uint64_t last_ns;		/* the latest row so far */
 	uint64_t clock_ns;		/* of the last CLOCK */
 	uint32_t named;			/* frames below this id have their names, or get none */
@@ -38,7 +38,7 @@ int follow_new(struct follow **fp)
 	struct follow *f = calloc(1, sizeof(*f));
 
 	if (f)
-		f->tables = tables_new();
+		f->tables = definition_store_new();
 	if (!f || !f->tables) {
 		follow_free(f);
 		return -ENOMEM;
@@ -54,10 +54,10 @@ void follow_free(struct follow *f)
 	if (!f)
 		return;
 	chunk_decoder_release(&f->decoder);
-	tables_free(f->tables);
+	definition_store_free(f->tables);
 	wall_clock_release(&f->clock);
 	free(f->rows);
-	free(f->walks);
+	free(f->scans);
 	free(f);
 }
 
@@ -73,13 +73,13 @@ static int add_row(struct follow *f, const struct rec_sample *s)
 	return 0;
 }
 
-static int end_walk(struct follow *f)
+static int end_scan(struct follow *f)
 {
-	struct followed_walk *w = array_push(&f->walks, &f->nr_walks, &f->cap_walks);
+	struct followed_scan *w = array_push(&f->scans, &f->nr_scans, &f->cap_scans);
 
 	if (!w)
 		return -ENOMEM;
-	*w = (struct followed_walk){ f->nr_rows, f->last_ns, tables_id_end(f->tables, REC_FRAME) };
+	*w = (struct followed_scan){ f->nr_rows, f->last_ns, definition_store_id_end(f->tables, REC_FRAME) };
 	return 0;
 }
 
@@ -97,11 +97,11 @@ static int learn(struct follow *f, const struct record *rec)
 
 	if (rec->tag == REC_SAMPLE)
 		return add_row(f, &rec->sample);
-	err = tables_record(f->tables, rec);
+	err = definition_store_record(f->tables, rec);
 	if (err)
 		return err;
-	if (rec->tag == REC_WALK)
-		return end_walk(f);
+	if (rec->tag == REC_SCAN)
+		return end_scan(f);
 	if (rec->tag == REC_META)
 		keep_arch(f, &rec->meta);
 	if (rec->tag != REC_CLOCK)
@@ -138,27 +138,27 @@ void follow_end(struct follow *f)
 /* Names of the kernel come with their frames; who has no binary has none. */
 static bool waits_for_name(const struct follow *f, uint32_t frame)
 {
-	const struct rec_frame *rec = tables_find_frame(f->tables, frame);
-	const struct table_symbol *sym = tables_find_symbol(f->tables, frame);
+	const struct rec_frame *rec = definition_store_find_frame(f->tables, frame);
+	const struct table_symbol *sym = definition_store_find_symbol(f->tables, frame);
 
 	return rec && rec->kind == FRAME_USER && rec->binary && !(sym && sym->known);
 }
 
-static bool has_names(struct follow *f, const struct followed_walk *w)
+static bool has_names(struct follow *f, const struct followed_scan *w)
 {
 	while (f->named < w->frames && !waits_for_name(f, f->named))
 		f->named++;
 	return f->named >= w->frames;
 }
 
-static bool has_date(const struct follow *f, const struct followed_walk *w)
+static bool has_date(const struct follow *f, const struct followed_scan *w)
 {
 	return f->clock_ns >= w->last_ns;
 }
 
 bool follow_needs_names(struct follow *f)
 {
-	return f->nr_walks && !has_names(f, &f->walks[0]);
+	return f->nr_scans && !has_names(f, &f->scans[0]);
 }
 
 /* Index of the row behind the last one that is ready. */
@@ -168,8 +168,8 @@ static size_t ready(struct follow *f)
 
 	if (f->ended)
 		return f->nr_rows;
-	for (size_t i = 0; i < f->nr_walks && has_date(f, &f->walks[i]) && has_names(f, &f->walks[i]); i++)
-		end = f->walks[i].end;
+	for (size_t i = 0; i < f->nr_scans && has_date(f, &f->scans[i]) && has_names(f, &f->scans[i]); i++)
+		end = f->scans[i].end;
 	return end;
 }
 
@@ -177,8 +177,8 @@ static int give(struct follow *f, const struct rec_sample *rec, report_sample_fn
 {
 	struct report_sample rs = { .rec = rec, .tables = f->tables };
 
-	rs.thread = tables_find_thread(f->tables, rec->thread);
-	rs.process = rs.thread ? tables_find_process(f->tables, rs.thread->process) : NULL;
+	rs.thread = definition_store_find_thread(f->tables, rec->thread);
+	rs.process = rs.thread ? definition_store_find_process(f->tables, rs.thread->process) : NULL;
 	rs.real_ns = wall_clock_real(&f->clock, rec->time_ns);
 	return fn(ctx, &rs);
 }
@@ -188,19 +188,19 @@ static void forget(struct follow *f)
 {
 	size_t done = 0;
 
-	while (done < f->nr_walks && f->walks[done].end <= f->first)
+	while (done < f->nr_scans && f->scans[done].end <= f->first)
 		done++;
 	if (done) {
-		wall_clock_forget(&f->clock, f->walks[done - 1].last_ns);
-		f->nr_walks -= done;
-		memmove(f->walks, f->walks + done, f->nr_walks * sizeof(*f->walks));
+		wall_clock_forget(&f->clock, f->scans[done - 1].last_ns);
+		f->nr_scans -= done;
+		memmove(f->scans, f->scans + done, f->nr_scans * sizeof(*f->scans));
 	}
 	if (f->first < f->nr_rows - f->first)
 		return;		/* not worth moving the rest */
 	f->nr_rows -= f->first;
 	memmove(f->rows, f->rows + f->first, f->nr_rows * sizeof(*f->rows));
-	for (size_t i = 0; i < f->nr_walks; i++)
-		f->walks[i].end -= f->first;
+	for (size_t i = 0; i < f->nr_scans; i++)
+		f->scans[i].end -= f->first;
 	f->first = 0;
 }
 

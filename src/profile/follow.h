@@ -8,7 +8,7 @@
  *	follow_end(f)			no more chunks will come: what is left is ready
  *	follow_free(f)
  *
- * A walk is ready when its receipt has come (WALK), behind it the date of its rows (CLOCK) and, perhaps some chunks later,
+ * A walk is ready when its receipt has come (SCAN), behind it the date of its rows (CLOCK) and, perhaps some chunks later,
  * the names of all frames there were (SYMBOL). Names of code made at run time come at the end: these rows have "[jit]", and
  * those of a report of the finished trace the names.
  *

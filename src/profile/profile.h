@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "src/model/record.h"
-#include "src/profile/receipts.h"
+#include "src/profile/trace_summary.h"
 
 #define NODE_NONE UINT32_MAX
 
@@ -43,8 +43,8 @@ struct profile_facts {
 	const char *stacks;		/* report_stacks_text() of them */
 	const char *not_whole;		/* report_broken_text(): who is to blame for those that are not whole */
 	uint64_t frames, frames_unnamed;	/* distinct ones */
-	const char *walks;		/* report_walks(): the receipts of walks, and who was not seen */
-	struct report_walks walk_sums;
+	const char *scans;		/* report_scans(): the receipts of walks, and who was not seen */
+	struct report_scans scan_sums;
 	bool incomplete;		/* truncated or damaged trace, no END record */
 	const char *warning;		/* one line about losses and damage; "" when there is none */
 };

@@ -7,7 +7,7 @@
 #include "formats/trace/trace_reader.h"
 #include "src/base/array.h"
 #include "src/base/fail.h"
-#include "src/model/tables.h"
+#include "src/model/definition_store.h"
 #include "src/profile/cpu_check.h"
 #include "src/profile/profile.h"
 #include "src/profile/query.h"
@@ -21,7 +21,7 @@
 enum verdict { VERDICT_NONE, VERDICT_WANTED, VERDICT_UNWANTED };	/* of a query about a thread */
 
 struct segment {
-	struct tables *tables;
+	struct definition_store *tables;
 	struct wall_clock clock;
 	uint8_t *verdicts;		/* by thread id: enum verdict */
 	size_t cap_verdicts;
@@ -38,15 +38,15 @@ struct report {
 	char *path;
 	struct segment *segments;
 	size_t nr_segments, cap_segments;
-	struct receipts receipts;
+	struct trace_summary trace_summary;
 	struct stack_health health;
 	struct cpu_check cpus;
-	char warning[768], event[256], walks[768];
+	char warning[768], event[256], scans[768];
 };
 
 static void segment_release(struct segment *s)
 {
-	tables_free(s->tables);
+	definition_store_free(s->tables);
 	wall_clock_release(&s->clock);
 	free(s->verdicts);
 }
@@ -59,7 +59,7 @@ void report_close(struct report *rep)
 	for (size_t i = 0; i < rep->nr_segments; i++)
 		segment_release(&rep->segments[i]);
 	free(rep->segments);
-	receipts_release(&rep->receipts);
+	trace_summary_release(&rep->trace_summary);
 	stack_health_release(&rep->health);
 	free(rep->path);
 	free(rep);
@@ -76,7 +76,7 @@ static struct segment *current(struct report *rep)
 		struct segment *s = array_push(&rep->segments, &rep->nr_segments, &rep->cap_segments);
 
 		if (s)
-			s->tables = tables_new();
+			s->tables = definition_store_new();
 		if (!s || !s->tables)
 			return NULL;
 	}
@@ -110,7 +110,7 @@ static int learn_record(struct report *rep, struct segment *s, const struct reco
 	if (rec->tag == REC_SAMPLE)
 		note_sample(s, rec->sample.time_ns);
 	else
-		err = tables_record(s->tables, rec);
+		err = definition_store_record(s->tables, rec);
 	if (rec->tag == REC_CLOCK) {
 		err = wall_clock_add(&s->clock, &rec->clock);
 		note_time(s, rec->clock.mono_ns);
@@ -119,7 +119,7 @@ static int learn_record(struct report *rep, struct segment *s, const struct reco
 		s->has_end = true;
 		note_time(s, rec->end.time_ns);
 	}
-	return err ? err : receipts_record(&rep->receipts, at, s->tables, rec);
+	return err ? err : trace_summary_record(&rep->trace_summary, at, s->tables, rec);
 }
 
 static int learn(struct report *rep)
@@ -145,24 +145,24 @@ static void sum_segment(struct report_info *info, const struct segment *s)
 
 	info->nr_ended += s->has_end;
 	info->duration_ns += s->end_ns - s->begin_ns;
-	info->refused += tables_refused(s->tables);
+	info->refused += definition_store_refused(s->tables);
 	if (s->has_begin && !info->begin_real_ns)
 		info->begin_real_ns = wall_clock_real(&s->clock, s->begin_ns);
 	if (s->samples && (!info->first_real_ns || first < info->first_real_ns))
 		info->first_real_ns = first;
 	if (s->samples && last > info->last_real_ns)
 		info->last_real_ns = last;
-	for (uint32_t id = 1; id < tables_id_end(s->tables, REC_FRAME); id++) {
-		const struct table_symbol *sym = tables_find_symbol(s->tables, id);
+	for (uint32_t id = 1; id < definition_store_id_end(s->tables, REC_FRAME); id++) {
+		const struct table_symbol *sym = definition_store_find_symbol(s->tables, id);
 
-		if (!tables_find_frame(s->tables, id))
+		if (!definition_store_find_frame(s->tables, id))
 			continue;
 		info->frames++;
 		info->frames_unnamed += !sym || !sym->nr_lines;
 	}
 }
 
-static const struct tables *segment_tables(const void *ctx, uint32_t segment)
+static const struct definition_store *segment_tables(const void *ctx, uint32_t segment)
 {
 	return report_tables(ctx, segment);
 }
@@ -181,7 +181,7 @@ static void warn(struct report *rep)
 {
 	size_t n;
 
-	report_warning_text(&rep->receipts.info, rep->warning, sizeof(rep->warning));
+	report_warning_text(&rep->trace_summary.info, rep->warning, sizeof(rep->warning));
 	n = strlen(rep->warning);
 	if (n + 2 < sizeof(rep->warning))
 		cpu_check_warning(&rep->cpus, rep->warning + n + (n ? 2 : 0), sizeof(rep->warning) - n - 2);
@@ -194,27 +194,27 @@ static void tell_scope(struct report *rep)
 {
 	size_t n;
 
-	report_walks_text(&rep->receipts.info.walks, rep->walks, sizeof(rep->walks));
-	n = strlen(rep->walks);
-	if (n + 2 >= sizeof(rep->walks))
+	report_walks_text(&rep->trace_summary.info.scans, rep->scans, sizeof(rep->scans));
+	n = strlen(rep->scans);
+	if (n + 2 >= sizeof(rep->scans))
 		return;
-	report_outside_text(report_meta(rep, "pid_namespace.outside", NULL), rep->walks + n + (n ? 2 : 0),
-			    sizeof(rep->walks) - n - 2);
-	if (n && rep->walks[n + 2])
-		memcpy(rep->walks + n, "; ", 2);
+	report_outside_text(report_meta(rep, "pid_namespace.outside", NULL), rep->scans + n + (n ? 2 : 0),
+			    sizeof(rep->scans) - n - 2);
+	if (n && rep->scans[n + 2])
+		memcpy(rep->scans + n, "; ", 2);
 }
 
 static int sum_up(struct report *rep)
 {
-	struct report_info *info = &rep->receipts.info;
+	struct report_info *info = &rep->trace_summary.info;
 	int err;
 
-	receipts_end(&rep->receipts);
-	err = stack_health_init(&rep->health, &rep->receipts.stacks, segment_tables, rep);
+	trace_summary_end(&rep->trace_summary);
+	err = stack_health_init(&rep->health, &rep->trace_summary.stacks, segment_tables, rep);
 
 	if (err)
 		return fail(err, "%s", rep->path);
-	stack_tally_release(&rep->receipts.stacks);
+	stack_tally_release(&rep->trace_summary.stacks);
 	info->status = *trace_reader_status(rep->reader);
 	info->nr_segments = info->status.nr_segments;
 	for (size_t i = 0; i < rep->nr_segments; i++)
@@ -237,7 +237,7 @@ int report_open(const char *path, const struct query *query, struct report **rp)
 	*rp = NULL;
 	if (err)
 		return fail(err, "%s", path);
-	receipts_init(&rep->receipts);
+	trace_summary_init(&rep->trace_summary);
 	rep->query = query;
 	rep->window.to_ns = UINT64_MAX;
 	rep->path = strdup(path);
@@ -260,7 +260,7 @@ out:
 
 static bool wants_thread(const struct query *q, const struct report_sample *rs)
 {
-	const char *comm = tables_string(rs->tables, rs->thread ? rs->thread->comm : UINT32_MAX, NULL);
+	const char *comm = definition_store_string(rs->tables, rs->thread ? rs->thread->comm : UINT32_MAX, NULL);
 
 	return query_wants_thread(q, rs->process ? rs->process->tgid : UINT32_MAX,
 				  rs->thread ? rs->thread->tid : UINT32_MAX, comm);
@@ -272,7 +272,7 @@ static bool thread_passes(struct report *rep, struct segment *s, const struct re
 	uint32_t id = rs->rec->thread;
 	uint8_t *v;
 
-	if (!rs->thread || array_reserve(&s->verdicts, &s->cap_verdicts, tables_id_end(s->tables, REC_THREAD)))
+	if (!rs->thread || array_reserve(&s->verdicts, &s->cap_verdicts, definition_store_id_end(s->tables, REC_THREAD)))
 		return wants_thread(rep->query, rs);
 	v = &s->verdicts[id];
 	if (*v == VERDICT_NONE)
@@ -282,7 +282,7 @@ static bool thread_passes(struct report *rep, struct segment *s, const struct re
 
 static bool passes(struct report *rep, struct segment *s, const struct report_sample *rs)
 {
-	if (rep->weight != WEIGHT_ANY && (rep->weight == WEIGHT_WALL) != (rs->rec->walk > 0))
+	if (rep->weight != WEIGHT_ANY && (rep->weight == WEIGHT_WALL) != (rs->rec->scan > 0))
 		return false;
 	if (!rep->query)
 		return true;
@@ -299,8 +299,8 @@ static int give(struct report *rep, const struct rec_sample *rec, report_sample_
 		return -ENOMEM;
 	rs.segment = (uint32_t)(s - rep->segments);
 	rs.tables = s->tables;
-	rs.thread = tables_find_thread(s->tables, rec->thread);
-	rs.process = rs.thread ? tables_find_process(s->tables, rs.thread->process) : NULL;
+	rs.thread = definition_store_find_thread(s->tables, rec->thread);
+	rs.process = rs.thread ? definition_store_find_process(s->tables, rs.thread->process) : NULL;
 	rs.real_ns = wall_clock_real(&s->clock, rec->time_ns);
 	return passes(rep, s, &rs) ? fn(ctx, &rs) : 0;
 }
@@ -331,19 +331,19 @@ const char *report_path(const struct report *rep)
 
 const struct report_info *report_info(const struct report *rep)
 {
-	return &rep->receipts.info;
+	return &rep->trace_summary.info;
 }
 
 bool report_is_incomplete(const struct report *rep)
 {
-	const struct report_info *info = &rep->receipts.info;
+	const struct report_info *info = &rep->trace_summary.info;
 
 	return info->status.truncated || info->status.bad_chunks || info->refused || info->nr_ended < info->nr_segments;
 }
 
 bool report_has_loss(const struct report *rep)
 {
-	return rep->receipts.info.lost_samples || report_is_incomplete(rep);
+	return rep->trace_summary.info.lost_samples || report_is_incomplete(rep);
 }
 
 const char *report_warning(const struct report *rep)
@@ -351,9 +351,9 @@ const char *report_warning(const struct report *rep)
 	return rep->warning;
 }
 
-const char *report_walks(const struct report *rep)
+const char *report_scans(const struct report *rep)
 {
-	return rep->walks;
+	return rep->scans;
 }
 
 const struct cpu_check *report_cpus(const struct report *rep)
@@ -361,7 +361,7 @@ const struct cpu_check *report_cpus(const struct report *rep)
 	return &rep->cpus;
 }
 
-const struct tables *report_tables(const struct report *rep, uint32_t segment)
+const struct definition_store *report_tables(const struct report *rep, uint32_t segment)
 {
 	return segment < rep->nr_segments ? rep->segments[segment].tables : NULL;
 }
@@ -370,8 +370,8 @@ const char *report_meta(const struct report *rep, const char *key, size_t *len)
 {
 	const struct report_meta_item *found = NULL;
 
-	for (size_t i = 0; i < rep->receipts.nr_metas; i++) {
-		const struct report_meta_item *m = &rep->receipts.metas[i];
+	for (size_t i = 0; i < rep->trace_summary.nr_metas; i++) {
+		const struct report_meta_item *m = &rep->trace_summary.metas[i];
 
 		if (!strcmp(m->key, key) && (!found || found->segment == m->segment))
 			found = m;	/* a later value replaces an earlier one */
@@ -383,14 +383,14 @@ const char *report_meta(const struct report *rep, const char *key, size_t *len)
 
 const struct report_meta_item *report_metas(const struct report *rep, size_t *nr)
 {
-	*nr = rep->receipts.nr_metas;
-	return rep->receipts.metas;
+	*nr = rep->trace_summary.nr_metas;
+	return rep->trace_summary.metas;
 }
 
 const struct report_note *report_notes(const struct report *rep, size_t *nr)
 {
-	*nr = rep->receipts.nr_notes;
-	return rep->receipts.notes;
+	*nr = rep->trace_summary.nr_notes;
+	return rep->trace_summary.notes;
 }
 
 const struct stack_health *report_health(const struct report *rep)
@@ -413,8 +413,8 @@ static const char *meta_or_empty(const struct report *rep, const char *key)
 /* What the filters chose from: of a recording of both kinds, the kind that is shown. */
 static uint64_t samples_of_weight(const struct report *rep)
 {
-	const struct report_info *info = &rep->receipts.info;
-	uint64_t rows = info->walk_rows, ticks = info->samples - rows;
+	const struct report_info *info = &rep->trace_summary.info;
+	uint64_t rows = info->scan_rows, ticks = info->samples - rows;
 
 	if (rep->weight == WEIGHT_ANY || !rows || !ticks)
 		return info->samples;
@@ -423,7 +423,7 @@ static uint64_t samples_of_weight(const struct report *rep)
 
 void report_facts(const struct report *rep, struct profile_facts *f)
 {
-	const struct report_info *info = &rep->receipts.info;
+	const struct report_info *info = &rep->trace_summary.info;
 
 	*f = (struct profile_facts){
 		.host = meta_or_empty(rep, "host"), .kernel = meta_or_empty(rep, "kernel.release"),
@@ -432,6 +432,6 @@ void report_facts(const struct report *rep, struct profile_facts *f)
 		.samples_total = samples_of_weight(rep), .lost = info->lost_samples, .frames = info->frames,
 		.frames_unnamed = info->frames_unnamed, .incomplete = report_is_incomplete(rep),
 		.warning = rep->warning, .stacks = "", .not_whole = "",
-		.walks = rep->walks, .walk_sums = info->walks,
+		.scans = rep->scans, .scan_sums = info->scans,
 	};
 }

@@ -18,14 +18,14 @@
 
 #include "src/model/record.h"
 #include "src/profile/query.h"
-#include "src/profile/receipts.h"
+#include "src/profile/trace_summary.h"
 
 struct cpu_check;
 struct profile_facts;
 struct query;
 struct report;
 struct stack_health;
-struct tables;
+struct definition_store;
 
 /* query (NULL: everything) is borrowed until report_close(). Says why it fails. */
 int report_open(const char *path, const struct query *query, struct report **rp);
@@ -34,7 +34,7 @@ const char *report_path(const struct report *rep);
 
 struct report_sample {
 	const struct rec_sample *rec;
-	const struct tables *tables;	/* of its segment */
+	const struct definition_store *tables;	/* of its segment */
 	uint32_t segment;
 	const struct rec_thread *thread;	/* NULL: lost with a damaged chunk */
 	const struct rec_process *process;	/* NULL: the same */
@@ -58,7 +58,7 @@ bool report_is_incomplete(const struct report *rep);	/* damaged, cut, or without
 const char *report_warning(const struct report *rep);
 
 /* The sum of all receipts of walks, and who could not be seen at all, as text; "" when there is neither. Borrowed. */
-const char *report_walks(const struct report *rep);
+const char *report_scans(const struct report *rep);
 
 /* How busy the CPUs were, in different ways. */
 const struct cpu_check *report_cpus(const struct report *rep);
@@ -67,7 +67,7 @@ const struct cpu_check *report_cpus(const struct report *rep);
 void report_facts(const struct report *rep, struct profile_facts *facts);
 
 /* The tables of a segment, 0 .. nr_segments - 1. */
-const struct tables *report_tables(const struct report *rep, uint32_t segment);
+const struct definition_store *report_tables(const struct report *rep, uint32_t segment);
 
 /* A META value of the first recording that has this key; NULL if none. NUL behind it; len may be NULL. */
 const char *report_meta(const struct report *rep, const char *key, size_t *len);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "src/model/tables.h"
+#include "src/model/definition_store.h"
 #include "src/profile/report.h"
 #include "src/profile/stack_cause.h"
 #include "src/profile/stack_health.h"
@@ -101,7 +101,7 @@ void report_warning_text(const struct report_info *info, char *out, size_t size)
 }
 
 /* "2 memory-busy, 1 readers hung": whatever kept rows from being complete, but that their threads ran or had ended. */
-static void put_walk_errors(struct text *t, const struct report_walks *w)
+static void put_scan_errors(struct text *t, const struct report_scans *w)
 {
 	const char *sep = "";
 	char n[COUNT_MAX];
@@ -122,7 +122,7 @@ static void put_walk_errors(struct text *t, const struct report_walks *w)
 		put(t, "none");
 }
 
-void report_walks_text(const struct report_walks *w, char *out, size_t size)
+void report_walks_text(const struct report_scans *w, char *out, size_t size)
 {
 	uint64_t named = w->rows + w->skipped_idle_kthreads + w->filtered;
 	char a[COUNT_MAX], b[COUNT_MAX], c[COUNT_MAX], d[COUNT_MAX];
@@ -139,7 +139,7 @@ void report_walks_text(const struct report_walks *w, char *out, size_t size)
 		put(&t, " + %s missing", count_text(w->tasks_seen - named, a));
 	put(&t, "; %s on a CPU, %s torn, %s vanished; %s page faults; errors: ", count_text(w->on_cpu, a), count_text(w->torn, b),
 	    count_text(w->vanished, c), count_text(w->read_faults, d));
-	put_walk_errors(&t, w);
+	put_scan_errors(&t, w);
 	put(&t, "; %.3f ms each, %.3f ms the longest", (double)w->duration_ns / 1e6 / (double)w->count,
 	    (double)w->longest_ns / 1e6);
 }
@@ -159,10 +159,10 @@ void report_outside_text(const char *outside, char *out, size_t size)
 		put(&t, ", with %s samples", count_text(samples, n));
 }
 
-static void put_event(struct text *t, const struct tables *tables, const struct rec_event *e)
+static void put_event(struct text *t, const struct definition_store *tables, const struct rec_event *e)
 {
 	char one[128];
-	const char *name = tables_string(tables, e->name, NULL);
+	const char *name = definition_store_string(tables, e->name, NULL);
 
 	if (e->freq_mhz)
 		snprintf(one, sizeof(one), "%.80s %g Hz", name, (double)e->freq_mhz / 1000);
@@ -180,20 +180,20 @@ static bool event_passes(enum query_weight weight, const struct rec_event *e)
 void report_event_text(const struct report *rep, char *out, size_t size)
 {
 	struct text t = { out, size, 0 };
-	const struct tables *tables;
+	const struct definition_store *tables;
 
 	out[0] = 0;
 	for (uint32_t at = 0; (tables = report_tables(rep, at)); at++) {
-		uint32_t end = tables_id_end(tables, REC_EVENT);
+		uint32_t end = definition_store_id_end(tables, REC_EVENT);
 
 		for (uint32_t id = 1; id < end && t.len + 1 < size; id++) {
-			const struct rec_event *e = tables_find_event(tables, id);
+			const struct rec_event *e = definition_store_find_event(tables, id);
 
 			if (e && event_passes(report_weight(rep), e))
 				put_event(&t, tables, e);
 		}
 	}
-	if (report_weight(rep) == WEIGHT_CPU && report_info(rep)->walk_rows)
+	if (report_weight(rep) == WEIGHT_CPU && report_info(rep)->scan_rows)
 		put(&t, " (CPU time; --weight wall: snapshots)");
 	if (report_weight(rep) == WEIGHT_WALL)
 		put(&t, " (wall time)");

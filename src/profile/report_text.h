@@ -6,7 +6,7 @@
 
 struct report;
 struct report_info;
-struct report_walks;
+struct report_scans;
 struct stack_health;
 
 /* "9 samples lost (ring-full 7, throttled 2); 1 chunk damaged; the file was cut short"; "" when all is well. */
@@ -28,7 +28,7 @@ void report_broken_text(const struct stack_health *h, char *out, size_t size);
  * "3 walks: 690 tasks seen = 546 rows + 126 idle kernel threads + 18 not asked for; 3 on a CPU, 0 torn, 0 vanished; 2 page
  * faults; 0 errors; 3.2 ms each, 8.1 ms the longest": the sum of all receipts; "" without walks.
  */
-void report_walks_text(const struct report_walks *w, char *out, size_t size);
+void report_walks_text(const struct report_scans *w, char *out, size_t size);
 
 /*
  * "from inside a PID namespace: 173 threads of the machine are outside of it and left out, with 197 samples"; "" where

@@ -6,7 +6,7 @@
 
 #include "src/base/array.h"
 #include "src/base/intern.h"
-#include "src/model/tables.h"
+#include "src/model/definition_store.h"
 #include "src/profile/stack_cause.h"
 
 struct spot {				/* code to blame */
@@ -24,7 +24,7 @@ struct row_list {			/* one of the two lists of a stack_health, while it grows */
 /* One segment at a time. */
 struct summing {
 	struct stack_health *h;
-	const struct tables *tables;
+	const struct definition_store *tables;
 	uint32_t *guessed_from;		/* by node id: node nearest to the leaf whose caller was guessed; 0: none */
 	uint32_t *below_root;		/* by node id: node just inside the outermost one of its stack; 0: none */
 	size_t cap_guessed_from, cap_below_root;
@@ -36,12 +36,12 @@ struct summing {
 
 static uint32_t binary_path(const struct summing *s, const struct rec_frame *f)
 {
-	const struct rec_binary *b = tables_find_binary(s->tables, f->binary);
+	const struct rec_binary *b = definition_store_find_binary(s->tables, f->binary);
 	const char *name;
 	size_t len;
 
 	if (b && b->path) {
-		name = tables_string(s->tables, b->path, &len);
+		name = definition_store_string(s->tables, b->path, &len);
 		return intern_bytes(s->h->paths, name, len);
 	}
 	if (b && f->kind != FRAME_JIT)
@@ -65,15 +65,15 @@ static struct spot spot_of(const struct summing *s, const struct rec_frame *f)
 
 static const struct rec_frame *frame_of_node(const struct summing *s, uint32_t node)
 {
-	const struct table_node *n = tables_find_node(s->tables, node);
+	const struct table_node *n = definition_store_find_node(s->tables, node);
 
-	return n ? tables_find_frame(s->tables, n->frame) : NULL;
+	return n ? definition_store_find_frame(s->tables, n->frame) : NULL;
 }
 
 static struct spot broken_spot(const struct summing *s, const struct tally_broken *b)
 {
-	const struct table_node *n = tables_find_node(s->tables, b->ustack);
-	const struct rec_frame *f = n ? tables_find_frame(s->tables, n->outermost) : NULL;
+	const struct table_node *n = definition_store_find_node(s->tables, b->ustack);
+	const struct rec_frame *f = n ? definition_store_find_frame(s->tables, n->outermost) : NULL;
 	const struct rec_frame *inner = n ? frame_of_node(s, s->below_root[b->ustack]) : NULL;
 
 	if (!stack_cause_has_place(b->end))
@@ -146,10 +146,10 @@ static int learn_paths(struct summing *s, uint32_t end)
 	    array_reserve(&s->below_root, &s->cap_below_root, end))
 		return -ENOMEM;
 	for (uint32_t id = 0; id < end; id++) {
-		const struct table_node *n = tables_find_node(s->tables, id), *up;
+		const struct table_node *n = definition_store_find_node(s->tables, id), *up;
 
 		s->guessed_from[id] = s->below_root[id] = 0;
-		up = n ? tables_find_node(s->tables, n->parent) : NULL;
+		up = n ? definition_store_find_node(s->tables, n->parent) : NULL;
 		if (!up)
 			continue;
 		s->guessed_from[id] = is_guessed(s, n->parent) ? id : s->guessed_from[n->parent];
@@ -183,8 +183,8 @@ static int sum_nodes(struct summing *s, uint64_t *stacks, uint32_t end)
 	int err = 0;
 
 	for (uint32_t id = end; !err && --id > 0;) {
-		const struct table_node *n = tables_find_node(s->tables, id);
-		const struct rec_frame *f = n ? tables_find_frame(s->tables, n->frame) : NULL;
+		const struct table_node *n = definition_store_find_node(s->tables, id);
+		const struct rec_frame *f = n ? definition_store_find_frame(s->tables, n->frame) : NULL;
 
 		if (!n || !stacks[id])
 			continue;
@@ -242,7 +242,7 @@ static int sum_processes(struct stack_health *h, const struct tally_segment *seg
 static int sum_segment(struct summing *s, struct stack_tally *t, uint32_t segment)
 {
 	struct tally_segment *seg = &t->segments[segment];
-	uint32_t end = tables_id_end(s->tables, REC_NODE);
+	uint32_t end = definition_store_id_end(s->tables, REC_NODE);
 	int err;
 
 	if (end > seg->cap_stacks)

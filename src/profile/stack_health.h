@@ -22,7 +22,7 @@
 
 struct intern;
 struct stack_tally;
-struct tables;
+struct definition_store;
 
 struct health_row {			/* one binary and one cause */
 	uint32_t path;			/* stack_health_path(); "" where no binary is to blame */
@@ -56,7 +56,7 @@ struct stack_health {
 	struct intern *paths;
 };
 
-typedef const struct tables *(*health_tables_fn)(const void *ctx, uint32_t segment);	/* NULL: no such segment */
+typedef const struct definition_store *(*health_tables_fn)(const void *ctx, uint32_t segment);	/* NULL: no such segment */
 
 /* The tally's counts are used up: all it is good for afterwards is its release. */
 int stack_health_init(struct stack_health *h, struct stack_tally *t, health_tables_fn tables_of, const void *ctx);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
-#include "src/model/tables.h"
+#include "src/model/definition_store.h"
 
 void stack_tally_release(struct stack_tally *t)
 {
@@ -31,11 +31,11 @@ static struct tally_segment *segment_at(struct stack_tally *t, uint32_t segment)
 }
 
 /* An id that the tables do not know counts as 0, so that a foreign one cannot make an array grow. */
-static uint32_t process_of(const struct tables *tables, const struct rec_sample *s)
+static uint32_t process_of(const struct definition_store *tables, const struct rec_sample *s)
 {
-	const struct rec_thread *thread = tables_find_thread(tables, s->thread);
+	const struct rec_thread *thread = definition_store_find_thread(tables, s->thread);
 
-	return thread && tables_find_process(tables, thread->process) ? thread->process : 0;
+	return thread && definition_store_find_process(tables, thread->process) ? thread->process : 0;
 }
 
 static void count(struct tally_process *p, bool is_whole, bool is_guessed)
@@ -93,11 +93,11 @@ static int count_broken(struct stack_tally *t, uint32_t segment, uint32_t node, 
 	return ix_add(&t->broken_index, hash, (uint32_t)t->nr_broken - 1);
 }
 
-int stack_tally_add(struct stack_tally *t, uint32_t segment, const struct tables *tables, const struct rec_sample *s)
+int stack_tally_add(struct stack_tally *t, uint32_t segment, const struct definition_store *tables, const struct rec_sample *s)
 {
 	bool is_whole = stack_end_is_root(s->end);
 	bool is_guessed = s->flags & SAMPLE_HAS_GUESS || s->end == END_ROOT_GUESS;
-	uint32_t node = tables_find_node(tables, s->ustack) ? s->ustack : 0;
+	uint32_t node = definition_store_find_node(tables, s->ustack) ? s->ustack : 0;
 	struct tally_segment *seg;
 	int err;
 

@@ -15,7 +15,7 @@
 #include "src/base/hash_index.h"
 
 struct rec_sample;
-struct tables;
+struct definition_store;
 
 struct tally_process {
 	uint64_t stacks, whole;		/* user stacks that should have been; those that reached the root */
@@ -45,5 +45,5 @@ struct stack_tally {
 	struct hash_index broken_index;
 };
 
-int stack_tally_add(struct stack_tally *t, uint32_t segment, const struct tables *tables, const struct rec_sample *s);
+int stack_tally_add(struct stack_tally *t, uint32_t segment, const struct definition_store *tables, const struct rec_sample *s);
 void stack_tally_release(struct stack_tally *t);

@@ -73,27 +73,27 @@ static int on_sample(void *ctx, const struct report_sample *s)
 	struct reading *r = ctx;
 	struct wait_graph *g = r->g;
 	struct wait_row row = { .rec = *s->rec, .real_ns = s->real_ns };
-	bool later = s->segment > g->segment || (s->segment == g->segment && s->rec->walk > g->walk);
+	bool later = s->segment > g->segment || (s->segment == g->segment && s->rec->scan > g->scan);
 
-	if (!s->rec->walk || !s->thread || (r->wanted && s->rec->walk != r->wanted))
+	if (!s->rec->scan || !s->thread || (r->wanted && s->rec->scan != r->wanted))
 		return 0;
-	if (!g->walk || later) {
+	if (!g->scan || later) {
 		g->nr = 0;
 		ix_release(&g->by_tid);
 		g->segment = s->segment;
-		g->walk = s->rec->walk;
+		g->scan = s->rec->scan;
 		g->tables = s->tables;
 	}
-	if (s->segment != g->segment || s->rec->walk != g->walk)
+	if (s->segment != g->segment || s->rec->scan != g->scan)
 		return 0;	/* of an earlier one, taken late */
 	row.tid = s->thread->tid;
 	row.tgid = s->process ? s->process->tgid : 0;
 	return put_row(g, &row);
 }
 
-int wait_graph_read(struct report *rep, uint32_t walk, struct wait_graph *g)
+int wait_graph_read(struct report *rep, uint32_t scan, struct wait_graph *g)
 {
-	struct reading r = { g, walk };
+	struct reading r = { g, scan };
 
 	memset(g, 0, sizeof(*g));
 	return report_samples(rep, on_sample, &r);

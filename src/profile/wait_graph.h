@@ -25,7 +25,7 @@
 #define WAIT_NONE UINT32_MAX
 
 struct report;
-struct tables;
+struct definition_store;
 
 struct wait_row {
 	struct rec_sample rec;
@@ -55,11 +55,11 @@ struct wait_graph {
 	struct wait_ring *rings;
 	size_t nr_rings, cap_rings;
 	struct hash_index by_tid, by_tgid;
-	const struct tables *tables;	/* of the walk's segment */
-	uint32_t segment, walk;		/* which one it became; walk 0: there is none */
+	const struct definition_store *tables;	/* of the walk's segment */
+	uint32_t segment, scan;		/* which one it became; walk 0: there is none */
 };
 
-int wait_graph_read(struct report *rep, uint32_t walk, struct wait_graph *g);	/* 0 or an error, silently */
+int wait_graph_read(struct report *rep, uint32_t scan, struct wait_graph *g);	/* 0 or an error, silently */
 int wait_graph_link(struct wait_graph *g);
 void wait_graph_release(struct wait_graph *g);
 

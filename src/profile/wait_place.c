@@ -32,13 +32,13 @@ static bool is_helper(const char *name)
 	return false;
 }
 
-const char *wait_place(const struct tables *t, uint32_t kstack, char buf[FRAME_TEXT_MAX])
+const char *wait_place(const struct definition_store *t, uint32_t kstack, char buf[FRAME_TEXT_MAX])
 {
 	const struct table_node *n;
 	struct frame_view v = { .name = "" };
 
-	for (int i = 0; i < LOOK_AT && kstack && (n = tables_find_node(t, kstack)); i++) {
-		tables_frame_view(t, n->frame, 0, buf, &v);
+	for (int i = 0; i < LOOK_AT && kstack && (n = definition_store_find_node(t, kstack)); i++) {
+		definition_store_frame_view(t, n->frame, 0, buf, &v);
 		if (!is_helper(v.name))
 			break;
 		kstack = n->parent;

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "src/model/tables.h"
+#include "src/model/definition_store.h"
 
 /* Ends with NUL, lives in the tables or in buf; "" without a stack. */
-const char *wait_place(const struct tables *t, uint32_t kstack, char buf[FRAME_TEXT_MAX]);
+const char *wait_place(const struct definition_store *t, uint32_t kstack, char buf[FRAME_TEXT_MAX]);

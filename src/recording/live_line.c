@@ -38,8 +38,8 @@ void live_line_update(struct live_line *l, const struct live_numbers *n)
 	l->next_ns = now + EVERY_NS;
 	l->shown = true;
 	fprintf(stderr, "\r\033[K%7.1f s  ", (double)(now - l->begin_ns) / 1e9);
-	if (n->walks)
-		fprintf(stderr, "%" PRIu64 " walks  %" PRIu64 " rows", n->walks, n->samples);
+	if (n->scans)
+		fprintf(stderr, "%" PRIu64 " walks  %" PRIu64 " rows", n->scans, n->samples);
 	else
 		fprintf(stderr, "%" PRIu64 " samples", n->samples);
 	fprintf(stderr, "  %" PRIu64 " lost  %s   (Ctrl-C ends)", n->lost, human_bytes(n->file_bytes, size));

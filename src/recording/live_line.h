@@ -12,7 +12,7 @@ struct live_line {
 
 struct live_numbers {
 	uint64_t samples, lost, file_bytes;
-	uint64_t walks;			/* 0: a sampler */
+	uint64_t scans;			/* 0: a sampler */
 };
 
 void live_line_init(struct live_line *l, bool quiet);

@@ -211,8 +211,8 @@ void output_list_summary(const struct report *rep)
 {
 	char stacks[256];
 
-	if (*report_walks(rep))
-		note("%s", report_walks(rep));
+	if (*report_scans(rep))
+		note("%s", report_scans(rep));
 	report_stacks_text(report_health(rep), stacks, sizeof(stacks));
 	/* Not note(): -q silences that one, and a loss is never silent. */
 	if (*report_warning(rep))

@@ -135,7 +135,7 @@ int recording_live_begin(struct recording *rec)
 }
 
 /* Its rows get their date, and come out with the names that there are. */
-int recording_live_walk(struct recording *rec, struct session *session)
+int recording_live_scan(struct recording *rec, struct session *session)
 {
 	int err = rec->rows ? session_clock(session) : 0;
 
@@ -219,14 +219,14 @@ void recording_options(struct recording *rec, struct recorder_options *out)
 	};
 }
 
-void recording_live(struct recording *rec, uint64_t samples, uint64_t lost, uint64_t walks)
+void recording_live(struct recording *rec, uint64_t samples, uint64_t lost, uint64_t scans)
 {
 	struct trace_writer_stats st;
 
 	if (!rec->live.is_terminal || !rec->writer)
 		return;
 	trace_writer_stats(rec->writer, &st);
-	live_line_update(&rec->live, &(struct live_numbers){ samples, lost, st.file_bytes, walks });
+	live_line_update(&rec->live, &(struct live_numbers){ samples, lost, st.file_bytes, scans });
 }
 
 int recording_close(struct recording *rec)

@@ -8,7 +8,7 @@
  *						leaves an earlier trace of that name alone. live: reports that can are
  *						written while it runs
  *	recording_live_begin(rec)		behind recorder_begin()
- *	recording_live_walk(rec, session)	after each walk
+ *	recording_live_scan(rec, session)	after each walk
  *	recording_live_rows(rec, session)	between them, often: names come, readers read
  *	... recording_live(rec, ...), recording_stopped(rec)
  *	recording_close(rec)			writes out and closes the trace; its error
@@ -62,14 +62,14 @@ struct recording {
 int recording_open(struct recording *rec, const struct recording_args *args);
 int recording_start(struct recording *rec, bool live);
 int recording_live_begin(struct recording *rec);
-int recording_live_walk(struct recording *rec, struct session *session);
+int recording_live_scan(struct recording *rec, struct session *session);
 int recording_live_rows(struct recording *rec, struct session *session);
 size_t recording_live_fds(const struct recording *rec, struct pollfd *fds);	/* as live_rows_fds() */
 bool recording_live_waits(const struct recording *rec);		/* for names: recording_live_rows() soon */
 bool recording_live_full(const struct recording *rec);		/* no walk now: too many rows wait for their reader */
 bool recording_live_over(const struct recording *rec);		/* the readers of the rows have gone */
 void recording_options(struct recording *rec, struct recorder_options *out);
-void recording_live(struct recording *rec, uint64_t samples, uint64_t lost, uint64_t walks);
+void recording_live(struct recording *rec, uint64_t samples, uint64_t lost, uint64_t scans);
 int recording_close(struct recording *rec);
 
 /* The reports asked for, from the file just written. */

@@ -13,7 +13,7 @@
 #include "src/base/array.h"
 #include "src/base/clock.h"
 #include "src/elf_unwind/elf_unwind_table.h"
-#include "src/model/tables.h"
+#include "src/model/definition_store.h"
 #include "src/verify/past_maps.h"
 
 struct entry {
@@ -24,13 +24,13 @@ struct entry {
 };
 
 struct past_files {
-	const struct tables *tables;
+	const struct definition_store *tables;
 	const struct past_maps *maps;
 	struct entry *v;		/* by id of the binary */
 	size_t nr;
 };
 
-int past_files_new(const struct tables *tables, const struct past_maps *maps, struct past_files **pfp)
+int past_files_new(const struct definition_store *tables, const struct past_maps *maps, struct past_files **pfp)
 {
 	struct past_files *pf = calloc(1, sizeof(*pf));
 
@@ -103,7 +103,7 @@ static void open_file(struct past_files *pf, struct past_file *f, const struct r
 {
 	int fd;
 
-	f->path = tables_string(pf->tables, b->path, NULL);
+	f->path = definition_store_string(pf->tables, b->path, NULL);
 	f->state = PAST_FILE_MISSING;
 	fd = b->kind == BINARY_VDSO ? open_vdso() : open(f->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)

@@ -15,7 +15,7 @@
 
 struct past_files;
 struct past_maps;
-struct tables;
+struct definition_store;
 
 enum past_file_state {
 	PAST_FILE_UNASKED, PAST_FILE_OK,
@@ -29,7 +29,7 @@ struct past_file {
 	const char *path;
 };
 
-int past_files_new(const struct tables *tables, const struct past_maps *maps, struct past_files **pfp);
+int past_files_new(const struct definition_store *tables, const struct past_maps *maps, struct past_files **pfp);
 void past_files_free(struct past_files *pf);	/* NULL is fine */
 
 /* Borrowed; never NULL. */

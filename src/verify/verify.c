@@ -8,7 +8,7 @@
 #include "src/base/array.h"
 #include "src/base/fail.h"
 #include "src/base/hash_index.h"
-#include "src/model/tables.h"
+#include "src/model/definition_store.h"
 #include "src/verify/libdw_process.h"
 #include "src/verify/past_files.h"
 #include "src/verify/past_maps.h"
@@ -19,7 +19,7 @@
 
 /* One recording of the trace. */
 struct segment {
-	struct tables *tables;
+	struct definition_store *tables;
 	struct past_maps maps;
 	struct past_files *files;
 };
@@ -53,7 +53,7 @@ static struct segment *segment_of(struct verify *v, uint32_t nr)
 
 		if (!s)
 			return NULL;
-		s->tables = tables_new();
+		s->tables = definition_store_new();
 		if (!s->tables)
 			return NULL;
 	}
@@ -68,7 +68,7 @@ static int read_definitions(struct verify *v)
 	while (!err && (n = trace_reader_next(v->reader, &rec)) > 0) {
 		struct segment *s = segment_of(v, trace_reader_status(v->reader)->segment);
 
-		err = s ? tables_record(s->tables, &rec) : -ENOMEM;
+		err = s ? definition_store_record(s->tables, &rec) : -ENOMEM;
 		if (!err)
 			err = past_maps_record(&s->maps, &rec);
 	}
@@ -107,7 +107,7 @@ void verify_close(struct verify *v)
 	for (size_t i = 0; i < v->nr_segments; i++) {
 		past_files_free(v->segments[i].files);
 		past_maps_release(&v->segments[i].maps);
-		tables_free(v->segments[i].tables);
+		definition_store_free(v->segments[i].tables);
 	}
 	free(v->segments);
 	free(v->list.v);
@@ -202,13 +202,13 @@ static int prepare(struct verify *v, uint32_t segment, uint32_t id, uint64_t tim
 
 /* ---- frames ---- */
 
-static int take_ours(struct verify *v, const struct tables *t, uint32_t node)
+static int take_ours(struct verify *v, const struct definition_store *t, uint32_t node)
 {
 	const struct table_node *n;
 
 	v->nr_ours = 0;
-	for (; (n = tables_find_node(t, node)); node = n->parent) {
-		const struct rec_frame *f = tables_find_frame(t, n->frame);
+	for (; (n = definition_store_find_node(t, node)); node = n->parent) {
+		const struct rec_frame *f = definition_store_find_frame(t, n->frame);
 		struct verify_frame *slot = array_push(&v->ours, &v->nr_ours, &v->cap_ours);
 
 		if (!slot)
@@ -314,7 +314,7 @@ static void explain(struct verify *v, struct segment *s, struct libdw_process *p
 static int judge_record(struct verify *v, uint32_t segment, const struct rec_rawstack *raw, struct verdict *out)
 {
 	struct segment *s = &v->segments[segment];
-	const struct rec_thread *thread = tables_find_thread(s->tables, raw->thread);
+	const struct rec_thread *thread = definition_store_find_thread(s->tables, raw->thread);
 	uint64_t regs[ARCH_NR_REGS];
 	struct libdw_stack stack = { .regs = regs, .start = raw->start, .bytes = raw->bytes, .len = raw->len };
 	struct libdw_process *p;

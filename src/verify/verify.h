@@ -16,7 +16,7 @@
 #include "src/model/record.h"
 #include "unwind/row.h"
 
-struct tables;
+struct definition_store;
 struct verify;
 
 enum verdict_kind {
@@ -42,7 +42,7 @@ struct verify_frame {
 struct verdict {
 	enum verdict_kind kind;
 	const struct rec_rawstack *raw;
-	const struct tables *tables;
+	const struct definition_store *tables;
 	const struct verify_frame *ours, *theirs;	/* innermost first */
 	uint32_t nr_ours, nr_theirs;
 	uint32_t at;			/* the first frame that differs, or that one of them has not */

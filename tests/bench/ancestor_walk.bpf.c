@@ -40,7 +40,7 @@ struct {
 
 unsigned long visited, dropped;
 
-static int walk(struct task_struct *task, struct ancestor_event *ev)
+static int scan(struct task_struct *task, struct ancestor_event *ev)
 {
 	struct pt_regs___x86 *regs = (void *)bpf_task_pt_regs(task);
 	unsigned long fp = BPF_CORE_READ(regs, bp), sp = BPF_CORE_READ(regs, sp), next, ret;
@@ -79,7 +79,7 @@ int dump(struct bpf_iter__task *ctx)
 	ev->state = task->__state;
 	bpf_probe_read_kernel_str(ev->comm, sizeof(ev->comm), task->comm);
 	ev->kernel_bytes = bpf_get_task_stack(task, ev->kernel, sizeof(ev->kernel), 0);
-	ev->nr_user = task->flags & ANCESTOR_KTHREAD ? 0 : walk(task, ev);
+	ev->nr_user = task->flags & ANCESTOR_KTHREAD ? 0 : scan(task, ev);
 	bpf_ringbuf_submit(ev, 0);
 	return 0;
 }

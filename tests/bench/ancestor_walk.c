@@ -1,5 +1,5 @@
 /*
- * ancestor_walk OBJECT TGID WALKS: prints, for each walk, "walk_us N rows N dropped N frames N". TGID 0 is
+ * ancestor_walk OBJECT TGID WALKS: prints, for each walk, "scan_us N rows N dropped N frames N". TGID 0 is
  * the whole machine. The measure is the walk and the draining of its ring, without names and without text.
  */
 #include <stdint.h>
@@ -37,7 +37,7 @@ static int on_event(void *ctx, void *data, size_t size)
 	return 0;
 }
 
-static int walk(struct bpf_link *link, struct ring_buffer *ring, struct totals *totals)
+static int scan(struct bpf_link *link, struct ring_buffer *ring, struct totals *totals)
 {
 	double begin_us = now_us();
 	char buf[64];
@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 	struct bpf_object *obj;
 	struct ring_buffer *ring;
 	struct bpf_link *link;
-	int walks, err;
+	int scans, err;
 
 	if (argc != 4) {
 		fprintf(stderr, "usage: ancestor_walk OBJECT TGID WALKS\n");
@@ -82,8 +82,8 @@ int main(int argc, char **argv)
 	ring = ring_buffer__new(bpf_object__find_map_fd_by_name(obj, "events"), on_event, &totals, NULL);
 	if (!link || !ring)
 		return 1;
-	for (walks = atoi(argv[3]); walks > 0 && !err; walks--) {
-		err = walk(link, ring, &totals);
+	for (scans = atoi(argv[3]); scans > 0 && !err; scans--) {
+		err = scan(link, ring, &totals);
 		usleep(50000);
 	}
 	ring_buffer__free(ring);

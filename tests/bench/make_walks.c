@@ -21,7 +21,7 @@ enum { DEPTH = 12, NEW_FRAMES = 3, FRAMES = 2000 };
 struct maker {
 	struct trace_writer *w;
 	uint64_t seed;
-	uint32_t walks, nr_threads, changes;
+	uint32_t scans, nr_threads, changes;
 	bool is_plain, is_bare;
 	uint64_t rows;
 	uint32_t nodes;
@@ -102,14 +102,14 @@ static void change(struct maker *m, uint32_t thread)
 	m->changed[thread] = true;
 }
 
-static void put_walk(struct maker *m, uint32_t walk)
+static void put_scan(struct maker *m, uint32_t scan)
 {
-	uint64_t time_ns = 1000000000ull * walk;
+	uint64_t time_ns = 1000000000ull * scan;
 	struct record rec = { .tag = REC_SAMPLE };
-	struct rec_repeat same = { time_ns, walk, m->runs, 0 };
+	struct rec_repeat same = { time_ns, scan, m->runs, 0 };
 
-	memset(m->changed, walk == 1 || m->is_plain, m->nr_threads + 1);
-	for (uint32_t i = 0; walk > 1 && i < m->changes; i++)
+	memset(m->changed, scan == 1 || m->is_plain, m->nr_threads + 1);
+	for (uint32_t i = 0; scan > 1 && i < m->changes; i++)
 		change(m, 1 + random_below(m, m->nr_threads));
 	for (uint32_t t = 1; t <= m->nr_threads; t++) {
 		if (!m->changed[t]) {
@@ -119,7 +119,7 @@ static void put_walk(struct maker *m, uint32_t walk)
 			continue;
 		}
 		rec.sample = m->last[t];
-		rec.sample.walk = walk;
+		rec.sample.scan = scan;
 		rec.sample.time_ns = time_ns + 1500ull * t;
 		put(m, &rec);
 		m->rows++;
@@ -129,7 +129,7 @@ static void put_walk(struct maker *m, uint32_t walk)
 		put(m, &rec);
 		m->rows += repeat_rows(&same);
 	}
-	rec = (struct record){ .tag = REC_WALK, .walk = { .walk = walk, .time_ns = time_ns, .rows = m->nr_threads } };
+	rec = (struct record){ .tag = REC_SCAN, .scan = { .scan = scan, .time_ns = time_ns, .rows = m->nr_threads } };
 	put(m, &rec);
 }
 
@@ -138,9 +138,9 @@ static void make(struct maker *m)
 	put_frames(m);
 	put_threads(m);
 	m->definitions_bytes = file_bytes(m);
-	for (uint32_t walk = 1; walk <= m->walks && !m->err; walk++) {
-		put_walk(m, walk);
-		if (walk == 1)
+	for (uint32_t scan = 1; scan <= m->scans && !m->err; scan++) {
+		put_scan(m, scan);
+		if (scan == 1)
 			m->first_bytes = file_bytes(m);
 		else
 			file_bytes(m);		/* once a second, as the recorder does */
@@ -164,13 +164,13 @@ static int read_all(const char *path, uint64_t want)
 
 static void report(const struct maker *m, uint64_t bytes, uint64_t write_ns, uint64_t read_ns)
 {
-	double rows = (double)m->walks * m->nr_threads, later = rows - m->nr_threads;
+	double rows = (double)m->scans * m->nr_threads, later = rows - m->nr_threads;
 
 	printf("rows %" PRIu64 "\n", m->rows);
 	printf("bytes %" PRIu64 "\nbytes_of_definitions %" PRIu64 "\nbytes_of_first_walk %" PRIu64 "\n", bytes,
 	       m->definitions_bytes, m->first_bytes - m->definitions_bytes);
 	printf("bytes_per_thread_and_walk %.4f\n", (double)bytes / rows);
-	if (m->walks > 1)
+	if (m->scans > 1)
 		printf("bytes_per_thread_and_later_walk %.4f\n", (double)(bytes - m->first_bytes) / later);
 	printf("write_ms %.1f\nread_ms %.1f\n", (double)write_ns / 1e6, (double)read_ns / 1e6);
 }
@@ -188,7 +188,7 @@ int main(int argc, char **argv)
 
 	if (argc < 2)
 		return fail_why(2, "usage: make_walks FILE [WALKS [THREADS [CHANGES [plain|bare]]]]");
-	m.walks = argument(argc, argv, 2, 100);
+	m.scans = argument(argc, argv, 2, 100);
 	m.nr_threads = argument(argc, argv, 3, 10000);
 	m.changes = argument(argc, argv, 4, 50);
 	m.last = calloc(m.nr_threads + 1, sizeof(*m.last));

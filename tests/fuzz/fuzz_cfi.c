@@ -18,10 +18,10 @@ static void require(int ok)
 
 static void check_rule(const struct unwind_rule *r)
 {
-	require((r->cfa <= CFA_ROOT || r->cfa == CFA_KEPT_REG || r->cfa == CFA_HANDLER) && r->fp <= FP_DEREF_FP && RULE_RA(r) <= RA_REG && r->reg < 32);
+	require((r->cfa <= CFA_ROOT || r->cfa == CFA_CALLEE_SAVED || r->cfa == CFA_HANDLER) && r->fp <= FP_DEREF_FP && RULE_RA(r) <= RA_REG && r->reg < 32);
 	require(RULE_RA(r) != RA_REG || (r->cfa != CFA_REG && r->cfa != CFA_DEREF_REG));
 	require(RULE_RA(r) != RA_CFA_OFF || r->cfa == CFA_SP || r->cfa == CFA_FP || r->cfa == CFA_REG);
-	require(r->cfa != CFA_KEPT_REG || r->ra == RA_CFA);
+	require(r->cfa != CFA_CALLEE_SAVED || r->ra == RA_CFA);
 	require(r->cfa != CFA_PLT || (r->aux >= 0 && r->aux < 16));
 }
 

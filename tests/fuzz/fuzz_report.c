@@ -77,7 +77,7 @@ static void put_sample(struct maker *m)
 	rec.sample = (struct rec_sample){
 		.time_ns = br_u64(&m->in), .event = some(m, REC_EVENT), .thread = some(m, REC_THREAD),
 		.kstack = any(m, REC_NODE), .ustack = any(m, REC_NODE), .weight = 1, .state = br_u8(&m->in),
-		.end = br_u8(&m->in), .flags = br_u8(&m->in), .walk = br_u8(&m->in) % 3, .ran_ns = br_u8(&m->in),
+		.end = br_u8(&m->in), .flags = br_u8(&m->in), .scan = br_u8(&m->in) % 3, .ran_ns = br_u8(&m->in),
 		.syscall = br_u8(&m->in), .owner = br_u8(&m->in), .wait = br_u16(&m->in),
 	};
 	m->samples++;

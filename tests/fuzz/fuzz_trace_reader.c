@@ -131,14 +131,14 @@ static int add_to_chunk(void *chunk, const struct record *rec)
 }
 
 /* The fixture and, behind its walk, two more in which little has changed. */
-static int emit_walks(record_fn fn, void *ctx)
+static int emit_scans(record_fn fn, void *ctx)
 {
 	static const struct rec_run all = { 1, 3 }, some[] = { { 1, 1 }, { 3, 1 } };
 	int err = trace_fixture_emit(fn, ctx);
 
 	FIX_SEND(REPEAT, repeat, { FIX_T0 + 100 * FIX_MS, 2, &all, 1 });
-	FIX_SEND(SAMPLE, sample, { .time_ns = FIX_T0 + 200 * FIX_MS, .event = FIX_E_WALK, .thread = FIX_T_WORKER,
-				   .ustack = 4, .weight = 1, .end = END_ROOT, .walk = 3 });
+	FIX_SEND(SAMPLE, sample, { .time_ns = FIX_T0 + 200 * FIX_MS, .event = FIX_E_SCAN, .thread = FIX_T_WORKER,
+				   .ustack = 4, .weight = 1, .end = END_ROOT, .scan = 3 });
 	FIX_SEND(REPEAT, repeat, { FIX_T0 + 200 * FIX_MS, 3, some, 2 });
 	return err;
 }
@@ -191,9 +191,9 @@ static void write_chunk_seed(const char *dir, const char *name, emit_fn emit)
 static void write_seeds(const char *dir)
 {
 	write_file_seed(dir, "file", emit_fixture);
-	write_file_seed(dir, "walks_file", emit_walks);
+	write_file_seed(dir, "walks_file", emit_scans);
 	write_chunk_seed(dir, "chunk", emit_fixture);
-	write_chunk_seed(dir, "walks_chunk", emit_walks);
+	write_chunk_seed(dir, "walks_chunk", emit_scans);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)

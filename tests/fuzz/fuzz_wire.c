@@ -10,7 +10,7 @@
 
 #include "src/capture/stacks/wire_decode.h"
 #include "src/model/record.h"
-#include "unwind/walk_limits.h"
+#include "unwind/unwind_limits.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -24,10 +24,10 @@ static uint64_t use(const struct wire_stack *s, const uint8_t *at, long n)
 		sum += s->kernel[i];
 	if (s->wait)
 		sum += s->wait->ran_ns + s->wait->child;
-	if (!s->raw && (const uint8_t *)(s->kernel + s->head->nr_kernel) + (s->wait ? sizeof(*s->wait) : 0) +
+	if (!s->dump && (const uint8_t *)(s->kernel + s->head->nr_kernel) + (s->wait ? sizeof(*s->wait) : 0) +
 	    (s->object ? sizeof(*s->object) : 0) != at + n)
 		abort();
-	if (s->end >= STACK_ENDS || s->state >= TASK_STATES || s->head->nr_user > WALK_MAX_FRAMES ||
+	if (s->end >= STACK_ENDS || s->state >= TASK_STATES || s->head->nr_user > UNWIND_MAX_FRAMES ||
 	    s->head->nr_kernel > WIRE_MAX_KERNEL)
 		abort();
 	return sum;

@@ -203,7 +203,7 @@ static uint64_t our_cfa(const struct file *f, const struct unwind_rule *r)
 	case CFA_ROOT:
 	case CFA_OTHER_STACK:
 	case CFA_HANDLER:
-	case CFA_KEPT_REG:		/* not without reading code: steps_libdw.sh */
+	case CFA_CALLEE_SAVED:		/* not without reading code: steps_libdw.sh */
 		break;
 	}
 	abort();

@@ -33,7 +33,7 @@
 #include "src/proc/procfs.h"
 #include "src/model/binary.h"
 #include "src/model/record.h"
-#include "unwind/host_walk.h"
+#include "unwind/host_unwind.h"
 
 #include ARCH_HEADER
 
@@ -60,20 +60,20 @@ struct capture {
 	uint64_t plt[MAX_MAPS][2];	/* of the mapping: the section asked for */
 	const char *section;
 	size_t nr_maps;
-	uint64_t frames[WALK_MAX_FRAMES];
+	uint64_t frames[UNWIND_MAX_FRAMES];
 	uint32_t nr, end;
-	uint64_t theirs[WALK_MAX_FRAMES];
+	uint64_t theirs[UNWIND_MAX_FRAMES];
 	char their_leaf[256];
 	bool held;
 	const char *wanted;
 	uint32_t nr_theirs;
 	struct page pages[MAX_PAGES];
 	size_t nr_pages;
-	struct code codes[WALK_MAX_FRAMES];
+	struct code codes[UNWIND_MAX_FRAMES];
 	size_t nr_codes;
 	struct judgement {
 		unsigned long nr, same, landings, further, different, pending;
-		uint64_t waiting[WALK_MAX_FRAMES];	/* the walk that waits to be judged */
+		uint64_t waiting[UNWIND_MAX_FRAMES];	/* the walk that waits to be judged */
 		uint32_t nr_waiting;
 		bool is_short;				/* it waits because libdw's ended too early */
 	} judged;
@@ -159,15 +159,15 @@ static int read_code(void *ctx, uint64_t addr, uint8_t code[16])
 	return 0;
 }
 
-static void walk(struct capture *c)
+static void unwinder(struct capture *c)
 {
-	struct host_walk_input in = {
-		.regs = c->regs, .mappings = c->maps, .nr_mappings = c->nr_maps, .mode = WALK_TABLES | WALK_FRAME_POINTERS,
+	struct host_unwind_input in = {
+		.regs = c->regs, .mappings = c->maps, .nr_mappings = c->nr_maps, .mode = UNWIND_BY_TABLES | UNWIND_BY_FRAME_POINTERS,
 		.read_page = read_page, .read_code = read_code, .ctx = c,
 	};
 
 	c->nr_pages = c->nr_codes = 0;
-	c->end = host_walk(&in, c->frames, &c->nr);
+	c->end = host_unwind(&in, c->frames, &c->nr);
 }
 
 /* ---- libdw on the live process ---- */
@@ -185,7 +185,7 @@ static int on_frame(Dwfl_Frame *state, void *arg)
 	const char *name;
 	Dwfl_Module *mod;
 
-	if (c->nr_theirs == WALK_MAX_FRAMES || !dwfl_frame_pc(state, &pc, &activation))
+	if (c->nr_theirs == UNWIND_MAX_FRAMES || !dwfl_frame_pc(state, &pc, &activation))
 		return DWARF_CB_ABORT;
 	mod = dwfl_addrmodule(dwfl, pc - !activation);
 	name = mod ? dwfl_module_addrname(mod, pc - !activation) : NULL;
@@ -345,7 +345,7 @@ static void put_table(const struct capture *c, const struct unwind_table *t, con
 	bool open = false;
 
 	for (uint32_t i = 0; i < c->nr; i++) {
-		uint64_t raw = c->frames[i], pc = (raw & WALK_ADDRESS_MASK) - !!(raw & WALK_RETURN_ADDRESS);
+		uint64_t dump = c->frames[i], pc = (dump & UNWIND_ADDRESS_MASK) - !!(dump & UNWIND_RETURN_ADDRESS);
 
 		for (size_t m = 0; m < c->nr_maps; m++)
 			if (c->maps[m].table == t && pc >= c->maps[m].begin && pc < c->maps[m].end)
@@ -378,7 +378,7 @@ static void put_table(const struct capture *c, const struct unwind_table *t, con
 static bool is_needed(const struct capture *c, size_t m)
 {
 	for (uint32_t i = 0; i < c->nr; i++) {
-		uint64_t raw = c->frames[i], pc = (raw & WALK_ADDRESS_MASK) - !!(raw & WALK_RETURN_ADDRESS);
+		uint64_t dump = c->frames[i], pc = (dump & UNWIND_ADDRESS_MASK) - !!(dump & UNWIND_RETURN_ADDRESS);
 
 		if (pc >= c->maps[m].begin && pc < c->maps[m].end)
 			return true;
@@ -436,13 +436,13 @@ static void put_memory(const struct capture *c)
 
 static bool is_whole(const struct capture *c)
 {
-	return c->end == WALK_ROOT || c->end == WALK_ROOT_GUESS || c->end == WALK_RA_ZERO;
+	return c->end == UNWIND_ROOT || c->end == UNWIND_ROOT_GUESS || c->end == UNWIND_RA_ZERO;
 }
 
 static int compare(const struct capture *c)
 {
 	for (uint32_t i = 0; i < c->nr || i < c->nr_theirs; i++) {
-		uint64_t ours = i < c->nr ? c->frames[i] & WALK_ADDRESS_MASK : 0, theirs = i < c->nr_theirs ? c->theirs[i] : 0;
+		uint64_t ours = i < c->nr ? c->frames[i] & UNWIND_ADDRESS_MASK : 0, theirs = i < c->nr_theirs ? c->theirs[i] : 0;
 
 		if (ours == theirs)
 			continue;
@@ -461,7 +461,7 @@ static int compare(const struct capture *c)
 static bool is_same(const struct capture *c)
 {
 	for (uint32_t i = 0; i < c->nr && i < c->nr_theirs; i++)
-		if ((c->frames[i] & WALK_ADDRESS_MASK) != c->theirs[i])
+		if ((c->frames[i] & UNWIND_ADDRESS_MASK) != c->theirs[i])
 			return false;
 	return c->nr == c->nr_theirs && is_whole(c);
 }
@@ -486,7 +486,7 @@ static bool has_callers(const struct capture *c, uint32_t nr)
 
 	for (uint32_t i = 1; i <= nr; i++)
 		if (nr > j->nr_waiting || nr > c->nr_theirs ||
-		    (j->waiting[j->nr_waiting - i] & WALK_ADDRESS_MASK) != c->theirs[c->nr_theirs - i])
+		    (j->waiting[j->nr_waiting - i] & UNWIND_ADDRESS_MASK) != c->theirs[c->nr_theirs - i])
 			return false;
 	return nr > 0;
 }
@@ -518,7 +518,7 @@ static void wait_for_judge(struct capture *c, bool is_short)
 static bool is_prefix(const struct capture *c)
 {
 	for (uint32_t i = 0; i < c->nr_theirs; i++)
-		if (i >= c->nr || (c->frames[i] & WALK_ADDRESS_MASK) != c->theirs[i])
+		if (i >= c->nr || (c->frames[i] & UNWIND_ADDRESS_MASK) != c->theirs[i])
 			return false;
 	return true;
 }
@@ -552,7 +552,7 @@ static int compare_steps(struct capture *c, const char *when, Dwfl *dwfl)
 		step(c, c->judged.pending ? 1 : m);
 		get_regs(c);
 		unwind_by_libdw(c, dwfl);
-		walk(c);
+		unwinder(c);
 		judge_step(c);
 		burst = c->judged.pending ? burst + 1 : 0;
 		if (burst && i + 1 == n && burst < 5000)
@@ -589,7 +589,7 @@ int main(int argc, char **argv)
 	move(&c, when, dwfl);
 	get_regs(&c);
 	unwind_by_libdw(&c, dwfl);
-	walk(&c);
+	unwinder(&c);
 	if (compare(&c))
 		return 1;
 	printf("case %s\nprogram %s\njudge libdw %d.%d\narch x86_64\nregs", argv[3], argv[4], _ELFUTILS_VERSION / 1000,

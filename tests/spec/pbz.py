@@ -130,7 +130,7 @@ class Kind:
 KINDS = {'string': 1 << 24, 'binary': 1 << 20, 'process': 1 << 22, 'thread': 1 << 22, 'frame': 1 << 24,
          'node': 1 << 26, 'func': 1 << 24, 'event': 1 << 16}
 NAMES = {1: 'META', 3: 'CLOCK', 5: 'STRING', 7: 'BINARY', 9: 'PROCESS', 11: 'THREAD', 12: 'TASKEV', 13: 'MAPPING',
-         15: 'FRAME', 17: 'NODE', 19: 'FUNC', 20: 'SYMBOL', 21: 'EVENT', 23: 'WALK', 25: 'SAMPLES', 26: 'LOST',
+         15: 'FRAME', 17: 'NODE', 19: 'FUNC', 20: 'SYMBOL', 21: 'EVENT', 23: 'SCAN', 25: 'SAMPLES', 26: 'LOST',
          28: 'NOTE', 29: 'END', 30: 'RAWSTACK', 31: 'REPEAT'}
 ORDER = [[1], [3], [5], [7], [9], [11], [21], [13], [12], [15], [17], [19], [20], [25, 31], [30], [26], [23], [28], [29]]
 COLUMNS = {1: ('time', 64), 3: ('event', 32), 5: ('thread', 32), 7: ('cpu', 32), 9: ('kstack', 32),

@@ -49,7 +49,7 @@ static inline void record_log_put(struct byte_buf *b, const struct record *rec)
 	bb_u8(b, s->state);
 	bb_u8(b, s->end);
 	bb_u32(b, s->flags);
-	bb_u32(b, s->walk);
+	bb_u32(b, s->scan);
 }
 
 static inline int record_log_add(void *ctx, const struct record *rec)

@@ -159,7 +159,7 @@ static void test_values_of_columns(void **state)
 	assert_int_equal(rec.sample.weight, 1);
 	assert_int_equal(rec.sample.end, 9);
 	assert_int_equal(rec.sample.flags, 128);
-	assert_int_equal(rec.sample.walk, 4);
+	assert_int_equal(rec.sample.scan, 4);
 	assert_int_equal(chunk_decoder_next(&d, &rec), 0);
 	chunk_decoder_release(&d);
 }

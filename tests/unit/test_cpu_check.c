@@ -9,7 +9,7 @@
 
 #include "src/base/clock.h"
 #include "src/profile/cpu_check.h"
-#include "src/profile/receipts.h"
+#include "src/profile/trace_summary.h"
 
 static void counts_cpus(void **state)
 {
@@ -28,14 +28,14 @@ static void counts_cpus(void **state)
 }
 
 /* Two CPUs, ten seconds; walks: busy ones of the CPUs of 100 walks. */
-static const char *warning(const char *busy, uint64_t walks_busy, double own_s)
+static const char *warning(const char *busy, uint64_t scans_busy, double own_s)
 {
 	static char text[256];
 	struct report_info info = { .nr_segments = 1, .online_cpus = 2, .duration_ns = 10 * NSEC_PER_SEC };
 	struct cpu_check c;
 
-	info.walks.busy_cpus = walks_busy;
-	info.walks.busy_walks = info.walks.count = 100;
+	info.scans.busy_cpus = scans_busy;
+	info.scans.busy_scans = info.scans.count = 100;
 	info.end.cpu_time_ns = (uint64_t)(own_s * NSEC_PER_SEC);
 	cpu_check_read(&c, busy, &info);
 	cpu_check_warning(&c, text, sizeof(text));

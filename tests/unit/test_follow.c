@@ -102,17 +102,17 @@ static void define_frame(struct steps *s, uint32_t id, uint8_t kind)
 	send(s, &(struct record){ .tag = REC_NODE, .node = { id, 0, id } });
 }
 
-static void row_and_receipt(struct steps *s, uint32_t walk, uint32_t stack)
+static void row_and_receipt(struct steps *s, uint32_t scan, uint32_t stack)
 {
-	uint64_t t = FIX_T0 + walk * 100 * FIX_MS;
+	uint64_t t = FIX_T0 + scan * 100 * FIX_MS;
 
-	send(s, &(struct record){ .tag = REC_SAMPLE, .sample = { .time_ns = t, .thread = 1, .ustack = stack, .walk = walk } });
-	send(s, &(struct record){ .tag = REC_WALK, .walk = { .walk = walk, .time_ns = t, .rows = 1 } });
+	send(s, &(struct record){ .tag = REC_SAMPLE, .sample = { .time_ns = t, .thread = 1, .ustack = stack, .scan = scan } });
+	send(s, &(struct record){ .tag = REC_SCAN, .scan = { .scan = scan, .time_ns = t, .rows = 1 } });
 }
 
-static void date(struct steps *s, uint32_t walk)
+static void date(struct steps *s, uint32_t scan)
 {
-	uint64_t t = (walk * 100 + 50) * FIX_MS;
+	uint64_t t = (scan * 100 + 50) * FIX_MS;
 
 	send(s, &(struct record){ .tag = REC_CLOCK, .clock = { .mono_ns = FIX_T0 + t, .real_ns = FIX_REAL + t } });
 }
@@ -123,7 +123,7 @@ static void name(struct steps *s, uint32_t frame)
 }
 
 /* Receipt, date and names: in whatever order they come, and each walk for itself. */
-static void a_walk_is_ready_when_all_of_it_is_there(void **state)
+static void a_scan_is_ready_when_all_of_it_is_there(void **state)
 {
 	char path[] = "/tmp/probee-follow-XXXXXX";
 	struct steps s;
@@ -194,7 +194,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_those_of_the_report),
-		cmocka_unit_test(a_walk_is_ready_when_all_of_it_is_there),
+		cmocka_unit_test(a_scan_is_ready_when_all_of_it_is_there),
 		cmocka_unit_test(errors_are_said),
 	};
 

@@ -71,9 +71,9 @@ static const struct record edges[] = {
 	{.tag = REC_EVENT, .event = {.id = 1}},
 	{.tag = REC_EVENT,
 	 .event = {UINT32_MAX, UINT32_MAX, 255, UINT64_MAX, UINT64_MAX, UINT32_MAX}},
-	{.tag = REC_WALK, .walk = {.walk = 0}},
-	{.tag = REC_WALK,
-	 .walk = {UINT32_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
+	{.tag = REC_SCAN, .scan = {.scan = 0}},
+	{.tag = REC_SCAN,
+	 .scan = {UINT32_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
 		  UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
 		  UINT64_MAX, {1, UINT64_MAX, [STACK_ENDS - 1] = 7}}},
 	{.tag = REC_LOST, .lost = {0, 0, 0, UINT32_MAX, 0}},
@@ -137,25 +137,25 @@ static void test_edges_come_back(void **state)
 }
 
 /* What came with version 1.2 may be missing as a whole, or from one of its fields on. */
-static void test_old_walk(void **state)
+static void test_old_scan(void **state)
 {
-	struct rec_walk walk = { .walk = 3, .torn = 5, .hung = 7, .kernel_failed = 9, .ends = { [END_BUSY] = 2 } };
+	struct rec_scan scan = { .scan = 3, .torn = 5, .hung = 7, .kernel_failed = 9, .ends = { [END_BUSY] = 2 } };
 	struct record_codec codec = { .time_base_ns = BASE };
-	struct record like = { .tag = REC_WALK, .walk = walk }, rec;
+	struct record like = { .tag = REC_SCAN, .scan = scan }, rec;
 	struct byte_buf b = { 0 };
 
 	(void)state;
 	record_encode(&codec, &b, &like);
 	assert_int_equal(decode(&codec, b.v, b.nr, &like, &rec), 0);
-	assert_int_equal(rec.walk.ends[END_BUSY], 2);
-	assert_int_equal(rec.walk.kernel_failed, 9);
+	assert_int_equal(rec.scan.ends[END_BUSY], 2);
+	assert_int_equal(rec.scan.kernel_failed, 9);
 	assert_int_equal(decode(&codec, b.v, b.nr - 5, &like, &rec), 0);
-	assert_int_equal(rec.walk.torn, 5);
-	assert_int_equal(rec.walk.hung + rec.walk.kernel_failed + rec.walk.ends[END_BUSY], 0);
+	assert_int_equal(rec.scan.torn, 5);
+	assert_int_equal(rec.scan.hung + rec.scan.kernel_failed + rec.scan.ends[END_BUSY], 0);
 	assert_int_equal(decode(&codec, b.v, b.nr - 1, &like, &rec), -EBADMSG);
 	b.v[b.nr - 2] = 250;	/* an end that a later version knows */
 	assert_int_equal(decode(&codec, b.v, b.nr, &like, &rec), 0);
-	assert_int_equal(rec.walk.ends[STACK_ENDS], 2);
+	assert_int_equal(rec.scan.ends[STACK_ENDS], 2);
 	bb_release(&b);
 	record_codec_release(&codec);
 }
@@ -178,7 +178,7 @@ static void test_short_payloads_are_refused(void **state)
 			memcpy(exact, b.v, cut);
 			/* A walk of version 1.1 ended earlier. */
 			if (decode(&codec, exact, cut, &edges[i], &rec) != -EBADMSG)
-				assert_int_equal(edges[i].tag, REC_WALK);
+				assert_int_equal(edges[i].tag, REC_SCAN);
 			free(exact);
 		}
 		bb_release(&b);
@@ -266,7 +266,7 @@ static void test_what_cannot_be_written(void **state)
 	const struct record long_id = {.tag = REC_BINARY, .binary = {.id = 1, .build_id_len = 65}};
 	static const struct rec_run none[] = {{1, 0}}, zero[] = {{0, 2}}, again[] = {{1, 2}, {2, 1}};
 	static const struct rec_run *const bad_runs[] = {none, zero, again};
-	struct record repeat = {.tag = REC_REPEAT, .repeat = {.walk = 1}};
+	struct record repeat = {.tag = REC_REPEAT, .repeat = {.scan = 1}};
 	const struct record_codec codec = { 0 };
 	struct byte_buf b = { 0 };
 
@@ -396,7 +396,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_edges_come_back),
-		cmocka_unit_test(test_old_walk),
+		cmocka_unit_test(test_old_scan),
 		cmocka_unit_test(test_short_payloads_are_refused),
 		cmocka_unit_test(test_every_type_has_a_codec),
 		cmocka_unit_test(test_long_text_is_cut_visibly),

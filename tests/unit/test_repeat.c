@@ -23,24 +23,24 @@
 #include "tests/unit/trace_fixture.h"
 
 enum { THREADS = 60, WALKS = 40, MAX_PARTS = WALKS + 2 };
-#define WALK_NS FIX_MS
+#define SCAN_NS FIX_MS
 
 /* What every thread does in every walk, by a simple rule: thread t changes in walk w when that is divisible. */
-static bool changes(uint32_t walk, uint32_t thread)
+static bool changes(uint32_t scan, uint32_t thread)
 {
-	return walk == 1 || (walk * 7 + thread * thread) % 11 == 0;
+	return scan == 1 || (scan * 7 + thread * thread) % 11 == 0;
 }
 
-static struct rec_sample row_of(uint32_t walk, uint32_t thread)
+static struct rec_sample row_of(uint32_t scan, uint32_t thread)
 {
-	uint32_t since = walk;
+	uint32_t since = scan;
 
 	while (!changes(since, thread))
 		since--;
-	return (struct rec_sample){ .time_ns = FIX_T0 + walk * WALK_NS, .event = FIX_E_WALK, .thread = thread,
+	return (struct rec_sample){ .time_ns = FIX_T0 + scan * SCAN_NS, .event = FIX_E_SCAN, .thread = thread,
 				    .cpu = UINT32_MAX, .kstack = since % 12, .ustack = (since + thread) % 12,
 				    .weight = since, .state = TASK_SLEEPING, .end = END_ROOT, .flags = thread,
-				    .walk = walk };
+				    .scan = scan };
 }
 
 static int send(record_fn fn, void *ctx, struct record rec)
@@ -62,16 +62,16 @@ static int send_definitions(record_fn fn, void *ctx)
 }
 
 /* The rows of those that change and, on the way, the runs of those that do not. */
-static int send_walk(record_fn fn, void *ctx, uint32_t walk)
+static int send_scan(record_fn fn, void *ctx, uint32_t scan)
 {
 	struct rec_run runs[THREADS];
-	struct rec_repeat rep = { FIX_T0 + walk * WALK_NS, walk, runs, 0 };
+	struct rec_repeat rep = { FIX_T0 + scan * SCAN_NS, scan, runs, 0 };
 	int err = 0;
 
 	for (uint32_t t = 1; t <= THREADS && !err; t++) {
-		if (changes(walk, t))
-			err = send(fn, ctx, (struct record){ .tag = REC_SAMPLE, .sample = row_of(walk, t) });
-		else if (t > 1 && !changes(walk, t - 1))
+		if (changes(scan, t))
+			err = send(fn, ctx, (struct record){ .tag = REC_SAMPLE, .sample = row_of(scan, t) });
+		else if (t > 1 && !changes(scan, t - 1))
 			runs[rep.nr_runs - 1].nr++;
 		else
 			runs[rep.nr_runs++] = (struct rec_run){ t, 1 };
@@ -92,7 +92,7 @@ static void end_part(struct trace_writer *w)
 	part_end[nr_parts++] = stats.file_bytes;
 }
 
-static void write_walks(const char *name, uint32_t per_chunk)
+static void write_scans(const char *name, uint32_t per_chunk)
 {
 	struct trace_writer_stats stats;
 	struct trace_writer *w;
@@ -101,9 +101,9 @@ static void write_walks(const char *name, uint32_t per_chunk)
 	assert_int_equal(trace_writer_open(trace_file(name), NULL, &w), 0);
 	assert_int_equal(send_definitions(trace_writer_record, w), 0);
 	end_part(w);
-	for (uint32_t walk = 1; walk <= WALKS; walk++) {
-		assert_int_equal(send_walk(trace_writer_record, w, walk), 0);
-		if (walk % per_chunk == 0 || walk == WALKS)
+	for (uint32_t scan = 1; scan <= WALKS; scan++) {
+		assert_int_equal(send_scan(trace_writer_record, w, scan), 0);
+		if (scan % per_chunk == 0 || scan == WALKS)
 			end_part(w);
 	}
 	trace_writer_stats(w, &stats);
@@ -115,9 +115,9 @@ static void check_row(const struct rec_sample *s, uint8_t seen[WALKS + 1][THREAD
 {
 	struct rec_sample want;
 
-	assert_in_range(s->walk, 1, WALKS);
+	assert_in_range(s->scan, 1, WALKS);
 	assert_in_range(s->thread, 1, THREADS);
-	want = row_of(s->walk, s->thread);
+	want = row_of(s->scan, s->thread);
 	assert_int_equal(s->time_ns, want.time_ns);
 	assert_int_equal(s->event, want.event);
 	assert_int_equal(s->cpu, want.cpu);
@@ -127,14 +127,14 @@ static void check_row(const struct rec_sample *s, uint8_t seen[WALKS + 1][THREAD
 	assert_int_equal(s->state, want.state);
 	assert_int_equal(s->end, want.end);
 	assert_int_equal(s->flags, want.flags);
-	assert_int_equal(seen[s->walk][s->thread]++, 0);
+	assert_int_equal(seen[s->scan][s->thread]++, 0);
 }
 
 /* Each row read is right and comes once per recording; how many there are. */
 static uint64_t read_rows(struct trace_reader *r)
 {
 	static uint8_t seen[WALKS + 1][THREADS + 1];
-	uint32_t segment = UINT32_MAX, walk = 0;
+	uint32_t segment = UINT32_MAX, scan = 0;
 	struct record rec;
 	uint64_t rows = 0;
 	int rc;
@@ -143,14 +143,14 @@ static uint64_t read_rows(struct trace_reader *r)
 		if (segment != trace_reader_status(r)->segment) {
 			segment = trace_reader_status(r)->segment;
 			memset(seen, 0, sizeof(seen));
-			walk = 0;
+			scan = 0;
 		}
 		assert_int_not_equal(rec.tag, REC_REPEAT);
 		if (rec.tag != REC_SAMPLE)
 			continue;
 		check_row(&rec.sample, seen);
-		assert_true(rec.sample.walk >= walk);		/* rows of walks do not mix */
-		walk = rec.sample.walk;
+		assert_true(rec.sample.scan >= scan);		/* rows of walks do not mix */
+		scan = rec.sample.scan;
 		rows++;
 	}
 	assert_int_equal(rc, 0);
@@ -172,7 +172,7 @@ static uint64_t count_rows(const void *data, size_t len, struct trace_status *st
 	return rows;
 }
 
-static void test_every_thread_in_every_walk(void **state)
+static void test_every_thread_in_every_scan(void **state)
 {
 	static const uint32_t per_chunk[] = { 1, 3, 7, WALKS };
 
@@ -182,7 +182,7 @@ static void test_every_thread_in_every_walk(void **state)
 		size_t len;
 		char *data;
 
-		write_walks("walks.pbz", per_chunk[i]);
+		write_scans("walks.pbz", per_chunk[i]);
 		data = trace_file_load("walks.pbz", &len);
 		assert_int_equal(count_rows(data, len, &st), WALKS * THREADS);
 		assert_int_equal(st.record_count[REC_REPEAT], WALKS);
@@ -199,7 +199,7 @@ static void test_recordings_one_behind_the_other(void **state)
 	char *data;
 
 	(void)state;
-	write_walks("walks.pbz", 3);
+	write_scans("walks.pbz", 3);
 	trace_file_join("two.pbz", "walks.pbz", "walks.pbz");
 	data = trace_file_load("two.pbz", &len);
 	assert_int_equal(count_rows(data, len, &st), 2 * WALKS * THREADS);
@@ -215,22 +215,22 @@ static void test_damage(void **state)
 	char *data;
 
 	(void)state;
-	write_walks("walks.pbz", 1);
+	write_scans("walks.pbz", 1);
 	data = trace_file_load("walks.pbz", &len);
-	for (uint32_t walk = 1; walk <= WALKS; walk++) {	/* part 0 has the definitions */
+	for (uint32_t scan = 1; scan <= WALKS; scan++) {	/* part 0 has the definitions */
 		struct trace_status st;
-		uint64_t rows = (walk - 1) * THREADS, lost = 0;
+		uint64_t rows = (scan - 1) * THREADS, lost = 0;
 		uint8_t known[THREADS + 1] = { 0 };
 
-		for (uint32_t w = walk + 1; w <= WALKS; w++)
+		for (uint32_t w = scan + 1; w <= WALKS; w++)
 			for (uint32_t t = 1; t <= THREADS; t++) {
 				known[t] |= changes(w, t);
 				rows += known[t];
 				lost += !known[t];
 			}
-		data[part_end[walk] - 2] ^= 1;
+		data[part_end[scan] - 2] ^= 1;
 		assert_int_equal(count_rows(data, len, &st), rows);
-		data[part_end[walk] - 2] ^= 1;
+		data[part_end[scan] - 2] ^= 1;
 		assert_int_equal(st.lost_repeats, lost);
 		assert_int_equal(st.bad_chunks, 1);
 	}
@@ -246,7 +246,7 @@ static int count_wanted(void *ctx, const struct report_sample *s)
 {
 	struct wanted *w = ctx;
 
-	assert_in_range(s->rec->walk, w->first, w->last);
+	assert_in_range(s->rec->scan, w->first, w->last);
 	assert_int_equal(s->thread->tid, s->rec->thread <= 2 ? 99 + s->rec->thread :
 					 s->rec->thread == 3 ? 7 : 100 + s->rec->thread);
 	w->rows++;
@@ -256,12 +256,12 @@ static int count_wanted(void *ctx, const struct report_sample *s)
 /* A window of time has the rows in it, although those that they repeat are outside. */
 static void test_window_of_a_report(void **state)
 {
-	struct query q = { .from = { TIME_RELATIVE, 9 * WALK_NS }, .to = { TIME_RELATIVE, 12 * WALK_NS } };
+	struct query q = { .from = { TIME_RELATIVE, 9 * SCAN_NS }, .to = { TIME_RELATIVE, 12 * SCAN_NS } };
 	struct wanted w = { 0, 10, 12 };
 	struct report *rep;
 
 	(void)state;
-	write_walks("walks.pbz", 2);
+	write_scans("walks.pbz", 2);
 	assert_int_equal(report_open(trace_file("walks.pbz"), &q, &rep), 0);
 	assert_int_equal(report_samples(rep, count_wanted, &w), 0);
 	assert_int_equal(w.rows, 3 * THREADS);
@@ -273,18 +273,18 @@ static int add(void *chunk, const struct record *rec)
 	return chunk_encoder_add(chunk, rec);
 }
 
-static int add_sample(struct chunk_encoder *c, uint64_t time_ns, uint32_t thread, uint32_t walk)
+static int add_sample(struct chunk_encoder *c, uint64_t time_ns, uint32_t thread, uint32_t scan)
 {
-	const struct rec_sample s = { .time_ns = time_ns, .thread = thread, .walk = walk };
+	const struct rec_sample s = { .time_ns = time_ns, .thread = thread, .scan = scan };
 
 	return send(add, c, (struct record){ .tag = REC_SAMPLE, .sample = s });
 }
 
-static int add_repeat(struct chunk_encoder *c, uint64_t time_ns, uint32_t walk, uint32_t thread, uint32_t nr)
+static int add_repeat(struct chunk_encoder *c, uint64_t time_ns, uint32_t scan, uint32_t thread, uint32_t nr)
 {
 	const struct rec_run run = { thread, nr };
 
-	return send(add, c, (struct record){ .tag = REC_REPEAT, .repeat = { time_ns, walk, &run, 1 } });
+	return send(add, c, (struct record){ .tag = REC_REPEAT, .repeat = { time_ns, scan, &run, 1 } });
 }
 
 static int add_threads(struct chunk_encoder *c, uint32_t nr)
@@ -299,7 +299,7 @@ static int add_threads(struct chunk_encoder *c, uint32_t nr)
 /* Rows are sorted between two REPEATs and never across one. */
 static void test_order_in_a_chunk(void **state)
 {
-	static const struct { uint64_t time_ns; uint32_t thread, walk;
+	static const struct { uint64_t time_ns; uint32_t thread, scan;
 	} want[] = {
 		{ 10, 2, 1 }, { 12, 1, 1 }, { 12, 3, 1 }, { 20, 1, 2 }, { 20, 3, 2 },
 		{ 5, 1, 3 }, { 31, 2, 3 }, { 30, 1, 4 }, { 30, 2, 4 }, { 2, 3, 5 },
@@ -329,7 +329,7 @@ static void test_order_in_a_chunk(void **state)
 		assert_in_range(n, 0, sizeof(want) / sizeof(want[0]) - 1);
 		assert_int_equal(rec.sample.time_ns, want[n].time_ns);
 		assert_int_equal(rec.sample.thread, want[n].thread);
-		assert_int_equal(rec.sample.walk, want[n++].walk);
+		assert_int_equal(rec.sample.scan, want[n++].scan);
 	}
 	assert_int_equal(rc, 0);
 	assert_int_equal(n, sizeof(want) / sizeof(want[0]));
@@ -392,7 +392,7 @@ static void test_rows_of_a_chunk_are_limited(void **state)
 	chunk_decoder_lose(&d);
 	chunk_decoder_begin(&d, raw.v + CHUNK_HEAD_SIZE, sp.raw_size - CHUNK_HEAD_SIZE, 1);
 	assert_int_equal(chunk_decoder_next(&d, &rec), 0);
-	assert_int_equal(d.walk_rows.left_out, CHUNK_MAX_REPEATED - 1 + most);
+	assert_int_equal(d.scan_rows.left_out, CHUNK_MAX_REPEATED - 1 + most);
 
 	raw.nr = 0;
 	assert_int_equal(add_repeat(&c, 1, 1, 1, most) | add_repeat(&c, 1, 2, 1, most) | add_repeat(&c, 1, 3, 1, 1), 0);
@@ -451,7 +451,7 @@ static void test_memory_is_limited(void **state)
 {
 	const struct trace_reader_options opts = { .max_table_bytes = 64 << 20 };
 	const struct record far = { .tag = REC_THREAD, .thread = { .id = 1 << 20 } };
-	const struct record row = { .tag = REC_SAMPLE, .sample = { .thread = 1 << 20, .walk = 1 } };
+	const struct record row = { .tag = REC_SAMPLE, .sample = { .thread = 1 << 20, .scan = 1 } };
 	struct trace_reader *r;
 	struct trace_writer *w;
 	struct record rec;
@@ -469,28 +469,28 @@ static void test_memory_is_limited(void **state)
 	trace_reader_close(r);
 }
 
-enum { MANY = 10000, CHANGED = 50, LATER_WALKS = 20 };
+enum { MANY = 10000, CHANGED = 50, LATER_SCANS = 20 };
 
 /* One thread in each two hundred has another stack, the others are quiet; then the chunk ends, as it does each second. */
-static int send_quiet_walk(struct trace_writer *w, uint32_t walk)
+static int send_quiet_scan(struct trace_writer *w, uint32_t scan)
 {
 	struct rec_run runs[CHANGED];
-	uint64_t time_ns = FIX_T0 + walk * 1000 * FIX_MS;
+	uint64_t time_ns = FIX_T0 + scan * 1000 * FIX_MS;
 	uint32_t behind = 1;
 	int err = 0;
 
 	for (uint32_t i = 0; i < CHANGED; i++) {
-		uint32_t t = MANY / CHANGED * i + 2 + walk * walk * (i + 3) % 199;
+		uint32_t t = MANY / CHANGED * i + 2 + scan * scan * (i + 3) % 199;
 		struct rec_sample s = row_of(1, t);
 
 		runs[i] = (struct rec_run){ behind, t - behind };
 		behind = t + 1;
-		s.walk = walk;
+		s.scan = scan;
 		s.time_ns = time_ns + t * 1000;
-		s.ustack = (t + walk) % 12;
+		s.ustack = (t + scan) % 12;
 		err |= send(trace_writer_record, w, (struct record){ .tag = REC_SAMPLE, .sample = s });
 	}
-	err |= send(trace_writer_record, w, (struct record){ .tag = REC_REPEAT, .repeat = { time_ns, walk, runs, CHANGED } });
+	err |= send(trace_writer_record, w, (struct record){ .tag = REC_REPEAT, .repeat = { time_ns, scan, runs, CHANGED } });
 	return err | trace_writer_flush(w);
 }
 
@@ -510,11 +510,11 @@ static void test_quiet_threads_cost_little(void **state)
 		err |= send(trace_writer_record, w, (struct record){ .tag = REC_SAMPLE, .sample = row_of(1, t) });
 	err |= trace_writer_flush(w);
 	trace_writer_stats(w, &first);
-	for (uint32_t walk = 2; walk < 2 + LATER_WALKS; walk++)
-		err |= send_quiet_walk(w, walk);
+	for (uint32_t scan = 2; scan < 2 + LATER_SCANS; scan++)
+		err |= send_quiet_scan(w, scan);
 	trace_writer_stats(w, &all);
 	assert_int_equal(err | trace_writer_close(w), 0);
-	assert_true(all.samples - first.samples > LATER_WALKS * (MANY - 200));	/* behind the last that changed */
+	assert_true(all.samples - first.samples > LATER_SCANS * (MANY - 200));	/* behind the last that changed */
 	assert_true((all.file_bytes - first.file_bytes) * 10 <= all.samples - first.samples);
 }
 
@@ -534,7 +534,7 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_thread_in_every_walk),
+		cmocka_unit_test(test_every_thread_in_every_scan),
 		cmocka_unit_test(test_recordings_one_behind_the_other),
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_window_of_a_report),

@@ -17,7 +17,7 @@
 
 #include "src/base/array.h"
 #include "src/model/record.h"
-#include "unwind/host_walk.h"
+#include "unwind/host_unwind.h"
 
 #include ARCH_HEADER
 
@@ -53,9 +53,9 @@ struct replay {
 	size_t nr_maps;
 	struct page pages[MAX_PAGES];
 	size_t nr_pages;
-	struct code codes[WALK_MAX_FRAMES];
+	struct code codes[UNWIND_MAX_FRAMES];
 	size_t nr_codes;
-	uint64_t frames[WALK_MAX_FRAMES];
+	uint64_t frames[UNWIND_MAX_FRAMES];
 	uint32_t nr_frames;
 };
 
@@ -137,7 +137,7 @@ static bool add_code(struct replay *r, char *text)
 	for (unsigned i = 0; i < 16; i++) {
 		unsigned byte;
 
-		if (r->nr_codes == WALK_MAX_FRAMES || sscanf(text + 1 + 2 * i, "%2x", &byte) != 1)
+		if (r->nr_codes == UNWIND_MAX_FRAMES || sscanf(text + 1 + 2 * i, "%2x", &byte) != 1)
 			return false;
 		c->bytes[i] = (uint8_t)byte;
 	}
@@ -192,7 +192,7 @@ static bool take_line(struct replay *r, char *line)
 		return add_memory(r, text);
 	if (!strcmp(line, "code"))
 		return add_code(r, text);
-	if (!strcmp(line, "frame") && r->nr_frames < WALK_MAX_FRAMES) {
+	if (!strcmp(line, "frame") && r->nr_frames < UNWIND_MAX_FRAMES) {
 		r->frames[r->nr_frames++] = strtoull(text, NULL, 16);
 		return true;
 	}
@@ -257,18 +257,18 @@ static int read_code(void *ctx, uint64_t addr, uint8_t code[16])
 }
 
 /* The first frame that differs, or -1. */
-static long walk(struct replay *r, uint32_t *end)
+static long unwinder(struct replay *r, uint32_t *end)
 {
-	struct host_walk_input in = {
-		.regs = r->regs, .mappings = r->maps, .nr_mappings = r->nr_maps, .mode = WALK_TABLES | WALK_FRAME_POINTERS,
+	struct host_unwind_input in = {
+		.regs = r->regs, .mappings = r->maps, .nr_mappings = r->nr_maps, .mode = UNWIND_BY_TABLES | UNWIND_BY_FRAME_POINTERS,
 		.read_page = read_page, .read_code = read_code, .ctx = r,
 	};
-	uint64_t frames[WALK_MAX_FRAMES];
+	uint64_t frames[UNWIND_MAX_FRAMES];
 	uint32_t nr;
 
-	*end = host_walk(&in, frames, &nr);
+	*end = host_unwind(&in, frames, &nr);
 	for (uint32_t i = 0; i < nr || i < r->nr_frames; i++)
-		if (i >= nr || i >= r->nr_frames || (frames[i] & WALK_ADDRESS_MASK) != r->frames[i])
+		if (i >= nr || i >= r->nr_frames || (frames[i] & UNWIND_ADDRESS_MASK) != r->frames[i])
 			return i;
 	return -1;
 }
@@ -304,7 +304,7 @@ static void test_cases(void **state)
 	for (int i = 0; i < nr; i++) {
 		struct replay *r = load_fitting(files[i]->d_name);
 		uint32_t end;
-		long at = r ? walk(r, &end) : -1;
+		long at = r ? unwinder(r, &end) : -1;
 
 		if (r && (at >= 0 || strcmp(stack_end_name(end), r->end))) {
 			print_error("%s: frame %ld of %u differs, end %s, want %s\n", r->name, at, r->nr_frames,
@@ -369,7 +369,7 @@ static void test_wrong_rules(void **state)
 				}
 			}
 		}
-		if (changed && walk(r, &end) < 0) {
+		if (changed && unwinder(r, &end) < 0) {
 			print_error("%s does not notice wrong rules\n", r->name);
 			blind++;
 		}

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "src/model/tables.h"
+#include "src/model/definition_store.h"
 #include "src/profile/profile.h"
 #include "src/profile/query.h"
 #include "src/profile/report.h"
@@ -46,7 +46,7 @@ static int see(void *ctx, const struct report_sample *s)
 	seen->v[seen->nr].segment = s->segment;
 	assert_ptr_equal(s->tables, report_tables(rep, s->segment));
 	snprintf(seen->v[seen->nr].comm, sizeof(seen->v[0].comm), "%s",
-		 s->thread ? tables_string(s->tables, s->thread->comm, NULL) : "(none)");
+		 s->thread ? definition_store_string(s->tables, s->thread->comm, NULL) : "(none)");
 	if (s->thread)
 		assert_int_equal(s->process->id, s->thread->process);
 	return ++seen->nr == seen->stop_after ? 42 : 0;
@@ -86,9 +86,9 @@ static void says_what_is_in_it(void **state)
 	assert_int_equal(info->frames, 10);
 	assert_int_equal(info->frames_unnamed, 2);
 	assert_int_equal(info->refused, 0);
-	assert_int_equal(info->walks.count, 1);
-	assert_int_equal(info->walks.rows, FIX_WALK_ROWS);
-	assert_int_equal(info->walks.longest_ns, 2 * FIX_MS);
+	assert_int_equal(info->scans.count, 1);
+	assert_int_equal(info->scans.rows, FIX_SCAN_ROWS);
+	assert_int_equal(info->scans.longest_ns, 2 * FIX_MS);
 	assert_int_equal(info->end.samples, FIX_SAMPLES);
 	assert_string_equal(report_path(rep), trace_file("fixture.pbz"));
 	assert_true(report_has_loss(rep));

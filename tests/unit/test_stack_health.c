@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "src/model/tables.h"
+#include "src/model/definition_store.h"
 #include "src/profile/report_text.h"
 #include "src/profile/stack_cause.h"
 #include "src/profile/stack_health.h"
@@ -41,17 +41,17 @@ static const struct rec_node nodes[] = {
 	{ 9, 0, 8 }, { 10, 9, 9 }, { 11, 0, 10 }, { 12, 0, 11 },
 };
 
-static struct tables *tables;
+static struct definition_store *tables;
 static struct stack_tally tally;
 static struct stack_health health;
 
 #define DEFINE(TAG, field, ...) \
-	assert_int_equal(tables_record(tables, &(struct record){ .tag = REC_##TAG, .field = __VA_ARGS__ }), 0)
+	assert_int_equal(definition_store_record(tables, &(struct record){ .tag = REC_##TAG, .field = __VA_ARGS__ }), 0)
 
 static int begin(void **state)
 {
 	(void)state;
-	tables = tables_new();
+	tables = definition_store_new();
 	for (uint32_t i = 1; i < 4; i++)
 		DEFINE(STRING, string, { i, strings[i], strlen(strings[i]) });
 	for (uint32_t i = 1; i < 4; i++)
@@ -72,7 +72,7 @@ static int end(void **state)
 	(void)state;
 	stack_health_release(&health);
 	stack_tally_release(&tally);
-	tables_free(tables);
+	definition_store_free(tables);
 	return 0;
 }
 
@@ -84,7 +84,7 @@ static void add(unsigned times, uint32_t thread, uint32_t node, uint8_t why, uin
 		assert_int_equal(stack_tally_add(&tally, 0, tables, &s), 0);
 }
 
-static const struct tables *tables_of(const void *ctx, uint32_t segment)
+static const struct definition_store *tables_of(const void *ctx, uint32_t segment)
 {
 	(void)ctx;
 	return segment ? NULL : tables;

@@ -252,7 +252,7 @@ static void foreign_names_stay_text(void **state)
 		tree_weigh(&s->p, n, 10);
 	}
 	for (size_t i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
-		f->host = f->kernel = f->tool = f->argv = f->event = f->unit = f->warning = f->stacks = f->not_whole = f->walks =
+		f->host = f->kernel = f->tool = f->argv = f->event = f->unit = f->warning = f->stacks = f->not_whole = f->scans =
 			hostile[i];
 		render_titled(s, i % 2 ? hostile[i] : NULL);
 		assert_int_equal(count_of(s->svg, "<script"), 1);

@@ -45,7 +45,7 @@ static int new_slab(void *ctx, uint32_t key)
 {
 	(void)ctx;
 	(void)key;
-	return memory_file(WALK_SLAB_ROWS * sizeof(struct unwind_row));
+	return memory_file(UNWIND_SLAB_ROWS * sizeof(struct unwind_row));
 }
 
 static void on_evict(void *ctx, uint32_t binary, const char *what)
@@ -63,16 +63,16 @@ static int setup(void **state)
 
 	w->opts = (struct unwind_loader_options){
 		.fds = {
-			.pages = memory_file(WALK_MAX_PAGES * sizeof(struct unwind_page)),
-			.rules = memory_file(WALK_MAX_RULES * sizeof(struct unwind_rule)),
-			.mappings = memory_file(WALK_MAX_MAPPINGS * sizeof(struct unwind_mapping)),
-			.binaries = memory_file(WALK_MAX_BINARIES * sizeof(struct unwind_binary)),
-			.rule_cache = memory_file(WALK_CACHE_WORDS * sizeof(uint64_t)),
+			.pages = memory_file(UNWIND_MAX_PAGES * sizeof(struct unwind_page)),
+			.rules = memory_file(UNWIND_MAX_RULES * sizeof(struct unwind_rule)),
+			.mappings = memory_file(UNWIND_MAX_MAPPINGS * sizeof(struct unwind_mapping)),
+			.binaries = memory_file(UNWIND_MAX_BINARIES * sizeof(struct unwind_binary)),
+			.rule_cache = memory_file(UNWIND_CACHE_WORDS * sizeof(uint64_t)),
 			.processes = -1,
 		},
-		.new_slab = new_slab, .on_evict = on_evict, .ctx = w, .grace_ns = GRACE_NS,
+		.new_slab = new_slab, .on_evict = on_evict, .ctx = w, .epoch_ns = GRACE_NS,
 	};
-	w->rule_cache = mmap(NULL, WALK_CACHE_WORDS * sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED,
+	w->rule_cache = mmap(NULL, UNWIND_CACHE_WORDS * sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED,
 			     w->opts.fds.rule_cache, 0);
 	*state = w;
 	return w->rule_cache == MAP_FAILED ? -1 : 0;
@@ -83,7 +83,7 @@ static int teardown(void **state)
 	struct world *w = *state;
 
 	unwind_loader_free(w->l);
-	munmap(w->rule_cache, WALK_CACHE_WORDS * sizeof(uint64_t));
+	munmap(w->rule_cache, UNWIND_CACHE_WORDS * sizeof(uint64_t));
 	close(w->opts.fds.pages);
 	close(w->opts.fds.rules);
 	close(w->opts.fds.mappings);
@@ -139,11 +139,11 @@ static void load_in_time(struct world *w, uint32_t binary, struct unwind_table *
 	unwind_table_free(t);
 }
 
-/* ---- the kernel's lookup: unwind/walk.h itself ---- */
+/* ---- the kernel's lookup: unwind/unwind_step.h itself ---- */
 
-struct walk;
+struct unwinder;
 
-static int walk_load_page(void *env, struct walk *w, uint64_t addr)
+static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr)
 {
 	(void)env;
 	(void)w;
@@ -151,7 +151,7 @@ static int walk_load_page(void *env, struct walk *w, uint64_t addr)
 	return 1;
 }
 
-static int walk_read_code(void *env, struct walk *w, uint64_t addr)
+static int unwind_read_code(void *env, struct unwinder *w, uint64_t addr)
 {
 	(void)env;
 	(void)w;
@@ -159,7 +159,7 @@ static int walk_read_code(void *env, struct walk *w, uint64_t addr)
 	return 1;
 }
 
-static int walk_process(void *env, uint32_t tgid, uint32_t *first, uint32_t *nr)
+static int unwind_process_slice(void *env, uint32_t tgid, uint32_t *first, uint32_t *nr)
 {
 	(void)env;
 	(void)tgid;
@@ -167,59 +167,59 @@ static int walk_process(void *env, uint32_t tgid, uint32_t *first, uint32_t *nr)
 	return 1;
 }
 
-static const struct unwind_mapping *walk_mapping(void *env, uint32_t i)
+static const struct unwind_mapping *unwind_mapping_at(void *env, uint32_t i)
 {
 	(void)env;
 	(void)i;
 	return NULL;
 }
 
-static const struct unwind_binary *walk_binary(void *env, uint32_t i)
+static const struct unwind_binary *unwind_binary_at(void *env, uint32_t i)
 {
 	return &((struct world *)env)->view.binaries[i];
 }
 
-static const struct unwind_page *walk_page(void *env, uint32_t i)
+static const struct unwind_page *unwind_page_at(void *env, uint32_t i)
 {
 	return &((struct world *)env)->view.pages[i];
 }
 
-static const struct unwind_row *walk_rows(void *env, uint32_t first)
+static const struct unwind_row *unwind_rows_at(void *env, uint32_t first)
 {
 	return unwind_loader_rows(((struct world *)env)->l, first);
 }
 
-static const struct unwind_rule *walk_rule(void *env, uint32_t i)
+static const struct unwind_rule *unwind_rule_at(void *env, uint32_t i)
 {
 	return &((struct world *)env)->view.rules[i];
 }
 
-static uint64_t *walk_cache(void *env, uint32_t i)
+static uint64_t *unwind_cache_word(void *env, uint32_t i)
 {
 	return &((struct world *)env)->rule_cache[i];
 }
 
-#include "unwind/walk.h"
+#include "unwind/unwind_step.h"
 
 /* Where the table of a binary is, read as a walk does. */
 static uint64_t place_of(struct world *w, uint32_t binary)
 {
-	return *(const volatile walk_word *)walk_binary(w, binary);
+	return *(const volatile unwind_word *)unwind_binary_at(w, binary);
 }
 
 /* 0 and the rule's cfa_off, or the code with which a walk would end that has read place. */
 static int look_up_at(struct world *w, uint64_t place, uint64_t rel, int32_t *cfa_off)
 {
-	static __thread struct walk walk;
+	static __thread struct unwinder unwinder;
 	uint32_t rule = 0;
 	int code;
 
-	walk.map_binary = 1;
-	walk.map_bias = 0;
-	walk.map_page0 = (uint32_t)place;
-	walk.map_nr_pages = place >> 32;
-	code = walk_find_rule(w, &walk, rel, &rule);
-	*cfa_off = code ? 0 : walk_rule(w, rule)->cfa_off;
+	unwinder.map_binary = 1;
+	unwinder.map_bias = 0;
+	unwinder.map_page0 = (uint32_t)place;
+	unwinder.map_nr_pages = place >> 32;
+	code = unwind_find_rule(w, &unwinder, rel, &rule);
+	*cfa_off = code ? 0 : unwind_rule_at(w, rule)->cfa_off;
 	return code;
 }
 
@@ -250,7 +250,7 @@ static void assert_ends(struct world *w, uint32_t binary, int want)
 
 static void assert_pending(struct world *w, uint32_t binary)
 {
-	assert_ends(w, binary, WALK_NO_TABLE);
+	assert_ends(w, binary, UNWIND_NO_TABLE);
 }
 
 static struct unwind_loader_stats stats_of(struct world *w)
@@ -261,7 +261,7 @@ static struct unwind_loader_stats stats_of(struct world *w)
 	return s;
 }
 
-static void wait_grace(void)
+static void wait_epoch(void)
 {
 	usleep(GRACE_NS / 1000 + 2000);
 }
@@ -276,7 +276,7 @@ static void test_tables_are_found(void **state)
 	unwind_loader_no_table(w->l, 3);
 	assert_whole(w, 1, 9000, 1);
 	assert_whole(w, 2, 10, 2);
-	assert_ends(w, 3, WALK_NO_FDE);
+	assert_ends(w, 3, UNWIND_NO_FDE);
 	assert_pending(w, 4);
 	assert_int_equal(stats_of(w).rows, 9010);
 	assert_int_equal(stats_of(w).rules, 17);
@@ -290,7 +290,7 @@ static void test_slabs_are_full(void **state)
 	size_t rows = 0;
 
 	open_loader(w, 0);
-	for (uint32_t i = 1; rows < 30 * WALK_SLAB_ROWS; i++) {
+	for (uint32_t i = 1; rows < 30 * UNWIND_SLAB_ROWS; i++) {
 		size_t nr = 200 + (i * 7919u) % 20011 + (i % 50 ? 0 : 400000);
 		struct unwind_table *t = make_table(i % MAX_BINARIES, nr, 16, 8);
 
@@ -299,7 +299,7 @@ static void test_slabs_are_full(void **state)
 		rows += nr;
 	}
 	assert_int_equal(stats_of(w).rows, rows);
-	assert_true(stats_of(w).slabs <= rows / WALK_SLAB_ROWS + 1);
+	assert_true(stats_of(w).slabs <= rows / UNWIND_SLAB_ROWS + 1);
 }
 
 static void test_least_used_goes_first(void **state)
@@ -319,7 +319,7 @@ static void test_least_used_goes_first(void **state)
 	/* As long as somebody may read it nothing is used again, and nobody else has to go. */
 	assert_int_equal(load(w, 3, 400), -EAGAIN);
 	assert_int_equal(stats_of(w).evicted, 1);
-	wait_grace();
+	wait_epoch();
 	assert_int_equal(load(w, 3, 400), 0);
 	assert_whole(w, 3, 400, 3);
 	assert_whole(w, 1, 400, 1);
@@ -334,12 +334,12 @@ static void test_nothing_is_used_again_during_a_pass(void **state)
 
 	open_loader(w, 1000);
 	assert_int_equal(load(w, 1, 900), 0);
-	unwind_loader_pass(w->l, true);
+	unwind_loader_iterating(w->l, true);
 	assert_int_equal(load(w, 2, 900), -EAGAIN);
-	wait_grace();
+	wait_epoch();
 	assert_int_equal(load(w, 2, 900), -EAGAIN);
-	unwind_loader_pass(w->l, false);
-	unwind_loader_pass(w->l, true);		/* a pass that began later has never seen it */
+	unwind_loader_iterating(w->l, false);
+	unwind_loader_iterating(w->l, true);		/* a pass that began later has never seen it */
 	assert_int_equal(load(w, 2, 900), 0);
 	assert_whole(w, 2, 900, 2);
 	assert_int_equal(stats_of(w).evicted, 1);
@@ -349,7 +349,7 @@ static size_t cached_words(struct world *w)
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; i < WALK_CACHE_WORDS; i++)
+	for (size_t i = 0; i < UNWIND_CACHE_WORDS; i++)
 		nr += w->rule_cache[i] != 0;
 	return nr;
 }
@@ -371,9 +371,9 @@ static void test_rule_cache_is_cleared(void **state)
 	assert_true(cached_words(w) > 80);
 	unwind_loader_touch(w->l, 2, now_ns());
 	assert_int_equal(load(w, 3, 450), -EAGAIN);
-	wait_grace();
+	wait_epoch();
 	assert_int_equal(load(w, 3, 450), 0);
-	for (size_t i = 0; i < WALK_CACHE_WORDS; i++)
+	for (size_t i = 0; i < UNWIND_CACHE_WORDS; i++)
 		if (w->rule_cache[i])
 			assert_int_equal(w->rule_cache[i] >> 32, w->view.binaries[2].page0);
 	assert_true(cached_words(w) > 40);
@@ -392,13 +392,13 @@ static void test_copies_share_a_table(void **state)
 	assert_int_equal(stats_of(w).rows, 900);
 	unwind_loader_no_table(w->l, 4);
 	unwind_loader_same(w->l, 5, 4);
-	assert_ends(w, 5, WALK_NO_FDE);
+	assert_ends(w, 5, UNWIND_NO_FDE);
 
 	assert_int_equal(load(w, 3, 900), -EAGAIN);
 	assert_int_equal(w->evictions[1] + w->evictions[2], 2);
 	assert_pending(w, 1);
 	assert_pending(w, 2);
-	wait_grace();
+	wait_epoch();
 	assert_int_equal(load(w, 3, 900), 0);
 }
 
@@ -435,7 +435,7 @@ static void test_too_big_for_all(void **state)
 
 static void test_pages_run_out(void **state)
 {
-	uint32_t pages = WALK_MAX_PAGES / 3;
+	uint32_t pages = UNWIND_MAX_PAGES / 3;
 	struct world *w = *state;
 	int32_t off;
 
@@ -453,7 +453,7 @@ static void test_pages_run_out(void **state)
 
 static void test_rules_run_out_and_come_back(void **state)
 {
-	uint32_t nr = WALK_MAX_RULES / 2 - 10;
+	uint32_t nr = UNWIND_MAX_RULES / 2 - 10;
 	struct world *w = *state;
 	int32_t off;
 
@@ -521,8 +521,8 @@ static void pass_over_tables(struct reader *r, unsigned *seed)
 		int code = look_up_at(r->w, i & 1 ? places[b] : place_of(r->w, b), row * 16 + 1, &off);
 
 		r->found += !code;
-		r->pending += code == WALK_NO_TABLE;
-		r->wrong += code ? code != WALK_NO_TABLE : off != (int32_t)(b << 20 | row % 8);
+		r->pending += code == UNWIND_NO_TABLE;
+		r->wrong += code ? code != UNWIND_NO_TABLE : off != (int32_t)(b << 20 | row % 8);
 	}
 }
 
@@ -550,7 +550,7 @@ static void stress(struct world *w, struct reader *r, bool protected)
 	pthread_t thread;
 
 	*r = (struct reader){ .w = w };
-	w->opts.grace_ns = 1;
+	w->opts.epoch_ns = 1;
 	open_loader(w, 45000);
 	sem_init(&r->begin, 0, 0);
 	sem_init(&r->end, 0, 0);
@@ -559,7 +559,7 @@ static void stress(struct world *w, struct reader *r, bool protected)
 	unwind_loader_rows(w->l, 0);		/* mapped before there are two threads */
 	assert_int_equal(pthread_create(&thread, NULL, read_tables, r), 0);
 	for (int pass = 0; pass < STRESS_PASSES; pass++) {
-		unwind_loader_pass(w->l, protected);
+		unwind_loader_iterating(w->l, protected);
 		sem_post(&r->begin);
 		do {
 			uint32_t b = 1 + (uint32_t)rand_r(&seed) % STRESS_BINARIES;
@@ -567,7 +567,7 @@ static void stress(struct world *w, struct reader *r, bool protected)
 			if (!w->view.binaries[b].nr_pages)
 				load(w, b, stress_rows(b));
 		} while (sem_trywait(&r->end));
-		unwind_loader_pass(w->l, false);
+		unwind_loader_iterating(w->l, false);
 	}
 	r->stop = 1;
 	sem_post(&r->begin);

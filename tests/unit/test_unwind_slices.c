@@ -17,7 +17,7 @@
 #define GRACE_NS (30 * 1000 * 1000ull)
 
 struct world {
-	struct grace grace;
+	struct epoch epoch;
 	struct unwind_slices s;
 	struct unwind_mapping v[MAX_MAPPINGS];
 	struct processes processes;
@@ -31,9 +31,9 @@ static int setup(void **state)
 	LIBBPF_OPTS(bpf_map_create_opts, opts);
 
 	*state = w;
-	w->grace.ns = GRACE_NS;
+	w->epoch.ns = GRACE_NS;
 	w->map = bpf_map_create(BPF_MAP_TYPE_HASH, "processes", 4, sizeof(struct unwind_process), MAX_PROCESSES, &opts);
-	unwind_slices_init(&w->s, w->v, MAX_MAPPINGS, w->map, &w->grace);
+	unwind_slices_init(&w->s, w->v, MAX_MAPPINGS, w->map, &w->epoch);
 	processes_init(&w->processes);
 	return binaries_init(&w->binaries);
 }

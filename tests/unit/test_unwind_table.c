@@ -10,7 +10,7 @@
 
 #include "src/base/array.h"
 #include "unwind/unwind_table.h"
-#include "unwind/walk_limits.h"
+#include "unwind/unwind_limits.h"
 
 #define PAGE 0x10000ull
 #define LO 0x400000ull
@@ -206,7 +206,7 @@ static void test_too_many_pages(void **state)
 	struct fixture *f = *state;
 
 	add(f, LO, sp_rule(8));
-	add_end(f, LO + WALK_MAX_PAGES * PAGE);
+	add_end(f, LO + UNWIND_MAX_PAGES * PAGE);
 	assert_int_equal(unwind_table_build(&f->rows, LO, UINT64_MAX, &f->t), -E2BIG);
 }
 

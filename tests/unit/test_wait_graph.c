@@ -207,11 +207,11 @@ static void test_read(void **state)
 	assert_int_equal(trace_fixture_write(path), 0);
 	assert_int_equal(report_open(path, NULL, &rep), 0);
 	unlink(path);
-	for (uint32_t walk = 0; walk < 2; walk++) {
-		assert_int_equal(wait_graph_read(rep, walk, &g), 0);
+	for (uint32_t scan = 0; scan < 2; scan++) {
+		assert_int_equal(wait_graph_read(rep, scan, &g), 0);
 		assert_int_equal(wait_graph_link(&g), 0);
-		assert_int_equal(g.walk, 1);
-		assert_int_equal(g.nr, FIX_WALK_ROWS);
+		assert_int_equal(g.scan, 1);
+		assert_int_equal(g.nr, FIX_SCAN_ROWS);
 		assert_int_equal(g.rows[0].owner, 1);
 		assert_int_equal(g.rows[0].rec.wait, 0x7700);
 		assert_int_equal(wait_row_ns(&g.rows[0]), 33 * FIX_MS);
@@ -219,7 +219,7 @@ static void test_read(void **state)
 		wait_graph_release(&g);
 	}
 	assert_int_equal(wait_graph_read(rep, 2, &g), 0);
-	assert_int_equal(g.walk, 0);
+	assert_int_equal(g.scan, 0);
 	wait_graph_release(&g);
 	report_close(rep);
 }

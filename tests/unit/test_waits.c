@@ -23,7 +23,7 @@ static void shows_who_waits_for_whom(void **state)
 
 static void says_that_there_is_nothing(void **state)
 {
-	static const struct render_opts other = { .walk = 7 };
+	static const struct render_opts other = { .scan = 7 };
 	char *text = fixture_render(&renderer_waits, &other, NULL);
 
 	(void)state;

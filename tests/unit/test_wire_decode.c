@@ -10,7 +10,7 @@
 
 #include "src/capture/stacks/wire_decode.h"
 #include "src/model/record.h"
-#include "unwind/walk_limits.h"
+#include "unwind/unwind_limits.h"
 
 /* A record with its addresses counting upwards. The caller frees it. */
 static struct wire_sample *record(uint16_t nr_user, uint16_t nr_kernel, size_t *len)
@@ -21,7 +21,7 @@ static struct wire_sample *record(uint16_t nr_user, uint16_t nr_kernel, size_t *
 	assert_non_null(h);
 	h->nr_user = nr_user;
 	h->nr_kernel = nr_kernel;
-	h->end = WALK_ROOT;
+	h->end = UNWIND_ROOT;
 	for (size_t i = 0; i < (size_t)nr_user + nr_kernel; i++)
 		v[i] = 1000 + i;
 	*len = sizeof(*h) + ((size_t)nr_user + nr_kernel) * 8;
@@ -72,13 +72,13 @@ static void test_object(void **state)
 /* What a thread waits for comes behind the frames, with memory and without. */
 static void test_wait(void **state)
 {
-	size_t len, raw_len = sizeof(struct wire_raw) + WALK_PAGE;
+	size_t len, raw_len = sizeof(struct wire_dump) + UNWIND_MEMORY_PAGE;
 	struct wire_sample *h = record(3, 2 + WIRE_WAIT_WORDS, &len);
-	struct wire_raw *raw = calloc(1, raw_len);
+	struct wire_dump *dump = calloc(1, raw_len);
 	struct wire_stack s;
 
 	(void)state;
-	assert_non_null(raw);
+	assert_non_null(dump);
 	h->nr_kernel = 2;
 	assert_int_equal(wire_decode(h, len, &s), len - WIRE_WAIT_WORDS * 8);
 	assert_null(s.wait);
@@ -88,14 +88,14 @@ static void test_wait(void **state)
 	assert_int_equal(wire_decode(h, len, &s), len);
 	assert_int_equal(s.wait->ran_ns, 1005);
 	assert_int_equal(s.wait->what, 1006);
-	raw->head = (struct wire_sample){ .flags = WIRE_RAW | WIRE_WAIT, .nr_user = WALK_MAX_FRAMES,
+	dump->head = (struct wire_sample){ .flags = WIRE_DUMP | WIRE_WAIT, .nr_user = UNWIND_MAX_FRAMES,
 					  .nr_kernel = WIRE_MAX_KERNEL };
-	raw->frames[WALK_MAX_FRAMES + WIRE_MAX_KERNEL] = 77;
-	raw->bytes = WALK_PAGE;
-	assert_int_equal(wire_decode(raw, raw_len, &s), raw_len);
+	dump->frames[UNWIND_MAX_FRAMES + WIRE_MAX_KERNEL] = 77;
+	dump->bytes = UNWIND_MEMORY_PAGE;
+	assert_int_equal(wire_decode(dump, raw_len, &s), raw_len);
 	assert_int_equal(s.wait->ran_ns, 77);
-	assert_true((const uint8_t *)(s.wait + 1) <= (const uint8_t *)raw->regs);
-	free(raw);
+	assert_true((const uint8_t *)(s.wait + 1) <= (const uint8_t *)dump->regs);
+	free(dump);
 	free(h);
 }
 
@@ -121,45 +121,45 @@ static void test_every_truncation(void **state)
 /* With registers and memory: lengths that cannot be are refused, everything is inside of the record. */
 static void test_raw(void **state)
 {
-	size_t len = sizeof(struct wire_raw) + 2 * WALK_PAGE;
-	struct wire_raw *raw = calloc(1, len);
+	size_t len = sizeof(struct wire_dump) + 2 * UNWIND_MEMORY_PAGE;
+	struct wire_dump *dump = calloc(1, len);
 	struct wire_stack s;
 
 	(void)state;
-	assert_non_null(raw);
-	raw->head.flags = WIRE_RAW;
-	raw->head.end = WALK_NO_TABLE;
-	raw->head.nr_user = 2;
-	raw->head.nr_kernel = 1;
-	raw->frames[2] = 7;
-	raw->start = 0x7000;
-	raw->bytes = 2 * WALK_PAGE;
-	assert_int_equal(wire_decode(raw, len, &s), len);
-	assert_ptr_equal(s.raw, raw);
-	assert_ptr_equal(s.memory, raw + 1);
+	assert_non_null(dump);
+	dump->head.flags = WIRE_DUMP;
+	dump->head.end = UNWIND_NO_TABLE;
+	dump->head.nr_user = 2;
+	dump->head.nr_kernel = 1;
+	dump->frames[2] = 7;
+	dump->start = 0x7000;
+	dump->bytes = 2 * UNWIND_MEMORY_PAGE;
+	assert_int_equal(wire_decode(dump, len, &s), len);
+	assert_ptr_equal(s.dump, dump);
+	assert_ptr_equal(s.memory, dump + 1);
 	assert_int_equal(s.kernel[0], 7);
-	assert_int_equal(wire_decode(raw, len - 1, &s), 0);
-	assert_int_equal(wire_decode(raw, sizeof(*raw) - 1, &s), 0);
-	raw->bytes = 100;
-	assert_int_equal(wire_decode(raw, len, &s), -EBADMSG);
-	raw->bytes = (WIRE_RAW_PAGES + 1) * WALK_PAGE;
-	assert_int_equal(wire_decode(raw, len, &s), -EBADMSG);
-	raw->bytes = 0;
-	raw->start = 0x7008;
-	assert_int_equal(wire_decode(raw, len, &s), -EBADMSG);
-	free(raw);
+	assert_int_equal(wire_decode(dump, len - 1, &s), 0);
+	assert_int_equal(wire_decode(dump, sizeof(*dump) - 1, &s), 0);
+	dump->bytes = 100;
+	assert_int_equal(wire_decode(dump, len, &s), -EBADMSG);
+	dump->bytes = (WIRE_DUMP_PAGES + 1) * UNWIND_MEMORY_PAGE;
+	assert_int_equal(wire_decode(dump, len, &s), -EBADMSG);
+	dump->bytes = 0;
+	dump->start = 0x7008;
+	assert_int_equal(wire_decode(dump, len, &s), -EBADMSG);
+	free(dump);
 }
 
 static void test_largest(void **state)
 {
 	struct wire_stack s;
 	size_t len;
-	struct wire_sample *h = record(WALK_MAX_FRAMES, WIRE_MAX_KERNEL, &len);
+	struct wire_sample *h = record(UNWIND_MAX_FRAMES, WIRE_MAX_KERNEL, &len);
 
 	(void)state;
 	assert_int_equal(wire_decode(h, len, &s), len);
 	assert_int_equal(s.kernel[WIRE_MAX_KERNEL - 1],
-			 1000 + WALK_MAX_FRAMES + WIRE_MAX_KERNEL - 1);
+			 1000 + UNWIND_MAX_FRAMES + WIRE_MAX_KERNEL - 1);
 	free(h);
 }
 
@@ -168,12 +168,12 @@ static void test_counts_too_large(void **state)
 {
 	static const struct { uint16_t user, kernel; uint8_t end;
 	} bad[] = {
-		{ WALK_MAX_FRAMES + 1, 0, WALK_ROOT },
-		{ 0xffff, 0, WALK_ROOT },
-		{ 0, WIRE_MAX_KERNEL + 1, WALK_ROOT },
-		{ 0, 0xffff, WALK_ROOT },
-		{ 0xffff, 0xffff, WALK_ROOT },
-		{ 0, 0, WALK_ENDS },
+		{ UNWIND_MAX_FRAMES + 1, 0, UNWIND_ROOT },
+		{ 0xffff, 0, UNWIND_ROOT },
+		{ 0, WIRE_MAX_KERNEL + 1, UNWIND_ROOT },
+		{ 0, 0xffff, UNWIND_ROOT },
+		{ 0xffff, 0xffff, UNWIND_ROOT },
+		{ 0, 0, UNWIND_ENDS },
 		{ 0, 0, 0xff },
 	};
 	struct wire_stack s;
@@ -198,7 +198,7 @@ static void test_every_end(void **state)
 	struct wire_sample *h = record(0, 0, &len);
 
 	(void)state;
-	for (h->end = 0; h->end < WALK_ENDS; h->end++) {
+	for (h->end = 0; h->end < UNWIND_ENDS; h->end++) {
 		assert_int_equal(wire_decode(h, len, &s), sizeof(*h));
 		assert_int_equal(s.end, h->end);
 		assert_string_not_equal(stack_end_name(s.end), "?");

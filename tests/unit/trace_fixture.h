@@ -4,7 +4,7 @@
  *	trace_fixture_emit(fn, ctx)		the records, in order, into any record_fn
  *	trace_fixture_write(path)		the same as a .pbz file
  *
- * A cpu-clock part (FIX_CPU_SAMPLES rows of 99 Hz) and one walk over all tasks (FIX_WALK_ROWS rows):
+ * A cpu-clock part (FIX_CPU_SAMPLES rows of 99 Hz) and one walk over all tasks (FIX_SCAN_ROWS rows):
  *
  *	process 1 "server" (100): threads 1 "server" (100), 2 "worker" (101)
  *	process 2 "kworker/0:1" (7), kernel thread: thread 3
@@ -36,7 +36,7 @@
 #define FIX_REAL 1790000000000000000ull	/* CLOCK_REALTIME at FIX_T0 */
 #define FIX_MS 1000000ull
 #define FIX_PERIOD 10101010ull		/* ns: 99 Hz */
-enum { FIX_CPU_SAMPLES = 5, FIX_WALK_ROWS = 3, FIX_SAMPLES = 8, FIX_LOST = 9 };
+enum { FIX_CPU_SAMPLES = 5, FIX_SCAN_ROWS = 3, FIX_SAMPLES = 8, FIX_LOST = 9 };
 
 /* String ids: what X is about stands at id FIX_S_X. */
 enum fixture_string {
@@ -57,7 +57,7 @@ static const char *const fixture_strings[FIX_STRINGS] = {
 enum { FIX_B_KERNEL = 1, FIX_B_SERVER };
 enum { FIX_P_SERVER = 1, FIX_P_KWORKER };
 enum { FIX_T_SERVER = 1, FIX_T_WORKER, FIX_T_KWORKER };
-enum { FIX_E_CPU = 1, FIX_E_WALK };
+enum { FIX_E_CPU = 1, FIX_E_SCAN };
 
 static const struct rec_frame fixture_frames[] = {
 	{ .id = 1, .kind = FRAME_USER, .binary = FIX_B_SERVER, .addr = 0x1050, .flags = FRAME_RETURN_ADDRESS },
@@ -119,13 +119,13 @@ static const struct rec_sample fixture_samples[FIX_SAMPLES] = {
 	  .weight = FIX_PERIOD, .state = TASK_RUNNING, .end = END_ROOT_GUESS, .flags = SAMPLE_HAS_GUESS },
 	{ .time_ns = FIX_T0 + 31 * FIX_MS, .event = FIX_E_CPU, .thread = FIX_T_WORKER, .cpu = 1, .ustack = 11,
 	  .weight = FIX_PERIOD, .state = TASK_RUNNING, .end = END_NO_FDE },
-	{ .time_ns = FIX_T0 + 40 * FIX_MS, .event = FIX_E_WALK, .thread = FIX_T_SERVER, .cpu = UINT32_MAX, .kstack = 8,
-	  .ustack = 3, .weight = 1, .state = TASK_SLEEPING, .end = END_ROOT, .walk = 1, .ran_ns = FIX_T0 + 7 * FIX_MS,
+	{ .time_ns = FIX_T0 + 40 * FIX_MS, .event = FIX_E_SCAN, .thread = FIX_T_SERVER, .cpu = UINT32_MAX, .kstack = 8,
+	  .ustack = 3, .weight = 1, .state = TASK_SLEEPING, .end = END_ROOT, .scan = 1, .ran_ns = FIX_T0 + 7 * FIX_MS,
 	  .syscall = 203, .wait = 0x7700, .owner = 101 },
-	{ .time_ns = FIX_T0 + 40 * FIX_MS, .event = FIX_E_WALK, .thread = FIX_T_WORKER, .cpu = 1, .weight = 1,
-	  .state = TASK_RUNNING, .end = END_RUNNING, .walk = 1 },
-	{ .time_ns = FIX_T0 + 41 * FIX_MS, .event = FIX_E_WALK, .thread = FIX_T_KWORKER, .cpu = UINT32_MAX, .kstack = 10,
-	  .weight = 1, .state = TASK_IDLE, .end = END_KTHREAD, .walk = 1 },
+	{ .time_ns = FIX_T0 + 40 * FIX_MS, .event = FIX_E_SCAN, .thread = FIX_T_WORKER, .cpu = 1, .weight = 1,
+	  .state = TASK_RUNNING, .end = END_RUNNING, .scan = 1 },
+	{ .time_ns = FIX_T0 + 41 * FIX_MS, .event = FIX_E_SCAN, .thread = FIX_T_KWORKER, .cpu = UINT32_MAX, .kstack = 10,
+	  .weight = 1, .state = TASK_IDLE, .end = END_KTHREAD, .scan = 1 },
 };
 
 static const struct { const char *key, *value; } fixture_metas[] = {
@@ -154,7 +154,7 @@ static inline int fixture_emit_facts(record_fn fn, void *ctx)
 		FIX_SEND(STRING, string, { i, fixture_strings[i], strlen(fixture_strings[i]) });
 	FIX_SEND(EVENT, event, { .id = FIX_E_CPU, .name = FIX_S_CPU_CLOCK, .kind = EVENT_CPU_CLOCK,
 				 .freq_mhz = 99000, .period = FIX_PERIOD, .unit = FIX_S_NS });
-	FIX_SEND(EVENT, event, { .id = FIX_E_WALK, .name = FIX_S_SNAPSHOT, .kind = EVENT_SNAPSHOT,
+	FIX_SEND(EVENT, event, { .id = FIX_E_SCAN, .name = FIX_S_SNAPSHOT, .kind = EVENT_SNAPSHOT,
 				 .period = 1, .unit = FIX_S_COUNT });
 	return err;
 }
@@ -206,14 +206,14 @@ static inline int fixture_emit_samples(record_fn fn, void *ctx)
 
 	for (size_t i = 0; i < FIX_SAMPLES; i++)
 		FIX_SEND(SAMPLE, sample, fixture_samples[i]);
-	FIX_SEND(WALK, walk, { .walk = 1, .time_ns = FIX_T0 + 40 * FIX_MS, .duration_ns = 2 * FIX_MS,
-			       .interval_ns = 60000 * FIX_MS, .tasks_seen = 4, .rows = FIX_WALK_ROWS,
+	FIX_SEND(SCAN, scan, { .scan = 1, .time_ns = FIX_T0 + 40 * FIX_MS, .duration_ns = 2 * FIX_MS,
+			       .interval_ns = 60000 * FIX_MS, .tasks_seen = 4, .rows = FIX_SCAN_ROWS,
 			       .skipped_idle_kthreads = 1, .on_cpu = 1 });
 	FIX_SEND(LOST, lost, { FIX_T0 + 20 * FIX_MS, 5 * FIX_MS, LOSS_RING_FULL, 1, 7 });
 	FIX_SEND(LOST, lost, { FIX_T0 + 25 * FIX_MS, 0, LOSS_THROTTLED, UINT32_MAX, 2 });
 	FIX_SEND(NOTE, note, { 1, FIX_T0 + 1, warning, sizeof(warning) - 1 });
 	FIX_SEND(END, end, { .time_ns = FIX_T0 + 60 * FIX_MS, .reason = ENDED_DURATION, .samples = FIX_SAMPLES,
-			     .walks = 1, .lost = FIX_LOST, .unresolved = 1, .cpu_time_ns = 3 * FIX_MS,
+			     .scans = 1, .lost = FIX_LOST, .unresolved = 1, .cpu_time_ns = 3 * FIX_MS,
 			     .target_status = -1 });
 	return err;
 }

@@ -44,7 +44,7 @@ static inline void tree_init(struct profile *p)
 		abort();
 	tree_node(p, NODE_NONE, tree_name(p, "all", 3));
 	p->facts = (struct profile_facts){ .host = "", .kernel = "", .tool = "", .argv = "", .event = "",
-					   .unit = "samples", .warning = "", .stacks = "", .not_whole = "", .walks = "" };
+					   .unit = "samples", .warning = "", .stacks = "", .not_whole = "", .scans = "" };
 }
 
 static inline void tree_release(struct profile *p)

@@ -17,11 +17,11 @@
 
 #include "bpf/knobs.h"
 #include "bpf/probee.skel.h"
-#include "unwind/walk_limits.h"
+#include "unwind/unwind_limits.h"
 
 /* As for `record` with everything in it: what is switched off is no code for the verifier. */
 static const struct knobs everything = {
-	.mode = WALK_TABLES | WALK_FRAME_POINTERS, .max_frames = WALK_MAX_FRAMES, .want_user = 1, .want_kernel = 1,
+	.mode = UNWIND_BY_TABLES | UNWIND_BY_FRAME_POINTERS, .max_frames = UNWIND_MAX_FRAMES, .want_user = 1, .want_kernel = 1,
 	.only_targets = 1, .only_tids = 1, .wakeup_bytes = 1 << 20, .ask = 1, .skip_same = 1, .audit = 100, .late = 1,
 	.faults = FAULTS_ANON, .ring_room = 1 << 20,
 };

@@ -22,7 +22,7 @@
 struct capture_bpf {
 	struct probee_bpf *skel;
 	struct bpf_link *links[4];	/* lifetime programs; on_running */
-	const volatile uint64_t *wishes;	/* of each CPU: the first word of its WISH_BYTES */
+	const volatile uint64_t *oncpu_requests;	/* of each CPU: the first word of its ONCPU_REQUEST_BYTES */
 	int nr_cpus;
 	struct slab_publisher publisher;
 	uint64_t slab_bytes;
@@ -115,19 +115,19 @@ static void choose_programs(struct probee_bpf *skel, unsigned programs)
 	}
 	if (!(programs & CAPTURE_SNAPSHOT)) {
 		bpf_map__set_autocreate(skel->maps.snapshot_scratch, false);
-		bpf_map__set_autocreate(skel->maps.last_walks, false);
+		bpf_map__set_autocreate(skel->maps.last_scans, false);
 		bpf_map__set_autocreate(skel->maps.hung, false);
 		bpf_map__set_autocreate(skel->maps.kernel_memos, false);
 		bpf_map__set_autocreate(skel->maps.kernel_words, false);
 		bpf_map__set_autocreate(skel->maps.holders, false);
 		bpf_map__set_autocreate(skel->maps.running_scratch, false);
-		bpf_map__set_autocreate(skel->maps.wishes, false);
-		bpf_map__set_autocreate(skel->maps.asked, false);
+		bpf_map__set_autocreate(skel->maps.oncpu_requests, false);
+		bpf_map__set_autocreate(skel->maps.oncpu_ring, false);
 	}
 }
 
 /* A power of two with room for two of the largest rows of each CPU. */
-static uint32_t asked_bytes(int nr_cpus)
+static uint32_t oncpu_ring_bytes(int nr_cpus)
 {
 	uint32_t bytes = 64 << 10;
 
@@ -137,7 +137,7 @@ static uint32_t asked_bytes(int nr_cpus)
 }
 
 /* Eight entries for each thread there is, so that few share one; tids beyond are spread over them. */
-static uint32_t last_walks(void)
+static uint32_t last_scans(void)
 {
 	unsigned threads = 0;
 	uint32_t nr = 1 << 14;
@@ -157,13 +157,13 @@ static void size_maps(struct capture_bpf *b, const struct capture_bpf_options *o
 	uint32_t slot = opts->programs & CAPTURE_SAMPLER ? (uint32_t)b->nr_cpus : 0;
 	struct knobs *knobs = (struct knobs *)&b->skel->rodata->knobs;
 
-	bpf_map__set_max_entries(b->skel->maps.raw_scratch, slot + WALK_SLOTS);
+	bpf_map__set_max_entries(b->skel->maps.dump_scratch, slot + SCAN_SLOTS);
 	knobs->snapshot_slot = slot;
 	if (opts->programs & CAPTURE_SNAPSHOT) {
-		bpf_map__set_max_entries(b->skel->maps.wishes, (uint32_t)b->nr_cpus);
-		bpf_map__set_max_entries(b->skel->maps.asked, asked_bytes(b->nr_cpus));
-		knobs->last_walks = last_walks();
-		bpf_map__set_max_entries(b->skel->maps.last_walks, knobs->last_walks);
+		bpf_map__set_max_entries(b->skel->maps.oncpu_requests, (uint32_t)b->nr_cpus);
+		bpf_map__set_max_entries(b->skel->maps.oncpu_ring, oncpu_ring_bytes(b->nr_cpus));
+		knobs->last_scans = last_scans();
+		bpf_map__set_max_entries(b->skel->maps.last_scans, knobs->last_scans);
 	}
 	if (opts->ring_bytes)
 		bpf_map__set_max_entries(b->skel->maps.ring, opts->ring_bytes);
@@ -186,12 +186,12 @@ static int find_own_pid_ns(struct capture_bpf *b)
 /* Threads on a CPU are wished for and taken when they leave it. */
 static int attach_running(struct capture_bpf *b)
 {
-	size_t bytes = (size_t)b->nr_cpus * WISH_BYTES;
-	void *p = mmap(NULL, bytes, PROT_READ, MAP_SHARED, bpf_map__fd(b->skel->maps.wishes), 0);
+	size_t bytes = (size_t)b->nr_cpus * ONCPU_REQUEST_BYTES;
+	void *p = mmap(NULL, bytes, PROT_READ, MAP_SHARED, bpf_map__fd(b->skel->maps.oncpu_requests), 0);
 
 	if (p == MAP_FAILED)
 		return fail(-errno, "map the wishes for threads on a CPU");
-	b->wishes = p;
+	b->oncpu_requests = p;
 	b->links[3] = bpf_program__attach(b->skel->progs.on_running);
 	return b->links[3] ? 0 : explain(-errno);
 }
@@ -256,8 +256,8 @@ void capture_bpf_close(struct capture_bpf *b)
 	for (int i = 0; i < 4; i++)
 		bpf_link__destroy(b->links[i]);
 	slab_publisher_release(&b->publisher);
-	if (b->wishes)
-		munmap((void *)b->wishes, (size_t)b->nr_cpus * WISH_BYTES);
+	if (b->oncpu_requests)
+		munmap((void *)b->oncpu_requests, (size_t)b->nr_cpus * ONCPU_REQUEST_BYTES);
 	probee_bpf__destroy(b->skel);
 	free(b);
 }
@@ -336,7 +336,7 @@ static uint64_t map_bytes(int fd)
 int capture_bpf_new_slab(struct capture_bpf *b, uint32_t key)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
-	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "slab", 4, WALK_SLAB_ROWS * 4, 1, &opts), err;
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "slab", 4, UNWIND_SLAB_ROWS * 4, 1, &opts), err;
 
 	if (fd < 0)
 		return fail(-errno, "create a slab for unwind rows");
@@ -382,32 +382,32 @@ unsigned capture_bpf_cpus(const struct capture_bpf *b)
 	return (unsigned)b->nr_cpus;
 }
 
-int capture_bpf_ask_fd(const struct capture_bpf *b)
+int capture_bpf_oncpu_fd(const struct capture_bpf *b)
 {
 	return bpf_program__fd(b->skel->progs.on_running);
 }
 
-int capture_bpf_asked_ring(const struct capture_bpf *b)
+int capture_bpf_oncpu_ring(const struct capture_bpf *b)
 {
-	return bpf_map__fd(b->skel->maps.asked);
+	return bpf_map__fd(b->skel->maps.oncpu_ring);
 }
 
-bool capture_bpf_wished(const struct capture_bpf *b, uint32_t cpu)
+bool capture_bpf_is_requested(const struct capture_bpf *b, uint32_t cpu)
 {
-	return b->wishes[(size_t)cpu * WISH_BYTES / sizeof(*b->wishes)];
+	return b->oncpu_requests[(size_t)cpu * ONCPU_REQUEST_BYTES / sizeof(*b->oncpu_requests)];
 }
 
-struct walk_totals *capture_bpf_totals(struct capture_bpf *b)
+struct scan_totals *capture_bpf_totals(struct capture_bpf *b)
 {
 	return &b->skel->bss->totals;
 }
 
-struct walk_place *capture_bpf_walk_place(struct capture_bpf *b)
+struct scan_place *capture_bpf_scan_place(struct capture_bpf *b)
 {
 	return &b->skel->bss->place;
 }
 
-struct walk_control *capture_bpf_walk_control(struct capture_bpf *b)
+struct scan_control *capture_bpf_scan_control(struct capture_bpf *b)
 {
 	return &b->skel->bss->control;
 }

@@ -48,12 +48,12 @@ struct bpf_program *capture_bpf_sampler(struct capture_bpf *b);
 struct bpf_program *capture_bpf_snapshot(struct capture_bpf *b);
 int capture_bpf_ring(const struct capture_bpf *b);
 unsigned capture_bpf_cpus(const struct capture_bpf *b);		/* possible ones: numbers are below */
-int capture_bpf_ask_fd(const struct capture_bpf *b);		/* on_running, for BPF_PROG_TEST_RUN */
-int capture_bpf_asked_ring(const struct capture_bpf *b);
-bool capture_bpf_wished(const struct capture_bpf *b, uint32_t cpu);	/* a thread is wished for there */
-struct walk_totals *capture_bpf_totals(struct capture_bpf *b);
-struct walk_place *capture_bpf_walk_place(struct capture_bpf *b);
-struct walk_control *capture_bpf_walk_control(struct capture_bpf *b);
+int capture_bpf_oncpu_fd(const struct capture_bpf *b);		/* on_running, for BPF_PROG_TEST_RUN */
+int capture_bpf_oncpu_ring(const struct capture_bpf *b);
+bool capture_bpf_is_requested(const struct capture_bpf *b, uint32_t cpu);	/* a thread is wished for there */
+struct scan_totals *capture_bpf_totals(struct capture_bpf *b);
+struct scan_place *capture_bpf_scan_place(struct capture_bpf *b);
+struct scan_control *capture_bpf_scan_control(struct capture_bpf *b);
 int capture_bpf_holder_fd(const struct capture_bpf *b);	/* on_holder, an iterator */
 int capture_bpf_holders(const struct capture_bpf *b);		/* the map of its questions and answers */
 struct holder_scan *capture_bpf_holder_scan(struct capture_bpf *b);

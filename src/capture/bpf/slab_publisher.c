@@ -56,7 +56,7 @@ static int wait_until_seen(const struct slab_publication *s)
 
 int slab_publisher_show(struct slab_publisher *p, int slabs, uint32_t key, int slab)
 {
-	struct slab_publication *s = p->nr < WALK_MAX_SLABS ? calloc(1, sizeof(*s)) : NULL;
+	struct slab_publication *s = p->nr < UNWIND_MAX_SLABS ? calloc(1, sizeof(*s)) : NULL;
 	int err;
 
 	if (!s)

@@ -11,10 +11,10 @@
 
 #include <stdint.h>
 
-#include "unwind/walk_limits.h"
+#include "unwind/unwind_limits.h"
 
 struct slab_publisher {
-	struct slab_publication *shown[WALK_MAX_SLABS];
+	struct slab_publication *shown[UNWIND_MAX_SLABS];
 	uint32_t nr;
 };
 

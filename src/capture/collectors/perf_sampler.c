@@ -187,7 +187,7 @@ int perf_sampler_fd(const struct perf_sampler *ps)
 	return ring_buffer__epoll_fd(ps->ring);
 }
 
-int perf_sampler_take(struct perf_sampler *ps)
+int perf_sampler_drain(struct perf_sampler *ps)
 {
 	int n = ring_buffer__consume(ps->ring);
 
@@ -196,7 +196,7 @@ int perf_sampler_take(struct perf_sampler *ps)
 	return n < 0 && n != -EAGAIN ? fail(n, "read the ring buffer") : 0;
 }
 
-int perf_sampler_each(struct perf_sampler *ps, wire_stack_fn fn, void *ctx)
+int perf_sampler_for_each(struct perf_sampler *ps, wire_stack_fn fn, void *ctx)
 {
 	struct wire_stack stack;
 	int err = 0;

@@ -4,8 +4,8 @@
  *	perf_sampler_open(bpf, &opts, &ps)	events opened, not started
  *	perf_sampler_start(ps)			from here on samples are taken
  *	perf_sampler_fd(ps)			readable (poll) when the ring fills up; otherwise look 10 times a second
- *	perf_sampler_take(ps)			moves what is in the ring into a queue of ours
- *	perf_sampler_each(ps, fn, ctx)		hands out the queue, oldest first as far as known, and empties it
+ *	perf_sampler_drain(ps)			moves what is in the ring into a queue of ours
+ *	perf_sampler_for_each(ps, fn, ctx)		hands out the queue, oldest first as far as known, and empties it
  *	perf_sampler_stop(ps)
  *	perf_sampler_close(ps)
  *
@@ -35,9 +35,9 @@ void perf_sampler_stop(struct perf_sampler *ps);
 void perf_sampler_close(struct perf_sampler *ps);	/* NULL is fine */
 
 int perf_sampler_fd(const struct perf_sampler *ps);
-int perf_sampler_take(struct perf_sampler *ps);
+int perf_sampler_drain(struct perf_sampler *ps);
 
-int perf_sampler_each(struct perf_sampler *ps, wire_stack_fn fn, void *ctx);
+int perf_sampler_for_each(struct perf_sampler *ps, wire_stack_fn fn, void *ctx);
 
 const char *perf_sampler_event(const struct perf_sampler *ps);	/* "cpu-clock", "cycles" */
 uint64_t perf_sampler_period(const struct perf_sampler *ps);	/* ns, 0 for cycles */

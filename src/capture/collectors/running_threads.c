@@ -52,7 +52,7 @@ int running_threads_open(struct capture_bpf *bpf, struct running_threads **rp)
 		return -ENOMEM;
 	rt->bpf = bpf;
 	rt->asked_in = calloc(capture_bpf_cpus(bpf), sizeof(*rt->asked_in));
-	rt->ring = ring_buffer__new(capture_bpf_asked_ring(bpf), on_caught, rt, NULL);
+	rt->ring = ring_buffer__new(capture_bpf_oncpu_ring(bpf), on_caught, rt, NULL);
 	if (!rt->asked_in)
 		err = -ENOMEM;
 	else if (!rt->ring)
@@ -113,9 +113,9 @@ int running_threads_add(struct running_threads *rt, const struct wire_stack *sta
 	if (!w)
 		return -ENOMEM;
 	*w = (struct waiting){ .head = *stack->head, .state = stack->state };
-	w->head.flags &= (uint16_t)~(WIRE_RAW | WIRE_AUDIT);
+	w->head.flags &= (uint16_t)~(WIRE_DUMP | WIRE_AUDIT);
 	rt->stats.met++;
-	w->busy = stack->end == WALK_BUSY;
+	w->busy = stack->end == UNWIND_BUSY;
 	rt->stats.busy += w->busy;
 	return keep_frames(w, stack);
 }
@@ -167,8 +167,8 @@ static void ask(struct running_threads *rt)
 			continue;
 		rt->asked_in[cpu] = rt->round + 1;
 		/* A CPU that went away meanwhile: its thread has left, too. */
-		if (capture_bpf_wished(rt->bpf, cpu))
-			bpf_prog_test_run_opts(capture_bpf_ask_fd(rt->bpf), &opts);
+		if (capture_bpf_is_requested(rt->bpf, cpu))
+			bpf_prog_test_run_opts(capture_bpf_oncpu_fd(rt->bpf), &opts);
 	}
 	ring_buffer__consume(rt->ring);
 }
@@ -191,7 +191,7 @@ static int on_again(void *ctx, const struct wire_stack *stack)
 		return 0;
 	w->gone = false;
 	if (wire_stack_is_missing(stack)) {
-		if (stack->end != WALK_BUSY)
+		if (stack->end != UNWIND_BUSY)
 			now_running(w, stack);
 		return 0;
 	}
@@ -201,7 +201,7 @@ static int on_again(void *ctx, const struct wire_stack *stack)
 	return rt->err;
 }
 
-static int walk_again(struct running_threads *rt, revisit_fn again, void *again_ctx)
+static int scan_again(struct running_threads *rt, revisit_fn again, void *again_ctx)
 {
 	int err = 0;
 
@@ -259,7 +259,7 @@ int running_threads_settle(struct running_threads *rt, revisit_fn again, void *a
 	rt->err = 0;
 	ask(rt);
 	for (rt->round = 1; !err && next_round(rt); rt->round++) {
-		err = walk_again(rt, again, again_ctx);
+		err = scan_again(rt, again, again_ctx);
 		if (!err)
 			ask(rt);
 	}

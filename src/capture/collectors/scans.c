@@ -11,7 +11,7 @@
 /* To people and into the trace. */
 static void say(void *ctx, const char *text)
 {
-	struct walks *w = ctx;
+	struct scans *w = ctx;
 	struct record rec = { .tag = REC_NOTE };
 
 	rec.note = (struct rec_note){ .severity = 1, .time_ns = now_ns(), .text = text, .len = strlen(text) };
@@ -19,7 +19,7 @@ static void say(void *ctx, const char *text)
 	session_emit(recorder_session(w->recorder), &rec);
 }
 
-int walks_open(struct walks *w, struct recorder *recorder, const struct task_snapshot_options *opts,
+int scans_open(struct scans *w, struct recorder *recorder, const struct task_snapshot_options *opts,
 	       uint64_t interval_ns)
 {
 	struct task_snapshot_options o = *opts;
@@ -32,7 +32,7 @@ int walks_open(struct walks *w, struct recorder *recorder, const struct task_sna
 	return task_snapshot_open(recorder_bpf(recorder), &o, &w->iter);
 }
 
-void walks_close(struct walks *w)
+void scans_close(struct scans *w)
 {
 	task_snapshot_close(w->iter);
 	w->iter = NULL;
@@ -52,14 +52,14 @@ static void note_unread(struct unread *u, const struct wire_sample *head)
 
 static int on_row(void *ctx, const struct wire_stack *stack)
 {
-	struct walks *w = ctx;
+	struct scans *w = ctx;
 
 	if (stack->end == END_NOT_READ)
 		note_unread(&w->unread, stack->head);
 	return recorder_stack(w->recorder, stack, w->nr);
 }
 
-static void say_hidden(struct walks *w, uint64_t begin_ns)
+static void say_hidden(struct scans *w, uint64_t begin_ns)
 {
 	char text[512];
 
@@ -67,13 +67,13 @@ static void say_hidden(struct walks *w, uint64_t begin_ns)
 		say(w, text);
 }
 
-static uint64_t period_at(const struct walks *w, uint64_t time_ns)
+static uint64_t period_at(const struct scans *w, uint64_t time_ns)
 {
 	return (time_ns - w->begin_ns) / w->interval_ns;
 }
 
 /* The multiples before this one that no walk had. */
-static int tell_left_out(struct walks *w, uint64_t period)
+static int tell_left_out(struct scans *w, uint64_t period)
 {
 	struct record rec = { .tag = REC_LOST };
 	uint64_t first = w->next;
@@ -82,52 +82,52 @@ static int tell_left_out(struct walks *w, uint64_t period)
 		return 0;
 	rec.lost = (struct rec_lost){
 		.time_ns = w->begin_ns + first * w->interval_ns, .duration_ns = (period - first) * w->interval_ns,
-		.cause = LOSS_WALKS, .cpu = UINT32_MAX, .count = period - first,
+		.cause = LOSS_SCANS, .cpu = UINT32_MAX, .count = period - first,
 	};
 	w->left_out += rec.lost.count;
 	return session_emit(recorder_session(w->recorder), &rec);
 }
 
 /* Which multiple it has is what its receipt says: between waking and beginning another may have passed. */
-static int end_walk(struct walks *w, const struct rec_walk *receipt)
+static int end_scan(struct scans *w, const struct rec_scan *receipt)
 {
 	uint64_t period = period_at(w, receipt->time_ns);
 	int err = tell_left_out(w, period);
 
 	w->next = period + 1;
-	w->walk_ns += receipt->duration_ns;
+	w->scan_ns += receipt->duration_ns;
 	w->rows += receipt->rows;
-	return err ? err : session_walk(recorder_session(w->recorder), receipt);
+	return err ? err : session_scan(recorder_session(w->recorder), receipt);
 }
 
-int walks_one(struct walks *w)
+int scans_one(struct scans *w)
 {
-	struct rec_walk receipt = { .walk = w->nr + 1, .interval_ns = w->interval_ns };
+	struct rec_scan receipt = { .scan = w->nr + 1, .interval_ns = w->interval_ns };
 	int err = recorder_update(w->recorder);
 
 	w->overslept = false;
-	recorder_pass(w->recorder, true);
-	w->nr = receipt.walk;
+	recorder_iterating(w->recorder, true);
+	w->nr = receipt.scan;
 	if (!err)
-		err = task_snapshot_walk(w->iter, on_row, w, &receipt);
-	recorder_pass(w->recorder, false);
-	recorder_bad_records(w->recorder, RECORDER_WALKS, task_snapshot_bad_records(w->iter));
+		err = task_snapshot_scan(w->iter, on_row, w, &receipt);
+	recorder_iterating(w->recorder, false);
+	recorder_bad_records(w->recorder, RECORDER_SCANS, task_snapshot_bad_records(w->iter));
 	if (!err)
 		err = recorder_settle(w->recorder, w->nr, w->patient && (w->nr == 1 || w->nr == w->patient), task_snapshot_again, w->iter);
 	if (err)
 		return err;
 	if (w->nr == 1)
 		say_hidden(w, receipt.time_ns);
-	return end_walk(w, &receipt);
+	return end_scan(w, &receipt);
 }
 
 /* A late one does not shift the others. */
-uint64_t walks_due(const struct walks *w)
+uint64_t scans_due(const struct scans *w)
 {
 	return w->begin_ns + (period_at(w, now_ns()) + 1) * w->interval_ns;
 }
 
-bool walks_overslept(struct walks *w, uint64_t due_ns)
+bool scans_overslept(struct scans *w, uint64_t due_ns)
 {
 	if (w->overslept || now_ns() < due_ns + w->interval_ns)
 		return false;
@@ -135,7 +135,7 @@ bool walks_overslept(struct walks *w, uint64_t due_ns)
 	return true;
 }
 
-static void say_unread(struct walks *w)
+static void say_unread(struct scans *w)
 {
 	const struct unread *u = &w->unread;
 	char text[512];
@@ -147,7 +147,7 @@ static void say_unread(struct walks *w)
 	say(w, text);
 }
 
-static void say_read(struct walks *w)
+static void say_read(struct scans *w)
 {
 	const struct task_snapshot_stats *st = task_snapshot_stats(w->iter);
 	char text[256];
@@ -158,7 +158,7 @@ static void say_read(struct walks *w)
 	say(w, text);
 }
 
-int walks_end(struct walks *w, bool unread, uint64_t until_ns)
+int scans_end(struct scans *w, bool unread, uint64_t until_ns)
 {
 	const struct task_snapshot_stats *st = task_snapshot_stats(w->iter);
 	int err = 0;
@@ -175,7 +175,7 @@ int walks_end(struct walks *w, bool unread, uint64_t until_ns)
 	return err;
 }
 
-uint64_t walks_cpu_ns(const struct walks *w)
+uint64_t scans_cpu_ns(const struct scans *w)
 {
 	return task_snapshot_cpu_ns(w->iter);
 }

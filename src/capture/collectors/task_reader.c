@@ -27,13 +27,13 @@
 struct task_reader {
 	pid_t pid;
 	int sock;
-	const struct walk_place *place;
+	const struct scan_place *place;
 	bool hangs;
 };
 
 /* ---- in the child: system calls only, since we have threads ---- */
 
-static int begin_walk(int prog, const struct reader_scope *scope)
+static int begin_scan(int prog, const struct reader_scope *scope)
 {
 	union bpf_iter_link_info info = { 0 };
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = &info, .iter_info_len = sizeof(info));
@@ -73,7 +73,7 @@ static bool tell(int sock, int32_t status, void *rows, size_t len)
 static bool serve(int prog, int sock, const struct reader_scope *scope)
 {
 	char rows[TASK_READER_BYTES];
-	int fd = begin_walk(prog, scope);
+	int fd = begin_scan(prog, scope);
 	bool heard = true;
 	ssize_t n = fd < 0 ? fd : 1;
 
@@ -116,7 +116,7 @@ static void widen(int sock)
 		setsockopt(sock, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 }
 
-int task_reader_open(int prog_fd, const struct walk_place *place, struct task_reader **rp)
+int task_reader_open(int prog_fd, const struct scan_place *place, struct task_reader **rp)
 {
 	struct task_reader *r = calloc(1, sizeof(*r));
 	int sv[2], fds[2];

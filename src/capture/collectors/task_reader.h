@@ -10,7 +10,7 @@
  *	task_reader_close(r)			waits for it, unless it hangs
  *
  * A reader hangs when it sleeps for 2 s, gives no rows and has not come to another task meanwhile. It may still
- * hold the iterator and the program; who opens another one keeps them apart (struct walk_control).
+ * hold the iterator and the program; who opens another one keeps them apart (struct scan_control).
  */
 #pragma once
 
@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 struct task_reader;
-struct walk_place;
+struct scan_place;
 
 struct reader_scope {
 	uint32_t only_pid, only_tid;	/* let the kernel visit only these (6.1+); 0: all */
@@ -27,7 +27,7 @@ struct reader_scope {
 };
 
 /* place is borrowed: what the BPF program says of where it is. */
-int task_reader_open(int prog_fd, const struct walk_place *place, struct task_reader **rp);
+int task_reader_open(int prog_fd, const struct scan_place *place, struct task_reader **rp);
 void task_reader_close(struct task_reader *r);		/* NULL is fine */
 
 int task_reader_begin(struct task_reader *r, const struct reader_scope *scope);

@@ -33,7 +33,7 @@ struct task_snapshot {
 
 static int open_reader(struct task_snapshot *ts)
 {
-	return task_reader_open(bpf_program__fd(capture_bpf_snapshot(ts->bpf)), capture_bpf_walk_place(ts->bpf),
+	return task_reader_open(bpf_program__fd(capture_bpf_snapshot(ts->bpf)), capture_bpf_scan_place(ts->bpf),
 				&ts->reader);
 }
 
@@ -101,8 +101,8 @@ static long hand_out(struct task_snapshot *ts, size_t have, wire_stack_fn fn, vo
  */
 static int give_up(struct task_snapshot *ts)
 {
-	struct walk_place *place = capture_bpf_walk_place(ts->bpf);
-	struct walk_control *control = capture_bpf_walk_control(ts->bpf);
+	struct scan_place *place = capture_bpf_scan_place(ts->bpf);
+	struct scan_control *control = capture_bpf_scan_control(ts->bpf);
 	char text[256], where[64];
 
 	task_reader_waits_in(ts->reader, where, sizeof(where));
@@ -114,12 +114,12 @@ static int give_up(struct task_snapshot *ts)
 	ts->cpu_ns += task_reader_cpu_ns(ts->reader);
 	task_reader_close(ts->reader);
 	ts->reader = NULL;
-	if (control->slot + 1 == WALK_SLOTS)
+	if (control->slot + 1 == SCAN_SLOTS)
 		return fail_why(-EIO, "walk the tasks: readers hang although they read no memory");
 	capture_bpf_hung(ts->bpf, place->tgid);
 	control->given_up = place->reader;
 	control->slot++;
-	control->no_reads = control->slot + 1 == WALK_SLOTS;
+	control->no_reads = control->slot + 1 == SCAN_SLOTS;
 	return open_reader(ts);
 }
 
@@ -150,9 +150,9 @@ static int read_rows(struct task_snapshot *ts, const struct reader_scope *scope,
 	return err;
 }
 
-static void fill_receipt(struct task_snapshot *ts, struct rec_walk *r)
+static void fill_receipt(struct task_snapshot *ts, struct rec_scan *r)
 {
-	const struct walk_totals *t = capture_bpf_totals(ts->bpf);
+	const struct scan_totals *t = capture_bpf_totals(ts->bpf);
 
 	r->rows = ts->nr_tids;
 	r->filtered = t->filtered;
@@ -243,8 +243,8 @@ static int read_wanted(struct task_snapshot *ts, struct visitor *v)
 /* All tasks, by as many readers as it takes. Who hung has not delivered its last rows, so all threads are walked anew. */
 static int visit_all(struct task_snapshot *ts, struct visitor *v)
 {
-	struct walk_totals *totals = capture_bpf_totals(ts->bpf);
-	struct walk_control *control = capture_bpf_walk_control(ts->bpf);
+	struct scan_totals *totals = capture_bpf_totals(ts->bpf);
+	struct scan_control *control = capture_bpf_scan_control(ts->bpf);
 	int err;
 
 	control->all_anew = false;
@@ -264,7 +264,7 @@ static int visit_all(struct task_snapshot *ts, struct visitor *v)
 /* Never seen; it would mean that a kernel unwinds by more than what stands on the stack. */
 static void look_at_memo(struct task_snapshot *ts)
 {
-	struct walk_control *control = capture_bpf_walk_control(ts->bpf);
+	struct scan_control *control = capture_bpf_scan_control(ts->bpf);
 
 	if (!capture_bpf_totals(ts->bpf)->misled || control->no_memo)
 		return;
@@ -273,7 +273,7 @@ static void look_at_memo(struct task_snapshot *ts)
 		     "Kernel stacks of this walk and of those before may be wrong");
 }
 
-static int walk_all(struct task_snapshot *ts, wire_stack_fn fn, void *ctx, struct rec_walk *receipt)
+static int scan_all(struct task_snapshot *ts, wire_stack_fn fn, void *ctx, struct rec_scan *receipt)
 {
 	struct visitor v = { ts, fn, ctx };
 	struct running_stats running = { 0 };
@@ -298,12 +298,12 @@ static int walk_all(struct task_snapshot *ts, wire_stack_fn fn, void *ctx, struc
 	return err;
 }
 
-int task_snapshot_walk(struct task_snapshot *ts, wire_stack_fn fn, void *ctx, struct rec_walk *receipt)
+int task_snapshot_scan(struct task_snapshot *ts, wire_stack_fn fn, void *ctx, struct rec_scan *receipt)
 {
 	int err;
 
-	receipt->time_ns = capture_bpf_walk_control(ts->bpf)->begin_ns = now_ns();
-	err = walk_all(ts, fn, ctx, receipt);
+	receipt->time_ns = capture_bpf_scan_control(ts->bpf)->begin_ns = now_ns();
+	err = scan_all(ts, fn, ctx, receipt);
 	receipt->duration_ns = now_ns() - receipt->time_ns;
 	return err;
 }

@@ -4,7 +4,7 @@
  * hangs in the memory of some process is given up, and another one hands out what is missing.
  *
  *	task_snapshot_open(bpf, &opts, &ts)
- *	task_snapshot_walk(ts, fn, ctx, &receipt)	one walk over all tasks; receipt.walk is the caller's
+ *	task_snapshot_scan(ts, fn, ctx, &receipt)	one walk over all tasks; receipt.walk is the caller's
  *	task_snapshot_again(ts, tid, fn, ctx)	and one of its threads once more
  *	task_snapshot_close(ts)
  *
@@ -39,7 +39,7 @@ struct task_snapshot_stats {		/* of all walks */
 int task_snapshot_open(struct capture_bpf *bpf, const struct task_snapshot_options *opts, struct task_snapshot **tp);
 void task_snapshot_close(struct task_snapshot *ts);	/* NULL is fine */
 
-int task_snapshot_walk(struct task_snapshot *ts, wire_stack_fn fn, void *ctx, struct rec_walk *receipt);
+int task_snapshot_scan(struct task_snapshot *ts, wire_stack_fn fn, void *ctx, struct rec_scan *receipt);
 int task_snapshot_again(void *ts, uint32_t tid, wire_stack_fn fn, void *ctx);		/* a revisit_fn */
 uint64_t task_snapshot_bad_records(const struct task_snapshot *ts);
 uint64_t task_snapshot_cpu_ns(const struct task_snapshot *ts);	/* processor time of the readers */

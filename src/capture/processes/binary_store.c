@@ -46,7 +46,7 @@ struct entry {
 
 struct binary_store {
 	struct binary_store_deps deps;
-	struct served_files *served;
+	struct remote_fs_files *served;
 	struct entry *entries;		/* by index of the binary */
 	size_t cap_entries;
 	struct hash_index originals;	/* by build-id */
@@ -75,7 +75,7 @@ int binary_store_new(const struct binary_store_deps *deps, struct binary_store *
 	if (!st)
 		return -ENOMEM;
 	st->deps = *deps;
-	st->served = served_files_new();
+	st->served = remote_fs_files_new();
 	if (!st->served) {
 		free(st);
 		return -ENOMEM;
@@ -89,7 +89,7 @@ void binary_store_free(struct binary_store *st)
 	if (!st)
 		return;
 	ix_release(&st->originals);
-	served_files_free(st->served);
+	remote_fs_files_free(st->served);
 	free(st->entries);
 	free(st);
 }
@@ -388,8 +388,8 @@ static int open_file(struct binary_store *st, pid_t pid, const struct proc_map *
 {
 	int fd;
 
-	if (served_files_has(st->served, pid, map->dev))
-		return served_files_open(st->served, pid, map, s);
+	if (remote_fs_files_has(st->served, pid, map->dev))
+		return remote_fs_files_open(st->served, pid, map, s);
 	fd = procfs_open_mapped(pid, map->start, map->end, map->path, map->ino);
 	if (fd >= 0 && fstat(fd, s)) {
 		close(fd);

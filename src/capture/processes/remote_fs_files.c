@@ -32,7 +32,7 @@ struct device {
 	bool is_served, is_silent;
 };
 
-struct served_files {
+struct remote_fs_files {
 	uint64_t root;
 	struct device devices[DEVICES];
 };
@@ -43,9 +43,9 @@ static uint64_t make_dev(unsigned major, unsigned minor)
 	return (uint64_t)major << 20 | minor;
 }
 
-struct served_files *served_files_new(void)
+struct remote_fs_files *remote_fs_files_new(void)
 {
-	struct served_files *s = calloc(1, sizeof(*s));
+	struct remote_fs_files *s = calloc(1, sizeof(*s));
 	struct stat st;
 
 	if (s && !stat("/", &st))
@@ -53,7 +53,7 @@ struct served_files *served_files_new(void)
 	return s;
 }
 
-void served_files_free(struct served_files *s)
+void remote_fs_files_free(struct remote_fs_files *s)
 {
 	free(s);
 }
@@ -100,7 +100,7 @@ static bool look_up(pid_t pid, uint64_t dev, bool *is_served)
 	return found;
 }
 
-static struct device *device_of(struct served_files *s, pid_t pid, uint64_t dev)
+static struct device *device_of(struct remote_fs_files *s, pid_t pid, uint64_t dev)
 {
 	struct device *d = &s->devices[hash_u64(3, dev) & (DEVICES - 1)];
 	uint64_t now = now_ns();
@@ -113,7 +113,7 @@ static struct device *device_of(struct served_files *s, pid_t pid, uint64_t dev)
 	return d;
 }
 
-bool served_files_has(struct served_files *s, pid_t pid, uint64_t dev)
+bool remote_fs_files_has(struct remote_fs_files *s, pid_t pid, uint64_t dev)
 {
 	return dev != s->root && device_of(s, pid, dev)->is_served;
 }
@@ -202,7 +202,7 @@ static int copy_by_child(pid_t pid, const struct proc_map *map, int copy, struct
 	return err;
 }
 
-int served_files_open(struct served_files *s, pid_t pid, const struct proc_map *map, struct stat *st)
+int remote_fs_files_open(struct remote_fs_files *s, pid_t pid, const struct proc_map *map, struct stat *st)
 {
 	struct device *d = device_of(s, pid, map->dev);
 	int copy, err;

@@ -12,7 +12,7 @@
 #include "src/capture/session/definitions.h"
 #include "src/capture/processes/jit_names.h"
 #include "src/capture/session/kernel_trim.h"
-#include "src/capture/session/last_rows.h"
+#include "src/capture/session/last_samples.h"
 #include "src/capture/processes/process_tracker.h"
 #include "src/capture/session/session_meta.h"
 #include "src/capture/waits/wait_facts.h"
@@ -20,7 +20,7 @@
 #include "src/model/stacks.h"
 #include "src/symbolize/kernel_symbols.h"
 #include "src/symbolize/symbolizer.h"
-#include "unwind/walk_limits.h"
+#include "unwind/unwind_limits.h"
 
 #define CLOCK_EVERY_NS (60 * NSEC_PER_SEC)
 #define OWN_ROW_EVERY 128		/* walks */
@@ -36,16 +36,16 @@ struct session {
 	struct definitions *defs;
 	struct jit_names *jit;
 	struct stacks *stacks;
-	struct last_rows *last_rows;	/* of walks */
+	struct last_samples *last_samples;	/* of walks */
 	uint32_t *same;			/* threads of this walk whose row is their last one */
 	size_t nr_same, cap_same;
 	struct wait_facts *waits;
-	struct peer_rows peers;		/* rows of this walk that wait for a pipe or a socket */
+	struct peer_samples peers;		/* rows of this walk that wait for a pipe or a socket */
 	struct session_stats stats;
-	uint64_t walk_ends[STACK_ENDS], walk_kernel_failed;	/* rows since the last receipt */
+	uint64_t scan_ends[STACK_ENDS], scan_kernel_failed;	/* rows since the last receipt */
 	struct region_binary *regions;
 	size_t nr_regions, cap_regions;
-	uint32_t event, walk_event;
+	uint32_t event, scan_event;
 	uint64_t next_clock_ns;
 };
 
@@ -58,8 +58,8 @@ int session_new(const struct session_deps *deps, struct session **sp)
 		return -ENOMEM;
 	s->deps = *deps;
 	s->stacks = stacks_new();
-	s->last_rows = last_rows_new();
-	err = s->stacks && s->last_rows ? definitions_new(deps->sink, deps->sink_ctx, deps->binaries, &s->defs) : -ENOMEM;
+	s->last_samples = last_samples_new();
+	err = s->stacks && s->last_samples ? definitions_new(deps->sink, deps->sink_ctx, deps->binaries, &s->defs) : -ENOMEM;
 	if (!err)
 		err = wait_facts_new(&s->waits);
 	if (!err)
@@ -79,10 +79,10 @@ void session_free(struct session *s)
 	definitions_free(s->defs);
 	jit_names_free(s->jit);
 	stacks_free(s->stacks);
-	last_rows_free(s->last_rows);
+	last_samples_free(s->last_samples);
 	free(s->same);
 	wait_facts_free(s->waits);
-	peer_rows_release(&s->peers);
+	peer_samples_release(&s->peers);
 	free(s->regions);
 	free(s);
 }
@@ -130,14 +130,14 @@ int session_begin(struct session *s, const struct session_info *info)
 
 	if (!err)
 		err = session_clock(s);
-	s->event = s->walk_event = 1;
+	s->event = s->scan_event = 1;
 	return err ? err : put_event(s, info, s->event);
 }
 
-int session_walk_event(struct session *s, const struct session_info *info)
+int session_scan_event(struct session *s, const struct session_info *info)
 {
-	s->walk_event = s->event + 1;
-	return put_event(s, info, s->walk_event);
+	s->scan_event = s->event + 1;
+	return put_event(s, info, s->scan_event);
 }
 
 /* ---- frames ---- */
@@ -159,23 +159,23 @@ static uint32_t define_frame(struct session *s, const struct stack_frame *f, uin
 /* The address inside the instruction that a frame is at. */
 static uint64_t instruction_of(uint64_t raw)
 {
-	uint64_t addr = raw & WALK_ADDRESS_MASK;
+	uint64_t addr = raw & UNWIND_ADDRESS_MASK;
 
-	return raw & WALK_RETURN_ADDRESS ? addr - 1 : addr;
+	return raw & UNWIND_RETURN_ADDRESS ? addr - 1 : addr;
 }
 
 static uint32_t user_frame(struct session *s, struct process *p, uint64_t raw, uint64_t time_ns)
 {
-	uint64_t addr = raw & WALK_ADDRESS_MASK, call = instruction_of(raw);
+	uint64_t addr = raw & UNWIND_ADDRESS_MASK, call = instruction_of(raw);
 	struct stack_frame f = { .addr = addr, .kind = FRAME_USER };
 	const struct mapping *m = p ? process_find_mapping(p, call, time_ns) : NULL;
 	const struct binary *b = m ? binaries_get(s->deps.binaries, m->binary) : NULL;
 	bool is_new;
 	uint32_t id;
 
-	if (raw & WALK_RETURN_ADDRESS)
+	if (raw & UNWIND_RETURN_ADDRESS)
 		f.flags |= FRAME_RETURN_ADDRESS;
-	if (raw & WALK_GUESSED)
+	if (raw & UNWIND_GUESSED)
 		f.flags |= FRAME_GUESSED;
 	if (!m) {
 		f.flags |= FRAME_UNMAPPED;
@@ -279,11 +279,11 @@ static uint32_t define_node(struct session *s, uint32_t parent, uint32_t frame)
  * How many of the frames can be believed: the kernel's table is a moment behind, and what it found beyond an address whose
  * mapping was newer than the table may come from another file's rules.
  */
-static size_t believable(const struct process *p, const struct wire_stack *w)
+static size_t trusted_frames(const struct process *p, const struct wire_stack *w)
 {
 	uint64_t time_ns = w->head->time_ns;
 
-	for (size_t i = 0; p && !w->late && i < w->head->nr_user; i++) {
+	for (size_t i = 0; p && !w->deferred && i < w->head->nr_user; i++) {
 		const struct mapping *m = process_find_mapping(p, instruction_of(w->user[i]), time_ns);
 
 		if (m && !process_knew(p, m, time_ns))
@@ -307,7 +307,7 @@ static uint32_t user_stack(struct session *s, struct process *p, const struct wi
 	if (node != UINT32_MAX)
 		return node;
 	node = 0;
-	nr = believable(p, w);
+	nr = trusted_frames(p, w);
 	for (size_t i = nr; i-- > 0;)
 		node = define_node(s, node, user_frame(s, p, w->user[i], w->head->time_ns));
 	if (nr < w->head->nr_user)
@@ -324,7 +324,7 @@ static uint32_t kernel_stack(struct session *s, const struct wire_stack *w)
 	struct stack_hash h;
 	uint32_t node;
 
-	if (w->head->flags & WIRE_ASKED)
+	if (w->head->flags & WIRE_ON_ITS_CPU)
 		first = kernel_trim(s->deps.kernel, w->kernel, nr, &exact);
 	if (first == nr)
 		return 0;
@@ -360,8 +360,8 @@ static void count_stack(struct session *s, const struct rec_sample *sample)
 {
 	s->stats.samples++;
 	s->stats.ends[sample->end]++;
-	if (sample->walk)
-		s->walk_ends[sample->end]++;
+	if (sample->scan)
+		s->scan_ends[sample->end]++;
 	if (!stack_end_has_stack(sample->end))
 		return;
 	s->stats.user_stacks++;
@@ -392,7 +392,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The rows of the threads that have not changed, as runs of ids. */
-static int repeat_same(struct session *s, const struct rec_walk *walk)
+static int repeat_same(struct session *s, const struct rec_scan *scan)
 {
 	struct record rec = { .tag = REC_REPEAT };
 	struct rec_run *runs = malloc((s->nr_same + 1) * sizeof(*runs));
@@ -409,7 +409,7 @@ static int repeat_same(struct session *s, const struct rec_walk *walk)
 		else
 			runs[nr++] = (struct rec_run){ s->same[i], 1 };
 	}
-	rec.repeat = (struct rec_repeat){ .time_ns = walk->time_ns, .walk = walk->walk, .runs = runs, .nr_runs = nr };
+	rec.repeat = (struct rec_repeat){ .time_ns = scan->time_ns, .scan = scan->scan, .runs = runs, .nr_runs = nr };
 	err = nr ? session_emit(s, &rec) : 0;
 	s->nr_same = 0;
 	free(runs);
@@ -420,24 +420,24 @@ static int repeat_same(struct session *s, const struct rec_walk *walk)
  * In one of so many walks each thread has a row of its own, also when it is its last one again: behind a damaged chunk of
  * the trace nobody knows what REPEATs repeat. Threads take turns in groups, because ids in a row are short in both.
  */
-static bool is_its_turn(uint32_t thread, uint32_t walk)
+static bool is_its_turn(uint32_t thread, uint32_t scan)
 {
-	return (thread / OWN_ROWS_GROUP + walk) % OWN_ROW_EVERY == 0;
+	return (thread / OWN_ROWS_GROUP + scan) % OWN_ROW_EVERY == 0;
 }
 
 /* The row of a thread that has not run since its last one. */
-static int same_again(struct session *s, const struct wire_stack *w, uint32_t walk)
+static int same_again(struct session *s, const struct wire_stack *w, uint32_t scan)
 {
-	struct last_row *last = last_rows_find(s->last_rows, w->head);
+	struct last_row *last = last_samples_find(s->last_samples, w->head);
 	struct record rec = { .tag = REC_SAMPLE };
 	struct peer_row row = { .head = *w->head };
 	bool equal;
 
-	rec.sample = last ? last->sample : (struct rec_sample){ .event = s->walk_event, .end = END_BUG };
+	rec.sample = last ? last->sample : (struct rec_sample){ .event = s->scan_event, .end = END_BUG };
 	rec.sample.time_ns = w->head->time_ns;
 	rec.sample.cpu = UINT32_MAX;
 	rec.sample.state = w->state;
-	rec.sample.walk = walk;
+	rec.sample.scan = scan;
 	rec.sample.flags &= ~(uint32_t)SAMPLE_LATE;
 	equal = last && is_same(&last->sample, &rec.sample) && !memcmp(last->comm, w->head->comm, WIRE_COMM);
 	if (!last || memcmp(last->comm, w->head->comm, WIRE_COMM))
@@ -445,13 +445,13 @@ static int same_again(struct session *s, const struct wire_stack *w, uint32_t wa
 									       w->head->time_ns));
 	count_stack(s, &rec.sample);
 	row.key = last ? last->peer : row.key;
-	if (last_rows_put(s->last_rows, w->head, &rec.sample, &row.key))
+	if (last_samples_put(s->last_samples, w->head, &rec.sample, &row.key))
 		return -ENOMEM;
-	equal = equal && !is_its_turn(rec.sample.thread, walk);
+	equal = equal && !is_its_turn(rec.sample.thread, scan);
 	if (equal && row.key.end && !peer_is_settled(&rec.sample)) {
 		row.same = true;
 		row.sample = rec.sample;
-		return peer_rows_add(&s->peers, &row);
+		return peer_samples_add(&s->peers, &row);
 	}
 	return equal ? note_same(s, rec.sample.thread) : session_emit(s, &rec);
 }
@@ -459,56 +459,56 @@ static int same_again(struct session *s, const struct wire_stack *w, uint32_t wa
 /* A row that is new, or whose answer is. */
 static int put_peer_row(struct session *s, const struct peer_row *row)
 {
-	const struct last_row *last = row->same ? last_rows_find(s->last_rows, &row->head) : NULL;
+	const struct last_row *last = row->same ? last_samples_find(s->last_samples, &row->head) : NULL;
 	int err;
 
 	if (last && last->sample.owner == row->sample.owner && last->sample.holders == row->sample.holders)
 		return note_same(s, row->sample.thread);
 	err = session_emit(s, &(struct record){ .tag = REC_SAMPLE, .sample = row->sample });
-	return err ? err : last_rows_put(s->last_rows, &row->head, &row->sample, &row->key);
+	return err ? err : last_samples_put(s->last_samples, &row->head, &row->sample, &row->key);
 }
 
 static int settle_peers(struct session *s)
 {
-	int err = peer_rows_ask(&s->peers, s->deps.find_peers, s->deps.ctx);
+	int err = peer_samples_ask(&s->peers, s->deps.find_peers, s->deps.ctx);
 
 	for (size_t i = 0; i < s->peers.nr && !err; i++)
 		err = put_peer_row(s, &s->peers.v[i]);
-	peer_rows_clear(&s->peers);
+	peer_samples_clear(&s->peers);
 	return err;
 }
 
 /* Threads that ended are forgotten now and then. */
-int session_walk(struct session *s, const struct rec_walk *walk)
+int session_scan(struct session *s, const struct rec_scan *scan)
 {
-	struct record rec = { .tag = REC_WALK, .walk = *walk };
+	struct record rec = { .tag = REC_SCAN, .scan = *scan };
 	int err = settle_peers(s);
 
-	rec.walk.kernel_failed = s->walk_kernel_failed;
-	memcpy(rec.walk.ends, s->walk_ends, sizeof(s->walk_ends));
-	memset(s->walk_ends, 0, sizeof(s->walk_ends));
-	s->walk_kernel_failed = 0;
+	rec.scan.kernel_failed = s->scan_kernel_failed;
+	memcpy(rec.scan.ends, s->scan_ends, sizeof(s->scan_ends));
+	memset(s->scan_ends, 0, sizeof(s->scan_ends));
+	s->scan_kernel_failed = 0;
 	if (!err)
-		err = repeat_same(s, walk);
-	if (!err && last_rows_nr(s->last_rows) > 2 * walk->rows + 1000)
-		err = last_rows_prune(s->last_rows, walk->walk);
+		err = repeat_same(s, scan);
+	if (!err && last_samples_nr(s->last_samples) > 2 * scan->rows + 1000)
+		err = last_samples_prune(s->last_samples, scan->scan);
 	return err ? err : session_emit(s, &rec);
 }
 
 /* --audit: what the stack was found in goes into the trace. */
-static int keep_raw(struct session *s, const struct wire_stack *w, const struct rec_sample *sample)
+static int keep_dump(struct session *s, const struct wire_stack *w, const struct rec_sample *sample)
 {
 	struct record rec = { .tag = REC_RAWSTACK };
 
 	rec.rawstack = (struct rec_rawstack){
 		.time_ns = sample->time_ns, .thread = sample->thread, .ustack = sample->ustack, .end = sample->end,
-		.regs = w->raw->regs, .regs_len = ARCH_NR_REGS * sizeof(uint64_t),
-		.start = w->raw->start, .bytes = w->memory, .len = w->raw->bytes,
+		.regs = w->dump->regs, .regs_len = ARCH_NR_REGS * sizeof(uint64_t),
+		.start = w->dump->start, .bytes = w->memory, .len = w->dump->bytes,
 	};
 	return session_emit(s, &rec);
 }
 
-int session_sample(struct session *s, const struct wire_stack *w, uint32_t walk)
+int session_sample(struct session *s, const struct wire_stack *w, uint32_t scan)
 {
 	const struct wire_sample *h = w->head;
 	struct record rec = { .tag = REC_SAMPLE };
@@ -518,30 +518,30 @@ int session_sample(struct session *s, const struct wire_stack *w, uint32_t walk)
 	int err;
 
 	if (h->flags & WIRE_SAME)
-		return same_again(s, w, walk);
+		return same_again(s, w, scan);
 	p = h->tgid ? process_tracker_find(s->deps.tracker, h->tgid, h->time_ns) : NULL;
 	ustack = user_stack(s, p, w, &end);
 	rec.sample = (struct rec_sample){
-		.time_ns = h->time_ns, .event = walk ? s->walk_event : s->event, .thread = thread_of(s, h, p), .cpu = h->cpu,
+		.time_ns = h->time_ns, .event = scan ? s->scan_event : s->event, .thread = thread_of(s, h, p), .cpu = h->cpu,
 		.kstack = kernel_stack(s, w), .ustack = ustack, .weight = h->weight, .state = w->state,
-		.end = end, .walk = walk,
+		.end = end, .scan = scan,
 		.flags = (h->flags & WIRE_IN_KERNEL ? SAMPLE_IN_KERNEL : 0) |
 			 (h->flags & WIRE_GUESSED ? SAMPLE_HAS_GUESS : 0) |
 			 (h->nr_kernel == WIRE_MAX_KERNEL ? SAMPLE_KERNEL_TRUNCATED : 0) |
 			 (w->again ? SAMPLE_LATE : 0),
 	};
-	wait_facts_fill(s->waits, w, walk, &rec.sample);
-	s->walk_kernel_failed += walk && h->flags & WIRE_KERNEL_FAILED;
+	wait_facts_fill(s->waits, w, scan, &rec.sample);
+	s->scan_kernel_failed += scan && h->flags & WIRE_KERNEL_FAILED;
 	count_stack(s, &rec.sample);
-	if (walk && w->object && w->object->other.end) {
-		err = peer_rows_add(&s->peers, &(struct peer_row){ *h, rec.sample, w->object->other, false });
+	if (scan && w->object && w->object->other.end) {
+		err = peer_samples_add(&s->peers, &(struct peer_row){ *h, rec.sample, w->object->other, false });
 	} else {
 		err = session_emit(s, &rec);
-		if (!err && walk)
-			err = last_rows_put(s->last_rows, h, &rec.sample, NULL);
+		if (!err && scan)
+			err = last_samples_put(s->last_samples, h, &rec.sample, NULL);
 	}
-	if (!err && h->flags & WIRE_AUDIT && w->raw)
-		err = keep_raw(s, w, &rec.sample);
+	if (!err && h->flags & WIRE_AUDIT && w->dump)
+		err = keep_dump(s, w, &rec.sample);
 	return err;
 }
 

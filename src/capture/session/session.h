@@ -4,9 +4,9 @@
  *
  *	session_new(&deps, &s)
  *	session_begin(s, &info)			META, CLOCK, EVENT
- *	session_walk_event(s, &info)		EVENT of the walks, when they are not all there is
+ *	session_scan_event(s, &info)		EVENT of the walks, when they are not all there is
  *	session_sample(s, stack, walk) ...
- *	session_walk(s, &walk)			its receipt, behind its rows
+ *	session_scan(s, &walk)			its receipt, behind its rows
  *	session_names(s, wait)			SYMBOL and FUNC records for what has been looked up by now
  *	session_end(s, &end)			last names, CLOCK, END
  *	session_free(s)
@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/capture/waits/peer_rows.h"
+#include "src/capture/waits/peer_samples.h"
 #include "src/capture/stacks/wire_decode.h"
 #include "src/model/record.h"
 
@@ -62,12 +62,12 @@ struct session_stats {
 int session_new(const struct session_deps *deps, struct session **sp);
 void session_free(struct session *s);		/* NULL is fine */
 int session_begin(struct session *s, const struct session_info *info);
-int session_walk_event(struct session *s, const struct session_info *info);
+int session_scan_event(struct session *s, const struct session_info *info);
 
 /* walk: number of the walk the stack belongs to; 0: it is a sample. 0 or the sink's error. */
-int session_sample(struct session *s, const struct wire_stack *stack, uint32_t walk);
-int session_walk(struct session *s, const struct rec_walk *walk);
-int session_emit(struct session *s, const struct record *rec);		/* straight to the sink: WALK, LOST, NOTE */
+int session_sample(struct session *s, const struct wire_stack *stack, uint32_t scan);
+int session_scan(struct session *s, const struct rec_scan *scan);
+int session_emit(struct session *s, const struct record *rec);		/* straight to the sink: SCAN, LOST, NOTE */
 int session_tell(struct session *s, const char *key, const char *value);	/* META */
 int session_clock(struct session *s);
 int session_names(struct session *s, bool wait);

@@ -11,7 +11,7 @@
 #include "src/proc/pid_namespace.h"
 #include "src/capture/session/session.h"
 
-/* Stacks may wait for the tables of their binaries (late_stacks.h) while others are written. */
+/* Stacks may wait for the tables of their binaries (deferred_stacks.h) while others are written. */
 #define REORDER_NS (14 * NSEC_PER_SEC)
 
 struct meta_out {

@@ -13,47 +13,47 @@
 #define MAX_BYTES (64u << 20)
 #define MAX_AGAIN 8			/* visits: each one may get as far as the next table that is not there yet */
 
-struct late {
-	struct late *next;
-	uint32_t walk;
+struct deferred {
+	struct deferred *next;
+	uint32_t scan;
 	uint32_t binary;		/* whose table it waits for; 0: not tried yet */
 	bool looked;			/* /proc was asked for a missing mapping */
 	bool is_cut;			/* all tables are there for what was kept of it, but it goes on */
 	uint32_t again;			/* visits since then */
 	size_t size;
-	struct wire_raw raw;		/* and its memory */
+	struct wire_dump dump;		/* and its memory */
 };
 
-struct late_stacks {
-	struct late_stacks_deps deps;
-	struct late_walk *walker;
-	struct late *first, **last;
+struct deferred_stacks {
+	struct deferred_stacks_deps deps;
+	struct deferred_unwind *walker;
+	struct deferred *first, **last;
 	size_t nr, bytes;
-	struct late_stacks_stats stats;
+	struct deferred_stacks_stats stats;
 	struct wire_sample head;	/* of the stack being given on */
-	uint64_t frames[WIRE_RAW_FRAMES];
+	uint64_t frames[WIRE_DUMP_FRAMES];
 };
 
-int late_stacks_new(const struct late_stacks_deps *deps, struct late_stacks **lp)
+int deferred_stacks_new(const struct deferred_stacks_deps *deps, struct deferred_stacks **lp)
 {
-	struct late_stacks *l = calloc(1, sizeof(*l));
+	struct deferred_stacks *l = calloc(1, sizeof(*l));
 	int err;
 
 	if (!l)
 		return -ENOMEM;
 	l->deps = *deps;
 	l->last = &l->first;
-	err = late_walk_new(deps->loader, deps->mode, deps->max_frames, &l->walker);
+	err = deferred_unwind_new(deps->loader, deps->mode, deps->max_frames, &l->walker);
 	if (err)
-		late_stacks_free(l);
+		deferred_stacks_free(l);
 	else
 		*lp = l;
 	return err;
 }
 
-void late_stacks_free(struct late_stacks *l)
+void deferred_stacks_free(struct deferred_stacks *l)
 {
-	struct late *s, *next;
+	struct deferred *s, *next;
 
 	if (!l)
 		return;
@@ -61,24 +61,24 @@ void late_stacks_free(struct late_stacks *l)
 		next = s->next;
 		free(s);
 	}
-	late_walk_free(l->walker);
+	deferred_unwind_free(l->walker);
 	free(l);
 }
 
 static bool is_early_end(uint8_t end)
 {
-	return end == WALK_NO_PROCESS || end == WALK_NO_MAPPING || end == WALK_NO_TABLE;
+	return end == UNWIND_NO_PROCESS || end == UNWIND_NO_MAPPING || end == UNWIND_NO_TABLE;
 }
 
-bool late_stacks_wants(const struct wire_stack *stack)
+bool deferred_stacks_wants(const struct wire_stack *stack)
 {
-	return stack->raw && is_early_end(stack->end);
+	return stack->dump && is_early_end(stack->end);
 }
 
 /* Takes the one at *at off the list. */
-static void drop(struct late_stacks *l, struct late **at)
+static void drop(struct deferred_stacks *l, struct deferred **at)
 {
-	struct late *s = *at;
+	struct deferred *s = *at;
 
 	*at = s->next;
 	if (l->last == &s->next)
@@ -88,19 +88,19 @@ static void drop(struct late_stacks *l, struct late **at)
 	free(s);
 }
 
-static int give_as_it_came(struct late_stacks *l, const struct late *s)
+static int give_as_it_came(struct deferred_stacks *l, const struct deferred *s)
 {
 	struct wire_stack stack;
 
 	l->stats.gave_up++;
-	if (wire_decode(&s->raw, sizeof(s->raw) + s->raw.bytes, &stack) <= 0)
+	if (wire_decode(&s->dump, sizeof(s->dump) + s->dump.bytes, &stack) <= 0)
 		return 0;
-	return l->deps.give(l->deps.ctx, &stack, s->walk);
+	return l->deps.give(l->deps.ctx, &stack, s->scan);
 }
 
 /* The stack as it came, with the frames that were found now. One that is cut ends for the reason for which it came here. */
-static int give_result(struct late_stacks *l, const struct late *s, const struct wire_stack *old,
-		       const struct late_walk_result *r)
+static int give_result(struct deferred_stacks *l, const struct deferred *s, const struct wire_stack *old,
+		       const struct deferred_unwind_result *r)
 {
 	struct wire_stack stack = *old;
 	size_t nr_kernel = old->head->nr_kernel;
@@ -116,28 +116,28 @@ static int give_result(struct late_stacks *l, const struct late *s, const struct
 	stack.user = l->frames;
 	stack.kernel = l->frames + r->nr;
 	stack.end = end;
-	stack.late = true;
+	stack.deferred = true;
 	if (is_early_end(end))
 		l->stats.gave_up++;
 	else
 		l->stats.solved++;
-	return l->deps.give(l->deps.ctx, &stack, s->walk);
+	return l->deps.give(l->deps.ctx, &stack, s->scan);
 }
 
 /* The binary that the kernel's walk got to. 0: none. */
 static uint32_t where_it_ended(const struct process *p, const struct wire_stack *stack)
 {
 	uint32_t nr = stack->head->nr_user;
-	const struct mapping *m = nr ? process_find_mapping(p, stack->user[nr - 1] & WALK_ADDRESS_MASK, stack->head->time_ns) : NULL;
+	const struct mapping *m = nr ? process_find_mapping(p, stack->user[nr - 1] & UNWIND_ADDRESS_MASK, stack->head->time_ns) : NULL;
 
 	return m ? m->binary : 0;
 }
 
 /* 1: handed on; 0: must wait; or an error. */
-static int try_one(struct late_stacks *l, struct late *s)
+static int try_one(struct deferred_stacks *l, struct deferred *s)
 {
-	bool waits = s->raw.head.time_ns + LATE_MAX_NS > now_ns();
-	struct late_walk_result r;
+	bool waits = s->dump.head.time_ns + DEFERRED_MAX_NS > now_ns();
+	struct deferred_unwind_result r;
 	struct wire_stack stack;
 	struct process *p;
 	int err;
@@ -145,24 +145,24 @@ static int try_one(struct late_stacks *l, struct late *s)
 	/* First of all: thousands may wait, and all are asked at each event. */
 	if (waits && (s->is_cut || (s->binary && binary_store_table_pending(l->deps.store, s->binary))))
 		return 0;
-	if (wire_decode(&s->raw, sizeof(s->raw) + s->raw.bytes, &stack) <= 0)
+	if (wire_decode(&s->dump, sizeof(s->dump) + s->dump.bytes, &stack) <= 0)
 		return 1;
 	p = process_tracker_find(l->deps.tracker, stack.head->tgid, stack.head->time_ns);
 	if (!p)
 		return -ENOMEM;
-	err = late_walk(l->walker, l->deps.binaries, p, &stack, &r);
-	if (!err && r.end == WALK_NO_MAPPING && !s->looked) {
+	err = deferred_unwind(l->walker, l->deps.binaries, p, &stack, &r);
+	if (!err && r.end == UNWIND_NO_MAPPING && !s->looked) {
 		s->looked = true;
 		if (process_tracker_look_again(l->deps.tracker, p))
-			err = late_walk(l->walker, l->deps.binaries, p, &stack, &r);
+			err = deferred_unwind(l->walker, l->deps.binaries, p, &stack, &r);
 	}
 	if (err)
 		return err;
-	if (r.end == WALK_NO_TABLE && binary_store_want_table(l->deps.store, r.binary) && waits) {
+	if (r.end == UNWIND_NO_TABLE && binary_store_want_table(l->deps.store, r.binary) && waits) {
 		s->binary = r.binary;
 		return 0;
 	}
-	if (r.is_cut && s->walk && s->again < MAX_AGAIN && waits) {
+	if (r.is_cut && s->scan && s->again < MAX_AGAIN && waits) {
 		s->binary = where_it_ended(p, &stack);
 		s->is_cut = !s->binary || !binary_store_want_table(l->deps.store, s->binary);
 		return 0;
@@ -171,29 +171,29 @@ static int try_one(struct late_stacks *l, struct late *s)
 	return err ? err : 1;
 }
 
-static struct late *new_late(struct late_stacks *l, const struct wire_stack *stack, uint32_t walk)
+static struct deferred *new_deferred(struct deferred_stacks *l, const struct wire_stack *stack, uint32_t scan)
 {
-	size_t size = sizeof(struct late) + stack->raw->bytes;
-	struct late *s = l->bytes + size > MAX_BYTES ? NULL : malloc(size);
+	size_t size = sizeof(struct deferred) + stack->dump->bytes;
+	struct deferred *s = l->bytes + size > MAX_BYTES ? NULL : malloc(size);
 
 	if (!s)
 		return NULL;
-	*s = (struct late){ .walk = walk, .size = size };
-	memcpy(&s->raw, stack->raw, sizeof(s->raw) + stack->raw->bytes);
+	*s = (struct deferred){ .scan = scan, .size = size };
+	memcpy(&s->dump, stack->dump, sizeof(s->dump) + stack->dump->bytes);
 	l->bytes += size;
 	l->nr++;
 	return s;
 }
 
-int late_stacks_add(struct late_stacks *l, const struct wire_stack *stack, uint32_t walk)
+int deferred_stacks_add(struct deferred_stacks *l, const struct wire_stack *stack, uint32_t scan)
 {
-	struct late *s = new_late(l, stack, walk), **at = l->last;
+	struct deferred *s = new_deferred(l, stack, scan), **at = l->last;
 	int rc;
 
 	l->stats.added++;
 	if (!s) {
 		l->stats.refused++;
-		return l->deps.give(l->deps.ctx, stack, walk);
+		return l->deps.give(l->deps.ctx, stack, scan);
 	}
 	*at = s;
 	l->last = &s->next;
@@ -204,9 +204,9 @@ int late_stacks_add(struct late_stacks *l, const struct wire_stack *stack, uint3
 	return rc < 0 ? rc : 0;
 }
 
-int late_stacks_try(struct late_stacks *l)
+int deferred_stacks_try(struct deferred_stacks *l)
 {
-	struct late **at = &l->first;
+	struct deferred **at = &l->first;
 
 	while (*at) {
 		int rc = try_one(l, *at);
@@ -222,9 +222,9 @@ int late_stacks_try(struct late_stacks *l)
 }
 
 /* Puts another row of the same thread in the place of the one at *at. */
-static void replace(struct late_stacks *l, struct late **at, struct late *s)
+static void replace(struct deferred_stacks *l, struct deferred **at, struct deferred *s)
 {
-	struct late *old = *at;
+	struct deferred *old = *at;
 
 	s->again = old->again;
 	s->next = old->next;
@@ -237,8 +237,8 @@ static void replace(struct late_stacks *l, struct late **at, struct late *s)
 }
 
 struct visit {
-	struct late_stacks *l;
-	struct late **at;
+	struct deferred_stacks *l;
+	struct deferred **at;
 	bool seen, given;
 };
 
@@ -246,16 +246,16 @@ struct visit {
 static int on_visit(void *ctx, const struct wire_stack *stack)
 {
 	struct visit *v = ctx;
-	struct late *s = *v->at, *more;
+	struct deferred *s = *v->at, *more;
 	struct wire_stack row = *stack;
 
-	if (v->given || stack->head->tid != s->raw.head.tid)
+	if (v->given || stack->head->tid != s->dump.head.tid)
 		return 0;
 	v->seen = true;
 	if (wire_stack_is_missing(stack))
 		return 0;
-	if (late_stacks_wants(stack)) {
-		more = new_late(v->l, stack, s->walk);
+	if (deferred_stacks_wants(stack)) {
+		more = new_deferred(v->l, stack, s->scan);
 		if (more)
 			replace(v->l, v->at, more);
 		return 0;
@@ -263,18 +263,18 @@ static int on_visit(void *ctx, const struct wire_stack *stack)
 	row.again = true;
 	v->given = true;
 	v->l->stats.solved++;
-	return v->l->deps.give(v->l->deps.ctx, &row, s->walk);
+	return v->l->deps.give(v->l->deps.ctx, &row, s->scan);
 }
 
 /* *at is dropped when its row has been given on. */
-static int visit(struct late_stacks *l, struct late **at, revisit_fn again, void *ctx)
+static int visit(struct deferred_stacks *l, struct deferred **at, revisit_fn again, void *ctx)
 {
 	struct visit v = { .l = l, .at = at };
 	int err;
 
 	(*at)->is_cut = false;
 	(*at)->again++;
-	err = again(ctx, (*at)->raw.head.tid, on_visit, &v);
+	err = again(ctx, (*at)->dump.head.tid, on_visit, &v);
 	if (err == -ENOTSUP || err == -EAGAIN || err == -ESRCH)
 		err = 0;
 	if (!v.seen)
@@ -284,15 +284,15 @@ static int visit(struct late_stacks *l, struct late **at, revisit_fn again, void
 	return err;
 }
 
-int late_stacks_again(struct late_stacks *l, uint32_t walk, revisit_fn again, void *ctx)
+int deferred_stacks_again(struct deferred_stacks *l, uint32_t scan, revisit_fn again, void *ctx)
 {
-	struct late **at = &l->first;
+	struct deferred **at = &l->first;
 	int err = 0;
 
 	while (again && *at && !err) {
-		const struct late *s = *at;
+		const struct deferred *s = *at;
 
-		if (s->is_cut && s->walk == walk)
+		if (s->is_cut && s->scan == scan)
 			err = visit(l, at, again, ctx);
 		if (*at == s)
 			at = &(*at)->next;
@@ -301,7 +301,7 @@ int late_stacks_again(struct late_stacks *l, uint32_t walk, revisit_fn again, vo
 }
 
 /* Waits no more: what can be walked of it is enough. */
-static int give_at_last(struct late_stacks *l, struct late *s)
+static int give_at_last(struct deferred_stacks *l, struct deferred *s)
 {
 	int rc;
 
@@ -313,13 +313,13 @@ static int give_at_last(struct late_stacks *l, struct late *s)
 	return rc ? rc : give_as_it_came(l, s);
 }
 
-int late_stacks_flush(struct late_stacks *l, uint32_t walk)
+int deferred_stacks_flush(struct deferred_stacks *l, uint32_t scan)
 {
-	struct late **at = &l->first;
-	int err = late_stacks_try(l);
+	struct deferred **at = &l->first;
+	int err = deferred_stacks_try(l);
 
 	while (err >= 0 && *at) {
-		if (walk && (*at)->walk != walk) {
+		if (scan && (*at)->scan != scan) {
 			at = &(*at)->next;
 			continue;
 		}
@@ -329,21 +329,21 @@ int late_stacks_flush(struct late_stacks *l, uint32_t walk)
 	return err < 0 ? err : 0;
 }
 
-bool late_stacks_waiting(const struct late_stacks *l, uint32_t walk)
+bool deferred_stacks_waiting(const struct deferred_stacks *l, uint32_t scan)
 {
-	const struct late *s = l->first;
+	const struct deferred *s = l->first;
 
-	while (s && walk && s->walk != walk)
+	while (s && scan && s->scan != scan)
 		s = s->next;
 	return s;
 }
 
-size_t late_stacks_bytes(const struct late_stacks *l)
+size_t deferred_stacks_bytes(const struct deferred_stacks *l)
 {
 	return l->bytes;
 }
 
-void late_stacks_stats(const struct late_stacks *l, struct late_stacks_stats *out)
+void deferred_stacks_stats(const struct deferred_stacks *l, struct deferred_stacks_stats *out)
 {
 	*out = l->stats;
 }

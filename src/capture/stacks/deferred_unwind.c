@@ -10,9 +10,9 @@
 #include "src/capture/tables/unwind_slices.h"
 #include "src/capture/stacks/wire_decode.h"
 
-struct walk;
+struct unwinder;
 
-struct late_walk {
+struct deferred_unwind {
 	struct unwind_loader *loader;
 	struct unwind_loader_view tables;
 	uint32_t mode, max_frames;
@@ -20,65 +20,65 @@ struct late_walk {
 	size_t nr_maps, cap_maps;
 	const struct wire_stack *stack;
 	bool is_cut;			/* asked for memory above what was kept */
-	uint64_t frames[WALK_MAX_FRAMES];
+	uint64_t frames[UNWIND_MAX_FRAMES];
 };
 
-static int walk_load_page(void *env, struct walk *w, uint64_t addr);
+static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr);
 
 /* The sampler keeps stack bytes and no code. */
-static int walk_read_code(void *env, struct walk *w, uint64_t addr);
+static int unwind_read_code(void *env, struct unwinder *w, uint64_t addr);
 
-static int walk_process(void *env, uint32_t tgid, uint32_t *first, uint32_t *nr)
+static int unwind_process_slice(void *env, uint32_t tgid, uint32_t *first, uint32_t *nr)
 {
 	(void)tgid;
 	*first = 0;
-	*nr = (uint32_t)((struct late_walk *)env)->nr_maps;
+	*nr = (uint32_t)((struct deferred_unwind *)env)->nr_maps;
 	return 0;
 }
 
-static const struct unwind_mapping *walk_mapping(void *env, uint32_t i)
+static const struct unwind_mapping *unwind_mapping_at(void *env, uint32_t i)
 {
-	struct late_walk *w = env;
+	struct deferred_unwind *w = env;
 
 	return i < w->nr_maps ? &w->maps[i] : NULL;
 }
 
-static const struct unwind_binary *walk_binary(void *env, uint32_t i)
+static const struct unwind_binary *unwind_binary_at(void *env, uint32_t i)
 {
-	return i < WALK_MAX_BINARIES ? &((struct late_walk *)env)->tables.binaries[i] : NULL;
+	return i < UNWIND_MAX_BINARIES ? &((struct deferred_unwind *)env)->tables.binaries[i] : NULL;
 }
 
-static const struct unwind_page *walk_page(void *env, uint32_t i)
+static const struct unwind_page *unwind_page_at(void *env, uint32_t i)
 {
-	return i < WALK_MAX_PAGES ? &((struct late_walk *)env)->tables.pages[i] : NULL;
+	return i < UNWIND_MAX_PAGES ? &((struct deferred_unwind *)env)->tables.pages[i] : NULL;
 }
 
-static const struct unwind_row *walk_rows(void *env, uint32_t first)
+static const struct unwind_row *unwind_rows_at(void *env, uint32_t first)
 {
-	return unwind_loader_rows(((struct late_walk *)env)->loader, first);
+	return unwind_loader_rows(((struct deferred_unwind *)env)->loader, first);
 }
 
-static const struct unwind_rule *walk_rule(void *env, uint32_t i)
+static const struct unwind_rule *unwind_rule_at(void *env, uint32_t i)
 {
-	return i < WALK_MAX_RULES ? &((struct late_walk *)env)->tables.rules[i] : NULL;
+	return i < UNWIND_MAX_RULES ? &((struct deferred_unwind *)env)->tables.rules[i] : NULL;
 }
 
-static uint64_t *walk_cache(void *env, uint32_t i)
+static uint64_t *unwind_cache_word(void *env, uint32_t i)
 {
 	(void)env;
 	(void)i;
 	return NULL;
 }
 
-#include "unwind/walk.h"
+#include "unwind/unwind_step.h"
 
 /*
  * Code made at run time is read from the process, when it still lives: anonymous memory, which nobody can hold back. That of
  * files is left alone.
  */
-static int walk_read_code(void *env, struct walk *w, uint64_t addr)
+static int unwind_read_code(void *env, struct unwinder *w, uint64_t addr)
 {
-	const struct late_walk *l = env;
+	const struct deferred_unwind *l = env;
 	struct iovec to = { w->code, sizeof(w->code) }, from = { (void *)(uintptr_t)addr, sizeof(w->code) };
 
 	for (size_t i = 0; i < l->nr_maps; i++) {
@@ -91,22 +91,22 @@ static int walk_read_code(void *env, struct walk *w, uint64_t addr)
 	return 1;
 }
 
-static int walk_load_page(void *env, struct walk *w, uint64_t addr)
+static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr)
 {
-	struct late_walk *l = env;
+	struct deferred_unwind *l = env;
 	const struct wire_stack *s = l->stack;
-	uint64_t at = addr - s->raw->start;
+	uint64_t at = addr - s->dump->start;
 
-	l->is_cut = addr >= s->raw->start && at >= s->raw->bytes;
-	if (addr < s->raw->start || l->is_cut)
+	l->is_cut = addr >= s->dump->start && at >= s->dump->bytes;
+	if (addr < s->dump->start || l->is_cut)
 		return 1;
-	memcpy(w->page, s->memory + at, WALK_PAGE);
+	memcpy(w->page, s->memory + at, UNWIND_MEMORY_PAGE);
 	return 0;
 }
 
-int late_walk_new(struct unwind_loader *loader, uint32_t mode, uint32_t max_frames, struct late_walk **wp)
+int deferred_unwind_new(struct unwind_loader *loader, uint32_t mode, uint32_t max_frames, struct deferred_unwind **wp)
 {
-	struct late_walk *w = calloc(1, sizeof(*w));
+	struct deferred_unwind *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return -ENOMEM;
@@ -118,7 +118,7 @@ int late_walk_new(struct unwind_loader *loader, uint32_t mode, uint32_t max_fram
 	return 0;
 }
 
-void late_walk_free(struct late_walk *w)
+void deferred_unwind_free(struct deferred_unwind *w)
 {
 	if (!w)
 		return;
@@ -134,7 +134,7 @@ static int by_begin(const void *a, const void *b)
 }
 
 /* What p had mapped at that time. A mapping known only since later counts when nothing else was there. */
-static int take_mappings(struct late_walk *w, const struct binaries *bs, const struct process *p, uint64_t time_ns)
+static int take_mappings(struct deferred_unwind *w, const struct binaries *bs, const struct process *p, uint64_t time_ns)
 {
 	w->nr_maps = 0;
 	if (array_reserve(&w->maps, &w->cap_maps, p->nr_maps + 1))
@@ -149,25 +149,25 @@ static int take_mappings(struct late_walk *w, const struct binaries *bs, const s
 	return 0;
 }
 
-int late_walk(struct late_walk *w, const struct binaries *bs, const struct process *p, const struct wire_stack *stack,
-	      struct late_walk_result *out)
+int deferred_unwind(struct deferred_unwind *w, const struct binaries *bs, const struct process *p, const struct wire_stack *stack,
+	      struct deferred_unwind_result *out)
 {
-	struct walk walk;
+	struct unwinder unwinder;
 	int err = take_mappings(w, bs, p, stack->head->time_ns);
 
 	if (err)
 		return err;
 	w->stack = stack;
 	w->is_cut = false;
-	memcpy(walk.regs, stack->raw->regs, sizeof(walk.regs));
-	walk_begin(&walk, p->tgid, w->mode, w->max_frames);
-	for (uint32_t i = 0; i < WALK_MAX_STEPS; i++)
-		if (walk_step(w, &walk, w->frames))
+	memcpy(unwinder.regs, stack->dump->regs, sizeof(unwinder.regs));
+	unwind_begin(&unwinder, p->tgid, w->mode, w->max_frames);
+	for (uint32_t i = 0; i < UNWIND_MAX_STEPS; i++)
+		if (unwind_step(w, &unwinder, w->frames))
 			break;
-	*out = (struct late_walk_result){
-		.frames = w->frames, .nr = walk.nr, .end = (uint8_t)walk.end, .guessed = walk.saw_guess,
-		.is_cut = w->is_cut && (walk.end == WALK_READ_RA || walk.end == WALK_READ_FP),
-		.binary = walk.end == WALK_NO_TABLE ? walk.map_binary : 0,
+	*out = (struct deferred_unwind_result){
+		.frames = w->frames, .nr = unwinder.nr, .end = (uint8_t)unwinder.end, .guessed = unwinder.saw_guess,
+		.is_cut = w->is_cut && (unwinder.end == UNWIND_READ_RA || unwinder.end == UNWIND_READ_FP),
+		.binary = unwinder.end == UNWIND_NO_TABLE ? unwinder.map_binary : 0,
 	};
 	return 0;
 }

@@ -4,35 +4,35 @@
 #include <stdbool.h>
 
 #include "src/model/record.h"
-#include "unwind/walk_limits.h"
+#include "unwind/unwind_limits.h"
 
 /* End codes of the walker are those of the trace. */
-#define SAME_END(walk, end) _Static_assert((int)(walk) == (int)(end), "end codes differ")
-SAME_END(WALK_NOT_DONE, END_UNKNOWN);
-SAME_END(WALK_ROOT, END_ROOT);
-SAME_END(WALK_ROOT_GUESS, END_ROOT_GUESS);
-SAME_END(WALK_TRUNCATED, END_TRUNCATED);
-SAME_END(WALK_NO_PROCESS, END_NO_PROCESS);
-SAME_END(WALK_NO_MAPPING, END_NO_MAPPING);
-SAME_END(WALK_JIT, END_JIT);
-SAME_END(WALK_NO_TABLE, END_NO_TABLE);
-SAME_END(WALK_NO_FDE, END_NO_FDE);
-SAME_END(WALK_BAD_RULE, END_BAD_RULE);
-SAME_END(WALK_READ_RA, END_READ_RA);
-SAME_END(WALK_READ_FP, END_READ_FP);
-SAME_END(WALK_RA_ZERO, END_RA_ZERO);
-SAME_END(WALK_SP_BACK, END_SP_BACK);
-SAME_END(WALK_BUSY, END_BUSY);
-SAME_END(WALK_RUNNING, END_RUNNING);
-SAME_END(WALK_TORN, END_TORN);
-SAME_END(WALK_COMPAT32, END_COMPAT32);
-SAME_END(WALK_KTHREAD, END_KTHREAD);
-SAME_END(WALK_NO_MM, END_NO_MM);
-SAME_END(WALK_BUG, END_BUG);
-SAME_END(WALK_FP_END, END_FP_END);
-SAME_END(WALK_EXEC, END_EXEC);
-SAME_END(WALK_NOT_READ, END_NOT_READ);
-SAME_END(WALK_ENDS, STACK_ENDS);
+#define SAME_END(scan, end) _Static_assert((int)(scan) == (int)(end), "end codes differ")
+SAME_END(UNWIND_NOT_DONE, END_UNKNOWN);
+SAME_END(UNWIND_ROOT, END_ROOT);
+SAME_END(UNWIND_ROOT_GUESS, END_ROOT_GUESS);
+SAME_END(UNWIND_TRUNCATED, END_TRUNCATED);
+SAME_END(UNWIND_NO_PROCESS, END_NO_PROCESS);
+SAME_END(UNWIND_NO_MAPPING, END_NO_MAPPING);
+SAME_END(UNWIND_JIT, END_JIT);
+SAME_END(UNWIND_NO_TABLE, END_NO_TABLE);
+SAME_END(UNWIND_NO_FDE, END_NO_FDE);
+SAME_END(UNWIND_BAD_RULE, END_BAD_RULE);
+SAME_END(UNWIND_READ_RA, END_READ_RA);
+SAME_END(UNWIND_READ_FP, END_READ_FP);
+SAME_END(UNWIND_RA_ZERO, END_RA_ZERO);
+SAME_END(UNWIND_SP_BACK, END_SP_BACK);
+SAME_END(UNWIND_BUSY, END_BUSY);
+SAME_END(UNWIND_RUNNING, END_RUNNING);
+SAME_END(UNWIND_TORN, END_TORN);
+SAME_END(UNWIND_COMPAT32, END_COMPAT32);
+SAME_END(UNWIND_KTHREAD, END_KTHREAD);
+SAME_END(UNWIND_NO_MM, END_NO_MM);
+SAME_END(UNWIND_BUG, END_BUG);
+SAME_END(UNWIND_FP_END, END_FP_END);
+SAME_END(UNWIND_EXEC, END_EXEC);
+SAME_END(UNWIND_NOT_READ, END_NOT_READ);
+SAME_END(UNWIND_ENDS, STACK_ENDS);
 
 /* Bits of __state and exit_state (include/linux/sched.h), most telling first. */
 static const struct {
@@ -67,17 +67,17 @@ static uint8_t normal_state(const struct wire_sample *h)
 	return h->state ? TASK_STATE_UNKNOWN : TASK_RUNNABLE;
 }
 
-static long decode_raw(const void *data, size_t len, struct wire_stack *out)
+static long decode_dump(const void *data, size_t len, struct wire_stack *out)
 {
-	const struct wire_raw *raw = data;
+	const struct wire_dump *dump = data;
 
-	if (len < sizeof(*raw))
+	if (len < sizeof(*dump))
 		return 0;
-	if (raw->bytes > WIRE_RAW_PAGES * WALK_PAGE || raw->bytes % WALK_PAGE || raw->start % WALK_PAGE)
+	if (dump->bytes > WIRE_DUMP_PAGES * UNWIND_MEMORY_PAGE || dump->bytes % UNWIND_MEMORY_PAGE || dump->start % UNWIND_MEMORY_PAGE)
 		return -EBADMSG;
-	out->raw = raw;
-	out->memory = (const uint8_t *)(raw + 1);
-	return (long)(sizeof(*raw) + raw->bytes);
+	out->dump = dump;
+	out->memory = (const uint8_t *)(dump + 1);
+	return (long)(sizeof(*dump) + dump->bytes);
 }
 
 long wire_decode(const void *data, size_t len, struct wire_stack *out)
@@ -88,17 +88,17 @@ long wire_decode(const void *data, size_t len, struct wire_stack *out)
 	if (len < sizeof(*h))
 		return 0;
 	*out = (struct wire_stack){ .head = h };
-	if (h->nr_user > WALK_MAX_FRAMES || h->nr_kernel > WIRE_MAX_KERNEL || h->end >= WALK_ENDS)
+	if (h->nr_user > UNWIND_MAX_FRAMES || h->nr_kernel > WIRE_MAX_KERNEL || h->end >= UNWIND_ENDS)
 		return -EBADMSG;
-	if (h->flags & WIRE_RAW)
-		need = decode_raw(data, len, out);
+	if (h->flags & WIRE_DUMP)
+		need = decode_dump(data, len, out);
 	else
 		need = (long)(sizeof(*h) + ((size_t)h->nr_user + h->nr_kernel) * sizeof(uint64_t));
 	if (h->flags & WIRE_OBJECT && !(h->flags & WIRE_WAIT))
 		return -EBADMSG;
-	if (need > 0 && h->flags & WIRE_WAIT && !out->raw)
+	if (need > 0 && h->flags & WIRE_WAIT && !out->dump)
 		need += (long)sizeof(struct wire_wait);
-	if (need > 0 && h->flags & WIRE_OBJECT && !out->raw)
+	if (need > 0 && h->flags & WIRE_OBJECT && !out->dump)
 		need += (long)sizeof(struct wire_object);
 	if (need <= 0 || len < (size_t)need)
 		return need < 0 ? need : 0;
@@ -116,6 +116,6 @@ long wire_decode(const void *data, size_t len, struct wire_stack *out)
 bool wire_stack_is_missing(const struct wire_stack *stack)
 {
 	/* A kernel thread on a CPU has no user stack to wait for, but its kernel stack is there too. */
-	return stack->end == WALK_RUNNING || stack->end == WALK_TORN || stack->end == WALK_BUSY ||
+	return stack->end == UNWIND_RUNNING || stack->end == UNWIND_TORN || stack->end == UNWIND_BUSY ||
 	       (stack->head->flags & (WIRE_KTHREAD | WIRE_ON_CPU)) == (WIRE_KTHREAD | WIRE_ON_CPU);
 }

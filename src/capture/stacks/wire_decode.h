@@ -12,14 +12,14 @@
 
 struct wire_stack {
 	const struct wire_sample *head;
-	const uint64_t *user;		/* head->nr_user frames, innermost first, WALK_ flags in the top bits */
+	const uint64_t *user;		/* head->nr_user frames, innermost first, UNWIND_ flags in the top bits */
 	const uint64_t *kernel;		/* head->nr_kernel addresses, innermost first */
-	const struct wire_raw *raw;	/* NULL: registers and memory did not come with it */
+	const struct wire_dump *dump;	/* NULL: registers and memory did not come with it */
 	const uint8_t *memory;		/* raw->bytes from raw->start on */
 	const struct wire_wait *wait;	/* NULL: was on a CPU, or it is a sample */
 	const struct wire_object *object;	/* NULL: it waits for no descriptor, or there was none of that number */
 	bool again;			/* of a walk: taken after the thread's visit */
-	bool late;			/* walked in user space, with the mappings of its time */
+	bool deferred;			/* walked in user space, with the mappings of its time */
 	uint8_t state;			/* enum task_state */
 	uint8_t end;			/* enum stack_end */
 };

@@ -9,22 +9,22 @@
 
 #include "src/base/clock.h"
 
-struct grace {
+struct epoch {
 	uint64_t ns;			/* at least so long */
-	uint64_t turn;			/* odd while an iterator passes over the tasks */
+	uint64_t nr;			/* odd while an iterator passes over the tasks */
 };
 
 struct retired_at {
-	uint64_t time_ns, turn;
+	uint64_t time_ns, nr;
 };
 
-static inline struct retired_at grace_begin(const struct grace *g)
+static inline struct retired_at epoch_retire(const struct epoch *g)
 {
-	return (struct retired_at){ now_ns(), g->turn };
+	return (struct retired_at){ now_ns(), g->nr };
 }
 
 /* Nobody reads it any more. */
-static inline bool grace_is_over(const struct grace *g, const struct retired_at *at)
+static inline bool epoch_is_over(const struct epoch *g, const struct retired_at *at)
 {
-	return at->time_ns + g->ns <= now_ns() && !(at->turn & 1 && at->turn == g->turn);
+	return at->time_ns + g->ns <= now_ns() && !(at->nr & 1 && at->nr == g->nr);
 }

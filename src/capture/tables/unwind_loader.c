@@ -38,7 +38,7 @@ struct unwind_loader {
 	struct unwind_mapping *mappings;
 	struct unwind_binary *binaries;
 	uint64_t *rule_cache;
-	struct grace grace;
+	struct epoch epoch;
 	struct unwind_slabs slabs;
 	struct unwind_rules rules;
 	struct unwind_slices slices;
@@ -67,11 +67,11 @@ static int map_tables(struct unwind_loader *l)
 {
 	const struct unwind_loader_fds *fds = &l->opts.fds;
 
-	l->pages = map_table(fds->pages, WALK_MAX_PAGES * sizeof(*l->pages));
-	l->rule_table = map_table(fds->rules, WALK_MAX_RULES * sizeof(*l->rule_table));
-	l->mappings = map_table(fds->mappings, WALK_MAX_MAPPINGS * sizeof(*l->mappings));
-	l->binaries = map_table(fds->binaries, WALK_MAX_BINARIES * sizeof(*l->binaries));
-	l->rule_cache = map_table(fds->rule_cache, WALK_CACHE_WORDS * sizeof(*l->rule_cache));
+	l->pages = map_table(fds->pages, UNWIND_MAX_PAGES * sizeof(*l->pages));
+	l->rule_table = map_table(fds->rules, UNWIND_MAX_RULES * sizeof(*l->rule_table));
+	l->mappings = map_table(fds->mappings, UNWIND_MAX_MAPPINGS * sizeof(*l->mappings));
+	l->binaries = map_table(fds->binaries, UNWIND_MAX_BINARIES * sizeof(*l->binaries));
+	l->rule_cache = map_table(fds->rule_cache, UNWIND_CACHE_WORDS * sizeof(*l->rule_cache));
 	if (!l->pages || !l->rule_table || !l->mappings || !l->binaries || !l->rule_cache)
 		return fail(-errno, "map the unwind tables");
 	return 0;
@@ -85,20 +85,20 @@ int unwind_loader_new(const struct unwind_loader_options *opts, struct unwind_lo
 	if (!l)
 		return -ENOMEM;
 	l->opts = *opts;
-	l->grace.ns = opts->grace_ns ? opts->grace_ns : GRACE_NS;
-	l->table_of = calloc(WALK_MAX_BINARIES, sizeof(*l->table_of));
+	l->epoch.ns = opts->epoch_ns ? opts->epoch_ns : GRACE_NS;
+	l->table_of = calloc(UNWIND_MAX_BINARIES, sizeof(*l->table_of));
 	err = l->table_of ? map_tables(l) : -ENOMEM;
 	if (!err)
-		err = unwind_rules_init(&l->rules, l->rule_table, WALK_MAX_RULES);
+		err = unwind_rules_init(&l->rules, l->rule_table, UNWIND_MAX_RULES);
 	if (err) {
 		unwind_loader_free(l);
 		return err;
 	}
 	unwind_slabs_init(&l->slabs, opts->new_slab, opts->ctx, opts->max_rows);
-	unwind_slices_init(&l->slices, l->mappings, WALK_MAX_MAPPINGS, opts->fds.processes, &l->grace);
+	unwind_slices_init(&l->slices, l->mappings, UNWIND_MAX_MAPPINGS, opts->fds.processes, &l->epoch);
 	l->slices.attached_ns = opts->attached_ns;
 	/* Not page 0: its first address has the tag 0 in the rule cache, as an empty word has. */
-	extents_give(&l->free_pages, 1, WALK_MAX_PAGES - 1);
+	extents_give(&l->free_pages, 1, UNWIND_MAX_PAGES - 1);
 	*lp = l;
 	return 0;
 }
@@ -115,11 +115,11 @@ void unwind_loader_free(struct unwind_loader *l)
 	unwind_rules_release(&l->rules);
 	unwind_slices_release(&l->slices);
 	unwind_slabs_release(&l->slabs);
-	unmap_table(l->pages, WALK_MAX_PAGES * sizeof(*l->pages));
-	unmap_table(l->rule_table, WALK_MAX_RULES * sizeof(*l->rule_table));
-	unmap_table(l->mappings, WALK_MAX_MAPPINGS * sizeof(*l->mappings));
-	unmap_table(l->binaries, WALK_MAX_BINARIES * sizeof(*l->binaries));
-	unmap_table(l->rule_cache, WALK_CACHE_WORDS * sizeof(*l->rule_cache));
+	unmap_table(l->pages, UNWIND_MAX_PAGES * sizeof(*l->pages));
+	unmap_table(l->rule_table, UNWIND_MAX_RULES * sizeof(*l->rule_table));
+	unmap_table(l->mappings, UNWIND_MAX_MAPPINGS * sizeof(*l->mappings));
+	unmap_table(l->binaries, UNWIND_MAX_BINARIES * sizeof(*l->binaries));
+	unmap_table(l->rule_cache, UNWIND_CACHE_WORDS * sizeof(*l->rule_cache));
 	free(l);
 }
 
@@ -144,7 +144,7 @@ static void publish_binary(struct unwind_loader *l, uint32_t binary, struct unwi
 /* What the kernel remembers of these pages; whoever comes next may have their numbers. */
 static void clear_rule_cache(struct unwind_loader *l, uint32_t page0, uint32_t nr_pages)
 {
-	for (uint32_t i = 0; i < WALK_CACHE_WORDS; i++) {
+	for (uint32_t i = 0; i < UNWIND_CACHE_WORDS; i++) {
 		uint64_t word = __atomic_load_n(&l->rule_cache[i], __ATOMIC_RELAXED);
 
 		if ((uint32_t)(word >> 32) - page0 < nr_pages)
@@ -170,7 +170,7 @@ static void reclaim(struct unwind_loader *l, struct placed *t)
 static void reclaim_all(struct unwind_loader *l)
 {
 	for (size_t i = 0; i < l->nr_tables; i++)
-		if (l->tables[i].state == PLACE_RETIRED && grace_is_over(&l->grace, &l->tables[i].retired))
+		if (l->tables[i].state == PLACE_RETIRED && epoch_is_over(&l->epoch, &l->tables[i].retired))
 			reclaim(l, &l->tables[i]);
 }
 
@@ -178,7 +178,7 @@ static void evict(struct unwind_loader *l, struct placed *t, const char *what)
 {
 	uint32_t number = (uint32_t)(t - l->tables) + 1;
 
-	for (uint32_t b = 0; b < WALK_MAX_BINARIES; b++) {
+	for (uint32_t b = 0; b < UNWIND_MAX_BINARIES; b++) {
 		if (l->table_of[b] != number)
 			continue;
 		publish_binary(l, b, (struct unwind_binary){ 0 });
@@ -186,7 +186,7 @@ static void evict(struct unwind_loader *l, struct placed *t, const char *what)
 		l->opts.on_evict(l->opts.ctx, b, what);
 	}
 	t->state = PLACE_RETIRED;
-	t->retired = grace_begin(&l->grace);
+	t->retired = epoch_retire(&l->epoch);
 	l->retired_rows += t->nr_rows;
 	l->retired_pages += t->nr_pages;
 	l->stats.rows -= t->nr_rows;
@@ -288,7 +288,7 @@ static int take_rules(struct unwind_loader *l, const struct unwind_table *t, str
 static int take_rows_whole(struct unwind_loader *l, const struct unwind_table *t, struct unwind_page *to)
 {
 	uint32_t first;
-	int err = t->nr_rows > WALK_SLAB_ROWS ? -ENOSPC :
+	int err = t->nr_rows > UNWIND_SLAB_ROWS ? -ENOSPC :
 		unwind_slabs_take(&l->slabs, (uint32_t)t->nr_rows, &first);
 
 	for (uint32_t i = 0; i < t->nr_pages && !err; i++) {
@@ -386,7 +386,7 @@ int unwind_loader_table(struct unwind_loader *l, uint32_t binary, const struct u
 	struct placed *p;
 	int err;
 
-	if (binary >= WALK_MAX_BINARIES)
+	if (binary >= UNWIND_MAX_BINARIES)
 		return refuse(l, -ENOSPC, "binaries");
 	reclaim_all(l);
 	p = new_place(l);
@@ -406,7 +406,7 @@ int unwind_loader_table(struct unwind_loader *l, uint32_t binary, const struct u
 
 void unwind_loader_same(struct unwind_loader *l, uint32_t binary, uint32_t other)
 {
-	if (binary >= WALK_MAX_BINARIES || other >= WALK_MAX_BINARIES)
+	if (binary >= UNWIND_MAX_BINARIES || other >= UNWIND_MAX_BINARIES)
 		return;
 	l->table_of[binary] = l->table_of[other];
 	publish_binary(l, binary, l->binaries[other]);
@@ -414,22 +414,22 @@ void unwind_loader_same(struct unwind_loader *l, uint32_t binary, uint32_t other
 
 void unwind_loader_no_table(struct unwind_loader *l, uint32_t binary)
 {
-	if (binary < WALK_MAX_BINARIES)
-		publish_binary(l, binary, (struct unwind_binary){ WALK_TABLE_NEVER, 0 });
+	if (binary < UNWIND_MAX_BINARIES)
+		publish_binary(l, binary, (struct unwind_binary){ UNWIND_TABLE_NEVER, 0 });
 }
 
 void unwind_loader_touch(struct unwind_loader *l, uint32_t binary, uint64_t time_ns)
 {
-	uint32_t number = binary < WALK_MAX_BINARIES ? l->table_of[binary] : 0;
+	uint32_t number = binary < UNWIND_MAX_BINARIES ? l->table_of[binary] : 0;
 
 	if (number && l->tables[number - 1].used_ns < time_ns)
 		l->tables[number - 1].used_ns = time_ns;
 }
 
-void unwind_loader_pass(struct unwind_loader *l, bool running)
+void unwind_loader_iterating(struct unwind_loader *l, bool running)
 {
-	if ((l->grace.turn & 1) != running)
-		l->grace.turn++;
+	if ((l->epoch.nr & 1) != running)
+		l->epoch.nr++;
 }
 
 /* ---- the host's view ---- */

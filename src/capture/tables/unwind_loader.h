@@ -11,8 +11,8 @@
  *	unwind_loader_free(l)
  *
  * When rows, pages or rules run short, the tables that were not seen in a stack for longest are thrown out: their
- * binaries are unpublished at once, so that walks end there with WALK_NO_TABLE, and what they held is used again when no
- * walk can be reading it any more: after the grace time, and when the pass of the iterator (unwind_loader_pass()) that
+ * binaries are unpublished at once, so that walks end there with UNWIND_NO_TABLE, and what they held is used again when no
+ * walk can be reading it any more: after the grace time, and when the pass of the iterator (unwind_loader_iterating()) that
  * was under way has ended. The same holds for slices that were replaced.
  */
 #pragma once
@@ -24,7 +24,7 @@
 #include "src/model/binary.h"
 #include "src/model/process.h"
 #include "unwind/unwind_table.h"
-#include "unwind/walk_limits.h"
+#include "unwind/unwind_limits.h"
 
 struct unwind_loader;
 
@@ -40,7 +40,7 @@ struct unwind_loader_options {
 	void (*on_evict)(void *ctx, uint32_t binary, const char *what);
 	void *ctx;
 	uint64_t max_rows;		/* 0: as many as fit */
-	uint64_t grace_ns;		/* 0: a second */
+	uint64_t epoch_ns;		/* 0: a second */
 	uint64_t attached_ns;		/* the kernel side has not seen execs that were before */
 };
 
@@ -60,7 +60,7 @@ void unwind_loader_no_table(struct unwind_loader *l, uint32_t binary);
 void unwind_loader_touch(struct unwind_loader *l, uint32_t binary, uint64_t time_ns);
 
 /* An iterator begins to pass over the tasks, or has ended. */
-void unwind_loader_pass(struct unwind_loader *l, bool running);
+void unwind_loader_iterating(struct unwind_loader *l, bool running);
 
 /* -ENOSPC, -E2BIG, -EFBIG: no room, and counted; the kernel side does not know p then. */
 int unwind_loader_process(struct unwind_loader *l, const struct binaries *bs, struct process *p);

@@ -8,9 +8,9 @@
 #include "src/base/fail.h"
 
 #ifndef UNWIND_MAX_ROWS		/* tests/live/scale.sh makes a program with room for few */
-#define UNWIND_MAX_ROWS ((uint64_t)WALK_MAX_SLABS * WALK_SLAB_ROWS)
+#define UNWIND_MAX_ROWS ((uint64_t)UNWIND_MAX_SLABS * UNWIND_SLAB_ROWS)
 #endif
-#define SLAB_BYTES (WALK_SLAB_ROWS * sizeof(struct unwind_row))
+#define SLAB_BYTES (UNWIND_SLAB_ROWS * sizeof(struct unwind_row))
 
 void unwind_slabs_init(struct unwind_slabs *s, unwind_new_slab_fn new_slab, void *ctx, uint64_t max_rows)
 {
@@ -18,7 +18,7 @@ void unwind_slabs_init(struct unwind_slabs *s, unwind_new_slab_fn new_slab, void
 	s->new_slab = new_slab;
 	s->ctx = ctx;
 	s->max_rows = max_rows ? max_rows : UNWIND_MAX_ROWS;
-	s->free.boundary = WALK_SLAB_ROWS;
+	s->free.boundary = UNWIND_SLAB_ROWS;
 }
 
 static void unmap_slab(const struct unwind_row *rows)
@@ -41,7 +41,7 @@ void unwind_slabs_release(struct unwind_slabs *s)
 /* Rows that the slabs made so far may hold. */
 static uint64_t capacity(const struct unwind_slabs *s)
 {
-	uint64_t rows = (uint64_t)s->nr * WALK_SLAB_ROWS;
+	uint64_t rows = (uint64_t)s->nr * UNWIND_SLAB_ROWS;
 
 	return rows < s->max_rows ? rows : s->max_rows;
 }
@@ -49,16 +49,16 @@ static uint64_t capacity(const struct unwind_slabs *s)
 static int grow(struct unwind_slabs *s)
 {
 	uint64_t before = capacity(s), left = s->max_rows - before;
-	uint32_t rows = left < WALK_SLAB_ROWS ? (uint32_t)left : WALK_SLAB_ROWS;
+	uint32_t rows = left < UNWIND_SLAB_ROWS ? (uint32_t)left : UNWIND_SLAB_ROWS;
 	int fd;
 
-	if (!left || s->nr == WALK_MAX_SLABS)
+	if (!left || s->nr == UNWIND_MAX_SLABS)
 		return -ENOSPC;
 	fd = s->new_slab(s->ctx, s->nr);
 	if (fd < 0)
 		return fd;
 	s->fds[s->nr] = fd;
-	return extents_give(&s->free, s->nr++ << WALK_SLAB_SHIFT, rows);
+	return extents_give(&s->free, s->nr++ << UNWIND_SLAB_SHIFT, rows);
 }
 
 int unwind_slabs_take(struct unwind_slabs *s, uint32_t nr, uint32_t *first)
@@ -91,7 +91,7 @@ static struct unwind_row *map_slab(const struct unwind_slabs *s, uint32_t key, i
 
 struct unwind_row *unwind_slabs_write(struct unwind_slabs *s, uint32_t first)
 {
-	uint32_t key = first >> WALK_SLAB_SHIFT;
+	uint32_t key = first >> UNWIND_SLAB_SHIFT;
 
 	/* The others stay in the kernel; unmapped here, they are not counted as our memory. */
 	if (!s->write || s->write_key != key) {
@@ -99,12 +99,12 @@ struct unwind_row *unwind_slabs_write(struct unwind_slabs *s, uint32_t first)
 		s->write = map_slab(s, key, PROT_READ | PROT_WRITE);
 		s->write_key = key;
 	}
-	return s->write ? s->write + (first & (WALK_SLAB_ROWS - 1)) : NULL;
+	return s->write ? s->write + (first & (UNWIND_SLAB_ROWS - 1)) : NULL;
 }
 
 const struct unwind_row *unwind_slabs_read(struct unwind_slabs *s, uint32_t first)
 {
-	uint32_t key = first >> WALK_SLAB_SHIFT, i = key % UNWIND_READ_SLABS;
+	uint32_t key = first >> UNWIND_SLAB_SHIFT, i = key % UNWIND_READ_SLABS;
 
 	if (key >= s->nr)
 		return NULL;

@@ -9,7 +9,7 @@
 
 #include "src/base/extents.h"
 #include "unwind/row.h"
-#include "unwind/walk_limits.h"
+#include "unwind/unwind_limits.h"
 
 /* Makes slab number key and shows it to the kernel side: an fd for mmap, which the slabs own then, or -errno. */
 typedef int (*unwind_new_slab_fn)(void *ctx, uint32_t key);
@@ -22,7 +22,7 @@ struct unwind_slabs {
 	uint64_t max_rows;
 	struct extents free;
 	uint32_t nr;
-	int fds[WALK_MAX_SLABS];
+	int fds[UNWIND_MAX_SLABS];
 	struct unwind_row *write;	/* one slab at a time is mapped for writing */
 	uint32_t write_key;
 	struct {			/* and some for reading, by number */
@@ -35,14 +35,14 @@ struct unwind_slabs {
 void unwind_slabs_init(struct unwind_slabs *s, unwind_new_slab_fn new_slab, void *ctx, uint64_t max_rows);
 void unwind_slabs_release(struct unwind_slabs *s);
 
-/* nr rows, at most WALK_SLAB_ROWS. 0; -ENOSPC: full; or -errno. */
+/* nr rows, at most UNWIND_SLAB_ROWS. 0; -ENOSPC: full; or -errno. */
 int unwind_slabs_take(struct unwind_slabs *s, uint32_t nr, uint32_t *first);
 void unwind_slabs_give(struct unwind_slabs *s, uint32_t first, uint32_t nr);
 
 /* Row number first, to write to; valid until the next call. NULL: it cannot be mapped. */
 struct unwind_row *unwind_slabs_write(struct unwind_slabs *s, uint32_t first);
 
-/* Base of the slab that holds row number first, as the kernel's walk_rows(); valid until the next call. NULL: no such row. */
+/* Base of the slab that holds row number first, as the kernel's unwind_rows_at(); valid until the next call. NULL: no such row. */
 const struct unwind_row *unwind_slabs_read(struct unwind_slabs *s, uint32_t first);
 
 /* Rows that can still be taken, those of slabs that are not made yet among them. */

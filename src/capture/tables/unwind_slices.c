@@ -7,7 +7,7 @@
 
 
 #define ROUND 4			/* lengths are multiples: what is freed fits what comes */
-#define MAX_SLICE 16384		/* as far as walk_find_mapping() searches */
+#define MAX_SLICE 16384		/* as far as unwind_find_mapping() searches */
 
 struct slice {
 	struct slice *next;		/* once it is replaced */
@@ -26,10 +26,10 @@ void unwind_slices_mapping(struct unwind_mapping *to, const struct mapping *m, c
 }
 
 void unwind_slices_init(struct unwind_slices *s, struct unwind_mapping *v, uint32_t max, int processes_fd,
-			const struct grace *grace)
+			const struct epoch *epoch)
 {
 	memset(s, 0, sizeof(*s));
-	s->grace = grace;
+	s->epoch = epoch;
 	s->v = v;
 	s->max = max;
 	s->processes_fd = processes_fd;
@@ -51,7 +51,7 @@ void unwind_slices_release(struct unwind_slices *s)
 
 static void reclaim(struct unwind_slices *s)
 {
-	while (s->oldest && grace_is_over(s->grace, &s->oldest->retired)) {
+	while (s->oldest && epoch_is_over(s->epoch, &s->oldest->retired)) {
 		struct slice *x = s->oldest;
 
 		s->oldest = x->next;
@@ -66,7 +66,7 @@ static void put(struct unwind_slices *s, struct slice *x)
 {
 	if (!x || --x->refs)
 		return;
-	x->retired = grace_begin(s->grace);
+	x->retired = epoch_retire(s->epoch);
 	x->next = NULL;
 	*s->newest = x;
 	s->newest = &x->next;

@@ -11,12 +11,12 @@
 #include "src/capture/tables/epoch.h"
 #include "src/model/binary.h"
 #include "src/model/process.h"
-#include "unwind/walk_limits.h"
+#include "unwind/unwind_limits.h"
 
 struct slice;
 
 struct unwind_slices {
-	const struct grace *grace;
+	const struct epoch *epoch;
 	int processes_fd;		/* BPF map: tgid -> struct unwind_process */
 	struct unwind_mapping *v;	/* the kernel's array; borrowed */
 	struct extents free;
@@ -27,7 +27,7 @@ struct unwind_slices {
 };
 
 void unwind_slices_init(struct unwind_slices *s, struct unwind_mapping *v, uint32_t max, int processes_fd,
-			const struct grace *grace);
+			const struct epoch *epoch);
 void unwind_slices_release(struct unwind_slices *s);
 
 /* See unwind_loader.h. -ENOSPC: the array is full, -E2BIG: the map of processes is; -EFBIG: too many for one process. */

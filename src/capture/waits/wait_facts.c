@@ -33,7 +33,7 @@ struct wait_facts {
 	struct hash_index index;
 	struct file_locks locks;
 	bool has_locks;			/* of this walk */
-	uint32_t walk;
+	uint32_t scan;
 };
 
 /* What the kernel side finds a descriptor to be is what the trace says. */
@@ -231,16 +231,16 @@ static void fill_object(const struct wire_object *object, struct rec_sample *out
 	out->object = object->inode;
 }
 
-void wait_facts_fill(struct wait_facts *f, const struct wire_stack *stack, uint32_t walk, struct rec_sample *out)
+void wait_facts_fill(struct wait_facts *f, const struct wire_stack *stack, uint32_t scan, struct rec_sample *out)
 {
 	const struct wire_wait *wait = stack->wait;
 	uint32_t tgid = stack->head->tgid;
 
 	if (!wait)
 		return;
-	if (walk != f->walk)
+	if (scan != f->scan)
 		forget(f);
-	f->walk = walk;
+	f->scan = scan;
 	out->ran_ns = wait->ran_ns < out->time_ns ? wait->ran_ns : out->time_ns;
 	out->syscall = wait->syscall;
 	switch (wait->syscall ? wait_call_of(wait->syscall - 1) : CALL_OTHER) {

@@ -21,4 +21,4 @@ struct wire_stack;
 
 int wait_facts_new(struct wait_facts **fp);
 void wait_facts_free(struct wait_facts *f);		/* NULL is fine */
-void wait_facts_fill(struct wait_facts *f, const struct wire_stack *stack, uint32_t walk, struct rec_sample *out);
+void wait_facts_fill(struct wait_facts *f, const struct wire_stack *stack, uint32_t scan, struct rec_sample *out);

@@ -50,7 +50,7 @@ static const char *const class_names[CLASSES] = {
 struct tally {
 	uint64_t files, nr[CLASSES];
 	char first[CLASSES][300];
-	struct code_image_stats stats;
+	struct elf_code_rows_stats stats;
 	double seconds;
 };
 
@@ -211,7 +211,7 @@ static double now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-static void add_stats(struct tally *t, const struct code_image_stats *s)
+static void add_stats(struct tally *t, const struct elf_code_rows_stats *s)
 {
 	t->stats.code.bytes += s->code.bytes;
 	t->stats.code.known_bytes += s->code.known_bytes;
@@ -235,7 +235,7 @@ static uint64_t code_bytes(const struct elf_image *img)
 static void check_image(struct file *f, const struct options *opt, struct tally *t)
 {
 	struct cfi_rows none = { 0 };
-	struct code_image_stats stats;
+	struct elf_code_rows_stats stats;
 	double begin;
 
 	if (cfi_rows_from_image(f->img, &f->cfi) || f->cfi.nr < 8)

@@ -1,0 +1,103 @@
+/*
+ * Registers and stack memory of a thread, for stacks that user space unwinds (again): where a walk ended because the
+ * process, the mapping or the table was not known yet, and for --audit.
+ */
+#pragma once
+
+#include "bpf/stack.bpf.h"
+
+struct stack_dump {
+	struct wire_dump w;
+	uint8_t memory[WIRE_DUMP_PAGES * UNWIND_MEMORY_PAGE];
+};
+
+_Static_assert(WIRE_DUMP_FRAMES * 8 == sizeof(((struct gather *)0)->frames), "frames are copied as a whole");
+
+/* Too big for a per-CPU map: one each by number, and behind them one for each reader of the walk over the tasks. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);			/* set by user space */
+	__type(key, uint32_t);
+	__type(value, struct stack_dump);
+} dump_scratch SEC(".maps");
+
+/* What more knowledge would have helped; asked after the walk. */
+static __always_inline bool ended_too_early(const struct gather *g)
+{
+	uint8_t end = g->head.end;
+
+	return end == UNWIND_NO_PROCESS || end == UNWIND_NO_MAPPING || end == UNWIND_NO_TABLE;
+}
+
+/* nr counts user stacks: every knobs.audit-th is kept. */
+static __always_inline uint16_t dump_flags(const struct gather *g, uint64_t nr)
+{
+	uint16_t flags = 0;
+
+	if (knobs.audit && stack_was_unwound(g) && !(nr % knobs.audit))
+		flags = WIRE_DUMP | WIRE_AUDIT;
+	if (knobs.deferred && ended_too_early(g))
+		flags |= WIRE_DUMP;
+	return flags;
+}
+
+struct dump_loop {
+	struct stack_dump *dump;
+	struct env *env;
+	uint64_t start;
+	uint64_t why;			/* the end that a page asked for, as in unwind_load_page() */
+};
+
+static __always_inline long copy_page(uint32_t i, struct dump_loop *l, bool sleepable)
+{
+	uint32_t at = i * UNWIND_MEMORY_PAGE;
+	uint8_t *to;
+	long err;
+
+	if (at > (WIRE_DUMP_PAGES - 1) * UNWIND_MEMORY_PAGE)
+		return 1;
+	to = l->dump->memory + at;
+	if (sleepable)
+		err = load_task_page(l->env->g, l->env->task, to, l->start + at);
+	else
+		err = bpf_probe_read_user(to, UNWIND_MEMORY_PAGE, (void *)(l->start + at)) ? 1 : 0;
+	if (err) {
+		l->why = err;
+		return 1;
+	}
+	l->dump->w.bytes = at + UNWIND_MEMORY_PAGE;
+	return 0;
+}
+
+static long copy_page_nofault(uint32_t i, struct dump_loop *l)
+{
+	return copy_page(i, l, false);
+}
+
+static long copy_page_sleepable(uint32_t i, struct dump_loop *l)
+{
+	return copy_page(i, l, true);
+}
+
+typedef long (*copy_page_fn)(uint32_t i, struct dump_loop *l);
+
+/*
+ * Fills the scratch from g; the number of bytes to hand out, 0: it cannot be. Where nothing of the stack may be read that
+ * is the end, not what the walk did not know yet.
+ */
+static __always_inline uint32_t gather_dump(struct gather *g, struct env *e, struct stack_dump *dump, uint32_t nr_pages,
+					   copy_page_fn copy)
+{
+	struct dump_loop loop = { .dump = dump, .env = e, .start = g->unwinder.regs[ARCH_REG_SP] & ~(uint64_t)(UNWIND_MEMORY_PAGE - 1) };
+
+	dump->w.start = loop.start;
+	dump->w.bytes = 0;
+	bpf_loop(nr_pages, copy, &loop, 0);
+	if (!dump->w.bytes && loop.why > 1) {
+		g->head.end = loop.why;
+		return 0;
+	}
+	bpf_probe_read_kernel(&dump->w.head, sizeof(dump->w.head) + sizeof(dump->w.frames), &g->head);
+	bpf_probe_read_kernel(dump->w.regs, sizeof(g->unwinder.regs), g->unwinder.regs);
+	return dump->w.bytes > sizeof(dump->memory) ? 0 : sizeof(dump->w) + dump->w.bytes;
+}

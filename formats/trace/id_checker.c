@@ -1,0 +1,208 @@
+#include "formats/trace/id_checker.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/trace/trace_layout.h"
+#include "src/base/array.h"
+
+#define MEMBER(m) offsetof(struct record, m)
+
+/* What a record defines: where its id is, how many there may be, and what one costs in memory. */
+static const struct definition {
+	uint16_t id_at;			/* 0: defines nothing */
+	uint16_t size;
+	uint32_t max_id;
+} definitions[RECORD_TAGS] = {
+	[REC_STRING] = { MEMBER(string.id), sizeof(struct rec_string), 16 << 20 },
+	[REC_BINARY] = { MEMBER(binary.id), sizeof(struct rec_binary), 1 << 20 },
+	[REC_PROCESS] = { MEMBER(process.id), sizeof(struct rec_process), 4 << 20 },
+	[REC_THREAD] = { MEMBER(thread.id), sizeof(struct rec_thread) + sizeof(struct rec_sample), 4 << 20 },	/* scan_rows.h */
+	[REC_FRAME] = { MEMBER(frame.id), sizeof(struct rec_frame), 16 << 20 },
+	[REC_NODE] = { MEMBER(node.id), sizeof(struct rec_node), 64 << 20 },
+	[REC_FUNC] = { MEMBER(func.id), sizeof(struct rec_func), 16 << 20 },
+	[REC_EVENT] = { MEMBER(event.id), sizeof(struct rec_event), 1 << 16 },
+};
+
+/* What a record refers to: all are 32-bit ids, 0 none. */
+static const struct reference {
+	uint8_t from, to;		/* enum record_tag */
+	uint16_t at;
+} references[] = {
+	{ REC_BINARY, REC_STRING, MEMBER(binary.path) },
+	{ REC_PROCESS, REC_PROCESS, MEMBER(process.parent) },
+	{ REC_PROCESS, REC_STRING, MEMBER(process.comm) },
+	{ REC_PROCESS, REC_BINARY, MEMBER(process.exe) },
+	{ REC_PROCESS, REC_STRING, MEMBER(process.cgroup) },
+	{ REC_PROCESS, REC_STRING, MEMBER(process.cmdline) },
+	{ REC_THREAD, REC_PROCESS, MEMBER(thread.process) },
+	{ REC_THREAD, REC_STRING, MEMBER(thread.comm) },
+	{ REC_TASKEV, REC_PROCESS, MEMBER(taskev.process) },
+	{ REC_MAPPING, REC_PROCESS, MEMBER(mapping.process) },
+	{ REC_MAPPING, REC_BINARY, MEMBER(mapping.binary) },
+	{ REC_FRAME, REC_BINARY, MEMBER(frame.binary) },
+	{ REC_NODE, REC_NODE, MEMBER(node.parent) },
+	{ REC_NODE, REC_FRAME, MEMBER(node.frame) },
+	{ REC_FUNC, REC_STRING, MEMBER(func.name) },
+	{ REC_FUNC, REC_STRING, MEMBER(func.sysname) },
+	{ REC_FUNC, REC_STRING, MEMBER(func.file) },
+	{ REC_SYMBOL, REC_FRAME, MEMBER(symbol.frame) },
+	{ REC_EVENT, REC_STRING, MEMBER(event.name) },
+	{ REC_EVENT, REC_STRING, MEMBER(event.unit) },
+	{ REC_RAWSTACK, REC_THREAD, MEMBER(rawstack.thread) },
+	{ REC_RAWSTACK, REC_NODE, MEMBER(rawstack.ustack) },
+};
+enum { NR_REFERENCES = sizeof(references) / sizeof(references[0]) };
+
+static void forget_rows(struct id_checker *t)
+{
+	if (t->in_scan)
+		memset(t->in_scan, 0, t->cap_in_scan);
+}
+
+void id_checker_reset(struct id_checker *t)
+{
+	memset(t->next_id, 0, sizeof(t->next_id));
+	t->bytes = 0;
+	forget_rows(t);
+	t->has_gaps = false;
+}
+
+void id_checker_lose(struct id_checker *t)
+{
+	forget_rows(t);
+	t->has_gaps = true;
+}
+
+void id_checker_release(struct id_checker *t)
+{
+	free(t->depth);
+	free(t->in_scan);
+	memset(t, 0, sizeof(*t));
+}
+
+static bool is_defined(const struct id_checker *t, enum record_tag tag, uint32_t id)
+{
+	return id < (t->next_id[tag] ? t->next_id[tag] : 1);
+}
+
+static bool check_reference(const struct id_checker *t, enum record_tag to, uint32_t *id)
+{
+	if (is_defined(t, to, *id))
+		return true;
+	if (!t->has_gaps)
+		return false;
+	*id = 0;
+	return true;
+}
+
+static bool check_references(const struct id_checker *t, struct record *rec)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < NR_REFERENCES; i++)
+		if (references[i].from == rec->tag)
+			good &= check_reference(
+				t, references[i].to,
+				(uint32_t *)(void *)((char *)rec + references[i].at));
+	return good;
+}
+
+/* What the argument of an event refers to depends on the event. */
+static bool check_taskev(const struct id_checker *t, struct rec_taskev *ev)
+{
+	if (ev->event == TASK_FORK)
+		return check_reference(t, REC_PROCESS, &ev->arg);
+	return ev->event != TASK_COMM || check_reference(t, REC_STRING, &ev->arg);
+}
+
+static bool check_symbol(const struct id_checker *t, const struct rec_symbol *s)
+{
+	bool good = true;
+
+	for (uint32_t i = 0; i < s->nr_lines; i++) {
+		uint32_t func = s->lines[i].func;
+
+		good &= check_reference(t, REC_FUNC, &func);
+		if (func != s->lines[i].func)
+			((struct rec_line *)s->lines)[i].func = func;
+	}
+	return good;
+}
+
+/* Every thread has a row to repeat; where chunks are missing that row may have been in them. */
+static bool check_repeat(const struct id_checker *t, const struct rec_repeat *r)
+{
+	uint64_t behind = 1;		/* the run before */
+	bool good = r->scan != 0;
+
+	for (uint32_t i = 0; i < r->nr_runs && good; i++) {
+		uint32_t first = r->runs[i].thread, nr = r->runs[i].nr;
+
+		good = nr && first >= behind;
+		behind = (uint64_t)first + nr;
+		good &= behind - 1 <= definitions[REC_THREAD].max_id;
+		if (good && !t->has_gaps)
+			good = behind <= t->cap_in_scan && !memchr(t->in_scan + first, 0, nr);
+	}
+	return good;
+}
+
+/* Depth is kept per node, so no chain of parents is ever walked on trust. */
+static int add_depth(struct id_checker *t, const struct rec_node *n, uint64_t next)
+{
+	unsigned depth = n->parent ? t->depth[n->parent] + 1u : 1;
+
+	if (depth > MAX_DEPTH)
+		return -EBADMSG;
+	if (array_reserve(&t->depth, &t->cap_depth, (size_t)n->id + 1))
+		return -ENOMEM;
+	memset(&t->depth[next], 0, (n->id - next) * sizeof(*t->depth));
+	t->depth[n->id] = (uint16_t)depth;
+	return 0;
+}
+
+static int add_definition(struct id_checker *t, const struct definition *def,
+			  const struct record *rec)
+{
+	uint64_t next = t->next_id[rec->tag] ? t->next_id[rec->tag] : 1;
+	uint32_t id;
+	int err;
+
+	memcpy(&id, (const char *)rec + def->id_at, sizeof(id));
+	if (id < next || id > next + MAX_ID_GAP || id > def->max_id)
+		return -EBADMSG;
+	err = rec->tag == REC_NODE ? add_depth(t, &rec->node, next) : 0;
+	if (err)
+		return err;
+	t->next_id[rec->tag] = (uint64_t)id + 1;
+	t->bytes += def->size * (id + 1 - next) + (rec->tag == REC_STRING ? rec->string.len : 0);
+	return 0;
+}
+
+int id_checker_add(struct id_checker *t, struct record *rec)
+{
+	const struct definition *def = &definitions[rec->tag];
+
+	if (!check_references(t, rec) ||
+	    (rec->tag == REC_TASKEV && !check_taskev(t, &rec->taskev)) ||
+	    (rec->tag == REC_SYMBOL && !check_symbol(t, &rec->symbol)) ||
+	    (rec->tag == REC_REPEAT && !check_repeat(t, &rec->repeat)))
+		return -EBADMSG;
+	return def->id_at ? add_definition(t, def, rec) : 0;
+}
+
+int id_checker_add_sample(struct id_checker *t, struct rec_sample *s)
+{
+	if (!(check_reference(t, REC_EVENT, &s->event) & check_reference(t, REC_THREAD, &s->thread) &
+	      check_reference(t, REC_NODE, &s->kstack) & check_reference(t, REC_NODE, &s->ustack)))
+		return -EBADMSG;
+	if (!s->scan || !s->thread)
+		return 0;
+	if (array_reserve(&t->in_scan, &t->cap_in_scan, (size_t)s->thread + 1))
+		return -ENOMEM;
+	t->in_scan[s->thread] = 1;
+	return 0;
+}

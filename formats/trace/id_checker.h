@@ -1,0 +1,38 @@
+/*
+ * What a segment has defined so far, as far as it is needed to check the next record (TRACE.md 6):
+ * ids are ascending and below their limits, references go backwards only, stacks are not deeper
+ * than MAX_DEPTH. The writer checks with it what it is given, the reader what it reads.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "formats/trace/record_codec.h"
+#include "src/model/record.h"
+
+struct id_checker {
+	uint64_t next_id[RECORD_TAGS];	/* by enum record_tag; 0 means 1 */
+	uint16_t *depth;		/* of nodes, by id; 0 missing */
+	size_t cap_depth;
+	uint8_t *in_scan;		/* by thread: 1: it has a row of a walk that a REPEAT may refer to */
+	size_t cap_in_scan;
+	uint64_t bytes;			/* what a consumer needs at least to keep all definitions */
+	bool has_gaps;			/* chunks are missing: some definitions are unknown */
+};
+
+void id_checker_reset(struct id_checker *t);	/* for a new segment; keeps the memory */
+
+/* Chunks are missing here: from now on references may be unknown, and the last rows of threads are. */
+void id_checker_lose(struct id_checker *t);
+void id_checker_release(struct id_checker *t);
+
+/*
+ * Checks rec and takes note of what it defines. With gaps, a reference to something not yet defined
+ * is set to 0 in *rec (lists it points to included: they must be writable then). 0, -EBADMSG,
+ * -ENOMEM.
+ */
+int id_checker_add(struct id_checker *t, struct record *rec);
+
+/* The same for one row of SAMPLES. */
+int id_checker_add_sample(struct id_checker *t, struct rec_sample *s);

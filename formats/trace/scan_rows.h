@@ -1,0 +1,37 @@
+/*
+ * The last row of a walk of each thread, and what REPEATs (TRACE.md 4.19) make of them.
+ *
+ *	scan_rows_add(w, sample)		each row of SAMPLES, in their order
+ *	scan_rows_repeat(w, repeat)		a REPEAT that id_checker_add() accepted
+ *	while (scan_rows_next(w, tables, &s))	its samples
+ *	scan_rows_release(w)
+ *
+ * Which of the rows count is in id_checker.in_scan: a new segment and a missing chunk end that for all at once. The
+ * memory is counted there as well, as part of what a thread costs.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/trace/id_checker.h"
+#include "src/model/record.h"
+
+struct scan_rows {
+	struct rec_sample *rows;	/* by thread */
+	size_t cap_rows;
+	struct rec_repeat repeat;	/* the one under way */
+	uint32_t run, done;		/* of its runs; threads of that run behind us */
+	uint64_t left_out;		/* rows that REPEATs asked for in vain, since this was zeroed */
+};
+void scan_rows_release(struct scan_rows *w);
+
+int scan_rows_add(struct scan_rows *w, const struct rec_sample *s);	/* 0, -ENOMEM */
+
+/* Its runs must stay until the last row or scan_rows_stop(). */
+void scan_rows_repeat(struct scan_rows *w, const struct rec_repeat *r);
+void scan_rows_stop(struct scan_rows *w);
+
+/* False: there are no more. */
+bool scan_rows_next(struct scan_rows *w, const struct id_checker *t, struct rec_sample *s);

@@ -1,0 +1,435 @@
+#include "src/model/definition_store.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/array.h"
+
+/*
+ * A real trace has gaps between ids only where chunks were damaged, a chunk holds some 100,000 definitions
+ * at most. Without a limit one record with a huge id would cost gigabytes.
+ */
+#define MAX_GAPS (4u << 20)
+#define MAX_BYTES ((size_t)512 << 20)
+#define BLOCK_BYTES (64 * 1024)
+
+struct column {				/* rows by id; a row whose id is not there is all zero */
+	void *v;
+	size_t cap;
+	uint32_t end;			/* highest id + 1 */
+	uint32_t count;
+};
+
+struct text {
+	const char *s;			/* NULL: not there */
+	uint32_t len;
+};
+
+struct definition_store {
+	struct column strings, binaries, processes, threads, frames, nodes, funcs, symbols, events;
+	struct rec_line *lines;
+	size_t nr_lines, cap_lines;
+	char **blocks;			/* of string bytes; they never move */
+	size_t nr_blocks, cap_blocks, room;
+	size_t bytes;
+	uint64_t gaps, refused;
+};
+
+struct definition_store *definition_store_new(void)
+{
+	return calloc(1, sizeof(struct definition_store));
+}
+
+void definition_store_free(struct definition_store *t)
+{
+	if (!t)
+		return;
+	free(t->strings.v);
+	free(t->binaries.v);
+	free(t->processes.v);
+	free(t->threads.v);
+	free(t->frames.v);
+	free(t->nodes.v);
+	free(t->funcs.v);
+	free(t->symbols.v);
+	free(t->events.v);
+	free(t->lines);
+	for (size_t i = 0; i < t->nr_blocks; i++)
+		free(t->blocks[i]);
+	free(t->blocks);
+	free(t);
+}
+
+/* Makes *row the row of id. 0, 1: refused (counted), -ENOMEM. */
+static int column_row(struct definition_store *t, struct column *c, size_t size, uint32_t id, void **row)
+{
+	uint64_t gap = id >= c->end ? id - c->end : 0;
+	size_t before = c->cap;
+
+	if (!id || id == UINT32_MAX || t->gaps + gap > MAX_GAPS ||
+	    (id >= c->cap && t->bytes + (id + 1 - c->cap) * size > MAX_BYTES)) {
+		t->refused++;
+		return 1;
+	}
+	if (array_reserve_raw(&c->v, &c->cap, (size_t)id + 1, size))
+		return -ENOMEM;
+	t->bytes += (c->cap - before) * size;
+	t->gaps += gap;
+	if (id >= c->end)
+		c->end = id + 1;
+	*row = (char *)c->v + (size_t)id * size;
+	return 0;
+}
+
+static const void *column_find(const struct column *c, size_t size, uint32_t id)
+{
+	return id < c->end ? (const char *)c->v + (size_t)id * size : NULL;
+}
+
+/* A copy of the bytes, with a NUL behind them, that lives as long as the tables. */
+static char *store(struct definition_store *t, const char *bytes, size_t len)
+{
+	char **last, *p;
+
+	if (len + 1 > t->room) {
+		size_t size = len + 1 > BLOCK_BYTES ? len + 1 : BLOCK_BYTES;
+
+		p = malloc(size);
+		last = p ? array_push(&t->blocks, &t->nr_blocks, &t->cap_blocks) : NULL;
+		if (!last) {
+			free(p);
+			return NULL;
+		}
+		*last = p;		/* its bytes are taken from the end */
+		t->room = size;
+		t->bytes += size;
+	}
+	t->room -= len + 1;
+	p = t->blocks[t->nr_blocks - 1] + t->room;
+	memcpy(p, bytes, len);
+	p[len] = 0;
+	return p;
+}
+
+static int add_string(struct definition_store *t, const struct rec_string *r)
+{
+	struct text *x;
+	void *row;
+	int err;
+
+	if (r->len >= UINT32_MAX || t->bytes + r->len > MAX_BYTES) {
+		t->refused++;
+		return 0;
+	}
+	err = column_row(t, &t->strings, sizeof(*x), r->id, &row);
+	x = row;
+	if (err || x->s)
+		return err;
+	x->s = store(t, r->bytes, r->len);
+	x->len = (uint32_t)r->len;
+	t->strings.count++;
+	return x->s ? 0 : -ENOMEM;
+}
+
+/* Rows that are the record itself: its first member is the id, which is 0 in a row that is not there. */
+static int add_row(struct definition_store *t, struct column *c, size_t size, uint32_t id, const void *rec)
+{
+	void *row;
+	int err = column_row(t, c, size, id, &row);
+
+	if (err)
+		return err;
+	if (*(const uint32_t *)row)
+		return 0;		/* defined twice: the first one counts, as for samples already read */
+	memcpy(row, rec, size);
+	c->count++;
+	return 0;
+}
+
+static int add_binary(struct definition_store *t, const struct rec_binary *r)
+{
+	struct rec_binary copy = *r;
+
+	copy.segments = NULL;
+	copy.nr_segments = 0;
+	if (copy.build_id_len > sizeof(copy.build_id))
+		copy.build_id_len = sizeof(copy.build_id);
+	return add_row(t, &t->binaries, sizeof(copy), r->id, &copy);
+}
+
+static int add_node(struct definition_store *t, const struct rec_node *r)
+{
+	const struct table_node *parent;
+	uint32_t depth, outermost;
+	struct table_node *n;
+	void *row;
+	int err;
+
+	parent = definition_store_find_node(t, r->parent);
+	depth = parent ? parent->depth + 1 : 1;
+	outermost = parent ? parent->outermost : r->frame;
+	if (r->parent >= r->id || depth > TABLES_MAX_DEPTH) {	/* a parent not before its child: a cycle */
+		t->refused++;
+		return 0;
+	}
+	err = column_row(t, &t->nodes, sizeof(*n), r->id, &row);
+	n = row;
+	if (err || n->depth)
+		return err;
+	*n = (struct table_node){ r->parent, r->frame, outermost, depth };
+	t->nodes.count++;
+	return 0;
+}
+
+static int add_symbol(struct definition_store *t, const struct rec_symbol *r)
+{
+	struct table_symbol *s;
+	void *row;
+	int err = column_row(t, &t->symbols, sizeof(*s), r->frame, &row);
+	size_t need = t->nr_lines + r->nr_lines, before = t->cap_lines;
+
+	s = row;
+	if (err || (s->known && (s->nr_lines || !r->nr_lines)))
+		return err;
+	if (need > UINT32_MAX || t->bytes + r->nr_lines * sizeof(*r->lines) > MAX_BYTES) {
+		t->refused++;
+		return 0;
+	}
+	if (array_reserve(&t->lines, &t->cap_lines, need))
+		return -ENOMEM;
+	t->bytes += (t->cap_lines - before) * sizeof(*t->lines);
+	t->symbols.count += !s->known;
+	*s = (struct table_symbol){ true, r->status, (uint32_t)t->nr_lines, r->nr_lines, r->offset };
+	if (r->nr_lines)
+		memcpy(t->lines + t->nr_lines, r->lines, r->nr_lines * sizeof(*r->lines));
+	t->nr_lines = need;
+	return 0;
+}
+
+#define ADD(column, field) add_row(t, &t->column, sizeof(rec->field), rec->field.id, &rec->field)
+
+static int add(struct definition_store *t, const struct record *rec)
+{
+	switch (rec->tag) {
+	case REC_STRING: return add_string(t, &rec->string);
+	case REC_BINARY: return add_binary(t, &rec->binary);
+	case REC_PROCESS: return ADD(processes, process);
+	case REC_THREAD: return ADD(threads, thread);
+	case REC_FRAME: return ADD(frames, frame);
+	case REC_NODE: return add_node(t, &rec->node);
+	case REC_FUNC: return ADD(funcs, func);
+	case REC_SYMBOL: return add_symbol(t, &rec->symbol);
+	case REC_EVENT: return ADD(events, event);
+	case REC_META: case REC_CLOCK: case REC_TASKEV: case REC_MAPPING: case REC_SCAN: case REC_SAMPLE:
+	case REC_LOST: case REC_NOTE: case REC_END: case REC_RAWSTACK: case REC_REPEAT:
+		break;
+	}
+	return 0;
+}
+
+int definition_store_record(void *tables, const struct record *rec)
+{
+	int err = add(tables, rec);
+
+	return err < 0 ? err : 0;
+}
+
+#define FIND(type, column) \
+	const struct type *r = column_find(&t->column, sizeof(*r), id); \
+	return r && r->id ? r : NULL
+
+const struct rec_binary *definition_store_find_binary(const struct definition_store *t, uint32_t id)
+{
+	FIND(rec_binary, binaries);
+}
+
+const struct rec_process *definition_store_find_process(const struct definition_store *t, uint32_t id)
+{
+	FIND(rec_process, processes);
+}
+
+const struct rec_thread *definition_store_find_thread(const struct definition_store *t, uint32_t id)
+{
+	FIND(rec_thread, threads);
+}
+
+const struct rec_frame *definition_store_find_frame(const struct definition_store *t, uint32_t id)
+{
+	FIND(rec_frame, frames);
+}
+
+const struct rec_func *definition_store_find_func(const struct definition_store *t, uint32_t id)
+{
+	FIND(rec_func, funcs);
+}
+
+const struct rec_event *definition_store_find_event(const struct definition_store *t, uint32_t id)
+{
+	FIND(rec_event, events);
+}
+
+const struct table_node *definition_store_find_node(const struct definition_store *t, uint32_t id)
+{
+	const struct table_node *n = column_find(&t->nodes, sizeof(*n), id);
+
+	return n && n->depth ? n : NULL;
+}
+
+const struct table_symbol *definition_store_find_symbol(const struct definition_store *t, uint32_t frame)
+{
+	const struct table_symbol *s = column_find(&t->symbols, sizeof(*s), frame);
+
+	return s && s->known ? s : NULL;
+}
+
+const char *definition_store_string(const struct definition_store *t, uint32_t id, size_t *len)
+{
+	static const struct text empty = { "", 0 }, missing = { "[missing]", 9 };
+	const struct text *x = id ? column_find(&t->strings, sizeof(*x), id) : &empty;
+
+	if (!x || !x->s)
+		x = &missing;
+	if (len)
+		*len = x->len;
+	return x->s;
+}
+
+static const struct column *column_of(const struct definition_store *t, enum record_tag tag)
+{
+	switch (tag) {
+	case REC_STRING: return &t->strings;
+	case REC_BINARY: return &t->binaries;
+	case REC_PROCESS: return &t->processes;
+	case REC_THREAD: return &t->threads;
+	case REC_FRAME: return &t->frames;
+	case REC_NODE: return &t->nodes;
+	case REC_FUNC: return &t->funcs;
+	case REC_SYMBOL: return &t->symbols;
+	case REC_EVENT: return &t->events;
+	case REC_META: case REC_CLOCK: case REC_TASKEV: case REC_MAPPING: case REC_SCAN: case REC_SAMPLE:
+	case REC_LOST: case REC_NOTE: case REC_END: case REC_RAWSTACK: case REC_REPEAT:
+		break;
+	}
+	return NULL;
+}
+
+uint64_t tables_count(const struct definition_store *t, enum record_tag tag)
+{
+	const struct column *c = column_of(t, tag);
+
+	return c ? c->count : 0;
+}
+
+uint32_t definition_store_id_end(const struct definition_store *t, enum record_tag tag)
+{
+	const struct column *c = column_of(t, tag);
+
+	return c ? c->end : 0;
+}
+
+uint64_t definition_store_refused(const struct definition_store *t)
+{
+	return t->refused;
+}
+
+/* The file that an address without a name is in: "libc.so.6", "vmlinux"; "" when it is in none, or nobody knows. */
+static const char *file_of(const struct definition_store *t, const struct rec_binary *b, size_t *len)
+{
+	const char *s, *slash;
+
+	*len = 0;
+	if (b && b->kind != BINARY_KERNEL && b->path) {
+		s = definition_store_string(t, b->path, len);
+		slash = memrchr(s, '/', *len);
+		if (slash && slash + 1 < s + *len) {
+			*len -= (size_t)(slash + 1 - s);
+			s = slash + 1;
+		}
+		if (*len > 2 && s[0] == '[' && s[*len - 1] == ']') {	/* "[vdso]" */
+			s++;
+			*len -= 2;
+		}
+		return s;
+	}
+	s = b && b->kind == BINARY_KERNEL ? "vmlinux" : "";
+	*len = strlen(s);
+	return s;
+}
+
+/* All addresses of a kind are one: they differ from run to run, and one by one they tell nothing. */
+static void view_no_file(const struct rec_frame *f, bool has_binary, struct frame_view *v)
+{
+	v->name = f->kind == FRAME_KERNEL ? "[kernel]" : f->kind == FRAME_BPF ? "[bpf]" : f->kind == FRAME_JIT ? "[jit]" :
+		  has_binary ? "[anon]" : "[unknown]";
+	v->len = strlen(v->name);
+	v->offset = f->addr;
+	v->has_offset = true;
+}
+
+/* "[libc.so.6+0x1234]": where the function begins, if that is known, else the address. */
+static void view_address(const struct definition_store *t, uint32_t frame, char *buf, struct frame_view *v)
+{
+	const struct rec_frame *f = definition_store_find_frame(t, frame);
+	const struct rec_binary *b = f ? definition_store_find_binary(t, f->binary) : NULL;
+	const struct table_symbol *sym = definition_store_find_symbol(t, frame);
+	size_t len;
+	const char *s;
+
+	v->name = "[missing]";
+	v->len = 9;
+	if (!f)
+		return;
+	s = file_of(t, b, &len);
+	if (!len) {
+		view_no_file(f, b, v);
+		return;
+	}
+	if (sym && !sym->nr_lines && sym->offset <= f->addr)
+		v->offset = sym->offset;
+	v->has_offset = v->offset;
+	if (len > FRAME_TEXT_MAX - 32)
+		len = FRAME_TEXT_MAX - 32;
+	buf[0] = '[';
+	memcpy(buf + 1, s, len);
+	v->name = buf;
+	v->len = 1 + len + (size_t)snprintf(buf + 1 + len, 31, "+0x%llx]", (unsigned long long)(f->addr - v->offset));
+}
+
+uint32_t definition_store_frame_depth(const struct definition_store *t, uint32_t frame)
+{
+	const struct table_symbol *s = definition_store_find_symbol(t, frame);
+
+	return s && s->nr_lines ? s->nr_lines : 1;
+}
+
+void definition_store_frame_view(const struct definition_store *t, uint32_t frame, uint32_t i, char buf[FRAME_TEXT_MAX],
+		       struct frame_view *v)
+{
+	const struct table_symbol *s = definition_store_find_symbol(t, frame);
+	const struct rec_func *func;
+	const struct rec_line *line;
+
+	memset(v, 0, sizeof(*v));
+	if (!s || i >= s->nr_lines) {
+		view_address(t, frame, buf, v);
+		return;
+	}
+	line = &t->lines[s->first_line + i];
+	func = definition_store_find_func(t, line->func);
+	v->name = func ? definition_store_string(t, func->name, &v->len) : "[missing]";
+	if (!func)
+		v->len = 9;
+	if (!v->len) {
+		view_address(t, frame, buf, v);
+		return;
+	}
+	v->named = func != NULL;
+	v->inlined = i + 1 < s->nr_lines;
+	v->has_offset = !v->inlined;
+	v->offset = s->offset;
+	v->file = func ? func->file : 0;
+	v->start_line = func ? func->start_line : 0;
+	v->line = line->line;
+}

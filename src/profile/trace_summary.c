@@ -1,0 +1,203 @@
+#include "src/profile/trace_summary.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/array.h"
+#include "src/model/definition_store.h"
+#include "src/profile/cpu_check.h"
+
+/* More are no longer read by anybody, and a trace may hold any number, of any size. */
+#define MAX_NOTES 1000
+#define MAX_METAS 10000
+#define MAX_TEXT_BYTES (16u << 20)
+
+void trace_summary_init(struct trace_summary *r)
+{
+	memset(r, 0, sizeof(*r));
+}
+
+void trace_summary_release(struct trace_summary *r)
+{
+	for (size_t i = 0; i < r->nr_metas; i++)
+		free((char *)r->metas[i].key);
+	for (size_t i = 0; i < r->nr_notes; i++)
+		free((char *)r->notes[i].text);
+	free(r->metas);
+	free(r->notes);
+	stack_tally_release(&r->stacks);
+	memset(r, 0, sizeof(*r));
+}
+
+bool loss_is_samples(unsigned cause)
+{
+	switch ((enum loss_cause)cause) {
+	case LOSS_RING_FULL: case LOSS_RING_DISCARD: case LOSS_THROTTLED: case LOSS_QUEUE_FULL:
+	case LOSS_RATE_LIMIT: case LOSS_WRITER_STALL: case LOSS_BAD_RECORD: case LOSS_MAP_FULL:
+		return true;
+	case LOSS_ITER_RESTART: case LOSS_TASK_VANISHED: case LOSS_SYMBOL_BUDGET: case LOSS_TASK_EVENTS:
+	case LOSS_TABLE_FULL: case LOSS_KERNEL_STACK: case LOSS_SCANS: case LOSS_CAUSES:
+		break;
+	}
+	return false;
+}
+
+static bool has_room(struct trace_summary *r, size_t len)
+{
+	if (len > MAX_TEXT_BYTES - r->text_bytes)
+		return false;
+	r->text_bytes += len;
+	return true;
+}
+
+static int add_meta(struct trace_summary *r, uint32_t segment, const struct rec_meta *m)
+{
+	size_t key_len = strlen(m->key);
+	struct report_meta_item *item;
+	char *copy;
+
+	if (r->nr_metas >= MAX_METAS || !has_room(r, key_len + m->len))
+		return 0;
+	copy = malloc(key_len + 1 + m->len + 1);
+	item = copy ? array_push(&r->metas, &r->nr_metas, &r->cap_metas) : NULL;
+	if (!item) {
+		free(copy);
+		return -ENOMEM;
+	}
+	memcpy(copy, m->key, key_len + 1);
+	if (m->len)
+		memcpy(copy + key_len + 1, m->value, m->len);
+	copy[key_len + 1 + m->len] = 0;
+	*item = (struct report_meta_item){ copy, copy + key_len + 1, m->len, segment };
+	return 0;
+}
+
+static uint32_t count_cpus(const struct rec_meta *m)
+{
+	char list[256];
+	size_t len = m->len < sizeof(list) ? m->len : 0;
+
+	memcpy(list, m->value, len);
+	list[len] = 0;
+	return cpu_list_count(list);
+}
+
+static int add_note(struct trace_summary *r, uint32_t segment, const struct rec_note *n)
+{
+	struct report_note *note;
+	char *copy;
+
+	if (r->nr_notes >= MAX_NOTES || !has_room(r, n->len))
+		return 0;
+	copy = malloc(n->len + 1);
+	note = copy ? array_push(&r->notes, &r->nr_notes, &r->cap_notes) : NULL;
+	if (!note) {
+		free(copy);
+		return -ENOMEM;
+	}
+	if (n->len)
+		memcpy(copy, n->text, n->len);
+	copy[n->len] = 0;
+	*note = (struct report_note){ n->severity, n->time_ns, segment, copy, n->len };
+	return 0;
+}
+
+/* The rows of a walk come together; receipts only behind those of several walks. */
+static void end_runnable(struct trace_summary *r)
+{
+	struct report_scans *w = &r->info.scans;
+	uint32_t cpus = r->info.online_cpus;
+
+	if (r->scan) {
+		w->busy_cpus += r->scan_runnable < cpus ? r->scan_runnable : cpus;
+		w->busy_scans++;
+	}
+	r->scan = r->scan_runnable = 0;
+}
+
+static void count_runnable(struct trace_summary *r, const struct rec_sample *s)
+{
+	if (s->scan != r->scan)
+		end_runnable(r);
+	r->scan = s->scan;
+	r->scan_runnable += s->state == TASK_RUNNING || s->state == TASK_RUNNABLE;
+}
+
+void trace_summary_end(struct trace_summary *r)
+{
+	end_runnable(r);
+}
+
+static int add_sample(struct trace_summary *r, uint32_t segment, const struct definition_store *tables, const struct rec_sample *s)
+{
+	struct report_info *info = &r->info;
+
+	info->samples++;
+	info->ends[s->end < STACK_ENDS ? s->end : STACK_ENDS]++;
+	info->guessed += !!(s->flags & SAMPLE_HAS_GUESS);
+	info->kernel_truncated += !!(s->flags & SAMPLE_KERNEL_TRUNCATED);
+	info->late += !!(s->flags & SAMPLE_LATE);
+	info->scan_rows += s->scan > 0;
+	if (s->scan)
+		count_runnable(r, s);
+	info->user_stacks += stack_end_has_stack(s->end);
+	info->roots += stack_end_is_root(s->end);
+	return stack_tally_add(&r->stacks, segment, tables, s);
+}
+
+static void add_scan(struct report_scans *sum, const struct rec_scan *w)
+{
+	sum->count++;
+	sum->tasks_seen += w->tasks_seen;
+	sum->rows += w->rows;
+	sum->skipped_idle_kthreads += w->skipped_idle_kthreads;
+	sum->filtered += w->filtered;
+	sum->read_faults += w->read_faults;
+	sum->vanished += w->vanished;
+	sum->on_cpu += w->on_cpu;
+	sum->torn += w->torn;
+	sum->hung += w->hung;
+	sum->kernel_failed += w->kernel_failed;
+	for (unsigned end = 0; end <= STACK_ENDS; end++)
+		sum->ends[end] += w->ends[end];
+	sum->duration_ns += w->duration_ns;
+	if (w->duration_ns > sum->longest_ns)
+		sum->longest_ns = w->duration_ns;
+}
+
+static void add_lost(struct report_info *info, const struct rec_lost *l)
+{
+	info->lost[l->cause < LOSS_CAUSES ? l->cause : LOSS_CAUSES] += l->count;
+	info->lost_all += l->count;
+	if (loss_is_samples(l->cause))
+		info->lost_samples += l->count;
+}
+
+int trace_summary_record(struct trace_summary *r, uint32_t segment, const struct definition_store *tables, const struct record *rec)
+{
+	switch (rec->tag) {
+	case REC_SAMPLE:
+		return add_sample(r, segment, tables, &rec->sample);
+	case REC_META:
+		if (!strcmp(rec->meta.key, "cpus.online"))
+			r->info.online_cpus = count_cpus(&rec->meta);
+		return add_meta(r, segment, &rec->meta);
+	case REC_NOTE:
+		return add_note(r, segment, &rec->note);
+	case REC_SCAN:
+		add_scan(&r->info.scans, &rec->scan);
+		break;
+	case REC_LOST:
+		add_lost(&r->info, &rec->lost);
+		break;
+	case REC_END:
+		r->info.end = rec->end;
+		break;
+	case REC_CLOCK: case REC_STRING: case REC_BINARY: case REC_PROCESS: case REC_THREAD: case REC_TASKEV:
+	case REC_MAPPING: case REC_FRAME: case REC_NODE: case REC_FUNC: case REC_SYMBOL: case REC_EVENT: case REC_RAWSTACK:
+	case REC_REPEAT:
+		break;
+	}
+	return 0;
+}

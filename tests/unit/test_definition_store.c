@@ -1,0 +1,274 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "src/model/definition_store.h"
+#include "tests/unit/trace_fixture.h"
+
+static struct definition_store *t;
+
+static int setup(void **state)
+{
+	(void)state;
+	t = definition_store_new();
+	return t ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	definition_store_free(t);
+	return 0;
+}
+
+#define ADD(TAG, field, ...) \
+	assert_int_equal(definition_store_record(t, &(struct record){ .tag = REC_##TAG, .field = __VA_ARGS__ }), 0)
+
+static struct frame_view view(uint32_t frame, uint32_t i)
+{
+	static char buf[FRAME_TEXT_MAX];
+	struct frame_view v;
+
+	definition_store_frame_view(t, frame, i, buf, &v);
+	assert_int_equal(strlen(v.name), v.len);
+	return v;
+}
+
+static void keeps_the_fixture(void **state)
+{
+	const struct rec_thread *th;
+	const struct rec_binary *b;
+	size_t len;
+
+	(void)state;
+	assert_int_equal(trace_fixture_emit(definition_store_record, t), 0);
+	assert_int_equal(tables_count(t, REC_STRING), FIX_STRINGS - 1);
+	assert_int_equal(tables_count(t, REC_FRAME), 10);
+	assert_int_equal(tables_count(t, REC_SYMBOL), 9);
+	assert_int_equal(definition_store_id_end(t, REC_FRAME), 11);
+	assert_int_equal(tables_count(t, REC_SAMPLE), 0);
+	assert_int_equal(definition_store_refused(t), 0);
+	assert_string_equal(definition_store_string(t, FIX_S_HANDLE, &len), "handle_request(int)");
+	assert_int_equal(len, strlen("handle_request(int)"));
+	th = definition_store_find_thread(t, FIX_T_WORKER);
+	assert_int_equal(th->tid, 101);
+	assert_int_equal(definition_store_find_process(t, th->process)->tgid, 100);
+	b = definition_store_find_binary(t, FIX_B_SERVER);
+	assert_int_equal(b->build_id_len, 20);
+	assert_null(b->segments);
+	assert_int_equal(definition_store_find_event(t, FIX_E_CPU)->freq_mhz, 99000);
+	assert_int_equal(definition_store_find_node(t, 4)->outermost, 1);
+	assert_int_equal(definition_store_find_node(t, 4)->parent, 3);
+	assert_int_equal(definition_store_find_node(t, 11)->outermost, 10);
+}
+
+static void views_are_innermost_first(void **state)
+{
+	struct frame_view v;
+
+	(void)state;
+	trace_fixture_emit(definition_store_record, t);
+	assert_int_equal(definition_store_frame_depth(t, 3), 2);
+	v = view(3, 0);
+	assert_string_equal(v.name, "parse_header");
+	assert_true(v.inlined && v.named && !v.has_offset);
+	assert_int_equal(v.line, 55);
+	assert_int_equal(v.start_line, 50);
+	v = view(3, 1);
+	assert_string_equal(v.name, "handle_request(int)");
+	assert_true(!v.inlined && v.named && v.has_offset);
+	assert_int_equal(v.offset, 0x40);
+	assert_string_equal(definition_store_string(t, v.file, NULL), "src/server.cc");
+}
+
+static void frames_without_a_name_say_where_they_are(void **state)
+{
+	static const struct { struct rec_frame frame; const char *name; } cases[] = {
+		{ { .binary = 1, .addr = 0x10 }, "[server+0x10]" },
+		{ { .binary = 2, .addr = 0x10, .kind = FRAME_KERNEL }, "[vmlinux+0x10]" },
+		{ { .binary = 3, .addr = 0x10 }, "[vdso+0x10]" },
+		{ { .binary = 4, .addr = 0x10 }, "[anon]" },
+		{ { .binary = 5, .addr = 0x10 }, "[dir/+0x10]" },
+		{ { .addr = UINT64_MAX }, "[unknown]" },
+		{ { .addr = 1, .kind = FRAME_KERNEL }, "[kernel]" },
+		{ { .addr = 1, .kind = FRAME_BPF }, "[bpf]" },
+		{ { .addr = 1, .kind = FRAME_JIT }, "[jit]" },
+		{ { .addr = 1, .binary = 99, .kind = 200 }, "[unknown]" },
+	};
+
+	(void)state;
+	ADD(STRING, string, { 1, "/usr/bin/server", 15 });
+	ADD(STRING, string, { 2, "[vdso]", 6 });
+	ADD(STRING, string, { 3, "dir/", 4 });
+	ADD(BINARY, binary, { .id = 1, .kind = BINARY_ELF, .path = 1 });
+	ADD(BINARY, binary, { .id = 2, .kind = BINARY_KERNEL, .path = 1 });
+	ADD(BINARY, binary, { .id = 3, .kind = BINARY_VDSO, .path = 2 });
+	ADD(BINARY, binary, { .id = 4, .kind = BINARY_ANON });
+	ADD(BINARY, binary, { .id = 5, .kind = BINARY_ELF, .path = 3 });
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rec_frame f = cases[i].frame;
+
+		f.id = i + 1;
+		ADD(FRAME, frame, f);
+		assert_string_equal(view(i + 1, 0).name, cases[i].name);
+		assert_false(view(i + 1, 0).named);
+		assert_int_equal(definition_store_frame_depth(t, i + 1), 1);
+	}
+}
+
+/* Addresses of one function without a name are one name, and what is in no file is one, whatever its address. */
+static void functions_without_a_name_are_one(void **state)
+{
+	(void)state;
+	ADD(STRING, string, { 1, "/usr/lib/libfoo.so.1", 20 });
+	ADD(BINARY, binary, { .id = 1, .kind = BINARY_ELF, .path = 1 });
+	ADD(FRAME, frame, { .id = 1, .binary = 1, .addr = 0x1a40 });
+	ADD(FRAME, frame, { .id = 2, .binary = 1, .addr = 0x1a52 });
+	ADD(FRAME, frame, { .id = 3, .binary = 1, .addr = 0x1a60 });
+	ADD(FRAME, frame, { .id = 4, .kind = FRAME_JIT, .addr = 0x7f0000001234 });
+	ADD(SYMBOL, symbol, { .frame = 1, .status = SYMBOL_STRIPPED });
+	ADD(SYMBOL, symbol, { .frame = 2, .status = SYMBOL_STRIPPED, .offset = 0x12 });
+	ADD(SYMBOL, symbol, { .frame = 3, .status = SYMBOL_STRIPPED, .offset = 0x1a61 });
+	assert_string_equal(view(1, 0).name, "[libfoo.so.1+0x1a40]");
+	assert_string_equal(view(2, 0).name, "[libfoo.so.1+0x1a40]");
+	assert_true(view(2, 0).has_offset && !view(2, 0).named);
+	assert_int_equal(view(2, 0).offset, 0x12);
+	assert_string_equal(view(3, 0).name, "[libfoo.so.1+0x1a60]");	/* it would begin before the file */
+	assert_false(view(3, 0).has_offset);
+	assert_string_equal(view(4, 0).name, "[jit]");
+	assert_int_equal(view(4, 0).offset, 0x7f0000001234);
+}
+
+static void what_is_not_there_is_missing(void **state)
+{
+	static const uint32_t ids[] = { 0, 1, 77, UINT32_MAX };
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+			uint32_t id = ids[i];
+
+			assert_null(definition_store_find_binary(t, id));
+			assert_null(definition_store_find_process(t, id));
+			assert_null(definition_store_find_thread(t, id));
+			assert_null(definition_store_find_frame(t, id));
+			assert_null(definition_store_find_func(t, id));
+			assert_null(definition_store_find_event(t, id));
+			assert_null(definition_store_find_node(t, id));
+			assert_null(definition_store_find_symbol(t, id));
+			assert_string_equal(definition_store_string(t, id, NULL), id ? "[missing]" : "");
+			assert_string_equal(view(id, 5).name, "[missing]");
+		}
+		/* The second round looks into gaps. */
+		ADD(STRING, string, { 99, "x", 1 });
+		ADD(FRAME, frame, { .id = 99 });
+		ADD(THREAD, thread, { .id = 99 });
+		ADD(NODE, node, { 99, 98, 99 });
+		ADD(SYMBOL, symbol, { .frame = 99 });
+	}
+	assert_int_equal(definition_store_find_node(t, 99)->outermost, 99);
+	assert_int_equal(definition_store_refused(t), 0);
+}
+
+static void symbols_of_missing_things(void **state)
+{
+	const struct rec_line line = { 7, 3, 0 }, empty = { 1, 0, 0 };
+
+	(void)state;
+	ADD(FRAME, frame, { .id = 1, .addr = 0x20 });
+	ADD(FRAME, frame, { .id = 2, .addr = 0x30 });
+	ADD(SYMBOL, symbol, { .frame = 1, .lines = &line, .nr_lines = 1 });
+	assert_string_equal(view(1, 0).name, "[missing]");
+	assert_false(view(1, 0).named);
+	ADD(FUNC, func, { .id = 1 });
+	ADD(SYMBOL, symbol, { .frame = 2, .lines = &empty, .nr_lines = 1 });
+	assert_string_equal(view(2, 0).name, "[unknown]");	/* its name is "" */
+}
+
+static void the_first_definition_counts(void **state)
+{
+	const struct rec_line line = { 1, 3, 0 };
+
+	(void)state;
+	ADD(STRING, string, { 1, "first", 5 });
+	ADD(STRING, string, { 1, "second", 6 });
+	assert_string_equal(definition_store_string(t, 1, NULL), "first");
+	ADD(THREAD, thread, { .id = 1, .tid = 5 });
+	ADD(THREAD, thread, { .id = 1, .tid = 6 });
+	assert_int_equal(definition_store_find_thread(t, 1)->tid, 5);
+	assert_int_equal(tables_count(t, REC_THREAD), 1);
+
+	/* A name that was found later is better than none. */
+	ADD(FUNC, func, { .id = 1, .name = 1 });
+	ADD(FRAME, frame, { .id = 1 });
+	ADD(SYMBOL, symbol, { .frame = 1, .status = SYMBOL_NONE });
+	ADD(SYMBOL, symbol, { .frame = 1, .lines = &line, .nr_lines = 1 });
+	ADD(SYMBOL, symbol, { .frame = 1, .status = SYMBOL_GONE });
+	assert_string_equal(view(1, 0).name, "first");
+	assert_int_equal(tables_count(t, REC_SYMBOL), 1);
+}
+
+static void impossible_ids_are_refused(void **state)
+{
+	(void)state;
+	ADD(STRING, string, { 0, "x", 1 });
+	ADD(THREAD, thread, { .id = UINT32_MAX });
+	ADD(FRAME, frame, { .id = UINT32_MAX - 1 });
+	ADD(NODE, node, { 5, 5, 1 });
+	ADD(NODE, node, { 5, 6, 1 });
+	ADD(SYMBOL, symbol, { .frame = 0 });
+	assert_int_equal(definition_store_refused(t), 6);
+	assert_null(definition_store_find_node(t, 5));
+
+	/* Gaps are paid from one budget, whatever is defined. */
+	for (uint32_t i = 1; i <= 64; i++)
+		ADD(FRAME, frame, { .id = i << 20 });
+	assert_true(tables_count(t, REC_FRAME) <= 4);
+	assert_true(definition_store_refused(t) >= 66);
+}
+
+static void strings_are_octets(void **state)
+{
+	char huge[200000];
+	size_t len;
+
+	(void)state;
+	memset(huge, 'h', sizeof(huge));
+	ADD(STRING, string, { 1, "a\0b", 3 });
+	ADD(STRING, string, { 2, huge, sizeof(huge) });
+	ADD(STRING, string, { 3, "", 0 });
+	ADD(STRING, string, { 4, "after", 5 });
+	assert_memory_equal(definition_store_string(t, 1, &len), "a\0b", 4);
+	assert_int_equal(len, 3);
+	assert_int_equal(strlen(definition_store_string(t, 2, &len)), sizeof(huge));
+	assert_string_equal(definition_store_string(t, 3, &len), "");
+	assert_int_equal(len, 0);
+	assert_string_equal(definition_store_string(t, 4, NULL), "after");
+
+	/* A path longer than any name: it is cut, and the address stays. */
+	ADD(BINARY, binary, { .id = 1, .path = 2, .build_id_len = 255 });
+	assert_int_equal(definition_store_find_binary(t, 1)->build_id_len, 64);
+	ADD(FRAME, frame, { .id = 1, .binary = 1, .addr = 0x1234 });
+	assert_true(view(1, 0).len < FRAME_TEXT_MAX);
+	assert_non_null(strstr(view(1, 0).name, "h+0x1234]"));
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(keeps_the_fixture), TEST(views_are_innermost_first),
+		TEST(frames_without_a_name_say_where_they_are), TEST(functions_without_a_name_are_one),
+		TEST(what_is_not_there_is_missing),
+		TEST(symbols_of_missing_things), TEST(the_first_definition_counts),
+		TEST(impossible_ids_are_refused), TEST(strings_are_octets),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

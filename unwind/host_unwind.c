@@ -1,0 +1,113 @@
+#include "unwind/host_unwind.h"
+
+#include <string.h>
+
+struct unwinder;
+
+/*
+ * The kernel's numbering over the caller's tables: the mapping being asked for stands for its binary and its slab, so
+ * every table may keep its own numbers.
+ */
+struct host_env {
+	const struct host_unwind_input *in;
+	const struct host_mapping *current;
+	struct unwind_mapping mapping;
+	struct unwind_binary binary;
+	struct unwind_page page;
+};
+
+static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr);
+static int unwind_read_code(void *env, struct unwinder *w, uint64_t addr);
+
+static int unwind_process_slice(void *env, uint32_t tgid, uint32_t *first, uint32_t *nr)
+{
+	(void)tgid;
+	*first = 0;
+	*nr = (uint32_t)((struct host_env *)env)->in->nr_mappings;
+	return 0;
+}
+
+static const struct unwind_mapping *unwind_mapping_at(void *env, uint32_t i)
+{
+	struct host_env *e = env;
+	const struct host_mapping *m = &e->in->mappings[i];
+
+	if (i >= e->in->nr_mappings)
+		return NULL;
+	e->current = m;
+	e->mapping = (struct unwind_mapping){
+		.begin = m->begin, .end = m->end, .bias = (m->table ? m->table->vaddr_lo : 0) - m->to_vaddr,
+		.binary = m->is_file,
+	};
+	return &e->mapping;
+}
+
+static const struct unwind_binary *unwind_binary_at(void *env, uint32_t i)
+{
+	struct host_env *e = env;
+	const struct unwind_table *t = e->current->table;
+
+	(void)i;
+	e->binary = (struct unwind_binary){ 0, t ? t->nr_pages : 0 };
+	if (e->current->has_no_table || (t && !t->nr_pages))
+		e->binary.page0 = UNWIND_TABLE_NEVER;
+	return &e->binary;
+}
+
+static const struct unwind_page *unwind_page_at(void *env, uint32_t i)
+{
+	struct host_env *e = env;
+
+	return i < e->current->table->nr_pages ? &e->current->table->pages[i] : NULL;
+}
+
+static const struct unwind_row *unwind_rows_at(void *env, uint32_t first)
+{
+	struct host_env *e = env;
+
+	return e->current->table->rows + (first & ~(UNWIND_SLAB_ROWS - 1));
+}
+
+static const struct unwind_rule *unwind_rule_at(void *env, uint32_t i)
+{
+	struct host_env *e = env;
+
+	return i < e->current->table->nr_rules ? &e->current->table->rules[i] : NULL;
+}
+
+static uint64_t *unwind_cache_word(void *env, uint32_t i)
+{
+	(void)env;
+	(void)i;
+	return NULL;	/* the cache must not change an answer */
+}
+
+#include "unwind/unwind_step.h"
+
+static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr)
+{
+	struct host_env *e = env;
+
+	return e->in->read_page(e->in->ctx, addr, w->page);
+}
+
+static int unwind_read_code(void *env, struct unwinder *w, uint64_t addr)
+{
+	struct host_env *e = env;
+
+	return !e->in->read_code || e->in->read_code(e->in->ctx, addr, (uint8_t *)w->code);
+}
+
+uint32_t host_unwind(const struct host_unwind_input *in, uint64_t frames[UNWIND_MAX_FRAMES], uint32_t *nr_frames)
+{
+	struct host_env env = { .in = in };
+	struct unwinder w;
+
+	memcpy(w.regs, in->regs, sizeof(w.regs));
+	unwind_begin(&w, 1, in->mode, in->max_frames ? in->max_frames : UNWIND_MAX_FRAMES);
+	for (uint32_t i = 0; i < UNWIND_MAX_STEPS; i++)
+		if (unwind_step(&env, &w, frames))
+			break;
+	*nr_frames = w.nr;
+	return w.end;
+}

@@ -1,0 +1,83 @@
+/*
+ * What the walker and its tables agree on: sizes, the kernel-visible entries, end codes, frame flags. CONTRACT
+ * between user space (src/capture/tables/unwind_loader.c) and the BPF side. Data only; the code is in walk.h.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "unwind/row.h"
+
+#define UNWIND_MAX_FRAMES 1024
+#define UNWIND_MEMORY_PAGE 4096
+#define UNWIND_CACHE_WORDS 2048	/* 16 KiB: more pages cost more TLB misses than they save searches */
+
+/*
+ * Limits of the tables; the maps are sized by them: room for 3,000 processes of 87 mappings and 3,000 files of 10,000
+ * rows. A slab is 1 MiB of rows and a page never crosses one; with all of them made the tables take less than 140 MiB.
+ */
+#define UNWIND_SLAB_SHIFT 18
+#define UNWIND_SLAB_ROWS (1u << UNWIND_SLAB_SHIFT)
+#define UNWIND_MAX_SLABS 120
+#define UNWIND_MAX_PAGES (1u << 17)
+#define UNWIND_MAX_RULES (1u << 15)
+#define UNWIND_MAX_MAPPINGS (1u << 18)
+#define UNWIND_MAX_BINARIES (1u << 16)
+
+/* An executable mapping of a process. Slices are sorted by begin and immutable once published. */
+struct unwind_mapping {
+	uint64_t begin, end;
+	uint64_t bias;			/* pc - bias counts from the binary's vaddr_lo */
+	uint32_t binary;		/* index; 0: anonymous memory or a file that is no ELF file */
+	uint32_t flags;
+};
+
+/*
+ * Where a binary's table is. {0, 0}: nowhere yet; the walk ends there, whoever has the stack may walk it later.
+ * {UNWIND_TABLE_NEVER, 0}: it has none and never will, so all of it is code without unwind information. Published by
+ * one 64-bit store.
+ */
+#define UNWIND_TABLE_NEVER UINT32_MAX
+
+struct unwind_binary {
+	_Alignas(8) uint32_t page0;
+	uint32_t nr_pages;
+};
+
+/* What the kernel side knows of a process, by tgid. Replaced as a whole. */
+struct unwind_process {
+	uint64_t slice;			/* of the mappings: first | nr << 32 */
+	uint64_t exec_ns;		/* time of the exec that the slice belongs to; 0: of none that was seen */
+};
+
+_Static_assert(sizeof(struct unwind_process) == 16, "process layout");
+_Static_assert(sizeof(struct unwind_mapping) == 32, "mapping layout");
+_Static_assert(sizeof(struct unwind_binary) == 8, "binary layout");
+
+/* Why a walk ended. The numbers are enum stack_end of src/model/record.h (asserted in wire_decode.c). */
+enum unwind_end {
+	UNWIND_NOT_DONE, UNWIND_ROOT, UNWIND_ROOT_GUESS, UNWIND_TRUNCATED, UNWIND_NO_PROCESS, UNWIND_NO_MAPPING, UNWIND_JIT,
+	UNWIND_NO_TABLE, UNWIND_NO_FDE, UNWIND_BAD_RULE, UNWIND_READ_RA, UNWIND_READ_FP, UNWIND_RA_ZERO, UNWIND_SP_BACK, UNWIND_BUSY,
+	UNWIND_RUNNING, UNWIND_TORN, UNWIND_COMPAT32, UNWIND_KTHREAD, UNWIND_NO_MM, UNWIND_BUG, UNWIND_FP_END, UNWIND_EXEC,
+	UNWIND_NOT_READ,
+	UNWIND_ENDS
+};
+
+enum { UNWIND_BY_TABLES = 1, UNWIND_BY_FRAME_POINTERS = 2 };	/* mode: --unwind dwarf, fp; auto is both */
+
+/* Flags in the top bits of a frame; user addresses have at most 57 bits. */
+#define UNWIND_RETURN_ADDRESS (1ull << 63)
+#define UNWIND_GUESSED (1ull << 62)
+#define UNWIND_ADDRESS_MASK ((1ull << 57) - 1)
+
+/* How often unwind_step() may look for one caller in code or on the stack, and in one walk. */
+#define UNWIND_SEARCH_GAP 128
+#define UNWIND_SEARCH_TOTAL 512
+/* How often unwind_step() is called at most. */
+#define UNWIND_MAX_STEPS (UNWIND_MAX_FRAMES + 1 + UNWIND_SEARCH_TOTAL)
+
+/* A CFA further than this from the stack pointer is not believed when it comes from a register that a callee kept. */
+#define UNWIND_MAX_KEPT_BYTES (64u << 10)
+
+/* A frame pointer further than this from the stack pointer is not believed where a table is missing. */
+#define UNWIND_MAX_GUESS_BYTES (1u << 20)

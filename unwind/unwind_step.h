@@ -1,0 +1,511 @@
+/*
+ * One step outwards: from a frame's registers to its caller's. Freestanding: the same code runs in the BPF
+ * programs (bpf/stack.bpf.h) and on the host (unwind/host_unwind.c), so what is tested is what the kernel runs.
+ *
+ * The includer defines, before including this file, how to reach memory and tables. env is the includer's; the
+ * functions must be inlined; pointers they return are valid until the next call:
+ *
+ *	int unwind_load_page(env, w, addr)		copy the aligned 4 KiB of user memory at addr to w->page:
+ *							0, or the code the walk ends with (UNWIND_BUSY) or 1
+ *	int unwind_read_code(env, w, addr)		copy 16 octets of code at addr to w->code: 0, or 1: unknown
+ *	int unwind_process_slice(env, tgid, &first, &nr)	the process's slice of the mappings: 0 or 1
+ *	const struct unwind_mapping *unwind_mapping_at(env, i)
+ *	const struct unwind_binary *unwind_binary_at(env, i)
+ *	const struct unwind_page *unwind_page_at(env, i)
+ *	const struct unwind_row *unwind_rows_at(env, first)	base of the slab that holds row number first
+ *	const struct unwind_rule *unwind_rule_at(env, i)
+ *	uint64_t *unwind_cache_word(env, i)			word i of the rule cache, or NULL
+ *
+ * It may also define UNWIND_LOOK_UP(env, w, pc) and UNWIND_PROLOGUE_MASK(code, next) as calls of functions that do the same as
+ * those named below: the kernel's verifier looks at a global function once, and at others on each way that leads there.
+ *
+ * unwind_begin() takes the registers, unwind_step() is called until it returns 1 (at most UNWIND_MAX_STEPS times).
+ * Frames come out innermost first; w->end says why the walk ended.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include ARCH_HEADER
+#include "unwind/row.h"
+#include "unwind/unwind_limits.h"
+
+struct unwinder {
+	uint64_t pc, sp, fp;		/* of the frame being unwound */
+	uint64_t signal_context;	/* user address of the registers interrupted last; 0: regs holds them */
+	uint64_t interrupted_sp;	/* sp among them */
+	uint64_t page_addr;		/* user address of page[]; 1: none */
+	uint64_t map_begin, map_end, map_bias;	/* mapping used last; empty at first */
+	uint32_t map_page0, map_nr_pages, map_binary;
+	uint32_t tgid;
+	uint32_t nr;			/* frames so far */
+	uint32_t end;			/* enum unwind_end */
+	uint32_t exact;			/* pc is the very instruction, not a return address */
+	uint32_t flags_next;		/* top half of the UNWIND_ flags for the next frame */
+	uint32_t mode, max_frames;
+	uint32_t saw_guess, pages_read;
+	uint32_t guess;			/* enum unwind_guess: 0, or what is being tried for this frame */
+	uint32_t guess_end;		/* how the walk ends when nothing is found */
+	uint64_t scan_at, scan_prev;	/* what is looked at next, and the stack word below it */
+	uint32_t scan_left, scan_budget;	/* steps: for this frame, for this walk */
+	int64_t frame_bytes;		/* from arch_prologue_at() */
+	uint64_t code[2];		/* from unwind_read_code() */
+	uint64_t regs[ARCH_NR_REGS];	/* the kernel's saved user registers */
+	uint8_t page[UNWIND_MEMORY_PAGE];
+};
+
+/* Not aligned, so nothing is ever read through it; and not 0, which ends a chain. */
+#define UNWIND_LOST_FP 1
+
+/* Reads both halves of a struct unwind_binary at once. */
+typedef uint64_t __attribute__((may_alias)) unwind_word;
+
+#define UNWIND_INLINE static inline __attribute__((always_inline))
+
+#ifndef UNWIND_LOOK_UP
+#define UNWIND_LOOK_UP unwind_find_other_mapping
+#define UNWIND_PROLOGUE_MASK arch_prologue_mask
+#endif
+
+#define UNWIND_END(w, code) ({ (w)->end = (code); 1; })
+
+/*
+ * A field of a rule read again. What the verifier knows of the one read before, as it went one way or another, it would
+ * carry through all that follows, and look at that once for each way.
+ */
+#define UNWIND_ANEW(x) (*(const volatile typeof(x) *)&(x))
+
+/* Starts a walk at w->regs. */
+UNWIND_INLINE void unwind_begin(struct unwinder *w, uint32_t tgid, uint32_t mode, uint32_t max_frames)
+{
+	w->pc = w->regs[ARCH_REG_PC];
+	w->sp = w->regs[ARCH_REG_SP];
+	w->fp = w->regs[ARCH_REG_FP];
+	w->signal_context = 0;
+	w->interrupted_sp = w->sp;
+	w->page_addr = 1;
+	w->map_begin = 1;
+	w->map_end = 0;
+	w->tgid = tgid;
+	w->nr = 0;
+	w->end = UNWIND_NOT_DONE;
+	w->exact = 1;
+	w->flags_next = 0;
+	w->mode = mode;
+	w->max_frames = max_frames;
+	w->saw_guess = 0;
+	w->pages_read = 0;
+	w->guess = 0;
+	w->scan_budget = UNWIND_SEARCH_TOTAL;
+}
+
+/* Reads one aligned word of user memory through the page kept in w: a page costs what a word costs. */
+UNWIND_INLINE int unwind_read(void *env, struct unwinder *w, uint64_t addr, uint64_t *value)
+{
+	uint64_t page = addr & ~(uint64_t)(UNWIND_MEMORY_PAGE - 1);
+
+	if (addr & 7)
+		return 1;
+	if (page != w->page_addr) {
+		int err = unwind_load_page(env, w, page);
+
+		w->pages_read++;
+		w->page_addr = page | (uint32_t)err;	/* no page's address when it could not be read */
+		if (err)
+			return err;
+	}
+	*value = *(uint64_t *)(w->page + (addr & (UNWIND_MEMORY_PAGE - 8)));
+	return 0;
+}
+
+/* Ends the walk at a word that could not be read: with code, or with what the memory itself said (UNWIND_BUSY). */
+UNWIND_INLINE int scan_unread(struct unwinder *w, int err, int code)
+{
+	return UNWIND_END(w, err > 1 ? err : code);
+}
+
+/* Finds the mapping that holds pc and keeps it in w. 0 or an end code. */
+UNWIND_INLINE int unwind_find_other_mapping(void *env, struct unwinder *w, uint64_t pc)
+{
+	const struct unwind_mapping *m;
+	const struct unwind_binary *b;
+	uint32_t first = 0, nr = 0;
+	uint64_t place;
+
+	if (unwind_process_slice(env, w->tgid, &first, &nr))
+		return UNWIND_NO_PROCESS;
+	if (!nr)
+		return UNWIND_NO_MAPPING;
+	for (int i = 0; i < 14 && nr > 1; i++) {
+		uint32_t half = nr / 2;
+
+		m = unwind_mapping_at(env, first + half);
+		if (!m)
+			return UNWIND_BUG;
+		if (m->begin <= pc)
+			first += half;
+		nr -= half;
+	}
+	m = unwind_mapping_at(env, first);
+	if (!m)
+		return UNWIND_BUG;
+	if (pc < m->begin || pc >= m->end)
+		return UNWIND_NO_MAPPING;
+	w->map_begin = m->begin;
+	w->map_end = m->end;
+	w->map_bias = m->bias;
+	w->map_binary = m->binary;
+	b = unwind_binary_at(env, w->map_binary);
+	place = b ? *(const volatile unwind_word *)b : 0;
+	w->map_page0 = (uint32_t)place;
+	w->map_nr_pages = place >> 32;
+	return 0;
+}
+
+/* The same, but first a look at the one that is kept. */
+UNWIND_INLINE int unwind_find_mapping(void *env, struct unwinder *w, uint64_t pc)
+{
+	return pc >= w->map_begin && pc < w->map_end ? 0 : UNWIND_LOOK_UP(env, w, pc);
+}
+
+/*
+ * Last row of rows[b .. b + nr - 1] that starts at or before key; nr >= 1. Without branches: a branchy search in a
+ * frame loop makes the verifier's work explode.
+ */
+UNWIND_INLINE uint32_t unwind_search(const struct unwind_row *rows, uint32_t b, uint32_t nr, uint32_t key)
+{
+	for (int i = 0; i < 17; i++) {
+		uint32_t half, mid;
+		int64_t before;
+
+		if (nr <= 1)
+			break;
+		half = nr >> 1;
+		mid = (b + half) & (UNWIND_SLAB_ROWS - 1);
+		before = (int64_t)rows[mid].pc_lo - (int64_t)key - 1;
+		b += half & (uint32_t)(before >> 63);
+		nr -= half;
+	}
+	return b & (UNWIND_SLAB_ROWS - 1);
+}
+
+/* Number of the rule in force at pc, inside the mapping kept in w. 0 or an end code. */
+UNWIND_INLINE int unwind_find_rule(void *env, struct unwinder *w, uint64_t pc, uint32_t *rule)
+{
+	uint64_t rel = pc - w->map_bias, tag;
+	uint64_t index = rel >> UNWIND_PAGE_SHIFT;
+	uint32_t k = w->map_page0 + (uint32_t)index, key = rel & 0xffff, nr, b;
+	const struct unwind_page *page;
+	const struct unwind_row *rows;
+	uint64_t *word;
+
+	if (!w->map_nr_pages)
+		return !w->map_binary ? UNWIND_JIT : w->map_page0 == UNWIND_TABLE_NEVER ? UNWIND_NO_FDE : UNWIND_NO_TABLE;
+	if (index >= w->map_nr_pages)
+		return UNWIND_NO_FDE;
+
+	/* One 64-bit load or store, so a torn entry cannot be seen: page:32 | pc_lo:16 | rule:16. */
+	tag = (uint64_t)k << 32 | (uint64_t)key << 16;
+	word = unwind_cache_word(env, ((uint32_t)(rel >> 1) ^ (uint32_t)(rel >> 13) ^ k * 0x9e37u) & (UNWIND_CACHE_WORDS - 1));
+	if (word) {
+		uint64_t hit = *(volatile uint64_t *)word;
+
+		if ((hit & ~0xffffull) == tag) {
+			*rule = hit & 0xffff;
+			return 0;
+		}
+	}
+	page = unwind_page_at(env, k);
+	if (!page)
+		return UNWIND_BUG;
+	nr = page->nr;
+	*rule = page->carry;
+	if (nr) {
+		b = page->first;
+		rows = unwind_rows_at(env, b);
+		if (!rows)
+			return UNWIND_BUG;
+		b &= UNWIND_SLAB_ROWS - 1;
+		if (rows[b].pc_lo <= key)
+			*rule = rows[unwind_search(rows, b, nr, key)].rule;
+	}
+	if (word)
+		*(volatile uint64_t *)word = tag | *rule;
+	return 0;
+}
+
+/* A register as it was at the interrupted instruction. */
+UNWIND_INLINE int unwind_interrupted_register(void *env, struct unwinder *w, uint32_t dwarf, uint64_t *value)
+{
+	uint32_t i;
+
+	if (dwarf > ARCH_DWARF_REGS_MASK)
+		return 1;
+	dwarf &= ARCH_DWARF_REGS_MASK;
+	if (w->signal_context) {
+		i = arch_dwarf_to_signal[dwarf];
+		return unwind_read(env, w, w->signal_context + i * 8, value);
+	}
+	i = arch_dwarf_to_reg[dwarf];
+	if (i >= ARCH_NR_REGS)
+		return 1;
+	*value = w->regs[i];
+	return 0;
+}
+
+/* w is now a frame that was found through a return address. */
+UNWIND_INLINE void unwind_found_caller(struct unwinder *w, int guessed)
+{
+	w->exact = 0;
+	w->flags_next = (uint32_t)((guessed ? UNWIND_RETURN_ADDRESS | UNWIND_GUESSED : UNWIND_RETURN_ADDRESS) >> 32);
+	if (guessed)
+		w->saw_guess = 1;
+}
+
+#include "unwind/unwind_guess.h"
+
+/*
+ * One step by the frame pointer: 0, or the code the walk ends with. check: in code that has no table, between frames
+ * that may have one; code is why there is none, and the answer when the frame pointer is not believable. Without check
+ * (--unwind fp) the chain is followed as it is, and nothing says whether its end is the stack's.
+ */
+UNWIND_INLINE int unwind_step_fp(void *env, struct unwinder *w, int code, const int check)
+{
+	uint64_t fp = w->fp, next = 0, ra = 0;
+	int at_zero = check ? UNWIND_ROOT_GUESS : UNWIND_FP_END;
+	int err;
+
+	if (!fp)
+		return w->nr > 1 ? at_zero : code;
+	if (fp < w->sp || (check && fp - w->sp > UNWIND_MAX_GUESS_BYTES))
+		return check ? code : UNWIND_FP_END;
+	err = unwind_read(env, w, fp, &next);
+	if (!err)
+		err = unwind_read(env, w, fp + 8, &ra);
+	if (err)
+		return err > 1 ? err : check ? code : UNWIND_READ_RA;
+	ra = arch_strip(ra);
+	if (!ra)
+		return at_zero;
+	if (check && unwind_find_mapping(env, w, ra - 1))
+		return code;
+	w->pc = ra;
+	w->sp = fp + 16;
+	w->fp = next;
+	unwind_found_caller(w, check);
+	return 0;
+}
+
+/* The registers that a signal interrupted, from the ucontext above the trampoline. */
+UNWIND_INLINE int unwind_step_signal(void *env, struct unwinder *w)
+{
+	uint64_t context = w->sp + ARCH_SIGNAL_CONTEXT, pc = 0, sp = 0, fp = 0;
+	int err = unwind_read(env, w, context + ARCH_SIGNAL_PC * 8, &pc);
+
+	if (!err)
+		err = unwind_read(env, w, context + ARCH_SIGNAL_SP * 8, &sp);
+	if (!err)
+		err = unwind_read(env, w, context + ARCH_SIGNAL_FP * 8, &fp);
+	if (err)
+		return scan_unread(w, err, UNWIND_READ_RA);
+	w->pc = pc;
+	w->sp = sp;
+	w->fp = fp;
+	w->signal_context = context;
+	w->interrupted_sp = sp;
+	w->exact = 1;
+	w->flags_next = 0;
+	return 0;
+}
+
+/*
+ * The register that a CFA counts from: known in a frame that was interrupted, or further out if the callee keeps it. In a
+ * callee that has not pushed it yet, or has popped it, the place where it is pushed lies below the interrupted stack pointer
+ * and the register holds it.
+ */
+UNWIND_INLINE int unwind_base_register(void *env, struct unwinder *w, const struct unwind_rule *r, uint32_t kind, uint64_t *value)
+{
+	uint64_t slot = w->sp + r->aux;
+
+	if ((kind == CFA_CALLEE_SAVED) == !!w->exact)
+		return 1;
+	if (kind == CFA_CALLEE_SAVED && slot >= w->interrupted_sp)
+		return unwind_read(env, w, slot, value);
+	return unwind_interrupted_register(env, w, r->reg, value);
+}
+
+/* Canonical frame address by the rule: 0, or the code that ends the walk. */
+UNWIND_INLINE int unwind_find_cfa(void *env, struct unwinder *w, const struct unwind_rule *r, uint32_t kind, uint64_t *cfa)
+{
+	uint64_t base = w->sp;
+	int err = 0;
+
+	if (kind == CFA_SP) {
+		*cfa = base + r->cfa_off;
+		return 0;
+	}
+	if (kind == CFA_PLT) {
+		*cfa = base + 8 + ((w->pc & 15) >= (uint32_t)r->aux ? 8 : 0);
+		return 0;
+	}
+	if (kind == CFA_FP || kind == CFA_DEREF_FP || kind == CFA_OTHER_STACK || kind == CFA_HANDLER)
+		base = w->fp;
+	else if (kind == CFA_REG || kind == CFA_DEREF_REG || kind == CFA_CALLEE_SAVED)
+		err = unwind_base_register(env, w, r, kind, &base);
+	if (err)
+		return err > 1 ? err : UNWIND_BAD_RULE;
+	base += r->cfa_off;
+	if (kind == CFA_DEREF_SP || kind == CFA_DEREF_FP || kind == CFA_DEREF_REG || kind == CFA_HANDLER) {
+		err = unwind_read(env, w, base, &base);
+		if (err)
+			return err > 1 ? err : UNWIND_READ_RA;
+		base += r->aux;
+	}
+	if (kind == CFA_CALLEE_SAVED && base - w->sp > UNWIND_MAX_KEPT_BYTES)
+		return UNWIND_BAD_RULE;
+	*cfa = base;
+	return 0;
+}
+
+/* One step by a rule of the table. */
+UNWIND_INLINE int unwind_step_rule(void *env, struct unwinder *w, const struct unwind_rule *r, uint32_t kind)
+{
+	uint64_t cfa = 0, fp = w->fp, ra = 0;
+	uint32_t fp_kind, ra_kind;
+	int err = unwind_find_cfa(env, w, r, kind, &cfa);
+
+	if (err)
+		return UNWIND_END(w, err);
+	fp_kind = UNWIND_ANEW(r->fp);
+	/* The saved frame pointer lies below the return address: reading it first keeps the page. */
+	if (fp_kind == FP_CFA || fp_kind == FP_DEREF_FP) {
+		uint64_t at = (fp_kind == FP_CFA ? cfa : w->fp) + r->fp_off;
+
+		err = unwind_read(env, w, at, &fp);
+		if (err)
+			return scan_unread(w, err, UNWIND_READ_FP);
+	} else if (fp_kind == FP_UNDEFINED) {
+		fp = UNWIND_LOST_FP;
+	}
+	ra_kind = UNWIND_ANEW(r->ra) & RULE_RA_MASK;
+	if (ra_kind == RA_REG)
+		err = w->exact ? unwind_interrupted_register(env, w, r->reg, &ra) : 1;
+	else
+		err = unwind_read(env, w, cfa + (ra_kind == RA_CFA_OFF ? r->aux : ARCH_RA_CFA_OFF), &ra);
+	if (err)
+		return scan_unread(w, err, ra_kind == RA_REG ? UNWIND_BAD_RULE : UNWIND_READ_RA);
+	ra = arch_strip(ra);
+	/*
+	 * What a new coroutine finds where others have a return address. Behind a guess it is a sign that that was wrong; of an
+	 * interrupted frame, that it was just changing stacks.
+	 */
+	if (!ra)
+		return UNWIND_END(w, w->exact || w->saw_guess || r->ra & RULE_GUESSED ? UNWIND_RA_ZERO : UNWIND_ROOT_GUESS);
+	/* Only a frame that was interrupted may have pushed nothing yet: anything else would loop. */
+	if (cfa <= w->sp && !w->exact && UNWIND_ANEW(r->cfa) != CFA_OTHER_STACK)
+		return UNWIND_END(w, UNWIND_SP_BACK);
+	w->pc = ra;
+	w->sp = cfa;
+	w->fp = fp;
+	unwind_found_caller(w, r->ra & RULE_GUESSED);
+	if (r->ra & RULE_EXACT) {
+		w->exact = 1;
+		w->flags_next = 0;
+	}
+	return 0;
+}
+
+/* Begins to guess the caller of the frame in w. */
+UNWIND_INLINE void unwind_begin_guess(struct unwinder *w, int code)
+{
+	w->guess_end = code;
+	w->guess = w->exact ? GUESS_LEAF : unwind_guess_after_leaf(w);
+}
+
+/* A step by the frame pointer, in code without unwind information or because nothing else is wanted. */
+UNWIND_INLINE int unwind_guess_fp(void *env, struct unwinder *w)
+{
+	const uint32_t code = w->guess_end;
+
+	w->guess = GUESS_NOTHING;
+	w->guess_end = w->mode & UNWIND_BY_TABLES ? unwind_step_fp(env, w, code, 1) : unwind_step_fp(env, w, code, 0);
+	if (!w->guess_end)
+		return 0;
+	/* clone's code ends its FDE before the call: in a new thread nothing is on the stack yet. */
+	if (w->exact && w->guess_end == UNWIND_NO_FDE && arch_is_new_task(w->regs))
+		w->guess_end = UNWIND_ROOT_GUESS;
+	/* In code made at run time the frame pointer may be anything, 0 too. */
+	if (code != UNWIND_JIT || (w->guess_end != UNWIND_JIT && w->guess_end != UNWIND_ROOT_GUESS))
+		return UNWIND_END(w, w->guess_end);
+	w->guess = GUESS_STACK;
+	w->scan_at = w->sp;
+	w->scan_prev = 0;
+	w->scan_left = UNWIND_SEARCH_GAP;
+	return 0;
+}
+
+/* Stores the current frame and moves to its caller, unless that must be guessed: then w->guess is set. */
+UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *frames)
+{
+	uint32_t n = w->nr, rule = 0, kind;
+	const struct unwind_rule *r;
+	uint64_t pc;
+	int code;
+
+	if (n >= UNWIND_MAX_FRAMES || n >= w->max_frames)
+		return UNWIND_END(w, UNWIND_TRUNCATED);
+	frames[n & (UNWIND_MAX_FRAMES - 1)] = (w->pc & UNWIND_ADDRESS_MASK) | (uint64_t)w->flags_next << 32;
+	w->nr = n + 1;
+
+	if (!(w->mode & UNWIND_BY_TABLES)) {
+		unwind_begin_guess(w, UNWIND_FP_END);
+		return 0;
+	}
+	pc = w->exact ? w->pc : w->pc - 1;
+	code = unwind_find_mapping(env, w, pc);
+	if (code)
+		return UNWIND_END(w, code);
+	code = unwind_find_rule(env, w, pc, &rule);
+	if (code == UNWIND_BUG || code == UNWIND_NO_TABLE)
+		return UNWIND_END(w, code);
+	kind = CFA_NONE;
+	r = 0;
+	if (!code) {
+		r = unwind_rule_at(env, rule);
+		if (!r)
+			return UNWIND_END(w, UNWIND_BUG);
+		kind = r->cfa;
+		code = UNWIND_NO_FDE;
+	}
+	if (kind == CFA_NONE) {
+		if (!(w->mode & UNWIND_BY_FRAME_POINTERS))
+			return UNWIND_END(w, code);
+		unwind_begin_guess(w, code);
+		return 0;
+	}
+	if (kind == CFA_ROOT)
+		return UNWIND_END(w, r->ra & RULE_GUESSED ? UNWIND_ROOT_GUESS : UNWIND_ROOT);
+	if (kind == CFA_SIGNAL)
+		return unwind_step_signal(env, w);
+	if (kind == CFA_UNSUPPORTED)
+		return UNWIND_END(w, UNWIND_BAD_RULE);
+	return unwind_step_rule(env, w, r, kind);
+}
+
+/* One step: each kind has its own way through here, so that the verifier's work is a sum and not a product. */
+UNWIND_INLINE int unwind_step(void *env, struct unwinder *w, uint64_t *frames)
+{
+	if (w->guess == GUESS_LEAF)
+		return unwind_leaf(env, w);
+	if (w->guess == GUESS_PROLOGUE)
+		return unwind_search_prologue(env, w);
+	if (w->guess == GUESS_IS_PROLOGUE)
+		return unwind_is_prologue(env, w);
+	if (w->guess == GUESS_FRAME_SIZE)
+		return unwind_by_frame_size(env, w);
+	if (w->guess == GUESS_STACK)
+		return unwind_search_here(env, w);
+	if (w->guess == GUESS_NOTHING && unwind_step_known(env, w, frames))
+		return 1;
+	return w->guess == GUESS_FRAME_POINTER ? unwind_guess_fp(env, w) : 0;
+}
