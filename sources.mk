@@ -136,9 +136,11 @@ CAPTURE_SRCS := \
 	src/capture/session/last_samples.c \
 	src/capture/session/session.c \
 	src/capture/session/session_meta.c \
+	src/capture/session/stack_definer.c \
 	src/capture/losses.c \
 	src/capture/low_latency.c \
 	src/capture/recorder.c \
+	src/capture/recorder_open.c \
 	src/capture/collectors/perf_sampler.c \
 	src/capture/collectors/running_threads.c \
 	src/capture/collectors/task_reader.c \

@@ -1,16 +1,20 @@
 /*
- * Who holds the lock that a futex wait is about, as far as its memory says. No kernel interface tells it: the rules are
- * those of the C libraries, which keep the owner's tid beside or in the word that is waited on. What comes out is
- * a candidate: other programs keep other things there, so user space asks whether such a thread exists in the process.
+ * Who holds the lock that a futex wait is about, as far as its memory says. No kernel interface
+ * tells it: the rules are those of the C libraries, which keep the owner's tid beside or in the
+ * word that is waited on. What comes out is a candidate: other programs keep other things there, so
+ * user space asks whether such a thread exists in the process.
  *
  *	PI and robust mutexes, musl	word: owner | FUTEX_WAITERS (glibc's FUTEX_TID_MASK)
- *	glibc mutex			word 2 = locked with waiters; {lock, count, owner, users, kind}
- *	glibc rwlock			word 3 = used by a writer; __cur_writer at +24 of the lock, whose words to
+ *	glibc mutex			word 2 = locked with waiters; {lock, count, owner, users,
+ *					kind}
+ *	glibc rwlock			word 3 = used by a writer; __cur_writer at +24 of the lock,
+ *					whose words to
  *					wait on are at +8 and +12
- *	pthread_join()			word: tid of the thread that is waited for; the kernel clears it at its end
+ *	pthread_join()			word: tid of the thread that is waited for; the kernel
+ *					clears it at its end
  *
- * glibc: sysdeps/nptl/bits/struct_mutex.h and struct_rwlock.h, the layout is part of its ABI since 2.26. The same
- * function runs in the BPF programs and in user space. Freestanding.
+ * glibc: sysdeps/nptl/bits/struct_mutex.h and struct_rwlock.h, the layout is part of its ABI since
+ * 2.26. The same function runs in the BPF programs and in user space. Freestanding.
  */
 #pragma once
 
@@ -19,7 +23,8 @@
 #define FUTEX_OWNER_WORDS 8	/* from the word waited on */
 
 enum futex_wait_op {
-	FUTEX_OP_WAIT = 0, FUTEX_OP_LOCK_PI = 6, FUTEX_OP_WAIT_BITSET = 9, FUTEX_OP_LOCK_PI2 = 13, FUTEX_OP_MASK = 0x7f,
+	FUTEX_OP_WAIT = 0, FUTEX_OP_LOCK_PI = 6, FUTEX_OP_WAIT_BITSET = 9, FUTEX_OP_LOCK_PI2 = 13,
+	FUTEX_OP_MASK = 0x7f,
 	FUTEX_OP_PRIVATE = 0x80,
 };
 #define FUTEX_WORD_WAITERS 0x80000000u
@@ -46,11 +51,16 @@ static inline __attribute__((always_inline)) int futex_has_owner(uint32_t op, ui
 	if (command == FUTEX_OP_LOCK_PI || command == FUTEX_OP_LOCK_PI2)
 		return 1;
 	return (command == FUTEX_OP_WAIT || command == FUTEX_OP_WAIT_BITSET) &&
-	       (val & FUTEX_WORD_WAITERS || val == 2 || val == 3 || (val && !(op & FUTEX_OP_PRIVATE)));
+	       (val & FUTEX_WORD_WAITERS || val == 2 || val == 3 ||
+		(val && !(op & FUTEX_OP_PRIVATE)));
 }
 
-/* Where futex_has_owner(). op and val as given to futex(); w: the word waited on and those behind it. 0: nobody is named. */
-static inline __attribute__((always_inline)) uint32_t futex_owner(uint32_t op, uint32_t val, const uint32_t *w)
+/*
+ * Where futex_has_owner(). op and val as given to futex(); w: the word waited on and those behind
+ * it. 0: nobody is named.
+ */
+static inline __attribute__((always_inline)) uint32_t futex_owner(uint32_t op, uint32_t val,
+								  const uint32_t *w)
 {
 	uint32_t command = op & FUTEX_OP_MASK;
 

@@ -1,11 +1,12 @@
 /*
- * Who holds the other ends: one look at every open descriptor of the machine, after a walk in which somebody waits for one.
- * User space puts the keys into a map and reads the iterator's file once, which stays empty; the answers are in the map.
- * Nothing is read but memory of the kernel, no reference is taken and nobody is waited for (wait_object.bpf.h).
+ * Who holds the other ends: one look at every open descriptor of the machine, after a walk in which
+ * somebody waits for one. User space puts the keys into a map and reads the iterator's file once,
+ * which stays empty; the answers are in the map. Nothing is read but memory of the kernel, no
+ * reference is taken and nobody is waited for (wait_object.bpf.h).
  *
- * The iterator shows the PID namespace of who reads it, but a holder may be outside: inside a namespace the first run goes
- * through the list of all processes itself, which RCU keeps whole for as long as the program runs, and those are few enough
- * that nobody else misses the CPU.
+ * The iterator shows the PID namespace of who reads it, but a holder may be outside: inside a
+ * namespace the first run goes through the list of all processes itself, which RCU keeps whole for
+ * as long as the program runs, and those are few enough that nobody else misses the CPU.
  */
 #pragma once
 
@@ -128,7 +129,8 @@ static __always_inline void look_at_files(struct files_struct *files, struct hol
 
 static __always_inline struct task_struct *next_process(struct task_struct *task)
 {
-	return (void *)BPF_CORE_READ(task, tasks.next) - bpf_core_field_offset(struct task_struct, tasks);
+	return (void *)BPF_CORE_READ(task, tasks.next) -
+	       bpf_core_field_offset(struct task_struct, tasks);
 }
 
 struct search {
@@ -139,7 +141,8 @@ struct search {
 static long look_for_files(uint32_t i, struct search *s)
 {
 	struct list_head *at = s->at;
-	struct task_struct *task = (void *)at - bpf_core_field_offset(struct task_struct, thread_node);
+	struct task_struct *task =
+		(void *)at - bpf_core_field_offset(struct task_struct, thread_node);
 
 	s->files = at == s->head ? 0 : BPF_CORE_READ(task, files);
 	s->at = BPF_CORE_READ(at, next);

@@ -1,6 +1,7 @@
 /*
- * Every kernel type and field that the BPF programs depend on, by hand: CO-RE relocates the accesses on the
- * running kernel, so only names matter. A new field here is a new dependency: think of 5.18.
+ * Every kernel type and field that the BPF programs depend on, by hand: CO-RE relocates the
+ * accesses on the running kernel, so only names matter. A new field here is a new dependency: think
+ * of 5.18.
  */
 #pragma once
 
@@ -18,7 +19,10 @@
 
 #define READ_NOW(x) (*(volatile typeof(x) *)&(x))
 
-/* What is read behind this is not read before what stands before it. x86 keeps reads in order; elsewhere an exchange does. */
+/*
+ * What is read behind this is not read before what stands before it. x86 keeps reads in order;
+ * elsewhere an exchange does.
+ */
 #if defined(__TARGET_ARCH_x86)
 #define reads_before() asm volatile("" ::: "memory")
 #else

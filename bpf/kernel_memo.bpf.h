@@ -1,16 +1,19 @@
 /*
- * Kernel stacks seen before. The kernel's own unwinder takes 2 us for a sleeping thread, a third of what its row costs,
- * and sleeping threads have few different kernel stacks.
+ * Kernel stacks seen before. The kernel's own unwinder takes 2 us for a sleeping thread, a third of
+ * what its row costs, and sleeping threads have few different kernel stacks.
  *
- * Why it is the same stack: the unwinder is a function of the words on the stack. From the code that a frame is in follows
- * where on the stack its return address is, and that says what code the next frame is in. So when every slot in which the
- * unwinder found a return address once holds the same return address again, it would go the same way again. Slots are
- * counted from the stack pointer; only the outermost one from the other end, because the function before it may have moved
- * the stack by a random amount (randomize_kstack_offset). Which slots these were is certain only when each address stands
- * on the stack exactly once: from other stacks nothing is learnt. A stack met again is unwound all the same once
- * in MEMO_AUDIT times; if that shows another one, nothing is taken from here any more, and user space says so.
+ * Why it is the same stack: the unwinder is a function of the words on the stack. From the code
+ * that a frame is in follows where on the stack its return address is, and that says what code the
+ * next frame is in. So when every slot in which the unwinder found a return address once holds the
+ * same return address again, it would go the same way again. Slots are counted from the stack
+ * pointer; only the outermost one from the other end, because the function before it may have moved
+ * the stack by a random amount (randomize_kstack_offset). Which slots these were is certain only
+ * when each address stands on the stack exactly once: from other stacks nothing is learnt. A stack
+ * met again is unwound all the same once in MEMO_AUDIT times; if that shows another one, nothing is
+ * taken from here any more, and user space says so.
  *
- * x86-64 only: on arm64 the saved return addresses may carry an authentication code, and unwinding costs less.
+ * x86-64 only: on arm64 the saved return addresses may carry an authentication code, and unwinding
+ * costs less.
  */
 #pragma once
 
@@ -114,7 +117,8 @@ static long compare_frame(uint32_t i, struct memo_loop *l)
 {
 	uint32_t at = l->first + i;
 
-	l->differs = at >= WIRE_DUMP_FRAMES || l->g->frames[at] != l->memo->address[i & (MEMO_FRAMES - 1)];
+	l->differs = at >= WIRE_DUMP_FRAMES ||
+		     l->g->frames[at] != l->memo->address[i & (MEMO_FRAMES - 1)];
 	return l->differs;
 }
 
@@ -154,7 +158,10 @@ static long find_slot(uint32_t i, struct memo_loop *l)
 	return l->differs;
 }
 
-/* Of a thread that has stood still since its words were read. The outermost address must be the very last word. */
+/*
+ * Of a thread that has stood still since its words were read. The outermost address must be the
+ * very last word.
+ */
 static __always_inline void learn(struct kernel_words *words, const struct gather *g, uint32_t set)
 {
 	struct memo_loop l = { .words = words, .g = g, .first = g->head.nr_user };
@@ -172,10 +179,11 @@ static __always_inline void learn(struct kernel_words *words, const struct gathe
 }
 
 /*
- * The stack of a sleeping thread up to the registers that its entry to the kernel saved. NULL: nothing to be gained.
- * The thread may run meanwhile: the caller's look at its switches decides.
+ * The stack of a sleeping thread up to the registers that its entry to the kernel saved. NULL:
+ * nothing to be gained. The thread may run meanwhile: the caller's look at its switches decides.
  */
-static __always_inline struct kernel_words *load_kernel_words(struct task_struct *task, uint64_t scan_ns)
+static __always_inline struct kernel_words *load_kernel_words(struct task_struct *task,
+							      uint64_t scan_ns)
 {
 	uint32_t zero = 0;
 	struct kernel_words *words = bpf_map_lookup_elem(&kernel_words, &zero);
@@ -202,8 +210,8 @@ static __always_inline uint32_t memo_set(const struct kernel_words *words, uint3
 }
 
 /* true: the stack has been put behind the user's frames, and nothing is left to do. */
-static __always_inline bool recall_kernel(struct kernel_recall *r, struct task_struct *task, struct gather *g, bool in_user,
-					  uint64_t scan_ns)
+static __always_inline bool recall_kernel(struct kernel_recall *r, struct task_struct *task,
+					  struct gather *g, bool in_user, uint64_t scan_ns)
 {
 	uint32_t n = g->head.nr_user;
 	uint64_t nr;
@@ -223,24 +231,25 @@ static __always_inline bool recall_kernel(struct kernel_recall *r, struct task_s
 }
 
 /* The kernel has unwound it. true: what was known of it is another stack. */
-static __always_inline bool compare_or_learn(struct kernel_recall *r, struct task_struct *task, const struct gather *g,
-					     const struct env *e)
+static __always_inline bool compare_or_learn(struct kernel_recall *r, struct task_struct *task,
+					     const struct gather *g, const struct env *e)
 {
 	if (r->known)
 		return is_misled(r->known, g);
-	if (r->words && r->words->learnt < MEMO_LEARN && e->switches == switches(task) && !READ_NOW(task->on_cpu))
+	if (r->words && r->words->learnt < MEMO_LEARN && e->switches == switches(task) &&
+	    !READ_NOW(task->on_cpu))
 		learn(r->words, g, r->set);
 	return false;
 }
 #else
-static __always_inline bool recall_kernel(struct kernel_recall *r, struct task_struct *task, struct gather *g, bool in_user,
-					  uint64_t scan_ns)
+static __always_inline bool recall_kernel(struct kernel_recall *r, struct task_struct *task,
+					  struct gather *g, bool in_user, uint64_t scan_ns)
 {
 	return false;
 }
 
-static __always_inline bool compare_or_learn(struct kernel_recall *r, struct task_struct *task, const struct gather *g,
-					     const struct env *e)
+static __always_inline bool compare_or_learn(struct kernel_recall *r, struct task_struct *task,
+					     const struct gather *g, const struct env *e)
 {
 	return false;
 }

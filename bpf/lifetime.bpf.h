@@ -1,7 +1,8 @@
 /*
- * Processes come and go faster than user space can look. What must not wait is done here: a fork inherits its
- * parent's mappings and is a target when its parent is one; an exec drops the mappings at once, so that no
- * stale one ever unwinds with another file's rules; an exit forgets the process.
+ * Processes come and go faster than user space can look. What must not wait is done here: a fork
+ * inherits its parent's mappings and is a target when its parent is one; an exec drops the mappings
+ * at once, so that no stale one ever unwinds with another file's rules; an exit forgets the
+ * process.
  */
 #pragma once
 
@@ -29,8 +30,9 @@ int on_fork(uint64_t *ctx)
 }
 
 /*
- * Runs when the new program is mapped, and user space, which was told of the exec and of those mappings before, may
- * have been faster: a slice that belongs to an exec later than the last one seen here is the new program's.
+ * Runs when the new program is mapped, and user space, which was told of the exec and of those
+ * mappings before, may have been faster: a slice that belongs to an exec later than the last one
+ * seen here is the new program's.
  */
 SEC("?tp_btf/sched_process_exec")
 int on_exec(uint64_t *ctx)

@@ -1,4 +1,7 @@
-/* All maps of the BPF object. Tables are written by src/capture/tables/unwind_loader.c, mostly through mmap. */
+/*
+ * All maps of the BPF object. Tables are written by src/capture/tables/unwind_loader.c, mostly
+ * through mmap.
+ */
 #pragma once
 
 #include "bpf/kernel.h"

@@ -1,9 +1,10 @@
 /*
- * Threads that are on a CPU when a snapshot meets them. Their registers are not in memory, so the stack is taken on that
- * CPU, from the thread itself: the iterator wishes for the thread, and whichever comes first fulfils the wish:
- * user space has on_running run on that CPU (BPF_PROG_TEST_RUN: an interrupt between processors), or the thread leaves the
- * CPU (sched_switch). So the stack belongs to the very stint on the CPU in which the thread was met, and a CPU that it has
- * left need not be disturbed.
+ * Threads that are on a CPU when a snapshot meets them. Their registers are not in memory, so the
+ * stack is taken on that CPU, from the thread itself: the iterator wishes for the thread, and
+ * whichever comes first fulfils the wish: user space has on_running run on that CPU
+ * (BPF_PROG_TEST_RUN: an interrupt between processors), or the thread leaves the CPU
+ * (sched_switch). So the stack belongs to the very stint on the CPU in which the thread was met,
+ * and a CPU that it has left need not be disturbed.
  */
 #pragma once
 
@@ -11,8 +12,8 @@
 #include "bpf/stack.bpf.h"
 
 /*
- * The thread wished for on a CPU, by its number in the initial namespace; 0: none. A cache line each: every context switch
- * looks at its own.
+ * The thread wished for on a CPU, by its number in the initial namespace; 0: none. A cache line
+ * each: every context switch looks at its own.
  */
 struct oncpu_request {
 	uint64_t tid;
@@ -50,9 +51,11 @@ static __always_inline bool request_oncpu(struct task_struct *task, uint32_t cpu
 	return true;
 }
 
-static __always_inline bool still_there(struct task_struct *task, uint64_t nr_switches, uint32_t cpu)
+static __always_inline bool still_there(struct task_struct *task, uint64_t nr_switches,
+					uint32_t cpu)
 {
-	return READ_NOW(task->on_cpu) && switches(task) == nr_switches && READ_NOW(task->thread_info.cpu) == cpu;
+	return READ_NOW(task->on_cpu) && switches(task) == nr_switches &&
+	       READ_NOW(task->thread_info.cpu) == cpu;
 }
 
 /* It left before it could see the wish. false: it has been fulfilled after all. */
@@ -86,7 +89,10 @@ static __always_inline void gather_current(void *ctx, struct gather *g, struct t
 		gather_kernel_here(ctx, g);
 }
 
-/* Runs with interrupts off, so the running thread stays. ask: nobody else than the wished one will come any more. */
+/*
+ * Runs with interrupts off, so the running thread stays. ask: nobody else than the wished one will
+ * come any more.
+ */
 static __always_inline int serve_request(void *ctx, bool ask)
 {
 	uint32_t zero = 0, cpu = bpf_get_smp_processor_id(), bytes;
@@ -114,8 +120,8 @@ static __always_inline int serve_request(void *ctx, bool ask)
 }
 
 /*
- * Both in one, since the kernel checks a program for some 15 ms before it takes it: the switch names the thread that leaves
- * (the second argument), who asks does not.
+ * Both in one, since the kernel checks a program for some 15 ms before it takes it: the switch
+ * names the thread that leaves (the second argument), who asks does not.
  */
 SEC("?raw_tp/sched_switch")
 int on_running(struct bpf_raw_tracepoint_args *ctx)

@@ -1,6 +1,7 @@
 /*
- * The sampler: runs on each overflow of a CPU's perf event, gathers the stack of the thread it interrupted and
- * puts it into the ring buffer. A record that the ring refuses is counted, never silent.
+ * The sampler: runs on each overflow of a CPU's perf event, gathers the stack of the thread it
+ * interrupted and puts it into the ring buffer. A record that the ring refuses is counted, never
+ * silent.
  */
 #pragma once
 
@@ -14,7 +15,9 @@ struct perf_context {
 	uint64_t addr;
 };
 
-/* Only one perf_event program runs at a time on a CPU (bpf_prog_active), so its scratch is its own. */
+/*
+ * Only one perf_event program runs at a time on a CPU (bpf_prog_active), so its scratch is its own.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -32,7 +35,8 @@ static __always_inline bool submit_dump(struct gather *g, struct env *e, uint16_
 		return false;
 	g->head.flags |= dump_flags;
 	bytes = gather_dump(g, e, dump, WIRE_DUMP_PAGES, copy_page_nofault);
-	if (bytes && bytes <= sizeof(*dump) && !bpf_ringbuf_output(&ring, dump, bytes, BPF_RB_NO_WAKEUP))
+	if (bytes && bytes <= sizeof(*dump) &&
+	    !bpf_ringbuf_output(&ring, dump, bytes, BPF_RB_NO_WAKEUP))
 		return true;
 	g->head.flags &= ~dump_flags;
 	return false;
@@ -50,7 +54,9 @@ static __always_inline int submit(struct gather *g, struct env *e)
 		g->counters[COUNTER_SUBMITTED]++;
 		return 0;
 	}
-	/* The reader looks by itself ten times a second; it is only woken when the ring fills up. */
+	/*
+	 * The reader looks by itself ten times a second; it is only woken when the ring fills up.
+	 */
 	if (!(g->counters[COUNTER_FIRED] & 15) &&
 	    bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > knobs.wakeup_bytes)
 		flags = BPF_RB_FORCE_WAKEUP;
@@ -105,7 +111,10 @@ int on_tick(struct perf_context *ctx)
 			gather_user(g, &e, step_nofault);
 		g->counters[COUNTER_STACKS]++;
 	}
-	/* Read again: the verifier would go through all of the walk twice, for it knows now which of the two it is. */
+	/*
+	 * Read again: the verifier would go through all of the walk twice, for it knows now which
+	 * of the two it is.
+	 */
 	if ((int64_t)READ_NOW(ctx->regs[ARCH_REG_PC]) < 0) {
 		g->head.flags |= WIRE_IN_KERNEL;
 		if (knobs.want_kernel)

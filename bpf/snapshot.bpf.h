@@ -1,7 +1,8 @@
 /*
- * The snapshot: one run per task of the machine, writing one row into the iterator's own file. The kernel
- * keeps a 32 KiB buffer; a row that does not fit is rolled back and the program runs again for that task at
- * the next read(), so nothing is lost, and whatever the program counts must wait for the row to be written.
+ * The snapshot: one run per task of the machine, writing one row into the iterator's own file. The
+ * kernel keeps a 32 KiB buffer; a row that does not fit is rolled back and the program runs again
+ * for that task at the next read(), so nothing is lost, and whatever the program counts must wait
+ * for the row to be written.
  */
 #pragma once
 
@@ -11,7 +12,8 @@
 #include "bpf/unchanged.bpf.h"
 #include "bpf/wait.bpf.h"
 
-#define TASK_IDLE_BITS 0x402	/* TASK_UNINTERRUPTIBLE | TASK_NOLOAD: both, or D-state threads are hidden */
+#define TASK_IDLE_BITS 0x402	/* TASK_UNINTERRUPTIBLE | TASK_NOLOAD: both, or D-state threads are
+				   hidden */
 /* The kernel hands out 32 KiB at once and a row must fit. */
 #define SNAPSHOT_DUMP_PAGES 5
 
@@ -45,13 +47,15 @@ static __always_inline void unwind_kernel(struct task_struct *task, struct gathe
 		g->head.nr_kernel = bytes / 8;
 }
 
-static __noinline void gather_kernel_of(struct task_struct *task, struct gather *g, struct env *e, bool in_user)
+static __noinline void gather_kernel_of(struct task_struct *task, struct gather *g, struct env *e,
+					bool in_user)
 {
 	bool memo = !READ_NOW(control.slot) && !READ_NOW(control.no_memo) && !totals.misled;
 	struct kernel_recall r = {};
 	uint32_t n = g->head.nr_user;
 
-	if (n > UNWIND_MAX_FRAMES || (memo && recall_kernel(&r, task, g, in_user, READ_NOW(control.begin_ns))))
+	if (n > UNWIND_MAX_FRAMES ||
+	    (memo && recall_kernel(&r, task, g, in_user, READ_NOW(control.begin_ns))))
 		return;
 	unwind_kernel(task, g, n);
 	if (memo && compare_or_learn(&r, task, g, e))
@@ -99,9 +103,10 @@ static __always_inline void gather_task(struct gather *g, struct env *e)
 }
 
 /*
- * The registers of a thread are in memory only while it does not run: read {on_cpu, switches} before and after
- * like a seqlock. Who is on a CPU is marked and wished for there; who ran meanwhile is marked, and user space has it
- * walked again: a loop here would have the verifier look at all of a walk several times.
+ * The registers of a thread are in memory only while it does not run: read {on_cpu, switches}
+ * before and after like a seqlock. Who is on a CPU is marked and wished for there; who ran
+ * meanwhile is marked, and user space has it walked again: a loop here would have the verifier look
+ * at all of a walk several times.
  */
 static __always_inline void gather_stable(struct gather *g, struct env *e, struct task_ids ids)
 {
@@ -117,7 +122,8 @@ static __always_inline void gather_stable(struct gather *g, struct env *e, struc
 		g->head.cpu = READ_NOW(task->thread_info.cpu);
 		g->head.flags |= WIRE_ON_CPU;
 		drop_stacks(g, g->head.flags & WIRE_KTHREAD ? UNWIND_KTHREAD : UNWIND_RUNNING);
-		if (request_oncpu(task, g->head.cpu) && !still_there(task, e->switches, g->head.cpu) &&
+		if (request_oncpu(task, g->head.cpu) &&
+		    !still_there(task, e->switches, g->head.cpu) &&
 		    cancel_request(task, g->head.cpu))
 			g->head.end = UNWIND_TORN;
 		return;
@@ -133,8 +139,12 @@ static __always_inline bool is_idle_kthread(struct task_struct *task)
 	       (task->__state & TASK_IDLE_BITS) == TASK_IDLE_BITS;
 }
 
-/* The row, with memory where that is wanted and the thread did not run meanwhile. 0, or not: it does not fit any more. */
-static __always_inline long write_row(struct seq_file *seq, struct gather *g, struct env *e, uint32_t slot)
+/*
+ * The row, with memory where that is wanted and the thread did not run meanwhile. 0, or not: it
+ * does not fit any more.
+ */
+static __always_inline long write_row(struct seq_file *seq, struct gather *g, struct env *e,
+				      uint32_t slot)
 {
 	uint16_t flags = dump_flags(g, totals.stacks + 1);
 	uint32_t dump_slot = knobs.snapshot_slot + slot, bytes = 0;
@@ -158,7 +168,8 @@ static __always_inline bool is_given_up(struct task_struct *reader)
 	return reader->start_boottime <= READ_NOW(control.given_up);
 }
 
-static __always_inline void say_where(struct task_struct *task, struct task_ids ids, struct task_struct *reader)
+static __always_inline void say_where(struct task_struct *task, struct task_ids ids,
+				      struct task_struct *reader)
 {
 	place.tgid = ids.tgid;
 	place.tid = ids.tid;

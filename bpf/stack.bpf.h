@@ -1,9 +1,10 @@
 /*
- * Stacks of a task: user frames by the walker of unwind/unwind_step.h, kernel frames by the kernel's own helpers.
+ * Stacks of a task: user frames by the walker of unwind/unwind_step.h, kernel frames by the
+ * kernel's own helpers.
  *
- * struct gather is too big for the BPF stack, so it lives in a map; the loop callback reaches it through a
- * small struct on the stack. Scalars reloaded from a map are unknown to the verifier, so it verifies the
- * frame loop once, whatever the number of frames.
+ * struct gather is too big for the BPF stack, so it lives in a map; the loop callback reaches it
+ * through a small struct on the stack. Scalars reloaded from a map are unknown to the verifier, so
+ * it verifies the frame loop once, whatever the number of frames.
  */
 #pragma once
 
@@ -14,7 +15,8 @@ struct env;
 
 static __always_inline int unwind_load_page(void *env, struct unwinder *w, uint64_t addr);
 static __always_inline int unwind_read_code(void *env, struct unwinder *w, uint64_t addr);
-static __always_inline int unwind_process_slice(void *env, uint32_t tgid, uint32_t *first, uint32_t *nr);
+static __always_inline int unwind_process_slice(void *env, uint32_t tgid, uint32_t *first,
+						uint32_t *nr);
 
 static __always_inline const struct unwind_mapping *unwind_mapping_at(void *env, uint32_t i)
 {
@@ -58,12 +60,16 @@ uint64_t prologue_mask(uint64_t code, uint64_t next);
 #include "unwind/unwind_step.h"
 
 /*
- * Scratch of one stack; from head to the last frame it is what goes out. The counters stand beside the header because a
- * tick finds nothing in the caches: each page touched costs as much as ten frames.
+ * Scratch of one stack; from head to the last frame it is what goes out. The counters stand beside
+ * the header because a tick finds nothing in the caches: each page touched costs as much as ten
+ * frames.
  */
 struct gather {
 	uint64_t counters[COUNTERS];
-	/* The task's memory is not read. Not asked of the knobs on the spot: 6.18 refuses a program whose callback is dead code. */
+	/*
+	 * The task's memory is not read. Not asked of the knobs on the spot: 6.18 refuses a program
+	 * whose callback is dead code.
+	 */
 	uint64_t no_reads;
 	uint64_t faulted;		/* pages that reading brought in */
 	struct wire_sample head;
@@ -77,10 +83,12 @@ struct env {
 	struct task_struct *task;	/* whose memory is read, when sleepable */
 	uint64_t switches;		/* of task, when its registers were read */
 	bool on_lock;			/* who holds what it waits for may change while it sleeps */
-	bool sleepable;			/* a constant in each callback, and asked there only: one branch is left of it */
+	bool sleepable;			/* a constant in each callback, and asked there only: one
+					   branch is left of it */
 };
 
-static __always_inline int unwind_process_slice(void *env, uint32_t tgid, uint32_t *first, uint32_t *nr)
+static __always_inline int unwind_process_slice(void *env, uint32_t tgid, uint32_t *first,
+						uint32_t *nr)
 {
 	struct unwind_process *p = bpf_map_lookup_elem(&processes, &tgid);
 	uint64_t v;
@@ -113,7 +121,10 @@ struct vma_probe {
 	struct file *file;
 };
 
-/* Memory with a file's face: memfd, MAP_SHARED | MAP_ANONYMOUS, huge pages. Devices live in a tmpfs, too. */
+/*
+ * Memory with a file's face: memfd, MAP_SHARED | MAP_ANONYMOUS, huge pages. Devices live in a
+ * tmpfs, too.
+ */
 __noinline int is_memory(struct vma_probe *p)
 {
 	struct file *file = p ? p->file : 0;
@@ -140,11 +151,12 @@ static __always_inline bool never_blocks(struct vma_probe *p)
 }
 
 /*
- * Memory of another task, faulting pages in. A page of a file may need a server that never answers (FUSE), and the walk
- * would hang with it: such pages are left alone. bpf_find_vma() tries the lock of the memory map and does not wait
- * for it.
+ * Memory of another task, faulting pages in. A page of a file may need a server that never answers
+ * (FUSE), and the walk would hang with it: such pages are left alone. bpf_find_vma() tries the lock
+ * of the memory map and does not wait for it.
  */
-static __always_inline int load_task_page(struct gather *g, struct task_struct *task, void *to, uint64_t addr)
+static __always_inline int load_task_page(struct gather *g, struct task_struct *task, void *to,
+					  uint64_t addr)
 {
 	struct vma_probe probe = {};
 	long err;
@@ -178,8 +190,8 @@ static __always_inline int unwind_read_code(void *env, struct unwinder *w, uint6
 
 	if (!e->sleepable)
 		return bpf_probe_read_user(w->code, sizeof(w->code), (void *)addr) != 0;
-	if (e->g->no_reads || bpf_find_vma(e->task, addr, probe_vma, &probe, 0) || !never_blocks(&probe) ||
-	    probe.end - addr < sizeof(w->code))
+	if (e->g->no_reads || bpf_find_vma(e->task, addr, probe_vma, &probe, 0) ||
+	    !never_blocks(&probe) || probe.end - addr < sizeof(w->code))
 		return 1;
 	return bpf_copy_from_user_task(w->code, sizeof(w->code), (void *)addr, e->task, 0) != 0;
 }
@@ -207,11 +219,12 @@ static __always_inline int load_user_regs(struct unwinder *w, struct task_struct
 /* Between the old program and the new one the saved registers belong to memory that is gone. */
 static __always_inline bool in_exec(struct task_struct *task)
 {
-	return bpf_core_field_exists(task->in_execve) && BPF_CORE_READ_BITFIELD_PROBED(task, in_execve);
+	return bpf_core_field_exists(task->in_execve) &&
+	       BPF_CORE_READ_BITFIELD_PROBED(task, in_execve);
 }
 
-static __always_inline void init_head(struct wire_sample *h, struct task_struct *task, struct task_ids ids,
-				      uint64_t time_ns)
+static __always_inline void init_head(struct wire_sample *h, struct task_struct *task,
+				      struct task_ids ids, uint64_t time_ns)
 {
 	h->time_ns = time_ns;
 	h->start_boottime_ns = task->start_boottime;

@@ -1,6 +1,6 @@
 /*
- * Registers and stack memory of a thread, for stacks that user space unwinds (again): where a walk ended because the
- * process, the mapping or the table was not known yet, and for --audit.
+ * Registers and stack memory of a thread, for stacks that user space unwinds (again): where a walk
+ * ended because the process, the mapping or the table was not known yet, and for --audit.
  */
 #pragma once
 
@@ -11,9 +11,13 @@ struct stack_dump {
 	uint8_t memory[WIRE_DUMP_PAGES * UNWIND_MEMORY_PAGE];
 };
 
-_Static_assert(WIRE_DUMP_FRAMES * 8 == sizeof(((struct gather *)0)->frames), "frames are copied as a whole");
+_Static_assert(WIRE_DUMP_FRAMES * 8 == sizeof(((struct gather *)0)->frames),
+	       "frames are copied as a whole");
 
-/* Too big for a per-CPU map: one each by number, and behind them one for each reader of the walk over the tasks. */
+/*
+ * Too big for a per-CPU map: one each by number, and behind them one for each reader of the walk
+ * over the tasks.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);			/* set by user space */
@@ -45,7 +49,8 @@ struct dump_loop {
 	struct stack_dump *dump;
 	struct env *env;
 	uint64_t start;
-	uint64_t why;			/* the end that a page asked for, as in unwind_load_page() */
+	uint64_t why;			/* the end that a page asked for, as in
+					   unwind_load_page() */
 };
 
 static __always_inline long copy_page(uint32_t i, struct dump_loop *l, bool sleepable)
@@ -82,13 +87,17 @@ static long copy_page_sleepable(uint32_t i, struct dump_loop *l)
 typedef long (*copy_page_fn)(uint32_t i, struct dump_loop *l);
 
 /*
- * Fills the scratch from g; the number of bytes to hand out, 0: it cannot be. Where nothing of the stack may be read that
- * is the end, not what the walk did not know yet.
+ * Fills the scratch from g; the number of bytes to hand out, 0: it cannot be. Where nothing of the
+ * stack may be read that is the end, not what the walk did not know yet.
  */
-static __always_inline uint32_t gather_dump(struct gather *g, struct env *e, struct stack_dump *dump, uint32_t nr_pages,
-					   copy_page_fn copy)
+static __always_inline uint32_t gather_dump(struct gather *g, struct env *e,
+					    struct stack_dump *dump, uint32_t nr_pages,
+					    copy_page_fn copy)
 {
-	struct dump_loop loop = { .dump = dump, .env = e, .start = g->unwinder.regs[ARCH_REG_SP] & ~(uint64_t)(UNWIND_MEMORY_PAGE - 1) };
+	struct dump_loop loop = { .dump = dump,
+				  .env = e,
+				  .start = g->unwinder.regs[ARCH_REG_SP] &
+					   ~(uint64_t)(UNWIND_MEMORY_PAGE - 1) };
 
 	dump->w.start = loop.start;
 	dump->w.bytes = 0;
@@ -97,7 +106,8 @@ static __always_inline uint32_t gather_dump(struct gather *g, struct env *e, str
 		g->head.end = loop.why;
 		return 0;
 	}
-	bpf_probe_read_kernel(&dump->w.head, sizeof(dump->w.head) + sizeof(dump->w.frames), &g->head);
+	bpf_probe_read_kernel(&dump->w.head, sizeof(dump->w.head) + sizeof(dump->w.frames),
+			      &g->head);
 	bpf_probe_read_kernel(dump->w.regs, sizeof(g->unwinder.regs), g->unwinder.regs);
 	return dump->w.bytes > sizeof(dump->memory) ? 0 : sizeof(dump->w) + dump->w.bytes;
 }

@@ -1,8 +1,10 @@
 /*
- * Numbers of tasks as the PID namespace of probee has them: what /proc and perf events say there, and what the user writes
- * and reads. task->pid is the number in the initial namespace. In that one nothing else is looked at: knobs.in_pid_ns is a
- * constant, and the verifier takes out what it rules out. Everywhere else struct pid has a number for each namespace from the
- * initial one down to the task's own, by level; a task that is not in ours or below has another namespace at that level.
+ * Numbers of tasks as the PID namespace of probee has them: what /proc and perf events say there,
+ * and what the user writes and reads. task->pid is the number in the initial namespace. In that one
+ * nothing else is looked at: knobs.in_pid_ns is a constant, and the verifier takes out what it
+ * rules out. Everywhere else struct pid has a number for each namespace from the initial one down
+ * to the task's own, by level; a task that is not in ours or below has another namespace at that
+ * level.
  *
  * 0: it is outside, or it has ended and its parent has taken notice, which takes its numbers away.
  */
@@ -16,7 +18,8 @@ struct own_pid_ns own_pid_ns = {};
 
 static __always_inline struct upid *number_at(struct pid *pid, uint32_t level)
 {
-	return (void *)pid + bpf_core_field_offset(struct pid, numbers) + level * bpf_core_type_size(struct upid);
+	return (void *)pid + bpf_core_field_offset(struct pid, numbers) +
+	       level * bpf_core_type_size(struct upid);
 }
 
 static __always_inline uint32_t number_here(struct pid *pid)
@@ -24,19 +27,22 @@ static __always_inline uint32_t number_here(struct pid *pid)
 	uint32_t level = own_pid_ns.level;
 	struct upid *number = number_at(pid, level);
 
-	if (!pid || BPF_CORE_READ(pid, level) < level || (uint64_t)BPF_CORE_READ(number, ns) != own_pid_ns.address)
+	if (!pid || BPF_CORE_READ(pid, level) < level ||
+	    (uint64_t)BPF_CORE_READ(number, ns) != own_pid_ns.address)
 		return 0;
 	return BPF_CORE_READ(number, nr);
 }
 
 static __always_inline uint32_t tid_of(struct task_struct *task)
 {
-	return knobs.in_pid_ns ? number_here(BPF_CORE_READ(task, thread_pid)) : BPF_CORE_READ(task, pid);
+	return knobs.in_pid_ns ? number_here(BPF_CORE_READ(task, thread_pid))
+			       : BPF_CORE_READ(task, pid);
 }
 
 static __always_inline uint32_t tgid_of(struct task_struct *task)
 {
-	return knobs.in_pid_ns ? number_here(BPF_CORE_READ(task, signal, pids[BY_TGID])) : BPF_CORE_READ(task, tgid);
+	return knobs.in_pid_ns ? number_here(BPF_CORE_READ(task, signal, pids[BY_TGID]))
+			       : BPF_CORE_READ(task, tgid);
 }
 
 struct task_ids {

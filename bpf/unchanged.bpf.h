@@ -1,11 +1,11 @@
 /*
- * A thread that has not run since the last walk has not moved: it is not walked again. How often it has left a CPU is
- * kept; the same number, and not on a CPU, mean the same stack: who ran in between has left the CPU once more. User
- * space remembers the row.
+ * A thread that has not run since the last walk has not moved: it is not walked again. How often it
+ * has left a CPU is kept; the same number, and not on a CPU, mean the same stack: who ran in
+ * between has left the CPU once more. User space remembers the row.
  *
- * An array by tid and not storage of the task: the walk comes by in the order of the tids, so the next ones are in the
- * cache already, where the storage costs four lines that are not (0.2 us of 0.9). Two threads that fall on one entry
- * drive each other out and are walked each time.
+ * An array by tid and not storage of the task: the walk comes by in the order of the tids, so the
+ * next ones are in the cache already, where the storage costs four lines that are not (0.2 us of
+ * 0.9). Two threads that fall on one entry drive each other out and are walked each time.
  */
 #pragma once
 
@@ -32,8 +32,8 @@ static __always_inline struct last_scan *last_scan_of(struct task_struct *task)
 }
 
 /*
- * In this order: a thread that leaves its CPU counts that first and is off it then. Asked for the number first, one that
- * leaves in between would look like one that never ran.
+ * In this order: a thread that leaves its CPU counts that first and is off it then. Asked for the
+ * number first, one that leaves in between would look like one that never ran.
  */
 static __always_inline bool has_not_run(struct task_struct *task)
 {
@@ -46,14 +46,19 @@ static __always_inline bool has_not_run(struct task_struct *task)
 	       last->start_boottime == task->start_boottime;
 }
 
-/* Only after the row was written, and only one that will be the same: complete and of a thread that was not running. */
-static __always_inline void remember(struct task_struct *task, const struct gather *g, const struct env *e)
+/*
+ * Only after the row was written, and only one that will be the same: complete and of a thread that
+ * was not running.
+ */
+static __always_inline void remember(struct task_struct *task, const struct gather *g,
+				     const struct env *e)
 {
 	struct last_scan *last;
 	uint8_t end = g->head.end;
 
-	if (g->head.flags & WIRE_ON_CPU || e->on_lock || end == UNWIND_TORN || end == UNWIND_BUSY || end == UNWIND_NO_PROCESS ||
-	    end == UNWIND_NO_MAPPING || end == UNWIND_NO_TABLE || end == UNWIND_EXEC)
+	if (g->head.flags & WIRE_ON_CPU || e->on_lock || end == UNWIND_TORN || end == UNWIND_BUSY ||
+	    end == UNWIND_NO_PROCESS || end == UNWIND_NO_MAPPING || end == UNWIND_NO_TABLE ||
+	    end == UNWIND_EXEC)
 		return;
 	last = last_scan_of(task);
 	if (last) {
@@ -64,7 +69,8 @@ static __always_inline void remember(struct task_struct *task, const struct gath
 }
 
 /* The head alone, of a thread that has not run. */
-static __always_inline void gather_same(struct gather *g, struct task_struct *task, struct task_ids ids, uint64_t begin_ns)
+static __always_inline void gather_same(struct gather *g, struct task_struct *task,
+					struct task_ids ids, uint64_t begin_ns)
 {
 	init_head(&g->head, task, ids, begin_ns);
 	g->head.weight = 0;

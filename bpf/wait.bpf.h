@@ -1,11 +1,12 @@
 /*
- * Since when and for what a thread waits that is not on a CPU: when it last ran, the system call it is in, for a futex the
- * address and who may hold it, for a descriptor what it is, for a child which one. Part of a snapshot's row, taken while
- * the thread stands still.
+ * Since when and for what a thread waits that is not on a CPU: when it last ran, the system call it
+ * is in, for a futex the address and who may hold it, for a descriptor what it is, for a child
+ * which one. Part of a snapshot's row, taken while the thread stands still.
  *
- * The scheduler's clock is not CLOCK_MONOTONIC: it starts elsewhere and is not corrected by NTP. How far they
- * are apart is read at the walk (sched_behind_ns()), so a thread that has slept for T is wrong by the clock's drift in T
- * (some 10 ppm: 36 ms in an hour), and all by what the CPU's own copy of the clock is old, at most a tick.
+ * The scheduler's clock is not CLOCK_MONOTONIC: it starts elsewhere and is not corrected by NTP.
+ * How far they are apart is read at the walk (sched_behind_ns()), so a thread that has slept for T
+ * is wrong by the clock's drift in T (some 10 ppm: 36 ms in an hour), and all by what the CPU's own
+ * copy of the clock is old, at most a tick.
  */
 #pragma once
 
@@ -14,7 +15,8 @@
 
 #if defined(__TARGET_ARCH_x86)
 enum { NR_FUTEX = 202 };
-enum { ARG_0 = 14, ARG_1 = 13, ARG_2 = 12, REG_AX = 10, REG_ORIG_AX = 15 };	/* words of struct pt_regs */
+/* words of struct pt_regs */
+enum { ARG_0 = 14, ARG_1 = 13, ARG_2 = 12, REG_AX = 10, REG_ORIG_AX = 15 };
 #else
 enum { NR_FUTEX = 98 };
 enum { ARG_1 = 1, ARG_2 = 2 };
@@ -28,17 +30,24 @@ enum { NR_FUTEX_WAITV = 449, NR_FUTEX_WAIT = 455 };
 
 const volatile uint8_t wait_calls[WAIT_CALLS] = {};	/* enum wait_call; set by user space */
 
-/* The clocks of the CPU that this runs on, as of its last tick or switch; NULL: the kernel has no way there. */
+/*
+ * The clocks of the CPU that this runs on, as of its last tick or switch; NULL: the kernel has no
+ * way there.
+ */
 static __always_inline const struct rq *this_rq(void)
 {
 	struct task_struct *self = bpf_get_current_task_btf();
 
-	if (!bpf_core_field_exists(self->se.cfs_rq) || !bpf_core_field_exists(((struct cfs_rq *)0)->rq))
+	if (!bpf_core_field_exists(self->se.cfs_rq) ||
+	    !bpf_core_field_exists(((struct cfs_rq *)0)->rq))
 		return 0;
 	return self->se.cfs_rq->rq;
 }
 
-/* What to add to the scheduler's clock; the least of a walk is the nearest, as the copy can only be old. */
+/*
+ * What to add to the scheduler's clock; the least of a walk is the nearest, as the copy can only be
+ * old.
+ */
 static __always_inline void look_at_clocks(struct scan_totals *t, uint64_t now_ns)
 {
 	const struct rq *rq = this_rq();
@@ -54,15 +63,18 @@ static __always_inline void look_at_clocks(struct scan_totals *t, uint64_t now_n
 	t->has_clocks = 1;
 }
 
-/* SCHED_NORMAL, SCHED_BATCH, SCHED_IDLE: only their scheduler keeps where a stint on the CPU began. */
+/*
+ * SCHED_NORMAL, SCHED_BATCH, SCHED_IDLE: only their scheduler keeps where a stint on the CPU began.
+ */
 static __always_inline bool is_fair(struct task_struct *task)
 {
 	return task->policy == 0 || task->policy == 3 || task->policy == 5;
 }
 
 /*
- * On the scheduler's clock: when it came to the CPU, and how long it stayed then. Without the first the end of
- * the last stint on the clock that leaves interrupts and stolen time out: early by what there was of them since.
+ * On the scheduler's clock: when it came to the CPU, and how long it stayed then. Without the first
+ * the end of the last stint on the clock that leaves interrupts and stolen time out: early by what
+ * there was of them since.
  */
 static __always_inline uint64_t last_on_cpu(struct task_struct *task, const struct scan_totals *t)
 {
@@ -78,8 +90,8 @@ static __always_inline uint64_t last_on_cpu(struct task_struct *task, const stru
 
 #if defined(__TARGET_ARCH_x86)
 /*
- * Inside the call rax is -ENOSYS, put there at its entry. Without that test the error code of a page fault,
- * which the processor leaves in the same place, would be taken for a number.
+ * Inside the call rax is -ENOSYS, put there at its entry. Without that test the error code of a
+ * page fault, which the processor leaves in the same place, would be taken for a number.
  */
 static __always_inline uint32_t syscall_of(const struct unwinder *w, struct task_struct *task)
 {
@@ -127,8 +139,8 @@ static long probe_span(struct task_struct *task, struct vm_area_struct *vma, voi
 }
 
 /* As load_task_page(): only anonymous memory, which no server has to bring. */
-static __always_inline bool load_words(struct task_struct *task, void *to, uint32_t bytes, uint64_t addr,
-				       struct span_probe *probe)
+static __always_inline bool load_words(struct task_struct *task, void *to, uint32_t bytes,
+				       uint64_t addr, struct span_probe *probe)
 {
 	probe->end = addr + bytes;
 	return !bpf_find_vma(task, addr, probe_span, probe, 0) && probe->anonymous &&
@@ -143,7 +155,8 @@ static __always_inline void find_futex_owner(struct wire_wait *wait, struct task
 	if (load_words(task, words, sizeof(words), wait->what, &probe))
 		wait->owner = futex_owner(wait->futex_op, wait->futex_val, words);
 	else
-		wait->unread = probe.found;	/* where the memory map is locked, reading it from elsewhere would wait for it */
+		wait->unread = probe.found;	/* where the memory map is locked, reading it from
+						   elsewhere would wait for it */
 }
 
 struct futex_waitv {		/* uapi */
@@ -166,7 +179,8 @@ static __always_inline void load_waitv(struct wire_wait *wait, struct task_struc
 	}
 }
 
-static __always_inline void gather_futex(struct wire_wait *wait, const struct unwinder *w, struct env *e, uint32_t nr)
+static __always_inline void gather_futex(struct wire_wait *wait, const struct unwinder *w,
+					 struct env *e, uint32_t nr)
 {
 	if (nr == NR_FUTEX) {
 		wait->futex_op = w->regs[ARG_1];
@@ -184,7 +198,8 @@ static __always_inline void gather_futex(struct wire_wait *wait, const struct un
 }
 
 /* struct pollfd (uapi): poll() with one of them is a wait for that one. */
-static __always_inline void gather_poll(struct wire_wait *wait, struct wire_object *o, const struct unwinder *w, struct env *e)
+static __always_inline void gather_poll(struct wire_wait *wait, struct wire_object *o,
+					const struct unwinder *w, struct env *e)
 {
 	struct {
 		uint32_t fd;
@@ -194,7 +209,8 @@ static __always_inline void gather_poll(struct wire_wait *wait, struct wire_obje
 	uint64_t list = wait->what;
 
 	wait->what = UINT32_MAX;
-	if (w->regs[ARG_1] != 1 || e->g->no_reads || !load_words(e->task, &p, sizeof(p), list, &probe))
+	if (w->regs[ARG_1] != 1 || e->g->no_reads ||
+	    !load_words(e->task, &p, sizeof(p), list, &probe))
 		return;
 	wait->what = p.fd;
 	look_at_file(o, (uint64_t)file_of(e->task, p.fd), !(p.events & EVENT_IN));
@@ -205,13 +221,17 @@ static __always_inline struct task_struct *task_of_sibling(struct list_head *sib
 	return (void *)sibling - bpf_core_field_offset(struct task_struct, sibling);
 }
 
-/* Children belong to the thread that made them, and are waited for by all: only of a lone thread all are known. */
+/*
+ * Children belong to the thread that made them, and are waited for by all: only of a lone thread
+ * all are known.
+ */
 static __always_inline uint32_t only_child(struct task_struct *task)
 {
 	struct list_head *head = (void *)task + bpf_core_field_offset(struct task_struct, children);
 	struct list_head *first = BPF_CORE_READ(task, children.next);
 
-	if (BPF_CORE_READ(task, signal, nr_threads) != 1 || first == head || first != BPF_CORE_READ(task, children.prev))
+	if (BPF_CORE_READ(task, signal, nr_threads) != 1 || first == head ||
+	    first != BPF_CORE_READ(task, children.prev))
 		return 0;
 	return tid_of(task_of_sibling(first));
 }
@@ -227,7 +247,8 @@ static __always_inline uint32_t vfork_child(struct task_struct *task)
 	return tid_of(task_of_sibling(last));
 }
 
-static __always_inline void gather_child(struct wire_wait *wait, const struct unwinder *w, struct env *e, uint32_t call)
+static __always_inline void gather_child(struct wire_wait *wait, const struct unwinder *w,
+					 struct env *e, uint32_t call)
 {
 	int32_t pid = wait->what;
 
@@ -244,7 +265,10 @@ static __always_inline void gather_child(struct wire_wait *wait, const struct un
 	e->on_lock |= wait->child != 0;		/* there may be another one before it wakes up */
 }
 
-/* Masked where the compiler cannot see why: the verifier of 6.1 forgets that a copy of nr was compared. */
+/*
+ * Masked where the compiler cannot see why: the verifier of 6.1 forgets that a copy of nr was
+ * compared.
+ */
 static __always_inline uint32_t call_of(uint32_t nr)
 {
 	uint32_t i = nr & (WAIT_CALLS - 1);
@@ -253,7 +277,8 @@ static __always_inline uint32_t call_of(uint32_t nr)
 	return nr < WAIT_CALLS ? wait_calls[i] : CALL_OTHER;
 }
 
-static __always_inline void gather_syscall(struct wire_wait *wait, struct wire_object *o, struct env *e)
+static __always_inline void gather_syscall(struct wire_wait *wait, struct wire_object *o,
+					   struct env *e)
 {
 	const struct unwinder *w = &e->g->unwinder;
 	uint32_t nr, call;
@@ -280,7 +305,8 @@ static __always_inline void gather_syscall(struct wire_wait *wait, struct wire_o
 }
 
 /* Behind the frames. in_user: g->walk.regs are the thread's own. */
-static __always_inline void gather_wait(struct gather *g, struct env *e, struct scan_totals *t, bool in_user)
+static __always_inline void gather_wait(struct gather *g, struct env *e, struct scan_totals *t,
+					bool in_user)
 {
 	uint32_t n = g->head.nr_user + g->head.nr_kernel;
 	struct wire_wait wait = {};

@@ -1,15 +1,19 @@
 /*
- * What is behind the descriptor that a thread waits for, and by which key the holders of its other end are known. Of
- * memory of the kernel only, which is read without locks and without references: whoever closes a file meanwhile is not
- * delayed, nothing can block, and what comes out of memory that is used for something else by then is a key that
- * nobody has. The descriptor is looked at now: one that another thread has closed since the wait began is gone, and
- * one that it has given to something else is that.
+ * What is behind the descriptor that a thread waits for, and by which key the holders of its other
+ * end are known. Of memory of the kernel only, which is read without locks and without references:
+ * whoever closes a file meanwhile is not delayed, nothing can block, and what comes out of memory
+ * that is used for something else by then is a key that nobody has. The descriptor is looked at
+ * now: one that another thread has closed since the wait began is gone, and one that it has given
+ * to something else is that.
  *
  *	pipe, FIFO	the inode, opened for the other direction
- *	unix socket	the inode of the socket it is connected to; of a listener that has not accepted it yet
- *	TCP		addresses and ports the other way round, so that is for both ends on this machine
+ *	unix socket	the inode of the socket it is connected to; of a listener that has not
+ *			accepted it yet
+ *	TCP		addresses and ports the other way round, so that is for both ends on this
+ *			machine
  *
- * poll with one descriptor and epoll with one are waits for that one; with more it is for whichever comes first.
+ * poll with one descriptor and epoll with one are waits for that one; with more it is for whichever
+ * comes first.
  */
 #pragma once
 
@@ -49,7 +53,10 @@ static __always_inline bool is_loopback(const uint32_t *addr)
 	return addr[2] ? (addr[3] & 0xff) == LOOPBACK : addr[3] == 0x01000000 /* ::1 */;
 }
 
-/* The connection as this end has it. Loopback addresses mean something else in each network namespace. */
+/*
+ * The connection as this end has it. Loopback addresses mean something else in each network
+ * namespace.
+ */
 static __always_inline void tcp_key(struct peer_key *key, struct sock *sk)
 {
 	uint16_t dport = BPF_CORE_READ(sk, __sk_common.skc_dport);
@@ -73,7 +80,8 @@ static __always_inline bool is_tcp(struct sock *sk)
 {
 	uint16_t family = BPF_CORE_READ(sk, __sk_common.skc_family);
 
-	return (family == FAMILY_INET || family == FAMILY_INET6) && BPF_CORE_READ(sk, sk_protocol) == PROTOCOL_TCP;
+	return (family == FAMILY_INET || family == FAMILY_INET6) &&
+	       BPF_CORE_READ(sk, sk_protocol) == PROTOCOL_TCP;
 }
 
 static __always_inline void turn_round(struct peer_key *key)
@@ -121,7 +129,8 @@ static __always_inline void look_at_socket(struct wire_object *o, struct file *f
 		return;
 	if (BPF_CORE_READ(sk, __sk_common.skc_state) == STATE_LISTEN) {
 		o->kind = OBJECT_LISTENER;
-	} else if (bpf_core_type_exists(struct unix_sock) && BPF_CORE_READ(sk, __sk_common.skc_family) == FAMILY_UNIX) {
+	} else if (bpf_core_type_exists(struct unix_sock) &&
+		   BPF_CORE_READ(sk, __sk_common.skc_family) == FAMILY_UNIX) {
 		o->kind = OBJECT_UNIX;
 		o->other.id = unix_peer(sk);
 		o->other.end = o->other.id ? PEER_SOCKET : PEER_NONE;
@@ -144,7 +153,8 @@ __noinline int look_at_file(struct wire_object *o, uint64_t address, uint32_t wr
 	type = BPF_CORE_READ(inode, i_mode) & MODE_TYPE;
 	o->inode = BPF_CORE_READ(inode, i_ino);
 	if (type == MODE_FIFO) {
-		o->kind = BPF_CORE_READ(inode, i_sb, s_magic) == PIPEFS_MAGIC ? OBJECT_PIPE : OBJECT_FIFO;
+		o->kind = BPF_CORE_READ(inode, i_sb, s_magic) == PIPEFS_MAGIC ? OBJECT_PIPE
+									      : OBJECT_FIFO;
 		o->other.id = (uint64_t)inode;
 		o->other.end = writes ? PEER_READERS : PEER_WRITERS;
 	} else if (type == MODE_SOCKET) {
@@ -168,5 +178,6 @@ static __always_inline void look_at_epoll(struct wire_object *o, struct file *fi
 	if (!root || BPF_CORE_READ(root, rb_left) || BPF_CORE_READ(root, rb_right))
 		return;
 	item = (void *)root - bpf_core_field_offset(struct epitem, rbn);
-	look_at_file(o, (uint64_t)BPF_CORE_READ(item, ffd.file), !(BPF_CORE_READ(item, event.events) & EVENT_IN));
+	look_at_file(o, (uint64_t)BPF_CORE_READ(item, ffd.file),
+		     !(BPF_CORE_READ(item, event.events) & EVENT_IN));
 }

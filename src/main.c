@@ -20,13 +20,15 @@
 static int print_help(void)
 {
 	printf("usage: probee COMMAND [OPTIONS]\n"
-	       "\nSamples the stacks of programs and of the kernel, and shows them.\n\nCommands:\n");
+	       "\nSamples the stacks of programs and of the kernel, and shows "
+	       "them.\n\nCommands:\n");
 	for (const struct command *c = commands; c->name; c++)
 		printf("  %-12s %s\n", c->name, c->summary);
 	printf("  %-12s %s\n"
 	       "\n  -h, --help     show this and exit\n"
 	       "      --version  show the version and those of the libraries\n"
-	       "\nExit codes: 0 ok, 1 failure, 2 usage, 3 loss under --strict, 77 this machine cannot.\n",
+	       "\nExit codes: 0 ok, 1 failure, 2 usage, 3 loss under --strict, 77 this machine "
+	       "cannot.\n",
 	       "help", "show the options of a command: probee help COMMAND");
 	return EXIT_OK;
 }
@@ -85,8 +87,9 @@ static int run(int argc, char **argv)
 }
 
 /*
- * A descriptor 0, 1 or 2 that was closed by the caller would be handed out again by the next open(), and
- * messages would go into the trace. Opened the wrong way round, so that using it is still an error.
+ * A descriptor 0, 1 or 2 that was closed by the caller would be handed out again by the next
+ * open(), and messages would go into the trace. Opened the wrong way round, so that using it is
+ * still an error.
  */
 static void occupy_std_fds(void)
 {

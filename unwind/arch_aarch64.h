@@ -1,7 +1,8 @@
 /*
- * What the walker must know of arm64: struct user_pt_regs as an array of 64-bit words, DWARF register numbers
- * (AADWARF64: 0-30 are x0-x30, 31 is sp), the signal frame (struct rt_sigframe: siginfo 128 bytes, then
- * ucontext), and pointer authentication, whose code sits in the upper bits of a saved link register.
+ * What the walker must know of arm64: struct user_pt_regs as an array of 64-bit words, DWARF
+ * register numbers (AADWARF64: 0-30 are x0-x30, 31 is sp), the signal frame (struct rt_sigframe:
+ * siginfo 128 bytes, then ucontext), and pointer authentication, whose code sits in the upper bits
+ * of a saved link register.
  */
 #pragma once
 
@@ -27,15 +28,22 @@ static const volatile uint8_t arch_dwarf_to_signal[32] = {
 };
 
 #define ARCH_DWARF_REGS_MASK 31
-/* siginfo 128, then uc_flags 8, uc_link 8, uc_stack 24, uc_sigmask 128 (with reserve), aligned to 16: 176. */
+/*
+ * siginfo 128, then uc_flags 8, uc_link 8, uc_stack 24, uc_sigmask 128 (with reserve), aligned to
+ * 16: 176.
+ */
 #define ARCH_SIGNAL_CONTEXT (128 + 176)
 #define ARCH_SIGNAL_FP 30
 #define ARCH_SIGNAL_SP 32
 #define ARCH_SIGNAL_PC 33
 
-#define ARCH_RA_CFA_OFF (-8)	/* frame record {x29, x30} right below the CFA; others use RA_CFA_OFF */
+#define ARCH_RA_CFA_OFF (-8)	/* frame record {x29, x30} right below the CFA; others use
+				   RA_CFA_OFF */
 
-/* Code is not read: a leaf's caller is in the link register, which needs unwind information to be believed. */
+/*
+ * Code is not read: a leaf's caller is in the link register, which needs unwind information to be
+ * believed.
+ */
 enum arch_call { ARCH_CALL_NONE, ARCH_CALL_INDIRECT, ARCH_CALL_DIRECT };
 #define ARCH_FRAME_UNKNOWN (-1)
 #define ARCH_FRAME_BY_FP (-2)

@@ -1,7 +1,8 @@
 /*
- * What the walker must know of x86-64: where the kernel keeps a thread's user registers (struct pt_regs as an
- * array of 64-bit words), how DWARF numbers them (System V ABI x86-64, figure 3.36), and where a signal
- * frame keeps them (struct ucontext of the kernel's uapi). Included by the BPF side and the host.
+ * What the walker must know of x86-64: where the kernel keeps a thread's user registers (struct
+ * pt_regs as an array of 64-bit words), how DWARF numbers them (System V ABI x86-64, figure 3.36),
+ * and where a signal frame keeps them (struct ucontext of the kernel's uapi). Included by the BPF
+ * side and the host.
  */
 #pragma once
 
@@ -35,18 +36,21 @@ static const volatile uint8_t arch_dwarf_to_signal[16] = {
 #define ARCH_RA_CFA_OFF (-8)	/* RA_CFA: the return address is always pushed by the call */
 
 /*
- * Code, read as 64-bit words: the first octet is the lowest. What follows knows the few instructions that compilers put
- * around calls and at both ends of a function (Intel SDM volume 2).
+ * Code, read as 64-bit words: the first octet is the lowest. What follows knows the few
+ * instructions that compilers put around calls and at both ends of a function (Intel SDM volume 2).
  */
 enum arch_call { ARCH_CALL_NONE, ARCH_CALL_INDIRECT, ARCH_CALL_DIRECT };
 
 /*
- * Much of this is without branches, because the verifier would follow each of them: what is compared is 0 when equal, and
- * 0 - 1 is the only difference whose top bit is set.
+ * Much of this is without branches, because the verifier would follow each of them: what is
+ * compared is 0 when equal, and 0 - 1 is the only difference whose top bit is set.
  */
 #define ARCH_IS_ZERO(x) (((x) - 1) >> 63)
 
-/* Is there a call of this many octets (ff /2: ModRM, then what it asks for) at the end of a word? 0 or 1. */
+/*
+ * Is there a call of this many octets (ff /2: ModRM, then what it asks for) at the end of a word? 0
+ * or 1.
+ */
 static inline uint64_t arch_is_indirect_call(uint64_t code, int octets, uint8_t mask, uint8_t modrm)
 {
 	uint64_t call = code >> (64 - 8 * octets);
@@ -62,16 +66,20 @@ static inline enum arch_call arch_call_before(uint64_t code, uint64_t ra, uint64
 		return ARCH_CALL_DIRECT;
 	}
 	/* Registers and (register); disp8 or SIB; both; disp32 or rip-relative; SIB and disp32. */
-	if (arch_is_indirect_call(code, 2, 0xf8, 0xd0) | arch_is_indirect_call(code, 2, 0xf8, 0x10) |
-	    arch_is_indirect_call(code, 3, 0xf8, 0x50) | arch_is_indirect_call(code, 3, 0xff, 0x14) |
-	    arch_is_indirect_call(code, 4, 0xff, 0x54) | arch_is_indirect_call(code, 6, 0xf8, 0x90) |
-	    arch_is_indirect_call(code, 6, 0xff, 0x15) | arch_is_indirect_call(code, 7, 0xff, 0x94) |
-	    arch_is_indirect_call(code, 7, 0xff, 0x14))
+	if (arch_is_indirect_call(code, 2, 0xf8, 0xd0) |
+	    arch_is_indirect_call(code, 2, 0xf8, 0x10) |
+	    arch_is_indirect_call(code, 3, 0xf8, 0x50) |
+	    arch_is_indirect_call(code, 3, 0xff, 0x14) |
+	    arch_is_indirect_call(code, 4, 0xff, 0x54) |
+	    arch_is_indirect_call(code, 6, 0xf8, 0x90) |
+	    arch_is_indirect_call(code, 6, 0xff, 0x15) |
+	    arch_is_indirect_call(code, 7, 0xff, 0x94) | arch_is_indirect_call(code, 7, 0xff, 0x14))
 		return ARCH_CALL_INDIRECT;
 	return ARCH_CALL_NONE;
 }
 
-#define ARCH_ENDBR64 0xfa1e0ff3u	/* first instruction of functions built for indirect branch tracking */
+#define ARCH_ENDBR64 0xfa1e0ff3u	/* first instruction of functions built for indirect branch
+					   tracking */
 
 static inline void arch_skip_code(uint64_t code[2], int octets)
 {
@@ -82,17 +90,19 @@ static inline void arch_skip_code(uint64_t code[2], int octets)
 /* mov %rsp, %rbp in its two encodings: 0 or 1. */
 static inline uint64_t arch_sets_fp(uint64_t code)
 {
-	return ARCH_IS_ZERO((code & 0xffffff) ^ 0xe58948) | ARCH_IS_ZERO((code & 0xffffff) ^ 0xec8b48);
+	return ARCH_IS_ZERO((code & 0xffffff) ^ 0xe58948) |
+	       ARCH_IS_ZERO((code & 0xffffff) ^ 0xec8b48);
 }
 
 #define ARCH_HOTSPOT_BANG 0x248489	/* mov %eax, disp32(%rsp) */
 #define ARCH_HOTSPOT_POLL 0xa73b49	/* cmp disp32(%r15), %rsp */
 
 /*
- * Where the return address of the code at pc is while there is no frame, from the 16 octets at pc - 1: at sp before
- * push %rbp and at ret (or a jump right behind pop %rbp and leave), at sp + 8 behind push %rbp, which has just stored
- * what is still in fp, and at pop %rbp before ret. HotSpot asks for a safepoint between the two (cmp, ja)
- * and touches the end of the stack before anything else. -1: the code does not say.
+ * Where the return address of the code at pc is while there is no frame, from the 16 octets at pc -
+ * 1: at sp before push %rbp and at ret (or a jump right behind pop %rbp and leave), at sp + 8
+ * behind push %rbp, which has just stored what is still in fp, and at pop %rbp before ret. HotSpot
+ * asks for a safepoint between the two (cmp, ja) and touches the end of the stack before anything
+ * else. -1: the code does not say.
  */
 static inline int arch_return_slot(const uint64_t bytes[2], bool sp_holds_fp)
 {
@@ -102,14 +112,17 @@ static inline int arch_return_slot(const uint64_t bytes[2], bool sp_holds_fp)
 
 	arch_skip_code(code, 1);
 	first = (uint8_t)code[0];
-	if (first == 0x5d && ((code[0] >> 8 & 0xff) == 0xc3 || (code[0] >> 8 & 0xffffff) == ARCH_HOTSPOT_POLL))
+	if (first == 0x5d &&
+	    ((code[0] >> 8 & 0xff) == 0xc3 || (code[0] >> 8 & 0xffffff) == ARCH_HOTSPOT_POLL))
 		return 8;
-	if ((code[0] & 0xffffff) == ARCH_HOTSPOT_BANG || (before == 0x5d && (code[0] & 0xffffff) == ARCH_HOTSPOT_POLL) ||
+	if ((code[0] & 0xffffff) == ARCH_HOTSPOT_BANG ||
+	    (before == 0x5d && (code[0] & 0xffffff) == ARCH_HOTSPOT_POLL) ||
 	    ((code[0] & 0xffff) == 0x870f && (code[0] >> 48 & 0xff) == 0xc3))
 		return 0;
 	if (first == 0xc3 || first == 0xc2 || (code[0] & 0xfffe) == 0xc3f2)
 		return 0;
-	if ((before == 0x5d || before == 0xc9) && (first == 0xe9 || first == 0xeb || (code[0] & 0xf0ff) == 0xe0ff))
+	if ((before == 0x5d || before == 0xc9) &&
+	    (first == 0xe9 || first == 0xeb || (code[0] & 0xf0ff) == 0xe0ff))
 		return 0;
 	if ((uint32_t)code[0] == ARCH_ENDBR64)
 		arch_skip_code(code, 4);
@@ -134,7 +147,8 @@ static inline bool arch_has_frame(const uint64_t bytes[2])
 		arch_skip_code(code, 4);
 	if ((code[0] & 0xffffff) == ARCH_HOTSPOT_BANG)
 		arch_skip_code(code, 7);
-	return (code[0] & 0xff) == 0x55 || (code[0] & 0xfffdff) == 0xec8148;	/* push %rbp; sub N, %rsp */
+	/* push %rbp; sub N, %rsp */
+	return (code[0] & 0xff) == 0x55 || (code[0] & 0xfffdff) == 0xec8148;
 }
 
 #define ARCH_FRAME_UNKNOWN (-1)
@@ -149,9 +163,11 @@ static inline uint64_t arch_prologue_mask(uint64_t code, uint64_t next)
 
 	for (int i = 0; i < 8; i++) {
 		uint64_t x = code & 0xffffff;
-		uint64_t is_sub = (x & 0xfffdff) ^ 0xec8148, is_mov = x ^ 0xe58948, is_other_mov = x ^ 0xec8b48;
+		uint64_t is_sub = (x & 0xfffdff) ^ 0xec8148, is_mov = x ^ 0xe58948,
+			 is_other_mov = x ^ 0xec8b48;
 
-		mask |= (ARCH_IS_ZERO(is_sub) | ARCH_IS_ZERO(is_mov) | ARCH_IS_ZERO(is_other_mov)) << i;
+		mask |= (ARCH_IS_ZERO(is_sub) | ARCH_IS_ZERO(is_mov) | ARCH_IS_ZERO(is_other_mov))
+			<< i;
 		code = code >> 8 | next << 56;
 		next >>= 8;
 	}
@@ -159,29 +175,35 @@ static inline uint64_t arch_prologue_mask(uint64_t code, uint64_t next)
 }
 
 /*
- * How far from sp the return address is when pc is behind octets past octet i of code[1], where the last instruction of a
- * prologue stands; ARCH_FRAME_UNKNOWN when none stands there. code[0] and code[2] are the words around. Prologues as JIT
- * compilers write them:
+ * How far from sp the return address is when pc is behind octets past octet i of code[1], where the
+ * last instruction of a prologue stands; ARCH_FRAME_UNKNOWN when none stands there. code[0] and
+ * code[2] are the words around. Prologues as JIT compilers write them:
  *
- *	push %rbp; mov %rsp, %rbp	push %rbp; sub N, %rsp		sub N, %rsp; mov %rbp, M(%rsp)
+ *	push %rbp; mov %rsp, %rbp	push %rbp; sub N, %rsp		sub N, %rsp; mov %rbp,
+ *									M(%rsp)
  */
 static inline int64_t arch_prologue_at(const uint64_t code[3], int i, int64_t behind)
 {
-	uint64_t x = i ? code[1] >> 8 * i | code[2] << (64 - 8 * i) : code[1], next = code[2] >> 8 * i;
+	uint64_t x = i ? code[1] >> 8 * i | code[2] << (64 - 8 * i) : code[1],
+		 next = code[2] >> 8 * i;
 	int64_t pushed = (i ? code[1] >> (8 * i - 8) & 0xff : code[0] >> 56) == 0x55 ? 8 : 0, room;
 
 	if (pushed && arch_sets_fp(x))
 		return ARCH_FRAME_BY_FP;
 	if ((x & 0xffffff) == 0xec8348 && (pushed || x >> 32 == 0x246c8948))
 		room = (int64_t)(x >> 24 & 0x7f);
-	else if ((x & 0xffffff) == 0xec8148 && (pushed || (x >> 56 == 0x48 && (next & 0x3fff) == 0x2c89)))
+	else if ((x & 0xffffff) == 0xec8148 &&
+		 (pushed || (x >> 56 == 0x48 && (next & 0x3fff) == 0x2c89)))
 		room = (int64_t)(x >> 24 & 0x7fffffff);
 	else
 		return ARCH_FRAME_UNKNOWN;
 	return behind > 0 ? room + pushed : behind < 0 ? 0 : pushed;
 }
 
-/* Has returned from clone() or clone3() as the new task, with 0, and not run yet: orig_ax still says which call it was. */
+/*
+ * Has returned from clone() or clone3() as the new task, with 0, and not run yet: orig_ax still
+ * says which call it was.
+ */
 static inline bool arch_is_new_task(const uint64_t regs[ARCH_NR_REGS])
 {
 	return !regs[10] && (regs[15] == 56 || regs[15] == 435);

@@ -45,8 +45,9 @@ static int push(struct cfi_rows *out, uint64_t vaddr, const struct unwind_rule *
 }
 
 /*
- * What lies between the FDE before and this one. Alignment is given to the function behind it, whose entry rule
- * also holds in the few bytes of a leaf function without CFI (a stub of one jump): one row less per function.
+ * What lies between the FDE before and this one. Alignment is given to the function behind it,
+ * whose entry rule also holds in the few bytes of a leaf function without CFI (a stub of one jump):
+ * one row less per function.
  */
 static int push_first(struct builder *b, uint64_t vaddr, const struct unwind_rule *rule)
 {
@@ -62,28 +63,33 @@ static int push_first(struct builder *b, uint64_t vaddr, const struct unwind_rul
 	return err ? err : push(b->out, vaddr, rule);
 }
 
-static int push_row(struct builder *b, const struct cfi_fde *fde, uint64_t vaddr, const struct unwind_rule *rule)
+static int push_row(struct builder *b, const struct cfi_fde *fde, uint64_t vaddr,
+		    const struct unwind_rule *rule)
 {
 	return vaddr == fde->lo ? push_first(b, vaddr, rule) : push(b->out, vaddr, rule);
 }
 
 /*
- * Where glibc's makecontext() lets a context's function return to: outermost, but its FDE has no instruction and so claims
- * a caller, which would be found in uc_link. Known by its code (x86-64):
+ * Where glibc's makecontext() lets a context's function return to: outermost, but its FDE has no
+ * instruction and so claims a caller, which would be found in uc_link. Known by its code (x86-64):
  *
- *	mov %rbx, %rsp; mov (%rsp), %rdi; test %rdi, %rdi; je; call setcontext; mov %rax, %rdi; call exit; hlt
+ *	mov %rbx, %rsp; mov (%rsp), %rdi; test %rdi, %rdi; je; call setcontext; mov %rax, %rdi;
+ *	call exit; hlt
  *
- * The row begins one octet early, in the padding, because return addresses are looked up by the octet before them.
+ * The row begins one octet early, in the padding, because return addresses are looked up by the
+ * octet before them.
  */
 static bool is_context_start(const struct cfi_input *in, const struct cfi_fde *fde)
 {
 	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	static const uint8_t head[] = { 0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24, 0x48, 0x85, 0xff, 0x74 };
+	static const uint8_t head[] = { 0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c,
+					0x24, 0x48, 0x85, 0xff, 0x74 };
 	uint8_t code[sizeof(endbr) + sizeof(head)];
 	struct byte_reader r = fde->instructions;
 	const uint8_t *p = code;
 
-	if (!in->read_code || in->machine != CFI_X86_64 || fde->hi - fde->lo < 24 || fde->hi - fde->lo > 48)
+	if (!in->read_code || in->machine != CFI_X86_64 || fde->hi - fde->lo < 24 ||
+	    fde->hi - fde->lo > 48)
 		return false;
 	while (br_left(&r))
 		if (br_u8(&r))
@@ -149,8 +155,8 @@ static int push_fde(struct builder *b, const struct cfi_fde *fde, uint64_t end)
 }
 
 /*
- * Where FDEs overlap, the one that starts later counts from its start, as for a binary search by start, which is
- * what the C++ runtime does. Of two with one start the first in the section counts.
+ * Where FDEs overlap, the one that starts later counts from its start, as for a binary search by
+ * start, which is what the C++ runtime does. Of two with one start the first in the section counts.
  */
 static int push_fdes(struct builder *b)
 {

@@ -2,7 +2,8 @@
  * DWARF call frame information (.eh_frame, LSB 5 and DWARF 5 6.4) -> flat rows of unwind rules.
  *
  * Gets bytes, not files. The bytes are foreign: nothing is read outside them, nothing loops without
- * consuming input, memory is bounded by a multiple of the input's size. Fuzzed (tests/fuzz/fuzz_cfi.c).
+ * consuming input, memory is bounded by a multiple of the input's size. Fuzzed
+ * (tests/fuzz/fuzz_cfi.c).
  */
 #pragma once
 
@@ -20,7 +21,10 @@ struct cfi_input {
 	uint64_t text_vaddr;		/* base for DW_EH_PE_textrel; 0 usually */
 	uint64_t got_vaddr;		/* base for DW_EH_PE_datarel; 0 usually */
 	enum cfi_machine machine;
-	/* Copies code; not 0: cannot be read. NULL: what only code tells is not looked for (cfi_callsite.h, cfi_landing.h). */
+	/*
+	 * Copies code; not 0: cannot be read. NULL: what only code tells is not looked for
+	 * (cfi_callsite.h, cfi_landing.h).
+	 */
 	int (*read_code)(void *ctx, uint64_t vaddr, uint8_t *buf, size_t len);
 	void *ctx;
 };
@@ -34,19 +38,21 @@ struct cfi_stats {
 	size_t nr_fdes, nr_cies;
 	size_t bad_entries;		/* entries skipped because damaged */
 	size_t unsupported;		/* rows whose rule became CFA_UNSUPPORTED */
-	size_t overlaps;		/* FDEs dropped or cut because another one covers their start */
+	size_t overlaps;		/* FDEs dropped or cut because another one covers their
+					   start */
 };
 
 struct cfi_rows {
-	struct cfi_row *v;		/* ascending vaddr, no two equal, neighbours differ in rule */
+	struct cfi_row *v;		/* ascending vaddr, no two equal, neighbours differ in
+					   rule */
 	size_t nr, cap;
 	struct cfi_stats stats;
 };
 
 /*
- * Replaces *out (init it with zeroes). Gaps between FDEs become CFA_NONE rows, but padding of up to 15 bytes
- * belongs to the function behind it. 0, or -ENOMEM. Damaged entries are skipped and counted, never an error.
- * Release with cfi_rows_release().
+ * Replaces *out (init it with zeroes). Gaps between FDEs become CFA_NONE rows, but padding of up to
+ * 15 bytes belongs to the function behind it. 0, or -ENOMEM. Damaged entries are skipped and
+ * counted, never an error. Release with cfi_rows_release().
  */
 int cfi_parse(const struct cfi_input *in, struct cfi_rows *out);
 void cfi_rows_release(struct cfi_rows *rows);
@@ -55,8 +61,9 @@ void cfi_rows_release(struct cfi_rows *rows);
 struct unwind_rule cfi_rows_find(const struct cfi_rows *rows, uint64_t vaddr);
 
 /*
- * For files without section headers. The header (PT_GNU_EH_FRAME) says where .eh_frame begins: 0 or -EBADMSG.
- * How long it is nobody says: it ends, terminator included, cfi_terminated_len() bytes from there.
+ * For files without section headers. The header (PT_GNU_EH_FRAME) says where .eh_frame begins: 0 or
+ * -EBADMSG. How long it is nobody says: it ends, terminator included, cfi_terminated_len() bytes
+ * from there.
  */
 int cfi_find_by_header(const uint8_t *hdr, size_t len, uint64_t hdr_vaddr, uint64_t *vaddr);
 size_t cfi_terminated_len(const uint8_t *eh_frame, size_t len);

@@ -8,7 +8,8 @@
 
 #define RETURN_ADDRESS 8	/* bytes below the CFA: the first push goes right below them */
 #define NEVER_STORED INT32_MIN	/* below every stack pointer */
-#define MAX_CALLS 1024		/* that are looked at in one file; of 2797 files none has more than 40 */
+#define MAX_CALLS 1024		/* that are looked at in one file; of 2797 files none has more than
+				   40 */
 
 struct builder {
 	const struct cfi_input *in;
@@ -45,7 +46,10 @@ static bool is_inside(const struct cfi_code *c, uint64_t vaddr)
 	return vaddr - c->vaddr < c->len;
 }
 
-/* Does control stay in this function, or return to its caller, whatever the instruction (which ends at end) does? */
+/*
+ * Does control stay in this function, or return to its caller, whatever the instruction (which ends
+ * at end) does?
+ */
 static bool stays(const struct cfi_code *c, size_t end, const struct x86_insn *insn)
 {
 	switch ((enum x86_flow)insn->flow) {
@@ -67,15 +71,16 @@ static bool is_untouched(const struct cfi_code *c, unsigned reg)
 	size_t at = 0;
 
 	while (at < c->len) {
-		if (!cfi_code_next(c, &at, &insn) || x86_may_write(&insn, reg) || !stays(c, at, &insn))
+		if (!cfi_code_next(c, &at, &insn) || x86_may_write(&insn, reg) ||
+		    !stays(c, at, &insn))
 			return false;
 	}
 	return true;
 }
 
 /*
- * The prologue: pushes, among instructions that leave the register and the stack pointer alone. *end: octets up to behind
- * the push of reg; *slot: where that stores it, from the CFA.
+ * The prologue: pushes, among instructions that leave the register and the stack pointer alone.
+ * *end: octets up to behind the push of reg; *slot: where that stores it, from the CFA.
  */
 static bool find_push(const struct cfi_code *c, unsigned reg, size_t *end, int32_t *slot)
 {
@@ -107,16 +112,21 @@ struct save {			/* of a register by a function that is being looked at */
 };
 
 /* Is the stack pointer above the slot, which then holds nothing? */
-static bool is_above_slot(const struct save *s, size_t begin, const struct cfi_program *p, const struct cfi_value *cfa)
+static bool is_above_slot(const struct save *s, size_t begin, const struct cfi_program *p,
+			  const struct cfi_value *cfa)
 {
 	if (begin < s->push_end || s->is_popped)
 		return true;
 	return cfa->how == HOW_OFFSET && cfa->reg == p->arch->sp && cfa->off < -(int64_t)s->slot;
 }
 
-/* One instruction from begin to end under the CFI's state: is the value where CFA_CALLEE_SAVED looks for it? */
-static bool keeps(struct save *s, const struct cfi_code *c, size_t begin, size_t end, const struct x86_insn *insn,
-		  const struct cfi_program *p, const struct cfi_state *state)
+/*
+ * One instruction from begin to end under the CFI's state: is the value where CFA_CALLEE_SAVED
+ * looks for it?
+ */
+static bool keeps(struct save *s, const struct cfi_code *c, size_t begin, size_t end,
+		  const struct x86_insn *insn, const struct cfi_program *p,
+		  const struct cfi_state *state)
 {
 	bool stored = state->watched.how == HOW_OFFSET && state->watched.off == s->slot;
 
@@ -183,7 +193,10 @@ static const struct cfi_fde *find_fde(const struct cfi_entries *e, uint64_t vadd
 	return lo && vaddr < e->fdes[lo - 1].hi ? &e->fdes[lo - 1] : NULL;
 }
 
-/* Where the function called at target keeps its caller's register, from its CFA. False: nobody knows. */
+/*
+ * Where the function called at target keeps its caller's register, from its CFA. False: nobody
+ * knows.
+ */
 static bool find_slot(struct builder *b, uint64_t target, unsigned dwarf, int32_t *slot)
 {
 	const struct cfi_fde *fde = find_fde(b->entries, target);
@@ -236,7 +249,8 @@ static bool has_wanted(const struct cfi_rows *rows)
 	return false;
 }
 
-int cfi_callsite_add(const struct cfi_input *in, const struct cfi_entries *entries, struct cfi_rows *rows)
+int cfi_callsite_add(const struct cfi_input *in, const struct cfi_entries *entries,
+		     struct cfi_rows *rows)
 {
 	struct builder *b;
 	int err = 0;
@@ -250,7 +264,8 @@ int cfi_callsite_add(const struct cfi_input *in, const struct cfi_entries *entri
 	b->entries = entries;
 	for (size_t i = 0; i + 1 < rows->nr && !err; i++) {
 		if (is_wanted(&rows->v[i].rule))
-			err = add_sites(b, rows->v[i].vaddr, rows->v[i + 1].vaddr, &rows->v[i].rule);
+			err = add_sites(b, rows->v[i].vaddr, rows->v[i + 1].vaddr,
+					&rows->v[i].rule);
 	}
 	if (!err)
 		err = cfi_patch(rows, &b->sites);

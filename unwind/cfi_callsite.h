@@ -1,17 +1,21 @@
 /*
- * Calls out of functions whose CFA counts from a register other than the stack and the frame pointer. A rule of such a
- * kind is of use where the function itself was interrupted; further out the register holds what the functions called have
- * put there. Most of them are glibc's _dl_runtime_resolve (rbx, through which every program that starts goes some hundred
- * times) and ciphers in assembler (r11, rax).
+ * Calls out of functions whose CFA counts from a register other than the stack and the frame
+ * pointer. A rule of such a kind is of use where the function itself was interrupted; further out
+ * the register holds what the functions called have put there. Most of them are glibc's
+ * _dl_runtime_resolve (rbx, through which every program that starts goes some hundred times) and
+ * ciphers in assembler (r11, rax).
  *
- * Where a call is direct, the code of the function called and its FDE say what becomes of the register (x86-64 only):
+ * Where a call is direct, the code of the function called and its FDE say what becomes of the
+ * register (x86-64 only):
  *
- *	it is pushed before anything else happens to it: the caller's value lies at a constant place below the
- *	caller's stack pointer, once the interrupted stack pointer is not above it; before and after that it is in the register
+ *	it is pushed before anything else happens to it: the caller's value lies at a constant place
+ *	below the caller's stack pointer, once the interrupted stack pointer is not above it; before
+ *	and after that it is in the register
  *	it is not touched, and nothing is called from there: it is in the register
  *
- * Both is what CFA_CALLEE_SAVED says. A return address is looked up by the octet before it, the last one of the call
- * instruction, which no interrupted instruction begins at: a row of that one octet is met by callers only.
+ * Both is what CFA_CALLEE_SAVED says. A return address is looked up by the octet before it, the
+ * last one of the call instruction, which no interrupted instruction begins at: a row of that one
+ * octet is met by callers only.
  *
  * Internal to the reading of CFI.
  */
@@ -20,5 +24,9 @@
 #include "unwind/cfi.h"
 #include "unwind/cfi_entries.h"
 
-/* Adds these rows. in->read_code is set. Code that cannot be read or followed adds none. 0 or -ENOMEM. */
-int cfi_callsite_add(const struct cfi_input *in, const struct cfi_entries *entries, struct cfi_rows *rows);
+/*
+ * Adds these rows. in->read_code is set. Code that cannot be read or followed adds none. 0 or
+ * -ENOMEM.
+ */
+int cfi_callsite_add(const struct cfi_input *in, const struct cfi_entries *entries,
+		     struct cfi_rows *rows);

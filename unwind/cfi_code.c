@@ -55,7 +55,8 @@ int cfi_patch(struct cfi_rows *rows, const struct cfi_patches *p)
 	if (!v)
 		return -ENOMEM;
 	for (size_t i = 0; i < rows->nr; i++) {
-		uint64_t end = i + 1 < rows->nr ? rows->v[i + 1].vaddr : UINT64_MAX, at = rows->v[i].vaddr;
+		uint64_t end = i + 1 < rows->nr ? rows->v[i + 1].vaddr : UINT64_MAX,
+			 at = rows->v[i].vaddr;
 
 		for (; k < p->nr && p->v[k].lo < end; k++) {
 			if (at < p->v[k].lo)

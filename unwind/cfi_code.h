@@ -1,12 +1,13 @@
 /*
- * Rules that unwind information alone does not give, but the code of its functions does (x86-64). Internal to the reading of
- * CFI.
+ * Rules that unwind information alone does not give, but the code of its functions does (x86-64).
+ * Internal to the reading of CFI.
  *
  *	cfi_code_read(&c, in, lo, hi)
  *	while (cfi_code_next(&c, &at, &insn))
  *		an instruction that ends at octets behind lo
  *
- * What is found that way are patches: stretches of addresses where another rule holds. cfi_patch() puts them between the rows.
+ * What is found that way are patches: stretches of addresses where another rule holds. cfi_patch()
+ * puts them between the rows.
  */
 #pragma once
 
@@ -28,7 +29,10 @@ struct cfi_code {
 /* False: too long, or there is no such code. in->read_code is set. */
 bool cfi_code_read(struct cfi_code *c, const struct cfi_input *in, uint64_t lo, uint64_t hi);
 
-/* The instruction *at octets behind the start; moves *at behind it. False: the end, or no instruction. */
+/*
+ * The instruction *at octets behind the start; moves *at behind it. False: the end, or no
+ * instruction.
+ */
 bool cfi_code_next(const struct cfi_code *c, size_t *at, struct x86_insn *insn);
 
 /* Where a direct jump or call goes that ends end octets behind the start. */
@@ -45,6 +49,7 @@ struct cfi_patches {			/* ascending, not overlapping */
 };
 
 /* 0 or -ENOMEM. */
-int cfi_patches_add(struct cfi_patches *p, uint64_t lo, uint64_t hi, const struct unwind_rule *rule);
+int cfi_patches_add(struct cfi_patches *p, uint64_t lo, uint64_t hi,
+		    const struct unwind_rule *rule);
 int cfi_patch(struct cfi_rows *rows, const struct cfi_patches *p);
 void cfi_patches_release(struct cfi_patches *p);

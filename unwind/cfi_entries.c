@@ -20,7 +20,10 @@ struct scan {
 
 /* ---- CIE ---- */
 
-/* The data behind each letter of the augmentation string. An unknown letter hides what comes after it. */
+/*
+ * The data behind each letter of the augmentation string. An unknown letter hides what comes after
+ * it.
+ */
 static void read_augmentation(const struct cfi_input *in, struct cfi_cie *cie, const char *letters,
 			      struct byte_reader *r)
 {
@@ -76,7 +79,8 @@ static bool read_cie_head(const struct cfi_input *in, struct cfi_cie *cie, struc
 		br_bytes(r, ADDRESS_SIZE);
 		letters += 2;
 	}
-	if (version == 4 && (br_u8(r) != ADDRESS_SIZE || br_u8(r)))	/* the second: size of a segment selector */
+	/* the second: size of a segment selector */
+	if (version == 4 && (br_u8(r) != ADDRESS_SIZE || br_u8(r)))
 		return false;
 	cie->code_align = br_uv(r);
 	cie->data_align = cfi_sleb(r);
@@ -135,7 +139,8 @@ static uint32_t find_cie(const struct cfi_entries *e, uint64_t offset)
 static int add_fde(struct scan *s, struct byte_reader body, uint64_t cie_offset)
 {
 	struct cfi_entries *e = s->out;
-	struct cfi_fde fde = { .cie = find_cie(e, cie_offset), .order = (uint32_t)e->nr_fdes }, *slot;
+	struct cfi_fde fde = { .cie = find_cie(e, cie_offset), .order = (uint32_t)e->nr_fdes },
+		       *slot;
 	const struct cfi_cie *cie;
 	uint64_t len;
 
@@ -161,7 +166,8 @@ static int add_fde(struct scan *s, struct byte_reader body, uint64_t cie_offset)
 /* ---- the section ---- */
 
 /* Body of the next entry and its offset; false at the end. */
-static bool next_entry(const struct cfi_input *in, struct byte_reader *r, struct byte_reader *body, uint64_t *offset)
+static bool next_entry(const struct cfi_input *in, struct byte_reader *r, struct byte_reader *body,
+		       uint64_t *offset)
 {
 	uint64_t len = 0;
 
@@ -226,7 +232,8 @@ int cfi_entries_read(const struct cfi_input *in, struct cfi_entries *out, struct
 
 	while (!err && next_entry(in, &r, &body, &offset)) {
 		if (body.bad)
-			stats->bad_entries++;	/* longer than the section: where the next begins is lost */
+			stats->bad_entries++;	/* longer than the section: where the next begins is
+						   lost */
 		else
 			err = read_entry(&s, body, offset);
 	}
@@ -259,7 +266,9 @@ size_t cfi_terminated_len(const uint8_t *eh_frame, size_t len)
 int cfi_find_by_header(const uint8_t *hdr, size_t len, uint64_t hdr_vaddr, uint64_t *vaddr)
 {
 	/* In here datarel counts from the header itself. */
-	struct cfi_input in = { .eh_frame = hdr, .len = len, .vaddr = hdr_vaddr, .got_vaddr = hdr_vaddr };
+	struct cfi_input in = {
+		.eh_frame = hdr, .len = len, .vaddr = hdr_vaddr, .got_vaddr = hdr_vaddr
+	};
 	struct byte_reader r = br_make(hdr, len);
 	uint8_t version = br_u8(&r), encoding = br_u8(&r);
 

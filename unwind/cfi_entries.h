@@ -1,6 +1,6 @@
 /*
- * The entries of one .eh_frame section: CIEs, which functions share, and FDEs, one per function (LSB 5, 10.6).
- * Internal to the reading of CFI.
+ * The entries of one .eh_frame section: CIEs, which functions share, and FDEs, one per function
+ * (LSB 5, 10.6). Internal to the reading of CFI.
  */
 #pragma once
 
@@ -21,7 +21,8 @@ struct cfi_fde {
 struct cfi_entries {
 	struct cfi_cie *cies;		/* in the order of the section, so ascending by offset */
 	size_t nr_cies, cap_cies;
-	struct cfi_fde *fdes;		/* by lo; of equal ones the first in the section comes first */
+	struct cfi_fde *fdes;		/* by lo; of equal ones the first in the section comes
+					   first */
 	size_t nr_fdes, cap_fdes;
 };
 

@@ -9,21 +9,22 @@ enum { RDI = 7 };		/* as instructions hold it */
 
 struct landing {
 	uint64_t lo, hi;		/* from the last octet of the first call to the epilogue */
-	uint64_t stored;		/* where the handler's address has replaced the return address; hi: nowhere seen */
+	uint64_t stored;		/* where the handler's address has replaced the return
+					   address; hi: nowhere seen */
 	int32_t cfa_at;			/* the context's field, from rbp */
 };
 
 bool cfi_is_landing(const struct cfi_program *p)
 {
-	return p->in->machine == CFI_X86_64 && p->state.watched.how == HOW_OFFSET && p->state.cfa.how == HOW_OFFSET &&
-	       p->state.cfa.reg == p->arch->fp;
+	return p->in->machine == CFI_X86_64 && p->state.watched.how == HOW_OFFSET &&
+	       p->state.cfa.how == HOW_OFFSET && p->state.cfa.reg == p->arch->fp;
 }
 
 /* mov N(%rbp), some register */
 static bool is_load(const struct x86_insn *insn)
 {
-	return !insn->is_vex && insn->map == X86_ONE_BYTE && insn->op == 0x8b && insn->rex & 8 && insn->mod &&
-	       insn->mod != 3 && insn->base == X86_BP && insn->index == X86_NO_REG;
+	return !insn->is_vex && insn->map == X86_ONE_BYTE && insn->op == 0x8b && insn->rex & 8 &&
+	       insn->mod && insn->mod != 3 && insn->base == X86_BP && insn->index == X86_NO_REG;
 }
 
 struct loads {				/* since the last call */
@@ -58,7 +59,8 @@ static bool find_calls(const struct cfi_code *c, struct landing *out)
 	while (cfi_code_next(c, &at, &insn)) {
 		if (insn.flow == X86_CALL) {
 			if (call && has_both(&loads)) {
-				*out = (struct landing){ .lo = c->vaddr + call - 1, .cfa_at = loads.cfa_at };
+				*out = (struct landing){ .lo = c->vaddr + call - 1,
+							 .cfa_at = loads.cfa_at };
 				return true;
 			}
 			call = at;
@@ -80,11 +82,15 @@ static bool is_between(const struct landing *l, uint64_t vaddr)
 /* mov %rsi (or another), 8(%rbp,%rax) (or another) */
 static bool is_store(const struct x86_insn *insn)
 {
-	return !insn->is_vex && insn->map == X86_ONE_BYTE && insn->op == 0x89 && insn->rex & 8 && insn->mod == 1 &&
-	       insn->base == X86_BP && insn->index != X86_NO_REG && insn->scale == 1 && insn->disp == 8;
+	return !insn->is_vex && insn->map == X86_ONE_BYTE && insn->op == 0x89 && insn->rex & 8 &&
+	       insn->mod == 1 && insn->base == X86_BP && insn->index != X86_NO_REG &&
+	       insn->scale == 1 && insn->disp == 8;
 }
 
-/* Is there no way from the rest of the function into the stretch, and none out of it but over its end? */
+/*
+ * Is there no way from the rest of the function into the stretch, and none out of it but over its
+ * end?
+ */
 static bool is_closed(const struct cfi_code *c, struct landing *l)
 {
 	struct x86_insn insn;
@@ -98,8 +104,8 @@ static bool is_closed(const struct cfi_code *c, struct landing *l)
 			return false;
 		if (is_between(l, begin) && is_store(&insn))
 			l->stored = c->vaddr + at;
-		if (is_between(l, begin) && insn.flow != X86_NEXT && insn.flow != X86_CALL && insn.flow != X86_JUMP &&
-		    insn.flow != X86_BRANCH)
+		if (is_between(l, begin) && insn.flow != X86_NEXT && insn.flow != X86_CALL &&
+		    insn.flow != X86_JUMP && insn.flow != X86_BRANCH)
 			return false;
 		if ((insn.flow == X86_JUMP || insn.flow == X86_BRANCH) &&
 		    is_between(l, begin) != is_between(l, cfi_code_target(c, at, &insn)))
@@ -109,8 +115,8 @@ static bool is_closed(const struct cfi_code *c, struct landing *l)
 }
 
 /*
- * Where the row that holds at l->lo ends; it must be the rule of a function with a frame pointer. next: number of the row
- * behind it.
+ * Where the row that holds at l->lo ends; it must be the rule of a function with a frame pointer.
+ * next: number of the row behind it.
  */
 static bool find_end(const struct cfi_rows *rows, struct landing *l, size_t *next)
 {
@@ -130,11 +136,16 @@ static bool find_end(const struct cfi_rows *rows, struct landing *l, size_t *nex
 	r = &rows->v[lo - 1].rule;
 	l->hi = rows->v[lo].vaddr;
 	*next = lo;
-	return r->cfa == CFA_FP && r->cfa_off == 16 && r->fp == FP_CFA && r->fp_off == -16 && r->ra == RA_CFA;
+	return r->cfa == CFA_FP && r->cfa_off == 16 && r->fp == FP_CFA && r->fp_off == -16 &&
+	       r->ra == RA_CFA;
 }
 
-/* The epilogue, row by row up to the jump through a register: the handler's address is no return address. */
-static int patch_epilogue(struct cfi_patches *patches, const struct cfi_rows *rows, size_t i, uint64_t end)
+/*
+ * The epilogue, row by row up to the jump through a register: the handler's address is no return
+ * address.
+ */
+static int patch_epilogue(struct cfi_patches *patches, const struct cfi_rows *rows, size_t i,
+			  uint64_t end)
 {
 	bool is_last = false;
 	int err = 0;
@@ -151,7 +162,8 @@ static int patch_epilogue(struct cfi_patches *patches, const struct cfi_rows *ro
 	return err;
 }
 
-static int patch(struct cfi_patches *patches, const struct cfi_rows *rows, const struct landing *l, size_t next, uint64_t end)
+static int patch(struct cfi_patches *patches, const struct cfi_rows *rows, const struct landing *l,
+		 size_t next, uint64_t end)
 {
 	struct unwind_rule rule = { .cfa = CFA_HANDLER, .cfa_off = l->cfa_at, .fp = FP_DEREF_FP };
 	int err = cfi_patches_add(patches, l->lo, l->stored, &rule);
@@ -162,7 +174,8 @@ static int patch(struct cfi_patches *patches, const struct cfi_rows *rows, const
 	return err ? err : patch_epilogue(patches, rows, next, end);
 }
 
-int cfi_landings_add(const struct cfi_input *in, const struct cfi_landings *functions, struct cfi_rows *rows)
+int cfi_landings_add(const struct cfi_input *in, const struct cfi_landings *functions,
+		     struct cfi_rows *rows)
 {
 	struct cfi_patches patches = { 0 };
 	struct cfi_code *c = functions->nr ? malloc(sizeof(*c)) : NULL;
@@ -173,8 +186,8 @@ int cfi_landings_add(const struct cfi_input *in, const struct cfi_landings *func
 		const struct cfi_range *f = &functions->v[i];
 		size_t next;
 
-		if (cfi_code_read(c, in, f->lo, f->hi) && find_calls(c, &l) && find_end(rows, &l, &next) && l.hi <= f->hi &&
-		    is_closed(c, &l))
+		if (cfi_code_read(c, in, f->lo, f->hi) && find_calls(c, &l) &&
+		    find_end(rows, &l, &next) && l.hi <= f->hi && is_closed(c, &l))
 			err = patch(&patches, rows, &l, next, f->hi);
 	}
 	if (!err)

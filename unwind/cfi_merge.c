@@ -63,7 +63,8 @@ int cfi_rows_fill(struct cfi_rows *base, const struct cfi_rows *extra)
 	v = calloc(cap, sizeof(*v));
 	if (!v)
 		return -ENOMEM;
-	base->nr = merge((struct cursor){ base->v, base->nr, 0 }, (struct cursor){ extra->v, extra->nr, 0 }, v);
+	base->nr = merge((struct cursor){ base->v, base->nr, 0 },
+			 (struct cursor){ extra->v, extra->nr, 0 }, v);
 	base->cap = cap;
 	free(base->v);
 	base->v = v;

@@ -1,4 +1,7 @@
-/* Encoded pointers and signed LEB128 numbers of .eh_frame (LSB 5, 10.5.1). Internal to the reading of CFI. */
+/*
+ * Encoded pointers and signed LEB128 numbers of .eh_frame (LSB 5, 10.5.1). Internal to the reading
+ * of CFI.
+ */
 #pragma once
 
 #include <stdint.h>
@@ -6,12 +9,16 @@
 #include "src/base/bytes.h"
 #include "unwind/cfi.h"
 
-/* Signed LEB128 (bytes.h has DWARF's unsigned one; its signed form is another). Longer than 10 bytes is bad. */
+/*
+ * Signed LEB128 (bytes.h has DWARF's unsigned one; its signed form is another). Longer than 10
+ * bytes is bad.
+ */
 int64_t cfi_sleb(struct byte_reader *r);
 
 /*
- * A pointer at r, which reads in->eh_frame. Sets r->bad for one that cannot be known without the running
- * process (indirect), that is left out, or that has no meaning here (relative to a function).
+ * A pointer at r, which reads in->eh_frame. Sets r->bad for one that cannot be known without the
+ * running process (indirect), that is left out, or that has no meaning here (relative to a
+ * function).
  */
 uint64_t cfi_pointer(struct byte_reader *r, uint8_t encoding, const struct cfi_input *in);
 

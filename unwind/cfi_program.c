@@ -6,20 +6,27 @@
 enum {
 	OP_ADVANCE_LOC = 0x40, OP_OFFSET = 0x80, OP_RESTORE = 0xc0, OP_LOW_BITS = 0x3f,
 
-	OP_NOP = 0x00, OP_SET_LOC, OP_ADVANCE_LOC1, OP_ADVANCE_LOC2, OP_ADVANCE_LOC4, OP_OFFSET_EXTENDED,
-	OP_RESTORE_EXTENDED, OP_UNDEFINED, OP_SAME_VALUE, OP_REGISTER, OP_REMEMBER_STATE, OP_RESTORE_STATE,
+	OP_NOP = 0x00, OP_SET_LOC, OP_ADVANCE_LOC1, OP_ADVANCE_LOC2, OP_ADVANCE_LOC4,
+	OP_OFFSET_EXTENDED,
+	OP_RESTORE_EXTENDED, OP_UNDEFINED, OP_SAME_VALUE, OP_REGISTER, OP_REMEMBER_STATE,
+	OP_RESTORE_STATE,
 	OP_DEF_CFA, OP_DEF_CFA_REGISTER, OP_DEF_CFA_OFFSET, OP_DEF_CFA_EXPRESSION, OP_EXPRESSION,
 	OP_OFFSET_EXTENDED_SF, OP_DEF_CFA_SF, OP_DEF_CFA_OFFSET_SF, OP_VAL_OFFSET, OP_VAL_OFFSET_SF,
 	OP_VAL_EXPRESSION,
 	OP_MIPS_ADVANCE_LOC8 = 0x1d, OP_AARCH64_NEGATE_RA_STATE_WITH_PC = 0x2c,
-	OP_AARCH64_NEGATE_RA_STATE = 0x2d, OP_GNU_ARGS_SIZE = 0x2e, OP_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
+	OP_AARCH64_NEGATE_RA_STATE = 0x2d, OP_GNU_ARGS_SIZE = 0x2e, OP_GNU_NEGATIVE_OFFSET_EXTENDED
+	= 0x2f,
 };
 
 const struct cfi_arch *cfi_arch_of(enum cfi_machine machine)
 {
 	static const struct cfi_arch archs[] = {
 		[CFI_X86_64] = { .sp = 7, .fp = 6, .nr_regs = 16 },
-		[CFI_AARCH64] = { .sp = 31, .fp = 29, .nr_regs = 32, .ra_in_register = true, .has_ra_state = true },
+		[CFI_AARCH64] = { .sp = 31,
+				  .fp = 29,
+				  .nr_regs = 32,
+				  .ra_in_register = true,
+				  .has_ra_state = true },
 	};
 
 	return &archs[machine];
@@ -64,7 +71,8 @@ static void set_cfa(struct cfi_program *p, uint64_t reg, int64_t off)
 
 static void restore(struct cfi_program *p, uint64_t reg)
 {
-	const struct cfi_value *v = place(p, (struct cfi_state *)&p->cie->initial, reg);	/* only read */
+	/* only read */
+	const struct cfi_value *v = place(p, (struct cfi_state *)&p->cie->initial, reg);
 
 	if (v)
 		set(p, reg, *v);
@@ -233,8 +241,8 @@ static void op_def_cfa_sf(struct cfi_program *p)
 }
 
 /*
- * The next three change half of a CFA. The halves outlive an expression: assemblers know registers and offsets
- * only, and hand-written code (libgcrypt) goes back to them with def_cfa_register.
+ * The next three change half of a CFA. The halves outlive an expression: assemblers know registers
+ * and offsets only, and hand-written code (libgcrypt) goes back to them with def_cfa_register.
  */
 static void op_def_cfa_register(struct cfi_program *p)
 {

@@ -1,7 +1,8 @@
 /*
- * The call frame instructions of a CIE or an FDE (DWARF 5, 6.4.2), run from one location to the next.
- * Only what unwinding needs is kept: the CFA, and where the caller's stack pointer, frame pointer and return
- * address are; every other register is read over. Internal to the reading of CFI.
+ * The call frame instructions of a CIE or an FDE (DWARF 5, 6.4.2), run from one location to the
+ * next. Only what unwinding needs is kept: the CFA, and where the caller's stack pointer, frame
+ * pointer and return address are; every other register is read over. Internal to the reading of
+ * CFI.
  *
  *	cfi_program_begin(&p, in, cie, bytes, vaddr);
  *	p.watched = register;		if one more is wanted; what CIEs say of it is not kept
@@ -36,7 +37,8 @@ enum cfi_how {
 	HOW_OFFSET,			/* stored at CFA + off; of the CFA itself: reg + off */
 	HOW_VAL_OFFSET,			/* is CFA + off */
 	HOW_REGISTER,			/* in reg */
-	HOW_EXPRESSION,			/* stored where expr says; of the CFA itself: what expr says */
+	HOW_EXPRESSION,			/* stored where expr says; of the CFA itself: what expr
+					   says */
 	HOW_VAL_EXPRESSION,		/* is what expr says */
 };
 

@@ -6,7 +6,8 @@
 
 /* DW_OP of the expressions that compilers, linkers and libc write. */
 enum {
-	EX_DEREF = 0x06, EX_AND = 0x1a, EX_PLUS = 0x22, EX_PLUS_UCONST = 0x23, EX_SHL = 0x24, EX_GE = 0x2a,
+	EX_DEREF = 0x06, EX_AND = 0x1a, EX_PLUS = 0x22, EX_PLUS_UCONST = 0x23, EX_SHL = 0x24, EX_GE
+	= 0x2a,
 	EX_LIT0 = 0x30, EX_BREG0 = 0x70, EX_BREG31 = 0x8f,
 };
 
@@ -20,8 +21,8 @@ static bool fits(int64_t v)
 }
 
 /*
- * x86-64 PLT stubs share one expression, made by the linker: sp + 8, and 8 more once the stub has pushed its
- * number: sp + 8 + ((pc & 15) >= N) << 3. N depends on the kind of stub.
+ * x86-64 PLT stubs share one expression, made by the linker: sp + 8, and 8 more once the stub has
+ * pushed its number: sp + 8 + ((pc & 15) >= N) << 3. N depends on the kind of stub.
  */
 static bool is_plt(const struct byte_reader *expr, int32_t *n)
 {
@@ -71,7 +72,8 @@ static bool read_deref(struct byte_reader *expr, int64_t *sum)
 
 enum base { BASE_SP, BASE_FP, BASE_REG };
 
-static bool set_base(struct unwind_rule *rule, const struct cfi_arch *arch, uint64_t reg, bool deref)
+static bool set_base(struct unwind_rule *rule, const struct cfi_arch *arch, uint64_t reg,
+		     bool deref)
 {
 	static const uint8_t kinds[2][3] = {
 		{ [BASE_SP] = CFA_SP, [BASE_FP] = CFA_FP, [BASE_REG] = CFA_REG },
@@ -86,7 +88,8 @@ static bool set_base(struct unwind_rule *rule, const struct cfi_arch *arch, uint
 	return true;
 }
 
-static bool cfa_by_expression(struct byte_reader expr, const struct cfi_arch *arch, struct unwind_rule *rule)
+static bool cfa_by_expression(struct byte_reader expr, const struct cfi_arch *arch,
+			      struct unwind_rule *rule)
 {
 	int64_t off, sum = 0;
 	bool deref;
@@ -106,7 +109,8 @@ static bool cfa_by_expression(struct byte_reader expr, const struct cfi_arch *ar
 	return set_base(rule, arch, reg, deref);
 }
 
-static bool find_cfa(const struct cfi_value *cfa, const struct cfi_arch *arch, struct unwind_rule *rule)
+static bool find_cfa(const struct cfi_value *cfa, const struct cfi_arch *arch,
+		     struct unwind_rule *rule)
 {
 	if (cfa->how == HOW_EXPRESSION)
 		return cfa_by_expression(cfa->expr, arch, rule);
@@ -116,15 +120,21 @@ static bool find_cfa(const struct cfi_value *cfa, const struct cfi_arch *arch, s
 	return set_base(rule, arch, cfa->reg, false);
 }
 
-/* The walker takes the CFA for the caller's stack pointer. Code that switches stacks says otherwise. */
+/*
+ * The walker takes the CFA for the caller's stack pointer. Code that switches stacks says
+ * otherwise.
+ */
 static bool is_sp_cfa(const struct cfi_value *sp)
 {
 	return sp->how == HOW_DEFAULT || (sp->how == HOW_VAL_OFFSET && !sp->off);
 }
 
-/* Where a value is stored, from the CFA, when the rule's CFA counts from the same register as the expression. */
-static bool stored_at(const struct cfi_value *v, const struct cfi_arch *arch, const struct unwind_rule *rule,
-		      int64_t *off)
+/*
+ * Where a value is stored, from the CFA, when the rule's CFA counts from the same register as the
+ * expression.
+ */
+static bool stored_at(const struct cfi_value *v, const struct cfi_arch *arch,
+		      const struct unwind_rule *rule, int64_t *off)
 {
 	uint8_t reg;
 
@@ -135,7 +145,8 @@ static bool stored_at(const struct cfi_value *v, const struct cfi_arch *arch, co
 	if (v->how != HOW_EXPRESSION || !is_breg(v->expr, &reg, off))
 		return false;
 	*off -= rule->cfa_off;
-	return fits(*off) && ((rule->cfa == CFA_SP && reg == arch->sp) || (rule->cfa == CFA_FP && reg == arch->fp));
+	return fits(*off) && ((rule->cfa == CFA_SP && reg == arch->sp) ||
+			      (rule->cfa == CFA_FP && reg == arch->fp));
 }
 
 static bool ra_in_register(struct unwind_rule *rule, const struct cfi_arch *arch, uint64_t reg)
@@ -147,8 +158,8 @@ static bool ra_in_register(struct unwind_rule *rule, const struct cfi_arch *arch
 	return true;
 }
 
-static bool find_ra(const struct cfi_value *ra, const struct cfi_cie *cie, const struct cfi_arch *arch,
-		    struct unwind_rule *rule)
+static bool find_ra(const struct cfi_value *ra, const struct cfi_cie *cie,
+		    const struct cfi_arch *arch, struct unwind_rule *rule)
 {
 	int64_t off;
 
@@ -158,7 +169,10 @@ static bool find_ra(const struct cfi_value *ra, const struct cfi_cie *cie, const
 		return arch->ra_in_register && ra_in_register(rule, arch, cie->ra_reg);
 	if (!stored_at(ra, arch, rule, &off))
 		return false;
-	/* Below the stack pointer the next signal overwrites it: wrong CFI (some JITs), not an outermost frame. */
+	/*
+	 * Below the stack pointer the next signal overwrites it: wrong CFI (some JITs), not an
+	 * outermost frame.
+	 */
 	if (rule->cfa == CFA_SP && rule->cfa_off + off < 0)
 		return false;
 	if (off == -CALL_BYTES)
@@ -171,7 +185,8 @@ static bool find_ra(const struct cfi_value *ra, const struct cfi_cie *cie, const
 }
 
 /* A frame pointer that cannot be followed is lost, but the frame itself need not be. */
-static void find_fp(const struct cfi_value *fp, const struct cfi_arch *arch, struct unwind_rule *rule)
+static void find_fp(const struct cfi_value *fp, const struct cfi_arch *arch,
+		    struct unwind_rule *rule)
 {
 	int64_t off;
 	uint8_t reg;
@@ -190,10 +205,11 @@ static void find_fp(const struct cfi_value *fp, const struct cfi_arch *arch, str
 }
 
 /*
- * Signal trampolines: on x86-64 only when the program counter is where the kernel stores it in the ucontext, for
- * others (Wine's system call dispatcher) use the same mark with frames of their own.
+ * Signal trampolines: on x86-64 only when the program counter is where the kernel stores it in the
+ * ucontext, for others (Wine's system call dispatcher) use the same mark with frames of their own.
  */
-static bool is_signal_frame(const struct cfi_state *s, const struct cfi_cie *cie, const struct cfi_arch *arch)
+static bool is_signal_frame(const struct cfi_state *s, const struct cfi_cie *cie,
+			    const struct cfi_arch *arch)
 {
 	static const uint8_t pc_in_ucontext[] = { SP, 0xa8, 0x01 };	/* sp + 168 */
 
@@ -203,7 +219,8 @@ static bool is_signal_frame(const struct cfi_state *s, const struct cfi_cie *cie
 	       !memcmp(s->ra.expr.p, pc_in_ucontext, sizeof(pc_in_ucontext));
 }
 
-struct unwind_rule cfi_rule(const struct cfi_state *s, const struct cfi_cie *cie, const struct cfi_arch *arch)
+struct unwind_rule cfi_rule(const struct cfi_state *s, const struct cfi_cie *cie,
+			    const struct cfi_arch *arch)
 {
 	struct unwind_rule rule = { 0 };
 
@@ -211,7 +228,8 @@ struct unwind_rule cfi_rule(const struct cfi_state *s, const struct cfi_cie *cie
 		return (struct unwind_rule){ .cfa = CFA_ROOT };
 	if (is_signal_frame(s, cie, arch))
 		return (struct unwind_rule){ .cfa = CFA_SIGNAL };
-	if (!find_cfa(&s->cfa, arch, &rule) || !is_sp_cfa(&s->sp) || !find_ra(&s->ra, cie, arch, &rule))
+	if (!find_cfa(&s->cfa, arch, &rule) || !is_sp_cfa(&s->sp) ||
+	    !find_ra(&s->ra, cie, arch, &rule))
 		return (struct unwind_rule){ .cfa = CFA_UNSUPPORTED };
 	find_fp(&s->fp, arch, &rule);
 	return rule;

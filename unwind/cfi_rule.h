@@ -1,7 +1,11 @@
-/* What the instructions say at one place, as the rule the walker knows. Internal to the reading of CFI. */
+/*
+ * What the instructions say at one place, as the rule the walker knows. Internal to the reading of
+ * CFI.
+ */
 #pragma once
 
 #include "unwind/cfi_program.h"
 #include "unwind/row.h"
 
-struct unwind_rule cfi_rule(const struct cfi_state *s, const struct cfi_cie *cie, const struct cfi_arch *arch);
+struct unwind_rule cfi_rule(const struct cfi_state *s, const struct cfi_cie *cie,
+			    const struct cfi_arch *arch);

@@ -73,7 +73,8 @@ static bool is_in_gap(const struct code_flow *f, uint64_t at)
 static int set_at(struct code_flow *f, uint64_t at, uint16_t id)
 {
 	if (f->trial.is_on) {
-		struct code_change *c = array_push(&f->trial.changes, &f->trial.nr_changes, &f->trial.cap_changes);
+		struct code_change *c =
+			array_push(&f->trial.changes, &f->trial.nr_changes, &f->trial.cap_changes);
 
 		if (!c)
 			return -ENOMEM;
@@ -84,10 +85,13 @@ static int set_at(struct code_flow *f, uint64_t at, uint16_t id)
 	return 0;
 }
 
-/* A trial meets code that is known: do both say the same? That it agrees with itself says nothing. */
+/*
+ * A trial meets code that is known: do both say the same? That it agrees with itself says nothing.
+ */
 static void meet(struct code_flow *f, uint16_t old, uint16_t id, bool is_tentative)
 {
-	struct unwind_rule known = code_state_rule(&f->states[old]), assumed = code_state_rule(&f->states[id]);
+	struct unwind_rule known = code_state_rule(&f->states[old]),
+			   assumed = code_state_rule(&f->states[id]);
 
 	if (known.cfa == CFA_NONE)
 		return;
@@ -115,14 +119,17 @@ static int reach(struct code_flow *f, uint64_t at, uint16_t id)
 		err = intern(f, &joined, &now);
 		if (err || now == old)
 			return err;
-		f->stats->joins_lost += !f->trial.is_on && code_state_rule(&joined).cfa == CFA_NONE &&
+		f->stats->joins_lost += !f->trial.is_on &&
+					code_state_rule(&joined).cfa == CFA_NONE &&
 					code_state_rule(&f->states[old]).cfa != CFA_NONE;
 	}
 	err = set_at(f, at, now);
 	return err ? err : 1;
 }
 
-/* A jump out of the code that is read, or to another function, leaves the stack as a return would. */
+/*
+ * A jump out of the code that is read, or to another function, leaves the stack as a return would.
+ */
 static void leave_function(struct code_flow *f, const struct path *p)
 {
 	if (code_state_is_entry(&p->state))
@@ -159,11 +166,14 @@ static bool comes_back(const struct code_flow *f, const struct path *p, const st
 	start = code_starts_at(&f->starts, target - in->vaddr);
 	if (start)
 		return !start->noreturn;
-	for (unsigned i = 0; i < 2 && target - in->vaddr < in->len; i++, target += stub.len) {	/* endbr64, jmp */
-		if (!x86_decode(in->code + (target - in->vaddr), in->len - (target - in->vaddr), &stub))
+	/* endbr64, jmp */
+	for (unsigned i = 0; i < 2 && target - in->vaddr < in->len; i++, target += stub.len) {
+		if (!x86_decode(in->code + (target - in->vaddr), in->len - (target - in->vaddr),
+				&stub))
 			return true;
 		if (stub.flow == X86_JUMP_ANY && stub.is_rip)
-			return !code_is_noreturn(in, target + stub.len + (uint64_t)(int64_t)stub.disp);
+			return !code_is_noreturn(in,
+						 target + stub.len + (uint64_t)(int64_t)stub.disp);
 	}
 	return true;
 }
@@ -189,13 +199,15 @@ static int follow_switch(struct code_flow *f, const struct path *p, const struct
 }
 
 /*
- * Loops of stack probes run down to a register made before: behind cmp %reg, %rsp; jne the stack pointer is there.
+ * Loops of stack probes run down to a register made before: behind cmp %reg, %rsp; jne the stack
+ * pointer is there.
  */
 static void step_branch(struct path *p, const struct x86_insn *insn)
 {
 	const struct x86_insn *cmp = p->before;
 	const struct code_state *s = &p->state;
-	bool jne = (insn->map == X86_ONE_BYTE && insn->op == 0x75) || (insn->map == X86_0F && insn->op == 0x85);
+	bool jne = (insn->map == X86_ONE_BYTE && insn->op == 0x75) ||
+		   (insn->map == X86_0F && insn->op == 0x85);
 	bool sp_cmp = cmp->map == X86_ONE_BYTE && cmp->mod == 3 && cmp->rex & 8 &&
 		((cmp->op == 0x39 && cmp->rm == X86_SP && cmp->reg == s->copy_reg) ||
 		 (cmp->op == 0x3b && cmp->reg == X86_SP && cmp->rm == s->copy_reg));
@@ -207,14 +219,18 @@ static void step_branch(struct path *p, const struct x86_insn *insn)
 }
 
 /* A slot that is not bound yet leads back to the push behind the jump. */
-static bool is_lazy_stub(const struct code_flow *f, const struct path *p, const struct x86_insn *insn)
+static bool is_lazy_stub(const struct code_flow *f, const struct path *p,
+			 const struct x86_insn *insn)
 {
 	uint64_t next = p->at + insn->len;
 
 	return p->in_stub && next < p->end && f->in->code[next] == 0x68;
 }
 
-/* A call that does not come back to where it was, but is a part of this function: as a jump, with one word more pushed. */
+/*
+ * A call that does not come back to where it was, but is a part of this function: as a jump, with
+ * one word more pushed.
+ */
 static int step_into_retpoline(struct code_flow *f, struct path *p, const struct x86_insn *insn)
 {
 	struct x86_insn next = *insn;
@@ -272,8 +288,9 @@ static bool falls_into_function(const struct code_flow *f, const struct path *p)
 	if (p->at == p->next_start)
 		return true;
 	/* Without padding in between it may be arguments that are pushed. */
-	return p->after_call && (x86_is_padding(p->before) ? code_is_prologue(f->in, p->at, p->end) :
-							     code_is_frame_setup(f->in, p->at, p->end));
+	return p->after_call &&
+	       (x86_is_padding(p->before) ? code_is_prologue(f->in, p->at, p->end)
+					  : code_is_frame_setup(f->in, p->at, p->end));
 }
 
 /* Moves to the next instruction. 1: it has to be looked at. */
@@ -283,7 +300,8 @@ static int advance(struct code_flow *f, struct path *p, const struct x86_insn *i
 
 	p->at += insn->len;
 	p->before = insn;
-	p->after_call = insn->flow == X86_CALL || insn->flow == X86_CALL_ANY || (p->after_call && x86_is_padding(insn));
+	p->after_call = insn->flow == X86_CALL || insn->flow == X86_CALL_ANY ||
+			(p->after_call && x86_is_padding(insn));
 	if (p->at >= p->end || falls_into_function(f, p))
 		return 0;
 	if (memcmp(&p->state, &f->states[p->id], sizeof(p->state)))
@@ -325,7 +343,8 @@ static bool may_go_on(struct code_trial *trial)
 
 static int follow(struct code_flow *f, uint64_t at)
 {
-	const struct code_range *gap = code_range_of(f->in->gaps, f->in->nr_gaps, f->in->vaddr + at);
+	const struct code_range *gap =
+		code_range_of(f->in->gaps, f->in->nr_gaps, f->in->vaddr + at);
 	struct x86_insn two[2], *insn = &two[0];	/* this one and the one before */
 	size_t next = code_starts_after(&f->starts, at);
 	struct path p;
@@ -375,7 +394,10 @@ int code_flow_from(struct code_flow *f, uint64_t at, const struct code_state *s)
 	return err;
 }
 
-/* Clears the frame pointer, or takes the stack pointer for the address of the arguments (the dynamic linker does). */
+/*
+ * Clears the frame pointer, or takes the stack pointer for the address of the arguments (the
+ * dynamic linker does).
+ */
 static bool begins_a_program(const struct x86_insn *insn)
 {
 	if (insn->map != X86_ONE_BYTE || insn->mod != 3)
@@ -391,15 +413,16 @@ static bool is_entry_point(const struct code_input *in, uint64_t at)
 
 	if (!in->entry || in->vaddr + at != in->entry)
 		return false;
-	for (unsigned i = 0; i < 2 && x86_decode(in->code + at, in->len - at, &insn); i++, at += insn.len)
+	for (unsigned i = 0; i < 2 && x86_decode(in->code + at, in->len - at, &insn);
+	     i++, at += insn.len)
 		if (begins_a_program(&insn))
 			return true;
 	return false;
 }
 
 /*
- * Linkage stubs are called, but for the first of a lazy .plt, where all others jump once they have pushed their number.
- * They are 16 bytes long, or 8 when all they do is jump.
+ * Linkage stubs are called, but for the first of a lazy .plt, where all others jump once they have
+ * pushed their number. They are 16 bytes long, or 8 when all they do is jump.
  */
 static int run_stubs(struct code_flow *f, const struct code_range *stubs)
 {

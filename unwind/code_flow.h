@@ -2,7 +2,8 @@
  * The state of the stack before each instruction that can be reached. Internal to code_rows.c.
  *
  *	code_flow_begin(&f, in, stats)
- *	code_flow_starts(&f)		follows all paths from the starts of functions and from linkage stubs
+ *	code_flow_starts(&f)		follows all paths from the starts of functions and from
+ *					linkage stubs
  *	code_trial_run(&f)		code_trial.c: what was not reached so
  *	f.at				a number for each byte; f.states[that]
  *	code_flow_release(&f)
@@ -19,7 +20,12 @@
 #include "unwind/code_state.h"
 
 /* Numbers in at[] that are not those of states, and a bit beside those that only a trial says. */
-enum { CODE_NOT_REACHED = 0, CODE_NOTHING_KNOWN = 1, CODE_INSIDE = 0x7fff, CODE_TENTATIVE = 0x8000 };
+enum {
+	CODE_NOT_REACHED = 0,
+	CODE_NOTHING_KNOWN = 1,
+	CODE_INSIDE = 0x7fff,
+	CODE_TENTATIVE = 0x8000
+};
 
 struct code_change {			/* of at[] during a trial */
 	uint32_t at;
@@ -32,14 +38,16 @@ struct code_trial {
 	bool confirmed, contradicted;
 	struct code_change *changes;
 	size_t nr_changes, cap_changes;
-	uint64_t steps_left;		/* instructions that all trials together may still look at */
+	uint64_t steps_left;		/* instructions that all trials together may still look
+					   at */
 };
 
 struct code_flow {
 	const struct code_input *in;
 	struct code_stats *stats;
 	struct code_starts starts;
-	uint16_t *at;			/* number of the state before the instruction here, or one of the above */
+	uint16_t *at;			/* number of the state before the instruction here, or one
+					   of the above */
 	struct code_state *states;	/* distinct ones; [0] is not used */
 	size_t nr_states, cap_states;
 	struct hash_index index;

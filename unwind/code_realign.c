@@ -66,7 +66,8 @@ static bool is_memory_at_fp(const struct x86_insn *in)
 static bool step_stack(struct code_state *s, const struct x86_insn *in)
 {
 	unsigned reg = (in->op & 7u) | (in->rex & 1u) << 3, group = in->op & 0xf8;
-	bool pushes_other = in->op == 0x68 || in->op == 0x6a || (in->op == 0xff && (in->reg & 7) == 6);
+	bool pushes_other =
+		in->op == 0x68 || in->op == 0x6a || (in->op == 0xff && (in->reg & 7) == 6);
 
 	if (group == 0x50 || pushes_other) {
 		set_below(s, s->knows_below_fp, (int64_t)s->below_fp + WORD);
@@ -91,11 +92,13 @@ static bool step_other(struct code_state *s, const struct x86_insn *in)
 		return false;
 	if (in->op == 0x89 && is_memory_at_fp(in) && is_cfa(s, in->reg)) {
 		save_cfa(s, -(int64_t)in->disp);
-	} else if (in->op == 0x8b && is_memory_at_fp(in) && in->reg != X86_BP && in->reg != X86_SP) {
+	} else if (in->op == 0x8b && is_memory_at_fp(in) && in->reg != X86_BP &&
+		   in->reg != X86_SP) {
 		load(s, in->reg, -(int64_t)in->disp);
 	} else if (in->op == 0x8d && is_memory_at_fp(in) && in->reg == X86_SP) {
 		set_below(s, true, -(int64_t)in->disp);
-	} else if ((in->op == 0x81 || in->op == 0x83) && in->mod == 3 && in->rm == X86_SP && (which == 0 || which == 5)) {
+	} else if ((in->op == 0x81 || in->op == 0x83) && in->mod == 3 && in->rm == X86_SP &&
+		   (which == 0 || which == 5)) {
 		set_below(s, s->knows_below_fp, s->below_fp + (which == 5 ? in->imm : -in->imm));
 	} else {
 		return false;
@@ -107,7 +110,8 @@ static bool step_frame(struct code_state *s, const struct x86_insn *in)
 {
 	unsigned written = x86_writes(in);
 
-	if (in->map == X86_ONE_BYTE && !in->is_vex && !in->opsize && (step_stack(s, in) || step_other(s, in)))
+	if (in->map == X86_ONE_BYTE && !in->is_vex && !in->opsize &&
+	    (step_stack(s, in) || step_other(s, in)))
 		return true;
 	if (written >> X86_BP & 1)
 		leave_frame(s, false);
@@ -116,7 +120,10 @@ static bool step_frame(struct code_state *s, const struct x86_insn *in)
 	return false;
 }
 
-/* Up to the frame pointer rsp is known to nobody, but who saves rbp and then takes rsp for it does so at one place. */
+/*
+ * Up to the frame pointer rsp is known to nobody, but who saves rbp and then takes rsp for it does
+ * so at one place.
+ */
 static void step_prologue(struct code_state *s, const struct x86_insn *in)
 {
 	bool one = in->map == X86_ONE_BYTE && !in->is_vex;
@@ -125,20 +132,23 @@ static void step_prologue(struct code_state *s, const struct x86_insn *in)
 		       (in->op == 0x8b && in->reg == X86_BP && in->rm == X86_SP));
 	unsigned written = x86_writes(in);
 
-	if (s->realign == CODE_SP_ALIGNED && one && in->op == 0x55 && !(in->rex & 1) && s->fp_is == CODE_FP_CALLERS) {
+	if (s->realign == CODE_SP_ALIGNED && one && in->op == 0x55 && !(in->rex & 1) &&
+	    s->fp_is == CODE_FP_CALLERS) {
 		s->realign = CODE_FP_PUSHED;
 	} else if (s->realign == CODE_FP_PUSHED && is_mov) {
 		s->realign = CODE_REALIGNED;
 		set_below(s, true, 0);
-	} else if (written >> X86_BP & 1 || (s->realign == CODE_FP_PUSHED && written >> X86_SP & 1)) {
+	} else if (written >> X86_BP & 1 ||
+		   (s->realign == CODE_FP_PUSHED && written >> X86_SP & 1)) {
 		leave_frame(s, false);
 	}
 }
 
 bool code_realign_step(struct code_state *s, const struct x86_insn *in)
 {
-	bool is_and = in->map == X86_ONE_BYTE && !in->is_vex && (in->op == 0x81 || in->op == 0x83) && in->mod == 3 &&
-		      in->rm == X86_SP && (in->reg & 7) == 4;
+	bool is_and = in->map == X86_ONE_BYTE && !in->is_vex &&
+		      (in->op == 0x81 || in->op == 0x83) && in->mod == 3 && in->rm == X86_SP &&
+		      (in->reg & 7) == 4;
 
 	if (s->realign == CODE_REALIGNED)
 		return step_frame(s, in);

@@ -1,9 +1,10 @@
 /*
- * Frames that are aligned more than their callers' are (GCC, for aligned locals beside others of variable size, and under
- * -mstackrealign). The CFA is at no known distance from rsp or rbp: a register holds it, then a slot of the frame. The
- * caller's rbp is where rbp points.
+ * Frames that are aligned more than their callers' are (GCC, for aligned locals beside others of
+ * variable size, and under -mstackrealign). The CFA is at no known distance from rsp or rbp: a
+ * register holds it, then a slot of the frame. The caller's rbp is where rbp points.
  *
- *	lea 8(%rsp), %r10; and $-32, %rsp; push -8(%r10); push %rbp; mov %rsp, %rbp; push %r10; sub N, %rsp
+ *	lea 8(%rsp), %r10; and $-32, %rsp; push -8(%r10); push %rbp; mov %rsp, %rbp; push %r10;
+ *	sub N, %rsp
  *	mov -8(%rbp), %r10; leave; lea -8(%r10), %rsp; ret
  *	lea -16(%rbp), %rsp; pop %rbx; pop %r10; pop %rbp; lea -8(%r10), %rsp; ret
  *
@@ -16,5 +17,8 @@
 struct code_state;
 struct x86_insn;
 
-/* What an instruction does to such a frame. False: it is not one of a frame's, everything else about it is still to be done. */
+/*
+ * What an instruction does to such a frame. False: it is not one of a frame's, everything else
+ * about it is still to be done.
+ */
 bool code_realign_step(struct code_state *s, const struct x86_insn *in);

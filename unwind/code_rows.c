@@ -16,7 +16,8 @@ static int push(struct cfi_rows *out, uint64_t vaddr, const struct unwind_rule *
 
 	if (out->nr && out->v[out->nr - 1].vaddr == vaddr)
 		out->nr--;	/* the end of a gap where another begins */
-	if (out->nr ? !memcmp(&out->v[out->nr - 1].rule, rule, sizeof(*rule)) : rule->cfa == CFA_NONE)
+	if (out->nr ? !memcmp(&out->v[out->nr - 1].rule, rule, sizeof(*rule))
+		    : rule->cfa == CFA_NONE)
 		return 0;
 	row = array_push(&out->v, &out->nr, &out->cap);
 	if (!row)
@@ -44,7 +45,8 @@ static uint64_t unreached_bytes(const struct code_flow *f, uint64_t at, uint64_t
 }
 
 /* The instruction at an offset; row_at: where the padding before it begins. */
-static int push_insn(struct code_flow *f, uint64_t at, uint64_t end, uint64_t row_at, struct cfi_rows *out, uint64_t *next)
+static int push_insn(struct code_flow *f, uint64_t at, uint64_t end, uint64_t row_at,
+		     struct cfi_rows *out, uint64_t *next)
 {
 	struct unwind_rule rule = code_state_rule(&f->states[f->at[at]]);
 

@@ -1,10 +1,12 @@
 /*
- * Unwind rows for x86-64 code that has no call frame information, by reading the code: from the starts of functions
- * on, along every path that can be followed, how far the stack pointer is from where it was.
+ * Unwind rows for x86-64 code that has no call frame information, by reading the code: from the
+ * starts of functions on, along every path that can be followed, how far the stack pointer is from
+ * where it was.
  *
- * Nothing is assumed where paths disagree or a way in is not known: such code has no rows. Every rule is marked
- * RULE_GUESSED (row.h). Gets bytes, not files; they are foreign: nothing is read outside them, work and memory are
- * bounded by a multiple of their size. Fuzzed (tests/fuzz/fuzz_code_rows.c).
+ * Nothing is assumed where paths disagree or a way in is not known: such code has no rows. Every
+ * rule is marked RULE_GUESSED (row.h). Gets bytes, not files; they are foreign: nothing is read
+ * outside them, work and memory are bounded by a multiple of their size. Fuzzed
+ * (tests/fuzz/fuzz_code_rows.c).
  */
 #pragma once
 
@@ -35,10 +37,12 @@ struct code_input {
 	size_t nr_stubs;
 	const uint64_t *starts;		/* known functions */
 	size_t nr_starts;
-	const uint64_t *noreturn;	/* functions that do not come back, and slots that hold the address of one */
+	const uint64_t *noreturn;	/* functions that do not come back, and slots that hold the
+					   address of one */
 	size_t nr_noreturn;
 	uint64_t entry;			/* of the program (e_entry); 0: none */
-	const atomic_bool *unwanted;	/* true: nobody waits for the rows any more; NULL: somebody does */
+	const atomic_bool *unwanted;	/* true: nobody waits for the rows any more; NULL: somebody
+					   does */
 };
 
 struct code_stats {			/* are added to */
@@ -49,5 +53,8 @@ struct code_stats {			/* are added to */
 	uint64_t unknown_jumps;		/* whose targets were not found */
 };
 
-/* Appends to *out, whose last row must be below the first gap. 0, -ENOMEM, -ECANCELED, or -EFBIG: over CODE_MAX_BYTES. */
+/*
+ * Appends to *out, whose last row must be below the first gap. 0, -ENOMEM, -ECANCELED, or -EFBIG:
+ * over CODE_MAX_BYTES.
+ */
 int code_rows_build(const struct code_input *in, struct cfi_rows *out, struct code_stats *stats);

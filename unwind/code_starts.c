@@ -8,7 +8,8 @@
 #include "unwind/x86_insn.h"
 
 #define ALIGNMENT 16		/* of functions, but for those compiled for size */
-#define MIN_FIXED_ADDRESS 0x10000	/* of programs that are not position-independent: vm.mmap_min_addr */
+#define MIN_FIXED_ADDRESS 0x10000	/* of programs that are not position-independent:
+					   vm.mmap_min_addr */
 
 struct offsets {
 	uint32_t *v;
@@ -21,10 +22,14 @@ struct sweep {
 	uint8_t *targets;		/* a bit per byte: some jump leads here */
 	struct offsets called;		/* targets of calls */
 	struct offsets taken;		/* addresses that instructions make */
-	struct offsets exits;		/* returns and indirect jumps, ascending; BEHIND_STOP is a flag in them */
+	struct offsets exits;		/* returns and indirect jumps, ascending; BEHIND_STOP is a
+					   flag in them */
 };
 
-/* Nobody gets there from above: it is an exit only if some jump leads there, as over the hlt of an assertion. */
+/*
+ * Nobody gets there from above: it is an exit only if some jump leads there, as over the hlt of an
+ * assertion.
+ */
 #define BEHIND_STOP (1u << 31)
 
 _Static_assert(CODE_MAX_BYTES <= BEHIND_STOP, "offsets leave room for a flag");
@@ -94,14 +99,17 @@ bool code_is_retpoline(const struct code_input *in, uint64_t at)
 {
 	static const uint8_t trap[] = { 0xf3, 0x90, 0x0f, 0xae, 0xe8, 0xeb, 0xf9 };
 
-	return at < in->len && in->len - at >= sizeof(trap) && !memcmp(in->code + at, trap, sizeof(trap));
+	return at < in->len && in->len - at >= sizeof(trap) &&
+	       !memcmp(in->code + at, trap, sizeof(trap));
 }
 
 bool code_is_frame_setup(const struct code_input *in, uint64_t at, uint64_t end)
 {
-	static const uint8_t setup[] = { 0x55, 0x48, 0x89, 0xe5 };	/* push %rbp; mov %rsp,%rbp */
+	/* push %rbp; mov %rsp,%rbp */
+	static const uint8_t setup[] = { 0x55, 0x48, 0x89, 0xe5 };
 
-	return !((in->vaddr + at) % ALIGNMENT) && end - at > sizeof(setup) && !memcmp(in->code + at, setup, sizeof(setup));
+	return !((in->vaddr + at) % ALIGNMENT) && end - at > sizeof(setup) &&
+	       !memcmp(in->code + at, setup, sizeof(setup));
 }
 
 /* In the middle of a function nothing is pushed but arguments. */
@@ -119,7 +127,8 @@ bool code_is_prologue(const struct code_input *in, uint64_t at, uint64_t end)
 		return false;
 	if ((insn.op & 0xf8) == 0x50)
 		return callee_saved >> ((insn.op & 7) | (insn.rex & 1) << 3) & 1;
-	return (insn.op == 0x81 || insn.op == 0x83) && insn.mod == 3 && insn.rm == X86_SP && (insn.reg & 7) == 5;
+	return (insn.op == 0x81 || insn.op == 0x83) && insn.mod == 3 && insn.rm == X86_SP &&
+	       (insn.reg & 7) == 5;
 }
 
 static int add(struct offsets *o, uint64_t at)
@@ -142,12 +151,16 @@ static bool has_bit(const uint8_t *bits, uint64_t at)
 	return bits[at / 8] >> at % 8 & 1;
 }
 
-/* A call of the next instruction only wants the program counter, and one of a retpoline stays in its function. */
+/*
+ * A call of the next instruction only wants the program counter, and one of a retpoline stays in
+ * its function.
+ */
 static int note_call(struct sweep *s, const struct x86_insn *insn, uint64_t next)
 {
 	uint64_t target = s->in->vaddr + next + (uint64_t)insn->imm;
 
-	if (!insn->imm || code_is_retpoline(s->in, next) || !code_range_of(s->in->gaps, s->in->nr_gaps, target))
+	if (!insn->imm || code_is_retpoline(s->in, next) ||
+	    !code_range_of(s->in->gaps, s->in->nr_gaps, target))
 		return 0;
 	return add(&s->called, target - s->in->vaddr);
 }
@@ -163,7 +176,8 @@ static int note_address(struct sweep *s, const struct x86_insn *insn, uint64_t n
 		target = (uint64_t)insn->imm < MIN_FIXED_ADDRESS ? 0 : (uint64_t)insn->imm;
 	else if (!is_lea)
 		return 0;
-	if (insn->map != X86_ONE_BYTE || insn->is_vex || !target || !code_range_of(s->in->gaps, s->in->nr_gaps, target))
+	if (insn->map != X86_ONE_BYTE || insn->is_vex || !target ||
+	    !code_range_of(s->in->gaps, s->in->nr_gaps, target))
 		return 0;
 	return add(&s->taken, target - s->in->vaddr);
 }
@@ -222,7 +236,8 @@ static int sweep_gap(struct sweep *s, const struct code_range *gap)
 			hi = mid;
 	}
 	while (at < gap->end && !err) {
-		uint64_t end = lo < in->nr_starts && in->starts[lo] < gap->end ? in->starts[lo] : gap->end;
+		uint64_t end =
+			lo < in->nr_starts && in->starts[lo] < gap->end ? in->starts[lo] : gap->end;
 
 		err = sweep_stretch(s, at - in->vaddr, end - in->vaddr);
 		at = end;
@@ -346,14 +361,17 @@ static void find_noreturn(const struct sweep *s, struct code_starts *out)
 		while (e < s->exits.nr && s->exits.v[e] < out->v[i].at)
 			e++;
 		out->v[i].noreturn = code_is_noreturn(s->in, vaddr) ||
-			((e == s->exits.nr || s->exits.v[e] >= end) && is_closed(s->in, out->v[i].at, end));
+				     ((e == s->exits.nr || s->exits.v[e] >= end) &&
+				      is_closed(s->in, out->v[i].at, end));
 	}
 }
 
 int code_starts_find(const struct code_input *in, struct code_starts *out)
 {
 	struct sweep s = {
-		.in = in, .boundaries = calloc(in->len / 8 + 1, 1), .targets = calloc(in->len / 8 + 1, 1),
+		.in = in,
+		.boundaries = calloc(in->len / 8 + 1, 1),
+		.targets = calloc(in->len / 8 + 1, 1),
 	};
 	int err = s.boundaries && s.targets ? 0 : -ENOMEM;
 

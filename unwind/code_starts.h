@@ -1,6 +1,6 @@
 /*
- * Where functions start, and which of them never come back: known ones and the targets of calls, found by decoding
- * the gaps from end to end. Internal to code_rows.c.
+ * Where functions start, and which of them never come back: known ones and the targets of calls,
+ * found by decoding the gaps from end to end. Internal to code_rows.c.
  */
 #pragma once
 
@@ -18,7 +18,8 @@ struct code_start {
 struct code_starts {
 	struct code_start *v;		/* ascending */
 	size_t nr, cap;
-	uint32_t *taken;		/* offsets whose address some instruction takes; ascending, some twice */
+	uint32_t *taken;		/* offsets whose address some instruction takes; ascending,
+					   some twice */
 	size_t nr_taken;
 };
 
@@ -31,23 +32,30 @@ const struct code_start *code_starts_at(const struct code_starts *s, uint64_t at
 size_t code_starts_after(const struct code_starts *s, uint64_t at);
 
 /*
- * Some compilers fill up with zeros (Free Pascal): what is behind them. Two are an instruction that nobody writes; one alone
- * counts before where a function may begin.
+ * Some compilers fill up with zeros (Free Pascal): what is behind them. Two are an instruction that
+ * nobody writes; one alone counts before where a function may begin.
  */
 uint64_t code_behind_zeros(const struct code_input *in, uint64_t at, uint64_t end);
 
 /* Whether some instruction takes the address of an offset, to call it later perhaps. */
 bool code_is_taken(const struct code_starts *s, uint64_t at);
 
-/* Whether the code at an offset, which ends at end, is aligned as functions are and makes a frame as they do. */
+/*
+ * Whether the code at an offset, which ends at end, is aligned as functions are and makes a frame
+ * as they do.
+ */
 bool code_is_prologue(const struct code_input *in, uint64_t at, uint64_t end);
 
-/* The same, for nothing but push %rbp; mov %rsp,%rbp, which has no place in the middle of a function. */
+/*
+ * The same, for nothing but push %rbp; mov %rsp,%rbp, which has no place in the middle of a
+ * function.
+ */
 bool code_is_frame_setup(const struct code_input *in, uint64_t at, uint64_t end);
 
 /*
- * Whether a call that ends at an offset only comes back in speculation (a retpoline): pause, lfence and a jump back are
- * behind it, and who is called drops the return address or puts another one in its place.
+ * Whether a call that ends at an offset only comes back in speculation (a retpoline): pause, lfence
+ * and a jump back are behind it, and who is called drops the return address or puts another one in
+ * its place.
  */
 bool code_is_retpoline(const struct code_input *in, uint64_t at);
 

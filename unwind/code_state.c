@@ -182,7 +182,10 @@ static bool step_mov(struct code_state *s, const struct x86_insn *in)
 	return true;
 }
 
-/* Addresses of locals are made all the time: only the CFA and what a loop of stack probes runs to are kept. */
+/*
+ * Addresses of locals are made all the time: only the CFA and what a loop of stack probes runs to
+ * are kept.
+ */
 static bool step_lea(struct code_state *s, const struct x86_insn *in)
 {
 	int64_t d = 0;
@@ -214,7 +217,8 @@ static bool step_add(struct code_state *s, const struct x86_insn *in)
 {
 	unsigned which = in->reg & 7;
 
-	if (in->map != X86_ONE_BYTE || (in->op != 0x81 && in->op != 0x83) || in->mod != 3 || in->rm != X86_SP)
+	if (in->map != X86_ONE_BYTE || (in->op != 0x81 && in->op != 0x83) || in->mod != 3 ||
+	    in->rm != X86_SP)
 		return false;
 	if (which == 7)
 		return true;
@@ -234,10 +238,12 @@ static bool step_stack(struct code_state *s, const struct x86_insn *in)
 		push(s, low);
 	else if (one && (in->op & 0xf8) == 0x58)
 		pop(s, low);
-	else if ((one && (in->op == 0x68 || in->op == 0x6a || in->op == 0x9c || (in->op == 0xff && (in->reg & 7) == 6))) ||
+	else if ((one && (in->op == 0x68 || in->op == 0x6a || in->op == 0x9c ||
+			  (in->op == 0xff && (in->reg & 7) == 6))) ||
 		 segment)
 		push(s, X86_NO_REG);
-	else if ((one && (in->op == 0x8f || in->op == 0x9d)) || (in->map == X86_0F && (in->op & 0xf7) == 0xa1))
+	else if ((one && (in->op == 0x8f || in->op == 0x9d)) ||
+		 (in->map == X86_0F && (in->op & 0xf7) == 0xa1))
 		pop(s, one && in->op == 0x8f && in->mod == 3 ? in->rm : X86_NO_REG);
 	else if (one && in->op == 0xc9)
 		leave(s);
@@ -297,8 +303,8 @@ static void lose_written(struct code_state *s, const struct x86_insn *in)
 /* The few instructions between clone's system call and what the child does first. */
 static void step_syscall(struct code_state *s, const struct x86_insn *in)
 {
-	bool clears_fp = in->map == X86_ONE_BYTE && (in->op == 0x31 || in->op == 0x33) && in->mod == 3 &&
-			 in->reg == X86_BP && in->rm == X86_BP;
+	bool clears_fp = in->map == X86_ONE_BYTE && (in->op == 0x31 || in->op == 0x33) &&
+			 in->mod == 3 && in->reg == X86_BP && in->rm == X86_BP;
 
 	if (clears_fp && s->since_syscall && s->fp_is == CODE_FP_CALLERS && !s->saved)
 		*s = code_state_root(CODE_ROOT_GUESS);
@@ -320,10 +326,12 @@ void code_state_step(struct code_state *s, const struct x86_insn *in)
 		return;
 	}
 	if (in->flow == X86_CALL && !in->imm) {
-		push(s, X86_NO_REG);	/* a call of the next instruction reads the program counter */
+		push(s, X86_NO_REG);	/* a call of the next instruction reads the program
+					   counter */
 		return;
 	}
-	if (step_stack(s, in) || step_mov(s, in) || step_add(s, in) || step_lea(s, in) || step_enter(s, in))
+	if (step_stack(s, in) || step_mov(s, in) || step_add(s, in) || step_lea(s, in) ||
+	    step_enter(s, in))
 		return;
 	lose_clobbered(s, in);
 	lose_written(s, in);
@@ -339,7 +347,8 @@ struct code_state code_state_join(const struct code_state *a, const struct code_
 		return code_state_nothing();
 	if (a->since_syscall != b->since_syscall)
 		s.since_syscall = 0;
-	if (a->knows_sp != b->knows_sp || a->sp != b->sp || a->has_ra_reg != b->has_ra_reg || a->ra_reg != b->ra_reg)
+	if (a->knows_sp != b->knows_sp || a->sp != b->sp || a->has_ra_reg != b->has_ra_reg ||
+	    a->ra_reg != b->ra_reg)
 		lose_sp(&s);
 	if (a->fp_is != b->fp_is || a->fp != b->fp)
 		set_fp(&s, CODE_FP_OTHER, 0);
@@ -366,7 +375,8 @@ struct unwind_rule code_state_rule(const struct code_state *s)
 	struct unwind_rule r = { .ra = RA_CFA | RULE_GUESSED };
 
 	if (s->is_root)
-		return (struct unwind_rule){ .cfa = CFA_ROOT, .ra = s->is_root == CODE_ROOT ? 0 : RULE_GUESSED };
+		return (struct unwind_rule){ .cfa = CFA_ROOT,
+					     .ra = s->is_root == CODE_ROOT ? 0 : RULE_GUESSED };
 	if (s->fp_is == CODE_FP_BASE && (is_frame || !s->knows_sp)) {
 		r.cfa = CFA_FP;
 		r.cfa_off = s->fp;

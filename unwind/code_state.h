@@ -1,7 +1,8 @@
 /*
- * What is known before one instruction of a function, as far as a stack walker cares: how far the stack pointer and
- * perhaps the frame pointer are below the CFA, and where the caller's frame pointer is. Every distance is CFA minus
- * address, in bytes. Compared with memcmp: unused fields are 0.
+ * What is known before one instruction of a function, as far as a stack walker cares: how far the
+ * stack pointer and perhaps the frame pointer are below the CFA, and where the caller's frame
+ * pointer is. Every distance is CFA minus address, in bytes. Compared with memcmp: unused fields
+ * are 0.
  */
 #pragma once
 
@@ -16,19 +17,24 @@
 /* What rbp holds: the caller's value, CFA - fp, or anything. */
 enum code_fp { CODE_FP_CALLERS, CODE_FP_BASE, CODE_FP_OTHER };
 
-/* How far a prologue has come that aligns the stack more than the caller did: see code_realign.h. */
+/*
+ * How far a prologue has come that aligns the stack more than the caller did: see code_realign.h.
+ */
 enum code_realign { CODE_NOT_REALIGNED, CODE_SP_ALIGNED, CODE_FP_PUSHED, CODE_REALIGNED };
 
 struct code_state {
 	int32_t sp;			/* if knows_sp */
 	int32_t fp;			/* if fp_is is CODE_FP_BASE */
-	int32_t saved;			/* of the slot that holds the caller's rbp; 0: there is none */
+	int32_t saved;			/* of the slot that holds the caller's rbp; 0: there is
+					   none */
 	int32_t copy;			/* of the value in copy_reg */
 	int32_t below_fp;		/* CODE_REALIGNED: rbp - rsp, if knows_below_fp */
-	int32_t cfa_slot;		/* CODE_REALIGNED: rbp - address of the slot with the CFA; 0: there is none */
+	int32_t cfa_slot;		/* CODE_REALIGNED: rbp - address of the slot with the CFA;
+					   0: there is none */
 	uint8_t knows_sp, fp_is;
 	uint8_t is_root;		/* enum code_root */
-	uint8_t has_copy, copy_reg;	/* a register made from the stack pointer, to find it again */
+	uint8_t has_copy, copy_reg;	/* a register made from the stack pointer, to find it
+					   again */
 	uint8_t ra_reg;			/* sp is 0: the return address was popped into this */
 	uint8_t has_ra_reg;
 	uint8_t since_syscall;		/* counts down from a system call */
@@ -40,17 +46,22 @@ struct code_state {
 _Static_assert(sizeof(struct code_state) == 36, "no hidden padding");
 
 /*
- * Where a call arrives; where a stack begins; and where anything may be. The ELF header says where the program's entry
- * point is; that clone's child clears the frame pointer without having saved it is only a habit.
+ * Where a call arrives; where a stack begins; and where anything may be. The ELF header says where
+ * the program's entry point is; that clone's child clears the frame pointer without having saved it
+ * is only a habit.
  */
 enum code_root { CODE_NO_ROOT, CODE_ROOT_GUESS, CODE_ROOT };
 
 struct code_state code_state_at_entry(void);
 struct code_state code_state_root(enum code_root certainty);
 struct code_state code_state_nothing(void);
-bool code_state_is_entry(const struct code_state *s);	/* as a call arrives, or a tail call leaves */
+bool code_state_is_entry(const struct code_state *s);	/* as a call arrives, or a tail call
+							   leaves */
 
-/* What holds behind an instruction that lets control go on there; a call counts as one that kept the stack. */
+/*
+ * What holds behind an instruction that lets control go on there; a call counts as one that kept
+ * the stack.
+ */
 void code_state_step(struct code_state *s, const struct x86_insn *insn);
 
 /* What holds wherever either holds. */

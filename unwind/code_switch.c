@@ -21,7 +21,8 @@ static uint32_t compare_of(const struct x86_insn *in)
 /* and $MASK: at most MASK + 1 cases, without a compare. */
 static uint32_t mask_of(const struct x86_insn *in)
 {
-	bool is_and = in->map == X86_ONE_BYTE && (in->op == 0x83 || in->op == 0x81) && (in->reg & 7) == 4;
+	bool is_and =
+		in->map == X86_ONE_BYTE && (in->op == 0x83 || in->op == 0x81) && (in->reg & 7) == 4;
 
 	return is_and && !in->is_vex && in->imm > 0 && in->imm < 256 ? (uint32_t)in->imm + 1 : 0;
 }
@@ -40,12 +41,15 @@ static void step_limit(struct code_switch *sw, const struct x86_insn *in)
 	}
 }
 
-/* mov or movslq from a table: (base,index,4), or table(,index,8) where addresses are below 2 GiB. */
+/*
+ * mov or movslq from a table: (base,index,4), or table(,index,8) where addresses are below 2 GiB.
+ */
 static void step_read(struct code_switch *sw, const struct x86_insn *in)
 {
 	if (in->mod == 3 || in->index == X86_NO_REG)
 		return;
-	if (in->scale == 4 && !in->disp && in->base != X86_NO_REG && sw->has_address >> in->base & 1) {
+	if (in->scale == 4 && !in->disp && in->base != X86_NO_REG &&
+	    sw->has_address >> in->base & 1) {
 		sw->table = sw->address[in->base];
 		sw->entry_size = 4;
 	} else if (in->scale == 8 && in->base == X86_NO_REG) {
@@ -79,8 +83,8 @@ static bool read_data(const struct code_input *in, uint64_t vaddr, void *out, si
 	return true;
 }
 
-bool code_switch_target(const struct code_switch *sw, const struct code_input *in, const struct x86_insn *jump,
-			uint32_t i, uint64_t *vaddr)
+bool code_switch_target(const struct code_switch *sw, const struct code_input *in,
+			const struct x86_insn *jump, uint32_t i, uint64_t *vaddr)
 {
 	struct code_switch here = *sw;
 	int32_t offset;

@@ -1,7 +1,8 @@
 /*
- * Jump tables of switches, as compilers write them for x86-64: a compare with the highest case, a table of 32-bit
- * offsets from its own address (position-independent code) or of 64-bit addresses, an indirect jump. Internal to
- * code_flow.c: one is reset where a path begins and told of every instruction on it.
+ * Jump tables of switches, as compilers write them for x86-64: a compare with the highest case, a
+ * table of 32-bit offsets from its own address (position-independent code) or of 64-bit addresses,
+ * an indirect jump. Internal to code_flow.c: one is reset where a path begins and told of every
+ * instruction on it.
  */
 #pragma once
 
@@ -16,7 +17,8 @@ struct code_switch {
 	uint16_t has_address;		/* a bit for each */
 	uint64_t table;			/* read last; 0: none */
 	uint8_t entry_size;		/* 4: offsets from table; 8: addresses */
-	uint32_t compared, limit;	/* with the index; 0: not. Number of entries; 0: not known */
+	uint32_t compared, limit;	/* with the index; 0: not. Number of entries; 0: not
+					   known */
 };
 
 static inline void code_switch_reset(struct code_switch *sw)
@@ -31,5 +33,5 @@ static inline void code_switch_reset(struct code_switch *sw)
 void code_switch_step(struct code_switch *sw, const struct x86_insn *insn, uint64_t vaddr);
 
 /* Where case i goes, at an indirect jump; false: no (further) case is known. */
-bool code_switch_target(const struct code_switch *sw, const struct code_input *in, const struct x86_insn *jump,
-			uint32_t i, uint64_t *vaddr);
+bool code_switch_target(const struct code_switch *sw, const struct code_input *in,
+			const struct x86_insn *jump, uint32_t i, uint64_t *vaddr);

@@ -1,7 +1,8 @@
 /*
- * Code that no path led to: cases of switches whose table was not found, and functions whose address is taken but which
- * no symbol names. A state is assumed, the code is followed from it, and the assumption stands only if something speaks
- * for it and nothing against: joining code that is known, in the same state; returning with the stack as it was.
+ * Code that no path led to: cases of switches whose table was not found, and functions whose
+ * address is taken but which no symbol names. A state is assumed, the code is followed from it, and
+ * the assumption stands only if something speaks for it and nothing against: joining code that is
+ * known, in the same state; returning with the stack as it was.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -46,7 +47,8 @@ static void keep(struct code_flow *f)
 }
 
 /* 1: the assumption stands, 0: all is as it was, or -ENOMEM. */
-static int try_state(struct code_flow *f, uint64_t at, const struct code_state *s, bool needs_no_proof)
+static int try_state(struct code_flow *f, uint64_t at, const struct code_state *s,
+		     bool needs_no_proof)
 {
 	struct code_trial *t = &f->trial;
 	size_t unknown_jumps = f->nr_unknown_jumps;
@@ -93,7 +95,8 @@ static void assume_jumps(const struct code_flow *f, size_t nr_jumps, uint64_t at
 
 	size_t first = first_jump(f, nr_jumps, begin);
 
-	for (size_t i = first; i < nr_jumps && i < first + MAX_JUMPS && f->unknown_jumps[i] < end; i++) {
+	for (size_t i = first; i < nr_jumps && i < first + MAX_JUMPS && f->unknown_jumps[i] < end;
+	     i++) {
 		uint16_t id = f->at[f->unknown_jumps[i]];
 
 		if (id && id != CODE_INSIDE)
@@ -127,7 +130,8 @@ static uint64_t skip_block(const struct code_flow *f, uint64_t at, uint64_t end)
 			continue;
 		}
 		at += in.len;
-		if (in.flow == X86_JUMP || in.flow == X86_JUMP_ANY || in.flow == X86_RETURN || in.flow == X86_STOP)
+		if (in.flow == X86_JUMP || in.flow == X86_JUMP_ANY || in.flow == X86_RETURN ||
+		    in.flow == X86_STOP)
 			break;
 	}
 	return at;
@@ -138,7 +142,8 @@ static uint64_t skip_padding(const struct code_flow *f, uint64_t at, uint64_t en
 	struct x86_insn in;
 
 	at = code_behind_zeros(f->in, at, end);
-	while (at < end && !f->at[at] && x86_decode(f->in->code + at, end - at, &in) && x86_is_padding(&in))
+	while (at < end && !f->at[at] && x86_decode(f->in->code + at, end - at, &in) &&
+	       x86_is_padding(&in))
 		at += in.len;
 	return at;
 }

@@ -1,12 +1,14 @@
 /*
- * The depth of the stack gives the CFA. Since Go 1.7 a function with a frame keeps the caller's frame pointer right
- * below the return address; that it did so is seen in its first instructions, which are one of
+ * The depth of the stack gives the CFA. Since Go 1.7 a function with a frame keeps the caller's
+ * frame pointer right below the return address; that it did so is seen in its first instructions,
+ * which are one of
  *
  *	push %rbp; mov %rsp,%rbp; sub $depth-8,%rsp		since Go 1.21
  *	sub $depth,%rsp; mov %rbp,depth-8(%rsp); lea depth-8(%rsp),%rbp
  *
- * A function that sets the stack pointer itself (to another stack, or to align it) leaves the frame pointer alone
- * where it has such a frame, and the frame pointer then leads to the caller whatever the stack pointer is.
+ * A function that sets the stack pointer itself (to another stack, or to align it) leaves the frame
+ * pointer alone where it has such a frame, and the frame pointer then leads to the caller whatever
+ * the stack pointer is.
  */
 #include "unwind/go_rules.h"
 
@@ -58,7 +60,8 @@ struct emitter {
 	const struct go_function *f;
 	struct cfi_rows *out;
 	enum kind kind;
-	uint64_t saved;		/* from here on the caller's frame pointer is on the stack; UINT64_MAX: never */
+	uint64_t saved;		/* from here on the caller's frame pointer is on the stack;
+				   UINT64_MAX: never */
 	uint64_t has_fp;	/* from here on the frame pointer is this function's */
 	uint64_t switched;	/* from here on the stack pointer is another one */
 	int64_t depth_before;
@@ -66,7 +69,10 @@ struct emitter {
 
 static const struct unwind_rule entry_rule = { .cfa = CFA_SP, .cfa_off = 8 };
 
-/* Sets the rule from vaddr on. vaddr only goes up, but for the rule of the end of the function before. */
+/*
+ * Sets the rule from vaddr on. vaddr only goes up, but for the rule of the end of the function
+ * before.
+ */
 static int push(struct cfi_rows *out, uint64_t vaddr, const struct unwind_rule *rule)
 {
 	struct cfi_row *row;
@@ -91,11 +97,16 @@ static enum kind kind_of(const struct go_function *f)
 	return f->flags & GO_FLAG_SPWRITE ? SWITCHES : PLAIN;
 }
 
-/* An instruction with a displacement from the stack pointer, at vaddr: its length, or 0: it is another one. */
-static unsigned match_sp_insn(const struct go_function *f, uint64_t vaddr, uint8_t opcode, int64_t displacement)
+/*
+ * An instruction with a displacement from the stack pointer, at vaddr: its length, or 0: it is
+ * another one.
+ */
+static unsigned match_sp_insn(const struct go_function *f, uint64_t vaddr, uint8_t opcode,
+			      int64_t displacement)
 {
 	const uint8_t at_sp[] = { 0x48, opcode, 0x2c, 0x24 };
-	const uint8_t short_form[] = { 0x48, opcode, 0x6c, 0x24 }, long_form[] = { 0x48, opcode, 0xac, 0x24 };
+	const uint8_t short_form[] = { 0x48, opcode, 0x6c, 0x24 },
+		      long_form[] = { 0x48, opcode, 0xac, 0x24 };
 	struct byte_reader r = br_make(f->code, f->hi - f->lo);
 	const uint8_t *insn;
 
@@ -119,7 +130,8 @@ static void find_save(struct emitter *e, uint64_t vaddr, int64_t depth)
 
 	if (e->saved != UINT64_MAX || vaddr == f->lo || e->depth_before)
 		return;
-	if (depth == 8 && f->hi - vaddr >= 3 && !memcmp(f->code + (vaddr - 1 - f->lo), push_and_mov, 4)) {
+	if (depth == 8 && f->hi - vaddr >= 3 &&
+	    !memcmp(f->code + (vaddr - 1 - f->lo), push_and_mov, 4)) {
 		e->saved = vaddr;
 		e->has_fp = vaddr + 3;
 		return;
@@ -132,7 +144,10 @@ static void find_save(struct emitter *e, uint64_t vaddr, int64_t depth)
 		e->has_fp = e->saved + pointing;
 }
 
-/* Length of an instruction that sets the stack pointer (mov from memory or a register, and), else 0. */
+/*
+ * Length of an instruction that sets the stack pointer (mov from memory or a register, and), else
+ * 0.
+ */
 static unsigned match_sp_write(const uint8_t *insn, size_t left)
 {
 	static const uint8_t and_sp[] = { 0x48, 0x83, 0xe4 };
@@ -151,7 +166,10 @@ static unsigned match_sp_write(const uint8_t *insn, size_t left)
 	return 3 + (mod != 3 && (modrm & 7) == 4) + (mod == 1 ? 1 : mod == 2 ? 4 : 0);
 }
 
-/* Wrappers have the name of what they call: what neither has the flag nor the instruction is one of them. */
+/*
+ * Wrappers have the name of what they call: what neither has the flag nor the instruction is one of
+ * them.
+ */
 static void find_switch(struct emitter *e)
 {
 	const struct go_function *f = e->f;
@@ -169,20 +187,27 @@ static void find_switch(struct emitter *e)
 		e->kind = PLAIN;
 }
 
-/* The return address has been popped off the stack (vfork does, because the child will overwrite it): into what? */
+/*
+ * The return address has been popped off the stack (vfork does, because the child will overwrite
+ * it): into what?
+ */
 static struct unwind_rule popped_rule(const struct go_function *f, uint64_t vaddr)
 {
 	const uint8_t *pop = f->code + (vaddr - f->lo) - 2;
 
 	if (vaddr < f->lo + 2 || pop[0] != 0x41 || pop[1] < 0x58 || pop[1] > 0x5f)
 		return (struct unwind_rule){ .cfa = CFA_UNSUPPORTED };
-	return (struct unwind_rule){ .cfa = CFA_SP, .ra = RA_REG, .reg = (uint8_t)(8 + pop[1] - 0x58) };
+	return (struct unwind_rule){ .cfa = CFA_SP,
+				     .ra = RA_REG,
+				     .reg = (uint8_t)(8 + pop[1] - 0x58) };
 }
 
 static struct unwind_rule rule_at(const struct emitter *e, uint64_t vaddr, int64_t depth)
 {
 	bool switched = vaddr >= e->switched, saved = vaddr >= e->saved && depth >= 8;
-	const struct unwind_rule by_fp = { .cfa = CFA_OTHER_STACK, .cfa_off = 16, .fp = FP_CFA, .fp_off = -16 };
+	const struct unwind_rule by_fp = {
+		.cfa = CFA_OTHER_STACK, .cfa_off = 16, .fp = FP_CFA, .fp_off = -16
+	};
 	struct unwind_rule guess = by_fp;
 
 	if (e->kind == ROOT || (e->kind == LEAVES && switched))
@@ -194,13 +219,18 @@ static struct unwind_rule rule_at(const struct emitter *e, uint64_t vaddr, int64
 	if (e->kind == SWITCHES && vaddr >= e->has_fp && depth >= 8)
 		return by_fp;
 	if (e->kind == SWITCHES && switched && e->has_fp == UINT64_MAX) {
-		/* The frame pointer is the caller's: the frame behind that one is found, the caller is left out. */
+		/*
+		 * The frame pointer is the caller's: the frame behind that one is found, the caller
+		 * is left out.
+		 */
 		guess.ra |= RULE_GUESSED;
 		return guess;
 	}
 	if (depth < 0)
 		return popped_rule(e->f, vaddr);
-	return (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = (int32_t)depth + 8, .fp = saved ? FP_CFA : FP_SAME,
+	return (struct unwind_rule){ .cfa = CFA_SP,
+				     .cfa_off = (int32_t)depth + 8,
+				     .fp = saved ? FP_CFA : FP_SAME,
 				     .fp_off = saved ? -16 : 0 };
 }
 
@@ -239,7 +269,8 @@ static int add_depths(struct emitter *e, uint64_t *end)
 		if (!change && vaddr > f->lo)
 			break;
 		size = br_uv(&r);
-		if (r.bad || !size || size > f->hi - vaddr || change < -INT32_MAX || change > INT32_MAX)
+		if (r.bad || !size || size > f->hi - vaddr || change < -INT32_MAX ||
+		    change > INT32_MAX)
 			return -EBADMSG;
 		depth += change;
 		if ((depth < 0 && depth != -8) || depth > INT32_MAX - 8)
@@ -256,14 +287,21 @@ static int add_depths(struct emitter *e, uint64_t *end)
 int go_rules_add(const struct go_function *f, struct cfi_rows *out)
 {
 	static const struct unwind_rule none = { .cfa = CFA_NONE }, signal = { .cfa = CFA_SIGNAL };
-	struct emitter e = { .f = f, .out = out, .kind = kind_of(f), .saved = UINT64_MAX, .has_fp = UINT64_MAX,
+	struct emitter e = { .f = f,
+			     .out = out,
+			     .kind = kind_of(f),
+			     .saved = UINT64_MAX,
+			     .has_fp = UINT64_MAX,
 			     .switched = UINT64_MAX };
 	uint64_t end = f->lo;
 	int err, pushed = 0;
 
 	if (e.kind >= SWITCHES)
 		find_switch(&e);
-	/* Handlers return to its begin, and callers are looked for one byte before where they are returned to. */
+	/*
+	 * Handlers return to its begin, and callers are looked for one byte before where they are
+	 * returned to.
+	 */
 	if (e.kind == SIGNAL)
 		pushed = push(out, f->lo - 1, &signal);
 	err = add_depths(&e, &end);

@@ -6,8 +6,8 @@
  *	functions: nr_functions * { entry, record }, end
  *		1.18: u32, entries minus the start of the text; before: words
  *	record, behind functions (1.2: behind the header's begin):
- *		entry, i32 name, i32 args, i32 deferreturn, u32 pcsp, pcfile, pcline, nr_pcdata, [1.16: u32 unit,
- *		[1.20: i32 line,]] u8 id, [1.17: u8 flags]
+ *		entry, i32 name, i32 args, i32 deferreturn, u32 pcsp, pcfile, pcline, nr_pcdata,
+ *		[1.16: u32 unit, [1.20: i32 line,]] u8 id, [1.17: u8 flags]
  *	names: strings that end with 0; pcs: pcsp leads into here
  */
 #include "unwind/go_table.h"
@@ -24,7 +24,8 @@
 /* Where things are, by version. Words of the header are counted behind its first 8 bytes. */
 struct layout {
 	uint32_t magic;
-	uint8_t names, pcs, functions;	/* words with their offsets; 0: they are behind the begin of the table */
+	uint8_t names, pcs, functions;	/* words with their offsets; 0: they are behind the begin of
+					   the table */
 	uint8_t entry_bytes;		/* of a function's entry */
 	uint8_t flags;			/* offset in the record; 0: there are none */
 };
@@ -121,7 +122,8 @@ static bool read_function(const struct go_table *t, uint64_t i, struct go_functi
 
 	f->lo = entry_of(t, i);
 	f->hi = entry_of(t, i + 1);
-	if (f->lo < in->code_vaddr || f->hi <= f->lo || f->hi - in->code_vaddr > in->code_len || record >= in->len)
+	if (f->lo < in->code_vaddr || f->hi <= f->lo || f->hi - in->code_vaddr > in->code_len ||
+	    record >= in->len)
 		return false;
 	f->code = in->code + (f->lo - in->code_vaddr);
 	name = (uint32_t)field_at(t, record + l->entry_bytes, 4);

@@ -5,8 +5,8 @@
 struct unwinder;
 
 /*
- * The kernel's numbering over the caller's tables: the mapping being asked for stands for its binary and its slab, so
- * every table may keep its own numbers.
+ * The kernel's numbering over the caller's tables: the mapping being asked for stands for its
+ * binary and its slab, so every table may keep its own numbers.
  */
 struct host_env {
 	const struct host_unwind_input *in;
@@ -36,7 +36,9 @@ static const struct unwind_mapping *unwind_mapping_at(void *env, uint32_t i)
 		return NULL;
 	e->current = m;
 	e->mapping = (struct unwind_mapping){
-		.begin = m->begin, .end = m->end, .bias = (m->table ? m->table->vaddr_lo : 0) - m->to_vaddr,
+		.begin = m->begin,
+		.end = m->end,
+		.bias = (m->table ? m->table->vaddr_lo : 0) - m->to_vaddr,
 		.binary = m->is_file,
 	};
 	return &e->mapping;
@@ -98,7 +100,8 @@ static int unwind_read_code(void *env, struct unwinder *w, uint64_t addr)
 	return !e->in->read_code || e->in->read_code(e->in->ctx, addr, (uint8_t *)w->code);
 }
 
-uint32_t host_unwind(const struct host_unwind_input *in, uint64_t frames[UNWIND_MAX_FRAMES], uint32_t *nr_frames)
+uint32_t host_unwind(const struct host_unwind_input *in, uint64_t frames[UNWIND_MAX_FRAMES],
+		     uint32_t *nr_frames)
 {
 	struct host_env env = { .in = in };
 	struct unwinder w;

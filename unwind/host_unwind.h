@@ -1,6 +1,6 @@
 /*
- * The kernel's walker, compiled for the host: unit tests and replays of recorded stacks run the very code of walk.h
- * over tables in memory.
+ * The kernel's walker, compiled for the host: unit tests and replays of recorded stacks run the
+ * very code of walk.h over tables in memory.
  */
 #pragma once
 
@@ -13,7 +13,8 @@
 struct host_mapping {
 	uint64_t begin, end;
 	uint64_t to_vaddr;		/* address + to_vaddr = virtual address of the binary */
-	const struct unwind_table *table;	/* NULL: not known yet: the walk ends there, or none, see below */
+	const struct unwind_table *table;	/* NULL: not known yet: the walk ends there, or
+						   none, see below */
 	uint32_t is_file;		/* 0: anonymous code */
 	uint32_t has_no_table;		/* and never will: code without unwind information */
 };
@@ -26,10 +27,14 @@ struct host_unwind_input {
 	uint32_t max_frames;		/* 0: UNWIND_MAX_FRAMES */
 	/* Copies the aligned page at addr; not 0: unreadable. */
 	int (*read_page)(void *ctx, uint64_t addr, uint8_t page[4096]);
-	/* Copies 16 octets of code; NULL, or not 0: unknown, and what only code can tell is not guessed. */
+	/*
+	 * Copies 16 octets of code; NULL, or not 0: unknown, and what only code can tell is not
+	 * guessed.
+	 */
 	int (*read_code)(void *ctx, uint64_t addr, uint8_t code[16]);
 	void *ctx;
 };
 
 /* Frames with UNWIND_ flags, innermost first; returns enum unwind_end. */
-uint32_t host_unwind(const struct host_unwind_input *in, uint64_t frames[UNWIND_MAX_FRAMES], uint32_t *nr_frames);
+uint32_t host_unwind(const struct host_unwind_input *in, uint64_t frames[UNWIND_MAX_FRAMES],
+		     uint32_t *nr_frames);

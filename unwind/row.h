@@ -1,16 +1,18 @@
 /*
- * Unwind tables as the kernel side reads them. CONTRACT between user space and BPF: fixed-width integers,
- * explicit layout, static-asserted.
+ * Unwind tables as the kernel side reads them. CONTRACT between user space and BPF: fixed-width
+ * integers, explicit layout, static-asserted.
  *
- * A binary's text is cut into 64 KiB pages of its virtual addresses, counted from the binary's lowest one
- * (vaddr_lo). A page has its rows, sorted by the low 16 bits of the address, and the rule in force at its
- * start, so a lookup never leaves its page. A row holds from its address to the next row's. Rules are
- * shared by all binaries of a recording: some 5,000 distinct ones cover a whole distribution.
+ * A binary's text is cut into 64 KiB pages of its virtual addresses, counted from the binary's
+ * lowest one (vaddr_lo). A page has its rows, sorted by the low 16 bits of the address, and the
+ * rule in force at its start, so a lookup never leaves its page. A row holds from its address to
+ * the next row's. Rules are shared by all binaries of a recording: some 5,000 distinct ones cover a
+ * whole distribution.
  *
- * A CFA from a register other than sp and fp is only known in a frame that was interrupted. To know it further out, every
- * rule of every function would have to say where it saved which register, and the walk would read one more word a frame.
- * Instead the calls in such a function have rows of their own (CFA_CALLEE_SAVED, cfi_callsite.h), if it can be told what becomes
- * of the register there. Where not, the walk ends as UNWIND_BAD_RULE.
+ * A CFA from a register other than sp and fp is only known in a frame that was interrupted. To know
+ * it further out, every rule of every function would have to say where it saved which register, and
+ * the walk would read one more word a frame. Instead the calls in such a function have rows of
+ * their own (CFA_CALLEE_SAVED, cfi_callsite.h), if it can be told what becomes of the register
+ * there. Where not, the walk ends as UNWIND_BAD_RULE.
  */
 #pragma once
 
@@ -40,12 +42,16 @@ enum unwind_cfa {
 	CFA_DEREF_FP,			/* *(fp + cfa_off) + aux */
 	CFA_DEREF_REG,			/* *(reg + cfa_off) + aux: leaf frame only */
 	CFA_PLT,			/* sp + 8 + ((pc & 15) >= aux ? 8 : 0): x86-64 PLT stub */
-	CFA_SIGNAL,			/* signal trampoline: registers are in the ucontext at sp */
+	CFA_SIGNAL,			/* trampoline: registers are in the ucontext at sp */
 	CFA_ROOT,			/* outermost frame: the return address is undefined */
-	CFA_OTHER_STACK,		/* fp + cfa_off, which is on another stack and may lie below sp */
-	CFA_CALLEE_SAVED,			/* register reg as it was at the call + cfa_off, which is above sp: the callee pushed it at
-					   sp + aux; while that is below the interrupted sp it is in the register. RA_CFA only */
-	CFA_HANDLER,			/* as CFA_DEREF_FP, but the unwind information says otherwise: cfi_landing.h */
+	CFA_OTHER_STACK,		/* fp + cfa_off, on another stack: it may lie below sp */
+	/*
+	 * Register reg as it was at the call + cfa_off, which is above sp: the callee pushed it at
+	 * sp + aux; while that is below the interrupted sp it is in the register. RA_CFA only.
+	 */
+	CFA_CALLEE_SAVED,
+	/* As CFA_DEREF_FP, but the unwind information says otherwise: cfi_landing.h. */
+	CFA_HANDLER,
 };
 
 /* How the caller's frame pointer is found. */
@@ -59,13 +65,21 @@ enum unwind_fp {
 /* How the return address is found. */
 enum unwind_ra {
 	RA_CFA = 0,			/* x86-64: *(cfa - 8) */
-	RA_CFA_OFF,			/* *(cfa + aux); not together with CFA_DEREF_* and CFA_PLT */
-	RA_REG,				/* in DWARF register reg (arm64 leaf: lr): leaf frame only; not with CFA_REG */
+	RA_CFA_OFF,			/* *(cfa + aux); not together with CFA_DEREF_* and
+					   CFA_PLT */
+	RA_REG,				/* in DWARF register reg (arm64 leaf: lr): leaf frame only;
+					   not with CFA_REG */
 };
 
-/* In ra: the rule comes from reading code, not from unwind information. Frames found through it are guessed. */
+/*
+ * In ra: the rule comes from reading code, not from unwind information. Frames found through it are
+ * guessed.
+ */
 #define RULE_GUESSED 0x80
-/* In ra: what is found is where code will go on (a handler), not behind a call: rules are looked up at it, not before it. */
+/*
+ * In ra: what is found is where code will go on (a handler), not behind a call: rules are looked up
+ * at it, not before it.
+ */
 #define RULE_EXACT 0x40
 #define RULE_RA_MASK 0x3f		/* enum unwind_ra */
 #define RULE_RA(r) ((r)->ra & RULE_RA_MASK)
@@ -74,7 +88,8 @@ struct unwind_rule {
 	uint8_t cfa;			/* enum unwind_cfa */
 	uint8_t fp;			/* enum unwind_fp */
 	uint8_t ra;			/* enum unwind_ra, RULE_GUESSED and RULE_EXACT */
-	uint8_t reg;			/* DWARF register number for CFA_REG, CFA_DEREF_REG, CFA_CALLEE_SAVED, RA_REG */
+	uint8_t reg;			/* DWARF register number for CFA_REG, CFA_DEREF_REG,
+					   CFA_CALLEE_SAVED, RA_REG */
 	int32_t cfa_off;
 	int32_t fp_off;
 	int32_t aux;

@@ -1,16 +1,19 @@
 /*
- * Callers in code without unwind information, found by reading code: the part of walk.h that guesses. What it finds is
- * marked guessed, and only two things make it believe in a return address: the instruction it stands at (a prologue, an
- * epilogue), or a call right before that address which leads to where we are. Included by walk.h in its middle.
+ * Callers in code without unwind information, found by reading code: the part of walk.h that
+ * guesses. What it finds is marked guessed, and only two things make it believe in a return
+ * address: the instruction it stands at (a prologue, an epilogue), or a call right before that
+ * address which leads to where we are. Included by walk.h in its middle.
  *
- * The leaf of code that keeps frame pointers has none itself for some instructions, or never (a small function): the
- * chain then begins with the caller's frame, and its function would be lost. unwind_leaf() finds it.
+ * The leaf of code that keeps frame pointers has none itself for some instructions, or never (a
+ * small function): the chain then begins with the caller's frame, and its function would be lost.
+ * unwind_leaf() finds it.
  *
- * Code made at run time that uses the frame pointer for something else (HotSpot's C2) has no chain at all, or one that
- * leaves functions out. unwind_search_prologue() looks for the prologue nearest below pc, some words each time unwind_step() is
- * called; it says how large the frame is. Where there is none and the frame pointer leads nowhere either, unwind_search_here() looks
- * at one stack word at a time, upwards from sp, for a frame pointer with a return address above it. A return address alone
- * is not enough: dead stack slots are full of old ones.
+ * Code made at run time that uses the frame pointer for something else (HotSpot's C2) has no chain
+ * at all, or one that leaves functions out. unwind_search_prologue() looks for the prologue nearest
+ * below pc, some words each time unwind_step() is called; it says how large the frame is. Where
+ * there is none and the frame pointer leads nowhere either, unwind_search_here() looks at one stack
+ * word at a time, upwards from sp, for a frame pointer with a return address above it. A return
+ * address alone is not enough: dead stack slots are full of old ones.
  */
 #pragma once
 
@@ -19,7 +22,8 @@ enum unwind_callee {
 	CALLEE_NONE,			/* no call before it */
 	CALLEE_SOMEWHERE,		/* a call, and nothing says whether of this function */
 	CALLEE_OTHER,			/* a call of a function that has a frame by now */
-	CALLEE_NEAR,			/* a call of an entry a little before pc that makes no frame */
+	CALLEE_NEAR,			/* a call of an entry a little before pc that makes no
+					   frame */
 };
 
 #define UNWIND_NEAR_BYTES 4096
@@ -32,7 +36,8 @@ UNWIND_INLINE int unwind_is_above(uint64_t addr, uint64_t sp)
 /* enum arch_call before ra. */
 UNWIND_INLINE int unwind_call_before(void *env, struct unwinder *w, uint64_t ra, uint64_t *target)
 {
-	return unwind_read_code(env, w, ra - 16) ? ARCH_CALL_NONE : (int)arch_call_before(w->code[1], ra, target);
+	return unwind_read_code(env, w, ra - 16) ? ARCH_CALL_NONE
+						 : (int)arch_call_before(w->code[1], ra, target);
 }
 
 /* enum unwind_callee: would the code at w->pc, if it has no frame, return to ra? */
@@ -45,12 +50,14 @@ UNWIND_INLINE int unwind_callee(void *env, struct unwinder *w, uint64_t ra, uint
 	/* Further away it may be a stub that jumps here, or a function whose last call did. */
 	if (w->pc - *entry > UNWIND_NEAR_BYTES)
 		return CALLEE_SOMEWHERE;
-	return unwind_read_code(env, w, *entry) || arch_has_frame(w->code) ? CALLEE_OTHER : CALLEE_NEAR;
+	return unwind_read_code(env, w, *entry) || arch_has_frame(w->code) ? CALLEE_OTHER
+									   : CALLEE_NEAR;
 }
 
 /*
- * Is ra, the word at sp, where this leaf without a frame returns to? The frame pointer is then that of the function
- * around ra, so the return address beside it belongs to a call of that function, and not of the one at pc.
+ * Is ra, the word at sp, where this leaf without a frame returns to? The frame pointer is then that
+ * of the function around ra, so the return address beside it belongs to a call of that function,
+ * and not of the one at pc.
  */
 UNWIND_INLINE int unwind_is_frameless(void *env, struct unwinder *w, uint64_t ra)
 {
@@ -80,7 +87,8 @@ enum unwind_guess {
 };
 
 /* w is now the caller that ra at slot leads to. */
-UNWIND_INLINE void unwind_guessed_caller(struct unwinder *w, uint64_t ra, uint64_t slot, uint64_t fp)
+UNWIND_INLINE void unwind_guessed_caller(struct unwinder *w, uint64_t ra, uint64_t slot,
+					 uint64_t fp)
 {
 	w->pc = ra;
 	w->sp = slot + 8;
@@ -98,7 +106,10 @@ UNWIND_INLINE uint32_t unwind_guess_after_leaf(struct unwinder *w)
 	return GUESS_PROLOGUE;
 }
 
-/* A frame that was interrupted, in code that may keep frame pointers: has it none yet, no more, or never? Always 0. */
+/*
+ * A frame that was interrupted, in code that may keep frame pointers: has it none yet, no more, or
+ * never? Always 0.
+ */
 UNWIND_INLINE int unwind_leaf(void *env, struct unwinder *w)
 {
 	uint64_t word = 0, ra = 0;
@@ -112,7 +123,8 @@ UNWIND_INLINE int unwind_leaf(void *env, struct unwinder *w)
 	if (slot > 0 && unwind_read(env, w, w->sp + 8, &ra))
 		return 0;
 	/* Without tables the mappings are not known, but code can be read. */
-	if (w->mode & UNWIND_BY_TABLES ? unwind_find_mapping(env, w, ra - 1) : unwind_read_code(env, w, ra - 16))
+	if (w->mode & UNWIND_BY_TABLES ? unwind_find_mapping(env, w, ra - 1)
+				       : unwind_read_code(env, w, ra - 16))
 		return 0;
 	/* Behind push and before pop the frame pointer lies below. */
 	if (slot >= 0 || unwind_is_frameless(env, w, ra))
@@ -121,8 +133,8 @@ UNWIND_INLINE int unwind_leaf(void *env, struct unwinder *w)
 }
 
 /*
- * Looks for the prologue in the 48 octets below scan_at, downwards; the word at scan_at itself is what is behind them.
- * Always 0.
+ * Looks for the prologue in the 48 octets below scan_at, downwards; the word at scan_at itself is
+ * what is behind them. Always 0.
  */
 UNWIND_INLINE int unwind_search_prologue(void *env, struct unwinder *w)
 {
@@ -173,7 +185,10 @@ UNWIND_INLINE int unwind_is_prologue(void *env, struct unwinder *w)
 	return 0;
 }
 
-/* The return address frame_bytes above sp, and the frame pointer below it, if they are believable. Always 0. */
+/*
+ * The return address frame_bytes above sp, and the frame pointer below it, if they are believable.
+ * Always 0.
+ */
 UNWIND_INLINE int unwind_by_frame_size(void *env, struct unwinder *w)
 {
 	uint64_t slot = w->sp + w->frame_bytes, ra = 0, fp = w->fp, entry = 0;
@@ -184,17 +199,23 @@ UNWIND_INLINE int unwind_by_frame_size(void *env, struct unwinder *w)
 	if (unwind_read(env, w, slot, &ra) || unwind_find_mapping(env, w, ra - 1))
 		return 0;
 	/* An interpreter is not returned to behind a call, but its code is made at run time too. */
-	if (!w->map_binary || unwind_read_code(env, w, ra - 16) || arch_call_before(w->code[1], ra, &entry) != ARCH_CALL_NONE)
+	if (!w->map_binary || unwind_read_code(env, w, ra - 16) ||
+	    arch_call_before(w->code[1], ra, &entry) != ARCH_CALL_NONE)
 		unwind_guessed_caller(w, ra, slot, fp);
 	return 0;
 }
 
-/* {saved frame pointer, ra} at slot - 8: that frame pointer must lead to a return address in its turn. */
-UNWIND_INLINE int unwind_is_pair(void *env, struct unwinder *w, uint64_t slot, uint64_t saved, uint64_t ra)
+/*
+ * {saved frame pointer, ra} at slot - 8: that frame pointer must lead to a return address in its
+ * turn.
+ */
+UNWIND_INLINE int unwind_is_pair(void *env, struct unwinder *w, uint64_t slot, uint64_t saved,
+				 uint64_t ra)
 {
 	uint64_t outer = 0, entry = 0;
 
-	return unwind_is_above(saved, slot + 8) && unwind_call_before(env, w, ra, &entry) != ARCH_CALL_NONE &&
+	return unwind_is_above(saved, slot + 8) &&
+	       unwind_call_before(env, w, ra, &entry) != ARCH_CALL_NONE &&
 	       !unwind_read(env, w, saved + 8, &outer) && !unwind_find_mapping(env, w, outer - 1);
 }
 
@@ -210,7 +231,8 @@ UNWIND_INLINE int unwind_search_here(void *env, struct unwinder *w)
 	w->scan_at = slot + 8;
 	w->scan_prev = word;
 	/* The cheap way out for most words: small numbers and stack addresses. */
-	if (word - UNWIND_MEMORY_PAGE > UNWIND_ADDRESS_MASK || word - slot + UNWIND_MAX_GUESS_BYTES < 2 * UNWIND_MAX_GUESS_BYTES)
+	if (word - UNWIND_MEMORY_PAGE > UNWIND_ADDRESS_MASK ||
+	    word - slot + UNWIND_MAX_GUESS_BYTES < 2 * UNWIND_MAX_GUESS_BYTES)
 		return 0;
 	if (!unwind_find_mapping(env, w, word - 1) && unwind_is_pair(env, w, slot, saved, word))
 		unwind_guessed_caller(w, word, slot, saved);

@@ -1,6 +1,7 @@
 /*
- * What the walker and its tables agree on: sizes, the kernel-visible entries, end codes, frame flags. CONTRACT
- * between user space (src/capture/tables/unwind_loader.c) and the BPF side. Data only; the code is in walk.h.
+ * What the walker and its tables agree on: sizes, the kernel-visible entries, end codes, frame
+ * flags. CONTRACT between user space (src/capture/tables/unwind_loader.c) and the BPF side. Data
+ * only; the code is in walk.h.
  */
 #pragma once
 
@@ -10,11 +11,13 @@
 
 #define UNWIND_MAX_FRAMES 1024
 #define UNWIND_MEMORY_PAGE 4096
-#define UNWIND_CACHE_WORDS 2048	/* 16 KiB: more pages cost more TLB misses than they save searches */
+#define UNWIND_CACHE_WORDS 2048	/* 16 KiB: more pages cost more TLB misses than they save
+				   searches */
 
 /*
- * Limits of the tables; the maps are sized by them: room for 3,000 processes of 87 mappings and 3,000 files of 10,000
- * rows. A slab is 1 MiB of rows and a page never crosses one; with all of them made the tables take less than 140 MiB.
+ * Limits of the tables; the maps are sized by them: room for 3,000 processes of 87 mappings and
+ * 3,000 files of 10,000 rows. A slab is 1 MiB of rows and a page never crosses one; with all of
+ * them made the tables take less than 140 MiB.
  */
 #define UNWIND_SLAB_SHIFT 18
 #define UNWIND_SLAB_ROWS (1u << UNWIND_SLAB_SHIFT)
@@ -28,14 +31,15 @@
 struct unwind_mapping {
 	uint64_t begin, end;
 	uint64_t bias;			/* pc - bias counts from the binary's vaddr_lo */
-	uint32_t binary;		/* index; 0: anonymous memory or a file that is no ELF file */
+	uint32_t binary;		/* index; 0: anonymous memory or a file that is no ELF
+					   file */
 	uint32_t flags;
 };
 
 /*
- * Where a binary's table is. {0, 0}: nowhere yet; the walk ends there, whoever has the stack may walk it later.
- * {UNWIND_TABLE_NEVER, 0}: it has none and never will, so all of it is code without unwind information. Published by
- * one 64-bit store.
+ * Where a binary's table is. {0, 0}: nowhere yet; the walk ends there, whoever has the stack may
+ * walk it later. {UNWIND_TABLE_NEVER, 0}: it has none and never will, so all of it is code without
+ * unwind information. Published by one 64-bit store.
  */
 #define UNWIND_TABLE_NEVER UINT32_MAX
 
@@ -47,23 +51,31 @@ struct unwind_binary {
 /* What the kernel side knows of a process, by tgid. Replaced as a whole. */
 struct unwind_process {
 	uint64_t slice;			/* of the mappings: first | nr << 32 */
-	uint64_t exec_ns;		/* time of the exec that the slice belongs to; 0: of none that was seen */
+	uint64_t exec_ns;		/* time of the exec that the slice belongs to; 0: of none
+					   that was seen */
 };
 
 _Static_assert(sizeof(struct unwind_process) == 16, "process layout");
 _Static_assert(sizeof(struct unwind_mapping) == 32, "mapping layout");
 _Static_assert(sizeof(struct unwind_binary) == 8, "binary layout");
 
-/* Why a walk ended. The numbers are enum stack_end of src/model/record.h (asserted in wire_decode.c). */
+/*
+ * Why a walk ended. The numbers are enum stack_end of src/model/record.h (asserted in
+ * wire_decode.c).
+ */
 enum unwind_end {
-	UNWIND_NOT_DONE, UNWIND_ROOT, UNWIND_ROOT_GUESS, UNWIND_TRUNCATED, UNWIND_NO_PROCESS, UNWIND_NO_MAPPING, UNWIND_JIT,
-	UNWIND_NO_TABLE, UNWIND_NO_FDE, UNWIND_BAD_RULE, UNWIND_READ_RA, UNWIND_READ_FP, UNWIND_RA_ZERO, UNWIND_SP_BACK, UNWIND_BUSY,
-	UNWIND_RUNNING, UNWIND_TORN, UNWIND_COMPAT32, UNWIND_KTHREAD, UNWIND_NO_MM, UNWIND_BUG, UNWIND_FP_END, UNWIND_EXEC,
+	UNWIND_NOT_DONE, UNWIND_ROOT, UNWIND_ROOT_GUESS, UNWIND_TRUNCATED, UNWIND_NO_PROCESS,
+	UNWIND_NO_MAPPING, UNWIND_JIT,
+	UNWIND_NO_TABLE, UNWIND_NO_FDE, UNWIND_BAD_RULE, UNWIND_READ_RA, UNWIND_READ_FP,
+	UNWIND_RA_ZERO, UNWIND_SP_BACK, UNWIND_BUSY,
+	UNWIND_RUNNING, UNWIND_TORN, UNWIND_COMPAT32, UNWIND_KTHREAD, UNWIND_NO_MM, UNWIND_BUG,
+	UNWIND_FP_END, UNWIND_EXEC,
 	UNWIND_NOT_READ,
 	UNWIND_ENDS
 };
 
-enum { UNWIND_BY_TABLES = 1, UNWIND_BY_FRAME_POINTERS = 2 };	/* mode: --unwind dwarf, fp; auto is both */
+enum { UNWIND_BY_TABLES = 1, UNWIND_BY_FRAME_POINTERS = 2 };	/* mode: --unwind dwarf, fp; auto is
+								   both */
 
 /* Flags in the top bits of a frame; user addresses have at most 57 bits. */
 #define UNWIND_RETURN_ADDRESS (1ull << 63)
@@ -76,8 +88,14 @@ enum { UNWIND_BY_TABLES = 1, UNWIND_BY_FRAME_POINTERS = 2 };	/* mode: --unwind d
 /* How often unwind_step() is called at most. */
 #define UNWIND_MAX_STEPS (UNWIND_MAX_FRAMES + 1 + UNWIND_SEARCH_TOTAL)
 
-/* A CFA further than this from the stack pointer is not believed when it comes from a register that a callee kept. */
+/*
+ * A CFA further than this from the stack pointer is not believed when it comes from a register that
+ * a callee kept.
+ */
 #define UNWIND_MAX_KEPT_BYTES (64u << 10)
 
-/* A frame pointer further than this from the stack pointer is not believed where a table is missing. */
+/*
+ * A frame pointer further than this from the stack pointer is not believed where a table is
+ * missing.
+ */
 #define UNWIND_MAX_GUESS_BYTES (1u << 20)

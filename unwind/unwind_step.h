@@ -1,26 +1,32 @@
 /*
- * One step outwards: from a frame's registers to its caller's. Freestanding: the same code runs in the BPF
- * programs (bpf/stack.bpf.h) and on the host (unwind/host_unwind.c), so what is tested is what the kernel runs.
+ * One step outwards: from a frame's registers to its caller's. Freestanding: the same code runs in
+ * the BPF programs (bpf/stack.bpf.h) and on the host (unwind/host_unwind.c), so what is tested is
+ * what the kernel runs.
  *
- * The includer defines, before including this file, how to reach memory and tables. env is the includer's; the
- * functions must be inlined; pointers they return are valid until the next call:
+ * The includer defines, before including this file, how to reach memory and tables. env is the
+ * includer's; the functions must be inlined; pointers they return are valid until the next call:
  *
- *	int unwind_load_page(env, w, addr)		copy the aligned 4 KiB of user memory at addr to w->page:
- *							0, or the code the walk ends with (UNWIND_BUSY) or 1
- *	int unwind_read_code(env, w, addr)		copy 16 octets of code at addr to w->code: 0, or 1: unknown
- *	int unwind_process_slice(env, tgid, &first, &nr)	the process's slice of the mappings: 0 or 1
+ *	int unwind_load_page(env, w, addr)		copy the aligned 4 KiB of user memory at
+ *							addr to w->page: 0, or the code that
+ *							unwinding ends with (UNWIND_BUSY) or 1
+ *	int unwind_read_code(env, w, addr)		copy 16 octets of code at addr to w->code:
+ *							0, or 1: unknown
+ *	int unwind_process_slice(env, tgid, &first, &nr)	the process's slice of the mappings:
+ *								0 or 1
  *	const struct unwind_mapping *unwind_mapping_at(env, i)
  *	const struct unwind_binary *unwind_binary_at(env, i)
  *	const struct unwind_page *unwind_page_at(env, i)
- *	const struct unwind_row *unwind_rows_at(env, first)	base of the slab that holds row number first
+ *	const struct unwind_row *unwind_rows_at(env, first)	base of the slab that holds row
+ *								number first
  *	const struct unwind_rule *unwind_rule_at(env, i)
  *	uint64_t *unwind_cache_word(env, i)			word i of the rule cache, or NULL
  *
- * It may also define UNWIND_LOOK_UP(env, w, pc) and UNWIND_PROLOGUE_MASK(code, next) as calls of functions that do the same as
- * those named below: the kernel's verifier looks at a global function once, and at others on each way that leads there.
+ * It may also define UNWIND_LOOK_UP(env, w, pc) and UNWIND_PROLOGUE_MASK(code, next) as calls of
+ * functions that do the same as those named below: the kernel's verifier looks at a global function
+ * once, and at others on each way that leads there.
  *
- * unwind_begin() takes the registers, unwind_step() is called until it returns 1 (at most UNWIND_MAX_STEPS times).
- * Frames come out innermost first; w->end says why the walk ended.
+ * unwind_begin() takes the registers, unwind_step() is called until it returns 1 (at most
+ * UNWIND_MAX_STEPS times). Frames come out innermost first; w->end says why the walk ended.
  */
 #pragma once
 
@@ -32,7 +38,8 @@
 
 struct unwinder {
 	uint64_t pc, sp, fp;		/* of the frame being unwound */
-	uint64_t signal_context;	/* user address of the registers interrupted last; 0: regs holds them */
+	uint64_t signal_context;	/* user address of the registers interrupted last; 0: regs
+					   holds them */
 	uint64_t interrupted_sp;	/* sp among them */
 	uint64_t page_addr;		/* user address of page[]; 1: none */
 	uint64_t map_begin, map_end, map_bias;	/* mapping used last; empty at first */
@@ -44,7 +51,8 @@ struct unwinder {
 	uint32_t flags_next;		/* top half of the UNWIND_ flags for the next frame */
 	uint32_t mode, max_frames;
 	uint32_t saw_guess, pages_read;
-	uint32_t guess;			/* enum unwind_guess: 0, or what is being tried for this frame */
+	uint32_t guess;			/* enum unwind_guess: 0, or what is being tried for this
+					   frame */
 	uint32_t guess_end;		/* how the walk ends when nothing is found */
 	uint64_t scan_at, scan_prev;	/* what is looked at next, and the stack word below it */
 	uint32_t scan_left, scan_budget;	/* steps: for this frame, for this walk */
@@ -70,13 +78,14 @@ typedef uint64_t __attribute__((may_alias)) unwind_word;
 #define UNWIND_END(w, code) ({ (w)->end = (code); 1; })
 
 /*
- * A field of a rule read again. What the verifier knows of the one read before, as it went one way or another, it would
- * carry through all that follows, and look at that once for each way.
+ * A field of a rule read again. What the verifier knows of the one read before, as it went one way
+ * or another, it would carry through all that follows, and look at that once for each way.
  */
 #define UNWIND_ANEW(x) (*(const volatile typeof(x) *)&(x))
 
 /* Starts a walk at w->regs. */
-UNWIND_INLINE void unwind_begin(struct unwinder *w, uint32_t tgid, uint32_t mode, uint32_t max_frames)
+UNWIND_INLINE void unwind_begin(struct unwinder *w, uint32_t tgid, uint32_t mode,
+				uint32_t max_frames)
 {
 	w->pc = w->regs[ARCH_REG_PC];
 	w->sp = w->regs[ARCH_REG_SP];
@@ -99,7 +108,9 @@ UNWIND_INLINE void unwind_begin(struct unwinder *w, uint32_t tgid, uint32_t mode
 	w->scan_budget = UNWIND_SEARCH_TOTAL;
 }
 
-/* Reads one aligned word of user memory through the page kept in w: a page costs what a word costs. */
+/*
+ * Reads one aligned word of user memory through the page kept in w: a page costs what a word costs.
+ */
 UNWIND_INLINE int unwind_read(void *env, struct unwinder *w, uint64_t addr, uint64_t *value)
 {
 	uint64_t page = addr & ~(uint64_t)(UNWIND_MEMORY_PAGE - 1);
@@ -110,7 +121,8 @@ UNWIND_INLINE int unwind_read(void *env, struct unwinder *w, uint64_t addr, uint
 		int err = unwind_load_page(env, w, page);
 
 		w->pages_read++;
-		w->page_addr = page | (uint32_t)err;	/* no page's address when it could not be read */
+		w->page_addr = page | (uint32_t)err;	/* no page's address when it could not be
+							   read */
 		if (err)
 			return err;
 	}
@@ -118,7 +130,10 @@ UNWIND_INLINE int unwind_read(void *env, struct unwinder *w, uint64_t addr, uint
 	return 0;
 }
 
-/* Ends the walk at a word that could not be read: with code, or with what the memory itself said (UNWIND_BUSY). */
+/*
+ * Ends the walk at a word that could not be read: with code, or with what the memory itself said
+ * (UNWIND_BUSY).
+ */
 UNWIND_INLINE int scan_unread(struct unwinder *w, int err, int code)
 {
 	return UNWIND_END(w, err > 1 ? err : code);
@@ -169,10 +184,11 @@ UNWIND_INLINE int unwind_find_mapping(void *env, struct unwinder *w, uint64_t pc
 }
 
 /*
- * Last row of rows[b .. b + nr - 1] that starts at or before key; nr >= 1. Without branches: a branchy search in a
- * frame loop makes the verifier's work explode.
+ * Last row of rows[b .. b + nr - 1] that starts at or before key; nr >= 1. Without branches: a
+ * branchy search in a frame loop makes the verifier's work explode.
  */
-UNWIND_INLINE uint32_t unwind_search(const struct unwind_row *rows, uint32_t b, uint32_t nr, uint32_t key)
+UNWIND_INLINE uint32_t unwind_search(const struct unwind_row *rows, uint32_t b, uint32_t nr,
+				     uint32_t key)
 {
 	for (int i = 0; i < 17; i++) {
 		uint32_t half, mid;
@@ -200,13 +216,18 @@ UNWIND_INLINE int unwind_find_rule(void *env, struct unwinder *w, uint64_t pc, u
 	uint64_t *word;
 
 	if (!w->map_nr_pages)
-		return !w->map_binary ? UNWIND_JIT : w->map_page0 == UNWIND_TABLE_NEVER ? UNWIND_NO_FDE : UNWIND_NO_TABLE;
+		return !w->map_binary			    ? UNWIND_JIT
+		       : w->map_page0 == UNWIND_TABLE_NEVER ? UNWIND_NO_FDE
+							    : UNWIND_NO_TABLE;
 	if (index >= w->map_nr_pages)
 		return UNWIND_NO_FDE;
 
-	/* One 64-bit load or store, so a torn entry cannot be seen: page:32 | pc_lo:16 | rule:16. */
+	/*
+	 * One 64-bit load or store, so a torn entry cannot be seen: page:32 | pc_lo:16 | rule:16.
+	 */
 	tag = (uint64_t)k << 32 | (uint64_t)key << 16;
-	word = unwind_cache_word(env, ((uint32_t)(rel >> 1) ^ (uint32_t)(rel >> 13) ^ k * 0x9e37u) & (UNWIND_CACHE_WORDS - 1));
+	word = unwind_cache_word(env, ((uint32_t)(rel >> 1) ^ (uint32_t)(rel >> 13) ^ k * 0x9e37u) &
+					      (UNWIND_CACHE_WORDS - 1));
 	if (word) {
 		uint64_t hit = *(volatile uint64_t *)word;
 
@@ -235,7 +256,8 @@ UNWIND_INLINE int unwind_find_rule(void *env, struct unwinder *w, uint64_t pc, u
 }
 
 /* A register as it was at the interrupted instruction. */
-UNWIND_INLINE int unwind_interrupted_register(void *env, struct unwinder *w, uint32_t dwarf, uint64_t *value)
+UNWIND_INLINE int unwind_interrupted_register(void *env, struct unwinder *w, uint32_t dwarf,
+					      uint64_t *value)
 {
 	uint32_t i;
 
@@ -257,7 +279,9 @@ UNWIND_INLINE int unwind_interrupted_register(void *env, struct unwinder *w, uin
 UNWIND_INLINE void unwind_found_caller(struct unwinder *w, int guessed)
 {
 	w->exact = 0;
-	w->flags_next = (uint32_t)((guessed ? UNWIND_RETURN_ADDRESS | UNWIND_GUESSED : UNWIND_RETURN_ADDRESS) >> 32);
+	w->flags_next = (uint32_t)((guessed ? UNWIND_RETURN_ADDRESS | UNWIND_GUESSED
+					    : UNWIND_RETURN_ADDRESS) >>
+				   32);
 	if (guessed)
 		w->saw_guess = 1;
 }
@@ -265,9 +289,10 @@ UNWIND_INLINE void unwind_found_caller(struct unwinder *w, int guessed)
 #include "unwind/unwind_guess.h"
 
 /*
- * One step by the frame pointer: 0, or the code the walk ends with. check: in code that has no table, between frames
- * that may have one; code is why there is none, and the answer when the frame pointer is not believable. Without check
- * (--unwind fp) the chain is followed as it is, and nothing says whether its end is the stack's.
+ * One step by the frame pointer: 0, or the code the walk ends with. check: in code that has no
+ * table, between frames that may have one; code is why there is none, and the answer when the frame
+ * pointer is not believable. Without check (--unwind fp) the chain is followed as it is, and
+ * nothing says whether its end is the stack's.
  */
 UNWIND_INLINE int unwind_step_fp(void *env, struct unwinder *w, int code, const int check)
 {
@@ -319,11 +344,12 @@ UNWIND_INLINE int unwind_step_signal(void *env, struct unwinder *w)
 }
 
 /*
- * The register that a CFA counts from: known in a frame that was interrupted, or further out if the callee keeps it. In a
- * callee that has not pushed it yet, or has popped it, the place where it is pushed lies below the interrupted stack pointer
- * and the register holds it.
+ * The register that a CFA counts from: known in a frame that was interrupted, or further out if the
+ * callee keeps it. In a callee that has not pushed it yet, or has popped it, the place where it is
+ * pushed lies below the interrupted stack pointer and the register holds it.
  */
-UNWIND_INLINE int unwind_base_register(void *env, struct unwinder *w, const struct unwind_rule *r, uint32_t kind, uint64_t *value)
+UNWIND_INLINE int unwind_base_register(void *env, struct unwinder *w, const struct unwind_rule *r,
+				       uint32_t kind, uint64_t *value)
 {
 	uint64_t slot = w->sp + r->aux;
 
@@ -335,7 +361,8 @@ UNWIND_INLINE int unwind_base_register(void *env, struct unwinder *w, const stru
 }
 
 /* Canonical frame address by the rule: 0, or the code that ends the walk. */
-UNWIND_INLINE int unwind_find_cfa(void *env, struct unwinder *w, const struct unwind_rule *r, uint32_t kind, uint64_t *cfa)
+UNWIND_INLINE int unwind_find_cfa(void *env, struct unwinder *w, const struct unwind_rule *r,
+				  uint32_t kind, uint64_t *cfa)
 {
 	uint64_t base = w->sp;
 	int err = 0;
@@ -348,14 +375,16 @@ UNWIND_INLINE int unwind_find_cfa(void *env, struct unwinder *w, const struct un
 		*cfa = base + 8 + ((w->pc & 15) >= (uint32_t)r->aux ? 8 : 0);
 		return 0;
 	}
-	if (kind == CFA_FP || kind == CFA_DEREF_FP || kind == CFA_OTHER_STACK || kind == CFA_HANDLER)
+	if (kind == CFA_FP || kind == CFA_DEREF_FP || kind == CFA_OTHER_STACK ||
+	    kind == CFA_HANDLER)
 		base = w->fp;
 	else if (kind == CFA_REG || kind == CFA_DEREF_REG || kind == CFA_CALLEE_SAVED)
 		err = unwind_base_register(env, w, r, kind, &base);
 	if (err)
 		return err > 1 ? err : UNWIND_BAD_RULE;
 	base += r->cfa_off;
-	if (kind == CFA_DEREF_SP || kind == CFA_DEREF_FP || kind == CFA_DEREF_REG || kind == CFA_HANDLER) {
+	if (kind == CFA_DEREF_SP || kind == CFA_DEREF_FP || kind == CFA_DEREF_REG ||
+	    kind == CFA_HANDLER) {
 		err = unwind_read(env, w, base, &base);
 		if (err)
 			return err > 1 ? err : UNWIND_READ_RA;
@@ -368,7 +397,8 @@ UNWIND_INLINE int unwind_find_cfa(void *env, struct unwinder *w, const struct un
 }
 
 /* One step by a rule of the table. */
-UNWIND_INLINE int unwind_step_rule(void *env, struct unwinder *w, const struct unwind_rule *r, uint32_t kind)
+UNWIND_INLINE int unwind_step_rule(void *env, struct unwinder *w, const struct unwind_rule *r,
+				   uint32_t kind)
 {
 	uint64_t cfa = 0, fp = w->fp, ra = 0;
 	uint32_t fp_kind, ra_kind;
@@ -377,7 +407,9 @@ UNWIND_INLINE int unwind_step_rule(void *env, struct unwinder *w, const struct u
 	if (err)
 		return UNWIND_END(w, err);
 	fp_kind = UNWIND_ANEW(r->fp);
-	/* The saved frame pointer lies below the return address: reading it first keeps the page. */
+	/*
+	 * The saved frame pointer lies below the return address: reading it first keeps the page.
+	 */
 	if (fp_kind == FP_CFA || fp_kind == FP_DEREF_FP) {
 		uint64_t at = (fp_kind == FP_CFA ? cfa : w->fp) + r->fp_off;
 
@@ -391,17 +423,22 @@ UNWIND_INLINE int unwind_step_rule(void *env, struct unwinder *w, const struct u
 	if (ra_kind == RA_REG)
 		err = w->exact ? unwind_interrupted_register(env, w, r->reg, &ra) : 1;
 	else
-		err = unwind_read(env, w, cfa + (ra_kind == RA_CFA_OFF ? r->aux : ARCH_RA_CFA_OFF), &ra);
+		err = unwind_read(env, w, cfa + (ra_kind == RA_CFA_OFF ? r->aux : ARCH_RA_CFA_OFF),
+				  &ra);
 	if (err)
 		return scan_unread(w, err, ra_kind == RA_REG ? UNWIND_BAD_RULE : UNWIND_READ_RA);
 	ra = arch_strip(ra);
 	/*
-	 * What a new coroutine finds where others have a return address. Behind a guess it is a sign that that was wrong; of an
-	 * interrupted frame, that it was just changing stacks.
+	 * What a new coroutine finds where others have a return address. Behind a guess it is a
+	 * sign that that was wrong; of an interrupted frame, that it was just changing stacks.
 	 */
 	if (!ra)
-		return UNWIND_END(w, w->exact || w->saw_guess || r->ra & RULE_GUESSED ? UNWIND_RA_ZERO : UNWIND_ROOT_GUESS);
-	/* Only a frame that was interrupted may have pushed nothing yet: anything else would loop. */
+		return UNWIND_END(w, w->exact || w->saw_guess || r->ra & RULE_GUESSED
+					     ? UNWIND_RA_ZERO
+					     : UNWIND_ROOT_GUESS);
+	/*
+	 * Only a frame that was interrupted may have pushed nothing yet: anything else would loop.
+	 */
 	if (cfa <= w->sp && !w->exact && UNWIND_ANEW(r->cfa) != CFA_OTHER_STACK)
 		return UNWIND_END(w, UNWIND_SP_BACK);
 	w->pc = ra;
@@ -422,16 +459,22 @@ UNWIND_INLINE void unwind_begin_guess(struct unwinder *w, int code)
 	w->guess = w->exact ? GUESS_LEAF : unwind_guess_after_leaf(w);
 }
 
-/* A step by the frame pointer, in code without unwind information or because nothing else is wanted. */
+/*
+ * A step by the frame pointer, in code without unwind information or because nothing else is
+ * wanted.
+ */
 UNWIND_INLINE int unwind_guess_fp(void *env, struct unwinder *w)
 {
 	const uint32_t code = w->guess_end;
 
 	w->guess = GUESS_NOTHING;
-	w->guess_end = w->mode & UNWIND_BY_TABLES ? unwind_step_fp(env, w, code, 1) : unwind_step_fp(env, w, code, 0);
+	w->guess_end = w->mode & UNWIND_BY_TABLES ? unwind_step_fp(env, w, code, 1)
+						  : unwind_step_fp(env, w, code, 0);
 	if (!w->guess_end)
 		return 0;
-	/* clone's code ends its FDE before the call: in a new thread nothing is on the stack yet. */
+	/*
+	 * clone's code ends its FDE before the call: in a new thread nothing is on the stack yet.
+	 */
 	if (w->exact && w->guess_end == UNWIND_NO_FDE && arch_is_new_task(w->regs))
 		w->guess_end = UNWIND_ROOT_GUESS;
 	/* In code made at run time the frame pointer may be anything, 0 too. */
@@ -444,7 +487,10 @@ UNWIND_INLINE int unwind_guess_fp(void *env, struct unwinder *w)
 	return 0;
 }
 
-/* Stores the current frame and moves to its caller, unless that must be guessed: then w->guess is set. */
+/*
+ * Stores the current frame and moves to its caller, unless that must be guessed: then w->guess is
+ * set.
+ */
 UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *frames)
 {
 	uint32_t n = w->nr, rule = 0, kind;
@@ -454,7 +500,8 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 
 	if (n >= UNWIND_MAX_FRAMES || n >= w->max_frames)
 		return UNWIND_END(w, UNWIND_TRUNCATED);
-	frames[n & (UNWIND_MAX_FRAMES - 1)] = (w->pc & UNWIND_ADDRESS_MASK) | (uint64_t)w->flags_next << 32;
+	frames[n & (UNWIND_MAX_FRAMES - 1)] =
+		(w->pc & UNWIND_ADDRESS_MASK) | (uint64_t)w->flags_next << 32;
 	w->nr = n + 1;
 
 	if (!(w->mode & UNWIND_BY_TABLES)) {
@@ -492,7 +539,10 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 	return unwind_step_rule(env, w, r, kind);
 }
 
-/* One step: each kind has its own way through here, so that the verifier's work is a sum and not a product. */
+/*
+ * One step: each kind has its own way through here, so that the verifier's work is a sum and not a
+ * product.
+ */
 UNWIND_INLINE int unwind_step(void *env, struct unwinder *w, uint64_t *frames)
 {
 	if (w->guess == GUESS_LEAF)

@@ -19,7 +19,8 @@ struct builder {
 	struct unwind_table *t;
 	size_t cap_rules;
 	struct hash_index index;
-	uint16_t recent[RECENT];	/* numbers of rules by some bits of their hash: spares most looks into the index */
+	uint16_t recent[RECENT];	/* numbers of rules by some bits of their hash: spares most
+					   looks into the index */
 };
 
 struct rule_key {
@@ -109,8 +110,12 @@ static int add_rows(struct builder *b, const struct cfi_row *rows, size_t nr)
 	return err;
 }
 
-/* Pages up to vaddr_hi, without those behind the last row that would only say that nothing is known. */
-static int count_pages(const struct cfi_row *rows, size_t nr, uint64_t vaddr_lo, uint64_t vaddr_hi, uint32_t *out)
+/*
+ * Pages up to vaddr_hi, without those behind the last row that would only say that nothing is
+ * known.
+ */
+static int count_pages(const struct cfi_row *rows, size_t nr, uint64_t vaddr_lo, uint64_t vaddr_hi,
+		       uint32_t *out)
 {
 	uint64_t last = vaddr_hi - 1;
 
@@ -149,7 +154,8 @@ static int build(struct unwind_table *t, const struct cfi_row *rows, size_t nr, 
 	return err;
 }
 
-int unwind_table_build(const struct cfi_rows *rows, uint64_t vaddr_lo, uint64_t vaddr_hi, struct unwind_table **tp)
+int unwind_table_build(const struct cfi_rows *rows, uint64_t vaddr_lo, uint64_t vaddr_hi,
+		       struct unwind_table **tp)
 {
 	struct unwind_table *t = calloc(1, sizeof(*t));
 	const struct cfi_row *v = rows->v;
@@ -179,7 +185,10 @@ void unwind_table_free(struct unwind_table *t)
 	free(t);
 }
 
-/* Last of nr >= 1 rows that starts at or before key, without branches: see unwind_search() in walk.h. */
+/*
+ * Last of nr >= 1 rows that starts at or before key, without branches: see unwind_search() in
+ * walk.h.
+ */
 static const struct unwind_row *search(const struct unwind_row *rows, uint32_t nr, uint32_t key)
 {
 	while (nr > 1) {

@@ -1,6 +1,7 @@
 /*
- * The unwind table of one binary, in the shape the BPF side reads (row.h), before it is placed in slabs.
- * Rules are still by value here: numbers are given by the dictionary when the table is placed.
+ * The unwind table of one binary, in the shape the BPF side reads (row.h), before it is placed in
+ * slabs. Rules are still by value here: numbers are given by the dictionary when the table is
+ * placed.
  */
 #pragma once
 
@@ -22,8 +23,9 @@ struct unwind_table {
 };
 
 /*
- * Builds from rows; those outside vaddr_lo .. vaddr_hi - 1 are left out. Pages end with the last row: behind it
- * nothing is known. 0, -ENOMEM, or -E2BIG (more than 65,535 distinct rules or rows a page, or too many pages).
+ * Builds from rows; those outside vaddr_lo .. vaddr_hi - 1 are left out. Pages end with the last
+ * row: behind it nothing is known. 0, -ENOMEM, or -E2BIG (more than 65,535 distinct rules or rows a
+ * page, or too many pages).
  */
 int unwind_table_build(const struct cfi_rows *rows, uint64_t vaddr_lo, uint64_t vaddr_hi,
 		       struct unwind_table **tp);

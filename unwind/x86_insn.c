@@ -25,10 +25,13 @@ static const char two_byte[] =
 
 /*
  * Who is written, for general registers:
- *	r  the reg field	m  the rm field		x  both		o  the register in the opcode
- *	c  rm, unless reg is 7 (cmp)	n  rm, if reg is 2 or 3 (not, neg)	i  rm, if reg is 0 or 1 (inc, dec)
+ *	r  the reg field	m  the rm field		x  both		o  the register in the
+ *									   opcode
+ *	c  rm, unless reg is 7 (cmp)	n  rm, if reg is 2 or 3 (not, neg)	i  rm, if reg is 0
+ *										   or 1 (inc, dec)
  *	t  rm, if reg is 5 or more (bts, btr, btc)	7  rm, if reg is 6 or 7 (rdrand, rdseed)
- *	f  reg, with f2 or f3 (without: an MMX register)	d  rm, without f3 (movq between vector registers)
+ *	f  reg, with f2 or f3 (without: an MMX register)	d  rm, without f3 (movq between
+ *								   vector registers)
  */
 static const char one_byte_writes[] =
 	"mmrr....mmrr...." "mmrr....mmrr...." "mmrr....mmrr...." "mmrr............"
@@ -48,19 +51,22 @@ static const struct other_write {
 	bool is_vex;
 	char who;
 } other_writes[] = {
-	{ X86_0F38, 0xf0, false, 'r' }, { X86_0F38, 0xf1, false, 'r' }, { X86_0F38, 0xf6, false, 'r' },
-	{ X86_0F3A, 0x14, false, 'm' }, { X86_0F3A, 0x15, false, 'm' }, { X86_0F3A, 0x16, false, 'm' },
-	{ X86_0F3A, 0x17, false, 'm' },
-	{ X86_0F, 0x2c, true, 'r' }, { X86_0F, 0x2d, true, 'r' }, { X86_0F, 0x50, true, 'r' },
-	{ X86_0F, 0x7e, true, 'd' }, { X86_0F, 0x93, true, 'r' }, { X86_0F, 0xc5, true, 'r' },
-	{ X86_0F, 0xd7, true, 'r' },
-	{ X86_0F38, 0xf2, true, 'r' }, { X86_0F38, 0xf5, true, 'r' }, { X86_0F38, 0xf6, true, 'r' },
-	{ X86_0F38, 0xf7, true, 'r' },
-	{ X86_0F3A, 0x14, true, 'm' }, { X86_0F3A, 0x15, true, 'm' }, { X86_0F3A, 0x16, true, 'm' },
-	{ X86_0F3A, 0x17, true, 'm' }, { X86_0F3A, 0xf0, true, 'r' },
+	{ X86_0F38, 0xf0, false, 'r' }, { X86_0F38, 0xf1, false, 'r' },
+	{ X86_0F38, 0xf6, false, 'r' }, { X86_0F3A, 0x14, false, 'm' },
+	{ X86_0F3A, 0x15, false, 'm' }, { X86_0F3A, 0x16, false, 'm' },
+	{ X86_0F3A, 0x17, false, 'm' }, { X86_0F, 0x2c, true, 'r' },
+	{ X86_0F, 0x2d, true, 'r' },	{ X86_0F, 0x50, true, 'r' },
+	{ X86_0F, 0x7e, true, 'd' },	{ X86_0F, 0x93, true, 'r' },
+	{ X86_0F, 0xc5, true, 'r' },	{ X86_0F, 0xd7, true, 'r' },
+	{ X86_0F38, 0xf2, true, 'r' },	{ X86_0F38, 0xf5, true, 'r' },
+	{ X86_0F38, 0xf6, true, 'r' },	{ X86_0F38, 0xf7, true, 'r' },
+	{ X86_0F3A, 0x14, true, 'm' },	{ X86_0F3A, 0x15, true, 'm' },
+	{ X86_0F3A, 0x16, true, 'm' },	{ X86_0F3A, 0x17, true, 'm' },
+	{ X86_0F3A, 0xf0, true, 'r' },
 };
 
-#define MAX_READ 32		/* bytes; more than an instruction has, so that numbers are read at once */
+#define MAX_READ 32		/* bytes; more than an instruction has, so that numbers are read at
+				   once */
 
 struct cursor {
 	const uint8_t *p, *end;
@@ -274,7 +280,9 @@ static uint8_t flow_of_group_ff(const struct x86_insn *in)
 {
 	unsigned which = in->reg & 7;
 
-	return which == 2 || which == 3 ? X86_CALL_ANY : which == 4 || which == 5 ? X86_JUMP_ANY : X86_NEXT;
+	return which == 2 || which == 3	  ? X86_CALL_ANY
+	       : which == 4 || which == 5 ? X86_JUMP_ANY
+					  : X86_NEXT;
 }
 
 static uint8_t flow_of(const struct x86_insn *in)
@@ -352,7 +360,8 @@ static bool is_high_byte(const struct x86_insn *in)
 
 unsigned x86_writes(const struct x86_insn *in)
 {
-	unsigned rm = in->has_modrm && in->mod == 3 ? 1u << in->rm : 0, r = in->has_modrm ? 1u << in->reg : 0;
+	unsigned rm = in->has_modrm && in->mod == 3 ? 1u << in->rm : 0,
+		 r = in->has_modrm ? 1u << in->reg : 0;
 	unsigned which = in->reg & 7, mask = 0;
 
 	switch (who_is_written(in)) {
@@ -396,9 +405,10 @@ unsigned x86_writes(const struct x86_insn *in)
 }
 
 /*
- * Writes of registers that no operand names: y: some of the lower eight (rax in arithmetic with an immediate, xchg, cwd, mov
- * by address, in, xlat, string instructions, loops, cmpxchg, rdtsc, cpuid); u: those if reg of ModRM is 4 or more (mul, div);
- * s: the stack pointer; l: that and the frame pointer; k: rcx and r11 (syscall); a: nobody knows.
+ * Writes of registers that no operand names: y: some of the lower eight (rax in arithmetic with an
+ * immediate, xchg, cwd, mov by address, in, xlat, string instructions, loops, cmpxchg, rdtsc,
+ * cpuid); u: those if reg of ModRM is 4 or more (mul, div); s: the stack pointer; l: that and the
+ * frame pointer; k: rcx and r11 (syscall); a: nobody knows.
  */
 static const char one_byte_implied[] =
 	"....yy......yy.." "....yy......yy.." "....yy......yy.." "....yy.........."
@@ -412,11 +422,15 @@ static const char two_byte_implied[] =
 	"................" "................" "ssys....ssa....." "yy.............."
 	".......a........" "................" "................" "................";
 
-/* andn, blsr, bzhi, mulx and their like write what the field vvvv of VEX names, which is not kept; vcvtss2usi in EVEX. */
+/*
+ * andn, blsr, bzhi, mulx and their like write what the field vvvv of VEX names, which is not kept;
+ * vcvtss2usi in EVEX.
+ */
 static bool is_unknown_vex(const struct x86_insn *in)
 {
-	return in->is_vex && (in->map == X86_OTHER_MAP || (in->map == X86_0F38 && (in->op & 0xf8) == 0xf0) ||
-			      (in->map == X86_0F && (in->op & 0xfe) == 0x78));
+	return in->is_vex &&
+	       (in->map == X86_OTHER_MAP || (in->map == X86_0F38 && (in->op & 0xf8) == 0xf0) ||
+		(in->map == X86_0F && (in->op & 0xfe) == 0x78));
 }
 
 static char who_is_implied(const struct x86_insn *in)
@@ -461,5 +475,6 @@ bool x86_is_padding(const struct x86_insn *in)
 		return false;
 	if (in->map == X86_0F)
 		return in->op == 0x1f;
-	return in->map == X86_ONE_BYTE && (in->op == 0x90 || in->op == 0xcc) && in->rep != 0xf3 && !(in->rex & 1);
+	return in->map == X86_ONE_BYTE && (in->op == 0x90 || in->op == 0xcc) && in->rep != 0xf3 &&
+	       !(in->rex & 1);
 }

@@ -1,9 +1,10 @@
 /*
- * Folded stacks: "comm;root;...;leaf COUNT", one line per distinct stack, sorted as LC_ALL=C sort does.
+ * Folded stacks: "comm;root;...;leaf COUNT", one line per distinct stack, sorted as LC_ALL=C sort
+ * does.
  *
- * What looks equal on a line is one line, though it may be several nodes (two binaries with a function of
- * the same name). So the tree is built once more, of labels; its leaves are then sorted without writing
- * the lines into memory, which a deep tree would fill.
+ * What looks equal on a line is one line, though it may be several nodes (two binaries with a
+ * function of the same name). So the tree is built once more, of labels; its leaves are then sorted
+ * without writing the lines into memory, which a deep tree would fill.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -78,8 +79,12 @@ static struct profile *label_tree(struct labels *l, const struct profile *p)
 	return tree_builder_take(&l->tree);
 }
 
-/* What follows "...;" on the line of leaf when n, it or an ancestor of it, comes next, up to where lines differ. */
-static void next_words(const struct profile *p, uint32_t n, uint32_t leaf, const char **label, char tail[32])
+/*
+ * What follows "...;" on the line of leaf when n, it or an ancestor of it, comes next, up to where
+ * lines differ.
+ */
+static void next_words(const struct profile *p, uint32_t n, uint32_t leaf, const char **label,
+		       char tail[32])
 {
 	*label = profile_name(p, p->nodes[n].name);
 	if (n == leaf)
@@ -110,7 +115,8 @@ static int compare_words(const char *a, const char *a_tail, const char *b, const
 static int by_line(const void *x, const void *y, void *profile)
 {
 	const struct profile *p = profile;
-	uint32_t a_leaf = *(const uint32_t *)x, b_leaf = *(const uint32_t *)y, a = a_leaf, b = b_leaf;
+	uint32_t a_leaf = *(const uint32_t *)x, b_leaf = *(const uint32_t *)y, a = a_leaf,
+		 b = b_leaf;
 	const char *a_label, *b_label;
 	char a_tail[32], b_tail[32];
 
@@ -137,8 +143,9 @@ static uint32_t next_in_preorder(const struct profile *p, uint32_t at)
 }
 
 /*
- * Leaves of lines: nodes with weight of their own. In preorder they are sorted already but for names that
- * begin with the whole of a sibling's, and neighbours are compared fast. NULL: out of memory.
+ * Leaves of lines: nodes with weight of their own. In preorder they are sorted already but for
+ * names that begin with the whole of a sibling's, and neighbours are compared fast. NULL: out of
+ * memory.
  */
 static uint32_t *sorted_leaves(struct profile *p, size_t *nr)
 {
@@ -156,7 +163,8 @@ static uint32_t *sorted_leaves(struct profile *p, size_t *nr)
 
 static int write_lines(struct profile *p, FILE *out)
 {
-	uint32_t *path = malloc((p->nr_nodes + 1) * sizeof(*path));	/* no stack is deeper than all nodes */
+	/* no stack is deeper than all nodes */
+	uint32_t *path = malloc((p->nr_nodes + 1) * sizeof(*path));
 	size_t nr, n;
 	uint32_t *leaves = sorted_leaves(p, &nr);
 	int err = path && leaves ? 0 : -ENOMEM;

@@ -1,6 +1,7 @@
 /*
- * The samples themselves, a row each, in the order of the file: timestamp|tid|tgid|comm|state|ustack|kstack.
- * Times are local, as taken in the kernel; frames are name+0xOFF joined by ';', innermost first.
+ * The samples themselves, a row each, in the order of the file:
+ * timestamp|tid|tgid|comm|state|ustack|kstack. Times are local, as taken in the kernel; frames are
+ * name+0xOFF joined by ';', innermost first.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -97,7 +98,9 @@ static int collect_path(struct csv *c, uint32_t stack, bool *missing)
 	uint32_t *frame;
 
 	c->nr_path = 0;
-	for (; stack && c->nr_path < FRAMES_MAX && (n = definition_store_find_node(c->tables, stack)); stack = n->parent) {
+	for (;
+	     stack && c->nr_path < FRAMES_MAX && (n = definition_store_find_node(c->tables, stack));
+	     stack = n->parent) {
 		frame = array_push(&c->path, &c->nr_path, &c->cap_path);
 		if (!frame)
 			return -ENOMEM;
@@ -107,7 +110,9 @@ static int collect_path(struct csv *c, uint32_t stack, bool *missing)
 	return 0;
 }
 
-/* One more frame in the cell that began at begin; no cell may look like a formula to a spreadsheet. */
+/*
+ * One more frame in the cell that began at begin; no cell may look like a formula to a spreadsheet.
+ */
 static void put_frame(struct csv *c, size_t begin, const char *s, size_t len)
 {
 	if (c->row.nr > begin)
@@ -185,7 +190,10 @@ static void put_ids(struct csv *c, const struct report_sample *s)
 	bb_u8(&c->row, '|');
 }
 
-/* |seconds since it ran|system call|what it waits on|tid of the owner: each empty where it is not known */
+/*
+ * |seconds since it ran|system call|what it waits on|tid of the owner: each empty where it is not
+ * known
+ */
 static void put_waits(struct csv *c, const struct rec_sample *rec)
 {
 	const char *name = rec->syscall ? syscall_name(c->arch, rec->syscall - 1) : NULL;
@@ -194,8 +202,10 @@ static void put_waits(struct csv *c, const struct rec_sample *rec)
 
 	bb_u8(&c->row, '|');
 	if (rec->ran_ns)
-		bb_bytes(&c->row, cell, (size_t)snprintf(cell, sizeof(cell), "%llu.%06u", (unsigned long long)(ago_us / 1000000),
-							 (unsigned)(ago_us % 1000000)));
+		bb_bytes(&c->row, cell,
+			 (size_t)snprintf(cell, sizeof(cell), "%llu.%06u",
+					  (unsigned long long)(ago_us / 1000000),
+					  (unsigned)(ago_us % 1000000)));
 	bb_u8(&c->row, '|');
 	if (name)
 		bb_bytes(&c->row, name, strlen(name));
@@ -203,13 +213,18 @@ static void put_waits(struct csv *c, const struct rec_sample *rec)
 		put_decimal(&c->row, rec->syscall - 1);
 	bb_u8(&c->row, '|');
 	if (rec->wait)
-		bb_bytes(&c->row, cell, (size_t)snprintf(cell, sizeof(cell), "0x%llx", (unsigned long long)rec->wait));
+		bb_bytes(&c->row, cell,
+			 (size_t)snprintf(cell, sizeof(cell), "0x%llx",
+					  (unsigned long long)rec->wait));
 	bb_u8(&c->row, '|');
 	if (rec->owner)
 		put_decimal(&c->row, rec->owner);
 }
 
-/* Other tables give the ids another meaning; and a recording without an end meets ever more threads. */
+/*
+ * Other tables give the ids another meaning; and a recording without an end meets ever more
+ * threads.
+ */
 static void forget_texts(struct csv *c, const struct definition_store *tables)
 {
 	if (c->tables != tables || c->frames.bytes > MAX_TEXT_BYTES)
@@ -237,7 +252,8 @@ static int put_row(void *ctx, const struct report_sample *s)
 		err = put_user_stack(c, s->rec);
 	bb_u8(&c->row, '|');
 	if (!err)
-		err = put_stack(c, s->rec->kstack, s->rec->flags & SAMPLE_KERNEL_TRUNCATED ? "[truncated]" : NULL);
+		err = put_stack(c, s->rec->kstack,
+				s->rec->flags & SAMPLE_KERNEL_TRUNCATED ? "[truncated]" : NULL);
 	if (c->wait_columns)
 		put_waits(c, s->rec);
 	bb_u8(&c->row, '\n');
@@ -265,7 +281,10 @@ static int csv_begin(const struct render_opts *opts, const char *arch, FILE *out
 
 	if (!c)
 		return -ENOMEM;
-	*c = (struct csv){ .out = out, .reverse = opts->reverse_stack, .wait_columns = opts->wait_columns, .arch = arch };
+	*c = (struct csv){ .out = out,
+			   .reverse = opts->reverse_stack,
+			   .wait_columns = opts->wait_columns,
+			   .arch = arch };
 	err = text_cache_open(&c->frames);
 	if (!err)
 		err = text_cache_open(&c->comms);
@@ -274,7 +293,8 @@ static int csv_begin(const struct render_opts *opts, const char *arch, FILE *out
 		return err;
 	}
 	if (!opts->quiet)
-		fprintf(out, "timestamp|tid|tgid|comm|state|ustack|kstack%s\n", c->wait_columns ? "|waits|syscall|wait|owner" : "");
+		fprintf(out, "timestamp|tid|tgid|comm|state|ustack|kstack%s\n",
+			c->wait_columns ? "|waits|syscall|wait|owner" : "");
 	*state = c;
 	return 0;
 }

@@ -13,7 +13,12 @@ struct unit {
 static struct unit decode(const unsigned char *s, size_t left)
 {
 	static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
-	unsigned c = s[0], n = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
+	unsigned c = s[0], n = c < 0x80	  ? 1
+			       : c < 0xc2 ? 0
+			       : c < 0xe0 ? 2
+			       : c < 0xf0 ? 3
+			       : c < 0xf5 ? 4
+					  : 0;
 	uint32_t code = n < 2 ? c : c & (0x7fu >> n);
 
 	if (!n || n > left)
@@ -148,7 +153,8 @@ static void put_xml(FILE *out, struct unit u, const unsigned char *s)
 		uint32_t code;
 		const char *entity;
 	} entities[] = {
-		{ '&', "&amp;" }, { '<', "&lt;" }, { '>', "&gt;" }, { '"', "&quot;" }, { '\'', "&#39;" },
+		{ '&', "&amp;" },  { '<', "&lt;" },   { '>', "&gt;" },
+		{ '"', "&quot;" }, { '\'', "&#39;" },
 	};
 
 	for (size_t i = 0; u.valid && i < sizeof(entities) / sizeof(entities[0]); i++) {

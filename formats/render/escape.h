@@ -1,10 +1,11 @@
 /*
- * Foreign names (functions, processes, paths: any bytes) made harmless at the edge of a format. Each
- * function writes the len bytes of s to out in the form that its format can carry; nothing is dropped.
- * Whether a write failed is asked once, at the end, with ferror(out).
+ * Foreign names (functions, processes, paths: any bytes) made harmless at the edge of a format.
+ * Each function writes the len bytes of s to out in the form that its format can carry; nothing is
+ * dropped. Whether a write failed is asked once, at the end, with ferror(out).
  *
- * "Unsafe" below is what no reader may ever see raw: control characters (C0, DEL, C1), bytes that are no
- * UTF-8, zero-width and bidirectional controls, line and paragraph separators, noncharacters.
+ * "Unsafe" below is what no reader may ever see raw: control characters (C0, DEL, C1), bytes that
+ * are no UTF-8, zero-width and bidirectional controls, line and paragraph separators,
+ * noncharacters.
  */
 #pragma once
 
@@ -20,12 +21,15 @@ void escape_folded(FILE *out, const char *s, size_t len);
 /* Part of a cell of probee's CSV: as text, ';' becomes ':' and '|' becomes '!'. */
 void escape_csv(FILE *out, const char *s, size_t len);
 
-/* What opens a CSV cell: as escape_csv(), and ' goes before = + - @, so a spreadsheet runs no formula. */
+/*
+ * What opens a CSV cell: as escape_csv(), and ' goes before = + - @, so a spreadsheet runs no
+ * formula.
+ */
 void escape_csv_cell(FILE *out, const char *s, size_t len);
 
 /*
- * The inside of a JSON string (the quotes are the caller's): what is unsafe and valid becomes \uNNNN, as do
- * < > & (so it may stand in a script element); bytes that are no UTF-8 become U+FFFD.
+ * The inside of a JSON string (the quotes are the caller's): what is unsafe and valid becomes
+ * \uNNNN, as do < > & (so it may stand in a script element); bytes that are no UTF-8 become U+FFFD.
  */
 void escape_json(FILE *out, const char *s, size_t len);
 

@@ -78,7 +78,8 @@ static void count(struct function_list *l, const struct profile *p, const uint32
 		for (;; at = p->nodes[at].parent) {
 			if (functions[at] != IX_NONE)
 				l->v[functions[at]].on_path--;
-			if (p->nodes[at].next_sibling != NODE_NONE || p->nodes[at].parent == NODE_NONE)
+			if (p->nodes[at].next_sibling != NODE_NONE ||
+			    p->nodes[at].parent == NODE_NONE)
 				break;
 		}
 		if (p->nodes[at].next_sibling == NODE_NONE)
@@ -99,7 +100,8 @@ static int by_cost(const void *x, const void *y, void *profile)
 	order = strcmp(profile_name(profile, a->name), profile_name(profile, b->name));
 	if (!order)
 		order = (int)a->kind - (int)b->kind;
-	return order ? order : strcmp(profile_name(profile, a->binary), profile_name(profile, b->binary));
+	return order ? order
+		     : strcmp(profile_name(profile, a->binary), profile_name(profile, b->binary));
 }
 
 int function_list_init(struct function_list *l, const struct profile *p)

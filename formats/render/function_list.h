@@ -1,6 +1,7 @@
 /*
- * What each function costs in a call tree, wherever it was called: self, and total counted once where it
- * calls itself. Functions are told apart by name, kind and binary; synthetic nodes are none.
+ * What each function costs in a call tree, wherever it was called: self, and total counted once
+ * where it calls itself. Functions are told apart by name, kind and binary; synthetic nodes are
+ * none.
  */
 #pragma once
 

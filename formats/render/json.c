@@ -1,10 +1,11 @@
 /*
- * The call tree as nested {name, value, children}, as d3 flame graphs read it. value is inclusive; self,
- * kind, libtype, binary, file and line come extra, and the facts of the recording on the root as "probee".
+ * The call tree as nested {name, value, children}, as d3 flame graphs read it. value is inclusive;
+ * self, kind, libtype, binary, file and line come extra, and the facts of the recording on the root
+ * as "probee".
  *
- * Parsers limit nesting: jq 1.6 gives up at 86 frames, Python's json at some 500. So what goes deeper than
- * MAX_DEPTH frames has its middle folded into one node "...n frames", n the longest run folded; its children
- * are the functions that were running there. opts->deep writes everything.
+ * Parsers limit nesting: jq 1.6 gives up at 86 frames, Python's json at some 500. So what goes
+ * deeper than MAX_DEPTH frames has its middle folded into one node "...n frames", n the longest run
+ * folded; its children are the functions that were running there. opts->deep writes everything.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +25,8 @@
 
 extern const struct renderer renderer_json;
 
-struct leaves {				/* functions that were running below the node being folded */
+struct leaves {				/* functions that were running below the node being
+					   folded */
 	uint32_t *v;
 	size_t nr, cap;
 	uint32_t depth;			/* of the deepest */
@@ -136,7 +138,8 @@ static void put_facts(struct json_writer *w, const struct profile *p)
 
 static const char *kind_name(const struct node *n)
 {
-	static const char *const names[FRAME_KINDS] = { "user", "kernel", "jit", "bpf", "synthetic" };
+	static const char *const names[FRAME_KINDS] = { "user", "kernel", "jit", "bpf",
+							"synthetic" };
 
 	return n->kind < FRAME_KINDS ? names[n->kind] : "user";
 }
@@ -158,8 +161,8 @@ static void put_value(struct json_writer *w, uint64_t total, uint64_t self)
 		json_put_u64(w, "self", self);
 }
 
-static void begin_node(struct json_writer *w, const struct profile *p, const struct node *n, uint64_t total,
-		       uint64_t self)
+static void begin_node(struct json_writer *w, const struct profile *p, const struct node *n,
+		       uint64_t total, uint64_t self)
 {
 	size_t len;
 	const char *name = intern_get(p->names, n->name, &len);
@@ -213,8 +216,10 @@ static int collect(struct leaves *l, const struct profile *p, uint32_t top)
 static int by_function(const void *x, const void *y, void *profile)
 {
 	const struct profile *p = profile;
-	const struct node *a = &p->nodes[*(const uint32_t *)x], *b = &p->nodes[*(const uint32_t *)y];
-	int order = a->name == b->name ? 0 : strcmp(profile_name(p, a->name), profile_name(p, b->name));
+	const struct node *a = &p->nodes[*(const uint32_t *)x],
+			  *b = &p->nodes[*(const uint32_t *)y];
+	int order =
+		a->name == b->name ? 0 : strcmp(profile_name(p, a->name), profile_name(p, b->name));
 
 	if (order)
 		return order;
@@ -239,7 +244,8 @@ static void put_leaves(struct json_writer *w, struct leaves *l, const struct pro
 	}
 }
 
-static void put_folded(struct json_writer *w, struct leaves *l, const struct profile *p, const struct node *top)
+static void put_folded(struct json_writer *w, struct leaves *l, const struct profile *p,
+		       const struct node *top)
 {
 	char name[32];
 
@@ -255,8 +261,12 @@ static void put_folded(struct json_writer *w, struct leaves *l, const struct pro
 	json_end(w, '}');
 }
 
-/* Begins the children of a node. 1: there are nodes to descend to; 0: none, or they are written; -ENOMEM. */
-static int begin_children(struct json_writer *w, struct leaves *l, const struct profile *p, uint32_t at)
+/*
+ * Begins the children of a node. 1: there are nodes to descend to; 0: none, or they are written;
+ * -ENOMEM.
+ */
+static int begin_children(struct json_writer *w, struct leaves *l, const struct profile *p,
+			  uint32_t at)
 {
 	const struct node *n = &p->nodes[at];
 

@@ -1,8 +1,12 @@
 /*
- * JSON as a stream: commas, quotes and escapes come by themselves, nesting is the caller's business.
+ * JSON as a stream: commas, quotes and escapes come by themselves, nesting is the caller's
+ * business.
  *
  *	struct json_writer w = { .out = out };
- *	json_begin(&w, '{');  json_key(&w, "name");  json_string(&w, s, len);  json_put_u64(&w, "size", n);  json_end(&w, '}');
+ *	json_begin(&w, '{');
+ *	json_key(&w, "name");  json_string(&w, s, len);
+ *	json_put_u64(&w, "size", n);
+ *	json_end(&w, '}');
  */
 #pragma once
 

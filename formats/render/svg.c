@@ -229,13 +229,17 @@ static void put_two_lines(struct picture *pic, const char *s)
 	}
 }
 
-/* How good the user stacks are; what is wrong with the others may take a second line, and a third is cut. */
+/*
+ * How good the user stacks are; what is wrong with the others may take a second line, and a third
+ * is cut.
+ */
 static void put_stacks(struct picture *pic)
 {
 	const struct profile_facts *f = pic->facts;
 	char text[1024];
 
-	snprintf(text, sizeof(text), "%s%s%s", f->stacks, *f->not_whole ? ". Not whole: " : "", f->not_whole);
+	snprintf(text, sizeof(text), "%s%s%s", f->stacks, *f->not_whole ? ". Not whole: " : "",
+		 f->not_whole);
 	put_two_lines(pic, text);
 }
 
@@ -412,7 +416,8 @@ static void put_box(const struct picture *pic, const struct box *b)
 
 static void put_chart(const struct picture *pic)
 {
-	fprintf(pic->out, "<svg id=\"chart\" x=\"%d\" y=\"%u\" width=\"%d\" height=\"%u\">\n<script>",
+	fprintf(pic->out,
+		"<svg id=\"chart\" x=\"%d\" y=\"%u\" width=\"%d\" height=\"%u\">\n<script>",
 		MARGIN_PX, pic->y + 10, CHART_PX, pic->layout.rows * ROW_PX + 2);
 	put_asset(pic->out, _binary_formats_render_assets_flame_js_start,
 		  _binary_formats_render_assets_flame_js_end);

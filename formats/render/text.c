@@ -1,8 +1,9 @@
 /*
- * A report for reading in a terminal of 100 columns: facts, the functions that cost most, the call tree.
+ * A report for reading in a terminal of 100 columns: facts, the functions that cost most, the call
+ * tree.
  *
- * In the tree a node with one child that matters goes on in the same column; "+" marks siblings, and the
- * bars lead up to the caller that they share.
+ * In the tree a node with one child that matters goes on in the same column; "+" marks siblings,
+ * and the bars lead up to the caller that they share.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,8 +23,10 @@
 #define LEAST_WIDTH 80
 #define MIN_PERCENT 0.5
 #define DEFAULT_TOP 40
-#define RUN_ENDS 10		/* of a longer run of calls that do not branch, so many at each end are shown */
-#define MAX_INDENT 48		/* columns; a deeper level stays there, so that names keep some room */
+#define RUN_ENDS 10		/* of a longer run of calls that do not branch, so many at each end
+				   are shown */
+#define MAX_INDENT 48		/* columns; a deeper level stays there, so that names keep some
+				   room */
 
 extern const struct renderer renderer_text;
 
@@ -41,13 +44,15 @@ struct text {
 struct turn {
 	uint32_t node;
 	uint32_t level;			/* bars and "+" before its name */
-	bool is_sibling, is_last;	/* has a "+"; no other comes after it below the same caller */
+	bool is_sibling, is_last;	/* has a "+"; no other comes after it below the same
+					   caller */
 };
 
 struct turns {
 	struct turn *v;
 	size_t nr, cap;
-	bool *open;			/* by level: a sibling is still to come, so the bar goes on */
+	bool *open;			/* by level: a sibling is still to come, so the bar goes
+					   on */
 	size_t cap_open;
 };
 
@@ -164,14 +169,17 @@ static void put_facts(struct text *t)
 	put_fact(t, "event", f->event);
 	put_when(t);
 	if (f->samples == f->samples_total)
-		snprintf(value, sizeof(value), "%" PRIu64 ", %" PRIu64 " lost", f->samples, f->lost);
+		snprintf(value, sizeof(value), "%" PRIu64 ", %" PRIu64 " lost", f->samples,
+			 f->lost);
 	else
-		snprintf(value, sizeof(value), "%" PRIu64 " of %" PRIu64 " pass the filters, %" PRIu64 " lost",
+		snprintf(value, sizeof(value),
+			 "%" PRIu64 " of %" PRIu64 " pass the filters, %" PRIu64 " lost",
 			 f->samples, f->samples_total, f->lost);
 	put_fact(t, "samples", value);
 	put_fact(t, "stacks", f->stacks);
 	put_wrapped(t, "not whole", f->not_whole);
-	snprintf(value, sizeof(value), "%" PRIu64 ", %" PRIu64 " of them without a name", f->frames, f->frames_unnamed);
+	snprintf(value, sizeof(value), "%" PRIu64 ", %" PRIu64 " of them without a name", f->frames,
+		 f->frames_unnamed);
 	put_fact(t, "frames", value);
 	put_wrapped(t, f->scan_sums.count ? "walks" : "seen", f->scans);
 	put_fact(t, "warning", f->warning);
@@ -179,10 +187,12 @@ static void put_facts(struct text *t)
 
 static void put_function(struct text *t, const struct function_cost *f, uint64_t all)
 {
-	size_t width = t->width < WIDTH ? t->width : WIDTH;	/* in a wider one the file would be out of sight */
+	size_t width = t->width < WIDTH ? t->width : WIDTH;	/* in a wider one the file would be
+								   out of sight */
 	size_t room = width - 29 - (f->binary ? t->binary_width + 2 : 0), used;
 
-	fprintf(t->out, "%7.2f  %7.2f %10" PRIu64 "  ", percent(f->self, all), percent(f->total, all), f->self);
+	fprintf(t->out, "%7.2f  %7.2f %10" PRIu64 "  ", percent(f->self, all),
+		percent(f->total, all), f->self);
 	used = put_name(t, f->name, suffix_of(t, f->kind), room);
 	if (f->binary) {
 		fprintf(t->out, "%*s  ", (int)(room - used), "");
@@ -230,14 +240,18 @@ static int by_total(const void *x, const void *y, void *profile)
 	return order ? order : a->node < b->node ? 1 : -1;
 }
 
-/* Makes the children of a node wait, the heaviest on top. Of equal ones the one first in the alphabet wins. */
+/*
+ * Makes the children of a node wait, the heaviest on top. Of equal ones the one first in the
+ * alphabet wins.
+ */
 static int push_children(struct text *t, struct turns *turns, const struct turn *up, uint64_t least)
 {
 	const struct profile *p = t->p;
 	size_t first = turns->nr;
 	bool lonely;
 
-	for (uint32_t c = p->nodes[up->node].first_child; c != NODE_NONE; c = p->nodes[c].next_sibling) {
+	for (uint32_t c = p->nodes[up->node].first_child; c != NODE_NONE;
+	     c = p->nodes[c].next_sibling) {
 		struct turn *turn;
 
 		if (p->nodes[c].total < least)
@@ -265,7 +279,10 @@ static size_t put_bars(struct text *t, const struct turns *turns, const struct t
 	size_t indent = 0;
 
 	for (uint32_t level = 1; level <= turn->level && indent < MAX_INDENT; level++, indent += 2)
-		fputs(level == turn->level && turn->is_sibling ? "+ " : turns->open[level] ? "| " : "  ", t->out);
+		fputs(level == turn->level && turn->is_sibling ? "+ "
+		      : turns->open[level]		       ? "| "
+							       : "  ",
+		      t->out);
 	return indent;
 }
 
@@ -304,7 +321,10 @@ static uint32_t only_child(const struct profile *p, uint32_t n, uint64_t least)
 	return found;
 }
 
-/* Moves on to the node of turn; true if it stands in the middle of a long run and did little itself. */
+/*
+ * Moves on to the node of turn; true if it stands in the middle of a long run and did little
+ * itself.
+ */
 static bool run_next(struct run *run, const struct text *t, const struct turn *turn, uint64_t least)
 {
 	run->at++;
@@ -313,10 +333,12 @@ static bool run_next(struct run *run, const struct text *t, const struct turn *t
 		for (uint32_t n = turn->node; (n = only_child(t->p, n, least)) != NODE_NONE;)
 			run->length++;
 	}
-	return run->at >= RUN_ENDS && run->at + RUN_ENDS < run->length && t->p->nodes[turn->node].self < least;
+	return run->at >= RUN_ENDS && run->at + RUN_ENDS < run->length &&
+	       t->p->nodes[turn->node].self < least;
 }
 
-static void put_elided(struct text *t, struct turns *turns, const struct turn *turn, struct run *run)
+static void put_elided(struct text *t, struct turns *turns, const struct turn *turn,
+		       struct run *run)
 {
 	if (!run->elided)
 		return;
@@ -359,7 +381,9 @@ static int text_render(const struct profile *prof, const struct render_opts *opt
 	struct text t = { .p = prof, .opts = opts, .out = out };
 	int err = 0;
 
-	t.width = !opts->columns ? WIDTH : opts->columns < LEAST_WIDTH ? LEAST_WIDTH : opts->columns;
+	t.width = !opts->columns		? WIDTH
+		  : opts->columns < LEAST_WIDTH ? LEAST_WIDTH
+						: opts->columns;
 	t.binary_width = t.width < WIDTH ? 16 : 22;
 	t.line = open_memstream(&t.buf, &t.size);
 	if (!t.line)

@@ -48,7 +48,8 @@ const char *wait_call_name(const char *arch, const struct rec_sample *rec, char 
 	else if (rec->end == END_KTHREAD)
 		snprintf(buf, WAIT_CALL_MAX, "[kernel thread]");
 	else if (!wait_is_off_cpu(rec))
-		snprintf(buf, WAIT_CALL_MAX, "[%s]", rec->state == TASK_RUNNABLE ? "ready to run" : "running");
+		snprintf(buf, WAIT_CALL_MAX, "[%s]",
+			 rec->state == TASK_RUNNABLE ? "ready to run" : "running");
 	else
 		snprintf(buf, WAIT_CALL_MAX, "[%s]", task_state_name(rec->state));
 	return buf;
@@ -89,7 +90,10 @@ static int add_entries(struct list *l, const char *arch)
 		if (row->absent)
 			continue;
 		e->call = intern_str(l->names, wait_call_name(arch, &row->rec, number));
-		e->place = wait_is_off_cpu(&row->rec) ? intern_str(l->names, wait_place(l->g->tables, row->rec.kstack, buf)) : 0;
+		e->place = wait_is_off_cpu(&row->rec)
+				   ? intern_str(l->names,
+						wait_place(l->g->tables, row->rec.kstack, buf))
+				   : 0;
 		if (e->call == UINT32_MAX || e->place == UINT32_MAX)
 			return -ENOMEM;
 		e->row = i;
@@ -116,10 +120,12 @@ static void put_group(const struct list *l, const struct group *group, FILE *out
 {
 	const struct entry *e = &l->entries[group->first];
 	const struct wait_row *row = &l->g->rows[e->row];
-	const struct rec_thread *thread = definition_store_find_thread(l->g->tables, row->rec.thread);
+	const struct rec_thread *thread =
+		definition_store_find_thread(l->g->tables, row->rec.thread);
 	size_t len, comm_len;
 	const char *place = intern_get(l->names, e->place, &len);
-	const char *comm = definition_store_string(l->g->tables, thread ? thread->comm : UINT32_MAX, &comm_len);
+	const char *comm = definition_store_string(l->g->tables, thread ? thread->comm : UINT32_MAX,
+						   &comm_len);
 
 	fprintf(out, "%8zu  ", group->nr);
 	if (e->ns == UINT64_MAX)
@@ -135,14 +141,16 @@ static void put_group(const struct list *l, const struct group *group, FILE *out
 
 int wait_list_put(const struct wait_graph *g, const char *arch, FILE *out)
 {
-	struct list l = { .g = g, .names = intern_new(), .entries = calloc(g->nr + 1, sizeof(*l.entries)),
+	struct list l = { .g = g,
+			  .names = intern_new(),
+			  .entries = calloc(g->nr + 1, sizeof(*l.entries)),
 			  .groups = calloc(g->nr + 1, sizeof(*l.groups)) };
 	int err = l.names && l.entries && l.groups ? add_entries(&l, arch) : -ENOMEM;
 
 	if (!err) {
 		make_groups(&l);
-		fprintf(out, "%8s  %14s  %-18s  %-*s  %s\n", "threads", "longest, s", "system call", PLACE_WIDTH,
-			"kernel function", "that thread");
+		fprintf(out, "%8s  %14s  %-18s  %-*s  %s\n", "threads", "longest, s", "system call",
+			PLACE_WIDTH, "kernel function", "that thread");
 		for (size_t i = 0; i < l.nr_groups; i++)
 			put_group(&l, &l.groups[i], out);
 	}

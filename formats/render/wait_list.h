@@ -1,5 +1,6 @@
 /*
- * The waits of a walk by system call and kernel function: how many threads, the longest, an example.
+ * The waits of a walk by system call and kernel function: how many threads, the longest, an
+ * example.
  */
 #pragma once
 
@@ -14,6 +15,9 @@ int wait_list_put(const struct wait_graph *g, const char *arch, FILE *out);	/* 0
 
 #define WAIT_CALL_MAX 32
 
-/* "futex", "syscall 999", "[kernel thread]", "[running]": ends with NUL; in buf where there is no name. */
+/*
+ * "futex", "syscall 999", "[kernel thread]", "[running]": ends with NUL; in buf where there is no
+ * name.
+ */
 const char *wait_call_name(const char *arch, const struct rec_sample *rec, char buf[WAIT_CALL_MAX]);
 bool wait_is_off_cpu(const struct rec_sample *rec);

@@ -20,12 +20,16 @@ static enum direction direction(const char *arch, const struct rec_sample *rec)
 	return strstr(call, "read") || strstr(call, "recv") ? IN : ANY;
 }
 
-const char *wait_object_text(const char *arch, const struct rec_sample *rec, char buf[WAIT_TEXT_MAX])
+const char *wait_object_text(const char *arch, const struct rec_sample *rec,
+			     char buf[WAIT_TEXT_MAX])
 {
 	static const char *const formats[WAIT_KINDS][3] = {
-		[WAIT_PIPE] = { "pipe:[%" PRIu64 "]", "data from pipe:[%" PRIu64 "]", "room in pipe:[%" PRIu64 "]" },
-		[WAIT_FIFO] = { "FIFO %" PRIu64, "data from FIFO %" PRIu64, "room in FIFO %" PRIu64 },
-		[WAIT_UNIX] = { "socket:[%" PRIu64 "]", "data from socket:[%" PRIu64 "]", "room in socket:[%" PRIu64 "]" },
+		[WAIT_PIPE] = { "pipe:[%" PRIu64 "]", "data from pipe:[%" PRIu64 "]",
+				"room in pipe:[%" PRIu64 "]" },
+		[WAIT_FIFO] = { "FIFO %" PRIu64, "data from FIFO %" PRIu64,
+				"room in FIFO %" PRIu64 },
+		[WAIT_UNIX] = { "socket:[%" PRIu64 "]", "data from socket:[%" PRIu64 "]",
+				"room in socket:[%" PRIu64 "]" },
 		[WAIT_TCP] = { "TCP socket:[%" PRIu64 "]", "data from TCP socket:[%" PRIu64 "]",
 			       "room in TCP socket:[%" PRIu64 "]" },
 		[WAIT_LISTENER] = { "connections at socket:[%" PRIu64 "]" },

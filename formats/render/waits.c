@@ -1,7 +1,8 @@
 /*
- * Who waits for whom in one walk over all tasks: deadlocks, then convoys (threads that others wait for) with the stacks
- * of the one in front and of the one that has waited longest, then those that wait for a process of many threads or for any
- * of several processes, then all waits by system call and kernel function.
+ * Who waits for whom in one walk over all tasks: deadlocks, then convoys (threads that others wait
+ * for) with the stacks of the one in front and of the one that has waited longest, then those that
+ * wait for a process of many threads or for any of several processes, then all waits by system call
+ * and kernel function.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -84,7 +85,8 @@ static void put_activity(struct waits *w, const struct wait_row *row)
 static void put_wait(struct waits *w, const struct wait_row *row)
 {
 	char number[WAIT_CALL_MAX], text[WAIT_TEXT_MAX];
-	const char *call = wait_call_name(w->arch, &row->rec, number), *object = wait_object_text(w->arch, &row->rec, text);
+	const char *call = wait_call_name(w->arch, &row->rec, number),
+		   *object = wait_object_text(w->arch, &row->rec, text);
 
 	putc(' ', w->out);
 	put_time(w, wait_row_ns(row));
@@ -172,7 +174,8 @@ static void put_ring(struct waits *w, const struct wait_ring *ring)
 	if (ring->nr > MAX_WAITERS)
 		fprintf(w->out, "\t... and %u more\n", ring->nr - MAX_WAITERS);
 	if (behind)
-		fprintf(w->out, "\t%u more thread%s behind them\n", behind, behind == 1 ? " waits" : "s wait");
+		fprintf(w->out, "\t%u more thread%s behind them\n", behind,
+			behind == 1 ? " waits" : "s wait");
 	for (uint32_t n = 0; n < ring->nr && n < MAX_WAITERS; n++, i = rows[i].owner)
 		put_stack(w, &rows[i]);
 	putc('\n', w->out);
@@ -213,7 +216,8 @@ static void put_convoy(struct waits *w, uint32_t head)
 {
 	const struct wait_row *row = &w->g->rows[head];
 
-	fprintf(w->out, "%u thread%s for ", row->nr_behind, row->nr_behind == 1 ? " waits" : "s wait");
+	fprintf(w->out, "%u thread%s for ", row->nr_behind,
+		row->nr_behind == 1 ? " waits" : "s wait");
 	put_thread(w, row);
 	if (row->nr_direct != row->nr_behind)
 		fprintf(w->out, ", %u of them directly", row->nr_direct);
@@ -241,7 +245,8 @@ static int put_convoys(struct waits *w)
 	for (size_t i = 0; !err && i < nr && i < MAX_CONVOYS; i++)
 		put_convoy(w, heads[i]);
 	if (!err && nr > MAX_CONVOYS)
-		fprintf(w->out, "... and %zu more threads that others wait for\n\n", nr - MAX_CONVOYS);
+		fprintf(w->out, "... and %zu more threads that others wait for\n\n",
+			nr - MAX_CONVOYS);
 	free(heads);
 	return err;
 }
@@ -252,7 +257,8 @@ static bool is_loose(const struct wait_row *row)
 {
 	const struct rec_sample *rec = &row->rec;
 
-	return !row->absent && row->owner == WAIT_NONE && (rec->owner || rec->holders) && rec->wait_kind != WAIT_UNKNOWN;
+	return !row->absent && row->owner == WAIT_NONE && (rec->owner || rec->holders) &&
+	       rec->wait_kind != WAIT_UNKNOWN;
 }
 
 static void put_loose(struct waits *w, const struct wait_row *row)
@@ -292,7 +298,8 @@ static int put_all_loose(struct waits *w)
 			rows[nr++] = i;
 	wait_sort(w->g, rows, nr);
 	if (nr)
-		fprintf(w->out, "%zu thread%s for one of many\n", nr, nr == 1 ? " waits" : "s wait");
+		fprintf(w->out, "%zu thread%s for one of many\n", nr,
+			nr == 1 ? " waits" : "s wait");
 	for (size_t i = 0; i < nr && i < MAX_WAITERS; i++)
 		put_loose(w, &w->g->rows[rows[i]]);
 	if (nr > MAX_WAITERS)
@@ -326,7 +333,8 @@ static int put_all(struct waits *w)
 	put_title(w);
 	for (size_t i = 0; i < w->g->nr_rings; i++) {
 		if (i == MAX_CONVOYS) {
-			fprintf(w->out, "... and %zu more deadlocks\n\n", w->g->nr_rings - MAX_CONVOYS);
+			fprintf(w->out, "... and %zu more deadlocks\n\n",
+				w->g->nr_rings - MAX_CONVOYS);
 			break;
 		}
 		put_ring(w, &w->g->rings[i]);
@@ -342,7 +350,9 @@ static void put_nothing(uint32_t scan, FILE *out)
 	if (scan)
 		fprintf(out, "There are no rows of walk %u here\n", scan);
 	else
-		fputs("There are no rows of a walk here: record with probee snapshot. Beside other outputs: --weight wall\n", out);
+		fputs("There are no rows of a walk here: record with probee snapshot. Beside other "
+		      "outputs: --weight wall\n",
+		      out);
 }
 
 static int waits_stream(struct report *rep, const struct render_opts *opts, FILE *out)

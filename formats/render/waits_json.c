@@ -1,24 +1,34 @@
 /*
- * Who waits for whom in one walk over all tasks, for scripts. One object; keys are stable, new ones may come:
+ * Who waits for whom in one walk over all tasks, for scripts. One object; keys are stable, new ones
+ * may come:
  *
  *	format		1
  *	warning		what the trace says about losses; absent: nothing
  *	walk, time_real_ns	which walk; 0 and no threads: the trace has none
  *	threads		a list of
  *	    tid, pid, comm, state	as in CSV; pid 0: unknown
- *	    absent	true: somebody waits for it, but the walk has no row of it; then there is nothing else but waiters
+ *	    absent	true: somebody waits for it, but the walk has no row of it; then there is
+ *			nothing else but waiters
  *	    waited_ns	how long it has not run; absent: unknown
  *	    syscall	its name; absent: in none
  *	    kernel_function	where in the kernel
- *	    wait	"futex", "pipe", "fifo", "unix", "tcp", "listener", "socket", "file-lock", "child", "vfork"; absent: other
- *	    futex	address, a string as "0x7f00"	fd	descriptor	inode	of the pipe, socket or file
- *	    holders	number of processes that hold the other end or the lock; absent: not known. 1 without owner_pid: one
+ *	    wait	"futex", "pipe", "fifo", "unix", "tcp", "listener", "socket", "file-lock",
+ *			"child", "vfork"; absent: other
+ *	    futex	address, a string as "0x7f00"	fd	descriptor	inode	of the pipe,
+ *											socket or
+ *											file
+ *	    holders	number of processes that hold the other end or the lock; absent: not known.
+ *			1 without owner_pid: one
  *			outside of the PID namespace that was recorded
- *	    owner_pid	the only one of them, or the child; owner_tid: of a futex, the thread that holds it
+ *	    owner_pid	the only one of them, or the child; owner_tid: of a futex, the thread that
+ *			holds it
  *	    waits_for	tid: the link that is followed
- *	    waiters, waiters_behind	threads that wait for it directly; and those behind them, too
- *	rings		a list of { certain, stood_still, tids }: deadlocks; certain ones are of locks in memory only
- *	heads		tids of threads that others wait for and that wait for nobody, most waiters first
+ *	    waiters, waiters_behind	threads that wait for it directly; and those behind them,
+ *					too
+ *	rings		a list of { certain, stood_still, tids }: deadlocks; certain ones are of
+ *			locks in memory only
+ *	heads		tids of threads that others wait for and that wait for nobody, most waiters
+ *			first
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -52,7 +62,8 @@ static void put_owner(struct json_writer *w, const struct rec_sample *rec)
 	if (rec->holders)
 		json_put_u64(w, "holders", rec->holders - 1);
 	if (rec->owner)
-		json_put_u64(w, rec->wait_kind == WAIT_UNKNOWN ? "owner_tid" : "owner_pid", rec->owner);
+		json_put_u64(w, rec->wait_kind == WAIT_UNKNOWN ? "owner_tid" : "owner_pid",
+			     rec->owner);
 }
 
 /* What the call waits on: see TRACE.md. */
@@ -96,7 +107,8 @@ static void put_row(struct waits_json *j, const struct wait_row *row)
 
 static void put_thread(struct waits_json *j, const struct wait_row *row)
 {
-	const struct rec_thread *thread = definition_store_find_thread(j->g->tables, row->rec.thread);
+	const struct rec_thread *thread =
+		definition_store_find_thread(j->g->tables, row->rec.thread);
 	struct json_writer *w = &j->w;
 	const char *comm;
 	size_t len;
@@ -107,7 +119,8 @@ static void put_thread(struct waits_json *j, const struct wait_row *row)
 	if (row->absent) {
 		json_put_bool(w, "absent", true);
 	} else {
-		comm = definition_store_string(j->g->tables, thread ? thread->comm : UINT32_MAX, &len);
+		comm = definition_store_string(j->g->tables, thread ? thread->comm : UINT32_MAX,
+					       &len);
 		json_key(w, "comm");
 		json_string(w, comm, len);
 		put_row(j, row);
@@ -193,6 +206,9 @@ static int waits_json_stream(struct report *rep, const struct render_opts *opts,
 }
 
 const struct renderer renderer_waits_json = {
-	.name = "waits-json", .suffixes = ".waits.json", .of_scans = true, .stream = waits_json_stream,
+	.name = "waits-json",
+	.suffixes = ".waits.json",
+	.of_scans = true,
+	.stream = waits_json_stream,
 	.help = "the same as JSON for scripts",
 };

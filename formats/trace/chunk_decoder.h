@@ -41,7 +41,8 @@ struct chunk_decoder {
 void chunk_decoder_release(struct chunk_decoder *d);
 
 void chunk_decoder_begin_segment(struct chunk_decoder *d);	/* forgets all definitions */
-void chunk_decoder_lose(struct chunk_decoder *d);		/* chunks are missing before the next one */
+void chunk_decoder_lose(struct chunk_decoder *d);		/* chunks are missing before the
+								   next one */
 void chunk_decoder_begin(struct chunk_decoder *d, const void *records, size_t len,
 			 uint64_t time_base_ns);
 

@@ -8,8 +8,8 @@
 
 /*
  * The order of types in a chunk: each refers only to itself and to types further left, except that
- * RAWSTACK, SCAN, LOST, NOTE and END speak about samples and so stand behind them. REPEAT shares the
- * place of SAMPLES: it speaks about those before it and not about those behind it.
+ * RAWSTACK, SCAN, LOST, NOTE and END speak about samples and so stand behind them. REPEAT shares
+ * the place of SAMPLES: it speaks about those before it and not about those behind it.
  */
 static const uint8_t section_order[] = {
 	REC_META,   REC_CLOCK,	 REC_STRING, REC_BINARY, REC_PROCESS, REC_THREAD,
@@ -148,7 +148,10 @@ static int sort_samples(struct chunk_encoder *c)
 	return c->is_unsorted ? -ENOMEM : 0;
 }
 
-/* What the signpost says about samples. A REPEAT may need those of walks, so nobody may leave them out. */
+/*
+ * What the signpost says about samples. A REPEAT may need those of walks, so nobody may leave them
+ * out.
+ */
 static void note_samples(const struct chunk_encoder *c, struct signpost *sp)
 {
 	uint64_t first = c->samples[0].time_ns, last = c->samples[c->nr_samples - 1].time_ns;
@@ -185,7 +188,8 @@ static int close_samples(struct chunk_encoder *c)
 	return err;
 }
 
-static int add_to_section(struct chunk_encoder *c, struct chunk_section *s, const struct record *rec)
+static int add_to_section(struct chunk_encoder *c, struct chunk_section *s,
+			  const struct record *rec)
 {
 	size_t before = s->done.nr + s->body.nr;
 	int err = record_is_batched(rec->tag) ? add_batched(c, s, rec) : add_single(c, s, rec);

@@ -19,7 +19,9 @@ static const struct definition {
 	[REC_STRING] = { MEMBER(string.id), sizeof(struct rec_string), 16 << 20 },
 	[REC_BINARY] = { MEMBER(binary.id), sizeof(struct rec_binary), 1 << 20 },
 	[REC_PROCESS] = { MEMBER(process.id), sizeof(struct rec_process), 4 << 20 },
-	[REC_THREAD] = { MEMBER(thread.id), sizeof(struct rec_thread) + sizeof(struct rec_sample), 4 << 20 },	/* scan_rows.h */
+	/* scan_rows.h */
+	[REC_THREAD] = { MEMBER(thread.id), sizeof(struct rec_thread) + sizeof(struct rec_sample),
+			 4 << 20 },
 	[REC_FRAME] = { MEMBER(frame.id), sizeof(struct rec_frame), 16 << 20 },
 	[REC_NODE] = { MEMBER(node.id), sizeof(struct rec_node), 64 << 20 },
 	[REC_FUNC] = { MEMBER(func.id), sizeof(struct rec_func), 16 << 20 },
@@ -196,7 +198,8 @@ int id_checker_add(struct id_checker *t, struct record *rec)
 
 int id_checker_add_sample(struct id_checker *t, struct rec_sample *s)
 {
-	if (!(check_reference(t, REC_EVENT, &s->event) & check_reference(t, REC_THREAD, &s->thread) &
+	if (!(check_reference(t, REC_EVENT, &s->event) &
+	      check_reference(t, REC_THREAD, &s->thread) &
 	      check_reference(t, REC_NODE, &s->kstack) & check_reference(t, REC_NODE, &s->ustack)))
 		return -EBADMSG;
 	if (!s->scan || !s->thread)

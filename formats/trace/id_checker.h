@@ -15,7 +15,8 @@ struct id_checker {
 	uint64_t next_id[RECORD_TAGS];	/* by enum record_tag; 0 means 1 */
 	uint16_t *depth;		/* of nodes, by id; 0 missing */
 	size_t cap_depth;
-	uint8_t *in_scan;		/* by thread: 1: it has a row of a walk that a REPEAT may refer to */
+	uint8_t *in_scan;		/* by thread: 1: it has a row of a walk that a REPEAT may
+					   refer to */
 	size_t cap_in_scan;
 	uint64_t bytes;			/* what a consumer needs at least to keep all definitions */
 	bool has_gaps;			/* chunks are missing: some definitions are unknown */
@@ -23,7 +24,9 @@ struct id_checker {
 
 void id_checker_reset(struct id_checker *t);	/* for a new segment; keeps the memory */
 
-/* Chunks are missing here: from now on references may be unknown, and the last rows of threads are. */
+/*
+ * Chunks are missing here: from now on references may be unknown, and the last rows of threads are.
+ */
 void id_checker_lose(struct id_checker *t);
 void id_checker_release(struct id_checker *t);
 

@@ -11,7 +11,23 @@
  * struct record at its offset; the lists below are the format.
  */
 enum field_kind {
-	U8, UV32, UV64, SV32, SV64, FIXED64, TIME, PLUS1, PARENT, TEXT, KEY, BUILD_ID, SEGMENTS, LINES, RUNS, LATER64, ENDS
+	U8,
+	UV32,
+	UV64,
+	SV32,
+	SV64,
+	FIXED64,
+	TIME,
+	PLUS1,
+	PARENT,
+	TEXT,
+	KEY,
+	BUILD_ID,
+	SEGMENTS,
+	LINES,
+	RUNS,
+	LATER64,
+	ENDS
 };
 
 struct field {
@@ -83,10 +99,10 @@ static const struct field lost_fields[] = {
 static const struct field note_fields[] = {
 	F(U8, note.severity), F(TIME, note.time_ns), F(TEXT, note.text), { 0, 0 }
 };
-static const struct field rawstack_fields[] = {
-	F(TIME, rawstack.time_ns), F(UV32, rawstack.thread), F(UV32, rawstack.ustack), F(U8, rawstack.end),
-	F(TEXT, rawstack.regs), F(UV64, rawstack.start), F(TEXT, rawstack.bytes), { 0, 0 }
-};
+static const struct field rawstack_fields[] = { F(TIME, rawstack.time_ns), F(UV32, rawstack.thread),
+						F(UV32, rawstack.ustack),  F(U8, rawstack.end),
+						F(TEXT, rawstack.regs),	   F(UV64, rawstack.start),
+						F(TEXT, rawstack.bytes),   { 0, 0 } };
 static const struct field repeat_fields[] = {
 	F(TIME, repeat.time_ns), F(UV32, repeat.scan), F(RUNS, repeat.runs), { 0, 0 }
 };
@@ -266,7 +282,10 @@ static int get_lines(struct record_codec *c, struct byte_reader *r, struct rec_s
 	return 0;
 }
 
-/* Runs are stored by the number of ids left out before them and their length: mostly one octet each. */
+/*
+ * Runs are stored by the number of ids left out before them and their length: mostly one octet
+ * each.
+ */
 static int put_runs(struct byte_buf *b, const struct rec_repeat *rep)
 {
 	uint64_t behind = 1;		/* the run before */

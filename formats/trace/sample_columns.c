@@ -119,7 +119,8 @@ static bool column_scatter(const struct column *col, struct rec_sample *rows, si
 	char *p = (char *)rows + col->at;
 
 	for (size_t i = 0; i < n; i++, p += sizeof(*rows)) {
-		member_set(p, col->size, col->id == COL_RAN ? ran_get(values[i], base) : values[i] + offset);
+		member_set(p, col->size,
+			   col->id == COL_RAN ? ran_get(values[i], base) : values[i] + offset);
 		all |= values[i];
 	}
 	return col->size == 8 || !(all >> 8 * col->size);

@@ -25,5 +25,7 @@ void sample_columns_release(struct sample_columns *c);
 int sample_columns_encode(struct sample_columns *c, struct byte_buf *b,
 			  const struct rec_sample *rows, size_t n, uint64_t time_base_ns);
 
-/* Reads a payload into c->rows. 0, -EBADMSG, -ENOMEM, -EPROTONOSUPPORT (unknown critical column). */
+/*
+ * Reads a payload into c->rows. 0, -EBADMSG, -ENOMEM, -EPROTONOSUPPORT (unknown critical column).
+ */
 int sample_columns_decode(struct sample_columns *c, struct byte_reader *r, uint64_t time_base_ns);

@@ -33,7 +33,10 @@ void scan_rows_stop(struct scan_rows *w)
 	w->repeat.nr_runs = w->run = w->done = 0;
 }
 
-/* How many of n threads from first on have no row. The run may reach far behind the last thread that has one. */
+/*
+ * How many of n threads from first on have no row. The run may reach far behind the last thread
+ * that has one.
+ */
 static uint32_t count_missing(const struct id_checker *t, uint32_t first, uint32_t n)
 {
 	const uint8_t *p, *hit;

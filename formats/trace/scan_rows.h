@@ -6,8 +6,8 @@
  *	while (scan_rows_next(w, tables, &s))	its samples
  *	scan_rows_release(w)
  *
- * Which of the rows count is in id_checker.in_scan: a new segment and a missing chunk end that for all at once. The
- * memory is counted there as well, as part of what a thread costs.
+ * Which of the rows count is in id_checker.in_scan: a new segment and a missing chunk end that for
+ * all at once. The memory is counted there as well, as part of what a thread costs.
  */
 #pragma once
 
@@ -23,7 +23,8 @@ struct scan_rows {
 	size_t cap_rows;
 	struct rec_repeat repeat;	/* the one under way */
 	uint32_t run, done;		/* of its runs; threads of that run behind us */
-	uint64_t left_out;		/* rows that REPEATs asked for in vain, since this was zeroed */
+	uint64_t left_out;		/* rows that REPEATs asked for in vain, since this was
+					   zeroed */
 };
 void scan_rows_release(struct scan_rows *w);
 

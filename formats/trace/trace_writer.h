@@ -3,16 +3,19 @@
  *
  *	trace_writer_open(path, &opts, &w)
  *	trace_writer_record(w, rec) ...		a record_fn
- *	trace_writer_flush(w)			closes the chunk now: call it each second, so a crash loses little
- *	trace_writer_close(w)			flushes, closes, frees; the first write error of all comes back
+ *	trace_writer_flush(w)			closes the chunk now: call it each second, so a
+ *						crash loses little
+ *	trace_writer_close(w)			flushes, closes, frees; the first write error of all
+ *						comes back
  *
- * Within a chunk records are grouped by type, samples are sorted by time, and SCAN, LOST, NOTE and END come
- * behind the samples; so a reader sees another order than the writer did, but every definition before its use.
- * A REPEAT keeps its place among the samples: only those between two of them are sorted.
- * A record that breaks the rules of record.h (ids ascending, references backwards) is -EINVAL.
+ * Within a chunk records are grouped by type, samples are sorted by time, and SCAN, LOST, NOTE and
+ * END come behind the samples; so a reader sees another order than the writer did, but every
+ * definition before its use. A REPEAT keeps its place among the samples: only those between two of
+ * them are sorted. A record that breaks the rules of record.h (ids ascending, references backwards)
+ * is -EINVAL.
  *
- * After a write error (full disk, closed pipe) a regular file is cut back to its last whole frame, one line
- * says so with what was kept, and every later call returns the same error at once.
+ * After a write error (full disk, closed pipe) a regular file is cut back to its last whole frame,
+ * one line says so with what was kept, and every later call returns the same error at once.
  */
 #pragma once
 
@@ -27,13 +30,20 @@ struct trace_writer;
 struct trace_writer_options {
 	int level;			/* zstd level; 0: 3 */
 	bool sync;			/* fdatasync after each chunk */
-	/* Each chunk once it is in the file, as it was before compression: for who follows the recording. NULL: nobody. */
+	/*
+	 * Each chunk once it is in the file, as it was before compression: for who follows the
+	 * recording. NULL: nobody.
+	 */
 	void (*on_chunk)(void *ctx, const void *chunk, size_t len);
 	void *ctx;
 };
 
-/* path "-" is standard output. An existing regular file is replaced; mode 0600; owner is SUDO_UID when root. */
-int trace_writer_open(const char *path, const struct trace_writer_options *opts, struct trace_writer **wp);
+/*
+ * path "-" is standard output. An existing regular file is replaced; mode 0600; owner is SUDO_UID
+ * when root.
+ */
+int trace_writer_open(const char *path, const struct trace_writer_options *opts,
+		      struct trace_writer **wp);
 int trace_writer_record(void *writer, const struct record *rec);
 int trace_writer_flush(struct trace_writer *w);
 int trace_writer_close(struct trace_writer *w);		/* NULL is fine: 0 */

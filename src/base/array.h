@@ -33,7 +33,8 @@ static inline int array_reserve_raw(void **v, size_t *cap, size_t need, size_t s
 	return 0;
 }
 
-#define array_reserve(vp, capp, need) array_reserve_raw((void **)(vp), (capp), (need), sizeof(**(vp)))
+#define array_reserve(vp, capp, need)                                                              \
+	array_reserve_raw((void **)(vp), (capp), (need), sizeof(**(vp)))
 
 /* Address of a new zeroed last element, or NULL when out of memory. */
 #define array_push(vp, nrp, capp) \

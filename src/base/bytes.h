@@ -1,8 +1,9 @@
 /*
  * Bounded little-endian reading and growing writing of bytes; LEB128 varints as in DWARF.
  *
- * struct byte_reader never reads past end: a read that would returns 0 and sets bad, and so does every
- * read after it; check bad once, after a group of reads. struct byte_buf sets bad when out of memory.
+ * struct byte_reader never reads past end: a read that would returns 0 and sets bad, and so does
+ * every read after it; check bad once, after a group of reads. struct byte_buf sets bad when out of
+ * memory.
  */
 #pragma once
 

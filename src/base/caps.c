@@ -40,7 +40,8 @@ size_t caps_names(uint64_t caps, char *buf, size_t size)
 		if (!(caps & CAP_BIT(names[i].cap)))
 			continue;
 		if (n < size)
-			n += (size_t)snprintf(buf + n, size - n, "%s%s", nr ? "," : "", names[i].name);
+			n += (size_t)snprintf(buf + n, size - n, "%s%s", nr ? "," : "",
+					      names[i].name);
 		nr++;
 	}
 	return nr;

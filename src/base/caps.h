@@ -9,5 +9,7 @@
 /* The effective set; CAP_SYS_ADMIN counts as the CAP_BPF and CAP_PERFMON that it contains. */
 uint64_t caps_effective(void);
 
-/* "cap_bpf,cap_perfmon": the names of a set, as setcap(8) reads them. Returns how many there are. */
+/*
+ * "cap_bpf,cap_perfmon": the names of a set, as setcap(8) reads them. Returns how many there are.
+ */
 size_t caps_names(uint64_t caps, char *buf, size_t size);

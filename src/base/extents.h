@@ -2,12 +2,13 @@
  * Which ranges of 0 .. n - 1 are free: first fit, neighbours grow together again.
  *
  *	struct extents e = { .boundary = 0 };
- *	extents_give(&e, 0, 4096)	a range becomes free: at the start, and whenever one comes back
+ *	extents_give(&e, 0, 4096)	a range becomes free: at the start, and whenever one comes
+ *					back
  *	extents_take(&e, 10, &first)	0, or -ENOSPC: no free range is that long
  *	extents_release(&e)
  *
- * With a boundary (a power of two) ranges that were given apart never grow together across its multiples, so what is
- * taken never crosses one either.
+ * With a boundary (a power of two) ranges that were given apart never grow together across its
+ * multiples, so what is taken never crosses one either.
  */
 #pragma once
 

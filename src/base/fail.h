@@ -1,13 +1,13 @@
 /*
  * One line for the user, at the place where a failure was met.
  *
- * Whoever hears of a failure from outside (a system call, libbpf, libelf, zstd) says it here once and
- * hands the -errno upwards; everyone above passes it on in silence. The form is
+ * Whoever hears of a failure from outside (a system call, libbpf, libelf, zstd) says it here once
+ * and hands the -errno upwards; everyone above passes it on in silence. The form is
  *
  *	probee: WHAT: WHY. Try: REMEDY
  *
- * Control characters in the text (file and process names are foreign) are printed as \xNN. Every call
- * is one write(2), so lines of several threads do not mix.
+ * Control characters in the text (file and process names are foreign) are printed as \xNN. Every
+ * call is one write(2), so lines of several threads do not mix.
  */
 #pragma once
 

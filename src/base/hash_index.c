@@ -32,7 +32,10 @@ uint64_t hash_bytes(uint64_t seed, const void *data, size_t len)
 	return hash_u64(h, w);
 }
 
-/* Not hash ^ hash >> 32: hash_u64() ends with that, and twice is none. The upper half of a product knows all bits. */
+/*
+ * Not hash ^ hash >> 32: hash_u64() ends with that, and twice is none. The upper half of a product
+ * knows all bits.
+ */
 static uint32_t fold(uint64_t hash)
 {
 	return (uint32_t)((hash * 0x9e3779b97f4a7c15ull) >> 32);

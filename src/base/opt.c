@@ -51,7 +51,10 @@ static int set(struct parser *p, const struct opt *o, const char *value)
 	return o->parse(o, value, (char *)p->args + o->offset);
 }
 
-/* glued is what followed the option within its own word ("99" of -F99, "x.svg" of --svg=x.svg), or NULL. */
+/*
+ * glued is what followed the option within its own word ("99" of -F99, "x.svg" of --svg=x.svg), or
+ * NULL.
+ */
 static int take(struct parser *p, const struct opt *o, const char *shown, const char *glued)
 {
 	const char *word = p->next < p->argc ? p->argv[p->next] : NULL;
@@ -93,10 +96,14 @@ static int ambiguous(const struct parser *p, const char *name, size_t len)
 		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s--%s", n ? ", " : "",
 				      o->name);
 	}
-	return fail_why(-EINVAL, "option --%.*s is ambiguous. Try: one of %s", (int)len, name, names);
+	return fail_why(-EINVAL, "option --%.*s is ambiguous. Try: one of %s", (int)len, name,
+			names);
 }
 
-/* The row of a long option, in full or as a prefix that fits no other; NULL: none, *nr is how many fit. */
+/*
+ * The row of a long option, in full or as a prefix that fits no other; NULL: none, *nr is how many
+ * fit.
+ */
 static const struct opt *find_long(const struct parser *p, const char *name, size_t len, size_t *nr)
 {
 	const struct opt *found = NULL, *o;

@@ -1,10 +1,12 @@
 /*
- * Options as rows of a table: parsing, --help, the man page and shell completion come from the same rows.
+ * Options as rows of a table: parsing, --help, the man page and shell completion come from the same
+ * rows.
  *
- * A row parses its value into the args struct of the command at .offset. Accepted spellings: -F 99, -F99,
- * -qra (flags bundle), --freq 99, --freq=99, unambiguous prefixes (--fre 99), "--" ends the options.
- * An option whose arg is written "[=FILE]" takes a value only behind "=", or as the next word when that
- * ends in one of .suffixes (".svg"), so `--svg out.svg` works and `--svg trace.pbz` leaves trace.pbz alone.
+ * A row parses its value into the args struct of the command at .offset. Accepted spellings: -F 99,
+ * -F99, -qra (flags bundle), --freq 99, --freq=99, unambiguous prefixes (--fre 99), "--" ends the
+ * options. An option whose arg is written "[=FILE]" takes a value only behind "=", or as the next
+ * word when that ends in one of .suffixes (".svg"), so `--svg out.svg` works and `--svg trace.pbz`
+ * leaves trace.pbz alone.
  */
 #pragma once
 
@@ -15,9 +17,14 @@
 struct opt {
 	char key;			/* short letter, 0: none */
 	const char *name;		/* long name without the dashes */
-	const char *arg;		/* NULL: a flag; "HZ": needs a value; "[=FILE]": optional value */
-	const char *help;		/* one sentence; defaults are written here: "(default 99)" */
-	/* value is NULL for a flag or an absent optional value. 0, or -EINVAL after saying why with fail_why(). */
+	const char *arg;		/* NULL: a flag; "HZ": needs a value; "[=FILE]": optional
+					   value */
+	const char *help;		/* one sentence; defaults are written here: "(default
+					   99)" */
+	/*
+	 * value is NULL for a flag or an absent optional value. 0, or -EINVAL after saying why with
+	 * fail_why().
+	 */
 	int (*parse)(const struct opt *o, const char *value, void *dst);
 	size_t offset;			/* of dst in the args struct */
 	const char *suffixes;		/* space-separated, only for "[=FILE]" */
@@ -25,30 +32,36 @@ struct opt {
 	const void *data;		/* for .parse, e.g. the renderer a row stands for */
 };
 
-struct opt_list {			/* several tables of one command, e.g. its own and the renderers' */
+struct opt_list {			/* several tables of one command, e.g. its own and the
+					   renderers' */
 	const struct opt *v;
 	size_t nr;
 };
 
 /*
- * Parses argv[1..argc-1] into args. Words that are no options are moved to argv[1..] in their order and
- * their number is returned; *after (may be NULL: then "--" only ends the options) becomes the index in the
- * original argv of the first word behind "--", or argc. -EINVAL after a message that names the option and
- * suggests the nearest one; OPT_HELP when --help or -h was met.
+ * Parses argv[1..argc-1] into args. Words that are no options are moved to argv[1..] in their order
+ * and their number is returned; *after (may be NULL: then "--" only ends the options) becomes the
+ * index in the original argv of the first word behind "--", or argc. -EINVAL after a message that
+ * names the option and suggests the nearest one; OPT_HELP when --help or -h was met.
  */
 #define OPT_HELP (-1000)
-int opt_parse(const struct opt_list *lists, size_t nr_lists, int argc, char **argv, void *args, int *after);
+int opt_parse(const struct opt_list *lists, size_t nr_lists, int argc, char **argv, void *args,
+	      int *after);
 
 /* The option part of --help: groups, aligned, wrapped at 100 columns. */
 void opt_print_help(const struct opt_list *lists, size_t nr_lists, void *file /* FILE * */);
 
 /* Ready-made parsers; dst types: bool, const char *, uint32_t, double (>0), uint64_t ns. */
-int opt_flag(const struct opt *o, const char *value, void *dst);	/* sets a bool; "[=BOOL]" rows: true, off, ... */
+/* sets a bool; "[=BOOL]" rows: true, off, ... */
+int opt_flag(const struct opt *o, const char *value, void *dst);
 int opt_string(const struct opt *o, const char *value, void *dst);	/* borrows from argv */
 int opt_u32(const struct opt *o, const char *value, void *dst);
-int opt_hz(const struct opt *o, const char *value, void *dst);		/* 0.001 .. 100000, fractional */
-int opt_duration(const struct opt *o, const char *value, void *dst);	/* 10, 1.5s, 200ms, 5m, 1h -> ns */
-int opt_id_list(const struct opt *o, const char *value, void *dst);	/* struct id_list: "1,2,10-12", repeatable */
+/* 0.001 .. 100000, fractional */
+int opt_hz(const struct opt *o, const char *value, void *dst);
+/* 10, 1.5s, 200ms, 5m, 1h -> ns */
+int opt_duration(const struct opt *o, const char *value, void *dst);
+/* struct id_list: "1,2,10-12", repeatable */
+int opt_id_list(const struct opt *o, const char *value, void *dst);
 
 struct id_list {
 	uint32_t *v;

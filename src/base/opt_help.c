@@ -69,7 +69,8 @@ static int left_columns(const struct opt_list *lists, size_t nr_lists)
 
 void opt_print_help(const struct opt_list *lists, size_t nr_lists, void *file)
 {
-	static const struct opt help = { 'h', "help", NULL, "show this and exit", .parse = opt_flag };
+	static const struct opt help = { 'h', "help", NULL, "show this and exit",
+					 .parse = opt_flag };
 	int indent = left_columns(lists, nr_lists);
 	const char *group = NULL;
 	FILE *f = file;

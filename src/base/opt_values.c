@@ -64,7 +64,9 @@ int opt_u32(const struct opt *o, const char *value, void *dst)
 	return 0;
 }
 
-/* A plain decimal such as 0.5; strtod() would also take blanks, hex, "inf" and the locale's comma. */
+/*
+ * A plain decimal such as 0.5; strtod() would also take blanks, hex, "inf" and the locale's comma.
+ */
 static bool read_decimal(const char *s, const char **end, double *v)
 {
 	const char *p = s;
@@ -115,7 +117,8 @@ int opt_duration(const struct opt *o, const char *value, void *dst)
 
 static int add_range(struct id_list *l, uint64_t first, uint64_t last)
 {
-	if (last - first >= IDS_MAX - l->nr || array_reserve(&l->v, &l->cap, l->nr + last - first + 1))
+	if (last - first >= IDS_MAX - l->nr ||
+	    array_reserve(&l->v, &l->cap, l->nr + last - first + 1))
 		return -ENOMEM;
 	for (uint64_t id = first; id <= last; id++)
 		l->v[l->nr++] = (uint32_t)id;

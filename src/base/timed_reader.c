@@ -82,7 +82,8 @@ static bool comes_back(struct errand *e, int timeout_ms)
 	uint64_t now;
 
 	while ((now = now_ns()) < until) {
-		if (poll(&pfd, 1, (int)((until - now) / NSEC_PER_MSEC) + 1) > 0 && worker_reap(e->thread))
+		if (poll(&pfd, 1, (int)((until - now) / NSEC_PER_MSEC) + 1) > 0 &&
+		    worker_reap(e->thread))
 			return true;
 	}
 	return worker_reap(e->thread);

@@ -70,7 +70,8 @@ static bool start_threads(struct worker_pool *p, unsigned nr)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	while (p->nr_threads < nr && !pthread_create(&p->threads[p->nr_threads], NULL, worker_main, p))
+	while (p->nr_threads < nr &&
+	       !pthread_create(&p->threads[p->nr_threads], NULL, worker_main, p))
 		p->nr_threads++;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return p->nr_threads > 0;

@@ -1,16 +1,20 @@
 /*
- * A few threads that do slow pure work (parse an ELF file) away from the thread that owns all state.
+ * A few threads that do slow pure work (parse an ELF file) away from the thread that owns all
+ * state.
  *
  *	worker_pool_new(n)		n >= 1 threads
- *	worker_submit(p, job)		queues; job is embedded in the caller's struct and stays the caller's
+ *	worker_submit(p, job)		queues; job is embedded in the caller's struct and stays the
+ *					caller's
  *	worker_hurry(p, job, priority)	gives a job that has not begun yet another priority
  *	worker_fd(p)			readable (poll) when some job is finished
  *	worker_reap(p)			calls job->done in the calling thread for all finished jobs
  *	worker_wait(p)			reap until nothing is queued or running
- *	worker_pool_free(p)		waits for running jobs, which may look at job->unwanted; those still queued
- *					are cancelled: done is called for every one, with cancelled set
+ *	worker_pool_free(p)		waits for running jobs, which may look at job->unwanted;
+ *					those still queued are cancelled: done is called for every
+ *					one, with cancelled set
  *
- * run() is called in a worker thread and must touch nothing but its own job; done() in the owner's thread.
+ * run() is called in a worker thread and must touch nothing but its own job; done() in the owner's
+ * thread.
  */
 #pragma once
 
@@ -23,7 +27,8 @@ struct worker_job {
 	void (*run)(struct worker_job *job);
 	void (*done)(struct worker_job *job, bool cancelled);
 	int priority;			/* smaller first; equal: first come, first served */
-	const atomic_bool *unwanted;	/* set by worker_submit: becomes true when the pool waits for nothing but run()'s end */
+	const atomic_bool *unwanted;	/* set by worker_submit: becomes true when the pool waits
+					   for nothing but run()'s end */
 	struct worker_job *next;	/* internal */
 };
 

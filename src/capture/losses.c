@@ -11,7 +11,8 @@ void losses_init(struct losses *l, uint64_t now)
 		l->since_ns[i] = now;
 }
 
-int losses_report(struct losses *l, uint8_t cause, uint64_t total, uint64_t now, record_fn sink, void *ctx)
+int losses_report(struct losses *l, uint8_t cause, uint64_t total, uint64_t now, record_fn sink,
+		  void *ctx)
 {
 	struct record rec = { .tag = REC_LOST };
 	uint64_t added = total - l->reported[cause];
@@ -22,8 +23,11 @@ int losses_report(struct losses *l, uint8_t cause, uint64_t total, uint64_t now,
 		return 0;
 	}
 	rec.lost = (struct rec_lost){
-		.time_ns = l->since_ns[cause], .duration_ns = now - l->since_ns[cause], .cause = cause,
-		.cpu = UINT32_MAX, .count = added,
+		.time_ns = l->since_ns[cause],
+		.duration_ns = now - l->since_ns[cause],
+		.cause = cause,
+		.cpu = UINT32_MAX,
+		.count = added,
 	};
 	l->reported[cause] = total;
 	l->since_ns[cause] = now;
@@ -55,8 +59,8 @@ bool losses_others(const struct losses *l, char *buf, size_t size)
 	buf[0] = 0;
 	for (unsigned i = 0; i < LOSS_CAUSES && n < size; i++) {
 		if (!LOSS_OF_SAMPLES(i) && l->reported[i])
-			n += (size_t)snprintf(buf + n, size - n, "%s%" PRIu64 " %s", n ? ", " : "", l->reported[i],
-					      loss_cause_name(i));
+			n += (size_t)snprintf(buf + n, size - n, "%s%" PRIu64 " %s", n ? ", " : "",
+					      l->reported[i], loss_cause_name(i));
 	}
 	return n > 0;
 }

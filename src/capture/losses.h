@@ -1,5 +1,6 @@
 /*
- * Losses by cause: totals as their sources count them become LOST records of what was added since the last time.
+ * Losses by cause: totals as their sources count them become LOST records of what was added since
+ * the last time.
  */
 #pragma once
 
@@ -10,10 +11,10 @@
 #include "src/model/record.h"
 
 /* The causes that cost samples; the others cost frames or names of samples that are there. */
-#define LOSS_OF_SAMPLES(cause) \
-	((cause) != LOSS_TASK_EVENTS && (cause) != LOSS_TABLE_FULL && (cause) != LOSS_KERNEL_STACK && \
-	 (cause) != LOSS_SYMBOL_BUDGET && (cause) != LOSS_TASK_VANISHED && (cause) != LOSS_ITER_RESTART && \
-	 (cause) != LOSS_SCANS)
+#define LOSS_OF_SAMPLES(cause)                                                                     \
+	((cause) != LOSS_TASK_EVENTS && (cause) != LOSS_TABLE_FULL &&                              \
+	 (cause) != LOSS_KERNEL_STACK && (cause) != LOSS_SYMBOL_BUDGET &&                          \
+	 (cause) != LOSS_TASK_VANISHED && (cause) != LOSS_ITER_RESTART && (cause) != LOSS_SCANS)
 
 struct losses {
 	uint64_t reported[LOSS_CAUSES];
@@ -28,5 +29,9 @@ bool losses_others(const struct losses *l, char *buf, size_t size);
 
 void losses_init(struct losses *l, uint64_t now);
 
-/* Writes a LOST record when total is more than was reported. cpu is UINT32_MAX for all. 0 or the sink's error. */
-int losses_report(struct losses *l, uint8_t cause, uint64_t total, uint64_t now, record_fn sink, void *ctx);
+/*
+ * Writes a LOST record when total is more than was reported. cpu is UINT32_MAX for all. 0 or the
+ * sink's error.
+ */
+int losses_report(struct losses *l, uint8_t cause, uint64_t total, uint64_t now, record_fn sink,
+		  void *ctx);

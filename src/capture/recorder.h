@@ -1,12 +1,15 @@
 /*
- * Everything one recording needs, put together: BPF object, knowledge of processes, tables, names, session. The
- * commands add what makes the stacks (sampler, snapshot) and where the records go.
+ * Everything one recording needs, put together: BPF object, knowledge of processes, tables, names,
+ * session. The commands add what makes the stacks (sampler, snapshot) and where the records go.
  *
- *	recorder_open(&opts, &r)	loads programs, learns who runs, builds tables (waits a moment for them)
+ *	recorder_open(&opts, &r)	loads programs, learns who runs, builds tables (waits a
+ *					moment for them)
  *	recorder_begin(r, &info)	META, CLOCK, EVENT
  *	... recorder_update(r) before stacks are resolved; recorder_stack(r, ...)
- *	recorder_settle(r, walk, ...)	waits for the stacks of a walk that wait for tables: a second, or ten
- *	recorder_service(r)		between: tables, names, losses; each second a flush of the sink
+ *	recorder_settle(r, walk, ...)	waits for the stacks of a walk that wait for tables: a
+ *					second, or ten
+ *	recorder_service(r)		between: tables, names, losses; each second a flush of the
+ *					sink
  *	recorder_end(r, &end)		last losses and names, END
  *	recorder_close(r)
  */
@@ -30,15 +33,19 @@ struct recorder_options {
 	enum unwind_mode unwind;
 	bool user_only, kernel_only, include_idle;
 	uint32_t faults;		/* walks: enum fault_mode of bpf/knobs.h */
-	bool skip_same;			/* walks: not again the threads that have not run since the last one */
-	const struct id_list *pids;	/* targets with their children; empty: everybody. Borrowed, as tids, until the close */
+	bool skip_same;			/* walks: not again the threads that have not run since the
+					   last one */
+	const struct id_list *pids;	/* targets with their children; empty: everybody. Borrowed,
+					   as tids, until the close */
 	const struct id_list *tids;	/* only these threads */
-	uint32_t audit;			/* keep registers and memory of one in so many stacks; 0: of none */
+	uint32_t audit;			/* keep registers and memory of one in so many stacks; 0: of
+					   none */
 	uint32_t max_frames;		/* 0: 1,024 */
 	uint32_t ring_bytes;		/* 0: 8 MiB */
 	record_fn sink;
 	int (*flush)(void *sink_ctx);	/* NULL: none */
-	bool (*hurry)(void *sink_ctx);	/* whoever records waits no longer for tables; NULL: always does */
+	bool (*hurry)(void *sink_ctx);	/* whoever records waits no longer for tables; NULL: always
+					   does */
 	void *sink_ctx;
 };
 
@@ -52,28 +59,38 @@ struct capture_bpf *recorder_bpf(struct recorder *r);
 int recorder_add_target(struct recorder *r, uint32_t tgid);
 
 /*
- * fds for poll(): whatever comes readable, call recorder_update(). Returns how many (at most 2). Where processes come
- * and go by the thousand each event would be a wake-up of its own: recorder_hold_off() sleeps until
- * 0.3 ms after the last update, so that one wake-up serves many.
+ * fds for poll(): whatever comes readable, call recorder_update(). Returns how many (at most 2).
+ * Where processes come and go by the thousand each event would be a wake-up of its own:
+ * recorder_hold_off() sleeps until 0.3 ms after the last update, so that one wake-up serves many.
  */
 size_t recorder_fds(const struct recorder *r, int fds[2]);
 void recorder_hold_off(const struct recorder *r);
 
-/* An iterator begins to pass over the tasks, or has ended: what it may be reading is not used again meanwhile. */
+/*
+ * An iterator begins to pass over the tasks, or has ended: what it may be reading is not used again
+ * meanwhile.
+ */
 void recorder_iterating(struct recorder *r, bool running);
 
 int recorder_begin(struct recorder *r, const struct session_info *info);
 int recorder_update(struct recorder *r);
 
-/* One stack for the session: at once, or when its process and tables are known. walk as for session_sample(). */
+/*
+ * One stack for the session: at once, or when its process and tables are known. walk as for
+ * session_sample().
+ */
 int recorder_stack(struct recorder *r, const struct wire_stack *stack, uint32_t scan);
-/* walk 0: all. patient: nothing else is to be done. again, ctx: visits a thread whose stack was longer than what was kept of it. */
+/*
+ * walk 0: all. patient: nothing else is to be done. again, ctx: visits a thread whose stack was
+ * longer than what was kept of it.
+ */
 int recorder_settle(struct recorder *r, uint32_t scan, bool patient, revisit_fn again, void *ctx);
 int recorder_service(struct recorder *r);
 /* Behind the first walk: threads that none will show, see hidden_tasks.h. */
 uint64_t recorder_hidden(const struct recorder *r, uint64_t begin_ns, char *text, size_t size);
 enum recorder_source { RECORDER_SAMPLES, RECORDER_SCANS, RECORDER_SOURCES };
-void recorder_bad_records(struct recorder *r, enum recorder_source source, uint64_t total);	/* as counted by sampler or snapshot */
+/* as counted by sampler or snapshot */
+void recorder_bad_records(struct recorder *r, enum recorder_source source, uint64_t total);
 /* end->lost: what the caller has put into LOST records itself. */
 int recorder_end(struct recorder *r, const struct rec_end *end);
 

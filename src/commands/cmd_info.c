@@ -80,7 +80,8 @@ static void put_when(const struct report_info *info)
 
 static void put_machine(const struct report *rep)
 {
-	static const char *const keys[] = { "kernel.release", "kernel.version", "arch", "cpus.online", "cpu.model" };
+	static const char *const keys[] = { "kernel.release", "kernel.version", "arch",
+					    "cpus.online", "cpu.model" };
 	const char *sep = "";
 
 	put_meta("host", rep, "host");
@@ -108,7 +109,8 @@ static void put_ended(const struct report *rep)
 	int status = info->end.target_status;
 
 	if (info->nr_segments > 1)
-		put_line("parts", "%u recordings in one file, %u of them finished", info->nr_segments, info->nr_ended);
+		put_line("parts", "%u recordings in one file, %u of them finished",
+			 info->nr_segments, info->nr_ended);
 	if (!info->nr_ended) {
 		put_line("ended", "not properly: what was written until then is here");
 		return;
@@ -151,8 +153,8 @@ static void put_facts(const struct report *rep)
 
 	report_facts(rep, &facts);
 	put_foreign("file", report_path(rep), strlen(report_path(rep)));
-	put_line("size", "%" PRIu64 " bytes (%" PRIu64 " unpacked), %.1f bytes a sample", info->status.file_bytes,
-		 info->status.raw_bytes,
+	put_line("size", "%" PRIu64 " bytes (%" PRIu64 " unpacked), %.1f bytes a sample",
+		 info->status.file_bytes, info->status.raw_bytes,
 		 info->samples ? (double)info->status.file_bytes / (double)info->samples : 0);
 	put_meta("tool", rep, "tool");
 	put_machine(rep);
@@ -197,8 +199,8 @@ static void put_samples(const struct report *rep)
 	put_line("stacks", "%s", stacks);
 	if (info->kernel_truncated)
 		put_line("", "%" PRIu64 " kernel stacks cut", info->kernel_truncated);
-	put_line("frames", "%" PRIu64 ", %" PRIu64 " of them without a name (%.1f %%)", info->frames,
-		 info->frames_unnamed, percent(info->frames_unnamed, info->frames));
+	put_line("frames", "%" PRIu64 ", %" PRIu64 " of them without a name (%.1f %%)",
+		 info->frames, info->frames_unnamed, percent(info->frames_unnamed, info->frames));
 }
 
 static void put_damage(const struct report_info *info)
@@ -208,20 +210,24 @@ static void put_damage(const struct report_info *info)
 	if (st->truncated)
 		puts("  the file was cut short: what comes before the cut is here");
 	if (st->bad_chunks)
-		printf("  %" PRIu64 " of the file's chunks are damaged; their samples and names are missing\n",
+		printf("  %" PRIu64
+		       " of the file's chunks are damaged; their samples and names are missing\n",
 		       st->bad_chunks);
 	if (st->lost_repeats)
-		printf("  %" PRIu64 " samples that are like ones in those chunks are missing as well\n", st->lost_repeats);
+		printf("  %" PRIu64
+		       " samples that are like ones in those chunks are missing as well\n",
+		       st->lost_repeats);
 	if (st->skipped_bytes)
 		printf("  %" PRIu64 " bytes were skipped\n", st->skipped_bytes);
 	if (st->skipped_records)
-		printf("  %" PRIu64 " records of kinds that this version does not know were skipped\n",
+		printf("  %" PRIu64
+		       " records of kinds that this version does not know were skipped\n",
 		       st->skipped_records);
 	if (info->refused)
 		printf("  %" PRIu64 " impossible definitions were refused\n", info->refused);
 	if (info->nr_ended < info->nr_segments)
-		printf("  %u of %u recordings have no END record\n", info->nr_segments - info->nr_ended,
-		       info->nr_segments);
+		printf("  %u of %u recordings have no END record\n",
+		       info->nr_segments - info->nr_ended, info->nr_segments);
 }
 
 static void put_losses(const struct report *rep)
@@ -234,7 +240,8 @@ static void put_losses(const struct report *rep)
 	for (unsigned cause = 0; cause <= LOSS_CAUSES; cause++) {
 		if (info->lost[cause])
 			printf("%10" PRIu64 "  %s\n", info->lost[cause],
-			       cause < LOSS_CAUSES ? loss_cause_name(cause) : "for reasons this version does not know");
+			       cause < LOSS_CAUSES ? loss_cause_name(cause)
+						   : "for reasons this version does not know");
 	}
 	put_damage(info);
 }
@@ -252,8 +259,8 @@ static void put_ends(const struct report_info *info)
 			report_share_text(info->ends[end], info->user_stacks, share);
 		else
 			strcpy(share, "- %");
-		printf("%10" PRIu64 "  %7s  %-10s  %s\n", info->ends[end], share, stack_end_name(end),
-		       stack_end_help(end));
+		printf("%10" PRIu64 "  %7s  %-10s  %s\n", info->ends[end], share,
+		       stack_end_name(end), stack_end_help(end));
 	}
 }
 
@@ -306,8 +313,8 @@ static void put_notes(const struct report *rep)
 static bool was_shown(const char *key)
 {
 	static const char *const shown[] = {
-		"tool", "host", "kernel.release", "kernel.version", "arch", "cpus.online", "cpu.model", "argv", "mode",
-		"unwind", "symbolize",
+		"tool",	     "host", "kernel.release", "kernel.version", "arch",      "cpus.online",
+		"cpu.model", "argv", "mode",	       "unwind",	 "symbolize",
 	};
 
 	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
@@ -340,8 +347,8 @@ static void put_sizes(const struct trace_status *st)
 	puts("\nrecords by type, and their bytes before compression");
 	for (unsigned tag = 0; tag < 32; tag++) {
 		if (st->record_count[tag])
-			printf("%10" PRIu64 "  %12" PRIu64 "  %s\n", st->record_count[tag], st->record_bytes[tag],
-			       record_name((enum record_tag)tag));
+			printf("%10" PRIu64 "  %12" PRIu64 "  %s\n", st->record_count[tag],
+			       st->record_bytes[tag], record_name((enum record_tag)tag));
 	}
 }
 
@@ -377,10 +384,10 @@ static int run(const struct info_args *args, const char *path)
 #define AT(field) offsetof(struct info_args, field)
 
 static const struct opt info_opts[] = {
-	{ 0, "sizes", NULL, "also the number and size of each type of record", opt_flag, AT(sizes), NULL, "Options",
-	  NULL },
-	{ 0, "strict", NULL, "exit with 3 when the trace says that anything was lost", opt_flag, AT(strict), NULL,
-	  NULL, NULL },
+	{ 0, "sizes", NULL, "also the number and size of each type of record", opt_flag, AT(sizes),
+	  NULL, "Options", NULL },
+	{ 0, "strict", NULL, "exit with 3 when the trace says that anything was lost", opt_flag,
+	  AT(strict), NULL, NULL, NULL },
 };
 
 int cmd_info(int argc, char **argv)

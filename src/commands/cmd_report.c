@@ -26,7 +26,8 @@ static int parse_percent(const struct opt *o, const char *value, void *dst)
 	char end;
 
 	if (sscanf(value, "%lf%c", &v, &end) != 1 || !(v >= 0 && v <= 100))
-		return fail_why(-EINVAL, "--%s: '%s' is not a number from 0 to 100", o->name, value);
+		return fail_why(-EINVAL, "--%s: '%s' is not a number from 0 to 100", o->name,
+				value);
 	*(double *)dst = v;
 	return 0;
 }
@@ -35,34 +36,47 @@ static const struct opt report_opts[] = {
 	{ 'p', "pid", "PIDS", "only these processes: 1,2,10-12", opt_id_list, AT(query.pids), NULL,
 	  "Filters", NULL },
 	{ 't', "tid", "TIDS", "only these threads", opt_id_list, AT(query.tids), NULL, NULL, NULL },
-	{ 0, "comm", "GLOB", "only threads of this name; again for more names", query_parse_comm, AT(query), NULL,
-	  NULL, NULL },
+	{ 0, "comm", "GLOB", "only threads of this name; again for more names", query_parse_comm,
+	  AT(query), NULL, NULL, NULL },
 	{ 0, "state", "STATES", "only threads in these states: ps's letters or names (R,S,D,...)",
 	  query_parse_states, AT(query.states), NULL, NULL, NULL },
-	{ 0, "weight", "cpu|wall", "of a recording that has both: samples of running threads (cpu, the default) or rows of "
-	  "snapshots (wall)", query_parse_weight, AT(query.weight), NULL, NULL, NULL },
-	{ 0, "from", "TIME", "only from TIME on: 10s, 200ms (after the first sample), HH:MM:SS or "
-	  "'YYYY-MM-DD HH:MM:SS'", query_parse_time, AT(query.from), NULL, NULL, NULL },
+	{ 0, "weight", "cpu|wall",
+	  "of a recording that has both: samples of running threads (cpu, the default) or rows of "
+	  "snapshots (wall)",
+	  query_parse_weight, AT(query.weight), NULL, NULL, NULL },
+	{ 0, "from", "TIME",
+	  "only from TIME on: 10s, 200ms (after the first sample), HH:MM:SS or "
+	  "'YYYY-MM-DD HH:MM:SS'",
+	  query_parse_time, AT(query.from), NULL, NULL, NULL },
 	{ 0, "to", "TIME", "only before TIME", query_parse_time, AT(query.to), NULL, NULL, NULL },
-	{ 0, "title", "TEXT", "title of the picture", opt_string, AT(render.title), NULL, "Looks", NULL },
-	{ 'r', "reverse-stack", NULL, "CSV: outermost frame first", opt_flag, AT(render.reverse_stack), NULL, NULL,
+	{ 0, "title", "TEXT", "title of the picture", opt_string, AT(render.title), NULL, "Looks",
 	  NULL },
-	{ 0, "wait-columns", NULL, "CSV: four more: seconds since the thread ran, system call, what it waits on, owner's tid",
+	{ 'r', "reverse-stack", NULL, "CSV: outermost frame first", opt_flag,
+	  AT(render.reverse_stack), NULL, NULL, NULL },
+	{ 0, "wait-columns", NULL,
+	  "CSV: four more: seconds since the thread ran, system call, what it waits on, owner's "
+	  "tid",
 	  opt_flag, AT(render.wait_columns), NULL, NULL, NULL },
-	{ 0, "offsets", NULL, "names with the offset in the function: name+0x12", opt_flag, AT(render.offsets),
-	  NULL, NULL, NULL },
-	{ 0, "kernel-suffix", "TEXT", "behind kernel names in text and folded stacks (default _[k])", opt_string,
+	{ 0, "offsets", NULL, "names with the offset in the function: name+0x12", opt_flag,
+	  AT(render.offsets), NULL, NULL, NULL },
+	{ 0, "kernel-suffix", "TEXT",
+	  "behind kernel names in text and folded stacks (default _[k])", opt_string,
 	  AT(render.kernel_suffix), NULL, NULL, NULL },
-	{ 0, "top", "N", "text: so many functions (default 40)", opt_u32, AT(render.top), NULL, NULL, NULL },
-	{ 0, "walk", "N", "waits: of the Nth walk (default: the last one)", opt_u32, AT(render.scan), NULL, NULL, NULL },
-	{ 0, "min-percent", "P", "hide frames below P percent (default: text 0.5, pictures what is too narrow to "
-	  "see)", parse_percent, AT(render.min_percent), NULL, NULL, NULL },
-	{ 0, "deep", NULL, "JSON: whole stacks, also beyond the 80 frames that every reader can nest", opt_flag,
+	{ 0, "top", "N", "text: so many functions (default 40)", opt_u32, AT(render.top), NULL,
+	  NULL, NULL },
+	{ 0, "walk", "N", "waits: of the Nth walk (default: the last one)", opt_u32,
+	  AT(render.scan), NULL, NULL, NULL },
+	{ 0, "min-percent", "P",
+	  "hide frames below P percent (default: text 0.5, pictures what is too narrow to "
+	  "see)",
+	  parse_percent, AT(render.min_percent), NULL, NULL, NULL },
+	{ 0, "deep", NULL,
+	  "JSON: whole stacks, also beyond the 80 frames that every reader can nest", opt_flag,
 	  AT(render.deep), NULL, NULL, NULL },
-	{ 0, "strict", NULL, "exit with 3 when the trace says that anything was lost", opt_flag, AT(strict), NULL,
-	  "Other", NULL },
-	{ 'q', "quiet", NULL, "CSV without its header; say only what went wrong or is missing", opt_flag,
-	  AT(render.quiet), NULL, NULL, NULL },
+	{ 0, "strict", NULL, "exit with 3 when the trace says that anything was lost", opt_flag,
+	  AT(strict), NULL, "Other", NULL },
+	{ 'q', "quiet", NULL, "CSV without its header; say only what went wrong or is missing",
+	  opt_flag, AT(render.quiet), NULL, NULL, NULL },
 };
 
 /* Who asks for what only walks show need not say so again. */
@@ -114,10 +128,12 @@ int cmd_report(int argc, char **argv)
 		rc = run(&args, argv[1]);
 	} else if (nr >= 0) {
 		if (nr && args.outputs.nr)
-			fail_why(-EINVAL, "report shows one trace at a time. To write a file: --%s=%s",
+			fail_why(-EINVAL,
+				 "report shows one trace at a time. To write a file: --%s=%s",
 				 args.outputs.v[args.outputs.nr - 1].renderer->name, argv[nr]);
 		else
-			fail_why(-EINVAL, nr ? "report shows one trace at a time" : "report needs a trace");
+			fail_why(-EINVAL,
+				 nr ? "report shows one trace at a time" : "report needs a trace");
 		rc = command_usage("report");
 	}
 	output_list_release(&args.outputs);

@@ -31,18 +31,21 @@ struct sample_args {
 #define AT(field) offsetof(struct sample_args, field)
 
 static const struct opt sample_opts[] = {
-	{ 'C', "cpu", "CPUS", "only these CPUs: 0-3,7", opt_string, AT(cpus), NULL, "Target", NULL },
-	{ 'F', "freq", "HZ", "samples a second and CPU, may be fractional (default 99)", opt_hz, AT(freq_hz), NULL,
-	  "Rate", NULL },
-	{ 'd', "duration", "TIME", "end after TIME: 10, 1.5s, 200ms, 5m (default: Ctrl-C or the target's end)",
-	  opt_duration, AT(duration_ns), NULL, NULL, NULL },
-	{ 'e', "event", "EVENT", "cycles or cpu-clock (default: cycles where the hardware counts them)", opt_string,
+	{ 'C', "cpu", "CPUS", "only these CPUs: 0-3,7", opt_string, AT(cpus), NULL, "Target",
+	  NULL },
+	{ 'F', "freq", "HZ", "samples a second and CPU, may be fractional (default 99)", opt_hz,
+	  AT(freq_hz), NULL, "Rate", NULL },
+	{ 'd', "duration", "TIME",
+	  "end after TIME: 10, 1.5s, 200ms, 5m (default: Ctrl-C or the target's end)", opt_duration,
+	  AT(duration_ns), NULL, NULL, NULL },
+	{ 'e', "event", "EVENT",
+	  "cycles or cpu-clock (default: cycles where the hardware counts them)", opt_string,
 	  AT(event), NULL, NULL, NULL },
 };
 
 static const struct opt record_opts[] = {
-	{ 0, "snap-freq", "HZ", "walks over all threads a second, may be fractional (default 1)", opt_hz, AT(snap_freq_hz),
-	  NULL, "Rate", NULL },
+	{ 0, "snap-freq", "HZ", "walks over all threads a second, may be fractional (default 1)",
+	  opt_hz, AT(snap_freq_hz), NULL, "Rate", NULL },
 };
 
 struct sampling {
@@ -57,7 +60,8 @@ struct sampling {
 	uint64_t begin_ns;		/* first tick possible */
 	uint64_t until_ns;		/* 0: no end */
 	struct cpu_time begin_time;
-	uint64_t next_look_ns;		/* the ring is drained and the targets are asked for by then */
+	uint64_t next_look_ns;		/* the ring is drained and the targets are asked for by
+					   then */
 	bool has_targets;
 };
 
@@ -98,7 +102,10 @@ static int take(struct sampling *s)
 	return err ? err : recorder_service(s->recorder);
 }
 
-/* -1: go on; else enum end_reason. Asking for living targets is a system call: not at every wake-up. */
+/*
+ * -1: go on; else enum end_reason. Asking for living targets is a system call: not at every
+ * wake-up.
+ */
 static int ended(struct sampling *s, bool ask_targets)
 {
 	if (s->rec.stop.stopped)
@@ -170,13 +177,21 @@ static int begin(struct sampling *s, const struct sample_args *args, int argc, c
 	bool scans = args->snap_freq_hz > 0;
 	bool cycles = !strcmp(perf_sampler_event(s->sampler), "cycles");
 	struct session_info info = {
-		.mode = scans ? "record" : "sample", .argc = argc, .argv = argv, .unwind = unwind_mode_name(args->common.unwind),
-		.event_name = perf_sampler_event(s->sampler), .event_unit = cycles ? "cycles" : "ns",
-		.event_kind = cycles ? EVENT_CYCLES : EVENT_CPU_CLOCK, .freq_hz = args->freq_hz,
+		.mode = scans ? "record" : "sample",
+		.argc = argc,
+		.argv = argv,
+		.unwind = unwind_mode_name(args->common.unwind),
+		.event_name = perf_sampler_event(s->sampler),
+		.event_unit = cycles ? "cycles" : "ns",
+		.event_kind = cycles ? EVENT_CYCLES : EVENT_CPU_CLOCK,
+		.freq_hz = args->freq_hz,
 		.period = perf_sampler_period(s->sampler),
 	};
 	struct session_info scan_info = {
-		.event_name = "snapshot", .event_unit = "ns", .event_kind = EVENT_SNAPSHOT, .freq_hz = args->snap_freq_hz,
+		.event_name = "snapshot",
+		.event_unit = "ns",
+		.event_kind = EVENT_SNAPSHOT,
+		.freq_hz = args->snap_freq_hz,
 		.period = s->scans.interval_ns,
 	};
 	int err = recorder_begin(s->recorder, &info);
@@ -214,21 +229,25 @@ static int prepare(struct sampling *s, const struct sample_args *args, int argc,
 	return err;
 }
 
-/* How busy the CPUs were, by our own ticks and by the kernel's: a reader can see whether the samples can be right. */
+/*
+ * How busy the CPUs were, by our own ticks and by the kernel's: a reader can see whether the
+ * samples can be right.
+ */
 static int tell_cpu_share(struct sampling *s, const struct sample_args *args)
 {
 	double ticks = args->freq_hz * perf_sampler_cpus(s->sampler) * (double)s->rec.run_ns / 1e9;
 	uint64_t c[COUNTERS];
 	struct cpu_time end;
-	bool all = s->scans.iter && !args->common.pids.nr && !s->command.pid && !pid_namespace_is_inner();
+	bool all = s->scans.iter && !args->common.pids.nr && !s->command.pid &&
+		   !pid_namespace_is_inner();
 	char text[128];
 
-	if (args->cpus || !perf_sampler_period(s->sampler) || ticks < 100 || cpu_time_read(NULL, &end) ||
-	    capture_bpf_counters(recorder_bpf(s->recorder), c))
+	if (args->cpus || !perf_sampler_period(s->sampler) || ticks < 100 ||
+	    cpu_time_read(NULL, &end) || capture_bpf_counters(recorder_bpf(s->recorder), c))
 		return 0;
 	snprintf(text, sizeof(text), "samples=%.3f stat=%.3f ticks=%.0f%s",
-		 (double)(c[COUNTER_FIRED] - c[COUNTER_IDLE]) / ticks, cpu_time_share(&s->begin_time, &end), ticks,
-		 all ? " walks=1" : "");
+		 (double)(c[COUNTER_FIRED] - c[COUNTER_IDLE]) / ticks,
+		 cpu_time_share(&s->begin_time, &end), ticks, all ? " walks=1" : "");
 	return session_tell(recorder_session(s->recorder), "cpu.busy", text);
 }
 
@@ -269,21 +288,27 @@ static void describe_counters(const struct sampling *s)
 	uint64_t c[COUNTERS];
 
 	if (!capture_bpf_counters(recorder_bpf(s->recorder), c))
-		note_verbose("%" PRIu64 " ticks: %" PRIu64 " idle, %" PRIu64 " of others, %" PRIu64 " outside, %" PRIu64
-			     " submitted, %" PRIu64 " refused", c[COUNTER_FIRED], c[COUNTER_IDLE], c[COUNTER_FILTERED],
+		note_verbose("%" PRIu64 " ticks: %" PRIu64 " idle, %" PRIu64 " of others, %" PRIu64
+			     " outside, %" PRIu64 " submitted, %" PRIu64 " refused",
+			     c[COUNTER_FIRED], c[COUNTER_IDLE], c[COUNTER_FILTERED],
 			     c[COUNTER_OUTSIDE], c[COUNTER_SUBMITTED], c[COUNTER_RING_FULL]);
 }
 
-/* Fewer ticks than asked for: the machine was stopped or short of time. Idle CPUs may sleep through theirs. */
+/*
+ * Fewer ticks than asked for: the machine was stopped or short of time. Idle CPUs may sleep through
+ * theirs.
+ */
 static void check_rate(const struct sampling *s, const struct sample_args *args)
 {
 	double want = args->freq_hz * perf_sampler_cpus(s->sampler) * (double)s->rec.run_ns / 1e9;
 	uint64_t c[COUNTERS];
 
-	if (!perf_sampler_period(s->sampler) || want < 100 || capture_bpf_counters(recorder_bpf(s->recorder), c))
+	if (!perf_sampler_period(s->sampler) || want < 100 ||
+	    capture_bpf_counters(recorder_bpf(s->recorder), c))
 		return;
 	if ((double)c[COUNTER_IDLE] < 0.05 * want && (double)c[COUNTER_FIRED] < 0.95 * want)
-		note("the timer fired %.0f %% of the times asked for: the machine could not keep up or was paused",
+		note("the timer fired %.0f %% of the times asked for: the machine could not keep "
+		     "up or was paused",
 		     100 * (double)c[COUNTER_FIRED] / want);
 }
 
@@ -316,7 +341,8 @@ static int finish(struct sampling *s, const struct sample_args *args, int err)
 	}
 	if (err || close_err)
 		return exit_code_of(err ? err : close_err);
-	snprintf(text, sizeof(text), s->scans.nr ? "samples and rows (of %u walks)" : "samples", s->scans.nr);
+	snprintf(text, sizeof(text), s->scans.nr ? "samples and rows (of %u walks)" : "samples",
+		 s->scans.nr);
 	recording_summary(&s->rec, &stats, lost, text, others);
 	if (recording_render(&s->rec))
 		return EXIT_FAILED;
@@ -326,11 +352,13 @@ static int finish(struct sampling *s, const struct sample_args *args, int err)
 static int check_args(const struct sample_args *args, int nr_words, char **argv)
 {
 	if (nr_words)
-		return fail_why(-EINVAL, "%s: what is that? Try: probee sample -- %s, or -p PID", argv[1], argv[1]);
+		return fail_why(-EINVAL, "%s: what is that? Try: probee sample -- %s, or -p PID",
+				argv[1], argv[1]);
 	if (args->common.outputs.nr && args->common.output && !strcmp(args->common.output, "-"))
 		return fail_why(-EINVAL, "-o - leaves no trace to render from. Try: -o FILE");
 	if (args->common.user_only && args->common.kernel_only)
-		return fail_why(-EINVAL, "--user-only and --kernel-only leave nothing. Try: one of them");
+		return fail_why(-EINVAL,
+				"--user-only and --kernel-only leave nothing. Try: one of them");
 	if (args->common.all && args->common.pids.nr)
 		return fail_why(-EINVAL, "-a and -p contradict each other. Try: one of them");
 	return 0;
@@ -372,5 +400,6 @@ int cmd_sample(int argc, char **argv)
 
 int cmd_record(int argc, char **argv)
 {
-	return command("record", &(struct sample_args){ .freq_hz = 99, .snap_freq_hz = 1 }, argc, argv);
+	return command("record", &(struct sample_args){ .freq_hz = 99, .snap_freq_hz = 1 }, argc,
+		       argv);
 }

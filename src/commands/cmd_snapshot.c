@@ -27,7 +27,9 @@ struct snapshot_args {
 
 static int parse_faults(const struct opt *o, const char *value, void *dst)
 {
-	static const char *const names[] = { [FAULTS_NEVER] = "never", [FAULTS_ANON] = "anon", [FAULTS_ALL] = "all" };
+	static const char *const names[] = {
+		[FAULTS_NEVER] = "never", [FAULTS_ANON] = "anon", [FAULTS_ALL] = "all"
+	};
 
 	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (!strcmp(value, names[i])) {
@@ -35,23 +37,30 @@ static int parse_faults(const struct opt *o, const char *value, void *dst)
 			return 0;
 		}
 	}
-	return fail_why(-EINVAL, "--%s %s: no such choice. Try: never, anon or all", o->name, value);
+	return fail_why(-EINVAL, "--%s %s: no such choice. Try: never, anon or all", o->name,
+			value);
 }
 
 #define AT(field) offsetof(struct snapshot_args, field)
 
 static const struct opt snapshot_opts[] = {
 	{ 't', "tid", "TIDS", "only these threads", opt_id_list, AT(tids), NULL, "Target", NULL },
-	{ 'F', "freq", "HZ", "walks a second, may be fractional (default 1)", opt_hz, AT(freq_hz), NULL, "Rate", NULL },
-	{ 'i', "iterations", "N", "end after N walks (default: Ctrl-C or the target's end)", opt_u32, AT(iterations),
-	  NULL, NULL, NULL },
-	{ 'd', "duration", "TIME", "end after TIME: 10, 1.5s, 200ms, 5m", opt_duration, AT(duration_ns), NULL, NULL,
-	  NULL },
-	{ 0, "walk-all", NULL, "walk every thread each time, also those that have not run since the last walk", opt_flag,
+	{ 'F', "freq", "HZ", "walks a second, may be fractional (default 1)", opt_hz, AT(freq_hz),
+	  NULL, "Rate", NULL },
+	{ 'i', "iterations", "N", "end after N walks (default: Ctrl-C or the target's end)",
+	  opt_u32, AT(iterations), NULL, NULL, NULL },
+	{ 'd', "duration", "TIME", "end after TIME: 10, 1.5s, 200ms, 5m", opt_duration,
+	  AT(duration_ns), NULL, NULL, NULL },
+	{ 0, "walk-all", NULL,
+	  "walk every thread each time, also those that have not run since the last walk", opt_flag,
 	  AT(scan_all), NULL, "Stacks", NULL },
-	{ 0, "faults", "WHICH", "stack memory that may be brought in to be read: anon: anonymous and shared memory, from swap "
-	  "if need be; all: also that of files, and a file server that never answers then costs 2 s; never: none is read, "
-	  "only running threads have user stacks (default anon)", parse_faults, AT(faults), NULL, NULL, NULL },
+	{ 0, "faults", "WHICH",
+	  "stack memory that may be brought in to be read: anon: anonymous and shared memory, from "
+	  "swap "
+	  "if need be; all: also that of files, and a file server that never answers then costs 2 "
+	  "s; never: none is read, "
+	  "only running threads have user stacks (default anon)",
+	  parse_faults, AT(faults), NULL, NULL, NULL },
 };
 
 #define LOOK_NS (200 * NSEC_PER_MSEC)	/* has the target ended? and the line on a terminal */
@@ -80,10 +89,14 @@ static int ended(struct snapshots *s, const struct snapshot_args *args)
 	return -1;
 }
 
-/* Until the next walk, the end of all, or a look at what is to be seen from time to time. 0: now. */
-static uint64_t sleep_ns(const struct snapshots *s, const struct snapshot_args *args, uint64_t time_ns)
+/*
+ * Until the next walk, the end of all, or a look at what is to be seen from time to time. 0: now.
+ */
+static uint64_t sleep_ns(const struct snapshots *s, const struct snapshot_args *args,
+			 uint64_t time_ns)
 {
-	uint64_t now = now_ns(), most = s->has_targets || s->rec.live.is_terminal ? LOOK_NS : SERVICE_NS;
+	uint64_t now = now_ns(),
+		 most = s->has_targets || s->rec.live.is_terminal ? LOOK_NS : SERVICE_NS;
 
 	if (args->duration_ns && s->begin_ns + args->duration_ns < time_ns)
 		time_ns = s->begin_ns + args->duration_ns;
@@ -113,7 +126,10 @@ static bool sleep_a_while(struct snapshots *s, uint64_t ns)
 	return happened;
 }
 
-/* Lives with the events until the time of the next walk, and for as long as too many rows wait for their reader. */
+/*
+ * Lives with the events until the time of the next walk, and for as long as too many rows wait for
+ * their reader.
+ */
 static int wait_until(struct snapshots *s, const struct snapshot_args *args, uint64_t time_ns)
 {
 	uint64_t left, served = now_ns();
@@ -174,14 +190,18 @@ static int tell_over(struct snapshots *s)
 	return recording_live_over(&s->rec) ? session_emit(recorder_session(s->recorder), &rec) : 0;
 }
 
-/* How busy the CPUs were by the kernel's own accounts: walks over all threads can be held against it. */
+/*
+ * How busy the CPUs were by the kernel's own accounts: walks over all threads can be held against
+ * it.
+ */
 static int tell_cpu_share(struct snapshots *s, const struct snapshot_args *args)
 {
 	struct cpu_time end;
 	char text[64];
 	double share;
 
-	if (!args->common.all || pid_namespace_is_inner() || s->scans.nr < 2 || cpu_time_read(NULL, &end))
+	if (!args->common.all || pid_namespace_is_inner() || s->scans.nr < 2 ||
+	    cpu_time_read(NULL, &end))
 		return 0;
 	share = cpu_time_share(&s->begin_time, &end);
 	if (share < 0)
@@ -208,7 +228,8 @@ static int run(struct snapshots *s, const struct snapshot_args *args)
 	}
 	s->rec.run_ns = now_ns() - s->begin_ns;
 	if (!err)
-		err = scans_end(&s->scans, args->faults == FAULTS_ANON, last_due_ns(s, args, reason));
+		err = scans_end(&s->scans, args->faults == FAULTS_ANON,
+				last_due_ns(s, args, reason));
 	if (!err)
 		err = tell_over(s);
 	if (err)
@@ -226,8 +247,14 @@ static int prepare(struct snapshots *s, const struct snapshot_args *args, int ar
 	struct task_snapshot_options restrict_to = { .ask = true };
 	struct recorder_options opts;
 	struct session_info info = {
-		.mode = "snapshot", .argc = argc, .argv = argv, .unwind = unwind_mode_name(args->common.unwind),
-		.event_name = "snapshot", .event_unit = "ns", .event_kind = EVENT_SNAPSHOT, .freq_hz = args->freq_hz,
+		.mode = "snapshot",
+		.argc = argc,
+		.argv = argv,
+		.unwind = unwind_mode_name(args->common.unwind),
+		.event_name = "snapshot",
+		.event_unit = "ns",
+		.event_kind = EVENT_SNAPSHOT,
+		.freq_hz = args->freq_hz,
 		.period = s->interval_ns,
 	};
 	int err;
@@ -272,8 +299,8 @@ static int finish(struct snapshots *s, const struct snapshot_args *args, int err
 	close_err = recording_close(&s->rec);
 	if (err || close_err)
 		return exit_code_of(err ? err : close_err);
-	snprintf(text, sizeof(text), "rows in %u walk%s (%.1f ms each)", s->scans.nr, s->scans.nr == 1 ? "" : "s",
-		 (double)s->scans.scan_ns / 1e6 / s->scans.nr);
+	snprintf(text, sizeof(text), "rows in %u walk%s (%.1f ms each)", s->scans.nr,
+		 s->scans.nr == 1 ? "" : "s", (double)s->scans.scan_ns / 1e6 / s->scans.nr);
 	recording_summary(&s->rec, &stats, lost, text, others);
 	if (recording_render(&s->rec))
 		return EXIT_FAILED;
@@ -283,15 +310,18 @@ static int finish(struct snapshots *s, const struct snapshot_args *args, int err
 static int check_args(const struct snapshot_args *args, int nr_words, char **argv)
 {
 	if (nr_words)
-		return fail_why(-EINVAL, "%s: what is that? Try: probee snapshot -p %s", argv[1], argv[1]);
+		return fail_why(-EINVAL, "%s: what is that? Try: probee snapshot -p %s", argv[1],
+				argv[1]);
 	if (!args->common.all && !args->common.pids.nr && !args->tids.nr)
-		return fail_why(-EINVAL, "snapshot of what? Try: -a for every thread, -p PIDS, -t TIDS");
+		return fail_why(-EINVAL,
+				"snapshot of what? Try: -a for every thread, -p PIDS, -t TIDS");
 	if (args->common.all && (args->common.pids.nr || args->tids.nr))
 		return fail_why(-EINVAL, "-a and -p or -t contradict each other. Try: one of them");
 	if (args->common.outputs.nr && args->common.output && !strcmp(args->common.output, "-"))
 		return fail_why(-EINVAL, "-o - leaves no trace to render from. Try: -o FILE");
 	if (args->common.user_only && args->common.kernel_only)
-		return fail_why(-EINVAL, "--user-only and --kernel-only leave nothing. Try: one of them");
+		return fail_why(-EINVAL,
+				"--user-only and --kernel-only leave nothing. Try: one of them");
 	return 0;
 }
 

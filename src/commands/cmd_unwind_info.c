@@ -67,7 +67,8 @@ static int open_file(const char *path, struct unwind_facts **f)
 	return err ? say_why(err, path, refusal) : 0;
 }
 
-static int add_place(struct places *l, const struct unwind_facts *f, const char *path, uint64_t addr, uint64_t vaddr)
+static int add_place(struct places *l, const struct unwind_facts *f, const char *path,
+		     uint64_t addr, uint64_t vaddr)
 {
 	struct unwind_place *p = array_push(&l->v, &l->nr, &l->cap);
 
@@ -79,20 +80,25 @@ static int add_place(struct places *l, const struct unwind_facts *f, const char 
 
 /* ---- A file ---- */
 
-static int add_word(struct places *l, const struct unwind_facts *f, const char *path, const char *word)
+static int add_word(struct places *l, const struct unwind_facts *f, const char *path,
+		    const char *word)
 {
 	uint64_t at[MAX_SAME_NAME];
 	size_t nr = unwind_facts_places(f, word, at, MAX_SAME_NAME);
 	int err = 0;
 
 	if (!nr)
-		return fail_why(-ENOENT, "%s: no function '%s'%s", path, word,
-				f->has_symtab ? "" : " among those with names; others are only known by address");
+		return fail_why(
+			-ENOENT, "%s: no function '%s'%s", path, word,
+			f->has_symtab
+				? ""
+				: " among those with names; others are only known by address");
 	for (size_t i = 0; !err && i < nr && i < MAX_SAME_NAME; i++) {
 		if (unwind_facts_is_code(f, at[i]))
 			err = add_place(l, f, NULL, at[i], at[i]);
 		else
-			err = fail_why(-ERANGE, "%s: 0x%" PRIx64 " is outside its code", path, at[i]);
+			err = fail_why(-ERANGE, "%s: 0x%" PRIx64 " is outside its code", path,
+				       at[i]);
 	}
 	return err;
 }
@@ -116,7 +122,10 @@ static int show_file(const char *path, char **words, int nr, const struct unwind
 	if (!err && !args->json)
 		unwind_text_places(l.v, l.nr);
 	if (!err && !f->rows.nr)
-		bad = fail_why(-ENODATA, "%s has no unwind tables. Try: build it with -fasynchronous-unwind-tables", path);
+		bad = fail_why(
+			-ENODATA,
+			"%s has no unwind tables. Try: build it with -fasynchronous-unwind-tables",
+			path);
 	unwind_facts_close(f);
 	free(l.v);
 	return err ? err : bad;
@@ -130,9 +139,11 @@ static int add_address(struct places *l, const struct mapped_binaries *m, pid_t 
 	const struct mapped_binary *b = mapped_binaries_find(m, addr, &vaddr);
 
 	if (!b)
-		return fail_why(-ERANGE, "process %d: 0x%" PRIx64 " is in no executable mapping", pid, addr);
+		return fail_why(-ERANGE, "process %d: 0x%" PRIx64 " is in no executable mapping",
+				pid, addr);
 	if (!b->facts)
-		return fail_why(-ENODATA, "process %d: 0x%" PRIx64 " is in %s: %s", pid, addr, b->path, unwind_info_why(b));
+		return fail_why(-ENODATA, "process %d: 0x%" PRIx64 " is in %s: %s", pid, addr,
+				b->path, unwind_info_why(b));
 	return add_place(l, b->facts, b->path, addr, vaddr);
 }
 
@@ -148,14 +159,16 @@ static int add_names(struct places *l, const struct mapped_binaries *m, pid_t pi
 		size_t nr = b->facts ? unwind_facts_named(b->facts, word, at, MAX_SAME_NAME) : 0;
 
 		for (size_t k = 0; !err && k < nr && k < MAX_SAME_NAME; k++)
-			err = add_place(l, b->facts, b->path, mapped_binaries_addr(m, b, at[k]), at[k]);
+			err = add_place(l, b->facts, b->path, mapped_binaries_addr(m, b, at[k]),
+					at[k]);
 	}
 	if (!err && l->nr == before)
 		err = fail_why(-ENOENT, "process %d: no function '%s' in its binaries", pid, word);
 	return err;
 }
 
-static int add_process_word(struct places *l, const struct mapped_binaries *m, pid_t pid, const char *word)
+static int add_process_word(struct places *l, const struct mapped_binaries *m, pid_t pid,
+			    const char *word)
 {
 	uint64_t addr;
 
@@ -171,11 +184,15 @@ static int open_process(pid_t pid, struct mapped_binaries *m)
 	if (err == -ESRCH)
 		return fail_why(err, "there is no process %d", pid);
 	if (err == -EACCES || err == -EPERM)
-		return fail_try(err, "run it as root, or as the user of the process", "process %d", pid);
+		return fail_try(err, "run it as root, or as the user of the process", "process %d",
+				pid);
 	if (err)
 		return fail(err, "process %d", pid);
 	if (!m->nr)
-		return fail_why(-ENODATA, "process %d has no memory of its own: a kernel thread, or it is exiting", pid);
+		return fail_why(
+			-ENODATA,
+			"process %d has no memory of its own: a kernel thread, or it is exiting",
+			pid);
 	return 0;
 }
 
@@ -237,10 +254,12 @@ static int run(int nr, char **words, const struct unwind_info_args *args)
 #define AT(field) offsetof(struct unwind_info_args, field)
 
 static const struct opt options[] = {
-	{ 0, "rows", NULL, "all rows of the table, as readelf --debug-dump=frames-interp shows them", opt_flag, AT(rows), NULL,
-	  "Options", NULL },
-	{ 'n', "top", "N", "at most N gaps and N rules that are not supported; 0: all (default 10, JSON all)", opt_u32,
-	  AT(top), NULL, NULL, NULL },
+	{ 0, "rows", NULL,
+	  "all rows of the table, as readelf --debug-dump=frames-interp shows them", opt_flag,
+	  AT(rows), NULL, "Options", NULL },
+	{ 'n', "top", "N",
+	  "at most N gaps and N rules that are not supported; 0: all (default 10, JSON all)",
+	  opt_u32, AT(top), NULL, NULL, NULL },
 	{ 0, "json", NULL, "as JSON, for scripts", opt_flag, AT(json), NULL, NULL, NULL },
 };
 

@@ -36,7 +36,8 @@ static const char *const kind_texts[VERDICTS] = {
 	[VERDICT_EQUAL] = "equal",
 	[VERDICT_LIBDW_SHORTER] = "equal until libdw stopped",
 	[VERDICT_PROBEE_SHORTER] = "equal until probee stopped",
-	[VERDICT_HANDLER] = "not judged: an exception is handed to its handler, libdw's rules do not hold there",
+	[VERDICT_HANDLER] = "not judged: an exception is handed to its handler, libdw's rules do "
+			    "not hold there",
 	[VERDICT_GUESS] = "different behind code without CFI: libdw guesses there",
 	[VERDICT_DIFFERENT] = "different",
 	[VERDICT_UNFIT] = "not judged: of another machine, or of an unknown thread",
@@ -70,7 +71,9 @@ static void put_frame(const struct verdict *v, const struct verify_frame *f)
 		put_text(slash ? slash + 1 : path);
 	printf("%s%#" PRIx64, path ? "+" : "", f->addr);
 	if (f->frame) {
-		definition_store_frame_view(v->tables, f->frame, definition_store_frame_depth(v->tables, f->frame) - 1, buf, &view);
+		definition_store_frame_view(v->tables, f->frame,
+					    definition_store_frame_depth(v->tables, f->frame) - 1,
+					    buf, &view);
 		if (view.named) {
 			putchar(' ');
 			escape_text(stdout, view.name, view.len);
@@ -83,8 +86,8 @@ static void put_frame(const struct verdict *v, const struct verify_frame *f)
 	putchar('\n');
 }
 
-static void put_side(const struct verdict *v, const char *who, const struct verify_frame *frames, uint32_t nr,
-		     const char *end)
+static void put_side(const struct verdict *v, const char *who, const struct verify_frame *frames,
+		     uint32_t nr, const char *end)
 {
 	printf("    %-7s ", who);
 	if (v->at < nr)
@@ -93,7 +96,8 @@ static void put_side(const struct verdict *v, const char *who, const struct veri
 		printf("no more frames: %s\n", end);
 }
 
-static void put_all(const struct verdict *v, const char *who, const struct verify_frame *frames, uint32_t nr)
+static void put_all(const struct verdict *v, const char *who, const struct verify_frame *frames,
+		    uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++) {
 		printf("      %-6s #%-3u ", who, i);
@@ -114,8 +118,8 @@ static void put_difference(const struct counts *c, const struct verdict *v)
 		put_frame(v, &v->ours[v->at - 1]);
 		if (v->has_rule) {
 			rule_text(&v->rule, v->machine, &text);
-			printf("    rule    CFA=%s%s%s%s%s\n", text.cfa, *text.fp ? " fp=" : "", text.fp, *text.ra ? " ra=" : "",
-			       text.ra);
+			printf("    rule    CFA=%s%s%s%s%s\n", text.cfa, *text.fp ? " fp=" : "",
+			       text.fp, *text.ra ? " ra=" : "", text.ra);
 		} else {
 			printf("    rule    no table\n");
 		}
@@ -141,7 +145,8 @@ static int on_verdict(void *ctx, const struct verdict *v)
 		count_reason(c->reasons[v->kind], v->why);
 	if (v->kind == VERDICT_PROBEE_SHORTER)
 		count_reason(c->reasons[v->kind], stack_end_name(v->raw->end));
-	if ((v->kind == VERDICT_DIFFERENT || (c->args->verbose && v->kind != VERDICT_EQUAL && v->kind != VERDICT_UNFIT)) &&
+	if ((v->kind == VERDICT_DIFFERENT ||
+	     (c->args->verbose && v->kind != VERDICT_EQUAL && v->kind != VERDICT_UNFIT)) &&
 	    c->shown < c->args->limit) {
 		if (!c->shown++)
 			puts("the first differences");
@@ -166,16 +171,18 @@ static void put_counts(const struct counts *c)
 {
 	uint64_t judged = c->stacks - c->kinds[VERDICT_UNFIT];
 
-	printf("%s%" PRIu64 " stacks kept, %" PRIu64 " frames, %" PRIu64 " equal\n", c->shown ? "\n" : "", c->stacks, c->frames,
-	       c->equal_frames);
+	printf("%s%" PRIu64 " stacks kept, %" PRIu64 " frames, %" PRIu64 " equal\n",
+	       c->shown ? "\n" : "", c->stacks, c->frames, c->equal_frames);
 	for (unsigned k = 0; k < VERDICTS; k++) {
 		if (!c->kinds[k] && k != VERDICT_EQUAL && k != VERDICT_DIFFERENT)
 			continue;
-		printf("%10" PRIu64 "  %6.2f %%  %s\n", c->kinds[k], judged ? 100.0 * c->kinds[k] / judged : 0.0, kind_texts[k]);
+		printf("%10" PRIu64 "  %6.2f %%  %s\n", c->kinds[k],
+		       judged ? 100.0 * c->kinds[k] / judged : 0.0, kind_texts[k]);
 		if (k == VERDICT_EQUAL && c->equal_roots != c->kinds[k])
 			printf("%10s  %" PRIu64 "  to an outermost frame\n", "", c->equal_roots);
 		for (size_t i = 0; i < REASONS && c->reasons[k][i].count; i++)
-			printf("%10s  %" PRIu64 "  %s\n", "", c->reasons[k][i].count, c->reasons[k][i].text);
+			printf("%10s  %" PRIu64 "  %s\n", "", c->reasons[k][i].count,
+			       c->reasons[k][i].text);
 	}
 }
 
@@ -193,7 +200,8 @@ static int run(const struct verify_args *args, const char *path)
 		err = verify_run(v, on_verdict, c);
 	if (!err && c->stacks == c->kinds[VERDICT_UNFIT])
 		err = fail_why(-ENODATA, "%s: %s. Try: probee sample --audit 1/100", path,
-			       c->stacks ? "none of its stacks can be judged here" : "no stacks were kept to be judged");
+			       c->stacks ? "none of its stacks can be judged here"
+					 : "no stacks were kept to be judged");
 	if (!err) {
 		put_counts(c);
 		verify_bad_files(v, on_bad_file, c);
@@ -207,9 +215,10 @@ static int run(const struct verify_args *args, const char *path)
 #define AT(field) offsetof(struct verify_args, field)
 
 static const struct opt verify_opts[] = {
-	{ 0, "limit", "N", "show at most N differences (default 10)", opt_u32, AT(limit), NULL, "Options", NULL },
-	{ 'v', "verbose", NULL, "whole stacks, and also those that are equal as far as they go", opt_flag, AT(verbose), NULL,
-	  NULL, NULL },
+	{ 0, "limit", "N", "show at most N differences (default 10)", opt_u32, AT(limit), NULL,
+	  "Options", NULL },
+	{ 'v', "verbose", NULL, "whole stacks, and also those that are equal as far as they go",
+	  opt_flag, AT(verbose), NULL, NULL, NULL },
 };
 
 int cmd_verify(int argc, char **argv)

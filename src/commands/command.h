@@ -1,9 +1,9 @@
 /*
  * The subcommands of probee: const rows in commands.c, one cmd_NAME.c each.
  *
- * run() gets the words of the command line from the command's own name on: argv[0] is "report". It parses
- * them with opt_parse(), answers OPT_HELP with command_help(), and returns one of the exit codes below.
- * Only main.c and cmd_*.c know exit codes; everything under them speaks -errno.
+ * run() gets the words of the command line from the command's own name on: argv[0] is "report". It
+ * parses them with opt_parse(), answers OPT_HELP with command_help(), and returns one of the exit
+ * codes below. Only main.c and cmd_*.c know exit codes; everything under them speaks -errno.
  */
 #pragma once
 
@@ -17,7 +17,8 @@ enum exit_code {
 	EXIT_USAGE = 2,		/* the command line makes no sense */
 	EXIT_LOSS = 3,		/* under --strict: samples were lost or a trace is incomplete */
 	EXIT_DIFFERENT = 4,	/* verify: libdw found other stacks */
-	EXIT_CANNOT = 77,	/* this kernel or these rights cannot do it; `probee doctor` says why */
+	EXIT_CANNOT = 77,	/* this kernel or these rights cannot do it; `probee doctor` says
+				   why */
 };
 
 struct command {
@@ -34,7 +35,10 @@ const struct command *command_find(const char *name);
 /* Prints usage, summary and options to stdout; returns EXIT_OK. */
 int command_help(const char *name, const struct opt_list *lists, size_t nr_lists);
 
-/* A usage mistake that was already explained by fail_why(): points to --help and returns EXIT_USAGE. */
+/*
+ * A usage mistake that was already explained by fail_why(): points to --help and returns
+ * EXIT_USAGE.
+ */
 int command_usage(const char *name);
 
 /* Exit code of an error from below: -EPERM, -ENOTSUP 77; everything else 1. */

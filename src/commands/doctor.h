@@ -1,8 +1,9 @@
 /*
- * The checks behind `probee doctor`. Each looks at one thing of this machine and says what it found.
+ * The checks behind `probee doctor`. Each looks at one thing of this machine and says what it
+ * found.
  *
- * A check really tries what probee would do (opens the event, loads a program of two instructions) rather
- * than guess from version numbers: distributions backport, and sandboxes forbid.
+ * A check really tries what probee would do (opens the event, loads a program of two instructions)
+ * rather than guess from version numbers: distributions backport, and sandboxes forbid.
  */
 #pragma once
 

@@ -79,7 +79,8 @@ void look_btf(struct finding *f)
 		btf__free(btf);
 		return;
 	}
-	found(f, FOUND_NO, "/sys/kernel/btf/vmlinux: %s", strerror(err == -ESRCH ? ENOENT : (int)-err));
+	found(f, FOUND_NO, "/sys/kernel/btf/vmlinux: %s",
+	      strerror(err == -ESRCH ? ENOENT : (int)-err));
 	remedy(f, "a kernel with CONFIG_DEBUG_INFO_BTF=y, as distributions build it");
 }
 
@@ -119,9 +120,9 @@ void look_iterator(struct finding *f)
 }
 
 /*
- * The verifier rejects the call either way, since its arguments are not set up; only its words tell a
- * helper that is there from one that is not. libbpf_probe_bpf_helper() knows fewer of these wordings, and
- * nothing of iterators.
+ * The verifier rejects the call either way, since its arguments are not set up; only its words tell
+ * a helper that is there from one that is not. libbpf_probe_bpf_helper() knows fewer of these
+ * wordings, and nothing of iterators.
  */
 static bool has_helper(load_fn load, enum bpf_func_id id)
 {
@@ -152,7 +153,8 @@ static void look_helpers(struct finding *f, load_fn load, const struct helper *h
 	close(fd);
 	for (size_t i = 0; i < nr; i++)
 		if (!has_helper(load, helpers[i].id))
-			n += snprintf(missing + n, sizeof(missing) - (size_t)n, " %s", helpers[i].name);
+			n += snprintf(missing + n, sizeof(missing) - (size_t)n, " %s",
+				      helpers[i].name);
 	if (!n) {
 		found(f, FOUND_OK, "all %zu there", nr);
 		return;

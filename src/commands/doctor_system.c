@@ -169,13 +169,15 @@ void look_pid_namespace(struct finding *f)
 	int err = pid_namespace_check_proc("/proc/self/status");
 
 	if (err) {
-		found(f, FOUND_NO, "/proc %s", err == -EXDEV ? "shows another one than ours" : "does not know this process");
+		found(f, FOUND_NO, "/proc %s",
+		      err == -EXDEV ? "shows another one than ours" : "does not know this process");
 		remedy(f, "sudo mount -t proc proc /proc, or unshare --mount-proc");
 	} else if (!pid_namespace_is_inner()) {
 		found(f, FOUND_OK, "the machine's own: every process is visible");
 	} else {
 		found(f, FOUND_WARN, "a container's: processes outside of it are left out");
-		remedy(f, "to see them, run it with the PID namespace of the host (docker run --pid=host)");
+		remedy(f, "to see them, run it with the PID namespace of the host (docker run "
+			  "--pid=host)");
 	}
 }
 

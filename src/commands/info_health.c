@@ -39,7 +39,8 @@ static bool is_file(const struct stack_health *h, const struct health_row *row)
 /* In single quotes where the shell would otherwise do something else with it. */
 static void put_word(const char *s, size_t len)
 {
-	static const char harmless[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@%";
+	static const char harmless[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@%";
 	bool quote = strspn(s, harmless) != len;
 
 	for (size_t i = 0; quote && i < len; i++) {
@@ -53,7 +54,8 @@ static void put_word(const char *s, size_t len)
 	fputs(quote ? "'" : "", stdout);
 }
 
-static void put_remedy(const struct stack_health *h, const struct health_row *row, const char *remedy)
+static void put_remedy(const struct stack_health *h, const struct health_row *row,
+		       const char *remedy)
 {
 	bool has_rule = row->has_addr && stack_cause_has_rule(row->end) && is_file(h, row);
 	size_t len;
@@ -83,14 +85,16 @@ static bool is_last(size_t i, size_t nr)
 static void put_broken(const struct stack_health *h)
 {
 	if (h->nr_broken)
-		puts("\nuser stacks that are not whole, by cause and by the binary that the walk ended in");
+		puts("\nuser stacks that are not whole, by cause and by the binary that the walk "
+		     "ended in");
 	for (size_t i = 0; i < h->nr_broken; i++) {
 		const struct health_row *row = &h->broken[i];
 
 		put_row_start(row->samples, h->all.stacks);
 		printf("%-10s  ", stack_end_name(row->end));
 		put_path(h, row);
-		printf("%s%s\n", *stack_health_path(h, row, NULL) ? ": " : "", stack_cause_text(row->end));
+		printf("%s%s\n", *stack_health_path(h, row, NULL) ? ": " : "",
+		       stack_cause_text(row->end));
 		put_remedy(h, row, stack_cause_remedy(row->end));
 		if (is_last(i, h->nr_broken))
 			break;
@@ -120,8 +124,10 @@ static void put_guesses(const struct stack_health *h)
 
 	if (!h->nr_guesses)
 		return;
-	printf("\nuser stacks with a guessed frame (%" PRIu64 ", %s), by the binary without unwind information whose "
-	       "caller was guessed\n", h->guessed, report_share_text(h->guessed, h->all.stacks, share));
+	printf("\nuser stacks with a guessed frame (%" PRIu64
+	       ", %s), by the binary without unwind information whose "
+	       "caller was guessed\n",
+	       h->guessed, report_share_text(h->guessed, h->all.stacks, share));
 	for (size_t i = 0; i < h->nr_guesses; i++) {
 		const struct health_row *row = &h->guesses[i];
 

@@ -1,4 +1,7 @@
-/* The part of `probee info` about user stacks: which are not whole, who is to blame, and what helps. */
+/*
+ * The part of `probee info` about user stacks: which are not whole, who is to blame, and what
+ * helps.
+ */
 #pragma once
 
 struct report;

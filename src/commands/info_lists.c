@@ -22,7 +22,8 @@ static bool same_row(const void *ctx, uint32_t id)
 	return k->v[id].path == k->path;
 }
 
-static uint32_t path_of(struct info_list *l, const struct definition_store *t, uint32_t binary, const char *none)
+static uint32_t path_of(struct info_list *l, const struct definition_store *t, uint32_t binary,
+			const char *none)
 {
 	const struct rec_binary *b = definition_store_find_binary(t, binary);
 	const char *s = none;
@@ -76,7 +77,8 @@ static void sort(struct info_list *l)
 		qsort_r(l->v, l->nr, sizeof(*l->v), by_count, l);
 }
 
-static int count_names(struct info_list *l, struct hash_index *index, const struct definition_store *t)
+static int count_names(struct info_list *l, struct hash_index *index,
+		       const struct definition_store *t)
 {
 	for (uint32_t id = 1; id < definition_store_id_end(t, REC_FRAME); id++) {
 		const struct rec_frame *f = definition_store_find_frame(t, id);
@@ -85,8 +87,9 @@ static int count_names(struct info_list *l, struct hash_index *index, const stru
 
 		if (!f)
 			continue;
-		row = row_of(l, index, f->kind == FRAME_JIT ? intern_str(l->paths, "(generated code)") :
-			     path_of(l, t, f->binary, "(no binary)"));
+		row = row_of(l, index,
+			     f->kind == FRAME_JIT ? intern_str(l->paths, "(generated code)")
+						  : path_of(l, t, f->binary, "(no binary)"));
 		if (!row)
 			return -ENOMEM;
 		row->all++;

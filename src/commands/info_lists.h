@@ -1,6 +1,6 @@
 /*
- * What `probee info` counts by binary. Binaries are told apart by path, so those of several recordings in
- * one file come together. Sorted, the highest count first.
+ * What `probee info` counts by binary. Binaries are told apart by path, so those of several
+ * recordings in one file come together. Sorted, the highest count first.
  *
  *	info_names_init(&l, rep);  ... l.v[i] ...;  info_list_release(&l)
  */

@@ -1,5 +1,6 @@
 /*
- * How `probee unwind-info` shows what it found: as text or as JSON, the same figures. Internal to cmd_unwind_info.c.
+ * How `probee unwind-info` shows what it found: as text or as JSON, the same figures. Internal to
+ * cmd_unwind_info.c.
  */
 #pragma once
 
@@ -13,7 +14,8 @@ struct unwind_facts;
 
 struct unwind_info_args {
 	bool rows, json;
-	uint32_t top;			/* gaps and unsupported rules to list; UINT32_MAX: not said */
+	uint32_t top;			/* gaps and unsupported rules to list; UINT32_MAX: not
+					   said */
 };
 
 /* An address that was asked for. */
@@ -37,15 +39,18 @@ const char *unwind_info_machine(const struct unwind_facts *f);
 const char *unwind_info_type(const struct unwind_facts *f);
 
 /* The n-th rule that is not supported; false: there are no more. *i: 0 at first. */
-bool unwind_info_next_unsupported(const struct unwind_facts *f, size_t *i, uint64_t *begin, uint64_t *end);
+bool unwind_info_next_unsupported(const struct unwind_facts *f, size_t *i, uint64_t *begin,
+				  uint64_t *end);
 
-void unwind_text_file(const char *path, const struct unwind_facts *f, const struct unwind_info_args *args);
+void unwind_text_file(const char *path, const struct unwind_facts *f,
+		      const struct unwind_info_args *args);
 void unwind_text_places(const struct unwind_place *v, size_t nr);
 void unwind_text_process(int pid, const struct mapped_binaries *m);
 
 /* One document: the file, or with m the process; and the places. */
-void unwind_json(const char *path, const struct unwind_facts *f, int pid, const struct mapped_binaries *m,
-		 const struct unwind_place *places, size_t nr_places, const struct unwind_info_args *args);
+void unwind_json(const char *path, const struct unwind_facts *f, int pid,
+		 const struct mapped_binaries *m, const struct unwind_place *places,
+		 size_t nr_places, const struct unwind_info_args *args);
 
 /* Why a mapped binary has no facts, in words. */
 const char *unwind_info_why(const struct mapped_binary *b);

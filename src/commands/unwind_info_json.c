@@ -59,7 +59,8 @@ static void put_counts(struct json_writer *w, const struct unwind_facts *f)
 	json_put_u64(w, "rows_frame_pointer_lost", f->fp_lost);
 }
 
-static void put_range(struct json_writer *w, const struct unwind_facts *f, uint64_t begin, uint64_t end)
+static void put_range(struct json_writer *w, const struct unwind_facts *f, uint64_t begin,
+		      uint64_t end)
 {
 	json_begin(w, '{');
 	json_put_u64(w, "begin", begin);
@@ -68,7 +69,8 @@ static void put_range(struct json_writer *w, const struct unwind_facts *f, uint6
 	json_end(w, '}');
 }
 
-static void put_lists(struct json_writer *w, const struct unwind_facts *f, const struct unwind_info_args *args)
+static void put_lists(struct json_writer *w, const struct unwind_facts *f,
+		      const struct unwind_info_args *args)
 {
 	size_t limit = unwind_info_limit(args, f->by_cfa[CFA_UNSUPPORTED]), at = 0;
 	uint64_t begin, end;
@@ -113,7 +115,8 @@ static void put_rows(struct json_writer *w, const struct unwind_facts *f)
 	json_end(w, ']');
 }
 
-static void put_file(struct json_writer *w, const struct unwind_facts *f, const struct unwind_info_args *args)
+static void put_file(struct json_writer *w, const struct unwind_facts *f,
+		     const struct unwind_info_args *args)
 {
 	put_identity(w, f);
 	put_counts(w, f);
@@ -122,7 +125,8 @@ static void put_file(struct json_writer *w, const struct unwind_facts *f, const 
 		put_rows(w, f);
 }
 
-static void put_process(struct json_writer *w, const struct mapped_binaries *m, const struct unwind_info_args *args)
+static void put_process(struct json_writer *w, const struct mapped_binaries *m,
+			const struct unwind_info_args *args)
 {
 	json_key(w, "binaries");
 	json_begin(w, '[');
@@ -165,8 +169,9 @@ static void put_places(struct json_writer *w, const struct unwind_place *v, size
 	json_end(w, ']');
 }
 
-void unwind_json(const char *path, const struct unwind_facts *f, int pid, const struct mapped_binaries *m,
-		 const struct unwind_place *places, size_t nr_places, const struct unwind_info_args *args)
+void unwind_json(const char *path, const struct unwind_facts *f, int pid,
+		 const struct mapped_binaries *m, const struct unwind_place *places,
+		 size_t nr_places, const struct unwind_info_args *args)
 {
 	struct json_writer w = { .out = stdout };
 

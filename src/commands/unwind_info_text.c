@@ -19,8 +19,10 @@ const char *unwind_info_machine(const struct unwind_facts *f)
 
 const char *unwind_info_type(const struct unwind_facts *f)
 {
-	return f->fd < 0 ? "vdso" : f->img->type == ET_EXEC ? "program at a fixed address" :
-	       f->img->type == ET_DYN ? "shared library or position-independent program" : "of another kind";
+	return f->fd < 0		 ? "vdso"
+	       : f->img->type == ET_EXEC ? "program at a fixed address"
+	       : f->img->type == ET_DYN	 ? "shared library or position-independent program"
+					 : "of another kind";
 }
 
 const char *unwind_info_why(const struct mapped_binary *b)
@@ -29,10 +31,13 @@ const char *unwind_info_why(const struct mapped_binary *b)
 		return "generated code, no file: walked by frame pointers";
 	if (b->refusal)
 		return b->refusal;
-	return b->err == -ENOEXEC ? "not an ELF file" : b->err == -EBADMSG ? "a damaged ELF file" : strerror(-b->err);
+	return b->err == -ENOEXEC   ? "not an ELF file"
+	       : b->err == -EBADMSG ? "a damaged ELF file"
+				    : strerror(-b->err);
 }
 
-bool unwind_info_next_unsupported(const struct unwind_facts *f, size_t *i, uint64_t *begin, uint64_t *end)
+bool unwind_info_next_unsupported(const struct unwind_facts *f, size_t *i, uint64_t *begin,
+				  uint64_t *end)
 {
 	const struct unwind_rows *r = &f->rows;
 
@@ -78,9 +83,11 @@ static void put_identity(const char *path, const struct unwind_facts *f)
 	fputs("\nbuild-id  ", stdout);
 	for (unsigned i = 0; i < f->img->build_id_len; i++)
 		printf("%02x", f->img->build_id[i]);
-	printf("%s\nkind      %s, %s; %s\n", f->img->build_id_len ? "" : "none", unwind_info_machine(f),
-	       unwind_info_type(f), !f->symbols || !elf_symbols_count(f->symbols) ? "no names" :
-	       f->has_symtab ? "all functions have names" : "only exported functions have names");
+	printf("%s\nkind      %s, %s; %s\n", f->img->build_id_len ? "" : "none",
+	       unwind_info_machine(f), unwind_info_type(f),
+	       !f->symbols || !elf_symbols_count(f->symbols) ? "no names"
+	       : f->has_symtab				     ? "all functions have names"
+			       : "only exported functions have names");
 }
 
 static void put_table(const struct unwind_facts *f)
@@ -91,13 +98,16 @@ static void put_table(const struct unwind_facts *f)
 	printf(".eh_frame ");
 	if (f->eh_frame.size)
 		printf("%" PRIu64 " bytes: ", f->eh_frame.size);
-	printf("%zu FDEs, %zu CIEs, %zu damaged entries, %zu overlaps\n", f->cfi.nr_fdes, f->cfi.nr_cies,
-	       f->cfi.bad_entries, f->cfi.overlaps);
-	printf("table     %zu rows, %" PRIu64 " distinct rules, %" PRIu64 " pages: %" PRIu64 " bytes\n", f->rows.nr,
-	       f->nr_rules, f->nr_pages, f->table_bytes);
-	printf("code      %" PRIu64 " bytes, %s of it has rules; %zu gap%s of %" PRIu64 " bytes, %" PRIu64 " bytes of padding\n",
-	       g->code_bytes, report_share_text(g->code_bytes - g->gap_bytes - g->padding_bytes,
-						g->code_bytes - g->padding_bytes, share),
+	printf("%zu FDEs, %zu CIEs, %zu damaged entries, %zu overlaps\n", f->cfi.nr_fdes,
+	       f->cfi.nr_cies, f->cfi.bad_entries, f->cfi.overlaps);
+	printf("table     %zu rows, %" PRIu64 " distinct rules, %" PRIu64 " pages: %" PRIu64
+	       " bytes\n",
+	       f->rows.nr, f->nr_rules, f->nr_pages, f->table_bytes);
+	printf("code      %" PRIu64 " bytes, %s of it has rules; %zu gap%s of %" PRIu64
+	       " bytes, %" PRIu64 " bytes of padding\n",
+	       g->code_bytes,
+	       report_share_text(g->code_bytes - g->gap_bytes - g->padding_bytes,
+				 g->code_bytes - g->padding_bytes, share),
 	       g->nr, g->nr == 1 ? "" : "s", g->gap_bytes, g->padding_bytes);
 }
 
@@ -111,10 +121,12 @@ static void put_kinds(const struct unwind_facts *f)
 			       rule_cfa_kind_help(kind));
 	}
 	if (f->fp_lost)
-		printf("%10" PRIu64 "  %-12s the caller's frame pointer cannot be found\n", f->fp_lost, "(fp lost)");
+		printf("%10" PRIu64 "  %-12s the caller's frame pointer cannot be found\n",
+		       f->fp_lost, "(fp lost)");
 	if (f->by_source[ROW_GO] || f->by_source[ROW_CODE])
 		puts("\nrows by source");
-	for (unsigned s = ROW_CFI; s < ROW_SOURCES && (f->by_source[ROW_GO] || f->by_source[ROW_CODE]); s++) {
+	for (unsigned s = ROW_CFI;
+	     s < ROW_SOURCES && (f->by_source[ROW_GO] || f->by_source[ROW_CODE]); s++) {
 		if (f->by_source[s])
 			printf("%10" PRIu64 "  %s\n", f->by_source[s], row_source_name(s));
 	}
@@ -168,7 +180,8 @@ static void put_rows(const struct unwind_facts *f)
 	}
 }
 
-void unwind_text_file(const char *path, const struct unwind_facts *f, const struct unwind_info_args *args)
+void unwind_text_file(const char *path, const struct unwind_facts *f,
+		      const struct unwind_info_args *args)
 {
 	put_identity(path, f);
 	put_table(f);
@@ -197,7 +210,8 @@ static void put_place(const struct unwind_place *p)
 		printf(" 0x%" PRIx64, p->vaddr);
 	}
 	put_symbol(f, p->vaddr, " ");
-	printf(": %s%s", t.cfa, !row || row->rule.cfa == CFA_NONE ? " (the frame pointer is tried)" : "");
+	printf(": %s%s", t.cfa,
+	       !row || row->rule.cfa == CFA_NONE ? " (the frame pointer is tried)" : "");
 	if (*t.ra)
 		printf("  %s %s  ra %s", rule_fp_name(f->img->machine), t.fp, t.ra);
 	printf("  in force 0x%" PRIx64 "-0x%" PRIx64, row ? row->vaddr : f->img->vaddr_lo, end);
@@ -221,9 +235,11 @@ static void put_mapped(const struct mapped_binary *b)
 
 	printf("%12" PRIx64 " %10" PRIu64, b->start, b->bytes);
 	if (f)
-		printf(" %7zu %8zu %6" PRIu64 " %9" PRIu64 " %8s %6" PRIu64 "  ", f->cfi.nr_fdes, f->rows.nr, f->nr_rules,
-		       f->table_bytes, report_share_text(f->gaps.code_bytes - f->gaps.gap_bytes - f->gaps.padding_bytes,
-							 f->gaps.code_bytes - f->gaps.padding_bytes, share),
+		printf(" %7zu %8zu %6" PRIu64 " %9" PRIu64 " %8s %6" PRIu64 "  ", f->cfi.nr_fdes,
+		       f->rows.nr, f->nr_rules, f->table_bytes,
+		       report_share_text(f->gaps.code_bytes - f->gaps.gap_bytes -
+						 f->gaps.padding_bytes,
+					 f->gaps.code_bytes - f->gaps.padding_bytes, share),
 		       f->by_cfa[CFA_UNSUPPORTED]);
 	else
 		printf(" %7s %8s %6s %9s %8s %6s  ", "-", "-", "-", "-", "-", "-");
@@ -238,8 +254,8 @@ void unwind_text_process(int pid, const struct mapped_binaries *m)
 	uint64_t bytes = 0, fdes = 0, rows = 0, table = 0, code = 0, covered = 0, unsupported = 0;
 	char share[SHARE_MAX];
 
-	printf("process   %d\n\n%12s %10s %7s %8s %6s %9s %8s %6s  binary\n", pid, "at", "bytes", "FDEs", "rows", "rules",
-	       "table", "covered", "unsup.");
+	printf("process   %d\n\n%12s %10s %7s %8s %6s %9s %8s %6s  binary\n", pid, "at", "bytes",
+	       "FDEs", "rows", "rules", "table", "covered", "unsup.");
 	for (size_t i = 0; i < m->nr; i++) {
 		const struct unwind_facts *f = m->v[i].facts;
 
@@ -254,6 +270,8 @@ void unwind_text_process(int pid, const struct mapped_binaries *m)
 		covered += f->gaps.code_bytes - f->gaps.gap_bytes - f->gaps.padding_bytes;
 		unsupported += f->by_cfa[CFA_UNSUPPORTED];
 	}
-	printf("%12s %10" PRIu64 " %7" PRIu64 " %8" PRIu64 " %6s %9" PRIu64 " %8s %6" PRIu64 "  (%zu binaries)\n", "total",
-	       bytes, fdes, rows, "", table, report_share_text(covered, code, share), unsupported, m->nr);
+	printf("%12s %10" PRIu64 " %7" PRIu64 " %8" PRIu64 " %6s %9" PRIu64 " %8s %6" PRIu64
+	       "  (%zu binaries)\n",
+	       "total", bytes, fdes, rows, "", table, report_share_text(covered, code, share),
+	       unsupported, m->nr);
 }

@@ -64,8 +64,9 @@ int elf_image_read(struct elf_image *img, uint64_t offset, uint64_t size, uint64
 }
 
 /*
- * libelf allocates one descriptor per section before it looks at the table, and believes the count in the
- * first section header when the one in the file header is 0. Refuse tables the file cannot hold.
+ * libelf allocates one descriptor per section before it looks at the table, and believes the count
+ * in the first section header when the one in the file header is 0. Refuse tables the file cannot
+ * hold.
  */
 static int check_section_table(struct elf_image *img)
 {
@@ -253,7 +254,8 @@ int elf_image_section(struct elf_image *img, const char *name, struct elf_sectio
 	return -ENOENT;
 }
 
-int elf_image_offset_of(const struct elf_image *img, uint64_t vaddr, uint64_t *offset, uint64_t *left)
+int elf_image_offset_of(const struct elf_image *img, uint64_t vaddr, uint64_t *offset,
+			uint64_t *left)
 {
 	for (size_t i = 0; i < img->nr_segments; i++) {
 		const struct elf_segment *seg = &img->segments[i];
@@ -310,7 +312,10 @@ static bool read_notes(struct elf_image *img, uint64_t offset, uint64_t size, ui
 	return found;
 }
 
-/* Sections first: in separate debug files the offsets of segments may be those of the stripped file. */
+/*
+ * Sections first: in separate debug files the offsets of segments may be those of the stripped
+ * file.
+ */
 static void load_build_id(struct elf_image *img)
 {
 	struct elf_section sec;

@@ -1,11 +1,13 @@
 /*
- * The table begins with a magic number of its version. The start of the text is in its header, until Go 1.24 and where
- * no relocation is needed; else in the runtime's struct moduledata (runtime/symtab.go), whose first words are the same
- * since Go 1.16:
+ * The table begins with a magic number of its version. The start of the text is in its header,
+ * until Go 1.24 and where no relocation is needed; else in the runtime's struct moduledata
+ * (runtime/symtab.go), whose first words are the same since Go 1.16:
  *
- *	0 the table's address, 1.. five slices (address, length, capacity), 16 slice of functions, 19, 20, 21, 22 text
+ *	0 the table's address, 1.. five slices (address, length, capacity), 16 slice of functions,
+ *	19, 20, 21, 22 text
  *
- * In a position-independent program the linker may leave these words 0 and write relocations instead.
+ * In a position-independent program the linker may leave these words 0 and write relocations
+ * instead.
  */
 #include "src/elf/go_image.h"
 
@@ -47,7 +49,8 @@ static bool read_header(const uint8_t *bytes, uint64_t left, struct header *out)
 	uint64_t names, functions;
 
 	out->magic = br_u32(&r);
-	if (br_u16(&r) || (out->magic != MAGIC_1_2 && out->magic != MAGIC_1_16 && !has_offsets(out->magic)))
+	if (br_u16(&r) ||
+	    (out->magic != MAGIC_1_2 && out->magic != MAGIC_1_16 && !has_offsets(out->magic)))
 		return false;
 	br_u8(&r);
 	if (br_u8(&r) != 8)
@@ -99,7 +102,8 @@ static int search(struct elf_image *img, struct go_image *out)
 		found = scan(bytes, seg->filesz, &at);
 		free(bytes);
 		if (found) {
-			*out = (struct go_image){ .vaddr = seg->vaddr + at, .offset = seg->offset + at,
+			*out = (struct go_image){ .vaddr = seg->vaddr + at,
+						  .offset = seg->offset + at,
 						  .size = seg->filesz - at };
 			return 0;
 		}
@@ -111,7 +115,8 @@ static int find_table(struct elf_image *img, struct go_image *out)
 {
 	struct elf_section s;
 
-	if (elf_image_section(img, ".gopclntab", &s) && elf_image_section(img, ".data.rel.ro.gopclntab", &s))
+	if (elf_image_section(img, ".gopclntab", &s) &&
+	    elf_image_section(img, ".data.rel.ro.gopclntab", &s))
 		return is_go(img) ? search(img, out) : -ENOENT;
 	*out = (struct go_image){ .vaddr = s.addr, .offset = s.offset, .size = s.size };
 	return 0;
@@ -133,17 +138,20 @@ struct relocations {
 
 static bool is_relative(const struct elf_image *img, const Elf64_Rela *r)
 {
-	return ELF64_R_TYPE(r->r_info) == (img->machine == EM_X86_64 ? R_X86_64_RELATIVE : R_AARCH64_RELATIVE);
+	return ELF64_R_TYPE(r->r_info) ==
+	       (img->machine == EM_X86_64 ? R_X86_64_RELATIVE : R_AARCH64_RELATIVE);
 }
 
 /* Calls for each section of relocations until one answers other than -ENOENT. */
-static int each_relocations(struct elf_image *img, int (*fn)(struct elf_image *, const struct relocations *, void *),
+static int each_relocations(struct elf_image *img,
+			    int (*fn)(struct elf_image *, const struct relocations *, void *),
 			    void *ctx)
 {
 	struct elf_section s;
 	int err = -ENOENT;
 
-	for (uint32_t i = 1; err == -ENOENT && i < MAX_SECTIONS && !elf_image_section_at(img, i, &s); i++) {
+	for (uint32_t i = 1;
+	     err == -ENOENT && i < MAX_SECTIONS && !elf_image_section_at(img, i, &s); i++) {
 		struct relocations rel = { .nr = s.size / sizeof(*rel.v) };
 		void *bytes;
 
@@ -175,7 +183,8 @@ static int text_by_relocation(struct elf_image *img, const struct relocations *r
 
 	for (size_t i = 0; i < rel->nr && !at; i++) {
 		if (is_relative(img, &rel->v[i]) && (uint64_t)rel->v[i].r_addend == m->go->vaddr &&
-		    read_words(img, rel->v[i].r_offset, words, MODULE_WORDS) && counts_match(m, words))
+		    read_words(img, rel->v[i].r_offset, words, MODULE_WORDS) &&
+		    counts_match(m, words))
 			at = rel->v[i].r_offset;
 	}
 	for (size_t i = 0; i < rel->nr && at; i++) {
@@ -199,7 +208,8 @@ static int text_in_data(struct elf_image *img, struct module *m)
 		if (seg->exec || elf_image_read(img, seg->offset, seg->filesz, MAX_DATA, &bytes))
 			continue;
 		words = bytes;
-		for (uint64_t k = 0; nr >= MODULE_WORDS && k <= nr - MODULE_WORDS && !m->text; k++) {
+		for (uint64_t k = 0; nr >= MODULE_WORDS && k <= nr - MODULE_WORDS && !m->text;
+		     k++) {
 			if (words[k] == m->go->vaddr && counts_match(m, words + k))
 				m->text = words[k + MODULE_TEXT];
 		}

@@ -11,12 +11,42 @@
 
 /* Functions of libc and of the languages' run times that never return. Sorted. */
 static const char *const noreturn_names[] = {
-	"_Exit", "_Unwind_Resume", "_ZSt10unexpectedv", "_ZSt9terminatev", "__assert", "__assert_fail",
-	"__assert_perror_fail", "__chk_fail", "__cxa_bad_cast", "__cxa_bad_typeid", "__cxa_call_terminate",
-	"__cxa_call_unexpected", "__cxa_deleted_virtual", "__cxa_pure_virtual", "__cxa_rethrow", "__cxa_throw",
-	"__cxa_throw_bad_array_new_length", "__fortify_fail", "__libc_fatal", "__libc_start_main", "__longjmp_chk",
-	"__stack_chk_fail", "__stack_chk_fail_local", "_exit", "_longjmp", "abort", "err", "errx", "exit", "longjmp",
-	"pthread_exit", "quick_exit", "siglongjmp", "thrd_exit", "verr", "verrx",
+	"_Exit",
+	"_Unwind_Resume",
+	"_ZSt10unexpectedv",
+	"_ZSt9terminatev",
+	"__assert",
+	"__assert_fail",
+	"__assert_perror_fail",
+	"__chk_fail",
+	"__cxa_bad_cast",
+	"__cxa_bad_typeid",
+	"__cxa_call_terminate",
+	"__cxa_call_unexpected",
+	"__cxa_deleted_virtual",
+	"__cxa_pure_virtual",
+	"__cxa_rethrow",
+	"__cxa_throw",
+	"__cxa_throw_bad_array_new_length",
+	"__fortify_fail",
+	"__libc_fatal",
+	"__libc_start_main",
+	"__longjmp_chk",
+	"__stack_chk_fail",
+	"__stack_chk_fail_local",
+	"_exit",
+	"_longjmp",
+	"abort",
+	"err",
+	"errx",
+	"exit",
+	"longjmp",
+	"pthread_exit",
+	"quick_exit",
+	"siglongjmp",
+	"thrd_exit",
+	"verr",
+	"verrx",
 };
 
 struct symbols {			/* one symbol table and its names */
@@ -34,10 +64,11 @@ static int by_name(const void *a, const void *b)
 /* std::__throw_bad_alloc() and its like: _ZSt, a length, __throw_. */
 static bool is_noreturn_name(const char *name)
 {
-	if (!strncmp(name, "_ZSt", 4) && !strncmp(name + 4 + strspn(name + 4, "0123456789"), "__throw_", 8))
+	if (!strncmp(name, "_ZSt", 4) &&
+	    !strncmp(name + 4 + strspn(name + 4, "0123456789"), "__throw_", 8))
 		return true;
-	return bsearch(name, noreturn_names, sizeof(noreturn_names) / sizeof(*noreturn_names), sizeof(*noreturn_names),
-		       by_name);
+	return bsearch(name, noreturn_names, sizeof(noreturn_names) / sizeof(*noreturn_names),
+		       sizeof(*noreturn_names), by_name);
 }
 
 static const char *name_of(const struct symbols *s, const Elf64_Sym *sym)
@@ -58,7 +89,8 @@ static int read_table(struct elf_image *img, const char *section, struct symbols
 	struct elf_section table, strings;
 	void *v, *names;
 
-	if (elf_image_section(img, section, &table) || elf_image_section_at(img, table.link, &strings))
+	if (elf_image_section(img, section, &table) ||
+	    elf_image_section_at(img, table.link, &strings))
 		return -ENOENT;
 	if (elf_image_read(img, strings.offset, strings.size, MAX_TABLE_BYTES, &names))
 		return -ENOENT;
@@ -115,7 +147,8 @@ static int add_functions(const struct symbols *s, struct code_symbols *out)
 		uint8_t type = ELF64_ST_TYPE(sym->st_info);
 		const char *name = name_of(s, sym);
 
-		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || sym->st_shndx == SHN_UNDEF || is_part(name))
+		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || sym->st_shndx == SHN_UNDEF ||
+		    is_part(name))
 			continue;
 		err = address_list_add(&out->starts, sym->st_value);
 		if (!err && is_noreturn_name(name))
@@ -125,14 +158,16 @@ static int add_functions(const struct symbols *s, struct code_symbols *out)
 }
 
 /* Slots that the dynamic linker fills with the address of a function that does not come back. */
-static int add_slots(struct elf_image *img, const char *section, const struct symbols *s, struct code_symbols *out)
+static int add_slots(struct elf_image *img, const char *section, const struct symbols *s,
+		     struct code_symbols *out)
 {
 	struct elf_section sec;
 	Elf64_Rela *v;
 	void *bytes;
 	int err = 0;
 
-	if (elf_image_section(img, section, &sec) || elf_image_read(img, sec.offset, sec.size, MAX_TABLE_BYTES, &bytes))
+	if (elf_image_section(img, section, &sec) ||
+	    elf_image_read(img, sec.offset, sec.size, MAX_TABLE_BYTES, &bytes))
 		return 0;
 	v = bytes;
 	for (size_t i = 0; i < sec.size / sizeof(*v) && !err; i++) {

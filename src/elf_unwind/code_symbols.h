@@ -1,13 +1,14 @@
 /*
- * What the symbol tables and relocations of an x86-64 file say to a reader of its code: where functions start, and
- * which of them do not come back. Damage means fewer of them.
+ * What the symbol tables and relocations of an x86-64 file say to a reader of its code: where
+ * functions start, and which of them do not come back. Damage means fewer of them.
  */
 #pragma once
 
 #include "src/elf/elf_image.h"
 
 struct address_list {
-	uint64_t *v;			/* ascending, no two equal once code_symbols_read() is done */
+	uint64_t *v;			/* ascending, no two equal once code_symbols_read() is
+					   done */
 	size_t nr, cap;
 };
 

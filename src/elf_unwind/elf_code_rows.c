@@ -14,7 +14,8 @@
 #define MAX_DATA_PER_CODE 64
 #define NEAR (64u << 10)		/* gaps with less than this in between are read together */
 #define MIN_GAP 64			/* bytes; a smaller one without a symbol is padding */
-#define LARGE (4ull << 20)		/* gaps of more bytes in all are sampled for frame pointers first */
+#define LARGE (4ull << 20)		/* gaps of more bytes in all are sampled for frame pointers
+					   first */
 #define SMALL 4096
 #define FEW 256				/* bytes of gaps for which no symbols are read: crt code */
 #define WINDOWS 64			/* of such a sample */
@@ -121,11 +122,13 @@ static int find_code(const struct image *im, struct ranges *code)
 	int err = 0;
 
 	for (uint32_t i = 1; i < nr && !err; i++)
-		if (!elf_image_section_at(im->img, i, &s) && s.flags & SHF_EXECINSTR && s.flags & SHF_ALLOC)
+		if (!elf_image_section_at(im->img, i, &s) && s.flags & SHF_EXECINSTR &&
+		    s.flags & SHF_ALLOC)
 			err = add_held(im, code, s.addr, s.size);
 	for (size_t i = 0; nr < 2 && i < im->img->nr_segments && !err; i++)
 		if (im->img->segments[i].exec)
-			err = add_held(im, code, im->img->segments[i].vaddr, im->img->segments[i].filesz);
+			err = add_held(im, code, im->img->segments[i].vaddr,
+				       im->img->segments[i].filesz);
 	sort_ranges(code);	/* disjoint, so that each row is looked at once */
 	return err;
 }
@@ -161,7 +164,8 @@ static int add_known_starts(struct image *im, const uint64_t *more, size_t nr)
 	struct elf_section s;
 	int err = 0;
 
-	if (elf_image_pread(im->img, &im->entry, sizeof(im->entry), offsetof(Elf64_Ehdr, e_entry)) != sizeof(im->entry))
+	if (elf_image_pread(im->img, &im->entry, sizeof(im->entry),
+			    offsetof(Elf64_Ehdr, e_entry)) != sizeof(im->entry))
 		im->entry = 0;
 	if (im->entry)
 		err = address_list_add(starts, im->entry);
@@ -220,15 +224,20 @@ static void choose_gaps(struct image *im)
 /* push %rbp; mov %rsp,%rbp */
 static bool keeps_frame_pointer(const uint8_t *p)
 {
-	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa }, gas[] = { 0x55, 0x48, 0x89, 0xe5 },
+	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa },
+			     gas[] = { 0x55, 0x48, 0x89, 0xe5 },
 			     intel[] = { 0x55, 0x48, 0x8b, 0xec };
 
 	p += memcmp(p, endbr, sizeof(endbr)) ? 0 : sizeof(endbr);
 	return !memcmp(p, gas, sizeof(gas)) || !memcmp(p, intel, sizeof(intel));
 }
 
-/* Aligned places that begin as functions with a frame do, and those of them that keep the frame pointer. */
-static void count_prologues(const uint8_t *p, size_t len, uint64_t vaddr, unsigned *functions, unsigned *keeping)
+/*
+ * Aligned places that begin as functions with a frame do, and those of them that keep the frame
+ * pointer.
+ */
+static void count_prologues(const uint8_t *p, size_t len, uint64_t vaddr, unsigned *functions,
+			    unsigned *keeping)
 {
 	struct code_input in = { .code = p, .len = len, .vaddr = vaddr };
 
@@ -241,7 +250,8 @@ static void count_prologues(const uint8_t *p, size_t len, uint64_t vaddr, unsign
 }
 
 /* Counts in WINDOWS places, spread evenly over all gaps as if they were one. */
-static void sample_gaps(const struct image *im, uint64_t bytes, unsigned *functions, unsigned *keeping)
+static void sample_gaps(const struct image *im, uint64_t bytes, unsigned *functions,
+			unsigned *keeping)
 {
 	uint64_t step = bytes / WINDOWS, wanted = 0, passed = 0, offset, left;
 	uint8_t buf[WINDOW_BYTES];
@@ -264,8 +274,8 @@ static void sample_gaps(const struct image *im, uint64_t bytes, unsigned *functi
 }
 
 /*
- * Where four of five functions of a sample keep the frame pointer (in code that does not, one of twenty), only small
- * gaps are read: stubs.
+ * Where four of five functions of a sample keep the frame pointer (in code that does not, one of
+ * twenty), only small gaps are read: stubs.
  */
 static void drop_frame_pointer_code(struct image *im)
 {
@@ -298,12 +308,14 @@ static void read_data(struct image *im)
 {
 	if (elf_image_section(im->img, ".rodata", &im->data_section) ||
 	    im->data_section.size / MAX_DATA_PER_CODE > im->stats->gap_bytes ||
-	    elf_image_read(im->img, im->data_section.offset, im->data_section.size, MAX_STRETCH, &im->data))
+	    elf_image_read(im->img, im->data_section.offset, im->data_section.size, MAX_STRETCH,
+			   &im->data))
 		im->data_section.size = 0;
 }
 
 /* The stubs inside of begin .. end - 1. */
-static void choose_stubs(const struct image *im, uint64_t begin, uint64_t end, struct code_input *in)
+static void choose_stubs(const struct image *im, uint64_t begin, uint64_t end,
+			 struct code_input *in)
 {
 	in->stubs = im->stubs.v;
 	for (size_t i = 0; i < im->stubs.nr; i++) {
@@ -319,12 +331,19 @@ static int read_gaps(struct image *im, size_t first, size_t last, struct cfi_row
 {
 	uint64_t begin = im->gaps.v[first].begin, end = im->gaps.v[last].end, offset, left;
 	struct code_input in = {
-		.len = end - begin, .vaddr = begin,
-		.data = im->data, .data_len = im->data_section.size, .data_vaddr = im->data_section.addr,
-		.gaps = &im->gaps.v[first], .nr_gaps = last - first + 1,
-		.starts = im->symbols.starts.v, .nr_starts = im->symbols.starts.nr,
-		.noreturn = im->symbols.noreturn.v, .nr_noreturn = im->symbols.noreturn.nr,
-		.entry = im->entry, .unwanted = im->img->unwanted,
+		.len = end - begin,
+		.vaddr = begin,
+		.data = im->data,
+		.data_len = im->data_section.size,
+		.data_vaddr = im->data_section.addr,
+		.gaps = &im->gaps.v[first],
+		.nr_gaps = last - first + 1,
+		.starts = im->symbols.starts.v,
+		.nr_starts = im->symbols.starts.nr,
+		.noreturn = im->symbols.noreturn.v,
+		.nr_noreturn = im->symbols.noreturn.nr,
+		.entry = im->entry,
+		.unwanted = im->img->unwanted,
 	};
 	void *code;
 	int err;
@@ -369,8 +388,9 @@ static bool deserves_symbols(const struct image *im)
 	return bytes >= FEW;
 }
 
-int code_rows_from_image(struct elf_image *img, const struct cfi_rows *known, const uint64_t *more_starts,
-			 size_t nr_more_starts, struct cfi_rows *out, struct elf_code_rows_stats *stats)
+int code_rows_from_image(struct elf_image *img, const struct cfi_rows *known,
+			 const uint64_t *more_starts, size_t nr_more_starts, struct cfi_rows *out,
+			 struct elf_code_rows_stats *stats)
 {
 	struct image im = { .img = img, .stats = stats };
 	int err;

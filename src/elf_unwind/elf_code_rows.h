@@ -1,9 +1,10 @@
 /*
- * Rows for the code of an x86-64 ELF file that its call frame information leaves out, by reading that code
- * (unwind/code_rows.h). Pure work, safe in a worker thread.
+ * Rows for the code of an x86-64 ELF file that its call frame information leaves out, by reading
+ * that code (unwind/code_rows.h). Pure work, safe in a worker thread.
  *
- * Files that are covered cost a look at their rows. Large ones without CFI that keep frame pointers (browsers) cost a
- * sample of their functions and get no rows: the walker steps by frame pointer where there are none.
+ * Files that are covered cost a look at their rows. Large ones without CFI that keep frame pointers
+ * (browsers) cost a sample of their functions and get no rows: the walker steps by frame pointer
+ * where there are none.
  */
 #pragma once
 
@@ -18,8 +19,10 @@ struct elf_code_rows_stats {
 };
 
 /*
- * known: rows of call frame information. *out (init it with zeroes): rows for what lies between. more_starts: functions
- * that symbols do not name, ascending. 0, also for other machines; -ENOMEM, -ECANCELED.
+ * known: rows of call frame information. *out (init it with zeroes): rows for what lies between.
+ * more_starts: functions that symbols do not name, ascending. 0, also for other machines; -ENOMEM,
+ * -ECANCELED.
  */
-int code_rows_from_image(struct elf_image *img, const struct cfi_rows *known, const uint64_t *more_starts,
-			 size_t nr_more_starts, struct cfi_rows *out, struct elf_code_rows_stats *stats);
+int code_rows_from_image(struct elf_image *img, const struct cfi_rows *known,
+			 const uint64_t *more_starts, size_t nr_more_starts, struct cfi_rows *out,
+			 struct elf_code_rows_stats *stats);

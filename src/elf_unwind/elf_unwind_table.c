@@ -39,7 +39,8 @@ static int find_by_header(struct elf_image *img, struct eh_frame *out)
 	uint8_t hdr[HEADER_BYTES];
 	long n;
 
-	if (!img->eh_frame_hdr_size || elf_image_offset_of(img, img->eh_frame_hdr_vaddr, &offset, &left))
+	if (!img->eh_frame_hdr_size ||
+	    elf_image_offset_of(img, img->eh_frame_hdr_vaddr, &offset, &left))
 		return -ENOENT;
 	n = elf_image_pread(img, hdr, left < sizeof(hdr) ? left : sizeof(hdr), offset);
 	if (n < 0)

@@ -17,11 +17,19 @@ struct pad {
 	uint8_t len, bytes[MAX_PAD];
 };
 
-/* What assemblers and linkers fill x86-64 code with; operands of the long forms are always these. */
+/*
+ * What assemblers and linkers fill x86-64 code with; operands of the long forms are always these.
+ */
 static const struct pad x86_64_pads[] = {
-	{ 1, { 0x90 } }, { 1, { 0xcc } }, { 1, { 0x00 } }, { 2, { 0x66, 0x90 } }, { 3, { 0x0f, 0x1f, 0x00 } },
-	{ 4, { 0x0f, 0x1f, 0x40, 0x00 } }, { 5, { 0x0f, 0x1f, 0x44, 0x00, 0x00 } },
-	{ 7, { 0x0f, 0x1f, 0x80, 0, 0, 0, 0 } }, { 8, { 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0 } },
+	{ 1, { 0x90 } },
+	{ 1, { 0xcc } },
+	{ 1, { 0x00 } },
+	{ 2, { 0x66, 0x90 } },
+	{ 3, { 0x0f, 0x1f, 0x00 } },
+	{ 4, { 0x0f, 0x1f, 0x40, 0x00 } },
+	{ 5, { 0x0f, 0x1f, 0x44, 0x00, 0x00 } },
+	{ 7, { 0x0f, 0x1f, 0x80, 0, 0, 0, 0 } },
+	{ 8, { 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0 } },
 };
 
 static const struct pad aarch64_pads[] = {
@@ -34,15 +42,17 @@ static const struct pad aarch64_pads[] = {
 static size_t pad_len(uint16_t machine, const uint8_t *p, size_t len)
 {
 	const struct pad *pads = machine == EM_AARCH64 ? aarch64_pads : x86_64_pads;
-	size_t nr = machine == EM_AARCH64 ? sizeof(aarch64_pads) / sizeof(*pads) : sizeof(x86_64_pads) / sizeof(*pads);
+	size_t nr = machine == EM_AARCH64 ? sizeof(aarch64_pads) / sizeof(*pads)
+					  : sizeof(x86_64_pads) / sizeof(*pads);
 	size_t prefixes = 0;
 
 	/* Longer no-operations have operand size and segment prefixes before them. */
-	while (machine == EM_X86_64 && prefixes + 1 < len && (p[prefixes] == 0x66 || p[prefixes] == 0x2e) &&
-	       p[prefixes + 1] != 0x90)
+	while (machine == EM_X86_64 && prefixes + 1 < len &&
+	       (p[prefixes] == 0x66 || p[prefixes] == 0x2e) && p[prefixes + 1] != 0x90)
 		prefixes++;
 	for (size_t i = 0; i < nr; i++) {
-		if (pads[i].len <= len - prefixes && !memcmp(p + prefixes, pads[i].bytes, pads[i].len) &&
+		if (pads[i].len <= len - prefixes &&
+		    !memcmp(p + prefixes, pads[i].bytes, pads[i].len) &&
 		    (!prefixes || pads[i].len > 1))
 			return prefixes + pads[i].len;
 	}
@@ -62,7 +72,8 @@ static uint64_t skip_padding(struct elf_image *img, uint64_t vaddr, uint64_t end
 		if (elf_image_offset_of(img, vaddr, &offset, &left))
 			break;
 		n = elf_image_pread(img, buf, want < left ? want : left, offset);
-		while (n > 0 && at < (size_t)n && (pad = pad_len(img->machine, buf + at, (size_t)n - at)))
+		while (n > 0 && at < (size_t)n &&
+		       (pad = pad_len(img->machine, buf + at, (size_t)n - at)))
 			at += pad;
 		vaddr += at;
 		if (!at || (!pad && (size_t)n - at >= 2 * MAX_PAD))
@@ -88,8 +99,8 @@ static int add_gap(struct code_gaps *g, struct elf_image *img, uint64_t begin, u
 }
 
 /* The gaps among begin .. end - 1, which is all code. */
-static int search(struct code_gaps *g, struct elf_image *img, const struct unwind_rows *rows, uint64_t begin,
-		  uint64_t end)
+static int search(struct code_gaps *g, struct elf_image *img, const struct unwind_rows *rows,
+		  uint64_t begin, uint64_t end)
 {
 	int err = 0;
 
@@ -119,7 +130,10 @@ static int by_size(const void *x, const void *y)
 	return a->begin < b->begin ? -1 : a->begin > b->begin;
 }
 
-/* A foreign section may claim any address and size: only what segments hold counts, and each section once. */
+/*
+ * A foreign section may claim any address and size: only what segments hold counts, and each
+ * section once.
+ */
 static bool is_code(const struct elf_image *img, const struct elf_section *s)
 {
 	const uint64_t flags = SHF_ALLOC | SHF_EXECINSTR;
@@ -137,7 +151,8 @@ static bool is_code(const struct elf_image *img, const struct elf_section *s)
 	return false;
 }
 
-static int search_sections(struct code_gaps *g, struct elf_image *img, const struct unwind_rows *rows)
+static int search_sections(struct code_gaps *g, struct elf_image *img,
+			   const struct unwind_rows *rows)
 {
 	struct elf_section s;
 	uint64_t end = 0;		/* sections of a linked file follow each other */
@@ -152,7 +167,8 @@ static int search_sections(struct code_gaps *g, struct elf_image *img, const str
 	return err;
 }
 
-static int search_segments(struct code_gaps *g, struct elf_image *img, const struct unwind_rows *rows)
+static int search_segments(struct code_gaps *g, struct elf_image *img,
+			   const struct unwind_rows *rows)
 {
 	uint64_t end = 0;
 	int err = 0;

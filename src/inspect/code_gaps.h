@@ -1,6 +1,6 @@
 /*
- * Code that no unwind rule covers. Padding between functions (no-operations, traps, zeros) is not code: gaps that
- * hold nothing else are counted apart, and gaps begin behind it.
+ * Code that no unwind rule covers. Padding between functions (no-operations, traps, zeros) is not
+ * code: gaps that hold nothing else are counted apart, and gaps begin behind it.
  */
 #pragma once
 
@@ -17,7 +17,8 @@ struct code_gap {
 struct code_gaps {
 	struct code_gap *v;		/* the longest first */
 	size_t nr, cap;
-	uint64_t code_bytes;		/* all executable sections, or segments where there are no sections */
+	uint64_t code_bytes;		/* all executable sections, or segments where there are no
+					   sections */
 	uint64_t gap_bytes;		/* sum of v */
 	uint64_t padding_bytes;		/* without a rule as well, but nothing runs there */
 };

@@ -124,8 +124,12 @@ void mapped_binaries_release(struct mapped_binaries *m)
 	memset(m, 0, sizeof(*m));
 }
 
-/* Linkers put a read-only and an executable segment into the same page of the file: the executable one counts. */
-static uint64_t vaddr_of(const struct elf_image *img, const struct mapped_range *range, uint64_t addr)
+/*
+ * Linkers put a read-only and an executable segment into the same page of the file: the executable
+ * one counts.
+ */
+static uint64_t vaddr_of(const struct elf_image *img, const struct mapped_range *range,
+			 uint64_t addr)
 {
 	uint64_t offset = addr - range->start + range->pgoff_bytes;
 
@@ -139,7 +143,8 @@ static uint64_t vaddr_of(const struct elf_image *img, const struct mapped_range 
 	return offset;
 }
 
-const struct mapped_binary *mapped_binaries_find(const struct mapped_binaries *m, uint64_t addr, uint64_t *vaddr)
+const struct mapped_binary *mapped_binaries_find(const struct mapped_binaries *m, uint64_t addr,
+						 uint64_t *vaddr)
 {
 	for (size_t i = 0; i < m->nr_ranges; i++) {
 		const struct mapped_range *r = &m->ranges[i];
@@ -153,7 +158,8 @@ const struct mapped_binary *mapped_binaries_find(const struct mapped_binaries *m
 	return NULL;
 }
 
-uint64_t mapped_binaries_addr(const struct mapped_binaries *m, const struct mapped_binary *b, uint64_t vaddr)
+uint64_t mapped_binaries_addr(const struct mapped_binaries *m, const struct mapped_binary *b,
+			      uint64_t vaddr)
 {
 	for (size_t i = 0; i < m->nr_ranges; i++) {
 		const struct mapped_range *r = &m->ranges[i];

@@ -1,7 +1,8 @@
 /*
  * The binaries that a process has mapped for execution, and what is known of how to unwind each.
  *
- *	mapped_binaries_read(pid, &m)		0, or -errno, silently: -ESRCH no such process, -EACCES not permitted
+ *	mapped_binaries_read(pid, &m)		0, or -errno, silently: -ESRCH no such process,
+ *						-EACCES not permitted
  *	mapped_binaries_find(&m, addr, &vaddr)
  *	mapped_binaries_release(&m)
  */
@@ -38,7 +39,12 @@ int mapped_binaries_read(pid_t pid, struct mapped_binaries *m);
 void mapped_binaries_release(struct mapped_binaries *m);
 
 /* Where a virtual address of a binary with facts is in the process; 0: not mapped for execution. */
-uint64_t mapped_binaries_addr(const struct mapped_binaries *m, const struct mapped_binary *b, uint64_t vaddr);
+uint64_t mapped_binaries_addr(const struct mapped_binaries *m, const struct mapped_binary *b,
+			      uint64_t vaddr);
 
-/* The binary at an address of the process, or NULL; *vaddr is the address in its file, if it has facts. */
-const struct mapped_binary *mapped_binaries_find(const struct mapped_binaries *m, uint64_t addr, uint64_t *vaddr);
+/*
+ * The binary at an address of the process, or NULL; *vaddr is the address in its file, if it has
+ * facts.
+ */
+const struct mapped_binary *mapped_binaries_find(const struct mapped_binaries *m, uint64_t addr,
+						 uint64_t *vaddr);

@@ -8,9 +8,12 @@
 #define TEXT_MAX 24
 #define CALL_BYTES 8		/* x86-64: a call pushes the return address right below the CFA */
 
-/* DWARF numbers: System V ABI x86-64, figure 3.36; DWARF for the Arm 64-bit architecture, table 1. */
+/*
+ * DWARF numbers: System V ABI x86-64, figure 3.36; DWARF for the Arm 64-bit architecture, table 1.
+ */
 static const char *const x86_64_regs[] = {
-	"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip",
+	"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8",
+	"r9",  "r10", "r11", "r12", "r13", "r14", "r15", "rip",
 };
 
 static const struct {
@@ -28,8 +31,10 @@ static const struct {
 	[CFA_SIGNAL] = { "signal", "signal trampoline" },
 	[CFA_ROOT] = { "root", "outermost frame" },
 	[CFA_OTHER_STACK] = { "other-stack", "CFA from the frame pointer, on another stack" },
-	[CFA_CALLEE_SAVED] = { "kept-reg", "CFA from a register that the function called here keeps" },
-	[CFA_HANDLER] = { "handler", "CFA of the function with the handler, while an exception is handed over" },
+	[CFA_CALLEE_SAVED] = { "kept-reg",
+			       "CFA from a register that the function called here keeps" },
+	[CFA_HANDLER] = { "handler", "CFA of the function with the handler, while an exception is "
+				     "handed over" },
 };
 
 #define NR_CFA_KINDS (sizeof(cfa_kinds) / sizeof(cfa_kinds[0]))
@@ -71,10 +76,11 @@ static void put_cfa(const struct unwind_rule *r, uint16_t machine, char *out, si
 
 	if (r->cfa == CFA_SP || r->cfa == CFA_DEREF_SP)
 		base = sp_name(machine);
-	if (r->cfa == CFA_FP || r->cfa == CFA_DEREF_FP || r->cfa == CFA_OTHER_STACK || r->cfa == CFA_HANDLER)
+	if (r->cfa == CFA_FP || r->cfa == CFA_DEREF_FP || r->cfa == CFA_OTHER_STACK ||
+	    r->cfa == CFA_HANDLER)
 		base = rule_fp_name(machine);
-	if (r->cfa == CFA_SP || r->cfa == CFA_FP || r->cfa == CFA_REG || r->cfa == CFA_CALLEE_SAVED ||
-	    r->cfa == CFA_OTHER_STACK) {
+	if (r->cfa == CFA_SP || r->cfa == CFA_FP || r->cfa == CFA_REG ||
+	    r->cfa == CFA_CALLEE_SAVED || r->cfa == CFA_OTHER_STACK) {
 		snprintf(out, size, "%s%+d", base, r->cfa_off);
 		return;
 	}
@@ -133,7 +139,12 @@ void rule_text(const struct unwind_rule *r, uint16_t machine, struct rule_text *
 	case CFA_PLT:
 		snprintf(out->cfa, sizeof(out->cfa), "rsp+8+8*((rip&15)>=%d)", r->aux);
 		break;
-	case CFA_SP: case CFA_FP: case CFA_REG: case CFA_DEREF_SP: case CFA_DEREF_FP: case CFA_DEREF_REG:
+	case CFA_SP:
+	case CFA_FP:
+	case CFA_REG:
+	case CFA_DEREF_SP:
+	case CFA_DEREF_FP:
+	case CFA_DEREF_REG:
 	case CFA_OTHER_STACK: case CFA_CALLEE_SAVED: case CFA_HANDLER:
 		put_cfa(r, machine, out->cfa, sizeof(out->cfa));
 		break;

@@ -1,7 +1,8 @@
 /*
- * Unwind rules for people, in the notation of `readelf --debug-dump=frames-interp`: "rsp+16" is where the CFA (the
- * caller's stack pointer) is, "c-16" what is stored 16 bytes below it, "u" a register that was not changed. What
- * readelf calls "exp" is written out: "*(rbp-8)", and a register that is lost is "lost".
+ * Unwind rules for people, in the notation of `readelf --debug-dump=frames-interp`: "rsp+16" is
+ * where the CFA (the caller's stack pointer) is, "c-16" what is stored 16 bytes below it, "u" a
+ * register that was not changed. What readelf calls "exp" is written out: "*(rbp-8)", and a
+ * register that is lost is "lost".
  */
 #pragma once
 
@@ -10,7 +11,8 @@
 #include "unwind/row.h"
 
 struct rule_text {
-	char cfa[48];			/* or, alone: "none", "root", "signal frame", "unsupported" */
+	char cfa[48];			/* or, alone: "none", "root", "signal frame",
+					   "unsupported" */
 	char fp[24], ra[24];		/* "" where cfa stands alone */
 };
 

@@ -114,7 +114,8 @@ static int open_facts(const struct elf_symbols_source *src, struct unwind_facts 
 	if (!f)
 		return -ENOMEM;
 	f->fd = -1;
-	err = src->fd >= 0 ? elf_image_open(src->fd, &f->img) : elf_image_open_memory(src->data, src->len, &f->img);
+	err = src->fd >= 0 ? elf_image_open(src->fd, &f->img)
+			   : elf_image_open_memory(src->data, src->len, &f->img);
 	if (!err)
 		err = read_all(f, src);
 	if (err) {
@@ -177,12 +178,13 @@ void unwind_facts_symbol(const struct unwind_facts *f, uint64_t vaddr, char buf[
 		return;
 	if (vaddr > sym.addr)
 		snprintf(offset, sizeof(offset), "+0x%" PRIx64, vaddr - sym.addr);
-	snprintf(buf, FACTS_SYMBOL_MAX, "%.*s%s%s", ELF_SYMBOL_NAME_MAX - 1, readable(sym.name, &text), offset,
-		 covers ? "" : " (behind its end)");
+	snprintf(buf, FACTS_SYMBOL_MAX, "%.*s%s%s", ELF_SYMBOL_NAME_MAX - 1,
+		 readable(sym.name, &text), offset, covers ? "" : " (behind its end)");
 	bb_release(&text);
 }
 
-static bool is_named(const struct elf_symbol *sym, const char *name, size_t len, struct byte_buf *buf)
+static bool is_named(const struct elf_symbol *sym, const char *name, size_t len,
+		     struct byte_buf *buf)
 {
 	const char *text;
 
@@ -192,8 +194,8 @@ static bool is_named(const struct elf_symbol *sym, const char *name, size_t len,
 	return strlen(text) == len && !memcmp(text, name, len);
 }
 
-static size_t find_named(const struct unwind_facts *f, const char *name, size_t len, uint64_t offset, uint64_t *out,
-			 size_t max)
+static size_t find_named(const struct unwind_facts *f, const char *name, size_t len,
+			 uint64_t offset, uint64_t *out, size_t max)
 {
 	struct byte_buf buf = { 0 };
 	struct elf_symbol sym;
@@ -226,7 +228,8 @@ bool parse_hex(const char *word, uint64_t *out)
 size_t unwind_facts_named(const struct unwind_facts *f, const char *word, uint64_t *out, size_t max)
 {
 	const char *plus = strrchr(word, '+');
-	size_t nr = find_named(f, word, strlen(word), 0, out, max);	/* first as a whole: "operator+" */
+	/* first as a whole: "operator+" */
+	size_t nr = find_named(f, word, strlen(word), 0, out, max);
 	uint64_t offset;
 
 	if (!nr && plus && plus > word && parse_hex(plus + 1, &offset))
@@ -234,7 +237,8 @@ size_t unwind_facts_named(const struct unwind_facts *f, const char *word, uint64
 	return nr;
 }
 
-size_t unwind_facts_places(const struct unwind_facts *f, const char *word, uint64_t *out, size_t max)
+size_t unwind_facts_places(const struct unwind_facts *f, const char *word, uint64_t *out,
+			   size_t max)
 {
 	size_t nr;
 

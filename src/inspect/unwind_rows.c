@@ -8,12 +8,14 @@
 
 const char *row_source_name(unsigned source)
 {
-	static const char *const names[ROW_SOURCES] = { "", ".eh_frame", "Go's function table", "by reading code" };
+	static const char *const names[ROW_SOURCES] = { "", ".eh_frame", "Go's function table",
+							"by reading code" };
 
 	return source < ROW_SOURCES ? names[source] : "?";
 }
 
-static enum row_source source_of(const struct cfi_rows *cfi, uint64_t vaddr, const struct unwind_rule *rule)
+static enum row_source source_of(const struct cfi_rows *cfi, uint64_t vaddr,
+				 const struct unwind_rule *rule)
 {
 	if (rule->cfa == CFA_NONE)
 		return ROW_NOTHING;
@@ -22,7 +24,8 @@ static enum row_source source_of(const struct cfi_rows *cfi, uint64_t vaddr, con
 	return cfi_rows_find(cfi, vaddr).cfa == CFA_NONE ? ROW_GO : ROW_CFI;
 }
 
-int unwind_rows_fill(struct unwind_rows *out, const struct unwind_table *t, const struct cfi_rows *cfi, uint64_t end)
+int unwind_rows_fill(struct unwind_rows *out, const struct unwind_table *t,
+		     const struct cfi_rows *cfi, uint64_t end)
 {
 	out->end = end;
 	if (array_reserve(&out->v, &out->cap, t->nr_rows + 1))
@@ -50,7 +53,8 @@ void unwind_rows_release(struct unwind_rows *r)
 	memset(r, 0, sizeof(*r));
 }
 
-const struct source_row *unwind_rows_find(const struct unwind_rows *r, uint64_t vaddr, uint64_t *end)
+const struct source_row *unwind_rows_find(const struct unwind_rows *r, uint64_t vaddr,
+					  uint64_t *end)
 {
 	size_t lo = 0, hi = r->nr;
 

@@ -1,5 +1,6 @@
 /*
- * The rows of an unwind table in one list again, as the kernel side would find them, each with what it comes from.
+ * The rows of an unwind table in one list again, as the kernel side would find them, each with what
+ * it comes from.
  */
 #pragma once
 
@@ -24,10 +25,13 @@ struct unwind_rows {
 };
 
 /* cfi: what .eh_frame alone says. 0 or -ENOMEM. *out is all zero before. */
-int unwind_rows_fill(struct unwind_rows *out, const struct unwind_table *t, const struct cfi_rows *cfi, uint64_t end);
+int unwind_rows_fill(struct unwind_rows *out, const struct unwind_table *t,
+		     const struct cfi_rows *cfi, uint64_t end);
 void unwind_rows_release(struct unwind_rows *r);
 
 /* The row in force at vaddr, or NULL before the first one; *end is where it ends (may be NULL). */
-const struct source_row *unwind_rows_find(const struct unwind_rows *r, uint64_t vaddr, uint64_t *end);
+const struct source_row *unwind_rows_find(const struct unwind_rows *r, uint64_t vaddr,
+					  uint64_t *end);
 
-const char *row_source_name(unsigned source);		/* ".eh_frame", "Go's function table", "by reading code" */
+const char *row_source_name(unsigned source);		/* ".eh_frame", "Go's function table", "by
+							   reading code" */

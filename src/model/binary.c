@@ -34,7 +34,8 @@ void binaries_release(struct binaries *bs)
 
 static uint64_t file_hash(const struct file_id *id)
 {
-	return hash_u64(hash_u64(hash_u64(hash_u64(1, id->dev), id->ino), id->size_bytes), (uint64_t)id->mtime_ns);
+	return hash_u64(hash_u64(hash_u64(hash_u64(1, id->dev), id->ino), id->size_bytes),
+			(uint64_t)id->mtime_ns);
 }
 
 struct key {
@@ -68,7 +69,8 @@ static bool same_path(const char *a, const char *b)
 	return *shorter == '/' && !strcmp(la < lb ? b + lb - la : a + la - lb, shorter);
 }
 
-struct binary *binaries_find_inode(const struct binaries *bs, uint64_t dev, uint64_t ino, const char *path)
+struct binary *binaries_find_inode(const struct binaries *bs, uint64_t dev, uint64_t ino,
+				   const char *path)
 {
 	for (size_t i = bs->nr; i-- > 1;) {
 		struct binary *b = bs->v[i];
@@ -84,7 +86,8 @@ struct binary *binaries_get(const struct binaries *bs, uint32_t index)
 	return index && index < bs->nr ? bs->v[index] : NULL;
 }
 
-struct binary *binaries_add(struct binaries *bs, const struct file_id *id, const char *path, uint8_t kind)
+struct binary *binaries_add(struct binaries *bs, const struct file_id *id, const char *path,
+			    uint8_t kind)
 {
 	struct binary *b = calloc(1, sizeof(*b)), **slot;
 
@@ -110,12 +113,16 @@ struct binary *binaries_add(struct binaries *bs, const struct file_id *id, const
 
 static bool covers(const struct rec_segment *s, uint64_t pgoff_bytes)
 {
-	uint64_t first = s->offset & ~PAGE_MASK_4K, last = (s->offset + s->filesz + PAGE_MASK_4K) & ~PAGE_MASK_4K;
+	uint64_t first = s->offset & ~PAGE_MASK_4K,
+		 last = (s->offset + s->filesz + PAGE_MASK_4K) & ~PAGE_MASK_4K;
 
 	return s->filesz && pgoff_bytes >= first && pgoff_bytes < last;
 }
 
-/* The segment that was mapped from this page of the file: two may meet in one, then it is the one that begins there. */
+/*
+ * The segment that was mapped from this page of the file: two may meet in one, then it is the one
+ * that begins there.
+ */
 static const struct rec_segment *segment_at(const struct binary *b, uint64_t pgoff_bytes)
 {
 	const struct rec_segment *found = NULL;

@@ -1,9 +1,9 @@
 /*
- * The ELF files (and what stands for one: vdso, kernel, modules) of a recording, by identity. Plain data; who
- * opens files and builds tables is src/capture/processes/binary_store.h.
+ * The ELF files (and what stands for one: vdso, kernel, modules) of a recording, by identity. Plain
+ * data; who opens files and builds tables is src/capture/processes/binary_store.h.
  *
- * A file is {dev, ino} as /proc/PID/maps prints them plus size and mtime: inode numbers are reused within
- * seconds where compilers run.
+ * A file is {dev, ino} as /proc/PID/maps prints them plus size and mtime: inode numbers are reused
+ * within seconds where compilers run.
  */
 #pragma once
 
@@ -18,7 +18,8 @@ struct binary {
 	uint32_t index;			/* 1, 2, ...: also its number in the BPF tables */
 	uint32_t record_id;		/* of its BINARY record; 0: not written yet */
 	uint8_t kind;			/* enum binary_kind */
-	bool is_elf;			/* headers were read: segments and addresses below are valid */
+	bool is_elf;			/* headers were read: segments and addresses below are
+					   valid */
 	char *path;			/* as the process sees it; owned */
 	uint64_t dev, ino, size_bytes;
 	int64_t mtime_ns;
@@ -47,18 +48,23 @@ void binaries_release(struct binaries *bs);
 struct binary *binaries_find(const struct binaries *bs, const struct file_id *id);
 
 /*
- * The newest one with this inode and path, whatever its size: for files that can no longer be opened. The path may be told as
- * from inside a chroot. Slow.
+ * The newest one with this inode and path, whatever its size: for files that can no longer be
+ * opened. The path may be told as from inside a chroot. Slow.
  */
-struct binary *binaries_find_inode(const struct binaries *bs, uint64_t dev, uint64_t ino, const char *path);
+struct binary *binaries_find_inode(const struct binaries *bs, uint64_t dev, uint64_t ino,
+				   const char *path);
 struct binary *binaries_get(const struct binaries *bs, uint32_t index);
 
-/* A new one with this identity and path; NULL: out of memory. id may be all zero (vdso, kernel): never found. */
-struct binary *binaries_add(struct binaries *bs, const struct file_id *id, const char *path, uint8_t kind);
+/*
+ * A new one with this identity and path; NULL: out of memory. id may be all zero (vdso, kernel):
+ * never found.
+ */
+struct binary *binaries_add(struct binaries *bs, const struct file_id *id, const char *path,
+			    uint8_t kind);
 
 /*
- * What to add to an address of a mapping {start, pgoff_bytes} to get a virtual address of the file. Only
- * executable segments count: linkers put a read-only and an executable one into the same page of the file.
- * Files that are no ELF files: addresses become file offsets.
+ * What to add to an address of a mapping {start, pgoff_bytes} to get a virtual address of the file.
+ * Only executable segments count: linkers put a read-only and an executable one into the same page
+ * of the file. Files that are no ELF files: addresses become file offsets.
  */
 uint64_t binary_to_vaddr(const struct binary *b, uint64_t start, uint64_t pgoff_bytes);

@@ -8,8 +8,8 @@
 #include "src/base/array.h"
 
 /*
- * A real trace has gaps between ids only where chunks were damaged, a chunk holds some 100,000 definitions
- * at most. Without a limit one record with a huge id would cost gigabytes.
+ * A real trace has gaps between ids only where chunks were damaged, a chunk holds some 100,000
+ * definitions at most. Without a limit one record with a huge id would cost gigabytes.
  */
 #define MAX_GAPS (4u << 20)
 #define MAX_BYTES ((size_t)512 << 20)
@@ -63,7 +63,8 @@ void definition_store_free(struct definition_store *t)
 }
 
 /* Makes *row the row of id. 0, 1: refused (counted), -ENOMEM. */
-static int column_row(struct definition_store *t, struct column *c, size_t size, uint32_t id, void **row)
+static int column_row(struct definition_store *t, struct column *c, size_t size, uint32_t id,
+		      void **row)
 {
 	uint64_t gap = id >= c->end ? id - c->end : 0;
 	size_t before = c->cap;
@@ -133,8 +134,12 @@ static int add_string(struct definition_store *t, const struct rec_string *r)
 	return x->s ? 0 : -ENOMEM;
 }
 
-/* Rows that are the record itself: its first member is the id, which is 0 in a row that is not there. */
-static int add_row(struct definition_store *t, struct column *c, size_t size, uint32_t id, const void *rec)
+/*
+ * Rows that are the record itself: its first member is the id, which is 0 in a row that is not
+ * there.
+ */
+static int add_row(struct definition_store *t, struct column *c, size_t size, uint32_t id,
+		   const void *rec)
 {
 	void *row;
 	int err = column_row(t, c, size, id, &row);
@@ -142,7 +147,8 @@ static int add_row(struct definition_store *t, struct column *c, size_t size, ui
 	if (err)
 		return err;
 	if (*(const uint32_t *)row)
-		return 0;		/* defined twice: the first one counts, as for samples already read */
+		return 0;		/* defined twice: the first one counts, as for samples
+					   already read */
 	memcpy(row, rec, size);
 	c->count++;
 	return 0;
@@ -170,7 +176,8 @@ static int add_node(struct definition_store *t, const struct rec_node *r)
 	parent = definition_store_find_node(t, r->parent);
 	depth = parent ? parent->depth + 1 : 1;
 	outermost = parent ? parent->outermost : r->frame;
-	if (r->parent >= r->id || depth > TABLES_MAX_DEPTH) {	/* a parent not before its child: a cycle */
+	if (r->parent >= r->id || depth > TABLES_MAX_DEPTH) {	/* a parent not before its child: a
+								   cycle */
 		t->refused++;
 		return 0;
 	}
@@ -201,7 +208,8 @@ static int add_symbol(struct definition_store *t, const struct rec_symbol *r)
 		return -ENOMEM;
 	t->bytes += (t->cap_lines - before) * sizeof(*t->lines);
 	t->symbols.count += !s->known;
-	*s = (struct table_symbol){ true, r->status, (uint32_t)t->nr_lines, r->nr_lines, r->offset };
+	*s = (struct table_symbol){ true, r->status, (uint32_t)t->nr_lines, r->nr_lines,
+				    r->offset };
 	if (r->nr_lines)
 		memcpy(t->lines + t->nr_lines, r->lines, r->nr_lines * sizeof(*r->lines));
 	t->nr_lines = need;
@@ -222,7 +230,12 @@ static int add(struct definition_store *t, const struct record *rec)
 	case REC_FUNC: return ADD(funcs, func);
 	case REC_SYMBOL: return add_symbol(t, &rec->symbol);
 	case REC_EVENT: return ADD(events, event);
-	case REC_META: case REC_CLOCK: case REC_TASKEV: case REC_MAPPING: case REC_SCAN: case REC_SAMPLE:
+	case REC_META:
+	case REC_CLOCK:
+	case REC_TASKEV:
+	case REC_MAPPING:
+	case REC_SCAN:
+	case REC_SAMPLE:
 	case REC_LOST: case REC_NOTE: case REC_END: case REC_RAWSTACK: case REC_REPEAT:
 		break;
 	}
@@ -245,7 +258,8 @@ const struct rec_binary *definition_store_find_binary(const struct definition_st
 	FIND(rec_binary, binaries);
 }
 
-const struct rec_process *definition_store_find_process(const struct definition_store *t, uint32_t id)
+const struct rec_process *definition_store_find_process(const struct definition_store *t,
+							uint32_t id)
 {
 	FIND(rec_process, processes);
 }
@@ -277,7 +291,8 @@ const struct table_node *definition_store_find_node(const struct definition_stor
 	return n && n->depth ? n : NULL;
 }
 
-const struct table_symbol *definition_store_find_symbol(const struct definition_store *t, uint32_t frame)
+const struct table_symbol *definition_store_find_symbol(const struct definition_store *t,
+							uint32_t frame)
 {
 	const struct table_symbol *s = column_find(&t->symbols, sizeof(*s), frame);
 
@@ -308,7 +323,12 @@ static const struct column *column_of(const struct definition_store *t, enum rec
 	case REC_FUNC: return &t->funcs;
 	case REC_SYMBOL: return &t->symbols;
 	case REC_EVENT: return &t->events;
-	case REC_META: case REC_CLOCK: case REC_TASKEV: case REC_MAPPING: case REC_SCAN: case REC_SAMPLE:
+	case REC_META:
+	case REC_CLOCK:
+	case REC_TASKEV:
+	case REC_MAPPING:
+	case REC_SCAN:
+	case REC_SAMPLE:
 	case REC_LOST: case REC_NOTE: case REC_END: case REC_RAWSTACK: case REC_REPEAT:
 		break;
 	}
@@ -334,8 +354,12 @@ uint64_t definition_store_refused(const struct definition_store *t)
 	return t->refused;
 }
 
-/* The file that an address without a name is in: "libc.so.6", "vmlinux"; "" when it is in none, or nobody knows. */
-static const char *file_of(const struct definition_store *t, const struct rec_binary *b, size_t *len)
+/*
+ * The file that an address without a name is in: "libc.so.6", "vmlinux"; "" when it is in none, or
+ * nobody knows.
+ */
+static const char *file_of(const struct definition_store *t, const struct rec_binary *b,
+			   size_t *len)
 {
 	const char *s, *slash;
 
@@ -358,18 +382,24 @@ static const char *file_of(const struct definition_store *t, const struct rec_bi
 	return s;
 }
 
-/* All addresses of a kind are one: they differ from run to run, and one by one they tell nothing. */
+/*
+ * All addresses of a kind are one: they differ from run to run, and one by one they tell nothing.
+ */
 static void view_no_file(const struct rec_frame *f, bool has_binary, struct frame_view *v)
 {
-	v->name = f->kind == FRAME_KERNEL ? "[kernel]" : f->kind == FRAME_BPF ? "[bpf]" : f->kind == FRAME_JIT ? "[jit]" :
-		  has_binary ? "[anon]" : "[unknown]";
+	v->name = f->kind == FRAME_KERNEL ? "[kernel]"
+		  : f->kind == FRAME_BPF  ? "[bpf]"
+		  : f->kind == FRAME_JIT  ? "[jit]"
+		  : has_binary		  ? "[anon]"
+					  : "[unknown]";
 	v->len = strlen(v->name);
 	v->offset = f->addr;
 	v->has_offset = true;
 }
 
 /* "[libc.so.6+0x1234]": where the function begins, if that is known, else the address. */
-static void view_address(const struct definition_store *t, uint32_t frame, char *buf, struct frame_view *v)
+static void view_address(const struct definition_store *t, uint32_t frame, char *buf,
+			 struct frame_view *v)
 {
 	const struct rec_frame *f = definition_store_find_frame(t, frame);
 	const struct rec_binary *b = f ? definition_store_find_binary(t, f->binary) : NULL;
@@ -394,7 +424,9 @@ static void view_address(const struct definition_store *t, uint32_t frame, char 
 	buf[0] = '[';
 	memcpy(buf + 1, s, len);
 	v->name = buf;
-	v->len = 1 + len + (size_t)snprintf(buf + 1 + len, 31, "+0x%llx]", (unsigned long long)(f->addr - v->offset));
+	v->len = 1 + len +
+		 (size_t)snprintf(buf + 1 + len, 31, "+0x%llx]",
+				  (unsigned long long)(f->addr - v->offset));
 }
 
 uint32_t definition_store_frame_depth(const struct definition_store *t, uint32_t frame)
@@ -404,8 +436,8 @@ uint32_t definition_store_frame_depth(const struct definition_store *t, uint32_t
 	return s && s->nr_lines ? s->nr_lines : 1;
 }
 
-void definition_store_frame_view(const struct definition_store *t, uint32_t frame, uint32_t i, char buf[FRAME_TEXT_MAX],
-		       struct frame_view *v)
+void definition_store_frame_view(const struct definition_store *t, uint32_t frame, uint32_t i,
+				 char buf[FRAME_TEXT_MAX], struct frame_view *v)
 {
 	const struct table_symbol *s = definition_store_find_symbol(t, frame);
 	const struct rec_func *func;

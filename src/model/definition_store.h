@@ -2,13 +2,15 @@
  * What the definition records of one segment of a trace say, by id.
  *
  *	definition_store_new()
- *	definition_store_record(t, rec) ...	a record_fn: keeps definitions, ignores all other records
- *	definition_store_find_thread(t, id) ...	borrowed until definition_store_free() or the next definition_store_record(); NULL: not there
+ *	definition_store_record(t, rec) ...	a record_fn: keeps definitions, ignores all other
+ *						records
+ *	definition_store_find_thread(t, id) ...	borrowed until definition_store_free() or the next
+ *						definition_store_record(); NULL: not there
  *	definition_store_free(t)
  *
- * A damaged trace lacks definitions and a hostile one invents them: every lookup is checked and takes any
- * id, gaps between ids are limited, and so is the memory; what was refused is counted. Names come after the
- * samples in a trace, so read all of it before asking for names.
+ * A damaged trace lacks definitions and a hostile one invents them: every lookup is checked and
+ * takes any id, gaps between ids are limited, and so is the memory; what was refused is counted.
+ * Names come after the samples in a trace, so read all of it before asking for names.
  */
 #pragma once
 
@@ -25,9 +27,12 @@ void definition_store_free(struct definition_store *t);			/* NULL is fine */
 int definition_store_record(void *tables, const struct record *rec);	/* 0 or -ENOMEM, silently */
 
 /* The strings in these are ids of definition_store_string(); .segments of a binary is not kept. */
-const struct rec_binary *definition_store_find_binary(const struct definition_store *t, uint32_t id);
-const struct rec_process *definition_store_find_process(const struct definition_store *t, uint32_t id);
-const struct rec_thread *definition_store_find_thread(const struct definition_store *t, uint32_t id);
+const struct rec_binary *definition_store_find_binary(const struct definition_store *t,
+						      uint32_t id);
+const struct rec_process *definition_store_find_process(const struct definition_store *t,
+							uint32_t id);
+const struct rec_thread *definition_store_find_thread(const struct definition_store *t,
+						      uint32_t id);
 const struct rec_frame *definition_store_find_frame(const struct definition_store *t, uint32_t id);
 const struct rec_func *definition_store_find_func(const struct definition_store *t, uint32_t id);
 const struct rec_event *definition_store_find_event(const struct definition_store *t, uint32_t id);
@@ -48,18 +53,21 @@ struct table_symbol {
 	uint32_t first_line, nr_lines;
 	uint64_t offset;
 };
-const struct table_symbol *definition_store_find_symbol(const struct definition_store *t, uint32_t frame);
+const struct table_symbol *definition_store_find_symbol(const struct definition_store *t,
+							uint32_t frame);
 
 /* "" for id 0, "[missing]" when it is not there; never NULL. Ends with NUL; len may be NULL. */
 const char *definition_store_string(const struct definition_store *t, uint32_t id, size_t *len);
 
 /* One function of a frame: how a report shows it. */
 struct frame_view {
-	const char *name;		/* "read", "[libc.so.6+0x1234]" or "[jit]"; lives in the tables or in buf */
+	const char *name;		/* "read", "[libc.so.6+0x1234]" or "[jit]"; lives in the
+					   tables or in buf */
 	size_t len;
 	uint32_t file, line;		/* string id; source line, 0 unknown */
 	uint32_t start_line;		/* where the function begins; 0 unknown */
-	uint64_t offset;		/* of the address in the function; in no file: the address; only if has_offset */
+	uint64_t offset;		/* of the address in the function; in no file: the address;
+					   only if has_offset */
 	bool has_offset;
 	bool inlined;
 	bool named;			/* false: only a place is known */
@@ -71,10 +79,13 @@ struct frame_view {
 uint32_t definition_store_frame_depth(const struct definition_store *t, uint32_t frame);
 
 /* The i-th of them, 0 innermost. Any frame id gives a name. */
-void definition_store_frame_view(const struct definition_store *t, uint32_t frame, uint32_t i, char buf[FRAME_TEXT_MAX],
-		       struct frame_view *v);
+void definition_store_frame_view(const struct definition_store *t, uint32_t frame, uint32_t i,
+				 char buf[FRAME_TEXT_MAX], struct frame_view *v);
 
-/* Definitions of a type that are there; the highest id plus 1; definitions refused for their id or size. */
+/*
+ * Definitions of a type that are there; the highest id plus 1; definitions refused for their id or
+ * size.
+ */
 uint64_t tables_count(const struct definition_store *t, enum record_tag tag);
 uint32_t definition_store_id_end(const struct definition_store *t, enum record_tag tag);
 uint64_t definition_store_refused(const struct definition_store *t);

@@ -158,7 +158,8 @@ static bool equal(const struct mapping *a, const struct mapping *b)
 /* What [start, end) overlaps dies; parts outside live on, as mappings of their own. */
 static int unmap(struct process *p, uint64_t start, uint64_t end, uint64_t time_ns)
 {
-	for (long i = last_before(p, end - 1); i >= 0 && p->maps[i].end > start; i = last_before(p, end - 1)) {
+	for (long i = last_before(p, end - 1); i >= 0 && p->maps[i].end > start;
+	     i = last_before(p, end - 1)) {
 		struct mapping head = p->maps[i], tail = head;
 
 		kill_mapping(p, (size_t)i, time_ns);
@@ -216,7 +217,8 @@ bool process_keep(struct process *p, const struct mapping *found, size_t nr, uin
 
 void process_published(struct process *p, uint64_t now_ns)
 {
-	memmove(&p->published[1], &p->published[0], (PROCESS_PUBLICATIONS - 1) * sizeof(p->published[0]));
+	memmove(&p->published[1], &p->published[0],
+		(PROCESS_PUBLICATIONS - 1) * sizeof(p->published[0]));
 	p->published[0] = (struct publication){ now_ns, p->generation };
 }
 
@@ -254,7 +256,8 @@ const struct mapping *process_find_mapping(const struct process *p, uint64_t add
 	for (size_t k = p->nr_live; k < p->nr_maps; k++) {
 		const struct mapping *m = &p->maps[k];
 
-		if (addr >= m->start && addr < m->end && m->born_ns <= time_ns && time_ns < m->died_ns)
+		if (addr >= m->start && addr < m->end && m->born_ns <= time_ns &&
+		    time_ns < m->died_ns)
 			return m;
 	}
 	/* Known only since a little later (a scan of /proc): better than nothing. */
@@ -301,7 +304,8 @@ static void unchain(struct processes *ps, struct process *p)
 		*free_slot = slot;
 }
 
-void processes_prune(struct processes *ps, uint64_t time_ns, void (*release)(void *ctx, struct process *p), void *ctx)
+void processes_prune(struct processes *ps, uint64_t time_ns,
+		     void (*release)(void *ctx, struct process *p), void *ctx)
 {
 	struct process **at = &ps->all, *p;
 

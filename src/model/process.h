@@ -1,9 +1,9 @@
 /*
- * Processes and their executable mappings over time. A sample of time t is resolved with what was mapped at t,
- * so mappings and processes stay for a while after their end (processes_prune()).
+ * Processes and their executable mappings over time. A sample of time t is resolved with what was
+ * mapped at t, so mappings and processes stay for a while after their end (processes_prune()).
  *
- * A process here is one life of a thread group between two execs. Those with the same tgid are chained from the
- * newest to the oldest.
+ * A process here is one life of a thread group between two execs. Those with the same tgid are
+ * chained from the newest to the oldest.
  */
 #pragma once
 
@@ -32,7 +32,10 @@ struct publication {
 };
 #define PROCESS_PUBLICATIONS 4
 
-/* Where a process writes names of the code it makes (jit_names.h), held open to be read once it has ended. */
+/*
+ * Where a process writes names of the code it makes (jit_names.h), held open to be read once it has
+ * ended.
+ */
 struct process_tmp {
 	int dir;			/* its /tmp; -1: none */
 	bool is_root;			/* dir is its root directory instead */
@@ -45,18 +48,22 @@ struct process {
 	uint64_t serial;		/* never reused */
 	uint64_t born_ns, died_ns;	/* born 0: before the recording */
 	uint64_t start_boottime_ns;	/* 0: unknown */
-	uint64_t exec_ns;		/* time of the exec it began with; 0: fork or before the recording */
+	uint64_t exec_ns;		/* time of the exec it began with; 0: fork or before the
+					   recording */
 	uint32_t parent_tgid;
 	char comm[16];			/* of the leader */
 	uint32_t exe;			/* binary index; 0 unknown */
-	uint32_t generated;		/* binary index of what stands for the code it makes; 0: none seen */
-	struct process_tmp tmp;		/* of one that made room for such code while recording; the tracker's */
+	uint32_t generated;		/* binary index of what stands for the code it makes; 0:
+					   none seen */
+	struct process_tmp tmp;		/* of one that made room for such code while recording; the
+					   tracker's */
 	struct mapping *maps;		/* those mapped now sorted by start, then the dead ones */
 	size_t nr_maps, cap_maps;
 	size_t nr_live;
 	uint32_t generation;		/* changes with the mappings */
 	uint32_t written_generation;	/* when its MAPPING records were written */
-	struct publication published[PROCESS_PUBLICATIONS];	/* the newest first; since_ns 0: none */
+	struct publication published[PROCESS_PUBLICATIONS];	/* the newest first; since_ns 0:
+								   none */
 	uint32_t nr_new_maps;		/* came by events since /proc was read */
 	uint64_t looked_ns;		/* when /proc was read */
 	bool scanned;			/* /proc was read */
@@ -92,24 +99,32 @@ struct process *processes_add(struct processes *ps, uint32_t tgid, uint64_t born
 int process_map(struct process *p, const struct mapping *m);
 
 /*
- * What is mapped now is in these ranges, sorted by start: living mappings outside of all of them die. true: there were
- * some.
+ * What is mapped now is in these ranges, sorted by start: living mappings outside of all of them
+ * die. true: there were some.
  */
 bool process_keep(struct process *p, const struct mapping *found, size_t nr, uint64_t time_ns);
 
 /* The kernel's table shows p's mappings as they are, from now on. */
 void process_published(struct process *p, uint64_t now_ns);
 
-/* Did the kernel's table know m at that time? (A walk of a moment before may have used what was there before.) */
+/*
+ * Did the kernel's table know m at that time? (A walk of a moment before may have used what was
+ * there before.)
+ */
 bool process_knew(const struct process *p, const struct mapping *m, uint64_t time_ns);
 
 /* All mappings of parent are the child's too. 0 or -ENOMEM. */
 int process_inherit(struct process *child, const struct process *parent, uint64_t time_ns);
 
 /* Mapping that held addr at that time, or NULL. Borrowed until the process changes. */
-const struct mapping *process_find_mapping(const struct process *p, uint64_t addr, uint64_t time_ns);
+const struct mapping *process_find_mapping(const struct process *p, uint64_t addr,
+					   uint64_t time_ns);
 
 void process_exit(struct process *p, uint64_t time_ns);
 
-/* Forgets processes and mappings that died before time_ns; release is called for each process first. */
-void processes_prune(struct processes *ps, uint64_t time_ns, void (*release)(void *ctx, struct process *p), void *ctx);
+/*
+ * Forgets processes and mappings that died before time_ns; release is called for each process
+ * first.
+ */
+void processes_prune(struct processes *ps, uint64_t time_ns,
+		     void (*release)(void *ctx, struct process *p), void *ctx);

@@ -1,6 +1,7 @@
 #include "src/model/record.h"
 
-#define NAME_OF(table, i) ((i) < sizeof(table) / sizeof((table)[0]) && (table)[i] ? (table)[i] : "?")
+#define NAME_OF(table, i)                                                                          \
+	((i) < sizeof(table) / sizeof((table)[0]) && (table)[i] ? (table)[i] : "?")
 
 uint64_t repeat_rows(const struct rec_repeat *r)
 {
@@ -26,19 +27,27 @@ static const struct {
 } ends[STACK_ENDS] = {
 	[END_UNKNOWN] = { "none", "no user stack was asked for" },
 	[END_ROOT] = { "root", "whole: reached the outermost frame" },
-	[END_ROOT_GUESS] = { "root-guess", "probably whole: the frame pointer chain ended, or the return address is 0" },
+	[END_ROOT_GUESS] = { "root-guess", "probably whole: the frame pointer chain ended, or the "
+					   "return address is 0" },
 	[END_TRUNCATED] = { "truncated", "deeper than the frame limit" },
-	[END_NO_PROCESS] = { "no-process", "the process was too new: its mappings were not loaded yet" },
-	[END_NO_MAPPING] = { "no-mapping", "an address in no executable mapping known at that time" },
-	[END_JIT] = { "jit", "generated code without a usable frame pointer; run the JIT with frame pointers "
-			     "(java -XX:+PreserveFramePointer, node --interpreted-frames-native-stack, erl +JPperf true)" },
-	[END_NO_TABLE] = { "no-table", "the unwind table of this binary was not ready or could not be built" },
-	[END_NO_FDE] = { "no-fde", "code without unwind information and without a usable frame pointer; "
-				   "build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer" },
+	[END_NO_PROCESS] = { "no-process",
+			     "the process was too new: its mappings were not loaded yet" },
+	[END_NO_MAPPING] = { "no-mapping",
+			     "an address in no executable mapping known at that time" },
+	[END_JIT] = { "jit", "generated code without a usable frame pointer; run the JIT with "
+			     "frame pointers "
+			     "(java -XX:+PreserveFramePointer, node "
+			     "--interpreted-frames-native-stack, erl +JPperf true)" },
+	[END_NO_TABLE] = { "no-table",
+			   "the unwind table of this binary was not ready or could not be built" },
+	[END_NO_FDE] = { "no-fde",
+			 "code without unwind information and without a usable frame pointer; "
+			 "build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer" },
 	[END_BAD_RULE] = { "bad-rule", "an unwind rule that probee does not support" },
 	[END_READ_RA] = { "read-ra", "stack memory was unreadable at the return address" },
 	[END_READ_FP] = { "read-fp", "stack memory was unreadable at a saved register" },
-	[END_RA_ZERO] = { "ra-zero", "a return address of 0: in the middle of a change of stacks, or behind guesses" },
+	[END_RA_ZERO] = { "ra-zero", "a return address of 0: in the middle of a change of stacks, "
+				     "or behind guesses" },
 	[END_SP_BACK] = { "sp-back", "the stack pointer went backwards" },
 	[END_BUSY] = { "busy", "the memory map of the process was locked" },
 	[END_RUNNING] = { "on_cpu", "the thread was running: its registers are not in memory; "
@@ -48,10 +57,13 @@ static const struct {
 	[END_KTHREAD] = { "kthread", "a kernel thread has no user stack" },
 	[END_NO_MM] = { "no-mm", "the task was exiting: its memory is gone" },
 	[END_BUG] = { "bug", "an inconsistency inside probee; please report it" },
-	[END_FP_END] = { "fp-end", "the chain of frame pointers ended, and frame pointers alone cannot tell whether that was "
+	[END_FP_END] = { "fp-end", "the chain of frame pointers ended, and frame pointers alone "
+				   "cannot tell whether that was "
 				   "the root; use --unwind auto" },
-	[END_EXEC] = { "exec", "inside execve: the old program's memory is gone, the new one has not begun" },
-	[END_NOT_READ] = { "not-read", "the stack is in memory that was not read, because reading it could block the walk: see "
+	[END_EXEC] = { "exec", "inside execve: the old program's memory is gone, the new one has "
+			       "not begun" },
+	[END_NOT_READ] = { "not-read", "the stack is in memory that was not read, because reading "
+				       "it could block the walk: see "
 				       "--faults" },
 };
 
@@ -103,7 +115,8 @@ char task_state_letter(unsigned state)
 const char *wait_kind_name(unsigned kind)
 {
 	static const char *const names[WAIT_KINDS] = {
-		"unknown", "pipe", "fifo", "unix", "tcp", "listener", "socket", "file-lock", "child", "vfork",
+		"unknown",  "pipe",   "fifo",	   "unix",  "tcp",
+		"listener", "socket", "file-lock", "child", "vfork",
 	};
 
 	return NAME_OF(names, kind);

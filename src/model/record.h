@@ -1,11 +1,12 @@
 /*
- * One fact of a recording. A trace is nothing but a stream of these, in this order: what a record refers
- * to by id has come before it. Whatever eats records (trace writer, report, filter) is a record_fn; the
- * record and all it points to are borrowed until the call returns.
+ * One fact of a recording. A trace is nothing but a stream of these, in this order: what a record
+ * refers to by id has come before it. Whatever eats records (trace writer, report, filter) is a
+ * record_fn; the record and all it points to are borrowed until the call returns.
  *
- * Ids are dense, start at 1 and are given by the producer in ascending order; 0 means none (string 0 is
- * the empty string, node 0 the empty stack). They are scoped to one recording. Times are nanoseconds of
- * CLOCK_MONOTONIC. Strings are raw octets, not necessarily UTF-8, not necessarily without NUL.
+ * Ids are dense, start at 1 and are given by the producer in ascending order; 0 means none (string
+ * 0 is the empty string, node 0 the empty stack). They are scoped to one recording. Times are
+ * nanoseconds of CLOCK_MONOTONIC. Strings are raw octets, not necessarily UTF-8, not necessarily
+ * without NUL.
  */
 #pragma once
 
@@ -39,12 +40,18 @@ struct rec_string {
 };
 
 enum binary_kind {
-	BINARY_ELF, BINARY_KERNEL, BINARY_MODULE, BINARY_VDSO, BINARY_BPF, BINARY_ANON, BINARY_PERF_MAP,
+	BINARY_ELF, BINARY_KERNEL, BINARY_MODULE, BINARY_VDSO, BINARY_BPF, BINARY_ANON,
+	BINARY_PERF_MAP,
 	BINARY_SCRIPT, BINARY_DELETED,
 	BINARY_KINDS
 };
 
-enum { BINARY_HAS_DEBUGINFO = 1, BINARY_HAS_DEBUGLINK = 2, BINARY_STRIPPED = 4, BINARY_HAS_UNWIND_TABLE = 8 };
+enum {
+	BINARY_HAS_DEBUGINFO = 1,
+	BINARY_HAS_DEBUGLINK = 2,
+	BINARY_STRIPPED = 4,
+	BINARY_HAS_UNWIND_TABLE = 8
+};
 
 struct rec_segment {			/* one executable PT_LOAD */
 	uint64_t offset, vaddr, filesz;
@@ -71,7 +78,8 @@ enum { PROCESS_KTHREAD = 1, PROCESS_EXITED = 2, PROCESS_FROM_SCAN = 4 };
 struct rec_process {
 	uint32_t id;
 	uint32_t tgid;
-	uint64_t start_boottime_ns;	/* with tgid: identity even when pids are reused; 0 unknown */
+	uint64_t start_boottime_ns;	/* with tgid: identity even when pids are reused; 0
+					   unknown */
 	uint32_t parent;		/* process id; 0 unknown */
 	uint32_t comm;			/* string: of the group leader */
 	uint32_t exe;			/* binary; 0 unknown */
@@ -116,15 +124,17 @@ struct rec_mapping {
 enum frame_kind { FRAME_USER, FRAME_KERNEL, FRAME_JIT, FRAME_BPF, FRAME_SYNTHETIC, FRAME_KINDS };
 
 enum {
-	FRAME_RETURN_ADDRESS = 1,	/* addr is behind a call; without it the exact instruction */
+	FRAME_RETURN_ADDRESS = 1,	/* addr is behind a call; without it the exact
+					   instruction */
 	FRAME_GUESSED = 2,		/* found by the frame pointer where no unwind table was */
-	FRAME_UNMAPPED = 4,		/* no mapping was known at addr: it is an absolute address */
+	FRAME_UNMAPPED = 4,		/* no mapping was known at addr: it is an absolute
+					   address */
 };
 
 /*
- * One code address. With a binary, addr is a virtual address of that ELF file (for the kernel and its
- * modules: the offset from the lowest text address), so it does not depend on where it was mapped.
- * Without one it is an absolute address.
+ * One code address. With a binary, addr is a virtual address of that ELF file (for the kernel and
+ * its modules: the offset from the lowest text address), so it does not depend on where it was
+ * mapped. Without one it is an absolute address.
  */
 struct rec_frame {
 	uint32_t id;
@@ -155,7 +165,8 @@ struct rec_func {
 };
 
 enum symbol_status {
-	SYMBOL_OK, SYMBOL_OK_SYMTAB, SYMBOL_NONE, SYMBOL_STRIPPED, SYMBOL_UNREADABLE, SYMBOL_GONE, SYMBOL_LIMITED,
+	SYMBOL_OK, SYMBOL_OK_SYMTAB, SYMBOL_NONE, SYMBOL_STRIPPED, SYMBOL_UNREADABLE, SYMBOL_GONE,
+	SYMBOL_LIMITED,
 	SYMBOL_STATUSES
 };
 
@@ -169,12 +180,14 @@ struct rec_symbol {
 	uint32_t frame;
 	uint8_t status;			/* enum symbol_status */
 	uint64_t offset;		/* addr minus start of the outermost function */
-	const struct rec_line *lines;	/* innermost (inlined) first; the last is the function itself */
+	const struct rec_line *lines;	/* innermost (inlined) first; the last is the function
+					   itself */
 	uint32_t nr_lines;		/* 0: no name */
 };
 
 enum event_kind {
-	EVENT_CPU_CLOCK, EVENT_CYCLES, EVENT_SCHED, EVENT_KPROBE, EVENT_UPROBE, EVENT_TRACEPOINT, EVENT_SNAPSHOT,
+	EVENT_CPU_CLOCK, EVENT_CYCLES, EVENT_SCHED, EVENT_KPROBE, EVENT_UPROBE, EVENT_TRACEPOINT,
+	EVENT_SNAPSHOT,
 	EVENT_KINDS
 };
 
@@ -190,23 +203,30 @@ struct rec_event {
 
 /* Scheduler state of a task, normalised; order is on disk. */
 enum task_state {
-	TASK_STATE_UNKNOWN, TASK_RUNNING, TASK_RUNNABLE, TASK_SLEEPING, TASK_DISK, TASK_DISK_NOLOAD, TASK_KILLABLE,
-	TASK_STOPPED, TASK_TRACED, TASK_IDLE, TASK_ZOMBIE, TASK_DEAD, TASK_PARKED, TASK_WAKING, TASK_NEW,
+	TASK_STATE_UNKNOWN, TASK_RUNNING, TASK_RUNNABLE, TASK_SLEEPING, TASK_DISK, TASK_DISK_NOLOAD,
+	TASK_KILLABLE,
+	TASK_STOPPED, TASK_TRACED, TASK_IDLE, TASK_ZOMBIE, TASK_DEAD, TASK_PARKED, TASK_WAKING,
+	TASK_NEW,
 	TASK_RTLOCK, TASK_FROZEN,
 	TASK_STATES
 };
 
-/* Why a user stack ended; the walk's end codes are the first ones (unwind/unwind_step.h); order is on disk. */
+/*
+ * Why a user stack ended; the walk's end codes are the first ones (unwind/unwind_step.h); order is
+ * on disk.
+ */
 enum stack_end {
 	END_UNKNOWN,		/* no user stack was asked for */
 	END_ROOT,		/* reached the outermost frame: the stack is whole */
-	END_ROOT_GUESS,		/* frame pointer chain ended with 0 in code without tables, or return address 0: probably whole */
+	END_ROOT_GUESS,		/* frame pointer chain ended with 0 in code without tables, or
+				   return address 0: probably whole */
 	END_TRUNCATED,		/* more frames than the limit */
 	END_NO_PROCESS,		/* process too new: its mappings were not loaded yet */
 	END_NO_MAPPING,		/* address in no known executable mapping */
 	END_JIT,		/* anonymous code and the frame pointer did not help */
 	END_NO_TABLE,		/* the binary's table was not built (yet) or could not be */
-	END_NO_FDE,		/* no unwind information at this address, frame pointer did not help */
+	END_NO_FDE,		/* no unwind information at this address, frame pointer did not
+				   help */
 	END_BAD_RULE,		/* a rule that is not supported */
 	END_READ_RA,		/* stack memory unreadable at the return address */
 	END_READ_FP,		/* stack memory unreadable at the saved frame pointer */
@@ -220,8 +240,10 @@ enum stack_end {
 	END_NO_MM,		/* exiting: its memory is gone */
 	END_BUG,		/* cannot happen */
 	END_FP_END,		/* --unwind fp: the chain of frame pointers ended, somewhere */
-	END_EXEC,		/* inside execve: the old program's memory is gone, the new one has not begun */
-	END_NOT_READ,		/* stack memory that was not read, because reading it could block (--faults) */
+	END_EXEC,		/* inside execve: the old program's memory is gone, the new one has
+				   not begun */
+	END_NOT_READ,		/* stack memory that was not read, because reading it could block
+				   (--faults) */
 	STACK_ENDS
 };
 
@@ -231,9 +253,11 @@ struct rec_scan {
 	uint64_t time_ns, duration_ns, interval_ns;
 	uint64_t tasks_seen, rows, skipped_idle_kthreads, filtered, read_faults, vanished;
 	uint64_t on_cpu, torn;
-	uint64_t hung;			/* readers that hung in the memory of some process and were replaced */
+	uint64_t hung;			/* readers that hung in the memory of some process and were
+					   replaced */
 	uint64_t kernel_failed;		/* rows whose kernel stack could not be read */
-	uint64_t ends[STACK_ENDS + 1];	/* rows by enum stack_end; the last: unknown to this version */
+	uint64_t ends[STACK_ENDS + 1];	/* rows by enum stack_end; the last: unknown to this
+					   version */
 };
 
 enum {
@@ -250,7 +274,8 @@ enum wait_kind {
 	WAIT_SOCKET,			/* any other */
 	WAIT_FILE_LOCK,			/* flock(), fcntl() */
 	WAIT_CHILD,			/* its end */
-	WAIT_VFORK,			/* the child has the parent's memory until it execs or ends */
+	WAIT_VFORK,			/* the child has the parent's memory until it execs or
+					   ends */
 	WAIT_KINDS
 };
 
@@ -269,11 +294,14 @@ struct rec_sample {
 	/* Of a thread that a walk met off the CPU: since when and for what it waits. */
 	uint64_t ran_ns;		/* when it last was on a CPU; 0 unknown */
 	uint32_t syscall;		/* number on the recording's arch, plus 1; 0 none */
-	uint32_t owner;			/* tid of the thread that holds what it waits for; 0 unknown */
-	uint64_t wait;			/* by the call: futex address; file descriptor + 1; pid; 0 none */
+	uint32_t owner;			/* tid of the thread that holds what it waits for; 0
+					   unknown */
+	uint64_t wait;			/* by the call: futex address; file descriptor + 1; pid; 0
+					   none */
 	uint8_t wait_kind;		/* enum wait_kind */
 	uint32_t holders;		/* processes that hold the other end, plus 1; 0 unknown */
-	uint64_t object;		/* inode number of the pipe, socket or file it waits for; 0 unknown */
+	uint64_t object;		/* inode number of the pipe, socket or file it waits for; 0
+					   unknown */
 };
 
 /* Threads with ids in a row: nr of them from thread on. */
@@ -282,9 +310,10 @@ struct rec_run {
 };
 
 /*
- * The threads that have not changed since the walk before: each of them has in this walk a row like its last one of a
- * walk, but with this time and this walk. Comes behind the rows of earlier walks and before those of later ones. The
- * runs ascend and do not overlap. The trace reader makes samples of it: whoever reads a trace never sees one.
+ * The threads that have not changed since the walk before: each of them has in this walk a row like
+ * its last one of a walk, but with this time and this walk. Comes behind the rows of earlier walks
+ * and before those of later ones. The runs ascend and do not overlap. The trace reader makes
+ * samples of it: whoever reads a trace never sees one.
  */
 struct rec_repeat {
 	uint64_t time_ns;
@@ -294,8 +323,10 @@ struct rec_repeat {
 };
 
 enum loss_cause {
-	LOSS_RING_FULL, LOSS_RING_DISCARD, LOSS_MAP_FULL, LOSS_THROTTLED, LOSS_QUEUE_FULL, LOSS_RATE_LIMIT,
-	LOSS_ITER_RESTART, LOSS_TASK_VANISHED, LOSS_SYMBOL_BUDGET, LOSS_WRITER_STALL, LOSS_TASK_EVENTS,
+	LOSS_RING_FULL, LOSS_RING_DISCARD, LOSS_MAP_FULL, LOSS_THROTTLED, LOSS_QUEUE_FULL,
+	LOSS_RATE_LIMIT,
+	LOSS_ITER_RESTART, LOSS_TASK_VANISHED, LOSS_SYMBOL_BUDGET, LOSS_WRITER_STALL,
+	LOSS_TASK_EVENTS,
 	LOSS_TABLE_FULL, LOSS_BAD_RECORD, LOSS_KERNEL_STACK, LOSS_SCANS,
 	LOSS_CAUSES
 };
@@ -309,17 +340,21 @@ struct rec_lost {
 };
 
 /*
- * What the stack of a sample was unwound from, kept for a few samples (--audit) so that others can unwind it again:
- * the user registers and the stack memory from start on. With it go the MAPPING records of the thread's process.
+ * What the stack of a sample was unwound from, kept for a few samples (--audit) so that others can
+ * unwind it again: the user registers and the stack memory from start on. With it go the MAPPING
+ * records of the thread's process.
  */
 struct rec_rawstack {
 	uint64_t time_ns;		/* of its sample */
 	uint32_t thread;
 	uint32_t ustack;		/* node: what was found; 0: nothing */
 	uint8_t end;			/* enum stack_end of that */
-	const void *regs;		/* 64-bit little-endian words in the order of the kernel's struct user_regs */
-	size_t regs_len;		/* octets: x86_64 21 words (pt_regs), aarch64 34 (user_pt_regs) */
-	uint64_t start;			/* address of the first octet; not above the stack pointer */
+	const void *regs;		/* 64-bit little-endian words in the order of the kernel's
+					   struct user_regs */
+	size_t regs_len;		/* octets: x86_64 21 words (pt_regs), aarch64 34
+					   (user_pt_regs) */
+	uint64_t start;			/* address of the first octet; not above the stack
+					   pointer */
 	const void *bytes;
 	size_t len;
 };
@@ -332,7 +367,13 @@ struct rec_note {
 };
 
 enum end_reason {
-	ENDED_DURATION, ENDED_SIGNAL, ENDED_TARGET_EXIT, ENDED_ITERATIONS, ENDED_DISK_FULL, ENDED_ERROR, ENDED_REASONS
+	ENDED_DURATION,
+	ENDED_SIGNAL,
+	ENDED_TARGET_EXIT,
+	ENDED_ITERATIONS,
+	ENDED_DISK_FULL,
+	ENDED_ERROR,
+	ENDED_REASONS
 };
 
 /* Last record of a recording that was finished properly. */
@@ -361,8 +402,10 @@ typedef int (*record_fn)(void *ctx, const struct record *rec);
 /* Names for people and for tests; never NULL ("?" for what this version does not know). */
 const char *record_name(enum record_tag tag);		/* "SAMPLE" */
 const char *stack_end_name(unsigned end);		/* "no-mapping" */
-const char *stack_end_help(unsigned end);		/* one sentence: the cause and, where there is one, the remedy */
-const char *task_state_name(unsigned state);		/* xstack's word: "RUNNING", "SLEEP", "DISK", ... */
+const char *stack_end_help(unsigned end);		/* one sentence: the cause and, where there
+							   is one, the remedy */
+const char *task_state_name(unsigned state);		/* xstack's word: "RUNNING", "SLEEP",
+							   "DISK", ... */
 char task_state_letter(unsigned state);			/* ps's letter: 'R', 'S', 'D', ... */
 const char *wait_kind_name(unsigned kind);		/* "pipe" */
 const char *loss_cause_name(unsigned cause);		/* "ring-full" */
@@ -370,7 +413,10 @@ const char *binary_kind_name(unsigned kind);
 const char *end_reason_name(unsigned reason);
 const char *symbol_status_name(unsigned status);
 
-/* False where a task has no user stack to begin with: kernel threads, zombies, a task inside execve. */
+/*
+ * False where a task has no user stack to begin with: kernel threads, zombies, a task inside
+ * execve.
+ */
 bool stack_end_has_stack(unsigned end);
 
 /* True when the stack is whole (END_ROOT, END_ROOT_GUESS). */

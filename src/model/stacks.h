@@ -1,7 +1,7 @@
 /*
- * Frames and stacks as dense ids: equal frames share an id, a stack is the node {its caller's node, frame}, and stacks
- * with a common beginning share nodes. A cache leads from a whole raw stack, by a 128-bit hash of it, straight to its
- * node: most samples repeat one of a few thousand stacks.
+ * Frames and stacks as dense ids: equal frames share an id, a stack is the node {its caller's node,
+ * frame}, and stacks with a common beginning share nodes. A cache leads from a whole raw stack, by
+ * a 128-bit hash of it, straight to its node: most samples repeat one of a few thousand stacks.
  *
  * Ids start at 1 and ascend by one, so "new" is what makes the caller write a record.
  */

@@ -1,5 +1,6 @@
 /*
- * Names of system calls by number. The numbers of both architectures are here, because a trace is read anywhere.
+ * Names of system calls by number. The numbers of both architectures are here, because a trace is
+ * read anywhere.
  */
 #pragma once
 

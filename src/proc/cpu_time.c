@@ -7,7 +7,9 @@
 
 #include "src/base/io.h"
 
-/* proc(5): user nice system idle iowait irq softirq steal; guest times are part of user and nice. */
+/*
+ * proc(5): user nice system idle iowait irq softirq steal; guest times are part of user and nice.
+ */
 enum { IDLE = 3, IOWAIT = 4, STEAL = 7, FIELDS = 8 };
 
 int cpu_time_read(const char *path, struct cpu_time *out)
@@ -19,7 +21,9 @@ int cpu_time_read(const char *path, struct cpu_time *out)
 	*out = (struct cpu_time){ 0 };
 	if (n < 0)
 		return (int)n;
-	if (sscanf(text, "cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
+	if (sscanf(text,
+		   "cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+		   " %" SCNu64 " %" SCNu64,
 		   &v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7]) < IOWAIT)
 		n = -EBADMSG;
 	free(text);

@@ -1,5 +1,6 @@
 /*
- * How busy all CPUs were between two readings of /proc/stat: what samples and snapshots are held against.
+ * How busy all CPUs were between two readings of /proc/stat: what samples and snapshots are held
+ * against.
  */
 #pragma once
 

@@ -9,7 +9,8 @@ struct cpu_list {
 	size_t nr, cap;
 };
 
-int cpus_online(struct cpu_list *out);				/* 0 or -errno; release in any case */
+int cpus_online(struct cpu_list *out);				/* 0 or -errno; release in any
+								   case */
 
 /* Ascending, each CPU once. -EINVAL: not a list; after an error there is nothing to release. */
 int cpus_parse(const char *text, struct cpu_list *out);

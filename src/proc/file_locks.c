@@ -17,7 +17,10 @@ struct line {
 	unsigned long long inode;
 };
 
-/* "1: POSIX  ADVISORY  WRITE 3568 fd:00:2531452 0 EOF", with "-> " behind the colon for one that waits. */
+/*
+ * "1: POSIX  ADVISORY  WRITE 3568 fd:00:2531452 0 EOF", with "-> " behind the colon for one that
+ * waits.
+ */
 static bool parse(const char *text, struct line *l)
 {
 	const char *p = strchr(text, ':');
@@ -55,7 +58,8 @@ int file_locks_read(struct file_locks *l, const char *path)
 			continue;
 		w = array_push(&l->v, &l->nr, &l->cap);
 		if (w)
-			*w = (struct file_lock_wait){ (uint32_t)line.pid, (uint32_t)holder.pid, line.inode };
+			*w = (struct file_lock_wait){ (uint32_t)line.pid, (uint32_t)holder.pid,
+						      line.inode };
 		else
 			err = -ENOMEM;
 	}

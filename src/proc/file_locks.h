@@ -1,14 +1,15 @@
 /*
- * Who holds the file locks that others wait for, by /proc/locks: a waiting request stands behind the lock that is in its
- * way, marked with "->" (Documentation/filesystems/proc.rst). The kernel writes it from its own memory: nobody can delay
- * the reading.
+ * Who holds the file locks that others wait for, by /proc/locks: a waiting request stands behind
+ * the lock that is in its way, marked with "->" (Documentation/filesystems/proc.rst). The kernel
+ * writes it from its own memory: nobody can delay the reading.
  *
  *	file_locks_read(&l, NULL)		now
- *	file_locks_holder(&l, tgid, ino)	for whom that process waits at that file; 0: not known
+ *	file_locks_holder(&l, tgid, ino)	for whom that process waits at that file; 0: not
+ *						known
  *	file_locks_release(&l)
  *
- * The holder is the process that took the lock: it may have passed the open file on, or have ended. Locks of open files
- * (F_OFD_SETLKW) name nobody.
+ * The holder is the process that took the lock: it may have passed the open file on, or have ended.
+ * Locks of open files (F_OFD_SETLKW) name nobody.
  */
 #pragma once
 
@@ -25,6 +26,7 @@ struct file_locks {
 	size_t nr, cap;
 };
 
-int file_locks_read(struct file_locks *l, const char *path);	/* NULL: /proc/locks. What was there is replaced. */
+int file_locks_read(struct file_locks *l, const char *path);	/* NULL: /proc/locks. What was there
+								   is replaced. */
 uint32_t file_locks_holder(const struct file_locks *l, uint32_t tgid, uint64_t inode);
 void file_locks_release(struct file_locks *l);

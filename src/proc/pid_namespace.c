@@ -31,7 +31,10 @@ bool pid_namespace_is_inner(void)
 	return inode && inode != FIRST;
 }
 
-/* NSpid has a number for each namespace from that of this /proc down to ours: one, when they are the same. */
+/*
+ * NSpid has a number for each namespace from that of this /proc down to ours: one, when they are
+ * the same.
+ */
 int pid_namespace_check_proc(const char *status_path)
 {
 	const char *line;
@@ -48,7 +51,10 @@ int pid_namespace_check_proc(const char *status_path)
 	return nr == 1 ? 0 : -EXDEV;
 }
 
-/* Behind unshare(CLONE_NEWPID) the first child begins a namespace, and until then the link leads nowhere. */
+/*
+ * Behind unshare(CLONE_NEWPID) the first child begins a namespace, and until then the link leads
+ * nowhere.
+ */
 static bool children_go_elsewhere(void)
 {
 	struct stat own, children;
@@ -62,15 +68,19 @@ int pid_namespace_check(void)
 {
 	switch (pid_namespace_check_proc("/proc/self/status")) {
 	case -ENOENT:
-		return fail_why(-ENOTSUP, "/proc does not know this process: it is not mounted, or shows another PID namespace. Try: "
-				"mount -t proc proc /proc, or unshare --mount-proc");
+		return fail_why(-ENOTSUP, "/proc does not know this process: it is not mounted, or "
+					  "shows another PID namespace. Try: "
+					  "mount -t proc proc /proc, or unshare --mount-proc");
 	case -EXDEV:
-		return fail_why(-ENOTSUP, "/proc shows another PID namespace than the one that probee is in. Try: "
-				"mount -t proc proc /proc, or unshare --mount-proc");
+		return fail_why(
+			-ENOTSUP,
+			"/proc shows another PID namespace than the one that probee is in. Try: "
+			"mount -t proc proc /proc, or unshare --mount-proc");
 	}
 	if (children_go_elsewhere())
-		return fail_why(-ENOTSUP, "processes that probee starts would be in another PID namespace than itself. Try: "
-				"unshare --fork");
+		return fail_why(-ENOTSUP, "processes that probee starts would be in another PID "
+					  "namespace than itself. Try: "
+					  "unshare --fork");
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 /*
- * The PID namespace that probee is in. All of one recording speaks in the numbers of that namespace: BPF programs
- * (bpf/task_ids.bpf.h), perf events, /proc, the user. Threads outside of it are left out and counted.
+ * The PID namespace that probee is in. All of one recording speaks in the numbers of that
+ * namespace: BPF programs (bpf/task_ids.bpf.h), perf events, /proc, the user. Threads outside of it
+ * are left out and counted.
  */
 #pragma once
 
@@ -15,13 +16,18 @@ bool pid_namespace_is_inner(void);
 uint64_t pid_namespace_inode(void);
 
 /*
- * What makes recording impossible: /proc is another namespace's, or our children would be in another one. Says so and returns
- * -ENOTSUP; else 0.
+ * What makes recording impossible: /proc is another namespace's, or our children would be in
+ * another one. Says so and returns -ENOTSUP; else 0.
  */
 int pid_namespace_check(void);
 
-/* The same about a status file, for tests: 0, -ENOENT there is none, -EXDEV it is of another namespace's /proc. */
+/*
+ * The same about a status file, for tests: 0, -ENOENT there is none, -EXDEV it is of another
+ * namespace's /proc.
+ */
 int pid_namespace_check_proc(const char *status_path);
 
-/* Threads of the machine that /proc does not show, give or take those that come and go. 0: unknown. */
+/*
+ * Threads of the machine that /proc does not show, give or take those that come and go. 0: unknown.
+ */
 uint64_t pid_namespace_outside(void);

@@ -33,7 +33,10 @@ static uint64_t hex(const char **p)
 	return v;
 }
 
-/* "start-end rwxp pgoff maj:min inode   path"; the path is the rest of the line, "\012" for a newline. */
+/*
+ * "start-end rwxp pgoff maj:min inode   path"; the path is the rest of the line, "\012" for a
+ * newline.
+ */
 static bool parse_map(char *line, struct proc_map *m)
 {
 	const char *p = line;
@@ -95,7 +98,8 @@ int procfs_maps(pid_t tid, int (*fn)(void *ctx, const struct proc_map *map), voi
 	return n < 0 ? (int)n : each_map(text, fn, ctx);
 }
 
-int procfs_maps_timed(struct timed_reader *reader, pid_t tid, int (*fn)(void *ctx, const struct proc_map *map), void *ctx)
+int procfs_maps_timed(struct timed_reader *reader, pid_t tid,
+		      int (*fn)(void *ctx, const struct proc_map *map), void *ctx)
 {
 	char path[64], *text;
 	ssize_t n;
@@ -105,7 +109,10 @@ int procfs_maps_timed(struct timed_reader *reader, pid_t tid, int (*fn)(void *ct
 	return n < 0 ? (int)n : each_map(text, fn, ctx);
 }
 
-/* Field number (counted from 3: the one behind the comm) of /proc/PID/stat; the comm may hold anything. */
+/*
+ * Field number (counted from 3: the one behind the comm) of /proc/PID/stat; the comm may hold
+ * anything.
+ */
 static uint64_t stat_field(const char *stat, int number)
 {
 	const char *p = strrchr(stat, ')');
@@ -124,7 +131,10 @@ static uint32_t status_number(const char *status, const char *key)
 
 enum { REAL, EFFECTIVE };		/* columns of "Uid:" */
 
-/* "NSpid: ours ... its own": the number so many columns on, 0 when there are fewer. Sets *last, the last column. */
+/*
+ * "NSpid: ours ... its own": the number so many columns on, 0 when there are fewer. Sets *last, the
+ * last column.
+ */
 static uint32_t number_at(const char *status, const char *key, uint32_t column, uint32_t *last)
 {
 	const char *p = strstr(status, key);
@@ -165,7 +175,8 @@ static int read_stat(pid_t pid, pid_t tid, struct proc_stat *out)
 	}
 	out->ppid = (uint32_t)stat_field(text, 4);
 	out->kthread = stat_field(text, 9) & 0x00200000;	/* PF_KTHREAD */
-	out->start_boottime_ns = stat_field(text, 22) * (NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK));
+	out->start_boottime_ns =
+		stat_field(text, 22) * (NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK));
 	free(text);
 	return 0;
 }
@@ -378,8 +389,12 @@ int procfs_open_mapped(pid_t pid, uint64_t start, uint64_t end, const char *path
 	char through[PATH_MAX];
 	int fd;
 
-	/* This link leads to the file itself, whatever its name means in whichever mount namespace, even when deleted. */
-	snprintf(through, sizeof(through), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, start, end);
+	/*
+	 * This link leads to the file itself, whatever its name means in whichever mount namespace,
+	 * even when deleted.
+	 */
+	snprintf(through, sizeof(through), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, start,
+		 end);
 	fd = open_checked(through, 0);
 	if (fd >= 0 || path[0] != '/')
 		return fd;

@@ -1,6 +1,7 @@
 /*
- * What only the live machine knows, read from /proc: executable mappings, names, the threads that exist. All text
- * there is foreign (names hold any byte). Everything is silent: a process may vanish at any moment.
+ * What only the live machine knows, read from /proc: executable mappings, names, the threads that
+ * exist. All text there is foreign (names hold any byte). Everything is silent: a process may
+ * vanish at any moment.
  */
 #pragma once
 
@@ -21,13 +22,18 @@ struct proc_map {
 };
 
 /*
- * Calls fn for each executable mapping of tid's process, in order of address. 0, -errno, or what fn returned. The second
- * reads it by way of the reader: the process may be anybody's, and its memory map may be locked.
+ * Calls fn for each executable mapping of tid's process, in order of address. 0, -errno, or what fn
+ * returned. The second reads it by way of the reader: the process may be anybody's, and its memory
+ * map may be locked.
  */
 int procfs_maps(pid_t tid, int (*fn)(void *ctx, const struct proc_map *map), void *ctx);
-int procfs_maps_timed(struct timed_reader *reader, pid_t tid, int (*fn)(void *ctx, const struct proc_map *map), void *ctx);
+int procfs_maps_timed(struct timed_reader *reader, pid_t tid,
+		      int (*fn)(void *ctx, const struct proc_map *map), void *ctx);
 
-/* Two files with a part each of what there is to say about a thread; each costs 20 us or more to read. */
+/*
+ * Two files with a part each of what there is to say about a thread; each costs 20 us or more to
+ * read.
+ */
 struct proc_stat {
 	uint32_t ppid;
 	uint64_t start_boottime_ns;	/* to 10 ms */
@@ -45,12 +51,16 @@ int procfs_stat(pid_t tid, struct proc_stat *out);
 int procfs_status(pid_t tid, struct proc_status *out);
 
 /*
- * Opens the /tmp of a process; dir is the caller's, -1: the process is gone. Its mounts go with its mount namespace, so its root
- * directory would not do; it is only that where more is not known without asking a file system, which might never answer.
+ * Opens the /tmp of a process; dir is the caller's, -1: the process is gone. Its mounts go with its
+ * mount namespace, so its root directory would not do; it is only that where more is not known
+ * without asking a file system, which might never answer.
  */
 void procfs_tmp(pid_t pid, struct process_tmp *out);
 
-/* The child of process pid that has this number in the namespace so many levels below ours; 0: none. */
+/*
+ * The child of process pid that has this number in the namespace so many levels below ours; 0:
+ * none.
+ */
 pid_t procfs_child_called(pid_t pid, uint32_t number, uint32_t depth);
 
 /* cgroup path of the process (unified hierarchy, else the longest one); "" unknown. */
@@ -61,11 +71,14 @@ int procfs_each_process(int (*fn)(void *ctx, pid_t pid), void *ctx);
 bool procfs_exists(pid_t pid);
 uint32_t procfs_threads(pid_t pid);		/* how many it has; 0: gone */
 
-/* A thread of the process that is alive: its leader, or another when that is dead (its maps are empty). 0: none. */
+/*
+ * A thread of the process that is alive: its leader, or another when that is dead (its maps are
+ * empty). 0: none.
+ */
 pid_t procfs_living_thread(pid_t pid);
 
 /*
- * Opens the file behind a mapping for reading: through map_files, through the process's root, or by its path, and
- * only when it is a regular file with the inode asked for. -errno otherwise.
+ * Opens the file behind a mapping for reading: through map_files, through the process's root, or by
+ * its path, and only when it is a regular file with the inode asked for. -errno otherwise.
  */
 int procfs_open_mapped(pid_t pid, uint64_t start, uint64_t end, const char *path, uint64_t ino);

@@ -56,7 +56,8 @@ static void set(struct cpu_share *s, double share, double observations)
 
 void cpu_check_read(struct cpu_check *c, const char *busy, const struct report_info *info)
 {
-	double seconds = (double)info->duration_ns / 1e9, cpus = info->online_cpus, share, ticks = 0, all;
+	double seconds = (double)info->duration_ns / 1e9, cpus = info->online_cpus, share,
+	       ticks = 0, all;
 
 	memset(c, 0, sizeof(*c));
 	if (!busy || !cpus || seconds <= 0 || info->nr_segments != 1)
@@ -68,7 +69,8 @@ void cpu_check_read(struct cpu_check *c, const char *busy, const struct report_i
 	if (find_word(busy, "stat", &share))
 		set(&c->of[CPU_BY_STAT], share, seconds * cpus * STAT_HZ);
 	if (find_word(busy, "walks", &all) && info->scans.busy_scans)
-		set(&c->of[CPU_BY_SCANS], (double)info->scans.busy_cpus / (double)info->scans.busy_scans / cpus,
+		set(&c->of[CPU_BY_SCANS],
+		    (double)info->scans.busy_cpus / (double)info->scans.busy_scans / cpus,
 		    (double)info->scans.busy_scans);
 }
 
@@ -83,10 +85,13 @@ void cpu_check_text(const struct cpu_check *c, char *buf, size_t size)
 	buf[0] = 0;
 	for (int i = 0; i < CPU_SOURCES && n < size; i++)
 		if (c->of[i].is_known)
-			n += (size_t)snprintf(buf + n, size - n, "%s%.1f %% by %s", n ? ", " : "", 100 * c->of[i].share, names[i]);
+			n += (size_t)snprintf(buf + n, size - n, "%s%.1f %% by %s", n ? ", " : "",
+					      100 * c->of[i].share, names[i]);
 }
 
-/* Neither a share of 0 nor one of 1 is without error: one observation more might have been another. */
+/*
+ * Neither a share of 0 nor one of 1 is without error: one observation more might have been another.
+ */
 static double variance(const struct cpu_share *s)
 {
 	double p = (s->share * s->observations + 1) / (s->observations + 2);
@@ -116,7 +121,9 @@ void cpu_check_warning(const struct cpu_check *c, char *buf, size_t size)
 			if (!differ(c, a, b))
 				continue;
 			cpu_check_text(c, shares, sizeof(shares));
-			snprintf(buf, size, "CPUs were busy for %s of their time: %s and %s differ by more than chance explains",
+			snprintf(buf, size,
+				 "CPUs were busy for %s of their time: %s and %s differ by more "
+				 "than chance explains",
 				 shares, names[a], names[b]);
 			return;
 		}

@@ -1,16 +1,19 @@
 /*
- * How busy the CPUs were, measured in up to three ways that know nothing of each other: by the sampler's ticks, by the threads
- * that walks found running or ready to run, and by the kernel's own accounts (/proc/stat). When two of them differ by more
- * than chance explains, the samples of the trace cannot be right: ticks were lost or held back, walks came at special
- * moments, CPUs were away.
+ * How busy the CPUs were, measured in up to three ways that know nothing of each other: by the
+ * sampler's ticks, by the threads that walks found running or ready to run, and by the kernel's own
+ * accounts (/proc/stat). When two of them differ by more than chance explains, the samples of the
+ * trace cannot be right: ticks were lost or held back, walks came at special moments, CPUs were
+ * away.
  *
- *	cpu_check_read(&c, busy, info)		META cpu.busy (NULL: absent) and what the walks counted
+ *	cpu_check_read(&c, busy, info)		META cpu.busy (NULL: absent) and what the walks
+ *						counted
  *	cpu_check_text(&c, buf, size)		the three as text; "" when there is none
  *	cpu_check_warning(&c, buf, size)	one line; "" when they agree
  *
- * Chance: four standard deviations of the difference of two binomial shares. For a walk all its CPUs together count as one
- * observation, because they are looked at together. To that comes what is not chance: the share of the time that probee
- * itself used (the kernel counts it, walks do not) and two percent, as accounts go by clock ticks.
+ * Chance: four standard deviations of the difference of two binomial shares. For a walk all its
+ * CPUs together count as one observation, because they are looked at together. To that comes what
+ * is not chance: the share of the time that probee itself used (the kernel counts it, walks do not)
+ * and two percent, as accounts go by clock ticks.
  */
 #pragma once
 

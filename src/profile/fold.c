@@ -24,7 +24,8 @@ struct memo {
 	uint32_t base, stack, node;
 };
 
-struct frame_keys {			/* of one frame: keys[first ..], outermost first; nr 0: not made yet */
+struct frame_keys {			/* of one frame: keys[first ..], outermost first; nr 0: not
+					   made yet */
 	uint32_t first, nr;
 };
 
@@ -81,16 +82,19 @@ static void fold_release(struct fold *f)
 static uint32_t comm_name(struct fold *f, const struct rec_thread *thread)
 {
 	size_t len;
-	const char *s = definition_store_string(f->tables, thread ? thread->comm : UINT32_MAX, &len);
+	const char *s =
+		definition_store_string(f->tables, thread ? thread->comm : UINT32_MAX, &len);
 
-	return len ? tree_builder_name(&f->tree, s, len) : tree_builder_name(&f->tree, "[no name]", 9);
+	return len ? tree_builder_name(&f->tree, s, len)
+		   : tree_builder_name(&f->tree, "[no name]", 9);
 }
 
 static uint32_t thread_comm(struct fold *f, const struct report_sample *s)
 {
 	uint32_t id = s->rec->thread;
 
-	if (!s->thread || array_reserve(&f->comms, &f->cap_comms, definition_store_id_end(f->tables, REC_THREAD)))
+	if (!s->thread ||
+	    array_reserve(&f->comms, &f->cap_comms, definition_store_id_end(f->tables, REC_THREAD)))
 		return comm_name(f, s->thread);
 	if (!f->comms[id])
 		f->comms[id] = comm_name(f, s->thread);
@@ -136,7 +140,8 @@ static uint32_t view_name(struct fold *f, const struct frame_view *v)
 static int make_keys(struct fold *f, uint32_t frame, struct frame_keys *made)
 {
 	const struct rec_frame *rec = definition_store_find_frame(f->tables, frame);
-	const struct rec_binary *binary = rec ? definition_store_find_binary(f->tables, rec->binary) : NULL;
+	const struct rec_binary *binary =
+		rec ? definition_store_find_binary(f->tables, rec->binary) : NULL;
 	uint32_t nr = definition_store_frame_depth(f->tables, frame);
 	char buf[FRAME_TEXT_MAX];
 	struct frame_view v;
@@ -149,9 +154,12 @@ static int make_keys(struct fold *f, uint32_t frame, struct frame_keys *made)
 
 		definition_store_frame_view(f->tables, frame, i, buf, &v);
 		*key = (struct node){
-			.name = view_name(f, &v), .binary = binary ? table_name(f, binary->path) : 0,
-			.kind = rec ? rec->kind : FRAME_SYNTHETIC, .line = v.start_line ? v.start_line : v.line,
-			.flags = (uint8_t)((v.inlined ? NODE_INLINED : 0) | (rec ? 0 : NODE_SYNTHETIC)),
+			.name = view_name(f, &v),
+			.binary = binary ? table_name(f, binary->path) : 0,
+			.kind = rec ? rec->kind : FRAME_SYNTHETIC,
+			.line = v.start_line ? v.start_line : v.line,
+			.flags = (uint8_t)((v.inlined ? NODE_INLINED : 0) |
+					   (rec ? 0 : NODE_SYNTHETIC)),
 		};
 		if (v.file)
 			key->file = table_name(f, v.file);
@@ -222,7 +230,8 @@ static uint32_t find_memo(struct fold *f, uint32_t base, uint32_t stack)
 /* A memo that cannot be kept costs only time. */
 static void add_memo(struct fold *f, uint32_t base, uint32_t stack, uint32_t node)
 {
-	struct memo *m = f->nr_memos < MAX_MEMOS ? array_push(&f->memos, &f->nr_memos, &f->cap_memos) : NULL;
+	struct memo *m =
+		f->nr_memos < MAX_MEMOS ? array_push(&f->memos, &f->nr_memos, &f->cap_memos) : NULL;
 
 	if (!m)
 		return;
@@ -247,7 +256,8 @@ static uint32_t add_stack(struct fold *f, uint32_t base, uint32_t stack)
 		*slot = stack;
 		stack = n->parent;
 	}
-	if (at == NODE_NONE)		/* without memo, down from the root; what was lost on the way is said */
+	if (at == NODE_NONE)		/* without memo, down from the root; what was lost on the
+					   way is said */
 		at = stack ? add_note(f, base, "[missing]") : base;
 	while (f->nr_path) {
 		stack = f->path[--f->nr_path];

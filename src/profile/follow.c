@@ -79,7 +79,8 @@ static int end_scan(struct follow *f)
 
 	if (!w)
 		return -ENOMEM;
-	*w = (struct followed_scan){ f->nr_rows, f->last_ns, definition_store_id_end(f->tables, REC_FRAME) };
+	*w = (struct followed_scan){ f->nr_rows, f->last_ns,
+				     definition_store_id_end(f->tables, REC_FRAME) };
 	return 0;
 }
 
@@ -123,7 +124,8 @@ void follow_chunk(void *follow, const void *chunk, size_t len)
 		f->err = -EBADMSG;
 		return;
 	}
-	chunk_decoder_begin(&f->decoder, (const uint8_t *)chunk + CHUNK_HEAD_SIZE, head.length, head.time_base_ns);
+	chunk_decoder_begin(&f->decoder, (const uint8_t *)chunk + CHUNK_HEAD_SIZE, head.length,
+			    head.time_base_ns);
 	while (!f->err && (n = chunk_decoder_next(&f->decoder, &rec)) > 0)
 		f->err = learn(f, &rec);
 	if (n < 0)
@@ -168,7 +170,8 @@ static size_t ready(struct follow *f)
 
 	if (f->ended)
 		return f->nr_rows;
-	for (size_t i = 0; i < f->nr_scans && has_date(f, &f->scans[i]) && has_names(f, &f->scans[i]); i++)
+	for (size_t i = 0;
+	     i < f->nr_scans && has_date(f, &f->scans[i]) && has_names(f, &f->scans[i]); i++)
 		end = f->scans[i].end;
 	return end;
 }
@@ -178,7 +181,8 @@ static int give(struct follow *f, const struct rec_sample *rec, report_sample_fn
 	struct report_sample rs = { .rec = rec, .tables = f->tables };
 
 	rs.thread = definition_store_find_thread(f->tables, rec->thread);
-	rs.process = rs.thread ? definition_store_find_process(f->tables, rs.thread->process) : NULL;
+	rs.process =
+		rs.thread ? definition_store_find_process(f->tables, rs.thread->process) : NULL;
 	rs.real_ns = wall_clock_real(&f->clock, rec->time_ns);
 	return fn(ctx, &rs);
 }

@@ -1,8 +1,8 @@
 /*
  * A call tree: what a report draws. Grown by fold.c, read-only for renderers; names are resolved.
  *
- * Node 0 is the root ("all"). Children of a node are sorted by name, so equal input gives equal output.
- * Nodes are merged by {name, kind, inlined, binary} under the same parent.
+ * Node 0 is the root ("all"). Children of a node are sorted by name, so equal input gives equal
+ * output. Nodes are merged by {name, kind, inlined, binary} under the same parent.
  */
 #pragma once
 
@@ -15,7 +15,11 @@
 
 #define NODE_NONE UINT32_MAX
 
-enum { NODE_INLINED = 1, NODE_GUESSED = 2, NODE_SYNTHETIC = 4 /* no code: thread name, cpu_01, [kthread] */ };
+enum {
+	NODE_INLINED = 1,
+	NODE_GUESSED = 2,
+	NODE_SYNTHETIC = 4 /* no code: thread name, cpu_01, [kthread] */
+};
 
 struct node {
 	uint32_t parent;		/* NODE_NONE for the root */
@@ -41,12 +45,15 @@ struct profile_facts {
 	uint64_t roots;			/* samples with a whole user stack, of user_stacks */
 	uint64_t user_stacks;
 	const char *stacks;		/* report_stacks_text() of them */
-	const char *not_whole;		/* report_broken_text(): who is to blame for those that are not whole */
+	const char *not_whole;		/* report_broken_text(): who is to blame for those that are
+					   not whole */
 	uint64_t frames, frames_unnamed;	/* distinct ones */
-	const char *scans;		/* report_scans(): the receipts of walks, and who was not seen */
+	const char *scans;		/* report_scans(): the receipts of walks, and who was not
+					   seen */
 	struct report_scans scan_sums;
 	bool incomplete;		/* truncated or damaged trace, no END record */
-	const char *warning;		/* one line about losses and damage; "" when there is none */
+	const char *warning;		/* one line about losses and damage; "" when there is
+					   none */
 };
 
 struct stack_health;

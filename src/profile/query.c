@@ -57,8 +57,11 @@ int query_parse_states(const struct opt *o, const char *value, void *states)
 		uint32_t mask = states_of(p, len);
 
 		if (!mask)
-			return fail_why(-EINVAL, "--%s: '%.*s' is no state: use ps's letters (R,S,D,T,t,I,Z,X,P) "
-					"or names (RUNNING,SLEEP,DISK)", o->name, (int)len, p);
+			return fail_why(
+				-EINVAL,
+				"--%s: '%.*s' is no state: use ps's letters (R,S,D,T,t,I,Z,X,P) "
+				"or names (RUNNING,SLEEP,DISK)",
+				o->name, (int)len, p);
 		*(uint32_t *)states |= mask;
 		p += len;
 		if (!*p)
@@ -73,7 +76,8 @@ int query_parse_weight(const struct opt *o, const char *value, void *weight)
 	else if (!strcmp(value, "wall"))
 		*(enum query_weight *)weight = WEIGHT_WALL;
 	else
-		return fail_why(-EINVAL, "--%s %s: no such weight. Try: cpu or wall", o->name, value);
+		return fail_why(-EINVAL, "--%s %s: no such weight. Try: cpu or wall", o->name,
+				value);
 	return 0;
 }
 
@@ -94,7 +98,8 @@ static bool read_fraction(const char *s, uint64_t *ns)
 
 static bool read_date(const char *s, struct time_point *t)
 {
-	static const char *const forms[] = { "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M" };
+	static const char *const forms[] = { "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S",
+					     "%Y-%m-%d %H:%M" };
 
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
 		struct tm tm = { .tm_isdst = -1 };
@@ -126,7 +131,8 @@ static bool read_time_of_day(const char *s, struct time_point *t)
 		if (!end || !read_fraction(end, &ns))
 			continue;
 		t->kind = TIME_OF_DAY;
-		t->ns = (uint64_t)(tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec) * NSEC_PER_SEC + ns;
+		t->ns = (uint64_t)(tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec) * NSEC_PER_SEC +
+			ns;
 		return true;
 	}
 	return false;
@@ -144,7 +150,8 @@ int query_parse_time(const struct opt *o, const char *value, void *point)
 	}
 	t->kind = TIME_RELATIVE;
 	t->ns = 0;
-	if (value[0] == '0' && strspn(value, "0.") + strspn(value + strspn(value, "0."), "smh") == strlen(value))
+	if (value[0] == '0' &&
+	    strspn(value, "0.") + strspn(value + strspn(value, "0."), "smh") == strlen(value))
 		return 0;	/* opt_duration() wants more than nothing */
 	return opt_duration(o, value, &t->ns);
 }
@@ -182,7 +189,8 @@ static uint64_t time_of_day(uint64_t first_ns, uint64_t last_ns, uint64_t day_ns
 	return ns < first_ns && ns + DAY_NS <= last_ns ? ns + DAY_NS : ns;
 }
 
-static uint64_t resolve(const struct time_point *t, uint64_t first_ns, uint64_t last_ns, uint64_t none)
+static uint64_t resolve(const struct time_point *t, uint64_t first_ns, uint64_t last_ns,
+			uint64_t none)
 {
 	switch (t->kind) {
 	case TIME_NONE: return none;

@@ -23,7 +23,8 @@ enum time_point_kind { TIME_NONE, TIME_RELATIVE, TIME_OF_DAY, TIME_DATE };
 
 struct time_point {
 	enum time_point_kind kind;
-	uint64_t ns;			/* since the first sample; since local midnight; since 1970 UTC */
+	uint64_t ns;			/* since the first sample; since local midnight; since 1970
+					   UTC */
 };
 
 struct query {
@@ -45,7 +46,9 @@ void query_release(struct query *q);
 int query_parse_comm(const struct opt *o, const char *value, void *query);
 int query_parse_states(const struct opt *o, const char *value, void *states);	/* "R,D,SLEEP" */
 int query_parse_weight(const struct opt *o, const char *value, void *weight);
-/* "10s", "200ms" (after the first sample), "HH:MM[:SS[.f]]", "YYYY-MM-DD HH:MM:SS[.f]" (local time) */
+/*
+ * "10s", "200ms" (after the first sample), "HH:MM[:SS[.f]]", "YYYY-MM-DD HH:MM:SS[.f]" (local time)
+ */
 int query_parse_time(const struct opt *o, const char *value, void *point);
 
 /* What pids, tids and comms say about a thread. comm ends with NUL. */
@@ -53,7 +56,8 @@ bool query_wants_thread(const struct query *q, uint32_t tgid, uint32_t tid, cons
 bool query_wants_state(const struct query *q, unsigned state);
 
 /*
- * A time of day is meant on the day of the first sample or, when it had already passed then and comes
- * again before the last one, on the next day.
+ * A time of day is meant on the day of the first sample or, when it had already passed then and
+ * comes again before the last one, on the next day.
  */
-void query_window(const struct query *q, uint64_t first_ns, uint64_t last_ns, struct time_window *w);
+void query_window(const struct query *q, uint64_t first_ns, uint64_t last_ns,
+		  struct time_window *w);

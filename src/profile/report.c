@@ -18,7 +18,8 @@
 /* A recording costs some memory even when it is empty, and a file of empty ones is easily made. */
 #define MAX_SEGMENTS 65536
 
-enum verdict { VERDICT_NONE, VERDICT_WANTED, VERDICT_UNWANTED };	/* of a query about a thread */
+/* of a query about a thread */
+enum verdict { VERDICT_NONE, VERDICT_WANTED, VERDICT_UNWANTED };
 
 struct segment {
 	struct definition_store *tables;
@@ -73,7 +74,8 @@ static struct segment *current(struct report *rep)
 	if (at >= MAX_SEGMENTS)
 		return NULL;
 	while (rep->nr_segments <= at) {
-		struct segment *s = array_push(&rep->segments, &rep->nr_segments, &rep->cap_segments);
+		struct segment *s =
+			array_push(&rep->segments, &rep->nr_segments, &rep->cap_segments);
 
 		if (s)
 			s->tables = definition_store_new();
@@ -131,7 +133,8 @@ static int learn(struct report *rep)
 	while ((n = trace_reader_next(rep->reader, &rec)) > 0) {
 		s = current(rep);
 		if (!s && rep->nr_segments >= MAX_SEGMENTS)
-			return fail_why(-E2BIG, "%s: more than %d recordings in one file", rep->path, MAX_SEGMENTS);
+			return fail_why(-E2BIG, "%s: more than %d recordings in one file",
+					rep->path, MAX_SEGMENTS);
 		err = s ? learn_record(rep, s, &rec) : -ENOMEM;
 		if (err)
 			return fail(err, "%s", rep->path);
@@ -141,7 +144,8 @@ static int learn(struct report *rep)
 
 static void sum_segment(struct report_info *info, const struct segment *s)
 {
-	uint64_t first = wall_clock_real(&s->clock, s->first_ns), last = wall_clock_real(&s->clock, s->last_ns);
+	uint64_t first = wall_clock_real(&s->clock, s->first_ns),
+		 last = wall_clock_real(&s->clock, s->last_ns);
 
 	info->nr_ended += s->has_end;
 	info->duration_ns += s->end_ns - s->begin_ns;
@@ -184,7 +188,8 @@ static void warn(struct report *rep)
 	report_warning_text(&rep->trace_summary.info, rep->warning, sizeof(rep->warning));
 	n = strlen(rep->warning);
 	if (n + 2 < sizeof(rep->warning))
-		cpu_check_warning(&rep->cpus, rep->warning + n + (n ? 2 : 0), sizeof(rep->warning) - n - 2);
+		cpu_check_warning(&rep->cpus, rep->warning + n + (n ? 2 : 0),
+				  sizeof(rep->warning) - n - 2);
 	if (n && rep->warning[n + 2])
 		memcpy(rep->warning + n, "; ", 2);
 }
@@ -198,8 +203,8 @@ static void tell_scope(struct report *rep)
 	n = strlen(rep->scans);
 	if (n + 2 >= sizeof(rep->scans))
 		return;
-	report_outside_text(report_meta(rep, "pid_namespace.outside", NULL), rep->scans + n + (n ? 2 : 0),
-			    sizeof(rep->scans) - n - 2);
+	report_outside_text(report_meta(rep, "pid_namespace.outside", NULL),
+			    rep->scans + n + (n ? 2 : 0), sizeof(rep->scans) - n - 2);
 	if (n && rep->scans[n + 2])
 		memcpy(rep->scans + n, "; ", 2);
 }
@@ -260,7 +265,8 @@ out:
 
 static bool wants_thread(const struct query *q, const struct report_sample *rs)
 {
-	const char *comm = definition_store_string(rs->tables, rs->thread ? rs->thread->comm : UINT32_MAX, NULL);
+	const char *comm = definition_store_string(
+		rs->tables, rs->thread ? rs->thread->comm : UINT32_MAX, NULL);
 
 	return query_wants_thread(q, rs->process ? rs->process->tgid : UINT32_MAX,
 				  rs->thread ? rs->thread->tid : UINT32_MAX, comm);
@@ -272,7 +278,8 @@ static bool thread_passes(struct report *rep, struct segment *s, const struct re
 	uint32_t id = rs->rec->thread;
 	uint8_t *v;
 
-	if (!rs->thread || array_reserve(&s->verdicts, &s->cap_verdicts, definition_store_id_end(s->tables, REC_THREAD)))
+	if (!rs->thread || array_reserve(&s->verdicts, &s->cap_verdicts,
+					 definition_store_id_end(s->tables, REC_THREAD)))
 		return wants_thread(rep->query, rs);
 	v = &s->verdicts[id];
 	if (*v == VERDICT_NONE)
@@ -286,8 +293,9 @@ static bool passes(struct report *rep, struct segment *s, const struct report_sa
 		return false;
 	if (!rep->query)
 		return true;
-	return query_wants_state(rep->query, rs->rec->state) && rs->real_ns >= rep->window.from_ns &&
-	       rs->real_ns < rep->window.to_ns && thread_passes(rep, s, rs);
+	return query_wants_state(rep->query, rs->rec->state) &&
+	       rs->real_ns >= rep->window.from_ns && rs->real_ns < rep->window.to_ns &&
+	       thread_passes(rep, s, rs);
 }
 
 static int give(struct report *rep, const struct rec_sample *rec, report_sample_fn fn, void *ctx)
@@ -300,7 +308,8 @@ static int give(struct report *rep, const struct rec_sample *rec, report_sample_
 	rs.segment = (uint32_t)(s - rep->segments);
 	rs.tables = s->tables;
 	rs.thread = definition_store_find_thread(s->tables, rec->thread);
-	rs.process = rs.thread ? definition_store_find_process(s->tables, rs.thread->process) : NULL;
+	rs.process =
+		rs.thread ? definition_store_find_process(s->tables, rs.thread->process) : NULL;
 	rs.real_ns = wall_clock_real(&s->clock, rec->time_ns);
 	return passes(rep, s, &rs) ? fn(ctx, &rs) : 0;
 }
@@ -338,7 +347,8 @@ bool report_is_incomplete(const struct report *rep)
 {
 	const struct report_info *info = &rep->trace_summary.info;
 
-	return info->status.truncated || info->status.bad_chunks || info->refused || info->nr_ended < info->nr_segments;
+	return info->status.truncated || info->status.bad_chunks || info->refused ||
+	       info->nr_ended < info->nr_segments;
 }
 
 bool report_has_loss(const struct report *rep)
@@ -400,7 +410,8 @@ const struct stack_health *report_health(const struct report *rep)
 
 uint64_t report_real_ns(const struct report *rep, uint32_t segment, uint64_t mono_ns)
 {
-	return segment < rep->nr_segments ? wall_clock_real(&rep->segments[segment].clock, mono_ns) : mono_ns;
+	return segment < rep->nr_segments ? wall_clock_real(&rep->segments[segment].clock, mono_ns)
+					  : mono_ns;
 }
 
 static const char *meta_or_empty(const struct report *rep, const char *key)
@@ -426,12 +437,23 @@ void report_facts(const struct report *rep, struct profile_facts *f)
 	const struct report_info *info = &rep->trace_summary.info;
 
 	*f = (struct profile_facts){
-		.host = meta_or_empty(rep, "host"), .kernel = meta_or_empty(rep, "kernel.release"),
-		.tool = meta_or_empty(rep, "tool"), .argv = meta_or_empty(rep, "argv"), .event = rep->event,
-		.unit = "samples", .begin_real_ns = info->first_real_ns, .duration_ns = info->duration_ns,
-		.samples_total = samples_of_weight(rep), .lost = info->lost_samples, .frames = info->frames,
-		.frames_unnamed = info->frames_unnamed, .incomplete = report_is_incomplete(rep),
-		.warning = rep->warning, .stacks = "", .not_whole = "",
-		.scans = rep->scans, .scan_sums = info->scans,
+		.host = meta_or_empty(rep, "host"),
+		.kernel = meta_or_empty(rep, "kernel.release"),
+		.tool = meta_or_empty(rep, "tool"),
+		.argv = meta_or_empty(rep, "argv"),
+		.event = rep->event,
+		.unit = "samples",
+		.begin_real_ns = info->first_real_ns,
+		.duration_ns = info->duration_ns,
+		.samples_total = samples_of_weight(rep),
+		.lost = info->lost_samples,
+		.frames = info->frames,
+		.frames_unnamed = info->frames_unnamed,
+		.incomplete = report_is_incomplete(rep),
+		.warning = rep->warning,
+		.stacks = "",
+		.not_whole = "",
+		.scans = rep->scans,
+		.scan_sums = info->scans,
 	};
 }

@@ -1,14 +1,16 @@
 /*
- * A trace, open for reporting: its names, its receipts, and its samples as often as they are wanted.
+ * A trace, open for reporting: its names, its receipts, and its samples as often as they are
+ * wanted.
  *
- *	report_open(path, &query, &rep)		reads everything once: names come after samples in a trace
+ *	report_open(path, &query, &rep)		reads everything once: names come after samples in a
+ *						trace
  *	report_info(rep)			what is in it: counts, losses, ends of walks
  *	report_samples(rep, fn, ctx)		those that pass the query, in the order of the file
  *	report_facts(rep, &facts)		what stands under every picture
  *	report_close(rep)
  *
- * Memory grows with definitions (frames, stacks, names), never with samples. A trace may hold several
- * recordings (cat a.pbz b.pbz): each has its own tables, its segment.
+ * Memory grows with definitions (frames, stacks, names), never with samples. A trace may hold
+ * several recordings (cat a.pbz b.pbz): each has its own tables, its segment.
  */
 #pragma once
 
@@ -38,7 +40,8 @@ struct report_sample {
 	uint32_t segment;
 	const struct rec_thread *thread;	/* NULL: lost with a damaged chunk */
 	const struct rec_process *process;	/* NULL: the same */
-	uint64_t real_ns;		/* its time as CLOCK_REALTIME; monotonic when there is no CLOCK record */
+	uint64_t real_ns;		/* its time as CLOCK_REALTIME; monotonic when there is no
+					   CLOCK record */
 };
 
 /* Borrowed for the call; not 0 stops and is returned. */
@@ -54,28 +57,42 @@ enum query_weight report_weight(const struct report *rep);
 bool report_has_loss(const struct report *rep);
 bool report_is_incomplete(const struct report *rep);	/* damaged, cut, or without END */
 
-/* One line about losses, damage and measurements that disagree; "" when there is nothing to say. Borrowed. */
+/*
+ * One line about losses, damage and measurements that disagree; "" when there is nothing to say.
+ * Borrowed.
+ */
 const char *report_warning(const struct report *rep);
 
-/* The sum of all receipts of walks, and who could not be seen at all, as text; "" when there is neither. Borrowed. */
+/*
+ * The sum of all receipts of walks, and who could not be seen at all, as text; "" when there is
+ * neither. Borrowed.
+ */
 const char *report_scans(const struct report *rep);
 
 /* How busy the CPUs were, in different ways. */
 const struct cpu_check *report_cpus(const struct report *rep);
 
-/* All but what is counted of samples that passed a query. Strings are borrowed until report_close(). */
+/*
+ * All but what is counted of samples that passed a query. Strings are borrowed until
+ * report_close().
+ */
 void report_facts(const struct report *rep, struct profile_facts *facts);
 
 /* The tables of a segment, 0 .. nr_segments - 1. */
 const struct definition_store *report_tables(const struct report *rep, uint32_t segment);
 
-/* A META value of the first recording that has this key; NULL if none. NUL behind it; len may be NULL. */
+/*
+ * A META value of the first recording that has this key; NULL if none. NUL behind it; len may be
+ * NULL.
+ */
 const char *report_meta(const struct report *rep, const char *key, size_t *len);
 
 const struct report_meta_item *report_metas(const struct report *rep, size_t *nr);
 const struct report_note *report_notes(const struct report *rep, size_t *nr);
 
-/* How good the user stacks are, of all samples, and who is to blame for those that are not whole. */
+/*
+ * How good the user stacks are, of all samples, and who is to blame for those that are not whole.
+ */
 const struct stack_health *report_health(const struct report *rep);
 
 /* A CLOCK_MONOTONIC time of a segment as CLOCK_REALTIME. */

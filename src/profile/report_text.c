@@ -67,7 +67,8 @@ static void put_losses(struct text *t, const struct report_info *info)
 	char n[COUNT_MAX];
 
 	if (info->lost_samples) {
-		put(t, "%s sample%s lost (", count_text(info->lost_samples, n), info->lost_samples == 1 ? "" : "s");
+		put(t, "%s sample%s lost (", count_text(info->lost_samples, n),
+		    info->lost_samples == 1 ? "" : "s");
 		put_causes(t, info, true);
 		put(t, ")");
 	}
@@ -93,23 +94,30 @@ void report_warning_text(const struct report_info *info, char *out, size_t size)
 	if (st->truncated)
 		put(&t, "%sthe file was cut short", t.len ? "; " : "");
 	else if (unfinished && info->nr_segments > 1)
-		put(&t, "%s%u of %u recordings were not finished", t.len ? "; " : "", unfinished, info->nr_segments);
+		put(&t, "%s%u of %u recordings were not finished", t.len ? "; " : "", unfinished,
+		    info->nr_segments);
 	else if (unfinished)
 		put(&t, "%sthe recording was not finished", t.len ? "; " : "");
 	if (info->refused)
-		put(&t, "%s%s impossible definitions refused", t.len ? "; " : "", count_text(info->refused, n));
+		put(&t, "%s%s impossible definitions refused", t.len ? "; " : "",
+		    count_text(info->refused, n));
 }
 
-/* "2 memory-busy, 1 readers hung": whatever kept rows from being complete, but that their threads ran or had ended. */
+/*
+ * "2 memory-busy, 1 readers hung": whatever kept rows from being complete, but that their threads
+ * ran or had ended.
+ */
 static void put_scan_errors(struct text *t, const struct report_scans *w)
 {
 	const char *sep = "";
 	char n[COUNT_MAX];
 
 	for (unsigned end = 0; end <= STACK_ENDS; end++) {
-		if (!w->ends[end] || stack_end_is_root(end) || !stack_end_has_stack(end) || end == END_TORN)
+		if (!w->ends[end] || stack_end_is_root(end) || !stack_end_has_stack(end) ||
+		    end == END_TORN)
 			continue;
-		put(t, "%s%s %s", sep, end < STACK_ENDS ? stack_end_name(end) : "other", count_text(w->ends[end], n));
+		put(t, "%s%s %s", sep, end < STACK_ENDS ? stack_end_name(end) : "other",
+		    count_text(w->ends[end], n));
 		sep = ", ";
 	}
 	if (w->kernel_failed)
@@ -131,17 +139,20 @@ void report_walks_text(const struct report_scans *w, char *out, size_t size)
 	out[0] = 0;
 	if (!w->count)
 		return;
-	put(&t, "%s walk%s: %s task%s seen = %s row%s", count_text(w->count, a), w->count == 1 ? "" : "s",
-	    count_text(w->tasks_seen, b), w->tasks_seen == 1 ? "" : "s", count_text(w->rows, c), w->rows == 1 ? "" : "s");
-	put(&t, " + %s idle kernel thread%s + %s not asked for", count_text(w->skipped_idle_kthreads, a),
-	    w->skipped_idle_kthreads == 1 ? "" : "s", count_text(w->filtered, b));
+	put(&t, "%s walk%s: %s task%s seen = %s row%s", count_text(w->count, a),
+	    w->count == 1 ? "" : "s", count_text(w->tasks_seen, b), w->tasks_seen == 1 ? "" : "s",
+	    count_text(w->rows, c), w->rows == 1 ? "" : "s");
+	put(&t, " + %s idle kernel thread%s + %s not asked for",
+	    count_text(w->skipped_idle_kthreads, a), w->skipped_idle_kthreads == 1 ? "" : "s",
+	    count_text(w->filtered, b));
 	if (named < w->tasks_seen)
 		put(&t, " + %s missing", count_text(w->tasks_seen - named, a));
-	put(&t, "; %s on a CPU, %s torn, %s vanished; %s page faults; errors: ", count_text(w->on_cpu, a), count_text(w->torn, b),
-	    count_text(w->vanished, c), count_text(w->read_faults, d));
+	put(&t, "; %s on a CPU, %s torn, %s vanished; %s page faults; errors: ",
+	    count_text(w->on_cpu, a), count_text(w->torn, b), count_text(w->vanished, c),
+	    count_text(w->read_faults, d));
 	put_scan_errors(&t, w);
-	put(&t, "; %.3f ms each, %.3f ms the longest", (double)w->duration_ns / 1e6 / (double)w->count,
-	    (double)w->longest_ns / 1e6);
+	put(&t, "; %.3f ms each, %.3f ms the longest",
+	    (double)w->duration_ns / 1e6 / (double)w->count, (double)w->longest_ns / 1e6);
 }
 
 void report_outside_text(const char *outside, char *out, size_t size)
@@ -154,12 +165,15 @@ void report_outside_text(const char *outside, char *out, size_t size)
 	out[0] = 0;
 	if (nr < 1)
 		return;
-	put(&t, "from inside a PID namespace: %s threads of the machine are outside of it and left out", count_text(threads, n));
+	put(&t,
+	    "from inside a PID namespace: %s threads of the machine are outside of it and left out",
+	    count_text(threads, n));
 	if (nr == 2)
 		put(&t, ", with %s samples", count_text(samples, n));
 }
 
-static void put_event(struct text *t, const struct definition_store *tables, const struct rec_event *e)
+static void put_event(struct text *t, const struct definition_store *tables,
+		      const struct rec_event *e)
 {
 	char one[128];
 	const char *name = definition_store_string(tables, e->name, NULL);
@@ -225,12 +239,15 @@ void report_stacks_text(const struct stack_health *h, char *out, size_t size)
 		return;
 	}
 	if (nr == 1)
-		put(&t, "%s", h->all.whole ? "the one user stack is whole" : "the one user stack is not whole");
+		put(&t, "%s",
+		    h->all.whole ? "the one user stack is whole"
+				 : "the one user stack is not whole");
 	else
-		put(&t, "%s of %s user stacks are whole", report_share_text(h->all.whole, nr, share),
-		    count_text(nr, n));
+		put(&t, "%s of %s user stacks are whole",
+		    report_share_text(h->all.whole, nr, share), count_text(nr, n));
 	if (h->all.whole_guessed)
-		put(&t, " (%s with guessed frames)", report_share_text(h->all.whole_guessed, nr, share));
+		put(&t, " (%s with guessed frames)",
+		    report_share_text(h->all.whole_guessed, nr, share));
 }
 
 /* "libfoo.so: ", the last part of the path. */
@@ -259,7 +276,8 @@ void report_broken_text(const struct stack_health *h, char *out, size_t size)
 	for (size_t i = 0; i < h->nr_broken && i < NAMED_CAUSES; i++) {
 		const struct health_row *row = &h->broken[i];
 
-		put(&t, "%s%s ", i ? "; " : "", report_share_text(row->samples, h->all.stacks, share));
+		put(&t, "%s%s ", i ? "; " : "",
+		    report_share_text(row->samples, h->all.stacks, share));
 		put_binary(&t, h, row);
 		put(&t, "%s", stack_cause_text(row->end));
 		if (row->end == END_BAD_RULE && row->has_addr)
@@ -267,5 +285,6 @@ void report_broken_text(const struct stack_health *h, char *out, size_t size)
 		left -= row->samples;
 	}
 	if (left && t.len)
-		put(&t, "; %s for other reasons (probee info)", report_share_text(left, h->all.stacks, share));
+		put(&t, "; %s for other reasons (probee info)",
+		    report_share_text(left, h->all.stacks, share));
 }

@@ -9,7 +9,10 @@ struct report_info;
 struct report_scans;
 struct stack_health;
 
-/* "9 samples lost (ring-full 7, throttled 2); 1 chunk damaged; the file was cut short"; "" when all is well. */
+/*
+ * "9 samples lost (ring-full 7, throttled 2); 1 chunk damaged; the file was cut short"; "" when all
+ * is well.
+ */
 void report_warning_text(const struct report_info *info, char *out, size_t size);
 
 /* "cpu-clock 99 Hz, snapshot": the event sources of all recordings, each once. */
@@ -19,23 +22,27 @@ void report_event_text(const struct report *rep, char *out, size_t size);
 void report_stacks_text(const struct stack_health *h, char *out, size_t size);
 
 /*
- * "1.2 % chromium: no unwind information, frame pointer chain broke; 0.4 % on a CPU during the walk; 0.1 % for other
- * reasons (probee info)": shares of all user stacks, the largest first; "" when all are whole. Names are foreign.
+ * "1.2 % chromium: no unwind information, frame pointer chain broke; 0.4 % on a CPU during the
+ * walk; 0.1 % for other reasons (probee info)": shares of all user stacks, the largest first; ""
+ * when all are whole. Names are foreign.
  */
 void report_broken_text(const struct stack_health *h, char *out, size_t size);
 
 /*
- * "3 walks: 690 tasks seen = 546 rows + 126 idle kernel threads + 18 not asked for; 3 on a CPU, 0 torn, 0 vanished; 2 page
- * faults; 0 errors; 3.2 ms each, 8.1 ms the longest": the sum of all receipts; "" without walks.
+ * "3 walks: 690 tasks seen = 546 rows + 126 idle kernel threads + 18 not asked for; 3 on a CPU, 0
+ * torn, 0 vanished; 2 page faults; 0 errors; 3.2 ms each, 8.1 ms the longest": the sum of all
+ * receipts; "" without walks.
  */
 void report_walks_text(const struct report_scans *w, char *out, size_t size);
 
 /*
- * "from inside a PID namespace: 173 threads of the machine are outside of it and left out, with 197 samples"; "" where
- * META pid_namespace.outside (NULL: absent) does not say so.
+ * "from inside a PID namespace: 173 threads of the machine are outside of it and left out, with 197
+ * samples"; "" where META pid_namespace.outside (NULL: absent) does not say so.
  */
 void report_outside_text(const char *outside, char *out, size_t size);
 
-/* "1.2 %"; what is not all never looks like it: "99.9 %" at most, and "<0.1 %" instead of "0.0 %". */
+/*
+ * "1.2 %"; what is not all never looks like it: "99.9 %" at most, and "<0.1 %" instead of "0.0 %".
+ */
 #define SHARE_MAX 16
 const char *report_share_text(uint64_t part, uint64_t whole, char buf[SHARE_MAX]);

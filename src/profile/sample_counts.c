@@ -15,8 +15,8 @@ static bool same_stack(const void *ctx, uint32_t id)
 	const struct count_key *k = ctx;
 	const struct sample_count *a = &k->v[id], *b = k->key;
 
-	return a->ustack == b->ustack && a->kstack == b->kstack && a->comm == b->comm && a->end == b->end &&
-	       a->segment == b->segment;
+	return a->ustack == b->ustack && a->kstack == b->kstack && a->comm == b->comm &&
+	       a->end == b->end && a->segment == b->segment;
 }
 
 void sample_counts_release(struct sample_counts *c)

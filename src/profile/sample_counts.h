@@ -1,6 +1,6 @@
 /*
- * How often each distinct stack was seen: samples of equal {segment, thread name, stacks, end} become one
- * row, so that names have to be looked up once per row. Embedded; all zero is empty.
+ * How often each distinct stack was seen: samples of equal {segment, thread name, stacks, end}
+ * become one row, so that names have to be looked up once per row. Embedded; all zero is empty.
  */
 #pragma once
 
@@ -23,4 +23,5 @@ struct sample_counts {
 };
 
 void sample_counts_release(struct sample_counts *c);
-int sample_counts_add(struct sample_counts *c, const struct sample_count *key);	/* key->count more; 0 or -ENOMEM */
+/* key->count more; 0 or -ENOMEM */
+int sample_counts_add(struct sample_counts *c, const struct sample_count *key);

@@ -1,4 +1,7 @@
-/* Why a user stack is not whole, for people: shorter than stack_end_help(), and with what can be done about it. */
+/*
+ * Why a user stack is not whole, for people: shorter than stack_end_help(), and with what can be
+ * done about it.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -7,7 +10,10 @@
 const char *stack_cause_text(unsigned end);		/* "return address 0" */
 const char *stack_cause_remedy(unsigned end);		/* an imperative; "" where there is none */
 
-/* True where the code of the outermost frame is to blame, and not what the thread or the recorder was doing. */
+/*
+ * True where the code of the outermost frame is to blame, and not what the thread or the recorder
+ * was doing.
+ */
 bool stack_cause_has_place(unsigned end);
 
 /* True where `probee unwind-info BINARY ADDRESS` shows the rule that led to this. */

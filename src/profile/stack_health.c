@@ -25,8 +25,10 @@ struct row_list {			/* one of the two lists of a stack_health, while it grows */
 struct summing {
 	struct stack_health *h;
 	const struct definition_store *tables;
-	uint32_t *guessed_from;		/* by node id: node nearest to the leaf whose caller was guessed; 0: none */
-	uint32_t *below_root;		/* by node id: node just inside the outermost one of its stack; 0: none */
+	uint32_t *guessed_from;		/* by node id: node nearest to the leaf whose caller was
+					   guessed; 0: none */
+	uint32_t *below_root;		/* by node id: node just inside the outermost one of its
+					   stack; 0: none */
 	size_t cap_guessed_from, cap_below_root;
 	size_t next_broken;		/* of the tally's */
 	struct row_list broken, guesses;
@@ -114,7 +116,8 @@ static struct health_row *row_of(struct row_list *l, uint32_t path, uint8_t end)
 	return row;
 }
 
-static int blame(struct row_list *l, struct spot spot, uint8_t end, uint64_t samples, uint64_t frames)
+static int blame(struct row_list *l, struct spot spot, uint8_t end, uint64_t samples,
+		 uint64_t frames)
 {
 	struct health_row *row = row_of(l, spot.path, end);
 
@@ -177,14 +180,18 @@ static void count_frame(struct health_frames *n, const struct rec_frame *f, uint
 		n->exact += samples;
 }
 
-/* Children come behind their parents, so one pass downwards turns counts of leaves into counts of passages. */
+/*
+ * Children come behind their parents, so one pass downwards turns counts of leaves into counts of
+ * passages.
+ */
 static int sum_nodes(struct summing *s, uint64_t *stacks, uint32_t end)
 {
 	int err = 0;
 
 	for (uint32_t id = end; !err && --id > 0;) {
 		const struct table_node *n = definition_store_find_node(s->tables, id);
-		const struct rec_frame *f = n ? definition_store_find_frame(s->tables, n->frame) : NULL;
+		const struct rec_frame *f =
+			n ? definition_store_find_frame(s->tables, n->frame) : NULL;
 
 		if (!n || !stacks[id])
 			continue;
@@ -294,7 +301,8 @@ static void sort(struct stack_health *h)
 		qsort(h->processes, h->nr_processes, sizeof(*h->processes), by_broken);
 }
 
-int stack_health_init(struct stack_health *h, struct stack_tally *t, health_tables_fn tables_of, const void *ctx)
+int stack_health_init(struct stack_health *h, struct stack_tally *t, health_tables_fn tables_of,
+		      const void *ctx)
 {
 	struct summing s = {
 		.h = h, .broken = { &h->broken, &h->nr_broken, &h->cap_broken, { 0 } },
@@ -332,7 +340,8 @@ void stack_health_release(struct stack_health *h)
 	memset(h, 0, sizeof(*h));
 }
 
-const char *stack_health_path(const struct stack_health *h, const struct health_row *row, size_t *len)
+const char *stack_health_path(const struct stack_health *h, const struct health_row *row,
+			      size_t *len)
 {
 	return intern_get(h->paths, row->path, len);
 }

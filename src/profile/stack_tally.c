@@ -30,12 +30,15 @@ static struct tally_segment *segment_at(struct stack_tally *t, uint32_t segment)
 	return &t->segments[segment];
 }
 
-/* An id that the tables do not know counts as 0, so that a foreign one cannot make an array grow. */
+/*
+ * An id that the tables do not know counts as 0, so that a foreign one cannot make an array grow.
+ */
 static uint32_t process_of(const struct definition_store *tables, const struct rec_sample *s)
 {
 	const struct rec_thread *thread = definition_store_find_thread(tables, s->thread);
 
-	return thread && definition_store_find_process(tables, thread->process) ? thread->process : 0;
+	return thread && definition_store_find_process(tables, thread->process) ? thread->process
+										: 0;
 }
 
 static void count(struct tally_process *p, bool is_whole, bool is_guessed)
@@ -45,7 +48,8 @@ static void count(struct tally_process *p, bool is_whole, bool is_guessed)
 	p->whole_guessed += is_whole && is_guessed;
 }
 
-static int count_process(struct tally_segment *seg, uint32_t process, bool is_whole, bool is_guessed)
+static int count_process(struct tally_segment *seg, uint32_t process, bool is_whole,
+			 bool is_guessed)
 {
 	if (array_reserve(&seg->processes, &seg->cap_processes, (size_t)process + 1))
 		return -ENOMEM;
@@ -86,14 +90,16 @@ static int count_broken(struct stack_tally *t, uint32_t segment, uint32_t node, 
 		t->broken[id].count++;
 		return 0;
 	}
-	b = t->nr_broken < IX_NONE - 2 ? array_push(&t->broken, &t->nr_broken, &t->cap_broken) : NULL;
+	b = t->nr_broken < IX_NONE - 2 ? array_push(&t->broken, &t->nr_broken, &t->cap_broken)
+				       : NULL;
 	if (!b)
 		return -ENOMEM;
 	*b = (struct tally_broken){ segment, node, end, 1 };
 	return ix_add(&t->broken_index, hash, (uint32_t)t->nr_broken - 1);
 }
 
-int stack_tally_add(struct stack_tally *t, uint32_t segment, const struct definition_store *tables, const struct rec_sample *s)
+int stack_tally_add(struct stack_tally *t, uint32_t segment, const struct definition_store *tables,
+		    const struct rec_sample *s)
 {
 	bool is_whole = stack_end_is_root(s->end);
 	bool is_guessed = s->flags & SAMPLE_HAS_GUESS || s->end == END_ROOT_GUESS;

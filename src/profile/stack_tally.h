@@ -1,7 +1,7 @@
 /*
- * What became of user stacks, counted sample by sample in the ids of each segment. Memory grows with
- * definitions (nodes, processes), never with samples; nothing is looked up that could be looked up once, later
- * (stack_health.h). Embedded; all zero is empty.
+ * What became of user stacks, counted sample by sample in the ids of each segment. Memory grows
+ * with definitions (nodes, processes), never with samples; nothing is looked up that could be
+ * looked up once, later (stack_health.h). Embedded; all zero is empty.
  *
  *	stack_tally_add(&t, segment, tables, sample) ...	0 or -ENOMEM, silently
  *	stack_health_init(&h, &t, tables_of, ctx)
@@ -18,7 +18,8 @@ struct rec_sample;
 struct definition_store;
 
 struct tally_process {
-	uint64_t stacks, whole;		/* user stacks that should have been; those that reached the root */
+	uint64_t stacks, whole;		/* user stacks that should have been; those that reached the
+					   root */
 	uint64_t whole_guessed;		/* whole ones that rest on a guess */
 };
 
@@ -45,5 +46,6 @@ struct stack_tally {
 	struct hash_index broken_index;
 };
 
-int stack_tally_add(struct stack_tally *t, uint32_t segment, const struct definition_store *tables, const struct rec_sample *s);
+int stack_tally_add(struct stack_tally *t, uint32_t segment, const struct definition_store *tables,
+		    const struct rec_sample *s);
 void stack_tally_release(struct stack_tally *t);

@@ -36,7 +36,10 @@ bool loss_is_samples(unsigned cause)
 	case LOSS_RING_FULL: case LOSS_RING_DISCARD: case LOSS_THROTTLED: case LOSS_QUEUE_FULL:
 	case LOSS_RATE_LIMIT: case LOSS_WRITER_STALL: case LOSS_BAD_RECORD: case LOSS_MAP_FULL:
 		return true;
-	case LOSS_ITER_RESTART: case LOSS_TASK_VANISHED: case LOSS_SYMBOL_BUDGET: case LOSS_TASK_EVENTS:
+	case LOSS_ITER_RESTART:
+	case LOSS_TASK_VANISHED:
+	case LOSS_SYMBOL_BUDGET:
+	case LOSS_TASK_EVENTS:
 	case LOSS_TABLE_FULL: case LOSS_KERNEL_STACK: case LOSS_SCANS: case LOSS_CAUSES:
 		break;
 	}
@@ -129,7 +132,8 @@ void trace_summary_end(struct trace_summary *r)
 	end_runnable(r);
 }
 
-static int add_sample(struct trace_summary *r, uint32_t segment, const struct definition_store *tables, const struct rec_sample *s)
+static int add_sample(struct trace_summary *r, uint32_t segment,
+		      const struct definition_store *tables, const struct rec_sample *s)
 {
 	struct report_info *info = &r->info;
 
@@ -174,7 +178,8 @@ static void add_lost(struct report_info *info, const struct rec_lost *l)
 		info->lost_samples += l->count;
 }
 
-int trace_summary_record(struct trace_summary *r, uint32_t segment, const struct definition_store *tables, const struct record *rec)
+int trace_summary_record(struct trace_summary *r, uint32_t segment,
+			 const struct definition_store *tables, const struct record *rec)
 {
 	switch (rec->tag) {
 	case REC_SAMPLE:
@@ -194,8 +199,19 @@ int trace_summary_record(struct trace_summary *r, uint32_t segment, const struct
 	case REC_END:
 		r->info.end = rec->end;
 		break;
-	case REC_CLOCK: case REC_STRING: case REC_BINARY: case REC_PROCESS: case REC_THREAD: case REC_TASKEV:
-	case REC_MAPPING: case REC_FRAME: case REC_NODE: case REC_FUNC: case REC_SYMBOL: case REC_EVENT: case REC_RAWSTACK:
+	case REC_CLOCK:
+	case REC_STRING:
+	case REC_BINARY:
+	case REC_PROCESS:
+	case REC_THREAD:
+	case REC_TASKEV:
+	case REC_MAPPING:
+	case REC_FRAME:
+	case REC_NODE:
+	case REC_FUNC:
+	case REC_SYMBOL:
+	case REC_EVENT:
+	case REC_RAWSTACK:
 	case REC_REPEAT:
 		break;
 	}

@@ -1,6 +1,6 @@
 /*
- * What a trace says about itself besides its samples' stacks: losses, receipts of walks, how stacks ended,
- * messages, meta data. Filled by report_open(), record by record; read through report.h.
+ * What a trace says about itself besides its samples' stacks: losses, receipts of walks, how stacks
+ * ended, messages, meta data. Filled by report_open(), record by record; read through report.h.
  *
  *	trace_summary_init(&r)
  *	trace_summary_record(&r, where, rec) ...	0 or -ENOMEM, silently
@@ -20,11 +20,15 @@
 struct definition_store;
 
 struct report_scans {			/* sums of the receipts of all walks */
-	uint64_t count, tasks_seen, rows, skipped_idle_kthreads, filtered, read_faults, vanished, on_cpu, torn;
+	uint64_t count, tasks_seen, rows, skipped_idle_kthreads, filtered, read_faults, vanished,
+		on_cpu, torn;
 	uint64_t hung, kernel_failed;
 	uint64_t duration_ns, longest_ns;
 	uint64_t ends[STACK_ENDS + 1];	/* as in struct rec_scan */
-	/* Threads that run or are ready to, in each walk no more than there are CPUs; and walks that had rows. */
+	/*
+	 * Threads that run or are ready to, in each walk no more than there are CPUs; and walks
+	 * that had rows.
+	 */
 	uint64_t busy_cpus, busy_scans;
 };
 
@@ -32,7 +36,8 @@ struct report_info {
 	struct trace_status status;	/* of the whole file */
 	uint32_t nr_segments, nr_ended;	/* recordings; those of them with an END record */
 	uint64_t samples;
-	uint64_t begin_real_ns;		/* start of the first recording, or its first sample; 0 unknown */
+	uint64_t begin_real_ns;		/* start of the first recording, or its first sample; 0
+					   unknown */
 	uint64_t first_real_ns, last_real_ns;	/* of samples; 0 when there are none */
 	uint64_t duration_ns;		/* of all recordings together */
 	uint64_t ends[STACK_ENDS + 1];	/* by enum stack_end; the last: unknown to this version */
@@ -68,7 +73,8 @@ struct trace_summary {
 	struct report_note *notes;
 	size_t nr_notes, cap_notes;
 	struct stack_tally stacks;
-	uint32_t scan, scan_runnable;	/* the walk whose rows are coming: how many run or are ready to */
+	uint32_t scan, scan_runnable;	/* the walk whose rows are coming: how many run or are ready
+					   to */
 	size_t text_bytes;		/* of metas and notes */
 };
 
@@ -78,7 +84,8 @@ void trace_summary_release(struct trace_summary *r);
 void trace_summary_end(struct trace_summary *r);
 
 /* A record of this segment; tables: what the segment has defined so far. */
-int trace_summary_record(struct trace_summary *r, uint32_t segment, const struct definition_store *tables, const struct record *rec);
+int trace_summary_record(struct trace_summary *r, uint32_t segment,
+			 const struct definition_store *tables, const struct record *rec);
 
 /* True if a loss of this cause is a count of samples; others count tasks, names or events. */
 bool loss_is_samples(unsigned cause);

@@ -26,7 +26,8 @@ static uint64_t hash_node(uint32_t parent, const struct node *key)
 {
 	uint64_t h = hash_u64(parent, key->name);
 
-	return hash_u64(h, (uint64_t)key->binary << 16 | (uint64_t)key->kind << 8 | (key->flags & NODE_INLINED));
+	return hash_u64(h, (uint64_t)key->binary << 16 | (uint64_t)key->kind << 8 |
+				   (key->flags & NODE_INLINED));
 }
 
 uint32_t tree_builder_name(struct tree_builder *b, const char *s, size_t len)
@@ -172,7 +173,10 @@ static int by_name(const void *a, const void *b, void *names)
 	return order ? order : (len_a > len_b) - (len_a < len_b);
 }
 
-/* rank[name] is its place in the alphabet: sorting nodes then compares numbers. NULL: out of memory. */
+/*
+ * rank[name] is its place in the alphabet: sorting nodes then compares numbers. NULL: out of
+ * memory.
+ */
 static uint32_t *rank_names(const struct profile *p)
 {
 	uint32_t nr = intern_count(p->names);
@@ -192,7 +196,8 @@ static uint32_t *rank_names(const struct profile *p)
 	return rank;
 }
 
-struct place {				/* of a node among all others: in order, siblings are neighbours */
+struct place {				/* of a node among all others: in order, siblings are
+					   neighbours */
 	uint32_t parent, rank, binary_rank, kind_flags, node;
 };
 
@@ -205,7 +210,8 @@ static int by_place(const void *x, const void *y)
 		order = (a->rank > b->rank) - (a->rank < b->rank);
 	if (!order)
 		order = (a->kind_flags > b->kind_flags) - (a->kind_flags < b->kind_flags);
-	return order ? order : (a->binary_rank > b->binary_rank) - (a->binary_rank < b->binary_rank);
+	return order ? order
+		     : (a->binary_rank > b->binary_rank) - (a->binary_rank < b->binary_rank);
 }
 
 static int link_children(struct profile *p)

@@ -4,12 +4,14 @@
  *	tree_builder_init(&b)
  *	child = tree_builder_child(&b, parent, &key)	found or made; the root is 0
  *	tree_builder_add(&b, child, weight)		to its self
- *	p = tree_builder_take(&b)			sums totals, sorts children; the caller's: profile_free()
+ *	p = tree_builder_take(&b)			sums totals, sorts children; the caller's:
+ *							profile_free()
  *	tree_builder_release(&b)
  *
- * Growth is limited in depth and in number of nodes, since a small hostile trace can describe a huge tree:
- * beyond, a node "[deeper]" or "[too many stacks]" stands for all the rest, so no weight is lost. As one
- * node too few can break a tree, running out of memory is remembered and told by tree_builder_take().
+ * Growth is limited in depth and in number of nodes, since a small hostile trace can describe a
+ * huge tree: beyond, a node "[deeper]" or "[too many stacks]" stands for all the rest, so no weight
+ * is lost. As one node too few can break a tree, running out of memory is remembered and told by
+ * tree_builder_take().
  */
 #pragma once
 
@@ -38,8 +40,9 @@ void tree_builder_release(struct tree_builder *b);
 uint32_t tree_builder_name(struct tree_builder *b, const char *s, size_t len);
 
 /*
- * The child of parent with key's name, kind, binary and inlined flag; other flags and lines are merged into
- * it (the lowest known line of the first file by name). A node that stands for the rest is its own child.
+ * The child of parent with key's name, kind, binary and inlined flag; other flags and lines are
+ * merged into it (the lowest known line of the first file by name). A node that stands for the rest
+ * is its own child.
  */
 uint32_t tree_builder_child(struct tree_builder *b, uint32_t parent, const struct node *key);
 void tree_builder_add(struct tree_builder *b, uint32_t node, uint64_t weight);

@@ -73,7 +73,8 @@ static int on_sample(void *ctx, const struct report_sample *s)
 	struct reading *r = ctx;
 	struct wait_graph *g = r->g;
 	struct wait_row row = { .rec = *s->rec, .real_ns = s->real_ns };
-	bool later = s->segment > g->segment || (s->segment == g->segment && s->rec->scan > g->scan);
+	bool later =
+		s->segment > g->segment || (s->segment == g->segment && s->rec->scan > g->scan);
 
 	if (!s->rec->scan || !s->thread || (r->wanted && s->rec->scan != r->wanted))
 		return 0;
@@ -119,7 +120,9 @@ static int count_threads(struct wait_graph *g)
 {
 	ix_release(&g->by_tgid);
 	for (uint32_t i = 0; i < g->nr; i++) {
-		uint32_t first = g->rows[i].tgid && !g->rows[i].absent ? find_process(g, g->rows[i].tgid) : i;
+		uint32_t first = g->rows[i].tgid && !g->rows[i].absent
+					 ? find_process(g, g->rows[i].tgid)
+					 : i;
 
 		g->rows[i].nr_threads = 0;
 		if (first == IX_NONE && ix_add(&g->by_tgid, hash_u64(1, g->rows[i].tgid), i))
@@ -177,8 +180,8 @@ static int link_owners(struct wait_graph *g)
 }
 
 /*
- * Threads that nobody waits for are taken off, again and again; in the end only rings are left. order gets those taken
- * off, waiters before their owners; the number of them.
+ * Threads that nobody waits for are taken off, again and again; in the end only rings are left.
+ * order gets those taken off, waiters before their owners; the number of them.
  */
 static size_t peel(struct wait_graph *g, uint32_t *left, uint32_t *order)
 {
@@ -278,7 +281,8 @@ static void link_waiters(struct wait_graph *g, uint32_t *order)
 static int by_convoy(const void *a, const void *b, void *graph)
 {
 	const struct wait_graph *g = graph;
-	const struct wait_row *x = &g->rows[*(const uint32_t *)a], *y = &g->rows[*(const uint32_t *)b];
+	const struct wait_row *x = &g->rows[*(const uint32_t *)a],
+			      *y = &g->rows[*(const uint32_t *)b];
 
 	if (x->nr_behind != y->nr_behind)
 		return x->nr_behind > y->nr_behind ? -1 : 1;
@@ -319,7 +323,10 @@ int wait_graph_link(struct wait_graph *g)
 		for (uint32_t i = 0; !err && i < g->nr; i++)
 			if (left[i] && g->rows[i].ring == WAIT_NONE)
 				err = add_ring(g, i);
-		/* Owners come behind their waiters in order, so their heads are known when we go backwards. */
+		/*
+		 * Owners come behind their waiters in order, so their heads are known when we go
+		 * backwards.
+		 */
 		while (nr-- > 0)
 			if (g->rows[order[nr]].owner != WAIT_NONE)
 				g->rows[order[nr]].head = g->rows[g->rows[order[nr]].owner].head;

@@ -1,6 +1,6 @@
 /*
- * Where in the kernel a thread waits, in one word: the innermost function of its stack that says something. Every wait
- * ends in schedule(), so that one and its helpers do not count.
+ * Where in the kernel a thread waits, in one word: the innermost function of its stack that says
+ * something. Every wait ends in schedule(), so that one and its helpers do not count.
  */
 #pragma once
 

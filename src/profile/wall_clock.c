@@ -18,7 +18,8 @@ int wall_clock_add(struct wall_clock *c, const struct rec_clock *rec)
 	struct wall_mark *m;
 
 	if (c->nr && rec->mono_ns < c->v[c->nr - 1].mono_ns)
-		return 0;		/* no recorder writes that, and sorting it in could take for ever */
+		return 0;		/* no recorder writes that, and sorting it in could take for
+					   ever */
 	m = array_push(&c->v, &c->nr, &c->cap);
 	if (!m)
 		return -ENOMEM;

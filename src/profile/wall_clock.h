@@ -1,5 +1,6 @@
 /*
- * Dates of a recording: what its CLOCK records say about CLOCK_MONOTONIC times. Embedded; all zero is empty.
+ * Dates of a recording: what its CLOCK records say about CLOCK_MONOTONIC times. Embedded; all zero
+ * is empty.
  */
 #pragma once
 
@@ -17,7 +18,8 @@ struct wall_clock {
 };
 
 void wall_clock_release(struct wall_clock *c);
-int wall_clock_add(struct wall_clock *c, const struct rec_clock *rec);	/* 0 or -ENOMEM; one from before the last is ignored */
+/* 0 or -ENOMEM; one from before the last is ignored */
+int wall_clock_add(struct wall_clock *c, const struct rec_clock *rec);
 
 /* Nobody asks for an earlier time any more. */
 void wall_clock_forget(struct wall_clock *c, uint64_t mono_ns);

@@ -42,7 +42,8 @@ void live_line_update(struct live_line *l, const struct live_numbers *n)
 		fprintf(stderr, "%" PRIu64 " walks  %" PRIu64 " rows", n->scans, n->samples);
 	else
 		fprintf(stderr, "%" PRIu64 " samples", n->samples);
-	fprintf(stderr, "  %" PRIu64 " lost  %s   (Ctrl-C ends)", n->lost, human_bytes(n->file_bytes, size));
+	fprintf(stderr, "  %" PRIu64 " lost  %s   (Ctrl-C ends)", n->lost,
+		human_bytes(n->file_bytes, size));
 	fflush(stderr);
 }
 

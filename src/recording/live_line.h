@@ -1,4 +1,7 @@
-/* The one line that a terminal shows while recording, and the summary afterwards. Both go to standard error. */
+/*
+ * The one line that a terminal shows while recording, and the summary afterwards. Both go to
+ * standard error.
+ */
 #pragma once
 
 #include <stdbool.h>

@@ -159,14 +159,18 @@ int live_rows_begin(struct live_rows *l, const struct render_opts *opts)
 	for (size_t i = 0; i < l->nr && !err; i++) {
 		struct live_output *o = &l->v[i];
 
-		err = o->out->renderer->rows->begin(opts, follow_arch(l->follow), o->stream, &o->state);
+		err = o->out->renderer->rows->begin(opts, follow_arch(l->follow), o->stream,
+						    &o->state);
 		if (!err)
 			err = take_text(o);
 	}
 	return err ? fail(err, "reports") : 0;
 }
 
-/* May something be written? -EPIPE: never again; that is noticed also when there is nothing to write. */
+/*
+ * May something be written? -EPIPE: never again; that is noticed also when there is nothing to
+ * write.
+ */
 static int may_write(const struct live_output *o, bool wait)
 {
 	bool left = o->done < o->len;
@@ -179,7 +183,10 @@ static int may_write(const struct live_output *o, bool wait)
 	return left && p.revents;
 }
 
-/* Writes what the reader takes: a pipe that poll() calls writable takes PIPE_BUF octets at once. wait: until it has all. */
+/*
+ * Writes what the reader takes: a pipe that poll() calls writable takes PIPE_BUF octets at once.
+ * wait: until it has all.
+ */
 static void write_output(struct live_rows *l, struct live_output *o, bool wait)
 {
 	int may;
@@ -189,7 +196,8 @@ static void write_output(struct live_rows *l, struct live_output *o, bool wait)
 		ssize_t n = 0;
 
 		if (may > 0)
-			n = write(o->fd, o->text + o->done, o->is_file || left < PIPE_BUF ? left : PIPE_BUF);
+			n = write(o->fd, o->text + o->done,
+				  o->is_file || left < PIPE_BUF ? left : PIPE_BUF);
 		if (n > 0)
 			o->done += (size_t)n;
 		else if (may < 0 || (errno != EINTR && errno != EAGAIN))
@@ -257,7 +265,8 @@ size_t live_rows_fds(const struct live_rows *l, struct pollfd *fds)
 		const struct live_output *o = &l->v[i];
 
 		if (o->fd >= 0 && !o->is_file)
-			fds[n++] = (struct pollfd){ .fd = o->fd, .events = o->done < o->len ? POLLOUT : 0 };
+			fds[n++] = (struct pollfd){ .fd = o->fd,
+						    .events = o->done < o->len ? POLLOUT : 0 };
 	}
 	return n;
 }

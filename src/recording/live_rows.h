@@ -1,15 +1,19 @@
 /*
- * Outputs that are written while the recording runs: a row as soon as its walk is over and its names are known, the same
- * bytes as in a report of the trace. Those of an output list whose renderer can do that (renderer.rows).
+ * Outputs that are written while the recording runs: a row as soon as its walk is over and its
+ * names are known, the same bytes as in a report of the trace. Those of an output list whose
+ * renderer can do that (renderer.rows).
  *
  *	live_rows_open(&outputs, trace_path, &l)	opens their files; NULL: there are none
- *	live_rows_chunk(l, chunk, len)			each chunk of the trace, a trace_writer_options.on_chunk
+ *	live_rows_chunk(l, chunk, len)			each chunk of the trace, a
+ *							trace_writer_options.on_chunk
  *	live_rows_begin(l, &render_opts)		after the first chunk: the header
- *	live_rows_write(l)				writes what is ready, but waits for no reader
+ *	live_rows_write(l)				writes what is ready, but waits for no
+ *							reader
  *	live_rows_finish(l)				writes the rest and waits for the readers
  *	live_rows_close(l)
  *
- * A reader that does not read holds up nobody but, once many rows wait, the next walk (live_rows_full()).
+ * A reader that does not read holds up nobody but, once many rows wait, the next walk
+ * (live_rows_full()).
  */
 #pragma once
 
@@ -25,14 +29,19 @@ struct render_opts;
 /* Says why it fails. */
 int live_rows_open(const struct output_list *outputs, const char *trace, struct live_rows **lp);
 void live_rows_close(struct live_rows *l);		/* NULL is fine */
-bool live_rows_has(const struct live_rows *l, const struct output *out);	/* it is one of them */
+/* it is one of them */
+bool live_rows_has(const struct live_rows *l, const struct output *out);
 bool live_rows_on_terminal(const struct live_rows *l);
 
 void live_rows_chunk(void *live_rows, const void *chunk, size_t len);
-int live_rows_begin(struct live_rows *l, const struct render_opts *opts);	/* 0 or -ENOMEM, which was said */
+/* 0 or -ENOMEM, which was said */
+int live_rows_begin(struct live_rows *l, const struct render_opts *opts);
 void live_rows_write(struct live_rows *l);
 
-/* For poll(): where a reader takes more, or goes away, call live_rows_write(). How many, at most OUTPUT_OPTS_MAX. */
+/*
+ * For poll(): where a reader takes more, or goes away, call live_rows_write(). How many, at most
+ * OUTPUT_OPTS_MAX.
+ */
 size_t live_rows_fds(const struct live_rows *l, struct pollfd *fds);
 bool live_rows_need_names(const struct live_rows *l);	/* a walk waits for nothing else */
 bool live_rows_full(const struct live_rows *l);

@@ -34,8 +34,13 @@ size_t output_list_opts(struct opt *rows, size_t offset)
 	for (; renderers[nr] && nr < OUTPUT_OPTS_MAX; nr++) {
 		const struct renderer *r = renderers[nr];
 
-		rows[nr] = (struct opt){ .name = r->name, .arg = "[=FILE]", .help = r->help, .parse = parse_output,
-					 .offset = offset, .suffixes = r->suffixes, .data = r };
+		rows[nr] = (struct opt){ .name = r->name,
+					 .arg = "[=FILE]",
+					 .help = r->help,
+					 .parse = parse_output,
+					 .offset = offset,
+					 .suffixes = r->suffixes,
+					 .data = r };
 	}
 	if (nr)
 		rows[0].group = "Reports (without FILE: standard output)";
@@ -58,7 +63,10 @@ void output_list_release(struct output_list *l)
 	memset(l, 0, sizeof(*l));
 }
 
-/* "dir/trace.svg" for "dir/trace.pbz"; standard input becomes "trace.svg". Caller frees; NULL: out of memory. */
+/*
+ * "dir/trace.svg" for "dir/trace.pbz"; standard input becomes "trace.svg". Caller frees; NULL: out
+ * of memory.
+ */
 static char *picture_name(const char *trace, const struct renderer *r)
 {
 	size_t len = strlen(trace), suffix_len = strcspn(r->suffixes, " ");
@@ -80,7 +88,8 @@ static int check_not_trace(int fd, const char *file, const char *trace)
 
 	if (fstat(fd, &out))
 		return fail(-errno, "%s", file);
-	if (stat(trace, &in) || in.st_dev != out.st_dev || in.st_ino != out.st_ino || !S_ISREG(out.st_mode))
+	if (stat(trace, &in) || in.st_dev != out.st_dev || in.st_ino != out.st_ino ||
+	    !S_ISREG(out.st_mode))
 		return 0;
 	return fail_why(-EINVAL, "%s is the trace itself and is not overwritten", file);
 }
@@ -128,7 +137,8 @@ static int run_renderer(const struct output *o, struct report *rep, const struct
 	int err;
 
 	errno = 0;
-	err = o->renderer->render ? o->renderer->render(prof, opts, out) : o->renderer->stream(rep, opts, out);
+	err = o->renderer->render ? o->renderer->render(prof, opts, out)
+				  : o->renderer->stream(rep, opts, out);
 	if (ferror(out))
 		return give_up(out, file, err < 0 ? err : errno ? -errno : -EIO);
 	if (err == -ENOMEM)
@@ -156,7 +166,8 @@ static int run_beside_trace(const struct output *o, struct report *rep, const st
 			    const struct render_opts *opts)
 {
 	char *name = picture_name(report_path(rep), o->renderer);
-	int err = name ? run_file(o, rep, prof, opts, name) : fail(-ENOMEM, "--%s", o->renderer->name);
+	int err = name ? run_file(o, rep, prof, opts, name)
+		       : fail(-ENOMEM, "--%s", o->renderer->name);
 
 	if (!err)
 		note("the picture is in %s", name);

@@ -11,7 +11,9 @@
 #include "src/proc/pid_namespace.h"
 #include "src/profile/report.h"
 
-static const char *const unwind_names[] = { [UNWIND_AUTO] = "auto", [UNWIND_FP] = "fp", [UNWIND_DWARF] = "dwarf" };
+static const char *const unwind_names[] = {
+	[UNWIND_AUTO] = "auto", [UNWIND_FP] = "fp", [UNWIND_DWARF] = "dwarf"
+};
 
 const char *unwind_mode_name(enum unwind_mode mode)
 {
@@ -26,7 +28,8 @@ static int parse_unwind(const struct opt *o, const char *value, void *dst)
 			return 0;
 		}
 	}
-	return fail_why(-EINVAL, "--%s %s: no such way to unwind. Try: auto, fp or dwarf", o->name, value);
+	return fail_why(-EINVAL, "--%s %s: no such way to unwind. Try: auto, fp or dwarf", o->name,
+			value);
 }
 
 /* "1/100", or "100". */
@@ -43,28 +46,37 @@ static int parse_audit(const struct opt *o, const char *value, void *dst)
 
 const struct opt recording_opts[] = {
 	{ 'a', "all", NULL, "the whole machine", opt_flag, AT(all), NULL, "Target", NULL },
-	{ 'p', "pid", "PIDS", "these processes, comma-separated, all their threads, and their children from now on",
+	{ 'p', "pid", "PIDS",
+	  "these processes, comma-separated, all their threads, and their children from now on",
 	  opt_id_list, AT(pids), NULL, NULL, NULL },
-	{ 0, "include-idle", NULL, "also idle CPUs (sample) or idle kernel threads (snapshot)", opt_flag,
-	  AT(include_idle), NULL, NULL, NULL },
-	{ 0, "unwind", "HOW", "auto: unwind tables (.eh_frame, Go's own), frame pointers where there are none; fp; dwarf "
-	  "(default auto)", parse_unwind, AT(unwind), NULL, "Stacks", NULL },
+	{ 0, "include-idle", NULL, "also idle CPUs (sample) or idle kernel threads (snapshot)",
+	  opt_flag, AT(include_idle), NULL, NULL, NULL },
+	{ 0, "unwind", "HOW",
+	  "auto: unwind tables (.eh_frame, Go's own), frame pointers where there are none; fp; "
+	  "dwarf "
+	  "(default auto)",
+	  parse_unwind, AT(unwind), NULL, "Stacks", NULL },
 	{ 'U', "user-only", NULL, "no kernel stacks", opt_flag, AT(user_only), NULL, NULL, NULL },
 	{ 'K', "kernel-only", NULL, "no user stacks", opt_flag, AT(kernel_only), NULL, NULL, NULL },
-	{ 0, "max-depth", "N", "at most N user frames (default and limit 1024)", opt_u32, AT(max_frames), NULL, NULL,
+	{ 0, "max-depth", "N", "at most N user frames (default and limit 1024)", opt_u32,
+	  AT(max_frames), NULL, NULL, NULL },
+	{ 0, "audit", "1/N",
+	  "keep registers and stack memory of one in N stacks, for probee verify (the memory may "
+	  "hold "
+	  "secrets)",
+	  parse_audit, AT(audit), NULL, NULL, NULL },
+	{ 'o', "output", "FILE", "the trace (default trace.pbz); - is standard output", opt_string,
+	  AT(output), NULL, "Output", NULL },
+	{ 0, "strict", NULL, "exit with 3 when anything was lost", opt_flag, AT(strict), NULL, NULL,
 	  NULL },
-	{ 0, "audit", "1/N", "keep registers and stack memory of one in N stacks, for probee verify (the memory may hold "
-	  "secrets)", parse_audit, AT(audit), NULL, NULL, NULL },
-	{ 'o', "output", "FILE", "the trace (default trace.pbz); - is standard output", opt_string, AT(output), NULL,
-	  "Output", NULL },
-	{ 0, "strict", NULL, "exit with 3 when anything was lost", opt_flag, AT(strict), NULL, NULL, NULL },
-	{ 'q', "quiet", NULL, "say only what went wrong; CSV without its header", opt_flag, AT(quiet), NULL, NULL,
+	{ 'q', "quiet", NULL, "say only what went wrong; CSV without its header", opt_flag,
+	  AT(quiet), NULL, NULL, NULL },
+	{ 'r', "reverse-stack", NULL, "CSV: outermost function first", opt_flag,
+	  AT(render.reverse_stack), NULL, NULL, NULL },
+	{ 0, "offsets", NULL, "reports: function+0x12, a frame of its own for each address",
+	  opt_flag, AT(render.offsets), NULL, NULL, NULL },
+	{ 0, "title", "TEXT", "title of the reports", opt_string, AT(render.title), NULL, NULL,
 	  NULL },
-	{ 'r', "reverse-stack", NULL, "CSV: outermost function first", opt_flag, AT(render.reverse_stack), NULL, NULL,
-	  NULL },
-	{ 0, "offsets", NULL, "reports: function+0x12, a frame of its own for each address", opt_flag,
-	  AT(render.offsets), NULL, NULL, NULL },
-	{ 0, "title", "TEXT", "title of the reports", opt_string, AT(render.title), NULL, NULL, NULL },
 	{ 'v', "verbose", NULL, "say more", opt_flag, AT(verbose), NULL, NULL, NULL },
 };
 const size_t nr_recording_opts = sizeof(recording_opts) / sizeof(recording_opts[0]);
@@ -109,7 +121,9 @@ static void on_chunk(void *ctx, const void *chunk, size_t len)
 
 int recording_start(struct recording *rec, bool live)
 {
-	int err = trace_writer_open(rec->path, &(struct trace_writer_options){ .on_chunk = on_chunk, .ctx = rec }, &rec->writer);
+	int err = trace_writer_open(
+		rec->path, &(struct trace_writer_options){ .on_chunk = on_chunk, .ctx = rec },
+		&rec->writer);
 
 	return err ? err : split_outputs(rec, live);
 }
@@ -212,10 +226,18 @@ void recording_options(struct recording *rec, struct recorder_options *out)
 	const struct recording_args *a = rec->args;
 
 	*out = (struct recorder_options){
-		.unwind = a->unwind, .user_only = a->user_only, .kernel_only = a->kernel_only,
-		.include_idle = a->include_idle, .pids = &a->pids, .max_frames = a->max_frames, .audit = a->audit,
+		.unwind = a->unwind,
+		.user_only = a->user_only,
+		.kernel_only = a->kernel_only,
+		.include_idle = a->include_idle,
+		.pids = &a->pids,
+		.max_frames = a->max_frames,
+		.audit = a->audit,
 		.faults = FAULTS_ANON,
-		.sink = put_record, .flush = flush, .hurry = hurry, .sink_ctx = rec,
+		.sink = put_record,
+		.flush = flush,
+		.hurry = hurry,
+		.sink_ctx = rec,
 	};
 }
 
@@ -252,13 +274,14 @@ int recording_close(struct recording *rec)
 	return err;
 }
 
-void recording_summary(const struct recording *rec, const struct session_stats *st, uint64_t lost, const char *what,
-		       const char *others)
+void recording_summary(const struct recording *rec, const struct session_stats *st, uint64_t lost,
+		       const char *what, const char *others)
 {
 	char size[32], whole[64] = "no user stacks";
 
 	if (st->user_stacks)
-		snprintf(whole, sizeof(whole), "%.1f %% of user stacks whole", 100.0 * (double)st->whole / (double)st->user_stacks);
+		snprintf(whole, sizeof(whole), "%.1f %% of user stacks whole",
+			 100.0 * (double)st->whole / (double)st->user_stacks);
 
 	note("%" PRIu64 " %s of %" PRIu64 " threads in %" PRIu64 " processes, %.1f s; %s; "
 	     "%" PRIu64 " lost; %s in %s", st->samples, what, st->threads, st->processes,

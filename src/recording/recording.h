@@ -1,12 +1,13 @@
 /*
- * What `probee sample` and `probee snapshot` share: common options, the trace file, signals, the status line, the
- * summary and the reports rendered right after.
+ * What `probee sample` and `probee snapshot` share: common options, the trace file, signals, the
+ * status line, the summary and the reports rendered right after.
  *
  *	recording_open(rec, args)
  *	recording_options(rec, &opts)		for recorder_open()
- *	recording_start(rec, live)		creates the trace: only now, so that a recording that cannot begin
- *						leaves an earlier trace of that name alone. live: reports that can are
- *						written while it runs
+ *	recording_start(rec, live)		creates the trace: only now, so that a recording
+ *						that cannot begin leaves an earlier trace of that
+ *						name alone. live: reports that can are written while
+ *						it runs
  *	recording_live_begin(rec)		behind recorder_begin()
  *	recording_live_scan(rec, session)	after each walk
  *	recording_live_rows(rec, session)	between them, often: names come, readers read
@@ -55,7 +56,8 @@ struct recording {
 	bool has_names;			/* since the last flush */
 	int rows_err;
 	const char *path;
-	uint64_t run_ns;		/* set by the command: from the first tick or walk possible to the last */
+	uint64_t run_ns;		/* set by the command: from the first tick or walk possible
+					   to the last */
 	uint64_t file_bytes;
 };
 
@@ -64,10 +66,14 @@ int recording_start(struct recording *rec, bool live);
 int recording_live_begin(struct recording *rec);
 int recording_live_scan(struct recording *rec, struct session *session);
 int recording_live_rows(struct recording *rec, struct session *session);
-size_t recording_live_fds(const struct recording *rec, struct pollfd *fds);	/* as live_rows_fds() */
-bool recording_live_waits(const struct recording *rec);		/* for names: recording_live_rows() soon */
-bool recording_live_full(const struct recording *rec);		/* no walk now: too many rows wait for their reader */
-bool recording_live_over(const struct recording *rec);		/* the readers of the rows have gone */
+/* as live_rows_fds() */
+size_t recording_live_fds(const struct recording *rec, struct pollfd *fds);
+bool recording_live_waits(const struct recording *rec);		/* for names: recording_live_rows()
+								   soon */
+bool recording_live_full(const struct recording *rec);		/* no walk now: too many rows wait
+								   for their reader */
+bool recording_live_over(const struct recording *rec);		/* the readers of the rows have
+								   gone */
 void recording_options(struct recording *rec, struct recorder_options *out);
 void recording_live(struct recording *rec, uint64_t samples, uint64_t lost, uint64_t scans);
 int recording_close(struct recording *rec);
@@ -75,7 +81,7 @@ int recording_close(struct recording *rec);
 /* The reports asked for, from the file just written. */
 int recording_render(struct recording *rec);
 /* what: "samples"; others: what else was lost, in words; "" nothing. */
-void recording_summary(const struct recording *rec, const struct session_stats *st, uint64_t lost, const char *what,
-		       const char *others);
+void recording_summary(const struct recording *rec, const struct session_stats *st, uint64_t lost,
+		       const char *what, const char *others);
 
 const char *unwind_mode_name(enum unwind_mode mode);

@@ -47,7 +47,10 @@ void stop_signals_read(struct stop_signals *s)
 	if (!stop_was_sent(s->fd) || s->stopped)
 		return;
 	s->stopped = true;
-	/* timeout(1) sends its signal to the process and then to the group: that is one wish, not an impatient second. */
+	/*
+	 * timeout(1) sends its signal to the process and then to the group: that is one wish, not
+	 * an impatient second.
+	 */
 	poll(NULL, 0, SAME_REQUEST_MS);
 	stop_was_sent(s->fd);
 	stop_set(&set);

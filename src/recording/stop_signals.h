@@ -1,6 +1,7 @@
 /*
- * SIGINT, SIGTERM, SIGHUP and SIGCHLD as something to poll. The first stop signal ends a recording in good order; from
- * then on (0.1 s later) the signals do what they usually do, so a second Ctrl-C ends the program at once.
+ * SIGINT, SIGTERM, SIGHUP and SIGCHLD as something to poll. The first stop signal ends a recording
+ * in good order; from then on (0.1 s later) the signals do what they usually do, so a second Ctrl-C
+ * ends the program at once.
  */
 #pragma once
 

@@ -1,5 +1,6 @@
 /*
- * The command behind "--": forked at once, so that its pid can be a target, and held back until everything is ready.
+ * The command behind "--": forked at once, so that its pid can be a target, and held back until
+ * everything is ready.
  *
  *	target_command_fork(argv, &c)
  *	target_command_go(c)		lets it exec; -errno with a message when that fails

@@ -75,7 +75,10 @@ static bool has_crc(int fd, uint32_t want)
 	return !n && crc == want;	/* a larger file left the loop with n > 0 */
 }
 
-/* Links lead into directories of the profiled user: follow no symbolic link to somebody else's file. */
+/*
+ * Links lead into directories of the profiled user: follow no symbolic link to somebody else's
+ * file.
+ */
 static int try_link(const struct elf_image *img, const char *dir, const char *sub, const char *name,
 		    uint32_t crc)
 {

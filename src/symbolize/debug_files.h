@@ -1,13 +1,15 @@
 /*
- * Where distributions put the symbols they strip from a binary: separate debug files, found by build-id or by
- * the name in .gnu_debuglink. Only regular files that really belong to the binary are taken.
+ * Where distributions put the symbols they strip from a binary: separate debug files, found by
+ * build-id or by the name in .gnu_debuglink. Only regular files that really belong to the binary
+ * are taken.
  */
 #pragma once
 
 #include "src/elf/elf_image.h"
 
 /*
- * Opens the debug file of img, whose own path (as its process sees it) is path; NULL: by build-id only. A file
- * descriptor, or -ENOENT. Checks the build-id or, for a binary without one, the CRC that the link names.
+ * Opens the debug file of img, whose own path (as its process sees it) is path; NULL: by build-id
+ * only. A file descriptor, or -ENOENT. Checks the build-id or, for a binary without one, the CRC
+ * that the link names.
  */
 int debug_file_open(struct elf_image *img, const char *path);

@@ -1,7 +1,7 @@
 /*
- * Mangled names of C++ (Itanium ABI) and Rust (legacy and v0) into readable ones, without parameter lists:
- * "std::vector<int>::push_back". Names are foreign and may be bombs (250 bytes can mean 500 MB), so input
- * and output are capped and work stops at the cap. Thread-safe.
+ * Mangled names of C++ (Itanium ABI) and Rust (legacy and v0) into readable ones, without parameter
+ * lists: "std::vector<int>::push_back". Names are foreign and may be bombs (250 bytes can mean 500
+ * MB), so input and output are capped and work stops at the cap. Thread-safe.
  */
 #pragma once
 
@@ -14,8 +14,8 @@
 #define DEMANGLE_MAX_OUT 65536
 
 /*
- * Appends the readable name and a NUL to out. Returns 1, or 0 when sysname is not mangled or over a cap
- * (nothing is appended: show sysname), or -ENOMEM.
+ * Appends the readable name and a NUL to out. Returns 1, or 0 when sysname is not mangled or over a
+ * cap (nothing is appended: show sysname), or -ENOMEM.
  */
 int demangle(const char *sysname, struct byte_buf *out);
 

@@ -18,7 +18,8 @@
 #define NAME_CHUNK 256
 #define MAX_ALIASES 64		/* of one address that are looked at */
 #define MAX_PARTS 32		/* sections with code */
-#define FUNCTION_ALIGN 16	/* of functions without unwind information: padding before them is nobody's */
+#define FUNCTION_ALIGN 16	/* of functions without unwind information: padding before them is
+				   nobody's */
 
 static const char *const known_names[] = { "_init", "_fini", "_start" };
 enum { KNOWN_INIT, KNOWN_FINI, KNOWN_START };
@@ -490,7 +491,10 @@ static const struct code_part *part_of(const struct elf_symbols *s, uint64_t add
 static uint64_t named_end(const struct elf_symbols *s, uint64_t addr)
 {
 	uint64_t rel = addr - s->base, end = 0;
-	size_t after = addr < s->base ? 0 : symbol_set_after(s->v, s->nr, rel > UINT32_MAX ? UINT32_MAX : (uint32_t)rel);
+	size_t after = addr < s->base
+			       ? 0
+			       : symbol_set_after(s->v, s->nr,
+						  rel > UINT32_MAX ? UINT32_MAX : (uint32_t)rel);
 
 	for (size_t i = after; i > 0 && after - i < MAX_ALIASES; i--) {
 		uint64_t e = (uint64_t)s->v[i - 1].addr + s->v[i - 1].size;

@@ -13,7 +13,8 @@
 #define ENC_FORMAT 0x0f
 #define ENC_ALIGNED 0x50
 #define ENC_OMIT 0xff
-#define TABLE_ENCODING 0x3b		/* signed 32 bits, counted from the header: what all linkers write */
+#define TABLE_ENCODING 0x3b		/* signed 32 bits, counted from the header: what all linkers
+					   write */
 #define COUNT_ENCODING 0x03
 
 static bool read_at(const struct fde_ranges *r, uint64_t offset, void *buf, size_t len)
@@ -29,7 +30,9 @@ static bool read_at(const struct fde_ranges *r, uint64_t offset, void *buf, size
 /* Bytes of an encoded pointer; 0: of no fixed size. */
 static unsigned encoded_size(const struct fde_ranges *r, uint8_t encoding)
 {
-	static const uint8_t sizes[16] = { [2] = 2, [3] = 4, [4] = 8, [0xa] = 2, [0xb] = 4, [0xc] = 8 };
+	static const uint8_t sizes[16] = {
+		[2] = 2, [3] = 4, [4] = 8, [0xa] = 2, [0xb] = 4, [0xc] = 8
+	};
 
 	if (encoding == ENC_OMIT || (encoding & 0x70) == ENC_ALIGNED)
 		return 0;
@@ -39,7 +42,8 @@ static unsigned encoded_size(const struct fde_ranges *r, uint8_t encoding)
 static const struct elf_segment *segment_at(const struct elf_image *img, uint64_t vaddr)
 {
 	for (size_t i = 0; i < img->nr_segments; i++)
-		if (vaddr >= img->segments[i].vaddr && vaddr - img->segments[i].vaddr < img->segments[i].filesz)
+		if (vaddr >= img->segments[i].vaddr &&
+		    vaddr - img->segments[i].vaddr < img->segments[i].filesz)
 			return &img->segments[i];
 	return NULL;
 }
@@ -47,19 +51,24 @@ static const struct elf_segment *segment_at(const struct elf_image *img, uint64_
 /* u8 version, encodings of: pointer to .eh_frame, count, table; then these three. */
 void fde_ranges_init(struct fde_ranges *r, struct elf_image *img, int fd, const void *data)
 {
-	const struct elf_segment *seg = img->eh_frame_hdr_size ? segment_at(img, img->eh_frame_hdr_vaddr) : NULL;
+	const struct elf_segment *seg =
+		img->eh_frame_hdr_size ? segment_at(img, img->eh_frame_hdr_vaddr) : NULL;
 	uint64_t offset, room;
 	uint8_t head[16];
 	unsigned pointer;
 	uint32_t nr;
 
-	*r = (struct fde_ranges){ .fd = fd, .data = fd < 0 ? data : NULL, .file_size = img->file_size,
-				  .hdr_vaddr = img->eh_frame_hdr_vaddr, .word = img->is64 ? 8 : 4 };
+	*r = (struct fde_ranges){ .fd = fd,
+				  .data = fd < 0 ? data : NULL,
+				  .file_size = img->file_size,
+				  .hdr_vaddr = img->eh_frame_hdr_vaddr,
+				  .word = img->is64 ? 8 : 4 };
 	if (!seg)
 		return;
 	r->segment = *seg;
 	offset = seg->offset + (r->hdr_vaddr - seg->vaddr);
-	if (!read_at(r, offset, head, sizeof(head)) || head[0] != 1 || head[2] != COUNT_ENCODING || head[3] != TABLE_ENCODING)
+	if (!read_at(r, offset, head, sizeof(head)) || head[0] != 1 || head[2] != COUNT_ENCODING ||
+	    head[3] != TABLE_ENCODING)
 		return;
 	pointer = encoded_size(r, head[1]);
 	if (!pointer)

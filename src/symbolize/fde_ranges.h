@@ -1,8 +1,10 @@
 /*
- * Where functions begin and end that no symbol names: from the sorted table in .eh_frame_hdr (LSB 5, 10.6.2) and the
- * entries it leads to. Nothing is kept in memory: one question is some 20 small reads of the file.
+ * Where functions begin and end that no symbol names: from the sorted table in .eh_frame_hdr (LSB
+ * 5, 10.6.2) and the entries it leads to. Nothing is kept in memory: one question is some 20 small
+ * reads of the file.
  *
- * The bytes are foreign: each read is bounded, and a damaged table gives other ranges, never an error.
+ * The bytes are foreign: each read is bounded, and a damaged table gives other ranges, never an
+ * error.
  */
 #pragma once
 
@@ -21,10 +23,14 @@ struct fde_ranges {
 	unsigned word;			/* bytes of an address */
 };
 
-/* fd or data are those img was opened with, and stay open. Without a table (or with an unusual one) every address is in a gap. */
+/*
+ * fd or data are those img was opened with, and stay open. Without a table (or with an unusual one)
+ * every address is in a gap.
+ */
 void fde_ranges_init(struct fde_ranges *r, struct elf_image *img, int fd, const void *data);
 
 /*
- * true: an entry covers addr, from *lo to *hi - 1. false: none does, from *lo (0: from the beginning) to *hi - 1.
+ * true: an entry covers addr, from *lo to *hi - 1. false: none does, from *lo (0: from the
+ * beginning) to *hi - 1.
  */
 bool fde_ranges_find(const struct fde_ranges *r, uint64_t addr, uint64_t *lo, uint64_t *hi);

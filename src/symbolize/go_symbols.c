@@ -1,6 +1,6 @@
 /*
- * The functions of a stripped Go program: the runtime needs their names itself, in .gopclntab. Known
- * are the layouts of Go 1.16, 1.18 and 1.20; header and width of the function table differ:
+ * The functions of a stripped Go program: the runtime needs their names itself, in .gopclntab.
+ * Known are the layouts of Go 1.16, 1.18 and 1.20; header and width of the function table differ:
  *
  *	u32 magic, u8 0, u8 0, u8 quantum, u8 pointer_size,
  *	word nr_functions, nr_files, [1.18: text_start], names, units, files, pcs, functions
@@ -89,7 +89,8 @@ int go_symbols_add(struct symbol_set *set, uint64_t *names_offset, uint64_t *nam
 	void *data;
 	int err;
 
-	if (go_image_find(set->img, &go) || elf_image_read(set->img, go.offset, go.size, MAX_BYTES, &data))
+	if (go_image_find(set->img, &go) ||
+	    elf_image_read(set->img, go.offset, go.size, MAX_BYTES, &data))
 		return -ENOENT;
 	t = (struct table){ .data = data, .size = go.size };
 	r = br_make(data, go.size);

@@ -18,7 +18,8 @@
 #define MAX_NAMES_BYTES (256u << 20)
 #define LOCAL_SYMBOL 0x80000000u
 #define RUN_GAP (2u << 20)		/* BPF programs live in packs of 2 MiB */
-#define RUN_TAIL (64u << 10)		/* how far the last one of a run may reach: there are no sizes */
+#define RUN_TAIL (64u << 10)		/* how far the last one of a run may reach: there are no
+					   sizes */
 #define PAGE_BYTES 4096u
 
 struct ksym {

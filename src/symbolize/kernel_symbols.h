@@ -1,6 +1,7 @@
 /*
- * Kernel functions from /proc/kallsyms, modules from /proc/modules, as absolute addresses. Read once, at the
- * first need. When the addresses are hidden (all zero: kptr_restrict, missing CAP_SYSLOG) it says so once.
+ * Kernel functions from /proc/kallsyms, modules from /proc/modules, as absolute addresses. Read
+ * once, at the first need. When the addresses are hidden (all zero: kptr_restrict, missing
+ * CAP_SYSLOG) it says so once.
  */
 #pragma once
 
@@ -16,18 +17,23 @@ struct kernel_symbol {
 	const char *module;		/* "" for the kernel itself, "bpf" for BPF programs */
 };
 
-/* An address range of kernel text that is a binary of its own in a trace: the kernel, a module, BPF code. */
+/*
+ * An address range of kernel text that is a binary of its own in a trace: the kernel, a module, BPF
+ * code.
+ */
 struct kernel_region {
 	const char *name;		/* "vmlinux", "ext4", "bpf" */
 	uint64_t start, end;		/* frames are stored as address - start */
 	uint8_t build_id[64], build_id_len;	/* from /sys/kernel/notes, /sys/module/X/notes */
 };
 
-int kernel_symbols_load(struct kernel_symbols **kp);	/* 0, -EACCES hidden (table is empty but usable), -errno */
+int kernel_symbols_load(struct kernel_symbols **kp);	/* 0, -EACCES hidden (table is empty but
+							   usable), -errno */
 void kernel_symbols_free(struct kernel_symbols *k);
 
 /* The same from other files, for tests; modules may be missing, sysfs is what /sys is otherwise. */
-int kernel_symbols_load_from(const char *kallsyms, const char *modules, const char *sysfs, struct kernel_symbols **kp);
+int kernel_symbols_load_from(const char *kallsyms, const char *modules, const char *sysfs,
+			     struct kernel_symbols **kp);
 
 /* 0, or -ENOENT. */
 int kernel_symbols_find(const struct kernel_symbols *k, uint64_t addr, struct kernel_symbol *out);

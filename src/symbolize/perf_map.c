@@ -25,7 +25,9 @@ static int by_addr(const void *a, const void *b)
 	return (x->cookie > y->cookie) - (x->cookie < y->cookie);
 }
 
-/* Index of the first query from i on that has no answer. Skips what has one in less and less steps. */
+/*
+ * Index of the first query from i on that has no answer. Skips what has one in less and less steps.
+ */
 static size_t unanswered(struct search *s, size_t i)
 {
 	size_t end = i;
@@ -78,7 +80,8 @@ static void answer(struct search *s, uint64_t start, uint64_t size, const char *
 {
 	uint32_t at = PERF_MAP_NO_NAME;
 
-	for (size_t i = unanswered(s, first_at(s, start)); i < s->nr && s->v[i].addr - start < size; i = unanswered(s, i)) {
+	for (size_t i = unanswered(s, first_at(s, start)); i < s->nr && s->v[i].addr - start < size;
+	     i = unanswered(s, i)) {
 		if (at == PERF_MAP_NO_NAME)
 			at = put_name(s, name, len);
 		if (s->err)
@@ -127,8 +130,9 @@ static void take_line(struct search *s, const char *p, const char *end)
 }
 
 /*
- * The lines of a block, from the last one to the first. Returns where the unread rest of the file ends: the line that
- * begins before the block belongs to it, but for one that is as long as a block, of which this much is enough.
+ * The lines of a block, from the last one to the first. Returns where the unread rest of the file
+ * ends: the line that begins before the block belongs to it, but for one that is as long as a
+ * block, of which this much is enough.
  */
 static uint64_t take_block(struct search *s, const char *block, size_t len, uint64_t at)
 {
@@ -173,7 +177,8 @@ static int search(const struct perf_map_source *src, struct search *s, char *blo
 	return s->left && end ? -E2BIG : 0;
 }
 
-int perf_map_find(const struct perf_map_source *src, struct perf_map_query *v, size_t nr, struct byte_buf *names)
+int perf_map_find(const struct perf_map_source *src, struct perf_map_query *v, size_t nr,
+		  struct byte_buf *names)
 {
 	struct search s = { .v = v, .nr = nr, .names = names };
 	char *block = malloc(BLOCK);

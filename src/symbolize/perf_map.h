@@ -1,9 +1,11 @@
 /*
- * Names of code made at run time, as language runtimes write them to /tmp/perf-PID.map: one line for each piece of code,
- * "START SIZE name", hexadecimal, in the order in which it was made (perf's tools/perf/Documentation/jit-interface.txt).
+ * Names of code made at run time, as language runtimes write them to /tmp/perf-PID.map: one line
+ * for each piece of code, "START SIZE name", hexadecimal, in the order in which it was made (perf's
+ * tools/perf/Documentation/jit-interface.txt).
  *
- * The file is anybody's and may be huge. It is read from its end: where pieces overlap because code was moved or thrown
- * away the latest line counts, each address is answered once, and no table of all the others is kept.
+ * The file is anybody's and may be huge. It is read from its end: where pieces overlap because code
+ * was moved or thrown away the latest line counts, each address is answered once, and no table of
+ * all the others is kept.
  */
 #pragma once
 
@@ -14,13 +16,15 @@
 #include "src/base/bytes.h"
 
 #define PERF_MAP_NAME_MAX 4096		/* longer ones are cut */
-#define PERF_MAP_MAX_BYTES (256ull << 20)	/* of a file; what is before the last ones is not read */
+#define PERF_MAP_MAX_BYTES (256ull << 20)	/* of a file; what is before the last ones is not
+						   read */
 #define PERF_MAP_NO_NAME UINT32_MAX
 
 struct perf_map_query {
 	uint64_t addr;
 	uint32_t cookie;		/* the caller's */
-	uint32_t name;			/* answer: offset in the text of names, or PERF_MAP_NO_NAME */
+	uint32_t name;			/* answer: offset in the text of names, or
+					   PERF_MAP_NO_NAME */
 	uint64_t start;			/* answer: where the code begins */
 	uint32_t next;			/* internal */
 };
@@ -32,8 +36,10 @@ struct perf_map_source {
 };
 
 /*
- * Answers queries, which are sorted by addr afterwards; those that have a name already keep it. Appends names with a NUL
- * behind each to *names. 0; -E2BIG: the file is larger than what is read, or the names took more memory than they may;
- * -EIO: it cannot be read; -ENOMEM. What was found until then is there in any case.
+ * Answers queries, which are sorted by addr afterwards; those that have a name already keep it.
+ * Appends names with a NUL behind each to *names. 0; -E2BIG: the file is larger than what is read,
+ * or the names took more memory than they may; -EIO: it cannot be read; -ENOMEM. What was found
+ * until then is there in any case.
  */
-int perf_map_find(const struct perf_map_source *src, struct perf_map_query *v, size_t nr, struct byte_buf *names);
+int perf_map_find(const struct perf_map_source *src, struct perf_map_query *v, size_t nr,
+		  struct byte_buf *names);

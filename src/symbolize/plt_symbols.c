@@ -74,7 +74,8 @@ static uint64_t aarch64_stub(const uint8_t *p, size_t len, uint64_t addr)
 }
 
 static const struct plt_arch archs[] = {
-	{ EM_X86_64, 8, 16, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT, R_X86_64_IRELATIVE, x86_64_stub },
+	{ EM_X86_64, 8, 16, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT, R_X86_64_IRELATIVE,
+	  x86_64_stub },
 	{ EM_AARCH64, 4, 24, R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT, R_AARCH64_IRELATIVE,
 	  aarch64_stub },
 };

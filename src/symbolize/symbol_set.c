@@ -151,7 +151,8 @@ void symbol_set_finish(struct symbol_set *s)
 			if (inside || (s->v[next].rank >= RANK_LABEL && s->v[next].rank != best))
 				continue;
 			if (!s->v[next].size) {
-				s->v[next].size = size < SYMBOL_MAX_SIZE ? (uint32_t)size : SYMBOL_MAX_SIZE;
+				s->v[next].size =
+					size < SYMBOL_MAX_SIZE ? (uint32_t)size : SYMBOL_MAX_SIZE;
 				s->v[next].is_open = !own;
 			}
 			s->v[kept++] = s->v[next];

@@ -42,7 +42,8 @@ static bool memory_read(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *value, void *ar
 	const struct libdw_stack *s = p->stack;
 
 	(void)dwfl;
-	if (addr < s->start || s->len < sizeof(*value) || addr - s->start > s->len - sizeof(*value)) {
+	if (addr < s->start || s->len < sizeof(*value) ||
+	    addr - s->start > s->len - sizeof(*value)) {
 		p->out_of_memory_image = true;
 		return false;
 	}
@@ -59,7 +60,10 @@ static bool set_registers(Dwfl_Thread *thread, void *thread_arg)
 		regs[i] = s->regs[arch_dwarf_to_reg[i]];
 	if (!dwfl_thread_state_registers(thread, 0, ARCH_DWARF_REGS_MASK + 1, regs))
 		return false;
-	/* x86-64 has a number for the pc, behind the others', and expressions (PLT) use it; arm64 refuses it. */
+	/*
+	 * x86-64 has a number for the pc, behind the others', and expressions (PLT) use it; arm64
+	 * refuses it.
+	 */
 	dwfl_thread_state_registers(thread, ARCH_DWARF_REGS_MASK + 1, 1, &s->regs[ARCH_REG_PC]);
 	dwfl_thread_state_register_pc(thread, s->regs[ARCH_REG_PC]);
 	return true;
@@ -70,11 +74,15 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
 	.set_initial_registers = set_registers,
 };
 
-/* Separate debug files are not looked for: the unwind information that counts is in the file itself. */
-static int no_debuginfo(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base, const char *file,
-			const char *link, GElf_Word crc, char **path)
+/*
+ * Separate debug files are not looked for: the unwind information that counts is in the file
+ * itself.
+ */
+static int no_debuginfo(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
+			const char *file, const char *link, GElf_Word crc, char **path)
 {
-	(void)mod, (void)userdata, (void)name, (void)base, (void)file, (void)link, (void)crc, (void)path;
+	(void)mod, (void)userdata, (void)name, (void)base, (void)file, (void)link, (void)crc,
+		(void)path;
 	return -1;
 }
 
@@ -95,7 +103,8 @@ int libdw_process_new(const struct libdw_module *modules, size_t nr, struct libd
 	for (size_t i = 0; i < nr; i++) {
 		int fd = dup(modules[i].fd);	/* a reported one becomes libdw's */
 
-		if (fd >= 0 && !dwfl_report_elf(p->dwfl, modules[i].name, modules[i].name, fd, modules[i].bias, true))
+		if (fd >= 0 && !dwfl_report_elf(p->dwfl, modules[i].name, modules[i].name, fd,
+						modules[i].bias, true))
 			close(fd);
 	}
 	dwfl_report_end(p->dwfl, NULL, NULL);
@@ -124,7 +133,8 @@ static int on_frame(Dwfl_Frame *state, void *arg)
 	return DWARF_CB_OK;
 }
 
-void libdw_process_unwind(struct libdw_process *p, const struct libdw_stack *stack, struct libdw_result *out)
+void libdw_process_unwind(struct libdw_process *p, const struct libdw_stack *stack,
+			  struct libdw_result *out)
 {
 	int ret;
 

@@ -1,6 +1,6 @@
 /*
- * The memory layout of a process that may be long gone, as libdw sees it: elfutils unwinds recorded registers and stack
- * bytes in it. Nothing of probee's own unwinder is used here.
+ * The memory layout of a process that may be long gone, as libdw sees it: elfutils unwinds recorded
+ * registers and stack bytes in it. Nothing of probee's own unwinder is used here.
  *
  *	libdw_process_new(modules, nr, &p)
  *	libdw_process_unwind(p, stack, &result) ...	any number of times
@@ -34,14 +34,16 @@ struct libdw_result {
 	bool exact[LIBDW_MAX_FRAMES];	/* the very instruction, no return address */
 	uint32_t nr;
 	bool out_of_memory_image;	/* it wanted to read what was not kept */
-	const char *why;		/* why it stopped; NULL: at an outermost frame. Valid until the next call of libdw */
+	const char *why;		/* why it stopped; NULL: at an outermost frame. Valid until
+					   the next call of libdw */
 };
 
 /* Modules that libdw refuses are left out. 0 or -ENOMEM. */
 int libdw_process_new(const struct libdw_module *modules, size_t nr, struct libdw_process **pp);
 void libdw_process_free(struct libdw_process *p);	/* NULL is fine */
 
-void libdw_process_unwind(struct libdw_process *p, const struct libdw_stack *stack, struct libdw_result *out);
+void libdw_process_unwind(struct libdw_process *p, const struct libdw_stack *stack,
+			  struct libdw_result *out);
 
 /* Has libdw a rule for the instruction? Otherwise it guesses by the frame pointer. */
 bool libdw_process_has_cfi(struct libdw_process *p, uint64_t instruction);

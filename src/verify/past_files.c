@@ -30,7 +30,8 @@ struct past_files {
 	size_t nr;
 };
 
-int past_files_new(const struct definition_store *tables, const struct past_maps *maps, struct past_files **pfp)
+int past_files_new(const struct definition_store *tables, const struct past_maps *maps,
+		   struct past_files **pfp)
 {
 	struct past_files *pf = calloc(1, sizeof(*pf));
 
@@ -89,10 +90,13 @@ static enum past_file_state check(int fd, const struct rec_binary *b)
 	if (elf_image_open(fd, &img))
 		return PAST_FILE_MISSING;
 	if (b->build_id_len || img->build_id_len) {
-		if (b->build_id_len != img->build_id_len || memcmp(b->build_id, img->build_id, b->build_id_len))
+		if (b->build_id_len != img->build_id_len ||
+		    memcmp(b->build_id, img->build_id, b->build_id_len))
 			state = PAST_FILE_CHANGED;
-	} else if (b->kind != BINARY_VDSO && (fstat(fd, &st) || (uint64_t)st.st_size != b->size_bytes ||
-		   st.st_mtim.tv_sec * (int64_t)NSEC_PER_SEC + st.st_mtim.tv_nsec != b->mtime_ns)) {
+	} else if (b->kind != BINARY_VDSO &&
+		   (fstat(fd, &st) || (uint64_t)st.st_size != b->size_bytes ||
+		    st.st_mtim.tv_sec * (int64_t)NSEC_PER_SEC + st.st_mtim.tv_nsec !=
+			    b->mtime_ns)) {
 		state = PAST_FILE_CHANGED;
 	}
 	elf_image_close(img);
@@ -105,7 +109,8 @@ static void open_file(struct past_files *pf, struct past_file *f, const struct r
 
 	f->path = definition_store_string(pf->tables, b->path, NULL);
 	f->state = PAST_FILE_MISSING;
-	fd = b->kind == BINARY_VDSO ? open_vdso() : open(f->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	fd = b->kind == BINARY_VDSO ? open_vdso()
+				    : open(f->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		return;
 	f->state = check(fd, b);
@@ -117,7 +122,9 @@ static void open_file(struct past_files *pf, struct past_file *f, const struct r
 
 const struct past_file *past_files_get(struct past_files *pf, uint32_t binary)
 {
-	static const struct past_file none = { .state = PAST_FILE_MISSING, .fd = -1, .path = "[missing]" };
+	static const struct past_file none = { .state = PAST_FILE_MISSING,
+					       .fd = -1,
+					       .path = "[missing]" };
 	const struct rec_binary *b = past_maps_binary(pf->maps, binary);
 	struct past_file *f;
 
@@ -140,8 +147,8 @@ const struct past_file *past_files_next_bad(const struct past_files *pf, uint32_
 	return NULL;
 }
 
-bool past_files_rule(struct past_files *pf, uint32_t binary, uint64_t vaddr, struct unwind_rule *rule,
-		     uint16_t *machine)
+bool past_files_rule(struct past_files *pf, uint32_t binary, uint64_t vaddr,
+		     struct unwind_rule *rule, uint16_t *machine)
 {
 	const struct past_file *f = past_files_get(pf, binary);
 	struct elf_image *img;

@@ -1,6 +1,6 @@
 /*
- * The files behind a recording's mappings, opened again: only when they are still what was recorded (the same build-id,
- * or without one the same size and time).
+ * The files behind a recording's mappings, opened again: only when they are still what was recorded
+ * (the same build-id, or without one the same size and time).
  *
  *	past_files_new(tables, maps, &pf)	of one segment of a trace
  *	past_files_get(pf, binary)		opens it when it is asked for the first time
@@ -29,15 +29,19 @@ struct past_file {
 	const char *path;
 };
 
-int past_files_new(const struct definition_store *tables, const struct past_maps *maps, struct past_files **pfp);
+int past_files_new(const struct definition_store *tables, const struct past_maps *maps,
+		   struct past_files **pfp);
 void past_files_free(struct past_files *pf);	/* NULL is fine */
 
 /* Borrowed; never NULL. */
 const struct past_file *past_files_get(struct past_files *pf, uint32_t binary);
 
-/* Binaries that were asked for and are not OK; ids ascend. *binary 0: from the first on. NULL: no more. */
+/*
+ * Binaries that were asked for and are not OK; ids ascend. *binary 0: from the first on. NULL: no
+ * more.
+ */
 const struct past_file *past_files_next_bad(const struct past_files *pf, uint32_t *binary);
 
 /* The rule of probee's table of that file; false: the file is not OK or has no table. */
-bool past_files_rule(struct past_files *pf, uint32_t binary, uint64_t vaddr, struct unwind_rule *rule,
-		     uint16_t *machine);
+bool past_files_rule(struct past_files *pf, uint32_t binary, uint64_t vaddr,
+		     struct unwind_rule *rule, uint16_t *machine);

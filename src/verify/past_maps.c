@@ -55,8 +55,8 @@ static int add_mapping(struct past_maps *pm, const struct rec_mapping *m)
 	if (m->op == MAPPING_DEL) {
 		for (size_t i = pm->nr_maps; i-- > 0;) {
 			p = &pm->maps[i];
-			if (p->process == m->process && p->start == m->start && p->end == m->start + m->len &&
-			    p->died_ns == NEVER) {
+			if (p->process == m->process && p->start == m->start &&
+			    p->end == m->start + m->len && p->died_ns == NEVER) {
 				p->died_ns = m->time_ns;
 				break;
 			}
@@ -69,8 +69,14 @@ static int add_mapping(struct past_maps *pm, const struct rec_mapping *m)
 	if (!p)
 		return -ENOMEM;
 	*p = (struct past_map){
-		.start = m->start, .end = m->start + m->len, .to_vaddr = to_vaddr(pm, m), .pgoff_bytes = m->pgoff_bytes,
-		.born_ns = m->time_ns, .died_ns = NEVER, .process = m->process, .binary = m->binary,
+		.start = m->start,
+		.end = m->start + m->len,
+		.to_vaddr = to_vaddr(pm, m),
+		.pgoff_bytes = m->pgoff_bytes,
+		.born_ns = m->time_ns,
+		.died_ns = NEVER,
+		.process = m->process,
+		.binary = m->binary,
 	};
 	return 0;
 }
@@ -108,7 +114,8 @@ static bool overlaps(const struct past_list *list, const struct past_map *m)
 
 static int take(struct past_list *list, const struct past_map *m)
 {
-	struct past_map *slot = overlaps(list, m) ? NULL : array_push(&list->v, &list->nr, &list->cap);
+	struct past_map *slot =
+		overlaps(list, m) ? NULL : array_push(&list->v, &list->nr, &list->cap);
 
 	if (slot)
 		*slot = *m;
@@ -124,7 +131,8 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-int past_maps_at(const struct past_maps *pm, uint32_t process, uint64_t time_ns, struct past_list *list)
+int past_maps_at(const struct past_maps *pm, uint32_t process, uint64_t time_ns,
+		 struct past_list *list)
 {
 	int err = 0;
 

@@ -1,8 +1,9 @@
 /*
- * What the processes of one recording had mapped, and in which files, by time: the MAPPING and BINARY records of one
- * segment of a trace.
+ * What the processes of one recording had mapped, and in which files, by time: the MAPPING and
+ * BINARY records of one segment of a trace.
  *
- *	past_maps_record(&pm, rec) ...		a record_fn; all records of the segment, in their order
+ *	past_maps_record(&pm, rec) ...		a record_fn; all records of the segment, in their
+ *						order
  *	past_maps_at(&pm, process, time, &list)	any number of times
  *	past_maps_release(&pm)
  */
@@ -45,10 +46,11 @@ void past_maps_release(struct past_maps *pm);
 const struct rec_binary *past_maps_binary(const struct past_maps *pm, uint32_t id);
 
 /*
- * What the process had mapped at that time. What is only known since later counts where nothing else was. The list is
- * reused by the next call; free list->v at the end. 0 or -ENOMEM.
+ * What the process had mapped at that time. What is only known since later counts where nothing
+ * else was. The list is reused by the next call; free list->v at the end. 0 or -ENOMEM.
  */
-int past_maps_at(const struct past_maps *pm, uint32_t process, uint64_t time_ns, struct past_list *list);
+int past_maps_at(const struct past_maps *pm, uint32_t process, uint64_t time_ns,
+		 struct past_list *list);
 
 /* The mapping that holds addr, or NULL. */
 const struct past_map *past_list_find(const struct past_list *list, uint64_t addr);

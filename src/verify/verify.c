@@ -73,7 +73,8 @@ static int read_definitions(struct verify *v)
 			err = past_maps_record(&s->maps, &rec);
 	}
 	for (size_t i = 0; i < v->nr_segments && !err; i++)
-		err = past_files_new(v->segments[i].tables, &v->segments[i].maps, &v->segments[i].files);
+		err = past_files_new(v->segments[i].tables, &v->segments[i].maps,
+				     &v->segments[i].files);
 	if (err)
 		return fail(err, "%s", v->path);
 	return n < 0 ? n : 0;
@@ -117,7 +118,8 @@ void verify_close(struct verify *v)
 	free(v);
 }
 
-void verify_bad_files(struct verify *v, void (*fn)(void *ctx, const char *path, bool changed), void *ctx)
+void verify_bad_files(struct verify *v, void (*fn)(void *ctx, const char *path, bool changed),
+		      void *ctx)
 {
 	for (size_t i = 0; i < v->nr_segments; i++) {
 		const struct past_file *f;
@@ -173,7 +175,8 @@ static int find_modules(struct verify *v, struct segment *s)
 }
 
 /* The process as it was when the stack was recorded; v->list holds its mappings. */
-static int prepare(struct verify *v, uint32_t segment, uint32_t id, uint64_t time_ns, struct libdw_process **pp)
+static int prepare(struct verify *v, uint32_t segment, uint32_t id, uint64_t time_ns,
+		   struct libdw_process **pp)
 {
 	struct segment *s = &v->segments[segment];
 	struct prepared *slot;
@@ -185,7 +188,8 @@ static int prepare(struct verify *v, uint32_t segment, uint32_t id, uint64_t tim
 	hash = hash_maps(&v->list);
 	for (size_t i = 0; i < PROCESSES; i++) {
 		slot = &v->prepared[i];
-		if (slot->process && slot->segment == segment && slot->id == id && slot->hash == hash) {
+		if (slot->process && slot->segment == segment && slot->id == id &&
+		    slot->hash == hash) {
 			*pp = slot->process;
 			return 0;
 		}
@@ -236,7 +240,8 @@ static void take_theirs(struct verify *v)
 		const struct past_map *m = past_list_find(&v->list, instruction(r, i));
 
 		v->theirs[i] = (struct verify_frame){
-			.binary = m ? m->binary : 0, .addr = r->pc[i] + (m && m->binary ? m->to_vaddr : 0),
+			.binary = m ? m->binary : 0,
+			.addr = r->pc[i] + (m && m->binary ? m->to_vaddr : 0),
 			.exact = r->exact[i],
 		};
 	}
@@ -250,13 +255,18 @@ static bool any_step_guessed(struct verify *v, struct libdw_process *p, uint32_t
 	return false;
 }
 
-/* Ends that say that something was not known or not there; after any other, more frames of libdw's mean that we are wrong. */
+/*
+ * Ends that say that something was not known or not there; after any other, more frames of libdw's
+ * mean that we are wrong.
+ */
 static bool end_explains(uint8_t end)
 {
 	static const bool explains[STACK_ENDS] = {
-		[END_UNKNOWN] = true, [END_TRUNCATED] = true, [END_NO_PROCESS] = true, [END_NO_MAPPING] = true,
-		[END_JIT] = true, [END_NO_TABLE] = true, [END_BUSY] = true, [END_RUNNING] = true, [END_TORN] = true,
-		[END_COMPAT32] = true, [END_KTHREAD] = true, [END_NO_MM] = true, [END_FP_END] = true, [END_EXEC] = true,
+		[END_UNKNOWN] = true,	 [END_TRUNCATED] = true, [END_NO_PROCESS] = true,
+		[END_NO_MAPPING] = true, [END_JIT] = true,	 [END_NO_TABLE] = true,
+		[END_BUSY] = true,	 [END_RUNNING] = true,	 [END_TORN] = true,
+		[END_COMPAT32] = true,	 [END_KTHREAD] = true,	 [END_NO_MM] = true,
+		[END_FP_END] = true,	 [END_EXEC] = true,
 	};
 
 	return end >= STACK_ENDS || explains[end];
@@ -266,10 +276,12 @@ static bool rule_of(struct verify *v, struct segment *s, uint32_t i, struct verd
 {
 	const struct verify_frame *f = &v->ours[i];
 
-	return f->binary && past_files_rule(s->files, f->binary, f->exact ? f->addr : f->addr - 1, &out->rule, &out->machine);
+	return f->binary && past_files_rule(s->files, f->binary, f->exact ? f->addr : f->addr - 1,
+					    &out->rule, &out->machine);
 }
 
-static bool any_step_to_handler(struct verify *v, struct segment *s, uint32_t at, struct verdict *out)
+static bool any_step_to_handler(struct verify *v, struct segment *s, uint32_t at,
+				struct verdict *out)
 {
 	for (uint32_t i = 0; i < at; i++)
 		if (rule_of(v, s, i, out) && out->rule.cfa == CFA_HANDLER)
@@ -285,7 +297,10 @@ static void judge(struct verify *v, struct segment *s, struct libdw_process *p, 
 	       v->ours[i].addr == v->theirs[i].addr)
 		i++;
 	out->at = i;
-	/* Where libdw gave up and we found more, nothing says that we are wrong; where we gave up, our end must say why. */
+	/*
+	 * Where libdw gave up and we found more, nothing says that we are wrong; where we gave up,
+	 * our end must say why.
+	 */
 	if (i == ours && i == theirs)
 		out->kind = VERDICT_EQUAL;
 	else if (i == theirs && out->why)
@@ -301,22 +316,27 @@ static void judge(struct verify *v, struct segment *s, struct libdw_process *p, 
 }
 
 /* What a reader wants to know of the first difference. */
-static void explain(struct verify *v, struct segment *s, struct libdw_process *p, struct verdict *out)
+static void explain(struct verify *v, struct segment *s, struct libdw_process *p,
+		    struct verdict *out)
 {
 	if (out->at < v->result.nr) {
 		struct verify_frame *at = &v->theirs[out->at];
 
-		at->symbol = libdw_process_symbol(p, instruction(&v->result, out->at), &at->symbol_offset);
+		at->symbol = libdw_process_symbol(p, instruction(&v->result, out->at),
+						  &at->symbol_offset);
 	}
 	out->has_rule = out->at && rule_of(v, s, out->at - 1, out);
 }
 
-static int judge_record(struct verify *v, uint32_t segment, const struct rec_rawstack *raw, struct verdict *out)
+static int judge_record(struct verify *v, uint32_t segment, const struct rec_rawstack *raw,
+			struct verdict *out)
 {
 	struct segment *s = &v->segments[segment];
 	const struct rec_thread *thread = definition_store_find_thread(s->tables, raw->thread);
 	uint64_t regs[ARCH_NR_REGS];
-	struct libdw_stack stack = { .regs = regs, .start = raw->start, .bytes = raw->bytes, .len = raw->len };
+	struct libdw_stack stack = {
+		.regs = regs, .start = raw->start, .bytes = raw->bytes, .len = raw->len
+	};
 	struct libdw_process *p;
 	int err;
 
@@ -335,7 +355,8 @@ static int judge_record(struct verify *v, uint32_t segment, const struct rec_raw
 	out->nr_ours = (uint32_t)v->nr_ours;
 	out->theirs = v->theirs;
 	out->nr_theirs = v->result.nr;
-	out->why = v->result.out_of_memory_image ? "the memory it needs was not kept" : v->result.why;
+	out->why =
+		v->result.out_of_memory_image ? "the memory it needs was not kept" : v->result.why;
 	judge(v, s, p, out);
 	if (out->kind != VERDICT_EQUAL)
 		explain(v, s, p, out);
@@ -351,7 +372,8 @@ int verify_run(struct verify *v, verdict_fn fn, void *ctx)
 	while (!err && (n = trace_reader_next(v->reader, &rec)) > 0) {
 		if (rec.tag != REC_RAWSTACK)
 			continue;
-		err = judge_record(v, trace_reader_status(v->reader)->segment, &rec.rawstack, &verdict);
+		err = judge_record(v, trace_reader_status(v->reader)->segment, &rec.rawstack,
+				   &verdict);
 		if (err)
 			return fail(err, "%s", v->path);
 		err = fn(ctx, &verdict);

@@ -1,6 +1,7 @@
 /*
- * Judges the stacks of a trace by elfutils: each RAWSTACK record's registers and memory are unwound again by libdw, in the
- * files as they are now, and its frames are compared with those that probee found.
+ * Judges the stacks of a trace by elfutils: each RAWSTACK record's registers and memory are unwound
+ * again by libdw, in the files as they are now, and its frames are compared with those that probee
+ * found.
  *
  *	verify_open(path, &v)		reads the trace once: definitions
  *	verify_run(v, fn, ctx)		reads it again and judges
@@ -23,16 +24,20 @@ enum verdict_kind {
 	VERDICT_EQUAL,
 	VERDICT_LIBDW_SHORTER,		/* equal until libdw gave up */
 	VERDICT_PROBEE_SHORTER,		/* equal until probee gave up, and it says so */
-	VERDICT_GUESS,			/* they differ behind code without CFI, where libdw guesses by frame pointers */
-	VERDICT_HANDLER,		/* they differ behind CFA_HANDLER, where libdw follows CFI that does not hold */
+	VERDICT_GUESS,			/* they differ behind code without CFI, where libdw guesses
+					   by frame pointers */
+	VERDICT_HANDLER,		/* they differ behind CFA_HANDLER, where libdw follows CFI
+					   that does not hold */
 	VERDICT_DIFFERENT,
 	VERDICT_UNFIT,			/* of another machine, or its thread is not in the trace */
 	VERDICTS
 };
 
 struct verify_frame {
-	uint32_t binary;		/* record id; 0: anonymous or unmapped, addr is absolute then */
-	uint64_t addr;			/* virtual address of the file; behind the call unless exact */
+	uint32_t binary;		/* record id; 0: anonymous or unmapped, addr is absolute
+					   then */
+	uint64_t addr;			/* virtual address of the file; behind the call unless
+					   exact */
 	bool exact;
 	uint32_t frame;			/* probee's: id of its FRAME record */
 	const char *symbol;		/* libdw's: only at the first difference; NULL: unknown */
@@ -45,9 +50,11 @@ struct verdict {
 	const struct definition_store *tables;
 	const struct verify_frame *ours, *theirs;	/* innermost first */
 	uint32_t nr_ours, nr_theirs;
-	uint32_t at;			/* the first frame that differs, or that one of them has not */
+	uint32_t at;			/* the first frame that differs, or that one of them has
+					   not */
 	const char *why;		/* libdw's reason to stop; NULL: an outermost frame */
-	bool has_rule;			/* probee's rule for frame at - 1, from the file as it is now */
+	bool has_rule;			/* probee's rule for frame at - 1, from the file as it is
+					   now */
 	struct unwind_rule rule;
 	uint16_t machine;		/* e_machine of that file */
 };
@@ -61,4 +68,5 @@ int verify_run(struct verify *v, verdict_fn fn, void *ctx);
 void verify_close(struct verify *v);		/* NULL is fine */
 
 /* Calls fn for each file that was needed and is not what was recorded. */
-void verify_bad_files(struct verify *v, void (*fn)(void *ctx, const char *path, bool changed), void *ctx);
+void verify_bad_files(struct verify *v, void (*fn)(void *ctx, const char *path, bool changed),
+		      void *ctx);

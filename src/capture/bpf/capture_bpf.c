@@ -22,7 +22,8 @@
 struct capture_bpf {
 	struct probee_bpf *skel;
 	struct bpf_link *links[4];	/* lifetime programs; on_running */
-	const volatile uint64_t *oncpu_requests;	/* of each CPU: the first word of its ONCPU_REQUEST_BYTES */
+	const volatile uint64_t *oncpu_requests;	/* of each CPU: the first word of its
+							   ONCPU_REQUEST_BYTES */
 	int nr_cpus;
 	struct slab_publisher publisher;
 	uint64_t slab_bytes;
@@ -46,7 +47,8 @@ static const struct obstacle {
 	const char *path, *word, *why;
 } obstacles[] = {
 	{ "/sys/kernel/security/lockdown", "[confidentiality]",
-	  "lockdown=confidentiality hides memory from BPF programs. Try: boot with lockdown=integrity or without lockdown" },
+	  "lockdown=confidentiality hides memory from BPF programs. Try: boot with "
+	  "lockdown=integrity or without lockdown" },
 	{ "/proc/sys/net/core/bpf_jit_enable", "0",
 	  "the BPF compiler is off. Try: sudo sysctl net.core.bpf_jit_enable=1" },
 };
@@ -68,8 +70,11 @@ static int explain_kernel(void)
 	struct utsname u;
 	int major = 0, minor = 0;
 
-	if (!uname(&u) && sscanf(u.release, "%d.%d", &major, &minor) == 2 && (major < 5 || (major == 5 && minor < 18)))
-		return fail_why(-ENOTSUP, "load BPF programs: this kernel, %s, is too old. Try: 5.18 or later; probee doctor",
+	if (!uname(&u) && sscanf(u.release, "%d.%d", &major, &minor) == 2 &&
+	    (major < 5 || (major == 5 && minor < 18)))
+		return fail_why(-ENOTSUP,
+				"load BPF programs: this kernel, %s, is too old. Try: 5.18 or "
+				"later; probee doctor",
 				u.release);
 	for (size_t i = 0; i < sizeof(obstacles) / sizeof(obstacles[0]); i++)
 		if (is_there(&obstacles[i]))
@@ -84,12 +89,14 @@ static int explain(int err)
 
 	if (err == -EPERM || err == -EACCES) {
 		caps_names(needed & ~caps_effective(), missing, sizeof(missing));
-		return fail_try(-EPERM, "sudo probee ..., or setcap cap_bpf,cap_perfmon,cap_sys_ptrace,"
-				"cap_dac_read_search,cap_syslog=ep on the program; probee doctor", "load BPF programs%s%s",
-				missing[0] ? " without " : "", missing);
+		return fail_try(-EPERM,
+				"sudo probee ..., or setcap cap_bpf,cap_perfmon,cap_sys_ptrace,"
+				"cap_dac_read_search,cap_syslog=ep on the program; probee doctor",
+				"load BPF programs%s%s", missing[0] ? " without " : "", missing);
 	}
 	if (err == -ESRCH || access("/sys/kernel/btf/vmlinux", R_OK)) {
-		fail_why(0, "load BPF programs: this kernel offers no BTF (/sys/kernel/btf/vmlinux). "
+		fail_why(0,
+			 "load BPF programs: this kernel offers no BTF (/sys/kernel/btf/vmlinux). "
 			 "Try: a kernel with CONFIG_DEBUG_INFO_BTF; probee doctor");
 		return -ENOTSUP;
 	}
@@ -136,7 +143,9 @@ static uint32_t oncpu_ring_bytes(int nr_cpus)
 	return bytes;
 }
 
-/* Eight entries for each thread there is, so that few share one; tids beyond are spread over them. */
+/*
+ * Eight entries for each thread there is, so that few share one; tids beyond are spread over them.
+ */
 static uint32_t last_scans(void)
 {
 	unsigned threads = 0;
@@ -173,13 +182,15 @@ static void size_maps(struct capture_bpf *b, const struct capture_bpf_options *o
 static int find_own_pid_ns(struct capture_bpf *b)
 {
 	static const uint64_t no_arguments[1];
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = no_arguments, .ctx_size_in = sizeof(no_arguments));
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = no_arguments,
+		    .ctx_size_in = sizeof(no_arguments));
 	const struct own_pid_ns *own = &b->skel->bss->own_pid_ns;
 
 	if (bpf_prog_test_run_opts(bpf_program__fd(b->skel->progs.on_self), &opts))
 		return fail(-errno, "ask the kernel for the PID namespace of probee");
 	if (!own->address || !own->level)
-		return fail_why(-ENOTSUP, "the kernel does not say which PID namespace probee is in");
+		return fail_why(-ENOTSUP,
+				"the kernel does not say which PID namespace probee is in");
 	return 0;
 }
 
@@ -187,7 +198,8 @@ static int find_own_pid_ns(struct capture_bpf *b)
 static int attach_running(struct capture_bpf *b)
 {
 	size_t bytes = (size_t)b->nr_cpus * ONCPU_REQUEST_BYTES;
-	void *p = mmap(NULL, bytes, PROT_READ, MAP_SHARED, bpf_map__fd(b->skel->maps.oncpu_requests), 0);
+	void *p = mmap(NULL, bytes, PROT_READ, MAP_SHARED,
+		       bpf_map__fd(b->skel->maps.oncpu_requests), 0);
 
 	if (p == MAP_FAILED)
 		return fail(-errno, "map the wishes for threads on a CPU");
@@ -198,7 +210,8 @@ static int attach_running(struct capture_bpf *b)
 
 static int attach_lifetime(struct capture_bpf *b)
 {
-	struct bpf_program *progs[3] = { b->skel->progs.on_fork, b->skel->progs.on_exec, b->skel->progs.on_exit };
+	struct bpf_program *progs[3] = { b->skel->progs.on_fork, b->skel->progs.on_exec,
+					 b->skel->progs.on_exit };
 
 	for (int i = 0; i < 3; i++) {
 		b->links[i] = bpf_program__attach(progs[i]);
@@ -266,7 +279,9 @@ static int put_id(int map, uint32_t id)
 {
 	uint32_t one = 1;
 
-	return bpf_map_update_elem(map, &id, &one, BPF_ANY) ? fail(-errno, "watch process or thread %u", id) : 0;
+	return bpf_map_update_elem(map, &id, &one, BPF_ANY)
+		       ? fail(-errno, "watch process or thread %u", id)
+		       : 0;
 }
 
 int capture_bpf_target(struct capture_bpf *b, uint32_t tgid)
@@ -311,9 +326,12 @@ size_t capture_bpf_targets(const struct capture_bpf *b, uint32_t *tgids, size_t 
 void capture_bpf_fds(const struct capture_bpf *b, struct unwind_loader_fds *out)
 {
 	*out = (struct unwind_loader_fds){
-		.pages = bpf_map__fd(b->skel->maps.pages), .rules = bpf_map__fd(b->skel->maps.rules),
-		.mappings = bpf_map__fd(b->skel->maps.mappings), .binaries = bpf_map__fd(b->skel->maps.binaries),
-		.rule_cache = bpf_map__fd(b->skel->maps.rule_cache), .processes = bpf_map__fd(b->skel->maps.processes),
+		.pages = bpf_map__fd(b->skel->maps.pages),
+		.rules = bpf_map__fd(b->skel->maps.rules),
+		.mappings = bpf_map__fd(b->skel->maps.mappings),
+		.binaries = bpf_map__fd(b->skel->maps.binaries),
+		.rule_cache = bpf_map__fd(b->skel->maps.rule_cache),
+		.processes = bpf_map__fd(b->skel->maps.processes),
 	};
 }
 
@@ -352,8 +370,9 @@ int capture_bpf_new_slab(struct capture_bpf *b, uint32_t key)
 uint64_t capture_bpf_table_bytes(const struct capture_bpf *b)
 {
 	const struct bpf_map *maps[] = {
-		b->skel->maps.slabs, b->skel->maps.pages, b->skel->maps.rules, b->skel->maps.mappings,
-		b->skel->maps.binaries, b->skel->maps.rule_cache, b->skel->maps.processes, b->skel->maps.last_exec,
+		b->skel->maps.slabs,	 b->skel->maps.pages,	  b->skel->maps.rules,
+		b->skel->maps.mappings,	 b->skel->maps.binaries,  b->skel->maps.rule_cache,
+		b->skel->maps.processes, b->skel->maps.last_exec,
 	};
 	uint64_t bytes = b->slab_bytes;
 

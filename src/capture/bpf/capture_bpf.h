@@ -1,12 +1,14 @@
 /*
  * The BPF object: opened, set up and loaded for one recording.
  *
- *	capture_bpf_open(&opts, &b)		verified and loaded, nothing attached but the lifetime programs
+ *	capture_bpf_open(&opts, &b)		verified and loaded, nothing attached but the
+ *						lifetime programs
  *	capture_bpf_target(b, tgid) ...		whom the filters let through
  *	capture_bpf_counters(b, out)
  *	capture_bpf_close(b)			detaches and frees everything
  *
- * capture_bpf_open() says what is missing and what to try; -EPERM, -ENOTSUP mean "this machine cannot" (exit 77).
+ * capture_bpf_open() says what is missing and what to try; -EPERM, -ENOTSUP mean "this machine
+ * cannot" (exit 77).
  */
 #pragma once
 
@@ -47,17 +49,22 @@ uint64_t capture_bpf_table_bytes(const struct capture_bpf *b);
 struct bpf_program *capture_bpf_sampler(struct capture_bpf *b);
 struct bpf_program *capture_bpf_snapshot(struct capture_bpf *b);
 int capture_bpf_ring(const struct capture_bpf *b);
-unsigned capture_bpf_cpus(const struct capture_bpf *b);		/* possible ones: numbers are below */
-int capture_bpf_oncpu_fd(const struct capture_bpf *b);		/* on_running, for BPF_PROG_TEST_RUN */
+unsigned capture_bpf_cpus(const struct capture_bpf *b);		/* possible ones: numbers are
+								   below */
+int capture_bpf_oncpu_fd(const struct capture_bpf *b);		/* on_running, for
+								   BPF_PROG_TEST_RUN */
 int capture_bpf_oncpu_ring(const struct capture_bpf *b);
-bool capture_bpf_is_requested(const struct capture_bpf *b, uint32_t cpu);	/* a thread is wished for there */
+/* a thread is wished for there */
+bool capture_bpf_is_requested(const struct capture_bpf *b, uint32_t cpu);
 struct scan_totals *capture_bpf_totals(struct capture_bpf *b);
 struct scan_place *capture_bpf_scan_place(struct capture_bpf *b);
 struct scan_control *capture_bpf_scan_control(struct capture_bpf *b);
 int capture_bpf_holder_fd(const struct capture_bpf *b);	/* on_holder, an iterator */
-int capture_bpf_holders(const struct capture_bpf *b);		/* the map of its questions and answers */
+int capture_bpf_holders(const struct capture_bpf *b);		/* the map of its questions and
+								   answers */
 struct holder_scan *capture_bpf_holder_scan(struct capture_bpf *b);
-int capture_bpf_hung(struct capture_bpf *b, uint32_t tgid);	/* its memory is not read any more */
+int capture_bpf_hung(struct capture_bpf *b, uint32_t tgid);	/* its memory is not read any
+								   more */
 
 /* Sums over all CPUs; zeroes when there is no sampler. */
 int capture_bpf_counters(const struct capture_bpf *b, uint64_t out[COUNTERS]);

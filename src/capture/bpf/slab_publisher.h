@@ -1,7 +1,8 @@
 /*
- * Shows new slabs of unwind rows to the kernel's side, which has them in a map of maps. Its programs see a slab at once,
- * but the system call that put it there goes on to wait until none can be using what was in that place before (a grace
- * period of RCU: 10 ms, 100 when the machine is busy). Nothing was, so threads wait for that instead of us.
+ * Shows new slabs of unwind rows to the kernel's side, which has them in a map of maps. Its
+ * programs see a slab at once, but the system call that put it there goes on to wait until none can
+ * be using what was in that place before (a grace period of RCU: 10 ms, 100 when the machine is
+ * busy). Nothing was, so threads wait for that instead of us.
  *
  *	struct slab_publisher p = { 0 };
  *	slab_publisher_show(&p, slabs, key, fd) ...

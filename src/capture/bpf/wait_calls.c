@@ -11,21 +11,29 @@ static const struct {
 	uint16_t nr;
 	uint8_t call;			/* enum wait_call */
 } rows[] = {
-	{ SYS_futex, CALL_FUTEX }, { SYS_futex_waitv, CALL_FUTEX }, { SYS_futex_wait, CALL_FUTEX },
-	{ SYS_wait4, CALL_WAIT4 }, { SYS_waitid, CALL_WAITID }, { SYS_clone, CALL_CLONE }, { SYS_clone3, CALL_CLONE },
-	{ SYS_read, CALL_READ }, { SYS_readv, CALL_READ }, { SYS_accept, CALL_READ }, { SYS_accept4, CALL_READ },
-	{ SYS_recvfrom, CALL_READ }, { SYS_recvmsg, CALL_READ }, { SYS_recvmmsg, CALL_READ }, { SYS_splice, CALL_READ },
-	{ SYS_tee, CALL_READ }, { SYS_preadv2, CALL_READ },
-	{ SYS_write, CALL_WRITE }, { SYS_writev, CALL_WRITE }, { SYS_sendto, CALL_WRITE }, { SYS_sendmsg, CALL_WRITE },
-	{ SYS_sendmmsg, CALL_WRITE }, { SYS_connect, CALL_WRITE }, { SYS_pwritev2, CALL_WRITE }, { SYS_vmsplice, CALL_WRITE },
-	{ SYS_sendfile, CALL_WRITE },
-	{ SYS_ppoll, CALL_POLL }, { SYS_epoll_pwait, CALL_EPOLL }, { SYS_epoll_pwait2, CALL_EPOLL },
-	{ SYS_flock, CALL_FILE_LOCK }, { SYS_fcntl, CALL_FILE_LOCK },
-	{ SYS_pread64, CALL_FD }, { SYS_pwrite64, CALL_FD }, { SYS_preadv, CALL_FD }, { SYS_pwritev, CALL_FD },
-	{ SYS_fsync, CALL_FD }, { SYS_fdatasync, CALL_FD }, { SYS_ioctl, CALL_FD }, { SYS_io_uring_enter, CALL_FD },
-	{ SYS_getdents64, CALL_FD },
+	{ SYS_futex, CALL_FUTEX },	  { SYS_futex_waitv, CALL_FUTEX },
+	{ SYS_futex_wait, CALL_FUTEX },	  { SYS_wait4, CALL_WAIT4 },
+	{ SYS_waitid, CALL_WAITID },	  { SYS_clone, CALL_CLONE },
+	{ SYS_clone3, CALL_CLONE },	  { SYS_read, CALL_READ },
+	{ SYS_readv, CALL_READ },	  { SYS_accept, CALL_READ },
+	{ SYS_accept4, CALL_READ },	  { SYS_recvfrom, CALL_READ },
+	{ SYS_recvmsg, CALL_READ },	  { SYS_recvmmsg, CALL_READ },
+	{ SYS_splice, CALL_READ },	  { SYS_tee, CALL_READ },
+	{ SYS_preadv2, CALL_READ },	  { SYS_write, CALL_WRITE },
+	{ SYS_writev, CALL_WRITE },	  { SYS_sendto, CALL_WRITE },
+	{ SYS_sendmsg, CALL_WRITE },	  { SYS_sendmmsg, CALL_WRITE },
+	{ SYS_connect, CALL_WRITE },	  { SYS_pwritev2, CALL_WRITE },
+	{ SYS_vmsplice, CALL_WRITE },	  { SYS_sendfile, CALL_WRITE },
+	{ SYS_ppoll, CALL_POLL },	  { SYS_epoll_pwait, CALL_EPOLL },
+	{ SYS_epoll_pwait2, CALL_EPOLL }, { SYS_flock, CALL_FILE_LOCK },
+	{ SYS_fcntl, CALL_FILE_LOCK },	  { SYS_pread64, CALL_FD },
+	{ SYS_pwrite64, CALL_FD },	  { SYS_preadv, CALL_FD },
+	{ SYS_pwritev, CALL_FD },	  { SYS_fsync, CALL_FD },
+	{ SYS_fdatasync, CALL_FD },	  { SYS_ioctl, CALL_FD },
+	{ SYS_io_uring_enter, CALL_FD },  { SYS_getdents64, CALL_FD },
 #ifdef SYS_poll		/* the old ones of x86_64 */
-	{ SYS_poll, CALL_POLL }, { SYS_epoll_wait, CALL_EPOLL }, { SYS_vfork, CALL_CLONE },
+	{ SYS_poll, CALL_POLL },	  { SYS_epoll_wait, CALL_EPOLL },
+	{ SYS_vfork, CALL_CLONE },
 #endif
 };
 

@@ -1,6 +1,6 @@
 /*
- * System calls that wait, on the architecture that this is compiled for, and what their arguments tell about it. The BPF
- * programs have the same table (capture_bpf.c gives it to them).
+ * System calls that wait, on the architecture that this is compiled for, and what their arguments
+ * tell about it. The BPF programs have the same table (capture_bpf.c gives it to them).
  */
 #pragma once
 

@@ -77,14 +77,18 @@ static const struct event_source *choose(const char *name, double freq_hz, uint3
 static int explain(int err, const char *name)
 {
 	if (err == -EACCES || err == -EPERM)
-		return fail_try(-EPERM, "sudo, or: sysctl kernel.perf_event_paranoid=2 with cap_perfmon; probee doctor",
+		return fail_try(-EPERM,
+				"sudo, or: sysctl kernel.perf_event_paranoid=2 with cap_perfmon; "
+				"probee doctor",
 				"open the perf event %s", name ? name : "cpu-clock");
 	if (err == -ENOENT || err == -EOPNOTSUPP || err == -ENODEV)
-		return fail_try(-ENOTSUP, "-e cpu-clock", "open the perf event %s", name ? name : "cpu-clock");
+		return fail_try(-ENOTSUP, "-e cpu-clock", "open the perf event %s",
+				name ? name : "cpu-clock");
 	return fail(err, "open the perf event %s", name ? name : "cpu-clock");
 }
 
-static int open_cpus(struct perf_sampler *ps, const struct perf_sampler_options *opts, const struct cpu_list *cpus)
+static int open_cpus(struct perf_sampler *ps, const struct perf_sampler_options *opts,
+		     const struct cpu_list *cpus)
 {
 	const struct event_source *src = choose(opts->event, opts->freq_hz, cpus->v[0]);
 
@@ -122,7 +126,8 @@ static int on_record(void *ctx, void *data, size_t len)
 	return ps->queue.nr > MAX_QUEUE_BYTES ? -EAGAIN : 0;
 }
 
-int perf_sampler_open(struct capture_bpf *bpf, const struct perf_sampler_options *opts, struct perf_sampler **pp)
+int perf_sampler_open(struct capture_bpf *bpf, const struct perf_sampler_options *opts,
+		      struct perf_sampler **pp)
 {
 	struct perf_sampler *ps = calloc(1, sizeof(*ps));
 	struct cpu_list online = { 0 };

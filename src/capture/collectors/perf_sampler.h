@@ -1,16 +1,19 @@
 /*
- * The sampler's user side: one perf event per CPU with the BPF program on it, and the ring buffer it writes to.
+ * The sampler's user side: one perf event per CPU with the BPF program on it, and the ring buffer
+ * it writes to.
  *
  *	perf_sampler_open(bpf, &opts, &ps)	events opened, not started
  *	perf_sampler_start(ps)			from here on samples are taken
- *	perf_sampler_fd(ps)			readable (poll) when the ring fills up; otherwise look 10 times a second
+ *	perf_sampler_fd(ps)			readable (poll) when the ring fills up; otherwise
+ *						look 10 times a second
  *	perf_sampler_drain(ps)			moves what is in the ring into a queue of ours
- *	perf_sampler_for_each(ps, fn, ctx)		hands out the queue, oldest first as far as known, and empties it
+ *	perf_sampler_for_each(ps, fn, ctx)		hands out the queue, oldest first as far as
+ *							known, and empties it
  *	perf_sampler_stop(ps)
  *	perf_sampler_close(ps)
  *
- * Between take() and each() the caller brings its knowledge of processes up to date: what a sample needs to be
- * resolved happened before the sample was taken.
+ * Between take() and each() the caller brings its knowledge of processes up to date: what a sample
+ * needs to be resolved happened before the sample was taken.
  */
 #pragma once
 
@@ -26,10 +29,12 @@ struct cpu_list;
 struct perf_sampler_options {
 	double freq_hz;
 	const struct cpu_list *cpus;	/* NULL: all online */
-	const char *event;		/* NULL: cycles where there is hardware, else cpu-clock; or one of these names */
+	const char *event;		/* NULL: cycles where there is hardware, else cpu-clock; or
+					   one of these names */
 };
 
-int perf_sampler_open(struct capture_bpf *bpf, const struct perf_sampler_options *opts, struct perf_sampler **pp);
+int perf_sampler_open(struct capture_bpf *bpf, const struct perf_sampler_options *opts,
+		      struct perf_sampler **pp);
 int perf_sampler_start(struct perf_sampler *ps);
 void perf_sampler_stop(struct perf_sampler *ps);
 void perf_sampler_close(struct perf_sampler *ps);	/* NULL is fine */

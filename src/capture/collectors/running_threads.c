@@ -14,14 +14,18 @@
 
 /* Two were needed where threads move to another CPU each 50 us. */
 #define MAX_ROUNDS 5
-/* Whoever holds a memory map's lock needs time to let go of it: 60 ms in all, then it is said that it was locked. */
+/*
+ * Whoever holds a memory map's lock needs time to let go of it: 60 ms in all, then it is said that
+ * it was locked.
+ */
 #define BUSY_ROUNDS 20
 #define BUSY_WAIT_MAX_NS (4 * 1000 * 1000)
 
 /* A row without a stack, as it was set aside. */
 struct waiting {
 	struct wire_sample head;
-	uint64_t *frames;		/* of a thread whose memory was locked: as far as it could be walked; or NULL */
+	uint64_t *frames;		/* of a thread whose memory was locked: as far as it could
+					   be walked; or NULL */
 	uint8_t state;
 	bool done, gone, busy;
 };
@@ -136,7 +140,9 @@ static struct waiting *find(struct running_threads *rt, const struct wire_sample
 	return NULL;
 }
 
-/* A wish of an earlier walk may have been fulfilled late: what is older than this walk is nobody's. */
+/*
+ * A wish of an earlier walk may have been fulfilled late: what is older than this walk is nobody's.
+ */
 static int on_caught(void *ctx, void *data, size_t len)
 {
 	struct running_threads *rt = ctx;
@@ -159,11 +165,13 @@ static void ask(struct running_threads *rt)
 {
 	for (size_t i = 0; i < rt->nr; i++) {
 		static const uint64_t nobody_leaves[4];		/* the arguments of a switch */
-		LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = rt->v[i].head.cpu,
-			    .ctx_in = nobody_leaves, .ctx_size_in = sizeof(nobody_leaves));
+		LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU,
+			    .cpu = rt->v[i].head.cpu, .ctx_in = nobody_leaves,
+			    .ctx_size_in = sizeof(nobody_leaves));
 		uint32_t cpu = rt->v[i].head.cpu;
 
-		if (rt->v[i].done || cpu >= capture_bpf_cpus(rt->bpf) || rt->asked_in[cpu] == rt->round + 1)
+		if (rt->v[i].done || cpu >= capture_bpf_cpus(rt->bpf) ||
+		    rt->asked_in[cpu] == rt->round + 1)
 			continue;
 		rt->asked_in[cpu] = rt->round + 1;
 		/* A CPU that went away meanwhile: its thread has left, too. */
@@ -207,7 +215,8 @@ static int scan_again(struct running_threads *rt, revisit_fn again, void *again_
 
 	for (size_t i = 0; i < rt->nr && !err; i++) {
 		rt->again = &rt->v[i];
-		if (rt->again->done || rt->again->gone || (rt->round >= MAX_ROUNDS && !rt->again->busy))
+		if (rt->again->done || rt->again->gone ||
+		    (rt->round >= MAX_ROUNDS && !rt->again->busy))
 			continue;
 		rt->again->gone = true;		/* unless it shows up */
 		err = again(again_ctx, rt->again->head.tid, on_again, rt);
@@ -223,14 +232,17 @@ static void give_as_is(struct running_threads *rt)
 {
 	for (size_t i = 0; i < rt->nr; i++) {
 		struct waiting *w = &rt->v[i];
-		struct wire_stack stack = { .head = &w->head, .state = w->state, .end = w->head.end };
+		struct wire_stack stack = { .head = &w->head,
+					    .state = w->state,
+					    .end = w->head.end };
 
 		if (w->done)
 			continue;
 		rt->stats.gone += w->gone;
 		rt->stats.uncaught += !w->busy;
 		rt->stats.still_busy += w->busy;
-		stack.user = w->frames ? w->frames : (const uint64_t *)(&w->head + 1);	/* none of them */
+		/* none of them */
+		stack.user = w->frames ? w->frames : (const uint64_t *)(&w->head + 1);
 		stack.kernel = stack.user + w->head.nr_user;
 		give(rt, w, &stack);
 	}
@@ -245,12 +257,16 @@ static bool next_round(const struct running_threads *rt)
 	for (size_t i = 0; i < rt->nr && !any_busy; i++)
 		any_busy = rt->v[i].busy && !rt->v[i].done;
 	if (any_busy && rt->round < BUSY_ROUNDS)
-		nanosleep(&(struct timespec){ .tv_nsec = wait_ns < BUSY_WAIT_MAX_NS ? wait_ns : BUSY_WAIT_MAX_NS }, NULL);
-	return rt->nr_done < rt->nr && (rt->round < MAX_ROUNDS || (any_busy && rt->round < BUSY_ROUNDS));
+		nanosleep(&(struct timespec){ .tv_nsec = wait_ns < BUSY_WAIT_MAX_NS
+								 ? wait_ns
+								 : BUSY_WAIT_MAX_NS },
+			  NULL);
+	return rt->nr_done < rt->nr &&
+	       (rt->round < MAX_ROUNDS || (any_busy && rt->round < BUSY_ROUNDS));
 }
 
-int running_threads_settle(struct running_threads *rt, revisit_fn again, void *again_ctx, wire_stack_fn fn,
-			   void *ctx)
+int running_threads_settle(struct running_threads *rt, revisit_fn again, void *again_ctx,
+			   wire_stack_fn fn, void *ctx)
 {
 	int err = 0;
 

@@ -1,8 +1,9 @@
 /*
- * The threads that a walk over the tasks met on a CPU: their stacks are taken there (bpf/running.bpf.h). A row that the
- * walk could not fill is set aside; after the walk each CPU on which somebody was met is asked, and who could not be
- * caught that way, because it has left meanwhile, is walked again by its number, some rounds long. So is a thread whose
- * memory map was locked.
+ * The threads that a walk over the tasks met on a CPU: their stacks are taken there
+ * (bpf/running.bpf.h). A row that the walk could not fill is set aside; after the walk each CPU on
+ * which somebody was met is asked, and who could not be caught that way, because it has left
+ * meanwhile, is walked again by its number, some rounds long. So is a thread whose memory map was
+ * locked.
  *
  *	running_threads_open(bpf, &rt)
  *	running_threads_begin(rt)		before a walk
@@ -27,8 +28,8 @@ void running_threads_begin(struct running_threads *rt);
 int running_threads_add(struct running_threads *rt, const struct wire_stack *stack);
 
 /* Exactly one row each to fn: the stack, or the row as it was set aside. 0, or fn's error. */
-int running_threads_settle(struct running_threads *rt, revisit_fn again, void *again_ctx, wire_stack_fn fn,
-			   void *ctx);
+int running_threads_settle(struct running_threads *rt, revisit_fn again, void *again_ctx,
+			   wire_stack_fn fn, void *ctx);
 
 struct running_stats {			/* of the last walk */
 	uint64_t met, caught, again, uncaught;

@@ -14,7 +14,9 @@ static void say(void *ctx, const char *text)
 	struct scans *w = ctx;
 	struct record rec = { .tag = REC_NOTE };
 
-	rec.note = (struct rec_note){ .severity = 1, .time_ns = now_ns(), .text = text, .len = strlen(text) };
+	rec.note = (struct rec_note){
+		.severity = 1, .time_ns = now_ns(), .text = text, .len = strlen(text)
+	};
 	note("%s", text);
 	session_emit(recorder_session(w->recorder), &rec);
 }
@@ -81,14 +83,20 @@ static int tell_left_out(struct scans *w, uint64_t period)
 	if (period <= first)
 		return 0;
 	rec.lost = (struct rec_lost){
-		.time_ns = w->begin_ns + first * w->interval_ns, .duration_ns = (period - first) * w->interval_ns,
-		.cause = LOSS_SCANS, .cpu = UINT32_MAX, .count = period - first,
+		.time_ns = w->begin_ns + first * w->interval_ns,
+		.duration_ns = (period - first) * w->interval_ns,
+		.cause = LOSS_SCANS,
+		.cpu = UINT32_MAX,
+		.count = period - first,
 	};
 	w->left_out += rec.lost.count;
 	return session_emit(recorder_session(w->recorder), &rec);
 }
 
-/* Which multiple it has is what its receipt says: between waking and beginning another may have passed. */
+/*
+ * Which multiple it has is what its receipt says: between waking and beginning another may have
+ * passed.
+ */
 static int end_scan(struct scans *w, const struct rec_scan *receipt)
 {
 	uint64_t period = period_at(w, receipt->time_ns);
@@ -113,7 +121,9 @@ int scans_one(struct scans *w)
 	recorder_iterating(w->recorder, false);
 	recorder_bad_records(w->recorder, RECORDER_SCANS, task_snapshot_bad_records(w->iter));
 	if (!err)
-		err = recorder_settle(w->recorder, w->nr, w->patient && (w->nr == 1 || w->nr == w->patient), task_snapshot_again, w->iter);
+		err = recorder_settle(w->recorder, w->nr,
+				      w->patient && (w->nr == 1 || w->nr == w->patient),
+				      task_snapshot_again, w->iter);
 	if (err)
 		return err;
 	if (w->nr == 1)
@@ -139,11 +149,14 @@ static void say_unread(struct scans *w)
 {
 	const struct unread *u = &w->unread;
 	char text[512];
-	int n = snprintf(text, sizeof(text), "%" PRIu64 " user stacks were not read because that could block: of process",
+	int n = snprintf(text, sizeof(text),
+			 "%" PRIu64
+			 " user stacks were not read because that could block: of process",
 			 u->rows);
 
 	for (uint32_t i = 0; i < u->nr && n < (int)sizeof(text); i++)
-		n += snprintf(text + n, sizeof(text) - (size_t)n, "%s %u (%.15s)", i ? "," : "", u->tgid[i], u->comm[i]);
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "%s %u (%.15s)", i ? "," : "",
+			      u->tgid[i], u->comm[i]);
 	say(w, text);
 }
 
@@ -152,8 +165,11 @@ static void say_read(struct scans *w)
 	const struct task_snapshot_stats *st = task_snapshot_stats(w->iter);
 	char text[256];
 
-	snprintf(text, sizeof(text), "walks: %" PRIu64 " of %" PRIu64 " pages of stacks were brought in to be read; %"
-		 PRIu64 " stacks were read again because the memory map was locked, %" PRIu64 " of them in vain",
+	snprintf(text, sizeof(text),
+		 "walks: %" PRIu64 " of %" PRIu64
+		 " pages of stacks were brought in to be read; %" PRIu64
+		 " stacks were read again because the memory map was locked, %" PRIu64
+		 " of them in vain",
 		 st->faulted, st->reads, st->busy, st->still_busy);
 	say(w, text);
 }
@@ -166,7 +182,8 @@ int scans_end(struct scans *w, bool unread, uint64_t until_ns)
 	if (until_ns > w->begin_ns)
 		err = tell_left_out(w, period_at(w, until_ns - 1) + 1);
 	if (w->left_out)
-		note("%" PRIu64 " walks were left out: the one before took longer than its period, or nothing ran. Try: a lower -F",
+		note("%" PRIu64 " walks were left out: the one before took longer than its period, "
+				"or nothing ran. Try: a lower -F",
 		     w->left_out);
 	if (st->faulted || st->busy)
 		say_read(w);

@@ -1,15 +1,16 @@
 /*
- * Walks over all tasks at multiples of an interval, into the session of a recorder: what `probee snapshot` and
- * `probee record` share.
+ * Walks over all tasks at multiples of an interval, into the session of a recorder: what `probee
+ * snapshot` and `probee record` share.
  *
  *	scans_open(w, recorder, &opts)
  *	scans_one(w)				a walk now, and its receipt
  *	scans_due(w)				when the next one is due, CLOCK_MONOTONIC
  *	scans_overslept(w)			wait for scans_due() once more
- *	scans_end(w, ...)			at the end: what it took, and whose stacks were not read
+ *	scans_end(w, ...)			at the end: what it took, and whose stacks were not
+ *						read
  *
- * A multiple at which no walk begins, because the one before it takes longer than the interval or nobody was awake, is
- * left out; it is counted, and a LOST record says which they were.
+ * A multiple at which no walk begins, because the one before it takes longer than the interval or
+ * nobody was awake, is left out; it is counted, and a LOST record says which they were.
  *
  *	scans_close(w)
  */
@@ -37,7 +38,10 @@ struct scans {
 	struct task_snapshot *iter;
 	uint64_t interval_ns, begin_ns;
 	uint32_t nr;			/* walked */
-	/* The caller's: the first walk and that of this number wait long for the tables that they need. 0: none does. */
+	/*
+	 * The caller's: the first walk and that of this number wait long for the tables that they
+	 * need. 0: none does.
+	 */
 	uint32_t patient;
 	uint64_t next;			/* the first multiple behind that of the last walk */
 	uint64_t left_out;		/* multiples without a walk so far */
@@ -51,10 +55,16 @@ int scans_open(struct scans *w, struct recorder *recorder, const struct task_sna
 	       uint64_t interval_ns);
 int scans_one(struct scans *w);
 uint64_t scans_due(const struct scans *w);
-/* The walk due at this time is so late that the next multiple is due. True only once in a row: some walk has to begin. */
+/*
+ * The walk due at this time is so late that the next multiple is due. True only once in a row: some
+ * walk has to begin.
+ */
 bool scans_overslept(struct scans *w, uint64_t due_ns);
 
-/* unread: name those whose stacks were not read. until_ns: when no more walks were due, 0: after the last one. */
+/*
+ * unread: name those whose stacks were not read. until_ns: when no more walks were due, 0: after
+ * the last one.
+ */
 int scans_end(struct scans *w, bool unread, uint64_t until_ns);
 uint64_t scans_cpu_ns(const struct scans *w);	/* processor time of other processes of ours */
 void scans_close(struct scans *w);	/* all zero is fine */

@@ -47,7 +47,9 @@ static int begin_scan(int prog, const struct reader_scope *scope)
 		link = bpf_link_create(prog, 0, BPF_TRACE_ITER, &opts);
 	if (link < 0 && scope->strictly)
 		return errno == ESRCH ? -ESRCH : -ENOTSUP;
-	/* Before 6.1 the kernel cannot restrict the walk; the program's own filter does it anyway. */
+	/*
+	 * Before 6.1 the kernel cannot restrict the walk; the program's own filter does it anyway.
+	 */
 	if (link < 0)
 		link = bpf_link_create(prog, 0, BPF_TRACE_ITER, NULL);
 	if (link < 0)
@@ -107,7 +109,10 @@ static void reader_main(void)
 
 /* ---- in the parent ---- */
 
-/* So that a walk does not wait for whoever makes records of it: the rows of a walk are to be of one moment. */
+/*
+ * So that a walk does not wait for whoever makes records of it: the rows of a walk are to be of one
+ * moment.
+ */
 static void widen(int sock)
 {
 	int bytes = CHANNEL_BYTES;
@@ -162,7 +167,10 @@ int task_reader_begin(struct task_reader *r, const struct reader_scope *scope)
 	return 0;
 }
 
-/* By the state letter of /proc/PID/stat; the comm may hold anything. FUSE waits interruptibly until a signal comes. */
+/*
+ * By the state letter of /proc/PID/stat; the comm may hold anything. FUSE waits interruptibly until
+ * a signal comes.
+ */
 static bool is_asleep(pid_t pid)
 {
 	char path[64], *text, state = '?';
@@ -179,8 +187,8 @@ static bool is_asleep(pid_t pid)
 }
 
 /*
- * Waits for a message. Looks are counted, not time: we may have been stopped ourselves. And who is stopped, or waits for
- * a processor, does not hang.
+ * Waits for a message. Looks are counted, not time: we may have been stopped ourselves. And who is
+ * stopped, or waits for a processor, does not hang.
  */
 static int wait_for_message(struct task_reader *r)
 {

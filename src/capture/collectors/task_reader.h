@@ -1,16 +1,18 @@
 /*
- * The process that reads the task iterator for a snapshot. The BPF program runs inside its read(), and may have to wait
- * there for a page of a thread that it looks at: in the worst case for ever, and no signal ends that. So it is a
- * process of its own: one that hangs is left behind, and neither the recording nor its end waits for it. (A thread
- * that hangs would keep our process from ever being reaped.)
+ * The process that reads the task iterator for a snapshot. The BPF program runs inside its read(),
+ * and may have to wait there for a page of a thread that it looks at: in the worst case for ever,
+ * and no signal ends that. So it is a process of its own: one that hangs is left behind, and
+ * neither the recording nor its end waits for it. (A thread that hangs would keep our process from
+ * ever being reaped.)
  *
  *	task_reader_open(prog_fd, place, &r)
  *	task_reader_begin(r, &scope)		a walk begins
  *	task_reader_next(r, buf, size) ...	until it is 0 or negative
  *	task_reader_close(r)			waits for it, unless it hangs
  *
- * A reader hangs when it sleeps for 2 s, gives no rows and has not come to another task meanwhile. It may still
- * hold the iterator and the program; who opens another one keeps them apart (struct scan_control).
+ * A reader hangs when it sleeps for 2 s, gives no rows and has not come to another task meanwhile.
+ * It may still hold the iterator and the program; who opens another one keeps them apart (struct
+ * scan_control).
  */
 #pragma once
 
@@ -32,9 +34,13 @@ void task_reader_close(struct task_reader *r);		/* NULL is fine */
 
 int task_reader_begin(struct task_reader *r, const struct reader_scope *scope);
 
-#define TASK_READER_BYTES (32 * 1024)	/* of rows that come at once, at most; size is at least that */
+#define TASK_READER_BYTES (32 * 1024)	/* of rows that come at once, at most; size is at least
+					   that */
 
-/* Bytes of rows; 0: the walk is over; -ETIMEDOUT: the reader hangs; or another -errno, said already. */
+/*
+ * Bytes of rows; 0: the walk is over; -ETIMEDOUT: the reader hangs; or another -errno, said
+ * already.
+ */
 long task_reader_next(struct task_reader *r, void *buf, size_t size);
 
 /* Where in the kernel a reader waits: a function's name, "" unknown. */

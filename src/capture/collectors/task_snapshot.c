@@ -14,16 +14,20 @@
 #include "src/capture/collectors/running_threads.h"
 #include "src/capture/collectors/task_reader.h"
 
-#define MAX_SCOPES 4			/* processes visited one by one: each costs as much as some 100 tasks passed by */
-#define BUFFER_BYTES (256 * 1024)	/* more than comes at once, and a row that began before it */
+#define MAX_SCOPES 4			/* processes visited one by one: each costs as much as some
+					   100 tasks passed by */
+#define BUFFER_BYTES (256 * 1024)	/* more than comes at once, and a row that began before
+					   it */
 
 struct task_snapshot {
 	struct task_snapshot_options opts;
 	struct capture_bpf *bpf;
 	struct task_reader *reader;
 	struct running_threads *running;	/* NULL: they are only marked */
-	uint64_t seen;			/* tasks that the last walk over all met, counted apart from what became of them */
-	uint32_t *tids;			/* of this walk's rows, as they come; sorted those of readers that hung */
+	uint64_t seen;			/* tasks that the last walk over all met, counted apart from
+					   what became of them */
+	uint32_t *tids;			/* of this walk's rows, as they come; sorted those of
+					   readers that hung */
 	size_t nr_tids, cap_tids, nr_sorted;
 	struct task_snapshot_stats stats;
 	uint64_t cpu_ns;		/* of readers that hung */
@@ -33,11 +37,12 @@ struct task_snapshot {
 
 static int open_reader(struct task_snapshot *ts)
 {
-	return task_reader_open(bpf_program__fd(capture_bpf_snapshot(ts->bpf)), capture_bpf_scan_place(ts->bpf),
-				&ts->reader);
+	return task_reader_open(bpf_program__fd(capture_bpf_snapshot(ts->bpf)),
+				capture_bpf_scan_place(ts->bpf), &ts->reader);
 }
 
-int task_snapshot_open(struct capture_bpf *bpf, const struct task_snapshot_options *opts, struct task_snapshot **tp)
+int task_snapshot_open(struct capture_bpf *bpf, const struct task_snapshot_options *opts,
+		       struct task_snapshot **tp)
 {
 	struct task_snapshot *ts = calloc(1, sizeof(*ts));
 	int err = 0;
@@ -96,8 +101,9 @@ static long hand_out(struct task_snapshot *ts, size_t have, wire_stack_fn fn, vo
 }
 
 /*
- * The reader hangs in the memory of some process: it is left behind with its scratch, that process's memory is not read
- * again, and another reader goes on. When there is no scratch left it reads nobody's.
+ * The reader hangs in the memory of some process: it is left behind with its scratch, that
+ * process's memory is not read again, and another reader goes on. When there is no scratch left it
+ * reads nobody's.
  */
 static int give_up(struct task_snapshot *ts)
 {
@@ -106,9 +112,11 @@ static int give_up(struct task_snapshot *ts)
 	char text[256], where[64];
 
 	task_reader_waits_in(ts->reader, where, sizeof(where));
-	snprintf(text, sizeof(text), "process %u (%.15s): reading the stack of its thread %u hangs%s%s. Its memory is left "
-		 "alone from here on, all others are shown", place->tgid, place->comm, place->tid, where[0] ? " in " : "",
-		 where);
+	snprintf(text, sizeof(text),
+		 "process %u (%.15s): reading the stack of its thread %u hangs%s%s. Its memory is "
+		 "left "
+		 "alone from here on, all others are shown",
+		 place->tgid, place->comm, place->tid, where[0] ? " in " : "", where);
 	ts->opts.say(ts->opts.ctx, text);
 	ts->stats.hung++;
 	ts->cpu_ns += task_reader_cpu_ns(ts->reader);
@@ -124,7 +132,8 @@ static int give_up(struct task_snapshot *ts)
 }
 
 /* One walk of one reader. -EAGAIN: it hung, another one is there. */
-static int read_rows(struct task_snapshot *ts, const struct reader_scope *scope, wire_stack_fn fn, void *ctx)
+static int read_rows(struct task_snapshot *ts, const struct reader_scope *scope, wire_stack_fn fn,
+		     void *ctx)
 {
 	size_t have = 0;
 	int err = task_reader_begin(ts->reader, scope);
@@ -208,7 +217,10 @@ static int on_visit(void *ctx, const struct wire_stack *stack)
 	return v->fn(v->ctx, stack);
 }
 
-/* As rows come in when all are visited. -E2BIG: there are many; -ENOTSUP: the kernel cannot. No row has come then. */
+/*
+ * As rows come in when all are visited. -E2BIG: there are many; -ENOTSUP: the kernel cannot. No row
+ * has come then.
+ */
 static int read_targets(struct task_snapshot *ts, struct visitor *v)
 {
 	uint32_t ids[MAX_SCOPES];
@@ -240,7 +252,10 @@ static int read_wanted(struct task_snapshot *ts, struct visitor *v)
 	return err == -ENOTSUP || err == -E2BIG ? read_rows(ts, &scope, on_visit, v) : err;
 }
 
-/* All tasks, by as many readers as it takes. Who hung has not delivered its last rows, so all threads are walked anew. */
+/*
+ * All tasks, by as many readers as it takes. Who hung has not delivered its last rows, so all
+ * threads are walked anew.
+ */
 static int visit_all(struct task_snapshot *ts, struct visitor *v)
 {
 	struct scan_totals *totals = capture_bpf_totals(ts->bpf);
@@ -269,8 +284,9 @@ static void look_at_memo(struct task_snapshot *ts)
 	if (!capture_bpf_totals(ts->bpf)->misled || control->no_memo)
 		return;
 	control->no_memo = true;
-	ts->opts.say(ts->opts.ctx, "a kernel stack was taken for one met before, and was another one: all are unwound from here on. "
-		     "Kernel stacks of this walk and of those before may be wrong");
+	ts->opts.say(ts->opts.ctx, "a kernel stack was taken for one met before, and was another "
+				   "one: all are unwound from here on. "
+				   "Kernel stacks of this walk and of those before may be wrong");
 }
 
 static int scan_all(struct task_snapshot *ts, wire_stack_fn fn, void *ctx, struct rec_scan *receipt)
@@ -298,7 +314,8 @@ static int scan_all(struct task_snapshot *ts, wire_stack_fn fn, void *ctx, struc
 	return err;
 }
 
-int task_snapshot_scan(struct task_snapshot *ts, wire_stack_fn fn, void *ctx, struct rec_scan *receipt)
+int task_snapshot_scan(struct task_snapshot *ts, wire_stack_fn fn, void *ctx,
+		       struct rec_scan *receipt)
 {
 	int err;
 

@@ -37,7 +37,8 @@ enum table_state { TABLE_NONE, TABLE_QUEUED, TABLE_READY, TABLE_NEVER };
 /* What the store knows of a binary beyond its identity. */
 struct entry {
 	uint8_t state;			/* enum table_state; of a copy: unused */
-	uint32_t original;		/* whose table it shares; itself when it is no copy; 0: no ELF file */
+	uint32_t original;		/* whose table it shares; itself when it is no copy; 0: no
+					   ELF file */
 	struct table_job *job;		/* while it is queued */
 	uint64_t retry_ns;
 	const void *data;		/* the bytes, when it is no file */
@@ -120,7 +121,10 @@ static void table_run(struct worker_job *job)
 	elf_image_close(img);
 }
 
-/* Copies that were met while the table of their original was being built, or before it was thrown out. */
+/*
+ * Copies that were met while the table of their original was being built, or before it was thrown
+ * out.
+ */
 static void publish_copies(struct binary_store *st, uint32_t original)
 {
 	for (uint32_t i = 1; i < st->cap_entries; i++)
@@ -241,9 +245,10 @@ static bool same_table(const void *ctx, uint32_t index)
 	const struct copy_key *k = ctx;
 	const struct binary *a = binaries_get(k->bs, index), *b = k->b;
 
-	return a->build_id_len == b->build_id_len && !memcmp(a->build_id, b->build_id, b->build_id_len) &&
-	       a->size_bytes == b->size_bytes && a->vaddr_lo == b->vaddr_lo && a->vaddr_hi == b->vaddr_hi &&
-	       a->nr_segments == b->nr_segments;
+	return a->build_id_len == b->build_id_len &&
+	       !memcmp(a->build_id, b->build_id, b->build_id_len) &&
+	       a->size_bytes == b->size_bytes && a->vaddr_lo == b->vaddr_lo &&
+	       a->vaddr_hi == b->vaddr_hi && a->nr_segments == b->nr_segments;
 }
 
 static uint32_t find_original(struct binary_store *st, const struct binary *b)
@@ -257,7 +262,8 @@ static uint32_t find_original(struct binary_store *st, const struct binary *b)
 	original = ix_find(&st->originals, hash, same_table, &k);
 	if (original != IX_NONE)
 		return original;
-	ix_add(&st->originals, hash, b->index);		/* without memory for it there is no sharing */
+	ix_add(&st->originals, hash, b->index);		/* without memory for it there is no
+							   sharing */
 	return b->index;
 }
 
@@ -268,7 +274,8 @@ static void admit(struct binary_store *st, const struct binary *b, const void *d
 
 	if (array_reserve(&st->entries, &st->cap_entries, (size_t)b->index + 1))
 		return;
-	st->entries[b->index] = (struct entry){ .original = find_original(st, b), .data = data, .len = len };
+	st->entries[b->index] =
+		(struct entry){ .original = find_original(st, b), .data = data, .len = len };
 	e = table_entry(st, b->index);
 	if (e != &st->entries[b->index]) {
 		st->stats.shared++;
@@ -333,7 +340,9 @@ static size_t vdso_bytes(void)
 static uint32_t map_vdso(struct binary_store *st)
 {
 	const void *data = (const void *)getauxval(AT_SYSINFO_EHDR);
-	struct symbol_source source = { .kind = SOURCE_MEMORY, .fd = -1, .path = "[vdso]", .data = data };
+	struct symbol_source source = {
+		.kind = SOURCE_MEMORY, .fd = -1, .path = "[vdso]", .data = data
+	};
 	struct file_id id = { 0 };
 	struct binary *b;
 
@@ -350,10 +359,12 @@ static uint32_t map_vdso(struct binary_store *st)
 	return st->vdso;
 }
 
-static uint32_t add_file(struct binary_store *st, int fd, const struct file_id *id, const struct proc_map *map)
+static uint32_t add_file(struct binary_store *st, int fd, const struct file_id *id,
+			 const struct proc_map *map)
 {
 	struct symbol_source source = { .kind = SOURCE_ELF, .fd = fd, .path = map->path };
-	struct binary *b = binaries_add(st->deps.binaries, id, map->path, map->deleted ? BINARY_DELETED : BINARY_ELF);
+	struct binary *b = binaries_add(st->deps.binaries, id, map->path,
+					map->deleted ? BINARY_DELETED : BINARY_ELF);
 
 	if (!b) {
 		close(fd);
@@ -369,7 +380,10 @@ static uint32_t add_file(struct binary_store *st, int fd, const struct file_id *
 	return b->index;
 }
 
-/* Its process has gone, or it may not be opened: known by its path only, and never taken for generated code. */
+/*
+ * Its process has gone, or it may not be opened: known by its path only, and never taken for
+ * generated code.
+ */
 static uint32_t add_unread(struct binary_store *st, const struct proc_map *map)
 {
 	struct file_id id = { .dev = map->dev, .ino = map->ino };
@@ -377,7 +391,8 @@ static uint32_t add_unread(struct binary_store *st, const struct proc_map *map)
 
 	if (jit_names_path(map->path))
 		return 0;
-	b = binaries_add(st->deps.binaries, &id, map->path, map->deleted ? BINARY_DELETED : BINARY_ELF);
+	b = binaries_add(st->deps.binaries, &id, map->path,
+			 map->deleted ? BINARY_DELETED : BINARY_ELF);
 	if (b)
 		st->deps.on_table(st->deps.ctx, b->index, NULL);
 	return b ? b->index : 0;

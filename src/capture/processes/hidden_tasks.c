@@ -15,39 +15,51 @@ static bool is_asked_for(const struct hidden_scope *s, uint32_t tgid)
 {
 	bool all = !(s->pids && s->pids->nr) && !(s->tids && s->tids->nr);
 
-	return all || (s->pids && id_list_has(s->pids, tgid)) || (s->tids && id_list_has(s->tids, tgid));
+	return all || (s->pids && id_list_has(s->pids, tgid)) ||
+	       (s->tids && id_list_has(s->tids, tgid));
 }
 
-/* It has been there since before the walk, is no kernel thread (idle ones are left out), and no row of it came. */
+/*
+ * It has been there since before the walk, is no kernel thread (idle ones are left out), and no row
+ * of it came.
+ */
 static bool is_hidden(const struct process *p, uint64_t begin_ns)
 {
 	uint32_t self = (uint32_t)getpid();
 	struct proc_stat stat;
 
-	if (p->record_id || p->died_ns != TIME_NEVER || p->born_ns >= begin_ns || p->tgid == self || p->parent_tgid == self)
+	if (p->record_id || p->died_ns != TIME_NEVER || p->born_ns >= begin_ns || p->tgid == self ||
+	    p->parent_tgid == self)
 		return false;
-	return !procfs_stat((pid_t)p->tgid, &stat) && !stat.kthread && procfs_living_thread((pid_t)p->tgid);
+	return !procfs_stat((pid_t)p->tgid, &stat) && !stat.kthread &&
+	       procfs_living_thread((pid_t)p->tgid);
 }
 
-uint64_t hidden_tasks(const struct processes *ps, const struct hidden_scope *scope, uint64_t begin_ns, char *text,
-		      size_t size)
+uint64_t hidden_tasks(const struct processes *ps, const struct hidden_scope *scope,
+		      uint64_t begin_ns, char *text, size_t size)
 {
 	uint64_t threads = 0, processes = 0;
 	int n;
 
-	n = snprintf(text, size, "the kernel shows BPF iterators not every task, so these are in no walk:");
+	n = snprintf(text, size,
+		     "the kernel shows BPF iterators not every task, so these are in no walk:");
 	for (const struct process *p = ps->all; p; p = p->next) {
-		uint32_t nr = is_hidden(p, begin_ns) && is_asked_for(scope, p->tgid) ? procfs_threads((pid_t)p->tgid) : 0;
+		uint32_t nr = is_hidden(p, begin_ns) && is_asked_for(scope, p->tgid)
+				      ? procfs_threads((pid_t)p->tgid)
+				      : 0;
 
 		if (!nr)
 			continue;
 		if (processes++ < MAX_NAMED && n > 0 && (size_t)n < size)
-			n += snprintf(text + n, size - (size_t)n, "%s process %u (%.15s) with %u thread%s",
-				      processes > 1 ? "," : "", p->tgid, p->comm, nr, nr > 1 ? "s" : "");
+			n += snprintf(text + n, size - (size_t)n,
+				      "%s process %u (%.15s) with %u thread%s",
+				      processes > 1 ? "," : "", p->tgid, p->comm, nr,
+				      nr > 1 ? "s" : "");
 		threads += nr;
 	}
 	if (processes > MAX_NAMED && n > 0 && (size_t)n < size)
-		snprintf(text + n, size - (size_t)n, ", %" PRIu64 " more; %" PRIu64 " threads in all", processes - MAX_NAMED,
+		snprintf(text + n, size - (size_t)n,
+			 ", %" PRIu64 " more; %" PRIu64 " threads in all", processes - MAX_NAMED,
 			 threads);
 	return threads;
 }

@@ -20,7 +20,8 @@
 #include "src/model/process.h"
 #include "src/symbolize/perf_map.h"
 
-#define READ_NS (2 * NSEC_PER_SEC)	/* for the maps of a process; then its file system does not answer */
+#define READ_NS (2 * NSEC_PER_SEC)	/* for the maps of a process; then its file system does not
+					   answer */
 #define MAX_LEFT_BEHIND 4
 #define PAUSE_MS 50			/* so long a recording under way waits for them */
 #define KEEP_NS (5 * NSEC_PER_SEC)	/* samples of a process that has ended may still come */
@@ -59,7 +60,8 @@ struct jit_names {
 	struct jit_process *v;
 	size_t nr, cap;
 	struct worker_pool *thread;	/* NULL: none yet, or left behind */
-	struct map_job *job;		/* runs, for the process of job_binary; has borrowed its places */
+	struct map_job *job;		/* runs, for the process of job_binary; has borrowed its
+					   places */
 	uint32_t job_binary;
 	uint64_t job_began_ns;
 	unsigned nr_left_behind;
@@ -70,7 +72,8 @@ struct jit_names {
 static int map_open_path(const struct process_tmp *at)
 {
 	struct open_how how = {
-		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
 	char path[64];
 	int fd;
@@ -81,8 +84,9 @@ static int map_open_path(const struct process_tmp *at)
 }
 
 /*
- * The map, when it is a regular file of the process's user or of root: what others put there says nothing about the process.
- * It is looked at before it is opened, since to open a device or a FIFO may do something.
+ * The map, when it is a regular file of the process's user or of root: what others put there says
+ * nothing about the process. It is looked at before it is opened, since to open a device or a FIFO
+ * may do something.
  */
 static int map_open(const struct process_tmp *at, uint64_t *size)
 {
@@ -210,7 +214,8 @@ static void add_place(struct jit_process *e, const struct process *p)
 }
 
 /* Is the code at addr one that p has from its parent? An exec would have put it elsewhere. */
-static bool is_inherited(const struct process *p, const struct process *parent, uint64_t addr, uint64_t time_ns)
+static bool is_inherited(const struct process *p, const struct process *parent, uint64_t addr,
+			 uint64_t time_ns)
 {
 	const struct mapping *own = process_find_mapping(p, addr, time_ns);
 	const struct mapping *theirs = parent ? process_find_mapping(parent, addr, time_ns) : NULL;
@@ -221,7 +226,8 @@ static bool is_inherited(const struct process *p, const struct process *parent, 
 uint32_t jit_names_binary(struct jit_names *j, struct process *p, uint64_t addr, uint64_t time_ns)
 {
 	static const struct file_id none;
-	const struct process *parent = p->parent_tgid ? processes_find(j->processes, p->parent_tgid, time_ns) : NULL;
+	const struct process *parent =
+		p->parent_tgid ? processes_find(j->processes, p->parent_tgid, time_ns) : NULL;
 	struct jit_process *e;
 	struct binary *b;
 
@@ -262,7 +268,8 @@ int jit_names_request(struct jit_names *j, const struct process *p, uint32_t coo
 /* Its end is told while it may still be seen in /proc, and then not again for some seconds. */
 static bool has_ended(const struct jit_names *j, struct jit_process *e)
 {
-	const struct process *p = e->ended_ns ? NULL : processes_find(j->processes, e->tgid, TIME_NEVER);
+	const struct process *p =
+		e->ended_ns ? NULL : processes_find(j->processes, e->tgid, TIME_NEVER);
 
 	if (!e->ended_ns && (!p || p->serial != e->serial || !procfs_living_thread((pid_t)e->tgid)))
 		e->ended_ns = now_ns();
@@ -307,8 +314,10 @@ static bool begin_job(struct jit_names *j, struct jit_process *e)
 
 static uint8_t status_of(int err)
 {
-	return err == -ENOENT ? SYMBOL_GONE : err == -EACCES || err == -EIO || err == -ETIMEDOUT ? SYMBOL_UNREADABLE :
-	       err ? SYMBOL_LIMITED : SYMBOL_NONE;
+	return err == -ENOENT					    ? SYMBOL_GONE
+	       : err == -EACCES || err == -EIO || err == -ETIMEDOUT ? SYMBOL_UNREADABLE
+	       : err						    ? SYMBOL_LIMITED
+								    : SYMBOL_NONE;
 }
 
 static int give_names(const struct map_job *m, symbol_fn fn, void *ctx)
@@ -321,15 +330,19 @@ static int give_names(const struct map_job *m, symbol_fn fn, void *ctx)
 
 		if (q->name != PERF_MAP_NO_NAME)
 			sym = (struct symbol){
-				.status = SYMBOL_OK_SYMTAB, .func_flags = FUNC_JIT, .has_func_addr = true,
-				.func_addr = q->start, .name = (const char *)m->names.v + q->name,
+				.status = SYMBOL_OK_SYMTAB,
+				.func_flags = FUNC_JIT,
+				.has_func_addr = true,
+				.func_addr = q->start,
+				.name = (const char *)m->names.v + q->name,
 			};
 		err = fn(ctx, q->cookie, q->addr, &sym);
 	}
 	return err;
 }
 
-static int give_none(const struct jit_process *e, size_t nr, uint8_t status, symbol_fn fn, void *ctx)
+static int give_none(const struct jit_process *e, size_t nr, uint8_t status, symbol_fn fn,
+		     void *ctx)
 {
 	int err = 0;
 
@@ -346,7 +359,9 @@ static struct jit_process *process_of_job(struct jit_names *j)
 	return NULL;
 }
 
-/* The first nr are answered; more may have come since, and come for as long as the process lives. */
+/*
+ * The first nr are answered; more may have come since, and come for as long as the process lives.
+ */
 static void forget_requests(struct jit_process *e, size_t nr)
 {
 	e->nr -= nr;
@@ -356,12 +371,17 @@ static void forget_requests(struct jit_process *e, size_t nr)
 static void say_why(const struct jit_process *e, int err)
 {
 	if (err == -EACCES)
-		note("process %u (%.15s): its /tmp/perf-PID.map is not a regular file of its user: not read", e->tgid, e->comm);
+		note("process %u (%.15s): its /tmp/perf-PID.map is not a regular file of its user: "
+		     "not read",
+		     e->tgid, e->comm);
 	else if (err == -E2BIG)
-		note("process %u (%.15s): its /tmp/perf-PID.map is too large, only the latest names are read", e->tgid, e->comm);
+		note("process %u (%.15s): its /tmp/perf-PID.map is too large, only the latest "
+		     "names are read",
+		     e->tgid, e->comm);
 	else if (err == -ETIMEDOUT)
-		note("process %u (%.15s): its /tmp/perf-PID.map cannot be read, the file system does not answer", e->tgid,
-		     e->comm);
+		note("process %u (%.15s): its /tmp/perf-PID.map cannot be read, the file system "
+		     "does not answer",
+		     e->tgid, e->comm);
 }
 
 /* The job is done, or will never be. */

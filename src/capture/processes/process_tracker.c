@@ -17,10 +17,16 @@
 #include "src/capture/processes/task_events.h"
 #include "src/capture/tables/unwind_loader.h"
 
-/* An exec is announced before the kernel side drops the old slice: for so long its new one is looked after. */
+/*
+ * An exec is announced before the kernel side drops the old slice: for so long its new one is
+ * looked after.
+ */
 #define EXEC_SETTLES_NS (100 * NSEC_PER_MSEC)
 
-/* /proc/PID/maps is read again not more often than this, and when so many mappings came: nothing tells of those that go. */
+/*
+ * /proc/PID/maps is read again not more often than this, and when so many mappings came: nothing
+ * tells of those that go.
+ */
 #define LOOK_AGAIN_NS (100 * NSEC_PER_MSEC)
 #define NEW_MAPS_TO_LOOK 64
 #define MAPS_MS 500			/* for /proc/PID/maps; it takes 0.1 ms otherwise */
@@ -125,8 +131,12 @@ static int scan_map(void *ctx, const struct proc_map *map)
 {
 	struct scan *s = ctx;
 	struct mapping m = {
-		.start = map->start, .end = map->end, .pgoff_bytes = map->pgoff_bytes, .prot = map->prot,
-		.born_ns = s->time_ns, .died_ns = TIME_NEVER,
+		.start = map->start,
+		.end = map->end,
+		.pgoff_bytes = map->pgoff_bytes,
+		.prot = map->prot,
+		.born_ns = s->time_ns,
+		.died_ns = TIME_NEVER,
 	};
 	struct binary *b;
 
@@ -154,8 +164,10 @@ static int scan_maps(struct scan *s)
 	err = procfs_maps_timed(s->t->maps, s->tid, scan_map, s);
 	if (err == -ETIMEDOUT) {
 		s->p->is_silent = true;
-		note("process %u (%.15s): its memory map is locked and does not get free, /proc/%u/maps does not answer. What "
-		     "code it runs stays unknown", s->p->tgid, s->p->comm, s->p->tgid);
+		note("process %u (%.15s): its memory map is locked and does not get free, "
+		     "/proc/%u/maps does not answer. What "
+		     "code it runs stays unknown",
+		     s->p->tgid, s->p->comm, s->p->tgid);
 	}
 	return err;
 }
@@ -193,8 +205,12 @@ static int scan_one(void *ctx, pid_t pid)
 {
 	struct process_tracker *t = ctx;
 	struct process *p = processes_find(t->deps.processes, (uint32_t)pid, TIME_NEVER);
-	/* Where something of this number was known, what is new has come since, not before the recording. */
-	uint64_t born_ns = processes_find(t->deps.processes, (uint32_t)pid, TIME_NEVER - 1) ? now_ns() : 0;
+	/*
+	 * Where something of this number was known, what is new has come since, not before the
+	 * recording.
+	 */
+	uint64_t born_ns =
+		processes_find(t->deps.processes, (uint32_t)pid, TIME_NEVER - 1) ? now_ns() : 0;
 
 	if (!wanted(t, (uint32_t)pid))
 		return 0;
@@ -284,8 +300,13 @@ static struct process *known(struct process_tracker *t, const struct task_event 
 static int event_map(struct process_tracker *t, const struct task_event *ev)
 {
 	struct proc_map map = {
-		.start = ev->start, .end = ev->start + ev->len, .pgoff_bytes = ev->pgoff_bytes, .prot = ev->prot,
-		.dev = ev->dev, .ino = ev->ino, .path = ev->text,
+		.start = ev->start,
+		.end = ev->start + ev->len,
+		.pgoff_bytes = ev->pgoff_bytes,
+		.prot = ev->prot,
+		.dev = ev->dev,
+		.ino = ev->ino,
+		.path = ev->text,
 	};
 	struct process *p = known(t, ev);
 	struct scan s = { .t = t, .p = p, .tid = (pid_t)ev->tid, .time_ns = ev->time_ns };
@@ -335,8 +356,9 @@ static int event_lost(struct process_tracker *t, const struct task_event *ev)
 static int on_event(void *ctx, const struct task_event *ev)
 {
 	static int (*const handlers[])(struct process_tracker *, const struct task_event *) = {
-		[TASK_EVENT_FORK] = event_fork, [TASK_EVENT_EXEC] = event_exec, [TASK_EVENT_COMM] = event_comm,
-		[TASK_EVENT_MAP] = event_map,	[TASK_EVENT_EXIT] = event_exit, [TASK_EVENT_LOST] = event_lost,
+		[TASK_EVENT_FORK] = event_fork, [TASK_EVENT_EXEC] = event_exec,
+		[TASK_EVENT_COMM] = event_comm, [TASK_EVENT_MAP] = event_map,
+		[TASK_EVENT_EXIT] = event_exit, [TASK_EVENT_LOST] = event_lost,
 	};
 	struct process_tracker *t = ctx;
 
@@ -376,16 +398,19 @@ int process_tracker_update(struct process_tracker *t)
 }
 
 /*
- * What happened before the programs ran, and nobody told the kernel side of, is learned first. Whether processes can be
- * followed is said only here: whoever may not record at all is told only that.
+ * What happened before the programs ran, and nobody told the kernel side of, is learned first.
+ * Whether processes can be followed is said only here: whoever may not record at all is told only
+ * that.
  */
 int process_tracker_start(struct process_tracker *t, struct unwind_loader *loader)
 {
 	int err = process_tracker_update(t);
 
 	if (t->no_events)
-		note("cannot follow processes as they come and go (perf_event_open: %s): new ones are looked up in "
-		     "/proc, short-lived ones may stay nameless", strerror(-t->no_events));
+		note("cannot follow processes as they come and go (perf_event_open: %s): new ones "
+		     "are looked up in "
+		     "/proc, short-lived ones may stay nameless",
+		     strerror(-t->no_events));
 	t->loader = loader;
 	t->any_dirty = true;
 	publish_all(t);

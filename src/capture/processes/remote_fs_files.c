@@ -60,7 +60,8 @@ void remote_fs_files_free(struct remote_fs_files *s)
 
 static bool type_is_served(const char *type)
 {
-	static const char *const types[] = { "fuse", "nfs", "cifs", "smb3", "9p", "ceph", "afs", "lustre" };
+	static const char *const types[] = { "fuse", "nfs",  "cifs", "smb3",
+					     "9p",   "ceph", "afs",  "lustre" };
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
 		if (!strncmp(type, types[i], strlen(types[i])))
@@ -202,7 +203,8 @@ static int copy_by_child(pid_t pid, const struct proc_map *map, int copy, struct
 	return err;
 }
 
-int remote_fs_files_open(struct remote_fs_files *s, pid_t pid, const struct proc_map *map, struct stat *st)
+int remote_fs_files_open(struct remote_fs_files *s, pid_t pid, const struct proc_map *map,
+			 struct stat *st)
 {
 	struct device *d = device_of(s, pid, map->dev);
 	int copy, err;
@@ -219,7 +221,8 @@ int remote_fs_files_open(struct remote_fs_files *s, pid_t pid, const struct proc
 	if (err == -ETIMEDOUT) {
 		d->is_silent = true;
 		d->until_ns = now_ns() + 6 * KNOWN_NS;
-		note("process %d maps %s, and the server of that file system does not answer: its files are left alone",
+		note("process %d maps %s, and the server of that file system does not answer: its "
+		     "files are left alone",
 		     pid, map->path);
 	}
 	return err;

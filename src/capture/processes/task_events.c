@@ -12,7 +12,8 @@
 #include "src/base/clock.h"
 #include "src/proc/cpus.h"
 
-#define BUFFER_PAGES 256	/* per CPU; a power of two; less where the memory lock limit says so */
+#define BUFFER_PAGES 256	/* per CPU; a power of two; less where the memory lock limit says
+				   so */
 #define MIN_PAGES 8
 #define MAX_RECORD 65536
 
@@ -22,7 +23,8 @@ struct cpu_buffer {
 	uint8_t *data;
 	size_t size;
 	uint64_t head, tail;		/* of the drain going on */
-	uint64_t next_ns;		/* time of the record at tail; 0: not looked at, UINT64_MAX: none */
+	uint64_t next_ns;		/* time of the record at tail; 0: not looked at, UINT64_MAX:
+					   none */
 };
 
 struct task_events {
@@ -83,7 +85,8 @@ static int open_cpu(struct cpu_buffer *b, uint32_t cpu, bool patient, int epoll_
 		return -errno;
 	for (size_t pages = BUFFER_PAGES; pages >= MIN_PAGES && mem == MAP_FAILED; pages /= 2) {
 		b->size = (size_t)page * pages;
-		mem = mmap(NULL, b->size + (size_t)page, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd, 0);
+		mem = mmap(NULL, b->size + (size_t)page, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd,
+			   0);
 	}
 	if (mem == MAP_FAILED)
 		return -errno;
@@ -131,7 +134,8 @@ static const char *text_at(const struct perf_event_header *h, size_t offset)
 {
 	const char *p = (const char *)h + offset;
 
-	if (h->size <= offset + sizeof(struct trailer) || !memchr(p, 0, h->size - offset - sizeof(struct trailer)))
+	if (h->size <= offset + sizeof(struct trailer) ||
+	    !memchr(p, 0, h->size - offset - sizeof(struct trailer)))
 		return "";
 	return p;
 }
@@ -213,7 +217,8 @@ static bool decode(const struct perf_event_header *h, struct task_event *ev)
 }
 
 /* The record at position tail, copied when it wraps around. NULL: damaged. */
-static const struct perf_event_header *record_at(struct task_events *te, struct cpu_buffer *b, uint64_t tail)
+static const struct perf_event_header *record_at(struct task_events *te, struct cpu_buffer *b,
+						 uint64_t tail)
 {
 	size_t at = tail & (b->size - 1);
 	const struct perf_event_header *h = (const void *)(b->data + at);
@@ -244,7 +249,10 @@ static bool peek(struct task_events *te, struct cpu_buffer *b, struct task_event
 	return false;
 }
 
-/* CPU whose next event is the oldest; false: nothing until the deadline. The record is decoded again by the caller. */
+/*
+ * CPU whose next event is the oldest; false: nothing until the deadline. The record is decoded
+ * again by the caller.
+ */
 static bool oldest(struct task_events *te, uint64_t until_ns, size_t *cpu)
 {
 	uint64_t best = UINT64_MAX;
@@ -264,7 +272,8 @@ static bool oldest(struct task_events *te, uint64_t until_ns, size_t *cpu)
 }
 
 /* All events up to until_ns. Sets *more when newer ones are there already. */
-static int drain_until(struct task_events *te, uint64_t until_ns, task_event_fn fn, void *ctx, bool *more)
+static int drain_until(struct task_events *te, uint64_t until_ns, task_event_fn fn, void *ctx,
+		       bool *more)
 {
 	struct task_event ev;
 	size_t cpu = 0;
@@ -285,15 +294,17 @@ static int drain_until(struct task_events *te, uint64_t until_ns, task_event_fn 
 	*more = false;
 	for (size_t i = 0; i < te->nr; i++) {
 		if (te->v[i].meta)
-			__atomic_store_n(&te->v[i].meta->data_tail, te->v[i].tail, __ATOMIC_RELEASE);
+			__atomic_store_n(&te->v[i].meta->data_tail, te->v[i].tail,
+					 __ATOMIC_RELEASE);
 		*more |= te->v[i].tail < te->v[i].head;
 	}
 	return err;
 }
 
 /*
- * In order of time over all CPUs: a fork on one CPU comes before what the child did on another. What is newer than
- * the start of a pass waits for the next one, because an older event may not be visible yet.
+ * In order of time over all CPUs: a fork on one CPU comes before what the child did on another.
+ * What is newer than the start of a pass waits for the next one, because an older event may not be
+ * visible yet.
  */
 int task_events_drain(struct task_events *te, task_event_fn fn, void *ctx)
 {

@@ -1,8 +1,10 @@
 /*
- * Forks, execs, executable mappings, renames and exits as they happen, from a PERF_COUNT_SW_DUMMY event on each CPU.
+ * Forks, execs, executable mappings, renames and exits as they happen, from a PERF_COUNT_SW_DUMMY
+ * event on each CPU.
  *
  *	task_events_open(patient, &te)
- *	task_events_fd(te)		readable (poll) as soon as something happened, or (patient) before
+ *	task_events_fd(te)		readable (poll) as soon as something happened, or (patient)
+ *					before
  *					there is no room for more; an epoll fd
  *	task_events_drain(te, fn, ctx)	all that happened until now, oldest first
  *	task_events_close(te)
@@ -14,7 +16,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum task_event_kind { TASK_EVENT_FORK, TASK_EVENT_EXEC, TASK_EVENT_COMM, TASK_EVENT_MAP, TASK_EVENT_EXIT, TASK_EVENT_LOST };
+enum task_event_kind {
+	TASK_EVENT_FORK,
+	TASK_EVENT_EXEC,
+	TASK_EVENT_COMM,
+	TASK_EVENT_MAP,
+	TASK_EVENT_EXIT,
+	TASK_EVENT_LOST
+};
 
 struct task_event {
 	enum task_event_kind kind;

@@ -40,7 +40,8 @@ struct definitions {
 	struct hash_index func_index;
 };
 
-int definitions_new(record_fn sink, void *sink_ctx, const struct binaries *bs, struct definitions **dp)
+int definitions_new(record_fn sink, void *sink_ctx, const struct binaries *bs,
+		    struct definitions **dp)
 {
 	struct definitions *d = calloc(1, sizeof(*d));
 
@@ -116,9 +117,16 @@ uint32_t definitions_binary(struct definitions *d, uint32_t index)
 	if (b->record_id)
 		return b->record_id;
 	rec.binary = (struct rec_binary){
-		.kind = b->kind, .path = definitions_string(d, b->path), .build_id_len = b->build_id_len,
-		.size_bytes = b->size_bytes, .mtime_ns = b->mtime_ns, .dev = b->dev, .ino = b->ino, .flags = b->flags,
-		.segments = b->segments, .nr_segments = b->nr_segments,
+		.kind = b->kind,
+		.path = definitions_string(d, b->path),
+		.build_id_len = b->build_id_len,
+		.size_bytes = b->size_bytes,
+		.mtime_ns = b->mtime_ns,
+		.dev = b->dev,
+		.ino = b->ino,
+		.flags = b->flags,
+		.segments = b->segments,
+		.nr_segments = b->nr_segments,
 	};
 	memcpy(rec.binary.build_id, b->build_id, sizeof(b->build_id));
 	rec.binary.id = b->record_id = ++d->nr_binaries;
@@ -126,21 +134,27 @@ uint32_t definitions_binary(struct definitions *d, uint32_t index)
 	return b->record_id;
 }
 
-static void emit_mapping(struct definitions *d, const struct process *p, const struct mapping *m, uint8_t op,
-			 uint64_t time_ns)
+static void emit_mapping(struct definitions *d, const struct process *p, const struct mapping *m,
+			 uint8_t op, uint64_t time_ns)
 {
 	struct record rec = { .tag = REC_MAPPING };
 
 	rec.mapping = (struct rec_mapping){
-		.time_ns = time_ns, .process = p->record_id, .op = op, .prot = m->prot, .start = m->start,
-		.len = m->end - m->start, .pgoff_bytes = m->pgoff_bytes, .binary = definitions_binary(d, m->binary),
+		.time_ns = time_ns,
+		.process = p->record_id,
+		.op = op,
+		.prot = m->prot,
+		.start = m->start,
+		.len = m->end - m->start,
+		.pgoff_bytes = m->pgoff_bytes,
+		.binary = definitions_binary(d, m->binary),
 	};
 	emit(d, &rec);
 }
 
 /*
- * Dead mappings stay known to the model for some seconds: each is reported once, at its first mention after, and
- * before those that took its place.
+ * Dead mappings stay known to the model for some seconds: each is reported once, at its first
+ * mention after, and before those that took its place.
  */
 static void emit_mappings(struct definitions *d, struct process *p, bool first)
 {
@@ -177,11 +191,16 @@ static void emit_process(struct definitions *d, struct process *p, const struct 
 		}
 	}
 	rec.process = (struct rec_process){
-		.tgid = p->tgid, .start_boottime_ns = p->start_boottime_ns, .parent = parent ? parent->record_id : 0,
-		.comm = definitions_string(d, p->comm), .exe = definitions_binary(d, p->exe),
-		.flags = (p->is_kthread ? PROCESS_KTHREAD : 0) | (p->scanned ? PROCESS_FROM_SCAN : 0) |
+		.tgid = p->tgid,
+		.start_boottime_ns = p->start_boottime_ns,
+		.parent = parent ? parent->record_id : 0,
+		.comm = definitions_string(d, p->comm),
+		.exe = definitions_binary(d, p->exe),
+		.flags = (p->is_kthread ? PROCESS_KTHREAD : 0) |
+			 (p->scanned ? PROCESS_FROM_SCAN : 0) |
 			 (p->died_ns != TIME_NEVER ? PROCESS_EXITED : 0),
-		.ns_tgid = status.ns_tgid == p->tgid ? 0 : status.ns_tgid, .uid = status.uid,
+		.ns_tgid = status.ns_tgid == p->tgid ? 0 : status.ns_tgid,
+		.uid = status.uid,
 		.cgroup = definitions_string(d, cgroup),
 	};
 	rec.process.id = p->record_id = ++d->nr_processes;
@@ -218,7 +237,8 @@ static uint64_t hash_thread(const struct rec_thread *t)
 	return hash_u64(hash_u64(t->tid, t->process), t->comm);
 }
 
-uint32_t definitions_thread(struct definitions *d, const struct rec_thread *thread, const char *comm)
+uint32_t definitions_thread(struct definitions *d, const struct rec_thread *thread,
+			    const char *comm)
 {
 	struct record rec = { .tag = REC_THREAD, .thread = *thread };
 	struct thread_key k = { d, &rec.thread };
@@ -245,7 +265,10 @@ uint32_t definitions_thread(struct definitions *d, const struct rec_thread *thre
 	return rec.thread.id;
 }
 
-/* Also false when the number belongs to another thread by now: then it is kept until that one is gone. */
+/*
+ * Also false when the number belongs to another thread by now: then it is kept until that one is
+ * gone.
+ */
 static bool is_gone(uint32_t tid)
 {
 	return syscall(SYS_tkill, tid, 0) && errno == ESRCH;

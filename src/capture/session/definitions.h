@@ -1,7 +1,7 @@
 /*
- * The definition records of a recording, each written once, before its first use: strings, binaries, processes with
- * their mappings, threads, functions. Returns record ids; 0 stands for "none" and for "out of memory", which is rare
- * enough to be the same thing in a trace.
+ * The definition records of a recording, each written once, before its first use: strings,
+ * binaries, processes with their mappings, threads, functions. Returns record ids; 0 stands for
+ * "none" and for "out of memory", which is rare enough to be the same thing in a trace.
  */
 #pragma once
 
@@ -15,17 +15,19 @@ struct binaries;
 struct process;
 struct symbol;
 
-int definitions_new(record_fn sink, void *sink_ctx, const struct binaries *bs, struct definitions **dp);
+int definitions_new(record_fn sink, void *sink_ctx, const struct binaries *bs,
+		    struct definitions **dp);
 void definitions_free(struct definitions *d);		/* NULL is fine */
 
 uint32_t definitions_string(struct definitions *d, const char *s);
 uint32_t definitions_binary(struct definitions *d, uint32_t index);
 /* Writes the process on its first use, and what changed in its mappings since the last one. */
-uint32_t definitions_process(struct definitions *d, struct process *p, const struct process *parent);
+uint32_t definitions_process(struct definitions *d, struct process *p,
+			     const struct process *parent);
 uint32_t definitions_thread(struct definitions *d, const struct rec_thread *t, const char *comm);
 /*
- * Forgets threads that have ended and were not met for 15 s, so that a recording of days does not remember all it has
- * ever seen. To be called now and then; looks once in 15 s. How many are known.
+ * Forgets threads that have ended and were not met for 15 s, so that a recording of days does not
+ * remember all it has ever seen. To be called now and then; looks once in 15 s. How many are known.
  */
 size_t definitions_retire(struct definitions *d, uint64_t now_ns);
 uint32_t definitions_func(struct definitions *d, const struct symbol *sym);

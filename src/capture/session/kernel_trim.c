@@ -4,12 +4,15 @@
 
 #include "src/symbolize/kernel_symbols.h"
 
-/* Our own part is short: the interrupt's entry, the call queue, bpf_prog_test_run and the program. */
+/*
+ * Our own part is short: the interrupt's entry, the call queue, bpf_prog_test_run and the program.
+ */
 #define MAX_OWN_FRAMES 24
 
 static const struct entry {
 	const char *name;
-	bool interrupts;		/* the frame behind it was interrupted there; else it called the tracepoint */
+	bool interrupts;		/* the frame behind it was interrupted there; else it called
+					   the tracepoint */
 } entries[] = {
 	{ "asm_sysvec_call_function_single", true },	/* x86-64 */
 	{ "asm_sysvec_call_function", true },
@@ -28,7 +31,8 @@ static const struct entry *find(const char *name)
 }
 
 /* The same stack as the kernel gives of the thread once it sleeps. */
-static size_t behind_scheduler(const struct kernel_symbols *k, const uint64_t *frames, size_t nr, size_t i)
+static size_t behind_scheduler(const struct kernel_symbols *k, const uint64_t *frames, size_t nr,
+			       size_t i)
 {
 	while (i < nr && kernel_symbols_in_scheduler(k, frames[i] - 1))
 		i++;

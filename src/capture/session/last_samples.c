@@ -48,13 +48,14 @@ static uint64_t hash_of(uint32_t tid, uint64_t start_boottime_ns)
 struct last_row *last_samples_find(const struct last_samples *l, const struct wire_sample *head)
 {
 	struct key k = { l, head };
-	uint32_t i = ix_find(&l->by_tid, hash_of(head->tid, head->start_boottime_ns), same_thread, &k);
+	uint32_t i =
+		ix_find(&l->by_tid, hash_of(head->tid, head->start_boottime_ns), same_thread, &k);
 
 	return i == IX_NONE ? NULL : &l->v[i];
 }
 
-int last_samples_put(struct last_samples *l, const struct wire_sample *head, const struct rec_sample *sample,
-		  const struct peer_key *peer)
+int last_samples_put(struct last_samples *l, const struct wire_sample *head,
+		     const struct rec_sample *sample, const struct peer_key *peer)
 {
 	struct last_row *r = last_samples_find(l, head);
 
@@ -62,7 +63,8 @@ int last_samples_put(struct last_samples *l, const struct wire_sample *head, con
 		r = array_push(&l->v, &l->nr, &l->cap);
 		if (!r)
 			return -ENOMEM;
-		if (ix_add(&l->by_tid, hash_of(head->tid, head->start_boottime_ns), (uint32_t)l->nr - 1)) {
+		if (ix_add(&l->by_tid, hash_of(head->tid, head->start_boottime_ns),
+			   (uint32_t)l->nr - 1)) {
 			l->nr--;
 			return -ENOMEM;
 		}
@@ -87,7 +89,8 @@ int last_samples_prune(struct last_samples *l, uint32_t scan)
 	l->nr = keep;
 	ix_release(&l->by_tid);
 	for (size_t i = 0; i < keep; i++)
-		if (ix_add(&l->by_tid, hash_of(l->v[i].tid, l->v[i].start_boottime_ns), (uint32_t)i))
+		if (ix_add(&l->by_tid, hash_of(l->v[i].tid, l->v[i].start_boottime_ns),
+			   (uint32_t)i))
 			return -ENOMEM;
 	return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * The last row of each thread that walks have met, so that the row of a thread that has not run since need not be
- * made again.
+ * The last row of each thread that walks have met, so that the row of a thread that has not run
+ * since need not be made again.
  */
 #pragma once
 
@@ -25,8 +25,8 @@ void last_samples_free(struct last_samples *l);	/* NULL is fine */
 
 /* Borrowed until the next put; NULL: not met yet. */
 struct last_row *last_samples_find(const struct last_samples *l, const struct wire_sample *head);
-int last_samples_put(struct last_samples *l, const struct wire_sample *head, const struct rec_sample *sample,
-		  const struct peer_key *peer);	/* NULL: none */
+int last_samples_put(struct last_samples *l, const struct wire_sample *head,
+		     const struct rec_sample *sample, const struct peer_key *peer); /* NULL: none */
 
 /* Forgets threads that were not met since that walk. 0 or -ENOMEM. */
 int last_samples_prune(struct last_samples *l, uint32_t scan);

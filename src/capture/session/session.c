@@ -11,14 +11,13 @@
 #include "src/base/clock.h"
 #include "src/capture/session/definitions.h"
 #include "src/capture/processes/jit_names.h"
-#include "src/capture/session/kernel_trim.h"
 #include "src/capture/session/last_samples.h"
 #include "src/capture/processes/process_tracker.h"
 #include "src/capture/session/session_meta.h"
+#include "src/capture/session/stack_definer.h"
 #include "src/capture/waits/wait_facts.h"
 #include "src/model/binary.h"
 #include "src/model/stacks.h"
-#include "src/symbolize/kernel_symbols.h"
 #include "src/symbolize/symbolizer.h"
 #include "unwind/unwind_limits.h"
 
@@ -26,28 +25,41 @@
 #define OWN_ROW_EVERY 128		/* walks */
 #define OWN_ROWS_GROUP 64		/* threads */
 
-struct region_binary {
-	const struct kernel_region *region;
-	uint32_t binary;		/* index */
-};
-
 struct session {
 	struct session_deps deps;
 	struct definitions *defs;
 	struct jit_names *jit;
 	struct stacks *stacks;
+	struct stack_definer definer;
 	struct last_samples *last_samples;	/* of walks */
 	uint32_t *same;			/* threads of this walk whose row is their last one */
 	size_t nr_same, cap_same;
 	struct wait_facts *waits;
-	struct peer_samples peers;		/* rows of this walk that wait for a pipe or a socket */
+	struct peer_samples peers;		/* rows of this walk that wait for a pipe or a
+						   socket */
 	struct session_stats stats;
 	uint64_t scan_ends[STACK_ENDS], scan_kernel_failed;	/* rows since the last receipt */
-	struct region_binary *regions;
-	size_t nr_regions, cap_regions;
 	uint32_t event, scan_event;
 	uint64_t next_clock_ns;
 };
+
+static void open_definer(struct session *s)
+{
+	const struct session_deps *d = &s->deps;
+
+	s->definer.deps = (struct stack_definer_deps){
+		.sink = d->sink,
+		.sink_ctx = d->sink_ctx,
+		.defs = s->defs,
+		.stacks = s->stacks,
+		.jit = s->jit,
+		.binaries = d->binaries,
+		.symbolizer = d->symbolizer,
+		.kernel = d->kernel,
+		.on_binary = d->on_binary,
+		.ctx = d->ctx,
+	};
+}
 
 int session_new(const struct session_deps *deps, struct session **sp)
 {
@@ -59,15 +71,19 @@ int session_new(const struct session_deps *deps, struct session **sp)
 	s->deps = *deps;
 	s->stacks = stacks_new();
 	s->last_samples = last_samples_new();
-	err = s->stacks && s->last_samples ? definitions_new(deps->sink, deps->sink_ctx, deps->binaries, &s->defs) : -ENOMEM;
+	err = s->stacks && s->last_samples
+		      ? definitions_new(deps->sink, deps->sink_ctx, deps->binaries, &s->defs)
+		      : -ENOMEM;
 	if (!err)
 		err = wait_facts_new(&s->waits);
 	if (!err)
-		err = jit_names_new(deps->binaries, process_tracker_processes(deps->tracker), &s->jit);
+		err = jit_names_new(deps->binaries, process_tracker_processes(deps->tracker),
+				    &s->jit);
 	if (err) {
 		session_free(s);
 		return err;
 	}
+	open_definer(s);
 	*sp = s;
 	return 0;
 }
@@ -81,9 +97,9 @@ void session_free(struct session *s)
 	stacks_free(s->stacks);
 	last_samples_free(s->last_samples);
 	free(s->same);
+	stack_definer_release(&s->definer);
 	wait_facts_free(s->waits);
 	peer_samples_release(&s->peers);
-	free(s->regions);
 	free(s);
 }
 
@@ -96,7 +112,8 @@ int session_emit(struct session *s, const struct record *rec)
 
 int session_tell(struct session *s, const char *key, const char *value)
 {
-	return session_emit(s, &(struct record){ .tag = REC_META, .meta = { key, value, strlen(value) } });
+	return session_emit(
+		s, &(struct record){ .tag = REC_META, .meta = { key, value, strlen(value) } });
 }
 
 int session_clock(struct session *s)
@@ -117,8 +134,11 @@ static int put_event(struct session *s, const struct session_info *info, uint32_
 	struct record rec = { .tag = REC_EVENT };
 
 	rec.event = (struct rec_event){
-		.id = id, .name = definitions_string(s->defs, info->event_name), .kind = info->event_kind,
-		.freq_mhz = (uint64_t)(info->freq_hz * 1000 + 0.5), .period = info->period,
+		.id = id,
+		.name = definitions_string(s->defs, info->event_name),
+		.kind = info->event_kind,
+		.freq_mhz = (uint64_t)(info->freq_hz * 1000 + 0.5),
+		.period = info->period,
 		.unit = definitions_string(s->defs, info->event_unit),
 	};
 	return session_emit(s, &rec);
@@ -140,212 +160,13 @@ int session_scan_event(struct session *s, const struct session_info *info)
 	return put_event(s, info, s->scan_event);
 }
 
-/* ---- frames ---- */
-
-static uint32_t define_frame(struct session *s, const struct stack_frame *f, uint32_t binary_record, bool *is_new)
-{
-	struct record rec = { .tag = REC_FRAME };
-	uint32_t id = stacks_frame(s->stacks, f, is_new);
-
-	if (!*is_new || !id)
-		return id;
-	rec.frame = (struct rec_frame){
-		.id = id, .kind = f->kind, .flags = f->flags, .binary = binary_record, .addr = f->addr,
-	};
-	session_emit(s, &rec);
-	return id;
-}
-
-/* The address inside the instruction that a frame is at. */
-static uint64_t instruction_of(uint64_t raw)
-{
-	uint64_t addr = raw & UNWIND_ADDRESS_MASK;
-
-	return raw & UNWIND_RETURN_ADDRESS ? addr - 1 : addr;
-}
-
-static uint32_t user_frame(struct session *s, struct process *p, uint64_t raw, uint64_t time_ns)
-{
-	uint64_t addr = raw & UNWIND_ADDRESS_MASK, call = instruction_of(raw);
-	struct stack_frame f = { .addr = addr, .kind = FRAME_USER };
-	const struct mapping *m = p ? process_find_mapping(p, call, time_ns) : NULL;
-	const struct binary *b = m ? binaries_get(s->deps.binaries, m->binary) : NULL;
-	bool is_new;
-	uint32_t id;
-
-	if (raw & UNWIND_RETURN_ADDRESS)
-		f.flags |= FRAME_RETURN_ADDRESS;
-	if (raw & UNWIND_GUESSED)
-		f.flags |= FRAME_GUESSED;
-	if (!m) {
-		f.flags |= FRAME_UNMAPPED;
-	} else if (b && !jit_names_has(b)) {
-		f.binary = m->binary;
-		f.addr = addr + m->to_vaddr;
-		if (s->deps.on_binary)
-			s->deps.on_binary(s->deps.ctx, f.binary, time_ns);
-	} else {
-		f.kind = FRAME_JIT;
-		f.binary = jit_names_binary(s->jit, p, call, time_ns);
-	}
-	id = define_frame(s, &f, f.binary ? definitions_binary(s->defs, f.binary) : 0, &is_new);
-	if (is_new && id && f.kind == FRAME_JIT)
-		jit_names_request(s->jit, p, id, call);
-	else if (is_new && id && f.binary)
-		symbolizer_request(s->deps.symbolizer, f.binary, id, call + m->to_vaddr);
-	return id;
-}
-
-/* The binary that stands for a region of kernel text. */
-static uint32_t region_binary(struct session *s, const struct kernel_region *r)
-{
-	static const struct file_id none;
-	struct region_binary *place;
-	struct binary *b;
-	uint8_t kind;
-
-	for (size_t i = 0; i < s->nr_regions; i++)
-		if (s->regions[i].region == r)
-			return s->regions[i].binary;
-	kind = !strcmp(r->name, "vmlinux") ? BINARY_KERNEL : !strcmp(r->name, "bpf") ? BINARY_BPF : BINARY_MODULE;
-	b = binaries_add(s->deps.binaries, &none, r->name, kind);
-	place = b ? array_push(&s->regions, &s->nr_regions, &s->cap_regions) : NULL;
-	if (!place)
-		return 0;
-	memcpy(b->build_id, r->build_id, sizeof(r->build_id));
-	b->build_id_len = r->build_id_len;
-	b->size_bytes = r->end - r->start;
-	*place = (struct region_binary){ r, b->index };
-	return b->index;
-}
-
-/* Kernel names are at hand: no need to ask the symbolizer. */
-static void name_kernel_frame(struct session *s, uint32_t id, uint64_t addr, uint64_t call)
-{
-	struct record rec = { .tag = REC_SYMBOL, .symbol = { .frame = id, .status = SYMBOL_NONE } };
-	struct kernel_symbol ks;
-	struct rec_line line = { 0 };
-
-	if (!kernel_symbols_find(s->deps.kernel, call, &ks)) {
-		struct symbol sym = { .name = ks.name, .sysname = ks.name, .lang = LANG_C };
-
-		line.func = definitions_func(s->defs, &sym);
-		rec.symbol.status = SYMBOL_OK_SYMTAB;
-		rec.symbol.offset = addr - ks.addr;
-		rec.symbol.lines = &line;
-		rec.symbol.nr_lines = 1;
-	} else {
-		s->stats.unresolved++;
-	}
-	session_emit(s, &rec);
-}
-
-static uint32_t kernel_frame(struct session *s, uint64_t addr, bool exact)
-{
-	uint64_t call = exact ? addr : addr - 1;
-	const struct kernel_region *r = s->deps.kernel ? kernel_symbols_region(s->deps.kernel, call) : NULL;
-	struct stack_frame f = { .addr = addr, .kind = FRAME_KERNEL, .flags = exact ? 0 : FRAME_RETURN_ADDRESS };
-	bool is_new;
-	uint32_t id;
-
-	if (r) {
-		f.binary = region_binary(s, r);
-		f.addr = addr - r->start;
-		if (!strcmp(r->name, "bpf"))
-			f.kind = FRAME_BPF;
-	} else {
-		f.flags |= FRAME_UNMAPPED;
-	}
-	id = define_frame(s, &f, f.binary ? definitions_binary(s->defs, f.binary) : 0, &is_new);
-	if (is_new && id && s->deps.kernel)
-		name_kernel_frame(s, id, addr, call);
-	return id;
-}
-
-static uint32_t define_node(struct session *s, uint32_t parent, uint32_t frame)
-{
-	struct record rec = { .tag = REC_NODE };
-	bool is_new;
-	uint32_t id = frame ? stacks_node(s->stacks, parent, frame, &is_new) : 0;
-
-	if (!id || !is_new)
-		return id;
-	rec.node = (struct rec_node){ id, parent, frame };
-	session_emit(s, &rec);
-	return id;
-}
-
-/*
- * How many of the frames can be believed: the kernel's table is a moment behind, and what it found beyond an address whose
- * mapping was newer than the table may come from another file's rules.
- */
-static size_t trusted_frames(const struct process *p, const struct wire_stack *w)
-{
-	uint64_t time_ns = w->head->time_ns;
-
-	for (size_t i = 0; p && !w->deferred && i < w->head->nr_user; i++) {
-		const struct mapping *m = process_find_mapping(p, instruction_of(w->user[i]), time_ns);
-
-		if (m && !process_knew(p, m, time_ns))
-			return i + 1;
-	}
-	return w->head->nr_user;
-}
-
-static uint32_t user_stack(struct session *s, struct process *p, const struct wire_stack *w, uint8_t *end)
-{
-	size_t nr = w->head->nr_user;
-	struct stack_hash h;
-	uint32_t node;
-
-	*end = w->end;
-	if (!nr)
-		return 0;
-	stack_hash_init(&h, p ? hash_u64(p->serial, p->generation) : w->head->tgid);
-	stack_hash_add(&h, w->user, nr);
-	node = stacks_cached(s->stacks, &h);
-	if (node != UINT32_MAX)
-		return node;
-	node = 0;
-	nr = trusted_frames(p, w);
-	for (size_t i = nr; i-- > 0;)
-		node = define_node(s, node, user_frame(s, p, w->user[i], w->head->time_ns));
-	if (nr < w->head->nr_user)
-		*end = END_NO_MAPPING;
-	else
-		stacks_remember(s->stacks, &h, node);
-	return node;
-}
-
-static uint32_t kernel_stack(struct session *s, const struct wire_stack *w)
-{
-	bool exact = w->head->flags & WIRE_IN_KERNEL;
-	size_t nr = w->head->nr_kernel, first = 0;
-	struct stack_hash h;
-	uint32_t node;
-
-	if (w->head->flags & WIRE_ON_ITS_CPU)
-		first = kernel_trim(s->deps.kernel, w->kernel, nr, &exact);
-	if (first == nr)
-		return 0;
-	stack_hash_init(&h, exact);
-	stack_hash_add(&h, w->kernel + first, nr - first);
-	node = stacks_cached(s->stacks, &h);
-	if (node != UINT32_MAX)
-		return node;
-	node = 0;
-	for (size_t i = nr; i-- > first;)
-		node = define_node(s, node, kernel_frame(s, w->kernel[i], exact && i == first));
-	stacks_remember(s->stacks, &h, node);
-	return node;
-}
-
-/* ---- samples ---- */
-
 static uint32_t thread_of(struct session *s, const struct wire_sample *h, struct process *p)
 {
-	struct process *parent = p && !p->record_id && p->parent_tgid ?
-		processes_find(process_tracker_processes(s->deps.tracker), p->parent_tgid, p->born_ns) : NULL;
+	struct process *parent =
+		p && !p->record_id && p->parent_tgid
+			? processes_find(process_tracker_processes(s->deps.tracker), p->parent_tgid,
+					 p->born_ns)
+			: NULL;
 	struct rec_thread t = { .tid = h->tid, .start_boottime_ns = h->start_boottime_ns };
 	char comm[WIRE_COMM + 1] = "";
 
@@ -409,7 +230,9 @@ static int repeat_same(struct session *s, const struct rec_scan *scan)
 		else
 			runs[nr++] = (struct rec_run){ s->same[i], 1 };
 	}
-	rec.repeat = (struct rec_repeat){ .time_ns = scan->time_ns, .scan = scan->scan, .runs = runs, .nr_runs = nr };
+	rec.repeat = (struct rec_repeat){
+		.time_ns = scan->time_ns, .scan = scan->scan, .runs = runs, .nr_runs = nr
+	};
 	err = nr ? session_emit(s, &rec) : 0;
 	s->nr_same = 0;
 	free(runs);
@@ -417,8 +240,9 @@ static int repeat_same(struct session *s, const struct rec_scan *scan)
 }
 
 /*
- * In one of so many walks each thread has a row of its own, also when it is its last one again: behind a damaged chunk of
- * the trace nobody knows what REPEATs repeat. Threads take turns in groups, because ids in a row are short in both.
+ * In one of so many walks each thread has a row of its own, also when it is its last one again:
+ * behind a damaged chunk of the trace nobody knows what REPEATs repeat. Threads take turns in
+ * groups, because ids in a row are short in both.
  */
 static bool is_its_turn(uint32_t thread, uint32_t scan)
 {
@@ -433,16 +257,19 @@ static int same_again(struct session *s, const struct wire_stack *w, uint32_t sc
 	struct peer_row row = { .head = *w->head };
 	bool equal;
 
-	rec.sample = last ? last->sample : (struct rec_sample){ .event = s->scan_event, .end = END_BUG };
+	rec.sample =
+		last ? last->sample : (struct rec_sample){ .event = s->scan_event, .end = END_BUG };
 	rec.sample.time_ns = w->head->time_ns;
 	rec.sample.cpu = UINT32_MAX;
 	rec.sample.state = w->state;
 	rec.sample.scan = scan;
 	rec.sample.flags &= ~(uint32_t)SAMPLE_LATE;
-	equal = last && is_same(&last->sample, &rec.sample) && !memcmp(last->comm, w->head->comm, WIRE_COMM);
+	equal = last && is_same(&last->sample, &rec.sample) &&
+		!memcmp(last->comm, w->head->comm, WIRE_COMM);
 	if (!last || memcmp(last->comm, w->head->comm, WIRE_COMM))
-		rec.sample.thread = thread_of(s, w->head, process_tracker_find(s->deps.tracker, w->head->tgid,
-									       w->head->time_ns));
+		rec.sample.thread = thread_of(
+			s, w->head,
+			process_tracker_find(s->deps.tracker, w->head->tgid, w->head->time_ns));
 	count_stack(s, &rec.sample);
 	row.key = last ? last->peer : row.key;
 	if (last_samples_put(s->last_samples, w->head, &rec.sample, &row.key))
@@ -459,10 +286,12 @@ static int same_again(struct session *s, const struct wire_stack *w, uint32_t sc
 /* A row that is new, or whose answer is. */
 static int put_peer_row(struct session *s, const struct peer_row *row)
 {
-	const struct last_row *last = row->same ? last_samples_find(s->last_samples, &row->head) : NULL;
+	const struct last_row *last =
+		row->same ? last_samples_find(s->last_samples, &row->head) : NULL;
 	int err;
 
-	if (last && last->sample.owner == row->sample.owner && last->sample.holders == row->sample.holders)
+	if (last && last->sample.owner == row->sample.owner &&
+	    last->sample.holders == row->sample.holders)
 		return note_same(s, row->sample.thread);
 	err = session_emit(s, &(struct record){ .tag = REC_SAMPLE, .sample = row->sample });
 	return err ? err : last_samples_put(s->last_samples, &row->head, &row->sample, &row->key);
@@ -501,9 +330,15 @@ static int keep_dump(struct session *s, const struct wire_stack *w, const struct
 	struct record rec = { .tag = REC_RAWSTACK };
 
 	rec.rawstack = (struct rec_rawstack){
-		.time_ns = sample->time_ns, .thread = sample->thread, .ustack = sample->ustack, .end = sample->end,
-		.regs = w->dump->regs, .regs_len = ARCH_NR_REGS * sizeof(uint64_t),
-		.start = w->dump->start, .bytes = w->memory, .len = w->dump->bytes,
+		.time_ns = sample->time_ns,
+		.thread = sample->thread,
+		.ustack = sample->ustack,
+		.end = sample->end,
+		.regs = w->dump->regs,
+		.regs_len = ARCH_NR_REGS * sizeof(uint64_t),
+		.start = w->dump->start,
+		.bytes = w->memory,
+		.len = w->dump->bytes,
 	};
 	return session_emit(s, &rec);
 }
@@ -520,11 +355,18 @@ int session_sample(struct session *s, const struct wire_stack *w, uint32_t scan)
 	if (h->flags & WIRE_SAME)
 		return same_again(s, w, scan);
 	p = h->tgid ? process_tracker_find(s->deps.tracker, h->tgid, h->time_ns) : NULL;
-	ustack = user_stack(s, p, w, &end);
+	ustack = stack_definer_user(&s->definer, p, w, &end);
 	rec.sample = (struct rec_sample){
-		.time_ns = h->time_ns, .event = scan ? s->scan_event : s->event, .thread = thread_of(s, h, p), .cpu = h->cpu,
-		.kstack = kernel_stack(s, w), .ustack = ustack, .weight = h->weight, .state = w->state,
-		.end = end, .scan = scan,
+		.time_ns = h->time_ns,
+		.event = scan ? s->scan_event : s->event,
+		.thread = thread_of(s, h, p),
+		.cpu = h->cpu,
+		.kstack = stack_definer_kernel(&s->definer, w),
+		.ustack = ustack,
+		.weight = h->weight,
+		.state = w->state,
+		.end = end,
+		.scan = scan,
 		.flags = (h->flags & WIRE_IN_KERNEL ? SAMPLE_IN_KERNEL : 0) |
 			 (h->flags & WIRE_GUESSED ? SAMPLE_HAS_GUESS : 0) |
 			 (h->nr_kernel == WIRE_MAX_KERNEL ? SAMPLE_KERNEL_TRUNCATED : 0) |
@@ -534,7 +376,8 @@ int session_sample(struct session *s, const struct wire_stack *w, uint32_t scan)
 	s->scan_kernel_failed += scan && h->flags & WIRE_KERNEL_FAILED;
 	count_stack(s, &rec.sample);
 	if (scan && w->object && w->object->other.end) {
-		err = peer_samples_add(&s->peers, &(struct peer_row){ *h, rec.sample, w->object->other, false });
+		err = peer_samples_add(
+			&s->peers, &(struct peer_row){ *h, rec.sample, w->object->other, false });
 	} else {
 		err = session_emit(s, &rec);
 		if (!err && scan)
@@ -549,14 +392,16 @@ int session_sample(struct session *s, const struct wire_stack *w, uint32_t scan)
 
 static int on_symbol(void *ctx, uint32_t frame, uint64_t addr, const struct symbol *sym)
 {
-	struct record rec = { .tag = REC_SYMBOL, .symbol = { .frame = frame, .status = sym->status } };
+	struct record rec = { .tag = REC_SYMBOL,
+			      .symbol = { .frame = frame, .status = sym->status } };
 	struct session *s = ctx;
 	struct rec_line line = { 0 };
 
 	/* Looked up inside the call, shown as the address it is. */
 	if (sym->has_func_addr)
-		rec.symbol.offset = addr - sym->func_addr +
-				    !!(stacks_frame_at(s->stacks, frame)->flags & FRAME_RETURN_ADDRESS);
+		rec.symbol.offset =
+			addr - sym->func_addr +
+			!!(stacks_frame_at(s->stacks, frame)->flags & FRAME_RETURN_ADDRESS);
 	if (sym->name) {
 		line.func = definitions_func(s->defs, sym);
 		rec.symbol.lines = &line;
@@ -591,7 +436,7 @@ int session_end(struct session *s, const struct rec_end *end)
 	getrusage(RUSAGE_SELF, &ru);
 	rec.end.time_ns = now_ns();
 	rec.end.samples = s->stats.samples;
-	rec.end.unresolved = s->stats.unresolved;
+	rec.end.unresolved = s->stats.unresolved + s->definer.unresolved;
 	rec.end.cpu_time_ns += (uint64_t)(ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) * NSEC_PER_SEC +
 			      (uint64_t)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) * 1000;
 	return err ? err : session_emit(s, &rec);

@@ -1,13 +1,15 @@
 /*
- * Turns stacks as the kernel handed them out into the records of a trace: new process? new thread? new binary? new
- * frames? Each is defined by a record before the SAMPLE that refers to it. Names follow later (session_names()).
+ * Turns stacks as the kernel handed them out into the records of a trace: new process? new thread?
+ * new binary? new frames? Each is defined by a record before the SAMPLE that refers to it. Names
+ * follow later (session_names()).
  *
  *	session_new(&deps, &s)
  *	session_begin(s, &info)			META, CLOCK, EVENT
  *	session_scan_event(s, &info)		EVENT of the walks, when they are not all there is
  *	session_sample(s, stack, walk) ...
  *	session_scan(s, &walk)			its receipt, behind its rows
- *	session_names(s, wait)			SYMBOL and FUNC records for what has been looked up by now
+ *	session_names(s, wait)			SYMBOL and FUNC records for what has been looked up
+ *						by now
  *	session_end(s, &end)			last names, CLOCK, END
  *	session_free(s)
  *
@@ -38,7 +40,9 @@ struct session_deps {
 	struct kernel_symbols *kernel;
 	/* A new stack goes through this binary. NULL: nobody asks. */
 	void (*on_binary)(void *ctx, uint32_t binary, uint64_t time_ns);
-	/* At the end of a walk: who holds the other ends of pipes and sockets. NULL: nobody asks. */
+	/*
+	 * At the end of a walk: who holds the other ends of pipes and sockets. NULL: nobody asks.
+	 */
 	find_peers_fn find_peers;
 	void *ctx;
 };
@@ -55,7 +59,8 @@ struct session_info {
 };
 
 struct session_stats {
-	uint64_t samples, user_stacks, whole, guessed, unresolved, frames, nodes, threads, processes;
+	uint64_t samples, user_stacks, whole, guessed, unresolved, frames, nodes, threads,
+		processes;
 	uint64_t ends[STACK_ENDS];
 };
 
@@ -67,7 +72,8 @@ int session_scan_event(struct session *s, const struct session_info *info);
 /* walk: number of the walk the stack belongs to; 0: it is a sample. 0 or the sink's error. */
 int session_sample(struct session *s, const struct wire_stack *stack, uint32_t scan);
 int session_scan(struct session *s, const struct rec_scan *scan);
-int session_emit(struct session *s, const struct record *rec);		/* straight to the sink: SCAN, LOST, NOTE */
+/* straight to the sink: SCAN, LOST, NOTE */
+int session_emit(struct session *s, const struct record *rec);
 int session_tell(struct session *s, const char *key, const char *value);	/* META */
 int session_clock(struct session *s);
 int session_names(struct session *s, bool wait);

@@ -1,4 +1,6 @@
-/* META records at the beginning of a recording: what, where, with which settings (keys: TRACE.md). */
+/*
+ * META records at the beginning of a recording: what, where, with which settings (keys: TRACE.md).
+ */
 #pragma once
 
 #include "src/model/record.h"

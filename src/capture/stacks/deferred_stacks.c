@@ -11,14 +11,16 @@
 #include "src/capture/stacks/wire_decode.h"
 
 #define MAX_BYTES (64u << 20)
-#define MAX_AGAIN 8			/* visits: each one may get as far as the next table that is not there yet */
+#define MAX_AGAIN 8			/* visits: each one may get as far as the next table that is
+					   not there yet */
 
 struct deferred {
 	struct deferred *next;
 	uint32_t scan;
 	uint32_t binary;		/* whose table it waits for; 0: not tried yet */
 	bool looked;			/* /proc was asked for a missing mapping */
-	bool is_cut;			/* all tables are there for what was kept of it, but it goes on */
+	bool is_cut;			/* all tables are there for what was kept of it, but it goes
+					   on */
 	uint32_t again;			/* visits since then */
 	size_t size;
 	struct wire_dump dump;		/* and its memory */
@@ -98,9 +100,12 @@ static int give_as_it_came(struct deferred_stacks *l, const struct deferred *s)
 	return l->deps.give(l->deps.ctx, &stack, s->scan);
 }
 
-/* The stack as it came, with the frames that were found now. One that is cut ends for the reason for which it came here. */
-static int give_result(struct deferred_stacks *l, const struct deferred *s, const struct wire_stack *old,
-		       const struct deferred_unwind_result *r)
+/*
+ * The stack as it came, with the frames that were found now. One that is cut ends for the reason
+ * for which it came here.
+ */
+static int give_result(struct deferred_stacks *l, const struct deferred *s,
+		       const struct wire_stack *old, const struct deferred_unwind_result *r)
 {
 	struct wire_stack stack = *old;
 	size_t nr_kernel = old->head->nr_kernel;
@@ -109,7 +114,8 @@ static int give_result(struct deferred_stacks *l, const struct deferred *s, cons
 	l->head = *old->head;
 	l->head.nr_user = (uint16_t)r->nr;
 	l->head.end = end;
-	l->head.flags = (uint16_t)((l->head.flags & ~WIRE_GUESSED) | (r->guessed ? WIRE_GUESSED : 0));
+	l->head.flags =
+		(uint16_t)((l->head.flags & ~WIRE_GUESSED) | (r->guessed ? WIRE_GUESSED : 0));
 	memcpy(l->frames, r->frames, r->nr * sizeof(*l->frames));
 	memcpy(l->frames + r->nr, old->kernel, nr_kernel * sizeof(*l->frames));
 	stack.head = &l->head;
@@ -128,7 +134,10 @@ static int give_result(struct deferred_stacks *l, const struct deferred *s, cons
 static uint32_t where_it_ended(const struct process *p, const struct wire_stack *stack)
 {
 	uint32_t nr = stack->head->nr_user;
-	const struct mapping *m = nr ? process_find_mapping(p, stack->user[nr - 1] & UNWIND_ADDRESS_MASK, stack->head->time_ns) : NULL;
+	const struct mapping *m =
+		nr ? process_find_mapping(p, stack->user[nr - 1] & UNWIND_ADDRESS_MASK,
+					  stack->head->time_ns)
+		   : NULL;
 
 	return m ? m->binary : 0;
 }
@@ -143,7 +152,8 @@ static int try_one(struct deferred_stacks *l, struct deferred *s)
 	int err;
 
 	/* First of all: thousands may wait, and all are asked at each event. */
-	if (waits && (s->is_cut || (s->binary && binary_store_table_pending(l->deps.store, s->binary))))
+	if (waits &&
+	    (s->is_cut || (s->binary && binary_store_table_pending(l->deps.store, s->binary))))
 		return 0;
 	if (wire_decode(&s->dump, sizeof(s->dump) + s->dump.bytes, &stack) <= 0)
 		return 1;
@@ -171,7 +181,8 @@ static int try_one(struct deferred_stacks *l, struct deferred *s)
 	return err ? err : 1;
 }
 
-static struct deferred *new_deferred(struct deferred_stacks *l, const struct wire_stack *stack, uint32_t scan)
+static struct deferred *new_deferred(struct deferred_stacks *l, const struct wire_stack *stack,
+				     uint32_t scan)
 {
 	size_t size = sizeof(struct deferred) + stack->dump->bytes;
 	struct deferred *s = l->bytes + size > MAX_BYTES ? NULL : malloc(size);

@@ -1,12 +1,15 @@
 /*
- * Stacks whose walk ended in the kernel because the process, a mapping or a table was not known there yet. They came
- * with registers and memory, and wait here until enough is known to walk them again; not longer than DEFERRED_MAX_NS. A walk
- * over the tasks keeps little memory of each: a stack that is longer is walked again by the kernel, when it knows more.
+ * Stacks whose walk ended in the kernel because the process, a mapping or a table was not known
+ * there yet. They came with registers and memory, and wait here until enough is known to walk them
+ * again; not longer than DEFERRED_MAX_NS. A walk over the tasks keeps little memory of each: a
+ * stack that is longer is walked again by the kernel, when it knows more.
  *
  *	deferred_stacks_new(&deps, &l)
  *	deferred_stacks_add(l, stack, walk)		takes a copy
- *	deferred_stacks_try(l)			hands on what can be walked now, and what has waited too long
- *	deferred_stacks_again(l, walk, again, ctx)	has those of that walk visited again that are longer than what was kept
+ *	deferred_stacks_try(l)			hands on what can be walked now, and what has waited
+ *						too long
+ *	deferred_stacks_again(l, walk, again, ctx)	has those of that walk visited again that
+ *							are longer than what was kept
  *	deferred_stacks_flush(l, walk)		hands on everything of that walk as it is
  *	deferred_stacks_free(l)
  */

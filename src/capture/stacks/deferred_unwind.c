@@ -45,7 +45,8 @@ static const struct unwind_mapping *unwind_mapping_at(void *env, uint32_t i)
 
 static const struct unwind_binary *unwind_binary_at(void *env, uint32_t i)
 {
-	return i < UNWIND_MAX_BINARIES ? &((struct deferred_unwind *)env)->tables.binaries[i] : NULL;
+	return i < UNWIND_MAX_BINARIES ? &((struct deferred_unwind *)env)->tables.binaries[i]
+				       : NULL;
 }
 
 static const struct unwind_page *unwind_page_at(void *env, uint32_t i)
@@ -73,20 +74,22 @@ static uint64_t *unwind_cache_word(void *env, uint32_t i)
 #include "unwind/unwind_step.h"
 
 /*
- * Code made at run time is read from the process, when it still lives: anonymous memory, which nobody can hold back. That of
- * files is left alone.
+ * Code made at run time is read from the process, when it still lives: anonymous memory, which
+ * nobody can hold back. That of files is left alone.
  */
 static int unwind_read_code(void *env, struct unwinder *w, uint64_t addr)
 {
 	const struct deferred_unwind *l = env;
-	struct iovec to = { w->code, sizeof(w->code) }, from = { (void *)(uintptr_t)addr, sizeof(w->code) };
+	struct iovec to = { w->code, sizeof(w->code) },
+		     from = { (void *)(uintptr_t)addr, sizeof(w->code) };
 
 	for (size_t i = 0; i < l->nr_maps; i++) {
 		const struct unwind_mapping *m = &l->maps[i];
 
 		if (addr < m->begin || addr + sizeof(w->code) > m->end)
 			continue;
-		return m->binary || process_vm_readv((pid_t)w->tgid, &to, 1, &from, 1, 0) != sizeof(w->code);
+		return m->binary ||
+		       process_vm_readv((pid_t)w->tgid, &to, 1, &from, 1, 0) != sizeof(w->code);
 	}
 	return 1;
 }
@@ -104,7 +107,8 @@ static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr)
 	return 0;
 }
 
-int deferred_unwind_new(struct unwind_loader *loader, uint32_t mode, uint32_t max_frames, struct deferred_unwind **wp)
+int deferred_unwind_new(struct unwind_loader *loader, uint32_t mode, uint32_t max_frames,
+			struct deferred_unwind **wp)
 {
 	struct deferred_unwind *w = calloc(1, sizeof(*w));
 
@@ -133,8 +137,12 @@ static int by_begin(const void *a, const void *b)
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* What p had mapped at that time. A mapping known only since later counts when nothing else was there. */
-static int take_mappings(struct deferred_unwind *w, const struct binaries *bs, const struct process *p, uint64_t time_ns)
+/*
+ * What p had mapped at that time. A mapping known only since later counts when nothing else was
+ * there.
+ */
+static int take_mappings(struct deferred_unwind *w, const struct binaries *bs,
+			 const struct process *p, uint64_t time_ns)
 {
 	w->nr_maps = 0;
 	if (array_reserve(&w->maps, &w->cap_maps, p->nr_maps + 1))
@@ -143,14 +151,15 @@ static int take_mappings(struct deferred_unwind *w, const struct binaries *bs, c
 		const struct mapping *m = &p->maps[i];
 
 		if (process_find_mapping(p, m->start, time_ns) == m)
-			unwind_slices_mapping(&w->maps[w->nr_maps++], m, binaries_get(bs, m->binary));
+			unwind_slices_mapping(&w->maps[w->nr_maps++], m,
+					      binaries_get(bs, m->binary));
 	}
 	qsort(w->maps, w->nr_maps, sizeof(*w->maps), by_begin);
 	return 0;
 }
 
-int deferred_unwind(struct deferred_unwind *w, const struct binaries *bs, const struct process *p, const struct wire_stack *stack,
-	      struct deferred_unwind_result *out)
+int deferred_unwind(struct deferred_unwind *w, const struct binaries *bs, const struct process *p,
+		    const struct wire_stack *stack, struct deferred_unwind_result *out)
 {
 	struct unwinder unwinder;
 	int err = take_mappings(w, bs, p, stack->head->time_ns);
@@ -165,8 +174,12 @@ int deferred_unwind(struct deferred_unwind *w, const struct binaries *bs, const 
 		if (unwind_step(w, &unwinder, w->frames))
 			break;
 	*out = (struct deferred_unwind_result){
-		.frames = w->frames, .nr = unwinder.nr, .end = (uint8_t)unwinder.end, .guessed = unwinder.saw_guess,
-		.is_cut = w->is_cut && (unwinder.end == UNWIND_READ_RA || unwinder.end == UNWIND_READ_FP),
+		.frames = w->frames,
+		.nr = unwinder.nr,
+		.end = (uint8_t)unwinder.end,
+		.guessed = unwinder.saw_guess,
+		.is_cut = w->is_cut &&
+			  (unwinder.end == UNWIND_READ_RA || unwinder.end == UNWIND_READ_FP),
 		.binary = unwinder.end == UNWIND_NO_TABLE ? unwinder.map_binary : 0,
 	};
 	return 0;

@@ -73,7 +73,8 @@ static long decode_dump(const void *data, size_t len, struct wire_stack *out)
 
 	if (len < sizeof(*dump))
 		return 0;
-	if (dump->bytes > WIRE_DUMP_PAGES * UNWIND_MEMORY_PAGE || dump->bytes % UNWIND_MEMORY_PAGE || dump->start % UNWIND_MEMORY_PAGE)
+	if (dump->bytes > WIRE_DUMP_PAGES * UNWIND_MEMORY_PAGE ||
+	    dump->bytes % UNWIND_MEMORY_PAGE || dump->start % UNWIND_MEMORY_PAGE)
 		return -EBADMSG;
 	out->dump = dump;
 	out->memory = (const uint8_t *)(dump + 1);
@@ -88,7 +89,8 @@ long wire_decode(const void *data, size_t len, struct wire_stack *out)
 	if (len < sizeof(*h))
 		return 0;
 	*out = (struct wire_stack){ .head = h };
-	if (h->nr_user > UNWIND_MAX_FRAMES || h->nr_kernel > WIRE_MAX_KERNEL || h->end >= UNWIND_ENDS)
+	if (h->nr_user > UNWIND_MAX_FRAMES || h->nr_kernel > WIRE_MAX_KERNEL ||
+	    h->end >= UNWIND_ENDS)
 		return -EBADMSG;
 	if (h->flags & WIRE_DUMP)
 		need = decode_dump(data, len, out);
@@ -115,7 +117,11 @@ long wire_decode(const void *data, size_t len, struct wire_stack *out)
 
 bool wire_stack_is_missing(const struct wire_stack *stack)
 {
-	/* A kernel thread on a CPU has no user stack to wait for, but its kernel stack is there too. */
-	return stack->end == UNWIND_RUNNING || stack->end == UNWIND_TORN || stack->end == UNWIND_BUSY ||
+	/*
+	 * A kernel thread on a CPU has no user stack to wait for, but its kernel stack is there
+	 * too.
+	 */
+	return stack->end == UNWIND_RUNNING || stack->end == UNWIND_TORN ||
+	       stack->end == UNWIND_BUSY ||
 	       (stack->head->flags & (WIRE_KTHREAD | WIRE_ON_CPU)) == (WIRE_KTHREAD | WIRE_ON_CPU);
 }

@@ -1,6 +1,6 @@
 /*
- * What was taken out of the kernel's tables may still be read by a walk that began before. Walks on a CPU take
- * microseconds; those of an iterator may sleep, but are over when its pass is.
+ * What was taken out of the kernel's tables may still be read by a walk that began before. Walks on
+ * a CPU take microseconds; those of an iterator may sleep, but are over when its pass is.
  */
 #pragma once
 

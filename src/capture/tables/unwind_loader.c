@@ -14,7 +14,10 @@
 #include "src/capture/tables/unwind_slices.h"
 
 #define GRACE_NS NSEC_PER_SEC
-/* Of the room for rows one part in so many is kept free by throwing out, so that a new table finds place at once. */
+/*
+ * Of the room for rows one part in so many is kept free by throwing out, so that a new table finds
+ * place at once.
+ */
 #define RESERVE 64
 #define RESTING_NS (5 * NSEC_PER_SEC)	/* not seen for so long: may go for the reserve */
 
@@ -95,7 +98,8 @@ int unwind_loader_new(const struct unwind_loader_options *opts, struct unwind_lo
 		return err;
 	}
 	unwind_slabs_init(&l->slabs, opts->new_slab, opts->ctx, opts->max_rows);
-	unwind_slices_init(&l->slices, l->mappings, UNWIND_MAX_MAPPINGS, opts->fds.processes, &l->epoch);
+	unwind_slices_init(&l->slices, l->mappings, UNWIND_MAX_MAPPINGS, opts->fds.processes,
+			   &l->epoch);
 	l->slices.attached_ns = opts->attached_ns;
 	/* Not page 0: its first address has the tag 0 in the rule cache, as an empty word has. */
 	extents_give(&l->free_pages, 1, UNWIND_MAX_PAGES - 1);
@@ -126,8 +130,10 @@ void unwind_loader_free(struct unwind_loader *l)
 static int refuse(struct unwind_loader *l, int err, const char *what)
 {
 	if (!l->stats.refused++)
-		note("the table of %s is full: some stacks will end early (counted as table-full). Try: -p, so that "
-		     "only these processes have tables", what);
+		note("the table of %s is full: some stacks will end early (counted as table-full). "
+		     "Try: -p, so that "
+		     "only these processes have tables",
+		     what);
 	return err;
 }
 
@@ -157,7 +163,8 @@ static void reclaim(struct unwind_loader *l, struct placed *t)
 {
 	clear_rule_cache(l, t->page0, t->nr_pages);
 	for (uint32_t i = 0; i < t->nr_pages; i++)
-		unwind_slabs_give(&l->slabs, l->pages[t->page0 + i].first, l->pages[t->page0 + i].nr);
+		unwind_slabs_give(&l->slabs, l->pages[t->page0 + i].first,
+				  l->pages[t->page0 + i].nr);
 	extents_give(&l->free_pages, t->page0, t->nr_pages);
 	for (size_t i = 0; i < t->nr_rules; i++)
 		unwind_rules_put(&l->rules, t->rules[i]);
@@ -170,7 +177,8 @@ static void reclaim(struct unwind_loader *l, struct placed *t)
 static void reclaim_all(struct unwind_loader *l)
 {
 	for (size_t i = 0; i < l->nr_tables; i++)
-		if (l->tables[i].state == PLACE_RETIRED && epoch_is_over(&l->epoch, &l->tables[i].retired))
+		if (l->tables[i].state == PLACE_RETIRED &&
+		    epoch_is_over(&l->epoch, &l->tables[i].retired))
 			reclaim(l, &l->tables[i]);
 }
 
@@ -248,7 +256,9 @@ static int no_place(struct unwind_loader *l, const struct unwind_table *t, const
 
 	if (t->nr_rows > l->slabs.max_rows || !make_room(l, t->nr_rows, t->nr_pages, what))
 		return refuse(l, -ENOSPC, what);
-	/* It is not the number of free ones (rules, or holes too small): one more goes, each time. */
+	/*
+	 * It is not the number of free ones (rules, or holes too small): one more goes, each time.
+	 */
 	if (!waits && !l->retired_pages) {
 		struct placed *least = least_used(l);
 
@@ -284,8 +294,12 @@ static int take_rules(struct unwind_loader *l, const struct unwind_table *t, str
 	return err;
 }
 
-/* All rows in one piece, page behind page. The entries of the new pages are nobody's yet: they keep what was taken. */
-static int take_rows_whole(struct unwind_loader *l, const struct unwind_table *t, struct unwind_page *to)
+/*
+ * All rows in one piece, page behind page. The entries of the new pages are nobody's yet: they keep
+ * what was taken.
+ */
+static int take_rows_whole(struct unwind_loader *l, const struct unwind_table *t,
+			   struct unwind_page *to)
 {
 	uint32_t first;
 	int err = t->nr_rows > UNWIND_SLAB_ROWS ? -ENOSPC :
@@ -317,7 +331,8 @@ static int take_rows(struct unwind_loader *l, const struct unwind_table *t, stru
 	return err;
 }
 
-static int write_page(struct unwind_loader *l, const struct unwind_table *t, const struct placed *p, uint32_t i)
+static int write_page(struct unwind_loader *l, const struct unwind_table *t, const struct placed *p,
+		      uint32_t i)
 {
 	const struct unwind_page *from = &t->pages[i];
 	struct unwind_page *to = &l->pages[p->page0 + i];
@@ -333,8 +348,12 @@ static int write_page(struct unwind_loader *l, const struct unwind_table *t, con
 	return 0;
 }
 
-/* Room for a table: what is short is named in *what. On an error p holds what it got so far, but no rows. */
-static int take_place(struct unwind_loader *l, const struct unwind_table *t, struct placed *p, const char **what)
+/*
+ * Room for a table: what is short is named in *what. On an error p holds what it got so far, but no
+ * rows.
+ */
+static int take_place(struct unwind_loader *l, const struct unwind_table *t, struct placed *p,
+		      const char **what)
 {
 	int err = take_rules(l, t, p);
 
@@ -459,7 +478,8 @@ int unwind_loader_process(struct unwind_loader *l, const struct binaries *bs, st
 	return err;
 }
 
-void unwind_loader_inherit(struct unwind_loader *l, struct process *child, const struct process *parent)
+void unwind_loader_inherit(struct unwind_loader *l, struct process *child,
+			   const struct process *parent)
 {
 	(void)l;
 	unwind_slices_inherit(child, parent);

@@ -1,7 +1,8 @@
 /*
- * Writes what the BPF walker reads: tables of binaries into slabs, and for each process the sorted slice of its
- * executable mappings. Rows, rules and slices go through mmap by plain stores, in the order rows, rules, pages,
- * binary, slice, process, so a walk never meets a reference to something that is not there.
+ * Writes what the BPF walker reads: tables of binaries into slabs, and for each process the sorted
+ * slice of its executable mappings. Rows, rules and slices go through mmap by plain stores, in the
+ * order rows, rules, pages, binary, slice, process, so a walk never meets a reference to something
+ * that is not there.
  *
  *	unwind_loader_new(&opts, &l)		fds stay the caller's
  *	unwind_loader_table(l, binary, table)	once per binary, and again after on_evict
@@ -10,10 +11,11 @@
  *	unwind_loader_forget(l, p)		p is gone
  *	unwind_loader_free(l)
  *
- * When rows, pages or rules run short, the tables that were not seen in a stack for longest are thrown out: their
- * binaries are unpublished at once, so that walks end there with UNWIND_NO_TABLE, and what they held is used again when no
- * walk can be reading it any more: after the grace time, and when the pass of the iterator (unwind_loader_iterating()) that
- * was under way has ended. The same holds for slices that were replaced.
+ * When rows, pages or rules run short, the tables that were not seen in a stack for longest are
+ * thrown out: their binaries are unpublished at once, so that walks end there with UNWIND_NO_TABLE,
+ * and what they held is used again when no walk can be reading it any more: after the grace time,
+ * and when the pass of the iterator (unwind_loader_iterating()) that was under way has ended. The
+ * same holds for slices that were replaced.
  */
 #pragma once
 
@@ -34,9 +36,15 @@ struct unwind_loader_fds {
 
 struct unwind_loader_options {
 	struct unwind_loader_fds fds;	/* BPF maps; all but processes are mapped */
-	/* Makes slab number key for the kernel side: an fd for mmap, which the loader owns then, or -errno. */
+	/*
+	 * Makes slab number key for the kernel side: an fd for mmap, which the loader owns then, or
+	 * -errno.
+	 */
 	int (*new_slab)(void *ctx, uint32_t key);
-	/* The table of binary was thrown out because what ("unwind rows") was full; once for each binary that used it. */
+	/*
+	 * The table of binary was thrown out because what ("unwind rows") was full; once for each
+	 * binary that used it.
+	 */
 	void (*on_evict)(void *ctx, uint32_t binary, const char *what);
 	void *ctx;
 	uint64_t max_rows;		/* 0: as many as fit */
@@ -47,7 +55,10 @@ struct unwind_loader_options {
 int unwind_loader_new(const struct unwind_loader_options *opts, struct unwind_loader **lp);
 void unwind_loader_free(struct unwind_loader *l);	/* NULL is fine */
 
-/* 0; -EAGAIN: others were thrown out for it, ask again after a second; -ENOSPC: no room for it at all (counted). */
+/*
+ * 0; -EAGAIN: others were thrown out for it, ask again after a second; -ENOSPC: no room for it at
+ * all (counted).
+ */
 int unwind_loader_table(struct unwind_loader *l, uint32_t binary, const struct unwind_table *t);
 
 /* binary uses the table of other, or has as little as that. */
@@ -66,10 +77,14 @@ void unwind_loader_iterating(struct unwind_loader *l, bool running);
 int unwind_loader_process(struct unwind_loader *l, const struct binaries *bs, struct process *p);
 
 /* child runs on its parent's slice, as the kernel side arranged at the fork. */
-void unwind_loader_inherit(struct unwind_loader *l, struct process *child, const struct process *parent);
+void unwind_loader_inherit(struct unwind_loader *l, struct process *child,
+			   const struct process *parent);
 void unwind_loader_forget(struct unwind_loader *l, struct process *p);
 
-/* Publishes p's slice again when the kernel side has dropped it (an exec that was seen late). 1: it had. */
+/*
+ * Publishes p's slice again when the kernel side has dropped it (an exec that was seen late). 1: it
+ * had.
+ */
 int unwind_loader_check(struct unwind_loader *l, struct process *p);
 
 /* What the kernel reads, for a walker in user space. */
@@ -79,7 +94,8 @@ struct unwind_loader_view {
 	const struct unwind_binary *binaries;
 };
 void unwind_loader_view(const struct unwind_loader *l, struct unwind_loader_view *out);
-const struct unwind_row *unwind_loader_rows(struct unwind_loader *l, uint32_t first);	/* base of its slab; until the next call */
+/* base of its slab; until the next call */
+const struct unwind_row *unwind_loader_rows(struct unwind_loader *l, uint32_t first);
 
 struct unwind_loader_stats {
 	uint64_t rows, pages, rules, slabs, binaries, mappings;	/* in use now; binaries: tables */

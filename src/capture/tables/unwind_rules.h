@@ -1,6 +1,6 @@
 /*
- * The dictionary of unwind rules that all tables share, in the kernel's array. A rule keeps its number while some table
- * uses it. Number 0 is CFA_NONE, always. Part of the unwind loader.
+ * The dictionary of unwind rules that all tables share, in the kernel's array. A rule keeps its
+ * number while some table uses it. Number 0 is CFA_NONE, always. Part of the unwind loader.
  */
 #pragma once
 

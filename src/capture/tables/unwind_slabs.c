@@ -12,7 +12,8 @@
 #endif
 #define SLAB_BYTES (UNWIND_SLAB_ROWS * sizeof(struct unwind_row))
 
-void unwind_slabs_init(struct unwind_slabs *s, unwind_new_slab_fn new_slab, void *ctx, uint64_t max_rows)
+void unwind_slabs_init(struct unwind_slabs *s, unwind_new_slab_fn new_slab, void *ctx,
+		       uint64_t max_rows)
 {
 	memset(s, 0, sizeof(*s));
 	s->new_slab = new_slab;

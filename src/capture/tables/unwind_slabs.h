@@ -1,6 +1,6 @@
 /*
- * Rows in slabs of 1 MiB, made when they are needed. A range that was taken never crosses from one slab into the next.
- * Part of the unwind loader.
+ * Rows in slabs of 1 MiB, made when they are needed. A range that was taken never crosses from one
+ * slab into the next. Part of the unwind loader.
  */
 #pragma once
 
@@ -11,7 +11,10 @@
 #include "unwind/row.h"
 #include "unwind/unwind_limits.h"
 
-/* Makes slab number key and shows it to the kernel side: an fd for mmap, which the slabs own then, or -errno. */
+/*
+ * Makes slab number key and shows it to the kernel side: an fd for mmap, which the slabs own then,
+ * or -errno.
+ */
 typedef int (*unwind_new_slab_fn)(void *ctx, uint32_t key);
 
 #define UNWIND_READ_SLABS 16	/* what is mapped counts as our memory */
@@ -32,7 +35,8 @@ struct unwind_slabs {
 };
 
 /* max_rows 0: as many as there are slabs for. */
-void unwind_slabs_init(struct unwind_slabs *s, unwind_new_slab_fn new_slab, void *ctx, uint64_t max_rows);
+void unwind_slabs_init(struct unwind_slabs *s, unwind_new_slab_fn new_slab, void *ctx,
+		       uint64_t max_rows);
 void unwind_slabs_release(struct unwind_slabs *s);
 
 /* nr rows, at most UNWIND_SLAB_ROWS. 0; -ENOSPC: full; or -errno. */
@@ -42,7 +46,10 @@ void unwind_slabs_give(struct unwind_slabs *s, uint32_t first, uint32_t nr);
 /* Row number first, to write to; valid until the next call. NULL: it cannot be mapped. */
 struct unwind_row *unwind_slabs_write(struct unwind_slabs *s, uint32_t first);
 
-/* Base of the slab that holds row number first, as the kernel's unwind_rows_at(); valid until the next call. NULL: no such row. */
+/*
+ * Base of the slab that holds row number first, as the kernel's unwind_rows_at(); valid until the
+ * next call. NULL: no such row.
+ */
 const struct unwind_row *unwind_slabs_read(struct unwind_slabs *s, uint32_t first);
 
 /* Rows that can still be taken, those of slabs that are not made yet among them. */

@@ -16,7 +16,8 @@ struct slice {
 	uint32_t refs;			/* processes that run on it */
 };
 
-void unwind_slices_mapping(struct unwind_mapping *to, const struct mapping *m, const struct binary *b)
+void unwind_slices_mapping(struct unwind_mapping *to, const struct mapping *m,
+			   const struct binary *b)
 {
 	to->begin = m->start;
 	to->end = m->end;
@@ -25,8 +26,8 @@ void unwind_slices_mapping(struct unwind_mapping *to, const struct mapping *m, c
 	to->flags = 0;
 }
 
-void unwind_slices_init(struct unwind_slices *s, struct unwind_mapping *v, uint32_t max, int processes_fd,
-			const struct epoch *epoch)
+void unwind_slices_init(struct unwind_slices *s, struct unwind_mapping *v, uint32_t max,
+			int processes_fd, const struct epoch *epoch)
 {
 	memset(s, 0, sizeof(*s));
 	s->epoch = epoch;
@@ -95,7 +96,8 @@ static uint64_t slice_word(const struct slice *x)
 
 static int publish(struct unwind_slices *s, const struct process *p, const struct slice *x)
 {
-	struct unwind_process value = { slice_word(x), p->exec_ns > s->attached_ns ? p->exec_ns : 0 };
+	struct unwind_process value = { slice_word(x),
+					p->exec_ns > s->attached_ns ? p->exec_ns : 0 };
 
 	return bpf_map_update_elem(s->processes_fd, &p->tgid, &value, BPF_ANY) ? -errno : 0;
 }
@@ -119,7 +121,8 @@ int unwind_slices_process(struct unwind_slices *s, const struct binaries *bs, st
 		return p->nr_live <= MAX_SLICE ? -ENOSPC : -EFBIG;
 	}
 	for (uint32_t i = 0; i < x->nr; i++)
-		unwind_slices_mapping(&s->v[x->first + i], &p->maps[i], binaries_get(bs, p->maps[i].binary));
+		unwind_slices_mapping(&s->v[x->first + i], &p->maps[i],
+				      binaries_get(bs, p->maps[i].binary));
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	err = publish(s, p, x);
 	process_published(p, now_ns());
@@ -146,8 +149,12 @@ void unwind_slices_forget(struct unwind_slices *s, struct process *p)
 	struct slice *x = p->slice;
 	struct unwind_process value;
 
-	/* The kernel side did that at the exit; when it did not, the entry must not outlive the slice. */
-	if (x && !bpf_map_lookup_elem(s->processes_fd, &p->tgid, &value) && value.slice == slice_word(x))
+	/*
+	 * The kernel side did that at the exit; when it did not, the entry must not outlive the
+	 * slice.
+	 */
+	if (x && !bpf_map_lookup_elem(s->processes_fd, &p->tgid, &value) &&
+	    value.slice == slice_word(x))
 		bpf_map_delete_elem(s->processes_fd, &p->tgid);
 	put(s, x);
 	p->slice = NULL;

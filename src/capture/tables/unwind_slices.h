@@ -1,6 +1,7 @@
 /*
- * The executable mappings of processes as the kernel side reads them: for each process one sorted slice of a big array,
- * written once and replaced as a whole. Children run on their parent's until either changes. Part of the unwind loader.
+ * The executable mappings of processes as the kernel side reads them: for each process one sorted
+ * slice of a big array, written once and replaced as a whole. Children run on their parent's until
+ * either changes. Part of the unwind loader.
  */
 #pragma once
 
@@ -26,11 +27,14 @@ struct unwind_slices {
 	uint64_t nr_published;
 };
 
-void unwind_slices_init(struct unwind_slices *s, struct unwind_mapping *v, uint32_t max, int processes_fd,
-			const struct epoch *epoch);
+void unwind_slices_init(struct unwind_slices *s, struct unwind_mapping *v, uint32_t max,
+			int processes_fd, const struct epoch *epoch);
 void unwind_slices_release(struct unwind_slices *s);
 
-/* See unwind_loader.h. -ENOSPC: the array is full, -E2BIG: the map of processes is; -EFBIG: too many for one process. */
+/*
+ * See unwind_loader.h. -ENOSPC: the array is full, -E2BIG: the map of processes is; -EFBIG: too
+ * many for one process.
+ */
 int unwind_slices_process(struct unwind_slices *s, const struct binaries *bs, struct process *p);
 void unwind_slices_inherit(struct process *child, const struct process *parent);
 void unwind_slices_forget(struct unwind_slices *s, struct process *p);
@@ -39,4 +43,5 @@ int unwind_slices_check(struct unwind_slices *s, struct process *p);
 uint64_t unwind_slices_used(const struct unwind_slices *s);	/* mappings */
 
 /* One mapping as the kernel side reads it. b: its binary, NULL: none. */
-void unwind_slices_mapping(struct unwind_mapping *to, const struct mapping *m, const struct binary *b);
+void unwind_slices_mapping(struct unwind_mapping *to, const struct mapping *m,
+			   const struct binary *b);

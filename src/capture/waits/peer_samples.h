@@ -1,15 +1,16 @@
 /*
- * Rows of a walk that wait for a pipe or a socket, kept to its end: then one look at all descriptors tells who holds the
- * other ends (wait_peers.h).
+ * Rows of a walk that wait for a pipe or a socket, kept to its end: then one look at all
+ * descriptors tells who holds the other ends (wait_peers.h).
  *
  *	peer_samples_add(p, &row) ...
  *	peer_samples_ask(p, find, ctx)		.sample.owner and .holders of p->v
  *	peer_samples_clear(p)			before the next walk
  *	peer_samples_release(p)
  *
- * A thread that has not run since the last walk keeps its answer, and when there is no other row nobody is asked at all. It
- * is asked again, with others, while its other end is held by none or by several: a shell has not yet closed its own
- * copies of a pipe when the first of a pipeline waits already.
+ * A thread that has not run since the last walk keeps its answer, and when there is no other row
+ * nobody is asked at all. It is asked again, with others, while its other end is held by none or by
+ * several: a shell has not yet closed its own copies of a pipe when the first of a pipeline waits
+ * already.
  */
 #pragma once
 

@@ -64,7 +64,10 @@ void wait_facts_free(struct wait_facts *f)
 
 /* ---- memory ---- */
 
-/* The page is there, or swapped out, and belongs to no file (Documentation/admin-guide/mm/pagemap.rst). */
+/*
+ * The page is there, or swapped out, and belongs to no file
+ * (Documentation/admin-guide/mm/pagemap.rst).
+ */
 static bool page_is_private(uint32_t tgid, uint64_t addr)
 {
 	char path[40];
@@ -76,7 +79,8 @@ static bool page_is_private(uint32_t tgid, uint64_t addr)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	if (pread(fd, &entry, sizeof(entry), (off_t)(addr / (uint64_t)page * sizeof(entry))) != sizeof(entry))
+	if (pread(fd, &entry, sizeof(entry), (off_t)(addr / (uint64_t)page * sizeof(entry))) !=
+	    sizeof(entry))
 		entry = 0;
 	close(fd);
 	return entry >> 62 && !(entry >> 61 & 1);
@@ -85,9 +89,11 @@ static bool page_is_private(uint32_t tgid, uint64_t addr)
 static uint32_t owner_in_memory(uint32_t tgid, const struct wire_wait *wait)
 {
 	uint32_t words[FUTEX_OWNER_WORDS] = { 0 };
-	struct iovec to = { words, sizeof(words) }, from = { (void *)(uintptr_t)wait->what, sizeof(words) };
+	struct iovec to = { words, sizeof(words) },
+		     from = { (void *)(uintptr_t)wait->what, sizeof(words) };
 
-	if (!page_is_private(tgid, wait->what) || !page_is_private(tgid, wait->what + sizeof(words) - 1))
+	if (!page_is_private(tgid, wait->what) ||
+	    !page_is_private(tgid, wait->what + sizeof(words) - 1))
 		return 0;
 	if (process_vm_readv((pid_t)tgid, &to, 1, &from, 1, 0) != (ssize_t)sizeof(words))
 		return 0;
@@ -162,7 +168,8 @@ static bool same_question(const void *ctx, uint32_t id)
 	return a->key == b->key && a->tgid == b->tgid && a->question == b->question;
 }
 
-static uint32_t ask(struct wait_facts *f, enum question question, uint32_t tgid, uint64_t key, const struct wire_wait *wait)
+static uint32_t ask(struct wait_facts *f, enum question question, uint32_t tgid, uint64_t key,
+		    const struct wire_wait *wait)
 {
 	struct answer want = { key, tgid, question, 0 }, *place;
 	const struct answer *pair[] = { f->v, &want };
@@ -197,7 +204,8 @@ static uint32_t futex_holder(struct wait_facts *f, uint32_t tgid, const struct w
 	return owner ? ask(f, ASK_THREAD, tgid, owner, wait) : 0;
 }
 
-static void fill_child(struct wait_facts *f, uint32_t tgid, const struct wire_wait *wait, struct rec_sample *out)
+static void fill_child(struct wait_facts *f, uint32_t tgid, const struct wire_wait *wait,
+		       struct rec_sample *out)
 {
 	if ((int32_t)wait->what > 0) {
 		out->wait = (uint32_t)wait->what;
@@ -208,8 +216,12 @@ static void fill_child(struct wait_facts *f, uint32_t tgid, const struct wire_wa
 	out->wait_kind = out->owner ? WAIT_CHILD : WAIT_UNKNOWN;
 }
 
-/* All that wait for locks are in one file: it is read once in a walk. fcntl() waits for nothing else. */
-static void fill_lock(struct wait_facts *f, uint32_t tgid, const struct wire_object *object, struct rec_sample *out)
+/*
+ * All that wait for locks are in one file: it is read once in a walk. fcntl() waits for nothing
+ * else.
+ */
+static void fill_lock(struct wait_facts *f, uint32_t tgid, const struct wire_object *object,
+		      struct rec_sample *out)
 {
 	if (!object || object->kind != OBJECT_FILE)
 		return;
@@ -231,7 +243,8 @@ static void fill_object(const struct wire_object *object, struct rec_sample *out
 	out->object = object->inode;
 }
 
-void wait_facts_fill(struct wait_facts *f, const struct wire_stack *stack, uint32_t scan, struct rec_sample *out)
+void wait_facts_fill(struct wait_facts *f, const struct wire_stack *stack, uint32_t scan,
+		     struct rec_sample *out)
 {
 	const struct wire_wait *wait = stack->wait;
 	uint32_t tgid = stack->head->tgid;

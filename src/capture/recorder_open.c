@@ -1,0 +1,428 @@
+#include "src/capture/recorder.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "src/base/fail.h"
+#include "src/base/opt.h"
+#include "src/capture/bpf/capture_bpf.h"
+#include "src/capture/low_latency.h"
+#include "src/capture/processes/binary_store.h"
+#include "src/capture/processes/process_tracker.h"
+#include "src/capture/recorder_parts.h"
+#include "src/capture/session/session.h"
+#include "src/capture/stacks/deferred_stacks.h"
+#include "src/capture/tables/unwind_loader.h"
+#include "src/capture/waits/wait_peers.h"
+#include "src/proc/pid_namespace.h"
+#include "src/proc/procfs.h"
+#include "src/symbolize/kernel_symbols.h"
+#include "src/symbolize/symbolizer.h"
+#include "unwind/unwind_limits.h"
+
+/*
+ * Tables of what runs already are waited for, but no longer than this: a huge binary must not delay
+ * the start.
+ */
+#define TABLES_WAIT_NS (250 * NSEC_PER_MSEC)
+#define MAX_THREADS 4
+#define WORKER_NICE (-15)
+
+static void kernel_run(struct worker_job *job)
+{
+	kernel_symbols_load(&((struct kernel_job *)job)->symbols);
+}
+
+static void kernel_done(struct worker_job *job, bool cancelled)
+{
+	(void)cancelled;
+	((struct kernel_job *)job)->done = true;
+}
+
+static int on_table(void *ctx, uint32_t binary, const struct unwind_table *t)
+{
+	struct recorder *r = ctx;
+
+	if (r->loader && t)
+		return unwind_loader_table(r->loader, binary, t);
+	if (r->loader)
+		unwind_loader_no_table(r->loader, binary);
+	return 0;
+}
+
+static void on_same(void *ctx, uint32_t binary, uint32_t other)
+{
+	struct recorder *r = ctx;
+
+	if (r->loader)
+		unwind_loader_same(r->loader, binary, other);
+}
+
+/* It is built again when a stack goes through it. */
+static void on_evict(void *ctx, uint32_t binary, const char *what)
+{
+	struct recorder *r = ctx;
+	const struct binary *b = binaries_get(&r->binaries, binary);
+
+	if (!r->evicted++)
+		note("the table of %s is full: thrown out what was seen least, %s to begin with. "
+		     "Try: -p, so that only these "
+		     "processes have tables",
+		     what, b ? b->path : "?");
+	binary_store_drop_table(r->store, binary);
+}
+
+static int new_slab(void *ctx, uint32_t key)
+{
+	return capture_bpf_new_slab(((struct recorder *)ctx)->bpf, key);
+}
+
+static bool is_wanted(void *ctx, uint32_t tgid)
+{
+	return capture_bpf_is_target(((struct recorder *)ctx)->bpf, tgid);
+}
+
+bool recorder_has_filter(const struct recorder_options *o)
+{
+	return (o->pids && o->pids->nr) || (o->tids && o->tids->nr);
+}
+
+static bool wants_tables(const struct recorder_options *o)
+{
+	return o->unwind != UNWIND_FP && !o->kernel_only;
+}
+
+static struct knobs make_knobs(const struct recorder_options *o)
+{
+	static const uint32_t modes[] = {
+		[UNWIND_AUTO] = UNWIND_BY_TABLES | UNWIND_BY_FRAME_POINTERS,
+		[UNWIND_FP] = UNWIND_BY_FRAME_POINTERS,
+		[UNWIND_DWARF] = UNWIND_BY_TABLES,
+	};
+	uint32_t ring = o->ring_bytes ? o->ring_bytes : 8u << 20;
+
+	return (struct knobs){
+		.mode = modes[o->unwind],
+		.max_frames = o->max_frames ? o->max_frames : UNWIND_MAX_FRAMES,
+		.want_user = !o->kernel_only,
+		.want_kernel = !o->user_only,
+		.only_targets = recorder_has_filter(o),
+		.only_tids = o->tids && o->tids->nr,
+		.self_tgid = (uint32_t)getpid(),
+		.include_idle = o->include_idle,
+		.wakeup_bytes = ring / 4,
+		.ask = o->programs & CAPTURE_SNAPSHOT,
+		.skip_same = o->skip_same,
+		.audit = o->audit,
+		.deferred = wants_tables(o),
+		.ring_room = ring / 2,
+		.faults = o->faults,
+		.in_pid_ns = pid_namespace_is_inner(),
+	};
+}
+
+/* Many files stay open: tables and names are read from them later. */
+static void raise_file_limit(void)
+{
+	struct rlimit lim;
+
+	if (!getrlimit(RLIMIT_NOFILE, &lim)) {
+		lim.rlim_cur = lim.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &lim);
+	}
+}
+
+static int open_bpf(struct recorder *r)
+{
+	struct capture_bpf_options b = {
+		.programs = r->opts.programs,
+		.knobs = make_knobs(&r->opts),
+		.ring_bytes = r->opts.ring_bytes,
+	};
+	struct unwind_loader_options l = { .new_slab = new_slab, .on_evict = on_evict, .ctx = r };
+	int err = capture_bpf_open(&b, &r->bpf);
+
+	if (err || !wants_tables(&r->opts))
+		return err;
+	l.attached_ns = now_ns();
+	capture_bpf_fds(r->bpf, &l.fds);
+	return unwind_loader_new(&l, &r->loader);
+}
+
+static void load_run(struct worker_job *job)
+{
+	struct load_job *load = (struct load_job *)job;
+
+	load->err = open_bpf(load->recorder);
+}
+
+static void load_done(struct worker_job *job, bool cancelled)
+{
+	(void)job;
+	(void)cancelled;
+}
+
+/*
+ * Threads are as nice as the one that starts them. Stacks wait for tables, on a machine whose CPUs
+ * may all be busy; names can wait. Where that is not allowed they are as nice as everybody.
+ */
+static struct worker_pool *new_pool(int nice)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	int before = getpriority(PRIO_PROCESS, 0);
+	bool changed = nice < before && !setpriority(PRIO_PROCESS, 0, nice);
+	struct worker_pool *pool = worker_pool_new(cpus < 1		? 1
+						   : cpus > MAX_THREADS ? MAX_THREADS
+									: (unsigned)cpus);
+
+	if (changed)
+		setpriority(PRIO_PROCESS, 0, before);
+	return pool;
+}
+
+static int open_workers(struct recorder *r)
+{
+	r->pool = new_pool(WORKER_NICE);
+	r->name_pool = new_pool(0);
+	r->symbolizer = r->pool && r->name_pool
+				? symbolizer_new(r->name_pool, &(struct symbolizer_options){ 0 })
+				: NULL;
+	if (!r->symbolizer)
+		return fail(-ENOMEM, "start worker threads");
+	r->kernel.job.run = kernel_run;
+	r->kernel.job.done = kernel_done;
+	r->kernel.done = r->opts.user_only;
+	if (!r->opts.user_only)
+		worker_submit(r->pool, &r->kernel.job);
+	return 0;
+}
+
+/*
+ * A sampler of the whole machine meets a few of the files that are mapped: their tables are made
+ * when a stack goes through them. A walk meets them all at once, and the memory of its stacks would
+ * have to wait for their tables.
+ */
+static bool tables_at_once(const struct recorder_options *o)
+{
+	return recorder_has_filter(o) || o->programs & CAPTURE_SNAPSHOT;
+}
+
+static int open_tracker(struct recorder *r)
+{
+	struct binary_store_deps store = {
+		.binaries = &r->binaries,
+		.pool = r->pool,
+		.symbolizer = r->symbolizer,
+		.want_tables = wants_tables(&r->opts),
+		.at_once = tables_at_once(&r->opts),
+		.on_table = on_table,
+		.on_same = on_same,
+		.ctx = r,
+	};
+	struct process_tracker_deps tracker = {
+		.processes = &r->processes, .binaries = &r->binaries,
+		.wanted = recorder_has_filter(&r->opts) ? is_wanted : NULL, .ctx = r,
+		/* nobody asks between two walks */
+		.patient = r->opts.programs == CAPTURE_SNAPSHOT,
+	};
+	int err = binaries_init(&r->binaries);
+
+	if (!err)
+		err = binary_store_new(&store, &r->store);
+	tracker.store = r->store;
+	if (!err)
+		err = process_tracker_new(&tracker, &r->tracker);
+	return err;
+}
+
+/*
+ * The kernel checks our programs in a thread: that takes as long as all else together, and all else
+ * is done meanwhile. Of who runs only the look at everybody: who is wanted among them is known to a
+ * BPF map.
+ */
+static int load_and_look(struct recorder *r)
+{
+	struct load_job load = { .job = { .run = load_run, .done = load_done }, .recorder = r };
+	struct worker_pool *pool = worker_pool_new(1);
+	int err;
+
+	if (!pool)
+		return fail(-ENOMEM, "start a thread that loads BPF programs");
+	worker_submit(pool, &load.job);
+	err = open_tracker(r);
+	if (!err && !recorder_has_filter(&r->opts))
+		err = process_tracker_scan(r->tracker, NULL, 0);
+	worker_wait(pool);
+	worker_pool_free(pool);
+	if (!err)
+		err = load.err;
+	return err ? err : process_tracker_start(r->tracker, r->loader);
+}
+
+static int add_targets(struct recorder *r)
+{
+	const struct id_list *pids = r->opts.pids, *tids = r->opts.tids;
+	struct proc_status status;
+	int err = 0;
+
+	for (size_t i = 0; pids && i < pids->nr && !err; i++) {
+		if (procfs_status((pid_t)pids->v[i], &status))
+			return fail_try(-ESRCH, "ps -e", "process %u", pids->v[i]);
+		if (status.tgid != pids->v[i])
+			return fail_why(-ESRCH,
+					"process %u: is a thread of process %u. Try: -p %u, or "
+					"snapshot -t %u",
+					pids->v[i], status.tgid, status.tgid, pids->v[i]);
+		err = capture_bpf_target(r->bpf, pids->v[i]);
+	}
+	for (size_t i = 0; tids && i < tids->nr && !err; i++) {
+		if (procfs_status((pid_t)tids->v[i], &status))
+			return fail_try(-ESRCH, "ps -eL", "thread %u", tids->v[i]);
+		err = capture_bpf_tid(r->bpf, tids->v[i]);
+		if (!err)
+			err = capture_bpf_target(r->bpf, status.tgid);
+	}
+	return err;
+}
+
+static bool ready(const struct recorder *r)
+{
+	return r->kernel.done && !binary_store_pending(r->store);
+}
+
+/*
+ * Reaps until all is ready or the time is over; the kernel's symbols are always waited for: they
+ * take 0.1 s.
+ */
+static int wait_for_tables(struct recorder *r)
+{
+	struct pollfd pfd[2] = { { .fd = worker_fd(r->pool), .events = POLLIN } };
+	uint64_t until = now_ns() + TABLES_WAIT_NS;
+	int err = 0;
+
+	pfd[1] = (struct pollfd){ .fd = process_tracker_fd(r->tracker), .events = POLLIN };
+	while (!err) {
+		err = recorder_update(r);
+		if (ready(r) || (now_ns() >= until && r->kernel.done))
+			break;
+		poll(pfd, 2, 50);
+	}
+	/*
+	 * Not where they are read, beside all else: whoever may not record at all is told only
+	 * that.
+	 */
+	if (!err && r->kernel.symbols && kernel_symbols_hidden(r->kernel.symbols))
+		note("kernel addresses are hidden, so kernel functions stay without names. "
+		     "Try: run as root or with CAP_SYSLOG, or sysctl kernel.kptr_restrict=0");
+	return err;
+}
+
+/* What is seen in stacks is the last to lose its table. */
+static void on_binary(void *ctx, uint32_t binary, uint64_t time_ns)
+{
+	struct recorder *r = ctx;
+
+	if (r->loader)
+		unwind_loader_touch(r->loader, binary, time_ns);
+}
+
+static int find_peers(void *ctx, struct peer_question *questions, size_t nr)
+{
+	return wait_peers_find(((struct recorder *)ctx)->peers, questions, nr);
+}
+
+static int open_session(struct recorder *r)
+{
+	bool scans = r->opts.programs & CAPTURE_SNAPSHOT;
+	int err = scans ? wait_peers_new(r->bpf, &r->peers) : 0;
+	struct session_deps deps = {
+		.sink = r->opts.sink,
+		.sink_ctx = r->opts.sink_ctx,
+		.tracker = r->tracker,
+		.binaries = &r->binaries,
+		.symbolizer = r->symbolizer,
+		.kernel = r->kernel.symbols,
+		.on_binary = on_binary,
+		.find_peers = scans ? find_peers : NULL,
+		.ctx = r,
+	};
+
+	return err ? err : session_new(&deps, &r->session);
+}
+
+static int give_late(void *ctx, const struct wire_stack *stack, uint32_t scan)
+{
+	return session_sample(((struct recorder *)ctx)->session, stack, scan);
+}
+
+/* Only the walks by tables can be too early. */
+static int open_late(struct recorder *r)
+{
+	struct knobs k = make_knobs(&r->opts);
+	struct deferred_stacks_deps deps = {
+		.tracker = r->tracker,
+		.store = r->store,
+		.binaries = &r->binaries,
+		.loader = r->loader,
+		.mode = k.mode,
+		.max_frames = k.max_frames,
+		.give = give_late,
+		.ctx = r,
+	};
+
+	return k.deferred ? deferred_stacks_new(&deps, &r->deferred) : 0;
+}
+
+int recorder_open(const struct recorder_options *opts, struct recorder **rp)
+{
+	struct recorder *r = calloc(1, sizeof(*r));
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	r->opts = *opts;
+	processes_init(&r->processes);
+	raise_file_limit();
+	err = open_workers(r);		/* they read the kernel's symbols to begin with */
+	if (!err)
+		err = load_and_look(r);
+	if (!err)
+		err = add_targets(r);
+	if (!err && recorder_has_filter(opts))
+		err = process_tracker_scan(r->tracker, NULL, 0);
+	if (!err)
+		err = wait_for_tables(r);
+	low_latency_begin();
+	if (!err)
+		err = open_session(r);
+	if (!err)
+		err = open_late(r);
+	if (err)
+		recorder_close(r);
+	else
+		*rp = r;
+	return err;
+}
+
+void recorder_close(struct recorder *r)
+{
+	if (!r)
+		return;
+	worker_pool_free(r->pool);
+	worker_pool_free(r->name_pool);
+	deferred_stacks_free(r->deferred);
+	wait_peers_free(r->peers);
+	session_free(r->session);
+	process_tracker_free(r->tracker);
+	binary_store_free(r->store);
+	symbolizer_free(r->symbolizer);
+	unwind_loader_free(r->loader);
+	capture_bpf_close(r->bpf);
+	kernel_symbols_free(r->kernel.symbols);
+	processes_release(&r->processes);
+	binaries_release(&r->binaries);
+	free(r);
+}

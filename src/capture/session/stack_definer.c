@@ -1,0 +1,246 @@
+#include "src/capture/session/stack_definer.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/array.h"
+#include "src/capture/processes/jit_names.h"
+#include "src/capture/session/definitions.h"
+#include "src/capture/session/kernel_trim.h"
+#include "src/model/binary.h"
+#include "src/model/process.h"
+#include "src/model/stacks.h"
+#include "src/symbolize/kernel_symbols.h"
+#include "src/symbolize/symbolizer.h"
+#include "unwind/unwind_limits.h"
+
+struct region_binary {
+	const struct kernel_region *region;
+	uint32_t binary;		/* index */
+};
+
+void stack_definer_release(struct stack_definer *d)
+{
+	free(d->regions);
+}
+
+/* An error of the sink comes again with the next sample. */
+static void emit(struct stack_definer *d, const struct record *rec)
+{
+	if (!definitions_error(d->deps.defs))
+		d->deps.sink(d->deps.sink_ctx, rec);
+}
+
+static uint32_t define_frame(struct stack_definer *d, const struct stack_frame *f,
+			     uint32_t binary_record, bool *is_new)
+{
+	struct record rec = { .tag = REC_FRAME };
+	uint32_t id = stacks_frame(d->deps.stacks, f, is_new);
+
+	if (!*is_new || !id)
+		return id;
+	rec.frame = (struct rec_frame){
+		.id = id,
+		.kind = f->kind,
+		.flags = f->flags,
+		.binary = binary_record,
+		.addr = f->addr,
+	};
+	emit(d, &rec);
+	return id;
+}
+
+/* The address inside the instruction that a frame is at. */
+static uint64_t instruction_of(uint64_t raw)
+{
+	uint64_t addr = raw & UNWIND_ADDRESS_MASK;
+
+	return raw & UNWIND_RETURN_ADDRESS ? addr - 1 : addr;
+}
+
+static uint32_t user_frame(struct stack_definer *d, struct process *p, uint64_t raw,
+			   uint64_t time_ns)
+{
+	uint64_t addr = raw & UNWIND_ADDRESS_MASK, call = instruction_of(raw);
+	struct stack_frame f = { .addr = addr, .kind = FRAME_USER };
+	const struct mapping *m = p ? process_find_mapping(p, call, time_ns) : NULL;
+	const struct binary *b = m ? binaries_get(d->deps.binaries, m->binary) : NULL;
+	bool is_new;
+	uint32_t id;
+
+	if (raw & UNWIND_RETURN_ADDRESS)
+		f.flags |= FRAME_RETURN_ADDRESS;
+	if (raw & UNWIND_GUESSED)
+		f.flags |= FRAME_GUESSED;
+	if (!m) {
+		f.flags |= FRAME_UNMAPPED;
+	} else if (b && !jit_names_has(b)) {
+		f.binary = m->binary;
+		f.addr = addr + m->to_vaddr;
+		if (d->deps.on_binary)
+			d->deps.on_binary(d->deps.ctx, f.binary, time_ns);
+	} else {
+		f.kind = FRAME_JIT;
+		f.binary = jit_names_binary(d->deps.jit, p, call, time_ns);
+	}
+	id = define_frame(d, &f, f.binary ? definitions_binary(d->deps.defs, f.binary) : 0,
+			  &is_new);
+	if (is_new && id && f.kind == FRAME_JIT)
+		jit_names_request(d->deps.jit, p, id, call);
+	else if (is_new && id && f.binary)
+		symbolizer_request(d->deps.symbolizer, f.binary, id, call + m->to_vaddr);
+	return id;
+}
+
+/* The binary that stands for a region of kernel text. */
+static uint32_t region_binary(struct stack_definer *d, const struct kernel_region *r)
+{
+	static const struct file_id none;
+	struct region_binary *place;
+	struct binary *b;
+	uint8_t kind;
+
+	for (size_t i = 0; i < d->nr_regions; i++)
+		if (d->regions[i].region == r)
+			return d->regions[i].binary;
+	kind = !strcmp(r->name, "vmlinux") ? BINARY_KERNEL
+	       : !strcmp(r->name, "bpf")   ? BINARY_BPF
+					   : BINARY_MODULE;
+	b = binaries_add(d->deps.binaries, &none, r->name, kind);
+	place = b ? array_push(&d->regions, &d->nr_regions, &d->cap_regions) : NULL;
+	if (!place)
+		return 0;
+	memcpy(b->build_id, r->build_id, sizeof(r->build_id));
+	b->build_id_len = r->build_id_len;
+	b->size_bytes = r->end - r->start;
+	*place = (struct region_binary){ r, b->index };
+	return b->index;
+}
+
+/* Kernel names are at hand: no need to ask the symbolizer. */
+static void name_kernel_frame(struct stack_definer *d, uint32_t id, uint64_t addr, uint64_t call)
+{
+	struct record rec = { .tag = REC_SYMBOL, .symbol = { .frame = id, .status = SYMBOL_NONE } };
+	struct kernel_symbol ks;
+	struct rec_line line = { 0 };
+
+	if (!kernel_symbols_find(d->deps.kernel, call, &ks)) {
+		struct symbol sym = { .name = ks.name, .sysname = ks.name, .lang = LANG_C };
+
+		line.func = definitions_func(d->deps.defs, &sym);
+		rec.symbol.status = SYMBOL_OK_SYMTAB;
+		rec.symbol.offset = addr - ks.addr;
+		rec.symbol.lines = &line;
+		rec.symbol.nr_lines = 1;
+	} else {
+		d->unresolved++;
+	}
+	emit(d, &rec);
+}
+
+static uint32_t kernel_frame(struct stack_definer *d, uint64_t addr, bool exact)
+{
+	uint64_t call = exact ? addr : addr - 1;
+	const struct kernel_region *r =
+		d->deps.kernel ? kernel_symbols_region(d->deps.kernel, call) : NULL;
+	struct stack_frame f = { .addr = addr,
+				 .kind = FRAME_KERNEL,
+				 .flags = exact ? 0 : FRAME_RETURN_ADDRESS };
+	bool is_new;
+	uint32_t id;
+
+	if (r) {
+		f.binary = region_binary(d, r);
+		f.addr = addr - r->start;
+		if (!strcmp(r->name, "bpf"))
+			f.kind = FRAME_BPF;
+	} else {
+		f.flags |= FRAME_UNMAPPED;
+	}
+	id = define_frame(d, &f, f.binary ? definitions_binary(d->deps.defs, f.binary) : 0,
+			  &is_new);
+	if (is_new && id && d->deps.kernel)
+		name_kernel_frame(d, id, addr, call);
+	return id;
+}
+
+static uint32_t define_node(struct stack_definer *d, uint32_t parent, uint32_t frame)
+{
+	struct record rec = { .tag = REC_NODE };
+	bool is_new;
+	uint32_t id = frame ? stacks_node(d->deps.stacks, parent, frame, &is_new) : 0;
+
+	if (!id || !is_new)
+		return id;
+	rec.node = (struct rec_node){ id, parent, frame };
+	emit(d, &rec);
+	return id;
+}
+
+/*
+ * How many of the frames can be believed: the kernel's table is a moment behind, and what it found
+ * beyond an address whose mapping was newer than the table may come from another file's rules.
+ */
+static size_t trusted_frames(const struct process *p, const struct wire_stack *w)
+{
+	uint64_t time_ns = w->head->time_ns;
+
+	for (size_t i = 0; p && !w->deferred && i < w->head->nr_user; i++) {
+		const struct mapping *m =
+			process_find_mapping(p, instruction_of(w->user[i]), time_ns);
+
+		if (m && !process_knew(p, m, time_ns))
+			return i + 1;
+	}
+	return w->head->nr_user;
+}
+
+uint32_t stack_definer_user(struct stack_definer *d, struct process *p, const struct wire_stack *w,
+			   uint8_t *end)
+{
+	size_t nr = w->head->nr_user;
+	struct stack_hash h;
+	uint32_t node;
+
+	*end = w->end;
+	if (!nr)
+		return 0;
+	stack_hash_init(&h, p ? hash_u64(p->serial, p->generation) : w->head->tgid);
+	stack_hash_add(&h, w->user, nr);
+	node = stacks_cached(d->deps.stacks, &h);
+	if (node != UINT32_MAX)
+		return node;
+	node = 0;
+	nr = trusted_frames(p, w);
+	for (size_t i = nr; i-- > 0;)
+		node = define_node(d, node, user_frame(d, p, w->user[i], w->head->time_ns));
+	if (nr < w->head->nr_user)
+		*end = END_NO_MAPPING;
+	else
+		stacks_remember(d->deps.stacks, &h, node);
+	return node;
+}
+
+uint32_t stack_definer_kernel(struct stack_definer *d, const struct wire_stack *w)
+{
+	bool exact = w->head->flags & WIRE_IN_KERNEL;
+	size_t nr = w->head->nr_kernel, first = 0;
+	struct stack_hash h;
+	uint32_t node;
+
+	if (w->head->flags & WIRE_ON_ITS_CPU)
+		first = kernel_trim(d->deps.kernel, w->kernel, nr, &exact);
+	if (first == nr)
+		return 0;
+	stack_hash_init(&h, exact);
+	stack_hash_add(&h, w->kernel + first, nr - first);
+	node = stacks_cached(d->deps.stacks, &h);
+	if (node != UINT32_MAX)
+		return node;
+	node = 0;
+	for (size_t i = nr; i-- > first;)
+		node = define_node(d, node, kernel_frame(d, w->kernel[i], exact && i == first));
+	stacks_remember(d->deps.stacks, &h, node);
+	return node;
+}
