@@ -188,8 +188,21 @@ struct rec_symbol {
 enum event_kind {
 	EVENT_CPU_CLOCK, EVENT_CYCLES, EVENT_SCHED, EVENT_KPROBE, EVENT_UPROBE, EVENT_TRACEPOINT,
 	EVENT_SNAPSHOT,
+	EVENT_SOFTWARE,		/* any other counter that the kernel keeps by itself */
+	EVENT_HARDWARE,		/* any other counter of the CPU */
 	EVENT_KINDS
 };
+
+/* What --weight cpu and --weight wall mean: CPU time, by the clock or in cycles, and wall time. */
+static inline bool event_is_cpu_time(unsigned kind)
+{
+	return kind == EVENT_CPU_CLOCK || kind == EVENT_CYCLES;
+}
+
+static inline bool event_is_wall_time(unsigned kind)
+{
+	return kind == EVENT_SNAPSHOT;
+}
 
 /* What made the samples: an event source of this recording. */
 struct rec_event {
