@@ -28,6 +28,7 @@ REPORT_SRCS := \
 	formats/trace/id_checker.c \
 	formats/trace/record_codec.c \
 	formats/trace/sample_columns.c \
+	formats/trace/sample_order.c \
 	formats/trace/scan_rows.c \
 	formats/trace/trace_layout.c \
 	formats/trace/trace_output.c \
@@ -36,7 +37,7 @@ REPORT_SRCS := \
 	formats/trace/trace_writer.c \
 	src/profile/cpu_check.c \
 	src/profile/fold.c \
-	src/profile/follow.c \
+	src/profile/live_scans.c \
 	src/profile/profile.c \
 	src/profile/query.c \
 	src/profile/report.c \
@@ -177,6 +178,7 @@ MAIN_SRCS := \
 	src/recording/live_line.c \
 	src/recording/live_rows.c \
 	src/recording/output_list.c \
+	src/recording/record_tee.c \
 	src/recording/recording.c \
 	src/recording/stop_signals.c \
 	src/recording/target_command.c \

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/trace/sample_order.h"
 #include "src/base/array.h"
 
 /*
@@ -107,45 +108,9 @@ static int add_sample(struct chunk_encoder *c, const struct rec_sample *s)
 	if (array_reserve(&c->samples, &c->cap_samples, c->nr_samples + 1))
 		return -ENOMEM;
 	set_time_base(c, s->time_ns);
-	c->is_unsorted |= c->nr_samples && s->time_ns < c->samples[c->nr_samples - 1].time_ns;
 	c->samples[c->nr_samples++] = *s;
 	c->bytes += SAMPLE_ESTIMATE;
 	return 0;
-}
-
-struct sort_key {
-	uint64_t time_ns;
-	size_t at;			/* keeps rows of the same time in their order */
-};
-
-static int compare_keys(const void *va, const void *vb)
-{
-	const struct sort_key *a = va, *b = vb;
-
-	if (a->time_ns != b->time_ns)
-		return a->time_ns < b->time_ns ? -1 : 1;
-	return a->at < b->at ? -1 : a->at > b->at;
-}
-
-static int sort_samples(struct chunk_encoder *c)
-{
-	struct sort_key *keys = malloc(c->nr_samples * sizeof(*keys));
-	struct rec_sample *sorted = malloc(c->cap_samples * sizeof(*sorted));
-
-	if (keys && sorted) {
-		for (size_t i = 0; i < c->nr_samples; i++)
-			keys[i] = (struct sort_key){ c->samples[i].time_ns, i };
-		qsort(keys, c->nr_samples, sizeof(*keys), compare_keys);
-		for (size_t i = 0; i < c->nr_samples; i++)
-			sorted[i] = c->samples[keys[i].at];
-		free(c->samples);
-		c->samples = sorted;
-		sorted = NULL;
-		c->is_unsorted = false;
-	}
-	free(keys);
-	free(sorted);
-	return c->is_unsorted ? -ENOMEM : 0;
 }
 
 /*
@@ -172,7 +137,7 @@ static int close_samples(struct chunk_encoder *c)
 {
 	struct chunk_section *s = &c->sections[REC_SAMPLE];
 	size_t before = s->done.nr;
-	int err = c->is_unsorted ? sort_samples(c) : 0;
+	int err = samples_sort(c->samples, c->nr_samples);
 
 	if (!c->nr_samples || err)
 		return err;

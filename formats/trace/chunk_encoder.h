@@ -34,7 +34,7 @@ struct chunk_encoder {
 	size_t nr_samples, cap_samples;
 	struct signpost post;		/* of the samples before it, which are octets already */
 	uint64_t nr_repeated;		/* rows that REPEATs stand for */
-	bool has_time_base, is_unsorted;
+	bool has_time_base;
 	size_t bytes;			/* estimate of the raw size */
 	struct byte_buf scratch;
 };

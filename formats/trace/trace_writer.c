@@ -151,8 +151,6 @@ int trace_writer_flush(struct trace_writer *w)
 	w->stats.chunks++;
 	w->stats.raw_bytes += w->raw.nr;
 	w->samples_kept = w->stats.samples;
-	if (w->opts.on_chunk)
-		w->opts.on_chunk(w->opts.ctx, w->raw.v, w->raw.nr);
 	return 0;
 }
 

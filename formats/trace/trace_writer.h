@@ -30,12 +30,6 @@ struct trace_writer;
 struct trace_writer_options {
 	int level;			/* zstd level; 0: 3 */
 	bool sync;			/* fdatasync after each chunk */
-	/*
-	 * Each chunk once it is in the file, as it was before compression: for who follows the
-	 * recording. NULL: nobody.
-	 */
-	void (*on_chunk)(void *ctx, const void *chunk, size_t len);
-	void *ctx;
 };
 
 /*
@@ -51,6 +45,6 @@ int trace_writer_close(struct trace_writer *w);		/* NULL is fine: 0 */
 struct trace_writer_stats {
 	uint64_t file_bytes, raw_bytes, records;
 	uint64_t samples;		/* with those that REPEATs stand for */
-	uint64_t chunks;
+	uint64_t chunks;		/* closed: all records before are in the file */
 };
 void trace_writer_stats(const struct trace_writer *w, struct trace_writer_stats *out);

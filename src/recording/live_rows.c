@@ -12,7 +12,8 @@
 #include "formats/render/renderer.h"
 #include "src/base/fail.h"
 #include "src/recording/output_list.h"
-#include "src/profile/follow.h"
+#include "src/recording/record_tee.h"
+#include "src/profile/live_scans.h"
 
 #define ROWS_AT_ONCE 4096		/* made into text before the next ones are */
 #define ROWS_MAX (1u << 18)		/* a walk begins only when fewer wait */
@@ -30,7 +31,7 @@ struct live_output {
 };
 
 struct live_rows {
-	struct follow *follow;
+	struct live_scans *scans;
 	struct live_output v[OUTPUT_OPTS_MAX];
 	size_t nr;
 	bool gone;			/* some reader has */
@@ -54,7 +55,7 @@ static int open_output(struct live_output *o, const struct output *out, const ch
 int live_rows_open(const struct output_list *outputs, const char *trace, struct live_rows **lp)
 {
 	struct live_rows *l = calloc(1, sizeof(*l));
-	int err = l ? follow_new(&l->follow) : -ENOMEM;
+	int err = l ? live_scans_new(&l->scans) : -ENOMEM;
 
 	*lp = NULL;
 	if (err)
@@ -90,7 +91,7 @@ void live_rows_close(struct live_rows *l)
 			fclose(l->v[i].stream);
 		free(l->v[i].text);
 	}
-	follow_free(l->follow);
+	live_scans_free(l->scans);
 	free(l);
 }
 
@@ -118,13 +119,35 @@ static bool somebody_reads(const struct live_rows *l)
 	return false;
 }
 
-/* Rows that nobody will read are not kept. */
-void live_rows_chunk(void *live_rows, const void *chunk, size_t len)
+/* Rows are missing now, so that none of the outputs would be whole. */
+static int end_all(struct live_rows *l, int err)
+{
+	if (err && !l->err)
+		l->err = err;
+	for (size_t i = 0; err && i < l->nr; i++)
+		end_output(&l->v[i]);
+	return err;
+}
+
+/* Rows without a reader are not kept. */
+static int take_record(void *live_rows, const struct record *rec)
 {
 	struct live_rows *l = live_rows;
 
-	if (somebody_reads(l))
-		follow_chunk(l->follow, chunk, len);
+	return somebody_reads(l) ? end_all(l, live_scans_record(l->scans, rec)) : 0;
+}
+
+static int take_chunk_end(void *live_rows)
+{
+	struct live_rows *l = live_rows;
+
+	return somebody_reads(l) ? end_all(l, live_scans_chunk_end(l->scans)) : 0;
+}
+
+struct record_consumer live_rows_consumer(struct live_rows *l)
+{
+	return (struct record_consumer){ "rows written while it records", take_record,
+					 take_chunk_end, l };
 }
 
 /* One output less; the recording goes on. */
@@ -159,7 +182,7 @@ int live_rows_begin(struct live_rows *l, const struct render_opts *opts)
 	for (size_t i = 0; i < l->nr && !err; i++) {
 		struct live_output *o = &l->v[i];
 
-		err = o->out->renderer->rows->begin(opts, follow_arch(l->follow), o->stream,
+		err = o->out->renderer->rows->begin(opts, live_scans_arch(l->scans), o->stream,
 						    &o->state);
 		if (!err)
 			err = take_text(o);
@@ -222,7 +245,7 @@ static int on_row(void *ctx, const struct report_sample *s)
 /* The next rows as text. False: there are none. */
 static bool make_text(struct live_rows *l)
 {
-	long n = follow_rows(l->follow, ROWS_AT_ONCE, on_row, l);
+	long n = live_scans_rows(l->scans, ROWS_AT_ONCE, on_row, l);
 	int err = n < 0 ? (int)n : 0;
 
 	for (size_t i = 0; i < l->nr; i++) {
@@ -273,12 +296,12 @@ size_t live_rows_fds(const struct live_rows *l, struct pollfd *fds)
 
 bool live_rows_need_names(const struct live_rows *l)
 {
-	return somebody_reads(l) && follow_needs_names(l->follow);
+	return somebody_reads(l) && live_scans_need_names(l->scans);
 }
 
 bool live_rows_full(const struct live_rows *l)
 {
-	return somebody_reads(l) && follow_waiting(l->follow) >= ROWS_MAX;
+	return somebody_reads(l) && live_scans_waiting(l->scans) >= ROWS_MAX;
 }
 
 bool live_rows_over(const struct live_rows *l)
@@ -288,7 +311,7 @@ bool live_rows_over(const struct live_rows *l)
 
 int live_rows_finish(struct live_rows *l)
 {
-	follow_end(l->follow);
+	live_scans_end(l->scans);
 	while (write_all(l, true) && make_text(l))
 		;
 	return l->err;

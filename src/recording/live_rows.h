@@ -1,18 +1,17 @@
 /*
- * Outputs that are written while the recording runs: a row as soon as its walk is over and its
- * names are known, the same bytes as in a report of the trace. Those of an output list whose
- * renderer can do that (renderer.rows).
+ * Outputs that are written while the recording runs: a row as soon as its scan is over and its
+ * names are known (src/profile/live_scans.h), the same bytes as in a report of the trace. They are
+ * those of an output list whose renderer can do that (renderer.rows).
  *
  *	live_rows_open(&outputs, trace_path, &l)	opens their files; NULL: there are none
- *	live_rows_chunk(l, chunk, len)			each chunk of the trace, a
- *							trace_writer_options.on_chunk
- *	live_rows_begin(l, &render_opts)		after the first chunk: the header
+ *	record_tee_add(&tee, live_rows_consumer(l))	gives it the records of the trace
+ *	live_rows_begin(l, &render_opts)		after META: the header
  *	live_rows_write(l)				writes what is ready, but waits for no
  *							reader
  *	live_rows_finish(l)				writes the rest and waits for the readers
  *	live_rows_close(l)
  *
- * A reader that does not read holds up nobody but, once many rows wait, the next walk
+ * A reader that does not read holds up nothing but the next walk, and that only once many rows wait
  * (live_rows_full()).
  */
 #pragma once
@@ -24,6 +23,7 @@ struct live_rows;
 struct output;
 struct output_list;
 struct pollfd;
+struct record_consumer;
 struct render_opts;
 
 /* Says why it fails. */
@@ -33,7 +33,8 @@ void live_rows_close(struct live_rows *l);		/* NULL is fine */
 bool live_rows_has(const struct live_rows *l, const struct output *out);
 bool live_rows_on_terminal(const struct live_rows *l);
 
-void live_rows_chunk(void *live_rows, const void *chunk, size_t len);
+/* An error of it ends all outputs. */
+struct record_consumer live_rows_consumer(struct live_rows *l);
 /* 0 or -ENOMEM, which was said */
 int live_rows_begin(struct live_rows *l, const struct render_opts *opts);
 void live_rows_write(struct live_rows *l);

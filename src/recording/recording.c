@@ -111,21 +111,19 @@ static int split_outputs(struct recording *rec, bool live)
 	return err;
 }
 
-static void on_chunk(void *ctx, const void *chunk, size_t len)
-{
-	struct recording *rec = ctx;
-
-	if (rec->rows)
-		live_rows_chunk(rec->rows, chunk, len);
-}
-
 int recording_start(struct recording *rec, bool live)
 {
-	int err = trace_writer_open(
-		rec->path, &(struct trace_writer_options){ .on_chunk = on_chunk, .ctx = rec },
-		&rec->writer);
+	struct record_consumer rows;
+	int err = trace_writer_open(rec->path, NULL, &rec->writer);
 
-	return err ? err : split_outputs(rec, live);
+	record_tee_init(&rec->tee, rec->writer);
+	if (!err)
+		err = split_outputs(rec, live);
+	if (!err && rec->rows) {
+		rows = live_rows_consumer(rec->rows);
+		record_tee_add(&rec->tee, &rows);
+	}
+	return err;
 }
 
 static struct render_opts render_opts(const struct recording *rec)
@@ -139,16 +137,14 @@ static struct render_opts render_opts(const struct recording *rec)
 int recording_live_begin(struct recording *rec)
 {
 	struct render_opts opts = render_opts(rec);
-	int err = rec->rows ? trace_writer_flush(rec->writer) : 0;
+	int err = rec->rows ? live_rows_begin(rec->rows, &opts) : 0;
 
-	if (rec->rows && !err)
-		err = live_rows_begin(rec->rows, &opts);
 	if (rec->rows && !err)
 		live_rows_write(rec->rows);
 	return err;
 }
 
-/* Its rows get their date, and come out with the names that there are. */
+/* Its rows get their date and their place in the file, and come out once they have their names. */
 int recording_live_scan(struct recording *rec, struct session *session)
 {
 	int err = rec->rows ? session_clock(session) : 0;
@@ -156,7 +152,7 @@ int recording_live_scan(struct recording *rec, struct session *session)
 	if (rec->rows && !err)
 		err = session_names(session, false);
 	if (rec->rows && !err)
-		err = trace_writer_flush(rec->writer);
+		err = record_tee_flush(&rec->tee);
 	if (rec->rows && !err)
 		live_rows_write(rec->rows);
 	return err;
@@ -170,9 +166,6 @@ int recording_live_rows(struct recording *rec, struct session *session)
 		return 0;
 	if (live_rows_need_names(rec->rows))
 		err = session_names(session, false);
-	if (!err && rec->has_names)
-		err = trace_writer_flush(rec->writer);
-	rec->has_names = false;
 	live_rows_write(rec->rows);
 	return err;
 }
@@ -197,17 +190,14 @@ bool recording_live_over(const struct recording *rec)
 	return rec->rows && live_rows_over(rec->rows);
 }
 
-static int put_record(void *ctx, const struct record *record)
-{
-	struct recording *rec = ctx;
-
-	rec->has_names |= record->tag == REC_SYMBOL;
-	return trace_writer_record(rec->writer, record);
-}
-
 static int flush(void *rec)
 {
-	return trace_writer_flush(((struct recording *)rec)->writer);
+	return record_tee_flush(&((struct recording *)rec)->tee);
+}
+
+static int put_record(void *rec, const struct record *record)
+{
+	return record_tee_record(&((struct recording *)rec)->tee, record);
 }
 
 /* A second Ctrl-C ends us without our help. */
@@ -259,7 +249,7 @@ int recording_close(struct recording *rec)
 	live_line_clear(&rec->live);
 	if (rec->writer) {
 		/* Every byte is written at close; the last chunk is flushed first to be counted. */
-		err = trace_writer_flush(rec->writer);
+		err = record_tee_flush(&rec->tee);
 		trace_writer_stats(rec->writer, &st);
 		if (trace_writer_close(rec->writer) && !err)
 			err = -EIO;

@@ -28,6 +28,7 @@
 #include "src/recording/live_line.h"
 #include "src/recording/live_rows.h"
 #include "src/recording/output_list.h"
+#include "src/recording/record_tee.h"
 #include "src/recording/stop_signals.h"
 
 struct pollfd;
@@ -51,9 +52,9 @@ struct recording {
 	struct trace_writer *writer;
 	struct stop_signals stop;
 	struct live_line live;
+	struct record_tee tee;		/* records go to the writer, and to live consumers */
 	struct live_rows *rows;		/* NULL: no report is written while it runs */
 	struct output_list later;	/* the others */
-	bool has_names;			/* since the last flush */
 	int rows_err;
 	const char *path;
 	uint64_t run_ns;		/* set by the command: from the first tick or walk possible
