@@ -142,8 +142,12 @@ CAPTURE_SRCS := \
 	src/capture/low_latency.c \
 	src/capture/recorder.c \
 	src/capture/recorder_open.c \
+	src/capture/collectors/collectors.c \
+	src/capture/collectors/event_table.c \
 	src/capture/collectors/perf_sampler.c \
 	src/capture/collectors/running_threads.c \
+	src/capture/collectors/sampling.c \
+	src/capture/collectors/scans.c \
 	src/capture/collectors/task_reader.c \
 	src/capture/collectors/task_snapshot.c \
 	src/inspect/code_gaps.c \
@@ -160,12 +164,10 @@ LIB_SRCS := $(REPORT_SRCS) $(CAPTURE_SRCS)
 
 MAIN_SRCS := \
 	src/main.c \
-	src/capture/collectors/scans.c \
 	src/commands/cmd_doctor.c \
 	src/commands/cmd_info.c \
+	src/commands/cmd_record.c \
 	src/commands/cmd_report.c \
-	src/commands/cmd_sample.c \
-	src/commands/cmd_snapshot.c \
 	src/commands/cmd_unwind_info.c \
 	src/commands/cmd_verify.c \
 	src/commands/commands.c \
@@ -175,13 +177,17 @@ MAIN_SRCS := \
 	src/commands/info_lists.c \
 	src/commands/unwind_info_json.c \
 	src/commands/unwind_info_text.c \
+	src/recording/capture_loop.c \
 	src/recording/live_line.c \
+	src/recording/live_outputs.c \
 	src/recording/live_rows.c \
 	src/recording/output_list.c \
 	src/recording/record_tee.c \
+	src/recording/record_options.c \
 	src/recording/recording.c \
 	src/recording/stop_signals.c \
 	src/recording/target_command.c \
+	src/recording/trace_file.c \
 
 ASSETS := \
 	formats/render/assets/flame.css \

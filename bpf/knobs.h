@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "bpf/wire.h"
+
 struct knobs {
 	uint32_t mode;			/* UNWIND_BY_TABLES | UNWIND_BY_FRAME_POINTERS */
 	uint32_t max_frames;
@@ -72,8 +74,9 @@ enum counter {
 	COUNTER_SUBMITTED,
 	COUNTER_RING_FULL,		/* of those: refused by the ring buffer */
 	COUNTER_KERNEL_STACK,		/* kernel stacks that could not be read */
-	COUNTER_STACKS,			/* user stacks walked */
-	COUNTERS
+	COUNTER_STACKS,			/* user stacks unwound */
+	COUNTER_FIRED_BY,		/* [COUNTER_FIRED_BY + event]: of COUNTER_FIRED, by event */
+	COUNTERS = COUNTER_FIRED_BY + WIRE_MAX_EVENTS + 1
 };
 
 /*
@@ -125,6 +128,7 @@ struct scan_control {			/* written by user space between walks */
 	uint32_t all_anew;		/* no thread is taken for unchanged: a row of it may never
 					   have arrived */
 	uint32_t no_memo;		/* kernel stacks are not taken from earlier ones */
+	uint32_t event;			/* number of the event that rows of scans belong to */
 };
 
 /* The look at all descriptors (bpf/holders.bpf.h); zeroed by user space before it. */

@@ -13,6 +13,7 @@
 #define MAX_TARGETS 16384
 
 const volatile struct knobs knobs = {};
+struct scan_control control = {};	/* written by user space between scans */
 
 struct slab {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -71,7 +71,7 @@ static __always_inline void gather_current(void *ctx, struct gather *g, struct t
 {
 	struct env e = { .g = g };
 
-	init_head(&g->head, task, ids_of(task), bpf_ktime_get_ns());
+	init_head(&g->head, task, ids_of(task), bpf_ktime_get_ns(), control.event);
 	g->head.weight = 0;
 	g->head.cpu = bpf_get_smp_processor_id();
 	g->head.flags |= WIRE_ON_CPU | WIRE_ON_ITS_CPU;

@@ -1,7 +1,7 @@
 /*
- * The sampler: runs on each overflow of a CPU's perf event, gathers the stack of the thread it
- * interrupted and puts it into the ring buffer. A record that the ring refuses is counted, never
- * silent.
+ * The sampler: runs on each overflow of a CPU's perf event, whichever of the recording's events
+ * that is (its number comes as the attach cookie), gathers the stack of the thread it interrupted
+ * and puts it into the ring buffer. A record that the ring refuses is counted, never silent.
  */
 #pragma once
 
@@ -72,15 +72,16 @@ int on_tick(struct perf_context *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	uint64_t pc = ctx->regs[ARCH_REG_PC], weight = ctx->sample_period;
-	uint32_t zero = 0;
+	uint32_t zero = 0, event = bpf_get_attach_cookie(ctx);
 	struct task_ids ids;
 	struct gather *g;
 	struct env e = {};
 
 	g = bpf_map_lookup_elem(&sample_scratch, &zero);
-	if (!g)
+	if (!g || event > WIRE_MAX_EVENTS)
 		return 0;
 	g->counters[COUNTER_FIRED]++;
+	g->counters[COUNTER_FIRED_BY + event]++;
 	if (!task->pid && !knobs.include_idle) {
 		g->counters[COUNTER_IDLE]++;
 		return 0;
@@ -94,7 +95,7 @@ int on_tick(struct perf_context *ctx)
 		g->counters[COUNTER_FILTERED]++;
 		return 0;
 	}
-	init_head(&g->head, task, ids, bpf_ktime_get_ns());
+	init_head(&g->head, task, ids, bpf_ktime_get_ns(), event);
 	g->head.weight = weight;
 	g->head.cpu = bpf_get_smp_processor_id();
 	g->head.flags |= WIRE_ON_CPU;

@@ -35,7 +35,6 @@ struct {
 
 struct scan_totals totals = {};
 struct scan_place place = {};
-struct scan_control control = {};
 
 static __always_inline void unwind_kernel(struct task_struct *task, struct gather *g, uint32_t n)
 {
@@ -113,7 +112,8 @@ static __always_inline void gather_stable(struct gather *g, struct env *e, struc
 	struct task_struct *task = e->task;
 
 	e->switches = switches(task);
-	init_head(&g->head, task, ids, bpf_ktime_get_ns());
+	g->pages_read = 0;
+	init_head(&g->head, task, ids, bpf_ktime_get_ns(), control.event);
 	g->head.weight = 0;
 	g->head.cpu = UINT32_MAX;
 	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
@@ -226,7 +226,7 @@ int on_task(struct bpf_iter__task *ctx)
 		remember(task, g, &e);
 	totals.rows++;
 	totals.stacks += stack_was_unwound(g);
-	totals.reads += g->head.pages_read;
+	totals.reads += g->pages_read;
 	if (g->head.flags & WIRE_ON_CPU)
 		totals.on_cpu++;
 	return 0;

@@ -72,6 +72,7 @@ struct gather {
 	 */
 	uint64_t no_reads;
 	uint64_t faulted;		/* pages that reading brought in */
+	uint64_t pages_read;		/* of user memory, for this stack */
 	struct wire_sample head;
 	uint64_t frames[WIRE_DUMP_FRAMES];
 	struct wire_object object;	/* copied behind the frames */
@@ -224,7 +225,7 @@ static __always_inline bool in_exec(struct task_struct *task)
 }
 
 static __always_inline void init_head(struct wire_sample *h, struct task_struct *task,
-				      struct task_ids ids, uint64_t time_ns)
+				      struct task_ids ids, uint64_t time_ns, uint16_t event)
 {
 	h->time_ns = time_ns;
 	h->start_boottime_ns = task->start_boottime;
@@ -235,7 +236,7 @@ static __always_inline void init_head(struct wire_sample *h, struct task_struct 
 	h->nr_kernel = 0;
 	h->end = UNWIND_NOT_DONE;
 	h->flags = 0;
-	h->pages_read = 0;
+	h->event = event;
 	bpf_probe_read_kernel(h->comm, sizeof(h->comm), task->comm);
 }
 
@@ -265,7 +266,7 @@ static __always_inline void gather_user(struct gather *g, struct env *e, step_fn
 	bpf_loop(UNWIND_MAX_STEPS, step, e, 0);
 	g->head.nr_user = w->nr;
 	g->head.end = w->end;
-	g->head.pages_read = w->pages_read < 255 ? w->pages_read : 255;
+	g->pages_read = w->pages_read;
 	if (w->saw_guess)
 		g->head.flags |= WIRE_GUESSED;
 }

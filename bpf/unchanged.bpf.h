@@ -72,7 +72,7 @@ static __always_inline void remember(struct task_struct *task, const struct gath
 static __always_inline void gather_same(struct gather *g, struct task_struct *task,
 					struct task_ids ids, uint64_t begin_ns)
 {
-	init_head(&g->head, task, ids, begin_ns);
+	init_head(&g->head, task, ids, begin_ns, control.event);
 	g->head.weight = 0;
 	g->head.cpu = UINT32_MAX;
 	g->head.flags = WIRE_SAME;

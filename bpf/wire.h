@@ -13,6 +13,7 @@
 
 #define WIRE_COMM 16
 #define WIRE_MAX_KERNEL 127
+#define WIRE_MAX_EVENTS 32		/* event sources of one recording */
 
 enum wire_flags {
 	WIRE_IN_KERNEL = 1,		/* interrupted in kernel mode */
@@ -38,10 +39,11 @@ struct wire_sample {
 	uint32_t tgid, tid;		/* in the PID namespace of probee, as all others but one */
 	uint32_t cpu;
 	uint32_t state;			/* __state | exit_state << 16 */
-	uint16_t nr_user, nr_kernel;
-	uint16_t flags;			/* enum wire_flags */
+	uint16_t nr_user;
+	uint8_t nr_kernel;
 	uint8_t end;			/* enum unwind_end */
-	uint8_t pages_read;		/* 255: that or more */
+	uint16_t flags;			/* enum wire_flags */
+	uint16_t event;			/* number of the event that made it; 1, 2, 3, ... */
 	char comm[WIRE_COMM];
 };
 

@@ -63,3 +63,5 @@ struct renderer {
 
 extern const struct renderer *const renderers[];	/* ends with NULL */
 const struct renderer *renderer_find(const char *name);
+/* The one whose suffix a file's name has; NULL: none. */
+const struct renderer *renderer_of_file(const char *file);

@@ -18,3 +18,31 @@ const struct renderer *renderer_find(const char *name)
 	}
 	return NULL;
 }
+
+/* Is it one of these words, which are separated by spaces? */
+static bool has_word(const char *words, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *p = words; *p; p += strspn(p, " ")) {
+		size_t n = strcspn(p, " ");
+
+		if (n == len && !strncmp(p, word, n))
+			return true;
+		p += n;
+	}
+	return false;
+}
+
+const struct renderer *renderer_of_file(const char *file)
+{
+	const char *slash = strrchr(file, '/'), *dot = strrchr(file, '.');
+
+	if (!dot || dot == file || (slash && dot <= slash + 1))
+		return NULL;
+	for (size_t i = 0; renderers[i]; i++) {
+		if (has_word(renderers[i]->suffixes, dot))
+			return renderers[i];
+	}
+	return NULL;
+}

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,9 +11,30 @@
 /* The one process-wide setting: how much a user wants to read. Written once, before any thread. */
 static int verbosity;
 
+/* A status line is on the terminal; messages come from several threads. */
+static atomic_bool has_status;
+
 void fail_set_verbosity(int level)
 {
 	verbosity = level;
+}
+
+#define STATUS_AWAY "\r\033[K"
+
+void note_status(const char *text)
+{
+	char line[512];
+	int n;
+
+	if (!text && !atomic_exchange(&has_status, false))
+		return;
+	n = snprintf(line, sizeof(line), STATUS_AWAY "%s", text ? text : "");
+	if (n >= (int)sizeof(line))
+		n = sizeof(line) - 1;
+	if (text)
+		atomic_store(&has_status, true);
+	if (write(STDERR_FILENO, line, (size_t)n) < 0)
+		return;	/* nowhere left to complain to */
 }
 
 /* Copies src into dst, at most room bytes, with control characters made visible. */
@@ -36,7 +59,8 @@ static void say(const char *why, const char *hint, const char *fmt, va_list ap)
 	size_t n;
 
 	vsnprintf(text, sizeof(text), fmt, ap);
-	n = (size_t)snprintf(line, sizeof(line), "probee: ");
+	n = (size_t)snprintf(line, sizeof(line), "%sprobee: ",
+			     atomic_exchange(&has_status, false) ? STATUS_AWAY : "");
 	n += put_visible(line + n, sizeof(line) - n - 600, text);
 	if (why)
 		n += (size_t)snprintf(line + n, sizeof(line) - n, ": %s", why);

@@ -26,5 +26,12 @@ void note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Like note(), only under -v. */
 void note_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/*
+ * A line on the terminal that the next one replaces, and that goes away before any message. NULL:
+ * away with it. text: what a terminal shows, without a newline. Only the thread that records calls
+ * this, and only where standard error is a terminal.
+ */
+void note_status(const char *text);
+
 /* -1: errors only (-q), 0: notes, 1: -v. Called once by main. */
 void fail_set_verbosity(int level);

@@ -40,13 +40,6 @@ struct capture_bpf *recorder_bpf(struct recorder *r)
 	return r->bpf;
 }
 
-int recorder_add_target(struct recorder *r, uint32_t tgid)
-{
-	int err = capture_bpf_target(r->bpf, tgid);
-
-	return err ? err : process_tracker_scan(r->tracker, &tgid, 1);
-}
-
 size_t recorder_fds(const struct recorder *r, int fds[2])
 {
 	size_t n = 0;
@@ -160,31 +153,41 @@ uint64_t recorder_hidden(const struct recorder *r, uint64_t begin_ns, char *text
 	return hidden_tasks(&r->processes, &scope, begin_ns, text, size);
 }
 
-void recorder_iterating(struct recorder *r, bool running)
+void recorder_iter_begin(struct recorder *r)
 {
 	if (r->loader)
-		unwind_loader_iterating(r->loader, running);
+		unwind_loader_iterating(r->loader, true);
 }
 
-void recorder_bad_records(struct recorder *r, enum recorder_source source, uint64_t total)
+void recorder_iter_end(struct recorder *r)
 {
-	r->bad_records[source] = total;
+	if (r->loader)
+		unwind_loader_iterating(r->loader, false);
+}
+
+bool recorder_is_whole_machine(const struct recorder *r)
+{
+	return !recorder_has_filter(&r->opts) && !pid_namespace_is_inner();
+}
+
+int recorder_add_event(struct recorder *r, const struct session_event *event)
+{
+	return session_add_event(r->session, event);
 }
 
 static int report_losses(struct recorder *r)
 {
 	struct unwind_loader_stats loader = { 0 };
-	uint64_t c[COUNTERS], now = now_ns();
-	int err = capture_bpf_counters(r->bpf, c);
-	uint64_t totals[LOSS_CAUSES] = { 0 };
+	uint64_t totals[LOSS_CAUSES] = { 0 }, now = now_ns();
+	int err = 0;
 
 	if (r->loader)
 		unwind_loader_stats(r->loader, &loader);
-	totals[LOSS_RING_FULL] = c[COUNTER_RING_FULL];
-	totals[LOSS_KERNEL_STACK] = c[COUNTER_KERNEL_STACK];
 	totals[LOSS_TABLE_FULL] = loader.refused;
 	totals[LOSS_TASK_EVENTS] = process_tracker_lost(r->tracker);
-	totals[LOSS_BAD_RECORD] = r->bad_records[RECORDER_SAMPLES] + r->bad_records[RECORDER_SCANS];
+	totals[LOSS_BAD_RECORD] = session_stats(r->session)->bad;
+	if (r->opts.losses)
+		r->opts.losses(r->opts.sink_ctx, totals);
 	for (uint8_t cause = 0; cause < LOSS_CAUSES && !err; cause++)
 		err = losses_report(&r->losses, cause, totals[cause], now, r->opts.sink,
 				    r->opts.sink_ctx);

@@ -4,7 +4,8 @@
  *
  *	recorder_open(&opts, &r)	loads programs, learns who runs, builds tables (waits a
  *					moment for them)
- *	recorder_begin(r, &info)	META, CLOCK, EVENT
+ *	recorder_add_event(r, &event) ...	the collectors do
+ *	recorder_begin(r, &info)	META, CLOCK, EVENTs
  *	... recorder_update(r) before stacks are resolved; recorder_stack(r, ...)
  *	recorder_settle(r, walk, ...)	waits for the stacks of a walk that wait for tables: a
  *					second, or ten
@@ -42,6 +43,8 @@ struct recorder_options {
 					   none */
 	uint32_t max_frames;		/* 0: 1,024 */
 	uint32_t ring_bytes;		/* 0: 8 MiB */
+	/* Adds to each cause what the collectors have lost so far. */
+	void (*losses)(void *sink_ctx, uint64_t totals[LOSS_CAUSES]);
 	record_fn sink;
 	int (*flush)(void *sink_ctx);	/* NULL: none */
 	bool (*hurry)(void *sink_ctx);	/* whoever records waits no longer for tables; NULL: always
@@ -55,8 +58,8 @@ void recorder_close(struct recorder *r);		/* NULL is fine */
 struct session *recorder_session(struct recorder *r);
 struct capture_bpf *recorder_bpf(struct recorder *r);
 
-/* A new target: its children follow by themselves. Before CMD is let go. */
-int recorder_add_target(struct recorder *r, uint32_t tgid);
+/* Nobody in particular is recorded, and probee sees every process of the machine. */
+bool recorder_is_whole_machine(const struct recorder *r);
 
 /*
  * fds for poll(): whatever comes readable, call recorder_update(). Returns how many (at most 2).
@@ -67,11 +70,14 @@ size_t recorder_fds(const struct recorder *r, int fds[2]);
 void recorder_hold_off(const struct recorder *r);
 
 /*
- * An iterator begins to pass over the tasks, or has ended: what it may be reading is not used again
- * meanwhile.
+ * Around a scan: what the iterator may be reading of the unwind tables is not used again meanwhile
+ * (src/capture/tables/epoch.h).
  */
-void recorder_iterating(struct recorder *r, bool running);
+void recorder_iter_begin(struct recorder *r);
+void recorder_iter_end(struct recorder *r);
 
+/* Before recorder_begin(): a source of stacks. Its number, as session_add_event(). */
+int recorder_add_event(struct recorder *r, const struct session_event *event);
 int recorder_begin(struct recorder *r, const struct session_info *info);
 int recorder_update(struct recorder *r);
 
@@ -88,9 +94,6 @@ int recorder_settle(struct recorder *r, uint32_t scan, bool patient, revisit_fn 
 int recorder_service(struct recorder *r);
 /* Behind the first walk: threads that none will show, see hidden_tasks.h. */
 uint64_t recorder_hidden(const struct recorder *r, uint64_t begin_ns, char *text, size_t size);
-enum recorder_source { RECORDER_SAMPLES, RECORDER_SCANS, RECORDER_SOURCES };
-/* as counted by sampler or snapshot */
-void recorder_bad_records(struct recorder *r, enum recorder_source source, uint64_t total);
 /* end->lost: what the caller has put into LOST records itself. */
 int recorder_end(struct recorder *r, const struct rec_end *end);
 

@@ -40,7 +40,6 @@ struct recorder {
 	struct losses losses;
 	struct deferred_stacks *deferred;
 	struct wait_peers *peers;	/* NULL: no walks */
-	uint64_t bad_records[RECORDER_SOURCES];
 	uint64_t evicted;		/* binaries whose table was thrown out */
 	uint64_t next_flush_ns, last_update_ns;
 };

@@ -132,7 +132,7 @@ const char *loss_cause_name(unsigned cause)
 		[LOSS_SYMBOL_BUDGET] = "symbol-budget",	  [LOSS_WRITER_STALL] = "writer-stall",
 		[LOSS_TASK_EVENTS] = "task-events",	  [LOSS_TABLE_FULL] = "table-full",
 		[LOSS_BAD_RECORD] = "bad-record",	  [LOSS_KERNEL_STACK] = "kernel-stack",
-		[LOSS_SCANS] = "walks-left-out",
+		[LOSS_SCANS] = "walks-left-out",		  [LOSS_NESTED] = "nested",
 	};
 
 	return NAME_OF(names, cause);

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -110,4 +111,25 @@ void cpus_release(struct cpu_list *l)
 {
 	free(l->v);
 	memset(l, 0, sizeof(*l));
+}
+
+bool cpus_has(const struct cpu_list *l, uint32_t cpu)
+{
+	for (size_t i = 0; i < l->nr; i++)
+		if (l->v[i] == cpu)
+			return true;
+	return false;
+}
+
+void cpus_text(const struct cpu_list *l, char *out, size_t size)
+{
+	size_t n = 0, last;
+
+	out[0] = 0;
+	for (size_t i = 0; i < l->nr && n < size; i = last + 1) {
+		for (last = i; last + 1 < l->nr && l->v[last + 1] == l->v[last] + 1;)
+			last++;
+		n += (size_t)snprintf(out + n, size - n, last > i ? "%s%u-%u" : "%s%u",
+				      i ? "," : "", l->v[i], l->v[last]);
+	}
 }

@@ -1,6 +1,7 @@
 /* Lists of CPUs: those online, and "0-3,7" from the command line. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,3 +16,7 @@ int cpus_online(struct cpu_list *out);				/* 0 or -errno; release in any
 /* Ascending, each CPU once. -EINVAL: not a list; after an error there is nothing to release. */
 int cpus_parse(const char *text, struct cpu_list *out);
 void cpus_release(struct cpu_list *l);
+
+bool cpus_has(const struct cpu_list *l, uint32_t cpu);
+/* "0-3,7"; what does not fit is cut. */
+void cpus_text(const struct cpu_list *l, char *out, size_t size);

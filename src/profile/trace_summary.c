@@ -35,6 +35,7 @@ bool loss_is_samples(unsigned cause)
 	switch ((enum loss_cause)cause) {
 	case LOSS_RING_FULL: case LOSS_RING_DISCARD: case LOSS_THROTTLED: case LOSS_QUEUE_FULL:
 	case LOSS_RATE_LIMIT: case LOSS_WRITER_STALL: case LOSS_BAD_RECORD: case LOSS_MAP_FULL:
+	case LOSS_NESTED:
 		return true;
 	case LOSS_ITER_RESTART:
 	case LOSS_TASK_VANISHED:

@@ -3,17 +3,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "src/base/clock.h"
+#include "src/base/fail.h"
 
 #define EVERY_NS (200 * NSEC_PER_MSEC)
 
-void live_line_init(struct live_line *l, bool quiet)
+void live_line_init(struct live_line *l, bool is_shown)
 {
-	memset(l, 0, sizeof(*l));
-	l->is_terminal = !quiet && isatty(STDERR_FILENO);
-	l->begin_ns = now_ns();
+	*l = (struct live_line){ .is_terminal = is_shown, .begin_ns = now_ns() };
 }
 
 const char *human_bytes(uint64_t bytes, char buf[32])
@@ -31,25 +29,28 @@ const char *human_bytes(uint64_t bytes, char buf[32])
 void live_line_update(struct live_line *l, const struct live_numbers *n)
 {
 	uint64_t now = now_ns();
-	char size[32];
+	char line[160], size[32];
+	size_t at;
 
 	if (!l->is_terminal || now < l->next_ns)
 		return;
 	l->next_ns = now + EVERY_NS;
-	l->shown = true;
-	fprintf(stderr, "\r\033[K%7.1f s  ", (double)(now - l->begin_ns) / 1e9);
-	if (n->scans)
-		fprintf(stderr, "%" PRIu64 " walks  %" PRIu64 " rows", n->scans, n->samples);
-	else
-		fprintf(stderr, "%" PRIu64 " samples", n->samples);
-	fprintf(stderr, "  %" PRIu64 " lost  %s   (Ctrl-C ends)", n->lost,
-		human_bytes(n->file_bytes, size));
-	fflush(stderr);
+	at = (size_t)snprintf(line, sizeof(line), "%.1f s", (double)(now - l->begin_ns) / 1e9);
+	if (n->samples_wanted)
+		at += (size_t)snprintf(line + at, sizeof(line) - at, "  %" PRIu64 " samples",
+				       n->samples);
+	if (n->scans_wanted)
+		at += (size_t)snprintf(line + at, sizeof(line) - at, "  %" PRIu64 " snapshots",
+				       n->scans);
+	if (n->lost)
+		at += (size_t)snprintf(line + at, sizeof(line) - at, "  %" PRIu64 " lost", n->lost);
+	snprintf(line + at, sizeof(line) - at, "  %s  (Ctrl-C ends)",
+		 human_bytes(n->file_bytes, size));
+	note_status(line);
 }
 
 void live_line_clear(struct live_line *l)
 {
-	if (l->shown)
-		fprintf(stderr, "\r\033[K");
-	l->shown = false;
+	if (l->is_terminal)
+		note_status(NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * The one line that a terminal shows while recording, and the summary afterwards. Both go to
- * standard error.
+ * The one line that a terminal shows while recording: how long, how much, what was lost. It fits 80
+ * columns and goes away before any message (note_status()).
  */
 #pragma once
 
@@ -9,16 +9,17 @@
 
 struct live_line {
 	bool is_terminal;
-	bool shown;
-	uint64_t begin_ns, next_ns;
+	uint64_t begin_ns;		/* first stack possible */
+	uint64_t next_ns;		/* not again before */
 };
 
 struct live_numbers {
-	uint64_t samples, lost, file_bytes;
-	uint64_t scans;			/* 0: a sampler */
+	bool samples_wanted, scans_wanted;
+	uint64_t samples, scans, lost, file_bytes;
 };
 
-void live_line_init(struct live_line *l, bool quiet);
+/* is_shown: standard error is a terminal of a user who wants to see it. */
+void live_line_init(struct live_line *l, bool is_shown);
 void live_line_update(struct live_line *l, const struct live_numbers *n);
 void live_line_clear(struct live_line *l);
 

@@ -5,205 +5,39 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bpf/knobs.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/capture/session/session.h"
 #include "src/proc/pid_namespace.h"
 #include "src/profile/report.h"
+#include "src/recording/capture_loop.h"
+#include "src/recording/live_outputs.h"
+#include "src/recording/stop_signals.h"
+#include "src/recording/target_command.h"
+#include "src/recording/trace_file.h"
 
-static const char *const unwind_names[] = {
-	[UNWIND_AUTO] = "auto", [UNWIND_FP] = "fp", [UNWIND_DWARF] = "dwarf"
+struct recording {
+	const struct record_mode *mode;
+	const struct record_args *args;
+	struct trace_file trace;
+	struct stop_signals stop;
+	struct recorder *recorder;
+	struct capture_loop loop;
+	struct live_outputs live;
+	struct target_command command;
+	uint32_t command_tgid;
+	struct id_list command_only;	/* it alone, as the recorder's targets */
+	/* Known at the end. */
+	struct session_stats stats;
+	struct collector_counts counts;
+	uint64_t lost;
+	char others[256];		/* what else was lost, in words */
 };
 
-const char *unwind_mode_name(enum unwind_mode mode)
+/* A second Ctrl-C ends the program without our help. */
+static bool hurry(void *ctx)
 {
-	return unwind_names[mode];
-}
-
-static int parse_unwind(const struct opt *o, const char *value, void *dst)
-{
-	for (size_t i = 0; i < sizeof(unwind_names) / sizeof(unwind_names[0]); i++) {
-		if (!strcmp(value, unwind_names[i])) {
-			*(enum unwind_mode *)dst = (enum unwind_mode)i;
-			return 0;
-		}
-	}
-	return fail_why(-EINVAL, "--%s %s: no such way to unwind. Try: auto, fp or dwarf", o->name,
-			value);
-}
-
-/* "1/100", or "100". */
-static int parse_audit(const struct opt *o, const char *value, void *dst)
-{
-	if (!strncmp(value, "1/", 2))
-		value += 2;
-	if (opt_u32(o, value, dst))
-		return -EINVAL;
-	return *(uint32_t *)dst ? 0 : fail_why(-EINVAL, "--%s 1/0: of none? Try: 1/100", o->name);
-}
-
-#define AT(field) offsetof(struct recording_args, field)
-
-const struct opt recording_opts[] = {
-	{ 'a', "all", NULL, "the whole machine", opt_flag, AT(all), NULL, "Target", NULL },
-	{ 'p', "pid", "PIDS",
-	  "these processes, comma-separated, all their threads, and their children from now on",
-	  opt_id_list, AT(pids), NULL, NULL, NULL },
-	{ 0, "include-idle", NULL, "also idle CPUs (sample) or idle kernel threads (snapshot)",
-	  opt_flag, AT(include_idle), NULL, NULL, NULL },
-	{ 0, "unwind", "HOW",
-	  "auto: unwind tables (.eh_frame, Go's own), frame pointers where there are none; fp; "
-	  "dwarf "
-	  "(default auto)",
-	  parse_unwind, AT(unwind), NULL, "Stacks", NULL },
-	{ 'U', "user-only", NULL, "no kernel stacks", opt_flag, AT(user_only), NULL, NULL, NULL },
-	{ 'K', "kernel-only", NULL, "no user stacks", opt_flag, AT(kernel_only), NULL, NULL, NULL },
-	{ 0, "max-depth", "N", "at most N user frames (default and limit 1024)", opt_u32,
-	  AT(max_frames), NULL, NULL, NULL },
-	{ 0, "audit", "1/N",
-	  "keep registers and stack memory of one in N stacks, for probee verify (the memory may "
-	  "hold "
-	  "secrets)",
-	  parse_audit, AT(audit), NULL, NULL, NULL },
-	{ 'o', "output", "FILE", "the trace (default trace.pbz); - is standard output", opt_string,
-	  AT(output), NULL, "Output", NULL },
-	{ 0, "strict", NULL, "exit with 3 when anything was lost", opt_flag, AT(strict), NULL, NULL,
-	  NULL },
-	{ 'q', "quiet", NULL, "say only what went wrong; CSV without its header", opt_flag,
-	  AT(quiet), NULL, NULL, NULL },
-	{ 'r', "reverse-stack", NULL, "CSV: outermost function first", opt_flag,
-	  AT(render.reverse_stack), NULL, NULL, NULL },
-	{ 0, "offsets", NULL, "reports: function+0x12, a frame of its own for each address",
-	  opt_flag, AT(render.offsets), NULL, NULL, NULL },
-	{ 0, "title", "TEXT", "title of the reports", opt_string, AT(render.title), NULL, NULL,
-	  NULL },
-	{ 'v', "verbose", NULL, "say more", opt_flag, AT(verbose), NULL, NULL, NULL },
-};
-const size_t nr_recording_opts = sizeof(recording_opts) / sizeof(recording_opts[0]);
-
-int recording_open(struct recording *rec, const struct recording_args *args)
-{
-	int err = pid_namespace_check();
-
-	memset(rec, 0, sizeof(*rec));
-	rec->stop.fd = -1;
-	rec->args = args;
-	rec->path = args->output ? args->output : "trace.pbz";
-	fail_set_verbosity(args->quiet ? -1 : args->verbose);
-	if (err)
-		return err;
-	err = stop_signals_open(&rec->stop);
-	live_line_init(&rec->live, args->quiet || !strcmp(rec->path, "-"));
-	return err;
-}
-
-/* Which reports are written while it runs, and which from the trace. */
-static int split_outputs(struct recording *rec, bool live)
-{
-	const struct output_list *l = &rec->args->outputs;
-	int err = live ? live_rows_open(l, rec->path, &rec->rows) : 0;
-
-	for (size_t i = 0; i < l->nr && !err; i++)
-		if (!rec->rows || !live_rows_has(rec->rows, &l->v[i]))
-			err = output_list_add(&rec->later, l->v[i].renderer, l->v[i].file);
-	if (!err && rec->rows && live_rows_on_terminal(rec->rows))
-		rec->live.is_terminal = false;
-	return err;
-}
-
-int recording_start(struct recording *rec, bool live)
-{
-	struct record_consumer rows;
-	int err = trace_writer_open(rec->path, NULL, &rec->writer);
-
-	record_tee_init(&rec->tee, rec->writer);
-	if (!err)
-		err = split_outputs(rec, live);
-	if (!err && rec->rows) {
-		rows = live_rows_consumer(rec->rows);
-		record_tee_add(&rec->tee, &rows);
-	}
-	return err;
-}
-
-static struct render_opts render_opts(const struct recording *rec)
-{
-	struct render_opts opts = rec->args->render;
-
-	opts.quiet = rec->args->quiet;
-	return opts;
-}
-
-int recording_live_begin(struct recording *rec)
-{
-	struct render_opts opts = render_opts(rec);
-	int err = rec->rows ? live_rows_begin(rec->rows, &opts) : 0;
-
-	if (rec->rows && !err)
-		live_rows_write(rec->rows);
-	return err;
-}
-
-/* Its rows get their date and their place in the file, and come out once they have their names. */
-int recording_live_scan(struct recording *rec, struct session *session)
-{
-	int err = rec->rows ? session_clock(session) : 0;
-
-	if (rec->rows && !err)
-		err = session_names(session, false);
-	if (rec->rows && !err)
-		err = record_tee_flush(&rec->tee);
-	if (rec->rows && !err)
-		live_rows_write(rec->rows);
-	return err;
-}
-
-int recording_live_rows(struct recording *rec, struct session *session)
-{
-	int err = 0;
-
-	if (!rec->rows)
-		return 0;
-	if (live_rows_need_names(rec->rows))
-		err = session_names(session, false);
-	live_rows_write(rec->rows);
-	return err;
-}
-
-size_t recording_live_fds(const struct recording *rec, struct pollfd *fds)
-{
-	return rec->rows ? live_rows_fds(rec->rows, fds) : 0;
-}
-
-bool recording_live_waits(const struct recording *rec)
-{
-	return rec->rows && live_rows_need_names(rec->rows);
-}
-
-bool recording_live_full(const struct recording *rec)
-{
-	return rec->rows && live_rows_full(rec->rows);
-}
-
-bool recording_live_over(const struct recording *rec)
-{
-	return rec->rows && live_rows_over(rec->rows);
-}
-
-static int flush(void *rec)
-{
-	return record_tee_flush(&((struct recording *)rec)->tee);
-}
-
-static int put_record(void *rec, const struct record *record)
-{
-	return record_tee_record(&((struct recording *)rec)->tee, record);
-}
-
-/* A second Ctrl-C ends us without our help. */
-static bool hurry(void *rec)
-{
-	struct stop_signals *stop = &((struct recording *)rec)->stop;
+	struct stop_signals *stop = &((struct recording *)ctx)->stop;
 
 	if (stop->stopped)
 		return false;
@@ -211,87 +45,265 @@ static bool hurry(void *rec)
 	return stop->stopped;
 }
 
-void recording_options(struct recording *rec, struct recorder_options *out)
+static void add_losses(void *ctx, uint64_t totals[LOSS_CAUSES])
 {
-	const struct recording_args *a = rec->args;
+	capture_loop_losses(&((struct recording *)ctx)->loop, totals);
+}
 
-	*out = (struct recorder_options){
+static int put_record(void *ctx, const struct record *rec)
+{
+	return trace_file_record(&((struct recording *)ctx)->trace, rec);
+}
+
+static int flush(void *ctx)
+{
+	return trace_file_flush(&((struct recording *)ctx)->trace);
+}
+
+/* Without -a nothing but the command is a target; its children follow from their fork. */
+static const struct id_list *target_pids(struct recording *r)
+{
+	if (!r->command.pid || r->args->all)
+		return &r->args->pids;
+	r->command_tgid = (uint32_t)r->command.pid;
+	r->command_only = (struct id_list){ .v = &r->command_tgid, .nr = 1 };
+	return &r->command_only;
+}
+
+/* Remembering threads that have not run costs something, which only a second scan gives back. */
+static bool skips_same(const struct capture_options *c)
+{
+	return c->scan && !c->scan_unchanged && c->scans != 1;
+}
+
+static int open_recorder(struct recording *r)
+{
+	const struct record_args *a = r->args;
+	struct recorder_options opts = {
+		.programs = capture_loop_programs(&a->capture),
 		.unwind = a->unwind,
 		.user_only = a->user_only,
 		.kernel_only = a->kernel_only,
 		.include_idle = a->include_idle,
-		.pids = &a->pids,
-		.max_frames = a->max_frames,
+		.faults = a->capture.faults,
+		.skip_same = skips_same(&a->capture),
+		.pids = target_pids(r),
+		.tids = &a->tids,
 		.audit = a->audit,
-		.faults = FAULTS_ANON,
+		.max_frames = a->max_frames,
+		.losses = add_losses,
 		.sink = put_record,
 		.flush = flush,
 		.hurry = hurry,
-		.sink_ctx = rec,
+		.sink_ctx = r,
 	};
+
+	return recorder_open(&opts, &r->recorder);
 }
 
-void recording_live(struct recording *rec, uint64_t samples, uint64_t lost, uint64_t scans)
+/* Programs loaded, tables built, events open: from here on it is only waiting for stacks. */
+static int prepare(struct recording *r, char **argv)
 {
-	struct trace_writer_stats st;
+	struct capture_options *capture = (struct capture_options *)&r->args->capture;
+	int err = stop_signals_open(&r->stop);
 
-	if (!rec->live.is_terminal || !rec->writer)
+	if (!err && argv[r->args->command])
+		err = target_command_fork(argv + r->args->command, &r->command);
+	if (err)
+		return err;
+	capture->pids = target_pids(r);
+	r->loop.stop = &r->stop;
+	r->loop.command = r->command.pid ? &r->command : NULL;
+	r->loop.duration_ns = r->args->duration_ns;
+	r->loop.has_targets = r->args->pids.nr || r->args->tids.nr;
+	err = open_recorder(r);
+	return err ? err : capture_loop_open(&r->loop, r->recorder, capture);
+}
+
+static int begin(struct recording *r, int argc, char **argv)
+{
+	struct session_info info = {
+		.mode = r->mode->name,
+		.argc = argc,
+		.argv = argv,
+		.unwind = unwind_mode_name(r->args->unwind),
+	};
+	int err = trace_file_create(&r->trace, r->args->outputs.nr);
+
+	if (!err)
+		err = live_outputs_open(&r->live, r->args, &r->trace, &r->loop);
+	if (!err)
+		err = recorder_begin(r->recorder, &info);
+	return err ? err : live_outputs_begin(&r->live);
+}
+
+/* Said once it is certain that something is being recorded. */
+static void say_target(const struct recording *r)
+{
+	const struct record_args *a = r->args;
+
+	if (!a->all && !a->pids.nr && !a->tids.nr && !r->command.pid)
+		note("recording the whole machine%s. -p PID for one process, -- CMD to run one",
+		     a->duration_ns ? "" : " until Ctrl-C");
+}
+
+/* Not a failure, and no news to the user: a reader that closes its pipe has had enough. */
+static int tell_over(struct recording *r)
+{
+	static const char text[] = "the recording ended because the reader of its rows has gone";
+	struct record rec = { .tag = REC_NOTE, .note = { 0, now_ns(), text, sizeof(text) - 1 } };
+
+	return live_outputs_over(&r->live) ? session_emit(recorder_session(r->recorder), &rec) : 0;
+}
+
+static int run(struct recording *r)
+{
+	struct capture_hooks hooks = live_outputs_hooks(&r->live);
+	struct rec_end end = { .target_status = -1 };
+	int err = capture_loop_start(&r->loop);
+
+	if (!err && r->command.pid)
+		err = target_command_go(&r->command);
+	if (err)
+		return err;
+	say_target(r);
+	r->live.line.begin_ns = r->loop.begin_ns;
+	err = capture_loop_run(&r->loop, &hooks);
+	target_command_stop(&r->command);
+	if (!err)
+		err = tell_over(r);
+	if (r->command.pid)
+		end.target_status = r->command.status;
+	if (!err)
+		err = capture_loop_end(&r->loop, &end);
+	return err ? err : recorder_end(r->recorder, &end);
+}
+
+/* What is said about the whole is asked for before it is taken apart. */
+static void sum_up(struct recording *r)
+{
+	char text[512];
+
+	if (!r->recorder || !recorder_session(r->recorder))
 		return;
-	trace_writer_stats(rec->writer, &st);
-	live_line_update(&rec->live, &(struct live_numbers){ samples, lost, st.file_bytes, scans });
+	r->stats = *session_stats(recorder_session(r->recorder));
+	r->lost = recorder_lost(r->recorder);
+	recorder_lost_others(r->recorder, r->others, sizeof(r->others));
+	capture_loop_counts(&r->loop, &r->counts);
+	recorder_describe(r->recorder, text, sizeof(text));
+	note_verbose("%s", text);
 }
 
-int recording_close(struct recording *rec)
+/* Everything but the file and what reports need. An error of the last writes comes back. */
+static int take_apart(struct recording *r)
 {
-	struct trace_writer_stats st = { 0 };
-	int err = 0;
+	int err;
 
-	live_line_clear(&rec->live);
-	if (rec->writer) {
-		/* Every byte is written at close; the last chunk is flushed first to be counted. */
-		err = record_tee_flush(&rec->tee);
-		trace_writer_stats(rec->writer, &st);
-		if (trace_writer_close(rec->writer) && !err)
-			err = -EIO;
-	}
-	rec->file_bytes = st.file_bytes;
-	rec->writer = NULL;
-	if (rec->rows)
-		rec->rows_err = live_rows_finish(rec->rows);
-	live_rows_close(rec->rows);
-	rec->rows = NULL;
-	stop_signals_close(&rec->stop);
+	target_command_stop(&r->command);
+	capture_loop_close(&r->loop);
+	recorder_close(r->recorder);
+	r->recorder = NULL;
+	err = trace_file_finish(&r->trace);
+	stop_signals_close(&r->stop);
 	return err;
 }
 
-void recording_summary(const struct recording *rec, const struct session_stats *st, uint64_t lost,
-		       const char *what, const char *others)
+static void say_command(const struct recording *r, bool ok)
 {
-	char size[32], whole[64] = "no user stacks";
+	char text[512];
+
+	if (!r->command.ended || (!ok && !r->stats.samples))
+		return;
+	target_command_describe(&r->command, text, sizeof(text));
+	note("%s", text);
+}
+
+/* "810 samples, 4 snapshots with 1,177 thread states" */
+static void say_counts(const struct recording *r, char *out, size_t size)
+{
+	const struct collector_counts *n = &r->counts;
+	char scans[96];
+
+	snprintf(scans, sizeof(scans), "%" PRIu64 " snapshot%s with %" PRIu64 " thread state%s",
+		 n->scans, n->scans == 1 ? "" : "s", n->rows, n->rows == 1 ? "" : "s");
+	if (!r->mode->sample)
+		snprintf(out, size, "%s", scans);
+	else
+		snprintf(out, size, "%" PRIu64 " sample%s%s%s", n->samples,
+			 n->samples == 1 ? "" : "s", r->mode->scan ? ", " : "",
+			 r->mode->scan ? scans : "");
+}
+
+static void say_summary(const struct recording *r)
+{
+	const struct session_stats *st = &r->stats;
+	char size[32], whole[64] = "no user stacks", counts[160], lost[48] = "";
 
 	if (st->user_stacks)
 		snprintf(whole, sizeof(whole), "%.1f %% of user stacks whole",
 			 100.0 * (double)st->whole / (double)st->user_stacks);
-
-	note("%" PRIu64 " %s of %" PRIu64 " threads in %" PRIu64 " processes, %.1f s; %s; "
-	     "%" PRIu64 " lost; %s in %s", st->samples, what, st->threads, st->processes,
-	     (double)rec->run_ns / 1e9, whole, lost, human_bytes(rec->file_bytes, size),
-	     strcmp(rec->path, "-") ? rec->path : "standard output");
-	if (others[0])
-		note("lost besides: %s", others);
+	if (r->lost)
+		snprintf(lost, sizeof(lost), "; %" PRIu64 " lost", r->lost);
+	say_counts(r, counts, sizeof(counts));
+	note("%s of %" PRIu64 " thread%s in %" PRIu64 " process%s, %.1f s; %s%s; %s in %s", counts,
+	     st->threads, st->threads == 1 ? "" : "s", st->processes,
+	     st->processes == 1 ? "" : "es", (double)(r->loop.end_ns - r->loop.begin_ns) / 1e9,
+	     whole, lost, human_bytes(r->trace.file_bytes, size),
+	     strcmp(r->trace.path, "-") ? r->trace.path : "standard output");
+	if (r->others[0])
+		note("lost besides: %s", r->others);
 }
 
-int recording_render(struct recording *rec)
+/* The reports that need the whole recording, from the file just written. */
+static int render(struct recording *r)
 {
-	struct render_opts opts = render_opts(rec);
+	struct render_opts opts = live_outputs_render_opts(r->args);
 	struct report *rep = NULL;
-	int err = 0;
+	int err;
 
-	if (rec->later.nr)
-		err = report_open(rec->path, NULL, &rep);
-	if (rep)
-		err = output_list_run(&rec->later, rep, &opts);
+	if (!r->live.later.nr)
+		return 0;
+	err = report_open(trace_file_readable(&r->trace), NULL, &rep);
+	if (!err)
+		err = output_list_run(&r->live.later, rep, &opts);
 	report_close(rep);
-	output_list_release(&rec->later);
-	return rec->rows_err ? rec->rows_err : err;
+	return err;
+}
+
+static int record(struct recording *r, int argc, char **argv)
+{
+	int err = prepare(r, argv), end_err;
+
+	if (!err)
+		err = begin(r, argc, argv);
+	if (!err)
+		err = run(r);
+	sum_up(r);
+	end_err = take_apart(r);
+	if (!err)
+		err = end_err;
+	end_err = live_outputs_finish(&r->live);
+	say_command(r, !err);
+	if (err)
+		return err;
+	say_summary(r);
+	err = render(r);
+	return end_err ? end_err : err;
+}
+
+int recording_run(const struct record_mode *mode, const struct record_args *args, int argc,
+		  char **argv, struct recording_result *result)
+{
+	struct recording r = { .mode = mode, .args = args, .stop.fd = -1 };
+	int err;
+
+	fail_set_verbosity(args->quiet ? -1 : args->verbose);
+	trace_file_init(&r.trace, args->output ? args->output : "trace.pbz");
+	err = pid_namespace_check();
+	if (!err)
+		err = record(&r, argc, argv);
+	live_outputs_release(&r.live);
+	trace_file_release(&r.trace);
+	result->lost = r.lost;
+	return err;
 }

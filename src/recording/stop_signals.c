@@ -8,7 +8,7 @@
 
 #include "src/base/fail.h"
 
-#define SAME_REQUEST_MS 100
+#define SAME_STOP_MS 100
 
 static void stop_set(sigset_t *set)
 {
@@ -51,7 +51,7 @@ void stop_signals_read(struct stop_signals *s)
 	 * timeout(1) sends its signal to the process and then to the group: that is one wish, not
 	 * an impatient second.
 	 */
-	poll(NULL, 0, SAME_REQUEST_MS);
+	poll(NULL, 0, SAME_STOP_MS);
 	stop_was_sent(s->fd);
 	stop_set(&set);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);

@@ -77,11 +77,42 @@ static void test_online(void **state)
 	cpus_release(&l);
 }
 
+static void expect_text(const char *text, const char *expected)
+{
+	struct cpu_list l;
+	char out[64];
+
+	assert_int_equal(cpus_parse(text, &l), 0);
+	cpus_text(&l, out, sizeof(out));
+	assert_string_equal(out, expected);
+	cpus_release(&l);
+}
+
+static void test_as_text_again(void **state)
+{
+	struct cpu_list l = { 0 };
+	char out[8];
+
+	(void)state;
+	expect_text("0", "0");
+	expect_text("0-3", "0-3");
+	expect_text("7,0,1,2,9,10", "0-2,7,9-10");
+	assert_int_equal(cpus_parse("100,200,300", &l), 0);
+	assert_true(cpus_has(&l, 200));
+	assert_false(cpus_has(&l, 201));
+	cpus_text(&l, out, sizeof(out));
+	assert_string_equal(out, "100,200");
+	cpus_release(&l);
+	cpus_text(&l, out, sizeof(out));
+	assert_string_equal(out, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lists), cmocka_unit_test(test_order_and_repetition),
 		cmocka_unit_test(test_no_lists), cmocka_unit_test(test_online),
+		cmocka_unit_test(test_as_text_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 #include "src/capture/collectors/perf_sampler.h"
 
+#include <assert.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -19,59 +20,54 @@
 /* A batch: the reader must get back to its other work, however fast the ring fills. */
 #define MAX_QUEUE_BYTES (4u << 20)
 
+/* One event source, opened on each CPU. */
+struct source {
+	struct event_spec spec;
+	uint16_t number;		/* of the event in the recording */
+	int *fds;			/* of perf events */
+	struct bpf_link **links;	/* once it has been started; a link closes its fd */
+	unsigned nr;
+};
+
 struct perf_sampler {
 	struct capture_bpf *bpf;
 	struct ring_buffer *ring;
 	struct byte_buf queue;
 	uint64_t bad_records;
-	const char *event;
-	uint64_t period_ns;
-	int *fds;
-	struct bpf_link **links;
-	unsigned nr;
+	struct source v[WIRE_MAX_EVENTS];
+	size_t nr;
 };
-
-static const struct event_source {
-	const char *name;
-	uint32_t type;
-	uint64_t config;
-	bool by_time;
-} sources[] = {
-	{ "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false },
-	{ "cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true },
-};
-#define NR_SOURCES (sizeof(sources) / sizeof(sources[0]))
 
 /* Events by time get an exact period, so that a frequency need not be a whole number. */
-static int open_event(const struct event_source *src, double freq_hz, uint32_t cpu)
+static int open_event(const struct event_spec *e, uint32_t cpu)
 {
 	struct perf_event_attr attr = {
-		.type = src->type, .config = src->config, .size = sizeof(attr), .disabled = 1,
+		.type = e->type->type,
+		.config = e->type->config,
+		.size = sizeof(attr),
+		.disabled = 1,
 	};
 
-	if (src->by_time) {
-		attr.sample_period = (uint64_t)((double)NSEC_PER_SEC / freq_hz + 0.5);
+	if (e->period || e->type->by_time) {
+		attr.sample_period = e->period ? e->period : event_spec_period_ns(e);
 	} else {
 		attr.freq = 1;
-		attr.sample_freq = freq_hz < 1 ? 1 : (uint64_t)(freq_hz + 0.5);
+		attr.sample_freq = e->freq_hz < 1 ? 1 : (uint64_t)(e->freq_hz + 0.5);
 	}
 	return (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static const struct event_source *choose(const char *name, double freq_hz, uint32_t cpu)
+/* The first two of the table, in their order, are what samples time: the first that opens. */
+static struct event_spec choose(double freq_hz, uint32_t cpu)
 {
-	for (size_t i = 0; i < NR_SOURCES; i++) {
-		int fd;
+	struct event_spec e = { .type = &event_types[0], .freq_hz = freq_hz };
+	int fd = open_event(&e, cpu);
 
-		if (name && strcmp(name, sources[i].name))
-			continue;
-		fd = open_event(&sources[i], freq_hz, cpu);
-		if (fd >= 0) {
-			close(fd);
-			return &sources[i];
-		}
-	}
-	return NULL;
+	if (fd < 0)
+		e.type = &event_types[1];
+	else
+		close(fd);
+	return e;
 }
 
 static int explain(int err, const char *name)
@@ -80,39 +76,48 @@ static int explain(int err, const char *name)
 		return fail_try(-EPERM,
 				"sudo, or: sysctl kernel.perf_event_paranoid=2 with cap_perfmon; "
 				"probee doctor",
-				"open the perf event %s", name ? name : "cpu-clock");
-	if (err == -ENOENT || err == -EOPNOTSUPP || err == -ENODEV)
-		return fail_try(-ENOTSUP, "-e cpu-clock", "open the perf event %s",
-				name ? name : "cpu-clock");
-	return fail(err, "open the perf event %s", name ? name : "cpu-clock");
+				"open the perf event %s", name);
+	if (err == -ENOENT || err == -EOPNOTSUPP || err == -ENODEV || err == -EINVAL)
+		return fail_try(-ENOTSUP, "-e cpu-clock",
+				"open the perf event %s: this machine does not count it", name);
+	return fail(err, "open the perf event %s", name);
 }
 
-static int open_cpus(struct perf_sampler *ps, const struct perf_sampler_options *opts,
-		     const struct cpu_list *cpus)
+/* One source on all these CPUs. */
+static int open_cpus(struct source *src, const struct cpu_list *cpus, bool may_be_offline)
 {
-	const struct event_source *src = choose(opts->event, opts->freq_hz, cpus->v[0]);
+	const char *name = src->spec.type->name;
 
-	ps->fds = calloc(cpus->nr, sizeof(*ps->fds));
-	ps->links = calloc(cpus->nr, sizeof(*ps->links));
-	if (!ps->fds || !ps->links)
-		return -ENOMEM;
-	if (!src)
-		return explain(-errno, opts->event);
-	ps->event = src->name;
-	ps->period_ns = src->by_time ? (uint64_t)((double)NSEC_PER_SEC / opts->freq_hz + 0.5) : 0;
+	src->fds = calloc(cpus->nr, sizeof(*src->fds));
+	src->links = calloc(cpus->nr, sizeof(*src->links));
+	if (!src->fds || !src->links)
+		return fail(-ENOMEM, "open the perf event %s", name);
 	for (size_t i = 0; i < cpus->nr; i++) {
-		int fd = open_event(src, opts->freq_hz, cpus->v[i]);
+		int fd = open_event(&src->spec, cpus->v[i]);
 
-		if (fd < 0 && errno == ENODEV && !opts->cpus)
+		if (fd < 0 && errno == ENODEV && may_be_offline)
 			continue;	/* went offline meanwhile */
-		if (fd < 0 && (errno == ENODEV || errno == EINVAL))
-			return fail_why(-ENODEV, "CPU %u is not online. Try: one of those in "
-					"/sys/devices/system/cpu/online", cpus->v[i]);
+		if (fd < 0 && errno == ENODEV)
+			return fail_why(-ENODEV, "CPU %u is not online", cpus->v[i]);
 		if (fd < 0)
-			return explain(-errno, opts->event);
-		ps->fds[ps->nr++] = fd;
+			return explain(-errno, name);
+		src->fds[src->nr++] = fd;
 	}
 	return 0;
+}
+
+static int open_sources(struct perf_sampler *ps, const struct perf_sampler_options *opts,
+			const struct cpu_list *cpus)
+{
+	int err = 0;
+
+	if (!opts->events->nr)
+		ps->v[ps->nr++].spec = choose(opts->freq_hz, cpus->v[0]);
+	for (size_t i = 0; i < opts->events->nr; i++)
+		ps->v[ps->nr++].spec = opts->events->v[i];
+	for (size_t i = 0; i < ps->nr && !err; i++)
+		err = open_cpus(&ps->v[i], cpus, !opts->cpus);
+	return err;
 }
 
 static int on_record(void *ctx, void *data, size_t len)
@@ -138,7 +143,7 @@ int perf_sampler_open(struct capture_bpf *bpf, const struct perf_sampler_options
 	ps->bpf = bpf;
 	err = opts->cpus ? 0 : cpus_online(&online);
 	if (!err)
-		err = open_cpus(ps, opts, opts->cpus ? opts->cpus : &online);
+		err = open_sources(ps, opts, opts->cpus ? opts->cpus : &online);
 	cpus_release(&online);
 	if (!err) {
 		ps->ring = ring_buffer__new(capture_bpf_ring(bpf), on_record, ps, NULL);
@@ -151,39 +156,58 @@ int perf_sampler_open(struct capture_bpf *bpf, const struct perf_sampler_options
 	return err;
 }
 
-int perf_sampler_start(struct perf_sampler *ps)
+static int start_source(struct source *src, const struct bpf_program *prog)
 {
-	struct bpf_program *prog = capture_bpf_sampler(ps->bpf);
+	LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = src->number);
 
-	for (unsigned i = 0; i < ps->nr; i++) {
+	for (unsigned i = 0; i < src->nr; i++) {
 		/* Attaching enables the event. */
-		ps->links[i] = bpf_program__attach_perf_event(prog, ps->fds[i]);
-		if (!ps->links[i])
-			return fail(-errno, "attach to the perf event");
+		src->links[i] = bpf_program__attach_perf_event_opts(prog, src->fds[i], &opts);
+		if (!src->links[i])
+			return fail(-errno, "attach to the perf event %s", src->spec.type->name);
 	}
 	return 0;
 }
 
+int perf_sampler_start(struct perf_sampler *ps, const uint16_t *numbers)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < ps->nr && !err; i++) {
+		assert(numbers[i] && numbers[i] <= WIRE_MAX_EVENTS);
+		ps->v[i].number = numbers[i];
+		err = start_source(&ps->v[i], capture_bpf_sampler(ps->bpf));
+	}
+	return err;
+}
+
 void perf_sampler_stop(struct perf_sampler *ps)
 {
-	for (unsigned i = 0; i < ps->nr; i++)
-		ioctl(ps->fds[i], PERF_EVENT_IOC_DISABLE, 0);
+	for (size_t i = 0; i < ps->nr; i++)
+		for (unsigned cpu = 0; cpu < ps->v[i].nr; cpu++)
+			ioctl(ps->v[i].fds[cpu], PERF_EVENT_IOC_DISABLE, 0);
+}
+
+static void close_source(struct source *src)
+{
+	for (unsigned i = 0; i < src->nr; i++) {
+		if (src->links[i])
+			bpf_link__destroy(src->links[i]);	/* closes the event's fd */
+		else
+			close(src->fds[i]);
+	}
+	free(src->fds);
+	free(src->links);
 }
 
 void perf_sampler_close(struct perf_sampler *ps)
 {
 	if (!ps)
 		return;
-	for (unsigned i = 0; i < ps->nr; i++) {
-		if (ps->links[i])
-			bpf_link__destroy(ps->links[i]);	/* closes the event's fd */
-		else
-			close(ps->fds[i]);
-	}
+	for (size_t i = 0; i < ps->nr; i++)
+		close_source(&ps->v[i]);
 	ring_buffer__free(ps->ring);
 	bb_release(&ps->queue);
-	free(ps->fds);
-	free(ps->links);
 	free(ps);
 }
 
@@ -221,14 +245,51 @@ int perf_sampler_for_each(struct perf_sampler *ps, wire_stack_fn fn, void *ctx)
 	return err;
 }
 
-const char *perf_sampler_event(const struct perf_sampler *ps)
+const struct event_spec *perf_sampler_event(const struct perf_sampler *ps, size_t i)
 {
-	return ps->event;
+	return i < ps->nr ? &ps->v[i].spec : NULL;
 }
 
-uint64_t perf_sampler_period(const struct perf_sampler *ps)
+const struct event_spec *perf_sampler_clock(const struct perf_sampler *ps, uint16_t *number)
 {
-	return ps->period_ns;
+	for (size_t i = 0; i < ps->nr; i++) {
+		if (ps->v[i].spec.type->by_time) {
+			*number = ps->v[i].number;
+			return &ps->v[i].spec;
+		}
+	}
+	return NULL;
+}
+
+/* How often the source has overflowed so far, on all CPUs. */
+static uint64_t overflows(const struct source *src)
+{
+	uint64_t sum = 0, count;
+
+	for (unsigned i = 0; i < src->nr; i++)
+		if (read(src->fds[i], &count, sizeof(count)) == sizeof(count))
+			sum += count / src->spec.period;
+	return sum;
+}
+
+uint64_t perf_sampler_nested(const struct perf_sampler *ps)
+{
+	uint64_t c[COUNTERS], sum = 0;
+
+	for (size_t i = 0; i < ps->nr; i++) {
+		const struct source *src = &ps->v[i];
+		uint64_t came;
+
+		if (src->spec.type->type != PERF_TYPE_SOFTWARE || !src->spec.period || !src->number)
+			continue;
+		/* Read before the program's count, which may only be ahead. */
+		came = overflows(src);
+		if (capture_bpf_counters(ps->bpf, c))
+			return sum;
+		if (came > c[COUNTER_FIRED_BY + src->number])
+			sum += came - c[COUNTER_FIRED_BY + src->number];
+	}
+	return sum;
 }
 
 uint64_t perf_sampler_bad_records(const struct perf_sampler *ps)
@@ -238,5 +299,5 @@ uint64_t perf_sampler_bad_records(const struct perf_sampler *ps)
 
 unsigned perf_sampler_cpus(const struct perf_sampler *ps)
 {
-	return ps->nr;
+	return ps->v[0].nr;
 }

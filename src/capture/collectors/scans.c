@@ -1,12 +1,44 @@
 #include "src/capture/collectors/scans.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/capture/bpf/capture_bpf.h"
+#include "src/capture/collectors/collector.h"
+#include "src/capture/collectors/task_snapshot.h"
 #include "src/capture/recorder.h"
+#include "src/capture/session/session.h"
+#include "src/proc/cpu_time.h"
+
+/* Processes with stacks that were not read. */
+#define UNREAD_NAMED 8
+
+struct unread {
+	uint32_t tgid[UNREAD_NAMED];
+	char comm[UNREAD_NAMED][WIRE_COMM];
+	uint32_t nr;
+	uint64_t rows;
+};
+
+struct scans {
+	const struct capture_options *options;
+	struct recorder *recorder;
+	struct task_snapshot *iter;
+	uint64_t interval_ns, begin_ns;
+	uint64_t next_ns;		/* when the next scan is due */
+	uint32_t nr;			/* scans made */
+	uint64_t next;			/* the first multiple behind that of the last scan */
+	uint64_t left_out;		/* multiples without a scan so far */
+	bool overslept;			/* and waited for the next multiple */
+	uint64_t scan_ns, rows;		/* sums */
+	struct unread unread;
+	struct cpu_time begin_time;
+};
 
 /* To people and into the trace. */
 static void say(void *ctx, const char *text)
@@ -21,23 +53,77 @@ static void say(void *ctx, const char *text)
 	session_emit(recorder_session(w->recorder), &rec);
 }
 
-int scans_open(struct scans *w, struct recorder *recorder, const struct task_snapshot_options *opts,
-	       uint64_t interval_ns)
+static bool is_wanted(const struct capture_options *o)
 {
-	struct task_snapshot_options o = *opts;
-
-	w->recorder = recorder;
-	w->interval_ns = interval_ns;
-	w->begin_ns = now_ns();
-	o.say = say;
-	o.ctx = w;
-	return task_snapshot_open(recorder_bpf(recorder), &o, &w->iter);
+	return o->scan;
 }
 
-void scans_close(struct scans *w)
+/* Which tasks the kernel has to visit; the program filters in any case. */
+static void restrict_to(const struct capture_options *o, struct task_snapshot_options *out)
 {
-	task_snapshot_close(w->iter);
-	w->iter = NULL;
+	size_t nr_tids = o->tids ? o->tids->nr : 0, nr_pids = o->pids ? o->pids->nr : 0;
+
+	if (nr_tids == 1 && !nr_pids)
+		out->only_tid = o->tids->v[0];
+	else
+		out->by_target = nr_pids && !nr_tids;
+}
+
+static int add_event(struct scans *w)
+{
+	struct session_event event = {
+		.name = "snapshot",
+		.unit = "ns",
+		.kind = EVENT_SNAPSHOT,
+		.freq_hz = w->options->scan_hz,
+		.period = w->interval_ns,
+	};
+	int number = recorder_add_event(w->recorder, &event);
+
+	if (number > 0)
+		capture_bpf_scan_control(recorder_bpf(w->recorder))->event = (uint32_t)number;
+	return number < 0 ? number : 0;
+}
+
+static void scans_close(void *state)
+{
+	struct scans *w = state;
+
+	if (w)
+		task_snapshot_close(w->iter);
+	free(w);
+}
+
+static int scans_open(const struct collector_context *ctx, void **state)
+{
+	struct task_snapshot_options opts = { .ask = true, .say = say };
+	struct scans *w = calloc(1, sizeof(*w));
+	int err;
+
+	if (!w)
+		return fail(-ENOMEM, "open the snapshots");
+	w->options = ctx->options;
+	w->recorder = ctx->recorder;
+	w->interval_ns = (uint64_t)((double)NSEC_PER_SEC / ctx->options->scan_hz + 0.5);
+	opts.ctx = w;
+	restrict_to(ctx->options, &opts);
+	err = task_snapshot_open(recorder_bpf(w->recorder), &opts, &w->iter);
+	if (!err)
+		err = add_event(w);
+	if (err)
+		scans_close(w);
+	else
+		*state = w;
+	return err;
+}
+
+static int scans_start(void *state, uint64_t begin_ns)
+{
+	struct scans *w = state;
+
+	w->begin_ns = w->next_ns = begin_ns;
+	cpu_time_read(NULL, &w->begin_time);
+	return 0;
 }
 
 static void note_unread(struct unread *u, const struct wire_sample *head)
@@ -50,6 +136,13 @@ static void note_unread(struct unread *u, const struct wire_sample *head)
 		return;
 	memcpy(u->comm[u->nr], head->comm, sizeof(head->comm));
 	u->tgid[u->nr++] = head->tgid;
+}
+
+static bool scans_is_over(const void *state)
+{
+	const struct scans *w = state;
+
+	return w->options->scans && w->nr >= w->options->scans;
 }
 
 static int on_row(void *ctx, const struct wire_stack *stack)
@@ -108,22 +201,31 @@ static int end_scan(struct scans *w, const struct rec_scan *receipt)
 	return err ? err : session_scan(recorder_session(w->recorder), receipt);
 }
 
-int scans_one(struct scans *w)
+/*
+ * Where scans are all that is recorded, the first and the last one wait long for the tables that
+ * their stacks need.
+ */
+static bool is_patient(const struct scans *w)
+{
+	const struct capture_options *o = w->options;
+
+	return o->scan_is_all && (w->nr == 1 || w->nr == o->scans);
+}
+
+static int scan(struct scans *w)
 {
 	struct rec_scan receipt = { .scan = w->nr + 1, .interval_ns = w->interval_ns };
 	int err = recorder_update(w->recorder);
 
 	w->overslept = false;
-	recorder_iterating(w->recorder, true);
+	recorder_iter_begin(w->recorder);
 	w->nr = receipt.scan;
 	if (!err)
 		err = task_snapshot_scan(w->iter, on_row, w, &receipt);
-	recorder_iterating(w->recorder, false);
-	recorder_bad_records(w->recorder, RECORDER_SCANS, task_snapshot_bad_records(w->iter));
+	recorder_iter_end(w->recorder);
 	if (!err)
-		err = recorder_settle(w->recorder, w->nr,
-				      w->patient && (w->nr == 1 || w->nr == w->patient),
-				      task_snapshot_again, w->iter);
+		err = recorder_settle(w->recorder, w->nr, is_patient(w), task_snapshot_again,
+				      w->iter);
 	if (err)
 		return err;
 	if (w->nr == 1)
@@ -131,18 +233,40 @@ int scans_one(struct scans *w)
 	return end_scan(w, &receipt);
 }
 
-/* A late one does not shift the others. */
-uint64_t scans_due(const struct scans *w)
+/* The next multiple from now on: a late scan does not shift the others. */
+static uint64_t next_due(const struct scans *w)
 {
 	return w->begin_ns + (period_at(w, now_ns()) + 1) * w->interval_ns;
 }
 
-bool scans_overslept(struct scans *w, uint64_t due_ns)
+/*
+ * The scan that is due is so late that the next multiple is due, too: that one is waited for. True
+ * only once in a row, because some scan has to begin.
+ */
+static bool overslept(struct scans *w)
 {
-	if (w->overslept || now_ns() < due_ns + w->interval_ns)
+	if (!w->nr || w->overslept || now_ns() < w->next_ns + w->interval_ns)
 		return false;
 	w->overslept = true;
 	return true;
+}
+
+static int scans_take(void *state)
+{
+	struct scans *w = state;
+	int err = 0;
+
+	if (now_ns() < w->next_ns || scans_is_over(w))
+		return 0;
+	if (!overslept(w))
+		err = scan(w);
+	w->next_ns = next_due(w);
+	return err;
+}
+
+static uint64_t scans_due(const void *state)
+{
+	return ((const struct scans *)state)->next_ns;
 }
 
 static void say_unread(struct scans *w)
@@ -174,25 +298,82 @@ static void say_read(struct scans *w)
 	say(w, text);
 }
 
-int scans_end(struct scans *w, bool unread, uint64_t until_ns)
+/* Scans that were due and are no more: only where time or a signal ended the recording. */
+static uint64_t last_due_ns(const struct collector_end *end)
 {
+	return end->reason == ENDED_ITERATIONS ? 0 : end->end_ns;
+}
+
+/*
+ * How busy the CPUs were by the kernel's own accounts: scans over all threads can be held against
+ * it. Beside a sampler its ticks say that already.
+ */
+static int tell_cpu_share(struct scans *w)
+{
+	struct cpu_time end;
+	char text[64];
+	double share;
+
+	if (!w->options->scan_is_all || !recorder_is_whole_machine(w->recorder) || w->nr < 2 ||
+	    cpu_time_read(NULL, &end))
+		return 0;
+	share = cpu_time_share(&w->begin_time, &end);
+	if (share < 0)
+		return 0;
+	snprintf(text, sizeof(text), "stat=%.3f walks=1", share);
+	return session_tell(recorder_session(w->recorder), "cpu.busy", text);
+}
+
+static int scans_end(void *state, const struct collector_end *end)
+{
+	struct scans *w = state;
 	const struct task_snapshot_stats *st = task_snapshot_stats(w->iter);
+	uint64_t until_ns = last_due_ns(end);
 	int err = 0;
 
 	if (until_ns > w->begin_ns)
 		err = tell_left_out(w, period_at(w, until_ns - 1) + 1);
 	if (w->left_out)
-		note("%" PRIu64 " walks were left out: the one before took longer than its period, "
-				"or nothing ran. Try: a lower -F",
+		note("%" PRIu64 " snapshots were left out: the one before took longer than its "
+		     "period, or nothing ran. Try: a lower rate",
 		     w->left_out);
-	if (st->faulted || st->busy)
+	if (st->still_busy || w->options->faults == FAULTS_ALL)
 		say_read(w);
-	if (unread && w->unread.rows)
+	if (w->options->faults == FAULTS_ANON && w->unread.rows)
 		say_unread(w);
-	return err;
+	note_verbose("%u snapshots, %.1f ms each", w->nr,
+		     w->nr ? (double)w->scan_ns / 1e6 / w->nr : 0);
+	end->end->scans = w->nr;
+	end->end->lost += w->left_out;
+	end->end->cpu_time_ns += task_snapshot_cpu_ns(w->iter);
+	return err ? err : tell_cpu_share(w);
 }
 
-uint64_t scans_cpu_ns(const struct scans *w)
+static void scans_counts(const void *state, struct collector_counts *add)
 {
-	return task_snapshot_cpu_ns(w->iter);
+	const struct scans *w = state;
+
+	add->scans += w->nr;
+	add->rows += w->rows;
 }
+
+static void scans_losses(const void *state, uint64_t totals[LOSS_CAUSES])
+{
+	totals[LOSS_BAD_RECORD] += task_snapshot_bad_records(((const struct scans *)state)->iter);
+}
+
+const struct collector scans_collector = {
+	.name = "snapshots",
+	.programs = CAPTURE_SNAPSHOT,
+	.by_scans = true,
+	.is_wanted = is_wanted,
+	.open = scans_open,
+	.start = scans_start,
+	.due_ns = scans_due,
+	.take = scans_take,
+	.is_over = scans_is_over,
+	.end = scans_end,
+	.counts = scans_counts,
+	.losses = scans_losses,
+	.close = scans_close,
+};

@@ -9,6 +9,7 @@
 
 #include "src/base/array.h"
 #include "src/base/clock.h"
+#include "src/base/fail.h"
 #include "src/capture/session/definitions.h"
 #include "src/capture/processes/jit_names.h"
 #include "src/capture/session/last_samples.h"
@@ -39,7 +40,8 @@ struct session {
 						   socket */
 	struct session_stats stats;
 	uint64_t scan_ends[STACK_ENDS], scan_kernel_failed;	/* rows since the last receipt */
-	uint32_t event, scan_event;
+	struct session_event events[WIRE_MAX_EVENTS];	/* by number minus 1 */
+	uint32_t nr_events;
 	uint64_t next_clock_ns;
 };
 
@@ -129,19 +131,27 @@ int session_clock(struct session *s)
 	return session_emit(s, &rec);
 }
 
-static int put_event(struct session *s, const struct session_info *info, uint32_t id)
+static int put_event(struct session *s, const struct session_event *e, uint32_t id)
 {
 	struct record rec = { .tag = REC_EVENT };
 
 	rec.event = (struct rec_event){
 		.id = id,
-		.name = definitions_string(s->defs, info->event_name),
-		.kind = info->event_kind,
-		.freq_mhz = (uint64_t)(info->freq_hz * 1000 + 0.5),
-		.period = info->period,
-		.unit = definitions_string(s->defs, info->event_unit),
+		.name = definitions_string(s->defs, e->name),
+		.kind = e->kind,
+		.freq_mhz = (uint64_t)(e->freq_hz * 1000 + 0.5),
+		.period = e->period,
+		.unit = definitions_string(s->defs, e->unit),
 	};
 	return session_emit(s, &rec);
+}
+
+int session_add_event(struct session *s, const struct session_event *event)
+{
+	if (s->nr_events == WIRE_MAX_EVENTS)
+		return fail_why(-E2BIG, "more than %d events in one recording", WIRE_MAX_EVENTS);
+	s->events[s->nr_events++] = *event;
+	return (int)s->nr_events;
 }
 
 int session_begin(struct session *s, const struct session_info *info)
@@ -150,14 +160,9 @@ int session_begin(struct session *s, const struct session_info *info)
 
 	if (!err)
 		err = session_clock(s);
-	s->event = s->scan_event = 1;
-	return err ? err : put_event(s, info, s->event);
-}
-
-int session_scan_event(struct session *s, const struct session_info *info)
-{
-	s->scan_event = s->event + 1;
-	return put_event(s, info, s->scan_event);
+	for (uint32_t i = 0; i < s->nr_events && !err; i++)
+		err = put_event(s, &s->events[i], i + 1);
+	return err;
 }
 
 static uint32_t thread_of(struct session *s, const struct wire_sample *h, struct process *p)
@@ -257,8 +262,8 @@ static int same_again(struct session *s, const struct wire_stack *w, uint32_t sc
 	struct peer_row row = { .head = *w->head };
 	bool equal;
 
-	rec.sample =
-		last ? last->sample : (struct rec_sample){ .event = s->scan_event, .end = END_BUG };
+	rec.sample = last ? last->sample
+			  : (struct rec_sample){ .event = w->head->event, .end = END_BUG };
 	rec.sample.time_ns = w->head->time_ns;
 	rec.sample.cpu = UINT32_MAX;
 	rec.sample.state = w->state;
@@ -352,13 +357,17 @@ int session_sample(struct session *s, const struct wire_stack *w, uint32_t scan)
 	uint8_t end;
 	int err;
 
+	if (!h->event || h->event > s->nr_events) {
+		s->stats.bad++;
+		return 0;
+	}
 	if (h->flags & WIRE_SAME)
 		return same_again(s, w, scan);
 	p = h->tgid ? process_tracker_find(s->deps.tracker, h->tgid, h->time_ns) : NULL;
 	ustack = stack_definer_user(&s->definer, p, w, &end);
 	rec.sample = (struct rec_sample){
 		.time_ns = h->time_ns,
-		.event = scan ? s->scan_event : s->event,
+		.event = h->event,
 		.thread = thread_of(s, h, p),
 		.cpu = h->cpu,
 		.kstack = stack_definer_kernel(&s->definer, w),

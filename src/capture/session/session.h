@@ -4,8 +4,8 @@
  * follow later (session_names()).
  *
  *	session_new(&deps, &s)
- *	session_begin(s, &info)			META, CLOCK, EVENT
- *	session_scan_event(s, &info)		EVENT of the walks, when they are not all there is
+ *	session_add_event(s, &event) ...	what its stacks may come from
+ *	session_begin(s, &info)			META, CLOCK, an EVENT for each
  *	session_sample(s, stack, walk) ...
  *	session_scan(s, &walk)			its receipt, behind its rows
  *	session_names(s, wait)			SYMBOL and FUNC records for what has been looked up
@@ -48,26 +48,32 @@ struct session_deps {
 };
 
 struct session_info {
-	const char *mode;		/* "sample", "snapshot" */
+	const char *mode;		/* "sample", "snapshot", "record" */
 	int argc;
 	char **argv;
 	const char *unwind;		/* "auto", "fp", "dwarf" */
-	const char *event_name, *event_unit;
-	uint8_t event_kind;		/* enum event_kind */
-	double freq_hz;
-	uint64_t period;		/* in event_unit */
+};
+
+/* A source of samples. */
+struct session_event {
+	const char *name, *unit;	/* literals */
+	uint8_t kind;			/* enum event_kind */
+	double freq_hz;			/* 0: not by time */
+	uint64_t period;		/* in unit; 0: each sample has a weight of its own */
 };
 
 struct session_stats {
 	uint64_t samples, user_stacks, whole, guessed, unresolved, frames, nodes, threads,
 		processes;
 	uint64_t ends[STACK_ENDS];
+	uint64_t bad;			/* stacks of an event that was never added */
 };
 
 int session_new(const struct session_deps *deps, struct session **sp);
 void session_free(struct session *s);		/* NULL is fine */
+/* Before session_begin(): the event's number, 1, 2, 3, ...; -E2BIG: more than WIRE_MAX_EVENTS. */
+int session_add_event(struct session *s, const struct session_event *event);
 int session_begin(struct session *s, const struct session_info *info);
-int session_scan_event(struct session *s, const struct session_info *info);
 
 /* walk: number of the walk the stack belongs to; 0: it is a sample. 0 or the sink's error. */
 int session_sample(struct session *s, const struct wire_stack *stack, uint32_t scan);

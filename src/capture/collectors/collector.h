@@ -1,0 +1,92 @@
+/*
+ * A way to come by stacks. Each is a const row of collectors[]; the capture loop
+ * (src/recording/capture_loop.h) calls those that the options ask for and knows nothing else of
+ * them. A new kind of capture is one file with such a row, and its BPF program.
+ *
+ *	open(&ctx, &state)	its programs are loaded; opens what it needs and defines its events
+ *				with
+ *				recorder_add_event(). No stack is taken yet
+ *	start(state, begin_ns)	from here on
+ *	fds(state, fds)		to poll: when one comes readable, take() is called
+ *	due_ns(state)		take() is called then in any case, CLOCK_MONOTONIC
+ *	take(state)		hands the stacks that there are to recorder_stack()
+ *	stop(state)		no new ones
+ *	take(state)		the last ones
+ *	end(state, &end)	what is to be said of all, into the trace and to people
+ *	close(state)		NULL is fine
+ *
+ * All but close() return 0 or an error that ends the recording, which was said.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/knobs.h"
+#include "src/base/opt.h"
+#include "src/capture/collectors/event_table.h"
+#include "src/model/record.h"
+#include "src/proc/cpus.h"
+
+struct recorder;
+
+#define COLLECTOR_FDS 2		/* of each */
+#define COLLECTORS_MAX 4
+
+/* What is to be captured. Filled from the command line; collectors look at their part. */
+struct capture_options {
+	bool sample;			/* the sampler takes part */
+	bool scan;			/* scans over all tasks take part */
+	const struct id_list *pids, *tids;	/* empty: everything */
+	/* The sampler. */
+	struct event_list events;
+	double freq_hz;
+	struct cpu_list cpus;		/* empty: all */
+	/* Scans. */
+	double scan_hz;
+	uint32_t scans;			/* so many; 0: until the end */
+	bool scan_is_all; /* nothing else is recorded: the first and the last scan may wait
+					   for tables, and rows are shown as they come */
+	uint32_t faults;		/* enum fault_mode */
+	bool scan_unchanged;		/* also threads that have not run since the last scan */
+};
+
+struct collector_context {
+	struct recorder *recorder;
+	const struct capture_options *options;
+};
+
+/* What a collector has taken so far. */
+struct collector_counts {
+	uint64_t samples;		/* of events */
+	uint64_t scans, rows;
+};
+
+/* How a recording ended, for end(). */
+struct collector_end {
+	uint64_t begin_ns, end_ns;	/* from the first stack possible on */
+	uint8_t reason;			/* enum end_reason */
+	struct rec_end *end;		/* .lost, .scans, .cpu_time_ns are added to */
+};
+
+struct collector {
+	const char *name;
+	unsigned programs;		/* CAPTURE_...: which BPF programs it needs */
+	/* take() hands out a whole scan: it may be put off, and rows can be shown after it. */
+	bool by_scans;
+	bool (*is_wanted)(const struct capture_options *o);
+	int (*open)(const struct collector_context *ctx, void **state);
+	int (*start)(void *state, uint64_t begin_ns);
+	size_t (*fds)(const void *state, int fds[COLLECTOR_FDS]);	/* NULL: none */
+	uint64_t (*due_ns)(const void *state);
+	int (*take)(void *state);
+	void (*stop)(void *state);	/* NULL: nothing to stop */
+	bool (*is_over)(const void *state);	/* it has all that was asked for; NULL: never */
+	int (*end)(void *state, const struct collector_end *end);
+	void (*counts)(const void *state, struct collector_counts *add);
+	void (*losses)(const void *state, uint64_t totals[LOSS_CAUSES]);	/* adds */
+	void (*close)(void *state);
+};
+
+extern const struct collector *const collectors[];	/* ends with NULL */

@@ -1,0 +1,10 @@
+/* The kinds of capture that there are. */
+#include "src/capture/collectors/collector.h"
+#include "src/capture/collectors/sampling.h"
+#include "src/capture/collectors/scans.h"
+
+const struct collector *const collectors[] = {
+	&sampling_collector,
+	&scans_collector,
+	NULL,
+};

@@ -1,0 +1,153 @@
+#include "src/capture/collectors/event_table.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/fail.h"
+#include "src/base/nearest.h"
+#include "src/base/opt.h"
+#include "src/model/record.h"
+
+#define HW(name, alias, unit, config) \
+	{ name, alias, unit, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##config, EVENT_HARDWARE, false }
+#define SW(name, alias, config) \
+	{ name, alias, "count", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##config, EVENT_SOFTWARE, false }
+#define CLOCK(name, config) \
+	{ name, NULL, "ns", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##config, EVENT_CPU_CLOCK, true }
+
+const struct event_type event_types[] = {
+	{ "cycles", "cpu-cycles", "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
+	  EVENT_CYCLES, false },
+	CLOCK("cpu-clock", CPU_CLOCK),
+	CLOCK("task-clock", TASK_CLOCK),
+	SW("page-faults", "faults", PAGE_FAULTS),
+	SW("minor-faults", NULL, PAGE_FAULTS_MIN),
+	SW("major-faults", NULL, PAGE_FAULTS_MAJ),
+	SW("context-switches", "cs", CONTEXT_SWITCHES),
+	SW("cpu-migrations", "migrations", CPU_MIGRATIONS),
+	SW("cgroup-switches", NULL, CGROUP_SWITCHES),
+	SW("alignment-faults", NULL, ALIGNMENT_FAULTS),
+	SW("emulation-faults", NULL, EMULATION_FAULTS),
+	HW("instructions", NULL, "count", INSTRUCTIONS),
+	HW("cache-references", NULL, "count", CACHE_REFERENCES),
+	HW("cache-misses", NULL, "count", CACHE_MISSES),
+	HW("branches", "branch-instructions", "count", BRANCH_INSTRUCTIONS),
+	HW("branch-misses", NULL, "count", BRANCH_MISSES),
+	HW("bus-cycles", NULL, "cycles", BUS_CYCLES),
+	HW("ref-cycles", NULL, "cycles", REF_CPU_CYCLES),
+	HW("stalled-cycles-frontend", "idle-cycles-frontend", "cycles", STALLED_CYCLES_FRONTEND),
+	HW("stalled-cycles-backend", "idle-cycles-backend", "cycles", STALLED_CYCLES_BACKEND),
+	{ .name = NULL },
+};
+
+static bool is_word(const char *word, const char *value, size_t len)
+{
+	return word && strlen(word) == len && !strncmp(word, value, len);
+}
+
+const struct event_type *event_type_find(const char *name, size_t len)
+{
+	for (const struct event_type *t = event_types; t->name; t++)
+		if (is_word(t->name, name, len) || is_word(t->alias, name, len))
+			return t;
+	return NULL;
+}
+
+static int unknown_event(const struct opt *o, const char *name, size_t len)
+{
+	char word[64], list[512];
+	struct nearest near;
+	size_t n = 0;
+
+	snprintf(word, sizeof(word), "%.*s", (int)len, name);
+	near = nearest_to(word);
+	list[0] = 0;
+	for (const struct event_type *t = event_types; t->name && n < sizeof(list); t++) {
+		nearest_offer(&near, t->name);
+		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s", n ? ", " : "", t->name);
+	}
+	if (near.best)
+		return fail_why(-EINVAL, "--%s %s: no such event. Try: %s; or one of %s", o->name,
+				word, near.best, list);
+	return fail_why(-EINVAL, "--%s %s: no such event. Try one of: %s", o->name, word, list);
+}
+
+/* "period=100" or "freq=99", len octets long. */
+static int parse_setting(const struct opt *o, const char *text, size_t len, struct event_spec *e)
+{
+	char word[64];
+	uint32_t period;
+
+	snprintf(word, sizeof(word), "%.*s", (int)len, text);
+	if (!strncmp(word, "freq=", 5))
+		return opt_hz(o, word + 5, &e->freq_hz);
+	if (strncmp(word, "period=", 7))
+		return fail_why(-EINVAL,
+				"--%s %s: no such setting. Try: %s/period=100/ or /freq=99/",
+				o->name, word, e->type->name);
+	if (e->type->by_time)
+		return fail_why(-EINVAL, "--%s %s: a clock has a frequency. Try: %s/freq=99/",
+				o->name, word, e->type->name);
+	if (opt_u32(o, word + 7, &period))
+		return -EINVAL;
+	e->period = period;
+	return period ? 0 : fail_why(-EINVAL, "--%s %s: at least 1", o->name, word);
+}
+
+/* One event of the list, len octets long: "name" or "name/setting/". */
+static int parse_one(const struct opt *o, const char *text, size_t len, struct event_list *l)
+{
+	const char *slash = memchr(text, '/', len);
+	size_t name_len = slash ? (size_t)(slash - text) : len;
+	struct event_spec e = { .type = event_type_find(text, name_len) };
+
+	if (!e.type)
+		return unknown_event(o, text, name_len);
+	if (slash && (len < name_len + 3 || text[len - 1] != '/'))
+		return fail_why(-EINVAL, "--%s %.*s: a setting stands between slashes. "
+				"Try: %s/period=100/", o->name, (int)len, text, e.type->name);
+	if (slash && parse_setting(o, slash + 1, len - name_len - 2, &e))
+		return -EINVAL;
+	for (size_t i = 0; i < l->nr; i++)
+		if (l->v[i].type == e.type)
+			return fail_why(-EINVAL, "--%s %s: it is there already", o->name,
+					e.type->name);
+	if (l->nr == WIRE_MAX_EVENTS - 1)	/* scans are an event, too */
+		return fail_why(-EINVAL, "--%s: at most %d events", o->name, WIRE_MAX_EVENTS - 1);
+	l->v[l->nr++] = e;
+	return 0;
+}
+
+int event_list_parse(const struct opt *o, const char *value, void *dst)
+{
+	for (const char *p = value;; p++) {
+		size_t len = strcspn(p, ",");
+
+		if (parse_one(o, p, len, dst))
+			return -EINVAL;
+		p += len;
+		if (!*p)
+			return 0;
+	}
+}
+
+int event_list_complete(struct event_list *l, double freq_hz, uint64_t period)
+{
+	bool counts = false;
+
+	for (size_t i = 0; i < l->nr; i++) {
+		struct event_spec *e = &l->v[i];
+
+		counts |= !e->type->by_time;
+		if (!e->type->by_time && !e->freq_hz && !e->period)
+			e->period = period;
+		if (!e->freq_hz && !e->period)
+			e->freq_hz = freq_hz;
+	}
+	if (period && !counts)
+		return fail_why(-EINVAL, "-c %llu: a period is for events that count. "
+				"Try: -F HZ, or -e page-faults", (unsigned long long)period);
+	return 0;
+}

@@ -1,0 +1,65 @@
+/*
+ * The events that a perf event can count, by perf's names, and lists of them from the command line.
+ *
+ *	struct event_list l = { 0 };
+ *	event_list_parse(o, "cpu-clock,faults", &l)	a parser for option rows; any number of
+ *							times
+ *	event_list_complete(&l, freq, period)		once all options are known
+ *
+ * An event by time (cpu-clock) comes at a frequency. One that counts (page-faults) comes either
+ * every so many times (a period, then each sample weighs that much) or about so many times a second
+ * (the kernel adapts the period, and each sample weighs what the period was).
+ *
+ * Written as NAME, NAME/period=N/ or NAME/freq=HZ/.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/wire.h"
+
+struct opt;
+
+/* A row of the table. Numbers are of include/uapi/linux/perf_event.h. */
+struct event_type {
+	const char *name, *alias;	/* alias: perf's other name; NULL: none */
+	const char *unit;		/* of its weight: "ns", "cycles", "count" */
+	uint32_t type;			/* PERF_TYPE_... */
+	uint64_t config;		/* PERF_COUNT_... */
+	uint8_t kind;			/* enum event_kind */
+	bool by_time;			/* a clock: it has a frequency, and an exact period for
+					   it */
+};
+
+extern const struct event_type event_types[];	/* ends with a NULL name; the preferred one first */
+
+const struct event_type *event_type_find(const char *name, size_t len);	/* NULL: not known */
+
+struct event_spec {
+	const struct event_type *type;
+	double freq_hz;			/* 0: as all others */
+	uint64_t period;		/* 0: by frequency */
+};
+
+/* The period of an event by time. */
+static inline uint64_t event_spec_period_ns(const struct event_spec *e)
+{
+	return (uint64_t)(1e9 / e->freq_hz + 0.5);
+}
+
+struct event_list {
+	struct event_spec v[WIRE_MAX_EVENTS];
+	size_t nr;			/* 0: the default, cycles where the hardware counts them */
+};
+
+/* dst: a struct event_list. 0, or -EINVAL, which was explained with the list of all events. */
+int event_list_parse(const struct opt *o, const char *value, void *dst);
+
+/*
+ * Fills in what the command line says for all: events that count get this period (0: none was
+ * given), the others and those without a period this frequency. -EINVAL: a period was given and no
+ * event counts, or an event stands there twice; explained.
+ */
+int event_list_complete(struct event_list *l, double freq_hz, uint64_t period);

@@ -1,0 +1,230 @@
+#include "src/capture/collectors/sampling.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "src/base/clock.h"
+#include "src/base/fail.h"
+#include "src/capture/bpf/capture_bpf.h"
+#include "src/capture/collectors/collector.h"
+#include "src/capture/collectors/perf_sampler.h"
+#include "src/capture/recorder.h"
+#include "src/capture/session/session.h"
+#include "src/proc/cpu_time.h"
+
+/* The ring is drained so often even when it is far from full. */
+#define LOOK_EVERY_NS (100 * NSEC_PER_MSEC)
+#define MIN_TICKS 100		/* fewer say nothing about how busy the CPUs were */
+
+struct sampling {
+	const struct capture_options *options;
+	struct recorder *recorder;
+	struct perf_sampler *sampler;
+	uint16_t numbers[WIRE_MAX_EVENTS];
+	uint64_t next_look_ns;
+	uint64_t samples;
+	struct cpu_time begin_time;
+};
+
+static bool is_wanted(const struct capture_options *o)
+{
+	return o->sample;
+}
+
+/* Each of its events becomes one of the recording. */
+static int add_events(struct sampling *s)
+{
+	const struct event_spec *e;
+
+	for (size_t i = 0; (e = perf_sampler_event(s->sampler, i)); i++) {
+		struct session_event event = {
+			.name = e->type->name,
+			.unit = e->type->unit,
+			.kind = e->type->kind,
+			.freq_hz = e->freq_hz,
+			.period = e->type->by_time ? event_spec_period_ns(e) : e->period,
+		};
+		int number = recorder_add_event(s->recorder, &event);
+
+		if (number < 0)
+			return number;
+		s->numbers[i] = (uint16_t)number;
+	}
+	return 0;
+}
+
+static void sampling_close(void *state)
+{
+	struct sampling *s = state;
+
+	if (s)
+		perf_sampler_close(s->sampler);
+	free(s);
+}
+
+static int sampling_open(const struct collector_context *ctx, void **state)
+{
+	const struct capture_options *o = ctx->options;
+	struct sampling *s = calloc(1, sizeof(*s));
+	struct perf_sampler_options opts = { .events = &o->events,
+					     .freq_hz = o->freq_hz,
+					     .cpus = o->cpus.nr ? &o->cpus : NULL };
+	int err;
+
+	if (!s)
+		return fail(-ENOMEM, "open the sampler");
+	s->options = o;
+	s->recorder = ctx->recorder;
+	err = perf_sampler_open(recorder_bpf(s->recorder), &opts, &s->sampler);
+	if (!err)
+		err = add_events(s);
+	if (err)
+		sampling_close(s);
+	else
+		*state = s;
+	return err;
+}
+
+static int sampling_start(void *state, uint64_t begin_ns)
+{
+	struct sampling *s = state;
+
+	s->next_look_ns = begin_ns + LOOK_EVERY_NS;
+	cpu_time_read(NULL, &s->begin_time);
+	return perf_sampler_start(s->sampler, s->numbers);
+}
+
+static size_t sampling_fds(const void *state, int fds[COLLECTOR_FDS])
+{
+	fds[0] = perf_sampler_fd(((const struct sampling *)state)->sampler);
+	return 1;
+}
+
+static uint64_t sampling_due(const void *state)
+{
+	return ((const struct sampling *)state)->next_look_ns;
+}
+
+static int on_stack(void *ctx, const struct wire_stack *stack)
+{
+	struct sampling *s = ctx;
+
+	s->samples++;
+	return recorder_stack(s->recorder, stack, 0);
+}
+
+/* One turn: fetch samples, then learn what happened until then, then resolve them. */
+static int sampling_take(void *state)
+{
+	struct sampling *s = state;
+	int err = perf_sampler_drain(s->sampler);
+
+	s->next_look_ns = now_ns() + LOOK_EVERY_NS;
+	if (!err)
+		err = recorder_update(s->recorder);
+	return err ? err : perf_sampler_for_each(s->sampler, on_stack, s);
+}
+
+static void sampling_stop(void *state)
+{
+	perf_sampler_stop(((struct sampling *)state)->sampler);
+}
+
+static void sampling_counts(const void *state, struct collector_counts *add)
+{
+	add->samples += ((const struct sampling *)state)->samples;
+}
+
+static void sampling_losses(const void *state, uint64_t totals[LOSS_CAUSES])
+{
+	const struct sampling *s = state;
+	uint64_t c[COUNTERS];
+
+	totals[LOSS_BAD_RECORD] += perf_sampler_bad_records(s->sampler);
+	totals[LOSS_NESTED] += perf_sampler_nested(s->sampler);
+	if (capture_bpf_counters(recorder_bpf(s->recorder), c))
+		return;
+	totals[LOSS_RING_FULL] += c[COUNTER_RING_FULL];
+	totals[LOSS_KERNEL_STACK] += c[COUNTER_KERNEL_STACK];
+}
+
+/* Ticks that the clock should have had in this time on all sampled CPUs. */
+static double wanted_ticks(const struct sampling *s, const struct event_spec *clock, uint64_t ns)
+{
+	return clock->freq_hz * perf_sampler_cpus(s->sampler) * (double)ns / 1e9;
+}
+
+/* Fewer ticks than asked for. Idle CPUs may sleep through theirs. */
+static void check_rate(const uint64_t c[COUNTERS], uint64_t fired, double want)
+{
+	if (want >= MIN_TICKS && (double)c[COUNTER_IDLE] < 0.05 * want &&
+	    (double)fired < 0.95 * want)
+		note("the timer fired %.0f %% of the times asked for: the machine could not keep "
+		     "up or was paused",
+		     100 * (double)fired / want);
+}
+
+/*
+ * How busy the CPUs were, by our own ticks and by the kernel's: a reader can see whether the
+ * samples can be right. Other events tick on idle CPUs, too, so this is for the clock alone.
+ */
+static int tell_cpu_share(struct sampling *s, const uint64_t c[COUNTERS], uint64_t fired,
+			  double want)
+{
+	bool all = s->options->scan && recorder_is_whole_machine(s->recorder);
+	struct cpu_time end;
+	char text[128];
+
+	if (s->options->cpus.nr || want < MIN_TICKS || perf_sampler_event(s->sampler, 1) ||
+	    cpu_time_read(NULL, &end))
+		return 0;
+	snprintf(text, sizeof(text), "samples=%.3f stat=%.3f ticks=%.0f%s",
+		 (double)(fired - c[COUNTER_IDLE]) / want, cpu_time_share(&s->begin_time, &end),
+		 want, all ? " walks=1" : "");
+	return session_tell(recorder_session(s->recorder), "cpu.busy", text);
+}
+
+static void describe(const uint64_t c[COUNTERS])
+{
+	note_verbose("%" PRIu64 " ticks: %" PRIu64 " idle, %" PRIu64 " of others, %" PRIu64
+		     " outside, %" PRIu64 " submitted, %" PRIu64 " refused",
+		     c[COUNTER_FIRED], c[COUNTER_IDLE], c[COUNTER_FILTERED], c[COUNTER_OUTSIDE],
+		     c[COUNTER_SUBMITTED], c[COUNTER_RING_FULL]);
+}
+
+static int sampling_end(void *state, const struct collector_end *end)
+{
+	struct sampling *s = state;
+	uint16_t number;
+	const struct event_spec *clock = perf_sampler_clock(s->sampler, &number);
+	uint64_t c[COUNTERS], fired;
+	double want;
+
+	if (capture_bpf_counters(recorder_bpf(s->recorder), c))
+		return 0;
+	describe(c);
+	if (!clock)
+		return 0;
+	fired = c[COUNTER_FIRED_BY + number];
+	want = wanted_ticks(s, clock, end->end_ns - end->begin_ns);
+	check_rate(c, fired, want);
+	return tell_cpu_share(s, c, fired, want);
+}
+
+const struct collector sampling_collector = {
+	.name = "sampler",
+	.programs = CAPTURE_SAMPLER,
+	.is_wanted = is_wanted,
+	.open = sampling_open,
+	.start = sampling_start,
+	.fds = sampling_fds,
+	.due_ns = sampling_due,
+	.take = sampling_take,
+	.stop = sampling_stop,
+	.end = sampling_end,
+	.counts = sampling_counts,
+	.losses = sampling_losses,
+	.close = sampling_close,
+};

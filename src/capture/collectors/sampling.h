@@ -1,0 +1,9 @@
+/*
+ * The sampler as a collector: perf events on every CPU, each of them an event of the recording
+ * (perf_sampler.h).
+ */
+#pragma once
+
+struct collector;
+
+extern const struct collector sampling_collector;

@@ -1,0 +1,46 @@
+/* probee sample, probee snapshot, probee record. */
+#include "src/base/fail.h"
+#include "src/base/opt.h"
+#include "src/commands/command.h"
+#include "src/recording/recording.h"
+
+static int help(const struct record_mode *mode)
+{
+	struct opt rows[OUTPUT_OPTS_MAX];
+	struct opt_list lists[RECORD_LISTS];
+
+	return command_help(mode->name, lists, record_opt_lists(mode, rows, lists));
+}
+
+static int command(const struct record_mode *mode, int argc, char **argv)
+{
+	struct recording_result result;
+	struct record_args args;
+	int err = record_args_parse(mode, argc, argv, &args), code;
+
+	if (err == OPT_HELP)
+		code = help(mode);
+	else if (err)
+		code = EXIT_USAGE;
+	else if ((err = recording_run(mode, &args, argc, argv, &result)))
+		code = exit_code_of(err);
+	else
+		code = args.strict && result.lost ? EXIT_LOSS : EXIT_OK;
+	record_args_release(&args);
+	return code;
+}
+
+int cmd_sample(int argc, char **argv)
+{
+	return command(&record_modes[RECORD_SAMPLE], argc, argv);
+}
+
+int cmd_snapshot(int argc, char **argv)
+{
+	return command(&record_modes[RECORD_SNAPSHOT], argc, argv);
+}
+
+int cmd_record(int argc, char **argv)
+{
+	return command(&record_modes[RECORD_BOTH], argc, argv);
+}

@@ -1,0 +1,42 @@
+/*
+ * What people see of a recording while it runs: rows that are written as they come (live_rows.h)
+ * and the line on a terminal. It takes part in the capture loop by its hooks.
+ *
+ *	live_outputs_open(o, &args, trace_path)		which outputs can be live
+ *	live_outputs_begin(o, ...)			the header, once META is written
+ *	live_outputs_hooks(o)				for capture_loop_run()
+ *	live_outputs_finish(o)				the rest of the rows; waits for readers
+ *	live_outputs_release(o)
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "src/recording/capture_loop.h"
+#include "src/recording/live_line.h"
+#include "src/recording/output_list.h"
+
+struct live_rows;
+struct record_args;
+struct trace_file;
+
+struct live_outputs {
+	const struct record_args *args;
+	struct trace_file *trace;
+	struct capture_loop *loop;
+	struct live_rows *rows;		/* NULL: none */
+	struct live_line line;
+	struct output_list later;	/* the outputs that are made from the finished trace */
+};
+
+/* trace: created. loop: to be read only. Says why it fails. */
+int live_outputs_open(struct live_outputs *o, const struct record_args *args,
+		      struct trace_file *trace, struct capture_loop *loop);
+int live_outputs_begin(struct live_outputs *o);
+struct capture_hooks live_outputs_hooks(struct live_outputs *o);
+bool live_outputs_over(const struct live_outputs *o);	/* every reader of rows has gone */
+int live_outputs_finish(struct live_outputs *o);	/* the first error of all; each was said */
+void live_outputs_release(struct live_outputs *o);	/* all zero is fine */
+
+/* Options of reports that this recording makes. */
+struct render_opts live_outputs_render_opts(const struct record_args *args);

@@ -1,0 +1,317 @@
+#include "src/recording/record_options.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/fail.h"
+
+const struct record_mode record_modes[] = {
+	[RECORD_SAMPLE] = { "sample", .sample = true, .has_command = true, .freq_hz = 99 },
+	[RECORD_SNAPSHOT] = { "snapshot", .scan = true, .freq_hz = 1 },
+	[RECORD_BOTH] = { "record", .sample = true, .scan = true, .has_command = true,
+			  .freq_hz = 99, .scan_hz = 1 },
+};
+
+static const char *const unwind_names[] = {
+	[UNWIND_AUTO] = "auto", [UNWIND_FP] = "fp", [UNWIND_DWARF] = "dwarf", NULL
+};
+static const char *const fault_names[] = {
+	[FAULTS_NEVER] = "never", [FAULTS_ANON] = "anon", [FAULTS_ALL] = "all", NULL
+};
+
+const char *unwind_mode_name(enum unwind_mode mode)
+{
+	return unwind_names[mode];
+}
+
+/* The number of a word in a list that ends with NULL; -1: it is not there. */
+static int word_number(const char *const *words, const char *word)
+{
+	for (int i = 0; words[i]; i++)
+		if (!strcmp(words[i], word))
+			return i;
+	return -1;
+}
+
+static int parse_unwind(const struct opt *o, const char *value, void *dst)
+{
+	int i = word_number(unwind_names, value);
+
+	if (i < 0)
+		return fail_why(-EINVAL, "--%s %s: no such way to unwind. Try: auto, fp or dwarf",
+				o->name, value);
+	*(enum unwind_mode *)dst = (enum unwind_mode)i;
+	return 0;
+}
+
+static int parse_faults(const struct opt *o, const char *value, void *dst)
+{
+	int i = word_number(fault_names, value);
+
+	if (i < 0)
+		return fail_why(-EINVAL, "--%s %s: no such choice. Try: never, anon or all",
+				o->name, value);
+	*(uint32_t *)dst = (uint32_t)i;
+	return 0;
+}
+
+/* "1/100", or "100". */
+static int parse_audit(const struct opt *o, const char *value, void *dst)
+{
+	if (!strncmp(value, "1/", 2))
+		value += 2;
+	if (opt_u32(o, value, dst))
+		return -EINVAL;
+	return *(uint32_t *)dst ? 0 : fail_why(-EINVAL, "--%s 1/0: of none? Try: 1/100", o->name);
+}
+
+/* A number that says how many there shall be: at least one. */
+static int parse_count(const struct opt *o, const char *value, void *dst)
+{
+	if (opt_u32(o, value, dst))
+		return -EINVAL;
+	return *(uint32_t *)dst
+		       ? 0
+		       : fail_why(-EINVAL, "--%s %s: at least 1. Try: --%s 1, or leave it out",
+				  o->name, value, o->name);
+}
+
+#define AT(field) offsetof(struct record_args, field)
+#define ROWS(rows) { rows, sizeof(rows) / sizeof((rows)[0]) }
+
+static const struct opt target_opts[] = {
+	{ 'a', "all", NULL, "the whole machine", opt_flag, AT(all), NULL, "Target", NULL },
+	{ 'p', "pid", "PIDS",
+	  "these processes, comma-separated, all their threads, and their children from now on",
+	  opt_id_list, AT(pids), NULL, NULL, NULL },
+	{ 't', "tid", "TIDS", "only these threads", opt_id_list, AT(tids), NULL, NULL, NULL },
+	{ 0, "include-idle", NULL, "also idle CPUs (samples) and idle kernel threads (snapshots)",
+	  opt_flag, AT(include_idle), NULL, NULL, NULL },
+};
+
+static const struct opt sampler_opts[] = {
+	{ 'C', "cpu", "CPUS", "samples of these CPUs only: 0-3,7", opt_string, AT(cpus), NULL, NULL,
+	  NULL },
+	{ 'e', "event", "EVENTS",
+	  "what makes a sample: cpu-clock, page-faults, context-switches ..., several by commas or "
+	  "by "
+	  "repeating it; NAME/period=N/ or NAME/freq=HZ/ (default: cycles where the hardware "
+	  "counts "
+	  "them, else cpu-clock)",
+	  event_list_parse, AT(capture.events), NULL, "Rate", NULL },
+	{ 'F', "freq", "HZ", "samples a second and CPU, may be fractional (default 99)", opt_hz,
+	  AT(freq_hz), NULL, NULL, NULL },
+	{ 'c', "period", "N", "events that count: a sample every N of them, instead of -F",
+	  parse_count, AT(period), NULL, NULL, NULL },
+};
+
+static const struct opt snap_freq_opts[] = {
+	{ 0, "snap-freq", "HZ", "snapshots of all threads a second, may be fractional (default 1)",
+	  opt_hz, AT(capture.scan_hz), NULL, NULL, NULL },
+};
+
+static const struct opt snapshot_opts[] = {
+	{ 'F', "freq", "HZ", "snapshots a second, may be fractional (default 1)", opt_hz,
+	  AT(freq_hz), NULL, "Rate", NULL },
+	{ 'i', "iterations", "N",
+	  "end after N snapshots (default: Ctrl-C or the target's end)", parse_count,
+	  AT(capture.scans), NULL, NULL, NULL },
+};
+
+static const struct opt duration_opts[] = {
+	{ 'd', "duration", "TIME",
+	  "end after TIME: 10, 1.5s, 200ms, 5m (default: Ctrl-C or the target's end)", opt_duration,
+	  AT(duration_ns), NULL, NULL, NULL },
+};
+
+static const struct opt scan_opts[] = {
+	{ 0, "walk-all", NULL,
+	  "unwind every thread in each snapshot, also those that have not run since the last one",
+	  opt_flag, AT(capture.scan_unchanged), NULL, "Snapshots", NULL },
+	{ 0, "faults", "WHICH",
+	  "stack memory that may be brought in to be read: anon: anonymous and shared memory, from "
+	  "swap if need be; all: also that of files, and a file server that never answers then "
+	  "costs "
+	  "2 s; never: none is read, only running threads have user stacks (default anon)",
+	  parse_faults, AT(capture.faults), NULL, NULL, NULL },
+};
+
+static const struct opt common_opts[] = {
+	{ 0, "unwind", "HOW",
+	  "auto: unwind tables (.eh_frame, Go's own), frame pointers where there are none; fp; "
+	  "dwarf "
+	  "(default auto)",
+	  parse_unwind, AT(unwind), NULL, "Stacks", NULL },
+	{ 'U', "user-only", NULL, "no kernel stacks", opt_flag, AT(user_only), NULL, NULL, NULL },
+	{ 'K', "kernel-only", NULL, "no user stacks", opt_flag, AT(kernel_only), NULL, NULL, NULL },
+	{ 0, "max-depth", "N", "at most N user frames (default and limit 1024)", opt_u32,
+	  AT(max_frames), NULL, NULL, NULL },
+	{ 0, "audit", "1/N",
+	  "keep registers and stack memory of one in N stacks, for probee verify (the memory may "
+	  "hold "
+	  "secrets)",
+	  parse_audit, AT(audit), NULL, NULL, NULL },
+	{ 'o', "output", "FILE",
+	  "the trace (default trace.pbz); x.svg: that picture, and the trace beside it as x.pbz; - "
+	  "is "
+	  "standard output",
+	  opt_string, AT(output), NULL, "Output", NULL },
+	{ 0, "strict", NULL, "exit with 3 when anything was lost", opt_flag, AT(strict), NULL, NULL,
+	  NULL },
+	{ 'q', "quiet", NULL, "say only what went wrong; CSV without its header", opt_flag,
+	  AT(quiet), NULL, NULL, NULL },
+	{ 'r', "reverse-stack", NULL, "CSV: outermost function first", opt_flag,
+	  AT(render.reverse_stack), NULL, NULL, NULL },
+	{ 0, "offsets", NULL, "reports: function+0x12, a frame of its own for each address",
+	  opt_flag, AT(render.offsets), NULL, NULL, NULL },
+	{ 0, "title", "TEXT", "title of the reports", opt_string, AT(render.title), NULL, NULL,
+	  NULL },
+	{ 'v', "verbose", NULL, "say more", opt_flag, AT(verbose), NULL, NULL, NULL },
+};
+
+size_t record_opt_lists(const struct record_mode *mode, struct opt *rows,
+			struct opt_list lists[RECORD_LISTS])
+{
+	static const struct opt_list target = ROWS(target_opts),
+				     sampler = ROWS(sampler_opts), both = ROWS(snap_freq_opts),
+				     snapshot = ROWS(snapshot_opts), duration = ROWS(duration_opts),
+				     scan = ROWS(scan_opts), common = ROWS(common_opts);
+	size_t n = 0;
+
+	lists[n++] = target;
+	lists[n++] = mode->sample ? sampler : snapshot;
+	if (mode->sample && mode->scan)
+		lists[n++] = both;
+	lists[n++] = duration;
+	if (mode->scan)
+		lists[n++] = scan;
+	lists[n++] = common;
+	lists[n++] = (struct opt_list){ rows, output_list_opts(rows, AT(outputs)) };
+	assert(n <= RECORD_LISTS);
+	return n;
+}
+
+/* -o x.svg: the picture is what was asked for, and the trace goes beside it. */
+static int take_picture_name(struct record_args *a)
+{
+	const struct renderer *r = a->output ? renderer_of_file(a->output) : NULL;
+
+	if (!r)
+		return 0;
+	if (asprintf(&a->trace_name, "%.*s.pbz", (int)(strrchr(a->output, '.') - a->output),
+		     a->output) < 0)
+		return fail(-ENOMEM, "-o %s", a->output);
+	if (output_list_add(&a->outputs, r, a->output))
+		return -ENOMEM;
+	a->output = a->trace_name;
+	return 0;
+}
+
+/* -C: CPUs that are there. */
+static int check_cpus(struct record_args *a)
+{
+	struct cpu_list online = { 0 };
+	char text[256];
+	int err = 0;
+
+	if (!a->cpus)
+		return 0;
+	if (cpus_parse(a->cpus, &a->capture.cpus))
+		return fail_why(-EINVAL, "-C %s: not a list of CPUs. Try: -C 0-3,7", a->cpus);
+	if (cpus_online(&online))
+		goto out;	/* opening their events will say */
+	cpus_text(&online, text, sizeof(text));
+	for (size_t i = 0; i < a->capture.cpus.nr && !err; i++)
+		if (!cpus_has(&online, a->capture.cpus.v[i]))
+			err = fail_why(-EINVAL, "-C %s: CPU %u is not online here. Try: -C %s",
+				       a->cpus, a->capture.cpus.v[i], text);
+out:
+	cpus_release(&online);
+	return err;
+}
+
+static int check_target(const struct record_mode *mode, const struct record_args *a, bool command)
+{
+	bool some = a->pids.nr || a->tids.nr;
+
+	if (!mode->sample && !a->all && !some)
+		return fail_why(-EINVAL,
+				"snapshot of what? Try: -a for every thread, -p PIDS, -t TIDS");
+	if (a->all && some)
+		return fail_why(-EINVAL, "-a and -p or -t contradict each other. Try: one of them");
+	/* With -a the command only says how long, as with perf. */
+	if (command && some)
+		return fail_why(-EINVAL, "a command and -p or -t contradict each other. "
+				"Try: one of them");
+	return 0;
+}
+
+static int check_output(const struct record_args *a)
+{
+	if (a->outputs.nr && a->output && !strcmp(a->output, "-"))
+		return fail_why(-EINVAL, "-o - leaves no trace to render from. Try: -o FILE");
+	if (a->user_only && a->kernel_only)
+		return fail_why(-EINVAL,
+				"--user-only and --kernel-only leave nothing. Try: one of them");
+	return 0;
+}
+
+static int check(const struct record_mode *mode, struct record_args *a, int nr_words, int argc,
+		 char **argv)
+{
+	int err;
+
+	if (nr_words && mode->has_command)
+		return fail_why(-EINVAL, "%s: what is that? Try: probee %s -- %s, or -p PID",
+				argv[1], mode->name, argv[1]);
+	if (nr_words)
+		return fail_why(-EINVAL, "%s: what is that? Try: probee %s -p %s", argv[1],
+				mode->name, argv[1]);
+	err = check_target(mode, a, a->command < argc);
+	if (!err)
+		err = check_output(a);
+	if (!err)
+		err = check_cpus(a);
+	if (!err && mode->sample)
+		err = event_list_complete(&a->capture.events, a->freq_hz, a->period);
+	return err ? err : take_picture_name(a);
+}
+
+int record_args_parse(const struct record_mode *mode, int argc, char **argv,
+		      struct record_args *args)
+{
+	struct opt rows[OUTPUT_OPTS_MAX];
+	struct opt_list lists[RECORD_LISTS];
+	size_t nr_lists = record_opt_lists(mode, rows, lists);
+	int nr;
+
+	*args = (struct record_args){
+		.freq_hz = mode->freq_hz,
+		.command = argc,
+		.capture = { .sample = mode->sample, .scan = mode->scan, .scan_hz = mode->scan_hz,
+			     .scan_is_all = !mode->sample, .faults = FAULTS_ANON },
+	};
+	nr = opt_parse(lists, nr_lists, argc, argv, args,
+		       mode->has_command ? &args->command : NULL);
+	if (nr < 0)
+		return nr;
+	args->capture.pids = &args->pids;
+	args->capture.tids = &args->tids;
+	if (mode->sample)
+		args->capture.freq_hz = args->freq_hz;
+	else
+		args->capture.scan_hz = args->freq_hz;
+	return check(mode, args, nr, argc, argv);
+}
+
+void record_args_release(struct record_args *args)
+{
+	free(args->pids.v);
+	free(args->tids.v);
+	free(args->trace_name);
+	output_list_release(&args->outputs);
+	cpus_release(&args->capture.cpus);
+}

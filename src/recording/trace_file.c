@@ -1,0 +1,106 @@
+#include "src/recording/trace_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/trace/trace_writer.h"
+#include "src/base/fail.h"
+
+void trace_file_init(struct trace_file *t, const char *path)
+{
+	*t = (struct trace_file){ .path = path };
+}
+
+/* A device such as /dev/null: what is written there cannot be read again. */
+static bool keeps_nothing(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISCHR(st.st_mode);
+}
+
+static int make_spool(struct trace_file *t)
+{
+	const char *dir = getenv("TMPDIR");
+	int fd;
+
+	if (asprintf(&t->spool, "%s/probee-XXXXXX.pbz", dir && *dir ? dir : "/tmp") < 0) {
+		t->spool = NULL;
+		return fail(-ENOMEM, "make a temporary trace");
+	}
+	fd = mkstemps(t->spool, 4);
+	if (fd < 0) {
+		int err = fail(-errno, "make a temporary trace %s", t->spool);
+
+		free(t->spool);
+		t->spool = NULL;
+		return err;
+	}
+	close(fd);
+	return 0;
+}
+
+int trace_file_create(struct trace_file *t, bool has_reports)
+{
+	int err = has_reports && keeps_nothing(t->path) ? make_spool(t) : 0;
+
+	if (!err)
+		err = trace_writer_open(trace_file_readable(t), NULL, &t->writer);
+	if (!err)
+		record_tee_init(&t->tee, t->writer);
+	return err;
+}
+
+int trace_file_record(void *trace_file, const struct record *rec)
+{
+	return record_tee_record(&((struct trace_file *)trace_file)->tee, rec);
+}
+
+int trace_file_flush(void *trace_file)
+{
+	return record_tee_flush(&((struct trace_file *)trace_file)->tee);
+}
+
+uint64_t trace_file_bytes(const struct trace_file *t)
+{
+	struct trace_writer_stats st;
+
+	if (!t->writer)
+		return t->file_bytes;
+	trace_writer_stats(t->writer, &st);
+	return st.file_bytes;
+}
+
+int trace_file_finish(struct trace_file *t)
+{
+	int err;
+
+	if (!t->writer)
+		return 0;
+	/* Every byte is written at close; the last chunk is flushed first to be counted. */
+	err = record_tee_flush(&t->tee);
+	t->file_bytes = trace_file_bytes(t);
+	if (trace_writer_close(t->writer) && !err)
+		err = -EIO;
+	t->writer = NULL;
+	return err;
+}
+
+const char *trace_file_readable(const struct trace_file *t)
+{
+	return t->spool ? t->spool : t->path;
+}
+
+void trace_file_release(struct trace_file *t)
+{
+	trace_writer_close(t->writer);
+	t->writer = NULL;
+	if (t->spool)
+		unlink(t->spool);
+	free(t->spool);
+	t->spool = NULL;
+}

@@ -1,0 +1,152 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Parts of the program that are not in the library. fail() is a macro of cmocka. */
+#include "src/recording/output_list.c"
+#include "src/recording/record_options.c"
+
+#include <cmocka.h>
+
+#include "tests/unit/stderr_text.h"
+
+#define MAX_WORDS 16
+
+/* One command line, split at spaces; the words stay until the next call. */
+static int parse(enum record_mode_id mode, const char *line, struct record_args *args, int *argc)
+{
+	static char text[256];
+	static char *argv[MAX_WORDS + 1];
+	char *word;
+	int n = 0;
+
+	snprintf(text, sizeof(text), "%s", line);
+	for (word = strtok(text, " "); word && n < MAX_WORDS; word = strtok(NULL, " "))
+		argv[n++] = word;
+	argv[n] = NULL;
+	*argc = n;
+	return record_args_parse(&record_modes[mode], n, argv, args);
+}
+
+static void test_each_mode_has_its_rate(void **state)
+{
+	struct record_args a;
+	int argc;
+
+	(void)state;
+	assert_int_equal(parse(RECORD_SAMPLE, "sample", &a, &argc), 0);
+	assert_true(a.capture.freq_hz == 99 && a.capture.sample && !a.capture.scan);
+	assert_int_equal(a.command, argc);
+	record_args_release(&a);
+	assert_int_equal(parse(RECORD_SNAPSHOT, "snapshot -a -F 5 -i 3", &a, &argc), 0);
+	assert_true(a.capture.scan_hz == 5 && a.capture.scan_is_all && a.capture.scans == 3);
+	record_args_release(&a);
+	assert_int_equal(parse(RECORD_BOTH, "record -F 49 --snap-freq 2", &a, &argc), 0);
+	assert_true(a.capture.freq_hz == 49 && a.capture.scan_hz == 2 && !a.capture.scan_is_all);
+	record_args_release(&a);
+}
+
+static void test_a_picture_has_its_trace_beside_it(void **state)
+{
+	struct record_args a;
+	int argc;
+
+	(void)state;
+	assert_int_equal(parse(RECORD_SAMPLE, "sample -o dir.d/x.svg --csv=y.csv", &a, &argc), 0);
+	assert_string_equal(a.output, "dir.d/x.pbz");
+	assert_int_equal(a.outputs.nr, 2);
+	assert_string_equal(a.outputs.v[1].renderer->name, "svg");
+	assert_string_equal(a.outputs.v[1].file, "dir.d/x.svg");
+	record_args_release(&a);
+	/* Names that only look like one. */
+	assert_int_equal(parse(RECORD_SAMPLE, "sample -o dir.svg/trace", &a, &argc), 0);
+	assert_string_equal(a.output, "dir.svg/trace");
+	assert_int_equal(a.outputs.nr, 0);
+	record_args_release(&a);
+	assert_int_equal(parse(RECORD_SAMPLE, "sample -o dir/.svg", &a, &argc), 0);
+	assert_string_equal(a.output, "dir/.svg");
+	record_args_release(&a);
+}
+
+static void test_a_command_may_only_say_how_long(void **state)
+{
+	struct record_args a;
+	int argc;
+
+	(void)state;
+	assert_int_equal(parse(RECORD_SAMPLE, "sample -a -- sleep 1", &a, &argc), 0);
+	assert_int_equal(a.command, 3);
+	assert_true(a.all);
+	record_args_release(&a);
+}
+
+static const struct {
+	enum record_mode_id mode;
+	const char *line, *words;
+} refused[] = {
+	{ RECORD_SNAPSHOT, "snapshot", "snapshot of what?" },
+	{ RECORD_SNAPSHOT, "snapshot -a -i 0", "at least 1" },
+	{ RECORD_SNAPSHOT, "snapshot -a -p 1", "contradict" },
+	{ RECORD_SNAPSHOT, "snapshot -a -e cs", "-e" },
+	{ RECORD_SAMPLE, "sample -p 1 -- ls", "contradict" },
+	{ RECORD_SAMPLE, "sample ls", "Try: probee sample -- ls" },
+	{ RECORD_SAMPLE, "sample -o - --svg=x.svg", "leaves no trace" },
+	{ RECORD_SAMPLE, "sample -U -K", "leave nothing" },
+	{ RECORD_SAMPLE, "sample -C 0-", "not a list of CPUs" },
+	{ RECORD_SAMPLE, "sample -C 60000", "not online here. Try: -C 0" },
+	{ RECORD_SAMPLE, "sample -e nonsense", "no such event" },
+	{ RECORD_SAMPLE, "sample -c 10", NULL },	/* the default event has no period: see below */
+	{ RECORD_SAMPLE, "sample -e cpu-clock -c 10", "events that count" },
+	{ RECORD_BOTH, "record --faults sometimes", "no such choice" },
+	{ RECORD_BOTH, "record --unwind guess", "no such way" },
+};
+
+static void test_what_makes_no_sense_is_refused(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		struct record_args a;
+		const char *said;
+		int argc;
+
+		stderr_begin();
+		assert_int_equal(parse(refused[i].mode, refused[i].line, &a, &argc), -EINVAL);
+		said = stderr_end();
+		if (refused[i].words && !strstr(said, refused[i].words))
+			print_error("%s: without '%s': %s", refused[i].line, refused[i].words, said);
+		assert_true(!refused[i].words || strstr(said, refused[i].words));
+		record_args_release(&a);
+	}
+}
+
+static void test_every_mode_fits_its_lists(void **state)
+{
+	(void)state;
+	for (int i = RECORD_SAMPLE; i <= RECORD_BOTH; i++) {
+		struct opt rows[OUTPUT_OPTS_MAX];
+		struct opt_list lists[RECORD_LISTS + 1] = { 0 };
+		size_t n = record_opt_lists(&record_modes[i], rows, lists);
+
+		assert_true(n <= RECORD_LISTS);
+		assert_null(lists[RECORD_LISTS].v);
+		for (size_t k = 0; k < n; k++)
+			assert_true(lists[k].nr > 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_each_mode_has_its_rate),
+		cmocka_unit_test(test_a_picture_has_its_trace_beside_it),
+		cmocka_unit_test(test_a_command_may_only_say_how_long),
+		cmocka_unit_test(test_what_makes_no_sense_is_refused),
+		cmocka_unit_test(test_every_mode_fits_its_lists),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
