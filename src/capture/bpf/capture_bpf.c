@@ -19,9 +19,58 @@
 #include "src/capture/bpf/slab_publisher.h"
 #include "src/capture/bpf/wait_calls.h"
 
+/* Programs of no CAPTURE_ kind. */
+#define ALWAYS (~0u)
+#define IN_PID_NS (1u << 31)
+
+/* Every program of the object: when it is loaded, and whether it is attached as soon as it is. */
+#define PROGRAM(name, when, attached) \
+	{ offsetof(struct probee_bpf, progs.name), when, attached }
+
+static const struct program {
+	size_t offset;			/* of its pointer in the skeleton */
+	unsigned when;			/* any of CAPTURE_..., IN_PID_NS; ALWAYS */
+	bool attached;
+} programs[] = {
+	PROGRAM(on_fork, ALWAYS, true),
+	PROGRAM(on_exec, ALWAYS, true),
+	PROGRAM(on_exit, ALWAYS, true),
+	PROGRAM(on_tick, CAPTURE_SAMPLER, false),
+	PROGRAM(on_task, CAPTURE_SNAPSHOT, false),
+	PROGRAM(on_running, CAPTURE_SNAPSHOT, true),
+	PROGRAM(on_holder, CAPTURE_SNAPSHOT, false),
+	PROGRAM(on_self, IN_PID_NS, false),
+};
+#define NR_PROGRAMS (sizeof(programs) / sizeof(programs[0]))
+
+/* Every program has its row. */
+_Static_assert(NR_PROGRAMS ==
+		       sizeof(((struct probee_bpf *)0)->progs) / sizeof(struct bpf_program *),
+	       "a program of the BPF object has no row");
+
+/* Maps that are only made where one of these is captured. */
+#define MAP(name, when) { offsetof(struct probee_bpf, maps.name), when }
+
+static const struct optional_map {
+	size_t offset;
+	unsigned when;
+} optional_maps[] = {
+	MAP(ring, CAPTURE_SAMPLER),
+	MAP(sample_scratch, CAPTURE_SAMPLER),
+	MAP(snapshot_scratch, CAPTURE_SNAPSHOT),
+	MAP(last_scans, CAPTURE_SNAPSHOT),
+	MAP(hung, CAPTURE_SNAPSHOT),
+	MAP(kernel_memos, CAPTURE_SNAPSHOT),
+	MAP(kernel_words, CAPTURE_SNAPSHOT),
+	MAP(holders, CAPTURE_SNAPSHOT),
+	MAP(running_scratch, CAPTURE_SNAPSHOT),
+	MAP(oncpu_requests, CAPTURE_SNAPSHOT),
+	MAP(oncpu_ring, CAPTURE_SNAPSHOT),
+};
+
 struct capture_bpf {
 	struct probee_bpf *skel;
-	struct bpf_link *links[4];	/* lifetime programs; on_running */
+	struct bpf_link *links[NR_PROGRAMS];	/* of those that are attached at once */
 	const volatile uint64_t *oncpu_requests;	/* of each CPU: the first word of its
 							   ONCPU_REQUEST_BYTES */
 	int nr_cpus;
@@ -106,31 +155,23 @@ static int explain(int err)
 	return err == -ENOMEM ? err : -ENOTSUP;
 }
 
-static void choose_programs(struct probee_bpf *skel, unsigned programs)
+static struct bpf_program *program_of(const struct probee_bpf *skel, const struct program *p)
 {
-	bpf_program__set_autoload(skel->progs.on_tick, programs & CAPTURE_SAMPLER);
-	bpf_program__set_autoload(skel->progs.on_task, programs & CAPTURE_SNAPSHOT);
-	bpf_program__set_autoload(skel->progs.on_running, programs & CAPTURE_SNAPSHOT);
-	bpf_program__set_autoload(skel->progs.on_holder, programs & CAPTURE_SNAPSHOT);
-	bpf_program__set_autoload(skel->progs.on_self, skel->rodata->knobs.in_pid_ns);
-	bpf_program__set_autoload(skel->progs.on_fork, true);
-	bpf_program__set_autoload(skel->progs.on_exec, true);
-	bpf_program__set_autoload(skel->progs.on_exit, true);
-	if (!(programs & CAPTURE_SAMPLER)) {
-		bpf_map__set_autocreate(skel->maps.ring, false);
-		bpf_map__set_autocreate(skel->maps.sample_scratch, false);
-	}
-	if (!(programs & CAPTURE_SNAPSHOT)) {
-		bpf_map__set_autocreate(skel->maps.snapshot_scratch, false);
-		bpf_map__set_autocreate(skel->maps.last_scans, false);
-		bpf_map__set_autocreate(skel->maps.hung, false);
-		bpf_map__set_autocreate(skel->maps.kernel_memos, false);
-		bpf_map__set_autocreate(skel->maps.kernel_words, false);
-		bpf_map__set_autocreate(skel->maps.holders, false);
-		bpf_map__set_autocreate(skel->maps.running_scratch, false);
-		bpf_map__set_autocreate(skel->maps.oncpu_requests, false);
-		bpf_map__set_autocreate(skel->maps.oncpu_ring, false);
-	}
+	return *(struct bpf_program *const *)((const char *)skel + p->offset);
+}
+
+static void choose_programs(struct probee_bpf *skel, unsigned wanted)
+{
+	if (skel->rodata->knobs.in_pid_ns)
+		wanted |= IN_PID_NS;
+	for (size_t i = 0; i < NR_PROGRAMS; i++)
+		bpf_program__set_autoload(program_of(skel, &programs[i]),
+					  programs[i].when == ALWAYS || programs[i].when & wanted);
+	for (size_t i = 0; i < sizeof(optional_maps) / sizeof(optional_maps[0]); i++)
+		if (!(optional_maps[i].when & wanted))
+			bpf_map__set_autocreate(*(struct bpf_map *const *)((const char *)skel +
+									   optional_maps[i].offset),
+						false);
 }
 
 /* A power of two with room for two of the largest rows of each CPU. */
@@ -194,27 +235,27 @@ static int find_own_pid_ns(struct capture_bpf *b)
 	return 0;
 }
 
-/* Threads on a CPU are wished for and taken when they leave it. */
-static int attach_running(struct capture_bpf *b)
+/* Which CPU is asked for which thread: written by the programs. */
+static int map_requests(struct capture_bpf *b)
 {
 	size_t bytes = (size_t)b->nr_cpus * ONCPU_REQUEST_BYTES;
 	void *p = mmap(NULL, bytes, PROT_READ, MAP_SHARED,
 		       bpf_map__fd(b->skel->maps.oncpu_requests), 0);
 
 	if (p == MAP_FAILED)
-		return fail(-errno, "map the wishes for threads on a CPU");
+		return fail(-errno, "map the requests for threads on a CPU");
 	b->oncpu_requests = p;
-	b->links[3] = bpf_program__attach(b->skel->progs.on_running);
-	return b->links[3] ? 0 : explain(-errno);
+	return 0;
 }
 
-static int attach_lifetime(struct capture_bpf *b)
+static int attach_programs(struct capture_bpf *b)
 {
-	struct bpf_program *progs[3] = { b->skel->progs.on_fork, b->skel->progs.on_exec,
-					 b->skel->progs.on_exit };
+	for (size_t i = 0; i < NR_PROGRAMS; i++) {
+		struct bpf_program *prog = program_of(b->skel, &programs[i]);
 
-	for (int i = 0; i < 3; i++) {
-		b->links[i] = bpf_program__attach(progs[i]);
+		if (!programs[i].attached || !bpf_program__autoload(prog))
+			continue;
+		b->links[i] = bpf_program__attach(prog);
 		if (!b->links[i])
 			return explain(-errno);
 	}
@@ -249,10 +290,10 @@ int capture_bpf_open(const struct capture_bpf_options *opts, struct capture_bpf 
 	}
 	if (opts->knobs.in_pid_ns)
 		err = find_own_pid_ns(b);
-	if (!err)
-		err = attach_lifetime(b);
 	if (!err && opts->programs & CAPTURE_SNAPSHOT)
-		err = attach_running(b);
+		err = map_requests(b);
+	if (!err)
+		err = attach_programs(b);
 	if (err)
 		goto out;
 	*bp = b;
@@ -266,7 +307,7 @@ void capture_bpf_close(struct capture_bpf *b)
 {
 	if (!b)
 		return;
-	for (int i = 0; i < 4; i++)
+	for (size_t i = 0; i < NR_PROGRAMS; i++)
 		bpf_link__destroy(b->links[i]);
 	slab_publisher_release(&b->publisher);
 	if (b->oncpu_requests)
