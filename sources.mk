@@ -27,6 +27,7 @@ REPORT_SRCS := \
 	formats/trace/crc32c.c \
 	formats/trace/id_checker.c \
 	formats/trace/record_codec.c \
+	formats/trace/record_fields.c \
 	formats/trace/sample_columns.c \
 	formats/trace/sample_order.c \
 	formats/trace/scan_rows.c \

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "formats/trace/record_fields.h"
 #include "formats/trace/trace_layout.h"
 
 void chunk_decoder_release(struct chunk_decoder *d)
@@ -35,28 +36,19 @@ void chunk_decoder_begin(struct chunk_decoder *d, const void *records, size_t le
 	d->codec.time_base_ns = time_base_ns;
 }
 
-/* SYMBOL has no id of its own. */
-static void set_id(struct record *rec, uint32_t id)
-{
-	switch (rec->tag) {
-	case REC_STRING: rec->string.id = id; break;
-	case REC_FRAME: rec->frame.id = id; break;
-	case REC_NODE: rec->node.id = id; break;
-	case REC_FUNC: rec->func.id = id; break;
-	default: break;
-	}
-}
-
 /*
  * One record of the payload under way: the whole payload or an item of it. 1, 0 (to be left out),
  * -errno.
  */
 static int decode_one(struct chunk_decoder *d, struct record *rec)
 {
+	uint32_t *id;
 	int err;
 
 	rec->tag = d->tag;
-	set_id(rec, d->next_id);
+	id = record_id(rec);
+	if (id)
+		*id = d->next_id;	/* of a batch; other records bring their own */
 	err = record_decode(&d->codec, &d->payload, rec);
 	if (!err)
 		err = id_checker_add(&d->tables, rec);
@@ -78,7 +70,7 @@ static int begin_batch(struct chunk_decoder *d)
 	uint64_t n = br_uv(&d->payload);
 
 	if (d->payload.bad || first > UINT32_MAX ||
-	    n > br_left(&d->payload) / record_min_item_size(d->tag) || first + n > UINT32_MAX)
+	    n > br_left(&d->payload) / record_layout(d->tag)->nr_fields || first + n > UINT32_MAX)
 		return -EBADMSG;
 	d->next_id = (uint32_t)first;
 	d->items_left = n;
@@ -136,7 +128,7 @@ static int begin_record(struct chunk_decoder *d, struct record *rec)
 		return begin_samples(d);
 	if (d->tag == REC_REPEAT)
 		return begin_repeat(d, rec);
-	if (record_is_batched(d->tag))
+	if (record_layout(d->tag)->stored == STORED_BATCHED)
 		return begin_batch(d);
 	return decode_one(d, rec);
 }

@@ -5,17 +5,13 @@
 #include <string.h>
 
 #include "formats/trace/sample_order.h"
+#include "formats/trace/record_fields.h"
 #include "src/base/array.h"
 
-/*
- * The order of types in a chunk: each refers only to itself and to types further left, except that
- * RAWSTACK, SCAN, LOST, NOTE and END speak about samples and so stand behind them. REPEAT shares
- * the place of SAMPLES: it speaks about those before it and not about those behind it.
- */
+/* The order of types in a chunk. */
 static const uint8_t section_order[] = {
-	REC_META,   REC_CLOCK,	 REC_STRING, REC_BINARY, REC_PROCESS, REC_THREAD,
-	REC_EVENT,  REC_MAPPING, REC_TASKEV, REC_FRAME,	 REC_NODE,    REC_FUNC,
-	REC_SYMBOL, REC_SAMPLE,	 REC_RAWSTACK, REC_LOST, REC_SCAN,    REC_NOTE,	 REC_END,
+#define RECORD(tag, NAME, field, STORED) REC_##NAME,
+#include "src/model/records.def"
 };
 enum { NR_SECTIONS = sizeof(section_order) / sizeof(section_order[0]) };
 
@@ -59,20 +55,9 @@ static void section_close(struct chunk_section *s, enum record_tag tag)
 	s->nr_items = 0;
 }
 
-static uint32_t batched_id(const struct record *rec)
-{
-	switch (rec->tag) {
-	case REC_STRING: return rec->string.id;
-	case REC_FRAME: return rec->frame.id;
-	case REC_NODE: return rec->node.id;
-	case REC_FUNC: return rec->func.id;
-	default: return 0;
-	}
-}
-
 static int add_batched(struct chunk_encoder *c, struct chunk_section *s, const struct record *rec)
 {
-	uint32_t id = batched_id(rec);
+	uint32_t id = record_defines(rec);
 
 	if (rec->tag != REC_SYMBOL && id != s->first_id + s->nr_items)
 		section_close(s, rec->tag);
@@ -157,7 +142,8 @@ static int add_to_section(struct chunk_encoder *c, struct chunk_section *s,
 			  const struct record *rec)
 {
 	size_t before = s->done.nr + s->body.nr;
-	int err = record_is_batched(rec->tag) ? add_batched(c, s, rec) : add_single(c, s, rec);
+	bool batched = record_layout(rec->tag)->stored == STORED_BATCHED;
+	int err = batched ? add_batched(c, s, rec) : add_single(c, s, rec);
 
 	c->bytes += s->done.nr + s->body.nr - before;
 	return err ? err : s->done.bad || s->body.bad ? -ENOMEM : 0;

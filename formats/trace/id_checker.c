@@ -1,62 +1,22 @@
 #include "formats/trace/id_checker.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/trace/record_fields.h"
 #include "formats/trace/trace_layout.h"
 #include "src/base/array.h"
 
-#define MEMBER(m) offsetof(struct record, m)
-
-/* What a record defines: where its id is, how many there may be, and what one costs in memory. */
+/* What a record defines: what one costs a consumer in memory, and how many there may be. */
 static const struct definition {
-	uint16_t id_at;			/* 0: defines nothing */
-	uint16_t size;
+	uint16_t size;			/* 0: defines nothing */
 	uint32_t max_id;
 } definitions[RECORD_TAGS] = {
-	[REC_STRING] = { MEMBER(string.id), sizeof(struct rec_string), 16 << 20 },
-	[REC_BINARY] = { MEMBER(binary.id), sizeof(struct rec_binary), 1 << 20 },
-	[REC_PROCESS] = { MEMBER(process.id), sizeof(struct rec_process), 4 << 20 },
-	/* scan_rows.h */
-	[REC_THREAD] = { MEMBER(thread.id), sizeof(struct rec_thread) + sizeof(struct rec_sample),
-			 4 << 20 },
-	[REC_FRAME] = { MEMBER(frame.id), sizeof(struct rec_frame), 16 << 20 },
-	[REC_NODE] = { MEMBER(node.id), sizeof(struct rec_node), 64 << 20 },
-	[REC_FUNC] = { MEMBER(func.id), sizeof(struct rec_func), 16 << 20 },
-	[REC_EVENT] = { MEMBER(event.id), sizeof(struct rec_event), 1 << 16 },
+#define DEFINITION(tag, NAME, field, STORED, max_id) \
+	[tag] = { sizeof(struct rec_##field), max_id },
+#include "src/model/records.def"
 };
-
-/* What a record refers to: all are 32-bit ids, 0 none. */
-static const struct reference {
-	uint8_t from, to;		/* enum record_tag */
-	uint16_t at;
-} references[] = {
-	{ REC_BINARY, REC_STRING, MEMBER(binary.path) },
-	{ REC_PROCESS, REC_PROCESS, MEMBER(process.parent) },
-	{ REC_PROCESS, REC_STRING, MEMBER(process.comm) },
-	{ REC_PROCESS, REC_BINARY, MEMBER(process.exe) },
-	{ REC_PROCESS, REC_STRING, MEMBER(process.cgroup) },
-	{ REC_PROCESS, REC_STRING, MEMBER(process.cmdline) },
-	{ REC_THREAD, REC_PROCESS, MEMBER(thread.process) },
-	{ REC_THREAD, REC_STRING, MEMBER(thread.comm) },
-	{ REC_TASKEV, REC_PROCESS, MEMBER(taskev.process) },
-	{ REC_MAPPING, REC_PROCESS, MEMBER(mapping.process) },
-	{ REC_MAPPING, REC_BINARY, MEMBER(mapping.binary) },
-	{ REC_FRAME, REC_BINARY, MEMBER(frame.binary) },
-	{ REC_NODE, REC_NODE, MEMBER(node.parent) },
-	{ REC_NODE, REC_FRAME, MEMBER(node.frame) },
-	{ REC_FUNC, REC_STRING, MEMBER(func.name) },
-	{ REC_FUNC, REC_STRING, MEMBER(func.sysname) },
-	{ REC_FUNC, REC_STRING, MEMBER(func.file) },
-	{ REC_SYMBOL, REC_FRAME, MEMBER(symbol.frame) },
-	{ REC_EVENT, REC_STRING, MEMBER(event.name) },
-	{ REC_EVENT, REC_STRING, MEMBER(event.unit) },
-	{ REC_RAWSTACK, REC_THREAD, MEMBER(rawstack.thread) },
-	{ REC_RAWSTACK, REC_NODE, MEMBER(rawstack.ustack) },
-};
-enum { NR_REFERENCES = sizeof(references) / sizeof(references[0]) };
 
 static void forget_rows(struct id_checker *t)
 {
@@ -104,11 +64,9 @@ static bool check_references(const struct id_checker *t, struct record *rec)
 {
 	bool good = true;
 
-	for (size_t i = 0; i < NR_REFERENCES; i++)
-		if (references[i].from == rec->tag)
-			good &= check_reference(
-				t, references[i].to,
-				(uint32_t *)(void *)((char *)rec + references[i].at));
+	for (const struct field *f = record_layout(rec->tag)->fields; f->at; f++)
+		if (f->to)
+			good &= check_reference(t, f->to, (void *)((char *)rec + f->at));
 	return good;
 }
 
@@ -166,21 +124,28 @@ static int add_depth(struct id_checker *t, const struct rec_node *n, uint64_t ne
 	return 0;
 }
 
+/* What one id costs beside its struct: a string its octets, a thread its last row (scan_rows.h). */
+static uint64_t extra_bytes(const struct record *rec, uint64_t nr_ids)
+{
+	if (rec->tag == REC_STRING)
+		return rec->string.len;
+	return rec->tag == REC_THREAD ? nr_ids * sizeof(struct rec_sample) : 0;
+}
+
 static int add_definition(struct id_checker *t, const struct definition *def,
 			  const struct record *rec)
 {
 	uint64_t next = t->next_id[rec->tag] ? t->next_id[rec->tag] : 1;
-	uint32_t id;
+	uint32_t id = record_defines(rec);
 	int err;
 
-	memcpy(&id, (const char *)rec + def->id_at, sizeof(id));
 	if (id < next || id > next + MAX_ID_GAP || id > def->max_id)
 		return -EBADMSG;
 	err = rec->tag == REC_NODE ? add_depth(t, &rec->node, next) : 0;
 	if (err)
 		return err;
 	t->next_id[rec->tag] = (uint64_t)id + 1;
-	t->bytes += def->size * (id + 1 - next) + (rec->tag == REC_STRING ? rec->string.len : 0);
+	t->bytes += def->size * (id + 1 - next) + extra_bytes(rec, id + 1 - next);
 	return 0;
 }
 
@@ -193,7 +158,7 @@ int id_checker_add(struct id_checker *t, struct record *rec)
 	    (rec->tag == REC_SYMBOL && !check_symbol(t, &rec->symbol)) ||
 	    (rec->tag == REC_REPEAT && !check_repeat(t, &rec->repeat)))
 		return -EBADMSG;
-	return def->id_at ? add_definition(t, def, rec) : 0;
+	return def->size ? add_definition(t, def, rec) : 0;
 }
 
 int id_checker_add_sample(struct id_checker *t, struct rec_sample *s)

@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "formats/trace/record_codec.h"
 #include "src/model/record.h"
 
 struct id_checker {

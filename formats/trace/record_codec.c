@@ -3,130 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "formats/trace/record_fields.h"
 #include "formats/trace/trace_layout.h"
 #include "src/base/array.h"
-
-/*
- * A payload is a list of fields. Each kind of field has a put and a get function on the member of
- * struct record at its offset; the lists below are the format.
- */
-enum field_kind {
-	U8,
-	UV32,
-	UV64,
-	SV32,
-	SV64,
-	FIXED64,
-	TIME,
-	PLUS1,
-	PARENT,
-	TEXT,
-	KEY,
-	BUILD_ID,
-	SEGMENTS,
-	LINES,
-	RUNS,
-	LATER64,
-	ENDS
-};
-
-struct field {
-	uint8_t kind;			/* enum field_kind */
-	uint16_t at;			/* offset in struct record */
-};
-
-#define F(kind, member) { kind, offsetof(struct record, member) }
-
-static const struct field meta_fields[] = { F(KEY, meta.key), F(TEXT, meta.value), { 0, 0 } };
-static const struct field clock_fields[] = {
-	F(FIXED64, clock.mono_ns), F(FIXED64, clock.real_ns), F(FIXED64, clock.boot_ns),
-	F(UV64, clock.uncertainty_ns), { 0, 0 }
-};
-static const struct field string_fields[] = { F(TEXT, string.bytes), { 0, 0 } };
-static const struct field binary_fields[] = {
-	F(UV32, binary.id), F(U8, binary.kind), F(UV32, binary.path),
-	F(BUILD_ID, binary.build_id), F(UV64, binary.size_bytes), F(SV64, binary.mtime_ns),
-	F(UV64, binary.dev), F(UV64, binary.ino), F(UV32, binary.flags),
-	F(SEGMENTS, binary.segments), { 0, 0 }
-};
-static const struct field process_fields[] = {
-	F(UV32, process.id), F(UV32, process.tgid), F(UV64, process.start_boottime_ns),
-	F(UV32, process.parent), F(UV32, process.comm), F(UV32, process.exe),
-	F(UV32, process.flags), F(UV32, process.ns_tgid), F(UV32, process.uid),
-	F(UV32, process.cgroup), F(UV32, process.cmdline), { 0, 0 }
-};
-static const struct field thread_fields[] = {
-	F(UV32, thread.id), F(UV32, thread.process), F(UV32, thread.tid), F(UV32, thread.comm),
-	F(UV64, thread.start_boottime_ns), F(UV32, thread.ns_tid), { 0, 0 }
-};
-static const struct field taskev_fields[] = {
-	F(TIME, taskev.time_ns), F(U8, taskev.event), F(UV32, taskev.process),
-	F(UV32, taskev.arg), { 0, 0 }
-};
-static const struct field mapping_fields[] = {
-	F(TIME, mapping.time_ns), F(UV32, mapping.process), F(U8, mapping.op),
-	F(U8, mapping.prot), F(UV64, mapping.start), F(UV64, mapping.len),
-	F(UV64, mapping.pgoff_bytes), F(UV32, mapping.binary), { 0, 0 }
-};
-static const struct field frame_fields[] = {
-	F(U8, frame.kind), F(U8, frame.flags), F(UV32, frame.binary), F(UV64, frame.addr),
-	{ 0, 0 }
-};
-static const struct field node_fields[] = { F(PARENT, node.parent), F(UV32, node.frame), { 0, 0 } };
-static const struct field func_fields[] = {
-	F(UV32, func.name), F(UV32, func.sysname), F(UV32, func.file), F(UV32, func.start_line),
-	F(U8, func.lang), F(U8, func.flags), { 0, 0 }
-};
-static const struct field symbol_fields[] = {
-	F(UV32, symbol.frame), F(U8, symbol.status), F(UV64, symbol.offset),
-	F(LINES, symbol.lines), { 0, 0 }
-};
-static const struct field event_fields[] = {
-	F(UV32, event.id), F(UV32, event.name), F(U8, event.kind), F(UV64, event.freq_mhz),
-	F(UV64, event.period), F(UV32, event.unit), { 0, 0 }
-};
-static const struct field scan_fields[] = {
-	F(UV32, scan.scan), F(TIME, scan.time_ns), F(UV64, scan.duration_ns),
-	F(UV64, scan.interval_ns), F(UV64, scan.tasks_seen), F(UV64, scan.rows),
-	F(UV64, scan.skipped_idle_kthreads), F(UV64, scan.filtered), F(UV64, scan.read_faults),
-	F(UV64, scan.vanished), F(UV64, scan.on_cpu), F(UV64, scan.torn),
-	F(LATER64, scan.hung), F(LATER64, scan.kernel_failed), F(ENDS, scan.ends), { 0, 0 }
-};
-static const struct field lost_fields[] = {
-	F(TIME, lost.time_ns), F(UV64, lost.duration_ns), F(U8, lost.cause), F(PLUS1, lost.cpu),
-	F(UV64, lost.count), { 0, 0 }
-};
-static const struct field note_fields[] = {
-	F(U8, note.severity), F(TIME, note.time_ns), F(TEXT, note.text), { 0, 0 }
-};
-static const struct field rawstack_fields[] = { F(TIME, rawstack.time_ns), F(UV32, rawstack.thread),
-						F(UV32, rawstack.ustack),  F(U8, rawstack.end),
-						F(TEXT, rawstack.regs),	   F(UV64, rawstack.start),
-						F(TEXT, rawstack.bytes),   { 0, 0 } };
-static const struct field repeat_fields[] = {
-	F(TIME, repeat.time_ns), F(UV32, repeat.scan), F(RUNS, repeat.runs), { 0, 0 }
-};
-static const struct field end_fields[] = {
-	F(TIME, end.time_ns), F(U8, end.reason), F(UV64, end.samples), F(UV64, end.scans),
-	F(UV64, end.lost), F(UV64, end.unresolved), F(UV64, end.raw_bytes),
-	F(UV64, end.cpu_time_ns), F(SV32, end.target_status), { 0, 0 }
-};
-
-static const struct codec_row {
-	const struct field *fields;	/* ends with offset 0: that is the tag */
-	uint8_t min_item_size;		/* batched ones only */
-} rows[RECORD_TAGS] = {
-	[REC_META] = { meta_fields, 0 },       [REC_CLOCK] = { clock_fields, 0 },
-	[REC_STRING] = { string_fields, 1 },   [REC_BINARY] = { binary_fields, 0 },
-	[REC_PROCESS] = { process_fields, 0 }, [REC_THREAD] = { thread_fields, 0 },
-	[REC_TASKEV] = { taskev_fields, 0 },   [REC_MAPPING] = { mapping_fields, 0 },
-	[REC_FRAME] = { frame_fields, 4 },     [REC_NODE] = { node_fields, 2 },
-	[REC_FUNC] = { func_fields, 6 },       [REC_SYMBOL] = { symbol_fields, 4 },
-	[REC_EVENT] = { event_fields, 0 },     [REC_SCAN] = { scan_fields, 0 },
-	[REC_LOST] = { lost_fields, 0 },       [REC_NOTE] = { note_fields, 0 },
-	[REC_END] = { end_fields, 0 },         [REC_RAWSTACK] = { rawstack_fields, 0 },
-	[REC_REPEAT] = { repeat_fields, 0 },
-};
 
 /* TEXT is a pointer with its length behind it. */
 struct text {
@@ -442,37 +321,11 @@ void record_codec_release(struct record_codec *c)
 	memset(c, 0, sizeof(*c));
 }
 
-bool record_is_known(uint64_t tag)
-{
-	return tag == REC_SAMPLE || (tag < RECORD_TAGS && rows[tag].fields);
-}
-
-bool record_is_batched(enum record_tag tag)
-{
-	return rows[tag].min_item_size > 0;
-}
-
-unsigned record_min_item_size(enum record_tag tag)
-{
-	return rows[tag].min_item_size;
-}
-
-bool record_time(const struct record *rec, uint64_t *time_ns)
-{
-	for (const struct field *f = rows[rec->tag].fields; f && f->at; f++) {
-		if (f->kind != TIME)
-			continue;
-		memcpy(time_ns, (const char *)rec + f->at, sizeof(*time_ns));
-		return true;
-	}
-	return false;
-}
-
 int record_encode(const struct record_codec *c, struct byte_buf *b, const struct record *rec)
 {
 	int err = 0;
 
-	for (const struct field *f = rows[rec->tag].fields; f->at && !err; f++)
+	for (const struct field *f = record_layout(rec->tag)->fields; f->at && !err; f++)
 		err = put_field(c, b, rec, *f);
 	return err;
 }
@@ -481,7 +334,7 @@ int record_decode(struct record_codec *c, struct byte_reader *r, struct record *
 {
 	int err = 0;
 
-	for (const struct field *f = rows[rec->tag].fields; f->at && !err; f++)
+	for (const struct field *f = record_layout(rec->tag)->fields; f->at && !err; f++)
 		err = get_field(c, r, rec, *f);
 	return !err && r->bad ? -EBADMSG : err;
 }

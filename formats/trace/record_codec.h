@@ -1,6 +1,6 @@
 /*
- * The payload of one record <-> struct record (TRACE.md 4). Samples are not here: they go in
- * columns (sample_columns.h).
+ * The payload of one record <-> struct record (TRACE.md 4), by the lists of record_fields.h. Samples
+ * are not here: they go in columns (sample_columns.h).
  *
  * STRING, FRAME, NODE, FUNC and SYMBOL are batched on disk: one record holds a head and many items,
  * and record_encode()/record_decode() handle one item. Ids of batched items are not in the item:
@@ -13,8 +13,6 @@
 
 #include "src/base/bytes.h"
 #include "src/model/record.h"
-
-enum { RECORD_TAGS = 32 };	/* room of tables indexed by enum record_tag */
 
 /*
  * What decoding needs besides the bytes; zero it, set time_base_ns per chunk, release it at the
@@ -31,13 +29,6 @@ struct record_codec {
 	size_t cap_runs;
 };
 void record_codec_release(struct record_codec *c);
-
-bool record_is_known(uint64_t tag);
-bool record_is_batched(enum record_tag tag);
-unsigned record_min_item_size(enum record_tag tag);	/* of a batched one, in octets */
-
-/* False: it has no time of its own. */
-bool record_time(const struct record *rec, uint64_t *time_ns);
 
 /*
  * Appends the payload (or item) of rec to b. Too long texts and lists are cut to the limits of

@@ -66,8 +66,8 @@ struct trace_status {
 	bool truncated;			/* the file ends inside a frame */
 	bool has_end;			/* the last segment has an END record */
 	uint8_t uuid[16];		/* of the current segment */
-	uint64_t record_count[32];	/* by tag; SAMPLE: rows of SAMPLES, without those of
+	uint64_t record_count[RECORD_TAGS];	/* by tag; SAMPLE: rows of SAMPLES, without those of
 					   REPEATs */
-	uint64_t record_bytes[32];	/* raw payload bytes by tag */
+	uint64_t record_bytes[RECORD_TAGS];	/* raw payload bytes by tag */
 };
 const struct trace_status *trace_reader_status(const struct trace_reader *r);

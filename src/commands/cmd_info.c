@@ -345,7 +345,7 @@ static void put_other_metas(const struct report *rep)
 static void put_sizes(const struct trace_status *st)
 {
 	puts("\nrecords by type, and their bytes before compression");
-	for (unsigned tag = 0; tag < 32; tag++) {
+	for (unsigned tag = 0; tag < RECORD_TAGS; tag++) {
 		if (st->record_count[tag])
 			printf("%10" PRIu64 "  %12" PRIu64 "  %s\n", st->record_count[tag],
 			       st->record_bytes[tag], record_name((enum record_tag)tag));

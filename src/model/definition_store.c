@@ -28,7 +28,7 @@ struct text {
 };
 
 struct definition_store {
-	struct column strings, binaries, processes, threads, frames, nodes, funcs, symbols, events;
+	struct column columns[RECORD_TAGS];	/* by enum record_tag; those of other types are empty */
 	struct rec_line *lines;
 	size_t nr_lines, cap_lines;
 	char **blocks;			/* of string bytes; they never move */
@@ -46,15 +46,8 @@ void definition_store_free(struct definition_store *t)
 {
 	if (!t)
 		return;
-	free(t->strings.v);
-	free(t->binaries.v);
-	free(t->processes.v);
-	free(t->threads.v);
-	free(t->frames.v);
-	free(t->nodes.v);
-	free(t->funcs.v);
-	free(t->symbols.v);
-	free(t->events.v);
+	for (size_t i = 0; i < RECORD_TAGS; i++)
+		free(t->columns[i].v);
 	free(t->lines);
 	for (size_t i = 0; i < t->nr_blocks; i++)
 		free(t->blocks[i]);
@@ -124,13 +117,13 @@ static int add_string(struct definition_store *t, const struct rec_string *r)
 		t->refused++;
 		return 0;
 	}
-	err = column_row(t, &t->strings, sizeof(*x), r->id, &row);
+	err = column_row(t, &t->columns[REC_STRING], sizeof(*x), r->id, &row);
 	x = row;
 	if (err || x->s)
 		return err;
 	x->s = store(t, r->bytes, r->len);
 	x->len = (uint32_t)r->len;
-	t->strings.count++;
+	t->columns[REC_STRING].count++;
 	return x->s ? 0 : -ENOMEM;
 }
 
@@ -162,7 +155,7 @@ static int add_binary(struct definition_store *t, const struct rec_binary *r)
 	copy.nr_segments = 0;
 	if (copy.build_id_len > sizeof(copy.build_id))
 		copy.build_id_len = sizeof(copy.build_id);
-	return add_row(t, &t->binaries, sizeof(copy), r->id, &copy);
+	return add_row(t, &t->columns[REC_BINARY], sizeof(copy), r->id, &copy);
 }
 
 static int add_node(struct definition_store *t, const struct rec_node *r)
@@ -181,12 +174,12 @@ static int add_node(struct definition_store *t, const struct rec_node *r)
 		t->refused++;
 		return 0;
 	}
-	err = column_row(t, &t->nodes, sizeof(*n), r->id, &row);
+	err = column_row(t, &t->columns[REC_NODE], sizeof(*n), r->id, &row);
 	n = row;
 	if (err || n->depth)
 		return err;
 	*n = (struct table_node){ r->parent, r->frame, outermost, depth };
-	t->nodes.count++;
+	t->columns[REC_NODE].count++;
 	return 0;
 }
 
@@ -194,7 +187,7 @@ static int add_symbol(struct definition_store *t, const struct rec_symbol *r)
 {
 	struct table_symbol *s;
 	void *row;
-	int err = column_row(t, &t->symbols, sizeof(*s), r->frame, &row);
+	int err = column_row(t, &t->columns[REC_SYMBOL], sizeof(*s), r->frame, &row);
 	size_t need = t->nr_lines + r->nr_lines, before = t->cap_lines;
 
 	s = row;
@@ -207,7 +200,7 @@ static int add_symbol(struct definition_store *t, const struct rec_symbol *r)
 	if (array_reserve(&t->lines, &t->cap_lines, need))
 		return -ENOMEM;
 	t->bytes += (t->cap_lines - before) * sizeof(*t->lines);
-	t->symbols.count += !s->known;
+	t->columns[REC_SYMBOL].count += !s->known;
 	*s = (struct table_symbol){ true, r->status, (uint32_t)t->nr_lines, r->nr_lines,
 				    r->offset };
 	if (r->nr_lines)
@@ -216,20 +209,21 @@ static int add_symbol(struct definition_store *t, const struct rec_symbol *r)
 	return 0;
 }
 
-#define ADD(column, field) add_row(t, &t->column, sizeof(rec->field), rec->field.id, &rec->field)
+#define ADD(NAME, field) \
+	add_row(t, &t->columns[REC_##NAME], sizeof(rec->field), rec->field.id, &rec->field)
 
 static int add(struct definition_store *t, const struct record *rec)
 {
 	switch (rec->tag) {
 	case REC_STRING: return add_string(t, &rec->string);
 	case REC_BINARY: return add_binary(t, &rec->binary);
-	case REC_PROCESS: return ADD(processes, process);
-	case REC_THREAD: return ADD(threads, thread);
-	case REC_FRAME: return ADD(frames, frame);
+	case REC_PROCESS: return ADD(PROCESS, process);
+	case REC_THREAD: return ADD(THREAD, thread);
+	case REC_FRAME: return ADD(FRAME, frame);
 	case REC_NODE: return add_node(t, &rec->node);
-	case REC_FUNC: return ADD(funcs, func);
+	case REC_FUNC: return ADD(FUNC, func);
 	case REC_SYMBOL: return add_symbol(t, &rec->symbol);
-	case REC_EVENT: return ADD(events, event);
+	case REC_EVENT: return ADD(EVENT, event);
 	case REC_META:
 	case REC_CLOCK:
 	case REC_TASKEV:
@@ -249,44 +243,44 @@ int definition_store_record(void *tables, const struct record *rec)
 	return err < 0 ? err : 0;
 }
 
-#define FIND(type, column) \
-	const struct type *r = column_find(&t->column, sizeof(*r), id); \
+#define FIND(type, NAME) \
+	const struct type *r = column_find(&t->columns[REC_##NAME], sizeof(*r), id); \
 	return r && r->id ? r : NULL
 
 const struct rec_binary *definition_store_find_binary(const struct definition_store *t, uint32_t id)
 {
-	FIND(rec_binary, binaries);
+	FIND(rec_binary, BINARY);
 }
 
 const struct rec_process *definition_store_find_process(const struct definition_store *t,
 							uint32_t id)
 {
-	FIND(rec_process, processes);
+	FIND(rec_process, PROCESS);
 }
 
 const struct rec_thread *definition_store_find_thread(const struct definition_store *t, uint32_t id)
 {
-	FIND(rec_thread, threads);
+	FIND(rec_thread, THREAD);
 }
 
 const struct rec_frame *definition_store_find_frame(const struct definition_store *t, uint32_t id)
 {
-	FIND(rec_frame, frames);
+	FIND(rec_frame, FRAME);
 }
 
 const struct rec_func *definition_store_find_func(const struct definition_store *t, uint32_t id)
 {
-	FIND(rec_func, funcs);
+	FIND(rec_func, FUNC);
 }
 
 const struct rec_event *definition_store_find_event(const struct definition_store *t, uint32_t id)
 {
-	FIND(rec_event, events);
+	FIND(rec_event, EVENT);
 }
 
 const struct table_node *definition_store_find_node(const struct definition_store *t, uint32_t id)
 {
-	const struct table_node *n = column_find(&t->nodes, sizeof(*n), id);
+	const struct table_node *n = column_find(&t->columns[REC_NODE], sizeof(*n), id);
 
 	return n && n->depth ? n : NULL;
 }
@@ -294,7 +288,7 @@ const struct table_node *definition_store_find_node(const struct definition_stor
 const struct table_symbol *definition_store_find_symbol(const struct definition_store *t,
 							uint32_t frame)
 {
-	const struct table_symbol *s = column_find(&t->symbols, sizeof(*s), frame);
+	const struct table_symbol *s = column_find(&t->columns[REC_SYMBOL], sizeof(*s), frame);
 
 	return s && s->known ? s : NULL;
 }
@@ -302,7 +296,7 @@ const struct table_symbol *definition_store_find_symbol(const struct definition_
 const char *definition_store_string(const struct definition_store *t, uint32_t id, size_t *len)
 {
 	static const struct text empty = { "", 0 }, missing = { "[missing]", 9 };
-	const struct text *x = id ? column_find(&t->strings, sizeof(*x), id) : &empty;
+	const struct text *x = id ? column_find(&t->columns[REC_STRING], sizeof(*x), id) : &empty;
 
 	if (!x || !x->s)
 		x = &missing;
@@ -311,42 +305,14 @@ const char *definition_store_string(const struct definition_store *t, uint32_t i
 	return x->s;
 }
 
-static const struct column *column_of(const struct definition_store *t, enum record_tag tag)
-{
-	switch (tag) {
-	case REC_STRING: return &t->strings;
-	case REC_BINARY: return &t->binaries;
-	case REC_PROCESS: return &t->processes;
-	case REC_THREAD: return &t->threads;
-	case REC_FRAME: return &t->frames;
-	case REC_NODE: return &t->nodes;
-	case REC_FUNC: return &t->funcs;
-	case REC_SYMBOL: return &t->symbols;
-	case REC_EVENT: return &t->events;
-	case REC_META:
-	case REC_CLOCK:
-	case REC_TASKEV:
-	case REC_MAPPING:
-	case REC_SCAN:
-	case REC_SAMPLE:
-	case REC_LOST: case REC_NOTE: case REC_END: case REC_RAWSTACK: case REC_REPEAT:
-		break;
-	}
-	return NULL;
-}
-
 uint64_t tables_count(const struct definition_store *t, enum record_tag tag)
 {
-	const struct column *c = column_of(t, tag);
-
-	return c ? c->count : 0;
+	return t->columns[tag].count;
 }
 
 uint32_t definition_store_id_end(const struct definition_store *t, enum record_tag tag)
 {
-	const struct column *c = column_of(t, tag);
-
-	return c ? c->end : 0;
+	return t->columns[tag].end;
 }
 
 uint64_t definition_store_refused(const struct definition_store *t)

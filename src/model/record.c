@@ -15,11 +15,27 @@ uint64_t repeat_rows(const struct rec_repeat *r)
 const char *record_name(enum record_tag tag)
 {
 	switch (tag) {
-#define RECORD(tag, NAME, field) case REC_##NAME: return #NAME;
+#define RECORD(tag, NAME, field, STORED) case REC_##NAME: return #NAME;
 #include "src/model/records.def"
-#undef RECORD
 	}
 	return "?";
+}
+
+uint32_t *record_id(struct record *rec)
+{
+	switch (rec->tag) {
+#define RECORD(tag, NAME, field, STORED) case REC_##NAME: break;
+#define DEFINITION(tag, NAME, field, STORED, max_id) case REC_##NAME: return &rec->field.id;
+#include "src/model/records.def"
+	}
+	return NULL;
+}
+
+uint32_t record_defines(const struct record *rec)
+{
+	const uint32_t *id = record_id((struct record *)rec);
+
+	return id ? *id : 0;
 }
 
 static const struct {

@@ -15,10 +15,16 @@
 #include <stdint.h>
 
 enum record_tag {
-#define RECORD(tag, NAME, field) REC_##NAME = (tag),
+#define RECORD(tag, NAME, field, STORED) REC_##NAME = (tag),
 #include "src/model/records.def"
-#undef RECORD
 };
+
+/* The size of tables indexed by enum record_tag: the highest tag plus one. */
+union record_tags {
+#define RECORD(tag, NAME, field, STORED) char field[(tag) + 1];
+#include "src/model/records.def"
+};
+enum { RECORD_TAGS = sizeof(union record_tags) };
 
 /* Facts about the whole recording; the keys are listed in TRACE.md. */
 struct rec_meta {
@@ -400,11 +406,16 @@ struct rec_end {
 struct record {
 	enum record_tag tag;
 	union {
-#define RECORD(tag, NAME, field) struct rec_##field field;
+#define RECORD(tag, NAME, field, STORED) struct rec_##field field;
 #include "src/model/records.def"
-#undef RECORD
 	};
 };
+
+/* Where the id is that a record defines; NULL for types that define none. */
+uint32_t *record_id(struct record *rec);
+
+/* The id that a record defines; 0 for types that define none. */
+uint32_t record_defines(const struct record *rec);
 
 /* How many samples a REPEAT stands for. */
 uint64_t repeat_rows(const struct rec_repeat *r);

@@ -72,7 +72,7 @@ did=TRACE.md
 while IFS='(, ' read -r _ number _ name _; do
 	[ "$name" != SAMPLE ] || name=SAMPLES
 	grep -qE "^##+ [0-9.]+ $name \($number\)" formats/trace/TRACE.md || wrong "has no section of $name ($number)"
-done < <(sed -n 's/^RECORD(\([0-9]*\), *\([A-Z]*\),.*/RECORD \1 x \2 x/p' src/model/records.def)
+done < <(sed -nE 's/^(RECORD|DEFINITION)\(([0-9]+), *([A-Z]+),.*/RECORD \2 x \3 x/p' src/model/records.def)
 
 # --- the fixture trace
 

@@ -31,11 +31,7 @@ static inline void record_log_put(struct byte_buf *b, const struct record *rec)
 
 	bb_u8(b, (uint8_t)rec->tag);
 	if (rec->tag != REC_SAMPLE) {
-		bb_u32(b, rec->tag == REC_STRING  ? rec->string.id
-			  : rec->tag == REC_FRAME ? rec->frame.id
-			  : rec->tag == REC_NODE  ? rec->node.id
-			  : rec->tag == REC_FUNC  ? rec->func.id
-						  : 0);
+		bb_u32(b, record_defines(rec));
 		record_encode(&codec, b, rec);
 		return;
 	}

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "formats/trace/crc32c.h"
+#include "formats/trace/record_fields.h"
 #include "formats/trace/trace_layout.h"
 #include "src/base/array.h"
 #include "tests/unit/record_log.h"
@@ -191,9 +192,8 @@ static void test_short_payloads_are_refused(void **state)
 static void test_every_type_has_a_codec(void **state)
 {
 	(void)state;
-#define RECORD(tag, NAME, field) assert_true(record_is_known(tag));
+#define RECORD(tag, NAME, field, STORED) assert_true(record_is_known(tag));
 #include "src/model/records.def"
-#undef RECORD
 	assert_false(record_is_known(0));
 	assert_false(record_is_known(2));
 	assert_false(record_is_known(33));
@@ -204,6 +204,33 @@ static void test_every_type_has_a_codec(void **state)
 			found |= edges[i].tag == tag;
 		assert_true(found);
 	}
+}
+
+/* A chunk is read from left to right, so what a record refers to must be in an earlier section. */
+static void test_references_go_to_types_before(void **state)
+{
+	static const uint8_t order[] = {
+#define RECORD(tag, NAME, field, STORED) tag,
+#include "src/model/records.def"
+	};
+	bool seen[RECORD_TAGS] = { false };
+	unsigned nr = 0;
+
+	(void)state;
+	for (size_t i = 0; i < LEN(order); i++) {
+		assert_false(seen[order[i]]);
+		seen[order[i]] = true;
+		for (const struct field *f = record_layout(order[i])->fields; f->at; f++) {
+			struct record rec = { .tag = f->to };
+
+			if (!f->to)
+				continue;
+			nr++;
+			assert_true(seen[f->to]);
+			assert_non_null(record_id(&rec));
+		}
+	}
+	assert_int_equal(nr, 22);
 }
 
 static void test_long_text_is_cut_visibly(void **state)
@@ -399,6 +426,7 @@ int main(void)
 		cmocka_unit_test(test_old_scan),
 		cmocka_unit_test(test_short_payloads_are_refused),
 		cmocka_unit_test(test_every_type_has_a_codec),
+		cmocka_unit_test(test_references_go_to_types_before),
 		cmocka_unit_test(test_long_text_is_cut_visibly),
 		cmocka_unit_test(test_long_lists_are_cut),
 		cmocka_unit_test(test_what_cannot_be_written),

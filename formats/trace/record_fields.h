@@ -1,0 +1,58 @@
+/*
+ * The payload of each record type as a list of fields: this is the format (TRACE.md 4), as data.
+ * record_codec.c writes and reads by it, id_checker.c finds in it which members are ids of other
+ * records.
+ *
+ *	for (const struct field *f = record_layout(tag)->fields; f->at; f++) ...
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/model/record.h"
+
+/* How a member of struct record is put on disk; TRACE.md 1 says what uv, sv and octets are. */
+enum field_kind {
+	U8,
+	UV32,
+	UV64,
+	SV32,
+	SV64,
+	FIXED64,
+	TIME,			/* sv: difference to the chunk's time base */
+	PLUS1,			/* uv: the value plus one, so that -1 is one octet */
+	PARENT,			/* uv: the own id minus the parent's; 0: none */
+	TEXT,			/* octets: a pointer with its length behind it */
+	KEY,			/* the key of META */
+	BUILD_ID,
+	SEGMENTS,
+	LINES,
+	RUNS,
+	LATER64,		/* uv that versions before 1.2 did not write */
+	ENDS			/* end codes of a scan with their counts; as LATER64 */
+};
+
+struct field {
+	uint8_t kind;			/* enum field_kind */
+	uint8_t to;			/* enum record_tag: the member is the id of one of these, or
+					   0; and 0: it is not an id */
+	uint16_t at;			/* offset in struct record; 0 ends the list: the tag is there */
+};
+
+/* The same words as in records.def. */
+enum record_stored { STORED_SINGLE, STORED_BATCHED, STORED_IN_COLUMNS };
+
+struct record_layout {
+	const struct field *fields;	/* of IN_COLUMNS: none */
+	uint8_t stored;			/* enum record_stored */
+	uint8_t nr_fields;		/* also the least octets of an item: none is shorter than one */
+};
+
+bool record_is_known(uint64_t tag);
+
+/* Of a known tag; never NULL. */
+const struct record_layout *record_layout(enum record_tag tag);
+
+/* False: it has no time of its own. SAMPLE has one that is not a field. */
+bool record_time(const struct record *rec, uint64_t *time_ns);
