@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
+#include "src/base/bisect.h"
 #include "unwind/cfi_callsite.h"
 #include "unwind/cfi_entries.h"
 #include "unwind/cfi_landing.h"
@@ -212,15 +213,7 @@ void cfi_rows_release(struct cfi_rows *rows)
 
 struct unwind_rule cfi_rows_find(const struct cfi_rows *rows, uint64_t vaddr)
 {
-	size_t lo = 0, hi = rows->nr;
+	size_t after = bisect(rows->nr, i, rows->v[i].vaddr <= vaddr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (rows->v[mid].vaddr <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? rows->v[lo - 1].rule : no_rule;
+	return after ? rows->v[after - 1].rule : no_rule;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bisect.h"
 #include "unwind/cfi_code.h"
 
 #define RETURN_ADDRESS 8	/* bytes below the CFA: the first push goes right below them */
@@ -180,17 +181,9 @@ static bool is_pushed(struct builder *b, const struct cfi_fde *fde, unsigned dwa
 /* The last FDE that begins at or before vaddr, if it covers vaddr. */
 static const struct cfi_fde *find_fde(const struct cfi_entries *e, uint64_t vaddr)
 {
-	size_t lo = 0, hi = e->nr_fdes;
+	size_t after = bisect(e->nr_fdes, i, e->fdes[i].lo <= vaddr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (e->fdes[mid].lo <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && vaddr < e->fdes[lo - 1].hi ? &e->fdes[lo - 1] : NULL;
+	return after && vaddr < e->fdes[after - 1].hi ? &e->fdes[after - 1] : NULL;
 }
 
 /*

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
+#include "src/base/bisect.h"
 #include "unwind/cfi_pointer.h"
 
 #define NO_CIE UINT32_MAX
@@ -116,21 +117,12 @@ static int add_cie(struct scan *s, struct byte_reader body, uint64_t offset)
 /* The CIE whose entry begins at offset. Nearly always it is the last one. */
 static uint32_t find_cie(const struct cfi_entries *e, uint64_t offset)
 {
-	size_t lo = 0, hi = e->nr_cies;
+	size_t nr = e->nr_cies, at;
 
-	if (hi && e->cies[hi - 1].offset == offset)
-		return (uint32_t)hi - 1;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (e->cies[mid].offset == offset)
-			return (uint32_t)mid;
-		if (e->cies[mid].offset < offset)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return NO_CIE;
+	if (nr && e->cies[nr - 1].offset == offset)
+		return (uint32_t)nr - 1;
+	at = bisect(nr, i, e->cies[i].offset < offset);
+	return at < nr && e->cies[at].offset == offset ? (uint32_t)at : NO_CIE;
 }
 
 /* ---- FDE ---- */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "src/base/bisect.h"
 #include "unwind/cfi_code.h"
 
 enum { RDI = 7 };		/* as instructions hold it */
@@ -120,17 +121,10 @@ static bool is_closed(const struct cfi_code *c, struct landing *l)
  */
 static bool find_end(const struct cfi_rows *rows, struct landing *l, size_t *next)
 {
-	size_t lo = 0, hi = rows->nr;
+	size_t lo;
 	const struct unwind_rule *r;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (rows->v[mid].vaddr <= l->lo)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = bisect(rows->nr, i, rows->v[i].vaddr <= l->lo);
 	if (!lo || lo == rows->nr)
 		return false;
 	r = &rows->v[lo - 1].rule;

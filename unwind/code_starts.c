@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
+#include "src/base/bisect.h"
 #include "unwind/x86_insn.h"
 
 #define ALIGNMENT 16		/* of functions, but for those compiled for size */
@@ -36,47 +37,21 @@ _Static_assert(CODE_MAX_BYTES <= BEHIND_STOP, "offsets leave room for a flag");
 
 const struct code_range *code_range_of(const struct code_range *v, size_t nr, uint64_t vaddr)
 {
-	size_t lo = 0, hi = nr;
+	size_t after = bisect(nr, i, v[i].begin <= vaddr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (v[mid].begin <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && vaddr < v[lo - 1].end ? &v[lo - 1] : NULL;
+	return after && vaddr < v[after - 1].end ? &v[after - 1] : NULL;
 }
 
 bool code_is_noreturn(const struct code_input *in, uint64_t vaddr)
 {
-	size_t lo = 0, hi = in->nr_noreturn;
+	size_t at = bisect(in->nr_noreturn, i, in->noreturn[i] < vaddr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (in->noreturn[mid] < vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < in->nr_noreturn && in->noreturn[lo] == vaddr;
+	return at < in->nr_noreturn && in->noreturn[at] == vaddr;
 }
 
 size_t code_starts_after(const struct code_starts *s, uint64_t at)
 {
-	size_t lo = 0, hi = s->nr;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->v[mid].at <= at)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return bisect(s->nr, i, s->v[i].at <= at);
 }
 
 const struct code_start *code_starts_at(const struct code_starts *s, uint64_t at)
@@ -224,24 +199,17 @@ static int sweep_gap(struct sweep *s, const struct code_range *gap)
 {
 	const struct code_input *in = s->in;
 	uint64_t at = gap->begin;
-	size_t lo = 0, hi = in->nr_starts;
+	size_t next;	/* the first known start behind it */
 	int err = 0;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (in->starts[mid] <= at)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	next = bisect(in->nr_starts, i, in->starts[i] <= at);
 	while (at < gap->end && !err) {
 		uint64_t end =
-			lo < in->nr_starts && in->starts[lo] < gap->end ? in->starts[lo] : gap->end;
+			next < in->nr_starts && in->starts[next] < gap->end ? in->starts[next] : gap->end;
 
 		err = sweep_stretch(s, at - in->vaddr, end - in->vaddr);
 		at = end;
-		lo++;
+		next++;
 	}
 	return err;
 }
@@ -260,29 +228,14 @@ static int by_offset(const void *a, const void *b)
 {
 	const struct code_start *x = a, *y = b;
 
-	return (x->at > y->at) - (x->at < y->at);
-}
-
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
+	return COMPARE(x->at, y->at);
 }
 
 bool code_is_taken(const struct code_starts *s, uint64_t at)
 {
-	size_t lo = 0, hi = s->nr_taken;
+	size_t found = bisect(s->nr_taken, i, s->taken[i] < at);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->taken[mid] < at)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < s->nr_taken && s->taken[lo] == at;
+	return found < s->nr_taken && s->taken[found] == at;
 }
 
 static int collect(const struct sweep *s, struct code_starts *out)
@@ -385,7 +338,7 @@ int code_starts_find(const struct code_input *in, struct code_starts *out)
 	out->taken = s.taken.v;
 	out->nr_taken = s.taken.nr;
 	if (out->nr_taken)
-		qsort(out->taken, out->nr_taken, sizeof(*out->taken), by_number);
+		qsort(out->taken, out->nr_taken, sizeof(*out->taken), compare_u32);
 	free(s.boundaries);
 	free(s.targets);
 	free(s.called.v);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bisect.h"
+
 #include "unwind/code_flow.h"
 
 #define MAX_ASSUMED 4			/* states per place */
@@ -73,17 +75,7 @@ static int try_state(struct code_flow *f, uint64_t at, const struct code_state *
 /* First of the sorted unknown jumps at or behind an offset; nr: those that were sorted. */
 static size_t first_jump(const struct code_flow *f, size_t nr, uint64_t at)
 {
-	size_t lo = 0, hi = nr;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (f->unknown_jumps[mid] < at)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return bisect(nr, i, f->unknown_jumps[i] < at);
 }
 
 /* The states in which control leaves for an unknown place in the same function. */
@@ -172,13 +164,6 @@ static long try_gap(struct code_flow *f, size_t nr_jumps, const struct code_rang
 	return found;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 int code_trial_run(struct code_flow *f)
 {
 	long found = 1;
@@ -190,7 +175,7 @@ int code_trial_run(struct code_flow *f)
 		size_t nr_jumps = f->nr_unknown_jumps;
 
 		if (nr_jumps)
-			qsort(f->unknown_jumps, nr_jumps, sizeof(*f->unknown_jumps), by_number);
+			qsort(f->unknown_jumps, nr_jumps, sizeof(*f->unknown_jumps), compare_u32);
 		found = 0;
 		for (size_t i = 0; i < f->in->nr_gaps && found >= 0; i++) {
 			long n = try_gap(f, nr_jumps, &f->in->gaps[i]);

@@ -1,6 +1,6 @@
 /*
- * The payload of one record <-> struct record (TRACE.md 4), by the lists of record_fields.h. Samples
- * are not here: they go in columns (sample_columns.h).
+ * The payload of one record <-> struct record (TRACE.md 4), by the lists of record_fields.h.
+ * Samples are not here: they go in columns (sample_columns.h).
  *
  * STRING, FRAME, NODE, FUNC and SYMBOL are batched on disk: one record holds a head and many items,
  * and record_encode()/record_decode() handle one item. Ids of batched items are not in the item:

@@ -37,7 +37,8 @@ struct field {
 	uint8_t kind;			/* enum field_kind */
 	uint8_t to;			/* enum record_tag: the member is the id of one of these, or
 					   0; and 0: it is not an id */
-	uint16_t at;			/* offset in struct record; 0 ends the list: the tag is there */
+	uint16_t at;			/* offset in struct record; 0 ends the list: the tag is
+					   there */
 };
 
 /* The same words as in records.def. */
@@ -46,7 +47,8 @@ enum record_stored { STORED_SINGLE, STORED_BATCHED, STORED_IN_COLUMNS };
 struct record_layout {
 	const struct field *fields;	/* of IN_COLUMNS: none */
 	uint8_t stored;			/* enum record_stored */
-	uint8_t nr_fields;		/* also the least octets of an item: none is shorter than one */
+	uint8_t nr_fields;		/* also the least octets of an item: none is shorter than
+					   one */
 };
 
 bool record_is_known(uint64_t tag);

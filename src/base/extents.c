@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "src/base/array.h"
+#include "src/base/bisect.h"
 
 void extents_release(struct extents *e)
 {
@@ -39,17 +40,7 @@ int extents_take(struct extents *e, uint32_t nr, uint32_t *first)
 /* Number of free ranges that begin before first. */
 static size_t rank(const struct extents *e, uint32_t first)
 {
-	size_t lo = 0, hi = e->nr;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (e->v[mid].first < first)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return bisect(e->nr, i, e->v[i].first < first);
 }
 
 static bool may_join(const struct extents *e, uint32_t at)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
+#include "src/base/bisect.h"
 
 #define MAX_TABLE_BYTES (256ull << 20)
 
@@ -119,19 +120,12 @@ int address_list_add(struct address_list *list, uint64_t addr)
 	return 0;
 }
 
-static int by_address(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 void address_list_sort(struct address_list *list)
 {
 	size_t nr = 0;
 
 	if (list->nr)
-		qsort(list->v, list->nr, sizeof(*list->v), by_address);
+		qsort(list->v, list->nr, sizeof(*list->v), compare_u64);
 	for (size_t i = 0; i < list->nr; i++)
 		if (!nr || list->v[i] != list->v[nr - 1])
 			list->v[nr++] = list->v[i];

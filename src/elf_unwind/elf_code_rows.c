@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
+#include "src/base/bisect.h"
 #include "src/elf_unwind/code_symbols.h"
 #include "unwind/code_starts.h"
 
@@ -52,17 +53,10 @@ static int add_gaps(struct ranges *gaps, const struct cfi_rows *rows, uint64_t l
 {
 	uint64_t begin = lo;
 	bool is_gap = cfi_rows_find(rows, lo).cfa == CFA_NONE;
-	size_t i = 0, end = rows->nr;
+	size_t i;
 	int err = 0;
 
-	while (i < end) {	/* the first row behind lo */
-		size_t mid = i + (end - i) / 2;
-
-		if (rows->v[mid].vaddr <= lo)
-			i = mid + 1;
-		else
-			end = mid;
-	}
+	i = bisect(rows->nr, k, rows->v[k].vaddr <= lo);	/* the first row behind lo */
 	for (; i < rows->nr && rows->v[i].vaddr < hi && !err; i++) {
 		bool now = rows->v[i].rule.cfa == CFA_NONE;
 
@@ -78,7 +72,7 @@ static int by_begin(const void *a, const void *b)
 {
 	const struct code_range *x = a, *y = b;
 
-	return (x->begin > y->begin) - (x->begin < y->begin);
+	return COMPARE(x->begin, y->begin);
 }
 
 /* Sections may overlap in damaged files. */
@@ -181,17 +175,7 @@ static int add_known_starts(struct image *im, const uint64_t *more, size_t nr)
 /* Index of the first known start at or behind an address. */
 static size_t first_start(const struct address_list *starts, uint64_t vaddr)
 {
-	size_t lo = 0, hi = starts->nr;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (starts->v[mid] < vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return bisect(starts->nr, i, starts->v[i] < vaddr);
 }
 
 /* Drops what is only padding between functions, and what the budget does not allow. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
+#include "src/base/bisect.h"
 
 const char *row_source_name(unsigned source)
 {
@@ -56,17 +57,9 @@ void unwind_rows_release(struct unwind_rows *r)
 const struct source_row *unwind_rows_find(const struct unwind_rows *r, uint64_t vaddr,
 					  uint64_t *end)
 {
-	size_t lo = 0, hi = r->nr;
+	size_t after = bisect(r->nr, i, r->v[i].vaddr <= vaddr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (r->v[mid].vaddr <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (end)
-		*end = lo < r->nr ? r->v[lo].vaddr : r->end;
-	return lo ? &r->v[lo - 1] : NULL;
+		*end = after < r->nr ? r->v[after].vaddr : r->end;
+	return after ? &r->v[after - 1] : NULL;
 }

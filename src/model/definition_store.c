@@ -28,7 +28,8 @@ struct text {
 };
 
 struct definition_store {
-	struct column columns[RECORD_TAGS];	/* by enum record_tag; those of other types are empty */
+	struct column columns[RECORD_TAGS];	/* by enum record_tag; those of other types are
+						   empty */
 	struct rec_line *lines;
 	size_t nr_lines, cap_lines;
 	char **blocks;			/* of string bytes; they never move */

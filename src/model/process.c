@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
+#include "src/base/bisect.h"
 
 void processes_init(struct processes *ps)
 {
@@ -112,17 +113,9 @@ struct process *processes_add(struct processes *ps, uint32_t tgid, uint64_t born
 /* Index of the last living mapping that starts at or before addr, or -1. */
 static long last_before(const struct process *p, uint64_t addr)
 {
-	size_t lo = 0, hi = p->nr_live;
+	size_t after = bisect(p->nr_live, i, p->maps[i].start <= addr);
 
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (p->maps[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return (long)lo - 1;
+	return (long)after - 1;
 }
 
 /* Moves living mapping i to the dead ones. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "src/base/array.h"
+#include "src/base/bisect.h"
 #include "src/base/io.h"
 
 #define MAX_CPU 65536
@@ -57,13 +58,6 @@ static int parse_ranges(const char *p, struct cpu_list *out)
 	return err ? err : *p == 0 || !strcmp(p, "\n") ? 0 : -EINVAL;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 int cpus_parse(const char *text, struct cpu_list *out)
 {
 	size_t n = 0;
@@ -75,7 +69,7 @@ int cpus_parse(const char *text, struct cpu_list *out)
 		cpus_release(out);
 		return err;
 	}
-	qsort(out->v, out->nr, sizeof(*out->v), by_number);
+	qsort(out->v, out->nr, sizeof(*out->v), compare_u32);
 	for (size_t i = 0; i < out->nr; i++) {
 		if (!i || out->v[i] != out->v[n - 1])
 			out->v[n++] = out->v[i];

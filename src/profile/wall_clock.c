@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
+#include "src/base/bisect.h"
 #include "src/model/record.h"
 
 void wall_clock_release(struct wall_clock *c)
@@ -41,19 +42,13 @@ void wall_clock_forget(struct wall_clock *c, uint64_t mono_ns)
 
 uint64_t wall_clock_real(const struct wall_clock *c, uint64_t mono_ns)
 {
-	size_t lo = 0, hi = c->nr;	/* first mark behind mono_ns */
+	size_t after;		/* first mark behind mono_ns */
 
 	if (!c->nr)
 		return mono_ns;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (c->v[mid].mono_ns <= mono_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == c->nr || (lo && mono_ns - c->v[lo - 1].mono_ns <= c->v[lo].mono_ns - mono_ns))
-		lo--;
-	return mono_ns + (uint64_t)c->v[lo].ahead_ns;
+	after = bisect(c->nr, i, c->v[i].mono_ns <= mono_ns);
+	if (after == c->nr ||
+	    (after && mono_ns - c->v[after - 1].mono_ns <= c->v[after].mono_ns - mono_ns))
+		after--;
+	return mono_ns + (uint64_t)c->v[after].ahead_ns;
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "src/base/bisect.h"
 #include "src/base/bytes.h"
 #include "src/base/io.h"
 
@@ -94,17 +95,9 @@ static bool read_entry(const struct fde_ranges *r, uint64_t i, uint64_t *start, 
 /* Number of entries that start at or before addr. */
 static uint64_t entries_until(const struct fde_ranges *r, uint64_t addr)
 {
-	uint64_t lo = 0, hi = r->nr, start, fde;
+	uint64_t start, fde;
 
-	while (lo < hi) {
-		uint64_t mid = lo + (hi - lo) / 2;
-
-		if (read_entry(r, mid, &start, &fde) && start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return bisect(r->nr, i, read_entry(r, i, &start, &fde) && start <= addr);
 }
 
 static void skip_leb(struct byte_reader *r)

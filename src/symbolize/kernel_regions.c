@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
+#include "src/base/bisect.h"
 #include "src/base/bytes.h"
 #include "src/base/io.h"
 
@@ -101,7 +102,7 @@ static int by_start(const void *a, const void *b)
 {
 	const struct kernel_region *x = a, *y = b;
 
-	return x->start < y->start ? -1 : x->start > y->start;
+	return COMPARE(x->start, y->start);
 }
 
 /* Since Linux 6.4 a module's size counts parts that lie elsewhere: the next region's start wins. */
@@ -134,15 +135,7 @@ void kernel_regions_release(struct kernel_regions *r)
 
 const struct kernel_region *kernel_regions_find(const struct kernel_regions *r, uint64_t addr)
 {
-	size_t lo = 0, hi = r->nr;
+	size_t after = bisect(r->nr, i, r->v[i].start <= addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (r->v[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && addr < r->v[lo - 1].end ? &r->v[lo - 1] : NULL;
+	return after && addr < r->v[after - 1].end ? &r->v[after - 1] : NULL;
 }

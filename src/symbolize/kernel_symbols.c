@@ -1,5 +1,6 @@
 #include "src/symbolize/kernel_symbols.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #include "src/base/array.h"
+#include "src/base/bisect.h"
 #include "src/base/bytes.h"
 #include "src/base/fail.h"
 #include "src/base/io.h"
@@ -218,17 +220,10 @@ static const char *name_of(const struct kernel_symbols *k, const struct ksym *s)
 static const char *module_of(const struct kernel_symbols *k, const struct ksym *s)
 {
 	uint32_t name = s->name & ~LOCAL_SYMBOL;
-	size_t lo = 0, hi = k->nr_runs;
+	size_t after = bisect(k->nr_runs, i, k->runs[i].first_name <= name);
 
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (k->runs[mid].first_name <= name)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return k->runs[lo].module;
+	assert(after);		/* the first run begins with the first name */
+	return k->runs[after - 1].module;
 }
 
 static int add_core_region(struct kernel_symbols *k)
@@ -371,20 +366,12 @@ void kernel_symbols_free(struct kernel_symbols *k)
 int kernel_symbols_find(const struct kernel_symbols *k, uint64_t addr, struct kernel_symbol *out)
 {
 	const struct kernel_region *r = kernel_regions_find(&k->regions, addr);
-	size_t lo = 0, hi = r ? k->nr : 0;
+	size_t after = bisect(r ? k->nr : 0, i, k->v[i].addr <= addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (k->v[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo || k->v[lo - 1].addr < r->start)
+	if (!after || k->v[after - 1].addr < r->start)
 		return -ENOENT;
-	out->addr = k->v[lo - 1].addr;
-	out->name = name_of(k, &k->v[lo - 1]);
+	out->addr = k->v[after - 1].addr;
+	out->name = name_of(k, &k->v[after - 1]);
 	out->module = strcmp(r->name, "vmlinux") ? r->name : "";
 	return 0;
 }

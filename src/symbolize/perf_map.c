@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bisect.h"
 #include "src/base/io.h"
 
 #define BLOCK (64u << 10)
@@ -45,17 +46,7 @@ static size_t unanswered(struct search *s, size_t i)
 
 static size_t first_at(const struct search *s, uint64_t addr)
 {
-	size_t lo = 0, hi = s->nr;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->v[mid].addr < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return bisect(s->nr, i, s->v[i].addr < addr);
 }
 
 static uint32_t put_name(struct search *s, const char *name, size_t len)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
+#include "src/base/bisect.h"
 #include "src/symbolize/symbol_set.h"
 
 #define MAX_PLT_BYTES (16u << 20)
@@ -133,7 +134,7 @@ static int by_slot(const void *a, const void *b)
 {
 	const struct slot *x = a, *y = b;
 
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
+	return COMPARE(x->addr, y->addr);
 }
 
 static const struct slot *find_slot(const struct slots *s, uint64_t addr)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
+#include "src/base/bisect.h"
 
 #define MAX_SYMBOLS (4u << 20)
 #define LOOK_BACK 64		/* symbols between an address and the one that covers it */
@@ -79,17 +80,7 @@ void symbol_set_sort(struct symbol_set *s)
 
 size_t symbol_set_after(const struct elf_sym *v, size_t nr, uint32_t addr)
 {
-	size_t lo = 0, hi = nr;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (v[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return bisect(nr, i, v[i].addr <= addr);
 }
 
 const struct elf_sym *symbol_set_covering(const struct elf_sym *v, size_t nr, uint32_t addr)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
+#include "src/base/bisect.h"
 #include "src/model/binary.h"
 
 #define NEVER UINT64_MAX
@@ -128,7 +129,7 @@ static int by_start(const void *a, const void *b)
 {
 	const struct past_map *x = a, *y = b;
 
-	return x->start < y->start ? -1 : x->start > y->start;
+	return COMPARE(x->start, y->start);
 }
 
 int past_maps_at(const struct past_maps *pm, uint32_t process, uint64_t time_ns,
@@ -156,15 +157,7 @@ int past_maps_at(const struct past_maps *pm, uint32_t process, uint64_t time_ns,
 
 const struct past_map *past_list_find(const struct past_list *list, uint64_t addr)
 {
-	size_t lo = 0, hi = list->nr;
+	size_t after = bisect(list->nr, i, list->v[i].start <= addr);
 
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (list->v[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && addr < list->v[lo - 1].end ? &list->v[lo - 1] : NULL;
+	return after && addr < list->v[after - 1].end ? &list->v[after - 1] : NULL;
 }

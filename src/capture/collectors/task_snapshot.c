@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
+#include "src/base/bisect.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/capture/bpf/capture_bpf.h"
@@ -187,17 +188,10 @@ struct visitor {
 	void *ctx;
 };
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* A row of a reader that hung, before it did. */
 static bool has_row(const struct task_snapshot *ts, uint32_t tid)
 {
-	return ts->nr_sorted && bsearch(&tid, ts->tids, ts->nr_sorted, sizeof(tid), by_number);
+	return ts->nr_sorted && bsearch(&tid, ts->tids, ts->nr_sorted, sizeof(tid), compare_u32);
 }
 
 static int on_visit(void *ctx, const struct wire_stack *stack)
@@ -229,7 +223,7 @@ static int read_targets(struct task_snapshot *ts, struct visitor *v)
 
 	if (nr > MAX_SCOPES)
 		return -E2BIG;
-	qsort(ids, nr, sizeof(*ids), by_number);
+	qsort(ids, nr, sizeof(*ids), compare_u32);
 	for (size_t i = 0; i < nr && !err; i++) {
 		struct reader_scope scope = { .only_pid = ids[i], .strictly = true };
 
@@ -270,7 +264,7 @@ static int visit_all(struct task_snapshot *ts, struct visitor *v)
 		if (err != -EAGAIN)
 			return err;
 		if (ts->nr_tids)
-			qsort(ts->tids, ts->nr_tids, sizeof(*ts->tids), by_number);
+			qsort(ts->tids, ts->nr_tids, sizeof(*ts->tids), compare_u32);
 		ts->nr_sorted = ts->nr_tids;
 		control->all_anew = true;
 	}

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "src/base/array.h"
+#include "src/base/bisect.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/capture/session/definitions.h"
@@ -210,13 +211,6 @@ static int note_same(struct session *s, uint32_t thread)
 	return slot ? 0 : -ENOMEM;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* The rows of the threads that have not changed, as runs of ids. */
 static int repeat_same(struct session *s, const struct rec_scan *scan)
 {
@@ -228,7 +222,7 @@ static int repeat_same(struct session *s, const struct rec_scan *scan)
 	if (!runs)
 		return -ENOMEM;
 	if (s->nr_same)
-		qsort(s->same, s->nr_same, sizeof(*s->same), by_number);
+		qsort(s->same, s->nr_same, sizeof(*s->same), compare_u32);
 	for (size_t i = 0; i < s->nr_same; i++) {
 		if (nr && runs[nr - 1].thread + runs[nr - 1].nr == s->same[i])
 			runs[nr - 1].nr++;
