@@ -36,7 +36,7 @@ CFLAGS := -std=gnu11 $(OPT) -g $(WARN) $(SANFLAGS) $(if $(SYSROOT),--sysroot=$(S
 BPF_CFLAGS := -target bpf -O2 -g -Wall -Werror -ffreestanding -mcpu=v3 -I. -I$(OUT) \
 	-idirafter $(SYSROOT)/usr/include/$(ARCH)-linux-gnu \
 	-D__TARGET_ARCH_$(BPF_ARCH) -DARCH_HEADER='"unwind/arch_$(ARCH).h"'
-LDLIBS := -lbpf -ldw -lelf -lz -lzstd -liberty -lpthread
+LDLIBS := -lbpf -ldw -lelf -lz -lzstd -lseccomp -liberty -lpthread
 
 # Sources by layer (tests/layers.sh holds the layering). Listed, not globbed.
 include sources.mk

@@ -28,7 +28,7 @@ extern const struct renderer renderer_csv;
 struct csv {
 	FILE *out;
 	bool reverse, wait_columns;
-	const char *arch;
+	struct syscall_names *calls;
 	struct byte_buf row;
 	const struct definition_store *tables;	/* the caches speak ids of this segment */
 	struct text_cache frames;	/* by frame id: all functions of the frame */
@@ -196,7 +196,7 @@ static void put_ids(struct csv *c, const struct report_sample *s)
  */
 static void put_waits(struct csv *c, const struct rec_sample *rec)
 {
-	const char *name = rec->syscall ? syscall_name(c->arch, rec->syscall - 1) : NULL;
+	const char *name = rec->syscall ? syscall_name(c->calls, rec->syscall - 1) : NULL;
 	uint64_t ago_us = rec->ran_ns < rec->time_ns ? (rec->time_ns - rec->ran_ns) / 1000 : 0;
 	char cell[64];
 
@@ -269,6 +269,7 @@ static void csv_end(void *state)
 
 	text_cache_close(&c->frames);
 	text_cache_close(&c->comms);
+	syscall_names_free(c->calls);
 	free(c->path);
 	bb_release(&c->row);
 	free(c);
@@ -284,8 +285,8 @@ static int csv_begin(const struct render_opts *opts, const char *arch, FILE *out
 	*c = (struct csv){ .out = out,
 			   .reverse = opts->reverse_stack,
 			   .wait_columns = opts->wait_columns,
-			   .arch = arch };
-	err = text_cache_open(&c->frames);
+			   .calls = syscall_names_new(arch) };
+	err = c->calls ? text_cache_open(&c->frames) : -ENOMEM;
 	if (!err)
 		err = text_cache_open(&c->comms);
 	if (err) {

@@ -37,9 +37,10 @@ bool wait_is_off_cpu(const struct rec_sample *rec)
 	return rec->state != TASK_RUNNING && rec->state != TASK_RUNNABLE && rec->cpu == UINT32_MAX;
 }
 
-const char *wait_call_name(const char *arch, const struct rec_sample *rec, char buf[WAIT_CALL_MAX])
+const char *wait_call_name(const struct syscall_names *calls, const struct rec_sample *rec,
+			   char buf[WAIT_CALL_MAX])
 {
-	const char *name = rec->syscall ? syscall_name(arch, rec->syscall - 1) : NULL;
+	const char *name = rec->syscall ? syscall_name(calls, rec->syscall - 1) : NULL;
 
 	if (name)
 		return name;
@@ -79,7 +80,7 @@ static int by_size(const void *a, const void *b, void *list)
 	return by_group(&l->entries[x->first], &l->entries[y->first]);
 }
 
-static int add_entries(struct list *l, const char *arch)
+static int add_entries(struct list *l, const struct syscall_names *calls)
 {
 	char number[WAIT_CALL_MAX], buf[FRAME_TEXT_MAX];
 
@@ -89,7 +90,7 @@ static int add_entries(struct list *l, const char *arch)
 
 		if (row->absent)
 			continue;
-		e->call = intern_str(l->names, wait_call_name(arch, &row->rec, number));
+		e->call = intern_str(l->names, wait_call_name(calls, &row->rec, number));
 		e->place = wait_is_off_cpu(&row->rec)
 				   ? intern_str(l->names,
 						wait_place(l->g->tables, row->rec.kstack, buf))
@@ -139,13 +140,13 @@ static void put_group(const struct list *l, const struct group *group, FILE *out
 	putc('\n', out);
 }
 
-int wait_list_put(const struct wait_graph *g, const char *arch, FILE *out)
+int wait_list_put(const struct wait_graph *g, const struct syscall_names *calls, FILE *out)
 {
 	struct list l = { .g = g,
 			  .names = intern_new(),
 			  .entries = calloc(g->nr + 1, sizeof(*l.entries)),
 			  .groups = calloc(g->nr + 1, sizeof(*l.groups)) };
-	int err = l.names && l.entries && l.groups ? add_entries(&l, arch) : -ENOMEM;
+	int err = l.names && l.entries && l.groups ? add_entries(&l, calls) : -ENOMEM;
 
 	if (!err) {
 		make_groups(&l);

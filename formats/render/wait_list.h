@@ -9,9 +9,11 @@
 #include <stdio.h>
 
 struct rec_sample;
+struct syscall_names;
 struct wait_graph;
 
-int wait_list_put(const struct wait_graph *g, const char *arch, FILE *out);	/* 0 or -ENOMEM */
+/* 0 or -ENOMEM */
+int wait_list_put(const struct wait_graph *g, const struct syscall_names *calls, FILE *out);
 
 #define WAIT_CALL_MAX 32
 
@@ -19,5 +21,6 @@ int wait_list_put(const struct wait_graph *g, const char *arch, FILE *out);	/* 0
  * "futex", "syscall 999", "[kernel thread]", "[running]": ends with NUL; in buf where there is no
  * name.
  */
-const char *wait_call_name(const char *arch, const struct rec_sample *rec, char buf[WAIT_CALL_MAX]);
+const char *wait_call_name(const struct syscall_names *calls, const struct rec_sample *rec,
+			   char buf[WAIT_CALL_MAX]);
 bool wait_is_off_cpu(const struct rec_sample *rec);

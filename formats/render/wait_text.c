@@ -9,9 +9,9 @@
 
 enum direction { ANY, IN, OUT };
 
-static enum direction direction(const char *arch, const struct rec_sample *rec)
+static enum direction direction(const struct syscall_names *calls, const struct rec_sample *rec)
 {
-	const char *call = rec->syscall ? syscall_name(arch, rec->syscall - 1) : NULL;
+	const char *call = rec->syscall ? syscall_name(calls, rec->syscall - 1) : NULL;
 
 	if (!call)
 		return ANY;
@@ -20,7 +20,7 @@ static enum direction direction(const char *arch, const struct rec_sample *rec)
 	return strstr(call, "read") || strstr(call, "recv") ? IN : ANY;
 }
 
-const char *wait_object_text(const char *arch, const struct rec_sample *rec,
+const char *wait_object_text(const struct syscall_names *calls, const struct rec_sample *rec,
 			     char buf[WAIT_TEXT_MAX])
 {
 	static const char *const formats[WAIT_KINDS][3] = {
@@ -41,7 +41,7 @@ const char *wait_object_text(const char *arch, const struct rec_sample *rec,
 	const char *format = NULL;
 
 	if (rec->wait_kind < WAIT_KINDS)
-		format = formats[rec->wait_kind][direction(arch, rec)];
+		format = formats[rec->wait_kind][direction(calls, rec)];
 	if (!format && rec->wait_kind < WAIT_KINDS)
 		format = formats[rec->wait_kind][ANY];
 	if (!format)

@@ -16,6 +16,7 @@
 #include "formats/render/wait_text.h"
 #include "src/base/clock.h"
 #include "src/model/definition_store.h"
+#include "src/model/syscall_names.h"
 #include "src/profile/report.h"
 #include "src/profile/stack_note.h"
 #include "src/profile/wait_graph.h"
@@ -31,7 +32,8 @@ extern const struct renderer renderer_waits;
 struct waits {
 	const struct wait_graph *g;
 	const struct definition_store *tables;
-	const char *arch, *kernel_suffix;
+	struct syscall_names *calls;
+	const char *kernel_suffix;
 	FILE *out;
 };
 
@@ -74,7 +76,7 @@ static void put_activity(struct waits *w, const struct wait_row *row)
 
 	fputs(task_state_name(row->rec.state), w->out);
 	if (row->rec.syscall)
-		fprintf(w->out, " in %s", wait_call_name(w->arch, &row->rec, number));
+		fprintf(w->out, " in %s", wait_call_name(w->calls, &row->rec, number));
 	if (*place && wait_is_off_cpu(&row->rec)) {
 		fputs(", ", w->out);
 		escape_text(w->out, place, strlen(place));
@@ -85,8 +87,8 @@ static void put_activity(struct waits *w, const struct wait_row *row)
 static void put_wait(struct waits *w, const struct wait_row *row)
 {
 	char number[WAIT_CALL_MAX], text[WAIT_TEXT_MAX];
-	const char *call = wait_call_name(w->arch, &row->rec, number),
-		   *object = wait_object_text(w->arch, &row->rec, text);
+	const char *call = wait_call_name(w->calls, &row->rec, number),
+		   *object = wait_object_text(w->calls, &row->rec, text);
 
 	putc(' ', w->out);
 	put_time(w, wait_row_ns(row));
@@ -342,7 +344,7 @@ static int put_all(struct waits *w)
 	err = put_convoys(w);
 	if (!err)
 		err = put_all_loose(w);
-	return err ? err : wait_list_put(w->g, w->arch, w->out);
+	return err ? err : wait_list_put(w->g, w->calls, w->out);
 }
 
 static void put_nothing(uint32_t scan, FILE *out)
@@ -358,9 +360,9 @@ static void put_nothing(uint32_t scan, FILE *out)
 static int waits_stream(struct report *rep, const struct render_opts *opts, FILE *out)
 {
 	const char *arch = report_meta(rep, "arch", NULL);
-	struct wait_graph g;
-	struct waits w = { .g = &g, .arch = arch ? arch : "", .out = out };
-	int err = wait_graph_read(rep, opts->scan, &g);
+	struct wait_graph g = { 0 };
+	struct waits w = { .g = &g, .out = out, .calls = syscall_names_new(arch ? arch : "") };
+	int err = w.calls ? wait_graph_read(rep, opts->scan, &g) : -ENOMEM;
 
 	w.kernel_suffix = opts->kernel_suffix ? opts->kernel_suffix : "_[k]";
 	w.tables = g.tables;
@@ -371,6 +373,7 @@ static int waits_stream(struct report *rep, const struct render_opts *opts, FILE
 	if (!err && g.nr)
 		err = put_all(&w);
 	wait_graph_release(&g);
+	syscall_names_free(w.calls);
 	return err ? err : ferror(out) ? -errno : 0;
 }
 

@@ -49,7 +49,7 @@ extern const struct renderer renderer_waits_json;
 struct waits_json {
 	struct json_writer w;
 	const struct wait_graph *g;
-	const char *arch;
+	struct syscall_names *calls;
 };
 
 static bool is_futex(const char *call)
@@ -88,7 +88,7 @@ static void put_object(struct json_writer *w, const struct rec_sample *rec, cons
 static void put_row(struct waits_json *j, const struct wait_row *row)
 {
 	const struct rec_sample *rec = &row->rec;
-	const char *call = rec->syscall ? syscall_name(j->arch, rec->syscall - 1) : NULL;
+	const char *call = rec->syscall ? syscall_name(j->calls, rec->syscall - 1) : NULL;
 	char number[WAIT_CALL_MAX], buf[FRAME_TEXT_MAX];
 	const char *place = wait_is_off_cpu(rec) ? wait_place(j->g->tables, rec->kstack, buf) : "";
 	struct json_writer *w = &j->w;
@@ -97,7 +97,7 @@ static void put_row(struct waits_json *j, const struct wait_row *row)
 	if (wait_row_ns(row) != UINT64_MAX)
 		json_put_u64(w, "waited_ns", wait_row_ns(row));
 	if (rec->syscall)
-		json_put_text(w, "syscall", wait_call_name(j->arch, rec, number));
+		json_put_text(w, "syscall", wait_call_name(j->calls, rec, number));
 	if (*place)
 		json_put_text(w, "kernel_function", place);
 	put_object(w, rec, call);
@@ -193,15 +193,18 @@ static int put_all(struct waits_json *j, const char *warning)
 static int waits_json_stream(struct report *rep, const struct render_opts *opts, FILE *out)
 {
 	const char *arch = report_meta(rep, "arch", NULL);
-	struct wait_graph g;
-	struct waits_json j = { .w = { .out = out }, .g = &g, .arch = arch ? arch : "" };
-	int err = wait_graph_read(rep, opts->scan, &g);
+	struct wait_graph g = { 0 };
+	struct waits_json j = { .w = { .out = out },
+				.g = &g,
+				.calls = syscall_names_new(arch ? arch : "") };
+	int err = j.calls ? wait_graph_read(rep, opts->scan, &g) : -ENOMEM;
 
 	if (!err)
 		err = wait_graph_link(&g);
 	if (!err)
 		err = put_all(&j, report_warning(rep));
 	wait_graph_release(&g);
+	syscall_names_free(j.calls);
 	return err ? err : ferror(out) ? -errno : 0;
 }
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/trace/sample_order.h"
 #include "formats/trace/record_fields.h"
+#include "formats/trace/sample_order.h"
 #include "src/base/array.h"
 
 /* The order of types in a chunk. */

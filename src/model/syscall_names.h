@@ -1,10 +1,20 @@
 /*
- * Names of system calls by number. The numbers of both architectures are here, because a trace is
- * read anywhere.
+ * Names of system calls by number, as libseccomp knows them, for the architecture of a recording:
+ * that of the machine that reads it may be another one.
+ *
+ *	names = syscall_names_new("x86_64")	NULL: out of memory
+ *	syscall_name(names, 202)		"futex": borrowed from names
+ *	syscall_names_free(names)
  */
 #pragma once
 
 #include <stdint.h>
 
-/* arch as in the trace: "x86_64", "aarch64". NULL: not known. */
-const char *syscall_name(const char *arch, uint32_t nr);
+struct syscall_names;
+
+/* arch as in the trace: "x86_64", "aarch64". Of any other one there are no names. */
+struct syscall_names *syscall_names_new(const char *arch);
+void syscall_names_free(struct syscall_names *names);	/* NULL is fine */
+
+/* NULL: there is no system call of this number, or it is newer than this program. */
+const char *syscall_name(const struct syscall_names *names, uint32_t nr);
