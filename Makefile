@@ -46,12 +46,19 @@ MAIN_OBJS := $(MAIN_SRCS:%.c=$(B)/%.o)
 TESTS := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
-.PHONY: all tests fuzzers unit check check-built demo fuzz bench vm deps install uninstall clean help
+.PHONY: all report-half tests fuzzers unit check demo fuzz bench vm deps install uninstall clean help
 all: $(B)/probee
+report-half: $(B)/probee-report
 
 $(B)/probee: $(MAIN_OBJS) $(B)/libprobee.a sources.mk
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter-out %.mk,$^) $(LDLIBS) -o $@
+
+# The report half alone. That it needs no other library and no other source is what this proves.
+REPORT_HALF_OBJS := $(patsubst %.c,$(B)/%.o,$(REPORT_SRCS) $(REPORT_MAIN_SRCS) $(REPORT_PROGRAM_SRCS)) $(ASSETS:%=$(B)/%.o)
+$(B)/probee-report: $(REPORT_HALF_OBJS) sources.mk
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -lzstd -lpthread -o $@
 
 $(B)/libprobee.a: $(LIB_OBJS) sources.mk
 	$(call say,AR,$@)
@@ -174,6 +181,7 @@ clean:
 
 help:
 	@echo 'make                 build $(OUT)/probee'
+	@echo 'make report-half      build $(OUT)/probee-report: report and info, with zstd alone'
 	@echo 'make demo            install what is needed, build, record this machine, draw it: see demo/'
 	@echo 'make check           install, build, run every test; KINDS="unit cli" runs only those'
 	@echo 'make unit            build and run the unit tests (SAN=1: with sanitizers)'

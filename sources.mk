@@ -1,6 +1,6 @@
 # Every source, by layer. One line each: additions merge cleanly.
 
-# The half that reports: it links with zstd alone (`make report-half`).
+# The half that reports. It links with zstd alone: `make report-half`, tests/tools/report_half.sh.
 REPORT_SRCS := \
 	src/base/caps.c \
 	src/base/extents.c \
@@ -60,6 +60,7 @@ REPORT_SRCS := \
 	formats/render/json.c \
 	formats/render/json_writer.c \
 	formats/render/layout.c \
+	formats/render/output_list.c \
 	formats/render/renderers.c \
 	formats/render/svg.c \
 	formats/render/svg_text.c \
@@ -163,32 +164,42 @@ CAPTURE_SRCS := \
 
 LIB_SRCS := $(REPORT_SRCS) $(CAPTURE_SRCS)
 
-MAIN_SRCS := \
+# The program, by half: what each needs beside its library, and the list of its commands (src/commands/command.h).
+REPORT_MAIN_SRCS := \
 	src/main.c \
-	src/commands/cmd_doctor.c \
 	src/commands/cmd_info.c \
-	src/commands/cmd_record.c \
 	src/commands/cmd_report.c \
-	src/commands/cmd_unwind_info.c \
-	src/commands/cmd_verify.c \
 	src/commands/commands.c \
-	src/commands/doctor_bpf.c \
-	src/commands/doctor_system.c \
 	src/commands/info_health.c \
 	src/commands/info_lists.c \
+	src/commands/report_commands.c \
+
+CAPTURE_MAIN_SRCS := \
+	src/commands/cmd_doctor.c \
+	src/commands/cmd_record.c \
+	src/commands/cmd_unwind_info.c \
+	src/commands/cmd_verify.c \
+	src/commands/doctor_bpf.c \
+	src/commands/doctor_system.c \
+	src/commands/program.c \
 	src/commands/unwind_info_json.c \
 	src/commands/unwind_info_text.c \
 	src/recording/capture_loop.c \
 	src/recording/live_line.c \
 	src/recording/live_outputs.c \
 	src/recording/live_rows.c \
-	src/recording/output_list.c \
 	src/recording/record_tee.c \
 	src/recording/record_options.c \
 	src/recording/recording.c \
 	src/recording/stop_signals.c \
 	src/recording/target_command.c \
 	src/recording/trace_file.c \
+
+MAIN_SRCS := $(REPORT_MAIN_SRCS) $(CAPTURE_MAIN_SRCS)
+
+# In the place of program.c: a probee of the report half alone.
+REPORT_PROGRAM_SRCS := \
+	src/commands/report_program.c \
 
 ASSETS := \
 	formats/render/assets/flame.css \

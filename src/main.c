@@ -1,4 +1,4 @@
-/* Finds the command, runs it and turns the end into an exit code. */
+/* Finds the command, runs it and turns the end into an exit code. Knows no library but libc. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -7,11 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <bpf/libbpf.h>
-#include <elfutils/version.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #include "src/base/fail.h"
 #include "src/base/nearest.h"
@@ -22,7 +17,7 @@ static int print_help(void)
 	printf("usage: probee COMMAND [OPTIONS]\n"
 	       "\nSamples the stacks of programs and of the kernel, and shows "
 	       "them.\n\nCommands:\n");
-	for (const struct command *c = commands; c->name; c++)
+	for (const struct command *c = NULL; (c = command_next(c));)
 		printf("  %-12s %s\n", c->name, c->summary);
 	printf("  %-12s %s\n"
 	       "\n  -h, --help     show this and exit\n"
@@ -35,9 +30,15 @@ static int print_help(void)
 
 static int print_version(void)
 {
-	printf("probee %s\nlibbpf %u.%u\nelfutils %d.%d\nzstd %s\nzlib %s\n", PROBEE_VERSION,
-	       libbpf_major_version(), libbpf_minor_version(), _ELFUTILS_VERSION / 1000,
-	       _ELFUTILS_VERSION % 1000, ZSTD_versionString(), zlibVersion());
+	char version[64];
+
+	printf("probee %s\n", PROBEE_VERSION);
+	for (const struct command_set *const *s = command_sets; *s; s++) {
+		for (const struct library *l = (*s)->libraries; l->name; l++) {
+			l->version(version, sizeof(version));
+			printf("%s %s\n", l->name, version);
+		}
+	}
 	return EXIT_OK;
 }
 
@@ -45,7 +46,7 @@ static int unknown_command(const char *word)
 {
 	struct nearest n = nearest_to(word);
 
-	for (const struct command *c = commands; c->name; c++)
+	for (const struct command *c = NULL; (c = command_next(c));)
 		nearest_offer(&n, c->name);
 	nearest_offer(&n, "help");
 	fail_why(-EINVAL, "unknown %s '%s'. Try: probee %s", word[0] == '-' ? "option" : "command",

@@ -7,7 +7,7 @@
 #include "src/base/fail.h"
 #include "src/base/opt.h"
 #include "src/commands/command.h"
-#include "src/recording/output_list.h"
+#include "formats/render/output_list.h"
 #include "src/profile/query.h"
 #include "src/profile/report.h"
 

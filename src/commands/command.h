@@ -1,5 +1,9 @@
 /*
- * The subcommands of probee: const rows in commands.c, one cmd_NAME.c each.
+ * The subcommands of probee, one cmd_NAME.c each, in sets of those that need the same libraries.
+ *
+ * A program is a list of sets: program.c is probee; report_program.c is the report half alone,
+ * which needs zstd and nothing else, so it links and runs where libbpf and libelf are not. main.c
+ * and commands.c are part of every program and know no library.
  *
  * run() gets the words of the command line from the command's own name on: argv[0] is "report". It
  * parses them with opt_parse(), answers OPT_HELP with command_help(), and returns one of the exit
@@ -28,8 +32,22 @@ struct command {
 	int (*run)(int argc, char **argv);
 };
 
-extern const struct command commands[];		/* ends with a NULL name */
+/* What `probee --version` says of a library. */
+struct library {
+	const char *name;
+	void (*version)(char *buf, size_t size);
+};
 
+struct command_set {
+	const struct command *commands;		/* at least one; ends with a NULL name */
+	const struct library *libraries;	/* ends with a NULL name */
+};
+
+extern const struct command_set report_set;	/* report_commands.c */
+extern const struct command_set *const command_sets[];	/* of this program; ends with NULL */
+
+/* All commands of the program, one after the other: NULL begins, NULL ends. */
+const struct command *command_next(const struct command *c);
 const struct command *command_find(const char *name);
 
 /* Prints usage, summary and options to stdout; returns EXIT_OK. */

@@ -1,35 +1,37 @@
 #include "src/commands/command.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "src/base/fail.h"
 #include "src/base/opt.h"
 
-const struct command commands[] = {
-	{ "sample", "record stacks of running threads, so many times a second",
-	  "[-a | -p PIDS] [-F HZ] [-d TIME] [-o trace.pbz] [-- CMD ARGS]", cmd_sample },
-	{ "snapshot", "record the stack of every thread, running or not",
-	  "(-a | -p PIDS | -t TIDS) [-F HZ] [-i N] [-o trace.pbz]", cmd_snapshot },
-	{ "record", "both in one recording: CPU time by samples, waiting by snapshots",
-	  "[-a | -p PIDS] [-F HZ] [--snap-freq HZ] [-d TIME] [-o trace.pbz] [-- CMD ARGS]",
-	  cmd_record },
-	{ "report", "turn a trace into a flame graph, folded stacks, CSV, JSON or text",
-	  "FILE [--svg[=FILE]] [--csv] ...", cmd_report },
-	{ "info", "say what is in a trace: what, when, losses, how stacks ended", "FILE [--sizes]",
-	  cmd_info },
-	{ "unwind-info", "say what is known of how to unwind a binary, or the rule at an address",
-	  "ELF|PID [ADDRESS|SYMBOL ...] [--rows] [--json]", cmd_unwind_info },
-	{ "verify", "unwind the stacks that --audit kept again with libdw, and compare",
-	  "FILE [--limit N] [-v]", cmd_verify },
-	{ "doctor", "say what this kernel and these rights allow", "", cmd_doctor },
-	{ NULL, NULL, NULL, NULL },
-};
+static bool holds(const struct command_set *set, const struct command *c)
+{
+	for (const struct command *own = set->commands; own->name; own++)
+		if (own == c)
+			return true;
+	return false;
+}
+
+const struct command *command_next(const struct command *c)
+{
+	const struct command_set *const *s = command_sets;
+
+	if (c && c[1].name)
+		return c + 1;
+	while (c && !holds(*s, c))
+		s++;
+	if (c)
+		s++;
+	return *s ? (*s)->commands : NULL;
+}
 
 const struct command *command_find(const char *name)
 {
-	for (const struct command *c = commands; c->name; c++)
+	for (const struct command *c = NULL; (c = command_next(c));)
 		if (!strcmp(c->name, name))
 			return c;
 	return NULL;

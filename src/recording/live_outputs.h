@@ -14,7 +14,7 @@
 
 #include "src/recording/capture_loop.h"
 #include "src/recording/live_line.h"
-#include "src/recording/output_list.h"
+#include "formats/render/output_list.h"
 
 struct live_rows;
 struct record_args;

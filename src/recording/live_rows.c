@@ -9,11 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/render/output_list.h"
 #include "formats/render/renderer.h"
 #include "src/base/fail.h"
-#include "src/recording/output_list.h"
-#include "src/recording/record_tee.h"
 #include "src/profile/live_scans.h"
+#include "src/recording/record_tee.h"
 
 #define ROWS_AT_ONCE 4096		/* made into text before the next ones are */
 #define ROWS_MAX (1u << 18)		/* a walk begins only when fewer wait */

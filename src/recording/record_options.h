@@ -15,7 +15,7 @@
 #include "src/base/opt.h"
 #include "src/capture/collectors/collector.h"
 #include "src/capture/recorder.h"
-#include "src/recording/output_list.h"
+#include "formats/render/output_list.h"
 
 struct record_args {
 	const char *output;		/* the trace; NULL: trace.pbz */

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 /* fail() is a macro of cmocka. */
-#include "src/recording/output_list.c"
+#include "formats/render/output_list.c"
 
 #include <cmocka.h>
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Parts of the program that are not in the library. fail() is a macro of cmocka. */
-#include "src/recording/output_list.c"
+#include "formats/render/output_list.c"
 #include "src/recording/record_options.c"
 
 #include <cmocka.h>

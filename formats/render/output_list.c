@@ -1,4 +1,4 @@
-#include "src/recording/output_list.h"
+#include "formats/render/output_list.h"
 
 #include <errno.h>
 #include <fcntl.h>

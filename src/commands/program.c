@@ -1,0 +1,57 @@
+/* probee: the commands that record, those of the report half, and those that look at ELF files. */
+#include <stdio.h>
+
+#include <bpf/libbpf.h>
+#include <elfutils/version.h>
+#include <zlib.h>
+
+#include "src/commands/command.h"
+
+static void put_libbpf(char *buf, size_t size)
+{
+	snprintf(buf, size, "%u.%u", libbpf_major_version(), libbpf_minor_version());
+}
+
+static void put_elfutils(char *buf, size_t size)
+{
+	snprintf(buf, size, "%d.%d", _ELFUTILS_VERSION / 1000, _ELFUTILS_VERSION % 1000);
+}
+
+static void put_zlib(char *buf, size_t size)
+{
+	snprintf(buf, size, "%s", zlibVersion());
+}
+
+static const struct command record_commands[] = {
+	{ "sample", "record stacks of running threads, so many times a second",
+	  "[-a | -p PIDS] [-F HZ] [-d TIME] [-o trace.pbz] [-- CMD ARGS]", cmd_sample },
+	{ "snapshot", "record the stack of every thread, running or not",
+	  "(-a | -p PIDS | -t TIDS) [-F HZ] [-i N] [-o trace.pbz]", cmd_snapshot },
+	{ "record", "both in one recording: CPU time by samples, waiting by snapshots",
+	  "[-a | -p PIDS] [-F HZ] [--snap-freq HZ] [-d TIME] [-o trace.pbz] [-- CMD ARGS]",
+	  cmd_record },
+	{ NULL, NULL, NULL, NULL },
+};
+
+static const struct library record_libraries[] = {
+	{ "libbpf", put_libbpf },
+	{ "elfutils", put_elfutils },
+	{ "zlib", put_zlib },
+	{ NULL, NULL },
+};
+
+static const struct command inspect_commands[] = {
+	{ "unwind-info", "say what is known of how to unwind a binary, or the rule at an address",
+	  "ELF|PID [ADDRESS|SYMBOL ...] [--rows] [--json]", cmd_unwind_info },
+	{ "verify", "unwind the stacks that --audit kept again with libdw, and compare",
+	  "FILE [--limit N] [-v]", cmd_verify },
+	{ "doctor", "say what this kernel and these rights allow", "", cmd_doctor },
+	{ NULL, NULL, NULL, NULL },
+};
+
+static const struct library no_more_libraries[] = { { NULL, NULL } };
+
+static const struct command_set record_set = { record_commands, record_libraries };
+static const struct command_set inspect_set = { inspect_commands, no_more_libraries };
+
+const struct command_set *const command_sets[] = { &record_set, &report_set, &inspect_set, NULL };

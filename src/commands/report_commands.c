@@ -1,0 +1,26 @@
+/* The commands that need neither a kernel nor its libraries, and the library they do need. */
+#include <stdio.h>
+
+#include <zstd.h>
+
+#include "src/commands/command.h"
+
+static void put_zstd(char *buf, size_t size)
+{
+	snprintf(buf, size, "%s", ZSTD_versionString());
+}
+
+static const struct command report_commands[] = {
+	{ "report", "turn a trace into a flame graph, folded stacks, CSV, JSON or text",
+	  "FILE [--svg[=FILE]] [--csv] ...", cmd_report },
+	{ "info", "say what is in a trace: what, when, losses, how stacks ended", "FILE [--sizes]",
+	  cmd_info },
+	{ NULL, NULL, NULL, NULL },
+};
+
+static const struct library report_libraries[] = {
+	{ "zstd", put_zstd },
+	{ NULL, NULL },
+};
+
+const struct command_set report_set = { report_commands, report_libraries };

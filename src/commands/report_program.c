@@ -1,0 +1,4 @@
+/* The report half as a program of its own: `make report-half`. */
+#include "src/commands/command.h"
+
+const struct command_set *const command_sets[] = { &report_set, NULL };
