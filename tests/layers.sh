@@ -1,7 +1,8 @@
 #!/bin/sh
 # The rules that keep the tree readable: who may include whom, unique file names, sizes, no leftovers.
 # layers.sh [DIR]: checks DIR (default: this tree). Without DIR it first proves, on small trees with one
-# planted mistake each, that every rule can fail.
+# planted mistake each, that every rule can fail. layers.sh --lengths [LINES]: how long functions are, and which are
+# longer than LINES (default 40).
 set -eu
 
 # folder: the folders it may include besides itself, * any. A folder that is not named here may include nothing.
@@ -54,12 +55,17 @@ check_includes() {
 	}'
 }
 
-# The report half must build where neither libbpf nor a kernel of ours is.
+# The report half must build where neither libbpf nor a kernel of ours is. What it consists of is written in sources.mk;
+# the folders above are held apart by their rules, src/commands and src/main.c, which may include all, by this one.
 check_libraries() {
-	sources | grep -v '^bpf/\|^src/capture/\|^src/commands/\|^src/[^/]*$' |
+	sources | grep -v '^bpf/\|^src/capture/\|^src/commands/program\.c\|^src/commands/.*doctor' |
 		xargs -r grep -nE '^#include <bpf/' /dev/null | sed 's/$/: only src\/capture may use libbpf/'
-	sources | grep -v '^formats/trace/\|^src/commands/\|^src/[^/]*$' |
+	sources | grep -v '^formats/trace/\|^src/commands/report_commands\.c' |
 		xargs -r grep -nE '^#include <zstd' /dev/null | sed 's/$/: only formats\/trace may use zstd/'
+	sed -n '/^REPORT_.*SRCS := /,/^$/s/^\t\([^ ]*\).*/\1/p' sources.mk 2>/dev/null |
+		while read -r f; do [ ! -f "$f" ] || echo "$f"; done |
+		xargs -r grep -nE '^#include "(bpf|unwind|src/(capture|recording|elf|elf_unwind|symbolize|inspect|verify|proc))/' \
+			/dev/null | sed 's/$/: not in the report half/'
 }
 
 check_names() {
@@ -85,6 +91,32 @@ check_sizes() {
 	END { if (lines > 600) print last ": " lines " lines, 600 are allowed" }'
 }
 
+# lengths: "LINES FILE:LINE NAME" of every function body, without the lines of its braces.
+lengths() {
+	sources | xargs -r awk '
+	FNR == 1 { body = 0 }
+	/^[a-zA-Z].*\($/ || /^[a-zA-Z].*\(.*[^;]$/ { name = $0; sub(/\(.*/, "", name); sub(/.*[ *]/, "", name) }
+	/^[a-zA-Z].*\)$/ || /^[ \t].*\)$/ { head = FNR }
+	/^\{/ && head == FNR - 1 { body = FNR }
+	/^\}/ { if (body) print FNR - body - 1, FILENAME ":" body, name; body = 0 }' | sort -n
+}
+
+# Nine functions in ten fit half a screen.
+check_lengths() {
+	lengths | awk '{ v[NR] = $1 } END {
+		p90 = v[int((NR * 9 + 9) / 10)]
+		if (p90 > 25) print "nine functions in ten have up to " p90 " lines, 25 are allowed (tests/layers.sh --lengths)"
+	}'
+}
+
+show_lengths() {
+	lengths | awk -v most="$1" '{ v[NR] = $1; sum += $1; if ($1 > most) long[++n] = $0 } END {
+		while (n) print long[n--]
+		printf "%d functions: half up to %d lines, 90 %% up to %d, the longest %d\n", NR, v[int((NR + 1) / 2)],
+			v[int((NR * 9 + 9) / 10)], v[NR]
+	}'
+}
+
 # Words are joined here, so that this file does not find itself.
 check_words() {
 	find bpf unwind formats src tests tools docs .ci Makefile README.md -type f 2>/dev/null |
@@ -98,6 +130,7 @@ check_tree() (
 	check_libraries
 	check_names
 	check_sizes
+	check_lengths
 	check_words
 )
 
@@ -125,7 +158,12 @@ prove_checks() {
 	plant 'not written from the root' src/base/x.c '#include "../base/io.h"'
 	plant 'may use libbpf' src/profile/x.c '#include <bpf/libbpf.h>'
 	plant 'may use zstd' formats/render/x.c '#include <zstd.h>'
+	mkdir -p "$trees/$nr" && printf '%s\n' 'REPORT_MAIN_SRCS := \' '	src/commands/x.c \' '' >"$trees/$nr/sources.mk"
+	plant 'not in the report half' src/commands/x.c '#include "src/proc/cpus.h"'
 	plant 'function of 71' src/base/x.c 'int f(void)' '{' "$(lines 71 'g();')" '}'
+	for i in 1 2 3 4 5 6 7 8; do printf 'int f%s(void)\n{\n}\n' $i; done >"$trees/short"
+	plant 'up to 26 lines' src/base/x.c "$(cat "$trees/short")" \
+		'int g(void)' '{' "$(lines 26 'g();')" '}' 'int h(void)' '{' "$(lines 26 'g();')" '}'
 	plant '601 lines' src/base/x.c "$(lines 601 '/* */')"
 	plant 'line of' src/base/x.c "/* $(printf '%0120d' 0) */"
 	plant 'leftover' src/base/x.c "/* TO""DO: later */"
@@ -135,6 +173,11 @@ prove_checks() {
 	return $bad
 }
 
+if [ "${1:-}" = --lengths ]; then
+	cd "$(dirname "$0")/.."
+	show_lengths "${2:-40}"
+	exit
+fi
 [ $# = 0 ] || { found=$(check_tree "$1"); echo "$found"; [ ! "$found" ]; exit; }
 prove_checks
 found=$(check_tree "$(dirname "$0")/..")
