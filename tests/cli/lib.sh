@@ -6,6 +6,7 @@
 #	one_line			stderr is one line that starts with "probee: "
 #	silent				nothing on stderr
 #	prints 'text'			a line on stdout that holds this text
+#	need_recording			skips the test where the machine cannot record; can_record asks only
 failures=0
 
 probee() { "$PROBEE" "$@"; }
@@ -32,12 +33,27 @@ one_line() {
 		wrong "does not say one line that starts with probee:"
 }
 
-# The words of the command table, so that tests of commands yet to come skip themselves.
-has_command() { "$PROBEE" help "$1" >/dev/null 2>&1; }
-
+# Reasons to skip are those of the machine alone. What probee says of itself is no reason: a probee that knows no command
+# any more, or whose doctor crashes, must fail.
 skip() {
 	echo "$1"
 	exit 77
+}
+
+# Whether this machine can record. The doctor's "cannot" is believed only when it is whole, and when tests/machine_can.sh,
+# which asks the kernel without probee, does not say the contrary.
+can_record() {
+	run probee doctor
+	[ "$rc" != 0 ] || return 0
+	[ "$rc" = 77 ] && grep -q '^probee cannot record here' "$TMP/stdout" && ! tests/machine_can.sh ||
+		wrong "exit $rc, but this machine can record"
+	return 1
+}
+
+need_recording() {
+	can_record && return
+	[ "$failures" = 0 ] || finish
+	skip "cannot record here: $(grep -m1 '^no ' "$TMP/stdout")"
 }
 
 finish() { [ "$failures" = 0 ]; exit; }

@@ -2,8 +2,7 @@
 # timeout: 180
 # From a recording to every output, and outputs that cannot be written.
 . tests/cli/lib.sh
-has_command sample && has_command report || skip 'probee sample or report is not built'
-"$PROBEE" doctor >"$TMP/doctor" 2>&1 || skip "cannot record here: $(grep -m1 '^no ' "$TMP/doctor")"
+need_recording
 cd "$TMP" || exit 1
 
 run probee sample -F 199 -d 2 -o t.pbz -- sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done'

@@ -2,6 +2,7 @@
 # Threads in every odd condition: held by a tracer or a freezer, 32-bit, of io_uring, behind namespaces. Each has its rows,
 # its state is the one of /proc, and its stack is whole or says why not.
 # timeout: 200
+OWN_MOUNTS=1
 . "$(dirname "$0")/lib.sh"
 . "$LIVE/accounting.sh"
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Processes that try to stop a snapshot with what their stacks and programs are made of.
+OWN_MOUNTS=1
 . "$(dirname "$0")/lib.sh"
 . "$LIVE/accounting.sh"
 

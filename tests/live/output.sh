@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Where a trace may go and come from: a full disk, a closed pipe, standard output and input.
+OWN_MOUNTS=1
 . "$(dirname "$0")/lib.sh"
 
 start chain30

@@ -83,12 +83,12 @@ def record(pid, seconds, tmp):
     ours = subprocess.run([PROBEE, 'sample', '-q', '-e', 'cpu-clock', '-F', '199', '-d', str(seconds), '-p', pids,
                            '-o', tmp + '/probee.pbz'], stderr=subprocess.PIPE, text=True)
     err = perf.communicate()[1]
-    if ours.returncode == 77:
-        print(ours.stderr.strip())
-        sys.exit(77)
     if not os.path.exists(tmp + '/perf.data'):       # its exit code is not 0 either when the program ends
         print('perf cannot record here:', err.strip() or f'exit {perf.returncode}')
         sys.exit(77)
+    if ours.returncode:                              # where perf can, probee can
+        print(f'probee: exit {ours.returncode}: {ours.stderr.strip()}')
+        sys.exit(1)
 
 
 def shares(stacks):
@@ -168,7 +168,7 @@ def main():
     verdicts = [run(n, args.seconds, args.v) for n in BUSY if not args.program or n.split()[0] in args.program]
     judged = [v for v in verdicts if v is not None]
     print(f'{len(judged)} programs beside perf, {judged.count(False)} differ')
-    sys.exit(77 if not judged else judged.count(False) > 0)
+    sys.exit(not judged or judged.count(False) > 0)
 
 
 main()

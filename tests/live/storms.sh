@@ -58,18 +58,17 @@ finish "$PID"
 
 # --- 2,000 short processes at once
 start chain30 sleep
+target=$PID
 bomb() { for _ in $(seq 2000); do "$WORKLOADS/brief" 1 & done; wait; }
-background bomb
+background_group bomb
 bomb=$PID
 all_threads before.tids
 snapshot -a --include-idle -F 5 -i 10 -o bomb.pbz
 csv bomb.pbz >bomb.csv
 check "2000 processes: exit status" equal "$RC" 0
 check "2000 processes: who stays is accounted for" accounted before.tids bomb.csv 10
-check "2000 processes: a sleeping one is whole" stacks rooted bomb.csv "$(pgrep -n -x chain30)"
+check "2000 processes: a sleeping one is whole" stacks rooted bomb.csv "$target"
 finish "$bomb"
-pkill -x brief
-target=$(pgrep -n -x chain30)
 
 # --- stopped, traced, in the disk's queue
 start states
@@ -87,8 +86,8 @@ check "stopped, traced, zombie, D: rows of each" equal "$(stacks rows states.csv
 for name in stopped traced disk; do check "$name: stack" grep -q "state_$name+" states.csv; done
 
 # --- frozen
-freezer=/sys/fs/cgroup/freezer/probee-test file=freezer.state frozen=FROZEN
-[ -d /sys/fs/cgroup/freezer ] || { freezer=/sys/fs/cgroup/probee-test file=cgroup.freeze frozen=1; }
+freezer=/sys/fs/cgroup/freezer/probee-test-$$ file=freezer.state frozen=FROZEN
+[ -d /sys/fs/cgroup/freezer ] || { freezer=/sys/fs/cgroup/probee-test-$$ file=cgroup.freeze frozen=1; }
 if mkdir "$freezer" 2>/dev/null && echo "$target" 2>/dev/null >$freezer/cgroup.procs &&
 	echo $frozen 2>/dev/null >$freezer/$file; then
 	sleep 0.3

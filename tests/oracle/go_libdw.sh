@@ -6,7 +6,6 @@ cd "$(dirname "$0")/../.."
 OUT=${OUT:-.out}
 command -v go >/dev/null || { echo "SKIP: no go"; exit 77; }
 [ "$(uname -m)" = x86_64 ] || { echo "SKIP: Go's tables are read on x86-64 only"; exit 77; }
-echo '#include <elfutils/libdw.h>' | ${CC:-gcc} -E - >/dev/null 2>&1 || { echo "SKIP: libdw-dev is not installed"; exit 77; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 workloads=$(tests/workloads/build.sh "$OUT/workloads")

@@ -7,7 +7,6 @@ cd "$(dirname "$0")/../.."
 OUT=${OUT:-.out}
 [ "$(uname -m)" = x86_64 ] || { echo "SKIP: such rules are for x86-64"; exit 77; }
 [ "$(id -u)" = 0 ] || { echo "SKIP: needs root"; exit 77; }
-echo '#include <elfutils/libdwfl.h>' | ${CC:-gcc} -E - >/dev/null 2>&1 || { echo "SKIP: libdw-dev is not installed"; exit 77; }
 W=$(tests/workloads/build.sh "$OUT/workloads") || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -8,8 +8,6 @@ CC=${CC:-gcc}
 export PYTHONDONTWRITEBYTECODE=1
 
 command -v zstd >/dev/null || skip 'zstd is not installed'
-command -v python3 >/dev/null || skip 'python3 is not installed'
-has_command report && has_command info || skip 'probee report or probee info is not built'
 
 decode() { python3 $SPEC/decode.py "$@"; }
 
@@ -80,18 +78,16 @@ cat >"$TMP/fixture.c" <<'END'
 #include "tests/unit/trace_fixture.h"
 int main(int argc, char **argv) { return argc != 2 || trace_fixture_write(argv[1]) ? 1 : 0; }
 END
-if [ -e "$OUT/libprobee.a" ] && command -v "$CC" >/dev/null; then
-	run "$CC" -std=gnu11 -D_GNU_SOURCE -I. -o "$TMP/fixture" "$TMP/fixture.c" "$OUT/libprobee.a" -lzstd -lpthread
-	exits 0
-	run "$TMP/fixture" "$TMP/fixture.pbz"
-	exits 0
-	agree "$TMP/fixture.pbz"
-	agree_on_rows "$TMP/fixture.pbz"
-	by_the_page "$TMP/fixture.pbz" 'META'	# it has few of them
-	did='fixture trace'
-	[ "$(decode --stats "$TMP/fixture.pbz" | grep -cE '^(samples 8|lost 9|walks 1)$')" = 3 ] || wrong 'other numbers'
-	decode --collapse "$TMP/fixture.pbz" | cmp - tests/golden/fixture.folded || wrong 'other than the golden file'
-fi
+run "$CC" -std=gnu11 -D_GNU_SOURCE -I. -o "$TMP/fixture" "$TMP/fixture.c" "$OUT/libprobee.a" -lzstd -lpthread
+exits 0
+run "$TMP/fixture" "$TMP/fixture.pbz"
+exits 0
+agree "$TMP/fixture.pbz"
+agree_on_rows "$TMP/fixture.pbz"
+by_the_page "$TMP/fixture.pbz" 'META'	# it has few of them
+did='fixture trace'
+[ "$(decode --stats "$TMP/fixture.pbz" | grep -cE '^(samples 8|lost 9|walks 1)$')" = 3 ] || wrong 'other numbers'
+decode --collapse "$TMP/fixture.pbz" | cmp - tests/golden/fixture.folded || wrong 'other than the golden file'
 
 # --- good and bad traces made by the page
 
@@ -125,12 +121,13 @@ record() {
 	local file=$1 command=$2
 	shift 2
 	run timeout 60 "$PROBEE" "$command" -o "$file" "$@"
-	[ -s "$file" ] || { echo "no real traces: $(head -n 1 "$TMP/stderr")"; return 1; }
+	exits 0
+	[ -s "$file" ] || { wrong 'records nothing'; return 1; }
 	agree "$file"
 	agree_on_rows "$file"
 	by_the_page "$file"
 }
-if record "$TMP/sample.pbz" sample -a -d 1; then
+if can_record && record "$TMP/sample.pbz" sample -a -d 1; then
 	record "$TMP/snapshot.pbz" snapshot -a -i 3
 	record "$TMP/fp.pbz" sample -a -d 1 -F 299 --unwind fp
 	record "$TMP/command.pbz" sample -F 299 -d 5 -- sh -c 'for i in 1 2 3 4; do ls -R /usr/share; done >/dev/null'

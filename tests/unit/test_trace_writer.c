@@ -99,8 +99,8 @@ static void test_zstd_accepts_it(void **state)
 
 	(void)state;
 	if (system("command -v zstd >/dev/null 2>&1")) {
-		print_message("SKIP: no zstd command\n");
-		return;
+		print_message("no zstd command\n");
+		skip();
 	}
 	assert_int_equal(trace_fixture_write(path), 0);
 	assert_int_equal(trace_fixture_write(other), 0);
@@ -149,8 +149,8 @@ static void test_link_of_another_user_is_not(void **state)
 
 	(void)state;
 	if (geteuid() != 0) {
-		print_message("SKIP: needs root\n");
-		return;
+		print_message("needs root\n");
+		skip();
 	}
 	unsetenv("SUDO_UID");
 	assert_int_equal(symlink(other, path), 0);
@@ -169,8 +169,8 @@ static void test_owner_is_the_user_behind_sudo(void **state)
 
 	(void)state;
 	if (geteuid() != 0) {
-		print_message("SKIP: needs root\n");
-		return;
+		print_message("needs root\n");
+		skip();
 	}
 	setenv("SUDO_UID", "12345", 1);
 	setenv("SUDO_GID", "12346", 1);
@@ -456,8 +456,8 @@ static void test_terminal_is_refused(void **state)
 	if (fd >= 0 && !grantpt(fd) && !unlockpt(fd))
 		tty = open(ptsname(fd), O_RDWR | O_NOCTTY);
 	if (tty < 0) {
-		print_message("SKIP: no pseudo terminal\n");
-		return;
+		print_message("no pseudo terminal\n");
+		skip();
 	}
 	stderr_begin();
 	err = with_stdout(tty, write_fixture_to_stdout);

@@ -21,7 +21,7 @@ CACHE=$OUT/vm
 BOOT_LIMIT=${BOOT_LIMIT:-240}		# seconds
 KERNEL= RELEASE= OUT_DIR= APPEND=
 
-[ -x "$PROBEE" ] || skip "no binary at $PROBEE"
+[ -x "$PROBEE" ] || { echo "no binary at $PROBEE"; exit 1; }
 for tool in cpio apt-get dpkg-deb python3; do
 	command -v $tool >/dev/null || skip "no $tool"
 done
