@@ -1,7 +1,8 @@
 /*
  * Rows that come from reading code against those of call frame information: for every x86-64 ELF file below the given
  * directories that has .eh_frame the code is read as if there were none, and at every instruction both answers are
- * compared. The table of classes is printed; exit status 1 when more than 0.1 % of the claims are wrong.
+ * compared. The table of classes is printed; exit status 1 when clearly more of the claims are wrong, or clearly fewer
+ * instructions are claimed, than known_shares[] says.
  *
  *	code_cfi [-s] [-m MAX_BYTES] [-v] PATH...
  *
@@ -47,6 +48,23 @@ static const char *const class_names[CLASSES] = {
 	[WRONG_ROOT] = "WRONG: outermost frame",
 };
 
+/*
+ * What is known, of Debian 12 with compilers, browsers and databases: 2176 files, 54.6 million instructions. Folders of it with
+ * a million instructions or more have 0.2 to 4.3 times the wrong share and 0.4 to 1.8 times the unclaimed one; all of
+ * another machine's /usr lies between its folders, so twice and three times the share are allowed. To that come a few
+ * functions written by hand: small sets hold one by chance, and the largest number of wrong claims in one file is 1213.
+ */
+struct known_share {
+	double wrong;		/* of the claims */
+	double unclaimed;	/* of the instructions */
+	uint64_t by_chance;	/* wrong claims */
+};
+
+static const struct known_share known_shares[] = {
+	[false] = { 0.000049, 0.0087, 240 },	/* with the starts of functions */
+	[true] = { 0.000280, 0.0137, 1200 },	/* -s */
+};
+
 struct tally {
 	uint64_t files, nr[CLASSES];
 	char first[CLASSES][300];
@@ -64,7 +82,7 @@ static void count(struct tally *t, enum class class, const char *path, uint64_t 
 {
 	if (!t->nr[class]++)
 		snprintf(t->first[class], sizeof(t->first[class]), "%s 0x%" PRIx64, path, vaddr);
-	if (class >= WRONG_CFA - verbose + 1 && verbose)
+	if (verbose && (int)class >= WRONG_CFA - verbose + 1)
 		printf("%s 0x%" PRIx64 " %s\n", path, vaddr, class_names[class]);
 }
 
@@ -269,7 +287,17 @@ static void check_file(const char *path, const struct options *opt, struct tally
 	close(fd);
 }
 
-static int print(const struct tally *t)
+static bool is_worse(const struct known_share *known, uint64_t total, uint64_t claimed, uint64_t wrong)
+{
+	uint64_t wrong_max = (uint64_t)(2 * known->wrong * (double)claimed) + known->by_chance;
+	uint64_t unclaimed_max = (uint64_t)(3 * known->unclaimed * (double)total);
+
+	printf("allowed: %" PRIu64 " wrong of them, %" PRIu64 " not claimed; here: %" PRIu64 ", %" PRIu64 "\n", wrong_max,
+	       unclaimed_max, wrong, total - claimed);
+	return !claimed || wrong > wrong_max || total - claimed > unclaimed_max;
+}
+
+static int print(const struct tally *t, const struct known_share *known)
 {
 	uint64_t claimed = 0, wrong = 0, total;
 
@@ -291,7 +319,7 @@ static int print(const struct tally *t)
 	printf("claimed %.3f %% of %" PRIu64 " instructions, wrong %.4f %% of the claims\n",
 	       100.0 * (double)claimed / (double)(total ? total : 1), total,
 	       100.0 * (double)wrong / (double)(claimed ? claimed : 1));
-	return !claimed || wrong * 1000 > claimed;
+	return is_worse(known, total, claimed, wrong);
 }
 
 int main(int argc, char **argv)
@@ -319,5 +347,5 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < files.nr; i++)
 		check_file(files.v[i].path, &opt, &t);
 	file_list_release(&files);
-	return print(&t);
+	return print(&t, &known_shares[opt.only_symbols]);
 }
