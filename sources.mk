@@ -85,6 +85,7 @@ CAPTURE_SRCS := \
 	src/symbolize/elf_symbols.c \
 	src/symbolize/fde_ranges.c \
 	src/symbolize/go_symbols.c \
+	src/symbolize/kernel_hidden.c \
 	src/symbolize/kernel_regions.c \
 	src/symbolize/kernel_symbols.c \
 	src/symbolize/perf_map.c \

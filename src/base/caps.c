@@ -2,8 +2,11 @@
 
 #include <linux/capability.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "src/base/io.h"
 
 static const struct { int cap; const char *name; } names[] = {
 	{ CAP_BPF, "cap_bpf" },
@@ -29,6 +32,20 @@ uint64_t caps_effective(void)
 	if (caps & CAP_BIT(CAP_SYS_ADMIN))
 		caps |= CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON);
 	return caps;
+}
+
+/* The machine's own maps every number to itself. */
+bool caps_in_user_namespace(void)
+{
+	unsigned long inside = 0, outside = 0, count = 0;
+	char *map = NULL;
+	bool inner = false;
+
+	if (io_read_file("/proc/self/uid_map", &map, 4096) > 0 &&
+	    sscanf(map, "%lu %lu %lu", &inside, &outside, &count) == 3)
+		inner = outside != 0 || count != 4294967295ul;
+	free(map);
+	return inner;
 }
 
 size_t caps_names(uint64_t caps, char *buf, size_t size)

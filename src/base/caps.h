@@ -1,6 +1,7 @@
 /* Capabilities of this process: what is held, and the names of what is missing. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -8,6 +9,12 @@
 
 /* The effective set; CAP_SYS_ADMIN counts as the CAP_BPF and CAP_PERFMON that it contains. */
 uint64_t caps_effective(void);
+
+/*
+ * Whether this process is in a user namespace other than the machine's: capabilities that are held
+ * there look like root's and open nothing outside of it.
+ */
+bool caps_in_user_namespace(void);
 
 /*
  * "cap_bpf,cap_perfmon": the names of a set, as setcap(8) reads them. Returns how many there are.

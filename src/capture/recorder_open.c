@@ -19,6 +19,7 @@
 #include "src/capture/waits/wait_peers.h"
 #include "src/proc/pid_namespace.h"
 #include "src/proc/procfs.h"
+#include "src/symbolize/kernel_hidden.h"
 #include "src/symbolize/kernel_symbols.h"
 #include "src/symbolize/symbolizer.h"
 #include "unwind/unwind_limits.h"
@@ -288,6 +289,18 @@ static int add_targets(struct recorder *r)
 	return err;
 }
 
+static void say_hidden(void)
+{
+	struct kernel_hidden hidden;
+	char cause[128], remedy[128];
+
+	kernel_hidden_look(&hidden);
+	kernel_hidden_text(&hidden, cause, sizeof(cause), remedy, sizeof(remedy));
+	note("kernel functions stay without names, because the kernel hides their addresses: %s. "
+	     "Try: %s",
+	     cause, remedy);
+}
+
 static bool ready(const struct recorder *r)
 {
 	return r->kernel.done && !binary_store_pending(r->store);
@@ -310,13 +323,9 @@ static int wait_for_tables(struct recorder *r)
 			break;
 		poll(pfd, 2, 50);
 	}
-	/*
-	 * Not where they are read, beside all else: whoever may not record at all is told only
-	 * that.
-	 */
+	/* Said only now: a user who may not record at all is told that alone. */
 	if (!err && r->kernel.symbols && kernel_symbols_hidden(r->kernel.symbols))
-		note("kernel addresses are hidden, so kernel functions stay without names. "
-		     "Try: run as root or with CAP_SYSLOG, or sysctl kernel.kptr_restrict=0");
+		say_hidden();
 	return err;
 }
 

@@ -14,6 +14,7 @@
 
 #include "src/base/caps.h"
 #include "src/proc/pid_namespace.h"
+#include "src/symbolize/kernel_hidden.h"
 
 #define RECORD_CAPS (CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON))
 #define SYMBOL_CAPS (CAP_BIT(CAP_SYS_PTRACE) | CAP_BIT(CAP_DAC_READ_SEARCH) | CAP_BIT(CAP_SYSLOG))
@@ -53,18 +54,6 @@ void look_kernel(struct finding *f)
 	remedy(f, "a kernel of 5.18 or later");
 }
 
-/* Rights inside a user namespace of one's own look like root's and open nothing outside it. */
-static bool in_user_namespace(void)
-{
-	char map[80];
-	unsigned long inside = 0, outside = 0, count = 0;
-
-	first_line("/proc/self/uid_map", map, sizeof(map));
-	if (sscanf(map, "%lu %lu %lu", &inside, &outside, &count) != 3)
-		return false;
-	return outside != 0 || count != 4294967295ul;
-}
-
 void look_caps(struct finding *f)
 {
 	char missing[64];
@@ -72,7 +61,7 @@ void look_caps(struct finding *f)
 	if (caps_names(RECORD_CAPS & ~caps_effective(), missing, sizeof(missing))) {
 		found(f, FOUND_NO, "missing %s", missing);
 		remedy_setcap(f, "cap_bpf,cap_perfmon");
-	} else if (in_user_namespace()) {
+	} else if (caps_in_user_namespace()) {
 		found(f, FOUND_WARN, "held in a user namespace, where they may not count");
 		remedy(f, "run it outside the container");
 	} else {
@@ -120,7 +109,8 @@ void look_kallsyms(struct finding *f)
 {
 	FILE *names = fopen("/proc/kallsyms", "re");
 	bool seen = names && any_address(names);
-	char restrict_[16];
+	struct kernel_hidden hidden;
+	char cause[128], help[128];
 
 	if (names)
 		fclose(names);
@@ -128,13 +118,14 @@ void look_kallsyms(struct finding *f)
 		found(f, FOUND_OK, "/proc/kallsyms shows addresses");
 		return;
 	}
-	first_line("/proc/sys/kernel/kptr_restrict", restrict_, sizeof(restrict_));
-	found(f, FOUND_WARN, "/proc/kallsyms %s (kptr_restrict is %s)",
-	      names ? "hides addresses" : "cannot be read", restrict_[0] ? restrict_ : "unknown");
-	if (restrict_[0] == '2')
-		remedy(f, "sudo sysctl kernel.kptr_restrict=1");
-	else
+	kernel_hidden_look(&hidden);
+	kernel_hidden_text(&hidden, cause, sizeof(cause), help, sizeof(help));
+	found(f, FOUND_WARN, "/proc/kallsyms %s: %s", names ? "hides addresses" : "cannot be read",
+	      cause);
+	if (hidden.kptr_restrict <= 1 && !hidden.has_syslog)
 		remedy_setcap(f, "cap_bpf,cap_perfmon,cap_syslog");
+	else
+		remedy(f, "%s", help);
 }
 
 void look_tracefs(struct finding *f)

@@ -1,7 +1,7 @@
 /*
  * Kernel functions from /proc/kallsyms, modules from /proc/modules, as absolute addresses. Read
- * once, at the first need. When the addresses are hidden (all zero: kptr_restrict, missing
- * CAP_SYSLOG) it says so once.
+ * once, at the first need. When the kernel hides the addresses, all of them are zero:
+ * kernel_symbols_hidden() says so, and kernel_hidden.h says why.
  */
 #pragma once
 

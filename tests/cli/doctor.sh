@@ -33,6 +33,15 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	prints 'no    capabilities: missing cap_bpf,cap_perfmon'
 	prints "sudo setcap cap_bpf,cap_perfmon=ep $TMP/copy"
 	prints 'probee cannot record here'
+
+	# Whether such a user sees kernel addresses is asked of the kernel itself; the cause must be the true one.
+	if setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all grep -qm1 '^0*[1-9a-f]' /proc/kallsyms; then
+		prints 'ok    kernel names'
+	elif [ "$(cat /proc/sys/kernel/kptr_restrict)" = 0 ]; then
+		prints "hides addresses: perf_event_paranoid is $(cat /proc/sys/kernel/perf_event_paranoid) and CAP_SYSLOG is missing"
+	else
+		prints "hides addresses: kptr_restrict is $(cat /proc/sys/kernel/kptr_restrict)"
+	fi
 fi
 
 # A kernel without type information, as far as one can see.

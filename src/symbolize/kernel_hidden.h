@@ -1,0 +1,33 @@
+/*
+ * Why the kernel hides its addresses from us, and what helps. /proc/kallsyms shows zeros for every
+ * address unless the kernel's kallsyms_show_value() (kernel/kallsyms.c) agrees, which asks in this
+ * order:
+ *
+ *	kptr_restrict 2 or more		nobody sees addresses, not even root
+ *	CAP_SYSLOG, in the user namespace of the machine (a container's does not count): visible
+ *	kptr_restrict 1			otherwise hidden
+ *	kptr_restrict 0			visible if perf_event_paranoid is 1 or less
+ *
+ *	kernel_hidden_look(&h)		reads both settings and our own rights
+ *	kernel_hidden_text(&h, ...)	"perf_event_paranoid is 2 and CAP_SYSLOG is missing", and the
+ *					remedy for exactly that
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SETTING_UNKNOWN (-100)		/* no such file, or it is not readable */
+
+struct kernel_hidden {
+	int kptr_restrict;
+	int perf_event_paranoid;
+	bool has_syslog;		/* CAP_SYSLOG is in the effective set */
+	bool in_user_ns;		/* of a user namespace other than the machine's */
+};
+
+void kernel_hidden_look(struct kernel_hidden *h);
+
+/* Both texts are cut to their sizes, and neither has a full stop at its end. */
+void kernel_hidden_text(const struct kernel_hidden *h, char *cause, size_t cause_size, char *remedy,
+			size_t remedy_size);
