@@ -17,6 +17,7 @@
 #include "src/base/array.h"
 #include "src/base/clock.h"
 #include "src/base/intern.h"
+#include "src/base/plural.h"
 #include "src/profile/profile.h"
 
 #define WIDTH 100		/* columns, where the caller knows of no terminal */
@@ -344,7 +345,8 @@ static void put_elided(struct text *t, struct turns *turns, const struct turn *t
 		return;
 	fprintf(t->out, "%18s", "");
 	put_bars(t, turns, turn);
-	fprintf(t->out, "... %u frame%s\n", run->elided, run->elided == 1 ? "" : "s");
+	fprintf(t->out, "... %u %s\n", run->elided,
+		plural(run->elided, "frame", "frames"));
 	run->elided = 0;
 }
 

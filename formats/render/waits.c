@@ -15,6 +15,7 @@
 #include "formats/render/wait_list.h"
 #include "formats/render/wait_text.h"
 #include "src/base/clock.h"
+#include "src/base/plural.h"
 #include "src/model/definition_store.h"
 #include "src/model/syscall_names.h"
 #include "src/profile/report.h"
@@ -247,8 +248,8 @@ static int put_convoys(struct waits *w)
 	for (size_t i = 0; !err && i < nr && i < MAX_CONVOYS; i++)
 		put_convoy(w, heads[i]);
 	if (!err && nr > MAX_CONVOYS)
-		fprintf(w->out, "... and %zu more threads that others wait for\n\n",
-			nr - MAX_CONVOYS);
+		fprintf(w->out, "... and %zu more %s that others wait for\n\n",
+			nr - MAX_CONVOYS, plural(nr - MAX_CONVOYS, "thread", "threads"));
 	free(heads);
 	return err;
 }
@@ -278,7 +279,8 @@ static void put_loose(struct waits *w, const struct wait_row *row)
 			fputs(" with", w->out);
 		else
 			put_comm(w, peer);
-		fprintf(w->out, ", %u threads\n", peer->nr_threads);
+		fprintf(w->out, ", %u %s\n", peer->nr_threads,
+			plural(peer->nr_threads, "thread", "threads"));
 	} else if (nr == 1) {
 		fputs(", other end: held by no process\n", w->out);
 	} else if (nr == 2) {
@@ -300,8 +302,8 @@ static int put_all_loose(struct waits *w)
 			rows[nr++] = i;
 	wait_sort(w->g, rows, nr);
 	if (nr)
-		fprintf(w->out, "%zu thread%s for one of many\n", nr,
-			nr == 1 ? " waits" : "s wait");
+		fprintf(w->out, "%zu %s for one of many\n", nr,
+			plural(nr, "thread waits", "threads wait"));
 	for (size_t i = 0; i < nr && i < MAX_WAITERS; i++)
 		put_loose(w, &w->g->rows[rows[i]]);
 	if (nr > MAX_WAITERS)
@@ -325,7 +327,8 @@ static void put_title(struct waits *w)
 		nr += !w->g->rows[i].absent;
 	localtime_r(&t, &tm);
 	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm);
-	fprintf(w->out, "Walk %u, %s: %zu threads\n\n", w->g->scan, date, nr);
+	fprintf(w->out, "Walk %u, %s: %zu %s\n\n", w->g->scan, date, nr,
+		plural(nr, "thread", "threads"));
 }
 
 static int put_all(struct waits *w)

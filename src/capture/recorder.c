@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "src/base/fail.h"
+#include "src/base/plural.h"
 #include "src/capture/bpf/capture_bpf.h"
 #include "src/capture/processes/binary_store.h"
 #include "src/capture/processes/hidden_tasks.h"
@@ -117,7 +118,7 @@ static bool is_in_a_hurry(const struct recorder *r, bool *said)
 
 	if (!*said)
 		note("waiting for the unwind tables of %u file%s, at most %u s (Ctrl-C: no longer)",
-		     nr, nr == 1 ? "" : "s", (unsigned)(SETTLE_PATIENT_NS / NSEC_PER_SEC));
+		     nr, plural(nr, "", "s"), (unsigned)(SETTLE_PATIENT_NS / NSEC_PER_SEC));
 	*said = true;
 	return r->opts.hurry && r->opts.hurry(r->opts.sink_ctx);
 }

@@ -11,6 +11,7 @@
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/base/opt.h"
+#include "src/base/plural.h"
 #include "src/commands/command.h"
 #include "src/commands/info_health.h"
 #include "src/commands/info_lists.h"
@@ -52,12 +53,6 @@ static __attribute__((format(printf, 2, 3))) void put_line(const char *what, con
 	vprintf(fmt, ap);
 	va_end(ap);
 	putchar('\n');
-}
-
-/* "1 process", "2 processes": plural is what one more needs. */
-static void put_count(uint64_t n, const char *one, const char *plural, const char *behind)
-{
-	printf("%" PRIu64 " %s%s%s", n, one, n == 1 ? "" : plural, behind);
 }
 
 static double percent(uint64_t part, uint64_t whole)
@@ -127,10 +122,10 @@ static void put_tasks(const struct report *rep)
 {
 	static const struct {
 		enum record_tag tag;
-		const char *one, *plural, *behind;
+		const char *one, *many;
 	} rows[] = {
-		{ REC_PROCESS, "process", "es", ", " }, { REC_THREAD, "thread", "s", ", " },
-		{ REC_BINARY, "binar", "", "" },
+		{ REC_PROCESS, "process", "processes" }, { REC_THREAD, "thread", "threads" },
+		{ REC_BINARY, "binary", "binaries" },
 	};
 	const struct definition_store *t;
 
@@ -140,10 +135,9 @@ static void put_tasks(const struct report *rep)
 
 		for (uint32_t at = 0; (t = report_tables(rep, at)); at++)
 			n += tables_count(t, rows[i].tag);
-		put_count(n, rows[i].one, rows[i].plural, rows[i].behind);
-		if (rows[i].tag == REC_BINARY)
-			puts(n == 1 ? "y" : "ies");
+		printf("%s%" PRIu64 " %s", i ? ", " : "", n, plural(n, rows[i].one, rows[i].many));
 	}
+	putchar('\n');
 }
 
 static void put_facts(const struct report *rep)
@@ -198,7 +192,8 @@ static void put_samples(const struct report *rep)
 	report_stacks_text(report_health(rep), stacks, sizeof(stacks));
 	put_line("stacks", "%s", stacks);
 	if (info->kernel_truncated)
-		put_line("", "%" PRIu64 " kernel stacks cut", info->kernel_truncated);
+		put_line("", "%" PRIu64 " kernel %s cut", info->kernel_truncated,
+			 plural(info->kernel_truncated, "stack", "stacks"));
 	put_line("frames", "%" PRIu64 ", %" PRIu64 " of them without a name (%.1f %%)",
 		 info->frames, info->frames_unnamed, percent(info->frames_unnamed, info->frames));
 }
@@ -210,21 +205,26 @@ static void put_damage(const struct report_info *info)
 	if (st->truncated)
 		puts("  the file was cut short: what comes before the cut is here");
 	if (st->bad_chunks)
-		printf("  %" PRIu64
-		       " of the file's chunks are damaged; their samples and names are missing\n",
-		       st->bad_chunks);
+		printf("  %" PRIu64 " of the file's chunks %s damaged; %s samples and names are "
+		       "missing\n",
+		       st->bad_chunks, plural(st->bad_chunks, "is", "are"),
+		       plural(st->bad_chunks, "its", "their"));
 	if (st->lost_repeats)
-		printf("  %" PRIu64
-		       " samples that are like ones in those chunks are missing as well\n",
-		       st->lost_repeats);
+		printf("  %" PRIu64 " %s like ones in those chunks %s missing as well\n",
+		       st->lost_repeats,
+		       plural(st->lost_repeats, "sample that is", "samples that are"),
+		       plural(st->lost_repeats, "is", "are"));
 	if (st->skipped_bytes)
-		printf("  %" PRIu64 " bytes were skipped\n", st->skipped_bytes);
+		printf("  %" PRIu64 " %s skipped\n", st->skipped_bytes,
+		       plural(st->skipped_bytes, "byte was", "bytes were"));
 	if (st->skipped_records)
-		printf("  %" PRIu64
-		       " records of kinds that this version does not know were skipped\n",
-		       st->skipped_records);
+		printf("  %" PRIu64 " %s that this version does not know %s skipped\n",
+		       st->skipped_records,
+		       plural(st->skipped_records, "record of a kind", "records of kinds"),
+		       plural(st->skipped_records, "was", "were"));
 	if (info->refused)
-		printf("  %" PRIu64 " impossible definitions were refused\n", info->refused);
+		printf("  %" PRIu64 " impossible %s refused\n", info->refused,
+		       plural(info->refused, "definition was", "definitions were"));
 	if (info->nr_ended < info->nr_segments)
 		printf("  %u of %u recordings have no END record\n",
 		       info->nr_segments - info->nr_ended, info->nr_segments);
@@ -273,7 +273,8 @@ static bool put_path_row(const struct info_list *l, size_t i)
 	escape_text(stdout, path, len);
 	putchar('\n');
 	if (i + 1 == TOP && l->nr > TOP)
-		printf("            ... and %zu more rows\n", l->nr - TOP);
+		printf("            ... and %zu more %s\n", l->nr - TOP,
+		       plural(l->nr - TOP, "row", "rows"));
 	return i + 1 < TOP;
 }
 

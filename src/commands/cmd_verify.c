@@ -7,6 +7,7 @@
 #include "formats/render/escape.h"
 #include "src/base/fail.h"
 #include "src/base/opt.h"
+#include "src/base/plural.h"
 #include "src/commands/command.h"
 #include "src/inspect/rule_text.h"
 #include "src/model/definition_store.h"
@@ -171,8 +172,9 @@ static void put_counts(const struct counts *c)
 {
 	uint64_t judged = c->stacks - c->kinds[VERDICT_UNFIT];
 
-	printf("%s%" PRIu64 " stacks kept, %" PRIu64 " frames, %" PRIu64 " equal\n",
-	       c->shown ? "\n" : "", c->stacks, c->frames, c->equal_frames);
+	printf("%s%" PRIu64 " %s kept, %" PRIu64 " %s, %" PRIu64 " equal\n",
+	       c->shown ? "\n" : "", c->stacks, plural(c->stacks, "stack", "stacks"), c->frames,
+	       plural(c->frames, "frame", "frames"), c->equal_frames);
 	for (unsigned k = 0; k < VERDICTS; k++) {
 		if (!c->kinds[k] && k != VERDICT_EQUAL && k != VERDICT_DIFFERENT)
 			continue;

@@ -50,9 +50,11 @@ int command_help(const char *name, const struct opt_list *lists, size_t nr_lists
 int command_usage(const char *name)
 {
 	const struct command *c = command_find(name);
+	size_t len = strlen(c->usage);
+	bool ends_in_dots = len && c->usage[len - 1] == '.';	/* "[--csv] ..." */
 
-	fail_why(0, "usage: probee %s%s%s. Try: probee %s --help", c->name,
-		 c->usage[0] ? " " : "", c->usage, c->name);
+	fail_why(0, "usage: probee %s%s%s%s Try: probee %s --help", c->name, len ? " " : "",
+		 c->usage, ends_in_dots ? "" : ".", c->name);
 	return EXIT_USAGE;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/render/escape.h"
+#include "src/base/plural.h"
 #include "src/model/definition_store.h"
 #include "src/profile/report.h"
 #include "src/profile/report_text.h"
@@ -78,7 +79,8 @@ static void put_remedy(const struct stack_health *h, const struct health_row *ro
 static bool is_last(size_t i, size_t nr)
 {
 	if (i + 1 == TOP && nr > TOP)
-		printf("            ... and %zu more rows\n", nr - TOP);
+		printf("            ... and %zu more %s\n", nr - TOP,
+		       plural(nr - TOP, "row", "rows"));
 	return i + 1 == TOP;
 }
 
@@ -132,7 +134,7 @@ static void put_guesses(const struct stack_health *h)
 		const struct health_row *row = &h->guesses[i];
 
 		put_row_start(row->samples, h->all.stacks);
-		printf("%10" PRIu64 " frames  ", row->frames);
+		printf("%10" PRIu64 " %-6s  ", row->frames, plural(row->frames, "frame", "frames"));
 		put_path(h, row);
 		putchar('\n');
 		if (is_last(i, h->nr_guesses))

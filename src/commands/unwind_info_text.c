@@ -1,3 +1,4 @@
+#include "src/base/plural.h"
 #include "src/commands/unwind_info.h"
 
 #include <elf.h>
@@ -98,17 +99,21 @@ static void put_table(const struct unwind_facts *f)
 	printf(".eh_frame ");
 	if (f->eh_frame.size)
 		printf("%" PRIu64 " bytes: ", f->eh_frame.size);
-	printf("%zu FDEs, %zu CIEs, %zu damaged entries, %zu overlaps\n", f->cfi.nr_fdes,
-	       f->cfi.nr_cies, f->cfi.bad_entries, f->cfi.overlaps);
-	printf("table     %zu rows, %" PRIu64 " distinct rules, %" PRIu64 " pages: %" PRIu64
-	       " bytes\n",
-	       f->rows.nr, f->nr_rules, f->nr_pages, f->table_bytes);
-	printf("code      %" PRIu64 " bytes, %s of it has rules; %zu gap%s of %" PRIu64
+	printf("%zu %s, %zu %s, %zu damaged %s, %zu %s\n", f->cfi.nr_fdes,
+	       plural(f->cfi.nr_fdes, "FDE", "FDEs"), f->cfi.nr_cies,
+	       plural(f->cfi.nr_cies, "CIE", "CIEs"), f->cfi.bad_entries,
+	       plural(f->cfi.bad_entries, "entry", "entries"), f->cfi.overlaps,
+	       plural(f->cfi.overlaps, "overlap", "overlaps"));
+	printf("table     %zu %s, %" PRIu64 " distinct %s, %" PRIu64 " %s: %" PRIu64 " bytes\n",
+	       f->rows.nr, plural(f->rows.nr, "row", "rows"), f->nr_rules,
+	       plural(f->nr_rules, "rule", "rules"), f->nr_pages,
+	       plural(f->nr_pages, "page", "pages"), f->table_bytes);
+	printf("code      %" PRIu64 " bytes, %s of it has rules; %zu %s of %" PRIu64
 	       " bytes, %" PRIu64 " bytes of padding\n",
 	       g->code_bytes,
 	       report_share_text(g->code_bytes - g->gap_bytes - g->padding_bytes,
 				 g->code_bytes - g->padding_bytes, share),
-	       g->nr, g->nr == 1 ? "" : "s", g->gap_bytes, g->padding_bytes);
+	       g->nr, plural(g->nr, "gap", "gaps"), g->gap_bytes, g->padding_bytes);
 }
 
 static void put_kinds(const struct unwind_facts *f)
@@ -271,7 +276,7 @@ void unwind_text_process(int pid, const struct mapped_binaries *m)
 		unsupported += f->by_cfa[CFA_UNSUPPORTED];
 	}
 	printf("%12s %10" PRIu64 " %7" PRIu64 " %8" PRIu64 " %6s %9" PRIu64 " %8s %6" PRIu64
-	       "  (%zu binaries)\n",
+	       "  (%zu %s)\n",
 	       "total", bytes, fdes, rows, "", table, report_share_text(covered, code, share),
-	       unsupported, m->nr);
+	       unsupported, m->nr, plural(m->nr, "binary", "binaries"));
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "src/base/plural.h"
 #include "src/model/definition_store.h"
 #include "src/profile/report.h"
 #include "src/profile/stack_cause.h"
@@ -99,8 +100,9 @@ void report_warning_text(const struct report_info *info, char *out, size_t size)
 	else if (unfinished)
 		put(&t, "%sthe recording was not finished", t.len ? "; " : "");
 	if (info->refused)
-		put(&t, "%s%s impossible definitions refused", t.len ? "; " : "",
-		    count_text(info->refused, n));
+		put(&t, "%s%s impossible %s refused", t.len ? "; " : "",
+		    count_text(info->refused, n),
+		    plural(info->refused, "definition", "definitions"));
 }
 
 /*
@@ -165,11 +167,12 @@ void report_outside_text(const char *outside, char *out, size_t size)
 	out[0] = 0;
 	if (nr < 1)
 		return;
-	put(&t,
-	    "from inside a PID namespace: %s threads of the machine are outside of it and left out",
-	    count_text(threads, n));
+	put(&t, "from inside a PID namespace: %s %s of the machine %s outside of it and left out",
+	    count_text(threads, n), plural(threads, "thread", "threads"),
+	    plural(threads, "is", "are"));
 	if (nr == 2)
-		put(&t, ", with %s samples", count_text(samples, n));
+		put(&t, ", with %s %s", count_text(samples, n),
+		    plural(samples, "sample", "samples"));
 }
 
 static void put_event(struct text *t, const struct definition_store *tables,

@@ -7,6 +7,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/plural.h"
 #include "src/capture/session/session.h"
 #include "src/proc/pid_namespace.h"
 #include "src/profile/report.h"
@@ -224,13 +225,14 @@ static void say_counts(const struct recording *r, char *out, size_t size)
 	const struct collector_counts *n = &r->counts;
 	char scans[96];
 
-	snprintf(scans, sizeof(scans), "%" PRIu64 " snapshot%s with %" PRIu64 " thread state%s",
-		 n->scans, n->scans == 1 ? "" : "s", n->rows, n->rows == 1 ? "" : "s");
+	snprintf(scans, sizeof(scans), "%" PRIu64 " %s with %" PRIu64 " %s", n->scans,
+		 plural(n->scans, "snapshot", "snapshots"), n->rows,
+		 plural(n->rows, "thread state", "thread states"));
 	if (!r->mode->sample)
 		snprintf(out, size, "%s", scans);
 	else
-		snprintf(out, size, "%" PRIu64 " sample%s%s%s", n->samples,
-			 n->samples == 1 ? "" : "s", r->mode->scan ? ", " : "",
+		snprintf(out, size, "%" PRIu64 " %s%s%s", n->samples,
+			 plural(n->samples, "sample", "samples"), r->mode->scan ? ", " : "",
 			 r->mode->scan ? scans : "");
 }
 
@@ -245,9 +247,9 @@ static void say_summary(const struct recording *r)
 	if (r->lost)
 		snprintf(lost, sizeof(lost), "; %" PRIu64 " lost", r->lost);
 	say_counts(r, counts, sizeof(counts));
-	note("%s of %" PRIu64 " thread%s in %" PRIu64 " process%s, %.1f s; %s%s; %s in %s", counts,
-	     st->threads, st->threads == 1 ? "" : "s", st->processes,
-	     st->processes == 1 ? "" : "es", (double)(r->loop.end_ns - r->loop.begin_ns) / 1e9,
+	note("%s of %" PRIu64 " %s in %" PRIu64 " %s, %.1f s; %s%s; %s in %s", counts,
+	     st->threads, plural(st->threads, "thread", "threads"), st->processes,
+	     plural(st->processes, "process", "processes"), (double)(r->loop.end_ns - r->loop.begin_ns) / 1e9,
 	     whole, lost, human_bytes(r->trace.file_bytes, size),
 	     strcmp(r->trace.path, "-") ? r->trace.path : "standard output");
 	if (r->others[0])

@@ -4,7 +4,8 @@
  * order:
  *
  *	kptr_restrict 2 or more		nobody sees addresses, not even root
- *	CAP_SYSLOG, in the user namespace of the machine (a container's does not count): visible
+ *	CAP_SYSLOG			visible; that of a container's user namespace does not
+ *					count
  *	kptr_restrict 1			otherwise hidden
  *	kptr_restrict 0			visible if perf_event_paranoid is 1 or less
  *

@@ -23,4 +23,10 @@ for c in $commands; do
 	run probee "$c" --no-such-option; exits 2; says 'unknown option --no-such-option'
 	[ "$(awk 'length > 100' "$TMP/stdout" | wc -l)" = 0 ] || wrong "help is wider than 100 columns"
 done
+
+# No usage line ends in a full stop too many.
+for c in report info verify; do
+	run probee "$c" 1 2 3; exits 2; says "usage: probee $c"; says " Try: probee $c --help"
+	grep -qF '....' "$TMP/stderr" && wrong 'has a full stop behind an ellipsis'
+done
 finish

@@ -433,6 +433,28 @@ static void test_too_big_for_all(void **state)
 	assert_whole(w, 1, 500, 1);
 }
 
+/* Whose table is full is said, once, and nothing useless is advised. */
+static void test_too_many_mappings(void **state)
+{
+	struct world *w = *state;
+	struct process p = { .tgid = 1234, .comm = "java", .nr_live = 16385 };
+	struct binaries none = { 0 };
+	const char *text;
+	int err;
+
+	open_loader(w, 1000);
+	stderr_begin();
+	err = unwind_loader_process(w->l, &none, &p);
+	text = stderr_end();
+	assert_int_equal(err, -EFBIG);
+	assert_non_null(strstr(text, "process 1234 (java) has 16385 executable mappings"));
+	assert_null(strstr(text, "Try: "));
+	stderr_begin();
+	unwind_loader_process(w->l, &none, &p);
+	assert_string_equal(stderr_end(), "");
+	assert_int_equal(stats_of(w).refused, 2);
+}
+
 static void test_pages_run_out(void **state)
 {
 	uint32_t pages = UNWIND_MAX_PAGES / 3;
@@ -608,6 +630,7 @@ int main(void)
 		TEST(test_copies_share_a_table),
 		TEST(test_touch_by_a_copy),
 		TEST(test_too_big_for_all),
+		TEST(test_too_many_mappings),
 		TEST(test_pages_run_out),
 		TEST(test_rules_run_out_and_come_back),
 		TEST(test_shared_rules_stay),

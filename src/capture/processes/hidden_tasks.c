@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "src/base/opt.h"
+#include "src/base/plural.h"
 #include "src/proc/procfs.h"
 #include "src/model/process.h"
 
@@ -52,9 +53,9 @@ uint64_t hidden_tasks(const struct processes *ps, const struct hidden_scope *sco
 			continue;
 		if (processes++ < MAX_NAMED && n > 0 && (size_t)n < size)
 			n += snprintf(text + n, size - (size_t)n,
-				      "%s process %u (%.15s) with %u thread%s",
+				      "%s process %u (%.15s) with %u %s",
 				      processes > 1 ? "," : "", p->tgid, p->comm, nr,
-				      nr > 1 ? "s" : "");
+				      plural(nr, "thread", "threads"));
 		threads += nr;
 	}
 	if (processes > MAX_NAMED && n > 0 && (size_t)n < size)

@@ -137,6 +137,16 @@ static int refuse(struct unwind_loader *l, int err, const char *what)
 	return err;
 }
 
+/* No advice: the limit is that of one process, so recording fewer processes does not help. */
+static void refuse_process(struct unwind_loader *l, const struct process *p)
+{
+	if (!l->stats.refused++)
+		note("process %u (%.15s) has %zu executable mappings, more than the kernel's table "
+		     "of one process holds: its stacks are unwound outside of the kernel, and deep "
+		     "ones may be cut (counted as table-full)",
+		     p->tgid, p->comm[0] ? p->comm : "?", p->nr_live);
+}
+
 static void publish_binary(struct unwind_loader *l, uint32_t binary, struct unwind_binary entry)
 {
 	uint64_t word;
@@ -472,7 +482,7 @@ int unwind_loader_process(struct unwind_loader *l, const struct binaries *bs, st
 	if (err == -ENOSPC)
 		refuse(l, err, "mappings");
 	else if (err == -EFBIG)
-		refuse(l, err, "mappings of one process");
+		refuse_process(l, p);
 	else if (err == -E2BIG)
 		refuse(l, err, "processes");
 	return err;

@@ -1,0 +1,12 @@
+/*
+ * The word for so many things: printf("%u %s", n, plural(n, "process", "processes")). Every message
+ * that counts uses it, so that none says "1 threads".
+ */
+#pragma once
+
+#include <stdint.h>
+
+static inline const char *plural(uint64_t n, const char *one, const char *many)
+{
+	return n == 1 ? one : many;
+}
