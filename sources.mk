@@ -154,6 +154,7 @@ CAPTURE_SRCS := \
 	src/capture/collectors/task_reader.c \
 	src/capture/collectors/task_snapshot.c \
 	src/inspect/code_gaps.c \
+	src/inspect/find_binary.c \
 	src/inspect/mapped_binaries.c \
 	src/inspect/rule_text.c \
 	src/inspect/unwind_facts.c \

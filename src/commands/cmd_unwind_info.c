@@ -13,6 +13,7 @@
 #include "src/base/fail.h"
 #include "src/base/opt.h"
 #include "src/commands/command.h"
+#include "src/inspect/find_binary.h"
 #include "src/inspect/mapped_binaries.h"
 #include "src/inspect/unwind_facts.h"
 #include "src/commands/unwind_info.h"
@@ -221,6 +222,33 @@ static int show_process(pid_t pid, char **words, int nr, const struct unwind_inf
 
 /* ---- The command ---- */
 
+static bool is_fit(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	const char *refusal = NULL;
+	bool fit = fd >= 0 && !unwind_facts_refusal_of(fd, &refusal) && !refusal;
+
+	if (fd >= 0)
+		close(fd);
+	return fit;
+}
+
+/* A word that is no file here and has no slash is looked for as a program or a library. */
+static int show_named(char **words, int nr, const struct unwind_info_args *args)
+{
+	struct binary_search s = { "", getenv("PATH"), secure_getenv("LD_LIBRARY_PATH"), is_fit };
+	char found[PATH_MAX];
+
+	if (strchr(words[0], '/') || !access(words[0], F_OK))
+		return show_file(words[0], words + 1, nr - 1, args);
+	if (!find_binary(&s, words[0], found))
+		return fail_why(-ENOENT,
+				"%s is no file here, in $PATH or in the directories of the loader",
+				words[0]);
+	note("%s is %s", words[0], found);
+	return show_file(found, words + 1, nr - 1, args);
+}
+
 /* Digits alone are a process; a file of such a name is reached as ./1234. */
 static bool is_pid(const char *word, pid_t *pid)
 {
@@ -239,7 +267,7 @@ static int run(int nr, char **words, const struct unwind_info_args *args)
 	int err;
 
 	if (!is_pid(words[0], &pid)) {
-		err = show_file(words[0], words + 1, nr - 1, args);
+		err = show_named(words, nr, args);
 	} else if (args->rows && !args->json) {
 		fail_why(0, "--rows needs a file, not a process");
 		return command_usage("unwind-info");

@@ -3,14 +3,13 @@
  * address unless the kernel's kallsyms_show_value() (kernel/kallsyms.c) agrees, which asks in this
  * order:
  *
- *	kptr_restrict 2 or more		nobody sees addresses, not even root
- *	CAP_SYSLOG			visible; that of a container's user namespace does not
- *					count
- *	kptr_restrict 1			otherwise hidden
- *	kptr_restrict 0			visible if perf_event_paranoid is 1 or less
+ *	kptr_restrict 2 or more?	nobody sees addresses, not even root
+ *	CAP_SYSLOG?			visible, unless it is a container's own
+ *	kptr_restrict 1?		hidden
+ *	kptr_restrict 0?		visible if perf_event_paranoid is 1 or less
  *
  *	kernel_hidden_look(&h)		reads both settings and our own rights
- *	kernel_hidden_text(&h, ...)	"perf_event_paranoid is 2 and CAP_SYSLOG is missing", and the
+ *	kernel_hidden_text(&h, ...)	"kptr_restrict is 1 and CAP_SYSLOG is missing", and the
  *					remedy for exactly that
  */
 #pragma once

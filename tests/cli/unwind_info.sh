@@ -22,6 +22,16 @@ if [ "$(id -u)" != 0 ]; then
 	run probee unwind-info 1; exits 77; one_line; says 'Try: run it as root'
 fi
 
+# --- bare names: as the loader and the shell would find them; which file that is, is said
+
+libc=$(ldd "$PROBEE" | awk '$1 == "libc.so.6"{print $3}')
+run probee unwind-info libc.so.6 qsort;        exits 0; one_line; says "libc.so.6 is "; prints ' qsort: '
+[ "$(realpath "$(sed 's/.* is //' "$TMP/stderr")")" = "$(realpath "$libc")" ] || wrong "is not $libc"
+run env PATH="$(dirname "$PROBEE")" "$PROBEE" unwind-info probee main; exits 0; says "probee is $PROBEE"
+run probee unwind-info no-such-program;        exits 1; one_line; says 'is no file here, in $PATH or'
+cp /bin/true "$TMP/libc.so.6"
+(cd "$TMP" && "$PROBEE" unwind-info libc.so.6 2>&1 | grep -q '^file      libc.so.6') || { did='a file here'; wrong 'does not win'; }
+
 # --- spoilt files: one line, or an answer; never a crash
 
 size=$(stat -c %s /bin/true)

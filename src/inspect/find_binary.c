@@ -1,0 +1,146 @@
+#include "src/inspect/find_binary.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#include "src/base/io.h"
+
+#define MAX_CONF_BYTES (1u << 20)
+#define MAX_INCLUDES 4			/* how deep; a file that includes itself ends here */
+
+struct search {
+	const struct binary_search *s;
+	const char *name;
+	char *found;			/* PATH_MAX; "": nothing yet */
+};
+
+/* One directory; true ends the search. */
+static bool look_in(struct search *l, const char *root, const char *dir, size_t len)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int n = snprintf(path, sizeof(path), "%s%.*s/%s", root, (int)len, dir, l->name);
+
+	if (!len || n < 0 || n >= (int)sizeof(path) || stat(path, &st) || !S_ISREG(st.st_mode))
+		return false;
+	if (!l->s->is_wanted(path)) {
+		if (!l->found[0])
+			strcpy(l->found, path);
+		return false;
+	}
+	strcpy(l->found, path);
+	return true;
+}
+
+/* Directories with one of these separators between them. */
+static bool look_in_list(struct search *l, const char *root, const char *list,
+			 const char *separators)
+{
+	for (; list && *list; list += strspn(list, separators)) {
+		size_t len = strcspn(list, separators);
+
+		if (look_in(l, root, list, len))
+			return true;
+		list += len;
+	}
+	return false;
+}
+
+static bool look_by_conf(struct search *l, const char *path, int depth);
+
+/* "include /etc/ld.so.conf.d/A*.conf": patterns without a root are of the file's own directory. */
+static bool look_by_include(struct search *l, const char *conf, char *pattern, int depth)
+{
+	const char *slash = strrchr(conf, '/');
+	char absolute[PATH_MAX];
+	glob_t files = { 0 };
+	bool done = false;
+	int n;
+
+	if (pattern[0] == '/')
+		n = snprintf(absolute, sizeof(absolute), "%s%s", l->s->root, pattern);
+	else
+		n = snprintf(absolute, sizeof(absolute), "%.*s/%s", (int)(slash - conf), conf,
+			     pattern);
+	if (n < 0 || n >= (int)sizeof(absolute) || glob(absolute, 0, NULL, &files))
+		return false;
+	for (size_t i = 0; i < files.gl_pathc && !done; i++)
+		done = look_by_conf(l, files.gl_pathv[i], depth + 1);
+	globfree(&files);
+	return done;
+}
+
+/* A line of ld.so.conf: a directory, perhaps with "=libc6" behind it, or an include. */
+static bool look_by_line(struct search *l, const char *conf, char *line, int depth)
+{
+	char *state = NULL, *word;
+	bool done = false;
+
+	line[strcspn(line, "#\r")] = 0;
+	word = strtok_r(line, " \t", &state);
+	if (!word)
+		return false;
+	if (word[0] == '/')
+		return look_in(l, l->s->root, word, strcspn(word, "="));
+	if (strcmp(word, "include"))
+		return false;		/* "hwcap ..." */
+	while (!done && (word = strtok_r(NULL, " \t", &state)))
+		done = look_by_include(l, conf, word, depth);
+	return done;
+}
+
+/* path is a file that exists, with the root before it. */
+static bool look_by_conf(struct search *l, const char *path, int depth)
+{
+	char *text = NULL, *state = NULL, *line;
+	bool done = false;
+
+	if (depth > MAX_INCLUDES || io_read_file(path, &text, MAX_CONF_BYTES) < 0)
+		return false;
+	for (line = strtok_r(text, "\n", &state); line && !done;
+	     line = strtok_r(NULL, "\n", &state))
+		done = look_by_line(l, path, line, depth);
+	free(text);
+	return done;
+}
+
+static bool look_by_musl(struct search *l)
+{
+	char path[PATH_MAX], *text = NULL;
+	struct utsname u;
+	bool done;
+
+	uname(&u);
+	snprintf(path, sizeof(path), "%s/etc/ld-musl-%s.path", l->s->root, u.machine);
+	if (io_read_file(path, &text, MAX_CONF_BYTES) < 0)
+		return false;
+	done = look_in_list(l, l->s->root, text, ":\n");
+	free(text);
+	return done;
+}
+
+static bool find_library(struct search *l)
+{
+	char conf[PATH_MAX];
+
+	snprintf(conf, sizeof(conf), "%s/etc/ld.so.conf", l->s->root);
+	return look_in_list(l, "", l->s->library_path, ":;") || look_by_conf(l, conf, 0) ||
+	       look_by_musl(l) ||
+	       look_in_list(l, l->s->root, "/lib64:/usr/lib64:/lib:/usr/lib:/usr/local/lib", ":");
+}
+
+bool find_binary(const struct binary_search *s, const char *name, char found[PATH_MAX])
+{
+	struct search l = { s, name, found };
+
+	found[0] = 0;
+	if (strstr(name, ".so"))
+		(void)(find_library(&l) || look_in_list(&l, "", s->path, ":"));
+	else
+		(void)(look_in_list(&l, "", s->path, ":") || find_library(&l));
+	return found[0];
+}
