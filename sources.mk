@@ -54,6 +54,7 @@ REPORT_SRCS := \
 	src/profile/wait_place.c \
 	src/profile/wall_clock.c \
 	formats/render/collapse.c \
+	formats/render/columns.c \
 	formats/render/csv.c \
 	formats/render/escape.c \
 	formats/render/function_list.c \

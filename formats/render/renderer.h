@@ -25,7 +25,7 @@ struct render_opts {
 	bool quiet;			/* CSV: no header */
 	bool wait_columns;		/* CSV: four more, at the end */
 	bool deep;			/* JSON: nest as deep as the stacks are (json.c) */
-	uint32_t top;			/* text: rows; 0: 40 */
+	uint32_t top;			/* text: rows; 0: 15 */
 	uint32_t columns;		/* text: the terminal's; 0: it is for no terminal */
 	uint32_t scan;			/* waits: of this walk; 0: the last one */
 	double min_percent;		/* pictures: hide frames narrower than this */

@@ -1,6 +1,6 @@
 /*
- * A report for reading in a terminal of 100 columns: facts, the functions that cost most, the call
- * tree.
+ * A report for reading: facts, the functions that cost most, the call tree. It is as wide as the
+ * terminal; where it goes to a file it is made for 100 columns, and no name is cut.
  *
  * In the tree a node with one child that matters goes on in the same column; "+" marks siblings,
  * and the bars lead up to the caller that they share.
@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "formats/render/columns.h"
 #include "formats/render/escape.h"
 #include "formats/render/function_list.h"
 #include "formats/render/renderer.h"
@@ -23,7 +24,9 @@
 #define WIDTH 100		/* columns, where the caller knows of no terminal */
 #define LEAST_WIDTH 80
 #define MIN_PERCENT 0.5
-#define DEFAULT_TOP 40
+#define DEFAULT_TOP 15
+#define NUMBER_COLUMNS 29	/* of the shares and the count in the table of functions */
+#define NAME_COLUMNS 47		/* of a function there, if there is room */
 #define RUN_ENDS 10		/* of a longer run of calls that do not branch, so many at each end
 				   are shown */
 #define MAX_INDENT 48		/* columns; a deeper level stays there, so that names keep some
@@ -62,10 +65,16 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* Escaped and cut to room columns, counted as characters of UTF-8; how many it took. */
-static size_t put_cut(struct text *t, const char *s, size_t len, const char *suffix, size_t room)
+typedef size_t (*put_columns_fn)(FILE *out, const char *s, size_t len, size_t room);
+
+/*
+ * Escaped, in room columns at most where a terminal has no more; in a file nothing is cut. Returns
+ * how many it took.
+ */
+static size_t put_fitted(struct text *t, const char *s, size_t len, const char *suffix, size_t room,
+			 put_columns_fn put)
 {
-	size_t columns = 0, cut = 0, bytes;
+	size_t bytes;
 
 	rewind(t->line);
 	escape_text(t->line, s, len);
@@ -73,17 +82,12 @@ static size_t put_cut(struct text *t, const char *s, size_t len, const char *suf
 	bytes = (size_t)ftello(t->line);
 	if (fflush(t->line))
 		return 0;
-	for (size_t i = 0; i < bytes; i++) {
-		if (((unsigned char)t->buf[i] & 0xc0) == 0x80)
-			continue;
-		if (columns++ == room - 3)
-			cut = i;
-	}
-	if (columns <= room)
-		fwrite(t->buf, 1, bytes, t->out);
-	else
-		fprintf(t->out, "%.*s...", (int)cut, t->buf);
-	return columns < room ? columns : room;
+	return put(t->out, t->buf, bytes, t->opts->columns ? room : COLUMNS_ANY);
+}
+
+static size_t put_cut(struct text *t, const char *s, size_t len, const char *suffix, size_t room)
+{
+	return put_fitted(t, s, len, suffix, room, columns_put_cut);
 }
 
 static size_t put_name(struct text *t, uint32_t name, const char *suffix, size_t room)
@@ -91,7 +95,7 @@ static size_t put_name(struct text *t, uint32_t name, const char *suffix, size_t
 	size_t len;
 	const char *s = intern_get(t->p->names, name, &len);
 
-	return put_cut(t, s, len, suffix, room);
+	return put_fitted(t, s, len, suffix, room, columns_put_name);
 }
 
 /* The last part of a path. */
@@ -167,7 +171,7 @@ static void put_facts(struct text *t)
 	put_fact(t, "host", f->host);
 	put_fact(t, "kernel", f->kernel);
 	put_fact(t, "command", f->argv);
-	put_fact(t, "event", f->event);
+	put_wrapped(t, "event", f->event);
 	put_when(t);
 	if (f->samples == f->samples_total)
 		snprintf(value, sizeof(value), "%" PRIu64 ", %" PRIu64 " lost", f->samples,
@@ -177,26 +181,40 @@ static void put_facts(struct text *t)
 			 "%" PRIu64 " of %" PRIu64 " pass the filters, %" PRIu64 " lost",
 			 f->samples, f->samples_total, f->lost);
 	put_fact(t, "samples", value);
-	put_fact(t, "stacks", f->stacks);
+	put_wrapped(t, "stacks", f->stacks);
 	put_wrapped(t, "not whole", f->not_whole);
 	snprintf(value, sizeof(value), "%" PRIu64 ", %" PRIu64 " of them without a name", f->frames,
 		 f->frames_unnamed);
 	put_fact(t, "frames", value);
 	put_wrapped(t, f->scan_sums.count ? "walks" : "seen", f->scans);
-	put_fact(t, "warning", f->warning);
+	put_wrapped(t, "warning", f->warning);
 }
 
-static void put_function(struct text *t, const struct function_cost *f, uint64_t all)
+/* The columns that names of functions get: as many as the longest needs, so that files are near. */
+static size_t name_columns(const struct text *t, const struct function_list *list, size_t nr)
 {
-	size_t width = t->width < WIDTH ? t->width : WIDTH;	/* in a wider one the file would be
-								   out of sight */
-	size_t room = width - 29 - (f->binary ? t->binary_width + 2 : 0), used;
+	size_t room = t->width - NUMBER_COLUMNS - t->binary_width - 2, longest = NAME_COLUMNS;
+
+	for (size_t i = 0; t->opts->columns && i < nr && longest < room; i++) {
+		size_t len;
+		const char *s = intern_get(t->p->names, list->v[i].name, &len);
+
+		len = columns_of(s, len) + strlen(suffix_of(t, list->v[i].kind));
+		longest = len > longest ? len : longest;
+	}
+	return longest < room ? longest : room;
+}
+
+static void put_function(struct text *t, const struct function_cost *f, uint64_t all, size_t room)
+{
+	size_t used;
 
 	fprintf(t->out, "%7.2f  %7.2f %10" PRIu64 "  ", percent(f->self, all),
 		percent(f->total, all), f->self);
-	used = put_name(t, f->name, suffix_of(t, f->kind), room);
+	used = put_name(t, f->name, suffix_of(t, f->kind),
+			f->binary ? room : t->width - NUMBER_COLUMNS);
 	if (f->binary) {
-		fprintf(t->out, "%*s  ", (int)(room - used), "");
+		fprintf(t->out, "%*s  ", used < room ? (int)(room - used) : 0, "");
 		put_file(t, f->binary, t->binary_width);
 	}
 	putc('\n', t->out);
@@ -208,13 +226,15 @@ static int put_top(struct text *t)
 	uint32_t top = t->opts->top ? t->opts->top : DEFAULT_TOP;
 	uint64_t all = t->p->nodes[0].total;
 	int err = function_list_init(&list, t->p);
+	size_t room;
 
 	if (err)
 		return err;
 	fprintf(t->out, "\n   self%%   total%%       self  function (%zu of %zu)\n",
 		list.nr < top ? list.nr : (size_t)top, list.nr);
+	room = name_columns(t, &list, list.nr < top ? list.nr : top);
 	for (size_t i = 0; i < list.nr && i < top; i++)
-		put_function(t, &list.v[i], all);
+		put_function(t, &list.v[i], all, room);
 	function_list_release(&list);
 	return 0;
 }

@@ -62,7 +62,7 @@ static const struct opt report_opts[] = {
 	{ 0, "kernel-suffix", "TEXT",
 	  "behind kernel names in text and folded stacks (default _[k])", opt_string,
 	  AT(render.kernel_suffix), NULL, NULL, NULL },
-	{ 0, "top", "N", "text: so many functions (default 40)", opt_u32, AT(render.top), NULL,
+	{ 0, "top", "N", "text: so many functions (default 15)", opt_u32, AT(render.top), NULL,
 	  NULL, NULL },
 	{ 0, "walk", "N", "waits: of the Nth walk (default: the last one)", opt_u32,
 	  AT(render.scan), NULL, NULL, NULL },

@@ -31,7 +31,7 @@ static char *render(const struct profile *p, const struct render_opts *opts)
 	} while (0)
 
 /* Characters, not bytes. */
-static void check_width(const char *text)
+static void check_width(const char *text, unsigned width)
 {
 	unsigned columns = 0;
 
@@ -40,8 +40,8 @@ static void check_width(const char *text)
 			columns++;
 		if (*text == '\n')
 			columns = 0;
-		if (columns > 100)
-			fail_msg("a line is wider than 100 columns");
+		if (columns > width)
+			fail_msg("a line is wider than %u columns", width);
 	}
 }
 
@@ -66,7 +66,7 @@ static void lists_the_busiest_first(void **state)
 	assert_has(got, "75.00");
 	assert_has(got, "25.00");
 	assert_has(got, "app\n  25.00");	/* its file, in the table */
-	check_width(got);
+	check_width(got, 100);
 	free(got);
 	tree_release(&p);
 }
@@ -130,21 +130,54 @@ static void long_names_and_deep_stacks_fit(void **state)
 	enum { DEPTH = 600 };
 	struct profile p;
 	uint32_t n = 0;
-	char name[400], *got;
+	char name[401], *got;
 
 	(void)state;
 	tree_init(&p);
 	memset(name, 'x', sizeof(name));
+	name[400] = 0;
 	for (int i = 0; i < DEPTH; i++) {
 		name[0] = (char)('a' + i % 26);
-		n = tree_child(&p, n, name, sizeof(name));
+		n = tree_child(&p, n, name, 400);
 		tree_weigh(&p, n, DEPTH - (unsigned)i);
 	}
 	n = tree_child(&p, n, "l\xc3\xa9" "af", 5);
 	tree_weigh(&p, n, 100000);
+	for (unsigned columns = 80; columns <= 140; columns += 20) {
+		const struct render_opts terminal = { .columns = columns };
+
+		got = render(&p, &terminal);
+		assert_has(got, "l\xc3\xa9" "af");
+		check_width(got, columns);
+		free(got);
+	}
+	/* In a file names are whole. */
 	got = render(&p, &plain);
-	assert_has(got, "l\xc3\xa9" "af");
-	check_width(got);
+	assert_has(got, name);
+	free(got);
+	tree_release(&p);
+}
+
+static void functions_of_templates_are_told_apart(void **state)
+{
+	static const char stacks[][128] = {
+		"std::_Rb_tree<std::__cxx11::basic_string<char, std::char_traits<char>, "
+		"std::allocator<char> >, int>::_M_erase",
+		"std::_Rb_tree<std::__cxx11::basic_string<char, std::char_traits<char>, "
+		"std::allocator<char> >, int>::_M_find",
+	};
+	const struct render_opts terminal = { .columns = 80 };
+	struct profile p;
+	char *got;
+
+	(void)state;
+	tree_init(&p);
+	for (size_t i = 0; i < 2; i++)
+		tree_weigh(&p, tree_child(&p, 0, stacks[i], strlen(stacks[i])), 5);
+	got = render(&p, &terminal);
+	assert_has(got, "  std::_Rb_tree::_M_erase\n");
+	assert_has(got, "  std::_Rb_tree::_M_find\n");
+	assert_null(strstr(got, "basic_string"));
 	free(got);
 	tree_release(&p);
 }
@@ -166,12 +199,12 @@ static void says_when_there_is_nothing(void **state)
 
 static void hostile_names_stay_words(void **state)
 {
-	const struct render_opts titled = { .title = HOSTILE };
+	const struct render_opts titled = { .title = HOSTILE, .columns = 100 };
 	char *got = fixture_render(&renderer_text, &titled, hostile_names);
 
 	(void)state;
 	check_is_harmless(got);
-	check_width(got);
+	check_width(got, 100);
 	free(got);
 }
 
@@ -192,6 +225,7 @@ int main(void)
 		cmocka_unit_test(shows_so_many_functions),
 		cmocka_unit_test(leaves_thin_branches_out),
 		cmocka_unit_test(long_names_and_deep_stacks_fit),
+		cmocka_unit_test(functions_of_templates_are_told_apart),
 		cmocka_unit_test(says_when_there_is_nothing),
 		cmocka_unit_test(hostile_names_stay_words),
 		cmocka_unit_test(matches_the_golden_file),
