@@ -13,6 +13,7 @@ REPORT_SRCS := \
 	src/base/opt.c \
 	src/base/opt_help.c \
 	src/base/opt_values.c \
+	src/base/terminal.c \
 	src/base/timed_reader.c \
 	src/base/worker.c \
 	src/model/binary.c \
@@ -175,6 +176,7 @@ REPORT_MAIN_SRCS := \
 	src/commands/commands.c \
 	src/commands/info_health.c \
 	src/commands/info_lists.c \
+	src/commands/pager.c \
 	src/commands/report_commands.c \
 
 CAPTURE_MAIN_SRCS := \

@@ -14,17 +14,22 @@
 
 static int print_help(void)
 {
-	printf("usage: probee COMMAND [OPTIONS]\n"
-	       "\nSamples the stacks of programs and of the kernel, and shows "
-	       "them.\n\nCommands:\n");
+	puts("usage: probee COMMAND [OPTIONS]\n\n"
+	     "Samples the stacks of programs and of the kernel, and shows them.\n\n"
+	     "Commands:");
 	for (const struct command *c = NULL; (c = command_next(c));)
 		printf("  %-12s %s\n", c->name, c->summary);
-	printf("  %-12s %s\n"
-	       "\n  -h, --help     show this and exit\n"
-	       "      --version  show the version and those of the libraries\n"
-	       "\nExit codes: 0 ok, 1 failure, 2 usage, 3 loss under --strict, 77 this machine "
-	       "cannot.\n",
-	       "help", "show the options of a command: probee help COMMAND");
+	puts("  help         show the options of a command: probee help COMMAND\n\n"
+	     "  -h, --help     show this and exit\n"
+	     "      --version  show the version and those of the libraries\n\n"
+	     "To begin with:\n"
+	     "  probee sample -o app.pbz -- ./app       a program from its start to its end\n"
+	     "  sudo probee sample -a -d 10             the whole machine for 10 seconds\n"
+	     "  probee report trace.pbz --text          where the time went\n"
+	     "  probee report trace.pbz --svg=x.svg     the same as a flame graph\n"
+	     "  probee doctor                           what is missing when it cannot record\n\n"
+	     "Exit codes: 0 success, 1 failure, 2 wrong command line, 3 loss under --strict,\n"
+	     "4 verify found differences, 77 this kernel or these rights cannot do it.");
 	return EXIT_OK;
 }
 

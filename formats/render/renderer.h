@@ -49,6 +49,7 @@ struct renderer {
 	const char *help;		/* one line */
 	bool of_scans;			/* shows rows of snapshots only, whatever else was
 					   recorded */
+	bool is_for_reading;		/* text for people: shown by a pager on a terminal */
 	bool is_picture;		/* never written to a terminal: goes to trace.svg beside the
 					   trace */
 

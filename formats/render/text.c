@@ -424,6 +424,6 @@ static int text_render(const struct profile *prof, const struct render_opts *opt
 }
 
 const struct renderer renderer_text = {
-	.name = "text", .suffixes = ".txt", .render = text_render,
+	.name = "text", .suffixes = ".txt", .is_for_reading = true, .render = text_render,
 	.help = "facts, the functions that cost most and the call tree, for reading (default)",
 };

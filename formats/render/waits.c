@@ -381,6 +381,7 @@ static int waits_stream(struct report *rep, const struct render_opts *opts, FILE
 }
 
 const struct renderer renderer_waits = {
-	.name = "waits", .suffixes = ".waits", .of_scans = true, .stream = waits_stream,
+	.name = "waits", .suffixes = ".waits", .of_scans = true,
+	.is_for_reading = true, .stream = waits_stream,
 	.help = "who waits for whom in the last walk: deadlocks, convoys, all other waits",
 };

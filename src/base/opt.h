@@ -48,8 +48,12 @@ struct opt_list {			/* several tables of one command, e.g. its own and the
 int opt_parse(const struct opt_list *lists, size_t nr_lists, int argc, char **argv, void *args,
 	      int *after);
 
-/* The option part of --help: groups, aligned, wrapped at 100 columns. */
-void opt_print_help(const struct opt_list *lists, size_t nr_lists, void *file /* FILE * */);
+/*
+ * The option part of --help: groups, aligned, wrapped. Rows of one group stand together, whatever
+ * list they are from; the groups come in the order of their first rows.
+ */
+void opt_print_help(const struct opt_list *lists, size_t nr_lists, unsigned columns,
+		    void *file /* FILE * */);
 
 /* Ready-made parsers; dst types: bool, const char *, uint32_t, double (>0), uint64_t ns. */
 /* sets a bool; "[=BOOL]" rows: true, off, ... */

@@ -6,11 +6,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <bpf/libbpf.h>
 
+#include "formats/render/columns.h"
 #include "src/base/fail.h"
 #include "src/base/opt.h"
+#include "src/base/terminal.h"
 #include "src/commands/doctor.h"
 
 static const struct check checks[] = {
@@ -63,25 +66,28 @@ void remedy(struct finding *f, const char *fmt, ...)
 }
 
 /* File names may hold anything; a terminal must not obey them. */
-static void print_visible(const char *s)
+static void make_visible(char *s)
 {
 	for (; *s; s++)
-		putchar(iscntrl((unsigned char)*s) ? '?' : *s);
+		if (iscntrl((unsigned char)*s))
+			*s = '?';
 }
 
+/* Line by line, because some checks take a while. */
 static void print_finding(const struct check *c, const struct finding *f)
 {
 	static const char *const words[] = {
 		[FOUND_OK] = "ok", [FOUND_WARN] = "warn", [FOUND_NO] = "no",
 	};
+	unsigned columns = terminal_of(STDOUT_FILENO).columns;
+	char line[sizeof(f->detail) + sizeof(f->remedy) + 64];
 
-	printf("%-4s  %s: ", words[f->verdict], c->what);
-	print_visible(f->detail);
-	if (f->remedy[0]) {
-		printf(". Try: ");
-		print_visible(f->remedy);
-	}
+	snprintf(line, sizeof(line), "%-4s  %s: %s%s%s", words[f->verdict], c->what, f->detail,
+		 f->remedy[0] ? ". Try: " : "", f->remedy);
+	make_visible(line);
+	columns_wrap(stdout, line, strlen(line), columns ? columns : COLUMNS_ANY);
 	putchar('\n');
+	fflush(stdout);
 }
 
 /* libbpf would print its own story of every probe that fails. */

@@ -15,6 +15,7 @@
 #include "src/commands/command.h"
 #include "src/commands/info_health.h"
 #include "src/commands/info_lists.h"
+#include "src/commands/pager.h"
 #include "src/model/definition_store.h"
 #include "src/profile/cpu_check.h"
 #include "src/profile/profile.h"
@@ -24,7 +25,7 @@
 #define TOP 10
 
 struct info_args {
-	bool sizes, strict;
+	bool sizes, strict, no_pager;
 };
 
 static void put_foreign(const char *what, const char *s, size_t len)
@@ -89,10 +90,8 @@ static void put_machine(const struct report *rep)
 
 		if (!value)
 			continue;
-		fputs(sep, stdout);
+		printf("%s%s", sep, !strcmp(keys[i], "cpus.online") ? "CPUs " : "");
 		escape_text(stdout, value, len);
-		if (!strcmp(keys[i], "cpus.online"))
-			fputs(" CPUs", stdout);
 		sep = ", ";
 	}
 	putchar('\n');
@@ -373,10 +372,14 @@ static int show(const struct report *rep, const struct info_args *args)
 static int run(const struct info_args *args, const char *path)
 {
 	struct report *rep = NULL;
+	struct pager pager;
 	int err = report_open(path, NULL, &rep), rc;
 
-	if (!err)
+	if (!err) {
+		pager_begin(&pager, PAGER_WRAP | (args->no_pager ? PAGER_NONE : 0));
 		err = show(rep, args);
+		err = pager_end(&pager) ?: err;
+	}
 	rc = err ? EXIT_FAILED : args->strict && report_has_loss(rep) ? EXIT_LOSS : EXIT_OK;
 	report_close(rep);
 	return rc;
@@ -389,6 +392,8 @@ static const struct opt info_opts[] = {
 	  NULL, "Options", NULL },
 	{ 0, "strict", NULL, "exit with 3 when the trace says that anything was lost", opt_flag,
 	  AT(strict), NULL, NULL, NULL },
+	{ 0, "no-pager", NULL, "never show it in a pager", opt_flag, AT(no_pager), NULL, NULL,
+	  NULL },
 };
 
 int cmd_info(int argc, char **argv)

@@ -3,11 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "formats/render/output_list.h"
 #include "formats/render/renderer.h"
 #include "src/base/fail.h"
 #include "src/base/opt.h"
 #include "src/commands/command.h"
-#include "formats/render/output_list.h"
+#include "src/commands/pager.h"
 #include "src/profile/query.h"
 #include "src/profile/report.h"
 
@@ -15,7 +16,7 @@ struct report_args {
 	struct output_list outputs;
 	struct query query;
 	struct render_opts render;
-	bool strict;
+	bool strict, no_pager;
 };
 
 #define AT(field) offsetof(struct report_args, field)
@@ -75,6 +76,8 @@ static const struct opt report_opts[] = {
 	  AT(render.deep), NULL, NULL, NULL },
 	{ 0, "strict", NULL, "exit with 3 when the trace says that anything was lost", opt_flag,
 	  AT(strict), NULL, "Other", NULL },
+	{ 0, "no-pager", NULL, "never show text in a pager", opt_flag, AT(no_pager), NULL, NULL,
+	  NULL },
 	{ 'q', "quiet", NULL, "CSV without its header; say only what went wrong or is missing",
 	  opt_flag, AT(render.quiet), NULL, NULL, NULL },
 };
@@ -90,6 +93,31 @@ static void choose_weight(struct report_args *args)
 		args->query.weight = WEIGHT_WALL;
 }
 
+/* Text for people alone, all of it: anything else on a terminal is there for another reason. */
+static bool wants_pager(const struct output_list *l)
+{
+	for (size_t i = 0; i < l->nr; i++) {
+		bool is_here = !l->v[i].file || !strcmp(l->v[i].file, "-");
+
+		if (is_here && !l->v[i].renderer->is_for_reading)
+			return false;
+	}
+	return true;
+}
+
+static int run_outputs(struct report_args *args, struct report *rep)
+{
+	struct pager pager;
+	int err;
+
+	if (!wants_pager(&args->outputs))
+		return output_list_run(&args->outputs, rep, &args->render);
+	pager_begin(&pager, args->no_pager ? PAGER_NONE : 0);
+	args->render.columns = pager.columns;
+	err = output_list_run(&args->outputs, rep, &args->render);
+	return pager_end(&pager) ?: err;
+}
+
 static int run(struct report_args *args, const char *path)
 {
 	struct report *rep = NULL;
@@ -102,7 +130,7 @@ static int run(struct report_args *args, const char *path)
 	if (!err)
 		err = report_open(path, &args->query, &rep);
 	if (!err)
-		err = output_list_run(&args->outputs, rep, &args->render);
+		err = run_outputs(args, rep);
 	if (rep) {
 		fflush(stdout);
 		output_list_summary(rep);

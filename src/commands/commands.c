@@ -7,6 +7,7 @@
 
 #include "src/base/fail.h"
 #include "src/base/opt.h"
+#include "src/commands/pager.h"
 
 static bool holds(const struct command_set *set, const struct command *c)
 {
@@ -37,14 +38,44 @@ const struct command *command_find(const char *name)
 	return NULL;
 }
 
+/* Long lines are hard to read, also where there is room for them. */
+static unsigned help_columns(unsigned terminal)
+{
+	return !terminal ? 80 : terminal < 60 ? 60 : terminal > 100 ? 100 : terminal;
+}
+
+/* The part behind "usage: probee NAME " goes on below its beginning. */
+static void print_usage(const struct command *c, unsigned columns)
+{
+	int indent = printf("usage: probee %s%s", c->name, c->usage[0] ? " " : "");
+	int column = indent;
+
+	for (const char *p = c->usage; *p;) {
+		/* "[-d TIME]" stays in one piece. */
+		size_t n = *p == '[' || *p == '(' ? strcspn(p, "])") : 0;
+
+		n += strcspn(p + n, " ");
+		if (column > indent && column + 1 + (int)n > (int)columns) {
+			printf("\n%*s", indent, "");
+			column = indent;
+		}
+		column += printf("%s%.*s", column > indent ? " " : "", (int)n, p);
+		p += n;
+		p += strspn(p, " ");
+	}
+	putchar('\n');
+}
+
 int command_help(const char *name, const struct opt_list *lists, size_t nr_lists)
 {
 	const struct command *c = command_find(name);
+	struct pager pager;
 
-	printf("usage: probee %s%s%s\n\nprobee %s: %s\n", c->name, c->usage[0] ? " " : "", c->usage,
-	       c->name, c->summary);
-	opt_print_help(lists, nr_lists, stdout);
-	return EXIT_OK;
+	pager_begin(&pager, 0);
+	print_usage(c, help_columns(pager.columns));
+	printf("\nprobee %s: %s\n", c->name, c->summary);
+	opt_print_help(lists, nr_lists, help_columns(pager.columns), stdout);
+	return pager_end(&pager) ? EXIT_FAILED : EXIT_OK;
 }
 
 int command_usage(const char *name)

@@ -41,7 +41,7 @@ static const struct library record_libraries[] = {
 };
 
 static const struct command inspect_commands[] = {
-	{ "unwind-info", "say what is known of how to unwind a binary, or the rule at an address",
+	{ "unwind-info", "say how a binary can be unwound, or the rule at an address",
 	  "ELF|PID [ADDRESS|SYMBOL ...] [--rows] [--json]", cmd_unwind_info },
 	{ "verify", "unwind the stacks that --audit kept again with libdw, and compare",
 	  "FILE [--limit N] [-v]", cmd_verify },

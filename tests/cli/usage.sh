@@ -21,8 +21,12 @@ for c in $commands; do
 	run probee "$c" --help; exits 0; silent; prints "usage: probee $c"; prints '-h, --help'
 	run probee help "$c";   exits 0; silent; prints "usage: probee $c"
 	run probee "$c" --no-such-option; exits 2; says 'unknown option --no-such-option'
-	[ "$(awk 'length > 100' "$TMP/stdout" | wc -l)" = 0 ] || wrong "help is wider than 100 columns"
+	run probee "$c" --help
+	[ "$(awk 'length > 80' "$TMP/stdout" | wc -l)" = 0 ] || wrong "help is wider than 80 columns"
+	[ -z "$(grep -E '^[A-Z].*:$' "$TMP/stdout" | sort | uniq -d)" ] || wrong 'has two groups of one name'
 done
+run probee --help
+[ "$(awk 'length > 80' "$TMP/stdout" | wc -l)" = 0 ] || wrong "help is wider than 80 columns"
 
 # No usage line ends in a full stop too many.
 for c in report info verify; do

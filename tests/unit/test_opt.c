@@ -314,7 +314,7 @@ static void test_help_text(void **state)
 	FILE *f = open_memstream(&text, &len);
 
 	(void)state;
-	opt_print_help(&list, 1, f);
+	opt_print_help(&list, 1, 100, f);
 	fclose(f);
 	assert_string_equal(text,
 		"\nRate:\n"
@@ -326,6 +326,36 @@ static void test_help_text(void **state)
 		"      --svg[=FILE]  y\n"
 		"\n"
 		"  -h, --help        show this and exit\n");
+	free(text);
+}
+
+/* Rows of two lists under one heading; none is wider than it may be. */
+static void test_help_of_several_lists(void **state)
+{
+	static const struct opt common[] = {
+		{ 'p', "pid", "PIDS", "these aaaaaaaa bbbbbbbb", opt_string, 0, NULL, "Target", NULL },
+		{ 'q', "quiet", NULL, "say less", opt_flag, 0, NULL, "Output", NULL },
+	};
+	static const struct opt special[] = {
+		{ 'C', "cpu", "CPUS", "only these", opt_string, 0, NULL, "Target", NULL },
+	};
+	const struct opt_list both[] = { { common, 2 }, { special, 1 } };
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	(void)state;
+	opt_print_help(both, 2, 40, f);
+	fclose(f);
+	assert_string_equal(text,
+		"\nTarget:\n"
+		"  -p, --pid PIDS  these aaaaaaaa\n"
+		"                  bbbbbbbb\n"
+		"  -C, --cpu CPUS  only these\n"
+		"\nOutput:\n"
+		"  -q, --quiet     say less\n"
+		"\n"
+		"  -h, --help      show this and exit\n");
 	free(text);
 }
 
@@ -346,6 +376,7 @@ int main(void)
 		cmocka_unit_test(test_flag_words),
 		cmocka_unit_test(test_id_lists),
 		cmocka_unit_test(test_help_text),
+		cmocka_unit_test(test_help_of_several_lists),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,10 @@
+/* How large the terminal is that a descriptor leads to. */
+#pragma once
+
+struct terminal {
+	unsigned columns;		/* 0: the descriptor leads to no terminal */
+	unsigned rows;
+};
+
+/* A terminal that does not know its own size has 80 columns and 24 rows. */
+struct terminal terminal_of(int fd);

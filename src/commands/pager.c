@@ -1,0 +1,190 @@
+#include "src/commands/pager.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "formats/render/columns.h"
+#include "src/base/fail.h"
+#include "src/base/io.h"
+#include "src/base/terminal.h"
+
+#define NOT_FOUND 127			/* what a shell exits with that finds no such command */
+
+/* What was printed, and what becomes of it. */
+struct printed {
+	int fd;
+	char *v;
+	size_t len;
+};
+
+void pager_begin(struct pager *p, unsigned flags)
+{
+	struct terminal t = terminal_of(STDOUT_FILENO);
+	int memory;
+
+	*p = (struct pager){ t.columns, t.rows, flags, -1 };
+	fflush(stdout);
+	if (!t.columns)
+		return;
+	memory = memfd_create("probee-output", MFD_CLOEXEC);
+	p->terminal = memory < 0 ? -1 : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (p->terminal >= 0)
+		dup2(memory, STDOUT_FILENO);
+	if (memory >= 0)
+		close(memory);
+}
+
+/* Takes back standard output and what was written to it. false: nothing was. */
+static bool take_back(struct pager *p, struct printed *out)
+{
+	off_t len;
+
+	fflush(stdout);
+	out->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	dup2(p->terminal, STDOUT_FILENO);
+	close(p->terminal);
+	p->terminal = -1;
+	len = out->fd < 0 ? 0 : lseek(out->fd, 0, SEEK_END);
+	out->len = len > 0 ? (size_t)len : 0;
+	out->v = out->len ? mmap(NULL, out->len, PROT_READ, MAP_PRIVATE, out->fd, 0) : MAP_FAILED;
+	return out->v != MAP_FAILED;
+}
+
+static void release(struct printed *out)
+{
+	if (out->v != MAP_FAILED)
+		munmap(out->v, out->len);
+	if (out->fd >= 0)
+		close(out->fd);
+}
+
+/* The same with broken lines, in memory of its own. */
+static void wrap(struct printed *out, unsigned columns)
+{
+	struct printed wrapped = { memfd_create("probee-output", MFD_CLOEXEC), MAP_FAILED, 0 };
+	FILE *f = wrapped.fd < 0 ? NULL : fdopen(dup(wrapped.fd), "w");
+	off_t len;
+
+	if (f) {
+		columns_wrap(f, out->v, out->len, columns);
+		len = fclose(f) ? 0 : lseek(wrapped.fd, 0, SEEK_END);
+		wrapped.len = len > 0 ? (size_t)len : 0;
+	}
+	if (wrapped.len)
+		wrapped.v = mmap(NULL, wrapped.len, PROT_READ, MAP_PRIVATE, wrapped.fd, 0);
+	if (wrapped.v == MAP_FAILED) {
+		release(&wrapped);
+		return;
+	}
+	release(out);
+	*out = wrapped;
+}
+
+/* Lines of the screen, one left free for the shell's prompt. */
+static bool fits(const struct printed *out, unsigned columns, unsigned rows)
+{
+	size_t nr = 1;
+
+	for (const char *p = out->v, *end = p + out->len, *next; p < end && nr <= rows; p = next) {
+		const char *newline = memchr(p, '\n', (size_t)(end - p));
+		size_t width;
+
+		next = newline ? newline + 1 : end;
+		width = columns_of(p, (size_t)(next - p) - (newline != NULL));
+		nr += width ? (width + columns - 1) / columns : 1;
+	}
+	return nr <= rows;
+}
+
+/* A program that has more rights than its user must not start what that user names. */
+static bool is_secure(void)
+{
+	return getauxval(AT_SECURE) || getuid() != geteuid() ||
+	       (geteuid() == 0 && getenv("SUDO_UID"));
+}
+
+/* The user's own choice; NULL: less. */
+static const char *chosen_pager(void)
+{
+	const char *pager = getenv("PROBEE_PAGER");
+
+	if (is_secure())
+		return NULL;
+	return pager ? pager : getenv("PAGER");
+}
+
+static bool is_paging(const struct pager *p)
+{
+	const char *term = getenv("TERM"), *pager = chosen_pager();
+
+	return !(p->flags & PAGER_NONE) && term && strcmp(term, "dumb") &&
+	       !(pager && (!*pager || !strcmp(pager, "cat")));
+}
+
+static _Noreturn void become_pager(int text)
+{
+	const char *pager = chosen_pager();
+
+	signal(SIGINT, SIG_DFL);
+	signal(SIGQUIT, SIG_DFL);
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+	setenv("LESS", "FRX", 0);
+	if (is_secure()) {
+		setenv("LESSSECURE", "1", 1);
+		unsetenv("LESSOPEN");
+		unsetenv("LESSCLOSE");
+	}
+	lseek(text, 0, SEEK_SET);
+	if (dup2(text, STDIN_FILENO) == STDIN_FILENO) {
+		if (pager)
+			execl("/bin/sh", "sh", "-c", pager, (char *)NULL);
+		else
+			execlp("less", "less", (char *)NULL);
+	}
+	_exit(NOT_FOUND);
+}
+
+/*
+ * false: it could not be started. Ctrl-C reaches the pager as well as us, and the pager goes on: we
+ * wait for its end, because it and the shell must not both read the keyboard.
+ */
+static bool run_pager(const struct printed *out)
+{
+	void (*on_int)(int) = signal(SIGINT, SIG_IGN), (*on_quit)(int) = signal(SIGQUIT, SIG_IGN);
+	int status = 0;
+	pid_t pid = fork();
+
+	if (!pid)
+		become_pager(out->fd);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	signal(SIGINT, on_int);
+	signal(SIGQUIT, on_quit);
+	return pid > 0 && !(WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND);
+}
+
+int pager_end(struct pager *p)
+{
+	struct printed out;
+	int err = 0;
+
+	if (p->terminal < 0)
+		return 0;
+	if (take_back(p, &out)) {
+		if (p->flags & PAGER_WRAP)
+			wrap(&out, p->columns);
+		if (fits(&out, p->columns, p->rows) || !is_paging(p) || !run_pager(&out))
+			err = io_write(STDOUT_FILENO, out.v, out.len, NULL);
+	}
+	release(&out);
+	return err ? fail(err, "write to standard output") : 0;
+}
