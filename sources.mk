@@ -175,6 +175,7 @@ REPORT_MAIN_SRCS := \
 	src/commands/cmd_report.c \
 	src/commands/commands.c \
 	src/commands/info_health.c \
+	src/commands/info_json.c \
 	src/commands/info_lists.c \
 	src/commands/pager.c \
 	src/commands/report_commands.c \

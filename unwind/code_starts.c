@@ -204,8 +204,9 @@ static int sweep_gap(struct sweep *s, const struct code_range *gap)
 
 	next = bisect(in->nr_starts, i, in->starts[i] <= at);
 	while (at < gap->end && !err) {
-		uint64_t end =
-			next < in->nr_starts && in->starts[next] < gap->end ? in->starts[next] : gap->end;
+		uint64_t end = next < in->nr_starts && in->starts[next] < gap->end
+				       ? in->starts[next]
+				       : gap->end;
 
 		err = sweep_stretch(s, at - in->vaddr, end - in->vaddr);
 		at = end;

@@ -1,6 +1,7 @@
 #include "formats/render/json_writer.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "formats/render/escape.h"
@@ -32,6 +33,13 @@ void json_key(struct json_writer *w, const char *key)
 	w->comma = false;
 }
 
+void json_foreign_key(struct json_writer *w, const char *key, size_t len)
+{
+	json_string(w, key, len);
+	putc_unlocked(':', w->out);
+	w->comma = false;
+}
+
 void json_string(struct json_writer *w, const char *s, size_t len)
 {
 	begin_value(w);
@@ -44,6 +52,12 @@ void json_u64(struct json_writer *w, uint64_t v)
 {
 	begin_value(w);
 	fprintf(w->out, "%" PRIu64, v);
+}
+
+void json_null(struct json_writer *w)
+{
+	begin_value(w);
+	fputs("null", w->out);
 }
 
 void json_bool(struct json_writer *w, bool v)
@@ -68,4 +82,15 @@ void json_put_bool(struct json_writer *w, const char *key, bool v)
 {
 	json_key(w, key);
 	json_bool(w, v);
+}
+
+void json_put_number(struct json_writer *w, const char *key, double v)
+{
+	json_key(w, key);
+	if (!isfinite(v)) {
+		json_null(w);
+		return;
+	}
+	begin_value(w);
+	fprintf(w->out, "%.6f", v);
 }

@@ -23,7 +23,9 @@ struct json_writer {
 void json_begin(struct json_writer *w, char bracket);	/* '{' or '[' */
 void json_end(struct json_writer *w, char bracket);	/* '}' or ']' */
 void json_key(struct json_writer *w, const char *key);	/* our own words: not escaped */
+void json_foreign_key(struct json_writer *w, const char *key, size_t len);	/* escaped */
 void json_string(struct json_writer *w, const char *s, size_t len);
+void json_null(struct json_writer *w);
 void json_u64(struct json_writer *w, uint64_t v);
 void json_bool(struct json_writer *w, bool v);
 
@@ -31,3 +33,5 @@ void json_bool(struct json_writer *w, bool v);
 void json_put_text(struct json_writer *w, const char *key, const char *s);
 void json_put_u64(struct json_writer *w, const char *key, uint64_t v);
 void json_put_bool(struct json_writer *w, const char *key, bool v);
+/* Six places behind the point; null for what is no number (a division by zero). */
+void json_put_number(struct json_writer *w, const char *key, double v);

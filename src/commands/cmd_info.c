@@ -14,6 +14,7 @@
 #include "src/base/plural.h"
 #include "src/commands/command.h"
 #include "src/commands/info_health.h"
+#include "src/commands/info_json.h"
 #include "src/commands/info_lists.h"
 #include "src/commands/pager.h"
 #include "src/model/definition_store.h"
@@ -25,7 +26,7 @@
 #define TOP 10
 
 struct info_args {
-	bool sizes, strict, no_pager;
+	bool sizes, json, strict, no_pager;
 };
 
 static void put_foreign(const char *what, const char *s, size_t len)
@@ -366,7 +367,7 @@ static int show(const struct report *rep, const struct info_args *args)
 	put_other_metas(rep);
 	if (args->sizes)
 		put_sizes(&report_info(rep)->status);
-	return err ? fail(err, "%s", report_path(rep)) : 0;
+	return err;
 }
 
 static int run(const struct info_args *args, const char *path)
@@ -376,8 +377,11 @@ static int run(const struct info_args *args, const char *path)
 	int err = report_open(path, NULL, &rep), rc;
 
 	if (!err) {
-		pager_begin(&pager, PAGER_WRAP | (args->no_pager ? PAGER_NONE : 0));
-		err = show(rep, args);
+		pager_begin(&pager, (args->json ? 0 : PAGER_WRAP) |
+					    (args->no_pager ? PAGER_NONE : 0));
+		err = args->json ? info_json(stdout, rep, args->sizes) : show(rep, args);
+		if (err)
+			fail(err, "%s", report_path(rep));
 		err = pager_end(&pager) ?: err;
 	}
 	rc = err ? EXIT_FAILED : args->strict && report_has_loss(rep) ? EXIT_LOSS : EXIT_OK;
@@ -390,6 +394,8 @@ static int run(const struct info_args *args, const char *path)
 static const struct opt info_opts[] = {
 	{ 0, "sizes", NULL, "also the number and size of each type of record", opt_flag, AT(sizes),
 	  NULL, "Options", NULL },
+	{ 0, "json", NULL, "the same as JSON for scripts, all lists whole", opt_flag, AT(json),
+	  NULL, NULL, NULL },
 	{ 0, "strict", NULL, "exit with 3 when the trace says that anything was lost", opt_flag,
 	  AT(strict), NULL, NULL, NULL },
 	{ 0, "no-pager", NULL, "never show it in a pager", opt_flag, AT(no_pager), NULL, NULL,

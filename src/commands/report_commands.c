@@ -13,8 +13,8 @@ static void put_zstd(char *buf, size_t size)
 static const struct command report_commands[] = {
 	{ "report", "turn a trace into a flame graph, folded stacks, CSV, JSON or text",
 	  "FILE [--svg[=FILE]] [--csv] ...", cmd_report },
-	{ "info", "say what is in a trace: what, when, losses, how stacks ended", "FILE [--sizes]",
-	  cmd_info },
+	{ "info", "say what is in a trace: what, when, losses, how stacks ended",
+	  "FILE [--json] [--sizes]", cmd_info },
 	{ NULL, NULL, NULL, NULL },
 };
 

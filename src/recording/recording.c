@@ -247,10 +247,11 @@ static void say_summary(const struct recording *r)
 	if (r->lost)
 		snprintf(lost, sizeof(lost), "; %" PRIu64 " lost", r->lost);
 	say_counts(r, counts, sizeof(counts));
-	note("%s of %" PRIu64 " %s in %" PRIu64 " %s, %.1f s; %s%s; %s in %s", counts,
-	     st->threads, plural(st->threads, "thread", "threads"), st->processes,
-	     plural(st->processes, "process", "processes"), (double)(r->loop.end_ns - r->loop.begin_ns) / 1e9,
-	     whole, lost, human_bytes(r->trace.file_bytes, size),
+	note("%s of %" PRIu64 " %s in %" PRIu64 " %s, %.1f s; %s%s; %s in %s", counts, st->threads,
+	     plural(st->threads, "thread", "threads"), st->processes,
+	     plural(st->processes, "process", "processes"),
+	     (double)(r->loop.end_ns - r->loop.begin_ns) / 1e9, whole, lost,
+	     human_bytes(r->trace.file_bytes, size),
 	     strcmp(r->trace.path, "-") ? r->trace.path : "standard output");
 	if (r->others[0])
 		note("lost besides: %s", r->others);

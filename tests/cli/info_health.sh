@@ -26,4 +26,21 @@ run probee report "$TMP/fixture.pbz" --collapse; exits 0; says "$whole"
 # With filters, a report speaks of what it shows, the line about losses of the whole trace.
 run probee report "$TMP/fixture.pbz" --comm server; exits 0; prints '100.0 % of 4 user stacks are whole (25.0 % with'; says "$whole"
 run probee report "$TMP/fixture.pbz" --comm 'kworker*'; exits 0; prints 'stacks    no user stacks'
+
+# --- the same as JSON, every figure held against what the text says
+
+if command -v python3 >/dev/null; then
+	for f in "$TMP"/*.pbz; do
+		run probee info --json --sizes "$f"; exits 0; silent
+		cp "$TMP/stdout" "$TMP/json"
+		run probee info --sizes "$f"
+		cp "$TMP/stdout" "$TMP/text"
+		TZ=UTC run python3 tests/cli/info_json.py "$TMP/json" "$TMP/text"; exits 0
+	done
+	printf '\220' | dd of="$TMP/fixture.pbz" bs=1 seek=400 conv=notrunc status=none
+	run probee info --json "$TMP/fixture.pbz"; exits 0
+	cp "$TMP/stdout" "$TMP/json"
+	run python3 -c 'import json, sys; d = json.load(open(sys.argv[1]))["damage"]; sys.exit(not (d["bad_chunks"] or d["truncated"]))' "$TMP/json"; exits 0
+	run probee info --json "$TMP/none.pbz"; exits 1; [ ! -s "$TMP/stdout" ] || wrong 'prints something all the same'
+fi
 finish

@@ -1,0 +1,33 @@
+/*
+ * All that `probee info` says, as one JSON object for scripts. Keys are added in later versions;
+ * those that are there keep their meaning. Times are in nanoseconds, since 1970 where the key ends
+ * in real_ns. Counts are of samples unless the key says otherwise. What the trace does not say is
+ * null or absent. Lists are whole: none ends after ten rows.
+ *
+ *	file, size_bytes, unpacked_bytes
+ *	meta {key: value}		as recorded: tool, host, kernel.release, argv, mode, ...
+ *	begin_real_ns, duration_ns
+ *	events [{name, unit, frequency_hz, period}]
+ *	recordings {all, finished}, ended {by, exit_code or signal, probee_cpu_ns}
+ *	tasks {processes, threads, binaries}
+ *	samples, snapshots {count, rows, ...}, cpus_busy {samples, snapshots, stat}, warning
+ *	stacks {user, whole, whole_guessed, guessed, kernel_cut}, ends {name: count}
+ *	broken [{cause, binary, address, samples, reason, remedy}]; largest first, as the next 3
+ *	guessed_callers [{binary, address, samples, frames}]
+ *	processes [{pid, name, stacks, whole, whole_guessed}]
+ *	unnamed [{binary, frames, unnamed}]
+ *	frames {distinct, unnamed, exact, return_addresses, guessed}
+ *	lost {all, samples, by_cause {name: count}}
+ *	damage {truncated, bad_chunks, lost_repeats, skipped_bytes, skipped_records, refused}
+ *	messages [{severity, text}]
+ *	records {name: {count, bytes}}	with --sizes
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct report;
+
+/* 0, or -ENOMEM in silence. */
+int info_json(FILE *out, const struct report *rep, bool sizes);
