@@ -179,6 +179,7 @@ REPORT_MAIN_SRCS := \
 	src/commands/info_lists.c \
 	src/commands/pager.c \
 	src/commands/report_commands.c \
+	src/commands/report_follow.c \
 
 CAPTURE_MAIN_SRCS := \
 	src/commands/cmd_doctor.c \

@@ -97,6 +97,17 @@ static int open_stdout(struct trace_output *o)
 	return 0;
 }
 
+/*
+ * For trace_output_is_open(). A file system without locks is no reason to stop, nor is a second
+ * recorder that writes to the same file.
+ */
+static void lock_file(int fd)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	(void)fcntl(fd, F_OFD_SETLK, &lock);
+}
+
 int trace_output_open(const char *path, struct trace_output *o)
 {
 	struct stat st;
@@ -115,11 +126,20 @@ int trace_output_open(const char *path, struct trace_output *o)
 	o->is_file = !err && S_ISREG(st.st_mode);
 	if (!err)
 		err = take_over(o, &st, created);
+	if (!err && o->is_file)
+		lock_file(fd);
 	if (err) {
 		fail(err, "create %s", path);
 		close(fd);
 	}
 	return err;
+}
+
+bool trace_output_is_open(int fd)
+{
+	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+
+	return !fcntl(fd, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK;
 }
 
 int trace_output_write(struct trace_output *o, const void *frame, size_t len)

@@ -23,6 +23,13 @@ struct trace_output {
  */
 int trace_output_open(const char *path, struct trace_output *o);
 
+/*
+ * True while a recorder has the file behind fd open for its trace, in whatever process. It holds a
+ * lock of its open file description for that, which the kernel takes back when the recorder is
+ * killed. A trace that goes to standard output has none. fd must be open for reading.
+ */
+bool trace_output_is_open(int fd);
+
 /* All of it or nothing (for a regular file). Silent. */
 int trace_output_write(struct trace_output *o, const void *frame, size_t len);
 int trace_output_sync(struct trace_output *o);

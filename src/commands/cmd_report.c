@@ -9,6 +9,7 @@
 #include "src/base/opt.h"
 #include "src/commands/command.h"
 #include "src/commands/pager.h"
+#include "src/commands/report_follow.h"
 #include "src/profile/query.h"
 #include "src/profile/report.h"
 
@@ -16,7 +17,7 @@ struct report_args {
 	struct output_list outputs;
 	struct query query;
 	struct render_opts render;
-	bool strict, no_pager;
+	bool strict, no_pager, follow;
 };
 
 #define AT(field) offsetof(struct report_args, field)
@@ -46,7 +47,8 @@ static const struct opt report_opts[] = {
 	  "snapshots (wall)",
 	  query_parse_weight, AT(query.weight), NULL, NULL, NULL },
 	{ 0, "from", "TIME",
-	  "only from TIME on: 10s, 200ms (after the first sample), HH:MM:SS or "
+	  "only from TIME on: 10s, 200ms (after the first sample), -10s (before the last one), "
+	  "HH:MM:SS or "
 	  "'YYYY-MM-DD HH:MM:SS'",
 	  query_parse_time, AT(query.from), NULL, NULL, NULL },
 	{ 0, "to", "TIME", "only before TIME", query_parse_time, AT(query.to), NULL, NULL, NULL },
@@ -74,8 +76,11 @@ static const struct opt report_opts[] = {
 	{ 0, "deep", NULL,
 	  "JSON: whole stacks, also beyond the 80 frames that every reader can nest", opt_flag,
 	  AT(render.deep), NULL, NULL, NULL },
+	{ 'f', "follow", NULL,
+	  "again each second while the trace grows, until the recording ends or Ctrl-C", opt_flag,
+	  AT(follow), NULL, "Other", NULL },
 	{ 0, "strict", NULL, "exit with 3 when the trace says that anything was lost", opt_flag,
-	  AT(strict), NULL, "Other", NULL },
+	  AT(strict), NULL, NULL, NULL },
 	{ 0, "no-pager", NULL, "never show text in a pager", opt_flag, AT(no_pager), NULL, NULL,
 	  NULL },
 	{ 'q', "quiet", NULL, "CSV without its header; say only what went wrong or is missing",
@@ -118,26 +123,44 @@ static int run_outputs(struct report_args *args, struct report *rep)
 	return pager_end(&pager) ?: err;
 }
 
-static int run(struct report_args *args, const char *path)
+/* Every recording in it has its END record. A trace that has just been begun holds none yet. */
+static bool has_ended(const struct report *rep)
 {
-	struct report *rep = NULL;
-	int err, rc;
+	const struct report_info *info = report_info(rep);
 
-	if (args->render.quiet)
-		fail_set_verbosity(-1);
-	choose_weight(args);
-	err = args->outputs.nr ? 0 : output_list_add(&args->outputs, renderer_find("text"), NULL);
+	return info->nr_segments && info->nr_ended >= info->nr_segments;
+}
+
+/* The line under a report that will be made again would be old at once: only the last has one. */
+static struct shown show(void *report_args, const char *path)
+{
+	struct report_args *args = report_args;
+	struct report *rep = NULL;
+	int err = report_open(path, &args->query, &rep);
+	bool ended = err || has_ended(rep);
+	struct shown shown = { .is_over = ended };
+
 	if (!err)
-		err = report_open(path, &args->query, &rep);
-	if (!err)
-		err = run_outputs(args, rep);
-	if (rep) {
+		err = args->follow ? output_list_run(&args->outputs, rep, &args->render)
+				   : run_outputs(args, rep);
+	if (rep && (ended || !args->follow)) {
 		fflush(stdout);
 		output_list_summary(rep);
 	}
-	rc = err ? EXIT_FAILED : args->strict && report_has_loss(rep) ? EXIT_LOSS : EXIT_OK;
+	shown.exit_code =
+		err ? EXIT_FAILED : args->strict && report_has_loss(rep) ? EXIT_LOSS : EXIT_OK;
 	report_close(rep);
-	return rc;
+	return shown;
+}
+
+static int run(struct report_args *args, const char *path)
+{
+	if (args->render.quiet)
+		fail_set_verbosity(-1);
+	choose_weight(args);
+	if (!args->outputs.nr && output_list_add(&args->outputs, renderer_find("text"), NULL))
+		return EXIT_FAILED;
+	return args->follow ? report_follow(path, show, args) : show(args, path).exit_code;
 }
 
 int cmd_report(int argc, char **argv)

@@ -138,22 +138,30 @@ static bool read_time_of_day(const char *s, struct time_point *t)
 	return false;
 }
 
+/* "10s", "0": opt_duration() wants more than nothing. */
+static int read_duration(const struct opt *o, const char *value, uint64_t *ns)
+{
+	size_t zeros = strspn(value, "0.");
+
+	*ns = 0;
+	if (value[0] == '0' && zeros + strspn(value + zeros, "smh") == strlen(value))
+		return 0;
+	return opt_duration(o, value, ns);
+}
+
 int query_parse_time(const struct opt *o, const char *value, void *point)
 {
+	bool before_end = value[0] == '-';
 	struct time_point *t = point;
 
 	if (strchr(value, ':')) {
 		if (read_date(value, t) || read_time_of_day(value, t))
 			return 0;
-		return fail_why(-EINVAL, "--%s: '%s' is no time: use 10s, 200ms, HH:MM:SS or "
+		return fail_why(-EINVAL, "--%s: '%s' is no time: use 10s, -10s, HH:MM:SS or "
 				"'YYYY-MM-DD HH:MM:SS'", o->name, value);
 	}
-	t->kind = TIME_RELATIVE;
-	t->ns = 0;
-	if (value[0] == '0' &&
-	    strspn(value, "0.") + strspn(value + strspn(value, "0."), "smh") == strlen(value))
-		return 0;	/* opt_duration() wants more than nothing */
-	return opt_duration(o, value, &t->ns);
+	t->kind = before_end ? TIME_BEFORE_END : TIME_RELATIVE;
+	return read_duration(o, value + before_end, &t->ns);
 }
 
 bool query_wants_thread(const struct query *q, uint32_t tgid, uint32_t tid, const char *comm)
@@ -195,6 +203,7 @@ static uint64_t resolve(const struct time_point *t, uint64_t first_ns, uint64_t 
 	switch (t->kind) {
 	case TIME_NONE: return none;
 	case TIME_RELATIVE: return first_ns + t->ns < first_ns ? UINT64_MAX : first_ns + t->ns;
+	case TIME_BEFORE_END: return last_ns - (t->ns < last_ns ? t->ns : last_ns);
 	case TIME_OF_DAY: return time_of_day(first_ns, last_ns, t->ns);
 	case TIME_DATE: return t->ns;
 	}

@@ -19,12 +19,12 @@
 /* CPU time (samples of running threads) and wall time (rows of walks) are never added together. */
 enum query_weight { WEIGHT_ANY, WEIGHT_CPU, WEIGHT_WALL };
 
-enum time_point_kind { TIME_NONE, TIME_RELATIVE, TIME_OF_DAY, TIME_DATE };
+enum time_point_kind { TIME_NONE, TIME_RELATIVE, TIME_BEFORE_END, TIME_OF_DAY, TIME_DATE };
 
 struct time_point {
 	enum time_point_kind kind;
-	uint64_t ns;			/* since the first sample; since local midnight; since 1970
-					   UTC */
+	uint64_t ns;			/* since the first sample; before the last one; since local
+					   midnight; since 1970 UTC */
 };
 
 struct query {
@@ -47,7 +47,8 @@ int query_parse_comm(const struct opt *o, const char *value, void *query);
 int query_parse_states(const struct opt *o, const char *value, void *states);	/* "R,D,SLEEP" */
 int query_parse_weight(const struct opt *o, const char *value, void *weight);
 /*
- * "10s", "200ms" (after the first sample), "HH:MM[:SS[.f]]", "YYYY-MM-DD HH:MM:SS[.f]" (local time)
+ * "10s", "200ms" (after the first sample), "-10s" (before the last one), "HH:MM[:SS[.f]]",
+ * "YYYY-MM-DD HH:MM:SS[.f]" (local time)
  */
 int query_parse_time(const struct opt *o, const char *value, void *point);
 

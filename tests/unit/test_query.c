@@ -101,9 +101,10 @@ static struct time_point point(const char *text)
 static void times(void **state)
 {
 	static const char *const bad[] = { "", "x", "25:00", "12:61", "10:00:00.", "10:00:00.5x", "2026-13-01 10:00",
-					   "-5s", "5parsecs" };
+					   "-", "--5s", "-x", "-10:00", "5parsecs" };
 	static const struct { const char *text; enum time_point_kind kind; uint64_t ns; } good[] = {
 		{ "10s", TIME_RELATIVE, 10 * S }, { "200ms", TIME_RELATIVE, S / 5 }, { "0", TIME_RELATIVE, 0 },
+		{ "-10s", TIME_BEFORE_END, 10 * S }, { "-1.5m", TIME_BEFORE_END, 90 * S }, { "-0", TIME_BEFORE_END, 0 },
 		{ "0s", TIME_RELATIVE, 0 }, { "14:05", TIME_OF_DAY, 50700 * S },
 		{ "14:05:09.25", TIME_OF_DAY, 50709 * S + S / 4 }, { "00:00", TIME_OF_DAY, 0 },
 		{ "2026-09-22 00:00:01", TIME_DATE, MIDNIGHT + S }, { "2026-09-22T01:00:00", TIME_DATE, MIDNIGHT + 3600 * S },
@@ -140,6 +141,14 @@ static void windows(void **state)
 	(void)state;
 	assert_int_equal(w.from_ns, MIDNIGHT + 10 * S);
 	assert_int_equal(w.to_ns, MIDNIGHT + 20 * S);
+
+	/* The last ten seconds but two; more than there is. */
+	w = window("-10s", "-2s", MIDNIGHT, MIDNIGHT + 60 * S);
+	assert_int_equal(w.from_ns, MIDNIGHT + 50 * S);
+	assert_int_equal(w.to_ns, MIDNIGHT + 58 * S);
+	w = window("-100h", "-1s", 5 * S, 9 * S);
+	assert_int_equal(w.from_ns, 0);
+	assert_int_equal(w.to_ns, 8 * S);
 
 	/* From 23:00 to 02:00 of the next day. */
 	w = window("23:30", "00:30", MIDNIGHT + 23 * 3600 * S, MIDNIGHT + 26 * 3600 * S);

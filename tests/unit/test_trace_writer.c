@@ -11,11 +11,13 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "formats/trace/trace_layout.h"
+#include "formats/trace/trace_output.h"
 #include "formats/trace/trace_reader.h"
 #include "tests/unit/record_log.h"
 #include "tests/unit/stderr_text.h"
@@ -127,6 +129,41 @@ static void test_existing_file_is_replaced(void **state)
 	assert_int_equal(stat(path, &file), 0);
 	assert_int_equal(file.st_mode & 07777, 0600);
 	record_log_release(&out);
+}
+
+/* Whoever reads a trace can tell whether its recorder still lives, also after it was killed. */
+static void test_a_reader_sees_that_it_is_open(void **state)
+{
+	struct trace_writer *w;
+	int fd, fds[2];
+	char byte;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(trace_writer_open(path, NULL, &w), 0);
+	fd = open(path, O_RDONLY);
+	assert_true(trace_output_is_open(fd));
+	assert_int_equal(trace_writer_close(w), 0);
+	assert_false(trace_output_is_open(fd));
+	close(fd);
+
+	assert_int_equal(pipe(fds), 0);
+	pid = fork();
+	if (!pid) {
+		if (trace_writer_open(path, NULL, &w) || write(fds[1], "", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	assert_int_equal(read(fds[0], &byte, 1), 1);
+	fd = open(path, O_RDONLY);
+	assert_true(trace_output_is_open(fd));
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_false(trace_output_is_open(fd));
+	close(fd);
+	close(fds[0]);
+	close(fds[1]);
 }
 
 static void test_own_link_is_followed(void **state)
@@ -474,6 +511,7 @@ int main(void)
 		TEST(test_fixture_comes_back),
 		TEST(test_zstd_accepts_it),
 		TEST(test_existing_file_is_replaced),
+		TEST(test_a_reader_sees_that_it_is_open),
 		TEST(test_own_link_is_followed),
 		TEST(test_link_of_another_user_is_not),
 		TEST(test_owner_is_the_user_behind_sudo),
