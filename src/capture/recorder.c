@@ -12,6 +12,7 @@
 #include "src/capture/bpf/capture_bpf.h"
 #include "src/capture/processes/binary_store.h"
 #include "src/capture/processes/hidden_tasks.h"
+#include "src/capture/processes/lifetimes.h"
 #include "src/capture/processes/process_tracker.h"
 #include "src/capture/recorder_parts.h"
 #include "src/capture/session/session.h"
@@ -20,13 +21,6 @@
 #include "src/proc/pid_namespace.h"
 
 #define FLUSH_NS NSEC_PER_SEC
-#define PRUNE_NS (5 * NSEC_PER_SEC)	/* what ended longer ago is forgotten */
-/*
- * The end of a walk waits so long for stacks that wait for tables; longer where nothing else is to
- * be done.
- */
-#define SETTLE_NS NSEC_PER_SEC
-#define SETTLE_PATIENT_NS (10 * NSEC_PER_SEC)
 #define HOLD_OFF_NS (300 * 1000)
 #define DEFERRED_BYTES (4u << 20)		/* of stacks that wait for tables */
 #define DEFERRED_PAUSE_MS 20
@@ -206,7 +200,9 @@ int recorder_service(struct recorder *r)
 	err = session_names(r->session, false);
 	if (!err)
 		err = report_losses(r);
-	process_tracker_prune(r->tracker, now > PRUNE_NS ? now - PRUNE_NS : 0);
+	if (r->deferred)
+		deferred_stacks_await(r->deferred);
+	process_tracker_prune(r->tracker, now);
 	if (!err && r->opts.flush)
 		err = r->opts.flush(r->opts.sink_ctx);
 	return err;

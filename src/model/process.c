@@ -297,12 +297,23 @@ static void unchain(struct processes *ps, struct process *p)
 		*free_slot = slot;
 }
 
-void processes_prune(struct processes *ps, uint64_t time_ns,
+void processes_await(struct processes *ps, uint32_t tgid, uint64_t time_ns)
+{
+	struct process *p = processes_find(ps, tgid, time_ns);
+
+	if (p)
+		p->awaited = true;
+}
+
+void processes_prune(struct processes *ps, uint64_t ended_ns, uint64_t awaited_ns,
 		     void (*release)(void *ctx, struct process *p), void *ctx)
 {
 	struct process **at = &ps->all, *p;
 
 	while ((p = *at)) {
+		uint64_t time_ns = p->awaited ? awaited_ns : ended_ns;
+
+		p->awaited = false;
 		if (p->died_ns >= time_ns) {
 			prune_mappings(p, time_ns);
 			at = &p->next;

@@ -68,6 +68,7 @@ struct process {
 	uint64_t looked_ns;		/* when /proc was read */
 	bool scanned;			/* /proc was read */
 	bool is_kthread;		/* as /proc said */
+	bool awaited;			/* a stack of it waits: see processes_await() */
 	bool is_silent;			/* /proc does not answer for it: its memory map is locked */
 	bool dirty;			/* mappings changed since the kernel's table was written */
 	void *slice;			/* the loader's */
@@ -122,9 +123,12 @@ const struct mapping *process_find_mapping(const struct process *p, uint64_t add
 
 void process_exit(struct process *p, uint64_t time_ns);
 
+/* A stack of that time waits to be looked at: the next prune keeps its process longer. */
+void processes_await(struct processes *ps, uint32_t tgid, uint64_t time_ns);
+
 /*
- * Forgets processes and mappings that died before time_ns; release is called for each process
- * first.
+ * Forgets processes and mappings that died before ended_ns, or, of processes that are awaited,
+ * before awaited_ns; release is called for each process first. From then on none is awaited.
  */
-void processes_prune(struct processes *ps, uint64_t time_ns,
+void processes_prune(struct processes *ps, uint64_t ended_ns, uint64_t awaited_ns,
 		     void (*release)(void *ctx, struct process *p), void *ctx);

@@ -313,7 +313,7 @@ static void test_mappings_like_the_model(void **state)
 		check_moment(p, model, step);
 		if (step % 200 == 0) {
 			pruned = step - 100;
-			processes_prune(*state, pruned, ignore, &released);
+			processes_prune(*state, pruned, pruned, ignore, &released);
 			check_shape(p);
 		}
 		check_moment(p, model, pruned + random_below(&seed, step - pruned + 1));
@@ -356,13 +356,13 @@ static void test_prune_middle_of_chain(void **state)
 	middle = processes_add(ps, 100, 50);
 	newest = processes_add(ps, 100, 60);
 	oldest->died_ns = 1000;		/* as if its end had been learnt late */
-	processes_prune(ps, 61, ignore, &released);
+	processes_prune(ps, 61, 61, ignore, &released);
 	assert_int_equal(released, 1);
 	assert_int_equal(ps->nr, 2);
 	assert_ptr_equal(processes_find(ps, 100, 70), newest);
 	assert_ptr_equal(processes_find(ps, 100, 55), oldest);
 	assert_ptr_not_equal(processes_find(ps, 100, 55), middle);
-	processes_prune(ps, 60, ignore, &released);
+	processes_prune(ps, 60, 60, ignore, &released);
 	assert_int_equal(ps->nr, 2);
 }
 
@@ -381,7 +381,7 @@ static void test_pid_is_reused_after_prune(void **state)
 			i + 1);
 		process_exit(p, 10 * i + 15);
 		if (i % 3 == 0)
-			processes_prune(ps, 10 * i + 20, ignore, &released);
+			processes_prune(ps, 10 * i + 20, 10 * i + 20, ignore, &released);
 	}
 	assert_int_equal(released, 1000);
 	assert_int_equal(ps->nr, 1);
@@ -478,7 +478,7 @@ static void test_processes_like_the_model(void **state)
 			uint64_t until = now - random_below(&seed, now < 30 ? (uint32_t)now : 30);
 
 			pruned += model_prune(lives, nr, until);
-			processes_prune(&ps, until, ignore, &released);
+			processes_prune(&ps, until, until, ignore, &released);
 		}
 		assert_int_equal(released, pruned);
 		assert_int_equal(ps.nr, nr - pruned);

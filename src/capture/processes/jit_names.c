@@ -24,7 +24,6 @@
 					   answer */
 #define MAX_LEFT_BEHIND 4
 #define PAUSE_MS 50			/* so long a recording under way waits for them */
-#define KEEP_NS (5 * NSEC_PER_SEC)	/* samples of a process that has ended may still come */
 #define PLACES 2			/* its own map, that of the process it was forked from */
 
 /* Reading the maps of one process: touches nothing but itself, so that it can be left behind. */
@@ -46,7 +45,8 @@ struct jit_request {
 
 struct jit_process {
 	uint32_t tgid, binary;
-	uint64_t serial, ended_ns;	/* 0: it lives */
+	uint64_t serial;
+	bool has_ended;
 	char comm[16];
 	struct process_tmp places[PLACES];
 	size_t nr_places;
@@ -269,11 +269,20 @@ int jit_names_request(struct jit_names *j, const struct process *p, uint32_t coo
 static bool has_ended(const struct jit_names *j, struct jit_process *e)
 {
 	const struct process *p =
-		e->ended_ns ? NULL : processes_find(j->processes, e->tgid, TIME_NEVER);
+		e->has_ended ? NULL : processes_find(j->processes, e->tgid, TIME_NEVER);
 
-	if (!e->ended_ns && (!p || p->serial != e->serial || !procfs_living_thread((pid_t)e->tgid)))
-		e->ended_ns = now_ns();
-	return e->ended_ns;
+	e->has_ended = !p || p->serial != e->serial || !procfs_living_thread((pid_t)e->tgid);
+	return e->has_ended;
+}
+
+/* As long as its process is known, stacks of it may come (lifetimes.h). */
+static bool is_known(const struct jit_names *j, const struct jit_process *e)
+{
+	const struct process *p = processes_find(j->processes, e->tgid, TIME_NEVER - 1);
+
+	while (p && p->serial != e->serial)
+		p = p->older;
+	return p;
 }
 
 static struct map_job *new_job(struct jit_process *e)
@@ -430,7 +439,7 @@ static void forget_ended(struct jit_names *j)
 	for (size_t i = 0; i < j->nr; i++) {
 		struct jit_process *e = &j->v[i];
 
-		if (!e->nr && has_ended(j, e) && now_ns() - e->ended_ns > KEEP_NS) {
+		if (!e->nr && !is_known(j, e)) {
 			close_places(e->places, e->nr_places);
 			free(e->v);
 		} else {

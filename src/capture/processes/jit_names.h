@@ -11,12 +11,11 @@
  *						wait: for all
  *	jit_names_free(j)
  *
- * Each request is answered once, or never when its process ended more than 5 s before. The file
- * grows while the program runs, and code moves: it is read when the process has ended (its /tmp is
- * held open for that) or at the end of the recording. It is the process's: it must be a regular
- * file, of root or of the user the process belongs to, and a thread of its own reads it, which is
- * left behind when it does not come back (anybody may mount a file system there that never
- * answers).
+ * Each request is answered once, or never when its process is forgotten already. The file grows
+ * while the program runs, and code moves: it is read when the process has ended (its /tmp is held
+ * open for that) or at the end of the recording. It is the process's: it must be a regular file, of
+ * root or of the user the process belongs to, and a thread of its own reads it, which is left
+ * behind when it does not come back (anybody may mount a file system there that never answers).
  */
 #pragma once
 

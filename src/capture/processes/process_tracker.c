@@ -13,9 +13,10 @@
 #include "src/base/timed_reader.h"
 #include "src/capture/processes/binary_store.h"
 #include "src/capture/processes/jit_names.h"
-#include "src/proc/procfs.h"
+#include "src/capture/processes/lifetimes.h"
 #include "src/capture/processes/task_events.h"
 #include "src/capture/tables/unwind_loader.h"
+#include "src/proc/procfs.h"
 
 /*
  * An exec is announced before the kernel side drops the old slice: for so long its new one is
@@ -353,7 +354,7 @@ static int event_lost(struct process_tracker *t, const struct task_event *ev)
 	return 0;
 }
 
-static int on_event(void *ctx, const struct task_event *ev)
+int process_tracker_event(void *ctx, const struct task_event *ev)
 {
 	static int (*const handlers[])(struct process_tracker *, const struct task_event *) = {
 		[TASK_EVENT_FORK] = event_fork, [TASK_EVENT_EXEC] = event_exec,
@@ -387,7 +388,7 @@ static void publish_all(struct process_tracker *t)
 
 int process_tracker_update(struct process_tracker *t)
 {
-	int err = t->events ? task_events_drain(t->events, on_event, t) : 0;
+	int err = t->events ? task_events_drain(t->events, process_tracker_event, t) : 0;
 
 	publish_all(t);
 	if (!err && t->repair) {
@@ -451,18 +452,29 @@ bool process_tracker_look_again(struct process_tracker *t, struct process *p)
 	return look_again(t, p);
 }
 
-/* Ends are told by events; what was lost is found out now and then. */
-void process_tracker_prune(struct process_tracker *t, uint64_t time_ns)
+void process_tracker_await(struct process_tracker *t, uint32_t tgid, uint64_t time_ns)
 {
-	bool look = !t->events || now_ns() >= t->next_look_ns;
+	processes_await(t->deps.processes, tgid, time_ns);
+}
+
+static uint64_t before(uint64_t now, uint64_t ns)
+{
+	return now > ns ? now - ns : 0;
+}
+
+/* Ends are told by events; what was lost is found out now and then. */
+void process_tracker_prune(struct process_tracker *t, uint64_t now)
+{
+	bool look = !t->events || now >= t->next_look_ns;
 
 	if (look)
-		t->next_look_ns = now_ns() + LOOK_FOR_ENDS_NS;
+		t->next_look_ns = now + LOOK_FOR_ENDS_NS;
 	for (struct process *p = t->deps.processes->all; p; p = p->next) {
 		if (look && p->died_ns == TIME_NEVER && !procfs_exists((pid_t)p->tgid))
-			process_exit(p, now_ns());
+			process_exit(p, now);
 		else if (p->died_ns == TIME_NEVER && p->nr_new_maps >= NEW_MAPS_TO_LOOK)
 			look_again(t, p);
 	}
-	processes_prune(t->deps.processes, time_ns, forget, t);
+	processes_prune(t->deps.processes, before(now, ENDED_KEPT_NS), before(now, AWAITED_KEPT_NS),
+			forget, t);
 }

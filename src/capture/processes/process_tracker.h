@@ -9,7 +9,8 @@
  *	process_tracker_fd(t)			poll it; -1: no events (then /proc alone is used)
  *	process_tracker_update(t)		drains events, publishes changed processes
  *	process_tracker_find(t, tgid, time)	who that was; looks into /proc when unknown
- *	process_tracker_prune(t, time)		forgets what ended before
+ *	process_tracker_await(t, tgid, time)	a stack of it waits: the next prune spares it
+ *	process_tracker_prune(t, now)		forgets what ended long ago (lifetimes.h)
  *	process_tracker_free(t)
  */
 #pragma once
@@ -23,6 +24,7 @@
 struct process_tracker;
 struct binaries;
 struct binary_store;
+struct task_event;
 struct unwind_loader;
 
 struct process_tracker_deps {
@@ -45,13 +47,16 @@ int process_tracker_start(struct process_tracker *t, struct unwind_loader *loade
 int process_tracker_scan(struct process_tracker *t, const uint32_t *pids, size_t nr);
 int process_tracker_fd(const struct process_tracker *t);
 int process_tracker_update(struct process_tracker *t);
+/* One event, as process_tracker_update() gets them from the kernel; a task_event_fn of t. */
+int process_tracker_event(void *t, const struct task_event *ev);
 struct process *process_tracker_find(struct process_tracker *t, uint32_t tgid, uint64_t time_ns);
 /*
  * Reads p's mappings from /proc again, unless that was done a moment ago; true: they are others
  * now.
  */
 bool process_tracker_look_again(struct process_tracker *t, struct process *p);
-void process_tracker_prune(struct process_tracker *t, uint64_t time_ns);
+void process_tracker_await(struct process_tracker *t, uint32_t tgid, uint64_t time_ns);
+void process_tracker_prune(struct process_tracker *t, uint64_t now);
 const struct processes *process_tracker_processes(const struct process_tracker *t);
 uint64_t process_tracker_lost(const struct process_tracker *t);	/* task events lost by the kernel so
 								   far */

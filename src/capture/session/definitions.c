@@ -7,16 +7,14 @@
 #include <unistd.h>
 
 #include "src/base/array.h"
-#include "src/base/clock.h"
 #include "src/base/hash_index.h"
 #include "src/base/intern.h"
+#include "src/capture/processes/lifetimes.h"
 #include "src/proc/procfs.h"
 #include "src/model/binary.h"
 #include "src/model/process.h"
 #include "src/symbolize/symbolizer.h"
 
-/* Rows of a thread that has ended may come some seconds late. */
-#define RETIRE_EVERY_NS (15 * NSEC_PER_SEC)
 #define RETIRE_FROM 4096		/* fewer are not worth a look */
 
 struct known_thread {
@@ -278,7 +276,7 @@ size_t definitions_retire(struct definitions *d, uint64_t now_ns)
 {
 	size_t keep = 0;
 
-	if (d->nr_known < RETIRE_FROM || now_ns < d->retired_ns + RETIRE_EVERY_NS)
+	if (d->nr_known < RETIRE_FROM || now_ns < d->retired_ns + THREAD_KEPT_NS)
 		return d->nr_known;
 	for (size_t i = 0; i < d->nr_known; i++) {
 		struct known_thread *k = &d->threads[i];

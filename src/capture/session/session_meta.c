@@ -6,13 +6,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "src/base/clock.h"
 #include "src/base/io.h"
+#include "src/capture/processes/lifetimes.h"
 #include "src/proc/pid_namespace.h"
 #include "src/capture/session/session.h"
-
-/* Stacks may wait for the tables of their binaries (deferred_stacks.h) while others are written. */
-#define REORDER_NS (14 * NSEC_PER_SEC)
 
 struct meta_out {
 	record_fn sink;

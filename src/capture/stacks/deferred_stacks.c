@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/clock.h"
 #include "src/capture/processes/binary_store.h"
-#include "src/capture/stacks/deferred_unwind.h"
+#include "src/capture/processes/lifetimes.h"
 #include "src/capture/processes/process_tracker.h"
+#include "src/capture/stacks/deferred_unwind.h"
 #include "src/capture/tables/unwind_loader.h"
 #include "src/capture/stacks/wire_decode.h"
 
@@ -145,7 +147,7 @@ static uint32_t where_it_ended(const struct process *p, const struct wire_stack 
 /* 1: handed on; 0: must wait; or an error. */
 static int try_one(struct deferred_stacks *l, struct deferred *s)
 {
-	bool waits = s->dump.head.time_ns + DEFERRED_MAX_NS > now_ns();
+	bool waits = s->dump.head.time_ns + STACK_WAITS_NS > now_ns();
 	struct deferred_unwind_result r;
 	struct wire_stack stack;
 	struct process *p;
@@ -230,6 +232,12 @@ int deferred_stacks_try(struct deferred_stacks *l)
 			at = &(*at)->next;
 	}
 	return 0;
+}
+
+void deferred_stacks_await(const struct deferred_stacks *l)
+{
+	for (const struct deferred *s = l->first; s; s = s->next)
+		process_tracker_await(l->deps.tracker, s->dump.head.tgid, s->dump.head.time_ns);
 }
 
 /* Puts another row of the same thread in the place of the one at *at. */

@@ -1,8 +1,8 @@
 /*
  * Stacks whose walk ended in the kernel because the process, a mapping or a table was not known
  * there yet. They came with registers and memory, and wait here until enough is known to walk them
- * again; not longer than DEFERRED_MAX_NS. A walk over the tasks keeps little memory of each: a
- * stack that is longer is walked again by the kernel, when it knows more.
+ * again; not longer than STACK_WAITS_NS (lifetimes.h). A walk over the tasks keeps little memory of
+ * each: a stack that is longer is walked again by the kernel, when it knows more.
  *
  *	deferred_stacks_new(&deps, &l)
  *	deferred_stacks_add(l, stack, walk)		takes a copy
@@ -10,6 +10,7 @@
  *						too long
  *	deferred_stacks_again(l, walk, again, ctx)	has those of that walk visited again that
  *							are longer than what was kept
+ *	deferred_stacks_await(l)		before processes are forgotten: keeps those it needs
  *	deferred_stacks_flush(l, walk)		hands on everything of that walk as it is
  *	deferred_stacks_free(l)
  */
@@ -19,10 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/base/clock.h"
 #include "src/capture/stacks/wire_decode.h"
-
-#define DEFERRED_MAX_NS (12 * NSEC_PER_SEC)	/* below REORDER_NS in session_meta.c */
 
 struct binaries;
 struct binary_store;
@@ -52,6 +50,9 @@ void deferred_stacks_free(struct deferred_stacks *l);		/* NULL is fine */
 bool deferred_stacks_wants(const struct wire_stack *stack);
 int deferred_stacks_add(struct deferred_stacks *l, const struct wire_stack *stack, uint32_t scan);
 int deferred_stacks_try(struct deferred_stacks *l);
+
+/* What the stacks that wait need of their processes outlives the next process_tracker_prune(). */
+void deferred_stacks_await(const struct deferred_stacks *l);
 
 /* 0 or an error that ends the recording. */
 int deferred_stacks_again(struct deferred_stacks *l, uint32_t scan, revisit_fn again, void *ctx);
