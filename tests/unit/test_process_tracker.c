@@ -313,6 +313,31 @@ static void test_find_reads_proc(void **state)
 
 /* ---- /proc again ---- */
 
+static void test_look_again(void **state)
+{
+	struct capture_world *w = *state;
+	struct child c = start_child(w);
+	struct process *p;
+	uint64_t before;
+
+	order(&c, 'm');
+	p = process_tracker_find(w->tracker, w->real, now_ns());
+	before = now_ns();
+	order(&c, 'u');
+	p->looked_ns = now_ns();
+	assert_false(process_tracker_look_again(w->tracker, p));	/* a moment ago */
+	p->looked_ns = 0;
+	assert_true(process_tracker_look_again(w->tracker, p));
+	assert_null(process_find_mapping(p, *c.page, now_ns()));
+	assert_non_null(process_find_mapping(p, *c.page, before));
+	p->looked_ns = 0;
+	assert_false(process_tracker_look_again(w->tracker, p));	/* nothing new */
+	process_exit(p, now_ns());
+	p->looked_ns = 0;
+	assert_false(process_tracker_look_again(w->tracker, p));
+	end_child(&c);
+}
+
 static void test_losses_are_counted_and_mended(void **state)
 {
 	struct capture_world *w = *state;
@@ -485,6 +510,7 @@ int main(void)
 		T(test_only_who_is_wanted),
 		T(test_unknown_with_a_mapping),
 		T(test_find_reads_proc),
+		T(test_look_again),
 		T(test_losses_are_counted_and_mended),
 		T(test_scan_of_targets),
 		T(test_prune),

@@ -435,7 +435,13 @@ struct process *process_tracker_find(struct process_tracker *t, uint32_t tgid, u
 /* Mappings that went unnoticed (munmap, dlclose, mremap) die; those that came are found. */
 static bool look_again(struct process_tracker *t, struct process *p)
 {
-	struct scan s = { .t = t, .p = p, .time_ns = now_ns(), .want_found = true };
+	struct scan s = {
+		.t = t,
+		.p = p,
+		.tid = procfs_living_thread((pid_t)p->tgid),
+		.time_ns = now_ns(),
+		.want_found = true,
+	};
 	uint32_t before = p->generation;
 
 	if (!scan_maps(&s))
