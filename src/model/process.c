@@ -1,5 +1,6 @@
 #include "src/model/process.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +90,7 @@ static int put_newest(struct processes *ps, struct process *p)
 	return ix_add(&ps->by_tgid, hash_u64(3, p->tgid), slot);
 }
 
-struct process *processes_add(struct processes *ps, uint32_t tgid, uint64_t born_ns)
+static struct process *process_new(uint32_t tgid, uint64_t born_ns)
 {
 	struct process *p = calloc(1, sizeof(*p));
 
@@ -99,15 +100,50 @@ struct process *processes_add(struct processes *ps, uint32_t tgid, uint64_t born
 	p->born_ns = born_ns;
 	p->died_ns = TIME_NEVER;
 	p->tmp.dir = -1;
+	return p;
+}
+
+static struct process *keep(struct processes *ps, struct process *p)
+{
 	p->serial = ++ps->serials;
-	if (put_newest(ps, p)) {
-		process_free(p);
-		return NULL;
-	}
 	p->next = ps->all;
 	ps->all = p;
 	ps->nr++;
 	return p;
+}
+
+struct process *processes_oldest(const struct processes *ps, uint32_t tgid)
+{
+	uint32_t slot = find_slot(ps, tgid);
+	struct process *p = slot == IX_NONE ? NULL : ps->newest[slot];
+
+	while (p && p->older)
+		p = p->older;
+	return p;
+}
+
+struct process *processes_add(struct processes *ps, uint32_t tgid, uint64_t born_ns)
+{
+	struct process *p = process_new(tgid, born_ns);
+
+	if (p && put_newest(ps, p)) {
+		process_free(p);
+		return NULL;
+	}
+	return p ? keep(ps, p) : NULL;
+}
+
+struct process *processes_add_before(struct processes *ps, struct process *oldest,
+				     uint64_t born_ns)
+{
+	struct process *p = process_new(oldest->tgid, born_ns);
+
+	assert(!oldest->older && born_ns < oldest->born_ns);
+	if (!p)
+		return NULL;
+	p->died_ns = oldest->born_ns;
+	oldest->older = p;
+	return keep(ps, p);
 }
 
 /* Index of the last living mapping that starts at or before addr, or -1. */

@@ -66,6 +66,8 @@ struct process {
 								   none */
 	uint32_t nr_new_maps;		/* came by events since /proc was read */
 	uint64_t looked_ns;		/* when /proc was read */
+	bool birth_was_told;		/* born_ns is that of a fork or an exec; else it may have
+					   begun before */
 	bool scanned;			/* /proc was read */
 	bool is_kthread;		/* as /proc said */
 	bool awaited;			/* a stack of it waits: see processes_await() */
@@ -93,8 +95,15 @@ void processes_release(struct processes *ps);
 /* The process that tgid was at that time (TIME_NEVER: is now); NULL: unknown. */
 struct process *processes_find(const struct processes *ps, uint32_t tgid, uint64_t time_ns);
 
+/* The earliest life of tgid that is known, or NULL. */
+struct process *processes_oldest(const struct processes *ps, uint32_t tgid);
+
 /* A new life of tgid from born_ns on; an earlier one dies then. NULL: out of memory. */
 struct process *processes_add(struct processes *ps, uint32_t tgid, uint64_t born_ns);
+
+/* One that was over when the oldest that is known began. NULL: out of memory. */
+struct process *processes_add_before(struct processes *ps, struct process *oldest,
+				     uint64_t born_ns);
 
 /* Adds a mapping; what it overlaps dies (or is cut). An equal living one is kept. 0 or -ENOMEM. */
 int process_map(struct process *p, const struct mapping *m);

@@ -311,6 +311,41 @@ static void test_find_reads_proc(void **state)
 	end_child(&c);
 }
 
+/* The number belongs to another process since: a sample from before must not find that one's code. */
+static void test_number_used_again(void **state)
+{
+	struct capture_world *w = *state;
+	struct process *now, *before;
+
+	forked(w, ME, 1, 100);
+	assert_non_null(map_own_file(w, ME, TEXT, 110));
+	now = living(w, ME);
+	before = process_tracker_find(w->tracker, ME, 90);
+	assert_ptr_not_equal(before, now);
+	assert_int_equal(before->nr_maps, 0);
+	assert_int_equal(before->died_ns, 100);
+	assert_ptr_equal(process_tracker_find(w->tracker, ME, 90), before);
+	/* An earlier sample of that life is not yet another life. */
+	assert_ptr_equal(process_tracker_find(w->tracker, ME, 80), before);
+	/* And the one that lives still does. */
+	assert_ptr_equal(living(w, ME), now);
+	assert_int_equal(now->died_ns, TIME_NEVER);
+	assert_ptr_equal(process_tracker_find(w->tracker, ME, 100), now);
+}
+
+/* Nobody told when it began: what is known of it since later holds for before. */
+static void test_known_since_later(void **state)
+{
+	struct capture_world *w = *state;
+	struct process *p;
+
+	assert_non_null(map_own_file(w, ME, TEXT, 100));
+	p = process_tracker_find(w->tracker, ME, 90);
+	assert_ptr_equal(p, living(w, ME));
+	assert_int_equal(w->processes.nr, 1);
+	assert_int_not_equal(binary_at(p, TEXT, 90), 0);
+}
+
 /* ---- /proc again ---- */
 
 static void test_look_again(void **state)
@@ -510,6 +545,8 @@ int main(void)
 		T(test_only_who_is_wanted),
 		T(test_unknown_with_a_mapping),
 		T(test_find_reads_proc),
+		T(test_number_used_again),
+		T(test_known_since_later),
 		T(test_look_again),
 		T(test_losses_are_counted_and_mended),
 		T(test_scan_of_targets),

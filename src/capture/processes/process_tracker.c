@@ -253,6 +253,7 @@ static int event_fork(struct process_tracker *t, const struct task_event *ev)
 	child = processes_add(t->deps.processes, ev->tgid, ev->time_ns);
 	if (!child)
 		return -ENOMEM;
+	child->birth_was_told = true;
 	child->parent_tgid = ev->parent_tgid;
 	if (!parent)
 		return 0;
@@ -273,6 +274,7 @@ static int event_exec(struct process_tracker *t, const struct task_event *ev)
 	p = processes_add(t->deps.processes, ev->tgid, ev->time_ns);
 	if (!p)
 		return -ENOMEM;
+	p->birth_was_told = true;
 	p->exec_ns = ev->time_ns;
 	if (old) {
 		p->parent_tgid = old->parent_tgid;
@@ -418,12 +420,28 @@ int process_tracker_start(struct process_tracker *t, struct unwind_loader *loade
 	return err;
 }
 
+/*
+ * All that is known of tgid came later than time_ns. When nobody told that it began then, it is
+ * the same life; else it is that of another process, which has the number since: /proc, too, would
+ * speak of that one.
+ */
+static struct process *find_before(struct process_tracker *t, struct process *oldest,
+				   uint64_t time_ns)
+{
+	if (!oldest->birth_was_told)
+		return oldest;
+	return processes_add_before(t->deps.processes, oldest, time_ns);
+}
+
 struct process *process_tracker_find(struct process_tracker *t, uint32_t tgid, uint64_t time_ns)
 {
 	struct process *p = processes_find(t->deps.processes, tgid, time_ns);
 
 	if (p)
 		return p;
+	p = processes_oldest(t->deps.processes, tgid);
+	if (p)
+		return find_before(t, p, time_ns);
 	p = processes_add(t->deps.processes, tgid, time_ns);
 	if (!p)
 		return NULL;
