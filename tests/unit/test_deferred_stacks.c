@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "src/base/array.h"
+#include "src/capture/processes/lifetimes.h"
 #include "src/capture/stacks/deferred_stacks.h"
 #include "src/model/record.h"
 #include "tests/unit/capture_world.h"
@@ -23,7 +24,7 @@ struct given {
 	uint32_t tid, scan, nr_user, nr_kernel;
 	uint64_t user[8], kernel;
 	uint8_t end;
-	bool deferred, again;
+	bool deferred, again, guessed;
 };
 
 struct world {
@@ -43,6 +44,7 @@ static int give(void *ctx, const struct wire_stack *stack, uint32_t scan)
 		.tid = stack->head->tid, .scan = scan, .nr_user = stack->head->nr_user,
 		.nr_kernel = stack->head->nr_kernel, .end = stack->end,
 		.deferred = stack->deferred, .again = stack->again,
+		.guessed = stack->head->flags & WIRE_GUESSED,
 	};
 	for (uint32_t i = 0; i < g->nr_user && i < 8; i++)
 		g->user[i] = stack->user[i];
@@ -154,6 +156,373 @@ static uint64_t ago(uint64_t seconds)
 	return now_ns() - seconds * NSEC_PER_SEC;
 }
 
+static void assert_stats(const struct world *w, uint64_t added, uint64_t solved, uint64_t gave_up)
+{
+	struct deferred_stacks_stats st;
+
+	deferred_stacks_stats(w->l, &st);
+	assert_int_equal(st.added, added);
+	assert_int_equal(st.solved, solved);
+	assert_int_equal(st.gave_up, gave_up);
+	assert_int_equal(st.refused, 0);
+}
+
+static void try(struct world *w)
+{
+	assert_int_equal(deferred_stacks_try(w->l), 0);
+}
+
+/* ---- tables ---- */
+
+static void test_whose_end_may_change(void **state)
+{
+	static const uint8_t ends[] = { UNWIND_NO_PROCESS, UNWIND_NO_MAPPING, UNWIND_NO_TABLE };
+	static struct wire_dump dump;
+	struct wire_stack s = { .dump = &dump };
+	unsigned nr = 0;
+
+	(void)state;
+	for (s.end = 0; s.end < UNWIND_ENDS; s.end++)
+		nr += deferred_stacks_wants(&s);
+	assert_int_equal(nr, 3);
+	for (size_t i = 0; i < 3; i++) {
+		s.end = ends[i];
+		s.dump = &dump;
+		assert_true(deferred_stacks_wants(&s));
+		s.dump = NULL;			/* there is nothing to unwind */
+		assert_false(deferred_stacks_wants(&s));
+	}
+}
+
+/* It gets the frames that are found now, and keeps the rest. */
+static void test_waits_for_a_table(void **state)
+{
+	struct world *w = *state;
+	uint64_t now = now_ns();
+
+	start_process(w, ME, now);
+	add(w, now, TEXT + 0x110, 0);
+	add(w, now + 1, TEXT + 0x310, 5);
+	assert_true(deferred_stacks_waiting(w->l, 0));
+	assert_true(deferred_stacks_waiting(w->l, 5));
+	assert_false(deferred_stacks_waiting(w->l, 6));
+	assert_true(deferred_stacks_bytes(w->l) > 2 * CW_PAGE);
+	try(w);
+	assert_int_equal(w->nr, 0);
+	tables_are_built(&w->c);
+	assert_int_equal(w->c.nr_tables, 1);
+	try(w);
+	assert_int_equal(w->nr, 2);
+	assert_int_equal(w->v[0].nr_user, 2);
+	assert_int_equal(w->v[0].user[0], TEXT + 0x110);
+	assert_int_equal(w->v[0].user[1], (TEXT + 0x310) | UNWIND_RETURN_ADDRESS);
+	assert_int_equal(w->v[0].nr_kernel, 1);
+	assert_int_equal(w->v[0].kernel, 0xffffffff81000000ull);
+	assert_int_equal(w->v[0].end, UNWIND_ROOT);
+	assert_true(w->v[0].deferred);
+	assert_false(w->v[0].guessed);
+	assert_int_equal(w->v[1].scan, 5);	/* in the order in which they came */
+	assert_int_equal(w->v[1].nr_user, 1);
+	assert_false(deferred_stacks_waiting(w->l, 0));
+	assert_int_equal(deferred_stacks_bytes(w->l), 0);
+	assert_stats(w, 2, 2, 0);
+	/* The next one need not wait. */
+	add(w, now, TEXT + 0x110, 0);
+	assert_int_equal(w->nr, 3);
+}
+
+/* A file without unwind information: nothing to wait for. */
+static void test_no_table_ever(void **state)
+{
+	struct world *w = *state;
+	uint64_t now = now_ns();
+
+	start_process(w, ME, now);
+	w->c.rows.nr = 0;
+	add(w, now, TEXT + 0x110, 0);
+	tables_are_built(&w->c);
+	try(w);
+	assert_int_equal(w->nr, 1);
+	assert_int_equal(w->v[0].end, UNWIND_NO_FDE);
+	add(w, now, TEXT + 0x110, 0);
+	assert_int_equal(w->nr, 2);
+}
+
+/* The table finds no room: it is asked for again, until the stack has waited long enough. */
+static void test_waits_no_longer_than_it_may(void **state)
+{
+	struct world *w = *state;
+
+	start_process(w, ME, ago(20));
+	w->c.refuse = -EAGAIN;
+	add(w, now_ns() - STACK_WAITS_NS + NSEC_PER_SEC / 5, TEXT + 0x110, 0);
+	tables_are_built(&w->c);
+	assert_int_equal(w->nr, 0);
+	while (!w->nr)
+		try(w);
+	assert_int_equal(w->v[0].end, UNWIND_NO_TABLE);
+	assert_stats(w, 1, 0, 1);
+	/* One that is older is not kept at all. */
+	add(w, now_ns() - STACK_WAITS_NS - 1, TEXT + 0x110, 0);
+	assert_int_equal(w->nr, 2);
+}
+
+/* Memory has a limit; what does not fit is handed on as it came, and counted. */
+static void test_too_many(void **state)
+{
+	struct world *w = *state;
+	uint64_t now = now_ns();
+	struct deferred_stacks_stats st;
+	size_t nr = 0;
+
+	start_process(w, ME, now);
+	for (; !w->nr && nr < 20000; nr++)
+		add(w, now, TEXT + 0x110, 0);
+	assert_int_equal(w->nr, 1);
+	assert_int_equal(w->v[0].end, UNWIND_NO_TABLE);
+	assert_false(w->v[0].deferred);
+	assert_true(deferred_stacks_bytes(w->l) <= 64 << 20);
+	assert_true(deferred_stacks_bytes(w->l) > 63 << 20);
+	deferred_stacks_stats(w->l, &st);
+	assert_int_equal(st.refused, 1);
+	assert_int_equal(st.added, nr);
+	tables_are_built(&w->c);
+	try(w);
+	assert_int_equal(w->nr, nr);
+}
+
+/* ---- mappings ---- */
+
+/* Nobody told of a mapping: /proc is asked, once. */
+static void test_looks_for_a_mapping(void **state)
+{
+	struct world *w = *state;
+	struct process *p;
+	uint64_t page;
+
+	w->c.real = (uint32_t)getpid();
+	p = process_tracker_find(w->c.tracker, w->c.real, ago(1));
+	assert_non_null(p);
+	page = (uintptr_t)mmap(NULL, CW_PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
+			       -1, 0);
+	p->looked_ns = now_ns();
+	add_dump(w, make_dump(w->c.real, now_ns(), page + 16, UNWIND_NO_MAPPING), 0);
+	assert_int_equal(w->nr, 1);
+	assert_int_equal(w->v[0].end, UNWIND_NO_MAPPING);	/* it was read a moment ago */
+	p->looked_ns = 0;
+	add_dump(w, make_dump(w->c.real, now_ns(), page + 16, UNWIND_NO_MAPPING), 0);
+	assert_int_equal(w->nr, 2);
+	assert_int_equal(w->v[1].end, UNWIND_JIT);
+	munmap((void *)(uintptr_t)page, CW_PAGE);
+	tables_are_built(&w->c);
+}
+
+/* What the process was at that time counts, not what it has become. */
+static void test_from_before_an_exec(void **state)
+{
+	struct world *w = *state;
+	uint64_t now = now_ns();
+
+	start_process(w, ME, now - 100);
+	told(&w->c, &(struct task_event){ .kind = TASK_EVENT_EXEC, .tgid = ME, .text = "new",
+					  .time_ns = now });
+	add(w, now - 50, TEXT + 0x310, 0);
+	tables_are_built(&w->c);
+	try(w);
+	assert_int_equal(w->v[0].end, UNWIND_ROOT);
+	add(w, now, TEXT + 0x310, 0);
+	assert_int_equal(w->nr, 2);
+	assert_int_equal(w->v[1].end, UNWIND_NO_MAPPING);
+	/* Of a process that nobody knows there is no more to be had. */
+	add_dump(w, make_dump(ME + 1, now, TEXT + 0x310, UNWIND_NO_PROCESS), 0);
+	assert_int_equal(w->nr, 3);
+	assert_int_equal(w->v[2].end, UNWIND_NO_MAPPING);
+}
+
+/* ---- stacks that are longer than the memory that came with them ---- */
+
+/* A visit of the kernel, as the test wants it to be. */
+struct visits {
+	struct world *w;
+	unsigned nr;
+	uint32_t tid;			/* of the row that comes; 0: none does */
+	uint8_t end;
+	bool is_dump;
+	int err;
+};
+
+static int visit(void *ctx, uint32_t tid, wire_stack_fn fn, void *fn_ctx)
+{
+	struct visits *v = ctx;
+	struct wire_dump *d = make_dump(ME, now_ns(), TEXT + 0x310, v->end);
+	struct wire_stack s;
+	int err = 0;
+
+	assert_int_equal(tid, ME);
+	v->nr++;
+	d->head.tid = v->tid;
+	d->regs[ARCH_REG_PC] = TEXT + 0x210;
+	assert_true(wire_decode(d, sizeof(*d) + d->bytes, &s) > 0);
+	if (!v->is_dump)
+		s.dump = NULL;
+	if (v->tid)
+		err = fn(fn_ctx, &s);
+	free(d);
+	return err ? err : v->err;
+}
+
+/* Its table is there, and it goes on above the page that was kept. */
+static void add_cut(struct world *w, uint32_t scan)
+{
+	uint64_t now = now_ns();
+
+	if (!w->c.nr_tables)
+		start_process(w, ME, now);
+	add(w, now, TEXT + 0x210, scan);
+	tables_are_built(&w->c);
+	try(w);
+}
+
+static void again(struct world *w, uint32_t scan, struct visits *v)
+{
+	assert_int_equal(deferred_stacks_again(w->l, scan, visit, v), 0);
+}
+
+/* A sample cannot be visited again: it ends for the reason for which it came. */
+static void test_cut_sample(void **state)
+{
+	struct world *w = *state;
+
+	add_cut(w, 0);
+	assert_int_equal(w->nr, 1);
+	assert_int_equal(w->v[0].end, UNWIND_NO_TABLE);
+	assert_int_equal(w->v[0].nr_user, 1);
+	assert_stats(w, 1, 0, 1);
+}
+
+static void test_visited_again(void **state)
+{
+	struct world *w = *state;
+	struct visits v = { .w = w, .tid = ME, .end = UNWIND_ROOT };
+
+	add_cut(w, 3);
+	assert_int_equal(w->nr, 0);
+	again(w, 4, &v);			/* of another walk */
+	assert_int_equal(v.nr, 0);
+	again(w, 3, &v);
+	assert_int_equal(v.nr, 1);
+	assert_int_equal(w->nr, 1);
+	assert_int_equal(w->v[0].end, UNWIND_ROOT);
+	assert_true(w->v[0].again);
+	assert_int_equal(w->v[0].scan, 3);
+	assert_false(deferred_stacks_waiting(w->l, 0));
+	assert_stats(w, 1, 1, 0);
+	assert_int_equal(deferred_stacks_again(w->l, 3, NULL, NULL), 0);
+}
+
+/* The part that is there is better than a row without a stack. */
+static void test_visit_finds_it_running(void **state)
+{
+	struct world *w = *state;
+	struct visits v = { .w = w, .tid = ME, .end = UNWIND_RUNNING };
+
+	add_cut(w, 3);
+	again(w, 3, &v);
+	assert_int_equal(w->nr, 0);
+	assert_int_equal(deferred_stacks_flush(w->l, 3), 0);
+	assert_int_equal(w->nr, 1);
+	assert_int_equal(w->v[0].user[0], TEXT + 0x210);
+	assert_false(w->v[0].again);
+	assert_int_equal(v.nr, 1);
+}
+
+/* Each visit may get as far as the next table; not for ever. */
+static void test_visits_end(void **state)
+{
+	struct world *w = *state;
+	struct visits v = { .w = w, .tid = ME, .end = UNWIND_NO_TABLE, .is_dump = true };
+
+	add_cut(w, 3);
+	for (int i = 0; i < 20; i++) {
+		again(w, 3, &v);
+		try(w);
+	}
+	assert_int_equal(v.nr, 8);
+	assert_int_equal(w->nr, 1);
+	assert_int_equal(w->v[0].end, UNWIND_NO_TABLE);
+	assert_int_equal(deferred_stacks_bytes(w->l), 0);
+}
+
+/* The thread is gone, or the kernel cannot visit one alone: no second visit. */
+static void test_visit_finds_nothing(void **state)
+{
+	static const int errors[] = { 0, -ESRCH, -ENOTSUP, -EAGAIN };
+	struct world *w = *state;
+
+	for (size_t i = 0; i < 4; i++) {
+		struct visits v = { .w = w, .err = errors[i] };
+
+		add_cut(w, 3);
+		again(w, 3, &v);
+		try(w);
+		assert_int_equal(w->nr, i + 1);
+		assert_int_equal(w->v[i].end, UNWIND_NO_TABLE);
+		again(w, 3, &v);
+		assert_int_equal(v.nr, 1);
+	}
+}
+
+static void test_visit_fails(void **state)
+{
+	struct world *w = *state;
+	struct visits v = { .w = w, .err = -EPIPE };
+
+	add_cut(w, 3);
+	assert_int_equal(deferred_stacks_again(w->l, 3, visit, &v), -EPIPE);
+}
+
+/* ---- the end of a walk, and errors ---- */
+
+static void test_flush(void **state)
+{
+	struct world *w = *state;
+	uint64_t now = now_ns();
+
+	start_process(w, ME, now);
+	add(w, now, TEXT + 0x110, 1);
+	add(w, now, TEXT + 0x110, 2);
+	add(w, now, TEXT + 0x110, 1);
+	assert_int_equal(deferred_stacks_flush(w->l, 1), 0);
+	assert_int_equal(w->nr, 2);
+	assert_int_equal(w->v[0].end, UNWIND_NO_TABLE);
+	assert_int_equal(w->v[0].nr_user, 1);
+	assert_false(deferred_stacks_waiting(w->l, 1));
+	assert_true(deferred_stacks_waiting(w->l, 2));
+	add(w, now, TEXT + 0x110, 3);
+	assert_int_equal(deferred_stacks_flush(w->l, 0), 0);
+	assert_int_equal(w->nr, 4);
+	assert_int_equal(deferred_stacks_bytes(w->l), 0);
+	assert_stats(w, 4, 0, 4);
+	tables_are_built(&w->c);
+}
+
+static void test_errors_of_the_sink(void **state)
+{
+	struct world *w = *state;
+	uint64_t now = now_ns();
+
+	start_process(w, ME, now);
+	add(w, now, TEXT + 0x110, 1);
+	add(w, now, TEXT + 0x110, 1);
+	tables_are_built(&w->c);
+	w->err = -EPIPE;
+	assert_int_equal(deferred_stacks_try(w->l), -EPIPE);
+	assert_int_equal(w->nr, 1);
+	assert_int_equal(add_dump(w, make_dump(ME, now, TEXT + 0x310, UNWIND_NO_TABLE), 1),
+			 -EPIPE);
+	assert_int_equal(deferred_stacks_flush(w->l, 0), -EPIPE);
+}
+
 /* ---- how long what they need is kept ---- */
 
 /* What a recorder does each second. */
@@ -184,6 +553,21 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_whose_end_may_change),
+		T(test_waits_for_a_table),
+		T(test_no_table_ever),
+		T(test_waits_no_longer_than_it_may),
+		T(test_too_many),
+		T(test_looks_for_a_mapping),
+		T(test_from_before_an_exec),
+		T(test_cut_sample),
+		T(test_visited_again),
+		T(test_visit_finds_it_running),
+		T(test_visits_end),
+		T(test_visit_finds_nothing),
+		T(test_visit_fails),
+		T(test_flush),
+		T(test_errors_of_the_sink),
 		T(test_process_that_ended_while_its_stack_waits),
 	};
 
