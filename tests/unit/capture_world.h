@@ -52,7 +52,8 @@ struct capture_world {
 	struct proc_map own;		/* the mapping of this test's own code */
 	struct cfi_rows rows;		/* the table that every file gets; none: it has no table */
 	int refuse;			/* on_table() answers this, when it is not 0 */
-	uint32_t tables[64], nr_tables;	/* binaries whose table was built, as they came */
+	uint32_t tables[64], nr_tables;	/* binaries of on_table(), as they came */
+	uint32_t nr_none;		/* of these: there is no table and never will be */
 	uint32_t same[64], nr_same;
 };
 
@@ -87,12 +88,13 @@ static inline int cw_on_table(void *ctx, uint32_t binary, const struct unwind_ta
 	int err;
 
 	w->tables[w->nr_tables++ % 64] = binary;
+	w->nr_none += !t;
+	if (w->refuse)
+		return w->refuse;
 	if (!t || !w->rows.nr) {
 		unwind_loader_no_table(w->loader, binary);
 		return 0;
 	}
-	if (w->refuse)
-		return w->refuse;
 	assert_int_equal(unwind_table_build(&w->rows, b->vaddr_lo, b->vaddr_hi, &made), 0);
 	err = unwind_loader_table(w->loader, binary, made);
 	unwind_table_free(made);
