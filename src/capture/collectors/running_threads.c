@@ -170,7 +170,7 @@ static void ask(struct running_threads *rt)
 			    .ctx_size_in = sizeof(nobody_leaves));
 		uint32_t cpu = rt->v[i].head.cpu;
 
-		if (rt->v[i].done || cpu >= capture_bpf_cpus(rt->bpf) ||
+		if (rt->v[i].done || rt->v[i].gone || cpu >= capture_bpf_cpus(rt->bpf) ||
 		    rt->asked_in[cpu] == rt->round + 1)
 			continue;
 		rt->asked_in[cpu] = rt->round + 1;
