@@ -58,7 +58,7 @@ $(B)/probee: $(MAIN_OBJS) $(B)/libprobee.a sources.mk
 REPORT_HALF_OBJS := $(patsubst %.c,$(B)/%.o,$(REPORT_SRCS) $(REPORT_MAIN_SRCS) $(REPORT_PROGRAM_SRCS)) $(ASSETS:%=$(B)/%.o)
 $(B)/probee-report: $(REPORT_HALF_OBJS) sources.mk
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -lzstd -lpthread -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -lzstd -lseccomp -lpthread -o $@
 
 $(B)/libprobee.a: $(LIB_OBJS) sources.mk
 	$(call say,AR,$@)
@@ -181,7 +181,7 @@ clean:
 
 help:
 	@echo 'make                 build $(OUT)/probee'
-	@echo 'make report-half      build $(OUT)/probee-report: report and info, with zstd alone'
+	@echo 'make report-half      build $(OUT)/probee-report: report and info, with zstd and libseccomp'
 	@echo 'make demo            install what is needed, build, record this machine, draw it: see demo/'
 	@echo 'make check           install, build, run every test; KINDS="unit cli" runs only those'
 	@echo 'make unit            build and run the unit tests (SAN=1: with sanitizers)'

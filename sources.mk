@@ -14,6 +14,7 @@ REPORT_SRCS := \
 	src/base/opt_help.c \
 	src/base/opt_values.c \
 	src/base/terminal.c \
+	src/base/stop_signals.c \
 	src/base/timed_reader.c \
 	src/base/worker.c \
 	src/model/binary.c \
@@ -198,7 +199,6 @@ CAPTURE_MAIN_SRCS := \
 	src/recording/record_tee.c \
 	src/recording/record_options.c \
 	src/recording/recording.c \
-	src/recording/stop_signals.c \
 	src/recording/target_command.c \
 	src/recording/trace_file.c \
 

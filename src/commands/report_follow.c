@@ -17,7 +17,7 @@
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/commands/command.h"
-#include "src/recording/stop_signals.h"
+#include "src/base/stop_signals.h"
 
 #define LOOK_MS 250
 #define SHOW_NS NSEC_PER_SEC

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * libseccomp gives each name as memory of its own and searches its table for it (0.34 us a name), so
- * all are asked for once: 0.2 ms. Linux 6.17 has 470 numbers and gains about ten a year.
+ * libseccomp gives each name as memory of its own and searches its table for it (0.34 us a name),
+ * so all are asked for once: 0.2 ms. Linux 6.17 has 470 numbers and gains about ten a year.
  */
 enum { NR_NAMES = 640 };
 

@@ -9,7 +9,7 @@
 #include "src/base/fail.h"
 #include "src/capture/bpf/capture_bpf.h"
 #include "src/capture/recorder.h"
-#include "src/recording/stop_signals.h"
+#include "src/base/stop_signals.h"
 #include "src/recording/target_command.h"
 
 #define ASK_EVERY_NS (100 * NSEC_PER_MSEC)	/* are there still targets? a system call each */

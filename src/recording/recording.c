@@ -13,7 +13,7 @@
 #include "src/profile/report.h"
 #include "src/recording/capture_loop.h"
 #include "src/recording/live_outputs.h"
-#include "src/recording/stop_signals.h"
+#include "src/base/stop_signals.h"
 #include "src/recording/target_command.h"
 #include "src/recording/trace_file.h"
 

@@ -10,7 +10,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/fail.h"
-#include "src/recording/stop_signals.h"
+#include "src/base/stop_signals.h"
 
 #define STOP_WAIT_NS (2 * NSEC_PER_SEC)
 

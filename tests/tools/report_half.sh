@@ -1,5 +1,5 @@
 #!/bin/bash
-# The report half stands alone: it links with zstd and nothing else, and what it says of a trace is what probee says.
+# The report half stands alone: it links with zstd and libseccomp and nothing else, and what it says of a trace is what probee says.
 set -u
 unset MAKEFLAGS MFLAGS MAKELEVEL
 fail() { echo "$*"; exit 1; }
@@ -12,7 +12,7 @@ half=$OUT/probee-report
 needed=$(objdump -p "$half" | sed -n 's/^ *NEEDED *//p' | sort | tr '\n' ' ')
 for library in $needed; do
 	case $library in
-	libc.so.* | libzstd.so.* | libpthread.so.* | libm.so.* | ld-linux*) ;;
+	libc.so.* | libzstd.so.* | libseccomp.so.* | libpthread.so.* | libm.so.* | ld-linux*) ;;
 	*) fail "links with $library: $needed" ;;
 	esac
 done
@@ -25,7 +25,7 @@ cat >"$TMP/fixture.c" <<'END'
 #include "tests/unit/trace_fixture.h"
 int main(int argc, char **argv) { return argc != 2 || trace_fixture_write(argv[1]) ? 1 : 0; }
 END
-"$CC" -std=gnu11 -D_GNU_SOURCE -I. -o "$TMP/fixture" "$TMP/fixture.c" "$OUT/libprobee.a" -lzstd -lpthread || exit 1
+"$CC" -std=gnu11 -D_GNU_SOURCE -I. -o "$TMP/fixture" "$TMP/fixture.c" "$OUT/libprobee.a" -lzstd -lseccomp -lpthread || exit 1
 "$TMP/fixture" "$TMP/fixture.pbz" || fail 'no fixture trace'
 
 # same WORDS...: the output, the messages and the exit code of both programs.

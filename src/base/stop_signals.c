@@ -1,4 +1,4 @@
-#include "src/recording/stop_signals.h"
+#include "src/base/stop_signals.h"
 
 #include <errno.h>
 #include <poll.h>
