@@ -76,7 +76,7 @@ check "a slow reader: memory" at_most "$(awk '/^VmHWM/ { print $2 }' "/proc/$pro
 wait $!
 csv slow.pbz >report.csv
 check "a slow reader: gets all rows" cmp slow.csv report.csv
-check "a slow reader: walks wait for it, which is said" grep -q 'walks were left out' slow.err
+check "a slow reader: walks wait for it, which is said" grep -q 'snapshots were left out' slow.err
 check "a slow reader: and under every report" bash -c "'$PROBEE' report slow.pbz --text 2>&1 | grep -q walks-left-out"
 finish "$PID"
 

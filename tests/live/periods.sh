@@ -44,7 +44,7 @@ for rate in 100:10000 1000:1000; do
 	check "$hz Hz, 4000 threads: 3 s are $((3 * hz)) periods" equal $((t[walks] + t[left_out])) $((3 * hz))
 	check "$hz Hz, 4000 threads: no drift (us)" at_most "${t[drift_us]#-}" $((us > 5000 ? us / 2 : 5000))
 	check "$hz Hz, 4000 threads: rows of whole walks" equal "$(csv slow.pbz -q | wc -l)" $((t[walks] * 4001))
-	check "$hz Hz, 4000 threads: who recorded is told" grep -q "${t[left_out]} walks were left out" "$T/err"
+	check "$hz Hz, 4000 threads: who recorded is told" grep -q "${t[left_out]} snapshots were left out" "$T/err"
 	for how in --text --svg --collapse --csv --json; do
 		"$PROBEE" report slow.pbz $how >out 2>warning
 		check "$hz Hz, 4000 threads: report $how says so" grep -q "walks-left-out" warning

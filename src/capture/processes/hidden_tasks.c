@@ -39,11 +39,10 @@ static bool is_hidden(const struct process *p, uint64_t begin_ns)
 uint64_t hidden_tasks(const struct processes *ps, const struct hidden_scope *scope,
 		      uint64_t begin_ns, char *text, size_t size)
 {
+	char named[256] = "";
 	uint64_t threads = 0, processes = 0;
-	int n;
+	size_t n = 0;
 
-	n = snprintf(text, size,
-		     "the kernel shows BPF iterators not every task, so these are in no walk:");
 	for (const struct process *p = ps->all; p; p = p->next) {
 		uint32_t nr = is_hidden(p, begin_ns) && is_asked_for(scope, p->tgid)
 				      ? procfs_threads((pid_t)p->tgid)
@@ -51,16 +50,14 @@ uint64_t hidden_tasks(const struct processes *ps, const struct hidden_scope *sco
 
 		if (!nr)
 			continue;
-		if (processes++ < MAX_NAMED && n > 0 && (size_t)n < size)
-			n += snprintf(text + n, size - (size_t)n,
-				      "%s process %u (%.15s) with %u %s",
-				      processes > 1 ? "," : "", p->tgid, p->comm, nr,
-				      plural(nr, "thread", "threads"));
 		threads += nr;
+		if (processes++ < MAX_NAMED && n < sizeof(named))
+			n += (size_t)snprintf(named + n, sizeof(named) - n, "%s%u (%.15s)",
+					      processes > 1 ? ", " : "", p->tgid, p->comm);
 	}
-	if (processes > MAX_NAMED && n > 0 && (size_t)n < size)
-		snprintf(text + n, size - (size_t)n,
-			 ", %" PRIu64 " more; %" PRIu64 " threads in all", processes - MAX_NAMED,
-			 threads);
+	snprintf(text, size, "snapshots lack %" PRIu64 " %s of %s %s%s: this kernel hides them",
+		 threads, plural(threads, "thread", "threads"),
+		 plural(processes, "process", "processes"), named,
+		 processes > MAX_NAMED ? " and others" : "");
 	return threads;
 }
