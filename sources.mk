@@ -99,7 +99,7 @@ CAPTURE_SRCS := \
 	unwind/cfi_callsite.c \
 	unwind/cfi_code.c \
 	unwind/cfi_entries.c \
-	unwind/cfi_landing.c \
+	unwind/cfi_eh_return.c \
 	unwind/cfi_merge.c \
 	unwind/cfi_pointer.c \
 	unwind/cfi_program.c \

@@ -8,7 +8,7 @@
 #include "src/base/bisect.h"
 #include "unwind/cfi_callsite.h"
 #include "unwind/cfi_entries.h"
-#include "unwind/cfi_landing.h"
+#include "unwind/cfi_eh_return.h"
 #include "unwind/cfi_program.h"
 #include "unwind/cfi_rule.h"
 
@@ -22,7 +22,7 @@ struct builder {
 	const struct cfi_entries *entries;
 	struct cfi_rows *out;
 	uint64_t covered;	/* end of the FDE before; 0: there is none */
-	struct cfi_landings landings;
+	struct cfi_eh_returns eh_returns;
 	struct cfi_program program;
 };
 
@@ -115,9 +115,9 @@ static int push_context_start(struct builder *b, const struct cfi_fde *fde, uint
 	return err;
 }
 
-static int push_landing(struct builder *b, uint64_t lo, uint64_t hi)
+static int push_eh_return(struct builder *b, uint64_t lo, uint64_t hi)
 {
-	struct cfi_range *range = array_push(&b->landings.v, &b->landings.nr, &b->landings.cap);
+	struct cfi_range *range = array_push(&b->eh_returns.v, &b->eh_returns.nr, &b->eh_returns.cap);
 
 	if (!range)
 		return -ENOMEM;
@@ -130,22 +130,22 @@ static int push_fde(struct builder *b, const struct cfi_fde *fde, uint64_t end)
 {
 	const struct cfi_cie *cie = &b->entries->cies[fde->cie];
 	struct cfi_program *p = &b->program;
-	bool is_landing = false;
+	bool is_eh_return = false;
 	uint64_t vaddr;
 	int err = 0;
 
 	if (is_context_start(b->in, fde))
 		return push_context_start(b, fde, end);
 	cfi_program_begin(p, b->in, cie, fde->instructions, fde->lo);
-	p->watched = CFI_LANDING_REG;
+	p->watched = CFI_EH_RETURN_REG;
 	while (!err && cfi_program_next(p, &vaddr) && vaddr < end) {
 		struct unwind_rule rule = cfi_rule(&p->state, cie, p->arch);
 
-		is_landing |= cfi_is_landing(p);
+		is_eh_return |= cfi_is_eh_return(p);
 		err = push_row(b, fde, vaddr, &rule);
 	}
-	if (is_landing && !err)
-		err = push_landing(b, fde->lo, end);
+	if (is_eh_return && !err)
+		err = push_eh_return(b, fde->lo, end);
 	if (p->bad) {
 		b->out->stats.bad_entries++;
 		if (!err && p->vaddr < end)
@@ -193,10 +193,10 @@ int cfi_parse(const struct cfi_input *in, struct cfi_rows *out)
 	if (!err)
 		err = push_fdes(&b);
 	if (!err && in->read_code)
-		err = cfi_landings_add(in, &b.landings, out);
+		err = cfi_eh_returns_add(in, &b.eh_returns, out);
 	if (!err && in->read_code)
 		err = cfi_callsite_add(in, &entries, out);
-	free(b.landings.v);
+	free(b.eh_returns.v);
 	for (size_t i = 0; i < out->nr; i++)
 		out->stats.unsupported += out->v[i].rule.cfa == CFA_UNSUPPORTED;
 	cfi_entries_release(&entries);

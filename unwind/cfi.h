@@ -23,7 +23,7 @@ struct cfi_input {
 	enum cfi_machine machine;
 	/*
 	 * Copies code; not 0: cannot be read. NULL: what only code tells is not looked for
-	 * (cfi_callsite.h, cfi_landing.h).
+	 * (cfi_callsite.h, cfi_eh_return.h).
 	 */
 	int (*read_code)(void *ctx, uint64_t vaddr, uint8_t *buf, size_t len);
 	void *ctx;

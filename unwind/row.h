@@ -50,8 +50,8 @@ enum unwind_cfa {
 	 * sp + aux; while that is below the interrupted sp it is in the register. RA_CFA only.
 	 */
 	CFA_CALLEE_SAVED,
-	/* As CFA_DEREF_FP, but the unwind information says otherwise: cfi_landing.h. */
-	CFA_HANDLER,
+	/* *(fp + cfa_off) + aux where the unwind information is wrong: cfi_eh_return.h. */
+	CFA_EH_RETURN,
 };
 
 /* How the caller's frame pointer is found. */

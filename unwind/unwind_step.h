@@ -376,7 +376,7 @@ UNWIND_INLINE int unwind_find_cfa(void *env, struct unwinder *w, const struct un
 		return 0;
 	}
 	if (kind == CFA_FP || kind == CFA_DEREF_FP || kind == CFA_OTHER_STACK ||
-	    kind == CFA_HANDLER)
+	    kind == CFA_EH_RETURN)
 		base = w->fp;
 	else if (kind == CFA_REG || kind == CFA_DEREF_REG || kind == CFA_CALLEE_SAVED)
 		err = unwind_base_register(env, w, r, kind, &base);
@@ -384,7 +384,7 @@ UNWIND_INLINE int unwind_find_cfa(void *env, struct unwinder *w, const struct un
 		return err > 1 ? err : UNWIND_BAD_RULE;
 	base += r->cfa_off;
 	if (kind == CFA_DEREF_SP || kind == CFA_DEREF_FP || kind == CFA_DEREF_REG ||
-	    kind == CFA_HANDLER) {
+	    kind == CFA_EH_RETURN) {
 		err = unwind_read(env, w, base, &base);
 		if (err)
 			return err > 1 ? err : UNWIND_READ_RA;

@@ -33,7 +33,7 @@ static const struct {
 	[CFA_OTHER_STACK] = { "other-stack", "CFA from the frame pointer, on another stack" },
 	[CFA_CALLEE_SAVED] = { "kept-reg",
 			       "CFA from a register that the function called here keeps" },
-	[CFA_HANDLER] = { "handler", "CFA of the function with the handler, while an exception is "
+	[CFA_EH_RETURN] = { "handler", "CFA of the function with the handler, while an exception is "
 				     "handed over" },
 };
 
@@ -77,7 +77,7 @@ static void put_cfa(const struct unwind_rule *r, uint16_t machine, char *out, si
 	if (r->cfa == CFA_SP || r->cfa == CFA_DEREF_SP)
 		base = sp_name(machine);
 	if (r->cfa == CFA_FP || r->cfa == CFA_DEREF_FP || r->cfa == CFA_OTHER_STACK ||
-	    r->cfa == CFA_HANDLER)
+	    r->cfa == CFA_EH_RETURN)
 		base = rule_fp_name(machine);
 	if (r->cfa == CFA_SP || r->cfa == CFA_FP || r->cfa == CFA_REG ||
 	    r->cfa == CFA_CALLEE_SAVED || r->cfa == CFA_OTHER_STACK) {
@@ -145,7 +145,7 @@ void rule_text(const struct unwind_rule *r, uint16_t machine, struct rule_text *
 	case CFA_DEREF_SP:
 	case CFA_DEREF_FP:
 	case CFA_DEREF_REG:
-	case CFA_OTHER_STACK: case CFA_CALLEE_SAVED: case CFA_HANDLER:
+	case CFA_OTHER_STACK: case CFA_CALLEE_SAVED: case CFA_EH_RETURN:
 		put_cfa(r, machine, out->cfa, sizeof(out->cfa));
 		break;
 	default:

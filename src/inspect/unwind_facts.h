@@ -22,7 +22,7 @@
 #include "src/inspect/unwind_rows.h"
 #include "src/symbolize/elf_symbols.h"
 
-#define FACTS_CFA_KINDS (CFA_HANDLER + 1)
+#define FACTS_CFA_KINDS (CFA_EH_RETURN + 1)
 
 struct unwind_facts {
 	int fd;				/* -1: in memory */

@@ -284,7 +284,7 @@ static bool any_step_to_handler(struct verify *v, struct segment *s, uint32_t at
 				struct verdict *out)
 {
 	for (uint32_t i = 0; i < at; i++)
-		if (rule_of(v, s, i, out) && out->rule.cfa == CFA_HANDLER)
+		if (rule_of(v, s, i, out) && out->rule.cfa == CFA_EH_RETURN)
 			return true;
 	return false;
 }

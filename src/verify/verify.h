@@ -26,7 +26,7 @@ enum verdict_kind {
 	VERDICT_PROBEE_SHORTER,		/* equal until probee gave up, and it says so */
 	VERDICT_GUESS,			/* they differ behind code without CFI, where libdw guesses
 					   by frame pointers */
-	VERDICT_HANDLER,		/* they differ behind CFA_HANDLER, where libdw follows CFI
+	VERDICT_HANDLER,		/* they differ behind CFA_EH_RETURN, where libdw follows CFI
 					   that does not hold */
 	VERDICT_DIFFERENT,
 	VERDICT_UNFIT,			/* of another machine, or its thread is not in the trace */

@@ -18,7 +18,7 @@ static void require(int ok)
 
 static void check_rule(const struct unwind_rule *r)
 {
-	require((r->cfa <= CFA_ROOT || r->cfa == CFA_CALLEE_SAVED || r->cfa == CFA_HANDLER) && r->fp <= FP_DEREF_FP && RULE_RA(r) <= RA_REG && r->reg < 32);
+	require((r->cfa <= CFA_ROOT || r->cfa == CFA_CALLEE_SAVED || r->cfa == CFA_EH_RETURN) && r->fp <= FP_DEREF_FP && RULE_RA(r) <= RA_REG && r->reg < 32);
 	require(RULE_RA(r) != RA_REG || (r->cfa != CFA_REG && r->cfa != CFA_DEREF_REG));
 	require(RULE_RA(r) != RA_CFA_OFF || r->cfa == CFA_SP || r->cfa == CFA_FP || r->cfa == CFA_REG);
 	require(r->cfa != CFA_CALLEE_SAVED || r->ra == RA_CFA);

@@ -202,7 +202,7 @@ static uint64_t our_cfa(const struct file *f, const struct unwind_rule *r)
 	case CFA_SIGNAL:
 	case CFA_ROOT:
 	case CFA_OTHER_STACK:
-	case CFA_HANDLER:
+	case CFA_EH_RETURN:
 	case CFA_CALLEE_SAVED:		/* not without reading code: steps_libdw.sh */
 		break;
 	}

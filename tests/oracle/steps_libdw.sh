@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # timeout: 300
-# Rules that come from reading code (cfi_calls.h, cfi_landing.h) against libdw, instruction by instruction: programs that bind
+# Rules that come from reading code (cfi_callsite.h, cfi_eh_return.h) against libdw, instruction by instruction: programs that bind
 # functions, throw exceptions and encrypt are single-stepped, and after each step both unwind the stopped thread.
 set -u
 cd "$(dirname "$0")/../.."

@@ -128,7 +128,7 @@ static void test_handler(void **state)
 {
 	struct world *w = *state;
 
-	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_HANDLER, .cfa_off = -8, .fp = FP_DEREF_FP, .ra = RULE_EXACT });
+	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_EH_RETURN, .cfa_off = -8, .fp = FP_DEREF_FP, .ra = RULE_EXACT });
 	row(w, 0x2800, (struct unwind_rule){ .cfa = CFA_UNSUPPORTED });
 	row(w, 0x2810, (struct unwind_rule){ .cfa = CFA_FP, .cfa_off = 16 });
 	outer_rows(w);

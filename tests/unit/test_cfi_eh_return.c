@@ -46,9 +46,9 @@ static void parse_code(struct fixture *f, uint8_t code[SIZE], struct eh_bytes cf
 }
 
 static const struct unwind_rule own = { .cfa = CFA_FP, .cfa_off = 16, .fp = FP_CFA, .fp_off = -16 };
-static const struct unwind_rule handlers = { .cfa = CFA_HANDLER, .cfa_off = -0x60, .fp = FP_DEREF_FP };
+static const struct unwind_rule handlers = { .cfa = CFA_EH_RETURN, .cfa_off = -0x60, .fp = FP_DEREF_FP };
 static const struct unwind_rule handlers_exact = {
-	.cfa = CFA_HANDLER, .cfa_off = -0x60, .fp = FP_DEREF_FP, .ra = RULE_EXACT,
+	.cfa = CFA_EH_RETURN, .cfa_off = -0x60, .fp = FP_DEREF_FP, .ra = RULE_EXACT,
 };
 
 static void test_from_call_to_epilogue(void **state)

@@ -1,4 +1,4 @@
-#include "unwind/cfi_landing.h"
+#include "unwind/cfi_eh_return.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,14 +8,14 @@
 
 enum { RDI = 7 };		/* as instructions hold it */
 
-struct landing {
+struct eh_return {
 	uint64_t lo, hi;		/* from the last octet of the first call to the epilogue */
-	uint64_t stored;		/* where the handler's address has replaced the return
-					   address; hi: nowhere seen */
+	uint64_t stored;		/* behind the instruction that replaces the return address
+					   by the handler's; hi: there is none */
 	int32_t cfa_at;			/* the context's field, from rbp */
 };
 
-bool cfi_is_landing(const struct cfi_program *p)
+bool cfi_is_eh_return(const struct cfi_program *p)
 {
 	return p->in->machine == CFI_X86_64 && p->state.watched.how == HOW_OFFSET &&
 	       p->state.cfa.how == HOW_OFFSET && p->state.cfa.reg == p->arch->fp;
@@ -51,7 +51,7 @@ static bool has_both(const struct loads *l)
 }
 
 /* The two calls: sets out->lo and out->cfa_at. */
-static bool find_calls(const struct cfi_code *c, struct landing *out)
+static bool find_calls(const struct cfi_code *c, struct eh_return *out)
 {
 	struct loads loads = { 0 };
 	struct x86_insn insn;
@@ -60,7 +60,7 @@ static bool find_calls(const struct cfi_code *c, struct landing *out)
 	while (cfi_code_next(c, &at, &insn)) {
 		if (insn.flow == X86_CALL) {
 			if (call && has_both(&loads)) {
-				*out = (struct landing){ .lo = c->vaddr + call - 1,
+				*out = (struct eh_return){ .lo = c->vaddr + call - 1,
 							 .cfa_at = loads.cfa_at };
 				return true;
 			}
@@ -75,9 +75,9 @@ static bool find_calls(const struct cfi_code *c, struct landing *out)
 	return false;
 }
 
-static bool is_between(const struct landing *l, uint64_t vaddr)
+static bool is_between(const struct eh_return *er, uint64_t vaddr)
 {
-	return vaddr > l->lo && vaddr < l->hi;
+	return vaddr > er->lo && vaddr < er->hi;
 }
 
 /* mov %rsi (or another), 8(%rbp,%rax) (or another) */
@@ -89,54 +89,53 @@ static bool is_store(const struct x86_insn *insn)
 }
 
 /*
- * Is there no way from the rest of the function into the stretch, and none out of it but over its
- * end?
+ * True if no jump leads from the rest of the function into the stretch, and none out of it but over
+ * its end. Sets er->stored.
  */
-static bool is_closed(const struct cfi_code *c, struct landing *l)
+static bool is_closed(const struct cfi_code *c, struct eh_return *er)
 {
 	struct x86_insn insn;
 	size_t at = 0;
 
-	l->stored = l->hi;
+	er->stored = er->hi;
 	while (at < c->len) {
 		uint64_t begin = c->vaddr + at;
 
 		if (!cfi_code_next(c, &at, &insn))
 			return false;
-		if (is_between(l, begin) && is_store(&insn))
-			l->stored = c->vaddr + at;
-		if (is_between(l, begin) && insn.flow != X86_NEXT && insn.flow != X86_CALL &&
+		if (is_between(er, begin) && is_store(&insn))
+			er->stored = c->vaddr + at;
+		if (is_between(er, begin) && insn.flow != X86_NEXT && insn.flow != X86_CALL &&
 		    insn.flow != X86_JUMP && insn.flow != X86_BRANCH)
 			return false;
 		if ((insn.flow == X86_JUMP || insn.flow == X86_BRANCH) &&
-		    is_between(l, begin) != is_between(l, cfi_code_target(c, at, &insn)))
+		    is_between(er, begin) != is_between(er, cfi_code_target(c, at, &insn)))
 			return false;
 	}
 	return true;
 }
 
 /*
- * Where the row that holds at l->lo ends; it must be the rule of a function with a frame pointer.
+ * Where the row that holds at er->lo ends; it must be the rule of a function with a frame pointer.
  * next: number of the row behind it.
  */
-static bool find_end(const struct cfi_rows *rows, struct landing *l, size_t *next)
+static bool find_end(const struct cfi_rows *rows, struct eh_return *er, size_t *next)
 {
-	size_t lo;
+	size_t after = bisect(rows->nr, i, rows->v[i].vaddr <= er->lo);
 	const struct unwind_rule *r;
 
-	lo = bisect(rows->nr, i, rows->v[i].vaddr <= l->lo);
-	if (!lo || lo == rows->nr)
+	if (!after || after == rows->nr)
 		return false;
-	r = &rows->v[lo - 1].rule;
-	l->hi = rows->v[lo].vaddr;
-	*next = lo;
+	r = &rows->v[after - 1].rule;
+	er->hi = rows->v[after].vaddr;
+	*next = after;
 	return r->cfa == CFA_FP && r->cfa_off == 16 && r->fp == FP_CFA && r->fp_off == -16 &&
 	       r->ra == RA_CFA;
 }
 
 /*
- * The epilogue, row by row up to the jump through a register: the handler's address is no return
- * address.
+ * The epilogue, row by row up to the jump through a register. Its rules are right, but what they
+ * find is the handler's address, which is no return address.
  */
 static int patch_epilogue(struct cfi_patches *patches, const struct cfi_rows *rows, size_t i,
 			  uint64_t end)
@@ -156,33 +155,33 @@ static int patch_epilogue(struct cfi_patches *patches, const struct cfi_rows *ro
 	return err;
 }
 
-static int patch(struct cfi_patches *patches, const struct cfi_rows *rows, const struct landing *l,
+static int patch(struct cfi_patches *patches, const struct cfi_rows *rows, const struct eh_return *er,
 		 size_t next, uint64_t end)
 {
-	struct unwind_rule rule = { .cfa = CFA_HANDLER, .cfa_off = l->cfa_at, .fp = FP_DEREF_FP };
-	int err = cfi_patches_add(patches, l->lo, l->stored, &rule);
+	struct unwind_rule rule = { .cfa = CFA_EH_RETURN, .cfa_off = er->cfa_at, .fp = FP_DEREF_FP };
+	int err = cfi_patches_add(patches, er->lo, er->stored, &rule);
 
 	rule.ra = RULE_EXACT;
-	if (!err && l->stored < l->hi)
-		err = cfi_patches_add(patches, l->stored, l->hi, &rule);
+	if (!err && er->stored < er->hi)
+		err = cfi_patches_add(patches, er->stored, er->hi, &rule);
 	return err ? err : patch_epilogue(patches, rows, next, end);
 }
 
-int cfi_landings_add(const struct cfi_input *in, const struct cfi_landings *functions,
-		     struct cfi_rows *rows)
+int cfi_eh_returns_add(const struct cfi_input *in, const struct cfi_eh_returns *functions,
+		       struct cfi_rows *rows)
 {
 	struct cfi_patches patches = { 0 };
 	struct cfi_code *c = functions->nr ? malloc(sizeof(*c)) : NULL;
-	struct landing l;
+	struct eh_return er;
 	int err = functions->nr && !c ? -ENOMEM : 0;
 
 	for (size_t i = 0; i < functions->nr && !err; i++) {
 		const struct cfi_range *f = &functions->v[i];
 		size_t next;
 
-		if (cfi_code_read(c, in, f->lo, f->hi) && find_calls(c, &l) &&
-		    find_end(rows, &l, &next) && l.hi <= f->hi && is_closed(c, &l))
-			err = patch(&patches, rows, &l, next, f->hi);
+		if (cfi_code_read(c, in, f->lo, f->hi) && find_calls(c, &er) &&
+		    find_end(rows, &er, &next) && er.hi <= f->hi && is_closed(c, &er))
+			err = patch(&patches, rows, &er, next, f->hi);
 	}
 	if (!err)
 		err = cfi_patch(rows, &patches);
