@@ -9,7 +9,7 @@ demo='procps'
 check='libcmocka-dev libclang-rt-14-dev python3 g++ util-linux'
 
 # Judges and subjects of the tests; a test that misses one says so and is skipped.
-wanted='libxml2-utils zstd xz-utils chromium gdb elfutils linux-perf strace libcap2-bin redis-server musl-tools'
+wanted='libxml2-utils zstd xz-utils chromium gdb elfutils linux-perf strace libcap2-bin redis-server musl-tools libzydis-dev'
 # Other kernels, in emulated machines; and another processor.
 machines='qemu-system-x86 busybox-static cpio'
 arm64='qemu-system-arm gcc-aarch64-linux-gnu'

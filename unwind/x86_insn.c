@@ -30,7 +30,7 @@ static const char two_byte[] =
  *	c  rm, unless reg is 7 (cmp)	n  rm, if reg is 2 or 3 (not, neg)	i  rm, if reg is 0
  *										   or 1 (inc, dec)
  *	t  rm, if reg is 5 or more (bts, btr, btc)	7  rm, if reg is 6 or 7 (rdrand, rdseed)
- *	f  reg, with f2 or f3 (without: an MMX register)	d  rm, without f3 (movq between
+ *	f  reg, with f2 or f3 (without: MMX, or read by movbe)	d  rm, without f3 (movq between
  *								   vector registers)
  */
 static const char one_byte_writes[] =
@@ -40,9 +40,9 @@ static const char one_byte_writes[] =
 	"mm....mm........" "mmmm............" "................" "......nn......ii";
 
 static const char two_byte_writes[] =
-	"..rr............" "................" "mm..........ff.." "................"
+	"i.rr............" "................" "mm..........ff.." "................"
 	"rrrrrrrrrrrrrrrr" "r..............." "................" "..............d."
-	"................" "mmmmmmmmmmmmmmmm" "....mm.....mmm.r" "mm.m..rrr.tmrrrr"
+	"................" "mmmmmmmmmmmmmmmm" "....mm.....mmm.r" "mmrmrrrrr.tmrrrr"
 	"xx...r.7oooooooo" ".......r........" "................" "................";
 
 /* The rest: opcodes of the other maps and of VEX that write a general register. */
@@ -51,7 +51,7 @@ static const struct other_write {
 	bool is_vex;
 	char who;
 } other_writes[] = {
-	{ X86_0F38, 0xf0, false, 'r' }, { X86_0F38, 0xf1, false, 'r' },
+	{ X86_0F38, 0xf0, false, 'r' }, { X86_0F38, 0xf1, false, 'f' },
 	{ X86_0F38, 0xf6, false, 'r' }, { X86_0F3A, 0x14, false, 'm' },
 	{ X86_0F3A, 0x15, false, 'm' }, { X86_0F3A, 0x16, false, 'm' },
 	{ X86_0F3A, 0x17, false, 'm' }, { X86_0F, 0x2c, true, 'r' },
@@ -200,19 +200,27 @@ static bool vector_opcode(struct cursor *c, struct x86_insn *in, unsigned map)
 	return true;
 }
 
+/* The prefix that the field pp of VEX and EVEX stands for, if it is one of these two. */
+static uint8_t rep_of(uint8_t pp)
+{
+	return (pp & 3) == 2 ? 0xf3 : (pp & 3) == 3 ? 0xf2 : 0;
+}
+
 /* Bits R, X, B are stored inverted, where REX has them. */
 static bool vex(struct cursor *c, struct x86_insn *in, uint8_t first)
 {
 	uint8_t p0 = byte(c), p1;
 	unsigned map = X86_0F;
 
-	in->rex = (uint8_t)(0x40 | (~p0 >> 5 & 4));
-	if (first != 0xc5) {
+	if (first == 0xc5) {
+		in->rex = (uint8_t)(0x40 | (~p0 >> 5 & 4));
+		in->rep = rep_of(p0);
+	} else {
 		in->rex = (uint8_t)(0x40 | (~p0 >> 5 & 7));
 		map = p0 & 0x1f;
 		p1 = byte(c);
 		in->rex |= p1 >> 4 & 8;
-		in->rep = (p1 & 3) == 2 ? 0xf3 : (p1 & 3) == 3 ? 0xf2 : 0;
+		in->rep = rep_of(p1);
 		if (first == 0xc4 && (map < 1 || map > 3))
 			return false;
 	}
@@ -226,6 +234,7 @@ static bool evex(struct cursor *c, struct x86_insn *in)
 
 	(void)p2;
 	in->rex = (uint8_t)(0x40 | (~p0 >> 5 & 7) | (p1 >> 4 & 8));
+	in->rep = rep_of(p1);
 	if (!(p1 & 4) || p0 & 8 || !map || map == 4 || map == 7)
 		return false;
 	return vector_opcode(c, in, map);
@@ -401,13 +410,13 @@ unsigned x86_writes(const struct x86_insn *in)
 		mask = in->rep != 0xf3 ? rm : 0;
 		break;
 	}
-	return is_high_byte(in) ? mask & ~0xf0u : mask;
+	return is_high_byte(in) ? (mask & ~0xf0u) | (mask & 0xf0) >> 4 : mask;	/* ah is in rax */
 }
 
 /*
  * Writes of registers that no operand names: y: some of the lower eight (rax in arithmetic with an
  * immediate, xchg, cwd, mov by address, in, xlat, string instructions, loops, cmpxchg, rdtsc,
- * cpuid); u: those if reg of ModRM is 4 or more (mul, div); s: the stack pointer; l: that and the
+ * cpuid, VIA's xstore and xcrypt); u: those if reg of ModRM is 4 or more (mul, div); s: the stack pointer; l: that and the
  * frame pointer; k: rcx and r11 (syscall); a: nobody knows.
  */
 static const char one_byte_implied[] =
@@ -419,7 +428,7 @@ static const char one_byte_implied[] =
 static const char two_byte_implied[] =
 	".y...k.k........" "................" "................" ".yyykk.y........"
 	"................" "................" "................" "................"
-	"................" "................" "ssys....ssa....." "yy.............."
+	"................" "................" "ssys..yyssa....." "yy.............."
 	".......a........" "................" "................" "................";
 
 /*
@@ -443,6 +452,8 @@ static char who_is_implied(const struct x86_insn *in)
 		return '.';
 	if (in->map == X86_0F)
 		return two_byte_implied[in->op];
+	if (in->op == 0xdf && in->mod == 3 && in->reg == 4 && in->rm == 0)
+		return 'y';		/* fnstsw %ax */
 	return one_byte_implied[in->op];
 }
 

@@ -1,7 +1,18 @@
 /*
- * Lengths of x86-64 instructions, and what the few that move the stack or the frame pointer do.
- * Sources: Intel SDM volume 2 (opcode maps, appendix A; VEX 2.3, EVEX 2.7), AMD APM volume 3 (XOP).
- * 64-bit mode only.
+ * Decodes x86-64 instructions as far as unwinding needs it: how long one is, where control goes,
+ * its operands, and which general registers it writes. Sources: Intel SDM volume 2 (opcode maps,
+ * appendix A; VEX 2.3, EVEX 2.7), AMD APM volume 3 (XOP). 64-bit mode only.
+ *
+ *	while (x86_decode(p + at, len - at, &insn))
+ *		... x86_writes(&insn) ...
+ *		at += insn.len;
+ *
+ * Why not a library: Zydis 4.0, asked for no more than length, opcode and ModRM, makes building the
+ * tables of files without unwind information 2.3 times as long (libc, libcrypto, python, gdb,
+ * libx265: 0.77 s and 1.77 s) and of ordinary files 1.7 times (32 ms and 54 ms), because it decodes
+ * whole instructions. It is the judge instead: tests/oracle/x86_zydis.sh compares every answer over
+ * whole files; over 157 million instructions (chromium, node, LLVM, rustc, gdb, ...) each
+ * difference has a reason that is listed there.
  *
  * The bytes are foreign: nothing behind the given end is read; what is no instruction has length 0.
  */

@@ -115,7 +115,14 @@ static void test_who_is_written(void **state)
 	WRITES(0, 0x48, 0x83, 0xfd, 1);					/* cmp $1,%rbp */
 	WRITES(1 << X86_BP, 0x48, 0x83, 0xc5, 1);			/* add $1,%rbp */
 	WRITES(0, 0x85, 0xed);						/* test %ebp,%ebp */
-	WRITES(0, 0xb5, 1);						/* mov $1,%ch */
+	WRITES(1 << 1, 0xb5, 1);					/* mov $1,%ch: a part of rcx */
+	WRITES(1 << 3, 0x80, 0xcf, 1);					/* or $1,%bh */
+	WRITES(1 << 3, 0x0f, 0x00, 0xc3);				/* sldt %ebx */
+	WRITES(1 << 3, 0x0f, 0xb4, 0x1e);				/* lfs (%rsi),%ebx */
+	WRITES(0, 0x0f, 0x38, 0xf1, 0x44, 0x24, 0x0c);			/* movbe %eax,12(%rsp) */
+	WRITES(1, 0xf2, 0x0f, 0x38, 0xf1, 0xc1);			/* crc32 %ecx,%eax */
+	WRITES(0, 0xc5, 0xfa, 0x7e, 0xc0);				/* vmovq %xmm0,%xmm0 */
+	WRITES(1, 0xc5, 0xf9, 0x7e, 0xc0);				/* vmovd %xmm0,%eax */
 	WRITES(1 << X86_BP, 0x40, 0xb5, 1);				/* mov $1,%bpl */
 	WRITES(1 << X86_BP | 1, 0x48, 0x87, 0xe8);			/* xchg %rbp,%rax */
 	WRITES(1 << X86_BP, 0x0f, 0xb6, 0x28);				/* movzbl (%rax),%ebp */
@@ -176,6 +183,10 @@ static void test_may_write(void **state)
 	check_may_write(lower, BYTES(0x0f, 0xa2));			/* cpuid: ax, bx, cx, dx */
 	check_may_write(lower, BYTES(0x48, 0xf7, 0xe1));		/* mul %rcx: ax, dx */
 	check_may_write(1u << 1, BYTES(0x48, 0xf7, 0xd9));		/* neg %rcx */
+	check_may_write(1u << 3, BYTES(0x80, 0xcf, 1));			/* or $1,%bh */
+	check_may_write(lower, BYTES(0xdf, 0xe0));			/* fnstsw %ax */
+	check_may_write(0, BYTES(0xdf, 0xe1));				/* no instruction, no writes */
+	check_may_write(lower, BYTES(0x0f, 0xa7, 0xc0));		/* xstore: ax, di */
 	check_may_write(lower, BYTES(0xf3, 0x48, 0xa5));		/* rep movsq: cx, si, di */
 	check_may_write(lower, BYTES(0xf0, 0x48, 0x0f, 0xb1, 0x0a));	/* lock cmpxchg %rcx,(%rdx): ax */
 	check_may_write(all, BYTES(0xc4, 0xe2, 0xf3, 0xf6, 0xc2));	/* mulx: a register that is not decoded */
