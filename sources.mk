@@ -183,6 +183,7 @@ REPORT_MAIN_SRCS := \
 	src/commands/report_follow.c \
 
 CAPTURE_MAIN_SRCS := \
+	src/commands/cmd_complete.c \
 	src/commands/cmd_doctor.c \
 	src/commands/cmd_record.c \
 	src/commands/cmd_unwind_info.c \

@@ -18,7 +18,8 @@ static int print_help(void)
 	     "Samples the stacks of programs and of the kernel, and shows them.\n\n"
 	     "Commands:");
 	for (const struct command *c = NULL; (c = command_next(c));)
-		printf("  %-12s %s\n", c->name, c->summary);
+		if (c->summary)
+			printf("  %-12s %s\n", c->name, c->summary);
 	puts("  help         show the options of a command: probee help COMMAND\n\n"
 	     "  -h, --help     show this and exit\n"
 	     "      --version  show the version and those of the libraries\n\n"
@@ -52,7 +53,8 @@ static int unknown_command(const char *word)
 	struct nearest n = nearest_to(word);
 
 	for (const struct command *c = NULL; (c = command_next(c));)
-		nearest_offer(&n, c->name);
+		if (c->summary)
+			nearest_offer(&n, c->name);
 	nearest_offer(&n, "help");
 	fail_why(-EINVAL, "unknown %s '%s'. Try: probee %s", word[0] == '-' ? "option" : "command",
 		 word, n.best ? n.best : "--help");

@@ -27,7 +27,7 @@ enum exit_code {
 
 struct command {
 	const char *name;
-	const char *summary;	/* one line, for `probee --help` */
+	const char *summary;	/* one line, for `probee --help`; NULL: it is not shown there */
 	const char *usage;	/* what follows "probee NAME " */
 	int (*run)(int argc, char **argv);
 };
@@ -70,3 +70,4 @@ int cmd_info(int argc, char **argv);
 int cmd_unwind_info(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_complete(int argc, char **argv);

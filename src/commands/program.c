@@ -46,6 +46,7 @@ static const struct command inspect_commands[] = {
 	{ "verify", "unwind the stacks that --audit kept again with libdw, and compare",
 	  "FILE [--limit N] [-v]", cmd_verify },
 	{ "doctor", "say what this kernel and these rights allow", "", cmd_doctor },
+	{ "complete", NULL, "KIND [WORD]", cmd_complete },
 	{ NULL, NULL, NULL, NULL },
 };
 

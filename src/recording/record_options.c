@@ -131,7 +131,7 @@ static const struct opt scan_opts[] = {
 	{ 0, "walk-all", NULL,
 	  "unwind every thread in each snapshot, also those that have not run since the last one",
 	  opt_flag, AT(capture.scan_unchanged), NULL, "Snapshots", NULL },
-	{ 0, "faults", "WHICH",
+	{ 0, "faults", "anon|all|never",
 	  "stack memory that may be brought in to be read: anon: anonymous and shared memory, from "
 	  "swap if need be; all: also that of files, and a file server that never answers then "
 	  "costs "
@@ -140,7 +140,7 @@ static const struct opt scan_opts[] = {
 };
 
 static const struct opt common_opts[] = {
-	{ 0, "unwind", "HOW",
+	{ 0, "unwind", "auto|fp|dwarf",
 	  "auto: unwind tables (.eh_frame, Go's own), frame pointers where there are none; fp; "
 	  "dwarf "
 	  "(default auto)",

@@ -1,0 +1,185 @@
+/*
+ * probee complete KIND [WORD]: the words that may stand where the shell is asked to complete WORD,
+ * one a line. For tools/completion.bash; people need not know of it, so no help names it.
+ *
+ * KIND is what --help shows behind an option (PIDS, EVENTS, cpu|wall), COMMAND for commands, or
+ * SUFFIX:svg for what files of a report are called. What a kind can be is asked of the tables that
+ * the options themselves are checked with. A kind that is not known has no words.
+ */
+#include "src/commands/command.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/render/renderer.h"
+#include "src/base/fail.h"
+#include "src/capture/collectors/event_table.h"
+#include "src/model/record.h"
+#include "src/proc/procfs.h"
+
+/* Of "12,13,4" the first part stays, and the 4 is completed. */
+struct completion {
+	const char *kept, *word;
+	size_t kept_len;
+};
+
+static void offer(const struct completion *c, const char *candidate, size_t len)
+{
+	if (len >= strlen(c->word) && !strncmp(candidate, c->word, strlen(c->word)))
+		printf("%.*s%.*s\n", (int)c->kept_len, c->kept, (int)len, candidate);
+}
+
+static void offer_text(const struct completion *c, const char *candidate)
+{
+	offer(c, candidate, strlen(candidate));
+}
+
+static void put_commands(const struct completion *c)
+{
+	for (const struct command *k = NULL; (k = command_next(k));) {
+		if (k->summary)
+			offer_text(c, k->name);
+	}
+	offer_text(c, "help");
+}
+
+static void put_events(const struct completion *c)
+{
+	for (const struct event_type *t = event_types; t->name; t++)
+		offer_text(c, t->name);
+}
+
+static void put_states(const struct completion *c)
+{
+	for (unsigned s = TASK_STATE_UNKNOWN + 1; s < TASK_STATES; s++)
+		offer_text(c, task_state_name(s));
+}
+
+/*
+ * A task by the digits that its number begins with, or by the beginning of its name, which its
+ * number then takes the place of: -p fire<Tab>.
+ */
+static void offer_task(const struct completion *c, pid_t task)
+{
+	struct proc_stat stat;
+	char number[16];
+	size_t len = strlen(c->word);
+
+	snprintf(number, sizeof(number), "%d", task);
+	if (!len || isdigit((unsigned char)c->word[0]))
+		offer_text(c, number);
+	else if (!procfs_stat(task, &stat) && len < sizeof(stat.comm) &&
+		 !memcmp(stat.comm, c->word, len))
+		printf("%.*s%s\n", (int)c->kept_len, c->kept, number);
+}
+
+static int put_process(void *ctx, pid_t pid)
+{
+	offer_task(ctx, pid);
+	return 0;
+}
+
+static void put_processes(const struct completion *c)
+{
+	procfs_each_process(put_process, (void *)c);
+}
+
+static int put_process_threads(void *ctx, pid_t pid)
+{
+	char path[64];
+	struct dirent *e;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && (e = readdir(dir))) {
+		int tid;
+
+		if (sscanf(e->d_name, "%d", &tid) == 1)
+			offer_task(ctx, tid);
+	}
+	if (dir)
+		closedir(dir);
+	return 0;
+}
+
+static void put_threads(const struct completion *c)
+{
+	procfs_each_process(put_process_threads, (void *)c);
+}
+
+static void put_cpus(const struct completion *c)
+{
+	long nr = sysconf(_SC_NPROCESSORS_CONF);
+
+	for (long cpu = 0; cpu < nr; cpu++) {
+		char number[24];
+
+		snprintf(number, sizeof(number), "%ld", cpu);
+		offer_text(c, number);
+	}
+}
+
+/* "cpu|wall" */
+static void put_parts(const struct completion *c, const char *parts, const char *separators)
+{
+	for (size_t len; *parts; parts += len + (parts[len] != 0)) {
+		len = strcspn(parts, separators);
+		offer(c, parts, len);
+	}
+}
+
+static const struct {
+	const char *kind;
+	void (*put)(const struct completion *c);
+	bool is_list;			/* several, with commas between them */
+} kinds[] = {
+	{ "COMMAND", put_commands, false },
+	{ "PIDS", put_processes, true },
+	{ "TIDS", put_threads, true },
+	{ "CPUS", put_cpus, true },
+	{ "EVENTS", put_events, true },
+	{ "EVENT", put_events, false },
+	{ "STATES", put_states, true },
+};
+
+static struct completion split(const char *word, bool is_list)
+{
+	const char *comma = is_list ? strrchr(word, ',') : NULL;
+	size_t kept = comma ? (size_t)(comma + 1 - word) : 0;
+
+	return (struct completion){ .kept = word, .kept_len = kept, .word = word + kept };
+}
+
+static void complete(const char *kind, const char *word)
+{
+	struct completion c = split(word, false);
+	const struct renderer *r = NULL;
+
+	if (!strncmp(kind, "SUFFIX:", 7))
+		r = renderer_find(kind + 7);
+	if (r && r->suffixes)
+		put_parts(&c, r->suffixes, " ");
+	else if (strchr(kind, '|'))
+		put_parts(&c, kind, "|");
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		c = split(word, kinds[i].is_list);
+		if (!strcmp(kind, kinds[i].kind))
+			kinds[i].put(&c);
+	}
+}
+
+int cmd_complete(int argc, char **argv)
+{
+	if (argc < 2) {
+		fail_why(0, "usage: probee complete KIND [WORD]");
+		return EXIT_USAGE;
+	}
+	complete(argv[1], argc > 2 ? argv[2] : "");
+	return EXIT_OK;
+}
