@@ -40,6 +40,7 @@ REPORT_SRCS := \
 	formats/trace/trace_writer.c \
 	src/profile/cpu_check.c \
 	src/profile/fold.c \
+	src/profile/live_profile.c \
 	src/profile/live_scans.c \
 	src/profile/profile.c \
 	src/profile/query.c \

@@ -68,8 +68,25 @@ static void enter_segment(struct fold *f, const struct definition_store *tables)
 	f->tables = tables;
 }
 
-static void fold_release(struct fold *f)
+int fold_new(const struct fold_options *opts, struct fold **fp)
 {
+	static const struct fold_options defaults;
+	struct fold *f = calloc(1, sizeof(*f));
+
+	*fp = NULL;
+	if (!f || tree_builder_init(&f->tree)) {
+		free(f);
+		return -ENOMEM;
+	}
+	f->opts = opts ? opts : &defaults;
+	*fp = f;
+	return 0;
+}
+
+void fold_free(struct fold *f)
+{
+	if (!f)
+		return;
 	forget_segment(f);
 	free(f->keys);
 	free(f->memos);
@@ -77,6 +94,7 @@ static void fold_release(struct fold *f)
 	sample_counts_release(&f->counts);
 	stack_tally_release(&f->stacks);
 	tree_builder_release(&f->tree);
+	free(f);
 }
 
 static uint32_t comm_name(struct fold *f, const struct rec_thread *thread)
@@ -101,18 +119,22 @@ static uint32_t thread_comm(struct fold *f, const struct report_sample *s)
 	return f->comms[id];
 }
 
-static int count_sample(void *ctx, const struct report_sample *s)
+int fold_counted(struct fold *f, const struct report_sample *s, uint64_t nr)
 {
 	const struct rec_sample *rec = s->rec;
-	struct fold *f = ctx;
-	struct sample_count key = { s->segment, 0, rec->kstack, rec->ustack, rec->end, 1 };
+	struct sample_count key = { s->segment, 0, rec->kstack, rec->ustack, rec->end, nr };
 
 	enter_segment(f, s->tables);
 	key.comm = thread_comm(f, s);
-	f->samples++;
-	if (f->tree.failed || stack_tally_add(&f->stacks, s->segment, s->tables, rec))
+	f->samples += nr;
+	if (f->tree.failed || stack_tally_add_many(&f->stacks, s->segment, s->tables, rec, nr))
 		return -ENOMEM;
 	return sample_counts_add(&f->counts, &key);
+}
+
+static int count_sample(void *fold, const struct report_sample *s)
+{
+	return fold_counted(fold, s, 1);
 }
 
 static uint32_t table_name(struct fold *f, uint32_t string)
@@ -280,14 +302,14 @@ static void add_row(struct fold *f, const struct sample_count *row)
 	tree_builder_add(&f->tree, at, row->count);
 }
 
-static int build(struct fold *f, struct report *rep)
+static int build(struct fold *f, segment_tables_fn tables_of, const void *ctx)
 {
 	forget_segment(f);
 	f->tables = NULL;
 	for (size_t i = 0; i < f->counts.nr && !f->tree.failed; i++) {
 		const struct sample_count *row = &f->counts.v[i];
 
-		enter_segment(f, report_tables(rep, row->segment));
+		enter_segment(f, tables_of(ctx, row->segment));
 		add_row(f, row);
 	}
 	/* Finishing the tree needs memory of its own: what led here is no longer wanted. */
@@ -307,25 +329,22 @@ static const char *keep(struct profile *p, const char *s, bool *failed)
 	return id == IX_NONE ? "" : intern_get(p->names, id, NULL);
 }
 
-static const struct definition_store *tables_of(const void *report, uint32_t segment)
+static const struct definition_store *report_tables_of(const void *report, uint32_t segment)
 {
 	return report_tables(report, segment);
 }
 
-static int fill_health(struct fold *f, const struct report *rep, struct profile *p)
-{
-	p->health = calloc(1, sizeof(*p->health));
-	return p->health ? stack_health_init(p->health, &f->stacks, tables_of, rep) : -ENOMEM;
-}
-
-/* The facts outlive the report: their strings move to the profile. */
-static int fill_facts(const struct fold *f, const struct report *rep, struct profile *p)
+/* How good the stacks are. */
+static int fill_health(struct fold *f, segment_tables_fn tables_of, const void *ctx,
+		       struct profile *p)
 {
 	struct profile_facts *facts = &p->facts;
 	bool failed = false;
 	char text[512];
 
-	report_facts(rep, facts);
+	p->health = calloc(1, sizeof(*p->health));
+	if (!p->health || stack_health_init(p->health, &f->stacks, tables_of, ctx))
+		return -ENOMEM;
 	facts->samples = f->samples;
 	facts->roots = p->health->all.whole;
 	facts->user_stacks = p->health->all.stacks;
@@ -333,6 +352,38 @@ static int fill_facts(const struct fold *f, const struct report *rep, struct pro
 	facts->stacks = keep(p, text, &failed);
 	report_broken_text(p->health, text, sizeof(text));
 	facts->not_whole = keep(p, text, &failed);
+	return failed ? -ENOMEM : 0;
+}
+
+int fold_take(struct fold *f, segment_tables_fn tables_of, const void *ctx, struct profile **pp)
+{
+	struct profile *p = NULL;
+	int err = build(f, tables_of, ctx);
+
+	*pp = NULL;
+	if (!err)
+		p = tree_builder_take(&f->tree);
+	if (!err)
+		err = p ? fill_health(f, tables_of, ctx, p) : -ENOMEM;
+	if (err)
+		profile_free(p);
+	else
+		*pp = p;
+	return err;
+}
+
+/* The facts outlive the report: their strings move to the profile. */
+static int fill_facts(const struct report *rep, struct profile *p)
+{
+	struct profile_facts *facts = &p->facts, of_stacks = *facts;
+	bool failed = false;
+
+	report_facts(rep, facts);
+	facts->samples = of_stacks.samples;
+	facts->roots = of_stacks.roots;
+	facts->user_stacks = of_stacks.user_stacks;
+	facts->stacks = of_stacks.stacks;
+	facts->not_whole = of_stacks.not_whole;
 	facts->host = keep(p, facts->host, &failed);
 	facts->kernel = keep(p, facts->kernel, &failed);
 	facts->tool = keep(p, facts->tool, &failed);
@@ -345,28 +396,22 @@ static int fill_facts(const struct fold *f, const struct report *rep, struct pro
 
 int fold_report(struct report *rep, const struct fold_options *opts, struct profile **pp)
 {
-	static const struct fold_options defaults;
-	struct fold f = { .opts = opts ? opts : &defaults };
-	struct profile *p = NULL;
-	int err = tree_builder_init(&f.tree);
+	struct fold *f;
+	int err = fold_new(opts, &f);
 
 	*pp = NULL;
 	if (!err)
-		err = report_samples(rep, count_sample, &f);
+		err = report_samples(rep, count_sample, f);
 	if (!err)
-		err = build(&f, rep);
-	if (!err) {
-		p = tree_builder_take(&f.tree);
-		err = p ? fill_health(&f, rep, p) : -ENOMEM;
-	}
+		err = fold_take(f, report_tables_of, rep, pp);
 	if (!err)
-		err = fill_facts(&f, rep, p);
+		err = fill_facts(rep, *pp);
 	if (err == -ENOMEM)
 		fail(err, "%s", report_path(rep));
-	if (err)
-		profile_free(p);
-	else
-		*pp = p;
-	fold_release(&f);
+	if (err) {
+		profile_free(*pp);
+		*pp = NULL;
+	}
+	fold_free(f);
 	return err;
 }

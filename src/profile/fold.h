@@ -9,9 +9,12 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
+struct definition_store;
 struct profile;
 struct report;
+struct report_sample;
 
 struct fold_options {
 	bool offsets;			/* names end in "+0x12": one node per address instead of per
@@ -20,3 +23,22 @@ struct fold_options {
 
 /* *pp is the caller's: profile_free(). opts may be NULL. Says why it fails. */
 int fold_report(struct report *rep, const struct fold_options *opts, struct profile **pp);
+
+/*
+ * The same of samples that do not come from a report and were counted already, such as those of a
+ * recording under way (live_profile.h):
+ *
+ *	fold_new(&opts, &f)			opts are borrowed until fold_free()
+ *	fold_counted(f, &sample, nr) ...	nr samples that are like this one
+ *	fold_take(f, tables_of, ctx, &p)	the tree; of its facts only what stacks say is filled
+ *	fold_free(f)
+ *
+ * All return 0 or -ENOMEM, silently.
+ */
+struct fold;
+typedef const struct definition_store *(*segment_tables_fn)(const void *ctx, uint32_t segment);
+
+int fold_new(const struct fold_options *opts, struct fold **fp);
+void fold_free(struct fold *f);				/* NULL is fine */
+int fold_counted(struct fold *f, const struct report_sample *s, uint64_t nr);
+int fold_take(struct fold *f, segment_tables_fn tables_of, const void *ctx, struct profile **pp);

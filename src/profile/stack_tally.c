@@ -41,27 +41,25 @@ static uint32_t process_of(const struct definition_store *tables, const struct r
 										: 0;
 }
 
-static void count(struct tally_process *p, bool is_whole, bool is_guessed)
+static void count(struct tally_process *p, bool is_whole, bool is_guessed, uint64_t nr)
 {
-	p->stacks++;
-	p->whole += is_whole;
-	p->whole_guessed += is_whole && is_guessed;
+	p->stacks += nr;
+	p->whole += is_whole ? nr : 0;
+	p->whole_guessed += is_whole && is_guessed ? nr : 0;
 }
 
-static int count_process(struct tally_segment *seg, uint32_t process, bool is_whole,
-			 bool is_guessed)
+static struct tally_process *process_at(struct tally_segment *seg, uint32_t process)
 {
 	if (array_reserve(&seg->processes, &seg->cap_processes, (size_t)process + 1))
-		return -ENOMEM;
-	count(&seg->processes[process], is_whole, is_guessed);
-	return 0;
+		return NULL;
+	return &seg->processes[process];
 }
 
-static int count_node(struct tally_segment *seg, uint32_t node)
+static int count_node(struct tally_segment *seg, uint32_t node, uint64_t nr)
 {
 	if (array_reserve(&seg->stacks, &seg->cap_stacks, (size_t)node + 1))
 		return -ENOMEM;
-	seg->stacks[node]++;
+	seg->stacks[node] += nr;
 	return 0;
 }
 
@@ -79,7 +77,8 @@ static bool same_broken(const void *ctx, uint32_t id)
 	return b->segment == k->segment && b->ustack == k->ustack && b->end == k->end;
 }
 
-static int count_broken(struct stack_tally *t, uint32_t segment, uint32_t node, uint8_t end)
+static int count_broken(struct stack_tally *t, uint32_t segment, uint32_t node, uint8_t end,
+			uint64_t nr)
 {
 	struct broken_key k = { t->broken, segment, node, end };
 	uint64_t hash = hash_u64(hash_u64(segment, node), end);
@@ -87,37 +86,45 @@ static int count_broken(struct stack_tally *t, uint32_t segment, uint32_t node, 
 	struct tally_broken *b;
 
 	if (id != IX_NONE) {
-		t->broken[id].count++;
+		t->broken[id].count += nr;
 		return 0;
 	}
 	b = t->nr_broken < IX_NONE - 2 ? array_push(&t->broken, &t->nr_broken, &t->cap_broken)
 				       : NULL;
 	if (!b)
 		return -ENOMEM;
-	*b = (struct tally_broken){ segment, node, end, 1 };
+	*b = (struct tally_broken){ segment, node, end, nr };
 	return ix_add(&t->broken_index, hash, (uint32_t)t->nr_broken - 1);
 }
 
-int stack_tally_add(struct stack_tally *t, uint32_t segment, const struct definition_store *tables,
-		    const struct rec_sample *s)
+int stack_tally_add_many(struct stack_tally *t, uint32_t segment,
+			 const struct definition_store *tables, const struct rec_sample *s,
+			 uint64_t nr)
 {
 	bool is_whole = stack_end_is_root(s->end);
 	bool is_guessed = s->flags & SAMPLE_HAS_GUESS || s->end == END_ROOT_GUESS;
 	uint32_t node = definition_store_find_node(tables, s->ustack) ? s->ustack : 0;
 	struct tally_segment *seg;
+	struct tally_process *process;
 	int err;
 
 	if (!stack_end_has_stack(s->end))
 		return 0;
 	seg = segment_at(t, segment);
-	if (!seg)
+	process = seg ? process_at(seg, process_of(tables, s)) : NULL;
+	if (!process)
 		return -ENOMEM;
-	count(&t->all, is_whole, is_guessed);
-	t->guessed += !!(s->flags & SAMPLE_HAS_GUESS);
-	err = count_process(seg, process_of(tables, s), is_whole, is_guessed);
-	if (!err)
-		err = count_node(seg, node);
+	count(&t->all, is_whole, is_guessed, nr);
+	count(process, is_whole, is_guessed, nr);
+	t->guessed += s->flags & SAMPLE_HAS_GUESS ? nr : 0;
+	err = count_node(seg, node, nr);
 	if (!err && !is_whole)
-		err = count_broken(t, segment, node, s->end);
+		err = count_broken(t, segment, node, s->end, nr);
 	return err;
+}
+
+int stack_tally_add(struct stack_tally *t, uint32_t segment, const struct definition_store *tables,
+		    const struct rec_sample *s)
+{
+	return stack_tally_add_many(t, segment, tables, s, 1);
 }

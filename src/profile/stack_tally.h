@@ -48,4 +48,8 @@ struct stack_tally {
 
 int stack_tally_add(struct stack_tally *t, uint32_t segment, const struct definition_store *tables,
 		    const struct rec_sample *s);
+/* nr samples that are like this one */
+int stack_tally_add_many(struct stack_tally *t, uint32_t segment,
+			 const struct definition_store *tables, const struct rec_sample *s,
+			 uint64_t nr);
 void stack_tally_release(struct stack_tally *t);
