@@ -1,6 +1,6 @@
 /*
- * The order of samples in a chunk: by time, and those of the same time as they came. The writer and
- * whoever shows rows before they are read back must agree about it.
+ * The order of samples in a chunk: by time, and those of the same time as they came. The writer
+ * sorts by it, and so does live_scans.c, which shows rows before they can be read back.
  */
 #pragma once
 

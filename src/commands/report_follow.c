@@ -176,7 +176,7 @@ static int look(struct following *f, show_fn show, void *ctx)
 	return 0;
 }
 
-/* False: stop now, because of Ctrl-C or because the reader has gone. */
+/* False: stop now, because of Ctrl-C or because standard output has no reader, or is closed. */
 static bool sleep_a_while(struct following *f)
 {
 	struct pollfd p[2] = { { .fd = f->stop.fd, .events = POLLIN }, { .fd = STDOUT_FILENO } };
@@ -185,7 +185,7 @@ static bool sleep_a_while(struct following *f)
 		return true;
 	if (p[0].revents)
 		stop_signals_read(&f->stop);
-	return !f->stop.stopped && !(p[1].revents & (POLLERR | POLLHUP));
+	return !f->stop.stopped && !p[1].revents;
 }
 
 int report_follow(const char *path, show_fn show, void *ctx)

@@ -30,7 +30,7 @@ int fold_report(struct report *rep, const struct fold_options *opts, struct prof
  *
  *	fold_new(&opts, &f)			opts are borrowed until fold_free()
  *	fold_counted(f, &sample, nr) ...	nr samples that are like this one
- *	fold_take(f, tables_of, ctx, &p)	the tree; of its facts only what stacks say is filled
+ *	fold_take(f, tables_of, ctx, &p)	the tree; of its facts, what stacks say is filled
  *	fold_free(f)
  *
  * All return 0 or -ENOMEM, silently.

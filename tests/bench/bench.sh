@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench.sh [sample|walk|snapshot|chains|forever|report|start|disk|roots|quiet|grammar|scale|tables]...: what probee costs, beside
+# bench.sh [sample|walk|snapshot|chains|forever|report|start|disk|roots|quiet|grammar|scale|tables|live]...: what probee costs, beside
 # what others cost, in one run on this machine; all parts without a word. ROUNDS=N (default 5) turns of each, interleaved; the tables
 # show median, smallest, largest, and the ratio to the tool in the first line of each block. Needs root.
 #
@@ -86,7 +86,7 @@ build_bench() {
 		-lbpf -ldw -lelf -lz -lzstd -liberty -lpthread -o "$bin/$1"
 }
 
-parts=(sample walk snapshot chains forever report start disk roots quiet grammar scale tables)
+parts=(sample walk snapshot chains forever report start disk roots quiet grammar scale tables live)
 [ $# -gt 0 ] || set -- "${parts[@]}"
 build
 echo "kernel $(uname -r), $(nproc) CPUs, load $(cut -d' ' -f1 /proc/loadavg), $(perf --version 2>/dev/null)"

@@ -89,6 +89,7 @@ touch -d '1 hour' half.pbz
 run timeout -s INT --preserve-status 1.5 "$PROBEE" report --follow half.pbz; exits 0; prints 'event'
 run timeout -s INT --preserve-status 1 "$PROBEE" report --follow none.pbz; exits 1; one_line; says 'waiting for none.pbz'
 run timeout 10 bash -c '"$PROBEE" report --follow half.pbz | head -n 1; echo "${PIPESTATUS[0]}"'; silent; prints 0
+run timeout 10 bash -c '"$PROBEE" report --follow half.pbz >&-'; exits 1; one_line
 
 # What cannot be followed.
 mkdir dir.pbz

@@ -131,7 +131,7 @@ static void test_existing_file_is_replaced(void **state)
 	record_log_release(&out);
 }
 
-/* Whoever reads a trace can tell whether its recorder still lives, also after it was killed. */
+/* A reader can tell whether the recorder of a trace still runs, also when it was killed. */
 static void test_a_reader_sees_that_it_is_open(void **state)
 {
 	struct trace_writer *w;
