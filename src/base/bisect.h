@@ -8,11 +8,9 @@
  * means. The answer is therefore also the index of the first element for which it does not hold, nr
  * if there is none. A macro, so that the comparison is compiled into the loop.
  *
- *	first element at or behind key:		i = bisect(nr, i, v[i] < key), if i < nr
- *	last element at or before key:		i = bisect(nr, i, v[i] <= key), then v[i - 1] if i >
- *						0
- *	the element that equals key:		i = bisect(nr, i, v[i] < key), if i < nr && v[i] ==
- *						key
+ *	first element at or behind key:	i = bisect(nr, i, v[i] < key), if i < nr
+ *	last element at or before key:	i = bisect(nr, i, v[i] <= key), then v[i - 1] if i > 0
+ *	the element that equals key:	i = bisect(nr, i, v[i] < key), if i < nr && v[i] == key
  *
  * compare_u32() and compare_u64() order plain numbers for qsort() and bsearch(); COMPARE() is their
  * answer for two values of any arithmetic type.

@@ -39,7 +39,7 @@ uint64_t losses_samples(const struct losses *l)
 	uint64_t n = 0;
 
 	for (int i = 0; i < LOSS_CAUSES; i++)
-		n += LOSS_OF_SAMPLES(i) ? l->reported[i] : 0;
+		n += loss_is_samples(i) ? l->reported[i] : 0;
 	return n;
 }
 
@@ -58,7 +58,7 @@ bool losses_others(const struct losses *l, char *buf, size_t size)
 
 	buf[0] = 0;
 	for (unsigned i = 0; i < LOSS_CAUSES && n < size; i++) {
-		if (!LOSS_OF_SAMPLES(i) && l->reported[i])
+		if (!loss_is_samples(i) && l->reported[i])
 			n += (size_t)snprintf(buf + n, size - n, "%s%" PRIu64 " %s", n ? ", " : "",
 					      l->reported[i], loss_cause_name(i));
 	}

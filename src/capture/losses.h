@@ -10,12 +10,6 @@
 
 #include "src/model/record.h"
 
-/* The causes that cost samples; the others cost frames or names of samples that are there. */
-#define LOSS_OF_SAMPLES(cause)                                                                     \
-	((cause) != LOSS_TASK_EVENTS && (cause) != LOSS_TABLE_FULL &&                              \
-	 (cause) != LOSS_KERNEL_STACK && (cause) != LOSS_SYMBOL_BUDGET &&                          \
-	 (cause) != LOSS_TASK_VANISHED && (cause) != LOSS_ITER_RESTART && (cause) != LOSS_SCANS)
-
 struct losses {
 	uint64_t reported[LOSS_CAUSES];
 	uint64_t since_ns[LOSS_CAUSES];

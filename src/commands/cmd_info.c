@@ -22,6 +22,7 @@
 #include "src/profile/profile.h"
 #include "src/profile/report.h"
 #include "src/profile/report_text.h"
+#include "src/profile/stack_cause.h"
 
 #define TOP 10
 
@@ -259,8 +260,11 @@ static void put_ends(const struct report_info *info)
 			report_share_text(info->ends[end], info->user_stacks, share);
 		else
 			strcpy(share, "- %");
-		printf("%10" PRIu64 "  %7s  %-10s  %s\n", info->ends[end], share,
-		       stack_end_name(end), stack_end_help(end));
+		printf("%10" PRIu64 "  %7s  %-10s  %s", info->ends[end], share, stack_end_name(end),
+		       stack_cause_text(end));
+		if (*stack_cause_remedy(end))
+			printf("; %s", stack_cause_remedy(end));
+		putchar('\n');
 	}
 }
 

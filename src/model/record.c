@@ -38,49 +38,19 @@ uint32_t record_defines(const struct record *rec)
 	return id ? *id : 0;
 }
 
-static const struct {
-	const char *name, *help;
-} ends[STACK_ENDS] = {
-	[END_UNKNOWN] = { "none", "no user stack was asked for" },
-	[END_ROOT] = { "root", "whole: reached the outermost frame" },
-	[END_ROOT_GUESS] = { "root-guess", "probably whole: the frame pointer chain ended, or the "
-					   "return address is 0" },
-	[END_TRUNCATED] = { "truncated", "deeper than the frame limit" },
-	[END_NO_PROCESS] = { "no-process",
-			     "the process was too new: its mappings were not loaded yet" },
-	[END_NO_MAPPING] = { "no-mapping",
-			     "an address in no executable mapping known at that time" },
-	[END_JIT] = { "jit", "generated code without a usable frame pointer; run the JIT with "
-			     "frame pointers "
-			     "(java -XX:+PreserveFramePointer, node "
-			     "--interpreted-frames-native-stack, erl +JPperf true)" },
-	[END_NO_TABLE] = { "no-table",
-			   "the unwind table of this binary was not ready or could not be built" },
-	[END_NO_FDE] = { "no-fde",
-			 "code without unwind information and without a usable frame pointer; "
-			 "build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer" },
-	[END_BAD_RULE] = { "bad-rule", "an unwind rule that probee does not support" },
-	[END_READ_RA] = { "read-ra", "stack memory was unreadable at the return address" },
-	[END_READ_FP] = { "read-fp", "stack memory was unreadable at a saved register" },
-	[END_RA_ZERO] = { "ra-zero", "a return address of 0: in the middle of a change of stacks, "
-				     "or behind guesses" },
-	[END_SP_BACK] = { "sp-back", "the stack pointer went backwards" },
-	[END_BUSY] = { "busy", "the memory map of the process was locked" },
-	[END_RUNNING] = { "on_cpu", "the thread was running: its registers are not in memory; "
-				    "probee sample sees such threads" },
-	[END_TORN] = { "torn", "the thread ran while its stack was read" },
-	[END_COMPAT32] = { "compat32", "a 32-bit process" },
-	[END_KTHREAD] = { "kthread", "a kernel thread has no user stack" },
-	[END_NO_MM] = { "no-mm", "the task was exiting: its memory is gone" },
-	[END_BUG] = { "bug", "an inconsistency inside probee; please report it" },
-	[END_FP_END] = { "fp-end", "the chain of frame pointers ended, and frame pointers alone "
-				   "cannot tell whether that was "
-				   "the root; use --unwind auto" },
-	[END_EXEC] = { "exec", "inside execve: the old program's memory is gone, the new one has "
-			       "not begun" },
-	[END_NOT_READ] = { "not-read", "the stack is in memory that was not read, because reading "
-				       "it could block the walk: see "
-				       "--faults" },
+static const char *const stack_ends[STACK_ENDS] = {
+	[END_UNKNOWN] = "none", [END_ROOT] = "root",
+	[END_ROOT_GUESS] = "root-guess", [END_TRUNCATED] = "truncated",
+	[END_NO_PROCESS] = "no-process", [END_NO_MAPPING] = "no-mapping",
+	[END_JIT] = "jit", [END_NO_TABLE] = "no-table",
+	[END_NO_FDE] = "no-fde", [END_BAD_RULE] = "bad-rule",
+	[END_READ_RA] = "read-ra", [END_READ_FP] = "read-fp",
+	[END_RA_ZERO] = "ra-zero", [END_SP_BACK] = "sp-back",
+	[END_BUSY] = "busy", [END_RUNNING] = "on_cpu",
+	[END_TORN] = "torn", [END_COMPAT32] = "compat32",
+	[END_KTHREAD] = "kthread", [END_NO_MM] = "no-mm",
+	[END_BUG] = "bug", [END_FP_END] = "fp-end",
+	[END_EXEC] = "exec", [END_NOT_READ] = "not-read",
 };
 
 bool stack_end_has_stack(unsigned end)
@@ -90,12 +60,7 @@ bool stack_end_has_stack(unsigned end)
 
 const char *stack_end_name(unsigned end)
 {
-	return end < STACK_ENDS ? ends[end].name : "?";
-}
-
-const char *stack_end_help(unsigned end)
-{
-	return end < STACK_ENDS ? ends[end].help : "unknown to this version";
+	return NAME_OF(stack_ends, end);
 }
 
 bool stack_end_is_root(unsigned end)
@@ -172,11 +137,29 @@ const char *end_reason_name(unsigned reason)
 	return NAME_OF(names, reason);
 }
 
-const char *symbol_status_name(unsigned status)
+const char *event_kind_name(unsigned kind)
 {
-	static const char *const names[SYMBOL_STATUSES] = {
-		"ok", "ok-symtab-only", "no-symbols", "stripped", "unreadable", "gone", "limited",
+	static const char *const names[EVENT_KINDS] = {
+		"cpu-clock",  "cycles",	  "sched",    "kprobe",	  "uprobe",
+		"tracepoint", "snapshot", "software", "hardware",
 	};
 
-	return NAME_OF(names, status);
+	return NAME_OF(names, kind);
+}
+
+bool loss_is_samples(unsigned cause)
+{
+	switch ((enum loss_cause)cause) {
+	case LOSS_RING_FULL: case LOSS_RING_DISCARD: case LOSS_THROTTLED: case LOSS_QUEUE_FULL:
+	case LOSS_RATE_LIMIT: case LOSS_WRITER_STALL: case LOSS_BAD_RECORD: case LOSS_MAP_FULL:
+	case LOSS_NESTED:
+		return true;
+	case LOSS_ITER_RESTART:
+	case LOSS_TASK_VANISHED:
+	case LOSS_SYMBOL_BUDGET:
+	case LOSS_TASK_EVENTS:
+	case LOSS_TABLE_FULL: case LOSS_KERNEL_STACK: case LOSS_SCANS: case LOSS_CAUSES:
+		break;
+	}
+	return false;
 }

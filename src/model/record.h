@@ -426,16 +426,19 @@ typedef int (*record_fn)(void *ctx, const struct record *rec);
 /* Names for people and for tests; never NULL ("?" for what this version does not know). */
 const char *record_name(enum record_tag tag);		/* "SAMPLE" */
 const char *stack_end_name(unsigned end);		/* "no-mapping" */
-const char *stack_end_help(unsigned end);		/* one sentence: the cause and, where there
-							   is one, the remedy */
 const char *task_state_name(unsigned state);		/* xstack's word: "RUNNING", "SLEEP",
 							   "DISK", ... */
 char task_state_letter(unsigned state);			/* ps's letter: 'R', 'S', 'D', ... */
 const char *wait_kind_name(unsigned kind);		/* "pipe" */
 const char *loss_cause_name(unsigned cause);		/* "ring-full" */
+const char *event_kind_name(unsigned kind);		/* "cpu-clock" */
 const char *binary_kind_name(unsigned kind);
 const char *end_reason_name(unsigned reason);
-const char *symbol_status_name(unsigned status);
+
+/*
+ * True if a loss of this cause is a count of samples; others count tasks, frames, names or events.
+ */
+bool loss_is_samples(unsigned cause);
 
 /*
  * False where a task has no user stack to begin with: kernel threads, zombies, a task inside

@@ -15,6 +15,14 @@ static const struct {
 	const char *text, *remedy;
 	unsigned flags;
 } causes[STACK_ENDS] = {
+	[END_UNKNOWN] = { "no user stack was asked for", NULL, 0 },
+	[END_ROOT] = { "whole: reached the outermost frame", NULL, 0 },
+	[END_ROOT_GUESS] = { "probably whole: the frame pointer chain ended, or the return address "
+			     "is 0", NULL, 0 },
+	[END_KTHREAD] = { "a kernel thread has no user stack", NULL, 0 },
+	[END_NO_MM] = { "the task was exiting, its memory is gone", NULL, 0 },
+	[END_EXEC] = { "inside execve: the old program's memory is gone, the new one has not begun",
+		       NULL, 0 },
 	[END_TRUNCATED] = { "deeper than the frame limit",
 			    "record without --max-depth; more than 1024 frames are never taken",
 			    0 },

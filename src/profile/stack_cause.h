@@ -1,6 +1,6 @@
 /*
- * Why a user stack is not whole, for people: shorter than stack_end_help(), and with what can be
- * done about it.
+ * What the end code of a user stack means, for people: why it is not whole, and what can be done
+ * about it.
  */
 #pragma once
 

@@ -30,23 +30,6 @@ void trace_summary_release(struct trace_summary *r)
 	memset(r, 0, sizeof(*r));
 }
 
-bool loss_is_samples(unsigned cause)
-{
-	switch ((enum loss_cause)cause) {
-	case LOSS_RING_FULL: case LOSS_RING_DISCARD: case LOSS_THROTTLED: case LOSS_QUEUE_FULL:
-	case LOSS_RATE_LIMIT: case LOSS_WRITER_STALL: case LOSS_BAD_RECORD: case LOSS_MAP_FULL:
-	case LOSS_NESTED:
-		return true;
-	case LOSS_ITER_RESTART:
-	case LOSS_TASK_VANISHED:
-	case LOSS_SYMBOL_BUDGET:
-	case LOSS_TASK_EVENTS:
-	case LOSS_TABLE_FULL: case LOSS_KERNEL_STACK: case LOSS_SCANS: case LOSS_CAUSES:
-		break;
-	}
-	return false;
-}
-
 static bool has_room(struct trace_summary *r, size_t len)
 {
 	if (len > MAX_TEXT_BYTES - r->text_bytes)

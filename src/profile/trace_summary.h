@@ -86,6 +86,3 @@ void trace_summary_end(struct trace_summary *r);
 /* A record of this segment; tables: what the segment has defined so far. */
 int trace_summary_record(struct trace_summary *r, uint32_t segment,
 			 const struct definition_store *tables, const struct record *rec);
-
-/* True if a loss of this cause is a count of samples; others count tasks, names or events. */
-bool loss_is_samples(unsigned cause);

@@ -18,6 +18,7 @@
 
 #define TEXT 0x550000000000ull
 #define ME NO_PID
+enum { EVENT_OF_SAMPLES = 1, EVENT_OF_SCANS };
 #define TURNS 128			/* OWN_ROW_EVERY */
 
 struct world {
@@ -47,16 +48,13 @@ static void begin(struct world *w)
 	static char *argv[] = { "snapshot", "-a" };
 	const struct session_info info = {
 		.mode = "record", .argc = 2, .argv = argv, .unwind = "auto",
-		.event_name = "cpu-clock", .event_unit = "ns", .event_kind = EVENT_CPU_CLOCK,
-		.freq_hz = 99, .period = 10101010,
 	};
-	const struct session_info scans = {
-		.event_name = "snapshot", .event_unit = "count", .event_kind = EVENT_SNAPSHOT,
-		.freq_hz = 1,
-	};
+	const struct session_event clock = { "cpu-clock", "ns", EVENT_CPU_CLOCK, 99, 10101010 };
+	const struct session_event scans = { "snapshot", "ns", EVENT_SNAPSHOT, 1, 1000000000 };
 
+	assert_int_equal(session_add_event(w->s, &clock), EVENT_OF_SAMPLES);
+	assert_int_equal(session_add_event(w->s, &scans), EVENT_OF_SCANS);
 	assert_int_equal(session_begin(w->s, &info), 0);
-	assert_int_equal(session_scan_event(w->s, &scans), 0);
 }
 
 static int setup(void **state)
@@ -118,6 +116,7 @@ static size_t make_wire(const struct stack *s, struct wire *w)
 			.state = s->state ? s->state : 1, .end = s->end ? s->end : UNWIND_ROOT,
 			.flags = s->flags | (s->peer ? WIRE_WAIT | WIRE_OBJECT : 0),
 			.start_boottime_ns = s->start_boottime_ns ? s->start_boottime_ns : s->tid,
+			.event = s->scan ? EVENT_OF_SCANS : EVENT_OF_SAMPLES,
 			.nr_user = !!s->pc, .nr_kernel = s->kernel && s->pc,
 		},
 		.frames = { s->pc, s->kernel },
