@@ -268,7 +268,7 @@ static void test_audit(void **state)
 
 	forked(&w->c, ME, 1, 10);
 	map_own_file(&w->c, ME, TEXT, 10);
-	d->head = (struct wire_sample){ .time_ns = 100, .tgid = ME, .tid = ME, .nr_user = 1,
+	d->head = (struct wire_sample){ .time_ns = 100, .tgid = ME, .tid = ME, .nr_user = 1, .event = 1,
 					.end = UNWIND_ROOT, .flags = WIRE_DUMP | WIRE_AUDIT };
 	d->frames[0] = TEXT + 8;
 	d->start = 0x7000;
