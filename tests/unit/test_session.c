@@ -247,10 +247,27 @@ static void test_renamed(void **state)
 }
 
 /* The idle task of a CPU belongs to no process. */
-static void test_idle(void **state)
+/* A stack of no event that was added is counted and not written. */
+static void test_unknown_event(void **state)
 {
 	struct world *w = *state;
 	struct wire wire = { .head = { .time_ns = 5, .end = UNWIND_KTHREAD, .comm = "swapper/0" } };
+	struct wire_stack s;
+
+	for (uint16_t event = 0; event <= EVENT_OF_SCANS + 1; event += EVENT_OF_SCANS + 1) {
+		wire.head.event = event;
+		assert_true(wire_decode(&wire, sizeof(wire.head), &s) > 0);
+		assert_int_equal(session_sample(w->s, &s, 0), 0);
+	}
+	assert_int_equal(session_stats(w->s)->bad, 2);
+	assert_int_equal(w->r.nr[REC_SAMPLE], 0);
+}
+
+static void test_idle(void **state)
+{
+	struct world *w = *state;
+	struct wire wire = { .head = { .time_ns = 5, .end = UNWIND_KTHREAD, .comm = "swapper/0",
+				      .event = EVENT_OF_SAMPLES } };
 	struct wire_stack s;
 
 	assert_true(wire_decode(&wire, sizeof(wire.head), &s) > 0);
@@ -558,6 +575,7 @@ int main(void)
 		T(test_begin),
 		T(test_sample),
 		T(test_renamed),
+		T(test_unknown_event),
 		T(test_idle),
 		T(test_audit),
 		T(test_same_rows),
