@@ -13,6 +13,7 @@ BPF_ARCH := $(if $(filter aarch64,$(ARCH)),arm64,x86)
 VERSION := 0.1.0
 OPT ?= -O2
 FUZZ_SECONDS ?= 7
+FUZZ_TOTAL ?= 70
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(patsubst $(CURDIR)/%,%,$(2)))
 
@@ -37,6 +38,7 @@ BPF_CFLAGS := -target bpf -O2 -g -Wall -Werror -ffreestanding -mcpu=v3 -I. -I$(O
 	-idirafter $(SYSROOT)/usr/include/$(ARCH)-linux-gnu \
 	-D__TARGET_ARCH_$(BPF_ARCH) -DARCH_HEADER='"unwind/arch_$(ARCH).h"'
 LDLIBS := -lbpf -ldw -lelf -lz -lzstd -lseccomp -liberty -lpthread
+REPORT_LDLIBS := -lzstd -lseccomp -lpthread
 
 # Sources by layer (tests/layers.sh holds the layering). Listed, not globbed.
 include sources.mk
@@ -58,7 +60,7 @@ $(B)/probee: $(MAIN_OBJS) $(B)/libprobee.a sources.mk
 REPORT_HALF_OBJS := $(patsubst %.c,$(B)/%.o,$(REPORT_SRCS) $(REPORT_MAIN_SRCS) $(REPORT_PROGRAM_SRCS)) $(ASSETS:%=$(B)/%.o)
 $(B)/probee-report: $(REPORT_HALF_OBJS) sources.mk
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -lzstd -lseccomp -lpthread -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(REPORT_LDLIBS) -o $@
 
 $(B)/libprobee.a: $(LIB_OBJS) sources.mk
 	$(call say,AR,$@)
@@ -137,9 +139,7 @@ deps:
 check:
 	@.ci/install-deps.sh check
 	$(AGAIN) all tests
-	$(AGAIN) SAN=1 all tests
-	$(AGAIN) FUZZ=1 fuzzers
-	@OUT=$(OUT) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run.sh $(KINDS)
+	@OUT=$(OUT) BUILD=1 FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_TOTAL=$(FUZZ_TOTAL) tests/run.sh $(KINDS)
 
 demo:
 	@.ci/install-deps.sh demo

@@ -1,43 +1,142 @@
 #!/bin/bash
-# run.sh [KIND...]: runs the tests and counts them. Kinds, in this order, all of them by default:
+# run.sh [KIND...]: runs the tests and counts them. Kinds, all of them by default:
 #
-#   layers               tests/layers.sh
-#   unit                 built by `make tests`
-#   san                  the same with sanitizers, built by `make SAN=1 all tests`, and tests/cli/ once more
-#   cli tools spec oracle browser live vm
-#                        executable tests/KIND/*.sh and *.py; vm boots other kernels in emulated machines
-#   fuzz                 built by `make FUZZ=1 fuzzers`, FUZZ_SECONDS (20) each, two at a time
+#	layers               tests/layers.sh
+#	unit                 built by `make tests`
+#	cli tools spec vm oracle browser live
+#	                     executable tests/KIND/*.sh and *.py; vm boots other kernels in emulated machines
+#	san                  unit and cli with sanitizers, built by `make SAN=1 all tests`
+#	fuzz                 built by `make FUZZ=1 fuzzers`, FUZZ_SECONDS (20) each, but FUZZ_TOTAL seconds at most for all
 #
 # A test exits 0 (passed), 77 (skipped: its last line says why) or anything else (failed). One that prints
 # TAP ("ok 1 - name", "not ok 2 - name", "ok 3 # SKIP why") is counted by those lines. It starts in the
 # root of the tree and gets OUT, PROBEE and an empty directory TMP. Its time is limited to 120 s; a line
 # "# timeout: 300" among the first ten of a script says otherwise.
 #
-# Passing tests are one line each; of others everything is shown. The last line is "N passed, N failed,
-# N skipped"; exit 1 if any failed.
+# Two run at the same time (LANES=1: one). Live tests record, wait, and look at the whole machine: never more than one
+# of them, and what runs beside it has a lower priority. One that compares amounts of CPU time or the moments of walks, or
+# burdens the machine so that others would fail, says "# needs: quiet" among its first ten lines: it runs alone, after
+# the others. So nothing may count on being alone, and nothing may be ended by its name.
+# With BUILD=1 what san, fuzz and live need is built beside the tests that are there already.
+#
+# Passing tests are one line each; of others everything is shown, in one piece, in the order of the names within a kind.
+# The last line is "N passed, N failed, N skipped"; exit 1 if any failed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 OUT=$(realpath -m "${OUT:-.out}")
 PROBEE=$OUT/probee
 FUZZ_SECONDS=${FUZZ_SECONDS:-20}
+LANES=${LANES:-$(($(nproc) > 1 ? 2 : 1))}
 export OUT PROBEE LC_ALL=C.UTF-8
 passed=0 failed=0 skipped=0
 work=$(mktemp -d "${TMPDIR:-/tmp}/probee-tests.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-trap 'exit 130' INT TERM
 
-# say VERDICT NAME SECONDS [TEXT]
-say() { printf '%-5s %-44s %6s s  %s\n' "$1" "$2" "$3" "${4:-}"; }
+# --- jobs: what is known of each, by number
 
-seconds_since() { local ms=$((($(date +%s%N) - $1) / 1000000)); printf '%d.%02d' $((ms / 1000)) $((ms % 1000 / 10)); }
+names=() kinds=() limits=() programs=() commands=()	# commands are quoted for the shell
+after=()						# the job that builds it, or nothing
+began=() ended=() codes=()				# filled when it runs: ms, ms, exit code
+shared_live=() shared_other=() alone=()			# numbers that wait for their turn
+declare -A job_of=() running=()
+declare -A order=() order_alone=() kind_ms=()	# of each kind: jobs not shown yet; those of them that run alone; time
+
+# add QUEUE KIND NAME LIMIT COMMAND...: builder, if set, is the job that must be done before.
+add() {
+	local -n queue=$1
+	local i=${#names[@]}
+	kinds[i]=$2 names[i]=$3 limits[i]=$4 programs[i]=$PROBEE after[i]=${builder:-}
+	printf -v "commands[$i]" '%q ' "${@:5}"
+	queue+=("$i")
+	if [ "$1" = alone ]; then order_alone[$2]+="$i "; else order[$2]+="$i "; fi
+}
+
+head_of() { head -n 10 "$1" | tr -d '\0'; }
 
 time_limit() {
 	local limit
-	limit=$(head -n 10 "$1" | tr -d '\0' | sed -n 's/^# timeout: *\([0-9][0-9]*\).*/\1/p' | head -n 1)
+	limit=$(head_of "$1" | sed -n 's/^# timeout: *\([0-9][0-9]*\).*/\1/p' | head -n 1)
 	echo "${limit:-120}"
 }
 
-# judge NAME EXIT-CODE SECONDS LOG: counts one finished test and prints its line.
+# add_scripts KIND DIRECTORY [PREFIX]
+add_scripts() {
+	local t queue
+	for t in tests/"$2"/*; do
+		case $t in *.sh | *.py) ;; *) continue ;; esac
+		queue=shared_other
+		[ "$2" != live ] || queue=shared_live
+		! head_of "$t" | grep -q '^# needs: quiet' || queue=alone
+		if [ -x "$t" ]; then
+			add $queue "$1" "${3:-}${t#tests/}" "$(time_limit "$t")" "$t"
+		elif [ -z "${3:-}" ] && [[ $t == *.sh ]] && head -c 2 "$t" | grep -q '#!'; then
+			add $queue "$1" "${t#tests/}" 10 sh -c 'echo "not executable: it would never run"; exit 126'
+		fi
+	done
+}
+
+# add_binaries KIND DIRECTORY
+add_binaries() {
+	local src
+	for src in tests/unit/test_*.c; do
+		add shared_other "$1" "$1/$(basename "$src" .c)" 120 "$2/tests/unit/$(basename "$src" .c)"
+	done
+}
+
+add_fuzzers() {
+	local src name seeds seconds=$FUZZ_SECONDS nr
+	nr=$(find tests/fuzz -name 'fuzz_*.c' 2>/dev/null | wc -l)
+	[ "$nr" = 0 ] && return
+	if [ -n "${FUZZ_TOTAL:-}" ] && [ $((nr * seconds)) -gt "$FUZZ_TOTAL" ]; then
+		seconds=$((FUZZ_TOTAL / nr > 2 ? FUZZ_TOTAL / nr : 2))
+	fi
+	for src in tests/fuzz/fuzz_*.c; do
+		name=$(basename "$src" .c) seeds=tests/fuzz/corpus/${name#fuzz_}
+		[ -d "$seeds" ] || seeds=
+		add shared_other fuzz "fuzz/$name" $((seconds + 60)) sh -c 'cd "$TMP" && mkdir corpus && exec "$@"' sh \
+			"$OUT/fuzz/tests/fuzz/$name" "-max_total_time=$seconds" -timeout=10 -rss_limit_mb=2048 -artifact_prefix=./ \
+			-print_final_stats=1 corpus ${seeds:+"$PWD/$seeds"}
+	done
+}
+
+# add_build QUEUE NAME COMMAND...: sets builder, for what is added next.
+add_build() {
+	local queue=$1 name=$2
+	builder=
+	[ "${BUILD:-}" ] || return 0
+	shift 2
+	add "$queue" build "build/$name" 900 env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL "$@"
+	builder=$((${#names[@]} - 1))
+}
+
+add_kind() {
+	local kind=$1 builder=
+	case $kind in
+	layers) add shared_other layers layers 120 tests/layers.sh ;;
+	unit) add_binaries unit "$OUT" ;;
+	san)
+		add_build shared_other san make -s "-j$LANES" "OUT=$OUT" SAN=1 all tests
+		add_binaries san "$OUT/san"
+		PROBEE=$OUT/san/probee add_scripts san cli san/
+		;;
+	fuzz)
+		add_build shared_other fuzz make -s "-j$LANES" "OUT=$OUT" FUZZ=1 fuzzers
+		add_fuzzers
+		;;
+	live)
+		add_build shared_live workloads tests/workloads/build.sh "$OUT/workloads"
+		add_scripts live live
+		;;
+	cli | tools | spec | oracle | browser | vm) add_scripts "$kind" "$kind" ;;
+	*) echo "$0: no kind of test: $kind" >&2; exit 2 ;;
+	esac
+}
+
+# --- verdicts
+
+# say VERDICT NAME MILLISECONDS [TEXT]
+say() { printf '%-5s %-44s %3d.%02d s  %s\n' "$1" "$2" $(($3 / 1000)) $(($3 % 1000 / 10)) "${4:-}"; }
+
+# judge NAME EXIT-CODE MILLISECONDS LOG: counts one finished test and prints its line.
 judge() {
 	local name=$1 rc=$2 took=$3 log=$4 ok=0 bad=0 skip=0 plan
 
@@ -68,101 +167,133 @@ judge() {
 	fi
 }
 
-# run NAME LIMIT COMMAND...
-run() {
-	local name=$1 limit=$2 log=$work/log start rc
-	shift 2
-	mkdir "$work/tmp"
-	start=$(date +%s%N)
-	TMP=$work/tmp CMOCKA_MESSAGE_OUTPUT=tap timeout -k 5 "$limit" "$@" </dev/null >"$log" 2>&1
-	rc=$?
-	judge "$name" "$rc" "$(seconds_since "$start")" "$log"
-	chmod -R u+rwx "$work/tmp" 2>/dev/null
-	rm -rf "$work/tmp"
-}
-
-# run_scripts KIND [PREFIX]
-run_scripts() {
-	local t
-	for t in tests/"$1"/*; do
-		case $t in *.sh | *.py) ;; *) continue ;; esac
-		if [ -x "$t" ]; then
-			run "${2:-}${t#tests/}" "$(time_limit "$t")" "$t"
-		elif [ -z "${2:-}" ] && [[ $t == *.sh ]] && head -c 2 "$t" | grep -q '#!'; then
-			echo "not executable: it would never run" >"$work/log"
-			judge "${t#tests/}" 126 0.00 "$work/log"
-		fi
-	done
-}
-
-# run_binaries KIND DIRECTORY
-run_binaries() {
-	local src t
-	for src in tests/unit/test_*.c; do
-		t=$2/tests/unit/$(basename "$src" .c)
-		run "$1/$(basename "$src" .c)" 120 "$t"
-	done
-}
-
-# fuzz_one NAME: in the background; leaves .log, .rc and .took behind.
-fuzz_one() {
-	local name=$1 dir=$work/fuzz-$1 start
-	local seeds=tests/fuzz/corpus/${1#fuzz_}
-	mkdir -p "$dir/corpus"
-	start=$(date +%s%N)
-	# shellcheck disable=SC2046  # absent seeds are no argument
-	timeout -k 5 $((FUZZ_SECONDS + 60)) "$OUT/fuzz/tests/fuzz/$name" -max_total_time="$FUZZ_SECONDS" \
-		-timeout=10 -rss_limit_mb=2048 -artifact_prefix="$dir/" -print_final_stats=1 \
-		"$dir/corpus" $([ ! -d "$seeds" ] || echo "$seeds") </dev/null >"$dir/log" 2>&1
-	echo $? >"$dir/rc"
-	seconds_since "$start" >"$dir/took"
-}
-
+# judge_fuzz NAME EXIT-CODE MILLISECONDS LOG, while its directory is there.
 judge_fuzz() {
-	local name=$1 dir=$work/fuzz-$1 rc input
-	rc=$(cat "$dir/rc")
+	local name=$1 rc=$2 took=$3 log=$4 input
 	[ "$rc" != 77 ] || rc=1			# what libFuzzer says of an input that it does not like is no skip
 	if [ "$rc" != 0 ]; then
-		tail -n 60 "$dir/log" >"$dir/tail"
-		for input in "$dir"/crash-* "$dir"/timeout-* "$dir"/oom-* "$dir"/leak-*; do
+		tail -n 60 "$log" >"$log.tail"
+		for input in "${log%/*}"/tmp/{crash,timeout,oom,leak}-*; do
 			[ -e "$input" ] || continue
 			mkdir -p "$OUT/fuzz/found" && cp "$input" "$OUT/fuzz/found/"
-			echo "input kept: $OUT/fuzz/found/$(basename "$input")" >>"$dir/tail"
+			echo "input kept: $OUT/fuzz/found/$(basename "$input")" >>"$log.tail"
 		done
-		judge "fuzz/$name" "$rc" "$(cat "$dir/took")" "$dir/tail"
+		judge "$name" "$rc" "$took" "$log.tail"
 	else
-		judge "fuzz/$name" 0 "$(cat "$dir/took")" <(:)
-		sed -n 's/^stat::number_of_executed_units: */    inputs: /p' "$dir/log"
+		judge "$name" 0 "$took" /dev/null
+		sed -n 's/^stat::number_of_executed_units: */    inputs: /p' "$log"
 	fi
 }
 
-run_fuzz() {
-	local names=() src n
-	for src in tests/fuzz/fuzz_*.c; do
-		[ -e "$src" ] && names+=("$(basename "$src" .c)")
-	done
-	for n in "${names[@]}"; do
-		while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done
-		fuzz_one "$n" &
-	done
-	wait
-	for n in "${names[@]}"; do judge_fuzz "$n"; done
+# show JOB: what was built counts only when it failed; then its tests have not run.
+show() {
+	local i=$1 took=$((ended[$1] - began[$1])) log=$work/$1/log
+	kind_ms[${kinds[i]}]=$((${kind_ms[${kinds[i]}]:-0} + took))
+	case ${kinds[i]}:${codes[i]} in
+	build:0) say built "${names[i]#build/}" "$took" ;;
+	*:unbuilt) say none "${names[i]}" 0 'not built' ;;
+	fuzz:*) judge_fuzz "${names[i]}" "${codes[i]}" "$took" "$log" ;;
+	*) judge "${names[i]}" "${codes[i]}" "$took" "$log" ;;
+	esac
+	chmod -R u+rwx "$work/$i/tmp" 2>/dev/null
+	rm -rf "${work:?}/$i"
 }
 
-export RUN_BEGAN=${RUN_BEGAN:-$(date +%s)}	# for what is left out where time is short
-[ $# -gt 0 ] || set -- layers unit san cli tools spec oracle browser live vm fuzz
-for kind; do
-	case $kind in
-	layers) run layers 120 tests/layers.sh ;;
-	unit) run_binaries unit "$OUT" ;;
-	san)
-		run_binaries san "$OUT/san"
-		PROBEE=$OUT/san/probee run_scripts cli san/
-		;;
-	fuzz) run_fuzz ;;
-	cli | tools | spec | oracle | browser | live | vm) run_scripts "$kind" ;;
-	*) echo "$0: no kind of test: $kind" >&2; exit 2 ;;
-	esac
-done
+# show_done KIND: all that are done, up to the first that is not.
+show_done() {
+	local i rest=
+	for i in ${order[$1]-}; do
+		if [ -z "$rest" ] && [ "${codes[i]:-}" ]; then
+			show "$i"
+		else
+			rest+="$i "
+		fi
+	done
+	order[$1]=$rest
+}
+
+# --- running
+
+now_ms() { echo $(($(date +%s%N) / 1000000)); }
+
+# start JOB: as a process group of its own, which can be ended as a whole; set -m lets it have SIGINT, too.
+start() {
+	local i=$1 lower=()
+	[ "$LANES" = 1 ] || [ "${kinds[i]}" = live ] || lower=(nice -n 5)
+	mkdir -p "$work/$i/tmp"
+	began[i]=$(now_ms)
+	set -m
+	PROBEE=${programs[i]} TMP=$work/$i/tmp CMOCKA_MESSAGE_OUTPUT=tap eval exec "${lower[*]:-}" timeout -k 5 "${limits[i]}" \
+		"${commands[i]}" </dev/null >"$work/$i/log" 2>&1 &
+	job_of[$!]=$i running[$i]=$!
+	set +m
+}
+
+finish() {
+	ended[$1]=$(now_ms) codes[$1]=$2
+	unset "running[$1]"
+	show_done "${kinds[$1]}"
+}
+
+# What is to be killed must not go on to start others, so the groups go first.
+end_all() {
+	local pid
+	for pid in "${running[@]}"; do kill -TERM -- "$pid" "-$pid"; done 2>/dev/null
+	[ ${#running[@]} = 0 ] || sleep 0.3
+	for pid in "${running[@]}"; do kill -KILL -- "-$pid"; done 2>/dev/null
+	rm -rf "$work"
+}
+trap end_all EXIT
+trap 'exit 130' INT TERM
+
+# first_of QUEUE: sets picked to its first job and takes it away; fails when there is none or it is not built yet.
+first_of() {
+	local -n queue=$1
+	while [ ${#queue[@]} != 0 ]; do
+		local i=${queue[0]} needed
+		needed=${after[i]}
+		[ -z "$needed" ] || [ "${codes[needed]:-}" ] || return 1
+		queue=("${queue[@]:1}")
+		picked=$i
+		[ "$needed" ] && [ "${codes[needed]}" != 0 ] || return 0
+		began[i]=0 ended[i]=0 codes[i]=unbuilt
+		show_done "${kinds[i]}"
+	done
+	return 1
+}
+
+live_runs() {
+	local i
+	for i in "${!running[@]}"; do
+		[[ ${names[i]} != live/* && ${names[i]} != build/workloads ]] || return 0
+	done
+	return 1
+}
+
+# pick: what may begin now.
+pick() {
+	live_runs || ! first_of shared_live || return 0
+	! first_of shared_other || return 0
+	[ ${#shared_live[@]} = 0 ] && [ ${#shared_other[@]} = 0 ] && [ ${#running[@]} = 0 ] && first_of alone
+}
+
+run_all() {
+	local pid rc
+	while :; do
+		while [ ${#running[@]} -lt "$LANES" ] && pick; do start "$picked"; done
+		[ ${#running[@]} != 0 ] || break
+		wait -n -p pid "${running[@]}" 2>/dev/null
+		rc=$?
+		finish "${job_of[$pid]}" $rc
+	done
+}
+
+# In the order in which they run beside the live tests: what takes long is not last.
+[ $# -gt 0 ] || set -- layers unit cli tools spec live vm san oracle browser fuzz
+for kind; do add_kind "$kind"; done
+for kind in "${!order_alone[@]}"; do order[$kind]+=${order_alone[$kind]}; done	# they end last
+run_all
+for kind in "${!kind_ms[@]}"; do printf '%s %d s\n' "$kind" $(((kind_ms[$kind] + 500) / 1000)); done | sort |
+	awk '{ text = text sep $0; sep = ", " } END { print "time: " text }'
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Walks begin at multiples of their period. One that takes longer leaves multiples out, says how many, and shifts nobody.
+# needs: quiet
 # timeout: 200
 . "$(dirname "$0")/lib.sh"
 command -v zstd >/dev/null || skip "zstd is not installed"

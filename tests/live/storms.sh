@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Crowds, storms and stopped processes: every thread that is there all the time has its row in each walk.
+# needs: quiet
 . "$(dirname "$0")/lib.sh"
 . "$LIVE/accounting.sh"
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Several recordings at the same time do not know of each other: each is complete.
+# needs: quiet
 . "$(dirname "$0")/lib.sh"
 
 start chain30

@@ -1,6 +1,8 @@
 #!/bin/bash
-# tests/run.sh counts right: a small tree with one test of every kind of ending.
+# tests/run.sh counts right: a small tree with one test of every kind of ending. And it runs two tests at a time, but those
+# that need it alone; shows them in order; and ends what it started.
 set -u
+unset BUILD LANES FUZZ_TOTAL		# of the run that this test is part of
 tree=$TMP/tree
 mkdir -p "$tree/tests/cli"
 cp tests/run.sh "$tree/tests/"
@@ -46,11 +48,81 @@ OUT=$PWD/out tests/run.sh cli >log 2>&1 || { echo "failed although all passed"; 
 mkdir -p tests/fuzz out/fuzz/tests/fuzz
 touch tests/fuzz/fuzz_finds.c tests/fuzz/fuzz_clean.c
 for exits in finds:77 clean:0; do
-	printf '#!/bin/sh\nexit %s\n' "${exits#*:}" >"out/fuzz/tests/fuzz/fuzz_${exits%:*}"
+	printf '#!/bin/sh\necho "$@"\n[ %s = 0 ] || touch crash-1\nexit %s\n' "${exits#*:}" "${exits#*:}" >"out/fuzz/tests/fuzz/fuzz_${exits%:*}"
 	chmod +x "out/fuzz/tests/fuzz/fuzz_${exits%:*}"
 done
 OUT=$PWD/out tests/run.sh fuzz >log 2>&1 && { echo "passed although a fuzz target found something"; bad=1; }
 want '^FAIL  fuzz/fuzz_finds'
 want '^pass  fuzz/fuzz_clean'
+[ -e out/fuzz/found/crash-1 ] || { echo "what fuzzing found is not kept"; bad=1; }
+FUZZ_SECONDS=7 FUZZ_TOTAL=6 OUT=$PWD/out tests/run.sh fuzz >log 2>&1
+want 'max_total_time=3 '
+
+# Two at a time: each of these waits for the other. One quiet test beside them would see them; the slow one is shown first.
+rm -rf tests/fuzz tests/cli
+mkdir -p tests/cli tests/live
+seen=$PWD/seen
+mkdir "$seen"
+meet() { echo "touch $seen/$1; for i in \$(seq 40); do [ -e $seen/$2 ] && exit; sleep 0.05; done; exit 1"; }
+running() { echo "mkdir $seen/running.$1 || exit 1; sleep $2; rmdir $seen/running.$1"; }
+script a_slow "$(meet a b)" 
+sed -i '2s/exit;/break;/; 2s/; exit 1//' tests/cli/a_slow.sh
+echo "[ -e $seen/b ] || exit 1; sleep 0.5" >>tests/cli/a_slow.sh
+script b_quick "$(meet b a)"
+script c_quiet '# needs: quiet' "[ -z \"\$(ls -d $seen/running.* 2>/dev/null)\" ] || exit 1" "$(running quiet 0.3)"
+script d_other "[ ! -e $seen/running.quiet ] || exit 1" "$(running d 0.1)"
+script e_tmp 'rmdir "$TMP" && mkdir "$TMP"' "sh -c 'kill -INT \$\$; exit 0' && exit 1; exit 0"
+mv tests/cli/d_other.sh tests/live/
+sed 's/running.d/running.live/g; s/sleep 0.1/sleep 0.5/' tests/live/d_other.sh >tests/live/f_live.sh	# both would make the same directory
+sed 's/running.d/running.live/g; s/sleep 0.1/sleep 0.5/' tests/live/d_other.sh >tests/live/g_live.sh
+chmod +x tests/live/*.sh
+for lanes in 2 1; do
+	rm -f "$seen"/[ab]
+	LANES=$lanes OUT=$PWD/out tests/run.sh cli live >log 2>&1
+	rc=$?
+	[ "$(grep -o 'cli/[a-e]' log | tr -d '\n')" = cli/acli/bcli/ecli/c ] || { echo "not in order with $lanes lanes"; bad=1; }
+	if [ $lanes = 2 ]; then
+		[ $rc = 0 ] || { echo "failed: two at a time"; bad=1; }
+	else
+		[ "$(grep -c '^FAIL' log)" = 1 ] || { echo "not one at a time"; bad=1; }
+	fi
+	[ $bad = 0 ] || cat log
+done
+
+# What cannot be built fails, once, and its tests do not run.
+printf 'all tests:\n\t@echo no such luck; exit 1\n' >Makefile
+mkdir -p tests/unit
+touch tests/unit/test_x.c
+BUILD=1 OUT=$PWD/out tests/run.sh san >log 2>&1 && { echo "passed although nothing was built"; bad=1; }
+want '^FAIL  build/san .*exit 2'
+want '^    no such luck'
+want '^none  san/test_x .*not built'
+[ "$(tail -n 1 log)" = '0 passed, 1 failed, 0 skipped' ] || { echo "wrong last line of a build that failed"; bad=1; }
+
+# Ended by Ctrl-C, or by a signal: nothing that it started goes on, and its directory is gone.
+rm -rf tests/cli tests/unit
+mkdir -p tests/cli temporary
+runs() { grep -q '^State:.[^ZX]' "/proc/$1/status" 2>/dev/null; }
+script long "echo \$\$ >$seen/long" "sh -c 'trap \"\" TERM; echo \$\$ >$seen/child; exec sleep 987'"
+for signal in INT TERM; do
+	rm -f "$seen/child"
+	set -m			# else it would not hear SIGINT
+	TMPDIR=$PWD/temporary OUT=$PWD/out tests/run.sh cli >log 2>&1 &
+	echo $! >"$seen/runner"
+	set +m
+	for i in $(seq 100); do [ ! -s "$seen/child" ] || break; sleep 0.05; done
+	kill -$signal "$(cat "$seen/runner")"
+	( sleep 10; kill -KILL "$(cat "$seen/runner")" ) 2>/dev/null &
+	wait "$(cat "$seen/runner")"
+	[ $? = 130 ] || { echo "SIG$signal: another exit status"; bad=1; }
+	kill $! 2>/dev/null
+	for who in runner long child; do
+		for i in $(seq 20); do runs "$(cat "$seen/$who")" || continue 2; sleep 0.05; done
+		echo "SIG$signal leaves $who running"
+		kill -KILL "$(cat "$seen/$who")"
+		bad=1
+	done
+	[ -z "$(ls temporary)" ] || { echo "SIG$signal leaves its directory behind"; bad=1; }
+done
 [ $bad = 0 ] || cat log
 exit $bad
