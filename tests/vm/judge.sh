@@ -86,10 +86,16 @@ judge_whole_machine() {
 	check "report" "$PROBEE" report record.pbz --svg="$T/record.svg"
 }
 
-# The clock event and the kernel's own figures agree on how busy the CPUs were; in an emulated machine not by much.
+# The clock event and the kernel's own figures agree on how busy the CPUs were; in an emulated machine within 25 points.
+# On a busy host an emulated CPU stands still for a share of the time in which it wants to run: ticks of that time never
+# come, and the guest's accounts fill the time in by guesses. In proportion to that share 30 points more are allowed (with
+# four spinning processes beside it 80 % of the time was missing, and 86.2 % by samples were 100 % by /proc/stat).
 info_busy() {
 	"$PROBEE" info "$1" | sed -n 's,^cpus *busy for \([0-9.]*\) % .* \([0-9.]*\) % by /proc/stat.*,\1 \2,p' |
-		awk '{ print $1 " %, " $2 " %"; d = $1 - $2; ok = d < 25 && d > -25 } END { exit !ok }'
+		awk -v steal="$(cat "$T/steal")" '{
+			d = $1 - $2; room = 25 + 30 * steal
+			printf "%s %%, %s %%; %.0f %% of the time the host had no CPU\n", $1, $2, 100 * steal
+			ok = d < room && d > -room } END { exit !ok }'
 }
 
 judge_states() {

@@ -26,7 +26,8 @@ for tool in cpio apt-get dpkg-deb python3; do
 	command -v $tool >/dev/null || skip "no $tool"
 done
 T=$(mktemp -d "${TMPDIR:-/tmp}/probee-vm.XXXXXX") || exit 1
-trap 'rm -rf "$T"' EXIT
+QEMU=
+trap '[ -z "$QEMU" ] || kill "$QEMU" 2>/dev/null; rm -rf "$T"' EXIT
 trap 'exit 130' INT TERM
 mkdir -p "$CACHE" "$T/root"
 
@@ -131,14 +132,30 @@ unpack() {
 		tar -xz -C "$OUT_DIR" 2>/dev/null
 }
 
+# watch_steal PID: until it has ended; leaves in $T/steal what share of the time in which the emulated CPUs wanted to run
+# they had to wait for one of ours: 0 to 1. The guest is not told: its CPUs stand still, and so do their clock events.
+watch_steal() {
+	local ran=0 waited=0 sums
+	while kill -0 "$1" 2>/dev/null; do
+		sums=$(cat /proc/"$(pgrep -P "$1")"/task/*/schedstat 2>/dev/null | awk '{ r += $1; w += $2 } END { print r + 0, w + 0 }')
+		[ "$sums" = "0 0" ] || read -r ran waited <<<"$sums"
+		sleep 0.5
+	done
+	awk -v r="$ran" -v w="$waited" 'BEGIN { printf "%.3f\n", r + w ? w / (r + w) : 0 }' >"$T/steal"
+}
+
 # emulate QEMU CPUS CONSOLE ARG...: one boot; whether the guest came to its end.
 emulate() {
 	local qemu=$1 cpus=$2 console=$3 rc
 	shift 3
 	timeout -k 1 "$BOOT_LIMIT" "$qemu" "$@" -accel tcg,thread=multi -smp "$cpus" -m 2G -nographic -nodefaults -serial stdio \
 		-no-reboot -kernel "$KERNEL" -initrd "$T/initrd" -append "console=$console quiet panic=-1 $APPEND" \
-		</dev/null >"$T/console" 2>"$T/qemu"
+		</dev/null >"$T/console" 2>"$T/qemu" &
+	QEMU=$!
+	watch_steal $QEMU
+	wait $QEMU
 	rc=$?
+	QEMU=
 	rm -rf "$OUT_DIR"
 	mkdir -p "$OUT_DIR"
 	unpack && [ -e "$OUT_DIR/done" ] && return
