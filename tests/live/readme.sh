@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# timeout: 300
+# Every command line of README.md is run, as it stands there but for what is substituted() below: it must do what is said of
+# commands of its kind. They are taken from the page mechanically; one of a kind that this file does not know is a failure.
+. "$(dirname "$0")/lib.sh"
+README=${README:-$ROOT/README.md}
+
+# Prints "block LINE COMMAND" for each command of a fenced block, "span LINE COMMAND" for each in `...`, and "unknown LINE
+# TEXT" for a block that neither shows commands nor is known to show output. In a block with lines that begin with "$ "
+# only those are commands. A line that ends in \ goes on.
+commands_of() {
+	awk '
+	function is_command(s) { return s ~ /^(sudo )?(probee|make|setcap|jcmd|git|cd|apt-get)( |$)/ }
+	function flush(  i, dollars, commands, s) {
+		for (i = 1; i <= n; i++) { dollars += line[i] ~ /^\$ /; commands += is_command(line[i]) }
+		if (!dollars && !commands && line[1] !~ /^stacks /) print "unknown", at[1], line[1]
+		for (i = 1; i <= n; i++) {
+			s = line[i]
+			if (dollars ? !sub(/^\$ /, "", s) : !commands || s == "") continue
+			while (s ~ /\\$/ && i < n) { sub(/ *\\$/, " ", s); s = s line[++i] }
+			print "block", at[i], s
+		}
+		n = 0
+	}
+	/^```/ { inside = !inside; if (!inside) flush(); next }
+	inside { line[++n] = $0; at[n] = NR; next }
+	{
+		m = split($0, part, "`")
+		for (i = 2; i < m + (m % 2); i += 2) if (part[i] ~ /^(sudo )?(probee|make) /) print "span", NR, part[i]
+	}' "$README"
+}
+
+# A prepared directory: ./app, process 1234, a place to install to; recordings are short.
+start threads 20 sleep
+target=$PID
+printf '#!/bin/sh\nexec %s 1500\n' "$WORKLOADS/brief" >app
+chmod 755 app
+libc=$(ldd /bin/sh | sed -n 's/.*libc.so.6 => \([^ ]*\).*/\1/p')
+ln -s "$libc" libc.so.6
+mkdir bin
+ln -s "$PROBEE" bin/probee
+PATH=$T/bin:$PATH
+unset MAKEFLAGS MFLAGS MAKELEVEL
+
+substituted() {
+	sed -E "s/ +# .*//; s/\bsudo //g; s/\b1234\b/$target/g; s,/usr/local,$T/root/usr/local,g; s/\bCOMMAND\b/report/
+		s/ -d [0-9.]+[a-z]*/ -d 2/; s/ -i ([4-9]|[0-9]{2,})\b/ -i 3/
+		s/grep --line-buffered [^ |]+/grep --line-buffered -m 3 thread_main/" <<<"$1"
+}
+
+is_trace() { "$PROBEE" info "$1" >info.txt 2>&1 && grep -qE '^samples +[1-9]' info.txt || { head -3 info.txt; return 1; }; }
+prints() { grep -qE -e "$1" out || { echo "exit $RC; it prints: $(head -c 200 out)"; return 1; }; }
+
+# came_out COMMAND: what a recording, a report ... of this kind must leave behind.
+came_out() {
+	local words=$1 file
+	case $words in
+	*'| grep '*) prints thread_main ;;
+	"probee sample "* | "probee snapshot "* | "probee record "*)
+		file=$(sed -nE 's/.* -o ([^ ]+).*/\1/p' <<<"$words")
+		is_trace "${file:-trace.pbz}" ;;
+	"probee report "*' > '*) file=${words##*> }; [ -s "$file" ] && grep -q '</svg>\|^{\|;' "$file" ;;
+	"probee report "*--svg*) prints '<svg|picture' || ls ./*.svg >/dev/null ;;
+	"probee report "*--csv*) prints '^[0-9].*\|' ;;
+	"probee report "*--waits-json* | "probee report "*--json*) python3 -m json.tool out >/dev/null ;;
+	"probee report "*--waits*) prints 'thread' ;;
+	"probee report "*) prints '%' ;;
+	"probee info "*) prints '^losses' ;;
+	"probee verify "*) prints '[0-9] .*stacks' ;;
+	"probee unwind-info "*+0x*) prints ' ra c-8 |  ra ' ;;
+	"probee unwind-info "*) prints 'total|FDEs' ;;
+	"probee doctor"*) prints '^probee can sample and snapshot here' ;;
+	"probee help "*) prints '^usage: probee' ;;
+	"probee "*--version | "probee --help") prints probee ;;
+	*) echo "tests/live/readme.sh does not know what must come out of it"; return 1 ;;
+	esac
+}
+
+# run_line KIND COMMAND
+run_line() {
+	local words
+	words=$(substituted "$2")
+	case $1:$words in
+	*:make | *:"make "*install*)
+		make -C "$ROOT" OUT="${OUT:-$ROOT/.out}" -n ${words#make} >out 2>&1 ;;
+	*:"make "*)			# they install and build, or run this: what they would do can be told
+		make -C "$ROOT" -n ${words#make } >out 2>&1 ;;
+	*:"setcap "*)
+		install -D -m 755 "$PROBEE" "$T/root/usr/local/bin/probee"
+		PATH=$PATH:/usr/sbin:/sbin $words >out 2>&1 && PATH=$PATH:/usr/sbin:/sbin getcap "$T/root/usr/local/bin/probee" | grep cap_ ;;
+	span:"probee "*" "* | block:"probee"*)
+		timeout -s INT 20 bash -c "$words" >out 2>err </dev/null
+		RC=$?
+		[ $RC = 0 ] || { echo "exit $RC: $(head -1 err)"; return 1; }
+		came_out "$words" ;;
+	span:"probee "*)		# only the name of a command
+		"$PROBEE" help "${words#probee }" >out 2>&1 ;;
+	*) echo "tests/live/readme.sh does not know such commands"; return 1 ;;
+	esac
+}
+
+commands_of >list
+check "README has commands" at_least "$(grep -c '^block' list)" 15
+check "every block is known" not grep '^unknown' list
+while read -r kind line words; do
+	[ "$kind" = unknown ] || check "README.md:$line: $words" run_line "$kind" "$words"
+done <list
+
+# What it does not know must fail.
+printf '```\nprobee frobnicate trace.pbz\nmagic trace.pbz\n```\n\n```\nsomething new\n```\n' >new.md
+README=new.md commands_of >list
+check "commands of another page" equal "$(cut -d ' ' -f 1,3- list | tr '\n' ,)" \
+	"block probee frobnicate trace.pbz,block magic trace.pbz,unknown something new,"
+check "an unknown command of probee" not run_line block "probee frobnicate trace.pbz"
+check "an unknown program" not run_line block "magic trace.pbz"
+done_testing
