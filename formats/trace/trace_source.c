@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -152,6 +153,25 @@ static int source_prepare(struct trace_source *s, bool is_stdin)
 	return wait_for_writer(s, is_stdin) ?: spool(s);
 }
 
+/*
+ * A trace that root recorded is root's alone (it may hold secrets of other users): the user who asked
+ * for it takes it over.
+ */
+static int explain_open(int err, const char *path)
+{
+	static const char harmless[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@%";
+	bool quote = path[strspn(path, harmless)];
+	char hint[512];
+	struct stat st;
+
+	if (err != -EACCES || stat(path, &st) || !S_ISREG(st.st_mode) || st.st_uid == geteuid())
+		return fail(err, "open %s", path);
+	snprintf(hint, sizeof(hint), "sudo chown $USER %s%s%s", quote ? "'" : "", path,
+		 quote ? "'" : "");
+	return fail_try(err, hint, "open %s", path);
+}
+
 int trace_source_open(const char *path, struct trace_source *s)
 {
 	bool is_stdin = !strcmp(path, "-");
@@ -163,7 +183,7 @@ int trace_source_open(const char *path, struct trace_source *s)
 	else
 		s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (s->fd < 0)
-		return fail(-errno, "open %s", s->name);
+		return explain_open(-errno, s->name);
 	err = source_prepare(s, is_stdin);
 	if (err)
 		trace_source_close(s);

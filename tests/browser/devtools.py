@@ -131,6 +131,11 @@ class Page:
             {"name": name.replace("_", "-"), "value": value} for name, value in features.items()]})
         self.settle()
 
+    def media_type(self, name):
+        """"print", or "" for the screen."""
+        self.call("Emulation.setEmulatedMedia", {"media": name})
+        self.settle()
+
     def settle(self):
         """Lets a frame be drawn: layout, resize and scroll events are behind it."""
         if not self.has_scripts:

@@ -160,7 +160,7 @@ class Tests:
         self.open("typical", "#x=430&d=4&q=recv&v=icicle")
         self.equal("zoom from a URL", self.width("main"), "100%")
         self.equal("search from a URL", self.text("matched"), "Matched: 13.9%")
-        self.equal("icicle from a URL", self.text("invert"), "Flame")
+        self.equal("icicle from a URL", self.text("invert"), "Show as flame")
         self.open("typical", "#x=7&d=99&q=%ff&v=%3Cb%3E")
         self.equal("nonsense is ignored", self.page.js("id('reset').disabled"), True)
 
@@ -169,10 +169,28 @@ class Tests:
         self.open("typical")
         above = "box('main').getBoundingClientRect().y < box('_start').getBoundingClientRect().y"
         self.equal("flames grow upwards", page.js(above), True)
+        self.equal("the button says what it does", self.text("invert"), "Show as icicle")
         page.click(*page.js("middle(id('invert'))"))
         self.equal("icicles grow downwards", page.js(above), False)
         self.equal("it is in the URL", self.fragment(), "#v=icicle")
         self.shot("icicle")
+
+    def test_print(self):
+        """The whole graph on one page: neither its root nor its tips are behind an edge, and no frame scrolls."""
+        page = self.page
+        for case in "typical", "deep":
+            self.open(case)
+            page.media_type("print")
+            size = page.js("innerHeight")
+            top, bottom = page.js("(r => [r.top, r.bottom])(id('chart').getBoundingClientRect())")
+            tips = page.js("[...document.querySelectorAll('.f')].map(e => e.getBoundingClientRect())"
+                           ".reduce((m, r) => [Math.min(m[0], r.top), Math.max(m[1], r.bottom)], [1e9, -1e9])")
+            self.check(f"{case}: the picture is on the page", 0 <= top < bottom <= size, (top, bottom, size))
+            self.check(f"{case}: every box is in the picture", top - 1 <= tips[0] < tips[1] <= bottom + 1, (tips, top, bottom))
+            self.equal(f"{case}: nothing scrolls", page.js("id('page').scrollHeight <= id('page').clientHeight + 1"), True)
+            self.equal(f"{case}: buttons are not printed", page.js("getComputedStyle(id('search')).display"), "none")
+            self.shot(f"print-{case}")
+            page.media_type("")
 
     def test_keyboard(self):
         page = self.page

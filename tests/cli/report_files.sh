@@ -24,6 +24,21 @@ for c in report info verify; do
 		run probee $c "$TMP/locked.pbz"; exits 1; one_line; says 'Permission denied'
 	fi
 done
+# A recording of root's, read by somebody else.
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all "$@"; }
+	cp "$PROBEE" "$TMP/copy" && chmod 755 "$TMP" "$(dirname "$TMP")" "$TMP/copy"
+	: >"$TMP/roots.pbz" && cp "$TMP/roots.pbz" "$TMP/of root.pbz"
+	chmod 600 "$TMP/roots.pbz" "$TMP/of root.pbz"
+	run as_nobody "$TMP/copy" report "$TMP/roots.pbz";   exits 1; one_line
+	says "roots.pbz: Permission denied. Try: sudo chown \$USER $TMP/roots.pbz"
+	run as_nobody "$TMP/copy" info "$TMP/of root.pbz";   exits 1; one_line
+	says "Try: sudo chown \$USER '$TMP/of root.pbz'"
+	chown 65534 "$TMP/roots.pbz" && chmod 0 "$TMP/roots.pbz"
+	run as_nobody "$TMP/copy" info "$TMP/roots.pbz";     exits 1; one_line; says 'Permission denied'
+	grep -q chown "$TMP/stderr" && wrong 'advises to take over what is ours already'
+fi
+
 run probee report "$TMP/empty.pbz" --svg="$TMP/new.svg"
 exits 1
 [ ! -e "$TMP/new.svg" ] || wrong 'leaves a picture of nothing behind'

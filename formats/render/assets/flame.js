@@ -227,7 +227,7 @@ function draw()
 	ring(focusRing, focusRing.on ? focused : -1);
 	ring(hoverRing, -1);
 	resetButton.disabled = !zoomed;
-	turnButton.textContent = icicle ? "Flame" : "Icicle";
+	turnButton.textContent = icicle ? "Show as flame" : "Show as icicle";
 }
 
 function ring(rect, i)
@@ -259,7 +259,7 @@ const sayDefault = () => say(focused >= 0 ? focused : zoomed || -1);
 
 const button = (id, text, hint) => make("button", { id, type: "button", title: hint }, text);
 const resetButton = button("reset", "Reset zoom", "Show everything (Esc)");
-const turnButton = button("invert", "Icicle", "Turn the graph upside down (i)");
+const turnButton = button("invert", "Show as icicle", "Turn the graph upside down (i)");
 const clearButton = button("clear", "Clear", "Forget the search (Esc)");
 const input = make("input", { id: "search", type: "search", spellcheck: "false",
 	placeholder: "Search functions (regex)", autocomplete: "off",
@@ -323,6 +323,9 @@ function resize()
 {
 	pen.font = getComputedStyle(chart).font;
 	widthPx = chart.getBoundingClientRect().width;
+	/* Scale 1 here; on paper it gets as narrow and as low as one page needs (flame.css). */
+	chart.setAttribute("viewBox", `0 0 ${widthPx} ${chart.height.baseVal.value}`);
+	chart.setAttribute("preserveAspectRatio", "none");
 	draw();
 }
 
