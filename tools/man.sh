@@ -59,13 +59,15 @@ summary() { "$probee" "$1" --help | sed -n "s/^probee $1: //p" | awk "$roff"'{ p
 # The section "Examples" of README: paragraphs, and blocks between ``` as they are.
 examples() {
 	awk "$roff"'
+	function paragraph() { if (gap) print ".PP"; gap = 0 }
 	/^## / { on = $0 == "## Examples"; next }
 	!on { next }
-	/^```/ { code = !code; print code ? ".PP\n.nf\n.RS 4" : ".RE\n.fi"; next }
+	/^### / { sub(/^### /, ""); print ".SS " roff($0); gap = begun = 0; next }
+	/^```/ && !code { paragraph(); code = 1; print ".nf\n.RS 4"; next }
+	/^```/ { code = 0; print ".RE\n.fi"; next }
 	code { print roff($0); next }
-	/^$/ { print ".PP"; next }
-	{ gsub(/`/, ""); print roff($0) }' "$readme" | awk '$0 != ".PP" { print; last = ""; next } last != $0 { print; last = $0 }' |
-		sed '1{/^\.PP$/d}; ${/^\.PP$/d}' | awk '{ if (held == ".PP" && $0 == ".PP") next; if (NR > 1) print held; held = $0 } END { if (held != ".PP") print held }'
+	/^$/ { gap = begun; next }
+	{ paragraph(); gsub(/`/, ""); print roff($0); begun = 1 }' "$readme"
 }
 
 cat <<END
