@@ -263,7 +263,8 @@ int process_inherit(struct process *child, const struct process *parent, uint64_
 {
 	if (array_reserve(&child->maps, &child->cap_maps, parent->nr_live))
 		return -ENOMEM;
-	memcpy(child->maps, parent->maps, parent->nr_live * sizeof(*child->maps));
+	if (parent->nr_live)
+		memcpy(child->maps, parent->maps, parent->nr_live * sizeof(*child->maps));
 	child->nr_maps = child->nr_live = parent->nr_live;
 	for (size_t i = 0; i < child->nr_live; i++) {
 		child->maps[i].born_ns = time_ns;

@@ -160,7 +160,8 @@ static uint32_t user_stack(struct world *w, struct process *p, uint64_t time_ns,
 	uint8_t end;
 	uint32_t node;
 
-	memcpy(w->frames, frames, nr * sizeof(*frames));
+	if (nr)
+		memcpy(w->frames, frames, nr * sizeof(*frames));
 	w->head = (struct wire_sample){ .time_ns = time_ns, .nr_user = (uint16_t)nr,
 					.tgid = p ? p->tgid : 0 };
 	w->stack = (struct wire_stack){ .head = &w->head, .user = w->frames, .end = END_ROOT,
@@ -172,7 +173,8 @@ static uint32_t user_stack(struct world *w, struct process *p, uint64_t time_ns,
 
 static uint32_t kernel_stack(struct world *w, uint16_t flags, const uint64_t *frames, size_t nr)
 {
-	memcpy(w->frames, frames, nr * sizeof(*frames));
+	if (nr)
+		memcpy(w->frames, frames, nr * sizeof(*frames));
 	w->head = (struct wire_sample){ .time_ns = 20, .nr_kernel = (uint16_t)nr, .flags = flags };
 	w->stack = (struct wire_stack){ .head = &w->head, .user = w->frames, .kernel = w->frames };
 	return stack_definer_kernel(&w->d, &w->stack);
