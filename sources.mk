@@ -19,6 +19,7 @@ REPORT_SRCS := \
 	src/base/worker.c \
 	src/model/binary.c \
 	src/model/definition_store.c \
+	src/model/per_process.c \
 	src/model/process.c \
 	src/model/record.c \
 	src/model/stacks.c \

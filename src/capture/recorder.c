@@ -141,9 +141,14 @@ int recorder_settle(struct recorder *r, uint32_t scan, bool patient, revisit_fn 
 	return err ? err : deferred_stacks_flush(r->deferred, scan);
 }
 
+static bool was_met(const void *session, const struct process *p)
+{
+	return session_has_process(session, p);
+}
+
 uint64_t recorder_hidden(const struct recorder *r, uint64_t begin_ns, char *text, size_t size)
 {
-	struct hidden_scope scope = { r->opts.pids, r->opts.tids };
+	struct hidden_scope scope = { r->opts.pids, r->opts.tids, was_met, r->session };
 
 	return hidden_tasks(&r->processes, &scope, begin_ns, text, size);
 }

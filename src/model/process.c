@@ -28,6 +28,7 @@ void processes_release(struct processes *ps)
 		process_free(p);
 	}
 	free(ps->newest);
+	free(ps->free_newest);
 	free(ps->free_slots);
 	ix_release(&ps->by_tgid);
 	memset(ps, 0, sizeof(*ps));
@@ -78,7 +79,7 @@ static int put_newest(struct processes *ps, struct process *p)
 		return 0;
 	}
 	if (ps->nr_free) {
-		slot = (uint32_t)ps->free_slots[--ps->nr_free];
+		slot = (uint32_t)ps->free_newest[--ps->nr_free];
 		place = &ps->newest[slot];
 	} else {
 		place = array_push(&ps->newest, &ps->nr_newest, &ps->cap_newest);
@@ -99,12 +100,12 @@ static struct process *process_new(uint32_t tgid, uint64_t born_ns)
 	p->tgid = tgid;
 	p->born_ns = born_ns;
 	p->died_ns = TIME_NEVER;
-	p->tmp.dir = -1;
 	return p;
 }
 
 static struct process *keep(struct processes *ps, struct process *p)
 {
+	p->slot = ps->nr_free_slots ? ps->free_slots[--ps->nr_free_slots] : ps->nr_slots++;
 	p->serial = ++ps->serials;
 	p->next = ps->all;
 	ps->all = p;
@@ -329,9 +330,20 @@ static void unchain(struct processes *ps, struct process *p)
 		return;
 	}
 	ix_remove(&ps->by_tgid, hash_u64(3, p->tgid), slot);
-	free_slot = array_push(&ps->free_slots, &ps->nr_free, &ps->cap_free);
+	free_slot = array_push(&ps->free_newest, &ps->nr_free, &ps->cap_free);
 	if (free_slot)
 		*free_slot = slot;
+}
+
+static void forget(struct processes *ps, struct process *p)
+{
+	uint32_t *slot = array_push(&ps->free_slots, &ps->nr_free_slots, &ps->cap_free_slots);
+
+	if (slot)	/* else it is not used again */
+		*slot = p->slot;
+	unchain(ps, p);
+	ps->nr--;
+	process_free(p);
 }
 
 void processes_await(struct processes *ps, uint32_t tgid, uint64_t time_ns)
@@ -358,8 +370,6 @@ void processes_prune(struct processes *ps, uint64_t ended_ns, uint64_t awaited_n
 		}
 		release(ctx, p);
 		*at = p->next;
-		unchain(ps, p);
-		ps->nr--;
-		process_free(p);
+		forget(ps, p);
 	}
 }

@@ -32,20 +32,10 @@ struct publication {
 };
 #define PROCESS_PUBLICATIONS 4
 
-/*
- * Where a process writes names of the code it makes (jit_names.h), held open to be read once it has
- * ended.
- */
-struct process_tmp {
-	int dir;			/* its /tmp; -1: none */
-	bool is_root;			/* dir is its root directory instead */
-	uint32_t ns_tgid, uid;		/* its number in its own PID namespace; its user */
-};
-
 struct process {
 	uint32_t tgid;
-	uint32_t record_id;		/* of its PROCESS record; 0: not written yet */
-	uint64_t serial;		/* never reused */
+	uint32_t slot;			/* small; used again once it is forgotten (per_process.h) */
+	uint64_t serial;		/* never reused; 1, 2, ... */
 	uint64_t born_ns, died_ns;	/* born 0: before the recording */
 	uint64_t start_boottime_ns;	/* 0: unknown */
 	uint64_t exec_ns;		/* time of the exec it began with; 0: fork or before the
@@ -53,27 +43,18 @@ struct process {
 	uint32_t parent_tgid;
 	char comm[16];			/* of the leader */
 	uint32_t exe;			/* binary index; 0 unknown */
-	uint32_t generated;		/* binary index of what stands for the code it makes; 0:
-					   none seen */
-	struct process_tmp tmp;		/* of one that made room for such code while recording; the
-					   tracker's */
 	struct mapping *maps;		/* those mapped now sorted by start, then the dead ones */
 	size_t nr_maps, cap_maps;
 	size_t nr_live;
 	uint32_t generation;		/* changes with the mappings */
-	uint32_t written_generation;	/* when its MAPPING records were written */
 	struct publication published[PROCESS_PUBLICATIONS];	/* the newest first; since_ns 0:
 								   none */
-	uint32_t nr_new_maps;		/* came by events since /proc was read */
-	uint64_t looked_ns;		/* when /proc was read */
 	bool birth_was_told;		/* born_ns is that of a fork or an exec; else it may have
 					   begun before */
 	bool scanned;			/* /proc was read */
 	bool is_kthread;		/* as /proc said */
 	bool awaited;			/* a stack of it waits: see processes_await() */
-	bool is_silent;			/* /proc does not answer for it: its memory map is locked */
 	bool dirty;			/* mappings changed since the kernel's table was written */
-	void *slice;			/* the loader's */
 	struct process *older;		/* same tgid, earlier */
 	struct process *next;		/* all processes; for walking over them */
 };
@@ -85,8 +66,11 @@ struct processes {
 	struct hash_index by_tgid;	/* -> index in newest[] */
 	struct process **newest;
 	size_t nr_newest, cap_newest;
-	size_t *free_slots;
+	size_t *free_newest;		/* places in it */
 	size_t nr_free, cap_free;
+	uint32_t nr_slots;
+	uint32_t *free_slots;
+	size_t nr_free_slots, cap_free_slots;
 };
 
 void processes_init(struct processes *ps);

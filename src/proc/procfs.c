@@ -18,7 +18,6 @@
 #include "src/base/clock.h"
 #include "src/base/io.h"
 #include "src/base/timed_reader.h"
-#include "src/model/process.h"
 
 #define MAX_MAPS_BYTES (64u << 20)
 #define MAX_CHILDREN_BYTES (1u << 20)

@@ -11,7 +11,6 @@
 #include <sys/types.h>
 
 struct timed_reader;
-struct process_tmp;
 
 struct proc_map {
 	uint64_t start, end, pgoff_bytes;
@@ -49,6 +48,13 @@ struct proc_status {
 
 int procfs_stat(pid_t tid, struct proc_stat *out);
 int procfs_status(pid_t tid, struct proc_status *out);
+
+/* Where a process writes names of the code it makes (jit_names.h). */
+struct process_tmp {
+	int dir;			/* its /tmp; -1: none */
+	bool is_root;			/* dir is its root directory instead */
+	uint32_t ns_tgid, uid;		/* its number in its own PID namespace; its user */
+};
 
 /*
  * Opens the /tmp of a process; dir is the caller's, -1: the process is gone. Its mounts go with its

@@ -17,6 +17,7 @@
 #include "src/model/binary.h"
 #include "src/model/process.h"
 #include "src/model/record.h"
+#include "src/proc/procfs.h"
 #include "tests/unit/stderr_text.h"
 
 #define ENDED 0x3ffffffu		/* above the kernel's limit: /proc knows nothing of it */
@@ -33,22 +34,46 @@ struct world {
 	struct binaries binaries;
 	struct processes processes;
 	struct jit_names *j;
+	struct { const struct process *p; struct process_tmp at; } tmp[4];
+	size_t nr_tmp;
 	char dir[32];
 	struct answer v[16];
 	size_t nr;
 	int err;			/* what the caller's function answers */
 };
 
+/* As it was when the process began; closed with it. */
+static struct process_tmp *tmp_of(struct world *w, const struct process *p)
+{
+	for (size_t i = w->nr_tmp; i-- > 0;)
+		if (w->tmp[i].p == p)
+			return &w->tmp[i].at;
+	return NULL;
+}
+
+static void open_tmp(void *ctx, const struct process *p, struct process_tmp *out)
+{
+	const struct process_tmp *at = tmp_of(ctx, p);
+
+	*out = at ? *at : (struct process_tmp){ .dir = -1 };
+	if (out->dir >= 0)
+		out->dir = fcntl(out->dir, F_DUPFD_CLOEXEC, 3);
+}
+
 static int setup(void **state)
 {
 	struct world *w = test_calloc(1, sizeof(*w));
+	struct jit_names_deps deps = {
+		.binaries = &w->binaries, .processes = &w->processes, .open_tmp = open_tmp,
+		.ctx = w,
+	};
 
 	*state = w;
 	strcpy(w->dir, "/tmp/jit-names-XXXXXX");
 	assert_non_null(mkdtemp(w->dir));
 	processes_init(&w->processes);
 	assert_int_equal(binaries_init(&w->binaries), 0);
-	return jit_names_new(&w->binaries, &w->processes, &w->j);
+	return jit_names_new(&deps, &w->j);
 }
 
 static void path_of(const struct world *w, uint32_t tgid, char path[64])
@@ -58,9 +83,10 @@ static void path_of(const struct world *w, uint32_t tgid, char path[64])
 
 static void close_tmp(void *ctx, struct process *p)
 {
-	(void)ctx;
-	if (p->tmp.dir >= 0)
-		close(p->tmp.dir);
+	struct process_tmp *at = tmp_of(ctx, p);
+
+	if (at && at->dir >= 0)
+		close(at->dir);
 }
 
 static int teardown(void **state)
@@ -70,7 +96,7 @@ static int teardown(void **state)
 
 	jit_names_free(w->j);
 	for (struct process *p = w->processes.all; p; p = p->next)
-		close_tmp(NULL, p);
+		close_tmp(w, p);
 	processes_release(&w->processes);
 	binaries_release(&w->binaries);
 	snprintf(command, sizeof(command), "rm -r %s", w->dir);
@@ -88,9 +114,13 @@ static struct process *add_process(struct world *w, uint32_t tgid)
 	};
 
 	assert_int_equal(process_map(p, &m), 0);
-	p->tmp = (struct process_tmp){ .dir = open(w->dir, O_PATH | O_DIRECTORY | O_CLOEXEC),
-				       .ns_tgid = tgid, .uid = getuid() };
-	assert_true(p->tmp.dir >= 0);
+	assert_true(w->nr_tmp < 4);
+	w->tmp[w->nr_tmp].p = p;
+	w->tmp[w->nr_tmp++].at = (struct process_tmp){
+		.dir = open(w->dir, O_PATH | O_DIRECTORY | O_CLOEXEC), .ns_tgid = tgid,
+		.uid = getuid(),
+	};
+	assert_true(tmp_of(w, p)->dir >= 0);
 	strcpy(p->comm, "runtime");
 	return p;
 }
@@ -237,8 +267,8 @@ static void test_no_directory(void **state)
 	struct world *w = *state;
 	struct process *p = add_process(w, ENDED);
 
-	close(p->tmp.dir);
-	p->tmp.dir = -1;
+	close(tmp_of(w, p)->dir);
+	tmp_of(w, p)->dir = -1;
 	request(w, p, 1, CODE);
 	collect_all(w);
 	assert_status(w, 1, SYMBOL_GONE);
@@ -284,7 +314,7 @@ static void test_map_of_another_user(void **state)
 	collect_all(w);
 	assert_status(w, 1, SYMBOL_UNREADABLE);
 	p = add_process(w, ENDED);
-	p->tmp.uid = 1234;
+	tmp_of(w, p)->uid = 1234;
 	request(w, p, 2, CODE);
 	collect_all(w);
 	assert_name(w, 2, "planted", CODE);
@@ -359,12 +389,12 @@ static void test_forgotten_with_its_process(void **state)
 	process_exit(p, 30);
 	collect_all(w);
 	processes_await(&w->processes, ENDED, 20);
-	processes_prune(&w->processes, 1000, 25, close_tmp, NULL);
+	processes_prune(&w->processes, 1000, 25, close_tmp, w);
 	request(w, p, 2, CODE);
 	collect_all(w);
 	assert_name(w, 2, "name", CODE);
 	nr = open_files();
-	processes_prune(&w->processes, 1000, 25, close_tmp, NULL);
+	processes_prune(&w->processes, 1000, 25, close_tmp, w);
 	assert_int_equal(open_files(), nr - 1);
 	collect_all(w);
 	assert_int_equal(open_files(), nr - 2);

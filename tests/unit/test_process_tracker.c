@@ -21,6 +21,7 @@
 #define TEXT 0x550000000000ull
 #define OTHER 0x560000000000ull
 #define JIT 0x570000000000ull
+#define LOOK_AGAIN_US 110000		/* after that /proc is read again */
 #define ME NO_PID
 #define CHILD (NO_PID + 1)
 
@@ -346,6 +347,45 @@ static void test_known_since_later(void **state)
 	assert_int_not_equal(binary_at(p, TEXT, 90), 0);
 }
 
+static unsigned open_files(void)
+{
+	unsigned n = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/* Of a process that made room for code its /tmp is held open until it is forgotten. */
+static void test_tmp_outlives_its_process(void **state)
+{
+	struct capture_world *w = *state;
+	struct child c = start_child(w);
+	struct process_tmp tmp;
+	struct process *p;
+	unsigned before;
+
+	p = process_tracker_find(w->tracker, w->real, now_ns());
+	before = open_files();
+	map_anonymous(w, w->real, JIT, CW_PAGE, now_ns());
+	map_anonymous(w, w->real, JIT + CW_PAGE, CW_PAGE, now_ns());
+	assert_int_equal(open_files(), before + 1);
+	end_child(&c);
+	before -= 2;
+	process_tracker_open_tmp(w->tracker, p, &tmp);
+	assert_true(tmp.dir >= 0);
+	assert_int_equal(tmp.ns_tgid, w->real);
+	assert_int_equal(open_files(), before + 2);
+	close(tmp.dir);
+	exited(w, w->real, now_ns());
+	process_tracker_prune(w->tracker, now_ns() + 2 * ENDED_KEPT_NS);
+	assert_int_equal(open_files(), before);
+	/* One that made none is gone with it. */
+	p = process_tracker_find(w->tracker, w->real, now_ns());
+	process_tracker_open_tmp(w->tracker, p, &tmp);
+	assert_int_equal(tmp.dir, -1);
+}
+
 /* ---- /proc again ---- */
 
 static void test_look_again(void **state)
@@ -359,16 +399,15 @@ static void test_look_again(void **state)
 	p = process_tracker_find(w->tracker, w->real, now_ns());
 	before = now_ns();
 	order(&c, 'u');
-	p->looked_ns = now_ns();
-	assert_false(process_tracker_look_again(w->tracker, p));	/* a moment ago */
-	p->looked_ns = 0;
+	usleep(LOOK_AGAIN_US);
 	assert_true(process_tracker_look_again(w->tracker, p));
 	assert_null(process_find_mapping(p, *c.page, now_ns()));
 	assert_non_null(process_find_mapping(p, *c.page, before));
-	p->looked_ns = 0;
+	usleep(LOOK_AGAIN_US);
 	assert_false(process_tracker_look_again(w->tracker, p));	/* nothing new */
 	process_exit(p, now_ns());
-	p->looked_ns = 0;
+	order(&c, 'm');
+	usleep(LOOK_AGAIN_US);
 	assert_false(process_tracker_look_again(w->tracker, p));
 	end_child(&c);
 }
@@ -547,6 +586,7 @@ int main(void)
 		T(test_find_reads_proc),
 		T(test_number_used_again),
 		T(test_known_since_later),
+		T(test_tmp_outlives_its_process),
 		T(test_look_again),
 		T(test_losses_are_counted_and_mended),
 		T(test_scan_of_targets),

@@ -17,6 +17,7 @@
 #include "src/model/binary.h"
 #include "src/model/process.h"
 #include "src/model/stacks.h"
+#include "src/proc/procfs.h"
 #include "src/symbolize/kernel_symbols.h"
 #include "src/symbolize/symbolizer.h"
 #include "tests/unit/recorded.h"
@@ -83,6 +84,13 @@ static struct kernel_symbols *load_kernel(void)
 	return k;
 }
 
+static void no_tmp(void *ctx, const struct process *p, struct process_tmp *out)
+{
+	(void)ctx;
+	(void)p;
+	*out = (struct process_tmp){ .dir = -1 };
+}
+
 static uint32_t add_binary(struct world *w, const char *path)
 {
 	struct file_id id = { .dev = 8, .ino = w->binaries.nr, .size_bytes = 4096 };
@@ -97,6 +105,9 @@ static int setup(void **state)
 {
 	struct world *w = test_calloc(1, sizeof(*w));
 	struct stack_definer_deps *deps = &w->d.deps;
+	struct jit_names_deps jit = {
+		.binaries = &w->binaries, .processes = &w->processes, .open_tmp = no_tmp
+	};
 
 	*state = w;
 	processes_init(&w->processes);
@@ -110,7 +121,7 @@ static int setup(void **state)
 		.symbolizer = symbolizer_new(NULL, &(struct symbolizer_options){ 0 }),
 	};
 	assert_int_equal(definitions_new(recorded_add, &w->r, &w->binaries, &deps->defs), 0);
-	assert_int_equal(jit_names_new(&w->binaries, &w->processes, &deps->jit), 0);
+	assert_int_equal(jit_names_new(&jit, &deps->jit), 0);
 	return 0;
 }
 

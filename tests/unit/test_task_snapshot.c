@@ -396,7 +396,7 @@ static void test_running_threads(void **state)
 	w->script[1] = (struct script){ .first_tid = 1, .nr = 1 };	/* the visit of thread 1 */
 	w->script[2] = (struct script){ 0 };				/* thread 2 is gone */
 	assert_int_equal(scan(w, &r), 0);
-	assert_int_equal(fake.runs[1], 1);
+	assert_int_equal(fake.runs[1], 1);		/* nobody is asked for that is gone */
 	assert_int_equal(w->scopes[1].only_tid, 1);
 	assert_int_equal(w->scopes[2].only_tid, 2);
 	assert_rows(w, 2);

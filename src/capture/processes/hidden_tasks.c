@@ -24,13 +24,13 @@ static bool is_asked_for(const struct hidden_scope *s, uint32_t tgid)
  * It has been there since before the walk, is no kernel thread (idle ones are left out), and no row
  * of it came.
  */
-static bool is_hidden(const struct process *p, uint64_t begin_ns)
+static bool is_hidden(const struct hidden_scope *s, const struct process *p, uint64_t begin_ns)
 {
 	uint32_t self = (uint32_t)getpid();
 	struct proc_stat stat;
 
-	if (p->record_id || p->died_ns != TIME_NEVER || p->born_ns >= begin_ns || p->tgid == self ||
-	    p->parent_tgid == self)
+	if (p->died_ns != TIME_NEVER || p->born_ns >= begin_ns || p->tgid == self ||
+	    p->parent_tgid == self || s->was_met(s->ctx, p))
 		return false;
 	return !procfs_stat((pid_t)p->tgid, &stat) && !stat.kthread &&
 	       procfs_living_thread((pid_t)p->tgid);
@@ -44,7 +44,7 @@ uint64_t hidden_tasks(const struct processes *ps, const struct hidden_scope *sco
 	size_t n = 0;
 
 	for (const struct process *p = ps->all; p; p = p->next) {
-		uint32_t nr = is_hidden(p, begin_ns) && is_asked_for(scope, p->tgid)
+		uint32_t nr = is_hidden(scope, p, begin_ns) && is_asked_for(scope, p->tgid)
 				      ? procfs_threads((pid_t)p->tgid)
 				      : 0;
 

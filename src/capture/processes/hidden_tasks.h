@@ -11,10 +11,14 @@
 #include <stdint.h>
 
 struct id_list;
+struct process;
 struct processes;
 
-struct hidden_scope {			/* what was asked for; both NULL or empty: every process */
-	const struct id_list *pids, *tids;
+struct hidden_scope {
+	const struct id_list *pids, *tids;	/* what was asked for; both NULL or empty: every
+						   process */
+	bool (*was_met)(const void *ctx, const struct process *p);	/* rows of it came */
+	const void *ctx;
 };
 
 /*

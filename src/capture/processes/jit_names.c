@@ -17,6 +17,7 @@
 #include "src/base/worker.h"
 #include "src/proc/procfs.h"
 #include "src/model/binary.h"
+#include "src/model/per_process.h"
 #include "src/model/process.h"
 #include "src/symbolize/perf_map.h"
 
@@ -54,9 +55,15 @@ struct jit_process {
 	size_t nr, cap;
 };
 
+/* What stands for the code that a process makes. */
+struct generated {
+	uint64_t serial;
+	uint32_t binary;		/* 0: none seen yet */
+};
+
 struct jit_names {
-	struct binaries *binaries;
-	const struct processes *processes;
+	struct jit_names_deps deps;
+	struct per_process generated;	/* struct generated */
 	struct jit_process *v;
 	size_t nr, cap;
 	struct worker_pool *thread;	/* NULL: none yet, or left behind */
@@ -160,14 +167,14 @@ static void free_job(struct map_job *m)
 	free(m);
 }
 
-int jit_names_new(struct binaries *bs, const struct processes *ps, struct jit_names **jp)
+int jit_names_new(const struct jit_names_deps *deps, struct jit_names **jp)
 {
 	struct jit_names *j = calloc(1, sizeof(*j));
 
 	if (!j)
 		return -ENOMEM;
-	j->binaries = bs;
-	j->processes = ps;
+	j->deps = *deps;
+	j->generated.size = sizeof(struct generated);
 	*jp = j;
 	return 0;
 }
@@ -184,6 +191,7 @@ void jit_names_free(struct jit_names *j)
 		free(j->v[i].v);
 	}
 	free(j->v);
+	per_process_release(&j->generated);
 	free(j);
 }
 
@@ -202,15 +210,9 @@ bool jit_names_has(const struct binary *b)
 	return !b->is_elf && jit_names_path(b->path);
 }
 
-static void add_place(struct jit_process *e, const struct process *p)
+static void add_place(struct jit_names *j, struct jit_process *e, const struct process *p)
 {
-	struct process_tmp *at = &e->places[e->nr_places++];
-
-	*at = p->tmp;
-	if (at->dir >= 0)
-		at->dir = fcntl(at->dir, F_DUPFD_CLOEXEC, 3);
-	else
-		procfs_tmp((pid_t)p->tgid, at);
+	j->deps.open_tmp(j->deps.ctx, p, &e->places[e->nr_places++]);
 }
 
 /* Is the code at addr one that p has from its parent? An exec would have put it elsewhere. */
@@ -223,38 +225,41 @@ static bool is_inherited(const struct process *p, const struct process *parent, 
 	return own && theirs && own->start == theirs->start && own->binary == theirs->binary;
 }
 
-uint32_t jit_names_binary(struct jit_names *j, struct process *p, uint64_t addr, uint64_t time_ns)
+uint32_t jit_names_binary(struct jit_names *j, const struct process *p, uint64_t addr,
+			  uint64_t time_ns)
 {
 	static const struct file_id none;
 	const struct process *parent =
-		p->parent_tgid ? processes_find(j->processes, p->parent_tgid, time_ns) : NULL;
+		p->parent_tgid ? processes_find(j->deps.processes, p->parent_tgid, time_ns) : NULL;
+	struct generated *g = per_process_at(&j->generated, p);
 	struct jit_process *e;
 	struct binary *b;
 
-	if (p->generated)
-		return p->generated;
+	if (!g || g->binary)
+		return g ? g->binary : 0;
 	e = array_push(&j->v, &j->nr, &j->cap);
-	b = e ? binaries_add(j->binaries, &none, "", BINARY_ANON) : NULL;
+	b = e ? binaries_add(j->deps.binaries, &none, "", BINARY_ANON) : NULL;
 	if (!b) {
 		j->nr -= e != NULL;
 		return 0;
 	}
 	*e = (struct jit_process){ .tgid = p->tgid, .binary = b->index, .serial = p->serial };
 	memcpy(e->comm, p->comm, sizeof(e->comm));
-	add_place(e, p);
+	add_place(j, e, p);
 	if (is_inherited(p, parent, addr, time_ns))
-		add_place(e, parent);
-	p->generated = b->index;
+		add_place(j, e, parent);
+	g->binary = b->index;
 	return b->index;
 }
 
 int jit_names_request(struct jit_names *j, const struct process *p, uint32_t cookie, uint64_t addr)
 {
+	const struct generated *g = per_process_find(&j->generated, p);
 	struct jit_process *e = NULL;
 	struct jit_request *r;
 
-	for (size_t i = j->nr; i-- > 0 && !e;)
-		if (j->v[i].binary == p->generated)
+	for (size_t i = j->nr; i-- > 0 && g && !e;)
+		if (j->v[i].binary == g->binary)
 			e = &j->v[i];
 	if (!e)
 		return 0;		/* it ended too long ago */
@@ -269,7 +274,7 @@ int jit_names_request(struct jit_names *j, const struct process *p, uint32_t coo
 static bool has_ended(const struct jit_names *j, struct jit_process *e)
 {
 	const struct process *p =
-		e->has_ended ? NULL : processes_find(j->processes, e->tgid, TIME_NEVER);
+		e->has_ended ? NULL : processes_find(j->deps.processes, e->tgid, TIME_NEVER);
 
 	e->has_ended = !p || p->serial != e->serial || !procfs_living_thread((pid_t)e->tgid);
 	return e->has_ended;
@@ -278,7 +283,7 @@ static bool has_ended(const struct jit_names *j, struct jit_process *e)
 /* As long as its process is known, stacks of it may come (lifetimes.h). */
 static bool is_known(const struct jit_names *j, const struct jit_process *e)
 {
-	const struct process *p = processes_find(j->processes, e->tgid, TIME_NEVER - 1);
+	const struct process *p = processes_find(j->deps.processes, e->tgid, TIME_NEVER - 1);
 
 	while (p && p->serial != e->serial)
 		p = p->older;

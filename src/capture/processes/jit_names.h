@@ -3,7 +3,7 @@
  * writes: /tmp/perf-PID.map, in the process's own mount and PID namespaces. A process that was
  * forked may have code of its parent's, too.
  *
- *	jit_names_new(binaries, processes, &j)
+ *	jit_names_new(&deps, &j)
  *	jit_names_binary(j, p, addr, time)	what stands for the generated code of p; for its
  *						frames
  *	jit_names_request(j, p, cookie, addr)	cheap: only kept
@@ -28,9 +28,18 @@ struct jit_names;
 struct binaries;
 struct binary;
 struct process;
+struct process_tmp;
 struct processes;
 
-int jit_names_new(struct binaries *bs, const struct processes *ps, struct jit_names **jp);
+struct jit_names_deps {
+	struct binaries *binaries;
+	const struct processes *processes;
+	/* Opens the /tmp of a process, as procfs_tmp(), but also when it has just ended. */
+	void (*open_tmp)(void *ctx, const struct process *p, struct process_tmp *out);
+	void *ctx;
+};
+
+int jit_names_new(const struct jit_names_deps *deps, struct jit_names **jp);
 void jit_names_free(struct jit_names *j);		/* NULL is fine */
 
 /*
@@ -44,6 +53,7 @@ bool jit_names_has(const struct binary *b);		/* ... and no ELF file */
  * Index of the binary, which is made with the first frame of p: at addr, seen at time_ns. 0: out of
  * memory.
  */
-uint32_t jit_names_binary(struct jit_names *j, struct process *p, uint64_t addr, uint64_t time_ns);
+uint32_t jit_names_binary(struct jit_names *j, const struct process *p, uint64_t addr,
+			  uint64_t time_ns);
 int jit_names_request(struct jit_names *j, const struct process *p, uint32_t cookie, uint64_t addr);
 int jit_names_collect(struct jit_names *j, symbol_fn fn, void *ctx, bool wait);

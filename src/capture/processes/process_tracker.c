@@ -1,6 +1,7 @@
 #include "src/capture/processes/process_tracker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,6 +17,7 @@
 #include "src/capture/processes/lifetimes.h"
 #include "src/capture/processes/task_events.h"
 #include "src/capture/tables/unwind_loader.h"
+#include "src/model/per_process.h"
 #include "src/proc/procfs.h"
 
 /*
@@ -33,8 +35,19 @@
 #define MAPS_MS 500			/* for /proc/PID/maps; it takes 0.1 ms otherwise */
 #define LOOK_FOR_ENDS_NS (10 * NSEC_PER_SEC)
 
+/* What it keeps of each process beside the model. */
+struct tracked {
+	uint64_t serial;
+	struct process_tmp tmp;		/* of one that made room for generated code */
+	bool has_tmp;
+	bool is_silent;			/* /proc does not answer for it: its memory map is locked */
+	uint32_t nr_new_maps;		/* came by events since /proc was read */
+	uint64_t looked_ns;		/* when /proc was read */
+};
+
 struct process_tracker {
 	struct process_tracker_deps deps;
+	struct per_process tracked;	/* struct tracked */
 	struct unwind_loader *loader;	/* NULL: not started yet, or the kernel needs no tables */
 	struct task_events *events;
 	int no_events;			/* why there are none */
@@ -60,6 +73,7 @@ int process_tracker_new(const struct process_tracker_deps *deps, struct process_
 	if (!t)
 		return -ENOMEM;
 	t->deps = *deps;
+	t->tracked.size = sizeof(struct tracked);
 	t->maps = timed_reader_new(io_read_file, MAPS_MS);
 	if (!t->maps) {
 		free(t);
@@ -73,12 +87,14 @@ int process_tracker_new(const struct process_tracker_deps *deps, struct process_
 static void forget(void *ctx, struct process *p)
 {
 	struct process_tracker *t = ctx;
+	struct tracked *own = per_process_find(&t->tracked, p);
 
 	if (t->loader)
 		unwind_loader_forget(t->loader, p);
-	if (p->tmp.dir >= 0)
-		close(p->tmp.dir);
-	p->tmp.dir = -1;
+	if (own && own->has_tmp && own->tmp.dir >= 0)
+		close(own->tmp.dir);
+	if (own)
+		own->has_tmp = false;
 }
 
 void process_tracker_free(struct process_tracker *t)
@@ -89,6 +105,7 @@ void process_tracker_free(struct process_tracker *t)
 		forget(t, p);
 	task_events_close(t->events);
 	timed_reader_free(t->maps);
+	per_process_release(&t->tracked);
 	free(t);
 }
 
@@ -154,17 +171,20 @@ static int scan_map(void *ctx, const struct proc_map *map)
 
 static int scan_maps(struct scan *s)
 {
+	struct tracked *own = per_process_at(&s->t->tracked, s->p);
 	int err;
 
-	s->p->looked_ns = now_ns();
-	s->p->nr_new_maps = 0;
+	if (!own)
+		return -ENOMEM;
+	own->looked_ns = now_ns();
+	own->nr_new_maps = 0;
 	if (!s->tid)
 		return -ESRCH;
-	if (s->p->is_silent)
+	if (own->is_silent)
 		return -ETIMEDOUT;
 	err = procfs_maps_timed(s->t->maps, s->tid, scan_map, s);
 	if (err == -ETIMEDOUT) {
-		s->p->is_silent = true;
+		own->is_silent = true;
 		note("process %u (%.15s): its memory map is locked and does not get free, "
 		     "/proc/%u/maps does not answer. What "
 		     "code it runs stays unknown",
@@ -257,9 +277,8 @@ static int event_fork(struct process_tracker *t, const struct task_event *ev)
 	child->parent_tgid = ev->parent_tgid;
 	if (!parent)
 		return 0;
-	if (t->loader)
-		unwind_loader_inherit(t->loader, child, parent);
-	child->dirty = !child->slice || parent->dirty;
+	child->dirty = !t->loader || !unwind_loader_inherit(t->loader, child, parent) ||
+		       parent->dirty;
 	t->any_dirty |= child->dirty;
 	return process_inherit(child, parent, ev->time_ns);
 }
@@ -300,6 +319,15 @@ static struct process *known(struct process_tracker *t, const struct task_event 
 	return p;
 }
 
+/* It may have ended before its samples are looked at. */
+static void keep_tmp(struct tracked *own, const struct process *p)
+{
+	if (own->has_tmp || p->died_ns != TIME_NEVER)
+		return;
+	procfs_tmp((pid_t)p->tgid, &own->tmp);
+	own->has_tmp = own->tmp.dir >= 0;
+}
+
 static int event_map(struct process_tracker *t, const struct task_event *ev)
 {
 	struct proc_map map = {
@@ -313,18 +341,18 @@ static int event_map(struct process_tracker *t, const struct task_event *ev)
 	};
 	struct process *p = known(t, ev);
 	struct scan s = { .t = t, .p = p, .tid = (pid_t)ev->tid, .time_ns = ev->time_ns };
+	struct tracked *own = p ? per_process_at(&t->tracked, p) : NULL;
 
-	if (!p)
+	if (!own)
 		return -ENOMEM;
 	if (!(ev->prot & PROT_EXEC))
 		return 0;
 	if (!strncmp(ev->text, "//anon", 6))
 		map.path = "";
-	/* It may have ended before its samples are looked at. */
-	if (p->tmp.dir < 0 && p->died_ns == TIME_NEVER && jit_names_path(map.path))
-		procfs_tmp((pid_t)p->tgid, &p->tmp);
+	if (jit_names_path(map.path))
+		keep_tmp(own, p);
 	t->any_dirty = true;
-	p->nr_new_maps++;
+	own->nr_new_maps++;
 	return scan_map(&s, &map);
 }
 
@@ -471,9 +499,31 @@ static bool look_again(struct process_tracker *t, struct process *p)
 
 bool process_tracker_look_again(struct process_tracker *t, struct process *p)
 {
-	if (p->died_ns != TIME_NEVER || now_ns() - p->looked_ns < LOOK_AGAIN_NS)
+	const struct tracked *own = per_process_find(&t->tracked, p);
+
+	if (p->died_ns != TIME_NEVER || (own && now_ns() - own->looked_ns < LOOK_AGAIN_NS))
 		return false;
 	return look_again(t, p);
+}
+
+void process_tracker_open_tmp(void *tracker, const struct process *p, struct process_tmp *out)
+{
+	struct process_tracker *t = tracker;
+	const struct tracked *own = per_process_find(&t->tracked, p);
+
+	if (!own || !own->has_tmp) {
+		procfs_tmp((pid_t)p->tgid, out);
+		return;
+	}
+	*out = own->tmp;
+	out->dir = fcntl(own->tmp.dir, F_DUPFD_CLOEXEC, 3);
+}
+
+static bool has_many_new_maps(const struct process_tracker *t, const struct process *p)
+{
+	const struct tracked *own = per_process_find(&t->tracked, p);
+
+	return own && own->nr_new_maps >= NEW_MAPS_TO_LOOK;
 }
 
 void process_tracker_await(struct process_tracker *t, uint32_t tgid, uint64_t time_ns)
@@ -496,7 +546,7 @@ void process_tracker_prune(struct process_tracker *t, uint64_t now)
 	for (struct process *p = t->deps.processes->all; p; p = p->next) {
 		if (look && p->died_ns == TIME_NEVER && !procfs_exists((pid_t)p->tgid))
 			process_exit(p, now);
-		else if (p->died_ns == TIME_NEVER && p->nr_new_maps >= NEW_MAPS_TO_LOOK)
+		else if (p->died_ns == TIME_NEVER && has_many_new_maps(t, p))
 			look_again(t, p);
 	}
 	processes_prune(t->deps.processes, before(now, ENDED_KEPT_NS), before(now, AWAITED_KEPT_NS),

@@ -24,6 +24,7 @@
 struct process_tracker;
 struct binaries;
 struct binary_store;
+struct process_tmp;
 struct task_event;
 struct unwind_loader;
 
@@ -55,6 +56,11 @@ struct process *process_tracker_find(struct process_tracker *t, uint32_t tgid, u
  * now.
  */
 bool process_tracker_look_again(struct process_tracker *t, struct process *p);
+/*
+ * The /tmp of p, opened while it lived when it made room for generated code; else as procfs_tmp().
+ * out->dir is the caller's. t: a struct process_tracker.
+ */
+void process_tracker_open_tmp(void *t, const struct process *p, struct process_tmp *out);
 void process_tracker_await(struct process_tracker *t, uint32_t tgid, uint64_t time_ns);
 void process_tracker_prune(struct process_tracker *t, uint64_t now);
 const struct processes *process_tracker_processes(const struct process_tracker *t);

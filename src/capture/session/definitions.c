@@ -12,10 +12,17 @@
 #include "src/capture/processes/lifetimes.h"
 #include "src/proc/procfs.h"
 #include "src/model/binary.h"
+#include "src/model/per_process.h"
 #include "src/model/process.h"
 #include "src/symbolize/symbolizer.h"
 
 #define RETIRE_FROM 4096		/* fewer are not worth a look */
+
+struct known_process {
+	uint64_t serial;
+	uint32_t id;			/* of its PROCESS record; 0: not written yet */
+	uint32_t generation;		/* of its mappings when their records were written */
+};
 
 struct known_thread {
 	struct rec_thread t;
@@ -29,6 +36,7 @@ struct definitions {
 	const struct binaries *binaries;
 	struct intern *strings;
 	uint32_t nr_binaries, nr_processes, nr_threads;
+	struct per_process known;	/* struct known_process */
 	struct known_thread *threads;	/* those that may be met again */
 	size_t nr_known, cap_threads;
 	struct hash_index thread_index;
@@ -48,6 +56,7 @@ int definitions_new(record_fn sink, void *sink_ctx, const struct binaries *bs,
 	d->sink = sink;
 	d->sink_ctx = sink_ctx;
 	d->binaries = bs;
+	d->known.size = sizeof(struct known_process);
 	d->strings = intern_new();
 	if (!d->strings || !array_push(&d->funcs, &d->nr_funcs, &d->cap_funcs)) {
 		definitions_free(d);
@@ -62,6 +71,7 @@ void definitions_free(struct definitions *d)
 	if (!d)
 		return;
 	intern_free(d->strings);
+	per_process_release(&d->known);
 	free(d->threads);
 	free(d->funcs);
 	ix_release(&d->thread_index);
@@ -132,14 +142,14 @@ uint32_t definitions_binary(struct definitions *d, uint32_t index)
 	return b->record_id;
 }
 
-static void emit_mapping(struct definitions *d, const struct process *p, const struct mapping *m,
+static void emit_mapping(struct definitions *d, uint32_t process, const struct mapping *m,
 			 uint8_t op, uint64_t time_ns)
 {
 	struct record rec = { .tag = REC_MAPPING };
 
 	rec.mapping = (struct rec_mapping){
 		.time_ns = time_ns,
-		.process = p->record_id,
+		.process = process,
 		.op = op,
 		.prot = m->prot,
 		.start = m->start,
@@ -154,26 +164,26 @@ static void emit_mapping(struct definitions *d, const struct process *p, const s
  * Dead mappings stay known to the model for some seconds: each is reported once, at its first
  * mention after, and before those that took its place.
  */
-static void emit_mappings(struct definitions *d, struct process *p, bool first)
+static void emit_mappings(struct definitions *d, uint32_t id, struct process *p, bool first)
 {
 	for (size_t i = p->nr_live; i < p->nr_maps; i++) {
 		struct mapping *m = &p->maps[i];
 
 		if (m->written)
-			emit_mapping(d, p, m, MAPPING_DEL, m->died_ns);
+			emit_mapping(d, id, m, MAPPING_DEL, m->died_ns);
 		m->written = false;
 	}
 	for (size_t i = 0; i < p->nr_live; i++) {
 		struct mapping *m = &p->maps[i];
 
 		if (!m->written)
-			emit_mapping(d, p, m, first ? MAPPING_SNAPSHOT : MAPPING_ADD, m->born_ns);
+			emit_mapping(d, id, m, first ? MAPPING_SNAPSHOT : MAPPING_ADD,
+				     m->born_ns);
 		m->written = true;
 	}
-	p->written_generation = p->generation;
 }
 
-static void emit_process(struct definitions *d, struct process *p, const struct process *parent)
+static uint32_t emit_process(struct definitions *d, struct process *p, const struct process *parent)
 {
 	struct record rec = { .tag = REC_PROCESS };
 	struct proc_status status = { 0 };
@@ -191,7 +201,7 @@ static void emit_process(struct definitions *d, struct process *p, const struct 
 	rec.process = (struct rec_process){
 		.tgid = p->tgid,
 		.start_boottime_ns = p->start_boottime_ns,
-		.parent = parent ? parent->record_id : 0,
+		.parent = parent ? definitions_process_id(d, parent) : 0,
 		.comm = definitions_string(d, p->comm),
 		.exe = definitions_binary(d, p->exe),
 		.flags = (p->is_kthread ? PROCESS_KTHREAD : 0) |
@@ -201,19 +211,31 @@ static void emit_process(struct definitions *d, struct process *p, const struct 
 		.uid = status.uid,
 		.cgroup = definitions_string(d, cgroup),
 	};
-	rec.process.id = p->record_id = ++d->nr_processes;
+	rec.process.id = ++d->nr_processes;
 	emit(d, &rec);
+	return rec.process.id;
+}
+
+uint32_t definitions_process_id(const struct definitions *d, const struct process *p)
+{
+	const struct known_process *k = per_process_find(&d->known, p);
+
+	return k ? k->id : 0;
 }
 
 uint32_t definitions_process(struct definitions *d, struct process *p, const struct process *parent)
 {
-	bool first = !p->record_id;
+	struct known_process *k = per_process_at(&d->known, p);
+	bool first = k && !k->id;
 
+	if (!k)
+		return 0;
 	if (first)
-		emit_process(d, p, parent);
-	if (first || p->written_generation != p->generation)
-		emit_mappings(d, p, first);
-	return p->record_id;
+		k->id = emit_process(d, p, parent);
+	if (first || k->generation != p->generation)
+		emit_mappings(d, k->id, p, first);
+	k->generation = p->generation;
+	return k->id;
 }
 
 struct thread_key {

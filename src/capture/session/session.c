@@ -67,6 +67,12 @@ static void open_definer(struct session *s)
 int session_new(const struct session_deps *deps, struct session **sp)
 {
 	struct session *s = calloc(1, sizeof(*s));
+	struct jit_names_deps jit = {
+		.binaries = deps->binaries,
+		.processes = process_tracker_processes(deps->tracker),
+		.open_tmp = process_tracker_open_tmp,
+		.ctx = deps->tracker,
+	};
 	int err;
 
 	if (!s)
@@ -80,8 +86,7 @@ int session_new(const struct session_deps *deps, struct session **sp)
 	if (!err)
 		err = wait_facts_new(&s->waits);
 	if (!err)
-		err = jit_names_new(deps->binaries, process_tracker_processes(deps->tracker),
-				    &s->jit);
+		err = jit_names_new(&jit, &s->jit);
 	if (err) {
 		session_free(s);
 		return err;
@@ -168,8 +173,9 @@ int session_begin(struct session *s, const struct session_info *info)
 
 static uint32_t thread_of(struct session *s, const struct wire_sample *h, struct process *p)
 {
+	bool is_new = p && !definitions_process_id(s->defs, p);
 	struct process *parent =
-		p && !p->record_id && p->parent_tgid
+		is_new && p->parent_tgid
 			? processes_find(process_tracker_processes(s->deps.tracker), p->parent_tgid,
 					 p->born_ns)
 			: NULL;
@@ -177,10 +183,15 @@ static uint32_t thread_of(struct session *s, const struct wire_sample *h, struct
 	char comm[WIRE_COMM + 1] = "";
 
 	memcpy(comm, h->comm, WIRE_COMM);
-	if (p && h->tid == h->tgid && !p->record_id)
+	if (is_new && h->tid == h->tgid)
 		p->start_boottime_ns = h->start_boottime_ns;
 	t.process = p ? definitions_process(s->defs, p, parent) : 0;
 	return definitions_thread(s->defs, &t, comm);
+}
+
+bool session_has_process(const struct session *s, const struct process *p)
+{
+	return definitions_process_id(s->defs, p);
 }
 
 static void count_stack(struct session *s, const struct rec_sample *sample)

@@ -27,6 +27,7 @@
 
 struct session;
 struct binaries;
+struct process;
 struct process_tracker;
 struct symbolizer;
 struct kernel_symbols;
@@ -85,4 +86,5 @@ int session_clock(struct session *s);
 int session_names(struct session *s, bool wait);
 /* end.cpu_time_ns: of other processes that took part; ours is added. */
 int session_end(struct session *s, const struct rec_end *end);
+bool session_has_process(const struct session *s, const struct process *p);	/* stacks of it came */
 const struct session_stats *session_stats(const struct session *s);

@@ -488,11 +488,10 @@ int unwind_loader_process(struct unwind_loader *l, const struct binaries *bs, st
 	return err;
 }
 
-void unwind_loader_inherit(struct unwind_loader *l, struct process *child,
+bool unwind_loader_inherit(struct unwind_loader *l, struct process *child,
 			   const struct process *parent)
 {
-	(void)l;
-	unwind_slices_inherit(child, parent);
+	return unwind_slices_inherit(&l->slices, child, parent);
 }
 
 void unwind_loader_forget(struct unwind_loader *l, struct process *p)

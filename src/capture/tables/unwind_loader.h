@@ -76,8 +76,8 @@ void unwind_loader_iterating(struct unwind_loader *l, bool running);
 /* -ENOSPC, -E2BIG, -EFBIG: no room, and counted; the kernel side does not know p then. */
 int unwind_loader_process(struct unwind_loader *l, const struct binaries *bs, struct process *p);
 
-/* child runs on its parent's slice, as the kernel side arranged at the fork. */
-void unwind_loader_inherit(struct unwind_loader *l, struct process *child,
+/* child runs on its parent's slice, as the kernel side arranged at the fork. false: it has none. */
+bool unwind_loader_inherit(struct unwind_loader *l, struct process *child,
 			   const struct process *parent);
 void unwind_loader_forget(struct unwind_loader *l, struct process *p);
 

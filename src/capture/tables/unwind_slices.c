@@ -16,6 +16,11 @@ struct slice {
 	uint32_t refs;			/* processes that run on it */
 };
 
+struct shown {
+	uint64_t serial;
+	struct slice *slice;		/* NULL: none */
+};
+
 void unwind_slices_mapping(struct unwind_mapping *to, const struct mapping *m,
 			   const struct binary *b)
 {
@@ -35,6 +40,7 @@ void unwind_slices_init(struct unwind_slices *s, struct unwind_mapping *v, uint3
 	s->max = max;
 	s->processes_fd = processes_fd;
 	s->newest = &s->oldest;
+	s->shown.size = sizeof(struct shown);
 	extents_give(&s->free, 0, max);
 }
 
@@ -47,6 +53,7 @@ void unwind_slices_release(struct unwind_slices *s)
 		free(x);
 	}
 	extents_release(&s->free);
+	per_process_release(&s->shown);
 	memset(s, 0, sizeof(*s));
 }
 
@@ -103,21 +110,24 @@ static int publish(struct unwind_slices *s, const struct process *p, const struc
 }
 
 /* Without a slice its stacks are walked in user space, which is slower, but right. */
-static void unpublish(struct unwind_slices *s, struct process *p)
+static void unpublish(struct unwind_slices *s, const struct process *p, struct shown *shown)
 {
 	bpf_map_delete_elem(s->processes_fd, &p->tgid);
-	put(s, p->slice);
-	p->slice = NULL;
+	put(s, shown->slice);
+	shown->slice = NULL;
 }
 
 int unwind_slices_process(struct unwind_slices *s, const struct binaries *bs, struct process *p)
 {
-	struct slice *x = p->nr_live <= MAX_SLICE ? slice_new(s, p->nr_live) : NULL;
+	struct shown *shown = per_process_at(&s->shown, p);
+	struct slice *x = shown && p->nr_live <= MAX_SLICE ? slice_new(s, p->nr_live) : NULL;
 	int err;
 
 	p->dirty = false;
+	if (!shown)
+		return -ENOMEM;
 	if (!x) {
-		unpublish(s, p);
+		unpublish(s, p, shown);
 		return p->nr_live <= MAX_SLICE ? -ENOSPC : -EFBIG;
 	}
 	for (uint32_t i = 0; i < x->nr; i++)
@@ -126,27 +136,38 @@ int unwind_slices_process(struct unwind_slices *s, const struct binaries *bs, st
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	err = publish(s, p, x);
 	process_published(p, now_ns());
-	put(s, p->slice);
-	p->slice = x;
+	put(s, shown->slice);
+	shown->slice = x;
 	s->nr_published++;
 	if (err)
-		unpublish(s, p);
+		unpublish(s, p, shown);
 	return err == -ENOMEM ? -E2BIG : err;
 }
 
-void unwind_slices_inherit(struct process *child, const struct process *parent)
+static struct slice *slice_of(const struct unwind_slices *s, const struct process *p)
 {
-	struct slice *x = parent->slice;
+	const struct shown *shown = per_process_find(&s->shown, p);
 
-	if (x) {
-		x->refs++;
-		child->slice = x;
-	}
+	return shown ? shown->slice : NULL;
+}
+
+bool unwind_slices_inherit(struct unwind_slices *s, const struct process *child,
+			   const struct process *parent)
+{
+	struct slice *x = slice_of(s, parent);
+	struct shown *shown = x ? per_process_at(&s->shown, child) : NULL;
+
+	if (!shown)
+		return false;
+	x->refs++;
+	shown->slice = x;
+	return true;
 }
 
 void unwind_slices_forget(struct unwind_slices *s, struct process *p)
 {
-	struct slice *x = p->slice;
+	struct shown *shown = per_process_find(&s->shown, p);
+	struct slice *x = shown ? shown->slice : NULL;
 	struct unwind_process value;
 
 	/*
@@ -157,16 +178,18 @@ void unwind_slices_forget(struct unwind_slices *s, struct process *p)
 	    value.slice == slice_word(x))
 		bpf_map_delete_elem(s->processes_fd, &p->tgid);
 	put(s, x);
-	p->slice = NULL;
+	if (shown)
+		shown->slice = NULL;
 }
 
 int unwind_slices_check(struct unwind_slices *s, struct process *p)
 {
+	const struct slice *x = slice_of(s, p);
 	struct unwind_process value;
 
-	if (!p->slice || !bpf_map_lookup_elem(s->processes_fd, &p->tgid, &value))
+	if (!x || !bpf_map_lookup_elem(s->processes_fd, &p->tgid, &value))
 		return 0;
-	publish(s, p, p->slice);
+	publish(s, p, x);
 	return 1;
 }
 

@@ -5,12 +5,14 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "src/base/extents.h"
 #include "src/capture/tables/epoch.h"
 #include "src/model/binary.h"
+#include "src/model/per_process.h"
 #include "src/model/process.h"
 #include "unwind/unwind_limits.h"
 
@@ -22,6 +24,7 @@ struct unwind_slices {
 	struct unwind_mapping *v;	/* the kernel's array; borrowed */
 	struct extents free;
 	struct slice *oldest, **newest;	/* replaced ones that a walk may still read */
+	struct per_process shown;	/* the slice of each process */
 	uint32_t max;
 	uint64_t attached_ns;		/* see unwind_loader_options */
 	uint64_t nr_published;
@@ -36,7 +39,8 @@ void unwind_slices_release(struct unwind_slices *s);
  * many for one process.
  */
 int unwind_slices_process(struct unwind_slices *s, const struct binaries *bs, struct process *p);
-void unwind_slices_inherit(struct process *child, const struct process *parent);
+bool unwind_slices_inherit(struct unwind_slices *s, const struct process *child,
+			   const struct process *parent);
 void unwind_slices_forget(struct unwind_slices *s, struct process *p);
 int unwind_slices_check(struct unwind_slices *s, struct process *p);
 

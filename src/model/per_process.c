@@ -1,0 +1,40 @@
+#include "src/model/per_process.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/array.h"
+#include "src/model/process.h"
+
+static uint64_t *element(const struct per_process *pp, const struct process *p)
+{
+	return (uint64_t *)((char *)pp->v + p->slot * pp->size);
+}
+
+void *per_process_at(struct per_process *pp, const struct process *p)
+{
+	uint64_t *serial;
+
+	if (array_reserve_raw(&pp->v, &pp->cap, (size_t)p->slot + 1, pp->size))
+		return NULL;
+	serial = element(pp, p);
+	if (*serial != p->serial) {
+		memset(serial, 0, pp->size);
+		*serial = p->serial;
+	}
+	return serial;
+}
+
+void *per_process_find(const struct per_process *pp, const struct process *p)
+{
+	uint64_t *serial = p->slot < pp->cap ? element(pp, p) : NULL;
+
+	return serial && *serial == p->serial ? serial : NULL;
+}
+
+void per_process_release(struct per_process *pp)
+{
+	free(pp->v);
+	pp->v = NULL;
+	pp->cap = 0;
+}
