@@ -7,7 +7,7 @@ OWN_MOUNTS=1
 getent passwd nobody >/dev/null || skip "no user nobody"
 nobody() { setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups "$@"; }
 ms_since() { echo $((($(date +%s%N) - $1) / 1000000)); }
-walk_ms() { sed -nE 's/.*walks? \(([0-9]+)(\.[0-9]+)? ms each.*/\1/p' "$T/err"; }
+walk_ms() { sed -nE 's/.* snapshots?, ([0-9]+)(\.[0-9]+)? ms each.*/\1/p' "$T/err"; }
 row_of() { grep "|$2|" "$1" | tail -1; }
 
 cp "$WORKLOADS/victim" . && chmod 755 victim
@@ -50,7 +50,7 @@ if paged_out; then
 	else
 		check "paged out: all rows whole" equal "$(grep -c 'p8+.*p1+.*thread_main' paged.csv)" 40
 		check "paged out: pages brought in are counted" at_least \
-			"$(sed -nE 's/.*walks: ([0-9]+) of .* brought in.*/\1/p' "$T/err")" 100
+			"$("$PROBEE" info paged.pbz | sed -nE 's/.*snapshots: ([0-9]+) of .* brought in.*/\1/p')" 100
 		check "paged out: the trace says so" bash -c "'$PROBEE' info paged.pbz | grep -q 'brought in'"
 	fi
 	finish "$PID"
@@ -72,7 +72,7 @@ if [ -n "$server" ]; then
 	start threads 50 sleep
 	many=$PID
 	all_threads before.tids
-	snapshot -a --include-idle -i 3 -F 5 -o anon.pbz
+	snapshot -v -a --include-idle -i 3 -F 5 -o anon.pbz
 	csv anon.pbz >anon.csv
 	check "FUSE stack: exit status" equal "$RC" 0
 	check "FUSE stack: a walk takes at most 100 ms" at_most "$(walk_ms)" 100

@@ -40,17 +40,22 @@ struct scans {
 	struct cpu_time begin_time;
 };
 
-/* To people and into the trace. */
-static void say(void *ctx, const char *text)
+/* Into the trace. severity: of a NOTE, 0 information, 1 warning. */
+static void tell(struct scans *w, uint8_t severity, const char *text)
 {
-	struct scans *w = ctx;
 	struct record rec = { .tag = REC_NOTE };
 
 	rec.note = (struct rec_note){
-		.severity = 1, .time_ns = now_ns(), .text = text, .len = strlen(text)
+		.severity = severity, .time_ns = now_ns(), .text = text, .len = strlen(text)
 	};
-	note("%s", text);
 	session_emit(recorder_session(w->recorder), &rec);
+}
+
+/* To people and into the trace. */
+static void say(void *ctx, const char *text)
+{
+	note("%s", text);
+	tell(ctx, 1, text);
 }
 
 static bool is_wanted(const struct capture_options *o)
@@ -284,18 +289,24 @@ static void say_unread(struct scans *w)
 	say(w, text);
 }
 
-static void say_read(struct scans *w)
+/* What it took to read the stacks. People are told only when some could not be read. */
+static void tell_read(struct scans *w)
 {
 	const struct task_snapshot_stats *st = task_snapshot_stats(w->iter);
 	char text[256];
 
+	if (!st->faulted && !st->busy)
+		return;
 	snprintf(text, sizeof(text),
-		 "walks: %" PRIu64 " of %" PRIu64
+		 "snapshots: %" PRIu64 " of %" PRIu64
 		 " pages of stacks were brought in to be read; %" PRIu64
 		 " stacks were read again because the memory map was locked, %" PRIu64
 		 " of them in vain",
 		 st->faulted, st->reads, st->busy, st->still_busy);
-	say(w, text);
+	if (st->still_busy)
+		say(w, text);
+	else
+		tell(w, 0, text);
 }
 
 /* Scans that were due and are no more: only where time or a signal ended the recording. */
@@ -327,7 +338,6 @@ static int tell_cpu_share(struct scans *w)
 static int scans_end(void *state, const struct collector_end *end)
 {
 	struct scans *w = state;
-	const struct task_snapshot_stats *st = task_snapshot_stats(w->iter);
 	uint64_t until_ns = last_due_ns(end);
 	int err = 0;
 
@@ -337,8 +347,7 @@ static int scans_end(void *state, const struct collector_end *end)
 		note("%" PRIu64 " snapshots were left out: the one before took longer than its "
 		     "period, or nothing ran. Try: a lower rate",
 		     w->left_out);
-	if (st->still_busy || w->options->faults == FAULTS_ALL)
-		say_read(w);
+	tell_read(w);
 	if (w->options->faults == FAULTS_ANON && w->unread.rows)
 		say_unread(w);
 	note_verbose("%u snapshots, %.1f ms each", w->nr,

@@ -1,0 +1,62 @@
+#!/bin/bash
+# Several events in one recording: each sample belongs to its event and has its weight, and the sums are what the kernel
+# itself counted for the threads (getrusage), so nothing is lost in between without being told.
+. "$(dirname "$0")/lib.sh"
+need_bpf
+
+# weight FILE EVENT THREAD FUNCTION: sum of the weights of that event's samples in that thread under that function.
+weight() {
+	"$PROBEE" report "$1" --event "$2" --comm "$3" --collapse 2>/dev/null |
+		awk -v f="$4" '$0 ~ ";" f "[;_ ]" { sum += $NF } END { print sum + 0 }'
+}
+counted() { awk -v e="$1" '$1 == e { print $2 }' counts; }
+
+# What the function's own call and return may add on either side of the two readings of getrusage().
+SLACK=2
+near() { at_least "$1" $(($2 - SLACK)) && at_most "$1" $(($2 + SLACK)); }
+# lost FILE: overflows that came while the program was busy with another event.
+lost() { "$PROBEE" info "$1" | awk '$2 == "nested" { print $1 }' | tail -n 1; }
+
+count() { run_limited sample "$@" -- "$WORKLOADS/counts" counts 20000 2000; }
+
+count -e cpu-clock -e page-faults -e context-switches -c 1 -o three.pbz
+check "three events: exit status" equal "$RC" 0
+nested=$(lost three.pbz)
+SLACK=$((2 + ${nested:-0}))
+check "page faults are those that the kernel counted (and ${nested:-0} told lost)" \
+	near "$(weight three.pbz page-faults toucher touch_pages)" "$(counted page-faults)"
+check "20,000 of them" at_least "$(counted page-faults)" 20000
+check "context switches, too" near "$(weight three.pbz context-switches sleeper sleep_often)" "$(counted context-switches)"
+check "2,000 of them" at_least "$(counted context-switches)" 2000
+check "no page fault in who only sleeps" at_most "$(weight three.pbz page-faults sleeper sleep_often)" 5
+check "info lists the three" equal "$("$PROBEE" info three.pbz | grep -cE '^ *(cpu-clock|page-faults|context-switches) ')" 3
+check "their names are in the trace's report" bash -c "'$PROBEE' report three.pbz --text | grep -q 'Also recorded: page-faults'"
+check "an event that was not recorded" bash -c "! '$PROBEE' report three.pbz --event cycles --text 2>no.err"
+check "and which there are" grep -q 'context-switches' no.err
+
+# A period: fewer samples, the same sum.
+SLACK=100
+count -e page-faults -c 100 -o period.pbz
+check "-c 100: the same sum" near "$(weight period.pbz page-faults toucher touch_pages)" "$(counted page-faults)"
+samples=$("$PROBEE" report period.pbz --comm toucher --csv -q | wc -l)
+check "-c 100: a hundredth of the samples ($samples)" at_most "$samples" $(($(counted page-faults) / 100 + 2))
+count -e page-faults/period=100/,cpu-clock -o set.pbz
+check "NAME/period=N/: the same sum" near "$(weight set.pbz page-faults toucher touch_pages)" "$(counted page-faults)"
+
+# record: an event of scans beside them.
+run_limited record -e cpu-clock,page-faults -c 1 --snap-freq 20 -o record.pbz -- "$WORKLOADS/counts" counts 20000 2000
+check "record: exit status" equal "$RC" 0
+check "record: wall time is of the snapshots" bash -c "'$PROBEE' report record.pbz --weight wall --text | grep -q 'wall time'"
+check "record: an older reader takes it" python3 "$ROOT/tests/spec/decode.py" --stats record.pbz
+
+# What the machine or the table does not have.
+run_limited sample -e no-such-event -d 0.1 -o no.pbz
+check "an unknown event is a mistake of the command line" equal "$RC" 2
+check "with the list of those that are known" grep -q 'cpu-clock, task-clock, page-faults' "$T/err"
+if [ -e /sys/bus/event_source/devices/cpu ]; then
+	skip_part "this machine counts cycles"
+else
+	run_limited sample -e cycles -d 0.1 -o no.pbz
+	check "what the machine cannot count is not" equal "$RC" 77
+fi
+done_testing
