@@ -154,8 +154,8 @@ static int source_prepare(struct trace_source *s, bool is_stdin)
 }
 
 /*
- * A trace that root recorded is root's alone (it may hold secrets of other users): the user who asked
- * for it takes it over.
+ * A trace that root recorded is root's alone, because it may hold secrets of other users. The user
+ * who is meant to read it takes it over.
  */
 static int explain_open(int err, const char *path)
 {

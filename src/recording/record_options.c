@@ -85,36 +85,38 @@ static int parse_count(const struct opt *o, const char *value, void *dst)
 static const struct opt target_opts[] = {
 	{ 'a', "all", NULL, "the whole machine", opt_flag, AT(all), NULL, "Target", NULL },
 	{ 'p', "pid", "PIDS",
-	  "these processes, comma-separated, all their threads, and their children from now on",
+	  "these processes (1234,1240): all their threads, and children that they start from now "
+	  "on",
 	  opt_id_list, AT(pids), NULL, NULL, NULL },
-	{ 't', "tid", "TIDS", "only these threads", opt_id_list, AT(tids), NULL, NULL, NULL },
-	{ 0, "include-idle", NULL, "also idle CPUs (samples) and idle kernel threads (snapshots)",
-	  opt_flag, AT(include_idle), NULL, NULL, NULL },
+	{ 't', "tid", "TIDS", "these threads alone, by their numbers", opt_id_list, AT(tids), NULL,
+	  NULL, NULL },
+	{ 0, "include-idle", NULL,
+	  "also CPUs that have nothing to do, and kernel threads that wait for work", opt_flag,
+	  AT(include_idle), NULL, NULL, NULL },
 };
 
 static const struct opt sampler_opts[] = {
 	{ 'C', "cpu", "CPUS", "samples of these CPUs only: 0-3,7", opt_string, AT(cpus), NULL, NULL,
 	  NULL },
 	{ 'e', "event", "EVENTS",
-	  "what makes a sample: cpu-clock, page-faults, context-switches ..., several by commas or "
-	  "by "
-	  "repeating it; NAME/period=N/ or NAME/freq=HZ/ (default: cycles where the hardware "
-	  "counts "
-	  "them, else cpu-clock)",
+	  "what makes a sample: cpu-clock, page-faults, context-switches, ...; several with commas "
+	  "between them; each may have a rate of its own: NAME/freq=HZ/ or NAME/period=N/ "
+	  "(default: cycles where the hardware counts them, otherwise cpu-clock)",
 	  event_list_parse, AT(capture.events), NULL, "Rate", NULL },
-	{ 'F', "freq", "HZ", "samples a second and CPU, may be fractional (default 99)", opt_hz,
-	  AT(freq_hz), NULL, NULL, NULL },
-	{ 'c', "period", "N", "events that count: a sample every N of them, instead of -F",
+	{ 'F', "freq", "HZ", "samples a second on each CPU; 0.5 is one in two seconds (default 99)",
+	  opt_hz, AT(freq_hz), NULL, NULL, NULL },
+	{ 'c', "period", "N",
+	  "of events that count (page-faults): a sample every N of them, instead of -F",
 	  parse_count, AT(period), NULL, NULL, NULL },
 };
 
 static const struct opt snap_freq_opts[] = {
-	{ 0, "snap-freq", "HZ", "snapshots of all threads a second, may be fractional (default 1)",
+	{ 0, "snap-freq", "HZ", "snapshots a second; 0.1 is one in ten seconds (default 1)",
 	  opt_hz, AT(capture.scan_hz), NULL, NULL, NULL },
 };
 
 static const struct opt snapshot_opts[] = {
-	{ 'F', "freq", "HZ", "snapshots a second, may be fractional (default 1)", opt_hz,
+	{ 'F', "freq", "HZ", "snapshots a second; 0.1 is one in ten seconds (default 1)", opt_hz,
 	  AT(freq_hz), NULL, "Rate", NULL },
 	{ 'i', "iterations", "N",
 	  "end after N snapshots (default: Ctrl-C or the target's end)", parse_count,
@@ -129,35 +131,34 @@ static const struct opt duration_opts[] = {
 
 static const struct opt scan_opts[] = {
 	{ 0, "walk-all", NULL,
-	  "unwind every thread in each snapshot, also those that have not run since the last one",
+	  "unwind every thread in each snapshot; otherwise one that has not run since the last "
+	  "snapshot keeps its stack",
 	  opt_flag, AT(capture.scan_unchanged), NULL, "Snapshots", NULL },
 	{ 0, "faults", "anon|all|never",
-	  "stack memory that may be brought in to be read: anon: anonymous and shared memory, from "
-	  "swap if need be; all: also that of files, and a file server that never answers then "
-	  "costs "
-	  "2 s; never: none is read, only running threads have user stacks (default anon)",
+	  "what a snapshot may bring into memory to read the stacks of waiting threads: anon: what "
+	  "is in swap; all: also pages of files, where a file server that never answers costs 2 s; "
+	  "never: nothing is read, and only running threads have user stacks (default anon)",
 	  parse_faults, AT(capture.faults), NULL, NULL, NULL },
 };
 
 static const struct opt common_opts[] = {
 	{ 0, "unwind", "auto|fp|dwarf",
-	  "auto: unwind tables (.eh_frame, Go's own), frame pointers where there are none; fp; "
-	  "dwarf "
-	  "(default auto)",
+	  "how callers are found: auto: by unwind tables (.eh_frame, Go's own), and by frame "
+	  "pointers "
+	  "where code has none; fp: by frame pointers alone; dwarf: by tables alone (default auto)",
 	  parse_unwind, AT(unwind), NULL, "Stacks", NULL },
 	{ 'U', "user-only", NULL, "no kernel stacks", opt_flag, AT(user_only), NULL, NULL, NULL },
 	{ 'K', "kernel-only", NULL, "no user stacks", opt_flag, AT(kernel_only), NULL, NULL, NULL },
-	{ 0, "max-depth", "N", "at most N user frames (default and limit 1024)", opt_u32,
+	{ 0, "max-depth", "N",
+	  "at most N user frames of a stack (default 1024, which is also the most)", opt_u32,
 	  AT(max_frames), NULL, NULL, NULL },
 	{ 0, "audit", "1/N",
-	  "keep registers and stack memory of one in N stacks, for probee verify (the memory may "
-	  "hold "
-	  "secrets)",
+	  "keep registers and stack memory of one in N stacks for probee verify; that memory may "
+	  "hold secrets",
 	  parse_audit, AT(audit), NULL, NULL, NULL },
 	{ 'o', "output", "FILE",
-	  "the trace (default trace.pbz); x.svg: that picture, and the trace beside it as x.pbz; - "
-	  "is "
-	  "standard output",
+	  "where the trace goes (default trace.pbz); x.svg: make that picture, with the trace in "
+	  "x.pbz; - is standard output",
 	  opt_string, AT(output), NULL, "Output", NULL },
 	{ 0, "strict", NULL, "exit with 3 when anything was lost", opt_flag, AT(strict), NULL, NULL,
 	  NULL },
@@ -165,7 +166,8 @@ static const struct opt common_opts[] = {
 	  AT(quiet), NULL, NULL, NULL },
 	{ 'r', "reverse-stack", NULL, "CSV: outermost function first", opt_flag,
 	  AT(render.reverse_stack), NULL, NULL, NULL },
-	{ 0, "offsets", NULL, "reports: function+0x12, a frame of its own for each address",
+	{ 0, "offsets", NULL,
+	  "reports: functions with the address in them (main+0x12), each a frame of its own",
 	  opt_flag, AT(render.offsets), NULL, NULL, NULL },
 	{ 0, "title", "TEXT", "title of the reports", opt_string, AT(render.title), NULL, NULL,
 	  NULL },
