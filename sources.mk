@@ -43,20 +43,24 @@ REPORT_SRCS := \
 	src/profile/fold.c \
 	src/profile/live_profile.c \
 	src/profile/live_scans.c \
+	src/profile/no_match.c \
 	src/profile/profile.c \
 	src/profile/query.c \
 	src/profile/report.c \
+	src/profile/report_subject.c \
 	src/profile/report_text.c \
 	src/profile/sample_counts.c \
 	src/profile/stack_cause.c \
 	src/profile/stack_health.c \
 	src/profile/stack_note.c \
 	src/profile/stack_tally.c \
+	src/profile/trace_events.c \
 	src/profile/trace_summary.c \
 	src/profile/tree_builder.c \
 	src/profile/wait_graph.c \
 	src/profile/wait_place.c \
 	src/profile/wall_clock.c \
+	src/profile/weight_text.c \
 	formats/render/collapse.c \
 	formats/render/columns.c \
 	formats/render/csv.c \

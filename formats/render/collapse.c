@@ -1,6 +1,7 @@
 /*
  * Folded stacks: "comm;root;...;leaf COUNT", one line per distinct stack, sorted as LC_ALL=C sort
- * does.
+ * does. COUNT is samples where the event's unit is ns: other tools expect that, and all samples of
+ * such an event weigh the same. Of any other unit it is weight: page faults, cycles, bytes.
  *
  * What looks equal on a line is one line, though it may be several nodes (two binaries with a
  * function of the same name). So the tree is built once more, of labels; its leaves are then sorted
@@ -8,6 +9,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +21,7 @@
 extern const struct renderer renderer_collapse;
 
 struct labels {
-	struct tree_builder tree;	/* of labels */
+	struct tree_builder tree;	/* of labels; weights are what is written */
 	FILE *out;			/* into text */
 	char *text;
 	size_t size;
@@ -65,6 +67,7 @@ static uint32_t label_of(struct labels *l, const struct profile *p, const struct
 static struct profile *label_tree(struct labels *l, const struct profile *p)
 {
 	uint32_t *place = calloc(p->nr_nodes, sizeof(*place));
+	bool in_samples = !strcmp(p->facts.unit, "ns");
 
 	if (!place)
 		return NULL;
@@ -73,7 +76,8 @@ static struct profile *label_tree(struct labels *l, const struct profile *p)
 		struct node key = { .name = label_of(l, p, n) };
 
 		place[i] = tree_builder_child(&l->tree, place[n->parent], &key);
-		tree_builder_add(&l->tree, place[i], n->self);
+		tree_builder_add(&l->tree, place[i], in_samples ? n->self_samples : n->self,
+				 n->self_samples);
 	}
 	free(place);
 	return tree_builder_take(&l->tree);
@@ -202,5 +206,5 @@ static int collapse_render(const struct profile *prof, const struct render_opts 
 
 const struct renderer renderer_collapse = {
 	.name = "collapse", .suffixes = ".folded .collapse .collapsed", .render = collapse_render,
-	.help = "folded stacks: comm;root;...;leaf COUNT",
+	.help = "folded stacks: comm;root;...;leaf COUNT (samples of time, else weight)",
 };

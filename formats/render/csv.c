@@ -11,6 +11,7 @@
 #include "formats/render/escape.h"
 #include "formats/render/renderer.h"
 #include "formats/render/text_cache.h"
+#include "formats/render/wait_text.h"
 #include "src/base/array.h"
 #include "src/base/bytes.h"
 #include "src/base/clock.h"
@@ -181,24 +182,27 @@ static int put_comm(struct csv *c, const struct report_sample *s)
 
 static void put_ids(struct csv *c, const struct report_sample *s)
 {
+	uint32_t tgid;
+
 	bb_u8(&c->row, '|');
 	if (s->thread)
 		put_decimal(&c->row, s->thread->tid);
 	bb_u8(&c->row, '|');
-	if (s->process)
-		put_decimal(&c->row, s->process->tgid);
+	if (report_sample_tgid(s, &tgid))
+		put_decimal(&c->row, tgid);
 	bb_u8(&c->row, '|');
 }
 
 /*
- * |seconds since it ran|system call|what it waits on|tid of the owner: each empty where it is not
- * known
+ * |seconds since it ran|system call|"futex 0x7f00", "fd 1" or "pid 12"|tid of the owner: each empty
+ * where it is not known
  */
 static void put_waits(struct csv *c, const struct rec_sample *rec)
 {
 	const char *name = rec->syscall ? syscall_name(c->calls, rec->syscall - 1) : NULL;
 	uint64_t ago_us = rec->ran_ns < rec->time_ns ? (rec->time_ns - rec->ran_ns) / 1000 : 0;
-	char cell[64];
+	char cell[WAIT_TEXT_MAX];
+	const char *what;
 
 	bb_u8(&c->row, '|');
 	if (rec->ran_ns)
@@ -212,10 +216,8 @@ static void put_waits(struct csv *c, const struct rec_sample *rec)
 	else if (rec->syscall)
 		put_decimal(&c->row, rec->syscall - 1);
 	bb_u8(&c->row, '|');
-	if (rec->wait)
-		bb_bytes(&c->row, cell,
-			 (size_t)snprintf(cell, sizeof(cell), "0x%llx",
-					  (unsigned long long)rec->wait));
+	what = wait_word(c->calls, rec, cell);
+	bb_bytes(&c->row, what, strlen(what));
 	bb_u8(&c->row, '|');
 	if (rec->owner)
 		put_decimal(&c->row, rec->owner);
@@ -295,7 +297,7 @@ static int csv_begin(const struct render_opts *opts, const char *arch, FILE *out
 	}
 	if (!opts->quiet)
 		fprintf(out, "timestamp|tid|tgid|comm|state|ustack|kstack%s\n",
-			c->wait_columns ? "|waits|syscall|wait|owner" : "");
+			c->wait_columns ? "|waited_s|syscall|waits_on|owner" : "");
 	*state = c;
 	return 0;
 }

@@ -60,8 +60,11 @@ static void enter(struct function_list *l, const struct node *n, uint32_t functi
 	struct function_cost *f = &l->v[function];
 
 	f->self += n->self;
-	if (!f->on_path++)
-		f->total += n->total;
+	f->self_samples += n->self_samples;
+	if (f->on_path++)
+		return;
+	f->total += n->total;
+	f->total_samples += n->total_samples;
 }
 
 static void count(struct function_list *l, const struct profile *p, const uint32_t *functions)

@@ -13,7 +13,8 @@ struct profile;
 struct function_cost {
 	uint32_t name, binary;		/* profile_name() */
 	uint8_t kind;			/* enum frame_kind */
-	uint64_t self, total;
+	uint64_t self, total;		/* weight */
+	uint64_t self_samples, total_samples;
 	uint32_t on_path;		/* while counting: how often it is on the way to the root */
 };
 

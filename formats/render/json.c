@@ -1,7 +1,9 @@
 /*
- * The call tree as nested {name, value, children}, as d3 flame graphs read it. value is inclusive;
- * self, kind, libtype, binary, file and line come extra, and the facts of the recording on the root
- * as "probee".
+ * The call tree as nested {name, value, children}, as d3 flame graphs read it. value is inclusive,
+ * in probee.unit of the root ("ns", "count", ...); self, samples, self_samples, kind, libtype,
+ * binary, file and line come extra, and the facts of the recording on the root as "probee": there
+ * event names the event that is shown, weight and samples are the sums of it, shown says it in
+ * words. samples is the number of samples that value was measured with.
  *
  * Parsers limit nesting: jq 1.6 gives up at 86 frames, Python's json at some 500. So what goes
  * deeper than MAX_DEPTH frames has its middle folded into one node "...n frames", n the longest run
@@ -115,8 +117,11 @@ static void put_facts(struct json_writer *w, const struct profile *p)
 	put_text(w, "kernel", f->kernel);
 	put_text(w, "tool", f->tool);
 	put_text(w, "argv", f->argv);
+	put_text(w, "title", f->title);
+	put_text(w, "shown", f->shown);
 	put_text(w, "event", f->event);
 	put_text(w, "unit", f->unit);
+	json_put_u64(w, "weight", f->weight);
 	json_put_u64(w, "begin_real_ns", f->begin_real_ns);
 	json_put_u64(w, "duration_ns", f->duration_ns);
 	json_put_u64(w, "samples", f->samples);
@@ -154,15 +159,28 @@ static const char *libtype(const struct node *n)
 	return n->kind == FRAME_JIT ? "jit" : n->kind == FRAME_SYNTHETIC ? "" : "user";
 }
 
-static void put_value(struct json_writer *w, uint64_t total, uint64_t self)
+/* What a node of the JSON stands for; inclusive, and its own. */
+struct value {
+	uint64_t total, self, samples, self_samples;
+};
+
+static struct value value_of(const struct node *n)
 {
-	json_put_u64(w, "value", total);
-	if (self)
-		json_put_u64(w, "self", self);
+	return (struct value){ n->total, n->self, n->total_samples, n->self_samples };
+}
+
+static void put_value(struct json_writer *w, const struct value *v)
+{
+	json_put_u64(w, "value", v->total);
+	if (v->self)
+		json_put_u64(w, "self", v->self);
+	json_put_u64(w, "samples", v->samples);
+	if (v->self_samples)
+		json_put_u64(w, "self_samples", v->self_samples);
 }
 
 static void begin_node(struct json_writer *w, const struct profile *p, const struct node *n,
-		       uint64_t total, uint64_t self)
+		       const struct value *v)
 {
 	size_t len;
 	const char *name = intern_get(p->names, n->name, &len);
@@ -170,7 +188,7 @@ static void begin_node(struct json_writer *w, const struct profile *p, const str
 	json_begin(w, '{');
 	json_key(w, "name");
 	json_string(w, name, len);
-	put_value(w, total, self);
+	put_value(w, v);
 	put_text(w, "kind", kind_name(n));
 	put_text(w, "libtype", libtype(n));
 	put_text(w, "binary", profile_name(p, n->binary));
@@ -201,7 +219,7 @@ static int collect(struct leaves *l, const struct profile *p, uint32_t top)
 
 	l->nr = l->depth = 0;
 	for (uint32_t n = next_below(p, top, top); n != NODE_NONE; n = next_below(p, top, n)) {
-		if (!p->nodes[n].self)
+		if (!p->nodes[n].self_samples)
 			continue;
 		if (p->nodes[n].depth > l->depth)
 			l->depth = p->nodes[n].depth;
@@ -235,11 +253,15 @@ static void put_leaves(struct json_writer *w, struct leaves *l, const struct pro
 {
 	qsort_r(l->v, l->nr, sizeof(*l->v), by_function, (void *)p);
 	for (size_t i = 0, end; i < l->nr; i = end) {
-		uint64_t self = 0;
+		struct value v = { 0 };
 
-		for (end = i; end < l->nr && !by_function(&l->v[i], &l->v[end], (void *)p); end++)
-			self += p->nodes[l->v[end]].self;
-		begin_node(w, p, &p->nodes[l->v[i]], self, self);
+		for (end = i; end < l->nr && !by_function(&l->v[i], &l->v[end], (void *)p); end++) {
+			v.self += p->nodes[l->v[end]].self;
+			v.self_samples += p->nodes[l->v[end]].self_samples;
+		}
+		v.total = v.self;
+		v.samples = v.self_samples;
+		begin_node(w, p, &p->nodes[l->v[i]], &v);
 		json_end(w, '}');
 	}
 }
@@ -247,12 +269,14 @@ static void put_leaves(struct json_writer *w, struct leaves *l, const struct pro
 static void put_folded(struct json_writer *w, struct leaves *l, const struct profile *p,
 		       const struct node *top)
 {
+	struct value below = { .total = top->total - top->self,
+			       .samples = top->total_samples - top->self_samples };
 	char name[32];
 
 	snprintf(name, sizeof(name), "...%u frames", l->depth - FOLD_DEPTH - 1);
 	json_begin(w, '{');
 	put_text(w, "name", name);
-	put_value(w, top->total - top->self, 0);
+	put_value(w, &below);
 	put_text(w, "kind", "synthetic");
 	json_key(w, "children");
 	json_begin(w, '[');
@@ -290,9 +314,10 @@ static int put_tree(struct json_writer *w, struct leaves *folded, const struct p
 
 	for (;;) {
 		const struct node *n = &p->nodes[at];
+		struct value v = value_of(n);
 		int descend;
 
-		begin_node(w, p, n, n->total, n->self);
+		begin_node(w, p, n, &v);
 		descend = begin_children(w, folded, p, at);
 		if (descend < 0)
 			return descend;

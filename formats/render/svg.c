@@ -24,6 +24,7 @@
 #include "formats/render/svg_text.h"
 #include "src/base/hash_index.h"
 #include "src/profile/profile.h"
+#include "src/profile/weight_text.h"
 
 #define ROW_PX 18
 #define MARGIN_PX 10
@@ -87,18 +88,18 @@ static void put_xml(FILE *out, const char *s)
 	escape_xml(out, s, strlen(s));
 }
 
-static void put_weight(const struct picture *pic, uint64_t weight)
+/* "31.2 ms, 3 samples"; just "3 samples" where each counts 1. */
+static void put_weight(const struct picture *pic, uint64_t weight, uint64_t samples)
 {
-	const char *unit = pic->facts->unit;
-	char buf[32];
+	const struct profile_facts *f = pic->facts;
+	bool counted = !strcmp(f->unit, "samples");
+	char buf[WEIGHT_TEXT_MAX];
 
-	if (!strcmp(unit, "ns")) {
-		fputs(text_seconds(weight, buf), pic->out);
-	} else {
-		fprintf(pic->out, "%s ", text_count(weight, buf));
-		escape_xml(pic->out, unit,
-			   strlen(unit) - (weight == 1 && !strcmp(unit, "samples")));
-	}
+	put_xml(pic->out, weight_text_of(weight, f->unit, f->thing, buf));
+	if (!counted)
+		fputs(", ", pic->out);
+	if (!counted)
+		put_xml(pic->out, weight_text_of(samples, "samples", f->noun, buf));
 }
 
 static void put_position(FILE *out, const char *attribute, uint64_t millionths)
@@ -175,7 +176,7 @@ line_add(struct picture *pic, struct line *ln, const char *fmt, ...)
 static void put_origin(struct picture *pic)
 {
 	const struct profile_facts *f = pic->facts;
-	const char *said[] = { f->host, f->kernel, f->event };
+	const char *said[] = { f->shown, f->host, f->kernel };
 	time_t at = (time_t)(f->begin_real_ns / 1000000000);
 	struct line ln = { "", 0 };
 	struct tm tm;
@@ -197,20 +198,20 @@ static void put_figures(struct picture *pic)
 {
 	const struct profile_facts *f = pic->facts;
 	struct line ln = { "", 0 };
-	char a[32];
+	char a[WEIGHT_TEXT_MAX];
 
 	if (f->duration_ns)
 		line_add(pic, &ln, "%s", text_seconds(f->duration_ns, a));
-	line_add(pic, &ln, "%s sample%s", text_count(f->samples, a), f->samples == 1 ? "" : "s");
+	line_add(pic, &ln, "%s", f->amount);
 	if (f->samples_total > f->samples)
-		line_add(pic, &ln, "filtered from %s", text_count(f->samples_total, a));
-	line_add(pic, &ln, "%s lost", text_count(f->lost, a));
+		line_add(pic, &ln, "filtered from %s samples", count_text(f->samples_total, a));
+	line_add(pic, &ln, "%s lost", count_text(f->lost, a));
 	if (f->frames)
 		line_add(pic, &ln, "%s of frames without a name",
 			 text_percent(f->frames_unnamed, f->frames, a));
 	if (pic->layout.hidden)
 		line_add(pic, &ln, "(%s narrow frame%s hidden)",
-			 text_count(pic->layout.hidden, a), pic->layout.hidden == 1 ? "" : "s");
+			 count_text(pic->layout.hidden, a), pic->layout.hidden == 1 ? "" : "s");
 	line_flush(pic, &ln);
 }
 
@@ -252,15 +253,15 @@ static void put_scans(struct picture *pic)
 static void put_warning(struct picture *pic)
 {
 	const struct profile_facts *f = pic->facts;
-	char text[128], n[32];
+	char text[128], n[WEIGHT_TEXT_MAX];
 
 	if (*f->warning) {
 		put_warning_text(pic, f->warning);
 		return;
 	}
 	if (f->lost) {
-		snprintf(text, sizeof(text), "%s sample%s lost: what was lost is missing here.",
-			 text_count(f->lost, n), f->lost == 1 ? " was" : "s were");
+		snprintf(text, sizeof(text), "%.30s sample%s lost: what was lost is missing here.",
+			 count_text(f->lost, n), f->lost == 1 ? " was" : "s were");
 		put_warning_text(pic, text);
 	}
 	if (f->incomplete)
@@ -273,8 +274,8 @@ static void make_title(const struct picture *pic, const struct render_opts *opts
 {
 	if (opts->title && *opts->title)
 		snprintf(buf, size, "%s", opts->title);
-	else if (*pic->facts->host)
-		snprintf(buf, size, "Flame graph of %s", pic->facts->host);
+	else if (*pic->facts->title)
+		snprintf(buf, size, "%s", pic->facts->title);
 	else
 		snprintf(buf, size, "Flame graph");
 }
@@ -370,11 +371,11 @@ static void put_title(const struct picture *pic, const struct node *nd, const ch
 	fputs("<title>", out);
 	put_xml(out, name);
 	putc('\n', out);
-	put_weight(pic, nd->total);
+	put_weight(pic, nd->total, nd->total_samples);
 	fprintf(out, ", %s", text_percent(nd->total, pic->layout.total, buf));
 	if (nd->self) {
 		fputs("; self ", out);
-		put_weight(pic, nd->self);
+		put_weight(pic, nd->self, nd->self_samples);
 		fprintf(out, ", %s", text_percent(nd->self, pic->layout.total, buf));
 	}
 	put_origin_of(pic, nd);
@@ -430,11 +431,11 @@ static void put_chart(const struct picture *pic)
 static void put_empty(struct picture *pic)
 {
 	uint64_t total = pic->facts->samples_total;
-	char text[128], n[32];
+	char text[160], n[WEIGHT_TEXT_MAX];
 
 	if (total)
-		snprintf(text, sizeof(text), "No samples to show: the filters left none of %s.",
-			 text_count(total, n));
+		snprintf(text, sizeof(text), "No samples to show: the filters left none of %.30s.",
+			 count_text(total, n));
 	else
 		snprintf(text, sizeof(text), "No samples: nothing that was asked for ran.");
 	pic->y += 20;
@@ -454,8 +455,8 @@ static void put_opening(const struct picture *pic, const char *title, unsigned h
 		"<title id=\"title\">",
 		LAYOUT_WIDTH_PX, height, LAYOUT_WIDTH_PX, height, pic->layout.rows);
 	put_xml(out, title);
-	fputs("</title>\n<desc id=\"desc\">Flame graph: each box is a function, its width the "
-	      "share of samples in which it was on the stack, what it called stands above it."
+	fputs("</title>\n<desc id=\"desc\">Flame graph: each box is a function, its width its "
+	      "share of all that was measured, what it called stands above it."
 	      "</desc>\n<style>", out);
 	put_asset(out, _binary_formats_render_assets_flame_css_start,
 		  _binary_formats_render_assets_flame_css_end);

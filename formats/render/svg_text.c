@@ -5,22 +5,6 @@
 #include "formats/render/escape.h"
 #include "formats/render/layout.h"
 
-const char *text_count(uint64_t v, char buf[32])
-{
-	char *p = buf + 31;
-	unsigned digits = 0;
-
-	*p = 0;
-	do {
-		if (digits && digits % 3 == 0)
-			*--p = ',';
-		*--p = (char)('0' + v % 10);
-		v /= 10;
-		digits++;
-	} while (v);
-	return p;
-}
-
 const char *text_percent(uint64_t part, uint64_t whole, char buf[32])
 {
 	uint64_t v = (layout_share(part, whole, 100000) + 5) / 10;

@@ -11,7 +11,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-const char *text_count(uint64_t v, char buf[32]);			/* 1,234,567 */
 const char *text_percent(uint64_t part, uint64_t whole, char buf[32]);	/* 12.34%, rounded */
 const char *text_seconds(uint64_t ns, char buf[32]);			/* 1.234 ms */
 

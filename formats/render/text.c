@@ -20,15 +20,17 @@
 #include "src/base/intern.h"
 #include "src/base/plural.h"
 #include "src/profile/profile.h"
+#include "src/profile/weight_text.h"
 
 #define WIDTH 100		/* columns, where the caller knows of no terminal */
 #define LEAST_WIDTH 80
 #define MIN_PERCENT 0.5
 #define DEFAULT_TOP 15
-#define NUMBER_COLUMNS 29	/* of the shares and the count in the table of functions */
+#define OTHER_NUMBER_COLUMNS 26	/* of shares and samples in the table of functions */
 #define NAME_COLUMNS 47		/* of a function there, if there is room */
 #define RUN_ENDS 10		/* of a longer run of calls that do not branch, so many at each end
 				   are shown */
+#define WEIGHT_COLUMNS 20	/* at most: "123 G cycles" fits, as does "18,446,744" */
 #define MAX_INDENT 48		/* columns; a deeper level stays there, so that names keep some
 				   room */
 
@@ -38,7 +40,7 @@ struct text {
 	const struct profile *p;
 	const struct render_opts *opts;
 	FILE *out;
-	size_t width, binary_width;
+	size_t width, binary_width, weight_width;
 	FILE *line;			/* into buf: a name to measure */
 	char *buf;
 	size_t size;
@@ -161,26 +163,36 @@ static void put_when(struct text *t)
 	put_fact(t, "when", value);
 }
 
+/* How much is shown, of how much, and how much was lost. */
+static void put_amount(struct text *t)
+{
+	const struct profile_facts *f = &t->p->facts;
+	char value[320], n[WEIGHT_TEXT_MAX];
+	size_t len;
+
+	len = (size_t)snprintf(value, sizeof(value), "%.200s", f->amount);
+	if (f->samples != f->samples_total)
+		len += (size_t)snprintf(value + len, sizeof(value) - len, "; the filters left %s",
+					count_text(f->samples, n));
+	if (f->samples != f->samples_total)
+		len += (size_t)snprintf(value + len, sizeof(value) - len, " of %s",
+					weight_text_of(f->samples_total, "", f->noun, n));
+	snprintf(value + len, sizeof(value) - len, "; %s lost", count_text(f->lost, n));
+	put_fact(t, "samples", value);
+}
+
 static void put_facts(struct text *t)
 {
 	const struct profile_facts *f = &t->p->facts;
 	char value[160];
 
-	if (t->opts->title)
-		put_fact(t, "title", t->opts->title);
+	put_fact(t, "title", t->opts->title && *t->opts->title ? t->opts->title : f->title);
 	put_fact(t, "host", f->host);
 	put_fact(t, "kernel", f->kernel);
 	put_fact(t, "command", f->argv);
-	put_wrapped(t, "event", f->event);
+	put_wrapped(t, "shown", f->shown);
 	put_when(t);
-	if (f->samples == f->samples_total)
-		snprintf(value, sizeof(value), "%" PRIu64 ", %" PRIu64 " lost", f->samples,
-			 f->lost);
-	else
-		snprintf(value, sizeof(value),
-			 "%" PRIu64 " of %" PRIu64 " pass the filters, %" PRIu64 " lost",
-			 f->samples, f->samples_total, f->lost);
-	put_fact(t, "samples", value);
+	put_amount(t);
 	put_wrapped(t, "stacks", f->stacks);
 	put_wrapped(t, "not whole", f->not_whole);
 	snprintf(value, sizeof(value), "%" PRIu64 ", %" PRIu64 " of them without a name", f->frames,
@@ -190,10 +202,16 @@ static void put_facts(struct text *t)
 	put_wrapped(t, "warning", f->warning);
 }
 
+/* What stands before the name of a function in the table. */
+static size_t number_columns(const struct text *t)
+{
+	return OTHER_NUMBER_COLUMNS + t->weight_width;
+}
+
 /* The columns that names of functions get: as many as the longest needs, so that files are near. */
 static size_t name_columns(const struct text *t, const struct function_list *list, size_t nr)
 {
-	size_t room = t->width - NUMBER_COLUMNS - t->binary_width - 2, longest = NAME_COLUMNS;
+	size_t room = t->width - number_columns(t) - t->binary_width - 2, longest = NAME_COLUMNS;
 
 	for (size_t i = 0; t->opts->columns && i < nr && longest < room; i++) {
 		size_t len;
@@ -205,14 +223,40 @@ static size_t name_columns(const struct text *t, const struct function_list *lis
 	return longest < room ? longest : room;
 }
 
+/* A weight of functions, right aligned; units are foreign, and a long one is cut. */
+static void put_weight(struct text *t, uint64_t weight)
+{
+	char buf[WEIGHT_TEXT_MAX];
+	const char *s = weight_text(weight, t->p->facts.unit, buf);
+	size_t len = strlen(s);
+
+	fprintf(t->out, "%*s", len < t->weight_width ? (int)(t->weight_width - len) : 0, "");
+	put_cut(t, s, len, "", t->weight_width);
+}
+
+/* As wide as the widest of them. */
+static void fit_weights(struct text *t, const struct function_list *list, size_t nr)
+{
+	char buf[WEIGHT_TEXT_MAX];
+
+	t->weight_width = strlen("self");
+	for (size_t i = 0; i < nr; i++) {
+		size_t len = strlen(weight_text(list->v[i].self, t->p->facts.unit, buf));
+
+		if (len > t->weight_width)
+			t->weight_width = len < WEIGHT_COLUMNS ? len : WEIGHT_COLUMNS;
+	}
+}
+
 static void put_function(struct text *t, const struct function_cost *f, uint64_t all, size_t room)
 {
 	size_t used;
 
-	fprintf(t->out, "%7.2f  %7.2f %10" PRIu64 "  ", percent(f->self, all),
-		percent(f->total, all), f->self);
+	fprintf(t->out, "%6.2f  %6.2f  ", percent(f->self, all), percent(f->total, all));
+	put_weight(t, f->self);
+	fprintf(t->out, " %7" PRIu64 "  ", f->self_samples);
 	used = put_name(t, f->name, suffix_of(t, f->kind),
-			f->binary ? room : t->width - NUMBER_COLUMNS);
+			f->binary ? room : t->width - number_columns(t));
 	if (f->binary) {
 		fprintf(t->out, "%*s  ", used < room ? (int)(room - used) : 0, "");
 		put_file(t, f->binary, t->binary_width);
@@ -223,17 +267,20 @@ static void put_function(struct text *t, const struct function_cost *f, uint64_t
 static int put_top(struct text *t)
 {
 	struct function_list list;
-	uint32_t top = t->opts->top ? t->opts->top : DEFAULT_TOP;
+	size_t nr = t->opts->top ? t->opts->top : DEFAULT_TOP;
 	uint64_t all = t->p->nodes[0].total;
 	int err = function_list_init(&list, t->p);
 	size_t room;
 
 	if (err)
 		return err;
-	fprintf(t->out, "\n   self%%   total%%       self  function (%zu of %zu)\n",
-		list.nr < top ? list.nr : (size_t)top, list.nr);
-	room = name_columns(t, &list, list.nr < top ? list.nr : top);
-	for (size_t i = 0; i < list.nr && i < top; i++)
+	if (nr > list.nr)
+		nr = list.nr;
+	fit_weights(t, &list, nr);
+	room = name_columns(t, &list, nr);
+	fprintf(t->out, "\n self%%  total%%  %*s samples  function (%zu of %zu)\n",
+		(int)t->weight_width, "self", nr, list.nr);
+	for (size_t i = 0; i < nr; i++)
 		put_function(t, &list.v[i], all, room);
 	function_list_release(&list);
 	return 0;
@@ -242,8 +289,11 @@ static int put_top(struct text *t)
 static uint64_t smallest_shown(const struct text *t)
 {
 	double limit = t->opts->min_percent > 0 ? t->opts->min_percent : MIN_PERCENT;
-	double weight = (double)t->p->nodes[0].total * limit / 100;
+	uint64_t all = t->p->nodes[0].total;
+	double weight = (double)all * limit / 100;
 
+	if (weight >= (double)all)
+		return all;
 	return weight > 1 ? (uint64_t)weight : 1;
 }
 
@@ -370,6 +420,16 @@ static void put_elided(struct text *t, struct turns *turns, const struct turn *t
 	run->elided = 0;
 }
 
+/* What 100 % are. */
+static void put_all(struct text *t)
+{
+	const struct profile_facts *f = &t->p->facts;
+	char buf[WEIGHT_TEXT_MAX];
+	const char *s = weight_text_of(t->p->nodes[0].total, f->unit, f->thing, buf);
+
+	put_cut(t, s, strlen(s), "", t->width - 40);
+}
+
 static int put_tree(struct text *t)
 {
 	struct turn turn = { .node = 0 };
@@ -378,8 +438,10 @@ static int put_tree(struct text *t)
 	uint64_t least = smallest_shown(t);
 	int err = array_reserve(&turns.open, &turns.cap_open, 1) ? -ENOMEM : 0;
 
-	fprintf(t->out, "\n total%%    self%%   call tree (from %.1f %%)\n",
+	fprintf(t->out, "\n total%%    self%%   call tree (from %.1f %% of ",
 		t->opts->min_percent > 0 ? t->opts->min_percent : MIN_PERCENT);
+	put_all(t);
+	fputs(")\n", t->out);
 	while (!err) {
 		if (run_next(&run, t, &turn, least)) {
 			run.elided++;

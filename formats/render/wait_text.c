@@ -50,3 +50,36 @@ const char *wait_object_text(const struct syscall_names *calls, const struct rec
 	return buf;
 }
 
+enum wait_value wait_value(const struct syscall_names *calls,
+			   const struct rec_sample *rec, uint64_t *value)
+{
+	const char *call = rec->syscall ? syscall_name(calls, rec->syscall - 1) : NULL;
+
+	*value = rec->wait;
+	if (!rec->wait)
+		return WAIT_NO_VALUE;
+	if (call && !strncmp(call, "futex", 5))
+		return WAIT_FUTEX;
+	if (rec->wait_kind >= WAIT_CHILD || (call && !strncmp(call, "wait", 4)))
+		return WAIT_PID;
+	if (!call && rec->wait_kind == WAIT_UNKNOWN)
+		return WAIT_RAW;
+	--*value;
+	return WAIT_FD;
+}
+
+const char *wait_word(const struct syscall_names *calls, const struct rec_sample *rec,
+		      char buf[WAIT_TEXT_MAX])
+{
+	static const char *const formats[] = {
+		[WAIT_FUTEX] = "futex 0x%" PRIx64, [WAIT_FD] = "fd %" PRIu64,
+		[WAIT_PID] = "pid %" PRIu64, [WAIT_RAW] = "0x%" PRIx64,
+	};
+	uint64_t value;
+	enum wait_value is = wait_value(calls, rec, &value);
+
+	if (is == WAIT_NO_VALUE)
+		return "";
+	snprintf(buf, WAIT_TEXT_MAX, formats[is], value);
+	return buf;
+}

@@ -355,9 +355,7 @@ static void put_nothing(uint32_t scan, FILE *out)
 	if (scan)
 		fprintf(out, "There are no rows of walk %u here\n", scan);
 	else
-		fputs("There are no rows of a walk here: record with probee snapshot. Beside other "
-		      "outputs: --weight wall\n",
-		      out);
+		fputs("There are no rows of a walk here: record with probee snapshot\n", out);
 }
 
 static int waits_stream(struct report *rep, const struct render_opts *opts, FILE *out)

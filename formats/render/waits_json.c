@@ -38,8 +38,9 @@
 #include "formats/render/json_writer.h"
 #include "formats/render/renderer.h"
 #include "formats/render/wait_list.h"
-#include "src/model/syscall_names.h"
+#include "formats/render/wait_text.h"
 #include "src/model/definition_store.h"
+#include "src/model/syscall_names.h"
 #include "src/profile/report.h"
 #include "src/profile/wait_graph.h"
 #include "src/profile/wait_place.h"
@@ -52,11 +53,6 @@ struct waits_json {
 	struct syscall_names *calls;
 };
 
-static bool is_futex(const char *call)
-{
-	return call && !strncmp(call, "futex", 5);
-}
-
 static void put_owner(struct json_writer *w, const struct rec_sample *rec)
 {
 	if (rec->holders)
@@ -67,28 +63,30 @@ static void put_owner(struct json_writer *w, const struct rec_sample *rec)
 }
 
 /* What the call waits on: see TRACE.md. */
-static void put_object(struct json_writer *w, const struct rec_sample *rec, const char *call)
+static void put_object(struct json_writer *w, const struct syscall_names *calls,
+		       const struct rec_sample *rec)
 {
+	uint64_t value;
+	enum wait_value is = wait_value(calls, rec, &value);
 	char hex[24];
 
-	if (is_futex(call)) {
+	if (is == WAIT_FUTEX) {
 		json_put_text(w, "wait", "futex");
-		snprintf(hex, sizeof(hex), "0x%" PRIx64, rec->wait);
+		snprintf(hex, sizeof(hex), "0x%" PRIx64, value);
 		json_put_text(w, "futex", hex);
 	} else if (rec->wait_kind != WAIT_UNKNOWN) {
 		json_put_text(w, "wait", wait_kind_name(rec->wait_kind));
-		if (rec->wait_kind < WAIT_CHILD && rec->wait)
-			json_put_u64(w, "fd", rec->wait - 1);
-		if (rec->object)
-			json_put_u64(w, "inode", rec->object);
 	}
+	if (is == WAIT_FD)
+		json_put_u64(w, "fd", value);
+	if (is != WAIT_FUTEX && rec->object)
+		json_put_u64(w, "inode", rec->object);
 	put_owner(w, rec);
 }
 
 static void put_row(struct waits_json *j, const struct wait_row *row)
 {
 	const struct rec_sample *rec = &row->rec;
-	const char *call = rec->syscall ? syscall_name(j->calls, rec->syscall - 1) : NULL;
 	char number[WAIT_CALL_MAX], buf[FRAME_TEXT_MAX];
 	const char *place = wait_is_off_cpu(rec) ? wait_place(j->g->tables, rec->kstack, buf) : "";
 	struct json_writer *w = &j->w;
@@ -100,7 +98,7 @@ static void put_row(struct waits_json *j, const struct wait_row *row)
 		json_put_text(w, "syscall", wait_call_name(j->calls, rec, number));
 	if (*place)
 		json_put_text(w, "kernel_function", place);
-	put_object(w, rec, call);
+	put_object(w, j->calls, rec);
 	if (row->owner != WAIT_NONE)
 		json_put_u64(w, "waits_for", j->g->rows[row->owner].tid);
 }

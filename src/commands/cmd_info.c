@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -19,10 +20,11 @@
 #include "src/commands/pager.h"
 #include "src/model/definition_store.h"
 #include "src/profile/cpu_check.h"
-#include "src/profile/profile.h"
 #include "src/profile/report.h"
 #include "src/profile/report_text.h"
 #include "src/profile/stack_cause.h"
+#include "src/profile/trace_events.h"
+#include "src/profile/weight_text.h"
 
 #define TOP 10
 
@@ -144,9 +146,7 @@ static void put_tasks(const struct report *rep)
 static void put_facts(const struct report *rep)
 {
 	const struct report_info *info = report_info(rep);
-	struct profile_facts facts;
 
-	report_facts(rep, &facts);
 	put_foreign("file", report_path(rep), strlen(report_path(rep)));
 	put_line("size", "%" PRIu64 " bytes (%" PRIu64 " unpacked), %.1f bytes a sample",
 		 info->status.file_bytes, info->status.raw_bytes,
@@ -158,7 +158,6 @@ static void put_facts(const struct report *rep)
 	put_meta("mode", rep, "mode");
 	put_meta("unwind", rep, "unwind");
 	put_meta("symbols", rep, "symbolize");
-	put_foreign("events", facts.event, strlen(facts.event));
 	put_ended(rep);
 	put_tasks(rep);
 }
@@ -229,6 +228,59 @@ static void put_damage(const struct report_info *info)
 	if (info->nr_ended < info->nr_segments)
 		printf("  %u of %u recordings have no END record\n",
 		       info->nr_segments - info->nr_ended, info->nr_segments);
+}
+
+/* The name column is as wide as it must be. */
+static int widest_label(const struct trace_events *events)
+{
+	char label[EVENT_LABEL_MAX];
+	size_t width = strlen("event");
+
+	for (size_t i = 0; i < events->nr; i++) {
+		size_t len = strlen(trace_event_label(&events->v[i], label));
+
+		width = len > width ? len : width;
+	}
+	return (int)width;
+}
+
+/* Foreign text in a column; width < 0: at its right side. */
+static void put_padded(const char *s, int width)
+{
+	int missing = abs(width) - (int)strlen(s);
+
+	printf("%*s", width < 0 && missing > 0 ? missing : 0, "");
+	escape_text(stdout, s, strlen(s));
+	printf("%*s  ", width > 0 && missing > 0 ? missing : 0, "");
+}
+
+static void put_event(const struct trace_event *e, int width)
+{
+	char text[EVENT_LABEL_MAX], rate[128], weight[WEIGHT_TEXT_MAX];
+	const char *label = trace_event_label(e, text);
+
+	printf("%10" PRIu64 "  ", e->samples);
+	put_padded(weight_text(e->weight, e->unit, weight), -13);
+	put_padded(label, width);
+	printf("%-10s  ", e->kind < EVENT_KINDS ? event_kind_name(e->kind) : "unknown");
+	escape_text(stdout, e->unit, strlen(e->unit));
+	report_rate_text(e, rate, sizeof(rate));
+	if (*rate)
+		fputs(", ", stdout);
+	escape_text(stdout, rate, strlen(rate));
+	putchar('\n');
+}
+
+static void put_events(const struct report *rep)
+{
+	const struct trace_events *events = report_events(rep);
+	int width = widest_label(events);
+
+	if (events->nr)
+		printf("\nevents\n%10s  %13s  %-*s  %-10s  %s\n", "samples", "weight", width,
+		       "event", "kind", "unit and rate");
+	for (size_t i = 0; i < events->nr; i++)
+		put_event(&events->v[i], width);
 }
 
 static void put_losses(const struct report *rep)
@@ -363,6 +415,7 @@ static int show(const struct report *rep, const struct info_args *args)
 
 	put_facts(rep);
 	put_samples(rep);
+	put_events(rep);
 	put_losses(rep);
 	put_ends(report_info(rep));
 	info_put_health(rep);

@@ -10,6 +10,7 @@
 #include "src/commands/command.h"
 #include "src/commands/pager.h"
 #include "src/commands/report_follow.h"
+#include "src/profile/no_match.h"
 #include "src/profile/query.h"
 #include "src/profile/report.h"
 
@@ -44,9 +45,13 @@ static const struct opt report_opts[] = {
 	{ 0, "state", "STATES",
 	  "only threads in these states: ps's letters or names (R,S,D,SLEEP,...)",
 	  query_parse_states, AT(query.states), NULL, NULL, NULL },
+	{ 0, "event", "NAME",
+	  "samples of this event (default: CPU time, where it was recorded; probee info lists "
+	  "events)",
+	  opt_string, AT(query.event), NULL, NULL, NULL },
 	{ 0, "weight", "cpu|wall",
-	  "of a recording that has both: samples of running threads (cpu, the default) or rows of "
-	  "snapshots (wall)",
+	  "the event that measures CPU time (samples of running threads) or wall time (rows of "
+	  "snapshots)",
 	  query_parse_weight, AT(query.weight), NULL, NULL, NULL },
 	{ 0, "from", "TIME",
 	  "only from TIME on: 10s, 200ms (after the first sample), -10s (before the last one), "
@@ -59,8 +64,8 @@ static const struct opt report_opts[] = {
 	{ 'r', "reverse-stack", NULL, "CSV: outermost frame first", opt_flag,
 	  AT(render.reverse_stack), NULL, NULL, NULL },
 	{ 0, "wait-columns", NULL,
-	  "CSV: four more columns: seconds since the thread ran, system call, what it waits on, "
-	  "thread that holds it",
+	  "CSV: four more columns: waited_s (seconds since the thread ran), syscall, waits_on, "
+	  "owner (the thread that holds it)",
 	  opt_flag, AT(render.wait_columns), NULL, NULL, NULL },
 	{ 0, "offsets", NULL,
 	  "functions with the address in them (main+0x12), each a frame of its own", opt_flag,
@@ -92,15 +97,18 @@ static const struct opt report_opts[] = {
 	  opt_flag, AT(render.quiet), NULL, NULL, NULL },
 };
 
-/* Who asks for what only walks show need not say so again. */
-static void choose_weight(struct report_args *args)
+/* What the outputs cannot do without. */
+static struct match_wish wish_of(const struct report_args *args)
 {
-	bool of_scans = args->outputs.nr > 0;
+	struct match_wish wish = { .scan = args->render.scan };
 
-	for (size_t i = 0; i < args->outputs.nr; i++)
-		of_scans = of_scans && args->outputs.v[i].renderer->of_scans;
-	if (of_scans && args->query.weight == WEIGHT_ANY)
-		args->query.weight = WEIGHT_WALL;
+	for (size_t i = 0; i < args->outputs.nr; i++) {
+		bool of_scans = args->outputs.v[i].renderer->of_scans;
+
+		wish.scan_rows |= of_scans;
+		wish.samples |= !of_scans;
+	}
+	return wish;
 }
 
 /* Text for people alone, all of it: anything else on a terminal is there for another reason. */
@@ -128,6 +136,19 @@ static int run_outputs(struct report_args *args, struct report *rep)
 	return pager_end(&pager) ?: err;
 }
 
+static int render(struct report_args *args, struct report *rep)
+{
+	struct match_wish wish = wish_of(args);
+	int err = report_check_matches(rep, &wish);
+
+	if (err)
+		return err;
+	if (!report_info(rep)->samples)
+		note("%s is empty: nothing was sampled", report_path(rep));
+	return args->follow ? output_list_run(&args->outputs, rep, &args->render)
+			    : run_outputs(args, rep);
+}
+
 /* Every recording in it has its END record. A trace that has just been begun holds none yet. */
 static bool has_ended(const struct report *rep)
 {
@@ -146,8 +167,7 @@ static struct shown show(void *report_args, const char *path)
 	struct shown shown = { .is_over = ended };
 
 	if (!err)
-		err = args->follow ? output_list_run(&args->outputs, rep, &args->render)
-				   : run_outputs(args, rep);
+		err = render(args, rep);
 	if (rep && (ended || !args->follow)) {
 		fflush(stdout);
 		output_list_summary(rep);
@@ -162,10 +182,24 @@ static int run(struct report_args *args, const char *path)
 {
 	if (args->render.quiet)
 		fail_set_verbosity(-1);
-	choose_weight(args);
 	if (!args->outputs.nr && output_list_add(&args->outputs, renderer_find("text"), NULL))
 		return EXIT_FAILED;
 	return args->follow ? report_follow(path, show, args) : show(args, path).exit_code;
+}
+
+static int check_args(const struct report_args *args, int nr, char **argv)
+{
+	if (nr != 1 && nr && args->outputs.nr)
+		return fail_why(-EINVAL,
+				"report shows one trace at a time. To write a file: --%s=%s",
+				args->outputs.v[args->outputs.nr - 1].renderer->name, argv[nr]);
+	if (nr != 1)
+		return fail_why(-EINVAL, nr ? "report shows one trace at a time"
+					    : "report needs a trace");
+	if (args->query.event && args->query.weight != WEIGHT_ANY)
+		return fail_why(-EINVAL, "--event and --weight choose the same thing: one is "
+					 "enough");
+	return 0;
 }
 
 int cmd_report(int argc, char **argv)
@@ -178,20 +212,10 @@ int cmd_report(int argc, char **argv)
 	};
 	int nr = opt_parse(lists, 2, argc, argv, &args, NULL), rc = EXIT_USAGE;
 
-	if (nr == OPT_HELP) {
+	if (nr == OPT_HELP)
 		rc = command_help("report", lists, 2);
-	} else if (nr == 1) {
-		rc = run(&args, argv[1]);
-	} else if (nr >= 0) {
-		if (nr && args.outputs.nr)
-			fail_why(-EINVAL,
-				 "report shows one trace at a time. To write a file: --%s=%s",
-				 args.outputs.v[args.outputs.nr - 1].renderer->name, argv[nr]);
-		else
-			fail_why(-EINVAL,
-				 nr ? "report shows one trace at a time" : "report needs a trace");
-		rc = command_usage("report");
-	}
+	else if (nr >= 0)
+		rc = check_args(&args, nr, argv) ? command_usage("report") : run(&args, argv[1]);
 	output_list_release(&args.outputs);
 	query_release(&args.query);
 	return rc;

@@ -11,11 +11,13 @@
 #include "src/model/definition_store.h"
 #include "src/profile/profile.h"
 #include "src/profile/report.h"
+#include "src/profile/report_subject.h"
 #include "src/profile/report_text.h"
 #include "src/profile/sample_counts.h"
 #include "src/profile/stack_health.h"
 #include "src/profile/stack_note.h"
 #include "src/profile/tree_builder.h"
+#include "src/profile/weight_text.h"
 
 #define MAX_MEMOS (8u << 20)
 
@@ -34,7 +36,9 @@ struct fold {
 	struct tree_builder tree;
 	struct sample_counts counts;
 	struct stack_tally stacks;
-	uint64_t samples;
+	struct report_amount amount;
+	struct report_subject subject;
+	uint32_t segment, scan;		/* of the latest snapshot that has a row */
 
 	/* What follows speaks ids of one segment and starts anew with the next. */
 	const struct definition_store *tables;
@@ -119,14 +123,30 @@ static uint32_t thread_comm(struct fold *f, const struct report_sample *s)
 	return f->comms[id];
 }
 
+/* Rows of a snapshot come before those of the next one. */
+static void count_amount(struct fold *f, const struct report_sample *s, uint64_t nr)
+{
+	uint32_t scan = s->rec->scan;
+
+	f->amount.samples += nr;
+	f->amount.weight = weight_sum(f->amount.weight, s->weight);
+	if (scan && (!f->scan || s->segment != f->segment || scan > f->scan)) {
+		f->amount.scans++;
+		f->scan = scan;
+		f->segment = s->segment;
+	}
+}
+
 int fold_counted(struct fold *f, const struct report_sample *s, uint64_t nr)
 {
 	const struct rec_sample *rec = s->rec;
-	struct sample_count key = { s->segment, 0, rec->kstack, rec->ustack, rec->end, nr };
+	struct sample_count key = { s->segment, 0, rec->kstack, rec->ustack, rec->end, nr,
+				    s->weight };
 
 	enter_segment(f, s->tables);
 	key.comm = thread_comm(f, s);
-	f->samples += nr;
+	count_amount(f, s, nr);
+	report_subject_sample(&f->subject, s);
 	if (f->tree.failed || stack_tally_add_many(&f->stacks, s->segment, s->tables, rec, nr))
 		return -ENOMEM;
 	return sample_counts_add(&f->counts, &key);
@@ -299,7 +319,7 @@ static void add_row(struct fold *f, const struct sample_count *row)
 		at = add_note(f, at, text);
 	at = add_stack(f, at, row->ustack);
 	at = add_stack(f, at, row->kstack);
-	tree_builder_add(&f->tree, at, row->count);
+	tree_builder_add(&f->tree, at, row->weight, row->count);
 }
 
 static int build(struct fold *f, segment_tables_fn tables_of, const void *ctx)
@@ -345,7 +365,8 @@ static int fill_health(struct fold *f, segment_tables_fn tables_of, const void *
 	p->health = calloc(1, sizeof(*p->health));
 	if (!p->health || stack_health_init(p->health, &f->stacks, tables_of, ctx))
 		return -ENOMEM;
-	facts->samples = f->samples;
+	facts->samples = f->amount.samples;
+	facts->weight = f->amount.weight;
 	facts->roots = p->health->all.whole;
 	facts->user_stacks = p->health->all.stacks;
 	report_stacks_text(p->health, text, sizeof(text));
@@ -372,14 +393,29 @@ int fold_take(struct fold *f, segment_tables_fn tables_of, const void *ctx, stru
 	return err;
 }
 
+/* What is shown, in words. */
+static void tell_amount(struct fold *f, const struct report *rep, struct profile *p, bool *failed)
+{
+	char text[512], subject[128];
+
+	f->amount.event = report_event(rep);
+	report_amount_text(&f->amount, text, sizeof(text));
+	p->facts.amount = keep(p, text, failed);
+	report_subject_text(&f->subject, rep, subject, sizeof(subject));
+	report_title_text(subject, &f->amount, text, sizeof(text));
+	p->facts.title = keep(p, text, failed);
+}
+
 /* The facts outlive the report: their strings move to the profile. */
-static int fill_facts(const struct report *rep, struct profile *p)
+static int fill_facts(struct fold *f, const struct report *rep, struct profile *p)
 {
 	struct profile_facts *facts = &p->facts, of_stacks = *facts;
 	bool failed = false;
 
 	report_facts(rep, facts);
+	tell_amount(f, rep, p, &failed);
 	facts->samples = of_stacks.samples;
+	facts->weight = of_stacks.weight;
 	facts->roots = of_stacks.roots;
 	facts->user_stacks = of_stacks.user_stacks;
 	facts->stacks = of_stacks.stacks;
@@ -389,6 +425,9 @@ static int fill_facts(const struct report *rep, struct profile *p)
 	facts->tool = keep(p, facts->tool, &failed);
 	facts->argv = keep(p, facts->argv, &failed);
 	facts->event = keep(p, facts->event, &failed);
+	facts->thing = keep(p, facts->thing, &failed);
+	facts->unit = keep(p, facts->unit, &failed);
+	facts->shown = keep(p, facts->shown, &failed);
 	facts->warning = keep(p, facts->warning, &failed);
 	facts->scans = keep(p, facts->scans, &failed);
 	return failed ? -ENOMEM : 0;
@@ -405,7 +444,7 @@ int fold_report(struct report *rep, const struct fold_options *opts, struct prof
 	if (!err)
 		err = fold_take(f, report_tables_of, rep, pp);
 	if (!err)
-		err = fill_facts(rep, *pp);
+		err = fill_facts(f, rep, *pp);
 	if (err == -ENOMEM)
 		fail(err, "%s", report_path(rep));
 	if (err) {

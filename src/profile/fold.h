@@ -3,8 +3,8 @@
  *
  * Under the root "all" stands the name of the thread, then the user stack from its outermost
  * function to the innermost (inlined functions are nodes of their own), then the kernel's. A user
- * stack that is not whole begins with a synthetic node that says why (stack_note.h). Weight is the
- * number of samples.
+ * stack that is not whole begins with a synthetic node that says why (stack_note.h). Each node has
+ * the weight of its samples, in the unit of the event that is shown, and their number.
  */
 #pragma once
 

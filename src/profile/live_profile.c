@@ -12,8 +12,10 @@
 #include "src/profile/profile.h"
 #include "src/profile/report.h"
 #include "src/profile/report_text.h"
+#include "src/profile/trace_events.h"
 #include "src/profile/trace_summary.h"
 #include "src/profile/wall_clock.h"
+#include "src/profile/weight_text.h"
 
 /* Equal samples: of one thread, with one stack. */
 struct live_count {
@@ -136,9 +138,9 @@ static void count_one(struct live_profile *l, uint32_t id, uint64_t weight)
 	struct live_count *c = &l->counts[id];
 
 	c->samples++;
-	c->weight += weight;
+	c->weight = weight_sum(c->weight, weight);
 	l->events[c->event].samples++;
-	l->events[c->event].weight += weight;
+	l->events[c->event].weight = weight_sum(l->events[c->event].weight, weight);
 }
 
 static uint64_t weight_of(const struct live_profile *l, const struct rec_sample *s)
@@ -225,7 +227,7 @@ static int fold_counts(const struct live_profile *l, uint32_t event, struct fold
 					  .ustack = c->ustack,
 					  .end = c->end,
 					  .flags = c->flags };
-		struct report_sample s = { .rec = &rec, .tables = l->tables };
+		struct report_sample s = { .rec = &rec, .tables = l->tables, .weight = c->weight };
 
 		if (c->event != event)
 			continue;
@@ -266,11 +268,32 @@ static void count_frames(const struct live_profile *l, struct profile_facts *fac
 	}
 }
 
+/* What is shown, in words. */
+static void tell_amount(const struct live_profile *l, uint32_t event, struct profile *p,
+			bool *failed)
+{
+	const struct rec_event *e = definition_store_find_event(l->tables, event);
+	struct trace_event shown = {
+		.name = definition_store_string(l->tables, e ? e->name : 0, NULL),
+		.unit = definition_store_string(l->tables, e ? e->unit : 0, NULL),
+		.kind = e ? e->kind : EVENT_KINDS,
+	};
+	struct report_amount amount = { &shown, p->facts.samples, p->facts.weight,
+					l->summary.info.scans.count };
+	char text[512];
+
+	report_amount_text(&amount, text, sizeof(text));
+	p->facts.amount = keep(p, text, failed);
+	report_title_text("", &amount, text, sizeof(text));
+	p->facts.title = keep(p, text, failed);
+	p->facts.event = p->facts.shown = keep(p, shown.name, failed);
+	p->facts.unit = keep(p, shown.unit, failed);
+}
+
 /* As report_facts(), but that a recording under way has no end is no warning. */
 static int fill_facts(const struct live_profile *l, uint32_t event, struct profile *p)
 {
 	const struct report_info *info = &l->summary.info;
-	const struct rec_event *e = definition_store_find_event(l->tables, event);
 	struct profile_facts *f = &p->facts;
 	bool failed = false;
 	char text[768];
@@ -279,8 +302,7 @@ static int fill_facts(const struct live_profile *l, uint32_t event, struct profi
 	f->kernel = keep(p, meta(l, "kernel.release"), &failed);
 	f->tool = keep(p, meta(l, "tool"), &failed);
 	f->argv = keep(p, meta(l, "argv"), &failed);
-	f->event = keep(p, definition_store_string(l->tables, e ? e->name : 0, NULL), &failed);
-	f->unit = "samples";
+	tell_amount(l, event, p, &failed);
 	f->begin_real_ns = l->samples ? wall_clock_real(&l->clock, l->first_ns) : 0;
 	f->duration_ns = l->end_ns - l->begin_ns;
 	f->samples_total = event < l->nr_events ? l->events[event].samples : 0;

@@ -31,16 +31,26 @@ struct node {
 	uint8_t kind;			/* enum frame_kind */
 	uint8_t flags;			/* NODE_... */
 	uint64_t self, total;		/* weight; total is self plus all children */
+	uint64_t self_samples, total_samples;
 };
 
 /* What every picture says under its title. All strings may be "". */
 struct profile_facts {
-	const char *host, *kernel, *tool, *argv, *event;	/* event: "cpu-clock 99 Hz" */
-	const char *unit;		/* of self and total: "samples", "ns" */
+	const char *host, *kernel, *tool, *argv;
+	const char *event;		/* name of the one that is shown: "cpu-clock" */
+	const char *unit;		/* of self and total: "ns", "count", "samples", ... */
+	const char *noun;		/* its samples are called "samples" or "thread states" */
+	const char *thing;		/* what a weight counts where unit is no measure:
+					   "page-faults", "samples" */
+	const char *shown;		/* report_shown_text(): what is shown, and what else there
+					   is */
+	const char *amount;		/* report_amount_text() of what passed the filters */
+	const char *title;		/* report_title_text(): of the picture */
 	uint64_t begin_real_ns;		/* date of the first sample, UTC */
 	uint64_t duration_ns;
 	uint64_t samples;		/* that passed the filters */
-	uint64_t samples_total;		/* in the trace */
+	uint64_t weight;		/* of these, in unit */
+	uint64_t samples_total;		/* of the event, in the trace */
 	uint64_t lost;
 	uint64_t roots;			/* samples with a whole user stack, of user_stacks */
 	uint64_t user_stacks;

@@ -177,6 +177,12 @@ bool query_wants_thread(const struct query *q, uint32_t tgid, uint32_t tid, cons
 	return wanted;
 }
 
+bool query_has_filter(const struct query *q)
+{
+	return q->pids.nr || q->tids.nr || q->nr_comms || q->states || q->from.kind != TIME_NONE ||
+	       q->to.kind != TIME_NONE;
+}
+
 bool query_wants_state(const struct query *q, unsigned state)
 {
 	return !q->states || (state < TASK_STATES && q->states >> state & 1);

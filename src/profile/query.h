@@ -16,7 +16,11 @@
 
 #include "src/base/opt.h"
 
-/* CPU time (samples of running threads) and wall time (rows of walks) are never added together. */
+/*
+ * Names for two events that a recording may have: the one that measures CPU time (samples of
+ * running threads) and the one that measures wall time (rows of snapshots). Samples of different
+ * events are never added together.
+ */
 enum query_weight { WEIGHT_ANY, WEIGHT_CPU, WEIGHT_WALL };
 
 enum time_point_kind { TIME_NONE, TIME_RELATIVE, TIME_BEFORE_END, TIME_OF_DAY, TIME_DATE };
@@ -32,7 +36,8 @@ struct query {
 	const char **comms;		/* globs, borrowed from argv */
 	size_t nr_comms, cap_comms;
 	uint32_t states;		/* 1 << enum task_state; 0: all */
-	enum query_weight weight;	/* ANY: CPU where it was recorded with both */
+	const char *event;		/* name, borrowed from argv; NULL: weight chooses */
+	enum query_weight weight;	/* ANY: as trace_events_choose() says */
 	struct time_point from, to;
 };
 
@@ -55,6 +60,9 @@ int query_parse_time(const struct opt *o, const char *value, void *point);
 /* What pids, tids and comms say about a thread. comm ends with NUL. */
 bool query_wants_thread(const struct query *q, uint32_t tgid, uint32_t tid, const char *comm);
 bool query_wants_state(const struct query *q, unsigned state);
+
+/* True if it leaves samples of the chosen event out. */
+bool query_has_filter(const struct query *q);
 
 /*
  * A time of day is meant on the day of the first sample or, when it had already passed then and

@@ -13,6 +13,7 @@
 #include "src/profile/query.h"
 #include "src/profile/report_text.h"
 #include "src/profile/stack_health.h"
+#include "src/profile/trace_events.h"
 #include "src/profile/wall_clock.h"
 
 /* A recording costs some memory even when it is empty, and a file of empty ones is easily made. */
@@ -35,14 +36,15 @@ struct report {
 	struct trace_reader *reader;
 	const struct query *query;
 	struct time_window window;
-	enum query_weight weight;
+	struct trace_events events;
+	uint32_t shown;			/* index of an event; NO_EVENT: there is none */
 	char *path;
 	struct segment *segments;
 	size_t nr_segments, cap_segments;
 	struct trace_summary trace_summary;
 	struct stack_health health;
 	struct cpu_check cpus;
-	char warning[768], event[256], scans[768];
+	char warning[768], shown_text[512], scans[768];
 };
 
 static void segment_release(struct segment *s)
@@ -61,6 +63,7 @@ void report_close(struct report *rep)
 		segment_release(&rep->segments[i]);
 	free(rep->segments);
 	trace_summary_release(&rep->trace_summary);
+	trace_events_release(&rep->events);
 	stack_health_release(&rep->health);
 	free(rep->path);
 	free(rep);
@@ -109,10 +112,12 @@ static int learn_record(struct report *rep, struct segment *s, const struct reco
 	uint32_t at = (uint32_t)(s - rep->segments);
 	int err = 0;
 
-	if (rec->tag == REC_SAMPLE)
+	if (rec->tag == REC_SAMPLE) {
 		note_sample(s, rec->sample.time_ns);
-	else
+		err = trace_events_sample(&rep->events, at, s->tables, &rec->sample);
+	} else {
 		err = definition_store_record(s->tables, rec);
+	}
 	if (rec->tag == REC_CLOCK) {
 		err = wall_clock_add(&s->clock, &rec->clock);
 		note_time(s, rec->clock.mono_ns);
@@ -171,15 +176,6 @@ static const struct definition_store *segment_tables(const void *ctx, uint32_t s
 	return report_tables(ctx, segment);
 }
 
-static enum query_weight choose_weight(const struct report *rep)
-{
-	const char *mode = report_meta(rep, "mode", NULL);
-
-	if (rep->query && rep->query->weight != WEIGHT_ANY)
-		return rep->query->weight;
-	return mode && !strcmp(mode, "record") ? WEIGHT_CPU : WEIGHT_ANY;
-}
-
 /* Losses and damage, and measurements that contradict each other. */
 static void warn(struct report *rep)
 {
@@ -209,6 +205,22 @@ static void tell_scope(struct report *rep)
 		memcpy(rep->scans + n, "; ", 2);
 }
 
+static int choose_event(struct report *rep)
+{
+	int err = 0;
+
+	for (uint32_t at = 0; at < rep->nr_segments && !err; at++)
+		err = trace_events_define(&rep->events, at, rep->segments[at].tables);
+	if (err)
+		return fail(err, "%s", rep->path);
+	trace_events_end(&rep->events);
+	err = trace_events_choose(&rep->events, rep->query, rep->path, &rep->shown);
+	if (!err)
+		report_shown_text(&rep->events, rep->shown, rep->shown_text,
+				  sizeof(rep->shown_text));
+	return err;
+}
+
 static int sum_up(struct report *rep)
 {
 	struct report_info *info = &rep->trace_summary.info;
@@ -226,12 +238,10 @@ static int sum_up(struct report *rep)
 		sum_segment(info, &rep->segments[i]);
 	if (rep->query)
 		query_window(rep->query, info->first_real_ns, info->last_real_ns, &rep->window);
-	rep->weight = choose_weight(rep);
 	cpu_check_read(&rep->cpus, report_meta(rep, "cpu.busy", NULL), info);
 	warn(rep);
 	tell_scope(rep);
-	report_event_text(rep, rep->event, sizeof(rep->event));
-	return 0;
+	return choose_event(rep);
 }
 
 int report_open(const char *path, const struct query *query, struct report **rp)
@@ -244,9 +254,12 @@ int report_open(const char *path, const struct query *query, struct report **rp)
 		return fail(err, "%s", path);
 	trace_summary_init(&rep->trace_summary);
 	rep->query = query;
+	rep->shown = NO_EVENT;
 	rep->window.to_ns = UINT64_MAX;
 	rep->path = strdup(path);
 	if (!rep->path)
+		err = fail(-ENOMEM, "%s", path);
+	if (!err && trace_events_init(&rep->events))
 		err = fail(-ENOMEM, "%s", path);
 	if (!err)
 		err = trace_reader_open(path, NULL, &rep->reader);
@@ -263,12 +276,20 @@ out:
 	return err;
 }
 
+bool report_sample_tgid(const struct report_sample *s, uint32_t *tgid)
+{
+	*tgid = s->process ? s->process->tgid : 0;
+	return s->process || (s->thread && !s->thread->tid);
+}
+
 static bool wants_thread(const struct query *q, const struct report_sample *rs)
 {
+	uint32_t tgid;
+	bool has_tgid = report_sample_tgid(rs, &tgid);
 	const char *comm = definition_store_string(
 		rs->tables, rs->thread ? rs->thread->comm : UINT32_MAX, NULL);
 
-	return query_wants_thread(q, rs->process ? rs->process->tgid : UINT32_MAX,
+	return query_wants_thread(q, has_tgid ? tgid : UINT32_MAX,
 				  rs->thread ? rs->thread->tid : UINT32_MAX, comm);
 }
 
@@ -287,10 +308,17 @@ static bool thread_passes(struct report *rep, struct segment *s, const struct re
 	return *v == VERDICT_WANTED;
 }
 
-static bool passes(struct report *rep, struct segment *s, const struct report_sample *rs)
+/* What a pass over the trace gives to whom. */
+struct giving {
+	struct report *rep;
+	bool scan_rows;			/* instead of samples of the event that is shown */
+	bool unfiltered;
+	report_sample_fn fn;
+	void *ctx;
+};
+
+static bool passes_filters(struct report *rep, struct segment *s, const struct report_sample *rs)
 {
-	if (rep->weight != WEIGHT_ANY && (rep->weight == WEIGHT_WALL) != (rs->rec->scan > 0))
-		return false;
 	if (!rep->query)
 		return true;
 	return query_wants_state(rep->query, rs->rec->state) &&
@@ -298,39 +326,77 @@ static bool passes(struct report *rep, struct segment *s, const struct report_sa
 	       thread_passes(rep, s, rs);
 }
 
-static int give(struct report *rep, const struct rec_sample *rec, report_sample_fn fn, void *ctx)
+/* Of the right event; *weight is filled. */
+static bool suits(const struct giving *g, uint32_t segment, const struct rec_sample *rec,
+		  uint64_t *weight)
 {
-	struct segment *s = current(rep);
+	uint32_t event = trace_events_weigh(&g->rep->events, segment, rec, weight);
+
+	return g->scan_rows ? rec->scan > 0 : event == g->rep->shown;
+}
+
+static int give(const struct giving *g, const struct rec_sample *rec)
+{
+	struct segment *s = current(g->rep);
 	struct report_sample rs = { .rec = rec };
 
 	if (!s)
 		return -ENOMEM;
-	rs.segment = (uint32_t)(s - rep->segments);
+	rs.segment = (uint32_t)(s - g->rep->segments);
+	if (!suits(g, rs.segment, rec, &rs.weight))
+		return 0;
 	rs.tables = s->tables;
 	rs.thread = definition_store_find_thread(s->tables, rec->thread);
 	rs.process =
 		rs.thread ? definition_store_find_process(s->tables, rs.thread->process) : NULL;
 	rs.real_ns = wall_clock_real(&s->clock, rec->time_ns);
-	return passes(rep, s, &rs) ? fn(ctx, &rs) : 0;
+	if (!g->unfiltered && !passes_filters(g->rep, s, &rs))
+		return 0;
+	return g->fn(g->ctx, &rs);
 }
 
-int report_samples(struct report *rep, report_sample_fn fn, void *ctx)
+static int give_all(const struct giving *g)
 {
 	struct record rec;
-	int n, err = trace_reader_rewind(rep->reader);
+	int n, err = trace_reader_rewind(g->rep->reader);
 
-	while (!err && (n = trace_reader_next(rep->reader, &rec)) != 0) {
+	while (!err && (n = trace_reader_next(g->rep->reader, &rec)) != 0) {
 		if (n < 0)
 			return n;
 		if (rec.tag == REC_SAMPLE)
-			err = give(rep, &rec.sample, fn, ctx);
+			err = give(g, &rec.sample);
 	}
 	return err;
 }
 
-enum query_weight report_weight(const struct report *rep)
+int report_samples(struct report *rep, report_sample_fn fn, void *ctx)
 {
-	return rep->weight;
+	return give_all(&(struct giving){ rep, false, false, fn, ctx });
+}
+
+int report_scan_rows(struct report *rep, report_sample_fn fn, void *ctx)
+{
+	return give_all(&(struct giving){ rep, true, false, fn, ctx });
+}
+
+int report_unfiltered(struct report *rep, bool scan_rows, report_sample_fn fn, void *ctx)
+{
+	return give_all(&(struct giving){ rep, scan_rows, true, fn, ctx });
+}
+
+const struct trace_events *report_events(const struct report *rep)
+{
+	return &rep->events;
+}
+
+const struct trace_event *report_event(const struct report *rep)
+{
+	return rep->shown == NO_EVENT ? NULL : &rep->events.v[rep->shown];
+}
+
+const struct query *report_query(const struct report *rep)
+{
+	return rep->query;
 }
 
 const char *report_path(const struct report *rep)
@@ -421,31 +487,29 @@ static const char *meta_or_empty(const struct report *rep, const char *key)
 	return value ? value : "";
 }
 
-/* What the filters chose from: of a recording of both kinds, the kind that is shown. */
-static uint64_t samples_of_weight(const struct report *rep)
-{
-	const struct report_info *info = &rep->trace_summary.info;
-	uint64_t rows = info->scan_rows, ticks = info->samples - rows;
-
-	if (rep->weight == WEIGHT_ANY || !rows || !ticks)
-		return info->samples;
-	return rep->weight == WEIGHT_WALL ? rows : ticks;
-}
-
 void report_facts(const struct report *rep, struct profile_facts *f)
 {
 	const struct report_info *info = &rep->trace_summary.info;
+	const struct trace_event *event = report_event(rep);
+	bool is_wall = event && event_is_wall_time(event->kind);
 
 	*f = (struct profile_facts){
 		.host = meta_or_empty(rep, "host"),
 		.kernel = meta_or_empty(rep, "kernel.release"),
 		.tool = meta_or_empty(rep, "tool"),
 		.argv = meta_or_empty(rep, "argv"),
-		.event = rep->event,
-		.unit = "samples",
+		.event = event ? event->name : "",
+		.unit = event ? event->unit : "samples",
+		.noun = is_wall ? "thread states" : "samples",
+		.thing = is_wall	       ? "thread states"
+			 : !event || event->is_counted ? "samples"
+						       : event->name,
+		.shown = rep->shown_text,
+		.amount = "",
+		.title = "",
 		.begin_real_ns = info->first_real_ns,
 		.duration_ns = info->duration_ns,
-		.samples_total = samples_of_weight(rep),
+		.samples_total = event ? event->samples : 0,
 		.lost = info->lost_samples,
 		.frames = info->frames,
 		.frames_unnamed = info->frames_unnamed,

@@ -5,7 +5,8 @@
  *	report_open(path, &query, &rep)		reads everything once: names come after samples in a
  *						trace
  *	report_info(rep)			what is in it: counts, losses, ends of walks
- *	report_samples(rep, fn, ctx)		those that pass the query, in the order of the file
+ *	report_samples(rep, fn, ctx)		those of one event that pass the query, in the order
+ *						of the file
  *	report_facts(rep, &facts)		what stands under every picture
  *	report_close(rep)
  *
@@ -28,8 +29,13 @@ struct query;
 struct report;
 struct stack_health;
 struct definition_store;
+struct trace_event;
+struct trace_events;
 
-/* query (NULL: everything) is borrowed until report_close(). Says why it fails. */
+/*
+ * query (NULL: everything of the event that trace_events_choose() picks) is borrowed until
+ * report_close(). Says why it fails; -ENODATA: the trace has no samples of the event asked for.
+ */
 int report_open(const char *path, const struct query *query, struct report **rp);
 void report_close(struct report *rep);			/* NULL is fine */
 const char *report_path(const struct report *rep);
@@ -42,16 +48,33 @@ struct report_sample {
 	const struct rec_process *process;	/* NULL: the same */
 	uint64_t real_ns;		/* its time as CLOCK_REALTIME; monotonic when there is no
 					   CLOCK record */
+	uint64_t weight;		/* in the unit of its event; 0 in rows under way */
 };
+
+/*
+ * The number of its process; false: unknown. The idle threads, tid 0, are of process 0, which has
+ * no record.
+ */
+bool report_sample_tgid(const struct report_sample *s, uint32_t *tgid);
 
 /* Borrowed for the call; not 0 stops and is returned. */
 typedef int (*report_sample_fn)(void *ctx, const struct report_sample *s);
+
+/* Those of the event that is shown which pass the filters of the query. */
 int report_samples(struct report *rep, report_sample_fn fn, void *ctx);
+
+/* Rows of snapshots that pass the filters, whichever event is shown. */
+int report_scan_rows(struct report *rep, report_sample_fn fn, void *ctx);
+
+/* All of the event that is shown, or all rows of snapshots, whatever the filters say. */
+int report_unfiltered(struct report *rep, bool scan_rows, report_sample_fn fn, void *ctx);
 
 const struct report_info *report_info(const struct report *rep);
 
-/* Which of the two kinds of rows pass; WEIGHT_ANY: the trace has one only. */
-enum query_weight report_weight(const struct report *rep);
+/* All events of the trace, and the one that is shown; NULL: it has none. */
+const struct trace_events *report_events(const struct report *rep);
+const struct trace_event *report_event(const struct report *rep);
+const struct query *report_query(const struct report *rep);	/* NULL: everything */
 
 /* Samples are missing, or the trace is damaged or cut: what --strict is about. */
 bool report_has_loss(const struct report *rep);
@@ -73,8 +96,8 @@ const char *report_scans(const struct report *rep);
 const struct cpu_check *report_cpus(const struct report *rep);
 
 /*
- * All but what is counted of samples that passed a query. Strings are borrowed until
- * report_close().
+ * All but what is counted of samples that passed a query: facts.amount and .title are "". Strings
+ * are borrowed until report_close().
  */
 void report_facts(const struct report *rep, struct profile_facts *facts);
 

@@ -1,14 +1,17 @@
 #include "src/profile/report_text.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "src/base/plural.h"
-#include "src/model/definition_store.h"
-#include "src/profile/report.h"
+#include "src/model/record.h"
 #include "src/profile/stack_cause.h"
 #include "src/profile/stack_health.h"
+#include "src/profile/trace_events.h"
+#include "src/profile/trace_summary.h"
+#include "src/profile/weight_text.h"
 
 #define NAMED_CAUSES 3
 #define NAME_MAX_BYTES 28
@@ -30,29 +33,11 @@ static __attribute__((format(printf, 2, 3))) void put(struct text *t, const char
 		t->len += (size_t)n < t->size - t->len ? (size_t)n : t->size - t->len - 1;
 }
 
-#define COUNT_MAX 32
-
-/* "1,234,567" */
-static const char *count_text(uint64_t n, char buf[COUNT_MAX])
-{
-	char *p = buf + COUNT_MAX - 1;
-
-	*p = 0;
-	for (int digits = 1;; digits++) {
-		*--p = (char)('0' + n % 10);
-		n /= 10;
-		if (!n)
-			return p;
-		if (digits % 3 == 0)
-			*--p = ',';
-	}
-}
-
 /* "ring-full 7, throttled 2": the losses that are counts of samples, or those that are not. */
 static void put_causes(struct text *t, const struct report_info *info, bool of_samples)
 {
 	const char *sep = "";
-	char n[COUNT_MAX];
+	char n[WEIGHT_TEXT_MAX];
 
 	for (unsigned cause = 0; cause <= LOSS_CAUSES; cause++) {
 		if (!info->lost[cause] || loss_is_samples(cause) != of_samples)
@@ -65,7 +50,7 @@ static void put_causes(struct text *t, const struct report_info *info, bool of_s
 
 static void put_losses(struct text *t, const struct report_info *info)
 {
-	char n[COUNT_MAX];
+	char n[WEIGHT_TEXT_MAX];
 
 	if (info->lost_samples) {
 		put(t, "%s sample%s lost (", count_text(info->lost_samples, n),
@@ -84,7 +69,7 @@ void report_warning_text(const struct report_info *info, char *out, size_t size)
 	const struct trace_status *st = &info->status;
 	struct text t = { out, size, 0 };
 	uint32_t unfinished = info->nr_segments - info->nr_ended;
-	char n[COUNT_MAX];
+	char n[WEIGHT_TEXT_MAX];
 
 	out[0] = 0;
 	if (info->lost_all)
@@ -112,7 +97,7 @@ void report_warning_text(const struct report_info *info, char *out, size_t size)
 static void put_scan_errors(struct text *t, const struct report_scans *w)
 {
 	const char *sep = "";
-	char n[COUNT_MAX];
+	char n[WEIGHT_TEXT_MAX];
 
 	for (unsigned end = 0; end <= STACK_ENDS; end++) {
 		if (!w->ends[end] || stack_end_is_root(end) || !stack_end_has_stack(end) ||
@@ -135,7 +120,7 @@ static void put_scan_errors(struct text *t, const struct report_scans *w)
 void report_walks_text(const struct report_scans *w, char *out, size_t size)
 {
 	uint64_t named = w->rows + w->skipped_idle_kthreads + w->filtered;
-	char a[COUNT_MAX], b[COUNT_MAX], c[COUNT_MAX], d[COUNT_MAX];
+	char a[WEIGHT_TEXT_MAX], b[WEIGHT_TEXT_MAX], c[WEIGHT_TEXT_MAX], d[WEIGHT_TEXT_MAX];
 	struct text t = { out, size, 0 };
 
 	out[0] = 0;
@@ -161,7 +146,7 @@ void report_outside_text(const char *outside, char *out, size_t size)
 {
 	unsigned long long threads, samples = 0;
 	struct text t = { out, size, 0 };
-	char n[COUNT_MAX];
+	char n[WEIGHT_TEXT_MAX];
 	int nr = outside ? sscanf(outside, "threads=%llu samples=%llu", &threads, &samples) : 0;
 
 	out[0] = 0;
@@ -175,46 +160,132 @@ void report_outside_text(const char *outside, char *out, size_t size)
 		    plural(samples, "sample", "samples"));
 }
 
-static void put_event(struct text *t, const struct definition_store *tables,
-		      const struct rec_event *e)
-{
-	char one[128];
-	const char *name = definition_store_string(tables, e->name, NULL);
+/* ---- the event ---- */
 
-	if (e->freq_mhz)
-		snprintf(one, sizeof(one), "%.80s %g Hz", name, (double)e->freq_mhz / 1000);
-	else
-		snprintf(one, sizeof(one), "%.80s", name);
-	if (!strstr(t->s, one))
-		put(t, "%s%s", t->len ? ", " : "", one);
-}
-
-static bool event_passes(enum query_weight weight, const struct rec_event *e)
-{
-	return weight == WEIGHT_ANY || (weight == WEIGHT_WALL) == (e->kind == EVENT_SNAPSHOT);
-}
-
-void report_event_text(const struct report *rep, char *out, size_t size)
+void report_rate_text(const struct trace_event *e, char *out, size_t size)
 {
 	struct text t = { out, size, 0 };
-	const struct definition_store *tables;
+	char n[WEIGHT_TEXT_MAX];
 
 	out[0] = 0;
-	for (uint32_t at = 0; (tables = report_tables(rep, at)); at++) {
-		uint32_t end = definition_store_id_end(tables, REC_EVENT);
-
-		for (uint32_t id = 1; id < end && t.len + 1 < size; id++) {
-			const struct rec_event *e = definition_store_find_event(tables, id);
-
-			if (e && event_passes(report_weight(rep), e))
-				put_event(&t, tables, e);
-		}
-	}
-	if (report_weight(rep) == WEIGHT_CPU && report_info(rep)->scan_rows)
-		put(&t, " (CPU time; --weight wall: snapshots)");
-	if (report_weight(rep) == WEIGHT_WALL)
-		put(&t, " (wall time)");
+	if (e->freq_mhz)
+		put(&t, "%g Hz", (double)e->freq_mhz / 1000);
+	else if (event_is_wall_time(e->kind) && e->period && !strcmp(e->unit, "ns"))
+		put(&t, "every %s", weight_text(e->period, e->unit, n));
+	else if (e->period > 1 && !e->is_counted)
+		put(&t, "one per %s", weight_text(e->period, e->unit, n));
+	if (t.len && e->varies)
+		put(&t, " and others");
 }
+
+/* What an event measures, where that is more than its name says; else NULL. */
+static const char *measure(const struct trace_event *e)
+{
+	if (event_is_cpu_time(e->kind))
+		return "CPU time";
+	return event_is_wall_time(e->kind) ? "wall time" : NULL;
+}
+
+static void put_event(struct text *t, const struct trace_event *e)
+{
+	char label[EVENT_LABEL_MAX], rate[128];
+
+	trace_event_label(e, label);
+	report_rate_text(e, rate, sizeof(rate));
+	if (measure(e))
+		put(t, "%s (%s%s%s)", measure(e), label, *rate ? ", " : "", rate);
+	else
+		put(t, "%s%s%s%s", label, *rate ? " (" : "", rate, *rate ? ")" : "");
+}
+
+void report_shown_text(const struct trace_events *events, uint32_t shown, char *out, size_t size)
+{
+	struct text t = { out, size, 0 };
+	char others[256];
+
+	out[0] = 0;
+	if (shown == NO_EVENT)
+		return;
+	put_event(&t, &events->v[shown]);
+	trace_events_list(events, true, shown, others, sizeof(others));
+	if (*others)
+		put(&t, ". Also recorded: %s; see --event", others);
+}
+
+static void put_samples(struct text *t, uint64_t nr)
+{
+	char n[WEIGHT_TEXT_MAX];
+
+	put(t, "%s sample%s", count_text(nr, n), nr == 1 ? "" : "s");
+}
+
+static void put_thread_states(struct text *t, const struct report_amount *a)
+{
+	char n[WEIGHT_TEXT_MAX];
+
+	put(t, "%s snapshot%s, ", count_text(a->scans, n), a->scans == 1 ? "" : "s");
+	put(t, "%s thread state%s", count_text(a->samples, n), a->samples == 1 ? "" : "s");
+}
+
+/* Each sample counts 1, so there is no weight to tell. */
+static bool is_only_counted(const struct trace_event *e)
+{
+	return e->is_counted || !strcmp(e->unit, "samples");
+}
+
+static const char *amount_weight(const struct report_amount *a, char buf[WEIGHT_TEXT_MAX])
+{
+	return weight_text_of(a->weight, a->event->unit, a->event->name, buf);
+}
+
+void report_amount_text(const struct report_amount *a, char *out, size_t size)
+{
+	struct text t = { out, size, 0 };
+	const struct trace_event *e = a->event;
+	char n[WEIGHT_TEXT_MAX];
+
+	out[0] = 0;
+	if (!e || !a->samples) {
+		put(&t, "no samples");
+		return;
+	}
+	if (event_is_wall_time(e->kind)) {
+		put_thread_states(&t, a);
+		return;
+	}
+	if (!is_only_counted(e))
+		put(&t, "%s%s in ", amount_weight(a, n),
+		    event_is_cpu_time(e->kind) && !strcmp(e->unit, "ns") ? " of CPU time" : "");
+	put_samples(&t, a->samples);
+}
+
+void report_title_text(const char *subject, const struct report_amount *a, char *out, size_t size)
+{
+	struct text t = { out, size, 0 };
+	const struct trace_event *e = a->event;
+	char n[WEIGHT_TEXT_MAX];
+
+	out[0] = 0;
+	if (*subject)
+		put(&t, "%s, ", subject);
+	if (!e || !a->samples) {
+		put(&t, "no samples");
+		return;
+	}
+	if (measure(e))
+		put(&t, "%s, ", measure(e));
+	else if (strcmp(e->unit, "count"))
+		put(&t, "%s, ", e->name);
+	if (event_is_wall_time(e->kind)) {
+		put_thread_states(&t, a);
+		return;
+	}
+	if (!is_only_counted(e))
+		put(&t, "%s, ", amount_weight(a, n));
+	put_samples(&t, a->samples);
+}
+
+/* ---- stacks ---- */
 
 const char *report_share_text(uint64_t part, uint64_t whole, char buf[SHARE_MAX])
 {
@@ -233,7 +304,7 @@ const char *report_share_text(uint64_t part, uint64_t whole, char buf[SHARE_MAX]
 void report_stacks_text(const struct stack_health *h, char *out, size_t size)
 {
 	struct text t = { out, size, 0 };
-	char n[COUNT_MAX], share[SHARE_MAX];
+	char n[WEIGHT_TEXT_MAX], share[SHARE_MAX];
 	uint64_t nr = h->all.stacks;
 
 	out[0] = 0;

@@ -4,10 +4,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct report;
 struct report_info;
 struct report_scans;
 struct stack_health;
+struct trace_event;
+struct trace_events;
 
 /*
  * "9 samples lost (ring-full 7, throttled 2); 1 chunk damaged; the file was cut short"; "" when all
@@ -15,8 +16,33 @@ struct stack_health;
  */
 void report_warning_text(const struct report_info *info, char *out, size_t size);
 
-/* "cpu-clock 99 Hz, snapshot": the event sources of all recordings, each once. */
-void report_event_text(const struct report *rep, char *out, size_t size);
+/*
+ * "CPU time (cpu-clock, 99 Hz). Also recorded: page-faults, snapshot; see --event": the event that
+ * is shown, and the others that have samples; "" without one. Names are foreign.
+ */
+void report_shown_text(const struct trace_events *events, uint32_t shown, char *out, size_t size);
+
+/* "99 Hz", "every 100th", "one per 512.0 kB", "every 1.0 s"; "" where it is not known. */
+void report_rate_text(const struct trace_event *event, char *out, size_t size);
+
+/* What is shown of an event. */
+struct report_amount {
+	const struct trace_event *event;	/* NULL: the trace has none */
+	uint64_t samples, weight;
+	uint64_t scans;			/* snapshots that these samples are rows of */
+};
+
+/*
+ * "3.1 s of CPU time in 306 samples", "12,041 page-faults in 121 samples", "4.0 MB in 12 samples",
+ * "11 snapshots, 1,177 thread states", "no samples".
+ */
+void report_amount_text(const struct report_amount *a, char *out, size_t size);
+
+/*
+ * "appcpp, CPU time, 3.1 s, 306 samples": what a picture is called. subject is foreign and may be
+ * "".
+ */
+void report_title_text(const char *subject, const struct report_amount *a, char *out, size_t size);
 
 /* "98.2 % of 12,345 user stacks are whole (1.1 % with guessed frames)" */
 void report_stacks_text(const struct stack_health *h, char *out, size_t size);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
+#include "src/profile/weight_text.h"
 
 struct count_key {
 	const struct sample_count *v, *key;
@@ -36,6 +37,7 @@ int sample_counts_add(struct sample_counts *c, const struct sample_count *key)
 
 	if (id != IX_NONE) {
 		c->v[id].count += key->count;
+		c->v[id].weight = weight_sum(c->v[id].weight, key->weight);
 		return 0;
 	}
 	row = c->nr < IX_NONE - 2 ? array_push(&c->v, &c->nr, &c->cap) : NULL;

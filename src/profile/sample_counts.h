@@ -1,6 +1,7 @@
 /*
  * How often each distinct stack was seen: samples of equal {segment, thread name, stacks, end}
- * become one row, so that names have to be looked up once per row. Embedded; all zero is empty.
+ * become one row, so that names have to be looked up once per row. A row has the number of its
+ * samples and the sum of their weights, at most UINT64_MAX. Embedded; all zero is empty.
  */
 #pragma once
 
@@ -13,7 +14,7 @@ struct sample_count {
 	uint32_t segment, comm;		/* comm: an id of the caller's */
 	uint32_t kstack, ustack;
 	uint32_t end;			/* enum stack_end */
-	uint64_t count;
+	uint64_t count, weight;
 };
 
 struct sample_counts {
@@ -23,5 +24,5 @@ struct sample_counts {
 };
 
 void sample_counts_release(struct sample_counts *c);
-/* key->count more; 0 or -ENOMEM */
+/* key->count more, of key->weight together; 0 or -ENOMEM */
 int sample_counts_add(struct sample_counts *c, const struct sample_count *key);

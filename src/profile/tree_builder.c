@@ -146,9 +146,16 @@ uint32_t tree_builder_child(struct tree_builder *b, uint32_t parent, const struc
 	return find_or_push(b, parent, key);
 }
 
-void tree_builder_add(struct tree_builder *b, uint32_t node, uint64_t weight)
+void tree_builder_add(struct tree_builder *b, uint32_t node, uint64_t weight, uint64_t samples)
 {
-	b->p->nodes[node].self += weight;
+	uint64_t room = UINT64_MAX - b->weight;
+	struct node *n = &b->p->nodes[node];
+
+	if (weight > room)
+		weight = room;
+	b->weight += weight;
+	n->self += weight;
+	n->self_samples += samples;
 }
 
 /* A node never comes before its parent, so one pass backwards is enough. */
@@ -158,8 +165,11 @@ static void sum_totals(struct profile *p)
 		struct node *n = &p->nodes[i];
 
 		n->total += n->self;
-		if (n->parent != NODE_NONE)
-			p->nodes[n->parent].total += n->total;
+		n->total_samples += n->self_samples;
+		if (n->parent == NODE_NONE)
+			continue;
+		p->nodes[n->parent].total += n->total;
+		p->nodes[n->parent].total_samples += n->total_samples;
 	}
 }
 

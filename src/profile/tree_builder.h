@@ -3,7 +3,7 @@
  *
  *	tree_builder_init(&b)
  *	child = tree_builder_child(&b, parent, &key)	found or made; the root is 0
- *	tree_builder_add(&b, child, weight)		to its self
+ *	tree_builder_add(&b, child, weight, samples)	to its self
  *	p = tree_builder_take(&b)			sums totals, sorts children; the caller's:
  *							profile_free()
  *	tree_builder_release(&b)
@@ -12,6 +12,9 @@
  * huge tree: beyond, a node "[deeper]" or "[too many stacks]" stands for all the rest, so no weight
  * is lost. As one node too few can break a tree, running out of memory is remembered and told by
  * tree_builder_take().
+ *
+ * All weights together stay below 2^64: what would be more is not added. So no sum in the tree
+ * overflows, and each total is the sum of its parts, whatever weights a trace has.
  */
 #pragma once
 
@@ -30,6 +33,7 @@ struct tree_builder {
 	struct hash_index index;
 	uint32_t max_depth, max_nodes;
 	uint32_t deeper, too_many;	/* names */
+	uint64_t weight;		/* of all that was added */
 	bool failed;
 };
 
@@ -45,7 +49,7 @@ uint32_t tree_builder_name(struct tree_builder *b, const char *s, size_t len);
  * is its own child.
  */
 uint32_t tree_builder_child(struct tree_builder *b, uint32_t parent, const struct node *key);
-void tree_builder_add(struct tree_builder *b, uint32_t node, uint64_t weight);
+void tree_builder_add(struct tree_builder *b, uint32_t node, uint64_t weight, uint64_t samples);
 
 /* NULL: out of memory, now or before. */
 struct profile *tree_builder_take(struct tree_builder *b);

@@ -97,7 +97,7 @@ int wait_graph_read(struct report *rep, uint32_t scan, struct wait_graph *g)
 	struct reading r = { g, scan };
 
 	memset(g, 0, sizeof(*g));
-	return report_samples(rep, on_sample, &r);
+	return report_scan_rows(rep, on_sample, &r);
 }
 
 /* ---- edges ---- */

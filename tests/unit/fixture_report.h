@@ -2,6 +2,7 @@
  * The recording of trace_fixture.h, written, opened again and rendered:
  *
  *	char *text = fixture_render(&renderer_csv, &opts, NULL);	the caller frees it
+ *	char *text = fixture_render_wall(...)			the rows of its walk, not its CPU time
  *	check_golden(text, "fixture.csv")				compares with tests/golden/fixture.csv
  *
  * With names, strings of the recording are replaced: names[i] stands for fixture_strings[i] if it is not NULL.
@@ -18,6 +19,7 @@
 #include "formats/render/renderer.h"
 #include "src/profile/fold.h"
 #include "src/profile/profile.h"
+#include "src/profile/query.h"
 #include "src/profile/report.h"
 #include "tests/unit/trace_fixture.h"
 
@@ -57,8 +59,8 @@ static inline void fixture_write(char *path, const struct fixture_name *names)
 	assert_int_equal(trace_writer_close(r.writer), 0);
 }
 
-static inline char *fixture_render(const struct renderer *r, const struct render_opts *opts,
-				   const struct fixture_name *names)
+static inline char *fixture_render_query(const struct renderer *r, const struct render_opts *opts,
+					 const struct fixture_name *names, const struct query *query)
 {
 	char path[] = "/tmp/probee-report-XXXXXX", *text = NULL;
 	struct profile *prof = NULL;
@@ -69,7 +71,7 @@ static inline char *fixture_render(const struct renderer *r, const struct render
 	fixture_write(path, names);
 	setenv("TZ", "UTC", 1);
 	tzset();
-	assert_int_equal(report_open(path, NULL, &rep), 0);
+	assert_int_equal(report_open(path, query, &rep), 0);
 	unlink(path);
 	out = open_memstream(&text, &len);
 	assert_non_null(out);
@@ -84,6 +86,21 @@ static inline char *fixture_render(const struct renderer *r, const struct render
 	profile_free(prof);
 	report_close(rep);
 	return text;
+}
+
+static inline char *fixture_render(const struct renderer *r, const struct render_opts *opts,
+				   const struct fixture_name *names)
+{
+	return fixture_render_query(r, opts, names, NULL);
+}
+
+/* Of the rows of its walk; fixture_render() shows its CPU time. */
+static const struct query fixture_wall = { .weight = WEIGHT_WALL };
+
+static inline char *fixture_render_wall(const struct renderer *r, const struct render_opts *opts,
+					const struct fixture_name *names)
+{
+	return fixture_render_query(r, opts, names, &fixture_wall);
 }
 
 static inline void check_golden(const char *text, const char *name)

@@ -132,8 +132,30 @@ static void hostile_names_stay_frames(void **state)
 		assert_non_null(strrchr(line, ' '));
 		sum += strtoul(strrchr(line, ' '), NULL, 10);
 	}
-	assert_int_equal(sum, FIX_SAMPLES);
+	assert_int_equal(sum, FIX_CPU_SAMPLES);
 	free(got);
+}
+
+/* Time is counted in samples, as other tools expect; what weighs differently is summed. */
+static void counts_samples_of_time_and_else_weight(void **state)
+{
+	struct profile p;
+	uint32_t n;
+	char *got;
+
+	(void)state;
+	tree_init(&p);
+	n = tree_add(&p, "app_[s];main;work 3000");
+	p.nodes[n].self_samples = 3;
+	p.facts.unit = "ns";
+	got = collapse(&p, &plain);
+	assert_string_equal(got, "app;main;work 3\n");
+	free(got);
+	p.facts.unit = "count";
+	got = collapse(&p, &plain);
+	assert_string_equal(got, "app;main;work 3000\n");
+	free(got);
+	tree_release(&p);
 }
 
 static void matches_the_golden_file(void **state)
@@ -156,6 +178,7 @@ int main(void)
 		cmocka_unit_test(writes_nothing_for_nothing),
 		cmocka_unit_test(is_not_afraid_of_depth),
 		cmocka_unit_test(hostile_names_stay_frames),
+		cmocka_unit_test(counts_samples_of_time_and_else_weight),
 		cmocka_unit_test(matches_the_golden_file),
 	};
 

@@ -27,23 +27,28 @@ static char *line(char *text, unsigned nr)
 	return text;
 }
 
-static void check_line(const struct render_opts *opts, unsigned nr, const char *want)
+static void check_line_of(const struct query *query, const struct render_opts *opts, unsigned nr, const char *want)
 {
-	char *got = fixture_render(&renderer_csv, opts, NULL);
+	char *got = fixture_render_query(&renderer_csv, opts, NULL, query);
 
 	assert_string_equal(line(got, nr), want);
 	free(got);
+}
+
+static void check_line(const struct render_opts *opts, unsigned nr, const char *want)
+{
+	check_line_of(NULL, opts, nr, want);
 }
 
 /* They stand behind the others, and only when they are asked for. */
 static void waits_are_columns_at_the_end(void **state)
 {
 	static const struct render_opts opts = { .wait_columns = true };
-	char *text = fixture_render(&renderer_csv, &opts, NULL);
+	char *text = fixture_render_wall(&renderer_csv, &opts, NULL);
 
 	(void)state;
-	assert_non_null(strstr(text, "|state|ustack|kstack|waits|syscall|wait|owner\n"));
-	assert_non_null(strstr(text, "|0.033000|futex|0x7700|101\n"));
+	assert_non_null(strstr(text, "|state|ustack|kstack|waited_s|syscall|waits_on|owner\n"));
+	assert_non_null(strstr(text, "|0.033000|futex|futex 0x7700|101\n"));
 	assert_non_null(strstr(text, "|IDLE|[kthread]|"));
 	assert_non_null(strstr(text, "||||\n"));
 	free(text);
@@ -60,7 +65,7 @@ static void has_the_columns_of_xstack(void **state)
 static void can_do_without_a_header(void **state)
 {
 	(void)state;
-	check_line(&no_header, 7, "2026-09-21 14:13:20.041000|7|7|kworker/0:1|IDLE|[kthread]|schedule+0x2f;kthread+0xd3");
+	check_line_of(&fixture_wall, &no_header, 2, "2026-09-21 14:13:20.041000|7|7|kworker/0:1|IDLE|[kthread]|schedule+0x2f;kthread+0xd3");
 }
 
 static void can_be_reversed(void **state)
@@ -79,7 +84,7 @@ static void says_why_frames_are_missing(void **state)
 	check_line(&plain, 5, "2026-09-21 14:13:20.031000|101|100|worker|RUNNING|[unknown]+0x7f0000001234;[truncated: no-fde]|");
 	check_line(&reversed, 5,
 		   "2026-09-21 14:13:20.031000|101|100|worker|RUNNING|[truncated: no-fde];[unknown]+0x7f0000001234|");
-	check_line(&plain, 7, "2026-09-21 14:13:20.040000|101|100|worker|RUNNING|[on_cpu]|");
+	check_line_of(&fixture_wall, &plain, 2, "2026-09-21 14:13:20.040000|101|100|worker|RUNNING|[on_cpu]|");
 }
 
 static void hostile_names_stay_cells(void **state)
@@ -104,7 +109,7 @@ static void hostile_names_stay_cells(void **state)
 			}
 			assert_int_equal(bars, 6);
 		}
-		assert_int_equal(rows, FIX_SAMPLES + 1);
+		assert_int_equal(rows, FIX_CPU_SAMPLES + 1);
 		free(got);
 	}
 }
@@ -115,6 +120,9 @@ static void matches_the_golden_file(void **state)
 
 	(void)state;
 	check_golden(got, "fixture.csv");
+	free(got);
+	got = fixture_render_wall(&renderer_csv, &plain, NULL);
+	check_golden(got, "fixture.wall.csv");
 	free(got);
 }
 

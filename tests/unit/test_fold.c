@@ -15,10 +15,12 @@
 #include "src/profile/query.h"
 #include "src/profile/report.h"
 #include "src/profile/tree_builder.h"
+#include "tests/unit/events_fixture.h"
 #include "tests/unit/stderr_text.h"
 #include "tests/unit/trace_files.h"
 #include "tests/unit/trace_fixture.h"
 
+static const struct query wall = { .weight = WEIGHT_WALL };
 static struct profile *prof;
 static char *text;
 
@@ -49,7 +51,10 @@ static uint32_t next_node(const struct profile *p, uint32_t n)
 	return n == NODE_NONE ? n : p->nodes[n].next_sibling;
 }
 
-/* All nodes with samples of their own, one line each, in the order of the tree; sums are checked by the way. */
+/*
+ * All nodes with samples of their own, one line each with their number, in the order of the tree; sums of samples
+ * and of weights are checked by the way.
+ */
 static char *folded(const struct profile *p)
 {
 	char *s;
@@ -57,19 +62,21 @@ static char *folded(const struct profile *p)
 	FILE *out = open_memstream(&s, &len);
 
 	for (uint32_t n = 0; n != NODE_NONE; n = next_node(p, n)) {
-		uint64_t sum = p->nodes[n].self;
+		uint64_t sum = p->nodes[n].self_samples, weight = p->nodes[n].self;
 
 		for (uint32_t c = p->nodes[n].first_child; c != NODE_NONE; c = p->nodes[c].next_sibling) {
 			assert_int_equal(p->nodes[c].parent, n);
 			assert_int_equal(p->nodes[c].depth, p->nodes[n].depth + 1);
-			sum += p->nodes[c].total;
+			sum += p->nodes[c].total_samples;
+			weight += p->nodes[c].total;
 		}
-		assert_int_equal(p->nodes[n].total, sum);
+		assert_int_equal(p->nodes[n].total_samples, sum);
+		assert_true(p->nodes[n].total == weight);
 		met++;
-		if (!p->nodes[n].self)
+		if (!p->nodes[n].self_samples)
 			continue;
 		put_path(out, p, n);
-		fprintf(out, " %llu\n", (unsigned long long)p->nodes[n].self);
+		fprintf(out, " %llu\n", (unsigned long long)p->nodes[n].self_samples);
 	}
 	assert_int_equal(met, p->nr_nodes);
 	fclose(out);
@@ -106,17 +113,22 @@ static const struct node *node_named(const char *name)
 static void folds_the_fixture(void **state)
 {
 	(void)state;
-	assert_string_equal(fold_file("fixture.pbz", NULL, NULL),
+	assert_string_equal(fold_file("fixture.pbz", &wall, NULL),
 		"kworker/0:1_[s];kthread_[k];schedule_[k] 1\n"
-		"server_[s];" HANDLE ";[server+0x7700]_[g] 1\n"
 		"server_[s];" HANDLE ";" SLEEP " 1\n"
+		"worker_[s];[on_cpu]_[s] 1\n");
+	assert_int_equal(prof->nodes[0].total, FIX_SCAN_ROWS);
+	assert_string_equal(fold_file("fixture.pbz", NULL, NULL),
+		"server_[s];" HANDLE ";[server+0x7700]_[g] 1\n"
 		"server_[s];" HANDLE ";hot_loop 2\n"
-		"worker_[s];[on_cpu]_[s] 1\n"
 		"worker_[s];[truncated: no-fde]_[s];[unknown] 1\n"
 		"worker_[s];" HANDLE ";" SLEEP " 1\n");
 	assert_string_equal(profile_name(prof, prof->nodes[0].name), "all");
 	assert_int_equal(prof->nodes[0].parent, NODE_NONE);
-	assert_int_equal(prof->nodes[0].total, FIX_SAMPLES);
+	assert_int_equal(prof->nodes[0].total, FIX_CPU_SAMPLES * FIX_PERIOD);
+	assert_int_equal(prof->nodes[0].total_samples, FIX_CPU_SAMPLES);
+	assert_int_equal(node_named("hot_loop")->self, 2 * FIX_PERIOD);
+	assert_int_equal(node_named("server")->total, 3 * FIX_PERIOD);
 	assert_string_equal(profile_name(prof, node_named("hot_loop")->binary), "/usr/bin/server");
 	assert_string_equal(profile_name(prof, node_named("schedule")->binary), "[kernel.kallsyms]");
 	assert_int_equal(node_named("worker")->binary, 0);
@@ -132,14 +144,23 @@ static void facts_outlive_the_report(void **state)
 	fold_file("fixture.pbz", NULL, NULL);
 	f = &prof->facts;
 	assert_string_equal(f->host, "fixture");
-	assert_string_equal(f->event, "cpu-clock 99 Hz, snapshot");
-	assert_string_equal(f->unit, "samples");
+	assert_string_equal(f->event, "cpu-clock");
+	assert_string_equal(f->unit, "ns");
+	assert_string_equal(f->noun, "samples");
+	assert_string_equal(f->shown, "CPU time (cpu-clock, 99 Hz). Also recorded: snapshot; see --event");
+	assert_string_equal(f->amount, "50.5 ms of CPU time in 5 samples");
+	assert_string_equal(f->title, "server, CPU time, 50.5 ms, 5 samples");
+	assert_int_equal(f->weight, FIX_CPU_SAMPLES * FIX_PERIOD);
 	assert_string_equal(f->warning, "9 samples lost (ring-full 7, throttled 2)");
-	assert_int_equal(f->samples, FIX_SAMPLES);
-	assert_int_equal(f->samples_total, FIX_SAMPLES);
+	assert_int_equal(f->samples, FIX_CPU_SAMPLES);
+	assert_int_equal(f->samples_total, FIX_CPU_SAMPLES);
 	assert_int_equal(f->lost, FIX_LOST);
-	assert_int_equal(f->roots, 5);
-	assert_int_equal(f->user_stacks, 7);
+	assert_int_equal(f->roots, 4);
+	assert_int_equal(f->user_stacks, 5);
+	fold_file("fixture.pbz", &wall, NULL);
+	assert_string_equal(prof->facts.amount, "1 snapshot, 3 thread states");
+	assert_string_equal(prof->facts.title, "fixture, wall time, 1 snapshot, 3 thread states");
+	assert_string_equal(prof->facts.noun, "thread states");
 }
 
 static void offsets_split_functions(void **state)
@@ -155,19 +176,19 @@ static void offsets_split_functions(void **state)
 
 static void only_what_was_asked_for(void **state)
 {
-	struct query q = { .states = 1u << TASK_IDLE };
+	struct query q = { .states = 1u << TASK_IDLE, .weight = WEIGHT_WALL };
 
 	(void)state;
 	assert_string_equal(fold_file("fixture.pbz", &q, NULL), "kworker/0:1_[s];kthread_[k];schedule_[k] 1\n");
 	assert_int_equal(prof->facts.samples, 1);
-	assert_int_equal(prof->facts.samples_total, FIX_SAMPLES);
+	assert_int_equal(prof->facts.samples_total, FIX_SCAN_ROWS);
 	assert_int_equal(prof->facts.user_stacks, 0);
 	q.states = 1u << TASK_ZOMBIE;
 	assert_string_equal(fold_file("fixture.pbz", &q, NULL), "");
 	assert_int_equal(prof->nr_nodes, 1);
 }
 
-/* Ids mean other things in the second recording. */
+/* Ids mean other things in the second recording, the period of the event as well. */
 static int emit_other(struct trace_writer *w)
 {
 	record_fn fn = trace_writer_record;
@@ -177,13 +198,16 @@ static int emit_other(struct trace_writer *w)
 	FIX_SEND(STRING, string, { 1, "other", 5 });
 	FIX_SEND(STRING, string, { 2, "worker", 6 });
 	FIX_SEND(STRING, string, { 3, "/lib/x.so", 9 });
+	FIX_SEND(STRING, string, { 4, "cpu-clock", 9 });
+	FIX_SEND(STRING, string, { 5, "ns", 2 });
+	FIX_SEND(EVENT, event, { .id = 7, .name = 4, .unit = 5, .kind = EVENT_CPU_CLOCK, .period = 3 });
 	FIX_SEND(BINARY, binary, { .id = 1, .kind = BINARY_ELF, .path = 3 });
 	FIX_SEND(PROCESS, process, { .id = 1, .tgid = 5, .comm = 1 });
 	FIX_SEND(THREAD, thread, { 1, 1, 5, 2, 0, 0 });
 	FIX_SEND(FRAME, frame, { .id = 1, .kind = FRAME_USER, .binary = 1, .addr = 0x99 });
 	FIX_SEND(NODE, node, { 1, 0, 1 });
-	FIX_SEND(SAMPLE, sample, { .time_ns = 5, .thread = 1, .ustack = 1, .end = END_ROOT });
-	FIX_SEND(SAMPLE, sample, { .time_ns = 6, .thread = 1, .ustack = 1, .end = END_FP_END });
+	FIX_SEND(SAMPLE, sample, { .time_ns = 5, .event = 7, .thread = 1, .ustack = 1, .end = END_ROOT });
+	FIX_SEND(SAMPLE, sample, { .time_ns = 6, .event = 7, .thread = 1, .ustack = 1, .end = END_FP_END });
 	FIX_SEND(END, end, { .time_ns = 7, .samples = 2, .target_status = -1 });
 	return err;
 }
@@ -197,12 +221,14 @@ static void recordings_are_folded_together(void **state)
 	assert_non_null(strstr(text, "server_[s];" HANDLE ";hot_loop 2\n"));
 	assert_non_null(strstr(text, "worker_[s];[x.so+0x99] 2\n"));
 	assert_null(strstr(text, "other"));
-	assert_int_equal(prof->nodes[0].total, FIX_SAMPLES + 2);
+	assert_int_equal(prof->nodes[0].total_samples, FIX_CPU_SAMPLES + 2);
+	assert_int_equal(prof->nodes[0].total, FIX_CPU_SAMPLES * FIX_PERIOD + 2 * 3);
+	assert_int_equal(node_named("[x.so+0x99]")->self, 2 * 3);
 
 	trace_file_join("twice.pbz", "fixture.pbz", "fixture.pbz");
 	fold_file("twice.pbz", NULL, NULL);
 	assert_non_null(strstr(text, "server_[s];" HANDLE ";hot_loop 4\n"));
-	assert_int_equal(prof->nodes[0].total, 2 * FIX_SAMPLES);
+	assert_int_equal(prof->nodes[0].total_samples, 2 * FIX_CPU_SAMPLES);
 }
 
 enum { HOSTILE_THREADS = 5 };
@@ -303,7 +329,9 @@ static void only_equals_are_merged(void **state)
 
 static void a_missing_chunk_leaves_missing_names(void **state)
 {
+	struct query q = { 0 };
 	struct report *rep;
+	uint64_t samples;
 	size_t len;
 	char *bytes;
 
@@ -316,9 +344,15 @@ static void a_missing_chunk_leaves_missing_names(void **state)
 	assert_true(report_is_incomplete(rep));
 	assert_non_null(strstr(report_warning(rep), "damaged"));
 	report_close(rep);
+	/* The EVENT records went with the chunk: what is left is counted, snapshots and others apart. */
 	fold_file("damaged.pbz", NULL, NULL);
-	assert_int_equal(prof->nodes[0].total, FIX_SAMPLES);
+	assert_string_equal(prof->facts.unit, "samples");
+	assert_true(prof->nodes[0].total == FIX_CPU_SAMPLES || prof->nodes[0].total == FIX_SCAN_ROWS);
+	samples = prof->nodes[0].total;
 	assert_non_null(strstr(text, "[missing]"));
+	q.event = strstr(prof->facts.event, "snapshot") ? "[unknown event]" : "[unknown snapshot]";
+	fold_file("damaged.pbz", &q, NULL);
+	assert_int_equal(prof->nodes[0].total + samples, FIX_SAMPLES);
 }
 
 /* The definitions are in the first chunk, the samples in the second. */
@@ -330,6 +364,67 @@ static int emit_chunks(struct trace_writer *w)
 	err = err ? err : fixture_emit_stacks(trace_writer_record, w);
 	err = err ? err : trace_writer_flush(w);
 	return err ? err : fixture_emit_samples(trace_writer_record, w);
+}
+
+static void check_shares(const char *event, const char *unit, uint64_t main_work, uint64_t leaf, const char *amount)
+{
+	struct query q = { .event = event };
+
+	fold_file("events.pbz", &q, NULL);
+	assert_string_equal(prof->facts.event, event);
+	assert_string_equal(prof->facts.unit, unit);
+	assert_string_equal(prof->facts.amount, amount);
+	assert_int_equal(node_named("appcpp")->total, main_work);
+	assert_int_equal(node_named("worker")->total, leaf);
+	assert_int_equal(prof->facts.weight, prof->nodes[0].total);
+}
+
+static void weights_are_those_of_the_event(void **state)
+{
+	(void)state;
+	check_shares("page-faults", "count", 100, 250, "350 page-faults in 2 samples");
+	check_shares("alloc", "bytes", 1000000, 3000000, "4.0 MB in 2 samples");
+	check_shares("snapshot", "ns", 2000000000, 1000000000, "2 snapshots, 3 thread states");
+	check_shares("cpu-clock", "ns", 2 * EVENTS_PERIOD, EVENTS_PERIOD, "40.4 ms of CPU time in 4 samples");
+	assert_string_equal(prof->facts.title, "appcpp, CPU time, 40.4 ms, 4 samples");
+	assert_string_equal(prof->facts.shown, "CPU time (cpu-clock, 99 Hz). Also recorded: page-faults, alloc, "
+					       "snapshot; see --event");
+}
+
+static void unlike_units_are_never_added(void **state)
+{
+	(void)state;
+	fold_file("unlike.pbz", NULL, NULL);
+	assert_int_equal(prof->nodes[0].total, 4 * EVENTS_PERIOD + EVENTS_OTHER_PERIOD);
+	assert_int_equal(prof->nodes[0].total_samples, 5);
+	assert_string_equal(prof->facts.title, "appcpp, CPU time, 60.8 ms, 5 samples");
+	assert_string_equal(prof->facts.shown, "CPU time (cpu-clock, 99 Hz and others). Also recorded: page-faults, "
+					       "alloc, snapshot, cycles; see --event");
+}
+
+/* Three samples that weigh nearly 2^64 each, in two stacks. */
+static int emit_heavy(struct trace_writer *w)
+{
+	record_fn fn = trace_writer_record;
+	void *ctx = w;
+	int err = events_emit_names(fn, ctx, "probee");
+
+	FIX_SEND(EVENT, event, { 1, EV_ALLOC, EVENT_UPROBE, 0, UINT64_MAX, EV_BYTES });
+	err = err ? err : events_emit_sample(fn, ctx, 1, 1, 1, 3, UINT64_MAX / 2);
+	err = err ? err : events_emit_sample(fn, ctx, 2, 1, 2, 3, UINT64_MAX - 5);
+	return err ? err : events_emit_sample(fn, ctx, 3, 1, 1, 3, 0);
+}
+
+static void weights_do_not_wrap(void **state)
+{
+	(void)state;
+	trace_file_write("heavy.pbz", emit_heavy);
+	fold_file("heavy.pbz", NULL, NULL);	/* folded() checks the sums */
+	assert_true(prof->nodes[0].total == UINT64_MAX);
+	assert_true(prof->facts.weight == UINT64_MAX);
+	assert_int_equal(prof->nodes[0].total_samples, 3);
+	assert_true(node_named("appcpp")->total == UINT64_MAX);
+	assert_true(node_named("worker")->total == 0);
 }
 
 static void the_tree_has_limits(void **state)
@@ -347,10 +442,10 @@ static void the_tree_has_limits(void **state)
 	key.name = tree_builder_name(&b, "f", 1);
 	for (int i = 0; i < 100; i++)
 		at = tree_builder_child(&b, at, &key);
-	tree_builder_add(&b, at, 1);
+	tree_builder_add(&b, at, 1, 1);
 	for (int i = 0; i < 100; i++) {
 		key.name = tree_builder_name(&b, name, (size_t)snprintf(name, sizeof(name), "n%02d", i));
-		tree_builder_add(&b, tree_builder_child(&b, 0, &key), 1);
+		tree_builder_add(&b, tree_builder_child(&b, 0, &key), 1, 1);
 	}
 	prof = tree_builder_take(&b);
 	tree_builder_release(&b);
@@ -370,6 +465,9 @@ static int setup(void **state)
 	if (trace_files_begin() || trace_fixture_write(trace_file("fixture.pbz")))
 		return -1;
 	trace_file_write("chunks.pbz", emit_chunks);
+	trace_file_write("events.pbz", events_emit);
+	trace_file_write("more.pbz", events_emit_more);
+	trace_file_join("unlike.pbz", "events.pbz", "more.pbz");
 	return 0;
 }
 
@@ -393,6 +491,9 @@ int main(void)
 		cmocka_unit_test(hostile_names_and_numbers),
 		cmocka_unit_test(only_equals_are_merged),
 		cmocka_unit_test(a_missing_chunk_leaves_missing_names),
+		cmocka_unit_test(weights_are_those_of_the_event),
+		cmocka_unit_test(unlike_units_are_never_added),
+		cmocka_unit_test(weights_do_not_wrap),
 		cmocka_unit_test(the_tree_has_limits),
 	};
 

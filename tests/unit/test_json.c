@@ -55,6 +55,28 @@ static void values_are_those_of_subtrees(void **state)
 	tree_release(&p);
 }
 
+/* value is weight in probee.unit; samples stand beside it. */
+static void weights_and_samples_are_both_there(void **state)
+{
+	struct profile p;
+	uint32_t n;
+	char *got;
+
+	(void)state;
+	tree_init(&p);
+	n = tree_add(&p, "app_[s];work 3000");
+	p.nodes[n].self_samples = 3;
+	p.facts.unit = "count";
+	p.facts.event = "page-faults";
+	p.facts.samples = 3;
+	got = render(&p, &plain);
+	PYTHON("w=j['children'][0]['children'][0]\nf=j['probee']\n"
+	       "assert (w['value'],w['self'],w['self_samples'])==(3000,3000,3),w\n"
+	       "assert (f['event'],f['unit'],f['weight'],f['samples'])==('page-faults','count',3000,3),f", got);
+	free(got);
+	tree_release(&p);
+}
+
 static void tells_what_a_node_is(void **state)
 {
 	struct profile p;
@@ -158,7 +180,7 @@ static void hostile_names_stay_strings(void **state)
 	(void)state;
 	check_is_harmless(got);
 	assert_false(has(got, "</script"));
-	PYTHON("s=json.dumps(j)\nassert j['value']==8\n"
+	PYTHON("s=json.dumps(j)\nassert (j['value'],j['samples'])==(50505050,5)\n"
 	       "assert '</script>\\\\\\\\u001b[31m\\\\\\\\u0000\\\\\\\\n;|' in s", got);
 	assert_true(is_liked_by("jq", "jq . >/dev/null", got));
 	free(got);
@@ -177,6 +199,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_are_those_of_subtrees),
+		cmocka_unit_test(weights_and_samples_are_both_there),
 		cmocka_unit_test(tells_what_a_node_is),
 		cmocka_unit_test(folds_what_readers_would_refuse),
 		cmocka_unit_test(keeps_what_fits),

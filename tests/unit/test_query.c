@@ -90,6 +90,28 @@ static void states_by_letter_and_word(void **state)
 	assert_false(query_wants_state(&q, 255));
 }
 
+static void filters_are_told_from_the_event(void **state)
+{
+	uint32_t id = 1;
+	const char *comm = "x";
+	struct query q = { .event = "cpu-clock", .weight = WEIGHT_WALL };
+
+	(void)state;
+	assert_false(query_has_filter(&q));
+	q.pids = (struct id_list){ &id, 1, 0 };
+	assert_true(query_has_filter(&q));
+	q = (struct query){ .tids = { &id, 1, 0 } };
+	assert_true(query_has_filter(&q));
+	q = (struct query){ .comms = &comm, .nr_comms = 1 };
+	assert_true(query_has_filter(&q));
+	q = (struct query){ .states = 1 };
+	assert_true(query_has_filter(&q));
+	q = (struct query){ .from = { TIME_RELATIVE, 0 } };
+	assert_true(query_has_filter(&q));
+	q = (struct query){ .to = { TIME_RELATIVE, 0 } };
+	assert_true(query_has_filter(&q));
+}
+
 static struct time_point point(const char *text)
 {
 	struct time_point t = { 0 };
@@ -171,6 +193,7 @@ int main(void)
 		cmocka_unit_test(everything_by_default),
 		cmocka_unit_test(threads),
 		cmocka_unit_test(states_by_letter_and_word),
+		cmocka_unit_test(filters_are_told_from_the_event),
 		cmocka_unit_test(times),
 		cmocka_unit_test(windows),
 	};

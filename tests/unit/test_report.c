@@ -14,6 +14,7 @@
 #include "src/profile/query.h"
 #include "src/profile/report.h"
 #include "src/profile/stack_health.h"
+#include "tests/unit/events_fixture.h"
 #include "tests/unit/stderr_text.h"
 #include "tests/unit/trace_files.h"
 #include "tests/unit/trace_fixture.h"
@@ -107,11 +108,12 @@ static void says_what_stands_under_a_picture(void **state)
 	assert_string_equal(f.kernel, "6.1.0-test");
 	assert_string_equal(f.tool, "probee 0.1.0");
 	assert_string_equal(f.argv, "probee sample -a -F 99");
-	assert_string_equal(f.event, "cpu-clock 99 Hz, snapshot");
-	assert_string_equal(f.unit, "samples");
+	assert_string_equal(f.event, "cpu-clock");
+	assert_string_equal(f.unit, "ns");
+	assert_string_equal(f.shown, "CPU time (cpu-clock, 99 Hz). Also recorded: snapshot; see --event");
 	assert_int_equal(f.begin_real_ns, FIX_REAL + 10 * FIX_MS);
 	assert_int_equal(f.duration_ns, 60 * FIX_MS);
-	assert_int_equal(f.samples_total, FIX_SAMPLES);
+	assert_int_equal(f.samples_total, FIX_CPU_SAMPLES);
 	assert_int_equal(f.lost, 9);
 	assert_int_equal(f.frames, 10);
 	assert_int_equal(f.frames_unnamed, 2);
@@ -121,18 +123,23 @@ static void says_what_stands_under_a_picture(void **state)
 static void hands_out_samples_as_often_as_wanted(void **state)
 {
 	static const uint64_t ms[FIX_SAMPLES] = { 10, 20, 21, 30, 31, 40, 40, 41 };
-	struct seen seen;
+	struct seen seen, rows;
 
 	(void)state;
 	open_file("fixture.pbz", NULL);
 	for (int round = 0; round < 3; round++) {
 		memset(&seen, 0, sizeof(seen));
+		memset(&rows, 0, sizeof(rows));
 		assert_int_equal(report_samples(rep, see, &seen), 0);
-		assert_int_equal(seen.nr, FIX_SAMPLES);
-		for (size_t i = 0; i < FIX_SAMPLES; i++)
+		assert_int_equal(seen.nr, FIX_CPU_SAMPLES);
+		for (size_t i = 0; i < FIX_CPU_SAMPLES; i++)
 			assert_int_equal(seen.v[i].ms, ms[i]);
 		assert_string_equal(seen.v[0].comm, "server");
-		assert_string_equal(seen.v[7].comm, "kworker/0:1");
+		assert_int_equal(report_scan_rows(rep, see, &rows), 0);
+		assert_int_equal(rows.nr, FIX_SCAN_ROWS);
+		for (size_t i = 0; i < FIX_SCAN_ROWS; i++)
+			assert_int_equal(rows.v[i].ms, ms[FIX_CPU_SAMPLES + i]);
+		assert_string_equal(rows.v[2].comm, "kworker/0:1");
 	}
 	seen = (struct seen){ .stop_after = 3 };
 	assert_int_equal(report_samples(rep, see, &seen), 42);
@@ -147,21 +154,25 @@ static void hands_out_only_what_was_asked_for(void **state)
 
 	(void)state;
 	id = 100;
-	assert_int_equal(count("fixture.pbz", &q), 7);
+	assert_int_equal(count("fixture.pbz", &q), 5);
+	q.weight = WEIGHT_WALL;
+	assert_int_equal(count("fixture.pbz", &q), 2);
 	id = 7;
 	assert_int_equal(count("fixture.pbz", &q), 1);
 	id = 101;
 	assert_int_equal(count("fixture.pbz", &q), 0);
 	q = (struct query){ .tids = { &id, 1, 0 } };
-	assert_int_equal(count("fixture.pbz", &q), 3);
-	q = (struct query){ .comms = comms, .nr_comms = 2 };
-	assert_int_equal(count("fixture.pbz", &q), 4);
+	assert_int_equal(count("fixture.pbz", &q), 2);
+	q = (struct query){ .comms = comms, .nr_comms = 2, .event = "snapshot" };
+	assert_int_equal(count("fixture.pbz", &q), 2);
 	q.states = 1u << TASK_RUNNING;
-	assert_int_equal(count("fixture.pbz", &q), 3);
+	assert_int_equal(count("fixture.pbz", &q), 1);
 	q = (struct query){ .from = { TIME_RELATIVE, 10 * FIX_MS }, .to = { TIME_RELATIVE, 20 * FIX_MS } };
 	assert_int_equal(count("fixture.pbz", &q), 2);	/* at 20 and 21 ms, not at 30 */
 	q = (struct query){ .from = { TIME_DATE, FIX_REAL + 31 * FIX_MS } };
-	assert_int_equal(count("fixture.pbz", &q), 4);
+	assert_int_equal(count("fixture.pbz", &q), 1);
+	q.weight = WEIGHT_WALL;
+	assert_int_equal(count("fixture.pbz", &q), 3);
 	q = (struct query){ .from = { TIME_RELATIVE, UINT64_MAX } };
 	assert_int_equal(count("fixture.pbz", &q), 0);
 	assert_int_equal(report_info(rep)->samples, FIX_SAMPLES);
@@ -252,11 +263,16 @@ static void two_recordings(void **state)
 	assert_non_null(report_tables(rep, 1));
 	assert_null(report_tables(rep, 2));
 	assert_int_equal(report_samples(rep, see, &seen), 0);
-	assert_int_equal(seen.nr, FIX_SAMPLES + 3);
-	assert_int_equal(seen.v[FIX_SAMPLES - 1].segment, 0);
-	assert_string_equal(seen.v[FIX_SAMPLES - 1].comm, "kworker/0:1");
-	assert_int_equal(seen.v[FIX_SAMPLES].segment, 1);
-	assert_string_equal(seen.v[FIX_SAMPLES].comm, "(none)");
+	assert_int_equal(seen.nr, FIX_CPU_SAMPLES);
+	trace_file_join("joined.pbz", "fixture.pbz", "fixture.pbz");
+	memset(&seen, 0, sizeof(seen));
+	open_file("joined.pbz", NULL);
+	assert_int_equal(report_unfiltered(rep, true, see, &seen), 0);
+	assert_int_equal(seen.nr, 2 * FIX_SCAN_ROWS);
+	assert_int_equal(seen.v[FIX_SCAN_ROWS - 1].segment, 0);
+	assert_string_equal(seen.v[FIX_SCAN_ROWS - 1].comm, "kworker/0:1");
+	assert_int_equal(seen.v[FIX_SCAN_ROWS].segment, 1);
+	assert_string_equal(seen.v[FIX_SCAN_ROWS].comm, "server");
 }
 
 static void a_cut_file_gives_what_is_left(void **state)
@@ -384,6 +400,40 @@ static int teardown(void **state)
 	return 0;
 }
 
+static int see_idle(void *ctx, const struct report_sample *s)
+{
+	uint32_t tgid = 99;
+
+	if (s->thread->tid)
+		return 0;
+	assert_null(s->process);
+	assert_true(report_sample_tgid(s, &tgid));
+	assert_int_equal(tgid, 0);
+	++*(unsigned *)ctx;
+	return 0;
+}
+
+/* Process 0 is in no table; a process whose record was lost is not it. */
+static void idle_threads_are_of_process_0(void **state)
+{
+	const struct rec_thread lost = { .tid = 5 };
+	uint32_t tgid, id = 0;
+	struct query q = { .pids = { &id, 1, 0 } };
+	unsigned idle = 0;
+
+	(void)state;
+	trace_file_write("events.pbz", events_emit);
+	open_file("events.pbz", NULL);
+	assert_int_equal(report_samples(rep, see_idle, &idle), 0);
+	assert_int_equal(idle, 1);
+	assert_false(report_sample_tgid(&(struct report_sample){ .thread = &lost }, &tgid));
+	assert_false(report_sample_tgid(&(struct report_sample){ .thread = NULL }, &tgid));
+	idle = 0;
+	open_file("events.pbz", &q);
+	assert_int_equal(report_samples(rep, see_idle, &idle), 0);
+	assert_int_equal(idle, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -399,6 +449,7 @@ int main(void)
 		cmocka_unit_test(whose_code_ends_stacks),
 		cmocka_unit_test(notes),
 		cmocka_unit_test(a_recording_of_nothing),
+		cmocka_unit_test(idle_threads_are_of_process_0),
 		cmocka_unit_test(what_is_no_trace_is_refused),
 	};
 

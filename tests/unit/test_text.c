@@ -65,7 +65,7 @@ static void lists_the_busiest_first(void **state)
 	assert_true(hot < cold);
 	assert_has(got, "75.00");
 	assert_has(got, "25.00");
-	assert_has(got, "app\n  25.00");	/* its file, in the table */
+	assert_has(got, "app\n 25.00");	/* its file, in the table */
 	check_width(got, 100);
 	free(got);
 	tree_release(&p);
@@ -197,6 +197,43 @@ static void says_when_there_is_nothing(void **state)
 	tree_release(&p);
 }
 
+static void weights_have_units(void **state)
+{
+	const struct render_opts all = { .min_percent = 100 };
+	struct profile p;
+	uint32_t n;
+	char *got;
+
+	(void)state;
+	tree_init(&p);
+	n = tree_add(&p, "app_[s];work 3091000000");
+	p.nodes[n].self_samples = p.facts.samples = p.facts.samples_total = 306;
+	p.facts.unit = "ns";
+	p.facts.amount = "3.1 s of CPU time in 306 samples";
+	p.facts.title = "app, CPU time";
+	got = render(&p, &plain);
+	assert_has(got, "title     app, CPU time\n");
+	assert_has(got, "samples   3.1 s of CPU time in 306 samples; 0 lost\n");
+	assert_has(got, "100.00  100.00  3.1 s     306  work");
+	assert_has(got, "call tree (from 0.5 % of 3.1 s)");
+	free(got);
+	p.facts.unit = "cycles\033";
+	got = render(&p, &all);
+	assert_has(got, " 3.1 G cycl...     306  work");
+	assert_has(got, "% of 3.1 G cycles\\x1b)");
+	check_is_harmless(got);
+	free(got);
+	p.nodes[n].total = p.nodes[n].self = p.nodes[1].total = p.nodes[0].total = UINT64_MAX;
+	p.facts.unit = "count";
+	p.facts.thing = "page-faults";
+	got = render(&p, &all);
+	assert_has(got, "18,446,744,073,70...     306  work");
+	assert_has(got, "call tree (from 100.0 % of 18,446,744,073,709,551,615 page-faults)");
+	assert_has(got, " 100.00   100.00  work");
+	free(got);
+	tree_release(&p);
+}
+
 static void hostile_names_stay_words(void **state)
 {
 	const struct render_opts titled = { .title = HOSTILE, .columns = 100 };
@@ -215,6 +252,9 @@ static void matches_the_golden_file(void **state)
 	(void)state;
 	check_golden(got, "fixture.txt");
 	free(got);
+	got = fixture_render_wall(&renderer_text, &plain, NULL);
+	check_golden(got, "fixture.wall.txt");
+	free(got);
 }
 
 int main(void)
@@ -227,6 +267,7 @@ int main(void)
 		cmocka_unit_test(long_names_and_deep_stacks_fit),
 		cmocka_unit_test(functions_of_templates_are_told_apart),
 		cmocka_unit_test(says_when_there_is_nothing),
+		cmocka_unit_test(weights_have_units),
 		cmocka_unit_test(hostile_names_stay_words),
 		cmocka_unit_test(matches_the_golden_file),
 	};

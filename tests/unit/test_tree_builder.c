@@ -56,8 +56,8 @@ static void sorts_children_and_sums_totals(void **state)
 	(void)state;
 	assert_int_equal(tree_builder_init(&b), 0);
 	for (uint32_t i = 0; i < 6; i++)
-		tree_builder_add(&b, child(&b, child(&b, 0, names[i], key), "leaf", key), i + 1);
-	tree_builder_add(&b, child(&b, 0, "b", key), 100);
+		tree_builder_add(&b, child(&b, child(&b, 0, names[i], key), "leaf", key), i + 1, 1);
+	tree_builder_add(&b, child(&b, 0, "b", key), 100, 3);
 	p = tree_builder_take(&b);
 	assert_non_null(p);
 	at = p->nodes[0].first_child;
@@ -65,8 +65,34 @@ static void sorts_children_and_sums_totals(void **state)
 		assert_string_equal(profile_name(p, p->nodes[at].name), sorted[i]);
 	assert_int_equal(at, NODE_NONE);
 	assert_int_equal(p->nodes[0].total, 121);
+	assert_int_equal(p->nodes[0].total_samples, 9);
+	assert_int_equal(p->nodes[0].self_samples, 0);
 	assert_int_equal(p->nodes[0].self, 0);
 	assert_int_equal(first(p, 0)->total, 6);
+	profile_free(p);
+	tree_builder_release(&b);
+}
+
+static void weights_stop_at_the_limit(void **state)
+{
+	const struct node key = { .kind = FRAME_USER };
+	struct tree_builder b;
+	struct profile *p;
+	uint32_t x, y;
+
+	(void)state;
+	assert_int_equal(tree_builder_init(&b), 0);
+	x = child(&b, 0, "x", key);
+	y = child(&b, x, "y", key);
+	tree_builder_add(&b, x, UINT64_MAX - 2, 1);
+	tree_builder_add(&b, y, 5, 1);
+	tree_builder_add(&b, y, UINT64_MAX, 1);
+	p = tree_builder_take(&b);
+	assert_non_null(p);
+	assert_true(p->nodes[x].self == UINT64_MAX - 2);
+	assert_int_equal(p->nodes[y].total, 2);
+	assert_true(p->nodes[0].total == UINT64_MAX);
+	assert_int_equal(p->nodes[0].total_samples, 3);
 	profile_free(p);
 	tree_builder_release(&b);
 }
@@ -103,7 +129,7 @@ static void says_what_is_too_deep(void **state)
 	b.max_depth = 4;
 	for (int i = 0; i < 10; i++)
 		at = child(&b, at, "f", key);
-	tree_builder_add(&b, at, 5);
+	tree_builder_add(&b, at, 5, 1);
 	p = tree_builder_take(&b);
 	assert_non_null(p);
 	assert_int_equal(p->nr_nodes, 5);
@@ -131,7 +157,7 @@ static void stays_small_and_loses_no_weight(void **state)
 		snprintf(name, sizeof(name), "f%d", i % 60);
 		at = child(&b, 0, name, key);
 		snprintf(name, sizeof(name), "g%d", i);
-		tree_builder_add(&b, child(&b, at, name, key), 1);
+		tree_builder_add(&b, child(&b, at, name, key), 1, 1);
 	}
 	p = tree_builder_take(&b);
 	assert_non_null(p);
@@ -149,6 +175,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(merges_what_is_equal_and_nothing_else),
 		cmocka_unit_test(sorts_children_and_sums_totals),
+		cmocka_unit_test(weights_stop_at_the_limit),
 		cmocka_unit_test(takes_the_lowest_line_of_the_first_file),
 		cmocka_unit_test(says_what_is_too_deep),
 		cmocka_unit_test(stays_small_and_loses_no_weight),

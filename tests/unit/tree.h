@@ -8,7 +8,7 @@
  *	tree_release(&p);
  *
  * A suffix gives the kind: _[k] kernel, _[i] inlined, _[j] JIT, _[b] BPF, _[s] synthetic, _[g] guessed;
- * " @file:line" behind it the source. Out of memory aborts.
+ * " @file:line" behind it the source. Each sample weighs 1. Out of memory aborts.
  */
 #pragma once
 
@@ -44,7 +44,7 @@ static inline void tree_init(struct profile *p)
 		abort();
 	tree_node(p, NODE_NONE, tree_name(p, "all", 3));
 	p->facts = (struct profile_facts){ .host = "", .kernel = "", .tool = "", .argv = "", .event = "",
-					   .unit = "samples", .warning = "", .stacks = "", .not_whole = "", .scans = "" };
+					   .unit = "samples", .noun = "samples", .thing = "samples", .shown = "", .amount = "", .title = "", .warning = "", .stacks = "", .not_whole = "", .scans = "" };
 }
 
 static inline void tree_release(struct profile *p)
@@ -74,9 +74,13 @@ static inline uint32_t tree_child(struct profile *p, uint32_t parent, const char
 static inline void tree_weigh(struct profile *p, uint32_t n, uint64_t self)
 {
 	p->nodes[n].self += self;
-	for (; n != NODE_NONE; n = p->nodes[n].parent)
+	p->nodes[n].self_samples += self;
+	for (; n != NODE_NONE; n = p->nodes[n].parent) {
 		p->nodes[n].total += self;
+		p->nodes[n].total_samples += self;
+	}
 	p->facts.samples += self;
+	p->facts.weight += self;
 	p->facts.samples_total += self;
 }
 

@@ -1,0 +1,286 @@
+#include "src/profile/no_match.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "src/base/array.h"
+#include "src/base/clock.h"
+#include "src/base/fail.h"
+#include "src/base/intern.h"
+#include "src/model/definition_store.h"
+#include "src/profile/query.h"
+#include "src/profile/report.h"
+
+#define SHOWN 6				/* names, ids or states of each kind */
+#define NAME_BYTES 40
+
+/* How often each word was met. */
+struct words {
+	struct intern *names;
+	uint64_t *counts;		/* by name */
+	size_t cap_counts;
+};
+
+/* What a trace has that filters can ask for. */
+struct there {
+	struct words comms, tids, pids, states;
+	uint64_t first_ns, last_ns;	/* CLOCK_REALTIME */
+	uint32_t first_scan, last_scan;
+	uint64_t samples;
+};
+
+/* ---- counting words ---- */
+
+static int words_add(struct words *w, const char *s)
+{
+	uint32_t id;
+
+	if (!w->names)
+		w->names = intern_new();
+	id = w->names ? intern_str(w->names, s) : UINT32_MAX;
+	if (id == UINT32_MAX || array_reserve(&w->counts, &w->cap_counts, (size_t)id + 1))
+		return -ENOMEM;
+	w->counts[id]++;
+	return 0;
+}
+
+static int words_add_number(struct words *w, uint32_t n)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%" PRIu32, n);
+	return words_add(w, text);
+}
+
+static void words_release(struct words *w)
+{
+	intern_free(w->names);
+	free(w->counts);
+}
+
+/* The most frequent one; its count is used up. NULL: none is left. */
+static const char *words_take(struct words *w)
+{
+	uint32_t best = 0, nr = w->names ? intern_count(w->names) : 0;
+
+	for (uint32_t i = 0; i < nr && i < w->cap_counts; i++)
+		if (w->counts[i] > w->counts[best])
+			best = i;
+	if (!nr || !w->counts[best])
+		return NULL;
+	w->counts[best] = 0;
+	return intern_get(w->names, best, NULL);
+}
+
+/* ---- what is there ---- */
+
+static int note_there(void *ctx, const struct report_sample *s)
+{
+	struct there *t = ctx;
+	uint32_t scan = s->rec->scan, tgid;
+	int err;
+
+	if (!t->samples || s->real_ns < t->first_ns)
+		t->first_ns = s->real_ns;
+	if (!t->samples || s->real_ns > t->last_ns)
+		t->last_ns = s->real_ns;
+	t->samples++;
+	if (scan && (!t->first_scan || scan < t->first_scan))
+		t->first_scan = scan;
+	if (scan > t->last_scan)
+		t->last_scan = scan;
+	err = words_add(&t->states, task_state_name(s->rec->state));
+	if (!err && s->thread)
+		err = words_add(&t->comms,
+				definition_store_string(s->tables, s->thread->comm, NULL));
+	if (!err && s->thread)
+		err = words_add_number(&t->tids, s->thread->tid);
+	if (!err && report_sample_tgid(s, &tgid))
+		err = words_add_number(&t->pids, tgid);
+	return err;
+}
+
+static void there_release(struct there *t)
+{
+	words_release(&t->comms);
+	words_release(&t->tids);
+	words_release(&t->pids);
+	words_release(&t->states);
+}
+
+/* ---- the line ---- */
+
+struct line {
+	char text[1024];
+	size_t len;
+	bool has_fact;
+};
+
+static __attribute__((format(printf, 2, 3))) void put(struct line *l, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(l->text + l->len, sizeof(l->text) - l->len, fmt, ap);
+	va_end(ap);
+	if (n > 0)
+		l->len += (size_t)n < sizeof(l->text) - l->len ? (size_t)n
+							       : sizeof(l->text) - l->len - 1;
+}
+
+static void begin_fact(struct line *l, const char *what)
+{
+	put(l, "%s%s", l->has_fact ? " and " : " the trace has ", what);
+	l->has_fact = true;
+}
+
+static void put_words(struct line *l, const char *what, struct words *w)
+{
+	const char *word = words_take(w);
+
+	begin_fact(l, word ? what : "no ");
+	if (!word)
+		put(l, "%s", what + strlen("the "));
+	for (int i = 0; word; word = words_take(w), i++) {
+		if (i == SHOWN) {
+			put(l, ", ...");
+			return;
+		}
+		put(l, "%s%.*s", i ? ", " : " ", NAME_BYTES, word);
+	}
+}
+
+static void put_date(struct line *l, uint64_t real_ns)
+{
+	time_t t = (time_t)(real_ns / NSEC_PER_SEC);
+	struct tm tm = { 0 };
+	char date[32];
+
+	localtime_r(&t, &tm);
+	strftime(date, sizeof(date), "%H:%M:%S", &tm);
+	put(l, "%s", date);
+}
+
+/* Seconds are counted from the first sample of the whole trace, as --from counts them. */
+static void put_times(struct line *l, const struct there *t, uint64_t zero_ns)
+{
+	double from = (double)(t->first_ns - zero_ns) / 1e9,
+	       to = (double)(t->last_ns - zero_ns) / 1e9;
+
+	begin_fact(l, "");
+	if (from < 0.05)
+		put(l, "0-%.1f s (", to);
+	else
+		put(l, "%.1f-%.1f s (", from, to);
+	put_date(l, t->first_ns);
+	put(l, " to ");
+	put_date(l, t->last_ns);
+	put(l, ")");
+}
+
+static void put_facts(struct line *l, const struct query *q, struct there *t, uint64_t zero_ns)
+{
+	if (q->from.kind != TIME_NONE || q->to.kind != TIME_NONE)
+		put_times(l, t, zero_ns);
+	if (q->nr_comms)
+		put_words(l, "the thread names", &t->comms);
+	if (q->pids.nr)
+		put_words(l, "the processes", &t->pids);
+	if (q->tids.nr)
+		put_words(l, "the threads", &t->tids);
+	if (q->states)
+		put_words(l, "the states", &t->states);
+}
+
+static int explain(struct report *rep, bool scan_rows, uint32_t scan)
+{
+	const struct query *q = report_query(rep);
+	struct there t = { 0 };
+	struct line l = { .len = 0 };
+	int err = report_unfiltered(rep, scan_rows, note_there, &t);
+
+	if (err == -ENOMEM)
+		fail(err, "%s", report_path(rep));
+	if (!err && q)
+		put_facts(&l, q, &t, report_info(rep)->first_real_ns);
+	if (!err && scan && t.first_scan == t.last_scan) {
+		begin_fact(&l, "");
+		put(&l, "snapshot %u only", t.first_scan);
+	} else if (!err && scan) {
+		begin_fact(&l, "");
+		put(&l, "snapshots %u to %u", t.first_scan, t.last_scan);
+	}
+	there_release(&t);
+	if (err)
+		return err;
+	return fail_why(-ENODATA, "%s: no %s passes:%s", report_path(rep),
+			scan_rows ? "row of a snapshot" : "sample", l.text);
+}
+
+/* ---- the check ---- */
+
+struct search {
+	uint32_t scan;
+	bool found;
+};
+
+static int find_one(void *ctx, const struct report_sample *s)
+{
+	struct search *search = ctx;
+
+	search->found = !search->scan || s->rec->scan == search->scan;
+	return search->found;		/* the first one is enough */
+}
+
+static bool is_filtered(const struct report *rep)
+{
+	return report_query(rep) && query_has_filter(report_query(rep));
+}
+
+static int check_samples(struct report *rep)
+{
+	struct search search = { 0 };
+	int err;
+
+	if (!report_info(rep)->samples)
+		return is_filtered(rep) ? fail_why(-ENODATA, "%s: no sample passes: the trace is "
+						   "empty", report_path(rep)) : 0;
+	if (!is_filtered(rep))
+		return 0;
+	err = report_samples(rep, find_one, &search);
+	if (err < 0 || search.found)
+		return err < 0 ? err : 0;
+	return explain(rep, false, 0);
+}
+
+static int check_scan_rows(struct report *rep, uint32_t scan)
+{
+	const struct report_info *info = report_info(rep);
+	struct search search = { .scan = scan };
+	int err;
+
+	if (!info->samples && !is_filtered(rep) && !scan)
+		return 0;
+	if (!info->scan_rows)
+		return fail_try(-ENODATA, "probee snapshot", "%s has no snapshots",
+				report_path(rep));
+	if (!is_filtered(rep) && !scan)
+		return 0;
+	err = report_scan_rows(rep, find_one, &search);
+	if (err < 0 || search.found)
+		return err < 0 ? err : 0;
+	return explain(rep, true, scan);
+}
+
+int report_check_matches(struct report *rep, const struct match_wish *wish)
+{
+	int err = wish->samples ? check_samples(rep) : 0;
+
+	return err || !wish->scan_rows ? err : check_scan_rows(rep, wish->scan);
+}

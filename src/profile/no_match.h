@@ -1,0 +1,25 @@
+/*
+ * Filters that leave nothing of a trace: said before an empty picture is made of it, together with
+ * what there is to ask for.
+ *
+ *	probee: x.pbz: no sample passes: the trace has 0-10.0 s and the thread names z-run, hog, ...
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct report;
+
+struct match_wish {
+	bool samples;			/* some output shows samples of the event */
+	bool scan_rows;			/* some output shows rows of snapshots */
+	uint32_t scan;			/* those of this snapshot only; 0: of any */
+};
+
+/*
+ * 0: all that is wished for is there, or the trace is empty and nothing was filtered. -ENODATA: one
+ * line said what is there. Other errors were explained, too. It reads the trace up to the first
+ * sample that passes, and not at all where there is nothing to filter.
+ */
+int report_check_matches(struct report *rep, const struct match_wish *wish);

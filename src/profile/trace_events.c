@@ -1,0 +1,324 @@
+#include "src/profile/trace_events.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/array.h"
+#include "src/base/fail.h"
+#include "src/base/intern.h"
+#include "src/model/definition_store.h"
+#include "src/profile/query.h"
+#include "src/profile/weight_text.h"
+
+int trace_events_init(struct trace_events *t)
+{
+	memset(t, 0, sizeof(*t));
+	t->lost = t->lost_scans = NO_EVENT;
+	t->names = intern_new();
+	return t->names ? 0 : -ENOMEM;
+}
+
+void trace_events_release(struct trace_events *t)
+{
+	for (size_t i = 0; i < t->nr_segments; i++)
+		free(t->segments[i].slots);
+	free(t->segments);
+	free(t->v);
+	intern_free(t->names);
+	ix_release(&t->index);
+	memset(t, 0, sizeof(*t));
+}
+
+struct event_key {
+	const struct trace_event *v;
+	uint32_t name_id, unit_id;
+};
+
+static bool same_event(const void *ctx, uint32_t id)
+{
+	const struct event_key *k = ctx;
+
+	return k->v[id].name_id == k->name_id && k->v[id].unit_id == k->unit_id;
+}
+
+/* The event of this name and unit, made when it is new. NO_EVENT: out of memory. */
+static uint32_t event_of(struct trace_events *t, const char *name, const char *unit, uint8_t kind)
+{
+	struct event_key k = { .name_id = intern_str(t->names, name),
+			       .unit_id = intern_str(t->names, unit) };
+	uint64_t hash = hash_u64(0, (uint64_t)k.name_id << 32 | k.unit_id);
+	struct trace_event *e;
+	uint32_t id;
+
+	if (k.name_id == IX_NONE || k.unit_id == IX_NONE)
+		return NO_EVENT;
+	k.v = t->v;
+	id = ix_find(&t->index, hash, same_event, &k);
+	if (id != IX_NONE)
+		return id;
+	e = array_push(&t->v, &t->nr, &t->cap);
+	if (!e || ix_add(&t->index, hash, (uint32_t)t->nr - 1))
+		return NO_EVENT;
+	e->name_id = k.name_id;
+	e->unit_id = k.unit_id;
+	e->kind = kind;
+	return (uint32_t)t->nr - 1;
+}
+
+static void note_rate(struct trace_event *e, const struct rec_event *rec)
+{
+	if (!e->freq_mhz && !e->period) {
+		e->freq_mhz = rec->freq_mhz;
+		e->period = rec->period;
+	}
+	e->varies |= e->freq_mhz != rec->freq_mhz || (!e->freq_mhz && e->period != rec->period);
+}
+
+static struct event_slot *slot_at(struct trace_events *t, uint32_t segment, uint32_t id)
+{
+	struct event_segment *s;
+
+	if (segment >= t->nr_segments) {
+		if (array_reserve(&t->segments, &t->cap_segments, (size_t)segment + 1))
+			return NULL;
+		t->nr_segments = (size_t)segment + 1;
+	}
+	s = &t->segments[segment];
+	return array_reserve(&s->slots, &s->cap_slots, (size_t)id + 1) ? NULL : &s->slots[id];
+}
+
+/* Gives an EVENT record its slot. */
+static int resolve(struct trace_events *t, uint32_t segment, const struct definition_store *tables,
+		   const struct rec_event *rec)
+{
+	struct event_slot *slot = slot_at(t, segment, rec->id);
+	uint32_t event;
+
+	if (slot && slot->event)
+		return 0;
+	event = slot ? event_of(t, definition_store_string(tables, rec->name, NULL),
+				definition_store_string(tables, rec->unit, NULL), rec->kind)
+		     : NO_EVENT;
+	if (event == NO_EVENT)
+		return -ENOMEM;
+	*slot = (struct event_slot){ event + 1, rec->period };
+	note_rate(&t->v[event], rec);
+	return 0;
+}
+
+static const struct event_slot *find_slot(const struct trace_events *t, uint32_t segment,
+					  uint32_t id)
+{
+	const struct event_segment *s = segment < t->nr_segments ? &t->segments[segment] : NULL;
+
+	return s && id < s->cap_slots && s->slots[id].event ? &s->slots[id] : NULL;
+}
+
+static uint32_t lost_event(const struct trace_events *t, const struct rec_sample *rec)
+{
+	return rec->scan ? t->lost_scans : t->lost;
+}
+
+static int add_lost(struct trace_events *t, const struct rec_sample *rec)
+{
+	uint32_t *lost = rec->scan ? &t->lost_scans : &t->lost;
+
+	if (*lost == NO_EVENT)
+		*lost = event_of(t, rec->scan ? "[unknown snapshot]" : "[unknown event]", "samples",
+				 rec->scan ? EVENT_SNAPSHOT : EVENT_KINDS);
+	if (*lost == NO_EVENT)
+		return -ENOMEM;
+	t->v[*lost].is_counted = true;
+	t->v[*lost].samples++;
+	return 0;
+}
+
+int trace_events_sample(struct trace_events *t, uint32_t segment,
+			const struct definition_store *tables, const struct rec_sample *rec)
+{
+	const struct event_slot *slot = find_slot(t, segment, rec->event);
+	const struct rec_event *def;
+	struct trace_event *e;
+	uint64_t weight;
+
+	if (!slot) {
+		def = definition_store_find_event(tables, rec->event);
+		if (!def)
+			return add_lost(t, rec);
+		if (resolve(t, segment, tables, def))
+			return -ENOMEM;
+		slot = find_slot(t, segment, rec->event);
+	}
+	e = &t->v[slot->event - 1];
+	weight = rec->weight ? rec->weight : slot->period;
+	e->samples++;
+	e->weight = weight_sum(e->weight, weight);
+	e->is_counted |= !weight;
+	return 0;
+}
+
+int trace_events_define(struct trace_events *t, uint32_t segment,
+			const struct definition_store *tables)
+{
+	uint32_t end = definition_store_id_end(tables, REC_EVENT);
+	int err = 0;
+
+	for (uint32_t id = 1; id < end && !err; id++) {
+		const struct rec_event *rec = definition_store_find_event(tables, id);
+
+		err = rec ? resolve(t, segment, tables, rec) : 0;
+	}
+	return err;
+}
+
+static bool same_name(const void *ctx, uint32_t id)
+{
+	const struct event_key *k = ctx;
+
+	return k->v[id].name_id == k->name_id;
+}
+
+/* Marks the events whose name alone does not tell which one is meant. */
+static void mark_namesakes(struct trace_events *t)
+{
+	struct hash_index names = { 0 };
+
+	for (uint32_t i = 0; i < t->nr; i++) {
+		struct event_key k = { t->v, t->v[i].name_id, 0 };
+		uint32_t first = ix_find(&names, hash_u64(0, k.name_id), same_name, &k);
+
+		if (first != IX_NONE)
+			t->v[i].shares_name = t->v[first].shares_name = true;
+		else if (ix_add(&names, hash_u64(0, k.name_id), i))
+			break;		/* out of memory: a name is less exact */
+	}
+	ix_release(&names);
+}
+
+void trace_events_end(struct trace_events *t)
+{
+	for (size_t i = 0; i < t->nr; i++) {
+		struct trace_event *e = &t->v[i];
+
+		e->name = intern_get(t->names, e->name_id, NULL);
+		e->unit = intern_get(t->names, e->unit_id, NULL);
+		if (e->is_counted) {
+			e->unit = "samples";
+			e->weight = e->samples;
+		}
+	}
+	mark_namesakes(t);
+}
+
+uint32_t trace_events_weigh(const struct trace_events *t, uint32_t segment,
+			    const struct rec_sample *rec, uint64_t *weight)
+{
+	const struct event_slot *slot = find_slot(t, segment, rec->event);
+	uint32_t event = slot ? slot->event - 1 : lost_event(t, rec);
+
+	*weight = 1;
+	if (slot && !t->v[event].is_counted)
+		*weight = rec->weight ? rec->weight : slot->period;
+	return event;
+}
+
+/* ---- the choice ---- */
+
+const char *trace_event_label(const struct trace_event *e, char buf[EVENT_LABEL_MAX])
+{
+	if (!e->shares_name)
+		snprintf(buf, EVENT_LABEL_MAX, "%.60s", e->name);
+	else
+		snprintf(buf, EVENT_LABEL_MAX, "%.60s (%.30s)", e->name, e->unit);
+	return buf;
+}
+
+void trace_events_list(const struct trace_events *t, bool with_samples, uint32_t but, char *out,
+		       size_t size)
+{
+	char label[EVENT_LABEL_MAX];
+	size_t len = 0;
+
+	out[0] = 0;
+	for (uint32_t i = 0; i < t->nr && len + 1 < size; i++) {
+		if (i == but || !t->v[i].samples == with_samples)
+			continue;
+		len += (size_t)snprintf(out + len, size - len, "%s%s", len ? ", " : "",
+					trace_event_label(&t->v[i], label));
+	}
+}
+
+static bool suits_weight(const struct trace_event *e, enum query_weight weight)
+{
+	switch (weight) {
+	case WEIGHT_CPU: return event_is_cpu_time(e->kind);
+	case WEIGHT_WALL: return event_is_wall_time(e->kind);
+	case WEIGHT_ANY: break;
+	}
+	return true;
+}
+
+/* The first with samples that suits, else the first that suits; NO_EVENT: none does. */
+static uint32_t first_event(const struct trace_events *t, const char *name,
+			    enum query_weight weight)
+{
+	char label[EVENT_LABEL_MAX];
+	uint32_t found = NO_EVENT;
+
+	for (uint32_t i = 0; i < t->nr; i++) {
+		const struct trace_event *e = &t->v[i];
+
+		if (!suits_weight(e, weight) ||
+		    (name && strcmp(name, e->name) && strcmp(name, trace_event_label(e, label))))
+			continue;
+		if (e->samples)
+			return i;
+		if (found == NO_EVENT)
+			found = i;
+	}
+	return found;
+}
+
+static bool has_samples(const struct trace_events *t, uint32_t event)
+{
+	return event != NO_EVENT && t->v[event].samples;
+}
+
+/* No event is what was asked for, or one that has no samples. */
+static int refuse(const struct trace_events *t, const struct query *q, const char *path,
+		  uint32_t event)
+{
+	static const char *const weights[] = {
+		[WEIGHT_ANY] = "", [WEIGHT_CPU] = "cpu", [WEIGHT_WALL] = "wall",
+	};
+	const char *option = q->event ? "event" : "weight",
+		   *value = q->event ? q->event : weights[q->weight];
+	char label[EVENT_LABEL_MAX], there[512], why[128] = "there is no such event";
+
+	trace_events_list(t, true, NO_EVENT, there, sizeof(there));
+	if (event != NO_EVENT)
+		snprintf(why, sizeof(why), "%s was recorded but has no samples",
+			 trace_event_label(&t->v[event], label));
+	if (*there)
+		return fail_why(-ENODATA, "%s: --%s %s: %s. There are samples of: %s", path, option,
+				value, why, there);
+	return fail_why(-ENODATA, "%s: --%s %s: %s. The trace has no samples at all", path, option,
+			value, why);
+}
+
+int trace_events_choose(const struct trace_events *t, const struct query *q, const char *path,
+			uint32_t *chosen)
+{
+	bool asked = q && (q->event || q->weight != WEIGHT_ANY);
+
+	if (asked) {
+		*chosen = first_event(t, q->event, q->event ? WEIGHT_ANY : q->weight);
+		return has_samples(t, *chosen) ? 0 : refuse(t, q, path, *chosen);
+	}
+	*chosen = first_event(t, NULL, WEIGHT_CPU);
+	if (!has_samples(t, *chosen))
+		*chosen = first_event(t, NULL, WEIGHT_ANY);
+	return 0;
+}

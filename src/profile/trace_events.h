@@ -1,0 +1,99 @@
+/*
+ * The events of a trace: what made its samples, how many there are of each, and what they weigh.
+ *
+ * A trace may hold several recordings with tables of their own. Events of two recordings are one
+ * here when their names and units are equal. Samples of different events are never added up: a
+ * report shows one event, which trace_events_choose() picks.
+ *
+ *	trace_events_init(&t)			0 or -ENOMEM, as all that return int
+ *	trace_events_sample(&t, segment, tables, rec)	each sample, in the order of the file
+ *	trace_events_end(&t, tables of each segment)	also those without samples
+ *	trace_events_choose(&t, query, path, &chosen)
+ *	trace_events_weigh(&t, segment, rec, &weight)	which event a sample is of
+ *	trace_events_release(&t)
+ *
+ * The weight of a sample is its own or, when that is 0, the period of its event as its recording
+ * says. An event that has samples with neither is counted: its unit is "samples", each weighs 1.
+ * Samples whose EVENT record was lost are two such events: those of snapshots, and all others.
+ *
+ * Memory grows with EVENT records, never with samples. Names and units are foreign bytes.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/hash_index.h"
+
+struct definition_store;
+struct intern;
+struct query;
+struct rec_event;
+struct rec_sample;
+
+#define NO_EVENT UINT32_MAX
+
+struct trace_event {
+	const char *name, *unit;	/* end with NUL; "ns", "cycles", "count", "bytes", ... */
+	uint8_t kind;			/* enum event_kind; EVENT_KINDS: its record was lost */
+	uint64_t freq_mhz, period;	/* of the first recording that has it; 0 unknown */
+	bool varies;			/* another recording has other ones */
+	bool is_counted;		/* each sample counts 1 */
+	bool shares_name;		/* another event of this name has another unit */
+	uint64_t samples;
+	uint64_t weight;		/* of all samples, in unit; at most UINT64_MAX */
+	uint32_t name_id, unit_id;	/* internal */
+};
+
+struct event_slot {			/* of an EVENT id: which event, and its period here */
+	uint32_t event;			/* index plus 1; 0: not resolved */
+	uint64_t period;
+};
+
+struct event_segment {
+	struct event_slot *slots;	/* by EVENT id */
+	size_t cap_slots;
+};
+
+struct trace_events {
+	struct trace_event *v;		/* in the order of their first sample or record */
+	size_t nr, cap;
+	struct intern *names;
+	struct hash_index index;
+	struct event_segment *segments;
+	size_t nr_segments, cap_segments;
+	uint32_t lost, lost_scans;	/* events without a record; NO_EVENT: there is none */
+};
+
+int trace_events_init(struct trace_events *t);
+void trace_events_release(struct trace_events *t);
+
+int trace_events_sample(struct trace_events *t, uint32_t segment,
+			const struct definition_store *tables, const struct rec_sample *rec);
+
+/* Once for each segment, when all samples have come; then trace_events_end(). */
+int trace_events_define(struct trace_events *t, uint32_t segment,
+			const struct definition_store *tables);
+void trace_events_end(struct trace_events *t);
+
+/* Which event a sample is of, NO_EVENT: none, and what it weighs. After trace_events_end(). */
+uint32_t trace_events_weigh(const struct trace_events *t, uint32_t segment,
+			    const struct rec_sample *rec, uint64_t *weight);
+
+/*
+ * The event that a query (NULL: none) asks for: the one it names; CPU time or wall time; else CPU
+ * time if it has samples, else the first event that has. NO_EVENT where nothing was sampled and
+ * nothing asked for. -ENODATA: the trace has no samples of what the query asks for; one line says
+ * what it has.
+ */
+int trace_events_choose(const struct trace_events *t, const struct query *q, const char *path,
+			uint32_t *chosen);
+
+/* What --event calls it: "cpu-clock"; "cycles (count)" where another "cycles" has another unit. */
+#define EVENT_LABEL_MAX 96
+const char *trace_event_label(const struct trace_event *e, char buf[EVENT_LABEL_MAX]);
+
+/* "cpu-clock, page-faults": the labels of all with samples but one, and of those without. */
+void trace_events_list(const struct trace_events *t, bool with_samples, uint32_t but, char *out,
+		       size_t size);
