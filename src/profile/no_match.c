@@ -268,7 +268,7 @@ static int check_scan_rows(struct report *rep, uint32_t scan)
 	if (!info->samples && !is_filtered(rep) && !scan)
 		return 0;
 	if (!info->scan_rows)
-		return fail_try(-ENODATA, "probee snapshot", "%s has no snapshots",
+		return fail_why(-ENODATA, "%s: there are no snapshots in it. Try: probee snapshot",
 				report_path(rep));
 	if (!is_filtered(rep) && !scan)
 		return 0;

@@ -295,9 +295,11 @@ static int refuse(const struct trace_events *t, const struct query *q, const cha
 	};
 	const char *option = q->event ? "event" : "weight",
 		   *value = q->event ? q->event : weights[q->weight];
-	char label[EVENT_LABEL_MAX], there[512], why[128] = "there is no such event";
+	char label[EVENT_LABEL_MAX], there[512], why[128];
 
 	trace_events_list(t, true, NO_EVENT, there, sizeof(there));
+	snprintf(why, sizeof(why), "%s",
+		 q->event ? "there is no such event" : "no event measured that");
 	if (event != NO_EVENT)
 		snprintf(why, sizeof(why), "%s was recorded but has no samples",
 			 trace_event_label(&t->v[event], label));

@@ -16,16 +16,18 @@ sed -i '/^file /d; /^size /d' "$TMP/stdout"
 [ "${PROBEE_GOLDEN:-}" != write ] || cp "$TMP/stdout" tests/golden/fixture.info
 diff tests/golden/fixture.info "$TMP/stdout" >"$TMP/stderr" || wrong 'is not tests/golden/fixture.info'
 
+# info and the line about losses speak of the whole trace, a report of the event that it shows.
 whole='71.4 % of 7 user stacks are whole (14.3 % with guessed frames)'
+cpu='80.0 % of 5 user stacks are whole (20.0 % with guessed frames)'
 prints "$whole"
-run probee report "$TMP/fixture.pbz" --text;  exits 0; says "$whole"; prints "$whole"
-run probee report "$TMP/fixture.pbz" --svg=-; exits 0; says "$whole"; prints "$whole"
-run probee report "$TMP/fixture.pbz" --json;  exits 0; prints '"user_stacks":7,"user_stacks_whole":5,"user_stacks_whole_guessed":1'
+run probee report "$TMP/fixture.pbz" --text;  exits 0; says "$whole"; prints "$cpu"
+run probee report "$TMP/fixture.pbz" --svg=-; exits 0; says "$whole"; prints "$cpu"
+run probee report "$TMP/fixture.pbz" --json;  exits 0; prints '"user_stacks":5,"user_stacks_whole":4,"user_stacks_whole_guessed":1'
 run probee report "$TMP/fixture.pbz" --collapse; exits 0; says "$whole"
 
 # With filters, a report speaks of what it shows, the line about losses of the whole trace.
-run probee report "$TMP/fixture.pbz" --comm server; exits 0; prints '100.0 % of 4 user stacks are whole (25.0 % with'; says "$whole"
-run probee report "$TMP/fixture.pbz" --comm 'kworker*'; exits 0; prints 'stacks    no user stacks'
+run probee report "$TMP/fixture.pbz" --comm server; exits 0; prints '100.0 % of 3 user stacks are whole (33.3 % with'; says "$whole"
+run probee report "$TMP/fixture.pbz" --weight wall --comm 'kworker*'; exits 0; prints 'stacks    no user stacks'
 
 # --- the same as JSON, every figure held against what the text says
 

@@ -17,19 +17,27 @@ folded both.pbz --weight wall >wall.txt
 check "the default is CPU time" cmp cpu.txt cpu2.txt
 check "CPU time: the spinner's samples" at_least "$(total cpu.txt)" 50
 check "CPU time: nothing of the sleepers" not grep -q '^threads' cpu.txt
+declare -A amount=([cpu]="s of CPU time in $(total cpu.txt) samples" [wall]=" $(total wall.txt) thread states")
 for weight in cpu wall; do
-	"$PROBEE" report both.pbz --weight "$weight" --text >both.txt
-	check "$weight time: nothing was filtered" grep -q "^samples   $(total $weight.txt), 0 lost" both.txt
+	"$PROBEE" report both.pbz --weight "$weight" --text | sed '/^samples/s/,//g' >both.txt
+	check "$weight time: nothing was filtered" grep -q "^samples .*${amount[$weight]}; 0 lost" both.txt
 done
+"$PROBEE" report both.pbz --text >both.txt
+check "the report says what else there is" grep -q '^shown .*CPU time (cpu-clock, 199 Hz). Also recorded: snapshot' both.txt
+"$PROBEE" report both.pbz --event snapshot --collapse >event.txt
+check "--event snapshot is --weight wall" cmp wall.txt event.txt
 walks=$("$PROBEE" info both.pbz | sed -n 's/^walks *\([0-9]*\) walks.*/\1/p')
 check "walks" at_least "${walks:-0}" 10
 check "wall time: each thread in each walk" equal "$(total wall.txt)" $((${walks:-0} * 52))
 check "wall time: the spinner's stack is whole" grep -qE '^chain30;.*main;' wall.txt
-check "info names both events" shows both.pbz '^events .*cpu-clock 199 Hz .CPU time; --weight wall: snapshots.'
+check "info names both events: CPU time" shows both.pbz "^ +$(total cpu.txt) .* cpu-clock +cpu-clock +ns, 199 Hz"
+check "info names both events: wall time" shows both.pbz "^ +$(total wall.txt) .* snapshot +snapshot +ns, 10 Hz"
 check "info holds samples against /proc/stat" shows both.pbz '^cpus .*by samples, .*by /proc/stat'
 sample -p "$spinner" -F 199 -d 1 -o one.pbz
 folded one.pbz >one.txt
-check "--weight wall of samples alone: nothing" equal "$(folded one.pbz --weight wall | wc -l)" 0
+run_limited report one.pbz --weight wall --collapse
+check "--weight wall of samples alone: no" equal "$RC" 1
+check "--weight wall of samples alone: what there is" grep -q 'samples of: cpu-clock' "$T/err"
 check "--weight cpu of samples alone: all" equal "$(folded one.pbz --weight cpu | wc -l)" "$(wc -l <one.txt)"
 check "--waits: its rows without being told" grep -q '^Walk ' <("$PROBEE" report both.pbz --waits -q)
 run_limited report both.pbz --weight time --collapse

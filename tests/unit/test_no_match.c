@@ -94,7 +94,7 @@ static void says_which_snapshots_there_are(void **state)
 	assert_string_equal(check("events.pbz", &q, &rows),
 			    "no row of a snapshot passes: the trace has the thread names appcpp, worker\n");
 	assert_string_equal(check("events.pbz", &q, &samples), "");
-	assert_non_null(strstr(check("more.pbz", NULL, &rows), "no snapshots"));
+	assert_non_null(strstr(check("more.pbz", NULL, &rows), "there are no snapshots in it"));
 }
 
 static void an_empty_trace_has_nothing_to_filter(void **state)

@@ -133,7 +133,7 @@ static void says_which_events_there_are(void **state)
 	check_refused("events.pbz", &q, "--event context-switches: context-switches was recorded but has no samples. "
 		      "There are samples of: cpu-clock, page-faults, alloc, snapshot");
 	q = (struct query){ .weight = WEIGHT_WALL };
-	check_refused("more.pbz", &q, "--weight wall: there is no such event. There are samples of: page-faults, "
+	check_refused("more.pbz", &q, "--weight wall: no event measured that. There are samples of: page-faults, "
 		      "cycles, cpu-clock");
 	q = (struct query){ .weight = WEIGHT_CPU };
 	check_refused("faults.pbz", &q, "--weight cpu: cpu-clock was recorded but has no samples. There are samples "
