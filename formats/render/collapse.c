@@ -35,7 +35,8 @@ static int labels_open(struct labels *l, const struct render_opts *opts)
 	memset(l, 0, sizeof(*l));
 	l->kernel_suffix = opts->kernel_suffix ? opts->kernel_suffix : "_[k]";
 	err = tree_builder_init(&l->tree);
-	l->tree.max_depth = l->tree.max_nodes = UINT32_MAX / 4;	/* limited already */
+	l->tree.max_depth = UINT16_MAX;		/* the tree that is labelled has limits already */
+	l->tree.max_nodes = UINT32_MAX / 4;
 	l->out = err ? NULL : open_memstream(&l->text, &l->size);
 	return l->out ? 0 : -ENOMEM;
 }

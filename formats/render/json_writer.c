@@ -29,7 +29,9 @@ void json_end(struct json_writer *w, char bracket)
 void json_key(struct json_writer *w, const char *key)
 {
 	begin_value(w);
-	fprintf(w->out, "\"%s\":", key);
+	putc_unlocked('"', w->out);
+	fputs_unlocked(key, w->out);
+	fputs_unlocked("\":", w->out);
 	w->comma = false;
 }
 
@@ -50,8 +52,15 @@ void json_string(struct json_writer *w, const char *s, size_t len)
 
 void json_u64(struct json_writer *w, uint64_t v)
 {
+	char buf[20];			/* printf() takes most of the time of a large tree */
+	size_t n = sizeof(buf);
+
 	begin_value(w);
-	fprintf(w->out, "%" PRIu64, v);
+	do {
+		buf[--n] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	fwrite_unlocked(buf + n, 1, sizeof(buf) - n, w->out);
 }
 
 void json_null(struct json_writer *w)

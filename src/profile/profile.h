@@ -24,15 +24,18 @@ enum {
 struct node {
 	uint32_t parent;		/* NODE_NONE for the root */
 	uint32_t first_child, next_sibling;	/* NODE_NONE: no more */
-	uint32_t depth;			/* root 0 */
 	uint32_t name;			/* profile_name() */
 	uint32_t binary;		/* profile_name(): path of its file; 0 none */
 	uint32_t file, line;		/* profile_name(), source line; 0 unknown */
+	uint16_t depth;			/* root 0 */
 	uint8_t kind;			/* enum frame_kind */
 	uint8_t flags;			/* NODE_... */
 	uint64_t self, total;		/* weight; total is self plus all children */
 	uint64_t self_samples, total_samples;
 };
+
+/* A tree may have millions of them, and all work on it waits for memory. */
+_Static_assert(sizeof(struct node) == 64, "one cache line each");
 
 /* What every picture says under its title. All strings may be "". */
 struct profile_facts {

@@ -47,7 +47,7 @@ static struct node *push_node(struct tree_builder *b, uint32_t parent, const str
 		return NULL;
 	n->parent = parent;
 	n->first_child = n->next_sibling = NODE_NONE;
-	n->depth = parent == NODE_NONE ? 0 : p->nodes[parent].depth + 1;
+	n->depth = parent == NODE_NONE ? 0 : (uint16_t)(p->nodes[parent].depth + 1);
 	n->name = key->name;
 	n->binary = key->binary;
 	n->kind = key->kind;
@@ -136,7 +136,7 @@ uint32_t tree_builder_child(struct tree_builder *b, uint32_t parent, const struc
 
 	if (b->failed || stands_for_rest(b, up))
 		return parent;
-	if (up->depth + 1 >= b->max_depth)
+	if (up->depth + 1u >= b->max_depth)
 		return find_or_push(b, parent, &rest);
 	rest.name = b->too_many;
 	/* Twice the limit at most: each old node may still get one child for the rest. */

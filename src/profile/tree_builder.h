@@ -31,7 +31,8 @@
 struct tree_builder {
 	struct profile *p;
 	struct hash_index index;
-	uint32_t max_depth, max_nodes;
+	uint32_t max_depth;		/* at most UINT16_MAX */
+	uint32_t max_nodes;
 	uint32_t deeper, too_many;	/* names */
 	uint64_t weight;		/* of all that was added */
 	bool failed;

@@ -111,7 +111,7 @@ check "handover: it did not run meanwhile" equal \
 PID=$convoy READY=$convoy_ready
 report twice.pbz --walk 1 >first.txt
 check "--walk 1" says first.txt "^Walk 1, "
-report twice.pbz --walk 9 >none.txt 2>&1
+"$PROBEE" report twice.pbz --walk 9 --waits >none.txt 2>&1
 check "--walk 9" says none.txt "the trace has snapshots 1 to 2"
 report convoy.pbz -t "$(of w0)" >filtered.txt
 check "owner outside of the filter" says filtered.txt "^1 thread waits for $(of head) .not in this walk."

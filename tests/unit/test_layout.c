@@ -159,14 +159,14 @@ static void goes_deep(void **state)
 	uint32_t n = 0;
 
 	(void)state;
-	for (int i = 0; i < 200000; i++)
+	for (int i = 0; i < 60000; i++)
 		n = tree_node(&p, n, 1);
 	for (uint32_t i = 0; i < n; i++)
 		p.nodes[i].first_child = i + 1;
 	tree_weigh(&p, n, UINT64_MAX);
 	l = lay_out(0, 300000);
-	assert_int_equal(l.nr, 200001);
-	assert_int_equal(l.rows, 200001);
+	assert_int_equal(l.nr, 60001);
+	assert_int_equal(l.rows, 60001);
 	layout_release(&l);
 }
 

@@ -32,7 +32,8 @@ static inline uint32_t tree_node(struct profile *p, uint32_t parent, uint32_t na
 	if (!nd)
 		abort();
 	*nd = (struct node){ .parent = parent, .first_child = NODE_NONE, .next_sibling = NODE_NONE,
-			     .name = name, .depth = parent == NODE_NONE ? 0 : p->nodes[parent].depth + 1 };
+			     .name = name,
+			     .depth = parent == NODE_NONE ? 0 : (uint16_t)(p->nodes[parent].depth + 1) };
 	return (uint32_t)(p->nr_nodes - 1);
 }
 
