@@ -140,8 +140,12 @@ static void count_amount(struct fold *f, const struct report_sample *s, uint64_t
 int fold_counted(struct fold *f, const struct report_sample *s, uint64_t nr)
 {
 	const struct rec_sample *rec = s->rec;
-	struct sample_count key = { s->segment, 0, rec->kstack, rec->ustack, rec->end, nr,
-				    s->weight };
+	struct sample_count key = { .kstack = rec->kstack,
+				    .ustack = rec->ustack,
+				    .segment = (uint16_t)s->segment,
+				    .end = rec->end,
+				    .count = nr,
+				    .weight = s->weight };
 
 	enter_segment(f, s->tables);
 	key.comm = thread_comm(f, s);

@@ -287,6 +287,8 @@ static void tell_amount(const struct live_profile *l, uint32_t event, struct pro
 	report_title_text("", &amount, text, sizeof(text));
 	p->facts.title = keep(p, text, failed);
 	p->facts.event = p->facts.shown = keep(p, shown.name, failed);
+	p->facts.noun = event_is_wall_time(shown.kind) ? "thread states" : "samples";
+	p->facts.thing = event_is_wall_time(shown.kind) ? "thread states" : p->facts.event;
 	p->facts.unit = keep(p, shown.unit, failed);
 }
 

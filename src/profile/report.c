@@ -16,7 +16,10 @@
 #include "src/profile/trace_events.h"
 #include "src/profile/wall_clock.h"
 
-/* A recording costs some memory even when it is empty, and a file of empty ones is easily made. */
+/*
+ * A recording costs some memory even when it is empty, and a file of empty ones is easily made.
+ * sample_counts.h keeps numbers of segments in 16 bits.
+ */
 #define MAX_SEGMENTS 65536
 
 /* of a query about a thread */

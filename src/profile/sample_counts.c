@@ -7,6 +7,8 @@
 #include "src/base/array.h"
 #include "src/profile/weight_text.h"
 
+_Static_assert(sizeof(struct sample_count) == 32, "two fit into a cache line");
+
 struct count_key {
 	const struct sample_count *v, *key;
 };

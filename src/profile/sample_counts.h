@@ -11,9 +11,10 @@
 #include "src/base/hash_index.h"
 
 struct sample_count {
-	uint32_t segment, comm;		/* comm: an id of the caller's */
+	uint32_t comm;			/* an id of the caller's */
 	uint32_t kstack, ustack;
-	uint32_t end;			/* enum stack_end */
+	uint16_t segment;		/* a report has no more than 65536 */
+	uint16_t end;			/* enum stack_end */
 	uint64_t count, weight;
 };
 
