@@ -43,6 +43,8 @@ REPORT_LDLIBS := -lzstd -lseccomp -lpthread
 # Sources by layer (tests/layers.sh holds the layering). Listed, not globbed.
 include sources.mk
 
+REPORT_OBJS := $(patsubst %.c,$(B)/%.o,$(REPORT_SRCS) $(REPORT_MAIN_SRCS) $(REPORT_PROGRAM_SRCS))
+CAPTURE_OBJS := $(patsubst %.c,$(B)/%.o,$(CAPTURE_SRCS) $(CAPTURE_MAIN_SRCS))
 LIB_OBJS := $(LIB_SRCS:%.c=$(B)/%.o) $(ASSETS:%=$(B)/%.o)
 MAIN_OBJS := $(MAIN_SRCS:%.c=$(B)/%.o)
 TESTS := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
@@ -57,8 +59,7 @@ $(B)/probee: $(MAIN_OBJS) $(B)/libprobee.a sources.mk
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter-out %.mk,$^) $(LDLIBS) -o $@
 
 # The report half alone. That it needs no other library and no other source is what this proves.
-REPORT_HALF_OBJS := $(patsubst %.c,$(B)/%.o,$(REPORT_SRCS) $(REPORT_MAIN_SRCS) $(REPORT_PROGRAM_SRCS)) $(ASSETS:%=$(B)/%.o)
-$(B)/probee-report: $(REPORT_HALF_OBJS) sources.mk
+$(B)/probee-report: $(REPORT_OBJS) $(ASSETS:%=$(B)/%.o) sources.mk
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(REPORT_LDLIBS) -o $@
 
@@ -111,6 +112,25 @@ $(OUT)/bpf/flags:
 	$(call installed,$(CLANG))
 	$(call installed,$(BPFTOOL))
 	@mkdir -p $(@D) && printf '%s\n' '$(call quoted,$(BPF_FLAGS_NOW))' > $@
+
+# Headers, and the packages that bring them: looked for once in each directory, so that the first word about one that is not
+# there is not the compiler's.
+REPORT_HEADERS := stdio.h:libc6-dev zstd.h:libzstd-dev
+CAPTURE_HEADERS := bpf/libbpf.h:libbpf-dev libelf.h:libelf-dev elfutils/libdwfl.h:libdw-dev zlib.h:zlib1g-dev \
+	libiberty/demangle.h:libiberty-dev
+CHECK_HEADERS := cmocka.h:libcmocka-dev
+has_include = printf '\#if !__has_include(<%s>)\n@%s\n\#endif\n' $(subst :, ,$(1));
+
+$(B)/REPORT.headers $(B)/CAPTURE.headers $(B)/CHECK.headers: $(B)/%.headers: $(B)/flags
+	@missing=$$({ $(foreach h,$($*_HEADERS),$(call has_include,$(h))) } | \
+		$(CC) $(CPPFLAGS) $(CFLAGS) -E -P -x c - 2>/dev/null | sed -n 's/^@//p' | tr '\n' ' '); \
+	[ -z "$$missing" ] || { echo "probee: not installed: $${missing% }. Try:" \
+		'make deps$(if $(filter CHECK,$*), LEVEL=check)' >&2; exit 1; }
+	@touch $@
+
+$(REPORT_OBJS): | $(B)/REPORT.headers
+$(CAPTURE_OBJS) $(OUT)/bpf/probee.bpf.o: | $(B)/REPORT.headers $(B)/CAPTURE.headers
+$(TESTS): | $(B)/CHECK.headers
 
 $(B)/tests/unit/%: tests/unit/%.c $(B)/libprobee.a
 	$(call say,TEST,$<)
