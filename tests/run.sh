@@ -235,11 +235,17 @@ finish() {
 	show_done "${kinds[$1]}"
 }
 
-# What is to be killed must not go on to start others, so the groups go first.
-end_all() {
+any_left() {
 	local pid
+	for pid in "${running[@]}"; do ! kill -0 -- "-$pid" || return 0; done 2>/dev/null
+	return 1
+}
+
+# Tests have two seconds to end what they started in process groups of its own (an emulator, for example).
+end_all() {
+	local pid tries=20
 	for pid in "${running[@]}"; do kill -TERM -- "$pid" "-$pid"; done 2>/dev/null
-	[ ${#running[@]} = 0 ] || sleep 0.3
+	while any_left && [ $((tries--)) -gt 0 ]; do sleep 0.1; done
 	for pid in "${running[@]}"; do kill -KILL -- "-$pid"; done 2>/dev/null
 	rm -rf "$work"
 }

@@ -108,7 +108,7 @@ until_true() {
 }
 
 run_limited() {
-	timeout -k 5 "$TIME_LIMIT" "$PROBEE" "$@" 2>"$T/err"
+	timeout --foreground -k 5 "$TIME_LIMIT" "$PROBEE" "$@" 2>"$T/err"	# ends with the test's process group
 	RC=$?
 }
 
