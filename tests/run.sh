@@ -14,7 +14,8 @@
 # "# timeout: 300" among the first ten of a script says otherwise.
 #
 # Two run at the same time (LANES=1: one). Live tests record, wait, and look at the whole machine: never more than one
-# of them, and what runs beside it has a lower priority. One that compares amounts of CPU time or the moments of walks, or
+# of them, and what runs beside it has a lower priority; but a live test that says "# beside: live" looks at processes of its
+# own alone and neither counts nor times, and may run beside another one. One that compares amounts of CPU time or the moments of walks, or
 # burdens the machine so that others would fail, says "# needs: quiet" among its first ten lines: it runs alone, after
 # the others. So nothing may count on being alone, and nothing may be ended by its name.
 # With BUILD=1 what san, fuzz and live need is built beside the tests that are there already.
@@ -35,6 +36,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/probee-tests.XXXXXX")
 
 names=() kinds=() limits=() programs=() commands=()	# commands are quoted for the shell
 after=()						# the job that builds it, or nothing
+is_live=()					# 1: of the live lane
 began=() ended=() codes=()				# filled when it runs: ms, ms, exit code
 shared_live=() shared_other=() alone=()			# numbers that wait for their turn
 declare -A job_of=() running=()
@@ -47,6 +49,7 @@ add() {
 	kinds[i]=$2 names[i]=$3 limits[i]=$4 programs[i]=$PROBEE after[i]=${builder:-}
 	printf -v "commands[$i]" '%q ' "${@:5}"
 	queue+=("$i")
+	[ "$1" != shared_live ] || is_live[i]=1
 	if [ "$1" = alone ]; then order_alone[$2]+="$i "; else order[$2]+="$i "; fi
 }
 
@@ -64,7 +67,7 @@ add_scripts() {
 	for t in tests/"$2"/*; do
 		case $t in *.sh | *.py) ;; *) continue ;; esac
 		queue=shared_other
-		[ "$2" != live ] || queue=shared_live
+		[ "$2" != live ] || head_of "$t" | grep -q '^# beside: live' || queue=shared_live
 		! head_of "$t" | grep -q '^# needs: quiet' || queue=alone
 		if [ -x "$t" ]; then
 			add $queue "$1" "${3:-}${t#tests/}" "$(time_limit "$t")" "$t"
@@ -271,7 +274,7 @@ first_of() {
 live_runs() {
 	local i
 	for i in "${!running[@]}"; do
-		[[ ${names[i]} != live/* && ${names[i]} != build/workloads ]] || return 0
+		[ -z "${is_live[i]:-}" ] || return 0
 	done
 	return 1
 }

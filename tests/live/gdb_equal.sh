@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # timeout: 600
+# beside: live
 # Stopped threads of well-known programs: the same frames as gdb's, address by address. ROUNDS=N stops each N times;
 # THREADS=1000 goes on until so many threads were judged.
 . "$(dirname "$0")/lib.sh"

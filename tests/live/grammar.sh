@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # timeout: 200
+# beside: live
 # Stacks that no execution could have produced, of workloads whose call grammar is known: none. STACKS=N looks at more;
 # tests/bench/part_grammar.sh looks at a million.
 . "$(dirname "$0")/lib.sh"

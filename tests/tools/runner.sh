@@ -89,6 +89,13 @@ for lanes in 2 1; do
 	[ $bad = 0 ] || cat log
 done
 
+# Two live tests meet if one of them says that it may be beside another.
+rm tests/live/*.sh
+script h_beside '# beside: live' "$(meet h i)"
+script i_live "$(meet i h)"
+mv tests/cli/[hi]_*.sh tests/live/
+LANES=2 OUT=$PWD/out tests/run.sh live >log 2>&1 || { echo "live tests do not run beside each other"; cat log; bad=1; }
+
 # What cannot be built fails, once, and its tests do not run.
 printf 'all tests:\n\t@echo no such luck; exit 1\n' >Makefile
 mkdir -p tests/unit
