@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # timeout: 200
+# beside: live
 # Go programs: whole stacks from Go's own tables, of goroutines and of the runtime's threads, through C and back.
 . "$(dirname "$0")/lib.sh"
 command -v go >/dev/null || skip "no go"

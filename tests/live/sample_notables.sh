@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # timeout: 240
+# beside: live
 # Code that has neither unwind tables nor frame pointers: its rows come from reading it. Stacks of a known grammar, whole,
 # sampled and in snapshots; musl, whose libc is such code too; Rust with panic=abort; .init and .fini of a library.
 . "$(dirname "$0")/lib.sh"
