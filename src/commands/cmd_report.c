@@ -164,7 +164,7 @@ static struct shown show(void *report_args, const char *path)
 	struct report *rep = NULL;
 	int err = report_open(path, &args->query, &rep);
 	bool ended = err || has_ended(rep);
-	struct shown shown = { .is_over = ended };
+	struct shown shown;
 
 	if (!err)
 		err = render(args, rep);
@@ -172,6 +172,7 @@ static struct shown show(void *report_args, const char *path)
 		fflush(stdout);
 		output_list_summary(rep);
 	}
+	shown.is_over = ended || err;		/* what cannot be written now cannot be later */
 	shown.exit_code =
 		err ? EXIT_FAILED : args->strict && report_has_loss(rep) ? EXIT_LOSS : EXIT_OK;
 	report_close(rep);

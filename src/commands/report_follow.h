@@ -19,7 +19,7 @@
 
 struct shown {
 	int exit_code;
-	bool is_over;			/* the recording has ended, or the trace cannot be read */
+	bool is_over;			/* the recording has ended, or something failed */
 };
 
 typedef struct shown (*show_fn)(void *ctx, const char *path);
