@@ -1,5 +1,6 @@
 #include "src/capture/losses.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,8 +16,10 @@ int losses_report(struct losses *l, uint8_t cause, uint64_t total, uint64_t now,
 		  void *ctx)
 {
 	struct record rec = { .tag = REC_LOST };
-	uint64_t added = total - l->reported[cause];
+	uint64_t added;
 
+	assert(cause < LOSS_CAUSES);
+	added = total - l->reported[cause];
 	/* Counters of several CPUs are not read at one moment: a total may seem to go back. */
 	if (total <= l->reported[cause]) {
 		l->since_ns[cause] = now;

@@ -160,6 +160,7 @@ static void kill_mapping(struct process *p, size_t i, uint64_t time_ns)
 {
 	struct mapping m = p->maps[i];
 
+	assert(i < p->nr_live && p->nr_live <= p->nr_maps);
 	memmove(&p->maps[i], &p->maps[i + 1], (p->nr_live - i - 1) * sizeof(m));
 	m.died_ns = time_ns;
 	p->maps[--p->nr_live] = m;

@@ -1,5 +1,6 @@
 #include "src/capture/collectors/running_threads.h"
 
+#include <assert.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -126,6 +127,7 @@ int running_threads_add(struct running_threads *rt, const struct wire_stack *sta
 
 static void give(struct running_threads *rt, struct waiting *w, const struct wire_stack *stack)
 {
+	assert(!w->done && rt->nr_done < rt->nr);
 	w->done = true;
 	rt->nr_done++;
 	if (!rt->err)
@@ -282,6 +284,7 @@ int running_threads_settle(struct running_threads *rt, revisit_fn again, void *a
 	if (err == -ENOTSUP)
 		err = 0;
 	give_as_is(rt);
+	assert(rt->nr_done == rt->nr);		/* one row for each */
 	rt->fn = NULL;
 	return rt->err ? rt->err : err;
 }

@@ -1,5 +1,6 @@
 #include "src/capture/collectors/task_reader.h"
 
+#include <assert.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -212,8 +213,10 @@ long task_reader_next(struct task_reader *r, void *buf, size_t size)
 	int32_t status = 0;
 	struct iovec v[2] = { { &status, sizeof(status) }, { buf, size } };
 	ssize_t n;
-	int err = wait_for_message(r);
+	int err;
 
+	assert(size >= TASK_READER_BYTES);
+	err = wait_for_message(r);
 	if (err)
 		return err;
 	do {

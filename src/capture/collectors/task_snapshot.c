@@ -1,5 +1,6 @@
 #include "src/capture/collectors/task_snapshot.h"
 
+#include <assert.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -98,6 +99,7 @@ static long hand_out(struct task_snapshot *ts, size_t have, wire_stack_fn fn, vo
 			return err;
 		at += (size_t)n;
 	}
+	assert(at <= have);
 	return (long)at;
 }
 
@@ -112,6 +114,7 @@ static int give_up(struct task_snapshot *ts)
 	struct scan_control *control = capture_bpf_scan_control(ts->bpf);
 	char text[256], where[64];
 
+	assert(control->slot < SCAN_SLOTS);
 	task_reader_waits_in(ts->reader, where, sizeof(where));
 	snprintf(text, sizeof(text),
 		 "process %u (%.15s): reading the stack of its thread %u hangs%s%s. Its memory is "
@@ -155,6 +158,7 @@ static int read_rows(struct task_snapshot *ts, const struct reader_scope *scope,
 		if (used < 0)
 			return (int)used;
 		have -= (size_t)used;
+		assert(have <= BUFFER_BYTES - TASK_READER_BYTES);	/* less than a row */
 		memmove(ts->buffer, ts->buffer + used, have);
 	}
 	return err;

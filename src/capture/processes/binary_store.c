@@ -1,5 +1,6 @@
 #include "src/capture/processes/binary_store.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -89,6 +90,7 @@ void binary_store_free(struct binary_store *st)
 {
 	if (!st)
 		return;
+	assert(!st->pending);		/* a job would come back to us */
 	ix_release(&st->originals);
 	remote_fs_files_free(st->served);
 	free(st->entries);
@@ -155,6 +157,7 @@ static void table_done(struct worker_job *job, bool cancelled)
 	struct table_job *t = (struct table_job *)job;
 	struct binary_store *st = t->store;
 
+	assert(st->pending && st->entries[t->binary].job == t);
 	st->pending--;
 	st->entries[t->binary].job = NULL;
 	st->entries[t->binary].state = TABLE_NONE;
@@ -182,6 +185,7 @@ static void queue_table(struct binary_store *st, uint32_t original, int priority
 	int fd = e->data ? -1 : symbolizer_fd(st->deps.symbolizer, original);
 	struct table_job *t = e->data || fd >= 0 ? calloc(1, sizeof(*t)) : NULL;
 
+	assert(e->state == TABLE_NONE && e->original == original);
 	if (!t)
 		return;
 	t->job.run = table_run;

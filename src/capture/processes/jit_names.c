@@ -1,5 +1,6 @@
 #include "src/capture/processes/jit_names.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -212,6 +213,7 @@ bool jit_names_has(const struct binary *b)
 
 static void add_place(struct jit_names *j, struct jit_process *e, const struct process *p)
 {
+	assert(e->nr_places < PLACES);
 	j->deps.open_tmp(j->deps.ctx, p, &e->places[e->nr_places++]);
 }
 
@@ -406,6 +408,7 @@ static int end_job(struct jit_names *j, symbol_fn fn, void *ctx)
 	size_t nr = m->nr;
 	int err;
 
+	assert(e && e->nr >= nr);	/* it is kept while it has requests */
 	j->job = NULL;
 	say_why(e, m->done ? m->err : -ETIMEDOUT);
 	if (m->done) {

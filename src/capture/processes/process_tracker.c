@@ -1,5 +1,6 @@
 #include "src/capture/processes/process_tracker.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -435,8 +436,10 @@ int process_tracker_update(struct process_tracker *t)
  */
 int process_tracker_start(struct process_tracker *t, struct unwind_loader *loader)
 {
-	int err = process_tracker_update(t);
+	int err;
 
+	assert(!t->loader);
+	err = process_tracker_update(t);
 	if (t->no_events)
 		note("cannot follow processes as they come and go (perf_event_open: %s): new ones "
 		     "are looked up in "

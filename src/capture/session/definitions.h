@@ -24,8 +24,8 @@ uint32_t definitions_binary(struct definitions *d, uint32_t index);
 /* Writes the process on its first use, and what changed in its mappings since the last one. */
 uint32_t definitions_process(struct definitions *d, struct process *p,
 			     const struct process *parent);
-uint32_t definitions_process_id(const struct definitions *d, const struct process *p); /* 0: not
-											 written */
+/* 0: not written yet. */
+uint32_t definitions_process_id(const struct definitions *d, const struct process *p);
 uint32_t definitions_thread(struct definitions *d, const struct rec_thread *t, const char *comm);
 /*
  * Forgets threads that have ended and were not met for 15 s, so that a recording of days does not

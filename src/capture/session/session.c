@@ -1,5 +1,6 @@
 #include "src/capture/session/session.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,6 +197,7 @@ bool session_has_process(const struct session *s, const struct process *p)
 
 static void count_stack(struct session *s, const struct rec_sample *sample)
 {
+	assert(sample->end < STACK_ENDS);	/* wire_decode() has looked */
 	s->stats.samples++;
 	s->stats.ends[sample->end]++;
 	if (sample->scan)

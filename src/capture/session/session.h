@@ -86,5 +86,6 @@ int session_clock(struct session *s);
 int session_names(struct session *s, bool wait);
 /* end.cpu_time_ns: of other processes that took part; ours is added. */
 int session_end(struct session *s, const struct rec_end *end);
-bool session_has_process(const struct session *s, const struct process *p);	/* stacks of it came */
+/* Stacks of it came. */
+bool session_has_process(const struct session *s, const struct process *p);
 const struct session_stats *session_stats(const struct session *s);

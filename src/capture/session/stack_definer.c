@@ -1,5 +1,6 @@
 #include "src/capture/session/stack_definer.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,6 +214,7 @@ uint32_t stack_definer_user(struct stack_definer *d, struct process *p, const st
 		return node;
 	node = 0;
 	nr = trusted_frames(p, w);
+	assert(nr && nr <= w->head->nr_user);
 	for (size_t i = nr; i-- > 0;)
 		node = define_node(d, node, user_frame(d, p, w->user[i], w->head->time_ns));
 	if (nr < w->head->nr_user)

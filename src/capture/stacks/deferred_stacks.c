@@ -1,5 +1,6 @@
 #include "src/capture/stacks/deferred_stacks.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,12 +85,14 @@ static void drop(struct deferred_stacks *l, struct deferred **at)
 {
 	struct deferred *s = *at;
 
+	assert(l->nr && l->bytes >= s->size);
 	*at = s->next;
 	if (l->last == &s->next)
 		l->last = at;
 	l->nr--;
 	l->bytes -= s->size;
 	free(s);
+	assert(!l->first == !l->nr && !l->first == !l->bytes && !*l->last);
 }
 
 static int give_as_it_came(struct deferred_stacks *l, const struct deferred *s)
@@ -113,6 +116,7 @@ static int give_result(struct deferred_stacks *l, const struct deferred *s,
 	size_t nr_kernel = old->head->nr_kernel;
 	uint8_t end = r->is_cut ? old->head->end : r->end;
 
+	assert(r->nr + nr_kernel <= WIRE_DUMP_FRAMES);	/* wire_decode() and the walker see to it */
 	l->head = *old->head;
 	l->head.nr_user = (uint16_t)r->nr;
 	l->head.end = end;

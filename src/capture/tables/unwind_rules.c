@@ -1,5 +1,6 @@
 #include "src/capture/tables/unwind_rules.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +86,7 @@ int unwind_rules_get(struct unwind_rules *r, const struct unwind_rule *rule, uin
 
 void unwind_rules_put(struct unwind_rules *r, uint16_t number)
 {
+	assert(!number || (number < r->nr && r->refs[number]));
 	if (!number || --r->refs[number])
 		return;
 	ix_remove(&r->index, rule_hash(&r->v[number]), number);

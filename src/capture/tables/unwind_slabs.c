@@ -1,5 +1,6 @@
 #include "src/capture/tables/unwind_slabs.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -94,6 +95,7 @@ struct unwind_row *unwind_slabs_write(struct unwind_slabs *s, uint32_t first)
 {
 	uint32_t key = first >> UNWIND_SLAB_SHIFT;
 
+	assert(key < s->nr);
 	/* The others stay in the kernel; unmapped here, they are not counted as our memory. */
 	if (!s->write || s->write_key != key) {
 		unmap_slab(s->write);

@@ -1,5 +1,6 @@
 #include "src/capture/tables/unwind_slices.h"
 
+#include <assert.h>
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -72,6 +73,7 @@ static void reclaim(struct unwind_slices *s)
 
 static void put(struct unwind_slices *s, struct slice *x)
 {
+	assert(!x || x->refs);
 	if (!x || --x->refs)
 		return;
 	x->retired = epoch_retire(s->epoch);
