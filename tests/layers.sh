@@ -13,7 +13,7 @@ formats/trace:  src/base src/model
 src/profile:    src/base src/model formats/trace
 formats/render: src/base src/model src/profile
 src/elf:        src/base
-src/proc:       src/base src/model
+src/proc:       src/base
 unwind:         src/base
 bpf:            unwind
 src/symbolize:  src/base src/model src/elf

@@ -1,8 +1,8 @@
 /*
  * What one part of the recording keeps of each process for itself: an array with an element for
  * each process, by its slot. Slots are used again, so an element begins with the serial of its
- * process: one that was left by another process counts as not there, and nobody needs to be told
- * when a process is forgotten (but who holds something in an element has to give it back then).
+ * process: one that was left by another process counts as not there. So an owner need not be told
+ * when a process is forgotten, unless its elements hold something that must be given back.
  *
  *	struct mine { uint64_t serial; ... };
  *	struct per_process all = { .size = sizeof(struct mine) };

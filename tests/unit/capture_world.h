@@ -129,7 +129,9 @@ static inline int cw_find_own(void *ctx, const struct proc_map *map)
 
 static inline void cw_open_loader(struct capture_world *w)
 {
-	struct unwind_loader_options o = { .new_slab = cw_new_slab, .on_evict = cw_on_evict, .ctx = w };
+	struct unwind_loader_options o = { .new_slab = cw_new_slab,
+					   .on_evict = cw_on_evict,
+					   .ctx = w };
 
 	w->fds = o.fds = (struct unwind_loader_fds){
 		.pages = cw_memory(UNWIND_MAX_PAGES * sizeof(struct unwind_page)),
@@ -219,8 +221,8 @@ static inline const struct mapping *map_own_file(struct capture_world *w, uint32
 {
 	struct process *p;
 
-	told(w, &(struct task_event){ .kind = TASK_EVENT_MAP, .tgid = tgid, .tid = (uint32_t)getpid(),
-				      .start = start, .len = w->own.end - w->own.start,
+	told(w, &(struct task_event){ .kind = TASK_EVENT_MAP, .tgid = tgid,
+				      .tid = (uint32_t)getpid(), .start = start, .len = w->own.end - w->own.start,
 				      .pgoff_bytes = w->own.pgoff_bytes, .dev = w->own.dev,
 				      .ino = w->own.ino, .prot = PROT_READ | PROT_EXEC,
 				      .text = w->own.path, .time_ns = time_ns });

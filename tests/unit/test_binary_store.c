@@ -240,7 +240,9 @@ static void test_vanished_file(void **state)
 	assert_int_equal(binary_store_map(w->c.store, getpid(), &deleted), index);
 	assert_int_equal(stats_of(w).unreadable, 2);
 	/* Memory with a name is no file. */
-	map = (struct proc_map){ .path = "/memfd:jit", .ino = 0x7777777, .dev = 1, .deleted = true };
+	map = (struct proc_map){
+		.path = "/memfd:jit", .ino = 0x7777777, .dev = 1, .deleted = true
+	};
 	assert_int_equal(binary_store_map(w->c.store, getpid(), &map), 0);
 }
 

@@ -1,4 +1,4 @@
-/* Stacks that wait: for a table, for a mapping, for a visit; and how long what they need is kept. */
+/* Stacks that wait for a table, a mapping, a visit; and how long what they need is kept. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

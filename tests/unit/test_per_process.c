@@ -43,7 +43,8 @@ static void test_like_a_model(void **state)
 			seed = seed * 6364136223846793005u + 1442695040888963407u;
 			if (seed >> 33 & 1)
 				process_exit(p, step);
-			assert_int_equal(((struct mine *)per_process_find(&all, p))->value, p->tgid);
+			assert_int_equal(((struct mine *)per_process_find(&all, p))->value,
+					 p->tgid);
 			assert_ptr_equal(per_process_at(&all, p), per_process_find(&all, p));
 		}
 		processes_prune(&ps, step + 1, step + 1, ignore, NULL);

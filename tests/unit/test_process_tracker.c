@@ -312,7 +312,7 @@ static void test_find_reads_proc(void **state)
 	end_child(&c);
 }
 
-/* The number belongs to another process since: a sample from before must not find that one's code. */
+/* The number is another process's since: a sample from before must not find that one's code. */
 static void test_number_used_again(void **state)
 {
 	struct capture_world *w = *state;

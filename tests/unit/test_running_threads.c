@@ -231,6 +231,7 @@ static void test_gone(void **state)
 	assert_int_equal(w->rows[0].nr_user, 0);
 	assert_int_equal(w->rows[0].nr_kernel, 0);
 	assert_int_equal(w->threads[1].visits, 1);
+	assert_int_equal(fake.runs[2], 1);		/* its CPU is left alone from then on */
 	assert_int_equal(stats_of(w).gone, 1);
 	assert_int_equal(stats_of(w).uncaught, 1);
 }

@@ -1,4 +1,4 @@
-/* Stacks become the records of a trace: rows of walks that repeat, peers, receipts, names, the end. */
+/* Stacks become the records of a trace: rows that repeat, peers, receipts, names, the end. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -196,8 +196,9 @@ static void test_sample(void **state)
 	forked(&w->c, ME, ME + 1, 10);
 	assert_non_null(map_own_file(&w->c, ME, TEXT, 10));
 	stack(w, .tgid = ME + 1, .tid = ME + 1, .time_ns = 50, .comm = "parent");
-	stack(w, .tid = ME, .time_ns = 100, .pc = TEXT + 8, .kernel = 0xffffffff81000000ull, .cpu = 3,
-	      .weight = 10101010, .flags = WIRE_IN_KERNEL | WIRE_GUESSED, .end = UNWIND_NO_FDE);
+	stack(w, .tid = ME, .time_ns = 100, .pc = TEXT + 8, .kernel = 0xffffffff81000000ull,
+	      .cpu = 3, .weight = 10101010, .flags = WIRE_IN_KERNEL | WIRE_GUESSED,
+	      .end = UNWIND_NO_FDE);
 	s = last(w);
 	assert_int_equal(s->time_ns, 100);
 	assert_int_equal(s->event, 1);
@@ -485,7 +486,7 @@ static void test_peers(void **state)
 	assert_int_equal(w->r.nr[REC_SAMPLE], 3);
 }
 
-/* A thread that has not run keeps the answer; one without a sole holder is asked for with others. */
+/* One that has not run keeps its answer; without a sole holder it is asked for with others. */
 static void test_peers_of_same_rows(void **state)
 {
 	struct world *w = *state;

@@ -202,6 +202,11 @@ static void assert_frame(const struct world *w, uint32_t node, unsigned above, u
 	assert_int_equal(f->addr, addr);
 }
 
+static void assert_name(const struct world *w, uint32_t node, unsigned above, const char *name)
+{
+	assert_string_equal(recorded_name(&w->r, recorded_caller(&w->r, node, above)->id), name);
+}
+
 /* ---- user stacks ---- */
 
 /* Addresses are those of the files, wherever these were mapped. */
@@ -218,8 +223,9 @@ static void test_user_stack(void **state)
 	assert_frame(w, node, 1, FRAME_USER, FRAME_RETURN_ADDRESS, 0x1050);
 	assert_frame(w, node, 2, FRAME_USER, FRAME_RETURN_ADDRESS | FRAME_GUESSED, 0x1090);
 	assert_null(recorded_caller(&w->r, node, 3));
-	assert_string_equal(recorded_text(&w->r, w->r.binary[recorded_caller(&w->r, node, 0)->binary].path),
-			    "/lib/library.so");
+	assert_string_equal(
+		recorded_text(&w->r, w->r.binary[recorded_caller(&w->r, node, 0)->binary].path),
+		"/lib/library.so");
 	assert_int_equal(w->stack.end, END_ROOT);
 	assert_int_equal(w->nr_seen, 3);
 	/* Met before: nothing is defined, and nothing is asked. */
@@ -384,8 +390,8 @@ static void test_interrupted_in_the_kernel(void **state)
 	assert_frame(w, node, 0, FRAME_KERNEL, 0, 0x2000);
 	assert_frame(w, node, 1, FRAME_KERNEL, FRAME_RETURN_ADDRESS, 0x2000);
 	/* The call before the return address is in the function before. */
-	assert_string_equal(recorded_name(&w->r, recorded_caller(&w->r, node, 0)->id), "do_syscall_64");
-	assert_string_equal(recorded_name(&w->r, recorded_caller(&w->r, node, 1)->id), "vfs_read");
+	assert_name(w, node, 0, "do_syscall_64");
+	assert_name(w, node, 1, "vfs_read");
 	/* The same addresses, not interrupted, are another stack. */
 	assert_int_not_equal(kernel_stack(w, 0, frames, 2), node);
 }

@@ -1,4 +1,4 @@
-/* Walks over all tasks, from what a reader delivers; readers hang, kernels cannot, rows are damaged. */
+/* Walks over all tasks, from what readers deliver, which may hang, or give damaged rows. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -418,8 +418,13 @@ static void test_running_threads_are_only_marked(void **state)
 
 static int misleads(void *ctx, const struct wire_stack *s)
 {
-	fake.totals = (struct scan_totals){ .misled = 1, .seen = 11, .filtered = 2, .idle_kthreads = 3,
-					    .on_cpu = 4, .faulted = 5, .reads = 6 };
+	fake.totals = (struct scan_totals){ .misled = 1,
+					    .seen = 11,
+					    .filtered = 2,
+					    .idle_kthreads = 3,
+					    .on_cpu = 4,
+					    .faulted = 5,
+					    .reads = 6 };
 	return on_row(ctx, s);
 }
 

@@ -135,8 +135,8 @@ static void test_owner_that_the_walk_read(void **state)
 	fds[2] = in[0];
 	assert_int_equal(pthread_create(&thread, NULL, sleep_on_pipe, fds), 0);
 	assert_int_equal(read(out[0], &tid, sizeof(tid)), sizeof(tid));
-	assert_int_equal(fill(w, 1, SYS_futex, (struct wire_wait){ .what = 64, .owner = tid })->owner,
-			 tid);
+	assert_int_equal(
+		fill(w, 1, SYS_futex, (struct wire_wait){ .what = 64, .owner = tid })->owner, tid);
 	assert_int_equal(w->out.wait, 64);
 	/* No such thread, or that of another process: memory held something else there. */
 	assert_int_equal(fill(w, 1, SYS_futex, (struct wire_wait){ .owner = NO_PID })->owner, 0);
@@ -158,7 +158,7 @@ static struct wire_wait unread(const void *word)
 				   .futex_op = FUTEX_WAIT | FUTEX_PRIVATE_FLAG };
 }
 
-static uint32_t in_file[2048] = { 1 };		/* of which a page or two are a file's, until written */
+static uint32_t in_file[2048] = { 1 }; /* of which a page or two are a file's, until written */
 
 /* In a page that is a private copy: read here, and once in a walk. */
 static void test_owner_in_memory(void **state)
@@ -304,7 +304,8 @@ static void test_file_lock(void **state)
 	start(w, 0, take_lock, fd);
 	w->head.tgid = (uint32_t)start(w, 1, wait_for_lock, fd);
 	w->object = (struct wire_object){ .kind = OBJECT_FILE, .inode = st.st_ino };
-	for (uint32_t scan = 1; !fill(w, scan, SYS_fcntl, (struct wire_wait){ .what = 3 })->owner; scan++)
+	for (uint32_t scan = 1; !fill(w, scan, SYS_fcntl, (struct wire_wait){ .what = 3 })->owner;
+	     scan++)
 		usleep(1000);
 	s = &w->out;
 	assert_int_equal(s->owner, w->children[0]);
@@ -348,7 +349,8 @@ static void test_child(void **state)
 	assert_int_equal(s->owner, 0);
 	assert_int_equal(s->wait_kind, WAIT_UNKNOWN);
 	/* For any child: the only one there is. */
-	s = fill(w, 1, SYS_wait4, (struct wire_wait){ .what = (uint64_t)-1, .child = (uint32_t)child });
+	s = fill(w, 1, SYS_wait4,
+		 (struct wire_wait){ .what = (uint64_t)-1, .child = (uint32_t)child });
 	assert_int_equal(s->owner, child);
 	assert_int_equal(s->wait, 0);
 	assert_int_equal(s->wait_kind, WAIT_CHILD);
