@@ -537,7 +537,7 @@ static void test_published(void **state)
 {
 	struct capture_world *w = *state;
 	int map = open_tables(w);
-	uint64_t now = now_ns();
+	uint64_t now = now_ns(), later = now + 10 * NSEC_PER_SEC;	/* it settles until then */
 	uint32_t me = ME;
 
 	forked(w, ME, 1, now);
@@ -557,16 +557,16 @@ static void test_published(void **state)
 	assert_int_equal(shown(map, CHILD), 3);
 	assert_int_equal(shown(map, ME), 2);
 	/* The kernel side drops it at an exec, maybe after the new one was there. */
-	execed(w, ME, "new", now_ns());
-	map_own_file(w, ME, TEXT, now_ns());
+	execed(w, ME, "new", later);
+	map_own_file(w, ME, TEXT, later);
 	assert_int_equal(process_tracker_update(w->tracker), 0);
 	assert_int_equal(shown(map, ME), 1);
 	assert_int_equal(bpf_map_delete_elem(map, &me), 0);
 	assert_int_equal(process_tracker_update(w->tracker), 0);
 	assert_int_equal(shown(map, ME), 1);
 	/* Nor does it outlive its process. */
-	exited(w, ME, now_ns());
-	process_tracker_prune(w->tracker, now_ns() + 2 * ENDED_KEPT_NS);
+	exited(w, ME, later);
+	process_tracker_prune(w->tracker, later + 2 * ENDED_KEPT_NS);
 	assert_int_equal(shown(map, ME), -1);
 	close(map);
 }
