@@ -115,7 +115,7 @@ $(OUT)/bpf/flags:
 
 # Headers, and the packages that bring them: looked for once in each directory, so that the first word about one that is not
 # there is not the compiler's.
-REPORT_HEADERS := stdio.h:libc6-dev zstd.h:libzstd-dev
+REPORT_HEADERS := stdio.h:libc6-dev zstd.h:libzstd-dev seccomp.h:libseccomp-dev
 CAPTURE_HEADERS := bpf/libbpf.h:libbpf-dev libelf.h:libelf-dev elfutils/libdwfl.h:libdw-dev zlib.h:zlib1g-dev \
 	libiberty/demangle.h:libiberty-dev
 CHECK_HEADERS := cmocka.h:libcmocka-dev

@@ -1,5 +1,5 @@
 /*
- * What the walker must know of arm64: struct user_pt_regs as an array of 64-bit words, DWARF
+ * What the unwinder must know of arm64: struct user_pt_regs as an array of 64-bit words, DWARF
  * register numbers (AADWARF64: 0-30 are x0-x30, 31 is sp), the signal frame (struct rt_sigframe:
  * siginfo 128 bytes, then ucontext), and pointer authentication, whose code sits in the upper bits
  * of a saved link register.
@@ -41,8 +41,8 @@ static const volatile uint8_t arch_dwarf_to_signal[32] = {
 				   RA_CFA_OFF */
 
 /*
- * Code is not read: a leaf's caller is in the link register, which needs unwind information to be
- * believed.
+ * Code is not read: the caller of a leaf is in the link register, and whether that still holds it
+ * only unwind information tells.
  */
 enum arch_call { ARCH_CALL_NONE, ARCH_CALL_INDIRECT, ARCH_CALL_DIRECT };
 #define ARCH_FRAME_UNKNOWN (-1)

@@ -1,5 +1,5 @@
 /*
- * What the walker must know of x86-64: where the kernel keeps a thread's user registers (struct
+ * What the unwinder must know of x86-64: where the kernel keeps a thread's user registers (struct
  * pt_regs as an array of 64-bit words), how DWARF numbers them (System V ABI x86-64, figure 3.36),
  * and where a signal frame keeps them (struct ucontext of the kernel's uapi). Included by the BPF
  * side and the host.
@@ -42,14 +42,15 @@ static const volatile uint8_t arch_dwarf_to_signal[16] = {
 enum arch_call { ARCH_CALL_NONE, ARCH_CALL_INDIRECT, ARCH_CALL_DIRECT };
 
 /*
- * Much of this is without branches, because the verifier would follow each of them: what is
- * compared is 0 when equal, and 0 - 1 is the only difference whose top bit is set.
+ * Much of this is without branches, because the verifier would follow each of them. Values are
+ * compared by their difference, which is 0 when they are equal; 0 - 1 is the only difference whose
+ * top bit is set.
  */
 #define ARCH_IS_ZERO(x) (((x) - 1) >> 63)
 
 /*
- * Is there a call of this many octets (ff /2: ModRM, then what it asks for) at the end of a word? 0
- * or 1.
+ * 1 if a call of this many octets (ff /2: ModRM, then what it asks for) is at the end of the word,
+ * else 0.
  */
 static inline uint64_t arch_is_indirect_call(uint64_t code, int octets, uint8_t mask, uint8_t modrm)
 {
@@ -138,7 +139,7 @@ static inline int arch_return_slot(const uint64_t bytes[2], bool sp_holds_fp)
 	return sp_holds_fp ? 8 : -1;
 }
 
-/* Does the function that begins with these 16 octets make a frame? */
+/* Whether the function that begins with these 16 octets makes a frame. */
 static inline bool arch_has_frame(const uint64_t bytes[2])
 {
 	uint64_t code[2] = { bytes[0], bytes[1] };
@@ -154,9 +155,7 @@ static inline bool arch_has_frame(const uint64_t bytes[2])
 #define ARCH_FRAME_UNKNOWN (-1)
 #define ARCH_FRAME_BY_FP (-2)	/* the frame pointer tells */
 
-/*
- * One bit for each octet of code where mov %rsp, %rbp or sub N, %rsp may stand; next follows it.
- */
+/* One bit for each octet of code where mov %rsp, %rbp or sub N, %rsp may stand; next follows it. */
 static inline uint64_t arch_prologue_mask(uint64_t code, uint64_t next)
 {
 	uint64_t mask = 0;
@@ -201,8 +200,8 @@ static inline int64_t arch_prologue_at(const uint64_t code[3], int i, int64_t be
 }
 
 /*
- * Has returned from clone() or clone3() as the new task, with 0, and not run yet: orig_ax still
- * says which call it was.
+ * Whether the thread is a new task that clone() or clone3() has returned 0 to and that has not run
+ * yet: orig_ax still says which call it was.
  */
 static inline bool arch_is_new_task(const uint64_t regs[ARCH_NR_REGS])
 {

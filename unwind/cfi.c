@@ -46,9 +46,9 @@ static int push(struct cfi_rows *out, uint64_t vaddr, const struct unwind_rule *
 }
 
 /*
- * What lies between the FDE before and this one. Alignment is given to the function behind it,
- * whose entry rule also holds in the few bytes of a leaf function without CFI (a stub of one jump):
- * one row less per function.
+ * Handles the bytes between the FDE before and this one. Alignment is given to the function behind
+ * it; the rule at that function's entry also holds in the few bytes of a leaf function without CFI
+ * (a stub of one jump). This saves one row for each function.
  */
 static int push_first(struct builder *b, uint64_t vaddr, const struct unwind_rule *rule)
 {
@@ -71,8 +71,9 @@ static int push_row(struct builder *b, const struct cfi_fde *fde, uint64_t vaddr
 }
 
 /*
- * Where glibc's makecontext() lets a context's function return to: outermost, but its FDE has no
- * instruction and so claims a caller, which would be found in uc_link. Known by its code (x86-64):
+ * glibc's makecontext() lets a context's function return to this piece of code. It is outermost,
+ * but its FDE has no instruction and so claims a caller, which would be looked for in uc_link. It
+ * is recognised by its code (x86-64):
  *
  *	mov %rbx, %rsp; mov (%rsp), %rdi; test %rdi, %rdi; je; call setcontext; mov %rax, %rdi;
  *	call exit; hlt
@@ -117,7 +118,8 @@ static int push_context_start(struct builder *b, const struct cfi_fde *fde, uint
 
 static int push_eh_return(struct builder *b, uint64_t lo, uint64_t hi)
 {
-	struct cfi_range *range = array_push(&b->eh_returns.v, &b->eh_returns.nr, &b->eh_returns.cap);
+	struct cfi_range *range =
+		array_push(&b->eh_returns.v, &b->eh_returns.nr, &b->eh_returns.cap);
 
 	if (!range)
 		return -ENOMEM;
@@ -156,8 +158,8 @@ static int push_fde(struct builder *b, const struct cfi_fde *fde, uint64_t end)
 }
 
 /*
- * Where FDEs overlap, the one that starts later counts from its start, as for a binary search by
- * start, which is what the C++ runtime does. Of two with one start the first in the section counts.
+ * Where FDEs overlap, the one that starts later counts from its start, as it does for the binary
+ * search by start of the C++ runtime. Of two with one start the first in the section counts.
  */
 static int push_fdes(struct builder *b)
 {

@@ -1,8 +1,17 @@
 /*
  * DWARF call frame information (.eh_frame, LSB 5 and DWARF 5 6.4) -> flat rows of unwind rules.
  *
- * Gets bytes, not files. The bytes are foreign: nothing is read outside them, nothing loops without
- * consuming input, memory is bounded by a multiple of the input's size. Fuzzed
+ * An FDE is a small program that says, instruction by instruction, where the caller's registers
+ * are. It is run once, and each stretch of code with one state becomes a row:
+ *
+ *	code			program				rows: from	rule
+ *	push %rbp		def_cfa rsp+8; advance 1	begin		CFA = rsp+8
+ *	mov %rsp, %rbp		def_cfa_offset 16;		begin+1		CFA = rsp+16,
+ *				offset rbp at CFA-16; advance 3			rbp at CFA-16
+ *	...			def_cfa_register rbp		begin+4		CFA = rbp+16, same
+ *
+ * The input is bytes, not files. They are foreign: nothing is read outside them, no loop runs
+ * without consuming input, memory is bounded by a multiple of the input's size. Fuzzed
  * (tests/fuzz/fuzz_cfi.c).
  */
 #pragma once
@@ -22,8 +31,8 @@ struct cfi_input {
 	uint64_t got_vaddr;		/* base for DW_EH_PE_datarel; 0 usually */
 	enum cfi_machine machine;
 	/*
-	 * Copies code; not 0: cannot be read. NULL: what only code tells is not looked for
-	 * (cfi_callsite.h, cfi_eh_return.h).
+	 * Copies code; not 0: it cannot be read. NULL: rules that only the code can give are not
+	 * looked for (cfi_callsite.h, cfi_eh_return.h).
 	 */
 	int (*read_code)(void *ctx, uint64_t vaddr, uint8_t *buf, size_t len);
 	void *ctx;
@@ -62,7 +71,7 @@ struct unwind_rule cfi_rows_find(const struct cfi_rows *rows, uint64_t vaddr);
 
 /*
  * For files without section headers. The header (PT_GNU_EH_FRAME) says where .eh_frame begins: 0 or
- * -EBADMSG. How long it is nobody says: it ends, terminator included, cfi_terminated_len() bytes
+ * -EBADMSG. Nothing says how long it is: it ends, terminator included, cfi_terminated_len() bytes
  * from there.
  */
 int cfi_find_by_header(const uint8_t *hdr, size_t len, uint64_t hdr_vaddr, uint64_t *vaddr);

@@ -48,8 +48,8 @@ static bool is_inside(const struct cfi_code *c, uint64_t vaddr)
 }
 
 /*
- * Does control stay in this function, or return to its caller, whatever the instruction (which ends
- * at end) does?
+ * Whether control stays in this function or returns to its caller, whatever the instruction (which
+ * ends at end) does.
  */
 static bool stays(const struct cfi_code *c, size_t end, const struct x86_insn *insn)
 {
@@ -112,7 +112,7 @@ struct save {			/* of a register by a function that is being looked at */
 	bool is_popped;		/* and not returned yet */
 };
 
-/* Is the stack pointer above the slot, which then holds nothing? */
+/* Whether the stack pointer is above the slot, which then holds nothing. */
 static bool is_above_slot(const struct save *s, size_t begin, const struct cfi_program *p,
 			  const struct cfi_value *cfa)
 {
@@ -122,8 +122,8 @@ static bool is_above_slot(const struct save *s, size_t begin, const struct cfi_p
 }
 
 /*
- * One instruction from begin to end under the CFI's state: is the value where CFA_CALLEE_SAVED
- * looks for it?
+ * Checks one instruction from begin to end under the CFI's state: whether the value is where
+ * CFA_CALLEE_SAVED looks for it.
  */
 static bool keeps(struct save *s, const struct cfi_code *c, size_t begin, size_t end,
 		  const struct x86_insn *insn, const struct cfi_program *p,
@@ -144,7 +144,7 @@ static bool keeps(struct save *s, const struct cfi_code *c, size_t begin, size_t
 		s->is_popped = true;
 	if (stored)
 		return true;
-	/* Some compilers say it some instructions after the push. */
+	/* Some compilers write the CFI of a push some instructions later. */
 	return !s->is_stored && !x86_may_write(insn, s->reg) && insn->flow == X86_NEXT;
 }
 
@@ -187,8 +187,7 @@ static const struct cfi_fde *find_fde(const struct cfi_entries *e, uint64_t vadd
 }
 
 /*
- * Where the function called at target keeps its caller's register, from its CFA. False: nobody
- * knows.
+ * Where the function called at target keeps its caller's register, from its CFA. False: not known.
  */
 static bool find_slot(struct builder *b, uint64_t target, unsigned dwarf, int32_t *slot)
 {

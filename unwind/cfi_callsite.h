@@ -1,11 +1,11 @@
 /*
  * Calls out of functions whose CFA counts from a register other than the stack and the frame
- * pointer. A rule of such a kind is of use where the function itself was interrupted; further out
- * the register holds what the functions called have put there. Most of them are glibc's
- * _dl_runtime_resolve (rbx, through which every program that starts goes some hundred times) and
+ * pointer. Such a rule is of use where the function itself was interrupted; further out, the
+ * register holds whatever the called functions have put there. Most of these functions are glibc's
+ * _dl_runtime_resolve (rbx; every program that starts goes through it some hundred times) and
  * ciphers in assembler (r11, rax).
  *
- * Where a call is direct, the code of the function called and its FDE say what becomes of the
+ * Where a call is direct, the code of the called function and its FDE say what becomes of the
  * register (x86-64 only):
  *
  *	it is pushed before anything else happens to it: the caller's value lies at a constant place
@@ -13,11 +13,11 @@
  *	and after that it is in the register
  *	it is not touched, and nothing is called from there: it is in the register
  *
- * Both is what CFA_CALLEE_SAVED says. A return address is looked up by the octet before it, the
- * last one of the call instruction, which no interrupted instruction begins at: a row of that one
- * octet is met by callers only.
+ * CFA_CALLEE_SAVED says both. A return address is looked up by the octet before it, which is the
+ * last one of the call instruction. No interrupted instruction begins at that octet, so a row of
+ * this one octet is met by callers only.
  *
- * Internal to the reading of CFI.
+ * Limits: x86-64; direct calls; MAX_CALLS of a file. Internal to the reading of CFI.
  */
 #pragma once
 
@@ -25,7 +25,7 @@
 #include "unwind/cfi_entries.h"
 
 /*
- * Adds these rows. in->read_code is set. Code that cannot be read or followed adds none. 0 or
+ * Adds these rows. in->read_code must be set. Code that cannot be read or followed adds none. 0 or
  * -ENOMEM.
  */
 int cfi_callsite_add(const struct cfi_input *in, const struct cfi_entries *entries,

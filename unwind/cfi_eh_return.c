@@ -155,10 +155,12 @@ static int patch_epilogue(struct cfi_patches *patches, const struct cfi_rows *ro
 	return err;
 }
 
-static int patch(struct cfi_patches *patches, const struct cfi_rows *rows, const struct eh_return *er,
-		 size_t next, uint64_t end)
+static int patch(struct cfi_patches *patches, const struct cfi_rows *rows,
+		 const struct eh_return *er, size_t next, uint64_t end)
 {
-	struct unwind_rule rule = { .cfa = CFA_EH_RETURN, .cfa_off = er->cfa_at, .fp = FP_DEREF_FP };
+	struct unwind_rule rule = { .cfa = CFA_EH_RETURN,
+				    .cfa_off = er->cfa_at,
+				    .fp = FP_DEREF_FP };
 	int err = cfi_patches_add(patches, er->lo, er->stored, &rule);
 
 	rule.ra = RULE_EXACT;

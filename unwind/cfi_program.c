@@ -271,7 +271,10 @@ static void op_def_cfa_expression(struct cfi_program *p)
 
 static void op_args_size(struct cfi_program *p) { br_uv(&p->r); }
 
-/* Whether the return address carries an authentication code: the walker strips it either way. */
+/*
+ * Whether the return address carries an authentication code does not matter: the unwinder strips it
+ * either way.
+ */
 static void op_negate_ra_state(struct cfi_program *p)
 {
 	p->bad |= !p->arch->has_ra_state;

@@ -121,7 +121,7 @@ static bool find_cfa(const struct cfi_value *cfa, const struct cfi_arch *arch,
 }
 
 /*
- * The walker takes the CFA for the caller's stack pointer. Code that switches stacks says
+ * The unwinder takes the CFA for the caller's stack pointer. Code that switches stacks says
  * otherwise.
  */
 static bool is_sp_cfa(const struct cfi_value *sp)
@@ -170,8 +170,8 @@ static bool find_ra(const struct cfi_value *ra, const struct cfi_cie *cie,
 	if (!stored_at(ra, arch, rule, &off))
 		return false;
 	/*
-	 * Below the stack pointer the next signal overwrites it: wrong CFI (some JITs), not an
-	 * outermost frame.
+	 * A place below the stack pointer is overwritten by the next signal: this is wrong CFI
+	 * (some JITs), not an outermost frame.
 	 */
 	if (rule->cfa == CFA_SP && rule->cfa_off + off < 0)
 		return false;
@@ -205,8 +205,9 @@ static void find_fp(const struct cfi_value *fp, const struct cfi_arch *arch,
 }
 
 /*
- * Signal trampolines: on x86-64 only when the program counter is where the kernel stores it in the
- * ucontext, for others (Wine's system call dispatcher) use the same mark with frames of their own.
+ * Signal trampolines. On x86-64 the mark counts only when the program counter is where the kernel
+ * stores it in the ucontext: others (Wine's system call dispatcher) use the same mark with frames
+ * of their own.
  */
 static bool is_signal_frame(const struct cfi_state *s, const struct cfi_cie *cie,
 			    const struct cfi_arch *arch)

@@ -1,6 +1,6 @@
 /*
- * What the instructions say at one place, as the rule the walker knows. Internal to the reading of
- * CFI.
+ * Turns what call frame instructions say at one place into a rule of the unwinder. Internal to the
+ * reading of CFI.
  */
 #pragma once
 

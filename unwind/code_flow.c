@@ -86,7 +86,8 @@ static int set_at(struct code_flow *f, uint64_t at, uint16_t id)
 }
 
 /*
- * A trial meets code that is known: do both say the same? That it agrees with itself says nothing.
+ * A trial meets code that is known: checks whether both say the same. That a trial agrees with
+ * itself is no evidence.
  */
 static void meet(struct code_flow *f, uint16_t old, uint16_t id, bool is_tentative)
 {
@@ -151,7 +152,10 @@ static int reach_target(struct code_flow *f, const struct path *p, uint64_t targ
 	return news > 0 ? push_offset(&f->todo, &f->nr_todo, &f->cap_todo, target) : news;
 }
 
-/* A direct call's target, or the slot that a stub there jumps through: does it come back? */
+/*
+ * Whether a direct call comes back: looks at its target, or at the slot that a stub there jumps
+ * through.
+ */
 static bool comes_back(const struct code_flow *f, const struct path *p, const struct x86_insn *insn)
 {
 	const struct code_input *in = f->in;
@@ -280,14 +284,14 @@ static int step(struct code_flow *f, struct path *p, const struct x86_insn *insn
 	return err ? err : goes_on;
 }
 
-/* Nobody falls into a function: the call before does not come back. */
+/* Control does not fall through into the next function: the call before it does not come back. */
 static bool falls_into_function(const struct code_flow *f, const struct path *p)
 {
 	if (code_state_is_entry(&p->state))
 		return false;
 	if (p->at == p->next_start)
 		return true;
-	/* Without padding in between it may be arguments that are pushed. */
+	/* Without padding in between, the push may be one of arguments. */
 	return p->after_call &&
 	       (x86_is_padding(p->before) ? code_is_prologue(f->in, p->at, p->end)
 					  : code_is_frame_setup(f->in, p->at, p->end));
@@ -406,7 +410,7 @@ static bool begins_a_program(const struct x86_insn *insn)
 	       (insn->op == 0x89 && insn->reg == X86_SP && insn->rm != X86_BP);
 }
 
-/* Nobody called the program's first instructions. */
+/* The program's first instructions have no caller. */
 static bool is_entry_point(const struct code_input *in, uint64_t at)
 {
 	struct x86_insn insn;

@@ -121,8 +121,8 @@ static bool step_frame(struct code_state *s, const struct x86_insn *in)
 }
 
 /*
- * Up to the frame pointer rsp is known to nobody, but who saves rbp and then takes rsp for it does
- * so at one place.
+ * The distance of rsp from the CFA is unknown until the frame pointer is set up. But where code
+ * saves rbp and then copies rsp to it, rsp is where rbp was saved.
  */
 static void step_prologue(struct code_state *s, const struct x86_insn *in)
 {

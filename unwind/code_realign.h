@@ -1,7 +1,8 @@
 /*
  * Frames that are aligned more than their callers' are (GCC, for aligned locals beside others of
  * variable size, and under -mstackrealign). The CFA is at no known distance from rsp or rbp: a
- * register holds it, then a slot of the frame. The caller's rbp is where rbp points.
+ * register holds it at first, later a slot of the frame. The caller's rbp is saved where rbp
+ * points.
  *
  *	lea 8(%rsp), %r10; and $-32, %rsp; push -8(%r10); push %rbp; mov %rsp, %rbp; push %r10;
  *	sub N, %rsp
@@ -18,7 +19,7 @@ struct code_state;
 struct x86_insn;
 
 /*
- * What an instruction does to such a frame. False: it is not one of a frame's, everything else
- * about it is still to be done.
+ * Applies an instruction to such a frame. False: the instruction is not part of setting up or
+ * leaving one, and everything else about it is still to be done.
  */
 bool code_realign_step(struct code_state *s, const struct x86_insn *in);

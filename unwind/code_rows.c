@@ -26,7 +26,7 @@ static int push(struct cfi_rows *out, uint64_t vaddr, const struct unwind_rule *
 	return 0;
 }
 
-/* Counts the code among at .. end - 1, which nobody reached. */
+/* Counts the code among at .. end - 1 that no path reached. */
 static uint64_t unreached_bytes(const struct code_flow *f, uint64_t at, uint64_t end)
 {
 	struct x86_insn insn;

@@ -1,12 +1,22 @@
 /*
- * Unwind rows for x86-64 code that has no call frame information, by reading the code: from the
- * starts of functions on, along every path that can be followed, how far the stack pointer is from
- * where it was.
+ * Unwind rows for x86-64 code that has no call frame information, by reading the code: every path
+ * is followed from the starts of functions, and at each instruction the distance of the stack
+ * pointer from the CFA is known.
  *
- * Nothing is assumed where paths disagree or a way in is not known: such code has no rows. Every
- * rule is marked RULE_GUESSED (row.h). Gets bytes, not files; they are foreign: nothing is read
- * outside them, work and memory are bounded by a multiple of their size. Fuzzed
- * (tests/fuzz/fuzz_code_rows.c).
+ *	f: push %rbx		8 at f
+ *	   sub $16, %rsp	16
+ *	   call g		32
+ *	   add $16, %rsp	32
+ *	   pop %rbx		16
+ *	   ret			8
+ *
+ * Nothing is assumed: where paths disagree, or a way in is not known, the code has no rows. Every
+ * rule is marked RULE_GUESSED (row.h). The parts, in the order in which they work: code_starts.h
+ * (where functions begin), code_flow.h (follows paths; code_state.h is what is known at one
+ * instruction, code_switch.h finds the cases of a switch), code_trial.c (code that no path led to).
+ *
+ * The input is bytes, not files. They are foreign: nothing is read outside them, work and memory
+ * are bounded by a multiple of their size. Fuzzed (tests/fuzz/fuzz_code_rows.c).
  */
 #pragma once
 
@@ -41,8 +51,8 @@ struct code_input {
 					   address of one */
 	size_t nr_noreturn;
 	uint64_t entry;			/* of the program (e_entry); 0: none */
-	const atomic_bool *unwanted;	/* true: nobody waits for the rows any more; NULL: somebody
-					   does */
+	const atomic_bool *unwanted;	/* true: the rows are not needed any more; NULL: they
+					   always are */
 };
 
 struct code_stats {			/* are added to */
@@ -54,7 +64,7 @@ struct code_stats {			/* are added to */
 };
 
 /*
- * Appends to *out, whose last row must be below the first gap. 0, -ENOMEM, -ECANCELED, or -EFBIG:
- * over CODE_MAX_BYTES.
+ * Appends to *out, whose last row must be below the first gap. 0, -ENOMEM, -ECANCELED (see
+ * unwanted), or -EFBIG: over CODE_MAX_BYTES.
  */
 int code_rows_build(const struct code_input *in, struct cfi_rows *out, struct code_stats *stats);

@@ -28,8 +28,8 @@ struct sweep {
 };
 
 /*
- * Nobody gets there from above: it is an exit only if some jump leads there, as over the hlt of an
- * assertion.
+ * An instruction that control does not reach from above is an exit only if some jump leads there,
+ * as over the hlt of an assertion.
  */
 #define BEHIND_STOP (1u << 31)
 
@@ -204,9 +204,8 @@ static int sweep_gap(struct sweep *s, const struct code_range *gap)
 
 	next = bisect(in->nr_starts, i, in->starts[i] <= at);
 	while (at < gap->end && !err) {
-		uint64_t end = next < in->nr_starts && in->starts[next] < gap->end
-				       ? in->starts[next]
-				       : gap->end;
+		bool is_inside = next < in->nr_starts && in->starts[next] < gap->end;
+		uint64_t end = is_inside ? in->starts[next] : gap->end;
 
 		err = sweep_stretch(s, at - in->vaddr, end - in->vaddr);
 		at = end;
@@ -276,7 +275,10 @@ static void choose_exits(struct sweep *s)
 	s->exits.nr = nr;
 }
 
-/* Without returns and indirect jumps in at .. end - 1: is there no other way out either? */
+/*
+ * Whether the stretch at .. end - 1, which has no returns and indirect jumps, has no other way out
+ * either.
+ */
 static bool is_closed(const struct code_input *in, uint64_t at, uint64_t end)
 {
 	uint64_t begin = at, target;

@@ -32,8 +32,9 @@ const struct code_start *code_starts_at(const struct code_starts *s, uint64_t at
 size_t code_starts_after(const struct code_starts *s, uint64_t at);
 
 /*
- * Some compilers fill up with zeros (Free Pascal): what is behind them. Two are an instruction that
- * nobody writes; one alone counts before where a function may begin.
+ * Some compilers fill up with zeros (Free Pascal): the offset behind them. Two zeros are an
+ * instruction that no compiler writes; a single one counts before a place where a function may
+ * begin.
  */
 uint64_t code_behind_zeros(const struct code_input *in, uint64_t at, uint64_t end);
 
@@ -54,8 +55,7 @@ bool code_is_frame_setup(const struct code_input *in, uint64_t at, uint64_t end)
 
 /*
  * Whether a call that ends at an offset only comes back in speculation (a retpoline): pause, lfence
- * and a jump back are behind it, and who is called drops the return address or puts another one in
- * its place.
+ * and a jump back are behind it, and the called code drops the return address or replaces it.
  */
 bool code_is_retpoline(const struct code_input *in, uint64_t at);
 

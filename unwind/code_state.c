@@ -250,7 +250,7 @@ static bool step_stack(struct code_state *s, const struct x86_insn *in)
 	else
 		return false;
 	if (in->opsize)
-		lose_sp(s);	/* two bytes: nobody does that */
+		lose_sp(s);	/* a push of two bytes: no compiler writes it */
 	return true;
 }
 

@@ -1,8 +1,8 @@
 /*
- * What is known before one instruction of a function, as far as a stack walker cares: how far the
+ * What is known before one instruction of a function, as far as unwinding needs it: how far the
  * stack pointer and perhaps the frame pointer are below the CFA, and where the caller's frame
- * pointer is. Every distance is CFA minus address, in bytes. Compared with memcmp: unused fields
- * are 0.
+ * pointer is. Every distance is CFA minus address, in bytes. States are compared with memcmp:
+ * unused fields are 0.
  */
 #pragma once
 
@@ -46,9 +46,9 @@ struct code_state {
 _Static_assert(sizeof(struct code_state) == 36, "no hidden padding");
 
 /*
- * Where a call arrives; where a stack begins; and where anything may be. The ELF header says where
- * the program's entry point is; that clone's child clears the frame pointer without having saved it
- * is only a habit.
+ * The states where a call arrives, where a stack begins, and where anything may be. The ELF header
+ * says where the program's entry point is; that clone's child clears the frame pointer without
+ * having saved it is only a habit, so that root is a guess.
  */
 enum code_root { CODE_NO_ROOT, CODE_ROOT_GUESS, CODE_ROOT };
 

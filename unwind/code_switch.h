@@ -1,8 +1,8 @@
 /*
  * Jump tables of switches, as compilers write them for x86-64: a compare with the highest case, a
  * table of 32-bit offsets from its own address (position-independent code) or of 64-bit addresses,
- * an indirect jump. Internal to code_flow.c: one is reset where a path begins and told of every
- * instruction on it.
+ * an indirect jump. Internal to code_flow.c: a code_switch is reset where a path begins and is
+ * given every instruction on it.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /*
  * Code that no path led to: cases of switches whose table was not found, and functions whose
- * address is taken but which no symbol names. A state is assumed, the code is followed from it, and
- * the assumption stands only if something speaks for it and nothing against: joining code that is
- * known, in the same state; returning with the stack as it was.
+ * address is taken but which no symbol names. A state is assumed and the code is followed from it.
+ * The assumption stands only if something speaks for it and nothing against it: the path joins
+ * known code in the same state, or returns with the stack as it was at the start.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,14 +1,14 @@
 /*
  * The depth of the stack gives the CFA. Since Go 1.7 a function with a frame keeps the caller's
- * frame pointer right below the return address; that it did so is seen in its first instructions,
- * which are one of
+ * frame pointer right below the return address. Whether it did so is seen in its first
+ * instructions, which are one of
  *
  *	push %rbp; mov %rsp,%rbp; sub $depth-8,%rsp		since Go 1.21
  *	sub $depth,%rsp; mov %rbp,depth-8(%rsp); lea depth-8(%rsp),%rbp
  *
  * A function that sets the stack pointer itself (to another stack, or to align it) leaves the frame
- * pointer alone where it has such a frame, and the frame pointer then leads to the caller whatever
- * the stack pointer is.
+ * pointer alone if it has such a frame. The frame pointer then leads to the caller, whatever the
+ * stack pointer is.
  */
 #include "unwind/go_rules.h"
 
@@ -167,8 +167,8 @@ static unsigned match_sp_write(const uint8_t *insn, size_t left)
 }
 
 /*
- * Wrappers have the name of what they call: what neither has the flag nor the instruction is one of
- * them.
+ * A wrapper has the name of the function that it calls, so the name alone is not enough: a function
+ * with neither the flag nor the instruction is a wrapper.
  */
 static void find_switch(struct emitter *e)
 {
@@ -188,8 +188,8 @@ static void find_switch(struct emitter *e)
 }
 
 /*
- * The return address has been popped off the stack (vfork does, because the child will overwrite
- * it): into what?
+ * The register into which the return address has been popped off the stack. vfork does so, because
+ * the child will overwrite the stack.
  */
 static struct unwind_rule popped_rule(const struct go_function *f, uint64_t vaddr)
 {
@@ -220,8 +220,8 @@ static struct unwind_rule rule_at(const struct emitter *e, uint64_t vaddr, int64
 		return by_fp;
 	if (e->kind == SWITCHES && switched && e->has_fp == UINT64_MAX) {
 		/*
-		 * The frame pointer is the caller's: the frame behind that one is found, the caller
-		 * is left out.
+		 * The frame pointer still belongs to the caller: unwinding finds the frame behind
+		 * the caller's, and the caller is left out.
 		 */
 		guess.ra |= RULE_GUESSED;
 		return guess;

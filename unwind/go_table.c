@@ -104,7 +104,7 @@ static uint64_t entry_of(const struct go_table *t, uint64_t i)
 	return (t->layout->entry_bytes == 4 ? t->in->text_vaddr : 0) + function_word(t, 2 * i);
 }
 
-/* "" for a longer one: nobody asks for those. */
+/* "" for a longer one: only the short names of runtime functions are asked for */
 static const char *name_at(const struct go_table *t, uint64_t offset)
 {
 	uint64_t left = offset < t->in->len ? t->in->len - offset : 0;

@@ -5,8 +5,8 @@
 struct unwinder;
 
 /*
- * The kernel's numbering over the caller's tables: the mapping being asked for stands for its
- * binary and its slab, so every table may keep its own numbers.
+ * Gives the caller's tables the kernel side's numbering: the mapping that is asked for stands for
+ * its binary and its slab, so every table may keep its own numbers.
  */
 struct host_env {
 	const struct host_unwind_input *in;

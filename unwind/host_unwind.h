@@ -1,6 +1,6 @@
 /*
- * The kernel's walker, compiled for the host: unit tests and replays of recorded stacks run the
- * very code of walk.h over tables in memory.
+ * The unwinder of the kernel side, compiled for the host: unit tests and replays of recorded stacks
+ * run the very code of unwind_step.h over tables in memory.
  */
 #pragma once
 
@@ -13,8 +13,8 @@
 struct host_mapping {
 	uint64_t begin, end;
 	uint64_t to_vaddr;		/* address + to_vaddr = virtual address of the binary */
-	const struct unwind_table *table;	/* NULL: not known yet: the walk ends there, or
-						   none, see below */
+	const struct unwind_table *table;	/* NULL: not known yet, and unwinding ends there;
+						   or there is none, see below */
 	uint32_t is_file;		/* 0: anonymous code */
 	uint32_t has_no_table;		/* and never will: code without unwind information */
 };

@@ -8,11 +8,16 @@
  * the next row's. Rules are shared by all binaries of a recording: some 5,000 distinct ones cover a
  * whole distribution.
  *
- * A CFA from a register other than sp and fp is only known in a frame that was interrupted. To know
- * it further out, every rule of every function would have to say where it saved which register, and
- * the walk would read one more word a frame. Instead the calls in such a function have rows of
- * their own (CFA_CALLEE_SAVED, cfi_callsite.h), if it can be told what becomes of the register
- * there. Where not, the walk ends as UNWIND_BAD_RULE.
+ *	vaddr 0x12345 of a binary with vaddr_lo 0: of page 1 the row with the largest pc_lo that is
+ *	not above 0x2345 counts, or if there is none the page's carry. Its rule { .cfa = CFA_SP,
+ *	.cfa_off = 16, .fp = FP_CFA, .fp_off = -16 } says: CFA = sp + 16, return address at CFA - 8,
+ *	the caller's frame pointer at CFA - 16.
+ *
+ * A CFA that counts from a register other than sp and fp is known only in a frame that was
+ * interrupted. To know it further out, every rule of every function would have to say where it
+ * saved which register, and each step would read one more word. Instead the calls in such a
+ * function have rows of their own (CFA_CALLEE_SAVED, cfi_callsite.h), if the code of the callee
+ * tells what becomes of the register. Elsewhere unwinding ends with UNWIND_BAD_RULE.
  */
 #pragma once
 
@@ -46,8 +51,9 @@ enum unwind_cfa {
 	CFA_ROOT,			/* outermost frame: the return address is undefined */
 	CFA_OTHER_STACK,		/* fp + cfa_off, on another stack: it may lie below sp */
 	/*
-	 * Register reg as it was at the call + cfa_off, which is above sp: the callee pushed it at
-	 * sp + aux; while that is below the interrupted sp it is in the register. RA_CFA only.
+	 * Register reg as it was at the call + cfa_off, which is above sp. The callee pushed it at
+	 * sp + aux; while that is below the interrupted sp, the value is still in the register.
+	 * RA_CFA only.
 	 */
 	CFA_CALLEE_SAVED,
 	/* *(fp + cfa_off) + aux where the unwind information is wrong: cfi_eh_return.h. */
@@ -77,8 +83,8 @@ enum unwind_ra {
  */
 #define RULE_GUESSED 0x80
 /*
- * In ra: what is found is where code will go on (a handler), not behind a call: rules are looked up
- * at it, not before it.
+ * In ra: the address that is found is that of the next instruction to run (an exception handler),
+ * not one behind a call. The caller's rule is looked up at it, not one octet before it.
  */
 #define RULE_EXACT 0x40
 #define RULE_RA_MASK 0x3f		/* enum unwind_ra */

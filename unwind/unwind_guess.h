@@ -1,19 +1,23 @@
 /*
- * Callers in code without unwind information, found by reading code: the part of walk.h that
- * guesses. What it finds is marked guessed, and only two things make it believe in a return
- * address: the instruction it stands at (a prologue, an epilogue), or a call right before that
- * address which leads to where we are. Included by walk.h in its middle.
+ * Guesses callers in code without unwind information, by reading the code. A frame found here is
+ * marked guessed. Only two things are evidence for a return address: the instruction at pc (in a
+ * prologue or an epilogue the code says where the return address is), or a call right before the
+ * address which leads to the function at pc. Included by unwind_step.h in its middle.
  *
- * The leaf of code that keeps frame pointers has none itself for some instructions, or never (a
- * small function): the chain then begins with the caller's frame, and its function would be lost.
- * unwind_leaf() finds it.
+ * Leaves. A function that keeps frame pointers has not set up its own during its first and last
+ * instructions, and a small function never does. The chain of frame pointers then begins with the
+ * caller's frame, and the interrupted function's caller would be lost. unwind_leaf() finds it:
+ * after push %rbp, for example, the return address is at sp + 8.
  *
- * Code made at run time that uses the frame pointer for something else (HotSpot's C2) has no chain
- * at all, or one that leaves functions out. unwind_search_prologue() looks for the prologue nearest
- * below pc, some words each time unwind_step() is called; it says how large the frame is. Where
- * there is none and the frame pointer leads nowhere either, unwind_search_here() looks at one stack
- * word at a time, upwards from sp, for a frame pointer with a return address above it. A return
- * address alone is not enough: dead stack slots are full of old ones.
+ * Code made at run time. It may use the frame pointer for something else (HotSpot's C2): there is
+ * no chain, or one that leaves functions out. unwind_search_prologue() looks for the prologue
+ * nearest below pc, some words each time unwind_step() is called; the prologue says how large the
+ * frame is. If there is none and the frame pointer leads nowhere either, unwind_search_here() looks
+ * at one stack word at a time, upwards from sp, for a saved frame pointer with a return address
+ * above it. A return address alone is not enough: dead stack slots are full of old ones.
+ *
+ * Limits: UNWIND_SEARCH_GAP steps for a frame, UNWIND_SEARCH_TOTAL for a stack; x86-64 only,
+ * because arm64's arch_ functions answer "unknown".
  */
 #pragma once
 
@@ -40,7 +44,7 @@ UNWIND_INLINE int unwind_call_before(void *env, struct unwinder *w, uint64_t ra,
 						 : (int)arch_call_before(w->code[1], ra, target);
 }
 
-/* enum unwind_callee: would the code at w->pc, if it has no frame, return to ra? */
+/* enum unwind_callee: whether the code at w->pc, if it has no frame, returns to ra. */
 UNWIND_INLINE int unwind_callee(void *env, struct unwinder *w, uint64_t ra, uint64_t *entry)
 {
 	int call = unwind_call_before(env, w, ra, entry);
@@ -55,9 +59,9 @@ UNWIND_INLINE int unwind_callee(void *env, struct unwinder *w, uint64_t ra, uint
 }
 
 /*
- * Is ra, the word at sp, where this leaf without a frame returns to? The frame pointer is then that
+ * Whether this leaf without a frame returns to ra, the word at sp. The frame pointer is then that
  * of the function around ra, so the return address beside it belongs to a call of that function,
- * and not of the one at pc.
+ * and not to one of the function at pc.
  */
 UNWIND_INLINE int unwind_is_frameless(void *env, struct unwinder *w, uint64_t ra)
 {
@@ -75,7 +79,7 @@ UNWIND_INLINE int unwind_is_frameless(void *env, struct unwinder *w, uint64_t ra
 	return outer != ra && ra - caller <= UNWIND_NEAR_BYTES;
 }
 
-/* What unwind_step() does with a frame of code without unwind information, one after the other. */
+/* What unwind_step() tries with a frame of code without unwind information, in this order. */
 enum unwind_guess {
 	GUESS_NOTHING,
 	GUESS_LEAF,			/* interrupted: code at pc and the word at sp */
@@ -86,7 +90,7 @@ enum unwind_guess {
 	GUESS_STACK,			/* scan_at: stack, upwards from sp */
 };
 
-/* w is now the caller that ra at slot leads to. */
+/* Moves w to the caller that ra at slot leads to. */
 UNWIND_INLINE void unwind_guessed_caller(struct unwinder *w, uint64_t ra, uint64_t slot,
 					 uint64_t fp)
 {
@@ -107,8 +111,8 @@ UNWIND_INLINE uint32_t unwind_guess_after_leaf(struct unwinder *w)
 }
 
 /*
- * A frame that was interrupted, in code that may keep frame pointers: has it none yet, no more, or
- * never? Always 0.
+ * An interrupted frame in code that may keep frame pointers: finds the caller if the frame is not
+ * set up yet, is gone already, or never exists. Always 0: the next step goes on either way.
  */
 UNWIND_INLINE int unwind_leaf(void *env, struct unwinder *w)
 {
@@ -134,7 +138,7 @@ UNWIND_INLINE int unwind_leaf(void *env, struct unwinder *w)
 
 /*
  * Looks for the prologue in the 48 octets below scan_at, downwards; the word at scan_at itself is
- * what is behind them. Always 0.
+ * what follows them. Always 0.
  */
 UNWIND_INLINE int unwind_search_prologue(void *env, struct unwinder *w)
 {
@@ -161,7 +165,7 @@ UNWIND_INLINE int unwind_search_prologue(void *env, struct unwinder *w)
 	return 0;
 }
 
-/* Is there a prologue in the word at scan_at? The uppermost one counts. Always 0. */
+/* Checks whether a prologue is in the word at scan_at; the uppermost one counts. Always 0. */
 UNWIND_INLINE int unwind_is_prologue(void *env, struct unwinder *w)
 {
 	uint64_t code[3] = { 0 }, at = w->scan_at;
@@ -186,8 +190,8 @@ UNWIND_INLINE int unwind_is_prologue(void *env, struct unwinder *w)
 }
 
 /*
- * The return address frame_bytes above sp, and the frame pointer below it, if they are believable.
- * Always 0.
+ * Takes the return address frame_bytes above sp, and the frame pointer below it, if they are
+ * believable. Always 0.
  */
 UNWIND_INLINE int unwind_by_frame_size(void *env, struct unwinder *w)
 {
@@ -206,8 +210,8 @@ UNWIND_INLINE int unwind_by_frame_size(void *env, struct unwinder *w)
 }
 
 /*
- * {saved frame pointer, ra} at slot - 8: that frame pointer must lead to a return address in its
- * turn.
+ * Whether {saved frame pointer, ra} is at slot - 8: that frame pointer must lead to a return
+ * address in its turn.
  */
 UNWIND_INLINE int unwind_is_pair(void *env, struct unwinder *w, uint64_t slot, uint64_t saved,
 				 uint64_t ra)
@@ -219,7 +223,7 @@ UNWIND_INLINE int unwind_is_pair(void *env, struct unwinder *w, uint64_t slot, u
 	       !unwind_read(env, w, saved + 8, &outer) && !unwind_find_mapping(env, w, outer - 1);
 }
 
-/* Looks at the next word of the stack. 0, or 1 when the walk ended. */
+/* Looks at the next word of the stack. 0, or 1 when unwinding ended. */
 UNWIND_INLINE int unwind_search_here(void *env, struct unwinder *w)
 {
 	uint64_t slot = w->scan_at, saved = w->scan_prev, word = 0;

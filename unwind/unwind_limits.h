@@ -1,7 +1,7 @@
 /*
- * What the walker and its tables agree on: sizes, the kernel-visible entries, end codes, frame
- * flags. CONTRACT between user space (src/capture/tables/unwind_loader.c) and the BPF side. Data
- * only; the code is in walk.h.
+ * What the unwinder and its tables agree on: sizes, the entries that the kernel side reads, end
+ * codes, frame flags. CONTRACT between user space (src/capture/tables/unwind_loader.c) and the BPF
+ * side. Data only; the code is in unwind_step.h.
  */
 #pragma once
 
@@ -37,9 +37,9 @@ struct unwind_mapping {
 };
 
 /*
- * Where a binary's table is. {0, 0}: nowhere yet; the walk ends there, whoever has the stack may
- * walk it later. {UNWIND_TABLE_NEVER, 0}: it has none and never will, so all of it is code without
- * unwind information. Published by one 64-bit store.
+ * Where a binary's table is. {0, 0}: nowhere yet; unwinding ends there, and a stack that was kept
+ * may be unwound later. {UNWIND_TABLE_NEVER, 0}: the binary has none and never will, so all of it
+ * is code without unwind information. Published by one 64-bit store.
  */
 #define UNWIND_TABLE_NEVER UINT32_MAX
 
@@ -60,7 +60,7 @@ _Static_assert(sizeof(struct unwind_mapping) == 32, "mapping layout");
 _Static_assert(sizeof(struct unwind_binary) == 8, "binary layout");
 
 /*
- * Why a walk ended. The numbers are enum stack_end of src/model/record.h (asserted in
+ * Why unwinding ended. The numbers are enum stack_end of src/model/record.h (asserted in
  * wire_decode.c).
  */
 enum unwind_end {
@@ -82,7 +82,9 @@ enum { UNWIND_BY_TABLES = 1, UNWIND_BY_FRAME_POINTERS = 2 };	/* mode: --unwind d
 #define UNWIND_GUESSED (1ull << 62)
 #define UNWIND_ADDRESS_MASK ((1ull << 57) - 1)
 
-/* How often unwind_step() may look for one caller in code or on the stack, and in one walk. */
+/*
+ * How often unwind_step() may look into code or onto the stack for one caller, and for one stack.
+ */
 #define UNWIND_SEARCH_GAP 128
 #define UNWIND_SEARCH_TOTAL 512
 /* How often unwind_step() is called at most. */

@@ -26,7 +26,7 @@
  * once, and at others on each way that leads there.
  *
  * unwind_begin() takes the registers, unwind_step() is called until it returns 1 (at most
- * UNWIND_MAX_STEPS times). Frames come out innermost first; w->end says why the walk ended.
+ * UNWIND_MAX_STEPS times). Frames come out innermost first; w->end says why unwinding ended.
  */
 #pragma once
 
@@ -53,9 +53,9 @@ struct unwinder {
 	uint32_t saw_guess, pages_read;
 	uint32_t guess;			/* enum unwind_guess: 0, or what is being tried for this
 					   frame */
-	uint32_t guess_end;		/* how the walk ends when nothing is found */
+	uint32_t guess_end;		/* how unwinding ends when nothing is found */
 	uint64_t scan_at, scan_prev;	/* what is looked at next, and the stack word below it */
-	uint32_t scan_left, scan_budget;	/* steps: for this frame, for this walk */
+	uint32_t scan_left, scan_budget;	/* steps: for this frame, for this stack */
 	int64_t frame_bytes;		/* from arch_prologue_at() */
 	uint64_t code[2];		/* from unwind_read_code() */
 	uint64_t regs[ARCH_NR_REGS];	/* the kernel's saved user registers */
@@ -78,12 +78,12 @@ typedef uint64_t __attribute__((may_alias)) unwind_word;
 #define UNWIND_END(w, code) ({ (w)->end = (code); 1; })
 
 /*
- * A field of a rule read again. What the verifier knows of the one read before, as it went one way
- * or another, it would carry through all that follows, and look at that once for each way.
+ * Reads a field of a rule again. The verifier would carry what it knows of a value that was
+ * branched on through all that follows, and look at that once for each way.
  */
 #define UNWIND_ANEW(x) (*(const volatile typeof(x) *)&(x))
 
-/* Starts a walk at w->regs. */
+/* Starts to unwind at w->regs. */
 UNWIND_INLINE void unwind_begin(struct unwinder *w, uint32_t tgid, uint32_t mode,
 				uint32_t max_frames)
 {
@@ -131,10 +131,10 @@ UNWIND_INLINE int unwind_read(void *env, struct unwinder *w, uint64_t addr, uint
 }
 
 /*
- * Ends the walk at a word that could not be read: with code, or with what the memory itself said
+ * Ends unwinding at a word that could not be read: with code, or with what the memory itself said
  * (UNWIND_BUSY).
  */
-UNWIND_INLINE int scan_unread(struct unwinder *w, int err, int code)
+UNWIND_INLINE int unwind_unread(struct unwinder *w, int err, int code)
 {
 	return UNWIND_END(w, err > 1 ? err : code);
 }
@@ -275,7 +275,7 @@ UNWIND_INLINE int unwind_interrupted_register(void *env, struct unwinder *w, uin
 	return 0;
 }
 
-/* w is now a frame that was found through a return address. */
+/* Notes that w is now a frame that was found through a return address. */
 UNWIND_INLINE void unwind_found_caller(struct unwinder *w, int guessed)
 {
 	w->exact = 0;
@@ -289,10 +289,10 @@ UNWIND_INLINE void unwind_found_caller(struct unwinder *w, int guessed)
 #include "unwind/unwind_guess.h"
 
 /*
- * One step by the frame pointer: 0, or the code the walk ends with. check: in code that has no
- * table, between frames that may have one; code is why there is none, and the answer when the frame
- * pointer is not believable. Without check (--unwind fp) the chain is followed as it is, and
- * nothing says whether its end is the stack's.
+ * One step by the frame pointer: 0, or the code that unwinding ends with. check: in code that has
+ * no table, between frames that may have one; code is then the reason why there is none, and the
+ * answer when the frame pointer is not believable. Without check (--unwind fp) the chain is
+ * followed as it is, and nothing says whether its end is the stack's.
  */
 UNWIND_INLINE int unwind_step_fp(void *env, struct unwinder *w, int code, const int check)
 {
@@ -332,7 +332,7 @@ UNWIND_INLINE int unwind_step_signal(void *env, struct unwinder *w)
 	if (!err)
 		err = unwind_read(env, w, context + ARCH_SIGNAL_FP * 8, &fp);
 	if (err)
-		return scan_unread(w, err, UNWIND_READ_RA);
+		return unwind_unread(w, err, UNWIND_READ_RA);
 	w->pc = pc;
 	w->sp = sp;
 	w->fp = fp;
@@ -360,7 +360,7 @@ UNWIND_INLINE int unwind_base_register(void *env, struct unwinder *w, const stru
 	return unwind_interrupted_register(env, w, r->reg, value);
 }
 
-/* Canonical frame address by the rule: 0, or the code that ends the walk. */
+/* Canonical frame address by the rule: 0, or the code that ends unwinding. */
 UNWIND_INLINE int unwind_find_cfa(void *env, struct unwinder *w, const struct unwind_rule *r,
 				  uint32_t kind, uint64_t *cfa)
 {
@@ -415,7 +415,7 @@ UNWIND_INLINE int unwind_step_rule(void *env, struct unwinder *w, const struct u
 
 		err = unwind_read(env, w, at, &fp);
 		if (err)
-			return scan_unread(w, err, UNWIND_READ_FP);
+			return unwind_unread(w, err, UNWIND_READ_FP);
 	} else if (fp_kind == FP_UNDEFINED) {
 		fp = UNWIND_LOST_FP;
 	}
@@ -426,11 +426,11 @@ UNWIND_INLINE int unwind_step_rule(void *env, struct unwinder *w, const struct u
 		err = unwind_read(env, w, cfa + (ra_kind == RA_CFA_OFF ? r->aux : ARCH_RA_CFA_OFF),
 				  &ra);
 	if (err)
-		return scan_unread(w, err, ra_kind == RA_REG ? UNWIND_BAD_RULE : UNWIND_READ_RA);
+		return unwind_unread(w, err, ra_kind == RA_REG ? UNWIND_BAD_RULE : UNWIND_READ_RA);
 	ra = arch_strip(ra);
 	/*
-	 * What a new coroutine finds where others have a return address. Behind a guess it is a
-	 * sign that that was wrong; of an interrupted frame, that it was just changing stacks.
+	 * A new coroutine has 0 where others have a return address. Behind a guessed frame, 0 is a
+	 * sign that the guess was wrong; in an interrupted frame, that it was just changing stacks.
 	 */
 	if (!ra)
 		return UNWIND_END(w, w->exact || w->saw_guess || r->ra & RULE_GUESSED
@@ -473,7 +473,8 @@ UNWIND_INLINE int unwind_guess_fp(void *env, struct unwinder *w)
 	if (!w->guess_end)
 		return 0;
 	/*
-	 * clone's code ends its FDE before the call: in a new thread nothing is on the stack yet.
+	 * The FDE of clone's code ends before the call: in a new thread nothing is on the stack
+	 * yet.
 	 */
 	if (w->exact && w->guess_end == UNWIND_NO_FDE && arch_is_new_task(w->regs))
 		w->guess_end = UNWIND_ROOT_GUESS;

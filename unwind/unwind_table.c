@@ -186,8 +186,8 @@ void unwind_table_free(struct unwind_table *t)
 }
 
 /*
- * Last of nr >= 1 rows that starts at or before key, without branches: see unwind_search() in
- * walk.h.
+ * The last of nr >= 1 rows that starts at or before key, without branches: see unwind_search() in
+ * unwind_step.h.
  */
 static const struct unwind_row *search(const struct unwind_row *rows, uint32_t nr, uint32_t key)
 {

@@ -24,14 +24,13 @@ static const char two_byte[] =
 	"MMBMBBBM........" "MMMMMMMMMMMMMMMM" "MMMMMMMMMMMMMMMM" "MMMMMMMMMMMMMMMM";
 
 /*
- * Who is written, for general registers:
- *	r  the reg field	m  the rm field		x  both		o  the register in the
- *									   opcode
- *	c  rm, unless reg is 7 (cmp)	n  rm, if reg is 2 or 3 (not, neg)	i  rm, if reg is 0
- *										   or 1 (inc, dec)
- *	t  rm, if reg is 5 or more (bts, btr, btc)	7  rm, if reg is 6 or 7 (rdrand, rdseed)
- *	f  reg, with f2 or f3 (without: MMX, or read by movbe)	d  rm, without f3 (movq between
- *								   vector registers)
+ * Which general registers an instruction writes:
+ *
+ *	r  the reg field	m  the rm field		x  both		o  that in the opcode
+ *	c  rm, unless reg is 7 (cmp)			n  rm, if reg is 2 or 3 (not, neg)
+ *	i  rm, if reg is 0 or 1 (inc, dec, sldt, str)	t  rm, if reg is 5 or more (bts, btr, btc)
+ *	7  rm, if reg is 6 or 7 (rdrand, rdseed)	d  rm, without f3 (movq)
+ *	f  reg, with f2 or f3 (without: MMX, or read by movbe)
  */
 static const char one_byte_writes[] =
 	"mmrr....mmrr...." "mmrr....mmrr...." "mmrr....mmrr...." "mmrr............"
@@ -49,7 +48,7 @@ static const char two_byte_writes[] =
 static const struct other_write {
 	uint8_t map, op;
 	bool is_vex;
-	char who;
+	char what;
 } other_writes[] = {
 	{ X86_0F38, 0xf0, false, 'r' }, { X86_0F38, 0xf1, false, 'f' },
 	{ X86_0F38, 0xf6, false, 'r' }, { X86_0F3A, 0x14, false, 'm' },
@@ -341,7 +340,7 @@ unsigned x86_decode(const uint8_t *p, size_t len, struct x86_insn *insn)
 	return insn->len;
 }
 
-static char who_is_written(const struct x86_insn *in)
+static char what_is_written(const struct x86_insn *in)
 {
 	if (!in->is_vex && in->map == X86_ONE_BYTE)
 		return one_byte_writes[in->op];
@@ -351,7 +350,7 @@ static char who_is_written(const struct x86_insn *in)
 		const struct other_write *w = &other_writes[i];
 
 		if (w->map == in->map && w->op == in->op && w->is_vex == in->is_vex)
-			return w->who;
+			return w->what;
 	}
 	return '.';
 }
@@ -373,7 +372,7 @@ unsigned x86_writes(const struct x86_insn *in)
 		 r = in->has_modrm ? 1u << in->reg : 0;
 	unsigned which = in->reg & 7, mask = 0;
 
-	switch (who_is_written(in)) {
+	switch (what_is_written(in)) {
 	case '.':
 		return 0;
 	case 'r':
@@ -414,10 +413,13 @@ unsigned x86_writes(const struct x86_insn *in)
 }
 
 /*
- * Writes of registers that no operand names: y: some of the lower eight (rax in arithmetic with an
- * immediate, xchg, cwd, mov by address, in, xlat, string instructions, loops, cmpxchg, rdtsc,
- * cpuid, VIA's xstore and xcrypt); u: those if reg of ModRM is 4 or more (mul, div); s: the stack pointer; l: that and the
- * frame pointer; k: rcx and r11 (syscall); a: nobody knows.
+ * Writes of registers that no operand names:
+ *
+ *	y  some of the lower eight (rax in arithmetic with an immediate, xchg, cwd, mov by address,
+ *	   in, xlat, string instructions, loops, cmpxchg, rdtsc, cpuid, VIA's xstore and xcrypt)
+ *	u  those if reg of ModRM is 4 or more (mul, div)
+ *	s  the stack pointer		l  that and the frame pointer
+ *	k  rcx and r11 (syscall)	a  not known: perhaps any
  */
 static const char one_byte_implied[] =
 	"....yy......yy.." "....yy......yy.." "....yy......yy.." "....yy.........."
@@ -442,7 +444,7 @@ static bool is_unknown_vex(const struct x86_insn *in)
 		(in->map == X86_0F && (in->op & 0xfe) == 0x78));
 }
 
-static char who_is_implied(const struct x86_insn *in)
+static char what_is_implied(const struct x86_insn *in)
 {
 	if (is_unknown_vex(in))
 		return 'a';
@@ -463,7 +465,7 @@ bool x86_may_write(const struct x86_insn *in, unsigned reg)
 		return false;		/* nop, pause */
 	if (x86_writes(in) >> reg & 1)
 		return true;
-	switch (who_is_implied(in)) {
+	switch (what_is_implied(in)) {
 	case 'a':
 		return true;
 	case 'u':

@@ -99,8 +99,8 @@ static int add_sample(struct chunk_encoder *c, const struct rec_sample *s)
 }
 
 /*
- * What the signpost says about samples. A REPEAT may need those of walks, so nobody may leave them
- * out.
+ * What the signpost says about samples. A REPEAT may refer to rows of scans, so a chunk that has
+ * some must not be left out by a reader.
  */
 static void note_samples(const struct chunk_encoder *c, struct signpost *sp)
 {

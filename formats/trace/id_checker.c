@@ -110,7 +110,7 @@ static bool check_repeat(const struct id_checker *t, const struct rec_repeat *r)
 	return good;
 }
 
-/* Depth is kept per node, so no chain of parents is ever walked on trust. */
+/* Depth is kept per node, so that no chain of parents of unknown length is ever followed. */
 static int add_depth(struct id_checker *t, const struct rec_node *n, uint64_t next)
 {
 	unsigned depth = n->parent ? t->depth[n->parent] + 1u : 1;

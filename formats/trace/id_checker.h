@@ -14,7 +14,7 @@ struct id_checker {
 	uint64_t next_id[RECORD_TAGS];	/* by enum record_tag; 0 means 1 */
 	uint16_t *depth;		/* of nodes, by id; 0 missing */
 	size_t cap_depth;
-	uint8_t *in_scan;		/* by thread: 1: it has a row of a walk that a REPEAT may
+	uint8_t *in_scan;		/* by thread: 1: it has a row of a scan that a REPEAT may
 					   refer to */
 	size_t cap_in_scan;
 	uint64_t bytes;			/* what a consumer needs at least to keep all definitions */

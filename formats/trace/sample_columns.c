@@ -12,7 +12,7 @@ enum { COL_TIME = 1, COL_CPU = 7, COL_RAN = 22 };
 
 /*
  * The columns, on disk by their ids. Differences are only tried where neighbours are really near:
- * on ids of stacks and threads they are shorter before zstd and longer after it.
+ * on ids of stacks and threads, differences are shorter before zstd and longer after it.
  */
 static const struct column {
 	uint8_t id;			/* odd: critical, even: ancillary */

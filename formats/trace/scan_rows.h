@@ -1,12 +1,16 @@
 /*
- * The last row of a walk of each thread, and what REPEATs (TRACE.md 4.19) make of them.
+ * The last row of each thread in a scan, and the samples that REPEATs (TRACE.md 4.19) make of them.
+ *
+ * A scan takes a row of every thread, and most threads have not changed since the scan before.
+ * Their rows are not written again: one REPEAT names runs of threads whose last row holds once
+ * more.
  *
  *	scan_rows_add(w, sample)		each row of SAMPLES, in their order
  *	scan_rows_repeat(w, repeat)		a REPEAT that id_checker_add() accepted
  *	while (scan_rows_next(w, tables, &s))	its samples
  *	scan_rows_release(w)
  *
- * Which of the rows count is in id_checker.in_scan: a new segment and a missing chunk end that for
+ * Which of the rows count is in id_checker.in_scan: a new segment or a missing chunk ends that for
  * all at once. The memory is counted there as well, as part of what a thread costs.
  */
 #pragma once

@@ -33,7 +33,7 @@ static bool sudo_ids(uid_t *uid, gid_t *gid)
 	return geteuid() == 0 && env_id("SUDO_UID", uid) && env_id("SUDO_GID", gid);
 }
 
-/* A link in a shared directory may be a trap; one's own is a wish. */
+/* A link in a shared directory may be a trap of another user; one's own link is wanted. */
 static bool link_is_own(const char *path)
 {
 	struct stat st;

@@ -17,10 +17,7 @@ struct trace_source {
 	uint64_t size;			/* at the time of opening */
 };
 
-/*
- * "-" is standard input. Never waits for a FIFO that nobody writes to for more than some seconds.
- * Prints why.
- */
+/* "-" is standard input. A FIFO without a writer is given up after some seconds. Prints why. */
 int trace_source_open(const char *path, struct trace_source *s);
 void trace_source_open_memory(const void *data, size_t len, struct trace_source *s);
 void trace_source_close(struct trace_source *s);

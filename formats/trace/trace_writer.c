@@ -68,7 +68,7 @@ static int writer_write(struct trace_writer *w, const void *frame, size_t len)
 	return err ? writer_failed(w, err) : 0;
 }
 
-/* A zstd frame that says whose chunks follow. */
+/* Writes the skippable zstd frame that says which segment's chunks follow. */
 static int writer_begin_segment(struct trace_writer *w)
 {
 	struct ident id = { .major = TRACE_MAJOR, .minor = TRACE_MINOR };
@@ -154,7 +154,7 @@ int trace_writer_flush(struct trace_writer *w)
 	return 0;
 }
 
-/* Our own mistakes: what the reader would refuse must not get into a file. */
+/* Catches our own mistakes: records that the reader would refuse must not get into a file. */
 static int writer_check(struct trace_writer *w, const struct record *rec)
 {
 	/* Nothing is changed through these pointers: that happens only to tables with gaps. */

@@ -1,8 +1,8 @@
 /*
  * One line for the user, at the place where a failure was met.
  *
- * Whoever hears of a failure from outside (a system call, libbpf, libelf, zstd) says it here once
- * and hands the -errno upwards; everyone above passes it on in silence. The form is
+ * The function that first meets a failure from outside (a system call, libbpf, libelf, zstd) prints
+ * it here once and returns the -errno; its callers pass that on in silence. The form is
  *
  *	probee: WHAT: WHY. Try: REMEDY
  *

@@ -1,8 +1,10 @@
 /*
- * A child for what may block for ever: no signal ends a process that waits for a page or a file
- * whose server does not answer, and one that has such a thread is never reaped. A child can be left
- * behind. It holds nothing but the file descriptors it was given, so whoever reads our output sees
- * its end; it dies with us if it can; and as we have threads it makes only system calls until
+ * A child process for work that may block for ever. No signal ends a process that waits for a page
+ * or a file whose server does not answer, and a process with such a thread is never reaped; a child
+ * can be left behind.
+ *
+ * It holds nothing but the file descriptors it was given, so that a reader of our output sees its
+ * end when we end. It dies with us if it can. As we have threads, it makes only system calls until
  * _exit().
  *
  *	pid = helper_fork(fds, nr)	0 in the child, where fds[i] is i + 3 now; or -errno

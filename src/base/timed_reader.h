@@ -1,8 +1,8 @@
 /*
  * Reads files whose reader may have to wait for ever: /proc/PID/maps of a process whose memory map
- * somebody holds locked (up to Linux 6.16; ps hangs there, too). A thread of its own reads. When it
- * does not come back in time it is left behind with what it holds, until the end of the process,
- * and another one takes its place.
+ * stays locked (up to Linux 6.16; ps hangs there, too). A thread of its own reads. If it does not
+ * come back in time it is left behind, with what it holds, until the end of the process, and
+ * another one takes its place.
  *
  *	timed_reader_new(io_read_file, timeout_ms)
  *	timed_reader_get(r, path, max, &text)	the length; caller frees the text (NUL behind it);

@@ -65,8 +65,8 @@ int elf_image_read(struct elf_image *img, uint64_t offset, uint64_t size, uint64
 
 /*
  * libelf allocates one descriptor per section before it looks at the table, and believes the count
- * in the first section header when the one in the file header is 0. Refuse tables the file cannot
- * hold.
+ * in the first section header when the one in the file header is 0. So tables that the file cannot
+ * hold are refused here.
  */
 static int check_section_table(struct elf_image *img)
 {

@@ -36,8 +36,8 @@ struct elf_image {
 	uint64_t vaddr_lo, vaddr_hi;	/* lowest (page-aligned down) and highest end of all
 					   PT_LOADs */
 	uint64_t eh_frame_hdr_vaddr, eh_frame_hdr_size;	/* PT_GNU_EH_FRAME; 0: none */
-	const atomic_bool *unwanted;	/* the opener's: nobody waits for what takes long to read
-					   from it; NULL: somebody does */
+	const atomic_bool *unwanted;	/* set by the opener: true: the result of what takes long
+					   is not needed any more; NULL: it always is */
 	struct elf_image_priv *priv;
 };
 

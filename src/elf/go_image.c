@@ -88,7 +88,10 @@ static bool is_go(struct elf_image *img)
 	       !elf_image_section(img, ".note.go.buildid", &s);
 }
 
-/* A table without a section of its own is among the data that relocations change, or any other. */
+/*
+ * A table without a section of its own may be among the data that relocations change, or among any
+ * other.
+ */
 static int search(struct elf_image *img, struct go_image *out)
 {
 	for (size_t i = 0; i < img->nr_segments; i++) {

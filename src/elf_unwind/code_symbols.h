@@ -1,6 +1,6 @@
 /*
- * What the symbol tables and relocations of an x86-64 file say to a reader of its code: where
- * functions start, and which of them do not come back. Damage means fewer of them.
+ * What the symbol tables and relocations of an x86-64 file tell a reader of its code: where
+ * functions start, and which of them never return. Damage means fewer of them.
  */
 #pragma once
 

@@ -2,9 +2,9 @@
  * Rows for the code of an x86-64 ELF file that its call frame information leaves out, by reading
  * that code (unwind/code_rows.h). Pure work, safe in a worker thread.
  *
- * Files that are covered cost a look at their rows. Large ones without CFI that keep frame pointers
- * (browsers) cost a sample of their functions and get no rows: the walker steps by frame pointer
- * where there are none.
+ * A file that its call frame information covers costs a look at its rows. A large file without it
+ * that keeps frame pointers (browsers) costs a sample of its functions and gets no rows: where
+ * there are none the unwinder steps by the frame pointer.
  */
 #pragma once
 

@@ -169,7 +169,7 @@ int go_rows_from_image(struct elf_image *img, struct cfi_rows *rows)
 	return err;
 }
 
-/* Adds what another source knows. Not to have it is no error where there are rows already. */
+/* Adds the rows of another source. Its absence is no error if there are rows already. */
 static int fill(struct cfi_rows *rows, int err, struct elf_image *img,
 		int (*more)(struct elf_image *img, struct cfi_rows *rows))
 {

@@ -84,7 +84,7 @@ static int add_range(void *ctx, const struct proc_map *map)
 	int err = 0;
 
 	if (!strcmp(map->path, "[vsyscall]"))
-		return 0;		/* its addresses are not the user's, and it is a trap */
+		return 0;		/* its addresses are no user addresses, and it is a trap */
 	while (i < r->m->nr && !is_same(&r->m->v[i], map))
 		i++;
 	if (i == r->m->nr)

@@ -33,8 +33,9 @@ static const struct {
 	[CFA_OTHER_STACK] = { "other-stack", "CFA from the frame pointer, on another stack" },
 	[CFA_CALLEE_SAVED] = { "kept-reg",
 			       "CFA from a register that the function called here keeps" },
-	[CFA_EH_RETURN] = { "handler", "CFA of the function with the handler, while an exception is "
-				     "handed over" },
+	[CFA_EH_RETURN] = { "handler",
+			    "CFA of the function with the handler, while an exception is "
+			    "handed over" },
 };
 
 #define NR_CFA_KINDS (sizeof(cfa_kinds) / sizeof(cfa_kinds[0]))

@@ -1,6 +1,6 @@
 /*
- * The ELF files (and what stands for one: vdso, kernel, modules) of a recording, by identity. Plain
- * data; who opens files and builds tables is src/capture/processes/binary_store.h.
+ * The ELF files of a recording, and what stands for one (vdso, kernel, modules), by identity. Plain
+ * data: src/capture/processes/binary_store.h opens the files and builds their tables.
  *
  * A file is {dev, ino} as /proc/PID/maps prints them plus size and mtime: inode numbers are reused
  * within seconds where compilers run.

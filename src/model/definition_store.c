@@ -323,7 +323,7 @@ uint64_t definition_store_refused(const struct definition_store *t)
 
 /*
  * The file that an address without a name is in: "libc.so.6", "vmlinux"; "" when it is in none, or
- * nobody knows.
+ * the file is not known.
  */
 static const char *file_of(const struct definition_store *t, const struct rec_binary *b,
 			   size_t *len)
@@ -350,7 +350,7 @@ static const char *file_of(const struct definition_store *t, const struct rec_bi
 }
 
 /*
- * All addresses of a kind are one: they differ from run to run, and one by one they tell nothing.
+ * All addresses of a kind get one name: they differ from run to run, and single ones tell nothing.
  */
 static void view_no_file(const struct rec_frame *f, bool has_binary, struct frame_view *v)
 {

@@ -47,8 +47,7 @@ struct rec_string {
 
 enum binary_kind {
 	BINARY_ELF, BINARY_KERNEL, BINARY_MODULE, BINARY_VDSO, BINARY_BPF, BINARY_ANON,
-	BINARY_PERF_MAP,
-	BINARY_SCRIPT, BINARY_DELETED,
+	BINARY_PERF_MAP, BINARY_SCRIPT, BINARY_DELETED,
 	BINARY_KINDS
 };
 
@@ -223,16 +222,14 @@ struct rec_event {
 /* Scheduler state of a task, normalised; order is on disk. */
 enum task_state {
 	TASK_STATE_UNKNOWN, TASK_RUNNING, TASK_RUNNABLE, TASK_SLEEPING, TASK_DISK, TASK_DISK_NOLOAD,
-	TASK_KILLABLE,
-	TASK_STOPPED, TASK_TRACED, TASK_IDLE, TASK_ZOMBIE, TASK_DEAD, TASK_PARKED, TASK_WAKING,
-	TASK_NEW,
-	TASK_RTLOCK, TASK_FROZEN,
+	TASK_KILLABLE, TASK_STOPPED, TASK_TRACED, TASK_IDLE, TASK_ZOMBIE, TASK_DEAD, TASK_PARKED,
+	TASK_WAKING, TASK_NEW, TASK_RTLOCK, TASK_FROZEN,
 	TASK_STATES
 };
 
 /*
- * Why a user stack ended; the walk's end codes are the first ones (unwind/unwind_step.h); order is
- * on disk.
+ * Why a user stack ended. The first ones are the unwinder's end codes (unwind/unwind_step.h); the
+ * order is on disk.
  */
 enum stack_end {
 	END_UNKNOWN,		/* no user stack was asked for */
@@ -266,7 +263,7 @@ enum stack_end {
 	STACK_ENDS
 };
 
-/* The receipt of one walk over all tasks. Comes after its rows, which carry the walk's number. */
+/* The receipt of one scan of all tasks. Comes after its rows, which carry the scan's number. */
 struct rec_scan {
 	uint32_t scan;			/* 1, 2, 3, ... */
 	uint64_t time_ns, duration_ns, interval_ns;
@@ -283,7 +280,7 @@ enum {
 	SAMPLE_IN_KERNEL = 1,		/* interrupted in kernel mode */
 	SAMPLE_KERNEL_TRUNCATED = 2,	/* kernel stack deeper than the limit */
 	SAMPLE_HAS_GUESS = 4,		/* some frame is FRAME_GUESSED */
-	SAMPLE_LATE = 8,		/* taken after the visit of its walk */
+	SAMPLE_LATE = 8,		/* taken after the visit of its scan */
 };
 
 /* What a thread waits for, where that is not a futex; order is on disk. */
@@ -309,8 +306,8 @@ struct rec_sample {
 	uint8_t state;			/* enum task_state */
 	uint8_t end;			/* enum stack_end, of the user stack */
 	uint32_t flags;			/* SAMPLE_... */
-	uint32_t scan;			/* number of the walk it belongs to; 0 none */
-	/* Of a thread that a walk met off the CPU: since when and for what it waits. */
+	uint32_t scan;			/* number of the scan it belongs to; 0 none */
+	/* Of a thread that a scan met off the CPU: since when and for what it waits. */
 	uint64_t ran_ns;		/* when it last was on a CPU; 0 unknown */
 	uint32_t syscall;		/* number on the recording's arch, plus 1; 0 none */
 	uint32_t owner;			/* tid of the thread that holds what it waits for; 0
@@ -329,10 +326,10 @@ struct rec_run {
 };
 
 /*
- * The threads that have not changed since the walk before: each of them has in this walk a row like
- * its last one of a walk, but with this time and this walk. Comes behind the rows of earlier walks
- * and before those of later ones. The runs ascend and do not overlap. The trace reader makes
- * samples of it: whoever reads a trace never sees one.
+ * The threads that have not changed since the scan before. Each of them has in this scan a row like
+ * its last one of a scan, but with this time and this scan. Comes behind the rows of earlier scans
+ * and before those of later ones. The runs ascend and do not overlap. The trace reader turns it
+ * into samples: no consumer of a trace sees a REPEAT.
  */
 struct rec_repeat {
 	uint64_t time_ns;

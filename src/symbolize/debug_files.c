@@ -60,7 +60,9 @@ static int by_build_id(const struct elf_image *img)
 	return fd;
 }
 
-/* CRC-32 of the whole file: the one of zlib. Bounded, because the file may be anybody's. */
+/*
+ * CRC-32 of the whole file: the one of zlib. Bounded, because any user may have written the file.
+ */
 static bool has_crc(int fd, uint32_t want)
 {
 	uint8_t buf[65536];
@@ -76,8 +78,8 @@ static bool has_crc(int fd, uint32_t want)
 }
 
 /*
- * Links lead into directories of the profiled user: follow no symbolic link to somebody else's
- * file.
+ * The name of a debug file may lead into directories of the profiled user: no symbolic link to
+ * another user's file is followed.
  */
 static int try_link(const struct elf_image *img, const char *dir, const char *sub, const char *name,
 		    uint32_t crc)

@@ -8,8 +8,8 @@
 #include "src/elf/elf_image.h"
 
 /*
- * Opens the debug file of img, whose own path (as its process sees it) is path; NULL: by build-id
- * only. A file descriptor, or -ENOENT. Checks the build-id or, for a binary without one, the CRC
- * that the link names.
+ * Opens the debug file of img. path is where its process sees img; NULL: look by build-id only. A
+ * file descriptor, or -ENOENT. Checks the build-id or, for a binary without one, the CRC that the
+ * link names.
  */
 int debug_file_open(struct elf_image *img, const char *path);

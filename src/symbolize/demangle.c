@@ -105,7 +105,7 @@ int demangle(const char *sysname, struct byte_buf *out)
 		return 0;
 	done = run(sysname, &k);
 	if (done && out->nr == k.start)
-		done = 0;		/* an empty name helps nobody */
+		done = 0;		/* an empty name is of no use */
 	if (done)
 		bb_u8(out, 0);
 	if (out->bad)

@@ -18,8 +18,8 @@
 #define NAME_CHUNK 256
 #define MAX_ALIASES 64		/* of one address that are looked at */
 #define MAX_PARTS 32		/* sections with code */
-#define FUNCTION_ALIGN 16	/* of functions without unwind information: padding before them is
-				   nobody's */
+#define FUNCTION_ALIGN 16	/* of functions without unwind information: the padding before
+				   them belongs to no function */
 
 static const char *const known_names[] = { "_init", "_fini", "_start" };
 enum { KNOWN_INIT, KNOWN_FINI, KNOWN_START };
@@ -223,7 +223,7 @@ static int add_known(struct symbol_set *set, uint64_t addr, uint64_t size, int k
 	return symbol_set_add(set, addr, size, RANK_SECTION, NAMES_KNOWN, (uint64_t)known);
 }
 
-/* What a stripped file still gives away. */
+/* Functions that a stripped file still tells: its entry, .init and .fini, the PLT, .dynsym. */
 static int add_known_places(struct symbol_set *set)
 {
 	struct elf_image *img = set->img;
@@ -383,7 +383,10 @@ static void read_name(const struct elf_symbols *s, const struct elf_sym *sym, ch
 	buf[have] = 0;
 }
 
-/* Of two names the one a programmer would write: write, not __write or __GI___libc_write. */
+/*
+ * Of two names, chooses the one that a programmer would write: write, not __write or
+ * __GI___libc_write.
+ */
 static bool is_better(const struct elf_sym *a, const char *x, const struct elf_sym *b,
 		      const char *y)
 {
@@ -450,7 +453,7 @@ static void finish_name(char *name, bool is_plt)
 		memcpy(name + len, suffix, sizeof(suffix));
 }
 
-/* Does a symbol without a size reach addr? Not when another function begins between the two. */
+/* Whether a symbol without a size reaches addr: not if another function begins between the two. */
 static bool reaches(const struct elf_symbols *s, const struct elf_sym *sym, uint64_t addr)
 {
 	uint64_t lo, hi;
@@ -487,7 +490,7 @@ static const struct code_part *part_of(const struct elf_symbols *s, uint64_t add
 	return NULL;
 }
 
-/* Where the last function with a name before addr ends; 0: there is none. */
+/* The end of the last function with a name before addr; 0: there is none. */
 static uint64_t named_end(const struct elf_symbols *s, uint64_t addr)
 {
 	uint64_t rel = addr - s->base, end = 0;

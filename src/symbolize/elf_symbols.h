@@ -1,11 +1,15 @@
 /*
  * The functions of one ELF file: from .symtab (its own or its separate debug file's), .dynsym, the
  * PLT, Go's own table, and what section names tell. 12 bytes a function, sorted; names stay in the
- * file and are read when a function is hit.
+ * file and are read when they are asked for.
  *
- * The file is foreign: every size is capped, nothing outside it is read, damage means fewer names.
- * Loading is pure work, safe in a worker thread; one loaded table may be used by one thread at a
- * time.
+ *	elf_symbols_load(...)			reads all sources once
+ *	elf_symbols_find(s, addr, ...)		the function that covers addr
+ *	elf_symbols_free(s)
+ *
+ * The file is foreign: every size is capped, nothing outside it is read, and damage means fewer
+ * names. Loading is pure work, safe in a worker thread; one loaded table may be used by one thread
+ * at a time.
  */
 #pragma once
 
@@ -45,8 +49,8 @@ void elf_symbols_free(struct elf_symbols *s);		/* NULL is fine */
 int elf_symbols_find(const struct elf_symbols *s, uint64_t addr, struct elf_symbol *out);
 
 /*
- * Where the function without a name begins that addr is in: as the unwind tables say, or else
- * behind the last function before it. 0, or -ENOENT: addr is not in code.
+ * For an address in a function without a name: the function's begin, as the unwind tables say, or
+ * else the end of the last function before it. 0, or -ENOENT: addr is not in code.
  */
 int elf_symbols_unnamed(const struct elf_symbols *s, uint64_t addr, uint64_t *start);
 

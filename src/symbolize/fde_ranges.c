@@ -174,7 +174,7 @@ bool fde_ranges_find(const struct fde_ranges *r, uint64_t addr, uint64_t *lo, ui
 	if (!i || !read_entry(r, i - 1, &start, &fde) || start > addr)
 		return false;
 	size = fde_size(r, fde);
-	/* One that does not tell reaches to the next. */
+	/* An entry whose length is not known reaches to the next one. */
 	if (size && addr - start >= size) {
 		*lo = start + size;
 		return false;

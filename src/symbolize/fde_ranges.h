@@ -1,6 +1,6 @@
 /*
- * Where functions begin and end that no symbol names: from the sorted table in .eh_frame_hdr (LSB
- * 5, 10.6.2) and the entries it leads to. Nothing is kept in memory: one question is some 20 small
+ * Where functions without a symbol begin and end: from the sorted table in .eh_frame_hdr (LSB 5,
+ * 10.6.2) and the entries it leads to. Nothing is kept in memory: one question is some 20 small
  * reads of the file.
  *
  * The bytes are foreign: each read is bounded, and a damaged table gives other ranges, never an

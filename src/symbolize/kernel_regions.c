@@ -92,7 +92,7 @@ static void load_build_id(struct kernel_region *r, const char *sysfs)
 			 r->name);
 	len = io_read_file(path, &data, MAX_NOTES_BYTES);
 	if (len < 0)
-		return;		/* not readable by everybody, and nothing depends on it */
+		return;		/* only root may read it, and nothing depends on it */
 	notes = br_make(data, (size_t)len);
 	read_build_id(r, &notes);
 	free(data);

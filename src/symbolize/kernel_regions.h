@@ -1,12 +1,11 @@
 /*
- * Which ranges of kernel memory hold code, and whose: part of kernel_symbols.c that deals with
- * modules.
+ * Which ranges of kernel memory hold code, and which module each belongs to: the part of
+ * kernel_symbols.c that deals with modules.
  *
  *	struct kernel_regions r = { 0 };
  *	kernel_regions_add(&r, "vmlinux", start, end)		any order, any number of times
  *	kernel_regions_add_modules(&r, "/proc/modules")
- *	kernel_regions_finish(&r, "/sys")			sorts, cuts overlaps, reads
- *								build-ids
+ *	kernel_regions_finish(&r, "/sys")			sorts, cuts, reads build-ids
  *	kernel_regions_find(&r, addr)				only after finish
  *	kernel_regions_release(&r)
  *

@@ -27,7 +27,8 @@ static int by_addr(const void *a, const void *b)
 }
 
 /*
- * Index of the first query from i on that has no answer. Skips what has one in less and less steps.
+ * Index of the first query from i on that has no answer. Skips those that have one, in fewer and
+ * fewer steps.
  */
 static size_t unanswered(struct search *s, size_t i)
 {
@@ -66,7 +67,7 @@ static uint32_t put_name(struct search *s, const char *name, size_t len)
 	return PERF_MAP_NO_NAME;
 }
 
-/* All that lies in the piece of code and was in none that was made later. */
+/* Answers all queries that lie in this piece of code and in no piece that was made later. */
 static void answer(struct search *s, uint64_t start, uint64_t size, const char *name, size_t len)
 {
 	uint32_t at = PERF_MAP_NO_NAME;

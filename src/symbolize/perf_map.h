@@ -3,9 +3,12 @@
  * for each piece of code, "START SIZE name", hexadecimal, in the order in which it was made (perf's
  * tools/perf/Documentation/jit-interface.txt).
  *
- * The file is anybody's and may be huge. It is read from its end: where pieces overlap because code
- * was moved or thrown away the latest line counts, each address is answered once, and no table of
- * all the others is kept.
+ * Pieces overlap, because code is moved or thrown away and its memory used again; the latest line
+ * counts. So the file is read from its end, each address that was asked for is answered once, and
+ * no table of all other lines is kept.
+ *
+ * Any user may have written the file, and it may be huge: what is before its last
+ * PERF_MAP_MAX_BYTES is not read.
  */
 #pragma once
 

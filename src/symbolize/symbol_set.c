@@ -124,8 +124,8 @@ static uint32_t size_of_aliases(const struct symbol_set *s, size_t i)
 }
 
 /*
- * Goes from one address to the next. Labels and symbols without a size inside of a function are no
- * functions but places in it; the same holds for labels beside a function's name.
+ * Goes from one address to the next. Labels, and symbols without a size, that lie inside of a
+ * function are places in it and not functions; the same holds for labels beside a function's name.
  */
 void symbol_set_finish(struct symbol_set *s)
 {

@@ -60,7 +60,7 @@ struct symbolizer {
 	struct subject **subjects;	/* by id */
 	size_t nr_subjects, cap_subjects;
 	struct subject kernel;		/* all SOURCE_KERNEL binaries are this one */
-	struct subject nobody;		/* ids that were never added */
+	struct subject unknown;		/* ids that were never added */
 	struct batch *answered, **answered_tail;
 	unsigned nr_open;		/* batches queued or running */
 	size_t nr_pending;		/* requests in no batch yet, of all subjects */
@@ -298,7 +298,7 @@ struct symbolizer *symbolizer_new(struct worker_pool *pool, const struct symboli
 	if (!s->opts.max_table_bytes)
 		s->opts.max_table_bytes = DEFAULT_TABLE_BYTES;
 	s->kernel.src = (struct symbol_source){ .kind = SOURCE_KERNEL, .fd = -1 };
-	s->nobody.src = (struct symbol_source){ .kind = SOURCE_ELF, .fd = -1 };
+	s->unknown.src = (struct symbol_source){ .kind = SOURCE_ELF, .fd = -1 };
 	s->answered_tail = &s->answered;
 	return s;
 }
@@ -330,7 +330,7 @@ void symbolizer_free(struct symbolizer *s)
 	for (size_t i = 0; i < s->nr_subjects; i++)
 		if (s->subjects[i])
 			s->subjects[i]->nr_pending = 0;
-	s->kernel.nr_pending = s->nobody.nr_pending = 0;
+	s->kernel.nr_pending = s->unknown.nr_pending = 0;
 	while (s->nr_open)
 		wait_for_jobs(s);
 	for (struct batch *job = s->answered; job; job = next) {
@@ -343,7 +343,7 @@ void symbolizer_free(struct symbolizer *s)
 		free(s->subjects[i]);
 	}
 	release_subject(s, &s->kernel);
-	release_subject(s, &s->nobody);
+	release_subject(s, &s->unknown);
 	free(s->subjects);
 	free(s);
 }
@@ -402,7 +402,7 @@ static struct subject *subject_of(struct symbolizer *s, uint32_t binary)
 	struct subject *b = binary < s->nr_subjects ? s->subjects[binary] : NULL;
 
 	if (!b)
-		return &s->nobody;
+		return &s->unknown;
 	return b->src.kind == SOURCE_KERNEL ? &s->kernel : b;
 }
 
@@ -421,7 +421,7 @@ int symbolizer_request(struct symbolizer *s, uint32_t binary, uint32_t cookie, u
 	return 0;
 }
 
-/* Hands out what is answered; one that fn refuses counts as handed out. */
+/* Hands out the answers; an answer that fn refuses counts as handed out. */
 static int deliver(struct symbolizer *s, symbol_fn fn, void *ctx)
 {
 	int err = 0;
@@ -470,7 +470,7 @@ static void work(struct symbolizer *s)
 		if (s->subjects[i])
 			start(s, s->subjects[i]);
 	start(s, &s->kernel);
-	start(s, &s->nobody);
+	start(s, &s->unknown);
 	if (s->nr_open)
 		worker_reap(s->pool);
 }

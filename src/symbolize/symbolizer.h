@@ -4,13 +4,12 @@
  *	symbolizer_new(pool, &opts)
  *	symbolizer_add(s, id, &source)		once per binary, while its file can still be opened
  *	symbolizer_request(s, id, cookie, addr)	cheap: only queues
- *	symbolizer_collect(s, fn, ctx, wait)	calls fn for what is answered by now; wait: for
- *						everything
+ *	symbolizer_collect(s, fn, ctx, wait)	calls fn for each answer there is; wait: for all
  *	symbolizer_free(s)
  *
- * Symbol tables are loaded by the worker pool on the first request for a binary, kept as compact
- * sorted arrays (names stay in the file and are read when hit), and dropped again, least used
- * first, above opts.max_table_bytes. Every request is answered exactly once.
+ * Symbol tables are loaded by the worker pool on the first request for a binary and kept as compact
+ * sorted arrays (names stay in the file and are read when they are asked for). Above
+ * opts.max_table_bytes the least used ones are dropped. Every request is answered exactly once.
  */
 #pragma once
 
