@@ -1,5 +1,6 @@
 #include "unwind/cfi.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,7 @@ static int push(struct cfi_rows *out, uint64_t vaddr, const struct unwind_rule *
 
 	if (out->nr && same_rule(&out->v[out->nr - 1].rule, rule))
 		return 0;
+	assert(!out->nr || vaddr > out->v[out->nr - 1].vaddr);
 	row = array_push(&out->v, &out->nr, &out->cap);
 	if (!row)
 		return -ENOMEM;

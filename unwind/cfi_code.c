@@ -1,5 +1,6 @@
 #include "unwind/cfi_code.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,10 @@ uint64_t cfi_code_target(const struct cfi_code *c, size_t end, const struct x86_
 
 int cfi_patches_add(struct cfi_patches *p, uint64_t lo, uint64_t hi, const struct unwind_rule *rule)
 {
-	struct cfi_patch *slot = array_push(&p->v, &p->nr, &p->cap);
+	struct cfi_patch *slot;
+
+	assert(lo < hi && (!p->nr || p->v[p->nr - 1].hi <= lo));
+	slot = array_push(&p->v, &p->nr, &p->cap);
 
 	if (!slot)
 		return -ENOMEM;
@@ -67,6 +71,7 @@ int cfi_patch(struct cfi_rows *rows, const struct cfi_patches *p)
 		if (at < end)
 			append(v, &nr, at, &rows->v[i].rule);
 	}
+	assert(nr <= cap);
 	free(rows->v);
 	rows->v = v;
 	rows->nr = nr;

@@ -1,5 +1,6 @@
 #include "unwind/cfi_merge.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -65,6 +66,7 @@ int cfi_rows_fill(struct cfi_rows *base, const struct cfi_rows *extra)
 		return -ENOMEM;
 	base->nr = merge((struct cursor){ base->v, base->nr, 0 },
 			 (struct cursor){ extra->v, extra->nr, 0 }, v);
+	assert(base->nr <= cap);
 	base->cap = cap;
 	free(base->v);
 	base->v = v;

@@ -1,5 +1,6 @@
 #include "unwind/code_flow.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,7 @@ static bool is_in_gap(const struct code_flow *f, uint64_t at)
 /* Every change of at[] comes through here. */
 static int set_at(struct code_flow *f, uint64_t at, uint16_t id)
 {
+	assert(at < f->in->len && !(id & CODE_TENTATIVE));
 	if (f->trial.is_on) {
 		struct code_change *c =
 			array_push(&f->trial.changes, &f->trial.nr_changes, &f->trial.cap_changes);

@@ -1,5 +1,6 @@
 #include "unwind/unwind_table.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,7 @@ static int add_row(struct builder *b, const struct cfi_row *row, uint32_t *page)
 		return err;
 	while (*page < rel >> UNWIND_PAGE_SHIFT)
 		begin_page(t, ++*page);
+	assert(*page < t->nr_pages);
 	if (t->pages[*page].nr == MAX_PAGE_ROWS)
 		return -E2BIG;
 	t->pages[*page].nr++;
@@ -103,8 +105,10 @@ static int add_rows(struct builder *b, const struct cfi_row *rows, size_t nr)
 	uint16_t none;
 	int err = intern_rule(b, &no_rule, &none);
 
-	for (size_t i = 0; i < nr && !err; i++)
+	for (size_t i = 0; i < nr && !err; i++) {
+		assert(!i || rows[i].vaddr > rows[i - 1].vaddr);
 		err = add_row(b, &rows[i], &page);
+	}
 	while (!err && ++page < b->t->nr_pages)
 		begin_page(b->t, page);
 	return err;

@@ -1,5 +1,6 @@
 #include "formats/trace/id_checker.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,7 @@ void id_checker_release(struct id_checker *t)
 
 static bool is_defined(const struct id_checker *t, enum record_tag tag, uint32_t id)
 {
+	assert(definitions[tag].size);
 	return id < (t->next_id[tag] ? t->next_id[tag] : 1);
 }
 

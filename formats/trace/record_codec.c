@@ -1,5 +1,6 @@
 #include "formats/trace/record_codec.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -325,6 +326,7 @@ int record_encode(const struct record_codec *c, struct byte_buf *b, const struct
 {
 	int err = 0;
 
+	assert(record_layout(rec->tag)->stored != STORED_IN_COLUMNS);
 	for (const struct field *f = record_layout(rec->tag)->fields; f->at && !err; f++)
 		err = put_field(c, b, rec, *f);
 	return err;

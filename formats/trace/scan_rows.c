@@ -1,5 +1,6 @@
 #include "formats/trace/scan_rows.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,7 @@ bool scan_rows_next(struct scan_rows *w, const struct id_checker *t, struct rec_
 		w->done += missing;
 		if (w->done == run->nr)
 			continue;
+		assert(run->thread + w->done < w->cap_rows);	/* in_scan says that it is there */
 		*s = w->rows[run->thread + w->done++];
 		s->time_ns = w->repeat.time_ns;
 		s->scan = w->repeat.scan;

@@ -1,5 +1,6 @@
 #include "src/base/hash_index.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +104,7 @@ static int grow(struct hash_index *ix)
 
 int ix_add(struct hash_index *ix, uint64_t hash, uint32_t id)
 {
+	assert(id < IX_REMOVED);
 	if (!ix->slots || ix->used + 1 > ix->mask / 4 * 3) {
 		int err = grow(ix);
 

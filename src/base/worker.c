@@ -1,5 +1,6 @@
 #include "src/base/worker.h"
 
+#include <assert.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -159,6 +160,7 @@ unsigned worker_reap(struct worker_pool *p)
 		job->done(job, false);
 	}
 	pthread_mutex_lock(&p->lock);
+	assert(nr <= p->nr_open);
 	p->nr_open -= nr;
 	pthread_mutex_unlock(&p->lock);
 	return nr;

@@ -1,5 +1,6 @@
 #include "src/model/definition_store.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,6 +75,7 @@ static int column_row(struct definition_store *t, struct column *c, size_t size,
 	t->gaps += gap;
 	if (id >= c->end)
 		c->end = id + 1;
+	assert(c->end <= c->cap);
 	*row = (char *)c->v + (size_t)id * size;
 	return 0;
 }

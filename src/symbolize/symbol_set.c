@@ -1,5 +1,6 @@
 #include "src/symbolize/symbol_set.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +96,7 @@ const struct elf_sym *symbol_set_covering(const struct elf_sym *v, size_t nr, ui
 
 bool symbol_set_covers(const struct symbol_set *s, uint64_t addr)
 {
+	assert(s->sorted);
 	return addr >= s->base && addr - s->base <= UINT32_MAX &&
 	       symbol_set_covering(s->v, s->nr, (uint32_t)(addr - s->base));
 }
