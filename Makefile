@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # probee: everything built lands in .out/. make [V=1] [SAN=1] [OUT=dir]; see `make help`.
 OUT := .out
 override OUT := $(patsubst $(CURDIR)/%,%,$(abspath $(OUT)))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Every source, by layer. One line each: additions merge cleanly.
 
 # The half that reports. It links with zstd alone: `make report-half`, tests/tools/report_half.sh.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
 # install-deps.sh [build|demo|check|vm]: the Debian packages that this step needs. Silent when all are there.
 # Asks nothing, starts no daemon. Exits 77 when something necessary is missing and may not be installed.
 set -eu

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which tasks are looked at: the settings of struct knobs. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Who holds the lock that a futex wait is about, as far as its memory says. No kernel interface
  * tells it: the rules are those of the C libraries, which keep the owner's tid beside or in the

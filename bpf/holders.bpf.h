@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Who holds the other ends: one look at every open descriptor of the machine, after a walk in which
  * somebody waits for one. User space puts the keys into a map and reads the iterator's file once,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Every kernel type and field that the BPF programs depend on, by hand: CO-RE relocates the
  * accesses on the running kernel, so only names matter. A new field here is a new dependency: think

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Kernel stacks seen before. The kernel's own unwinder takes 2 us for a sleeping thread, a third of
  * what its row costs, and sleeping threads have few different kernel stacks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * CONTRACT user space <-> kernel: settings (read-only data, set before loading) and counters (per
  * CPU).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Processes come and go faster than user space can look. What must not wait is done here: a fork
  * inherits its parent's mappings and is a target when its parent is one; an exec drops the mappings

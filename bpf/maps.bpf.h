@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * All maps of the BPF object. Tables are written by src/capture/tables/unwind_loader.c, mostly
  * through mmap.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The BPF object of probee: all programs share the maps of maps.bpf.h. User space loads only those
  * it needs (SEC("?...")): the sampler for `probee sample`, the iterator for `probee snapshot`,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Threads that are on a CPU when a snapshot meets them. Their registers are not in memory, so the
  * stack is taken on that CPU, from the thread itself: the iterator wishes for the thread, and

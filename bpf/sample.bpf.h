@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The sampler: runs on each overflow of a CPU's perf event, whichever of the recording's events
  * that is (its number comes as the attach cookie), gathers the stack of the thread it interrupted

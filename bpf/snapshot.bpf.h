@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The snapshot: one run per task of the machine, writing one row into the iterator's own file. The
  * kernel keeps a 32 KiB buffer; a row that does not fit is rolled back and the program runs again

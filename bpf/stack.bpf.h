@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Stacks of a task: user frames by the walker of unwind/unwind_step.h, kernel frames by the
  * kernel's own helpers.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Registers and stack memory of a thread, for stacks that user space unwinds (again): where a walk
  * ended because the process, the mapping or the table was not known yet, and for --audit.

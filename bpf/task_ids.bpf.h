@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Numbers of tasks as the PID namespace of probee has them: what /proc and perf events say there,
  * and what the user writes and reads. task->pid is the number in the initial namespace. In that one

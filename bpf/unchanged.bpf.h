@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A thread that has not run since the last walk has not moved: it is not walked again. How often it
  * has left a CPU is kept; the same number, and not on a CPU, mean the same stack: who ran in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Since when and for what a thread waits that is not on a CPU: when it last ran, the system call it
  * is in, for a futex the address and who may hold it, for a descriptor what it is, for a child

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What is behind the descriptor that a thread waits for, and by which key the holders of its other
  * end are known. Of memory of the kernel only, which is read without locks and without references:

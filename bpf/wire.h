@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * CONTRACT kernel -> user space: what the BPF programs hand out. Fixed-width integers, explicit
  * padding. What goes to disk is another type (src/model/record.h). After the header come nr_user

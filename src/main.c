@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Finds the command, runs it and turns the end into an exit code. Knows no library but libc. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The rules that keep the tree readable: who may include whom, unique file names, sizes, no leftovers.
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The rules that keep the tree readable: who may include whom, unique file names, sizes, no leftovers, licenses.
 # layers.sh [DIR]: checks DIR (default: this tree). Without DIR it first proves, on small trees with one
 # planted mistake each, that every rule can fail. layers.sh --lengths [LINES]: how long functions are, and which are
 # longer than LINES (default 40).
@@ -124,6 +125,16 @@ check_words() {
 		xargs -r grep -nE "\\b(TO""DO|FIX""ME|XX""X|HA""CK)\\b" /dev/null | sed 's/$/: leftover/'
 }
 
+# Every source, header, script and asset says under which license it is. The words are joined here as above.
+check_licenses() {
+	find . -type f ! -path './.*/*' ! -path './tests/fuzz/corpus/*' ! -path './demo/*' -o -type f -path './.ci/*' |
+		sed 's,^\./,,' | grep -E '\.(c|h|cc|def|css|js|go|rs|java|sh|py|bash|mk|init)$|(^|/)Makefile$|^\.ci/' | sort |
+		xargs -r awk '
+		FNR == 1 { if (last != "" && !has) print last ": no SPDX line"; has = 0; last = FILENAME }
+		FNR <= 3 && /SPDX-License-''Identifier: GPL-2\.0-or-later/ { has = 1 }
+		END { if (last != "" && !has) print last ": no SPDX line" }'
+}
+
 check_tree() (
 	cd "$1"
 	check_includes
@@ -132,6 +143,7 @@ check_tree() (
 	check_sizes
 	check_lengths
 	check_words
+	check_licenses
 )
 
 # plant WHAT FILE TEXT...: a tree that holds only this file must be refused with a message about it.
@@ -166,6 +178,9 @@ prove_checks() {
 		'int g(void)' '{' "$(lines 26 'g();')" '}' 'int h(void)' '{' "$(lines 26 'g();')" '}'
 	plant '601 lines' src/base/x.c "$(lines 601 '/* */')"
 	plant 'line of' src/base/x.c "/* $(printf '%0120d' 0) */"
+	plant 'no SPDX line' src/base/x.c '/* This file has none. */' 'int x;'
+	plant 'no SPDX line' tests/cli/x.sh '#!/bin/sh' 'exit 0'
+	plant 'no SPDX line' formats/render/assets/x.css 'svg { }'
 	plant 'leftover' src/base/x.c "/* TO""DO: later */"
 	mkdir -p "$trees/$nr/src/model" && : >"$trees/$nr/src/model/x.c"
 	plant 'exists twice' src/base/x.c ''

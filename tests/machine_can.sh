@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Whether this machine can do what probee needs, found out without probee: 0 when it surely can. A test that probee calls
 # impossible here (exit code 77) is skipped only when this does not say the contrary.
 [ "$(id -u)" = 0 ] && [ -s /sys/kernel/btf/vmlinux ] || exit 1

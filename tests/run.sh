@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # run.sh [KIND...]: runs the tests and counts them. Kinds, all of them by default:
 #
 #	layers               tests/layers.sh

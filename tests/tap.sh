@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
 # Assertions and reports for tests that print TAP, sourced by tests/live/lib.sh and tests/vm/lib.sh. Wanted of who sources

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # bash completion for probee. It knows nothing by itself: options and what stands behind them come
 # from --help, the words from `probee complete KIND WORD`.
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # make demo: records this machine for a few seconds with a load of its own and draws what it saw.
 set -u
 cd "$(dirname "$0")/.." || exit 1

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
 # man.sh PROBEE README: the manual page, made from what the program says about itself with --help and
 # from the examples of README. An option that several commands have with the same words stands there once.
 set -eu

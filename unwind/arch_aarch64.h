@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the unwinder must know of arm64: struct user_pt_regs as an array of 64-bit words, DWARF
  * register numbers (AADWARF64: 0-30 are x0-x30, 31 is sp), the signal frame (struct rt_sigframe:

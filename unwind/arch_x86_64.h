@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the unwinder must know of x86-64: where the kernel keeps a thread's user registers (struct
  * pt_regs as an array of 64-bit words), how DWARF numbers them (System V ABI x86-64, figure 3.36),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * DWARF call frame information (.eh_frame, LSB 5 and DWARF 5 6.4) -> flat rows of unwind rules.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Calls out of functions whose CFA counts from a register other than the stack and the frame
  * pointer. Such a rule is of use where the function itself was interrupted; further out, the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Rules that unwind information alone does not give, but the code of its functions does (x86-64).
  * Internal to the reading of CFI.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Rules for the functions of libgcc that end with __builtin_eh_return: _Unwind_RaiseException,
  * _Unwind_Resume and two more. Every C++ exception and every Rust panic that is caught leaves

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The entries of one .eh_frame section: CIEs, which functions share, and FDEs, one per function
  * (LSB 5, 10.6). Internal to the reading of CFI.

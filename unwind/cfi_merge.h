@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Rows of one binary from several sources: its .eh_frame first, then what else is known about its
  * code.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unwind/cfi_pointer.h"
 
 /* DW_EH_PE: the low four bits say how the number is stored, the next three what it counts from. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Encoded pointers and signed LEB128 numbers of .eh_frame (LSB 5, 10.5.1). Internal to the reading
  * of CFI.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unwind/cfi_program.h"
 
 #include "unwind/cfi_pointer.h"

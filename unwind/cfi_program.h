@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The call frame instructions of a CIE or an FDE (DWARF 5, 6.4.2), run from one location to the
  * next. Only what unwinding needs is kept: the CFA, and where the caller's stack pointer, frame

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Turns what call frame instructions say at one place into a rule of the unwinder. Internal to the
  * reading of CFI.

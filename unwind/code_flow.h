@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The state of the stack before each instruction that can be reached. Internal to code_rows.c.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Frames that are aligned more than their callers' are (GCC, for aligned locals beside others of
  * variable size, and under -mstackrealign). The CFA is at no known distance from rsp or rbp: a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Unwind rows for x86-64 code that has no call frame information, by reading the code: every path
  * is followed from the starts of functions, and at each instruction the distance of the stack

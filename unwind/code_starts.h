@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where functions start, and which of them never come back: known ones and the targets of calls,
  * found by decoding the gaps from end to end. Internal to code_rows.c.

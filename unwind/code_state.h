@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What is known before one instruction of a function, as far as unwinding needs it: how far the
  * stack pointer and perhaps the frame pointer are below the CFA, and where the caller's frame

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Jump tables of switches, as compilers write them for x86-64: a compare with the highest case, a
  * table of 32-bit offsets from its own address (position-independent code) or of 64-bit addresses,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Code that no path led to: cases of switches whose table was not found, and functions whose
  * address is taken but which no symbol names. A state is assumed and the code is followed from it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The depth of the stack gives the CFA. Since Go 1.7 a function with a frame keeps the caller's
  * frame pointer right below the return address. Whether it did so is seen in its first

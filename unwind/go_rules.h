@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One Go function of x86-64 -> rows: from the depth of its stack, its code (where is the frame
  * pointer saved?) and, for the functions of the runtime that switch stacks, its name. Internal to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  *	u32 magic, u8 0, u8 0, u8 quantum, u8 pointer_size
  *	1.2:  word nr_functions, functions

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * .gopclntab of a Go program -> flat rows of unwind rules. The Go linker writes no .eh_frame, but
  * its runtime unwinds by this table itself: for every address of every function it has the depth of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The unwinder of the kernel side, compiled for the host: unit tests and replays of recorded stacks
  * run the very code of unwind_step.h over tables in memory.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Unwind tables as the kernel side reads them. CONTRACT between user space and BPF: fixed-width
  * integers, explicit layout, static-asserted.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Guesses callers in code without unwind information, by reading the code. A frame found here is
  * marked guessed. Only two things are evidence for a return address: the instruction at pc (in a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the unwinder and its tables agree on: sizes, the entries that the kernel side reads, end
  * codes, frame flags. CONTRACT between user space (src/capture/tables/unwind_loader.c) and the BPF

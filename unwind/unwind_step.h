@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One step outwards: from a frame's registers to its caller's. Freestanding: the same code runs in
  * the BPF programs (bpf/stack.bpf.h) and on the host (unwind/host_unwind.c), so what is tested is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The unwind table of one binary, in the shape the BPF side reads (row.h), before it is placed in
  * slabs. Rules are still by value here: numbers are given by the dictionary when the table is

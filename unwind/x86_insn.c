@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unwind/x86_insn.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Decodes x86-64 instructions as far as unwinding needs it: how long one is, where control goes,
  * its operands, and which general registers it writes. Sources: Intel SDM volume 2 (opcode maps,

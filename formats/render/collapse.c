@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Folded stacks: "comm;root;...;leaf COUNT", one line per distinct stack, sorted as LC_ALL=C sort
  * does. COUNT is samples where the event's unit is ns: other tools expect that, and all samples of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Text that has to fit the columns of a terminal: names that are too long, and lines.
  *

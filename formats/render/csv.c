@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The samples themselves, a row each, in the order of the file:
  * timestamp|tid|tgid|comm|state|ustack|kstack. Times are local, as taken in the kernel; frames are

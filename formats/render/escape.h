@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Foreign names (functions, processes, paths: any bytes) made harmless at the edge of a format.
  * Each function writes the len bytes of s to out in the form that its format can carry; nothing is

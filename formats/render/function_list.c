@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "formats/render/function_list.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What each function costs in a call tree, wherever it was called: self, and total counted once
  * where it calls itself. Functions are told apart by name, kind and binary; synthetic nodes are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The call tree as nested {name, value, children}, as d3 flame graphs read it. value is inclusive,
  * in probee.unit of the root ("ns", "count", ...); self, samples, self_samples, kind, libtype,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * JSON as a stream: commas, quotes and escapes come by themselves, nesting is the caller's
  * business.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where the nodes of a call tree stand in a picture: each gets a box with an exact left edge,
  * counted in units of weight, not in pixels. Drawing at any zoom divides these integers once and so

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "formats/render/output_list.h"
 
 #include <errno.h>

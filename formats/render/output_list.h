@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The outputs that a command line asks for: --svg --csv=x.csv ... in any number.
  *

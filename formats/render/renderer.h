@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One way to show a recording. A renderer is a const row in renderers.c; --NAME, its help and its
  * file suffix follow from the row. Exactly one of .render and .stream is set.

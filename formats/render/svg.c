@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A flame graph that is one file: a well-formed picture for every viewer, and in a browser, with
  * the script in assets/flame.js, a tool. It is drawn for a window LAYOUT_WIDTH_PX wide; boxes are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Numbers and shortened names for pictures. Numbers are made without printf's floats, which follow
  * the locale. The result lies in buf, not always at its start.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A report for reading: facts, the functions that cost most, the call tree. It is as wide as the
  * terminal; where it goes to a file it is made for 100 columns, and no name is cut.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Escaped texts by dense id, each made once: writing a million rows then copies bytes only.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The waits of a walk by system call and kernel function: how many threads, the longest, an
  * example.

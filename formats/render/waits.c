@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Who waits for whom in one walk over all tasks: deadlocks, then convoys (threads that others wait
  * for) with the stacks of the one in front and of the one that has waited longest, then those that

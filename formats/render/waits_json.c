@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Who waits for whom in one walk over all tasks, for scripts. One object; keys are stable, new ones
  * may come:

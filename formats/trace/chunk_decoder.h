@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One chunk's records, checked (TRACE.md 3 to 6). A REPEAT comes out as the samples it stands for.
  *

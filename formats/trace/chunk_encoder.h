@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Records -> one chunk (TRACE.md 3). Records are collected by type and laid out in an order in
  * which definitions come before their use, whatever order they were added in; samples are sorted by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The outer layer of a .pbz, read: one whole, decompressed chunk after the other. Whatever is
  * damaged is skipped by looking for the next IDENT or SIGNPOST with a good checksum.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "formats/trace/crc32c.h"
 
 /* Bit by bit: it only ever covers the some forty octets of an IDENT or SIGNPOST frame. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * CRC-32C (Castagnoli), as in iSCSI and ext4: reflected polynomial 0x82F63B78, initial and final
  * value ~0.

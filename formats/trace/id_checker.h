@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a segment has defined so far, as far as it is needed to check the next record (TRACE.md 6):
  * ids are ascending and below their limits, references go backwards only, stacks are not deeper

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The payload of one record <-> struct record (TRACE.md 4), by the lists of record_fields.h.
  * Samples are not here: they go in columns (sample_columns.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "formats/trace/record_fields.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The payload of each record type as a list of fields: this is the format (TRACE.md 4), as data.
  * record_codec.c writes and reads by it, id_checker.c finds in it which members are ids of other

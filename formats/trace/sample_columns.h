@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The payload of a SAMPLES record: rows of struct rec_sample as columns (TRACE.md 5).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "formats/trace/sample_order.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The order of samples in a chunk: by time, and those of the same time as they came. The writer
  * sorts by it, and so does live_scans.c, which shows rows before they can be read back.

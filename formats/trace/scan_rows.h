@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The last row of each thread in a scan, and the samples that REPEATs (TRACE.md 4.19) make of them.
  *

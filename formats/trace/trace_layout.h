@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The outer layer of a .pbz file (TRACE.md 2) and the limits of both sides (TRACE.md 7).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The file or pipe a trace is written to. A regular file never keeps half a frame: when a write
  * fails it is cut back to what was there before.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * .pbz -> records. Survives truncation and damage: whole chunks before a cut and after a damaged
  * one are read, the rest is counted.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The octets of a trace, readable at any offset: a regular file, memory, or a pipe that was copied
  * into an unlinked temporary file. Plain reads only: a file that shrinks under us is a short read,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Records -> .pbz (TRACE.md): independent, checksummed zstd frames of at most 256 KiB or 1 s each.
  *

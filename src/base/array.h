@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Growing arrays: {T *v; size_t nr, cap;} stays a plain struct of the caller's; this only grows it.
  *

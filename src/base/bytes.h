@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Bounded little-endian reading and growing writing of bytes; LEB128 varints as in DWARF.
  *

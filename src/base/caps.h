@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Capabilities of this process: what is held, and the names of what is missing. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Clocks in nanoseconds. Everything inside probee is CLOCK_MONOTONIC, as bpf_ktime_get_ns(). */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which ranges of 0 .. n - 1 are free: first fit, neighbours grow together again.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/base/hash_index.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Open-addressing index from a 64-bit hash to a dense 32-bit id whose data the caller keeps.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A child process for work that may block for ever. No signal ends a process that waits for a page
  * or a file whose server does not answer, and a process with such a thread is never reaped; a child

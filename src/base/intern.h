@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Interned byte strings: equal bytes get the same dense id. Id 0 is always the empty string.
  * Strings may hold any byte, NUL too; every stored copy is followed by a NUL for convenience.

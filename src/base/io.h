@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Whole reads and writes, and files from /proc. All return 0 or a positive count, or -errno; all
  * are silent.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the user probably meant: the known word that is fewest edits (insert, drop, change, swap two
  * neighbours) away from the one written. Case does not count.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Options as rows of a table: parsing, --help, the man page and shell completion come from the same
  * rows.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* --help from the option tables: groups, two aligned columns, wrapped. Declared in opt.h. */
 #include "src/base/opt.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The ready-made parsers of option values, declared in opt.h. */
 #include "src/base/opt.h"
 

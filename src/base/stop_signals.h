@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * SIGINT, SIGTERM, SIGHUP and SIGCHLD as something to poll. The first stop signal ends a recording
  * in good order; from then on (0.1 s later) the signals do what they usually do, so a second Ctrl-C

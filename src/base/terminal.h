@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How large the terminal is that a descriptor leads to. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads files whose reader may have to wait for ever: /proc/PID/maps of a process whose memory map
  * stays locked (up to Linux 6.16; ps hangs there, too). A thread of its own reads. If it does not

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A few threads that do slow pure work (parse an ELF file) away from the thread that owns all
  * state.

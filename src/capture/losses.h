@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Losses by cause: totals as their sources count them become LOST records of what was added since
  * the last time.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Asks the scheduler to run the calling thread as soon as it wakes up. A process that lives for 5
  * ms is only known in time when its first events are read at once; on busy CPUs a thread waits for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Everything one recording needs, put together: BPF object, knowledge of processes, tables, names,
  * session. The commands add what makes the stacks (sampler, snapshot) and where the records go.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a recorder is made of: shared by recorder.c (its life) and recorder_open.c (how it is put
  * together and taken apart). Nobody else includes this.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * probee complete KIND [WORD]: the words that may stand where the shell is asked to complete WORD,
  * one a line. For tools/completion.bash; people need not know of it, so no help names it.

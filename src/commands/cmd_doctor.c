@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* probee doctor: what this kernel and these rights allow, one line each. Needs no rights itself. */
 #include "src/commands/command.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* probee sample, probee snapshot, probee record. */
 #include "src/base/fail.h"
 #include "src/base/opt.h"

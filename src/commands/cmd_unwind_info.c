@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* probee unwind-info: what probee knows of how to unwind a binary, or all binaries of a process. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The subcommands of probee, one cmd_NAME.c each, in sets of those that need the same libraries.
  *

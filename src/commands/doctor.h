@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The checks behind `probee doctor`. Each looks at one thing of this machine and says what it
  * found.

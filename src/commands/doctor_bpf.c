@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What bpf(2) and perf_event_open(2) answer when asked for what probee needs. */
 #include "src/commands/doctor.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What /proc, /sys, the rights and the limits of this process say. */
 #include "src/commands/doctor.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/commands/info_health.h"
 
 #include <inttypes.h>

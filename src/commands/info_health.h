@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The part of `probee info` about user stacks: which are not whole, who is to blame, and what
  * helps.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * All that `probee info` says, as one JSON object for scripts. Keys are added in later versions;
  * those that are there keep their meaning. Times are in nanoseconds, since 1970 where the key ends

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What `probee info` counts by binary. Binaries are told apart by path, so those of several
  * recordings in one file come together. Sorted, the highest count first.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Output for reading on a terminal: as wide as that is, and in a pager when it is longer than the
  * screen. Where standard output is no terminal all of this does nothing.

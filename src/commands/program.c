@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* probee: the commands that record, those of the report half, and those that look at ELF files. */
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The commands that need neither a kernel nor its libraries, and the library they do need. */
 #include <stdio.h>
 

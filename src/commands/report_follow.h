@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * `probee report --follow`: shows a trace again and again while it grows.
  *

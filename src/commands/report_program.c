@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The report half as a program of its own: `make report-half`. */
 #include "src/commands/command.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How `probee unwind-info` shows what it found: as text or as JSON, the same figures. Internal to
  * cmd_unwind_info.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One ELF file, open for reading: segments, sections, build-id. 64-bit little-endian or 32-bit.
  *

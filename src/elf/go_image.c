@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The table begins with a magic number of its version. The start of the text is in its header,
  * until Go 1.24 and where no relocation is needed; else in the runtime's struct moduledata

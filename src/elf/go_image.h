@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where a Go program keeps its table of functions (.gopclntab), and what its offsets count from.
  * With or without section headers, position independent or not, linked by Go's linker or by the

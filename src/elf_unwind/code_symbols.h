@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the symbol tables and relocations of an x86-64 file tell a reader of its code: where
  * functions start, and which of them never return. Damage means fewer of them.

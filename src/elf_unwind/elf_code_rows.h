@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Rows for the code of an x86-64 ELF file that its call frame information leaves out, by reading
  * that code (unwind/code_rows.h). Pure work, safe in a worker thread.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/elf_unwind/elf_unwind_table.h"
 
 #include <elf.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The unwind table of an ELF file: finds its .eh_frame and, of a Go program, its .gopclntab, reads
  * the code that neither covers (elf_code_rows.h), and builds. Pure work, safe in a worker thread.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/inspect/code_gaps.h"
 
 #include <elf.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Code that no unwind rule covers. Padding between functions (no-operations, traps, zeros) is not
  * code: gaps that hold nothing else are counted apart, and gaps begin behind it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A binary by its bare name, where the system would find it: a program ("python3") in $PATH, a
  * library ("libc.so.6") in the directories of the dynamic loader:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The binaries that a process has mapped for execution, and what is known of how to unwind each.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Unwind rules for people, in the notation of `readelf --debug-dump=frames-interp`: "rsp+16" is
  * where the CFA (the caller's stack pointer) is, "c-16" what is stored 16 bytes below it, "u" a

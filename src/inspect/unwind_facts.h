@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * All that probee knows of how to unwind the code of one ELF file: the table that a recording would
  * use, what it was made from, and what is missing in it.

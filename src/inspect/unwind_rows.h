@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The rows of an unwind table in one list again, as the kernel side would find them, each with what
  * it comes from.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The ELF files of a recording, and what stands for one (vdso, kernel, modules), by identity. Plain
  * data: src/capture/processes/binary_store.h opens the files and builds their tables.

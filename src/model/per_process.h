@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What one part of the recording keeps of each process for itself: an array with an element for
  * each process, by its slot. Slots are used again, so an element begins with the serial of its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Processes and their executable mappings over time. A sample of time t is resolved with what was
  * mapped at t, so mappings and processes stay for a while after their end (processes_prune()).

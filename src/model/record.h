@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One fact of a recording. A trace is nothing but a stream of these, in this order: what a record
  * refers to by id has come before it. Whatever eats records (trace writer, report, filter) is a

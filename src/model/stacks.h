@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Frames and stacks as dense ids: equal frames share an id, a stack is the node {its caller's node,
  * frame}, and stacks with a common beginning share nodes. A cache leads from a whole raw stack, by

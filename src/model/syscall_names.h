@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Names of system calls by number, as libseccomp knows them, for the architecture of a recording:
  * that of the machine that reads it may be another one.

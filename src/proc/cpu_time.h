@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How busy all CPUs were between two readings of /proc/stat: what samples and snapshots are held
  * against.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lists of CPUs: those online, and "0-3,7" from the command line. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Who holds the file locks that others wait for, by /proc/locks: a waiting request stands behind
  * the lock that is in its way, marked with "->" (Documentation/filesystems/proc.rst). The kernel

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The PID namespace that probee is in. All of one recording speaks in the numbers of that
  * namespace: BPF programs (bpf/task_ids.bpf.h), perf events, /proc, the user. Threads outside of it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What only the live machine knows, read from /proc: executable mappings, names, the threads that
  * exist. All text there is foreign (names hold any byte). Everything is silent: a process may

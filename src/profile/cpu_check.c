@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/profile/cpu_check.h"
 
 #include <stdio.h>

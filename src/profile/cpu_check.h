@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How busy the CPUs were, measured in up to three ways that know nothing of each other: by the
  * sampler's ticks, by the threads that walks found running or ready to run, and by the kernel's own

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A profile of a recording under way. It grows record by record and can be read at any time.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/profile/live_scans.h"
 
 #include <errno.h>

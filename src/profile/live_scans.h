@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The rows of a recording under way, made from the records that its trace is written from. They are
  * the rows that a report of that trace gives, in the same order.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Filters that leave nothing of a trace: said before an empty picture is made of it, together with
  * what there is to ask for.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A call tree: what a report draws. Grown by fold.c, read-only for renderers; names are resolved.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A trace, open for reporting: its names, its receipts, and its samples as often as they are
  * wanted.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a report is about, in a word for its title: the command behind "--" if all recordings of the
  * trace ran the same one, else the one program that was sampled, else the host.

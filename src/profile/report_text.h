@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The sentences that a report says about its trace. All cut what does not fit into size. */
 #pragma once
 

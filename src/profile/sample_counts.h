@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How often each distinct stack was seen: samples of equal {segment, thread name, stacks, end}
  * become one row, so that names have to be looked up once per row. A row has the number of its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the end code of a user stack means, for people: why it is not whole, and what can be done
  * about it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How good the user stacks of a trace are, and what to do about those that are not whole: by the
  * binary to blame and by cause, the most frequent first. All from the trace alone: how a stack

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/profile/stack_note.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a report shows in place of the user frames that are not there. */
 #pragma once
 

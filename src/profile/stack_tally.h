@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What became of user stacks, counted sample by sample in the ids of each segment. Memory grows
  * with definitions (nodes, processes), never with samples; nothing is looked up that could be

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/profile/trace_events.h"
 
 #include <errno.h>

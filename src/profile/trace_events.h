@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The events of a trace: what made its samples, how many there are of each, and what they weigh.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a trace says about itself besides its samples' stacks: losses, receipts of walks, how stacks
  * ended, messages, meta data. Filled by report_open(), record by record; read through report.h.

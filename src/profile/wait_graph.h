@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Who waits for whom in one walk over all tasks: each thread waits for one other at most (the owner
  * of its lock, the process on the other end of its pipe or socket, its child), so the graph is

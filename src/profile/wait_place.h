@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where in the kernel a thread waits, in one word: the innermost function of its stack that says
  * something. Every wait ends in schedule(), so that one and its helpers do not count.

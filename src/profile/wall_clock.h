@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Dates of a recording: what its CLOCK records say about CLOCK_MONOTONIC times. Embedded; all zero
  * is empty.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Weights of samples as text, each with its unit. Numbers are made without printf's floats, which
  * follow the locale. The result lies in buf, not always at its start.

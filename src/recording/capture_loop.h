@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The one loop of every recording: runs the collectors that were asked for until something ends it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The one line that a terminal shows while recording: how long, how much, what was lost. It fits 80
  * columns and goes away before any message (note_status()).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What people see of a recording while it runs: rows that are written as they come (live_rows.h)
  * and the line on a terminal. It takes part in the capture loop by its hooks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Outputs that are written while the recording runs: a row as soon as its scan is over and its
  * names are known (src/profile/live_scans.h), the same bytes as in a report of the trace. They are

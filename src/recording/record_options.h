@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The command lines of `probee sample`, `probee snapshot` and `probee record`: one struct, and
  * tables of options that each of the three is put together from.

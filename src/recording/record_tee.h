@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Gives each record of a recording to the trace writer, and then to every live consumer.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One recording from its command line to its reports: `probee sample`, `probee snapshot` and
  * `probee record` are this with other options.

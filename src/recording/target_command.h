@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The command behind "--": forked at once, so that its pid can be a target, and held back until
  * everything is ready.

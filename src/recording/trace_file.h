@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The trace that a recording writes, and what becomes of each record besides: live consumers.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where distributions put the symbols they strip from a binary: separate debug files, found by
  * build-id or by the name in .gnu_debuglink. Only regular files that really belong to the binary

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Mangled names of C++ (Itanium ABI) and Rust (legacy and v0) into readable ones, without parameter
  * lists: "std::vector<int>::push_back". Names are foreign and may be bombs (250 bytes can mean 500

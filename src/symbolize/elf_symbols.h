@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The functions of one ELF file: from .symtab (its own or its separate debug file's), .dynsym, the
  * PLT, Go's own table, and what section names tell. 12 bytes a function, sorted; names stay in the

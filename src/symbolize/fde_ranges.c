@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/symbolize/fde_ranges.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where functions without a symbol begin and end: from the sorted table in .eh_frame_hdr (LSB 5,
  * 10.6.2) and the entries it leads to. Nothing is kept in memory: one question is some 20 small

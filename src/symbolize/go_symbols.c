@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The functions of a stripped Go program: the runtime needs their names itself, in .gopclntab.
  * Known are the layouts of Go 1.16, 1.18 and 1.20; header and width of the function table differ:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Why the kernel hides its addresses from us, and what helps. /proc/kallsyms shows zeros for every
  * address unless the kernel's kallsyms_show_value() (kernel/kallsyms.c) agrees, which asks in this

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which ranges of kernel memory hold code, and which module each belongs to: the part of
  * kernel_symbols.c that deals with modules.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Kernel functions from /proc/kallsyms, modules from /proc/modules, as absolute addresses. Read
  * once, at the first need. When the kernel hides the addresses, all of them are zero:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/symbolize/perf_map.h"
 
 #include <errno.h>

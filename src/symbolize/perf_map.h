@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Names of code made at run time, as language runtimes write them to /tmp/perf-PID.map: one line
  * for each piece of code, "START SIZE name", hexadecimal, in the order in which it was made (perf's

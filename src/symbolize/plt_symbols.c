@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The stubs through which a file calls functions of others. They have no symbols; but each jumps
  * through a slot of the global offset table, and the relocation for that slot names the function.

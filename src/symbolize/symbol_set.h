@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Growing and arranging the functions of one ELF file. Internal to elf_symbols.c and its sources of
  * symbols.

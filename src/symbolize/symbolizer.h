@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Names for code addresses, looked up off the hot path, from the files themselves.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/verify/libdw_process.h"
 
 #include <elfutils/libdwfl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The memory layout of a process that may be long gone, as libdw sees it: elfutils unwinds recorded
  * registers and stack bytes in it. Nothing of probee's own unwinder is used here.

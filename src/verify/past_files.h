@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The files behind a recording's mappings, opened again: only when they are still what was recorded
  * (the same build-id, or without one the same size and time).

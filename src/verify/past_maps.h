@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the processes of one recording had mapped, and in which files, by time: the MAPPING and
  * BINARY records of one segment of a trace.

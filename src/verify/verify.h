@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Judges the stacks of a trace by elfutils: each RAWSTACK record's registers and memory are unwound
  * again by libdw, in the files as they are now, and its frames are compared with those that probee

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * ancestor_walk OBJECT TGID WALKS: prints, for each walk, "scan_us N rows N dropped N frames N". TGID 0 is
  * the whole machine. The measure is the walk and the draining of its ring, without names and without text.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What ancestor_walk.bpf.c puts into its ring. */
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # bench.sh [sample|walk|snapshot|chains|forever|report|start|disk|roots|quiet|grammar|scale|tables|live]...: what probee costs, beside
 # what others cost, in one run on this machine; all parts without a word. ROUNDS=N (default 5) turns of each, interleaved; the tables
 # show median, smallest, largest, and the ratio to the tool in the first line of each block. Needs root.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * build_tables [-j THREADS] [-v] FILE-OR-DIRECTORY...: builds the unwind table of every ELF file there, each inode
  * once, as a recording does, and says what that took; /proc stands for every file that is mapped executable now.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """figures.py RESULTS [BASE]: the table of a benchmark.
 
 RESULTS has lines "metric<TAB>tool<TAB>value". Prints, for each metric and tool, the median, the smallest and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Small readings for the benchmark; prints one number.
 
   cpu PID                 nanoseconds on a CPU, all threads of the process

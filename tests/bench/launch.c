@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * launch OUT COMMAND...: runs COMMAND and writes to OUT
  *	pid N, mono_ns N, real_ns N	just before its exec

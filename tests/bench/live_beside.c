@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Linked into a probee with --wrap=record_tee_init (part_live.sh): a live profile beside the trace writer of every
  * recording, as a view of it would have. With LIVE_READS set it is read once a second as well.

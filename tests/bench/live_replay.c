@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * live_replay TRACE: gives its records to a trace writer and to a live profile, from memory, and prints what one sample costs
  * each of them:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * make_trace FILE [SAMPLES=1000000 [STACKS=3385]]: a recording that never was, through trace_writer: that
  * many samples of that many distinct stacks, 8 to 40 deep, of 16 threads at 99 Hz, the frequent ones far

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * make_walks FILE [WALKS=100 [THREADS=10000 [CHANGES=50 [plain|bare]]]]: a snapshot recording that never was, one walk a
  * second of that many threads, each with a stack of its own; after the first walk CHANGES of them, chosen at random, have

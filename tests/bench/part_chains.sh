@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # Is any row wrong? Threads alternate between two call chains while they are walked, at four speeds; a stack that mixes
 # the two, or leaves a level out, cannot exist. Rows: how many were judged in all (ROWS=1000000 for each round, 12

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # Bytes per sample of DISK_S (60) seconds at 999 Hz: one hot process, then a mixed load. All recorders run at
 # the same time, so they see the same.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # What it costs to walk again and again: the whole machine once a second, on which all threads sleep but those of its
 # own daemons, and 20,000 sleeping threads: CPU time of probee and all of its processes, start-up not in it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # Impossible stacks among a million, of workloads whose call grammar is known (tests/live/grammar.py).
 

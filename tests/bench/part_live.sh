@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # What a live consumer beside the trace writer costs the recorder: its CPU time per sample (all threads, and the processes
 # that read tasks for it) in five seconds under way, behind the start. "profile" is a probee with a live profile in it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # Traces of 100 walks over 10,000 threads, of which 50 change from one walk to the next: with REPEAT, with all rows
 # written out, and with the changes alone: what is between that and the first are the threads that did not change.

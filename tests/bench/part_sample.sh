@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # Recorders attached to one spinning process, 30 deep, 999 Hz. The frame-pointer tools get the build with
 # frame pointers.

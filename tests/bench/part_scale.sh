@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # SCALE (3,000) processes, each asleep in a library of its own, with 30 of the 3,000 libraries mapped: what of that a
 # snapshot knows, what the tables take, and how fast the first walk is there. With -a only the libraries in stacks

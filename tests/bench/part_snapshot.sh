@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # One process with 1,000 and then 10,000 threads blocked 15 to 20 deep (frame pointers): a walk over all of
 # them. "walk" is the walk alone; "whole command" starts the tool, walks once and ends, names included.

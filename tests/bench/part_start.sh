@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # A machine with at least 60 processes that map at least 200 executable files: how long until the first
 # sample of everything, and how large the recorder is at 99 Hz.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # How long the unwind tables of files take to build: all that this machine has mapped now, all of /usr/lib, and
 # the largest alone, by one thread and by one for each CPU.

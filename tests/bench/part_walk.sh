@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # One walk in the kernel by depth: a recursion of 5, 30, 100 and 500 frames, spinning on a CPU of its own under the sampler
 # (every tick there is its), or asleep under the task iterator (which is told to visit only it). Times are run_time_ns

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """
 roots.py PROBEE WORKLOADS: of each kind of program, and of a machine that runs them all at once: the share of user stacks
 that reach the outermost frame, and of those with guessed frames; sampled and walked. MODES=auto,dwarf,fp for others.

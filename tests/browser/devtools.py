@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A headless Chromium, driven over a pipe with the DevTools protocol. Standard library only.
 
     with Browser() as browser:

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Uses the flame graphs in a directory as a person would: flame_test.py DIR [--shots DIR]
 
 DIR holds CASE.svg for every case of make_svg. Prints one line for each failure and "N passed, N failed".

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Writes one of the pictures that the browser test looks at: make_svg CASE > case.svg */
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Draws pictures with the library in $OUT (default .out) and has a browser use them.
 # run.sh [--shots DIR] [--only NAME]
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Mistakes on the command lines of sample and snapshot, and missing rights. Nothing is recorded.
 . tests/cli/lib.sh
 cd "$TMP" || exit 1

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # probee doctor: runs without rights, one line per check, a remedy with every "no".
 . tests/cli/lib.sh
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # probee report --follow of traces that grow, are replaced, are cut, or end; and times before the end of a trace.
 # timeout: 120
 . tests/cli/lib.sh

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # probee info and probee report of the fixture trace (tests/unit/trace_fixture.h): the same figures everywhere.
 . tests/cli/lib.sh
 CC=${CC:-gcc}

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """info_json.py JSON TEXT: exits 1 when `probee info --json` and `probee info` of one trace differ."""
 import json, re, sys
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Sourced by tests/cli/*.sh: runs probee and compares what it did. Ends with `finish`.
 #
 #	run probee report x.pbz		runs it; output in $TMP/stdout, $TMP/stderr, exit code in $rc

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Where output goes may be full, closed or gone.
 . tests/cli/lib.sh
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Traces of several events (tests/unit/events_fixture.h): one of them is shown, and what there is not is said.
 . tests/cli/lib.sh
 CC=${CC:-gcc}

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # probee report and info of files that are no traces.
 . tests/cli/lib.sh
 

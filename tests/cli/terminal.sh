@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # What is shown on a terminal: its width, the pager, and that neither changes an exit code or a file.
 . tests/cli/lib.sh
 CC=${CC:-gcc}

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 180
 # From a recording to every output, and outputs that cannot be written.
 . tests/cli/lib.sh

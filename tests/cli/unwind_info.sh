@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # probee unwind-info: files, processes, addresses, and everything that is none of these.
 . tests/cli/lib.sh
 CC=${CC:-gcc}

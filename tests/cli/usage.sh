@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Help, version and mistakes on the command line.
 . tests/cli/lib.sh
 

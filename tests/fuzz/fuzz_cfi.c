@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Hostile .eh_frame sections, through rows to a table. The first byte chooses the machine, where the section lies and
  * whether it is code, too; the rest is the section. Checks what cfi.h and unwind_table.h promise: rows ascend, neighbours differ, the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Hostile code through the reader of code without call frame information. The first bytes say how it is cut up, the
  * rest is code, and also what switches read. Checks what code_rows.h promises: rows ascend, neighbours differ, rules

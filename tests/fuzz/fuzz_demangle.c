@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Mangled names: every one must be done, capped and clean within a moment. */
 #include <stddef.h>
 #include <stdint.h>

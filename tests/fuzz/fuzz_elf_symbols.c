@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * ELF files of anybody's making: symbol tables, PLT, Go's table, where functions without a name begin, and the demangler
  * behind them. Seeds: small ELF files in tests/fuzz/corpus/elf_symbols.

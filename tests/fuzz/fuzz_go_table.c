@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Hostile tables of Go programs. Two bytes: the size of the code; one byte: where it lies; the code; the table. Checks
  * what go_table.h and cfi.h promise: rows ascend and lie in the code, neighbours differ, the last one says that nothing

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Maps of generated code of anybody's making. The first octet sets how many addresses are asked for, then come those, two
  * octets each, then the map. Held against the plain reading: line by line, the latest wins.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Hostile contents of a sound trace: names of any bytes, any tree of stacks, any order of definitions. The
  * input chooses records, which are written by trace_writer, reported in every format and read again through

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * ELF files of anybody's making through all that `probee unwind-info` asks of them. Seeds: small ELF files in
  * tests/fuzz/corpus/elf_symbols.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Hostile records of the kernel side, one behind the other as they stand in the iterator's file.
  * What is accepted must lie inside the buffer, and its parts must be what their counts say.

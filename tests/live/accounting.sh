@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # For tests with crowds, after lib.sh: does every thread have its row?
 

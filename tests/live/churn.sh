@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # A machine on which processes come and go all the time: everything ends on time and adds up.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # A chunk in the middle of a long recording is damaged: threads that never run have rows again soon behind it.
 . "$(dirname "$0")/lib.sh"
 

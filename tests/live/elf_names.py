@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Names and addresses of the code that a process has mapped, by readelf and nm: Symbols(pid)."""
 import bisect
 import os

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Several events in one recording: each sample belongs to its event and has its weight, and the sums are what the kernel
 # itself counted for the threads (getrusage), so nothing is lost in between without being told.
 . "$(dirname "$0")/lib.sh"

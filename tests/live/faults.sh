@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Threads in every odd condition: held by a tracer or a freezer, 32-bit, of io_uring, behind namespaces. Each has its rows,
 # its state is the one of /proc, and its stack is whole or says why not.
 # timeout: 200

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # report --follow beside a recorder: a report each second, the whole one in the end, and an end also when the recorder is killed.
 # timeout: 120
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """gdb_equal.py [--rounds N] [--threads N] [-v] [PROGRAM...]: is what probee shows of a stopped thread what gdb shows?
 
 Starts well-known programs, stops them (SIGSTOP) at some moment, takes one snapshot, then asks gdb for all

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 600
 # beside: live
 # Stopped threads of well-known programs: the same frames as gdb's, address by address. ROUNDS=N stops each N times;

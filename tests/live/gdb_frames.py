@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Run inside gdb: prints every thread's frames as "T LWP STOP-REASON" and "F TYPE PC NAME" lines."""
 import gdb
 

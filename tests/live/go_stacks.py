@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """go_stacks.py grammar FOLDED: are all stacks of the workload herd possible ones?
 
 A stack may begin at a goroutine's first function, at the first function of a thread, or where a thread leaves a

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """grammar.py [--samples N] [--freq HZ] [--snapshots]: how many stacks of workloads with a known call grammar are impossible.
 
 Samples twochains, chain30 (four builds), deep, drap and coroutine with cpu-clock until N stacks were seen in all, or walks

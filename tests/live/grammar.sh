@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 200
 # beside: live
 # Stacks that no execution could have produced, of workloads whose call grammar is known: none. STACKS=N looks at more;

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Processes that try to stop a snapshot with what their stacks and programs are made of.
 OWN_MOUNTS=1
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Names of code made at run time, from /tmp/perf-PID.map: of live processes and ended ones, in containers, and of files
 # that nobody should read.
 . "$(dirname "$0")/lib.sh"

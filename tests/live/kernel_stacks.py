@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Kernel stacks of a recording against those that /proc shows.
 
   kernel_stacks.py read                       "TID SWITCHES;FRAME;FRAME..." of each thread of the machine that has one

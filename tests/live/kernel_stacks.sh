@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Kernel stacks of sleeping threads, most of them recognised and not unwound again, against /proc/PID/task/TID/stack.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """letters.py stats [HIDDEN]: "tid letter" of every thread as /proc/PID/task/TID/stat has it; HIDDEN: not of this process.
 letters.py judge BEFORE AFTER CSV: of the threads that were in one state before and after the only walk of CSV, how many have
 another one in it. A thread that slept before and after may have run meanwhile, and is counted apart: prints both numbers;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
 # What every live test sources first. A test is a bash script that needs root and BPF, takes less than a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """lie.py PROBEE TRACE OUT: the trace with an additional META record that turns the share of /proc/stat round."""
 import os
 import re

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # snapshot --csv writes while it walks: the bytes that a report of its trace gives, and no reader holds up the recording.
 # timeout: 200
 . "$(dirname "$0")/lib.sh"

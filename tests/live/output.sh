@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Where a trace may go and come from: a full disk, a closed pipe, standard output and input.
 OWN_MOUNTS=1
 . "$(dirname "$0")/lib.sh"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """peers.py WHAT ARGS...: assertions about probee report --waits-json; prints the figure, exit 1 when it is not so.
 
   edge JSON TID KIND PID       the thread waits for this kind of thing, held by this process only, and is followed there

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Who is on the other end of what a process waits for: pipes, sockets, locks, children, and what looks like them.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """perf_beside.py [--seconds S] [-v] [PROGRAM...]: the same busy program, sampled by perf and by probee at the same time.
 
 perf copies 64 KiB of stack per sample and unwinds with elfutils or libunwind; probee unwinds in the kernel. Both see

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 300
 # A busy program, sampled by perf (--call-graph dwarf,65528) and by probee at the same time: the same functions, the same
 # roots, the same stacks. PROGRAMS="..." compares others of perf_beside.py, PROGRAMS=all all of them; SECONDS_EACH=S longer.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Walks begin at multiples of their period. One that takes longer leaves multiples out, says how many, and shifts nobody.
 # needs: quiet
 # timeout: 200

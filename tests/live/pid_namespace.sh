@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # probee inside a PID namespace: it sees what is in there and below, by the numbers of that namespace, and counts the rest.
 # ps in the same namespace is the judge.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 300
 # Another test of this folder, run inside a PID namespace as it is: all its numbers are those of the namespace there.
 . "$(dirname "$0")/lib.sh"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Well-known programs as the live tests and the benchmark start them: PROGRAMS, family(), kill_family()."""
 import os
 import pwd

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 300
 # Every command line of README.md is run, as it stands there but for what is substituted() below: it must do what is said of
 # commands of its kind. They are taken from the page mechanically; one of a kind that this file does not know is a failure.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # The receipts of walks under every kind of report: what was seen, and what became of it. And three ways to measure how busy
 # the CPUs were, which agree as long as nothing is wrong.
 . "$(dirname "$0")/lib.sh"

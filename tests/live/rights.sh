@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Without rights: one line that says what is missing, and 77. A target that is not there: one line, and not 0.
 . "$(dirname "$0")/lib.sh"
 

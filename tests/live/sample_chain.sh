@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Known call chains, 30 and 500 deep, however they were compiled and linked: every frame, in order, to the root.
 . "$(dirname "$0")/lib.sh"
 

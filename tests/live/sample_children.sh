@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Children of -p and of -- CMD are followed from their fork on; what lives for 5 ms still has names; exec
 # separates two lives of one pid; the command's exit status is told.
 . "$(dirname "$0")/lib.sh"

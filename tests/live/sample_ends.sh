@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # However a recording ends, what was recorded can be read.
 . "$(dirname "$0")/lib.sh"
 

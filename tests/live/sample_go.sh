@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 200
 # beside: live
 # Go programs: whole stacks from Go's own tables, of goroutines and of the runtime's threads, through C and back.

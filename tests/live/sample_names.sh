@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Names of C++, Rust and Go code; threads that rename themselves.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 240
 # beside: live
 # Code that has neither unwind tables nor frame pointers: its rows come from reading it. Stacks of a known grammar, whole,

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Stacks that are hard to walk: signal handlers on both kinds of stack, realigned frames, code made at run
 # time, leaves without a frame, a process without its leader, a library opened late, and again and again.
 . "$(dirname "$0")/lib.sh"

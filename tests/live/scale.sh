@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 240
 # Hundreds of processes with hundreds of different libraries: all stacks are whole and the trace says what the tables
 # take. Copies of a file share one table. With room for few tables some are thrown out all the time, and no stack

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # The first walk over a deep stack of a program whose table is not ready yet: what is kept of a thread is 20 KiB, its stack
 # has 70. The program has 10 MB and more of code without call frame information, which takes its time to read.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Which threads a snapshot holds, when it walks, and the receipts of its walks.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # One row per thread, however many there are, each with its whole stack.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # A thread that has not run is not walked again: the rows must be those that walking it again gives.
 . "$(dirname "$0")/lib.sh"
 

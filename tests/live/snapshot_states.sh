@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Scheduler states as ps knows them, and what each kind of thread shows.
 . "$(dirname "$0")/lib.sh"
 

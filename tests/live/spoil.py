@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """spoil.py FILE FUNCTION: makes the unwind information of one function of an ELF file wrong, and prints what was changed.
 
 The largest DW_CFA_def_cfa_offset of the function's FDE in .eh_frame gets another operand of the same length: 64 less. The

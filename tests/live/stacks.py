@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Questions about folded and CSV text, for the live tests. Knows nothing of probee but these two formats.
 
   share FOLDED ROOT;...;LEAF [--of NAME] [--percent P] [--min N] [--comm C]

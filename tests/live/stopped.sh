@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # probee itself is stopped for a while, as by Ctrl-Z or a debugger: it goes on, and blames nobody for the time.
 # timeout: 200
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Crowds, storms and stopped processes: every thread that is there all the time has its row in each walk.
 # needs: quiet
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Several recordings at the same time do not know of each other: each is complete.
 # needs: quiet
 . "$(dirname "$0")/lib.sh"

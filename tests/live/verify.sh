@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 300
 # `probee verify`: elfutils unwinds again what --audit kept, and agrees; and it sees a table that was spoilt on purpose.
 . "$(dirname "$0")/lib.sh"

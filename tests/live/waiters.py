@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Children that each wait in another system call. Prints "ready PID KINDS"."""
 import ctypes, fcntl, os, select, signal, socket, tempfile, threading, time
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """waits.py WHAT ARGS...: assertions about what threads wait for; prints the figure, exit 1 when it is not so.
 
   rows TRACE                      a line per row of the trace: tid comm state nanoseconds-since-it-ran call what owner

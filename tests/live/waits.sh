@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Since when and for what threads wait that went to sleep long before probee came; deadlocks and convoys by name.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """walk_times.py TRACE: the times of walks as the trace has them, read by tests/spec/pbz.py, in one line of key=value:
 
   walks, left_out (sum of LOST walks-left-out), span (periods from the first one to that of the last walk), off_us (the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Our reading of call frame information against elfutils': for every ELF file below the given directories, every
  * stretch of every row is asked of libdw too, and both answers are computed on the same made-up registers and

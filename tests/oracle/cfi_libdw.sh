@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 600
 # Our unwind rows against libdw's, at every row boundary, over every ELF file of this machine's /usr.
 set -eu

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * DWARF operations computed on made-up registers and memory: two descriptions of one frame agree when they give
  * the same numbers here.

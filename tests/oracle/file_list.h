@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The files below some directories, each inode once, largest first so that processes which share them end together. */
 #pragma once
 

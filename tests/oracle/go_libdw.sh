@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 300
 # Our rows of Go programs against the .debug_frame that Go's linker writes: static, through C, position independent.
 set -eu

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """unwind_info_readelf.py PROBEE FILE...: the rules that `probee unwind-info` gives, against readelf's.
 
 Of each file some 600 addresses inside FDEs are asked for: first and last ones of rows, and random ones. CFA, return

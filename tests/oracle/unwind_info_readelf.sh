@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 300
 # probee unwind-info against readelf --debug-dump=frames-interp: counts of entries, and the rules at sampled addresses.
 set -eu

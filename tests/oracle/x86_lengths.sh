@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 300
 # Our instruction lengths against objdump's, over whole files: compilers' code, and libraries full of vector instructions.
 set -eu -o pipefail

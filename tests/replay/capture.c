@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * capture PID TID CASE PROGRAM [WHEN]: makes a replay case (README.md) of a stopped thread, on standard output.
  *

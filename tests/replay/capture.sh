@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # capture.sh [CASE...]: makes the replay cases (README.md), all of them or those named, from live programs. Needs root, x86_64,
 # libdw-dev and the programs; what is missing is named and left out, and a case that libdw and probee see differently is not
 # made: capture says where they differ. OUT as for make.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """decode.py [--stats] [--check] [--collapse] [--rows] [--raw] FILE...: takes a .pbz trace apart without probee.
 
   --stats      numbers, one a line: records, samples, losses, walks, ends of user stacks

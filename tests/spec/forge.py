@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """forge.py DIR: makes small traces, good and bad, by formats/trace/TRACE.md alone, and says what is to come of them.
 
 Writes DIR/NAME.pbz for each case and prints "NAME SAMPLES DAMAGED TRUNCATED REFUSED": how many samples a reader finds,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A reader of .pbz traces, written from formats/trace/TRACE.md alone; section numbers are of that page.
 
   for segment in read_file(path).segments: ...      with SIGNPOSTs: the way to read a file

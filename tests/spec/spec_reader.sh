@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 240
 # The trace format as its page says it: decode.py, a reader written from formats/trace/TRACE.md alone, and
 # probee must see the same in real traces, in the fixture trace and in those that forge.py makes by the page.

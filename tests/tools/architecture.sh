@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # docs/ARCHITECTURE.md tells the truth about the tree: its table of layers has the rules of tests/layers.sh, in their
 # order, and every file that it names is there.
 set -u

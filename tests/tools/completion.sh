@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # The completion offers what the program takes, at every place of its command lines.
 set -u
 . tools/completion.bash

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # make install puts a working program, a correct manual page and a working completion into DESTDIR.
 set -u
 unset MAKEFLAGS MFLAGS MAKELEVEL

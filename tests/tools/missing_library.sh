@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Without a library make says which package is missing, and how to get it, before the compiler says anything.
 set -u
 unset MAKEFLAGS MFLAGS MAKELEVEL

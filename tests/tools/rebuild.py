@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """make builds again what a changed file reaches, and nothing else.
 
 Compares what `make -n -W FILE` would compile with who includes FILE according to the text of the sources.

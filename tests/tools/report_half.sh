@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # The report half stands alone: it links with zstd and libseccomp and nothing else, and what it says of a trace is what probee says.
 set -u
 unset MAKEFLAGS MFLAGS MAKELEVEL

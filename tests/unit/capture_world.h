@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What records processes, binaries and tables, put together as a recorder does it but without BPF:
  * the kernel's maps are memory files, events are told by the test, and the unwind table of a file

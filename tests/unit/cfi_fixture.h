@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One section and the rows made of it, for tests of the reading of CFI; include behind cmocka.h. Write with
  * eh_frame.h to f->eh, parse(f), ask at(f, vaddr).

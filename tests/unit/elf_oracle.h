@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What binutils say about an ELF file: the function symbols that `readelf -sW` lists and the PLT labels of
  * `objdump -d`. Independent of our own reader.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The kernel's side of a walk, as a test wants it to be. This file defines the functions of
  * capture_bpf.c and libbpf that the walks call, so the linker takes these and leaves those out. A

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The recording of trace_fixture.h, written, opened again and rendered:
  *

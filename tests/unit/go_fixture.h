@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A .gopclntab and the code it is about, for tests of the reading of Go programs; include behind cmocka.h.
  *

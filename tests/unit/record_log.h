@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Keeps records as octets, to compare what went into a trace with what came out of it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A sink that remembers what was recorded, and checks what every reader relies on: ids ascend by
  * one, and what a record refers to has come before. Include behind cmocka.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Files behind mappings: who they are, when their tables are built, and copies that share one. */
 #include <elf.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Stacks that wait for a table, a mapping, a visit; and how long what they need is kept. */
 #include <errno.h>
 #include <setjmp.h>

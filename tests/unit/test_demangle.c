@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Against c++filt of binutils on the names of this machine's C++ library, and against bombs. */
 #include <setjmp.h>
 #include <stdarg.h>

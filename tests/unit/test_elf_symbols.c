@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Compared with what readelf and objdump say about real files of this machine and about small ones made here
  * with the compiler, strip and objcopy.

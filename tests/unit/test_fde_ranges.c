@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where functions without a name begin: compared with the frame descriptions that `readelf --debug-dump=frames` lists, of
  * this machine's files; and small files made here, with functions that symbols tell nothing of.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A made-up root directory in the manner of Debian, of musl and of neither. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The owner that a lock's memory names, on locks that the C library of this machine has made itself. */
 #include <linux/futex.h>
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Against the Go programs that are on this machine, as they are, stripped, and without section headers. */
 #include <elf.h>
 #include <errno.h>

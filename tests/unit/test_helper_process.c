@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Children for what may block: what they hold, and that nobody waits for one that hangs. */
 #include <errno.h>
 #include <fcntl.h>

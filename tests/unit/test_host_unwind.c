@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The walker on the real thing: this very process, with tables made from the files it consists of,
  * against glibc's backtrace(), which reads the same unwind information at its own pace.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names of generated code. File systems that do not answer: tests/live/jit_names.sh. */
 #include <errno.h>
 #include <fcntl.h>

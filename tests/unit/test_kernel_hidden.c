@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is said about hidden kernel addresses, for each way in which the kernel may hide them. */
 #include <setjmp.h>
 #include <stdarg.h>

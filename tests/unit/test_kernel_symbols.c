@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* On made-up kallsyms, modules and notes, and compared with the lines of this kernel's own /proc/kallsyms. */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What was mapped when, from MAPPING records in any order that a trace can have. */
 #include <setjmp.h>
 #include <stdarg.h>

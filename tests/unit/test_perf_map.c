@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Compared with a reader that goes through the lines from the first to the last and lets each later one win. */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Who runs and what is mapped where: told by events, read from /proc, forgotten in time. */
 #include <bpf/bpf.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copies of mapped files that a child makes. Servers that do not answer: tests/live/hostile.sh. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* REPEAT from end to end: what a writer is told about quiet threads is what a reader sees, a row for each. */
 #include <errno.h>
 #include <setjmp.h>

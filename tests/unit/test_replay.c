@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Recorded stacks of real programs (tests/replay/cases, format in README.md there) through the kernel's walker: the same
  * frames as libdw found in the live process.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Threads that a walk met on a CPU, and those whose memory map was locked: one row for each. */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Stacks become the records of a trace: rows that repeat, peers, receipts, names, the end. */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Stacks become frames and nodes, each defined once, with the mappings of their time. */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Who is to blame for stacks that are not whole: on made-up stacks, counted by hand. */
 #include <setjmp.h>
 #include <stdarg.h>

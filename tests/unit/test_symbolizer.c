@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * With a pool and without, on functions of this program and of the C library, whose addresses the linker and
  * the dynamic loader know: an oracle that does not read symbol tables as we do.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Against the numbers in this system's kernel headers. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Needs perf_event_open() for all processes, as root has it; skipped without. */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The process that reads the iterator, with a file in place of the iterator: the functions of
  * libbpf that open it are defined here, and run in that process. The program's descriptor is the

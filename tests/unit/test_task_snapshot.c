@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Walks over all tasks, from what readers deliver, which may hang, or give damaged rows. */
 #include <errno.h>
 #include <setjmp.h>

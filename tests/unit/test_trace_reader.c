@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "formats/trace/trace_reader.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What unwind-info says of files, on this very program and on made-up rules. */
 #include <elf.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Code without unwind information: steps by the frame pointer, and when they are not believed. */
 #include <setjmp.h>
 #include <stdarg.h>

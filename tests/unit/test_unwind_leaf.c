@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Code without unwind information whose bytes say more than the frame pointer: leaves, and stacks that are scanned. */
 #include <setjmp.h>
 #include <stdarg.h>

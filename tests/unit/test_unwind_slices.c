@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <setjmp.h>

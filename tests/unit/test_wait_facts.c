@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What threads wait for, asked of the threads, memory and locks of this test and its children. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Call trees built by hand for tests of renderers, without the code that folds traces.
  *

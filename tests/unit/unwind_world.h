@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A small world for the walker: a binary of virtual addresses VADDR .. VADDR_END mapped at TEXT, a
  * stack of four pages, and a hole in it where a test wants one. Other mappings: JIT is anonymous

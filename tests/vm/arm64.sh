@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 600
 # probee for arm64, cross-compiled, on Debian 12's arm64 kernel. The program and the workloads are built against Debian's
 # own arm64 libraries. Takes two minutes, so it runs where VM_ARM64 is set: `make vm` does.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
 # What must hold on every kernel: judges the files that guest.init left in the working directory. Sourced after lib.sh.

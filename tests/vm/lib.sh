@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
 # What every test of another kernel sources first. A test boots a Debian kernel in QEMU with probee and a few workloads in

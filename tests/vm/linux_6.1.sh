@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 500
 # Debian 12's own kernel.
 set -- 6.1 2

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * load_programs: loads each program of the BPF object by itself and prints what it cost: a line
  *

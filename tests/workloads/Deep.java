@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Deep: recursion in code that HotSpot compiles without frame pointers, half of it through an interface. Says "ready PID"
  * when the compiler has had time for it.

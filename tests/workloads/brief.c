@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * brief [MS=5]: lives for MS milliseconds, all of it in main > brief_outer > brief_leaf. When it lived for
  * more than a second it says "cpu_ms N" at the end: what it got of that.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # build.sh [DIR]: builds every workload into DIR (default: .out/workloads) and prints DIR. What is newer than
 # its source is left alone. A compiler that is missing (rustc, go, javac) costs its workloads, nothing else.
 set -eu

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * chain30 [spin|sleep]: main > f1 > ... > f30, over and over. Nearly all time is spent in f30 (spin: about
  * 1 ms in each round; sleep: blocked in pause()), so at least 99 % of its samples hold the whole chain.

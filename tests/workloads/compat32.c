@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * compat32: a 32-bit program that needs neither libc nor 32-bit headers, asleep in pause(). Built with -m32 -nostdlib -static.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * coroutine: main > resume switches to a stack of its own (makecontext), where body > inner > spin_a, then back to
  * main > resume > spin_b, over and over. On the coroutine's stack the outermost frame is libc's __start_context.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * counts FILE FAULTS SLEEPS: a thread that touches FAULTS new pages in touch_pages(), and one that
  * gives up the CPU SLEEPS times in sleep_often(). What the kernel counted of each meanwhile goes to

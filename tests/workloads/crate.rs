@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 // crate_rs: Rust, -O: main > orchard::pick::<u64> > orchard::Basket::weigh > orchard::leaf_burn.
 use std::hint::black_box;
 use std::io::Write;

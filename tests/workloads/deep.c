@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* deep DEPTH [spin|sleep]: main > start > recurse x DEPTH > bottom; bottom never returns. */
 #include <stdlib.h>
 #include <string.h>

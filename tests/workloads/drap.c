@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * drap: recursion through a function whose stack is realigned and grows at run time, so its caller's frame
  * is found through a saved argument pointer (gcc's DRAP) and rbp is saved by an expression:

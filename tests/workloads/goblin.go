@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 // goblin: Go, main.main > main.outer > main.inner > main.leaf.
 package main
 

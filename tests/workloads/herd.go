@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 // herd: Go, a goroutine (or several) for each thing that the runtime does with stacks. Each starts in main.roleX, which
 // tests/live/go_stacks.py knows the callees of.
 package main

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 // herdc: Go that calls C, which calls Go: main.main > main.out > (C) c_out > main.back > main.leaf. A second thread was
 // made by C and calls Go from there.
 package main

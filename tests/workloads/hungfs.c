@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * hungfs DIR [slow MS FILE]: a FUSE file system on DIR that anybody may use, with two files: DIR/stack, 1 MiB that anybody
  * may map, and DIR/prog, an executable whose headers can be mapped but not read. The server answers whatever is asked

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A library whose .init and .fini sections, which have no call frame information, call functions that run long. */
 #include "ready.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * jit [MODE [SECONDS]]: machine code made at run time in anonymous memory, with a frame pointer, named in /tmp/perf-PID.map:
  * main > run_jit > jit_spin. Ends after SECONDS to SECONDS + 1, or never. Exits 77 where we have no such code (not x86-64). MODE:

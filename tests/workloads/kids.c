@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * kids MODE COUNT [PROGRAM ARG...]: makes children, COUNT of them, once it has got SIGUSR1, which is after
  * "ready PID"; then waits in wait_forever(). With "now" before MODE it does not wait for the signal and

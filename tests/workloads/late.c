@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * late LIBRARY [once|again]: on SIGUSR1 (after "ready PID") opens LIBRARY and calls it for ever:
  * main > host_call > plugin_entry > plugin_mid > plugin_leaf. With "again" it is closed and opened anew for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * lazy: resolves functions all the time: main > bind > (a function of libc through the PLT), whose slots are set back to
  * what they were when nothing was bound yet. Nearly all time goes to the dynamic linker.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* leaderless: the main thread is gone, another one spins in orphan_main > orphan_leaf. */
 #include <pthread.h>
 #include <sys/syscall.h>

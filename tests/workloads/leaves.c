@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * leaves: tiny functions called in a hot loop, so that most of the time goes into prologues, epilogues and functions
  * without a frame. Built with frame pointers and without unwind tables. Every stack is one of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * many PROCESSES LIBS FILE...: so many children, each with LIBS of the files loaded, the first of which it sleeps in:
  * main > child > many_outer > many_middle > many_inner > wait_here. Child number i begins with file number i.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """many_copies.py DIR N [same] LIBRARY...: N copies in DIR, of one library after the other, and prints their names.
 Each gets a build-id of its own (the libraries have 20 octets 0xa5 for it); with "same" they keep it."""
 import hashlib

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A library with many functions and some 9,600 rows of unwind tables, of which hundreds of copies are made that differ
  * in their build-id. Built with other FRAME_BYTES the rules for the same addresses are others: rows of one taken for

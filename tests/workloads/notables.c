@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Stacks of a known grammar in code without unwind tables and without frame pointers, to be compiled in several ways:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 // A crate without unwind tables (panic=abort), whose stacks are: climb x 4, then leaf; in two threads.
 use std::hint::black_box;
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * pagedout N: N threads asleep at the end of p1 > ... > p8, 8 KiB of stack each, whose stacks the main thread then has the
  * kernel page out. How many are is VmSwap in /proc/PID/status.

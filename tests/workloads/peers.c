@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * peers: processes that wait for others through all that has two ends. "ready PID" is followed by NAME=PID, who waits, and
  * NAME.peer=PID, the only process that holds the other end, for each pair below; NAME.peer=0: there is none to be found.

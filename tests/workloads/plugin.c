@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The library that late opens: plugin_entry > plugin_mid > plugin_leaf, 1 ms. */
 #include "ready.h"
 

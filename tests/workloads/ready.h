@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What every workload shares: it says "ready PID" once its threads and children are in place, so a test
  * waits for a line and not for a time; and it ends by itself should a test forget it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * red (built with -DCOLOUR=red -DOTHER=blue) and blue: each spins 10 ms in COLOUR_leaf, then execs the
  * other, for ever, in one process. A stack with both colours mixes two lives of the process.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * rename: one thread that is called "phase-one" while in work_one() and "phase-two" while in work_two(),
  * 200 ms each; the main thread keeps its name and waits.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Opens and closes a library (argv[1]) again and again: main;reopen;(ld.so);_init... */
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * shapes: functions of shapes that take care when they are read without unwind tables and frame pointers. Every stack is
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * shop: C++ with namespaces, templates, lambdas and exceptions. Most time goes to
  * main > shop::open_day > shop::Till<long>::checkout > shop::(anonymous

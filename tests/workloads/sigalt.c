@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * sigalt [alt|same]: a timer interrupts inner() at some instruction; the handler, on its own stack with
  * "alt", never returns: main > outer > inner > (trampoline) > on_signal > handler_mid > handler_leaf.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * stackless SECONDS: starts itself again and again; each child, before anything can be known of it, takes its stack
  * pointer to where no memory is, spins some milliseconds and is gone.

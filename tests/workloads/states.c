@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * states: one child in each state ps knows. After "ready PID" on the same line: R= S= T= t= Z= D=, the
  * child's pid. D is a parent waiting for its vfork child, R spins, T was stopped, t is traced and stopped.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * storm threads|procs|maps [PARALLEL]: threads (or processes) that come, live for up to 2 ms in storm_leaf() and end,
  * PARALLEL (default 4) makers at a time, for as long as it runs; maps: they lock the memory map for long, again and again.

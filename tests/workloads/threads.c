@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * threads N [sleep|spin]: N threads, each blocked (or spinning) at the end of t1 > t2 > ... > tK with K from
  * 15 to 20 by thread. Stacks are small: 12,000 threads fit. The main thread waits in main > wait_forever.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * throws: exceptions all the time: main > day > wade x 12 > deepest, which throws; every wade has a destructor
  * to run and every third catches and throws again. Most time goes to libgcc's unwinder and to libstdc++.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * traced seize|attach|syscall: a tracer and its tracee, which sleeps in traced_sleep(): stopped by PTRACE_INTERRUPT, by
  * PTRACE_ATTACH, or at the end of a system call. "ready PID TRACEE".

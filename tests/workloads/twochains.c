@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * twochains ROUNDS NSPIN NSLEEP: threads that alternate between the call chains a1 > a2 > a3 and
  * b1 > b2 > b3, both below alternate(), ROUNDS of a counting loop in each. A stack that mixes the two, or

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * uring: io_uring works for it: a read from a pipe that never has anything, given to a worker thread, which is a thread of this
  * process without user registers. "ready PID TID": of the worker. Exits with 2 where there is no io_uring.

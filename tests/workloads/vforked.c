@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * vforked: main > shell > child: a vfork whose child never execs, so the parent stays inside of libc's vfork, which keeps
  * its return address in a register; the child shares the stack and sleeps in nap_in_child.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * victim HOW [FILE]: sleeps in pause() with the stack pointer in memory of a kind that a stack should not be in, and has
  * never touched it: file (FILE mapped private), shared (MAP_SHARED | MAP_ANONYMOUS), memfd, uffd (nobody serves its

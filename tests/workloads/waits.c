@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * waits MODE [N]: threads that wait for what is known. "ready PID" is followed by KEY=VALUE words: the tids, addresses
  * and since when (CLOCK_MONOTONIC nanoseconds, taken by the thread just before it goes to wait: KEY.at).

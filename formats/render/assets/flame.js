@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Makes a flame graph answer. The picture is complete without this; every box carries its exact
  * place as integers (data-x, data-w: units of weight, data-d: depth), so each zoom divides once,

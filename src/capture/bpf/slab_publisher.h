@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Shows new slabs of unwind rows to the kernel's side, which has them in a map of maps. Its
  * programs see a slab at once, but the system call that put it there goes on to wait until none can

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * System calls that wait, on the architecture that this is compiled for, and what their arguments
  * tell about it. The BPF programs have the same table (capture_bpf.c gives it to them).

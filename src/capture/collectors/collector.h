@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A way to come by stacks. Each is a const row of collectors[]; the capture loop
  * (src/recording/capture_loop.h) calls those that the options ask for and knows nothing else of

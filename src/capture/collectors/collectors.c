@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The kinds of capture that there are. */
 #include "src/capture/collectors/collector.h"
 #include "src/capture/collectors/sampling.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/capture/collectors/event_table.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The events that a perf event can count, by perf's names, and lists of them from the command line.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The sampler's user side: perf events, one for each event source and CPU, with the BPF program on
  * them, and the ring buffer that it writes to.

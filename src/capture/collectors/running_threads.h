@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The threads that a walk over the tasks met on a CPU: their stacks are taken there
  * (bpf/running.bpf.h). A row that the walk could not fill is set aside; after the walk each CPU on

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Scans over all tasks at multiples of an interval, as a collector (task_snapshot.h).
  *

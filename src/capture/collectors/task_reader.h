@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The process that reads the task iterator for a snapshot. The BPF program runs inside its read(),
  * and may have to wait there for a page of a thread that it looks at: in the worst case for ever,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/capture/collectors/task_snapshot.h"
 
 #include <assert.h>

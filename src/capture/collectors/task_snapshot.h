@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The snapshot's user side: has the task iterator's own file read until it is through
  * (task_reader.h). The kernel waits for the reader, so no row is lost; a row is handed out while

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The files behind mappings: opens each once while its process is alive, reads identity and
  * segments at once, and leaves the slow parts to the workers: the unwind table (handed to on_table

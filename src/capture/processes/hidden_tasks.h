@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Processes that a walk over all tasks did not meet although they live: some kernels show BPF
  * iterators not all tasks (virtual machines that hide their own init). So every thread that is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Names of code that processes make at run time, from the file that their language's runtime
  * writes: /tmp/perf-PID.map, in the process's own mount and PID namespaces. A process that was

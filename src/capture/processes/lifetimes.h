@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How long a recording keeps what it needs to say what a stack of some seconds ago means. All of it
  * is here, because each figure rests on another one: a stack may wait for the unwind tables of its

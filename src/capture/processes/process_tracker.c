@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/capture/processes/process_tracker.h"
 
 #include <assert.h>

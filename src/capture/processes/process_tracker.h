@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Who runs, and what is mapped where, kept true while recording: /proc to start and to repair, task
  * events in between. Feeds the kernel's tables through the unwind loader.

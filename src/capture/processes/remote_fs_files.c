@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/capture/processes/remote_fs_files.h"
 
 #include <elf.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Mapped files of file systems that are served by somebody (FUSE, NFS, ...): who opens or reads one
  * may wait for ever, and anybody may run such a server. A child copies them into memory, and we

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Forks, execs, executable mappings, renames and exits as they happen, from a PERF_COUNT_SW_DUMMY
  * event on each CPU.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The definition records of a recording, each written once, before its first use: strings,
  * binaries, processes with their mappings, threads, functions. Returns record ids; 0 stands for

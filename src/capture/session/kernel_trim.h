@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A kernel stack that was taken by a program called somewhere in it begins with how the program got
  * there: an interrupt from another CPU, or a tracepoint in the scheduler. Those frames are no part

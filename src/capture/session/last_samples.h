@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The last row of each thread that walks have met, so that the row of a thread that has not run
  * since need not be made again.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Turns stacks as the kernel handed them out into the records of a trace: new process? new thread?
  * new binary? new frames? Each is defined by a record before the SAMPLE that refers to it. Names

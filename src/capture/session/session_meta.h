@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * META records at the beginning of a recording: what, where, with which settings (keys: TRACE.md).
  */

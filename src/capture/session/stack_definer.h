@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Stacks as the kernel handed them out become nodes of the trace: FRAME and NODE records for what
  * is new, and questions to those who look up names.

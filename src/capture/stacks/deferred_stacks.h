@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Stacks whose walk ended in the kernel because the process, a mapping or a table was not known
  * there yet. They came with registers and memory, and wait here until enough is known to walk them

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A stack unwound in user space from its registers and memory, by the kernel's own walker
  * (unwind/unwind_step.h) over the very tables that the kernel reads, but with the mappings that its

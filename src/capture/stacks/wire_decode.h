@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One record as the kernel handed it out -> its parts, checked. Trusts nothing about lengths: what
  * does not fit is refused, so that a mistake on the kernel side cannot become one of ours.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What was taken out of the kernel's tables may still be read by a walk that began before. Walks on
  * a CPU take microseconds; those of an iterator may sleep, but are over when its pass is.

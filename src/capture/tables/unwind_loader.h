@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Writes what the BPF walker reads: tables of binaries into slabs, and for each process the sorted
  * slice of its executable mappings. Rows, rules and slices go through mmap by plain stores, in the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The dictionary of unwind rules that all tables share, in the kernel's array. A rule keeps its
  * number while some table uses it. Number 0 is CFA_NONE, always. Part of the unwind loader.

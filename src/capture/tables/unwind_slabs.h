@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Rows in slabs of 1 MiB, made when they are needed. A range that was taken never crosses from one
  * slab into the next. Part of the unwind loader.

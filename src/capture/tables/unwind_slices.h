@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The executable mappings of processes as the kernel side reads them: for each process one sorted
  * slice of a big array, written once and replaced as a whole. Children run on their parent's until

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Rows of a walk that wait for a pipe or a socket, kept to its end: then one look at all
  * descriptors tells who holds the other ends (wait_peers.h).

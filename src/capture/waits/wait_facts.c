@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/capture/waits/wait_facts.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the kernel side saw of a wait (struct wire_wait, struct wire_object) as facts of a trace:
  * which argument is worth keeping, whether the thread that memory names as the owner of a lock

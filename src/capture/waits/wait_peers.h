@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which processes hold the other ends of the pipes and sockets that threads wait for: one look at
  * all open descriptors of the machine, by a BPF program that reads nothing but the kernel's own

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Rows that come from reading code against those of call frame information: for every x86-64 ELF file below the given
  * directories that has .eh_frame the code is read as if there were none, and at every instruction both answers are

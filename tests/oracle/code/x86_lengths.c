@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Our instruction lengths against objdump's: reads its listing of an x86-64 file and decodes the same bytes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * x86_zydis FILE...: compares unwind/x86_insn.h with Zydis, instruction by instruction, over all
  * executable sections of each file: length, where control goes, memory operand and immediate, what

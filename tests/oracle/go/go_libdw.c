@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Our rows of Go programs, made of .gopclntab, against the .debug_frame that Go's linker writes beside it, as elfutils
  * reads it. Every stretch of every row is asked. Exit status 1: a difference that is not one of these:
