@@ -159,7 +159,7 @@ deps:
 
 check:
 	@.ci/install-deps.sh check
-	$(AGAIN) all tests
+	$(AGAIN) all report-half tests
 	@OUT=$(OUT) BUILD=1 FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_TOTAL=$(FUZZ_TOTAL) tests/run.sh $(KINDS)
 
 demo:

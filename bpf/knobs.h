@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "bpf/wire.h"
+#define WIRE_MAX_EVENTS 32		/* event sources of one recording */
 
 struct knobs {
 	uint32_t mode;			/* UNWIND_BY_TABLES | UNWIND_BY_FRAME_POINTERS */

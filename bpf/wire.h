@@ -14,7 +14,6 @@
 
 #define WIRE_COMM 16
 #define WIRE_MAX_KERNEL 127
-#define WIRE_MAX_EVENTS 32		/* event sources of one recording */
 
 enum wire_flags {
 	WIRE_IN_KERNEL = 1,		/* interrupted in kernel mode */

@@ -32,6 +32,7 @@ LANES=${LANES:-$(($(nproc) > 1 ? 2 : 1))}
 export OUT PROBEE LC_ALL=C.UTF-8
 passed=0 failed=0 skipped=0
 work=$(mktemp -d "${TMPDIR:-/tmp}/probee-tests.XXXXXX")
+chmod 711 "$work"		# some tests read as another user
 
 # --- jobs: what is known of each, by number
 
@@ -225,6 +226,7 @@ start() {
 	local i=$1 lower=()
 	[ "$LANES" = 1 ] || [ "${kinds[i]}" = live ] || lower=(nice -n 5)
 	mkdir -p "$work/$i/tmp"
+	chmod 711 "$work/$i"
 	began[i]=$(now_ms)
 	set -m
 	PROBEE=${programs[i]} TMP=$work/$i/tmp CMOCKA_MESSAGE_OUTPUT=tap eval exec "${lower[*]:-}" timeout -k 5 "${limits[i]}" \

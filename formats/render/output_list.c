@@ -223,7 +223,7 @@ void output_list_summary(const struct report *rep)
 {
 	char stacks[256];
 
-	if (*report_scans(rep))
+	if (!report_scans_are_whole(&report_info(rep)->scans))
 		note("%s", report_scans(rep));
 	report_stacks_text(report_health(rep), stacks, sizeof(stacks));
 	/* Not note(): -q silences that one, and a loss is never silent. */

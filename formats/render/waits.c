@@ -54,7 +54,7 @@ static void put_comm(struct waits *w, const struct wait_row *row)
 	size_t len;
 
 	if (row->absent) {
-		fputs(" [not in this walk]", w->out);
+		fputs(" [not in this snapshot]", w->out);
 		return;
 	}
 	comm = definition_store_string(w->tables, thread ? thread->comm : UINT32_MAX, &len);
@@ -354,9 +354,9 @@ static int put_all(struct waits *w)
 static void put_nothing(uint32_t scan, FILE *out)
 {
 	if (scan)
-		fprintf(out, "There are no rows of walk %u here\n", scan);
+		fprintf(out, "There are no rows of snapshot %u here\n", scan);
 	else
-		fputs("There are no rows of a walk here: record with probee snapshot\n", out);
+		fputs("There are no rows of snapshots here: record with probee snapshot\n", out);
 }
 
 static int waits_stream(struct report *rep, const struct render_opts *opts, FILE *out)
@@ -382,5 +382,5 @@ static int waits_stream(struct report *rep, const struct render_opts *opts, FILE
 const struct renderer renderer_waits = {
 	.name = "waits", .suffixes = ".waits", .of_scans = true,
 	.is_for_reading = true, .stream = waits_stream,
-	.help = "who waits for whom in the last walk: deadlocks, convoys, all other waits",
+	.help = "who waits for whom in the last snapshot: deadlocks, convoys, all other waits",
 };

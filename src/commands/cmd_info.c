@@ -163,10 +163,17 @@ static void put_facts(const struct report *rep)
 	put_tasks(rep);
 }
 
+/* The sum of the receipts of snapshots, and who could not be seen from here. */
 static void put_scans(const struct report *rep)
 {
-	if (*report_scans(rep))
-		put_line(report_info(rep)->scans.count ? "walks" : "seen", "%s", report_scans(rep));
+	char text[768];
+
+	report_scan_sums_text(&report_info(rep)->scans, text, sizeof(text));
+	if (*text)
+		put_line("snapshots", "%s", text);
+	report_outside_text(report_meta(rep, "pid_namespace.outside", NULL), text, sizeof(text));
+	if (*text)
+		put_line("seen", "%s", text);
 }
 
 /* Three ways to measure one thing. */

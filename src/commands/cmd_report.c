@@ -46,7 +46,7 @@ static const struct opt report_opts[] = {
 	{ 0, "state", "STATES",
 	  "only threads in these states: ps's letters or names (R,S,D,SLEEP,...)",
 	  query_parse_states, AT(query.states), NULL, NULL, NULL },
-	{ 0, "event", "NAME",
+	{ 0, "event", "EVENT",
 	  "samples of this event (default: CPU time, where it was recorded; probee info lists "
 	  "events)",
 	  opt_string, AT(query.event), NULL, NULL, NULL },
@@ -76,7 +76,7 @@ static const struct opt report_opts[] = {
 	  AT(render.kernel_suffix), NULL, NULL, NULL },
 	{ 0, "top", "N", "text: list N functions (default 15)", opt_u32, AT(render.top), NULL, NULL,
 	  NULL },
-	{ 0, "walk", "N", "waits: of the Nth walk (default: the last one)", opt_u32,
+	{ 0, "walk", "N", "waits: of the Nth snapshot (default: the last one)", opt_u32,
 	  AT(render.scan), NULL, NULL, NULL },
 	{ 0, "min-percent", "P",
 	  "leave out frames that have less than P percent (default: 0.5 in text; in pictures what "
@@ -150,21 +150,13 @@ static int render(struct report_args *args, struct report *rep)
 			    : run_outputs(args, rep);
 }
 
-/* Every recording in it has its END record. A trace that has just been begun holds none yet. */
-static bool has_ended(const struct report *rep)
-{
-	const struct report_info *info = report_info(rep);
-
-	return info->nr_segments && info->nr_ended >= info->nr_segments;
-}
-
 /* The line under a report that will be made again would be old at once: only the last has one. */
 static struct shown show(void *report_args, const char *path)
 {
 	struct report_args *args = report_args;
 	struct report *rep = NULL;
 	int err = report_open(path, &args->query, &rep);
-	bool ended = err || has_ended(rep);
+	bool ended = rep && report_has_ended(rep);
 	struct shown shown;
 
 	if (!err)
@@ -173,7 +165,9 @@ static struct shown show(void *report_args, const char *path)
 		fflush(stdout);
 		output_list_summary(rep);
 	}
-	shown.is_over = ended || err;		/* what cannot be written now cannot be later */
+	/* What cannot be read or written now cannot be later; what is not there yet may come. */
+	shown.is_empty = err == -EAGAIN;
+	shown.is_over = ended || (err && err != -EAGAIN);
 	shown.exit_code =
 		err ? EXIT_FAILED : args->strict && report_has_loss(rep) ? EXIT_LOSS : EXIT_OK;
 	report_close(rep);
@@ -186,6 +180,7 @@ static int run(struct report_args *args, const char *path)
 		fail_set_verbosity(-1);
 	if (!args->outputs.nr && output_list_add(&args->outputs, renderer_find("text"), NULL))
 		return EXIT_FAILED;
+	args->query.may_come = args->follow;
 	return args->follow ? report_follow(path, show, args) : show(args, path).exit_code;
 }
 

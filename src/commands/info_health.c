@@ -88,7 +88,7 @@ static bool is_last(size_t i, size_t nr)
 static void put_broken(const struct stack_health *h)
 {
 	if (h->nr_broken)
-		puts("\nuser stacks that are not whole, by cause and by the binary that the walk "
+		puts("\nuser stacks that are not whole, by cause and by the binary that unwinding "
 		     "ended in");
 	for (size_t i = 0; i < h->nr_broken; i++) {
 		const struct health_row *row = &h->broken[i];

@@ -37,6 +37,7 @@ struct following {
 	struct stop_signals stop;
 	struct stat seen;		/* the file that was shown last */
 	bool has_shown, is_waiting;
+	bool has_output;		/* of some report: the next one is set off from it */
 	uint64_t next_ns;		/* not again before */
 	struct shown last;
 };
@@ -119,7 +120,7 @@ static void show_now(struct following *f, const struct stat *st, show_fn show, v
 	struct screen screen = { .terminal = NULL };
 	uint64_t begin = now_ns(), took;
 
-	if (f->has_shown && !isatty(STDOUT_FILENO))
+	if (f->has_output && !isatty(STDOUT_FILENO))
 		putchar('\n');
 	screen_begin(&screen);
 	f->last = show(ctx, f->path);
@@ -129,6 +130,7 @@ static void show_now(struct following *f, const struct stat *st, show_fn show, v
 	f->next_ns = begin + (took > SHOW_NS ? took : SHOW_NS);
 	f->seen = *st;
 	f->has_shown = true;
+	f->has_output |= !f->last.is_empty;
 }
 
 /* The recorder was killed, or whatever wrote the file is done with it. */

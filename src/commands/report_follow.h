@@ -21,6 +21,7 @@
 struct shown {
 	int exit_code;
 	bool is_over;			/* the recording has ended, or something failed */
+	bool is_empty;			/* nothing was shown: what was asked for may still come */
 };
 
 typedef struct shown (*show_fn)(void *ctx, const char *path);

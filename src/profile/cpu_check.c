@@ -76,7 +76,7 @@ void cpu_check_read(struct cpu_check *c, const char *busy, const struct report_i
 }
 
 static const char *const names[CPU_SOURCES] = {
-	[CPU_BY_SAMPLES] = "samples", [CPU_BY_SCANS] = "walks", [CPU_BY_STAT] = "/proc/stat",
+	[CPU_BY_SAMPLES] = "samples", [CPU_BY_SCANS] = "snapshots", [CPU_BY_STAT] = "/proc/stat",
 };
 
 void cpu_check_text(const struct cpu_check *c, char *buf, size_t size)

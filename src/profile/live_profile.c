@@ -312,7 +312,7 @@ static int fill_facts(const struct live_profile *l, uint32_t event, struct profi
 	f->lost = info->lost_samples;
 	report_warning_text(info, text, sizeof(text));
 	f->warning = keep(p, text, &failed);
-	report_walks_text(&info->scans, text, sizeof(text));
+	report_scans_text(&info->scans, text, sizeof(text));
 	f->scans = keep(p, text, &failed);
 	f->scan_sums = info->scans;
 	count_frames(l, f);

@@ -204,7 +204,8 @@ static int explain(struct report *rep, bool scan_rows, uint32_t scan)
 	const struct query *q = report_query(rep);
 	struct there t = { 0 };
 	struct line l = { .len = 0 };
-	int err = report_unfiltered(rep, scan_rows, note_there, &t);
+	int err = report_is_growing(rep) ? -EAGAIN
+					 : report_unfiltered(rep, scan_rows, note_there, &t);
 
 	if (err == -ENOMEM)
 		fail(err, "%s", report_path(rep));
@@ -249,6 +250,8 @@ static int check_samples(struct report *rep)
 	struct search search = { 0 };
 	int err;
 
+	if (!report_info(rep)->samples && report_is_growing(rep))
+		return -EAGAIN;
 	if (!report_info(rep)->samples)
 		return is_filtered(rep) ? fail_why(-ENODATA, "%s: no sample passes: the trace is "
 						   "empty", report_path(rep)) : 0;
@@ -268,6 +271,8 @@ static int check_scan_rows(struct report *rep, uint32_t scan)
 
 	if (!info->samples && !is_filtered(rep) && !scan)
 		return 0;
+	if (!info->scan_rows && report_is_growing(rep))
+		return -EAGAIN;
 	if (!info->scan_rows)
 		return fail_why(-ENODATA, "%s: there are no snapshots in it. Try: probee snapshot",
 				report_path(rep));

@@ -20,7 +20,8 @@ struct match_wish {
 
 /*
  * 0: all that is wished for is there, or the trace is empty and nothing was filtered. -ENODATA: one
- * line said what is there. Other errors were explained, too. It reads the trace up to the first
- * sample that passes, and not at all where there is nothing to filter.
+ * line said what is there. -EAGAIN, which is not said: nothing yet, in a trace that grows. Other
+ * errors were explained, too. It reads the trace up to the first sample that passes, and not at all
+ * where there is nothing to filter.
  */
 int report_check_matches(struct report *rep, const struct match_wish *wish);

@@ -40,6 +40,8 @@ struct query {
 	const char *event;		/* name, borrowed from argv; NULL: weight chooses */
 	enum query_weight weight;	/* ANY: as trace_events_choose() says */
 	struct time_point from, to;
+	bool may_come;			/* the trace may still grow: what matches nothing yet is no
+					   mistake, and nothing is said of it */
 };
 
 struct time_window {			/* CLOCK_REALTIME ns: from <= t < to */

@@ -199,7 +199,7 @@ static void tell_scope(struct report *rep)
 {
 	size_t n;
 
-	report_walks_text(&rep->trace_summary.info.scans, rep->scans, sizeof(rep->scans));
+	report_scans_text(&rep->trace_summary.info.scans, rep->scans, sizeof(rep->scans));
 	n = strlen(rep->scans);
 	if (n + 2 >= sizeof(rep->scans))
 		return;
@@ -218,11 +218,28 @@ static int choose_event(struct report *rep)
 	if (err)
 		return fail(err, "%s", rep->path);
 	trace_events_end(&rep->events);
-	err = trace_events_choose(&rep->events, rep->query, rep->path, &rep->shown);
+	err = trace_events_choose(&rep->events, rep->query, &rep->shown);
+	if (err == -ENODATA)
+		return report_is_growing(rep) ? -EAGAIN
+					      : trace_events_refuse(&rep->events, rep->query,
+								    rep->path, rep->shown);
 	if (!err)
 		report_shown_text(&rep->events, rep->shown, rep->shown_text,
 				  sizeof(rep->shown_text));
 	return err;
+}
+
+/* A trace that has just been begun has no recording yet. */
+bool report_has_ended(const struct report *rep)
+{
+	const struct report_info *info = &rep->trace_summary.info;
+
+	return info->nr_segments && info->nr_ended >= info->nr_segments;
+}
+
+bool report_is_growing(const struct report *rep)
+{
+	return rep->query && rep->query->may_come && !report_has_ended(rep);
 }
 
 static int sum_up(struct report *rep)

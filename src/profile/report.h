@@ -35,7 +35,8 @@ struct trace_events;
 
 /*
  * query (NULL: everything of the event that trace_events_choose() picks) is borrowed until
- * report_close(). Says why it fails; -ENODATA: the trace has no samples of the event asked for.
+ * report_close(). Says why it fails; -ENODATA: the trace has no samples of the event asked for;
+ * -EAGAIN, which is not said: it has none yet (query.may_come).
  */
 int report_open(const char *path, const struct query *query, struct report **rp);
 void report_close(struct report *rep);			/* NULL is fine */
@@ -71,6 +72,11 @@ int report_scan_rows(struct report *rep, report_sample_fn fn, void *ctx);
 int report_unfiltered(struct report *rep, bool scan_rows, report_sample_fn fn, void *ctx);
 
 const struct report_info *report_info(const struct report *rep);
+
+/* Every recording in it has its END record. */
+bool report_has_ended(const struct report *rep);
+/* It has not ended, and the query says that more may come. */
+bool report_is_growing(const struct report *rep);
 
 /* All events of the trace, and the one that is shown; NULL: it has none. */
 const struct trace_events *report_events(const struct report *rep);

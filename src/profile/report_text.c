@@ -95,50 +95,83 @@ void report_warning_text(const struct report_info *info, char *out, size_t size)
  * "2 memory-busy, 1 readers hung": whatever kept rows from being complete, but that their threads
  * ran or had ended.
  */
-static void put_scan_errors(struct text *t, const struct report_scans *w)
+static void put_problem(struct text *t, const char **sep, const char *what, uint64_t nr)
 {
-	const char *sep = "";
 	char n[WEIGHT_TEXT_MAX];
 
-	for (unsigned end = 0; end <= STACK_ENDS; end++) {
-		if (!w->ends[end] || stack_end_is_root(end) || !stack_end_has_stack(end) ||
-		    end == END_TORN)
-			continue;
-		put(t, "%s%s %s", sep, end < STACK_ENDS ? stack_end_name(end) : "other",
-		    count_text(w->ends[end], n));
-		sep = ", ";
-	}
-	if (w->kernel_failed)
-		put(t, "%skernel stack %s", sep, count_text(w->kernel_failed, n));
-	if (w->kernel_failed)
-		sep = ", ";
-	if (w->hung)
-		put(t, "%sreader hung %s", sep, count_text(w->hung, n));
-	else if (!*sep)
-		put(t, "none");
+	if (!nr)
+		return;
+	put(t, "%s%s %s", *sep, what, count_text(nr, n));
+	*sep = ", ";
 }
 
-void report_walks_text(const struct report_scans *w, char *out, size_t size)
+/* "not-read 3, kernel stack 2": rows whose stacks are missing; nothing when all are there. */
+static void put_scan_errors(struct text *t, const struct report_scans *w, const char *sep)
+{
+	for (unsigned end = 0; end <= STACK_ENDS; end++)
+		if (!stack_end_is_root(end) && stack_end_has_stack(end) && end != END_TORN)
+			put_problem(t, &sep, end < STACK_ENDS ? stack_end_name(end) : "other",
+				    w->ends[end]);
+	put_problem(t, &sep, "kernel stack", w->kernel_failed);
+	put_problem(t, &sep, "reader hung", w->hung);
+}
+
+/* Tasks that were seen and have neither a row nor a reason. */
+static uint64_t scans_lack(const struct report_scans *w)
 {
 	uint64_t named = w->rows + w->skipped_idle_kthreads + w->filtered;
-	char a[WEIGHT_TEXT_MAX], b[WEIGHT_TEXT_MAX], c[WEIGHT_TEXT_MAX], d[WEIGHT_TEXT_MAX];
+
+	return named < w->tasks_seen ? w->tasks_seen - named : 0;
+}
+
+bool report_scans_are_whole(const struct report_scans *w)
+{
+	struct text t = { (char[16]){ 0 }, 16, 0 };
+
+	put_scan_errors(&t, w, "");
+	return !t.len && !scans_lack(w) && !w->torn;
+}
+
+void report_scans_text(const struct report_scans *w, char *out, size_t size)
+{
+	char a[WEIGHT_TEXT_MAX], b[WEIGHT_TEXT_MAX];
 	struct text t = { out, size, 0 };
+	const char *sep = "; ";
 
 	out[0] = 0;
 	if (!w->count)
 		return;
-	put(&t, "%s walk%s: %s task%s seen = %s row%s", count_text(w->count, a),
-	    w->count == 1 ? "" : "s", count_text(w->tasks_seen, b), w->tasks_seen == 1 ? "" : "s",
-	    count_text(w->rows, c), w->rows == 1 ? "" : "s");
-	put(&t, " + %s idle kernel thread%s + %s not asked for",
-	    count_text(w->skipped_idle_kthreads, a), w->skipped_idle_kthreads == 1 ? "" : "s",
+	put(&t, "%s %s, %s %s", count_text(w->count, a), plural(w->count, "snapshot", "snapshots"),
+	    count_text(w->rows, b), plural(w->rows, "thread state", "thread states"));
+	put_problem(&t, &sep, "tasks missing", scans_lack(w));
+	put_problem(&t, &sep, "torn", w->torn);
+	put_scan_errors(&t, w, sep);
+}
+
+void report_scan_sums_text(const struct report_scans *w, char *out, size_t size)
+{
+	char a[WEIGHT_TEXT_MAX], b[WEIGHT_TEXT_MAX], c[WEIGHT_TEXT_MAX], d[WEIGHT_TEXT_MAX];
+	struct text t = { out, size, 0 };
+	size_t before;
+
+	out[0] = 0;
+	if (!w->count)
+		return;
+	put(&t, "%s: %s %s seen = %s %s", count_text(w->count, a), count_text(w->tasks_seen, b),
+	    plural(w->tasks_seen, "task", "tasks"), count_text(w->rows, c),
+	    plural(w->rows, "row", "rows"));
+	put(&t, " + %s %s + %s not asked for", count_text(w->skipped_idle_kthreads, a),
+	    plural(w->skipped_idle_kthreads, "idle kernel thread", "idle kernel threads"),
 	    count_text(w->filtered, b));
-	if (named < w->tasks_seen)
-		put(&t, " + %s missing", count_text(w->tasks_seen - named, a));
+	if (scans_lack(w))
+		put(&t, " + %s missing", count_text(scans_lack(w), a));
 	put(&t, "; %s on a CPU, %s torn, %s vanished; %s page faults; errors: ",
 	    count_text(w->on_cpu, a), count_text(w->torn, b), count_text(w->vanished, c),
 	    count_text(w->read_faults, d));
-	put_scan_errors(&t, w);
+	before = t.len;
+	put_scan_errors(&t, w, "");
+	if (t.len == before)
+		put(&t, "none");
 	put(&t, "; %.3f ms each, %.3f ms the longest",
 	    (double)w->duration_ns / 1e6 / (double)w->count, (double)w->longest_ns / 1e6);
 }

@@ -2,6 +2,7 @@
 /* The sentences that a report says about its trace. All cut what does not fit into size. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,11 +57,18 @@ void report_stacks_text(const struct stack_health *h, char *out, size_t size);
 void report_broken_text(const struct stack_health *h, char *out, size_t size);
 
 /*
- * "3 walks: 690 tasks seen = 546 rows + 126 idle kernel threads + 18 not asked for; 3 on a CPU, 0
- * torn, 0 vanished; 2 page faults; 0 errors; 3.2 ms each, 8.1 ms the longest": the sum of all
- * receipts; "" without walks.
+ * "11 snapshots, 1,177 thread states", and behind that what is missing: "; torn 2, not-read 3,
+ * kernel stack 1"; "" without snapshots.
  */
-void report_walks_text(const struct report_scans *w, char *out, size_t size);
+void report_scans_text(const struct report_scans *w, char *out, size_t size);
+bool report_scans_are_whole(const struct report_scans *w);	/* nothing is missing */
+
+/*
+ * "3: 690 tasks seen = 546 rows + 126 idle kernel threads + 18 not asked for; 3 on a CPU, 0 torn, 0
+ * vanished; 2 page faults; errors: none; 3.2 ms each, 8.1 ms the longest": the sum of all receipts
+ * of snapshots; "" without any.
+ */
+void report_scan_sums_text(const struct report_scans *w, char *out, size_t size);
 
 /*
  * "from inside a PID namespace: 173 threads of the machine are outside of it and left out, with 197

@@ -41,7 +41,7 @@ static const struct {
 	[END_RA_ZERO] = { "return address 0", NULL, HAS_PLACE | HAS_RULE },
 	[END_SP_BACK] = { "stack pointer went backwards", NULL, HAS_PLACE | HAS_RULE },
 	[END_BUSY] = { "memory map locked", NULL, 0 },
-	[END_RUNNING] = { "on a CPU during the walk",
+	[END_RUNNING] = { "on a CPU during the snapshot",
 			  "record with probee sample, which sees running threads", 0 },
 	[END_TORN] = { "ran while it was read", NULL, 0 },
 	[END_COMPAT32] = { "32-bit process", NULL, 0 },

@@ -288,8 +288,8 @@ static bool has_samples(const struct trace_events *t, uint32_t event)
 }
 
 /* No event is what was asked for, or one that has no samples. */
-static int refuse(const struct trace_events *t, const struct query *q, const char *path,
-		  uint32_t event)
+int trace_events_refuse(const struct trace_events *t, const struct query *q, const char *path,
+			uint32_t event)
 {
 	static const char *const weights[] = {
 		[WEIGHT_ANY] = "", [WEIGHT_CPU] = "cpu", [WEIGHT_WALL] = "wall",
@@ -311,14 +311,13 @@ static int refuse(const struct trace_events *t, const struct query *q, const cha
 			value, why);
 }
 
-int trace_events_choose(const struct trace_events *t, const struct query *q, const char *path,
-			uint32_t *chosen)
+int trace_events_choose(const struct trace_events *t, const struct query *q, uint32_t *chosen)
 {
 	bool asked = q && (q->event || q->weight != WEIGHT_ANY);
 
 	if (asked) {
 		*chosen = first_event(t, q->event, q->event ? WEIGHT_ANY : q->weight);
-		return has_samples(t, *chosen) ? 0 : refuse(t, q, path, *chosen);
+		return has_samples(t, *chosen) ? 0 : -ENODATA;
 	}
 	*chosen = first_event(t, NULL, WEIGHT_CPU);
 	if (!has_samples(t, *chosen))

@@ -9,7 +9,7 @@
  *	trace_events_init(&t)			0 or -ENOMEM, as all that return int
  *	trace_events_sample(&t, segment, tables, rec)	each sample, in the order of the file
  *	trace_events_end(&t, tables of each segment)	also those without samples
- *	trace_events_choose(&t, query, path, &chosen)
+ *	trace_events_choose(&t, query, &chosen)
  *	trace_events_weigh(&t, segment, rec, &weight)	which event a sample is of
  *	trace_events_release(&t)
  *
@@ -83,13 +83,15 @@ uint32_t trace_events_weigh(const struct trace_events *t, uint32_t segment,
 			    const struct rec_sample *rec, uint64_t *weight);
 
 /*
- * The event that a query (NULL: none) asks for: the one it names; CPU time or wall time; else CPU
- * time if it has samples, else the first event that has. NO_EVENT where nothing was sampled and
- * nothing asked for. -ENODATA: the trace has no samples of what the query asks for; one line says
- * what it has.
+ * The event that is shown: what the query asks for, else CPU time, else the first one that has
+ * samples. *chosen is NO_EVENT where the trace has none and nothing was asked for. -ENODATA: the
+ * trace has no samples of what the query asks for; trace_events_refuse() says so.
  */
-int trace_events_choose(const struct trace_events *t, const struct query *q, const char *path,
-			uint32_t *chosen);
+int trace_events_choose(const struct trace_events *t, const struct query *q, uint32_t *chosen);
+
+/* Says what there is instead; chosen: by trace_events_choose(). Returns -ENODATA. */
+int trace_events_refuse(const struct trace_events *t, const struct query *q, const char *path,
+			uint32_t chosen);
 
 /* What --event calls it: "cpu-clock"; "cycles (count)" where another "cycles" has another unit. */
 #define EVENT_LABEL_MAX 96

@@ -26,7 +26,7 @@ until_true() {
 	for _ in $(seq 200); do "$@" 2>/dev/null && return; sleep 0.05; done
 	wrong "waited in vain: $*"
 }
-reports() { [ "$(grep -c '^event' "$1")" -ge "$2" ]; }
+reports() { [ "$(grep -c '^shown' "$1")" -ge "$2" ]; }
 
 # follow FILE OPTION...: in the background, output in followed and followed.err; sets follower.
 follow() {
@@ -62,9 +62,24 @@ head -c $half full.pbz >grow.pbz
 until_true reports followed 1
 tail -c +$((half + 1)) full.pbz >>grow.pbz
 ends_as full.pbz
-first=$(sed -n '/^samples/ { s/[^0-9]*\([0-9]*\).*/\1/p; q }' followed)
+first=$(sed -n '/^samples/ { s/.* in \([0-9,]*\) samples.*/\1/p; q }' followed | tr -d ,)
 [ "$first" -gt 0 ] && [ "$first" -lt 100000 ] || wrong "the first report has $first samples"
-grep -qx '' <(sed -n "/^samples/,/^event/p" followed) || wrong 'no empty line between two reports'
+grep -qx '' <(sed -n "/^samples/,/^shown/p" followed) || wrong 'no empty line between two reports'
+
+# What matches nothing yet may come: it is waited for in silence, and said once the recording has ended.
+cp half.pbz grow.pbz
+follow grow.pbz --event late-event
+sleep 1.5
+kill -0 $follower 2>/dev/null || wrong 'ends before the recording has'
+cp full.pbz grow.pbz
+wait "$follower"
+rc=$?
+cp followed.err stderr
+cp followed stdout
+exits 1
+one_line
+says 'no such event'
+[ ! -s followed ] || wrong 'shows something all the same'
 
 # Replaced by another recording, and begun anew in the same file.
 cp half.pbz grow.pbz
@@ -82,12 +97,12 @@ ends_as other.pbz
 cp half.pbz killed.pbz
 old killed.pbz
 run timeout 10 "$PROBEE" report --follow killed.pbz; exits 0; says 'no recorder has it open'
-[ "$(grep -c '^event' stdout)" = 1 ] || wrong 'is shown more than once'
+[ "$(grep -c '^shown' stdout)" = 1 ] || wrong 'is shown more than once'
 run timeout 10 "$PROBEE" report --follow --strict killed.pbz; exits 3
 
 # Ctrl-C, and a reader that goes away. The file is as if it still grew.
 touch -d '1 hour' half.pbz
-run timeout -s INT --preserve-status 1.5 "$PROBEE" report --follow half.pbz; exits 0; prints 'event'
+run timeout -s INT --preserve-status 1.5 "$PROBEE" report --follow half.pbz; exits 0; prints 'shown'
 run timeout -s INT --preserve-status 1 "$PROBEE" report --follow none.pbz; exits 1; one_line; says 'waiting for none.pbz'
 run timeout 10 bash -c '"$PROBEE" report --follow half.pbz | head -n 1; echo "${PIPESTATUS[0]}"'; silent; prints 0
 run timeout 10 bash -c '"$PROBEE" report --follow half.pbz >&-'; exits 1; one_line
@@ -115,14 +130,15 @@ if command -v script >/dev/null; then
 	grep -q $'\033\\[H' typed || wrong 'does not go back to the top'
 fi
 
-# Times before the end: of 8 samples, at 10, 20, 21, 30, 31, 40, 40 and 41 ms.
-passes() { run probee report "$TMP/fixture.pbz" "${@:2}"; exits 0; prints "samples   $1 of 8"; }
-passes 3 --from -1ms
-passes 3 --from=-1ms
-passes 5 --from -11ms
+# Times before the end of the trace, at 41 ms: of 5 samples of CPU time, at 10, 20, 21, 30 and 31 ms.
+passes() { run probee report "$TMP/fixture.pbz" "${@:2}"; exits 0; prints "the filters left $1 of 5 samples"; }
+passes 2 --from -11ms
+passes 2 --from=-11ms
+passes 1 --from -10ms
 passes 2 --from -11ms --to -1ms
-passes 7 --to=-0
 passes 2 --from 5ms --to -15ms
-run probee report fixture.pbz --from -1h; exits 0; prints 'samples   8, '
+run probee report fixture.pbz --weight wall --to=-0; exits 0; prints 'the filters left 2 of 3 thread states'
+run probee report fixture.pbz --from -1ms; exits 1; says 'no sample passes'
+run probee report fixture.pbz --from -1h; exits 0; prints 'in 5 samples; '
 run probee report fixture.pbz --from -1hour; exits 2; one_line; says '--from'
 finish

@@ -46,7 +46,7 @@ equal('unnamed', [[u['unnamed'], u['frames'], u['binary']] for u in data['unname
       [[int(a), int(b), c] for a, b, c in rows('frames without a name, by binary', r'^ +(\d+)  of (\d+) +(.*)$')])
 equal('messages', [f"{m['severity']}: {m['text']}" for m in data['messages']], rows('messages while recording', r'^  (.*)$'))
 if data['snapshots']['count']:
-    numbers = [int(n.replace(',', '')) for n in re.findall(r'[\d,]+\d|\d', lines['walks'])][:5]
+    numbers = [int(n.replace(',', '')) for n in re.findall(r'[\d,]+\d|\d', lines['snapshots'])][:5]
     s = data['snapshots']
     equal('snapshots', [s[k] for k in ('count', 'tasks_seen', 'rows', 'idle_kernel_threads', 'not_asked_for')], numbers)
 sys.exit(bad)

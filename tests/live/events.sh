@@ -30,7 +30,7 @@ check "20,000 of them" at_least "$(counted page-faults)" 20000
 check "context switches, too" near "$(weight three.pbz context-switches sleeper sleep_often)" "$(counted context-switches)"
 check "2,000 of them" at_least "$(counted context-switches)" 2000
 check "no page fault in who only sleeps" at_most "$(weight three.pbz page-faults sleeper sleep_often)" 5
-check "info lists the three" equal "$("$PROBEE" info three.pbz | grep -cE '^ *(cpu-clock|page-faults|context-switches) ')" 3
+check "info lists the three" equal "$("$PROBEE" info three.pbz | grep -cE '^ +[0-9]+ .* (cpu-clock|page-faults|context-switches) ')" 3
 check "their names are in the trace's report" bash -c "'$PROBEE' report three.pbz --text | grep -q 'Also recorded: page-faults'"
 check "an event that was not recorded" bash -c "! '$PROBEE' report three.pbz --event cycles --text 2>no.err"
 check "and which there are" grep -q 'context-switches' no.err

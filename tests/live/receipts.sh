@@ -25,15 +25,16 @@ seen = json.load(open('all.json'))['probee']['walks']['tasks_seen'] / 5
 print(seen, $threads)
 assert abs(seen - $threads) < 0.1 * $threads + 30
 "
-receipt='5 walks: [0-9,]+ tasks seen = [0-9,]+ rows \+ [0-9,]+ idle kernel threads? \+ [0-9,]+ not asked for; [0-9,]+ on a CPU'
+receipt='5: [0-9,]+ tasks seen = [0-9,]+ rows \+ [0-9,]+ idle kernel threads? \+ [0-9,]+ not asked for; [0-9,]+ on a CPU'
+words='5 snapshots, [0-9,]+ thread states'
 "$PROBEE" report all.pbz --text --svg=all.svg --csv=all.csv >all.txt 2>all.err
-check "text" says all.txt '^walks +5 walks: '
-check "SVG" says all.svg "$receipt"
-check "beside CSV, on standard error" says all.err "^probee: $receipt"
+check "text" says all.txt "^seen +$words"
+check "SVG" says all.svg "$words"
+check "standard error: no word of snapshots that are whole" bash -c "! grep -q 'thread states' all.err || grep -qE 'torn|missing|kernel stack|hung|not-read|busy|[a-z]+-[a-z]+ [0-9]' all.err"
 "$PROBEE" report -q all.pbz --csv >/dev/null 2>quiet.err
 check "-q: not a word" equal "$(wc -c <quiet.err)" 0
 "$PROBEE" info all.pbz >info.txt
-check "info" says info.txt "^walks +$receipt"
+check "info" says info.txt "^snapshots +$receipt"
 "$PROBEE" report -q all.pbz --json -p "$PID" >one.json
 check "a filter changes no receipt" equal "$(grep -o '"walks":{[^}]*}' one.json)" "$(grep -o '"walks":{[^}]*}' all.json)"
 # Of one process the kernel visits nobody else (6.1+), of many it goes through all tasks.
@@ -51,14 +52,14 @@ print(w)
 assert w["rows"] == 2 * 505 and w["not_asked_for"] > 0
 assert w["tasks_seen"] == w["rows"] + w["idle_kernel_threads"] + w["not_asked_for"]
 '
-check "part of the machine: nothing is held against /proc/stat" not grep -q 'by walks' <("$PROBEE" info part.pbz)
+check "part of the machine: nothing is held against /proc/stat" not grep -q 'by snapshots' <("$PROBEE" info part.pbz)
 finish "$PID"
 
 # Sampler, walks and /proc/stat: with one busy CPU, and with whatever else this machine does.
 start chain30 spin
 run_limited record -a -F 199 --snap-freq 10 -d 6 -o busy.pbz
 "$PROBEE" info busy.pbz >busy.txt
-check "three shares" says busy.txt '^cpus +busy for [0-9.]+ % by samples, [0-9.]+ % by walks, [0-9.]+ % by /proc/stat of their time'
+check "three shares" says busy.txt '^cpus +busy for [0-9.]+ % by samples, [0-9.]+ % by snapshots, [0-9.]+ % by /proc/stat of their time'
 check "they agree" not grep -q 'chance explains' busy.txt
 # The same trace with another word of the kernel's accounts.
 check "a share that cannot be: a warning under each report" python3 -S "$LIVE/lie.py" "$PROBEE" busy.pbz lie.pbz
@@ -69,6 +70,6 @@ for kind in text json svg csv waits waits-json; do
 done
 snapshot -a -F 10 -d 4 -o walks.pbz
 "$PROBEE" info walks.pbz >walks.txt
-check "walks alone are held against /proc/stat" says walks.txt '^cpus +busy for [0-9.]+ % by walks, [0-9.]+ % by /proc/stat'
+check "walks alone are held against /proc/stat" says walks.txt '^cpus +busy for [0-9.]+ % by snapshots, [0-9.]+ % by /proc/stat'
 check "and agree" not grep -q 'chance explains' walks.txt
 done_testing

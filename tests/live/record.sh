@@ -27,7 +27,7 @@ done
 check "the report says what else there is" grep -q '^shown .*CPU time (cpu-clock, 199 Hz). Also recorded: snapshot' both.txt
 "$PROBEE" report both.pbz --event snapshot --collapse >event.txt
 check "--event snapshot is --weight wall" cmp wall.txt event.txt
-walks=$("$PROBEE" info both.pbz | sed -n 's/^walks *\([0-9]*\) walks.*/\1/p')
+walks=$("$PROBEE" info both.pbz | sed -n 's/^snapshots *\([0-9]*\):.*/\1/p')
 check "walks" at_least "${walks:-0}" 10
 check "wall time: each thread in each walk" equal "$(total wall.txt)" $((${walks:-0} * 52))
 check "wall time: the spinner's stack is whole" grep -qE '^chain30;.*main;' wall.txt

@@ -120,21 +120,51 @@ def note(end, has_frames):
     return [f'[truncated: {name}]'.encode()]
 
 
-def collapse(segments):
-    total = collections.Counter()
+def event_of(names, s):
+    """(name, unit) of what made a sample, its kind, and its weight. Events of two recordings are one when both are equal."""
+    e = names.seg.event.get(s.event)
+    if e is None:
+        return (b'[unknown snapshot]' if s.walk else b'[unknown event]', b'samples'), 6 if s.walk else None, 0
+    return (names.string(e['name']), names.string(e['unit'])), e['kind'], s.weight or e['period']
+
+
+def shown(segments):
+    """The samples that a report shows if nobody asks for others: of the first event that measures CPU time (kinds 0 and 1),
+    else of the first one that has samples. (names, sample, weight) each, and whether weights or samples are counted."""
+    events, kinds = {}, {}
     for segment in segments:
         names = Names(segment)
-        rows = collections.Counter((s.thread, s.end, s.ustack, s.kstack) for s in segment.samples)
-        for (thread, end, ustack, kstack), n in rows.items():
-            frames = [names.comm(thread)] + note(end, ustack) + names.stack(ustack) + names.stack(kstack)
-            total[b';'.join(frames)] += n
+        for s in segment.samples:
+            event, kind, weight = event_of(names, s)
+            kinds.setdefault(event, kind)
+            events.setdefault(event, []).append((names, s, weight))
+    chosen = next((e for e in events if kinds[e] in (0, 1)), next(iter(events), None))
+    samples = events.get(chosen, [])
+    by_weight = chosen and chosen[1] not in (b'ns', b'samples') and all(weight for _, _, weight in samples)
+    return samples, by_weight
+
+
+def collapse(segments):
+    total, rows = collections.Counter(), collections.Counter()
+    samples, by_weight = shown(segments)
+    for names, s, weight in samples:
+        rows[names, s.thread, s.end, s.ustack, s.kstack] += weight if by_weight else 1
+    for (names, thread, end, ustack, kstack), n in rows.items():
+        frames = [names.comm(thread)] + note(end, ustack) + names.stack(ustack) + names.stack(kstack)
+        total[b';'.join(frames)] += n
     return sorted(b'%s %d' % line for line in total.items())
 
 
 def rows(segments):
-    for segment in segments:
-        names = Names(segment)
-        for s in sorted(segment.samples, key=lambda s: s.time):
+    last = None
+    found = []
+    for names, s, _ in shown(segments)[0]:
+        if names is not last:
+            found.append((names, []))
+            last = names
+        found[-1][1].append(s)
+    for names, samples in found:
+        for s in sorted(samples, key=lambda s: s.time):
             stacks = [b';'.join(reversed(names.stack(n))) for n in (s.kstack, s.ustack)]
             what = [str(v).encode() for v in (s.time, *names.ids(s.thread))]
             words = [name_of(STATES, s.state).encode(), name_of(ENDS, s.end).encode()]

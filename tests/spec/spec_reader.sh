@@ -14,7 +14,7 @@ decode() { python3 $SPEC/decode.py "$@"; }
 
 # The numbers that both print: samples, walks, lost, damaged, truncated, END records missing, then "end NAME N" lines.
 numbers_of_info() {
-	awk '/^samples /{n["samples"] = $2} /^walks /{n["walks"] = $2} / of the file.s chunks (is|are) damaged/{n["damaged"] = $1}
+	awk '/^samples /{n["samples"] = $2} /^snapshots /{n["walks"] = $2 + 0} / of the file.s chunks (is|are) damaged/{n["damaged"] = $1}
 		/ the file was cut short/{n["truncated"] = 1} / have no END record/{n["without_end"] = $1}
 		/^$/{part = ""} /^losses$/{part = "lost"; next} /^how user stacks ended$/{part = "end"; next}
 		part == "lost" && $1 ~ /^[0-9]+$/ && NF == 2 {n["lost"] += $1}

@@ -48,14 +48,14 @@ static void warns_beyond_chance(void **state)
 	(void)state;
 	assert_string_equal(warning("samples=0.500 stat=0.510 ticks=1980 walks=1", 104, 0), "");
 	assert_string_equal(warning("samples=0.300 stat=0.510 ticks=1980 walks=1", 104, 0),
-			    "CPUs were busy for 30.0 % by samples, 52.0 % by walks, 51.0 % by /proc/stat of their time: "
+			    "CPUs were busy for 30.0 % by samples, 52.0 % by snapshots, 51.0 % by /proc/stat of their time: "
 			    "samples and /proc/stat differ by more than chance explains");
 	/* As far apart, but of a hundredth of the ticks. */
 	assert_string_equal(warning("samples=0.300 stat=0.510 ticks=20", 0, 0), "");
 	/* Walks of a part of the machine say nothing. */
 	assert_string_equal(warning("samples=0.500 stat=0.510 ticks=1980", 0, 0), "");
 	assert_string_equal(warning("stat=0.900", 0, 0), "");
-	assert_non_null(strstr(warning("stat=0.900 walks=1", 20, 0), "walks and /proc/stat differ"));
+	assert_non_null(strstr(warning("stat=0.900 walks=1", 20, 0), "snapshots and /proc/stat differ"));
 	assert_string_equal(warning("stat=0.100 walks=1", 28, 0), "");
 	/* What probee itself used is in the kernel's accounts only. */
 	assert_non_null(strstr(warning("samples=0.100 stat=0.200 ticks=1980", 0, 0), "differ"));

@@ -148,9 +148,8 @@ static void writes_several_and_says_what_was_lost(void **state)
 	assert_true(begins_with(svg, "<?xml"));
 	assert_true(begins_with(csv, "timestamp|"));
 	assert_non_null(strstr(said, "ring-full 7"));
-	assert_non_null(strstr(said, "1 walk: 4 tasks seen = 3 rows + 1 idle kernel thread + 0 not asked for; 1 on a CPU"));
 	assert_null(strstr(strstr(said, "ring-full") + 1, "ring-full"));	/* once, not once per report */
-	assert_null(strstr(strstr(said, "tasks seen") + 1, "tasks seen"));
+	assert_null(strstr(said, "snapshot"));	/* nothing is missing of them */
 }
 
 static void never_overwrites_the_trace(void **state)

@@ -229,7 +229,7 @@ static void sentences(void **state)
 	report_stacks_text(&health, text, sizeof(text));
 	assert_string_equal(text, "99.3 % of 1,000 user stacks are whole (1.1 % with guessed frames)");
 	report_broken_text(&health, text, sizeof(text));
-	assert_string_equal(text, "0.3 % libfoo.so: rule not supported at 0x1000; 0.2 % on a CPU during the walk; "
+	assert_string_equal(text, "0.3 % libfoo.so: rule not supported at 0x1000; 0.2 % on a CPU during the snapshot; "
 			    "0.1 % ran while it was read; 0.1 % for other reasons (probee info)");
 }
 

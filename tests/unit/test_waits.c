@@ -28,7 +28,7 @@ static void says_that_there_is_nothing(void **state)
 	char *text = fixture_render(&renderer_waits, &other, NULL);
 
 	(void)state;
-	assert_string_equal(text, "There are no rows of walk 7 here\n");
+	assert_string_equal(text, "There are no rows of snapshot 7 here\n");
 	free(text);
 }
 

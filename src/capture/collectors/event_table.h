@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/wire.h"
+#include "bpf/knobs.h"
 
 struct opt;
 

@@ -275,7 +275,7 @@ static uint64_t overflows(const struct source *src)
 
 uint64_t perf_sampler_nested(const struct perf_sampler *ps)
 {
-	uint64_t c[COUNTERS], sum = 0;
+	uint64_t c[COUNTERS] = { 0 }, dropped = 0, wanted;
 
 	for (size_t i = 0; i < ps->nr; i++) {
 		const struct source *src = &ps->v[i];
@@ -286,11 +286,14 @@ uint64_t perf_sampler_nested(const struct perf_sampler *ps)
 		/* Read before the program's count, which may only be ahead. */
 		came = overflows(src);
 		if (capture_bpf_counters(ps->bpf, c))
-			return sum;
+			return 0;
 		if (came > c[COUNTER_FIRED_BY + src->number])
-			sum += came - c[COUNTER_FIRED_BY + src->number];
+			dropped += came - c[COUNTER_FIRED_BY + src->number];
 	}
-	return sum;
+	wanted = c[COUNTER_SUBMITTED] + c[COUNTER_RING_FULL];
+	return wanted ? (uint64_t)((double)dropped * (double)wanted / (double)c[COUNTER_FIRED] +
+				   0.5)
+		      : 0;
 }
 
 uint64_t perf_sampler_bad_records(const struct perf_sampler *ps)

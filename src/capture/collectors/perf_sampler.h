@@ -55,8 +55,10 @@ const struct event_spec *perf_sampler_event(const struct perf_sampler *ps, size_
 const struct event_spec *perf_sampler_clock(const struct perf_sampler *ps, uint16_t *number);
 
 /*
- * How often events overflowed while the program was busy with another event on the same CPU: the
- * kernel runs one at a time and drops the other. Known of software events with a period.
+ * How often events overflowed while the kernel was busy with another BPF program on the same CPU,
+ * which it then drops. Known of software events with a period: their own count is held against the
+ * program's. The kernel does not say whose overflows these were, so of all that were dropped on the
+ * machine this is the share that those which were asked for have of all that were seen.
  */
 uint64_t perf_sampler_nested(const struct perf_sampler *ps);
 uint64_t perf_sampler_bad_records(const struct perf_sampler *ps);

@@ -157,14 +157,24 @@ static double wanted_ticks(const struct sampling *s, const struct event_spec *cl
 	return clock->freq_hz * perf_sampler_cpus(s->sampler) * (double)ns / 1e9;
 }
 
-/* Fewer ticks than asked for. Idle CPUs may sleep through theirs. */
-static void check_rate(const uint64_t c[COUNTERS], uint64_t fired, double want)
+/*
+ * Fewer ticks than the CPUs were busy for. Idle ones may sleep through theirs, so only those count
+ * that the kernel's own account of busy time asks for.
+ */
+static void check_rate(const struct sampling *s, const uint64_t c[COUNTERS], uint64_t fired,
+		       double want)
 {
-	if (want >= MIN_TICKS && (double)c[COUNTER_IDLE] < 0.05 * want &&
-	    (double)fired < 0.95 * want)
-		note("the timer fired %.0f %% of the times asked for: the machine could not keep "
-		     "up or was paused",
-		     100 * (double)fired / want);
+	double busy = (double)(fired - c[COUNTER_IDLE]), share;
+	struct cpu_time end;
+
+	if (want < MIN_TICKS || (double)fired >= 0.95 * want || cpu_time_read(NULL, &end))
+		return;
+	share = cpu_time_share(&s->begin_time, &end);
+	if (share > 0 && !s->options->cpus.nr && busy < 0.9 * want * share)
+		note("the timer fired %.0f %% of the times that the CPUs were busy for: the "
+		     "machine "
+		     "could not keep up or was paused",
+		     100 * busy / (want * share));
 }
 
 /*
@@ -210,7 +220,7 @@ static int sampling_end(void *state, const struct collector_end *end)
 		return 0;
 	fired = c[COUNTER_FIRED_BY + number];
 	want = wanted_ticks(s, clock, end->end_ns - end->begin_ns);
-	check_rate(c, fired, want);
+	check_rate(s, c, fired, want);
 	return tell_cpu_share(s, c, fired, want);
 }
 

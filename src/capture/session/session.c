@@ -9,6 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "bpf/knobs.h"
 #include "src/base/array.h"
 #include "src/base/bisect.h"
 #include "src/base/clock.h"
