@@ -140,7 +140,7 @@ judge_rights() {
 	refused snapshot-none 77
 	check "CAP_BPF and CAP_PERFMON: snapshot" equal "$(rc snapshot-bpf,perfmon)" 0
 	check "CAP_BPF and CAP_PERFMON: no kernel names, and says so" \
-		grep -q "kernel addresses are hidden.* Try: " snapshot-bpf,perfmon.stderr
+		grep -q "kernel functions stay without names.* Try: " snapshot-bpf,perfmon.stderr
 	# Debian's own level 3 asks for CAP_SYS_ADMIN.
 	if [ "$(cat paranoid)" -gt 2 ]; then
 		check "CAP_BPF and CAP_PERFMON: sample is refused" equal "$(rc sample-bpf,perfmon)" 77

@@ -179,7 +179,7 @@ static void check_rate(const struct sampling *s, const uint64_t c[COUNTERS], uin
 
 /*
  * How busy the CPUs were, by our own ticks and by the kernel's: a reader can see whether the
- * samples can be right. Other events tick on idle CPUs, too, so this is for the clock alone.
+ * samples can be right.
  */
 static int tell_cpu_share(struct sampling *s, const uint64_t c[COUNTERS], uint64_t fired,
 			  double want)
@@ -188,8 +188,7 @@ static int tell_cpu_share(struct sampling *s, const uint64_t c[COUNTERS], uint64
 	struct cpu_time end;
 	char text[128];
 
-	if (s->options->cpus.nr || want < MIN_TICKS || perf_sampler_event(s->sampler, 1) ||
-	    cpu_time_read(NULL, &end))
+	if (s->options->cpus.nr || want < MIN_TICKS || cpu_time_read(NULL, &end))
 		return 0;
 	snprintf(text, sizeof(text), "samples=%.3f stat=%.3f ticks=%.0f%s",
 		 (double)(fired - c[COUNTER_IDLE]) / want, cpu_time_share(&s->begin_time, &end),
@@ -216,7 +215,8 @@ static int sampling_end(void *state, const struct collector_end *end)
 	if (capture_bpf_counters(recorder_bpf(s->recorder), c))
 		return 0;
 	describe(c);
-	if (!clock)
+	/* Idle ticks are counted for all events together. */
+	if (!clock || perf_sampler_event(s->sampler, 1))
 		return 0;
 	fired = c[COUNTER_FIRED_BY + number];
 	want = wanted_ticks(s, clock, end->end_ns - end->begin_ns);
