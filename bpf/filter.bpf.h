@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which tasks are looked at: the settings of struct knobs. */
+/* Whether a task is recorded, by the filters of struct knobs. */
 #pragma once
 
 #include "bpf/task_ids.bpf.h"

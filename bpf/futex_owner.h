@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who holds the lock that a futex wait is about, as far as its memory says. No kernel interface
- * tells it: the rules are those of the C libraries, which keep the owner's tid beside or in the
- * word that is waited on. What comes out is a candidate: other programs keep other things there, so
- * user space asks whether such a thread exists in the process.
+ * Finds the owner of the lock that a futex wait is for, as far as the memory of the lock tells it.
+ * No kernel interface does. The rules are those of the C libraries, which keep the owner's tid in
+ * the word that is waited on or beside it. The result is a candidate: other programs keep other
+ * things there, so user space checks whether such a thread exists in the process.
  *
- *	PI and robust mutexes, musl	word: owner | FUTEX_WAITERS (glibc's FUTEX_TID_MASK)
- *	glibc mutex			word 2 = locked with waiters; {lock, count, owner, users,
- *					kind}
- *	glibc rwlock			word 3 = used by a writer; __cur_writer at +24 of the lock,
- *					whose words to
- *					wait on are at +8 and +12
- *	pthread_join()			word: tid of the thread that is waited for; the kernel
- *					clears it at its end
+ *	PI and robust mutexes, musl	the word is owner | FUTEX_WAITERS (FUTEX_TID_MASK in glibc)
+ *	glibc mutex			the word is 2: locked with waiters, and begins
+ *					{lock, count, owner, users, kind}
+ *	glibc rwlock			the word is 3: used by a writer. __cur_writer is at +24 of
+ *					the lock, the words to wait on are at +8 and +12
+ *	pthread_join()			the word is the tid of the thread that is waited for; the
+ *					kernel clears it when that thread ends
  *
- * glibc: sysdeps/nptl/bits/struct_mutex.h and struct_rwlock.h, the layout is part of its ABI since
+ * glibc: sysdeps/nptl/bits/struct_mutex.h and struct_rwlock.h; the layout is part of its ABI since
  * 2.26. The same function runs in the BPF programs and in user space. Freestanding.
  */
 #pragma once
 
 #include <stdint.h>
 
-#define FUTEX_OWNER_WORDS 8	/* from the word waited on */
+#define FUTEX_OWNER_WORDS 8	/* that are read, from the word waited on */
 
 enum futex_wait_op {
 	FUTEX_OP_WAIT = 0, FUTEX_OP_LOCK_PI = 6, FUTEX_OP_WAIT_BITSET = 9, FUTEX_OP_LOCK_PI2 = 13,
@@ -31,7 +30,7 @@ enum futex_wait_op {
 #define FUTEX_WORD_WAITERS 0x80000000u
 #define FUTEX_WORD_TID 0x3fffffffu
 
-/* kind holds type, robust and protocol bits only. */
+/* In a mutex kind holds type, robust and protocol bits only. */
 static inline __attribute__((always_inline)) uint32_t futex_mutex_owner(const uint32_t *w)
 {
 	uint32_t users = w[3], kind = w[4];
@@ -41,10 +40,11 @@ static inline __attribute__((always_inline)) uint32_t futex_mutex_owner(const ui
 
 static inline __attribute__((always_inline)) uint32_t futex_rwlock_owner(const uint32_t *w)
 {
-	return w[4] > 1 ? w[4] : w[3];	/* of the word at +8, of that at +12 */
+	/* __cur_writer is w[4] if the word at +8 is waited on, w[3] if that at +12 is. */
+	return w[4] > 1 ? w[4] : w[3];
 }
 
-/* Some memory may name an owner: not so for condition variables and semaphores. */
+/* Whether memory may name an owner. For condition variables and semaphores it does not. */
 static inline __attribute__((always_inline)) int futex_has_owner(uint32_t op, uint32_t val)
 {
 	uint32_t command = op & FUTEX_OP_MASK;
@@ -57,8 +57,8 @@ static inline __attribute__((always_inline)) int futex_has_owner(uint32_t op, ui
 }
 
 /*
- * Where futex_has_owner(). op and val as given to futex(); w: the word waited on and those behind
- * it. 0: nobody is named.
+ * To be called if futex_has_owner(). op and val are as given to futex(); w is the word waited on
+ * and those behind it. 0: no owner is named.
  */
 static inline __attribute__((always_inline)) uint32_t futex_owner(uint32_t op, uint32_t val,
 								  const uint32_t *w)

@@ -1,21 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who holds the other ends: one look at every open descriptor of the machine, after a walk in which
- * somebody waits for one. User space puts the keys into a map and reads the iterator's file once,
- * which stays empty; the answers are in the map. Nothing is read but memory of the kernel, no
- * reference is taken and nobody is waited for (wait_object.bpf.h).
+ * Finds the processes that hold the other ends of what threads wait for.
  *
- * The iterator shows the PID namespace of who reads it, but a holder may be outside: inside a
- * namespace the first run goes through the list of all processes itself, which RCU keeps whole for
- * as long as the program runs, and those are few enough that nobody else misses the CPU.
+ * The problem. A thread that reads from an empty pipe waits for the processes that have the other
+ * end open. wait_object.bpf.h gives the key of that end, but the kernel keeps no list of its
+ * holders.
+ *
+ * The idea. If a thread waits for a descriptor in a scan, every open descriptor of the machine is
+ * looked at once after it. User space puts the keys into the map holders and reads the iterator's
+ * file once. The file stays empty; the answers are in the map:
+ *
+ *	thread 4711 waits in read() of a pipe	key { inode, PEER_WRITERS }
+ *	on_holder meets process 4712, which
+ *	has that inode open for writing		holders[key] = { .nr = 1, .tgid = 4712 }
+ *
+ * Only memory of the kernel is read, no reference is taken, and nothing is waited for
+ * (wait_object.bpf.h).
+ *
+ * PID namespaces. An iterator shows the tasks of its reader's PID namespace, but a holder may be
+ * outside. Inside a namespace the first run of the program therefore goes through the list of all
+ * processes itself. RCU keeps that list whole for as long as the program runs, and processes are so
+ * few that no other program misses the CPU meanwhile.
+ *
+ * Limits. MAX_WORDS, MAX_PASS, MAX_DEAD; what lies beyond them is counted in holder_scan.cut.
  */
 #pragma once
 
 #include "bpf/wait_object.bpf.h"
 
-#define MAX_WORDS 16384		/* of 64 descriptors: a million; those beyond are not looked at */
+#define MAX_WORDS 16384		/* of 64 descriptors: a million; those beyond are left out */
 #define MAX_PASS 8192		/* processes in one run, 11 us each */
-#define MAX_DEAD 1024		/* threads of one process */
+#define MAX_DEAD 1024		/* ended threads of one process */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -32,21 +47,23 @@ struct holder_scan scan = {};
 
 struct holder_id {
 	uint32_t process;		/* its number in the initial PID namespace */
-	uint32_t tgid;			/* in ours; 0: outside */
+	uint32_t tgid;			/* in probee's; 0: outside */
 };
 
+/* What is being looked at, for the callbacks. */
 struct look {
 	struct fdtable *fdt;
-	uint64_t word;			/* of open descriptors */
-	uint32_t at;			/* its number */
+	uint64_t word;			/* of the bitmap of open descriptors */
+	uint32_t at;			/* number of that word */
 	struct holder_id who;
 };
 
-/* Around the list of all processes, from the reader's own back to it. */
+/* A pass around the list of all processes, from the one of the reader back to it. */
 struct pass {
 	struct task_struct *task, *self;
 };
 
+/* false: this key is not asked for. */
 static __always_inline bool count_holder(struct peer_key *key, uint32_t end, struct holder_id who)
 {
 	struct peer_holders *h;
@@ -150,7 +167,10 @@ static long look_for_files(uint32_t i, struct search *s)
 	return s->files || at == s->head;
 }
 
-/* A leader that has ended before its threads has no descriptors any more; they have. */
+/*
+ * The leader of a thread group that has ended before its threads has no descriptors any more; the
+ * threads still have them.
+ */
 static __always_inline struct files_struct *files_of_threads(struct task_struct *leader)
 {
 	struct signal_struct *signal = BPF_CORE_READ(leader, signal);
@@ -186,7 +206,10 @@ static __always_inline void look_at_all(void)
 		scan.cut++;
 }
 
-/* What a thread shares with its leader has been seen; so has what is left of one without. */
+/*
+ * look_at_all() has seen the descriptors that a thread shares with its leader, and also those of
+ * threads whose leader has ended.
+ */
 static __always_inline bool has_own_files(struct task_struct *task)
 {
 	struct files_struct *files = BPF_CORE_READ(task, group_leader, files);

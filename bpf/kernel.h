@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Every kernel type and field that the BPF programs depend on, by hand: CO-RE relocates the
- * accesses on the running kernel, so only names matter. A new field here is a new dependency: think
- * of 5.18.
+ * Every kernel type and field that the BPF programs depend on, written by hand: CO-RE relocates the
+ * accesses on the running kernel, so only names matter. A new field here is a new dependency: 5.18
+ * must have it, or the code asks for it with bpf_core_field_exists().
  */
 #pragma once
 
@@ -21,8 +21,8 @@
 #define READ_NOW(x) (*(volatile typeof(x) *)&(x))
 
 /*
- * What is read behind this is not read before what stands before it. x86 keeps reads in order;
- * elsewhere an exchange does.
+ * Orders reads: those behind it come after those before it. x86 keeps reads in order, so only the
+ * compiler is told; elsewhere an exchange orders them.
  */
 #if defined(__TARGET_ARCH_x86)
 #define reads_before() asm volatile("" ::: "memory")
@@ -37,11 +37,11 @@ struct rq {
 };
 
 struct cfs_rq {
-	struct rq *rq;			/* only with CONFIG_FAIR_GROUP_SCHED, as the next one */
+	struct rq *rq;			/* only with CONFIG_FAIR_GROUP_SCHED */
 };
 
 struct sched_entity {
-	struct cfs_rq *cfs_rq;
+	struct cfs_rq *cfs_rq;		/* only with CONFIG_FAIR_GROUP_SCHED */
 	uint64_t exec_start;
 	uint64_t sum_exec_runtime, prev_sum_exec_runtime;
 };
@@ -50,7 +50,7 @@ struct sched_info {
 	unsigned long long last_arrival;	/* only with CONFIG_SCHED_INFO */
 };
 
-/* arm64 only: elsewhere the registers are read as words. */
+/* Used on arm64 only; on x86 the registers are read as words. */
 struct pt_regs {
 	uint64_t orig_x0;
 	int32_t syscallno;
@@ -94,7 +94,7 @@ struct in6_addr {
 
 struct sock_common {
 	uint32_t skc_daddr, skc_rcv_saddr;
-	uint16_t skc_dport, skc_num;	/* the first in network order */
+	uint16_t skc_dport, skc_num;	/* skc_dport is in network order */
 	unsigned short skc_family;
 	volatile unsigned char skc_state;
 	possible_net_t skc_net;
@@ -120,7 +120,7 @@ struct socket_alloc {
 
 struct unix_sock {
 	struct sock *peer;
-	struct sock *listener;		/* since 6.10: of a connection not accepted yet */
+	struct sock *listener;		/* since 6.10: set until the connection is accepted */
 };
 
 struct rb_node {
@@ -178,7 +178,7 @@ struct upid {
 };
 
 struct pid {
-	unsigned int level;		/* of its own namespace; 0 is the initial one */
+	unsigned int level;		/* that of the task's own namespace; 0: the initial one */
 	struct upid numbers[];		/* by level */
 };
 

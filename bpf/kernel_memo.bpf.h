@@ -1,20 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Kernel stacks seen before. The kernel's own unwinder takes 2 us for a sleeping thread, a third of
- * what its row costs, and sleeping threads have few different kernel stacks.
+ * Memos of kernel stacks, so that a scan need not have all of them unwound.
  *
- * Why it is the same stack: the unwinder is a function of the words on the stack. From the code
- * that a frame is in follows where on the stack its return address is, and that says what code the
- * next frame is in. So when every slot in which the unwinder found a return address once holds the
- * same return address again, it would go the same way again. Slots are counted from the stack
- * pointer; only the outermost one from the other end, because the function before it may have moved
- * the stack by a random amount (randomize_kstack_offset). Which slots these were is certain only
- * when each address stands on the stack exactly once: from other stacks nothing is learnt. A stack
- * met again is unwound all the same once in MEMO_AUDIT times; if that shows another one, nothing is
- * taken from here any more, and user space says so.
+ * The problem. The kernel's own unwinder takes 2 us for a sleeping thread, a third of what the
+ * thread's row costs. Yet sleeping threads have few different kernel stacks.
  *
- * x86-64 only: on arm64 the saved return addresses may carry an authentication code, and unwinding
- * costs less.
+ * The idea. The way that the unwinder goes is a function of the words on the stack. The code that a
+ * frame is in determines where on the stack its return address is, and this address determines the
+ * code of the next frame. So if every slot in which the unwinder has once found a return address
+ * holds the same return address again, it would go the same way again. A memo keeps these slots,
+ * counted from the stack pointer, and their addresses. For a stack that was unwound to A, B, C, D:
+ *
+ *	slot		0-5	6	7-18	19	20-36	37	38-	last
+ *	memo			A		B		C		D
+ *	another stack	any	A	any	B	any	C	any	D	known
+ *	another stack	any	A	any	E	any	C	any	D	unknown
+ *
+ * The outermost return address (D) is looked for from the other end, in the last word before the
+ * saved user registers, because the function before it may have moved the stack by a random amount
+ * (randomize_kstack_offset).
+ *
+ * Learning. The kernel does not say which slots the unwinder has used. They are certain only if
+ * each address stands on the stack exactly once, so no memo is made of other stacks. Memos are
+ * grouped into sets by the system call that the thread is in.
+ *
+ * Checking. One in MEMO_AUDIT stacks that a memo knows is unwound all the same. If that gives
+ * another stack, no memo is used any more (scan_totals.misled), and user space says so.
+ *
+ * Limits. x86-64 only: on arm64 the saved return addresses may carry an authentication code, and
+ * unwinding costs less. Up to MEMO_FRAMES frames on MEMO_WORDS words. At most MEMO_LEARN stacks are
+ * learnt from in a scan.
  */
 #pragma once
 
@@ -22,11 +37,11 @@
 #include "bpf/wait.bpf.h"
 
 #define MEMO_FRAMES 32
-#define MEMO_WORDS 256		/* of stack; what is deeper is not remembered */
-#define MEMO_SETS 64		/* by system call */
-#define MEMO_WAYS 8
-#define MEMO_AUDIT 256
-#define MEMO_LEARN 64		/* attempts in one walk: each costs as much as several stacks */
+#define MEMO_WORDS 256		/* of stack; deeper stacks are not remembered */
+#define MEMO_SETS 64		/* of memos, by system call */
+#define MEMO_WAYS 8		/* memos of a set */
+#define MEMO_AUDIT 256		/* one known stack in so many is unwound */
+#define MEMO_LEARN 64		/* attempts in one scan: each costs as much as several stacks */
 
 struct kernel_memo {
 	uint64_t nr;		/* 0: empty */
@@ -34,7 +49,9 @@ struct kernel_memo {
 	uint64_t slot[MEMO_FRAMES];	/* words from the stack pointer */
 };
 
-/* Used by the first reader only: one that was given up may still write. */
+/*
+ * Only the first reader of a recording uses the memos: a reader that was given up may still write.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, MEMO_SETS * MEMO_WAYS);
@@ -42,10 +59,10 @@ struct {
 	__type(value, struct kernel_memo);
 } kernel_memos SEC(".maps");
 
-/* The words of the stack that is looked at. */
+/* The kernel stack that is being looked at, and what belongs to no single stack. */
 struct kernel_words {
-	uint64_t scan_ns;	/* which walk it is that took in so many */
-	uint32_t learnt, met;
+	uint64_t scan_ns;	/* begin of the scan that learnt counts for */
+	uint32_t learnt, met;	/* attempts to learn; stacks that a memo knew, in all scans */
 	struct kernel_memo draft;
 	uint64_t nr;
 	uint64_t word[MEMO_WORDS];
@@ -58,10 +75,10 @@ struct {
 	__type(value, struct kernel_words);
 } kernel_words SEC(".maps");
 
-/* One stack: what is known of it before the kernel unwinds it. */
+/* What is known of one stack before the kernel unwinds it. */
 struct kernel_recall {
-	struct kernel_words *words;	/* NULL: nothing can be gained */
-	struct kernel_memo *known;
+	struct kernel_words *words;	/* NULL: memos are of no use for this stack */
+	struct kernel_memo *known;	/* NULL: it was not met before */
 	uint32_t set;			/* number of its first memo */
 };
 
@@ -69,7 +86,7 @@ struct kernel_recall {
 struct memo_loop {
 	struct kernel_words *words;
 	struct kernel_memo *memo;
-	const struct gather *g;		/* the kernel's answer: its frames from first on */
+	const struct gather *g;		/* its frames from first on are the kernel's answer */
 	uint64_t address;
 	uint32_t first;
 	uint32_t set;			/* number of its first memo */
@@ -105,7 +122,7 @@ static long compare_way(uint32_t i, struct memo_loop *l)
 	return !l->differs;
 }
 
-/* NULL: not met before. */
+/* The memo that knows this stack, or NULL. */
 static __always_inline struct kernel_memo *known_stack(struct kernel_words *words, uint32_t set)
 {
 	struct memo_loop l = { .words = words, .set = set };
@@ -123,6 +140,7 @@ static long compare_frame(uint32_t i, struct memo_loop *l)
 	return l->differs;
 }
 
+/* Whether the kernel has unwound another stack than the memo knows. */
 static __always_inline bool is_misled(struct kernel_memo *memo, const struct gather *g)
 {
 	struct memo_loop l = { .memo = memo, .g = g, .first = g->head.nr_user };
@@ -160,8 +178,8 @@ static long find_slot(uint32_t i, struct memo_loop *l)
 }
 
 /*
- * Of a thread that has stood still since its words were read. The outermost address must be the
- * very last word.
+ * Makes a memo of the stack that the kernel has unwound. The thread must not have run since the
+ * words were read. The outermost address must be the very last word.
  */
 static __always_inline void learn(struct kernel_words *words, const struct gather *g, uint32_t set)
 {
@@ -180,8 +198,9 @@ static __always_inline void learn(struct kernel_words *words, const struct gathe
 }
 
 /*
- * The stack of a sleeping thread up to the registers that its entry to the kernel saved. NULL:
- * nothing to be gained. The thread may run meanwhile: the caller's look at its switches decides.
+ * Reads the stack of a sleeping thread, up to the user registers that were saved when it entered
+ * the kernel. NULL: it is too deep or cannot be read. The thread may run meanwhile; the caller
+ * finds out by the number of its switches.
  */
 static __always_inline struct kernel_words *load_kernel_words(struct task_struct *task,
 							      uint64_t scan_ns)
@@ -192,7 +211,10 @@ static __always_inline struct kernel_words *load_kernel_words(struct task_struct
 
 	if (!words)
 		return 0;
-	/* Through memory: the verifier refuses to count with the address of a kernel's object. */
+	/*
+	 * The address goes through memory, because the verifier refuses to calculate with the
+	 * address of an object of the kernel.
+	 */
 	READ_NOW(words->nr) = (uint64_t)bpf_task_pt_regs(task);
 	bytes = READ_NOW(words->nr) - sp;
 	if (bytes < 8 || bytes > sizeof(words->word) || bytes & 7)
@@ -204,13 +226,16 @@ static __always_inline struct kernel_words *load_kernel_words(struct task_struct
 	return bpf_probe_read_kernel(words->word, bytes, (void *)sp) ? 0 : words;
 }
 
-/* Where the stack would be remembered: threads in the same call are in few different functions. */
+/*
+ * The set in which the stack would be remembered: threads in the same call are in few different
+ * functions. Threads in no call are told apart by the depth of their stack.
+ */
 static __always_inline uint32_t memo_set(const struct kernel_words *words, uint32_t call)
 {
 	return (call ? call : words->nr) % MEMO_SETS * MEMO_WAYS;
 }
 
-/* true: the stack has been put behind the user's frames, and nothing is left to do. */
+/* true: a memo knows the stack, which is now behind the user frames. false: it must be unwound. */
 static __always_inline bool recall_kernel(struct kernel_recall *r, struct task_struct *task,
 					  struct gather *g, bool in_user, uint64_t scan_ns)
 {
@@ -231,7 +256,10 @@ static __always_inline bool recall_kernel(struct kernel_recall *r, struct task_s
 	return true;
 }
 
-/* The kernel has unwound it. true: what was known of it is another stack. */
+/*
+ * After the kernel has unwound the stack: compares the result with the memo, or learns from it.
+ * true: the memo knew another stack.
+ */
 static __always_inline bool compare_or_learn(struct kernel_recall *r, struct task_struct *task,
 					     const struct gather *g, const struct env *e)
 {

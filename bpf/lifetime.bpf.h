@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Processes come and go faster than user space can look. What must not wait is done here: a fork
- * inherits its parent's mappings and is a target when its parent is one; an exec drops the mappings
- * at once, so that no stale one ever unwinds with another file's rules; an exit forgets the
- * process.
+ * Processes come and go faster than user space can look. Three things cannot wait for it and are
+ * done here: a forked process inherits its parent's mappings, and is a target if its parent is one;
+ * an exec drops the mappings at once, so that no stale one ever unwinds with another file's rules;
+ * an exit forgets the process.
  */
 #pragma once
 
@@ -31,9 +31,9 @@ int on_fork(uint64_t *ctx)
 }
 
 /*
- * Runs when the new program is mapped, and user space, which was told of the exec and of those
- * mappings before, may have been faster: a slice that belongs to an exec later than the last one
- * seen here is the new program's.
+ * Runs after the new program has been mapped. User space was told of the exec and of those mappings
+ * before that, and may have published them already. A slice is the new program's, and is kept, if
+ * it belongs to an exec later than the last one seen here.
  */
 SEC("?tp_btf/sched_process_exec")
 int on_exec(uint64_t *ctx)
@@ -44,7 +44,7 @@ int on_exec(uint64_t *ctx)
 	uint64_t *last = bpf_map_lookup_elem(&last_exec, &tgid), now = bpf_ktime_get_ns();
 
 	if (!tgid)
-		return 0;	/* outside */
+		return 0;	/* outside of our PID namespace */
 	if (p && p->exec_ns <= (last ? *last : 0))
 		bpf_map_delete_elem(&processes, &tgid);
 	bpf_map_update_elem(&last_exec, &tgid, &now, BPF_ANY);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * All maps of the BPF object. Tables are written by src/capture/tables/unwind_loader.c, mostly
- * through mmap.
+ * The settings, and the maps that user space fills or reads and several programs share; a map that
+ * belongs to one program is declared beside it. The unwind tables are written by
+ * src/capture/tables/unwind_loader.c, mostly through mmap.
  */
 #pragma once
 
@@ -46,7 +47,7 @@ TABLE(mappings, UNWIND_MAX_MAPPINGS, struct unwind_mapping);
 TABLE(binaries, UNWIND_MAX_BINARIES, struct unwind_binary);
 TABLE(rule_cache, UNWIND_CACHE_WORDS, uint64_t);
 
-/* tgid -> its mappings. */
+/* tgid -> the slice of mappings[] that holds its executable mappings. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MAX_PROCESSES);
@@ -54,7 +55,7 @@ struct {
 	__type(value, struct unwind_process);
 } processes SEC(".maps");
 
-/* tgid -> when its last exec was complete. */
+/* tgid -> time at which its last exec was complete, CLOCK_MONOTONIC. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MAX_PROCESSES);
@@ -62,7 +63,7 @@ struct {
 	__type(value, uint64_t);
 } last_exec SEC(".maps");
 
-/* Thread groups wanted (knobs.only_targets); children are added by the fork program. */
+/* Thread groups to record (knobs.only_targets). on_fork() adds their children. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MAX_TARGETS);
@@ -70,7 +71,7 @@ struct {
 	__type(value, uint32_t);
 } targets SEC(".maps");
 
-/* Threads wanted (knobs.only_tids). */
+/* Threads to record (knobs.only_tids). */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MAX_TARGETS);
@@ -83,7 +84,7 @@ struct {
 	__uint(max_entries, 8 * 1024 * 1024);	/* set by user space */
 } ring SEC(".maps");
 
-/* Stacks of the threads that a snapshot met on a CPU. */
+/* Stacks of the threads that a scan has met on a CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1024 * 1024);	/* set by user space */

@@ -1,11 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Threads that are on a CPU when a snapshot meets them. Their registers are not in memory, so the
- * stack is taken on that CPU, from the thread itself: the iterator wishes for the thread, and
- * whichever comes first fulfils the wish: user space has on_running run on that CPU
- * (BPF_PROG_TEST_RUN: an interrupt between processors), or the thread leaves the CPU
- * (sched_switch). So the stack belongs to the very stint on the CPU in which the thread was met,
- * and a CPU that it has left need not be disturbed.
+ * Stacks of threads that are on a CPU when a scan meets them.
+ *
+ * The problem. The registers of a running thread are not in memory, so the iterator, which runs on
+ * another CPU, cannot unwind its stack.
+ *
+ * The idea. The stack is taken on that CPU, from the thread itself. The iterator requests the
+ * thread: it writes its tid into the entry of that CPU in oncpu_requests. The request is served
+ * when the thread leaves the CPU (sched_switch), or when user space has on_running run on that CPU
+ * after the scan (BPF_PROG_TEST_RUN, an interrupt between processors;
+ * src/capture/collectors/running_threads.h), whichever comes first.
+ *
+ * So the stack belongs to the very stint on the CPU in which the thread was met, and a CPU that the
+ * thread has left need not be interrupted:
+ *
+ *	CPU 0: the iterator			CPU 1
+ *	meets thread 4711 on CPU 1		4711 runs
+ *	requests[1] = 4711
+ *	4711 is still there			4711 leaves: on_running takes its stack,
+ *						requests[1] = 0
+ *	user space finds requests[1] empty
+ *
+ * After the request the iterator looks at the thread once more. If the thread has left in between,
+ * it may not have seen the request: then the iterator cancels it, and the row says UNWIND_TORN.
+ *
+ * Limits. A thread that has left before it saw the request has no stack yet. User space has it
+ * visited again by its tid, and it may be on another CPU then.
  */
 #pragma once
 
@@ -13,8 +33,8 @@
 #include "bpf/stack.bpf.h"
 
 /*
- * The thread wished for on a CPU, by its number in the initial namespace; 0: none. A cache line
- * each: every context switch looks at its own.
+ * The thread requested on a CPU, by its number in the initial namespace; 0: none. Each entry has a
+ * cache line of its own, because every context switch reads that of its CPU.
  */
 struct oncpu_request {
 	uint64_t tid;
@@ -36,12 +56,15 @@ struct {
 	__type(value, struct gather);
 } running_scratch SEC(".maps");
 
+/* How often the thread has left a CPU. */
 static __always_inline uint64_t switches(struct task_struct *task)
 {
 	return READ_NOW(task->nvcsw) + READ_NOW(task->nivcsw);
 }
 
-/* The exchange is a full barrier: from here on the thread's switch-out sees the wish. */
+/*
+ * The exchange is a full barrier: if the thread leaves from here on, its switch sees the request.
+ */
 static __always_inline bool request_oncpu(struct task_struct *task, uint32_t cpu)
 {
 	struct oncpu_request *w = knobs.ask ? bpf_map_lookup_elem(&oncpu_requests, &cpu) : 0;
@@ -59,7 +82,10 @@ static __always_inline bool still_there(struct task_struct *task, uint64_t nr_sw
 	       READ_NOW(task->thread_info.cpu) == cpu;
 }
 
-/* It left before it could see the wish. false: it has been fulfilled after all. */
+/*
+ * For a thread that may have left before it could see the request. false: it has been served after
+ * all.
+ */
 static __always_inline bool cancel_request(struct task_struct *task, uint32_t cpu)
 {
 	struct oncpu_request *w = bpf_map_lookup_elem(&oncpu_requests, &cpu);
@@ -91,8 +117,8 @@ static __always_inline void gather_current(void *ctx, struct gather *g, struct t
 }
 
 /*
- * Runs with interrupts off, so the running thread stays. ask: nobody else than the wished one will
- * come any more.
+ * Runs with interrupts off, so the current thread stays. ask: user space has this CPU asked. If the
+ * requested thread is not here then, it has left, and the request is dropped.
  */
 static __always_inline int serve_request(void *ctx, bool ask)
 {
@@ -121,8 +147,8 @@ static __always_inline int serve_request(void *ctx, bool ask)
 }
 
 /*
- * Both in one, since the kernel checks a program for some 15 ms before it takes it: the switch
- * names the thread that leaves (the second argument), who asks does not.
+ * One program serves both, because the verifier takes some 15 ms for each. A switch passes the
+ * thread that leaves as its second argument; user space passes 0.
  */
 SEC("?raw_tp/sched_switch")
 int on_running(struct bpf_raw_tracepoint_args *ctx)

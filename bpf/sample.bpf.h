@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The sampler: runs on each overflow of a CPU's perf event, whichever of the recording's events
- * that is (its number comes as the attach cookie), gathers the stack of the thread it interrupted
- * and puts it into the ring buffer. A record that the ring refuses is counted, never silent.
+ * The sampler. It runs at each overflow of a CPU's perf event, gathers the stack of the thread that
+ * was interrupted, and puts it into the ring buffer. One program serves all events of a recording:
+ * the event's number comes as the attach cookie. A record that the ring refuses is counted.
  */
 #pragma once
 
 #include "bpf/filter.bpf.h"
 #include "bpf/stack_dump.bpf.h"
 
-/* struct bpf_perf_event_data with the registers as words (walk.h's view of them). */
+/* struct bpf_perf_event_data with the registers as words, as the unwinder has them. */
 struct perf_context {
 	uint64_t regs[ARCH_NR_REGS];
 	uint64_t sample_period;
@@ -17,7 +17,8 @@ struct perf_context {
 };
 
 /*
- * Only one perf_event program runs at a time on a CPU (bpf_prog_active), so its scratch is its own.
+ * The kernel runs only one perf_event program at a time on a CPU (bpf_prog_active), so one scratch
+ * for each CPU is enough.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -26,7 +27,10 @@ struct {
 	__type(value, struct gather);
 } sample_scratch SEC(".maps");
 
-/* The stack with its memory; false: there is no room to spare for it. */
+/*
+ * Submits the stack with its registers and memory. false: there is no room to spare for them, or
+ * they cannot be read.
+ */
 static __always_inline bool submit_dump(struct gather *g, struct env *e, uint16_t dump_flags)
 {
 	uint32_t cpu = bpf_get_smp_processor_id(), bytes;
@@ -56,7 +60,8 @@ static __always_inline int submit(struct gather *g, struct env *e)
 		return 0;
 	}
 	/*
-	 * The reader looks by itself ten times a second; it is only woken when the ring fills up.
+	 * The reader drains the ring ten times a second anyway. It is woken only if the ring fills
+	 * up, which every 16th run checks.
 	 */
 	if (!(g->counters[COUNTER_FIRED] & 15) &&
 	    bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > knobs.wakeup_bytes)
@@ -114,8 +119,8 @@ int on_tick(struct perf_context *ctx)
 		g->counters[COUNTER_STACKS]++;
 	}
 	/*
-	 * Read again: the verifier would go through all of the walk twice, for it knows now which
-	 * of the two it is.
+	 * The register is read again. The tests above have told the verifier on which side of 0 pc
+	 * is, so a test of pc here would make it go through all of the unwinding twice.
 	 */
 	if ((int64_t)READ_NOW(ctx->regs[ARCH_REG_PC]) < 0) {
 		g->head.flags |= WIRE_IN_KERNEL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The snapshot: one run per task of the machine, writing one row into the iterator's own file. The
- * kernel keeps a 32 KiB buffer; a row that does not fit is rolled back and the program runs again
- * for that task at the next read(), so nothing is lost, and whatever the program counts must wait
- * for the row to be written.
+ * The scan of all tasks. The program runs once for each task of the machine and writes one row into
+ * the iterator's own file. The kernel keeps a 32 KiB buffer. A row that does not fit is rolled
+ * back, and the program runs again for that task at the next read(). So no row is lost, but the
+ * program must not count a task before its row is written.
  */
 #pragma once
 
@@ -13,12 +13,12 @@
 #include "bpf/unchanged.bpf.h"
 #include "bpf/wait.bpf.h"
 
-#define TASK_IDLE_BITS 0x402	/* TASK_UNINTERRUPTIBLE | TASK_NOLOAD: both, or D-state threads are
-				   hidden */
-/* The kernel hands out 32 KiB at once and a row must fit. */
+/* TASK_UNINTERRUPTIBLE | TASK_NOLOAD: only both mean idle, threads in D state must be shown. */
+#define TASK_IDLE_BITS 0x402
+/* The kernel hands out 32 KiB at once, and a row must fit. */
 #define SNAPSHOT_DUMP_PAGES 5
 
-/* The program may sleep, so per-CPU scratch would be shared: one for each reader. */
+/* The program may sleep, and per-CPU scratch would be shared then: each reader has its own. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, SCAN_SLOTS);
@@ -26,7 +26,7 @@ struct {
 	__type(value, struct gather);
 } snapshot_scratch SEC(".maps");
 
-/* Thread groups in whose memory a reader hung: it is not read again. */
+/* Thread groups in whose memory a reader hung. That memory is not read again. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, SCAN_SLOTS);
@@ -70,7 +70,10 @@ static __always_inline void drop_stacks(struct gather *g, uint32_t end)
 	g->head.end = end;
 }
 
-/* Of the reader: reading somebody's memory is all that it does. */
+/*
+ * Page faults of the reader so far. It does nothing but read the memory of other tasks, so that is
+ * what all of them are for.
+ */
 static __always_inline uint64_t faults_here(void)
 {
 	struct task_struct *reader = bpf_get_current_task_btf();
@@ -103,10 +106,10 @@ static __always_inline void gather_task(struct gather *g, struct env *e)
 }
 
 /*
- * The registers of a thread are in memory only while it does not run: read {on_cpu, switches}
- * before and after like a seqlock. Who is on a CPU is marked and wished for there; who ran
- * meanwhile is marked, and user space has it walked again: a loop here would have the verifier look
- * at all of a walk several times.
+ * The registers of a thread are in memory only while it does not run, so {on_cpu, switches} are
+ * read before and after, as with a seqlock. A thread on a CPU is marked and requested there. A
+ * thread that has run meanwhile is marked, and user space has it visited again: with a loop here
+ * the verifier would look at all of the unwinding several times.
  */
 static __always_inline void gather_stable(struct gather *g, struct env *e, struct task_ids ids)
 {
@@ -141,8 +144,8 @@ static __always_inline bool is_idle_kthread(struct task_struct *task)
 }
 
 /*
- * The row, with memory where that is wanted and the thread did not run meanwhile. 0, or not: it
- * does not fit any more.
+ * Writes the row, with memory if that is wanted and the thread has not run meanwhile. Not 0: the
+ * row does not fit any more.
  */
 static __always_inline long write_row(struct seq_file *seq, struct gather *g, struct env *e,
 				      uint32_t slot)
@@ -163,7 +166,10 @@ static __always_inline long write_row(struct seq_file *seq, struct gather *g, st
 	return bytes ? bpf_seq_write(seq, &g->head, bytes) : 1;
 }
 
-/* Nobody waits for the rows of this reader any more, and its scratch is all that it may touch. */
+/*
+ * Whether user space has given this reader up. Its rows are not read any more, and it may touch
+ * nothing but its own scratch.
+ */
 static __always_inline bool is_given_up(struct task_struct *reader)
 {
 	return reader->start_boottime <= READ_NOW(control.given_up);

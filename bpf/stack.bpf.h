@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stacks of a task: user frames by the walker of unwind/unwind_step.h, kernel frames by the
- * kernel's own helpers.
+ * The stacks of a task: unwind/unwind_step.h unwinds the user stack, the kernel's own helpers
+ * unwind the kernel stack.
  *
- * struct gather is too big for the BPF stack, so it lives in a map; the loop callback reaches it
- * through a small struct on the stack. Scalars reloaded from a map are unknown to the verifier, so
- * it verifies the frame loop once, whatever the number of frames.
+ * struct gather is too big for the BPF stack, so it lives in a map; the callback of the frame loop
+ * reaches it through struct env, which is small and on the stack. The verifier knows nothing of
+ * scalars that are reloaded from a map, so it verifies the frame loop once, whatever the number of
+ * frames.
  */
 #pragma once
 
@@ -52,7 +53,9 @@ static __always_inline uint64_t *unwind_cache_word(void *env, uint32_t i)
 	return bpf_map_lookup_elem(&rule_cache, &i);
 }
 
-/* See walk.h. Global functions get pointers that may be NULL. */
+/*
+ * See unwind/unwind_step.h. For the verifier the pointers that a global function gets may be NULL.
+ */
 int look_up_mapping(struct unwinder *w, uint64_t pc);
 uint64_t prologue_mask(uint64_t code, uint64_t next);
 #define UNWIND_LOOK_UP(env, w, pc) look_up_mapping(w, pc)
@@ -61,32 +64,30 @@ uint64_t prologue_mask(uint64_t code, uint64_t next);
 #include "unwind/unwind_step.h"
 
 /*
- * Scratch of one stack; from head to the last frame it is what goes out. The counters stand beside
- * the header because a tick finds nothing in the caches: each page touched costs as much as ten
- * frames.
+ * Scratch of one stack. The record that goes out begins at head. The counters stand beside the head
+ * because a tick finds nothing in the caches: each page touched costs as much as ten frames.
  */
 struct gather {
 	uint64_t counters[COUNTERS];
 	/*
-	 * The task's memory is not read. Not asked of the knobs on the spot: 6.18 refuses a program
-	 * whose callback is dead code.
+	 * The task's memory is not read. The callback does not ask the knobs for this itself: 6.18
+	 * refuses a program whose callback is dead code.
 	 */
 	uint64_t no_reads;
-	uint64_t faulted;		/* pages that reading brought in */
+	uint64_t faulted;		/* pages that were faulted in by reading */
 	uint64_t pages_read;		/* of user memory, for this stack */
 	struct wire_sample head;
 	uint64_t frames[WIRE_DUMP_FRAMES];
-	struct wire_object object;	/* copied behind the frames */
+	struct wire_object object;	/* is copied behind the frames */
 	struct unwinder unwinder;
 };
 
 struct env {
 	struct gather *g;
-	struct task_struct *task;	/* whose memory is read, when sleepable */
+	struct task_struct *task;	/* when sleepable: whose memory is read */
 	uint64_t switches;		/* of task, when its registers were read */
-	bool on_lock;			/* who holds what it waits for may change while it sleeps */
-	bool sleepable;			/* a constant in each callback, and asked there only: one
-					   branch is left of it */
+	bool on_lock;			/* the holder it waits for may change while it sleeps */
+	bool sleepable;			/* a constant in each callback, so one branch is left */
 };
 
 static __always_inline int unwind_process_slice(void *env, uint32_t tgid, uint32_t *first,
@@ -124,8 +125,8 @@ struct vma_probe {
 };
 
 /*
- * Memory with a file's face: memfd, MAP_SHARED | MAP_ANONYMOUS, huge pages. Devices live in a
- * tmpfs, too.
+ * Whether the file of a mapping is memory: memfd, MAP_SHARED | MAP_ANONYMOUS, huge pages. Devices
+ * live in a tmpfs, too, but are not regular files.
  */
 __noinline int is_memory(struct vma_probe *p)
 {
@@ -146,16 +147,19 @@ static long probe_vma(struct task_struct *task, struct vm_area_struct *vma, void
 	return 0;
 }
 
-/* Judged behind the lock: what the file is by then is only read, and may be gone. */
+/*
+ * Called when the lock of the memory map has been released. The file may be gone by then, but it is
+ * only probed.
+ */
 static __always_inline bool never_blocks(struct vma_probe *p)
 {
 	return !p->file || is_memory(p);
 }
 
 /*
- * Memory of another task, faulting pages in. A page of a file may need a server that never answers
- * (FUSE), and the walk would hang with it: such pages are left alone. bpf_find_vma() tries the lock
- * of the memory map and does not wait for it.
+ * Reads a page of another task's memory and has it faulted in. A page of a file may need a server
+ * that never answers (FUSE), and the scan would hang with it: such pages are left alone unless the
+ * knobs say FAULTS_ALL. bpf_find_vma() tries the lock of the memory map and does not wait for it.
  */
 static __always_inline int load_task_page(struct gather *g, struct task_struct *task, void *to,
 					  uint64_t addr)
@@ -184,7 +188,7 @@ static __always_inline int unwind_load_page(void *env, struct unwinder *w, uint6
 	return bpf_probe_read_user(w->page, UNWIND_MEMORY_PAGE, (void *)addr) ? 1 : 0;
 }
 
-/* Code of a file is not read from a program that may sleep: see above. */
+/* A program that may sleep reads no code of files, for the reason given at load_task_page(). */
 static __always_inline int unwind_read_code(void *env, struct unwinder *w, uint64_t addr)
 {
 	struct env *e = env;
@@ -212,13 +216,16 @@ static long step_sleepable(uint32_t i, struct env *ctx)
 	return unwind_step(&e, &e.g->unwinder, e.g->frames);
 }
 
-/* The user registers that the kernel saved at its entry. 0, or 1 when they cannot be read. */
+/* Loads the user registers that the kernel saved at its entry. 0, or 1 if they cannot be read. */
 static __always_inline int load_user_regs(struct unwinder *w, struct task_struct *task)
 {
 	return bpf_probe_read_kernel(w->regs, sizeof(w->regs), (void *)bpf_task_pt_regs(task)) != 0;
 }
 
-/* Between the old program and the new one the saved registers belong to memory that is gone. */
+/*
+ * Whether the task is between an old program and the new one. Its saved registers then belong to
+ * memory that is gone.
+ */
 static __always_inline bool in_exec(struct task_struct *task)
 {
 	return bpf_core_field_exists(task->in_execve) &&
@@ -241,7 +248,7 @@ static __always_inline void init_head(struct wire_sample *h, struct task_struct 
 	bpf_probe_read_kernel(h->comm, sizeof(h->comm), task->comm);
 }
 
-/* g holds the registers of a user stack, and a walk has been tried. */
+/* Whether unwinding a user stack was tried; g then holds its registers. */
 static __always_inline bool stack_was_unwound(const struct gather *g)
 {
 	uint8_t end = g->head.end;
@@ -249,10 +256,13 @@ static __always_inline bool stack_was_unwound(const struct gather *g)
 	return g->head.nr_user && end != UNWIND_KTHREAD && end != UNWIND_COMPAT32;
 }
 
-/* Named by the caller, so that the verifier walks through one of them only. */
+/* The caller names the callback, so that the verifier goes through one of them only. */
 typedef long (*step_fn)(uint32_t i, struct env *ctx);
 
-/* Walks the user stack from g->walk.regs; the loop's callback says how memory is read. */
+/*
+ * Unwinds the user stack from g->unwinder.regs. step says how memory is read: step_nofault or
+ * step_sleepable.
+ */
 static __always_inline void gather_user(struct gather *g, struct env *e, step_fn step)
 {
 	struct unwinder *w = &g->unwinder;
@@ -272,7 +282,7 @@ static __always_inline void gather_user(struct gather *g, struct env *e, step_fn
 		g->head.flags |= WIRE_GUESSED;
 }
 
-/* The kernel stack of the running thread, for programs that may be called anywhere in it. */
+/* Gathers the kernel stack of the running thread; the program may be called anywhere in it. */
 static __always_inline void gather_kernel_here(void *ctx, struct gather *g)
 {
 	uint32_t n = g->head.nr_user;
@@ -289,7 +299,7 @@ static __always_inline void gather_kernel_here(void *ctx, struct gather *g)
 	g->head.nr_kernel = bytes / 8;
 }
 
-/* Number of bytes to hand out, bounded for the verifier; 0: cannot be. */
+/* Size of the record, bounded for the verifier; 0: it cannot be handed out. */
 static __always_inline uint32_t gather_bytes(const struct gather *g)
 {
 	uint32_t n = g->head.nr_user + g->head.nr_kernel;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Registers and stack memory of a thread, for stacks that user space unwinds (again): where a walk
+ * Registers and stack memory of a thread, for stacks that user space unwinds again: where unwinding
  * ended because the process, the mapping or the table was not known yet, and for --audit.
  */
 #pragma once
@@ -16,8 +16,8 @@ _Static_assert(WIRE_DUMP_FRAMES * 8 == sizeof(((struct gather *)0)->frames),
 	       "frames are copied as a whole");
 
 /*
- * Too big for a per-CPU map: one each by number, and behind them one for each reader of the walk
- * over the tasks.
+ * An entry is too big for a per-CPU map. There is one for each CPU, by its number, and behind them
+ * one for each reader of scans.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -26,7 +26,7 @@ struct {
 	__type(value, struct stack_dump);
 } dump_scratch SEC(".maps");
 
-/* What more knowledge would have helped; asked after the walk. */
+/* Whether unwinding has ended for want of knowledge that user space may get. */
 static __always_inline bool ended_too_early(const struct gather *g)
 {
 	uint8_t end = g->head.end;
@@ -34,7 +34,7 @@ static __always_inline bool ended_too_early(const struct gather *g)
 	return end == UNWIND_NO_PROCESS || end == UNWIND_NO_MAPPING || end == UNWIND_NO_TABLE;
 }
 
-/* nr counts user stacks: every knobs.audit-th is kept. */
+/* The WIRE_ flags of a dump; 0: none is wanted. Every knobs.audit-th user stack (nr) is kept. */
 static __always_inline uint16_t dump_flags(const struct gather *g, uint64_t nr)
 {
 	uint16_t flags = 0;
@@ -50,8 +50,8 @@ struct dump_loop {
 	struct stack_dump *dump;
 	struct env *env;
 	uint64_t start;
-	uint64_t why;			/* the end that a page asked for, as in
-					   unwind_load_page() */
+	/* Why a page could not be read, as unwind_load_page() says it. */
+	uint64_t why;
 };
 
 static __always_inline long copy_page(uint32_t i, struct dump_loop *l, bool sleepable)
@@ -88,8 +88,9 @@ static long copy_page_sleepable(uint32_t i, struct dump_loop *l)
 typedef long (*copy_page_fn)(uint32_t i, struct dump_loop *l);
 
 /*
- * Fills the scratch from g; the number of bytes to hand out, 0: it cannot be. Where nothing of the
- * stack may be read that is the end, not what the walk did not know yet.
+ * Fills the dump from g. The number of bytes to hand out; 0: there is no dump. If no page of the
+ * stack may be read, then the reason for that becomes the end of the stack, since unwinding again
+ * is of no use.
  */
 static __always_inline uint32_t gather_dump(struct gather *g, struct env *e,
 					    struct stack_dump *dump, uint32_t nr_pages,

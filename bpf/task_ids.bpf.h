@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Numbers of tasks as the PID namespace of probee has them: what /proc and perf events say there,
- * and what the user writes and reads. task->pid is the number in the initial namespace. In that one
- * nothing else is looked at: knobs.in_pid_ns is a constant, and the verifier takes out what it
- * rules out. Everywhere else struct pid has a number for each namespace from the initial one down
- * to the task's own, by level; a task that is not in ours or below has another namespace at that
- * level.
+ * The tid and tgid of a task in probee's PID namespace. These are the numbers in /proc and in perf
+ * events there, and those that the user writes and reads.
  *
- * 0: it is outside, or it has ended and its parent has taken notice, which takes its numbers away.
+ * task->pid is the number in the initial namespace. If probee runs in that one, nothing else is
+ * looked at: knobs.in_pid_ns is a constant, so the verifier removes the code for the other case. In
+ * any other namespace struct pid is read. It has one number for each namespace from the initial one
+ * down to the task's own, by level:
+ *
+ *	level		0 (initial)	1 (probee's)	2 (a container in there)
+ *	number		4711		17		1
+ *
+ * A task is outside if the number at probee's level belongs to another namespace, or if there is no
+ * such level. Its number is 0 then. It is also 0 once the task has ended and its parent has waited
+ * for it, because that takes its numbers away.
  */
 #pragma once
 
@@ -50,7 +56,10 @@ struct task_ids {
 	uint32_t tgid, tid;
 };
 
-/* Of a task that the verifier knows: without a call in the initial namespace. */
+/*
+ * For a task pointer that the verifier trusts: in the initial namespace the fields are read without
+ * a helper call.
+ */
 static __always_inline struct task_ids ids_of(struct task_struct *task)
 {
 	if (knobs.in_pid_ns)
@@ -58,13 +67,13 @@ static __always_inline struct task_ids ids_of(struct task_struct *task)
 	return (struct task_ids){ task->tgid, task->pid };
 }
 
-/* Only the idle task has no number in the initial namespace. */
+/* task->pid is 0 for the idle tasks only, which are in no namespace. */
 static __always_inline bool is_outside(struct task_struct *task, struct task_ids ids)
 {
 	return knobs.in_pid_ns && task->pid && !(ids.tid && ids.tgid);
 }
 
-/* Run once, by probee itself. */
+/* User space runs this once (BPF_PROG_TEST_RUN), so the current task is probee. */
 SEC("?raw_tp")
 int on_self(void *ctx)
 {

@@ -1,19 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A thread that has not run since the last walk has not moved: it is not walked again. How often it
- * has left a CPU is kept; the same number, and not on a CPU, mean the same stack: who ran in
- * between has left the CPU once more. User space remembers the row.
+ * Threads that have not run since the last scan. Such a thread has not moved, so its stack is not
+ * unwound again.
  *
- * An array by tid and not storage of the task: the walk comes by in the order of the tids, so the
- * next ones are in the cache already, where the storage costs four lines that are not (0.2 us of
- * 0.9). Two threads that fall on one entry drive each other out and are walked each time.
+ * The problem. Most threads of a machine sleep through many scans, and unwinding them gives the
+ * same stack each time.
+ *
+ * The idea. The kernel counts how often a thread has left a CPU (switches()). The number of the
+ * last scan is kept. If it is the same now and the thread is not on a CPU, then the thread has not
+ * run in between: otherwise it would have left the CPU once more. Its row is a head with WIRE_SAME
+ * and without frames; user space remembers the stack.
+ *
+ *	scan	thread 4711				its row
+ *	1	asleep, has left a CPU 93 times		unwound; 93 is kept
+ *	2	asleep, 93				WIRE_SAME
+ *		runs for a moment
+ *	3	asleep, 94				unwound; 94 is kept
+ *
+ * Where the number is kept: in an array by tid and not in task storage. The iterator visits the
+ * tasks in the order of their tids, so the next entries are in the cache already, while task
+ * storage takes four cache lines that are not (0.2 us of 0.9).
+ *
+ * Limits. Two threads that fall on one entry drive each other out and are unwound each time. Rows
+ * that may come out otherwise although the thread sleeps on are not kept: remember().
  */
 #pragma once
 
 #include "bpf/running.bpf.h"
 
 struct last_scan {
-	uint64_t start_boottime;	/* with the tid: which thread */
+	uint64_t start_boottime;	/* identifies the thread, with the tid */
 	uint64_t switches;
 	uint32_t tid, pad;
 };
@@ -33,8 +49,9 @@ static __always_inline struct last_scan *last_scan_of(struct task_struct *task)
 }
 
 /*
- * In this order: a thread that leaves its CPU counts that first and is off it then. Asked for the
- * number first, one that leaves in between would look like one that never ran.
+ * on_cpu is read before the count. A thread that leaves its CPU counts that first and is off the
+ * CPU then. In the other order a thread that leaves between the two reads would look like one that
+ * has not run.
  */
 static __always_inline bool has_not_run(struct task_struct *task)
 {
@@ -48,8 +65,9 @@ static __always_inline bool has_not_run(struct task_struct *task)
 }
 
 /*
- * Only after the row was written, and only one that will be the same: complete and of a thread that
- * was not running.
+ * Called when the row has been written. Keeps the number only if the row would be the same again:
+ * it is complete, its thread was not running, and no holder is named in it that may change
+ * (on_lock).
  */
 static __always_inline void remember(struct task_struct *task, const struct gather *g,
 				     const struct env *e)
@@ -69,7 +87,7 @@ static __always_inline void remember(struct task_struct *task, const struct gath
 	}
 }
 
-/* The head alone, of a thread that has not run. */
+/* The row of a thread that has not run: the head alone. */
 static __always_inline void gather_same(struct gather *g, struct task_struct *task,
 					struct task_ids ids, uint64_t begin_ns)
 {

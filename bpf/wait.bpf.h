@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Since when and for what a thread waits that is not on a CPU: when it last ran, the system call it
- * is in, for a futex the address and who may hold it, for a descriptor what it is, for a child
- * which one. Part of a snapshot's row, taken while the thread stands still.
+ * What a thread that is not on a CPU waits for, and since when: when it last ran, the system call
+ * it is in; for a futex the address and a possible holder, for a descriptor what it is, for a child
+ * which one. Part of a scan's row, taken while the thread stands still.
  *
  * The scheduler's clock is not CLOCK_MONOTONIC: it starts elsewhere and is not corrected by NTP.
- * How far they are apart is read at the walk (sched_behind_ns()), so a thread that has slept for T
- * is wrong by the clock's drift in T (some 10 ppm: 36 ms in an hour), and all by what the CPU's own
- * copy of the clock is old, at most a tick.
+ * Each scan reads how far the two are apart (look_at_clocks()). The time of a thread that has slept
+ * for T is therefore wrong by the clock's drift in T (some 10 ppm: 36 ms in an hour), and all times
+ * are wrong by the age of the CPU's own copy of the clock, at most a tick.
  */
 #pragma once
 
@@ -32,8 +32,8 @@ enum { NR_FUTEX_WAITV = 449, NR_FUTEX_WAIT = 455 };
 const volatile uint8_t wait_calls[WAIT_CALLS] = {};	/* enum wait_call; set by user space */
 
 /*
- * The clocks of the CPU that this runs on, as of its last tick or switch; NULL: the kernel has no
- * way there.
+ * Holds the clocks of the CPU that this runs on, as of its last tick or switch. NULL: nothing in
+ * this kernel leads there.
  */
 static __always_inline const struct rq *this_rq(void)
 {
@@ -46,8 +46,8 @@ static __always_inline const struct rq *this_rq(void)
 }
 
 /*
- * What to add to the scheduler's clock; the least of a walk is the nearest, as the copy can only be
- * old.
+ * Finds what to add to the scheduler's clock. The least value of a scan is the nearest, because the
+ * CPU's copy of the clock can only be old.
  */
 static __always_inline void look_at_clocks(struct scan_totals *t, uint64_t now_ns)
 {
@@ -65,7 +65,7 @@ static __always_inline void look_at_clocks(struct scan_totals *t, uint64_t now_n
 }
 
 /*
- * SCHED_NORMAL, SCHED_BATCH, SCHED_IDLE: only their scheduler keeps where a stint on the CPU began.
+ * SCHED_NORMAL, SCHED_BATCH, SCHED_IDLE. Only their scheduler keeps where a stint on the CPU began.
  */
 static __always_inline bool is_fair(struct task_struct *task)
 {
@@ -73,8 +73,9 @@ static __always_inline bool is_fair(struct task_struct *task)
 }
 
 /*
- * On the scheduler's clock: when it came to the CPU, and how long it stayed then. Without the first
- * the end of the last stint on the clock that leaves interrupts and stolen time out: early by what
+ * When the thread left the CPU, by the scheduler's clock: when it came there, plus how long it
+ * stayed. A kernel without CONFIG_SCHED_INFO does not keep the first. Then it is the end of the
+ * last stint by the clock of tasks, which leaves out interrupts and stolen time: too early by what
  * there was of them since.
  */
 static __always_inline uint64_t last_on_cpu(struct task_struct *task, const struct scan_totals *t)
@@ -91,8 +92,9 @@ static __always_inline uint64_t last_on_cpu(struct task_struct *task, const stru
 
 #if defined(__TARGET_ARCH_x86)
 /*
- * Inside the call rax is -ENOSYS, put there at its entry. Without that test the error code of a
- * page fault, which the processor leaves in the same place, would be taken for a number.
+ * The number of the system call + 1, or 0. Inside the call rax is -ENOSYS, which the kernel's entry
+ * puts there. Without that test the error code of a page fault, which the processor leaves where
+ * the number would be, would be taken for a number.
  */
 static __always_inline uint32_t syscall_of(const struct unwinder *w, struct task_struct *task)
 {
@@ -116,7 +118,7 @@ static __always_inline uint32_t syscall_of(const struct unwinder *w, struct task
 	return nr < MAX_SYSCALL ? nr + 1 : 0;
 }
 
-/* x0 becomes the result. */
+/* x0 becomes the result; the kernel keeps the argument in orig_x0. */
 static __always_inline uint64_t first_argument(const struct unwinder *w, struct task_struct *task)
 {
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
@@ -139,7 +141,7 @@ static long probe_span(struct task_struct *task, struct vm_area_struct *vma, voi
 	return 0;
 }
 
-/* As load_task_page(): only anonymous memory, which no server has to bring. */
+/* Reads only anonymous memory, which no server has to deliver (see load_task_page()). */
 static __always_inline bool load_words(struct task_struct *task, void *to, uint32_t bytes,
 				       uint64_t addr, struct span_probe *probe)
 {
@@ -148,6 +150,10 @@ static __always_inline bool load_words(struct task_struct *task, void *to, uint3
 	       !bpf_copy_from_user_task(to, bytes, (void *)addr, task, 0);
 }
 
+/*
+ * A futex that may not be read here is left to user space (unread), unless the memory map is
+ * locked: reading it from elsewhere would wait for the lock.
+ */
 static __always_inline void find_futex_owner(struct wire_wait *wait, struct task_struct *task)
 {
 	struct span_probe probe = {};
@@ -156,8 +162,7 @@ static __always_inline void find_futex_owner(struct wire_wait *wait, struct task
 	if (load_words(task, words, sizeof(words), wait->what, &probe))
 		wait->owner = futex_owner(wait->futex_op, wait->futex_val, words);
 	else
-		wait->unread = probe.found;	/* where the memory map is locked, reading it from
-						   elsewhere would wait for it */
+		wait->unread = probe.found;
 }
 
 struct futex_waitv {		/* uapi */
@@ -165,7 +170,7 @@ struct futex_waitv {		/* uapi */
 	uint32_t flags, reserved;
 };
 
-/* The first of several: the others are not looked at. */
+/* Takes the first futex of several; the others are not looked at. */
 static __always_inline void load_waitv(struct wire_wait *wait, struct task_struct *task)
 {
 	struct span_probe probe = {};
@@ -198,7 +203,7 @@ static __always_inline void gather_futex(struct wire_wait *wait, const struct un
 	}
 }
 
-/* struct pollfd (uapi): poll() with one of them is a wait for that one. */
+/* poll() with a single struct pollfd (uapi) is a wait for its descriptor. */
 static __always_inline void gather_poll(struct wire_wait *wait, struct wire_object *o,
 					const struct unwinder *w, struct env *e)
 {
@@ -223,8 +228,8 @@ static __always_inline struct task_struct *task_of_sibling(struct list_head *sib
 }
 
 /*
- * Children belong to the thread that made them, and are waited for by all: only of a lone thread
- * all are known.
+ * 0: unknown. A child belongs to the thread that made it, but every thread of the process may wait
+ * for it. So all children are known only if there is a single thread.
  */
 static __always_inline uint32_t only_child(struct task_struct *task)
 {
@@ -237,7 +242,7 @@ static __always_inline uint32_t only_child(struct task_struct *task)
 	return tid_of(task_of_sibling(first));
 }
 
-/* The youngest child has its parent's memory and has not given it back. */
+/* The youngest child, if it has its parent's memory and has not given it back; else 0. */
 static __always_inline uint32_t vfork_child(struct task_struct *task)
 {
 	struct list_head *head = (void *)task + bpf_core_field_offset(struct task_struct, children);
@@ -263,11 +268,11 @@ static __always_inline void gather_child(struct wire_wait *wait, const struct un
 		wait->child = vfork_child(e->task);
 	else if (pid == -1)
 		wait->child = only_child(e->task);
-	e->on_lock |= wait->child != 0;		/* there may be another one before it wakes up */
+	e->on_lock |= wait->child != 0;		/* another may be made before it wakes up */
 }
 
 /*
- * Masked where the compiler cannot see why: the verifier of 6.1 forgets that a copy of nr was
+ * The index is masked behind the compiler's back: the verifier of 6.1 forgets that a copy of nr was
  * compared.
  */
 static __always_inline uint32_t call_of(uint32_t nr)
@@ -300,12 +305,15 @@ static __always_inline void gather_syscall(struct wire_wait *wait, struct wire_o
 		gather_poll(wait, o, w, e);
 	else if (call == CALL_WAIT4 || call == CALL_WAITID || call == CALL_CLONE)
 		gather_child(wait, w, e, call);
-	/* Not accepted yet: it may be while the thread sleeps. */
+	/* The connection is not accepted yet. That may happen while the thread sleeps. */
 	if (o->kind == OBJECT_UNIX && !o->other.end)
 		e->on_lock = true;
 }
 
-/* Behind the frames. in_user: g->walk.regs are the thread's own. */
+/*
+ * Puts struct wire_wait and struct wire_object behind the frames. in_user: g->unwinder.regs are the
+ * thread's own.
+ */
 static __always_inline void gather_wait(struct gather *g, struct env *e, struct scan_totals *t,
 					bool in_user)
 {

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is behind the descriptor that a thread waits for, and by which key the holders of its other
- * end are known. Of memory of the kernel only, which is read without locks and without references:
- * whoever closes a file meanwhile is not delayed, nothing can block, and what comes out of memory
- * that is used for something else by then is a key that nobody has. The descriptor is looked at
- * now: one that another thread has closed since the wait began is gone, and one that it has given
- * to something else is that.
+ * Finds the object behind the descriptor that a thread waits for, and the key by which the holders
+ * of its other end are found (holders.bpf.h).
+ *
+ * Only memory of the kernel is read, without locks and without references: a thread that closes a
+ * file meanwhile is not delayed, and nothing can block. If the memory is used for something else by
+ * then, the result is a key that no process holds. The descriptor is looked at as it is now: if
+ * another thread has closed it since the wait began, nothing is found, and if it stands for
+ * something else by now, that is found.
  *
  *	pipe, FIFO	the inode, opened for the other direction
- *	unix socket	the inode of the socket it is connected to; of a listener that has not
- *			accepted it yet
- *	TCP		addresses and ports the other way round, so that is for both ends on this
+ *	unix socket	the inode of the socket it is connected to; that of the listener as long as
+ *			the connection is not accepted
+ *	TCP		addresses and ports the other way round, so both ends must be on this
  *			machine
  *
- * poll with one descriptor and epoll with one are waits for that one; with more it is for whichever
- * comes first.
+ * poll and epoll with one descriptor are waits for that one. With more they wait for whichever
+ * comes first, and nothing is found.
  */
 #pragma once
 
 #include "bpf/stack.bpf.h"
 
-#define FMODE_PATH 0x4000	/* not opened at all */
+#define FMODE_PATH 0x4000	/* O_PATH: the file is not opened */
 #define MODE_FIFO 0010000
 #define MODE_SOCKET 0140000
 #define PIPEFS_MAGIC 0x50495045
@@ -56,7 +58,7 @@ static __always_inline bool is_loopback(const uint32_t *addr)
 
 /*
  * The connection as this end has it. Loopback addresses mean something else in each network
- * namespace.
+ * namespace, so for these the namespace is part of the key.
  */
 static __always_inline void tcp_key(struct peer_key *key, struct sock *sk)
 {
@@ -99,7 +101,7 @@ static __always_inline void turn_round(struct peer_key *key)
 	key->remote_port = port;
 }
 
-/* The two are one allocation (SOCK_INODE() in net/sock.h). 0: it has no file. */
+/* A socket and its inode are one allocation (SOCK_INODE() in net/sock.h). 0: it has no file. */
 static __always_inline uint64_t inode_of_socket(struct sock *sk)
 {
 	struct socket *socket = sk ? BPF_CORE_READ(sk, sk_socket) : 0;
@@ -166,7 +168,7 @@ __noinline int look_at_file(struct wire_object *o, uint64_t address, uint32_t wr
 	return 0;
 }
 
-/* The only one that it watches, or none. */
+/* Looks at the only file that the epoll instance watches, if it is only one. */
 static __always_inline void look_at_epoll(struct wire_object *o, struct file *file)
 {
 	struct eventpoll *ep = file ? BPF_CORE_READ(file, private_data) : 0;
