@@ -20,11 +20,11 @@
 #include "src/capture/bpf/slab_publisher.h"
 #include "src/capture/bpf/wait_calls.h"
 
-/* Programs of no CAPTURE_ kind. */
+/* Values of program.when beside CAPTURE_... */
 #define ALWAYS (~0u)
 #define IN_PID_NS (1u << 31)
 
-/* Every program of the object: when it is loaded, and whether it is attached as soon as it is. */
+/* Every program of the object: when it is loaded, and whether it is then attached at once. */
 #define PROGRAM(name, when, attached) \
 	{ offsetof(struct probee_bpf, progs.name), when, attached }
 
@@ -44,12 +44,11 @@ static const struct program {
 };
 #define NR_PROGRAMS (sizeof(programs) / sizeof(programs[0]))
 
-/* Every program has its row. */
 _Static_assert(NR_PROGRAMS ==
 		       sizeof(((struct probee_bpf *)0)->progs) / sizeof(struct bpf_program *),
 	       "a program of the BPF object has no row");
 
-/* Maps that are only made where one of these is captured. */
+/* Maps that are made only for some kinds of capture. */
 #define MAP(name, when) { offsetof(struct probee_bpf, maps.name), when }
 
 static const struct optional_map {
@@ -71,15 +70,15 @@ static const struct optional_map {
 
 struct capture_bpf {
 	struct probee_bpf *skel;
-	struct bpf_link *links[NR_PROGRAMS];	/* of those that are attached at once */
-	const volatile uint64_t *oncpu_requests;	/* of each CPU: the first word of its
-							   ONCPU_REQUEST_BYTES */
+	struct bpf_link *links[NR_PROGRAMS];	/* of programs that are attached at once */
+	/* ONCPU_REQUEST_BYTES for each CPU, of which the first word is the request. */
+	const volatile uint64_t *oncpu_requests;
 	int nr_cpus;
 	struct slab_publisher publisher;
 	uint64_t slab_bytes;
 };
 
-/* libbpf talks a lot; its last complaint is kept for the one line we print. */
+/* Messages of libbpf are shown with -v only. */
 static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	char line[512];
@@ -92,7 +91,7 @@ static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 	return 0;
 }
 
-/* Settings under which no program of ours loads, whatever the verifier then says. */
+/* Settings under which the kernel loads no BPF program, whatever the verifier then says. */
 static const struct obstacle {
 	const char *path, *word, *why;
 } obstacles[] = {
@@ -114,7 +113,7 @@ static bool is_there(const struct obstacle *o)
 	return there;
 }
 
-/* -ENOTSUP when said. */
+/* Says why this kernel loads no programs: -ENOTSUP. 0: no reason is known. */
 static int explain_kernel(void)
 {
 	struct utsname u;
@@ -186,7 +185,8 @@ static uint32_t oncpu_ring_bytes(int nr_cpus)
 }
 
 /*
- * Eight entries for each thread there is, so that few share one; tids beyond are spread over them.
+ * Eight entries for each thread that there is, so that few share one. The entry of a thread is its
+ * tid modulo their number.
  */
 static uint32_t last_scans(void)
 {
@@ -220,7 +220,10 @@ static void size_maps(struct capture_bpf *b, const struct capture_bpf_options *o
 		bpf_map__set_max_entries(b->skel->maps.ring, opts->ring_bytes);
 }
 
-/* Inside a PID namespace the programs learn from this one which it is: who loads them is in it. */
+/*
+ * Inside a PID namespace the programs have to know which one it is: on_self runs in this process
+ * and looks.
+ */
 static int find_own_pid_ns(struct capture_bpf *b)
 {
 	static const uint64_t no_arguments[1];
@@ -236,7 +239,7 @@ static int find_own_pid_ns(struct capture_bpf *b)
 	return 0;
 }
 
-/* Which CPU is asked for which thread: written by the programs. */
+/* Maps the requests for threads on CPUs, which the programs write (bpf/running.bpf.h). */
 static int map_requests(struct capture_bpf *b)
 {
 	size_t bytes = (size_t)b->nr_cpus * ONCPU_REQUEST_BYTES;
@@ -272,7 +275,7 @@ int capture_bpf_open(const struct capture_bpf_options *opts, struct capture_bpf 
 	if (!b)
 		return -ENOMEM;
 	libbpf_set_print(quiet);
-	/* Only kernels before 5.11 count BPF memory here; a refusal means nothing. */
+	/* Only kernels before 5.11 count BPF memory here, so a refusal does not matter. */
 	setrlimit(RLIMIT_MEMLOCK, &lim);
 	b->nr_cpus = libbpf_num_possible_cpus();
 	b->skel = b->nr_cpus > 0 ? probee_bpf__open() : NULL;
@@ -496,14 +499,14 @@ int capture_bpf_hung(struct capture_bpf *b, uint32_t tgid)
 int capture_bpf_counters(const struct capture_bpf *b, uint64_t out[COUNTERS])
 {
 	const struct bpf_map *map = b->skel->maps.sample_scratch;
-	size_t size = (bpf_map__value_size(map) + 7) & ~(size_t)7;	/* of each CPU's value */
+	size_t size = (bpf_map__value_size(map) + 7) & ~(size_t)7;	/* of one value */
 	uint32_t zero = 0;
 	uint8_t *values;
 	int err;
 
 	memset(out, 0, COUNTERS * sizeof(*out));
 	if (bpf_map__fd(map) < 0)
-		return 0;	/* no sampler */
+		return 0;	/* there is no sampler */
 	values = calloc((size_t)b->nr_cpus, size);
 	if (!values)
 		return -ENOMEM;

@@ -2,14 +2,14 @@
 /*
  * The BPF object: opened, set up and loaded for one recording.
  *
- *	capture_bpf_open(&opts, &b)		verified and loaded, nothing attached but the
- *						lifetime programs
- *	capture_bpf_target(b, tgid) ...		whom the filters let through
+ *	capture_bpf_open(&opts, &b)		loads and verifies; attaches only on_running and the
+ *						programs of bpf/lifetime.bpf.h
+ *	capture_bpf_target(b, tgid) ...		a process that the filters let through
  *	capture_bpf_counters(b, out)
  *	capture_bpf_close(b)			detaches and frees everything
  *
- * capture_bpf_open() says what is missing and what to try; -EPERM, -ENOTSUP mean "this machine
- * cannot" (exit 77).
+ * capture_bpf_open() says what is missing and what to try. -EPERM and -ENOTSUP mean that this
+ * machine cannot record (exit code 77).
  */
 #pragma once
 
@@ -37,11 +37,14 @@ int capture_bpf_target(struct capture_bpf *b, uint32_t tgid);
 int capture_bpf_tid(struct capture_bpf *b, uint32_t tid);
 bool capture_bpf_is_target(const struct capture_bpf *b, uint32_t tgid);
 bool capture_bpf_has_targets(const struct capture_bpf *b);	/* some target still lives */
-/* How many there are; max + 1: more. One may come up twice when another ends meanwhile. */
+/*
+ * Returns how many targets there are; max + 1: more than max. One may come up twice when another
+ * ends meanwhile.
+ */
 size_t capture_bpf_targets(const struct capture_bpf *b, uint32_t *tgids, size_t max);
 void capture_bpf_fds(const struct capture_bpf *b, struct unwind_loader_fds *out);
 
-/* Makes slab number key of the unwind rows: its fd, which is the caller's, or -errno. */
+/* Makes slab number key of the unwind rows. Its fd, which the caller owns, or -errno. */
 int capture_bpf_new_slab(struct capture_bpf *b, uint32_t key);
 
 /* Memory of all tables, slabs included, as the kernel counts it. */
@@ -50,22 +53,20 @@ uint64_t capture_bpf_table_bytes(const struct capture_bpf *b);
 struct bpf_program *capture_bpf_sampler(struct capture_bpf *b);
 struct bpf_program *capture_bpf_snapshot(struct capture_bpf *b);
 int capture_bpf_ring(const struct capture_bpf *b);
-unsigned capture_bpf_cpus(const struct capture_bpf *b);		/* possible ones: numbers are
-								   below */
-int capture_bpf_oncpu_fd(const struct capture_bpf *b);		/* on_running, for
-								   BPF_PROG_TEST_RUN */
+/* The number of possible CPUs; all CPU numbers are below it. */
+unsigned capture_bpf_cpus(const struct capture_bpf *b);
+int capture_bpf_oncpu_fd(const struct capture_bpf *b);	/* on_running, for BPF_PROG_TEST_RUN */
 int capture_bpf_oncpu_ring(const struct capture_bpf *b);
-/* a thread is wished for there */
+/* A thread is requested on this CPU. */
 bool capture_bpf_is_requested(const struct capture_bpf *b, uint32_t cpu);
 struct scan_totals *capture_bpf_totals(struct capture_bpf *b);
 struct scan_place *capture_bpf_scan_place(struct capture_bpf *b);
 struct scan_control *capture_bpf_scan_control(struct capture_bpf *b);
 int capture_bpf_holder_fd(const struct capture_bpf *b);	/* on_holder, an iterator */
-int capture_bpf_holders(const struct capture_bpf *b);		/* the map of its questions and
-								   answers */
+int capture_bpf_holders(const struct capture_bpf *b);	/* the map of its keys and answers */
 struct holder_scan *capture_bpf_holder_scan(struct capture_bpf *b);
-int capture_bpf_hung(struct capture_bpf *b, uint32_t tgid);	/* its memory is not read any
-								   more */
+/* The memory of this process is not read any more. */
+int capture_bpf_hung(struct capture_bpf *b, uint32_t tgid);
 
-/* Sums over all CPUs; zeroes when there is no sampler. */
+/* Sums over all CPUs; all are 0 if there is no sampler. */
 int capture_bpf_counters(const struct capture_bpf *b, uint64_t out[COUNTERS]);

@@ -30,7 +30,7 @@ static void *publish(void *arg)
 	return NULL;
 }
 
-/* A thread of ours must not take the signals that the main loop waits for. */
+/* The thread must not take the signals that the main loop waits for. */
 static int start(struct slab_publication *s)
 {
 	sigset_t all, old;

@@ -32,7 +32,7 @@ static const struct {
 	{ SYS_pwritev, CALL_FD },	  { SYS_fsync, CALL_FD },
 	{ SYS_fdatasync, CALL_FD },	  { SYS_ioctl, CALL_FD },
 	{ SYS_io_uring_enter, CALL_FD },  { SYS_getdents64, CALL_FD },
-#ifdef SYS_poll		/* the old ones of x86_64 */
+#ifdef SYS_poll		/* calls that newer architectures do not have */
 	{ SYS_poll, CALL_POLL },	  { SYS_epoll_wait, CALL_EPOLL },
 	{ SYS_vfork, CALL_CLONE },
 #endif

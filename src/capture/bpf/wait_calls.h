@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * System calls that wait, on the architecture that this is compiled for, and what their arguments
- * tell about it. The BPF programs have the same table (capture_bpf.c gives it to them).
+ * The system calls that wait, on the architecture that this is compiled for, and what their
+ * arguments tell about the wait. The BPF programs have the same table (capture_bpf.c gives it to
+ * them).
  */
 #pragma once
 

@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A table of a binary (struct placed) is
+ *
+ *	PLACE_FREE	an unused entry of tables[]
+ *	PLACE_LIVE	published: binaries refer to its pages (unwind_loader_table())
+ *	PLACE_RETIRED	evicted: no binary refers to it, but a program may still read it (evict())
+ *
+ * and then PLACE_FREE again when its epoch is over (reclaim()). The table that was not needed for
+ * longest goes first: each stack touches the tables of the binaries that it goes through (used_ns).
+ * The room of retired tables counts as room to come, so no more are evicted than is needed.
+ */
 #include "src/capture/tables/unwind_loader.h"
 
 #include <errno.h>
@@ -14,13 +25,13 @@
 #include "src/capture/tables/unwind_slabs.h"
 #include "src/capture/tables/unwind_slices.h"
 
-#define GRACE_NS NSEC_PER_SEC
+#define EPOCH_NS NSEC_PER_SEC
 /*
- * Of the room for rows one part in so many is kept free by throwing out, so that a new table finds
- * place at once.
+ * One part in so many of the room for rows is kept free by evicting, so that a new table finds room
+ * at once.
  */
 #define RESERVE 64
-#define RESTING_NS (5 * NSEC_PER_SEC)	/* not seen for so long: may go for the reserve */
+#define RESTING_NS (5 * NSEC_PER_SEC)	/* a table not seen for so long may go for that */
 
 enum placed_state { PLACE_FREE, PLACE_LIVE, PLACE_RETIRED };
 
@@ -29,9 +40,9 @@ struct placed {
 	uint8_t state;			/* enum placed_state */
 	uint32_t page0, nr_pages;
 	uint64_t nr_rows;
-	uint16_t *rules;		/* numbers it uses; owned */
+	uint16_t *rules;		/* numbers of the rules that it uses; owned */
 	size_t nr_rules;
-	uint64_t used_ns;
+	uint64_t used_ns;		/* time of the last stack that needed it */
 	struct retired_at retired;
 };
 
@@ -49,7 +60,7 @@ struct unwind_loader {
 	struct extents free_pages;
 	struct placed *tables;
 	size_t nr_tables, cap_tables;
-	uint64_t retired_rows, retired_pages;	/* of tables whose grace time runs */
+	uint64_t retired_rows, retired_pages;	/* of tables that are PLACE_RETIRED */
 	uint32_t *table_of;		/* by binary: index of its table + 1; 0: none */
 	struct unwind_loader_stats stats;
 };
@@ -89,7 +100,7 @@ int unwind_loader_new(const struct unwind_loader_options *opts, struct unwind_lo
 	if (!l)
 		return -ENOMEM;
 	l->opts = *opts;
-	l->epoch.ns = opts->epoch_ns ? opts->epoch_ns : GRACE_NS;
+	l->epoch.ns = opts->epoch_ns ? opts->epoch_ns : EPOCH_NS;
 	l->table_of = calloc(UNWIND_MAX_BINARIES, sizeof(*l->table_of));
 	err = l->table_of ? map_tables(l) : -ENOMEM;
 	if (!err)
@@ -102,7 +113,10 @@ int unwind_loader_new(const struct unwind_loader_options *opts, struct unwind_lo
 	unwind_slices_init(&l->slices, l->mappings, UNWIND_MAX_MAPPINGS, opts->fds.processes,
 			   &l->epoch);
 	l->slices.attached_ns = opts->attached_ns;
-	/* Not page 0: its first address has the tag 0 in the rule cache, as an empty word has. */
+	/*
+	 * Page 0 is left out: its first address has the tag 0 in the rule cache, as an empty word
+	 * has.
+	 */
 	extents_give(&l->free_pages, 1, UNWIND_MAX_PAGES - 1);
 	*lp = l;
 	return 0;
@@ -138,7 +152,7 @@ static int refuse(struct unwind_loader *l, int err, const char *what)
 	return err;
 }
 
-/* No advice: the limit is that of one process, so recording fewer processes does not help. */
+/* Gives no advice: the limit is that of one process, so recording fewer processes does not help. */
 static void refuse_process(struct unwind_loader *l, const struct process *p)
 {
 	if (!l->stats.refused++)
@@ -156,9 +170,9 @@ static void publish_binary(struct unwind_loader *l, uint32_t binary, struct unwi
 	__atomic_store_n((uint64_t *)(void *)&l->binaries[binary], word, __ATOMIC_RELEASE);
 }
 
-/* ---- throwing out ---- */
+/* ---- evicting ---- */
 
-/* What the kernel remembers of these pages; whoever comes next may have their numbers. */
+/* Clears what the kernel remembers of these pages: the next table may have their numbers. */
 static void clear_rule_cache(struct unwind_loader *l, uint32_t page0, uint32_t nr_pages)
 {
 	for (uint32_t i = 0; i < UNWIND_CACHE_WORDS; i++) {
@@ -169,7 +183,7 @@ static void clear_rule_cache(struct unwind_loader *l, uint32_t page0, uint32_t n
 	}
 }
 
-/* Everything that a table holds is free again. No walk reads it. */
+/* Makes everything that a table holds free again. No program reads it. */
 static void reclaim(struct unwind_loader *l, struct placed *t)
 {
 	clear_rule_cache(l, t->page0, t->nr_pages);
@@ -227,14 +241,14 @@ static struct placed *least_used(struct unwind_loader *l)
 	return found;
 }
 
-/* Is there so much room, or will there be soon? */
+/* Whether there is so much room, or will be when epochs are over. */
 static bool has_room(const struct unwind_loader *l, uint64_t rows, uint64_t nr_pages)
 {
 	return unwind_slabs_room(&l->slabs) + l->retired_rows >= rows &&
 	       l->free_pages.nr_free + l->retired_pages >= nr_pages;
 }
 
-/* Throws out until there will be room; false: nothing is left to throw out. */
+/* Evicts until there will be room; false: no table is left to evict. */
 static bool make_room(struct unwind_loader *l, uint64_t rows, uint64_t nr_pages, const char *what)
 {
 	while (!has_room(l, rows, nr_pages)) {
@@ -260,7 +274,7 @@ static void keep_reserve(struct unwind_loader *l)
 	}
 }
 
-/* There was no place for t. -EAGAIN: there will be. */
+/* Called when there was no place for t. -EAGAIN: there will be. */
 static int no_place(struct unwind_loader *l, const struct unwind_table *t, const char *what)
 {
 	bool waits = l->retired_pages > 0;
@@ -268,7 +282,8 @@ static int no_place(struct unwind_loader *l, const struct unwind_table *t, const
 	if (t->nr_rows > l->slabs.max_rows || !make_room(l, t->nr_rows, t->nr_pages, what))
 		return refuse(l, -ENOSPC, what);
 	/*
-	 * It is not the number of free ones (rules, or holes too small): one more goes, each time.
+	 * There are enough free rows and pages, so rules are short or holes too small: one more
+	 * table goes, each time.
 	 */
 	if (!waits && !l->retired_pages) {
 		struct placed *least = least_used(l);
@@ -290,7 +305,7 @@ static struct placed *new_place(struct unwind_loader *l)
 	return array_push(&l->tables, &l->nr_tables, &l->cap_tables);
 }
 
-/* Numbers for the rules of t, in its order, into p->rules. */
+/* Puts numbers for the rules of t into p->rules, in the order of t. */
 static int take_rules(struct unwind_loader *l, const struct unwind_table *t, struct placed *p)
 {
 	int err = 0;
@@ -306,8 +321,8 @@ static int take_rules(struct unwind_loader *l, const struct unwind_table *t, str
 }
 
 /*
- * All rows in one piece, page behind page. The entries of the new pages are nobody's yet: they keep
- * what was taken.
+ * Takes all rows in one piece, page behind page. The entries of the new pages are not published
+ * yet, and keep what was taken.
  */
 static int take_rows_whole(struct unwind_loader *l, const struct unwind_table *t,
 			   struct unwind_page *to)
@@ -360,7 +375,7 @@ static int write_page(struct unwind_loader *l, const struct unwind_table *t, con
 }
 
 /*
- * Room for a table: what is short is named in *what. On an error p holds what it got so far, but no
+ * Takes room for a table; *what names what is short. On an error p holds what it got so far, but no
  * rows.
  */
 static int take_place(struct unwind_loader *l, const struct unwind_table *t, struct placed *p,
@@ -380,7 +395,7 @@ static int take_place(struct unwind_loader *l, const struct unwind_table *t, str
 	return take_rows(l, t, &l->pages[p->page0]);
 }
 
-/* After an error: without rows. */
+/* Gives back what take_place() has taken before its error. p holds no rows. */
 static void give_back(struct unwind_loader *l, struct placed *p)
 {
 	for (size_t i = 0; i < p->nr_rules; i++)

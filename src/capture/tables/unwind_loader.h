@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes what the BPF walker reads: tables of binaries into slabs, and for each process the sorted
- * slice of its executable mappings. Rows, rules and slices go through mmap by plain stores, in the
- * order rows, rules, pages, binary, slice, process, so a walk never meets a reference to something
- * that is not there.
+ * Writes the tables that the BPF programs unwind with: for each binary its unwind table, for each
+ * process the sorted slice of its executable mappings.
  *
  *	unwind_loader_new(&opts, &l)		fds stay the caller's
  *	unwind_loader_table(l, binary, table)	once per binary, and again after on_evict
@@ -12,11 +10,29 @@
  *	unwind_loader_forget(l, p)		p is gone
  *	unwind_loader_free(l)
  *
- * When rows, pages or rules run short, the tables that were not seen in a stack for longest are
- * thrown out: their binaries are unpublished at once, so that walks end there with UNWIND_NO_TABLE,
- * and what they held is used again when no walk can be reading it any more: after the grace time,
- * and when the pass of the iterator (unwind_loader_iterating()) that was under way has ended. The
- * same holds for slices that were replaced.
+ * The problem. The programs read at any moment and take no lock. They must not meet a reference to
+ * something that is not there yet, or that has become another file's. And room is limited
+ * (unwind/unwind_limits.h): a machine may have more files than fit.
+ *
+ * Writing. The tables are mapped and written by plain stores. Each entry refers to one in the next
+ * line, which is written before it:
+ *
+ *	process 4711		mappings 96-107				written last
+ *	mapping 97		addresses, binary 7
+ *	binary 7		pages 300-330
+ *	page 305		rows 8192-8231
+ *	row 8195		address in the page, rule 18
+ *	rule 18			CFA = sp + 16 ...			written first
+ *
+ * A binary is published by one store of 64 bits, a slice by one update of the map of processes.
+ *
+ * Evicting. When rows, pages or rules run short, the tables that were not seen in a stack for
+ * longest are evicted. Their binaries are unpublished at once, so that unwinding ends there with
+ * UNWIND_NO_TABLE. What they held is used again when their epoch is over (epoch.h), until then
+ * unwind_loader_table() answers -EAGAIN. The same holds for slices that were replaced.
+ *
+ * Limits. Stacks that go through an evicted binary are deferred until its table is built anew. If
+ * the stacks of a recording need more tables than fit, these drive each other out.
  */
 #pragma once
 
@@ -43,26 +59,26 @@ struct unwind_loader_options {
 	 */
 	int (*new_slab)(void *ctx, uint32_t key);
 	/*
-	 * The table of binary was thrown out because what ("unwind rows") was full; once for each
-	 * binary that used it.
+	 * The table of binary was evicted because what ("unwind rows") was full. Called once for
+	 * each binary that used it.
 	 */
 	void (*on_evict)(void *ctx, uint32_t binary, const char *what);
 	void *ctx;
 	uint64_t max_rows;		/* 0: as many as fit */
 	uint64_t epoch_ns;		/* 0: a second */
-	uint64_t attached_ns;		/* the kernel side has not seen execs that were before */
+	uint64_t attached_ns;		/* the programs have not seen execs before that time */
 };
 
 int unwind_loader_new(const struct unwind_loader_options *opts, struct unwind_loader **lp);
 void unwind_loader_free(struct unwind_loader *l);	/* NULL is fine */
 
 /*
- * 0; -EAGAIN: others were thrown out for it, ask again after a second; -ENOSPC: no room for it at
- * all (counted).
+ * 0; -EAGAIN: other tables were evicted for it, ask again after a second; -ENOSPC: there is no room
+ * for it at all (counted).
  */
 int unwind_loader_table(struct unwind_loader *l, uint32_t binary, const struct unwind_table *t);
 
-/* binary uses the table of other, or has as little as that. */
+/* binary uses the table of other, or has none if other has none. */
 void unwind_loader_same(struct unwind_loader *l, uint32_t binary, uint32_t other);
 
 /* The file has no unwind information and never will. */
@@ -71,37 +87,39 @@ void unwind_loader_no_table(struct unwind_loader *l, uint32_t binary);
 /* A stack of that time went through binary. */
 void unwind_loader_touch(struct unwind_loader *l, uint32_t binary, uint64_t time_ns);
 
-/* An iterator begins to pass over the tasks, or has ended. */
+/* A scan begins (running), or has ended: epoch.h. */
 void unwind_loader_iterating(struct unwind_loader *l, bool running);
 
-/* -ENOSPC, -E2BIG, -EFBIG: no room, and counted; the kernel side does not know p then. */
+/* 0; -ENOSPC, -E2BIG, -EFBIG: there is no room (counted), and the kernel side does not know p. */
 int unwind_loader_process(struct unwind_loader *l, const struct binaries *bs, struct process *p);
 
-/* child runs on its parent's slice, as the kernel side arranged at the fork. false: it has none. */
+/*
+ * child shares its parent's slice, as the kernel side arranged at the fork. false: there is none.
+ */
 bool unwind_loader_inherit(struct unwind_loader *l, struct process *child,
 			   const struct process *parent);
 void unwind_loader_forget(struct unwind_loader *l, struct process *p);
 
 /*
- * Publishes p's slice again when the kernel side has dropped it (an exec that was seen late). 1: it
+ * Publishes p's slice again if the kernel side has dropped it (an exec that it saw late). 1: it
  * had.
  */
 int unwind_loader_check(struct unwind_loader *l, struct process *p);
 
-/* What the kernel reads, for a walker in user space. */
+/* The tables that the kernel reads, for unwinding in user space. */
 struct unwind_loader_view {
 	const struct unwind_page *pages;
 	const struct unwind_rule *rules;
 	const struct unwind_binary *binaries;
 };
 void unwind_loader_view(const struct unwind_loader *l, struct unwind_loader_view *out);
-/* base of its slab; until the next call */
+/* The base of the slab that holds row number first; valid until the next call. */
 const struct unwind_row *unwind_loader_rows(struct unwind_loader *l, uint32_t first);
 
 struct unwind_loader_stats {
 	uint64_t rows, pages, rules, slabs, binaries, mappings;	/* in use now; binaries: tables */
 	uint64_t processes;		/* slices published, all in all */
-	uint64_t evicted;		/* tables thrown out to make room */
+	uint64_t evicted;		/* tables evicted to make room */
 	uint64_t refused;		/* tables and slices that found no room */
 };
 void unwind_loader_stats(const struct unwind_loader *l, struct unwind_loader_stats *out);

@@ -44,7 +44,7 @@ static uint64_t rule_hash(const struct unwind_rule *rule)
 	return hash_bytes(5, rule, sizeof(*rule));
 }
 
-/* A number nobody uses. */
+/* Takes a number that no rule has. */
 static int take_number(struct unwind_rules *r, uint32_t *number)
 {
 	if (r->nr_free)
@@ -68,7 +68,7 @@ int unwind_rules_get(struct unwind_rules *r, const struct unwind_rule *rule, uin
 		return 0;
 	id = ix_find(&r->index, hash, same_rule, &k);
 	if (id == IX_NONE) {
-		/* Room for its way back, so that giving back cannot fail. */
+		/* Reserves room for giving it back, so that this cannot fail. */
 		if (array_reserve(&r->free, &r->cap_free, (size_t)r->nr + 1))
 			return -ENOMEM;
 		err = take_number(r, &id);

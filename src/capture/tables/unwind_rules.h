@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The dictionary of unwind rules that all tables share, in the kernel's array. A rule keeps its
- * number while some table uses it. Number 0 is CFA_NONE, always. Part of the unwind loader.
+ * number as long as some table uses it. Number 0 is always CFA_NONE. Part of the unwind loader.
  */
 #pragma once
 
@@ -24,10 +24,10 @@ struct unwind_rules {
 int unwind_rules_init(struct unwind_rules *r, struct unwind_rule *v, uint32_t max);
 void unwind_rules_release(struct unwind_rules *r);
 
-/* The number of a rule, used once more. 0, -ENOSPC: no number is left, or -ENOMEM. */
+/* Gives a rule its number and counts one use more. 0; -ENOSPC: no number is left; or -ENOMEM. */
 int unwind_rules_get(struct unwind_rules *r, const struct unwind_rule *rule, uint16_t *number);
 
-/* Used once less. When that was the last time the number may be given to another rule at once. */
+/* Counts one use less. After the last one the number may be given to another rule at once. */
 void unwind_rules_put(struct unwind_rules *r, uint16_t number);
 
 size_t unwind_rules_used(const struct unwind_rules *r);

@@ -97,7 +97,10 @@ struct unwind_row *unwind_slabs_write(struct unwind_slabs *s, uint32_t first)
 	uint32_t key = first >> UNWIND_SLAB_SHIFT;
 
 	assert(key < s->nr);
-	/* The others stay in the kernel; unmapped here, they are not counted as our memory. */
+	/*
+	 * One slab is mapped at a time. The others stay in the kernel and are not counted as memory
+	 * of probee.
+	 */
 	if (!s->write || s->write_key != key) {
 		unmap_slab(s->write);
 		s->write = map_slab(s, key, PROT_READ | PROT_WRITE);

@@ -18,7 +18,7 @@
  */
 typedef int (*unwind_new_slab_fn)(void *ctx, uint32_t key);
 
-#define UNWIND_READ_SLABS 16	/* what is mapped counts as our memory */
+#define UNWIND_READ_SLABS 16	/* mapped at once; mappings count as memory of probee */
 
 struct unwind_slabs {
 	unwind_new_slab_fn new_slab;
@@ -48,10 +48,10 @@ void unwind_slabs_give(struct unwind_slabs *s, uint32_t first, uint32_t nr);
 struct unwind_row *unwind_slabs_write(struct unwind_slabs *s, uint32_t first);
 
 /*
- * Base of the slab that holds row number first, as the kernel's unwind_rows_at(); valid until the
- * next call. NULL: no such row.
+ * Base of the slab that holds row number first, like unwind_rows_at() of the kernel side; valid
+ * until the next call. NULL: there is no such row.
  */
 const struct unwind_row *unwind_slabs_read(struct unwind_slabs *s, uint32_t first);
 
-/* Rows that can still be taken, those of slabs that are not made yet among them. */
+/* Rows that can still be taken, including those of slabs that are not made yet. */
 uint64_t unwind_slabs_room(const struct unwind_slabs *s);

@@ -7,15 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-
-#define ROUND 4			/* lengths are multiples: what is freed fits what comes */
-#define MAX_SLICE 16384		/* as far as unwind_find_mapping() searches */
+#define ROUND 4			/* lengths are multiples of it, so that freed ones fit new ones */
+#define MAX_SLICE 16384		/* mappings that unwind_find_mapping() can search */
 
 struct slice {
-	struct slice *next;		/* once it is replaced */
+	struct slice *next;		/* the one replaced after it */
 	struct retired_at retired;
 	uint32_t first, nr, room;
-	uint32_t refs;			/* processes that run on it */
+	uint32_t refs;			/* processes that share it */
 };
 
 struct shown {
@@ -112,7 +111,7 @@ static int publish(struct unwind_slices *s, const struct process *p, const struc
 	return bpf_map_update_elem(s->processes_fd, &p->tgid, &value, BPF_ANY) ? -errno : 0;
 }
 
-/* Without a slice its stacks are walked in user space, which is slower, but right. */
+/* The stacks of a process without a slice are unwound in user space, which is slower, but right. */
 static void unpublish(struct unwind_slices *s, const struct process *p, struct shown *shown)
 {
 	bpf_map_delete_elem(s->processes_fd, &p->tgid);
@@ -173,10 +172,7 @@ void unwind_slices_forget(struct unwind_slices *s, struct process *p)
 	struct slice *x = shown ? shown->slice : NULL;
 	struct unwind_process value;
 
-	/*
-	 * The kernel side did that at the exit; when it did not, the entry must not outlive the
-	 * slice.
-	 */
+	/* on_exit() has deleted the entry. If it has not, the entry must not outlive the slice. */
 	if (x && !bpf_map_lookup_elem(s->processes_fd, &p->tgid, &value) &&
 	    value.slice == slice_word(x))
 		bpf_map_delete_elem(s->processes_fd, &p->tgid);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The executable mappings of processes as the kernel side reads them: for each process one sorted
- * slice of a big array, written once and replaced as a whole. Children run on their parent's until
- * either changes. Part of the unwind loader.
+ * slice of a big array, written once and replaced as a whole. A child shares its parent's slice
+ * until the mappings of either change. Part of the unwind loader.
  */
 #pragma once
 
@@ -24,7 +24,7 @@ struct unwind_slices {
 	int processes_fd;		/* BPF map: tgid -> struct unwind_process */
 	struct unwind_mapping *v;	/* the kernel's array; borrowed */
 	struct extents free;
-	struct slice *oldest, **newest;	/* replaced ones that a walk may still read */
+	struct slice *oldest, **newest;	/* replaced ones that a program may still read */
 	struct per_process shown;	/* the slice of each process */
 	uint32_t max;
 	uint64_t attached_ns;		/* see unwind_loader_options */
@@ -36,8 +36,8 @@ void unwind_slices_init(struct unwind_slices *s, struct unwind_mapping *v, uint3
 void unwind_slices_release(struct unwind_slices *s);
 
 /*
- * See unwind_loader.h. -ENOSPC: the array is full, -E2BIG: the map of processes is; -EFBIG: too
- * many for one process.
+ * See unwind_loader.h. -ENOSPC: the array is full; -E2BIG: the map of processes is full; -EFBIG:
+ * the process has too many mappings.
  */
 int unwind_slices_process(struct unwind_slices *s, const struct binaries *bs, struct process *p);
 bool unwind_slices_inherit(struct unwind_slices *s, const struct process *child,
@@ -47,6 +47,6 @@ int unwind_slices_check(struct unwind_slices *s, struct process *p);
 
 uint64_t unwind_slices_used(const struct unwind_slices *s);	/* mappings */
 
-/* One mapping as the kernel side reads it. b: its binary, NULL: none. */
+/* Fills in one mapping as the kernel side reads it. b: its binary; NULL: none. */
 void unwind_slices_mapping(struct unwind_mapping *to, const struct mapping *m,
 			   const struct binary *b);
