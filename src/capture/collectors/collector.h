@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A way to come by stacks. Each is a const row of collectors[]; the capture loop
+ * A collector is one way of taking stacks. Each is a const row of collectors[]; the capture loop
  * (src/recording/capture_loop.h) calls those that the options ask for and knows nothing else of
  * them. A new kind of capture is one file with such a row, and its BPF program.
  *
- *	open(&ctx, &state)	its programs are loaded; opens what it needs and defines its events
- *				with
- *				recorder_add_event(). No stack is taken yet
- *	start(state, begin_ns)	from here on
- *	fds(state, fds)		to poll: when one comes readable, take() is called
- *	due_ns(state)		take() is called then in any case, CLOCK_MONOTONIC
+ *	open(&ctx, &state)	its programs are loaded; it opens what it needs and defines its
+ *				events with recorder_add_event(). No stack is taken yet
+ *	start(state, begin_ns)	stacks are taken from here on
+ *	fds(state, fds)		to poll: when one becomes readable, take() is called
+ *	due_ns(state)		when take() is called in any case, CLOCK_MONOTONIC
  *	take(state)		hands the stacks that there are to recorder_stack()
- *	stop(state)		no new ones
+ *	stop(state)		no new ones are taken
  *	take(state)		the last ones
- *	end(state, &end)	what is to be said of all, into the trace and to people
+ *	end(state, &end)	sums up, for the trace and for the user
  *	close(state)		NULL is fine
  *
- * All but close() return 0 or an error that ends the recording, which was said.
+ * open(), start(), take() and end() return 0 or an error that ends the recording, which was
+ * reported.
  */
 #pragma once
 
@@ -32,7 +32,7 @@
 
 struct recorder;
 
-#define COLLECTOR_FDS 2		/* of each */
+#define COLLECTOR_FDS 2		/* of each collector */
 #define COLLECTORS_MAX 4
 
 /* What is to be captured. Filled from the command line; collectors look at their part. */
@@ -46,11 +46,14 @@ struct capture_options {
 	struct cpu_list cpus;		/* empty: all */
 	/* Scans. */
 	double scan_hz;
-	uint32_t scans;			/* so many; 0: until the end */
-	bool scan_is_all; /* nothing else is recorded: the first and the last scan may wait
-					   for tables, and rows are shown as they come */
+	uint32_t scans;			/* how many; 0: until the recording ends */
+	/*
+	 * Nothing else is recorded: the first and the last scan may wait for tables, and rows are
+	 * shown as they come.
+	 */
+	bool scan_is_all;
 	uint32_t faults;		/* enum fault_mode */
-	bool scan_unchanged;		/* also threads that have not run since the last scan */
+	bool scan_unchanged;		/* unwind threads that have not run since the last, too */
 };
 
 struct collector_context {
@@ -66,7 +69,7 @@ struct collector_counts {
 
 /* How a recording ended, for end(). */
 struct collector_end {
-	uint64_t begin_ns, end_ns;	/* from the first stack possible on */
+	uint64_t begin_ns, end_ns;	/* the first stack was possible at begin_ns */
 	uint8_t reason;			/* enum end_reason */
 	struct rec_end *end;		/* .lost, .scans, .cpu_time_ns are added to */
 };

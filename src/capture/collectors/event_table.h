@@ -3,13 +3,13 @@
  * The events that a perf event can count, by perf's names, and lists of them from the command line.
  *
  *	struct event_list l = { 0 };
- *	event_list_parse(o, "cpu-clock,faults", &l)	a parser for option rows; any number of
- *							times
+ *	event_list_parse(o, "cpu-clock,faults", &l)	parses an option; any number of times
  *	event_list_complete(&l, freq, period)		once all options are known
  *
- * An event by time (cpu-clock) comes at a frequency. One that counts (page-faults) comes either
- * every so many times (a period, then each sample weighs that much) or about so many times a second
- * (the kernel adapts the period, and each sample weighs what the period was).
+ * An event by time (cpu-clock) has a frequency. One that counts (page-faults) has a period or a
+ * frequency. With a period N each N-th occurrence is sampled, and the sample weighs N. With a
+ * frequency the kernel adapts the period to get about so many samples a second, and a sample weighs
+ * what the period was.
  *
  * Written as NAME, NAME/period=N/ or NAME/freq=HZ/.
  */
@@ -23,15 +23,14 @@
 
 struct opt;
 
-/* A row of the table. Numbers are of include/uapi/linux/perf_event.h. */
+/* A row of the table. The numbers are those of include/uapi/linux/perf_event.h. */
 struct event_type {
 	const char *name, *alias;	/* alias: perf's other name; NULL: none */
 	const char *unit;		/* of its weight: "ns", "cycles", "count" */
 	uint32_t type;			/* PERF_TYPE_... */
 	uint64_t config;		/* PERF_COUNT_... */
 	uint8_t kind;			/* enum event_kind */
-	bool by_time;			/* a clock: it has a frequency, and an exact period for
-					   it */
+	bool by_time;			/* a clock: its frequency is made an exact period */
 };
 
 extern const struct event_type event_types[];	/* ends with a NULL name; the preferred one first */
@@ -40,11 +39,11 @@ const struct event_type *event_type_find(const char *name, size_t len);	/* NULL:
 
 struct event_spec {
 	const struct event_type *type;
-	double freq_hz;			/* 0: as all others */
+	double freq_hz;			/* 0: that of the recording */
 	uint64_t period;		/* 0: by frequency */
 };
 
-/* The period of an event by time. */
+/* The period of an event by time, from its frequency. */
 static inline uint64_t event_spec_period_ns(const struct event_spec *e)
 {
 	return (uint64_t)(1e9 / e->freq_hz + 0.5);
@@ -60,7 +59,7 @@ int event_list_parse(const struct opt *o, const char *value, void *dst);
 
 /*
  * Fills in what the command line says for all: events that count get this period (0: none was
- * given), the others and those without a period this frequency. -EINVAL: a period was given and no
- * event counts, or an event stands there twice; explained.
+ * given); the others, and those without a period, get this frequency. -EINVAL: a period was given
+ * and no event counts; explained.
  */
 int event_list_complete(struct event_list *l, double freq_hz, uint64_t period);

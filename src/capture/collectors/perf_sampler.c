@@ -18,15 +18,15 @@
 #include "src/capture/bpf/capture_bpf.h"
 #include "src/proc/cpus.h"
 
-/* A batch: the reader must get back to its other work, however fast the ring fills. */
+/* The size of a batch: the reader must get back to its other work, however fast the ring fills. */
 #define MAX_QUEUE_BYTES (4u << 20)
 
 /* One event source, opened on each CPU. */
 struct source {
 	struct event_spec spec;
 	uint16_t number;		/* of the event in the recording */
-	int *fds;			/* of perf events */
-	struct bpf_link **links;	/* once it has been started; a link closes its fd */
+	int *fds;			/* the perf events, one for each CPU */
+	struct bpf_link **links;	/* set once it has been started; a link closes its fd */
 	unsigned nr;
 };
 
@@ -58,7 +58,9 @@ static int open_event(const struct event_spec *e, uint32_t cpu)
 	return (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* The first two of the table, in their order, are what samples time: the first that opens. */
+/*
+ * The default event, which samples time: of the first two rows of the table the first that opens.
+ */
 static struct event_spec choose(double freq_hz, uint32_t cpu)
 {
 	struct event_spec e = { .type = &event_types[0], .freq_hz = freq_hz };
@@ -84,7 +86,7 @@ static int explain(int err, const char *name)
 	return fail(err, "open the perf event %s", name);
 }
 
-/* One source on all these CPUs. */
+/* Opens one source on all these CPUs. */
 static int open_cpus(struct source *src, const struct cpu_list *cpus, bool may_be_offline)
 {
 	const char *name = src->spec.type->name;
@@ -283,7 +285,7 @@ uint64_t perf_sampler_nested(const struct perf_sampler *ps)
 
 		if (src->spec.type->type != PERF_TYPE_SOFTWARE || !src->spec.period || !src->number)
 			continue;
-		/* Read before the program's count, which may only be ahead. */
+		/* Read before the program's count, which can only be ahead then. */
 		came = overflows(src);
 		if (capture_bpf_counters(ps->bpf, c))
 			return 0;

@@ -5,13 +5,11 @@
  *
  *	perf_sampler_open(bpf, &opts, &ps)	events opened, not started
  *	perf_sampler_start(ps, numbers)		from here on samples are taken
- *	perf_sampler_fd(ps)			readable (poll) when the ring fills up; otherwise
- *						look
- *						10 times a second
- *	perf_sampler_drain(ps)			moves what is in the ring into a queue of ours
+ *	perf_sampler_fd(ps)			readable (poll) when the ring fills up; the ring is
+ *						to be drained 10 times a second anyway
+ *	perf_sampler_drain(ps)			moves the records of the ring into a queue
  *	perf_sampler_for_each(ps, fn, ctx)	hands out the queue, oldest first as far as known,
- *						and
- *						empties it
+ *						and empties it
  *	perf_sampler_stop(ps)
  *	perf_sampler_close(ps)
  *
@@ -32,15 +30,15 @@ struct capture_bpf;
 struct cpu_list;
 
 struct perf_sampler_options {
-	const struct event_list *events;	/* empty: cycles where there is hardware, else
-						   cpu-clock */
-	double freq_hz;			/* of that default */
+	/* Empty: cycles where the hardware counts them, else cpu-clock. */
+	const struct event_list *events;
+	double freq_hz;			/* of that default event */
 	const struct cpu_list *cpus;	/* NULL: all online */
 };
 
 int perf_sampler_open(struct capture_bpf *bpf, const struct perf_sampler_options *opts,
 		      struct perf_sampler **pp);
-/* numbers: of the events in the recording, in the order of perf_sampler_event(). */
+/* numbers: the recording's numbers of the events, in the order of perf_sampler_event(). */
 int perf_sampler_start(struct perf_sampler *ps, const uint16_t *numbers);
 void perf_sampler_stop(struct perf_sampler *ps);
 void perf_sampler_close(struct perf_sampler *ps);	/* NULL is fine */
@@ -49,9 +47,12 @@ int perf_sampler_fd(const struct perf_sampler *ps);
 int perf_sampler_drain(struct perf_sampler *ps);
 int perf_sampler_for_each(struct perf_sampler *ps, wire_stack_fn fn, void *ctx);
 
-/* The events that were opened: number i, or NULL behind the last. Borrowed. */
+/* Event number i of those that were opened, or NULL behind the last. Borrowed. */
 const struct event_spec *perf_sampler_event(const struct perf_sampler *ps, size_t i);
-/* The clock among them, whose ticks can be held against the time that passed; NULL: none. */
+/*
+ * The clock among the events, whose ticks can be compared with the time that has passed; NULL:
+ * none.
+ */
 const struct event_spec *perf_sampler_clock(const struct perf_sampler *ps, uint16_t *number);
 
 /*

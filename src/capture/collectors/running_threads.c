@@ -14,11 +14,11 @@
 #include "src/base/fail.h"
 #include "src/capture/bpf/capture_bpf.h"
 
-/* Two were needed where threads move to another CPU each 50 us. */
+/* For threads on a CPU. Two were needed where threads move to another CPU each 50 us. */
 #define MAX_ROUNDS 5
 /*
- * Whoever holds a memory map's lock needs time to let go of it: 60 ms in all, then it is said that
- * it was locked.
+ * For threads whose memory map is locked. The holder of the lock needs time to release it: 60 ms in
+ * all, then the row says that it was locked.
  */
 #define BUSY_ROUNDS 20
 #define BUSY_WAIT_MAX_NS (4 * 1000 * 1000)
@@ -26,8 +26,8 @@
 /* A row without a stack, as it was set aside. */
 struct waiting {
 	struct wire_sample head;
-	uint64_t *frames;		/* of a thread whose memory was locked: as far as it could
-					   be walked; or NULL */
+	/* Of a thread whose memory map was locked: as far as it could be unwound; or NULL. */
+	uint64_t *frames;
 	uint8_t state;
 	bool done, gone, busy;
 };
@@ -39,8 +39,8 @@ struct running_threads {
 	size_t nr, cap, nr_done;
 	uint64_t begin_ns;
 	uint32_t round;
-	uint32_t *asked_in;		/* by CPU: the round in which it was asked, plus 1 */
-	struct waiting *again;		/* the one being walked again */
+	uint32_t *asked_in;		/* by CPU: the round in which it was interrupted, plus 1 */
+	struct waiting *again;		/* the one being visited again */
 	wire_stack_fn fn;
 	void *ctx;
 	int err;
@@ -98,7 +98,10 @@ void running_threads_begin(struct running_threads *rt)
 	memset(rt->asked_in, 0, capture_bpf_cpus(rt->bpf) * sizeof(*rt->asked_in));
 }
 
-/* A memory map may stay locked, and then the kernel stack says why. */
+/*
+ * Keeps the frames of a thread whose memory map was locked: it may stay so, and then the kernel
+ * stack says why.
+ */
 static int keep_frames(struct waiting *w, const struct wire_stack *stack)
 {
 	size_t nr = (size_t)w->head.nr_user + w->head.nr_kernel;
@@ -144,7 +147,8 @@ static struct waiting *find(struct running_threads *rt, const struct wire_sample
 }
 
 /*
- * A wish of an earlier walk may have been fulfilled late: what is older than this walk is nobody's.
+ * A request of an earlier scan may have been served late: a stack that is older than this scan is
+ * not for it.
  */
 static int on_caught(void *ctx, void *data, size_t len)
 {
@@ -163,21 +167,21 @@ static int on_caught(void *ctx, void *data, size_t len)
 	return 0;
 }
 
-/* Interrupts the CPUs on which somebody is still wished for. */
+/* Interrupts the CPUs on which a thread is still requested, and reads the ring. */
 static void ask(struct running_threads *rt)
 {
 	for (size_t i = 0; i < rt->nr; i++) {
-		static const uint64_t nobody_leaves[4];		/* the arguments of a switch */
+		static const uint64_t no_arguments[4];	/* no thread leaves: bpf/running.bpf.h */
 		LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU,
-			    .cpu = rt->v[i].head.cpu, .ctx_in = nobody_leaves,
-			    .ctx_size_in = sizeof(nobody_leaves));
+			    .cpu = rt->v[i].head.cpu, .ctx_in = no_arguments,
+			    .ctx_size_in = sizeof(no_arguments));
 		uint32_t cpu = rt->v[i].head.cpu;
 
 		if (rt->v[i].done || rt->v[i].gone || cpu >= capture_bpf_cpus(rt->bpf) ||
 		    rt->asked_in[cpu] == rt->round + 1)
 			continue;
 		rt->asked_in[cpu] = rt->round + 1;
-		/* A CPU that went away meanwhile: its thread has left, too. */
+		/* This fails if the CPU went offline meanwhile: its thread has left it, too. */
 		if (capture_bpf_is_requested(rt->bpf, cpu))
 			bpf_prog_test_run_opts(capture_bpf_oncpu_fd(rt->bpf), &opts);
 	}
@@ -221,7 +225,7 @@ static int scan_again(struct running_threads *rt, revisit_fn again, void *again_
 		if (rt->again->done || rt->again->gone ||
 		    (rt->round >= MAX_ROUNDS && !rt->again->busy))
 			continue;
-		rt->again->gone = true;		/* unless it shows up */
+		rt->again->gone = true;		/* unless its row comes */
 		err = again(again_ctx, rt->again->head.tid, on_again, rt);
 		if (err == -EAGAIN) {	/* the reader hung */
 			rt->again->gone = false;
@@ -244,14 +248,14 @@ static void give_as_is(struct running_threads *rt)
 		rt->stats.gone += w->gone;
 		rt->stats.uncaught += !w->busy;
 		rt->stats.still_busy += w->busy;
-		/* none of them */
+		/* Without frames both numbers are 0, and no frame is read there. */
 		stack.user = w->frames ? w->frames : (const uint64_t *)(&w->head + 1);
 		stack.kernel = stack.user + w->head.nr_user;
 		give(rt, w, &stack);
 	}
 }
 
-/* Is there something to be had from another round? */
+/* Whether another round may help. Waits for locked memory maps first. */
 static bool next_round(const struct running_threads *rt)
 {
 	long wait_ns = rt->round < 6 ? 50 * 1000 << rt->round : BUSY_WAIT_MAX_NS;

@@ -34,7 +34,7 @@ static bool is_wanted(const struct capture_options *o)
 	return o->sample;
 }
 
-/* Each of its events becomes one of the recording. */
+/* Each event of the sampler becomes one of the recording. */
 static int add_events(struct sampling *s)
 {
 	const struct event_spec *e;
@@ -116,7 +116,7 @@ static int on_stack(void *ctx, const struct wire_stack *stack)
 	return recorder_stack(s->recorder, stack, 0);
 }
 
-/* One turn: fetch samples, then learn what happened until then, then resolve them. */
+/* One turn: fetches samples, then learns what happened until then, then resolves them. */
 static int sampling_take(void *state)
 {
 	struct sampling *s = state;
@@ -151,7 +151,7 @@ static void sampling_losses(const void *state, uint64_t totals[LOSS_CAUSES])
 	totals[LOSS_KERNEL_STACK] += c[COUNTER_KERNEL_STACK];
 }
 
-/* Ticks that the clock should have had in this time on all sampled CPUs. */
+/* The ticks that the clock should have had in this time on all sampled CPUs. */
 static double wanted_ticks(const struct sampling *s, const struct event_spec *clock, uint64_t ns)
 {
 	return clock->freq_hz * perf_sampler_cpus(s->sampler) * (double)ns / 1e9;
@@ -171,9 +171,8 @@ static void check_rate(const struct sampling *s, const uint64_t c[COUNTERS], uin
 		return;
 	share = cpu_time_share(&s->begin_time, &end);
 	if (share > 0 && !s->options->cpus.nr && busy < 0.9 * want * share)
-		note("the timer fired %.0f %% of the times that the CPUs were busy for: the "
-		     "machine "
-		     "could not keep up or was paused",
+		note("the timer fired %.0f %% of the times that the CPUs were busy for: "
+		     "the machine could not keep up or was paused",
 		     100 * busy / (want * share));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The sampler as a collector: perf events on every CPU, each of them an event of the recording
- * (perf_sampler.h).
+ * The sampler as a collector: perf events on every CPU (perf_sampler.h). Each of them is an event
+ * of the recording.
  */
 #pragma once
 

@@ -1,4 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * When scans are made.
+ *
+ * The problem. Each row of a scan stands for one interval of its thread's time. So scans must not
+ * drift, and a scan that could not be made must not be made up for later: two scans of one moment
+ * would count it twice.
+ *
+ * The idea. Time is divided into multiples of the interval, counted from begin_ns. A scan is that
+ * of the multiple in which it begins, and after it the next multiple from then on is due. Multiples
+ * in which no scan begins, because the one before took longer than the interval or the machine was
+ * paused, are left out: they are counted, and a LOST record says which they were. At 10 Hz:
+ *
+ *	multiple	0		1		2	3	4
+ *	scan		1: 30 ms	2: 250 ms	-	-	3
+ *
+ *	LOST { time = begin + 200 ms, duration = 200 ms, count = 2 }
+ *
+ * If a scan that is due is so late that the next multiple is due, too, that one is waited for, but
+ * not twice in a row, because some scan has to begin.
+ *
+ * In its turn a scan first has the recorder learn what happened to processes until now, then all
+ * tasks are scanned, and then the stacks that were deferred get some time for their tables.
+ *
+ * Limits. If scans take longer than the interval, multiples are left out all the time: scans_end()
+ * says how many and advises a lower rate.
+ */
 #include "src/capture/collectors/scans.h"
 
 #include <errno.h>
@@ -16,14 +42,14 @@
 #include "src/capture/session/session.h"
 #include "src/proc/cpu_time.h"
 
-/* Processes with stacks that were not read. */
 #define UNREAD_NAMED 8
 
+/* Processes with stacks that were not read: the first UNREAD_NAMED of them. */
 struct unread {
 	uint32_t tgid[UNREAD_NAMED];
 	char comm[UNREAD_NAMED][WIRE_COMM];
 	uint32_t nr;
-	uint64_t rows;
+	uint64_t rows;			/* of all such processes */
 };
 
 struct scans {
@@ -35,13 +61,13 @@ struct scans {
 	uint32_t nr;			/* scans made */
 	uint64_t next;			/* the first multiple behind that of the last scan */
 	uint64_t left_out;		/* multiples without a scan so far */
-	bool overslept;			/* and waited for the next multiple */
-	uint64_t scan_ns, rows;		/* sums */
+	bool overslept;			/* the last turn waited for the next multiple */
+	uint64_t scan_ns, rows;		/* sums over all scans */
 	struct unread unread;
 	struct cpu_time begin_time;
 };
 
-/* Into the trace. severity: of a NOTE, 0 information, 1 warning. */
+/* Puts a NOTE into the trace. severity: 0 information, 1 warning. */
 static void tell(struct scans *w, uint8_t severity, const char *text)
 {
 	struct record rec = { .tag = REC_NOTE };
@@ -52,7 +78,7 @@ static void tell(struct scans *w, uint8_t severity, const char *text)
 	session_emit(recorder_session(w->recorder), &rec);
 }
 
-/* To people and into the trace. */
+/* Tells the user, and puts it into the trace. */
 static void say(void *ctx, const char *text)
 {
 	note("%s", text);
@@ -64,7 +90,7 @@ static bool is_wanted(const struct capture_options *o)
 	return o->scan;
 }
 
-/* Which tasks the kernel has to visit; the program filters in any case. */
+/* Says which tasks the kernel has to visit. The program filters in any case. */
 static void restrict_to(const struct capture_options *o, struct task_snapshot_options *out)
 {
 	size_t nr_tids = o->tids ? o->tids->nr : 0, nr_pids = o->pids ? o->pids->nr : 0;
@@ -173,7 +199,7 @@ static uint64_t period_at(const struct scans *w, uint64_t time_ns)
 	return (time_ns - w->begin_ns) / w->interval_ns;
 }
 
-/* The multiples before this one that no walk had. */
+/* Tells of the multiples before this one in which no scan began. */
 static int tell_left_out(struct scans *w, uint64_t period)
 {
 	struct record rec = { .tag = REC_LOST };
@@ -193,8 +219,8 @@ static int tell_left_out(struct scans *w, uint64_t period)
 }
 
 /*
- * Which multiple it has is what its receipt says: between waking and beginning another may have
- * passed.
+ * The time in the receipt says which multiple the scan is that of: between waking and beginning
+ * another one may have passed.
  */
 static int end_scan(struct scans *w, const struct rec_scan *receipt)
 {
@@ -208,8 +234,8 @@ static int end_scan(struct scans *w, const struct rec_scan *receipt)
 }
 
 /*
- * Where scans are all that is recorded, the first and the last one wait long for the tables that
- * their stacks need.
+ * If nothing else is recorded, the first and the last scan wait long for the tables that their
+ * stacks need.
  */
 static bool is_patient(const struct scans *w)
 {
@@ -246,8 +272,8 @@ static uint64_t next_due(const struct scans *w)
 }
 
 /*
- * The scan that is due is so late that the next multiple is due, too: that one is waited for. True
- * only once in a row, because some scan has to begin.
+ * Whether the scan that is due is so late that the next multiple is due, too: that one is waited
+ * for. True only once in a row, because some scan has to begin.
  */
 static bool overslept(struct scans *w)
 {
@@ -290,7 +316,10 @@ static void say_unread(struct scans *w)
 	say(w, text);
 }
 
-/* What it took to read the stacks. People are told only when some could not be read. */
+/*
+ * Puts into the trace what it took to read the stacks. The user is told only if some could not be
+ * read.
+ */
 static void tell_read(struct scans *w)
 {
 	const struct task_snapshot_stats *st = task_snapshot_stats(w->iter);
@@ -310,15 +339,18 @@ static void tell_read(struct scans *w)
 		tell(w, 0, text);
 }
 
-/* Scans that were due and are no more: only where time or a signal ended the recording. */
+/*
+ * Until when scans were due. If the recording ended because it had all scans asked for, none is
+ * missing: 0.
+ */
 static uint64_t last_due_ns(const struct collector_end *end)
 {
 	return end->reason == ENDED_ITERATIONS ? 0 : end->end_ns;
 }
 
 /*
- * How busy the CPUs were by the kernel's own accounts: scans over all threads can be held against
- * it. Beside a sampler its ticks say that already.
+ * Puts into the trace how busy the CPUs were by the kernel's own accounts, with which scans of all
+ * threads can be compared. If there is a sampler, its ticks say that already.
  */
 static int tell_cpu_share(struct scans *w)
 {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Scans over all tasks at multiples of an interval, as a collector (task_snapshot.h).
- *
- * A multiple at which no scan begins, because the one before it took longer than the interval or
- * the machine was paused, is left out; it is counted, and a LOST record says which they were.
+ * Scans of all tasks at multiples of an interval, as a collector. scans.c tells when one begins,
+ * task_snapshot.h how it is made.
  */
 #pragma once
 

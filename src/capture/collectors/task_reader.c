@@ -33,7 +33,7 @@ struct task_reader {
 	bool hangs;
 };
 
-/* ---- in the child: system calls only, since we have threads ---- */
+/* ---- in the child: system calls only, because the parent has threads ---- */
 
 static int begin_scan(int prog, const struct reader_scope *scope)
 {
@@ -50,7 +50,7 @@ static int begin_scan(int prog, const struct reader_scope *scope)
 	if (link < 0 && scope->strictly)
 		return errno == ESRCH ? -ESRCH : -ENOTSUP;
 	/*
-	 * Before 6.1 the kernel cannot restrict the walk; the program's own filter does it anyway.
+	 * Before 6.1 the kernel cannot restrict the scan; the program's own filter does it anyway.
 	 */
 	if (link < 0)
 		link = bpf_link_create(prog, 0, BPF_TRACE_ITER, NULL);
@@ -73,7 +73,7 @@ static bool tell(int sock, int32_t status, void *rows, size_t len)
 	return n >= 0;
 }
 
-/* false: nobody listens any more. */
+/* false: the parent does not listen any more. */
 static bool serve(int prog, int sock, const struct reader_scope *scope)
 {
 	char rows[TASK_READER_BYTES];
@@ -112,8 +112,8 @@ static void reader_main(void)
 /* ---- in the parent ---- */
 
 /*
- * So that a walk does not wait for whoever makes records of it: the rows of a walk are to be of one
- * moment.
+ * Makes the channel so large that the reader need not wait while the parent makes records of the
+ * rows: the rows of a scan are to be of one moment.
  */
 static void widen(int sock)
 {
@@ -170,8 +170,8 @@ int task_reader_begin(struct task_reader *r, const struct reader_scope *scope)
 }
 
 /*
- * By the state letter of /proc/PID/stat; the comm may hold anything. FUSE waits interruptibly until
- * a signal comes.
+ * Looks at the state letter of /proc/PID/stat; the comm before it may hold anything. S counts, too:
+ * FUSE waits interruptibly until a signal comes.
  */
 static bool is_asleep(pid_t pid)
 {
@@ -189,8 +189,8 @@ static bool is_asleep(pid_t pid)
 }
 
 /*
- * Waits for a message. Looks are counted, not time: we may have been stopped ourselves. And who is
- * stopped, or waits for a processor, does not hang.
+ * Waits for a message. Looks are counted and not time, because this process may have been stopped
+ * itself. A reader that is stopped, or waits for a processor, does not hang.
  */
 static int wait_for_message(struct task_reader *r)
 {

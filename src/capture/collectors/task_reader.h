@@ -1,19 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The process that reads the task iterator for a snapshot. The BPF program runs inside its read(),
- * and may have to wait there for a page of a thread that it looks at: in the worst case for ever,
- * and no signal ends that. So it is a process of its own: one that hangs is left behind, and
- * neither the recording nor its end waits for it. (A thread that hangs would keep our process from
- * ever being reaped.)
+ * The process that reads the task iterator for a scan.
  *
- *	task_reader_open(prog_fd, place, &r)
- *	task_reader_begin(r, &scope)		a walk begins
+ * The problem. The BPF program runs inside the read() of the iterator's file, and may have to wait
+ * there for a page of the thread that it looks at: in the worst case for ever, and no signal ends
+ * that. A thread that hangs would keep the whole process from ever being reaped.
+ *
+ * The idea. A child reads, and passes the rows on through a socket. A child that hangs is left
+ * behind, and neither the recording nor its end waits for it:
+ *
+ *	task_reader_open(prog_fd, place, &r)	starts the child
+ *	task_reader_begin(r, &scope)		a scan begins
  *	task_reader_next(r, buf, size) ...	until it is 0 or negative
- *	task_reader_close(r)			waits for it, unless it hangs
+ *	task_reader_close(r)			waits for the child, unless it hangs
  *
  * A reader hangs when it sleeps for 2 s, gives no rows and has not come to another task meanwhile.
- * It may still hold the iterator and the program; who opens another one keeps them apart (struct
- * scan_control).
+ * For example, 4711 has its stack in a file of a FUSE server that does not answer (--faults=all):
+ *
+ *	reader A	rows of 1 to 4700		read() sleeps at 4711
+ *	caller		task_reader_next() is -ETIMEDOUT after 2 s; closes A, opens B
+ *	reader B	rows of all tasks again, but does not read the memory of 4711
+ *	caller		drops the rows that A has handed out already (task_snapshot.c)
+ *
+ * Limits. The child left behind still holds the iterator and the program until its page comes, if
+ * ever. The caller has to keep it apart from the next one (struct scan_control).
  */
 #pragma once
 
@@ -25,26 +35,25 @@ struct task_reader;
 struct scan_place;
 
 struct reader_scope {
-	uint32_t only_pid, only_tid;	/* let the kernel visit only these (6.1+); 0: all */
+	uint32_t only_pid, only_tid;	/* the kernel visits only these (6.1+); 0: all */
 	uint32_t strictly;		/* -ENOTSUP where the kernel cannot; else all are visited */
 };
 
-/* place is borrowed: what the BPF program says of where it is. */
+/* place is borrowed: there the BPF program says which task it has come to. */
 int task_reader_open(int prog_fd, const struct scan_place *place, struct task_reader **rp);
 void task_reader_close(struct task_reader *r);		/* NULL is fine */
 
 int task_reader_begin(struct task_reader *r, const struct reader_scope *scope);
 
-#define TASK_READER_BYTES (32 * 1024)	/* of rows that come at once, at most; size is at least
-					   that */
+#define TASK_READER_BYTES (32 * 1024)	/* of rows that come at once, at most */
 
 /*
- * Bytes of rows; 0: the walk is over; -ETIMEDOUT: the reader hangs; or another -errno, said
- * already.
+ * size is at least TASK_READER_BYTES. Bytes of rows; 0: the scan is over; -ETIMEDOUT: the reader
+ * hangs; -ENOTSUP: see reader_scope; or another -errno, which was reported.
  */
 long task_reader_next(struct task_reader *r, void *buf, size_t size);
 
-/* Where in the kernel a reader waits: a function's name, "" unknown. */
+/* Where in the kernel a reader waits: the name of a function; "": not known. */
 void task_reader_waits_in(const struct task_reader *r, char *buf, size_t size);
 
 uint64_t task_reader_cpu_ns(const struct task_reader *r);	/* processor time so far */

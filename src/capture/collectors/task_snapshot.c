@@ -17,20 +17,25 @@
 #include "src/capture/collectors/running_threads.h"
 #include "src/capture/collectors/task_reader.h"
 
-#define MAX_SCOPES 4			/* processes visited one by one: each costs as much as some
-					   100 tasks passed by */
-#define BUFFER_BYTES (256 * 1024)	/* more than comes at once, and a row that began before
-					   it */
+/*
+ * Processes that are visited one by one, at most: each costs as much as some 100 tasks passed by.
+ */
+#define MAX_SCOPES 4
+/* More than what comes at once and the row that began before it. */
+#define BUFFER_BYTES (256 * 1024)
 
 struct task_snapshot {
 	struct task_snapshot_options opts;
 	struct capture_bpf *bpf;
 	struct task_reader *reader;
 	struct running_threads *running;	/* NULL: they are only marked */
-	uint64_t seen;			/* tasks that the last walk over all met, counted apart from
-					   what became of them */
-	uint32_t *tids;			/* of this walk's rows, as they come; sorted those of
-					   readers that hung */
+	/* Tasks that the last scan met, counted apart from what became of them. */
+	uint64_t seen;
+	/*
+	 * The tids of this scan's rows, as they come. The first nr_sorted are those of readers that
+	 * hung.
+	 */
+	uint32_t *tids;
 	size_t nr_tids, cap_tids, nr_sorted;
 	struct task_snapshot_stats stats;
 	uint64_t cpu_ns;		/* of readers that hung */
@@ -105,9 +110,9 @@ static long hand_out(struct task_snapshot *ts, size_t have, wire_stack_fn fn, vo
 }
 
 /*
- * The reader hangs in the memory of some process: it is left behind with its scratch, that
- * process's memory is not read again, and another reader goes on. When there is no scratch left it
- * reads nobody's.
+ * The reader hangs in the memory of some process: it is left behind with its scratch, the memory of
+ * that process is not read again, and another reader goes on. The reader that gets the last scratch
+ * reads no memory at all.
  */
 static int give_up(struct task_snapshot *ts)
 {
@@ -136,7 +141,7 @@ static int give_up(struct task_snapshot *ts)
 	return open_reader(ts);
 }
 
-/* One walk of one reader. -EAGAIN: it hung, another one is there. */
+/* One scan by one reader. -EAGAIN: it hung, and another one has taken its place. */
 static int read_rows(struct task_snapshot *ts, const struct reader_scope *scope, wire_stack_fn fn,
 		     void *ctx)
 {
@@ -179,7 +184,7 @@ static void fill_receipt(struct task_snapshot *ts, struct rec_scan *r)
 	ts->stats.faulted += t->faulted;
 }
 
-/* Only kernels since 6.1 can do that without visiting all others. */
+/* Only kernels since 6.1 can visit one thread without visiting all others. */
 int task_snapshot_again(void *ts, uint32_t tid, wire_stack_fn fn, void *ctx)
 {
 	struct reader_scope scope = { .only_tid = tid, .strictly = true };
@@ -193,7 +198,7 @@ struct visitor {
 	void *ctx;
 };
 
-/* A row of a reader that hung, before it did. */
+/* Whether a reader handed out a row of this thread before it hung. */
 static bool has_row(const struct task_snapshot *ts, uint32_t tid)
 {
 	return ts->nr_sorted && bsearch(&tid, ts->tids, ts->nr_sorted, sizeof(tid), compare_u32);
@@ -217,8 +222,8 @@ static int on_visit(void *ctx, const struct wire_stack *stack)
 }
 
 /*
- * As rows come in when all are visited. -E2BIG: there are many; -ENOTSUP: the kernel cannot. No row
- * has come then.
+ * Visits the targets one by one, in the order in which they come if all tasks are visited. -E2BIG:
+ * there are many; -ENOTSUP: the kernel cannot do that. No row has come then.
  */
 static int read_targets(struct task_snapshot *ts, struct visitor *v)
 {
@@ -252,8 +257,8 @@ static int read_wanted(struct task_snapshot *ts, struct visitor *v)
 }
 
 /*
- * All tasks, by as many readers as it takes. Who hung has not delivered its last rows, so all
- * threads are walked anew.
+ * Visits all tasks, with as many readers as it takes. A reader that hung has not delivered its last
+ * rows, so no thread is taken for unchanged by the next one.
  */
 static int visit_all(struct task_snapshot *ts, struct visitor *v)
 {
@@ -275,7 +280,10 @@ static int visit_all(struct task_snapshot *ts, struct visitor *v)
 	}
 }
 
-/* Never seen; it would mean that a kernel unwinds by more than what stands on the stack. */
+/*
+ * Says so if a memo was wrong (bpf/kernel_memo.bpf.h). That was never seen; it would mean that a
+ * kernel unwinds by more than what stands on the stack.
+ */
 static void look_at_memo(struct task_snapshot *ts)
 {
 	struct scan_control *control = capture_bpf_scan_control(ts->bpf);

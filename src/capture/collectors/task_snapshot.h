@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The snapshot's user side: has the task iterator's own file read until it is through
- * (task_reader.h). The kernel waits for the reader, so no row is lost; a row is handed out while
- * the next ones are still being made. A reader that hangs in the memory of some process is given
- * up, and another one hands out what is missing.
+ * The user side of a scan: has the task iterator's own file read to its end (task_reader.h). The
+ * kernel waits for the reader, so no row is lost; a row is handed out while the next ones are still
+ * being made. A reader that hangs in the memory of some process is given up, and another one hands
+ * out what is missing.
  *
  *	task_snapshot_open(bpf, &opts, &ts)
- *	task_snapshot_scan(ts, fn, ctx, &receipt)	one walk over all tasks; receipt.walk is the
- *							caller's
- *	task_snapshot_again(ts, tid, fn, ctx)	and one of its threads once more
+ *	task_snapshot_scan(ts, fn, ctx, &receipt)	one scan of all tasks; the caller fills in
+ *							receipt.scan and .interval_ns
+ *	task_snapshot_again(ts, tid, fn, ctx)		visits one of its threads once more
  *	task_snapshot_close(ts)
  *
- * Threads that are on a CPU are asked there (running_threads.h), so that each has its row.
+ * Threads that are on a CPU get their stacks through running_threads.h, so that each has its row.
  */
 #pragma once
 
@@ -26,23 +26,21 @@ struct capture_bpf;
 
 struct task_snapshot_options {
 	/*
-	 * What the kernel need visit (6.1+; the program's own filter is there anyway). Neither: all
-	 * tasks.
+	 * The tasks that the kernel has to visit (6.1+); the program filters in any case. Neither
+	 * is set: all tasks.
 	 */
-	bool by_target;		/* the threads of the processes that the filters let through, while
-				   these are few */
-	uint32_t only_tid;	/* this one thread */
-	bool ask;		/* the knob is set: threads on a CPU are asked there */
-	void (*say)(void *ctx, const char *text);	/* for people and for the trace: a process
-							   hangs the reader */
+	/* The threads of the processes that the filters let through, as long as these are few. */
+	bool by_target;
+	uint32_t only_tid;	/* only this thread */
+	bool ask;		/* the knob is set: threads on a CPU are requested */
+	/* For the user and the trace: a process hangs the reader, or a memo was wrong. */
+	void (*say)(void *ctx, const char *text);
 	void *ctx;
 };
 
-struct task_snapshot_stats {		/* of all walks */
-	uint64_t reads, faulted;	/* pages of stacks read, and those that had to be brought in
-					   for that */
-	uint64_t busy, still_busy;	/* threads whose memory map was locked; of those: to the
-					   end */
+struct task_snapshot_stats {		/* of all scans */
+	uint64_t reads, faulted;	/* pages of stacks read; of these: faulted in */
+	uint64_t busy, still_busy;	/* threads whose memory map was locked; to the end */
 	uint64_t hung;			/* readers given up */
 };
 
@@ -52,7 +50,7 @@ void task_snapshot_close(struct task_snapshot *ts);	/* NULL is fine */
 
 int task_snapshot_scan(struct task_snapshot *ts, wire_stack_fn fn, void *ctx,
 		       struct rec_scan *receipt);
-/* a revisit_fn */
+/* A revisit_fn. */
 int task_snapshot_again(void *ts, uint32_t tid, wire_stack_fn fn, void *ctx);
 uint64_t task_snapshot_bad_records(const struct task_snapshot *ts);
 uint64_t task_snapshot_cpu_ns(const struct task_snapshot *ts);	/* processor time of the readers */
