@@ -10,7 +10,7 @@
 #define DEVIATIONS 4.0
 #define NOT_CHANCE 0.02
 #define STAT_HZ 100.0			/* USER_HZ */
-#define MIN_OBSERVATIONS 5		/* fewer say nothing */
+#define MIN_OBSERVATIONS 5		/* fewer prove nothing */
 
 uint32_t cpu_list_count(const char *list)
 {
@@ -36,7 +36,7 @@ uint32_t cpu_list_count(const char *list)
 	return nr < 1u << 20 ? (uint32_t)nr : 0;
 }
 
-/* The number behind " key=" or at the start; false: it is not there. */
+/* The number after "key=" at the start of a word of text; false: there is no such word. */
 static bool find_word(const char *text, const char *key, double *out)
 {
 	size_t len = strlen(key);
@@ -91,7 +91,8 @@ void cpu_check_text(const struct cpu_check *c, char *buf, size_t size)
 }
 
 /*
- * Neither a share of 0 nor one of 1 is without error: one observation more might have been another.
+ * The variance of a share, as if two more observations had been made, one busy and one idle: a
+ * measured share of exactly 0 or 1 is not free of error either.
  */
 static double variance(const struct cpu_share *s)
 {

@@ -1,4 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How samples become a call tree.
+ *
+ * A trace has many samples and few distinct stacks, and the names of a stack are expensive: each
+ * frame has to be looked up, may stand for several inlined functions, and each of these is found
+ * among the children of a node by hashing. So names are looked up as rarely as possible, in three
+ * steps:
+ *
+ *	samples -> rows		Samples of equal {segment, thread name, stacks, end} are counted in
+ *				one row (sample_counts.h). No frame is looked at.
+ *	frames -> keys		The nodes that a frame stands for are made once per frame.
+ *	rows -> tree		Each row is put into the tree once, with its count and weight.
+ *
+ * The third step uses that stacks share their callers. A stack is the id of its innermost NODE
+ * record, which names its frame and its parent, the node one caller further out. A memo {base,
+ * stack} -> node says: the path that begins below the tree's node "base" and takes all frames of
+ * "stack" ends at "node". A stack is followed outwards only until a memo is found, and added
+ * inwards from there:
+ *
+ *	NODE 1 main, 2 main;parse, 3 main;parse;read, 4 main;parse;eat
+ *
+ *	row (app, 3)	no memo: adds main, parse and read below "app", and keeps the
+ *			memos {app, 1}, {app, 2} and {app, 3}
+ *	row (app, 4)	finds the memo {app, 2} and adds only eat
+ *
+ * The base is the node of the thread's name (or the note below it) for a user stack, and the end of
+ * the user stack for a kernel stack.
+ *
+ * Ids are scoped to a segment, so everything that is kept by id is dropped when the next segment
+ * begins. Rows are in the order of their first sample, so each segment is entered once.
+ *
+ * Limits: there are at most MAX_MEMOS memos; without one, a stack is added from its outermost
+ * frame, which costs only time. A stack whose callers were lost with a damaged chunk begins with
+ * "[missing]". The depth and the size of the tree are limited by tree_builder.h.
+ */
 #include "src/profile/fold.h"
 
 #include <errno.h>
@@ -22,13 +57,16 @@
 
 #define MAX_MEMOS (8u << 20)
 
-/* Where the path down to a stack ends in the tree when it begins at the node base. */
+/*
+ * A path that was added before: from the tree's node base down all frames of stack it leads to
+ * node.
+ */
 struct memo {
 	uint32_t base, stack, node;
 };
 
-struct frame_keys {			/* of one frame: keys[first ..], outermost first; nr 0: not
-					   made yet */
+/* keys[first ..] are those of one frame, outermost first; nr 0: not made yet */
+struct frame_keys {
 	uint32_t first, nr;
 };
 
@@ -41,9 +79,9 @@ struct fold {
 	struct report_subject subject;
 	uint32_t segment, scan;		/* of the latest snapshot that has a row */
 
-	/* What follows speaks ids of one segment and starts anew with the next. */
+	/* All members below hold ids of one segment and are emptied when the next one begins. */
 	const struct definition_store *tables;
-	uint32_t *comms;		/* by thread id: name; 0 not known yet */
+	uint32_t *comms;		/* by thread id: the thread's name; 0: not known yet */
 	size_t cap_comms;
 	struct frame_keys *frames;	/* by frame id */
 	size_t cap_frames;
@@ -52,7 +90,7 @@ struct fold {
 	struct memo *memos;
 	size_t nr_memos, cap_memos;
 	struct hash_index memo_index;
-	uint32_t *path;			/* stacks between a base and a leaf, innermost first */
+	uint32_t *path;			/* the part of a stack without a memo, innermost first */
 	size_t nr_path, cap_path;
 };
 
@@ -124,7 +162,7 @@ static uint32_t thread_comm(struct fold *f, const struct report_sample *s)
 	return f->comms[id];
 }
 
-/* Rows of a snapshot come before those of the next one. */
+/* Scans come in the order of their numbers, so a higher one than before is a new scan. */
 static void count_amount(struct fold *f, const struct report_sample *s, uint64_t nr)
 {
 	uint32_t scan = s->rec->scan;
@@ -183,7 +221,7 @@ static uint32_t view_name(struct fold *f, const struct frame_view *v)
 	return tree_builder_name(&f->tree, buf, (size_t)n);
 }
 
-/* The nodes that a frame stands for, outermost first. 0 or -ENOMEM. */
+/* Makes the keys of the nodes that a frame stands for, outermost first. 0 or -ENOMEM. */
 static int make_keys(struct fold *f, uint32_t frame, struct frame_keys *made)
 {
 	const struct rec_frame *rec = definition_store_find_frame(f->tables, frame);
@@ -303,8 +341,8 @@ static uint32_t add_stack(struct fold *f, uint32_t base, uint32_t stack)
 		*slot = stack;
 		stack = n->parent;
 	}
-	if (at == NODE_NONE)		/* without memo, down from the root; what was lost on the
-					   way is said */
+	/* No memo: the whole stack is new, and a note stands for callers that were lost. */
+	if (at == NODE_NONE)
 		at = stack ? add_note(f, base, "[missing]") : base;
 	while (f->nr_path) {
 		stack = f->path[--f->nr_path];
@@ -337,7 +375,7 @@ static int build(struct fold *f, segment_tables_fn tables_of, const void *ctx)
 		enter_segment(f, tables_of(ctx, row->segment));
 		add_row(f, row);
 	}
-	/* Finishing the tree needs memory of its own: what led here is no longer wanted. */
+	/* Finishing the tree needs memory of its own, so what it was built from is freed first. */
 	forget_segment(f);
 	sample_counts_release(&f->counts);
 	free(f->memos);
@@ -359,7 +397,7 @@ static const struct definition_store *report_tables_of(const void *report, uint3
 	return report_tables(report, segment);
 }
 
-/* How good the stacks are. */
+/* Fills the facts about the quality of the stacks. */
 static int fill_health(struct fold *f, segment_tables_fn tables_of, const void *ctx,
 		       struct profile *p)
 {
@@ -398,7 +436,7 @@ int fold_take(struct fold *f, segment_tables_fn tables_of, const void *ctx, stru
 	return err;
 }
 
-/* What is shown, in words. */
+/* Says in words what is shown. */
 static void tell_amount(struct fold *f, const struct report *rep, struct profile *p, bool *failed)
 {
 	char text[512], subject[128];
@@ -411,7 +449,7 @@ static void tell_amount(struct fold *f, const struct report *rep, struct profile
 	p->facts.title = keep(p, text, failed);
 }
 
-/* The facts outlive the report: their strings move to the profile. */
+/* The facts outlive the report, so their strings are copied into the profile. */
 static int fill_facts(struct fold *f, const struct report *rep, struct profile *p)
 {
 	struct profile_facts *facts = &p->facts, of_stacks = *facts;

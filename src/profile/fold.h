@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The samples of a report as one call tree.
+ * Folds the samples of a report into one call tree.
  *
- * Under the root "all" stands the name of the thread, then the user stack from its outermost
- * function to the innermost (inlined functions are nodes of their own), then the kernel's. A user
- * stack that is not whole begins with a synthetic node that says why (stack_note.h). Each node has
- * the weight of its samples, in the unit of the event that is shown, and their number.
+ * The children of the root "all" are the names of threads. Below a name stand the functions of the
+ * user stack from the outermost to the innermost (inlined functions are nodes of their own), then
+ * those of the kernel stack. A user stack that is not whole begins with a synthetic node that says
+ * why (stack_note.h). Each node has the number of its samples and their weight, in the unit of the
+ * event that is shown.
  */
 #pragma once
 
@@ -18,20 +19,22 @@ struct report;
 struct report_sample;
 
 struct fold_options {
-	bool offsets;			/* names end in "+0x12": one node per address instead of per
-					   function */
+	bool offsets;	/* names end in "+0x12": a node per address, not per function */
 };
 
-/* *pp is the caller's: profile_free(). opts may be NULL. Says why it fails. */
+/*
+ * Folds all samples of a report. *pp is the caller's: profile_free(). opts may be NULL. Prints why
+ * it fails.
+ */
 int fold_report(struct report *rep, const struct fold_options *opts, struct profile **pp);
 
 /*
- * The same of samples that do not come from a report and were counted already, such as those of a
+ * Folds samples that do not come from a report and were counted already, such as those of a
  * recording under way (live_profile.h):
  *
  *	fold_new(&opts, &f)			opts are borrowed until fold_free()
  *	fold_counted(f, &sample, nr) ...	nr samples that are like this one
- *	fold_take(f, tables_of, ctx, &p)	the tree; of its facts, what stacks say is filled
+ *	fold_take(f, tables_of, ctx, &p)	the tree, with the facts about stacks
  *	fold_free(f)
  *
  * All return 0 or -ENOMEM, silently.

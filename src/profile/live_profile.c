@@ -1,4 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How a profile is kept up to date while it is recorded.
+ *
+ * Each record passes through here on its way to the trace, so the work per sample delays the
+ * recording. Building the call tree sample by sample would cost a look-up of each frame and of its
+ * names, which are often not known yet. So two things are separated:
+ *
+ *	a sample arrives	Its {event, thread, user stack, kernel stack, end} are ids. They are
+ *				hashed to a count, to which 1 and the sample's weight are added.
+ *	the tree is read	All counts of the event are folded (fold.h), with the definitions
+ *				that have arrived by now, as if they were the samples of a trace.
+ *
+ * Example: thread 7 is sampled 1,000 times in stack 52, whose innermost frame has no name yet. They
+ * are one count, {7, 52} -> 1,000. A tree that is read now shows the address of the frame; when its
+ * SYMBOL record has come, the next tree shows the function, and the count stays as it is.
+ *
+ * Threads are told apart in the counts although the tree has only their names, so that views of a
+ * single thread need no other counts than these.
+ *
+ * A REPEAT says that threads have not changed since the scan before. last[thread] is the count of
+ * the thread's last row of a scan, so repeating the row costs one addition.
+ *
+ * Limits: nothing is forgotten. Reading the tree takes time in proportion to all counts, also when
+ * only a few have changed since it was last read.
+ */
 #include "src/profile/live_profile.h"
 
 #include <errno.h>
@@ -18,7 +43,7 @@
 #include "src/profile/wall_clock.h"
 #include "src/profile/weight_text.h"
 
-/* Equal samples: of one thread, with one stack. */
+/* The number of equal samples: those of one thread, event, pair of stacks and end. */
 struct live_count {
 	uint32_t event, thread, kstack, ustack;
 	uint8_t end;			/* enum stack_end */
@@ -26,7 +51,7 @@ struct live_count {
 	uint64_t samples, weight;
 };
 
-/* The last row of a scan that a thread had, which a REPEAT has again. */
+/* The last row of a scan that a thread had; a REPEAT counts it again. */
 struct last_row {
 	uint32_t count;			/* index plus 1; 0: it had none */
 	uint64_t weight;
@@ -35,7 +60,7 @@ struct last_row {
 struct live_profile {
 	struct definition_store *tables;
 	struct wall_clock clock;
-	struct trace_summary summary;	/* all but samples */
+	struct trace_summary summary;	/* of everything but samples */
 	struct live_count *counts;
 	size_t nr_counts, cap_counts;
 	struct hash_index index;	/* of counts */
@@ -44,7 +69,7 @@ struct live_profile {
 	struct last_row *last;		/* by thread */
 	size_t cap_last;
 	uint64_t samples, first_ns;	/* time of the first sample */
-	uint64_t begin_ns, end_ns;	/* of the recording, as far as is known; 0: not yet */
+	uint64_t begin_ns, end_ns;	/* of the recording, as far as known; 0: not yet */
 };
 
 int live_profile_new(struct live_profile **lp)
@@ -91,7 +116,7 @@ static bool same_count(const void *ctx, uint32_t id)
 	       a->event == b->event && a->end == b->end && a->flags == b->flags;
 }
 
-/* Index of the count for samples like this one; IX_NONE: out of memory. */
+/* Index of the count of samples like this one, made if it is new; IX_NONE: out of memory. */
 static uint32_t find_count(struct live_profile *l, const struct rec_sample *s)
 {
 	struct live_count key = { .event = s->event,
@@ -215,7 +240,7 @@ const struct definition_store *live_profile_tables(const struct live_profile *l)
 	return l->tables;
 }
 
-/* All rows of the event into the tree. */
+/* Adds all counts of the event to the tree. */
 static int fold_counts(const struct live_profile *l, uint32_t event, struct fold *f)
 {
 	int err = 0;
@@ -246,7 +271,7 @@ static const char *keep(struct profile *p, const char *s, bool *failed)
 	return id == IX_NONE ? "" : intern_get(p->names, id, NULL);
 }
 
-/* The last value of a key. */
+/* The last value of a key, as a later one replaces it; "" if there is none. */
 static const char *meta(const struct live_profile *l, const char *key)
 {
 	for (size_t i = l->summary.nr_metas; i-- > 0;)
@@ -269,7 +294,7 @@ static void count_frames(const struct live_profile *l, struct profile_facts *fac
 	}
 }
 
-/* What is shown, in words. */
+/* Says in words what is shown. */
 static void tell_amount(const struct live_profile *l, uint32_t event, struct profile *p,
 			bool *failed)
 {
@@ -293,7 +318,9 @@ static void tell_amount(const struct live_profile *l, uint32_t event, struct pro
 	p->facts.unit = keep(p, shown.unit, failed);
 }
 
-/* As report_facts(), but that a recording under way has no end is no warning. */
+/*
+ * Fills the facts as report_facts() does, except that a missing END record is not a warning here.
+ */
 static int fill_facts(const struct live_profile *l, uint32_t event, struct profile *p)
 {
 	const struct report_info *info = &l->summary.info;

@@ -3,22 +3,18 @@
  * A profile of a recording under way. It grows record by record and can be read at any time.
  *
  *	live_profile_new(&l)
- *	live_profile_record(l, rec) ...		a record_fn: each record that the trace writer is
- *						given, or that a trace reader gives
+ *	live_profile_record(l, rec) ...		a record_fn: each record that the trace writer
+ *						takes or a trace reader gives
  *	live_profile_events(l, &nr)		totals by event
  *	live_profile_read(l, event, &opts, &p)	the call tree so far, for any renderer
  *	live_profile_free(l)
  *
- * Nothing is resolved while records come, because that would cost the recording. Samples are
- * counted by {event, thread, stacks, end}, all of them ids; the call tree is made when it is read,
- * with the names known by then. Names come some time after the samples, so that a function may be
- * shown as a place now and by its name a second later.
+ * Samples are counted by ids alone while records come; the call tree is made when it is read, with
+ * the names known by then. Names come some time after the samples, so that a function may be shown
+ * as an address now and by its name a second later.
  *
- * It forgets nothing: memory grows with definitions and with distinct {thread, stack}, 48 octets
- * each, but never with samples. A REPEAT costs one addition for each thread it stands for.
- *
- * Threads are told apart in the counts although the tree has only their names, so that views of one
- * thread need no other counts than these.
+ * Nothing is ever forgotten: memory grows with definitions and with distinct {thread, stack}, 48
+ * octets each, but never with samples. A REPEAT costs one addition for each thread it stands for.
  */
 #pragma once
 
@@ -40,20 +36,20 @@ int live_profile_record(void *live_profile, const struct record *rec);
 
 struct live_event {
 	uint64_t samples;
-	uint64_t weight;		/* in the event's unit; a sample without a weight of its own
-					   has the event's period */
+	/* In the event's unit; a sample without one has the event's period */
+	uint64_t weight;
 };
 
 /*
- * By event id, 0 .. *nr - 1; definition_store_find_event() says what they are. Borrowed until the
- * next record.
+ * Totals by event id, 0 .. *nr - 1; definition_store_find_event() says what the events are.
+ * Borrowed until the next record.
  */
 const struct live_event *live_profile_events(const struct live_profile *l, size_t *nr);
 const struct definition_store *live_profile_tables(const struct live_profile *l);
 
 /*
- * The samples of one event; those of different events have different units and are never added. *pp
- * is the caller's: profile_free(). opts may be NULL. 0 or -ENOMEM, silently.
+ * The call tree of one event's samples; samples of different events have different units and are
+ * never added. *pp is the caller's: profile_free(). opts may be NULL. 0 or -ENOMEM, silently.
  */
 int live_profile_read(const struct live_profile *l, uint32_t event, const struct fold_options *opts,
 		      struct profile **pp);

@@ -1,4 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How rows are shown while the recording goes on, in the order in which the trace will have them.
+ *
+ * The order is the problem. The trace writer sorts the samples of each chunk by time, and a sample
+ * that is delivered late may fall into a later chunk than its neighbours. So rows must be sorted
+ * between the same limits as in the file, which are the ends of chunks and the REPEATs:
+ *
+ *	record		row 5, row 3, REPEAT of threads a and b, row 9, row 8, end of chunk
+ *	rows, in order	3, 5, a's and b's last rows once more, 8, 9
+ *
+ * The rows stand in one array with three parts:
+ *
+ *	[0, first)		handed out; their memory is reused when it is half of the array
+ *	[first, sorted)		in the order of the file, not handed out yet
+ *	[sorted, nr_rows)	as they came since the last end of a chunk or REPEAT
+ *
+ * A scan has ended when its receipt is in a closed chunk: a receipt stands after all samples of its
+ * chunk, so no row of the scan is still to come. An ended scan notes where its rows end, the time
+ * of its latest row and the number of frames defined so far. It waits until a CLOCK record of a
+ * later time dates its rows and until all these frames are named. Scans are handed out in their
+ * order, and a frame keeps its name, so the cursor "named" passes over each frame once.
+ *
+ * Limits: a scan whose names take long holds back all later ones. A scan waits for all frames that
+ * were defined before its chunk ended, also for those that only other samples use.
+ */
 #include "src/profile/live_scans.h"
 
 #include <errno.h>
@@ -10,27 +35,27 @@
 #include "src/model/definition_store.h"
 #include "src/profile/wall_clock.h"
 
-/* A scan whose receipt has come, in a chunk that is closed. */
+/* A scan whose receipt has come, in a closed chunk. */
 struct ended_scan {
-	size_t end;			/* index of the row behind its last one */
+	size_t end;			/* index after that of its last row */
 	uint64_t last_ns;		/* time of its latest row */
-	uint32_t frames;		/* it uses frames below this id */
+	uint32_t frames;		/* its rows use frames below this id only */
 };
 
 struct live_scans {
 	struct definition_store *tables;
 	struct wall_clock clock;
-	struct rec_sample *rows;	/* [first, sorted): in the order of the file; [sorted,
-					   nr_rows): as they came, since the last chunk or REPEAT */
+	/* [first, sorted): in the order of the file; [sorted, nr_rows): in the order of arrival */
+	struct rec_sample *rows;
 	size_t first, sorted, nr_rows, cap_rows;
 	struct rec_sample *last;	/* by thread: its last row of a scan; .scan 0: none */
 	size_t cap_last;
 	struct ended_scan *scans;
 	size_t nr_scans, cap_scans;
-	size_t receipts;		/* since the last chunk */
-	uint64_t last_ns;		/* the latest row so far */
-	uint64_t clock_ns;		/* of the last CLOCK */
-	uint32_t named;			/* frames below this id have their names, or get none */
+	size_t receipts;		/* SCAN records since the last end of a chunk */
+	uint64_t last_ns;		/* time of the latest row so far */
+	uint64_t clock_ns;		/* time of the last CLOCK */
+	uint32_t named;			/* frames below this id are named, or never will be */
 	bool ended;
 	char arch[32];
 };
@@ -75,7 +100,7 @@ static int add_row(struct live_scans *l, const struct rec_sample *s)
 	return 0;
 }
 
-/* What the thread's last row of a scan was, for REPEATs. */
+/* Keeps the thread's last row of a scan for REPEATs. */
 static int keep_last(struct live_scans *l, const struct rec_sample *s)
 {
 	if (!s->scan || !s->thread)
@@ -86,7 +111,7 @@ static int keep_last(struct live_scans *l, const struct rec_sample *s)
 	return 0;
 }
 
-/* Brings the rows since the last chunk or REPEAT into the order of the file. */
+/* Sorts the rows since the last end of a chunk or REPEAT as the file will have them. */
 static int sort_rows(struct live_scans *l)
 {
 	int err = samples_sort(l->rows + l->sorted, l->nr_rows - l->sorted);
@@ -115,7 +140,7 @@ static int repeat_rows_of(struct live_scans *l, const struct rec_repeat *r)
 	for (uint32_t i = 0; i < r->nr_runs && !err; i++)
 		for (uint32_t k = 0; k < r->runs[i].nr && !err; k++)
 			err = repeat_row(l, r, r->runs[i].thread + k);
-	l->sorted = l->nr_rows;		/* of one time, and their threads' last rows already */
+	l->sorted = l->nr_rows;	/* all have one time, and are the last rows of their threads */
 	return err;
 }
 
@@ -148,7 +173,7 @@ int live_scans_record(void *live_scans, const struct record *rec)
 	return wall_clock_add(&l->clock, &rec->clock);
 }
 
-/* In the file a receipt stands behind all samples of its chunk. */
+/* A receipt stands after all samples of its chunk in the file, so its scan has ended. */
 int live_scans_chunk_end(void *live_scans)
 {
 	struct live_scans *l = live_scans;
@@ -171,7 +196,7 @@ void live_scans_end(struct live_scans *l)
 	l->ended = true;
 }
 
-/* Names of the kernel come with their frames; a frame without a binary gets no name. */
+/* Frames of the kernel come with their names, and frames without a binary never get one. */
 static bool waits_for_name(const struct live_scans *l, uint32_t frame)
 {
 	const struct rec_frame *rec = definition_store_find_frame(l->tables, frame);
@@ -197,7 +222,7 @@ bool live_scans_need_names(struct live_scans *l)
 	return l->nr_scans && !has_names(l, &l->scans[0]);
 }
 
-/* Index of the row behind the last one that is ready. */
+/* Index after that of the last row that is ready. */
 static size_t ready(struct live_scans *l)
 {
 	size_t end = l->first;
@@ -221,7 +246,10 @@ static int give(struct live_scans *l, const struct rec_sample *rec, report_sampl
 	return fn(ctx, &rs);
 }
 
-/* Scans and rows that were handed out take no memory; what is to come is later than they are. */
+/*
+ * Frees the memory of rows and scans that were handed out. All rows to come are later than they
+ * are.
+ */
 static void forget(struct live_scans *l)
 {
 	size_t done = 0;
@@ -234,7 +262,7 @@ static void forget(struct live_scans *l)
 		memmove(l->scans, l->scans + done, l->nr_scans * sizeof(*l->scans));
 	}
 	if (l->first < l->nr_rows - l->first)
-		return;		/* not worth moving the rest */
+		return;		/* moving the rest would cost more than it frees */
 	l->nr_rows -= l->first;
 	l->sorted -= l->first;
 	memmove(l->rows, l->rows + l->first, l->nr_rows * sizeof(*l->rows));

@@ -7,20 +7,15 @@
  *	live_scans_record(l, rec)	a record_fn: each record that the trace writer is given
  *	live_scans_chunk_end(l)		the trace writer has closed a chunk with all records so far
  *	live_scans_rows(l, max, fn, ctx)	rows of scans that are ready
- *	live_scans_end(l)		no more records will come: what is left is ready
+ *	live_scans_end(l)		no more records will come: all rows that are left are ready
  *	live_scans_free(l)
  *
- * The trace writer sorts the samples of a chunk by time, and a sample that is delivered late may
- * fall into a later chunk than its neighbours. This is why the ends of chunks matter here: rows are
- * sorted within the same limits. A REPEAT is expanded into the rows that it stands for, as the
- * trace reader does.
- *
  * A scan is ready when three things have come: its receipt (SCAN) within a closed chunk, a date for
- * its rows (a CLOCK behind them), and the names of all frames defined until then (SYMBOL), perhaps
- * much later. Code made at run time is named at the end of the recording: these rows have "[jit]",
- * and those of a report of the finished trace the names.
+ * its rows (a CLOCK after them), and the names of all frames defined until then (SYMBOL), perhaps
+ * much later. Code made at run time is named only at the end of the recording: its frames are
+ * "[jit]" in these rows, and have their names in a report of the finished trace.
  *
- * Memory grows with definitions, as in a report, with threads, and with the rows that were not
+ * Memory grows with definitions, as in a report, with threads, and with the rows that have not been
  * handed out.
  */
 #pragma once
@@ -40,9 +35,9 @@ int live_scans_record(void *live_scans, const struct record *rec);
 int live_scans_chunk_end(void *live_scans);
 void live_scans_end(struct live_scans *l);
 
-/* Hands out at most max rows. Returns how many it were, or the error of fn. */
+/* Hands out at most max rows. Returns how many rows there were, or the error of fn. */
 long live_scans_rows(struct live_scans *l, size_t max, report_sample_fn fn, void *ctx);
 
 size_t live_scans_waiting(const struct live_scans *l);	/* rows not handed out */
-bool live_scans_need_names(struct live_scans *l);	/* a scan has all but its names */
+bool live_scans_need_names(struct live_scans *l);	/* the next scan lacks only names */
 const char *live_scans_arch(const struct live_scans *l);	/* META arch; "" before it came */

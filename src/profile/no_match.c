@@ -17,17 +17,17 @@
 #include "src/profile/query.h"
 #include "src/profile/report.h"
 
-#define SHOWN 6				/* names, ids or states of each kind */
+#define SHOWN 6				/* of names, ids or states in the line */
 #define NAME_BYTES 40
 
-/* How often each word was met. */
+/* How often each word occurred. */
 struct words {
 	struct intern *names;
-	uint64_t *counts;		/* by name */
+	uint64_t *counts;		/* by id of the word in names */
 	size_t cap_counts;
 };
 
-/* What a trace has that filters can ask for. */
+/* The values in a trace that filters can ask for. */
 struct there {
 	struct words comms, tids, pids, states;
 	uint64_t first_ns, last_ns;	/* CLOCK_REALTIME */
@@ -64,7 +64,7 @@ static void words_release(struct words *w)
 	free(w->counts);
 }
 
-/* The most frequent one; its count is used up. NULL: none is left. */
+/* The most frequent word, which is not returned again; NULL: none is left. */
 static const char *words_take(struct words *w)
 {
 	uint32_t best = 0, nr = w->names ? intern_count(w->names) : 0;
@@ -168,7 +168,7 @@ static void put_date(struct line *l, uint64_t real_ns)
 	put(l, "%s", date);
 }
 
-/* Seconds are counted from the first sample of the whole trace, as --from counts them. */
+/* Seconds count from the first sample of the whole trace, as those of --from do. */
 static void put_times(struct line *l, const struct there *t, uint64_t zero_ns)
 {
 	double from = (double)(t->first_ns - zero_ns) / 1e9,
@@ -237,7 +237,7 @@ static int find_one(void *ctx, const struct report_sample *s)
 	struct search *search = ctx;
 
 	search->found = !search->scan || s->rec->scan == search->scan;
-	return search->found;		/* the first one is enough */
+	return search->found;		/* the first one that passes is enough */
 }
 
 static bool is_filtered(const struct report *rep)

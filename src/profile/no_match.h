@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Filters that leave nothing of a trace: said before an empty picture is made of it, together with
- * what there is to ask for.
+ * Finds out that filters leave nothing of a trace, before an empty picture is made of it, and
+ * prints what the trace has to ask for.
  *
  *	probee: x.pbz: no sample passes: the trace has 0-10.0 s and the thread names z-run, hog, ...
  */
@@ -15,7 +15,7 @@ struct report;
 struct match_wish {
 	bool samples;			/* some output shows samples of the event */
 	bool scan_rows;			/* some output shows rows of snapshots */
-	uint32_t scan;			/* those of this snapshot only; 0: of any */
+	uint32_t scan;			/* only rows of this snapshot; 0: of any */
 };
 
 /*

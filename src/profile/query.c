@@ -35,7 +35,7 @@ int query_parse_comm(const struct opt *o, const char *value, void *query)
 	return 0;
 }
 
-/* The states that ps's letter or our word stands for; 'R' and 'D' are several. */
+/* The states that a letter of ps or a name of ours stands for; 'R' and 'D' are several states. */
 static uint32_t states_of(const char *word, size_t len)
 {
 	uint32_t mask = 0;
@@ -82,7 +82,9 @@ int query_parse_weight(const struct opt *o, const char *value, void *weight)
 	return 0;
 }
 
-/* ".25" behind whole seconds; NULL when anything else follows. */
+/*
+ * The fraction of a second after whole seconds: ".25" or nothing; false when anything else follows.
+ */
 static bool read_fraction(const char *s, uint64_t *ns)
 {
 	uint64_t unit = NSEC_PER_SEC;
@@ -139,7 +141,7 @@ static bool read_time_of_day(const char *s, struct time_point *t)
 	return false;
 }
 
-/* "10s", "0": opt_duration() wants more than nothing. */
+/* A duration that may be 0, as in "0s"; opt_duration() refuses 0. */
 static int read_duration(const struct opt *o, const char *value, uint64_t *ns)
 {
 	size_t zeros = strspn(value, "0.");

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which samples of a trace a user wants to see.
+ * The samples of a trace that a user wants to see.
  *
  *	struct query q = { 0 };			everything
  *	query_parse_...()			from options, any number of times
  *	query_window(&q, first, last, &w)	once the time of the first sample is known
  *	query_release(&q)
  *
- * Conditions of different kinds must all hold; of one kind, any.
+ * Conditions of different kinds must all hold; of several conditions of one kind, one must hold.
  */
 #pragma once
 
@@ -18,9 +18,8 @@
 #include "src/base/opt.h"
 
 /*
- * Names for two events that a recording may have: the one that measures CPU time (samples of
- * running threads) and the one that measures wall time (rows of snapshots). Samples of different
- * events are never added together.
+ * Two events that a recording may have can be asked for by what they measure: CPU time (samples of
+ * running threads) or wall time (rows of snapshots). Samples of different events are never added.
  */
 enum query_weight { WEIGHT_ANY, WEIGHT_CPU, WEIGHT_WALL };
 
@@ -28,8 +27,8 @@ enum time_point_kind { TIME_NONE, TIME_RELATIVE, TIME_BEFORE_END, TIME_OF_DAY, T
 
 struct time_point {
 	enum time_point_kind kind;
-	uint64_t ns;			/* since the first sample; before the last one; since local
-					   midnight; since 1970 UTC */
+	/* By kind: since the first sample, before the last, since midnight, since 1970 (UTC). */
+	uint64_t ns;
 };
 
 struct query {
@@ -38,38 +37,41 @@ struct query {
 	size_t nr_comms, cap_comms;
 	uint32_t states;		/* 1 << enum task_state; 0: all */
 	const char *event;		/* name, borrowed from argv; NULL: weight chooses */
-	enum query_weight weight;	/* ANY: as trace_events_choose() says */
+	enum query_weight weight;	/* ANY: see trace_events_choose() */
 	struct time_point from, to;
 	bool may_come;			/* the trace may still grow: what matches nothing yet is no
 					   mistake, and nothing is said of it */
 };
 
-struct time_window {			/* CLOCK_REALTIME ns: from <= t < to */
+struct time_window {			/* CLOCK_REALTIME in ns: from_ns <= t < to_ns */
 	uint64_t from_ns, to_ns;
 };
 
 void query_release(struct query *q);
 
-/* For option rows; dst: struct query .comms (of the whole query), .states, a struct time_point. */
+/*
+ * For option rows. The last argument is a struct query (comm), its .states, .weight or a
+ * time_point.
+ */
 int query_parse_comm(const struct opt *o, const char *value, void *query);
 int query_parse_states(const struct opt *o, const char *value, void *states);	/* "R,D,SLEEP" */
 int query_parse_weight(const struct opt *o, const char *value, void *weight);
 /*
- * "10s", "200ms" (after the first sample), "-10s" (before the last one), "HH:MM[:SS[.f]]",
- * "YYYY-MM-DD HH:MM:SS[.f]" (local time)
+ * A point in time: "10s", "200ms" (after the first sample), "-10s" (before the last one),
+ * "HH:MM[:SS[.f]]", "YYYY-MM-DD HH:MM:SS[.f]" (local time).
  */
 int query_parse_time(const struct opt *o, const char *value, void *point);
 
-/* What pids, tids and comms say about a thread. comm ends with NUL. */
+/* Whether a thread passes the filters by pid, tid and comm. comm ends with NUL. */
 bool query_wants_thread(const struct query *q, uint32_t tgid, uint32_t tid, const char *comm);
 bool query_wants_state(const struct query *q, unsigned state);
 
-/* True if it leaves samples of the chosen event out. */
+/* True if the query leaves out samples of the chosen event. */
 bool query_has_filter(const struct query *q);
 
 /*
- * A time of day is meant on the day of the first sample or, when it had already passed then and
- * comes again before the last one, on the next day.
+ * Turns from and to into dates. A time of day is meant on the day of the first sample or, when it
+ * had already passed then and comes again before the last sample, on the next day.
  */
 void query_window(const struct query *q, uint64_t first_ns, uint64_t last_ns,
 		  struct time_window *w);

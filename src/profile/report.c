@@ -18,12 +18,12 @@
 #include "src/profile/wall_clock.h"
 
 /*
- * A recording costs some memory even when it is empty, and a file of empty ones is easily made.
- * sample_counts.h keeps numbers of segments in 16 bits.
+ * Each recording costs some memory even when it is empty, and a file of many empty ones is easily
+ * made. sample_counts.h keeps numbers of segments in 16 bits.
  */
 #define MAX_SEGMENTS 65536
 
-/* of a query about a thread */
+/* Whether a thread passes the query, as far as that was found out. */
 enum verdict { VERDICT_NONE, VERDICT_WANTED, VERDICT_UNWANTED };
 
 struct segment {
@@ -31,8 +31,8 @@ struct segment {
 	struct wall_clock clock;
 	uint8_t *verdicts;		/* by thread id: enum verdict */
 	size_t cap_verdicts;
-	uint64_t samples, first_ns, last_ns;	/* monotonic, of samples */
-	uint64_t begin_ns, end_ns;	/* monotonic, of the recording as far as is known */
+	uint64_t samples, first_ns, last_ns;	/* monotonic, of the first and the last sample */
+	uint64_t begin_ns, end_ns;	/* monotonic, of the recording as far as known */
 	bool has_begin, has_end;
 };
 
@@ -73,7 +73,9 @@ void report_close(struct report *rep)
 	free(rep);
 }
 
-/* The segment of the record last read; new ones are made. NULL: out of memory or too many. */
+/*
+ * The segment of the record last read, made if it is new. NULL: out of memory or too many segments.
+ */
 static struct segment *current(struct report *rep)
 {
 	uint32_t at = trace_reader_status(rep->reader)->segment;
@@ -180,7 +182,7 @@ static const struct definition_store *segment_tables(const void *ctx, uint32_t s
 	return report_tables(ctx, segment);
 }
 
-/* Losses and damage, and measurements that contradict each other. */
+/* Puts losses, damage and measurements that contradict each other into one line. */
 static void warn(struct report *rep)
 {
 	size_t n;
@@ -194,7 +196,7 @@ static void warn(struct report *rep)
 		memcpy(rep->warning + n, "; ", 2);
 }
 
-/* What the walks saw, and what nothing in this recording could see. */
+/* Says what the scans saw, and which threads this recording could not see at all. */
 static void tell_scope(struct report *rep)
 {
 	size_t n;
@@ -314,7 +316,7 @@ static bool wants_thread(const struct query *q, const struct report_sample *rs)
 				  rs->thread ? rs->thread->tid : UINT32_MAX, comm);
 }
 
-/* A thread is judged once: lists of ids and globs are slow. */
+/* The verdict about a thread is kept, because lists of ids and globs are slow. */
 static bool thread_passes(struct report *rep, struct segment *s, const struct report_sample *rs)
 {
 	uint32_t id = rs->rec->thread;
@@ -329,10 +331,10 @@ static bool thread_passes(struct report *rep, struct segment *s, const struct re
 	return *v == VERDICT_WANTED;
 }
 
-/* What a pass over the trace gives to whom. */
+/* One pass over the trace: which samples it gives to which function. */
 struct giving {
 	struct report *rep;
-	bool scan_rows;			/* instead of samples of the event that is shown */
+	bool scan_rows;			/* rows of scans, not samples of the event that is shown */
 	bool unfiltered;
 	report_sample_fn fn;
 	void *ctx;
@@ -347,7 +349,7 @@ static bool passes_filters(struct report *rep, struct segment *s, const struct r
 	       thread_passes(rep, s, rs);
 }
 
-/* Of the right event; *weight is filled. */
+/* True if the sample is of the event that this pass gives; sets *weight. */
 static bool suits(const struct giving *g, uint32_t segment, const struct rec_sample *rec,
 		  uint64_t *weight)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A trace, open for reporting: its names, its receipts, and its samples as often as they are
+ * A trace that is open for reporting: its names, its receipts, and its samples as often as they are
  * wanted.
  *
- *	report_open(path, &query, &rep)		reads everything once: names come after samples in a
- *						trace
- *	report_info(rep)			what is in it: counts, losses, ends of walks
- *	report_samples(rep, fn, ctx)		those of one event that pass the query, in the order
- *						of the file
- *	report_facts(rep, &facts)		what stands under every picture
+ *	report_open(path, &query, &rep)		reads the whole trace once, because names come after
+ *						the samples
+ *	report_info(rep)			its contents: counts, losses, ends of stacks
+ *	report_samples(rep, fn, ctx)		the samples of one event that pass the query, in the
+ *						order of the file
+ *	report_facts(rep, &facts)		the facts that stand under every picture
  *	report_close(rep)
  *
  * Memory grows with definitions (frames, stacks, names), never with samples. A trace may hold
- * several recordings (cat a.pbz b.pbz): each has its own tables, its segment.
+ * several recordings (cat a.pbz b.pbz). Each is a segment with definitions of its own.
  */
 #pragma once
 
@@ -44,31 +44,30 @@ const char *report_path(const struct report *rep);
 
 struct report_sample {
 	const struct rec_sample *rec;
-	const struct definition_store *tables;	/* of its segment */
+	const struct definition_store *tables;	/* the definitions of its segment */
 	uint32_t segment;
 	const struct rec_thread *thread;	/* NULL: lost with a damaged chunk */
-	const struct rec_process *process;	/* NULL: the same */
-	uint64_t real_ns;		/* its time as CLOCK_REALTIME; monotonic when there is no
-					   CLOCK record */
-	uint64_t weight;		/* in the unit of its event; 0 in rows under way */
+	const struct rec_process *process;	/* NULL: likewise */
+	uint64_t real_ns;		/* CLOCK_REALTIME; monotonic if there is no CLOCK record */
+	uint64_t weight;		/* in the unit of its event; 0 in rows of live_scans.h */
 };
 
 /*
- * The number of its process; false: unknown. The idle threads, tid 0, are of process 0, which has
- * no record.
+ * The number of the sample's process; false: unknown. The idle threads, tid 0, belong to process 0,
+ * which has no record.
  */
 bool report_sample_tgid(const struct report_sample *s, uint32_t *tgid);
 
-/* Borrowed for the call; not 0 stops and is returned. */
+/* The sample is borrowed for the call. A result other than 0 ends the pass and is returned. */
 typedef int (*report_sample_fn)(void *ctx, const struct report_sample *s);
 
-/* Those of the event that is shown which pass the filters of the query. */
+/* Gives fn the samples of the event that is shown, if they pass the filters. */
 int report_samples(struct report *rep, report_sample_fn fn, void *ctx);
 
-/* Rows of snapshots that pass the filters, whichever event is shown. */
+/* Gives fn the rows of snapshots that pass the filters, whichever event is shown. */
 int report_scan_rows(struct report *rep, report_sample_fn fn, void *ctx);
 
-/* All of the event that is shown, or all rows of snapshots, whatever the filters say. */
+/* Gives fn all samples of the event that is shown, or all rows of snapshots, without filters. */
 int report_unfiltered(struct report *rep, bool scan_rows, report_sample_fn fn, void *ctx);
 
 const struct report_info *report_info(const struct report *rep);
@@ -83,46 +82,44 @@ const struct trace_events *report_events(const struct report *rep);
 const struct trace_event *report_event(const struct report *rep);
 const struct query *report_query(const struct report *rep);	/* NULL: everything */
 
-/* Samples are missing, or the trace is damaged or cut: what --strict is about. */
+/* True if samples are missing or the trace is damaged or cut: --strict refuses such a trace. */
 bool report_has_loss(const struct report *rep);
 bool report_is_incomplete(const struct report *rep);	/* damaged, cut, or without END */
 
 /*
- * One line about losses, damage and measurements that disagree; "" when there is nothing to say.
- * Borrowed.
+ * One line about losses, damage and measurements that contradict each other; "" when there are
+ * none. Borrowed.
  */
 const char *report_warning(const struct report *rep);
 
 /*
- * The sum of all receipts of walks, and who could not be seen at all, as text; "" when there is
- * neither. Borrowed.
+ * The sum of all receipts of scans and the threads that could not be seen at all, as text; "" when
+ * there is neither. Borrowed.
  */
 const char *report_scans(const struct report *rep);
 
-/* How busy the CPUs were, in different ways. */
+/* How busy the CPUs were, measured in different ways. */
 const struct cpu_check *report_cpus(const struct report *rep);
 
 /*
- * All but what is counted of samples that passed a query: facts.amount and .title are "". Strings
- * are borrowed until report_close().
+ * Fills all facts except those counted from samples that passed a query: facts.amount and .title
+ * are "". Strings are borrowed until report_close().
  */
 void report_facts(const struct report *rep, struct profile_facts *facts);
 
-/* The tables of a segment, 0 .. nr_segments - 1. */
+/* The definitions of a segment, 0 .. nr_segments - 1. */
 const struct definition_store *report_tables(const struct report *rep, uint32_t segment);
 
 /*
- * A META value of the first recording that has this key; NULL if none. NUL behind it; len may be
- * NULL.
+ * The value of a META key in the first recording that has it; NULL: none has. It ends with NUL; len
+ * may be NULL.
  */
 const char *report_meta(const struct report *rep, const char *key, size_t *len);
 
 const struct report_meta_item *report_metas(const struct report *rep, size_t *nr);
 const struct report_note *report_notes(const struct report *rep, size_t *nr);
 
-/*
- * How good the user stacks are, of all samples, and who is to blame for those that are not whole.
- */
+/* How good the user stacks of all samples are, and which code causes those that are not whole. */
 const struct stack_health *report_health(const struct report *rep);
 
 /* A CLOCK_MONOTONIC time of a segment as CLOCK_REALTIME. */

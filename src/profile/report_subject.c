@@ -22,7 +22,7 @@ void report_subject_sample(struct report_subject *s, const struct report_sample 
 		snprintf(s->comm, sizeof(s->comm), "%s", comm);
 }
 
-/* The word behind " -- " without its folder; len 0: there is none. */
+/* The word after " -- " without its folder; *len is 0 if there is none. */
 static const char *command_of(const char *argv, size_t *len)
 {
 	const char *word = strstr(argv, " -- "), *slash;
@@ -39,7 +39,7 @@ static const char *command_of(const char *argv, size_t *len)
 	return slash + 1;
 }
 
-/* "" where a recording had none, or two had different ones. */
+/* The command of all recordings; "" if one has none, or two have different ones. */
 static void put_command(const struct report *rep, char *out, size_t size)
 {
 	size_t nr;

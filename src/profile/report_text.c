@@ -34,7 +34,7 @@ static __attribute__((format(printf, 2, 3))) void put(struct text *t, const char
 		t->len += (size_t)n < t->size - t->len ? (size_t)n : t->size - t->len - 1;
 }
 
-/* "ring-full 7, throttled 2": the losses that are counts of samples, or those that are not. */
+/* "ring-full 7, throttled 2": losses counted in samples, or those counted in other things. */
 static void put_causes(struct text *t, const struct report_info *info, bool of_samples)
 {
 	const char *sep = "";
@@ -92,8 +92,8 @@ void report_warning_text(const struct report_info *info, char *out, size_t size)
 }
 
 /*
- * "2 memory-busy, 1 readers hung": whatever kept rows from being complete, but that their threads
- * ran or had ended.
+ * The reasons why rows are not complete: "memory-busy 2, reader hung 1". Threads that ran or had
+ * ended are not among them, because that is no error.
  */
 static void put_problem(struct text *t, const char **sep, const char *what, uint64_t nr)
 {
@@ -212,7 +212,7 @@ void report_rate_text(const struct trace_event *e, char *out, size_t size)
 		put(&t, " and others");
 }
 
-/* What an event measures, where that is more than its name says; else NULL. */
+/* The quantity that an event measures, if its name does not say so; else NULL. */
 static const char *measure(const struct trace_event *e)
 {
 	if (event_is_cpu_time(e->kind))
@@ -261,7 +261,7 @@ static void put_thread_states(struct text *t, const struct report_amount *a)
 	put(t, "%s thread state%s", count_text(a->samples, n), a->samples == 1 ? "" : "s");
 }
 
-/* Each sample counts 1, so there is no weight to tell. */
+/* True if each sample counts 1, so that the weight says nothing more than the number. */
 static bool is_only_counted(const struct trace_event *e)
 {
 	return e->is_counted || !strcmp(e->unit, "samples");
@@ -358,7 +358,7 @@ void report_stacks_text(const struct stack_health *h, char *out, size_t size)
 		    report_share_text(h->all.whole_guessed, nr, share));
 }
 
-/* "libfoo.so: ", the last part of the path. */
+/* "libfoo.so: ", from the last part of the path. */
 static void put_binary(struct text *t, const struct stack_health *h, const struct health_row *row)
 {
 	size_t len;

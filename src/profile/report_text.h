@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The sentences that a report says about its trace. All cut what does not fit into size. */
+/* The sentences that a report prints about its trace. Each is cut to size. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,46 +13,51 @@ struct trace_event;
 struct trace_events;
 
 /*
- * "9 samples lost (ring-full 7, throttled 2); 1 chunk damaged; the file was cut short"; "" when all
- * is well.
+ * Losses and damage: "9 samples lost (ring-full 7, throttled 2); 1 chunk damaged; the file was cut
+ * short"; "" when there are none.
  */
 void report_warning_text(const struct report_info *info, char *out, size_t size);
 
 /*
- * "CPU time (cpu-clock, 99 Hz). Also recorded: page-faults, snapshot; see --event": the event that
- * is shown, and the others that have samples; "" without one. Names are foreign.
+ * The event that is shown, and the others that have samples: "CPU time (cpu-clock, 99 Hz). Also
+ * recorded: page-faults, snapshot; see --event"; "" without an event. Names are foreign.
  */
 void report_shown_text(const struct trace_events *events, uint32_t shown, char *out, size_t size);
 
-/* "99 Hz", "every 100th", "one per 512.0 kB", "every 1.0 s"; "" where it is not known. */
+/*
+ * How often an event is sampled: "99 Hz", "every 100th", "one per 512.0 kB", "every 1.0 s"; "":
+ * unknown.
+ */
 void report_rate_text(const struct trace_event *event, char *out, size_t size);
 
-/* What is shown of an event. */
+/* How much of an event is shown. */
 struct report_amount {
 	const struct trace_event *event;	/* NULL: the trace has none */
 	uint64_t samples, weight;
-	uint64_t scans;			/* snapshots that these samples are rows of */
+	uint64_t scans;			/* number of snapshots that the samples are rows of */
 };
 
 /*
- * "3.1 s of CPU time in 306 samples", "12,041 page-faults in 121 samples", "4.0 MB in 12 samples",
- * "11 snapshots, 1,177 thread states", "no samples".
+ * An amount as text: "3.1 s of CPU time in 306 samples", "12,041 page-faults in 121 samples", "4.0
+ * MB in 12 samples", "11 snapshots, 1,177 thread states", "no samples".
  */
 void report_amount_text(const struct report_amount *a, char *out, size_t size);
 
 /*
- * "appcpp, CPU time, 3.1 s, 306 samples": what a picture is called. subject is foreign and may be
- * "".
+ * The title of a picture: "appcpp, CPU time, 3.1 s, 306 samples". subject is foreign and may be "".
  */
 void report_title_text(const char *subject, const struct report_amount *a, char *out, size_t size);
 
-/* "98.2 % of 12,345 user stacks are whole (1.1 % with guessed frames)" */
+/*
+ * The share of whole user stacks: "98.2 % of 12,345 user stacks are whole (1.1 % with guessed
+ * frames)".
+ */
 void report_stacks_text(const struct stack_health *h, char *out, size_t size);
 
 /*
+ * The causes of user stacks that are not whole, as shares of all user stacks, the largest first:
  * "1.2 % chromium: no unwind information, frame pointer chain broke; 0.4 % on a CPU during the
- * walk; 0.1 % for other reasons (probee info)": shares of all user stacks, the largest first; ""
- * when all are whole. Names are foreign.
+ * walk; 0.1 % for other reasons (probee info)"; "" when all are whole. Names are foreign.
  */
 void report_broken_text(const struct stack_health *h, char *out, size_t size);
 
@@ -71,13 +76,15 @@ bool report_scans_are_whole(const struct report_scans *w);	/* nothing is missing
 void report_scan_sums_text(const struct report_scans *w, char *out, size_t size);
 
 /*
- * "from inside a PID namespace: 173 threads of the machine are outside of it and left out, with 197
- * samples"; "" where META pid_namespace.outside (NULL: absent) does not say so.
+ * The threads outside of the PID namespace: "from inside a PID namespace: 173 threads of the
+ * machine are outside of it and left out, with 197 samples"; "" when META pid_namespace.outside
+ * (NULL: absent) names none.
  */
 void report_outside_text(const char *outside, char *out, size_t size);
 
 /*
- * "1.2 %"; what is not all never looks like it: "99.9 %" at most, and "<0.1 %" instead of "0.0 %".
+ * A share: "1.2 %". A part never looks like the whole or like nothing: it is "99.9 %" at most, and
+ * "<0.1 %" instead of "0.0 %".
  */
 #define SHARE_MAX 16
 const char *report_share_text(uint64_t part, uint64_t whole, char buf[SHARE_MAX]);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the end code of a user stack means, for people: why it is not whole, and what can be done
+ * The end code of a user stack in plain words: why the stack is not whole, and what the user can do
  * about it.
  */
 #pragma once
 
 #include <stdbool.h>
 
-/* end: enum stack_end, also one that this version does not know. */
+/* end is an enum stack_end, or one that this version does not know. */
 const char *stack_cause_text(unsigned end);		/* "return address 0" */
 const char *stack_cause_remedy(unsigned end);		/* an imperative; "" where there is none */
 
 /*
- * True where the code of the outermost frame is to blame, and not what the thread or the recorder
- * was doing.
+ * True if the code of the outermost frame caused the end; false if the state of the thread or of
+ * the recorder did.
  */
 bool stack_cause_has_place(unsigned end);
 
-/* True where `probee unwind-info BINARY ADDRESS` shows the rule that led to this. */
+/* True if `probee unwind-info BINARY ADDRESS` shows the rule that led to this end. */
 bool stack_cause_has_rule(unsigned end);

@@ -1,4 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which code is the cause of stacks that are not whole, and of guessed frames.
+ *
+ * Unwinding goes from the innermost frame outwards, so a stack stops where no caller was found. The
+ * cause is the code that was unwound last:
+ *
+ *	stack, innermost first		cause
+ *	read, parse, A (in libfoo)	libfoo: the caller of A was not found
+ *	read, parse, A (not mapped)	the binary of parse: A was taken for its return address
+ *	read, parse (guessed), main	the binary of read: no rule of it says where its caller is
+ *
+ * An end that no code caused (the thread was on a CPU, a limit was reached) has no binary.
+ *
+ * A look at each frame of each sample would be slow. The tally (stack_tally.h) counts samples by
+ * the NODE id of their stacks instead, and the passes here go over nodes. A node's parent is the
+ * next frame outwards, and has a lower id:
+ *
+ *	learn_paths(), ids ascend	parents first: each node knows the node just inside of its
+ *					outermost one, and the node nearest to its own end whose
+ *					caller was guessed
+ *	sum_nodes(), ids descend	children first: the count of each stack is added to all its
+ *					frames, which tells how many frames were exact, return
+ *					addresses and guesses
+ *
+ * One segment is summed after the other. Its causes are merged into rows by {path, end}.
+ *
+ * Limits: the cause is only as good as the frames that were found. A stack that took a wrong turn
+ * before it stopped accuses the code where it stopped. A row has one address, that of its most
+ * frequent stack.
+ */
 #include "src/profile/stack_health.h"
 
 #include <errno.h>
@@ -10,32 +40,32 @@
 #include "src/model/definition_store.h"
 #include "src/profile/stack_cause.h"
 
-struct spot {				/* code to blame */
+struct spot {				/* the code that caused an end or a guess */
 	uint32_t path;			/* IX_NONE: out of memory */
 	bool has_addr;
 	uint64_t addr;
 };
 
-struct row_list {			/* one of the two lists of a stack_health, while it grows */
+struct row_list {			/* one list of a stack_health, while it grows */
 	struct health_row **v;
 	size_t *nr, *cap;
 	struct hash_index index;
 };
 
-/* One segment at a time. */
+/* The segment that is being summed. */
 struct summing {
 	struct stack_health *h;
 	const struct definition_store *tables;
-	uint32_t *guessed_from;		/* by node id: node nearest to the leaf whose caller was
-					   guessed; 0: none */
-	uint32_t *below_root;		/* by node id: node just inside the outermost one of its
-					   stack; 0: none */
+	/* By node id: the node nearest to the leaf whose caller was guessed; 0: none. */
+	uint32_t *guessed_from;
+	/* By node id: the node just inside the outermost one of its stack; 0: none. */
+	uint32_t *below_root;
 	size_t cap_guessed_from, cap_below_root;
-	size_t next_broken;		/* of the tally's */
+	size_t next_broken;		/* index into the tally's list */
 	struct row_list broken, guesses;
 };
 
-/* ---- Whose code ---- */
+/* ---- Which code ---- */
 
 static uint32_t binary_path(const struct summing *s, const struct rec_frame *f)
 {
@@ -53,7 +83,7 @@ static uint32_t binary_path(const struct summing *s, const struct rec_frame *f)
 				       f->kind == FRAME_JIT ? "(generated code)" : "(no binary)");
 }
 
-/* A caller is looked for at the call, not behind it, where the next function may begin. */
+/* A caller is looked up at its call, not behind it, where the next function may begin. */
 static uint64_t lookup_addr(const struct rec_frame *f)
 {
 	return f->addr - (f->flags & FRAME_RETURN_ADDRESS && f->addr);
@@ -99,7 +129,7 @@ static bool same_row(const void *ctx, uint32_t id)
 	return k->v[id].path == k->path && k->v[id].end == k->end;
 }
 
-/* The row of {path, end}, made when it is new. NULL: out of memory. */
+/* The row of {path, end}, made if it is new. NULL: out of memory. */
 static struct health_row *row_of(struct row_list *l, uint32_t path, uint8_t end)
 {
 	struct row_key k = { *l->v, path, end };
@@ -143,7 +173,9 @@ static bool is_guessed(const struct summing *s, uint32_t node)
 	return f && f->flags & FRAME_GUESSED;
 }
 
-/* Parents come before their children, so one pass upwards knows each stack's way to the root. */
+/*
+ * Parents have lower ids than their children, so one ascending pass knows each node's way outwards.
+ */
 static int learn_paths(struct summing *s, uint32_t end)
 {
 	if (array_reserve(&s->guessed_from, &s->cap_guessed_from, end) ||
@@ -166,7 +198,7 @@ static int blame_for_guess(struct summing *s, uint32_t node, uint64_t samples)
 {
 	uint32_t from = s->guessed_from[node];
 
-	if (is_guessed(s, node))	/* nothing says what it called */
+	if (is_guessed(s, node))	/* the frame that it called is not known */
 		return blame(&s->guesses, spot_of(s, frame_of_node(s, node)), 0, samples, samples);
 	return from ? blame(&s->guesses, spot_of(s, frame_of_node(s, from)), 0, samples, 0) : 0;
 }
@@ -182,8 +214,8 @@ static void count_frame(struct health_frames *n, const struct rec_frame *f, uint
 }
 
 /*
- * Children come behind their parents, so one pass downwards turns counts of leaves into counts of
- * passages.
+ * Children have higher ids than their parents, so one descending pass turns the counts of leaves
+ * into how often each node was passed.
  */
 static int sum_nodes(struct summing *s, uint64_t *stacks, uint32_t end)
 {
@@ -216,7 +248,7 @@ static int sum_guesses(struct summing *s, const uint64_t *stacks, uint32_t end)
 	return err;
 }
 
-/* Segments follow each other in a file, so those of one stand together. */
+/* The entries of one segment stand together, because segments follow each other in a file. */
 static int sum_broken(struct summing *s, const struct stack_tally *t, uint32_t segment)
 {
 	const struct tally_broken *b;
@@ -254,7 +286,7 @@ static int sum_segment(struct summing *s, struct stack_tally *t, uint32_t segmen
 	int err;
 
 	if (end > seg->cap_stacks)
-		end = (uint32_t)seg->cap_stacks;	/* no sample came behind */
+		end = (uint32_t)seg->cap_stacks;	/* no sample has a higher node */
 	err = learn_paths(s, end ? end : 1);
 	if (!err)
 		err = sum_broken(s, t, segment);
@@ -265,7 +297,7 @@ static int sum_segment(struct summing *s, struct stack_tally *t, uint32_t segmen
 	return err ? err : sum_processes(s->h, seg, segment);
 }
 
-/* ---- All ---- */
+/* ---- All segments ---- */
 
 static int by_samples(const void *x, const void *y, void *health)
 {

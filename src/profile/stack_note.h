@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a report shows in place of the user frames that are not there. */
+/* The text that a report shows in place of missing user frames. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,9 +7,9 @@
 #define STACK_NOTE_MAX 64
 
 /*
- * A frame that stands at the root side of a user stack that is not whole: "[truncated: no-fde]",
- * or, when nothing is known of it, "[no-mapping]". NULL when nothing is missing: it is whole, or
- * was not asked for, or the thread has none, or nobody can tell (frame pointers alone). The text is
- * in buf.
+ * A frame to show at the root side of a user stack that is not whole: "[truncated: no-fde]", or
+ * "[no-mapping]" if it has no frames at all. NULL when nothing is missing: the stack is whole, or
+ * was not asked for, or the thread has none, or it cannot be told (frame pointers alone). The text
+ * is in buf.
  */
 const char *stack_note(unsigned end, bool has_frames, char buf[STACK_NOTE_MAX]);

@@ -32,7 +32,8 @@ static struct tally_segment *segment_at(struct stack_tally *t, uint32_t segment)
 }
 
 /*
- * An id that the tables do not know counts as 0, so that a foreign one cannot make an array grow.
+ * An id that is not defined counts as 0, so that an id made up by a trace cannot make an array
+ * grow.
  */
 static uint32_t process_of(const struct definition_store *tables, const struct rec_sample *s)
 {

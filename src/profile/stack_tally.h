@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What became of user stacks, counted sample by sample in the ids of each segment. Memory grows
- * with definitions (nodes, processes), never with samples; nothing is looked up that could be
- * looked up once, later (stack_health.h). Embedded; all zero is empty.
+ * Counts, sample by sample, how user stacks ended, by the ids of each segment. Memory grows with
+ * definitions (nodes, processes), never with samples; nothing is looked up here that stack_health.h
+ * can look up once, later. Embedded; all zero is empty.
  *
  *	stack_tally_add(&t, segment, tables, sample) ...	0 or -ENOMEM, silently
  *	stack_health_init(&h, &t, tables_of, ctx)
@@ -19,15 +19,15 @@ struct rec_sample;
 struct definition_store;
 
 struct tally_process {
-	uint64_t stacks, whole;		/* user stacks that should have been; those that reached the
-					   root */
-	uint64_t whole_guessed;		/* whole ones that rest on a guess */
+	/* User stacks that should exist, and those of them that reached the outermost frame. */
+	uint64_t stacks, whole;
+	uint64_t whole_guessed;		/* whole stacks that rest on a guess */
 };
 
 struct tally_segment {
-	uint64_t *stacks;		/* by node id: samples with this user stack */
+	uint64_t *stacks;		/* by node id: number of samples with this user stack */
 	size_t cap_stacks;
-	struct tally_process *processes;	/* by process id; 0: not known */
+	struct tally_process *processes;	/* by process id; 0: process not known */
 	size_t cap_processes;
 };
 
@@ -49,7 +49,7 @@ struct stack_tally {
 
 int stack_tally_add(struct stack_tally *t, uint32_t segment, const struct definition_store *tables,
 		    const struct rec_sample *s);
-/* nr samples that are like this one */
+/* Adds nr samples that are like this one. */
 int stack_tally_add_many(struct stack_tally *t, uint32_t segment,
 			 const struct definition_store *tables, const struct rec_sample *s,
 			 uint64_t nr);

@@ -1,4 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How the samples of several recordings are counted by event.
+ *
+ * A sample names its event by an EVENT id, which means something in its own recording (segment)
+ * only. What recordings have in common is the event's name and unit:
+ *
+ *	segment 0	EVENT 1 "cpu-clock" ns, EVENT 2 "page-faults" count
+ *	segment 1	EVENT 1 "page-faults" count, EVENT 2 "cpu-clock" ns
+ *	events		"cpu-clock" {0, 1} {1, 2}, "page-faults" {0, 2} {1, 1}
+ *
+ * A slot {segment, EVENT id} -> event is filled when the first sample with the id comes, by hashing
+ * name and unit. All other samples find it by two array indexes. Events are in the order of their
+ * first sample; those without samples follow when the samples have ended (trace_events_define()).
+ *
+ * The weight of a sample is its own or, when that is 0, the period of its event as this recording
+ * states it. If a single sample of an event has neither, its weights do not add up to anything: the
+ * event is counted then, its unit is "samples", and each sample weighs 1. This is known only after
+ * the last sample, so trace_events_weigh() is for a second pass over the trace.
+ *
+ * Samples whose EVENT record was lost with a damaged chunk belong to one of two such counted
+ * events: one for rows of scans, one for all others.
+ *
+ * Limits: equal names with different units stay different events (.shares_name; their labels show
+ * the unit). Equal names and units are one event even if two recorders meant different things by
+ * them.
+ */
 #include "src/profile/trace_events.h"
 
 #include <errno.h>
@@ -44,7 +70,7 @@ static bool same_event(const void *ctx, uint32_t id)
 	return k->v[id].name_id == k->name_id && k->v[id].unit_id == k->unit_id;
 }
 
-/* The event of this name and unit, made when it is new. NO_EVENT: out of memory. */
+/* The event of this name and unit, made if it is new. NO_EVENT: out of memory. */
 static uint32_t event_of(struct trace_events *t, const char *name, const char *unit, uint8_t kind)
 {
 	struct event_key k = { .name_id = intern_str(t->names, name),
@@ -90,7 +116,7 @@ static struct event_slot *slot_at(struct trace_events *t, uint32_t segment, uint
 	return array_reserve(&s->slots, &s->cap_slots, (size_t)id + 1) ? NULL : &s->slots[id];
 }
 
-/* Gives an EVENT record its slot. */
+/* Fills the slot of an EVENT record. */
 static int resolve(struct trace_events *t, uint32_t segment, const struct definition_store *tables,
 		   const struct rec_event *rec)
 {
@@ -181,7 +207,7 @@ static bool same_name(const void *ctx, uint32_t id)
 	return k->v[id].name_id == k->name_id;
 }
 
-/* Marks the events whose name alone does not tell which one is meant. */
+/* Marks events that share their name with another one. */
 static void mark_namesakes(struct trace_events *t)
 {
 	struct hash_index names = { 0 };
@@ -193,7 +219,7 @@ static void mark_namesakes(struct trace_events *t)
 		if (first != IX_NONE)
 			t->v[i].shares_name = t->v[first].shares_name = true;
 		else if (ix_add(&names, hash_u64(0, k.name_id), i))
-			break;		/* out of memory: a name is less exact */
+			break;		/* out of memory: only a label is less exact */
 	}
 	ix_release(&names);
 }
@@ -261,7 +287,9 @@ static bool suits_weight(const struct trace_event *e, enum query_weight weight)
 	return true;
 }
 
-/* The first with samples that suits, else the first that suits; NO_EVENT: none does. */
+/*
+ * The first suitable event with samples, else the first suitable one; NO_EVENT: none is suitable.
+ */
 static uint32_t first_event(const struct trace_events *t, const char *name,
 			    enum query_weight weight)
 {

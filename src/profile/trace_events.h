@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The events of a trace: what made its samples, how many there are of each, and what they weigh.
+ * The events of a trace: what made its samples, how many samples each has, and what they weigh.
  *
- * A trace may hold several recordings with tables of their own. Events of two recordings are one
- * here when their names and units are equal. Samples of different events are never added up: a
- * report shows one event, which trace_events_choose() picks.
+ * A trace may hold several recordings, each with definitions of its own. Two events of different
+ * recordings count as one if their names and units are equal. Samples of different events are never
+ * added: a report shows one event, which trace_events_choose() picks.
  *
  *	trace_events_init(&t)			0 or -ENOMEM, as all that return int
  *	trace_events_sample(&t, segment, tables, rec)	each sample, in the order of the file
@@ -13,9 +13,9 @@
  *	trace_events_weigh(&t, segment, rec, &weight)	which event a sample is of
  *	trace_events_release(&t)
  *
- * The weight of a sample is its own or, when that is 0, the period of its event as its recording
- * says. An event that has samples with neither is counted: its unit is "samples", each weighs 1.
- * Samples whose EVENT record was lost are two such events: those of snapshots, and all others.
+ * The weight of a sample is its own or, when that is 0, the period that its recording states. An
+ * event that has samples with neither is counted: its unit is "samples", and each sample weighs 1.
+ * Samples whose EVENT record was lost are two such events: the rows of scans, and all others.
  *
  * Memory grows with EVENT records, never with samples. Names and units are foreign bytes.
  */
@@ -38,16 +38,16 @@ struct rec_sample;
 struct trace_event {
 	const char *name, *unit;	/* end with NUL; "ns", "cycles", "count", "bytes", ... */
 	uint8_t kind;			/* enum event_kind; EVENT_KINDS: its record was lost */
-	uint64_t freq_mhz, period;	/* of the first recording that has it; 0 unknown */
-	bool varies;			/* another recording has other ones */
-	bool is_counted;		/* each sample counts 1 */
+	uint64_t freq_mhz, period;	/* of the first recording that has them; 0: unknown */
+	bool varies;			/* another recording has another rate */
+	bool is_counted;		/* each sample weighs 1 */
 	bool shares_name;		/* another event of this name has another unit */
 	uint64_t samples;
 	uint64_t weight;		/* of all samples, in unit; at most UINT64_MAX */
 	uint32_t name_id, unit_id;	/* internal */
 };
 
-struct event_slot {			/* of an EVENT id: which event, and its period here */
+struct event_slot {			/* the event of an EVENT id, and its period here */
 	uint32_t event;			/* index plus 1; 0: not resolved */
 	uint64_t period;
 };
@@ -64,7 +64,7 @@ struct trace_events {
 	struct hash_index index;
 	struct event_segment *segments;
 	size_t nr_segments, cap_segments;
-	uint32_t lost, lost_scans;	/* events without a record; NO_EVENT: there is none */
+	uint32_t lost, lost_scans;	/* events of samples without a record; NO_EVENT: none */
 };
 
 int trace_events_init(struct trace_events *t);
@@ -73,12 +73,12 @@ void trace_events_release(struct trace_events *t);
 int trace_events_sample(struct trace_events *t, uint32_t segment,
 			const struct definition_store *tables, const struct rec_sample *rec);
 
-/* Once for each segment, when all samples have come; then trace_events_end(). */
+/* Once for each segment, after all samples; then trace_events_end(). */
 int trace_events_define(struct trace_events *t, uint32_t segment,
 			const struct definition_store *tables);
 void trace_events_end(struct trace_events *t);
 
-/* Which event a sample is of, NO_EVENT: none, and what it weighs. After trace_events_end(). */
+/* Returns the event of a sample (NO_EVENT: none), and sets its weight. After trace_events_end(). */
 uint32_t trace_events_weigh(const struct trace_events *t, uint32_t segment,
 			    const struct rec_sample *rec, uint64_t *weight);
 
@@ -93,10 +93,15 @@ int trace_events_choose(const struct trace_events *t, const struct query *q, uin
 int trace_events_refuse(const struct trace_events *t, const struct query *q, const char *path,
 			uint32_t chosen);
 
-/* What --event calls it: "cpu-clock"; "cycles (count)" where another "cycles" has another unit. */
+/*
+ * The event's name for --event: "cpu-clock"; "cycles (count)" if another "cycles" has another unit.
+ */
 #define EVENT_LABEL_MAX 96
 const char *trace_event_label(const struct trace_event *e, char buf[EVENT_LABEL_MAX]);
 
-/* "cpu-clock, page-faults": the labels of all with samples but one, and of those without. */
+/*
+ * Lists labels: "cpu-clock, page-faults". Either events with samples or those without, except
+ * "but".
+ */
 void trace_events_list(const struct trace_events *t, bool with_samples, uint32_t but, char *out,
 		       size_t size);

@@ -9,7 +9,7 @@
 #include "src/model/definition_store.h"
 #include "src/profile/cpu_check.h"
 
-/* More are no longer read by anybody, and a trace may hold any number, of any size. */
+/* A trace may hold any number of these, of any size; more than this is not read by a person. */
 #define MAX_NOTES 1000
 #define MAX_METAS 10000
 #define MAX_TEXT_BYTES (16u << 20)
@@ -91,7 +91,10 @@ static int add_note(struct trace_summary *r, uint32_t segment, const struct rec_
 	return 0;
 }
 
-/* The rows of a walk come together; receipts only behind those of several walks. */
+/*
+ * Called when the rows of another scan begin: the rows of a scan stand together, while a receipt
+ * may stand after the rows of several scans.
+ */
 static void end_runnable(struct trace_summary *r)
 {
 	struct report_scans *w = &r->info.scans;

@@ -140,7 +140,7 @@ uint32_t tree_builder_child(struct tree_builder *b, uint32_t parent, const struc
 	if (up->depth + 1u >= b->max_depth)
 		return find_or_push(b, parent, &rest);
 	rest.name = b->too_many;
-	/* Twice the limit at most: each old node may still get one child for the rest. */
+	/* At most twice max_nodes: each old node may still get one child for the rest. */
 	if (b->p->nr_nodes >= b->max_nodes && is_new(b, parent, key))
 		return b->p->nr_nodes < 2 * (size_t)b->max_nodes || !is_new(b, parent, &rest) ?
 			find_or_push(b, parent, &rest) : parent;
@@ -159,7 +159,7 @@ void tree_builder_add(struct tree_builder *b, uint32_t node, uint64_t weight, ui
 	n->self_samples += samples;
 }
 
-/* A node never comes before its parent, so one pass backwards is enough. */
+/* A node has a higher index than its parent, so one pass backwards is enough. */
 static void sum_totals(struct profile *p)
 {
 	for (size_t i = p->nr_nodes; i-- > 0;) {
@@ -185,8 +185,8 @@ static int by_name(const void *a, const void *b, void *names)
 }
 
 /*
- * rank[name] is its place in the alphabet: sorting nodes then compares numbers. NULL: out of
- * memory.
+ * Makes rank[name], the place of a name in the alphabet, so that sorting nodes compares numbers.
+ * NULL: out of memory.
  */
 static uint32_t *rank_names(const struct profile *p)
 {
@@ -207,8 +207,7 @@ static uint32_t *rank_names(const struct profile *p)
 	return rank;
 }
 
-struct place {				/* of a node among all others: in order, siblings are
-					   neighbours */
+struct place {				/* sort key of a node that makes siblings neighbours */
 	uint32_t parent, rank, binary_rank, kind_flags, node;
 };
 

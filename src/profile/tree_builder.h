@@ -4,17 +4,17 @@
  *
  *	tree_builder_init(&b)
  *	child = tree_builder_child(&b, parent, &key)	found or made; the root is 0
- *	tree_builder_add(&b, child, weight, samples)	to its self
- *	p = tree_builder_take(&b)			sums totals, sorts children; the caller's:
+ *	tree_builder_add(&b, child, weight, samples)	adds to the node's self
+ *	p = tree_builder_take(&b)			sums totals, sorts children; free it by
  *							profile_free()
  *	tree_builder_release(&b)
  *
- * Growth is limited in depth and in number of nodes, since a small hostile trace can describe a
- * huge tree: beyond, a node "[deeper]" or "[too many stacks]" stands for all the rest, so no weight
- * is lost. As one node too few can break a tree, running out of memory is remembered and told by
- * tree_builder_take().
+ * Depth and number of nodes are limited, because a small hostile trace can describe a huge tree.
+ * Beyond the limits a node "[deeper]" or "[too many stacks]" stands for all the rest, so no weight
+ * is lost. Running out of memory is remembered and reported by tree_builder_take(), because a tree
+ * that lacks a single node can be wrong.
  *
- * All weights together stay below 2^64: what would be more is not added. So no sum in the tree
+ * The sum of all weights stays below 2^64: what would exceed it is not added. So no sum in the tree
  * overflows, and each total is the sum of its parts, whatever weights a trace has.
  */
 #pragma once
@@ -34,21 +34,21 @@ struct tree_builder {
 	struct hash_index index;
 	uint32_t max_depth;		/* at most UINT16_MAX */
 	uint32_t max_nodes;
-	uint32_t deeper, too_many;	/* names */
-	uint64_t weight;		/* of all that was added */
+	uint32_t deeper, too_many;	/* ids of their names */
+	uint64_t weight;		/* sum of all weights that were added */
 	bool failed;
 };
 
 int tree_builder_init(struct tree_builder *b);		/* 0 or -ENOMEM */
 void tree_builder_release(struct tree_builder *b);
 
-/* An interned name for keys; IX_NONE and failed when out of memory. */
+/* Interns a name for keys; IX_NONE, and failed is set, when out of memory. */
 uint32_t tree_builder_name(struct tree_builder *b, const char *s, size_t len);
 
 /*
- * The child of parent with key's name, kind, binary and inlined flag; other flags and lines are
- * merged into it (the lowest known line of the first file by name). A node that stands for the rest
- * is its own child.
+ * The child of parent with key's name, kind, binary and inlined flag, made if it is new. Other
+ * flags are merged into it, and so are lines (the lowest known line of the first file by name). The
+ * child of a node that stands for the rest is that node itself.
  */
 uint32_t tree_builder_child(struct tree_builder *b, uint32_t parent, const struct node *key);
 void tree_builder_add(struct tree_builder *b, uint32_t node, uint64_t weight, uint64_t samples);

@@ -1,4 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How deadlocks and convoys are found among the rows of a scan.
+ *
+ * Each thread has at most one owner, so no general search for cycles is needed. Threads without
+ * waiters are taken off, which may leave their owners without waiters; these are taken off next,
+ * and so on (Kahn's algorithm). In the end only rings are left, because each of their threads keeps
+ * a waiter:
+ *
+ *	A -> B -> C	D -> B		X -> Y -> X	Z -> X
+ *
+ *	taken off	A, D, Z, B, C		waiters always before their owners
+ *	left		X, Y			a ring
+ *	threads behind	B 2 (A, D), C 3 (B, A, D), X 1 (Z)
+ *	heads		C for A, B, C, D; X for X, Y, Z
+ *
+ * Taking off A adds A and all threads behind it to those behind B. The order is then read
+ * backwards, owners before their waiters, so each thread takes over the head of its owner.
+ *
+ * A scan is no instant: rows are taken one after the other, while threads run. A ring may therefore
+ * be made of links that never existed at the same time. It is taken for a certain deadlock only if
+ * all its links are locks in memory and none of its threads ran since before the first of their
+ * rows was taken: a thread that does not run can neither take nor release a lock.
+ *
+ * Limits: a lock without a known owner has no link. A wait for any of several processes, or for a
+ * process of many threads, is not followed; .peer shows the process. Owners that have no row get
+ * one (.absent), and count as waiting for nothing. It is not known what a thread did after its own
+ * row was taken.
+ */
 #include "src/profile/wait_graph.h"
 
 #include <errno.h>
@@ -45,7 +73,7 @@ static uint32_t find_row(const struct wait_graph *g, uint32_t tid)
 	return ix_find(&g->by_tid, hash_u64(0, tid), same_tid, pair);
 }
 
-/* A thread has one row in a walk; should a trace say otherwise the last one counts. */
+/* A thread has one row in a scan. If a trace says otherwise, the last one counts. */
 static int put_row(struct wait_graph *g, const struct wait_row *row)
 {
 	uint32_t at = find_row(g, row->tid);
@@ -66,7 +94,7 @@ static int put_row(struct wait_graph *g, const struct wait_row *row)
 
 struct reading {
 	struct wait_graph *g;
-	uint32_t wanted;		/* walk; 0: the last */
+	uint32_t wanted;		/* scan; 0: the last one */
 };
 
 static int on_sample(void *ctx, const struct report_sample *s)
@@ -87,7 +115,7 @@ static int on_sample(void *ctx, const struct report_sample *s)
 		g->tables = s->tables;
 	}
 	if (s->segment != g->segment || s->rec->scan != g->scan)
-		return 0;	/* of an earlier one, taken late */
+		return 0;	/* of an earlier scan, written late */
 	row.tid = s->thread->tid;
 	row.tgid = s->process ? s->process->tgid : 0;
 	return put_row(g, &row);
@@ -133,7 +161,7 @@ static int count_threads(struct wait_graph *g)
 	return 0;
 }
 
-/* Owners that the walk did not meet get rows of their own: many may wait for one. */
+/* An owner without a row gets one, because several threads may wait for it. */
 static int put_absent(struct wait_graph *g, uint32_t tid, uint32_t tgid, uint32_t *at)
 {
 	struct wait_row absent = { .tid = tid, .tgid = tgid, .absent = true };
@@ -156,7 +184,7 @@ static int link_owner(struct wait_graph *g, uint32_t i)
 	}
 	at = find_process(g, owner);
 	if (at == IX_NONE)
-		at = find_row(g, owner);	/* absent, and met before */
+		at = find_row(g, owner);	/* an absent process that was met before */
 	if (at == IX_NONE)
 		err = put_absent(g, owner, owner, &at);
 	g->rows[i].peer = at;
@@ -181,8 +209,8 @@ static int link_owners(struct wait_graph *g)
 }
 
 /*
- * Threads that nobody waits for are taken off, again and again; in the end only rings are left.
- * order gets those taken off, waiters before their owners; the number of them.
+ * Takes off threads without waiters until only rings are left. order gets the threads taken off,
+ * waiters before their owners. Returns their number.
  */
 static size_t peel(struct wait_graph *g, uint32_t *left, uint32_t *order)
 {
@@ -208,7 +236,10 @@ static size_t peel(struct wait_graph *g, uint32_t *left, uint32_t *order)
 	return nr;
 }
 
-/* Whoever slept from before the first look until the last one could not let go of anything. */
+/*
+ * True if each thread of the ring slept from before the first of their rows was taken until its own
+ * row was: a thread that did not run cannot have released anything.
+ */
 static bool none_ran(const struct wait_graph *g, uint32_t first)
 {
 	uint64_t last_run = 0, first_look = UINT64_MAX;
@@ -263,7 +294,7 @@ void wait_sort(const struct wait_graph *g, uint32_t *rows, size_t nr)
 		qsort_r(rows, nr, sizeof(*rows), by_wait, (void *)g);
 }
 
-/* order is reused. */
+/* order is overwritten. */
 static void link_waiters(struct wait_graph *g, uint32_t *order)
 {
 	for (uint32_t i = 0; i < g->nr; i++)
@@ -325,8 +356,7 @@ int wait_graph_link(struct wait_graph *g)
 			if (left[i] && g->rows[i].ring == WAIT_NONE)
 				err = add_ring(g, i);
 		/*
-		 * Owners come behind their waiters in order, so their heads are known when we go
-		 * backwards.
+		 * Owners stand after their waiters in order, so going backwards knows their heads.
 		 */
 		while (nr-- > 0)
 			if (g->rows[order[nr]].owner != WAIT_NONE)

@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define LOOK_AT 32		/* frames */
+#define LOOK_AT 32		/* frames at most */
 
-/* How the kernel waits, not what for. */
+/* Functions that say how the kernel waits, but not what for. */
 static const char *const helpers[] = {
 	"__schedule",
 	"schedule",
@@ -61,7 +61,7 @@ static const char *const helpers[] = {
 	"exit_to_user_mode_loop",
 };
 
-/* The compiler's own copies of a function have suffixes: ".constprop.0", ".isra.0". */
+/* Copies of a function that the compiler made have suffixes: ".constprop.0", ".isra.0". */
 static bool is_helper(const char *name)
 {
 	size_t len = strcspn(name, ".");

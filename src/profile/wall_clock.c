@@ -19,9 +19,9 @@ int wall_clock_add(struct wall_clock *c, const struct rec_clock *rec)
 {
 	struct wall_mark *m;
 
+	/* No recorder writes an older one, and sorting it in could take for ever. */
 	if (c->nr && rec->mono_ns < c->v[c->nr - 1].mono_ns)
-		return 0;		/* no recorder writes that, and sorting it in could take for
-					   ever */
+		return 0;
 	m = array_push(&c->v, &c->nr, &c->cap);
 	if (!m)
 		return -ENOMEM;
@@ -43,7 +43,7 @@ void wall_clock_forget(struct wall_clock *c, uint64_t mono_ns)
 
 uint64_t wall_clock_real(const struct wall_clock *c, uint64_t mono_ns)
 {
-	size_t after;		/* first mark behind mono_ns */
+	size_t after;		/* first mark after mono_ns */
 
 	if (!c->nr)
 		return mono_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Dates of a recording: what its CLOCK records say about CLOCK_MONOTONIC times. Embedded; all zero
+ * Turns CLOCK_MONOTONIC times of a recording into dates, by its CLOCK records. Embedded; all zero
  * is empty.
  */
 #pragma once
@@ -13,17 +13,17 @@ struct rec_clock;
 struct wall_clock {
 	struct wall_mark {
 		uint64_t mono_ns;
-		int64_t ahead_ns;	/* CLOCK_REALTIME minus CLOCK_MONOTONIC then */
+		int64_t ahead_ns;	/* CLOCK_REALTIME minus CLOCK_MONOTONIC at that time */
 	} *v;
 	size_t nr, cap;
 };
 
 void wall_clock_release(struct wall_clock *c);
-/* 0 or -ENOMEM; one from before the last is ignored */
+/* 0 or -ENOMEM. A record that is older than the last one is ignored. */
 int wall_clock_add(struct wall_clock *c, const struct rec_clock *rec);
 
-/* Nobody asks for an earlier time any more. */
+/* Frees what is only needed for earlier times. */
 void wall_clock_forget(struct wall_clock *c, uint64_t mono_ns);
 
-/* By the mark nearest to it; the monotonic time itself when there is none. */
+/* The date of a time, by the nearest mark; the monotonic time itself if there is no mark. */
 uint64_t wall_clock_real(const struct wall_clock *c, uint64_t mono_ns);

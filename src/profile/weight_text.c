@@ -7,7 +7,7 @@
 #define NAME_BYTES 40
 
 struct scale {
-	uint64_t size;			/* of one, in the smaller unit */
+	uint64_t size;			/* of one of it, in the smallest unit */
 	const char *name;
 };
 
@@ -49,7 +49,7 @@ static uint64_t rounded(uint64_t v, uint64_t size)
 static const struct scale *fitting(const struct scale *s, uint64_t v)
 {
 	if (!v && s == times)
-		return &times[3];	/* nothing is "0 s" */
+		return &times[3];	/* 0 is "0 s" */
 	while (s[1].name && rounded(v, s->size) >= 1000)
 		s++;
 	return s;
@@ -71,7 +71,7 @@ static const char *scaled_text(const struct scale *scales, uint64_t v, const cha
 	return buf;
 }
 
-/* How much of a plural is its singular: "branches" 6, "page-faults" 10, "misses" 4. */
+/* Length of the singular within a plural: "branches" 6, "page-faults" 10, "misses" 4. */
 static size_t singular_len(const char *name)
 {
 	size_t len = strlen(name);

@@ -10,8 +10,8 @@
  *	"samples", ""	the same
  *	any other	such as cycles	"1.2 M cycles"
  *
- * Three digits at least count as exact enough: "99.9 ms", "100 ms", "1,234 s". Units and names are
- * foreign bytes and come out as they are, cut to a length that fits.
+ * At least three digits are shown: "99.9 ms", "100 ms", "1,234 s". Units and names are foreign
+ * bytes and come out as they are, cut to a length that fits.
  */
 #pragma once
 
@@ -21,17 +21,17 @@
 
 const char *count_text(uint64_t n, char buf[WEIGHT_TEXT_MAX]);	/* "1,234,567" */
 
-/* The number and its unit. */
+/* A weight with its unit. */
 const char *weight_text(uint64_t weight, const char *unit, char buf[WEIGHT_TEXT_MAX]);
 
 /*
- * The same, and what is counted where the unit does not say so: name is a plural, such as an
- * event's name; "1 page-fault" loses its s.
+ * The same, with a name for the things counted if the unit does not name them. name is a plural,
+ * such as an event's name; "1 page-fault" loses its s.
  */
 const char *weight_text_of(uint64_t weight, const char *unit, const char *name,
 			   char buf[WEIGHT_TEXT_MAX]);
 
-/* a + b, but never beyond UINT64_MAX: what a trace says about weights is not to be trusted. */
+/* a + b, but at most UINT64_MAX, because weights in a trace cannot be trusted. */
 static inline uint64_t weight_sum(uint64_t a, uint64_t b)
 {
 	return b > UINT64_MAX - a ? UINT64_MAX : a + b;
