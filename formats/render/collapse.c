@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Folded stacks: "comm;root;...;leaf COUNT", one line per distinct stack, sorted as LC_ALL=C sort
- * does. COUNT is samples where the event's unit is ns: other tools expect that, and all samples of
- * such an event weigh the same. Of any other unit it is weight: page faults, cycles, bytes.
+ * does. COUNT is the number of samples if the event's unit is ns: other tools expect that, and all
+ * samples of such an event weigh the same. For any other unit COUNT is the weight: page faults,
+ * cycles, bytes.
  *
- * What looks equal on a line is one line, though it may be several nodes (two binaries with a
- * function of the same name). So the tree is built once more, of labels; its leaves are then sorted
- * without writing the lines into memory, which a deep tree would fill.
+ * Stacks that look equal must become one line, even if they are several nodes (two binaries with a
+ * function of the same name). So the tree is built once more, from labels. Its leaves are then
+ * sorted without writing the lines into memory, because the lines of a deep tree would fill it.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,8 +23,8 @@
 extern const struct renderer renderer_collapse;
 
 struct labels {
-	struct tree_builder tree;	/* of labels; weights are what is written */
-	FILE *out;			/* into text */
+	struct tree_builder tree;	/* of labels; its weights are the COUNTs */
+	FILE *out;			/* writes into text */
 	char *text;
 	size_t size;
 	const char *kernel_suffix;
@@ -36,7 +37,7 @@ static int labels_open(struct labels *l, const struct render_opts *opts)
 	memset(l, 0, sizeof(*l));
 	l->kernel_suffix = opts->kernel_suffix ? opts->kernel_suffix : "_[k]";
 	err = tree_builder_init(&l->tree);
-	l->tree.max_depth = UINT16_MAX;		/* the tree that is labelled has limits already */
+	l->tree.max_depth = UINT16_MAX;		/* the labelled tree was limited in depth already */
 	l->tree.max_nodes = UINT32_MAX / 4;
 	l->out = err ? NULL : open_memstream(&l->text, &l->size);
 	return l->out ? 0 : -ENOMEM;
@@ -65,7 +66,7 @@ static uint32_t label_of(struct labels *l, const struct profile *p, const struct
 	return tree_builder_name(&l->tree, l->text, len);
 }
 
-/* Nodes come after their parents, so the parent's new place is known. */
+/* Nodes come after their parents, so the parent's place in the new tree is known. */
 static struct profile *label_tree(struct labels *l, const struct profile *p)
 {
 	uint32_t *place = calloc(p->nr_nodes, sizeof(*place));
@@ -86,8 +87,8 @@ static struct profile *label_tree(struct labels *l, const struct profile *p)
 }
 
 /*
- * What follows "...;" on the line of leaf when n, it or an ancestor of it, comes next, up to where
- * lines differ.
+ * The words by which the line of leaf goes on after "...;", as far as needed to compare it with
+ * another line. The next words are those of n, which is leaf or an ancestor of it.
  */
 static void next_words(const struct profile *p, uint32_t n, uint32_t leaf, const char **label,
 		       char tail[32])
@@ -99,7 +100,7 @@ static void next_words(const struct profile *p, uint32_t n, uint32_t leaf, const
 		strcpy(tail, ";");
 }
 
-/* Compares label + tail, as one string each. */
+/* Compares label + tail of both, each as one string. */
 static int compare_words(const char *a, const char *a_tail, const char *b, const char *b_tail)
 {
 	for (;;) {
@@ -149,9 +150,9 @@ static uint32_t next_in_preorder(const struct profile *p, uint32_t at)
 }
 
 /*
- * Leaves of lines: nodes with weight of their own. In preorder they are sorted already but for
- * names that begin with the whole of a sibling's, and neighbours are compared fast. NULL: out of
- * memory.
+ * The nodes that have a line, which are those with weight of their own, in the order of the lines.
+ * The tree in pre-order is sorted already, except for names that begin with the whole name of a
+ * sibling, so most comparisons are of neighbours and fast. NULL: out of memory.
  */
 static uint32_t *sorted_leaves(struct profile *p, size_t *nr)
 {
@@ -169,7 +170,7 @@ static uint32_t *sorted_leaves(struct profile *p, size_t *nr)
 
 static int write_lines(struct profile *p, FILE *out)
 {
-	/* no stack is deeper than all nodes */
+	/* no stack is deeper than the number of nodes */
 	uint32_t *path = malloc((p->nr_nodes + 1) * sizeof(*path));
 	size_t nr, n;
 	uint32_t *leaves = sorted_leaves(p, &nr);

@@ -22,7 +22,7 @@ size_t columns_of(const char *s, size_t len)
 	return columns;
 }
 
-/* Where column nr begins; len when there are fewer. */
+/* The byte at which column nr begins; len if there are fewer columns. */
 static size_t byte_of_column(const char *s, size_t len, size_t nr)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -60,7 +60,7 @@ static bool ends_in(const char *s, size_t len, const char *what)
 	return len >= n && !memcmp(s + len - n, what, n);
 }
 
-/* Behind the bracket that closes the one at s[0]; 0: it is not closed. */
+/* Index after the bracket that closes the one at s[0]; 0: it is not closed. */
 static size_t closed_at(const char *s, size_t len, char open, char close)
 {
 	size_t depth = 0;
@@ -74,7 +74,10 @@ static size_t closed_at(const char *s, size_t len, char open, char close)
 	return 0;
 }
 
-/* "<...>" behind a word is a template's; that of operator< is none, nor is Rust's <T as U>::f. */
+/*
+ * Length of the template arguments "<...>" at s[at]; 0: there are none. They stand directly after a
+ * word, so that neither operator< nor Rust's <T as U>::f has any.
+ */
 static size_t template_at(const char *s, size_t at, size_t len)
 {
 	if (s[at] != '<' || !at || !is_word(s[at - 1]) || ends_in(s, at, "operator"))
@@ -82,7 +85,10 @@ static size_t template_at(const char *s, size_t at, size_t len)
 	return closed_at(s + at, len - at, '<', '>');
 }
 
-/* The "(...)" of a function, which stands behind its name; "(anonymous namespace)" is none. */
+/*
+ * Length of the parameters "(...)" at s[at]; 0: there are none. They stand after a name, so that
+ * "(anonymous namespace)" is none.
+ */
 static size_t parameters_at(const char *s, size_t at, size_t len)
 {
 	size_t n;
@@ -97,7 +103,10 @@ static size_t parameters_at(const char *s, size_t at, size_t len)
 
 typedef size_t (*part_fn)(const char *s, size_t at, size_t len);
 
-/* Copies s to dst without what part() finds; the length. "{lambda(int)#1}" stays whole. */
+/*
+ * Copies s to dst without the parts that part() finds, but "{lambda(int)#1}" stays whole. Returns
+ * the length.
+ */
 static size_t leave_out(char *dst, const char *s, size_t len, part_fn part)
 {
 	size_t n = 0;
@@ -135,7 +144,10 @@ size_t columns_put_name(FILE *out, const char *s, size_t len, size_t room)
 	return columns;
 }
 
-/* Where the rest of a line stands: below what is behind its last gap, if that leaves some room. */
+/*
+ * The column below which the rest of a line goes on: that of the text after its last gap, if it
+ * leaves some room.
+ */
 static size_t hanging_indent(const char *line, size_t len, size_t width)
 {
 	size_t indent = 0;
@@ -147,7 +159,7 @@ static size_t hanging_indent(const char *line, size_t len, size_t width)
 	return indent;
 }
 
-/* How much of the text fits into room columns, whole words; at least one word. */
+/* The number of bytes of s that fit into room columns: whole words, but at least one. */
 static size_t fitting(const char *s, size_t len, size_t room)
 {
 	size_t end = byte_of_column(s, len, room), space = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The samples themselves, a row each, in the order of the file:
- * timestamp|tid|tgid|comm|state|ustack|kstack. Times are local, as taken in the kernel; frames are
- * name+0xOFF joined by ';', innermost first.
+ * The samples themselves, one per row, in the order of the file:
+ * timestamp|tid|tgid|comm|state|ustack|kstack. Times are local, as taken in the kernel. Frames are
+ * name+0xOFF, joined by ';', innermost first.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,9 +21,12 @@
 #include "src/profile/report.h"
 #include "src/profile/stack_note.h"
 
-/* Only a made-up trace has deeper stacks, and would make an endless output of a small file. */
+/*
+ * Only a made-up trace has deeper stacks; without a limit its small file would make an endless
+ * output.
+ */
 #define FRAMES_MAX 4096
-#define MAX_TEXT_BYTES (32u << 20)	/* of each cache */
+#define MAX_TEXT_BYTES (32u << 20)	/* limit of each cache */
 
 extern const struct renderer renderer_csv;
 
@@ -32,12 +35,12 @@ struct csv {
 	bool reverse, wait_columns;
 	struct syscall_names *calls;
 	struct byte_buf row;
-	const struct definition_store *tables;	/* the caches speak ids of this segment */
+	const struct definition_store *tables;	/* the caches hold ids of this segment */
 	struct text_cache frames;	/* by frame id: all functions of the frame */
-	struct text_cache comms;	/* by thread id */
+	struct text_cache comms;	/* by thread id: name of the thread */
 	uint32_t *path;			/* frames of a stack, innermost first */
 	size_t nr_path, cap_path;
-	uint64_t second;		/* that date is of */
+	uint64_t second;		/* for which date was made */
 	char date[24];			/* "2026-10-04 12:34:56"; "" at first */
 };
 
@@ -113,7 +116,7 @@ static int collect_path(struct csv *c, uint32_t stack, bool *missing)
 }
 
 /*
- * One more frame in the cell that began at begin; no cell may look like a formula to a spreadsheet.
+ * Adds a frame to the cell that began at begin. No cell may look like a formula to a spreadsheet.
  */
 static void put_frame(struct csv *c, size_t begin, const char *s, size_t len)
 {
@@ -124,7 +127,7 @@ static void put_frame(struct csv *c, size_t begin, const char *s, size_t len)
 	bb_bytes(&c->row, s, len);
 }
 
-/* The frames of a stack; note stands at the side of its root. */
+/* Adds the frames of a stack; note goes to the side of its outermost frame. */
 static int put_stack(struct csv *c, uint32_t stack, const char *note)
 {
 	size_t begin = c->row.nr;
@@ -153,7 +156,7 @@ static int put_user_stack(struct csv *c, const struct rec_sample *rec)
 	char buf[STACK_NOTE_MAX];
 	const char *note = stack_note(rec->end, rec->ustack != 0, buf);
 
-	if (!note && !rec->ustack) {	/* nothing is wrong, but a row says why it has no frames */
+	if (!note && !rec->ustack) {	/* no error, but the row says why it has no frames */
 		snprintf(buf, sizeof(buf), "[%s]", stack_end_name(rec->end));
 		note = buf;
 	}
@@ -195,8 +198,8 @@ static void put_ids(struct csv *c, const struct report_sample *s)
 }
 
 /*
- * |seconds since it ran|system call|"futex 0x7f00", "fd 1" or "pid 12"|tid of the owner: each empty
- * where it is not known
+ * Adds |seconds since it ran|system call|"futex 0x7f00", "fd 1" or "pid 12"|tid of the owner. A
+ * cell is empty if its value is not known.
  */
 static void put_waits(struct csv *c, const struct rec_sample *rec)
 {
@@ -225,8 +228,8 @@ static void put_waits(struct csv *c, const struct rec_sample *rec)
 }
 
 /*
- * Other tables give the ids another meaning; and a recording without an end meets ever more
- * threads.
+ * Drops texts whose ids have another meaning in the next segment, and those that took too much
+ * memory: a recording that does not end meets ever more threads.
  */
 static void forget_texts(struct csv *c, const struct definition_store *tables)
 {

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A character of a foreign string: a valid UTF-8 sequence, or one byte that belongs to none. */
+/* A character of a foreign string: a valid UTF-8 sequence, or one byte that is not part of any. */
 struct unit {
 	uint32_t code;			/* code point; the byte itself when !valid */
 	unsigned len;			/* bytes */
@@ -53,7 +53,7 @@ static bool is_unsafe(struct unit u)
 	return false;
 }
 
-/* Printable ASCII is most of every name: only the characters of special need a look there. */
+/* Most bytes of names are printable ASCII, which needs no escape unless it is in special. */
 static bool is_plain(unsigned char c, const char *special)
 {
 	if (c < 0x20 || c >= 0x7f)
@@ -65,7 +65,7 @@ static bool is_plain(unsigned char c, const char *special)
 	return true;
 }
 
-/* Writes what stands for u, whose bytes are s. */
+/* Writes the replacement of u, whose bytes are s. */
 typedef void (*replace_fn)(FILE *out, struct unit u, const unsigned char *s);
 
 static void escape(FILE *out, const char *str, size_t len, const char *special, replace_fn replace)

@@ -22,7 +22,7 @@ static bool same_function(const void *ctx, uint32_t id)
 	return f->name == k->n->name && f->binary == k->n->binary && f->kind == k->n->kind;
 }
 
-/* IX_NONE: out of memory. */
+/* The index of the function of a node, made if it is new; IX_NONE: out of memory. */
 static uint32_t function_of(struct function_list *l, struct hash_index *index, const struct node *n)
 {
 	struct function_key k = { l->v, n };
@@ -39,7 +39,7 @@ static uint32_t function_of(struct function_list *l, struct hash_index *index, c
 	return (uint32_t)l->nr - 1;
 }
 
-/* functions[node] for all nodes; IX_NONE for the root and synthetic ones. */
+/* Sets functions[node] for all nodes; IX_NONE for the root and synthetic nodes. */
 static int find_functions(struct function_list *l, const struct profile *p, uint32_t *functions)
 {
 	struct hash_index index = { 0 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What each function costs in a call tree, wherever it was called: self, and total counted once
- * where it calls itself. Functions are told apart by name, kind and binary; synthetic nodes are
- * none.
+ * The cost of each function in a call tree, wherever it was called: its self, and its total, which
+ * counts once where the function calls itself. Functions are told apart by name, kind and binary.
+ * Synthetic nodes are not functions.
  */
 #pragma once
 
@@ -16,7 +16,7 @@ struct function_cost {
 	uint8_t kind;			/* enum frame_kind */
 	uint64_t self, total;		/* weight */
 	uint64_t self_samples, total_samples;
-	uint32_t on_path;		/* while counting: how often it is on the way to the root */
+	uint32_t on_path;	/* while counting: number of its nodes on the way to the root */
 };
 
 struct function_list {

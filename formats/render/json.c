@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The call tree as nested {name, value, children}, as d3 flame graphs read it. value is inclusive,
- * in probee.unit of the root ("ns", "count", ...); self, samples, self_samples, kind, libtype,
- * binary, file and line come extra, and the facts of the recording on the root as "probee": there
- * event names the event that is shown, weight and samples are the sums of it, shown says it in
- * words. samples is the number of samples that value was measured with.
+ * in the unit that probee.unit of the root names ("ns", "count", ...). probee adds self, samples,
+ * self_samples, kind, libtype, binary, file and line, where samples is the number of samples that
+ * value was measured with. The root has the facts of the recording as "probee": event is the name
+ * of the event that is shown, weight and samples are its sums, and shown says it in words.
  *
- * Parsers limit nesting: jq 1.6 gives up at 86 frames, Python's json at some 500. So what goes
- * deeper than MAX_DEPTH frames has its middle folded into one node "...n frames", n the longest run
- * folded; its children are the functions that were running there. opts->deep writes everything.
+ * Parsers limit nesting: jq 1.6 gives up at 86 frames, Python's json at some 500. So a stack that
+ * is deeper than MAX_DEPTH frames has its middle folded into one node "...n frames", where n is the
+ * length of the longest run that was folded. The children of that node are the functions that were
+ * running below it. opts->deep writes everything.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,25 +25,24 @@
 
 #define MAX_BLAMED 100
 #define MAX_DEPTH 80
-#define FOLD_DEPTH (MAX_DEPTH - 2)	/* of the node above the folded one */
+#define FOLD_DEPTH (MAX_DEPTH - 2)	/* depth of the node above the folded one */
 
 extern const struct renderer renderer_json;
 
-struct leaves {				/* functions that were running below the node being
-					   folded */
+struct leaves {				/* the functions that were running below a folded node */
 	uint32_t *v;
 	size_t nr, cap;
-	uint32_t depth;			/* of the deepest */
+	uint32_t depth;			/* depth of the deepest */
 };
 
-/* Nothing when it is empty. */
+/* Writes nothing if s is empty. */
 static void put_text(struct json_writer *w, const char *key, const char *s)
 {
 	if (*s)
 		json_put_text(w, key, s);
 }
 
-/* Who is to blame for user stacks that are not whole, and for guesses; at most so many of each. */
+/* The binaries that cause stacks to be not whole, or guesses; at most nr of them. */
 static void put_blame(struct json_writer *w, const char *key, const struct stack_health *h,
 		      const struct health_row *rows, size_t nr)
 {
@@ -81,7 +81,10 @@ static void put_health(struct json_writer *w, const struct stack_health *h)
 	put_blame(w, "guesses", h, h->guesses, h->nr_guesses);
 }
 
-/* The sum of the receipts: tasks_seen is rows, idle kernel threads and those not asked for. */
+/*
+ * The sum of the receipts. tasks_seen is the sum of rows, idle kernel threads and tasks not asked
+ * for.
+ */
 static void put_scans(struct json_writer *w, const struct report_scans *s)
 {
 	json_key(w, "walks");
@@ -150,7 +153,7 @@ static const char *kind_name(const struct node *n)
 	return n->kind < FRAME_KINDS ? names[n->kind] : "user";
 }
 
-/* The four words that d3-flame-graph has colours for. */
+/* The four types of code that d3-flame-graph has colours for. */
 static const char *libtype(const struct node *n)
 {
 	if (n->flags & NODE_INLINED)
@@ -160,7 +163,7 @@ static const char *libtype(const struct node *n)
 	return n->kind == FRAME_JIT ? "jit" : n->kind == FRAME_SYNTHETIC ? "" : "user";
 }
 
-/* What a node of the JSON stands for; inclusive, and its own. */
+/* The samples that a node of the JSON stands for: inclusive, and its own. */
 struct value {
 	uint64_t total, self, samples, self_samples;
 };
@@ -204,7 +207,7 @@ static void begin_node(struct json_writer *w, const struct profile *p, const str
 		put_facts(w, p);
 }
 
-/* What comes after n in pre-order below top; NODE_NONE at the end. */
+/* The node after n in pre-order below top; NODE_NONE at the end. */
 static uint32_t next_below(const struct profile *p, uint32_t top, uint32_t n)
 {
 	if (p->nodes[n].first_child != NODE_NONE)
@@ -242,14 +245,14 @@ static int by_function(const void *x, const void *y, void *profile)
 
 	if (order)
 		return order;
-	if (a->name != b->name)		/* they differ behind a NUL */
+	if (a->name != b->name)		/* the names differ after a NUL */
 		return a->name < b->name ? -1 : 1;
 	if (a->binary != b->binary)
 		return a->binary < b->binary ? -1 : 1;
 	return a->kind != b->kind ? a->kind - b->kind : a->flags - b->flags;
 }
 
-/* Each function once, whichever way it was called. */
+/* Writes each function once, in whichever ways it was called. */
 static void put_leaves(struct json_writer *w, struct leaves *l, const struct profile *p)
 {
 	qsort_r(l->v, l->nr, sizeof(*l->v), by_function, (void *)p);
@@ -287,8 +290,8 @@ static void put_folded(struct json_writer *w, struct leaves *l, const struct pro
 }
 
 /*
- * Begins the children of a node. 1: there are nodes to descend to; 0: none, or they are written;
- * -ENOMEM.
+ * Begins the children of a node. 1: the caller writes them; 0: there are none, or they are written
+ * already; -ENOMEM.
  */
 static int begin_children(struct json_writer *w, struct leaves *l, const struct profile *p,
 			  uint32_t at)
@@ -308,7 +311,7 @@ static int begin_children(struct json_writer *w, struct leaves *l, const struct 
 	return 0;
 }
 
-/* folded is NULL when everything is to be written. */
+/* folded is NULL if everything is to be written. */
 static int put_tree(struct json_writer *w, struct leaves *folded, const struct profile *p)
 {
 	uint32_t at = 0;

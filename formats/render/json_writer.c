@@ -53,7 +53,7 @@ void json_string(struct json_writer *w, const char *s, size_t len)
 
 void json_u64(struct json_writer *w, uint64_t v)
 {
-	char buf[20];			/* printf() takes most of the time of a large tree */
+	char buf[20];			/* made by hand: printf() would take most of the time */
 	size_t n = sizeof(buf);
 
 	begin_value(w);

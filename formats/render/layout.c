@@ -1,4 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How a call tree becomes boxes.
+ *
+ * A box is as wide as its node's total weight. The children of a node stand side by side from its
+ * left edge on, and its self, the weight that belongs to no child, is the room to their right:
+ *
+ *	all 10					left edge
+ *	+-- a 6 (self 1)			0
+ *	|   +-- b 3				0
+ *	|   +-- c 2				3, and a's self is 5 .. 6
+ *	+-- d 3					6, and the self of all is 9 .. 10
+ *
+ * Edges are integers in units of weight. Pixels would have to be rounded, and the error of a parent
+ * would be added to that of its children; so the drawing divides an exact edge by the exact total.
+ *
+ * Two steps decide and place. First find_cut() ranks the nodes: a larger total comes first, then a
+ * smaller depth, then a lower index. All nodes up to a certain rank get a box: up to the lightest
+ * one that can be seen or, if these are too many, up to number max_boxes. A parent has at least the
+ * total of each child and is less deep, so it ranks before them: a node with a box always has a
+ * parent with a box. Ranks are sorted only if there are more such nodes than boxes are allowed.
+ *
+ * Then place() goes through the tree once in pre-order, without recursion, as a trace may be deep.
+ * It carries x, the left edge of what comes next: passing a box without children, or a node without
+ * a box, adds its total; going up from a last child adds the self of its parent.
+ *
+ * Limits: nodes without a box leave a gap, which looks like self. layout.hidden counts them.
+ */
 #include "formats/render/layout.h"
 
 #include <errno.h>
@@ -9,7 +36,10 @@
 #include "src/base/array.h"
 #include "src/profile/profile.h"
 
-/* Decides who stays; smaller is more important. A parent always ranks before its children. */
+/*
+ * Importance of a node: the smaller rank is more important. A parent always ranks before its
+ * children.
+ */
 struct rank {
 	uint64_t total;
 	uint32_t depth, node;
@@ -41,7 +71,7 @@ static uint64_t least_weight(uint64_t total, double min_percent)
 	return asked > (double)seen ? (uint64_t)asked + ((double)(uint64_t)asked < asked) : seen;
 }
 
-/* The last rank that gets a box. */
+/* Sets *cut to the last rank that gets a box. 0 or -ENOMEM. */
 static int find_cut(const struct profile *p, uint64_t least, size_t max_boxes, struct rank *cut)
 {
 	struct rank *all;
@@ -79,8 +109,8 @@ static int add_box(struct layout *l, const struct node *nd, struct box box)
 }
 
 /*
- * One pass without recursion or a stack of its own: a node's own weight lies to the right of its
- * children, so the left edge of whatever comes next is known on the way up by adding self.
+ * One pass without recursion or a stack of its own: a node's self lies to the right of its
+ * children, so adding it on the way up gives the left edge of the node that comes next.
  */
 static int place(struct layout *l, const struct profile *p, const struct rank *cut)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the nodes of a call tree stand in a picture: each gets a box with an exact left edge,
- * counted in units of weight, not in pixels. Drawing at any zoom divides these integers once and so
- * never adds up rounding errors.
+ * The places of the nodes of a call tree in a picture. Each node gets a box with an exact left
+ * edge, counted in units of weight, not in pixels: drawing at any zoom divides these integers once,
+ * so rounding errors do not add up.
  *
  *	struct layout l;
  *	err = layout_init(&l, prof, opts->min_percent, LAYOUT_MAX_BOXES);	(0 or -ENOMEM)
  *	for (size_t i = 0; i < l.nr; i++) ... l.v[i] ...
  *	layout_release(&l);
  *
- * Boxes come in pre-order (parent, then its children from left to right), the root first. A box is
- * left out when it would be too narrow to see (0.1 px in a picture of LAYOUT_WIDTH_PX), narrower
- * than min_percent, or when there are more than max_boxes: then the narrowest go, of equal ones the
- * deepest. A box never stays without its parent, and those that stay do not move. A profile without
- * samples has no boxes.
+ * Boxes come in pre-order (parent, then its children from left to right), the root first. A node
+ * gets no box if that would be too narrow to see (0.1 px in a picture of LAYOUT_WIDTH_PX) or
+ * narrower than min_percent. If there are more than max_boxes, the narrowest ones are left out, and
+ * the deepest ones of equal width. A box is never without that of its parent, and leaving out boxes
+ * does not move others. A profile without samples has no boxes.
  */
 #pragma once
 
@@ -23,7 +23,7 @@
 struct profile;
 
 #define LAYOUT_WIDTH_PX 1200
-#define LAYOUT_NARROWEST (LAYOUT_WIDTH_PX * 10)	/* a box is at least this part of the width */
+#define LAYOUT_NARROWEST (LAYOUT_WIDTH_PX * 10)	/* the narrowest box is this part of the width */
 #define LAYOUT_MAX_BOXES 20000
 
 struct box {
@@ -42,5 +42,5 @@ struct layout {
 int layout_init(struct layout *l, const struct profile *p, double min_percent, size_t max_boxes);
 void layout_release(struct layout *l);
 
-/* part / whole in parts of scale, rounded down; part <= whole, 0 when whole is 0. */
+/* part / whole in units of 1 / scale, rounded down; part <= whole; 0 if whole is 0. */
 uint64_t layout_share(uint64_t part, uint64_t whole, uint32_t scale);

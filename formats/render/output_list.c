@@ -65,8 +65,8 @@ void output_list_release(struct output_list *l)
 }
 
 /*
- * "dir/trace.svg" for "dir/trace.pbz"; standard input becomes "trace.svg". Caller frees; NULL: out
- * of memory.
+ * The file of a picture: "dir/trace.svg" for "dir/trace.pbz", "trace.svg" for standard input. The
+ * caller frees it; NULL: out of memory.
  */
 static char *picture_name(const char *trace, const struct renderer *r)
 {
@@ -82,7 +82,7 @@ static char *picture_name(const char *trace, const struct renderer *r)
 	return name;
 }
 
-/* A report must not replace what it is made of. */
+/* A report must not replace the trace that it is made from. */
 static int check_not_trace(int fd, const char *file, const char *trace)
 {
 	struct stat out, in;
@@ -122,7 +122,7 @@ static FILE *open_file(const char *file, const char *trace, int *errp)
 	return out;
 }
 
-/* After this nobody meets the same failure of standard output a second time. */
+/* Drops what was not written, so that a failure of standard output is reported only once. */
 static int give_up(FILE *out, const char *file, int err)
 {
 	__fpurge(out);
@@ -226,7 +226,7 @@ void output_list_summary(const struct report *rep)
 	if (!report_scans_are_whole(&report_info(rep)->scans))
 		note("%s", report_scans(rep));
 	report_stacks_text(report_health(rep), stacks, sizeof(stacks));
-	/* Not note(): -q silences that one, and a loss is never silent. */
+	/* note() would be silenced by -q, and losses are always shown. */
 	if (*report_warning(rep))
 		fail_why(0, "%s; of what is there, %" PRIu64 " samples, %s", report_warning(rep),
 			 report_info(rep)->samples, stacks);

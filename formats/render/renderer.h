@@ -18,25 +18,25 @@ struct report;
 struct report_sample;
 
 struct render_opts {
-	const char *title;		/* NULL: made from the facts */
-	const char *kernel_suffix;	/* appended to kernel names by text formats: "_[k]"; ""
-					   none */
-	bool offsets;			/* name+0x12 */
+	const char *title;		/* NULL: made from the facts of the profile */
+	/* Text formats append it to names of the kernel: "_[k]"; "": nothing. */
+	const char *kernel_suffix;
+	bool offsets;			/* names end in "+0x12" */
 	bool reverse_stack;		/* CSV: outermost frame first */
 	bool quiet;			/* CSV: no header */
-	bool wait_columns;		/* CSV: four more, at the end */
-	bool deep;			/* JSON: nest as deep as the stacks are (json.c) */
-	uint32_t top;			/* text: rows; 0: 15 */
-	uint32_t columns;		/* text: the terminal's; 0: it is for no terminal */
-	uint32_t scan;			/* waits: of this walk; 0: the last one */
+	bool wait_columns;		/* CSV: four columns about waits, at the end */
+	bool deep;			/* JSON: as deep as the stacks are (json.c) */
+	uint32_t top;			/* text: number of functions; 0: 15 */
+	uint32_t columns;		/* text: width of the terminal; 0: it is for a file */
+	uint32_t scan;			/* waits: of this scan; 0: of the last one */
 	double min_percent;		/* pictures: hide frames narrower than this */
 };
 
-/* A stream renderer that is given the rows one by one: of a report, or of a recording under way. */
+/* Writes rows that are passed one by one, from a report or from a recording under way. */
 struct row_renderer {
 	/*
-	 * arch: of the recording, "" unknown. *state is for the other two; on an error there is
-	 * none. 0 or -errno.
+	 * arch: of the recording; "": unknown. Sets *state for the other two functions, unless it
+	 * fails. 0 or -errno.
 	 */
 	int (*begin)(const struct render_opts *opts, const char *arch, FILE *out, void **state);
 	int (*row)(void *state, const struct report_sample *s);
@@ -45,25 +45,23 @@ struct row_renderer {
 
 struct renderer {
 	const char *name;		/* the option --NAME */
-	const char *suffixes;		/* ".svg", ".folded .collapse": the first is its default
-					   file's */
-	const char *help;		/* one line */
-	bool of_scans;			/* shows rows of snapshots only, whatever else was
-					   recorded */
-	bool is_for_reading;		/* text for people: shown by a pager on a terminal */
-	bool is_picture;		/* never written to a terminal: goes to trace.svg beside the
-					   trace */
+	/* ".svg", ".folded .collapse"; the first is that of the default file. */
+	const char *suffixes;
+	const char *help;		/* one line for --help */
+	bool of_scans;			/* shows only rows of scans, whatever else there is */
+	bool is_for_reading;		/* text for people: a terminal shows it in a pager */
+	bool is_picture;		/* not for a terminal: goes to trace.svg beside the trace */
 
 	/* Writes the whole picture of a call tree. */
 	int (*render)(const struct profile *prof, const struct render_opts *opts, FILE *out);
 
 	/* Writes the samples themselves, in time order. */
 	int (*stream)(struct report *rep, const struct render_opts *opts, FILE *out);
-	const struct row_renderer *rows;	/* besides .stream; NULL: it needs the whole
-						   recording */
+	/* Besides .stream; NULL: the renderer needs the whole recording. */
+	const struct row_renderer *rows;
 };
 
 extern const struct renderer *const renderers[];	/* ends with NULL */
 const struct renderer *renderer_find(const char *name);
-/* The one whose suffix a file's name has; NULL: none. */
+/* The renderer that has the suffix of file; NULL: none has. */
 const struct renderer *renderer_of_file(const char *file);

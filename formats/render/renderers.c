@@ -20,7 +20,7 @@ const struct renderer *renderer_find(const char *name)
 	return NULL;
 }
 
-/* Is it one of these words, which are separated by spaces? */
+/* True if word is among words, which are separated by spaces. */
 static bool has_word(const char *words, const char *word)
 {
 	size_t len = strlen(word);

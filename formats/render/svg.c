@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A flame graph that is one file: a well-formed picture for every viewer, and in a browser, with
- * the script in assets/flame.js, a tool. It is drawn for a window LAYOUT_WIDTH_PX wide; boxes are
- * placed in percent of the inner svg#chart, so the script only has to widen that one.
+ * A flame graph in one file: a well-formed picture for every viewer, and an interactive page in a
+ * browser, by the script assets/flame.js. It is drawn for a window of LAYOUT_WIDTH_PX. Boxes are
+ * placed in percent of the inner svg#chart, so that the script only has to widen that one.
  *
  *	y	0	title, facts, warning (#head-text), legend (#legend)
- *		top	svg#chart: the script, rows of ROW_PX, the root at the bottom
+ *		top	svg#chart: the script, then the boxes in rows of ROW_PX, root at the bottom
  *		below	room for the script's line of details
  *
  * One box:	<g class="f u3 w" data-x="0" data-w="12" data-d="1">
@@ -30,11 +30,12 @@
 #define ROW_PX 18
 #define MARGIN_PX 10
 #define CHART_PX (LAYOUT_WIDTH_PX - 2 * MARGIN_PX)
-#define BOLD_PX (CHART_PX * 10 / 12)	/* room of a bold line of 12 px, in letters of 12 px */
+/* Letters of 12 px that take the room of a bold line of 12 px. */
+#define BOLD_PX (CHART_PX * 10 / 12)
 #define TITLE_PX (BOLD_PX * 12 / 18)
-#define TEXT_ROOM_PX 6			/* left and right of a label */
-#define TEXT_MIN_PX 16			/* less room shows no letter */
-#define GAP_MIN_PX 3			/* narrower boxes get no gap, it would eat them */
+#define TEXT_ROOM_PX 6			/* margins of a label, left and right together */
+#define TEXT_MIN_PX 16			/* no label in less room */
+#define GAP_MIN_PX 3			/* a gap would take too much of a narrower box */
 #define FOOT_PX 31
 #define SHADES 8
 #define SCALE 1000000			/* positions are written in millionths: 12.3456% */
@@ -52,8 +53,8 @@ enum family {
 
 static const struct {
 	char letter;
-	const char *legend;		/* of the picture */
-	const char *what;		/* in a box's title; NULL: goes without saying */
+	const char *legend;		/* text of the legend */
+	const char *what;		/* text in the title of a box; NULL: it needs none */
 } families[FAMILIES] = {
 	[FAMILY_USER] = { 'u', "user", NULL },
 	[FAMILY_INLINED] = { 'i', "user, inlined", NULL },
@@ -68,7 +69,7 @@ struct picture {
 	const struct profile *prof;
 	const struct profile_facts *facts;
 	struct layout layout;
-	unsigned y;			/* of the next line of the heading */
+	unsigned y;			/* place of the next line of the heading */
 };
 
 static enum family family_of(const struct node *nd)
@@ -89,7 +90,7 @@ static void put_xml(FILE *out, const char *s)
 	escape_xml(out, s, strlen(s));
 }
 
-/* "31.2 ms, 3 samples"; just "3 samples" where each counts 1. */
+/* "31.2 ms, 3 samples"; only "3 samples" if each weighs 1. */
 static void put_weight(const struct picture *pic, uint64_t weight, uint64_t samples)
 {
 	const struct profile_facts *f = pic->facts;
@@ -116,7 +117,7 @@ static void put_position(FILE *out, const char *attribute, uint64_t millionths)
 
 /* ---- Heading ---- */
 
-/* room_px counts in letters of 12 px, not bold. */
+/* room_px is in letters of 12 px that are not bold. */
 static void put_line(struct picture *pic, const char *class, const char *text, unsigned advance_px,
 		     unsigned room_px)
 {
@@ -140,7 +141,7 @@ static void put_warning_text(struct picture *pic, const char *text)
 	}
 }
 
-/* Facts are gathered into a line until it is full. */
+/* A line of the heading, which is filled with facts. */
 struct line {
 	char text[1024];
 	unsigned px;
@@ -216,7 +217,7 @@ static void put_figures(struct picture *pic)
 	line_flush(pic, &ln);
 }
 
-/* What does not fit goes to a second line, which is cut. */
+/* The rest goes to a second line, which is cut. */
 static void put_two_lines(struct picture *pic, const char *s)
 {
 	size_t len;
@@ -232,8 +233,8 @@ static void put_two_lines(struct picture *pic, const char *s)
 }
 
 /*
- * How good the user stacks are; what is wrong with the others may take a second line, and a third
- * is cut.
+ * The quality of the user stacks. The causes of those that are not whole may take a second line,
+ * and a third one is cut.
  */
 static void put_stacks(struct picture *pic)
 {
@@ -245,7 +246,7 @@ static void put_stacks(struct picture *pic)
 	put_two_lines(pic, text);
 }
 
-/* The receipts of the walks. */
+/* The receipts of the scans. */
 static void put_scans(struct picture *pic)
 {
 	put_two_lines(pic, pic->facts->scans);
@@ -269,7 +270,7 @@ static void put_warning(struct picture *pic)
 		put_warning_text(pic, "The recording was cut short or is damaged.");
 }
 
-/* The title of the picture; "" is never shown. */
+/* The title of the picture, which is never empty. */
 static void make_title(const struct picture *pic, const struct render_opts *opts, char *buf,
 		       size_t size)
 {
@@ -464,7 +465,10 @@ static void put_opening(const struct picture *pic, const char *title, unsigned h
 	fputs("</style>\n<rect class=\"bg\" width=\"100%\" height=\"100%\"/>\n", out);
 }
 
-/* Heading and legend (or the note that there is nothing): their lines decide the height. */
+/*
+ * The heading and the legend, or a note that nothing is shown; the number of their lines decides
+ * the height.
+ */
 static int make_heading(struct picture *pic, const char *title, char **text, size_t *len)
 {
 	FILE *out = pic->out;

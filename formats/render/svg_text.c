@@ -35,7 +35,7 @@ const char *text_seconds(uint64_t ns, char buf[32])
 	return buf;
 }
 
-/* Tenths of a pixel of the character at s, at 12 px; *len is its length in bytes. */
+/* Width in tenths of a pixel of the character at s, at 12 px; *len is its length in bytes. */
 static unsigned glyph_width(const char *s, size_t *len)
 {
 	unsigned char c = (unsigned char)*s;
@@ -43,7 +43,7 @@ static unsigned glyph_width(const char *s, size_t *len)
 
 	*len = 1;
 	if (c < 0x20 || c == 0x7f || (c >= 0x80 && want == 1))
-		return 320;			/* will read \x1b */
+		return 320;			/* escape_xml() makes it \x1b */
 	if (c >= 0x80) {
 		while (*len < want && ((unsigned char)s[*len] & 0xc0) == 0x80)
 			++*len;

@@ -3,8 +3,8 @@
  * Numbers and shortened names for pictures. Numbers are made without printf's floats, which follow
  * the locale. The result lies in buf, not always at its start.
  *
- * Widths are estimates for 12 px sans-serif letters, on the wide side: whoever draws without a
- * script cannot measure, and a name must not run into its neighbour.
+ * Widths are estimates for sans-serif letters of 12 px, and rather too wide: without a script
+ * nothing can be measured, and a name must not run into its neighbour.
  */
 #pragma once
 
@@ -18,8 +18,11 @@ const char *text_seconds(uint64_t ns, char buf[32]);			/* 1.234 ms */
 /* Width of s, whose bytes will be escaped by escape_xml(). */
 unsigned text_px(const char *s);
 
-/* How many bytes of s make a line: whole words, if at least one fits; at least one character. */
+/*
+ * The number of bytes of s that make a line: whole words if at least one fits, else at least one
+ * character.
+ */
 size_t text_fit_words(const char *s, unsigned room_px);
 
-/* As much of s as fits into room_px, escaped; an ellipsis stands for the rest. */
+/* Writes as much of s as fits into room_px, escaped, with an ellipsis for the rest. */
 void text_put_cut(FILE *out, const char *s, unsigned room_px);

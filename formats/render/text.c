@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A report for reading: facts, the functions that cost most, the call tree. It is as wide as the
- * terminal; where it goes to a file it is made for 100 columns, and no name is cut.
+ * terminal. For a file it is made for 100 columns, but no name is cut.
  *
- * In the tree a node with one child that matters goes on in the same column; "+" marks siblings,
+ * In the tree, a node with one child that matters continues in the same column. "+" marks siblings,
  * and the bars lead up to the caller that they share.
  */
 #include <errno.h>
@@ -23,17 +23,15 @@
 #include "src/profile/profile.h"
 #include "src/profile/weight_text.h"
 
-#define WIDTH 100		/* columns, where the caller knows of no terminal */
+#define WIDTH 100		/* columns if there is no terminal */
 #define LEAST_WIDTH 80
 #define MIN_PERCENT 0.5
 #define DEFAULT_TOP 15
-#define OTHER_NUMBER_COLUMNS 26	/* of shares and samples in the table of functions */
-#define NAME_COLUMNS 47		/* of a function there, if there is room */
-#define RUN_ENDS 10		/* of a longer run of calls that do not branch, so many at each end
-				   are shown */
-#define WEIGHT_COLUMNS 20	/* at most: "123 G cycles" fits, as does "18,446,744" */
-#define MAX_INDENT 48		/* columns; a deeper level stays there, so that names keep some
-				   room */
+#define OTHER_NUMBER_COLUMNS 26	/* columns of shares and samples in the table of functions */
+#define NAME_COLUMNS 47		/* columns of a function's name there, if there is room */
+#define RUN_ENDS 10	/* of a longer run without branches, this many at each end are shown */
+#define WEIGHT_COLUMNS 20	/* at most; fits "123 G cycles" and "18,446,744" */
+#define MAX_INDENT 48		/* in columns; deeper levels stay there, so that names have room */
 
 extern const struct renderer renderer_text;
 
@@ -42,24 +40,22 @@ struct text {
 	const struct render_opts *opts;
 	FILE *out;
 	size_t width, binary_width, weight_width;
-	FILE *line;			/* into buf: a name to measure */
+	FILE *line;			/* writes into buf: a name to measure */
 	char *buf;
 	size_t size;
 };
 
-/* One node of the tree that waits to be printed. */
+/* A node of the tree that is still to be printed. */
 struct turn {
 	uint32_t node;
-	uint32_t level;			/* bars and "+" before its name */
-	bool is_sibling, is_last;	/* has a "+"; no other comes after it below the same
-					   caller */
+	uint32_t level;			/* number of bars and "+" before its name */
+	bool is_sibling, is_last;	/* it has a "+"; it is the last one below its caller */
 };
 
 struct turns {
 	struct turn *v;
 	size_t nr, cap;
-	bool *open;			/* by level: a sibling is still to come, so the bar goes
-					   on */
+	bool *open;			/* by level: the bar goes on, as a sibling follows */
 	size_t cap_open;
 };
 
@@ -71,8 +67,8 @@ static double percent(uint64_t part, uint64_t whole)
 typedef size_t (*put_columns_fn)(FILE *out, const char *s, size_t len, size_t room);
 
 /*
- * Escaped, in room columns at most where a terminal has no more; in a file nothing is cut. Returns
- * how many it took.
+ * Writes s escaped, for a terminal in at most room columns; for a file nothing is cut. Returns the
+ * number of columns.
  */
 static size_t put_fitted(struct text *t, const char *s, size_t len, const char *suffix, size_t room,
 			 put_columns_fn put)
@@ -130,7 +126,7 @@ static void put_fact(struct text *t, const char *what, const char *value)
 	putc('\n', t->out);
 }
 
-/* A fact of several lines, broken at spaces. */
+/* A fact of several lines, which are broken at spaces. */
 static void put_wrapped(struct text *t, const char *what, const char *value)
 {
 	size_t len;
@@ -164,7 +160,7 @@ static void put_when(struct text *t)
 	put_fact(t, "when", value);
 }
 
-/* How much is shown, of how much, and how much was lost. */
+/* How much of the event is shown, how much there is, and how much was lost. */
 static void put_amount(struct text *t)
 {
 	const struct profile_facts *f = &t->p->facts;
@@ -203,13 +199,16 @@ static void put_facts(struct text *t)
 	put_wrapped(t, "warning", f->warning);
 }
 
-/* What stands before the name of a function in the table. */
+/* The columns before the name of a function in the table. */
 static size_t number_columns(const struct text *t)
 {
 	return OTHER_NUMBER_COLUMNS + t->weight_width;
 }
 
-/* The columns that names of functions get: as many as the longest needs, so that files are near. */
+/*
+ * The columns for names of functions: as many as the longest needs, so that the files stand close
+ * to them.
+ */
 static size_t name_columns(const struct text *t, const struct function_list *list, size_t nr)
 {
 	size_t room = t->width - number_columns(t) - t->binary_width - 2, longest = NAME_COLUMNS;
@@ -224,7 +223,7 @@ static size_t name_columns(const struct text *t, const struct function_list *lis
 	return longest < room ? longest : room;
 }
 
-/* A weight of functions, right aligned; units are foreign, and a long one is cut. */
+/* The weight of a function, right aligned. The unit is foreign, and a long one is cut. */
 static void put_weight(struct text *t, uint64_t weight)
 {
 	char buf[WEIGHT_TEXT_MAX];
@@ -235,7 +234,7 @@ static void put_weight(struct text *t, uint64_t weight)
 	put_cut(t, s, len, "", t->weight_width);
 }
 
-/* As wide as the widest of them. */
+/* Makes the column of weights as wide as the widest of them. */
 static void fit_weights(struct text *t, const struct function_list *list, size_t nr)
 {
 	char buf[WEIGHT_TEXT_MAX];
@@ -306,15 +305,15 @@ static int by_total(const void *x, const void *y, void *profile)
 	int order;
 
 	if (at != bt)
-		return at < bt ? -1 : 1;	/* the heaviest last: it is taken first */
+		return at < bt ? -1 : 1;	/* the heaviest last: it is printed first */
 	order = strcmp(profile_name(p, p->nodes[b->node].name),
 		       profile_name(p, p->nodes[a->node].name));
 	return order ? order : a->node < b->node ? 1 : -1;
 }
 
 /*
- * Makes the children of a node wait, the heaviest on top. Of equal ones the one first in the
- * alphabet wins.
+ * Pushes the children of a node, so that the heaviest is printed first; of equal ones, the first in
+ * the alphabet.
  */
 static int push_children(struct text *t, struct turns *turns, const struct turn *up, uint64_t least)
 {
@@ -345,7 +344,7 @@ static int push_children(struct text *t, struct turns *turns, const struct turn 
 	return array_reserve(&turns->open, &turns->cap_open, (size_t)up->level + 2) ? -ENOMEM : 0;
 }
 
-/* What leads up to a node; how many columns. */
+/* Writes the bars that lead up to a node. Returns the number of columns. */
 static size_t put_bars(struct text *t, const struct turns *turns, const struct turn *turn)
 {
 	size_t indent = 0;
@@ -372,13 +371,13 @@ static void put_node(struct text *t, struct turns *turns, const struct turn *tur
 	putc('\n', t->out);
 }
 
-/* Calls below each other without a branch worth showing. */
+/* A chain of calls without a branch worth showing. */
 struct run {
-	uint32_t at, length;		/* nodes */
-	uint32_t elided;		/* just before this one */
+	uint32_t at, length;		/* nodes: where we are in it, all */
+	uint32_t elided;		/* nodes left out just before this one */
 };
 
-/* The child of n that matters, if there is exactly one; else NODE_NONE. */
+/* The child of n that is worth showing, if there is exactly one; else NODE_NONE. */
 static uint32_t only_child(const struct profile *p, uint32_t n, uint64_t least)
 {
 	uint32_t found = NODE_NONE;
@@ -394,8 +393,8 @@ static uint32_t only_child(const struct profile *p, uint32_t n, uint64_t least)
 }
 
 /*
- * Moves on to the node of turn; true if it stands in the middle of a long run and did little
- * itself.
+ * Moves on to the node of turn. True if it is to be left out, because it stands in the middle of a
+ * long run and did little itself.
  */
 static bool run_next(struct run *run, const struct text *t, const struct turn *turn, uint64_t least)
 {
@@ -421,7 +420,7 @@ static void put_elided(struct text *t, struct turns *turns, const struct turn *t
 	run->elided = 0;
 }
 
-/* What 100 % are. */
+/* The weight that 100 % stand for. */
 static void put_all(struct text *t)
 {
 	const struct profile_facts *f = &t->p->facts;

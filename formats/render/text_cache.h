@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Escaped texts by dense id, each made once: writing a million rows then copies bytes only.
+ * Escaped texts by dense id, each made once, so that writing a million rows only copies bytes.
  *
  *	text_cache_open(&c)
  *	if (!(t = text_cache_find(&c, id)))		borrowed until the next call
- *		begin: write to c.out; t = text_cache_keep(&c, id)
- *	text_cache_clear(&c)				ids mean something else now
+ *		write to c.out; t = text_cache_keep(&c, id)
+ *	text_cache_clear(&c)				when ids get another meaning
  *	text_cache_close(&c)
  */
 #pragma once
@@ -20,10 +20,10 @@ struct cached_text {
 };
 
 struct text_cache {
-	FILE *out;			/* what is written here becomes the next kept text */
+	FILE *out;			/* the text written to it becomes the next kept text */
 	struct cached_text *v;
 	size_t cap;
-	size_t bytes;			/* of the texts */
+	size_t bytes;			/* size of all texts */
 	char *scratch;
 	size_t scratch_size;
 };
@@ -37,5 +37,5 @@ static inline const struct cached_text *text_cache_find(const struct text_cache 
 	return id < c->cap && c->v[id].s ? &c->v[id] : NULL;
 }
 
-/* NULL: out of memory. */
+/* Keeps the text that was written to out. NULL: out of memory. */
 const struct cached_text *text_cache_keep(struct text_cache *c, uint32_t id);

@@ -16,13 +16,13 @@
 #define PLACE_WIDTH 32
 
 struct entry {
-	uint32_t call, place;		/* interned */
+	uint32_t call, place;		/* interned names */
 	uint32_t row;
 	uint64_t ns;			/* UINT64_MAX: not known */
 };
 
 struct group {
-	size_t first, nr;		/* entries, longest first */
+	size_t first, nr;		/* its entries, longest wait first */
 };
 
 struct list {
@@ -57,7 +57,7 @@ const char *wait_call_name(const struct syscall_names *calls, const struct rec_s
 	return buf;
 }
 
-/* Longest first within a group; unknown ones last. */
+/* Groups the entries; in a group, the longest wait first and unknown ones last. */
 static int by_group(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The waits of a walk by system call and kernel function: how many threads, the longest, an
- * example.
+ * The waits of a scan by system call and kernel function: for each pair the number of threads, the
+ * longest wait and an example.
  */
 #pragma once
 
@@ -19,8 +19,8 @@ int wait_list_put(const struct wait_graph *g, const struct syscall_names *calls,
 #define WAIT_CALL_MAX 32
 
 /*
- * "futex", "syscall 999", "[kernel thread]", "[running]": ends with NUL; in buf where there is no
- * name.
+ * The name of a thread's system call: "futex", "syscall 999", "[kernel thread]", "[running]". It
+ * ends with NUL and is in buf if the call has no name.
  */
 const char *wait_call_name(const struct syscall_names *calls, const struct rec_sample *rec,
 			   char buf[WAIT_CALL_MAX]);

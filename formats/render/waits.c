@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who waits for whom in one walk over all tasks: deadlocks, then convoys (threads that others wait
- * for) with the stacks of the one in front and of the one that has waited longest, then those that
- * wait for a process of many threads or for any of several processes, then all waits by system call
- * and kernel function.
+ * Which thread waits for which other one in one scan of all tasks. First come deadlocks; then
+ * convoys (threads that others wait for) with the stacks of the thread in front and of the one that
+ * has waited longest; then threads that wait for a process of many threads or for any of several
+ * processes; then all waits by system call and kernel function.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,9 +25,9 @@
 #include "src/profile/wait_place.h"
 
 #define MAX_CONVOYS 20
-#define MAX_WAITERS 30		/* lines of a convoy or a ring */
-#define MAX_FRAMES 64		/* lines of a stack */
-#define MAX_LEVEL 20		/* of waiters below waiters; deeper ones stay there */
+#define MAX_WAITERS 30		/* threads of a convoy or a ring that are shown */
+#define MAX_FRAMES 64		/* frames of a stack that are shown */
+#define MAX_LEVEL 20		/* indent of waiters below waiters; deeper ones stay there */
 
 extern const struct renderer renderer_waits;
 
@@ -70,7 +70,7 @@ static void put_thread(struct waits *w, const struct wait_row *row)
 	put_comm(w, row);
 }
 
-/* "SLEEP in futex, futex_wait"; "RUNNING" */
+/* What the thread does: "SLEEP in futex, futex_wait"; "RUNNING". */
 static void put_activity(struct waits *w, const struct wait_row *row)
 {
 	char number[WAIT_CALL_MAX], buf[FRAME_TEXT_MAX];
@@ -85,7 +85,7 @@ static void put_activity(struct waits *w, const struct wait_row *row)
 	}
 }
 
-/* What it waits on and since when. */
+/* What the thread waits for, and for how long it has waited. */
 static void put_wait(struct waits *w, const struct wait_row *row)
 {
 	char number[WAIT_CALL_MAX], text[WAIT_TEXT_MAX];
@@ -100,7 +100,7 @@ static void put_wait(struct waits *w, const struct wait_row *row)
 		fprintf(w->out, " in %s%s%s", call, *object ? " for " : "", object);
 }
 
-/* Who it is to the one that waits. */
+/* The words between a thread that waits and the one that it waits for. */
 static const char *owner_word(const struct wait_row *row)
 {
 	uint8_t kind = row->rec.wait_kind;
@@ -187,7 +187,7 @@ static void put_ring(struct waits *w, const struct wait_ring *ring)
 
 /* ---- convoys ---- */
 
-/* What comes after row i in pre-order of the waiters below head; *level goes with it. */
+/* The row after i in pre-order of the waiters below head; sets *level to its depth. */
 static uint32_t next_waiter(const struct wait_graph *g, uint32_t head, uint32_t i, uint32_t *level)
 {
 	if (g->rows[i].first_waiter != WAIT_NONE) {

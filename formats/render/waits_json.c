@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who waits for whom in one walk over all tasks, for scripts. One object; keys are stable, new ones
- * may come:
+ * Which thread waits for which other one in one scan of all tasks, for scripts. One object; its
+ * keys are stable, and new ones may be added:
  *
  *	format		1
- *	warning		what the trace says about losses; absent: nothing
- *	walk, time_real_ns	which walk; 0 and no threads: the trace has none
+ *	warning		the trace's losses, in words; absent: none
+ *	walk, time_real_ns	number and time of the scan; 0 and no threads: the trace has none
  *	threads		a list of
  *	    tid, pid, comm, state	as in CSV; pid 0: unknown
- *	    absent	true: somebody waits for it, but the walk has no row of it; then there is
- *			nothing else but waiters
+ *	    absent	true: other threads wait for it, but the scan has no row of it; then only
+ *			the waiters are given
  *	    waited_ns	how long it has not run; absent: unknown
- *	    syscall	its name; absent: in none
- *	    kernel_function	where in the kernel
+ *	    syscall	its name; absent: it is in none
+ *	    kernel_function	the place in the kernel
  *	    wait	"futex", "pipe", "fifo", "unix", "tcp", "listener", "socket", "file-lock",
- *			"child", "vfork"; absent: other
- *	    futex	address, a string as "0x7f00"	fd	descriptor	inode	of the pipe,
- *											socket or
- *											file
- *	    holders	number of processes that hold the other end or the lock; absent: not known.
- *			1 without owner_pid: one
- *			outside of the PID namespace that was recorded
- *	    owner_pid	the only one of them, or the child; owner_tid: of a futex, the thread that
- *			holds it
- *	    waits_for	tid: the link that is followed
- *	    waiters, waiters_behind	threads that wait for it directly; and those behind them,
- *					too
+ *			"child", "vfork"; absent: another one
+ *	    futex	address, a string as "0x7f00"
+ *	    fd		descriptor
+ *	    inode	of the pipe, socket or file
+ *	    holders	number of processes that hold the other end or the lock; absent: unknown.
+ *			1 without owner_pid: a process outside of the PID namespace that was
+ *			recorded
+ *	    owner_pid	the only one of these processes, or the child
+ *	    owner_tid	of a futex: the thread that holds it
+ *	    waits_for	tid of the link that is followed
+ *	    waiters	number of threads that wait for it directly
+ *	    waiters_behind	these, and the threads that wait for them, and so on
  *	rings		a list of { certain, stood_still, tids }: deadlocks; certain ones are of
  *			locks in memory only
- *	heads		tids of threads that others wait for and that wait for nobody, most waiters
- *			first
+ *	heads		tids of threads that others wait for and that wait for no other one, the
+ *			one with most waiters first
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -63,7 +63,7 @@ static void put_owner(struct json_writer *w, const struct rec_sample *rec)
 			     rec->owner);
 }
 
-/* What the call waits on: see TRACE.md. */
+/* The object that the call waits for, as TRACE.md says. */
 static void put_object(struct json_writer *w, const struct syscall_names *calls,
 		       const struct rec_sample *rec)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes a flame graph answer. The picture is complete without this; every box carries its exact
- * place as integers (data-x, data-w: units of weight, data-d: depth), so each zoom divides once,
- * from scratch. Boxes are in pre-order: those below box i are i + 1 .. last[i]. Foreign names are
- * only ever set as text.
+ * Makes a flame graph interactive. The picture is complete without this script. Each box carries
+ * its exact place as integers (data-x, data-w: units of weight, data-d: depth), so each zoom
+ * divides once, from the exact values. Boxes are in pre-order: those below box i are i + 1 ..
+ * last[i]. Foreign names are only ever set as text.
  *
- * This runs before the boxes are parsed: the page around them is there at once, and they are laid
- * out once. start() runs after them. Of what they have, only what changes is written.
+ * The script runs before the boxes are parsed, so that the page around them is there at once and
+ * they are laid out once. start() runs after them. Only properties of a box that change are
+ * written.
  */
 (() => {
 "use strict";
@@ -20,7 +21,7 @@ const HINT = "Click a box to zoom, Esc to go back. / or Ctrl-F searches, n and N
 const rows = +svg.dataset.rows;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
-/* Of each box: made by readBoxes(). */
+/* Arrays with one entry per box, made by readBoxes(). */
 let els, n, X, W, D, up, last, rects, texts, names;
 let shown, wide, faded, hit, lefts, shares, tops;
 
@@ -88,7 +89,7 @@ function readBoxes()
 		last[open.pop()] = n - 1;
 }
 
-/* ---- Labels: the most telling form of a name that fits, measured, never guessed. ---- */
+/* ---- Labels: the longest form of a name that fits. Widths are measured, not estimated. ---- */
 
 const pen = make("canvas").getContext("2d");
 const advance = new Map();
@@ -254,8 +255,8 @@ const sayDefault = () => say(focused >= 0 ? focused : zoomed || -1);
 /*
  * ---- The page: heading and buttons on top, details at the bottom, both always in sight. ----
  *
- * It fills the window and the boxes scroll in it, not the document: a picture that something takes of
- * the document without having scrolled shows the title and the root as well.
+ * The page fills the window, and the boxes scroll inside it instead of the document. So a program
+ * that takes a picture of the document without scrolling gets the title and the root as well.
  */
 
 const button = (id, text, hint) => make("button", { id, type: "button", title: hint }, text);
@@ -293,7 +294,7 @@ function buildPage()
 {
 	const plain = document.getElementById("head-text");
 
-	/* Lines were broken and cut for one width; here they flow. */
+	/* In the picture these lines were broken and cut for one width; in the page they flow. */
 	head.append(make("h1", {}, document.title));
 	for (const e of plain.querySelectorAll(".s")) {
 		if (e.classList.contains("more"))
@@ -324,7 +325,7 @@ function resize()
 {
 	pen.font = getComputedStyle(chart).font;
 	widthPx = chart.getBoundingClientRect().width;
-	/* Scale 1 here; on paper it gets as narrow and as low as one page needs (flame.css). */
+	/* The scale is 1 here; on paper it shrinks so that one page has room (flame.css). */
 	chart.setAttribute("viewBox", `0 0 ${widthPx} ${chart.height.baseVal.value}`);
 	chart.setAttribute("preserveAspectRatio", "none");
 	draw();
@@ -350,7 +351,7 @@ function reveal(i, isJump)
 		page.scrollBy({ top: below, behavior });
 }
 
-/* ---- What can be done. All is kept in the URL: it survives reload and can be passed on. ---- */
+/* ---- Actions. The state is kept in the URL, so it survives a reload and can be passed on. ---- */
 
 function keep(isStep)
 {
@@ -369,7 +370,7 @@ function keep(isStep)
 	try {
 		history[isStep ? "pushState" : "replaceState"](null, "", url);
 	} catch {
-		/* not allowed where this page is embedded: then it just is not kept */
+		/* not allowed where this page is embedded: then the state is not kept */
 	}
 }
 
@@ -404,7 +405,7 @@ function turn()
 	reveal(focused >= 0 ? focused : zoomed, true);
 }
 
-/* The share of all samples in which some function matches: a match below a match counts once. */
+/* The share of all samples in which some function matches; a match below a match counts once. */
 function coverage()
 {
 	let sum = 0;
