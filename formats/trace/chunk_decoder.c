@@ -38,8 +38,8 @@ void chunk_decoder_begin(struct chunk_decoder *d, const void *records, size_t le
 }
 
 /*
- * One record of the payload under way: the whole payload or an item of it. 1, 0 (to be left out),
- * -errno.
+ * Decodes one record of the current payload: the whole payload, or an item of it. 1, 0 (to be left
+ * out), -errno.
  */
 static int decode_one(struct chunk_decoder *d, struct record *rec)
 {
@@ -49,7 +49,7 @@ static int decode_one(struct chunk_decoder *d, struct record *rec)
 	rec->tag = d->tag;
 	id = record_id(rec);
 	if (id)
-		*id = d->next_id;	/* of a batch; other records bring their own */
+		*id = d->next_id;	/* of a batch; other records have their ids in them */
 	err = record_decode(&d->codec, &d->payload, rec);
 	if (!err)
 		err = id_checker_add(&d->tables, rec);
@@ -58,12 +58,13 @@ static int decode_one(struct chunk_decoder *d, struct record *rec)
 	d->record_count[d->tag]++;
 	if (d->tag != REC_SYMBOL || rec->symbol.frame)
 		return 1;
-	return d->tables.has_gaps ? 0 : -EBADMSG;	/* the name of a frame that was lost */
+	/* The SYMBOL names a frame that may have been lost. */
+	return d->tables.has_gaps ? 0 : -EBADMSG;
 }
 
 /*
- * The head of a batch: the count is checked against the octets there are before anything is made of
- * it.
+ * Reads the head of a batch. Its count is checked against the octets that are left before anything
+ * is allocated for it.
  */
 static int begin_batch(struct chunk_decoder *d)
 {
@@ -94,7 +95,7 @@ static int begin_samples(struct chunk_decoder *d)
 	return err;
 }
 
-/* Few octets stand for many rows: how many of them a chunk may ask for is limited. */
+/* A few octets stand for many rows, so the number of rows that a chunk may ask for is limited. */
 static int begin_repeat(struct chunk_decoder *d, struct record *rec)
 {
 	int rc = decode_one(d, rec);
@@ -109,8 +110,8 @@ static int begin_repeat(struct chunk_decoder *d, struct record *rec)
 }
 
 /*
- * The next record. 1: *rec is one already; 0: go on (a batch was opened, or nothing came of it);
- * -errno.
+ * Begins the next record. 1: *rec is complete; 0: go on (a batch was begun, or the record is left
+ * out); -errno.
  */
 static int begin_record(struct chunk_decoder *d, struct record *rec)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One chunk's records, checked (TRACE.md 3 to 6). A REPEAT comes out as the samples it stands for.
+ * Reads the records of one chunk and checks them (TRACE.md 3 to 6). A REPEAT comes out as the
+ * samples that it stands for.
  *
  *	chunk_decoder_begin_segment(d)
  *	chunk_decoder_begin(d, records, len, time_base_ns)
@@ -21,12 +22,12 @@
 #include "src/model/record.h"
 
 struct chunk_decoder {
-	struct byte_reader records;	/* behind the record under way */
-	struct byte_reader payload;	/* of the record under way */
+	struct byte_reader records;	/* what follows the current record */
+	struct byte_reader payload;	/* of the current record */
 	enum record_tag tag;
-	uint64_t items_left;		/* of a batch */
+	uint64_t items_left;		/* items of a batch that are still to come */
 	uint32_t next_id;
-	size_t next_row;		/* of columns.rows */
+	size_t next_row;		/* index into columns.rows */
 	uint64_t repeated;		/* rows that the REPEATs of this chunk stand for */
 
 	struct record_codec codec;
@@ -34,7 +35,7 @@ struct chunk_decoder {
 	struct id_checker tables;
 	struct scan_rows scan_rows;
 
-	/* Since the decoder was zeroed. */
+	/* Counted since the decoder was zeroed. */
 	uint64_t skipped_records;
 	uint64_t record_count[RECORD_TAGS];
 	uint64_t record_bytes[RECORD_TAGS];
@@ -42,13 +43,12 @@ struct chunk_decoder {
 void chunk_decoder_release(struct chunk_decoder *d);
 
 void chunk_decoder_begin_segment(struct chunk_decoder *d);	/* forgets all definitions */
-void chunk_decoder_lose(struct chunk_decoder *d);		/* chunks are missing before the
-								   next one */
+void chunk_decoder_lose(struct chunk_decoder *d);	/* chunks are missing before the next one */
 void chunk_decoder_begin(struct chunk_decoder *d, const void *records, size_t len,
 			 uint64_t time_base_ns);
 
 /*
- * 1: *rec, valid until the next call; 0: end of the chunk; -EBADMSG: the rest of the chunk is
- * damaged; -EPROTONOSUPPORT: it holds something critical that is unknown; -ENOMEM. Silent.
+ * 1: *rec is set, and valid until the next call; 0: end of the chunk; -EBADMSG: the rest of the
+ * chunk is damaged; -EPROTONOSUPPORT: it holds something critical that is unknown; -ENOMEM. Silent.
  */
 int chunk_decoder_next(struct chunk_decoder *d, struct record *rec);

@@ -16,7 +16,7 @@ static const uint8_t section_order[] = {
 };
 enum { NR_SECTIONS = sizeof(section_order) / sizeof(section_order[0]) };
 
-enum { SAMPLE_ESTIMATE = 10 };		/* raw octets of a usual row in columns */
+enum { SAMPLE_ESTIMATE = 10 };		/* raw octets of a typical row in columns */
 
 void chunk_encoder_release(struct chunk_encoder *c)
 {
@@ -37,7 +37,7 @@ static void put_record_head(struct byte_buf *b, enum record_tag tag, size_t len)
 	bb_uv(b, len);
 }
 
-/* Closes the record under way of a batched section. */
+/* Closes the open record of a batched section. */
 static void section_close(struct chunk_section *s, enum record_tag tag)
 {
 	struct byte_buf head = { 0 };
@@ -100,8 +100,8 @@ static int add_sample(struct chunk_encoder *c, const struct rec_sample *s)
 }
 
 /*
- * What the signpost says about samples. A REPEAT may refer to rows of scans, so a chunk that has
- * some must not be left out by a reader.
+ * Puts into the signpost what the chunk has of samples. A REPEAT may refer to rows of scans, so a
+ * chunk that has some must not be left out by a reader.
  */
 static void note_samples(const struct chunk_encoder *c, struct signpost *sp)
 {
@@ -118,7 +118,7 @@ static void note_samples(const struct chunk_encoder *c, struct signpost *sp)
 			sp->contents |= CHUNK_HAS_TABLES;
 }
 
-/* Makes a SAMPLES record of the samples there are. */
+/* Makes a SAMPLES record of the samples collected so far. */
 static int close_samples(struct chunk_encoder *c)
 {
 	struct chunk_section *s = &c->sections[REC_SAMPLE];
@@ -161,7 +161,7 @@ int chunk_encoder_add(struct chunk_encoder *c, const struct record *rec)
 		set_time_base(c, time_ns);
 	if (rec->tag != REC_REPEAT)
 		return add_to_section(c, &c->sections[rec->tag], rec);
-	err = close_samples(c);		/* it stands behind these and before those to come */
+	err = close_samples(c);		/* the REPEAT stands between these and those to come */
 	if (err)
 		return err;
 	c->nr_repeated += repeat_rows(&rec->repeat);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records -> one chunk (TRACE.md 3). Records are collected by type and laid out in an order in
- * which definitions come before their use, whatever order they were added in; samples are sorted by
- * time, but stay on their side of each REPEAT.
+ * Makes one chunk of records (TRACE.md 3). They are collected by type and laid out in an order in
+ * which definitions come before their use, in whichever order they were added. Samples are sorted
+ * by time, but stay on their side of each REPEAT.
  *
  *	chunk_encoder_add(c, rec) ...		until chunk_encoder_is_full(c)
  *	chunk_encoder_finish(c, ...)		the chunk's octets; c is empty again
@@ -20,10 +20,10 @@
 #include "src/base/bytes.h"
 #include "src/model/record.h"
 
-/* All records of one type; a batched type has one record under way in body. */
+/* All records of one type. The last record of a batched type is still open, in body. */
 struct chunk_section {
 	struct byte_buf done;		/* whole records */
-	struct byte_buf body;		/* payload of the one under way, without its head */
+	struct byte_buf body;		/* payload of the open record, without its head */
 	uint32_t first_id, nr_items;	/* of body */
 };
 
@@ -31,9 +31,9 @@ struct chunk_encoder {
 	struct record_codec codec;
 	struct chunk_section sections[RECORD_TAGS];
 	struct sample_columns columns;
-	struct rec_sample *samples;	/* since the last REPEAT */
+	struct rec_sample *samples;	/* those since the last REPEAT */
 	size_t nr_samples, cap_samples;
-	struct signpost post;		/* of the samples before it, which are octets already */
+	struct signpost post;		/* of the earlier samples, which are encoded already */
 	uint64_t nr_repeated;		/* rows that REPEATs stand for */
 	bool has_time_base;
 	size_t bytes;			/* estimate of the raw size */
@@ -41,13 +41,13 @@ struct chunk_encoder {
 };
 void chunk_encoder_release(struct chunk_encoder *c);
 
-/* 0, -ENOMEM, -EINVAL (a record that cannot be written). */
+/* 0, -ENOMEM, or -EINVAL: the record cannot be written. */
 int chunk_encoder_add(struct chunk_encoder *c, const struct record *rec);
 bool chunk_encoder_is_full(const struct chunk_encoder *c);
 bool chunk_encoder_is_empty(const struct chunk_encoder *c);
 
 /*
- * Appends the chunk to out, with its head; segment and seq are taken from sp, everything else in sp
- * but data_size is set. 0 or -ENOMEM.
+ * Appends the chunk to out, with its head. segment and seq are taken from sp; everything else in sp
+ * is set, except data_size. 0 or -ENOMEM.
  */
 int chunk_encoder_finish(struct chunk_encoder *c, struct byte_buf *out, struct signpost *sp);

@@ -46,7 +46,7 @@ static ssize_t finder_read(struct chunk_finder *f, void *buf, size_t len, uint64
 }
 
 /*
- * The first good IDENT or SIGNPOST in p[0..len): its offset, or len. Both are shorter than
+ * The offset of the first good IDENT or SIGNPOST in p[0..len), or len. Neither is longer than
  * SIGNPOST_SIZE.
  */
 static size_t find_frame(const uint8_t *p, size_t len)
@@ -71,8 +71,8 @@ static size_t find_frame(const uint8_t *p, size_t len)
 }
 
 /*
- * 1: *at is where the next good frame starts, at or behind from; 0: there is none before the end or
- * limit.
+ * Looks for the first good frame at from or later. 1: *at is its offset; 0: there is none before
+ * the end or limit.
  */
 static int finder_search(struct chunk_finder *f, uint64_t from, uint64_t limit, uint64_t *at)
 {
@@ -100,8 +100,8 @@ int chunk_finder_probe(struct chunk_finder *f, uint64_t limit, uint64_t *offset)
 }
 
 /*
- * Goes on at the next good frame at or behind from; the octets from the current one to there are
- * lost. 1: found, 0: the file ends without one.
+ * Goes on at the first good frame at from or later; the octets up to there are lost. 1: found; 0:
+ * the file ends without one.
  */
 static int finder_resync(struct chunk_finder *f, uint64_t from)
 {
@@ -117,8 +117,8 @@ static int finder_resync(struct chunk_finder *f, uint64_t from)
 }
 
 /*
- * One whole zstd frame as a trace may hold it: content size known and as announced, checksum, no
- * dictionary.
+ * True if this is one whole zstd frame as a trace may hold it: with a content size as announced,
+ * with a checksum, without a dictionary.
  */
 static bool data_frame_is_good(const void *data, size_t len, const struct signpost *sp)
 {
@@ -134,7 +134,7 @@ static bool data_frame_is_good(const void *data, size_t len, const struct signpo
 	       ZSTD_findFrameCompressedSize(data, len) == len;
 }
 
-/* Room for the chunk a signpost announces; its sizes have been checked. */
+/* Makes room for the chunk that a signpost announces, whose sizes have been checked. */
 static int finder_reserve(struct chunk_finder *f, const struct signpost *sp)
 {
 	if (sp->data_size > f->cap_data) {
@@ -157,8 +157,8 @@ static bool sizes_are_good(const struct signpost *sp)
 }
 
 /*
- * Reads and decompresses the data frame at offset. 1: good, 0: damaged, -errno. *is_short: it
- * reaches behind the end of the file.
+ * Reads and decompresses the data frame at offset. 1: good; 0: damaged; -errno. *is_short: the
+ * frame reaches beyond the end of the file.
  */
 static int finder_load(struct chunk_finder *f, const struct signpost *sp, uint64_t offset,
 		       bool *is_short)
@@ -194,12 +194,12 @@ static void finder_begin_segment(struct chunk_finder *f, const struct ident *id,
 }
 
 /*
- * Which segment a chunk belongs to, and whether some are missing before it. False: it is out of
- * order.
+ * Finds out to which segment a chunk belongs, and whether chunks are missing before it. False: the
+ * chunk is out of order.
  */
 static bool finder_place(struct chunk_finder *f, const struct signpost *sp)
 {
-	if (!f->in_segment || f->segment != sp->segment)	/* its IDENT was lost */
+	if (!f->in_segment || f->segment != sp->segment)	/* its segment's IDENT was lost */
 		finder_begin_segment(f, NULL, sp->segment);
 	if (sp->seq < f->next_seq)
 		return false;
@@ -221,7 +221,7 @@ static void finder_accept(struct chunk_finder *f, const struct signpost *sp)
 	f->offset += SIGNPOST_SIZE + (uint64_t)sp->data_size;
 }
 
-/* The chunk of a good signpost at f->offset. 1: found, 0: damaged and skipped, -errno. */
+/* Takes the chunk of the good signpost at f->offset. 1: found; 0: damaged and skipped; -errno. */
 static int finder_take_chunk(struct chunk_finder *f, const struct signpost *sp)
 {
 	bool is_short = false, is_placed = finder_place(f, sp);
@@ -254,7 +254,7 @@ static int finder_take_ident(struct chunk_finder *f, const struct ident *id)
 	return 0;
 }
 
-/* Whole size of a skippable frame that is not ours and lies in the file, else 0. */
+/* Whole size of a skippable frame of another program that lies in the file; else 0. */
 static uint64_t foreign_frame_size(const struct chunk_finder *f, const uint8_t *head, size_t len)
 {
 	struct byte_reader r = br_make(head, len);
@@ -267,7 +267,7 @@ static uint64_t foreign_frame_size(const struct chunk_finder *f, const uint8_t *
 	return f->offset + size <= f->source->size ? size : 0;
 }
 
-/* What is at f->offset is neither IDENT nor SIGNPOST. */
+/* Skips what is at f->offset, because it is neither IDENT nor SIGNPOST. */
 static int finder_skip(struct chunk_finder *f, const uint8_t *head, size_t len)
 {
 	uint64_t size = foreign_frame_size(f, head, len);

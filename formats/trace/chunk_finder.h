@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The outer layer of a .pbz, read: one whole, decompressed chunk after the other. Whatever is
- * damaged is skipped by looking for the next IDENT or SIGNPOST with a good checksum.
+ * Reads the outer layer of a .pbz: one whole, decompressed chunk after the other. After damage, it
+ * goes on at the next IDENT or SIGNPOST with a good checksum.
  */
 #pragma once
 
@@ -20,10 +20,10 @@ struct chunk_finder {
 	size_t cap_data, cap_raw;
 	uint8_t *window;		/* for searching */
 
-	/* Of the chunk found last. */
+	/* The chunk that was found last. */
 	struct ident ident;
 	bool has_ident;			/* its segment's IDENT was seen */
-	bool starts_segment;		/* first chunk found of its segment */
+	bool starts_segment;		/* the first chunk of its segment that was found */
 	bool follows_gap;		/* chunks of its segment are missing before it */
 	struct signpost signpost;
 	struct chunk_head head;
@@ -47,7 +47,7 @@ void chunk_finder_close(struct chunk_finder *f);
 int chunk_finder_next(struct chunk_finder *f);
 
 /*
- * Whether there is an IDENT or SIGNPOST in the first limit octets at all; its offset. -errno,
- * silent.
+ * Looks for an IDENT or SIGNPOST in the first limit octets. 1: *offset is set; 0: there is none.
+ * -errno, silent.
  */
 int chunk_finder_probe(struct chunk_finder *f, uint64_t limit, uint64_t *offset);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "formats/trace/crc32c.h"
 
-/* Bit by bit: it only ever covers the some forty octets of an IDENT or SIGNPOST frame. */
+/* Bit by bit is fast enough for the forty octets or so of an IDENT or SIGNPOST frame. */
 uint32_t crc32c(const void *data, size_t len)
 {
 	const uint8_t *p = data;

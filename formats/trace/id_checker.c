@@ -10,7 +10,10 @@
 #include "formats/trace/trace_layout.h"
 #include "src/base/array.h"
 
-/* What a record defines: what one costs a consumer in memory, and how many there may be. */
+/*
+ * Records that define something: the memory that each id costs a consumer, and how many ids there
+ * may be.
+ */
 static const struct definition {
 	uint16_t size;			/* 0: defines nothing */
 	uint32_t max_id;
@@ -73,7 +76,7 @@ static bool check_references(const struct id_checker *t, struct record *rec)
 	return good;
 }
 
-/* What the argument of an event refers to depends on the event. */
+/* The kind of an event says what its argument refers to. */
 static bool check_taskev(const struct id_checker *t, struct rec_taskev *ev)
 {
 	if (ev->event == TASK_FORK)
@@ -95,10 +98,12 @@ static bool check_symbol(const struct id_checker *t, const struct rec_symbol *s)
 	return good;
 }
 
-/* Every thread has a row to repeat; where chunks are missing that row may have been in them. */
+/*
+ * Every thread of the runs must have a row to repeat, unless that may have been in a missing chunk.
+ */
 static bool check_repeat(const struct id_checker *t, const struct rec_repeat *r)
 {
-	uint64_t behind = 1;		/* the run before */
+	uint64_t behind = 1;		/* one after the run before */
 	bool good = r->scan != 0;
 
 	for (uint32_t i = 0; i < r->nr_runs && good; i++) {
@@ -127,7 +132,10 @@ static int add_depth(struct id_checker *t, const struct rec_node *n, uint64_t ne
 	return 0;
 }
 
-/* What one id costs beside its struct: a string its octets, a thread its last row (scan_rows.h). */
+/*
+ * The memory that one id costs beside its struct: a string its octets, a thread its last row
+ * (scan_rows.h).
+ */
 static uint64_t extra_bytes(const struct record *rec, uint64_t nr_ids)
 {
 	if (rec->tag == REC_STRING)

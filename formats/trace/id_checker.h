@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a segment has defined so far, as far as it is needed to check the next record (TRACE.md 6):
- * ids are ascending and below their limits, references go backwards only, stacks are not deeper
- * than MAX_DEPTH. The writer checks with it what it is given, the reader what it reads.
+ * Checks records against what their segment has defined so far (TRACE.md 6): ids ascend and are
+ * below their limits, references go backwards only, stacks are not deeper than MAX_DEPTH. The
+ * writer checks with it the records it is given, the reader those it reads.
  */
 #pragma once
 
@@ -15,8 +15,7 @@ struct id_checker {
 	uint64_t next_id[RECORD_TAGS];	/* by enum record_tag; 0 means 1 */
 	uint16_t *depth;		/* of nodes, by id; 0 missing */
 	size_t cap_depth;
-	uint8_t *in_scan;		/* by thread: 1: it has a row of a scan that a REPEAT may
-					   refer to */
+	uint8_t *in_scan;	/* by thread: 1 if it has a row that a REPEAT may refer to */
 	size_t cap_in_scan;
 	uint64_t bytes;			/* what a consumer needs at least to keep all definitions */
 	bool has_gaps;			/* chunks are missing: some definitions are unknown */
@@ -25,17 +24,18 @@ struct id_checker {
 void id_checker_reset(struct id_checker *t);	/* for a new segment; keeps the memory */
 
 /*
- * Chunks are missing here: from now on references may be unknown, and the last rows of threads are.
+ * Called where chunks are missing: from now on references may be unknown, and the last rows of all
+ * threads are.
  */
 void id_checker_lose(struct id_checker *t);
 void id_checker_release(struct id_checker *t);
 
 /*
- * Checks rec and takes note of what it defines. With gaps, a reference to something not yet defined
- * is set to 0 in *rec (lists it points to included: they must be writable then). 0, -EBADMSG,
+ * Checks rec and remembers what it defines. With gaps, a reference to something not yet defined is
+ * set to 0 in *rec (lists it points to included, which must be writable then). 0, -EBADMSG,
  * -ENOMEM.
  */
 int id_checker_add(struct id_checker *t, struct record *rec);
 
-/* The same for one row of SAMPLES. */
+/* The same for one row of a SAMPLES record. */
 int id_checker_add_sample(struct id_checker *t, struct rec_sample *s);

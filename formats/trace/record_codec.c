@@ -9,7 +9,7 @@
 #include "formats/trace/trace_layout.h"
 #include "src/base/array.h"
 
-/* TEXT is a pointer with its length behind it. */
+/* A pointer with its length, as TEXT members are. */
 struct text {
 	const void *bytes;
 	size_t len;
@@ -24,7 +24,7 @@ IS_TEXT(rec_note, text, len);
 IS_TEXT(rec_rawstack, regs, regs_len);
 IS_TEXT(rec_rawstack, bytes, len);
 
-/* uv length and octets; what is longer than the limit ends in an ellipsis. */
+/* Appends length (uv) and octets; a text that is longer than the limit ends in an ellipsis. */
 static void put_octets(struct byte_buf *b, const void *text, size_t len)
 {
 	static const char ellipsis[3] = "\xe2\x80\xa6";
@@ -46,7 +46,7 @@ static const void *get_octets(struct byte_reader *r, size_t max, size_t *len)
 	return br_bytes(r, *len);
 }
 
-/* A varint that must fit 32 bits: ids, cpus, flags. */
+/* A varint that must fit into 32 bits: ids, cpus, flags. */
 static uint32_t get_uv32(struct byte_reader *r)
 {
 	uint64_t v = br_uv(r);
@@ -130,7 +130,10 @@ static int get_segments(struct record_codec *c, struct byte_reader *r, struct re
 	return 0;
 }
 
-/* A chain that is too long loses its middle: the last line is the function that is not inlined. */
+/*
+ * A chain that is too long loses its middle, because the last line is the function that is not
+ * inlined.
+ */
 static void put_lines(struct byte_buf *b, const struct rec_symbol *s)
 {
 	uint32_t n = s->nr_lines < MAX_LINES ? s->nr_lines : MAX_LINES;
@@ -164,12 +167,12 @@ static int get_lines(struct record_codec *c, struct byte_reader *r, struct rec_s
 }
 
 /*
- * Runs are stored by the number of ids left out before them and their length: mostly one octet
- * each.
+ * Stores each run as the number of ids left out before it and its length, which are mostly one
+ * octet each.
  */
 static int put_runs(struct byte_buf *b, const struct rec_repeat *rep)
 {
-	uint64_t behind = 1;		/* the run before */
+	uint64_t behind = 1;		/* one after the run before */
 
 	bb_uv(b, rep->nr_runs);
 	for (uint32_t i = 0; i < rep->nr_runs; i++) {
@@ -206,7 +209,7 @@ static int get_runs(struct record_codec *c, struct byte_reader *r, struct rec_re
 	return 0;
 }
 
-/* Each end that some row has, and how many. Before version 1.2 there were none. */
+/* Stores each end that rows have, with their number. Before version 1.2 there were none. */
 static void put_ends(struct byte_buf *b, const struct rec_scan *w)
 {
 	unsigned nr = 0;
@@ -237,7 +240,7 @@ static int get_ends(struct byte_reader *r, struct rec_scan *w)
 	return 0;
 }
 
-/* A parent is stored as its distance: mostly 1, which compresses better than the id. */
+/* A parent is stored as its distance, which is mostly 1 and compresses better than the id. */
 static uint32_t get_parent(struct byte_reader *r, uint32_t id)
 {
 	uint32_t distance = get_uv32(r);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The payload of one record <-> struct record (TRACE.md 4), by the lists of record_fields.h.
- * Samples are not here: they go in columns (sample_columns.h).
+ * Turns the payload of one record into a struct record and back (TRACE.md 4), by the lists of
+ * record_fields.h. Samples are not here: they are stored in columns (sample_columns.h).
  *
  * STRING, FRAME, NODE, FUNC and SYMBOL are batched on disk: one record holds a head and many items,
- * and record_encode()/record_decode() handle one item. Ids of batched items are not in the item:
- * they are consecutive from the id in the head (SYMBOL has no id of its own).
+ * and record_encode() and record_decode() handle one item. Ids of batched items are not in the
+ * item: they are consecutive from the id in the head (SYMBOL has no id of its own).
  */
 #pragma once
 
@@ -16,8 +16,8 @@
 #include "src/model/record.h"
 
 /*
- * What decoding needs besides the bytes; zero it, set time_base_ns per chunk, release it at the
- * end.
+ * What decoding needs besides the octets. Zero it, set time_base_ns for each chunk, release it at
+ * the end.
  */
 struct record_codec {
 	uint64_t time_base_ns;
@@ -38,8 +38,8 @@ void record_codec_release(struct record_codec *c);
 int record_encode(const struct record_codec *c, struct byte_buf *b, const struct record *rec);
 
 /*
- * Reads a payload (or item) of rec->tag; all of *rec is set but the tag and the id of a batched
- * item, which the caller sets before (NODE needs it). Pointers in it go to the bytes read or into
- * *c. 0, -EBADMSG, -ENOMEM.
+ * Reads a payload (or item) of rec->tag. Sets all of *rec except the tag and the id of a batched
+ * item, which the caller sets before (NODE needs it). Pointers in *rec go to the octets read or
+ * into *c. 0, -EBADMSG, -ENOMEM.
  */
 int record_decode(struct record_codec *c, struct byte_reader *r, struct record *rec);

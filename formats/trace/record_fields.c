@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* A member, or a member that is the id of another record: that has 32 bits, or does not compile. */
+/* F is any member, REF one that is an id. IS_ID() is 0, and compiles only if an id has 32 bits. */
 #define IS_ID(member) (0 * sizeof(char[sizeof(((struct record *)0)->member) == 4 ? 1 : -1]))
 #define F(kind, member) { kind, 0, offsetof(struct record, member) }
 #define REF_AS(kind, to, member) { kind, REC_##to + IS_ID(member), offsetof(struct record, member) }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The payload of each record type as a list of fields: this is the format (TRACE.md 4), as data.
- * record_codec.c writes and reads by it, id_checker.c finds in it which members are ids of other
- * records.
+ * record_codec.c writes and reads by it, and id_checker.c finds in it the members that are ids of
+ * other records.
  *
  *	for (const struct field *f = record_layout(tag)->fields; f->at; f++) ...
  */
@@ -13,7 +13,7 @@
 
 #include "src/model/record.h"
 
-/* How a member of struct record is put on disk; TRACE.md 1 says what uv, sv and octets are. */
+/* How a member of struct record is stored; TRACE.md 1 says what uv, sv and octets are. */
 enum field_kind {
 	U8,
 	UV32,
@@ -30,32 +30,29 @@ enum field_kind {
 	SEGMENTS,
 	LINES,
 	RUNS,
-	LATER64,		/* uv that versions before 1.2 did not write */
-	ENDS			/* end codes of a scan with their counts; as LATER64 */
+	LATER64,		/* uv, which versions before 1.2 did not write */
+	ENDS			/* end codes of a scan with their counts; like LATER64 */
 };
 
 struct field {
 	uint8_t kind;			/* enum field_kind */
-	uint8_t to;			/* enum record_tag: the member is the id of one of these, or
-					   0; and 0: it is not an id */
-	uint16_t at;			/* offset in struct record; 0 ends the list: the tag is
-					   there */
+	uint8_t to;	/* enum record_tag: the member is an id of such a record, or 0; 0: no id */
+	uint16_t at;	/* offset in struct record; 0, which is the tag, ends the list */
 };
 
 /* The same words as in records.def. */
 enum record_stored { STORED_SINGLE, STORED_BATCHED, STORED_IN_COLUMNS };
 
 struct record_layout {
-	const struct field *fields;	/* of IN_COLUMNS: none */
+	const struct field *fields;	/* empty if the record is stored in columns */
 	uint8_t stored;			/* enum record_stored */
-	uint8_t nr_fields;		/* also the least octets of an item: none is shorter than
-					   one */
+	uint8_t nr_fields;	/* also the least octets of an item: each field has one at least */
 };
 
 bool record_is_known(uint64_t tag);
 
-/* Of a known tag; never NULL. */
+/* tag must be known; never NULL. */
 const struct record_layout *record_layout(enum record_tag tag);
 
-/* False: it has no time of its own. SAMPLE has one that is not a field. */
+/* The time of a record; false: it has none. That of SAMPLE is not a field. */
 bool record_time(const struct record *rec, uint64_t *time_ns);

@@ -12,8 +12,8 @@ enum encoding { ENC_PLAIN, ENC_CONST, ENC_DELTA, ENC_RUNS, ENC_ASCENDING, ENCODI
 enum { COL_TIME = 1, COL_CPU = 7, COL_RAN = 22 };
 
 /*
- * The columns, on disk by their ids. Differences are only tried where neighbours are really near:
- * on ids of stacks and threads, differences are shorter before zstd and longer after it.
+ * The columns, with their ids on disk. Differences are only tried where neighbours are really near:
+ * for ids of stacks and threads, differences are shorter before zstd and longer after it.
  */
 static const struct column {
 	uint8_t id;			/* odd: critical, even: ancillary */
@@ -80,7 +80,7 @@ static void member_set(void *p, unsigned size, uint64_t v)
 		*(uint8_t *)p = (uint8_t)v;
 }
 
-/* A time that may be unknown, which is 0: before or after the base, mostly before. */
+/* A time before or after the base, mostly before; 0 is an unknown time. */
 static uint64_t ran_put(uint64_t ran_ns, uint64_t base)
 {
 	return ran_ns ? zigzag(base - ran_ns) + 1 : 0;
@@ -94,8 +94,8 @@ static uint64_t ran_get(uint64_t value, uint64_t base)
 }
 
 /*
- * Copies one member of all rows out; time as distance from the base, cpu plus one so that none is
- * 0.
+ * Copies one member of all rows out. Times become distances from the base, and cpu is plus one so
+ * that none is 0.
  */
 static void column_gather(const struct column *col, const struct rec_sample *rows, size_t n,
 			  uint64_t base, uint64_t *values)
@@ -112,7 +112,7 @@ static void column_gather(const struct column *col, const struct rec_sample *row
 		values[i] = ran_put(values[i], base);
 }
 
-/* The reverse; false when a value does not fit its member. */
+/* The reverse; false if a value does not fit its member. */
 static bool column_scatter(const struct column *col, struct rec_sample *rows, size_t n,
 			   uint64_t base, const uint64_t *values)
 {
@@ -127,7 +127,7 @@ static bool column_scatter(const struct column *col, struct rec_sample *rows, si
 	return col->size == 8 || !(all >> 8 * col->size);
 }
 
-/* The shortest encoding of those the column allows. */
+/* The encoding among those the column allows that makes it shortest. */
 static enum encoding column_choose(const struct column *col, const uint64_t *v, size_t n)
 {
 	size_t size[ENCODINGS] = { 0 }, run = 0, nr_runs = 0;
@@ -210,7 +210,7 @@ static void get_delta(struct byte_reader *r, uint64_t *v, size_t n)
 		v[i] = value += (uint64_t)br_sv(r);
 }
 
-/* The runs must cover the rows exactly. */
+/* The runs must have exactly n rows together. */
 static void get_runs(struct byte_reader *r, uint64_t *v, size_t n)
 {
 	for (size_t i = 0; i < n && !r->bad;) {
@@ -243,8 +243,8 @@ static const struct {
 };
 
 /*
- * id, encoding, length, octets. The length is known only afterwards, so the octets are moved into
- * place.
+ * Appends id, encoding, length, octets. The length is known only afterwards, so the octets are
+ * moved then.
  */
 static void column_put(const struct column *col, struct byte_buf *b, const uint64_t *values,
 		       size_t n)
@@ -301,7 +301,7 @@ static const struct column *column_find(uint64_t id)
 	return NULL;
 }
 
-/* Reads one column into its member; *seen has a bit for each column met. */
+/* Reads one column into its member; *seen has a bit for each column read so far. */
 static int column_get(struct sample_columns *c, struct byte_reader *r, uint64_t base,
 		      uint64_t *seen)
 {
@@ -324,7 +324,7 @@ static int column_get(struct sample_columns *c, struct byte_reader *r, uint64_t 
 	return 0;
 }
 
-/* Room for n rows, all zero. Every row takes an octet at least, in its time. */
+/* Makes room for n rows, all zero. Every row takes at least one octet, that of its time. */
 static int rows_prepare(struct sample_columns *c, struct byte_reader *r, uint64_t n)
 {
 	if (r->bad || n > MAX_ROWS || n > br_left(r))

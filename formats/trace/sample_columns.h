@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The payload of a SAMPLES record: rows of struct rec_sample as columns (TRACE.md 5).
- *
- * Every column takes the shortest of the encodings that suit it; one that is 0 in all rows is left
- * out.
+ * The payload of a SAMPLES record: rows of struct rec_sample as columns (TRACE.md 5). Each column
+ * takes the shortest of the encodings that suit it. A column that is 0 in all rows is left out.
  */
 #pragma once
 
@@ -13,7 +11,7 @@
 #include "src/base/bytes.h"
 #include "src/model/record.h"
 
-/* Scratch of both directions and the rows read last; zero it before first use. */
+/* Memory for both directions, and the rows that were read last; zero it before first use. */
 struct sample_columns {
 	uint64_t *values;		/* one column */
 	size_t cap_values;
@@ -22,7 +20,7 @@ struct sample_columns {
 };
 void sample_columns_release(struct sample_columns *c);
 
-/* Appends n rows, which are sorted by time. -ENOMEM. */
+/* Appends n rows, which must be sorted by time. 0 or -ENOMEM. */
 int sample_columns_encode(struct sample_columns *c, struct byte_buf *b,
 			  const struct rec_sample *rows, size_t n, uint64_t time_base_ns);
 

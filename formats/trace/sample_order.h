@@ -9,5 +9,5 @@
 
 struct rec_sample;
 
-/* 0, or -ENOMEM with nothing moved. Costs one pass where they are in order already. */
+/* 0, or -ENOMEM with nothing moved. Rows that are in order already cost one pass. */
 int samples_sort(struct rec_sample *v, size_t n);

@@ -36,8 +36,8 @@ void scan_rows_stop(struct scan_rows *w)
 }
 
 /*
- * How many of n threads from first on have no row. The run may reach far behind the last thread
- * that has one.
+ * Number of threads among n from first on that have no row. The run may reach far beyond the last
+ * thread that has one.
  */
 static uint32_t count_missing(const struct id_checker *t, uint32_t first, uint32_t n)
 {
@@ -61,7 +61,7 @@ bool scan_rows_next(struct scan_rows *w, const struct id_checker *t, struct rec_
 		w->done += missing;
 		if (w->done == run->nr)
 			continue;
-		assert(run->thread + w->done < w->cap_rows);	/* in_scan says that it is there */
+		assert(run->thread + w->done < w->cap_rows);	/* as in_scan is set */
 		*s = w->rows[run->thread + w->done++];
 		s->time_ns = w->repeat.time_ns;
 		s->scan = w->repeat.scan;

@@ -26,18 +26,17 @@
 struct scan_rows {
 	struct rec_sample *rows;	/* by thread */
 	size_t cap_rows;
-	struct rec_repeat repeat;	/* the one under way */
-	uint32_t run, done;		/* of its runs; threads of that run behind us */
-	uint64_t left_out;		/* rows that REPEATs asked for in vain, since this was
-					   zeroed */
+	struct rec_repeat repeat;	/* the current one */
+	uint32_t run, done;		/* current run; its threads that are done */
+	uint64_t left_out;	/* rows of REPEATs that do not exist, since this was zeroed */
 };
 void scan_rows_release(struct scan_rows *w);
 
 int scan_rows_add(struct scan_rows *w, const struct rec_sample *s);	/* 0, -ENOMEM */
 
-/* Its runs must stay until the last row or scan_rows_stop(). */
+/* r->runs must stay until the last row or scan_rows_stop(). */
 void scan_rows_repeat(struct scan_rows *w, const struct rec_repeat *r);
 void scan_rows_stop(struct scan_rows *w);
 
-/* False: there are no more. */
+/* False: there are no more rows. */
 bool scan_rows_next(struct scan_rows *w, const struct id_checker *t, struct rec_sample *s);

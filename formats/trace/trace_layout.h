@@ -16,7 +16,7 @@
 
 #define IDENT_MAGIC 0x184d2a50u
 #define SIGNPOST_MAGIC 0x184d2a51u
-#define SKIPPABLE_MAGIC 0x184d2a50u	/* ..5f: whatever zstd skips */
+#define SKIPPABLE_MAGIC 0x184d2a50u	/* ..5f: frames that zstd skips */
 #define SKIPPABLE_MASK 0xfffffff0u
 #define ZSTD_DATA_MAGIC 0xfd2fb528u
 
@@ -32,10 +32,11 @@ enum {
 	CHUNK_TARGET = 256 << 10,	/* raw octets at which the writer closes a chunk */
 	CHUNK_MAX_SAMPLES = 24576,
 	CHUNK_MAX_REPEATED = 1 << 22,	/* rows of REPEATs at which the writer closes a chunk */
-	MAX_REPEATED = 2 * CHUNK_MAX_REPEATED,	/* and what the reader accepts */
-	MAX_ROWS = 1 << 18,		/* of one SAMPLES record, for the reader */
-	MAX_RAW_SIZE = 4 << 20,		/* the reader's limit for one chunk */
-	MAX_DATA_SIZE = 4 << 20,	/* and for its compressed form */
+	/* Rows of REPEATs in one chunk that the reader accepts. */
+	MAX_REPEATED = 2 * CHUNK_MAX_REPEATED,
+	MAX_ROWS = 1 << 18,		/* rows of one SAMPLES record that the reader accepts */
+	MAX_RAW_SIZE = 4 << 20,		/* size of a chunk that the reader accepts */
+	MAX_DATA_SIZE = 4 << 20,	/* size of its compressed form */
 	WRITER_WINDOW_LOG = 21,
 
 	MAX_STRING = 64 << 10,
@@ -47,7 +48,7 @@ enum {
 	MAX_ID_GAP = 1 << 20,
 };
 
-/* ident.flags: a reader refuses what it does not know of the upper eight bits. */
+/* Upper bits of ident.flags: a reader refuses a trace that sets one it does not know. */
 #define IDENT_CRITICAL_FLAGS 0xff00u
 
 struct ident {
@@ -61,19 +62,19 @@ enum { CHUNK_HAS_TABLES = 1, CHUNK_HAS_SAMPLES = 2, CHUNK_HAS_END = 4 };
 
 struct signpost {
 	uint8_t contents;		/* CHUNK_HAS_... */
-	uint32_t segment;		/* first four octets of the uuid */
+	uint32_t segment;		/* its id: the first four octets of the uuid */
 	uint32_t seq;			/* 0, 1, ... in its segment */
-	uint32_t data_size;		/* of the data frame behind this one */
-	uint32_t raw_size;		/* of the chunk in it */
-	uint64_t first_ns, last_ns;	/* of the samples; 0 when there are none */
+	uint32_t data_size;		/* size of the data frame after this one */
+	uint32_t raw_size;		/* size of the chunk in it */
+	uint64_t first_ns, last_ns;	/* times of its samples; 0: there are none */
 	uint32_t nr_samples;
 };
 
-/* First octets of a chunk. */
+/* The first octets of a chunk. */
 struct chunk_head {
 	uint32_t segment, seq;		/* as in the signpost */
-	uint32_t length;		/* of the records behind this head */
-	uint64_t time_base_ns;		/* times in records are differences to it */
+	uint32_t length;		/* octets of the records after this head */
+	uint64_t time_base_ns;		/* times in records are relative to it */
 };
 
 uint32_t ident_segment(const struct ident *id);
@@ -82,7 +83,9 @@ void ident_encode(uint8_t out[IDENT_SIZE], const struct ident *id);
 void signpost_encode(uint8_t out[SIGNPOST_SIZE], const struct signpost *sp);
 void chunk_head_encode(uint8_t out[CHUNK_HEAD_SIZE], const struct chunk_head *head);
 
-/* False: not one, cut short, or damaged (crc). len may be larger than the frame. */
+/*
+ * False: there is no such frame, it is cut short, or it is damaged (crc). len may exceed the frame.
+ */
 bool ident_decode(const void *data, size_t len, struct ident *id);
 bool signpost_decode(const void *data, size_t len, struct signpost *sp);
 bool chunk_head_decode(const void *data, size_t len, struct chunk_head *head);

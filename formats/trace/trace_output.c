@@ -11,7 +11,7 @@
 #include "src/base/fail.h"
 #include "src/base/io.h"
 
-/* A number from the environment that sudo sets; false when it is not there or no number. */
+/* A number from a variable that sudo sets; false if there is none. */
 static bool env_id(const char *name, unsigned *id)
 {
 	const char *text = getenv(name);
@@ -28,7 +28,7 @@ static bool env_id(const char *name, unsigned *id)
 	return true;
 }
 
-/* The user behind sudo. */
+/* The user who called sudo; false: not under sudo. */
 static bool sudo_ids(uid_t *uid, gid_t *gid)
 {
 	return geteuid() == 0 && env_id("SUDO_UID", uid) && env_id("SUDO_GID", gid);
@@ -46,7 +46,7 @@ static bool link_is_own(const char *path)
 	return st.st_uid == geteuid() || (sudo_ids(&uid, &gid) && st.st_uid == uid);
 }
 
-/* The new or existing file; *created says which. -errno. */
+/* Opens the file, new or existing; *created says which. The descriptor or -errno. */
 static int open_path(const char *path, bool *created)
 {
 	int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;
@@ -99,8 +99,8 @@ static int open_stdout(struct trace_output *o)
 }
 
 /*
- * For trace_output_is_open(). A file system without locks is no reason to stop, nor is a second
- * recorder that writes to the same file.
+ * Takes the lock for trace_output_is_open(). Recording goes on without it: a file system may have
+ * no locks, and a second recorder may write to the same file.
  */
 static void lock_file(int fd)
 {

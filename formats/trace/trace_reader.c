@@ -12,7 +12,7 @@
 
 #define DEFAULT_TABLE_BYTES (1ull << 30)
 
-enum { PROBE_SIZE = 1 << 20 };		/* how far a damaged trace may have lost its beginning */
+enum { PROBE_SIZE = 1 << 20 };	/* a damaged trace may have lost this much of its beginning */
 
 struct trace_reader {
 	char *name;
@@ -20,13 +20,13 @@ struct trace_reader {
 	struct chunk_finder finder;
 	struct chunk_decoder decoder;
 	uint64_t max_table_bytes;
-	uint64_t undecodable_chunks;	/* whole, but their records are not */
+	uint64_t undecodable_chunks;	/* good frames whose records cannot be decoded */
 	bool in_chunk;
-	int err;			/* sticks until rewound */
+	int err;			/* stays until rewound */
 	struct trace_status status;
 };
 
-/* What the file looks like, when it is no trace at all. */
+/* Says what the file looks like, because it is no trace. */
 static int reader_refuse(struct trace_reader *r)
 {
 	static const uint8_t ident_start[4] = { 0x50, 0x2a, 0x4d, 0x18 };
@@ -49,7 +49,7 @@ static int reader_refuse(struct trace_reader *r)
 	return fail_why(-ENOEXEC, "%s is not a probee trace", r->source.name);
 }
 
-/* A damaged beginning is no reason to give up: any good frame near it will do. */
+/* A damaged beginning is no reason to give up if there is a good frame near it. */
 static int reader_probe(struct trace_reader *r)
 {
 	uint64_t at;
@@ -141,7 +141,7 @@ static void reader_begin_segment(struct trace_reader *r)
 	memcpy(st->uuid, r->finder.ident.uuid, sizeof(st->uuid));
 }
 
-/* Done at the ends of chunks only: the counts of records are too many to copy for each. */
+/* Done only at the ends of chunks, because the counts are too many to copy for each record. */
 static void reader_update_status(struct trace_reader *r)
 {
 	struct trace_status *st = &r->status;
@@ -157,7 +157,7 @@ static void reader_update_status(struct trace_reader *r)
 	st->truncated = r->finder.truncated;
 }
 
-/* 1: the decoder has a chunk to read, 0: end of file, -errno. */
+/* 1: the decoder has a chunk to read; 0: end of file; -errno. */
 static int reader_next_chunk(struct trace_reader *r)
 {
 	const struct chunk_finder *f = &r->finder;
@@ -177,7 +177,7 @@ static int reader_next_chunk(struct trace_reader *r)
 	return 1;
 }
 
-/* What the decoder says when it has no record. 0: go on with the next chunk. */
+/* Handles the end of a chunk, which the decoder reports as rc. 0: go on with the next chunk. */
 static int reader_end_chunk(struct trace_reader *r, int rc)
 {
 	r->in_chunk = false;

@@ -50,7 +50,7 @@ const char *trace_source_guess(const void *head, size_t len)
 	return len && text == len ? "text" : NULL;
 }
 
-/* An unlinked file where there is room for it; memory is the last resort. */
+/* Opens an unlinked file in a directory for temporary files, or in memory if none takes one. */
 static int open_spool(void)
 {
 	const char *dirs[] = { getenv("TMPDIR"), "/var/tmp", "/tmp" };
@@ -70,7 +70,7 @@ static bool may_be_trace(const uint8_t *head, size_t len)
 	return len < 4 || !memcmp(head + 1, "\x2a\x4d\x18", 3);
 }
 
-/* Up to len octets; 0 at the end. */
+/* Reads up to len octets; 0 at the end. */
 static ssize_t read_some(int fd, void *buf, size_t len)
 {
 	ssize_t n;
@@ -81,7 +81,7 @@ static ssize_t read_some(int fd, void *buf, size_t len)
 	return n < 0 ? -errno : n;
 }
 
-/* Copies from in to out until in ends, or at once when it does not begin like a trace. */
+/* Copies from in to out until in ends; stops at once if in does not begin like a trace. */
 static int copy_all(struct trace_source *s, int in, int out)
 {
 	uint8_t *buf = malloc(COPY_SIZE);
@@ -119,7 +119,9 @@ static int spool(struct trace_source *s)
 	return err;
 }
 
-/* A FIFO opened without blocking reads as empty until a writer comes. */
+/*
+ * Waits for a writer, because a FIFO that was opened without blocking looks empty until one comes.
+ */
 static int wait_for_writer(const struct trace_source *s, bool is_stdin)
 {
 	struct pollfd p = { .fd = s->fd, .events = POLLIN };
@@ -131,7 +133,7 @@ static int wait_for_writer(const struct trace_source *s, bool is_stdin)
 	return 0;
 }
 
-/* What the descriptor is decides how to read it. */
+/* Prepares reading according to the kind of the descriptor. */
 static int source_prepare(struct trace_source *s, bool is_stdin)
 {
 	struct stat st;
@@ -155,8 +157,8 @@ static int source_prepare(struct trace_source *s, bool is_stdin)
 }
 
 /*
- * A trace that root recorded is root's alone, because it may hold secrets of other users. The user
- * who is meant to read it takes it over.
+ * Explains why a trace cannot be opened. A trace that root recorded belongs to root alone, because
+ * it may hold secrets of other users; it has to be given to the user who is meant to read it.
  */
 static int explain_open(int err, const char *path)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The octets of a trace, readable at any offset: a regular file, memory, or a pipe that was copied
- * into an unlinked temporary file. Plain reads only: a file that shrinks under us is a short read,
- * not a SIGBUS.
+ * The octets of a trace, readable at any offset: from a regular file, from memory, or from a pipe
+ * that was copied into an unlinked temporary file. Octets are read, not mapped, so that a file that
+ * shrinks is a short read and not a SIGBUS.
  */
 #pragma once
 
@@ -11,20 +11,23 @@
 #include <sys/types.h>
 
 struct trace_source {
-	const char *name;		/* for messages; the caller's */
+	const char *name;		/* for messages; owned by the caller */
 	int fd;				/* -1: memory */
 	const uint8_t *memory;
 	uint64_t base;			/* offset of the first octet in fd */
-	uint64_t size;			/* at the time of opening */
+	uint64_t size;			/* when it was opened */
 };
 
-/* "-" is standard input. A FIFO without a writer is given up after some seconds. Prints why. */
+/*
+ * "-" is standard input. A FIFO without a writer is given up after some seconds. Prints why it
+ * fails.
+ */
 int trace_source_open(const char *path, struct trace_source *s);
 void trace_source_open_memory(const void *data, size_t len, struct trace_source *s);
 void trace_source_close(struct trace_source *s);
 
-/* Short only at the end. -errno, silent. */
+/* Reads less than len octets only at the end. -errno, silent. */
 ssize_t trace_source_read(const struct trace_source *s, void *buf, size_t len, uint64_t offset);
 
-/* What a file is that starts like this: "a perf.data file"; NULL when that is not known. */
+/* The kind of file that begins like this: "a perf.data file"; NULL: unknown. */
 const char *trace_source_guess(const void *head, size_t len);

@@ -20,11 +20,11 @@ struct trace_writer {
 	ZSTD_CCtx *zstd;
 	struct chunk_encoder chunk;
 	struct id_checker tables;
-	struct byte_buf raw, frames;	/* of the chunk being closed; kept for the next */
+	struct byte_buf raw, frames;	/* of the chunk being closed; kept for the next one */
 	uint32_t segment, seq;
 	struct trace_writer_stats stats;
-	uint64_t samples_kept;		/* in whole frames of the file */
-	int err;			/* the first one; sticks */
+	uint64_t samples_kept;		/* those in whole frames of the file */
+	int err;			/* the first error, which every later call returns */
 };
 
 static int writer_init_zstd(struct trace_writer *w)
@@ -47,7 +47,7 @@ static int writer_init_zstd(struct trace_writer *w)
 	return ZSTD_isError(rc) ? fail_why(-EINVAL, "zstd: %s", ZSTD_getErrorName(rc)) : 0;
 }
 
-/* What a write error means for the user. A reader that closed its pipe knows that it did. */
+/* Explains a write error to the user, except a closed pipe: its reader knows. */
 static int writer_failed(struct trace_writer *w, int err)
 {
 	w->err = err;
@@ -155,10 +155,12 @@ int trace_writer_flush(struct trace_writer *w)
 	return 0;
 }
 
-/* Catches our own mistakes: records that the reader would refuse must not get into a file. */
+/*
+ * Catches mistakes of this program: a record that the reader would refuse must not get into a file.
+ */
 static int writer_check(struct trace_writer *w, const struct record *rec)
 {
-	/* Nothing is changed through these pointers: that happens only to tables with gaps. */
+	/* Only a checker with gaps changes records, and that of a writer has none. */
 	if (rec->tag == REC_SAMPLE)
 		return id_checker_add_sample(&w->tables, (struct rec_sample *)&rec->sample);
 	return id_checker_add(&w->tables, (struct record *)rec);

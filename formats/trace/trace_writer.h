@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records -> .pbz (TRACE.md): independent, checksummed zstd frames of at most 256 KiB or 1 s each.
+ * Writes records to a .pbz (TRACE.md): independent, checksummed zstd frames of at most 256 KiB or 1
+ * s each.
  *
  *	trace_writer_open(path, &opts, &w)
  *	trace_writer_record(w, rec) ...		a record_fn
- *	trace_writer_flush(w)			closes the chunk now: call it each second, so a
+ *	trace_writer_flush(w)			closes the chunk now: call it each second, so that a
  *						crash loses little
- *	trace_writer_close(w)			flushes, closes, frees; the first write error of all
- *						comes back
+ *	trace_writer_close(w)			flushes, closes, frees; returns the first error
  *
  * Within a chunk records are grouped by type, samples are sorted by time, and SCAN, LOST, NOTE and
- * END come behind the samples; so a reader sees another order than the writer did, but every
+ * END come after the samples. So a reader sees another order than the writer did, but every
  * definition before its use. A REPEAT keeps its place among the samples: only those between two of
  * them are sorted. A record that breaks the rules of record.h (ids ascending, references backwards)
  * is -EINVAL.
  *
  * After a write error (full disk, closed pipe) a regular file is cut back to its last whole frame,
- * one line says so with what was kept, and every later call returns the same error at once.
+ * one line says so and how much was kept, and every later call returns the same error at once.
  */
 #pragma once
 
@@ -34,8 +34,8 @@ struct trace_writer_options {
 };
 
 /*
- * path "-" is standard output. An existing regular file is replaced; mode 0600; owner is SUDO_UID
- * when root.
+ * Opens path; "-" is standard output. An existing regular file is replaced. The mode is 0600, and
+ * the owner is SUDO_UID if root runs it.
  */
 int trace_writer_open(const char *path, const struct trace_writer_options *opts,
 		      struct trace_writer **wp);
@@ -45,7 +45,7 @@ int trace_writer_close(struct trace_writer *w);		/* NULL is fine: 0 */
 
 struct trace_writer_stats {
 	uint64_t file_bytes, raw_bytes, records;
-	uint64_t samples;		/* with those that REPEATs stand for */
-	uint64_t chunks;		/* closed: all records before are in the file */
+	uint64_t samples;		/* including those that REPEATs stand for */
+	uint64_t chunks;		/* closed ones, whose records are all in the file */
 };
 void trace_writer_stats(const struct trace_writer *w, struct trace_writer_stats *out);
