@@ -12,14 +12,15 @@
 #include "src/inspect/unwind_rows.h"
 
 #define CHUNK 4096
-#define MAX_PAD 16		/* bytes of the longest encoding below */
+#define MAX_PAD 16		/* length of the longest encoding below */
 
 struct pad {
 	uint8_t len, bytes[MAX_PAD];
 };
 
 /*
- * What assemblers and linkers fill x86-64 code with; operands of the long forms are always these.
+ * The padding that assemblers and linkers write into x86-64 code; the operands of long forms are
+ * always these.
  */
 static const struct pad x86_64_pads[] = {
 	{ 1, { 0x90 } },
@@ -39,7 +40,7 @@ static const struct pad aarch64_pads[] = {
 	{ 4, { 0x00, 0x00, 0x20, 0xd4 } },	/* brk #0 */
 };
 
-/* Bytes of the padding instruction at p; 0: it is none, or not all of it is here. */
+/* Length of the padding instruction at p; 0: there is none, or p has only a part of it. */
 static size_t pad_len(uint16_t machine, const uint8_t *p, size_t len)
 {
 	const struct pad *pads = machine == EM_AARCH64 ? aarch64_pads : x86_64_pads;
@@ -47,7 +48,7 @@ static size_t pad_len(uint16_t machine, const uint8_t *p, size_t len)
 					  : sizeof(x86_64_pads) / sizeof(*pads);
 	size_t prefixes = 0;
 
-	/* Longer no-operations have operand size and segment prefixes before them. */
+	/* Longer no-operations begin with operand size and segment prefixes. */
 	while (machine == EM_X86_64 && prefixes + 1 < len &&
 	       (p[prefixes] == 0x66 || p[prefixes] == 0x2e) && p[prefixes + 1] != 0x90)
 		prefixes++;
@@ -60,7 +61,7 @@ static size_t pad_len(uint16_t machine, const uint8_t *p, size_t len)
 	return 0;
 }
 
-/* Where the padding that begins at vaddr ends; at most end. */
+/* End of the padding that begins at vaddr; at most end. */
 static uint64_t skip_padding(struct elf_image *img, uint64_t vaddr, uint64_t end)
 {
 	uint8_t buf[CHUNK];
@@ -99,7 +100,7 @@ static int add_gap(struct code_gaps *g, struct elf_image *img, uint64_t begin, u
 	return 0;
 }
 
-/* The gaps among begin .. end - 1, which is all code. */
+/* Adds the gaps among begin .. end - 1, which is all code. */
 static int search(struct code_gaps *g, struct elf_image *img, const struct unwind_rows *rows,
 		  uint64_t begin, uint64_t end)
 {
@@ -132,8 +133,8 @@ static int by_size(const void *x, const void *y)
 }
 
 /*
- * A foreign section may claim any address and size: only what segments hold counts, and each
- * section once.
+ * A section header may state any address and size, so a section counts only within segments, and
+ * once.
  */
 static bool is_code(const struct elf_image *img, const struct elf_section *s)
 {
@@ -156,7 +157,7 @@ static int search_sections(struct code_gaps *g, struct elf_image *img,
 			   const struct unwind_rows *rows)
 {
 	struct elf_section s;
-	uint64_t end = 0;		/* sections of a linked file follow each other */
+	uint64_t end = 0;		/* each section begins after the one before it */
 	int err = 0;
 
 	for (uint32_t i = 1; !err && !elf_image_section_at(img, i, &s); i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Code that no unwind rule covers. Padding between functions (no-operations, traps, zeros) is not
- * code: gaps that hold nothing else are counted apart, and gaps begin behind it.
+ * Finds code that no unwind rule covers. Padding between functions (no-operations, traps, zeros) is
+ * not code: gaps that consist of padding are counted apart, and other gaps begin after it.
  */
 #pragma once
 
@@ -16,14 +16,13 @@ struct code_gap {
 };
 
 struct code_gaps {
-	struct code_gap *v;		/* the longest first */
+	struct code_gap *v;		/* longest first */
 	size_t nr, cap;
-	uint64_t code_bytes;		/* all executable sections, or segments where there are no
-					   sections */
+	uint64_t code_bytes;		/* all executable sections, or segments if there are none */
 	uint64_t gap_bytes;		/* sum of v */
-	uint64_t padding_bytes;		/* without a rule as well, but nothing runs there */
+	uint64_t padding_bytes;		/* no rule covers it either, but it is never executed */
 };
 
-/* 0 or -ENOMEM; release either way. *g is all zero before. */
+/* 0 or -ENOMEM; release *g either way. *g must be all zero before. */
 int code_gaps_find(struct code_gaps *g, struct elf_image *img, const struct unwind_rows *rows);
 void code_gaps_release(struct code_gaps *g);

@@ -11,15 +11,15 @@
 #include "src/base/io.h"
 
 #define MAX_CONF_BYTES (1u << 20)
-#define MAX_INCLUDES 4			/* how deep; a file that includes itself ends here */
+#define MAX_INCLUDES 4	/* depth of includes; a file that includes itself ends there */
 
 struct search {
 	const struct binary_search *s;
 	const char *name;
-	char *found;			/* PATH_MAX; "": nothing yet */
+	char *found;			/* PATH_MAX bytes; "": nothing found yet */
 };
 
-/* One directory; true ends the search. */
+/* Looks in one directory; true ends the search. */
 static bool look_in(struct search *l, const char *root, const char *dir, size_t len)
 {
 	char path[PATH_MAX];
@@ -37,7 +37,7 @@ static bool look_in(struct search *l, const char *root, const char *dir, size_t 
 	return true;
 }
 
-/* Directories with one of these separators between them. */
+/* Looks in the directories of a list, which is split at any of the separators. */
 static bool look_in_list(struct search *l, const char *root, const char *list,
 			 const char *separators)
 {
@@ -53,7 +53,7 @@ static bool look_in_list(struct search *l, const char *root, const char *list,
 
 static bool look_by_conf(struct search *l, const char *path, int depth);
 
-/* "include /etc/ld.so.conf.d/A*.conf": patterns without a root are of the file's own directory. */
+/* "include /etc/ld.so.conf.d/A*.conf". A relative pattern is relative to the folder of conf. */
 static bool look_by_include(struct search *l, const char *conf, char *pattern, int depth)
 {
 	const char *slash = strrchr(conf, '/');
@@ -88,13 +88,13 @@ static bool look_by_line(struct search *l, const char *conf, char *line, int dep
 	if (word[0] == '/')
 		return look_in(l, l->s->root, word, strcspn(word, "="));
 	if (strcmp(word, "include"))
-		return false;		/* "hwcap ..." */
+		return false;		/* such as "hwcap ..." */
 	while (!done && (word = strtok_r(NULL, " \t", &state)))
 		done = look_by_include(l, conf, word, depth);
 	return done;
 }
 
-/* path is a file that exists, with the root before it. */
+/* Looks in the directories that a file lists. path begins with the root. */
 static bool look_by_conf(struct search *l, const char *path, int depth)
 {
 	char *text = NULL, *state = NULL, *line;

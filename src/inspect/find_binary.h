@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A binary by its bare name, where the system would find it: a program ("python3") in $PATH, a
- * library ("libc.so.6") in the directories of the dynamic loader:
+ * Finds a binary by its bare name as the system does: a program ("python3") in $PATH, a library
+ * ("libc.so.6") in the directories of the dynamic loader:
  *
  *	$LD_LIBRARY_PATH, unless this program runs with more rights than its user
  *	/etc/ld.so.conf and the files that it includes (glibc)
@@ -21,15 +21,16 @@
 #include <stdbool.h>
 
 struct binary_search {
-	const char *root;		/* before the directories of the system: "", or a test's */
+	/* Root of the directories of the system: "", or that of a test. */
+	const char *root;
 	const char *path;		/* $PATH; NULL: none */
 	const char *library_path;	/* $LD_LIBRARY_PATH; NULL: none */
 	/*
-	 * Whether a regular file is what the user means. The first file that is not remains the
-	 * answer when no directory has a better one, so that the message can be about it.
+	 * True if a regular file is what the user means. If no directory has such a file, the
+	 * answer is the first one for which it was false, so that the message can be about it.
 	 */
 	bool (*is_wanted)(const char *path);
 };
 
-/* false: no directory has such a regular file; found is "" then. */
+/* False: no directory has a regular file of this name; found is "" then. */
 bool find_binary(const struct binary_search *s, const char *name, char found[PATH_MAX]);

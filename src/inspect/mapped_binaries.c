@@ -32,7 +32,9 @@ static int find_vdso(void *ctx, const struct proc_map *map)
 	return 0;
 }
 
-/* Our own: the kernel maps the same one into every 64-bit process. */
+/*
+ * Opens the vdso of this process, because the kernel maps the same one into every 64-bit process.
+ */
 static int open_vdso(struct mapped_binary *b)
 {
 	const void *data = (const void *)getauxval(AT_SYSINFO_EHDR);
@@ -85,7 +87,7 @@ static int add_range(void *ctx, const struct proc_map *map)
 	int err = 0;
 
 	if (!strcmp(map->path, "[vsyscall]"))
-		return 0;		/* its addresses are no user addresses, and it is a trap */
+		return 0;		/* not user memory, and its code is a trap */
 	while (i < r->m->nr && !is_same(&r->m->v[i], map))
 		i++;
 	if (i == r->m->nr)
@@ -126,8 +128,8 @@ void mapped_binaries_release(struct mapped_binaries *m)
 }
 
 /*
- * Linkers put a read-only and an executable segment into the same page of the file: the executable
- * one counts.
+ * A linker may put a read-only and an executable segment into the same page of the file; the
+ * executable one counts.
  */
 static uint64_t vaddr_of(const struct elf_image *img, const struct mapped_range *range,
 			 uint64_t addr)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unwind rules for people, in the notation of `readelf --debug-dump=frames-interp`: "rsp+16" is
- * where the CFA (the caller's stack pointer) is, "c-16" what is stored 16 bytes below it, "u" a
- * register that was not changed. What readelf calls "exp" is written out: "*(rbp-8)", and a
- * register that is lost is "lost".
+ * Unwind rules as text, in the notation of `readelf --debug-dump=frames-interp`: "rsp+16" is where
+ * the CFA (the caller's stack pointer) is, "c-16" a value that is stored 16 bytes below it, "u" a
+ * register that was not changed. An expression, which is "exp" in readelf, is written out:
+ * "*(rbp-8)". A register that is lost is "lost".
  */
 #pragma once
 
@@ -12,9 +12,8 @@
 #include "unwind/row.h"
 
 struct rule_text {
-	char cfa[48];			/* or, alone: "none", "root", "signal frame",
-					   "unsupported" */
-	char fp[24], ra[24];		/* "" where cfa stands alone */
+	char cfa[48];	/* or one of "none", "root", "signal frame", "unsupported" */
+	char fp[24], ra[24];		/* "" if cfa is one of these */
 };
 
 /* machine: e_machine, EM_X86_64 or EM_AARCH64. */
@@ -22,6 +21,6 @@ void rule_text(const struct unwind_rule *r, uint16_t machine, struct rule_text *
 
 const char *rule_fp_name(uint16_t machine);		/* "rbp", "x29" */
 
-/* "sp", "fp", "plt", ...: kinds of rules for a table; NULL behind the last. */
+/* The kinds of rules for a table: "sp", "fp", "plt", ...; NULL after the last one. */
 const char *rule_cfa_kind(unsigned cfa);
 const char *rule_cfa_kind_help(unsigned cfa);

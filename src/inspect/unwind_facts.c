@@ -206,7 +206,7 @@ static size_t find_named(const struct unwind_facts *f, const char *name, size_t 
 		if (elf_symbols_at(f->symbols, i, &sym) || !is_named(&sym, name, len, &buf))
 			continue;
 		if (nr && nr <= max && out[nr - 1] == sym.addr + offset)
-			continue;		/* the same function under one name twice */
+			continue;		/* the function has two symbols of the same name */
 		if (nr < max)
 			out[nr] = sym.addr + offset;
 		nr++;
@@ -229,7 +229,7 @@ bool parse_hex(const char *word, uint64_t *out)
 size_t unwind_facts_named(const struct unwind_facts *f, const char *word, uint64_t *out, size_t max)
 {
 	const char *plus = strrchr(word, '+');
-	/* first as a whole: "operator+" */
+	/* the whole word first, as in "operator+" */
 	size_t nr = find_named(f, word, strlen(word), 0, out, max);
 	uint64_t offset;
 

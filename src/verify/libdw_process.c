@@ -13,12 +13,12 @@ struct libdw_process {
 	Dwfl *dwfl;
 	Dwfl_Callbacks callbacks;
 	bool attached;
-	const struct libdw_stack *stack;	/* of the unwinding that goes on */
+	const struct libdw_stack *stack;	/* the stack that is being unwound */
 	bool out_of_memory_image;
 	struct libdw_result *out;
 };
 
-#define TID 1	/* any number: there is no live thread */
+#define TID 1	/* any number, as there is no live thread */
 
 static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread_arg)
 {
@@ -62,8 +62,8 @@ static bool set_registers(Dwfl_Thread *thread, void *thread_arg)
 	if (!dwfl_thread_state_registers(thread, 0, ARCH_DWARF_REGS_MASK + 1, regs))
 		return false;
 	/*
-	 * x86-64 has a number for the pc, behind the others', and expressions (PLT) use it; arm64
-	 * refuses it.
+	 * x86-64 has a number for the pc, after those of the other registers, and expressions (PLT)
+	 * use it; arm64 refuses it.
 	 */
 	dwfl_thread_state_registers(thread, ARCH_DWARF_REGS_MASK + 1, 1, &s->regs[ARCH_REG_PC]);
 	dwfl_thread_state_register_pc(thread, s->regs[ARCH_REG_PC]);
@@ -76,7 +76,7 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
 };
 
 /*
- * Separate debug files are not looked for: the unwind information that counts is in the file
+ * Keeps libdw from looking for debug files: the unwind information that counts is in the file
  * itself.
  */
 static int no_debuginfo(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
@@ -102,7 +102,7 @@ int libdw_process_new(const struct libdw_module *modules, size_t nr, struct libd
 	}
 	dwfl_report_begin(p->dwfl);
 	for (size_t i = 0; i < nr; i++) {
-		int fd = dup(modules[i].fd);	/* a reported one becomes libdw's */
+		int fd = dup(modules[i].fd);	/* libdw takes it if it accepts the module */
 
 		if (fd >= 0 && !dwfl_report_elf(p->dwfl, modules[i].name, modules[i].name, fd,
 						modules[i].bias, true))
@@ -143,9 +143,9 @@ void libdw_process_unwind(struct libdw_process *p, const struct libdw_stack *sta
 	p->stack = stack;
 	p->out = out;
 	p->out_of_memory_image = false;
-	if (!p->attached)	/* the machine is that of the first module */
+	if (!p->attached)	/* of the machine of the first module */
 		p->attached = dwfl_attach_state(p->dwfl, NULL, TID, &thread_callbacks, p);
-	dwfl_errno();		/* forgets an older one */
+	dwfl_errno();		/* forgets an older error */
 	ret = p->attached ? dwfl_getthread_frames(p->dwfl, TID, on_frame, p) : -1;
 	out->why = ret ? dwfl_errmsg(-1) : NULL;
 	out->out_of_memory_image = p->out_of_memory_image;

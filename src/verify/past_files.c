@@ -64,7 +64,10 @@ void past_files_free(struct past_files *pf)
 	free(pf);
 }
 
-/* The kernel's own: as it is mapped here, which is the same one as long as this kernel runs. */
+/*
+ * Opens the vdso of this process. It is the same as that of the recording while the same kernel
+ * runs.
+ */
 static int open_vdso(void)
 {
 	const Elf64_Ehdr *eh = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);

@@ -10,7 +10,7 @@
 #include "src/model/binary.h"
 
 #define NEVER UINT64_MAX
-#define MAX_BINARIES (1u << 20)		/* more are not believed */
+#define MAX_BINARIES (1u << 20)		/* a trace that has more is not believed */
 
 static int add_binary(struct past_maps *pm, const struct rec_binary *rec)
 {
@@ -36,7 +36,7 @@ static int add_binary(struct past_maps *pm, const struct rec_binary *rec)
 	return 0;
 }
 
-/* With the rule of the recorder. */
+/* Uses the same rule as the recorder. */
 static uint64_t to_vaddr(const struct past_maps *pm, const struct rec_mapping *m)
 {
 	const struct rec_binary *rec = past_maps_binary(pm, m->binary);
@@ -139,7 +139,7 @@ int past_maps_at(const struct past_maps *pm, uint32_t process, uint64_t time_ns,
 	int err = 0;
 
 	list->nr = 0;
-	/* The newest first: what came later has replaced what it overlaps. */
+	/* The newest come first, because a mapping replaces older ones that it overlaps. */
 	for (size_t i = pm->nr_maps; i-- > 0 && !err;) {
 		const struct past_map *m = &pm->maps[i];
 

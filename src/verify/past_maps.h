@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the processes of one recording had mapped, and in which files, by time: the MAPPING and
- * BINARY records of one segment of a trace.
+ * The memory mappings of the processes of one recording and the files in them, by time: the MAPPING
+ * and BINARY records of one segment of a trace.
  *
  *	past_maps_record(&pm, rec) ...		a record_fn; all records of the segment, in their
  *						order
@@ -20,12 +20,12 @@ struct past_map {
 	uint64_t to_vaddr;		/* address + to_vaddr = virtual address of the binary */
 	uint64_t pgoff_bytes;
 	uint64_t born_ns, died_ns;
-	uint32_t process, binary;	/* ids of records; binary 0: anonymous */
+	uint32_t process, binary;	/* ids of records; binary 0: anonymous memory */
 };
 
 /* A copy of a BINARY record; the path is an id of the segment's strings. */
 struct past_binary {
-	struct rec_binary rec;		/* .id 0: not there; .segments is owned */
+	struct rec_binary rec;		/* .id 0: there is none; .segments is owned */
 };
 
 struct past_maps {
@@ -43,12 +43,12 @@ struct past_list {
 int past_maps_record(void *pm, const struct record *rec);	/* 0 or -ENOMEM */
 void past_maps_release(struct past_maps *pm);
 
-/* NULL: unknown. */
+/* A binary by id; NULL: unknown. */
 const struct rec_binary *past_maps_binary(const struct past_maps *pm, uint32_t id);
 
 /*
- * What the process had mapped at that time. What is only known since later counts where nothing
- * else was. The list is reused by the next call; free list->v at the end. 0 or -ENOMEM.
+ * The mappings of the process at that time. Where there was none, one that became known later
+ * counts. The list is reused by the next call; free list->v at the end. 0 or -ENOMEM.
  */
 int past_maps_at(const struct past_maps *pm, uint32_t process, uint64_t time_ns,
 		 struct past_list *list);

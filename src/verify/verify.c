@@ -16,9 +16,10 @@
 
 #include ARCH_HEADER
 
-#define PROCESSES 16	/* prepared for libdw at a time: samples of a few processes come mixed */
+/* Processes prepared for libdw at a time: the samples of a few processes are mixed. */
+#define PROCESSES 16
 
-/* One recording of the trace. */
+/* One recording in the trace. */
 struct segment {
 	struct definition_store *tables;
 	struct past_maps maps;
@@ -28,7 +29,7 @@ struct segment {
 struct prepared {
 	struct libdw_process *process;
 	uint32_t segment, id;
-	uint64_t hash;			/* of its mappings */
+	uint64_t hash;			/* hash of its mappings */
 };
 
 struct verify {
@@ -145,7 +146,7 @@ static uint64_t hash_maps(const struct past_list *list)
 	return h;
 }
 
-/* A file has several executable mappings; libdw wants it once for each place it is mapped at. */
+/* A file may have several executable mappings, and libdw wants each place of a file once. */
 static bool is_known(const struct verify *v, const char *name, uint64_t bias)
 {
 	for (size_t i = 0; i < v->nr_modules; i++)
@@ -175,7 +176,7 @@ static int find_modules(struct verify *v, struct segment *s)
 	return 0;
 }
 
-/* The process as it was when the stack was recorded; v->list holds its mappings. */
+/* Prepares the process as it was when the stack was recorded; v->list holds its mappings. */
 static int prepare(struct verify *v, uint32_t segment, uint32_t id, uint64_t time_ns,
 		   struct libdw_process **pp)
 {
@@ -257,8 +258,8 @@ static bool any_step_guessed(struct verify *v, struct libdw_process *p, uint32_t
 }
 
 /*
- * Ends that say that something was not known or not there; after any other, more frames of libdw's
- * mean that we are wrong.
+ * True if the end says that something was unknown or missing. After any other end, further frames
+ * found by libdw mean that probee is wrong.
  */
 static bool end_explains(uint8_t end)
 {
@@ -299,8 +300,8 @@ static void judge(struct verify *v, struct segment *s, struct libdw_process *p, 
 		i++;
 	out->at = i;
 	/*
-	 * Where libdw gave up and we found more, nothing says that we are wrong; where we gave up,
-	 * our end must say why.
+	 * Where libdw gave up and probee found more, nothing shows that probee is wrong. Where
+	 * probee gave up, its end must say why.
 	 */
 	if (i == ours && i == theirs)
 		out->kind = VERDICT_EQUAL;
@@ -316,7 +317,7 @@ static void judge(struct verify *v, struct segment *s, struct libdw_process *p, 
 		out->kind = VERDICT_DIFFERENT;
 }
 
-/* What a reader wants to know of the first difference. */
+/* Fills what a reader wants to know about the first difference. */
 static void explain(struct verify *v, struct segment *s, struct libdw_process *p,
 		    struct verdict *out)
 {
