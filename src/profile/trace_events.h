@@ -8,7 +8,8 @@
  *
  *	trace_events_init(&t)			0 or -ENOMEM, as all that return int
  *	trace_events_sample(&t, segment, tables, rec)	each sample, in the order of the file
- *	trace_events_end(&t, tables of each segment)	also those without samples
+ *	trace_events_define(&t, segment, tables)	each segment, for events without samples
+ *	trace_events_end(&t)
  *	trace_events_choose(&t, query, &chosen)
  *	trace_events_weigh(&t, segment, rec, &weight)	which event a sample is of
  *	trace_events_release(&t)
