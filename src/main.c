@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds the command, runs it and turns the end into an exit code. Knows no library but libc. */
+/* Finds the command, runs it and turns its result into an exit code. Needs no library but libc. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -96,9 +96,9 @@ static int run(int argc, char **argv)
 }
 
 /*
- * A descriptor 0, 1 or 2 that was closed by the caller would be handed out again by the next
- * open(), and messages would go into the trace. Opened the wrong way round, so that using it is
- * still an error.
+ * If the caller closed descriptor 0, 1 or 2, the next open() would return that number, and messages
+ * would go into the trace. So /dev/null takes the number; it is opened for the wrong direction, so
+ * that using the descriptor is still an error.
  */
 static void occupy_std_fds(void)
 {
@@ -108,7 +108,7 @@ static void occupy_std_fds(void)
 			return;
 }
 
-/* `probee report x | head`: a reader that has gone has had enough, which is no failure of ours. */
+/* `probee report x | head`: a reader that closes the pipe has had enough; that is no failure. */
 static bool reader_is_gone(void)
 {
 	struct pollfd p = { .fd = STDOUT_FILENO, .events = POLLOUT };
@@ -132,7 +132,7 @@ static int flush_stdout(int rc)
 int main(int argc, char **argv)
 {
 	occupy_std_fds();
-	signal(SIGPIPE, SIG_IGN);	/* writes answer EPIPE instead */
-	signal(SIGXFSZ, SIG_IGN);	/* writes answer EFBIG instead */
+	signal(SIGPIPE, SIG_IGN);	/* writes fail with EPIPE instead */
+	signal(SIGXFSZ, SIG_IGN);	/* writes fail with EFBIG instead */
 	return flush_stdout(run(argc, argv));
 }

@@ -13,15 +13,15 @@
 #include "src/base/stop_signals.h"
 #include "src/recording/target_command.h"
 
-#define ASK_EVERY_NS (100 * NSEC_PER_MSEC)	/* are there still targets? a system call each */
+#define ASK_EVERY_NS (100 * NSEC_PER_MSEC)	/* are targets left? a system call each time */
 #define SERVICE_NS NSEC_PER_SEC			/* the longest sleep: losses, names, a flush */
 #define RECORDER_FDS 2
 
-/* What poll() is given: the signals, the recorder, each collector, the hooks. */
+/* The descriptors given to ppoll(): signals, then the recorder, each collector, the hooks. */
 struct poll_set {
 	struct pollfd v[1 + RECORDER_FDS + COLLECTORS_MAX * COLLECTOR_FDS + HOOK_FDS];
 	size_t nr;
-	size_t first[COLLECTORS_MAX + 1];	/* of each collector's; the last: behind them */
+	size_t first[COLLECTORS_MAX + 1];	/* collector i: from v[first[i]] to first[i + 1] */
 };
 
 unsigned capture_loop_programs(const struct capture_options *options)
@@ -106,7 +106,7 @@ static bool collectors_are_over(const struct capture_loop *l)
 	return false;
 }
 
-/* Not at every wake-up, of which there may be thousands a second. */
+/* The kernel is asked every 0.1 s at most, because there may be thousands of turns a second. */
 static bool targets_are_gone(struct capture_loop *l)
 {
 	uint64_t now = now_ns();
@@ -117,7 +117,7 @@ static bool targets_are_gone(struct capture_loop *l)
 	return !capture_bpf_has_targets(recorder_bpf(l->recorder));
 }
 
-/* -1: go on; else enum end_reason. */
+/* Why the recording ends now (enum end_reason), or -1 when it goes on. */
 static int ended(struct capture_loop *l, const struct capture_hooks *hooks)
 {
 	if (l->stop->stopped || hooks->is_over(hooks->ctx))
@@ -136,7 +136,7 @@ static bool is_paused(const struct capture_loop *l, size_t i, const struct captu
 	return l->v[i].ops->by_scans && hooks->is_full(hooks->ctx);
 }
 
-/* Until the next collector is due, the end, or a look at what wants one. 0: now. */
+/* How long the loop may sleep before something is due; 0: something is due now. */
 static uint64_t sleep_ns(const struct capture_loop *l, const struct capture_hooks *hooks)
 {
 	uint64_t now = now_ns(), next = now + SERVICE_NS;
@@ -165,13 +165,13 @@ static bool is_readable(const struct poll_set *set, size_t i)
 	return false;
 }
 
-/* The recording is over: a scan that is due at its very end is none of it. */
+/* Whether the duration is over. A scan that is due exactly then is not part of the recording. */
 static bool is_past_end(const struct capture_loop *l)
 {
 	return l->until_ns && now_ns() >= l->until_ns;
 }
 
-/* The collectors that have something, or are due. */
+/* Takes from each collector that is readable or due. */
 static int take(struct capture_loop *l, const struct capture_hooks *hooks,
 		const struct poll_set *set)
 {
@@ -210,7 +210,7 @@ static int turn(struct capture_loop *l, const struct capture_hooks *hooks, struc
 	return err ? err : hooks->turn(hooks->ctx);
 }
 
-/* Nothing new comes: what was taken already is handed on. */
+/* Stops the collectors, and then takes what they still hold. */
 static int stop(struct capture_loop *l)
 {
 	int err = 0;

@@ -1,15 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The one loop of every recording: runs the collectors that were asked for until something ends it.
+ * The one loop of every recording: it runs the collectors that were asked for until something ends
+ * the recording.
+ *
+ * The problem. A recording has several sources of stacks (the sampler, scans of all tasks), a
+ * recorder that must be updated and flushed in time, readers of live rows that may be slow, and
+ * half a dozen reasons to end. All of them belong to one thread, because records must reach the
+ * trace in one order, and because state that one thread owns needs no locks.
+ *
+ * The idea. Each source is a collector (src/capture/collectors/collector.h): a row of functions
+ * that say which descriptors to poll, when it is next due, and how to take what has come. One turn
+ * of the loop is then the same for all:
+ *
+ *	1. sleep	ppoll() on all descriptors, until the earliest due time of any part
+ *	2. update	the recorder reads what became of processes, so that samples find them
+ *	3. take		each collector that is readable or due hands its stacks to the recorder
+ *	4. service	once a second the recorder writes names and losses and flushes the trace
+ *	5. hooks	live rows are written, the line on the terminal is renewed
+ *
+ * The loop knows no collector by name and no output by name; the outputs are a struct of hooks.
+ *
+ * Example: `probee record -a -d 10` runs the sampler and the scanner. The ring of the sampler wakes
+ * the loop many times a second, and each time step 3 takes samples only. Once a second the scanner
+ * is due, and the same step takes a scan. After 10 s the end is due: the collectors are stopped,
+ * what they still hold is taken, and l->reason is ENDED_DURATION.
+ *
+ * Limits. While one collector takes, nothing else runs: a scan of 100,000 threads delays the ring,
+ * which the kernel fills meanwhile, and what does not fit there is counted as lost. Whether the
+ * targets still live is asked every 0.1 s only. When a reader of live rows is too slow, the next
+ * scan is put off (is_full()); the sampler never is, because its ring would overflow.
  *
  *	capture_loop_open(l, recorder, options)	opens the collectors; they define their events
  *	... recorder_begin()
- *	capture_loop_run(l, &hooks)		from the first stack possible to the last;
- *						l->reason,
- *						l->begin_ns, l->end_ns
- *	capture_loop_end(l, &end)		what the collectors say of all; fills end
- *	capture_loop_counts(l, &counts), capture_loop_losses(l, totals)		any time
+ *	capture_loop_start(l)			from here on there may be stacks
+ *	capture_loop_run(l, &hooks)		until the end; sets l->reason and l->end_ns
+ *	capture_loop_end(l, &end)		the collectors' last records; fills end
  *	capture_loop_close(l)
+ *
+ * capture_loop_counts() and capture_loop_losses() may be called at any time.
  */
 #pragma once
 
@@ -24,19 +52,18 @@ struct recorder;
 struct stop_signals;
 struct target_command;
 
-#define HOOK_FDS 16		/* at most so many of a hook's */
+#define HOOK_FDS 16		/* the most descriptors that a hook may add */
 
-/*
- * What takes part in the loop besides collectors: readers of live outputs, the line on a terminal.
- */
+/* What takes part in the loop besides collectors: live outputs and the line on a terminal. */
 struct capture_hooks {
 	void *ctx;
-	size_t (*fds)(void *ctx, struct pollfd *fds);	/* to be woken by; at most HOOK_FDS */
-	uint64_t (*patience_ns)(void *ctx);	/* it wants to be called again within this time */
-	bool (*is_full)(void *ctx);		/* no more rows now: collectors that can pause do */
-	bool (*is_over)(void *ctx);		/* nobody wants any more */
-	int (*after_take)(void *ctx, const struct collector *c);	/* a collector has taken */
-	int (*turn)(void *ctx);			/* after every turn of the loop */
+	/* Fills in descriptors that wake the loop; returns their number, at most HOOK_FDS. */
+	size_t (*fds)(void *ctx, struct pollfd *fds);
+	uint64_t (*patience_ns)(void *ctx);	/* turn() is called again within this time */
+	bool (*is_full)(void *ctx);		/* too many rows wait: no scan begins */
+	bool (*is_over)(void *ctx);		/* every reader has gone: the recording ends */
+	int (*after_take)(void *ctx, const struct collector *c);	/* c has taken */
+	int (*turn)(void *ctx);			/* at the end of every turn of the loop */
 };
 
 struct capture_loop {
@@ -47,17 +74,17 @@ struct capture_loop {
 		void *state;
 	} v[COLLECTORS_MAX];
 	size_t nr;
-	/* The caller's. */
+	/* Set by the caller. */
 	struct stop_signals *stop;
-	struct target_command *command;	/* ends with it; NULL: there is none */
-	uint64_t duration_ns;		/* 0: no end */
-	bool has_targets;		/* ends with the last one of them */
-	/* Its own. */
+	struct target_command *command;	/* the recording ends with it; NULL: there is none */
+	uint64_t duration_ns;		/* 0: unlimited */
+	bool has_targets;		/* the recording ends with the last of its targets */
+	/* Set by the loop. */
 	uint64_t begin_ns, end_ns, until_ns, next_ask_ns;
 	uint8_t reason;			/* enum end_reason */
 };
 
-/* The BPF programs that the collectors asked for need: CAPTURE_... */
+/* The BPF programs that the wanted collectors need: CAPTURE_... */
 unsigned capture_loop_programs(const struct capture_options *options);
 
 int capture_loop_open(struct capture_loop *l, struct recorder *recorder,
@@ -67,4 +94,4 @@ int capture_loop_run(struct capture_loop *l, const struct capture_hooks *hooks);
 int capture_loop_end(struct capture_loop *l, struct rec_end *end);
 void capture_loop_counts(const struct capture_loop *l, struct collector_counts *out);
 void capture_loop_losses(const struct capture_loop *l, uint64_t totals[LOSS_CAUSES]);
-void capture_loop_close(struct capture_loop *l);	/* all zero is fine */
+void capture_loop_close(struct capture_loop *l);	/* l may be all zero */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The one line that a terminal shows while recording: how long, how much, what was lost. It fits 80
- * columns and goes away before any message (note_status()).
+ * The one line that a terminal shows during a recording: its age, what was taken, what was lost.
+ * The line fits 80 columns and is removed before any message (note_status()).
  */
 #pragma once
 
@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 struct live_line {
-	bool is_terminal;
-	uint64_t begin_ns;		/* first stack possible */
-	uint64_t next_ns;		/* not again before */
+	bool is_terminal;		/* false: nothing is shown */
+	uint64_t begin_ns;		/* when the recording began */
+	uint64_t next_ns;		/* the line is not renewed before */
 };
 
 struct live_numbers {
@@ -19,7 +19,7 @@ struct live_numbers {
 	uint64_t samples, scans, lost, file_bytes;
 };
 
-/* is_shown: standard error is a terminal of a user who wants to see it. */
+/* is_shown: standard error is a terminal, and the user did not ask for quiet. */
 void live_line_init(struct live_line *l, bool is_shown);
 void live_line_update(struct live_line *l, const struct live_numbers *n);
 void live_line_clear(struct live_line *l);

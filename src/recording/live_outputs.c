@@ -11,9 +11,9 @@
 #include "src/recording/record_options.h"
 #include "src/recording/trace_file.h"
 
-#define LINE_NS (200 * NSEC_PER_MSEC)	/* the line on a terminal */
-#define NAMES_NS (10 * NSEC_PER_MSEC)	/* rows wait for names: have they come? */
-#define FULL_NS (200 * NSEC_PER_MSEC)	/* has a slow reader read? */
+#define LINE_NS (200 * NSEC_PER_MSEC)	/* how often the line on a terminal is renewed */
+#define NAMES_NS (10 * NSEC_PER_MSEC)	/* how often rows look for names that they wait for */
+#define FULL_NS (200 * NSEC_PER_MSEC)	/* how often a slow reader is looked at */
 
 _Static_assert(HOOK_FDS >= OUTPUT_OPTS_MAX, "each output may be waited for");
 
@@ -25,7 +25,10 @@ struct render_opts live_outputs_render_opts(const struct record_args *args)
 	return opts;
 }
 
-/* Rows come scan by scan: of a sampler beside it they would wait for its samples. */
+/*
+ * Live rows are those of scans, one scan after the other. Beside a sampler there are none: the rows
+ * of a scan would have to wait for the samples that belong before them.
+ */
 static int open_rows(struct live_outputs *o)
 {
 	struct record_consumer rows;
@@ -101,7 +104,7 @@ static bool hook_is_over(void *ctx)
 	return live_outputs_over(ctx);
 }
 
-/* Rows of a scan get their date and their place in the file. */
+/* After a scan: a CLOCK record dates its rows, and a flush settles their order in the file. */
 static int hook_after_take(void *ctx, const struct collector *c)
 {
 	struct live_outputs *o = ctx;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What people see of a recording while it runs: rows that are written as they come (live_rows.h)
- * and the line on a terminal. It takes part in the capture loop by its hooks.
+ * What a user sees of a recording while it runs: rows that are written as they come (live_rows.h)
+ * and the line on a terminal (live_line.h). Both take part in the capture loop by its hooks.
  *
- *	live_outputs_open(o, &args, trace_path)		which outputs can be live
- *	live_outputs_begin(o, ...)			the header, once META is written
+ *	live_outputs_open(o, &args, trace, loop)	finds out which outputs can be live
+ *	live_outputs_begin(o)				writes the header, once META is written
  *	live_outputs_hooks(o)				for capture_loop_run()
- *	live_outputs_finish(o)				the rest of the rows; waits for readers
+ *	live_outputs_finish(o)				writes the rest and waits for readers
  *	live_outputs_release(o)
  */
 #pragma once
@@ -27,17 +27,17 @@ struct live_outputs {
 	struct capture_loop *loop;
 	struct live_rows *rows;		/* NULL: none */
 	struct live_line line;
-	struct output_list later;	/* the outputs that are made from the finished trace */
+	struct output_list later;	/* outputs that are made from the finished trace */
 };
 
-/* trace: created. loop: to be read only. Says why it fails. */
+/* trace must be created already; loop is only read. 0 or -errno, which was reported. */
 int live_outputs_open(struct live_outputs *o, const struct record_args *args,
 		      struct trace_file *trace, struct capture_loop *loop);
 int live_outputs_begin(struct live_outputs *o);
 struct capture_hooks live_outputs_hooks(struct live_outputs *o);
 bool live_outputs_over(const struct live_outputs *o);	/* every reader of rows has gone */
-int live_outputs_finish(struct live_outputs *o);	/* the first error of all; each was said */
-void live_outputs_release(struct live_outputs *o);	/* all zero is fine */
+int live_outputs_finish(struct live_outputs *o);	/* the first error; each was reported */
+void live_outputs_release(struct live_outputs *o);	/* o may be all zero */
 
-/* Options of reports that this recording makes. */
+/* The options of the reports that this recording makes. */
 struct render_opts live_outputs_render_opts(const struct record_args *args);

@@ -16,27 +16,27 @@
 #include "src/profile/live_scans.h"
 #include "src/recording/record_tee.h"
 
-#define ROWS_AT_ONCE 4096		/* made into text before the next ones are */
-#define ROWS_MAX (1u << 18)		/* a walk begins only when fewer wait */
+#define ROWS_AT_ONCE 4096		/* rows made into text before that text is written */
+#define ROWS_MAX (1u << 18)		/* a scan begins only while fewer rows wait */
 
 struct live_output {
 	const struct output *out;
 	const char *name;		/* for messages */
-	int fd;				/* -1: over */
-	bool is_file;			/* who writes to it never waits for a reader */
+	int fd;				/* -1: closed */
+	bool is_file;			/* a write never waits for a reader */
 	void *state;			/* of its renderer */
-	FILE *stream;			/* where that writes: into text */
+	FILE *stream;			/* the renderer writes to it, and so into text */
 	char *text;
-	size_t size;			/* of text: the stream's business */
-	size_t len, done;		/* octets of text; those written */
+	size_t size;			/* of text; set by the stream */
+	size_t len, done;		/* octets of text; how many are written */
 };
 
 struct live_rows {
 	struct live_scans *scans;
 	struct live_output v[OUTPUT_OPTS_MAX];
 	size_t nr;
-	bool gone;			/* some reader has */
-	int err;			/* the first one */
+	bool gone;			/* some reader has gone */
+	int err;			/* the first error */
 };
 
 static int open_output(struct live_output *o, const struct output *out, const char *trace)
@@ -120,7 +120,7 @@ static bool somebody_reads(const struct live_rows *l)
 	return false;
 }
 
-/* Rows are missing now, so that none of the outputs would be whole. */
+/* Ends all outputs after an error: rows are missing from now on, so none would be complete. */
 static int end_all(struct live_rows *l, int err)
 {
 	if (err && !l->err)
@@ -130,7 +130,7 @@ static int end_all(struct live_rows *l, int err)
 	return err;
 }
 
-/* Rows without a reader are not kept. */
+/* Rows are kept only while some output can still be written. */
 static int take_record(void *live_rows, const struct record *rec)
 {
 	struct live_rows *l = live_rows;
@@ -151,7 +151,7 @@ struct record_consumer live_rows_consumer(struct live_rows *l)
 					 take_chunk_end, l };
 }
 
-/* One output less; the recording goes on. */
+/* Ends one output; the recording goes on. */
 static void fail_output(struct live_rows *l, struct live_output *o, int err)
 {
 	if (err == -EPIPE)
@@ -163,7 +163,7 @@ static void fail_output(struct live_rows *l, struct live_output *o, int err)
 	end_output(o);
 }
 
-/* What was written to the stream is the text now. */
+/* Makes what the renderer wrote to the stream the text that is to be written. */
 static int take_text(struct live_output *o)
 {
 	off_t len = ftello(o->stream);
@@ -192,8 +192,8 @@ int live_rows_begin(struct live_rows *l, const struct render_opts *opts)
 }
 
 /*
- * May something be written? -EPIPE: never again; that is noticed also when there is nothing to
- * write.
+ * 1: something may be written. 0: not now. -EPIPE: never again, because the reader has gone; that
+ * is noticed also when there is nothing to write.
  */
 static int may_write(const struct live_output *o, bool wait)
 {
@@ -208,8 +208,8 @@ static int may_write(const struct live_output *o, bool wait)
 }
 
 /*
- * Writes what the reader takes: a pipe that poll() calls writable takes PIPE_BUF octets at once.
- * wait: until it has all.
+ * Writes as much as the reader takes without blocking: a pipe that poll() calls writable takes
+ * PIPE_BUF octets at once. wait: writes all, however long the reader takes.
  */
 static void write_output(struct live_rows *l, struct live_output *o, bool wait)
 {
@@ -243,7 +243,7 @@ static int on_row(void *ctx, const struct report_sample *s)
 	return 0;
 }
 
-/* The next rows as text. False: there are none. */
+/* Renders the next rows into the outputs' texts. False: no row is ready. */
 static bool make_text(struct live_rows *l)
 {
 	long n = live_scans_rows(l->scans, ROWS_AT_ONCE, on_row, l);

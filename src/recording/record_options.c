@@ -28,7 +28,7 @@ const char *unwind_mode_name(enum unwind_mode mode)
 	return unwind_names[mode];
 }
 
-/* The number of a word in a list that ends with NULL; -1: it is not there. */
+/* The index of a word in a list that ends with NULL; -1: it is not there. */
 static int word_number(const char *const *words, const char *word)
 {
 	for (int i = 0; words[i]; i++)
@@ -59,7 +59,7 @@ static int parse_faults(const struct opt *o, const char *value, void *dst)
 	return 0;
 }
 
-/* "1/100", or "100". */
+/* Both "1/100" and "100" are accepted. */
 static int parse_audit(const struct opt *o, const char *value, void *dst)
 {
 	if (!strncmp(value, "1/", 2))
@@ -69,7 +69,7 @@ static int parse_audit(const struct opt *o, const char *value, void *dst)
 	return *(uint32_t *)dst ? 0 : fail_why(-EINVAL, "--%s 1/0: of none? Try: 1/100", o->name);
 }
 
-/* A number that says how many there shall be: at least one. */
+/* A number of things, which must be at least 1. */
 static int parse_count(const struct opt *o, const char *value, void *dst)
 {
 	if (opt_u32(o, value, dst))
@@ -197,7 +197,7 @@ size_t record_opt_lists(const struct record_mode *mode, struct opt *rows,
 	return n;
 }
 
-/* -o x.svg: the picture is what was asked for, and the trace goes beside it. */
+/* With -o x.svg the picture goes to x.svg, and the trace beside it to x.pbz. */
 static int take_picture_name(struct record_args *a)
 {
 	const struct renderer *r = a->output ? renderer_of_file(a->output) : NULL;
@@ -213,7 +213,7 @@ static int take_picture_name(struct record_args *a)
 	return 0;
 }
 
-/* -C: CPUs that are there. */
+/* Parses -C, and refuses CPUs that are not online. */
 static int check_cpus(struct record_args *a)
 {
 	struct cpu_list online = { 0 };
@@ -225,7 +225,7 @@ static int check_cpus(struct record_args *a)
 	if (cpus_parse(a->cpus, &a->capture.cpus))
 		return fail_why(-EINVAL, "-C %s: not a list of CPUs. Try: -C 0-3,7", a->cpus);
 	if (cpus_online(&online))
-		goto out;	/* opening their events will say */
+		goto out;	/* opening the events will report it */
 	cpus_text(&online, text, sizeof(text));
 	for (size_t i = 0; i < a->capture.cpus.nr && !err; i++)
 		if (!cpus_has(&online, a->capture.cpus.v[i]))
@@ -245,7 +245,7 @@ static int check_target(const struct record_mode *mode, const struct record_args
 				"snapshot of what? Try: -a for every thread, -p PIDS, -t TIDS");
 	if (a->all && some)
 		return fail_why(-EINVAL, "-a and -p or -t contradict each other. Try: one of them");
-	/* With -a the command only says how long, as with perf. */
+	/* With -a the command only says how long to record, as with perf. */
 	if (command && some)
 		return fail_why(-EINVAL, "a command and -p or -t contradict each other. "
 				"Try: one of them");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The command lines of `probee sample`, `probee snapshot` and `probee record`: one struct, and
- * tables of options that each of the three is put together from.
+ * The command lines of `probee sample`, `probee snapshot` and `probee record`: one struct for all
+ * three, and tables of options from which each of the three is put together.
  *
  *	struct record_args args;
  *	record_args_parse(&record_modes[RECORD_SAMPLE], argc, argv, &args)
@@ -19,20 +19,20 @@
 #include "formats/render/output_list.h"
 
 struct record_args {
-	const char *output;		/* the trace; NULL: trace.pbz */
-	char *trace_name;		/* ours, when output named a picture */
+	const char *output;		/* path of the trace; NULL: trace.pbz */
+	char *trace_name;		/* owned; path of the trace when -o named a picture */
 	enum unwind_mode unwind;
 	bool user_only, kernel_only, include_idle, quiet, verbose, strict, all;
 	uint32_t max_frames;
-	uint32_t audit;			/* keep the memory of one in so many stacks; 0: of none */
+	uint32_t audit;			/* one in so many stacks keeps its memory; 0: none */
 	struct id_list pids, tids;
-	struct output_list outputs;	/* reports to render right after */
+	struct output_list outputs;	/* reports to render with the recording */
 	struct render_opts render;
-	uint64_t duration_ns;		/* 0: no end */
-	double freq_hz;			/* samples or, of snapshot, scans a second */
+	uint64_t duration_ns;		/* 0: unlimited */
+	double freq_hz;			/* samples a second; with `snapshot`, scans a second */
 	const char *cpus;		/* as written; NULL: all */
-	uint32_t period;		/* of events that count; 0: none was given */
-	int command;			/* index in argv of the words behind "--"; argc: none */
+	uint32_t period;		/* of events that count; 0: not given */
+	int command;			/* index in argv of the words after "--"; argc: none */
 	struct capture_options capture;
 };
 
@@ -41,13 +41,13 @@ enum record_mode_id { RECORD_SAMPLE, RECORD_SNAPSHOT, RECORD_BOTH };
 struct record_mode {
 	const char *name;		/* the command */
 	bool sample, scan;
-	bool has_command;		/* takes "-- CMD" */
+	bool has_command;		/* accepts "-- CMD" */
 	double freq_hz, scan_hz;	/* defaults of -F and --snap-freq */
 };
 
 extern const struct record_mode record_modes[];	/* by enum record_mode_id */
 
-/* 0: go on; OPT_HELP: help was printed; -EINVAL: the mistake was explained. */
+/* 0: go on. OPT_HELP: help is asked for. -EINVAL: the mistake was reported. */
 int record_args_parse(const struct record_mode *mode, int argc, char **argv,
 		      struct record_args *args);
 void record_args_release(struct record_args *args);
@@ -55,8 +55,8 @@ void record_args_release(struct record_args *args);
 const char *unwind_mode_name(enum unwind_mode mode);
 
 /*
- * For help: the option tables of a mode. Returns their number, RECORD_LISTS at most; rows is
- * filled.
+ * The option tables of a mode, for help. Fills rows and lists, and returns the number of lists, at
+ * most RECORD_LISTS.
  */
 #define RECORD_LISTS 7
 size_t record_opt_lists(const struct record_mode *mode, struct opt *rows,

@@ -36,7 +36,10 @@ static void tell_record(struct record_tee *t, const struct record *rec)
 	}
 }
 
-/* The writer closes a chunk when it is asked to, and of itself when one is full. */
+/*
+ * Tells the consumers when the writer has closed a chunk. It closes one when it is asked to flush,
+ * and also by itself when one is full, so the count of closed chunks is compared.
+ */
 static void tell_chunk_end(struct record_tee *t)
 {
 	struct trace_writer_stats st;

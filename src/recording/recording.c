@@ -28,7 +28,7 @@ struct recording {
 	struct live_outputs live;
 	struct target_command command;
 	uint32_t command_tgid;
-	struct id_list command_only;	/* it alone, as the recorder's targets */
+	struct id_list command_only;	/* a list of command_tgid alone: the recorder's targets */
 	/* Known at the end. */
 	struct session_stats stats;
 	struct collector_counts counts;
@@ -36,7 +36,10 @@ struct recording {
 	char others[256];		/* what else was lost, in words */
 };
 
-/* A second Ctrl-C ends the program without our help. */
+/*
+ * Whether Ctrl-C came while the recorder did something slow, which it then cuts short. After the
+ * first one this says no more: a second Ctrl-C ends the program by itself.
+ */
 static bool hurry(void *ctx)
 {
 	struct stop_signals *stop = &((struct recording *)ctx)->stop;
@@ -62,7 +65,7 @@ static int flush(void *ctx)
 	return trace_file_flush(&((struct recording *)ctx)->trace);
 }
 
-/* Without -a nothing but the command is a target; its children follow from their fork. */
+/* Without -a the command is the only target; its children become targets when they are forked. */
 static const struct id_list *target_pids(struct recording *r)
 {
 	if (!r->command.pid || r->args->all)
@@ -72,7 +75,7 @@ static const struct id_list *target_pids(struct recording *r)
 	return &r->command_only;
 }
 
-/* Remembering threads that have not run costs something, which only a second scan gives back. */
+/* Remembering which threads have not run costs time, and pays off from the second scan on. */
 static bool skips_same(const struct capture_options *c)
 {
 	return c->scan && !c->scan_unchanged && c->scans != 1;
@@ -103,7 +106,7 @@ static int open_recorder(struct recording *r)
 	return recorder_open(&opts, &r->recorder);
 }
 
-/* Programs loaded, tables built, events open: from here on it is only waiting for stacks. */
+/* Loads the programs, builds the tables and opens the events. */
 static int prepare(struct recording *r, char **argv)
 {
 	struct capture_options *capture = (struct capture_options *)&r->args->capture;
@@ -139,7 +142,7 @@ static int begin(struct recording *r, int argc, char **argv)
 	return err ? err : live_outputs_begin(&r->live);
 }
 
-/* Said once it is certain that something is being recorded. */
+/* Called once the recording runs for certain. */
 static void say_target(const struct recording *r)
 {
 	const struct record_args *a = r->args;
@@ -149,7 +152,10 @@ static void say_target(const struct recording *r)
 		     a->duration_ns ? "" : " until Ctrl-C");
 }
 
-/* Not a failure, and no news to the user: a reader that closes its pipe has had enough. */
+/*
+ * A reader that closes its pipe has had enough. That is no failure and not worth a message, so only
+ * a NOTE in the trace says why the recording ended.
+ */
 static int tell_over(struct recording *r)
 {
 	static const char text[] = "the recording ended because the reader of its rows has gone";
@@ -181,7 +187,7 @@ static int run(struct recording *r)
 	return err ? err : recorder_end(r->recorder, &end);
 }
 
-/* What is said about the whole is asked for before it is taken apart. */
+/* Keeps the figures of the summary, before take_apart() frees what knows them. */
 static void sum_up(struct recording *r)
 {
 	char text[512];
@@ -196,7 +202,7 @@ static void sum_up(struct recording *r)
 	note_verbose("%s", text);
 }
 
-/* Everything but the file and what reports need. An error of the last writes comes back. */
+/* Closes all but what the reports need. Returns the error of the last writes, if there was one. */
 static int take_apart(struct recording *r)
 {
 	int err;
@@ -258,7 +264,7 @@ static void say_summary(const struct recording *r)
 		note("lost besides: %s", r->others);
 }
 
-/* The reports that need the whole recording, from the file just written. */
+/* Renders the reports that need the whole recording, from the file just written. */
 static int render(struct recording *r)
 {
 	struct render_opts opts = live_outputs_render_opts(r->args);

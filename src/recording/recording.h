@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One recording from its command line to its reports: `probee sample`, `probee snapshot` and
- * `probee record` are this with other options.
+ * One recording, from its command line to its reports. `probee sample`, `probee snapshot` and
+ * `probee record` all call this, with different options.
  *
- *	recording_run(mode, &args, argv, &result)
+ *	recording_run(mode, &args, argc, argv, &result)
  *
- * In this order: programs are loaded and events opened; the trace is created (only now, so that a
- * recording that cannot begin leaves an earlier trace of that name alone); the loop runs
- * (capture_loop.h); names and losses are written; the summary is said; reports are rendered.
+ * The order of the steps:
+ *
+ *	1. programs are loaded and events opened
+ *	2. the trace is created: only now, so that a recording that cannot begin leaves an earlier
+ *	   trace of that name alone
+ *	3. the loop runs (capture_loop.h)
+ *	4. names and losses are written
+ *	5. the summary is printed
+ *	6. reports are rendered
  */
 #pragma once
 
@@ -16,12 +22,11 @@
 #include "src/recording/record_options.h"
 
 struct recording_result {
-	uint64_t lost;		/* samples */
+	uint64_t lost;			/* samples */
 };
 
 /*
- * argc, argv: the command's own name and what follows, for the trace. 0 or an error, which was
- * said.
+ * argc, argv: the command's name and its arguments, for the trace. 0 or -errno, which was reported.
  */
 int recording_run(const struct record_mode *mode, const struct record_args *args, int argc,
 		  char **argv, struct recording_result *result);

@@ -22,7 +22,7 @@ static void child_main(char **argv, int go_fd, int error_fd)
 
 	stop_signals_default();
 	if (read(go_fd, &c, 1) != 1)
-		_exit(127);	/* the recording never began */
+		_exit(127);	/* the recording did not begin */
 	execvp(argv[0], argv);
 	err = errno;
 	if (write(error_fd, &err, sizeof(err)) < 0)
@@ -63,7 +63,7 @@ int target_command_go(struct target_command *c)
 	if (write(c->go_fd, "g", 1) != 1)
 		return fail(-errno, "start %s", c->name);
 	close(c->go_fd);
-	/* Closed by a successful exec. */
+	/* A successful exec closes the other end, and read() returns 0. */
 	do {
 		n = read(c->error_fd, &err, sizeof(err));
 	} while (n < 0 && errno == EINTR);
@@ -90,7 +90,7 @@ void target_command_stop(struct target_command *c)
 	if (c->pid <= 0)
 		return;
 	if (c->go_fd > 0)
-		close(c->go_fd);	/* it was never let go: it exits by itself */
+		close(c->go_fd);	/* a child that still waits for "go" exits by itself */
 	if (!target_command_ended(c))
 		kill(c->pid, SIGTERM);
 	while (!target_command_ended(c) && now_ns() < until)

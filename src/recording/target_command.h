@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The command behind "--": forked at once, so that its pid can be a target, and held back until
- * everything is ready.
+ * The command after "--". It is forked at once, so that its pid can be a target, and held back
+ * until everything is ready.
  *
  *	target_command_fork(argv, &c)
  *	target_command_go(c)		lets it exec; -errno with a message when that fails
  *	target_command_ended(c)		true once it has exited (status in c->status)
- *	target_command_stop(c)		ends it when it still runs
+ *	target_command_stop(c)		ends it if it still runs
  */
 #pragma once
 

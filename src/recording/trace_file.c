@@ -16,7 +16,7 @@ void trace_file_init(struct trace_file *t, const char *path)
 	*t = (struct trace_file){ .path = path };
 }
 
-/* A device such as /dev/null: what is written there cannot be read again. */
+/* Whether path is a device such as /dev/null, from which a trace cannot be read again. */
 static bool keeps_nothing(const char *path)
 {
 	struct stat st;
@@ -82,7 +82,7 @@ int trace_file_finish(struct trace_file *t)
 
 	if (!t->writer)
 		return 0;
-	/* Every byte is written at close; the last chunk is flushed first to be counted. */
+	/* Closing would flush too, but then the last chunk would be missing from file_bytes. */
 	err = record_tee_flush(&t->tee);
 	t->file_bytes = trace_file_bytes(t);
 	if (trace_writer_close(t->writer) && !err)
