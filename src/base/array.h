@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Growing arrays: {T *v; size_t nr, cap;} stays a plain struct of the caller's; this only grows it.
+ * Growing arrays: {T *v; size_t nr, cap;} stays in the caller's struct, and these functions grow
+ * it.
  *
  *	struct node *n = array_push(&t->nodes, &t->nr_nodes, &t->cap_nodes);
  *	if (!n) return -ENOMEM;
  *
- * New elements are zeroed. The array moves when it grows: keep indices, not pointers. free() it.
+ * New elements are zeroed. The array moves when it grows, so keep indices, not pointers. The caller
+ * frees it with free().
  */
 #pragma once
 
@@ -13,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes room for at least need elements of size bytes; 0 or -1 (out of memory, array unchanged). */
+/* Makes room for at least need elements of size bytes. 0, or -1: out of memory, array unchanged. */
 static inline int array_reserve_raw(void **v, size_t *cap, size_t need, size_t size)
 {
 	size_t n = *cap ? *cap : 16;

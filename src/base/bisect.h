@@ -13,8 +13,8 @@
  *	last element at or before key:	i = bisect(nr, i, v[i] <= key), then v[i - 1] if i > 0
  *	the element that equals key:	i = bisect(nr, i, v[i] < key), if i < nr && v[i] == key
  *
- * compare_u32() and compare_u64() order plain numbers for qsort() and bsearch(); COMPARE() is their
- * answer for two values of any arithmetic type.
+ * compare_u32() and compare_u64() order plain numbers for qsort() and bsearch(); COMPARE() gives
+ * such an answer for two values of any arithmetic type.
  */
 #pragma once
 

@@ -2,9 +2,9 @@
 /*
  * Bounded little-endian reading and growing writing of bytes; LEB128 varints as in DWARF.
  *
- * struct byte_reader never reads past end: a read that would returns 0 and sets bad, and so does
- * every read after it; check bad once, after a group of reads. struct byte_buf sets bad when out of
- * memory.
+ * struct byte_reader never reads past its end: a read that would do so returns 0 and sets bad, and
+ * so does every later read. So it is enough to check bad once after a group of reads. struct
+ * byte_buf sets bad when it is out of memory.
  */
 #pragma once
 
@@ -45,7 +45,7 @@ static inline const uint8_t *br_bytes(struct byte_reader *r, uint64_t n)
 	return p;
 }
 
-/* A reader of the next n bytes alone; this one continues behind them. */
+/* A reader of the next n bytes alone; r itself continues after them. */
 static inline struct byte_reader br_sub(struct byte_reader *r, uint64_t n)
 {
 	const uint8_t *p = br_bytes(r, n);

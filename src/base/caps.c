@@ -35,7 +35,7 @@ uint64_t caps_effective(void)
 	return caps;
 }
 
-/* The machine's own maps every number to itself. */
+/* The initial user namespace maps every number to itself. */
 bool caps_in_user_namespace(void)
 {
 	unsigned long inside = 0, outside = 0, count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Capabilities of this process: what is held, and the names of what is missing. */
+/* The capabilities of this process, and the names of capabilities. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,12 +8,12 @@
 
 #define CAP_BIT(cap) (1ull << (cap))	/* CAP_BIT(CAP_BPF), numbers from <linux/capability.h> */
 
-/* The effective set; CAP_SYS_ADMIN counts as the CAP_BPF and CAP_PERFMON that it contains. */
+/* The effective set. CAP_SYS_ADMIN implies CAP_BPF and CAP_PERFMON, so their bits are set too. */
 uint64_t caps_effective(void);
 
 /*
- * Whether this process is in a user namespace other than the machine's: capabilities that are held
- * there look like root's and open nothing outside of it.
+ * Whether this process is in a user namespace other than the initial one: capabilities held there
+ * look like root's but give no rights outside of it.
  */
 bool caps_in_user_namespace(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Clocks in nanoseconds. Everything inside probee is CLOCK_MONOTONIC, as bpf_ktime_get_ns(). */
+/* Clocks in nanoseconds. All times inside probee are CLOCK_MONOTONIC, like bpf_ktime_get_ns(). */
 #pragma once
 
 #include <stdint.h>

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The one process-wide setting: how much a user wants to read. Written once, before any thread. */
+/* The one process-wide setting: how much the user wants to read. Set before any thread starts. */
 static int verbosity;
 
-/* A status line is on the terminal; messages come from several threads. */
+/* Whether a status line is on the terminal. Atomic, because messages come from several threads. */
 static atomic_bool has_status;
 
 void fail_set_verbosity(int level)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One line for the user, at the place where a failure was met.
+ * One line for the user, printed where a failure happened.
  *
  * The function that first meets a failure from outside (a system call, libbpf, libelf, zstd) prints
- * it here once and returns the -errno; its callers pass that on in silence. The form is
+ * one line with these functions and returns the -errno; its callers pass that on in silence. The
+ * form is
  *
  *	probee: WHAT: WHY. Try: REMEDY
  *
@@ -28,11 +29,11 @@ void note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void note_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * A line on the terminal that the next one replaces, and that goes away before any message. NULL:
- * away with it. text: what a terminal shows, without a newline. Only the thread that records calls
- * this, and only where standard error is a terminal.
+ * Shows text (without a newline) as a line on the terminal that the next one replaces and that is
+ * removed before any message. NULL removes it. Only the thread that records calls this, and only
+ * when standard error is a terminal.
  */
 void note_status(const char *text);
 
-/* -1: errors only (-q), 0: notes, 1: -v. Called once by main. */
+/* -1: errors only (-q), 0: notes too, 1: all (-v). Called once, before any thread is started. */
 void fail_set_verbosity(int level);

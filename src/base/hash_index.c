@@ -35,8 +35,8 @@ uint64_t hash_bytes(uint64_t seed, const void *data, size_t len)
 }
 
 /*
- * Not hash ^ hash >> 32: hash_u64() ends with that step, and doing it twice undoes it. The upper
- * half of a product depends on all bits.
+ * 32 bits of a 64-bit hash. hash ^ hash >> 32 would not do: hash_u64() ends with that step, and
+ * doing it twice undoes it. The upper half of a product depends on all bits.
  */
 static uint32_t fold(uint64_t hash)
 {

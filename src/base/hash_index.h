@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Open-addressing index from a 64-bit hash to a dense 32-bit id whose data the caller keeps.
+ * An index with open addressing from a 64-bit hash to a dense 32-bit id. The caller keeps the data
+ * behind the id, in an array of its own.
  *
  *	ix_find(&ix, hash, same, ctx)	id of the entry for which same(ctx, id) is true, or IX_NONE
  *	ix_add(&ix, hash, id)		after a failed find; 0 or -ENOMEM
- *	ix_remove(&ix, hash, id)	forgets the entry, if it is there
+ *	ix_remove(&ix, hash, id)	removes the entry if it is there
  *
  * Embedded: ix_init() (or all zero) .. ix_release(). Not thread-safe.
  */
@@ -18,7 +19,7 @@
 
 struct ix_slot {
 	uint32_t hash;
-	uint32_t id;		/* IX_NONE: free; IX_NONE - 1: was removed */
+	uint32_t id;		/* IX_NONE: free; IX_NONE - 1: removed */
 };
 
 struct hash_index {

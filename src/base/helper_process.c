@@ -15,7 +15,10 @@
 #define FIRST_FD 3
 #define REAP_MS 1000
 
-/* First out of the way of each other, then to their places. */
+/*
+ * Moves fds[i] to i + 3 and closes all others. One of fds may already have the number that another
+ * is to get, so each is first copied to a number above all of those.
+ */
 static bool keep_only(const int *fds, size_t nr)
 {
 	int high[HELPER_FDS], null = open("/dev/null", O_RDWR);

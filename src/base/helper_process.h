@@ -1,15 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A child process for work that may block for ever. No signal ends a process that waits for a page
- * or a file whose server does not answer, and a process with such a thread is never reaped; a child
- * can be left behind.
+ * A child process for work that may block for ever.
  *
- * It holds nothing but the file descriptors it was given, so that a reader of our output sees its
- * end when we end. It dies with us if it can. As we have threads, it makes only system calls until
- * _exit().
+ * The problem. probee reads memory and files of processes that it does not control. A page of such
+ * memory may lie in a file whose FUSE or NFS server does not answer. No signal ends a thread that
+ * waits for that page, and a process with such a thread is never reaped. If probee itself read the
+ * page, it could not end any more.
  *
- *	pid = helper_fork(fds, nr)	0 in the child, where fds[i] is i + 3 now; or -errno
- *	helper_end(pid, hangs)		kills it, and waits for its end unless it hangs
+ * The idea. A forked child reads instead, and answers through a pipe or a socket. When it does not
+ * answer in time, probee leaves it behind and forks another one for the next request. A child that
+ * is left behind must disturb no other process, so:
+ *
+ *	it keeps only the descriptors it was given	a pipe from probee to a reader ends when
+ *							probee ends, not when the child does
+ *	it has /dev/null as descriptors 0, 1 and 2	it holds no terminal
+ *	it asks for SIGKILL when its parent ends	it ends as soon as it can end at all
+ *
+ * Example: a child that is given a request pipe and an answer pipe.
+ *
+ *	pid = helper_fork((int[]){ requests[0], answers[1] }, 2)
+ *	if (!pid)
+ *		serve();	never returns; reads requests from 3, writes answers to 4
+ *	...
+ *	helper_end(pid, answer_is_overdue)
+ *
+ * Limits. probee has threads, so until _exit() the child makes system calls only: malloc() and much
+ * of libc may wait for a lock that another thread held during fork(). A child that hangs stays in
+ * the list of processes until the server answers.
+ *
+ *	helper_fork(fds, nr)	0 in the child, where fds[i] has become i + 3; in the parent the
+ *				child's pid, or -errno
+ *	helper_end(pid, hangs)	kills the child, and waits up to 1 s for its end unless it hangs
  */
 #pragma once
 
@@ -17,7 +38,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define HELPER_FDS 4
+#define HELPER_FDS 4					/* the most that a child can be given */
 
 pid_t helper_fork(const int *fds, size_t nr);		/* nr <= HELPER_FDS */
-void helper_end(pid_t pid, bool hangs);			/* pid <= 0 is fine */
+void helper_end(pid_t pid, bool hangs);			/* pid <= 0: does nothing */

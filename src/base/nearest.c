@@ -49,7 +49,7 @@ void nearest_offer(struct nearest *n, const char *known)
 	unsigned distance = word_distance(n->written, known);
 	size_t len = strlen(n->written);
 
-	/* A third of the letters may be wrong: more than that is another word. */
+	/* Up to a third of the letters may be wrong; with more it is another word. */
 	if (distance > (len + 2) / 3 || (n->best && distance >= n->distance))
 		return;
 	n->best = known;

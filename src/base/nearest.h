@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the user probably meant: the known word that is fewest edits (insert, drop, change, swap two
- * neighbours) away from the one written. Case does not count.
+ * What the user probably meant: the known word that is the fewest edits (insert, drop, change, swap
+ * two neighbours) away from the word that was written. Case does not count.
  *
  *	struct nearest n = nearest_to("repotr");
  *	nearest_offer(&n, "report"); nearest_offer(&n, "record"); ...

@@ -32,7 +32,7 @@ static bool is_optional(const struct opt *o)
 	return o->arg && o->arg[0] == '[';
 }
 
-/* Whether the word behind an option with an optional value is that value: told by its ending. */
+/* Whether the word after an option with an optional value is that value, by its ending. */
 static bool ends_in_suffix(const struct opt *o, const char *word)
 {
 	size_t len = strlen(word);
@@ -53,8 +53,8 @@ static int set(struct parser *p, const struct opt *o, const char *value)
 }
 
 /*
- * glued is what followed the option within its own word ("99" of -F99, "x.svg" of --svg=x.svg), or
- * NULL.
+ * Gives o its value. glued is what followed the option within its own word ("99" of -F99, "x.svg"
+ * of --svg=x.svg), or NULL.
  */
 static int take(struct parser *p, const struct opt *o, const char *shown, const char *glued)
 {
@@ -102,8 +102,8 @@ static int ambiguous(const struct parser *p, const char *name, size_t len)
 }
 
 /*
- * The row of a long option, in full or as a prefix that fits no other; NULL: none, *nr is how many
- * fit.
+ * The row of a long option, written in full or as a prefix that fits no other one. NULL: *nr
+ * options fit, 0 or several.
  */
 static const struct opt *find_long(const struct parser *p, const char *name, size_t len, size_t *nr)
 {

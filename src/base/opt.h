@@ -18,10 +18,8 @@
 struct opt {
 	char key;			/* short letter, 0: none */
 	const char *name;		/* long name without the dashes */
-	const char *arg;		/* NULL: a flag; "HZ": needs a value; "[=FILE]": optional
-					   value */
-	const char *help;		/* one sentence; defaults are written here: "(default
-					   99)" */
+	const char *arg;		/* NULL: flag; "HZ": value; "[=FILE]": optional value */
+	const char *help;		/* one sentence with the default: "(default 99)" */
 	/*
 	 * value is NULL for a flag or an absent optional value. 0, or -EINVAL after saying why with
 	 * fail_why().
@@ -33,39 +31,39 @@ struct opt {
 	const void *data;		/* for .parse, e.g. the renderer a row stands for */
 };
 
-struct opt_list {			/* several tables of one command, e.g. its own and the
-					   renderers' */
+/* One table of options. A command may have several, such as its own and those of the renderers. */
+struct opt_list {
 	const struct opt *v;
 	size_t nr;
 };
 
 /*
- * Parses argv[1..argc-1] into args. Words that are no options are moved to argv[1..] in their order
- * and their number is returned; *after (may be NULL: then "--" only ends the options) becomes the
- * index in the original argv of the first word behind "--", or argc. -EINVAL after a message that
- * names the option and suggests the nearest one; OPT_HELP when --help or -h was met.
+ * Parses argv[1..argc-1] into args. Words that are not options are moved to argv[1..] in their
+ * order and their number is returned. *after becomes the index in the original argv of the first
+ * word after "--", or argc; after may be NULL, and then "--" only ends the options. -EINVAL after a
+ * message that names the option and suggests the nearest one; OPT_HELP when --help or -h was met.
  */
 #define OPT_HELP (-1000)
 int opt_parse(const struct opt_list *lists, size_t nr_lists, int argc, char **argv, void *args,
 	      int *after);
 
 /*
- * The option part of --help: groups, aligned, wrapped. Rows of one group stand together, whatever
- * list they are from; the groups come in the order of their first rows.
+ * Prints the option part of --help: grouped, aligned and wrapped. Rows of one group stand together,
+ * whatever list they are from; the groups come in the order of their first rows.
  */
 void opt_print_help(const struct opt_list *lists, size_t nr_lists, unsigned columns,
 		    void *file /* FILE * */);
 
 /* Ready-made parsers; dst types: bool, const char *, uint32_t, double (>0), uint64_t ns. */
-/* sets a bool; "[=BOOL]" rows: true, off, ... */
+/* Sets a bool to true; rows with "[=BOOL]" also take true, yes, on, 1, false, no, off, 0. */
 int opt_flag(const struct opt *o, const char *value, void *dst);
 int opt_string(const struct opt *o, const char *value, void *dst);	/* borrows from argv */
 int opt_u32(const struct opt *o, const char *value, void *dst);
-/* 0.001 .. 100000, fractional */
+/* Hertz as a double, 0.001 .. 100000. */
 int opt_hz(const struct opt *o, const char *value, void *dst);
-/* 10, 1.5s, 200ms, 5m, 1h -> ns */
+/* 10 (seconds), 1.5s, 200ms, 5m or 1h, as nanoseconds. */
 int opt_duration(const struct opt *o, const char *value, void *dst);
-/* struct id_list: "1,2,10-12", repeatable */
+/* Adds "1,2,10-12" to a struct id_list; the option may be repeated. */
 int opt_id_list(const struct opt *o, const char *value, void *dst);
 
 struct id_list {

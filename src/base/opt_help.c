@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* --help from the option tables: groups, two aligned columns, wrapped. Declared in opt.h. */
+/* Prints --help from the option tables: groups, two aligned columns, wrapped. See opt.h. */
 #include "src/base/opt.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ static int format_left(const struct opt *o, char *buf, size_t size)
 	return n < (int)size ? n : (int)size - 1;
 }
 
-/* Where everything goes. */
+/* What is printed, and where. */
 struct page {
 	FILE *f;
 	const struct opt_list *lists;
@@ -60,8 +60,8 @@ static void print_row(const struct page *p, const struct opt *o)
 }
 
 struct row {
-	const struct opt *o;		/* NULL: behind the last */
-	const char *group;		/* the heading that it stands under; "": none */
+	const struct opt *o;		/* NULL: there are no more */
+	const char *group;		/* the heading above it; "": none */
 };
 
 static struct row row_at(const struct page *p, size_t at)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The ready-made parsers of option values, declared in opt.h. */
+/* The ready-made parsers of option values. See opt.h. */
 #include "src/base/opt.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 
-/* Longest id list: ranges are written out, and "1-4000000000" must not eat the memory. */
+/* The longest id list. Ranges are expanded, and "1-4000000000" must not use up the memory. */
 #define IDS_MAX (1u << 20)
 
 static int bad_value(const struct opt *o, const char *value, const char *want)
@@ -107,7 +107,7 @@ int opt_duration(const struct opt *o, const char *value, void *dst)
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		double ns = v * units[i].ns + 0.5;
 
-		/* 100 years: everything above only overflows later arithmetic. */
+		/* At most 100 years: more would overflow later arithmetic. */
 		if (strcmp(end, units[i].name) || ns < 1 || ns > 100 * 365.25 * 86400e9)
 			continue;
 		*(uint64_t *)dst = (uint64_t)ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The word for so many things: printf("%u %s", n, plural(n, "process", "processes")). Every message
- * that counts uses it, so that none says "1 threads".
+ * The singular or the plural of a word: printf("%u %s", n, plural(n, "process", "processes")).
+ * Every message with a count uses it, so that none says "1 threads".
  */
 #pragma once
 

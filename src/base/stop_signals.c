@@ -49,8 +49,8 @@ void stop_signals_read(struct stop_signals *s)
 		return;
 	s->stopped = true;
 	/*
-	 * timeout(1) sends its signal to the process and then to the group: that is one wish, not
-	 * an impatient second.
+	 * timeout(1) sends its signal to the process and then to its group. Both together are one
+	 * request to stop; without this pause the second would end the program at once.
 	 */
 	poll(NULL, 0, SAME_STOP_MS);
 	stop_was_sent(s->fd);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * SIGINT, SIGTERM, SIGHUP and SIGCHLD as something to poll. The first stop signal ends a recording
- * in good order; from then on (0.1 s later) the signals do what they usually do, so a second Ctrl-C
- * ends the program at once.
+ * SIGINT, SIGTERM, SIGHUP and SIGCHLD as a descriptor to poll. The first stop signal ends a
+ * recording in good order. From 0.1 s after it, the signals have their usual effect again, so a
+ * second Ctrl-C ends the program at once.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How large the terminal is that a descriptor leads to. */
+/* The size of the terminal that a descriptor leads to. */
 #pragma once
 
 struct terminal {
@@ -7,5 +7,5 @@ struct terminal {
 	unsigned rows;
 };
 
-/* A terminal that does not know its own size has 80 columns and 24 rows. */
+/* A terminal that does not know its size counts as one of 80 columns and 24 rows. */
 struct terminal terminal_of(int fd);

@@ -12,7 +12,7 @@
 #define MAX_LEFT_BEHIND 32
 #define MAX_PATH 64
 
-/* With its thread: both are left behind together. */
+/* One request and the thread that runs it. If it hangs, both are left behind together. */
 struct errand {
 	struct worker_job job;
 	struct worker_pool *thread;
@@ -75,7 +75,7 @@ struct timed_reader *timed_reader_new(read_file_fn read, int timeout_ms)
 	return NULL;
 }
 
-/* false: it does not come back. */
+/* Waits for the thread. False: it has not returned in time. */
 static bool comes_back(struct errand *e, int timeout_ms)
 {
 	struct pollfd pfd = { .fd = worker_fd(e->thread), .events = POLLIN };

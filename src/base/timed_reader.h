@@ -1,14 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads files whose reader may have to wait for ever: /proc/PID/maps of a process whose memory map
- * stays locked (up to Linux 6.16; ps hangs there, too). A thread of its own reads. If it does not
- * come back in time it is left behind, with what it holds, until the end of the process, and
- * another one takes its place.
+ * Reads files under /proc that may never answer.
+ *
+ * The problem. Up to Linux 6.16 a read of /proc/PID/maps waits for the lock of the process's memory
+ * map. A process can hold that lock for ever: its thread waits, with the lock, for a page from a
+ * FUSE or NFS server that does not answer. ps hangs there, too, and probee must not.
+ *
+ * The idea. A thread of its own reads, and the caller waits for it with a time limit. A thread that
+ * does not return in time is left behind with its buffer until the end of probee; it costs no CPU
+ * time. The next call starts another thread. A thread is enough here, while reading memory needs a
+ * process (helper_process.h): the wait for this lock is killable since Linux 5.3, so probee itself
+ * can still end.
+ *
+ * Example, with a timeout of 500 ms:
+ *
+ *	get("/proc/1234/maps")	the thread returns after 0.1 ms: the text
+ *	get("/proc/666/maps")	no answer: -ETIMEDOUT after 500 ms, the thread is left behind
+ *	get("/proc/1240/maps")	a new thread is started: the text
+ *
+ * Limits. At most 32 threads are left behind, then every get() is -EBUSY at once. One of them that
+ * returns later is not used again, and its text is never freed. One read runs at a time, and a path
+ * has at most 63 bytes.
  *
  *	timed_reader_new(io_read_file, timeout_ms)
- *	timed_reader_get(r, path, max, &text)	the length; caller frees the text (NUL behind it);
- *						-ETIMEDOUT; -EBUSY: too many threads have been left
- *						behind already; or -errno
+ *	timed_reader_get(r, path, max, &text)	the length; caller frees the text (NUL at its end);
+ *						-ETIMEDOUT, -EBUSY or another -errno
  *	timed_reader_free(r)
  */
 #pragma once
@@ -18,10 +34,10 @@
 
 struct timed_reader;
 
-/* as io_read_file() */
+/* A function such as io_read_file(). */
 typedef ssize_t (*read_file_fn)(const char *path, char **out, size_t max);
 
-/* NULL: no memory or no thread */
+/* NULL: no memory, or no thread could be started. */
 struct timed_reader *timed_reader_new(read_file_fn read, int timeout_ms);
 ssize_t timed_reader_get(struct timed_reader *r, const char *path, size_t max, char **text);
 void timed_reader_free(struct timed_reader *r);			/* NULL is fine */

@@ -14,7 +14,7 @@ struct worker_pool {
 	pthread_mutex_t lock;
 	pthread_cond_t work;
 	struct worker_job *queued;		/* by priority */
-	struct worker_job *last;		/* of them; NULL: not known, or none */
+	struct worker_job *last;		/* of queued; NULL: unknown, or none is queued */
 	struct worker_job *finished, **finished_tail;
 	unsigned nr_open;			/* queued, running or finished but not reaped */
 	bool stop;
@@ -34,7 +34,7 @@ static void finish(struct worker_pool *p, struct worker_job *job)
 	p->finished_tail = &job->next;
 	pthread_mutex_unlock(&p->lock);
 	if (write(p->event_fd, &one, sizeof(one)) < 0)
-		return;		/* counter saturated: the fd is readable anyway */
+		return;		/* the counter is full, so the descriptor is readable anyway */
 }
 
 static struct worker_job *next_job(struct worker_pool *p)
@@ -65,7 +65,7 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
-/* Threads of ours must not take the signals that the main loop waits for. */
+/* All signals are blocked in the workers, which must not take those the main loop waits for. */
 static bool start_threads(struct worker_pool *p, unsigned nr)
 {
 	sigset_t all, old;
@@ -96,13 +96,13 @@ struct worker_pool *worker_pool_new(unsigned nr)
 	return p;
 }
 
-/* Under the lock. */
+/* Puts job into the queue, behind all of the same priority. The caller holds the lock. */
 static void enqueue(struct worker_pool *p, struct worker_job *job)
 {
 	struct worker_job **at = &p->queued;
 
 	if (p->last && p->last->priority <= job->priority)
-		at = &p->last->next;		/* nearly always: thousands may be queued */
+		at = &p->last->next;		/* the usual case; thousands may be queued */
 	while (*at && (*at)->priority <= job->priority)
 		at = &(*at)->next;
 	job->next = *at;
@@ -150,7 +150,7 @@ unsigned worker_reap(struct worker_pool *p)
 	uint64_t n;
 
 	if (read(p->event_fd, &n, sizeof(n)) < 0)
-		return 0;	/* nothing finished since the last time */
+		return 0;	/* no job has finished since the last call */
 	pthread_mutex_lock(&p->lock);
 	job = p->finished;
 	p->finished = NULL;

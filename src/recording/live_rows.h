@@ -4,7 +4,7 @@
  * and its names are known (src/profile/live_scans.h). The bytes are the same as in a report of the
  * trace. Only outputs whose renderer can write row by row (renderer.rows) are written this way.
  *
- *	live_rows_open(&outputs, trace_path, &l)	opens their files; l is NULL if there are none
+ *	live_rows_open(&outputs, trace_path, &l)	opens their files; l: NULL without any
  *	record_tee_add(&tee, live_rows_consumer(l))	gives it the records of the trace
  *	live_rows_begin(l, &render_opts)		after META: the header
  *	live_rows_write(l)				writes what is ready, and does not block
