@@ -61,7 +61,7 @@ struct binary *binaries_find(const struct binaries *bs, const struct file_id *id
 	return index == IX_NONE ? NULL : bs->v[index];
 }
 
-/* In a chroot a path is told as from in there, or as from here: one then ends with the other. */
+/* A path inside a chroot may be written as seen from there or from outside: one ends the other. */
 static bool same_path(const char *a, const char *b)
 {
 	size_t la = strlen(a), lb = strlen(b);
@@ -121,8 +121,8 @@ static bool covers(const struct rec_segment *s, uint64_t pgoff_bytes)
 }
 
 /*
- * The segment that was mapped from this page of the file: two may meet in one, then it is the one
- * that begins there.
+ * The segment that was mapped from this page of the file. Two segments may share a page; then it is
+ * the one that begins there.
  */
 static const struct rec_segment *segment_at(const struct binary *b, uint64_t pgoff_bytes)
 {

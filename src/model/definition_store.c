@@ -10,14 +10,15 @@
 #include "src/base/array.h"
 
 /*
- * A real trace has gaps between ids only where chunks were damaged, a chunk holds some 100,000
+ * A real trace has gaps between ids only where chunks were damaged, and a chunk holds some 100,000
  * definitions at most. Without a limit one record with a huge id would cost gigabytes.
  */
 #define MAX_GAPS (4u << 20)
 #define MAX_BYTES ((size_t)512 << 20)
 #define BLOCK_BYTES (64 * 1024)
 
-struct column {				/* rows by id; a row whose id is not there is all zero */
+/* Rows by id. The row of an id that is not defined is all zero. */
+struct column {
 	void *v;
 	size_t cap;
 	uint32_t end;			/* highest id + 1 */
@@ -25,16 +26,15 @@ struct column {				/* rows by id; a row whose id is not there is all zero */
 };
 
 struct text {
-	const char *s;			/* NULL: not there */
+	const char *s;			/* NULL: not defined */
 	uint32_t len;
 };
 
 struct definition_store {
-	struct column columns[RECORD_TAGS];	/* by enum record_tag; those of other types are
-						   empty */
+	struct column columns[RECORD_TAGS];	/* by enum record_tag; empty unless a definition */
 	struct rec_line *lines;
 	size_t nr_lines, cap_lines;
-	char **blocks;			/* of string bytes; they never move */
+	char **blocks;			/* string bytes, which never move */
 	size_t nr_blocks, cap_blocks, room;
 	size_t bytes;
 	uint64_t gaps, refused;
@@ -58,7 +58,7 @@ void definition_store_free(struct definition_store *t)
 	free(t);
 }
 
-/* Makes *row the row of id. 0, 1: refused (counted), -ENOMEM. */
+/* Finds or makes the row of id. 0, 1: refused and counted, -ENOMEM. */
 static int column_row(struct definition_store *t, struct column *c, size_t size, uint32_t id,
 		      void **row)
 {
@@ -86,7 +86,7 @@ static const void *column_find(const struct column *c, size_t size, uint32_t id)
 	return id < c->end ? (const char *)c->v + (size_t)id * size : NULL;
 }
 
-/* A copy of the bytes, with a NUL behind them, that lives as long as the tables. */
+/* A copy of the bytes, with a NUL at its end, that lives as long as the store. */
 static char *store(struct definition_store *t, const char *bytes, size_t len)
 {
 	char **last, *p;
@@ -100,7 +100,7 @@ static char *store(struct definition_store *t, const char *bytes, size_t len)
 			free(p);
 			return NULL;
 		}
-		*last = p;		/* its bytes are taken from the end */
+		*last = p;		/* a block is filled from its end */
 		t->room = size;
 		t->bytes += size;
 	}
@@ -132,8 +132,8 @@ static int add_string(struct definition_store *t, const struct rec_string *r)
 }
 
 /*
- * Rows that are the record itself: its first member is the id, which is 0 in a row that is not
- * there.
+ * Adds a row that is a copy of the record. The first member of the record is its id, so a row that
+ * begins with 0 is not defined yet.
  */
 static int add_row(struct definition_store *t, struct column *c, size_t size, uint32_t id,
 		   const void *rec)
@@ -144,8 +144,7 @@ static int add_row(struct definition_store *t, struct column *c, size_t size, ui
 	if (err)
 		return err;
 	if (*(const uint32_t *)row)
-		return 0;		/* defined twice: the first one counts, as for samples
-					   already read */
+		return 0;		/* defined twice: the first counts, as it did so far */
 	memcpy(row, rec, size);
 	c->count++;
 	return 0;
@@ -173,8 +172,8 @@ static int add_node(struct definition_store *t, const struct rec_node *r)
 	parent = definition_store_find_node(t, r->parent);
 	depth = parent ? parent->depth + 1 : 1;
 	outermost = parent ? parent->outermost : r->frame;
-	if (r->parent >= r->id || depth > TABLES_MAX_DEPTH) {	/* a parent not before its child: a
-								   cycle */
+	/* A parent must be defined before its child, so that there are no cycles. */
+	if (r->parent >= r->id || depth > TABLES_MAX_DEPTH) {
 		t->refused++;
 		return 0;
 	}
@@ -325,8 +324,8 @@ uint64_t definition_store_refused(const struct definition_store *t)
 }
 
 /*
- * The file that an address without a name is in: "libc.so.6", "vmlinux"; "" when it is in none, or
- * the file is not known.
+ * The name of the file that an address without a symbol lies in: "libc.so.6", "vmlinux"; "" when it
+ * is in no file, or the file is not known.
  */
 static const char *file_of(const struct definition_store *t, const struct rec_binary *b,
 			   size_t *len)
@@ -352,9 +351,7 @@ static const char *file_of(const struct definition_store *t, const struct rec_bi
 	return s;
 }
 
-/*
- * All addresses of a kind get one name: they differ from run to run, and single ones tell nothing.
- */
+/* Addresses in no file get one name for all of a kind, because they differ from run to run. */
 static void view_no_file(const struct rec_frame *f, bool has_binary, struct frame_view *v)
 {
 	v->name = f->kind == FRAME_KERNEL ? "[kernel]"
@@ -367,7 +364,7 @@ static void view_no_file(const struct rec_frame *f, bool has_binary, struct fram
 	v->has_offset = true;
 }
 
-/* "[libc.so.6+0x1234]": where the function begins, if that is known, else the address. */
+/* "[libc.so.6+0x1234]": the beginning of the function if that is known, else the address. */
 static void view_address(const struct definition_store *t, uint32_t frame, char *buf,
 			 struct frame_view *v)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the definition records of one segment of a trace say, by id.
+ * Keeps what the definition records of one segment of a trace say, to be looked up by id.
  *
  *	definition_store_new()
  *	definition_store_record(t, rec) ...	a record_fn: keeps definitions, ignores all other
@@ -9,9 +9,9 @@
  *						definition_store_record(); NULL: not there
  *	definition_store_free(t)
  *
- * A damaged trace lacks definitions and a hostile one invents them: every lookup is checked and
- * takes any id, gaps between ids are limited, and so is the memory; what was refused is counted.
- * Names come after the samples in a trace, so read all of it before asking for names.
+ * A damaged trace lacks definitions, and a hostile one invents them. So every lookup is checked and
+ * accepts any id, gaps between ids are limited, and so is the memory; refused definitions are
+ * counted. Names come after the samples in a trace, so read all of it before asking for names.
  */
 #pragma once
 
@@ -27,7 +27,9 @@ struct definition_store *definition_store_new(void);			/* NULL: out of memory */
 void definition_store_free(struct definition_store *t);			/* NULL is fine */
 int definition_store_record(void *tables, const struct record *rec);	/* 0 or -ENOMEM, silently */
 
-/* The strings in these are ids of definition_store_string(); .segments of a binary is not kept. */
+/*
+ * Strings in these are ids for definition_store_string(). The .segments of a binary are not kept.
+ */
 const struct rec_binary *definition_store_find_binary(const struct definition_store *t,
 						      uint32_t id);
 const struct rec_process *definition_store_find_process(const struct definition_store *t,
@@ -43,8 +45,8 @@ const struct rec_event *definition_store_find_event(const struct definition_stor
 struct table_node {
 	uint32_t parent;		/* < the node's id; 0: none */
 	uint32_t frame;
-	uint32_t outermost;		/* the frame at the far end of this stack */
-	uint32_t depth;			/* frames up to there, 1 .. TABLES_MAX_DEPTH */
+	uint32_t outermost;		/* the outermost frame of this stack */
+	uint32_t depth;			/* its number of frames, 1 .. TABLES_MAX_DEPTH */
 };
 const struct table_node *definition_store_find_node(const struct definition_store *t, uint32_t id);
 
@@ -57,21 +59,21 @@ struct table_symbol {
 const struct table_symbol *definition_store_find_symbol(const struct definition_store *t,
 							uint32_t frame);
 
-/* "" for id 0, "[missing]" when it is not there; never NULL. Ends with NUL; len may be NULL. */
+/* "" for id 0, "[missing]" for an id without a string. Ends with NUL; len may be NULL. */
 const char *definition_store_string(const struct definition_store *t, uint32_t id, size_t *len);
 
-/* One function of a frame: how a report shows it. */
+/* How a report shows one function of a frame. */
 struct frame_view {
-	const char *name;		/* "read", "[libc.so.6+0x1234]" or "[jit]"; lives in the
-					   tables or in buf */
+	/* "read", "[libc.so.6+0x1234]" or "[jit]"; lives in the store or in buf. */
+	const char *name;
 	size_t len;
 	uint32_t file, line;		/* string id; source line, 0 unknown */
 	uint32_t start_line;		/* where the function begins; 0 unknown */
-	uint64_t offset;		/* of the address in the function; in no file: the address;
-					   only if has_offset */
-	bool has_offset;
+	/* Of the address in the function; the address itself where there is no file. */
+	uint64_t offset;
+	bool has_offset;		/* offset is valid */
 	bool inlined;
-	bool named;			/* false: only a place is known */
+	bool named;			/* false: only the address is known */
 };
 
 #define FRAME_TEXT_MAX 320
@@ -79,13 +81,13 @@ struct frame_view {
 /* How many functions a frame stands for: 1 plus those inlined at its address. */
 uint32_t definition_store_frame_depth(const struct definition_store *t, uint32_t frame);
 
-/* The i-th of them, 0 innermost. Any frame id gives a name. */
+/* The i-th of these functions; 0 is the innermost. Any frame id gives a name. */
 void definition_store_frame_view(const struct definition_store *t, uint32_t frame, uint32_t i,
 				 char buf[FRAME_TEXT_MAX], struct frame_view *v);
 
 /*
- * Definitions of a type that are there; the highest id plus 1; definitions refused for their id or
- * size.
+ * The number of definitions of a type, the highest id plus 1, and the number of definitions that
+ * were refused for their id or size.
  */
 uint64_t tables_count(const struct definition_store *t, enum record_tag tag);
 uint32_t definition_store_id_end(const struct definition_store *t, enum record_tag tag);

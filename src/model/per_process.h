@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What one part of the recording keeps of each process for itself: an array with an element for
- * each process, by its slot. Slots are used again, so an element begins with the serial of its
- * process: one that was left by another process counts as not there. So an owner need not be told
- * when a process is forgotten, unless its elements hold something that must be given back.
+ * What one part of the recording keeps about each process: an array with an element for each
+ * process, by its slot. This way a process need not know its parts.
+ *
+ * Slots are reused after a process is forgotten. So each element begins with the serial number of
+ * its process, and an element with another serial counts as absent. The owner therefore need not be
+ * told when a process is forgotten, unless its elements hold something that must be given back.
  *
  *	struct mine { uint64_t serial; ... };
  *	struct per_process all = { .size = sizeof(struct mine) };
@@ -11,7 +13,11 @@
  *	per_process_find(&all, p)	NULL: p has none
  *	per_process_release(&all)
  *
- * Elements move when one of another process is made.
+ * Example: process 1234 with slot 5 and serial 70 is forgotten, and process 1300 gets slot 5 and
+ * serial 88. The element at 5 still has serial 70, so per_process_find() gives NULL for 1300, and
+ * per_process_at() zeroes the element first.
+ *
+ * per_process_at() may move all elements.
  */
 #pragma once
 

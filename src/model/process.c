@@ -63,7 +63,9 @@ struct process *processes_find(const struct processes *ps, uint32_t tgid, uint64
 		return p && p->died_ns == TIME_NEVER ? p : NULL;
 	while (p && p->born_ns > time_ns)
 		p = p->older;
-	/* A task is still seen a little after its exit event. */
+	/*
+	 * A process that has ended is found too: samples of it come until a little after its exit.
+	 */
 	return p;
 }
 
@@ -173,7 +175,7 @@ static int insert_live(struct process *p, const struct mapping *m)
 
 	if (array_reserve(&p->maps, &p->cap_maps, p->nr_maps + 1))
 		return -ENOMEM;
-	p->maps[p->nr_maps] = p->maps[p->nr_live];	/* a dead one makes room */
+	p->maps[p->nr_maps] = p->maps[p->nr_live];	/* the first dead one moves to the end */
 	memmove(&p->maps[at + 1], &p->maps[at], (p->nr_live - at) * sizeof(*m));
 	p->maps[at] = *m;
 	p->nr_maps++;
@@ -187,7 +189,7 @@ static bool equal(const struct mapping *a, const struct mapping *b)
 	       a->pgoff_bytes == b->pgoff_bytes;
 }
 
-/* What [start, end) overlaps dies; parts outside live on, as mappings of their own. */
+/* Ends the mappings that [start, end) overlaps; their parts outside continue as new mappings. */
 static int unmap(struct process *p, uint64_t start, uint64_t end, uint64_t time_ns)
 {
 	for (long i = last_before(p, end - 1); i >= 0 && p->maps[i].end > start;
@@ -259,7 +261,7 @@ bool process_knew(const struct process *p, const struct mapping *m, uint64_t tim
 	for (size_t i = 0; i < PROCESS_PUBLICATIONS && p->published[i].since_ns; i++)
 		if (p->published[i].since_ns <= time_ns || i == PROCESS_PUBLICATIONS - 1)
 			return m->generation <= p->published[i].generation;
-	return true;	/* before the first: nothing was published, so nothing old was used */
+	return true;	/* nothing was published before, so nothing outdated was used */
 }
 
 int process_inherit(struct process *child, const struct process *parent, uint64_t time_ns)
@@ -293,7 +295,7 @@ const struct mapping *process_find_mapping(const struct process *p, uint64_t add
 		    time_ns < m->died_ns)
 			return m;
 	}
-	/* Known only since a little later (a scan of /proc): better than nothing. */
+	/* A mapping that was learnt a little later, from a scan of /proc, is better than none. */
 	return i >= 0 && addr < p->maps[i].end ? &p->maps[i] : NULL;
 }
 
@@ -341,7 +343,7 @@ static void forget(struct processes *ps, struct process *p)
 {
 	uint32_t *slot = array_push(&ps->free_slots, &ps->nr_free_slots, &ps->cap_free_slots);
 
-	if (slot)	/* else it is not used again */
+	if (slot)	/* out of memory: the slot is never used again */
 		*slot = p->slot;
 	unchain(ps, p);
 	ps->nr--;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One fact of a recording. A trace is nothing but a stream of these, in this order: what a record
- * refers to by id has come before it. Whatever eats records (trace writer, report, filter) is a
- * record_fn; the record and all it points to are borrowed until the call returns.
+ * A record is one fact of a recording, and a trace is a stream of records. What a record refers to
+ * by id has come before it. A consumer of records (trace writer, report, filter) is a record_fn;
+ * the record and all it points to are borrowed until the call returns.
  *
  * Ids are dense, start at 1 and are given by the producer in ascending order; 0 means none (string
- * 0 is the empty string, node 0 the empty stack). They are scoped to one recording. Times are
- * nanoseconds of CLOCK_MONOTONIC. Strings are raw octets, not necessarily UTF-8, not necessarily
- * without NUL.
+ * 0 is the empty string, node 0 the empty stack). An id is valid within one recording. Times are
+ * nanoseconds of CLOCK_MONOTONIC. Strings are raw octets: they need not be UTF-8 and may contain
+ * NUL.
  */
 #pragma once
 
@@ -59,11 +59,12 @@ enum {
 	BINARY_HAS_UNWIND_TABLE = 8
 };
 
-struct rec_segment {			/* one executable PT_LOAD */
+/* One executable PT_LOAD. */
+struct rec_segment {
 	uint64_t offset, vaddr, filesz;
 };
 
-/* One ELF file (or what stands for one): its identity, not its content. */
+/* The identity (not the content) of one binary: an ELF file, the kernel, a module, the vdso. */
 struct rec_binary {
 	uint32_t id;
 	uint8_t kind;			/* enum binary_kind */
@@ -84,8 +85,7 @@ enum { PROCESS_KTHREAD = 1, PROCESS_EXITED = 2, PROCESS_FROM_SCAN = 4 };
 struct rec_process {
 	uint32_t id;
 	uint32_t tgid;
-	uint64_t start_boottime_ns;	/* with tgid: identity even when pids are reused; 0
-					   unknown */
+	uint64_t start_boottime_ns;	/* tells reuses of a tgid apart; 0 unknown */
 	uint32_t parent;		/* process id; 0 unknown */
 	uint32_t comm;			/* string: of the group leader */
 	uint32_t exe;			/* binary; 0 unknown */
@@ -130,17 +130,15 @@ struct rec_mapping {
 enum frame_kind { FRAME_USER, FRAME_KERNEL, FRAME_JIT, FRAME_BPF, FRAME_SYNTHETIC, FRAME_KINDS };
 
 enum {
-	FRAME_RETURN_ADDRESS = 1,	/* addr is behind a call; without it the exact
-					   instruction */
-	FRAME_GUESSED = 2,		/* found by the frame pointer where no unwind table was */
-	FRAME_UNMAPPED = 4,		/* no mapping was known at addr: it is an absolute
-					   address */
+	FRAME_RETURN_ADDRESS = 1,	/* addr is after a call; else the exact instruction */
+	FRAME_GUESSED = 2,		/* found by the frame pointer, without an unwind table */
+	FRAME_UNMAPPED = 4,		/* addr is absolute: no mapping was known there */
 };
 
 /*
  * One code address. With a binary, addr is a virtual address of that ELF file (for the kernel and
- * its modules: the offset from the lowest text address), so it does not depend on where it was
- * mapped. Without one it is an absolute address.
+ * its modules: the offset from the lowest text address), so it does not depend on where the file
+ * was mapped. Without a binary, addr is an absolute address.
  */
 struct rec_frame {
 	uint32_t id;
@@ -150,7 +148,7 @@ struct rec_frame {
 	uint64_t addr;
 };
 
-/* A stack is a node: this frame called by the stack parent (0: nothing). parent < id. */
+/* A stack is a node: frame, called by the stack of node parent (0: no caller). parent < id. */
 struct rec_node {
 	uint32_t id;
 	uint32_t parent;
@@ -176,18 +174,18 @@ enum symbol_status {
 	SYMBOL_STATUSES
 };
 
-struct rec_line {			/* one function of an inline chain */
+/* One function of an inline chain. */
+struct rec_line {
 	uint32_t func;
 	uint32_t line, column;		/* 0 unknown */
 };
 
-/* What is known of a frame. Comes after its frame, perhaps much later; at most once per frame. */
+/* The functions of a frame. Comes after the frame, perhaps much later; at most once per frame. */
 struct rec_symbol {
 	uint32_t frame;
 	uint8_t status;			/* enum symbol_status */
 	uint64_t offset;		/* addr minus start of the outermost function */
-	const struct rec_line *lines;	/* innermost (inlined) first; the last is the function
-					   itself */
+	const struct rec_line *lines;	/* innermost (inlined) first, outermost last */
 	uint32_t nr_lines;		/* 0: no name */
 };
 
@@ -199,7 +197,7 @@ enum event_kind {
 	EVENT_KINDS
 };
 
-/* What --weight cpu and --weight wall mean: CPU time, by the clock or in cycles, and wall time. */
+/* The events of --weight cpu (CPU time, by the clock or in cycles) and of --weight wall. */
 static inline bool event_is_cpu_time(unsigned kind)
 {
 	return kind == EVENT_CPU_CLOCK || kind == EVENT_CYCLES;
@@ -210,13 +208,13 @@ static inline bool event_is_wall_time(unsigned kind)
 	return kind == EVENT_SNAPSHOT;
 }
 
-/* What made the samples: an event source of this recording. */
+/* A source of samples in this recording. */
 struct rec_event {
 	uint32_t id;
 	uint32_t name;			/* string, "cpu-clock" */
 	uint8_t kind;			/* enum event_kind */
 	uint64_t freq_mhz;		/* thousandths of a hertz; 0: not by time */
-	uint64_t period;		/* weight of a sample that has none of its own, in unit */
+	uint64_t period;		/* weight of a sample without its own weight, in unit */
 	uint32_t unit;			/* string: "ns", "cycles", "count" */
 };
 
@@ -235,15 +233,17 @@ enum task_state {
 enum stack_end {
 	END_UNKNOWN,		/* no user stack was asked for */
 	END_ROOT,		/* reached the outermost frame: the stack is whole */
-	END_ROOT_GUESS,		/* frame pointer chain ended with 0 in code without tables, or
-				   return address 0: probably whole */
+	/*
+	 * Probably whole: in code without tables the chain of frame pointers ended with 0, or the
+	 * return address was 0.
+	 */
+	END_ROOT_GUESS,
 	END_TRUNCATED,		/* more frames than the limit */
 	END_NO_PROCESS,		/* process too new: its mappings were not loaded yet */
 	END_NO_MAPPING,		/* address in no known executable mapping */
 	END_JIT,		/* anonymous code and the frame pointer did not help */
 	END_NO_TABLE,		/* the binary's table was not built (yet) or could not be */
-	END_NO_FDE,		/* no unwind information at this address, frame pointer did not
-				   help */
+	END_NO_FDE,		/* no unwind row at this address; the frame pointer did not help */
 	END_BAD_RULE,		/* a rule that is not supported */
 	END_READ_RA,		/* stack memory unreadable at the return address */
 	END_READ_FP,		/* stack memory unreadable at the saved frame pointer */
@@ -257,24 +257,20 @@ enum stack_end {
 	END_NO_MM,		/* exiting: its memory is gone */
 	END_BUG,		/* cannot happen */
 	END_FP_END,		/* --unwind fp: the chain of frame pointers ended, somewhere */
-	END_EXEC,		/* inside execve: the old program's memory is gone, the new one has
-				   not begun */
-	END_NOT_READ,		/* stack memory that was not read, because reading it could block
-				   (--faults) */
+	END_EXEC,		/* inside execve: the old memory is gone, the new not there yet */
+	END_NOT_READ,		/* stack memory not read because that could block (--faults) */
 	STACK_ENDS
 };
 
-/* The receipt of one scan of all tasks. Comes after its rows, which carry the scan's number. */
+/* The summary of one scan of all tasks. It comes after its rows, which carry the scan's number. */
 struct rec_scan {
 	uint32_t scan;			/* 1, 2, 3, ... */
 	uint64_t time_ns, duration_ns, interval_ns;
 	uint64_t tasks_seen, rows, skipped_idle_kthreads, filtered, read_faults, vanished;
 	uint64_t on_cpu, torn;
-	uint64_t hung;			/* readers that hung in the memory of some process and were
-					   replaced */
+	uint64_t hung;			/* readers replaced because they hung in some memory */
 	uint64_t kernel_failed;		/* rows whose kernel stack could not be read */
-	uint64_t ends[STACK_ENDS + 1];	/* rows by enum stack_end; the last: unknown to this
-					   version */
+	uint64_t ends[STACK_ENDS + 1];	/* rows by enum stack_end; the last: unknown ends */
 };
 
 enum {
@@ -290,9 +286,8 @@ enum wait_kind {
 	WAIT_LISTENER,			/* a socket that waits for connections */
 	WAIT_SOCKET,			/* any other */
 	WAIT_FILE_LOCK,			/* flock(), fcntl() */
-	WAIT_CHILD,			/* its end */
-	WAIT_VFORK,			/* the child has the parent's memory until it execs or
-					   ends */
+	WAIT_CHILD,			/* the end of a child */
+	WAIT_VFORK,			/* a vfork child that uses the parent's memory */
 	WAIT_KINDS
 };
 
@@ -301,36 +296,33 @@ struct rec_sample {
 	uint64_t time_ns;
 	uint32_t event;
 	uint32_t thread;
-	uint32_t cpu;			/* UINT32_MAX: not on one */
-	uint32_t kstack, ustack;	/* nodes (leaf); 0 empty */
+	uint32_t cpu;			/* UINT32_MAX: on no CPU */
+	uint32_t kstack, ustack;	/* nodes of the innermost frames; 0 empty */
 	uint64_t weight;		/* in the event's unit */
 	uint8_t state;			/* enum task_state */
 	uint8_t end;			/* enum stack_end, of the user stack */
 	uint32_t flags;			/* SAMPLE_... */
 	uint32_t scan;			/* number of the scan it belongs to; 0 none */
-	/* Of a thread that a scan met off the CPU: since when and for what it waits. */
+	/* Since when a thread has waited, and for what, if a scan found it off the CPU. */
 	uint64_t ran_ns;		/* when it last was on a CPU; 0 unknown */
 	uint32_t syscall;		/* number on the recording's arch, plus 1; 0 none */
-	uint32_t owner;			/* tid of the thread that holds what it waits for; 0
-					   unknown */
-	uint64_t wait;			/* by the call: futex address; file descriptor + 1; pid; 0
-					   none */
+	uint32_t owner;			/* tid that holds what it waits for; 0 unknown */
+	uint64_t wait;			/* by syscall: futex address, fd + 1 or pid; 0 none */
 	uint8_t wait_kind;		/* enum wait_kind */
 	uint32_t holders;		/* processes that hold the other end, plus 1; 0 unknown */
-	uint64_t object;		/* inode number of the pipe, socket or file it waits for; 0
-					   unknown */
+	uint64_t object;		/* inode of the awaited pipe, socket or file; 0 unknown */
 };
 
-/* Threads with ids in a row: nr of them from thread on. */
+/* Threads with consecutive ids: nr of them, beginning with thread. */
 struct rec_run {
 	uint32_t thread, nr;		/* nr > 0 */
 };
 
 /*
- * The threads that have not changed since the scan before. Each of them has in this scan a row like
- * its last one of a scan, but with this time and this scan. Comes behind the rows of earlier scans
- * and before those of later ones. The runs ascend and do not overlap. The trace reader turns it
- * into samples: no consumer of a trace sees a REPEAT.
+ * The threads that have not changed since the scan before. Each of them has a row in this scan that
+ * equals its last row of a scan, except for the time and the number of the scan. A REPEAT comes
+ * after the rows of earlier scans and before those of later ones. The runs ascend and do not
+ * overlap. The trace reader turns a REPEAT into samples, so no consumer of a trace sees one.
  */
 struct rec_repeat {
 	uint64_t time_ns;
@@ -348,7 +340,7 @@ enum loss_cause {
 	LOSS_CAUSES
 };
 
-/* count samples (or what the cause says) are missing between time_ns and time_ns + duration_ns. */
+/* Between time_ns and time_ns + duration_ns, count samples (or what the cause says) are missing. */
 struct rec_lost {
 	uint64_t time_ns, duration_ns;
 	uint8_t cause;			/* enum loss_cause */
@@ -357,21 +349,22 @@ struct rec_lost {
 };
 
 /*
- * What the stack of a sample was unwound from, kept for a few samples (--audit) so that others can
- * unwind it again: the user registers and the stack memory from start on. With it go the MAPPING
- * records of the thread's process.
+ * What the stack of a sample was unwound from: the user registers and the stack memory from start
+ * on. It is kept for a few samples (--audit), so that `probee verify` can unwind it with libdw. The
+ * MAPPING records of the thread's process are written with it.
  */
 struct rec_rawstack {
 	uint64_t time_ns;		/* of its sample */
 	uint32_t thread;
 	uint32_t ustack;		/* node: what was found; 0: nothing */
-	uint8_t end;			/* enum stack_end of that */
-	const void *regs;		/* 64-bit little-endian words in the order of the kernel's
-					   struct user_regs */
-	size_t regs_len;		/* octets: x86_64 21 words (pt_regs), aarch64 34
-					   (user_pt_regs) */
-	uint64_t start;			/* address of the first octet; not above the stack
-					   pointer */
+	uint8_t end;			/* enum stack_end of ustack */
+	/*
+	 * 64-bit little-endian words in the order of the kernel's struct: 21 of pt_regs on x86_64,
+	 * 34 of user_pt_regs on aarch64.
+	 */
+	const void *regs;
+	size_t regs_len;		/* octets */
+	uint64_t start;			/* address of bytes[0]; not above the stack pointer */
 	const void *bytes;
 	size_t len;
 };
@@ -393,7 +386,7 @@ enum end_reason {
 	ENDED_REASONS
 };
 
-/* Last record of a recording that was finished properly. */
+/* The last record of a recording that ended in good order. */
 struct rec_end {
 	uint64_t time_ns;
 	uint8_t reason;			/* enum end_reason */
@@ -409,7 +402,7 @@ struct record {
 	};
 };
 
-/* Where the id is that a record defines; NULL for types that define none. */
+/* The place of the id that a record defines; NULL for types that define none. */
 uint32_t *record_id(struct record *rec);
 
 /* The id that a record defines; 0 for types that define none. */
@@ -418,15 +411,14 @@ uint32_t record_defines(const struct record *rec);
 /* How many samples a REPEAT stands for. */
 uint64_t repeat_rows(const struct rec_repeat *r);
 
-/* Eats one record. 0, or -errno to stop the producer. */
+/* Consumes one record. 0, or -errno to stop the producer. */
 typedef int (*record_fn)(void *ctx, const struct record *rec);
 
-/* Names for people and for tests; never NULL ("?" for what this version does not know). */
+/* Names for users and for tests; never NULL ("?" for a number unknown to this version). */
 const char *record_name(enum record_tag tag);		/* "SAMPLE" */
 const char *stack_end_name(unsigned end);		/* "no-mapping" */
-const char *task_state_name(unsigned state);		/* xstack's word: "RUNNING", "SLEEP",
-							   "DISK", ... */
-char task_state_letter(unsigned state);			/* ps's letter: 'R', 'S', 'D', ... */
+const char *task_state_name(unsigned state);		/* "RUNNING", "SLEEP", as in xstack */
+char task_state_letter(unsigned state);			/* 'R', 'S', 'D', as in ps */
 const char *wait_kind_name(unsigned kind);		/* "pipe" */
 const char *loss_cause_name(unsigned cause);		/* "ring-full" */
 const char *event_kind_name(unsigned kind);		/* "cpu-clock" */
@@ -434,12 +426,12 @@ const char *binary_kind_name(unsigned kind);
 const char *end_reason_name(unsigned reason);
 
 /*
- * True if a loss of this cause is a count of samples; others count tasks, frames, names or events.
+ * True if a loss of this cause counts samples; other causes count tasks, frames, names or events.
  */
 bool loss_is_samples(unsigned cause);
 
 /*
- * False where a task has no user stack to begin with: kernel threads, zombies, a task inside
+ * False for the ends of tasks that have no user stack: kernel threads, zombies, tasks inside
  * execve.
  */
 bool stack_end_has_stack(unsigned end);

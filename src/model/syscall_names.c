@@ -7,8 +7,9 @@
 #include <string.h>
 
 /*
- * libseccomp gives each name as memory of its own and searches its table for it (0.34 us a name),
- * so all are asked for once: 0.2 ms. Linux 6.17 has 470 numbers and gains about ten a year.
+ * libseccomp searches its table for each name and returns it as memory of its own (0.34 us a name),
+ * so all names are asked for once, in 0.2 ms. Linux 6.17 has 470 numbers and gains about ten a
+ * year.
  */
 enum { NR_NAMES = 640 };
 
@@ -18,8 +19,8 @@ struct syscall_names {
 };
 
 /*
- * What libseccomp 2.5.4 (Debian 12) does not know yet, to Linux 6.17. From 424 on a new system call
- * has the same number on every architecture.
+ * System calls up to Linux 6.17 that libseccomp 2.5.4 (Debian 12) does not know yet. From 424 on a
+ * new system call has the same number on every architecture.
  */
 static const char *const newer[NR_NAMES] = {
 	[457] = "statmount",	     [458] = "listmount",	  [459] = "lsm_get_self_attr",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names of system calls by number, as libseccomp knows them, for the architecture of a recording:
- * that of the machine that reads it may be another one.
+ * Names of system calls by number, as libseccomp knows them, for the architecture of a recording.
+ * The machine that reads the recording may have another one.
  *
  *	names = syscall_names_new("x86_64")	NULL: out of memory
  *	syscall_name(names, 202)		"futex": borrowed from names
@@ -13,7 +13,7 @@
 
 struct syscall_names;
 
-/* arch as in the trace: "x86_64", "aarch64". Of any other one there are no names. */
+/* arch as in the trace: "x86_64", "aarch64". Any other architecture has no names. */
 struct syscall_names *syscall_names_new(const char *arch);
 void syscall_names_free(struct syscall_names *names);	/* NULL is fine */
 
