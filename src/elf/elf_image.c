@@ -24,7 +24,7 @@ struct elf_image_priv {
 	int fd;			/* -1: the bytes are at mem */
 	const uint8_t *mem;
 	size_t nr_sections;
-	char *names;		/* copy of the section name table, NUL behind it; NULL: none */
+	char *names;		/* copy of the section name table, with a NUL added; NULL: none */
 	uint64_t names_size;
 	struct elf_segment *segments;
 };
@@ -65,9 +65,9 @@ int elf_image_read(struct elf_image *img, uint64_t offset, uint64_t size, uint64
 }
 
 /*
- * libelf allocates one descriptor per section before it looks at the table, and believes the count
- * in the first section header when the one in the file header is 0. So tables that the file cannot
- * hold are refused here.
+ * Refuses section tables that the file cannot hold. libelf would allocate a descriptor for each
+ * section before it looks at the table, and trusts the count in the first section header when the
+ * count in the file header is 0.
  */
 static int check_section_table(struct elf_image *img)
 {
@@ -279,7 +279,7 @@ static uint64_t align_up(uint64_t n, uint64_t align)
 	return (n + align - 1) & ~(align - 1);
 }
 
-/* Looks for the GNU build-id among notes; true when it is there. */
+/* Looks for the GNU build-id among notes; true if it was found. */
 static bool find_build_id(struct elf_image *img, struct byte_reader notes, uint64_t align)
 {
 	while (br_left(&notes) >= 12) {
@@ -314,8 +314,8 @@ static bool read_notes(struct elf_image *img, uint64_t offset, uint64_t size, ui
 }
 
 /*
- * Sections first: in separate debug files the offsets of segments may be those of the stripped
- * file.
+ * Looks in the section first: in a separate debug file the offsets of segments may be those of the
+ * stripped file.
  */
 static void load_build_id(struct elf_image *img)
 {

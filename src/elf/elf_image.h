@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One ELF file, open for reading: segments, sections, build-id. 64-bit little-endian or 32-bit.
+ * One ELF file, open for reading: segments, sections, build-id. 64-bit or 32-bit, little-endian.
  *
- * Files are foreign: everything is read by pread into copies (a file that shrinks must not raise
- * SIGBUS), every size is checked against the file and capped. Nothing here prints: errors are
- * -errno (-ENOEXEC: not an ELF file, -EBADMSG: damaged, -EFBIG: over a cap), and the caller decides
- * whether it matters. One image may be used by one thread at a time; different images by different
- * threads.
+ * Files are foreign. So everything is read by pread() into copies, because a mapped file that
+ * shrinks would raise SIGBUS, and every size is checked against the file and a limit. These
+ * functions print nothing: errors are -errno (-ENOEXEC: not an ELF file, -EBADMSG: damaged, -EFBIG:
+ * over a limit), and the caller decides whether an error matters. One image may be used by one
+ * thread at a time, different images by different threads.
  */
 #pragma once
 
@@ -15,7 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct elf_segment {			/* a PT_LOAD */
+/* A PT_LOAD. */
+struct elf_segment {
 	uint64_t offset, vaddr, filesz, memsz, align;
 	bool exec;
 };
@@ -34,18 +35,17 @@ struct elf_image {
 	size_t nr_segments;
 	uint8_t build_id[64];
 	uint8_t build_id_len;		/* 0: none */
-	uint64_t vaddr_lo, vaddr_hi;	/* lowest (page-aligned down) and highest end of all
-					   PT_LOADs */
+	uint64_t vaddr_lo, vaddr_hi;	/* of all PT_LOADs; vaddr_lo is the start of a page */
 	uint64_t eh_frame_hdr_vaddr, eh_frame_hdr_size;	/* PT_GNU_EH_FRAME; 0: none */
-	const atomic_bool *unwanted;	/* set by the opener: true: the result of what takes long
-					   is not needed any more; NULL: it always is */
+	/* Set by the opener. True: what takes long may be broken off. NULL: it may not. */
+	const atomic_bool *unwanted;
 	struct elf_image_priv *priv;
 };
 
-/* Reads headers from fd, which stays the caller's and must stay open. */
+/* Reads headers from fd, which the caller keeps open until elf_image_close() and then closes. */
 int elf_image_open(int fd, struct elf_image **imgp);
 
-/* The same over bytes in memory laid out as the file (vdso); data is borrowed. */
+/* The same for a file whose bytes are in memory (vdso); data is borrowed. */
 int elf_image_open_memory(const void *data, size_t len, struct elf_image **imgp);
 
 void elf_image_close(struct elf_image *img);		/* NULL is fine */
@@ -53,18 +53,18 @@ void elf_image_close(struct elf_image *img);		/* NULL is fine */
 /* Section by name; 0 or -ENOENT. NOBITS sections (as in separate debug files) count as -ENOENT. */
 int elf_image_section(struct elf_image *img, const char *name, struct elf_section *out);
 int elf_image_section_at(struct elf_image *img, uint32_t index, struct elf_section *out);
-uint32_t elf_image_nr_sections(const struct elf_image *img);	/* index 0 and NOBITS ones
-								   included */
+/* The number of sections, with index 0 and NOBITS ones. */
+uint32_t elf_image_nr_sections(const struct elf_image *img);
 
-/* Copy of file bytes; caller frees *out. max: refuse more (-EFBIG). A short file is -EBADMSG. */
+/* Copies bytes of the file; caller frees *out. More than max is -EFBIG, a short file -EBADMSG. */
 int elf_image_read(struct elf_image *img, uint64_t offset, uint64_t size, uint64_t max, void **out);
 
-/* File bytes into a buffer; the count read (short at the end of file) or -errno. */
+/* Reads bytes of the file into buf; the count (short at the end of the file) or -errno. */
 long elf_image_pread(struct elf_image *img, void *buf, size_t len, uint64_t offset);
 
 /*
- * File offset of a virtual address inside some PT_LOAD's file part; *left: bytes up to its end or
- * that of the file, at least 1. 0 or -ENOENT.
+ * The file offset of a virtual address within the file part of a PT_LOAD. *left: how many bytes
+ * follow, up to the end of that part or of the file; at least 1. 0 or -ENOENT.
  */
 int elf_image_offset_of(const struct elf_image *img, uint64_t vaddr, uint64_t *offset,
 			uint64_t *left);

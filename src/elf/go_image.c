@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The table begins with a magic number of its version. The start of the text is in its header,
- * until Go 1.24 and where no relocation is needed; else in the runtime's struct moduledata
- * (runtime/symtab.go), whose first words are the same since Go 1.16:
+ * The table begins with a magic number of its version. The start of the text is in the table's
+ * header up to Go 1.24, in programs that need no relocation. Otherwise it is in the runtime's
+ * struct moduledata (runtime/symtab.go), whose first words are the same since Go 1.16:
  *
- *	0 the table's address, 1.. five slices (address, length, capacity), 16 slice of functions,
- *	19, 20, 21, 22 text
+ *	word 0		the table's address
+ *	word 1 on	five slices (address, length, capacity)
+ *	word 16		the slice of functions
+ *	word 19 on	three other words
+ *	word 22		the start of the text
  *
  * In a position-independent program the linker may leave these words 0 and write relocations
  * instead.
@@ -43,7 +46,7 @@ static bool has_offsets(uint32_t magic)
 	return magic == MAGIC_1_18 || magic == MAGIC_1_20;
 }
 
-/* The table's header in these HEADER_BYTES, or false. left: bytes up to the end of the segment. */
+/* Reads a header of HEADER_BYTES; false: it is none. left: bytes up to the end of the segment. */
 static bool read_header(const uint8_t *bytes, uint64_t left, struct header *out)
 {
 	struct byte_reader r = br_make(bytes, HEADER_BYTES);
@@ -69,7 +72,7 @@ static bool read_header(const uint8_t *bytes, uint64_t left, struct header *out)
 	return names < functions && functions < left;
 }
 
-/* The first table in bytes, which are at offset of the file. */
+/* Finds the first table in these bytes. */
 static bool scan(const uint8_t *bytes, uint64_t size, uint64_t *at)
 {
 	struct header h;
@@ -90,8 +93,8 @@ static bool is_go(struct elf_image *img)
 }
 
 /*
- * A table without a section of its own may be among the data that relocations change, or among any
- * other.
+ * Searches all segments that are not code: a table without its own section may lie among the data
+ * that relocations change, or among any other.
  */
 static int search(struct elf_image *img, struct go_image *out)
 {
@@ -134,7 +137,7 @@ static bool read_words(struct elf_image *img, uint64_t vaddr, uint64_t *words, s
 	       elf_image_pread(img, words, nr * 8, offset) == (long)(nr * 8);
 }
 
-/* The relocations "load address plus addend". */
+/* A section of relocations. */
 struct relocations {
 	Elf64_Rela *v;
 	size_t nr;
@@ -146,7 +149,7 @@ static bool is_relative(const struct elf_image *img, const Elf64_Rela *r)
 	       (img->machine == EM_X86_64 ? R_X86_64_RELATIVE : R_AARCH64_RELATIVE);
 }
 
-/* Calls for each section of relocations until one answers other than -ENOENT. */
+/* Calls fn for each section of relocations until it returns something other than -ENOENT. */
 static int each_relocations(struct elf_image *img,
 			    int (*fn)(struct elf_image *, const struct relocations *, void *),
 			    void *ctx)
@@ -177,7 +180,7 @@ struct module {
 
 static bool counts_match(const struct module *m, const uint64_t *words)
 {
-	return words[MODULE_FUNCTIONS] - m->nr <= 1;	/* newer ones count the end too */
+	return words[MODULE_FUNCTIONS] - m->nr <= 1;	/* newer versions count the end too */
 }
 
 static int text_by_relocation(struct elf_image *img, const struct relocations *rel, void *ctx)
@@ -200,7 +203,7 @@ static int text_by_relocation(struct elf_image *img, const struct relocations *r
 	return -ENOENT;
 }
 
-/* Without relocations the struct itself says where it is. */
+/* Finds moduledata by its contents, in a program whose linker filled it in. */
 static int text_in_data(struct elf_image *img, struct module *m)
 {
 	for (size_t i = 0; i < img->nr_segments; i++) {

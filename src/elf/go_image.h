@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a Go program keeps its table of functions (.gopclntab), and what its offsets count from.
- * With or without section headers, position independent or not, linked by Go's linker or by the
- * system's.
+ * Where a Go program keeps its table of functions (.gopclntab), and the address that its offsets
+ * count from. The program may have section headers or not, be position-independent or not, and be
+ * linked by Go's linker or by the system's.
  */
 #pragma once
 
 #include "src/elf/elf_image.h"
 
 struct go_image {
-	uint64_t vaddr, offset, size;	/* of the table; without a section of its own up to the end
-					   of its segment */
-	uint64_t text_vaddr;		/* runtime.text: since Go 1.18 the functions' addresses are
-					   offsets from here */
+	/* Of the table. One without its own section counts up to the end of its segment. */
+	uint64_t vaddr, offset, size;
+	/* runtime.text: since Go 1.18 the addresses of functions are offsets from here. */
+	uint64_t text_vaddr;
 };
 
-/* 0; -ENOENT: no Go program, or one of a version that is not known; -errno. */
+/* 0; -ENOENT: not a Go program, or one of an unknown version; or another -errno. */
 int go_image_find(struct elf_image *img, struct go_image *out);

@@ -51,10 +51,11 @@ static const char *const noreturn_names[] = {
 	"verrx",
 };
 
-struct symbols {			/* one symbol table and its names */
+/* One symbol table and its names. */
+struct symbols {
 	Elf64_Sym *v;
 	size_t nr;
-	char *names;			/* NUL behind */
+	char *names;			/* with a NUL added */
 	size_t names_size;
 };
 
@@ -63,7 +64,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(a, *(const char *const *)b);
 }
 
-/* std::__throw_bad_alloc() and its like: _ZSt, a length, __throw_. */
+/* Also true for std::__throw_bad_alloc() and its like: _ZSt, a length, __throw_. */
 static bool is_noreturn_name(const char *name)
 {
 	if (!strncmp(name, "_ZSt", 4) &&
@@ -152,7 +153,9 @@ static int add_functions(const struct symbols *s, struct code_symbols *out)
 	return err;
 }
 
-/* Slots that the dynamic linker fills with the address of a function that does not come back. */
+/*
+ * Adds the slots that the dynamic linker fills with the address of a function that never returns.
+ */
 static int add_slots(struct elf_image *img, const char *section, const struct symbols *s,
 		     struct code_symbols *out)
 {

@@ -12,15 +12,14 @@
 #include "unwind/code_starts.h"
 
 #define MAX_BYTES (64ull << 20)		/* of gaps that are read */
-#define MAX_STRETCH (64u << 20)		/* read at once, of code or of tables */
+#define MAX_STRETCH (64u << 20)		/* of .rodata */
 #define MAX_DATA_PER_CODE 64
-#define NEAR (64u << 10)		/* gaps with less than this in between are read together */
+#define NEAR (64u << 10)		/* bytes; gaps that are nearer are read together */
 #define MIN_GAP 64			/* bytes; a smaller one without a symbol is padding */
-#define LARGE (4ull << 20)		/* gaps of more bytes in all are sampled for frame pointers
-					   first */
-#define SMALL 4096
+#define LARGE (4ull << 20)		/* bytes of gaps from which frame pointers are looked for */
+#define SMALL 4096			/* bytes; smaller gaps are read even then */
 #define FEW 256				/* bytes of gaps for which no symbols are read: crt code */
-#define WINDOWS 64			/* of such a sample */
+#define WINDOWS 64			/* places where frame pointers are looked for */
 #define WINDOW_BYTES 4096
 #define MIN_FUNCTIONS 32		/* a smaller sample says nothing */
 
@@ -29,7 +28,8 @@ struct ranges {
 	size_t nr, cap;
 };
 
-struct image {				/* being read */
+/* A file that is being read. */
+struct image {
 	struct elf_image *img;
 	struct code_symbols symbols;
 	struct ranges gaps, stubs;
@@ -57,7 +57,7 @@ static int add_gaps(struct ranges *gaps, const struct cfi_rows *rows, uint64_t l
 	size_t i;
 	int err = 0;
 
-	i = bisect(rows->nr, k, rows->v[k].vaddr <= lo);	/* the first row behind lo */
+	i = bisect(rows->nr, k, rows->v[k].vaddr <= lo);	/* the first row above lo */
 	for (; i < rows->nr && rows->v[i].vaddr < hi && !err; i++) {
 		bool now = rows->v[i].rule.cfa == CFA_NONE;
 
@@ -76,7 +76,7 @@ static int by_begin(const void *a, const void *b)
 	return COMPARE(x->begin, y->begin);
 }
 
-/* Sections may overlap in damaged files. */
+/* Sorts and makes disjoint: sections may overlap in damaged files. */
 static void sort_ranges(struct ranges *r)
 {
 	bool is_sorted = true;
@@ -100,7 +100,7 @@ static void sort_ranges(struct ranges *r)
 	r->nr = nr;
 }
 
-/* Foreign headers may claim any size: only what the file holds counts. */
+/* Adds the part of a range that the file really holds: foreign headers may claim any size. */
 static int add_held(const struct image *im, struct ranges *code, uint64_t vaddr, uint64_t size)
 {
 	uint64_t offset, left;
@@ -173,13 +173,13 @@ static int add_known_starts(struct image *im, const uint64_t *more, size_t nr)
 	return err;
 }
 
-/* Index of the first known start at or behind an address. */
+/* Index of the first known start at or above an address. */
 static size_t first_start(const struct address_list *starts, uint64_t vaddr)
 {
 	return bisect(starts->nr, i, starts->v[i] < vaddr);
 }
 
-/* Drops what is only padding between functions, and what the budget does not allow. */
+/* Drops gaps that are only padding between functions, and those beyond MAX_BYTES. */
 static void choose_gaps(struct image *im)
 {
 	struct ranges *gaps = &im->gaps;
@@ -218,8 +218,8 @@ static bool keeps_frame_pointer(const uint8_t *p)
 }
 
 /*
- * Aligned places that begin as functions with a frame do, and those of them that keep the frame
- * pointer.
+ * Counts aligned places that begin like functions with a frame, and how many of these keep the
+ * frame pointer.
  */
 static void count_prologues(const uint8_t *p, size_t len, uint64_t vaddr, unsigned *functions,
 			    unsigned *keeping)
@@ -234,7 +234,7 @@ static void count_prologues(const uint8_t *p, size_t len, uint64_t vaddr, unsign
 	}
 }
 
-/* Counts in WINDOWS places, spread evenly over all gaps as if they were one. */
+/* Counts prologues in WINDOWS places, spread evenly over all gaps as if these were one. */
 static void sample_gaps(const struct image *im, uint64_t bytes, unsigned *functions,
 			unsigned *keeping)
 {
@@ -259,8 +259,8 @@ static void sample_gaps(const struct image *im, uint64_t bytes, unsigned *functi
 }
 
 /*
- * Where four of five functions of a sample keep the frame pointer (in code that does not, one of
- * twenty), only small gaps are read: stubs.
+ * Drops all but small gaps (stubs) if four of five functions of a sample keep the frame pointer. In
+ * code that does not keep it, one function of twenty looks as if it did.
  */
 static void drop_frame_pointer_code(struct image *im)
 {
@@ -288,7 +288,7 @@ static void drop_frame_pointer_code(struct image *im)
 
 /* ---- reading ---- */
 
-/* Tables of switches, unless that is far more than the code. */
+/* Reads .rodata for the tables of switches, unless it is far larger than the code. */
 static void read_data(struct image *im)
 {
 	if (elf_image_section(im->img, ".rodata", &im->data_section) ||
@@ -298,7 +298,7 @@ static void read_data(struct image *im)
 		im->data_section.size = 0;
 }
 
-/* The stubs inside of begin .. end - 1. */
+/* Gives in the stubs that lie within begin .. end - 1. */
 static void choose_stubs(const struct image *im, uint64_t begin, uint64_t end,
 			 struct code_input *in)
 {
@@ -311,7 +311,7 @@ static void choose_stubs(const struct image *im, uint64_t begin, uint64_t end,
 	}
 }
 
-/* Gaps first .. last, which lie near each other, from one read. What cannot be read has no rows. */
+/* Makes rows for gaps first .. last, which lie near each other. Unreadable gaps get no rows. */
 static int read_gaps(struct image *im, size_t first, size_t last, struct cfi_rows *out)
 {
 	uint64_t begin = im->gaps.v[first].begin, end = im->gaps.v[last].end, offset, left;

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rows for the code of an x86-64 ELF file that its call frame information leaves out, by reading
- * that code (unwind/code_rows.h). Pure work, safe in a worker thread.
+ * Unwind rows for the code of an x86-64 ELF file that its call frame information leaves out. They
+ * come from reading that code (unwind/code_rows.h). Pure work, safe in a worker thread.
  *
- * A file that its call frame information covers costs a look at its rows. A large file without it
- * that keeps frame pointers (browsers) costs a sample of its functions and gets no rows: where
- * there are none the unwinder steps by the frame pointer.
+ * The problem. Hand-written assembler, linker stubs and the code of some compilers have no entries
+ * in .eh_frame, and a stack that passes through such code would end there.
+ *
+ * The idea. The gaps between the known rows are found, those that are only padding are dropped, and
+ * the rest is read instruction by instruction, beginning at the functions that symbols name.
+ *
+ * What it costs is bounded. A file that is covered by its call frame information costs one pass
+ * over its rows. At most 64 MiB of gaps are read. A large file without call frame information that
+ * keeps frame pointers (browsers) costs a sample of its functions and gets no rows: without a row
+ * the unwinder goes by the frame pointer.
  */
 #pragma once
 
@@ -14,15 +21,15 @@
 
 struct elf_code_rows_stats {
 	struct code_stats code;
-	uint64_t gap_bytes;		/* without CFI, padding included */
-	uint64_t left_out;		/* bytes of gaps that were not read: over the budget */
-	uint64_t frame_pointer_bytes;	/* not read: most functions there keep the frame pointer */
+	uint64_t gap_bytes;		/* octets without CFI, padding included */
+	uint64_t left_out;		/* octets of gaps not read, because they were too many */
+	uint64_t frame_pointer_bytes;	/* octets not read, because functions keep %rbp */
 };
 
 /*
- * known: rows of call frame information. *out (init it with zeroes): rows for what lies between.
- * more_starts: functions that symbols do not name, ascending. 0, also for other machines; -ENOMEM,
- * -ECANCELED.
+ * known: rows of call frame information. *out, all zero before, gets rows for the gaps between
+ * them. more_starts: functions that symbols do not name, ascending. 0, also for other machines,
+ * where no row is made; -ENOMEM or -ECANCELED.
  */
 int code_rows_from_image(struct elf_image *img, const struct cfi_rows *known,
 			 const uint64_t *more_starts, size_t nr_more_starts, struct cfi_rows *out,

@@ -33,7 +33,7 @@ static int machine_of(const struct elf_image *img, enum cfi_machine *out)
 	return 0;
 }
 
-/* Without section headers PT_GNU_EH_FRAME leads there. */
+/* Finds .eh_frame by PT_GNU_EH_FRAME, in a file without section headers. */
 static int find_by_header(struct elf_image *img, struct eh_frame *out)
 {
 	uint64_t offset, left;
@@ -55,7 +55,7 @@ static int find_by_header(struct elf_image *img, struct eh_frame *out)
 	return 0;
 }
 
-/* The section comes first: with its size known a terminator in the middle does no harm. */
+/* Tries the section first: its size is known, so a terminator in the middle does no harm. */
 static int find_eh_frame(struct elf_image *img, struct eh_frame *out)
 {
 	struct elf_section s;
@@ -149,7 +149,7 @@ int go_rows_from_image(struct elf_image *img, struct cfi_rows *rows)
 		err = go_image_find(img, &go);
 	if (err)
 		return err;
-	/* Before Go 1.18 the functions have whole addresses, of one segment all the same. */
+	/* Before Go 1.18 the table has absolute addresses; all functions are in one segment too. */
 	seg = go.text_vaddr ? segment_of(img, go.text_vaddr) : first_code(img);
 	if (!seg)
 		return -ENOENT;
@@ -185,7 +185,7 @@ static int fill(struct cfi_rows *rows, int err, struct elf_image *img,
 	return err;
 }
 
-/* Rows from reading the code that has none so far. */
+/* Adds rows from reading the code that has none so far. */
 static int fill_from_code(struct cfi_rows *rows, int err, struct elf_image *img)
 {
 	struct elf_code_rows_stats stats;
