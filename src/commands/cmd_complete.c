@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * probee complete KIND [WORD]: the words that may stand where the shell is asked to complete WORD,
- * one a line. For tools/completion.bash; people need not know of it, so no help names it.
+ * probee complete KIND [WORD]: prints the words that can complete WORD, one a line. It serves
+ * tools/completion.bash; users need not know of it, so no help names it.
  *
- * KIND is what --help shows behind an option (PIDS, EVENTS, cpu|wall), COMMAND for commands, or
- * SUFFIX:svg for what files of a report are called. What a kind can be is asked of the tables that
- * the options themselves are checked with. A kind that is not known has no words.
+ * KIND is what --help shows after an option (PIDS, EVENTS, cpu|wall), COMMAND for commands, or
+ * SUFFIX:svg for the files of a report. The words of a kind come from the tables with which the
+ * options themselves are checked. An unknown kind has no words.
  */
 #include "src/commands/command.h"
 
@@ -23,9 +23,8 @@
 #include "src/model/record.h"
 #include "src/proc/procfs.h"
 
-/* Of "12,13,4" the first part stays, and the 4 is completed. */
 struct completion {
-	const char *kept, *word;
+	const char *kept, *word;	/* in "12,13,4": "12,13," stays, and "4" is completed */
 	size_t kept_len;
 };
 
@@ -62,8 +61,8 @@ static void put_states(const struct completion *c)
 }
 
 /*
- * A task by the digits that its number begins with, or by the beginning of its name, which its
- * number then takes the place of: -p fire<Tab>.
+ * Offers a task whose number begins with the word; or one whose name begins with it, as in -p
+ * fire<Tab>, where the number then replaces the name.
  */
 static void offer_task(const struct completion *c, pid_t task)
 {
@@ -126,7 +125,7 @@ static void put_cpus(const struct completion *c)
 	}
 }
 
-/* "cpu|wall" */
+/* Offers each part of a text such as "cpu|wall". */
 static void put_parts(const struct completion *c, const char *parts, const char *separators)
 {
 	for (size_t len; *parts; parts += len + (parts[len] != 0)) {
@@ -138,7 +137,7 @@ static void put_parts(const struct completion *c, const char *parts, const char 
 static const struct {
 	const char *kind;
 	void (*put)(const struct completion *c);
-	bool is_list;			/* several, with commas between them */
+	bool is_list;			/* a list with commas is allowed */
 } kinds[] = {
 	{ "COMMAND", put_commands, false },
 	{ "PIDS", put_processes, true },

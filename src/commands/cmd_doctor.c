@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* probee doctor: what this kernel and these rights allow, one line each. Needs no rights itself. */
+/* probee doctor: checks what this kernel and these rights allow, a line each; needs no rights. */
 #include "src/commands/command.h"
 
 #include <ctype.h>
@@ -66,7 +66,7 @@ void remedy(struct finding *f, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* File names may hold anything; a terminal must not obey them. */
+/* Replaces control characters: file names are foreign, and a terminal must not obey them. */
 static void make_visible(char *s)
 {
 	for (; *s; s++)
@@ -74,7 +74,7 @@ static void make_visible(char *s)
 			*s = '?';
 }
 
-/* Line by line, because some checks take a while. */
+/* Prints a finding at once, because some checks take a while. */
 static void print_finding(const struct check *c, const struct finding *f)
 {
 	static const char *const words[] = {
@@ -91,7 +91,7 @@ static void print_finding(const struct check *c, const struct finding *f)
 	fflush(stdout);
 }
 
-/* libbpf would print its own story of every probe that fails. */
+/* Keeps libbpf from printing its own messages about every probe that fails. */
 static int say_nothing(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	(void)level, (void)fmt, (void)ap;

@@ -176,7 +176,7 @@ static void put_scans(const struct report *rep)
 		put_line("seen", "%s", text);
 }
 
-/* Three ways to measure one thing. */
+/* How busy the CPUs were, measured in up to three ways that should agree. */
 static void put_cpu_share(const struct report *rep)
 {
 	char text[256];
@@ -238,7 +238,7 @@ static void put_damage(const struct report_info *info)
 		       info->nr_segments - info->nr_ended, info->nr_segments);
 }
 
-/* The name column is as wide as it must be. */
+/* The width of the name column. */
 static int widest_label(const struct trace_events *events)
 {
 	char label[EVENT_LABEL_MAX];
@@ -252,7 +252,7 @@ static int widest_label(const struct trace_events *events)
 	return (int)width;
 }
 
-/* Foreign text in a column; width < 0: at its right side. */
+/* Prints foreign text in a column; width < 0 aligns it right. */
 static void put_padded(const char *s, int width)
 {
 	int missing = abs(width) - (int)strlen(s);
@@ -307,7 +307,7 @@ static void put_losses(const struct report *rep)
 	put_damage(info);
 }
 
-/* Shares are of the stacks that should have been there, as everywhere else. */
+/* A share is relative to the stacks that should have been there, as in the other lists. */
 static void put_ends(const struct report_info *info)
 {
 	char share[SHARE_MAX];
@@ -328,7 +328,7 @@ static void put_ends(const struct report_info *info)
 	}
 }
 
-/* true when there are more rows than are shown. */
+/* Prints the path of row i. False: it was the last row to be shown. */
 static bool put_path_row(const struct info_list *l, size_t i)
 {
 	size_t len;
@@ -348,7 +348,7 @@ static int put_names(const struct report *rep)
 	int err = info_names_init(&l, rep);
 
 	while (l.nr && !l.v[l.nr - 1].count)
-		l.nr--;			/* all their frames have names */
+		l.nr--;			/* all frames of this binary have names */
 	if (!err && l.nr)
 		puts("\nframes without a name, by binary");
 	for (size_t i = 0; !err && i < l.nr; i++) {

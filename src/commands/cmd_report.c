@@ -98,7 +98,7 @@ static const struct opt report_opts[] = {
 	  opt_flag, AT(render.quiet), NULL, NULL, NULL },
 };
 
-/* What the outputs cannot do without. */
+/* What a trace must contain for the outputs that were asked for. */
 static struct match_wish wish_of(const struct report_args *args)
 {
 	struct match_wish wish = { .scan = args->render.scan };
@@ -112,7 +112,7 @@ static struct match_wish wish_of(const struct report_args *args)
 	return wish;
 }
 
-/* Text for people alone, all of it: anything else on a terminal is there for another reason. */
+/* Whether standard output gets only text for reading. CSV on a terminal must stay as it is. */
 static bool wants_pager(const struct output_list *l)
 {
 	for (size_t i = 0; i < l->nr; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* probee unwind-info: what probee knows of how to unwind a binary, or all binaries of a process. */
+/* probee unwind-info: what probee knows about unwinding a binary, or all binaries of a process. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -149,7 +149,7 @@ static int add_address(struct places *l, const struct mapped_binaries *m, pid_t 
 	return add_place(l, b->facts, b->path, addr, vaddr);
 }
 
-/* A name means the function in every binary that has one. */
+/* Adds the functions of this name in all binaries. */
 static int add_names(struct places *l, const struct mapped_binaries *m, pid_t pid, const char *word)
 {
 	size_t before = l->nr;
@@ -234,7 +234,7 @@ static bool is_fit(const char *path)
 	return fit;
 }
 
-/* A word that is no file here and has no slash is looked for as a program or a library. */
+/* A word without a slash that names no file here is looked for as a program or a library. */
 static int show_named(char **words, int nr, const struct unwind_info_args *args)
 {
 	struct binary_search s = { "", getenv("PATH"), secure_getenv("LD_LIBRARY_PATH"), is_fit };
@@ -250,7 +250,7 @@ static int show_named(char **words, int nr, const struct unwind_info_args *args)
 	return show_file(found, words + 1, nr - 1, args);
 }
 
-/* Digits alone are a process; a file of such a name is reached as ./1234. */
+/* A word of digits is a process. A file with such a name can be written as ./1234. */
 static bool is_pid(const char *word, pid_t *pid)
 {
 	uint64_t n = 0;

@@ -60,7 +60,7 @@ static void put_text(const char *text)
 	escape_text(stdout, text, strlen(text));
 }
 
-/* "libc.so.6+0x1234 name+0x12" */
+/* Prints "libc.so.6+0x1234 name+0x12". */
 static void put_frame(const struct verdict *v, const struct verify_frame *f)
 {
 	const struct rec_binary *b = definition_store_find_binary(v->tables, f->binary);

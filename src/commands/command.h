@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The subcommands of probee, one cmd_NAME.c each, in sets of those that need the same libraries.
+ * The subcommands of probee, one cmd_NAME.c each. Commands that need the same libraries form a set.
  *
  * A program is a list of sets: program.c is probee; report_program.c is the report half alone,
- * which needs zstd and nothing else, so it links and runs where libbpf and libelf are not. main.c
- * and commands.c are part of every program and know no library.
+ * which needs zstd and no other library, so it links and runs where libbpf and libelf are missing.
+ * main.c and commands.c are part of every program and use no library.
  *
  * run() gets the words of the command line from the command's own name on: argv[0] is "report". It
  * parses them with opt_parse(), answers OPT_HELP with command_help(), and returns one of the exit
@@ -18,22 +18,21 @@ struct opt_list;
 
 enum exit_code {
 	EXIT_OK = 0,
-	EXIT_FAILED = 1,	/* nothing usable came out; the message said why */
+	EXIT_FAILED = 1,	/* there is no usable result; the message said why */
 	EXIT_USAGE = 2,		/* the command line makes no sense */
 	EXIT_LOSS = 3,		/* under --strict: samples were lost or a trace is incomplete */
 	EXIT_DIFFERENT = 4,	/* verify: libdw found other stacks */
-	EXIT_CANNOT = 77,	/* this kernel or these rights cannot do it; `probee doctor` says
-				   why */
+	EXIT_CANNOT = 77,	/* this kernel or these rights do not allow it: `probee doctor` */
 };
 
 struct command {
 	const char *name;
-	const char *summary;	/* one line, for `probee --help`; NULL: it is not shown there */
+	const char *summary;	/* one line for `probee --help`; NULL: not shown there */
 	const char *usage;	/* what follows "probee NAME " */
 	int (*run)(int argc, char **argv);
 };
 
-/* What `probee --version` says of a library. */
+/* What `probee --version` says about a library. */
 struct library {
 	const char *name;
 	void (*version)(char *buf, size_t size);
@@ -47,7 +46,7 @@ struct command_set {
 extern const struct command_set report_set;	/* report_commands.c */
 extern const struct command_set *const command_sets[];	/* of this program; ends with NULL */
 
-/* All commands of the program, one after the other: NULL begins, NULL ends. */
+/* The command after c, of all sets. NULL gives the first one; after the last one comes NULL. */
 const struct command *command_next(const struct command *c);
 const struct command *command_find(const char *name);
 
@@ -55,12 +54,12 @@ const struct command *command_find(const char *name);
 int command_help(const char *name, const struct opt_list *lists, size_t nr_lists);
 
 /*
- * A usage mistake that was already explained by fail_why(): points to --help and returns
+ * After a usage mistake that fail_why() explained: prints the usage, names --help and returns
  * EXIT_USAGE.
  */
 int command_usage(const char *name);
 
-/* Exit code of an error from below: -EPERM, -ENOTSUP 77; everything else 1. */
+/* The exit code of an error from below: 77 for -EPERM and -ENOTSUP, else 1. */
 int exit_code_of(int err);
 
 int cmd_sample(int argc, char **argv);

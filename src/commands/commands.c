@@ -39,20 +39,20 @@ const struct command *command_find(const char *name)
 	return NULL;
 }
 
-/* Long lines are hard to read, also where there is room for them. */
+/* At most 100 columns, because longer lines are hard to read. */
 static unsigned help_columns(unsigned terminal)
 {
 	return !terminal ? 80 : terminal < 60 ? 60 : terminal > 100 ? 100 : terminal;
 }
 
-/* The part behind "usage: probee NAME " goes on below its beginning. */
+/* Prints the usage line; further lines begin under the part after "usage: probee NAME ". */
 static void print_usage(const struct command *c, unsigned columns)
 {
 	int indent = printf("usage: probee %s%s", c->name, c->usage[0] ? " " : "");
 	int column = indent;
 
 	for (const char *p = c->usage; *p;) {
-		/* "[-d TIME]" stays in one piece. */
+		/* A part such as "[-d TIME]" is not broken. */
 		size_t n = *p == '[' || *p == '(' ? strcspn(p, "])") : 0;
 
 		n += strcspn(p + n, " ");

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The checks behind `probee doctor`. Each looks at one thing of this machine and says what it
- * found.
+ * The checks of `probee doctor`. Each looks at one property of this machine and says what it found.
  *
- * A check really tries what probee would do (opens the event, loads a program of two instructions)
- * rather than guess from version numbers: distributions backport, and sandboxes forbid.
+ * A check tries what probee would do (it opens the event, loads a program of two instructions).
+ * Version numbers would not tell: distributions backport features, and sandboxes forbid them.
  */
 #pragma once
 
 enum verdict {
 	FOUND_OK,
-	FOUND_WARN,	/* probee works, with less in its output */
+	FOUND_WARN,	/* probee works, but shows less */
 	FOUND_NO,	/* sample or snapshot cannot work */
 };
 
@@ -32,7 +31,7 @@ void remedy(struct finding *f, const char *fmt, ...) __attribute__((format(print
 /* "setcap cap_bpf,cap_perfmon=ep /usr/bin/probee": the remedy for missing rights. */
 void remedy_setcap(struct finding *f, const char *caps);
 
-/* First line of a small file; "" when it cannot be read. */
+/* Reads the first line of a small file; "" when it cannot be read. */
 void first_line(const char *path, char *buf, unsigned size);
 
 /* doctor_system.c: files under /proc and /sys, rights, limits. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What bpf(2) and perf_event_open(2) answer when asked for what probee needs. */
+/* Checks that call bpf(2) and perf_event_open(2) with what probee needs. */
 #include "src/commands/doctor.h"
 
 #include <errno.h>
@@ -121,9 +121,9 @@ void look_iterator(struct finding *f)
 }
 
 /*
- * The verifier rejects the call either way, since its arguments are not set up; only its words tell
- * a helper that is there from one that is not. libbpf_probe_bpf_helper() knows fewer of these
- * wordings, and nothing of iterators.
+ * Whether the kernel has a helper function. The verifier rejects the call in any case, because its
+ * arguments are not set up; only its message tells whether the helper exists.
+ * libbpf_probe_bpf_helper() knows fewer of these messages, and does not know iterators.
  */
 static bool has_helper(load_fn load, enum bpf_func_id id)
 {
@@ -189,7 +189,7 @@ void look_iterator_helpers(struct finding *f)
 	look_helpers(f, load_iterator, helpers, sizeof(helpers) / sizeof(helpers[0]));
 }
 
-/* Of every process, on the first CPU that has one; -errno. */
+/* Opens an event of all processes, on the first CPU that has it. The descriptor or -errno. */
 static int open_event(uint32_t type, uint64_t config)
 {
 	struct perf_event_attr attr = {
@@ -223,7 +223,7 @@ static void explain_event(struct finding *f, int err)
 		remedy(f, "a kernel with CONFIG_PERF_EVENTS=y");
 }
 
-/* Opens the event and hangs a program on it, as sampling does. */
+/* Opens the event and attaches a program to it, as sampling does. */
 void look_cpu_clock(struct finding *f)
 {
 	int event = open_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK), prog, link;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What /proc, /sys, the rights and the limits of this process say. */
+/* Checks of /proc, /sys, and the rights and limits of this process. */
 #include "src/commands/doctor.h"
 
 #include <errno.h>
@@ -95,7 +95,10 @@ void look_lockdown(struct finding *f)
 	}
 }
 
-/* The first line need not tell: before 6.15 x86 counts per-CPU variables from 0 on. */
+/*
+ * Whether any address is not 0. The first line does not tell: before Linux 6.15 per-CPU variables
+ * of x86 begin at 0.
+ */
 static bool any_address(FILE *f)
 {
 	char line[1024];
@@ -140,7 +143,7 @@ void look_tracefs(struct finding *f)
 		remedy(f, "sudo mount -t tracefs tracefs /sys/kernel/tracing");
 }
 
-/* One perf event and one link for every CPU, and a margin for maps, programs and files. */
+/* The limit of descriptors: 3 for each CPU (events, links), and 64 for maps, programs and files. */
 void look_files(struct finding *f)
 {
 	long nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);

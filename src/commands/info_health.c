@@ -14,7 +14,7 @@
 #include "src/profile/stack_health.h"
 
 #define TOP 10
-#define INDENT 21		/* columns of a count and a share */
+#define INDENT 21		/* columns that a count and a share take */
 
 static void put_row_start(uint64_t count, uint64_t all)
 {
@@ -38,7 +38,7 @@ static bool is_file(const struct stack_health *h, const struct health_row *row)
 	return stack_health_path(h, row, NULL)[0] == '/';
 }
 
-/* In single quotes where the shell would otherwise do something else with it. */
+/* Prints a word of a command to paste, in single quotes if the shell needs them. */
 static void put_word(const char *s, size_t len)
 {
 	static const char harmless[] =
@@ -47,7 +47,7 @@ static void put_word(const char *s, size_t len)
 
 	for (size_t i = 0; quote && i < len; i++) {
 		if (s[i] == '\'') {
-			escape_text(stdout, s, len);	/* nobody can paste this */
+			escape_text(stdout, s, len);	/* this cannot be pasted */
 			return;
 		}
 	}
@@ -76,7 +76,7 @@ static void put_remedy(const struct stack_health *h, const struct health_row *ro
 	putchar('\n');
 }
 
-/* True when this was the last row to be shown. */
+/* Whether row i is the last to be shown; prints how many more there are. */
 static bool is_last(size_t i, size_t nr)
 {
 	if (i + 1 == TOP && nr > TOP)
@@ -104,7 +104,7 @@ static void put_broken(const struct stack_health *h)
 	}
 }
 
-/* Files can be built in another way, what a JIT makes cannot. */
+/* The remedies differ: a file can be built in another way, code made at run time cannot. */
 static void put_guess_remedies(const struct stack_health *h)
 {
 	bool files = false, others = false;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The part of `probee info` about user stacks: which are not whole, who is to blame, and what
- * helps.
- */
+/* The part of `probee info` about user stacks: which ones are not whole, why, and what helps. */
 #pragma once
 
 struct report;

@@ -27,7 +27,7 @@ static void put_defined(struct json_writer *w, const char *key, const struct def
 	put_string(w, key, s, len);
 }
 
-/* Of the first recording; keys are foreign bytes like values. */
+/* The METAs of the first recording. Keys are foreign bytes, like values. */
 static void put_metas(struct json_writer *w, const struct report *rep)
 {
 	size_t nr;
@@ -56,7 +56,7 @@ static void put_event(struct json_writer *w, const struct definition_store *t,
 	json_end(w, '}');
 }
 
-/* Those of every recording in the file. */
+/* The events of all recordings in the file. */
 static void put_events(struct json_writer *w, const struct report *rep)
 {
 	const struct definition_store *t;
@@ -117,7 +117,7 @@ static void put_tasks(struct json_writer *w, const struct report *rep)
 	json_end(w, '}');
 }
 
-/* Counts by the code of an end; 0 is left out. The last one stands for what is not known here. */
+/* Counts by stack_end, without those that are 0. The last one counts ends unknown to probee. */
 static void put_ends(struct json_writer *w, const uint64_t ends[STACK_ENDS + 1])
 {
 	json_key(w, "ends");

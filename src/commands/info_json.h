@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * All that `probee info` says, as one JSON object for scripts. Keys are added in later versions;
- * those that are there keep their meaning. Times are in nanoseconds, since 1970 where the key ends
- * in real_ns. Counts are of samples unless the key says otherwise. What the trace does not say is
- * null or absent. Lists are whole: none ends after ten rows.
+ * All that `probee info` says, as one JSON object for scripts. Later versions may add keys;
+ * existing keys keep their meaning. Times are in nanoseconds, since 1970 if the key ends in
+ * real_ns. Counts are of samples unless the key says otherwise. What the trace does not say is null
+ * or absent. Lists are complete: they do not end after ten rows as in the text.
  *
  *	file, size_bytes, unpacked_bytes
  *	meta {key: value}		as recorded: tool, host, kernel.release, argv, mode, ...
@@ -30,5 +30,5 @@
 
 struct report;
 
-/* 0, or -ENOMEM in silence. */
+/* 0 or -ENOMEM; prints no message. */
 int info_json(FILE *out, const struct report *rep, bool sizes);

@@ -37,7 +37,7 @@ static uint32_t path_of(struct info_list *l, const struct definition_store *t, u
 	return intern_bytes(l->paths, s, len);
 }
 
-/* The row of a path, made when it is new. NULL: out of memory. */
+/* The row of a path; a new path gets a new row. NULL: out of memory. */
 static struct info_row *row_of(struct info_list *l, struct hash_index *index, uint32_t path)
 {
 	struct row_key k = { l->v, path };

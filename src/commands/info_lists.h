@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What `probee info` counts by binary. Binaries are told apart by path, so those of several
- * recordings in one file come together. Sorted, the highest count first.
+ * What `probee info` counts by binary. A binary is identified by its path, so several recordings in
+ * one file share a row. The rows are sorted, the highest count first.
  *
  *	info_names_init(&l, rep);  ... l.v[i] ...;  info_list_release(&l)
  */
@@ -25,7 +25,7 @@ struct info_list {
 	struct intern *paths;
 };
 
-/* Frames, by binary. 0 or -ENOMEM. */
+/* Counts frames by binary. 0 or -ENOMEM. */
 int info_names_init(struct info_list *l, const struct report *rep);
 
 void info_list_release(struct info_list *l);

@@ -17,9 +17,9 @@
 #include "src/base/io.h"
 #include "src/base/terminal.h"
 
-#define NOT_FOUND 127			/* what a shell exits with that finds no such command */
+#define NOT_FOUND 127			/* exit status of a shell that does not find the command */
 
-/* What was printed, and what becomes of it. */
+/* What was printed, in a file in memory. */
 struct printed {
 	int fd;
 	char *v;
@@ -43,7 +43,7 @@ void pager_begin(struct pager *p, unsigned flags)
 		close(memory);
 }
 
-/* Takes back standard output and what was written to it. false: nothing was. */
+/* Makes standard output the terminal again; *out is what was printed. False: nothing was. */
 static bool take_back(struct pager *p, struct printed *out)
 {
 	off_t len;
@@ -67,7 +67,7 @@ static void release(struct printed *out)
 		close(out->fd);
 }
 
-/* The same with broken lines, in memory of its own. */
+/* Replaces the text by one whose lines are broken at columns. */
 static void wrap(struct printed *out, unsigned columns)
 {
 	struct printed wrapped = { memfd_create("probee-output", MFD_CLOEXEC), MAP_FAILED, 0 };
@@ -89,7 +89,7 @@ static void wrap(struct printed *out, unsigned columns)
 	*out = wrapped;
 }
 
-/* Lines of the screen, one left free for the shell's prompt. */
+/* Whether the text fits the screen, with one line left free for the shell's prompt. */
 static bool fits(const struct printed *out, unsigned columns, unsigned rows)
 {
 	size_t nr = 1;
@@ -105,14 +105,14 @@ static bool fits(const struct printed *out, unsigned columns, unsigned rows)
 	return nr <= rows;
 }
 
-/* A program that has more rights than its user must not start what that user names. */
+/* Whether this program may have more rights than its user, who then must not choose the pager. */
 static bool is_secure(void)
 {
 	return getauxval(AT_SECURE) || getuid() != geteuid() ||
 	       (geteuid() == 0 && getenv("SUDO_UID"));
 }
 
-/* The user's own choice; NULL: less. */
+/* The pager that the user has chosen; NULL: less. */
 static const char *chosen_pager(void)
 {
 	const char *pager = getenv("PROBEE_PAGER");
@@ -155,8 +155,9 @@ static _Noreturn void become_pager(int text)
 }
 
 /*
- * false: it could not be started. Ctrl-C reaches the pager as well as us, and the pager goes on: we
- * wait for its end, because it and the shell must not both read the keyboard.
+ * Runs the pager and waits for its end. False: it could not be started. Ctrl-C reaches both the
+ * pager and this program. The pager goes on, so this program must wait: otherwise the pager and the
+ * shell would both read the keyboard.
  */
 static bool run_pager(const struct printed *out)
 {

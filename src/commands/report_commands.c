@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The commands that need neither a kernel nor its libraries, and the library they do need. */
+/* The commands that need neither a kernel with BPF nor its libraries, and the library they need. */
 #include <stdio.h>
 
 #include <zstd.h>

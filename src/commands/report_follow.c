@@ -22,12 +22,12 @@
 
 #define LOOK_MS 250
 #define SHOW_NS NSEC_PER_SEC
-#define SHARE 4				/* of the time, one in so many parts is spent on reports */
-#define QUIET_NS (5 * NSEC_PER_SEC)	/* without a recorder it has ended after so long */
+#define SHARE 4				/* at most 1 / SHARE of the time is spent on reports */
+#define QUIET_NS (5 * NSEC_PER_SEC)	/* a trace without a recorder has ended after this */
 
 /* A report on its way to the terminal. */
 struct screen {
-	FILE *terminal;			/* NULL: standard output is none */
+	FILE *terminal;			/* NULL: standard output is not a terminal */
 	char *text;
 	size_t len;
 };
@@ -43,8 +43,8 @@ struct following {
 };
 
 /*
- * Renderers write to stdout. It is a stream in memory until screen_end(), so that the terminal gets
- * a whole picture at once, and no more lines than it has.
+ * Renderers write to stdout, which is a stream in memory until screen_end(). So the terminal gets a
+ * whole report at once, and no more lines than it has.
  */
 static void screen_begin(struct screen *s)
 {
@@ -64,7 +64,7 @@ static void put_lines(const struct screen *s, unsigned rows)
 		size_t len = strcspn(line, "\n");
 
 		fwrite(line, 1, len, s->terminal);
-		fputs("\033[K\n", s->terminal);	/* what is left of the line before */
+		fputs("\033[K\n", s->terminal);	/* clears the rest of the old line */
 		line += len + 1;
 	}
 }
@@ -81,7 +81,7 @@ static void screen_end(struct screen *s, bool is_last)
 		fputs("\033[H\033[J", stdout);
 		fwrite(s->text, 1, s->len, stdout);
 	} else if (s->len) {
-		fputs("\033[?7l\033[H", stdout);	/* a line too long is cut, not continued */
+		fputs("\033[?7l\033[H", stdout);	/* cuts long lines instead of wrapping */
 		put_lines(s, size.ws_row);
 		fputs("\033[J\033[?7h", stdout);
 	}
@@ -95,7 +95,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* Recorders of other versions, and copies under way, do not lock it: they have this long. */
+/* Whether the file is old enough: a copy in progress, or an old recorder, does not lock it. */
 static bool is_quiet(const struct stat *st)
 {
 	struct timespec now;
@@ -133,14 +133,14 @@ static void show_now(struct following *f, const struct stat *st, show_fn show, v
 	f->has_output |= !f->last.is_empty;
 }
 
-/* The recorder was killed, or whatever wrote the file is done with it. */
+/* The recorder was killed, or a copy of the file ended early. */
 static void give_up(struct following *f)
 {
 	fail_why(0, "%s has no end, and no recorder has it open: this was all", f->path);
 	f->last.is_over = true;
 }
 
-/* 1: the file is there, 0: not yet, or -errno, which was said. */
+/* 1: the file is there; 0: not yet; or -errno, which was reported. */
 static int inspect(const struct following *f, struct stat *st, bool *has_writer)
 {
 	bool is_stdin = !strcmp(f->path, "-");
@@ -168,7 +168,7 @@ static int look(struct following *f, show_fn show, void *ctx)
 	if (rc <= 0)
 		return rc ? rc : wait_for_file(f);
 	if (st.st_size <= IDENT_SIZE)
-		return wait_for_file(f);	/* begun, but nothing is recorded yet */
+		return wait_for_file(f);	/* no chunk is written yet */
 	f->is_waiting = false;
 	if (f->has_shown && is_same(&st, &f->seen)) {
 		if (!has_writer && is_quiet(&st))
@@ -179,7 +179,7 @@ static int look(struct following *f, show_fn show, void *ctx)
 	return 0;
 }
 
-/* False: stop now, because of Ctrl-C or because standard output has no reader, or is closed. */
+/* False: stop, because of Ctrl-C or because standard output is closed or has no reader. */
 static bool sleep_a_while(struct following *f)
 {
 	struct pollfd p[2] = { { .fd = f->stop.fd, .events = POLLIN }, { .fd = STDOUT_FILENO } };

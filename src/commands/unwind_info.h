@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How `probee unwind-info` shows what it found: as text or as JSON, the same figures. Internal to
- * cmd_unwind_info.c.
+ * How `probee unwind-info` shows what it found, as text or as JSON with the same figures. Internal
+ * to cmd_unwind_info.c.
  */
 #pragma once
 
@@ -15,19 +15,18 @@ struct unwind_facts;
 
 struct unwind_info_args {
 	bool rows, json;
-	uint32_t top;			/* gaps and unsupported rules to list; UINT32_MAX: not
-					   said */
+	uint32_t top;			/* how many rows a list has; UINT32_MAX: default */
 };
 
 /* An address that was asked for. */
 struct unwind_place {
 	const struct unwind_facts *facts;
-	const char *path;		/* of its binary, NULL: the file that everything is about */
-	uint64_t addr;			/* as asked for: of the process, or vaddr */
-	uint64_t vaddr;
+	const char *path;		/* of its binary; NULL: the only file that is shown */
+	uint64_t addr;			/* as written: in the process, or in the file */
+	uint64_t vaddr;			/* in the file */
 };
 
-/* How far a list goes. */
+/* How many of nr rows a list shows. */
 static inline size_t unwind_info_limit(const struct unwind_info_args *args, size_t nr)
 {
 	uint32_t top = args->top != UINT32_MAX ? args->top : args->json ? 0 : 10;
@@ -35,11 +34,11 @@ static inline size_t unwind_info_limit(const struct unwind_info_args *args, size
 	return top && nr > top ? top : nr;
 }
 
-/* What is known of one machine and file: "x86_64", "program". */
+/* The machine ("x86_64") and the type ("program") of a file. */
 const char *unwind_info_machine(const struct unwind_facts *f);
 const char *unwind_info_type(const struct unwind_facts *f);
 
-/* The n-th rule that is not supported; false: there are no more. *i: 0 at first. */
+/* The next range whose rule is not supported; false: there is none. *i must be 0 at first. */
 bool unwind_info_next_unsupported(const struct unwind_facts *f, size_t *i, uint64_t *begin,
 				  uint64_t *end);
 
@@ -48,7 +47,7 @@ void unwind_text_file(const char *path, const struct unwind_facts *f,
 void unwind_text_places(const struct unwind_place *v, size_t nr);
 void unwind_text_process(int pid, const struct mapped_binaries *m);
 
-/* One document: the file, or with m the process; and the places. */
+/* Prints one document: the file, or with m the process; and the places. */
 void unwind_json(const char *path, const struct unwind_facts *f, int pid,
 		 const struct mapped_binaries *m, const struct unwind_place *places,
 		 size_t nr_places, const struct unwind_info_args *args);

@@ -168,7 +168,7 @@ static void put_gaps(const struct unwind_facts *f, const struct unwind_info_args
 	put_more(limit, f->gaps.nr);
 }
 
-/* As readelf has them, but for the columns of registers that probee does not follow. */
+/* Prints rows as readelf does, without columns for registers that probee does not follow. */
 static void put_rows(const struct unwind_facts *f)
 {
 	printf("\n   LOC           CFA          %-9s ra\n", rule_fp_name(f->img->machine));
