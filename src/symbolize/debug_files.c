@@ -62,7 +62,8 @@ static int by_build_id(const struct elf_image *img)
 }
 
 /*
- * CRC-32 of the whole file: the one of zlib. Bounded, because any user may have written the file.
+ * Whether the file has this CRC-32 (that of zlib). The size is bounded, because any user may have
+ * written the file.
  */
 static bool has_crc(int fd, uint32_t want)
 {
@@ -79,8 +80,8 @@ static bool has_crc(int fd, uint32_t want)
 }
 
 /*
- * The name of a debug file may lead into directories of the profiled user: no symbolic link to
- * another user's file is followed.
+ * Tries one name of a debug file. It may lead into directories of the profiled user, so a symbolic
+ * link to another user's file is not followed.
  */
 static int try_link(const struct elf_image *img, const char *dir, const char *sub, const char *name,
 		    uint32_t crc)

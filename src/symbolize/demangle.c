@@ -19,10 +19,11 @@ struct sink {
 };
 
 /*
- * The demangler cannot be told to stop, and a bomb would keep it busy for centuries: jump out of
- * it. It owns nothing on the heap, except while it prints a Rust punycode name; such a piece always
- * holds a non-ASCII byte and an ASCII one ("::", "<") comes soon after it, so leaving Rust only on
- * ASCII leaks nothing.
+ * Receives a piece of the name, and leaves the demangler with longjmp() when there are too many: it
+ * cannot be told to stop, and a bomb would keep it busy for centuries. It owns nothing on the heap,
+ * except while it prints a Rust punycode name. Such a piece always holds a non-ASCII byte, and an
+ * ASCII piece ("::", "<") comes soon after it. So Rust is left only on an ASCII piece, and nothing
+ * leaks.
  */
 static void sink_put(const char *s, size_t len, void *opaque)
 {
@@ -38,7 +39,7 @@ static void sink_put(const char *s, size_t len, void *opaque)
 	longjmp(k->too_long, 1);
 }
 
-/* Length of the part up to the end of the hash of "_ZN...17h0123456789abcdefE", or 0. */
+/* The length up to the end of the hash in "_ZN...17h0123456789abcdefE", or 0: another name. */
 static size_t rust_legacy_len(const char *s)
 {
 	const char *at = s;
@@ -62,7 +63,7 @@ static size_t rust_len(const char *s)
 	return rust_legacy_len(s);
 }
 
-/* What LLVM and GCC append to a clone: ".llvm.123" is noise, ".cold" is a fact. */
+/* Keeps the suffix of a clone if it says something, as ".cold" does; ".llvm.123" does not. */
 static void put_rust_suffix(struct byte_buf *out, const char *suffix)
 {
 	if (strncmp(suffix, ".llvm.", 6))
@@ -106,7 +107,7 @@ int demangle(const char *sysname, struct byte_buf *out)
 		return 0;
 	done = run(sysname, &k);
 	if (done && out->nr == k.start)
-		done = 0;		/* an empty name is of no use */
+		done = 0;		/* an empty name is useless */
 	if (done)
 		bb_u8(out, 0);
 	if (out->bad)

@@ -17,21 +17,22 @@
 #define MAX_TABLE_BYTES (1ull << 30)
 #define READ_SYMBOLS 2048
 #define NAME_CHUNK 256
-#define MAX_ALIASES 64		/* of one address that are looked at */
+#define MAX_ALIASES 64		/* symbols of one address that are looked at */
 #define MAX_PARTS 32		/* sections with code */
-#define FUNCTION_ALIGN 16	/* of functions without unwind information: the padding before
-				   them belongs to no function */
+#define FUNCTION_ALIGN 16	/* of functions without unwind information, after padding */
 
 static const char *const known_names[] = { "_init", "_fini", "_start" };
 enum { KNOWN_INIT, KNOWN_FINI, KNOWN_START };
 
-struct name_bytes {			/* a string table in a file or in memory */
+/* A string table in a file or in memory. */
+struct name_bytes {
 	int fd;
 	const uint8_t *data;
 	uint64_t offset, size;
 };
 
-struct code_part {			/* a section with code; without section headers a segment */
+/* A section with code or, without section headers, a segment. */
+struct code_part {
 	uint64_t addr, size;
 };
 
@@ -40,7 +41,7 @@ struct elf_symbols {
 	size_t nr;
 	uint64_t base;
 	struct name_bytes names[NAME_TABLES];
-	int debug_fd;			/* own; -1: no debug file is used */
+	int debug_fd;			/* owned; -1: no debug file is used */
 	uint32_t flags;
 	bool whole, is_go;
 	struct fde_ranges fdes;
@@ -64,7 +65,7 @@ static void read_symbol(const struct elf_image *img, const uint8_t *p, Elf64_Sym
 		.st_value = narrow.st_value, .st_size = narrow.st_size,
 	};
 	if (img->machine == EM_ARM)
-		out->st_value &= ~1ull;		/* the bit says Thumb */
+		out->st_value &= ~1ull;		/* bit 0 marks Thumb code */
 }
 
 static bool is_code_section(struct elf_image *img, uint32_t index)
@@ -83,7 +84,7 @@ static int add_symbol(struct symbol_set *set, const Elf64_Sym *sym, enum name_ta
 		return 0;
 	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || !sym->st_name)
 		return 0;
-	/* Assembly without .type; but tables and ends of sections look the same. */
+	/* May be assembly without .type, but tables and ends of sections look the same. */
 	if (type == STT_NOTYPE && !is_code_section(set->img, sym->st_shndx))
 		return 0;
 	if (type == STT_NOTYPE)
@@ -96,7 +97,7 @@ static int add_symbol(struct symbol_set *set, const Elf64_Sym *sym, enum name_ta
 			      table, sym->st_name);
 }
 
-/* Adds the functions of a symbol table of img; skip: not those at an address that set knows. */
+/* Adds the functions of a symbol table of img; skip: only those at addresses new to set. */
 static int add_table(struct symbol_set *set, struct elf_image *img, const char *name,
 		     enum name_table table, bool skip)
 {
@@ -144,7 +145,7 @@ static void keep_names(struct name_bytes *n, struct elf_image *img, const char *
 		n->size = img->file_size - n->offset;
 }
 
-/* The .symtab of the file where symbols were moved to, else its own. -ENOENT: neither has one. */
+/* Adds .symtab of the debug file, else of the file itself. -ENOENT: neither has one. */
 static int add_symtab(struct elf_symbols *s, struct symbol_set *set,
 		      const struct elf_symbols_source *src)
 {
@@ -187,7 +188,7 @@ static void set_flags(struct elf_symbols *s, struct elf_image *img)
 }
 
 /*
- * Size of the C library's start code at e_entry, or 0 when it is something else: libraries have
+ * The size of the C library's start code at e_entry, or 0 if other code is there: libraries have
  * entries too. Both glibc and musl begin by clearing the frame pointer (and the link register).
  */
 static uint64_t start_code_size(struct elf_image *img, uint64_t entry)
@@ -213,7 +214,7 @@ static uint64_t start_code_size(struct elf_image *img, uint64_t entry)
 	p += *p == 0x48;
 	if (memcmp(p, clear_ebp, sizeof(clear_ebp)))
 		return 0;
-	hlt = memchr(code, 0xf4, 48);	/* behind the call that does not return */
+	hlt = memchr(code, 0xf4, 48);	/* follows the call that does not return */
 	return hlt ? (uint64_t)(hlt + 1 - code) : 32;
 }
 
@@ -224,7 +225,7 @@ static int add_known(struct symbol_set *set, uint64_t addr, uint64_t size, int k
 	return symbol_set_add(set, addr, size, RANK_SECTION, NAMES_KNOWN, (uint64_t)known);
 }
 
-/* Functions that a stripped file still tells: its entry, .init and .fini, the PLT, .dynsym. */
+/* Adds functions that a stripped file still shows: its entry, .init, .fini, the PLT, .dynsym. */
 static int add_known_places(struct symbol_set *set)
 {
 	struct elf_image *img = set->img;
@@ -353,7 +354,7 @@ void elf_symbols_free(struct elf_symbols *s)
 
 /* ---- finding ---- */
 
-/* Reads a name into buf[ELF_SYMBOL_NAME_MAX]; an empty one when there is none. */
+/* Reads a name into buf[ELF_SYMBOL_NAME_MAX]; "" if there is none. */
 static void read_name(const struct elf_symbols *s, const struct elf_sym *sym, char *buf)
 {
 	const struct name_bytes *n = &s->names[sym->table];
@@ -384,10 +385,7 @@ static void read_name(const struct elf_symbols *s, const struct elf_sym *sym, ch
 	buf[have] = 0;
 }
 
-/*
- * Of two names, chooses the one that a programmer would write: write, not __write or
- * __GI___libc_write.
- */
+/* Whether a is the name that a programmer would write: write, not __write or __GI___libc_write. */
 static bool is_better(const struct elf_sym *a, const char *x, const struct elf_sym *b,
 		      const char *y)
 {
@@ -407,13 +405,13 @@ static bool is_exported(const struct elf_sym *s)
 	return s->rank <= RANK_WEAK;
 }
 
-/* Assembler's mapping symbols and local labels. */
+/* Whether a name is a mapping symbol or a local label of the assembler. */
 static bool is_no_name(const struct elf_sym *sym, const char *name)
 {
 	return !*name || (sym->rank == RANK_LABEL && (name[0] == '$' || name[0] == '.'));
 }
 
-/* Chooses among the symbols at the address of *at; they are sorted by rank. */
+/* Chooses among the symbols at the address of *at, which are sorted by rank. */
 static const struct elf_sym *choose_alias(const struct elf_symbols *s, const struct elf_sym *at,
 					  uint32_t addr, char *name)
 {
@@ -454,7 +452,7 @@ static void finish_name(char *name, bool is_plt)
 		memcpy(name + len, suffix, sizeof(suffix));
 }
 
-/* Whether a symbol without a size reaches addr: not if another function begins between the two. */
+/* Whether a symbol without a size reaches addr: no function begins between the two. */
 static bool reaches(const struct elf_symbols *s, const struct elf_sym *sym, uint64_t addr)
 {
 	uint64_t lo, hi;
@@ -491,7 +489,7 @@ static const struct code_part *part_of(const struct elf_symbols *s, uint64_t add
 	return NULL;
 }
 
-/* The end of the last function with a name before addr; 0: there is none. */
+/* The end of the last named function before addr; 0: there is none. */
 static uint64_t named_end(const struct elf_symbols *s, uint64_t addr)
 {
 	uint64_t rel = addr - s->base, end = 0;

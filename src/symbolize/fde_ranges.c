@@ -8,15 +8,14 @@
 #include "src/base/io.h"
 
 #define ENTRY 8				/* bytes of an entry of the table: two offsets */
-#define CIE_BYTES 64			/* more than its fields before the instructions take */
+#define CIE_BYTES 64			/* enough for all fields before the instructions */
 #define FDE_BYTES 24
 
 /* Encodings of pointers: the format in the lower half. */
 #define ENC_FORMAT 0x0f
 #define ENC_ALIGNED 0x50
 #define ENC_OMIT 0xff
-#define TABLE_ENCODING 0x3b		/* signed 32 bits, counted from the header: what all linkers
-					   write */
+#define TABLE_ENCODING 0x3b		/* signed 32 bits from the header, as all linkers write */
 #define COUNT_ENCODING 0x03
 
 static bool read_at(const struct fde_ranges *r, uint64_t offset, void *buf, size_t len)
@@ -29,7 +28,7 @@ static bool read_at(const struct fde_ranges *r, uint64_t offset, void *buf, size
 	return true;
 }
 
-/* Bytes of an encoded pointer; 0: of no fixed size. */
+/* The size of an encoded pointer in bytes; 0: not fixed. */
 static unsigned encoded_size(const struct fde_ranges *r, uint8_t encoding)
 {
 	static const uint8_t sizes[16] = {
@@ -50,7 +49,7 @@ static const struct elf_segment *segment_at(const struct elf_image *img, uint64_
 	return NULL;
 }
 
-/* u8 version, encodings of: pointer to .eh_frame, count, table; then these three. */
+/* The header: u8 version, encodings of the pointer to .eh_frame, count and table; these three. */
 void fde_ranges_init(struct fde_ranges *r, struct elf_image *img, int fd, const void *data)
 {
 	const struct elf_segment *seg =
@@ -81,7 +80,7 @@ void fde_ranges_init(struct fde_ranges *r, struct elf_image *img, int fd, const 
 	r->nr = nr < room / ENTRY ? nr : room / ENTRY;
 }
 
-/* Entry i: where its function starts, and where its FDE is. */
+/* Reads entry i: the start of its function and the address of its FDE. */
 static bool read_entry(const struct fde_ranges *r, uint64_t i, uint64_t *start, uint64_t *fde)
 {
 	int32_t v[2];
@@ -144,7 +143,7 @@ static uint8_t cie_encoding(const struct fde_ranges *r, uint64_t offset)
 	return b.bad ? ENC_OMIT : 0;
 }
 
-/* Bytes that the FDE at vaddr covers; 0: it does not tell. */
+/* The number of bytes that the FDE at vaddr covers; 0: unknown. */
 static uint64_t fde_size(const struct fde_ranges *r, uint64_t vaddr)
 {
 	uint64_t offset = r->segment.offset + (vaddr - r->segment.vaddr);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The functions of a stripped Go program: the runtime needs their names itself, in .gopclntab.
- * Known are the layouts of Go 1.16, 1.18 and 1.20; header and width of the function table differ:
+ * The functions of a stripped Go program. Their names are still there, because Go's runtime needs
+ * them: in .gopclntab. The layouts of Go 1.16, 1.18 and 1.20 are known; they differ in the header
+ * and in the width of the function table:
  *
  *	u32 magic, u8 0, u8 0, u8 quantum, u8 pointer_size,
  *	word nr_functions, nr_files, [1.18: text_start], names, units, files, pcs, functions
  *	functions: nr_functions * { entry, record }, end
  *		1.16: words; 1.18: u32, entry minus text_start
- *	record, behind functions: { entry, i32 name, ... }
+ *	record, after the functions: { entry, i32 name, ... }
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -51,7 +51,7 @@ static void put_cause(const struct kernel_hidden *h, char *cause, size_t size)
 		snprintf(cause, size, "CAP_SYSLOG is missing");
 }
 
-/* Root has CAP_SYSLOG, so for kptr_restrict 0 and 1 it is enough to be root. */
+/* Being root helps with kptr_restrict 0 and 1, because root has CAP_SYSLOG. */
 static void put_remedy(const struct kernel_hidden *h, char *remedy, size_t size)
 {
 	if (h->kptr_restrict > 1)

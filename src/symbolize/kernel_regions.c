@@ -31,7 +31,7 @@ int kernel_regions_add(struct kernel_regions *r, const char *name, uint64_t star
 	return 0;
 }
 
-/* "ext4 978944 1 mbcache,jbd2, Live 0xffffffffc0a5e000 (E)" */
+/* Parses "ext4 978944 1 mbcache,jbd2, Live 0xffffffffc0a5e000 (E)". */
 static int add_module_line(struct kernel_regions *r, const char *line)
 {
 	uint64_t size, addr;
@@ -93,7 +93,7 @@ static void load_build_id(struct kernel_region *r, const char *sysfs)
 			 r->name);
 	len = io_read_file(path, &data, MAX_NOTES_BYTES);
 	if (len < 0)
-		return;		/* only root may read it, and nothing depends on it */
+		return;		/* only root may read it, and it is not essential */
 	notes = br_make(data, (size_t)len);
 	read_build_id(r, &notes);
 	free(data);
@@ -106,7 +106,10 @@ static int by_start(const void *a, const void *b)
 	return COMPARE(x->start, y->start);
 }
 
-/* Since Linux 6.4 a module's size counts parts that lie elsewhere: the next region's start wins. */
+/*
+ * Sorts the regions and cuts each where the next one begins: since Linux 6.4 the size of a module
+ * includes parts that lie elsewhere.
+ */
 void kernel_regions_finish(struct kernel_regions *r, const char *sysfs)
 {
 	size_t kept = 0;

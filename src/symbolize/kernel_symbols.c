@@ -21,8 +21,7 @@
 #define MAX_NAMES_BYTES (256u << 20)
 #define LOCAL_SYMBOL 0x80000000u
 #define RUN_GAP (2u << 20)		/* BPF programs live in packs of 2 MiB */
-#define RUN_TAIL (64u << 10)		/* how far the last one of a run may reach: there are no
-					   sizes */
+#define RUN_TAIL (64u << 10)		/* how far the last symbol of a run may reach */
 #define PAGE_BYTES 4096u
 
 struct ksym {
@@ -30,7 +29,10 @@ struct ksym {
 	uint32_t name;			/* offset in names; LOCAL_SYMBOL set for t and w */
 } __attribute__((packed));
 
-/* kallsyms lists a module's symbols in one go: the offset of a name says of which module it is. */
+/*
+ * A range of names that belong to one module. kallsyms lists the symbols of a module together, so
+ * the offset of a name tells the module.
+ */
 struct module_run {
 	uint32_t first_name;
 	char module[64];		/* "" for the kernel itself */
@@ -44,7 +46,7 @@ struct kernel_symbols {
 	size_t nr_runs, cap_runs;
 	struct kernel_regions regions;
 	uint64_t text, stext, etext;	/* bounds of core text; 0: not seen */
-	uint64_t sched_start, sched_end;	/* of the functions that wait */
+	uint64_t sched_start, sched_end;	/* of the functions in which threads wait */
 	bool any_addr, sorted;
 };
 
@@ -137,7 +139,7 @@ static int take_line(struct kernel_symbols *k, const char *p, const char *end)
 	k->any_addr |= l.addr != 0;
 	if (!l.addr)
 		return 0;
-	/* Labels of any type: on arm64 _etext is where the data begins. */
+	/* Labels count with any type: on arm64 _etext is of type data. */
 	if (line_is(&l, "_text"))
 		k->text = l.addr;
 	else if (line_is(&l, "_stext"))
@@ -153,7 +155,7 @@ static int take_line(struct kernel_symbols *k, const char *p, const char *end)
 	return add_symbol(k, &l);
 }
 
-/* Takes whole lines from buf, returns how many bytes they were. */
+/* Takes whole lines from buf; returns how many bytes they have. */
 static ssize_t take_lines(struct kernel_symbols *k, const char *buf, size_t len)
 {
 	const char *p = buf, *end;
@@ -238,7 +240,10 @@ static int add_core_region(struct kernel_symbols *k)
 	return kernel_regions_add(&k->regions, "vmlinux", start, k->etext);
 }
 
-/* Neighbours of one module in no region yet: BPF programs, trampolines, or no /proc/modules. */
+/*
+ * Adds regions for symbols of one module that are near each other and in no region yet: BPF
+ * programs, trampolines, or modules when there is no /proc/modules.
+ */
 static int add_run_regions(struct kernel_symbols *k)
 {
 	struct kernel_regions known = k->regions;
@@ -251,7 +256,7 @@ static int add_run_regions(struct kernel_symbols *k)
 			if (k->v[j].addr - k->v[j - 1].addr > RUN_GAP ||
 			    strcmp(module_of(k, &k->v[j]), module))
 				break;
-		known.v = k->regions.v;	/* it moves when it grows; new ones are not sorted in yet */
+		known.v = k->regions.v;	/* moves when it grows; known.nr leaves out new ones */
 		if (*module && !kernel_regions_find(&known, k->v[i].addr))
 			err = kernel_regions_add(&k->regions, module,
 						 k->v[i].addr & ~(PAGE_BYTES - 1ull),
@@ -260,7 +265,7 @@ static int add_run_regions(struct kernel_symbols *k)
 	return err;
 }
 
-/* Of two names for one address: the global one, then fewer underscores, then the shorter. */
+/* Whether a is a better name of its address: global, then fewer underscores, then shorter. */
 static bool is_better(const struct kernel_symbols *k, const struct ksym *a, const struct ksym *b)
 {
 	const char *x = name_of(k, a), *y = name_of(k, b);
@@ -273,7 +278,7 @@ static bool is_better(const struct kernel_symbols *k, const struct ksym *a, cons
 	return strlen(x) != strlen(y) ? strlen(x) < strlen(y) : strcmp(x, y) < 0;
 }
 
-/* One name per address, and only inside regions. */
+/* Keeps one name per address, and only inside regions. */
 static void drop_useless(struct kernel_symbols *k)
 {
 	const struct kernel_region *r = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Kernel functions from /proc/kallsyms, modules from /proc/modules, as absolute addresses. Read
- * once, at the first need. When the kernel hides the addresses, all of them are zero:
- * kernel_symbols_hidden() says so, and kernel_hidden.h says why.
+ * Kernel functions from /proc/kallsyms and modules from /proc/modules, by absolute address. They
+ * are read once, when first needed. When the kernel hides addresses, all of them are 0, and
+ * kernel_symbols_hidden() is true; kernel_hidden.h says why.
  */
 #pragma once
 
@@ -19,8 +19,8 @@ struct kernel_symbol {
 };
 
 /*
- * An address range of kernel text that is a binary of its own in a trace: the kernel, a module, BPF
- * code.
+ * An address range of kernel code that is a binary of its own in a trace: the kernel, a module, or
+ * BPF code.
  */
 struct kernel_region {
 	const char *name;		/* "vmlinux", "ext4", "bpf" */
@@ -28,20 +28,22 @@ struct kernel_region {
 	uint8_t build_id[64], build_id_len;	/* from /sys/kernel/notes, /sys/module/X/notes */
 };
 
-int kernel_symbols_load(struct kernel_symbols **kp);	/* 0, -EACCES hidden (table is empty but
-							   usable), -errno */
+/* 0; -EACCES: addresses are hidden, and the table is empty but usable; or another -errno. */
+int kernel_symbols_load(struct kernel_symbols **kp);
 void kernel_symbols_free(struct kernel_symbols *k);
 
-/* The same from other files, for tests; modules may be missing, sysfs is what /sys is otherwise. */
+/* The same from other files, for tests. modules may be missing; sysfs takes the place of /sys. */
 int kernel_symbols_load_from(const char *kallsyms, const char *modules, const char *sysfs,
 			     struct kernel_symbols **kp);
 
 /* 0, or -ENOENT. */
 int kernel_symbols_find(const struct kernel_symbols *k, uint64_t addr, struct kernel_symbol *out);
 
-/* Region that holds addr, or NULL. "vmlinux" for core text; regions are few and sorted. */
+/* The region that holds addr ("vmlinux" for core text), or NULL. */
 const struct kernel_region *kernel_symbols_region(const struct kernel_symbols *k, uint64_t addr);
-/* Functions that wait: the kernel leaves them out of the stacks of threads that do not run. */
+/*
+ * Whether addr is in a function that waits; the kernel omits these from stacks of waiting threads.
+ */
 bool kernel_symbols_in_scheduler(const struct kernel_symbols *k, uint64_t addr);
 bool kernel_symbols_hidden(const struct kernel_symbols *k);
 size_t kernel_symbols_bytes(const struct kernel_symbols *k);	/* heap held */

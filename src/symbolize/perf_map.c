@@ -9,7 +9,7 @@
 #include "src/base/io.h"
 
 #define BLOCK (64u << 10)
-#define MAX_NAMES (16u << 20)		/* bytes, of one file */
+#define MAX_NAMES (16u << 20)		/* bytes of names from one file */
 
 struct search {
 	struct perf_map_query *v;	/* by addr */
@@ -28,8 +28,8 @@ static int by_addr(const void *a, const void *b)
 }
 
 /*
- * Index of the first query from i on that has no answer. Skips those that have one, in fewer and
- * fewer steps.
+ * The index of the first query from i on that has no answer. Answered ones are skipped by links
+ * that get longer with each search.
  */
 static size_t unanswered(struct search *s, size_t i)
 {
@@ -68,7 +68,7 @@ static uint32_t put_name(struct search *s, const char *name, size_t len)
 	return PERF_MAP_NO_NAME;
 }
 
-/* Answers all queries that lie in this piece of code and in no piece that was made later. */
+/* Answers the queries in this piece of code that have no answer from a later piece. */
 static void answer(struct search *s, uint64_t start, uint64_t size, const char *name, size_t len)
 {
 	uint32_t at = PERF_MAP_NO_NAME;
@@ -86,7 +86,7 @@ static void answer(struct search *s, uint64_t start, uint64_t size, const char *
 	}
 }
 
-/* A number in hexadecimal, perhaps with 0x, and the spaces behind it. */
+/* Reads a hexadecimal number, perhaps with 0x, and the spaces after it. */
 static bool take_hex(const char **p, const char *end, uint64_t *out)
 {
 	const char *begin;
@@ -123,8 +123,8 @@ static void take_line(struct search *s, const char *p, const char *end)
 }
 
 /*
- * The lines of a block, from the last one to the first. Returns where the unread rest of the file
- * ends: the line that begins before the block belongs to it, but for one that is as long as a
+ * Takes the lines of a block, from the last one to the first. Returns where the unread rest of the
+ * file ends. A line that begins before the block is left to the rest, except one as long as the
  * block, of which this much is enough.
  */
 static uint64_t take_block(struct search *s, const char *block, size_t len, uint64_t at)

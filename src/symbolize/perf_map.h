@@ -4,12 +4,12 @@
  * for each piece of code, "START SIZE name", hexadecimal, in the order in which it was made (perf's
  * tools/perf/Documentation/jit-interface.txt).
  *
- * Pieces overlap, because code is moved or thrown away and its memory used again; the latest line
- * counts. So the file is read from its end, each address that was asked for is answered once, and
- * no table of all other lines is kept.
+ * Pieces overlap, because code is moved or discarded and its memory reused; the latest line counts.
+ * So the file is read from its end, each address that was asked for is answered once, and no table
+ * of the lines is needed.
  *
- * Any user may have written the file, and it may be huge: what is before its last
- * PERF_MAP_MAX_BYTES is not read.
+ * Any user may have written the file, and it may be huge: only its last PERF_MAP_MAX_BYTES are
+ * read.
  */
 #pragma once
 
@@ -19,16 +19,14 @@
 
 #include "src/base/bytes.h"
 
-#define PERF_MAP_NAME_MAX 4096		/* longer ones are cut */
-#define PERF_MAP_MAX_BYTES (256ull << 20)	/* of a file; what is before the last ones is not
-						   read */
+#define PERF_MAP_NAME_MAX 4096		/* longer names are cut */
+#define PERF_MAP_MAX_BYTES (256ull << 20)	/* at the end of a file that are read */
 #define PERF_MAP_NO_NAME UINT32_MAX
 
 struct perf_map_query {
 	uint64_t addr;
-	uint32_t cookie;		/* the caller's */
-	uint32_t name;			/* answer: offset in the text of names, or
-					   PERF_MAP_NO_NAME */
+	uint32_t cookie;		/* for the caller's use */
+	uint32_t name;			/* answer: offset in names, or PERF_MAP_NO_NAME */
 	uint64_t start;			/* answer: where the code begins */
 	uint32_t next;			/* internal */
 };
@@ -36,14 +34,14 @@ struct perf_map_query {
 struct perf_map_source {
 	int fd;				/* a regular file; -1: data */
 	const void *data;
-	uint64_t size;			/* what is written behind that meanwhile is not looked at */
+	uint64_t size;			/* bytes appended later are not read */
 };
 
 /*
  * Answers queries, which are sorted by addr afterwards; those that have a name already keep it.
- * Appends names with a NUL behind each to *names. 0; -E2BIG: the file is larger than what is read,
- * or the names took more memory than they may; -EIO: it cannot be read; -ENOMEM. What was found
- * until then is there in any case.
+ * Appends the names to *names, each with a NUL. 0; -E2BIG: the file is larger than what is read, or
+ * the names would take too much memory; -EIO: it cannot be read; -ENOMEM. Answers found before an
+ * error are kept.
  */
 int perf_map_find(const struct perf_map_source *src, struct perf_map_query *v, size_t nr,
 		  struct byte_buf *names);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The stubs through which a file calls functions of others. They have no symbols; but each jumps
- * through a slot of the global offset table, and the relocation for that slot names the function.
+ * The stubs through which a file calls functions of other files. They have no symbols, but each
+ * jumps through a slot of the global offset table, and the relocation of that slot names the
+ * function.
  */
 #include <elf.h>
 #include <errno.h>
@@ -206,7 +207,7 @@ static int add_section(struct symbol_set *set, const struct plt *plt, const char
 		uint64_t slot_addr = plt->arch->decode(p, sec.size - at, sec.addr + at);
 		const struct slot *slot = slot_addr ? find_slot(&plt->slots, slot_addr) : NULL;
 
-		/* The same stub again, seen behind its "bti c". */
+		/* The same stub again, without its "bti c". */
 		if (!slot || (last == slot && at - last_at == 4))
 			continue;
 		if (last)

@@ -102,7 +102,10 @@ bool symbol_set_covers(const struct symbol_set *s, uint64_t addr)
 	       symbol_set_covering(s->v, s->nr, (uint32_t)(addr - s->base));
 }
 
-/* End of symbol i, which has no size: the next one of its kind or better, or of the code. */
+/*
+ * Where symbol i ends, which has no size: at the next symbol that counts, or at the end of the
+ * code.
+ */
 static uint64_t open_end(const struct symbol_set *s, size_t i)
 {
 	const struct elf_segment *seg = text_at(s->img, s->base + s->v[i].addr);
@@ -115,7 +118,7 @@ static uint64_t open_end(const struct symbol_set *s, size_t i)
 	return end;
 }
 
-/* Largest size at the address of symbol i, all of whose aliases stand together. */
+/* The largest size among the aliases of symbol i, which are next to each other. */
 static uint32_t size_of_aliases(const struct symbol_set *s, size_t i)
 {
 	uint32_t size = 0;
@@ -127,8 +130,9 @@ static uint32_t size_of_aliases(const struct symbol_set *s, size_t i)
 }
 
 /*
- * Goes from one address to the next. Labels, and symbols without a size, that lie inside of a
- * function are places in it and not functions; the same holds for labels beside a function's name.
+ * Goes from one address to the next. Labels, and symbols without a size, that lie inside a function
+ * are places in it and not functions, so they are dropped; so are labels at the start of a
+ * function.
  */
 void symbol_set_finish(struct symbol_set *s)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Growing and arranging the functions of one ELF file. Internal to elf_symbols.c and its sources of
+ * Collects and sorts the functions of one ELF file. Internal to elf_symbols.c and its sources of
  * symbols.
  *
  *	struct symbol_set set;
  *	symbol_set_init(&set, img)
  *	symbol_set_add(&set, ...)		any order, any number
  *	symbol_set_sort(&set)			then symbol_set_covers() may be asked
- *	symbol_set_finish(&set)			sizes for those without, useless ones dropped
+ *	symbol_set_finish(&set)			gives sizes to those without, drops useless ones
  *	set.v, set.nr				the caller's to free
  */
 #pragma once
@@ -29,15 +29,13 @@ enum symbol_rank { RANK_GLOBAL, RANK_WEAK, RANK_LOCAL, RANK_LABEL, RANK_SECTION,
 
 struct elf_sym {
 	uint32_t addr;			/* minus the set's base */
-	uint32_t size : 28, is_open : 1, rank : 3;	/* is_open: no size of its own, so up to
-							   what follows */
+	uint32_t size : 28, is_open : 1, rank : 3;	/* is_open: has no size of its own */
 	uint32_t name : 29, table : 3;
 };
 
 struct symbol_set {
 	struct elf_image *img;		/* the binary itself, not its debug file */
-	uint64_t base;			/* lowest address of code; the set reaches 4 GiB from
-					   here */
+	uint64_t base;			/* lowest address of code; the set spans 4 GiB */
 	struct elf_sym *v;
 	size_t nr, cap;
 	bool sorted;
@@ -45,21 +43,23 @@ struct symbol_set {
 
 void symbol_set_init(struct symbol_set *s, struct elf_image *img);
 
-/* What lies outside of code or exceeds a field is left out. 0, -ENOMEM, or -EFBIG: too many. */
+/* Symbols outside of code, or too large for a field, are left out. 0, -ENOMEM, -EFBIG: too many. */
 int symbol_set_add(struct symbol_set *s, uint64_t addr, uint64_t size, enum symbol_rank rank,
 		   enum name_table table, uint64_t name);
 void symbol_set_sort(struct symbol_set *s);
 void symbol_set_finish(struct symbol_set *s);
 
-/* Of a sorted set: index of the first symbol behind addr; the one that covers addr, or NULL. */
+/*
+ * In a sorted set: the index of the first symbol above addr; the symbol that covers addr, or NULL.
+ */
 size_t symbol_set_after(const struct elf_sym *v, size_t nr, uint32_t addr);
 const struct elf_sym *symbol_set_covering(const struct elf_sym *v, size_t nr, uint32_t addr);
 bool symbol_set_covers(const struct symbol_set *s, uint64_t addr);
 
 /*
- * plt_symbols.c: the stubs of .plt and its like; the set must be sorted. go_symbols.c: the
- * functions of Go's .gopclntab, *names: where in the file their names are; -ENOENT: no such table,
- * or one not understood.
+ * plt_symbols.c adds the stubs of .plt and its like; the set must be sorted. go_symbols.c adds the
+ * functions of Go's .gopclntab, and *names becomes the place of their names in the file; -ENOENT:
+ * no such table, or an unknown layout.
  */
 int plt_symbols_add(struct symbol_set *s);
 int go_symbols_add(struct symbol_set *s, uint64_t *names_offset, uint64_t *names_size);

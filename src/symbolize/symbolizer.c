@@ -16,10 +16,11 @@
 #include "src/symbolize/kernel_symbols.h"
 
 #define DEFAULT_TABLE_BYTES (16u << 20)
-#define MAX_TEXT (64u << 20)		/* of names in one batch */
+#define MAX_TEXT (64u << 20)		/* bytes of names in one batch */
 #define NO_NAME UINT32_MAX
 
-struct request {			/* and its answer */
+/* A request and its answer. */
+struct request {
 	uint64_t addr, func_addr;
 	uint32_t cookie;
 	uint32_t name, sysname;		/* offsets in the batch's text */
@@ -34,7 +35,7 @@ struct request {			/* and its answer */
 struct subject {
 	struct symbol_source src;	/* .path is owned, .fd too */
 	struct elf_symbols *table;
-	struct kernel_symbols *kernel;	/* own; SOURCE_KERNEL without data */
+	struct kernel_symbols *kernel;	/* owned; for SOURCE_KERNEL without data */
 	int err;			/* of the load; it is not tried again */
 	uint32_t flags;
 	size_t table_bytes;
@@ -64,7 +65,7 @@ struct symbolizer {
 	struct subject unknown;		/* ids that were never added */
 	struct batch *answered, **answered_tail;
 	unsigned nr_open;		/* batches queued or running */
-	size_t nr_pending;		/* requests in no batch yet, of all subjects */
+	size_t nr_pending;		/* requests of all subjects that are in no batch yet */
 	uint64_t nr_batches;		/* done */
 	size_t table_bytes;
 };
@@ -97,7 +98,7 @@ static uint8_t status_of_error(int err)
 	return err == -ENOENT ? SYMBOL_GONE : SYMBOL_UNREADABLE;
 }
 
-/* sysname without "@plt"; both names get suffix. */
+/* Stores both names of an answer, each with suffix. sysname has no "@plt". */
 static void put_names(struct batch *job, struct request *r, const char *sysname, const char *suffix)
 {
 	struct byte_buf *text = &job->text;
@@ -189,7 +190,7 @@ static void run_batch(struct worker_job *j)
 		answer(job, &job->v[i]);
 		if (!job->text.bad)
 			continue;
-		/* Out of memory: the names so far stay good, this one is given up. */
+		/* Out of memory: this name is given up, earlier ones stay valid. */
 		job->text.bad = false;
 		job->text.nr = before;
 		job->v[i].status = SYMBOL_LIMITED;
@@ -214,7 +215,7 @@ static void drop_table(struct symbolizer *s, struct subject *b)
 	b->table = NULL;
 }
 
-/* Least used first, but never the one used last: it would be loaded again at once. */
+/* Drops the least used tables, but never the last used: it would be loaded again at once. */
 static void drop_tables(struct symbolizer *s)
 {
 	while (s->table_bytes > s->opts.max_table_bytes) {
@@ -235,7 +236,7 @@ static void drop_tables(struct symbolizer *s)
 
 static void batch_done(struct worker_job *j, bool cancelled);
 
-/* Moves what is pending into a batch; nothing to do or no memory: it stays pending. */
+/* Moves pending requests into a batch. NULL: none is pending, or no memory; they stay pending. */
 static struct batch *make_batch(struct symbolizer *s, struct subject *b)
 {
 	struct batch *job = b->is_open || !b->nr_pending ? NULL : calloc(1, sizeof(*job));
@@ -422,7 +423,7 @@ int symbolizer_request(struct symbolizer *s, uint32_t binary, uint32_t cookie, u
 	return 0;
 }
 
-/* Hands out the answers; an answer that fn refuses counts as handed out. */
+/* Delivers the answers; one that fn refuses counts as delivered. */
 static int deliver(struct symbolizer *s, symbol_fn fn, void *ctx)
 {
 	int err = 0;
@@ -462,7 +463,7 @@ static void run_here(struct symbolizer *s, struct subject *b)
 	batch_done(&job->job, false);
 }
 
-/* Batches that could not be submitted for lack of memory get another chance, too. */
+/* Also retries batches that could not be submitted for lack of memory. */
 static void work(struct symbolizer *s)
 {
 	void (*const start)(struct symbolizer *, struct subject *) = s->pool ? submit : run_here;

@@ -8,9 +8,9 @@
  *	symbolizer_collect(s, fn, ctx, wait)	calls fn for each answer there is; wait: for all
  *	symbolizer_free(s)
  *
- * Symbol tables are loaded by the worker pool on the first request for a binary and kept as compact
- * sorted arrays (names stay in the file and are read when they are asked for). Above
- * opts.max_table_bytes the least used ones are dropped. Every request is answered exactly once.
+ * The worker pool loads the symbol table of a binary at the first request for it. Tables are
+ * compact sorted arrays; names stay in the file and are read when they are asked for. Above
+ * opts.max_table_bytes the least used tables are dropped. Every request is answered exactly once.
  */
 #pragma once
 
@@ -30,16 +30,14 @@ enum symbol_source_kind { SOURCE_ELF, SOURCE_MEMORY /* vdso */, SOURCE_KERNEL };
 
 struct symbol_source {
 	enum symbol_source_kind kind;
-	int fd;				/* SOURCE_ELF: ownership moves to the symbolizer; -1: cannot
-					   be opened */
-	const char *path;		/* as the process sees it: for .gnu_debuglink and for
-					   messages; copied */
-	const void *data;		/* SOURCE_MEMORY: borrowed until symbolizer_free;
-					   SOURCE_KERNEL: */
-					/*
-					 * struct kernel_symbols, borrowed as long, or NULL: load
-					 * our own
-					 */
+	int fd;				/* SOURCE_ELF: taken; -1: cannot be opened */
+	/* As the process sees it, for .gnu_debuglink and for messages; copied. */
+	const char *path;
+	/*
+	 * SOURCE_MEMORY: the image. SOURCE_KERNEL: a struct kernel_symbols, or NULL, and the
+	 * symbolizer loads its own. Both are borrowed until symbolizer_free().
+	 */
+	const void *data;
 	size_t len;
 };
 
@@ -47,24 +45,23 @@ struct symbol {
 	uint8_t status;			/* enum symbol_status of src/model/record.h */
 	uint8_t lang;			/* enum func_lang */
 	uint8_t func_flags;		/* FUNC_... */
-	const char *name;		/* demangled; borrowed for the call; NULL when there is
-					   none */
+	const char *name;		/* demangled; borrowed for the call; NULL: unknown */
 	const char *sysname;		/* as in the symbol table */
 	bool has_func_addr;
-	uint64_t func_addr;		/* start of the function, be it without a name; same address
-					   space as the request's addr */
+	/* Start of the function, even without a name; an address like the addr of the request. */
+	uint64_t func_addr;
 };
 
 /* pool NULL: symbolizer_collect() does the work itself. */
 struct symbolizer *symbolizer_new(struct worker_pool *pool, const struct symbolizer_options *opts);
 
 /*
- * NULL is fine; pending requests are forgotten. The pool may be gone already, but not its finished
- * jobs.
+ * NULL is fine; pending requests are dropped. The pool may be freed already, because then all its
+ * jobs are done.
  */
 void symbolizer_free(struct symbolizer *s);
 
-/* binary: the caller's dense id, >= 1. 0 or -ENOMEM; the fd is taken in any case. */
+/* binary: a dense id of the caller, >= 1. 0 or -ENOMEM; the fd is taken in any case. */
 int symbolizer_add(struct symbolizer *s, uint32_t binary, const struct symbol_source *src);
 
 /* The file of a binary, borrowed until symbolizer_free(); -1: there is none. */
@@ -81,7 +78,5 @@ typedef int (*symbol_fn)(void *ctx, uint32_t cookie, uint64_t addr, const struct
 /* Returns 0 or the first error of fn. */
 int symbolizer_collect(struct symbolizer *s, symbol_fn fn, void *ctx, bool wait);
 
-/*
- * What was learnt about a binary's file when its symbols were loaded: BINARY_... flags; 0 before.
- */
+/* BINARY_... flags, which are known once the symbols of the binary are loaded; 0 before. */
 uint32_t symbolizer_binary_flags(const struct symbolizer *s, uint32_t binary);
