@@ -38,12 +38,11 @@ static const volatile uint8_t arch_dwarf_to_signal[32] = {
 #define ARCH_SIGNAL_SP 32
 #define ARCH_SIGNAL_PC 33
 
-#define ARCH_RA_CFA_OFF (-8)	/* frame record {x29, x30} right below the CFA; others use
-				   RA_CFA_OFF */
+#define ARCH_RA_CFA_OFF (-8)	/* frame record {x29, x30} below the CFA; else RA_CFA_OFF */
 
 /*
- * Code is not read: the caller of a leaf is in the link register, and whether that still holds it
- * only unwind information tells.
+ * On arm64 code is not read: the caller of a leaf is in the link register, and only unwind
+ * information tells whether it still is there.
  */
 enum arch_call { ARCH_CALL_NONE, ARCH_CALL_INDIRECT, ARCH_CALL_DIRECT };
 #define ARCH_FRAME_UNKNOWN (-1)

@@ -37,7 +37,7 @@ static const volatile uint8_t arch_dwarf_to_signal[16] = {
 #define ARCH_RA_CFA_OFF (-8)	/* RA_CFA: the return address is always pushed by the call */
 
 /*
- * Code, read as 64-bit words: the first octet is the lowest. What follows knows the few
+ * Code is read as 64-bit words, whose lowest octet is the first. The functions below know the few
  * instructions that compilers put around calls and at both ends of a function (Intel SDM volume 2).
  */
 enum arch_call { ARCH_CALL_NONE, ARCH_CALL_INDIRECT, ARCH_CALL_DIRECT };
@@ -60,7 +60,7 @@ static inline uint64_t arch_is_indirect_call(uint64_t code, int octets, uint8_t 
 	return ARCH_IS_ZERO(((call & 0xff) ^ 0xff) | ((call >> 8 & mask) ^ modrm));
 }
 
-/* What the eight octets before ra are; target: where a direct call goes. */
+/* Which kind of call the eight octets before ra are; *target: where a direct call goes. */
 static inline enum arch_call arch_call_before(uint64_t code, uint64_t ra, uint64_t *target)
 {
 	if ((code >> 24 & 0xff) == 0xe8) {
@@ -80,8 +80,8 @@ static inline enum arch_call arch_call_before(uint64_t code, uint64_t ra, uint64
 	return ARCH_CALL_NONE;
 }
 
-#define ARCH_ENDBR64 0xfa1e0ff3u	/* first instruction of functions built for indirect branch
-					   tracking */
+/* First instruction of functions that are built for indirect branch tracking. */
+#define ARCH_ENDBR64 0xfa1e0ff3u
 
 static inline void arch_skip_code(uint64_t code[2], int octets)
 {
@@ -89,7 +89,7 @@ static inline void arch_skip_code(uint64_t code[2], int octets)
 	code[1] >>= 8 * octets;
 }
 
-/* mov %rsp, %rbp in its two encodings: 0 or 1. */
+/* Whether the code begins with mov %rsp, %rbp, in either encoding: 0 or 1. */
 static inline uint64_t arch_sets_fp(uint64_t code)
 {
 	return ARCH_IS_ZERO((code & 0xffffff) ^ 0xe58948) |
@@ -100,11 +100,11 @@ static inline uint64_t arch_sets_fp(uint64_t code)
 #define ARCH_HOTSPOT_POLL 0xa73b49	/* cmp disp32(%r15), %rsp */
 
 /*
- * Where the return address of the code at pc is while there is no frame, from the 16 octets at pc -
- * 1: at sp before push %rbp and at ret (or a jump right behind pop %rbp and leave), at sp + 8
- * behind push %rbp, which has just stored what is still in fp, and at pop %rbp before ret. HotSpot
- * asks for a safepoint between the two (cmp, ja) and touches the end of the stack before anything
- * else. -1: the code does not say.
+ * Where the return address is while the code at pc has no frame, from the 16 octets at pc - 1. It
+ * is at sp before push %rbp and at ret (or at a jump right after pop %rbp and leave). It is at sp +
+ * 8 right after push %rbp, which has just stored what is still in fp, and at pop %rbp before ret.
+ * HotSpot checks for a safepoint between the two (cmp, ja) and touches the end of the stack before
+ * anything else. -1: the code does not say.
  */
 static inline int arch_return_slot(const uint64_t bytes[2], bool sp_holds_fp)
 {
@@ -175,9 +175,9 @@ static inline uint64_t arch_prologue_mask(uint64_t code, uint64_t next)
 }
 
 /*
- * How far from sp the return address is when pc is behind octets past octet i of code[1], where the
- * last instruction of a prologue stands; ARCH_FRAME_UNKNOWN when none stands there. code[0] and
- * code[2] are the words around. Prologues as JIT compilers write them:
+ * How far from sp the return address is, if the last instruction of a prologue begins at octet i of
+ * code[1] and pc is behind octets further on; ARCH_FRAME_UNKNOWN if there is no such instruction.
+ * code[0] and code[2] are the words before and after. Prologues as JIT compilers write them:
  *
  *	push %rbp; mov %rsp, %rbp	push %rbp; sub N, %rsp		sub N, %rsp; mov %rbp,
  *									M(%rsp)

@@ -23,7 +23,7 @@ struct builder {
 	const struct cfi_input *in;
 	const struct cfi_entries *entries;
 	struct cfi_rows *out;
-	uint64_t covered;	/* end of the FDE before; 0: there is none */
+	uint64_t covered;	/* end of the previous FDE; 0: there is none */
 	struct cfi_eh_returns eh_returns;
 	struct cfi_program program;
 };
@@ -49,9 +49,9 @@ static int push(struct cfi_rows *out, uint64_t vaddr, const struct unwind_rule *
 }
 
 /*
- * Handles the bytes between the FDE before and this one. Alignment is given to the function behind
- * it; the rule at that function's entry also holds in the few bytes of a leaf function without CFI
- * (a stub of one jump). This saves one row for each function.
+ * Handles the bytes between the previous FDE and this one. Padding counts as part of the function
+ * after it; the rule at that function's entry also holds in the few bytes of a leaf function
+ * without CFI (a stub of one jump). This saves one row for each function.
  */
 static int push_first(struct builder *b, uint64_t vaddr, const struct unwind_rule *rule)
 {
@@ -161,8 +161,8 @@ static int push_fde(struct builder *b, const struct cfi_fde *fde, uint64_t end)
 }
 
 /*
- * Where FDEs overlap, the one that starts later counts from its start, as it does for the binary
- * search by start of the C++ runtime. Of two with one start the first in the section counts.
+ * Where FDEs overlap, the one that starts later counts from its start on, as in the C++ runtime's
+ * binary search by start. If two FDEs have the same start, the first one in the section counts.
  */
 static int push_fdes(struct builder *b)
 {

@@ -32,14 +32,15 @@ struct cfi_input {
 	uint64_t got_vaddr;		/* base for DW_EH_PE_datarel; 0 usually */
 	enum cfi_machine machine;
 	/*
-	 * Copies code; not 0: it cannot be read. NULL: rules that only the code can give are not
+	 * Copies code; returns 0 unless it cannot be read. NULL: rules that come from code are not
 	 * looked for (cfi_callsite.h, cfi_eh_return.h).
 	 */
 	int (*read_code)(void *ctx, uint64_t vaddr, uint8_t *buf, size_t len);
 	void *ctx;
 };
 
-struct cfi_row {			/* rule in force from vaddr to the next row's vaddr */
+/* The rule in force from vaddr to the vaddr of the next row. */
+struct cfi_row {
 	uint64_t vaddr;
 	struct unwind_rule rule;
 };
@@ -48,21 +49,19 @@ struct cfi_stats {
 	size_t nr_fdes, nr_cies;
 	size_t bad_entries;		/* entries skipped because damaged */
 	size_t unsupported;		/* rows whose rule became CFA_UNSUPPORTED */
-	size_t overlaps;		/* FDEs dropped or cut because another one covers their
-					   start */
+	size_t overlaps;		/* FDEs dropped or cut because they overlap another */
 };
 
 struct cfi_rows {
-	struct cfi_row *v;		/* ascending vaddr, no two equal, neighbours differ in
-					   rule */
+	struct cfi_row *v;		/* strictly ascending vaddr; neighbours' rules differ */
 	size_t nr, cap;
 	struct cfi_stats stats;
 };
 
 /*
- * Replaces *out (init it with zeroes). Gaps between FDEs become CFA_NONE rows, but padding of up to
- * 15 bytes belongs to the function behind it. 0, or -ENOMEM. Damaged entries are skipped and
- * counted, never an error. Release with cfi_rows_release().
+ * Replaces *out, which must be all zero before. Gaps between FDEs become CFA_NONE rows, but padding
+ * of up to 15 bytes belongs to the function after it. 0, or -ENOMEM. Damaged entries are skipped
+ * and counted, never an error. Release with cfi_rows_release().
  */
 int cfi_parse(const struct cfi_input *in, struct cfi_rows *out);
 void cfi_rows_release(struct cfi_rows *rows);

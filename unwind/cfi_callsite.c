@@ -10,8 +10,7 @@
 
 #define RETURN_ADDRESS 8	/* bytes below the CFA: the first push goes right below them */
 #define NEVER_STORED INT32_MIN	/* below every stack pointer */
-#define MAX_CALLS 1024		/* that are looked at in one file; of 2797 files none has more than
-				   40 */
+#define MAX_CALLS 1024		/* looked at in a file; none of 2797 files has more than 40 */
 
 struct builder {
 	const struct cfi_input *in;
@@ -22,7 +21,7 @@ struct builder {
 	struct cfi_program program;
 };
 
-/* DWARF register number -> as instructions hold it. */
+/* The number that instructions use, by DWARF register number. */
 static const uint8_t insn_regs[16] = { 0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15 };
 
 static bool is_callee_saved(unsigned dwarf)
@@ -49,8 +48,8 @@ static bool is_inside(const struct cfi_code *c, uint64_t vaddr)
 }
 
 /*
- * Whether control stays in this function or returns to its caller, whatever the instruction (which
- * ends at end) does.
+ * Whether control stays in this function or returns to its caller after the instruction that ends
+ * at end.
  */
 static bool stays(const struct cfi_code *c, size_t end, const struct x86_insn *insn)
 {
@@ -81,8 +80,9 @@ static bool is_untouched(const struct cfi_code *c, unsigned reg)
 }
 
 /*
- * The prologue: pushes, among instructions that leave the register and the stack pointer alone.
- * *end: octets up to behind the push of reg; *slot: where that stores it, from the CFA.
+ * Finds the push of reg in the prologue, where other instructions may change neither the register
+ * nor the stack pointer. *end: octets up to the end of that push; *slot: where it stores reg, from
+ * the CFA.
  */
 static bool find_push(const struct cfi_code *c, unsigned reg, size_t *end, int32_t *slot)
 {
@@ -105,7 +105,8 @@ static bool find_push(const struct cfi_code *c, unsigned reg, size_t *end, int32
 	return false;
 }
 
-struct save {			/* of a register by a function that is being looked at */
+/* How the function that is looked at saves a register. */
+struct save {
 	unsigned reg;		/* as instructions hold it */
 	size_t push_end;
 	int32_t slot;		/* from the CFA */
@@ -188,7 +189,8 @@ static const struct cfi_fde *find_fde(const struct cfi_entries *e, uint64_t vadd
 }
 
 /*
- * Where the function called at target keeps its caller's register, from its CFA. False: not known.
+ * Finds where the function called at target keeps its caller's register, from its CFA. False:
+ * unknown.
  */
 static bool find_slot(struct builder *b, uint64_t target, unsigned dwarf, int32_t *slot)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Calls out of functions whose CFA counts from a register other than the stack and the frame
- * pointer. Such a rule is of use where the function itself was interrupted; further out, the
- * register holds whatever the called functions have put there. Most of these functions are glibc's
- * _dl_runtime_resolve (rbx; every program that starts goes through it some hundred times) and
- * ciphers in assembler (r11, rax).
+ * Rules for calls in functions whose CFA counts from a register other than the stack and the frame
+ * pointer. Such a rule is useful if the function itself was interrupted. If it has called another
+ * function, the register holds what the called functions have put there. Most of these functions
+ * are glibc's _dl_runtime_resolve (rbx; every program that starts goes through it some hundred
+ * times) and ciphers in assembler (r11, rax).
  *
- * Where a call is direct, the code of the called function and its FDE say what becomes of the
+ * If the call is direct, the code of the called function and its FDE say what happens to the
  * register (x86-64 only):
  *
  *	it is pushed before anything else happens to it: the caller's value lies at a constant place
@@ -18,7 +18,7 @@
  * last one of the call instruction. No interrupted instruction begins at that octet, so a row of
  * this one octet is met by callers only.
  *
- * Limits: x86-64; direct calls; MAX_CALLS of a file. Internal to the reading of CFI.
+ * Limits: x86-64; direct calls; MAX_CALLS calls in a file. Internal to the reading of CFI.
  */
 #pragma once
 
@@ -26,8 +26,8 @@
 #include "unwind/cfi_entries.h"
 
 /*
- * Adds these rows. in->read_code must be set. Code that cannot be read or followed adds none. 0 or
- * -ENOMEM.
+ * Adds these rows to rows. in->read_code must be set. Code that cannot be read or followed adds no
+ * row. 0 or -ENOMEM.
  */
 int cfi_callsite_add(const struct cfi_input *in, const struct cfi_entries *entries,
 		     struct cfi_rows *rows);

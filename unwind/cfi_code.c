@@ -48,7 +48,7 @@ static void append(struct cfi_row *v, size_t *nr, uint64_t vaddr, const struct u
 		v[(*nr)++] = (struct cfi_row){ vaddr, *rule };
 }
 
-/* The row's own rule goes on behind a patch, unless the next row or another patch begins there. */
+/* After a patch the row's own rule continues, unless the next row or another patch begins there. */
 int cfi_patch(struct cfi_rows *rows, const struct cfi_patches *p)
 {
 	size_t cap = rows->nr + 2 * p->nr, nr = 0, k = 0;

@@ -7,8 +7,8 @@
  *	while (cfi_code_next(&c, &at, &insn))
  *		an instruction that ends at octets behind lo
  *
- * What is found that way are patches: stretches of addresses where another rule holds. cfi_patch()
- * puts them between the rows.
+ * The results are patches: ranges of addresses where another rule holds. cfi_patch() inserts them
+ * into the rows.
  */
 #pragma once
 
@@ -27,16 +27,16 @@ struct cfi_code {
 	uint8_t v[CFI_MAX_CODE];
 };
 
-/* False: too long, or there is no such code. in->read_code is set. */
+/* Reads the code from lo to hi - 1. False: it is too long or unreadable. in->read_code is set. */
 bool cfi_code_read(struct cfi_code *c, const struct cfi_input *in, uint64_t lo, uint64_t hi);
 
 /*
- * The instruction *at octets behind the start; moves *at behind it. False: the end, or no
- * instruction.
+ * Decodes the instruction *at octets after the start, and moves *at to its end. False: the code
+ * ends, or there is no instruction.
  */
 bool cfi_code_next(const struct cfi_code *c, size_t *at, struct x86_insn *insn);
 
-/* Where a direct jump or call goes that ends end octets behind the start. */
+/* The target of a direct jump or call that ends end octets after the start. */
 uint64_t cfi_code_target(const struct cfi_code *c, size_t end, const struct x86_insn *insn);
 
 struct cfi_patch {
@@ -44,7 +44,8 @@ struct cfi_patch {
 	struct unwind_rule rule;
 };
 
-struct cfi_patches {			/* ascending, not overlapping */
+/* Ascending, not overlapping. */
+struct cfi_patches {
 	struct cfi_patch *v;
 	size_t nr, cap;
 };

@@ -11,8 +11,8 @@ enum { RDI = 7 };		/* as instructions hold it */
 
 struct eh_return {
 	uint64_t lo, hi;		/* from the last octet of the first call to the epilogue */
-	uint64_t stored;		/* behind the instruction that replaces the return address
-					   by the handler's; hi: there is none */
+	/* End of the instruction that stores the handler's address; hi: there is none. */
+	uint64_t stored;
 	int32_t cfa_at;			/* the context's field, from rbp */
 };
 
@@ -22,16 +22,17 @@ bool cfi_is_eh_return(const struct cfi_program *p)
 	       p->state.cfa.how == HOW_OFFSET && p->state.cfa.reg == p->arch->fp;
 }
 
-/* mov N(%rbp), some register */
+/* Whether this is mov N(%rbp) to a register. */
 static bool is_load(const struct x86_insn *insn)
 {
 	return !insn->is_vex && insn->map == X86_ONE_BYTE && insn->op == 0x8b && insn->rex & 8 &&
 	       insn->mod && insn->mod != 3 && insn->base == X86_BP && insn->index == X86_NO_REG;
 }
 
-struct loads {				/* since the last call */
+/* The loads since the last call, as offsets from rbp. */
+struct loads {
 	int32_t cfa_at;			/* into %rdi, the first argument; 0: none */
-	int32_t at[8];			/* of all */
+	int32_t at[8];			/* all of them */
 	unsigned nr;
 };
 
@@ -51,7 +52,7 @@ static bool has_both(const struct loads *l)
 	return false;
 }
 
-/* The two calls: sets out->lo and out->cfa_at. */
+/* Finds the two calls; sets out->lo and out->cfa_at. */
 static bool find_calls(const struct cfi_code *c, struct eh_return *out)
 {
 	struct loads loads = { 0 };
@@ -81,7 +82,7 @@ static bool is_between(const struct eh_return *er, uint64_t vaddr)
 	return vaddr > er->lo && vaddr < er->hi;
 }
 
-/* mov %rsi (or another), 8(%rbp,%rax) (or another) */
+/* Whether this is mov %rsi, 8(%rbp,%rax), perhaps with other registers. */
 static bool is_store(const struct x86_insn *insn)
 {
 	return !insn->is_vex && insn->map == X86_ONE_BYTE && insn->op == 0x89 && insn->rex & 8 &&
@@ -90,8 +91,8 @@ static bool is_store(const struct x86_insn *insn)
 }
 
 /*
- * True if no jump leads from the rest of the function into the stretch, and none out of it but over
- * its end. Sets er->stored.
+ * Whether no jump leads from the rest of the function into the range, and none out of it except
+ * over its end. Sets er->stored.
  */
 static bool is_closed(const struct cfi_code *c, struct eh_return *er)
 {
@@ -117,8 +118,8 @@ static bool is_closed(const struct cfi_code *c, struct eh_return *er)
 }
 
 /*
- * Where the row that holds at er->lo ends; it must be the rule of a function with a frame pointer.
- * next: number of the row behind it.
+ * Finds where the row that holds at er->lo ends; it must have the rule of a function with a frame
+ * pointer. *next: the index of the row after it.
  */
 static bool find_end(const struct cfi_rows *rows, struct eh_return *er, size_t *next)
 {
@@ -135,8 +136,8 @@ static bool find_end(const struct cfi_rows *rows, struct eh_return *er, size_t *
 }
 
 /*
- * The epilogue, row by row up to the jump through a register. Its rules are right, but what they
- * find is the handler's address, which is no return address.
+ * Patches the epilogue, row by row up to the jump through a register. Its rules are right, but the
+ * address they find is the handler's, which is not a return address.
  */
 static int patch_epilogue(struct cfi_patches *patches, const struct cfi_rows *rows, size_t i,
 			  uint64_t end)

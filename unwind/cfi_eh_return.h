@@ -6,9 +6,9 @@
  *
  * Before they leave they call uw_install_context_1(), which overwrites the registers that they had
  * saved for their caller with those of the function that has the handler. From that call on their
- * unwind information is wrong: nothing leads back to the caller any more. What can be found is the
- * function with the handler: its stack pointer and the address of the handler are the fields cfa
- * and ra, side by side, of a context in the frame.
+ * unwind information is wrong, because nothing leads back to the caller any more. But the function
+ * with the handler can be found: its stack pointer and the address of the handler are the fields
+ * cfa and ra, side by side, of a context in the frame.
  *
  *	call uw_install_context_1
  *	mov A+8(%rbp), ...; mov A(%rbp), %rdi; ... call _Unwind_DebugHook	in any order, %rsi
@@ -32,8 +32,8 @@
  * and what it costs: 114 of 25,085 instructions that the verifier looks at in on_task, 67 of 9,559
  * in on_tick, 57 bytes of machine code.
  *
- * Limits: x86-64 only. Code that is not as above (another compiler's libgcc) is left as its unwind
- * information says.
+ * Limits: x86-64 only. Other code (another compiler's libgcc) keeps the rules of its unwind
+ * information.
  *
  * Internal to the reading of CFI.
  */
@@ -53,7 +53,8 @@
 #define CFI_EH_RETURN_REG 0
 bool cfi_is_eh_return(const struct cfi_program *p);
 
-struct cfi_eh_returns {			/* these functions, ascending; all zero: none */
+/* These functions, ascending. All zero: there are none. */
+struct cfi_eh_returns {
 	struct cfi_range { uint64_t lo, hi; } *v;
 	size_t nr, cap;
 };

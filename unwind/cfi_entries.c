@@ -23,8 +23,8 @@ struct scan {
 /* ---- CIE ---- */
 
 /*
- * The data behind each letter of the augmentation string. An unknown letter hides what comes after
- * it.
+ * Reads the data that belongs to each letter of the augmentation string. After an unknown letter
+ * nothing can be read.
  */
 static void read_augmentation(const struct cfi_input *in, struct cfi_cie *cie, const char *letters,
 			      struct byte_reader *r)
@@ -57,7 +57,7 @@ static void read_augmentation(const struct cfi_input *in, struct cfi_cie *cie, c
 	r->bad |= data.bad;
 }
 
-/* The NUL-terminated string at r, or NULL (and bad). */
+/* Reads the NUL-terminated string at r; NULL (and bad): there is none. */
 static const char *read_string(struct byte_reader *r)
 {
 	const void *nul = memchr(r->p, 0, br_left(r));
@@ -69,7 +69,7 @@ static const char *read_string(struct byte_reader *r)
 	return (const char *)br_bytes(r, (uint64_t)((const uint8_t *)nul - r->p) + 1);
 }
 
-/* Everything before the instructions. False: of a kind or version that is not known. */
+/* Reads everything before the instructions. False: the kind or the version is unknown. */
 static bool read_cie_head(const struct cfi_input *in, struct cfi_cie *cie, struct byte_reader *r)
 {
 	uint8_t version = br_u8(r);
@@ -115,7 +115,7 @@ static int add_cie(struct scan *s, struct byte_reader body, uint64_t offset)
 	return 0;
 }
 
-/* The CIE whose entry begins at offset. Nearly always it is the last one. */
+/* The CIE whose entry begins at offset; nearly always the last one. */
 static uint32_t find_cie(const struct cfi_entries *e, uint64_t offset)
 {
 	size_t nr = e->nr_cies, at;
@@ -147,7 +147,7 @@ static int add_fde(struct scan *s, struct byte_reader body, uint64_t cie_offset)
 	if (body.bad || __builtin_add_overflow(fde.lo, len, &fde.hi))
 		return -EBADMSG;
 	if (!len || !fde.lo)
-		return 0;	/* of a function that the linker left out */
+		return 0;	/* the linker left this function out */
 	fde.instructions = body;
 	slot = array_push(&e->fdes, &e->nr_fdes, &e->cap_fdes);
 	if (!slot)
@@ -158,13 +158,13 @@ static int add_fde(struct scan *s, struct byte_reader body, uint64_t cie_offset)
 
 /* ---- the section ---- */
 
-/* Body of the next entry and its offset; false at the end. */
+/* Reads the body of the next entry and its offset; false at the end. */
 static bool next_entry(const struct cfi_input *in, struct byte_reader *r, struct byte_reader *body,
 		       uint64_t *offset)
 {
 	uint64_t len = 0;
 
-	/* A length of 0 ends what one object file brought; others may follow. */
+	/* A length of 0 ends the entries of one object file; others may follow. */
 	while (!len && br_left(r) >= 4) {
 		*offset = (uint64_t)(r->p - in->eh_frame);
 		len = br_u32(r);
@@ -225,8 +225,7 @@ int cfi_entries_read(const struct cfi_input *in, struct cfi_entries *out, struct
 
 	while (!err && next_entry(in, &r, &body, &offset)) {
 		if (body.bad)
-			stats->bad_entries++;	/* longer than the section: where the next begins is
-						   lost */
+			stats->bad_entries++;	/* too long, so the next entry is not found */
 		else
 			err = read_entry(&s, body, offset);
 	}
@@ -258,7 +257,7 @@ size_t cfi_terminated_len(const uint8_t *eh_frame, size_t len)
 
 int cfi_find_by_header(const uint8_t *hdr, size_t len, uint64_t hdr_vaddr, uint64_t *vaddr)
 {
-	/* In here datarel counts from the header itself. */
+	/* In this header datarel counts from the header itself. */
 	struct cfi_input in = {
 		.eh_frame = hdr, .len = len, .vaddr = hdr_vaddr, .got_vaddr = hdr_vaddr
 	};

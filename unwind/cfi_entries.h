@@ -22,11 +22,10 @@ struct cfi_fde {
 struct cfi_entries {
 	struct cfi_cie *cies;		/* in the order of the section, so ascending by offset */
 	size_t nr_cies, cap_cies;
-	struct cfi_fde *fdes;		/* by lo; of equal ones the first in the section comes
-					   first */
+	struct cfi_fde *fdes;		/* sorted by lo, then by their order in the section */
 	size_t nr_fdes, cap_fdes;
 };
 
-/* Reads the whole section once. *out is all zero before. 0 or -ENOMEM; release either way. */
+/* Reads the whole section. *out must be all zero before. 0 or -ENOMEM; release it in any case. */
 int cfi_entries_read(const struct cfi_input *in, struct cfi_entries *out, struct cfi_stats *stats);
 void cfi_entries_release(struct cfi_entries *e);

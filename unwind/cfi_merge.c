@@ -25,7 +25,7 @@ static bool begins_at(const struct cursor *c, uint64_t vaddr)
 	return c->next < c->nr && c->v[c->next].vaddr == vaddr;
 }
 
-/* The lowest begin of a next row; false: both are at their ends. */
+/* The lower start of both next rows; false: both are at their ends. */
 static bool next_vaddr(const struct cursor *a, const struct cursor *b, uint64_t *vaddr)
 {
 	bool in_a = a->next < a->nr, in_b = b->next < b->nr;
@@ -37,7 +37,7 @@ static bool next_vaddr(const struct cursor *a, const struct cursor *b, uint64_t 
 	return in_a || in_b;
 }
 
-/* Writes to out, which has room for the rows of both. The number of rows written. */
+/* Writes to out, which has room for the rows of both. Returns the number of rows written. */
 static size_t merge(struct cursor base, struct cursor extra, struct cfi_row *out)
 {
 	uint64_t vaddr;

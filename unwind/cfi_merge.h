@@ -8,8 +8,8 @@
 #include "unwind/cfi.h"
 
 /*
- * Lets the rules of extra count where base says CFA_NONE, before its first row and behind its last
- * row too. The rows stay as struct cfi_rows promises; the counts stay those of base. 0, or -ENOMEM
- * with base as it was.
+ * Lets the rules of extra count where base says CFA_NONE, and before its first and after its last
+ * row. The rows stay as struct cfi_rows promises; the counts stay those of base. 0, or -ENOMEM with
+ * base unchanged.
  */
 int cfi_rows_fill(struct cfi_rows *base, const struct cfi_rows *extra);

@@ -65,7 +65,7 @@ static uint64_t position(const struct byte_reader *r, const struct cfi_input *in
 	return in->vaddr + (uint64_t)(r->p - in->eh_frame);
 }
 
-/* The padding before a pointer that is stored at a multiple of its size. */
+/* Skips the padding before a pointer that is stored at a multiple of its size. */
 static void skip_padding(struct byte_reader *r, uint8_t encoding, const struct cfi_input *in)
 {
 	if ((encoding & PE_BASE) == PE_ALIGNED)

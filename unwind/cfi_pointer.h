@@ -11,19 +11,18 @@
 #include "unwind/cfi.h"
 
 /*
- * Signed LEB128 (bytes.h has DWARF's unsigned one; its signed form is another). Longer than 10
- * bytes is bad.
+ * Signed LEB128; longer than 10 bytes is bad. (bytes.h reads DWARF's unsigned numbers, but its
+ * signed ones are of another form.)
  */
 int64_t cfi_sleb(struct byte_reader *r);
 
 /*
- * A pointer at r, which reads in->eh_frame. Sets r->bad for one that cannot be known without the
- * running process (indirect), that is left out, or that has no meaning here (relative to a
- * function).
+ * Reads a pointer at r, which reads in->eh_frame. Sets r->bad for a pointer that needs the running
+ * process (indirect), that is left out, or that has no meaning here (relative to a function).
  */
 uint64_t cfi_pointer(struct byte_reader *r, uint8_t encoding, const struct cfi_input *in);
 
-/* The bare number, without base: the size of a range. */
+/* Reads the number without adding a base: the size of a range. */
 uint64_t cfi_pointer_bare(struct byte_reader *r, uint8_t encoding);
 
 /* Steps over a pointer of any encoding. */

@@ -42,7 +42,7 @@ static void advance(struct cfi_program *p, uint64_t delta)
 		p->bad = true;
 }
 
-/* Where state keeps a register of this number; NULL for one that does not matter. */
+/* The place in state of the register with this number; NULL: it does not matter. */
 static struct cfi_value *place(const struct cfi_program *p, struct cfi_state *state, uint64_t reg)
 {
 	if (reg == p->arch->fp)
@@ -88,7 +88,7 @@ static int64_t factored(struct cfi_program *p, int64_t v)
 	return off;
 }
 
-/* An unsigned operand that is to be used as a signed number. */
+/* Reads an unsigned operand that is used as a signed number. */
 static int64_t operand(struct cfi_program *p)
 {
 	uint64_t v = br_uv(&p->r);
@@ -208,7 +208,7 @@ static void op_val_expression(struct cfi_program *p)
 	set(p, reg, (struct cfi_value){ .how = HOW_VAL_EXPRESSION, .expr = block(p) });
 }
 
-/* The CFA is part of the state that is remembered, unlike what DWARF 2 said. */
+/* The CFA is part of the remembered state, although DWARF 2 said otherwise. */
 static void op_remember_state(struct cfi_program *p)
 {
 	if (p->nr_remembered < CFI_MAX_REMEMBERED)
@@ -242,8 +242,9 @@ static void op_def_cfa_sf(struct cfi_program *p)
 }
 
 /*
- * The next three change half of a CFA. The halves outlive an expression: assemblers know registers
- * and offsets only, and hand-written code (libgcrypt) goes back to them with def_cfa_register.
+ * This instruction and the next two change one half of a CFA: its register or its offset. An
+ * expression for the CFA does not clear the halves: assemblers know only registers and offsets, and
+ * hand-written code (libgcrypt) goes back to them with def_cfa_register.
  */
 static void op_def_cfa_register(struct cfi_program *p)
 {

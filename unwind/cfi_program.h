@@ -2,14 +2,13 @@
 /*
  * The call frame instructions of a CIE or an FDE (DWARF 5, 6.4.2), run from one location to the
  * next. Only what unwinding needs is kept: the CFA, and where the caller's stack pointer, frame
- * pointer and return address are; every other register is read over. Internal to the reading of
- * CFI.
+ * pointer and return address are; all other registers are skipped. Internal to the reading of CFI.
  *
  *	cfi_program_begin(&p, in, cie, bytes, vaddr);
- *	p.watched = register;		if one more is wanted; what CIEs say of it is not kept
+ *	p.watched = register;		to keep one more register, without what CIEs say
  *	while (cfi_program_next(&p, &vaddr))
  *		p.state holds from vaddr on
- *	p.bad: the instructions are damaged at p.vaddr; what came before it is good
+ *	p.bad: the instructions are damaged at p.vaddr; the states before it are valid
  */
 #pragma once
 
@@ -22,7 +21,7 @@
 #define CFI_MAX_REMEMBERED 32	/* compilers need 1 or 2 */
 #define CFI_NO_REG UINT64_MAX
 
-/* What of the machine matters: DWARF register numbers, and how many of them a rule may name. */
+/* What matters of a machine: DWARF register numbers, and how many of them a rule may name. */
 struct cfi_arch {
 	uint8_t sp, fp, nr_regs;
 	bool ra_in_register;		/* at function entry (arm64's lr), not on the stack */
@@ -38,8 +37,7 @@ enum cfi_how {
 	HOW_OFFSET,			/* stored at CFA + off; of the CFA itself: reg + off */
 	HOW_VAL_OFFSET,			/* is CFA + off */
 	HOW_REGISTER,			/* in reg */
-	HOW_EXPRESSION,			/* stored where expr says; of the CFA itself: what expr
-					   says */
+	HOW_EXPRESSION,			/* stored where expr says; of the CFA: is what expr says */
 	HOW_VAL_EXPRESSION,		/* is what expr says */
 };
 
@@ -78,7 +76,7 @@ struct cfi_program {
 	struct cfi_state remembered[CFI_MAX_REMEMBERED];
 };
 
-/* Instructions start from cie's initial state, which is all zero while the CIE's own are run. */
+/* Begins with cie's initial state, which is all zero while the CIE's own instructions run. */
 void cfi_program_begin(struct cfi_program *p, const struct cfi_input *in, const struct cfi_cie *cie,
 		       struct byte_reader instructions, uint64_t vaddr);
 

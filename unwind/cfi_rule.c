@@ -38,7 +38,7 @@ static bool is_plt(const struct byte_reader *expr, int32_t *n)
 	return *n >= 0 && *n < 16;
 }
 
-/* Reads breg<reg> off; the expression may go on behind it. */
+/* Reads breg<reg> off; the expression may continue. */
 static bool read_breg(struct byte_reader *expr, uint8_t *reg, int64_t *off)
 {
 	uint8_t op = br_u8(expr);
@@ -48,7 +48,7 @@ static bool read_breg(struct byte_reader *expr, uint8_t *reg, int64_t *off)
 	return !expr->bad && op >= EX_BREG0 && op <= EX_BREG31 && fits(*off);
 }
 
-/* breg<reg> off and no more. */
+/* Whether the expression is breg<reg> off and nothing else. */
 static bool is_breg(struct byte_reader expr, uint8_t *reg, int64_t *off)
 {
 	return read_breg(&expr, reg, off) && !br_left(&expr);
@@ -131,8 +131,8 @@ static bool is_sp_cfa(const struct cfi_value *sp)
 }
 
 /*
- * Where a value is stored, from the CFA, when the rule's CFA counts from the same register as the
- * expression.
+ * Finds where a value is stored, from the CFA, if the rule's CFA counts from the same register as
+ * the expression.
  */
 static bool stored_at(const struct cfi_value *v, const struct cfi_arch *arch,
 		      const struct unwind_rule *rule, int64_t *off)
@@ -171,8 +171,8 @@ static bool find_ra(const struct cfi_value *ra, const struct cfi_cie *cie,
 	if (!stored_at(ra, arch, rule, &off))
 		return false;
 	/*
-	 * A place below the stack pointer is overwritten by the next signal: this is wrong CFI
-	 * (some JITs), not an outermost frame.
+	 * A place below the stack pointer is overwritten by the next signal. So the CFI is wrong
+	 * (some JITs), and this is no outermost frame.
 	 */
 	if (rule->cfa == CFA_SP && rule->cfa_off + off < 0)
 		return false;
@@ -206,9 +206,9 @@ static void find_fp(const struct cfi_value *fp, const struct cfi_arch *arch,
 }
 
 /*
- * Signal trampolines. On x86-64 the mark counts only when the program counter is where the kernel
- * stores it in the ucontext: others (Wine's system call dispatcher) use the same mark with frames
- * of their own.
+ * Whether this is a signal trampoline. On x86-64 the mark counts only if the program counter is
+ * where the kernel stores it in the ucontext, because other code (Wine's system call dispatcher)
+ * uses the same mark for frames of another layout.
  */
 static bool is_signal_frame(const struct cfi_state *s, const struct cfi_cie *cie,
 			    const struct cfi_arch *arch)

@@ -14,7 +14,7 @@
 /* One path being followed. */
 struct path {
 	uint64_t at, end;		/* next instruction; end of its gap */
-	uint64_t next_start;		/* the first start of a function behind at */
+	uint64_t next_start;		/* the next start of a function after at */
 	struct code_state state;
 	uint16_t id;			/* of state */
 	bool in_stub;
@@ -35,7 +35,7 @@ static bool same_state(const void *ctx, uint32_t id)
 	return !memcmp(&k->f->states[id], k->state, sizeof(*k->state));
 }
 
-/* The number of a state. When there are too many, nothing is known. */
+/* The number of a state. If there are too many states, it becomes "nothing is known". */
 static int intern(struct code_flow *f, const struct code_state *s, uint16_t *id)
 {
 	struct state_key k = { f, s };
@@ -71,7 +71,7 @@ static bool is_in_gap(const struct code_flow *f, uint64_t at)
 	return at < f->in->len && code_range_of(f->in->gaps, f->in->nr_gaps, f->in->vaddr + at);
 }
 
-/* Every change of at[] comes through here. */
+/* All changes of at[] are made here, so that a trial can be undone. */
 static int set_at(struct code_flow *f, uint64_t at, uint16_t id)
 {
 	assert(at < f->in->len && !(id & CODE_TENTATIVE));
@@ -89,8 +89,8 @@ static int set_at(struct code_flow *f, uint64_t at, uint16_t id)
 }
 
 /*
- * A trial meets code that is known: checks whether both say the same. That a trial agrees with
- * itself is no evidence.
+ * A trial reaches code that is known: checks whether both states are the same. That a trial agrees
+ * with itself is no evidence.
  */
 static void meet(struct code_flow *f, uint16_t old, uint16_t id, bool is_tentative)
 {
@@ -105,7 +105,7 @@ static void meet(struct code_flow *f, uint16_t old, uint16_t id, bool is_tentati
 		f->trial.confirmed = true;
 }
 
-/* The instruction at an offset is reached with state id. 1: that is news, 0, or -ENOMEM. */
+/* The instruction at an offset is reached with state id. 1: for the first time; 0; or -ENOMEM. */
 static int reach(struct code_flow *f, uint64_t at, uint16_t id)
 {
 	struct code_state joined;
@@ -156,7 +156,7 @@ static int reach_target(struct code_flow *f, const struct path *p, uint64_t targ
 }
 
 /*
- * Whether a direct call comes back: looks at its target, or at the slot that a stub there jumps
+ * Whether a direct call returns: looks at its target, or at the slot that a stub there jumps
  * through.
  */
 static bool comes_back(const struct code_flow *f, const struct path *p, const struct x86_insn *insn)
@@ -206,8 +206,8 @@ static int follow_switch(struct code_flow *f, const struct path *p, const struct
 }
 
 /*
- * Loops of stack probes run down to a register made before: behind cmp %reg, %rsp; jne the stack
- * pointer is there.
+ * A loop of stack probes runs down to an address in a register: after cmp %reg, %rsp; jne the stack
+ * pointer equals the register.
  */
 static void step_branch(struct path *p, const struct x86_insn *insn)
 {
@@ -225,7 +225,9 @@ static void step_branch(struct path *p, const struct x86_insn *insn)
 	}
 }
 
-/* A slot that is not bound yet leads back to the push behind the jump. */
+/*
+ * Whether this is a lazy stub: its slot, until it is bound, leads back to the push after the jump.
+ */
 static bool is_lazy_stub(const struct code_flow *f, const struct path *p,
 			 const struct x86_insn *insn)
 {
@@ -235,8 +237,8 @@ static bool is_lazy_stub(const struct code_flow *f, const struct path *p,
 }
 
 /*
- * A call that does not come back to where it was, but is a part of this function: as a jump, with
- * one word more pushed.
+ * Follows a call that does not return to where it was but leads to a part of this function: like a
+ * jump, with one more word pushed.
  */
 static int step_into_retpoline(struct code_flow *f, struct path *p, const struct x86_insn *insn)
 {
@@ -249,7 +251,7 @@ static int step_into_retpoline(struct code_flow *f, struct path *p, const struct
 	return err ? err : reach_target(f, p, p->at + insn->len + (uint64_t)insn->imm);
 }
 
-/* Puts what holds behind insn into p. 1: control goes on there, 0: it does not, or -ENOMEM. */
+/* Puts the state after insn into p. 1: control continues there; 0: it does not; or -ENOMEM. */
 static int step(struct code_flow *f, struct path *p, const struct x86_insn *insn)
 {
 	uint64_t target = p->at + insn->len + (uint64_t)insn->imm;
@@ -287,7 +289,7 @@ static int step(struct code_flow *f, struct path *p, const struct x86_insn *insn
 	return err ? err : goes_on;
 }
 
-/* Control does not fall through into the next function: the call before it does not come back. */
+/* Control does not fall through into the next function; so the call before it does not return. */
 static bool falls_into_function(const struct code_flow *f, const struct path *p)
 {
 	if (code_state_is_entry(&p->state))
@@ -300,7 +302,7 @@ static bool falls_into_function(const struct code_flow *f, const struct path *p)
 					  : code_is_frame_setup(f->in, p->at, p->end));
 }
 
-/* Moves to the next instruction. 1: it has to be looked at. */
+/* Moves to the next instruction. 1: it must be looked at. */
 static int advance(struct code_flow *f, struct path *p, const struct x86_insn *insn)
 {
 	int err = 0;
@@ -402,8 +404,8 @@ int code_flow_from(struct code_flow *f, uint64_t at, const struct code_state *s)
 }
 
 /*
- * Clears the frame pointer, or takes the stack pointer for the address of the arguments (the
- * dynamic linker does).
+ * Whether it clears the frame pointer or, as in the dynamic linker, copies the stack pointer as the
+ * address of the arguments.
  */
 static bool begins_a_program(const struct x86_insn *insn)
 {
@@ -413,7 +415,7 @@ static bool begins_a_program(const struct x86_insn *insn)
 	       (insn->op == 0x89 && insn->reg == X86_SP && insn->rm != X86_BP);
 }
 
-/* The program's first instructions have no caller. */
+/* Whether the program's first instructions are here; they have no caller. */
 static bool is_entry_point(const struct code_input *in, uint64_t at)
 {
 	struct x86_insn insn;
@@ -428,8 +430,8 @@ static bool is_entry_point(const struct code_input *in, uint64_t at)
 }
 
 /*
- * Linkage stubs are called, but for the first of a lazy .plt, where all others jump once they have
- * pushed their number. They are 16 bytes long, or 8 when all they do is jump.
+ * Linkage stubs are called, except the first one of a lazy .plt, to which all others jump after
+ * they have pushed their number. They are 16 bytes long, or 8 if all they do is jump.
  */
 static int run_stubs(struct code_flow *f, const struct code_range *stubs)
 {

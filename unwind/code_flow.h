@@ -5,8 +5,8 @@
  *	code_flow_begin(&f, in, stats)
  *	code_flow_starts(&f)		follows all paths from the starts of functions and from
  *					linkage stubs
- *	code_trial_run(&f)		code_trial.c: what was not reached so
- *	f.at				a number for each byte; f.states[that]
+ *	code_trial_run(&f)		code_trial.c: tries what was not reached
+ *	f.at				for each byte the index of its state in f.states
  *	code_flow_release(&f)
  */
 #pragma once
@@ -20,7 +20,7 @@
 #include "unwind/code_starts.h"
 #include "unwind/code_state.h"
 
-/* Numbers in at[] that are not those of states, and a bit beside those that only a trial says. */
+/* Numbers in at[] that are no states, and the bit of those that come from a trial. */
 enum {
 	CODE_NOT_REACHED = 0,
 	CODE_NOTHING_KNOWN = 1,
@@ -28,7 +28,8 @@ enum {
 	CODE_TENTATIVE = 0x8000
 };
 
-struct code_change {			/* of at[] during a trial */
+/* A change of at[] during a trial. */
+struct code_change {
 	uint32_t at;
 	uint16_t old;
 };
@@ -39,17 +40,15 @@ struct code_trial {
 	bool confirmed, contradicted;
 	struct code_change *changes;
 	size_t nr_changes, cap_changes;
-	uint64_t steps_left;		/* instructions that all trials together may still look
-					   at */
+	uint64_t steps_left;		/* instructions left for all trials together */
 };
 
 struct code_flow {
 	const struct code_input *in;
 	struct code_stats *stats;
 	struct code_starts starts;
-	uint16_t *at;			/* number of the state before the instruction here, or one
-					   of the above */
-	struct code_state *states;	/* distinct ones; [0] is not used */
+	uint16_t *at;			/* by byte: the state before it, or one of the above */
+	struct code_state *states;	/* distinct; [0] is not used */
 	size_t nr_states, cap_states;
 	struct hash_index index;
 	uint32_t *todo;			/* reached and not followed yet */
@@ -69,5 +68,5 @@ bool code_flow_is_unwanted(const struct code_flow *f);
 /* Follows all paths from an instruction that is reached in state s. 0 or -ENOMEM. */
 int code_flow_from(struct code_flow *f, uint64_t at, const struct code_state *s);
 
-/* Tries all that lies in gaps and was not reached. 0 or -ENOMEM. */
+/* Tries all code in gaps that was not reached. 0 or -ENOMEM. */
 int code_trial_run(struct code_flow *f);

@@ -63,7 +63,7 @@ static bool is_memory_at_fp(const struct x86_insn *in)
 	return in->mod != 3 && in->base == X86_BP && in->index == X86_NO_REG && !in->is_rip;
 }
 
-/* push, pop and leave. */
+/* Applies push, pop and leave. */
 static bool step_stack(struct code_state *s, const struct x86_insn *in)
 {
 	unsigned reg = (in->op & 7u) | (in->rex & 1u) << 3, group = in->op & 0xf8;
@@ -84,7 +84,7 @@ static bool step_stack(struct code_state *s, const struct x86_insn *in)
 	return true;
 }
 
-/* mov to and from the slot; add, sub and lea of rsp. */
+/* Applies mov to and from the slot, and add, sub and lea of rsp. */
 static bool step_other(struct code_state *s, const struct x86_insn *in)
 {
 	unsigned which = in->reg & 7;

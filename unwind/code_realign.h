@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Frames that are aligned more than their callers' are (GCC, for aligned locals beside others of
- * variable size, and under -mstackrealign). The CFA is at no known distance from rsp or rbp: a
- * register holds it at first, later a slot of the frame. The caller's rbp is saved where rbp
+ * Frames with a stricter alignment than their callers' (GCC makes them for aligned locals beside
+ * others of variable size, and under -mstackrealign). The CFA is at no known distance from rsp or
+ * rbp: at first a register holds it, later a slot of the frame. The caller's rbp is saved where rbp
  * points.
  *
  *	lea 8(%rsp), %r10; and $-32, %rsp; push -8(%r10); push %rbp; mov %rsp, %rbp; push %r10;

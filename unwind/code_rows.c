@@ -7,7 +7,7 @@
 #include "src/base/array.h"
 #include "unwind/code_flow.h"
 
-#define MAX_PADDING 15		/* between functions, given to the one behind */
+#define MAX_PADDING 15		/* bytes between functions; they count to the next one */
 
 static const struct unwind_rule no_rule = { .cfa = CFA_NONE };
 
@@ -45,7 +45,7 @@ static uint64_t unreached_bytes(const struct code_flow *f, uint64_t at, uint64_t
 	return bytes;
 }
 
-/* The instruction at an offset; row_at: where the padding before it begins. */
+/* Adds a row for the instruction at an offset; row_at: where the padding before it begins. */
 static int push_insn(struct code_flow *f, uint64_t at, uint64_t end, uint64_t row_at,
 		     struct cfi_rows *out, uint64_t *next)
 {

@@ -11,10 +11,11 @@
  *	   pop %rbx		16
  *	   ret			8
  *
- * Nothing is assumed: where paths disagree, or a way in is not known, the code has no rows. Every
- * rule is marked RULE_GUESSED (row.h). The parts, in the order in which they work: code_starts.h
- * (where functions begin), code_flow.h (follows paths; code_state.h is what is known at one
- * instruction, code_switch.h finds the cases of a switch), code_trial.c (code that no path led to).
+ * Nothing is assumed: where paths disagree, or where it is not known how control gets there, the
+ * code has no rows. Every rule is marked RULE_GUESSED (row.h). The parts, in the order in which
+ * they work: code_starts.h (where functions begin), code_flow.h (follows paths; code_state.h is
+ * what is known at one instruction, code_switch.h finds the cases of a switch), code_trial.c (code
+ * that no path led to).
  *
  * The input is bytes, not files. They are foreign: nothing is read outside them, work and memory
  * are bounded by a multiple of their size. Fuzzed (tests/fuzz/fuzz_code_rows.c).
@@ -30,7 +31,8 @@
 
 #define CODE_MAX_BYTES (1u << 28)	/* of code in one input */
 
-struct code_range {			/* of virtual addresses */
+/* Virtual addresses. */
+struct code_range {
 	uint64_t begin, end;
 };
 
@@ -38,25 +40,24 @@ struct code_input {
 	const uint8_t *code;		/* one stretch of executable bytes */
 	size_t len;
 	uint64_t vaddr;			/* of the first */
-	const uint8_t *data;		/* what switches read their tables from; len 0: none */
+	const uint8_t *data;		/* bytes with the tables of switches; len 0: none */
 	size_t data_len;
 	uint64_t data_vaddr;
 	/* All of these ascend. Ranges do not overlap. */
-	const struct code_range *gaps;	/* the parts to read; the rest has call frame information */
+	const struct code_range *gaps;	/* parts to read; the others have call frame information */
 	size_t nr_gaps;
 	const struct code_range *stubs;	/* sections of linkage stubs (PLT) */
 	size_t nr_stubs;
 	const uint64_t *starts;		/* known functions */
 	size_t nr_starts;
-	const uint64_t *noreturn;	/* functions that do not come back, and slots that hold the
-					   address of one */
+	const uint64_t *noreturn;	/* functions that never return, and slots with one */
 	size_t nr_noreturn;
 	uint64_t entry;			/* of the program (e_entry); 0: none */
-	const atomic_bool *unwanted;	/* true: the rows are not needed any more; NULL: they
-					   always are */
+	const atomic_bool *unwanted;	/* true: the rows are no longer needed; NULL: they are */
 };
 
-struct code_stats {			/* are added to */
+/* Counts, which are added to. */
+struct code_stats {
 	uint64_t bytes;			/* of code in gaps, without padding */
 	uint64_t known_bytes;		/* of these with a rule */
 	uint64_t functions;

@@ -10,8 +10,7 @@
 #include "unwind/x86_insn.h"
 
 #define ALIGNMENT 16		/* of functions, but for those compiled for size */
-#define MIN_FIXED_ADDRESS 0x10000	/* of programs that are not position-independent:
-					   vm.mmap_min_addr */
+#define MIN_FIXED_ADDRESS 0x10000	/* of position-dependent code: vm.mmap_min_addr */
 
 struct offsets {
 	uint32_t *v;
@@ -24,12 +23,11 @@ struct sweep {
 	uint8_t *targets;		/* a bit per byte: some jump leads here */
 	struct offsets called;		/* targets of calls */
 	struct offsets taken;		/* addresses that instructions make */
-	struct offsets exits;		/* returns and indirect jumps, ascending; BEHIND_STOP is a
-					   flag in them */
+	struct offsets exits;		/* returns, indirect jumps, ascending, with BEHIND_STOP */
 };
 
 /*
- * An instruction that control does not reach from above is an exit only if some jump leads there,
+ * Flag of an exit that control does not reach from above. It counts only if some jump leads there,
  * as over the hlt of an assertion.
  */
 #define BEHIND_STOP (1u << 31)
@@ -88,7 +86,7 @@ bool code_is_frame_setup(const struct code_input *in, uint64_t at, uint64_t end)
 	       !memcmp(in->code + at, setup, sizeof(setup));
 }
 
-/* In the middle of a function nothing is pushed but arguments. */
+/* A push of such a register begins a function: in its middle only arguments are pushed. */
 bool code_is_prologue(const struct code_input *in, uint64_t at, uint64_t end)
 {
 	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
@@ -128,8 +126,8 @@ static bool has_bit(const uint8_t *bits, uint64_t at)
 }
 
 /*
- * A call of the next instruction only wants the program counter, and one of a retpoline stays in
- * its function.
+ * Notes the target of a call, unless it is the next instruction (the code only wants the program
+ * counter) or part of a retpoline (control stays in the function).
  */
 static int note_call(struct sweep *s, const struct x86_insn *insn, uint64_t next)
 {
@@ -141,7 +139,10 @@ static int note_call(struct sweep *s, const struct x86_insn *insn, uint64_t next
 	return add(&s->called, target - s->in->vaddr);
 }
 
-/* lea, or where addresses are constants mov and push of one; a small constant may be anything. */
+/*
+ * Notes an address that is made by lea or, where addresses are constants, by mov or push. A small
+ * constant may be anything.
+ */
 static int note_address(struct sweep *s, const struct x86_insn *insn, uint64_t next)
 {
 	uint64_t target = s->in->vaddr + next + (uint64_t)(int64_t)insn->disp;
@@ -195,12 +196,12 @@ static int sweep_stretch(struct sweep *s, uint64_t at, uint64_t end)
 	return err;
 }
 
-/* From one known start to the next, so that data in between cannot do much harm. */
+/* Decodes from one known start to the next, so that data in between does little harm. */
 static int sweep_gap(struct sweep *s, const struct code_range *gap)
 {
 	const struct code_input *in = s->in;
 	uint64_t at = gap->begin;
-	size_t next;	/* the first known start behind it */
+	size_t next;	/* the first known start after it */
 	int err = 0;
 
 	next = bisect(in->nr_starts, i, in->starts[i] <= at);
@@ -262,7 +263,7 @@ static int collect(const struct sweep *s, struct code_starts *out)
 	return 0;
 }
 
-/* Keeps those exits that control can get to. */
+/* Keeps the exits that control can reach. */
 static void choose_exits(struct sweep *s)
 {
 	size_t nr = 0;
@@ -277,8 +278,7 @@ static void choose_exits(struct sweep *s)
 }
 
 /*
- * Whether the stretch at .. end - 1, which has no returns and indirect jumps, has no other way out
- * either.
+ * Whether at .. end - 1, a range without returns and indirect jumps, has no other way out either.
  */
 static bool is_closed(const struct code_input *in, uint64_t at, uint64_t end)
 {

@@ -47,7 +47,7 @@ static void set_fp(struct code_state *s, enum code_fp what, int32_t distance)
 	s->fp = what == CODE_FP_BASE ? distance : 0;
 }
 
-/* The stack pointer is now at this distance; what lies below it may be overwritten any time. */
+/* Sets the distance of the stack pointer. What is below it may be overwritten at any time. */
 static void set_sp(struct code_state *s, int64_t distance)
 {
 	if (distance < 0 || distance > CODE_MAX_FRAME) {
@@ -78,7 +78,7 @@ static void push(struct code_state *s, unsigned reg)
 	if (!s->knows_sp)
 		return;
 	if (!s->sp && !gives_back) {
-		lose_sp(s);		/* something else where the return address was */
+		lose_sp(s);		/* the return address is overwritten */
 		return;
 	}
 	set_sp(s, s->sp + WORD);
@@ -107,7 +107,7 @@ static void pop(struct code_state *s, unsigned reg)
 	}
 }
 
-/* The distance of memory or of an address made from rsp, rbp or the register made from rsp: *d. */
+/* Sets *d to the distance of an operand that counts from rsp, rbp or the register made from rsp. */
 static bool distance_of(const struct code_state *s, const struct x86_insn *in, int64_t *d)
 {
 	if (in->mod == 3 || in->index != X86_NO_REG || in->is_rip)
@@ -134,7 +134,7 @@ static void leave(struct code_state *s)
 	pop(s, X86_BP);
 }
 
-/* mov between registers, one of them rsp. */
+/* Applies mov between two registers, one of which is rsp. */
 static void move_sp(struct code_state *s, unsigned to, unsigned from)
 {
 	if (to == X86_SP) {
@@ -153,7 +153,7 @@ static void move_sp(struct code_state *s, unsigned to, unsigned from)
 	}
 }
 
-/* mov %rbp, slot and mov slot, %rbp. */
+/* Applies mov %rbp, slot and mov slot, %rbp. */
 static bool save_or_load_fp(struct code_state *s, const struct x86_insn *in)
 {
 	int64_t d;
@@ -184,8 +184,8 @@ static bool step_mov(struct code_state *s, const struct x86_insn *in)
 }
 
 /*
- * Addresses of locals are made all the time: only the CFA and what a loop of stack probes runs to
- * are kept.
+ * Applies lea. Code makes addresses of locals all the time, so only the CFA and the end of a loop
+ * of stack probes are kept.
  */
 static bool step_lea(struct code_state *s, const struct x86_insn *in)
 {
@@ -213,7 +213,7 @@ static bool step_lea(struct code_state *s, const struct x86_insn *in)
 	return true;
 }
 
-/* add, sub and the other arithmetic on rsp with a constant. */
+/* Applies add, sub and other arithmetic on rsp with a constant. */
 static bool step_add(struct code_state *s, const struct x86_insn *in)
 {
 	unsigned which = in->reg & 7;
@@ -255,7 +255,7 @@ static bool step_stack(struct code_state *s, const struct x86_insn *in)
 	return true;
 }
 
-/* enter: the frame pointer's prologue in one instruction. */
+/* Applies enter, which is the frame pointer's prologue in one instruction. */
 static bool step_enter(struct code_state *s, const struct x86_insn *in)
 {
 	if (in->map != X86_ONE_BYTE || in->op != 0xc8)
@@ -269,7 +269,7 @@ static bool step_enter(struct code_state *s, const struct x86_insn *in)
 	return true;
 }
 
-/* The registers a callee need not keep; the kernel overwrites rcx and r11. */
+/* Loses the registers that a callee need not keep; the kernel overwrites rcx and r11. */
 static void lose_clobbered(struct code_state *s, const struct x86_insn *in)
 {
 	static const uint16_t by_call = 0x0fc7, by_syscall = 0x0802;
@@ -301,7 +301,7 @@ static void lose_written(struct code_state *s, const struct x86_insn *in)
 		lose_sp(s);
 }
 
-/* The few instructions between clone's system call and what the child does first. */
+/* Counts the few instructions between clone's system call and what the child does first. */
 static void step_syscall(struct code_state *s, const struct x86_insn *in)
 {
 	bool clears_fp = in->map == X86_ONE_BYTE && (in->op == 0x31 || in->op == 0x33) &&
@@ -327,8 +327,7 @@ void code_state_step(struct code_state *s, const struct x86_insn *in)
 		return;
 	}
 	if (in->flow == X86_CALL && !in->imm) {
-		push(s, X86_NO_REG);	/* a call of the next instruction reads the program
-					   counter */
+		push(s, X86_NO_REG);	/* calls the next instruction, to read the pc */
 		return;
 	}
 	if (step_stack(s, in) || step_mov(s, in) || step_add(s, in) || step_lea(s, in) ||
@@ -371,7 +370,7 @@ struct code_state code_state_join(const struct code_state *a, const struct code_
 struct unwind_rule code_state_rule(const struct code_state *s)
 {
 	static const uint8_t dwarf[16] = { 0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
-	/* What a prologue makes, and not just the address of something in the frame. */
+	/* A prologue makes this; other values of rbp may be just an address in the frame. */
 	bool is_frame = s->fp == 2 * WORD && s->saved == 2 * WORD;
 	struct unwind_rule r = { .ra = RA_CFA | RULE_GUESSED };
 

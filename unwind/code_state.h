@@ -2,8 +2,8 @@
 /*
  * What is known before one instruction of a function, as far as unwinding needs it: how far the
  * stack pointer and perhaps the frame pointer are below the CFA, and where the caller's frame
- * pointer is. Every distance is CFA minus address, in bytes. States are compared with memcmp:
- * unused fields are 0.
+ * pointer is. Every distance is the CFA minus an address, in bytes. States are compared with
+ * memcmp(), so unused fields must be 0.
  */
 #pragma once
 
@@ -13,29 +13,24 @@
 #include "unwind/row.h"
 #include "unwind/x86_insn.h"
 
-#define CODE_MAX_FRAME (1 << 26)	/* bytes; what is more is not believed */
+#define CODE_MAX_FRAME (1 << 26)	/* bytes; a larger frame is not believed */
 
 /* What rbp holds: the caller's value, CFA - fp, or anything. */
 enum code_fp { CODE_FP_CALLERS, CODE_FP_BASE, CODE_FP_OTHER };
 
-/*
- * How far a prologue has come that aligns the stack more than the caller did: see code_realign.h.
- */
+/* How far a prologue is that aligns the stack more strictly than the caller: see code_realign.h. */
 enum code_realign { CODE_NOT_REALIGNED, CODE_SP_ALIGNED, CODE_FP_PUSHED, CODE_REALIGNED };
 
 struct code_state {
 	int32_t sp;			/* if knows_sp */
 	int32_t fp;			/* if fp_is is CODE_FP_BASE */
-	int32_t saved;			/* of the slot that holds the caller's rbp; 0: there is
-					   none */
+	int32_t saved;			/* of the slot with the caller's rbp; 0: none */
 	int32_t copy;			/* of the value in copy_reg */
 	int32_t below_fp;		/* CODE_REALIGNED: rbp - rsp, if knows_below_fp */
-	int32_t cfa_slot;		/* CODE_REALIGNED: rbp - address of the slot with the CFA;
-					   0: there is none */
+	int32_t cfa_slot;		/* CODE_REALIGNED: rbp - slot with the CFA; 0: none */
 	uint8_t knows_sp, fp_is;
 	uint8_t is_root;		/* enum code_root */
-	uint8_t has_copy, copy_reg;	/* a register made from the stack pointer, to find it
-					   again */
+	uint8_t has_copy, copy_reg;	/* a register that was made from the stack pointer */
 	uint8_t ra_reg;			/* sp is 0: the return address was popped into this */
 	uint8_t has_ra_reg;
 	uint8_t since_syscall;		/* counts down from a system call */
@@ -47,26 +42,26 @@ struct code_state {
 _Static_assert(sizeof(struct code_state) == 36, "no hidden padding");
 
 /*
- * The states where a call arrives, where a stack begins, and where anything may be. The ELF header
- * says where the program's entry point is; that clone's child clears the frame pointer without
- * having saved it is only a habit, so that root is a guess.
+ * How certain it is that a stack begins here. The ELF header says where the program's entry point
+ * is. That the child of clone() clears the frame pointer without having saved it is only a habit,
+ * so such a root is a guess.
  */
 enum code_root { CODE_NO_ROOT, CODE_ROOT_GUESS, CODE_ROOT };
 
-struct code_state code_state_at_entry(void);
+struct code_state code_state_at_entry(void);	/* where a call arrives */
 struct code_state code_state_root(enum code_root certainty);
-struct code_state code_state_nothing(void);
-bool code_state_is_entry(const struct code_state *s);	/* as a call arrives, or a tail call
-							   leaves */
+struct code_state code_state_nothing(void);	/* nothing is known */
+/* The state at the first instruction of a function, and at a tail call. */
+bool code_state_is_entry(const struct code_state *s);
 
 /*
- * What holds behind an instruction that lets control go on there; a call counts as one that kept
- * the stack.
+ * Makes s the state after an instruction that control passes; a call counts as one that kept the
+ * stack.
  */
 void code_state_step(struct code_state *s, const struct x86_insn *insn);
 
-/* What holds wherever either holds. */
+/* The state that holds whichever of two paths was taken. */
 struct code_state code_state_join(const struct code_state *a, const struct code_state *b);
 
-/* CFA_NONE when the CFA is not known. Marked RULE_GUESSED, but for CODE_ROOT. */
+/* CFA_NONE if the CFA is unknown. Marked RULE_GUESSED, except for CODE_ROOT. */
 struct unwind_rule code_state_rule(const struct code_state *s);

@@ -5,7 +5,7 @@
 
 #define MAX_CASES 4096
 
-/* The constant a register is compared with, plus one; 0: this is no such compare. */
+/* The constant that a register is compared with, plus 1; 0: this is no such compare. */
 static uint32_t compare_of(const struct x86_insn *in)
 {
 	bool is_group = in->op == 0x80 || in->op == 0x81 || in->op == 0x83;
@@ -19,7 +19,7 @@ static uint32_t compare_of(const struct x86_insn *in)
 	return n < MAX_CASES ? (uint32_t)n + 1 : 0;
 }
 
-/* and $MASK: at most MASK + 1 cases, without a compare. */
+/* The MASK + 1 of and $MASK, which limits the cases without a compare; 0: another instruction. */
 static uint32_t mask_of(const struct x86_insn *in)
 {
 	bool is_and =
@@ -43,7 +43,8 @@ static void step_limit(struct code_switch *sw, const struct x86_insn *in)
 }
 
 /*
- * mov or movslq from a table: (base,index,4), or table(,index,8) where addresses are below 2 GiB.
+ * Notes mov or movslq from a table: (base,index,4), or table(,index,8) where addresses are below 2
+ * GiB.
  */
 static void step_read(struct code_switch *sw, const struct x86_insn *in)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Code that no path led to: cases of switches whose table was not found, and functions whose
- * address is taken but which no symbol names. A state is assumed and the code is followed from it.
- * The assumption stands only if something speaks for it and nothing against it: the path joins
- * known code in the same state, or returns with the stack as it was at the start.
+ * Tries code that no path has reached: cases of switches whose table was not found, and functions
+ * whose address is taken but which no symbol names. A state is assumed and the code is followed
+ * from it. The assumption is kept only if there is evidence for it and none against it: the path
+ * joins known code in the same state, or returns with the stack as it was at the start.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 #include "unwind/code_flow.h"
 
 #define MAX_ASSUMED 4			/* states per place */
-#define MAX_JUMPS 64			/* of one function that are looked at */
+#define MAX_JUMPS 64			/* jumps of one function that are looked at */
 #define MAX_PASSES 3
-#define STEPS_PER_BYTE 2		/* of gaps: bounds the work of all trials */
+#define STEPS_PER_BYTE 2		/* instructions per byte of gaps, for all trials */
 
 struct assumed {
 	struct code_state v[MAX_ASSUMED];
@@ -49,7 +49,7 @@ static void keep(struct code_flow *f)
 		f->at[f->trial.changes[i].at] &= (uint16_t)~CODE_TENTATIVE;
 }
 
-/* 1: the assumption stands, 0: all is as it was, or -ENOMEM. */
+/* 1: the assumption is kept; 0: all is as before; or -ENOMEM. */
 static int try_state(struct code_flow *f, uint64_t at, const struct code_state *s,
 		     bool needs_no_proof)
 {
@@ -73,13 +73,13 @@ static int try_state(struct code_flow *f, uint64_t at, const struct code_state *
 	return 1;
 }
 
-/* First of the sorted unknown jumps at or behind an offset; nr: those that were sorted. */
+/* The first unknown jump at or after an offset; the first nr jumps are sorted. */
 static size_t first_jump(const struct code_flow *f, size_t nr, uint64_t at)
 {
 	return bisect(nr, i, f->unknown_jumps[i] < at);
 }
 
-/* The states in which control leaves for an unknown place in the same function. */
+/* Adds the states in which control leaves for an unknown place in the same function. */
 static void assume_jumps(const struct code_flow *f, size_t nr_jumps, uint64_t at, struct assumed *a)
 {
 	size_t next = code_starts_after(&f->starts, at);
@@ -97,7 +97,7 @@ static void assume_jumps(const struct code_flow *f, size_t nr_jumps, uint64_t at
 	}
 }
 
-/* 1: reached now. */
+/* 1: the place is reached now; 0: it is not; or -ENOMEM. */
 static int try_place(struct code_flow *f, size_t nr_jumps, uint64_t at, uint64_t end)
 {
 	struct code_state entry = code_state_at_entry();
@@ -108,11 +108,11 @@ static int try_place(struct code_flow *f, size_t nr_jumps, uint64_t at, uint64_t
 	found = code_is_prologue(f->in, at, end) ? try_state(f, at, &entry, true) : 0;
 	for (unsigned i = 0; i < a.nr && !found; i++)
 		found = try_state(f, at, &a.v[i], false);
-	/* Where cases of a switch are missing, this is one of them before it is a function. */
+	/* If cases of a switch are missing, this is taken for one of them, not for a function. */
 	return found || a.nr ? found : try_state(f, at, &entry, code_is_taken(&f->starts, at));
 }
 
-/* Behind the next instruction that control does not pass. */
+/* The offset after the next instruction that control does not pass. */
 static uint64_t skip_block(const struct code_flow *f, uint64_t at, uint64_t end)
 {
 	struct x86_insn in;
@@ -141,7 +141,7 @@ static uint64_t skip_padding(const struct code_flow *f, uint64_t at, uint64_t en
 	return at;
 }
 
-/* Number of places that were reached, or -errno. */
+/* Returns how many places were reached, or -errno. */
 static long try_gap(struct code_flow *f, size_t nr_jumps, const struct code_range *gap)
 {
 	uint64_t at = gap->begin - f->in->vaddr, end = gap->end - f->in->vaddr;

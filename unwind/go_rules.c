@@ -23,11 +23,11 @@
 enum kind {
 	PLAIN,
 	ROOT,			/* the outermost frame of its stack */
-	SIGNAL,			/* the kernel returns from signal handlers to here */
-	/* The stack pointer is set: */
-	SWITCHES,		/* and later set back */
-	LEAVES,			/* for good: what it runs is no part of what ran before */
-	JUMPS,			/* to the stack of a goroutine, then goes on there */
+	SIGNAL,			/* signal handlers return to here */
+	/* These set the stack pointer: */
+	SWITCHES,		/* and later set it back */
+	LEAVES,			/* for good: what runs next does not return to here */
+	JUMPS,			/* to the stack of a goroutine, and continue there */
 };
 
 /* Functions of the runtime. Those of Go before 1.17 that switch have no flag that says so. */
@@ -61,18 +61,18 @@ struct emitter {
 	const struct go_function *f;
 	struct cfi_rows *out;
 	enum kind kind;
-	uint64_t saved;		/* from here on the caller's frame pointer is on the stack;
-				   UINT64_MAX: never */
-	uint64_t has_fp;	/* from here on the frame pointer is this function's */
-	uint64_t switched;	/* from here on the stack pointer is another one */
+	/* The addresses from which on this holds; UINT64_MAX: never. */
+	uint64_t saved;		/* the caller's frame pointer is on the stack */
+	uint64_t has_fp;	/* the frame pointer is this function's */
+	uint64_t switched;	/* the stack pointer leads to another stack */
 	int64_t depth_before;
 };
 
 static const struct unwind_rule entry_rule = { .cfa = CFA_SP, .cfa_off = 8 };
 
 /*
- * Sets the rule from vaddr on. vaddr only goes up, but for the rule of the end of the function
- * before.
+ * Sets the rule from vaddr on. vaddr only goes up, except over the rule at the end of the previous
+ * function.
  */
 static int push(struct cfi_rows *out, uint64_t vaddr, const struct unwind_rule *rule)
 {
@@ -99,8 +99,8 @@ static enum kind kind_of(const struct go_function *f)
 }
 
 /*
- * An instruction with a displacement from the stack pointer, at vaddr: its length, or 0: it is
- * another one.
+ * The length of the instruction at vaddr if it has this displacement from the stack pointer, else
+ * 0.
  */
 static unsigned match_sp_insn(const struct go_function *f, uint64_t vaddr, uint8_t opcode,
 			      int64_t displacement)
@@ -122,7 +122,7 @@ static unsigned match_sp_insn(const struct go_function *f, uint64_t vaddr, uint8
 	return 0;
 }
 
-/* Looks for the saving of the frame pointer where the depth changes to depth. */
+/* Looks for the instruction that saves the frame pointer, where the stack gets this depth. */
 static void find_save(struct emitter *e, uint64_t vaddr, int64_t depth)
 {
 	static const uint8_t push_and_mov[] = { 0x55, 0x48, 0x89, 0xe5 };
@@ -146,8 +146,8 @@ static void find_save(struct emitter *e, uint64_t vaddr, int64_t depth)
 }
 
 /*
- * Length of an instruction that sets the stack pointer (mov from memory or a register, and), else
- * 0.
+ * The length of an instruction that sets the stack pointer (mov from memory or a register, or and),
+ * else 0.
  */
 static unsigned match_sp_write(const uint8_t *insn, size_t left)
 {
@@ -189,8 +189,8 @@ static void find_switch(struct emitter *e)
 }
 
 /*
- * The register into which the return address has been popped off the stack. vfork does so, because
- * the child will overwrite the stack.
+ * The rule where the return address has been popped off the stack into a register. vfork does so,
+ * because the child will overwrite the stack.
  */
 static struct unwind_rule popped_rule(const struct go_function *f, uint64_t vaddr)
 {
@@ -221,8 +221,8 @@ static struct unwind_rule rule_at(const struct emitter *e, uint64_t vaddr, int64
 		return by_fp;
 	if (e->kind == SWITCHES && switched && e->has_fp == UINT64_MAX) {
 		/*
-		 * The frame pointer still belongs to the caller: unwinding finds the frame behind
-		 * the caller's, and the caller is left out.
+		 * The frame pointer still belongs to the caller, so unwinding finds the caller's
+		 * caller and leaves the caller out.
 		 */
 		guess.ra |= RULE_GUESSED;
 		return guess;
@@ -235,7 +235,7 @@ static struct unwind_rule rule_at(const struct emitter *e, uint64_t vaddr, int64
 				     .fp_off = saved ? -16 : 0 };
 }
 
-/* The code from lo to hi, with one depth. */
+/* Adds the rules of the code from lo to hi - 1, where the stack has one depth. */
 static int add_stretch(struct emitter *e, uint64_t lo, uint64_t hi, int64_t depth)
 {
 	const uint64_t changes[] = { e->saved, e->has_fp, e->switched };
@@ -300,13 +300,13 @@ int go_rules_add(const struct go_function *f, struct cfi_rows *out)
 	if (e.kind >= SWITCHES)
 		find_switch(&e);
 	/*
-	 * Handlers return to its begin, and callers are looked for one byte before where they are
-	 * returned to.
+	 * Handlers return to its first byte, and the rule of a caller is looked up one byte before
+	 * the return address.
 	 */
 	if (e.kind == SIGNAL)
 		pushed = push(out, f->lo - 1, &signal);
 	err = add_depths(&e, &end);
-	/* Padding belongs to the function behind it. */
+	/* Padding belongs to the function after it. */
 	if (!pushed && err != -ENOMEM)
 		pushed = push(out, end, f->hi - end <= MAX_PADDING && !err ? &entry_rule : &none);
 	if (!pushed && err != -ENOMEM)

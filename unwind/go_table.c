@@ -6,7 +6,7 @@
  *	1.18: word nr_functions, nr_files, text_start, names, units, files, pcs, functions
  *	functions: nr_functions * { entry, record }, end
  *		1.18: u32, entries minus the start of the text; before: words
- *	record, behind functions (1.2: behind the header's begin):
+ *	record, offsets from functions (1.2: from the header):
  *		entry, i32 name, i32 args, i32 deferreturn, u32 pcsp, pcfile, pcline, nr_pcdata,
  *		[1.16: u32 unit, [1.20: i32 line,]] u8 id, [1.17: u8 flags]
  *	names: strings that end with 0; pcs: pcsp leads into here
@@ -22,11 +22,10 @@
 #define MAX_NAME 64
 #define HEADER_BYTES 72
 
-/* Where things are, by version. Words of the header are counted behind its first 8 bytes. */
+/* The layout of a version. Words of the header are counted after its first 8 bytes. */
 struct layout {
 	uint32_t magic;
-	uint8_t names, pcs, functions;	/* words with their offsets; 0: they are behind the begin of
-					   the table */
+	uint8_t names, pcs, functions;	/* words with their offsets; 0: offset 0 */
 	uint8_t entry_bytes;		/* of a function's entry */
 	uint8_t flags;			/* offset in the record; 0: there are none */
 };
@@ -94,7 +93,7 @@ static int read_header(struct go_table *t)
 	return t->nr < left / (2 * l->entry_bytes) ? 0 : -ENOENT;
 }
 
-/* Word i of the list of functions: entries at even places, the end of the last one too. */
+/* Word i of the list of functions. Entries are at even places; the last word is the end. */
 static uint64_t function_word(const struct go_table *t, uint64_t i)
 {
 	return field_at(t, t->functions + i * t->layout->entry_bytes, t->layout->entry_bytes);
@@ -105,7 +104,7 @@ static uint64_t entry_of(const struct go_table *t, uint64_t i)
 	return (t->layout->entry_bytes == 4 ? t->in->text_vaddr : 0) + function_word(t, 2 * i);
 }
 
-/* "" for a longer one: only the short names of runtime functions are asked for */
+/* The name at offset; "" for a long one, as only short names of runtime functions are needed. */
 static const char *name_at(const struct go_table *t, uint64_t offset)
 {
 	uint64_t left = offset < t->in->len ? t->in->len - offset : 0;
@@ -114,7 +113,7 @@ static const char *name_at(const struct go_table *t, uint64_t offset)
 	return memchr(name, 0, left < MAX_NAME ? left : MAX_NAME) ? name : "";
 }
 
-/* Function i; false: it is not where code is, or its record is not in the table. */
+/* Reads function i; false: it is not in the code, or its record is not in the table. */
 static bool read_function(const struct go_table *t, uint64_t i, struct go_function *f)
 {
 	const struct go_table_input *in = t->in;
@@ -133,13 +132,13 @@ static bool read_function(const struct go_table *t, uint64_t i, struct go_functi
 	f->flags = l->flags ? (uint8_t)field_at(t, record + l->flags, 1) : 0;
 	f->depths = br_make(in->pclntab, in->len);
 	br_bytes(&f->depths, t->pcs + pcsp);
-	return pcsp;	/* 0: C code that the Go linker linked */
+	return pcsp;	/* 0: C code, linked by the Go linker */
 }
 
 int go_table_rows(const struct go_table_input *in, struct cfi_rows *out)
 {
 	struct go_table t = { .in = in };
-	uint64_t end = 0;	/* of the function before: they must ascend */
+	uint64_t end = 0;	/* of the previous function: they must ascend */
 	int err;
 
 	cfi_rows_release(out);

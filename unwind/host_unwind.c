@@ -6,8 +6,8 @@
 struct unwinder;
 
 /*
- * Gives the caller's tables the kernel side's numbering: the mapping that is asked for stands for
- * its binary and its slab, so every table may keep its own numbers.
+ * Gives the caller's tables the numbering of the kernel side: the number of a mapping is also that
+ * of its binary and its slab, so every table may keep its own numbers.
  */
 struct host_env {
 	const struct host_unwind_input *in;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The unwinder of the kernel side, compiled for the host: unit tests and replays of recorded stacks
- * run the very code of unwind_step.h over tables in memory.
+ * run the same code of unwind_step.h over tables in memory.
  */
 #pragma once
 
@@ -14,10 +14,10 @@
 struct host_mapping {
 	uint64_t begin, end;
 	uint64_t to_vaddr;		/* address + to_vaddr = virtual address of the binary */
-	const struct unwind_table *table;	/* NULL: not known yet, and unwinding ends there;
-						   or there is none, see below */
+	/* NULL: not known yet, and unwinding ends there; or has_no_table is set. */
+	const struct unwind_table *table;
 	uint32_t is_file;		/* 0: anonymous code */
-	uint32_t has_no_table;		/* and never will: code without unwind information */
+	uint32_t has_no_table;		/* 1: the code has no unwind information at all */
 };
 
 struct host_unwind_input {
@@ -26,16 +26,16 @@ struct host_unwind_input {
 	size_t nr_mappings;
 	uint32_t mode;			/* UNWIND_BY_TABLES | UNWIND_BY_FRAME_POINTERS */
 	uint32_t max_frames;		/* 0: UNWIND_MAX_FRAMES */
-	/* Copies the aligned page at addr; not 0: unreadable. */
+	/* Copies the aligned page at addr. 0 unless it is unreadable. */
 	int (*read_page)(void *ctx, uint64_t addr, uint8_t page[4096]);
 	/*
-	 * Copies 16 octets of code; NULL, or not 0: unknown, and what only code can tell is not
-	 * guessed.
+	 * Copies 16 octets of code; 0 unless they are unknown. NULL: no code is known. Callers that
+	 * only code can tell are then not guessed.
 	 */
 	int (*read_code)(void *ctx, uint64_t addr, uint8_t code[16]);
 	void *ctx;
 };
 
-/* Frames with UNWIND_ flags, innermost first; returns enum unwind_end. */
+/* Writes frames with UNWIND_ flags, innermost first; returns an enum unwind_end. */
 uint32_t host_unwind(const struct host_unwind_input *in, uint64_t frames[UNWIND_MAX_FRAMES],
 		     uint32_t *nr_frames);

@@ -9,16 +9,16 @@
  * the next row's. Rules are shared by all binaries of a recording: some 5,000 distinct ones cover a
  * whole distribution.
  *
- *	vaddr 0x12345 of a binary with vaddr_lo 0: of page 1 the row with the largest pc_lo that is
- *	not above 0x2345 counts, or if there is none the page's carry. Its rule { .cfa = CFA_SP,
- *	.cfa_off = 16, .fp = FP_CFA, .fp_off = -16 } says: CFA = sp + 16, return address at CFA - 8,
- *	the caller's frame pointer at CFA - 16.
+ *	Example: vaddr 0x12345 of a binary with vaddr_lo 0 is in page 1. The row of that page with
+ *	the largest pc_lo that is not above 0x2345 counts or, if there is none, the page's carry.
+ *	Its rule { .cfa = CFA_SP, .cfa_off = 16, .fp = FP_CFA, .fp_off = -16 } says: CFA = sp +
+ *	16, return address at CFA - 8, the caller's frame pointer at CFA - 16.
  *
  * A CFA that counts from a register other than sp and fp is known only in a frame that was
  * interrupted. To know it further out, every rule of every function would have to say where it
  * saved which register, and each step would read one more word. Instead the calls in such a
  * function have rows of their own (CFA_CALLEE_SAVED, cfi_callsite.h), if the code of the callee
- * tells what becomes of the register. Elsewhere unwinding ends with UNWIND_BAD_RULE.
+ * tells what happens to the register. Otherwise unwinding ends with UNWIND_BAD_RULE.
  */
 #pragma once
 
@@ -72,10 +72,8 @@ enum unwind_fp {
 /* How the return address is found. */
 enum unwind_ra {
 	RA_CFA = 0,			/* x86-64: *(cfa - 8) */
-	RA_CFA_OFF,			/* *(cfa + aux); not together with CFA_DEREF_* and
-					   CFA_PLT */
-	RA_REG,				/* in DWARF register reg (arm64 leaf: lr): leaf frame only;
-					   not with CFA_REG */
+	RA_CFA_OFF,			/* *(cfa + aux); not with CFA_DEREF_* and CFA_PLT */
+	RA_REG,				/* in reg (arm64's lr); leaf frame only; not with CFA_REG */
 };
 
 /*
@@ -85,7 +83,7 @@ enum unwind_ra {
 #define RULE_GUESSED 0x80
 /*
  * In ra: the address that is found is that of the next instruction to run (an exception handler),
- * not one behind a call. The caller's rule is looked up at it, not one octet before it.
+ * not one after a call. The caller's rule is looked up at this address, not one octet before it.
  */
 #define RULE_EXACT 0x40
 #define RULE_RA_MASK 0x3f		/* enum unwind_ra */
@@ -95,8 +93,7 @@ struct unwind_rule {
 	uint8_t cfa;			/* enum unwind_cfa */
 	uint8_t fp;			/* enum unwind_fp */
 	uint8_t ra;			/* enum unwind_ra, RULE_GUESSED and RULE_EXACT */
-	uint8_t reg;			/* DWARF register number for CFA_REG, CFA_DEREF_REG,
-					   CFA_CALLEE_SAVED, RA_REG */
+	uint8_t reg;			/* DWARF number for CFA_*REG, CFA_CALLEE_SAVED, RA_REG */
 	int32_t cfa_off;
 	int32_t fp_off;
 	int32_t aux;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Guesses callers in code without unwind information, by reading the code. A frame found here is
- * marked guessed. Only two things are evidence for a return address: the instruction at pc (in a
- * prologue or an epilogue the code says where the return address is), or a call right before the
- * address which leads to the function at pc. Included by unwind_step.h in its middle.
+ * Guesses callers in code without unwind information, by reading the code. A frame found this way
+ * is marked as guessed. Only two things are evidence for a return address: the instruction at pc
+ * (in a prologue or an epilogue the code says where the return address is), or a call right before
+ * the address that leads to the function at pc. unwind_step.h includes this file in its middle.
  *
  * Leaves. A function that keeps frame pointers has not set up its own during its first and last
  * instructions, and a small function never does. The chain of frame pointers then begins with the
@@ -25,10 +25,9 @@
 /* What a possible return address says about the code at pc. */
 enum unwind_callee {
 	CALLEE_NONE,			/* no call before it */
-	CALLEE_SOMEWHERE,		/* a call, and nothing says whether of this function */
+	CALLEE_SOMEWHERE,		/* a call, of an unknown function */
 	CALLEE_OTHER,			/* a call of a function that has a frame by now */
-	CALLEE_NEAR,			/* a call of an entry a little before pc that makes no
-					   frame */
+	CALLEE_NEAR,			/* a call of an entry near pc that makes no frame */
 };
 
 #define UNWIND_NEAR_BYTES 4096
@@ -38,7 +37,7 @@ UNWIND_INLINE int unwind_is_above(uint64_t addr, uint64_t sp)
 	return !(addr & 7) && addr >= sp && addr - sp <= UNWIND_MAX_GUESS_BYTES;
 }
 
-/* enum arch_call before ra. */
+/* Which enum arch_call is before ra. */
 UNWIND_INLINE int unwind_call_before(void *env, struct unwinder *w, uint64_t ra, uint64_t *target)
 {
 	return unwind_read_code(env, w, ra - 16) ? ARCH_CALL_NONE
@@ -60,9 +59,9 @@ UNWIND_INLINE int unwind_callee(void *env, struct unwinder *w, uint64_t ra, uint
 }
 
 /*
- * Whether this leaf without a frame returns to ra, the word at sp. The frame pointer is then that
- * of the function around ra, so the return address beside it belongs to a call of that function,
- * and not to one of the function at pc.
+ * Whether the function at pc is a leaf without a frame that returns to ra, the word at sp. The
+ * frame pointer is then that of the function around ra, so the return address beside it belongs to
+ * a call of that function, not to a call of the function at pc.
  */
 UNWIND_INLINE int unwind_is_frameless(void *env, struct unwinder *w, uint64_t ra)
 {
@@ -80,7 +79,7 @@ UNWIND_INLINE int unwind_is_frameless(void *env, struct unwinder *w, uint64_t ra
 	return outer != ra && ra - caller <= UNWIND_NEAR_BYTES;
 }
 
-/* What unwind_step() tries with a frame of code without unwind information, in this order. */
+/* What unwind_step() tries for a frame in code without unwind information, in this order. */
 enum unwind_guess {
 	GUESS_NOTHING,
 	GUESS_LEAF,			/* interrupted: code at pc and the word at sp */
@@ -112,8 +111,8 @@ UNWIND_INLINE uint32_t unwind_guess_after_leaf(struct unwinder *w)
 }
 
 /*
- * An interrupted frame in code that may keep frame pointers: finds the caller if the frame is not
- * set up yet, is gone already, or never exists. Always 0: the next step goes on either way.
+ * Finds the caller of an interrupted function that may keep frame pointers, if its frame is not set
+ * up yet, is gone already, or never exists. Always 0: the next step continues either way.
  */
 UNWIND_INLINE int unwind_leaf(void *env, struct unwinder *w)
 {
@@ -131,7 +130,7 @@ UNWIND_INLINE int unwind_leaf(void *env, struct unwinder *w)
 	if (w->mode & UNWIND_BY_TABLES ? unwind_find_mapping(env, w, ra - 1)
 				       : unwind_read_code(env, w, ra - 16))
 		return 0;
-	/* Behind push and before pop the frame pointer lies below. */
+	/* After push and before pop, the frame pointer is saved below the return address. */
 	if (slot >= 0 || unwind_is_frameless(env, w, ra))
 		unwind_guessed_caller(w, ra, w->sp + (slot > 0 ? 8 : 0), slot > 0 ? word : w->fp);
 	return 0;
@@ -191,8 +190,8 @@ UNWIND_INLINE int unwind_is_prologue(void *env, struct unwinder *w)
 }
 
 /*
- * Takes the return address frame_bytes above sp, and the frame pointer below it, if they are
- * believable. Always 0.
+ * Takes the return address at frame_bytes above sp, and the frame pointer below it, if they are
+ * plausible. Always 0.
  */
 UNWIND_INLINE int unwind_by_frame_size(void *env, struct unwinder *w)
 {
@@ -203,7 +202,10 @@ UNWIND_INLINE int unwind_by_frame_size(void *env, struct unwinder *w)
 		return 0;
 	if (unwind_read(env, w, slot, &ra) || unwind_find_mapping(env, w, ra - 1))
 		return 0;
-	/* An interpreter is not returned to behind a call, but its code is made at run time too. */
+	/*
+	 * An interpreter's return address is not after a call, but its code is made at run time
+	 * too.
+	 */
 	if (!w->map_binary || unwind_read_code(env, w, ra - 16) ||
 	    arch_call_before(w->code[1], ra, &entry) != ARCH_CALL_NONE)
 		unwind_guessed_caller(w, ra, slot, fp);
@@ -211,8 +213,8 @@ UNWIND_INLINE int unwind_by_frame_size(void *env, struct unwinder *w)
 }
 
 /*
- * Whether {saved frame pointer, ra} is at slot - 8: that frame pointer must lead to a return
- * address in its turn.
+ * Whether {saved frame pointer, ra} is at slot - 8. The saved frame pointer must lead to a return
+ * address too.
  */
 UNWIND_INLINE int unwind_is_pair(void *env, struct unwinder *w, uint64_t slot, uint64_t saved,
 				 uint64_t ra)
@@ -235,7 +237,7 @@ UNWIND_INLINE int unwind_search_here(void *env, struct unwinder *w)
 	w->scan_budget--;
 	w->scan_at = slot + 8;
 	w->scan_prev = word;
-	/* The cheap way out for most words: small numbers and stack addresses. */
+	/* Most words are small numbers or stack addresses, which are cheap to rule out. */
 	if (word - UNWIND_MEMORY_PAGE > UNWIND_ADDRESS_MASK ||
 	    word - slot + UNWIND_MAX_GUESS_BYTES < 2 * UNWIND_MAX_GUESS_BYTES)
 		return 0;

@@ -12,13 +12,12 @@
 
 #define UNWIND_MAX_FRAMES 1024
 #define UNWIND_MEMORY_PAGE 4096
-#define UNWIND_CACHE_WORDS 2048	/* 16 KiB: more pages cost more TLB misses than they save
-				   searches */
+#define UNWIND_CACHE_WORDS 2048	/* 16 KiB; more would cost TLB misses */
 
 /*
- * Limits of the tables; the maps are sized by them: room for 3,000 processes of 87 mappings and
- * 3,000 files of 10,000 rows. A slab is 1 MiB of rows and a page never crosses one; with all of
- * them made the tables take less than 140 MiB.
+ * Limits of the tables, which size the maps: there is room for 3,000 processes of 87 mappings and
+ * 3,000 files of 10,000 rows. A slab is 1 MiB of rows, and the rows of a page are in one slab. With
+ * all slabs made the tables take less than 140 MiB.
  */
 #define UNWIND_SLAB_SHIFT 18
 #define UNWIND_SLAB_ROWS (1u << UNWIND_SLAB_SHIFT)
@@ -32,15 +31,14 @@
 struct unwind_mapping {
 	uint64_t begin, end;
 	uint64_t bias;			/* pc - bias counts from the binary's vaddr_lo */
-	uint32_t binary;		/* index; 0: anonymous memory or a file that is no ELF
-					   file */
+	uint32_t binary;		/* index; 0: anonymous memory or not an ELF file */
 	uint32_t flags;
 };
 
 /*
- * Where a binary's table is. {0, 0}: nowhere yet; unwinding ends there, and a stack that was kept
- * may be unwound later. {UNWIND_TABLE_NEVER, 0}: the binary has none and never will, so all of it
- * is code without unwind information. Published by one 64-bit store.
+ * Where a binary's table is. {0, 0}: there is none yet; unwinding ends there, and a deferred stack
+ * may be unwound later. {UNWIND_TABLE_NEVER, 0}: there will never be one, so all of the binary is
+ * code without unwind information. Published by one 64-bit store.
  */
 #define UNWIND_TABLE_NEVER UINT32_MAX
 
@@ -52,8 +50,7 @@ struct unwind_binary {
 /* What the kernel side knows of a process, by tgid. Replaced as a whole. */
 struct unwind_process {
 	uint64_t slice;			/* of the mappings: first | nr << 32 */
-	uint64_t exec_ns;		/* time of the exec that the slice belongs to; 0: of none
-					   that was seen */
+	uint64_t exec_ns;		/* time of the exec that made the mappings; 0: not seen */
 };
 
 _Static_assert(sizeof(struct unwind_process) == 16, "process layout");
@@ -75,30 +72,25 @@ enum unwind_end {
 	UNWIND_ENDS
 };
 
-enum { UNWIND_BY_TABLES = 1, UNWIND_BY_FRAME_POINTERS = 2 };	/* mode: --unwind dwarf, fp; auto is
-								   both */
+/* Modes: --unwind dwarf and --unwind fp; auto is both. */
+enum { UNWIND_BY_TABLES = 1, UNWIND_BY_FRAME_POINTERS = 2 };
 
 /* Flags in the top bits of a frame; user addresses have at most 57 bits. */
 #define UNWIND_RETURN_ADDRESS (1ull << 63)
 #define UNWIND_GUESSED (1ull << 62)
 #define UNWIND_ADDRESS_MASK ((1ull << 57) - 1)
 
-/*
- * How often unwind_step() may look into code or onto the stack for one caller, and for one stack.
- */
+/* How often unwind_step() may look at code or at the stack for one caller, and for one stack. */
 #define UNWIND_SEARCH_GAP 128
 #define UNWIND_SEARCH_TOTAL 512
-/* How often unwind_step() is called at most. */
+/* The most calls of unwind_step() for one stack. */
 #define UNWIND_MAX_STEPS (UNWIND_MAX_FRAMES + 1 + UNWIND_SEARCH_TOTAL)
 
 /*
- * A CFA further than this from the stack pointer is not believed when it comes from a register that
- * a callee kept.
+ * A CFA from a register that a callee has kept is trusted only within this distance of the stack
+ * pointer.
  */
 #define UNWIND_MAX_KEPT_BYTES (64u << 10)
 
-/*
- * A frame pointer further than this from the stack pointer is not believed where a table is
- * missing.
- */
+/* Without a table, a frame pointer is trusted only within this distance of the stack pointer. */
 #define UNWIND_MAX_GUESS_BYTES (1u << 20)

@@ -4,8 +4,8 @@
  * the BPF programs (bpf/stack.bpf.h) and on the host (unwind/host_unwind.c), so what is tested is
  * what the kernel runs.
  *
- * The includer defines, before including this file, how to reach memory and tables. env is the
- * includer's; the functions must be inlined; pointers they return are valid until the next call:
+ * Before including this file, the including file defines how to reach memory and tables. env is for
+ * its own use. The functions must be inlined; pointers they return are valid until the next call:
  *
  *	int unwind_load_page(env, w, addr)		copy the aligned 4 KiB of user memory at
  *							addr to w->page: 0, or the code that
@@ -23,8 +23,8 @@
  *	uint64_t *unwind_cache_word(env, i)			word i of the rule cache, or NULL
  *
  * It may also define UNWIND_LOOK_UP(env, w, pc) and UNWIND_PROLOGUE_MASK(code, next) as calls of
- * functions that do the same as those named below: the kernel's verifier looks at a global function
- * once, and at others on each way that leads there.
+ * functions that do the same as those named below: the kernel's verifier checks a global function
+ * once, but others on each path that leads to them.
  *
  * unwind_begin() takes the registers, unwind_step() is called until it returns 1 (at most
  * UNWIND_MAX_STEPS times). Frames come out innermost first; w->end says why unwinding ended.
@@ -39,31 +39,29 @@
 
 struct unwinder {
 	uint64_t pc, sp, fp;		/* of the frame being unwound */
-	uint64_t signal_context;	/* user address of the registers interrupted last; 0: regs
-					   holds them */
-	uint64_t interrupted_sp;	/* sp among them */
+	uint64_t signal_context;	/* user address of the interrupted registers; 0: in regs */
+	uint64_t interrupted_sp;	/* the sp among them */
 	uint64_t page_addr;		/* user address of page[]; 1: none */
-	uint64_t map_begin, map_end, map_bias;	/* mapping used last; empty at first */
+	uint64_t map_begin, map_end, map_bias;	/* the last mapping used; empty at first */
 	uint32_t map_page0, map_nr_pages, map_binary;
 	uint32_t tgid;
 	uint32_t nr;			/* frames so far */
 	uint32_t end;			/* enum unwind_end */
-	uint32_t exact;			/* pc is the very instruction, not a return address */
+	uint32_t exact;			/* pc is the exact instruction, no return address */
 	uint32_t flags_next;		/* top half of the UNWIND_ flags for the next frame */
 	uint32_t mode, max_frames;
 	uint32_t saw_guess, pages_read;
-	uint32_t guess;			/* enum unwind_guess: 0, or what is being tried for this
-					   frame */
-	uint32_t guess_end;		/* how unwinding ends when nothing is found */
-	uint64_t scan_at, scan_prev;	/* what is looked at next, and the stack word below it */
-	uint32_t scan_left, scan_budget;	/* steps: for this frame, for this stack */
+	uint32_t guess;			/* enum unwind_guess: what is tried for this frame; or 0 */
+	uint32_t guess_end;		/* how unwinding ends if no caller is found */
+	uint64_t scan_at, scan_prev;	/* the next word to look at, and the stack word below it */
+	uint32_t scan_left, scan_budget;	/* steps left for this frame, for this stack */
 	int64_t frame_bytes;		/* from arch_prologue_at() */
 	uint64_t code[2];		/* from unwind_read_code() */
 	uint64_t regs[ARCH_NR_REGS];	/* the kernel's saved user registers */
 	uint8_t page[UNWIND_MEMORY_PAGE];
 };
 
-/* Not aligned, so nothing is ever read through it; and not 0, which ends a chain. */
+/* A frame pointer that is lost: not aligned, so it is never followed; not 0, which ends a chain. */
 #define UNWIND_LOST_FP 1
 
 /* Reads both halves of a struct unwind_binary at once. */
@@ -79,8 +77,8 @@ typedef uint64_t __attribute__((may_alias)) unwind_word;
 #define UNWIND_END(w, code) ({ (w)->end = (code); 1; })
 
 /*
- * Reads a field of a rule again. The verifier would carry what it knows of a value that was
- * branched on through all that follows, and look at that once for each way.
+ * Reads a field of a rule again. Otherwise the verifier would keep what it learnt about the value
+ * at a branch, and check all following code once for each side of the branch.
  */
 #define UNWIND_ANEW(x) (*(const volatile typeof(x) *)&(x))
 
@@ -110,7 +108,8 @@ UNWIND_INLINE void unwind_begin(struct unwinder *w, uint32_t tgid, uint32_t mode
 }
 
 /*
- * Reads one aligned word of user memory through the page kept in w: a page costs what a word costs.
+ * Reads one aligned word of user memory through the page kept in w, because a page costs no more
+ * than a word.
  */
 UNWIND_INLINE int unwind_read(void *env, struct unwinder *w, uint64_t addr, uint64_t *value)
 {
@@ -122,8 +121,7 @@ UNWIND_INLINE int unwind_read(void *env, struct unwinder *w, uint64_t addr, uint
 		int err = unwind_load_page(env, w, page);
 
 		w->pages_read++;
-		w->page_addr = page | (uint32_t)err;	/* no page's address when it could not be
-							   read */
+		w->page_addr = page | (uint32_t)err;	/* after an error: no page's address */
 		if (err)
 			return err;
 	}
@@ -132,7 +130,7 @@ UNWIND_INLINE int unwind_read(void *env, struct unwinder *w, uint64_t addr, uint
 }
 
 /*
- * Ends unwinding at a word that could not be read: with code, or with what the memory itself said
+ * Ends unwinding at a word that could not be read, with code or with the error that reading gave
  * (UNWIND_BUSY).
  */
 UNWIND_INLINE int unwind_unread(struct unwinder *w, int err, int code)
@@ -178,15 +176,15 @@ UNWIND_INLINE int unwind_find_other_mapping(void *env, struct unwinder *w, uint6
 	return 0;
 }
 
-/* The same, but first a look at the one that is kept. */
+/* The same, but first looks at the mapping that is kept. */
 UNWIND_INLINE int unwind_find_mapping(void *env, struct unwinder *w, uint64_t pc)
 {
 	return pc >= w->map_begin && pc < w->map_end ? 0 : UNWIND_LOOK_UP(env, w, pc);
 }
 
 /*
- * Last row of rows[b .. b + nr - 1] that starts at or before key; nr >= 1. Without branches: a
- * branchy search in a frame loop makes the verifier's work explode.
+ * The last row of rows[b .. b + nr - 1] that starts at or before key; nr >= 1. The search has no
+ * branches, because branches in a loop over frames make the verifier's work explode.
  */
 UNWIND_INLINE uint32_t unwind_search(const struct unwind_row *rows, uint32_t b, uint32_t nr,
 				     uint32_t key)
@@ -206,7 +204,7 @@ UNWIND_INLINE uint32_t unwind_search(const struct unwind_row *rows, uint32_t b, 
 	return b & (UNWIND_SLAB_ROWS - 1);
 }
 
-/* Number of the rule in force at pc, inside the mapping kept in w. 0 or an end code. */
+/* Finds the number of the rule in force at pc, in the mapping kept in w. 0 or an end code. */
 UNWIND_INLINE int unwind_find_rule(void *env, struct unwinder *w, uint64_t pc, uint32_t *rule)
 {
 	uint64_t rel = pc - w->map_bias, tag;
@@ -224,7 +222,8 @@ UNWIND_INLINE int unwind_find_rule(void *env, struct unwinder *w, uint64_t pc, u
 		return UNWIND_NO_FDE;
 
 	/*
-	 * One 64-bit load or store, so a torn entry cannot be seen: page:32 | pc_lo:16 | rule:16.
+	 * An entry is read and written as one 64-bit word, so it is never torn: page:32 | pc_lo:16
+	 * | rule:16.
 	 */
 	tag = (uint64_t)k << 32 | (uint64_t)key << 16;
 	word = unwind_cache_word(env, ((uint32_t)(rel >> 1) ^ (uint32_t)(rel >> 13) ^ k * 0x9e37u) &
@@ -290,10 +289,10 @@ UNWIND_INLINE void unwind_found_caller(struct unwinder *w, int guessed)
 #include "unwind/unwind_guess.h"
 
 /*
- * One step by the frame pointer: 0, or the code that unwinding ends with. check: in code that has
- * no table, between frames that may have one; code is then the reason why there is none, and the
- * answer when the frame pointer is not believable. Without check (--unwind fp) the chain is
- * followed as it is, and nothing says whether its end is the stack's.
+ * One step by the frame pointer: 0, or the code that unwinding ends with. With check, the code at
+ * pc has no table but other frames may have one; code is then the reason why there is no table, and
+ * the result if the frame pointer is not plausible. Without check (--unwind fp) the chain is
+ * followed as it is, and it is not known whether its end is the end of the stack.
  */
 UNWIND_INLINE int unwind_step_fp(void *env, struct unwinder *w, int code, const int check)
 {
@@ -322,7 +321,7 @@ UNWIND_INLINE int unwind_step_fp(void *env, struct unwinder *w, int code, const 
 	return 0;
 }
 
-/* The registers that a signal interrupted, from the ucontext above the trampoline. */
+/* Steps to the registers that a signal interrupted, in the ucontext above the trampoline. */
 UNWIND_INLINE int unwind_step_signal(void *env, struct unwinder *w)
 {
 	uint64_t context = w->sp + ARCH_SIGNAL_CONTEXT, pc = 0, sp = 0, fp = 0;
@@ -345,9 +344,9 @@ UNWIND_INLINE int unwind_step_signal(void *env, struct unwinder *w)
 }
 
 /*
- * The register that a CFA counts from: known in a frame that was interrupted, or further out if the
- * callee keeps it. In a callee that has not pushed it yet, or has popped it, the place where it is
- * pushed lies below the interrupted stack pointer and the register holds it.
+ * The register that a CFA counts from. It is known in the interrupted frame, and in a caller if the
+ * callee keeps it. If the callee has not pushed it yet, or has popped it, the place for it is below
+ * the interrupted stack pointer, and the register still holds the value.
  */
 UNWIND_INLINE int unwind_base_register(void *env, struct unwinder *w, const struct unwind_rule *r,
 				       uint32_t kind, uint64_t *value)
@@ -361,7 +360,7 @@ UNWIND_INLINE int unwind_base_register(void *env, struct unwinder *w, const stru
 	return unwind_interrupted_register(env, w, r->reg, value);
 }
 
-/* Canonical frame address by the rule: 0, or the code that ends unwinding. */
+/* Finds the canonical frame address by the rule: 0, or the code that ends unwinding. */
 UNWIND_INLINE int unwind_find_cfa(void *env, struct unwinder *w, const struct unwind_rule *r,
 				  uint32_t kind, uint64_t *cfa)
 {
@@ -409,7 +408,8 @@ UNWIND_INLINE int unwind_step_rule(void *env, struct unwinder *w, const struct u
 		return UNWIND_END(w, err);
 	fp_kind = UNWIND_ANEW(r->fp);
 	/*
-	 * The saved frame pointer lies below the return address: reading it first keeps the page.
+	 * The saved frame pointer is below the return address, so it is read first: the page in w
+	 * then often serves both.
 	 */
 	if (fp_kind == FP_CFA || fp_kind == FP_DEREF_FP) {
 		uint64_t at = (fp_kind == FP_CFA ? cfa : w->fp) + r->fp_off;
@@ -430,15 +430,15 @@ UNWIND_INLINE int unwind_step_rule(void *env, struct unwinder *w, const struct u
 		return unwind_unread(w, err, ra_kind == RA_REG ? UNWIND_BAD_RULE : UNWIND_READ_RA);
 	ra = arch_strip(ra);
 	/*
-	 * A new coroutine has 0 where others have a return address. Behind a guessed frame, 0 is a
-	 * sign that the guess was wrong; in an interrupted frame, that it was just changing stacks.
+	 * A new coroutine has 0 where others have a return address. After a guessed frame, 0 means
+	 * that the guess was wrong; in an interrupted frame, that it was just changing stacks.
 	 */
 	if (!ra)
 		return UNWIND_END(w, w->exact || w->saw_guess || r->ra & RULE_GUESSED
 					     ? UNWIND_RA_ZERO
 					     : UNWIND_ROOT_GUESS);
 	/*
-	 * Only a frame that was interrupted may have pushed nothing yet: anything else would loop.
+	 * Only an interrupted frame may have pushed nothing yet; with others, unwinding would loop.
 	 */
 	if (cfa <= w->sp && !w->exact && UNWIND_ANEW(r->cfa) != CFA_OTHER_STACK)
 		return UNWIND_END(w, UNWIND_SP_BACK);
@@ -460,10 +460,7 @@ UNWIND_INLINE void unwind_begin_guess(struct unwinder *w, int code)
 	w->guess = w->exact ? GUESS_LEAF : unwind_guess_after_leaf(w);
 }
 
-/*
- * A step by the frame pointer, in code without unwind information or because nothing else is
- * wanted.
- */
+/* A step by the frame pointer, in code without unwind information or with --unwind fp. */
 UNWIND_INLINE int unwind_guess_fp(void *env, struct unwinder *w)
 {
 	const uint32_t code = w->guess_end;
@@ -474,12 +471,12 @@ UNWIND_INLINE int unwind_guess_fp(void *env, struct unwinder *w)
 	if (!w->guess_end)
 		return 0;
 	/*
-	 * The FDE of clone's code ends before the call: in a new thread nothing is on the stack
-	 * yet.
+	 * The FDE of clone()'s code ends before the system call; in a new thread the stack is still
+	 * empty.
 	 */
 	if (w->exact && w->guess_end == UNWIND_NO_FDE && arch_is_new_task(w->regs))
 		w->guess_end = UNWIND_ROOT_GUESS;
-	/* In code made at run time the frame pointer may be anything, 0 too. */
+	/* In code made at run time the frame pointer may hold anything, even 0. */
 	if (code != UNWIND_JIT || (w->guess_end != UNWIND_JIT && w->guess_end != UNWIND_ROOT_GUESS))
 		return UNWIND_END(w, w->guess_end);
 	w->guess = GUESS_STACK;
@@ -490,8 +487,7 @@ UNWIND_INLINE int unwind_guess_fp(void *env, struct unwinder *w)
 }
 
 /*
- * Stores the current frame and moves to its caller, unless that must be guessed: then w->guess is
- * set.
+ * Stores the current frame and moves to its caller, or sets w->guess if the caller must be guessed.
  */
 UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *frames)
 {
@@ -542,8 +538,8 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 }
 
 /*
- * One step: each kind has its own way through here, so that the verifier's work is a sum and not a
- * product.
+ * One step. Each kind of step has its own path through this function, so that the verifier's work
+ * is a sum and not a product.
  */
 UNWIND_INLINE int unwind_step(void *env, struct unwinder *w, uint64_t *frames)
 {

@@ -10,8 +10,8 @@
 #include "src/base/hash_index.h"
 #include "unwind/unwind_limits.h"
 
-#define MAX_RULES UINT16_MAX	/* numbers of rules are 16 bits wide, */
-#define MAX_PAGE_ROWS UINT16_MAX	/* and so are counts of rows in a page */
+#define MAX_RULES UINT16_MAX	/* numbers of rules have 16 bits */
+#define MAX_PAGE_ROWS UINT16_MAX	/* and so have counts of rows in a page */
 
 static const struct unwind_rule no_rule = { .cfa = CFA_NONE };
 
@@ -21,8 +21,7 @@ struct builder {
 	struct unwind_table *t;
 	size_t cap_rules;
 	struct hash_index index;
-	uint16_t recent[RECENT];	/* numbers of rules by some bits of their hash: spares most
-					   looks into the index */
+	uint16_t recent[RECENT];	/* rules by some bits of their hash; a cache of the index */
 };
 
 struct rule_key {
@@ -46,7 +45,7 @@ static uint64_t rule_hash(const struct unwind_rule *rule)
 	return hash_u64(hash_u64(0, words[0]), words[1]);
 }
 
-/* Number of the rule in this table, added if new. 0 or -errno. */
+/* Finds the number of the rule in this table; a new rule is added. 0 or -errno. */
 static int intern_rule(struct builder *b, const struct unwind_rule *rule, uint16_t *number)
 {
 	struct unwind_table *t = b->t;
@@ -74,7 +73,7 @@ static int intern_rule(struct builder *b, const struct unwind_rule *rule, uint16
 	return 0;
 }
 
-/* A page that begins here: behind the rows so far, under the rule of the last of them. */
+/* Begins a page after the rows so far; its carry is the rule of the last row. */
 static void begin_page(struct unwind_table *t, uint32_t page)
 {
 	t->pages[page].first = (uint32_t)t->nr_rows;
@@ -115,10 +114,7 @@ static int add_rows(struct builder *b, const struct cfi_row *rows, size_t nr)
 	return err;
 }
 
-/*
- * Pages up to vaddr_hi, without those behind the last row that would only say that nothing is
- * known.
- */
+/* The number of pages up to vaddr_hi, without those after the last row, which would be empty. */
 static int count_pages(const struct cfi_row *rows, size_t nr, uint64_t vaddr_lo, uint64_t vaddr_hi,
 		       uint32_t *out)
 {
@@ -136,7 +132,7 @@ static int count_pages(const struct cfi_row *rows, size_t nr, uint64_t vaddr_lo,
 	return 0;
 }
 
-/* Rows outside of what the file maps are damage: FDEs of functions that the linker dropped. */
+/* Drops rows outside of what the file maps: they come from functions that the linker dropped. */
 static void clip(const struct cfi_row **rows, size_t *nr, uint64_t vaddr_lo, uint64_t vaddr_hi)
 {
 	for (; *nr && (*rows)->vaddr < vaddr_lo; (*nr)--)
@@ -191,8 +187,8 @@ void unwind_table_free(struct unwind_table *t)
 }
 
 /*
- * The last of nr >= 1 rows that starts at or before key, without branches: see unwind_search() in
- * unwind_step.h.
+ * The last of nr >= 1 rows that starts at or before key. Like unwind_search() in unwind_step.h, it
+ * has no branches.
  */
 static const struct unwind_row *search(const struct unwind_row *rows, uint32_t nr, uint32_t key)
 {

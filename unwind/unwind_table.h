@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The unwind table of one binary, in the shape the BPF side reads (row.h), before it is placed in
- * slabs. Rules are still by value here: numbers are given by the dictionary when the table is
+ * The unwind table of one binary, in the form that the BPF side reads (row.h), before it is placed
+ * in slabs. Rules are kept by value here; the dictionary gives them numbers when the table is
  * placed.
  */
 #pragma once
@@ -24,13 +24,13 @@ struct unwind_table {
 };
 
 /*
- * Builds from rows; those outside vaddr_lo .. vaddr_hi - 1 are left out. Pages end with the last
- * row: behind it nothing is known. 0, -ENOMEM, or -E2BIG (more than 65,535 distinct rules or rows a
- * page, or too many pages).
+ * Builds a table from rows; those outside vaddr_lo .. vaddr_hi - 1 are left out. There are no pages
+ * after the last row. 0, -ENOMEM, or -E2BIG: more than 65,535 distinct rules or rows in a page, or
+ * too many pages.
  */
 int unwind_table_build(const struct cfi_rows *rows, uint64_t vaddr_lo, uint64_t vaddr_hi,
 		       struct unwind_table **tp);
 void unwind_table_free(struct unwind_table *t);		/* NULL is fine */
 
-/* The rule in force at vaddr, by the very search the kernel does. */
+/* The rule in force at vaddr, found by the same search as in the kernel. */
 struct unwind_rule unwind_table_find(const struct unwind_table *t, uint64_t vaddr);

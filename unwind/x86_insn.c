@@ -65,8 +65,7 @@ static const struct other_write {
 	{ X86_0F3A, 0xf0, true, 'r' },
 };
 
-#define MAX_READ 32		/* bytes; more than an instruction has, so that numbers are read at
-				   once */
+#define MAX_READ 32		/* bytes; more than an instruction has, so loads can be wide */
 
 struct cursor {
 	const uint8_t *p, *end;
@@ -83,7 +82,7 @@ static uint8_t byte(struct cursor *c)
 	return *c->p++;
 }
 
-/* A little-endian number of n <= 8 bytes, sign-extended. Files are of this machine's byte order. */
+/* Reads a little-endian number of n <= 8 bytes, sign-extended; this machine has that order. */
 static int64_t number(struct cursor *c, unsigned n)
 {
 	size_t left = (size_t)(c->end - c->p);
@@ -94,7 +93,7 @@ static int64_t number(struct cursor *c, unsigned n)
 		return 0;
 	}
 	if (left >= 8)
-		memcpy(&v, c->p, 8);	/* one load; the rest is shifted out */
+		memcpy(&v, c->p, 8);	/* one load; higher bytes are shifted out */
 	else
 		memcpy(&v, c->p, n);
 	c->p += n;
@@ -139,7 +138,7 @@ static unsigned imm_z(const struct x86_insn *in)
 	return in->opsize && !(in->rex & 8) ? 2 : 4;
 }
 
-/* Bytes of the immediate that a letter of the tables stands for. */
+/* The size in bytes of the immediate that a letter of the tables stands for. */
 static unsigned imm_size(const struct cursor *c, const struct x86_insn *in, char what)
 {
 	switch (what) {
@@ -180,7 +179,7 @@ static bool operands(struct cursor *c, struct x86_insn *in, char what)
 	return true;
 }
 
-/* Opcode and operands of a VEX, EVEX or XOP instruction. */
+/* Reads the opcode and the operands of a VEX, EVEX or XOP instruction. */
 static bool vector_opcode(struct cursor *c, struct x86_insn *in, unsigned map)
 {
 	bool imm8 = map == X86_0F3A || map == 8;
@@ -252,7 +251,7 @@ static bool escape(struct cursor *c, struct x86_insn *in)
 	return operands(c, in, two_byte[in->op]);
 }
 
-/* Prefixes and the first opcode byte. REX counts only right before the opcode. */
+/* Reads the prefixes and the first opcode byte. REX counts only right before the opcode. */
 static uint8_t prefixes(struct cursor *c, struct x86_insn *in)
 {
 	for (;;) {

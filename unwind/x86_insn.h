@@ -15,7 +15,8 @@
  * whole files; over 157 million instructions (chromium, node, LLVM, rustc, gdb, ...) each
  * difference has a reason that is listed there.
  *
- * The bytes are foreign: nothing behind the given end is read; what is no instruction has length 0.
+ * The bytes are foreign: nothing after the given end is read, and an invalid instruction has length
+ * 0.
  */
 #pragma once
 
@@ -25,8 +26,8 @@
 
 #define X86_MAX_INSN 15
 
-enum { X86_AX = 0, X86_SP = 4, X86_BP = 5, X86_NO_REG = 255 };	/* numbers as instructions hold
-								   them */
+/* Register numbers as instructions hold them. */
+enum { X86_AX = 0, X86_SP = 4, X86_BP = 5, X86_NO_REG = 255 };
 
 /* Where control goes. */
 enum x86_flow {
@@ -34,7 +35,7 @@ enum x86_flow {
 	X86_JUMP, X86_BRANCH, X86_CALL,	/* to target: always, perhaps, and back */
 	X86_JUMP_ANY, X86_CALL_ANY,	/* through a register or memory */
 	X86_RETURN,
-	X86_STOP,			/* ud2, hlt, int3: not further */
+	X86_STOP,			/* ud2, hlt, int3: it does not continue */
 };
 
 enum x86_map { X86_ONE_BYTE, X86_0F, X86_0F38, X86_0F3A, X86_OTHER_MAP };
@@ -42,25 +43,22 @@ enum x86_map { X86_ONE_BYTE, X86_0F, X86_0F38, X86_0F3A, X86_OTHER_MAP };
 struct x86_insn {
 	uint8_t len;			/* 0: no instruction, or cut off */
 	uint8_t map, op;		/* enum x86_map and the last opcode byte */
-	uint8_t rex;			/* 0x40..0x4f, 0: none; of VEX and EVEX the same bits, R and
-					   B of all */
+	uint8_t rex;			/* 0x40..0x4f; 0: none; for VEX and EVEX the same bits */
 	bool is_vex;			/* or EVEX or XOP: an opcode of its own in map */
 	bool opsize;			/* prefix 66 */
 	uint8_t rep;			/* f2, f3 or 0 */
 	bool has_modrm;
-	uint8_t mod, reg, rm;		/* reg and rm with their bit of rex; rm is a register when
-					   mod is 3 */
+	uint8_t mod, reg, rm;		/* with the bits of rex; rm is a register if mod is 3 */
 	uint8_t base, index, scale;	/* of memory: X86_NO_REG: none; scale is 1, 2, 4, 8 */
 	bool is_rip;			/* memory at the next instruction + disp */
 	int32_t disp;
-	int64_t imm;			/* sign-extended; of a direct jump: from the next
-					   instruction */
+	int64_t imm;			/* sign-extended; for jumps: from the next instruction */
 	uint8_t flow;			/* enum x86_flow */
 };
 
 /*
- * Decodes the instruction at p, of which len bytes may be read. Returns its length, 0 when there is
- * none.
+ * Decodes the instruction at p, of which len bytes may be read. Returns its length; 0: there is no
+ * instruction.
  */
 unsigned x86_decode(const uint8_t *p, size_t len, struct x86_insn *insn);
 
@@ -71,8 +69,8 @@ unsigned x86_decode(const uint8_t *p, size_t len, struct x86_insn *insn);
 unsigned x86_writes(const struct x86_insn *insn);
 
 /*
- * Whether it can change the general register reg in any way, also one that its opcode does not
- * name. Rather true.
+ * Whether it can change the general register reg in any way, even if its opcode does not name reg.
+ * In doubt true.
  */
 bool x86_may_write(const struct x86_insn *insn, unsigned reg);
 
