@@ -112,7 +112,7 @@ bool live_rows_on_terminal(const struct live_rows *l)
 	return false;
 }
 
-static bool somebody_reads(const struct live_rows *l)
+static bool has_reader(const struct live_rows *l)
 {
 	for (size_t i = 0; i < l->nr; i++)
 		if (l->v[i].fd >= 0)
@@ -135,14 +135,14 @@ static int take_record(void *live_rows, const struct record *rec)
 {
 	struct live_rows *l = live_rows;
 
-	return somebody_reads(l) ? end_all(l, live_scans_record(l->scans, rec)) : 0;
+	return has_reader(l) ? end_all(l, live_scans_record(l->scans, rec)) : 0;
 }
 
 static int take_chunk_end(void *live_rows)
 {
 	struct live_rows *l = live_rows;
 
-	return somebody_reads(l) ? end_all(l, live_scans_chunk_end(l->scans)) : 0;
+	return has_reader(l) ? end_all(l, live_scans_chunk_end(l->scans)) : 0;
 }
 
 struct record_consumer live_rows_consumer(struct live_rows *l)
@@ -297,17 +297,17 @@ size_t live_rows_fds(const struct live_rows *l, struct pollfd *fds)
 
 bool live_rows_need_names(const struct live_rows *l)
 {
-	return somebody_reads(l) && live_scans_need_names(l->scans);
+	return has_reader(l) && live_scans_need_names(l->scans);
 }
 
 bool live_rows_full(const struct live_rows *l)
 {
-	return somebody_reads(l) && live_scans_waiting(l->scans) >= ROWS_MAX;
+	return has_reader(l) && live_scans_waiting(l->scans) >= ROWS_MAX;
 }
 
 bool live_rows_over(const struct live_rows *l)
 {
-	return l->gone && !somebody_reads(l);
+	return l->gone && !has_reader(l);
 }
 
 int live_rows_finish(struct live_rows *l)
