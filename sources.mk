@@ -72,6 +72,7 @@ REPORT_SRCS := \
 	formats/render/layout.c \
 	formats/render/output_list.c \
 	formats/render/renderers.c \
+	formats/render/scan_sums_json.c \
 	formats/render/svg.c \
 	formats/render/svg_text.c \
 	formats/render/text.c \

@@ -17,6 +17,7 @@
 
 #include "formats/render/json_writer.h"
 #include "formats/render/renderer.h"
+#include "formats/render/scan_sums_json.h"
 #include "src/base/array.h"
 #include "src/base/intern.h"
 #include "src/profile/profile.h"
@@ -81,36 +82,6 @@ static void put_health(struct json_writer *w, const struct stack_health *h)
 	put_blame(w, "guesses", h, h->guesses, h->nr_guesses);
 }
 
-/*
- * The sum of the receipts. tasks_seen is the sum of rows, idle kernel threads and tasks not asked
- * for.
- */
-static void put_scans(struct json_writer *w, const struct report_scans *s)
-{
-	json_key(w, "walks");
-	json_begin(w, '{');
-	json_put_u64(w, "count", s->count);
-	json_put_u64(w, "tasks_seen", s->tasks_seen);
-	json_put_u64(w, "rows", s->rows);
-	json_put_u64(w, "idle_kernel_threads", s->skipped_idle_kthreads);
-	json_put_u64(w, "not_asked_for", s->filtered);
-	json_put_u64(w, "on_cpu", s->on_cpu);
-	json_put_u64(w, "torn", s->torn);
-	json_put_u64(w, "vanished", s->vanished);
-	json_put_u64(w, "page_faults", s->read_faults);
-	json_put_u64(w, "kernel_stack_failed", s->kernel_failed);
-	json_put_u64(w, "readers_hung", s->hung);
-	json_put_u64(w, "duration_ns", s->duration_ns);
-	json_put_u64(w, "longest_ns", s->longest_ns);
-	json_key(w, "ends");
-	json_begin(w, '{');
-	for (unsigned end = 0; end < STACK_ENDS; end++)
-		if (s->ends[end])
-			json_put_u64(w, stack_end_name(end), s->ends[end]);
-	json_end(w, '}');
-	json_end(w, '}');
-}
-
 static void put_facts(struct json_writer *w, const struct profile *p)
 {
 	const struct profile_facts *f = &p->facts;
@@ -138,7 +109,7 @@ static void put_facts(struct json_writer *w, const struct profile *p)
 	json_put_u64(w, "frames", f->frames);
 	json_put_u64(w, "frames_unnamed", f->frames_unnamed);
 	if (f->scan_sums.count)
-		put_scans(w, &f->scan_sums);
+		scan_sums_json(w, "walks", &f->scan_sums);
 	json_key(w, "incomplete");
 	json_bool(w, f->incomplete);
 	put_text(w, "warning", f->warning);

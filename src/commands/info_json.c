@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "formats/render/json_writer.h"
+#include "formats/render/scan_sums_json.h"
 #include "src/commands/info_lists.h"
 #include "src/model/definition_store.h"
 #include "src/profile/cpu_check.h"
@@ -127,26 +128,6 @@ static void put_ends(struct json_writer *w, const uint64_t ends[STACK_ENDS + 1])
 			json_put_u64(w, end < STACK_ENDS ? stack_end_name(end) : "unknown",
 				     ends[end]);
 	}
-	json_end(w, '}');
-}
-
-static void put_snapshots(struct json_writer *w, const struct report_scans *s)
-{
-	json_key(w, "snapshots");
-	json_begin(w, '{');
-	json_put_u64(w, "count", s->count);
-	json_put_u64(w, "tasks_seen", s->tasks_seen);
-	json_put_u64(w, "rows", s->rows);
-	json_put_u64(w, "idle_kernel_threads", s->skipped_idle_kthreads);
-	json_put_u64(w, "not_asked_for", s->filtered);
-	json_put_u64(w, "on_cpu", s->on_cpu);
-	json_put_u64(w, "torn", s->torn);
-	json_put_u64(w, "vanished", s->vanished);
-	json_put_u64(w, "page_faults", s->read_faults);
-	json_put_u64(w, "hung_readers", s->hung);
-	json_put_u64(w, "failed_kernel_stacks", s->kernel_failed);
-	json_put_u64(w, "duration_ns", s->duration_ns);
-	json_put_u64(w, "longest_ns", s->longest_ns);
 	json_end(w, '}');
 }
 
@@ -377,7 +358,7 @@ int info_json(FILE *out, const struct report *rep, bool sizes)
 	json_begin(&w, '{');
 	put_recording(&w, rep);
 	json_put_u64(&w, "samples", info->samples);
-	put_snapshots(&w, &info->scans);
+	scan_sums_json(&w, "snapshots", &info->scans);
 	put_cpus(&w, report_cpus(rep));
 	cpu_check_warning(report_cpus(rep), warning, sizeof(warning));
 	json_put_text(&w, "warning", warning);
