@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Processes and their executable mappings over time. A sample of time t is resolved with what was
- * mapped at t, so mappings and processes stay for a while after their end (processes_prune()).
+ * Processes and their executable mappings over time.
  *
- * A process here is one life of a thread group between two execs. Those with the same tgid are
- * chained from the newest to the oldest.
+ * A sample is resolved some time after it was taken, and must be resolved with the mappings of its
+ * own time. So each mapping and each process has a time of birth and of death, and stays for a
+ * while after its end (processes_prune()).
+ *
+ * A process here is one life of a thread group between two execs. For example, a shell with pid 7
+ * that becomes /bin/ls by exec is two processes with tgid 7: the first one dies at the time of the
+ * exec, and the second one is born then. Processes with the same tgid are chained from the newest
+ * to the oldest (process.older).
  */
 #pragma once
 
@@ -23,10 +28,10 @@ struct mapping {
 	uint8_t prot;
 	bool written;			/* a MAPPING record was written */
 	uint64_t born_ns, died_ns;	/* died_ns TIME_NEVER: mapped now */
-	uint32_t generation;		/* of the process when it came */
+	uint32_t generation;		/* of the process, when the mapping came */
 };
 
-/* When the kernel's table of a process was replaced, and what it has known since then. */
+/* When the BPF programs got mappings of a process anew, and which ones they know since then. */
 struct publication {
 	uint64_t since_ns;
 	uint32_t generation;
@@ -48,16 +53,16 @@ struct process {
 	size_t nr_maps, cap_maps;
 	size_t nr_live;
 	uint32_t generation;		/* changes with the mappings */
-	struct publication published[PROCESS_PUBLICATIONS];	/* the newest first; since_ns 0:
-								   none */
-	bool birth_was_told;		/* born_ns is that of a fork or an exec; else it may have
-					   begun before */
+	/* The newest first; since_ns 0: none. */
+	struct publication published[PROCESS_PUBLICATIONS];
+	bool birth_was_told;		/* born_ns is the time of a fork or an exec event; else the
+					   process may have begun earlier */
 	bool scanned;			/* /proc was read */
-	bool is_kthread;		/* as /proc said */
-	bool awaited;			/* a stack of it waits: see processes_await() */
-	bool dirty;			/* mappings changed since the kernel's table was written */
+	bool is_kthread;		/* according to /proc */
+	bool awaited;			/* a deferred stack needs it: processes_await() */
+	bool dirty;			/* its mappings have changed since they were published */
 	struct process *older;		/* same tgid, earlier */
-	struct process *next;		/* all processes; for walking over them */
+	struct process *next;		/* list of all processes */
 };
 
 struct processes {
@@ -67,7 +72,7 @@ struct processes {
 	struct hash_index by_tgid;	/* -> index in newest[] */
 	struct process **newest;
 	size_t nr_newest, cap_newest;
-	size_t *free_newest;		/* places in it */
+	size_t *free_newest;		/* unused places of newest[] */
 	size_t nr_free, cap_free;
 	uint32_t nr_slots;
 	uint32_t *free_slots;
@@ -77,52 +82,56 @@ struct processes {
 void processes_init(struct processes *ps);
 void processes_release(struct processes *ps);
 
-/* The process that tgid was at that time (TIME_NEVER: is now); NULL: unknown. */
+/* The process that tgid was at that time (TIME_NEVER: the one that lives); NULL: unknown. */
 struct process *processes_find(const struct processes *ps, uint32_t tgid, uint64_t time_ns);
 
 /* The earliest life of tgid that is known, or NULL. */
 struct process *processes_oldest(const struct processes *ps, uint32_t tgid);
 
-/* A new life of tgid from born_ns on; an earlier one dies then. NULL: out of memory. */
+/* Begins a new life of tgid at born_ns; an earlier one dies then. NULL: out of memory. */
 struct process *processes_add(struct processes *ps, uint32_t tgid, uint64_t born_ns);
 
-/* One that was over when the oldest that is known began. NULL: out of memory. */
+/* Adds a life of a tgid that was over when the oldest known one began. NULL: out of memory. */
 struct process *processes_add_before(struct processes *ps, struct process *oldest,
 				     uint64_t born_ns);
 
-/* Adds a mapping; what it overlaps dies (or is cut). An equal living one is kept. 0 or -ENOMEM. */
+/*
+ * Adds a mapping. Mappings that it overlaps die, or are cut; an equal living one is kept. 0 or
+ * -ENOMEM.
+ */
 int process_map(struct process *p, const struct mapping *m);
 
 /*
- * What is mapped now is in these ranges, sorted by start: living mappings outside of all of them
+ * found: the ranges that are mapped now, sorted by start. Living mappings outside of all of them
  * die. true: there were some.
  */
 bool process_keep(struct process *p, const struct mapping *found, size_t nr, uint64_t time_ns);
 
-/* The kernel's table shows p's mappings as they are, from now on. */
+/* Notes that the BPF programs know p's present mappings from now_ns on. */
 void process_published(struct process *p, uint64_t now_ns);
 
 /*
- * Did the kernel's table know m at that time? (A walk of a moment before may have used what was
- * there before.)
+ * true: the BPF programs knew m at that time, or no mappings at all. A stack that was unwound
+ * between those times may have used an older mapping of the same address.
  */
 bool process_knew(const struct process *p, const struct mapping *m, uint64_t time_ns);
 
-/* All mappings of parent are the child's too. 0 or -ENOMEM. */
+/* Gives the child all mappings of parent. 0 or -ENOMEM. */
 int process_inherit(struct process *child, const struct process *parent, uint64_t time_ns);
 
-/* Mapping that held addr at that time, or NULL. Borrowed until the process changes. */
+/* The mapping that held addr at that time, or NULL. Borrowed until the process changes. */
 const struct mapping *process_find_mapping(const struct process *p, uint64_t addr,
 					   uint64_t time_ns);
 
 void process_exit(struct process *p, uint64_t time_ns);
 
-/* A stack of that time waits to be looked at: the next prune keeps its process longer. */
+/* A deferred stack of that time needs its process: the next prune keeps that one longer. */
 void processes_await(struct processes *ps, uint32_t tgid, uint64_t time_ns);
 
 /*
- * Forgets processes and mappings that died before ended_ns, or, of processes that are awaited,
- * before awaited_ns; release is called for each process first. From then on none is awaited.
+ * Forgets processes and mappings that died before ended_ns; a process that is awaited, and its
+ * mappings, only when they died before awaited_ns. release is called first for each process that is
+ * forgotten. Afterwards no process is awaited.
  */
 void processes_prune(struct processes *ps, uint64_t ended_ns, uint64_t awaited_ns,
 		     void (*release)(void *ctx, struct process *p), void *ctx);

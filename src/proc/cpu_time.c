@@ -8,9 +8,7 @@
 
 #include "src/base/io.h"
 
-/*
- * proc(5): user nice system idle iowait irq softirq steal; guest times are part of user and nice.
- */
+/* proc(5): user nice system idle iowait irq softirq steal; user and nice include guest times. */
 enum { IDLE = 3, IOWAIT = 4, STEAL = 7, FIELDS = 8 };
 
 int cpu_time_read(const char *path, struct cpu_time *out)
@@ -28,7 +26,7 @@ int cpu_time_read(const char *path, struct cpu_time *out)
 		   &v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7]) < IOWAIT)
 		n = -EBADMSG;
 	free(text);
-	/* What the host took away was nobody's here. */
+	/* Steal is left out: the host took that time, no task of this machine had it. */
 	for (int i = 0; i < STEAL && n >= 0; i++) {
 		out->all += v[i];
 		out->busy += i == IDLE || i == IOWAIT ? 0 : v[i];

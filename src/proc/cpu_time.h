@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How busy all CPUs were between two readings of /proc/stat: what samples and snapshots are held
- * against.
+ * How busy all CPUs were between two readings of /proc/stat. The shares that samples and snapshots
+ * show are compared with it.
  */
 #pragma once
 

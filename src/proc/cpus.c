@@ -14,7 +14,7 @@
 
 #define MAX_CPU 65536
 
-/* The number at p, and where it ends; NULL: none, or none of a CPU. */
+/* Reads the CPU number at p and returns its end; NULL: there is none, or it is too high. */
 static const char *number(const char *p, uint32_t *out)
 {
 	char *end;

@@ -14,14 +14,11 @@
 
 struct line {
 	bool waits;
-	long pid;			/* -1: nobody's */
+	long pid;			/* -1: the kernel names no process */
 	unsigned long long inode;
 };
 
-/*
- * "1: POSIX  ADVISORY  WRITE 3568 fd:00:2531452 0 EOF", with "-> " behind the colon for one that
- * waits.
- */
+/* "1: POSIX  ADVISORY  WRITE 3568 fd:00:2531452 0 EOF"; "-> " behind the colon: a waiting one. */
 static bool parse(const char *text, struct line *l)
 {
 	const char *p = strchr(text, ':');

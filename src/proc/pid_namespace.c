@@ -33,8 +33,8 @@ bool pid_namespace_is_inner(void)
 }
 
 /*
- * NSpid has a number for each namespace from that of this /proc down to ours: one, when they are
- * the same.
+ * NSpid has one number for each namespace from that of this /proc down to ours. A single number
+ * means that they are the same.
  */
 int pid_namespace_check_proc(const char *status_path)
 {
@@ -53,8 +53,8 @@ int pid_namespace_check_proc(const char *status_path)
 }
 
 /*
- * Behind unshare(CLONE_NEWPID) the first child begins a namespace, and until then the link leads
- * nowhere.
+ * After unshare(CLONE_NEWPID) the first child begins a new namespace; until there is one, the link
+ * leads nowhere.
  */
 static bool children_go_elsewhere(void)
 {

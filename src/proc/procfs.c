@@ -33,10 +33,7 @@ static uint64_t hex(const char **p)
 	return v;
 }
 
-/*
- * "start-end rwxp pgoff maj:min inode   path"; the path is the rest of the line, "\012" for a
- * newline.
- */
+/* "start-end rwxp pgoff maj:min inode   path"; path: the rest of the line, "\012" for a newline. */
 static bool parse_map(char *line, struct proc_map *m)
 {
 	const char *p = line;
@@ -110,8 +107,8 @@ int procfs_maps_timed(struct timed_reader *reader, pid_t tid,
 }
 
 /*
- * Field number (counted from 3: the one behind the comm) of /proc/PID/stat; the comm may hold
- * anything.
+ * One field of /proc/PID/stat by its number in proc(5). The fields are counted from the last ")",
+ * which is behind field 2: the comm may hold any bytes.
  */
 static uint64_t stat_field(const char *stat, int number)
 {
@@ -132,8 +129,8 @@ static uint32_t status_number(const char *status, const char *key)
 enum { REAL, EFFECTIVE };		/* columns of "Uid:" */
 
 /*
- * "NSpid: ours ... its own": the number so many columns on, 0 when there are fewer. Sets *last, the
- * last column.
+ * The number in one column of a line such as "NSpid: ours ... its own"; 0: there are fewer columns.
+ * Sets *last to the last column.
  */
 static uint32_t number_at(const char *status, const char *key, uint32_t column, uint32_t *last)
 {
@@ -153,7 +150,7 @@ static uint32_t number_at(const char *status, const char *key, uint32_t column, 
 	return number;
 }
 
-/* Not /proc/TID/stat: that adds up the times of all threads of the process. */
+/* /proc/TID/stat would not do: it adds up the times of all threads of the process. */
 static int read_stat(pid_t pid, pid_t tid, struct proc_stat *out)
 {
 	char path[64], *text;
@@ -246,7 +243,7 @@ static bool is_called(pid_t pid, uint32_t number, uint32_t depth)
 	return is_it;
 }
 
-/* "12 34 56 ": the file ends with it. */
+/* The file is a list of pids like "12 34 56 ". */
 static pid_t child_in(const char *path, uint32_t number, uint32_t depth)
 {
 	char *text, *p, *end;
@@ -372,7 +369,7 @@ pid_t procfs_living_thread(pid_t pid)
 
 static int open_checked(const char *path, uint64_t ino)
 {
-	/* Foreign paths: a FIFO or a device must neither block nor be taken for the file. */
+	/* Paths are foreign: a FIFO or a device must neither block nor be taken for the file. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
 
@@ -390,8 +387,8 @@ int procfs_open_mapped(pid_t pid, uint64_t start, uint64_t end, const char *path
 	int fd;
 
 	/*
-	 * This link leads to the file itself, whatever its name means in whichever mount namespace,
-	 * even when deleted.
+	 * This link leads to the mapped file itself, in any mount namespace and also when the file
+	 * was deleted. Paths are tried only where it cannot be opened.
 	 */
 	snprintf(through, sizeof(through), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, start,
 		 end);

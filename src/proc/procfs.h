@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What only the live machine knows, read from /proc: executable mappings, names, the threads that
- * exist. All text there is foreign (names hold any byte). Everything is silent: a process may
- * vanish at any moment.
+ * Facts about live processes, read from /proc: executable mappings, names, the threads that exist.
+ * All text there is foreign (names may hold any byte). No function here prints errors, because a
+ * process may vanish at any moment.
  */
 #pragma once
 
@@ -23,16 +23,16 @@ struct proc_map {
 
 /*
  * Calls fn for each executable mapping of tid's process, in order of address. 0, -errno, or what fn
- * returned. The second reads it by way of the reader: the process may be anybody's, and its memory
- * map may be locked.
+ * returned. procfs_maps_timed() reads through the reader: the memory map of a foreign process may
+ * be locked, and reading its maps then blocks.
  */
 int procfs_maps(pid_t tid, int (*fn)(void *ctx, const struct proc_map *map), void *ctx);
 int procfs_maps_timed(struct timed_reader *reader, pid_t tid,
 		      int (*fn)(void *ctx, const struct proc_map *map), void *ctx);
 
 /*
- * Two files with a part each of what there is to say about a thread; each costs 20 us or more to
- * read.
+ * /proc/TID/stat and /proc/TID/status hold different facts about a thread. Each costs 20 us or more
+ * to read, so each has a function of its own.
  */
 struct proc_stat {
 	uint32_t ppid;
@@ -44,13 +44,13 @@ struct proc_stat {
 struct proc_status {
 	uint32_t tgid, uid;		/* the effective user */
 	uint32_t ns_tgid, ns_tid;	/* in its own PID namespace */
-	uint32_t ns_depth;		/* levels from ours down to that one; 0: it is in ours */
+	uint32_t ns_depth;		/* levels from our namespace down to that one; 0: ours */
 };
 
 int procfs_stat(pid_t tid, struct proc_stat *out);
 int procfs_status(pid_t tid, struct proc_status *out);
 
-/* Where a process writes names of the code it makes (jit_names.h). */
+/* The directory in which a process writes names of the code it makes (jit_names.h). */
 struct process_tmp {
 	int dir;			/* its /tmp; -1: none */
 	bool is_root;			/* dir is its root directory instead */
@@ -58,34 +58,33 @@ struct process_tmp {
 };
 
 /*
- * Opens the /tmp of a process; dir is the caller's, -1: the process is gone. Its mounts go with its
- * mount namespace, so its root directory would not do; it is only that where more is not known
- * without asking a file system, which might never answer.
+ * Opens the /tmp of a process; the caller closes dir; -1: the process is gone. The root directory
+ * of the process would not do: when the process ends, the mounts below it go with its mount
+ * namespace. dir is the root directory only where the kernel does not know the way to /tmp without
+ * asking a file system, which might never answer.
  */
 void procfs_tmp(pid_t pid, struct process_tmp *out);
 
-/*
- * The child of process pid that has this number in the namespace so many levels below ours; 0:
- * none.
- */
+/* The child of pid that has this number in the namespace depth levels below ours; 0: none. */
 pid_t procfs_child_called(pid_t pid, uint32_t number, uint32_t depth);
 
-/* cgroup path of the process (unified hierarchy, else the longest one); "" unknown. */
+/* The cgroup path of the process (unified hierarchy, else the longest path); "": unknown. */
 void procfs_cgroup(pid_t pid, char *buf, size_t size);
 
 /* Calls fn for each thread group of the machine. */
 int procfs_each_process(int (*fn)(void *ctx, pid_t pid), void *ctx);
 bool procfs_exists(pid_t pid);
-uint32_t procfs_threads(pid_t pid);		/* how many it has; 0: gone */
+uint32_t procfs_threads(pid_t pid);		/* number of threads; 0: pid is gone */
 
 /*
- * A thread of the process that is alive: its leader, or another when that is dead (its maps are
- * empty). 0: none.
+ * A thread of the process that is alive: the leader, or another one when the leader is dead (a dead
+ * leader's maps are empty). 0: none.
  */
 pid_t procfs_living_thread(pid_t pid);
 
 /*
- * Opens the file behind a mapping for reading: through map_files, through the process's root, or by
- * its path, and only when it is a regular file with the inode asked for. -errno otherwise.
+ * Opens the file behind a mapping for reading: through map_files, else through the process's root,
+ * else by its path. Found by a path it must have the inode asked for. Only regular files are
+ * opened. Returns the fd or -errno.
  */
 int procfs_open_mapped(pid_t pid, uint64_t start, uint64_t end, const char *path, uint64_t ino);
