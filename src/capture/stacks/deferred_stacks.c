@@ -15,19 +15,17 @@
 #include "src/capture/stacks/wire_decode.h"
 
 #define MAX_BYTES (64u << 20)
-#define MAX_AGAIN 8			/* visits: each one may get as far as the next table that is
-					   not there yet */
+#define MAX_AGAIN 8			/* visits: each may end at the next missing table */
 
 struct deferred {
 	struct deferred *next;
 	uint32_t scan;
-	uint32_t binary;		/* whose table it waits for; 0: not tried yet */
-	bool looked;			/* /proc was asked for a missing mapping */
-	bool is_cut;			/* all tables are there for what was kept of it, but it goes
-					   on */
-	uint32_t again;			/* visits since then */
-	size_t size;
-	struct wire_dump dump;		/* and its memory */
+	uint32_t binary;		/* the one whose table it waits for; 0: none */
+	bool looked;			/* /proc was read again for a missing mapping */
+	bool is_cut;			/* it was unwound to the end of its memory, and goes on */
+	uint32_t again;			/* visits so far */
+	size_t size;			/* of this struct and the memory behind it, in bytes */
+	struct wire_dump dump;		/* its stack memory follows */
 };
 
 struct deferred_stacks {
@@ -36,7 +34,7 @@ struct deferred_stacks {
 	struct deferred *first, **last;
 	size_t nr, bytes;
 	struct deferred_stacks_stats stats;
-	struct wire_sample head;	/* of the stack being given on */
+	struct wire_sample head;	/* of the stack that is given on, as frames */
 	uint64_t frames[WIRE_DUMP_FRAMES];
 };
 
@@ -81,7 +79,7 @@ bool deferred_stacks_wants(const struct wire_stack *stack)
 	return stack->dump && is_early_end(stack->end);
 }
 
-/* Takes the one at *at off the list. */
+/* Takes the stack at *at off the list and frees it. */
 static void drop(struct deferred_stacks *l, struct deferred **at)
 {
 	struct deferred *s = *at;
@@ -107,8 +105,8 @@ static int give_as_it_came(struct deferred_stacks *l, const struct deferred *s)
 }
 
 /*
- * The stack as it came, with the frames that were found now. One that is cut ends for the reason
- * for which it came here.
+ * Gives on the stack as it came, but with the user frames that were found now. A stack that is cut
+ * keeps the end with which it came here.
  */
 static int give_result(struct deferred_stacks *l, const struct deferred *s,
 		       const struct wire_stack *old, const struct deferred_unwind_result *r)
@@ -117,7 +115,8 @@ static int give_result(struct deferred_stacks *l, const struct deferred *s,
 	size_t nr_kernel = old->head->nr_kernel;
 	uint8_t end = r->is_cut ? old->head->end : r->end;
 
-	assert(r->nr + nr_kernel <= WIRE_DUMP_FRAMES);	/* wire_decode() and the walker see to it */
+	/* wire_decode() limits nr_kernel, the unwinder r->nr. */
+	assert(r->nr + nr_kernel <= WIRE_DUMP_FRAMES);
 	l->head = *old->head;
 	l->head.nr_user = (uint16_t)r->nr;
 	l->head.end = end;
@@ -137,7 +136,7 @@ static int give_result(struct deferred_stacks *l, const struct deferred *s,
 	return l->deps.give(l->deps.ctx, &stack, s->scan);
 }
 
-/* The binary that the kernel's walk got to. 0: none. */
+/* The binary in which the kernel side stopped unwinding. 0: none. */
 static uint32_t where_it_ended(const struct process *p, const struct wire_stack *stack)
 {
 	uint32_t nr = stack->head->nr_user;
@@ -149,7 +148,7 @@ static uint32_t where_it_ended(const struct process *p, const struct wire_stack 
 	return m ? m->binary : 0;
 }
 
-/* 1: handed on; 0: must wait; or an error. */
+/* 1: the stack was given on, or is dropped; 0: it must wait; or an error. */
 static int try_one(struct deferred_stacks *l, struct deferred *s)
 {
 	bool waits = s->dump.head.time_ns + STACK_WAITS_NS > now_ns();
@@ -158,7 +157,7 @@ static int try_one(struct deferred_stacks *l, struct deferred *s)
 	struct process *p;
 	int err;
 
-	/* First of all: thousands may wait, and all are asked at each event. */
+	/* This check comes first: thousands may wait, and all are tried at each event. */
 	if (waits &&
 	    (s->is_cut || (s->binary && binary_store_table_pending(l->deps.store, s->binary))))
 		return 0;
@@ -215,7 +214,7 @@ int deferred_stacks_add(struct deferred_stacks *l, const struct wire_stack *stac
 	}
 	*at = s;
 	l->last = &s->next;
-	/* Now, so that the table it needs is asked for: most of those that follow need the same. */
+	/* Tried at once, so that its table is asked for: most stacks that follow need the same. */
 	rc = try_one(l, s);
 	if (rc > 0)
 		drop(l, at);
@@ -245,7 +244,7 @@ void deferred_stacks_await(const struct deferred_stacks *l)
 		process_tracker_await(l->deps.tracker, s->dump.head.tgid, s->dump.head.time_ns);
 }
 
-/* Puts another row of the same thread in the place of the one at *at. */
+/* Puts s, a newer row of the same thread, in the place of the stack at *at. */
 static void replace(struct deferred_stacks *l, struct deferred **at, struct deferred *s)
 {
 	struct deferred *old = *at;
@@ -266,7 +265,10 @@ struct visit {
 	bool seen, given;
 };
 
-/* A row without a stack is worth less than the part that is there. */
+/*
+ * The thread's new row. When it ends early as well, it waits in the place of the old one; else it
+ * is given on. A new row without a stack is worth less than the part that is there.
+ */
 static int on_visit(void *ctx, const struct wire_stack *stack)
 {
 	struct visit *v = ctx;
@@ -290,7 +292,7 @@ static int on_visit(void *ctx, const struct wire_stack *stack)
 	return v->l->deps.give(v->l->deps.ctx, &row, s->scan);
 }
 
-/* *at is dropped when its row has been given on. */
+/* Visits the thread of the stack at *at, which is dropped when a new row was given on. */
 static int visit(struct deferred_stacks *l, struct deferred **at, revisit_fn again, void *ctx)
 {
 	struct visit v = { .l = l, .at = at };
@@ -324,7 +326,7 @@ int deferred_stacks_again(struct deferred_stacks *l, uint32_t scan, revisit_fn a
 	return err;
 }
 
-/* Waits no more: what can be walked of it is enough. */
+/* Ends the waiting of a stack: the frames that can be unwound by now are enough. */
 static int give_at_last(struct deferred_stacks *l, struct deferred *s)
 {
 	int rc;

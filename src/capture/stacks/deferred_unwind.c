@@ -20,13 +20,13 @@ struct deferred_unwind {
 	struct unwind_mapping *maps;
 	size_t nr_maps, cap_maps;
 	const struct wire_stack *stack;
-	bool is_cut;			/* asked for memory above what was kept */
+	bool is_cut;			/* the last page asked for is beyond the memory kept */
 	uint64_t frames[UNWIND_MAX_FRAMES];
 };
 
 static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr);
 
-/* The sampler keeps stack bytes and no code. */
+/* Reads code from the process: a dump holds stack memory and no code. */
 static int unwind_read_code(void *env, struct unwinder *w, uint64_t addr);
 
 static int unwind_process_slice(void *env, uint32_t tgid, uint32_t *first, uint32_t *nr)
@@ -75,8 +75,8 @@ static uint64_t *unwind_cache_word(void *env, uint32_t i)
 #include "unwind/unwind_step.h"
 
 /*
- * Code made at run time is read from the process, when it still lives: anonymous memory, which
- * nobody can hold back. That of files is left alone.
+ * Code made at run time is read from the process, if it still lives: that is anonymous memory, so
+ * no file server can delay the read. Code in mapped files is not read.
  */
 static int unwind_read_code(void *env, struct unwinder *w, uint64_t addr)
 {
@@ -139,8 +139,8 @@ static int by_begin(const void *a, const void *b)
 }
 
 /*
- * What p had mapped at that time. A mapping known only since later counts when nothing else was
- * there.
+ * The mappings that p had at that time. A mapping that became known later counts as well, if no
+ * other one was known at its address then.
  */
 static int take_mappings(struct deferred_unwind *w, const struct binaries *bs,
 			 const struct process *p, uint64_t time_ns)

@@ -7,7 +7,7 @@
 #include "src/model/record.h"
 #include "unwind/unwind_limits.h"
 
-/* End codes of the walker are those of the trace. */
+/* The end codes of the unwinder are those of the trace. */
 #define SAME_END(scan, end) _Static_assert((int)(scan) == (int)(end), "end codes differ")
 SAME_END(UNWIND_NOT_DONE, END_UNKNOWN);
 SAME_END(UNWIND_ROOT, END_ROOT);
@@ -58,7 +58,7 @@ static const struct {
 
 static uint8_t normal_state(const struct wire_sample *h)
 {
-	/* Asleep and on a CPU at once: it was about to go to sleep, or just woken. */
+	/* A state of sleep on a CPU: the thread was about to sleep, or was woken just now. */
 	if (h->flags & WIRE_ON_CPU && !(h->state >> 16))
 		return TASK_RUNNING;
 	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
@@ -119,8 +119,8 @@ long wire_decode(const void *data, size_t len, struct wire_stack *out)
 bool wire_stack_is_missing(const struct wire_stack *stack)
 {
 	/*
-	 * A kernel thread on a CPU has no user stack to wait for, but its kernel stack is there
-	 * too.
+	 * A kernel thread on a CPU counts as well: it has no user stack, but its kernel stack is
+	 * missing.
 	 */
 	return stack->end == UNWIND_RUNNING || stack->end == UNWIND_TORN ||
 	       stack->end == UNWIND_BUSY ||
