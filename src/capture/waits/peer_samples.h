@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rows of a walk that wait for a pipe or a socket, kept to its end: then one look at all
- * descriptors tells who holds the other ends (wait_peers.h).
+ * Rows of a scan whose threads wait for a pipe or a socket. They are kept until the scan is over;
+ * then one look at all descriptors of the machine finds the processes that hold the other ends
+ * (wait_peers.h).
  *
  *	peer_samples_add(p, &row) ...
- *	peer_samples_ask(p, find, ctx)		.sample.owner and .holders of p->v
- *	peer_samples_clear(p)			before the next walk
+ *	peer_samples_ask(p, find, ctx)		sets .sample.owner and .holders of p->v
+ *	peer_samples_clear(p)			before the next scan
  *	peer_samples_release(p)
  *
- * A thread that has not run since the last walk keeps its answer, and when there is no other row
- * nobody is asked at all. It is asked again, with others, while its other end is held by none or by
- * several: a shell has not yet closed its own copies of a pipe when the first of a pipeline waits
- * already.
+ * The row of a thread that has not run since the last scan keeps its answer, and a scan that has
+ * only such rows needs no look at all. But a row whose other end no process holds, or several do,
+ * is asked about again when there is a look: when the first program of a pipeline waits already,
+ * the shell may not yet have closed its own copies of the pipe.
  */
 #pragma once
 
@@ -28,7 +29,7 @@ struct peer_row {
 	struct wire_sample head;
 	struct rec_sample sample;
 	struct peer_key key;
-	bool same;			/* the thread has not run, and nothing else has changed */
+	bool same;			/* the thread has not run, and the row has not changed */
 };
 
 struct peer_samples {
@@ -45,5 +46,5 @@ int peer_samples_ask(struct peer_samples *p, find_peers_fn find, void *ctx);	/* 
 void peer_samples_clear(struct peer_samples *p);
 void peer_samples_release(struct peer_samples *p);
 
-/* Exactly one process holds the other end. */
+/* true: exactly one process holds the other end. */
 bool peer_is_settled(const struct rec_sample *sample);

@@ -33,11 +33,11 @@ struct wait_facts {
 	size_t nr, cap;
 	struct hash_index index;
 	struct file_locks locks;
-	bool has_locks;			/* of this walk */
+	bool has_locks;			/* locks were read for this scan */
 	uint32_t scan;
 };
 
-/* What the kernel side finds a descriptor to be is what the trace says. */
+/* The kinds of descriptors of the kernel side are those of the trace. */
 #define SAME_KIND(object, kind) _Static_assert((int)(object) == (int)(kind), "kinds differ")
 SAME_KIND(OBJECT_NONE, WAIT_UNKNOWN);
 SAME_KIND(OBJECT_PIPE, WAIT_PIPE);
@@ -66,7 +66,7 @@ void wait_facts_free(struct wait_facts *f)
 /* ---- memory ---- */
 
 /*
- * The page is there, or swapped out, and belongs to no file
+ * true: the page is in memory or swapped out, and belongs to no file
  * (Documentation/admin-guide/mm/pagemap.rst).
  */
 static bool page_is_private(uint32_t tgid, uint64_t addr)
@@ -103,7 +103,7 @@ static uint32_t owner_in_memory(uint32_t tgid, const struct wire_wait *wait)
 
 /* ---- threads ---- */
 
-/* The thread of the process that calls itself tid. */
+/* The thread of the process whose number in its own PID namespace is tid; 0: none. */
 static uint32_t thread_called(uint32_t tgid, uint32_t tid)
 {
 	struct proc_status status;
@@ -138,7 +138,7 @@ static uint32_t find_thread(uint32_t tgid, uint32_t tid)
 	return access(path, F_OK) ? 0 : tid;
 }
 
-/* pid is the child's number in the namespace of the one that waits. */
+/* pid is the child's number in the PID namespace of the process that waits. */
 static uint32_t find_child(uint32_t tgid, uint32_t pid)
 {
 	struct proc_status status;
@@ -150,7 +150,7 @@ static uint32_t find_child(uint32_t tgid, uint32_t pid)
 	return procfs_exists((pid_t)pid) ? pid : 0;
 }
 
-/* ---- answers of this walk ---- */
+/* ---- answers of this scan ---- */
 
 static uint32_t answer(const struct answer *a, const struct wire_wait *wait)
 {
@@ -218,8 +218,8 @@ static void fill_child(struct wait_facts *f, uint32_t tgid, const struct wire_wa
 }
 
 /*
- * All that wait for locks are in one file: it is read once in a walk. fcntl() waits for nothing
- * else.
+ * /proc/locks shows all waits for file locks, so it is read once in a scan. fcntl() waits for
+ * nothing but locks.
  */
 static void fill_lock(struct wait_facts *f, uint32_t tgid, const struct wire_object *object,
 		      struct rec_sample *out)

@@ -1,19 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the kernel side saw of a wait (struct wire_wait, struct wire_object) as facts of a trace:
- * which argument is worth keeping, whether the thread that memory names as the owner of a lock
- * exists in that process, who has locked a file. Who holds the other end of a pipe or a socket is
- * asked later (wait_peers.h).
+ * What a thread waits for and which thread or process it waits for: the fields of a trace, made of
+ * what a scan saw of the wait.
+ *
+ * The kernel side hands out raw material only (struct wire_wait, struct wire_object): the number
+ * and the first argument of the system call, a tid that stands in the memory of a lock, the kind of
+ * a descriptor. Some of these tids and pids are numbers of the thread's own PID namespace, and a
+ * tid in memory does not prove that such a thread exists. They are translated and checked here:
+ *
+ *	wait in		.wait			.owner
+ *	futex()		address of the futex	tid that the lock's memory names
+ *						(bpf/futex_owner.h), if such a thread exists
+ *	read(), write(), poll(), ...
+ *			descriptor + 1		set later: holder of the other end (wait_peers.h)
+ *	fcntl(), flock()
+ *			descriptor + 1		process that has locked the file (file_locks.h)
+ *	wait4(), waitid()
+ *			pid of the child, or 0	the child, in our PID namespace
+ *	vfork()		0			the child
+ *
+ * Example: thread 12 of a process in a container sleeps in futex() on a glibc mutex, and the mutex
+ * says that thread 3 holds it. 3 is a number of the container's namespace. The files
+ * /proc/TID/status of the threads of that process show that thread 4711 has this number there, so
+ * .owner is 4711.
+ *
+ * A futex in a page of a mapped file (static variables of a small program) is not read by the scan,
+ * because a file server might have to deliver the page. It is read here if the kernel says that the
+ * page is a private copy in memory: then no file has to be asked.
+ *
+ * Answers are kept for one scan: a lock that a thousand threads wait for is looked at once.
+ *
+ * Limits: all this is read a moment after the row was taken, so an owner may have released the lock
+ * meanwhile. Locks of other libraries have other layouts and get no owner, nor do condition
+ * variables and semaphores, which have none. A process that took a file lock may have passed the
+ * open file on.
  *
  *	wait_facts_new(&f)
- *	wait_facts_fill(f, stack, walk, &sample)	.ran_ns, .syscall, .wait, .owner,
- *							.wait_kind, .object
+ *	wait_facts_fill(f, stack, scan, &sample)	sets .ran_ns, .syscall, .wait, .owner,
+ *							.wait_kind, .object, .holders
  *	wait_facts_free(f)
- *
- * A lock in a page of a file (a small program's static variables) was not read by the walk: it is
- * read here, if the kernel says that the page is a private copy in memory, so that no file has to
- * be asked. Answers are kept for one walk: a lock that a thousand threads wait for is looked at
- * once.
  */
 #pragma once
 
@@ -25,5 +50,6 @@ struct wire_stack;
 
 int wait_facts_new(struct wait_facts **fp);
 void wait_facts_free(struct wait_facts *f);		/* NULL is fine */
+/* scan: its number; answers of another scan are forgotten. */
 void wait_facts_fill(struct wait_facts *f, const struct wire_stack *stack, uint32_t scan,
 		     struct rec_sample *out);

@@ -11,7 +11,7 @@
 #include "src/base/fail.h"
 #include "src/capture/bpf/capture_bpf.h"
 
-#define PAUSE 100			/* times what the last look took */
+#define PAUSE 100			/* pause between looks, in durations of the last one */
 
 struct wait_peers {
 	int map, link;
@@ -77,7 +77,8 @@ static void take_answer(struct wait_peers *p, struct peer_question *q)
 	q->tgid = 0;
 	if (bpf_map_lookup_elem(p->map, &q->key, &h))
 		return;
-	q->holders = h.nr + (p->scan->cut ? 1 : 0);	/* whom we have not seen may hold it, too */
+	/* After a look that was cut, a process that was not looked at may hold it, too. */
+	q->holders = h.nr + (p->scan->cut ? 1 : 0);
 	q->tgid = h.tgid;
 }
 
@@ -89,7 +90,7 @@ int wait_peers_find(struct wait_peers *p, struct peer_question *questions, size_
 
 	if (begin < p->not_before_ns)
 		return 1;
-	/* A full map leaves some without an answer. */
+	/* Questions that do not fit into the map get no answer. */
 	for (size_t i = 0; i < nr; i++)
 		bpf_map_update_elem(p->map, &questions[i].key, &none, BPF_ANY);
 	err = look(p);

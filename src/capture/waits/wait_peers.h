@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which processes hold the other ends of the pipes and sockets that threads wait for: one look at
- * all open descriptors of the machine, by a BPF program that reads nothing but the kernel's own
- * memory (bpf/holders.bpf.h). No file of /proc is opened, no other process can delay it, and
- * network and PID namespaces make no difference, but that a holder outside of ours has no number.
+ * Finds the processes that hold the other ends of the pipes and sockets that threads wait for. A
+ * BPF program looks at all open descriptors of the machine and reads nothing but the kernel's own
+ * memory (bpf/holders.bpf.h). No file of /proc is opened, and no other process can delay the look.
+ * Network and PID namespaces make one difference only: a holder outside of our PID namespace has no
+ * number.
  *
  *	wait_peers_new(bpf, &p)
- *	wait_peers_find(p, questions, nr)	after a walk
+ *	wait_peers_find(p, questions, nr)	after a scan
  *	wait_peers_free(p)
  *
- * A look costs 1.2 ms with 110 processes, 0.13 us for each open descriptor more and 8 us for each
- * question (measured on a slow machine). It comes behind the walk, never in it, and only after 100
- * times what the one before it took: one percent of the time at most, so a machine with millions of
- * descriptors is looked at less often.
+ * A look costs 1.2 ms with 110 processes, 0.13 us more for each open descriptor and 8 us for each
+ * question (measured on a slow machine). It comes after the scan, never during it. After a look
+ * there is none for 100 times as long as it took, so that looks take one percent of the time at
+ * most: a machine with millions of descriptors is looked at less often.
  */
 #pragma once
 
@@ -29,13 +30,12 @@ struct wait_peers;
 struct peer_question {
 	struct peer_key key;
 	/* The answer: */
-	uint32_t holders;		/* processes that hold it; PEERS_UNKNOWN */
-	uint32_t tgid;			/* one of them; 0: there is none, or it is outside of our
-					   PID namespace */
+	uint32_t holders;		/* number of processes that hold it, or PEERS_UNKNOWN */
+	uint32_t tgid;			/* one of them; 0: none, or outside of our PID namespace */
 };
 
 int wait_peers_new(struct capture_bpf *bpf, struct wait_peers **pp);
 void wait_peers_free(struct wait_peers *p);		/* NULL is fine */
 
-/* 0: looked; 1: not now, there are no answers. */
+/* 0: the questions have answers; 1: no look was taken, or it failed, and there are none. */
 int wait_peers_find(struct wait_peers *p, struct peer_question *questions, size_t nr);
