@@ -19,16 +19,16 @@
 #include "src/elf/elf_image.h"
 #include "src/symbolize/symbolizer.h"
 
-/* Jobs of others have 0. Of the tables that nobody waits for the small ones come first. */
+/* Other jobs have priority 0. Tables that no stack waits for are built small ones first. */
 #define PRIORITY_WANTED -100
 #define PRIORITY_TABLE -50
-/* A table that found no place is not built again before. */
+/* A table for which there was no room is not built again before this time has passed. */
 #define RETRY_NS NSEC_PER_SEC
 #define RECENT 256		/* a power of two */
 /* Shorter than any compiler takes to put another file behind the same inode number. */
 #define RECENT_NS (10 * NSEC_PER_MSEC)
 
-/* A file looked at a moment ago need not be opened again: processes share their libraries. */
+/* A file opened a moment ago; it need not be opened again: processes share their libraries. */
 struct recent {
 	uint64_t dev, ino, until_ns;
 	uint32_t binary;
@@ -39,11 +39,10 @@ enum table_state { TABLE_NONE, TABLE_QUEUED, TABLE_READY, TABLE_NEVER };
 /* What the store knows of a binary beyond its identity. */
 struct entry {
 	uint8_t state;			/* enum table_state; of a copy: unused */
-	uint32_t original;		/* whose table it shares; itself when it is no copy; 0: no
-					   ELF file */
-	struct table_job *job;		/* while it is queued */
+	uint32_t original;		/* the binary whose table it uses, or itself; 0: none */
+	struct table_job *job;		/* while state is TABLE_QUEUED */
 	uint64_t retry_ns;
-	const void *data;		/* the bytes, when it is no file */
+	const void *data;		/* the vdso's bytes; NULL: it is a file */
 	size_t len;
 };
 
@@ -59,12 +58,12 @@ struct binary_store {
 	struct recent recent[RECENT];
 };
 
-/* Building one unwind table in a worker: touches nothing but itself. */
+/* The building of one unwind table. The worker touches nothing but this struct. */
 struct table_job {
 	struct worker_job job;
 	struct binary_store *store;
 	uint32_t binary;
-	int fd;				/* own; -1: image is memory */
+	int fd;				/* its own; -1: the image is in memory */
 	const void *data;
 	size_t len;
 	struct unwind_table *table;
@@ -103,7 +102,7 @@ static int open_image(int fd, const void *data, size_t len, struct elf_image **i
 	return fd >= 0 ? elf_image_open(fd, imgp) : elf_image_open_memory(data, len, imgp);
 }
 
-/* The entry that says how it stands with the table of a binary; NULL: it is no ELF file. */
+/* The entry with the state of the table that a binary uses; NULL: it is no ELF file. */
 static struct entry *table_entry(const struct binary_store *st, uint32_t binary)
 {
 	uint32_t original = binary < st->cap_entries ? st->entries[binary].original : 0;
@@ -125,8 +124,8 @@ static void table_run(struct worker_job *job)
 }
 
 /*
- * Copies that were met while the table of their original was being built, or before it was thrown
- * out.
+ * Gives the table of original to its copies: those that were met while it was being built, and
+ * those that lost it when it was thrown out.
  */
 static void publish_copies(struct binary_store *st, uint32_t original)
 {
@@ -170,7 +169,7 @@ static void table_done(struct worker_job *job, bool cancelled)
 	free(t);
 }
 
-/* Of two files the smaller comes first: one that is huge delays nobody. */
+/* The smaller of two files comes first, so that a huge one does not delay the others. */
 static int eager_priority(const struct binary *b)
 {
 	int megabytes_log2 = 0;
@@ -244,7 +243,7 @@ struct copy_key {
 	const struct binary *b;
 };
 
-/* A build-id may be set by hand: what a table depends on has to agree as well. */
+/* A build-id may be set by hand, so the values that a table depends on are compared as well. */
 static bool same_table(const void *ctx, uint32_t index)
 {
 	const struct copy_key *k = ctx;
@@ -267,12 +266,11 @@ static uint32_t find_original(struct binary_store *st, const struct binary *b)
 	original = ix_find(&st->originals, hash, same_table, &k);
 	if (original != IX_NONE)
 		return original;
-	ix_add(&st->originals, hash, b->index);		/* without memory for it there is no
-							   sharing */
+	ix_add(&st->originals, hash, b->index);		/* out of memory: no sharing */
 	return b->index;
 }
 
-/* Its identity is read and the symbolizer has its file: from here on it can have a table. */
+/* Makes an entry for b, whose identity is read and whose file the symbolizer has. */
 static void admit(struct binary_store *st, const struct binary *b, const void *data, size_t len)
 {
 	const struct entry *e;
@@ -307,7 +305,10 @@ static void take_segments(struct binary *b, const struct elf_image *img)
 	b->nr_segments = n;
 }
 
-/* Headers only: a few small reads. What is no ELF file stays a binary without segments. */
+/*
+ * Reads the headers only, with a few small reads. A file that is no ELF file stays a binary without
+ * segments.
+ */
 static void read_identity(struct binary *b, int fd, const void *data, size_t len)
 {
 	struct elf_image *img;
@@ -323,7 +324,7 @@ static void read_identity(struct binary *b, int fd, const void *data, size_t len
 	elf_image_close(img);
 }
 
-/* Bytes mapped at the vdso; it has no size of its own. */
+/* Sets *len to the bytes mapped for the vdso, which does not say how long it is. */
 static int find_vdso(void *ctx, const struct proc_map *map)
 {
 	size_t *len = ctx;
@@ -341,7 +342,7 @@ static size_t vdso_bytes(void)
 	return len;
 }
 
-/* Our own vdso: the kernel maps the same one into every 64-bit process. */
+/* Registers our own vdso: the kernel maps the same one into every 64-bit process. */
 static uint32_t map_vdso(struct binary_store *st)
 {
 	const void *data = (const void *)getauxval(AT_SYSINFO_EHDR);
@@ -386,8 +387,8 @@ static uint32_t add_file(struct binary_store *st, int fd, const struct file_id *
 }
 
 /*
- * Its process has gone, or it may not be opened: known by its path only, and never taken for
- * generated code.
+ * Registers a file that cannot be opened, because its process has ended or it is not allowed, by
+ * its path only. It must not be taken for generated code.
  */
 static uint32_t add_unread(struct binary_store *st, const struct proc_map *map)
 {
@@ -403,7 +404,7 @@ static uint32_t add_unread(struct binary_store *st, const struct proc_map *map)
 	return b ? b->index : 0;
 }
 
-/* The file and its fstat(). */
+/* Opens the file behind a mapping and sets *s to its fstat(). Returns the fd or -errno. */
 static int open_file(struct binary_store *st, pid_t pid, const struct proc_map *map, struct stat *s)
 {
 	int fd;

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The files behind mappings: opens each once while its process is alive, reads identity and
- * segments at once, and leaves the slow parts to the workers: the unwind table (handed to on_table
- * when it is built) and, later, the symbols (the open file is handed to the symbolizer).
+ * The files behind mappings. Each file is opened once, while its process is alive, and its identity
+ * and segments are read at once. The slow parts are left to worker threads: building the unwind
+ * table, which goes to on_table, and later reading the symbols, for which the symbolizer gets the
+ * open file.
  *
  *	binary_store_new(&deps, &st)
- *	binary_store_map(st, pid, map)		index of the binary behind a mapping
+ *	binary_store_map(st, pid, map)		the index of the binary behind a mapping
  *	binary_store_want_table(st, binary)	its table is needed now
  *	binary_store_drop_table(st, binary)	its table was thrown out; it may be wanted again
  *	binary_store_free(st)			after worker_wait()
  *
- * Copies of a file (libc in each container) share one table: equal build-id, size and addresses.
+ * Copies of a file (libc in each container) share one table. Files with equal build-id, size and
+ * addresses are copies.
  */
 #pragma once
 
@@ -30,15 +32,15 @@ struct binary_store_deps {
 	struct binaries *binaries;
 	struct worker_pool *pool;
 	struct symbolizer *symbolizer;
-	bool want_tables;		/* false: nobody needs any */
-	bool at_once;			/* the table of each file that is mapped is built; else only
-					   those asked for */
+	bool want_tables;		/* false: no tables are built */
+	bool at_once;			/* build tables of all mapped files; else on demand only */
 	/*
-	 * The table of a binary is built, and borrowed for the call; NULL: there is none and never
-	 * will be. Not 0: it found no place. Called from worker_reap().
+	 * Gets the table of a binary when it is built, borrowed for the call; NULL: there will
+	 * never be one. Returns an error if there is no room for the table; it is then built again
+	 * later. Called from worker_reap().
 	 */
 	int (*on_table)(void *ctx, uint32_t binary, const struct unwind_table *t);
-	/* The table of binary is that of other, which has had its on_table(). */
+	/* binary shares the table of other, for which on_table() was called already. */
 	void (*on_same)(void *ctx, uint32_t binary, uint32_t other);
 	void *ctx;
 };
@@ -47,25 +49,27 @@ int binary_store_new(const struct binary_store_deps *deps, struct binary_store *
 void binary_store_free(struct binary_store *st);	/* NULL is fine */
 
 /*
- * The binary behind a mapping of pid, opened and registered when it is new. 0: anonymous memory, or
- * the file could not be opened and is not known either (it is then counted).
+ * Returns the binary behind a mapping of pid; a new file is opened and registered. 0: the mapping
+ * has no file, or out of memory. A file that cannot be opened is counted as unreadable, and is
+ * known by its path only.
  */
 uint32_t binary_store_map(struct binary_store *st, pid_t pid, const struct proc_map *map);
 
 /*
- * Asks for the table of a binary, before all that nobody asked for. true: it is being built (or
- * will be, when it found no place a moment ago); false: it is there, or will never be.
+ * Asks for the table of a binary: it is built before tables that no stack has asked for. true: it
+ * is being built, or will be (there was no room for it a moment ago); false: it is there already,
+ * or there will never be one.
  */
 bool binary_store_want_table(struct binary_store *st, uint32_t binary);
 bool binary_store_table_pending(const struct binary_store *st, uint32_t binary);
 void binary_store_drop_table(struct binary_store *st, uint32_t binary);
 
-/* Tables asked for that are not built yet. */
+/* Number of tables that are queued or being built. */
 unsigned binary_store_pending(const struct binary_store *st);
 
 struct binary_store_stats {
 	uint64_t opened, unreadable;	/* files */
 	uint64_t tables, without_table;	/* built; files without unwind information */
-	uint64_t shared;		/* files that use the table of another */
+	uint64_t shared;		/* files that use the table of another file */
 };
 void binary_store_stats(const struct binary_store *st, struct binary_store_stats *out);

@@ -22,8 +22,8 @@ static bool is_asked_for(const struct hidden_scope *s, uint32_t tgid)
 }
 
 /*
- * It has been there since before the walk, is no kernel thread (idle ones are left out), and no row
- * of it came.
+ * true: p has lived since before the scan, is no kernel thread (scans leave out idle ones), and the
+ * scan had no row of it.
  */
 static bool is_hidden(const struct hidden_scope *s, const struct process *p, uint64_t begin_ns)
 {

@@ -23,13 +23,15 @@
 #include "src/model/process.h"
 #include "src/symbolize/perf_map.h"
 
-#define READ_NS (2 * NSEC_PER_SEC)	/* for the maps of a process; then its file system does not
-					   answer */
+#define READ_NS (2 * NSEC_PER_SEC)	/* after that its file system counts as not answering */
 #define MAX_LEFT_BEHIND 4
-#define PAUSE_MS 50			/* so long a recording under way waits for them */
-#define PLACES 2			/* its own map, that of the process it was forked from */
+#define PAUSE_MS 50			/* a running recording waits no longer for maps */
+#define PLACES 2			/* its own map, and that of its parent */
 
-/* Reading the maps of one process: touches nothing but itself, so that it can be left behind. */
+/*
+ * The reading of the maps of one process. The thread touches nothing but this struct, so that it
+ * can be left behind.
+ */
 struct map_job {
 	struct worker_job job;
 	struct process_tmp places[PLACES];
@@ -37,7 +39,7 @@ struct map_job {
 	struct perf_map_query *v;
 	size_t nr;
 	struct byte_buf names;
-	int err;			/* the last one, as of read_map(); */
+	int err;			/* as of read_map() */
 	bool done;
 };
 
@@ -57,7 +59,7 @@ struct jit_process {
 	size_t nr, cap;
 };
 
-/* What stands for the code that a process makes. */
+/* The binary that stands for the code that a process makes. */
 struct generated {
 	uint64_t serial;
 	uint32_t binary;		/* 0: none seen yet */
@@ -69,8 +71,7 @@ struct jit_names {
 	struct jit_process *v;
 	size_t nr, cap;
 	struct worker_pool *thread;	/* NULL: none yet, or left behind */
-	struct map_job *job;		/* runs, for the process of job_binary; has borrowed its
-					   places */
+	struct map_job *job;		/* running for job_binary; has borrowed its places */
 	uint32_t job_binary;
 	uint64_t job_began_ns;
 	unsigned nr_left_behind;
@@ -93,9 +94,9 @@ static int map_open_path(const struct process_tmp *at)
 }
 
 /*
- * The map, when it is a regular file of the process's user or of root: what others put there says
- * nothing about the process. It is looked at before it is opened, since to open a device or a FIFO
- * may do something.
+ * Opens the map if it is a regular file of the process's user or of root: files of other users say
+ * nothing about the process. The type is checked before the file is opened for reading, because
+ * opening a device or a FIFO may have effects.
  */
 static int map_open(const struct process_tmp *at, uint64_t *size)
 {
@@ -116,7 +117,7 @@ static int map_open(const struct process_tmp *at, uint64_t *size)
 	return open_fd < 0 ? -EACCES : open_fd;
 }
 
-/* 0; -ENOENT: there is no map; -EACCES: none that may be used; or of perf_map_find(). */
+/* 0; -ENOENT: there is no map; -EACCES: it must not be used; or an error of perf_map_find(). */
 static int read_map(struct map_job *m, const struct process_tmp *at)
 {
 	struct perf_map_source src;
@@ -181,7 +182,7 @@ int jit_names_new(const struct jit_names_deps *deps, struct jit_names **jp)
 	return 0;
 }
 
-/* What still runs is left behind. */
+/* A job that still runs is left behind. */
 void jit_names_free(struct jit_names *j)
 {
 	if (!j)
@@ -218,7 +219,7 @@ static void add_place(struct jit_names *j, struct jit_process *e, const struct p
 	j->deps.open_tmp(j->deps.ctx, p, &e->places[e->nr_places++]);
 }
 
-/* Is the code at addr one that p has from its parent? An exec would have put it elsewhere. */
+/* true: p has the code at addr from its parent. After an exec it would be at another address. */
 static bool is_inherited(const struct process *p, const struct process *parent, uint64_t addr,
 			 uint64_t time_ns)
 {
@@ -265,7 +266,7 @@ int jit_names_request(struct jit_names *j, const struct process *p, uint32_t coo
 		if (j->v[i].binary == g->binary)
 			e = &j->v[i];
 	if (!e)
-		return 0;		/* it ended too long ago */
+		return 0;		/* the process ended too long ago */
 	r = array_push(&e->v, &e->nr, &e->cap);
 	if (!r)
 		return -ENOMEM;
@@ -273,7 +274,11 @@ int jit_names_request(struct jit_names *j, const struct process *p, uint32_t coo
 	return 0;
 }
 
-/* Its end is told while it may still be seen in /proc, and then not again for some seconds. */
+/*
+ * true: the process of e has ended. The model may learn of that some seconds late: an exit event
+ * that is read while the process is still in /proc is not taken for its end (process_tracker.c). So
+ * /proc is asked as well.
+ */
 static bool has_ended(const struct jit_names *j, struct jit_process *e)
 {
 	const struct process *p =
@@ -283,7 +288,7 @@ static bool has_ended(const struct jit_names *j, struct jit_process *e)
 	return e->has_ended;
 }
 
-/* As long as its process is known, stacks of it may come (lifetimes.h). */
+/* true: the process of e is not forgotten yet, so stacks of it may still come (lifetimes.h). */
 static bool is_known(const struct jit_names *j, const struct jit_process *e)
 {
 	const struct process *p = processes_find(j->deps.processes, e->tgid, TIME_NEVER - 1);
@@ -315,7 +320,7 @@ static struct map_job *new_job(struct jit_process *e)
 	return m;
 }
 
-/* Begins to read for a process. false: that is not possible. */
+/* Starts a job for the process of e. false: that is not possible. */
 static bool begin_job(struct jit_names *j, struct jit_process *e)
 {
 	if (!j->thread && j->nr_left_behind < MAX_LEFT_BEHIND)
@@ -376,9 +381,7 @@ static struct jit_process *process_of_job(struct jit_names *j)
 	return NULL;
 }
 
-/*
- * The first nr are answered; more may have come since, and come for as long as the process lives.
- */
+/* Forgets the first nr requests, which are answered. Others may have come since the job began. */
 static void forget_requests(struct jit_process *e, size_t nr)
 {
 	e->nr -= nr;
@@ -401,7 +404,7 @@ static void say_why(const struct jit_process *e, int err)
 		     e->tgid, e->comm);
 }
 
-/* The job is done, or will never be. */
+/* Ends a job that is done, or is given up because its time is over. */
 static int end_job(struct jit_names *j, symbol_fn fn, void *ctx)
 {
 	struct jit_process *e = process_of_job(j);
@@ -409,7 +412,7 @@ static int end_job(struct jit_names *j, symbol_fn fn, void *ctx)
 	size_t nr = m->nr;
 	int err;
 
-	assert(e && e->nr >= nr);	/* it is kept while it has requests */
+	assert(e && e->nr >= nr);	/* a process with requests is kept */
 	j->job = NULL;
 	say_why(e, m->done ? m->err : -ETIMEDOUT);
 	if (m->done) {
@@ -417,7 +420,7 @@ static int end_job(struct jit_names *j, symbol_fn fn, void *ctx)
 		free_job(m);
 	} else {
 		err = give_none(e, nr, SYMBOL_UNREADABLE, fn, ctx);
-		e->nr_places = 0;		/* stay open */
+		e->nr_places = 0;		/* they stay open for the thread */
 		j->thread = NULL;
 		j->nr_left_behind++;
 	}
@@ -425,7 +428,7 @@ static int end_job(struct jit_names *j, symbol_fn fn, void *ctx)
 	return err;
 }
 
-/* Of a process that lives the requests are kept. */
+/* Starts the next job. The requests of processes that live are kept, unless all is set. */
 static int begin_next(struct jit_names *j, symbol_fn fn, void *ctx, bool all)
 {
 	int err = 0;
@@ -458,7 +461,7 @@ static void forget_ended(struct jit_names *j)
 	j->nr = kept;
 }
 
-/* false: it is not done, and may yet be. */
+/* Waits for the job. false: it is not done yet, but still has time. */
 static bool wait_for_job(struct jit_names *j, uint64_t until_ns)
 {
 	struct pollfd pfd = { .fd = worker_fd(j->thread), .events = POLLIN };

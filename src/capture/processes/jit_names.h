@@ -1,22 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names of code that processes make at run time, from the file that their language's runtime
- * writes: /tmp/perf-PID.map, in the process's own mount and PID namespaces. A process that was
- * forked may have code of its parent's, too.
+ * Names of code that processes make at run time (JIT code).
+ *
+ * Such code is in anonymous memory, so no symbol table names it. Language runtimes write a file
+ * instead: /tmp/perf-PID.map has a line for each piece of code (perf_map.h). Three things make it
+ * hard to use:
+ *
+ * - The file grows while the program runs, and code moves, so the file is only complete when the
+ *   process has ended. It is read then, or at the end of the recording; until then requests are
+ *   only kept. /tmp of the process is held open for that, because its mount namespace may go with
+ *   it.
+ * - Path and PID are those of the process's own mount and PID namespaces. Example: java in a
+ *   container is pid 1 there and 4711 here. Its map is perf-1.map in its own /tmp.
+ * - A foreign process writes the file, so it cannot be trusted. It is used only if it is a regular
+ *   file of root or of the user of the process. A thread of its own reads it, because any user may
+ *   mount a file system there that never answers. A thread that does not come back in 2 s is left
+ *   behind with its job, and these names stay unknown; after 4 such threads no more maps are read.
+ *
+ * All generated code of a process is one binary (BINARY_ANON). A forked process may run code that
+ * its parent made before the fork and has in its own map, so both maps are read.
+ *
+ * Limits: when code was replaced at the same address, the name is that of the latest piece. A
+ * request is answered once, or never if its process is forgotten already (lifetimes.h). A runtime
+ * that was not told to write a map (java: an agent; node: --perf-basic-prof) has none.
  *
  *	jit_names_new(&deps, &j)
- *	jit_names_binary(j, p, addr, time)	what stands for the generated code of p; for its
- *						frames
- *	jit_names_request(j, p, cookie, addr)	cheap: only kept
- *	jit_names_collect(j, fn, ctx, wait)	calls fn for those of processes that have ended;
- *						wait: for all
+ *	jit_names_binary(j, p, addr, time)	the binary that stands for the generated code of p
+ *	jit_names_request(j, p, cookie, addr)	cheap: the request is only kept
+ *	jit_names_collect(j, fn, ctx, wait)	calls fn for requests of processes that have ended;
+ *						wait: for all requests
  *	jit_names_free(j)
- *
- * Each request is answered once, or never when its process is forgotten already. The file grows
- * while the program runs, and code moves: it is read when the process has ended (its /tmp is held
- * open for that) or at the end of the recording. It is the process's: it must be a regular file, of
- * root or of the user the process belongs to, and a thread of its own reads it, which is left
- * behind when it does not come back (anybody may mount a file system there that never answers).
  */
 #pragma once
 
@@ -44,15 +57,15 @@ int jit_names_new(const struct jit_names_deps *deps, struct jit_names **jp);
 void jit_names_free(struct jit_names *j);		/* NULL is fine */
 
 /*
- * Is what is mapped under this path memory, for code to be made in? Anonymous and shared memory,
- * memfd.
+ * true: a mapping with this path is memory in which code can be made: anonymous or shared memory,
+ * or a memfd.
  */
 bool jit_names_path(const char *path);
-bool jit_names_has(const struct binary *b);		/* ... and no ELF file */
+bool jit_names_has(const struct binary *b);		/* such a path, and no ELF file */
 
 /*
- * Index of the binary, which is made with the first frame of p: at addr, seen at time_ns. 0: out of
- * memory.
+ * Returns the index of the binary that stands for the generated code of p. It is made at the first
+ * call for p, with a frame at addr that was sampled at time_ns. 0: out of memory.
  */
 uint32_t jit_names_binary(struct jit_names *j, const struct process *p, uint64_t addr,
 			  uint64_t time_ns);

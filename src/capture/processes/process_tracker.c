@@ -23,28 +23,29 @@
 #include "src/proc/procfs.h"
 
 /*
- * An exec is announced before the kernel side drops the old slice: for so long its new one is
- * looked after.
+ * The event of an exec comes before the kernel side drops the old slice of the process, and with it
+ * the new one if that was published already. For this long after an exec the slice is checked, and
+ * published again if it is gone.
  */
 #define EXEC_SETTLES_NS (100 * NSEC_PER_MSEC)
 
 /*
- * /proc/PID/maps is read again not more often than this, and when so many mappings came: nothing
- * tells of those that go.
+ * No event tells of mappings that go, so /proc/PID/maps is read again: for a stack in no known
+ * mapping, but not more often than this, and when this many mappings came since the last time.
  */
 #define LOOK_AGAIN_NS (100 * NSEC_PER_MSEC)
 #define NEW_MAPS_TO_LOOK 64
-#define MAPS_MS 500			/* for /proc/PID/maps; it takes 0.1 ms otherwise */
+#define MAPS_MS 500			/* limit for /proc/PID/maps, which takes 0.1 ms normally */
 #define LOOK_FOR_ENDS_NS (10 * NSEC_PER_SEC)
 
-/* What it keeps of each process beside the model. */
+/* The tracker's own knowledge of a process, beside the model. */
 struct tracked {
 	uint64_t serial;
-	struct process_tmp tmp;		/* of one that made room for generated code */
+	struct process_tmp tmp;		/* opened when it mapped memory for generated code */
 	bool has_tmp;
-	bool is_silent;			/* /proc does not answer for it: its memory map is locked */
-	uint32_t nr_new_maps;		/* came by events since /proc was read */
-	uint64_t looked_ns;		/* when /proc was read */
+	bool is_silent;			/* its memory map is locked: /proc does not answer */
+	uint32_t nr_new_maps;		/* mappings told by events since looked_ns */
+	uint64_t looked_ns;		/* when its /proc/PID/maps was read */
 };
 
 struct process_tracker {
@@ -52,18 +53,18 @@ struct process_tracker {
 	struct per_process tracked;	/* struct tracked */
 	struct unwind_loader *loader;	/* NULL: not started yet, or the kernel needs no tables */
 	struct task_events *events;
-	int no_events;			/* why there are none */
-	struct timed_reader *maps;	/* of processes, which need not be our friends */
+	int no_events;			/* -errno: why events is NULL */
+	struct timed_reader *maps;	/* reads /proc/PID/maps, which may block for ever */
 	uint64_t lost;
 	uint64_t settle_until_ns;	/* some process has exec'ed within EXEC_SETTLES_NS */
-	uint64_t next_look_ns;		/* for processes whose end was not told */
+	uint64_t next_look_ns;		/* when to look for ends of which no event came */
 	bool any_dirty;
 	bool repair;			/* events were lost: /proc must be read again */
 };
 
 static bool wanted(const struct process_tracker *t, uint32_t tgid)
 {
-	/* One that was wanted while it lived stays so: its events may be read after its end. */
+	/* A process that was followed while it lived stays so: its last events come later. */
 	return !t->deps.wanted || processes_find(t->deps.processes, tgid, TIME_NEVER) ||
 	       t->deps.wanted(t->deps.ctx, tgid);
 }
@@ -133,7 +134,7 @@ struct scan {
 	struct process *p;
 	pid_t tid;
 	uint64_t time_ns;
-	struct mapping *found;		/* what is mapped now, when that is asked for */
+	struct mapping *found;		/* the mappings of now, if want_found */
 	size_t nr_found, cap_found;
 	bool want_found;
 };
@@ -195,7 +196,7 @@ static int scan_maps(struct scan *s)
 	return err;
 }
 
-/* Reads what /proc knows of p's process now. 0, or -ESRCH when it is gone. */
+/* Reads what /proc tells of p now. 0; -ESRCH: the process is gone; or another -errno. */
 static int scan_process(struct process_tracker *t, struct process *p, uint64_t born_ns)
 {
 	struct scan s = { .t = t, .p = p, .tid = (pid_t)p->tgid, .time_ns = born_ns };
@@ -229,8 +230,8 @@ static int scan_one(void *ctx, pid_t pid)
 	struct process_tracker *t = ctx;
 	struct process *p = processes_find(t->deps.processes, (uint32_t)pid, TIME_NEVER);
 	/*
-	 * Where something of this number was known, what is new has come since, not before the
-	 * recording.
+	 * If a process with this number was known before, a new one began after that one, not
+	 * before the recording.
 	 */
 	uint64_t born_ns =
 		processes_find(t->deps.processes, (uint32_t)pid, TIME_NEVER - 1) ? now_ns() : 0;
@@ -306,7 +307,10 @@ static int event_exec(struct process_tracker *t, const struct task_event *ev)
 	return 0;
 }
 
-/* A process that is not known yet is read from /proc whole; its mapping is among those read. */
+/*
+ * The living process of an event. An unknown one is read from /proc as a whole, and the mapping of
+ * the event is among those that are read.
+ */
 static struct process *known(struct process_tracker *t, const struct task_event *ev)
 {
 	struct process *p = living(t, ev->tgid);
@@ -321,7 +325,7 @@ static struct process *known(struct process_tracker *t, const struct task_event 
 	return p;
 }
 
-/* It may have ended before its samples are looked at. */
+/* Opens the /tmp of p now, because p may have ended when its names are read. */
 static void keep_tmp(struct tracked *own, const struct process *p)
 {
 	if (own->has_tmp || p->died_ns != TIME_NEVER)
@@ -431,9 +435,9 @@ int process_tracker_update(struct process_tracker *t)
 }
 
 /*
- * What happened before the programs ran, and nobody told the kernel side of, is learned first.
- * Whether processes can be followed is said only here: whoever may not record at all is told only
- * that.
+ * Events from before the BPF programs ran are drained first: the kernel side has not seen them, so
+ * they are published with all else. The note that processes cannot be followed is printed only
+ * here, because a user who may not record at all should read that error alone.
  */
 int process_tracker_start(struct process_tracker *t, struct unwind_loader *loader)
 {
@@ -453,9 +457,9 @@ int process_tracker_start(struct process_tracker *t, struct unwind_loader *loade
 }
 
 /*
- * All that is known of tgid came later than time_ns. When nobody told that it began then, it is
- * the same life; else it is that of another process, which has the number since: /proc, too, would
- * speak of that one.
+ * All lives of tgid that are known began after time_ns. If no event told the birth of the oldest
+ * one, the process of time_ns is that one, met late. Else it was another process that had the
+ * number before; /proc must not be asked, as it would describe the new one.
  */
 static struct process *find_before(struct process_tracker *t, struct process *oldest,
 				   uint64_t time_ns)
@@ -482,7 +486,10 @@ struct process *process_tracker_find(struct process_tracker *t, uint32_t tgid, u
 	return p;
 }
 
-/* Mappings that went unnoticed (munmap, dlclose, mremap) die; those that came are found. */
+/*
+ * Reads the mappings of p again. Those that are gone die (munmap, dlclose and mremap make no
+ * event), and new ones are added. true: there was a change.
+ */
 static bool look_again(struct process_tracker *t, struct process *p)
 {
 	struct scan s = {
@@ -540,7 +547,7 @@ static uint64_t before(uint64_t now, uint64_t ns)
 	return now > ns ? now - ns : 0;
 }
 
-/* Ends are told by events; what was lost is found out now and then. */
+/* Events tell the ends of processes. Ends whose events were lost are looked for now and then. */
 void process_tracker_prune(struct process_tracker *t, uint64_t now)
 {
 	bool look = !t->events || now >= t->next_look_ns;

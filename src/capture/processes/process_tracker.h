@@ -1,16 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who runs, and what is mapped where, kept true while recording: /proc to start and to repair, task
- * events in between. Feeds the kernel's tables through the unwind loader.
+ * Keeps the model of the machine's processes (src/model/process.h) true while recording: which
+ * processes run, and which files they have mapped where. Changes are published to the BPF programs
+ * through the unwind loader.
+ *
+ * There are two sources, and neither is enough alone:
+ *
+ * - /proc shows every process, but only as it is now. Reading all of it takes long, and a process
+ *   that lives for 5 ms is gone before. It is read at the start, for a process of which no event
+ *   came, and to repair the model when events were lost.
+ * - Task events (task_events.h) tell each fork, exec, executable mapping and exit with its time.
+ *   But they tell no munmap, they may be lost, and where perf_event_open() is not allowed there are
+ *   none.
+ *
+ * Example: make forks, and its child becomes cc1. The fork event makes a process with all mappings
+ * of make. The exec event ends this process and begins another one with the same tgid, and the
+ * mapping events that follow fill it. process_tracker_update() then publishes the mappings. A stack
+ * taken between the two events is resolved with the mappings of make, because each process has
+ * times of birth and death.
+ *
+ * munmap, dlclose and mremap have no event. So /proc/PID/maps is read again when a stack is in no
+ * known mapping (process_tracker_look_again()), and when 64 mappings came since it was read. It is
+ * not read more often than every 100 ms for the sake of stacks.
+ *
+ * Limits: a process that began and ended before its events could be read is known by the events
+ * alone. A process whose memory map stays locked (/proc/PID/maps does not answer in 500 ms) is told
+ * to the user and not asked again. Ends of which no event came are found within 10 s.
  *
  *	process_tracker_new(&deps, &t)
- *	process_tracker_scan(t, pids, nr)	nr 0: every process; before or behind the next
- *	process_tracker_start(t, loader)	from here on the kernel's tables are fed, with what
- *						is known by then to begin with
- *	process_tracker_fd(t)			poll it; -1: no events (then /proc alone is used)
+ *	process_tracker_scan(t, pids, nr)	reads /proc; nr 0: every process. Before or after
+ *						the start
+ *	process_tracker_start(t, loader)	publishes all that is known; from here on changes
+ *						are published, too
+ *	process_tracker_fd(t)			for poll(); -1: no events, /proc alone is used
  *	process_tracker_update(t)		drains events, publishes changed processes
- *	process_tracker_find(t, tgid, time)	who that was; looks into /proc when unknown
- *	process_tracker_await(t, tgid, time)	a stack of it waits: the next prune spares it
+ *	process_tracker_find(t, tgid, time)	the process that tgid was then; reads /proc for an
+ *						unknown one
+ *	process_tracker_await(t, tgid, time)	a deferred stack needs it: the next prune keeps it
  *	process_tracker_prune(t, now)		forgets what ended long ago (lifetimes.h)
  *	process_tracker_free(t)
  */
@@ -33,17 +59,16 @@ struct process_tracker_deps {
 	struct processes *processes;
 	struct binaries *binaries;
 	struct binary_store *store;
-	bool (*wanted)(void *ctx, uint32_t tgid);	/* NULL: every process matters */
-	bool patient;			/* events may wait for the next update, unless there are
-					   very many */
+	bool (*wanted)(void *ctx, uint32_t tgid);	/* NULL: every process is followed */
+	bool patient;			/* the fd is readable only when very many events wait */
 	void *ctx;
 };
 
 int process_tracker_new(const struct process_tracker_deps *deps, struct process_tracker **tp);
 void process_tracker_free(struct process_tracker *t);	/* NULL is fine */
 /*
- * Once, when the programs run that tell the kernel side of forks and execs. loader NULL: it needs
- * no tables (--unwind fp).
+ * To be called once, when the BPF programs run that see forks and execs. loader NULL: the kernel
+ * side needs no tables (--unwind fp).
  */
 int process_tracker_start(struct process_tracker *t, struct unwind_loader *loader);
 int process_tracker_scan(struct process_tracker *t, const uint32_t *pids, size_t nr);
@@ -52,18 +77,15 @@ int process_tracker_update(struct process_tracker *t);
 /* One event, as process_tracker_update() gets them from the kernel; a task_event_fn of t. */
 int process_tracker_event(void *t, const struct task_event *ev);
 struct process *process_tracker_find(struct process_tracker *t, uint32_t tgid, uint64_t time_ns);
-/*
- * Reads p's mappings from /proc again, unless that was done a moment ago; true: they are others
- * now.
- */
+/* Reads p's mappings from /proc again, unless that was done 100 ms ago. true: they have changed. */
 bool process_tracker_look_again(struct process_tracker *t, struct process *p);
 /*
- * The /tmp of p, opened while it lived when it made room for generated code; else as procfs_tmp().
- * out->dir is the caller's. t: a struct process_tracker.
+ * The /tmp of p. It was opened while p lived if p mapped memory for generated code; else this is
+ * procfs_tmp(). The caller closes out->dir. t: a struct process_tracker.
  */
 void process_tracker_open_tmp(void *t, const struct process *p, struct process_tmp *out);
 void process_tracker_await(struct process_tracker *t, uint32_t tgid, uint64_t time_ns);
 void process_tracker_prune(struct process_tracker *t, uint64_t now);
 const struct processes *process_tracker_processes(const struct process_tracker *t);
-uint64_t process_tracker_lost(const struct process_tracker *t);	/* task events lost by the kernel so
-								   far */
+/* The number of task events that the kernel has lost so far. */
+uint64_t process_tracker_lost(const struct process_tracker *t);

@@ -23,7 +23,7 @@
 #define MAX_BYTES (128u << 20)
 #define CHUNK_BYTES (64 * 1024)
 #define CHUNK_MS 500			/* a server that takes longer for a chunk does not answer */
-#define FILE_MS 2000			/* for all of a file */
+#define FILE_MS 2000			/* limit for a whole file */
 #define DEVICES 64			/* a power of two */
 #define UNKNOWN_NS (100 * NSEC_PER_MSEC)
 #define KNOWN_NS (10 * NSEC_PER_SEC)	/* device numbers are used again after umount */
@@ -38,7 +38,7 @@ struct remote_fs_files {
 	struct device devices[DEVICES];
 };
 
-/* As in struct proc_map. */
+/* Device numbers have the form of struct proc_map. */
 static uint64_t make_dev(unsigned major, unsigned minor)
 {
 	return (uint64_t)major << 20 | minor;
@@ -83,7 +83,7 @@ static bool line_says(const char *line, uint64_t dev, bool *is_served)
 	return true;
 }
 
-/* false: it is not mounted there. */
+/* false: dev is not mounted in the mount namespace of pid. */
 static bool look_up(pid_t pid, uint64_t dev, bool *is_served)
 {
 	char path[64], *text, *line, *next;
@@ -122,7 +122,7 @@ bool remote_fs_files_has(struct remote_fs_files *s, pid_t pid, uint64_t dev)
 
 /* ---- in the child ---- */
 
-struct message {			/* one for the file, then one after each chunk */
+struct message {			/* one after each chunk, and one at the end */
 	int32_t status;			/* 1 more is to come, 0 all is there, -errno */
 	struct stat st;
 };

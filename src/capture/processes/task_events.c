@@ -13,8 +13,7 @@
 #include "src/base/clock.h"
 #include "src/proc/cpus.h"
 
-#define BUFFER_PAGES 256	/* per CPU; a power of two; less where the memory lock limit says
-				   so */
+#define BUFFER_PAGES 256	/* per CPU; a power of two; fewer if mmap() refuses them */
 #define MIN_PAGES 8
 #define MAX_RECORD 65536
 
@@ -23,19 +22,18 @@ struct cpu_buffer {
 	struct perf_event_mmap_page *meta;
 	uint8_t *data;
 	size_t size;
-	uint64_t head, tail;		/* of the drain going on */
-	uint64_t next_ns;		/* time of the record at tail; 0: not looked at, UINT64_MAX:
-					   none */
+	uint64_t head, tail;		/* of the current drain */
+	uint64_t next_ns;		/* of the record at tail; 0: not read, UINT64_MAX: none */
 };
 
 struct task_events {
 	int epoll_fd;
 	size_t nr;
 	struct cpu_buffer *v;
-	uint8_t *record;		/* one that wraps around is put together here */
+	uint8_t *record;		/* a record that wraps around is put together here */
 };
 
-/* Behind every record, because of sample_id_all: TID, then TIME. */
+/* sample_id_all has the kernel write this behind every record: TID, then TIME. */
 struct trailer {
 	uint32_t pid, tid;
 	uint64_t time_ns;
@@ -130,7 +128,7 @@ int task_events_fd(const struct task_events *te)
 	return te->epoll_fd;
 }
 
-/* Text of a record: bounded by the record, NUL-terminated by the kernel. */
+/* The text of a record, which the kernel ends with a NUL; "": there is no NUL in the record. */
 static const char *text_at(const struct perf_event_header *h, size_t offset)
 {
 	const char *p = (const char *)h + offset;
@@ -141,7 +139,7 @@ static const char *text_at(const struct perf_event_header *h, size_t offset)
 	return p;
 }
 
-/* Who is outside of our PID namespace has the number 0, or -1 when it is dying. */
+/* A task outside of our PID namespace has the number 0, or -1 when it is dying. */
 static bool is_visible(uint32_t tgid)
 {
 	return tgid && tgid != UINT32_MAX;
@@ -217,7 +215,7 @@ static bool decode(const struct perf_event_header *h, struct task_event *ev)
 	}
 }
 
-/* The record at position tail, copied when it wraps around. NULL: damaged. */
+/* The record at position tail, copied if it wraps around. NULL: it is damaged. */
 static const struct perf_event_header *record_at(struct task_events *te, struct cpu_buffer *b,
 						 uint64_t tail)
 {
@@ -234,7 +232,7 @@ static const struct perf_event_header *record_at(struct task_events *te, struct 
 	return (const void *)te->record;
 }
 
-/* Decodes the next record of b that is an event at all; false: none before head. */
+/* Decodes the next record of b that is a known event; false: there is none before head. */
 static bool peek(struct task_events *te, struct cpu_buffer *b, struct task_event *ev)
 {
 	while (b->tail < b->head) {
@@ -251,8 +249,8 @@ static bool peek(struct task_events *te, struct cpu_buffer *b, struct task_event
 }
 
 /*
- * CPU whose next event is the oldest; false: nothing until the deadline. The record is decoded
- * again by the caller.
+ * Sets *cpu to the index of the CPU whose next event is the oldest; the caller decodes that record
+ * again. false: there is no event up to until_ns.
  */
 static bool oldest(struct task_events *te, uint64_t until_ns, size_t *cpu)
 {
@@ -272,7 +270,7 @@ static bool oldest(struct task_events *te, uint64_t until_ns, size_t *cpu)
 	return best <= until_ns;
 }
 
-/* All events up to until_ns. Sets *more when newer ones are there already. */
+/* Calls fn for all events up to until_ns. Sets *more if newer ones are there already. */
 static int drain_until(struct task_events *te, uint64_t until_ns, task_event_fn fn, void *ctx,
 		       bool *more)
 {
@@ -303,9 +301,9 @@ static int drain_until(struct task_events *te, uint64_t until_ns, task_event_fn 
 }
 
 /*
- * In order of time over all CPUs: a fork on one CPU comes before what the child did on another.
- * What is newer than the start of a pass waits for the next one, because an older event may not be
- * visible yet.
+ * Events of all CPUs come in order of time: a fork on one CPU comes before the events of the child
+ * on another one. Events newer than the start of a pass wait for the next pass, because an older
+ * event of another CPU may not be visible yet.
  */
 int task_events_drain(struct task_events *te, task_event_fn fn, void *ctx)
 {

@@ -4,13 +4,12 @@
  * event on each CPU.
  *
  *	task_events_open(patient, &te)
- *	task_events_fd(te)		readable (poll) as soon as something happened, or (patient)
- *					before
- *					there is no room for more; an epoll fd
- *	task_events_drain(te, fn, ctx)	all that happened until now, oldest first
+ *	task_events_fd(te)		an epoll fd; readable as soon as there is an event, or
+ *					(patient) when a buffer is half full
+ *	task_events_drain(te, fn, ctx)	calls fn for all events until now, oldest first
  *	task_events_close(te)
  *
- * Losses are counted by the kernel and reported as TASK_EVENT_LOST.
+ * The kernel counts events that it has lost; they are reported as TASK_EVENT_LOST.
  */
 #pragma once
 
@@ -41,7 +40,7 @@ struct task_event {
 struct task_events;
 typedef int (*task_event_fn)(void *ctx, const struct task_event *ev);
 
-/* Silent: 0 or -errno of perf_event_open, mmap or malloc; the caller says what it means. */
+/* 0 or -errno of perf_event_open, mmap or malloc. Prints nothing: the caller says what it means. */
 int task_events_open(bool patient, struct task_events **tep);
 int task_events_fd(const struct task_events *te);
 int task_events_drain(struct task_events *te, task_event_fn fn, void *ctx);
