@@ -17,7 +17,7 @@
 #include "src/model/process.h"
 #include "src/symbolize/symbolizer.h"
 
-#define RETIRE_FROM 4096		/* fewer are not worth a look */
+#define RETIRE_FROM 4096		/* fewer threads are not worth a look */
 
 struct known_process {
 	uint64_t serial;
@@ -27,7 +27,7 @@ struct known_process {
 
 struct known_thread {
 	struct rec_thread t;
-	bool was_met;			/* since threads were retired last */
+	bool was_met;			/* since the last time threads were retired */
 };
 
 struct definitions {
@@ -38,7 +38,7 @@ struct definitions {
 	struct intern *strings;
 	uint32_t nr_binaries, nr_processes, nr_threads;
 	struct per_process known;	/* struct known_process */
-	struct known_thread *threads;	/* those that may be met again */
+	struct known_thread *threads;	/* that may be met again */
 	size_t nr_known, cap_threads;
 	struct hash_index thread_index;
 	uint64_t retired_ns;
@@ -162,8 +162,8 @@ static void emit_mapping(struct definitions *d, uint32_t process, const struct m
 }
 
 /*
- * Dead mappings stay known to the model for some seconds: each is reported once, at its first
- * mention after, and before those that took its place.
+ * Writes the changes of the mappings of p. Dead mappings stay in the model for some seconds; each
+ * death is written once, at the next use of p, and before the mappings that took the place.
  */
 static void emit_mappings(struct definitions *d, uint32_t id, struct process *p, bool first)
 {
@@ -287,8 +287,8 @@ uint32_t definitions_thread(struct definitions *d, const struct rec_thread *thre
 }
 
 /*
- * Also false when the number belongs to another thread by now: then it is kept until that one is
- * gone.
+ * true: no thread has the number tid. If another thread has it by now, the old one is kept until
+ * that one is gone, too.
  */
 static bool is_gone(uint32_t tid)
 {

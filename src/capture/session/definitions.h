@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The definition records of a recording, each written once, before its first use: strings,
- * binaries, processes with their mappings, threads, functions. Returns record ids; 0 stands for
- * "none" and for "out of memory", which is rare enough to be the same thing in a trace.
+ * Writes the definition records of a recording: strings, binaries, processes with their mappings,
+ * threads, functions. Each is written once, before its first use. The functions return ids of
+ * records; 0 stands for "none" and for "out of memory", which is rare enough to look the same in a
+ * trace.
  */
 #pragma once
 
@@ -22,20 +23,24 @@ void definitions_free(struct definitions *d);		/* NULL is fine */
 
 uint32_t definitions_string(struct definitions *d, const char *s);
 uint32_t definitions_binary(struct definitions *d, uint32_t index);
-/* Writes the process on its first use, and what changed in its mappings since the last one. */
+/*
+ * Writes the process at its first use, and at each use the changes of its mappings since the use
+ * before.
+ */
 uint32_t definitions_process(struct definitions *d, struct process *p,
 			     const struct process *parent);
-/* 0: not written yet. */
+/* The id of the process; 0: it is not written yet. */
 uint32_t definitions_process_id(const struct definitions *d, const struct process *p);
 uint32_t definitions_thread(struct definitions *d, const struct rec_thread *t, const char *comm);
 /*
  * Forgets threads that have ended and were not met for 15 s, so that a recording of days does not
- * remember all it has ever seen. To be called now and then; looks once in 15 s. How many are known.
+ * keep all threads it has ever seen. To be called now and then; it looks once in 15 s. Returns the
+ * number of threads that are known.
  */
 size_t definitions_retire(struct definitions *d, uint64_t now_ns);
 uint32_t definitions_func(struct definitions *d, const struct symbol *sym);
 
-/* First error of the sink, kept: later calls write nothing more. */
+/* The first error of the sink. After it all calls write nothing. */
 int definitions_error(const struct definitions *d);
 uint64_t definitions_threads(const struct definitions *d);
 uint64_t definitions_processes(const struct definitions *d);

@@ -5,15 +5,12 @@
 
 #include "src/symbolize/kernel_symbols.h"
 
-/*
- * Our own part is short: the interrupt's entry, the call queue, bpf_prog_test_run and the program.
- */
+/* Our own part is short: the interrupt's entry, the call queue, bpf_prog_test_run, the program. */
 #define MAX_OWN_FRAMES 24
 
 static const struct entry {
 	const char *name;
-	bool interrupts;		/* the frame behind it was interrupted there; else it called
-					   the tracepoint */
+	bool interrupts;		/* it interrupted the next frame; else it is a tracepoint */
 } entries[] = {
 	{ "asm_sysvec_call_function_single", true },	/* x86-64 */
 	{ "asm_sysvec_call_function", true },
@@ -31,7 +28,7 @@ static const struct entry *find(const char *name)
 	return NULL;
 }
 
-/* The same stack as the kernel gives of the thread once it sleeps. */
+/* Leaves out the scheduler: the same frames as the kernel gives once the thread sleeps. */
 static size_t behind_scheduler(const struct kernel_symbols *k, const uint64_t *frames, size_t nr,
 			       size_t i)
 {

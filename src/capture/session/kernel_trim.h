@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A kernel stack that was taken by a program called somewhere in it begins with how the program got
- * there: an interrupt from another CPU, or a tracepoint in the scheduler. Those frames are no part
- * of what the thread was doing.
+ * Takes our own frames off a kernel stack.
+ *
+ * When a BPF program takes the kernel stack of the thread that it interrupts, the innermost frames
+ * show how the program was called: by an interrupt from another CPU, or by a tracepoint in the
+ * scheduler. These frames are no part of what the thread was doing.
+ *
+ * Example, innermost first: bpf_prog_..., bpf_prog_test_run_..., ..., sysvec_call_function_single,
+ * asm_sysvec_call_function_single | copy_page, ... Only the frames behind the bar are kept, and the
+ * first of these is the very instruction that was interrupted.
  */
 #pragma once
 
@@ -13,8 +19,8 @@
 struct kernel_symbols;
 
 /*
- * How many of the frames, innermost first, are to be left out. *exact: the first one left is the
- * very instruction that was interrupted, not a return address. All of them where nothing is
- * recognised: better none than wrong ones.
+ * Returns how many of the frames, innermost first, are to be left out. *exact: the first frame that
+ * is kept is the instruction that was interrupted, not a return address. If no entry point is
+ * recognised all frames are left out: no stack is better than a wrong one.
  */
 size_t kernel_trim(const struct kernel_symbols *k, const uint64_t *frames, size_t nr, bool *exact);

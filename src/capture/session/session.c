@@ -27,7 +27,7 @@
 #include "unwind/unwind_limits.h"
 
 #define CLOCK_EVERY_NS (60 * NSEC_PER_SEC)
-#define OWN_ROW_EVERY 128		/* walks */
+#define OWN_ROW_EVERY 128		/* scans */
 #define OWN_ROWS_GROUP 64		/* threads */
 
 struct session {
@@ -36,14 +36,13 @@ struct session {
 	struct jit_names *jit;
 	struct stacks *stacks;
 	struct stack_definer definer;
-	struct last_samples *last_samples;	/* of walks */
-	uint32_t *same;			/* threads of this walk whose row is their last one */
+	struct last_samples *last_samples;	/* rows of scans */
+	uint32_t *same;			/* threads of this scan whose row is their last one again */
 	size_t nr_same, cap_same;
 	struct wait_facts *waits;
-	struct peer_samples peers;		/* rows of this walk that wait for a pipe or a
-						   socket */
+	struct peer_samples peers;	/* rows of this scan that wait for a pipe or a socket */
 	struct session_stats stats;
-	uint64_t scan_ends[STACK_ENDS], scan_kernel_failed;	/* rows since the last receipt */
+	uint64_t scan_ends[STACK_ENDS], scan_kernel_failed;	/* rows since the last SCAN */
 	struct session_event events[WIRE_MAX_EVENTS];	/* by number minus 1 */
 	uint32_t nr_events;
 	uint64_t next_clock_ns;
@@ -199,7 +198,7 @@ bool session_has_process(const struct session *s, const struct process *p)
 
 static void count_stack(struct session *s, const struct rec_sample *sample)
 {
-	assert(sample->end < STACK_ENDS);	/* wire_decode() has looked */
+	assert(sample->end < STACK_ENDS);	/* wire_decode() has checked it */
 	s->stats.samples++;
 	s->stats.ends[sample->end]++;
 	if (sample->scan)
@@ -211,7 +210,7 @@ static void count_stack(struct session *s, const struct rec_sample *sample)
 	s->stats.guessed += !!(sample->flags & SAMPLE_HAS_GUESS);
 }
 
-/* But for time and walk, which are of the walk. */
+/* true: the rows are equal. Time and number of the scan are not compared: REPEAT has its own. */
 static bool is_same(const struct rec_sample *a, const struct rec_sample *b)
 {
 	return a->cpu == b->cpu && a->state == b->state && a->flags == b->flags;
@@ -226,7 +225,7 @@ static int note_same(struct session *s, uint32_t thread)
 	return slot ? 0 : -ENOMEM;
 }
 
-/* The rows of the threads that have not changed, as runs of ids. */
+/* Writes the rows of the threads that have not changed as one REPEAT with runs of ids. */
 static int repeat_same(struct session *s, const struct rec_scan *scan)
 {
 	struct record rec = { .tag = REC_REPEAT };
@@ -254,16 +253,17 @@ static int repeat_same(struct session *s, const struct rec_scan *scan)
 }
 
 /*
- * In one of so many walks each thread has a row of its own, also when it is its last one again:
- * behind a damaged chunk of the trace nobody knows what REPEATs repeat. Threads take turns in
- * groups, because ids in a row are short in both.
+ * true: the thread gets a row of its own in this scan, even if it is its last one again. Each
+ * thread has its turn once in OWN_ROW_EVERY scans, because after a damaged chunk of the trace a
+ * reader does not know which rows the REPEATs repeat. Threads take turns in groups, because
+ * consecutive ids are short both in SAMPLES and in REPEAT.
  */
 static bool is_its_turn(uint32_t thread, uint32_t scan)
 {
 	return (thread / OWN_ROWS_GROUP + scan) % OWN_ROW_EVERY == 0;
 }
 
-/* The row of a thread that has not run since its last one. */
+/* Handles a row with WIRE_SAME: the thread has not run since its last row. */
 static int same_again(struct session *s, const struct wire_stack *w, uint32_t scan)
 {
 	struct last_row *last = last_samples_find(s->last_samples, w->head);
@@ -297,7 +297,10 @@ static int same_again(struct session *s, const struct wire_stack *w, uint32_t sc
 	return equal ? note_same(s, rec.sample.thread) : session_emit(s, &rec);
 }
 
-/* A row that is new, or whose answer is. */
+/*
+ * Writes a row that waited for the holders of its other end. A row that is the last one again, with
+ * the same holders, is only noted.
+ */
 static int put_peer_row(struct session *s, const struct peer_row *row)
 {
 	const struct last_row *last =
@@ -321,7 +324,7 @@ static int settle_peers(struct session *s)
 	return err;
 }
 
-/* Threads that ended are forgotten now and then. */
+/* The last rows of threads that have ended are forgotten now and then. */
 int session_scan(struct session *s, const struct rec_scan *scan)
 {
 	struct record rec = { .tag = REC_SCAN, .scan = *scan };
@@ -338,7 +341,7 @@ int session_scan(struct session *s, const struct rec_scan *scan)
 	return err ? err : session_emit(s, &rec);
 }
 
-/* --audit: what the stack was found in goes into the trace. */
+/* --audit: the registers and memory from which the stack was unwound go into the trace. */
 static int keep_dump(struct session *s, const struct wire_stack *w, const struct rec_sample *sample)
 {
 	struct record rec = { .tag = REC_RAWSTACK };
@@ -415,7 +418,7 @@ static int on_symbol(void *ctx, uint32_t frame, uint64_t addr, const struct symb
 	struct session *s = ctx;
 	struct rec_line line = { 0 };
 
-	/* Looked up inside the call, shown as the address it is. */
+	/* A return address was looked up one byte before it, but is shown as it is. */
 	if (sym->has_func_addr)
 		rec.symbol.offset =
 			addr - sym->func_addr +

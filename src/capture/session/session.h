@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Turns stacks as the kernel handed them out into the records of a trace: new process? new thread?
- * new binary? new frames? Each is defined by a record before the SAMPLE that refers to it. Names
- * follow later (session_names()).
+ * Turns the stacks of the BPF programs into the records of a trace. A process, thread, binary or
+ * frame that is new is defined by a record before the SAMPLE that refers to it. Names follow later
+ * (session_names()).
  *
  *	session_new(&deps, &s)
- *	session_add_event(s, &event) ...	what its stacks may come from
- *	session_begin(s, &info)			META, CLOCK, an EVENT for each
- *	session_sample(s, stack, walk) ...
- *	session_scan(s, &walk)			its receipt, behind its rows
- *	session_names(s, wait)			SYMBOL and FUNC records for what has been looked up
- *						by now
- *	session_end(s, &end)			last names, CLOCK, END
+ *	session_add_event(s, &event) ...	each source of stacks
+ *	session_begin(s, &info)			writes META, CLOCK, and an EVENT for each source
+ *	session_sample(s, stack, scan) ...	writes a SAMPLE and its definitions
+ *	session_scan(s, &scan)			after the rows of a scan: writes its SCAN record
+ *	session_names(s, wait)			writes SYMBOL and FUNC records for the names that
+ *						have been looked up by now
+ *	session_end(s, &end)			writes the last names, CLOCK and END
  *	session_free(s)
  *
- * Knows nothing of BPF objects or files: it gets decoded stacks and gives records.
+ * The session knows nothing of BPF objects or files: it gets decoded stacks and gives records.
  */
 #pragma once
 
@@ -40,11 +40,9 @@ struct session_deps {
 	struct binaries *binaries;
 	struct symbolizer *symbolizer;
 	struct kernel_symbols *kernel;
-	/* A new stack goes through this binary. NULL: nobody asks. */
+	/* Told of each binary that a new stack goes through. NULL: not wanted. */
 	void (*on_binary)(void *ctx, uint32_t binary, uint64_t time_ns);
-	/*
-	 * At the end of a walk: who holds the other ends of pipes and sockets. NULL: nobody asks.
-	 */
+	/* After a scan: finds the other ends of pipes and sockets. NULL: not wanted. */
 	find_peers_fn find_peers;
 	void *ctx;
 };
@@ -73,20 +71,23 @@ struct session_stats {
 
 int session_new(const struct session_deps *deps, struct session **sp);
 void session_free(struct session *s);		/* NULL is fine */
-/* Before session_begin(): the event's number, 1, 2, 3, ...; -E2BIG: more than WIRE_MAX_EVENTS. */
+/*
+ * To be called before session_begin(). Returns the number of the event, 1, 2, 3, ...;
+ * -E2BIG: there are more than WIRE_MAX_EVENTS.
+ */
 int session_add_event(struct session *s, const struct session_event *event);
 int session_begin(struct session *s, const struct session_info *info);
 
-/* walk: number of the walk the stack belongs to; 0: it is a sample. 0 or the sink's error. */
+/* scan: number of the scan that the row belongs to; 0: it is a sample. 0 or the sink's error. */
 int session_sample(struct session *s, const struct wire_stack *stack, uint32_t scan);
 int session_scan(struct session *s, const struct rec_scan *scan);
-/* straight to the sink: SCAN, LOST, NOTE */
+/* Gives a record to the sink as it is: SCAN, LOST, NOTE. */
 int session_emit(struct session *s, const struct record *rec);
 int session_tell(struct session *s, const char *key, const char *value);	/* META */
 int session_clock(struct session *s);
 int session_names(struct session *s, bool wait);
-/* end.cpu_time_ns: of other processes that took part; ours is added. */
+/* end.cpu_time_ns: the CPU time of our other processes; that of this process is added. */
 int session_end(struct session *s, const struct rec_end *end);
-/* Stacks of it came. */
+/* true: stacks of p came. */
 bool session_has_process(const struct session *s, const struct process *p);
 const struct session_stats *session_stats(const struct session *s);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * META records at the beginning of a recording: what, where, with which settings (keys: TRACE.md).
+ * The META records at the beginning of a recording: what is recorded, on which machine, with which
+ * settings (TRACE.md lists the keys).
  */
 #pragma once
 

@@ -27,7 +27,7 @@ void stack_definer_release(struct stack_definer *d)
 	free(d->regions);
 }
 
-/* An error of the sink comes again with the next sample. */
+/* An error of the sink is not returned: it comes again with the next sample. */
 static void emit(struct stack_definer *d, const struct record *rec)
 {
 	if (!definitions_error(d->deps.defs))
@@ -53,7 +53,10 @@ static uint32_t define_frame(struct stack_definer *d, const struct stack_frame *
 	return id;
 }
 
-/* The address inside the instruction that a frame is at. */
+/*
+ * An address inside the instruction of a frame. A return address is behind its call, and the call
+ * may be the last instruction of a function.
+ */
 static uint64_t instruction_of(uint64_t raw)
 {
 	uint64_t addr = raw & UNWIND_ADDRESS_MASK;
@@ -120,7 +123,7 @@ static uint32_t region_binary(struct stack_definer *d, const struct kernel_regio
 	return b->index;
 }
 
-/* Kernel names are at hand: no need to ask the symbolizer. */
+/* Kernel symbols are in memory, so the name is written at once, without the symbolizer. */
 static void name_kernel_frame(struct stack_definer *d, uint32_t id, uint64_t addr, uint64_t call)
 {
 	struct record rec = { .tag = REC_SYMBOL, .symbol = { .frame = id, .status = SYMBOL_NONE } };
@@ -181,8 +184,9 @@ static uint32_t define_node(struct stack_definer *d, uint32_t parent, uint32_t f
 }
 
 /*
- * How many of the frames can be believed: the kernel's table is a moment behind, and what it found
- * beyond an address whose mapping was newer than the table may come from another file's rules.
+ * The number of frames that can be trusted. The mappings that the kernel side uses are a moment
+ * old. If a frame is in a mapping that was newer, the kernel side may have used the rules of
+ * another file for it, so the frames behind it may be wrong.
  */
 static size_t trusted_frames(const struct process *p, const struct wire_stack *w)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stacks as the kernel handed them out become nodes of the trace: FRAME and NODE records for what
- * is new, and questions to those who look up names.
+ * Turns the stacks of the BPF programs into nodes of the trace's stack tree. FRAME and NODE records
+ * are written for frames and nodes that are new, and names are requested for new frames.
  *
  *	struct stack_definer d = { .deps = { ... } };
  *	stack_definer_user(&d, process, stack, &end)	the node of the user stack, 0: it is empty
- *	stack_definer_kernel(&d, stack)			the node of the kernel stack
+ *	stack_definer_kernel(&d, stack)			the node of the kernel stack, 0: as well
  *	stack_definer_release(&d)
  *
- * Stacks met before are recognised as a whole (src/model/stacks.h), so each frame of a stack is
- * only looked up once.
+ * A stack that was met before is recognised as a whole (src/model/stacks.h), so the frames of a
+ * stack are only looked up the first time.
  */
 #pragma once
 
@@ -38,7 +38,7 @@ struct stack_definer_deps {
 	struct binaries *binaries;
 	struct symbolizer *symbolizer;
 	struct kernel_symbols *kernel;	/* NULL: no kernel stacks were asked for */
-	/* A new stack goes through this binary. NULL: nobody asks. */
+	/* Told of each binary that a new stack goes through. NULL: not wanted. */
 	void (*on_binary)(void *ctx, uint32_t binary, uint64_t time_ns);
 	void *ctx;
 };
@@ -53,8 +53,8 @@ struct stack_definer {
 void stack_definer_release(struct stack_definer *d);
 
 /*
- * p: the process, NULL: unknown. *end: why the stack ends; the kernel's answer, unless a mapping
- * was newer than the tables that the kernel used.
+ * p: the process, NULL: unknown. Sets *end to the reason for which the stack ends. That is the
+ * kernel side's, unless a mapping was newer than those that the kernel side used.
  */
 uint32_t stack_definer_user(struct stack_definer *d, struct process *p, const struct wire_stack *w,
 			    uint8_t *end);
