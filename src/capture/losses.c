@@ -21,7 +21,7 @@ int losses_report(struct losses *l, uint8_t cause, uint64_t total, uint64_t now,
 
 	assert(cause < LOSS_CAUSES);
 	added = total - l->reported[cause];
-	/* Counters of several CPUs are not read at one moment: a total may seem to go back. */
+	/* Counters of several CPUs are not read at one moment, so a total may seem to go back. */
 	if (total <= l->reported[cause]) {
 		l->since_ns[cause] = now;
 		return 0;

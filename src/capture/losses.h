@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Losses by cause: totals as their sources count them become LOST records of what was added since
- * the last time.
+ * Losses by cause. The sources of losses count totals; a LOST record says what a total has grown by
+ * since the record before.
  */
 #pragma once
 
@@ -19,14 +19,14 @@ struct losses {
 uint64_t losses_samples(const struct losses *l);
 uint64_t losses_all(const struct losses *l);
 
-/* "34 task-events, 2 table-full": what else was lost; false when nothing was. */
+/* Writes the losses that are no samples: "34 task-events, 2 table-full". false: there are none. */
 bool losses_others(const struct losses *l, char *buf, size_t size);
 
 void losses_init(struct losses *l, uint64_t now);
 
 /*
- * Writes a LOST record when total is more than was reported. cpu is UINT32_MAX for all. 0 or the
- * sink's error.
+ * Writes a LOST record if total is more than was reported before. Its cpu is UINT32_MAX: all CPUs.
+ * 0 or the sink's error.
  */
 int losses_report(struct losses *l, uint8_t cause, uint64_t total, uint64_t now, record_fn sink,
 		  void *ctx);

@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How a recording waits for tables. The three cases differ, because the sources of stacks differ:
+ *
+ * - Samples come on their own, and the ring overflows if it is not read. So the recording never
+ *   waits for tables while it samples: deferred stacks pile up beside it, and each
+ *   recorder_update() gives on those whose tables are there.
+ * - A scan waits while its rows are not read. So when more than 4 MiB of deferred stacks have piled
+ *   up, recorder_stack() lets the workers have the CPU for up to 20 ms before it reads on.
+ * - After a scan recorder_settle() waits for the scan's deferred stacks, for 1 s. It waits for 10 s
+ *   if the caller is patient: at the end of a recording, and after the first and the last scan if
+ *   scans are all that is recorded. The long wait ends after 1 s if there is no room for all the
+ *   tables, or if the user is in a hurry (Ctrl-C).
+ */
 #include "src/capture/recorder.h"
 
 #include <errno.h>
@@ -71,7 +84,7 @@ int recorder_update(struct recorder *r)
 	return err || !r->deferred ? err : deferred_stacks_try(r->deferred);
 }
 
-/* Many stacks wait, with their memory: the workers get the CPU before there are more. */
+/* When many stacks wait, with their memory, the workers get the CPU before more are added. */
 static int let_workers_catch_up(struct recorder *r)
 {
 	struct pollfd pfd = { .fd = worker_fd(r->pool), .events = POLLIN };
@@ -89,12 +102,10 @@ int recorder_stack(struct recorder *r, const struct wire_stack *stack, uint32_t 
 
 	if (!r->deferred || !deferred_stacks_wants(stack))
 		return session_sample(r->session, stack, scan);
-	/*
-	 * Tables that are ready help this one, and the kernel with all that it walks from now on.
-	 */
+	/* Tables that are ready help this stack, and the kernel side with all later ones. */
 	worker_reap(r->pool);
 	err = deferred_stacks_add(r->deferred, stack, scan);
-	/* A walk goes on when its reader does; samples do not wait for anybody. */
+	/* A scan waits while its rows are not read. Samples do not: the ring would overflow. */
 	return err || !scan ? err : let_workers_catch_up(r);
 }
 
@@ -106,7 +117,7 @@ static uint64_t thrown_out(const struct recorder *r)
 	return st.evicted + st.refused;
 }
 
-/* Once it takes long. */
+/* Asked when it takes long: tells the user once, and returns whether the user is in a hurry. */
 static bool is_in_a_hurry(const struct recorder *r, bool *said)
 {
 	unsigned nr = binary_store_pending(r->store);
@@ -130,7 +141,7 @@ int recorder_settle(struct recorder *r, uint32_t scan, bool patient, revisit_fn 
 		return err;
 	err = deferred_stacks_again(r->deferred, scan, again, ctx);
 	while (!err && deferred_stacks_waiting(r->deferred, scan) && now_ns() < end) {
-		/* Where there is no room for all of them, more time does not help. */
+		/* If there is no room for all the tables, more time does not help. */
 		if (now_ns() > begin + SETTLE_NS &&
 		    (thrown_out(r) != thrown || is_in_a_hurry(r, &said)))
 			break;
@@ -237,8 +248,8 @@ static int put_table_stats(struct recorder *r)
 }
 
 /*
- * Inside a PID namespace, where everybody was asked for: who is not seen from there. To people and
- * into the trace.
+ * A recording of all processes from inside a PID namespace does not see those outside of it. Their
+ * number is told to the user and written into the trace.
  */
 static int tell_outside(struct recorder *r)
 {

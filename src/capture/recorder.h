@@ -1,18 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Everything one recording needs, put together: BPF object, knowledge of processes, tables, names,
- * session. The commands add what makes the stacks (sampler, snapshot) and where the records go.
+ * All parts of one recording, put together and kept going: the BPF programs, the model of the
+ * machine's processes, unwind tables, names, and the session that writes records. The collectors
+ * (src/capture/collectors) add the sources of stacks, and the caller's sink gets the records.
  *
- *	recorder_open(&opts, &r)	loads programs, learns who runs, builds tables (waits a
+ *	                 task events, /proc
+ *	                        |
+ *	                 process_tracker ----------> mappings --+
+ *	                        |                               v
+ *	workers <------- binary_store --> unwind_loader --> BPF programs
+ *	                                                        | stacks
+ *	sink <-- session <-- deferred_stacks <-- recorder_stack() <-- collectors
+ *
+ * A collector hands each stack to recorder_stack(). A whole stack goes to the session at once. A
+ * stack that the kernel side could not unwind yet waits in deferred_stacks. recorder_update()
+ * brings the model and the tables up to date, and gives on the stacks that can be unwound then. A
+ * collector calls it before it reads stacks, so that the events of a new process are known before
+ * its first stack is resolved.
+ *
+ * Example: a program starts, and is sampled 3 ms later in a library that is new to the recording.
+ * Its fork, exec and mapping events make process_tracker_fd() readable; recorder_update() makes the
+ * process, has the workers build the table of the library, and publishes the mappings. The stack
+ * comes out of the ring without the frames behind that library and waits. The workers are done, and
+ * worker_fd() is readable: recorder_update() loads the table, and the stack is unwound and goes on.
+ *
+ * Everything here runs in one thread, the caller's. Work that may take long or block is left to
+ * worker threads (tables, names), helper threads and child processes, so that no file and no other
+ * process can stop a recording.
+ *
+ *	recorder_open(&opts, &r)	loads programs, reads /proc, builds tables (and waits a
  *					moment for them)
- *	recorder_add_event(r, &event) ...	the collectors do
- *	recorder_begin(r, &info)	META, CLOCK, EVENTs
- *	... recorder_update(r) before stacks are resolved; recorder_stack(r, ...)
- *	recorder_settle(r, walk, ...)	waits for the stacks of a walk that wait for tables: a
- *					second, or ten
- *	recorder_service(r)		between: tables, names, losses; each second a flush of the
+ *	recorder_add_event(r, &event) ...	called by the collectors
+ *	recorder_begin(r, &info)	writes META, CLOCK, EVENTs
+ *	recorder_update(r)		to be called before stacks are resolved
+ *	recorder_stack(r, stack, scan) ...
+ *	recorder_settle(r, scan, ...)	after a scan: waits for its deferred stacks, for a second
+ *					or ten
+ *	recorder_service(r)		now and then: names, losses, and each second a flush of the
  *					sink
- *	recorder_end(r, &end)		last losses and names, END
+ *	recorder_end(r, &end)		writes the last losses and names, and END
  *	recorder_close(r)
  */
 #pragma once
@@ -34,22 +60,20 @@ struct recorder_options {
 	unsigned programs;		/* CAPTURE_... */
 	enum unwind_mode unwind;
 	bool user_only, kernel_only, include_idle;
-	uint32_t faults;		/* walks: enum fault_mode of bpf/knobs.h */
-	bool skip_same;			/* walks: not again the threads that have not run since the
-					   last one */
-	const struct id_list *pids;	/* targets with their children; empty: everybody. Borrowed,
-					   as tids, until the close */
+	uint32_t faults;		/* scans: enum fault_mode of bpf/knobs.h */
+	bool skip_same;			/* scans: do not unwind threads that have not run again */
+	/* Targets, with their children, and threads. Both empty: all. Borrowed until the close. */
+	const struct id_list *pids;
 	const struct id_list *tids;	/* only these threads */
-	uint32_t audit;			/* keep registers and memory of one in so many stacks; 0: of
-					   none */
+	uint32_t audit;			/* keep registers and memory of each n-th stack; 0: none */
 	uint32_t max_frames;		/* 0: 1,024 */
 	uint32_t ring_bytes;		/* 0: 8 MiB */
 	/* Adds to each cause what the collectors have lost so far. */
 	void (*losses)(void *sink_ctx, uint64_t totals[LOSS_CAUSES]);
 	record_fn sink;
 	int (*flush)(void *sink_ctx);	/* NULL: none */
-	bool (*hurry)(void *sink_ctx);	/* whoever records waits no longer for tables; NULL: always
-					   does */
+	/* true: the user does not want to wait for tables any longer. NULL: never. */
+	bool (*hurry)(void *sink_ctx);
 	void *sink_ctx;
 };
 
@@ -59,48 +83,50 @@ void recorder_close(struct recorder *r);		/* NULL is fine */
 struct session *recorder_session(struct recorder *r);
 struct capture_bpf *recorder_bpf(struct recorder *r);
 
-/* Nobody in particular is recorded, and probee sees every process of the machine. */
+/* true: all processes are recorded, and probee sees every process of the machine. */
 bool recorder_is_whole_machine(const struct recorder *r);
 
 /*
- * fds for poll(): whatever comes readable, call recorder_update(). Returns how many (at most 2).
- * Where processes come and go by the thousand each event would be a wake-up of its own:
- * recorder_hold_off() sleeps until 0.3 ms after the last update, so that one wake-up serves many.
+ * Sets fds for poll() and returns their number (at most 2). When one of them is readable,
+ * recorder_update() is to be called. Where processes come and go by the thousand, each event would
+ * be a wake-up of its own: recorder_hold_off() sleeps until 0.3 ms after the last update, so that
+ * one wake-up serves many events.
  */
 size_t recorder_fds(const struct recorder *r, int fds[2]);
 void recorder_hold_off(const struct recorder *r);
 
 /*
- * Around a scan: what the iterator may be reading of the unwind tables is not used again meanwhile
- * (src/capture/tables/epoch.h).
+ * To be called before and after a scan. Between them, parts of the unwind tables that the iterator
+ * may be reading are not used for anything else (src/capture/tables/epoch.h).
  */
 void recorder_iter_begin(struct recorder *r);
 void recorder_iter_end(struct recorder *r);
 
-/* Before recorder_begin(): a source of stacks. Its number, as session_add_event(). */
+/* Adds a source of stacks, before recorder_begin(). Returns its number, as session_add_event(). */
 int recorder_add_event(struct recorder *r, const struct session_event *event);
 int recorder_begin(struct recorder *r, const struct session_info *info);
 int recorder_update(struct recorder *r);
 
 /*
- * One stack for the session: at once, or when its process and tables are known. walk as for
- * session_sample().
+ * Gives one stack to the session: at once, or later when its process and tables are known. scan as
+ * in session_sample().
  */
 int recorder_stack(struct recorder *r, const struct wire_stack *stack, uint32_t scan);
 /*
- * walk 0: all. patient: nothing else is to be done. again, ctx: visits a thread whose stack was
- * longer than what was kept of it.
+ * Waits for the deferred stacks of a scan (0: all stacks), then gives on the rest as they are.
+ * patient: the recording has nothing else to do, so it may take 10 s. again, ctx: visits a thread
+ * whose stack was longer than the memory that came with it.
  */
 int recorder_settle(struct recorder *r, uint32_t scan, bool patient, revisit_fn again, void *ctx);
 int recorder_service(struct recorder *r);
-/* Behind the first walk: threads that none will show, see hidden_tasks.h. */
+/* To be called after the first scan: threads that no scan will show, as hidden_tasks(). */
 uint64_t recorder_hidden(const struct recorder *r, uint64_t begin_ns, char *text, size_t size);
-/* end->lost: what the caller has put into LOST records itself. */
+/* end->lost: the losses that the caller has put into LOST records itself. */
 int recorder_end(struct recorder *r, const struct rec_end *end);
 
-/* Samples lost so far, and in words what else was (false: nothing). */
+/* The number of samples lost so far, and a text about other losses (false: there are none). */
 uint64_t recorder_lost(const struct recorder *r);
 bool recorder_lost_others(const struct recorder *r, char *buf, size_t size);
 
-/* Tables and memory, for -v and for the trace. */
+/* Writes a text about tables and memory, for -v and for the trace. */
 void recorder_describe(const struct recorder *r, char *buf, size_t size);

@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The start of a recording. Its steps take long, so those that do not need each other run at once:
+ *
+ *	workers		the kernel's symbols, 0.1 s		then unwind tables
+ *	one thread	loads the BPF programs
+ *	this thread	reads /proc, queues tables		waits for all, tables 250 ms at most
+ *
+ * With targets (-p, -t) /proc is read after the load, because a BPF map knows the targets.
+ */
 #include "src/capture/recorder.h"
 
 #include <errno.h>
@@ -26,8 +35,8 @@
 #include "unwind/unwind_limits.h"
 
 /*
- * Tables of what runs already are waited for, but no longer than this: a huge binary must not delay
- * the start.
+ * The start waits for the tables of processes that run already, but no longer than this: a huge
+ * binary must not delay it.
  */
 #define TABLES_WAIT_NS (250 * NSEC_PER_MSEC)
 #define MAX_THREADS 4
@@ -63,7 +72,7 @@ static void on_same(void *ctx, uint32_t binary, uint32_t other)
 		unwind_loader_same(r->loader, binary, other);
 }
 
-/* It is built again when a stack goes through it. */
+/* The table of binary was thrown out. It is built again when a stack goes through the binary. */
 static void on_evict(void *ctx, uint32_t binary, const char *what)
 {
 	struct recorder *r = ctx;
@@ -126,7 +135,7 @@ static struct knobs make_knobs(const struct recorder_options *o)
 	};
 }
 
-/* Many files stay open: tables and names are read from them later. */
+/* Many files stay open, because tables and names are read from them later. */
 static void raise_file_limit(void)
 {
 	struct rlimit lim;
@@ -168,8 +177,9 @@ static void load_done(struct worker_job *job, bool cancelled)
 }
 
 /*
- * Threads are as nice as the one that starts them. Stacks wait for tables, on a machine whose CPUs
- * may all be busy; names can wait. Where that is not allowed they are as nice as everybody.
+ * Threads inherit the nice value of the thread that starts them. Stacks wait for tables, on a
+ * machine whose CPUs may all be busy, so these workers get a lower one if that is allowed. Names
+ * can wait.
  */
 static struct worker_pool *new_pool(int nice)
 {
@@ -203,9 +213,9 @@ static int open_workers(struct recorder *r)
 }
 
 /*
- * A sampler of the whole machine meets a few of the files that are mapped: their tables are made
- * when a stack goes through them. A walk meets them all at once, and the memory of its stacks would
- * have to wait for their tables.
+ * true: the tables of all mapped files are built at once. A sampler of the whole machine meets only
+ * a few of these files, so a table is built when a stack goes through its file. A scan meets them
+ * all at once, and all its stacks would have to wait for tables, with their memory.
  */
 static bool tables_at_once(const struct recorder_options *o)
 {
@@ -227,7 +237,7 @@ static int open_tracker(struct recorder *r)
 	struct process_tracker_deps tracker = {
 		.processes = &r->processes, .binaries = &r->binaries,
 		.wanted = recorder_has_filter(&r->opts) ? is_wanted : NULL, .ctx = r,
-		/* nobody asks between two walks */
+		/* between two scans no event is urgent */
 		.patient = r->opts.programs == CAPTURE_SNAPSHOT,
 	};
 	int err = binaries_init(&r->binaries);
@@ -241,9 +251,9 @@ static int open_tracker(struct recorder *r)
 }
 
 /*
- * The kernel checks our programs in a thread: that takes as long as all else together, and all else
- * is done meanwhile. Of who runs only the look at everybody: who is wanted among them is known to a
- * BPF map.
+ * Loads the BPF programs in a thread, because the kernel takes as long to check them as all other
+ * steps together; these are done meanwhile. /proc is read meanwhile only if all processes are
+ * recorded: which processes are targets is known from a BPF map, which is not there yet.
  */
 static int load_and_look(struct recorder *r)
 {
@@ -308,8 +318,8 @@ static bool ready(const struct recorder *r)
 }
 
 /*
- * Reaps until all is ready or the time is over; the kernel's symbols are always waited for: they
- * take 0.1 s.
+ * Waits until all tables are ready or the time is over. The kernel's symbols are waited for in any
+ * case: they take 0.1 s.
  */
 static int wait_for_tables(struct recorder *r)
 {
@@ -324,13 +334,13 @@ static int wait_for_tables(struct recorder *r)
 			break;
 		poll(pfd, 2, 50);
 	}
-	/* Said only now: a user who may not record at all is told that alone. */
+	/* Printed only now: a user who may not record at all should read that error alone. */
 	if (!err && r->kernel.symbols && kernel_symbols_hidden(r->kernel.symbols))
 		say_hidden();
 	return err;
 }
 
-/* What is seen in stacks is the last to lose its table. */
+/* Binaries that were seen in stacks lately are the last to lose their tables. */
 static void on_binary(void *ctx, uint32_t binary, uint64_t time_ns)
 {
 	struct recorder *r = ctx;
@@ -368,7 +378,7 @@ static int give_late(void *ctx, const struct wire_stack *stack, uint32_t scan)
 	return session_sample(((struct recorder *)ctx)->session, stack, scan);
 }
 
-/* Only the walks by tables can be too early. */
+/* Only unwinding by tables can be too early, so only then stacks are deferred. */
 static int open_late(struct recorder *r)
 {
 	struct knobs k = make_knobs(&r->opts);
@@ -396,7 +406,7 @@ int recorder_open(const struct recorder_options *opts, struct recorder **rp)
 	r->opts = *opts;
 	processes_init(&r->processes);
 	raise_file_limit();
-	err = open_workers(r);		/* they read the kernel's symbols to begin with */
+	err = open_workers(r);		/* their first job: the kernel's symbols */
 	if (!err)
 		err = load_and_look(r);
 	if (!err)

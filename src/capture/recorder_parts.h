@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a recorder is made of: shared by recorder.c (its life) and recorder_open.c (how it is put
- * together and taken apart). Nobody else includes this.
+ * The parts of a recorder. Only two files include this: recorder.c, which keeps it going, and
+ * recorder_open.c, which puts it together and takes it apart.
  */
 #pragma once
 
@@ -12,14 +12,14 @@
 #include "src/model/binary.h"
 #include "src/model/process.h"
 
-/* The kernel's symbols are read beside the tables. */
+/* The reading of the kernel's symbols, a job of the workers that also build tables. */
 struct kernel_job {
 	struct worker_job job;
 	struct kernel_symbols *symbols;
 	bool done;
 };
 
-/* The kernel checks our programs while we look who runs. */
+/* The loading of the BPF programs, which the kernel checks while /proc is read. */
 struct load_job {
 	struct worker_job job;
 	struct recorder *recorder;
@@ -40,10 +40,10 @@ struct recorder {
 	struct session *session;
 	struct losses losses;
 	struct deferred_stacks *deferred;
-	struct wait_peers *peers;	/* NULL: no walks */
+	struct wait_peers *peers;	/* NULL: no scans */
 	uint64_t evicted;		/* binaries whose table was thrown out */
 	uint64_t next_flush_ns, last_update_ns;
 };
 
-/* Somebody in particular is recorded, not everybody. */
+/* true: the user asked for certain processes or threads, not for all. */
 bool recorder_has_filter(const struct recorder_options *o);

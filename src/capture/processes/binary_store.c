@@ -36,7 +36,7 @@ struct recent {
 
 enum table_state { TABLE_NONE, TABLE_QUEUED, TABLE_READY, TABLE_NEVER };
 
-/* What the store knows of a binary beyond its identity. */
+/* The store's own knowledge of a binary, beyond its identity. */
 struct entry {
 	uint8_t state;			/* enum table_state; of a copy: unused */
 	uint32_t original;		/* the binary whose table it uses, or itself; 0: none */
