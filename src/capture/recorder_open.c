@@ -373,13 +373,13 @@ static int open_session(struct recorder *r)
 	return err ? err : session_new(&deps, &r->session);
 }
 
-static int give_late(void *ctx, const struct wire_stack *stack, uint32_t scan)
+static int give_deferred(void *ctx, const struct wire_stack *stack, uint32_t scan)
 {
 	return session_sample(((struct recorder *)ctx)->session, stack, scan);
 }
 
 /* Only unwinding by tables can be too early, so only then stacks are deferred. */
-static int open_late(struct recorder *r)
+static int open_deferred(struct recorder *r)
 {
 	struct knobs k = make_knobs(&r->opts);
 	struct deferred_stacks_deps deps = {
@@ -389,7 +389,7 @@ static int open_late(struct recorder *r)
 		.loader = r->loader,
 		.mode = k.mode,
 		.max_frames = k.max_frames,
-		.give = give_late,
+		.give = give_deferred,
 		.ctx = r,
 	};
 
@@ -419,7 +419,7 @@ int recorder_open(const struct recorder_options *opts, struct recorder **rp)
 	if (!err)
 		err = open_session(r);
 	if (!err)
-		err = open_late(r);
+		err = open_deferred(r);
 	if (err)
 		recorder_close(r);
 	else

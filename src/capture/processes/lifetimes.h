@@ -64,4 +64,4 @@ _Static_assert(STACK_DELAY_NS < ENDED_KEPT_NS,
 _Static_assert(STACK_WAITS_NS + STACK_DELAY_NS <= THREAD_KEPT_NS,
 	       "a thread is kept until its last stack is written");
 _Static_assert(SETTLE_NS <= SETTLE_PATIENT_NS && SETTLE_PATIENT_NS < STACK_WAITS_NS,
-	       "the end of a walk is over before its stacks are given up");
+	       "the end of a scan is over before its stacks are given up");

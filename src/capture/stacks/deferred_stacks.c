@@ -30,7 +30,7 @@ struct deferred {
 
 struct deferred_stacks {
 	struct deferred_stacks_deps deps;
-	struct deferred_unwind *walker;
+	struct deferred_unwind *unwind;
 	struct deferred *first, **last;
 	size_t nr, bytes;
 	struct deferred_stacks_stats stats;
@@ -47,7 +47,7 @@ int deferred_stacks_new(const struct deferred_stacks_deps *deps, struct deferred
 		return -ENOMEM;
 	l->deps = *deps;
 	l->last = &l->first;
-	err = deferred_unwind_new(deps->loader, deps->mode, deps->max_frames, &l->walker);
+	err = deferred_unwind_new(deps->loader, deps->mode, deps->max_frames, &l->unwind);
 	if (err)
 		deferred_stacks_free(l);
 	else
@@ -65,7 +65,7 @@ void deferred_stacks_free(struct deferred_stacks *l)
 		next = s->next;
 		free(s);
 	}
-	deferred_unwind_free(l->walker);
+	deferred_unwind_free(l->unwind);
 	free(l);
 }
 
@@ -166,11 +166,11 @@ static int try_one(struct deferred_stacks *l, struct deferred *s)
 	p = process_tracker_find(l->deps.tracker, stack.head->tgid, stack.head->time_ns);
 	if (!p)
 		return -ENOMEM;
-	err = deferred_unwind(l->walker, l->deps.binaries, p, &stack, &r);
+	err = deferred_unwind(l->unwind, l->deps.binaries, p, &stack, &r);
 	if (!err && r.end == UNWIND_NO_MAPPING && !s->looked) {
 		s->looked = true;
 		if (process_tracker_look_again(l->deps.tracker, p))
-			err = deferred_unwind(l->walker, l->deps.binaries, p, &stack, &r);
+			err = deferred_unwind(l->unwind, l->deps.binaries, p, &stack, &r);
 	}
 	if (err)
 		return err;

@@ -8,7 +8,7 @@
 #include "unwind/unwind_limits.h"
 
 /* The end codes of the unwinder are those of the trace. */
-#define SAME_END(scan, end) _Static_assert((int)(scan) == (int)(end), "end codes differ")
+#define SAME_END(unwind, end) _Static_assert((int)(unwind) == (int)(end), "end codes differ")
 SAME_END(UNWIND_NOT_DONE, END_UNKNOWN);
 SAME_END(UNWIND_ROOT, END_ROOT);
 SAME_END(UNWIND_ROOT_GUESS, END_ROOT_GUESS);
