@@ -44,8 +44,7 @@ struct process {
 	uint64_t serial;		/* never reused; 1, 2, ... */
 	uint64_t born_ns, died_ns;	/* born 0: before the recording */
 	uint64_t start_boottime_ns;	/* 0: unknown */
-	uint64_t exec_ns;		/* time of the exec it began with; 0: fork or before the
-					   recording */
+	uint64_t exec_ns;		/* of the exec it began with; 0: it began in another way */
 	uint32_t parent_tgid;
 	char comm[16];			/* of the leader */
 	uint32_t exe;			/* binary index; 0 unknown */
@@ -55,8 +54,8 @@ struct process {
 	uint32_t generation;		/* changes with the mappings */
 	/* The newest first; since_ns 0: none. */
 	struct publication published[PROCESS_PUBLICATIONS];
-	bool birth_was_told;		/* born_ns is the time of a fork or an exec event; else the
-					   process may have begun earlier */
+	/* born_ns is the time of a fork or an exec event; else it may have begun earlier. */
+	bool birth_was_told;
 	bool scanned;			/* /proc was read */
 	bool is_kthread;		/* according to /proc */
 	bool awaited;			/* a deferred stack needs it: processes_await() */

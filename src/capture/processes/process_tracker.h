@@ -77,7 +77,7 @@ int process_tracker_update(struct process_tracker *t);
 /* One event, as process_tracker_update() gets them from the kernel; a task_event_fn of t. */
 int process_tracker_event(void *t, const struct task_event *ev);
 struct process *process_tracker_find(struct process_tracker *t, uint32_t tgid, uint64_t time_ns);
-/* Reads p's mappings from /proc again, unless that was done 100 ms ago. true: they have changed. */
+/* Reads p's mappings again, unless that was done within 100 ms. true: they have changed. */
 bool process_tracker_look_again(struct process_tracker *t, struct process *p);
 /*
  * The /tmp of p. It was opened while p lived if p mapped memory for generated code; else this is
