@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Whether this machine can do what probee needs, found out without probee: 0 when it surely can. A test that probee calls
-# impossible here (exit code 77) is skipped only when this does not say the contrary.
+# Checks without probee whether this machine can do what probee needs; exits 0 if it surely can. A test that probee calls
+# impossible here (exit code 77) is skipped only if this script does not say the contrary.
 [ "$(id -u)" = 0 ] && [ -s /sys/kernel/btf/vmlinux ] || exit 1
 [ "$(sort -V <<END | head -n 1
 $(uname -r | sed 's/[^0-9.].*//')
@@ -16,7 +16,7 @@ for cap in 21 38 39; do			# CAP_SYS_ADMIN, CAP_PERFMON, CAP_BPF
 done
 bpftool=$(command -v bpftool || echo /usr/sbin/bpftool)
 "$bpftool" prog list >/dev/null 2>&1 || exit 1
-# Sandboxes forbid perf_event_open(2) by itself: ask for a clock of this thread.
+# Sandboxes may forbid perf_event_open(2) alone, so this opens a clock event of this thread.
 python3 -S - <<'END' 2>/dev/null
 import ctypes, os, struct, sys
 number = {"x86_64": 298, "aarch64": 241}[os.uname().machine]

@@ -11,17 +11,16 @@
 #
 # A test exits 0 (passed), 77 (skipped: its last line says why) or anything else (failed). One that prints
 # TAP ("ok 1 - name", "not ok 2 - name", "ok 3 # SKIP why") is counted by those lines. It starts in the
-# root of the tree and gets OUT, PROBEE and an empty directory TMP. Its time is limited to 120 s; a line
-# "# timeout: 300" among the first ten of a script says otherwise.
-#
-# Two run at the same time (LANES=1: one). Live tests record, wait, and look at the whole machine: never more than one
-# of them, and what runs beside it has a lower priority; but a live test that says "# beside: live" looks at processes of its
-# own alone and neither counts nor times, and may run beside another one. One that compares amounts of CPU time or the moments of walks, or
-# burdens the machine so that others would fail, says "# needs: quiet" among its first ten lines: it runs alone, after
-# the others. So nothing may count on being alone, and nothing may be ended by its name.
-# With BUILD=1 what san, fuzz and live need is built beside the tests that are there already.
-#
-# Passing tests are one line each; of others everything is shown, in one piece, in the order of the names within a kind.
+# root of the tree and gets OUT, PROBEE and an empty directory TMP. Its time is limited to 120 s, unless a line
+# "# timeout: 300" among the first ten of the script gives another limit.
+# Two tests run at the same time (LANES=1: one). Live tests record, wait, and look at the whole machine. So only one of
+# them runs at a time, and a test of another kind beside it has a lower priority. A live test that says "# beside: live"
+# looks only at its own processes and neither counts nor times, so it may run beside another live test. A test that compares
+# amounts of CPU time or the times of scans, or that burdens the machine so that others would fail, says "# needs: quiet"
+# among its first ten lines: it runs alone, after the others. All other tests must not rely on being alone, and no test may
+# end processes by their name.
+# With BUILD=1 the programs for san, fuzz and live are built while the first tests run.
+# A test that passes is one line; of any other test the whole output is shown, in the order of the names within a kind.
 # The last line is "N passed, N failed, N skipped"; exit 1 if any failed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -34,7 +33,7 @@ passed=0 failed=0 skipped=0
 work=$(mktemp -d "${TMPDIR:-/tmp}/probee-tests.XXXXXX")
 chmod 711 "$work"		# some tests read as another user
 
-# --- jobs: what is known of each, by number
+# --- jobs: their properties, by number
 
 names=() kinds=() limits=() programs=() commands=()	# commands are quoted for the shell
 after=()						# the job that builds it, or nothing
@@ -44,7 +43,7 @@ shared_live=() shared_other=() alone=()			# numbers that wait for their turn
 declare -A job_of=() running=()
 declare -A order=() order_alone=() kind_ms=()	# of each kind: jobs not shown yet; those of them that run alone; time
 
-# add QUEUE KIND NAME LIMIT COMMAND...: builder, if set, is the job that must be done before.
+# add QUEUE KIND NAME LIMIT COMMAND...: if builder is set, that job must be done first.
 add() {
 	local -n queue=$1
 	local i=${#names[@]}
@@ -103,7 +102,7 @@ add_fuzzers() {
 	done
 }
 
-# add_build QUEUE NAME COMMAND...: sets builder, for what is added next.
+# add_build QUEUE NAME COMMAND...: sets builder, for the jobs that are added next.
 add_build() {
 	local queue=$1 name=$2
 	builder=
@@ -172,7 +171,7 @@ judge() {
 	fi
 }
 
-# judge_fuzz NAME EXIT-CODE MILLISECONDS LOG, while its directory is there.
+# judge_fuzz NAME EXIT-CODE MILLISECONDS LOG: called while the job's directory exists.
 judge_fuzz() {
 	local name=$1 rc=$2 took=$3 log=$4 input
 	[ "$rc" != 77 ] || rc=1			# what libFuzzer says of an input that it does not like is no skip
@@ -190,7 +189,7 @@ judge_fuzz() {
 	fi
 }
 
-# show JOB: what was built counts only when it failed; then its tests have not run.
+# show JOB: a build counts only if it failed; then its tests have not run.
 show() {
 	local i=$1 took=$((ended[$1] - began[$1])) log=$work/$1/log
 	kind_ms[${kinds[i]}]=$((${kind_ms[${kinds[i]}]:-0} + took))
@@ -204,7 +203,7 @@ show() {
 	rm -rf "${work:?}/$i"
 }
 
-# show_done KIND: all that are done, up to the first that is not.
+# show_done KIND: shows the jobs that are done, up to the first that is not.
 show_done() {
 	local i rest=
 	for i in ${order[$1]-}; do
@@ -221,7 +220,7 @@ show_done() {
 
 now_ms() { echo $(($(date +%s%N) / 1000000)); }
 
-# start JOB: as a process group of its own, which can be ended as a whole; set -m lets it have SIGINT, too.
+# start JOB: starts it as a process group, which can be ended as a whole; with set -m it gets SIGINT, too.
 start() {
 	local i=$1 lower=()
 	[ "$LANES" = 1 ] || [ "${kinds[i]}" = live ] || lower=(nice -n 5)
@@ -247,7 +246,7 @@ any_left() {
 	return 1
 }
 
-# Tests have two seconds to end what they started in process groups of its own (an emulator, for example).
+# Tests have two seconds to end processes that are in other groups (an emulator, for example).
 end_all() {
 	local pid tries=20
 	for pid in "${running[@]}"; do kill -TERM -- "$pid" "-$pid"; done 2>/dev/null
@@ -258,7 +257,7 @@ end_all() {
 trap end_all EXIT
 trap 'exit 130' INT TERM
 
-# first_of QUEUE: sets picked to its first job and takes it away; fails when there is none or it is not built yet.
+# first_of QUEUE: removes its first job and sets picked to it; fails if there is none or it is not built yet.
 first_of() {
 	local -n queue=$1
 	while [ ${#queue[@]} != 0 ]; do
@@ -282,7 +281,7 @@ live_runs() {
 	return 1
 }
 
-# pick: what may begin now.
+# pick: chooses a job that may begin now.
 pick() {
 	live_runs || ! first_of shared_live || return 0
 	! first_of shared_other || return 0
@@ -300,7 +299,7 @@ run_all() {
 	done
 }
 
-# In the order in which they run beside the live tests: what takes long is not last.
+# The order in which they run beside the live tests: long ones are not last.
 [ $# -gt 0 ] || set -- layers unit cli tools spec live vm san oracle browser fuzz
 for kind; do add_kind "$kind"; done
 for kind in "${!order_alone[@]}"; do order[$kind]+=${order_alone[$kind]}; done	# they end last

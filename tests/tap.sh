@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-#
-# Assertions and reports for tests that print TAP, sourced by tests/live/lib.sh and tests/vm/lib.sh. Wanted of who sources
-# it: T, a temporary directory; PROBEE, which makes the reports.
+# Assertions and reports for tests that print TAP, sourced by tests/live/lib.sh and tests/vm/lib.sh. These must set
+# T, a temporary directory, and PROBEE, the program that makes the reports.
 #
 #	check WHAT COMMAND...	one assertion
 #	skip WHY		the whole test; skip_part WHY: one check
@@ -15,7 +14,7 @@ skip() {
 	exit 77
 }
 
-# folded TRACE [OPTION...] and csv TRACE [OPTION...]: prints the report; it must succeed.
+# folded TRACE [OPTION...] and csv TRACE [OPTION...]: print the report, which must succeed.
 folded() {
 	"$PROBEE" report "$@" --collapse 2>>"$T/err" || echo "report $1 --collapse: exit $?" >>"$T/report-failed"
 }
@@ -43,14 +42,14 @@ check() {
 	fi
 }
 
-# skip_part WHY: some checks cannot be made here, the others can.
+# skip_part WHY: some checks cannot be made on this machine.
 skip_part() {
 	CHECKS=$((CHECKS + 1))
 	echo "ok $CHECKS - # SKIP $*"
 }
 
-# not_yet WHY WHAT COMMAND...: a check of something that is promised and not built. When it passes, make it a
-# check; until then it counts as skipped, with its figure.
+# not_yet WHY WHAT COMMAND...: a check of something that is promised but not built. Until it passes it counts as skipped,
+# with its figure; when it passes, it should become a check.
 not_yet() {
 	local why=$1 what=$2 out
 	shift 2
@@ -70,7 +69,7 @@ one_line() { [ "$(wc -l <"$1")" -eq 1 ] || { echo "$(wc -l <"$1") lines"; return
 names_frame() { stacks frame "$1" "$2"; }
 alive() { kill -0 "$1"; }
 
-# Last line of every test.
+# The last line of every test.
 done_testing() {
 	check "every report could be made" sh -c "! cat '$T/report-failed' 2>/dev/null"
 	echo "1..$CHECKS"

@@ -26,7 +26,7 @@ exits "$able"
 grep -q '^ok ' "$TMP/stdout" && wrong 'is not quiet'
 run probee doctor too many; exits 2; says "'too'"
 
-# The same without any rights, where root can drop them: must find out, and name the cure.
+# The same without any rights, if root can drop them: the doctor must notice, and name the remedy.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	cp "$PROBEE" "$TMP/copy" && chmod 755 "$TMP" "$(dirname "$TMP")" "$TMP/copy"
 	run setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all "$TMP/copy" doctor
@@ -35,7 +35,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	prints "sudo setcap cap_bpf,cap_perfmon=ep $TMP/copy"
 	prints 'probee cannot record here'
 
-	# Whether such a user sees kernel addresses is asked of the kernel itself; the cause must be the true one.
+	# Whether such a user sees kernel addresses is tried on the kernel itself; the doctor must name the true cause.
 	if setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all grep -qm1 '^0*[1-9a-f]' /proc/kallsyms; then
 		prints 'ok    kernel names'
 	elif [ "$(cat /proc/sys/kernel/kptr_restrict)" = 0 ]; then
@@ -45,7 +45,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	fi
 fi
 
-# A kernel without type information, as far as one can see.
+# A kernel that appears to have no type information.
 if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
 	run unshare -m sh -c "mount -t tmpfs none /sys/kernel && exec '$PROBEE' doctor"
 	exits 77; well_formed

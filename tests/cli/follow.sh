@@ -21,7 +21,7 @@ cd "$TMP" || exit 1
 head -c $half full.pbz >half.pbz
 old() { touch -d '1 minute ago' "$1"; }
 
-# until_true COMMAND...: within 10 s
+# until_true COMMAND...: must succeed within 10 s.
 until_true() {
 	for _ in $(seq 200); do "$@" 2>/dev/null && return; sleep 0.05; done
 	wrong "waited in vain: $*"
@@ -35,7 +35,7 @@ follow() {
 	follower=$!
 }
 
-# ends_as TRACE: it ends, and the last report is that of TRACE.
+# ends_as TRACE: following ends, and the last report equals that of TRACE.
 ends_as() {
 	wait "$follower"
 	rc=$?
@@ -46,14 +46,14 @@ ends_as() {
 	tail -n "$(wc -l <want)" followed | cmp -s - want || wrong "does not end with the report of $1"
 }
 
-# One that has ended is shown once.
+# A trace that has ended is shown once.
 old full.pbz
 run probee report full.pbz; exits 0; cp stdout once; cp stderr once.err
 run probee report --follow full.pbz; exits 0
 cmp -s stdout once || wrong 'is another report than without --follow'
 cmp -s stderr once.err || wrong 'says something else than without --follow'
 
-# Not there yet; a frame under way; the whole.
+# The file does not exist yet; then it ends within a frame; then it is complete.
 follow grow.pbz
 until_true grep -q 'waiting for grow.pbz' followed.err
 head -c 40 full.pbz >grow.pbz
@@ -81,7 +81,7 @@ one_line
 says 'no such event'
 [ ! -s followed ] || wrong 'shows something all the same'
 
-# Replaced by another recording, and begun anew in the same file.
+# The file is replaced by another recording, and a new recording begins in the same file.
 cp half.pbz grow.pbz
 follow grow.pbz
 until_true reports followed 1
@@ -93,21 +93,21 @@ sleep 0.5
 cat other.pbz >grow.pbz
 ends_as other.pbz
 
-# Without an end, and without a recorder.
+# A trace without an END record and without a recorder.
 cp half.pbz killed.pbz
 old killed.pbz
 run timeout 10 "$PROBEE" report --follow killed.pbz; exits 0; says 'no recorder has it open'
 [ "$(grep -c '^shown' stdout)" = 1 ] || wrong 'is shown more than once'
 run timeout 10 "$PROBEE" report --follow --strict killed.pbz; exits 3
 
-# Ctrl-C, and a reader that goes away. The file is as if it still grew.
+# Ctrl-C, and a reader that goes away, while the file seems to grow.
 touch -d '1 hour' half.pbz
 run timeout -s INT --preserve-status 1.5 "$PROBEE" report --follow half.pbz; exits 0; prints 'shown'
 run timeout -s INT --preserve-status 1 "$PROBEE" report --follow none.pbz; exits 1; one_line; says 'waiting for none.pbz'
 run timeout 10 bash -c '"$PROBEE" report --follow half.pbz | head -n 1; echo "${PIPESTATUS[0]}"'; silent; prints 0
 run timeout 10 bash -c '"$PROBEE" report --follow half.pbz >&-'; exits 1; one_line
 
-# What cannot be followed.
+# Files that cannot be followed.
 mkdir dir.pbz
 head -c 1000 /dev/urandom >noise.pbz
 mkfifo fifo.pbz

@@ -11,13 +11,13 @@ END
 run "$CC" -std=gnu11 -D_GNU_SOURCE -I. -o "$TMP/fixture" "$TMP/fixture.c" "$OUT/libprobee.a" -lzstd -lpthread; exits 0
 run "$TMP/fixture" "$TMP/fixture.pbz"; exits 0
 
-# A golden file that should change: look at the difference, then PROBEE_GOLDEN=write and run the test again.
+# To change the golden file: look at the difference, then run the test with PROBEE_GOLDEN=write.
 TZ=UTC run probee info "$TMP/fixture.pbz"; exits 0; silent
 sed -i '/^file /d; /^size /d' "$TMP/stdout"
 [ "${PROBEE_GOLDEN:-}" != write ] || cp "$TMP/stdout" tests/golden/fixture.info
 diff tests/golden/fixture.info "$TMP/stdout" >"$TMP/stderr" || wrong 'is not tests/golden/fixture.info'
 
-# info and the line about losses speak of the whole trace, a report of the event that it shows.
+# info and the line about losses describe the whole trace, a report describes the event that it shows.
 whole='71.4 % of 7 user stacks are whole (14.3 % with guessed frames)'
 cpu='80.0 % of 5 user stacks are whole (20.0 % with guessed frames)'
 prints "$whole"
@@ -26,11 +26,11 @@ run probee report "$TMP/fixture.pbz" --svg=-; exits 0; says "$whole"; prints "$c
 run probee report "$TMP/fixture.pbz" --json;  exits 0; prints '"user_stacks":5,"user_stacks_whole":4,"user_stacks_whole_guessed":1'
 run probee report "$TMP/fixture.pbz" --collapse; exits 0; says "$whole"
 
-# With filters, a report speaks of what it shows, the line about losses of the whole trace.
+# With filters a report describes what it shows; the line about losses describes the whole trace.
 run probee report "$TMP/fixture.pbz" --comm server; exits 0; prints '100.0 % of 3 user stacks are whole (33.3 % with'; says "$whole"
 run probee report "$TMP/fixture.pbz" --weight wall --comm 'kworker*'; exits 0; prints 'stacks    no user stacks'
 
-# --- the same as JSON, every figure held against what the text says
+# --- the same as JSON: every figure is compared with the text
 
 if command -v python3 >/dev/null; then
 	for f in "$TMP"/*.pbz; do

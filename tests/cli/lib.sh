@@ -7,7 +7,7 @@
 #	one_line			stderr is one line that starts with "probee: "
 #	silent				nothing on stderr
 #	prints 'text'			a line on stdout that holds this text
-#	need_recording			skips the test where the machine cannot record; can_record asks only
+# need_recording			skips the test if the machine cannot record; can_record only asks
 failures=0
 
 probee() { "$PROBEE" "$@"; }
@@ -34,15 +34,15 @@ one_line() {
 		wrong "does not say one line that starts with probee:"
 }
 
-# Reasons to skip are those of the machine alone. What probee says of itself is no reason: a probee that knows no command
-# any more, or whose doctor crashes, must fail.
+# Only properties of the machine are reasons to skip a test. What probee says about itself is none: a probee that has lost a
+# command, or whose doctor crashes, must fail.
 skip() {
 	echo "$1"
 	exit 77
 }
 
-# Whether this machine can record. The doctor's "cannot" is believed only when it is whole, and when tests/machine_can.sh,
-# which asks the kernel without probee, does not say the contrary.
+# Whether this machine can record. The doctor's "cannot" counts only if the doctor's output is complete, and if
+# tests/machine_can.sh, which asks the kernel without probee, does not say the contrary.
 can_record() {
 	run probee doctor
 	[ "$rc" != 0 ] || return 0

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Where output goes may be full, closed or gone.
+# The place where output goes may be full, closed or gone.
 . tests/cli/lib.sh
 
 run bash -c '"$PROBEE" --help >/dev/full';          exits 1; one_line; says 'write to standard output: No space left'

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Traces of several events (tests/unit/events_fixture.h): one of them is shown, and what there is not is said.
+# Traces of several events (tests/unit/events_fixture.h): one of them is shown; a missing one is an error.
 . tests/cli/lib.sh
 CC=${CC:-gcc}
 [ -e "$OUT/libprobee.a" ] && command -v "$CC" >/dev/null || skip 'nothing to build the fixture traces with'
@@ -47,7 +47,7 @@ prints 'appcpp, CPU time, 40.4 ms, 4 samples</title>'; prints '20.2 ms, 2 sample
 run probee report events.pbz --csv; exits 0; prints '|0|0|swapper/0|'
 run probee info events.pbz; exits 0; prints '         2            350  page-faults       software    count, one per 100'
 
-# What is not there.
+# Events that the trace does not have.
 run probee report events.pbz --event nosuch; exits 1; one_line; says 'samples of: cpu-clock, page-faults, alloc, snapshot'
 run probee report events.pbz --event context-switches; exits 1; one_line; says 'has no samples'
 run probee report more.pbz --weight wall; exits 1; one_line; says '--weight wall'; says 'page-faults, cycles, cpu-clock'
@@ -62,7 +62,7 @@ for format in waits waits-json; do
 done
 [ ! -e "$TMP/none" ] || wrong 'a report of nothing was written'
 
-# Nothing was recorded: that is no mistake of who asks for all of it.
+# An empty trace: a report of all of it is no mistake.
 for format in text svg json collapse csv waits waits-json; do
 	run probee report empty.pbz --$format=-; exits 0; one_line; says 'empty.pbz is empty'
 done

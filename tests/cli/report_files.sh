@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# probee report and info of files that are no traces.
+# probee report and info of files that are not traces.
 . tests/cli/lib.sh
 
 : >"$TMP/empty.pbz"
@@ -25,7 +25,7 @@ for c in report info verify; do
 		run probee $c "$TMP/locked.pbz"; exits 1; one_line; says 'Permission denied'
 	fi
 done
-# A recording of root's, read by somebody else.
+# A recording made by root, read by another user.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all "$@"; }
 	cp "$PROBEE" "$TMP/copy" && chmod 755 "$TMP" "$(dirname "$TMP")" "$TMP/copy"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What is shown on a terminal: its width, the pager, and that neither changes an exit code or a file.
+# Output on a terminal: its width and the pager, neither of which changes an exit code or a file.
 . tests/cli/lib.sh
 CC=${CC:-gcc}
 command -v python3 >/dev/null || skip 'python3 is not installed'
@@ -13,7 +13,7 @@ END
 run "$CC" -std=gnu11 -D_GNU_SOURCE -I. -o "$TMP/fixture" "$TMP/fixture.c" "$OUT/libprobee.a" -lzstd -lpthread; exits 0
 run "$TMP/fixture" "$TMP/fixture.pbz"; exits 0
 
-# on_terminal COLUMNS ROWS COMMAND...: with standard output and input at a terminal; its exit code.
+# on_terminal COLUMNS ROWS COMMAND...: runs it with standard output and input at a terminal; returns its exit code.
 cat >"$TMP/terminal.py" <<'END'
 import fcntl, os, pty, struct, sys, termios
 pid, fd = pty.fork()
@@ -71,7 +71,7 @@ run env TERM=dumb python3 "$TMP/terminal.py" 80 24 "$PROBEE" info "$TMP/fixture.
 grep -q 'the pager' "$TMP/stdout" && wrong 'is paged on a dumb terminal'
 run env -u PROBEE_PAGER PAGER='echo by PAGER; cat' python3 "$TMP/terminal.py" 80 24 "$PROBEE" info "$TMP/fixture.pbz"; prints 'by PAGER'
 
-# --- whatever the pager does, the exit code is the command's, and what it did not show is not lost
+# --- however the pager ends, the exit code is that of the command, and text that it did not show is printed
 
 run on_terminal 80 24 "$PROBEE" info --strict "$TMP/fixture.pbz";        exits 3; prints 'the pager begins'
 export PROBEE_PAGER='head -n 1; exit 5'
@@ -83,7 +83,7 @@ export PROBEE_PAGER=
 run on_terminal 80 24 "$PROBEE" info "$TMP/fixture.pbz";                 exits 0; prints 'samples   8'
 run on_terminal 80 24 "$PROBEE" info "$TMP/none.pbz";                    exits 1; prints 'No such file'
 
-# --- who runs it under sudo gets less, and less without its commands
+# --- under sudo the pager is less, without the commands of less
 
 if [ "$(id -u)" = 0 ]; then
 	mkdir "$TMP/bin"

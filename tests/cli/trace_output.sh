@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 180
-# From a recording to every output, and outputs that cannot be written.
+# A recording is made into every kind of output; some outputs cannot be written.
 . tests/cli/lib.sh
 need_recording
 cd "$TMP" || exit 1

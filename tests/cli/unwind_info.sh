@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# probee unwind-info: files, processes, addresses, and everything that is none of these.
+# probee unwind-info of files, processes and addresses, and its errors for anything else.
 . tests/cli/lib.sh
 CC=${CC:-gcc}
 
@@ -23,7 +23,7 @@ if [ "$(id -u)" != 0 ]; then
 	run probee unwind-info 1; exits 77; one_line; says 'Try: run it as root'
 fi
 
-# --- bare names: as the loader and the shell would find them; which file that is, is said
+# --- bare names: the file that the loader or the shell would find, which is named
 
 libc=$(ldd "$PROBEE" | awk '$1 == "libc.so.6"{print $3}')
 run probee unwind-info libc.so.6 qsort;        exits 0; one_line; says "libc.so.6 is "; prints ' qsort: '
@@ -33,7 +33,7 @@ run probee unwind-info no-such-program;        exits 1; one_line; says 'is no fi
 cp /bin/true "$TMP/libc.so.6"
 (cd "$TMP" && "$PROBEE" unwind-info libc.so.6 2>&1 | grep -q '^file      libc.so.6') || { did='a file here'; wrong 'does not win'; }
 
-# --- spoilt files: one line, or an answer; never a crash
+# --- damaged files: one line, or an answer; never a crash
 
 size=$(stat -c %s /bin/true)
 for part in 10 63 64 120 1000 $((size / 4)) $((size / 2)) $((size - 2000)) $((size - 1)); do
@@ -51,7 +51,7 @@ for seed in 1 2 3 4; do
 	[ "$rc" = 0 ] && [ ! -s "$TMP/stderr" ] || { exits 1; one_line; }
 done
 
-# --- what it says of programs made for this
+# --- programs made for this test
 
 if [ "$(uname -m)" = x86_64 ]; then
 	cat >"$TMP/odd.s" <<-'END'

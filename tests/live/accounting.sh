@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# For tests with crowds, after lib.sh: does every thread have its row?
+# Functions for tests with many threads, sourced after lib.sh: does every thread have its row?
 
-# Some virtual machines keep their first process out of the kernel's task iterator: it is then no thread of this machine.
+# Some virtual machines hide their first process from the kernel's task iterator. Then its threads do not count.
 "$PROBEE" snapshot -q -p 1 -i 1 -o init.pbz 2>/dev/null
 HIDDEN=
 [ "$(csv init.pbz -q | wc -l)" -gt 0 ] || HIDDEN=/proc/1/
 
-# all_threads FILE [PID]: the numbers of all threads there are, or of one process.
+# all_threads FILE [PID]: the numbers of all threads, or of those of one process.
 all_threads() {
 	local task
 	for task in /proc/${2:-[0-9]*}/task/[0-9]*; do
@@ -15,7 +15,7 @@ all_threads() {
 	done | sort >"$1"
 }
 
-# accounted BEFORE CSV WALK-COUNT: who is in BEFORE and still there has a row in each walk, and nobody has two in one.
+# accounted BEFORE CSV SCANS: each thread in BEFORE that still exists has exactly one row in each scan.
 accounted() {
 	all_threads after.tids ${4:-}
 	comm -12 "$1" after.tids >stayed.tids

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A machine on which processes come and go all the time: everything ends on time and adds up.
+# Processes come and go all the time: recordings still end on time, and their figures add up.
 . "$(dirname "$0")/lib.sh"
 
 start chain30
@@ -18,7 +18,7 @@ folded sample.pbz >sample.folded
 check "sample -a: the steady one is whole" stacks share sample.folded "main;f1;f2;f3" --of f30 
 check "sample -a: of brief ones as well" stacks share sample.folded "main;brief_outer;brief_leaf" \
 	--comm brief --percent 30
-# Its own forks may be caught in kernel mode with no user stack yet; they still must carry a comm.
+# Its children may be sampled in kernel mode without a user stack yet; they still must have a comm.
 check "sample -a: every line has a comm" not grep -qE '^(;| )' sample.folded
 
 snapshot -a -F 50 -i 150 -o snapshot.pbz

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Several events in one recording: each sample belongs to its event and has its weight, and the sums are what the kernel
-# itself counted for the threads (getrusage), so nothing is lost in between without being told.
+# Several events in one recording: each sample belongs to its event and has its weight, and the sums equal what the kernel
+# itself counted for the threads (getrusage). So no loss goes unreported.
 . "$(dirname "$0")/lib.sh"
 need_bpf
 
@@ -12,10 +12,10 @@ weight() {
 }
 counted() { awk -v e="$1" '$1 == e { print $2 }' counts; }
 
-# What the function's own call and return may add on either side of the two readings of getrusage().
+# How much the call of the function and its return may add outside of the two calls of getrusage().
 SLACK=2
 near() { at_least "$1" $(($2 - SLACK)) && at_most "$1" $(($2 + SLACK)); }
-# lost FILE: overflows that came while the program was busy with another event.
+# lost FILE: overflows that happened while the program was busy with another event.
 lost() { "$PROBEE" info "$1" | awk '$2 == "nested" { print $1 }' | tail -n 1; }
 
 count() { run_limited sample "$@" -- "$WORKLOADS/counts" counts 20000 2000; }
@@ -35,7 +35,7 @@ check "their names are in the trace's report" bash -c "'$PROBEE' report three.pb
 check "an event that was not recorded" bash -c "! '$PROBEE' report three.pbz --event cycles --text 2>no.err"
 check "and which there are" grep -q 'context-switches' no.err
 
-# A period: fewer samples, the same sum.
+# With a period there are fewer samples, but the same sum.
 SLACK=100
 count -e page-faults -c 100 -o period.pbz
 check "-c 100: the same sum" near "$(weight period.pbz page-faults toucher touch_pages)" "$(counted page-faults)"
@@ -44,13 +44,13 @@ check "-c 100: a hundredth of the samples ($samples)" at_most "$samples" $(($(co
 count -e page-faults/period=100/,cpu-clock -o set.pbz
 check "NAME/period=N/: the same sum" near "$(weight set.pbz page-faults toucher touch_pages)" "$(counted page-faults)"
 
-# record: an event of scans beside them.
+# `probee record` has an event of scans beside them.
 run_limited record -e cpu-clock,page-faults -c 1 --snap-freq 20 -o record.pbz -- "$WORKLOADS/counts" counts 20000 2000
 check "record: exit status" equal "$RC" 0
 check "record: wall time is of the snapshots" bash -c "'$PROBEE' report record.pbz --weight wall --text | grep -q 'wall time'"
 check "record: an older reader takes it" python3 "$ROOT/tests/spec/decode.py" --stats record.pbz
 
-# What the machine or the table does not have.
+# Events that the machine or the table does not have.
 run_limited sample -e no-such-event -d 0.1 -o no.pbz
 check "an unknown event is a mistake of the command line" equal "$RC" 2
 check "with the list of those that are known" grep -q 'cpu-clock, task-clock, page-faults' "$T/err"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Threads in every odd condition: held by a tracer or a freezer, 32-bit, of io_uring, behind namespaces. Each has its rows,
-# its state is the one of /proc, and its stack is whole or says why not.
+# Threads in unusual conditions: held by a tracer or a freezer, 32-bit, of io_uring, in other namespaces. Each has its rows
+# with the state that /proc shows, and its stack is whole or says why not.
 # timeout: 200
 OWN_MOUNTS=1
 . "$(dirname "$0")/lib.sh"
@@ -11,7 +11,7 @@ letter_of() { sed 's/.*) //; s/ .*//' "/proc/$1/stat"; }
 
 rests() { [ "$(letter_of "$1")" != R ]; }
 
-# looks NAME PID WALKS: snapshots of one process; each walk has its row, in the state of /proc. Leaves NAME.csv.
+# looks NAME PID SCANS: snapshots of one process; each scan has its row, with the state of /proc. Makes NAME.csv.
 looks() {
 	local name=$1 pid=$2 walks=$3 letter
 	until_true 5 rests "$pid"	# "ready" is said before it sleeps
@@ -119,7 +119,7 @@ else
 	skip_part "no 32-bit programs here"
 fi
 
-# --- a worker of io_uring: a thread of the process that never was in user space
+# --- a worker of io_uring: a thread of the process that was never in user space
 if timeout 1 "$WORKLOADS/uring" 2>/dev/null | head -1 | grep -q ready; then
 	start uring
 	snapshot -p "$PID" -F 5 -i 3 -o uring.pbz
@@ -134,7 +134,7 @@ else
 	skip_part "no io_uring here"
 fi
 
-# --- a program that only its own mount namespace and root have, where we have another one at the same place
+# --- a program in another mount namespace and root; this namespace has another file at the same path
 mkdir -p jail
 cp "$WORKLOADS/twochains" jail/program
 in_jail() {
@@ -169,7 +169,7 @@ else
 	skip_part "no mount namespaces here"
 fi
 
-# --- another time namespace: its clocks say something else, ours count
+# --- another time namespace, whose clocks differ; the clocks of this one count
 if unshare -T --boottime 1000000 --monotonic 1000000 --fork true 2>/dev/null; then
 	background unshare -T --boottime 1000000 --monotonic 1000000 --fork --kill-child "$WORKLOADS/chain30" sleep >/dev/null
 	until_true 5 pgrep -P "$PID" -x chain30
@@ -201,7 +201,7 @@ done
 grep -q ' P$' before.txt || skip_part "no parked thread on this machine"
 finish "$states"
 
-# Idle kernel threads are left out of -a and counted; others, asleep or in the disk's queue, are not.
+# With -a idle kernel threads are left out and counted; threads that sleep or wait for the disk are not left out.
 kthreads_in_d() { awk 'FNR == 1 { d = 0 } /^State:.D/ { d = 1 } /^PPid:.2$/ && d { print FILENAME }' /proc/[0-9]*/status \
 	2>/dev/null | cut -d/ -f3 | sort; }
 kthreads_in_d >d.before

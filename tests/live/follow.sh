@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# report --follow beside a recorder: a report each second, the whole one in the end, and an end also when the recorder is killed.
+# report --follow beside a recorder: a report each second, a complete one in the end, and it ends too if the recorder is killed.
 # timeout: 120
 . "$(dirname "$0")/lib.sh"
 
@@ -13,7 +13,7 @@ follow() {
 	follower=$!
 }
 
-# The last report is that of the finished trace, byte for byte.
+# The last report equals that of the finished trace, byte for byte.
 same_end() {
 	"$PROBEE" report "$2" >want 2>/dev/null
 	check "$1: the last report is that of the trace" cmp want <(tail -n "$(wc -l <want)" followed)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 600
 # beside: live
-# Stopped threads of well-known programs: the same frames as gdb's, address by address. ROUNDS=N stops each N times;
-# THREADS=1000 goes on until so many threads were judged.
+# Stopped threads of well-known programs have the same frames as in gdb, address by address. ROUNDS=N stops each program N
+# times; THREADS=1000 continues until so many threads were judged.
 . "$(dirname "$0")/lib.sh"
 command -v gdb >/dev/null || skip "no gdb"
 export PROBEE WORKLOADS PYTHONDONTWRITEBYTECODE=1

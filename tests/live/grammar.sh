@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 200
 # beside: live
-# Stacks that no execution could have produced, of workloads whose call grammar is known: none. STACKS=N looks at more;
-# tests/bench/part_grammar.sh looks at a million.
+# Workloads whose call grammar is known: there must be no stack that no execution could have produced. STACKS=N looks at
+# more stacks; tests/bench/part_grammar.sh looks at a million.
 . "$(dirname "$0")/lib.sh"
 export PROBEE WORKLOADS PYTHONDONTWRITEBYTECODE=1
 for mode in "" --snapshots; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Processes that try to stop a snapshot with what their stacks and programs are made of.
+# Processes whose stacks and programs are made of memory and files that could block a snapshot.
 OWN_MOUNTS=1
 . "$(dirname "$0")/lib.sh"
 . "$LIVE/accounting.sh"
@@ -18,7 +18,7 @@ exec setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups ./victim "$
 EOF
 chmod 755 as-nobody
 
-# --- memory with a file's face never blocks; faults that nobody serves fail
+# --- memory that looks like a file never blocks; faults without a server fail
 for kind in shared memfd uffd; do
 	exec 8< <(exec "$PWD/as-nobody" $kind)
 	STARTED+=($!)
@@ -84,7 +84,7 @@ if [ -n "$server" ]; then
 	snapshot -p "$victim" -i 1 --faults=never -o never.pbz
 	check "--faults=never: exit status" equal "$RC" 0
 
-	# Asked to read everything the reader hangs; the recording does not.
+	# With --faults=all the reader hangs, but the recording does not.
 	before=$(date +%s%N)
 	snapshot -p "$victim,$many" -i 3 -F 5 --faults=all -o all.pbz
 	took=$(ms_since "$before")
@@ -107,7 +107,7 @@ if [ -n "$server" ]; then
 	check "Ctrl-C while the reader hangs: a whole trace" bash -c "'$PROBEE' info int.pbz | grep -q signal"
 	finish "$victim"
 
-	# Who waits for that server has a row, with the place where it waits.
+	# A thread that waits for that server has a row with the place where it waits.
 	background cat "$T/mnt/stack"
 	waiter=$PID
 	sleep 0.3
@@ -134,7 +134,7 @@ if [ -n "$server" ]; then
 	finish "$many"
 	finish "$waiter"
 
-	# A server that answers is as good as a disk.
+	# A server that answers serves as well as a disk.
 	exec 9< <(exec "$WORKLOADS/hungfs" "$T/mnt" slow 1 "$WORKLOADS/chain30")
 	STARTED+=($!)
 	read -r -t 10 -u 9 _ server

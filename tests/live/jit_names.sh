@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Names of code made at run time, from /tmp/perf-PID.map: of live processes and ended ones, in containers, and of files
-# that nobody should read.
+# Names of code made at run time, from /tmp/perf-PID.map: of live processes, of ended ones, and in containers; and map
+# files that must not be read.
 . "$(dirname "$0")/lib.sh"
 
 [ "$(uname -m)" = x86_64 ] || skip "the workload makes code for x86-64 only"
 child_of() { pgrep -P "$1"; }
 remove_maps() { rm -f "/tmp/perf-$PID.map" "/tmp/perf-$PID.map.other"; }
 
-# record MODE: the workload's samples, and those of its child, recorded while it lives.
+# record MODE: records samples of the workload and its child while the workload lives.
 record() {
 	local child
 	start jit "$@"
@@ -27,7 +27,7 @@ for mode in plain moved fork; do
 	check "$mode: no other name" not grep -q 'old_\|\[jit\]' "$mode.folded"
 done
 
-# The end of the recording is too early for a map that comes later: one name then, not one for each address.
+# A map that is written after the recording has ended is not read: there is one name then, not one for each address.
 for mode in silent shared; do
 	record "$mode"
 	check "$mode: without a map it is one function" equal "$(grep -o '\[jit[^; ]*' "$mode.folded" | sort -u)" '[jit]'
@@ -35,7 +35,7 @@ for mode in silent shared; do
 	check "$mode: rows have the addresses" grep -qE '\|\[jit\]\+0x[0-9a-f]{6,};run_jit' "$mode.csv"
 done
 
-# Of an ended process: the map is read when that has ended, though it is gone before the recording is.
+# The map of a process is read when the process ends, so it may be removed before the recording ends.
 sample -a -F 499 -d 6 -o ended.pbz &
 recorder=$!
 sleep 2
@@ -47,7 +47,7 @@ wait "$recorder"
 folded ended.pbz >ended.folded
 check "ended: named" stacks share ended.folded "$chain" --of run_jit --percent 95
 
-# In PID and mount namespaces of its own, which end with it.
+# A process in PID and mount namespaces of its own, which end with it.
 if unshare -mpf --mount-proc true 2>/dev/null; then
 	sample -a -F 499 -d 5 -o inside.pbz &
 	recorder=$!
@@ -62,7 +62,7 @@ else
 	skip_part "no namespaces"
 fi
 
-# What is no regular file of the process's user or of root is not read, and stops nobody.
+# Only a regular file of the process's user or of root is read; anything else does not delay the recording.
 for mode in foreign fifo link null; do
 	record "$mode"
 	check "$mode: recorded" at_least "$(grep -c run_jit "$mode.folded")" 1
@@ -72,7 +72,7 @@ done
 record huge
 check "huge: the latest names are read" stacks share huge.folded "$chain" --of run_jit --percent 95
 
-# A map of more than the limit, in which the code has no name: what is missing is said.
+# A map larger than the limit, in whose end the code has no name: a message says that names are missing.
 start jit silent
 truncate -s 300M "/tmp/perf-$PID.map"
 sample -p "$PID" -F 499 -d 1 -o cut.pbz

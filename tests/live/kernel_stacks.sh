@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Kernel stacks of sleeping threads, most of them recognised and not unwound again, against /proc/PID/task/TID/stack.
+# Kernel stacks of sleeping threads equal /proc/PID/task/TID/stack. Most are recognised and not unwound again.
 . "$(dirname "$0")/lib.sh"
 
 [ -r /proc/self/stack ] && grep -q . /proc/self/stack 2>/dev/null || skip "this kernel shows no /proc/PID/stack"

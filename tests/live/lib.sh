@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-#
-# What every live test sources first. A test is a bash script that needs root and BPF, takes less than a
+# Every live test sources this file first. A test is a bash script that needs root and BPF, takes less than a
 # minute and prints TAP, one line for each check, or exits 77 with the reason why it cannot run. It gets a
-# temporary directory in $T (and as working directory), and whatever it started is killed when it ends.
+# temporary directory in $T (and as working directory), and all that it started is killed when it ends.
 #
 #	start NAME ARG...	a workload; waits for its "ready PID" line; sets PID, and READY to the rest of it
 #	sample|snapshot ARG...	probee with a time limit; sets RC; its stderr is in $T/err
@@ -32,8 +31,8 @@ cleanup() {
 }
 
 [ "$(id -u)" = 0 ] || skip "needs root"
-# A test that mounts something says OWN_MOUNTS=1 before it sources this file, and runs in a mount namespace of its own:
-# nobody else sees its mounts, and they end with it.
+# A test that mounts something says OWN_MOUNTS=1 before it sources this file. It then runs in a mount namespace of its own:
+# its mounts are visible only there and end with it.
 if [ "${OWN_MOUNTS:-}" ] && [ -z "${IN_OWN_MOUNTS:-}" ]; then
 	IN_OWN_MOUNTS=1 exec unshare -m --propagation private "$0" "$@"
 	exit 1
@@ -50,7 +49,7 @@ trap 'exit 130' INT TERM
 
 # --- processes
 
-# no_workload NAME: some need a compiler that is not everywhere (build.sh); of the others it is a mistake in the test.
+# no_workload NAME: the workload is missing. Some need a rare compiler (build.sh); for others it is a mistake in the test.
 no_workload() {
 	case $(uname -m):$1 in
 	*:goblin | *:herd* | *:*_rs | *:*_musl* | *:compat32 | *:shapes_retpoline) skip "workload $1 is not built: no compiler for it" ;;
@@ -82,7 +81,7 @@ background() {
 	STARTED+=("$PID")
 }
 
-# background_group COMMAND...: a process group of its own, so that all it starts can be ended: PID is -PGID.
+# background_group COMMAND...: the same as a process group, so that all it starts can be ended: PID is -PGID.
 background_group() {
 	set -m
 	"$@" &
@@ -116,8 +115,8 @@ run_limited() {
 sample() { run_limited sample "$@"; }
 snapshot() { run_limited snapshot "$@"; }
 
-# Can this machine do it at all? Asked once per test, with the smallest recording there is. A probee that says no is
-# believed where machine_can.sh, which asks the kernel without it, does not say the contrary.
+# Can this machine record at all? Each test tries the smallest recording once. If probee says no, the test is skipped,
+# unless machine_can.sh, which asks the kernel without probee, says the contrary.
 need_bpf() {
 	"$PROBEE" snapshot -t $$ -i 1 -o "$T/need.pbz" 2>"$T/err"
 	RC=$?

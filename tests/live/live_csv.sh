@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# snapshot --csv writes while it walks: the bytes that a report of its trace gives, and no reader holds up the recording.
+# snapshot --csv writes rows while it records. They are the same bytes as in a report of its trace, and no reader delays
+# the recording.
 # timeout: 200
 . "$(dirname "$0")/lib.sh"
 
-# same WHAT OPTION...: what came while it ran is what the report says.
+# same WHAT OPTION...: the rows written while it ran equal those of the report.
 same() {
 	local what=$1
 	shift
@@ -30,7 +31,7 @@ background late
 same "programs that begin under way" -a -F 10 -i 25
 finish "$PID"
 
-# --- rows are there while it walks
+# --- rows are there while it records
 lines() { [ "$(wc -l <grows.csv)" -ge "$1" ]; }
 run_limited snapshot -p "$crowd" -F 2 -i 8 -o grows.pbz --csv=grows.csv &
 run=$!

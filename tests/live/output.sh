@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Where a trace may go and come from: a full disk, a closed pipe, standard output and input.
+# Places that a trace may go to and come from: a full disk, a closed pipe, standard output and input.
 OWN_MOUNTS=1
 . "$(dirname "$0")/lib.sh"
 
@@ -11,7 +11,7 @@ mount -t tmpfs -o size=1m probee-live mnt || skip "cannot mount a tmpfs"
 
 readable() { "$PROBEE" report "$1" --collapse >"$2" 2>>report.err; }
 
-# A megabyte, all but 12 KiB of it taken.
+# A file system of a megabyte with 12 KiB left.
 head -c $(((1024 - 12) * 1024)) /dev/zero >mnt/filler
 sample -p "$target" -F 999 -d 20 -o mnt/full.pbz
 check "full disk: exit status" not equal "$RC" 0
@@ -27,7 +27,7 @@ sample -p "$target" -F 99 -d 1 -o mnt/no/such/dir.pbz
 check "no directory: exit status" equal "$RC" 1
 check "no directory: one line" one_line "$T/err"
 
-# Standard output into a pipe, a file read by every name it has.
+# A trace on standard output into a pipe, and a file read by all of its names.
 timeout 20 "$PROBEE" sample -p "$target" -F 499 -d 1 -o - 2>"$T/err" | cat >piped.pbz
 check "-o -: exit status" equal "${PIPESTATUS[0]}" 0
 for how in piped.pbz - /dev/stdin /proc/self/fd/0; do

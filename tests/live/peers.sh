@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Who is on the other end of what a process waits for: pipes, sockets, locks, children, and what looks like them.
+# The process at the other end of what a thread waits for: pipes, sockets, locks, children, and look-alikes.
 . "$(dirname "$0")/lib.sh"
 
 peers() { python3 -S "$LIVE/peers.py" "$@"; }
@@ -18,7 +18,7 @@ check "exit status" equal "$RC" 0
 check "JSON as python reads it" python3 -S -m json.tool all.json /dev/null
 ! command -v jq >/dev/null || check "JSON as jq reads it" jq -e '.format == 1 and (.threads | length) > 20' all.json
 
-# In the last walk nothing has run since the first one, so this is what REPEAT keeps; --walk 1 is what was asked.
+# No thread has run between the first and the last scan, so the last one comes from REPEAT; --walk 1 is the first.
 "$PROBEE" report -q all.pbz --walk 1 --waits-json >first.json
 kinds="read=pipe write=pipe poll=pipe epoll=pipe high=pipe opath=pipe fifo=fifo stream=unix seqpacket=unix dgram=unix
 	sendfull=unix named=unix tcp=tcp mapped=tcp tcp6=tcp flock=file-lock fcntl=file-lock waitany=child waitid=child vfork=vfork
@@ -30,7 +30,7 @@ for word in $kinds; do
 		check "$walk: $name waits for ${word#*=} of its peer" peers edge $walk.json "$(of "$name")" "${word#*=}" "$(of "$name.peer")"
 	done
 done
-# A connection that was not accepted: kernels before 6.10 do not say whose it is.
+# A connection that is not accepted yet: kernels before 6.10 do not say which process it belongs to.
 if [ "$(printf '6.10\n%s\n' "$(uname -r)" | sort -V | head -1)" = 6.10 ]; then
 	check "unaccepted: the listener" peers edge all.json "$(of unaccepted)" unix "$(of unaccepted.peer)"
 fi
@@ -59,7 +59,7 @@ check "rings in JSON" peers rings all.json "$READY"
 check "words" says all.txt "in read for data from pipe:"
 check "several in words" says all.txt "^	$(of several) several for .*, other end: held by 2 processes$"
 
-# A pipeline of a shell, met while it is being made and later.
+# A pipeline of a shell, recorded while the shell makes it and later.
 bash -c 'exec sleep 60' | cat >/dev/null &
 STARTED+=($!)
 cat=$!
@@ -67,7 +67,7 @@ snapshot -a -F 5 -i 4 -o line.pbz
 "$PROBEE" report -q line.pbz --waits-json >line.json
 check "pipeline: cat waits for sleep" peers comms line.json cat sleep "$cat"
 
-# The other end goes away and another one comes, while the waiter sleeps on.
+# The process at the other end is replaced by another while the waiting thread stays asleep.
 python3 -S "$LIVE/peers.py" change >change.ready &
 STARTED+=($!)
 until_true 10 test -s change.ready

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 300
-# A busy program, sampled by perf (--call-graph dwarf,65528) and by probee at the same time: the same functions, the same
-# roots, the same stacks. PROGRAMS="..." compares others of perf_beside.py, PROGRAMS=all all of them; SECONDS_EACH=S longer.
+# A busy program is sampled by perf (--call-graph dwarf,65528) and by probee at the same time. Both must show the same
+# functions, roots and stacks. PROGRAMS="..." compares other programs of perf_beside.py, PROGRAMS=all all of them;
+# SECONDS_EACH=S samples longer.
 . "$(dirname "$0")/lib.sh"
 command -v perf >/dev/null || skip "no perf"
 export PROBEE WORKLOADS PYTHONDONTWRITEBYTECODE=1

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Walks begin at multiples of their period. One that takes longer leaves multiples out, says how many, and shifts nobody.
+# Scans begin at multiples of their period. A scan that takes longer leaves multiples out and says how many; later scans are
+# not shifted.
 # needs: quiet
 # timeout: 200
 . "$(dirname "$0")/lib.sh"
@@ -13,7 +14,7 @@ times() {
 	for pair in $(python3 "$LIVE/walk_times.py" "$1"); do t[${pair%%=*}]=${pair#*=}; done
 }
 
-# adds_up WHAT: each multiple has a walk or is among those left out.
+# adds_up WHAT: each multiple has a scan or is counted as left out.
 adds_up() {
 	check "$1: every period has its walk or is counted" equal $((t[walks] + t[left_out])) $((t[span] + 1 + ${2:-0}))
 	check "$1: no two walks in one period" equal "${t[periods_hit_twice]}" 0
@@ -21,7 +22,7 @@ adds_up() {
 	check "$1: what LOST says lies where the walks are missing" equal "${t[gaps_wrong]}" 0
 }
 
-# --- a machine that keeps up: nothing is left out, and after 300 walks the times are where they began
+# --- a machine that keeps up: nothing is left out, and 300 scans later the times have not drifted
 start threads 200 sleep
 snapshot -p "$PID" -F 50 -i 300 -o quick.pbz
 times quick.pbz
@@ -30,7 +31,7 @@ adds_up "50 Hz, 200 threads"
 check "50 Hz, 200 threads: no drift (us)" at_most "${t[drift_us]#-}" 5000
 finish "$PID"
 
-# --- thousands of threads, all walked anew each time: it cannot be done in a period
+# --- thousands of threads, all unwound in each scan: this takes longer than a period
 for rate in 100:10000 1000:1000; do
 	hz=${rate%:*} us=${rate#*:}
 	start threads 4000 sleep
@@ -39,7 +40,7 @@ for rate in 100:10000 1000:1000; do
 	times slow.pbz
 	check "$hz Hz, 4000 threads: a walk takes longer than its period (us)" at_least "${t[longest_us]}" "$us"
 	check "$hz Hz, 4000 threads: walks are left out" at_least "${t[left_out]}" 10
-	# What was due behind the last walk is among those left out.
+	# Scans that were due after the last one are among those left out.
 	tail=$((t[walks] + t[left_out] - t[span] - 1))
 	adds_up "$hz Hz, 4000 threads" "$tail"
 	check "$hz Hz, 4000 threads: those behind the last walk are few" at_most "$tail" $((t[longest_us] / us + 50))
@@ -56,7 +57,7 @@ for rate in 100:10000 1000:1000; do
 	finish "$PID"
 done
 
-# --- record: samples, and walks that take longer than their period
+# --- record: samples, and scans that take longer than their period
 start threads 4000 sleep
 run_limited record -p "$PID" -F 99 --snap-freq 200 -d 4 -o both.pbz
 times both.pbz
@@ -65,7 +66,7 @@ adds_up "record, 200 Hz" "$tail"
 check "record, 200 Hz: those behind the last walk are few" at_most "$tail" 60
 finish "$PID"
 
-# --- two walks of a period each: nothing is lost for the strict
+# --- two scans that fit their periods: nothing is lost under --strict
 start threads 100 sleep
 snapshot -p "$PID" -F 5 -i 5 --strict -o strict.pbz
 check "quiet: exit status under --strict" equal "$RC" 0

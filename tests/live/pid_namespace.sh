@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# probee inside a PID namespace: it sees what is in there and below, by the numbers of that namespace, and counts the rest.
-# ps in the same namespace is the judge.
+# probee inside a PID namespace: it shows the threads of that namespace and those below, with the numbers of that namespace,
+# and counts the others. The result is compared with ps in the same namespace.
 . "$(dirname "$0")/lib.sh"
 
 unshare -pf --mount-proc true 2>/dev/null || skip "no PID namespaces here"
 peers() { python3 -S "$LIVE/peers.py" "$@"; }
 child_of() { pgrep -o -P "$1"; }
 
-# Two namespaces, one in the other: shells that wait for whoever is left over. All ends with the outer one.
+# Two namespaces, one in the other. Their first processes are shells that wait for orphans. All ends with the outer one.
 reaper="sleep 1000 & wait"
 background unshare -pf --mount-proc --kill-child bash -c "$reaper"
 until_true 10 child_of "$PID"
@@ -21,7 +21,7 @@ until_true 10 sh -c "pgrep -P \$(pgrep -P $!)"
 waiter=$(child_of $!)
 two=$(child_of "$waiter")
 
-# begin INIT NAME ARG...: a workload in there; PID is its number there, GLOBAL that out here.
+# begin INIT NAME ARG...: a workload in the namespace; PID is its number there, GLOBAL the number outside.
 begin() {
 	"${enter[@]}" "$1" "$WORKLOADS/$2" "${@:3}" >"$2.ready" &
 	GLOBAL=$!
@@ -29,12 +29,12 @@ begin() {
 	GLOBAL=$(child_of "$GLOBAL")
 	read -r _ PID READY <"$2.ready"
 }
-# within INIT ARG...: probee in there, as snapshot() and sample().
+# within INIT ARG...: probee in the namespace, like snapshot() and sample().
 within() {
 	timeout -k 5 "$TIME_LIMIT" "${enter[@]}" "$1" "$PROBEE" "${@:2}" 2>"$T/err"
 	RC=$?
 }
-# same_as_ps INIT NAME: every thread in there has a row and nobody else has.
+# same_as_ps INIT NAME: the threads with rows are exactly those in the namespace.
 same_as_ps() {
 	within "$1" snapshot -a -i 1 -o "$2.pbz"
 	check "$2: exit status" equal "$RC" 0
@@ -70,7 +70,7 @@ within "$one" snapshot -p $$ -i 1 -o none.pbz
 check "-p with a number from outside: exit status" equal "$RC" 1
 check "-p with a number from outside: nobody" grep -q "process $$: No such" err
 
-# --- samples of a loop inside, beside one outside; in a walk it is on a CPU
+# --- samples of a loop inside, beside one outside; in a scan it is on a CPU
 "$WORKLOADS/brief" 100000 >/dev/null &
 STARTED+=($!)
 "${enter[@]}" "$one" "$WORKLOADS/brief" 100000 &
@@ -89,7 +89,7 @@ check "walks meet it on a CPU" at_least "$(wc -l <running.csv)" 10
 check "and have its stack" at_least "$(grep -c 'brief_leaf+.*brief_outer+.*main+' running.csv)" 10
 check "busy CPUs: no walk is held against the whole machine" not grep -q "differ by more than chance" err
 
-# --- one that comes in from outside, so that its parent cannot be seen; and those that come and go
+# --- a process that enters from outside, so that its parent is invisible; and processes that come and go
 within "$one" sample -a -F 499 -d 2 -o joined.pbz &
 recorder=$!
 sleep 1
@@ -123,7 +123,7 @@ check "a fifo held outside: one holder without a number" peers holders fifo.json
 "$PROBEE" report -q fifo.pbz --waits >fifo.txt
 check "a fifo held outside: in words" grep -q "cat for .*, other end: held by a process outside of the PID namespace" fifo.txt
 
-# A pipe that nobody else holds; outside lives a process whose first thread has ended, and its descriptors with it.
+# A pipe that no other process holds. Outside is a process whose first thread has ended, with its descriptors.
 start leaderless
 "${enter[@]}" "$one" bash -c 'sleep 1000 | tr a b' >/dev/null &
 until_true 5 "${enter[@]}" "$one" pgrep -x tr
@@ -137,7 +137,7 @@ snapshot -p "$waiter,$two" -i 1 -o child.pbz
 "$PROBEE" report -q child.pbz --waits-json >child.json
 check "wait4 in a namespace: the child by our number" peers edge child.json "$waiter" child "$two"
 
-# --- where the numbers would not be ours
+# --- refusals: cases in which numbers would be of another namespace
 for what in "--fork:/proc shows another" ":processes that probee starts would be"; do
 	for how in "snapshot -a -i 1" "sample -a -d 1" "record -- true"; do
 		# shellcheck disable=SC2086

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 300
-# Another test of this folder, run inside a PID namespace as it is: all its numbers are those of the namespace there.
+# Runs another test of this folder, unchanged, inside a PID namespace: all numbers in it are those of the namespace.
 . "$(dirname "$0")/lib.sh"
 
 unshare -pf --mount-proc true 2>/dev/null || skip "no PID namespaces here"

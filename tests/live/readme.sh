@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 300
-# Every command line of README.md is run, as it stands there but for what is substituted() below: it must do what is said of
-# commands of its kind. They are taken from the page mechanically; one of a kind that this file does not know is a failure.
+# Runs every command line of README.md, unchanged except for what substituted() replaces below. Each must do what commands of
+# its kind promise. The lines are taken from the page mechanically; a line of an unknown kind is a failure.
 . "$(dirname "$0")/lib.sh"
 README=${README:-$ROOT/README.md}
 
 # Prints "block LINE COMMAND" for each command of a fenced block, "span LINE COMMAND" for each in `...`, and "unknown LINE
 # TEXT" for a block that neither shows commands nor is known to show output. In a block with lines that begin with "$ "
-# only those are commands. A line that ends in \ goes on.
+# only those are commands. A line that ends in \ continues on the next line.
 commands_of() {
 	awk '
 	function is_command(s) { return s ~ /^(sudo )?(probee|make|setcap|jcmd|git|cd|apt-get)( |$)/ }
@@ -122,7 +122,7 @@ while read -r kind line words; do
 	[ "$kind" = unknown ] || check "README.md:$line: $words" run_line "$kind" "$words"
 done <list
 
-# What it does not know must fail.
+# A line of an unknown kind must fail.
 printf '```\nprobee frobnicate trace.pbz\nmagic trace.pbz\n```\n\n```\nsomething new\n```\n' >new.md
 README=new.md commands_of >list
 check "commands of another page" equal "$(cut -d ' ' -f 1,3- list | tr '\n' ,)" \

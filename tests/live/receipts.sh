@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The receipts of walks under every kind of report: what was seen, and what became of it. And three ways to measure how busy
-# the CPUs were, which agree as long as nothing is wrong.
+# The receipts of scans in every kind of report: how many tasks a scan saw, and what became of them. And three ways to
+# measure how busy the CPUs were, which agree as long as nothing is wrong.
 . "$(dirname "$0")/lib.sh"
 
 says() { grep -qE "$2" "$1" || { head -30 "$1"; return 1; }; }
@@ -37,7 +37,7 @@ check "-q: not a word" equal "$(wc -c <quiet.err)" 0
 check "info" says info.txt "^snapshots +$receipt"
 "$PROBEE" report -q all.pbz --json -p "$PID" >one.json
 check "a filter changes no receipt" equal "$(grep -o '"walks":{[^}]*}' one.json)" "$(grep -o '"walks":{[^}]*}' all.json)"
-# Of one process the kernel visits nobody else (6.1+), of many it goes through all tasks.
+# For one process the kernel visits only its threads (6.1+); for several it visits all tasks.
 sleepers=
 for i in 1 2 3 4; do
 	sleep 1000 &
@@ -55,13 +55,13 @@ assert w["tasks_seen"] == w["rows"] + w["idle_kernel_threads"] + w["not_asked_fo
 check "part of the machine: nothing is held against /proc/stat" not grep -q 'by snapshots' <("$PROBEE" info part.pbz)
 finish "$PID"
 
-# Sampler, walks and /proc/stat: with one busy CPU, and with whatever else this machine does.
+# Sampler, scans and /proc/stat, with one busy CPU and all else that this machine does.
 start chain30 spin
 run_limited record -a -F 199 --snap-freq 10 -d 6 -o busy.pbz
 "$PROBEE" info busy.pbz >busy.txt
 check "three shares" says busy.txt '^cpus +busy for [0-9.]+ % by samples, [0-9.]+ % by snapshots, [0-9.]+ % by /proc/stat of their time'
 check "they agree" not grep -q 'chance explains' busy.txt
-# The same trace with another word of the kernel's accounts.
+# The same trace, with other figures from the kernel's accounts.
 check "a share that cannot be: a warning under each report" python3 -S "$LIVE/lie.py" "$PROBEE" busy.pbz lie.pbz
 for kind in text json svg csv waits waits-json; do
 	"$PROBEE" report lie.pbz --$kind >lie.$kind 2>lie.err

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Samples and walks in one recording: two kinds of rows that no report adds together.
+# Samples and scans in one recording: two kinds of rows that no report adds together.
 . "$(dirname "$0")/lib.sh"
 
 total() { stacks total "$1"; }

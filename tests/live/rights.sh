@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Without rights: one line that says what is missing, and 77. A target that is not there: one line, and not 0.
+# Without rights, a command prints one line that says what is missing, and exits with 77. If the target does not exist, it
+# prints one line and does not exit with 0.
 . "$(dirname "$0")/lib.sh"
 
 getent passwd nobody >/dev/null || skip "no user nobody"

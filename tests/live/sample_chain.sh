@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Known call chains, 30 and 500 deep, however they were compiled and linked: every frame, in order, to the root.
+# Known call chains, 30 and 500 deep, compiled and linked in several ways: every frame is there, in order, up to the root.
 . "$(dirname "$0")/lib.sh"
 
 chain=main
@@ -37,7 +37,7 @@ deep() {
 deep deep auto
 deep deep_fp fp
 
-# A stripped binary has no names for the 30, but the walk must not depend on names.
+# A stripped binary has no names for the 30 functions, but unwinding must not depend on names.
 start chain30_stripped
 sample -p "$PID" -F 499 -d 1 -o stripped.pbz
 folded stripped.pbz >stripped.folded

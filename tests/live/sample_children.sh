@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Children of -p and of -- CMD are followed from their fork on; what lives for 5 ms still has names; exec
-# separates two lives of one pid; the command's exit status is told.
+# Children of -p and of -- CMD are recorded from their fork on. A process that lives for 5 ms still has names. An exec
+# separates two lives of one pid. The exit status of the command is reported.
 . "$(dirname "$0")/lib.sh"
 
 start kids fork 3
@@ -33,7 +33,7 @@ not_yet "tables before the first sample of a process" "all of them" stacks share
 	"main;brief_outer;brief_leaf" --comm brief --percent 99
 check "they are many" at_least "$(csv brief.pbz | awk -F'|' '$4 == "brief" { print $3 }' | sort -u | wc -l)" 60
 
-# As many samples as the CPU time that the command got, which it says itself.
+# The number of samples fits the CPU time that the command says it got.
 sample -F 499 -o exact.pbz -- "$WORKLOADS/brief" 2000 >said
 folded exact.pbz >exact.folded
 cpu_ms=$(awk '$1 == "cpu_ms" { print $2 }' said)

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# However a recording ends, what was recorded can be read.
+# A recording ends in several ways; what was recorded can be read each time.
 . "$(dirname "$0")/lib.sh"
 
 start chain30
 target=$PID
 
-# Processes that come and go keep the recorder busy with something else than samples.
+# Processes that come and go keep the recorder busy beside the samples.
 while :; do /bin/true; done &
 STARTED+=($!)
 disown
 
-# info FILE WORD: the trace's own facts mention WORD.
+# info FILE WORD: what `probee info` prints contains WORD.
 info_says() { "$PROBEE" info "$1" 2>&1 | grep -qi "$2"; }
 readable() { "$PROBEE" report "$1" --collapse >"$1.folded" 2>>report.err; }
 has_bytes() { [ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -gt "${2:-1000}" ]; }
@@ -48,7 +48,7 @@ for ms in 30 60 90 120 200 300 500 800 1300 1900 2500 3300; do
 	[ $ms -lt 3000 ] || check "SIGKILL after $ms ms: samples" at_least "$(stacks total kill.pbz.folded)" 30
 done
 
-# The kernel takes the programs away with their holder.
+# The kernel removes the BPF programs when the process that holds them ends.
 rm -f kill.pbz
 background "$PROBEE" sample -p "$target" -F 99 -o kill.pbz 2>/dev/null
 until_true 10 has_bytes kill.pbz
@@ -67,7 +67,7 @@ else
 fi
 
 
-# The target ends first: so does the recording, without being asked.
+# If the target ends first, the recording ends by itself.
 "$WORKLOADS/brief" 1500 >/dev/null &
 brief=$!
 sample -p $brief -F 499 -o ended.pbz
@@ -75,7 +75,7 @@ check "target's end: exit status" equal "$RC" 0
 check "target's end: readable" readable ended.pbz
 check "target's end: samples" stacks share ended.pbz.folded "main;brief_outer;brief_leaf" 
 
-# -d is what it says.
+# -d takes the time that it says.
 before=$(date +%s%N)
 sample -p "$target" -F 99 -d 1500ms -o duration.pbz
 took=$((($(date +%s%N) - before) / 1000000))

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 200
 # beside: live
-# Go programs: whole stacks from Go's own tables, of goroutines and of the runtime's threads, through C and back.
+# Go programs: stacks are whole by Go's own tables, in goroutines and in threads of the runtime, through C and back.
 . "$(dirname "$0")/lib.sh"
 command -v go >/dev/null || skip "no go"
 [ "$(uname -m)" = x86_64 ] || skip "Go's tables are read on x86-64 only"
 
 go_stacks() { python3 -S "$LIVE/go_stacks.py" "$@"; }
 
-# recorded NAME TRACE: what the report and info say about it, into files.
+# recorded NAME TRACE: writes what the report and info say into files.
 recorded() {
 	folded "$1.pbz" >"$1.folded"
 	"$PROBEE" info "$1.pbz" >"$1.info"

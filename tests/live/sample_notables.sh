@@ -2,19 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 240
 # beside: live
-# Code that has neither unwind tables nor frame pointers: its rows come from reading it. Stacks of a known grammar, whole,
-# sampled and in snapshots; musl, whose libc is such code too; Rust with panic=abort; .init and .fini of a library.
+# Code with neither unwind tables nor frame pointers, whose unwind rows come from reading it. Stacks of a known grammar must
+# be whole, in samples and in snapshots; also with musl, whose libc is such code too, in Rust with panic=abort, and in .init
+# and .fini of a library.
 . "$(dirname "$0")/lib.sh"
 [ "$(uname -m)" = x86_64 ] || skip "code is only read on x86-64"
 
-# The stacks that notables.c can have, up to any point in them. L: frames of libc, with and without names.
+# The stacks that notables.c can have, each up to any of its frames. L: frames of libc, with and without names.
 L='(;(?!worker|climb|choose|small|large|moving|sorted|compare|leaf|nap|sleeper|main)[^;]+)*'
 calls="(;choose(;small|;large(;leaf)?|;moving(;leaf|$L)?|;sorted$L(;compare(;leaf)?)?)?)?"
 work="worker(;climb(;climb(;climb(;climb$calls)?)?)?)?"
 root='[^;]+(;[^;]+){0,2}'
 grammar="$root;$work|$root;sleeper;nap(;nap){7}$L|$root;main(;nap){4}$L"
 
-# number TRACE REGEX: what the group of REGEX matches in what `info` prints, without its commas.
+# number TRACE REGEX: prints the group of REGEX in the output of `info`, without commas.
 number() { "$PROBEE" info "$1" | sed -nE "s/$2.*/\\1/p" | head -n 1 | tr -d ,; }
 
 # At least 99 % of the stacks of a trace, and more than 20, reach the outermost frame.
@@ -35,7 +36,7 @@ all_guessed() {
 	[ "${of:-0}" -gt 20 ] && [ $((${have:-0} * 100)) -ge $((of * 95)) ]
 }
 
-# grammatical TRACE: every user stack in it, walked whole or not.
+# grammatical TRACE: every user stack in it, whole or not, follows the grammar.
 grammatical() { folded "$1" >"$1.folded"; stacks like "$1.folded" "$grammar" --percent "${2:-99}"; }
 
 # check_program NAME
@@ -62,13 +63,13 @@ for name in notables notables_size notables_static notables_musl notables_musl_s
 	check_program "$name"
 done
 
-# Without symbols there are only addresses: whole all the same.
+# Without symbols there are only addresses, but the stacks are whole all the same.
 start notables_stripped
 sample -p "$PID" -F 499 -d 2 -o stripped.pbz
 check "notables_stripped: whole stacks" whole stripped.pbz
 finish "$PID"
 
-# Realigned frames, a ret behind hlt, retpolines, zeros between functions. In a thunk a register has the callee's address.
+# Realigned frames, a ret after hlt, retpolines, zeros between functions. In a thunk a register has the callee's address.
 thunk='(;__x86_indirect_thunk[^;]*)?'
 calls="(realigned|asserts|through_pointer(;pointed_at)?|filled_up)(;leaf)?|asserts;holds|through_pointer$thunk"
 for name in shapes shapes_retpoline shapes_stripped; do

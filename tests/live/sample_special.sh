@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Stacks that are hard to walk: signal handlers on both kinds of stack, realigned frames, code made at run
-# time, leaves without a frame, a process without its leader, a library opened late, and again and again.
+# Stacks that are hard to unwind: signal handlers on both kinds of stack, realigned frames, code made at run time, leaves
+# without a frame, a process without its leader, a library that is opened late and again and again.
 . "$(dirname "$0")/lib.sh"
 
 for how in alt same; do
@@ -22,7 +22,7 @@ check "realigned frames" stacks share drap.folded "main;$seven;drap_leaf"
 check "realigned frames: _start" stacks share drap.folded _start --of drap_leaf
 finish "$PID"
 
-# Through _dl_runtime_resolve, and while the unwinder of C++ throws away the frames that it runs in.
+# Stacks through _dl_runtime_resolve, and while the unwinder of C++ discards frames.
 for workload in lazy throws; do
 	[ "$(uname -m)" = x86_64 ] || break
 	start $workload
@@ -56,7 +56,7 @@ check "opened again and again" stacks share again.folded \
 finish "$PID"
 
 if [ "$(uname -m)" = x86_64 ]; then
-	# Time that goes into prologues, epilogues and functions without a frame, in code without unwind tables.
+	# Code without unwind tables that spends its time in prologues, epilogues and functions without a frame.
 	calls='framed(;inside)?|(direct|through_pointer)(;(add|mix|twice))?|direct;branch(;(add|mix))?'
 	for workload in leaves leaves_frameless leaves_endbr leaves_O1; do
 		for unwind in auto fp; do

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 240
-# Hundreds of processes with hundreds of different libraries: all stacks are whole and the trace says what the tables
-# take. Copies of a file share one table. With room for few tables some are thrown out all the time, and no stack
-# goes through the wrong ones. (tests/bench/part_scale.sh does the first with 3,000 of each.)
+# Hundreds of processes with hundreds of different libraries: all stacks are whole, and the trace says what the tables
+# take. Copies of a file share one table. With room for few tables some are evicted all the time, and no stack is
+# unwound by a wrong one. (tests/bench/part_scale.sh does the first part with 3,000 of each.)
 . "$(dirname "$0")/lib.sh"
 
 N=300
@@ -11,7 +11,7 @@ chain="main;child;many_outer;many_middle;many_inner;wait_here"
 
 # tables TRACE WORD: a figure of META unwind.tables.
 tables() { zstd -dcq "$1" | grep -ao 'rows=[a-z0-9= ]*' | tr ' ' '\n' | sed -n "s/^$2=//p"; }
-# spread FOLDED: how often the chain stands in stacks from a root on, and how often something else does.
+# spread FOLDED: in how many stacks the chain begins at a root, and in how many it does not.
 right() { awk -v chain="$chain" '/^many;/ && index($0, chain) { n += $NF } END { print n + 0 }' "$1"; }
 wrong() {
 	awk -v chain="$chain" '/^many;/ && /_start;/ && !/;main;pause|;main;__GI___libc_pause|truncated/ && !index($0, chain) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The first walk over a deep stack of a program whose table is not ready yet: what is kept of a thread is 20 KiB, its stack
-# has 70. The program has 10 MB and more of code without call frame information, which takes its time to read.
+# The first scan of a deep stack in a program whose table is not ready yet: 20 KiB of a stack are kept, but this one has 70.
+# The program has more than 10 MB of code without call frame information, so its table takes time to build.
 . "$(dirname "$0")/lib.sh"
 for tool in objcopy gcc; do command -v $tool >/dev/null || skip "no $tool"; done
 [ "$(uname -m)" = x86_64 ] || skip "code is only read on x86-64"

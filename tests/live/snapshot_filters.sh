@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Which threads a snapshot holds, when it walks, and the receipts of its walks.
+# Which threads a snapshot holds, when its scans begin, and their receipts.
 . "$(dirname "$0")/lib.sh"
 
 start threads 40 sleep
@@ -16,7 +16,7 @@ check "-p A,B: rows" equal "$(stacks rows pids.csv)" $((3 * 42))
 check "-p A,B: only these" equal "$(awk -F'|' 'NR > 1 { print $3 }' pids.csv | sort -un | tr '\n' ' ')" \
 	"$(printf '%s\n' "$many" "$one" | sort -n | tr '\n' ' ')"
 
-# Of few processes the kernel visits their threads only (6.1+), and those of the children that they get.
+# For few processes the kernel visits only their threads (6.1+) and those of their new children.
 check "-p A,B: nobody else is passed by" grep -q ' 0 not asked for' err
 start kids fork 6
 kids=$PID
@@ -45,7 +45,7 @@ check "-t one: whole" stacks rooted tid.csv
 # probee's threads are not in its own rows of another process, but -a has this shell.
 check "-p: no row of probee" not grep -q '|probee|' pids.csv
 
-# Walks on an absolute grid, none of them waited for at the end.
+# Scans begin at multiples of the period, and at the end no further one is waited for.
 before=$(date +%s%N)
 snapshot -p "$two" -F 20 -i 41 -o grid.pbz
 took=$((($(date +%s%N) - before) / 1000000))
@@ -79,7 +79,7 @@ csv kernel.pbz >kernel.csv
 check "--kernel-only: kernel stack" stacks kstacks kernel.csv "$one" 100
 check "--kernel-only: no user frames" not grep -q 'f30+' kernel.csv
 
-# The rows have the walk's time in them: no older, no younger than the run.
+# The rows have the time of their scan, which is within the time of the run.
 check "times are of today" awk -F'|' -v today="$(date +%F)" -v utc="$(date -u +%F)" '
 	NR > 1 && substr($1, 1, 10) != today && substr($1, 1, 10) != utc { bad++ } END { exit bad > 0 }' pids.csv
 done_testing

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# One row per thread, however many there are, each with its whole stack.
+# Each thread has one row with its whole stack, however many threads there are.
 . "$(dirname "$0")/lib.sh"
 
 threads_of() { ls "/proc/$1/task" | sort -n | sort; }
@@ -17,7 +17,7 @@ rows() {
 	stacks tids $file.csv "$PID" >got
 	check "$1 threads, $3: the same as in /proc" cmp want got
 	check "$1 threads, $3: kernel stacks" stacks kstacks $file.csv "$PID" 99
-	# pause() has no frame: a frame pointer cannot know its caller, and libc's own chain has no pointers.
+	# pause() has no frame, so the frame pointer does not lead to its caller, and libc keeps no frame pointers.
 	last=14
 	if [ "$3" != fp ]; then
 		last=15

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A thread that has not run is not walked again: the rows must be those that walking it again gives.
+# A thread that has not run is not unwound again. Its rows must equal those that unwinding again gives.
 . "$(dirname "$0")/lib.sh"
 
-# stacks_of TRACE: tid, state and stacks of each row, without what differs from walk to walk.
+# stacks_of TRACE: tid, state and stacks of each row, without what differs between scans.
 stacks_of() {
 	csv "$1" -q | cut -d'|' -f2,5- | sort
 }
@@ -19,7 +19,7 @@ check "one row per thread and walk" equal "$(wc -l <same.txt)" $((6 * 301))
 check "the rows are those of --walk-all" cmp same.txt all.txt
 finish "$PID"
 
-# Threads that run all the time are never taken for unchanged ones: both chains come up again and again.
+# Threads that run all the time are never taken for unchanged: both chains appear again and again.
 start twochains 3000 2 3
 snapshot -p "$PID" -F 50 -i 100 -o mixed.pbz
 csv mixed.pbz >mixed.csv
@@ -29,7 +29,7 @@ different=$(grep -E 'a3|b3' mixed.csv | cut -d'|' -f2,6- | sort -u | wc -l)
 check "spinning threads: $different different stacks in $spinning rows" test "$different" -ge 4
 finish "$PID"
 
-# A stopped thread has not run since it stopped; its state is read anew each time.
+# A stopped thread has not run since it was stopped; its state is read again each time.
 start threads 20 sleep
 run_limited snapshot -p "$PID" -F 10 -i 25 -o stop.pbz --csv=stop.live &
 until_true 20 grep -q '|SLEEP' stop.live

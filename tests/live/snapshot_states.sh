@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Scheduler states as ps knows them, and what each kind of thread shows.
+# Scheduler states are those that ps shows, and each kind of thread has the stacks that it should.
 . "$(dirname "$0")/lib.sh"
 
 start states
@@ -51,7 +51,7 @@ csv no-kthreads.pbz >no-kthreads.csv
 check "idle kernel threads only when asked for" at_least \
 	$(($(stacks rows kthreads.csv) - $(stacks rows no-kthreads.csv))) 5
 
-# A thread that exec'd, a dead leader.
+# A thread that has called exec, and a process whose leader has ended.
 start leaderless
 snapshot -p "$PID" -F 10 -i 3 -o leaderless.pbz
 csv leaderless.pbz >leaderless.csv

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# probee itself is stopped for a while, as by Ctrl-Z or a debugger: it goes on, and blames nobody for the time.
+# probee itself is stopped for a while, as by Ctrl-Z or a debugger. It then continues, and reports no process as hanging.
 # timeout: 200
 . "$(dirname "$0")/lib.sh"
 
@@ -12,7 +12,7 @@ times() {
 }
 have_zstd() { command -v zstd >/dev/null; }
 
-# adds_up WHAT FILE: walks that were due while nothing ran are counted, and those behind begin at multiples again.
+# adds_up WHAT FILE: scans that were due meanwhile are counted, and later scans begin at multiples of the period again.
 adds_up() {
 	have_zstd || { skip_part "zstd is not installed: times of walks are not looked at"; return; }
 	times "$2"
@@ -50,14 +50,14 @@ adds_up "probee stopped for 10 s" stopped.pbz
 # --- a sampler that is stopped: its ring fills, and what does not fit is counted
 start chain30 spin
 spinner=$PID
-# counted FILE ERR: what the kernel took is in the trace or among the lost.
+# counted FILE ERR: each sample that the kernel took is in the trace or counted as lost.
 counted() {
 	local taken rows lost
 	taken=$(sed -nE 's/.* ([0-9]+) submitted, ([0-9]+) refused.*/\1 \2/p' "$2")
 	rows=$(csv "$1" -q --weight "${3:-cpu}" | wc -l)
 	lost=$("$PROBEE" info "$1" | awk '$2 == "ring-full" { print $1 }')
 	echo "$rows rows, ${lost:-0} lost; submitted and refused $taken"
-	# The ring fills only where the spinner had most of a CPU.
+	# The ring fills only if the spinning thread got most of a CPU.
 	[ "$rows ${lost:-0}" = "$taken" ] && { [ "${lost:-0}" -ge "$4" ] || [ "$rows" -lt 40000 ]; }
 }
 for rate in 4999:1000; do
@@ -92,7 +92,7 @@ check "record stopped for 10 s: each sample is there or counted" counted record.
 adds_up "record stopped for 10 s" record.pbz
 finish "$spinner"
 
-# Its reader is killed: one line, and what was recorded is there.
+# The reader of tasks is killed: there is one line, and what was recorded is kept.
 "$PROBEE" snapshot -p "$threads" -F 10 -o killed.pbz 2>err &
 probee=$!
 STARTED+=($probee)

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Crowds, storms and stopped processes: every thread that is there all the time has its row in each walk.
+# Many threads, storms of forks, and stopped processes: every thread that exists all the time has its row in each scan.
 # needs: quiet
 . "$(dirname "$0")/lib.sh"
 . "$LIVE/accounting.sh"
 
-# Read without probee: receipts and rows of each walk, the sums in END.
+# Reads the receipts and rows of each scan, and the sums in END, without probee.
 by_the_page() {
 	command -v zstd >/dev/null || { echo "zstd is not installed"; return; }
 	python3 "$ROOT/tests/spec/decode.py" --check "$1"
@@ -28,7 +28,7 @@ check "$want threads: accounted for" accounted before.tids crowd.csv 2 "$PID"
 check "$want threads: whole" stacks rooted crowd.csv
 finish "$PID"
 
-# --- threads and processes that come and go while they are walked
+# --- threads and processes that come and go during a scan
 for kind in threads procs; do
 	start storm $kind 4
 	all_threads before.tids
@@ -43,7 +43,7 @@ for kind in threads procs; do
 	finish "$PID"
 done
 
-# --- a memory map that is locked most of the time: its threads are walked again
+# --- a memory map that is locked most of the time: its threads are visited again
 start storm maps 1
 all_threads before.tids "$PID"
 snapshot -p "$PID" -F 25 -i 50 --walk-all -o maps.pbz
@@ -72,7 +72,7 @@ check "2000 processes: who stays is accounted for" accounted before.tids bomb.cs
 check "2000 processes: a sleeping one is whole" stacks rooted bomb.csv "$target"
 finish "$bomb"
 
-# --- stopped, traced, in the disk's queue
+# --- stopped, traced, and waiting for the disk
 start states
 pids=$PID
 for pair in $READY; do
@@ -104,7 +104,7 @@ fi
 finish "$target"
 rmdir $freezer 2>/dev/null
 
-# --- a storm in a chroot: its processes are gone before their files are opened, and tell other paths than we see
+# --- a storm in a chroot: its processes end before their files are opened, and their paths are those inside
 mkdir -p root/bin
 for program in sh true; do
 	cp -L "$(type -P $program)" root/bin/
@@ -124,7 +124,7 @@ else
 	skip_part "no chroot here"
 fi
 
-# --- another PID namespace: rows have the numbers of ours
+# --- another PID namespace: rows have the numbers of this one
 background unshare -p -f --kill-child "$WORKLOADS/chain30" sleep
 if until_true 5 pgrep -P "$PID" -x chain30; then
 	inside=$(pgrep -P "$PID" -x chain30)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Several recordings at the same time do not know of each other: each is complete.
+# Several recordings at the same time do not disturb each other: each is complete.
 # needs: quiet
 . "$(dirname "$0")/lib.sh"
 

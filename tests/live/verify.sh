@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 300
-# `probee verify`: elfutils unwinds again what --audit kept, and agrees; and it sees a table that was spoilt on purpose.
+# `probee verify`: elfutils unwinds the stacks that --audit kept, and agrees. A table that was damaged on purpose is found.
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C.UTF-8
 
@@ -42,14 +42,14 @@ finish "$PID"
 
 equal=$(verdicts 'equal') different=$(verdicts 'different')
 check "stacks were judged" at_least $((equal + different)) 1000
-# Where neither has a rule libdw guesses by frame pointers; what differs there it cannot judge.
+# Without a rule libdw guesses by frame pointers; differences there do not count.
 check "elfutils agrees with 99.9 %: of $((equal + different)) stacks $different differ" \
 	at_least $((1000 * equal / (equal + different))) 999
 check "nothing differs where there is CFI" not grep -q '^  different: thread' all
 check "a trace without kept stacks is refused" not "$PROBEE" verify "$(start chain30; sample -q -d 0.2 -p "$PID" \
 	-o none.pbz; finish "$PID"; echo none.pbz)"
 
-# The spoilt one: what probee read while recording is not what the file says when it is judged.
+# The damaged table: the file says something else now than while probee recorded.
 cp "$WORKLOADS/chain30" spoilt
 if size=$(python3 "$LIVE/spoil.py" "$T/spoilt" f18); then
 	start "$T/spoilt"

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Since when and for what threads wait that went to sleep long before probee came; deadlocks and convoys by name.
+# Threads that went to sleep long before the recording: since when and for what they wait. Deadlocks and convoys are named.
 . "$(dirname "$0")/lib.sh"
 
 waits() { python3 -S "$LIVE/waits.py" "$@"; }
 nr() { printf '#include <sys/syscall.h>\nSYS_%s\n' "$1" | ${CC:-gcc} -E -P - | tail -1; }
-# of KEY: its value in READY
+# of KEY: prints its value in READY.
 of() { local word; for word in $READY; do [ "${word%%=*}" != "$1" ] || echo "${word#*=}"; done; }
 report() { "$PROBEE" report -q "$@" --waits || echo "report $1 --waits: exit $?" >>"$T/report-failed"; }
 says() { grep -qE "$2" "$1" || { head -40 "$1"; return 1; }; }
-# look NAME: a snapshot of PID into NAME.rows and NAME.txt
+# look NAME: makes a snapshot of PID, as NAME.rows and NAME.txt.
 look() {
 	snapshot -p "$PID" -i 1 -o "$1.pbz"
 	check "$1: exit status" equal "$RC" 0
@@ -93,7 +93,7 @@ check "convoy: stack of a waiter" says convoy.txt "^		want_only$"
 snapshot -p "$PID" -F 5 -i 2 -o twice.pbz
 check "convoy: the same owner in two walks" equal "$(waits rows twice.pbz | awk -v owner="$(of head)" '$8 == owner' | wc -l)" 40
 
-# The owner changes while others sleep on: those have not run, and all the same their rows must say so.
+# The owner changes while other threads stay asleep. They have not run, but their rows must show the new owner.
 start waits handover
 background "$PROBEE" snapshot -q -p "$PID" -F 4 -i 16 -o handover.pbz
 recorder=$!
@@ -108,7 +108,7 @@ check "handover: a waiter has two owners, one after the other" equal \
 check "handover: it did not run meanwhile" equal \
 	"$(awk -v tid="$(of w2)" '$1 == tid { print int($5 / 50000000) }' handover.rows | sort -u | wc -l)" 1
 
-# Filters, walks and machines without waits.
+# Filters, the choice of a snapshot, and machines without waits.
 PID=$convoy READY=$convoy_ready
 report twice.pbz --walk 1 >first.txt
 check "--walk 1" says first.txt "^Walk 1, "
@@ -120,7 +120,7 @@ snapshot -a -i 1 -o all.pbz
 report all.pbz >all.txt
 check "-a: the deadlocks of this test and no others" equal "$(grep -c '^DEADLOCK' all.txt)" 4
 
-# As columns of CSV, behind those that are always there.
+# Waits as columns of CSV, after the columns that are always there.
 "$PROBEE" report -q convoy.pbz --csv --wait-columns >columns.csv
 check "columns: w0" grep -qE "\|$(of w0)\|$PID\|w0\|SLEEP\|[^|]*\|[^|]*\|[0-9]+\.[0-9]{6}\|futex\|futex 0x[0-9a-f]+\|$(of head)$" columns.csv
 check "columns: every row has eleven" not grep -qvE '^([^|]*\|){10}[^|]*$' columns.csv
