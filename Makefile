@@ -20,7 +20,7 @@ say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(patsubst $(CURDIR)/%,%,$(2)))
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla
 
-# B is where this variant of the host side goes; the kernel side is the same for all and stays in $(OUT).
+# B is the directory of this variant of the host side; the kernel side is the same for all variants and stays in $(OUT).
 B := $(OUT)
 ifeq ($(SAN),1)
 B := $(OUT)/san
@@ -41,7 +41,7 @@ BPF_CFLAGS := -target bpf -O2 -g -Wall -Werror -ffreestanding -mcpu=v3 -I. -I$(O
 LDLIBS := -lbpf -ldw -lelf -lz -lzstd -lseccomp -liberty -lpthread
 REPORT_LDLIBS := -lzstd -lseccomp -lpthread
 
-# Sources by layer (tests/layers.sh holds the layering). Listed, not globbed.
+# Sources by layer (tests/layers.sh checks the layers). They are listed, not globbed.
 include sources.mk
 
 REPORT_OBJS := $(patsubst %.c,$(B)/%.o,$(REPORT_SRCS) $(REPORT_MAIN_SRCS) $(REPORT_PROGRAM_SRCS))
@@ -59,7 +59,7 @@ $(B)/probee: $(MAIN_OBJS) $(B)/libprobee.a sources.mk
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter-out %.mk,$^) $(LDLIBS) -o $@
 
-# The report half alone. That it needs no other library and no other source is what this proves.
+# The report half alone. Linking it proves that it needs no other library and no other source.
 $(B)/probee-report: $(REPORT_OBJS) $(ASSETS:%=$(B)/%.o) sources.mk
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(REPORT_LDLIBS) -o $@
@@ -73,7 +73,7 @@ $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
-# Files linked in as they are: _binary_formats_render_assets_flame_js_start.
+# Files that are linked in unchanged: _binary_formats_render_assets_flame_js_start.
 $(ASSETS:%=$(B)/%.o): $(B)/%.o: %
 	$(call say,ASSET,$<)
 	@mkdir -p $(@D)
@@ -92,7 +92,7 @@ $(OUT)/bpf/probee.skel.h: $(OUT)/bpf/probee.bpf.o
 
 $(SKEL_USERS:%.c=$(B)/%.o): $(OUT)/bpf/probee.skel.h
 
-# What everything was compiled with. Written when it changed, so that other flags mean other objects.
+# The flags that all was compiled with. This file is written when they change, so that objects are compiled again.
 FLAGS_NOW = $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(LDLIBS)
 BPF_FLAGS_NOW = $(CLANG) $(BPF_CFLAGS)
 ifneq ($(file <$(B)/flags),$(FLAGS_NOW))
@@ -114,8 +114,8 @@ $(OUT)/bpf/flags:
 	$(call installed,$(BPFTOOL))
 	@mkdir -p $(@D) && printf '%s\n' '$(call quoted,$(BPF_FLAGS_NOW))' > $@
 
-# Headers, and the packages that bring them: looked for once in each directory, so that the first word about one that is not
-# there is not the compiler's.
+# Headers, and the packages that contain them. They are looked for once in each build directory, so that a missing one is
+# reported with its package before the compiler fails.
 REPORT_HEADERS := stdio.h:libc6-dev zstd.h:libzstd-dev seccomp.h:libseccomp-dev
 CAPTURE_HEADERS := bpf/libbpf.h:libbpf-dev libelf.h:libelf-dev elfutils/libdwfl.h:libdw-dev zlib.h:zlib1g-dev \
 	libiberty/demangle.h:libiberty-dev
@@ -149,8 +149,8 @@ fuzzers: $(if $(filter 1,$(FUZZ)),$(FUZZERS))
 unit: tests $(if $(filter 1,$(SAN)),all)
 	@OUT=$(OUT) tests/run.sh $(if $(filter 1,$(SAN)),san,unit)
 
-# Targets from here on start at nothing: they install what is missing, then start make again, because
-# this file looks at the tools when it is read.
+# The targets from here on need only make and git: they install what is missing, then start make again, because this file
+# looks for the tools when it is read.
 JOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 AGAIN = +@$(MAKE) $(if $(V),,-s) --no-print-directory $(JOBS)
 

@@ -82,7 +82,7 @@ REPORT_SRCS := \
 	formats/render/waits.c \
 	formats/render/waits_json.c \
 
-# The half that records, and what looks at ELF files.
+# The half that records, and the code that reads ELF files.
 CAPTURE_SRCS := \
 	src/elf/elf_image.c \
 	src/elf/go_image.c \
@@ -177,7 +177,7 @@ CAPTURE_SRCS := \
 
 LIB_SRCS := $(REPORT_SRCS) $(CAPTURE_SRCS)
 
-# The program, by half: what each needs beside its library, and the list of its commands (src/commands/command.h).
+# The program, by half: the sources that each needs beside its library, and the list of its commands (src/commands/command.h).
 REPORT_MAIN_SRCS := \
 	src/main.c \
 	src/commands/cmd_info.c \
@@ -213,7 +213,7 @@ CAPTURE_MAIN_SRCS := \
 
 MAIN_SRCS := $(REPORT_MAIN_SRCS) $(CAPTURE_MAIN_SRCS)
 
-# In the place of program.c: a probee of the report half alone.
+# Takes the place of program.c in a program of the report half alone.
 REPORT_PROGRAM_SRCS := \
 	src/commands/report_program.c \
 

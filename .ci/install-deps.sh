@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# install-deps.sh [build|demo|check|vm]: the Debian packages that this step needs. Silent when all are there.
-# Asks nothing, starts no daemon. Exits 77 when something necessary is missing and may not be installed.
+# install-deps.sh [build|demo|check|vm]: installs the Debian packages that this step needs. Prints nothing if all are there.
+# Asks no question and starts no daemon. Exits 77 if a necessary package is missing and cannot be installed.
 set -eu
 
 level=${1:-build}
@@ -9,9 +9,9 @@ build='gcc libc6-dev binutils clang bpftool libbpf-dev libelf-dev libdw-dev zlib
 demo='procps'
 check='libcmocka-dev libclang-rt-14-dev python3 g++ util-linux'
 
-# Judges and subjects of the tests; a test that misses one says so and is skipped.
+# Programs that tests compare with or record; a test without its program says so and is skipped.
 wanted='libxml2-utils zstd xz-utils chromium gdb elfutils linux-perf strace libcap2-bin redis-server musl-tools libzydis-dev'
-# Other kernels, in emulated machines; and another processor.
+# For other kernels in emulated machines, and for another processor.
 machines='qemu-system-x86 busybox-static cpio'
 arm64='qemu-system-arm gcc-aarch64-linux-gnu'
 
@@ -28,7 +28,7 @@ if ! command -v dpkg-query >/dev/null; then
 	exit 0
 fi
 
-# Prints those of its arguments that are not installed.
+# Prints which of its arguments are not installed.
 missing() {
 	[ $# -gt 0 ] || return 0
 	installed=$(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' "$@" 2>/dev/null |
@@ -55,7 +55,7 @@ if [ "$(id -u)" != 0 ]; then
 	fi
 fi
 
-# The only switch that both init systems obey: packages ask it before they start their daemon.
+# Packages ask this program before they start their daemon; it is the only switch that both init systems obey.
 policy=/usr/sbin/policy-rc.d
 undo() { :; }
 if [ ! -e $policy ]; then
@@ -74,7 +74,7 @@ echo "installing: $needed$wanted"
 apt update >"$log" 2>&1 || tail -n 5 "$log" >&2
 # shellcheck disable=SC2086
 if ! install $needed $wanted; then
-	# One package that this release does not have must not keep the others away.
+	# One package that this release lacks must not prevent the others from being installed.
 	# shellcheck disable=SC2086
 	[ ! "$needed" ] || install $needed || { tail -n 20 "$log" >&2; rm -f "$log"; exit 1; }
 	for p in $wanted; do

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# bash completion for probee. It knows nothing by itself: options and what stands behind them come
-# from --help, the words from `probee complete KIND WORD`.
+# bash completion for probee. It has no list of its own: options and the kinds of their values come from
+# --help, the words from `probee complete KIND WORD`.
 
 # The row of --help that describes option $3 of command $2: "  -p, --pid PIDS". $1 is the program.
 _probee_row()
@@ -9,7 +9,7 @@ _probee_row()
 		grep -E -- "(^|, )$3([, =[]|\$)" | head -n 1
 }
 
-# What stands behind an option: PIDS, "cpu|wall", "[=FILE]"; empty for a flag.
+# The kind of value that an option takes: PIDS, "cpu|wall", "[=FILE]"; empty for a flag.
 _probee_kind()
 {
 	local row
@@ -31,7 +31,7 @@ _probee_files()
 	compopt -o filenames 2>/dev/null
 }
 
-# The value of option $3 of command $2, of which $4 is there.
+# Completes the value of option $3 of command $2, of which $4 is written.
 _probee_value()
 {
 	local kind
@@ -55,7 +55,7 @@ _probee()
 	fi
 	for ((i = 2; i < COMP_CWORD; i++)); do
 		[ "${COMP_WORDS[i]}" = -- ] || continue
-		# Behind "--" stands a command line of its own.
+		# After "--" another command line follows.
 		[ $i -eq $((COMP_CWORD - 1)) ] && mapfile -t COMPREPLY < <(compgen -c -- "$cur") || _probee_files "$cur" ''
 		return
 	done

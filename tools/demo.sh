@@ -14,7 +14,7 @@ if ! "$PROBEE" doctor -q >demo/doctor.txt 2>&1; then
 	exit 77
 fi
 
-# Something to see: arithmetic in user space, work in the kernel, and threads that wait.
+# A load to look at: arithmetic in user space, work in the kernel, and threads that wait.
 load() {
 	while :; do
 		head -c 20000000 /dev/urandom | gzip -c | cksum >/dev/null

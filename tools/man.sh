@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# man.sh PROBEE README: the manual page, made from what the program says about itself with --help and
-# from the examples of README. An option that several commands have with the same words stands there once.
+# man.sh PROBEE README: prints the manual page, made from the program's --help and from the examples of README. An option
+# that several commands describe with the same words is listed once.
 set -eu
 probee=$1 readme=$2
 version=$("$probee" --version | head -n 1)
 commands=$("$probee" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p' | grep -vx help)
 
-# Text to roff: no escapes, no requests, dashes that stay dashes.
+# Turns text into roff: backslashes and leading dots are escaped, and dashes stay dashes.
 roff='
 function roff(s) { gsub(/\\/, "\\e", s); gsub(/-/, "\\-", s); return s ~ /^[.\x27]/ ? "\\&" s : s }'
 
@@ -31,7 +31,7 @@ rows() {
 	done | grep -v '	-h, --help	'
 }
 
-# options COMMAND: its own; options "": those that several have, with the commands.
+# options COMMAND: the options of this command alone; options "": those of several commands, with their names.
 options() {
 	rows | awk -F '\t' -v c="$1" "$roff"'
 	{ key = $2 FS $3; users[key] = users[key] (key in users && users[key] != "" ? ", " : "") $1; nr[key]++ }
@@ -57,7 +57,7 @@ synopsis() {
 
 summary() { "$probee" "$1" --help | sed -n "s/^probee $1: //p" | awk "$roff"'{ print roff(toupper(substr($0, 1, 1)) substr($0, 2) ".") }'; }
 
-# The section "Examples" of README: paragraphs, and blocks between ``` as they are.
+# The section "Examples" of README: paragraphs, and blocks between ``` unchanged.
 examples() {
 	awk "$roff"'
 	function paragraph() { if (gap) print ".PP"; gap = 0 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The method to compare with: a walk over all tasks that follows frame pointers with two 8-byte reads of
- * another task's memory per frame, 127 frames at most, into fixed-size reservations of an 8 MiB ring that
- * is drained after the walk. The interrupted instruction itself is not recorded.
+ * The method to compare with: a scan of all tasks that follows frame pointers with two 8-byte reads
+ * of another task's memory per frame, 127 frames at most. It writes into fixed-size reservations of
+ * an 8 MiB ring that is drained after the scan. The interrupted instruction itself is not recorded.
  */
 #include <linux/bpf.h>
 

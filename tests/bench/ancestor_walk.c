@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ancestor_walk OBJECT TGID WALKS: prints, for each walk, "scan_us N rows N dropped N frames N". TGID 0 is
- * the whole machine. The measure is the walk and the draining of its ring, without names and without text.
+ * ancestor_walk OBJECT TGID WALKS: prints, for each scan, "scan_us N rows N dropped N frames N".
+ * TGID 0 is the whole machine. The time is that of the scan and of draining its ring, without names
+ * and without text.
  */
 #include <stdint.h>
 #include <stdio.h>

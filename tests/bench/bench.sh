@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# bench.sh [sample|walk|snapshot|chains|forever|report|start|disk|roots|quiet|grammar|scale|tables|live]...: what probee costs, beside
-# what others cost, in one run on this machine; all parts without a word. ROUNDS=N (default 5) turns of each, interleaved; the tables
-# show median, smallest, largest, and the ratio to the tool in the first line of each block. Needs root.
-#
-# A busy machine spoils times (not bytes, shares and rows): compare within a run, never between runs.
+# bench.sh [sample|walk|snapshot|chains|forever|report|start|disk|roots|quiet|grammar|scale|tables|live]...: measures what
+# probee and other tools cost, in one run on this machine; without arguments all parts. ROUNDS=N (default 5) rounds of each
+# tool, interleaved. The tables show median, smallest, largest, and the ratio to the tool in the first line of each block.
+# Needs root.
+# A busy machine distorts times (but not bytes, shares and rows), so compare within a run, never between runs.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -57,7 +57,7 @@ finish() {
 	wait "$1" 2>/dev/null
 }
 
-# launched FILE COMMAND...: in the background through launch; sets LAUNCH (what to wait for) and TOOL_PID.
+# launched FILE COMMAND...: runs it in the background by `launch`; sets LAUNCH (the pid to wait for) and TOOL_PID.
 launched() {
 	local file=$1 tries=200
 	shift

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * build_tables [-j THREADS] [-v] FILE-OR-DIRECTORY...: builds the unwind table of every ELF file there, each inode
- * once, as a recording does, and says what that took; /proc stands for every file that is mapped executable now.
- * Files are read once before, so that the disk is not measured. -v: the slowest ones by name.
+ * build_tables [-j THREADS] [-v] FILE-OR-DIRECTORY...: builds the unwind table of every ELF file
+ * there, each inode once, as a recording does, and says how long that took; /proc stands for all
+ * files that are mapped executable now. Files are read once before, so that the disk is not
+ * measured. -v: the slowest ones by name.
  *
  *	files, rows, pages, eh_frame_bytes, wall_ns, cpu_ns: one line each
  */
@@ -86,7 +87,7 @@ static int add_process(void *ctx, pid_t pid)
 	return 0;
 }
 
-/* The roots themselves, and NULL behind them. */
+/* The roots themselves, followed by NULL. */
 static char **take_roots(char **roots, int nr)
 {
 	struct mapped m = { 0 };
@@ -148,7 +149,7 @@ int main(int argc, char **argv)
 	v = calloc(files.nr + 1, sizeof(*v));
 	for (size_t i = 0; v && i < files.nr; i++) {
 		v[i] = (struct build){ .job = { build_run, build_done, 0, NULL }, .path = files.v[i].path };
-		build_run(&v[i].job);	/* what has no rows is not built again */
+		build_run(&v[i].job);	/* a file without rows is not built again */
 	}
 	build_all(v, files.nr, threads);
 	qsort(v, files.nr, sizeof(*v), slower);

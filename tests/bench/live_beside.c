@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Linked into a probee with --wrap=record_tee_init (part_live.sh): a live profile beside the trace writer of every
- * recording, as a view of it would have. With LIVE_READS set it is read once a second as well.
+ * Linked into a probee with --wrap=record_tee_init (part_live.sh): adds a live profile beside the
+ * trace writer of every recording, as a live view would. If LIVE_READS is set, the profile is also
+ * read once a second.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * live_replay TRACE: gives its records to a trace writer and to a live profile, from memory, and prints what one sample costs
- * each of them:
+ * live_replay TRACE: gives its records to a trace writer and to a live profile, from memory, and
+ * prints what one sample costs each of them:
  *	samples N, writer_ns N, profile_ns N, read_ms N
- * It is CPU time, of what depends on the number of samples alone: not of walks, names and the kernel's work.
+ * These are CPU times of what depends on the number of samples alone, without scans, names and the
+ * kernel's work.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #include "src/profile/live_profile.h"
 #include "src/profile/profile.h"
 
-/* Of this thread, so that others on the machine count little. */
+/* CPU time of this thread, which other processes of the machine influence little. */
 static uint64_t cpu_ns(void)
 {
 	struct timespec ts;
@@ -41,7 +42,7 @@ static int keep(struct samples *s, const struct record *rec)
 	return 0;
 }
 
-/* Definitions go to both at once, samples are kept: they hold no pointers. */
+/* Definitions go to both at once. Samples are kept for later, because they hold no pointers. */
 static int read_all(struct trace_reader *r, struct samples *s, struct trace_writer *w, struct live_profile *l)
 {
 	struct record rec;

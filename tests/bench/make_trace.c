@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * make_trace FILE [SAMPLES=1000000 [STACKS=3385]]: a recording that never was, through trace_writer: that
- * many samples of that many distinct stacks, 8 to 40 deep, of 16 threads at 99 Hz, the frequent ones far
- * more frequent than the others. The same arguments give the same records.
+ * make_trace FILE [SAMPLES=1000000 [STACKS=3385]]: makes an artificial recording with trace_writer:
+ * so many samples of so many distinct stacks, 8 to 40 deep, of 16 threads at 99 Hz, where some
+ * stacks are far more frequent than the others. The same arguments give the same records.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -93,7 +93,7 @@ static void put_definitions(struct maker *m)
 	put(m, &rec);
 }
 
-/* A stack shares a part of its way from the root with the one before it, as real ones do. */
+/* A stack shares some outer frames with the previous stack, as real ones do. */
 static void put_stacks(struct maker *m)
 {
 	uint32_t path[SHALLOWEST + DEPTHS], have = 0, i;

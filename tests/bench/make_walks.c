@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * make_walks FILE [WALKS=100 [THREADS=10000 [CHANGES=50 [plain|bare]]]]: a snapshot recording that never was, one walk a
- * second of that many threads, each with a stack of its own; after the first walk CHANGES of them, chosen at random, have
- * another stack in each walk, three frames of which are new. plain: without REPEAT, all rows written out. bare: only the
- * rows that changed, so that the difference is what the others cost. The same arguments give the same records.
+ * make_walks FILE [WALKS=100 [THREADS=10000 [CHANGES=50 [plain|bare]]]]: makes an artificial
+ * recording of snapshots, with one scan a second of so many threads, each with a stack of its own.
+ * In each later scan CHANGES of them, chosen at random, have another stack, three frames of which
+ * are new. plain: without REPEAT, all rows are written out. bare: only the rows that changed, so
+ * that the difference is the cost of the others. The same arguments give the same records.
  *
- * Prints what a thread costs in a walk, all in all and behind the first walk, and how long writing and reading took.
+ * Prints what a thread costs in a scan, in all scans and in those after the first, and how long
+ * writing and reading took.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,8 +31,8 @@ struct maker {
 	struct rec_sample *last;	/* of each thread, by id */
 	bool *changed;
 	struct rec_run *runs;
-	uint64_t definitions_bytes;	/* of the file, up to the first walk */
-	uint64_t first_bytes;		/* with the first walk */
+	uint64_t definitions_bytes;	/* of the file, up to the first scan */
+	uint64_t first_bytes;		/* of the file, including the first scan */
 	int err;
 };
 
@@ -92,7 +94,7 @@ static void put_threads(struct maker *m)
 	}
 }
 
-/* Another end on the same beginning. */
+/* Gives a thread another stack with the same outer frames. */
 static void change(struct maker *m, uint32_t thread)
 {
 	uint32_t node = (thread - 1) * DEPTH + DEPTH - NEW_FRAMES;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# Is any row wrong? Threads alternate between two call chains while they are walked, at four speeds; a stack that mixes
+# Is any row wrong? Threads alternate between two call chains while they are unwound, at four speeds. A stack that mixes
 # the two, or leaves a level out, cannot exist. Rows: how many were judged in all (ROWS=1000000 for each round, 12
-# settings). Share marked: rows that say that the thread could not be caught.
+# settings). Share marked: rows that say that the thread ran while its stack was read.
 
 ROWS=${ROWS:-100000}
 PER_MS=$(sed -n 's/.*ROUNDS_PER_MS = \([0-9]*\).*/\1/p' "$root/tests/workloads/ready.h")

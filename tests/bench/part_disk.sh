@@ -5,7 +5,7 @@
 
 DISK_S=${DISK_S:-60}
 
-# sizes LOAD TARGET...: TARGET is what selects the processes: -a, or -p PID.
+# sizes LOAD TARGET...: TARGET selects the processes: -a, or -p PID.
 sizes() {
 	local load=$1 jobs=() count
 	shift

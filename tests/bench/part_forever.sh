@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# What it costs to walk again and again: the whole machine once a second, on which all threads sleep but those of its
-# own daemons, and 20,000 sleeping threads: CPU time of probee and all of its processes, start-up not in it.
+# What it costs to scan for a long time: the whole machine once a second, where all threads sleep except those of its
+# daemons; and 20,000 sleeping threads. CPU time of probee and all of its processes, without start-up.
 
 SECONDS_LONG=${SECONDS_LONG:-60}
 
@@ -18,7 +18,7 @@ spent() {
 	for p in "$1" $(pgrep -P "$1"); do cat "/proc/$p"/task/*/schedstat; done 2>/dev/null | awk '{ ns += $1 } END { printf "%d\n", ns }'
 }
 
-# once_a_second METRIC: in the middle of its life.
+# once_a_second METRIC: measured in the middle of its life.
 once_a_second() {
 	local before
 	launched life "$PROBEE" snapshot -q -a -F 1 -o forever.pbz

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # What a live consumer beside the trace writer costs the recorder: its CPU time per sample (all threads, and the processes
-# that read tasks for it) in five seconds under way, behind the start. "profile" is a probee with a live profile in it
-# (live_beside.c), "profile, read" the same when it is made into a call tree each second, "rows" is --csv=/dev/null. At most
-# 1.05 of "trace alone" is wanted of a consumer; rows are text, which is more than consuming.
+# that read tasks for it) in five seconds after the start. "profile" is a probee with a live profile in it (live_beside.c),
+# "profile, read" the same when it is made into a call tree each second, "rows" is --csv=/dev/null. A consumer should cost
+# at most 1.05 times "trace alone"; rows cost more because they are also made into text.
 
-# What probee is linked from, as the Makefile says.
+# The objects that probee is linked from, by the Makefile.
 parts_of_probee() {
 	printf 'include Makefile\nparts: ; @echo $(MAIN_OBJS) $(B)/libprobee.a $(LDLIBS)\n' |
 		make -s --no-print-directory -C "$root" OUT="$OUT" -f - parts
@@ -45,7 +45,7 @@ all() {
 	[ "$1" = sample ] || one rows "$what" "$PROBEE" "$@" --csv=/dev/null
 }
 
-# replay WHAT: what a sample of live.pbz costs the writer and the profile, without the rest of a recorder.
+# replay WHAT: the cost of a sample of live.pbz in the writer and in the profile, without the rest of a recorder.
 replay() {
 	"$bin/live_replay" live.pbz >replay.out || return
 	record "$1: replayed, ns of CPU per sample" 'trace writer' "$(of replay.out writer_ns)"

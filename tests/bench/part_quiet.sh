@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# Traces of 100 walks over 10,000 threads, of which 50 change from one walk to the next: with REPEAT, with all rows
-# written out, and with the changes alone: what is between that and the first are the threads that did not change.
+# Traces of 100 scans of 10,000 threads, of which 50 change between two scans: with REPEAT, with all rows written out, and
+# with the changes alone. The first minus the last is the cost of the threads that did not change.
 
 build_bench make_walks || cannot "make_walks could not be built: make first"
 for round in $(seq "$ROUNDS"); do

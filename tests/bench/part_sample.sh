@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# Recorders attached to one spinning process, 30 deep, 999 Hz. The frame-pointer tools get the build with
-# frame pointers.
+# Recorders attached to one spinning process, 30 deep, at 999 Hz. Tools that use frame pointers get the build with them.
 
 RATE=999
 # perf wakes up only when a buffer is half full: a short window would see nothing of its work.

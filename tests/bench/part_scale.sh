@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# SCALE (3,000) processes, each asleep in a library of its own, with 30 of the 3,000 libraries mapped: what of that a
-# snapshot knows, what the tables take, and how fast the first walk is there. With -a only the libraries in stacks
-# have tables; with every process named by -p all that are mapped.
+# SCALE (3,000) processes, each asleep in a library of its own, with 30 of the 3,000 libraries mapped: how many stacks of a
+# snapshot are right, what the tables take, and how long the first scan takes. With -a only libraries in stacks get tables;
+# if -p names every process, all mapped libraries do.
 
 scale=${SCALE:-3000}
 chain="main;child;many_outer;many_middle;many_inner;wait_here"
@@ -10,7 +10,7 @@ chain="main;child;many_outer;many_middle;many_inner;wait_here"
 # tables TRACE WORD
 tables() { zstd -dcq "$1" | grep -ao 'rows=[a-z0-9= ]*' | tr ' ' '\n' | sed -n "s/^$2=//p" | tail -n 1; }
 
-# many_snapshots NAME OPTION...: three walks, a second apart.
+# many_snapshots NAME OPTION...: three scans, a second apart.
 many_snapshots() {
 	local name=$1 word
 	shift

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# One process with 1,000 and then 10,000 threads blocked 15 to 20 deep (frame pointers): a walk over all of
-# them. "walk" is the walk alone; "whole command" starts the tool, walks once and ends, names included.
+# One process with 1,000 and then 10,000 threads blocked 15 to 20 deep (frame pointers): a scan of all of them. "walk" is
+# the scan alone; "whole command" starts the tool, scans once and ends, names included.
 
 build_ancestor || say "the ancestor's method could not be built"
 
-# walk_us TRACE: mean time of a walk, in us, from its receipts.
+# walk_us TRACE: mean time of a scan, in us, from its receipts.
 walk_us() {
 	"$PROBEE" info "$1" | sed -n 's/.*[ ;]\([0-9.]*\) \(ns\|us\|ms\|s\) each.*/\1 \2/p' | awk '
 		{ unit["ns"] = 1e-3; unit["us"] = 1; unit["ms"] = 1e3; unit["s"] = 1e6; print $1 * unit[$2] }'
@@ -16,7 +16,7 @@ probee_walks() {
 	"$PROBEE" snapshot -q -p "$many" --unwind "$2" -F 4 -i 1 -o first.pbz 2>walk.err
 	record "$threads threads: first walk, us per thread" "$1" "$(calc "$(walk_us first.pbz) / $threads")"
 	"$PROBEE" snapshot -q -p "$many" --unwind "$2" -F 4 -i "$3" -o walks.pbz 2>walk.err
-	# The mean of N walks holds the first one, in which nothing is known yet.
+	# The mean of N scans includes the first one, in which nothing is known yet.
 	record "$threads threads: walk of unchanged threads, us per thread" "$1" \
 		"$(calc "($(walk_us walks.pbz) * $3 - $(walk_us first.pbz)) / ($3 - 1) / $threads")"
 	launched life "$PROBEE" snapshot -q -p "$many" --unwind "$2" -i 1 -o once.pbz

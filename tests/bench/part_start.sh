@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# A machine with at least 60 processes that map at least 200 executable files: how long until the first
-# sample of everything, and how large the recorder is at 99 Hz.
+# A machine with at least 60 processes that map at least 200 executable files: how long it takes until the first sample of
+# the whole machine, and how large the recorder is at 99 Hz.
 
-# many_processes: a bit of everything. Each python maps ten of the system's libraries as their code is
-# mapped, so that there are many files whose tables have to be built.
+# many_processes: various processes. Each python maps ten of the system's libraries as code, so that the tables of many
+# files must be built.
 many_processes() {
 	local i modules=(ssl sqlite3 ctypes curses decimal lzma bz2 readline xml.parsers.expat zlib asyncio json
 		multiprocessing hashlib unicodedata socket select uuid mmap array)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# How long the unwind tables of files take to build: all that this machine has mapped now, all of /usr/lib, and
-# the largest alone, by one thread and by one for each CPU.
+# How long it takes to build the unwind tables of files: of all that this machine has mapped now, of all in /usr/lib, and of
+# the largest file alone; with one thread, and with one for each CPU.
 
 built_tables() {
 	gcc -std=gnu11 -O2 -Wall -D_GNU_SOURCE -I"$root" "$here/build_tables.c" "$root/tests/oracle/file_list.c" \

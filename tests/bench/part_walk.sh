@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# One walk in the kernel by depth: a recursion of 5, 30, 100 and 500 frames, spinning on a CPU of its own under the sampler
-# (every tick there is its), or asleep under the task iterator (which is told to visit only it). Times are run_time_ns
-# / run_cnt of the BPF programs. What a frame costs is the difference of two depths.
+# The time to unwind one stack in the kernel, by depth: a recursion of 5, 30, 100 and 500 frames. The thread spins on a CPU
+# of its own under the sampler (it gets every tick there), or sleeps under the task iterator (which visits only this thread).
+# Times are run_time_ns / run_cnt of the BPF programs. The cost of a frame is the difference between two depths.
 
 DEPTHS='5 30 100 500'
 LAST_CPU=$(($(nproc) - 1))
@@ -11,7 +11,7 @@ PERF_EVENT=7 TRACING=26
 # ran TYPE: ns and runs of the tool's programs since it began, and their verified instructions.
 ran() { figure bpf "$TOOL_PID" "$1"; }
 
-# window NAME DEPTH TYPE SECONDS: ns of one run, in the middle of the tool's life.
+# window NAME DEPTH TYPE SECONDS: ns of one run, measured in the middle of the tool's life.
 window() {
 	local t1 n1 t2 n2 insns
 	read -r t1 n1 _ < <(ran "$3")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 600
 # probee for arm64, cross-compiled, on Debian 12's arm64 kernel. The program and the workloads are built against Debian's
-# own arm64 libraries. Takes two minutes, so it runs where VM_ARM64 is set: `make vm` does.
+# own arm64 libraries. This takes two minutes, so it runs only if VM_ARM64 is set, as `make vm` does.
 [ "${VM_ARM64:-}" ] || { echo "takes 2 minutes; make vm runs it (VM_ARM64=1)"; exit 77; }
 . "$(dirname "$0")/lib.sh"
 . "$VM/judge.sh"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# Boots the kernel $1 (a series) with $2 CPUs and judges all. Sourced by the tests of x86_64 kernels.
+# Boots a kernel of the series $1 with $2 CPUs and judges all results. Sourced by the tests of x86_64 kernels.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 . "$VM/judge.sh"
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-#
-# What must hold on every kernel: judges the files that guest.init left in the working directory. Sourced after lib.sh.
+# Judges the files that guest.init left in the working directory by what must hold on every kernel. Sourced after lib.sh.
 
 rc() { cat "$1.rc" 2>/dev/null || echo "no exit status"; }
 # ran NAME: probee succeeded and lost nothing.
@@ -37,7 +36,7 @@ judge_sample() {
 	[ -z "$2" ] || check "$1: reaches $2" stacks share "$1.folded" "$2" --of f30
 }
 
-# Threads that were there before and after; nobody twice. probee itself is no row.
+# Threads that existed before and after have one row each. probee itself has none.
 once_each() {
 	sort -u snapshot-all.before >before
 	sort -u snapshot-all.after >after
@@ -48,7 +47,7 @@ once_each() {
 		END { print want " threads"; exit !(want > 50 && !bad) }' got -
 }
 
-# Inside a PID namespace: the threads of its /proc, by its numbers, and stacks as everywhere.
+# Inside a PID namespace: the threads of its /proc, with its numbers, and the same stacks as elsewhere.
 judge_inside() {
 	ran inside
 	csv inside.pbz --weight wall | awk -F'|' '$4 == "threads" { print $3, $2 }' | sort -u >inside.rows
@@ -88,8 +87,8 @@ judge_whole_machine() {
 }
 
 # The clock event and the kernel's own figures agree on how busy the CPUs were; in an emulated machine within 25 points.
-# On a busy host an emulated CPU stands still for a share of the time in which it wants to run: ticks of that time never
-# come, and the guest's accounts fill the time in by guesses. In proportion to that share 30 points more are allowed (with
+# On a busy host an emulated CPU stands still for a share of the time in which it wants to run: its ticks never come, and
+# the guest's accounts fill that time in by guesses. So up to 30 points more are allowed, in proportion to that share (with
 # four spinning processes beside it 80 % of the time was missing, and 86.2 % by samples were 100 % by /proc/stat).
 info_busy() {
 	"$PROBEE" info "$1" | sed -n 's,^cpus *busy for \([0-9.]*\) % .* \([0-9.]*\) % by /proc/stat.*,\1 \2,p' |
@@ -126,7 +125,7 @@ judge_chains() {
 		END { print ok + 0 " of " n + 0; exit !(n >= 100 && ok >= 0.98 * n) }' "$1.csv"
 }
 
-# refused NAME RC [WORDS]: the documented exit status, one line, that says why.
+# refused NAME RC [WORDS]: the documented exit status, and one line that says why.
 refused() {
 	cp "$1.stderr" "$T/err"
 	check "$1: exit status" equal "$(rc "$1")" "$2"
@@ -151,7 +150,7 @@ judge_rights() {
 	fi
 }
 
-# taken_away NAME WORDS: all of it is refused, and the doctor knows why.
+# taken_away NAME WORDS: all recordings are refused, and the doctor knows why.
 taken_away() {
 	[ -e "$1-doctor.rc" ] || { skip_part "$1: this kernel cannot be put into that state"; return; }
 	refused "$1-sample" 77 "$2"

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-#
-# What every test of another kernel sources first. A test boots a Debian kernel in QEMU with probee and a few workloads in
-# its initial RAM disk, guest.init runs there as the only program, and what it left in /out comes back over the serial
-# console, to be judged here: a kernel under test is not asked about itself.
+# Every test of another kernel sources this file first. A test boots a Debian kernel in QEMU with probee and a few workloads
+# in its initial RAM disk. guest.init runs there as the only program, and the files in its /out come back over the serial
+# console to be judged here, so that a kernel under test does not judge itself.
 #
 #	vm_kernel ARCH SERIES		x86_64 6.1: the newest Debian kernel of it; sets KERNEL and RELEASE
 #	vm_packages ARCH DIR NAME...	unpacks Debian packages into DIR
@@ -11,7 +10,8 @@
 #	vm_boot ARCH CPUS [APPEND]	sets OUT_DIR; skips or fails when the guest does not come to its end
 #
 # The machine is emulated (tcg): /dev/kvm exists on virtual machines where it hangs. What is downloaded is kept in
-# $OUT/vm; what the guest left is copied to $KEEP where that is set. apt-get works there on lists of its own, so it needs no rights and does not touch the machine's.
+# $OUT/vm; the guest's files are copied to $KEEP if that is set. apt-get works there on lists of its own, so it needs no
+# rights and does not touch those of the machine.
 set -u
 
 VM=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -57,7 +57,7 @@ vm_apt() {
 	APT_CONFIG=$dir/conf "$tool" "$@"
 }
 
-# vm_lists ARCH: what Debian has, at most a day old.
+# vm_lists ARCH: Debian's lists of packages, at most a day old.
 vm_lists() {
 	local stamp=$CACHE/apt-$(deb_arch "$1")/stamp
 	if [ -z "$(find "$stamp" -mtime -1 2>/dev/null)" ]; then
@@ -101,7 +101,7 @@ vm_packages() {
 	echo "$*" >"$into/packages"
 }
 
-# needed_by FILE: the shared libraries, as paths inside $SYSROOT.
+# needed_by FILE: the shared libraries it needs, as paths inside $SYSROOT.
 SYSROOT=
 needed_by() {
 	if [ -z "$SYSROOT" ]; then
@@ -127,14 +127,14 @@ pack() {
 	(cd "$T/root" && find . | cpio -o -H newc -R 0:0 --quiet | gzip -1) >"$T/initrd"
 }
 
-# unpack: the files between the two marks of the console.
+# unpack: the files between the two marks in the output of the console.
 unpack() {
 	tr -d '\r' <"$T/console" | sed -n '/^=== out$/,/^=== end$/p' | grep -v '^===' | base64 -d 2>/dev/null |
 		tar -xz -C "$OUT_DIR" 2>/dev/null
 }
 
-# watch_steal PID: until it has ended; leaves in $T/steal what share of the time in which the emulated CPUs wanted to run
-# they had to wait for one of ours: 0 to 1. The guest is not told: its CPUs stand still, and so do their clock events.
+# watch_steal PID: runs until PID has ended, and writes into $T/steal the share (0 to 1) of the time in which the emulated
+# CPUs wanted to run but waited for one of the host's. The guest does not learn of it: its CPUs and clock events stand still.
 watch_steal() {
 	local ran=0 waited=0 sums
 	while kill -0 "$1" 2>/dev/null; do
@@ -145,7 +145,7 @@ watch_steal() {
 	awk -v r="$ran" -v w="$waited" 'BEGIN { printf "%.3f\n", r + w ? w / (r + w) : 0 }' >"$T/steal"
 }
 
-# emulate QEMU CPUS CONSOLE ARG...: one boot; whether the guest came to its end.
+# emulate QEMU CPUS CONSOLE ARG...: boots once; succeeds if the guest came to its end.
 emulate() {
 	local qemu=$1 cpus=$2 console=$3 rc
 	shift 3
@@ -172,8 +172,8 @@ vm_boot() {
 	[ "$1" != aarch64 ] || { machine+=(-M virt); console=ttyAMA0; }
 	command -v "$qemu" >/dev/null || skip "no $qemu"
 	pack
-	# Once more after "int3": the kernel patches its code with that instruction, which one emulated CPU may still
-	# run when the others have taken it away. A processor cannot: only the emulator keeps what it has translated.
+	# Boots again after "int3": the kernel patches its code with that instruction, and an emulated CPU may still
+	# run it when the others have removed it. A real processor cannot: only the emulator keeps translated code.
 	if ! emulate "$qemu" "$cpus" "$console" "${machine[@]}" &&
 	   { ! grep -aq 'int3: 0000' "$T/console" || ! emulate "$qemu" "$cpus" "$console" "${machine[@]}"; }; then
 		tail -n 30 "$T/console" "$T/qemu" | tr -d '\r' | sed 's/^/# /'

@@ -4,8 +4,9 @@
  *
  *	NAME INSTRUCTIONS-VERIFIED JITED-BYTES MILLISECONDS
  *
- * for each, and again with NAME:pid_ns, as for probee inside a PID namespace. The time is that of bpf_object__load() with maps and relocation. Exit 1 when one is refused; the verifier's
- * log is on standard error then.
+ * for each, and again with NAME:pid_ns, as for probee inside a PID namespace. The time is that of
+ * bpf_object__load() with maps and relocation. Exit 1 when one is refused; the verifier's log is on
+ * standard error then.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -20,7 +21,7 @@
 #include "bpf/probee.skel.h"
 #include "unwind/unwind_limits.h"
 
-/* As for `record` with everything in it: what is switched off is no code for the verifier. */
+/* All that `record` can use is on, because the verifier does not look at code that is off. */
 static const struct knobs everything = {
 	.mode = UNWIND_BY_TABLES | UNWIND_BY_FRAME_POINTERS, .max_frames = UNWIND_MAX_FRAMES, .want_user = 1, .want_kernel = 1,
 	.only_targets = 1, .only_tids = 1, .wakeup_bytes = 1 << 20, .ask = 1, .skip_same = 1, .audit = 100, .deferred = 1,
