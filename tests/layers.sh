@@ -1,12 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The rules that keep the tree readable: who may include whom, unique file names, sizes, no leftovers, licenses.
-# layers.sh [DIR]: checks DIR (default: this tree). Without DIR it first proves, on small trees with one
-# planted mistake each, that every rule can fail. layers.sh --lengths [LINES]: how long functions are, and which are
-# longer than LINES (default 40).
+# The rules that keep the tree readable: which folder may include which, unique file names, sizes, no leftovers, licenses.
+# The sizes are those of docs/STYLE.md: lines of at most 100 columns, files of at most 600 lines, functions of at most 70
+# lines, and nine functions in ten of at most 25.
+#
+# layers.sh [DIR]: checks DIR (default: this tree). Without DIR it first proves, on small trees with one planted mistake
+# each, that every rule can fail.
+# layers.sh --lengths [LINES]: how long functions are, and which are longer than LINES (default 40).
 set -eu
 
-# folder: the folders it may include besides itself, * any. A folder that is not named here may include nothing.
+# folder: the folders that it may include besides itself; * is any folder. A folder that is not listed may include none.
 rules='
 src/base:
 src/model:      src/base
@@ -35,7 +38,7 @@ src/commands:   *
 
 sources() { find bpf unwind formats src -name '*.[ch]' 2>/dev/null | sort; }
 
-# Root-relative, so that the line itself shows the layer it reaches; and only allowed layers.
+# Includes are written from the root, so that a line shows the layer that it reaches, and reach only allowed layers.
 check_includes() {
 	sources | xargs -r awk -v rules="$rules" '
 	function folder(p) { return sub("/[^/]*$", "", p) ? p : "" }
@@ -56,8 +59,8 @@ check_includes() {
 	}'
 }
 
-# The report half must build where neither libbpf nor a kernel of ours is. What it consists of is written in sources.mk;
-# the folders above are held apart by their rules, src/commands and src/main.c, which may include all, by this one.
+# The report half must build without libbpf and without BPF programs. sources.mk lists its sources. The rules above keep its
+# folders apart from others; src/commands and src/main.c may include all, so this function checks their files.
 check_libraries() {
 	sources | grep -v '^bpf/\|^src/capture/\|^src/commands/program\.c\|^src/commands/.*doctor' |
 		xargs -r grep -nE '^#include <bpf/' /dev/null | sed 's/$/: only src\/capture may use libbpf/'
@@ -92,7 +95,7 @@ check_sizes() {
 	END { if (lines > 600) print last ": " lines " lines, 600 are allowed" }'
 }
 
-# lengths: "LINES FILE:LINE NAME" of every function body, without the lines of its braces.
+# lengths: prints "LINES FILE:LINE NAME" for every function body, without the lines of its braces.
 lengths() {
 	sources | xargs -r awk '
 	FNR == 1 { body = 0 }
@@ -102,7 +105,7 @@ lengths() {
 	/^\}/ { if (body) print FNR - body - 1, FILENAME ":" body, name; body = 0 }' | sort -n
 }
 
-# Nine functions in ten fit half a screen.
+# Nine functions in ten have at most 25 lines.
 check_lengths() {
 	lengths | awk '{ v[NR] = $1 } END {
 		p90 = v[int((NR * 9 + 9) / 10)]
@@ -118,14 +121,14 @@ show_lengths() {
 	}'
 }
 
-# Words are joined here, so that this file does not find itself.
+# The words are written in two parts, so that this file does not find itself.
 check_words() {
 	find bpf unwind formats src tests tools docs .ci Makefile README.md -type f 2>/dev/null |
 		grep -E '\.(c|h|def|sh|py|md|js)$|Makefile' |
 		xargs -r grep -nE "\\b(TO""DO|FIX""ME|XX""X|HA""CK)\\b" /dev/null | sed 's/$/: leftover/'
 }
 
-# Every source, header, script and asset says under which license it is. The words are joined here as above.
+# Every source, header, script and asset names its license. The words are written in two parts, as above.
 check_licenses() {
 	find . -type f ! -path './.*/*' ! -path './tests/fuzz/corpus/*' ! -path './demo/*' -o -type f -path './.ci/*' |
 		sed 's,^\./,,' | grep -E '\.(c|h|cc|def|css|js|go|rs|java|sh|py|bash|mk|init)$|(^|/)Makefile$|^\.ci/' | sort |
@@ -146,7 +149,7 @@ check_tree() (
 	check_licenses
 )
 
-# plant WHAT FILE TEXT...: a tree that holds only this file must be refused with a message about it.
+# plant WHAT FILE TEXT...: a tree with only this file must be refused, with one message that contains WHAT.
 plant() {
 	what=$1 file=$2
 	shift 2
