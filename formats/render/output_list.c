@@ -223,7 +223,8 @@ void output_list_summary(const struct report *rep)
 {
 	char stacks[256];
 
-	if (!report_scans_are_whole(&report_info(rep)->scans))
+	if (!report_scans_are_whole(&report_info(rep)->scans) ||
+	    report_meta(rep, "pid_namespace.outside", NULL))
 		note("%s", report_scans(rep));
 	report_stacks_text(report_health(rep), stacks, sizeof(stacks));
 	/* note() would be silenced by -q, and losses are always shown. */

@@ -328,7 +328,7 @@ static void put_title(struct waits *w)
 		nr += !w->g->rows[i].absent;
 	localtime_r(&t, &tm);
 	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm);
-	fprintf(w->out, "Walk %u, %s: %zu %s\n\n", w->g->scan, date, nr,
+	fprintf(w->out, "Snapshot %u, %s: %zu %s\n\n", w->g->scan, date, nr,
 		plural(nr, "thread", "threads"));
 }
 

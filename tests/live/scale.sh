@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# needs: quiet
 # timeout: 240
 # Hundreds of processes with hundreds of different libraries: all stacks are whole, and the trace says what the tables
 # take. Copies of a file share one table. With room for few tables some are evicted all the time, and no stack is

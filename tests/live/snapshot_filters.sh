@@ -17,7 +17,7 @@ check "-p A,B: only these" equal "$(awk -F'|' 'NR > 1 { print $3 }' pids.csv | s
 	"$(printf '%s\n' "$many" "$one" | sort -n | tr '\n' ' ')"
 
 # For few processes the kernel visits only their threads (6.1+) and those of their new children.
-check "-p A,B: nobody else is passed by" grep -q ' 0 not asked for' err
+check "-p A,B: nobody else is passed by" bash -c "'$PROBEE' info pids.pbz | grep -q ' 0 not asked for'"
 start kids fork 6
 kids=$PID
 snapshot -p "$kids" -F 10 -i 20 -o kids.pbz --csv=kids.live &

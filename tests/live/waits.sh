@@ -111,11 +111,11 @@ check "handover: it did not run meanwhile" equal \
 # Filters, the choice of a snapshot, and machines without waits.
 PID=$convoy READY=$convoy_ready
 report twice.pbz --walk 1 >first.txt
-check "--walk 1" says first.txt "^Walk 1, "
+check "--walk 1" says first.txt "^Snapshot 1, "
 "$PROBEE" report twice.pbz --walk 9 --waits >none.txt 2>&1
 check "--walk 9" says none.txt "the trace has snapshots 1 to 2"
 report convoy.pbz -t "$(of w0)" >filtered.txt
-check "owner outside of the filter" says filtered.txt "^1 thread waits for $(of head) .not in this walk."
+check "owner outside of the filter" says filtered.txt "^1 thread waits for $(of head) .not in this snapshot."
 snapshot -a -i 1 -o all.pbz
 report all.pbz >all.txt
 check "-a: the deadlocks of this test and no others" equal "$(grep -c '^DEADLOCK' all.txt)" 4
