@@ -51,7 +51,7 @@ csv maps.pbz >maps.csv
 check "locked memory maps: exit status" equal "$RC" 0
 check "locked memory maps: accounted for" accounted before.tids maps.csv 50 "$PID"
 check "locked memory maps: met and counted" at_least \
-	"$(sed -nE 's/.* ([0-9]+) stacks were read again.*/\1/p' "$T/err")" 1
+	"$("$PROBEE" info maps.pbz | sed -nE 's/.* ([0-9]+) stacks were read again.*/\1/p')" 1
 whole=$(grep -c ';stay+.*staying' maps.csv)
 check "locked memory maps: nine in ten are whole all the same" at_least "$whole" 135
 check "locked memory maps: the others say why, and have kernel stacks" equal \
