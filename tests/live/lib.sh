@@ -34,7 +34,10 @@ cleanup() {
 # A test that mounts something says OWN_MOUNTS=1 before it sources this file. It then runs in a mount namespace of its own:
 # its mounts are visible only there and end with it.
 if [ "${OWN_MOUNTS:-}" ] && [ -z "${IN_OWN_MOUNTS:-}" ]; then
-	IN_OWN_MOUNTS=1 exec unshare -m --propagation private "$0" "$@"
+	# In a chroot whose root is no mount point nothing can be made private; a caller like that has its own namespace.
+	propagation=private
+	unshare -m --propagation private true 2>/dev/null || propagation=unchanged
+	IN_OWN_MOUNTS=1 exec unshare -m --propagation $propagation "$0" "$@"
 	exit 1
 fi
 [ -e /sys/kernel/btf/vmlinux ] || skip "kernel has no BTF"

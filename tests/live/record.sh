@@ -40,7 +40,7 @@ run_limited report one.pbz --weight wall --collapse
 check "--weight wall of samples alone: no" equal "$RC" 1
 check "--weight wall of samples alone: what there is" grep -q 'samples of: cpu-clock' "$T/err"
 check "--weight cpu of samples alone: all" equal "$(folded one.pbz --weight cpu | wc -l)" "$(wc -l <one.txt)"
-check "--waits: its rows without being told" grep -q '^Walk ' <("$PROBEE" report both.pbz --waits -q)
+check "--waits: its rows without being told" grep -q '^Snapshot ' <("$PROBEE" report both.pbz --waits -q)
 run_limited report both.pbz --weight time --collapse
 check "an unknown weight" equal "$RC" 2
 finish "$sleepers"

@@ -27,8 +27,8 @@ def make(*args):
 
 
 def listed_sources():
-    words = open("sources.mk").read().split()
-    return [w for w in words if w.endswith(".c")]
+    lines = open("sources.mk").read().split("\n")
+    return [w for line in lines if not line.startswith("#") for w in line.split() if w.endswith(".c")]
 
 
 def included(path, seen):
