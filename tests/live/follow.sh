@@ -4,6 +4,7 @@
 # timeout: 120
 . "$(dirname "$0")/lib.sh"
 
+background sh -c "while :; do :; done"	# so that the trace grows on an idle machine, too
 start threads 200 sleep
 crowd=$PID
 reports() { grep -c '^samples' "$1"; }
