@@ -114,7 +114,7 @@ static const char *copy_own(struct world *w, const char *name, size_t more, char
 	return path;
 }
 
-/* An ELF file for a machine that nobody here knows how to unwind. */
+/* An ELF file for a machine that probee has no unwinder for. */
 static const char *write_foreign(struct world *w, char path[96])
 {
 	struct {
@@ -168,7 +168,7 @@ static void test_file(void **state)
 	assert_int_equal(map_own(w), index);
 	assert_int_equal(stats_of(w).opened, 1);
 	assert_int_equal(stats_of(w).unreadable, 0);
-	/* Nobody has asked for its table. */
+	/* Its table has not been asked for. */
 	assert_int_equal(binary_store_pending(w->c.store), 0);
 }
 
@@ -382,7 +382,7 @@ static void test_order(void **state)
 	v[2] = map_path(w, copy_own(w, "small", 1, paths[2]));
 	v[3] = map_path(w, copy_own(w, "wanted", 200 << 20, paths[3]));
 	assert_int_equal(binary_store_pending(w->c.store), 4);
-	/* What somebody waits for comes first, then the small ones. */
+	/* Tables that a stack waits for come first, then the small ones. */
 	assert_true(binary_store_want_table(w->c.store, v[3]));
 	sem_post(&w->go);
 	tables_are_built(&w->c);
@@ -404,7 +404,7 @@ static void test_cancelled(void **state)
 	worker_pool_free(w->c.pool);
 	w->c.pool = NULL;
 	assert_int_equal(binary_store_pending(w->c.store), 0);
-	assert_int_equal(w->c.nr_tables, 0);	/* nobody is told that there is none */
+	assert_int_equal(w->c.nr_tables, 0);	/* no callback says that there is none */
 }
 
 /* ---- copies ---- */

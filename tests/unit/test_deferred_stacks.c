@@ -295,7 +295,7 @@ static void test_too_many(void **state)
 
 /* ---- mappings ---- */
 
-/* Nobody told of a mapping: /proc is asked, once. */
+/* A mapping came without an event: /proc is asked, once. */
 static void test_looks_for_a_mapping(void **state)
 {
 	struct world *w = *state;
@@ -331,7 +331,7 @@ static void test_from_before_an_exec(void **state)
 	add(w, now, TEXT + 0x310, 0);
 	assert_int_equal(w->nr, 2);
 	assert_int_equal(w->v[1].end, UNWIND_NO_MAPPING);
-	/* Of a process that nobody knows there is no more to be had. */
+	/* A process that is not known gives no more. */
 	add_dump(w, make_dump(ME + 1, now, TEXT + 0x310, UNWIND_NO_PROCESS), 0);
 	assert_int_equal(w->nr, 3);
 	assert_int_equal(w->v[2].end, UNWIND_NO_MAPPING);
