@@ -164,16 +164,18 @@ static double wanted_ticks(const struct sampling *s, const struct event_spec *cl
 static void check_rate(const struct sampling *s, const uint64_t c[COUNTERS], uint64_t fired,
 		       double want)
 {
-	double busy = (double)(fired - c[COUNTER_IDLE]), share;
+	double busy = (double)(fired - c[COUNTER_IDLE]), expected, gap;
 	struct cpu_time end;
 
-	if (want < MIN_TICKS || (double)fired >= 0.95 * want || cpu_time_read(NULL, &end))
+	if ((double)fired >= 0.95 * want || s->options->cpus.nr || cpu_time_read(NULL, &end))
 		return;
-	share = cpu_time_share(&s->begin_time, &end);
-	if (share > 0 && !s->options->cpus.nr && busy < 0.9 * want * share)
+	expected = want * cpu_time_share(&s->begin_time, &end);
+	gap = 0.9 * expected - busy;
+	/* More than four standard deviations: /proc/stat is made of ticks, too. */
+	if (expected >= MIN_TICKS && gap > 0 && gap * gap > 16 * expected)
 		note("the timer fired %.0f %% of the times that the CPUs were busy for: "
 		     "the machine could not keep up or was paused",
-		     100 * busy / (want * share));
+		     100 * busy / expected);
 }
 
 /*
