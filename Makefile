@@ -38,8 +38,8 @@ CFLAGS := -std=gnu11 $(OPT) -g $(WARN) $(SANFLAGS) $(if $(SYSROOT),--sysroot=$(S
 BPF_CFLAGS := -target bpf -O2 -g -Wall -Werror -ffreestanding -mcpu=v3 -I. -I$(OUT) \
 	-idirafter $(SYSROOT)/usr/include/$(ARCH)-linux-gnu \
 	-D__TARGET_ARCH_$(BPF_ARCH) -DARCH_HEADER='"unwind/arch_$(ARCH).h"'
-LDLIBS := -lbpf -ldw -lelf -lz -lzstd -lseccomp -liberty -lpthread
-REPORT_LDLIBS := -lzstd -lseccomp -lpthread
+LDLIBS := -lbpf -ldw -lelf -lz -lzstd -lseccomp -lcap-ng -liberty -lpthread
+REPORT_LDLIBS := -lzstd -lseccomp -lcap-ng -lpthread
 
 # Sources by layer (tests/layers.sh checks the layers). They are listed, not globbed.
 include sources.mk
@@ -116,7 +116,7 @@ $(OUT)/bpf/flags:
 
 # Headers, and the packages that contain them. They are looked for once in each build directory, so that a missing one is
 # reported with its package before the compiler fails.
-REPORT_HEADERS := stdio.h:libc6-dev zstd.h:libzstd-dev seccomp.h:libseccomp-dev
+REPORT_HEADERS := stdio.h:libc6-dev zstd.h:libzstd-dev seccomp.h:libseccomp-dev cap-ng.h:libcap-ng-dev
 CAPTURE_HEADERS := bpf/libbpf.h:libbpf-dev libelf.h:libelf-dev elfutils/libdwfl.h:libdw-dev zlib.h:zlib1g-dev \
 	libiberty/demangle.h:libiberty-dev
 CHECK_HEADERS := cmocka.h:libcmocka-dev
@@ -202,7 +202,7 @@ clean:
 
 help:
 	@echo 'make                 build $(OUT)/probee'
-	@echo 'make report-half      build $(OUT)/probee-report: report and info, with zstd and libseccomp'
+	@echo 'make report-half      build $(OUT)/probee-report: report and info, with zstd, libseccomp and libcap-ng'
 	@echo 'make demo            install what is needed, build, record this machine, draw it: see demo/'
 	@echo 'make check           install, build, run every test; KINDS="unit cli" runs only those'
 	@echo 'make unit            build and run the unit tests (SAN=1: with sanitizers)'

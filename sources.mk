@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Every source, by layer. One line each: additions merge cleanly.
 
-# The half that reports. It links with zstd alone: `make report-half`, tests/tools/report_half.sh.
+# The half that reports. It links with zstd, libseccomp and libcap-ng alone: `make report-half`, tests/tools/report_half.sh.
 REPORT_SRCS := \
-	src/base/caps.c \
 	src/base/extents.c \
 	src/base/fail.c \
 	src/base/hash_index.c \
@@ -18,6 +17,10 @@ REPORT_SRCS := \
 	src/base/stop_signals.c \
 	src/base/timed_reader.c \
 	src/base/worker.c \
+	src/rights/call_filter.c \
+	src/rights/capabilities.c \
+	src/rights/landlock.c \
+	src/rights/sandbox.c \
 	src/model/binary.c \
 	src/model/definition_store.c \
 	src/model/per_process.c \

@@ -12,6 +12,7 @@ set -eu
 # folder: the folders that it may include besides itself; * is any folder. A folder that is not listed may include none.
 rules='
 src/base:
+src/rights:     src/base
 src/model:      src/base
 formats/trace:  src/base src/model
 src/profile:    src/base src/model formats/trace
@@ -20,12 +21,12 @@ src/elf:        src/base
 src/proc:       src/base
 unwind:         src/base
 bpf:            unwind
-src/symbolize:  src/base src/model src/elf
+src/symbolize:  src/base src/rights src/model src/elf
 src/elf_unwind: src/base src/elf unwind
 src/inspect:    src/base src/model src/elf src/proc src/symbolize src/elf_unwind unwind
 src/verify:     src/base src/model src/elf src/elf_unwind unwind formats/trace
 src/capture/tables:     src/base src/model unwind
-src/capture/bpf:        src/base bpf unwind src/capture/tables
+src/capture/bpf:        src/base src/rights bpf unwind src/capture/tables
 src/capture/processes:  src/base src/model src/elf src/proc src/symbolize src/elf_unwind unwind src/capture/tables
 src/capture/stacks:     src/base src/model bpf unwind src/capture/tables src/capture/processes
 src/capture/waits:      src/base src/model src/proc bpf unwind src/capture/bpf src/capture/stacks
@@ -66,6 +67,10 @@ check_libraries() {
 		xargs -r grep -nE '^#include <bpf/' /dev/null | sed 's/$/: only src\/capture may use libbpf/'
 	sources | grep -v '^formats/trace/\|^src/commands/report_commands\.c' |
 		xargs -r grep -nE '^#include <zstd' /dev/null | sed 's/$/: only formats\/trace may use zstd/'
+	sources | grep -v '^src/rights/' | xargs -r grep -nE '^#include <(cap-ng|sys/capability)' /dev/null |
+		sed 's/$/: only src\/rights may use libcap-ng/'
+	sources | grep -v '^src/rights/\|^src/model/syscall_names\.c' | xargs -r grep -nE '^#include <seccomp' /dev/null |
+		sed 's/$/: only src\/rights and syscall_names.c may use libseccomp/'
 	sed -n '/^REPORT_.*SRCS := /,/^$/s/^\t\([^ ]*\).*/\1/p' sources.mk 2>/dev/null |
 		while read -r f; do [ ! -f "$f" ] || echo "$f"; done |
 		xargs -r grep -nE '^#include "(bpf|unwind|src/(capture|recording|elf|elf_unwind|symbolize|inspect|verify|proc))/' \
@@ -173,6 +178,8 @@ prove_checks() {
 	plant 'not written from the root' src/base/x.c '#include "../base/io.h"'
 	plant 'may use libbpf' src/profile/x.c '#include <bpf/libbpf.h>'
 	plant 'may use zstd' formats/render/x.c '#include <zstd.h>'
+	plant 'may use libcap-ng' src/base/x.c '#include <cap-ng.h>'
+	plant 'may use libseccomp' src/base/x.c '#include <seccomp.h>'
 	mkdir -p "$trees/$nr" && printf '%s\n' 'REPORT_MAIN_SRCS := \' '	src/commands/x.c \' '' >"$trees/$nr/sources.mk"
 	plant 'not in the report half' src/commands/x.c '#include "src/proc/cpus.h"'
 	plant 'function of 71' src/base/x.c 'int f(void)' '{' "$(lines 71 'g();')" '}'

@@ -13,7 +13,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "src/base/caps.h"
+#include "src/rights/capabilities.h"
 #include "src/proc/pid_namespace.h"
 #include "src/symbolize/kernel_hidden.h"
 
@@ -59,10 +59,10 @@ void look_caps(struct finding *f)
 {
 	char missing[64];
 
-	if (caps_names(RECORD_CAPS & ~caps_effective(), missing, sizeof(missing))) {
+	if (capabilities_names(RECORD_CAPS & ~capabilities_effective(), missing, sizeof(missing))) {
 		found(f, FOUND_NO, "missing %s", missing);
 		remedy_setcap(f, "cap_bpf,cap_perfmon");
-	} else if (caps_in_user_namespace()) {
+	} else if (capabilities_in_user_namespace()) {
 		found(f, FOUND_WARN, "held in a user namespace, where they may not count");
 		remedy(f, "run it outside the container");
 	} else {
@@ -74,7 +74,8 @@ void look_symbol_caps(struct finding *f)
 {
 	char missing[128];
 
-	if (!caps_names(SYMBOL_CAPS & ~caps_effective(), missing, sizeof(missing))) {
+	if (!capabilities_names(SYMBOL_CAPS & ~capabilities_effective(), missing,
+				sizeof(missing))) {
 		found(f, FOUND_OK, "cap_sys_ptrace,cap_dac_read_search,cap_syslog");
 		return;
 	}

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "src/base/caps.h"
+#include "src/rights/capabilities.h"
 #include "src/base/io.h"
 
 static int read_setting(const char *path)
@@ -29,8 +29,8 @@ void kernel_hidden_look(struct kernel_hidden *h)
 {
 	h->kptr_restrict = read_setting("/proc/sys/kernel/kptr_restrict");
 	h->perf_event_paranoid = read_setting("/proc/sys/kernel/perf_event_paranoid");
-	h->has_syslog = caps_effective() & CAP_BIT(CAP_SYSLOG);
-	h->in_user_ns = caps_in_user_namespace();
+	h->has_syslog = capabilities_effective() & CAP_BIT(CAP_SYSLOG);
+	h->in_user_ns = capabilities_in_user_namespace();
 }
 
 static void put_cause(const struct kernel_hidden *h, char *cause, size_t size)

@@ -15,7 +15,7 @@
 
 #include "bpf/knobs.h"
 #include "bpf/probee.skel.h"
-#include "src/base/caps.h"
+#include "src/rights/capabilities.h"
 #include "src/base/fail.h"
 #include "src/capture/bpf/slab_publisher.h"
 #include "src/capture/bpf/wait_calls.h"
@@ -137,7 +137,7 @@ static int explain(int err)
 	char missing[256];
 
 	if (err == -EPERM || err == -EACCES) {
-		caps_names(needed & ~caps_effective(), missing, sizeof(missing));
+		capabilities_names(needed & ~capabilities_effective(), missing, sizeof(missing));
 		return fail_try(-EPERM,
 				"sudo probee ..., or setcap cap_bpf,cap_perfmon,cap_sys_ptrace,"
 				"cap_dac_read_search,cap_syslog=ep on the program; probee doctor",

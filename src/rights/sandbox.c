@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/rights/sandbox.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "src/base/io.h"
+#include "src/rights/call_filter.h"
+#include "src/rights/capabilities.h"
+#include "src/rights/landlock.h"
+
+#ifdef __SANITIZE_ADDRESS__
+#define IS_SANITIZED true
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define IS_SANITIZED true
+#endif
+#endif
+#ifndef IS_SANITIZED
+#define IS_SANITIZED false
+#endif
+
+static const struct {
+	enum sandbox_part part;
+	const char *words;
+} parts_words[] = {
+	{ SANDBOX_RIGHTS, "capabilities" },
+	{ SANDBOX_LIMITS, "limits" },
+	{ SANDBOX_FILES, "files" },
+	{ SANDBOX_NETWORK, "network" },
+	{ SANDBOX_SCOPE, "signals" },
+	{ SANDBOX_CALLS, "system calls" },
+};
+
+unsigned sandbox_parts_of(enum sandbox_kind kind)
+{
+	unsigned all = SANDBOX_RIGHTS | SANDBOX_LIMITS | SANDBOX_NETWORK | SANDBOX_SCOPE |
+		       SANDBOX_CALLS;
+
+	if (kind == SANDBOX_REPORT && IS_SANITIZED)
+		return SANDBOX_RIGHTS;
+	return kind == SANDBOX_WORKER ? all | SANDBOX_FILES : all;
+}
+
+void sandbox_text(unsigned parts, char *buf, size_t size)
+{
+	size_t n = 0;
+
+	buf[0] = 0;
+	for (size_t i = 0; i < sizeof(parts_words) / sizeof(parts_words[0]); i++)
+		if (parts & parts_words[i].part && n < size)
+			n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? ", " : "",
+					      parts_words[i].words);
+}
+
+/* Lowers a limit; false: it could not be set. */
+static bool lower(__rlimit_resource_t which, uint64_t value)
+{
+	struct rlimit l;
+
+	if (getrlimit(which, &l))
+		return false;
+	if (value < l.rlim_cur)
+		l.rlim_cur = value;
+	if (value < l.rlim_max)
+		l.rlim_max = value;
+	return !setrlimit(which, &l);
+}
+
+/* The address space that this process has now: the first number of statm, in pages. */
+static uint64_t address_space(void)
+{
+	uint64_t pages = 0;
+	char *text;
+
+	if (io_read_file("/proc/self/statm", &text, 4096) < 0)
+		return 0;
+	pages = strtoull(text, NULL, 10);
+	free(text);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/*
+ * A file in memory takes no address space while it is not mapped, so the size of files is bounded
+ * as well. Nobody of the same user may look into a worker, or leave its memory in a core file.
+ */
+static bool limit(const struct sandbox_rules *rules)
+{
+	uint64_t bytes = rules->memory_bytes;
+	bool all = lower(RLIMIT_CORE, 0);
+
+	if (bytes && !IS_SANITIZED)
+		all &= lower(RLIMIT_AS, address_space() + bytes);
+	if (rules->kind == SANDBOX_REPORT)
+		return all;
+	if (bytes)
+		all &= lower(RLIMIT_FSIZE, bytes);
+	return !prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) && all;
+}
+
+static unsigned enter_landlock(unsigned wanted)
+{
+	unsigned got = landlock_enter((wanted & SANDBOX_FILES ? LANDLOCK_FILES : 0) |
+				      (wanted & SANDBOX_NETWORK ? LANDLOCK_NETWORK : 0) |
+				      (wanted & SANDBOX_SCOPE ? LANDLOCK_SCOPE : 0));
+
+	return (got & LANDLOCK_FILES ? SANDBOX_FILES : 0) |
+	       (got & LANDLOCK_NETWORK ? SANDBOX_NETWORK : 0) |
+	       (got & LANDLOCK_SCOPE ? SANDBOX_SCOPE : 0);
+}
+
+/* Each part must still be allowed to set up the next one, so the filter of calls is the last. */
+int sandbox_enter(const struct sandbox_rules *rules)
+{
+	unsigned wanted = sandbox_parts_of(rules->kind), parts = SANDBOX_RIGHTS;
+	int err = rights_drop_all();
+
+	if (err)
+		return err;
+	if (wanted & SANDBOX_LIMITS && limit(rules))
+		parts |= SANDBOX_LIMITS;
+	parts |= enter_landlock(wanted);
+	if (wanted & SANDBOX_CALLS && !call_filter_load(rules->kind))
+		parts |= SANDBOX_CALLS;
+	return (int)parts;
+}
