@@ -87,6 +87,7 @@ REPORT_SRCS := \
 
 # The half that records, and the code that reads ELF files.
 CAPTURE_SRCS := \
+	src/elf/debug_name.c \
 	src/elf/elf_image.c \
 	src/elf/go_image.c \
 	src/proc/cpu_time.c \
@@ -94,7 +95,10 @@ CAPTURE_SRCS := \
 	src/proc/file_locks.c \
 	src/proc/pid_namespace.c \
 	src/proc/procfs.c \
-	src/symbolize/debug_files.c \
+	src/helpers/helper.c \
+	src/helpers/helper_message.c \
+	src/foreign/file_opener.c \
+	src/foreign/foreign_file.c \
 	src/symbolize/demangle.c \
 	src/symbolize/elf_symbols.c \
 	src/symbolize/fde_ranges.c \
@@ -104,6 +108,7 @@ CAPTURE_SRCS := \
 	src/symbolize/kernel_symbols.c \
 	src/symbolize/perf_map.c \
 	src/symbolize/plt_symbols.c \
+	src/symbolize/symbol_batch.c \
 	src/symbolize/symbol_set.c \
 	src/symbolize/symbolizer.c \
 	unwind/cfi.c \
@@ -130,6 +135,8 @@ CAPTURE_SRCS := \
 	src/elf_unwind/code_symbols.c \
 	src/elf_unwind/elf_code_rows.c \
 	src/elf_unwind/elf_unwind_table.c \
+	src/parse/parse_service.c \
+	src/parse/parsers.c \
 	src/capture/bpf/capture_bpf.c \
 	src/capture/bpf/slab_publisher.c \
 	src/capture/bpf/wait_calls.c \

@@ -176,6 +176,44 @@ int unwind_table_build(const struct cfi_rows *rows, uint64_t vaddr_lo, uint64_t 
 	return err;
 }
 
+static bool rule_is_sound(const struct unwind_rule *r)
+{
+	return r->cfa <= CFA_EH_RETURN && r->fp <= FP_DEREF_FP && RULE_RA(r) <= RA_REG;
+}
+
+static bool page_is_sound(const struct unwind_table *t, const struct unwind_page *page)
+{
+	if (page->carry >= t->nr_rules || page->first > t->nr_rows ||
+	    page->nr > t->nr_rows - page->first)
+		return false;
+	for (uint32_t i = 0; i < page->nr; i++) {
+		const struct unwind_row *row = &t->rows[page->first + i];
+
+		if (row->rule >= t->nr_rules || (i && row->pc_lo <= row[-1].pc_lo))
+			return false;
+	}
+	return true;
+}
+
+/* Pages follow each other in the rows, which also bounds the work that a page table can cause. */
+bool unwind_table_is_sound(const struct unwind_table *t)
+{
+	uint64_t next = 0;
+
+	if (t->nr_pages > UNWIND_MAX_PAGES || t->nr_rows > UINT32_MAX || !t->nr_rules ||
+	    t->nr_rules > MAX_RULES || t->rules[0].cfa != CFA_NONE)
+		return false;
+	for (size_t i = 0; i < t->nr_rules; i++)
+		if (!rule_is_sound(&t->rules[i]))
+			return false;
+	for (uint32_t i = 0; i < t->nr_pages; i++) {
+		if (t->pages[i].first != next || !page_is_sound(t, &t->pages[i]))
+			return false;
+		next += t->pages[i].nr;
+	}
+	return next == t->nr_rows;
+}
+
 void unwind_table_free(struct unwind_table *t)
 {
 	if (!t)

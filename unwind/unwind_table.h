@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,13 @@ struct unwind_table {
  */
 int unwind_table_build(const struct cfi_rows *rows, uint64_t vaddr_lo, uint64_t vaddr_hi,
 		       struct unwind_table **tp);
+
+/*
+ * Whether all numbers in a table lie inside of it, and its rows are sorted. True of every table
+ * that unwind_table_build() makes; to be asked of one that another process has sent.
+ */
+bool unwind_table_is_sound(const struct unwind_table *t);
+
 void unwind_table_free(struct unwind_table *t);		/* NULL is fine */
 
 /* The rule in force at vaddr, found by the same search as in the kernel. */

@@ -167,6 +167,11 @@ unsigned worker_reap(struct worker_pool *p)
 	return nr;
 }
 
+void worker_unwanted(struct worker_pool *p)
+{
+	atomic_store(&p->unwanted, true);
+}
+
 void worker_wait(struct worker_pool *p)
 {
 	struct pollfd pfd = { .fd = p->event_fd, .events = POLLIN };

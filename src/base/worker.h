@@ -28,6 +28,7 @@
  *	worker_hurry(p, job, priority)	changes the priority of a job that has not begun yet
  *	worker_fd(p)			becomes readable (poll) when a job is finished
  *	worker_reap(p)			calls done() for every finished job
+ *	worker_unwanted(p)		sets *job->unwanted of all jobs, queued ones too
  *	worker_wait(p)			reaps until no job is queued or running
  *	worker_pool_free(p)		sets *job->unwanted, waits for running jobs and calls done()
  *					for all; those that were still queued are cancelled
@@ -54,5 +55,6 @@ void worker_submit(struct worker_pool *p, struct worker_job *job);
 void worker_hurry(struct worker_pool *p, struct worker_job *job, int priority);
 int worker_fd(const struct worker_pool *p);
 unsigned worker_reap(struct worker_pool *p);			/* number of jobs reaped */
+void worker_unwanted(struct worker_pool *p);
 void worker_wait(struct worker_pool *p);
 void worker_pool_free(struct worker_pool *p);			/* NULL is fine */

@@ -32,6 +32,7 @@
 #include "src/capture/session/session.h"
 #include "src/capture/stacks/deferred_stacks.h"
 #include "src/capture/tables/unwind_loader.h"
+#include "src/helpers/helper.h"
 #include "src/proc/pid_namespace.h"
 
 #define FLUSH_NS NSEC_PER_SEC
@@ -305,16 +306,19 @@ void recorder_describe(const struct recorder *r, char *buf, size_t size)
 {
 	struct unwind_loader_stats l = { 0 };
 	struct binary_store_stats b;
+	struct helper_stats h;
 
 	if (r->loader)
 		unwind_loader_stats(r->loader, &l);
 	binary_store_stats(r->store, &b);
+	helper_keeper_stats(r->keeper, &h);
 	snprintf(buf, size,
 		 "%zu processes, %zu binaries (%" PRIu64 " with unwind tables, %" PRIu64
 		 " more share them, %" PRIu64 " unreadable), %" PRIu64 " rows, %" PRIu64
 		 " rules, %" PRIu64 " slabs, %" PRIu64 " mappings, %.1f MiB; %" PRIu64
-		 " tables built, %" PRIu64 " evicted, %" PRIu64 " refused",
+		 " tables built, %" PRIu64 " evicted, %" PRIu64 " refused; helpers: %" PRIu64
+		 " calls, %" PRIu64 " died, %" PRIu64 " stalled",
 		 r->processes.nr, r->binaries.nr - 1, l.binaries, b.shared, b.unreadable, l.rows,
 		 l.rules, l.slabs, l.mappings, (double)capture_bpf_table_bytes(r->bpf) / (1 << 20),
-		 b.tables, l.evicted, l.refused);
+		 b.tables, l.evicted, l.refused, h.calls, h.died, h.stalled);
 }

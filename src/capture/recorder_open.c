@@ -11,6 +11,7 @@
 #include "src/capture/recorder.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -27,8 +28,11 @@
 #include "src/capture/stacks/deferred_stacks.h"
 #include "src/capture/tables/unwind_loader.h"
 #include "src/capture/waits/wait_peers.h"
+#include "src/foreign/file_opener.h"
+#include "src/parse/parsers.h"
 #include "src/proc/pid_namespace.h"
 #include "src/proc/procfs.h"
+#include "src/rights/capabilities.h"
 #include "src/symbolize/kernel_hidden.h"
 #include "src/symbolize/kernel_symbols.h"
 #include "src/symbolize/symbolizer.h"
@@ -176,6 +180,13 @@ static void load_done(struct worker_job *job, bool cancelled)
 	(void)cancelled;
 }
 
+static unsigned nr_threads(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return cpus < 1 ? 1 : cpus > MAX_THREADS ? MAX_THREADS : (unsigned)cpus;
+}
+
 /*
  * Threads inherit the nice value of the thread that starts them. Stacks wait for tables, on a
  * machine whose CPUs may all be busy, so these workers get a lower one if that is allowed. Names
@@ -183,25 +194,52 @@ static void load_done(struct worker_job *job, bool cancelled)
  */
 static struct worker_pool *new_pool(int nice)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	int before = getpriority(PRIO_PROCESS, 0);
 	bool changed = nice < before && !setpriority(PRIO_PROCESS, 0, nice);
-	struct worker_pool *pool = worker_pool_new(cpus < 1		? 1
-						   : cpus > MAX_THREADS ? MAX_THREADS
-									: (unsigned)cpus);
+	struct worker_pool *pool = worker_pool_new(nr_threads());
 
 	if (changed)
 		setpriority(PRIO_PROCESS, 0, before);
 	return pool;
 }
 
+/* What it takes to open files of other users and the files behind their mappings. */
+static void begin_keeper(void)
+{
+	static const int caps[] = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE };
+
+	rights_keep(caps, sizeof(caps) / sizeof(caps[0]));
+}
+
+/* The processes that touch foreign files. They are forked before there are threads. */
+static int open_helpers(struct recorder *r)
+{
+	static const struct helper_kind *const kinds[] = {
+		&file_opener_kind, &table_parser_kind, &name_parser_kind,
+	};
+	const struct helper_keeper_options opts = {
+		.kinds = kinds,
+		.nr_kinds = sizeof(kinds) / sizeof(kinds[0]),
+		.nice = WORKER_NICE,
+		.begin = begin_keeper,
+	};
+	int err = helper_keeper_new(&opts, &r->keeper);
+
+	if (!err)
+		err = file_opener_new(r->keeper, &r->opener);
+	if (!err)
+		err = parsers_new(r->keeper, r->opener, nr_threads(), &r->parsers);
+	return err ? fail(err, "start helper processes") : 0;
+}
+
 static int open_workers(struct recorder *r)
 {
+	struct symbolizer_options names = { .look_up = parse_names, .ctx = r->parsers };
+
 	r->pool = new_pool(WORKER_NICE);
 	r->name_pool = new_pool(0);
-	r->symbolizer = r->pool && r->name_pool
-				? symbolizer_new(r->name_pool, &(struct symbolizer_options){ 0 })
-				: NULL;
+	r->symbolizer =
+		r->pool && r->name_pool ? symbolizer_new(r->name_pool, &names) : NULL;
 	if (!r->symbolizer)
 		return fail(-ENOMEM, "start worker threads");
 	r->kernel.job.run = kernel_run;
@@ -228,6 +266,8 @@ static int open_tracker(struct recorder *r)
 		.binaries = &r->binaries,
 		.pool = r->pool,
 		.symbolizer = r->symbolizer,
+		.opener = r->opener,
+		.parsers = r->parsers,
 		.want_tables = wants_tables(&r->opts),
 		.at_once = tables_at_once(&r->opts),
 		.on_table = on_table,
@@ -365,6 +405,8 @@ static int open_session(struct recorder *r)
 		.binaries = &r->binaries,
 		.symbolizer = r->symbolizer,
 		.kernel = r->kernel.symbols,
+		.opener = r->opener,
+		.parsers = r->parsers,
 		.on_binary = on_binary,
 		.find_peers = scans ? find_peers : NULL,
 		.ctx = r,
@@ -406,7 +448,9 @@ int recorder_open(const struct recorder_options *opts, struct recorder **rp)
 	r->opts = *opts;
 	processes_init(&r->processes);
 	raise_file_limit();
-	err = open_workers(r);		/* their first job: the kernel's symbols */
+	err = open_helpers(r);
+	if (!err)
+		err = open_workers(r);	/* their first job: the kernel's symbols */
 	if (!err)
 		err = load_and_look(r);
 	if (!err)
@@ -439,6 +483,9 @@ void recorder_close(struct recorder *r)
 	process_tracker_free(r->tracker);
 	binary_store_free(r->store);
 	symbolizer_free(r->symbolizer);
+	parsers_free(r->parsers);
+	file_opener_free(r->opener);
+	helper_keeper_free(r->keeper);
 	unwind_loader_free(r->loader);
 	capture_bpf_close(r->bpf);
 	kernel_symbols_free(r->kernel.symbols);

@@ -29,6 +29,9 @@ struct load_job {
 struct recorder {
 	struct recorder_options opts;
 	struct capture_bpf *bpf;
+	struct helper_keeper *keeper;		/* of the processes of the next two */
+	struct file_opener *opener;
+	struct parsers *parsers;
 	struct worker_pool *pool, *name_pool;	/* for tables; for names */
 	struct symbolizer *symbolizer;
 	struct kernel_job kernel;

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/base/array.h"
+#include "src/foreign/foreign_file.h"
 #include "src/proc/procfs.h"
 
 #define PAGE_MASK 0xfffull
@@ -48,7 +50,8 @@ static int open_vdso(struct mapped_binary *b)
 
 static int open_file(struct mapped_binary *b, const struct proc_map *map, pid_t pid)
 {
-	int fd = procfs_open_mapped(pid, map->start, map->end, map->path, map->ino), err;
+	struct stat st;
+	int fd = foreign_open_mapped(pid, map, &st), err;
 
 	if (fd < 0)
 		return fd;

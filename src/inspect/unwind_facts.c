@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/base/bytes.h"
+#include "src/elf/debug_name.h"
 #include "src/elf_unwind/elf_unwind_table.h"
 #include "src/symbolize/demangle.h"
 
@@ -43,6 +45,8 @@ void unwind_facts_close(struct unwind_facts *f)
 	if (!f)
 		return;
 	elf_symbols_free(f->symbols);
+	for (size_t i = 0; i < f->nr_debug_fds; i++)
+		close(f->debug_fds[i]);
 	elf_image_close(f->img);
 	unwind_rows_release(&f->rows);
 	code_gaps_release(&f->gaps);
@@ -88,7 +92,20 @@ static int read_table(struct unwind_facts *f)
 	return err;
 }
 
-static int read_all(struct unwind_facts *f, const struct elf_symbols_source *src)
+/* A debug file is looked for by its build-id alone: the path may be that of any process. */
+static void open_debug_files(struct unwind_facts *f, struct elf_symbols_source *src)
+{
+	struct debug_name name;
+	struct stat st;
+
+	if (src->fd < 0 || debug_name_read(f->img, &name) || fstat(src->fd, &st))
+		return;
+	f->nr_debug_fds = foreign_open_debug(0, NULL, &st, &name, f->debug_fds);
+	src->debug_fds = f->debug_fds;
+	src->nr_debug_fds = f->nr_debug_fds;
+}
+
+static int read_all(struct unwind_facts *f, struct elf_symbols_source *src)
 {
 	int err;
 
@@ -101,12 +118,13 @@ static int read_all(struct unwind_facts *f, const struct elf_symbols_source *src
 		return err;
 	count_rows(f);
 	err = code_gaps_find(&f->gaps, f->img, &f->rows);
+	open_debug_files(f, src);
 	if (!err && !elf_symbols_load(src, &f->symbols))
 		f->has_symtab = elf_symbols_is_whole(f->symbols);
 	return err;
 }
 
-static int open_facts(const struct elf_symbols_source *src, struct unwind_facts **fp)
+static int open_facts(struct elf_symbols_source *src, struct unwind_facts **fp)
 {
 	struct unwind_facts *f = calloc(1, sizeof(*f));
 	int err;

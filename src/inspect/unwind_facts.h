@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "src/elf/elf_image.h"
+#include "src/foreign/foreign_file.h"
 #include "src/inspect/code_gaps.h"
 #include "src/inspect/unwind_rows.h"
 #include "src/symbolize/elf_symbols.h"
@@ -29,6 +30,8 @@ struct unwind_facts {
 	int fd;				/* -1: in memory */
 	struct elf_image *img;		/* machine, type, build_id, segments of the file */
 	struct elf_symbols *symbols;	/* NULL: none */
+	int debug_fds[DEBUG_FILES_MAX];	/* files that may be its debug file */
+	size_t nr_debug_fds;
 	bool has_symtab;		/* names of all functions, not only of exported ones */
 	struct elf_section eh_frame;	/* size 0: none, or found without section headers */
 	struct cfi_stats cfi;

@@ -366,36 +366,3 @@ pid_t procfs_living_thread(pid_t pid)
 		closedir(dir);
 	return found;
 }
-
-static int open_checked(const char *path, uint64_t ino)
-{
-	/* Paths are foreign: a FIFO or a device must neither block nor be taken for the file. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
-
-	if (fd < 0)
-		return -errno;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (!ino || st.st_ino == ino))
-		return fd;
-	close(fd);
-	return -ESTALE;
-}
-
-int procfs_open_mapped(pid_t pid, uint64_t start, uint64_t end, const char *path, uint64_t ino)
-{
-	char through[PATH_MAX];
-	int fd;
-
-	/*
-	 * This link leads to the mapped file itself, in any mount namespace and also when the file
-	 * was deleted. Paths are tried only where it cannot be opened.
-	 */
-	snprintf(through, sizeof(through), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, start,
-		 end);
-	fd = open_checked(through, 0);
-	if (fd >= 0 || path[0] != '/')
-		return fd;
-	snprintf(through, sizeof(through), "/proc/%d/root%s", pid, path);
-	fd = open_checked(through, ino);
-	return fd >= 0 ? fd : open_checked(path, ino);
-}

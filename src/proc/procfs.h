@@ -81,10 +81,3 @@ uint32_t procfs_threads(pid_t pid);		/* number of threads; 0: pid is gone */
  * leader's maps are empty). 0: none.
  */
 pid_t procfs_living_thread(pid_t pid);
-
-/*
- * Opens the file behind a mapping for reading: through map_files, else through the process's root,
- * else by its path. Found by a path it must have the inode asked for. Only regular files are
- * opened. Returns the fd or -errno.
- */
-int procfs_open_mapped(pid_t pid, uint64_t start, uint64_t end, const char *path, uint64_t ino);

@@ -9,8 +9,8 @@
 
 #include "src/base/bytes.h"
 #include "src/base/io.h"
+#include "src/elf/debug_name.h"
 #include "src/model/record.h"
-#include "src/symbolize/debug_files.h"
 #include "src/symbolize/fde_ranges.h"
 #include "src/symbolize/symbol_set.h"
 
@@ -41,7 +41,7 @@ struct elf_symbols {
 	size_t nr;
 	uint64_t base;
 	struct name_bytes names[NAME_TABLES];
-	int debug_fd;			/* owned; -1: no debug file is used */
+	int debug_fd;			/* borrowed; -1: no debug file is used */
 	uint32_t flags;
 	bool whole, is_go;
 	struct fde_ranges fdes;
@@ -145,6 +145,18 @@ static void keep_names(struct name_bytes *n, struct elf_image *img, const char *
 		n->size = img->file_size - n->offset;
 }
 
+static int find_debug_file(struct elf_image *img, const struct elf_symbols_source *src)
+{
+	struct debug_name name;
+
+	if (!src->nr_debug_fds || debug_name_read(img, &name))
+		return -1;
+	for (size_t i = 0; i < src->nr_debug_fds; i++)
+		if (debug_name_fits(&name, src->debug_fds[i]))
+			return src->debug_fds[i];
+	return -1;
+}
+
 /* Adds .symtab of the debug file, else of the file itself. -ENOENT: neither has one. */
 static int add_symtab(struct elf_symbols *s, struct symbol_set *set,
 		      const struct elf_symbols_source *src)
@@ -153,7 +165,7 @@ static int add_symtab(struct elf_symbols *s, struct symbol_set *set,
 	struct elf_section sec;
 	int err = -ENOENT;
 
-	s->debug_fd = src->fd >= 0 ? debug_file_open(set->img, src->path) : -1;
+	s->debug_fd = find_debug_file(set->img, src);
 	if (s->debug_fd >= 0 && !elf_image_open(s->debug_fd, &debug)) {
 		if (!elf_image_section(debug, ".debug_info", &sec))
 			s->flags |= BINARY_HAS_DEBUGINFO;
@@ -346,8 +358,6 @@ void elf_symbols_free(struct elf_symbols *s)
 {
 	if (!s)
 		return;
-	if (s->debug_fd >= 0)
-		close(s->debug_fd);
 	free(s->v);
 	free(s);
 }

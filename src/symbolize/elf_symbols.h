@@ -33,7 +33,9 @@ struct elf_symbols_source {
 	int fd;				/* borrowed until elf_symbols_free(); -1: data */
 	const void *data;		/* an image in memory (vdso), borrowed as long */
 	size_t len;
-	const char *path;		/* for .gnu_debuglink; NULL: only by build-id */
+	/* Files that may be its separate debug file, best first; borrowed as long as fd. */
+	const int *debug_fds;
+	size_t nr_debug_fds;
 };
 
 /* 0 or -errno; prints no message. */

@@ -8,25 +8,13 @@
 #include <unistd.h>
 
 #include "src/base/array.h"
-#include "src/base/bytes.h"
 #include "src/base/worker.h"
 #include "src/model/record.h"
-#include "src/symbolize/demangle.h"
 #include "src/symbolize/elf_symbols.h"
 #include "src/symbolize/kernel_symbols.h"
+#include "src/symbolize/symbol_batch.h"
 
 #define DEFAULT_TABLE_BYTES (16u << 20)
-#define MAX_TEXT (64u << 20)		/* bytes of names in one batch */
-#define NO_NAME UINT32_MAX
-
-/* A request and its answer. */
-struct request {
-	uint64_t addr, func_addr;
-	uint32_t cookie;
-	uint32_t name, sysname;		/* offsets in the batch's text */
-	uint8_t status, lang, func_flags;
-	bool has_func_addr;
-};
 
 /*
  * One binary. While a batch of it is open, the table belongs to the thread that runs the batch;
@@ -36,11 +24,12 @@ struct subject {
 	struct symbol_source src;	/* .path is owned, .fd too */
 	struct elf_symbols *table;
 	struct kernel_symbols *kernel;	/* owned; for SOURCE_KERNEL without data */
+	uint32_t id;
 	int err;			/* of the load; it is not tried again */
 	uint32_t flags;
 	size_t table_bytes;
 	uint64_t last_used;		/* count of batches */
-	struct request *pending;
+	struct symbol_answer *pending;
 	size_t nr_pending, cap_pending;
 	bool is_open;			/* a batch is queued or running */
 };
@@ -49,10 +38,8 @@ struct batch {
 	struct worker_job job;
 	struct symbolizer *owner;
 	struct subject *subject;
-	struct request *v;
-	size_t nr, answered;
-	struct byte_buf text;
-	bool no_demangle;
+	struct symbol_batch b;
+	size_t answered;
 	struct batch *next;
 };
 
@@ -74,8 +61,7 @@ struct symbolizer {
 
 static void load_table(struct subject *b)
 {
-	struct elf_symbols_source src = { .fd = b->src.fd, .data = b->src.data, .len = b->src.len,
-					  .path = b->src.path };
+	struct elf_symbols_source src = { .fd = b->src.fd, .data = b->src.data, .len = b->src.len };
 
 	if (b->err || b->table || b->kernel)
 		return;
@@ -91,119 +77,50 @@ static void load_table(struct subject *b)
 	}
 }
 
-static uint8_t status_of_error(int err)
+static void answer_here(struct subject *s, struct symbol_batch *b)
 {
-	if (err == -ENOMEM)
-		return SYMBOL_LIMITED;
-	return err == -ENOENT ? SYMBOL_GONE : SYMBOL_UNREADABLE;
-}
-
-/* Stores both names of an answer, each with suffix. sysname has no "@plt". */
-static void put_names(struct batch *job, struct request *r, const char *sysname, const char *suffix)
-{
-	struct byte_buf *text = &job->text;
-	size_t len = strlen(sysname);
-	int demangled;
-
-	if (text->nr > MAX_TEXT) {
-		r->status = SYMBOL_LIMITED;
-		return;
-	}
-	r->sysname = r->name = (uint32_t)text->nr;
-	bb_bytes(text, sysname, len);
-	bb_bytes(text, suffix, strlen(suffix) + 1);
-	if (job->no_demangle || text->bad)
-		return;
-	demangled = demangle(sysname, text);
-	if (demangled <= 0)
-		return;
-	r->name = r->sysname + (uint32_t)(len + strlen(suffix) + 1);
-	text->nr--;
-	bb_bytes(text, suffix, strlen(suffix) + 1);
-}
-
-static uint8_t lang_of(const struct elf_symbols *t, const char *sysname)
-{
-	if (elf_symbols_is_go(t) && strpbrk(sysname, "./") && strncmp(sysname, "_Z", 2))
-		return LANG_GO;
-	return demangle_lang(sysname);
-}
-
-static void answer_elf(struct batch *job, struct request *r)
-{
-	static const char suffix[] = "@plt";
-	const struct elf_symbols *t = job->subject->table;
-	struct elf_symbol sym;
-
-	if (elf_symbols_find(t, r->addr, &sym)) {
-		r->status = elf_symbols_is_whole(t) ? SYMBOL_NONE : SYMBOL_STRIPPED;
-		r->has_func_addr = !elf_symbols_unnamed(t, r->addr, &r->func_addr);
-		return;
-	}
-	if (sym.is_plt)
-		sym.name[strlen(sym.name) - strlen(suffix)] = 0;
-	r->status = SYMBOL_OK_SYMTAB;
-	r->func_addr = sym.addr;
-	r->has_func_addr = true;
-	r->lang = lang_of(t, sym.name);
-	r->func_flags = sym.is_plt ? FUNC_PLT : 0;
-	if (!strncmp(sym.name, "_ZTh", 4) || !strncmp(sym.name, "_ZTv", 4) ||
-	    !strncmp(sym.name, "_ZTc", 4))
-		r->func_flags |= FUNC_THUNK;
-	put_names(job, r, sym.name, sym.is_plt ? suffix : "");
-}
-
-static void answer_kernel(struct batch *job, struct request *r, const struct kernel_symbols *k)
-{
-	struct kernel_symbol sym;
-
-	r->status = kernel_symbols_hidden(k) ? SYMBOL_UNREADABLE : SYMBOL_NONE;
-	if (kernel_symbols_find(k, r->addr, &sym))
-		return;
-	r->status = SYMBOL_OK_SYMTAB;
-	r->func_addr = sym.addr;
-	r->has_func_addr = true;
-	r->lang = demangle_lang(sym.name);
-	put_names(job, r, sym.name, "");
-}
-
-static void answer(struct batch *job, struct request *r)
-{
-	struct subject *b = job->subject;
-
-	if (b->table)
-		answer_elf(job, r);
-	else if (b->kernel || (b->src.kind == SOURCE_KERNEL && b->src.data))
-		answer_kernel(job, r, b->kernel ? b->kernel : b->src.data);
+	load_table(s);
+	if (s->table)
+		symbol_batch_elf(b, s->table);
+	else if (s->kernel || (s->src.kind == SOURCE_KERNEL && s->src.data))
+		symbol_batch_kernel(b, s->kernel ? s->kernel : s->src.data);
 	else
-		r->status = status_of_error(b->err);
+		symbol_batch_fail(b, s->err);
+}
+
+/* Has the batch answered elsewhere. An error holds for the binary, except that of the end. */
+static void answer_elsewhere(struct subject *s, struct batch *job)
+{
+	const struct symbolizer_options *o = &job->owner->opts;
+	struct symbol_file file = {
+		.binary = s->id, .fd = s->src.fd, .pid = s->src.pid, .path = s->src.path,
+	};
+	int err = s->err ? s->err : o->look_up(o->ctx, &file, &job->b, job->job.unwanted);
+
+	s->flags = file.flags ? file.flags : s->flags;
+	if (err == -ECANCELED)
+		symbol_batch_fail(&job->b, -ENOMEM);
+	else if (err)
+		symbol_batch_fail(&job->b, s->err = err);
 }
 
 static void run_batch(struct worker_job *j)
 {
 	struct batch *job = (struct batch *)j;
+	struct subject *s = job->subject;
 
-	load_table(job->subject);
-	for (size_t i = 0; i < job->nr; i++) {
-		size_t before = job->text.nr;
-
-		answer(job, &job->v[i]);
-		if (!job->text.bad)
-			continue;
-		/* Out of memory: this name is given up, earlier ones stay valid. */
-		job->text.bad = false;
-		job->text.nr = before;
-		job->v[i].status = SYMBOL_LIMITED;
-		job->v[i].name = job->v[i].sysname = NO_NAME;
-	}
+	if (s->src.kind == SOURCE_ELF && s->src.fd >= 0 && job->owner->opts.look_up)
+		answer_elsewhere(s, job);
+	else
+		answer_here(s, &job->b);
 }
 
 /* ---- in the owner's thread ---- */
 
 static void free_batch(struct batch *job)
 {
-	bb_release(&job->text);
-	free(job->v);
+	bb_release(&job->b.text);
+	free(job->b.v);
 	free(job);
 }
 
@@ -247,9 +164,9 @@ static struct batch *make_batch(struct symbolizer *s, struct subject *b)
 	job->job.done = batch_done;
 	job->owner = s;
 	job->subject = b;
-	job->no_demangle = s->opts.no_demangle;
-	job->v = b->pending;
-	job->nr = b->nr_pending;
+	job->b.no_demangle = s->opts.no_demangle;
+	job->b.v = b->pending;
+	job->b.nr = b->nr_pending;
 	s->nr_pending -= b->nr_pending;
 	b->pending = NULL;
 	b->nr_pending = b->cap_pending = 0;
@@ -272,8 +189,8 @@ static void batch_done(struct worker_job *j, bool cancelled)
 	struct symbolizer *s = job->owner;
 	struct subject *b = job->subject;
 
-	for (size_t i = 0; cancelled && i < job->nr; i++)
-		job->v[i].status = SYMBOL_LIMITED;
+	for (size_t i = 0; cancelled && i < job->b.nr; i++)
+		job->b.v[i].status = SYMBOL_LIMITED;
 	s->nr_open--;
 	b->is_open = false;
 	b->last_used = ++s->nr_batches;
@@ -384,6 +301,8 @@ int symbolizer_add(struct symbolizer *s, uint32_t binary, const struct symbol_so
 		b = new_subject(src);
 		err = b ? 0 : -ENOMEM;
 		s->subjects[binary] = b;
+		if (b)
+			b->id = binary;
 	}
 	if (!b && src->fd >= 0)
 		close(src->fd);
@@ -411,16 +330,33 @@ static struct subject *subject_of(struct symbolizer *s, uint32_t binary)
 int symbolizer_request(struct symbolizer *s, uint32_t binary, uint32_t cookie, uint64_t addr)
 {
 	struct subject *b = subject_of(s, binary);
-	struct request *r = array_push(&b->pending, &b->nr_pending, &b->cap_pending);
+	struct symbol_answer *r = array_push(&b->pending, &b->nr_pending, &b->cap_pending);
 
 	if (!r)
 		return -ENOMEM;
 	r->addr = addr;
 	r->cookie = cookie;
-	r->name = r->sysname = NO_NAME;
+	r->name = r->sysname = SYMBOL_NO_NAME;
 	s->nr_pending++;
 	submit(s, b);
 	return 0;
+}
+
+static int give(const struct symbol_batch *b, const struct symbol_answer *r, symbol_fn fn,
+		void *ctx)
+{
+	const char *text = (const char *)b->text.v;
+	struct symbol sym = {
+		.status = r->status,
+		.lang = r->lang,
+		.func_flags = r->func_flags,
+		.name = r->name == SYMBOL_NO_NAME ? NULL : text + r->name,
+		.sysname = r->sysname == SYMBOL_NO_NAME ? NULL : text + r->sysname,
+		.has_func_addr = r->has_func_addr,
+		.func_addr = r->func_addr,
+	};
+
+	return fn(ctx, r->cookie, r->addr, &sym);
 }
 
 /* Delivers the answers; one that fn refuses counts as delivered. */
@@ -431,19 +367,9 @@ static int deliver(struct symbolizer *s, symbol_fn fn, void *ctx)
 	while (s->answered && !err) {
 		struct batch *job = s->answered;
 
-		while (job->answered < job->nr && !err) {
-			const struct request *r = &job->v[job->answered++];
-			const char *text = (const char *)job->text.v;
-			struct symbol sym = {
-				.status = r->status, .lang = r->lang, .func_flags = r->func_flags,
-				.name = r->name == NO_NAME ? NULL : text + r->name,
-				.sysname = r->sysname == NO_NAME ? NULL : text + r->sysname,
-				.has_func_addr = r->has_func_addr, .func_addr = r->func_addr,
-			};
-
-			err = fn(ctx, r->cookie, r->addr, &sym);
-		}
-		if (job->answered < job->nr)
+		while (job->answered < job->b.nr && !err)
+			err = give(&job->b, &job->b.v[job->answered++], fn, ctx);
+		if (job->answered < job->b.nr)
 			break;
 		s->answered = job->next;
 		if (!s->answered)

@@ -14,16 +14,35 @@
  */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
+struct symbol_batch;
 struct worker_pool;
 struct symbolizer;
+
+/* The file of a binary whose symbols are looked up elsewhere. */
+struct symbol_file {
+	uint32_t binary;		/* its id */
+	int fd;
+	pid_t pid;			/* as in struct symbol_source */
+	const char *path;
+	uint32_t flags;			/* answer: BINARY_... */
+};
 
 struct symbolizer_options {
 	size_t max_table_bytes;		/* 0: 16 MiB */
 	bool no_demangle;
+	/*
+	 * Answers a batch for a SOURCE_ELF file, in a worker thread; so that another process parses
+	 * the file. 0 or -errno; -ECANCELED: *unwanted became true. NULL: it is parsed here.
+	 */
+	int (*look_up)(void *ctx, struct symbol_file *file, struct symbol_batch *batch,
+		       const atomic_bool *unwanted);
+	void *ctx;
 };
 
 enum symbol_source_kind { SOURCE_ELF, SOURCE_MEMORY /* vdso */, SOURCE_KERNEL };
@@ -31,8 +50,9 @@ enum symbol_source_kind { SOURCE_ELF, SOURCE_MEMORY /* vdso */, SOURCE_KERNEL };
 struct symbol_source {
 	enum symbol_source_kind kind;
 	int fd;				/* SOURCE_ELF: taken; -1: cannot be opened */
-	/* As the process sees it, for .gnu_debuglink and for messages; copied. */
+	/* As the process sees it, for its debug file; copied. */
 	const char *path;
+	pid_t pid;			/* a process that has mapped it; 0: unknown */
 	/*
 	 * SOURCE_MEMORY: the image. SOURCE_KERNEL: a struct kernel_symbols, or NULL, and the
 	 * symbolizer loads its own. Both are borrowed until symbolizer_free().

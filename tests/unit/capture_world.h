@@ -36,11 +36,13 @@
 #include "src/proc/procfs.h"
 #include "src/symbolize/symbolizer.h"
 #include "unwind/unwind_table.h"
+#include "tests/unit/helper_processes.h"
 
 #define NO_PID 0x3ffffffu
 #define CW_PAGE 4096ull
 
 struct capture_world {
+	struct helper_processes helpers;
 	struct processes processes;
 	struct binaries binaries;
 	struct worker_pool *pool;
@@ -156,6 +158,9 @@ static inline void capture_world_open_with(struct capture_world *w, bool at_once
 	};
 
 	*w = (struct capture_world){ 0 };
+	helper_processes_start(&w->helpers);
+	store.opener = w->helpers.opener;
+	store.parsers = w->helpers.parsers;
 	processes_init(&w->processes);
 	assert_int_equal(binaries_init(&w->binaries), 0);
 	assert_int_equal(procfs_maps(getpid(), cw_find_own, w), 0);
@@ -182,6 +187,7 @@ static inline void capture_world_close(struct capture_world *w)
 	process_tracker_free(w->tracker);
 	binary_store_free(w->store);
 	symbolizer_free(w->symbolizer);
+	helper_processes_end(&w->helpers);
 	unwind_loader_free(w->loader);
 	processes_release(&w->processes);
 	binaries_release(&w->binaries);

@@ -452,6 +452,7 @@ static void test_no_tables_at_all(void **state)
 	struct world *w = *state;
 	struct binary_store_deps deps = {
 		.binaries = &w->c.binaries, .pool = w->c.pool, .symbolizer = w->c.symbolizer,
+		.opener = w->c.helpers.opener, .parsers = w->c.helpers.parsers,
 		.at_once = true, .on_table = cw_on_table, .on_same = cw_on_same, .ctx = &w->c,
 	};
 	struct binary_store *st;

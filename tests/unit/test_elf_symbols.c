@@ -14,7 +14,8 @@
 #include <cmocka.h>
 
 #include "src/model/record.h"
-#include "src/symbolize/debug_files.h"
+#include "src/elf/debug_name.h"
+#include "src/foreign/foreign_file.h"
 #include "src/symbolize/elf_symbols.h"
 #include "tests/unit/elf_oracle.h"
 
@@ -22,14 +23,33 @@
 
 static char dir[] = "/tmp/probee-symbols.XXXXXX";
 
+/* As a recording does it: what may be the debug file is opened first. */
+static size_t debug_files(int fd, const char *path, struct debug_name *name,
+			  int fds[DEBUG_FILES_MAX])
+{
+	struct elf_image *img;
+	struct stat st;
+	size_t nr = 0;
+
+	if (fstat(fd, &st) || elf_image_open(fd, &img))
+		return 0;
+	if (!debug_name_read(img, name))
+		nr = foreign_open_debug(0, path, &st, name, fds);
+	elf_image_close(img);
+	return nr;
+}
+
 static struct elf_symbols *load(const char *path)
 {
-	struct elf_symbols_source src = { .path = path };
+	int debug[DEBUG_FILES_MAX];
+	struct elf_symbols_source src = { .debug_fds = debug };
 	struct elf_symbols *s = NULL;
+	struct debug_name name;
 
 	src.fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (src.fd < 0)
 		fail_msg("open %s", path);
+	src.nr_debug_fds = debug_files(src.fd, path, &name, debug);
 	if (elf_symbols_load(&src, &s))
 		fail_msg("load %s", path);
 	return s;	/* the fd stays open until the test program ends */
@@ -90,9 +110,11 @@ static void real_file(const char *path)
 {
 	struct oracle o = { 0 };
 	struct elf_symbols *s;
+	int debug[DEBUG_FILES_MAX], fd;
+	struct debug_name name;
 	struct elf_image *img;
+	size_t nr_debug;
 	char link[64];
-	int fd;
 
 	if (access(path, R_OK))
 		return;
@@ -102,12 +124,16 @@ static void real_file(const char *path)
 	oracle_functions(&o, path);
 	elf_image_close(img);
 	assert_int_equal(elf_image_open(fd, &img), 0);
-	int debug = debug_file_open(img, path);
-	if (debug >= 0) {
-		snprintf(link, sizeof(link), "/proc/%d/fd/%d", getpid(), debug);
+	nr_debug = debug_files(fd, path, &name, debug);
+	for (size_t i = 0; i < nr_debug; i++) {
+		if (!debug_name_fits(&name, debug[i]))
+			continue;
+		snprintf(link, sizeof(link), "/proc/%d/fd/%d", getpid(), debug[i]);
 		oracle_functions(&o, link);
-		close(debug);
+		break;
 	}
+	for (size_t i = 0; i < nr_debug; i++)
+		close(debug[i]);
 	elf_image_close(img);
 	close(fd);
 	check_functions(path, s, &o);

@@ -22,7 +22,7 @@ static char dir[] = "/tmp/probee-fdes.XXXXXX";
 
 static void load(const char *path, struct elf_symbols **s, struct fde_ranges *r)
 {
-	struct elf_symbols_source src = { .path = path, .fd = open(path, O_RDONLY | O_CLOEXEC) };
+	struct elf_symbols_source src = { .fd = open(path, O_RDONLY | O_CLOEXEC) };
 	struct elf_image *img;
 
 	if (src.fd < 0 || elf_image_open(src.fd, &img) || elf_symbols_load(&src, s))

@@ -24,6 +24,7 @@
 
 #include <cmocka.h>
 
+#include "src/foreign/foreign_file.h"
 #include "src/elf_unwind/elf_unwind_table.h"
 #include "src/proc/procfs.h"
 #include "src/elf/elf_image.h"
@@ -58,13 +59,15 @@ static struct capture *current;
 
 static int open_image(const struct proc_map *map, int *fd, struct elf_image **imgp)
 {
+	struct stat st;
+
 	*fd = -1;
 	if (!strcmp(map->path, "[vdso]"))
 		return elf_image_open_memory((const void *)getauxval(AT_SYSINFO_EHDR),
 					     map->end - map->start, imgp);
 	if (!map->ino)
 		return -ENOENT;
-	*fd = procfs_open_mapped(getpid(), map->start, map->end, map->path, map->ino);
+	*fd = foreign_open_mapped(getpid(), map, &st);
 	return *fd < 0 ? *fd : elf_image_open(*fd, imgp);
 }
 

@@ -20,6 +20,7 @@
 #include "src/model/record.h"
 #include "src/proc/procfs.h"
 #include "tests/unit/stderr_text.h"
+#include "tests/unit/helper_processes.h"
 
 #define ENDED 0x3ffffffu		/* above the kernel's limit: /proc knows nothing of it */
 #define CODE 0x7f0000000000ull
@@ -32,6 +33,7 @@ struct answer {
 };
 
 struct world {
+	struct helper_processes helpers;
 	struct binaries binaries;
 	struct processes processes;
 	struct jit_names *j;
@@ -70,6 +72,9 @@ static int setup(void **state)
 	};
 
 	*state = w;
+	helper_processes_start(&w->helpers);
+	deps.opener = w->helpers.opener;
+	deps.parsers = w->helpers.parsers;
 	strcpy(w->dir, "/tmp/jit-names-XXXXXX");
 	assert_non_null(mkdtemp(w->dir));
 	processes_init(&w->processes);
@@ -96,6 +101,7 @@ static int teardown(void **state)
 	char command[64];
 
 	jit_names_free(w->j);
+	helper_processes_end(&w->helpers);
 	for (struct process *p = w->processes.all; p; p = p->next)
 		close_tmp(w, p);
 	processes_release(&w->processes);

@@ -19,6 +19,7 @@
 
 #include <cmocka.h>
 
+#include "src/foreign/foreign_file.h"
 #include "src/base/clock.h"
 #include "src/proc/procfs.h"
 
@@ -364,12 +365,11 @@ static void find_copy(const struct program *p, struct found *f)
 
 static void expect_opens(const struct program *p, const struct proc_map *m)
 {
-	int fd = procfs_open_mapped(p->pid, m->start, m->end, m->path, m->ino);
 	struct stat st;
+	int fd = foreign_open_mapped(p->pid, m, &st);
 	char magic[4];
 
 	assert_true(fd >= 0);
-	assert_int_equal(fstat(fd, &st), 0);
 	assert_int_equal(st.st_ino, p->st.st_ino);
 	assert_int_equal(pread(fd, magic, 4, 0), 4);
 	assert_memory_equal(magic, "\177ELF", 4);
@@ -392,7 +392,7 @@ static void test_deleted_file(void **state)
 	find_copy(&p, &f);
 	assert_true(f.map.deleted);
 	assert_string_equal(f.path, p.path);
-	/* Only through map_files, which is root's. */
+	/* Through map_files, which is root's, or as the program of the process. */
 	if (geteuid() == 0)
 		expect_opens(&p, &f.map);
 	end_copy(&p);
@@ -417,41 +417,6 @@ static void test_names_of_files(void **state)
 			expect_opens(&p, &f.map);
 		end_copy(&p);
 	}
-}
-
-/* Without map_files (the mapping is gone) the path is tried and the inode checked. */
-static void test_open_by_path(void **state)
-{
-	char dir[] = "/tmp/probee-test.XXXXXX", file[64], fifo[64];
-	struct stat st, st_fifo;
-	int fd;
-
-	(void)state;
-	assert_non_null(mkdtemp(dir));
-	snprintf(file, sizeof(file), "%s/file", dir);
-	snprintf(fifo, sizeof(fifo), "%s/fifo", dir);
-	fd = open(file, O_CREAT | O_WRONLY, 0600);
-	close(fd);
-	assert_int_equal(mkfifo(fifo, 0600), 0);
-	assert_int_equal(stat(file, &st), 0);
-	assert_int_equal(stat(fifo, &st_fifo), 0);
-
-	fd = procfs_open_mapped(getpid(), 1, 2, file, st.st_ino);
-	assert_true(fd >= 0);
-	assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
-	close(fd);
-	assert_int_equal(procfs_open_mapped(getpid(), 1, 2, file, st.st_ino + 1), -ESTALE);
-	assert_int_equal(procfs_open_mapped(getpid(), 1, 2, fifo, st_fifo.st_ino), -ESTALE);
-	assert_int_equal(procfs_open_mapped(getpid(), 1, 2, "/nowhere/at/all", 5), -ENOENT);
-	assert_true(procfs_open_mapped(getpid(), 1, 2, "relative", 5) < 0);
-	assert_true(procfs_open_mapped(getpid(), 1, 2, "", 5) < 0);
-	/* A process that is gone: still by the path, as it means to us. */
-	fd = procfs_open_mapped(NO_PID, 1, 2, file, st.st_ino);
-	assert_true(fd >= 0);
-	close(fd);
-	unlink(file);
-	unlink(fifo);
-	assert_int_equal(rmdir(dir), 0);
 }
 
 /* ---- threads and processes ---- */
@@ -545,7 +510,6 @@ int main(void)
 		cmocka_unit_test(test_maps_stop),
 		cmocka_unit_test(test_deleted_file),
 		cmocka_unit_test(test_names_of_files),
-		cmocka_unit_test(test_open_by_path),
 		cmocka_unit_test(test_leader_is_dead),
 		cmocka_unit_test(test_living_thread_of_a_living_process),
 		cmocka_unit_test(test_each_process),

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copies of mapped files that a child makes. Servers that do not answer: tests/live/hostile.sh. */
+/* Copies of mapped files that a helper process makes. Servers that do not answer: tests/live/hostile.sh. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <stdarg.h>
@@ -14,13 +15,16 @@
 #include "src/base/clock.h"
 #include "src/proc/procfs.h"
 #include "src/capture/processes/remote_fs_files.h"
+#include "tests/unit/helper_processes.h"
 
 static struct remote_fs_files *served;
+static struct helper_processes helpers;
 
 static int setup(void **state)
 {
 	(void)state;
-	served = remote_fs_files_new();
+	helper_processes_start(&helpers);
+	served = remote_fs_files_new(helpers.opener);
 	return served ? 0 : -1;
 }
 
@@ -28,6 +32,7 @@ static int teardown(void **state)
 {
 	(void)state;
 	remote_fs_files_free(served);
+	helper_processes_end(&helpers);
 	return 0;
 }
 
@@ -95,6 +100,9 @@ static void test_not_for_copying(void **state)
 	int fd = mkstemp(text);
 
 	(void)state;
+	assert_int_equal(fstat(fd, &st), 0);
+	map.ino = st.st_ino;
+	map.dev = (uint64_t)major(st.st_dev) << 20 | minor(st.st_dev);
 	assert_int_equal(write(fd, "#!/bin/sh\n", 10), 10);
 	assert_int_equal(remote_fs_files_open(served, getpid(), &map, &st), -ENOEXEC);
 	assert_int_equal(ftruncate(fd, 129l << 20), 0);

@@ -17,6 +17,8 @@
 #include "src/capture/processes/jit_names.h"
 #include "src/capture/processes/remote_fs_files.h"
 #include "src/elf/elf_image.h"
+#include "src/foreign/file_opener.h"
+#include "src/parse/parsers.h"
 #include "src/symbolize/symbolizer.h"
 
 /* Other jobs have priority 0. Tables that no stack waits for are built small ones first. */
@@ -77,7 +79,7 @@ int binary_store_new(const struct binary_store_deps *deps, struct binary_store *
 	if (!st)
 		return -ENOMEM;
 	st->deps = *deps;
-	st->served = remote_fs_files_new();
+	st->served = remote_fs_files_new(deps->opener);
 	if (!st->served) {
 		free(st);
 		return -ENOMEM;
@@ -97,11 +99,6 @@ void binary_store_free(struct binary_store *st)
 	free(st);
 }
 
-static int open_image(int fd, const void *data, size_t len, struct elf_image **imgp)
-{
-	return fd >= 0 ? elf_image_open(fd, imgp) : elf_image_open_memory(data, len, imgp);
-}
-
 /* The entry with the state of the table that a binary uses; NULL: it is no ELF file. */
 static struct entry *table_entry(const struct binary_store *st, uint32_t binary)
 {
@@ -110,17 +107,25 @@ static struct entry *table_entry(const struct binary_store *st, uint32_t binary)
 	return original ? &st->entries[original] : NULL;
 }
 
+/* The vdso is our own, so it may be parsed here. */
+static int table_of_vdso(const struct table_job *t, struct unwind_table **tp)
+{
+	struct elf_image *img;
+	int err = elf_image_open_memory(t->data, t->len, &img);
+
+	if (err)
+		return err;
+	err = unwind_table_from_image(img, tp);
+	elf_image_close(img);
+	return err;
+}
+
 static void table_run(struct worker_job *job)
 {
 	struct table_job *t = (struct table_job *)job;
-	struct elf_image *img;
 
-	t->err = open_image(t->fd, t->data, t->len, &img);
-	if (t->err)
-		return;
-	img->unwanted = job->unwanted;
-	t->err = unwind_table_from_image(img, &t->table);
-	elf_image_close(img);
+	t->err = t->fd < 0 ? table_of_vdso(t, &t->table)
+			   : parse_table(t->store->deps.parsers, t->fd, job->unwanted, &t->table);
 }
 
 /*
@@ -291,36 +296,45 @@ static void admit(struct binary_store *st, const struct binary *b, const void *d
 
 /* ---- files ---- */
 
-static void take_segments(struct binary *b, const struct elf_image *img)
-{
-	uint32_t n = 0;
-
-	b->segments = calloc(img->nr_segments + 1, sizeof(*b->segments));
-	for (size_t i = 0; b->segments && i < img->nr_segments; i++) {
-		const struct elf_segment *s = &img->segments[i];
-
-		if (s->exec)
-			b->segments[n++] = (struct rec_segment){ s->offset, s->vaddr, s->filesz };
-	}
-	b->nr_segments = n;
-}
-
 /*
  * Reads the headers only, with a few small reads. A file that is no ELF file stays a binary without
  * segments.
  */
-static void read_identity(struct binary *b, int fd, const void *data, size_t len)
+static void read_identity(struct binary_store *st, struct binary *b, int fd)
+{
+	struct elf_identity id;
+
+	if (parse_identity(st->deps.parsers, fd, &id))
+		return;
+	b->is_elf = true;
+	b->vaddr_lo = id.vaddr_lo;
+	b->vaddr_hi = id.vaddr_hi;
+	b->build_id_len = (uint8_t)id.build_id_len;
+	memcpy(b->build_id, id.build_id, sizeof(b->build_id));
+	b->segments = id.segments;
+	b->nr_segments = id.nr_segments;
+}
+
+/* The same for our own vdso, which is parsed here. */
+static void read_vdso(struct binary *b, const void *data, size_t len)
 {
 	struct elf_image *img;
 
-	if (open_image(fd, data, len, &img))
+	if (elf_image_open_memory(data, len, &img))
 		return;
 	b->is_elf = true;
 	b->vaddr_lo = img->vaddr_lo;
 	b->vaddr_hi = img->vaddr_hi;
 	b->build_id_len = img->build_id_len;
 	memcpy(b->build_id, img->build_id, sizeof(b->build_id));
-	take_segments(b, img);
+	b->segments = calloc(img->nr_segments + 1, sizeof(*b->segments));
+	for (size_t i = 0; b->segments && i < img->nr_segments; i++) {
+		const struct elf_segment *s = &img->segments[i];
+
+		if (s->exec)
+			b->segments[b->nr_segments++] =
+				(struct rec_segment){ s->offset, s->vaddr, s->filesz };
+	}
 	elf_image_close(img);
 }
 
@@ -359,16 +373,18 @@ static uint32_t map_vdso(struct binary_store *st)
 		return 0;
 	st->vdso = b->index;
 	source.len = vdso_bytes();
-	read_identity(b, -1, data, source.len);
+	read_vdso(b, data, source.len);
 	symbolizer_add(st->deps.symbolizer, b->index, &source);
 	admit(st, b, data, source.len);
 	return st->vdso;
 }
 
-static uint32_t add_file(struct binary_store *st, int fd, const struct file_id *id,
+static uint32_t add_file(struct binary_store *st, int fd, const struct file_id *id, pid_t pid,
 			 const struct proc_map *map)
 {
-	struct symbol_source source = { .kind = SOURCE_ELF, .fd = fd, .path = map->path };
+	struct symbol_source source = {
+		.kind = SOURCE_ELF, .fd = fd, .path = map->path, .pid = pid
+	};
 	struct binary *b = binaries_add(st->deps.binaries, id, map->path,
 					map->deleted ? BINARY_DELETED : BINARY_ELF);
 
@@ -377,7 +393,7 @@ static uint32_t add_file(struct binary_store *st, int fd, const struct file_id *
 		return 0;
 	}
 	st->stats.opened++;
-	read_identity(b, fd, NULL, 0);
+	read_identity(st, b, fd);
 	symbolizer_add(st->deps.symbolizer, b->index, &source);
 	if (b->is_elf)
 		admit(st, b, NULL, 0);
@@ -407,16 +423,9 @@ static uint32_t add_unread(struct binary_store *st, const struct proc_map *map)
 /* Opens the file behind a mapping and sets *s to its fstat(). Returns the fd or -errno. */
 static int open_file(struct binary_store *st, pid_t pid, const struct proc_map *map, struct stat *s)
 {
-	int fd;
-
 	if (remote_fs_files_has(st->served, pid, map->dev))
 		return remote_fs_files_open(st->served, pid, map, s);
-	fd = procfs_open_mapped(pid, map->start, map->end, map->path, map->ino);
-	if (fd >= 0 && fstat(fd, s)) {
-		close(fd);
-		return -EIO;
-	}
-	return fd;
+	return file_opener_mapped(st->deps.opener, pid, map, s);
 }
 
 /* Opens the file and finds or registers it by its identity. */
@@ -437,7 +446,7 @@ static uint32_t map_file(struct binary_store *st, pid_t pid, const struct proc_m
 	id.mtime_ns = s.st_mtim.tv_sec * (int64_t)NSEC_PER_SEC + s.st_mtim.tv_nsec;
 	b = binaries_find(st->deps.binaries, &id);
 	if (!b)
-		return add_file(st, fd, &id, map);
+		return add_file(st, fd, &id, pid, map);
 	close(fd);
 	return b->index;
 }

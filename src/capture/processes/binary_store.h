@@ -25,6 +25,8 @@
 #include "unwind/unwind_table.h"
 
 struct binary_store;
+struct file_opener;
+struct parsers;
 struct worker_pool;
 struct symbolizer;
 
@@ -32,6 +34,8 @@ struct binary_store_deps {
 	struct binaries *binaries;
 	struct worker_pool *pool;
 	struct symbolizer *symbolizer;
+	struct file_opener *opener;	/* these two work in processes of their own */
+	struct parsers *parsers;
 	bool want_tables;		/* false: no tables are built */
 	bool at_once;			/* build tables of all mapped files; else on demand only */
 	/*

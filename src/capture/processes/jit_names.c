@@ -3,20 +3,19 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/openat2.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "src/base/array.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/base/worker.h"
+#include "src/foreign/file_opener.h"
+#include "src/parse/parsers.h"
 #include "src/proc/procfs.h"
 #include "src/model/binary.h"
 #include "src/model/per_process.h"
@@ -24,18 +23,17 @@
 #include "src/symbolize/perf_map.h"
 
 #define READ_NS (2 * NSEC_PER_SEC)	/* after that its file system counts as not answering */
-#define MAX_LEFT_BEHIND 4
 #define PAUSE_MS 50			/* a running recording waits no longer for maps */
 #define PLACES 2			/* its own map, and that of its parent */
 
-/*
- * The reading of the maps of one process. The thread touches nothing but this struct, so that it
- * can be left behind.
- */
+/* The reading of the maps of one process. The thread touches nothing but this struct. */
 struct map_job {
 	struct worker_job job;
 	struct process_tmp places[PLACES];
 	size_t nr_places;
+	struct file_opener *opener;
+	struct parsers *parsers;
+	uint64_t until_ns;
 	struct perf_map_query *v;
 	size_t nr;
 	struct byte_buf names;
@@ -70,64 +68,24 @@ struct jit_names {
 	struct per_process generated;	/* struct generated */
 	struct jit_process *v;
 	size_t nr, cap;
-	struct worker_pool *thread;	/* NULL: none yet, or left behind */
+	struct worker_pool *thread;	/* NULL: none yet */
 	struct map_job *job;		/* running for job_binary; has borrowed its places */
 	uint32_t job_binary;
-	uint64_t job_began_ns;
-	unsigned nr_left_behind;
 };
 
 /* ---- in the thread ---- */
 
-static int map_open_path(const struct process_tmp *at)
-{
-	struct open_how how = {
-		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	char path[64];
-	int fd;
-
-	snprintf(path, sizeof(path), "%sperf-%u.map", at->is_root ? "tmp/" : "", at->ns_tgid);
-	fd = (int)syscall(SYS_openat2, at->dir, path, &how, sizeof(how));
-	return fd < 0 ? -errno : fd;
-}
-
-/*
- * Opens the map if it is a regular file of the process's user or of root: files of other users say
- * nothing about the process. The type is checked before the file is opened for reading, because
- * opening a device or a FIFO may have effects.
- */
-static int map_open(const struct process_tmp *at, uint64_t *size)
-{
-	int fd = at->dir < 0 ? -ENOENT : map_open_path(at), open_fd;
-	char path[64];
-	struct stat st;
-
-	if (fd < 0)
-		return fd == -ENOENT ? fd : -EACCES;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (st.st_uid && st.st_uid != at->uid)) {
-		close(fd);
-		return -EACCES;
-	}
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	open_fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	close(fd);
-	*size = (uint64_t)st.st_size;
-	return open_fd < 0 ? -EACCES : open_fd;
-}
-
-/* 0; -ENOENT: there is no map; -EACCES: it must not be used; or an error of perf_map_find(). */
+/* 0; -ENOENT: there is no map; -EACCES: it must not be used; or an error of parse_perf_map(). */
 static int read_map(struct map_job *m, const struct process_tmp *at)
 {
-	struct perf_map_source src;
-	int err;
+	struct stat st;
+	int fd = file_opener_perf_map(m->opener, at, m->until_ns, &st), err;
 
-	src.fd = map_open(at, &src.size);
-	if (src.fd < 0)
-		return src.fd;
-	err = perf_map_find(&src, m->v, m->nr, &m->names);
-	close(src.fd);
+	if (fd < 0)
+		return fd;
+	err = parse_perf_map(m->parsers, fd, (uint64_t)st.st_size, m->until_ns, m->v, m->nr,
+			     &m->names);
+	close(fd);
 	return err;
 }
 
@@ -182,13 +140,13 @@ int jit_names_new(const struct jit_names_deps *deps, struct jit_names **jp)
 	return 0;
 }
 
-/* A job that still runs is left behind. */
+/* A job that still runs ends soon: all that it waits for has a time limit. */
 void jit_names_free(struct jit_names *j)
 {
 	if (!j)
 		return;
-	if (!j->job)
-		worker_pool_free(j->thread);
+	worker_pool_free(j->thread);
+	free_job(j->job);
 	for (size_t i = 0; i < j->nr; i++) {
 		close_places(j->v[i].places, j->v[i].nr_places);
 		free(j->v[i].v);
@@ -298,7 +256,7 @@ static bool is_known(const struct jit_names *j, const struct jit_process *e)
 	return p;
 }
 
-static struct map_job *new_job(struct jit_process *e)
+static struct map_job *new_job(const struct jit_names *j, struct jit_process *e)
 {
 	struct map_job *m = calloc(1, sizeof(*m));
 
@@ -315,6 +273,9 @@ static struct map_job *new_job(struct jit_process *e)
 	m->nr = e->nr;
 	memcpy(m->places, e->places, sizeof(m->places));
 	m->nr_places = e->nr_places;
+	m->opener = j->deps.opener;
+	m->parsers = j->deps.parsers;
+	m->until_ns = now_ns() + READ_NS;
 	m->job.run = map_run;
 	m->job.done = map_done;
 	return m;
@@ -323,13 +284,12 @@ static struct map_job *new_job(struct jit_process *e)
 /* Starts a job for the process of e. false: that is not possible. */
 static bool begin_job(struct jit_names *j, struct jit_process *e)
 {
-	if (!j->thread && j->nr_left_behind < MAX_LEFT_BEHIND)
+	if (!j->thread)
 		j->thread = worker_pool_new(1);
-	j->job = j->thread ? new_job(e) : NULL;
+	j->job = j->thread ? new_job(j, e) : NULL;
 	if (!j->job)
 		return false;
 	j->job_binary = e->binary;
-	j->job_began_ns = now_ns();
 	worker_submit(j->thread, &j->job->job);
 	return true;
 }
@@ -404,27 +364,19 @@ static void say_why(const struct jit_process *e, int err)
 		     e->tgid, e->comm);
 }
 
-/* Ends a job that is done, or is given up because its time is over. */
+/* Ends a job that is done. */
 static int end_job(struct jit_names *j, symbol_fn fn, void *ctx)
 {
 	struct jit_process *e = process_of_job(j);
 	struct map_job *m = j->job;
-	size_t nr = m->nr;
 	int err;
 
-	assert(e && e->nr >= nr);	/* a process with requests is kept */
+	assert(e && e->nr >= m->nr);	/* a process with requests is kept */
 	j->job = NULL;
-	say_why(e, m->done ? m->err : -ETIMEDOUT);
-	if (m->done) {
-		err = give_names(m, fn, ctx);
-		free_job(m);
-	} else {
-		err = give_none(e, nr, SYMBOL_UNREADABLE, fn, ctx);
-		e->nr_places = 0;		/* they stay open for the thread */
-		j->thread = NULL;
-		j->nr_left_behind++;
-	}
-	forget_requests(e, nr);
+	say_why(e, m->err);
+	err = give_names(m, fn, ctx);
+	forget_requests(e, m->nr);
+	free_job(m);
 	return err;
 }
 
@@ -461,15 +413,14 @@ static void forget_ended(struct jit_names *j)
 	j->nr = kept;
 }
 
-/* Waits for the job. false: it is not done yet, but still has time. */
+/* Waits for the job. false: it is not done yet. */
 static bool wait_for_job(struct jit_names *j, uint64_t until_ns)
 {
 	struct pollfd pfd = { .fd = worker_fd(j->thread), .events = POLLIN };
-	uint64_t limit = j->job_began_ns + READ_NS, now;
 
-	while (worker_reap(j->thread), !j->job->done && (now = now_ns()) < until_ns && now < limit)
+	while (worker_reap(j->thread), !j->job->done && now_ns() < until_ns)
 		poll(&pfd, 1, 10);
-	return j->job->done || now_ns() >= limit;
+	return j->job->done;
 }
 
 int jit_names_collect(struct jit_names *j, symbol_fn fn, void *ctx, bool wait)

@@ -13,9 +13,9 @@
  * - Path and PID are those of the process's own mount and PID namespaces. Example: java in a
  *   container is pid 1 there and 4711 here. Its map is perf-1.map in its own /tmp.
  * - A foreign process writes the file, so it cannot be trusted. It is used only if it is a regular
- *   file of root or of the user of the process. A thread of its own reads it, because any user may
- *   mount a file system there that never answers. A thread that does not come back in 2 s is left
- *   behind with its job, and these names stay unknown; after 4 such threads no more maps are read.
+ *   file of root or of the user of the process, with one name only (file_opener.h). Helper
+ *   processes open and parse it, because any user may mount a file system there that never answers.
+ *   If they take longer than 2 s, these names stay unknown.
  *
  * All generated code of a process is one binary (BINARY_ANON). A forked process may run code that
  * its parent made before the fork and has in its own map, so both maps are read.
@@ -41,6 +41,8 @@
 struct jit_names;
 struct binaries;
 struct binary;
+struct file_opener;
+struct parsers;
 struct process;
 struct process_tmp;
 struct processes;
@@ -51,6 +53,8 @@ struct jit_names_deps {
 	/* Opens the /tmp of a process, as procfs_tmp(), but also when it has just ended. */
 	void (*open_tmp)(void *ctx, const struct process *p, struct process_tmp *out);
 	void *ctx;
+	struct file_opener *opener;	/* these two read the map */
+	struct parsers *parsers;
 };
 
 int jit_names_new(const struct jit_names_deps *deps, struct jit_names **jp);

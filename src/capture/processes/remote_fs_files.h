@@ -2,11 +2,11 @@
 /*
  * Mapped files of file systems that are served by a program or another machine (FUSE, NFS, ...). A
  * process that opens or reads such a file may wait for ever, and any user may run such a server. So
- * a child process copies the file into memory, and we wait a moment for the child. If the server
- * answers, its files are like others. A server that does not answer costs 0.5 s once, and then its
- * files stay unread.
+ * a helper process copies the file into memory (file_opener.h), and we wait a moment for it. If the
+ * server answers, its files are like others. A server that does not answer costs 0.5 s once, and
+ * then its files stay unread.
  *
- *	remote_fs_files_new()
+ *	remote_fs_files_new(opener)
  *	remote_fs_files_has(s, pid, dev)	true: dev, of a mapping of pid, is a served file
  *						system
  *	remote_fs_files_open(s, pid, map, &st)	a copy of the file, and fstat() of the original
@@ -23,10 +23,11 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+struct file_opener;
 struct remote_fs_files;
 struct proc_map;
 
-struct remote_fs_files *remote_fs_files_new(void);		/* NULL: no memory */
+struct remote_fs_files *remote_fs_files_new(struct file_opener *opener); /* NULL: no memory */
 void remote_fs_files_free(struct remote_fs_files *s);		/* NULL is fine */
 
 bool remote_fs_files_has(struct remote_fs_files *s, pid_t pid, uint64_t dev);

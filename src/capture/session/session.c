@@ -74,6 +74,8 @@ int session_new(const struct session_deps *deps, struct session **sp)
 		.processes = process_tracker_processes(deps->tracker),
 		.open_tmp = process_tracker_open_tmp,
 		.ctx = deps->tracker,
+		.opener = deps->opener,
+		.parsers = deps->parsers,
 	};
 	int err;
 

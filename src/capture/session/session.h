@@ -28,6 +28,8 @@
 
 struct session;
 struct binaries;
+struct file_opener;
+struct parsers;
 struct process;
 struct process_tracker;
 struct symbolizer;
@@ -40,6 +42,8 @@ struct session_deps {
 	struct binaries *binaries;
 	struct symbolizer *symbolizer;
 	struct kernel_symbols *kernel;
+	struct file_opener *opener;	/* for jit_names.h, as parsers */
+	struct parsers *parsers;
 	/* Told of each binary that a new stack goes through. NULL: not wanted. */
 	void (*on_binary)(void *ctx, uint32_t binary, uint64_t time_ns);
 	/* After a scan: finds the other ends of pipes and sockets. NULL: not wanted. */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How a binary names its separate debug file, and whether a file is the one that it names. Finding
+ * and opening candidates is src/foreign/foreign_file.h's work.
+ *
+ *	debug_name_read(img, &name)		0, or -ENOENT: the binary names none
+ *	debug_name_fits(&name, fd)		whether fd is that debug file
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/elf/elf_image.h"
+
+struct debug_name {
+	uint8_t build_id[64];
+	uint32_t build_id_len;		/* 0: none */
+	uint32_t crc;			/* of the whole debug file; counts without a build-id */
+	char link[256];			/* .gnu_debuglink: a name without "/"; "": none */
+};
+
+int debug_name_read(struct elf_image *img, struct debug_name *name);
+bool debug_name_fits(const struct debug_name *name, int fd);

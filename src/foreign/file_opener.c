@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/foreign/file_opener.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "src/base/clock.h"
+#include "src/base/io.h"
+#include "src/elf/debug_name.h"
+#include "src/proc/procfs.h"
+
+#define OPEN_NS NSEC_PER_SEC		/* on a machine whose CPUs may all be busy */
+#define COPY_NS (2 * NSEC_PER_SEC)
+#define COPY_STALL_NS (500 * NSEC_PER_MSEC)
+#define MAX_COPY_BYTES (128u << 20)
+#define CHUNK_BYTES (64 * 1024)
+#define MAX_MESSAGE 65536
+
+#define HANGS_MAX 3			/* within HANGS_NS, then nothing is asked */
+#define HANGS_NS (10 * NSEC_PER_SEC)
+
+enum opener_op { OPEN_MAPPED, OPEN_COPY, OPEN_DEBUG, OPEN_PERF_MAP, OPENER_OPS };
+
+/* Part 0 of a request; part 1 is the path, part 2 the struct debug_name. */
+struct request {
+	pid_t pid;
+	struct proc_map map;		/* .path is of no use */
+	struct process_tmp tmp;		/* .dir is descriptor 0 of the message */
+	struct stat st;			/* of the binary whose debug file is wanted */
+};
+
+/* ---- in the helper ---- */
+
+static int copy_file(int from, int to, const struct stat *st)
+{
+	static char chunk[CHUNK_BYTES];
+	uint64_t done = 0;
+	ssize_t n;
+
+	if (st->st_size > MAX_COPY_BYTES)
+		return -EFBIG;
+	while ((n = io_pread(from, chunk, sizeof(chunk), done)) > 0) {
+		if (!done && (n < SELFMAG || memcmp(chunk, ELFMAG, SELFMAG)))
+			return -ENOEXEC;
+		if (done + (uint64_t)n > MAX_COPY_BYTES)
+			return -EFBIG;
+		if (io_write(to, chunk, (size_t)n, NULL))
+			return -EIO;
+		done += (uint64_t)n;
+	}
+	return (int)n;
+}
+
+static int serve_copy(const struct request *r, const struct proc_map *map,
+		      const struct helper_message *m, struct stat *st)
+{
+	int fd = m->nr_fds ? foreign_open_mapped(r->pid, map, st) : -EINVAL;
+	int err = fd < 0 ? fd : copy_file(fd, m->fds[0], st);
+
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+static int serve_perf_map(const struct request *r, const struct helper_message *m, struct stat *st)
+{
+	struct process_tmp tmp = r->tmp;
+
+	tmp.dir = m->nr_fds ? m->fds[0] : -1;
+	return foreign_open_perf_map(&tmp, st);
+}
+
+static void answer_fd(struct helper_message *answer, int fd)
+{
+	answer->status = fd < 0 ? fd : 0;
+	if (fd >= 0)
+		answer->fds[answer->nr_fds++] = fd;
+}
+
+static void serve(void *state, struct helper_message *m, struct helper_message *answer)
+{
+	static struct stat st;		/* the helper serves one request at a time */
+	const struct request *r = m->part[0].v;
+	const char *path = m->part[1].v;
+	struct proc_map map;
+
+	(void)state;
+	answer->status = -EINVAL;
+	if (m->part[0].len != sizeof(*r))
+		return;
+	map = r->map;
+	map.path = path;
+	memset(&st, 0, sizeof(st));
+	switch ((enum opener_op)m->op) {
+	case OPEN_MAPPED: answer_fd(answer, foreign_open_mapped(r->pid, &map, &st)); break;
+	case OPEN_COPY: answer->status = serve_copy(r, &map, m, &st); break;
+	case OPEN_PERF_MAP: answer_fd(answer, serve_perf_map(r, m, &st)); break;
+	case OPEN_DEBUG:
+		if (m->part[2].len != sizeof(struct debug_name))
+			return;
+		answer->nr_fds = foreign_open_debug(r->pid, path, &r->st, m->part[2].v,
+						    answer->fds);
+		answer->status = 0;
+		break;
+	case OPENER_OPS: break;
+	}
+	answer->part[0] = (struct message_part){ &st, sizeof(st) };
+}
+
+static void done(void *state, struct helper_message *answer)
+{
+	(void)state;
+	for (size_t i = 0; i < answer->nr_fds; i++)
+		close(answer->fds[i]);
+}
+
+const struct helper_kind file_opener_kind = {
+	.name = "probee-opener",
+	.is_urgent = true,
+	.serve = serve,
+	.done = done,
+	.max_request = MAX_MESSAGE,
+};
+
+/* ---- in probee ---- */
+
+/* One helper for each question. */
+struct asker {
+	struct helper *helper;
+	_Atomic unsigned hangs;
+	_Atomic uint64_t first_hang_ns;
+};
+
+struct file_opener {
+	struct asker askers[OPENER_OPS];
+};
+
+int file_opener_new(struct helper_keeper *k, struct file_opener **op)
+{
+	struct file_opener *o = calloc(1, sizeof(*o));
+	int err = o ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < OPENER_OPS && !err; i++)
+		err = helper_new(k, &file_opener_kind, &o->askers[i].helper);
+	if (err)
+		file_opener_free(o);
+	else
+		*op = o;
+	return err;
+}
+
+void file_opener_free(struct file_opener *o)
+{
+	if (!o)
+		return;
+	for (size_t i = 0; i < OPENER_OPS; i++)
+		helper_free(o->askers[i].helper);
+	free(o);
+}
+
+static bool is_asked(struct asker *a)
+{
+	if (atomic_load(&a->hangs) < HANGS_MAX)
+		return true;
+	if (now_ns() - atomic_load(&a->first_hang_ns) < HANGS_NS)
+		return false;
+	atomic_store(&a->hangs, 0);
+	return true;
+}
+
+static void count_hang(struct asker *a)
+{
+	uint64_t now = now_ns();
+
+	if (!atomic_load(&a->hangs) || now - atomic_load(&a->first_hang_ns) >= HANGS_NS) {
+		atomic_store(&a->first_hang_ns, now);
+		atomic_store(&a->hangs, 0);
+	}
+	atomic_fetch_add(&a->hangs, 1);
+}
+
+/* Sends the request and waits for its answer, whose status it returns. */
+static int ask(struct file_opener *o, struct helper_message *m, const struct helper_wait *wait,
+	       struct helper_message *answer)
+{
+	struct asker *a = &o->askers[m->op];
+	int err = is_asked(a) ? helper_call(a->helper, m, MAX_MESSAGE, wait, answer) : -EBUSY;
+
+	if (err == -ETIMEDOUT)
+		count_hang(a);
+	return err ? err : answer->status;
+}
+
+static struct message_part path_part(const char *path)
+{
+	size_t len = path ? strnlen(path, PATH_MAX) : 0;
+
+	return (struct message_part){ (void *)(path ? path : ""), len };
+}
+
+static void take_stat(const struct helper_message *answer, struct stat *st)
+{
+	if (answer->part[0].len == sizeof(*st))
+		memcpy(st, answer->part[0].v, sizeof(*st));
+}
+
+/* The fd of the answer; consumes the answer. */
+static int take_answer(int err, struct helper_message *answer, struct stat *st)
+{
+	int fd = err ? err : helper_take_fd(answer, 0);
+
+	if (!err)
+		take_stat(answer, st);
+	helper_message_release(answer);
+	return !err && fd < 0 ? -EPROTO : fd;
+}
+
+int file_opener_mapped(struct file_opener *o, pid_t pid, const struct proc_map *map,
+		       struct stat *st)
+{
+	struct request r = { .pid = pid, .map = *map };
+	struct helper_message answer = { 0 };
+	struct helper_message m = { .op = OPEN_MAPPED,
+				    .part = { { &r, sizeof(r) }, path_part(map->path) } };
+	struct helper_wait wait = { .until_ns = now_ns() + OPEN_NS };
+
+	return take_answer(ask(o, &m, &wait, &answer), &answer, st);
+}
+
+int file_opener_perf_map(struct file_opener *o, const struct process_tmp *tmp, uint64_t until_ns,
+			 struct stat *st)
+{
+	struct request r = { .tmp = *tmp };
+	struct helper_message answer = { 0 };
+	struct helper_message m = { .op = OPEN_PERF_MAP, .part = { { &r, sizeof(r) } },
+				    .fds = { tmp->dir }, .nr_fds = 1 };
+	struct helper_wait wait = { .until_ns = until_ns };
+
+	return tmp->dir < 0 ? -ENOENT : take_answer(ask(o, &m, &wait, &answer), &answer, st);
+}
+
+size_t file_opener_debug(struct file_opener *o, pid_t pid, const char *path, const struct stat *st,
+			 const struct debug_name *name, int fds[DEBUG_FILES_MAX])
+{
+	struct request r = { .pid = pid, .st = *st };
+	struct helper_message answer = { 0 };
+	struct helper_message m = {
+		.op = OPEN_DEBUG,
+		.part = { { &r, sizeof(r) }, path_part(path), { (void *)name, sizeof(*name) } },
+	};
+	struct helper_wait wait = { .until_ns = now_ns() + OPEN_NS };
+	size_t nr = 0;
+
+	if (!ask(o, &m, &wait, &answer))
+		for (; nr < answer.nr_fds && nr < DEBUG_FILES_MAX; nr++)
+			fds[nr] = helper_take_fd(&answer, nr);
+	helper_message_release(&answer);
+	return nr;
+}
+
+int file_opener_copy(struct file_opener *o, pid_t pid, const struct proc_map *map, struct stat *st)
+{
+	struct request r = { .pid = pid, .map = *map };
+	struct helper_message answer = { 0 };
+	int copy = memfd_create("probee", MFD_CLOEXEC), err;
+	struct helper_message m = { .op = OPEN_COPY,
+				    .part = { { &r, sizeof(r) }, path_part(map->path) },
+				    .fds = { copy }, .nr_fds = 1 };
+	struct helper_wait wait = { .until_ns = now_ns() + COPY_NS, .grows = copy,
+				    .stall_ns = COPY_STALL_NS };
+
+	if (copy < 0)
+		return -errno;
+	err = ask(o, &m, &wait, &answer);
+	if (!err)
+		take_stat(&answer, st);
+	helper_message_release(&answer);
+	if (!err)
+		return copy;
+	close(copy);
+	return err;
+}

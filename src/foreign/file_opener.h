@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Opens foreign files (foreign_file.h) in helper processes, because each step of opening may block
+ * for ever. These processes keep the rights to open other users' files, and read nothing of them:
+ * they pass descriptors on.
+ *
+ *	file_opener_new(keeper, &o)
+ *	file_opener_mapped(o, pid, map, &st)	and the like: an fd, or -errno
+ *	file_opener_free(o)
+ *
+ * Each kind of question has a helper of its own, so a debug file that hangs delays no program. A
+ * helper that does not answer in time is left behind. When that has happened three times within ten
+ * seconds, the question is not asked any more for the rest of these ten seconds: whoever makes
+ * files that hang could otherwise stop the recording by making many.
+ *
+ * Functions may be called from any thread. -ETIMEDOUT: no answer in time; -EBUSY: not asked.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "src/foreign/foreign_file.h"
+#include "src/helpers/helper.h"
+
+struct file_opener;
+
+/* To be given to helper_keeper_new(). */
+extern const struct helper_kind file_opener_kind;
+
+int file_opener_new(struct helper_keeper *k, struct file_opener **op);
+void file_opener_free(struct file_opener *o);		/* NULL is fine */
+
+/* The functions of foreign_file.h. */
+int file_opener_mapped(struct file_opener *o, pid_t pid, const struct proc_map *map,
+		       struct stat *st);
+size_t file_opener_debug(struct file_opener *o, pid_t pid, const char *path, const struct stat *st,
+			 const struct debug_name *name, int fds[DEBUG_FILES_MAX]);
+int file_opener_perf_map(struct file_opener *o, const struct process_tmp *tmp, uint64_t until_ns,
+			 struct stat *st);
+
+/*
+ * A copy of the file behind a mapping, for file systems that are served by a program or another
+ * machine: reading such a file may block, too. The time is up when nothing more of it comes for
+ * 0.5 s. -ENOEXEC: it is no ELF file; -EFBIG: it is larger than 128 MiB.
+ */
+int file_opener_copy(struct file_opener *o, pid_t pid, const struct proc_map *map,
+		     struct stat *st);

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/foreign/foreign_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "src/elf/debug_name.h"
+#include "src/proc/procfs.h"
+
+#define DEBUG_ROOT "/usr/lib/debug"
+/*
+ * File systems whose files have other device numbers than their mappings; with overlayfs, inode
+ * numbers may differ, too (statfs(2)).
+ */
+#define BTRFS_MAGIC 0x9123683e
+#define OVERLAYFS_MAGIC 0x794c7630
+
+static bool numbers_differ(int fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) &&
+	       ((unsigned)fs.f_type == BTRFS_MAGIC || (unsigned)fs.f_type == OVERLAYFS_MAGIC);
+}
+
+/* The form of struct proc_map. */
+static uint64_t map_dev(dev_t dev)
+{
+	return (uint64_t)major(dev) << 20 | minor(dev);
+}
+
+static bool owner_is_wanted(const struct foreign_want *want, uid_t uid)
+{
+	for (size_t i = 0; i < want->nr_owners; i++)
+		if (want->owners[i] == uid)
+			return true;
+	return !want->owners || !uid;
+}
+
+static bool numbers_are_wanted(int fd, const struct foreign_want *want, const struct stat *st)
+{
+	bool same_ino = st->st_ino == want->ino;
+
+	if (!want->ino || (same_ino && map_dev(st->st_dev) == want->dev))
+		return true;
+	return (same_ino || want->is_exact) && numbers_differ(fd);
+}
+
+static int check(int fd, const struct foreign_want *want, struct stat *st)
+{
+	if (fstat(fd, st))
+		return -errno;
+	if (!S_ISREG(st->st_mode))
+		return -EACCES;
+	if (!numbers_are_wanted(fd, want, st))
+		return -ESTALE;
+	if (!owner_is_wanted(want, st->st_uid))
+		return -EACCES;
+	return want->max_links && st->st_nlink > want->max_links ? -EACCES : 0;
+}
+
+/* Opens for reading what the descriptor path stands for, if it is what is wanted. Closes path. */
+static int open_checked(int path, const struct foreign_want *want, struct stat *st)
+{
+	char self[40];
+	int err, fd;
+
+	if (path < 0)
+		return path;
+	err = check(path, want, st);
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", path);
+	fd = err ? -1 : open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 && !err)
+		err = -errno;
+	close(path);
+	return err ? err : fd;
+}
+
+static int look_up(int root, const char *path, unsigned links)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC | (links == FOREIGN_NO_LINK ? O_NOFOLLOW : 0),
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS |
+			   (links == FOREIGN_NO_LINKS ? RESOLVE_NO_SYMLINKS : 0),
+	};
+	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+
+	return fd < 0 ? -errno : fd;
+}
+
+int foreign_open(int root, const char *path, const struct foreign_want *want, struct stat *st)
+{
+	return root < 0 ? root : open_checked(look_up(root, path, want->links), want, st);
+}
+
+int foreign_root(pid_t pid)
+{
+	char path[40] = "/";
+	int fd;
+
+	if (pid)
+		snprintf(path, sizeof(path), "/proc/%d/root", pid);
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Opens path beneath the root of pid, which may have ended. */
+static int open_beneath(pid_t pid, const char *path, const struct foreign_want *want,
+			struct stat *st)
+{
+	int root = foreign_root(pid);
+	int fd = foreign_open(root, path, want, st);
+
+	if (root >= 0)
+		close(root);
+	return fd;
+}
+
+/* A link of /proc that leads to the file itself, whatever its name is by now. */
+static int open_through(const char *link, const struct foreign_want *want, struct stat *st)
+{
+	int fd = open(link, O_PATH | O_CLOEXEC);
+
+	return fd < 0 ? -errno : open_checked(fd, want, st);
+}
+
+int foreign_open_mapped(pid_t pid, const struct proc_map *map, struct stat *st)
+{
+	struct foreign_want want = { .dev = map->dev, .ino = map->ino, .is_exact = true };
+	char link[64];
+	int fd;
+
+	if (!map->ino)
+		return -ENOENT;		/* anonymous memory */
+	snprintf(link, sizeof(link), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, map->start,
+		 map->end);
+	fd = open_through(link, &want, st);
+	if (fd >= 0 || map->path[0] != '/' || fd == -EACCES)
+		return fd;
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	want.is_exact = false;
+	fd = open_through(link, &want, st);
+	if (fd < 0)
+		fd = open_beneath(pid, map->path, &want, st);
+	return fd >= 0 ? fd : open_beneath(0, map->path, &want, st);
+}
+
+/* ---- debug files ---- */
+
+struct debug_search {
+	const struct stat *binary;
+	const struct debug_name *name;
+	int *fds;
+	size_t nr;
+};
+
+static void try_file(struct debug_search *s, int root, const char *path,
+		     const struct foreign_want *want)
+{
+	struct stat st;
+	int fd = s->nr < DEBUG_FILES_MAX ? foreign_open(root, path, want, &st) : -1;
+
+	if (fd >= 0)
+		s->fds[s->nr++] = fd;
+}
+
+/* /usr/lib/debug belongs to root. Distributions have links in it, and they stay in it. */
+static void try_by_build_id(struct debug_search *s, int root)
+{
+	static const uid_t root_only[1];
+	const struct foreign_want want = { .owners = root_only, .nr_owners = 1 };
+	const struct debug_name *n = s->name;
+	char path[sizeof(DEBUG_ROOT) + 32 + 2 * sizeof(n->build_id)];
+	int at = snprintf(path, sizeof(path), DEBUG_ROOT "/.build-id/%02x/", n->build_id[0]);
+
+	if (n->build_id_len < 2 || n->build_id_len > sizeof(n->build_id))
+		return;
+	for (uint32_t i = 1; i < n->build_id_len; i++)
+		at += snprintf(path + at, sizeof(path) - (size_t)at, "%02x", n->build_id[i]);
+	snprintf(path + at, sizeof(path) - (size_t)at, ".debug");
+	try_file(s, root, path, &want);
+}
+
+/* dir: where the binary is, as a mapping shows it: without links. */
+static void try_by_link(struct debug_search *s, int root, const char *dir)
+{
+	const uid_t owners[] = { s->binary->st_uid };
+	const struct foreign_want beside = { .owners = owners, .nr_owners = 1,
+					     .links = FOREIGN_NO_LINKS };
+	const struct foreign_want below = { .owners = owners, .nr_owners = 1 };
+	static const struct {
+		const char *before, *behind;
+		bool is_beside;
+	} places[] = { { "", "/.debug", true }, { DEBUG_ROOT, "", false }, { "", "", true } };
+	char path[2 * PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(path, sizeof(path), "%s%s%s/%s", places[i].before, dir, places[i].behind,
+			 s->name->link);
+		try_file(s, root, path, places[i].is_beside ? &beside : &below);
+	}
+}
+
+/* true: path beneath root is the binary itself, so root is the root that its path counts from. */
+static bool is_its_root(int root, const char *path, const struct stat *binary)
+{
+	int fd = look_up(root, path, FOREIGN_NO_LINKS);
+	struct stat st;
+	bool same = fd >= 0 && !fstat(fd, &st) && st.st_ino == binary->st_ino &&
+		    st.st_dev == binary->st_dev;
+
+	if (fd >= 0)
+		close(fd);
+	return same;
+}
+
+static void search_root(struct debug_search *s, pid_t pid, const char *path)
+{
+	int root = foreign_root(pid);
+	char dir[PATH_MAX];
+	char *slash;
+
+	if (root < 0)
+		return;
+	try_by_build_id(s, root);
+	snprintf(dir, sizeof(dir), "%s", path ? path : "");
+	slash = strrchr(dir, '/');
+	if (slash && *s->name->link && !strchr(s->name->link, '/') &&
+	    is_its_root(root, path, s->binary)) {
+		*slash = 0;
+		try_by_link(s, root, dir);
+	}
+	close(root);
+}
+
+size_t foreign_open_debug(pid_t pid, const char *path, const struct stat *st,
+			  const struct debug_name *name, int fds[DEBUG_FILES_MAX])
+{
+	struct debug_search s = { .binary = st, .name = name, .fds = fds };
+
+	search_root(&s, 0, path);
+	if (pid)
+		search_root(&s, pid, path);
+	return s.nr;
+}
+
+/* ---- maps of generated code ---- */
+
+int foreign_open_perf_map(const struct process_tmp *tmp, struct stat *st)
+{
+	const uid_t owners[] = { tmp->uid };
+	const struct foreign_want want = { .owners = owners, .nr_owners = 1, .max_links = 1,
+					   .links = FOREIGN_NO_LINK };
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "%sperf-%u.map", tmp->is_root ? "tmp/" : "", tmp->ns_tgid);
+	fd = tmp->dir < 0 ? -ENOENT : foreign_open(tmp->dir, path, &want, st);
+	return fd >= 0 || fd == -ENOENT ? fd : -EACCES;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The one way in which probee opens files that other users may have made: programs and libraries,
+ * their debug files, maps of generated code.
+ *
+ * The problem. The name of such a file comes from a process or from a trace, and whoever runs the
+ * process decides what is behind the name: a device whose open() already does something (a watchdog
+ * reboots the machine), a FIFO that blocks, a link to a file that only root may read. Looking first
+ * and opening then does not help if the name is used twice, because it can change in between.
+ *
+ * The idea. The name is used once, to get a descriptor that stands for the file without opening it
+ * (O_PATH, open(2)). All questions are asked of that descriptor, and only what passes is opened,
+ * through the descriptor and not by its name:
+ *
+ *	1. root		a directory that the name may not leave: / of the process (openat2(2):
+ *			RESOLVE_IN_ROOT, no links of /proc)
+ *	2. O_PATH	the file, without its driver or its server being asked for more than a look
+ *	3. fstat()	a regular file? device and inode as wanted? owner? number of links?
+ *	4. open		/proc/self/fd/N, read-only, without blocking
+ *
+ * Example: a library's .debug directory was replaced by a link to /dev, and its debug link says
+ * "ptmx". Step 2 fails with ELOOP, because no links are followed beside a binary. Had it been a
+ * hard link, step 3 would have said that a device is no regular file. In no case the device is
+ * opened.
+ *
+ * Limits. Any step may block for ever on a file system that is served by a program or a machine, so
+ * the recorder has a helper process do this (file_opener.h). The file may be written to or
+ * shortened while it is read.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+struct debug_name;
+struct proc_map;
+struct process_tmp;
+
+/* What the file must be, besides a regular file. */
+struct foreign_want {
+	uint64_t dev, ino;		/* as in struct proc_map; ino 0: any file */
+	bool is_exact;			/* a link of /proc leads there: numbers may differ */
+	unsigned links;			/* FOREIGN_... */
+	const uid_t *owners;		/* one of these or root; NULL: any */
+	size_t nr_owners;
+	nlink_t max_links;		/* names that the file may have; 0: any number */
+};
+
+enum {
+	FOREIGN_LINKS = 0,		/* symbolic links are followed inside of root */
+	FOREIGN_NO_LINK = 1,		/* not in the last part of the path */
+	FOREIGN_NO_LINKS = 2,		/* in no part of the path */
+};
+
+/*
+ * Opens path beneath the directory root. Returns the fd and sets *st; or -errno: -ESTALE is another
+ * file than is wanted, -EACCES one that must not be used.
+ */
+int foreign_open(int root, const char *path, const struct foreign_want *want, struct stat *st);
+
+/* The root directory of a process; pid 0: of this one. The fd or -errno. */
+int foreign_root(pid_t pid);
+
+/*
+ * Opens the file behind a mapping of a process: through /proc/PID/map_files, which leads to the
+ * file itself; else as the program of the process; else by its path beneath the root of the process
+ * or of this one. It has the device and the inode of the mapping.
+ */
+int foreign_open_mapped(pid_t pid, const struct proc_map *map, struct stat *st);
+
+#define DEBUG_FILES_MAX 4
+
+/*
+ * Opens what may be the debug file of the binary that has st and was mapped from path, best first
+ * (https://sourceware.org/gdb/current/onlinedocs/gdb.html/Separate-Debug-Files.html). Returns their
+ * number. The caller looks into them: only the build-id or the CRC tells whether it is one.
+ */
+size_t foreign_open_debug(pid_t pid, const char *path, const struct stat *st,
+			  const struct debug_name *name, int fds[DEBUG_FILES_MAX]);
+
+/*
+ * Opens the map of generated code that the process behind tmp has written: a file of its user or of
+ * root, with one name only. -ENOENT: there is none; -EACCES: it must not be used.
+ */
+int foreign_open_perf_map(const struct process_tmp *tmp, struct stat *st);

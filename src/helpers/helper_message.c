@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/helpers/helper_message.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/clock.h"
+
+#define LOOK_MS 50			/* how often unwanted is asked */
+
+struct head {
+	uint32_t op;
+	int32_t status;
+	uint64_t nr_fds;
+	uint64_t len[MESSAGE_PARTS];
+};
+
+_Static_assert(sizeof(struct head) == 48, "as in helper_message.h");
+
+/* Room for the descriptors, aligned as cmsg(3) asks for. */
+union control {
+	char buf[CMSG_SPACE(MESSAGE_FDS * sizeof(int))];
+	struct cmsghdr align;
+};
+
+/* The file that is to grow, as it was when it last grew. */
+struct growth {
+	off_t size;
+	uint64_t since_ns;
+};
+
+static bool has_stalled(const struct helper_wait *w, struct growth *g, uint64_t now)
+{
+	struct stat st;
+
+	if (!w->stall_ns || fstat(w->grows, &st))
+		return false;
+	if (!g->since_ns || st.st_size != g->size)
+		*g = (struct growth){ st.st_size, now };
+	return now - g->since_ns >= w->stall_ns;
+}
+
+static int wait_for(int sock, short events, const struct helper_wait *w)
+{
+	struct pollfd pfd = { .fd = sock, .events = events };
+	struct growth growth = { 0 };
+
+	for (;;) {
+		uint64_t now = now_ns();
+		int ms = LOOK_MS, n;
+
+		if (w->unwanted && atomic_load(w->unwanted))
+			return -ECANCELED;
+		if ((w->until_ns && now >= w->until_ns) || has_stalled(w, &growth, now))
+			return -ETIMEDOUT;
+		if (w->until_ns && w->until_ns - now < LOOK_MS * NSEC_PER_MSEC)
+			ms = (int)((w->until_ns - now) / NSEC_PER_MSEC) + 1;
+		n = poll(&pfd, 1, ms);
+		if (n > 0)
+			return 0;
+		if (n < 0 && errno != EINTR)
+			return -errno;
+	}
+}
+
+/* One sendmsg() or recvmsg() that does not block, after waiting for it. */
+static ssize_t step(int sock, struct msghdr *h, bool sending, const struct helper_wait *w)
+{
+	ssize_t n;
+	int err;
+
+	for (;;) {
+		n = sending ? sendmsg(sock, h, MSG_NOSIGNAL | MSG_DONTWAIT)
+			    : recvmsg(sock, h, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+		if (n > 0)
+			return n;
+		if (!n)
+			return -EPIPE;
+		if (errno == ECONNRESET)
+			return -EPIPE;
+		if (errno != EAGAIN && errno != EINTR)
+			return -errno;
+		err = wait_for(sock, sending ? POLLOUT : POLLIN, w);
+		if (err)
+			return err;
+	}
+}
+
+static int move_bytes(int sock, void *v, size_t len, bool sending, const struct helper_wait *w)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		struct iovec io = { (char *)v + done, len - done };
+		struct msghdr h = { .msg_iov = &io, .msg_iovlen = 1 };
+		ssize_t n = step(sock, &h, sending, w);
+
+		if (n < 0)
+			return (int)n;
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+static void attach_fds(struct msghdr *h, union control *control, const struct helper_message *m)
+{
+	struct cmsghdr *c;
+
+	memset(control, 0, sizeof(*control));
+	h->msg_control = control->buf;
+	h->msg_controllen = CMSG_SPACE(m->nr_fds * sizeof(int));
+	c = CMSG_FIRSTHDR(h);
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(m->nr_fds * sizeof(int));
+	memcpy(CMSG_DATA(c), m->fds, m->nr_fds * sizeof(int));
+}
+
+static int send_head(int sock, const struct helper_message *m, const struct helper_wait *w)
+{
+	struct head head = { .op = m->op, .status = m->status, .nr_fds = m->nr_fds };
+	struct iovec io = { &head, sizeof(head) };
+	struct msghdr h = { .msg_iov = &io, .msg_iovlen = 1 };
+	union control control;
+	ssize_t n;
+
+	for (size_t i = 0; i < MESSAGE_PARTS; i++)
+		head.len[i] = m->part[i].len;
+	if (m->nr_fds)
+		attach_fds(&h, &control, m);
+	n = step(sock, &h, true, w);
+	if (n < 0)
+		return (int)n;
+	/* The descriptors went with the first byte, and the rest is sent without them. */
+	return move_bytes(sock, (char *)&head + n, sizeof(head) - (size_t)n, true, w);
+}
+
+int helper_send(int sock, const struct helper_message *m, const struct helper_wait *w)
+{
+	int err = m->nr_fds <= MESSAGE_FDS ? send_head(sock, m, w) : -EINVAL;
+
+	for (size_t i = 0; i < MESSAGE_PARTS && !err; i++)
+		err = move_bytes(sock, m->part[i].v, m->part[i].len, true, w);
+	return err;
+}
+
+/* Adds the descriptors that came with a message. False: some of them found no room. */
+static bool collect_fds(struct msghdr *h, struct helper_message *m)
+{
+	bool all = !(h->msg_flags & MSG_CTRUNC);
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c)) {
+		size_t nr = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		int fd;
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (size_t i = 0; i < nr; i++) {
+			memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
+			if (m->nr_fds < MESSAGE_FDS) {
+				m->fds[m->nr_fds++] = fd;
+			} else {
+				close(fd);
+				all = false;
+			}
+		}
+	}
+	return all;
+}
+
+static int receive_head(int sock, struct head *head, struct helper_message *m,
+			const struct helper_wait *w)
+{
+	struct iovec io = { head, sizeof(*head) };
+	union control control;
+	struct msghdr h = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = control.buf,
+			    .msg_controllen = sizeof(control.buf) };
+	ssize_t n = step(sock, &h, false, w);
+	int err;
+
+	if (n < 0)
+		return (int)n;
+	if (!collect_fds(&h, m))
+		return -EPROTO;
+	err = move_bytes(sock, (char *)head + n, sizeof(*head) - (size_t)n, false, w);
+	return err ? err : head->nr_fds == m->nr_fds ? 0 : -EPROTO;
+}
+
+static int receive_part(int sock, struct message_part *part, size_t len,
+			const struct helper_wait *w)
+{
+	part->v = malloc(len + 1);
+	if (!part->v)
+		return -ENOMEM;
+	part->len = len;
+	((char *)part->v)[len] = 0;
+	return move_bytes(sock, part->v, len, false, w);
+}
+
+int helper_receive(int sock, struct helper_message *m, size_t max, const struct helper_wait *w)
+{
+	struct head head;
+	int err;
+
+	memset(m, 0, sizeof(*m));
+	err = receive_head(sock, &head, m, w);
+	for (size_t i = 0; i < MESSAGE_PARTS && !err; i++) {
+		if (head.len[i] > max)
+			err = -EMSGSIZE;
+		else
+			err = receive_part(sock, &m->part[i], head.len[i], w);
+		max -= err ? 0 : head.len[i];
+	}
+	if (err) {
+		helper_message_release(m);
+		return err;
+	}
+	m->op = head.op;
+	m->status = head.status;
+	return 0;
+}
+
+void helper_message_release(struct helper_message *m)
+{
+	for (size_t i = 0; i < MESSAGE_PARTS; i++)
+		free(m->part[i].v);
+	for (size_t i = 0; i < m->nr_fds; i++)
+		if (m->fds[i] >= 0)
+			close(m->fds[i]);
+	memset(m, 0, sizeof(*m));
+}
+
+void *helper_take_part(struct helper_message *m, size_t i, size_t *len)
+{
+	void *v = m->part[i].v;
+
+	*len = m->part[i].len;
+	m->part[i] = (struct message_part){ 0 };
+	return v;
+}
+
+int helper_take_fd(struct helper_message *m, size_t i)
+{
+	int fd = i < m->nr_fds ? m->fds[i] : -1;
+
+	if (fd >= 0)
+		m->fds[i] = -1;
+	return fd;
+}

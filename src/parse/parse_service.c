@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The work of a parser process. Everything here may be taken over by the bytes that it reads. */
+#include "src/parse/parse_protocol.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/array.h"
+#include "src/base/bytes.h"
+#include "src/elf/debug_name.h"
+#include "src/elf/elf_image.h"
+#include "src/elf_unwind/elf_unwind_table.h"
+#include "src/parse/parsers.h"
+#include "src/rights/sandbox.h"
+#include "src/symbolize/elf_symbols.h"
+#include "src/symbolize/symbol_batch.h"
+
+#define PARSER_BYTES (1ull << 30)	/* address space */
+#define KEPT_BYTES (16u << 20)		/* of symbols that are kept for the next request */
+#define KEPT_MAX 1024
+
+/* The symbols of a binary, kept with the files that their names are read from. */
+struct kept_symbols {
+	uint32_t binary;
+	struct elf_symbols *symbols;
+	int fds[MESSAGE_FDS];
+	size_t nr_fds;
+	uint64_t used;
+};
+
+struct parser {
+	struct kept_symbols *kept;
+	size_t nr_kept, cap_kept;
+	uint64_t nr_requests;
+	/* What the answer refers to; freed when it is sent. */
+	struct unwind_table *table;
+	struct elf_image *img;
+	struct rec_segment *segments;
+	struct byte_buf text;
+};
+
+static int first_fd(const struct helper_message *m)
+{
+	return m->nr_fds ? m->fds[0] : -1;
+}
+
+/* ---- identity ---- */
+
+static uint32_t code_segments(const struct elf_image *img, struct rec_segment *out)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < img->nr_segments; i++) {
+		const struct elf_segment *s = &img->segments[i];
+
+		if (s->exec)
+			out[n++] = (struct rec_segment){ s->offset, s->vaddr, s->filesz };
+	}
+	return n;
+}
+
+static int serve_identity(struct parser *p, struct helper_message *m, struct helper_message *answer)
+{
+	static struct elf_identity id;
+	int err = elf_image_open(first_fd(m), &p->img);
+
+	if (err)
+		return err;
+	p->segments = calloc(p->img->nr_segments + 1, sizeof(*p->segments));
+	if (!p->segments)
+		return -ENOMEM;
+	id = (struct elf_identity){ .vaddr_lo = p->img->vaddr_lo, .vaddr_hi = p->img->vaddr_hi,
+				    .build_id_len = p->img->build_id_len };
+	memcpy(id.build_id, p->img->build_id, sizeof(id.build_id));
+	id.nr_segments = code_segments(p->img, p->segments);
+	answer->part[0] = (struct message_part){ &id, sizeof(id) };
+	answer->part[1] =
+		(struct message_part){ p->segments, id.nr_segments * sizeof(*p->segments) };
+	return 0;
+}
+
+/* ---- tables ---- */
+
+static int serve_table(struct parser *p, struct helper_message *m, struct helper_message *answer)
+{
+	static struct table_head head;
+	const struct unwind_table *t;
+	int err = elf_image_open(first_fd(m), &p->img);
+
+	if (!err)
+		err = unwind_table_from_image(p->img, &p->table);
+	if (err)
+		return err;
+	t = p->table;
+	head = (struct table_head){ t->vaddr_lo, t->nr_pages };
+	answer->part[0] = (struct message_part){ &head, sizeof(head) };
+	answer->part[1] = (struct message_part){ t->pages, t->nr_pages * sizeof(*t->pages) };
+	answer->part[2] = (struct message_part){ t->rows, t->nr_rows * sizeof(*t->rows) };
+	answer->part[3] = (struct message_part){ t->rules, t->nr_rules * sizeof(*t->rules) };
+	return 0;
+}
+
+/* ---- names ---- */
+
+static void forget(struct parser *p, size_t i)
+{
+	struct kept_symbols *k = &p->kept[i];
+
+	elf_symbols_free(k->symbols);
+	for (size_t f = 0; f < k->nr_fds; f++)
+		close(k->fds[f]);
+	*k = p->kept[--p->nr_kept];
+}
+
+/* Forgets what was used least, but never the last used. */
+static void keep_few(struct parser *p)
+{
+	for (;;) {
+		size_t bytes = 0, oldest = 0;
+
+		for (size_t i = 0; i < p->nr_kept; i++) {
+			bytes += elf_symbols_bytes(p->kept[i].symbols);
+			if (p->kept[i].used < p->kept[oldest].used)
+				oldest = i;
+		}
+		if (p->nr_kept < 2 || (bytes <= KEPT_BYTES && p->nr_kept <= KEPT_MAX))
+			return;
+		forget(p, oldest);
+	}
+}
+
+static struct kept_symbols *find_kept(struct parser *p, uint32_t binary)
+{
+	for (size_t i = 0; i < p->nr_kept; i++)
+		if (p->kept[i].binary == binary)
+			return &p->kept[i];
+	return NULL;
+}
+
+/* Loads the symbols, and takes the files out of the message. */
+static int load(struct parser *p, uint32_t binary, struct helper_message *m)
+{
+	struct elf_symbols_source src = { .fd = first_fd(m), .debug_fds = m->fds + 1,
+					  .nr_debug_fds = m->nr_fds ? m->nr_fds - 1 : 0 };
+	struct kept_symbols *k = array_push(&p->kept, &p->nr_kept, &p->cap_kept);
+	int err;
+
+	if (!k)
+		return -ENOMEM;
+	memcpy(k->fds, m->fds, sizeof(k->fds));
+	src.debug_fds = k->fds + 1;
+	err = elf_symbols_load(&src, &k->symbols);
+	if (err) {
+		p->nr_kept--;
+		return err;
+	}
+	k->binary = binary;
+	k->nr_fds = m->nr_fds;
+	m->nr_fds = 0;
+	return 0;
+}
+
+/* Says how the debug file is named, so that it is opened before the symbols are loaded. */
+static int ask_for_debug_file(struct parser *p, struct helper_message *m,
+			      struct helper_message *answer)
+{
+	static struct debug_name name;
+	int err = elf_image_open(first_fd(m), &p->img);
+
+	if (err)
+		return err;
+	debug_name_read(p->img, &name);
+	answer->part[0] = (struct message_part){ &name, sizeof(name) };
+	return -EAGAIN;
+}
+
+static int serve_names(struct parser *p, struct helper_message *m, struct helper_message *answer)
+{
+	static struct names_answer head;
+	const struct names_head *h = m->part[0].v;
+	struct symbol_batch b = { .v = m->part[1].v, .nr = m->part[1].len / sizeof(*b.v) };
+	struct kept_symbols *k;
+	int err = 0;
+
+	if (m->part[0].len != sizeof(*h) || m->part[1].len % sizeof(*b.v))
+		return -EINVAL;
+	k = find_kept(p, h->binary);
+	if (!k && !h->load)
+		return ask_for_debug_file(p, m, answer);
+	if (!k)
+		err = load(p, h->binary, m);
+	if (err)
+		return err;
+	k = find_kept(p, h->binary);
+	k->used = p->nr_requests;
+	b.no_demangle = h->no_demangle;
+	symbol_batch_elf(&b, k->symbols);
+	head.flags = elf_symbols_flags(k->symbols);
+	p->text = b.text;
+	answer->part[0] = (struct message_part){ &head, sizeof(head) };
+	answer->part[1] = m->part[1];
+	answer->part[2] = (struct message_part){ b.text.v, b.text.nr };
+	keep_few(p);
+	return 0;
+}
+
+/* ---- maps of generated code ---- */
+
+static int serve_perf_map(struct parser *p, struct helper_message *m, struct helper_message *answer)
+{
+	struct perf_map_query *v = m->part[0].v;
+	struct perf_map_source src = { .fd = first_fd(m) };
+	const uint64_t *size = m->part[1].v;
+	int err;
+
+	if (src.fd < 0 || m->part[0].len % sizeof(*v) || m->part[1].len != sizeof(*size))
+		return -EINVAL;
+	src.size = *size;
+	err = perf_map_find(&src, v, m->part[0].len / sizeof(*v), &p->text);
+	answer->part[0] = m->part[0];
+	answer->part[1] = (struct message_part){ p->text.v, p->text.nr };
+	return err;
+}
+
+/* ---- the process ---- */
+
+static int begin(void **state)
+{
+	const struct sandbox_rules rules = { SANDBOX_WORKER, .memory_bytes = PARSER_BYTES };
+	int err = sandbox_enter(&rules);
+
+	if (err < 0)
+		return err;
+	*state = calloc(1, sizeof(struct parser));
+	return *state ? 0 : -ENOMEM;
+}
+
+void parse_serve(void *state, struct helper_message *m, struct helper_message *answer)
+{
+	static int (*const ops[PARSE_OPS])(struct parser *, struct helper_message *,
+					   struct helper_message *) = {
+		[PARSE_IDENTITY] = serve_identity,
+		[PARSE_TABLE] = serve_table,
+		[PARSE_NAMES] = serve_names,
+		[PARSE_PERF_MAP] = serve_perf_map,
+	};
+	struct parser *p = state;
+
+	p->nr_requests++;
+	answer->status = m->op < PARSE_OPS ? ops[m->op](p, m, answer) : -EINVAL;
+}
+
+static void done(void *state, struct helper_message *answer)
+{
+	struct parser *p = state;
+
+	(void)answer;
+	unwind_table_free(p->table);
+	p->table = NULL;
+	elf_image_close(p->img);
+	p->img = NULL;
+	free(p->segments);
+	p->segments = NULL;
+	bb_release(&p->text);
+	p->text = (struct byte_buf){ 0 };
+}
+
+const struct helper_kind table_parser_kind = {
+	.name = "probee-parser",
+	.is_urgent = true,
+	.begin = begin,
+	.serve = parse_serve,
+	.done = done,
+	.max_request = PARSE_MAX_REQUEST,
+};
+
+const struct helper_kind name_parser_kind = {
+	.name = "probee-names",
+	.begin = begin,
+	.serve = parse_serve,
+	.done = done,
+	.max_request = PARSE_MAX_REQUEST,
+};

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Parses foreign files in processes that have no rights (src/rights/sandbox.h): ELF headers, unwind
+ * information and code, symbols, maps of generated code. They get descriptors, and give back plain
+ * data, which is checked here before anyone uses it.
+ *
+ *	parsers_new(keeper, opener, threads, &p)	starts no process yet
+ *	parse_identity(p, ...)			and the like, from any thread
+ *	parsers_free(p)
+ *
+ * A parser that dies or takes too long costs the answer that it was asked for, and is counted
+ * (parsers_stats). There are as many parsers of tables and of symbols as there are threads that
+ * ask, and one for identities, which are asked for while the recording waits.
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/helpers/helper.h"
+#include "src/model/record.h"
+#include "src/symbolize/perf_map.h"
+#include "src/symbolize/symbolizer.h"
+#include "unwind/unwind_table.h"
+
+struct parsers;
+struct file_opener;
+
+/* To be given to helper_keeper_new(). */
+extern const struct helper_kind table_parser_kind, name_parser_kind;
+
+int parsers_new(struct helper_keeper *k, struct file_opener *opener, unsigned nr_threads,
+		struct parsers **pp);
+void parsers_free(struct parsers *p);			/* NULL is fine; after all its threads */
+
+/* What is known of an ELF file by its headers. */
+struct elf_identity {
+	uint64_t vaddr_lo, vaddr_hi;
+	uint8_t build_id[64];
+	uint32_t build_id_len;
+	uint32_t nr_segments;		/* with code */
+	struct rec_segment *segments;	/* the caller frees them */
+};
+
+/* 0; -ENOEXEC: it is no ELF file; or another -errno. */
+int parse_identity(struct parsers *p, int fd, struct elf_identity *out);
+
+/* 0 and the table; or -errno as of unwind_table_from_image(), -ETIMEDOUT, -EPIPE, -ECANCELED. */
+int parse_table(struct parsers *p, int fd, const atomic_bool *unwanted, struct unwind_table **tp);
+
+/* symbolizer_options.look_up; parsers is a struct parsers. */
+int parse_names(void *parsers, struct symbol_file *file, struct symbol_batch *batch,
+		const atomic_bool *unwanted);
+
+/*
+ * perf_map_find() for a regular file of size bytes. The queries are sorted afterwards. -ETIMEDOUT:
+ * it took longer than until_ns.
+ */
+int parse_perf_map(struct parsers *p, int fd, uint64_t size, uint64_t until_ns,
+		   struct perf_map_query *v, size_t nr, struct byte_buf *names);

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/symbolize/symbol_batch.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "src/model/record.h"
+#include "src/symbolize/demangle.h"
+#include "src/symbolize/elf_symbols.h"
+#include "src/symbolize/kernel_symbols.h"
+
+#define MAX_TEXT (64u << 20)		/* bytes of names in one batch */
+
+static uint8_t status_of_error(int err)
+{
+	if (err == -ENOMEM || err == -ETIMEDOUT)
+		return SYMBOL_LIMITED;
+	return err == -ENOENT ? SYMBOL_GONE : SYMBOL_UNREADABLE;
+}
+
+/* Stores both names of an answer, each with suffix. sysname has no "@plt". */
+static void put_names(struct symbol_batch *b, struct symbol_answer *r, const char *sysname,
+		      const char *suffix)
+{
+	struct byte_buf *text = &b->text;
+	size_t len = strlen(sysname);
+	int demangled;
+
+	if (text->nr > MAX_TEXT) {
+		r->status = SYMBOL_LIMITED;
+		return;
+	}
+	r->sysname = r->name = (uint32_t)text->nr;
+	bb_bytes(text, sysname, len);
+	bb_bytes(text, suffix, strlen(suffix) + 1);
+	if (b->no_demangle || text->bad)
+		return;
+	demangled = demangle(sysname, text);
+	if (demangled <= 0)
+		return;
+	r->name = r->sysname + (uint32_t)(len + strlen(suffix) + 1);
+	text->nr--;
+	bb_bytes(text, suffix, strlen(suffix) + 1);
+}
+
+static uint8_t lang_of(const struct elf_symbols *t, const char *sysname)
+{
+	if (elf_symbols_is_go(t) && strpbrk(sysname, "./") && strncmp(sysname, "_Z", 2))
+		return LANG_GO;
+	return demangle_lang(sysname);
+}
+
+static void answer_elf(struct symbol_batch *b, struct symbol_answer *r, const void *table)
+{
+	static const char suffix[] = "@plt";
+	const struct elf_symbols *t = table;
+	struct elf_symbol sym;
+
+	if (elf_symbols_find(t, r->addr, &sym)) {
+		r->status = elf_symbols_is_whole(t) ? SYMBOL_NONE : SYMBOL_STRIPPED;
+		r->has_func_addr = !elf_symbols_unnamed(t, r->addr, &r->func_addr);
+		return;
+	}
+	if (sym.is_plt)
+		sym.name[strlen(sym.name) - strlen(suffix)] = 0;
+	r->status = SYMBOL_OK_SYMTAB;
+	r->func_addr = sym.addr;
+	r->has_func_addr = true;
+	r->lang = lang_of(t, sym.name);
+	r->func_flags = sym.is_plt ? FUNC_PLT : 0;
+	if (!strncmp(sym.name, "_ZTh", 4) || !strncmp(sym.name, "_ZTv", 4) ||
+	    !strncmp(sym.name, "_ZTc", 4))
+		r->func_flags |= FUNC_THUNK;
+	put_names(b, r, sym.name, sym.is_plt ? suffix : "");
+}
+
+static void answer_kernel(struct symbol_batch *b, struct symbol_answer *r, const void *symbols)
+{
+	const struct kernel_symbols *k = symbols;
+	struct kernel_symbol sym;
+
+	r->status = kernel_symbols_hidden(k) ? SYMBOL_UNREADABLE : SYMBOL_NONE;
+	if (kernel_symbols_find(k, r->addr, &sym))
+		return;
+	r->status = SYMBOL_OK_SYMTAB;
+	r->func_addr = sym.addr;
+	r->has_func_addr = true;
+	r->lang = demangle_lang(sym.name);
+	put_names(b, r, sym.name, "");
+}
+
+static void answer_all(struct symbol_batch *b, const void *source,
+		       void (*answer)(struct symbol_batch *b, struct symbol_answer *r,
+				      const void *source))
+{
+	for (size_t i = 0; i < b->nr; i++) {
+		size_t before = b->text.nr;
+
+		answer(b, &b->v[i], source);
+		if (!b->text.bad)
+			continue;
+		/* Out of memory: this name is given up, earlier ones stay valid. */
+		b->text.bad = false;
+		b->text.nr = before;
+		b->v[i].status = SYMBOL_LIMITED;
+		b->v[i].name = b->v[i].sysname = SYMBOL_NO_NAME;
+	}
+}
+
+void symbol_batch_elf(struct symbol_batch *b, const struct elf_symbols *table)
+{
+	answer_all(b, table, answer_elf);
+}
+
+void symbol_batch_kernel(struct symbol_batch *b, const struct kernel_symbols *k)
+{
+	answer_all(b, k, answer_kernel);
+}
+
+void symbol_batch_fail(struct symbol_batch *b, int err)
+{
+	for (size_t i = 0; i < b->nr; i++)
+		b->v[i].status = status_of_error(err);
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What another user may plant where probee opens files. Whether a file was opened is asked of the
+ * kernel (inotify): a look at it with O_PATH does not count as opening.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "src/elf/debug_name.h"
+#include "src/foreign/foreign_file.h"
+#include "src/proc/procfs.h"
+
+#define NO_PID 0x3fffffff
+
+struct world {
+	char dir[64], path[128];
+	int root;			/* O_PATH of dir */
+};
+
+static char *in(struct world *w, const char *name)
+{
+	snprintf(w->path, sizeof(w->path), "%s/%s", w->dir, name);
+	return w->path;
+}
+
+static void make_file(struct world *w, const char *name, const char *text)
+{
+	FILE *f = fopen(in(w, name), "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static int setup(void **state)
+{
+	struct world *w = test_calloc(1, sizeof(*w));
+
+	strcpy(w->dir, "/tmp/probee-foreign.XXXXXX");
+	assert_non_null(mkdtemp(w->dir));
+	w->root = open(w->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	*state = w;
+	return w->root >= 0 ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+	char command[100];
+
+	close(w->root);
+	snprintf(command, sizeof(command), "rm -rf %s", w->dir);
+	assert_int_equal(system(command), 0);
+	test_free(w);
+	return 0;
+}
+
+/* ---- was it opened? ---- */
+
+static int watch(const char *path)
+{
+	int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+
+	assert_true(fd >= 0);
+	assert_true(inotify_add_watch(fd, path, IN_OPEN) >= 0);
+	return fd;
+}
+
+static bool was_opened(int watch_fd)
+{
+	char events[4096];
+	bool opened = read(watch_fd, events, sizeof(events)) > 0;
+
+	close(watch_fd);
+	return opened;
+}
+
+/* A device of our own, so that nobody else opens it; a FIFO where making devices is forbidden. */
+static char *make_device(struct world *w, const char *name)
+{
+	if (mknod(in(w, name), S_IFCHR | 0600, makedev(1, 3)))
+		assert_int_equal(mkfifo(in(w, name), 0600), 0);
+	return in(w, name);
+}
+
+static void test_the_watch_sees_an_open(void **state)
+{
+	struct world *w = *state;
+	char *device = make_device(w, "device");
+	int events = watch(device);
+
+	close(open(device, O_PATH | O_CLOEXEC));
+	assert_false(was_opened(events));
+	events = watch(device);
+	close(open(device, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+	assert_true(was_opened(events));
+}
+
+/* ---- mappings ---- */
+
+static struct proc_map map_of(const char *path)
+{
+	struct proc_map map = { .start = 1, .end = 2, .path = path };
+	struct stat st;
+
+	assert_int_equal(lstat(path, &st), 0);
+	map.ino = st.st_ino;
+	map.dev = (uint64_t)major(st.st_dev) << 20 | minor(st.st_dev);
+	return map;
+}
+
+/* Without map_files (no process has such a mapping) the path is tried, and what is there checked. */
+static void test_mapped_by_path(void **state)
+{
+	struct world *w = *state;
+	struct proc_map map;
+	struct stat st;
+	int fd;
+
+	make_file(w, "file", "x");
+	map = map_of(in(w, "file"));
+	fd = foreign_open_mapped(getpid(), &map, &st);
+	assert_true(fd >= 0);
+	assert_int_equal(st.st_ino, map.ino);
+	assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+	close(fd);
+	/* A process that is gone: by the path, as it means to us. */
+	fd = foreign_open_mapped(NO_PID, &map, &st);
+	assert_true(fd >= 0);
+	close(fd);
+	map.ino++;
+	assert_int_equal(foreign_open_mapped(getpid(), &map, &st), -ESTALE);
+	map.ino--;
+	map.dev++;
+	assert_int_equal(foreign_open_mapped(getpid(), &map, &st), -ESTALE);
+	map.path = "/nowhere/at/all";
+	assert_int_equal(foreign_open_mapped(getpid(), &map, &st), -ENOENT);
+	map.path = "";
+	assert_true(foreign_open_mapped(getpid(), &map, &st) < 0);
+}
+
+/* A path that leads to a device or a FIFO by now, even with the inode that the mapping has. */
+static void test_mapped_is_no_device(void **state)
+{
+	struct world *w = *state;
+	int events = watch(make_device(w, "device"));
+	struct proc_map map = map_of(in(w, "device"));
+	struct stat st;
+
+	assert_int_equal(foreign_open_mapped(NO_PID, &map, &st), -EACCES);
+	assert_int_equal(symlink("device", in(w, "link")), 0);
+	map.path = in(w, "link");
+	assert_int_equal(foreign_open_mapped(NO_PID, &map, &st), -EACCES);
+	assert_false(was_opened(events));
+	assert_int_equal(mkfifo(in(w, "fifo"), 0600), 0);
+	map = map_of(in(w, "fifo"));
+	assert_int_equal(foreign_open_mapped(NO_PID, &map, &st), -EACCES);
+}
+
+/* ---- roots ---- */
+
+/* A link with an absolute path means the root of the process, not ours. */
+static void test_links_stay_in_the_root(void **state)
+{
+	static const struct foreign_want any, no_link = { .links = FOREIGN_NO_LINK },
+					      none = { .links = FOREIGN_NO_LINKS };
+	struct world *w = *state;
+	struct stat st;
+	int fd;
+
+	assert_int_equal(symlink("/etc/passwd", in(w, "out")), 0);
+	assert_int_equal(symlink("../../../../etc/passwd", in(w, "up")), 0);
+	assert_int_equal(symlink("/proc/self/root/etc/passwd", in(w, "magic")), 0);
+	assert_int_equal(foreign_open(w->root, "out", &any, &st), -ENOENT);
+	assert_int_equal(foreign_open(w->root, "/up", &any, &st), -ENOENT);
+	assert_int_equal(foreign_open(w->root, "magic", &any, &st), -ENOENT);
+	assert_int_equal(mkdir(in(w, "etc"), 0700), 0);
+	make_file(w, "etc/passwd", "inside");
+	fd = foreign_open(w->root, "up", &any, &st);
+	assert_true(fd >= 0);
+	assert_int_equal(st.st_size, 6);
+	close(fd);
+	assert_int_equal(foreign_open(w->root, "up", &no_link, &st), -EACCES);
+	assert_int_equal(symlink("etc", in(w, "dir")), 0);
+	fd = foreign_open(w->root, "dir/passwd", &no_link, &st);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(foreign_open(w->root, "dir/passwd", &none, &st), -ELOOP);
+}
+
+/* ---- debug files ---- */
+
+static size_t debug_files_of(struct world *w, const char *link, int fds[DEBUG_FILES_MAX])
+{
+	struct debug_name name = { .crc = 1 };
+	char binary[128];
+	struct stat st;
+	size_t nr;
+
+	snprintf(binary, sizeof(binary), "%s/binary", w->dir);
+	assert_int_equal(stat(binary, &st), 0);
+	snprintf(name.link, sizeof(name.link), "%s", link);
+	nr = foreign_open_debug(0, binary, &st, &name, fds);
+	for (size_t i = 0; i < nr; i++)
+		close(fds[i]);
+	return nr;
+}
+
+static void test_debug_link_to_a_device(void **state)
+{
+	struct world *w = *state;
+	int fds[DEBUG_FILES_MAX], events;
+
+	assert_int_equal(mkdir(in(w, "dev"), 0700), 0);
+	events = watch(make_device(w, "dev/null"));
+	make_file(w, "binary", "x");
+	assert_int_equal(symlink("dev", in(w, ".debug")), 0);
+	assert_int_equal(debug_files_of(w, "null", fds), 0);
+	assert_int_equal(symlink("dev/null", in(w, "null")), 0);
+	assert_int_equal(debug_files_of(w, "null", fds), 0);
+	assert_int_equal(unlink(in(w, "null")), 0);
+	assert_int_equal(link(in(w, "dev/null"), strcat(strcpy((char[128]){ 0 }, w->dir), "/null")),
+			 0);
+	assert_int_equal(debug_files_of(w, "null", fds), 0);
+	assert_false(was_opened(events));
+}
+
+static void test_debug_link(void **state)
+{
+	struct world *w = *state;
+	int fds[DEBUG_FILES_MAX];
+
+	make_file(w, "binary", "x");
+	make_file(w, "beside", "x");
+	assert_int_equal(mkdir(in(w, ".debug"), 0700), 0);
+	make_file(w, ".debug/beside", "y");
+	assert_int_equal(debug_files_of(w, "beside", fds), 2);
+	assert_int_equal(debug_files_of(w, "../binary", fds), 0);
+	assert_int_equal(debug_files_of(w, "", fds), 0);
+	if (geteuid() == 0) {		/* of neither root nor the owner of the binary */
+		assert_int_equal(chown(in(w, "beside"), 12345, 12345), 0);
+		assert_int_equal(debug_files_of(w, "beside", fds), 1);
+	}
+}
+
+/* Another file at the path of the binary: what lies beside it is not for the binary. */
+static void test_debug_link_beside_another_file(void **state)
+{
+	struct debug_name name = { .link = "beside", .crc = 1 };
+	struct world *w = *state;
+	int fds[DEBUG_FILES_MAX];
+	struct stat st;
+
+	make_file(w, "binary", "x");
+	make_file(w, "beside", "x");
+	assert_int_equal(stat("/bin/sh", &st), 0);
+	assert_int_equal(foreign_open_debug(0, in(w, "binary"), &st, &name, fds), 0);
+}
+
+/* ---- maps of generated code ---- */
+
+static void test_perf_map(void **state)
+{
+	struct world *w = *state;
+	struct process_tmp tmp = { .dir = w->root, .ns_tgid = 7, .uid = getuid() };
+	struct stat st;
+	char other[128];
+	int fd;
+
+	assert_int_equal(foreign_open_perf_map(&tmp, &st), -ENOENT);
+	make_file(w, "perf-7.map", "1 2 f\n");
+	fd = foreign_open_perf_map(&tmp, &st);
+	assert_true(fd >= 0);
+	assert_int_equal(st.st_size, 6);
+	close(fd);
+	snprintf(other, sizeof(other), "%s/other", w->dir);
+	assert_int_equal(link(in(w, "perf-7.map"), other), 0);
+	assert_int_equal(foreign_open_perf_map(&tmp, &st), -EACCES);
+	assert_int_equal(unlink(in(w, "perf-7.map")), 0);
+	assert_int_equal(symlink("other", in(w, "perf-7.map")), 0);
+	assert_int_equal(foreign_open_perf_map(&tmp, &st), -EACCES);
+	assert_int_equal(unlink(in(w, "perf-7.map")), 0);
+	assert_int_equal(mkfifo(in(w, "perf-7.map"), 0600), 0);
+	assert_int_equal(foreign_open_perf_map(&tmp, &st), -EACCES);
+}
+
+static void test_perf_map_of_another_user(void **state)
+{
+	struct world *w = *state;
+	struct process_tmp tmp = { .dir = w->root, .ns_tgid = 7, .uid = 4711 };
+	struct stat st;
+	int fd;
+
+	if (geteuid())
+		skip();
+	make_file(w, "perf-7.map", "1 2 f\n");
+	assert_int_equal(chown(in(w, "perf-7.map"), 4712, 4712), 0);
+	assert_int_equal(foreign_open_perf_map(&tmp, &st), -EACCES);
+	assert_int_equal(chown(in(w, "perf-7.map"), 4711, 4711), 0);
+	fd = foreign_open_perf_map(&tmp, &st);
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_the_watch_sees_an_open),
+		T(test_mapped_by_path),
+		T(test_mapped_is_no_device),
+		T(test_links_stay_in_the_root),
+		T(test_debug_link_to_a_device),
+		T(test_debug_link),
+		T(test_debug_link_beside_another_file),
+		T(test_perf_map),
+		T(test_perf_map_of_another_user),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
