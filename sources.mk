@@ -11,6 +11,7 @@ REPORT_SRCS := \
 	src/base/io.c \
 	src/base/nearest.c \
 	src/base/opt.c \
+	src/base/patience.c \
 	src/base/opt_help.c \
 	src/base/opt_values.c \
 	src/base/terminal.c \
@@ -135,6 +136,7 @@ CAPTURE_SRCS := \
 	src/elf_unwind/code_symbols.c \
 	src/elf_unwind/elf_code_rows.c \
 	src/elf_unwind/elf_unwind_table.c \
+	src/parse/parse_answers.c \
 	src/parse/parse_service.c \
 	src/parse/parsers.c \
 	src/capture/bpf/capture_bpf.c \

@@ -8,9 +8,10 @@
  * - A scan waits while its rows are not read. So when more than 4 MiB of deferred stacks have piled
  *   up, recorder_stack() lets the workers have the CPU for up to 20 ms before it reads on.
  * - After a scan recorder_settle() waits for the scan's deferred stacks, for 1 s. It waits for 10 s
- *   if the caller is patient: at the end of a recording, and after the first and the last scan if
- *   scans are all that is recorded. The long wait ends after 1 s if there is no room for all the
- *   tables, or if the user is in a hurry (Ctrl-C).
+ *   if the caller is patient: after the first and the last scan, if scans are all that is recorded.
+ *   At the end of a recording all waits together, for tables and for names, take 10 s. The long
+ *   wait ends after 1 s if there is no room for all the tables, and when the user is in a hurry
+ *   (Ctrl-C).
  */
 #include "src/capture/recorder.h"
 
@@ -119,39 +120,76 @@ static uint64_t thrown_out(const struct recorder *r)
 }
 
 /* Asked when it takes long: tells the user once, and returns whether the user is in a hurry. */
-static bool is_in_a_hurry(const struct recorder *r, bool *said)
+static bool is_in_a_hurry(void *ctx)
 {
+	struct recorder *r = ctx;
 	unsigned nr = binary_store_pending(r->store);
+	char what[64] = "names of functions";
 
-	if (!*said)
-		note("waiting for the unwind tables of %u file%s, at most %u s (Ctrl-C: no longer)",
-		     nr, plural(nr, "", "s"), (unsigned)(SETTLE_PATIENT_NS / NSEC_PER_SEC));
-	*said = true;
+	if (nr)
+		snprintf(what, sizeof(what), "unwind tables of %u file%s", nr, plural(nr, "", "s"));
+	if (now_ns() > r->patience_begin_ns + SETTLE_NS && !r->has_said_waiting) {
+		note("waiting for %s, at most %u s in all (Ctrl-C: no longer)", what,
+		     (unsigned)(SETTLE_PATIENT_NS / NSEC_PER_SEC));
+		r->has_said_waiting = true;
+	}
 	return r->opts.hurry && r->opts.hurry(r->opts.sink_ctx);
 }
 
-int recorder_settle(struct recorder *r, uint32_t scan, bool patient, revisit_fn again, void *ctx)
+/* Waits that follow each other share their time: the last scan, the end, its names. */
+static struct patience *begin_patience(struct recorder *r)
+{
+	uint64_t now = now_ns();
+
+	if (now < r->patience_used_ns + NSEC_PER_SEC)
+		return &r->patience;
+	r->patience_begin_ns = now;
+	r->has_said_waiting = false;
+	r->patience = (struct patience){
+		.until_ns = now + SETTLE_PATIENT_NS, .hurry = is_in_a_hurry, .ctx = r,
+	};
+	return &r->patience;
+}
+
+static void end_patience(struct recorder *r)
+{
+	r->patience_used_ns = now_ns();
+}
+
+/* If there is no room for all the tables, more time does not help. */
+static bool has_no_room(const struct recorder *r, uint64_t begin_ns, uint64_t thrown)
+{
+	return now_ns() > begin_ns + SETTLE_NS && thrown_out(r) != thrown;
+}
+
+static int settle(struct recorder *r, uint32_t scan, struct patience *patience, revisit_fn again,
+		  void *ctx)
 {
 	struct pollfd pfd = { .fd = worker_fd(r->pool), .events = POLLIN };
-	uint64_t thrown = r->loader ? thrown_out(r) : 0, begin = now_ns(),
-		 end = begin + (patient ? SETTLE_PATIENT_NS : SETTLE_NS);
+	uint64_t thrown = r->loader ? thrown_out(r) : 0, begin = now_ns();
 	int err = recorder_update(r);
-	bool said = false;
 
 	if (err || !r->deferred)
 		return err;
 	err = deferred_stacks_again(r->deferred, scan, again, ctx);
-	while (!err && deferred_stacks_waiting(r->deferred, scan) && now_ns() < end) {
-		/* If there is no room for all the tables, more time does not help. */
-		if (now_ns() > begin + SETTLE_NS &&
-		    (thrown_out(r) != thrown || is_in_a_hurry(r, &said)))
-			break;
+	while (!err && deferred_stacks_waiting(r->deferred, scan) && patience_lasts(patience) &&
+	       !has_no_room(r, begin, thrown)) {
 		poll(&pfd, 1, 10);
 		err = recorder_update(r);
 		if (!err)
 			err = deferred_stacks_again(r->deferred, scan, again, ctx);
 	}
 	return err ? err : deferred_stacks_flush(r->deferred, scan);
+}
+
+int recorder_settle(struct recorder *r, uint32_t scan, bool patient, revisit_fn again, void *ctx)
+{
+	struct patience brief = { .until_ns = now_ns() + SETTLE_NS };
+	int err = settle(r, scan, patient ? begin_patience(r) : &brief, again, ctx);
+
+	if (patient)
+		end_patience(r);
+	return err;
 }
 
 static bool was_met(const void *session, const struct process *p)
@@ -199,6 +237,7 @@ static int report_losses(struct recorder *r)
 	totals[LOSS_TABLE_FULL] = loader.refused;
 	totals[LOSS_TASK_EVENTS] = process_tracker_lost(r->tracker);
 	totals[LOSS_BAD_RECORD] = session_stats(r->session)->bad;
+	totals[LOSS_SYMBOL_BUDGET] = session_names_lost(r->session);
 	if (r->opts.losses)
 		r->opts.losses(r->opts.sink_ctx, totals);
 	for (uint8_t cause = 0; cause < LOSS_CAUSES && !err; cause++)
@@ -215,7 +254,7 @@ int recorder_service(struct recorder *r)
 	if (now < r->next_flush_ns)
 		return 0;
 	r->next_flush_ns = now + FLUSH_NS;
-	err = session_names(r->session, false);
+	err = session_names(r->session, NULL);
 	if (!err)
 		err = report_losses(r);
 	if (r->deferred)
@@ -280,8 +319,11 @@ static int tell_outside(struct recorder *r)
 int recorder_end(struct recorder *r, const struct rec_end *end)
 {
 	struct rec_end e = *end;
-	int err = recorder_settle(r, 0, true, NULL, NULL);
+	struct patience *patience = begin_patience(r);
+	int err = settle(r, 0, patience, NULL, NULL);
 
+	if (!err)
+		err = session_names(r->session, patience);
 	if (!err)
 		err = report_losses(r);
 	if (!err)
@@ -289,6 +331,7 @@ int recorder_end(struct recorder *r, const struct rec_end *end)
 	if (!err)
 		err = put_table_stats(r);
 	e.lost += losses_all(&r->losses);
+	e.cpu_time_ns += helper_keeper_cpu_ns(r->keeper);
 	return err ? err : session_end(r->session, &e);
 }
 

@@ -72,7 +72,7 @@ struct recorder_options {
 	void (*losses)(void *sink_ctx, uint64_t totals[LOSS_CAUSES]);
 	record_fn sink;
 	int (*flush)(void *sink_ctx);	/* NULL: none */
-	/* true: the user does not want to wait for tables any longer. NULL: never. */
+	/* true: the user does not want to wait for tables and names any longer. NULL: never. */
 	bool (*hurry)(void *sink_ctx);
 	void *sink_ctx;
 };

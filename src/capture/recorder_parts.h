@@ -6,6 +6,7 @@
 #pragma once
 
 #include "src/base/clock.h"
+#include "src/base/patience.h"
 #include "src/base/worker.h"
 #include "src/capture/losses.h"
 #include "src/capture/recorder.h"
@@ -45,6 +46,10 @@ struct recorder {
 	struct deferred_stacks *deferred;
 	struct wait_peers *peers;	/* NULL: no scans */
 	uint64_t evicted;		/* binaries whose table was thrown out */
+	/* Of the waits at the end, and after the first scan. */
+	struct patience patience;
+	uint64_t patience_begin_ns, patience_used_ns;
+	bool has_said_waiting;
 	uint64_t next_flush_ns, last_update_ns;
 };
 

@@ -233,16 +233,15 @@ int file_opener_mapped(struct file_opener *o, pid_t pid, const struct proc_map *
 	return take_answer(ask(o, &m, &wait, &answer), &answer, st);
 }
 
-int file_opener_perf_map(struct file_opener *o, const struct process_tmp *tmp, uint64_t until_ns,
-			 struct stat *st)
+int file_opener_perf_map(struct file_opener *o, const struct process_tmp *tmp,
+			 const struct helper_wait *wait, struct stat *st)
 {
 	struct request r = { .tmp = *tmp };
 	struct helper_message answer = { 0 };
 	struct helper_message m = { .op = OPEN_PERF_MAP, .part = { { &r, sizeof(r) } },
 				    .fds = { tmp->dir }, .nr_fds = 1 };
-	struct helper_wait wait = { .until_ns = until_ns };
 
-	return tmp->dir < 0 ? -ENOENT : take_answer(ask(o, &m, &wait, &answer), &answer, st);
+	return tmp->dir < 0 ? -ENOENT : take_answer(ask(o, &m, wait, &answer), &answer, st);
 }
 
 size_t file_opener_debug(struct file_opener *o, pid_t pid, const char *path, const struct stat *st,

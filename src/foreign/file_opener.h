@@ -37,8 +37,8 @@ int file_opener_mapped(struct file_opener *o, pid_t pid, const struct proc_map *
 		       struct stat *st);
 size_t file_opener_debug(struct file_opener *o, pid_t pid, const char *path, const struct stat *st,
 			 const struct debug_name *name, int fds[DEBUG_FILES_MAX]);
-int file_opener_perf_map(struct file_opener *o, const struct process_tmp *tmp, uint64_t until_ns,
-			 struct stat *st);
+int file_opener_perf_map(struct file_opener *o, const struct process_tmp *tmp,
+			 const struct helper_wait *wait, struct stat *st);
 
 /*
  * A copy of the file behind a mapping, for file systems that are served by a program or another

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "src/base/clock.h"
@@ -20,7 +21,7 @@
 #define KEEPER_FD 3			/* helper_fork() gives the only descriptor this number */
 #define KEEPER_WAIT_NS (2 * NSEC_PER_SEC)	/* it does nothing that takes long */
 
-enum keeper_op { KEEPER_SPAWN, KEEPER_KILL };
+enum keeper_op { KEEPER_SPAWN, KEEPER_KILL, KEEPER_CPU };
 
 struct keeper_order {
 	uint32_t slot, kind;
@@ -96,6 +97,38 @@ static void kill_slot(struct kept *k, uint32_t slot)
 		kill(k->pids[slot], SIGKILL);
 }
 
+static uint64_t clock_of(pid_t pid)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
+		return 0;
+	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t usage_ns(int who)
+{
+	struct rusage u;
+
+	getrusage(who, &u);
+	return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * NSEC_PER_SEC +
+	       (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000;
+}
+
+static void tell_cpu(struct kept *k)
+{
+	static const struct helper_wait for_ever;
+	uint64_t ns;
+	struct helper_message answer = { .part = { { &ns, sizeof(ns) } } };
+
+	reap(k);
+	ns = usage_ns(RUSAGE_SELF) + usage_ns(RUSAGE_CHILDREN);
+	for (size_t i = 0; i < SLOTS; i++)
+		ns += k->pids[i] > 0 ? clock_of(k->pids[i]) : 0;
+	helper_send(KEEPER_FD, &answer, &for_ever);
+}
+
 static void obey(struct kept *k, struct helper_message *m)
 {
 	const struct keeper_order *order = m->part[0].v;
@@ -131,7 +164,10 @@ static void keeper_main(const struct helper_keeper_options *opts)
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	while (!helper_receive(KEEPER_FD, &m, sizeof(struct keeper_order), &for_ever)) {
-		obey(&k, &m);
+		if (m.op == KEEPER_CPU)
+			tell_cpu(&k);
+		else
+			obey(&k, &m);
 		helper_message_release(&m);
 	}
 	for (uint32_t i = 0; i < SLOTS; i++)
@@ -335,6 +371,22 @@ int helper_call(struct helper *h, const struct helper_message *request, size_t m
 	pthread_mutex_unlock(&h->lock);
 	count(h->keeper, err);
 	return err;
+}
+
+uint64_t helper_keeper_cpu_ns(struct helper_keeper *k)
+{
+	struct helper_wait wait = { .until_ns = now_ns() + KEEPER_WAIT_NS };
+	struct helper_message ask = { .op = KEEPER_CPU }, answer = { 0 };
+	uint64_t ns = 0;
+
+	pthread_mutex_lock(&k->lock);
+	if (k->sock >= 0 && !helper_send(k->sock, &ask, &wait) &&
+	    !helper_receive(k->sock, &answer, sizeof(ns), &wait) &&
+	    answer.part[0].len == sizeof(ns))
+		memcpy(&ns, answer.part[0].v, sizeof(ns));
+	pthread_mutex_unlock(&k->lock);
+	helper_message_release(&answer);
+	return ns;
 }
 
 void helper_keeper_stats(struct helper_keeper *k, struct helper_stats *out)

@@ -81,3 +81,6 @@ struct helper_stats {
 	uint64_t calls, died, stalled;
 };
 void helper_keeper_stats(struct helper_keeper *k, struct helper_stats *out);
+
+/* The CPU time of all helpers, living and dead, and of the keeper. 0: the keeper is gone. */
+uint64_t helper_keeper_cpu_ns(struct helper_keeper *k);

@@ -23,7 +23,13 @@
 enum parse_op { PARSE_IDENTITY, PARSE_TABLE, PARSE_NAMES, PARSE_PERF_MAP, PARSE_OPS };
 
 #define PARSE_MAX_REQUEST (256u << 20)
-#define PARSE_MAX_ANSWER (1u << 30)
+/*
+ * What an answer may take of the recorder's memory. A table of 64 MiB has 16 million rows; the
+ * largest programs of distributions have 2 million. Names are limited in symbol_batch.c.
+ */
+#define PARSE_MAX_IDENTITY (1u << 20)
+#define PARSE_MAX_TABLE (64u << 20)
+#define PARSE_MAX_NAMES (80u << 20)
 
 struct table_head {
 	uint64_t vaddr_lo;
@@ -39,6 +45,27 @@ struct names_head {
 struct names_answer {
 	uint32_t flags;			/* BINARY_... */
 };
+
+struct elf_identity;
+struct perf_map_query;
+struct symbol_batch;
+struct symbol_file;
+struct unwind_table;
+struct byte_buf;
+
+/*
+ * Take over what a parser has answered, if it is sound. It is as foreign as the bytes that the
+ * parser has read. 0, -ENOMEM, or -EPROTO: it is not sound.
+ *
+ * parse_take_table(): *tp is the caller's to free in any case. parse_take_queries(): v is sorted as
+ * it was sent, and the names are appended.
+ */
+int parse_take_identity(struct helper_message *answer, struct elf_identity *out);
+int parse_take_table(struct helper_message *answer, struct unwind_table **tp);
+int parse_take_names(struct helper_message *answer, struct symbol_file *file,
+		     struct symbol_batch *b);
+int parse_take_queries(struct helper_message *answer, struct perf_map_query *v, size_t nr,
+		       struct byte_buf *names);
 
 /* serve() of the helper. */
 void parse_serve(void *state, struct helper_message *request,

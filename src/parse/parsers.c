@@ -75,32 +75,17 @@ void parsers_free(struct parsers *p)
 
 /* ---- identity ---- */
 
-static int take_identity(struct helper_message *answer, struct elf_identity *out)
-{
-	size_t len;
-
-	if (answer->part[0].len != sizeof(*out))
-		return -EPROTO;
-	memcpy(out, answer->part[0].v, sizeof(*out));
-	out->segments = NULL;
-	if (out->build_id_len > sizeof(out->build_id) ||
-	    answer->part[1].len != out->nr_segments * sizeof(*out->segments))
-		return -EPROTO;
-	out->segments = helper_take_part(answer, 1, &len);
-	return 0;
-}
-
 int parse_identity(struct parsers *p, int fd, struct elf_identity *out)
 {
 	struct helper_message request = { .op = PARSE_IDENTITY, .fds = { fd }, .nr_fds = 1 };
 	struct helper_wait wait = { .until_ns = now_ns() + IDENTITY_NS };
 	struct helper_message answer;
-	int err = helper_call(p->identity, &request, PARSE_MAX_ANSWER, &wait, &answer);
+	int err = helper_call(p->identity, &request, PARSE_MAX_IDENTITY, &wait, &answer);
 
 	if (!err)
 		err = answer.status;
 	if (!err)
-		err = take_identity(&answer, out);
+		err = parse_take_identity(&answer, out);
 	helper_message_release(&answer);
 	return err;
 }
@@ -132,29 +117,6 @@ static void give_lane(struct parsers *p, unsigned i)
 	pthread_mutex_unlock(&p->lock);
 }
 
-static int take_table(struct helper_message *m, struct unwind_table **tp)
-{
-	struct unwind_table *t = calloc(1, sizeof(*t));
-	const struct table_head *head = m->part[0].v;
-	size_t len;
-
-	if (!t)
-		return -ENOMEM;
-	*tp = t;
-	if (m->part[0].len != sizeof(*head) ||
-	    m->part[1].len != head->nr_pages * sizeof(*t->pages) ||
-	    m->part[2].len % sizeof(*t->rows) || m->part[3].len % sizeof(*t->rules))
-		return -EPROTO;
-	t->vaddr_lo = head->vaddr_lo;
-	t->nr_pages = head->nr_pages;
-	t->pages = helper_take_part(m, 1, &len);
-	t->rows = helper_take_part(m, 2, &len);
-	t->nr_rows = len / sizeof(*t->rows);
-	t->rules = helper_take_part(m, 3, &len);
-	t->nr_rules = len / sizeof(*t->rules);
-	return unwind_table_is_sound(t) ? 0 : -EPROTO;
-}
-
 int parse_table(struct parsers *p, int fd, const atomic_bool *unwanted, struct unwind_table **tp)
 {
 	struct helper_message request = { .op = PARSE_TABLE, .fds = { fd }, .nr_fds = 1 };
@@ -164,13 +126,13 @@ int parse_table(struct parsers *p, int fd, const atomic_bool *unwanted, struct u
 	int err;
 
 	wait.until_ns = now_ns() + TABLE_NS;
-	err = helper_call(p->tables[lane], &request, PARSE_MAX_ANSWER, &wait, &answer);
+	err = helper_call(p->tables[lane], &request, PARSE_MAX_TABLE, &wait, &answer);
 	give_lane(p, lane);
 	*tp = NULL;
 	if (!err)
 		err = answer.status;
 	if (!err)
-		err = take_table(&answer, tp);
+		err = parse_take_table(&answer, tp);
 	helper_message_release(&answer);
 	if (err) {
 		unwind_table_free(*tp);
@@ -181,45 +143,14 @@ int parse_table(struct parsers *p, int fd, const atomic_bool *unwanted, struct u
 
 /* ---- names ---- */
 
-/* Takes the answers over, but neither the addresses nor whose they are. */
-static int take_names(struct helper_message *m, struct symbol_file *file, struct symbol_batch *b)
-{
-	const struct names_answer *head = m->part[0].v;
-	const struct symbol_answer *v = m->part[1].v;
-	size_t len = m->part[2].len;
-
-	if (m->part[0].len != sizeof(*head) || m->part[1].len != b->nr * sizeof(*v) ||
-	    len > UINT32_MAX)
-		return -EPROTO;
-	for (size_t i = 0; i < b->nr; i++) {
-		struct symbol_answer *to = &b->v[i];
-		uint64_t addr = to->addr;
-		uint32_t cookie = to->cookie;
-
-		*to = v[i];
-		to->addr = addr;
-		to->cookie = cookie;
-		to->has_func_addr = v[i].has_func_addr != 0;
-		if (to->status >= SYMBOL_STATUSES || to->lang >= LANGS)
-			return -EPROTO;
-		if (to->name >= len)
-			to->name = SYMBOL_NO_NAME;
-		if (to->sysname >= len)
-			to->sysname = SYMBOL_NO_NAME;
-	}
-	file->flags = head->flags;
-	b->text.v = helper_take_part(m, 2, &b->text.nr);
-	b->text.cap = b->text.nr;
-	return 0;
-}
-
 static int ask_names(struct parsers *p, const struct symbol_file *file,
 		     const struct helper_message *request, const atomic_bool *unwanted,
 		     struct helper_message *answer)
 {
 	struct helper_wait wait = { .until_ns = now_ns() + NAMES_NS, .unwanted = unwanted };
 	struct helper *h = p->names[file->binary % p->nr_lanes];
-	int err = helper_call(h, request, PARSE_MAX_ANSWER, &wait, answer);
+	int err = helper_call(h, request, PARSE_MAX_NAMES + request->part[1].len, &wait,
+			      answer);
 
 	return err ? err : answer->status;
 }
@@ -264,7 +195,7 @@ int parse_names(void *parsers, struct symbol_file *file, struct symbol_batch *b,
 			close(request.fds[i]);
 	}
 	if (!err)
-		err = take_names(&answer, file, b);
+		err = parse_take_names(&answer, file, b);
 	helper_message_release(&answer);
 	return err;
 }
@@ -278,30 +209,7 @@ static int by_addr(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-static int take_queries(struct helper_message *m, struct perf_map_query *v, size_t nr,
-			struct byte_buf *names)
-{
-	const struct perf_map_query *got = m->part[0].v;
-	size_t len = m->part[1].len, before = names->nr;
-
-	if (m->part[0].len != nr * sizeof(*v) || len > UINT32_MAX - before)
-		return -EPROTO;
-	bb_bytes(names, m->part[1].v, len);
-	bb_bytes(names, "", 1);
-	if (names->bad)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++) {
-		if (got[i].addr != v[i].addr)
-			return -EPROTO;
-		if (v[i].name != PERF_MAP_NO_NAME || got[i].name >= len)
-			continue;
-		v[i].name = (uint32_t)before + got[i].name;
-		v[i].start = got[i].start;
-	}
-	return 0;
-}
-
-int parse_perf_map(struct parsers *p, int fd, uint64_t size, uint64_t until_ns,
+int parse_perf_map(struct parsers *p, int fd, uint64_t size, const struct helper_wait *wait,
 		   struct perf_map_query *v, size_t nr, struct byte_buf *names)
 {
 	struct helper_message request = {
@@ -309,16 +217,15 @@ int parse_perf_map(struct parsers *p, int fd, uint64_t size, uint64_t until_ns,
 		.part = { { v, nr * sizeof(*v) }, { &size, sizeof(size) } },
 		.fds = { fd }, .nr_fds = 1,
 	};
-	struct helper_wait wait = { .until_ns = until_ns };
 	struct helper_message answer;
 	int err, taken = 0;
 
 	if (nr)
 		qsort(v, nr, sizeof(*v), by_addr);
-	err = helper_call(p->perf_map, &request, PARSE_MAX_ANSWER, &wait, &answer);
+	err = helper_call(p->perf_map, &request, PARSE_MAX_NAMES + nr * sizeof(*v), wait, &answer);
 	/* Names found before an error count. */
 	if (!err && (!answer.status || answer.status == -E2BIG || answer.status == -EIO))
-		taken = take_queries(&answer, v, nr, names);
+		taken = parse_take_queries(&answer, v, nr, names);
 	if (!err)
 		err = answer.status ? answer.status : taken;
 	helper_message_release(&answer);

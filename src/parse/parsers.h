@@ -53,9 +53,6 @@ int parse_table(struct parsers *p, int fd, const atomic_bool *unwanted, struct u
 int parse_names(void *parsers, struct symbol_file *file, struct symbol_batch *batch,
 		const atomic_bool *unwanted);
 
-/*
- * perf_map_find() for a regular file of size bytes. The queries are sorted afterwards. -ETIMEDOUT:
- * it took longer than until_ns.
- */
-int parse_perf_map(struct parsers *p, int fd, uint64_t size, uint64_t until_ns,
+/* perf_map_find() for a regular file of size bytes. The queries are sorted afterwards. */
+int parse_perf_map(struct parsers *p, int fd, uint64_t size, const struct helper_wait *wait,
 		   struct perf_map_query *v, size_t nr, struct byte_buf *names);

@@ -143,7 +143,7 @@ static int hook_turn(void *ctx)
 	if (!o->rows)
 		return 0;
 	if (live_rows_need_names(o->rows))
-		err = session_names(recorder_session(o->loop->recorder), false);
+		err = session_names(recorder_session(o->loop->recorder), NULL);
 	live_rows_write(o->rows);
 	return err;
 }

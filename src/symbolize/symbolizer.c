@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "src/base/array.h"
+#include "src/base/patience.h"
 #include "src/base/worker.h"
 #include "src/model/record.h"
 #include "src/symbolize/elf_symbols.h"
@@ -15,6 +16,7 @@
 #include "src/symbolize/symbol_batch.h"
 
 #define DEFAULT_TABLE_BYTES (16u << 20)
+#define LOOK_MS 50			/* how often patience is asked */
 
 /*
  * One binary. While a batch of it is open, the table belongs to the thread that runs the batch;
@@ -40,6 +42,7 @@ struct batch {
 	struct subject *subject;
 	struct symbol_batch b;
 	size_t answered;
+	bool is_lost;			/* given up, because of time or of its parser */
 	struct batch *next;
 };
 
@@ -54,6 +57,7 @@ struct symbolizer {
 	unsigned nr_open;		/* batches queued or running */
 	size_t nr_pending;		/* requests of all subjects that are in no batch yet */
 	uint64_t nr_batches;		/* done */
+	uint64_t nr_lost;		/* requests */
 	size_t table_bytes;
 };
 
@@ -98,8 +102,9 @@ static void answer_elsewhere(struct subject *s, struct batch *job)
 	int err = s->err ? s->err : o->look_up(o->ctx, &file, &job->b, job->job.unwanted);
 
 	s->flags = file.flags ? file.flags : s->flags;
+	job->is_lost = err == -ECANCELED || err == -ETIMEDOUT || err == -EPIPE;
 	if (err == -ECANCELED)
-		symbol_batch_fail(&job->b, -ENOMEM);
+		symbol_batch_fail(&job->b, -ETIMEDOUT);
 	else if (err)
 		symbol_batch_fail(&job->b, s->err = err);
 }
@@ -192,6 +197,7 @@ static void batch_done(struct worker_job *j, bool cancelled)
 	for (size_t i = 0; cancelled && i < job->b.nr; i++)
 		job->b.v[i].status = SYMBOL_LIMITED;
 	s->nr_open--;
+	s->nr_lost += cancelled || job->is_lost ? job->b.nr : 0;
 	b->is_open = false;
 	b->last_used = ++s->nr_batches;
 	if (b->table && !b->table_bytes) {
@@ -226,7 +232,7 @@ static void wait_for_jobs(struct symbolizer *s)
 {
 	struct pollfd pfd = { .fd = worker_fd(s->pool), .events = POLLIN };
 
-	poll(&pfd, 1, -1);
+	poll(&pfd, 1, LOOK_MS);
 	worker_reap(s->pool);
 }
 
@@ -403,7 +409,7 @@ static void work(struct symbolizer *s)
 		worker_reap(s->pool);
 }
 
-int symbolizer_collect(struct symbolizer *s, symbol_fn fn, void *ctx, bool wait)
+int symbolizer_collect(struct symbolizer *s, symbol_fn fn, void *ctx, struct patience *wait)
 {
 	for (;;) {
 		uint64_t before = s->nr_batches;
@@ -413,6 +419,8 @@ int symbolizer_collect(struct symbolizer *s, symbol_fn fn, void *ctx, bool wait)
 		err = deliver(s, fn, ctx);
 		if (err || !wait)
 			return err;
+		if (s->pool && !patience_lasts(wait))
+			worker_unwanted(s->pool);	/* all answers are quick from now on */
 		if (s->nr_open)
 			wait_for_jobs(s);
 		else if (!s->answered && !s->nr_pending)
@@ -420,6 +428,11 @@ int symbolizer_collect(struct symbolizer *s, symbol_fn fn, void *ctx, bool wait)
 		else if (s->nr_batches == before)
 			return -ENOMEM;		/* no batch could be made */
 	}
+}
+
+uint64_t symbolizer_lost(const struct symbolizer *s)
+{
+	return s->nr_lost;
 }
 
 uint32_t symbolizer_binary_flags(const struct symbolizer *s, uint32_t binary)

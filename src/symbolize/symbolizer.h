@@ -5,7 +5,7 @@
  *	symbolizer_new(pool, &opts)
  *	symbolizer_add(s, id, &source)		once per binary, while its file can still be opened
  *	symbolizer_request(s, id, cookie, addr)	cheap: only queues
- *	symbolizer_collect(s, fn, ctx, wait)	calls fn for each answer there is; wait: for all
+ *	symbolizer_collect(s, fn, ctx, wait)	calls fn for each answer there is, or will be
  *	symbolizer_free(s)
  *
  * The worker pool loads the symbol table of a binary at the first request for it. Tables are
@@ -20,6 +20,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct patience;
 struct symbol_batch;
 struct worker_pool;
 struct symbolizer;
@@ -95,8 +96,14 @@ int symbolizer_request(struct symbolizer *s, uint32_t binary, uint32_t cookie, u
 
 typedef int (*symbol_fn)(void *ctx, uint32_t cookie, uint64_t addr, const struct symbol *sym);
 
-/* Returns 0 or the first error of fn. */
-int symbolizer_collect(struct symbolizer *s, symbol_fn fn, void *ctx, bool wait);
+/*
+ * Returns 0 or the first error of fn. wait NULL: gives what is there. Otherwise waits for all
+ * answers; when the patience is over, the requests that are left are answered with SYMBOL_LIMITED.
+ */
+int symbolizer_collect(struct symbolizer *s, symbol_fn fn, void *ctx, struct patience *wait);
+
+/* Requests that were given up: their parser died or took too long, or the patience was over. */
+uint64_t symbolizer_lost(const struct symbolizer *s);
 
 /* BINARY_... flags, which are known once the symbols of the binary are loaded; 0 before. */
 uint32_t symbolizer_binary_flags(const struct symbolizer *s, uint32_t binary);

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "src/base/patience.h"
 #include "src/capture/processes/jit_names.h"
 #include "src/model/binary.h"
 #include "src/model/process.h"
@@ -175,7 +176,7 @@ static const char *collect_all(struct world *w)
 
 	w->nr = 0;
 	stderr_begin();
-	assert_int_equal(jit_names_collect(w->j, on_symbol, w, true), 0);
+	assert_int_equal(jit_names_collect(w->j, on_symbol, w, &(struct patience){ 0 }), 0);
 	text = stderr_end();
 	return text;
 }
@@ -336,7 +337,7 @@ static void test_one_that_lives(void **state)
 
 	write_map(w, me, "7f0000000000 40 early\n");
 	request(w, p, 1, CODE);
-	assert_int_equal(jit_names_collect(w->j, on_symbol, w, false), 0);
+	assert_int_equal(jit_names_collect(w->j, on_symbol, w, NULL), 0);
 	assert_int_equal(w->nr, 0);
 	write_map(w, me, "7f0000000000 40 late\n");
 	collect_all(w);
@@ -344,7 +345,7 @@ static void test_one_that_lives(void **state)
 	/* An exec ends it, too. */
 	request(w, p, 2, CODE);
 	processes_add(&w->processes, me, 30);
-	while (!jit_names_collect(w->j, on_symbol, w, false) && w->nr < 2)
+	while (!jit_names_collect(w->j, on_symbol, w, NULL) && w->nr < 2)
 		;
 	assert_name(w, 2, "late", CODE);
 }
@@ -415,7 +416,7 @@ static void test_error_of_the_caller(void **state)
 	request(w, p, 1, CODE);
 	request(w, p, 2, CODE);
 	w->err = -EPIPE;
-	assert_int_equal(jit_names_collect(w->j, on_symbol, w, true), -EPIPE);
+	assert_int_equal(jit_names_collect(w->j, on_symbol, w, &(struct patience){ 0 }), -EPIPE);
 	assert_int_equal(w->nr, 1);
 }
 
@@ -426,7 +427,7 @@ static void test_free_while_reading(void **state)
 	struct process *p = add_process(w, ENDED);
 
 	request(w, p, 1, CODE);
-	assert_int_equal(jit_names_collect(w->j, on_symbol, w, false), 0);
+	assert_int_equal(jit_names_collect(w->j, on_symbol, w, NULL), 0);
 }
 
 int main(void)

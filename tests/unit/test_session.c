@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "src/base/patience.h"
 #include "src/capture/processes/lifetimes.h"
 #include "src/capture/session/session.h"
 #include "src/capture/waits/wait_peers.h"
@@ -540,7 +541,9 @@ static void test_names(void **state)
 	      .pc = (uintptr_t)test_names - w->c.own.start + copy.start);
 	stack(w, .tid = ME, .time_ns = 50, .pc = copy.end - 1);
 	assert_int_equal(w->r.nr[REC_SYMBOL], 0);
+	assert_int_equal(session_names(w->s, &(struct patience){ 0 }), 0);
 	assert_int_equal(session_end(w->s, &end), 0);
+	assert_int_equal(session_names_lost(w->s), 0);
 	assert_int_equal(w->r.nr[REC_SYMBOL], 2);
 	assert_string_equal(recorded_name(&w->r, 1), "test_names");
 	assert_int_equal(w->r.symbol[1].offset, 0);

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "src/base/patience.h"
 #include "src/capture/processes/jit_names.h"
 #include "src/capture/session/definitions.h"
 #include "src/capture/session/stack_definer.h"
@@ -292,8 +293,8 @@ static void test_names_are_asked_for(void **state)
 	user(w, p, 20, JIT + 0x10, (TEXT + 0x50) | RA, 0x5678);
 	assert_frame(w, node, 0, FRAME_JIT, 0, JIT + 0x10);
 	assert_int_not_equal(recorded_caller(&w->r, node, 0)->binary, 0);
-	assert_int_equal(symbolizer_collect(w->d.deps.symbolizer, count_symbol, files, true), 0);
-	assert_int_equal(jit_names_collect(w->d.deps.jit, count_symbol, jit, true), 0);
+	assert_int_equal(symbolizer_collect(w->d.deps.symbolizer, count_symbol, files, &(struct patience){ 0 }), 0);
+	assert_int_equal(jit_names_collect(w->d.deps.jit, count_symbol, jit, &(struct patience){ 0 }), 0);
 	for (uint32_t id = 1; id <= w->r.nr[REC_FRAME]; id++) {
 		assert_int_equal(jit[id], w->r.frame[id].kind == FRAME_JIT);
 		assert_int_equal(files[id], w->r.frame[id].kind == FRAME_USER &&

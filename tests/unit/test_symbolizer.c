@@ -21,6 +21,7 @@
 
 #include <cmocka.h>
 
+#include "src/base/patience.h"
 #include "src/base/worker.h"
 #include "src/model/record.h"
 #include "src/symbolize/kernel_symbols.h"
@@ -141,7 +142,7 @@ static void ask(struct symbolizer *s, uint32_t binary, uint32_t cookie, uint64_t
 
 static void collect(struct symbolizer *s)
 {
-	assert_int_equal(symbolizer_collect(s, on_symbol, &got, true), 0);
+	assert_int_equal(symbolizer_collect(s, on_symbol, &got, &(struct patience){ 0 }), 0);
 }
 
 static void statuses(struct worker_pool *p)
@@ -256,7 +257,7 @@ static void exactly_once(struct worker_pool *p, size_t max_table_bytes)
 	for (uint32_t i = 0; i < MAX_ANSWERS; i++) {
 		ask(s, i & 1 ? SELF : LIBC, i, i & 1 ? function : qsort_at);
 		if (i % 37 == 0)
-			assert_int_equal(symbolizer_collect(s, on_symbol, &got, false), 0);
+			assert_int_equal(symbolizer_collect(s, on_symbol, &got, NULL), 0);
 		if (i % 501 == 0)
 			collect(s);
 	}
@@ -288,7 +289,7 @@ static void refused(struct worker_pool *p)
 	for (uint32_t i = 1; i <= 20; i++)
 		ask(s, SELF, i, 1);
 	got.fail_at = 10;
-	assert_int_equal(symbolizer_collect(s, on_symbol, &got, true), -EPIPE);
+	assert_int_equal(symbolizer_collect(s, on_symbol, &got, &(struct patience){ 0 }), -EPIPE);
 	assert_true(got.total < 20);
 	got.fail_at = 0;
 	collect(s);

@@ -13,6 +13,7 @@
 #include "src/base/array.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/patience.h"
 #include "src/base/worker.h"
 #include "src/foreign/file_opener.h"
 #include "src/parse/parsers.h"
@@ -71,6 +72,7 @@ struct jit_names {
 	struct worker_pool *thread;	/* NULL: none yet */
 	struct map_job *job;		/* running for job_binary; has borrowed its places */
 	uint32_t job_binary;
+	uint64_t nr_lost;		/* requests */
 };
 
 /* ---- in the thread ---- */
@@ -78,13 +80,13 @@ struct jit_names {
 /* 0; -ENOENT: there is no map; -EACCES: it must not be used; or an error of parse_perf_map(). */
 static int read_map(struct map_job *m, const struct process_tmp *at)
 {
+	const struct helper_wait wait = { .until_ns = m->until_ns, .unwanted = m->job.unwanted };
 	struct stat st;
-	int fd = file_opener_perf_map(m->opener, at, m->until_ns, &st), err;
+	int fd = file_opener_perf_map(m->opener, at, &wait, &st), err;
 
 	if (fd < 0)
 		return fd;
-	err = parse_perf_map(m->parsers, fd, (uint64_t)st.st_size, m->until_ns, m->v, m->nr,
-			     &m->names);
+	err = parse_perf_map(m->parsers, fd, (uint64_t)st.st_size, &wait, m->v, m->nr, &m->names);
 	close(fd);
 	return err;
 }
@@ -373,6 +375,7 @@ static int end_job(struct jit_names *j, symbol_fn fn, void *ctx)
 
 	assert(e && e->nr >= m->nr);	/* a process with requests is kept */
 	j->job = NULL;
+	j->nr_lost += m->err == -ETIMEDOUT || m->err == -EPIPE || m->err == -ECANCELED ? m->nr : 0;
 	say_why(e, m->err);
 	err = give_names(m, fn, ctx);
 	forget_requests(e, m->nr);
@@ -414,25 +417,57 @@ static void forget_ended(struct jit_names *j)
 }
 
 /* Waits for the job. false: it is not done yet. */
-static bool wait_for_job(struct jit_names *j, uint64_t until_ns)
+static bool wait_for_job(struct jit_names *j, struct patience *wait)
 {
 	struct pollfd pfd = { .fd = worker_fd(j->thread), .events = POLLIN };
+	uint64_t until_ns = now_ns() + PAUSE_MS * NSEC_PER_MSEC;
 
-	while (worker_reap(j->thread), !j->job->done && now_ns() < until_ns)
+	while (worker_reap(j->thread), !j->job->done) {
+		if (wait && !patience_lasts(wait))
+			worker_unwanted(j->thread);	/* it comes back soon */
+		else if (!wait && now_ns() >= until_ns)
+			return false;
 		poll(&pfd, 1, 10);
-	return j->job->done;
+	}
+	return true;
 }
 
-int jit_names_collect(struct jit_names *j, symbol_fn fn, void *ctx, bool wait)
+/* Answers what nobody waits for any more. */
+static int give_up(struct jit_names *j, symbol_fn fn, void *ctx)
 {
-	uint64_t until_ns = wait ? UINT64_MAX : now_ns() + PAUSE_MS * NSEC_PER_MSEC;
-	int err = j->nr && !j->job ? begin_next(j, fn, ctx, wait) : 0;
+	int err = 0;
 
-	while (!err && j->job && wait_for_job(j, until_ns)) {
+	for (size_t i = 0; i < j->nr && !err; i++) {
+		struct jit_process *e = &j->v[i];
+
+		j->nr_lost += e->nr;
+		err = give_none(e, e->nr, SYMBOL_LIMITED, fn, ctx);
+		forget_requests(e, e->nr);
+	}
+	return err;
+}
+
+static int next(struct jit_names *j, symbol_fn fn, void *ctx, struct patience *wait)
+{
+	if (wait && !patience_lasts(wait))
+		return give_up(j, fn, ctx);
+	return begin_next(j, fn, ctx, wait);
+}
+
+int jit_names_collect(struct jit_names *j, symbol_fn fn, void *ctx, struct patience *wait)
+{
+	int err = j->nr && !j->job ? next(j, fn, ctx, wait) : 0;
+
+	while (!err && j->job && wait_for_job(j, wait)) {
 		err = end_job(j, fn, ctx);
 		if (!err)
-			err = begin_next(j, fn, ctx, wait);
+			err = next(j, fn, ctx, wait);
 	}
 	forget_ended(j);
 	return err;
+}
+
+uint64_t jit_names_lost(const struct jit_names *j)
+{
+	return j->nr_lost;
 }

@@ -27,8 +27,8 @@
  *	jit_names_new(&deps, &j)
  *	jit_names_binary(j, p, addr, time)	the binary that stands for the generated code of p
  *	jit_names_request(j, p, cookie, addr)	cheap: the request is only kept
- *	jit_names_collect(j, fn, ctx, wait)	calls fn for requests of processes that have ended;
- *						wait: for all requests
+ *	jit_names_collect(j, fn, ctx, wait)	calls fn for requests of processes that have ended,
+ *						or (wait) for all
  *	jit_names_free(j)
  */
 #pragma once
@@ -43,6 +43,7 @@ struct binaries;
 struct binary;
 struct file_opener;
 struct parsers;
+struct patience;
 struct process;
 struct process_tmp;
 struct processes;
@@ -74,4 +75,11 @@ bool jit_names_has(const struct binary *b);		/* such a path, and no ELF file */
 uint32_t jit_names_binary(struct jit_names *j, const struct process *p, uint64_t addr,
 			  uint64_t time_ns);
 int jit_names_request(struct jit_names *j, const struct process *p, uint32_t cookie, uint64_t addr);
-int jit_names_collect(struct jit_names *j, symbol_fn fn, void *ctx, bool wait);
+
+/*
+ * Returns 0 or the first error of fn. wait NULL: reads the maps of processes that have ended, as
+ * far as that takes no time. Otherwise reads all; when the patience is over, the requests that are
+ * left are answered with SYMBOL_LIMITED.
+ */
+int jit_names_collect(struct jit_names *j, symbol_fn fn, void *ctx, struct patience *wait);
+uint64_t jit_names_lost(const struct jit_names *j);	/* requests that were given up */

@@ -435,7 +435,7 @@ static int on_symbol(void *ctx, uint32_t frame, uint64_t addr, const struct symb
 	return session_emit(s, &rec);
 }
 
-int session_names(struct session *s, bool wait)
+int session_names(struct session *s, struct patience *wait)
 {
 	int err = symbolizer_collect(s->deps.symbolizer, on_symbol, s, wait);
 	uint64_t now = now_ns();
@@ -448,14 +448,17 @@ int session_names(struct session *s, bool wait)
 	return err;
 }
 
+uint64_t session_names_lost(const struct session *s)
+{
+	return symbolizer_lost(s->deps.symbolizer) + jit_names_lost(s->jit);
+}
+
 int session_end(struct session *s, const struct rec_end *end)
 {
 	struct record rec = { .tag = REC_END, .end = *end };
 	struct rusage ru;
-	int err = session_names(s, true);
+	int err = session_clock(s);
 
-	if (!err)
-		err = session_clock(s);
 	getrusage(RUSAGE_SELF, &ru);
 	rec.end.time_ns = now_ns();
 	rec.end.samples = s->stats.samples;

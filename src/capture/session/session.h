@@ -10,8 +10,8 @@
  *	session_sample(s, stack, scan) ...	writes a SAMPLE and its definitions
  *	session_scan(s, &scan)			after the rows of a scan: writes its SCAN record
  *	session_names(s, wait)			writes SYMBOL and FUNC records for the names that
- *						have been looked up by now
- *	session_end(s, &end)			writes the last names, CLOCK and END
+ *						have been looked up by now; wait: for all names
+ *	session_end(s, &end)			writes CLOCK and END
  *	session_free(s)
  *
  * The session knows nothing of BPF objects or files: it gets decoded stacks and gives records.
@@ -30,6 +30,7 @@ struct session;
 struct binaries;
 struct file_opener;
 struct parsers;
+struct patience;
 struct process;
 struct process_tracker;
 struct symbolizer;
@@ -89,9 +90,10 @@ int session_scan(struct session *s, const struct rec_scan *scan);
 int session_emit(struct session *s, const struct record *rec);
 int session_tell(struct session *s, const char *key, const char *value);	/* META */
 int session_clock(struct session *s);
-int session_names(struct session *s, bool wait);
+int session_names(struct session *s, struct patience *wait);
 /* end.cpu_time_ns: the CPU time of our other processes; that of this process is added. */
 int session_end(struct session *s, const struct rec_end *end);
+uint64_t session_names_lost(const struct session *s);	/* given up: symbolizer.h, jit_names.h */
 /* true: stacks of p came. */
 bool session_has_process(const struct session *s, const struct process *p);
 const struct session_stats *session_stats(const struct session *s);

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a parser process that was taken over may answer. The first octet says which kind of answer,
+ * the next four how the rest is cut into parts. What is taken over must be safe to use.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/parse/parse_protocol.h"
+#include "src/parse/parsers.h"
+#include "src/symbolize/symbol_batch.h"
+
+#define ASKED 5
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static volatile uint64_t sink;
+
+static void use_identity(struct helper_message *m)
+{
+	struct elf_identity id;
+
+	if (parse_take_identity(m, &id))
+		return;
+	for (uint32_t i = 0; i < id.nr_segments; i++)
+		sink += id.segments[i].vaddr;
+	for (uint32_t i = 0; i < id.build_id_len; i++)
+		sink += id.build_id[i];
+	free(id.segments);
+}
+
+static void use_table(struct helper_message *m)
+{
+	struct unwind_table *t = NULL;
+
+	if (!parse_take_table(m, &t))
+		for (uint64_t at = 0; at < 1 << 20; at += 997)
+			sink += unwind_table_find(t, t->vaddr_lo + at).cfa;
+	unwind_table_free(t);
+}
+
+static void use_names(struct helper_message *m)
+{
+	struct symbol_answer v[ASKED];
+	struct symbol_batch b = { .v = v, .nr = ASKED };
+	struct symbol_file file = { 0 };
+
+	for (uint32_t i = 0; i < ASKED; i++)
+		v[i] = (struct symbol_answer){ .addr = i, .cookie = 7 + i, .name = SYMBOL_NO_NAME,
+					       .sysname = SYMBOL_NO_NAME };
+	parse_take_names(m, &file, &b);
+	for (uint32_t i = 0; i < ASKED; i++) {
+		if (v[i].addr != i || v[i].cookie != 7 + i)
+			__builtin_trap();
+		if (v[i].name != SYMBOL_NO_NAME)
+			sink += strlen((char *)b.text.v + v[i].name);
+		if (v[i].sysname != SYMBOL_NO_NAME)
+			sink += strlen((char *)b.text.v + v[i].sysname);
+	}
+	bb_release(&b.text);
+}
+
+static void use_queries(struct helper_message *m)
+{
+	struct perf_map_query v[ASKED];
+	struct byte_buf names = { 0 };
+
+	for (uint32_t i = 0; i < ASKED; i++)
+		v[i] = (struct perf_map_query){ .addr = i << 8, .cookie = i,
+						.name = PERF_MAP_NO_NAME };
+	parse_take_queries(m, v, ASKED, &names);
+	for (uint32_t i = 0; i < ASKED; i++) {
+		if (v[i].addr != i << 8 || v[i].cookie != i)
+			__builtin_trap();
+		if (v[i].name != PERF_MAP_NO_NAME)
+			sink += strlen((char *)names.v + v[i].name);
+	}
+	bb_release(&names);
+}
+
+/* As helper_receive() makes them: each part in memory of its own, with a NUL behind. */
+static void cut(struct helper_message *m, const uint8_t *cuts, const uint8_t *data, size_t size)
+{
+	for (size_t i = 0; i < MESSAGE_PARTS; i++) {
+		size_t len = cuts[i] * 4u;
+
+		len = i == MESSAGE_PARTS - 1 || len > size ? size : len;
+		m->part[i].v = malloc(len + 1);
+		m->part[i].len = len;
+		memcpy(m->part[i].v, data, len);
+		((uint8_t *)m->part[i].v)[len] = 0;
+		data += len;
+		size -= len;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static void (*const use[])(struct helper_message *) = {
+		use_identity, use_table, use_names, use_queries,
+	};
+	struct helper_message m = { 0 };
+
+	if (size < 5)
+		return 0;
+	cut(&m, data + 1, data + 5, size - 5);
+	use[data[0] % 4](&m);
+	helper_message_release(&m);
+	return 0;
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Helper processes that answer, die, hang and lie. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "src/base/clock.h"
+#include "src/helpers/helper.h"
+
+#define MAX_ANSWER (1u << 20)
+#define LONG_NS (20 * NSEC_PER_SEC)
+
+enum op { ECHO, PID, DIE, HANG, HUGE, WRITE_TO_FD, GROW, SPIN };
+
+static void echo(struct helper_message *m, struct helper_message *answer)
+{
+	memcpy(answer->part, m->part, sizeof(answer->part));
+	answer->status = -ENOTTY;
+}
+
+static void grow(int fd)
+{
+	for (int i = 0; i < 8; i++) {
+		usleep(100000);
+		if (write(fd, "x", 1) != 1)
+			_exit(1);
+	}
+}
+
+static void spin(void)
+{
+	uint64_t until = now_ns() + 300 * NSEC_PER_MSEC;
+
+	while (now_ns() < until)
+		;
+}
+
+static void serve(void *state, struct helper_message *m, struct helper_message *answer)
+{
+	static char huge[MAX_ANSWER + 1];
+	static pid_t pid;
+
+	(void)state;
+	switch ((enum op)m->op) {
+	case ECHO: echo(m, answer); break;
+	case DIE: raise(SIGKILL); break;
+	case HANG: pause(); break;
+	case HUGE: answer->part[2] = (struct message_part){ huge, sizeof(huge) }; break;
+	case WRITE_TO_FD: answer->status = (int)write(m->fds[0], "hello", 5); break;
+	case GROW: grow(m->fds[0]); break;
+	case SPIN: spin(); break;
+	case PID:
+		pid = getpid();
+		answer->part[0] = (struct message_part){ &pid, sizeof(pid) };
+		break;
+	}
+}
+
+static int refuse(void **state)
+{
+	(void)state;
+	return -EPERM;
+}
+
+static const struct helper_kind good = { .name = "test-good", .serve = serve,
+					 .max_request = 1 << 20 };
+static const struct helper_kind refusing = { .name = "test-refusing", .serve = serve,
+					     .begin = refuse, .max_request = 1 << 20 };
+static const struct helper_kind *const kinds[] = { &good, &refusing };
+
+struct world {
+	struct helper_keeper *keeper;
+	struct helper *h;
+};
+
+static int setup(void **state)
+{
+	struct helper_keeper_options opts = { .kinds = kinds, .nr_kinds = 2 };
+	struct world *w = test_calloc(1, sizeof(*w));
+
+	*state = w;
+	assert_int_equal(helper_keeper_new(&opts, &w->keeper), 0);
+	assert_int_equal(helper_new(w->keeper, &good, &w->h), 0);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	helper_free(w->h);
+	helper_keeper_free(w->keeper);
+	test_free(w);
+	return 0;
+}
+
+static int ask(struct helper *h, enum op op, uint64_t ns)
+{
+	struct helper_message m = { .op = op }, answer;
+	struct helper_wait wait = { .until_ns = now_ns() + ns };
+	int err = helper_call(h, &m, MAX_ANSWER, &wait, &answer);
+
+	if (!err)
+		err = answer.status;
+	helper_message_release(&answer);
+	return err;
+}
+
+static pid_t pid_of(struct helper *h)
+{
+	struct helper_message m = { .op = PID }, answer;
+	struct helper_wait wait = { .until_ns = now_ns() + LONG_NS };
+	pid_t pid;
+
+	assert_int_equal(helper_call(h, &m, MAX_ANSWER, &wait, &answer), 0);
+	assert_int_equal(answer.part[0].len, sizeof(pid));
+	memcpy(&pid, answer.part[0].v, sizeof(pid));
+	helper_message_release(&answer);
+	return pid;
+}
+
+static struct helper_stats stats_of(struct world *w)
+{
+	struct helper_stats s;
+
+	helper_keeper_stats(w->keeper, &s);
+	return s;
+}
+
+/* true: the process ends within some seconds. */
+static bool ends(pid_t pid)
+{
+	for (int i = 0; i < 500 && !kill(pid, 0); i++)
+		usleep(10000);
+	return kill(pid, 0) && errno == ESRCH;
+}
+
+static void test_parts_and_status(void **state)
+{
+	struct world *w = *state;
+	char text[] = "four parts", *big = test_malloc(700000);
+	struct helper_message m = { .op = ECHO, .part = { { text, 10 }, { 0 }, { big, 700000 },
+							  { text, 4 } } };
+	struct helper_wait wait = { .until_ns = now_ns() + LONG_NS };
+	struct helper_message answer;
+	size_t len;
+	char *part;
+
+	memset(big, 'b', 700000);
+	assert_int_equal(helper_call(w->h, &m, MAX_ANSWER, &wait, &answer), 0);
+	assert_int_equal(answer.status, -ENOTTY);
+	assert_int_equal(answer.part[0].len, 10);
+	assert_string_equal(answer.part[0].v, "four parts");
+	assert_int_equal(answer.part[1].len, 0);
+	assert_memory_equal(answer.part[2].v, big, 700000);
+	part = helper_take_part(&answer, 3, &len);
+	assert_int_equal(len, 4);
+	assert_string_equal(part, "four");
+	helper_message_release(&answer);
+	free(part);
+	test_free(big);
+}
+
+static void test_descriptors(void **state)
+{
+	struct world *w = *state;
+	struct helper_wait wait = { .until_ns = now_ns() + LONG_NS };
+	struct helper_message m = { .op = WRITE_TO_FD, .nr_fds = 1 }, answer;
+	char text[8] = "";
+	int pipes[2];
+
+	assert_int_equal(pipe(pipes), 0);
+	m.fds[0] = pipes[1];
+	assert_int_equal(helper_call(w->h, &m, MAX_ANSWER, &wait, &answer), 0);
+	assert_int_equal(answer.status, 5);
+	helper_message_release(&answer);
+	close(pipes[1]);
+	assert_int_equal(read(pipes[0], text, sizeof(text)), 5);
+	assert_string_equal(text, "hello");
+	/* The helper has closed its copy, so this is the end of the pipe. */
+	assert_int_equal(read(pipes[0], text, sizeof(text)), 0);
+	close(pipes[0]);
+}
+
+static void test_death_costs_one_answer(void **state)
+{
+	struct world *w = *state;
+	pid_t first = pid_of(w->h);
+
+	assert_int_equal(ask(w->h, DIE, LONG_NS), -EPIPE);
+	assert_int_not_equal(pid_of(w->h), first);
+	assert_int_equal(stats_of(w).died, 1);
+	assert_int_equal(stats_of(w).stalled, 0);
+}
+
+/* Ended, and perhaps not reaped yet. */
+static bool is_dead(pid_t pid)
+{
+	char path[40], line[512] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "r");
+	if (!f)
+		return true;
+	if (!fgets(line, sizeof(line), f))
+		line[0] = 0;
+	fclose(f);
+	return !line[0] || !strncmp(strrchr(line, ')'), ") Z", 3);
+}
+
+/* One that was killed between two calls costs none. */
+static void test_killed_while_idle(void **state)
+{
+	struct world *w = *state;
+	pid_t first = pid_of(w->h);
+
+	assert_int_equal(kill(first, SIGKILL), 0);
+	while (!is_dead(first))
+		usleep(1000);
+	assert_int_not_equal(pid_of(w->h), first);
+	assert_int_equal(stats_of(w).died, 0);
+}
+
+static void test_hang_is_left_behind(void **state)
+{
+	struct world *w = *state;
+	pid_t first = pid_of(w->h);
+
+	assert_int_equal(ask(w->h, HANG, 200 * NSEC_PER_MSEC), -ETIMEDOUT);
+	assert_int_not_equal(pid_of(w->h), first);
+	assert_int_equal(stats_of(w).stalled, 1);
+	assert_int_equal(ask(w->h, ECHO, LONG_NS), -ENOTTY);
+}
+
+static void *set_later(void *flag)
+{
+	usleep(100000);
+	atomic_store((atomic_bool *)flag, true);
+	return NULL;
+}
+
+static void test_unwanted(void **state)
+{
+	struct world *w = *state;
+	atomic_bool unwanted = false;
+	struct helper_message m = { .op = HANG }, answer;
+	struct helper_wait wait = { .until_ns = now_ns() + LONG_NS, .unwanted = &unwanted };
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, set_later, &unwanted), 0);
+	assert_int_equal(helper_call(w->h, &m, MAX_ANSWER, &wait, &answer), -ECANCELED);
+	pthread_join(thread, NULL);
+	assert_int_equal(stats_of(w).stalled + stats_of(w).died, 0);
+}
+
+/* As long as the file grows there is time: 0.8 s here, with a stall of 0.5 s. */
+static void test_growth_extends_the_wait(void **state)
+{
+	struct world *w = *state;
+	int fd = memfd_create("grows", MFD_CLOEXEC);
+	struct helper_message m = { .op = GROW, .fds = { fd }, .nr_fds = 1 }, answer;
+	struct helper_wait wait = { .until_ns = now_ns() + LONG_NS, .grows = fd,
+				    .stall_ns = 500 * NSEC_PER_MSEC };
+
+	assert_int_equal(helper_call(w->h, &m, MAX_ANSWER, &wait, &answer), 0);
+	helper_message_release(&answer);
+	m.op = HANG;
+	assert_int_equal(helper_call(w->h, &m, MAX_ANSWER, &wait, &answer), -ETIMEDOUT);
+	close(fd);
+}
+
+static void test_answer_that_is_too_large(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(ask(w->h, HUGE, LONG_NS), -EMSGSIZE);
+	assert_int_equal(ask(w->h, ECHO, LONG_NS), -ENOTTY);
+}
+
+static void test_helper_that_does_not_begin(void **state)
+{
+	struct world *w = *state;
+	struct helper *h;
+
+	assert_int_equal(helper_new(w->keeper, &refusing, &h), 0);
+	assert_int_equal(ask(h, ECHO, LONG_NS), -EPIPE);
+	assert_int_equal(ask(h, ECHO, LONG_NS), -EPIPE);
+	helper_free(h);
+}
+
+/* The parent of a helper is the keeper. */
+static pid_t parent_of(pid_t pid)
+{
+	char path[40], line[512];
+	int ppid = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	assert_non_null(fgets(line, sizeof(line), f));
+	fclose(f);
+	assert_int_equal(sscanf(strrchr(line, ')'), ") %*c %d", &ppid), 1);
+	return ppid;
+}
+
+static void test_keeper_is_killed(void **state)
+{
+	struct world *w = *state;
+	pid_t first = pid_of(w->h), keeper = parent_of(first);
+	int err = 0;
+
+	assert_int_not_equal(keeper, getpid());
+	assert_int_equal(kill(keeper, SIGKILL), 0);
+	usleep(50000);
+	for (int i = 0; i < 3 && (err = ask(w->h, ECHO, LONG_NS)) != -ENOTTY; i++)
+		;
+	assert_int_equal(err, -ENOTTY);
+	assert_int_not_equal(parent_of(pid_of(w->h)), keeper);
+}
+
+static void test_all_end_with_the_keeper(void **state)
+{
+	struct helper_keeper_options opts = { .kinds = kinds, .nr_kinds = 2 };
+	struct helper_keeper *keeper;
+	struct helper *h;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(helper_keeper_new(&opts, &keeper), 0);
+	assert_int_equal(helper_new(keeper, &good, &h), 0);
+	pid = pid_of(h);
+	helper_free(h);
+	helper_keeper_free(keeper);
+	assert_true(ends(pid));
+}
+
+/* A helper inherits neither the descriptors of probee nor those of other helpers. */
+static void test_descriptors_of_a_helper(void **state)
+{
+	struct world *w = *state;
+	struct helper *second;
+	char path[64];
+
+	assert_int_equal(helper_new(w->keeper, &good, &second), 0);
+	pid_of(w->h);
+	snprintf(path, sizeof(path), "/proc/%d/fd/4", pid_of(second));
+	assert_int_equal(access(path, F_OK), -1);
+	path[strlen(path) - 1] = '3';
+	if (geteuid() == 0)
+		assert_int_equal(faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW), 0);
+	helper_free(second);
+}
+
+static void test_cpu_time(void **state)
+{
+	struct world *w = *state;
+	uint64_t before = helper_keeper_cpu_ns(w->keeper);
+
+	assert_int_equal(ask(w->h, SPIN, LONG_NS), 0);
+	assert_true(helper_keeper_cpu_ns(w->keeper) > before + 10 * NSEC_PER_MSEC);
+	before = helper_keeper_cpu_ns(w->keeper);
+	assert_int_equal(ask(w->h, DIE, LONG_NS), -EPIPE);	/* the time of the dead counts */
+	assert_true(helper_keeper_cpu_ns(w->keeper) >= before);
+}
+
+static void *ask_many(void *arg)
+{
+	struct world *w = arg;
+
+	for (int i = 0; i < 200; i++)
+		if (ask(w->h, i % 50 == 7 ? DIE : ECHO, LONG_NS) != (i % 50 == 7 ? -EPIPE : -ENOTTY))
+			return "wrong answer";
+	return NULL;
+}
+
+static void test_threads_take_turns(void **state)
+{
+	struct world *w = *state;
+	pthread_t threads[4];
+	void *wrong;
+
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, ask_many, w), 0);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(pthread_join(threads[i], &wrong), 0);
+		assert_null(wrong);
+	}
+	assert_int_equal(stats_of(w).died, 16);
+	assert_int_equal(stats_of(w).calls, 800);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_parts_and_status),
+		T(test_descriptors),
+		T(test_death_costs_one_answer),
+		T(test_killed_while_idle),
+		T(test_hang_is_left_behind),
+		T(test_unwanted),
+		T(test_growth_extends_the_wait),
+		T(test_answer_that_is_too_large),
+		T(test_helper_that_does_not_begin),
+		T(test_keeper_is_killed),
+		T(test_all_end_with_the_keeper),
+		T(test_descriptors_of_a_helper),
+		T(test_cpu_time),
+		T(test_threads_take_turns),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What parser processes answer equals what the same code answers here. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "src/base/clock.h"
+#include "src/elf/elf_image.h"
+#include "src/elf_unwind/elf_unwind_table.h"
+#include "src/symbolize/elf_symbols.h"
+#include "src/symbolize/symbol_batch.h"
+#include "tests/unit/helper_processes.h"
+
+struct world {
+	struct helper_processes helpers;
+	int self;			/* this program */
+	struct elf_image *img;
+};
+
+static int setup(void **state)
+{
+	struct world *w = test_calloc(1, sizeof(*w));
+
+	*state = w;
+	helper_processes_start(&w->helpers);
+	w->self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	return w->self < 0 ? -1 : elf_image_open(w->self, &w->img);
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	helper_processes_end(&w->helpers);
+	elf_image_close(w->img);
+	close(w->self);
+	test_free(w);
+	return 0;
+}
+
+static int file_of(const char *bytes, size_t len)
+{
+	int fd = memfd_create("file", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, len), len);
+	return fd;
+}
+
+static void test_identity(void **state)
+{
+	struct world *w = *state;
+	struct elf_identity id;
+	size_t n = 0;
+	int text = file_of("#!/bin/sh\n", 10);
+
+	assert_int_equal(parse_identity(w->helpers.parsers, w->self, &id), 0);
+	assert_int_equal(id.vaddr_lo, w->img->vaddr_lo);
+	assert_int_equal(id.vaddr_hi, w->img->vaddr_hi);
+	assert_int_equal(id.build_id_len, w->img->build_id_len);
+	assert_memory_equal(id.build_id, w->img->build_id, id.build_id_len);
+	for (size_t i = 0; i < w->img->nr_segments; i++) {
+		if (!w->img->segments[i].exec)
+			continue;
+		assert_int_equal(id.segments[n].vaddr, w->img->segments[i].vaddr);
+		assert_int_equal(id.segments[n++].offset, w->img->segments[i].offset);
+	}
+	assert_int_equal(id.nr_segments, n);
+	free(id.segments);
+	assert_int_equal(parse_identity(w->helpers.parsers, text, &id), -ENOEXEC);
+	assert_true(parse_identity(w->helpers.parsers, -1, &id) < 0);
+	close(text);
+}
+
+static void test_table(void **state)
+{
+	struct world *w = *state;
+	struct unwind_table *here, *there;
+	atomic_bool unwanted = false;
+	int text = file_of("\177ELF but no more", 16);
+
+	assert_int_equal(unwind_table_from_image(w->img, &here), 0);
+	assert_int_equal(parse_table(w->helpers.parsers, w->self, &unwanted, &there), 0);
+	assert_int_equal(there->vaddr_lo, here->vaddr_lo);
+	assert_int_equal(there->nr_pages, here->nr_pages);
+	assert_int_equal(there->nr_rows, here->nr_rows);
+	assert_int_equal(there->nr_rules, here->nr_rules);
+	assert_true(there->nr_rows > 100);
+	assert_memory_equal(there->pages, here->pages, here->nr_pages * sizeof(*here->pages));
+	assert_memory_equal(there->rows, here->rows, here->nr_rows * sizeof(*here->rows));
+	assert_memory_equal(there->rules, here->rules, here->nr_rules * sizeof(*here->rules));
+	assert_true(unwind_table_is_sound(here));
+	unwind_table_free(here);
+	unwind_table_free(there);
+	assert_true(parse_table(w->helpers.parsers, text, &unwanted, &there) < 0);
+	assert_null(there);
+	atomic_store(&unwanted, true);
+	assert_int_equal(parse_table(w->helpers.parsers, w->self, &unwanted, &there), -ECANCELED);
+	close(text);
+}
+
+static void test_tables_that_are_not_sound(void **state)
+{
+	struct world *w = *state;
+	struct unwind_table *t;
+	uint32_t page = 0;
+
+	assert_int_equal(unwind_table_from_image(w->img, &t), 0);
+	while (t->pages[page].nr < 2)
+		page++;
+	t->rows[t->pages[page].first].rule ^= 0xffff;
+	assert_false(unwind_table_is_sound(t));
+	t->rows[t->pages[page].first].rule ^= 0xffff;
+	t->rows[t->pages[page].first].pc_lo = 0xffff;
+	assert_false(unwind_table_is_sound(t));
+	t->rows[t->pages[page].first].pc_lo = 0;
+	assert_true(unwind_table_is_sound(t));
+	t->pages[page].nr++;
+	assert_false(unwind_table_is_sound(t));
+	t->pages[page].nr--;
+	t->pages[page].carry = 0xffff;
+	assert_false(unwind_table_is_sound(t));
+	t->pages[page].carry = 0;
+	t->pages[page].first++;
+	assert_false(unwind_table_is_sound(t));
+	t->pages[page].first--;
+	t->rules[0].cfa = CFA_SP;
+	assert_false(unwind_table_is_sound(t));
+	unwind_table_free(t);
+}
+
+static uint64_t own_vaddr(struct world *w)
+{
+	uint64_t start = 0, offset = 0, at = (uintptr_t)own_vaddr;
+	FILE *f = fopen("/proc/self/maps", "r");
+	char line[512];
+	uint64_t hi, off;
+
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "%lx-%lx %*s %lx", &start, &hi, &off) == 3 && at >= start &&
+		    at < hi)
+			offset = at - start + off;
+	fclose(f);
+	for (size_t i = 0; i < w->img->nr_segments; i++)
+		if (w->img->segments[i].exec && offset >= w->img->segments[i].offset)
+			return offset - w->img->segments[i].offset + w->img->segments[i].vaddr;
+	return 0;
+}
+
+static void ask_name(struct world *w, uint32_t binary, uint64_t addr, const char *want)
+{
+	struct symbol_answer v[1] = { { .addr = addr, .cookie = 77, .name = SYMBOL_NO_NAME,
+					.sysname = SYMBOL_NO_NAME } };
+	struct symbol_batch b = { .v = v, .nr = 1 };
+	struct symbol_file file = { .binary = binary, .fd = w->self, .path = "/bin/self" };
+	atomic_bool unwanted = false;
+
+	assert_int_equal(parse_names(w->helpers.parsers, &file, &b, &unwanted), 0);
+	assert_int_equal(v[0].cookie, 77);
+	assert_int_equal(v[0].addr, addr);
+	if (want)
+		assert_string_equal((char *)b.text.v + v[0].name, want);
+	else
+		assert_int_equal(v[0].name, SYMBOL_NO_NAME);
+	bb_release(&b.text);
+}
+
+static void test_names(void **state)
+{
+	struct world *w = *state;
+	uint64_t addr = own_vaddr(w);
+	struct helper_stats stats;
+
+	assert_true(addr > 0);
+	ask_name(w, 5, addr, "own_vaddr");
+	ask_name(w, 5, addr + 1, "own_vaddr");
+	ask_name(w, 5, 1, NULL);
+	helper_keeper_stats(w->helpers.keeper, &stats);
+	/* The first batch took two calls and one of the opener, because of its debug file. */
+	assert_int_equal(stats.calls, 5);
+	for (uint32_t binary = 6; binary < 30; binary++)
+		ask_name(w, binary, addr, "own_vaddr");
+}
+
+static void test_perf_map(void **state)
+{
+	static const char map[] = "100 10 first\n200 10 second\n100 10 third\n";
+	struct world *w = *state;
+	struct perf_map_query v[3] = {
+		{ .addr = 0x20f, .cookie = 1, .name = PERF_MAP_NO_NAME },
+		{ .addr = 0x300, .cookie = 2, .name = PERF_MAP_NO_NAME },
+		{ .addr = 0x101, .cookie = 3, .name = PERF_MAP_NO_NAME },
+	};
+	struct helper_wait wait = { .until_ns = now_ns() + 20 * NSEC_PER_SEC };
+	struct byte_buf names = { 0 };
+	int fd = file_of(map, strlen(map));
+
+	assert_int_equal(parse_perf_map(w->helpers.parsers, fd, strlen(map), &wait, v, 3, &names), 0);
+	assert_int_equal(v[0].cookie, 3);
+	assert_string_equal((char *)names.v + v[0].name, "third");
+	assert_int_equal(v[0].start, 0x100);
+	assert_int_equal(v[1].cookie, 1);
+	assert_string_equal((char *)names.v + v[1].name, "second");
+	assert_int_equal(v[2].name, PERF_MAP_NO_NAME);
+	bb_release(&names);
+	close(fd);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_identity), T(test_table), T(test_tables_that_are_not_sound),
+		T(test_names),	  T(test_perf_map),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
