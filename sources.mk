@@ -157,6 +157,7 @@ CAPTURE_SRCS := \
 	src/capture/waits/wait_peers.c \
 	src/capture/stacks/deferred_stacks.c \
 	src/capture/stacks/deferred_unwind.c \
+	src/capture/stacks/memory_reader.c \
 	src/capture/stacks/wire_decode.c \
 	src/capture/session/definitions.c \
 	src/capture/session/kernel_trim.c \

@@ -14,7 +14,7 @@
  *					kernel clears it when that thread ends
  *
  * glibc: sysdeps/nptl/bits/struct_mutex.h and struct_rwlock.h; the layout is part of its ABI since
- * 2.26. The same function runs in the BPF programs and in user space. Freestanding.
+ * 2.26. Freestanding, so that its test runs on the host.
  */
 #pragma once
 

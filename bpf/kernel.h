@@ -56,8 +56,11 @@ struct pt_regs {
 	int32_t syscallno;
 };
 
+struct block_device;
+
 struct super_block {
 	unsigned long s_magic;
+	struct block_device *s_bdev;
 };
 
 struct inode {
@@ -156,9 +159,12 @@ struct epitem {
 struct completion;
 
 struct mm_struct;
+struct anon_vma;
 
 struct vm_area_struct {
 	unsigned long vm_start, vm_end;
+	unsigned long vm_flags;
+	struct anon_vma *anon_vma;	/* set with the first page that was copied on write */
 	struct file *vm_file;
 };
 

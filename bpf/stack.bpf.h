@@ -116,12 +116,17 @@ __noinline uint64_t prologue_mask(uint64_t code, uint64_t next)
 
 #define TMPFS_MAGIC 0x01021994
 #define HUGETLBFS_MAGIC 0x958458f6
+#define RAMFS_MAGIC 0x858458f6
+#define BTRFS_MAGIC 0x9123683e
+#define FUSE_MAGIC 0x65735546
+#define VM_SHARED 8
 #define MODE_TYPE 0170000
 #define MODE_REGULAR 0100000
 
 struct vma_probe {
 	uint64_t end;
 	struct file *file;
+	uint32_t has_copies;		/* pages that were copied on write */
 };
 
 /*
@@ -144,6 +149,7 @@ static long probe_vma(struct task_struct *task, struct vm_area_struct *vma, void
 
 	p->file = vma->vm_file;
 	p->end = vma->vm_end;
+	p->has_copies = vma->anon_vma && !(vma->vm_flags & VM_SHARED);
 	return 0;
 }
 

@@ -127,42 +127,59 @@ static __always_inline uint64_t first_argument(const struct unwinder *w, struct 
 }
 #endif
 
-struct span_probe {
-	uint64_t end;
-	uint32_t anonymous, found;
-};
-
-static long probe_span(struct task_struct *task, struct vm_area_struct *vma, void *ctx)
+/*
+ * Whether the pages of a private mapping are memory or on a disk of this machine: those that were
+ * copied are memory, and if the one that is asked for is not, then the file has it. FUSE has a
+ * device, too, but a program delivers what is on it.
+ */
+__noinline int is_copy_of_local_file(struct vma_probe *p)
 {
-	struct span_probe *p = ctx;
+	struct file *file = p ? p->file : 0;
+	struct super_block *sb = BPF_CORE_READ(file, f_inode, i_sb);
+	uint64_t magic = BPF_CORE_READ(sb, s_magic);
 
-	p->anonymous = !vma->vm_file && p->end <= vma->vm_end;
-	p->found = 1;
-	return 0;
-}
-
-/* Reads only anonymous memory, which no server has to deliver (see load_task_page()). */
-static __always_inline bool load_words(struct task_struct *task, void *to, uint32_t bytes,
-				       uint64_t addr, struct span_probe *probe)
-{
-	probe->end = addr + bytes;
-	return !bpf_find_vma(task, addr, probe_span, probe, 0) && probe->anonymous &&
-	       !bpf_copy_from_user_task(to, bytes, (void *)addr, task, 0);
+	if (!p || !p->has_copies || magic == FUSE_MAGIC)
+		return 0;
+	return magic == RAMFS_MAGIC || magic == BTRFS_MAGIC || BPF_CORE_READ(sb, s_bdev) != 0;
 }
 
 /*
- * A futex that may not be read here is left to user space (unread), unless the memory map is
- * locked: reading it from elsewhere would wait for the lock.
+ * Whether the words at addr may be read. The rule is that of stacks (load_task_page()), and there
+ * is one case more: the static variables of a program are pages of its file, copied when they were
+ * written to. A thread waits for a lock there only after that.
  */
-static __always_inline void find_futex_owner(struct wire_wait *wait, struct task_struct *task)
+static __always_inline bool may_read_words(struct task_struct *task, uint64_t addr, uint64_t *end)
 {
-	struct span_probe probe = {};
+	struct vma_probe probe = {};
+
+	if (bpf_find_vma(task, addr, probe_vma, &probe, 0))
+		return false;
+	*end = probe.end;
+	return knobs.faults == FAULTS_ALL || never_blocks(&probe) || is_copy_of_local_file(&probe);
+}
+
+/*
+ * Reads what a thread waits for. A hostile process may exchange the page between the check and the
+ * read, for one that never comes. Then the reader hangs here as with a stack, is left behind, and
+ * this process's memory is not read again (no_reads): src/capture/collectors/task_reader.h.
+ */
+static __always_inline bool load_words(struct env *e, void *to, uint32_t bytes, uint64_t addr)
+{
+	uint64_t end;
+
+	if (e->g->no_reads || !may_read_words(e->task, addr, &end))
+		return false;
+	if (addr + bytes > end && !may_read_words(e->task, addr + bytes - 1, &end))
+		return false;
+	return !bpf_copy_from_user_task(to, bytes, (void *)addr, e->task, 0);
+}
+
+static __always_inline void find_futex_owner(struct wire_wait *wait, struct env *e)
+{
 	uint32_t words[FUTEX_OWNER_WORDS];
 
-	if (load_words(task, words, sizeof(words), wait->what, &probe))
+	if (load_words(e, words, sizeof(words), wait->what))
 		wait->owner = futex_owner(wait->futex_op, wait->futex_val, words);
-	else
-		wait->unread = probe.found;
 }
 
 struct futex_waitv {		/* uapi */
@@ -171,14 +188,13 @@ struct futex_waitv {		/* uapi */
 };
 
 /* Takes the first futex of several; the others are not looked at. */
-static __always_inline void load_waitv(struct wire_wait *wait, struct task_struct *task)
+static __always_inline void load_waitv(struct wire_wait *wait, struct env *e)
 {
-	struct span_probe probe = {};
 	struct futex_waitv v;
 	uint64_t list = wait->what;
 
 	wait->what = 0;
-	if (load_words(task, &v, sizeof(v), list, &probe)) {
+	if (load_words(e, &v, sizeof(v), list)) {
 		wait->what = v.uaddr;
 		wait->futex_val = v.val;
 		wait->futex_op = FUTEX_OP_WAIT | (v.flags & FUTEX2_PRIVATE);
@@ -195,11 +211,11 @@ static __always_inline void gather_futex(struct wire_wait *wait, const struct un
 		wait->futex_op = FUTEX_OP_WAIT | FUTEX_OP_PRIVATE;
 		wait->futex_val = w->regs[ARG_1];
 	} else {
-		load_waitv(wait, e->task);
+		load_waitv(wait, e);
 	}
 	if (wait->what && futex_has_owner(wait->futex_op, wait->futex_val)) {
 		e->on_lock = true;
-		find_futex_owner(wait, e->task);
+		find_futex_owner(wait, e);
 	}
 }
 
@@ -211,12 +227,10 @@ static __always_inline void gather_poll(struct wire_wait *wait, struct wire_obje
 		uint32_t fd;
 		uint16_t events, revents;
 	} p;
-	struct span_probe probe = {};
 	uint64_t list = wait->what;
 
 	wait->what = UINT32_MAX;
-	if (w->regs[ARG_1] != 1 || e->g->no_reads ||
-	    !load_words(e->task, &p, sizeof(p), list, &probe))
+	if (w->regs[ARG_1] != 1 || !load_words(e, &p, sizeof(p), list))
 		return;
 	wait->what = p.fd;
 	look_at_file(o, (uint64_t)file_of(e->task, p.fd), !(p.events & EVENT_IN));

@@ -65,8 +65,8 @@ struct wire_wait {
 	 */
 	uint32_t owner;
 	uint32_t futex_op, futex_val;
-	uint32_t unread;		/* 1: a scan must not read the memory of the futex */
 	uint32_t child;			/* tid of the only child it can be waiting for; 0: none */
+	uint32_t pad;
 };
 
 _Static_assert(sizeof(struct wire_wait) == 40, "wire layout");

@@ -26,6 +26,8 @@ start waits deadlock 3
 three=$PID three_ready=$READY
 start waits static
 static=$PID static_ready=$READY
+start waits shared
+shared=$PID shared_ready=$READY
 start waits again
 again=$PID again_ready=$READY
 start waits convoy 20
@@ -73,6 +75,7 @@ ring() {	# NAME PID READY N
 ring two "$two" "$two_ready" 2
 ring three "$three" "$three_ready" 3
 ring static "$static" "$static_ready" 2	# the mutexes lie in a page of the program's file
+ring shared "$shared" "$shared_ready" 2	# in memory of a memfd
 
 PID=$again READY=$again_ready
 look again
@@ -118,7 +121,7 @@ report convoy.pbz -t "$(of w0)" >filtered.txt
 check "owner outside of the filter" says filtered.txt "^1 thread waits for $(of head) .not in this snapshot."
 snapshot -a -i 1 -o all.pbz
 report all.pbz >all.txt
-check "-a: the deadlocks of this test and no others" equal "$(grep -c '^DEADLOCK' all.txt)" 4
+check "-a: the deadlocks of this test and no others" equal "$(grep -c '^DEADLOCK' all.txt)" 5
 
 # Waits as columns of CSV, after the columns that are always there.
 "$PROBEE" report -q convoy.pbz --csv --wait-columns >columns.csv

@@ -153,60 +153,37 @@ static void test_owner_that_the_walk_read(void **state)
 	close(in[0]);
 }
 
-static struct wire_wait unread(const void *word)
-{
-	return (struct wire_wait){ .what = (uintptr_t)word, .unread = 1, .futex_val = 2,
-				   .futex_op = FUTEX_WAIT | FUTEX_PRIVATE_FLAG };
-}
-
-static uint32_t in_file[2048] = { 1 }; /* of which a page or two are a file's, until written */
-
-/* In a page that is a private copy: read here, and once in a walk. */
-static void test_owner_in_memory(void **state)
+/* Answers hold for one scan. */
+static void test_answers_of_a_scan(void **state)
 {
 	struct world *w = *state;
-	uint32_t *words = &in_file[1024], me = my_tid();
+	pid_t child = fork();
 
-	words[0] = 2;
-	words[2] = me;
-	words[3] = 1;
-	assert_int_equal(fill(w, 1, SYS_futex, unread(words))->owner, me);
-	words[2] = NO_PID;
-	assert_int_equal(fill(w, 1, SYS_futex, unread(words))->owner, me);
-	assert_int_equal(fill(w, 2, SYS_futex, unread(words))->owner, 0);
-	words[2] = me;
-	assert_int_equal(fill(w, 2, SYS_futex, unread(words))->owner, 0);
-	/* Another address is another question. */
-	memmove(words + 16, words, 32);
-	assert_int_equal(fill(w, 2, SYS_futex, unread(words + 16))->owner, me);
-	assert_int_equal(fill(w, 2, SYS_futex, unread(NULL))->owner, 0);
+	if (!child) {
+		pause();
+		_exit(0);
+	}
+	w->head.tgid = (uint32_t)child;
+	assert_int_equal(
+		fill(w, 1, SYS_futex, (struct wire_wait){ .owner = (uint32_t)child })->owner, child);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	assert_int_equal(
+		fill(w, 1, SYS_futex, (struct wire_wait){ .owner = (uint32_t)child })->owner, child);
+	assert_int_equal(
+		fill(w, 2, SYS_futex, (struct wire_wait){ .owner = (uint32_t)child })->owner, 0);
 }
 
-/* A page that is a file's own is not read: it may have to be fetched from a server. */
-static void test_memory_of_a_file(void **state)
+/* Memory says who holds the lock, but the scan did not: it is not read here. */
+static void test_memory_is_not_read(void **state)
 {
 	struct world *w = *state;
-	long page = sysconf(_SC_PAGESIZE);
 	uint32_t words[FUTEX_OWNER_WORDS] = { 2, 1, my_tid(), 1 };
-	char path[] = "/tmp/wait-facts-XXXXXX";
-	int fd = mkstemp(path);
-	uint32_t *shared;
+	struct wire_wait wait = { .what = (uintptr_t)words, .futex_val = 2,
+				  .futex_op = FUTEX_WAIT | FUTEX_PRIVATE_FLAG };
 
-	assert_true(fd >= 0);
-	unlink(path);
-	assert_int_equal(ftruncate(fd, 2 * page), 0);
-	assert_int_equal(pwrite(fd, words, sizeof(words), 0), sizeof(words));
-	assert_int_equal(pwrite(fd, words, sizeof(words), page - 16), sizeof(words));
-	shared = mmap(NULL, (size_t)(2 * page), PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
-	assert_ptr_not_equal(shared, MAP_FAILED);
-	assert_int_equal(shared[2], my_tid());
-	assert_int_equal(fill(w, 1, SYS_futex, unread(shared))->owner, 0);
-	shared[100] = 1;			/* now it is a copy */
-	assert_int_equal(fill(w, 2, SYS_futex, unread(shared))->owner, my_tid());
-	/* The second page is not: words that reach into it are not read. */
-	assert_int_equal(fill(w, 2, SYS_futex, unread(shared + page / 4 - 4))->owner, 0);
-	munmap(shared, (size_t)(2 * page));
-	close(fd);
+	assert_int_equal(fill(w, 1, SYS_futex, wait)->owner, 0);
+	assert_int_equal(w->out.wait, (uintptr_t)words);
 }
 
 /* ---- descriptors ---- */
@@ -441,8 +418,8 @@ int main(void)
 		T(test_row_without_a_wait),
 		T(test_since_when),
 		T(test_owner_that_the_walk_read),
-		T(test_owner_in_memory),
-		T(test_memory_of_a_file),
+		T(test_answers_of_a_scan),
+		T(test_memory_is_not_read),
 		T(test_objects),
 		T(test_poll),
 		T(test_file_lock),

@@ -5,6 +5,7 @@
  *
  *	deadlock N	N threads in a ring: each holds its mutex and wants the next one's	t0= .. tN-1=
  *	static		the same with two mutexes among the initialised variables	t0= t1=
+ *	shared		the same with two in memory that processes share (a memfd)	t0= t1=
  *	convoy N	one sleeps with a mutex held, N want it			head= w0= .. wN-1=
  *	handover	as convoy 3; at SIGUSR1 the head lets go and the next one keeps the mutex
  *	others		a thread for each kind of wait below
@@ -126,6 +127,25 @@ static void ring(int n, pthread_mutex_t *m)
 	}
 	for (int i = 0; i < n; i++)
 		begin(&waiters[i]);
+}
+
+static pthread_mutex_t *in_memfd(void)
+{
+	size_t bytes = 2 * sizeof(pthread_mutex_t);
+	int fd = memfd_create("locks", 0);
+	pthread_mutexattr_t attr;
+	pthread_mutex_t *m;
+
+	if (fd < 0 || ftruncate(fd, (off_t)bytes)) {
+		perror("waits: memfd");
+		exit(1);
+	}
+	m = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	for (int i = 0; i < 2; i++)
+		pthread_mutex_init(&m[i], &attr);
+	return m;
 }
 
 static void convoy(int n)
@@ -306,6 +326,8 @@ int main(int argc, char **argv)
 		ring(n, locks);
 	else if (!strcmp(mode, "static"))
 		ring(2, in_data);
+	else if (!strcmp(mode, "shared"))
+		ring(2, in_memfd());
 	else if (!strcmp(mode, "convoy"))
 		convoy(n);
 	else if (!strcmp(mode, "handover"))

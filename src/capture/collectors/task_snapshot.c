@@ -123,8 +123,7 @@ static int give_up(struct task_snapshot *ts)
 	assert(control->slot < SCAN_SLOTS);
 	task_reader_waits_in(ts->reader, where, sizeof(where));
 	snprintf(text, sizeof(text),
-		 "process %u (%.15s): reading the stack of its thread %u hangs%s%s. Its memory is "
-		 "left "
+		 "process %u (%.15s): reading the memory of its thread %u hangs%s%s. It is left "
 		 "alone from here on, all others are shown",
 		 place->tgid, place->comm, place->tid, where[0] ? " in " : "", where);
 	ts->opts.say(ts->opts.ctx, text);

@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 
 #include "src/base/array.h"
 #include "src/capture/tables/unwind_loader.h"
 #include "src/capture/tables/unwind_slices.h"
+#include "src/capture/stacks/memory_reader.h"
 #include "src/capture/stacks/wire_decode.h"
 
 struct unwinder;
@@ -16,6 +16,7 @@ struct unwinder;
 struct deferred_unwind {
 	struct unwind_loader *loader;
 	struct unwind_loader_view tables;
+	struct memory_reader *memory;
 	uint32_t mode, max_frames;
 	struct unwind_mapping *maps;
 	size_t nr_maps, cap_maps;
@@ -75,14 +76,12 @@ static uint64_t *unwind_cache_word(void *env, uint32_t i)
 #include "unwind/unwind_step.h"
 
 /*
- * Code made at run time is read from the process, if it still lives: that is anonymous memory, so
- * no file server can delay the read. Code in mapped files is not read.
+ * Code made at run time is read from the process, if it still lives. That is anonymous memory, or
+ * was when the mapping was last looked at. Code in mapped files is not read.
  */
 static int unwind_read_code(void *env, struct unwinder *w, uint64_t addr)
 {
 	const struct deferred_unwind *l = env;
-	struct iovec to = { w->code, sizeof(w->code) },
-		     from = { (void *)(uintptr_t)addr, sizeof(w->code) };
 
 	for (size_t i = 0; i < l->nr_maps; i++) {
 		const struct unwind_mapping *m = &l->maps[i];
@@ -90,7 +89,8 @@ static int unwind_read_code(void *env, struct unwinder *w, uint64_t addr)
 		if (addr < m->begin || addr + sizeof(w->code) > m->end)
 			continue;
 		return m->binary ||
-		       process_vm_readv((pid_t)w->tgid, &to, 1, &from, 1, 0) != sizeof(w->code);
+		       !memory_reader_get(l->memory, (pid_t)w->tgid, addr, w->code,
+					  sizeof(w->code));
 	}
 	return 1;
 }
@@ -118,6 +118,11 @@ int deferred_unwind_new(struct unwind_loader *loader, uint32_t mode, uint32_t ma
 	w->loader = loader;
 	w->mode = mode;
 	w->max_frames = max_frames;
+	w->memory = memory_reader_new();
+	if (!w->memory) {
+		free(w);
+		return -ENOMEM;
+	}
 	unwind_loader_view(loader, &w->tables);
 	*wp = w;
 	return 0;
@@ -127,6 +132,7 @@ void deferred_unwind_free(struct deferred_unwind *w)
 {
 	if (!w)
 		return;
+	memory_reader_free(w->memory);
 	free(w->maps);
 	free(w);
 }

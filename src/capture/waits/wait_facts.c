@@ -3,15 +3,12 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
-#include "bpf/futex_owner.h"
 #include "src/base/array.h"
 #include "src/base/hash_index.h"
 #include "src/proc/file_locks.h"
@@ -20,10 +17,10 @@
 #include "src/capture/stacks/wire_decode.h"
 #include "src/model/record.h"
 
-enum question { ASK_MEMORY, ASK_THREAD, ASK_CHILD };
+enum question { ASK_THREAD, ASK_CHILD };
 
 struct answer {
-	uint64_t key;			/* address of the word; tid in the process's namespace */
+	uint32_t key;			/* a tid or pid in the process's namespace */
 	uint32_t tgid, question;
 	uint32_t value;
 };
@@ -61,44 +58,6 @@ void wait_facts_free(struct wait_facts *f)
 	file_locks_release(&f->locks);
 	free(f->v);
 	free(f);
-}
-
-/* ---- memory ---- */
-
-/*
- * true: the page is in memory or swapped out, and belongs to no file
- * (Documentation/admin-guide/mm/pagemap.rst).
- */
-static bool page_is_private(uint32_t tgid, uint64_t addr)
-{
-	char path[40];
-	uint64_t entry = 0;
-	long page = sysconf(_SC_PAGESIZE);
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%u/pagemap", tgid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	if (pread(fd, &entry, sizeof(entry), (off_t)(addr / (uint64_t)page * sizeof(entry))) !=
-	    sizeof(entry))
-		entry = 0;
-	close(fd);
-	return entry >> 62 && !(entry >> 61 & 1);
-}
-
-static uint32_t owner_in_memory(uint32_t tgid, const struct wire_wait *wait)
-{
-	uint32_t words[FUTEX_OWNER_WORDS] = { 0 };
-	struct iovec to = { words, sizeof(words) },
-		     from = { (void *)(uintptr_t)wait->what, sizeof(words) };
-
-	if (!page_is_private(tgid, wait->what) ||
-	    !page_is_private(tgid, wait->what + sizeof(words) - 1))
-		return 0;
-	if (process_vm_readv((pid_t)tgid, &to, 1, &from, 1, 0) != (ssize_t)sizeof(words))
-		return 0;
-	return futex_owner(wait->futex_op, wait->futex_val, words);
 }
 
 /* ---- threads ---- */
@@ -152,12 +111,11 @@ static uint32_t find_child(uint32_t tgid, uint32_t pid)
 
 /* ---- answers of this scan ---- */
 
-static uint32_t answer(const struct answer *a, const struct wire_wait *wait)
+static uint32_t answer(const struct answer *a)
 {
 	switch ((enum question)a->question) {
-	case ASK_MEMORY: return owner_in_memory(a->tgid, wait);
-	case ASK_THREAD: return find_thread(a->tgid, (uint32_t)a->key);
-	case ASK_CHILD: return find_child(a->tgid, (uint32_t)a->key);
+	case ASK_THREAD: return find_thread(a->tgid, a->key);
+	case ASK_CHILD: return find_child(a->tgid, a->key);
 	}
 	return 0;
 }
@@ -169,8 +127,7 @@ static bool same_question(const void *ctx, uint32_t id)
 	return a->key == b->key && a->tgid == b->tgid && a->question == b->question;
 }
 
-static uint32_t ask(struct wait_facts *f, enum question question, uint32_t tgid, uint64_t key,
-		    const struct wire_wait *wait)
+static uint32_t ask(struct wait_facts *f, enum question question, uint32_t tgid, uint32_t key)
 {
 	struct answer want = { key, tgid, question, 0 }, *place;
 	const struct answer *pair[] = { f->v, &want };
@@ -179,7 +136,7 @@ static uint32_t ask(struct wait_facts *f, enum question question, uint32_t tgid,
 
 	if (id != IX_NONE)
 		return f->v[id].value;
-	want.value = answer(&want, wait);
+	want.value = answer(&want);
 	place = array_push(&f->v, &f->nr, &f->cap);
 	if (!place)
 		return want.value;
@@ -196,21 +153,12 @@ static void forget(struct wait_facts *f)
 	ix_release(&f->index);
 }
 
-static uint32_t futex_holder(struct wait_facts *f, uint32_t tgid, const struct wire_wait *wait)
-{
-	uint32_t owner = wait->owner;
-
-	if (wait->unread)
-		owner = ask(f, ASK_MEMORY, tgid, wait->what, wait);
-	return owner ? ask(f, ASK_THREAD, tgid, owner, wait) : 0;
-}
-
 static void fill_child(struct wait_facts *f, uint32_t tgid, const struct wire_wait *wait,
 		       struct rec_sample *out)
 {
 	if ((int32_t)wait->what > 0) {
 		out->wait = (uint32_t)wait->what;
-		out->owner = ask(f, ASK_CHILD, tgid, out->wait, wait);
+		out->owner = ask(f, ASK_CHILD, tgid, (uint32_t)out->wait);
 	} else {
 		out->owner = wait->child;
 	}
@@ -262,7 +210,7 @@ void wait_facts_fill(struct wait_facts *f, const struct wire_stack *stack, uint3
 		break;
 	case CALL_FUTEX:
 		out->wait = wait->what;
-		out->owner = futex_holder(f, tgid, wait);
+		out->owner = wait->owner ? ask(f, ASK_THREAD, tgid, wait->owner) : 0;
 		break;
 	case CALL_FILE_LOCK:
 		fill_lock(f, tgid, stack->object, out);

@@ -24,11 +24,11 @@
  * /proc/TID/status of the threads of that process show that thread 4711 has this number there, so
  * .owner is 4711.
  *
- * A futex in a page of a mapped file (static variables of a small program) is not read by the scan,
- * because a file server might have to deliver the page. It is read here if the kernel says that the
- * page is a private copy in memory: then no file has to be asked.
+ * Memory of the process is read by the scan alone, in a process that can be left behind; here only
+ * /proc is asked. If the scan may not read a lock's memory, its owner is unknown.
  *
- * Answers are kept for one scan: a lock that a thousand threads wait for is looked at once.
+ * Answers are kept for one scan: the owner of a lock that a thousand threads wait for is looked up
+ * once.
  *
  * Limits: all this is read a moment after the row was taken, so an owner may have released the lock
  * meanwhile. Locks of other libraries have other layouts and get no owner, nor do condition
