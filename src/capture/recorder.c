@@ -10,8 +10,8 @@
  * - After a scan recorder_settle() waits for the scan's deferred stacks, for 1 s. It waits for 10 s
  *   if the caller is patient: after the first and the last scan, if scans are all that is recorded.
  *   At the end of a recording all waits together, for tables and for names, take 10 s. The long
- *   wait ends after 1 s if there is no room for all the tables, and when the user is in a hurry
- *   (Ctrl-C).
+ *   wait ends after 1 s if there is no room for all the tables. Every wait ends when the user is in
+ *   a hurry (Ctrl-C).
  */
 #include "src/capture/recorder.h"
 
@@ -119,6 +119,11 @@ static uint64_t thrown_out(const struct recorder *r)
 	return st.evicted + st.refused;
 }
 
+bool recorder_in_a_hurry(const struct recorder *r)
+{
+	return r->opts.hurry && r->opts.hurry(r->opts.sink_ctx);
+}
+
 /* Asked when it takes long: tells the user once, and returns whether the user is in a hurry. */
 static bool is_in_a_hurry(void *ctx)
 {
@@ -133,7 +138,12 @@ static bool is_in_a_hurry(void *ctx)
 		     (unsigned)(SETTLE_PATIENT_NS / NSEC_PER_SEC));
 		r->has_said_waiting = true;
 	}
-	return r->opts.hurry && r->opts.hurry(r->opts.sink_ctx);
+	return recorder_in_a_hurry(r);
+}
+
+static bool nobody_waits(void *ctx)
+{
+	return recorder_in_a_hurry(ctx);
 }
 
 /* Waits that follow each other share their time: the last scan, the end, its names. */
@@ -184,7 +194,9 @@ static int settle(struct recorder *r, uint32_t scan, struct patience *patience, 
 
 int recorder_settle(struct recorder *r, uint32_t scan, bool patient, revisit_fn again, void *ctx)
 {
-	struct patience brief = { .until_ns = now_ns() + SETTLE_NS };
+	struct patience brief = {
+		.until_ns = now_ns() + SETTLE_NS, .hurry = nobody_waits, .ctx = r,
+	};
 	int err = settle(r, scan, patient ? begin_patience(r) : &brief, again, ctx);
 
 	if (patient)

@@ -86,6 +86,9 @@ struct capture_bpf *recorder_bpf(struct recorder *r);
 /* true: all processes are recorded, and probee sees every process of the machine. */
 bool recorder_is_whole_machine(const struct recorder *r);
 
+/* true: what only makes the recording better is not waited for any longer. */
+bool recorder_in_a_hurry(const struct recorder *r);
+
 /*
  * Sets fds for poll() and returns their number (at most 2). When one of them is readable,
  * recorder_update() is to be called. Where processes come and go by the thousand, each event would

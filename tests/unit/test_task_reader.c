@@ -11,6 +11,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -63,14 +64,23 @@ int bpf_iter_create(int link_fd)
 struct world {
 	struct task_reader *r;
 	int file, pipe;			/* where its rows come from; the other end of a pipe */
+	bool is_urgent;
 	uint8_t buf[TASK_READER_BYTES];
 };
+
+static bool is_urgent(void *ctx)
+{
+	return ((const struct world *)ctx)->is_urgent;
+}
 
 static void open_reader(struct world *w, int file)
 {
 	w->file = file;
 	assert_true(file >= 0);
-	assert_int_equal(task_reader_open(file, &shared->place, &w->r), 0);
+	assert_int_equal(task_reader_open(&(struct task_reader_deps){ file, &shared->place,
+								      is_urgent, w },
+					  &w->r),
+			 0);
 }
 
 static int setup(void **state)
@@ -231,19 +241,53 @@ static void open_blocking(struct world *w)
 	assert_int_equal(begin(w, (struct reader_scope){ 0 }), 0);
 }
 
-static void test_reader_ends(void **state)
+static pid_t wait_for_reader(void)
+{
+	while (!*(volatile pid_t *)&shared->reader)
+		usleep(1000);
+	return shared->reader;
+}
+
+/* That is for the caller to say: it is no error. */
+static void test_reader_is_killed(void **state)
 {
 	struct world *w = *state;
 	long err;
 
 	open_blocking(w);
-	while (!*(volatile pid_t *)&shared->reader)
-		usleep(1000);
-	kill(shared->reader, SIGKILL);
+	kill(wait_for_reader(), SIGKILL);
 	stderr_begin();
 	err = next(w);
-	assert_non_null(strstr(stderr_end(), "their reader has ended"));
-	assert_int_equal(err, -EPIPE);
+	assert_string_equal(stderr_end(), "");
+	assert_int_equal(err, -ECHILD);
+	assert_int_equal(begin(w, (struct reader_scope){ 0 }), -ECHILD);
+}
+
+static void test_killed_between_walks(void **state)
+{
+	struct world *w = *state;
+	int err = 0;
+
+	open_reader(w, file_of(10));
+	assert_walk(w, 10);
+	kill(shared->reader, SIGKILL);
+	/* Either call may be the first to see it. */
+	for (int i = 0; i < 1000 && !err; i++) {
+		err = begin(w, (struct reader_scope){ 0 });
+		usleep(1000);
+	}
+	assert_int_equal(err, -ECHILD);
+}
+
+/* A stopped reader does not hang, but who waits for the end leaves it behind. */
+static void test_urgent(void **state)
+{
+	struct world *w = *state;
+
+	open_blocking(w);
+	kill(wait_for_reader(), SIGSTOP);
+	w->is_urgent = true;
+	assert_int_equal(next(w), -EINTR);
 }
 
 static void test_reader_hangs(void **state)
@@ -319,7 +363,9 @@ int main(void)
 		T(test_scopes_on_an_old_kernel),
 		T(test_no_iterator),
 		T(test_iterator_fails),
-		T(test_reader_ends),
+		T(test_reader_is_killed),
+		T(test_killed_between_walks),
+		T(test_urgent),
 		T(test_reader_hangs),
 		T(test_slow_is_not_hanging),
 		T(test_stopped_is_not_hanging),

@@ -17,7 +17,8 @@
 #include "tests/unit/stderr_text.h"
 
 #define HANGS -ETIMEDOUT
-#define MAX_WALKS 16
+#define DIES -ECHILD
+#define MAX_WALKS 80
 
 struct wire {
 	struct wire_sample head;
@@ -31,6 +32,8 @@ struct script {
 	long end;			/* 0, or -errno */
 	const char *tail;		/* octets behind the rows */
 	uint8_t unwind_end;		/* of the rows; 0: UNWIND_ROOT */
+	bool is_dead;			/* it died before this walk */
+	uint32_t at;			/* scan_place.tid behind its rows; 0: as it was */
 };
 
 struct world {
@@ -53,10 +56,10 @@ static struct world *world;
 
 /* ---- the reader ---- */
 
-int task_reader_open(int prog_fd, const struct scan_place *place, struct task_reader **rp)
+int task_reader_open(const struct task_reader_deps *deps, struct task_reader **rp)
 {
-	assert_int_equal(prog_fd, 79);
-	assert_ptr_equal(place, &fake.place);
+	assert_int_equal(deps->prog_fd, 79);
+	assert_ptr_equal(deps->place, &fake.place);
 	fake.place.reader = ++world->nr_readers;
 	*rp = (struct task_reader *)world;
 	return 0;
@@ -86,6 +89,8 @@ int task_reader_begin(struct task_reader *r, const struct reader_scope *scope)
 	assert_true(w->nr_walks < MAX_WALKS);
 	w->scopes[w->nr_walks++] = *scope;
 	w->have = w->at = 0;
+	if (s->is_dead)
+		return DIES;
 	for (uint32_t i = 0; i < s->nr; i++)
 		put_row(w, s->first_tid + i, s->unwind_end);
 	if (s->tail) {
@@ -102,8 +107,13 @@ long task_reader_next(struct task_reader *r, void *buf, size_t size)
 	size_t n = w->have - w->at;
 
 	assert_true(size >= TASK_READER_BYTES);
-	if (!n)
+	if (!n) {
+		if (s->at) {
+			fake.place.tid = s->at;
+			fake.place.visits++;
+		}
 		return s->end;
+	}
 	if (s->piece && n > s->piece)
 		n = s->piece;
 	memcpy(buf, w->octets + w->at, n);
@@ -305,6 +315,90 @@ static void test_all_readers_hang(void **state)
 	assert_int_equal(w->nr_readers, SCAN_SLOTS);
 }
 
+/* ---- readers that are killed ---- */
+
+/* Another one delivers what is missing; nobody's memory is to blame. */
+static void test_reader_is_killed(void **state)
+{
+	struct world *w = *state;
+	struct rec_scan r;
+
+	w->script[0] = (struct script){ .first_tid = 1, .nr = 3, .end = DIES, .at = 4 };
+	w->script[1] = (struct script){ .first_tid = 1, .nr = 5, .end = DIES, .at = 6 };
+	w->script[2] = (struct script){ .first_tid = 1, .nr = 7 };
+	assert_int_equal(scan(w, &r), 0);
+	assert_rows(w, 7);
+	assert_int_equal(r.rows, 7);
+	assert_int_equal(r.hung, 0);
+	assert_int_equal(fake.nr_hung, 0);
+	assert_int_equal(fake.control.slot, 0);
+	assert_int_equal(fake.control.given_up, 0);
+	assert_true(fake.control.all_anew);
+	assert_int_equal(w->nr_said, 1);
+	assert_non_null(strstr(w->said, "was killed"));
+	assert_int_equal(task_snapshot_stats(w->ts)->killed, 2);
+	assert_int_equal(task_snapshot_cpu_ns(w->ts), 3000);
+	/* Between two walks: the task that was visited last has nothing to do with it. */
+	w->script[3] = (struct script){ .is_dead = true };
+	w->script[4] = (struct script){ .is_dead = true };
+	w->script[5] = (struct script){ .first_tid = 1, .nr = 2 };
+	assert_int_equal(scan(w, &r), 0);
+	assert_rows(w, 2);
+	assert_int_equal(fake.nr_hung, 0);
+	assert_int_equal(w->nr_said, 1);
+	assert_int_equal(task_snapshot_stats(w->ts)->killed, 4);
+}
+
+/* Twice at the same thread: that is no chance. */
+static void test_readers_die_at_one_thread(void **state)
+{
+	struct world *w = *state;
+	struct rec_scan r;
+
+	fake.place = (struct scan_place){ .tgid = 42, .comm = "poison" };
+	w->script[0] = (struct script){ .first_tid = 1, .nr = 3, .end = DIES, .at = 43 };
+	w->script[1] = (struct script){ .first_tid = 1, .nr = 3, .end = DIES, .at = 43 };
+	w->script[2] = (struct script){ .first_tid = 1, .nr = 5 };
+	assert_int_equal(scan(w, &r), 0);
+	assert_rows(w, 5);
+	assert_int_equal(fake.nr_hung, 1);
+	assert_int_equal(fake.hung[0], 42);
+	assert_int_equal(w->nr_said, 2);
+	assert_non_null(strstr(w->said, "process 42 (poison): readers die at its thread 43"));
+}
+
+static void test_all_readers_are_killed(void **state)
+{
+	struct world *w = *state;
+	struct rec_scan r;
+	int err;
+
+	for (uint32_t i = 0; i < MAX_WALKS; i++)
+		w->script[i] = (struct script){ .end = DIES, .at = i + 1 };
+	stderr_begin();
+	err = scan(w, &r);
+	assert_non_null(strstr(stderr_end(), "65 readers were killed in one snapshot"));
+	assert_int_equal(err, -EIO);
+}
+
+/* The user waits for the end: what there is, is all. */
+static void test_cut_short(void **state)
+{
+	struct world *w = *state;
+	struct rec_scan r;
+
+	w->opts.ask = true;
+	w->script[0] = (struct script){ .first_tid = 1, .nr = 2, .unwind_end = UNWIND_RUNNING,
+					.end = -EINTR };
+	assert_int_equal(scan(w, &r), -EINTR);
+	assert_rows(w, 2);
+	assert_int_equal(r.rows, 2);
+	assert_int_equal(w->nr_walks, 1);
+	/* There is no reader any more. */
+	assert_int_equal(scan(w, &r), -EINTR);
+	assert_int_equal(w->nr_walks, 1);
+}
+
 /* ---- not everybody ---- */
 
 static void set_targets(struct world *w, size_t nr)
@@ -462,6 +556,10 @@ int main(void)
 		T(test_error_of_the_reader),
 		T(test_reader_hangs),
 		T(test_all_readers_hang),
+		T(test_reader_is_killed),
+		T(test_readers_die_at_one_thread),
+		T(test_all_readers_are_killed),
+		T(test_cut_short),
 		T(test_few_targets),
 		T(test_many_targets),
 		T(test_targets_on_an_old_kernel),

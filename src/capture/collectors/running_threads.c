@@ -286,7 +286,7 @@ int running_threads_settle(struct running_threads *rt, revisit_fn again, void *a
 		if (!err)
 			ask(rt);
 	}
-	if (err == -ENOTSUP)
+	if (err == -ENOTSUP || err == -EINTR)
 		err = 0;
 	give_as_is(rt);
 	assert(rt->nr_done == rt->nr);		/* one row for each */

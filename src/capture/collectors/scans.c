@@ -85,6 +85,11 @@ static void say(void *ctx, const char *text)
 	tell(ctx, 1, text);
 }
 
+static bool is_urgent(void *ctx)
+{
+	return recorder_in_a_hurry(((const struct scans *)ctx)->recorder);
+}
+
 static bool is_wanted(const struct capture_options *o)
 {
 	return o->scan;
@@ -128,7 +133,9 @@ static void scans_close(void *state)
 
 static int scans_open(const struct collector_context *ctx, void **state)
 {
-	struct task_snapshot_options opts = { .ask = true, .say = say };
+	struct task_snapshot_options opts = {
+		.ask = true, .say = say, .is_urgent = is_urgent,
+	};
 	struct scans *w = calloc(1, sizeof(*w));
 	int err;
 
@@ -244,17 +251,46 @@ static bool is_patient(const struct scans *w)
 	return o->scan_is_all && (w->nr == 1 || w->nr == o->scans);
 }
 
+/*
+ * The rows of a scan that was cut short stay in the trace, with its receipt. It counts as one that
+ * was left out, because other rows are missing.
+ */
+static int end_cut_scan(struct scans *w, const struct rec_scan *receipt)
+{
+	struct record rec = { .tag = REC_LOST };
+
+	say(w, "the last snapshot was cut short: the signal to stop came, and it took longer than "
+	       "1 s more. Threads are missing in it");
+	rec.lost = (struct rec_lost){
+		.time_ns = receipt->time_ns,
+		.duration_ns = w->interval_ns,
+		.cause = LOSS_SCANS,
+		.cpu = UINT32_MAX,
+		.count = 1,
+	};
+	w->left_out++;
+	return session_emit(recorder_session(w->recorder), &rec);
+}
+
+static int take_rows(struct scans *w, struct rec_scan *receipt)
+{
+	int err;
+
+	recorder_iter_begin(w->recorder);
+	err = task_snapshot_scan(w->iter, on_row, w, receipt);
+	recorder_iter_end(w->recorder);
+	return err == -EINTR ? end_cut_scan(w, receipt) : err;
+}
+
 static int scan(struct scans *w)
 {
 	struct rec_scan receipt = { .scan = w->nr + 1, .interval_ns = w->interval_ns };
 	int err = recorder_update(w->recorder);
 
 	w->overslept = false;
-	recorder_iter_begin(w->recorder);
 	w->nr = receipt.scan;
 	if (!err)
-		err = task_snapshot_scan(w->iter, on_row, w, &receipt);
-	recorder_iter_end(w->recorder);
+		err = take_rows(w, &receipt);
 	if (!err)
 		err = recorder_settle(w->recorder, w->nr, is_patient(w), task_snapshot_again,
 				      w->iter);
@@ -325,6 +361,12 @@ static void tell_read(struct scans *w)
 	const struct task_snapshot_stats *st = task_snapshot_stats(w->iter);
 	char text[256];
 
+	if (st->killed) {
+		snprintf(text, sizeof(text),
+			 "snapshots: %" PRIu64 " processes that read the stacks were killed, and "
+			 "others read again what was missing", st->killed);
+		say(w, text);
+	}
 	if (!st->faulted && !st->busy)
 		return;
 	snprintf(text, sizeof(text),

@@ -29,8 +29,8 @@
 struct task_reader {
 	pid_t pid;
 	int sock;
-	const struct scan_place *place;
-	bool hangs;
+	struct task_reader_deps deps;
+	bool hangs;			/* or is left behind for another reason */
 };
 
 /* ---- in the child: system calls only, because the parent has threads ---- */
@@ -123,7 +123,7 @@ static void widen(int sock)
 		setsockopt(sock, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 }
 
-int task_reader_open(int prog_fd, const struct scan_place *place, struct task_reader **rp)
+int task_reader_open(const struct task_reader_deps *deps, struct task_reader **rp)
 {
 	struct task_reader *r = calloc(1, sizeof(*r));
 	int sv[2], fds[2];
@@ -135,8 +135,8 @@ int task_reader_open(int prog_fd, const struct scan_place *place, struct task_re
 		return fail(-errno, "open a channel to the reader of the tasks");
 	}
 	widen(sv[1]);
-	r->place = place;
-	fds[0] = prog_fd;
+	r->deps = *deps;
+	fds[0] = deps->prog_fd;
 	fds[1] = sv[1];
 	r->pid = helper_fork(fds, 2);
 	if (!r->pid)
@@ -162,11 +162,17 @@ void task_reader_close(struct task_reader *r)
 	free(r);
 }
 
+/* What the socket says when the other end was closed. */
+static bool has_died(int err)
+{
+	return err == EPIPE || err == ECONNRESET;
+}
+
 int task_reader_begin(struct task_reader *r, const struct reader_scope *scope)
 {
-	if (send(r->sock, scope, sizeof(*scope), MSG_NOSIGNAL) < 0)
-		return fail(-errno, "start a walk over the tasks");
-	return 0;
+	if (send(r->sock, scope, sizeof(*scope), MSG_NOSIGNAL) >= 0)
+		return 0;
+	return has_died(errno) ? -ECHILD : fail(-errno, "start a walk over the tasks");
 }
 
 /*
@@ -195,16 +201,18 @@ static bool is_asleep(pid_t pid)
 static int wait_for_message(struct task_reader *r)
 {
 	struct pollfd pfd = { .fd = r->sock, .events = POLLIN };
-	const volatile uint64_t *visits = &r->place->visits;
+	const volatile uint64_t *visits = &r->deps.place->visits;
 	uint64_t seen = *visits;
 
 	for (int looks = 0; poll(&pfd, 1, LOOK_EVERY_MS) <= 0; looks++) {
+		bool is_urgent = r->deps.is_urgent && r->deps.is_urgent(r->deps.ctx);
+
 		if (*visits != seen || !is_asleep(r->pid))
 			looks = 0;
 		seen = *visits;
-		r->hangs = looks >= HANGS_AFTER;
+		r->hangs = is_urgent || looks >= HANGS_AFTER;
 		if (r->hangs)
-			return -ETIMEDOUT;
+			return is_urgent ? -EINTR : -ETIMEDOUT;
 	}
 	return 0;
 }
@@ -223,8 +231,10 @@ long task_reader_next(struct task_reader *r, void *buf, size_t size)
 	do {
 		n = readv(r->sock, v, 2);
 	} while (n < 0 && errno == EINTR);
+	if (!n || (n < 0 && has_died(errno)))
+		return -ECHILD;
 	if (n < (ssize_t)sizeof(status))
-		return fail(n < 0 ? -errno : -EPIPE, "walk the tasks: their reader has ended");
+		return fail(n < 0 ? -errno : -EIO, "walk the tasks");
 	if (status < 0 && status != -ENOTSUP)
 		return fail(status, "walk the tasks");
 	return status;

@@ -14,6 +14,9 @@
  *	task_reader_next(r, buf, size) ...	until it is 0 or negative
  *	task_reader_close(r)			waits for the child, unless it hangs
  *
+ * A reader that was killed (by the kernel, for want of memory) is told apart from one that hangs:
+ * -ECHILD. Nothing of it is left in the kernel then, so the next one may take its place.
+ *
  * A reader hangs when it sleeps for 2 s, gives no rows and has not come to another task meanwhile.
  * For example, 4711 has its stack in a file of a FUSE server that does not answer (--faults=all):
  *
@@ -34,22 +37,30 @@
 struct task_reader;
 struct scan_place;
 
+struct task_reader_deps {		/* borrowed: place, ctx */
+	int prog_fd;
+	const struct scan_place *place;	/* where the BPF program says which task it has come to */
+	bool (*is_urgent)(void *ctx);	/* the user waits for the end; NULL: never */
+	void *ctx;
+};
+
 struct reader_scope {
 	uint32_t only_pid, only_tid;	/* the kernel visits only these (6.1+); 0: all */
 	uint32_t strictly;		/* -ENOTSUP where the kernel cannot; else all are visited */
 };
 
-/* place is borrowed: there the BPF program says which task it has come to. */
-int task_reader_open(int prog_fd, const struct scan_place *place, struct task_reader **rp);
+int task_reader_open(const struct task_reader_deps *deps, struct task_reader **rp);
 void task_reader_close(struct task_reader *r);		/* NULL is fine */
 
+/* 0; -ECHILD: the reader has died; or another -errno, which was reported. */
 int task_reader_begin(struct task_reader *r, const struct reader_scope *scope);
 
 #define TASK_READER_BYTES (32 * 1024)	/* of rows that come at once, at most */
 
 /*
  * size is at least TASK_READER_BYTES. Bytes of rows; 0: the scan is over; -ETIMEDOUT: the reader
- * hangs; -ENOTSUP: see reader_scope; or another -errno, which was reported.
+ * hangs; -ECHILD: it has died; -EINTR: it is urgent, and the reader is left behind; -ENOTSUP: see
+ * reader_scope; or another -errno, which was reported.
  */
 long task_reader_next(struct task_reader *r, void *buf, size_t size);
 

@@ -21,6 +21,8 @@
  * Processes that are visited one by one, at most: each costs as much as some 100 tasks passed by.
  */
 #define MAX_SCOPES 4
+/* Readers that are replaced in one scan, at most: somebody does not want it to be made. */
+#define MAX_KILLED 64
 /* More than what comes at once and the row that began before it. */
 #define BUFFER_BYTES (256 * 1024)
 
@@ -38,15 +40,25 @@ struct task_snapshot {
 	uint32_t *tids;
 	size_t nr_tids, cap_tids, nr_sorted;
 	struct task_snapshot_stats stats;
-	uint64_t cpu_ns;		/* of readers that hung */
+	uint64_t cpu_ns;		/* of readers that hung or died */
+	uint64_t visits;		/* scan_place.visits when the reader was told to begin */
+	uint32_t died_at;		/* thread in whose visit the last reader died; 0: none */
+	uint32_t nr_killed;		/* in this scan */
+	bool is_cut;			/* it was urgent: there is no reader any more */
 	uint64_t bad_records;
 	uint8_t *buffer;
 };
 
 static int open_reader(struct task_snapshot *ts)
 {
-	return task_reader_open(bpf_program__fd(capture_bpf_snapshot(ts->bpf)),
-				capture_bpf_scan_place(ts->bpf), &ts->reader);
+	struct task_reader_deps deps = {
+		.prog_fd = bpf_program__fd(capture_bpf_snapshot(ts->bpf)),
+		.place = capture_bpf_scan_place(ts->bpf),
+		.is_urgent = ts->opts.is_urgent,
+		.ctx = ts->opts.ctx,
+	};
+
+	return task_reader_open(&deps, &ts->reader);
 }
 
 int task_snapshot_open(struct capture_bpf *bpf, const struct task_snapshot_options *opts,
@@ -109,6 +121,53 @@ static long hand_out(struct task_snapshot *ts, size_t have, wire_stack_fn fn, vo
 	return (long)at;
 }
 
+static void end_reader(struct task_snapshot *ts)
+{
+	ts->cpu_ns += task_reader_cpu_ns(ts->reader);
+	task_reader_close(ts->reader);
+	ts->reader = NULL;
+}
+
+/*
+ * Whether the reader died while it was at the same thread as the one before: then it is no chance,
+ * and the thread's process is treated as if the reader had hung there.
+ */
+static bool died_here_again(struct task_snapshot *ts)
+{
+	const struct scan_place *place = capture_bpf_scan_place(ts->bpf);
+	uint32_t before = ts->died_at;
+
+	ts->died_at = place->visits != ts->visits ? place->tid : 0;
+	return ts->died_at && ts->died_at == before;
+}
+
+/*
+ * The reader was killed, by the kernel for want of memory or by somebody. Another one begins again,
+ * with the same scratch: what is dead writes no rows.
+ */
+static int replace(struct task_snapshot *ts)
+{
+	const struct scan_place *place = capture_bpf_scan_place(ts->bpf);
+	char text[256];
+
+	if (!ts->stats.killed++)
+		ts->opts.say(ts->opts.ctx, "the process that reads the stacks was killed. Another "
+					   "one goes on, and nothing is lost");
+	end_reader(ts);
+	if (++ts->nr_killed > MAX_KILLED)
+		return fail_why(-EIO, "walk the tasks: %u readers were killed in one snapshot",
+				ts->nr_killed);
+	if (died_here_again(ts)) {
+		snprintf(text, sizeof(text),
+			 "process %u (%.15s): readers die at its thread %u. Its memory is left "
+			 "alone from here on, all others are shown",
+			 place->tgid, place->comm, place->tid);
+		ts->opts.say(ts->opts.ctx, text);
+		capture_bpf_hung(ts->bpf, place->tgid);
+	}
+	return open_reader(ts);
+}
+
 /*
  * The reader hangs in the memory of some process: it is left behind with its scratch, the memory of
  * that process is not read again, and another reader goes on. The reader that gets the last scratch
@@ -128,9 +187,7 @@ static int give_up(struct task_snapshot *ts)
 		 place->tgid, place->comm, place->tid, where[0] ? " in " : "", where);
 	ts->opts.say(ts->opts.ctx, text);
 	ts->stats.hung++;
-	ts->cpu_ns += task_reader_cpu_ns(ts->reader);
-	task_reader_close(ts->reader);
-	ts->reader = NULL;
+	end_reader(ts);
 	if (control->slot + 1 == SCAN_SLOTS)
 		return fail_why(-EIO, "walk the tasks: readers hang although they read no memory");
 	capture_bpf_hung(ts->bpf, place->tgid);
@@ -140,23 +197,43 @@ static int give_up(struct task_snapshot *ts)
 	return open_reader(ts);
 }
 
-/* One scan by one reader. -EAGAIN: it hung, and another one has taken its place. */
+/* err: why the reader delivers no more. -EAGAIN: another one has taken its place. */
+static int without_reader(struct task_snapshot *ts, int err)
+{
+	if (err == -ETIMEDOUT)
+		err = give_up(ts);
+	else if (err == -ECHILD)
+		err = replace(ts);
+	else
+		return err;
+	return err ? err : -EAGAIN;
+}
+
+static int begin_rows(struct task_snapshot *ts, const struct reader_scope *scope)
+{
+	if (ts->is_cut)
+		return -EINTR;
+	ts->visits = capture_bpf_scan_place(ts->bpf)->visits;
+	return without_reader(ts, task_reader_begin(ts->reader, scope));
+}
+
+/*
+ * One scan by one reader. -EAGAIN: it hung or died, and another one has taken its place. -EINTR: it
+ * was left behind.
+ */
 static int read_rows(struct task_snapshot *ts, const struct reader_scope *scope, wire_stack_fn fn,
 		     void *ctx)
 {
+	int err = begin_rows(ts, scope);
 	size_t have = 0;
-	int err = task_reader_begin(ts->reader, scope);
 
 	while (!err) {
 		long n = task_reader_next(ts->reader, ts->buffer + have, BUFFER_BYTES - have), used;
 
-		if (n == -ETIMEDOUT) {
-			err = give_up(ts);
-			return err ? err : -EAGAIN;
-		}
+		ts->is_cut = n == -EINTR;
 		if (n <= 0) {
-			ts->bad_records += have > 0;
-			return (int)n;
+			ts->bad_records += have > 0 && !n;
+			return without_reader(ts, (int)n);
 		}
 		have += (size_t)n;
 		used = hand_out(ts, have, fn, ctx);
@@ -197,7 +274,7 @@ struct visitor {
 	void *ctx;
 };
 
-/* Whether a reader handed out a row of this thread before it hung. */
+/* Whether a reader handed out a row of this thread before it hung or died. */
 static bool has_row(const struct task_snapshot *ts, uint32_t tid)
 {
 	return ts->nr_sorted && bsearch(&tid, ts->tids, ts->nr_sorted, sizeof(tid), compare_u32);
@@ -256,8 +333,8 @@ static int read_wanted(struct task_snapshot *ts, struct visitor *v)
 }
 
 /*
- * Visits all tasks, with as many readers as it takes. A reader that hung has not delivered its last
- * rows, so no thread is taken for unchanged by the next one.
+ * Visits all tasks, with as many readers as it takes. A reader that hung or died has not delivered
+ * its last rows, so no thread is taken for unchanged by the next one.
  */
 static int visit_all(struct task_snapshot *ts, struct visitor *v)
 {
@@ -267,6 +344,7 @@ static int visit_all(struct task_snapshot *ts, struct visitor *v)
 
 	control->all_anew = false;
 	ts->nr_tids = ts->nr_sorted = 0;
+	ts->nr_killed = 0;
 	for (;;) {
 		memset(totals, 0, sizeof(*totals));
 		err = read_wanted(ts, v);
@@ -307,8 +385,10 @@ static int scan_all(struct task_snapshot *ts, wire_stack_fn fn, void *ctx, struc
 	err = visit_all(ts, &v);
 	ts->seen = capture_bpf_totals(ts->bpf)->seen;
 	look_at_memo(ts);
-	if (!err && ts->running) {
-		err = running_threads_settle(ts->running, task_snapshot_again, ts, fn, ctx);
+	if ((!err || err == -EINTR) && ts->running) {	/* all that were set aside are given */
+		int settled = running_threads_settle(ts->running, task_snapshot_again, ts, fn, ctx);
+
+		err = settled ? settled : err;
 		running_threads_stats(ts->running, &running);
 	}
 	fill_receipt(ts, receipt);

@@ -2,8 +2,8 @@
 /*
  * The user side of a scan: has the task iterator's own file read to its end (task_reader.h). The
  * kernel waits for the reader, so no row is lost; a row is handed out while the next ones are still
- * being made. A reader that hangs in the memory of some process is given up, and another one hands
- * out what is missing.
+ * being made. A reader that hangs in the memory of some process is given up, one that was killed is
+ * replaced, and another one hands out what is missing.
  *
  *	task_snapshot_open(bpf, &opts, &ts)
  *	task_snapshot_scan(ts, fn, ctx, &receipt)	one scan of all tasks; the caller fills in
@@ -35,6 +35,7 @@ struct task_snapshot_options {
 	bool ask;		/* the knob is set: threads on a CPU are requested */
 	/* For the user and the trace: a process hangs the reader, or a memo was wrong. */
 	void (*say)(void *ctx, const char *text);
+	bool (*is_urgent)(void *ctx);	/* the user waits for the end; NULL: never */
 	void *ctx;
 };
 
@@ -42,12 +43,17 @@ struct task_snapshot_stats {		/* of all scans */
 	uint64_t reads, faulted;	/* pages of stacks read; of these: faulted in */
 	uint64_t busy, still_busy;	/* threads whose memory map was locked; to the end */
 	uint64_t hung;			/* readers given up */
+	uint64_t killed;		/* readers that died, and were replaced */
 };
 
 int task_snapshot_open(struct capture_bpf *bpf, const struct task_snapshot_options *opts,
 		       struct task_snapshot **tp);
 void task_snapshot_close(struct task_snapshot *ts);	/* NULL is fine */
 
+/*
+ * 0; -EINTR: it is urgent, so the scan was cut short, and no other one can be made (the receipt
+ * says what there is); or another -errno, which was reported.
+ */
 int task_snapshot_scan(struct task_snapshot *ts, wire_stack_fn fn, void *ctx,
 		       struct rec_scan *receipt);
 /* A revisit_fn. */

@@ -301,7 +301,7 @@ static int visit(struct deferred_stacks *l, struct deferred **at, revisit_fn aga
 	(*at)->is_cut = false;
 	(*at)->again++;
 	err = again(ctx, (*at)->dump.head.tid, on_visit, &v);
-	if (err == -ENOTSUP || err == -EAGAIN || err == -ESRCH)
+	if (err == -ENOTSUP || err == -EAGAIN || err == -ESRCH || err == -EINTR)
 		err = 0;
 	if (!v.seen)
 		(*at)->again = MAX_AGAIN;

@@ -33,7 +33,8 @@ typedef int (*wire_stack_fn)(void *ctx, const struct wire_stack *stack);
 
 /*
  * Visits one thread again, outside of a scan. Its row goes to fn; there is no row if the thread has
- * ended. 0; -ENOTSUP: the kernel cannot do it; -EAGAIN: the task reader hung; or another -errno.
+ * ended. 0; -ENOTSUP: the kernel cannot do it; -EAGAIN: the task reader hung or died; -EINTR: the
+ * recording is to end; or another -errno.
  */
 typedef int (*revisit_fn)(void *ctx, uint32_t tid, wire_stack_fn fn, void *fn_ctx);
 
