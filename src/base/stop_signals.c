@@ -2,14 +2,188 @@
 #include "src/base/stop_signals.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
-#include <sys/signalfd.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "src/base/clock.h"
 #include "src/base/fail.h"
 
-#define SAME_STOP_MS 100
+#define SAME_STOP_NS (100 * NSEC_PER_MSEC)
+#define LAST_NS (100 * NSEC_PER_MSEC)
+#define URGENT_NS NSEC_PER_SEC
+#define LOOK_NS (100 * NSEC_PER_MSEC)
+#define IDLE_NS (LOOK_NS / 20)		/* who computes less between two looks only waits */
+#define IDLE_LOOKS 5
+
+struct stop_watch {
+	struct stop_limit limit;
+	int fd;
+	sigset_t set;
+	pthread_t thread;
+	bool is_closing;		/* written before the thread is woken */
+	_Atomic uint64_t first_ns;	/* when the first stop signal came; 0: none has come */
+	int first;			/* its number */
+	/* The watched thread. */
+	pid_t tid;
+	clockid_t clock;
+	uint64_t cpu_ns;		/* as of the last look */
+	unsigned idle_looks;		/* in a row */
+	/* The thread that does what is done last. */
+	pthread_t closer;
+	sem_t go;
+	const char *said;
+	atomic_bool is_done;
+};
+
+/* ---- the end by force ---- */
+
+static void *closer_main(void *arg)
+{
+	struct stop_watch *w = arg;
+
+	while (sem_wait(&w->go) < 0 && errno == EINTR)
+		;
+	if (!w->is_closing && w->limit.last)
+		w->said = w->limit.last(w->limit.ctx);
+	atomic_store(&w->is_done, true);
+	return NULL;
+}
+
+static void do_last(struct stop_watch *w)
+{
+	uint64_t until = now_ns() + LAST_NS;
+
+	sem_post(&w->go);
+	while (!atomic_load(&w->is_done) && now_ns() < until)
+		nanosleep(&(struct timespec){ .tv_nsec = NSEC_PER_MSEC }, NULL);
+}
+
+/* A terminal or pipe that takes nothing must not delay the end. */
+static bool may_be_told(void)
+{
+	struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+	return poll(&p, 1, 0) == 1 && p.revents & POLLOUT;
+}
+
+static _Noreturn void end_by_force(struct stop_watch *w, int sig, const char *why)
+{
+	const char *said;
+
+	do_last(w);
+	said = atomic_load(&w->is_done) ? w->said : "what was to be written last is missing";
+	if (may_be_told())
+		fail_why(0, "SIG%s: %s, so probee was ended by force%s%s", sigabbrev_np(sig), why,
+			 said ? ": " : "", said ? said : "");
+	_exit(128 + sig);
+}
+
+/* ---- the watch ---- */
+
+/*
+ * Whether the thread sleeps: its state in /proc/self/task/TID/stat. One that waits for a processor
+ * on a busy machine does not. Nothing is allocated, since the thread may hang inside malloc().
+ */
+static bool is_asleep(pid_t tid)
+{
+	char path[64], text[512];
+	const char *p;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return true;
+	text[n] = 0;
+	p = strrchr(text, ')');
+	return !p || p[1] != ' ' || p[2] != 'R';
+}
+
+static uint64_t cpu_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	if (clock_gettime(clock, &ts))
+		return 0;
+	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
+}
+
+static void look_at_thread(struct stop_watch *w)
+{
+	uint64_t cpu = cpu_ns(w->clock);
+	bool is_idle = cpu - w->cpu_ns < IDLE_NS && is_asleep(w->tid);
+
+	w->idle_looks = is_idle ? w->idle_looks + 1 : 0;
+	w->cpu_ns = cpu;
+}
+
+static void wake(const struct stop_watch *w)
+{
+	uint64_t one = 1;
+
+	if (write(w->fd, &one, sizeof(one)) < 0)
+		return;		/* the counter is full, so the descriptor is readable anyway */
+}
+
+static void take_stop(struct stop_watch *w, int sig)
+{
+	uint64_t now = now_ns();
+
+	if (!w->first_ns) {
+		w->first = sig;
+		w->cpu_ns = cpu_ns(w->clock);
+		w->first_ns = now;
+	} else if (now - w->first_ns > SAME_STOP_NS) {
+		end_by_force(w, sig, "the second signal");
+	}
+}
+
+/*
+ * Looks are counted and not only time: the whole process may have been stopped for longer than the
+ * limit.
+ */
+static void look(struct stop_watch *w)
+{
+	look_at_thread(w);
+	if (w->limit.after_ns && now_ns() - w->first_ns >= w->limit.after_ns &&
+	    w->idle_looks >= IDLE_LOOKS)
+		end_by_force(w, w->first, "something did not end in time");
+}
+
+static void *watch_main(void *arg)
+{
+	const struct timespec pause = { .tv_nsec = LOOK_NS };
+	struct stop_watch *w = arg;
+
+	for (;;) {
+		int sig = sigtimedwait(&w->set, NULL, w->first_ns ? &pause : NULL);
+
+		if (w->is_closing)
+			return NULL;
+		if (sig > 0 && sig != SIGCHLD)
+			take_stop(w, sig);
+		if (sig > 0)
+			wake(w);
+		else if (w->first_ns)
+			look(w);
+	}
+}
+
+/* ---- what the watched thread calls ---- */
 
 static void stop_set(sigset_t *set)
 {
@@ -19,50 +193,92 @@ static void stop_set(sigset_t *set)
 	sigaddset(set, SIGHUP);
 }
 
-int stop_signals_open(struct stop_signals *s)
+static int start_threads(struct stop_watch *w)
 {
-	sigset_t set;
+	int err = pthread_create(&w->closer, NULL, closer_main, w);
 
-	stop_set(&set);
-	sigaddset(&set, SIGCHLD);
-	s->stopped = false;
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	s->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return s->fd < 0 ? fail(-errno, "wait for signals") : 0;
+	if (err)
+		return -err;
+	err = pthread_create(&w->thread, NULL, watch_main, w);
+	if (!err)
+		return 0;
+	w->is_closing = true;
+	sem_post(&w->go);
+	pthread_join(w->closer, NULL);
+	return -err;
 }
 
-static bool stop_was_sent(int fd)
+int stop_signals_open(struct stop_signals *s, const struct stop_limit *limit)
 {
-	struct signalfd_siginfo info;
-	bool was = false;
+	struct stop_watch *w = calloc(1, sizeof(*w));
+	int err;
 
-	while (read(fd, &info, sizeof(info)) == sizeof(info))
-		was |= info.ssi_signo != SIGCHLD;
-	return was;
+	*s = (struct stop_signals){ .fd = -1 };
+	if (!w)
+		return fail(-ENOMEM, "wait for signals");
+	if (limit)
+		w->limit = *limit;
+	w->tid = gettid();
+	pthread_getcpuclockid(pthread_self(), &w->clock);
+	stop_set(&w->set);
+	sigaddset(&w->set, SIGCHLD);
+	pthread_sigmask(SIG_BLOCK, &w->set, NULL);
+	sem_init(&w->go, 0, 0);
+	w->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	err = w->fd < 0 ? -errno : start_threads(w);
+	if (!err) {
+		s->fd = w->fd;
+		s->watch = w;
+		return 0;
+	}
+	if (w->fd >= 0)
+		close(w->fd);
+	free(w);
+	return fail(err, "wait for signals");
 }
 
 void stop_signals_read(struct stop_signals *s)
 {
-	sigset_t set;
+	uint64_t n;
 
-	if (!stop_was_sent(s->fd) || s->stopped)
-		return;
-	s->stopped = true;
-	/*
-	 * timeout(1) sends its signal to the process and then to its group. Both together are one
-	 * request to stop; without this pause the second would end the program at once.
-	 */
-	poll(NULL, 0, SAME_STOP_MS);
-	stop_was_sent(s->fd);
-	stop_set(&set);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	if (read(s->fd, &n, sizeof(n)) < 0)
+		n = 0;		/* no signal has come since the last call */
+	s->stopped = s->watch->first_ns != 0;
 }
 
+uint64_t stop_signals_left_ns(const struct stop_signals *s)
+{
+	uint64_t first = s->watch ? s->watch->first_ns : 0, passed;
+
+	if (!first)
+		return UINT64_MAX;
+	passed = now_ns() - first;
+	return passed < STOP_AFTER_NS ? STOP_AFTER_NS - passed : 0;
+}
+
+bool stop_signals_urgent(const struct stop_signals *s)
+{
+	return stop_signals_left_ns(s) <= STOP_AFTER_NS - URGENT_NS;
+}
+
+/* The signals are unblocked last: one that comes now finds no watch, and ends the program. */
 void stop_signals_close(struct stop_signals *s)
 {
-	if (s->fd >= 0)
-		close(s->fd);
-	s->fd = -1;
+	struct stop_watch *w = s->watch;
+
+	if (!w)
+		return;
+	w->is_closing = true;
+	pthread_kill(w->thread, SIGCHLD);
+	sem_post(&w->go);
+	pthread_join(w->thread, NULL);
+	pthread_join(w->closer, NULL);
+	stop_set(&w->set);
+	pthread_sigmask(SIG_UNBLOCK, &w->set, NULL);
+	close(w->fd);
+	sem_destroy(&w->go);
+	free(w);
+	*s = (struct stop_signals){ .fd = -1 };
 }
 
 void stop_signals_default(void)

@@ -194,7 +194,7 @@ static bool sleep_a_while(struct following *f)
 int report_follow(const char *path, show_fn show, void *ctx)
 {
 	struct following f = { .path = path, .last = { EXIT_FAILED, false } };
-	int err = stop_signals_open(&f.stop);
+	int err = stop_signals_open(&f.stop, NULL);
 
 	if (err)
 		return EXIT_FAILED;

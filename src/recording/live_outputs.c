@@ -161,9 +161,9 @@ struct capture_hooks live_outputs_hooks(struct live_outputs *o)
 	};
 }
 
-int live_outputs_finish(struct live_outputs *o)
+int live_outputs_finish(struct live_outputs *o, bool (*is_urgent)(void *ctx), void *ctx)
 {
-	int err = o->rows ? live_rows_finish(o->rows) : 0;
+	int err = o->rows ? live_rows_finish(o->rows, is_urgent, ctx) : 0;
 
 	live_line_clear(&o->line);
 	live_rows_close(o->rows);

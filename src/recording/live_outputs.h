@@ -6,7 +6,7 @@
  *	live_outputs_open(o, &args, trace, loop)	finds out which outputs can be live
  *	live_outputs_begin(o)				writes the header, once META is written
  *	live_outputs_hooks(o)				for capture_loop_run()
- *	live_outputs_finish(o)				writes the rest and waits for readers
+ *	live_outputs_finish(o, is_urgent, ctx)		writes the rest and waits for readers
  *	live_outputs_release(o)
  */
 #pragma once
@@ -36,7 +36,8 @@ int live_outputs_open(struct live_outputs *o, const struct record_args *args,
 int live_outputs_begin(struct live_outputs *o);
 struct capture_hooks live_outputs_hooks(struct live_outputs *o);
 bool live_outputs_over(const struct live_outputs *o);	/* every reader of rows has gone */
-int live_outputs_finish(struct live_outputs *o);	/* the first error; each was reported */
+/* The first error; each was reported. is_urgent: readers are not waited for any longer. */
+int live_outputs_finish(struct live_outputs *o, bool (*is_urgent)(void *ctx), void *ctx);
 void live_outputs_release(struct live_outputs *o);	/* o may be all zero */
 
 /* The options of the reports that this recording makes. */

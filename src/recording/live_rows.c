@@ -17,6 +17,7 @@
 #include "src/recording/record_tee.h"
 
 #define ROWS_AT_ONCE 4096		/* rows made into text before that text is written */
+#define LOOK_MS 100			/* how often it is asked whether to wait longer */
 #define ROWS_MAX (1u << 18)		/* a scan begins only while fewer rows wait */
 
 struct live_output {
@@ -37,6 +38,8 @@ struct live_rows {
 	size_t nr;
 	bool gone;			/* some reader has gone */
 	int err;			/* the first error */
+	bool (*is_urgent)(void *ctx);	/* NULL: the rest is not being written yet */
+	void *ctx;
 };
 
 static int open_output(struct live_output *o, const struct output *out, const char *trace)
@@ -158,7 +161,10 @@ static void fail_output(struct live_rows *l, struct live_output *o, int err)
 		l->gone = true;
 	else if (!l->err)
 		l->err = err;
-	if (err != -EPIPE)
+	if (err == -ETIMEDOUT)
+		fail_why(err, "write %s: its reader does not read, and the recording is to end: "
+			 "the last rows are missing", o->name);
+	else if (err != -EPIPE)
 		fail(err, "write %s", o->name);
 	end_output(o);
 }
@@ -193,15 +199,16 @@ int live_rows_begin(struct live_rows *l, const struct render_opts *opts)
 
 /*
  * 1: something may be written. 0: not now. -EPIPE: never again, because the reader has gone; that
- * is noticed also when there is nothing to write.
+ * is noticed also when there is nothing to write. -ETIMEDOUT: the end does not wait any longer.
  */
-static int may_write(const struct live_output *o, bool wait)
+static int may_write(const struct live_rows *l, const struct live_output *o)
 {
-	bool left = o->done < o->len;
+	bool left = o->done < o->len, wait = l->is_urgent && left;
 	struct pollfd p = { .fd = o->fd, .events = left ? POLLOUT : 0 };
 
-	while (poll(&p, 1, wait && left ? -1 : 0) < 0 && errno == EINTR)
-		;
+	while (poll(&p, 1, wait ? LOOK_MS : 0) <= 0 && wait)
+		if (l->is_urgent(l->ctx))
+			return -ETIMEDOUT;
 	if (p.revents & POLLERR && !o->is_file)
 		return -EPIPE;
 	return left && p.revents;
@@ -209,13 +216,13 @@ static int may_write(const struct live_output *o, bool wait)
 
 /*
  * Writes as much as the reader takes without blocking: a pipe that poll() calls writable takes
- * PIPE_BUF octets at once. wait: writes all, however long the reader takes.
+ * PIPE_BUF octets at once. At the end (is_urgent) all is written, even if the reader takes long.
  */
-static void write_output(struct live_rows *l, struct live_output *o, bool wait)
+static void write_output(struct live_rows *l, struct live_output *o)
 {
 	int may;
 
-	while (o->fd >= 0 && (may = may_write(o, wait)) != 0) {
+	while (o->fd >= 0 && (may = may_write(l, o)) != 0) {
 		size_t left = o->len - o->done;
 		ssize_t n = 0;
 
@@ -262,14 +269,14 @@ static bool make_text(struct live_rows *l)
 	return n > 0;
 }
 
-static bool write_all(struct live_rows *l, bool wait)
+static bool write_all(struct live_rows *l)
 {
 	bool done = true;
 
 	for (size_t i = 0; i < l->nr; i++) {
 		struct live_output *o = &l->v[i];
 
-		write_output(l, o, wait);
+		write_output(l, o);
 		done &= o->done == o->len;
 	}
 	return done;
@@ -277,7 +284,7 @@ static bool write_all(struct live_rows *l, bool wait)
 
 void live_rows_write(struct live_rows *l)
 {
-	while (write_all(l, false) && make_text(l))
+	while (write_all(l) && make_text(l))
 		;
 }
 
@@ -310,10 +317,12 @@ bool live_rows_over(const struct live_rows *l)
 	return l->gone && !has_reader(l);
 }
 
-int live_rows_finish(struct live_rows *l)
+int live_rows_finish(struct live_rows *l, bool (*is_urgent)(void *ctx), void *ctx)
 {
+	l->is_urgent = is_urgent;
+	l->ctx = ctx;
 	live_scans_end(l->scans);
-	while (write_all(l, true) && make_text(l))
+	while (write_all(l) && make_text(l))
 		;
 	return l->err;
 }

@@ -8,7 +8,7 @@
  *	record_tee_add(&tee, live_rows_consumer(l))	gives it the records of the trace
  *	live_rows_begin(l, &render_opts)		after META: the header
  *	live_rows_write(l)				writes what is ready, and does not block
- *	live_rows_finish(l)				writes the rest and waits for the readers
+ *	live_rows_finish(l, is_urgent, ctx)		writes the rest and waits for the readers
  *	live_rows_close(l)
  *
  * A reader that does not read delays nothing but the next scan, and that only once many rows wait
@@ -48,5 +48,8 @@ bool live_rows_need_names(const struct live_rows *l);	/* a scan waits for names 
 bool live_rows_full(const struct live_rows *l);
 bool live_rows_over(const struct live_rows *l);		/* every reader has gone */
 
-/* The first error; each was reported. A reader that has closed its pipe is no error. */
-int live_rows_finish(struct live_rows *l);
+/*
+ * The first error; each was reported. A reader that has closed its pipe is no error. One that does
+ * not read is waited for until is_urgent() is true.
+ */
+int live_rows_finish(struct live_rows *l, bool (*is_urgent)(void *ctx), void *ctx);

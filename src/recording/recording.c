@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,6 +28,7 @@ struct recording {
 	struct capture_loop loop;
 	struct live_outputs live;
 	struct target_command command;
+	bool is_ending;			/* it has ended, and not by a signal */
 	uint32_t command_tgid;
 	struct id_list command_only;	/* a list of command_tgid alone: the recorder's targets */
 	/* Known at the end. */
@@ -37,17 +39,25 @@ struct recording {
 };
 
 /*
- * Whether Ctrl-C came while the recorder did something slow, which it then cuts short. After the
- * first one this says no more: a second Ctrl-C ends the program by itself.
+ * Whether what takes long is to be cut short: Ctrl-C came while the recording had other reasons to
+ * end, or it ended the recording more than 1 s ago.
  */
 static bool hurry(void *ctx)
 {
-	struct stop_signals *stop = &((struct recording *)ctx)->stop;
+	struct recording *r = ctx;
 
-	if (stop->stopped)
-		return false;
-	stop_signals_read(stop);
-	return stop->stopped;
+	stop_signals_read(&r->stop);
+	return (r->is_ending && r->stop.stopped) || stop_signals_urgent(&r->stop);
+}
+
+/* In a thread of its own: the recording hangs somewhere, and is ended by force. */
+static const char *do_last(void *ctx)
+{
+	struct recording *r = ctx;
+
+	if (r->command.pid > 0 && !r->command.ended)
+		kill(r->command.pid, SIGTERM);
+	return trace_file_last(&r->trace);
 }
 
 static void add_losses(void *ctx, uint64_t totals[LOSS_CAUSES])
@@ -110,7 +120,8 @@ static int open_recorder(struct recording *r)
 static int prepare(struct recording *r, char **argv)
 {
 	struct capture_options *capture = (struct capture_options *)&r->args->capture;
-	int err = stop_signals_open(&r->stop);
+	struct stop_limit limit = { .after_ns = STOP_AFTER_NS, .last = do_last, .ctx = r };
+	int err = stop_signals_open(&r->stop, &limit);
 
 	if (!err && argv[r->args->command])
 		err = target_command_fork(argv + r->args->command, &r->command);
@@ -164,6 +175,12 @@ static int tell_over(struct recording *r)
 	return live_outputs_over(&r->live) ? session_emit(recorder_session(r->recorder), &rec) : 0;
 }
 
+/* After a signal the command gets less time to end. */
+static void stop_command(struct recording *r)
+{
+	target_command_stop(&r->command, r->stop.stopped ? NSEC_PER_SEC : 2 * NSEC_PER_SEC);
+}
+
 static int run(struct recording *r)
 {
 	struct capture_hooks hooks = live_outputs_hooks(&r->live);
@@ -177,14 +194,18 @@ static int run(struct recording *r)
 	say_target(r);
 	r->live.line.begin_ns = r->loop.begin_ns;
 	err = capture_loop_run(&r->loop, &hooks);
-	target_command_stop(&r->command);
+	r->is_ending = r->loop.reason != ENDED_SIGNAL;
+	stop_command(r);
 	if (!err)
 		err = tell_over(r);
 	if (r->command.pid)
 		end.target_status = r->command.status;
 	if (!err)
 		err = capture_loop_end(&r->loop, &end);
-	return err ? err : recorder_end(r->recorder, &end);
+	if (!err)
+		err = recorder_end(r->recorder, &end);
+	/* What is taken apart from here on may hang, and then the trace is whole. */
+	return err ? err : trace_file_flush(&r->trace);
 }
 
 /* Keeps the figures of the summary, before take_apart() frees what knows them. */
@@ -207,12 +228,11 @@ static int take_apart(struct recording *r)
 {
 	int err;
 
-	target_command_stop(&r->command);
+	stop_command(r);
 	capture_loop_close(&r->loop);
 	recorder_close(r->recorder);
 	r->recorder = NULL;
 	err = trace_file_finish(&r->trace);
-	stop_signals_close(&r->stop);
 	return err;
 }
 
@@ -292,7 +312,7 @@ static int record(struct recording *r, int argc, char **argv)
 	end_err = take_apart(r);
 	if (!err)
 		err = end_err;
-	end_err = live_outputs_finish(&r->live);
+	end_err = live_outputs_finish(&r->live, hurry, r);
 	say_command(r, !err);
 	if (err)
 		return err;
@@ -304,7 +324,7 @@ static int record(struct recording *r, int argc, char **argv)
 int recording_run(const struct record_mode *mode, const struct record_args *args, int argc,
 		  char **argv, struct recording_result *result)
 {
-	struct recording r = { .mode = mode, .args = args, .stop.fd = -1 };
+	struct recording r = { .mode = mode, .args = args };
 	int err;
 
 	fail_set_verbosity(args->quiet ? -1 : args->verbose);
@@ -313,6 +333,7 @@ int recording_run(const struct record_mode *mode, const struct record_args *args
 	if (!err)
 		err = record(&r, argc, argv);
 	live_outputs_release(&r.live);
+	stop_signals_close(&r.stop);
 	trace_file_release(&r.trace);
 	result->lost = r.lost;
 	return err;

@@ -13,7 +13,7 @@
 #include "src/base/fail.h"
 #include "src/base/stop_signals.h"
 
-#define STOP_WAIT_NS (2 * NSEC_PER_SEC)
+#define KILLED_NS (200 * NSEC_PER_MSEC)	/* who has not ended by then hangs in the kernel */
 
 static void child_main(char **argv, int go_fd, int error_fd)
 {
@@ -83,23 +83,29 @@ bool target_command_ended(struct target_command *c)
 	return c->ended;
 }
 
-void target_command_stop(struct target_command *c)
+static void wait_for_end(struct target_command *c, uint64_t ns)
 {
-	uint64_t until = now_ns() + STOP_WAIT_NS;
+	uint64_t until = now_ns() + ns;
 
+	while (!target_command_ended(c) && now_ns() < until)
+		usleep(2000);
+}
+
+void target_command_stop(struct target_command *c, uint64_t patience_ns)
+{
 	if (c->pid <= 0)
 		return;
 	if (c->go_fd > 0)
 		close(c->go_fd);	/* a child that still waits for "go" exits by itself */
+	c->go_fd = -1;
 	if (!target_command_ended(c))
 		kill(c->pid, SIGTERM);
-	while (!target_command_ended(c) && now_ns() < until)
-		usleep(2000);
-	if (!c->ended) {
-		kill(c->pid, SIGKILL);
-		waitpid(c->pid, &c->status, 0);
-		c->ended = true;
-	}
+	wait_for_end(c, patience_ns);
+	if (c->ended)
+		return;
+	kill(c->pid, SIGKILL);
+	wait_for_end(c, KILLED_NS);
+	c->ended = true;
 }
 
 void target_command_describe(const struct target_command *c, char *buf, unsigned long size)

@@ -2,18 +2,24 @@
 #include "src/recording/trace_file.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "formats/trace/trace_writer.h"
+#include "src/base/clock.h"
 #include "src/base/fail.h"
+
+#define LAST_NS (80 * NSEC_PER_MSEC)	/* in which the other thread is to be done with a chunk */
 
 void trace_file_init(struct trace_file *t, const char *path)
 {
 	*t = (struct trace_file){ .path = path };
+	pthread_mutex_init(&t->lock, NULL);
 }
 
 /* Whether path is a device such as /dev/null, from which a trace cannot be read again. */
@@ -58,12 +64,25 @@ int trace_file_create(struct trace_file *t, bool has_reports)
 
 int trace_file_record(void *trace_file, const struct record *rec)
 {
-	return record_tee_record(&((struct trace_file *)trace_file)->tee, rec);
+	struct trace_file *t = trace_file;
+	int err;
+
+	pthread_mutex_lock(&t->lock);
+	err = record_tee_record(&t->tee, rec);
+	t->has_end |= !err && rec->tag == REC_END;
+	pthread_mutex_unlock(&t->lock);
+	return err;
 }
 
 int trace_file_flush(void *trace_file)
 {
-	return record_tee_flush(&((struct trace_file *)trace_file)->tee);
+	struct trace_file *t = trace_file;
+	int err;
+
+	pthread_mutex_lock(&t->lock);
+	err = record_tee_flush(&t->tee);
+	pthread_mutex_unlock(&t->lock);
+	return err;
 }
 
 uint64_t trace_file_bytes(const struct trace_file *t)
@@ -83,12 +102,39 @@ int trace_file_finish(struct trace_file *t)
 	if (!t->writer)
 		return 0;
 	/* Closing would flush too, but then the last chunk would be missing from file_bytes. */
+	pthread_mutex_lock(&t->lock);
 	err = record_tee_flush(&t->tee);
 	t->file_bytes = trace_file_bytes(t);
 	if (trace_writer_close(t->writer) && !err)
 		err = -EIO;
 	t->writer = NULL;
+	pthread_mutex_unlock(&t->lock);
 	return err;
+}
+
+/*
+ * The live consumers belong to the other thread, so they are not told of the chunk. The lock is
+ * kept: whatever that thread writes now would come too late.
+ */
+const char *trace_file_last(struct trace_file *t)
+{
+	struct timespec until;
+	int err = 0;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += LAST_NS;
+	until.tv_sec += until.tv_nsec / (long)NSEC_PER_SEC;
+	until.tv_nsec %= (long)NSEC_PER_SEC;
+	if (pthread_mutex_timedlock(&t->lock, &until))
+		return "the last second of the trace is missing";
+	if (t->spool)
+		unlink(t->spool);
+	if (t->writer)
+		err = trace_writer_flush(t->writer);
+	if (!t->writer && !t->has_end)
+		return "nothing was recorded";
+	return err || !t->has_end ? "the trace can be read, but it is not finished"
+				  : "the trace is whole";
 }
 
 const char *trace_file_readable(const struct trace_file *t)
@@ -104,4 +150,5 @@ void trace_file_release(struct trace_file *t)
 		unlink(t->spool);
 	free(t->spool);
 	t->spool = NULL;
+	pthread_mutex_destroy(&t->lock);
 }

@@ -9,9 +9,13 @@
  *	trace_file_flush(t)
  *	trace_file_finish(t)			writes the rest and closes the file
  *	trace_file_release(t)
+ *
+ * One thread calls all of these. trace_file_last() may be called in another thread at any time,
+ * before the process is ended by force.
  */
 #pragma once
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -25,6 +29,8 @@ struct trace_file {
 	struct trace_writer *writer;
 	struct record_tee tee;
 	uint64_t file_bytes;		/* set by trace_file_finish() */
+	pthread_mutex_t lock;		/* of the writer, for trace_file_last() */
+	bool has_end;			/* its END has come */
 };
 
 void trace_file_init(struct trace_file *t, const char *path);
@@ -40,3 +46,8 @@ uint64_t trace_file_bytes(const struct trace_file *t);		/* octets written so far
 int trace_file_finish(struct trace_file *t);
 const char *trace_file_readable(const struct trace_file *t);	/* the path to read it from */
 void trace_file_release(struct trace_file *t);
+/*
+ * Writes what has not been written yet, if that does not take long; nothing can be written any more
+ * after it. Returns a sentence about what there is of the trace.
+ */
+const char *trace_file_last(struct trace_file *t);
