@@ -99,10 +99,11 @@ if [ -n "$server" ]; then
 
 	# Ctrl-C while it hangs.
 	run_limited snapshot -p "$victim,$many" -F 5 --faults=all -o int.pbz &
+	limited=$!
 	sleep 2.5
 	before=$(date +%s%N)
-	pkill -INT -P "$(pgrep -P $! -x timeout || echo $!)" -x probee
-	wait $!
+	pkill -INT -P "$(pgrep -P "$limited" -x timeout | head -1 | grep . || echo "$limited")" -x probee
+	wait "$limited"
 	check "Ctrl-C while the reader hangs: ends" at_most "$(ms_since "$before")" 6000
 	check "Ctrl-C while the reader hangs: a whole trace" bash -c "'$PROBEE' info int.pbz | grep -q signal"
 	finish "$victim"

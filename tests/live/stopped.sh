@@ -92,15 +92,4 @@ check "record stopped for 10 s: each sample is there or counted" counted record.
 adds_up "record stopped for 10 s" record.pbz
 finish "$spinner"
 
-# The reader of tasks is killed: there is one line, and what was recorded is kept.
-"$PROBEE" snapshot -p "$threads" -F 10 -o killed.pbz 2>err &
-probee=$!
-STARTED+=($probee)
-until_true 20 pgrep -P $probee -x probee-reader
-sleep 0.7
-pkill -KILL -P $probee -x probee-reader
-wait $probee
-check "reader killed: exit status" equal $? 1
-check "reader killed: one line" one_line err
-check "reader killed: the trace can be read" bash -c "'$PROBEE' info killed.pbz >info.txt"
 done_testing
