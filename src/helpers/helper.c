@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -19,6 +20,7 @@
 
 #define SLOTS 32			/* helpers at a time */
 #define KEEPER_FD 3			/* helper_fork() gives the only descriptor this number */
+#define STUCK_NS (1500 * NSEC_PER_MSEC)
 #define KEEPER_WAIT_NS (2 * NSEC_PER_SEC)	/* it does nothing that takes long */
 
 enum keeper_op { KEEPER_SPAWN, KEEPER_KILL, KEEPER_CPU };
@@ -41,7 +43,19 @@ struct helper {
 	uint32_t slot, kind;
 	pthread_mutex_t lock;		/* held during a call */
 	int sock;			/* -1: not started */
+	pid_t pid;			/* 0: unknown */
 };
+
+/* The CPU time of a process; 0: it is gone. */
+static uint64_t clock_of(pid_t pid)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
+		return 0;
+	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
+}
 
 /* ---- in a helper ---- */
 
@@ -97,14 +111,12 @@ static void kill_slot(struct kept *k, uint32_t slot)
 		kill(k->pids[slot], SIGKILL);
 }
 
-static uint64_t clock_of(pid_t pid)
+static void tell(void *v, size_t len)
 {
-	struct timespec t;
-	clockid_t clock;
+	static const struct helper_wait for_ever;
+	struct helper_message answer = { .part = { { v, len } } };
 
-	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
-		return 0;
-	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
+	helper_send(KEEPER_FD, &answer, &for_ever);
 }
 
 static uint64_t usage_ns(int who)
@@ -118,15 +130,13 @@ static uint64_t usage_ns(int who)
 
 static void tell_cpu(struct kept *k)
 {
-	static const struct helper_wait for_ever;
 	uint64_t ns;
-	struct helper_message answer = { .part = { { &ns, sizeof(ns) } } };
 
 	reap(k);
 	ns = usage_ns(RUSAGE_SELF) + usage_ns(RUSAGE_CHILDREN);
 	for (size_t i = 0; i < SLOTS; i++)
 		ns += k->pids[i] > 0 ? clock_of(k->pids[i]) : 0;
-	helper_send(KEEPER_FD, &answer, &for_ever);
+	tell(&ns, sizeof(ns));
 }
 
 static void obey(struct kept *k, struct helper_message *m)
@@ -144,6 +154,7 @@ static void obey(struct kept *k, struct helper_message *m)
 	if (!pid)
 		helper_main(k->opts->kinds[order->kind]);
 	k->pids[order->slot] = pid > 0 ? pid : 0;
+	tell(&k->pids[order->slot], sizeof(pid_t));
 }
 
 static void keeper_main(const struct helper_keeper_options *opts)
@@ -231,6 +242,21 @@ void helper_keeper_free(struct helper_keeper *k)
 	free(k);
 }
 
+/* What the keeper answers, of len bytes. The lock is held. */
+static int hear(struct helper_keeper *k, void *v, size_t len, const struct helper_wait *wait)
+{
+	struct helper_message answer;
+	int err = helper_receive(k->sock, &answer, len, wait);
+
+	if (err)
+		return err;
+	err = answer.part[0].len == len ? 0 : -EPROTO;
+	if (!err)
+		memcpy(v, answer.part[0].v, len);
+	helper_message_release(&answer);
+	return err;
+}
+
 /* Sends an order; a keeper that is gone is started anew, once. The lock is held. */
 static int order_locked(struct helper_keeper *k, enum keeper_op op, const struct helper *h, int fd)
 {
@@ -248,12 +274,16 @@ static int order_locked(struct helper_keeper *k, enum keeper_op op, const struct
 	return err ? err : helper_send(k->sock, &m, &wait);
 }
 
-static int order(struct helper_keeper *k, enum keeper_op op, const struct helper *h, int fd)
+static int order(struct helper_keeper *k, enum keeper_op op, struct helper *h, int fd)
 {
+	struct helper_wait wait = { .until_ns = now_ns() + KEEPER_WAIT_NS };
 	int err;
 
 	pthread_mutex_lock(&k->lock);
 	err = order_locked(k, op, h, fd);
+	h->pid = 0;
+	if (!err && op == KEEPER_SPAWN)
+		err = hear(k, &h->pid, sizeof(h->pid), &wait);
 	pthread_mutex_unlock(&k->lock);
 	return err;
 }
@@ -329,14 +359,52 @@ static int start(struct helper *h)
 	return err;
 }
 
+/* What a helper that is asked has done so far. */
+struct look {
+	pid_t pid;
+	uint64_t cpu_ns, since_ns;	/* its CPU time, which is the same since then */
+};
+
+static bool wants_cpu(pid_t pid)
+{
+	char path[40], text[512], *state;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = 0;
+	state = strrchr(text, ')');
+	return !state || state[1] != ' ' || state[2] == 'R';
+}
+
+static bool is_stuck(void *ctx)
+{
+	struct look *l = ctx;
+	uint64_t now = now_ns(), cpu = clock_of(l->pid);
+
+	if (!l->since_ns || cpu != l->cpu_ns)
+		*l = (struct look){ l->pid, cpu, now };
+	return now - l->since_ns >= STUCK_NS && !wants_cpu(l->pid);
+}
+
 static int ask(struct helper *h, const struct helper_message *request, size_t max,
 	       const struct helper_wait *wait, struct helper_message *answer)
 {
 	int err = h->sock < 0 ? start(h) : 0;
+	struct look look = { .pid = h->pid };
+	struct helper_wait watched = *wait;
 
+	if (h->pid > 0) {
+		watched.is_stuck = is_stuck;
+		watched.ctx = &look;
+	}
 	if (!err)
-		err = helper_send(h->sock, request, wait);
-	return err ? err : helper_receive(h->sock, answer, max, wait);
+		err = helper_send(h->sock, request, &watched);
+	return err ? err : helper_receive(h->sock, answer, max, &watched);
 }
 
 /* true: nothing is wrong with the request: the helper had ended since the last call. */
@@ -376,16 +444,13 @@ int helper_call(struct helper *h, const struct helper_message *request, size_t m
 uint64_t helper_keeper_cpu_ns(struct helper_keeper *k)
 {
 	struct helper_wait wait = { .until_ns = now_ns() + KEEPER_WAIT_NS };
-	struct helper_message ask = { .op = KEEPER_CPU }, answer = { 0 };
+	struct helper_message ask = { .op = KEEPER_CPU };
 	uint64_t ns = 0;
 
 	pthread_mutex_lock(&k->lock);
-	if (k->sock >= 0 && !helper_send(k->sock, &ask, &wait) &&
-	    !helper_receive(k->sock, &answer, sizeof(ns), &wait) &&
-	    answer.part[0].len == sizeof(ns))
-		memcpy(&ns, answer.part[0].v, sizeof(ns));
+	if (k->sock < 0 || helper_send(k->sock, &ask, &wait) || hear(k, &ns, sizeof(ns), &wait))
+		ns = 0;
 	pthread_mutex_unlock(&k->lock);
-	helper_message_release(&answer);
 	return ns;
 }
 

@@ -18,6 +18,10 @@
  *	   |                                           | fork
  *	   +------- requests and answers ----------> helper of that slot
  *
+ * A time limit must be long for a parser that has much to do, but a helper that waits for a server
+ * will hardly get its answer later. So a helper counts as stuck, whatever its limit, when it has
+ * used no CPU time for 1.5 s and does not want any: it sleeps, and nobody but it can know for what.
+ *
  * Example: an ELF file that makes the parser run for ever.
  *
  *	helper_call(h, IDENTIFY fd 9)	no answer within the time: -ETIMEDOUT

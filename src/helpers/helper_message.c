@@ -56,7 +56,8 @@ static int wait_for(int sock, short events, const struct helper_wait *w)
 
 		if (w->unwanted && atomic_load(w->unwanted))
 			return -ECANCELED;
-		if ((w->until_ns && now >= w->until_ns) || has_stalled(w, &growth, now))
+		if ((w->until_ns && now >= w->until_ns) || has_stalled(w, &growth, now) ||
+		    (w->is_stuck && w->is_stuck(w->ctx)))
 			return -ETIMEDOUT;
 		if (w->until_ns && w->until_ns - now < LOOK_MS * NSEC_PER_MSEC)
 			ms = (int)((w->until_ns - now) / NSEC_PER_MSEC) + 1;

@@ -44,6 +44,9 @@ struct helper_wait {
 	 */
 	int grows;
 	uint64_t stall_ns;
+	/* true: the other end will not answer any more. Asked now and then; NULL: nobody is. */
+	bool (*is_stuck)(void *ctx);
+	void *ctx;
 };
 
 /*

@@ -14,7 +14,7 @@
 #include "src/symbolize/fde_ranges.h"
 #include "src/symbolize/symbol_set.h"
 
-#define MAX_TABLE_BYTES (1ull << 30)
+#define MAX_TABLE_BYTES (256ull << 20)	/* 11 million symbols, a second of work */
 #define READ_SYMBOLS 2048
 #define NAME_CHUNK 256
 #define MAX_ALIASES 64		/* symbols of one address that are looked at */

@@ -25,7 +25,7 @@
 #define MAX_ANSWER (1u << 20)
 #define LONG_NS (20 * NSEC_PER_SEC)
 
-enum op { ECHO, PID, DIE, HANG, HUGE, WRITE_TO_FD, GROW, SPIN };
+enum op { ECHO, PID, DIE, HANG, HUGE, WRITE_TO_FD, GROW, SPIN, SPIN_LONG };
 
 static void echo(struct helper_message *m, struct helper_message *answer)
 {
@@ -42,9 +42,9 @@ static void grow(int fd)
 	}
 }
 
-static void spin(void)
+static void spin(int ms)
 {
-	uint64_t until = now_ns() + 300 * NSEC_PER_MSEC;
+	uint64_t until = now_ns() + (uint64_t)ms * NSEC_PER_MSEC;
 
 	while (now_ns() < until)
 		;
@@ -63,7 +63,8 @@ static void serve(void *state, struct helper_message *m, struct helper_message *
 	case HUGE: answer->part[2] = (struct message_part){ huge, sizeof(huge) }; break;
 	case WRITE_TO_FD: answer->status = (int)write(m->fds[0], "hello", 5); break;
 	case GROW: grow(m->fds[0]); break;
-	case SPIN: spin(); break;
+	case SPIN: spin(300); break;
+	case SPIN_LONG: spin(2000); break;
 	case PID:
 		pid = getpid();
 		answer->part[0] = (struct message_part){ &pid, sizeof(pid) };
@@ -248,6 +249,17 @@ static void test_hang_is_left_behind(void **state)
 	assert_int_equal(ask(w->h, ECHO, LONG_NS), -ENOTTY);
 }
 
+/* It sleeps for nothing that we know, so its 20 s are not waited for; one that computes has them. */
+static void test_stuck_before_its_time(void **state)
+{
+	struct world *w = *state;
+	uint64_t begin = now_ns();
+
+	assert_int_equal(ask(w->h, HANG, LONG_NS), -ETIMEDOUT);
+	assert_true(now_ns() - begin < LONG_NS / 2);
+	assert_int_equal(ask(w->h, SPIN_LONG, LONG_NS), 0);
+}
+
 static void *set_later(void *flag)
 {
 	usleep(100000);
@@ -415,6 +427,7 @@ int main(void)
 		T(test_death_costs_one_answer),
 		T(test_killed_while_idle),
 		T(test_hang_is_left_behind),
+		T(test_stuck_before_its_time),
 		T(test_unwanted),
 		T(test_growth_extends_the_wait),
 		T(test_answer_that_is_too_large),
