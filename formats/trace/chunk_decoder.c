@@ -7,6 +7,12 @@
 #include "formats/trace/record_fields.h"
 #include "formats/trace/trace_layout.h"
 
+/*
+ * What a reader of records spends on each, in about nanoseconds: the measure of trace_reader.h's
+ * limits. A row costs more than an item of a batch, because it is counted in several tables.
+ */
+enum { WORK_CHUNK = 2000, WORK_RECORD = 40, WORK_ITEM = 30, WORK_ROW = 60 };
+
 void chunk_decoder_release(struct chunk_decoder *d)
 {
 	record_codec_release(&d->codec);
@@ -29,12 +35,19 @@ void chunk_decoder_lose(struct chunk_decoder *d)
 void chunk_decoder_begin(struct chunk_decoder *d, const void *records, size_t len,
 			 uint64_t time_base_ns)
 {
+	d->work += WORK_CHUNK + len / 4;
 	d->records = br_make(records, len);
 	d->items_left = 0;
 	d->columns.nr_rows = d->next_row = 0;
 	d->repeated = 0;
 	scan_rows_stop(&d->scan_rows);
 	d->codec.time_base_ns = time_base_ns;
+}
+
+/* Asked before a consumer gets what would make it take the memory. */
+static bool is_too_big(const struct chunk_decoder *d)
+{
+	return d->max_table_bytes && d->tables.bytes > d->max_table_bytes;
 }
 
 /*
@@ -53,6 +66,8 @@ static int decode_one(struct chunk_decoder *d, struct record *rec)
 	err = record_decode(&d->codec, &d->payload, rec);
 	if (!err)
 		err = id_checker_add(&d->tables, rec);
+	if (!err && is_too_big(d))
+		err = -EFBIG;
 	if (err)
 		return err;
 	d->record_count[d->tag]++;
@@ -84,14 +99,14 @@ static int begin_samples(struct chunk_decoder *d)
 	int err = sample_columns_decode(&d->columns, &d->payload, d->codec.time_base_ns);
 
 	d->next_row = 0;
-	for (size_t i = 0; i < d->columns.nr_rows && !err; i++) {
+	for (size_t i = 0; i < d->columns.nr_rows && !err; i++)
 		err = id_checker_add_sample(&d->tables, &d->columns.rows[i]);
-		if (!err)
-			err = scan_rows_add(&d->scan_rows, &d->columns.rows[i]);
-	}
+	if (!err && is_too_big(d))
+		err = -EFBIG;
 	if (err)
 		d->columns.nr_rows = 0;
 	d->record_count[REC_SAMPLE] += d->columns.nr_rows;
+	d->work += d->columns.nr_rows * WORK_ROW;
 	return err;
 }
 
@@ -106,7 +121,19 @@ static int begin_repeat(struct chunk_decoder *d, struct record *rec)
 	if (d->repeated > MAX_REPEATED)
 		return -EBADMSG;
 	scan_rows_repeat(&d->scan_rows, &rec->repeat);
-	return 0;
+	d->is_held = d->gives_repeats;
+	return d->gives_repeats;
+}
+
+void chunk_decoder_expand(struct chunk_decoder *d)
+{
+	d->is_held = false;
+}
+
+int chunk_decoder_sum(struct chunk_decoder *d)
+{
+	d->work += repeat_rows(&d->scan_rows.repeat) / 2;
+	return scan_rows_sum(&d->scan_rows, &d->tables);
 }
 
 /*
@@ -121,10 +148,12 @@ static int begin_record(struct chunk_decoder *d, struct record *rec)
 	if (d->records.bad)
 		return -EBADMSG;
 	if (!record_is_known(tag)) {
+		d->work += WORK_RECORD / 4;
 		d->skipped_records++;
 		return tag & 1 ? -EPROTONOSUPPORT : 0;
 	}
 	d->tag = (enum record_tag)tag;
+	d->work += WORK_RECORD;
 	d->record_bytes[tag] += len;
 	if (d->tag == REC_SAMPLE)
 		return begin_samples(d);
@@ -139,26 +168,64 @@ static int next_item(struct chunk_decoder *d, struct record *rec)
 {
 	int rc = decode_one(d, rec);
 
+	d->work += WORK_ITEM;
 	d->items_left--;
 	d->next_id++;
 	return rc;
+}
+
+/*
+ * The next row of SAMPLES. A row of a scan replaces the thread's last one: what that one was
+ * repeated comes out before it.
+ */
+static int next_row(struct chunk_decoder *d, struct record *rec)
+{
+	const struct rec_sample *row = &d->columns.rows[d->next_row];
+	int err;
+
+	rec->tag = REC_SAMPLE;
+	d->again = row->scan ? scan_rows_take(&d->scan_rows, row->thread, &rec->sample) : 0;
+	if (d->again)
+		return 1;
+	err = scan_rows_add(&d->scan_rows, row);
+	if (err)
+		return err;
+	rec->sample = *row;
+	d->next_row++;
+	return 1;
+}
+
+/* The next sample of the current REPEAT. 1, 0: there is none. */
+static int next_repeated(struct chunk_decoder *d, struct record *rec)
+{
+	if (d->is_held)
+		scan_rows_stop(&d->scan_rows);
+	d->is_held = false;
+	if (!scan_rows_next(&d->scan_rows, &d->tables, &rec->sample))
+		return 0;
+	rec->tag = REC_SAMPLE;
+	d->work += WORK_ROW / 2;
+	return 1;
+}
+
+int chunk_decoder_drain(struct chunk_decoder *d, struct record *rec)
+{
+	rec->tag = REC_SAMPLE;
+	d->work += WORK_ROW / 2;
+	return scan_rows_drain(&d->scan_rows, &rec->sample, &d->again);
 }
 
 int chunk_decoder_next(struct chunk_decoder *d, struct record *rec)
 {
 	int rc = 0;
 
+	d->again = 0;
 	while (!rc) {
-		if (d->next_row < d->columns.nr_rows) {
-			rec->tag = REC_SAMPLE;
-			rec->sample = d->columns.rows[d->next_row++];
-			return 1;
-		}
-		if (scan_rows_next(&d->scan_rows, &d->tables, &rec->sample)) {
-			rec->tag = REC_SAMPLE;
-			return 1;
-		}
-		if (d->items_left)
+		if (d->next_row < d->columns.nr_rows)
+			rc = next_row(d, rec);
+		else if (d->scan_rows.run < d->scan_rows.repeat.nr_runs)
+			rc = next_repeated(d, rec);
+		else if (d->items_left)
 			rc = next_item(d, rec);
 		else if (br_left(&d->records))
 			rc = begin_record(d, rec);

@@ -7,6 +7,12 @@
  *	chunk_decoder_begin(d, records, len, time_base_ns)
  *	while ((n = chunk_decoder_next(d, &rec)) > 0) ...
  *	chunk_decoder_release(d)
+ *
+ * With .gives_repeats a REPEAT comes out itself, and whoever gets it decides what becomes of its
+ * rows: chunk_decoder_expand() or chunk_decoder_sum(); without either they are left out. Rows that
+ * were summed come out later, each with the number of times (.again), the last of them only by
+ * chunk_decoder_drain(), which must be called to the end before chunk_decoder_begin_segment() and
+ * chunk_decoder_lose().
  */
 #pragma once
 
@@ -29,6 +35,10 @@ struct chunk_decoder {
 	uint32_t next_id;
 	size_t next_row;		/* index into columns.rows */
 	uint64_t repeated;		/* rows that the REPEATs of this chunk stand for */
+	bool gives_repeats;
+	bool is_held;			/* nobody has asked for the rows of the current REPEAT */
+	/* 0: the sample that came out last is one of its own; else so many more are like it. */
+	uint32_t again;
 
 	struct record_codec codec;
 	struct sample_columns columns;
@@ -36,6 +46,8 @@ struct chunk_decoder {
 	struct scan_rows scan_rows;
 
 	/* Counted since the decoder was zeroed. */
+	uint64_t max_table_bytes;	/* of .tables; 0: no limit */
+	uint64_t work;			/* what decoding has cost, in about nanoseconds */
 	uint64_t skipped_records;
 	uint64_t record_count[RECORD_TAGS];
 	uint64_t record_bytes[RECORD_TAGS];
@@ -49,6 +61,14 @@ void chunk_decoder_begin(struct chunk_decoder *d, const void *records, size_t le
 
 /*
  * 1: *rec is set, and valid until the next call; 0: end of the chunk; -EBADMSG: the rest of the
- * chunk is damaged; -EPROTONOSUPPORT: it holds something critical that is unknown; -ENOMEM. Silent.
+ * chunk is damaged; -EPROTONOSUPPORT: it holds something critical that is unknown; -EFBIG: its
+ * definitions need more than .max_table_bytes; -ENOMEM. Silent.
  */
 int chunk_decoder_next(struct chunk_decoder *d, struct record *rec);
+
+/* Of the REPEAT that came out last: its samples come out, or they are only counted. */
+void chunk_decoder_expand(struct chunk_decoder *d);
+int chunk_decoder_sum(struct chunk_decoder *d);		/* 0 or -ENOMEM */
+
+/* 1: *rec is a row that was repeated .again times; 0: none is left. */
+int chunk_decoder_drain(struct chunk_decoder *d, struct record *rec);

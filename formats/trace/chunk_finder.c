@@ -184,6 +184,7 @@ static int finder_load(struct chunk_finder *f, const struct signpost *sp, uint64
 
 static void finder_begin_segment(struct chunk_finder *f, const struct ident *id, uint32_t segment)
 {
+	f->empty_segments += f->in_segment && f->is_new_segment;
 	f->has_ident = id != NULL;
 	f->ident = id ? *id : (struct ident){ .major = 0 };
 	f->in_segment = true;

@@ -36,6 +36,7 @@ struct chunk_finder {
 	uint64_t next_seq;
 
 	uint64_t bad_chunks, skipped_bytes;
+	uint32_t empty_segments;	/* IDENTs without a chunk, but for the last one */
 	bool truncated;
 };
 

@@ -32,7 +32,7 @@ static void forget_rows(struct id_checker *t)
 void id_checker_reset(struct id_checker *t)
 {
 	memset(t->next_id, 0, sizeof(t->next_id));
-	t->bytes = 0;
+	t->bytes = t->rows_end = 0;
 	forget_rows(t);
 	t->has_gaps = false;
 }
@@ -133,14 +133,20 @@ static int add_depth(struct id_checker *t, const struct rec_node *n, uint64_t ne
 }
 
 /*
- * The memory that one id costs beside its struct: a string its octets, a thread its last row
- * (scan_rows.h).
+ * The memory that ids cost a consumer beside their structs: strings their octets; threads, frames
+ * and nodes what a report counts by them.
  */
 static uint64_t extra_bytes(const struct record *rec, uint64_t nr_ids)
 {
+	enum { BY_FRAME = 32, BY_NODE = 40, BY_THREAD = 16 };
+
 	if (rec->tag == REC_STRING)
 		return rec->string.len;
-	return rec->tag == REC_THREAD ? nr_ids * sizeof(struct rec_sample) : 0;
+	if (rec->tag == REC_FRAME)
+		return nr_ids * BY_FRAME;
+	if (rec->tag == REC_NODE)
+		return nr_ids * BY_NODE;
+	return rec->tag == REC_THREAD ? nr_ids * BY_THREAD : 0;
 }
 
 static int add_definition(struct id_checker *t, const struct definition *def,
@@ -169,6 +175,10 @@ int id_checker_add(struct id_checker *t, struct record *rec)
 	    (rec->tag == REC_SYMBOL && !check_symbol(t, &rec->symbol)) ||
 	    (rec->tag == REC_REPEAT && !check_repeat(t, &rec->repeat)))
 		return -EBADMSG;
+	if (rec->tag == REC_SYMBOL)
+		t->bytes += rec->symbol.nr_lines * sizeof(struct rec_line);
+	if (rec->tag == REC_CLOCK)
+		t->bytes += sizeof(struct rec_clock);
 	return def->size ? add_definition(t, def, rec) : 0;
 }
 
@@ -182,6 +192,11 @@ int id_checker_add_sample(struct id_checker *t, struct rec_sample *s)
 		return 0;
 	if (array_reserve(&t->in_scan, &t->cap_in_scan, (size_t)s->thread + 1))
 		return -ENOMEM;
-	t->in_scan[s->thread] = 1;
+	if (s->thread >= t->rows_end) {		/* they are kept: scan_rows.h */
+		t->bytes += (s->thread + 1 - t->rows_end) * sizeof(*s);
+		t->rows_end = (uint64_t)s->thread + 1;
+	}
+	t->in_scan[s->thread] =
+		s->state == TASK_RUNNING || s->state == TASK_RUNNABLE ? ROW_RUNS : ROW_WAITS;
 	return 0;
 }

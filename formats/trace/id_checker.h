@@ -11,12 +11,16 @@
 
 #include "src/model/record.h"
 
+/* Whether a thread has a row that a REPEAT may refer to. */
+enum last_row { ROW_NONE, ROW_WAITS, ROW_RUNS /* running or ready to run */ };
+
 struct id_checker {
 	uint64_t next_id[RECORD_TAGS];	/* by enum record_tag; 0 means 1 */
 	uint16_t *depth;		/* of nodes, by id; 0 missing */
 	size_t cap_depth;
-	uint8_t *in_scan;	/* by thread: 1 if it has a row that a REPEAT may refer to */
+	uint8_t *in_scan;	/* by thread: enum last_row */
 	size_t cap_in_scan;
+	uint64_t rows_end;		/* the highest thread that has had a row, plus 1 */
 	uint64_t bytes;			/* what a consumer needs at least to keep all definitions */
 	bool has_gaps;			/* chunks are missing: some definitions are unknown */
 };

@@ -11,6 +11,7 @@
 void scan_rows_release(struct scan_rows *w)
 {
 	free(w->rows);
+	free(w->again);
 	memset(w, 0, sizeof(*w));
 }
 
@@ -41,14 +42,12 @@ void scan_rows_stop(struct scan_rows *w)
  */
 static uint32_t count_missing(const struct id_checker *t, uint32_t first, uint32_t n)
 {
-	const uint8_t *p, *hit;
 	size_t known = t->cap_in_scan > first ? t->cap_in_scan - first : 0;
 
-	if (!known)
-		return n;
-	p = t->in_scan + first;
-	hit = memchr(p, 1, n < known ? n : known);
-	return hit ? (uint32_t)(hit - p) : n;
+	for (uint32_t i = 0; i < n && i < known; i++)
+		if (t->in_scan[first + i])
+			return i;
+	return n;
 }
 
 bool scan_rows_next(struct scan_rows *w, const struct id_checker *t, struct rec_sample *s)
@@ -66,6 +65,90 @@ bool scan_rows_next(struct scan_rows *w, const struct id_checker *t, struct rec_
 		s->time_ns = w->repeat.time_ns;
 		s->scan = w->repeat.scan;
 		return true;
+	}
+	return false;
+}
+
+/*
+ * The part of a run that may have rows: id_checker knows of none beyond its array, and a run may
+ * reach far behind the last thread.
+ */
+static uint32_t known_part(const struct id_checker *t, const struct rec_run *run)
+{
+	size_t known = t->cap_in_scan > run->thread ? t->cap_in_scan - run->thread : 0;
+
+	return run->nr < known ? run->nr : (uint32_t)known;
+}
+
+int scan_rows_sum(struct scan_rows *w, const struct id_checker *t)
+{
+	if (array_reserve(&w->again, &w->cap_again, t->cap_in_scan))
+		return -ENOMEM;
+	for (; w->run < w->repeat.nr_runs; w->run++) {
+		const struct rec_run *run = &w->repeat.runs[w->run];
+		uint32_t nr = known_part(t, run), missing = run->nr - nr;
+		const uint8_t *has_row = t->in_scan + run->thread;
+		uint32_t *again = w->again + run->thread;
+
+		for (uint32_t i = 0; i < nr; i++) {
+			again[i] += has_row[i] != 0;
+			missing += !has_row[i];
+		}
+		w->left_out += missing;
+		if (nr && run->thread < w->drained)
+			w->drained = run->thread;
+	}
+	w->done = 0;
+	return 0;
+}
+
+void scan_rows_count(const struct scan_rows *w, const struct id_checker *t, uint64_t *rows,
+		     uint64_t *runnable)
+{
+	*rows = *runnable = 0;
+	for (uint32_t k = 0; k < w->repeat.nr_runs; k++) {
+		const struct rec_run *run = &w->repeat.runs[k];
+		uint32_t nr = known_part(t, run);
+		const uint8_t *last = t->in_scan + run->thread;
+
+		for (uint32_t i = 0; i < nr; i++) {
+			*rows += last[i] != ROW_NONE;
+			*runnable += last[i] == ROW_RUNS;
+		}
+	}
+}
+
+bool scan_rows_any(const struct scan_rows *w, const struct id_checker *t, const uint8_t *wanted,
+		   size_t nr)
+{
+	for (uint32_t k = 0; k < w->repeat.nr_runs; k++) {
+		const struct rec_run *run = &w->repeat.runs[k];
+		size_t behind = (size_t)run->thread + known_part(t, run);
+
+		for (size_t i = run->thread; i < behind && i < nr; i++)
+			if (wanted[i] && t->in_scan[i])
+				return true;
+	}
+	return false;
+}
+
+uint32_t scan_rows_take(struct scan_rows *w, uint32_t thread, struct rec_sample *s)
+{
+	uint32_t nr = thread < w->cap_again ? w->again[thread] : 0;
+
+	if (!nr)
+		return 0;
+	*s = w->rows[thread];
+	w->again[thread] = 0;
+	return nr;
+}
+
+bool scan_rows_drain(struct scan_rows *w, struct rec_sample *s, uint32_t *nr)
+{
+	for (; w->drained < w->cap_again; w->drained++) {
+		*nr = scan_rows_take(w, (uint32_t)w->drained, s);
+		if (*nr)
+			return true;
 	}
 	return false;
 }

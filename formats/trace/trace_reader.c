@@ -10,18 +10,26 @@
 #include "formats/trace/trace_source.h"
 #include "src/base/fail.h"
 
-#define DEFAULT_TABLE_BYTES (1ull << 30)
+enum {
+	PROBE_SIZE = 1 << 20,	/* a damaged trace may have lost this much of its beginning */
+	SEGMENT_BYTES = 8 << 10,	/* memory that a consumer needs for an empty segment */
+};
 
-enum { PROBE_SIZE = 1 << 20 };	/* a damaged trace may have lost this much of its beginning */
+/* What is to be done when all rows that were repeated have come out. */
+enum pending { PENDING_NOTHING, PENDING_CHUNK, PENDING_LOSS, PENDING_END };
 
 struct trace_reader {
 	char *name;
 	struct trace_source source;
 	struct chunk_finder finder;
 	struct chunk_decoder decoder;
-	uint64_t max_table_bytes;
+	uint64_t max_table_bytes, max_work;
+	uint64_t past_table_bytes;	/* of earlier segments */
+	uint64_t chunk_offset;		/* where the current chunk begins in the file */
 	uint64_t undecodable_chunks;	/* good frames whose records cannot be decoded */
-	bool in_chunk;
+	bool gives_repeats;
+	bool in_chunk, at_end;
+	enum pending pending;
 	int err;			/* stays until rewound */
 	struct trace_status status;
 };
@@ -63,8 +71,9 @@ static int reader_start(struct trace_reader *r, const struct trace_reader_option
 {
 	int err = chunk_finder_open(&r->source, &r->finder);
 
-	r->max_table_bytes =
-		opts && opts->max_table_bytes ? opts->max_table_bytes : DEFAULT_TABLE_BYTES;
+	r->max_table_bytes = opts && opts->max_table_bytes ? opts->max_table_bytes
+							   : TRACE_TABLE_BYTES(r->source.size);
+	r->max_work = opts && opts->max_work ? opts->max_work : TRACE_WORK(r->source.size);
 	r->status.file_bytes = r->source.size;
 	err = err ? fail(err, "read %s", r->source.name) : reader_probe(r);
 	if (err) {
@@ -124,7 +133,10 @@ int trace_reader_rewind(struct trace_reader *r)
 	chunk_finder_rewind(&r->finder);
 	chunk_decoder_release(&r->decoder);
 	r->undecodable_chunks = 0;
-	r->in_chunk = false;
+	r->decoder.gives_repeats = r->gives_repeats;
+	r->past_table_bytes = r->chunk_offset = 0;
+	r->in_chunk = r->at_end = false;
+	r->pending = PENDING_NOTHING;
 	r->err = 0;
 	memset(&r->status, 0, sizeof(r->status));
 	r->status.file_bytes = r->source.size;
@@ -135,7 +147,11 @@ static void reader_begin_segment(struct trace_reader *r)
 {
 	struct trace_status *st = &r->status;
 
+	r->past_table_bytes += r->decoder.tables.bytes + SEGMENT_BYTES;
 	chunk_decoder_begin_segment(&r->decoder);
+	r->decoder.max_table_bytes = r->past_table_bytes < r->max_table_bytes
+					     ? r->max_table_bytes - r->past_table_bytes
+					     : 1;
 	st->segment = st->nr_segments++;
 	st->has_end = false;
 	memcpy(st->uuid, r->finder.ident.uuid, sizeof(st->uuid));
@@ -155,17 +171,14 @@ static void reader_update_status(struct trace_reader *r)
 	st->bad_chunks = r->finder.bad_chunks + r->undecodable_chunks;
 	st->skipped_bytes = r->finder.skipped_bytes;
 	st->truncated = r->finder.truncated;
+	st->empty_segments = r->finder.empty_segments;
 }
 
-/* 1: the decoder has a chunk to read; 0: end of file; -errno. */
-static int reader_next_chunk(struct trace_reader *r)
+/* Begins the chunk that the finder has found. */
+static void reader_begin_chunk(struct trace_reader *r)
 {
 	const struct chunk_finder *f = &r->finder;
-	int rc = chunk_finder_next(&r->finder);
 
-	reader_update_status(r);
-	if (rc <= 0)
-		return rc;
 	if (f->starts_segment)
 		reader_begin_segment(r);
 	if (f->follows_gap)
@@ -174,10 +187,48 @@ static int reader_next_chunk(struct trace_reader *r)
 	r->status.chunks++;
 	r->status.raw_bytes += f->signpost.raw_size;
 	r->in_chunk = true;
-	return 1;
 }
 
-/* Handles the end of a chunk, which the decoder reports as rc. 0: go on with the next chunk. */
+/* The file ends here for this reader: at its end, or where the limits are. */
+static void reader_end(struct trace_reader *r)
+{
+	reader_update_status(r);
+	r->status.empty_segments += r->finder.in_segment && r->finder.is_new_segment;
+	r->at_end = true;
+}
+
+/* What comes from offset on is not read. */
+static int reader_stop(struct trace_reader *r, uint64_t offset)
+{
+	r->status.refused_bytes = r->source.size - offset;
+	r->in_chunk = false;
+	r->pending = PENDING_END;
+	return 0;
+}
+
+/* 0, -errno. */
+static int reader_next_chunk(struct trace_reader *r)
+{
+	const struct chunk_finder *f = &r->finder;
+	int rc;
+
+	if (r->decoder.work > r->max_work && f->offset < r->source.size)
+		return reader_stop(r, f->offset);
+	rc = chunk_finder_next(&r->finder);
+	reader_update_status(r);
+	if (rc < 0)
+		return rc;
+	r->chunk_offset = f->offset - (rc ? SIGNPOST_SIZE + (uint64_t)f->signpost.data_size : 0);
+	if (!rc)
+		r->pending = PENDING_END;
+	else if (f->starts_segment || f->follows_gap)
+		r->pending = PENDING_CHUNK;
+	else
+		reader_begin_chunk(r);
+	return 0;
+}
+
+/* The end of a chunk, which the decoder reports as rc. 0: go on with the next chunk; -errno. */
 static int reader_end_chunk(struct trace_reader *r, int rc)
 {
 	r->in_chunk = false;
@@ -185,10 +236,35 @@ static int reader_end_chunk(struct trace_reader *r, int rc)
 		return 0;
 	if (rc == -EPROTONOSUPPORT)
 		return fail_why(rc, "%s was written by a newer probee", r->source.name);
+	if (rc == -EFBIG)
+		return reader_stop(r, r->chunk_offset);
 	if (rc != -EBADMSG)
 		return fail(rc, "read %s", r->source.name);
-	chunk_decoder_lose(&r->decoder);
+	r->pending = PENDING_LOSS;
 	r->undecodable_chunks++;
+	return 0;
+}
+
+/* 1: *rec is set; 0: the chunk has ended, or the limits are reached; -errno. */
+static int reader_next_record(struct trace_reader *r, struct record *rec)
+{
+	int rc = chunk_decoder_next(&r->decoder, rec);
+
+	return rc > 0 ? rc : reader_end_chunk(r, rc);
+}
+
+/* 1: *rec is a row that was repeated; 0: all have come out, and what was pending is done. */
+static int reader_drain(struct trace_reader *r, struct record *rec)
+{
+	if (chunk_decoder_drain(&r->decoder, rec))
+		return 1;
+	if (r->pending == PENDING_CHUNK)
+		reader_begin_chunk(r);
+	if (r->pending == PENDING_LOSS)
+		chunk_decoder_lose(&r->decoder);
+	if (r->pending == PENDING_END)
+		reader_end(r);
+	r->pending = PENDING_NOTHING;
 	return 0;
 }
 
@@ -196,24 +272,49 @@ int trace_reader_next(struct trace_reader *r, struct record *rec)
 {
 	int rc = r->err;
 
-	while (!rc) {
-		if (!r->in_chunk)
+	while (!rc && !r->at_end) {
+		if (r->pending)
+			rc = reader_drain(r, rec);
+		else if (r->in_chunk)
+			rc = reader_next_record(r, rec);
+		else
 			rc = reader_next_chunk(r);
-		if (rc < 0 || !r->in_chunk)
-			break;
-		rc = chunk_decoder_next(&r->decoder, rec);
-		if (rc <= 0)
-			rc = reader_end_chunk(r, rc);
-		else if (r->decoder.tables.bytes > r->max_table_bytes)
-			rc = fail_why(-EFBIG, "%s: its tables need more than %llu MiB",
-				      r->source.name,
-				      (unsigned long long)(r->max_table_bytes >> 20));
 	}
 	if (rc < 0)
 		r->err = rc;
 	else if (rc && rec->tag == REC_END)
 		r->status.has_end = true;
 	return rc;
+}
+
+void trace_reader_give_repeats(struct trace_reader *r, bool gives)
+{
+	r->gives_repeats = gives;
+}
+
+void trace_reader_expand(struct trace_reader *r)
+{
+	chunk_decoder_expand(&r->decoder);
+}
+
+int trace_reader_sum(struct trace_reader *r)
+{
+	return chunk_decoder_sum(&r->decoder);
+}
+
+uint32_t trace_reader_again(const struct trace_reader *r)
+{
+	return r->decoder.again;
+}
+
+void trace_reader_count(const struct trace_reader *r, uint64_t *rows, uint64_t *runnable)
+{
+	scan_rows_count(&r->decoder.scan_rows, &r->decoder.tables, rows, runnable);
+}
+
+bool trace_reader_repeats_any(const struct trace_reader *r, const uint8_t *wanted, size_t nr)
+{
+	return scan_rows_any(&r->decoder.scan_rows, &r->decoder.tables, wanted, nr);
 }
 
 const struct trace_status *trace_reader_status(const struct trace_reader *r)

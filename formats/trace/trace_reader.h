@@ -16,8 +16,13 @@
  * defined although a higher one was (at most 2^20 such ids in a row). Consumers treat such a
  * reference as a missing thing.
  *
- * REPEAT never comes out: the samples it stands for do, one REC_SAMPLE for each thread. Those whose
- * last row may have been in a missing chunk are left out and counted.
+ * REPEAT does not come out: the samples it stands for do, one REC_SAMPLE for each thread. Those
+ * whose last row may have been in a missing chunk are left out and counted. Who only counts samples
+ * can have them much faster: trace_reader_give_repeats().
+ *
+ * A small file can stand for any number of records and any amount of memory. So what one pass costs
+ * is limited in proportion to the size of the file. Where a limit is reached, the file ends as if
+ * it were cut there, and .refused_bytes says how much of it was not read.
  */
 #pragma once
 
@@ -29,8 +34,17 @@
 struct trace_reader;
 
 struct trace_reader_options {
-	uint64_t max_table_bytes;	/* 0: 1 GiB */
+	/* For the definitions of all segments; 0: TRACE_TABLE_BYTES of the size of the file. */
+	uint64_t max_table_bytes;
+	uint64_t max_work;	/* of a pass, in about nanoseconds; 0: TRACE_WORK likewise */
 };
+
+/*
+ * Real traces stay far below: a recording of many threads that sleep for hours has most records for
+ * its size, and REPEATs that are summed cost half a nanosecond for each row.
+ */
+#define TRACE_WORK(size) (400000000ull + 12 * (size))
+#define TRACE_TABLE_BYTES(size) ((80ull << 20) + (size) / 2)
 
 /*
  * Prints why it fails. -ENOEXEC: the file is no trace, and the message says what it looks like;
@@ -49,6 +63,28 @@ int trace_reader_open_memory(const void *data, size_t len, const struct trace_re
  */
 int trace_reader_next(struct trace_reader *r, struct record *rec);
 int trace_reader_rewind(struct trace_reader *r);
+
+/*
+ * From the next trace_reader_rewind() on, REC_REPEAT comes out. Its rows are left out unless one of
+ * these is called before trace_reader_next():
+ *
+ *	trace_reader_expand(r)	its samples come out next
+ *	trace_reader_sum(r)	they are only counted. Sooner or later, before the next segment at
+ *				the latest, a row that was repeated comes out once more, and
+ *				trace_reader_again() says how often: that many samples are like it
+ *				but for time and scan. 0 or -ENOMEM, silently
+ */
+void trace_reader_give_repeats(struct trace_reader *r, bool gives);
+void trace_reader_expand(struct trace_reader *r);
+int trace_reader_sum(struct trace_reader *r);
+
+/* 0: the REC_SAMPLE that came out last is a sample of its own; see above. */
+uint32_t trace_reader_again(const struct trace_reader *r);
+
+/* Of the REC_REPEAT that came out last: its rows, and those of them that run or are ready to. */
+void trace_reader_count(const struct trace_reader *r, uint64_t *rows, uint64_t *runnable);
+/* Whether one of its rows is of a thread whose octet in wanted[0 .. nr) is not 0. */
+bool trace_reader_repeats_any(const struct trace_reader *r, const uint8_t *wanted, size_t nr);
 void trace_reader_close(struct trace_reader *r);	/* NULL is fine */
 
 /*
@@ -60,7 +96,9 @@ struct trace_status {
 	uint32_t nr_segments;		/* number of segments met so far */
 	uint64_t chunks, bad_chunks;
 	uint64_t file_bytes, raw_bytes;
+	uint32_t empty_segments;	/* of which the file has no chunk, known at its end */
 	uint64_t skipped_bytes;		/* octets of damage and of unknown frames */
+	uint64_t refused_bytes;		/* octets at the end of the file: beyond the limits */
 	uint64_t skipped_records;	/* unknown ones that may be ignored */
 	uint64_t lost_repeats;		/* rows of REPEATs left out because chunks are missing */
 	bool truncated;			/* the file ends inside a frame */

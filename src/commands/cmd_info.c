@@ -21,6 +21,7 @@
 #include "src/commands/pager.h"
 #include "src/model/definition_store.h"
 #include "src/profile/cpu_check.h"
+#include "src/profile/query.h"
 #include "src/profile/report.h"
 #include "src/profile/report_text.h"
 #include "src/profile/stack_cause.h"
@@ -30,6 +31,7 @@
 #define TOP 10
 
 struct info_args {
+	struct query query;
 	bool sizes, json, strict, no_pager;
 };
 
@@ -210,6 +212,10 @@ static void put_damage(const struct report_info *info)
 {
 	const struct trace_status *st = &info->status;
 
+	if (st->refused_bytes)
+		printf("  %" PRIu64 " of the file's %" PRIu64 " bytes were not read, because they "
+		       "stand for more than a recording\n  of that size holds. Try: --no-limits\n",
+		       st->refused_bytes, st->file_bytes);
 	if (st->truncated)
 		puts("  the file was cut short: what comes before the cut is here");
 	if (st->bad_chunks)
@@ -439,7 +445,7 @@ static int run(const struct info_args *args, const char *path)
 {
 	struct report *rep = NULL;
 	struct pager pager;
-	int err = report_open(path, NULL, &rep), rc;
+	int err = report_open(path, &args->query, &rep), rc;
 
 	if (!err) {
 		pager_begin(&pager, (args->json ? 0 : PAGER_WRAP) |
@@ -463,6 +469,9 @@ static const struct opt info_opts[] = {
 	  NULL, NULL, NULL },
 	{ 0, "strict", NULL, "exit with 3 when the trace says that anything was lost", opt_flag,
 	  AT(strict), NULL, NULL, NULL },
+	{ 0, "no-limits", NULL,
+	  "read a trace of any content, whatever time and memory that takes", opt_flag,
+	  AT(query.no_limits), NULL, NULL, NULL },
 	{ 0, "no-pager", NULL, "never show it in a pager", opt_flag, AT(no_pager), NULL, NULL,
 	  NULL },
 };

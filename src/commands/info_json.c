@@ -294,6 +294,7 @@ static void put_damage(struct json_writer *w, const struct report_info *info)
 	json_put_u64(w, "skipped_bytes", st->skipped_bytes);
 	json_put_u64(w, "skipped_records", st->skipped_records);
 	json_put_u64(w, "refused", info->refused);
+	json_put_u64(w, "refused_bytes", st->refused_bytes);
 	json_end(w, '}');
 }
 

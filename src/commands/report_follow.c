@@ -167,7 +167,7 @@ static int look(struct following *f, show_fn show, void *ctx)
 
 	if (rc <= 0)
 		return rc ? rc : wait_for_file(f);
-	if (st.st_size <= IDENT_SIZE)
+	if (st.st_size <= IDENT_SIZE && (has_writer || !is_quiet(&st)))
 		return wait_for_file(f);	/* no chunk is written yet */
 	f->is_waiting = false;
 	if (f->has_shown && is_same(&st, &f->seen)) {

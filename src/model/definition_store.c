@@ -86,13 +86,21 @@ static const void *column_find(const struct column *c, size_t size, uint32_t id)
 	return id < c->end ? (const char *)c->v + (size_t)id * size : NULL;
 }
 
+/* The first blocks are small: a file may hold thousands of recordings with a few strings each. */
+static size_t block_size(size_t nr_blocks, size_t need)
+{
+	size_t size = nr_blocks < 6 ? (BLOCK_BYTES / 64) << nr_blocks : BLOCK_BYTES;
+
+	return need > size ? need : size;
+}
+
 /* A copy of the bytes, with a NUL at its end, that lives as long as the store. */
 static char *store(struct definition_store *t, const char *bytes, size_t len)
 {
 	char **last, *p;
 
 	if (len + 1 > t->room) {
-		size_t size = len + 1 > BLOCK_BYTES ? len + 1 : BLOCK_BYTES;
+		size_t size = block_size(t->nr_blocks, len + 1);
 
 		p = malloc(size);
 		last = p ? array_push(&t->blocks, &t->nr_blocks, &t->cap_blocks) : NULL;
@@ -424,6 +432,7 @@ void definition_store_frame_view(const struct definition_store *t, uint32_t fram
 		view_address(t, frame, buf, v);
 		return;
 	}
+	v->string = func ? func->name : 0;
 	v->named = func != NULL;
 	v->inlined = i + 1 < s->nr_lines;
 	v->has_offset = !v->inlined;

@@ -67,6 +67,7 @@ struct frame_view {
 	/* "read", "[libc.so.6+0x1234]" or "[jit]"; lives in the store or in buf. */
 	const char *name;
 	size_t len;
+	uint32_t string;		/* the name's id; 0: it is not a string of the store */
 	uint32_t file, line;		/* string id; source line, 0 unknown */
 	uint32_t start_line;		/* where the function begins; 0 unknown */
 	/* Of the address in the function; the address itself where there is no file. */

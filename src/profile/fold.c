@@ -28,11 +28,14 @@
  * the user stack for a kernel stack.
  *
  * Ids are scoped to a segment, so everything that is kept by id is dropped when the next segment
- * begins. Rows are in the order of their first sample, so each segment is entered once.
+ * begins, after its rows were put into the tree. They are also put there when there are MAX_ROWS.
  *
  * Limits: there are at most MAX_MEMOS memos; without one, a stack is added from its outermost
  * frame, which costs only time. A stack whose callers were lost with a damaged chunk begins with
- * "[missing]". The depth and the size of the tree are limited by tree_builder.h.
+ * "[missing]". The depth and the size of the tree are limited by tree_builder.h. A small trace can
+ * describe stacks that are long to add: all pairs of some user stacks and some kernel stacks, say.
+ * So the number of frames that are looked at is limited (fold_options.max_steps); what comes then
+ * is counted below "[too many stacks]" of its thread.
  */
 #include "src/profile/fold.h"
 
@@ -55,7 +58,9 @@
 #include "src/profile/tree_builder.h"
 #include "src/profile/weight_text.h"
 
-#define MAX_MEMOS (8u << 20)
+#define MAX_MEMOS (1u << 20)
+#define MAX_ROWS (1u << 18)
+#define MAX_KEYS (1u << 18)		/* of frames, before all are made anew */
 
 /*
  * A path that was added before: from the tree's node base down all frames of stack it leads to
@@ -78,6 +83,7 @@ struct fold {
 	struct report_amount amount;
 	struct report_subject subject;
 	uint32_t segment, scan;		/* of the latest snapshot that has a row */
+	uint64_t steps;			/* frames looked at so far */
 
 	/* All members below hold ids of one segment and are emptied when the next one begins. */
 	const struct definition_store *tables;
@@ -87,6 +93,8 @@ struct fold {
 	size_t cap_frames;
 	struct node *keys;
 	size_t nr_keys, cap_keys;
+	uint32_t *strings;		/* by string id: its name plus 1; 0: not known yet */
+	size_t cap_strings;
 	struct memo *memos;
 	size_t nr_memos, cap_memos;
 	struct hash_index memo_index;
@@ -98,17 +106,12 @@ static void forget_segment(struct fold *f)
 {
 	free(f->comms);
 	free(f->frames);
+	free(f->strings);
 	f->comms = NULL;
 	f->frames = NULL;
-	f->cap_comms = f->cap_frames = f->nr_keys = f->nr_memos = 0;
+	f->strings = NULL;
+	f->cap_comms = f->cap_frames = f->cap_strings = f->nr_keys = f->nr_memos = 0;
 	ix_release(&f->memo_index);
-}
-
-static void enter_segment(struct fold *f, const struct definition_store *tables)
-{
-	if (f->tables != tables)
-		forget_segment(f);
-	f->tables = tables;
 }
 
 int fold_new(const struct fold_options *opts, struct fold **fp)
@@ -122,6 +125,9 @@ int fold_new(const struct fold_options *opts, struct fold **fp)
 		return -ENOMEM;
 	}
 	f->opts = opts ? opts : &defaults;
+	if (f->opts->max_nodes)
+		f->tree.max_nodes = f->opts->max_nodes;
+	f->tree.max_name_bytes = f->opts->max_name_bytes;
 	*fp = f;
 	return 0;
 }
@@ -140,14 +146,31 @@ void fold_free(struct fold *f)
 	free(f);
 }
 
+/* The name that a string of the segment is; a long one is looked at only once. */
+static uint32_t table_name(struct fold *f, uint32_t string)
+{
+	uint32_t end = definition_store_id_end(f->tables, REC_STRING), *name = NULL, id;
+	const char *s;
+	size_t len;
+
+	if (string < end && !array_reserve(&f->strings, &f->cap_strings, end))
+		name = &f->strings[string];
+	if (name && *name)
+		return *name - 1;
+	s = definition_store_string(f->tables, string, &len);
+	id = tree_builder_name(&f->tree, s, len);
+	if (name && id != IX_NONE)
+		*name = id + 1;
+	return id;
+}
+
 static uint32_t comm_name(struct fold *f, const struct rec_thread *thread)
 {
+	uint32_t string = thread ? thread->comm : UINT32_MAX;
 	size_t len;
-	const char *s =
-		definition_store_string(f->tables, thread ? thread->comm : UINT32_MAX, &len);
 
-	return len ? tree_builder_name(&f->tree, s, len)
-		   : tree_builder_name(&f->tree, "[no name]", 9);
+	definition_store_string(f->tables, string, &len);
+	return len ? table_name(f, string) : tree_builder_name(&f->tree, "[no name]", 9);
 }
 
 static uint32_t thread_comm(struct fold *f, const struct report_sample *s)
@@ -163,17 +186,29 @@ static uint32_t thread_comm(struct fold *f, const struct report_sample *s)
 }
 
 /* Scans come in the order of their numbers, so a higher one than before is a new scan. */
-static void count_amount(struct fold *f, const struct report_sample *s, uint64_t nr)
+static int count_scan(void *ctx, uint32_t segment, uint32_t scan, uint64_t real_ns)
 {
-	uint32_t scan = s->rec->scan;
+	struct fold *f = ctx;
 
-	f->amount.samples += nr;
-	f->amount.weight = weight_sum(f->amount.weight, s->weight);
-	if (scan && (!f->scan || s->segment != f->segment || scan > f->scan)) {
+	(void)real_ns;
+	if (scan && (!f->scan || segment != f->segment || scan > f->scan)) {
 		f->amount.scans++;
 		f->scan = scan;
-		f->segment = s->segment;
+		f->segment = segment;
 	}
+	return 0;
+}
+
+static void add_rows(struct fold *f);
+
+/* Rows hold ids of one segment only. */
+static void enter_segment(struct fold *f, const struct definition_store *tables)
+{
+	if (f->tables == tables)
+		return;
+	add_rows(f);
+	forget_segment(f);
+	f->tables = tables;
 }
 
 int fold_counted(struct fold *f, const struct report_sample *s, uint64_t nr)
@@ -188,24 +223,21 @@ int fold_counted(struct fold *f, const struct report_sample *s, uint64_t nr)
 
 	enter_segment(f, s->tables);
 	key.comm = thread_comm(f, s);
-	count_amount(f, s, nr);
+	f->amount.samples += nr;
+	f->amount.weight = weight_sum(f->amount.weight, s->weight);
+	count_scan(f, s->segment, rec->scan, s->real_ns);
 	report_subject_sample(&f->subject, s);
-	if (f->tree.failed || stack_tally_add_many(&f->stacks, s->segment, s->tables, rec, nr))
+	if (f->tree.failed || stack_tally_add_many(&f->stacks, s->segment, s->tables, rec, nr) ||
+	    sample_counts_add(&f->counts, &key))
 		return -ENOMEM;
-	return sample_counts_add(&f->counts, &key);
+	if (f->counts.nr >= MAX_ROWS)
+		add_rows(f);
+	return 0;
 }
 
-static int count_sample(void *fold, const struct report_sample *s)
+static int count_samples(void *fold, const struct report_sample *s, uint64_t nr)
 {
-	return fold_counted(fold, s, 1);
-}
-
-static uint32_t table_name(struct fold *f, uint32_t string)
-{
-	size_t len;
-	const char *s = definition_store_string(f->tables, string, &len);
-
-	return tree_builder_name(&f->tree, s, len);
+	return fold_counted(fold, s, nr);
 }
 
 static uint32_t view_name(struct fold *f, const struct frame_view *v)
@@ -214,7 +246,8 @@ static uint32_t view_name(struct fold *f, const struct frame_view *v)
 	int n;
 
 	if (!f->opts->offsets || !v->has_offset)
-		return tree_builder_name(&f->tree, v->name, v->len);
+		return v->string ? table_name(f, v->string)
+				 : tree_builder_name(&f->tree, v->name, v->len);
 	n = v->len < sizeof(buf) - 32 ? (int)v->len : (int)sizeof(buf) - 32;
 	memcpy(buf, v->name, (size_t)n);
 	n += snprintf(buf + n, 32, "+0x%llx", (unsigned long long)v->offset);
@@ -254,6 +287,16 @@ static int make_keys(struct fold *f, uint32_t frame, struct frame_keys *made)
 	return 0;
 }
 
+/* Forgets the keys of all frames when there are too many, or when none could find them again. */
+static void limit_keys(struct fold *f)
+{
+	if (f->nr_keys < MAX_KEYS)
+		return;
+	if (f->cap_frames)
+		memset(f->frames, 0, f->cap_frames * sizeof(*f->frames));
+	f->nr_keys = 0;
+}
+
 static uint32_t add_frame(struct fold *f, uint32_t at, uint32_t frame)
 {
 	struct frame_keys none = { 0, 0 }, *k = &none;
@@ -266,12 +309,16 @@ static uint32_t add_frame(struct fold *f, uint32_t at, uint32_t frame)
 		}
 		k = &f->frames[frame];
 	}
-	if (!k->nr && make_keys(f, frame, k)) {
-		f->tree.failed = true;
-		return at;
+	if (!k->nr) {
+		limit_keys(f);
+		if (make_keys(f, frame, k)) {
+			f->tree.failed = true;
+			return at;
+		}
 	}
 	for (uint32_t i = 0; i < k->nr; i++)
 		at = tree_builder_child(&f->tree, at, &f->keys[k->first + i]);
+	f->steps += k->nr;
 	return at;
 }
 
@@ -341,10 +388,11 @@ static uint32_t add_stack(struct fold *f, uint32_t base, uint32_t stack)
 		*slot = stack;
 		stack = n->parent;
 	}
+	f->steps += f->nr_path;
 	/* No memo: the whole stack is new, and a note stands for callers that were lost. */
 	if (at == NODE_NONE)
 		at = stack ? add_note(f, base, "[missing]") : base;
-	while (f->nr_path) {
+	while (f->nr_path && !tree_builder_is_rest(&f->tree, at)) {
 		stack = f->path[--f->nr_path];
 		at = add_frame(f, at, definition_store_find_node(f->tables, stack)->frame);
 		add_memo(f, base, stack, at);
@@ -358,29 +406,36 @@ static void add_row(struct fold *f, const struct sample_count *row)
 	const char *text = stack_note(row->end, row->ustack != 0, buf);
 	uint32_t at = add_synthetic(f, 0, row->comm);
 
-	if (text)
-		at = add_note(f, at, text);
-	at = add_stack(f, at, row->ustack);
-	at = add_stack(f, at, row->kstack);
+	if (f->opts->max_steps && f->steps > f->opts->max_steps) {
+		at = tree_builder_rest(&f->tree, at);
+	} else {
+		if (text)
+			at = add_note(f, at, text);
+		at = add_stack(f, at, row->ustack);
+		at = add_stack(f, at, row->kstack);
+	}
 	tree_builder_add(&f->tree, at, row->weight, row->count);
 }
 
-static int build(struct fold *f, segment_tables_fn tables_of, const void *ctx)
+/* Puts the rows that were counted so far into the tree. */
+static void add_rows(struct fold *f)
 {
-	forget_segment(f);
-	f->tables = NULL;
-	for (size_t i = 0; i < f->counts.nr && !f->tree.failed; i++) {
-		const struct sample_count *row = &f->counts.v[i];
+	for (size_t i = 0; i < f->counts.nr && !f->tree.failed; i++)
+		add_row(f, &f->counts.v[i]);
+	sample_counts_release(&f->counts);
+}
 
-		enter_segment(f, tables_of(ctx, row->segment));
-		add_row(f, row);
-	}
+static int build(struct fold *f)
+{
+	add_rows(f);
 	/* Finishing the tree needs memory of its own, so what it was built from is freed first. */
 	forget_segment(f);
-	sample_counts_release(&f->counts);
 	free(f->memos);
 	f->memos = NULL;
 	f->cap_memos = 0;
+	free(f->keys);
+	f->keys = NULL;
+	f->cap_keys = 0;
 	return f->tree.failed ? -ENOMEM : 0;
 }
 
@@ -422,7 +477,7 @@ static int fill_health(struct fold *f, segment_tables_fn tables_of, const void *
 int fold_take(struct fold *f, segment_tables_fn tables_of, const void *ctx, struct profile **pp)
 {
 	struct profile *p = NULL;
-	int err = build(f, tables_of, ctx);
+	int err = build(f);
 
 	*pp = NULL;
 	if (!err)
@@ -478,14 +533,25 @@ static int fill_facts(struct fold *f, const struct report *rep, struct profile *
 
 int fold_report(struct report *rep, const struct fold_options *opts, struct profile **pp)
 {
+	static const struct report_counting counting = { .samples = count_samples,
+							 .scan = count_scan };
+	struct fold_options limited = { .offsets = opts && opts->offsets };
+	struct report_limits limits;
 	struct fold *f;
-	int err = fold_new(opts, &f);
+	int err;
 
+	report_limits(rep, &limits);
+	limited.max_nodes = limits.nodes;
+	limited.max_name_bytes = limits.name_bytes;
+	limited.max_steps = limits.steps;
 	*pp = NULL;
+	err = fold_new(&limited, &f);
 	if (!err)
-		err = report_samples(rep, count_sample, f);
+		err = report_counted(rep, &counting, f);
 	if (!err)
 		err = fold_take(f, report_tables_of, rep, pp);
+	if (!err && f->tree.is_full)
+		report_set_blurred(rep);
 	if (!err)
 		err = fill_facts(f, rep, *pp);
 	if (err == -ENOMEM)

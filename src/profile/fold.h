@@ -20,6 +20,10 @@ struct report_sample;
 
 struct fold_options {
 	bool offsets;	/* names end in "+0x12": a node per address, not per function */
+	/* Of the tree; 0: the limits of tree_builder.h. */
+	uint32_t max_nodes;
+	uint64_t max_name_bytes;
+	uint64_t max_steps;		/* frames that are looked at; 0: any number */
 };
 
 /*

@@ -19,6 +19,7 @@
 
 #define SHOWN 6				/* of names, ids or states in the line */
 #define NAME_BYTES 40
+#define LOOKS (1u << 20)		/* so many samples show which words are frequent */
 
 /* How often each word occurred. */
 struct words {
@@ -32,12 +33,13 @@ struct there {
 	struct words comms, tids, pids, states;
 	uint64_t first_ns, last_ns;	/* CLOCK_REALTIME */
 	uint32_t first_scan, last_scan;
-	uint64_t samples;
+	bool has_time;
+	uint32_t looks;
 };
 
 /* ---- counting words ---- */
 
-static int words_add(struct words *w, const char *s)
+static int words_add(struct words *w, const char *s, uint64_t nr)
 {
 	uint32_t id;
 
@@ -46,16 +48,16 @@ static int words_add(struct words *w, const char *s)
 	id = w->names ? intern_str(w->names, s) : UINT32_MAX;
 	if (id == UINT32_MAX || array_reserve(&w->counts, &w->cap_counts, (size_t)id + 1))
 		return -ENOMEM;
-	w->counts[id]++;
+	w->counts[id] += nr;
 	return 0;
 }
 
-static int words_add_number(struct words *w, uint32_t n)
+static int words_add_number(struct words *w, uint32_t n, uint64_t nr)
 {
 	char text[16];
 
 	snprintf(text, sizeof(text), "%" PRIu32, n);
-	return words_add(w, text);
+	return words_add(w, text, nr);
 }
 
 static void words_release(struct words *w)
@@ -80,29 +82,39 @@ static const char *words_take(struct words *w)
 
 /* ---- what is there ---- */
 
-static int note_there(void *ctx, const struct report_sample *s)
+static int note_scan(void *ctx, uint32_t segment, uint32_t scan, uint64_t real_ns)
 {
 	struct there *t = ctx;
-	uint32_t scan = s->rec->scan, tgid;
-	int err;
 
-	if (!t->samples || s->real_ns < t->first_ns)
-		t->first_ns = s->real_ns;
-	if (!t->samples || s->real_ns > t->last_ns)
-		t->last_ns = s->real_ns;
-	t->samples++;
+	(void)segment;
+	if (!t->has_time || real_ns < t->first_ns)
+		t->first_ns = real_ns;
+	if (!t->has_time || real_ns > t->last_ns)
+		t->last_ns = real_ns;
+	t->has_time = true;
 	if (scan && (!t->first_scan || scan < t->first_scan))
 		t->first_scan = scan;
 	if (scan > t->last_scan)
 		t->last_scan = scan;
-	err = words_add(&t->states, task_state_name(s->rec->state));
+	return 0;
+}
+
+static int note_there(void *ctx, const struct report_sample *s, uint64_t nr)
+{
+	struct there *t = ctx;
+	uint32_t tgid;
+	int err = note_scan(t, s->segment, s->rec->scan, s->real_ns);
+
+	if (t->looks++ > LOOKS)
+		return 0;
+	err = words_add(&t->states, task_state_name(s->rec->state), nr);
 	if (!err && s->thread)
 		err = words_add(&t->comms,
-				definition_store_string(s->tables, s->thread->comm, NULL));
+				definition_store_string(s->tables, s->thread->comm, NULL), nr);
 	if (!err && s->thread)
-		err = words_add_number(&t->tids, s->thread->tid);
+		err = words_add_number(&t->tids, s->thread->tid, nr);
 	if (!err && report_sample_tgid(s, &tgid))
-		err = words_add_number(&t->pids, tgid);
+		err = words_add_number(&t->pids, tgid, nr);
 	return err;
 }
 
@@ -202,10 +214,11 @@ static void put_facts(struct line *l, const struct query *q, struct there *t, ui
 static int explain(struct report *rep, bool scan_rows, uint32_t scan)
 {
 	const struct query *q = report_query(rep);
+	const struct report_counting all = { .scan_rows = scan_rows, .unfiltered = true,
+					     .samples = note_there, .scan = note_scan };
 	struct there t = { 0 };
 	struct line l = { .len = 0 };
-	int err = report_is_growing(rep) ? -EAGAIN
-					 : report_unfiltered(rep, scan_rows, note_there, &t);
+	int err = report_is_growing(rep) ? -EAGAIN : report_counted(rep, &all, &t);
 
 	if (err == -ENOMEM)
 		fail(err, "%s", report_path(rep));
@@ -232,12 +245,29 @@ struct search {
 	bool found;
 };
 
-static int find_one(void *ctx, const struct report_sample *s)
+/* Returns 1 for the first one that passes, which is enough. */
+static int find_scan(void *ctx, uint32_t segment, uint32_t scan, uint64_t real_ns)
 {
 	struct search *search = ctx;
 
-	search->found = !search->scan || s->rec->scan == search->scan;
-	return search->found;		/* the first one that passes is enough */
+	(void)segment;
+	(void)real_ns;
+	search->found = !search->scan || scan == search->scan;
+	return search->found;
+}
+
+static int find_one(void *ctx, const struct report_sample *s, uint64_t nr)
+{
+	(void)nr;
+	return find_scan(ctx, s->segment, s->rec->scan, s->real_ns);
+}
+
+static int search_in(struct report *rep, bool scan_rows, struct search *search)
+{
+	const struct report_counting all = { .scan_rows = scan_rows, .samples = find_one,
+					     .scan = find_scan };
+
+	return report_counted(rep, &all, search);
 }
 
 static bool is_filtered(const struct report *rep)
@@ -257,7 +287,7 @@ static int check_samples(struct report *rep)
 						   "empty", report_path(rep)) : 0;
 	if (!is_filtered(rep))
 		return 0;
-	err = report_samples(rep, find_one, &search);
+	err = search_in(rep, false, &search);
 	if (err < 0 || search.found)
 		return err < 0 ? err : 0;
 	return explain(rep, false, 0);
@@ -278,7 +308,7 @@ static int check_scan_rows(struct report *rep, uint32_t scan)
 				report_path(rep));
 	if (!is_filtered(rep) && !scan)
 		return 0;
-	err = report_scan_rows(rep, find_one, &search);
+	err = search_in(rep, true, &search);
 	if (err < 0 || search.found)
 		return err < 0 ? err : 0;
 	return explain(rep, true, scan);

@@ -39,6 +39,7 @@ struct query {
 	const char *event;		/* name, borrowed from argv; NULL: weight chooses */
 	enum query_weight weight;	/* ANY: see trace_events_choose() */
 	struct time_point from, to;
+	bool no_limits;			/* read it all, whatever it costs: trace_reader.h */
 	bool may_come;			/* the trace may still grow: what matches nothing yet is no
 					   mistake, and nothing is said of it */
 };

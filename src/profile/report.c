@@ -12,44 +12,14 @@
 #include "src/profile/cpu_check.h"
 #include "src/profile/profile.h"
 #include "src/profile/query.h"
+#include "src/profile/report_parts.h"
 #include "src/profile/report_text.h"
-#include "src/profile/stack_health.h"
-#include "src/profile/trace_events.h"
-#include "src/profile/wall_clock.h"
 
 /*
  * Each recording costs some memory even when it is empty, and a file of many empty ones is easily
  * made. sample_counts.h keeps numbers of segments in 16 bits.
  */
 #define MAX_SEGMENTS 65536
-
-/* Whether a thread passes the query, as far as that was found out. */
-enum verdict { VERDICT_NONE, VERDICT_WANTED, VERDICT_UNWANTED };
-
-struct segment {
-	struct definition_store *tables;
-	struct wall_clock clock;
-	uint8_t *verdicts;		/* by thread id: enum verdict */
-	size_t cap_verdicts;
-	uint64_t samples, first_ns, last_ns;	/* monotonic, of the first and the last sample */
-	uint64_t begin_ns, end_ns;	/* monotonic, of the recording as far as known */
-	bool has_begin, has_end;
-};
-
-struct report {
-	struct trace_reader *reader;
-	const struct query *query;
-	struct time_window window;
-	struct trace_events events;
-	uint32_t shown;			/* index of an event; NO_EVENT: there is none */
-	char *path;
-	struct segment *segments;
-	size_t nr_segments, cap_segments;
-	struct trace_summary trace_summary;
-	struct stack_health health;
-	struct cpu_check cpus;
-	char warning[768], shown_text[512], scans[768];
-};
 
 static void segment_release(struct segment *s)
 {
@@ -73,10 +43,7 @@ void report_close(struct report *rep)
 	free(rep);
 }
 
-/*
- * The segment of the record last read, made if it is new. NULL: out of memory or too many segments.
- */
-static struct segment *current(struct report *rep)
+struct segment *report_segment(struct report *rep)
 {
 	uint32_t at = trace_reader_status(rep->reader)->segment;
 
@@ -103,14 +70,39 @@ static void note_time(struct segment *s, uint64_t time_ns)
 	s->has_begin = true;
 }
 
-static void note_sample(struct segment *s, uint64_t time_ns)
+static void note_samples(struct segment *s, uint64_t time_ns, uint64_t nr)
 {
 	if (!s->samples || time_ns < s->first_ns)
 		s->first_ns = time_ns;
 	if (!s->samples || time_ns > s->last_ns)
 		s->last_ns = time_ns;
-	s->samples++;
+	s->samples += nr;
 	note_time(s, time_ns);
+}
+
+/* A sample of its own, or so many more like it, whose times and scans note_repeat() has learnt. */
+static int learn_sample(struct report *rep, struct segment *s, const struct rec_sample *rec)
+{
+	uint32_t at = (uint32_t)(s - rep->segments), again = trace_reader_again(rep->reader);
+	int err = trace_events_sample(&rep->events, at, s->tables, rec, again ? again : 1);
+
+	if (again)
+		return err ? err : trace_summary_again(&rep->trace_summary, at, s->tables, rec,
+						       again);
+	note_samples(s, rec->time_ns, 1);
+	return err;
+}
+
+static int learn_repeat(struct report *rep, struct segment *s, const struct rec_repeat *rec)
+{
+	uint64_t rows, runnable;
+
+	trace_reader_count(rep->reader, &rows, &runnable);
+	if (!rows)
+		return trace_reader_sum(rep->reader);	/* which counts those that are lost */
+	note_samples(s, rec->time_ns, rows);
+	trace_summary_repeat(&rep->trace_summary, rec->scan, runnable);
+	return trace_reader_sum(rep->reader);
 }
 
 static int learn_record(struct report *rep, struct segment *s, const struct record *rec)
@@ -118,12 +110,14 @@ static int learn_record(struct report *rep, struct segment *s, const struct reco
 	uint32_t at = (uint32_t)(s - rep->segments);
 	int err = 0;
 
-	if (rec->tag == REC_SAMPLE) {
-		note_sample(s, rec->sample.time_ns);
-		err = trace_events_sample(&rep->events, at, s->tables, &rec->sample);
-	} else {
+	if (rec->tag == REC_REPEAT)
+		return learn_repeat(rep, s, &rec->repeat);
+	if (rec->tag == REC_SAMPLE)
+		err = learn_sample(rep, s, &rec->sample);
+	else
 		err = definition_store_record(s->tables, rec);
-	}
+	if (rec->tag == REC_SAMPLE && trace_reader_again(rep->reader))
+		return err;
 	if (rec->tag == REC_CLOCK) {
 		err = wall_clock_add(&s->clock, &rec->clock);
 		note_time(s, rec->clock.mono_ns);
@@ -142,7 +136,7 @@ static int learn(struct report *rep)
 	int n, err;
 
 	while ((n = trace_reader_next(rep->reader, &rec)) > 0) {
-		s = current(rep);
+		s = report_segment(rep);
 		if (!s && rep->nr_segments >= MAX_SEGMENTS)
 			return fail_why(-E2BIG, "%s: more than %d recordings in one file",
 					rep->path, MAX_SEGMENTS);
@@ -256,7 +250,7 @@ static int sum_up(struct report *rep)
 		return fail(err, "%s", rep->path);
 	stack_tally_release(&rep->trace_summary.stacks);
 	info->status = *trace_reader_status(rep->reader);
-	info->nr_segments = info->status.nr_segments;
+	info->nr_segments = info->status.nr_segments + info->status.empty_segments;
 	for (size_t i = 0; i < rep->nr_segments; i++)
 		sum_segment(info, &rep->segments[i]);
 	if (rep->query)
@@ -265,6 +259,18 @@ static int sum_up(struct report *rep)
 	warn(rep);
 	tell_scope(rep);
 	return choose_event(rep);
+}
+
+static int open_reader(struct report *rep, const char *path)
+{
+	static const struct trace_reader_options no_limits = { UINT64_MAX, UINT64_MAX };
+	bool limited = !rep->query || !rep->query->no_limits;
+	int err = trace_reader_open(path, limited ? NULL : &no_limits, &rep->reader);
+
+	if (err)
+		return err;
+	trace_reader_give_repeats(rep->reader, true);
+	return trace_reader_rewind(rep->reader);
 }
 
 int report_open(const char *path, const struct query *query, struct report **rp)
@@ -285,7 +291,7 @@ int report_open(const char *path, const struct query *query, struct report **rp)
 	if (!err && trace_events_init(&rep->events))
 		err = fail(-ENOMEM, "%s", path);
 	if (!err)
-		err = trace_reader_open(path, NULL, &rep->reader);
+		err = open_reader(rep, path);
 	if (!err)
 		err = learn(rep);
 	if (!err)
@@ -303,108 +309,6 @@ bool report_sample_tgid(const struct report_sample *s, uint32_t *tgid)
 {
 	*tgid = s->process ? s->process->tgid : 0;
 	return s->process || (s->thread && !s->thread->tid);
-}
-
-static bool wants_thread(const struct query *q, const struct report_sample *rs)
-{
-	uint32_t tgid;
-	bool has_tgid = report_sample_tgid(rs, &tgid);
-	const char *comm = definition_store_string(
-		rs->tables, rs->thread ? rs->thread->comm : UINT32_MAX, NULL);
-
-	return query_wants_thread(q, has_tgid ? tgid : UINT32_MAX,
-				  rs->thread ? rs->thread->tid : UINT32_MAX, comm);
-}
-
-/* The verdict about a thread is kept, because lists of ids and globs are slow. */
-static bool thread_passes(struct report *rep, struct segment *s, const struct report_sample *rs)
-{
-	uint32_t id = rs->rec->thread;
-	uint8_t *v;
-
-	if (!rs->thread || array_reserve(&s->verdicts, &s->cap_verdicts,
-					 definition_store_id_end(s->tables, REC_THREAD)))
-		return wants_thread(rep->query, rs);
-	v = &s->verdicts[id];
-	if (*v == VERDICT_NONE)
-		*v = wants_thread(rep->query, rs) ? VERDICT_WANTED : VERDICT_UNWANTED;
-	return *v == VERDICT_WANTED;
-}
-
-/* One pass over the trace: which samples it gives to which function. */
-struct giving {
-	struct report *rep;
-	bool scan_rows;			/* rows of scans, not samples of the event that is shown */
-	bool unfiltered;
-	report_sample_fn fn;
-	void *ctx;
-};
-
-static bool passes_filters(struct report *rep, struct segment *s, const struct report_sample *rs)
-{
-	if (!rep->query)
-		return true;
-	return query_wants_state(rep->query, rs->rec->state) &&
-	       rs->real_ns >= rep->window.from_ns && rs->real_ns < rep->window.to_ns &&
-	       thread_passes(rep, s, rs);
-}
-
-/* True if the sample is of the event that this pass gives; sets *weight. */
-static bool suits(const struct giving *g, uint32_t segment, const struct rec_sample *rec,
-		  uint64_t *weight)
-{
-	uint32_t event = trace_events_weigh(&g->rep->events, segment, rec, weight);
-
-	return g->scan_rows ? rec->scan > 0 : event == g->rep->shown;
-}
-
-static int give(const struct giving *g, const struct rec_sample *rec)
-{
-	struct segment *s = current(g->rep);
-	struct report_sample rs = { .rec = rec };
-
-	if (!s)
-		return -ENOMEM;
-	rs.segment = (uint32_t)(s - g->rep->segments);
-	if (!suits(g, rs.segment, rec, &rs.weight))
-		return 0;
-	rs.tables = s->tables;
-	rs.thread = definition_store_find_thread(s->tables, rec->thread);
-	rs.process =
-		rs.thread ? definition_store_find_process(s->tables, rs.thread->process) : NULL;
-	rs.real_ns = wall_clock_real(&s->clock, rec->time_ns);
-	if (!g->unfiltered && !passes_filters(g->rep, s, &rs))
-		return 0;
-	return g->fn(g->ctx, &rs);
-}
-
-static int give_all(const struct giving *g)
-{
-	struct record rec;
-	int n, err = trace_reader_rewind(g->rep->reader);
-
-	while (!err && (n = trace_reader_next(g->rep->reader, &rec)) != 0) {
-		if (n < 0)
-			return n;
-		if (rec.tag == REC_SAMPLE)
-			err = give(g, &rec.sample);
-	}
-	return err;
-}
-
-int report_samples(struct report *rep, report_sample_fn fn, void *ctx)
-{
-	return give_all(&(struct giving){ rep, false, false, fn, ctx });
-}
-
-int report_scan_rows(struct report *rep, report_sample_fn fn, void *ctx)
-{
-	return give_all(&(struct giving){ rep, true, false, fn, ctx });
-}
-
-int report_unfiltered(struct report *rep, bool scan_rows, report_sample_fn fn, void *ctx)
-{
-	return give_all(&(struct giving){ rep, scan_rows, true, fn, ctx });
 }
 
 const struct trace_events *report_events(const struct report *rep)
@@ -436,13 +340,44 @@ bool report_is_incomplete(const struct report *rep)
 {
 	const struct report_info *info = &rep->trace_summary.info;
 
-	return info->status.truncated || info->status.bad_chunks || info->refused ||
-	       info->nr_ended < info->nr_segments;
+	return info->status.truncated || info->status.bad_chunks || info->status.refused_bytes ||
+	       info->refused || !report_has_ended(rep);
 }
 
 bool report_has_loss(const struct report *rep)
 {
-	return rep->trace_summary.info.lost_samples || report_is_incomplete(rep);
+	const struct report_info *info = &rep->trace_summary.info;
+
+	return info->lost_all || report_scans_lack(&info->scans) || rep->is_blurred ||
+	       report_is_incomplete(rep);
+}
+
+/*
+ * A node takes some 100 octets while the tree is made, a step some 50 ns, and an output some
+ * nanosecond for each octet. Real recordings need less of all but the output: a row of CSV has some
+ * hundred octets for each that the sample takes in the trace.
+ */
+void report_limits(const struct report *rep, struct report_limits *l)
+{
+	uint64_t size = rep->trace_summary.info.status.file_bytes;
+
+	*l = (struct report_limits){ 0 };
+	if (rep->query && rep->query->no_limits)
+		return;
+	l->nodes = (1u << 20) + (uint32_t)(size / 128 < 1u << 28 ? size / 128 : 1u << 28);
+	l->name_bytes = (48ull << 20) + size / 2;
+	l->steps = 10000000 + size;
+	l->output_bytes = (1ull << 30) + 300 * size;
+}
+
+void report_set_blurred(struct report *rep)
+{
+	rep->is_blurred = true;
+}
+
+bool report_is_blurred(const struct report *rep)
+{
+	return rep->is_blurred;
 }
 
 const char *report_warning(const struct report *rep)

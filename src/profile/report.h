@@ -67,8 +67,23 @@ int report_samples(struct report *rep, report_sample_fn fn, void *ctx);
 /* Gives fn the rows of snapshots that pass the filters, whichever event is shown. */
 int report_scan_rows(struct report *rep, report_sample_fn fn, void *ctx);
 
-/* Gives fn all samples of the event that is shown, or all rows of snapshots, without filters. */
-int report_unfiltered(struct report *rep, bool scan_rows, report_sample_fn fn, void *ctx);
+/* The same, but of REPEATs only those rows that are of this scan of this segment. */
+int report_rows_of(struct report *rep, uint32_t segment, uint32_t scan, report_sample_fn fn,
+		   void *ctx);
+
+/*
+ * The same samples, for those who count them. Rows that a REPEAT stands for come later than others,
+ * at the latest before the next segment, and together with all that are like them: nr, with the
+ * weight of all of them. Their .rec and .real_ns are of an earlier row.
+ */
+struct report_counting {
+	bool scan_rows;			/* rows of snapshots, not samples of the event */
+	bool unfiltered;
+	int (*samples)(void *ctx, const struct report_sample *s, uint64_t nr);
+	/* At least one of the rows that are to come was taken in this scan. NULL: unwanted. */
+	int (*scan)(void *ctx, uint32_t segment, uint32_t scan, uint64_t real_ns);
+};
+int report_counted(struct report *rep, const struct report_counting *c, void *ctx);
 
 const struct report_info *report_info(const struct report *rep);
 
@@ -82,9 +97,27 @@ const struct trace_events *report_events(const struct report *rep);
 const struct trace_event *report_event(const struct report *rep);
 const struct query *report_query(const struct report *rep);	/* NULL: everything */
 
-/* True if samples are missing or the trace is damaged or cut: --strict refuses such a trace. */
+/*
+ * True if anything is missing: --strict refuses such a trace. Losses of any kind, rows that scans
+ * should have had, what report_is_incomplete() says, and stacks that a tree could not tell apart.
+ */
 bool report_has_loss(const struct report *rep);
-bool report_is_incomplete(const struct report *rep);	/* damaged, cut, or without END */
+/* Damaged, cut, without END, or larger than the limits allow. */
+bool report_is_incomplete(const struct report *rep);
+
+/*
+ * What may be made of the samples, in proportion to the size of the file; 0: no limit. A call tree
+ * beyond it still has all weights, but not all stacks: report_set_blurred() remembers that.
+ */
+struct report_limits {
+	uint32_t nodes;			/* of the call tree */
+	uint64_t name_bytes;		/* of all names in it */
+	uint64_t steps;			/* frames that are looked at to make it */
+	uint64_t output_bytes;		/* of one report */
+};
+void report_limits(const struct report *rep, struct report_limits *l);
+void report_set_blurred(struct report *rep);
+bool report_is_blurred(const struct report *rep);
 
 /*
  * One line about losses, damage and measurements that contradict each other; "" when there are

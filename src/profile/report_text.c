@@ -65,6 +65,15 @@ static void put_losses(struct text *t, const struct report_info *info)
 	}
 }
 
+static void put_refused(struct text *t, const struct trace_status *st)
+{
+	char a[WEIGHT_TEXT_MAX], b[WEIGHT_TEXT_MAX];
+
+	put(t, "%s%s of %s bytes were not read, because they stand for more than a recording of "
+	       "that size holds (--no-limits reads them)",
+	    t->len ? "; " : "", count_text(st->refused_bytes, a), count_text(st->file_bytes, b));
+}
+
 void report_warning_text(const struct report_info *info, char *out, size_t size)
 {
 	const struct trace_status *st = &info->status;
@@ -78,7 +87,9 @@ void report_warning_text(const struct report_info *info, char *out, size_t size)
 	if (st->bad_chunks)
 		put(&t, "%s%s chunk%s damaged", t.len ? "; " : "", count_text(st->bad_chunks, n),
 		    st->bad_chunks == 1 ? "" : "s");
-	if (st->truncated)
+	if (st->refused_bytes)
+		put_refused(&t, st);
+	else if (st->truncated)
 		put(&t, "%sthe file was cut short", t.len ? "; " : "");
 	else if (unfinished && info->nr_segments > 1)
 		put(&t, "%s%u of %u recordings were not finished", t.len ? "; " : "", unfinished,
@@ -116,8 +127,7 @@ static void put_scan_errors(struct text *t, const struct report_scans *w, const 
 	put_problem(t, &sep, "reader hung", w->hung);
 }
 
-/* Tasks that were seen and have neither a row nor a reason. */
-static uint64_t scans_lack(const struct report_scans *w)
+uint64_t report_scans_lack(const struct report_scans *w)
 {
 	uint64_t named = w->rows + w->skipped_idle_kthreads + w->filtered;
 
@@ -129,7 +139,7 @@ bool report_scans_are_whole(const struct report_scans *w)
 	struct text t = { (char[16]){ 0 }, 16, 0 };
 
 	put_scan_errors(&t, w, "");
-	return !t.len && !scans_lack(w) && !w->torn;
+	return !t.len && !report_scans_lack(w) && !w->torn;
 }
 
 void report_scans_text(const struct report_scans *w, char *out, size_t size)
@@ -143,7 +153,7 @@ void report_scans_text(const struct report_scans *w, char *out, size_t size)
 		return;
 	put(&t, "%s %s, %s %s", count_text(w->count, a), plural(w->count, "snapshot", "snapshots"),
 	    count_text(w->rows, b), plural(w->rows, "thread state", "thread states"));
-	put_problem(&t, &sep, "tasks missing", scans_lack(w));
+	put_problem(&t, &sep, "tasks missing", report_scans_lack(w));
 	put_problem(&t, &sep, "torn", w->torn);
 	put_scan_errors(&t, w, sep);
 }
@@ -163,8 +173,8 @@ void report_scan_sums_text(const struct report_scans *w, char *out, size_t size)
 	put(&t, " + %s %s + %s not asked for", count_text(w->skipped_idle_kthreads, a),
 	    plural(w->skipped_idle_kthreads, "idle kernel thread", "idle kernel threads"),
 	    count_text(w->filtered, b));
-	if (scans_lack(w))
-		put(&t, " + %s missing", count_text(scans_lack(w), a));
+	if (report_scans_lack(w))
+		put(&t, " + %s missing", count_text(report_scans_lack(w), a));
 	put(&t, "; %s on a CPU, %s torn, %s vanished; %s page faults; errors: ",
 	    count_text(w->on_cpu, a), count_text(w->torn, b), count_text(w->vanished, c),
 	    count_text(w->read_faults, d));

@@ -66,6 +66,8 @@ void report_broken_text(const struct stack_health *h, char *out, size_t size);
  * kernel stack 1"; "" without snapshots.
  */
 void report_scans_text(const struct report_scans *w, char *out, size_t size);
+/* Tasks that scans have seen and of which they have neither a row nor a reason for none. */
+uint64_t report_scans_lack(const struct report_scans *w);
 bool report_scans_are_whole(const struct report_scans *w);	/* nothing is missing */
 
 /*

@@ -148,7 +148,7 @@ static uint32_t lost_event(const struct trace_events *t, const struct rec_sample
 	return rec->scan ? t->lost_scans : t->lost;
 }
 
-static int add_lost(struct trace_events *t, const struct rec_sample *rec)
+static int add_lost(struct trace_events *t, const struct rec_sample *rec, uint64_t nr)
 {
 	uint32_t *lost = rec->scan ? &t->lost_scans : &t->lost;
 
@@ -158,12 +158,13 @@ static int add_lost(struct trace_events *t, const struct rec_sample *rec)
 	if (*lost == NO_EVENT)
 		return -ENOMEM;
 	t->v[*lost].is_counted = true;
-	t->v[*lost].samples++;
+	t->v[*lost].samples += nr;
 	return 0;
 }
 
 int trace_events_sample(struct trace_events *t, uint32_t segment,
-			const struct definition_store *tables, const struct rec_sample *rec)
+			const struct definition_store *tables, const struct rec_sample *rec,
+			uint64_t nr)
 {
 	const struct event_slot *slot = find_slot(t, segment, rec->event);
 	const struct rec_event *def;
@@ -173,15 +174,15 @@ int trace_events_sample(struct trace_events *t, uint32_t segment,
 	if (!slot) {
 		def = definition_store_find_event(tables, rec->event);
 		if (!def)
-			return add_lost(t, rec);
+			return add_lost(t, rec, nr);
 		if (resolve(t, segment, tables, def))
 			return -ENOMEM;
 		slot = find_slot(t, segment, rec->event);
 	}
 	e = &t->v[slot->event - 1];
 	weight = rec->weight ? rec->weight : slot->period;
-	e->samples++;
-	e->weight = weight_sum(e->weight, weight);
+	e->samples += nr;
+	e->weight = weight_sum(e->weight, weight_times(weight, nr));
 	e->is_counted |= !weight;
 	return 0;
 }

@@ -7,7 +7,8 @@
  * added: a report shows one event, which trace_events_choose() picks.
  *
  *	trace_events_init(&t)			0 or -ENOMEM, as all that return int
- *	trace_events_sample(&t, segment, tables, rec)	each sample, in the order of the file
+ *	trace_events_sample(&t, segment, tables, rec, nr)	nr samples like rec, in the order
+ *							of the file
  *	trace_events_define(&t, segment, tables)	each segment, for events without samples
  *	trace_events_end(&t)
  *	trace_events_choose(&t, query, &chosen)
@@ -72,7 +73,8 @@ int trace_events_init(struct trace_events *t);
 void trace_events_release(struct trace_events *t);
 
 int trace_events_sample(struct trace_events *t, uint32_t segment,
-			const struct definition_store *tables, const struct rec_sample *rec);
+			const struct definition_store *tables, const struct rec_sample *rec,
+			uint64_t nr);
 
 /* Once for each segment, after all samples; then trace_events_end(). */
 int trace_events_define(struct trace_events *t, uint32_t segment,

@@ -107,12 +107,21 @@ static void end_runnable(struct trace_summary *r)
 	r->scan = r->scan_runnable = 0;
 }
 
-static void count_runnable(struct trace_summary *r, const struct rec_sample *s)
+static void count_runnable(struct trace_summary *r, uint32_t scan, uint64_t nr)
 {
-	if (s->scan != r->scan)
+	uint64_t room = UINT32_MAX - r->scan_runnable;
+
+	if (scan != r->scan) {
 		end_runnable(r);
-	r->scan = s->scan;
-	r->scan_runnable += s->state == TASK_RUNNING || s->state == TASK_RUNNABLE;
+		room = UINT32_MAX;
+	}
+	r->scan = scan;
+	r->scan_runnable += (uint32_t)(nr < room ? nr : room);
+}
+
+void trace_summary_repeat(struct trace_summary *r, uint32_t scan, uint64_t runnable)
+{
+	count_runnable(r, scan, runnable);
 }
 
 void trace_summary_end(struct trace_summary *r)
@@ -120,22 +129,30 @@ void trace_summary_end(struct trace_summary *r)
 	end_runnable(r);
 }
 
-static int add_sample(struct trace_summary *r, uint32_t segment,
-		      const struct definition_store *tables, const struct rec_sample *s)
+int trace_summary_again(struct trace_summary *r, uint32_t segment,
+			const struct definition_store *tables, const struct rec_sample *s,
+			uint64_t nr)
 {
 	struct report_info *info = &r->info;
 
-	info->samples++;
-	info->ends[s->end < STACK_ENDS ? s->end : STACK_ENDS]++;
-	info->guessed += !!(s->flags & SAMPLE_HAS_GUESS);
-	info->kernel_truncated += !!(s->flags & SAMPLE_KERNEL_TRUNCATED);
-	info->late += !!(s->flags & SAMPLE_LATE);
-	info->scan_rows += s->scan > 0;
+	info->samples += nr;
+	info->ends[s->end < STACK_ENDS ? s->end : STACK_ENDS] += nr;
+	info->guessed += s->flags & SAMPLE_HAS_GUESS ? nr : 0;
+	info->kernel_truncated += s->flags & SAMPLE_KERNEL_TRUNCATED ? nr : 0;
+	info->late += s->flags & SAMPLE_LATE ? nr : 0;
+	info->scan_rows += s->scan ? nr : 0;
+	info->user_stacks += stack_end_has_stack(s->end) ? nr : 0;
+	info->roots += stack_end_is_root(s->end) ? nr : 0;
+	return stack_tally_add_many(&r->stacks, segment, tables, s, nr);
+}
+
+static int add_sample(struct trace_summary *r, uint32_t segment,
+		      const struct definition_store *tables, const struct rec_sample *s)
+{
 	if (s->scan)
-		count_runnable(r, s);
-	info->user_stacks += stack_end_has_stack(s->end);
-	info->roots += stack_end_is_root(s->end);
-	return stack_tally_add(&r->stacks, segment, tables, s);
+		count_runnable(r, s->scan,
+			       s->state == TASK_RUNNING || s->state == TASK_RUNNABLE);
+	return trace_summary_again(r, segment, tables, s, 1);
 }
 
 static void add_scan(struct report_scans *sum, const struct rec_scan *w)

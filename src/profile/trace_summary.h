@@ -88,3 +88,12 @@ void trace_summary_end(struct trace_summary *r);
 /* Adds a record of this segment. tables: what the segment has defined so far. */
 int trace_summary_record(struct trace_summary *r, uint32_t segment,
 			 const struct definition_store *tables, const struct record *rec);
+
+/*
+ * Of a REPEAT: so many of its rows run or are ready to run. Its rows themselves, which are equal to
+ * earlier ones but for time and scan, may be added later: nr samples like s.
+ */
+void trace_summary_repeat(struct trace_summary *r, uint32_t scan, uint64_t runnable);
+int trace_summary_again(struct trace_summary *r, uint32_t segment,
+			const struct definition_store *tables, const struct rec_sample *s,
+			uint64_t nr);

@@ -33,9 +33,15 @@ static uint64_t hash_node(uint32_t parent, const struct node *key)
 
 uint32_t tree_builder_name(struct tree_builder *b, const char *s, size_t len)
 {
-	uint32_t id = intern_bytes(b->p->names, s, len);
+	uint32_t nr = intern_count(b->p->names), id;
 
+	if (b->max_name_bytes && b->name_bytes > b->max_name_bytes) {
+		b->is_full = true;
+		return b->unnamed;
+	}
+	id = intern_bytes(b->p->names, s, len);
 	b->failed |= id == IX_NONE;
+	b->name_bytes += intern_count(b->p->names) > nr ? len + 1 : 0;
 	return id;
 }
 
@@ -72,6 +78,7 @@ int tree_builder_init(struct tree_builder *b)
 		root.name = tree_builder_name(b, "all", 3);
 		b->deeper = tree_builder_name(b, "[deeper]", 8);
 		b->too_many = tree_builder_name(b, "[too many stacks]", 17);
+		b->unnamed = tree_builder_name(b, "[too many names]", 16);
 		if (!b->failed && push_node(b, NODE_NONE, &root))
 			return 0;
 	}
@@ -130,6 +137,25 @@ static bool is_new(const struct tree_builder *b, uint32_t parent, const struct n
 	return ix_find(&b->index, hash_node(parent, key), same_node, &k) == IX_NONE;
 }
 
+bool tree_builder_is_rest(const struct tree_builder *b, uint32_t node)
+{
+	return stands_for_rest(b, &b->p->nodes[node]);
+}
+
+uint32_t tree_builder_rest(struct tree_builder *b, uint32_t parent)
+{
+	struct node rest = { .kind = FRAME_SYNTHETIC, .flags = NODE_SYNTHETIC,
+			     .name = b->too_many };
+
+	b->is_full = true;
+	if (b->failed || tree_builder_is_rest(b, parent))
+		return parent;
+	/* At most twice max_nodes: each old node may still get one child for the rest. */
+	if (b->p->nr_nodes < 2 * (size_t)b->max_nodes || !is_new(b, parent, &rest))
+		return find_or_push(b, parent, &rest);
+	return parent;
+}
+
 uint32_t tree_builder_child(struct tree_builder *b, uint32_t parent, const struct node *key)
 {
 	struct node rest = { .kind = FRAME_SYNTHETIC, .flags = NODE_SYNTHETIC, .name = b->deeper };
@@ -139,11 +165,8 @@ uint32_t tree_builder_child(struct tree_builder *b, uint32_t parent, const struc
 		return parent;
 	if (up->depth + 1u >= b->max_depth)
 		return find_or_push(b, parent, &rest);
-	rest.name = b->too_many;
-	/* At most twice max_nodes: each old node may still get one child for the rest. */
 	if (b->p->nr_nodes >= b->max_nodes && is_new(b, parent, key))
-		return b->p->nr_nodes < 2 * (size_t)b->max_nodes || !is_new(b, parent, &rest) ?
-			find_or_push(b, parent, &rest) : parent;
+		return tree_builder_rest(b, parent);
 	return find_or_push(b, parent, key);
 }
 

@@ -11,8 +11,8 @@
  *
  * Depth and number of nodes are limited, because a small hostile trace can describe a huge tree.
  * Beyond the limits a node "[deeper]" or "[too many stacks]" stands for all the rest, so no weight
- * is lost. Running out of memory is remembered and reported by tree_builder_take(), because a tree
- * that lacks a single node can be wrong.
+ * is lost. Names beyond their limit are "[too many names]". Running out of memory is remembered and
+ * reported by tree_builder_take(), because a tree that lacks a single node can be wrong.
  *
  * The sum of all weights stays below 2^64: what would exceed it is not added. So no sum in the tree
  * overflows, and each total is the sum of its parts, whatever weights a trace has.
@@ -34,7 +34,10 @@ struct tree_builder {
 	struct hash_index index;
 	uint32_t max_depth;		/* at most UINT16_MAX */
 	uint32_t max_nodes;
-	uint32_t deeper, too_many;	/* ids of their names */
+	uint64_t max_name_bytes;	/* of all names together; 0: any number */
+	uint64_t name_bytes;
+	uint32_t deeper, too_many, unnamed;	/* ids of their names */
+	bool is_full;			/* some node stands for a rest: there were too many */
 	uint64_t weight;		/* sum of all weights that were added */
 	bool failed;
 };
@@ -51,6 +54,12 @@ uint32_t tree_builder_name(struct tree_builder *b, const char *s, size_t len);
  * child of a node that stands for the rest is that node itself.
  */
 uint32_t tree_builder_child(struct tree_builder *b, uint32_t parent, const struct node *key);
+
+/* The child of parent that stands for all stacks there are too many of. */
+uint32_t tree_builder_rest(struct tree_builder *b, uint32_t parent);
+/* Whether a node stands for the rest, so that it is its own child. */
+bool tree_builder_is_rest(const struct tree_builder *b, uint32_t node);
+
 void tree_builder_add(struct tree_builder *b, uint32_t node, uint64_t weight, uint64_t samples);
 
 /* NULL: out of memory, now or before. */

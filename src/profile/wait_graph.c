@@ -92,41 +92,57 @@ static int put_row(struct wait_graph *g, const struct wait_row *row)
 	return ix_add(&g->by_tid, hash_u64(0, row->tid), (uint32_t)g->nr - 1);
 }
 
-struct reading {
+struct search {
 	struct wait_graph *g;
 	uint32_t wanted;		/* scan; 0: the last one */
 };
 
-static int on_sample(void *ctx, const struct report_sample *s)
+static int on_scan(void *ctx, uint32_t segment, uint32_t scan, uint64_t real_ns)
 {
-	struct reading *r = ctx;
-	struct wait_graph *g = r->g;
-	struct wait_row row = { .rec = *s->rec, .real_ns = s->real_ns };
-	bool later =
-		s->segment > g->segment || (s->segment == g->segment && s->rec->scan > g->scan);
+	struct search *search = ctx;
+	struct wait_graph *g = search->g;
 
-	if (!s->rec->scan || !s->thread || (r->wanted && s->rec->scan != r->wanted))
+	(void)real_ns;
+	if (!scan || (search->wanted && scan != search->wanted))
 		return 0;
-	if (!g->scan || later) {
-		g->nr = 0;
-		ix_release(&g->by_tid);
-		g->segment = s->segment;
-		g->scan = s->rec->scan;
-		g->tables = s->tables;
+	if (!g->scan || segment > g->segment || (segment == g->segment && scan > g->scan)) {
+		g->segment = segment;
+		g->scan = scan;
 	}
-	if (s->segment != g->segment || s->rec->scan != g->scan)
-		return 0;	/* of an earlier scan, written late */
+	return 0;
+}
+
+static int find_scan(void *ctx, const struct report_sample *s, uint64_t nr)
+{
+	(void)nr;
+	return s->thread ? on_scan(ctx, s->segment, s->rec->scan, s->real_ns) : 0;
+}
+
+static int on_row(void *ctx, const struct report_sample *s)
+{
+	struct wait_row row = { .rec = *s->rec, .real_ns = s->real_ns };
+	struct wait_graph *g = ctx;
+
+	if (!s->thread || s->segment != g->segment || s->rec->scan != g->scan)
+		return 0;
+	g->tables = s->tables;
 	row.tid = s->thread->tid;
 	row.tgid = s->process ? s->process->tgid : 0;
 	return put_row(g, &row);
 }
 
+/* The first pass finds the scan, and the second one keeps its rows, but none of earlier scans. */
 int wait_graph_read(struct report *rep, uint32_t scan, struct wait_graph *g)
 {
-	struct reading r = { g, scan };
+	static const struct report_counting all_scans = {
+		.scan_rows = true, .samples = find_scan, .scan = on_scan,
+	};
+	struct search search = { g, scan };
+	int err;
 
 	memset(g, 0, sizeof(*g));
-	return report_scan_rows(rep, on_sample, &r);
+	err = report_counted(rep, &all_scans, &search);
+	return err || !g->scan ? err : report_rows_of(rep, g->segment, g->scan, on_row, g);
 }
 
 /* ---- edges ---- */

@@ -36,3 +36,11 @@ static inline uint64_t weight_sum(uint64_t a, uint64_t b)
 {
 	return b > UINT64_MAX - a ? UINT64_MAX : a + b;
 }
+
+/* a * nr, likewise. */
+static inline uint64_t weight_times(uint64_t a, uint64_t nr)
+{
+	uint64_t product;
+
+	return __builtin_mul_overflow(a, nr, &product) ? UINT64_MAX : product;
+}

@@ -22,7 +22,7 @@ numbers_of_info() {
 		END {for (k in n) if (n[k]) print k, n[k]}' | sort
 }
 numbers_of_stats() {
-	awk '/^chunks 0$/{exit} /^(samples|walks|damaged|truncated|without_end|lost) / && $2 || /^end /' | sort
+	awk '/^(samples|walks|damaged|truncated|without_end|lost) / && $2 || /^end /' | sort
 }
 
 # Time apart, which is local in one and monotonic in the other: a row's thread, state and kernel functions.

@@ -268,7 +268,7 @@ static void two_recordings(void **state)
 	trace_file_join("joined.pbz", "fixture.pbz", "fixture.pbz");
 	memset(&seen, 0, sizeof(seen));
 	open_file("joined.pbz", NULL);
-	assert_int_equal(report_unfiltered(rep, true, see, &seen), 0);
+	assert_int_equal(report_scan_rows(rep, see, &seen), 0);
 	assert_int_equal(seen.nr, 2 * FIX_SCAN_ROWS);
 	assert_int_equal(seen.v[FIX_SCAN_ROWS - 1].segment, 0);
 	assert_string_equal(seen.v[FIX_SCAN_ROWS - 1].comm, "kworker/0:1");

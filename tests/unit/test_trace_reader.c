@@ -460,25 +460,51 @@ static void test_bombs_are_refused_fast(void **state)
 	bb_release(&b);
 }
 
-static void test_tables_have_a_limit(void **state)
+static void test_limits_end_the_file(void **state)
 {
-	const struct trace_reader_options opts = { .max_table_bytes = 200 };
-	struct record_log out = { 0 };
-	struct trace_reader *r;
-	const char *said;
-	struct record rec;
-	int err;
+	const struct trace_reader_options opts[] = { { .max_table_bytes = 200 }, { .max_work = 1 } };
 
 	(void)state;
-	assert_int_equal(trace_reader_open_memory(trace.v, trace.nr, &opts, &r), 0);
-	stderr_begin();
-	err = record_log_read(&out, r);
-	said = stderr_end();
-	assert_int_equal(err, -EFBIG);
-	assert_non_null(strstr(said, "its tables need more than"));
-	assert_int_equal(trace_reader_next(r, &rec), -EFBIG);	/* sticks, silently */
-	trace_reader_close(r);
+	for (int i = 0; i < 2; i++) {
+		struct record_log out = { 0 };
+		struct trace_reader *r;
+		struct record rec;
+
+		assert_int_equal(trace_reader_open_memory(trace.v, trace.nr, &opts[i], &r), 0);
+		for (int round = 0; round < 2; round++) {
+			assert_int_equal(record_log_read(&out, r), 0);
+			assert_true(out.nr < whole.nr);
+			assert_true(trace_reader_status(r)->refused_bytes > 0);
+			assert_true(trace_reader_status(r)->refused_bytes < trace.nr);
+			assert_int_equal(trace_reader_next(r, &rec), 0);	/* it ends there */
+			assert_int_equal(trace_reader_rewind(r), 0);
+			assert_int_equal(trace_reader_status(r)->refused_bytes, 0);
+		}
+		trace_reader_close(r);
+		record_log_release(&out);
+	}
+}
+
+/* A recording of which there is nothing but its beginning is one that was not finished. */
+static void test_idents_without_chunks(void **state)
+{
+	struct byte_buf b = { 0 };
+	struct record_log out = { 0 };
+	struct trace_status st;
+
+	(void)state;
+	bb_bytes(&b, trace.v, IDENT_SIZE);
+	assert_int_equal(read_octets(b.v, b.nr, &out, &st), 0);
+	assert_int_equal(st.nr_segments, 0);
+	assert_int_equal(st.empty_segments, 1);
+	bb_bytes(&b, trace.v, trace.nr);
+	bb_bytes(&b, trace.v, IDENT_SIZE);
 	record_log_release(&out);
+	assert_int_equal(read_octets(b.v, b.nr, &out, &st), 0);
+	assert_int_equal(st.nr_segments, 1);
+	assert_int_equal(st.empty_segments, 2);
+	record_log_release(&out);
+	bb_release(&b);
 }
 
 static void test_rewind(void **state)
@@ -518,7 +544,8 @@ int main(void)
 		cmocka_unit_test(test_foreign_skippable_frames),
 		cmocka_unit_test(test_lost_chunks),
 		cmocka_unit_test(test_bombs_are_refused_fast),
-		cmocka_unit_test(test_tables_have_a_limit),
+		cmocka_unit_test(test_limits_end_the_file),
+		cmocka_unit_test(test_idents_without_chunks),
 		cmocka_unit_test(test_rewind),
 	};
 

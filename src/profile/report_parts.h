@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What report.c (the first pass, and what it learnt) and report_pass.c (the others) share. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/profile/cpu_check.h"
+#include "src/profile/query.h"
+#include "src/profile/stack_health.h"
+#include "src/profile/trace_events.h"
+#include "src/profile/trace_summary.h"
+#include "src/profile/wall_clock.h"
+
+struct definition_store;
+struct trace_reader;
+
+/* Whether a thread passes the query, as far as that was found out. */
+enum verdict { VERDICT_NONE, VERDICT_WANTED, VERDICT_UNWANTED };
+
+struct segment {
+	struct definition_store *tables;
+	struct wall_clock clock;
+	uint8_t *verdicts;		/* by thread id: enum verdict */
+	size_t cap_verdicts;
+	uint64_t samples, first_ns, last_ns;	/* monotonic, of the first and the last sample */
+	uint64_t begin_ns, end_ns;	/* monotonic, of the recording as far as known */
+	bool has_begin, has_end;
+};
+
+struct report {
+	struct trace_reader *reader;
+	const struct query *query;
+	struct time_window window;
+	struct trace_events events;
+	uint32_t shown;			/* index of an event; NO_EVENT: there is none */
+	char *path;
+	struct segment *segments;
+	size_t nr_segments, cap_segments;
+	struct trace_summary trace_summary;
+	struct stack_health health;
+	struct cpu_check cpus;
+	bool is_blurred;
+	char warning[768], shown_text[512], scans[768];
+};
+
+/*
+ * The segment of the record last read, made if it is new. NULL: out of memory or too many segments.
+ */
+struct segment *report_segment(struct report *rep);
