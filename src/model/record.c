@@ -115,6 +115,7 @@ const char *loss_cause_name(unsigned cause)
 		[LOSS_TASK_EVENTS] = "task-events",	  [LOSS_TABLE_FULL] = "table-full",
 		[LOSS_BAD_RECORD] = "bad-record",	  [LOSS_KERNEL_STACK] = "kernel-stack",
 		[LOSS_SCANS] = "walks-left-out",		  [LOSS_NESTED] = "nested",
+		[LOSS_TICKS] = "no-tick",
 	};
 
 	return NAME_OF(names, cause);
@@ -159,7 +160,8 @@ bool loss_is_samples(unsigned cause)
 	case LOSS_TASK_VANISHED:
 	case LOSS_SYMBOL_BUDGET:
 	case LOSS_TASK_EVENTS:
-	case LOSS_TABLE_FULL: case LOSS_KERNEL_STACK: case LOSS_SCANS: case LOSS_CAUSES:
+	case LOSS_TABLE_FULL: case LOSS_KERNEL_STACK: case LOSS_SCANS: case LOSS_TICKS:
+	case LOSS_CAUSES:
 		break;
 	}
 	return false;

@@ -335,6 +335,6 @@ int recording_run(const struct record_mode *mode, const struct record_args *args
 	live_outputs_release(&r.live);
 	stop_signals_close(&r.stop);
 	trace_file_release(&r.trace);
-	result->lost = r.lost;
+	result->lost = r.lost + r.counts.missing + (r.others[0] != 0);
 	return err;
 }

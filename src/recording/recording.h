@@ -22,7 +22,7 @@
 #include "src/recording/record_options.h"
 
 struct recording_result {
-	uint64_t lost;			/* samples */
+	uint64_t lost;			/* 0: nothing at all is missing, as far as it is known */
 };
 
 /*

@@ -65,6 +65,7 @@ struct collector_context {
 struct collector_counts {
 	uint64_t samples;		/* of events */
 	uint64_t scans, rows;
+	uint64_t missing;		/* scans that were left out, and rows that others lack */
 };
 
 /* How a recording ended, for end(). */

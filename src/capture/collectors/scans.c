@@ -61,6 +61,7 @@ struct scans {
 	uint32_t nr;			/* scans made */
 	uint64_t next;			/* the first multiple behind that of the last scan */
 	uint64_t left_out;		/* multiples without a scan so far */
+	uint64_t missing;		/* rows that scans should have had */
 	bool overslept;			/* the last turn waited for the next multiple */
 	uint64_t scan_ns, rows;		/* sums over all scans */
 	struct unread unread;
@@ -225,6 +226,14 @@ static int tell_left_out(struct scans *w, uint64_t period)
 	return session_emit(recorder_session(w->recorder), &rec);
 }
 
+/* Tasks that were seen and have neither a row nor a reason for none. */
+static uint64_t rows_missing(const struct rec_scan *receipt)
+{
+	uint64_t named = receipt->rows + receipt->skipped_idle_kthreads + receipt->filtered;
+
+	return receipt->tasks_seen > named ? receipt->tasks_seen - named : 0;
+}
+
 /*
  * The time in the receipt says which multiple the scan is that of: between waking and beginning
  * another one may have passed.
@@ -237,6 +246,7 @@ static int end_scan(struct scans *w, const struct rec_scan *receipt)
 	w->next = period + 1;
 	w->scan_ns += receipt->duration_ns;
 	w->rows += receipt->rows;
+	w->missing += rows_missing(receipt);
 	return err ? err : session_scan(recorder_session(w->recorder), receipt);
 }
 
@@ -439,6 +449,7 @@ static void scans_counts(const void *state, struct collector_counts *add)
 
 	add->scans += w->nr;
 	add->rows += w->rows;
+	add->missing += w->left_out + w->missing;
 }
 
 static void scans_losses(const void *state, uint64_t totals[LOSS_CAUSES])
