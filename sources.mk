@@ -22,6 +22,10 @@ REPORT_SRCS := \
 	src/rights/capabilities.c \
 	src/rights/landlock.c \
 	src/rights/sandbox.c \
+	src/output/output_file.c \
+	src/output/output_files.c \
+	src/output/output_guard.c \
+	src/output/output_place.c \
 	src/model/binary.c \
 	src/model/definition_store.c \
 	src/model/per_process.c \

@@ -14,9 +14,10 @@ rules='
 src/base:
 src/rights:     src/base
 src/model:      src/base
-formats/trace:  src/base src/model
+src/output:     src/base
+formats/trace:  src/base src/model src/output
 src/profile:    src/base src/model formats/trace
-formats/render: src/base src/model src/profile
+formats/render: src/base src/model src/output src/profile
 src/elf:        src/base
 src/proc:       src/base
 src/helpers:    src/base
@@ -36,7 +37,7 @@ src/capture/waits:      src/base src/model src/proc bpf unwind src/capture/bpf s
 src/capture/session:    src/base src/model src/proc src/symbolize bpf unwind src/capture/processes src/capture/stacks src/capture/waits
 src/capture:            src/base src/model src/proc src/symbolize src/rights src/helpers src/foreign src/parse bpf unwind src/capture/bpf src/capture/tables src/capture/processes src/capture/waits src/capture/stacks src/capture/session
 src/capture/collectors: src/base src/model src/proc bpf unwind src/capture src/capture/bpf src/capture/stacks src/capture/session
-src/recording:  src/base src/model src/proc bpf src/capture src/capture/bpf src/capture/session src/capture/collectors formats/trace src/profile formats/render
+src/recording:  src/base src/model src/output src/proc bpf src/capture src/capture/bpf src/capture/session src/capture/collectors formats/trace src/profile formats/render
 src/commands:   *
 '
 

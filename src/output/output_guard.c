@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/output/output_guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/base/helper_process.h"
+
+#define GUARD_FD 3		/* helper_fork() */
+
+struct request {
+	uint32_t order, i;
+};
+
+struct answer {
+	int32_t err;
+	uint32_t why, uid;
+};
+
+/* ---- Orders ---- */
+
+static bool is_taken(const struct output_file *v, size_t nr, size_t i)
+{
+	for (size_t k = 0; k < nr; k++)
+		if (k != i && output_file_same(&v[k], &v[i]))
+			return true;
+	return false;
+}
+
+static void order_open(struct output_file *v, size_t nr, const struct output_user *user, size_t i,
+		       struct output_reply *reply)
+{
+	reply->err = output_file_open(&v[i], user, &reply->no);
+	if (!reply->err && is_taken(v, nr, i)) {
+		output_file_drop(&v[i]);
+		reply->no.why = OUTPUT_TWICE;
+		reply->err = -EINVAL;
+	}
+	if (reply->err)
+		return;
+	reply->fd = v[i].fd;
+	v[i].fd = -1;
+}
+
+void output_order(struct output_file *v, size_t nr, const struct output_user *user,
+		  enum output_order order, size_t i, struct output_reply *reply)
+{
+	*reply = (struct output_reply){ .fd = -1 };
+	switch (order) {
+	case OUTPUT_OPEN:
+		order_open(v, nr, user, i, reply);
+		break;
+	case OUTPUT_PUBLISH:
+		reply->err = output_file_publish(&v[i], user, &reply->no);
+		break;
+	case OUTPUT_DROP:
+		output_file_drop(&v[i]);
+		break;
+	}
+}
+
+/* ---- Messages, with a descriptor or without ---- */
+
+union fd_room {
+	struct cmsghdr align;
+	char v[CMSG_SPACE(sizeof(int))];
+};
+
+static bool send_answer(int socket, const struct answer *a, int fd)
+{
+	struct iovec iov = { (void *)a, sizeof(*a) };
+	union fd_room room = { .v = { 0 } };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct cmsghdr *c;
+
+	if (fd >= 0) {
+		msg.msg_control = room.v;
+		msg.msg_controllen = sizeof(room.v);
+		c = CMSG_FIRSTHDR(&msg);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &fd, sizeof(int));
+	}
+	return sendmsg(socket, &msg, MSG_NOSIGNAL) == sizeof(*a);
+}
+
+static bool receive_answer(int socket, struct answer *a, int *fd)
+{
+	struct iovec iov = { a, sizeof(*a) };
+	union fd_room room;
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = room.v,
+			      .msg_controllen = sizeof(room.v) };
+	struct cmsghdr *c;
+	ssize_t n;
+
+	do
+		n = recvmsg(socket, &msg, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
+	*fd = -1;
+	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(fd, CMSG_DATA(c), sizeof(int));
+	return n == sizeof(*a);
+}
+
+/* ---- The guard ---- */
+
+/* Only what changes files of other users is kept, and only if it was held. */
+static void shed_rights(void)
+{
+	static const uint32_t needed = 1u << CAP_DAC_OVERRIDE | 1u << CAP_FOWNER | 1u << CAP_CHOWN;
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2];
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	if (syscall(SYS_capget, &head, data))
+		return;
+	data[0].permitted &= needed;
+	data[0].effective &= needed;
+	data[1].permitted = data[1].effective = 0;
+	data[0].inheritable = data[1].inheritable = 0;
+	syscall(SYS_capset, &head, data);
+}
+
+/* helper_fork() asks for SIGKILL with the parent's end; this process has something to do then. */
+static void prepare_guard(void)
+{
+	sigset_t all;
+
+	prctl(PR_SET_PDEATHSIG, 0);
+	prctl(PR_SET_NAME, "probee-outputs");
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	setpgid(0, 0);
+	shed_rights();
+}
+
+static void guard_main(struct output_file *v, size_t nr, const struct output_user *user)
+{
+	struct output_reply reply;
+	struct request req;
+
+	prepare_guard();
+	while (recv(GUARD_FD, &req, sizeof(req), 0) == sizeof(req) && req.i < nr &&
+	       req.order <= OUTPUT_DROP) {
+		struct answer a;
+
+		output_order(v, nr, user, (enum output_order)req.order, req.i, &reply);
+		a = (struct answer){ reply.err, reply.no.why, reply.no.uid };
+		send_answer(GUARD_FD, &a, reply.fd);
+		if (reply.fd >= 0)
+			close(reply.fd);
+	}
+	for (size_t i = 0; i < nr; i++)
+		output_file_drop(&v[i]);
+	_exit(0);
+}
+
+int output_guard_start(struct output_guard *g, struct output_file *v, size_t nr,
+		       const struct output_user *user)
+{
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return -errno;
+	g->pid = helper_fork(&ends[1], 1);
+	if (!g->pid)
+		guard_main(v, nr, user);
+	close(ends[1]);
+	g->socket = ends[0];
+	if (g->pid > 0)
+		return 0;
+	close(ends[0]);
+	*g = (struct output_guard){ .socket = -1 };
+	return -EAGAIN;
+}
+
+void output_guard_ask(struct output_guard *g, enum output_order order, size_t i,
+		      struct output_reply *reply)
+{
+	struct request req = { order, (uint32_t)i };
+	struct answer a = { 0 };
+	int fd = -1;
+
+	*reply = (struct output_reply){ .err = -EPIPE, .fd = -1 };
+	if (send(g->socket, &req, sizeof(req), MSG_NOSIGNAL) != sizeof(req) ||
+	    !receive_answer(g->socket, &a, &fd))
+		return;
+	*reply = (struct output_reply){ a.err, { a.why, a.uid }, fd };
+}
+
+void output_guard_end(struct output_guard *g)
+{
+	if (g->pid <= 0)
+		return;
+	close(g->socket);
+	while (waitpid(g->pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+	*g = (struct output_guard){ .socket = -1 };
+}

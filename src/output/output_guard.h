@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The process that puts output files in their places: output_files.h has the story.
+ *
+ *	output_guard_start(&g, v, nr, user)	forks; v is what it knows of from then on
+ *	output_guard_ask(&g, OUTPUT_OPEN, i, &reply)	one order
+ *	output_guard_end(&g)			it removes what was not published
+ */
+#pragma once
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "src/output/output_file.h"
+
+enum output_order { OUTPUT_OPEN, OUTPUT_PUBLISH, OUTPUT_DROP };
+
+struct output_reply {
+	int err;
+	struct output_refusal no;
+	int fd;				/* of OUTPUT_OPEN, owned by the caller; -1: none */
+};
+
+struct output_guard {
+	int socket;
+	pid_t pid;			/* 0: none */
+};
+
+/* Carries out an order. Makes system calls only. */
+void output_order(struct output_file *v, size_t nr, const struct output_user *user,
+		  enum output_order order, size_t i, struct output_reply *reply);
+
+/* 0 or -errno, silent. */
+int output_guard_start(struct output_guard *g, struct output_file *v, size_t nr,
+		       const struct output_user *user);
+/* reply->err is -EPIPE if the guard has gone. */
+void output_guard_ask(struct output_guard *g, enum output_order order, size_t i,
+		      struct output_reply *reply);
+void output_guard_end(struct output_guard *g);
