@@ -125,7 +125,10 @@ where a trace that comes through a pipe is kept while it is read
 .SH FILES
 .TP
 .I trace.pbz
-the trace that is written when no other name is given; one of that name that exists is replaced
+the trace that is written when no other name is given
+.TP
+.I trace.pbz.old
+the trace that had this name before
 .TP
 .I /tmp/perf\-PID.map
 names of the code that a run\-time generated; it is read when the process has ended, or with the recording

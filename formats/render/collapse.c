@@ -207,7 +207,29 @@ static int collapse_render(const struct profile *prof, const struct render_opts 
 	return err;
 }
 
+/* Whether the line, which ends at end, is "a;b;c 12". */
+static bool is_folded(const char *line, const char *end)
+{
+	const char *at = end;
+
+	while (at > line && at[-1] >= '0' && at[-1] <= '9')
+		at--;
+	return at < end && at > line && at[-1] == ' ' && memchr(line, ';', (size_t)(at - line));
+}
+
+/* All whole lines are looked at, because much other text has a line with a semicolon. */
+static bool made(const char *head)
+{
+	const char *line = head, *end;
+
+	for (; (end = strchr(line, '\n')); line = end + 1)
+		if (!is_folded(line, end))
+			return false;
+	return line != head;
+}
+
 const struct renderer renderer_collapse = {
 	.name = "collapse", .suffixes = ".folded .collapse .collapsed", .render = collapse_render,
+	.made = made,
 	.help = "folded stacks: comm;root;...;leaf COUNT (samples of time, else weight)",
 };

@@ -27,6 +27,7 @@
  */
 #define FRAMES_MAX 4096
 #define MAX_TEXT_BYTES (32u << 20)	/* limit of each cache */
+#define DATE_COLUMNS 27		/* "2026-09-21 14:13:20.010000|" */
 
 extern const struct renderer renderer_csv;
 
@@ -321,7 +322,20 @@ static int csv_stream(struct report *rep, const struct render_opts *opts, FILE *
 
 static const struct row_renderer csv_rows = { .begin = csv_begin, .row = put_row, .end = csv_end };
 
+/* With a header or, after -q, without. */
+static bool made(const char *head)
+{
+	unsigned n[6];
+	int end = 0;
+
+	if (!strncmp(head, "timestamp|tid|tgid|", 19))
+		return true;
+	return sscanf(head, "%4u-%2u-%2u %2u:%2u:%2u.%*6u|%n", &n[0], &n[1], &n[2], &n[3], &n[4],
+		      &n[5], &end) == 6 && end == DATE_COLUMNS;
+}
+
 const struct renderer renderer_csv = {
 	.name = "csv", .suffixes = ".csv", .stream = csv_stream, .rows = &csv_rows,
+	.made = made,
 	.help = "a row for each sample: timestamp|tid|tgid|comm|state|ustack|kstack",
 };

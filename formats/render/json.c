@@ -323,7 +323,13 @@ static int json_render(const struct profile *p, const struct render_opts *opts, 
 	return err ? err : ferror(out) ? -errno : 0;
 }
 
+static bool made(const char *head)
+{
+	return !strncmp(head, "{\"name\":", 8) && strstr(head, "\"probee\":{");
+}
+
 const struct renderer renderer_json = {
 	.name = "json", .suffixes = ".json", .render = json_render,
+	.made = made,
 	.help = "the call tree as JSON for d3-flame-graph and scripts",
 };

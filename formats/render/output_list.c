@@ -9,17 +9,41 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "formats/render/renderer.h"
 #include "src/base/array.h"
 #include "src/base/fail.h"
+#include "src/base/io.h"
 #include "src/base/opt.h"
+#include "src/output/output_file.h"
+#include "src/output/output_files.h"
 #include "src/profile/fold.h"
 #include "src/profile/profile.h"
 #include "src/profile/report.h"
 #include "src/profile/report_text.h"
+
+#define REPORT_HEAD (64 << 10)	/* octets by which an earlier report is known */
+
+/* An earlier report of any kind: whoever tries several of them may use one name. */
+static enum output_seen look(int fd)
+{
+	char head[REPORT_HEAD + 1];
+	ssize_t len = io_pread(fd, head, REPORT_HEAD, 0);
+
+	if (len <= 0 || memchr(head, 0, (size_t)len))
+		return OUTPUT_SEEN_OTHER;
+	head[len] = 0;
+	for (size_t i = 0; renderers[i]; i++)
+		if (renderers[i]->made(head))
+			return OUTPUT_SEEN_OWN;
+	return OUTPUT_SEEN_OTHER;
+}
+
+static const struct output_kind report_kind = { .noun = "earlier report", .look = look };
+static const struct output_kind private_report_kind = {
+	.noun = "earlier report", .look = look, .is_private = true
+};
 
 static int parse_output(const struct opt *o, const char *value, void *dst)
 {
@@ -54,8 +78,22 @@ int output_list_add(struct output_list *l, const struct renderer *renderer, cons
 
 	if (!out)
 		return fail(-ENOMEM, "--%s", renderer->name);
-	*out = (struct output){ renderer, file };
+	/* /dev/stdout is written where standard output stands, like "-". */
+	if (file && output_descriptor(file) == STDOUT_FILENO)
+		file = "-";
+	*out = (struct output){ .renderer = renderer, .file = file, .place = -1 };
 	return 0;
+}
+
+int output_list_add_placed(struct output_list *l, const struct output_list *from,
+			   const struct output *out)
+{
+	int err = output_list_add(l, out->renderer, out->file);
+
+	if (!err)
+		l->v[l->nr - 1] = *out;
+	l->files = from->files;
+	return err;
 }
 
 void output_list_release(struct output_list *l)
@@ -82,44 +120,55 @@ static char *picture_name(const char *trace, const struct renderer *r)
 	return name;
 }
 
-/* A report must not replace the trace that it is made from. */
-static int check_not_trace(int fd, const char *file, const char *trace)
+static bool goes_to_stdout(const struct output *o)
 {
-	struct stat out, in;
-
-	if (fstat(fd, &out))
-		return fail(-errno, "%s", file);
-	if (stat(trace, &in) || in.st_dev != out.st_dev || in.st_ino != out.st_ino ||
-	    !S_ISREG(out.st_mode))
-		return 0;
-	return fail_why(-EINVAL, "%s is the trace itself and is not overwritten", file);
+	return !o->file || !strcmp(o->file, "-");
 }
 
-int output_open(const char *file, const char *trace)
+/* What standard output gets is no matter of files, unless it is a picture for a terminal. */
+static int place_one(struct output_list *l, struct output *o, const char *trace,
+		     const struct output_kind *kind)
 {
-	int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666), err;
-	struct stat st;
+	char *beside = NULL;
 
-	if (fd < 0)
-		return fail(-errno, "open %s", file);
-	err = check_not_trace(fd, file, trace);
-	if (!err && !fstat(fd, &st) && S_ISREG(st.st_mode) && ftruncate(fd, 0))
-		err = fail(-errno, "%s", file);
-	if (!err)
-		return fd;
-	close(fd);
+	o->place = -1;
+	o->is_beside = goes_to_stdout(o) && o->renderer->is_picture && isatty(STDOUT_FILENO);
+	if (goes_to_stdout(o) && !o->is_beside)
+		return 0;
+	if (o->is_beside)
+		beside = picture_name(trace, o->renderer);
+	if (o->is_beside && !beside)
+		return fail(-ENOMEM, "--%s", o->renderer->name);
+	o->place = output_files_add(l->files, beside ? beside : o->file, kind, trace);
+	free(beside);
+	return o->place < 0 ? o->place : 0;
+}
+
+int output_list_place(struct output_list *l, struct output_files *files, const char *trace,
+		      bool is_private)
+{
+	const struct output_kind *kind = is_private ? &private_report_kind : &report_kind;
+	int err = 0;
+
+	l->files = files;
+	for (size_t i = 0; i < l->nr && !err; i++)
+		err = place_one(l, &l->v[i], trace, kind);
 	return err;
 }
 
-static FILE *open_file(const char *file, const char *trace, int *errp)
+int output_list_open(struct output_list *l)
 {
-	int fd = output_open(file, trace);
-	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+	int first = 0;
 
-	*errp = fd < 0 ? fd : out ? 0 : fail(-errno, "%s", file);
-	if (fd >= 0 && !out)
-		close(fd);
-	return out;
+	for (size_t i = 0; i < l->nr; i++) {
+		struct output *o = &l->v[i];
+		int fd = o->place < 0 ? 0 : output_files_open(l->files, (size_t)o->place);
+
+		o->err = fd < 0 ? fd : 0;
+		if (!first)
+			first = o->err;
+	}
+	return first;
 }
 
 /* Drops what was not written, so that a failure of standard output is reported only once. */
@@ -149,43 +198,55 @@ static int run_renderer(const struct output *o, struct report *rep, const struct
 	return err;
 }
 
-static int run_file(const struct output *o, struct report *rep, const struct profile *prof,
-		    const struct render_opts *opts, const char *file)
+/* The file is opened again if this is not the first report into it. */
+static FILE *open_stream(const struct output_list *l, const struct output *o, int *errp)
 {
-	int err;
-	FILE *out = open_file(file, report_path(rep), &err);
+	int fd = output_files_open(l->files, (size_t)o->place), copy;
+	FILE *out;
 
+	*errp = fd < 0 ? fd : 0;
+	if (fd < 0)
+		return NULL;
+	copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	out = copy < 0 ? NULL : fdopen(copy, "w");
 	if (!out)
-		return err;
-	err = run_renderer(o, rep, prof, opts, out, file);
-	if (fclose(out) && !err)
-		err = fail(-errno, "write %s", file);
-	return err;
+		*errp = fail(-errno, "write %s", output_files_path(l->files, (size_t)o->place));
+	if (!out && copy >= 0)
+		close(copy);
+	return out;
 }
 
-static int run_beside_trace(const struct output *o, struct report *rep, const struct profile *prof,
-			    const struct render_opts *opts)
+/* The file takes its place only if it is complete. */
+static int run_file(const struct output_list *l, const struct output *o, struct report *rep,
+		    const struct profile *prof, const struct render_opts *opts)
 {
-	char *name = picture_name(report_path(rep), o->renderer);
-	int err = name ? run_file(o, rep, prof, opts, name)
-		       : fail(-ENOMEM, "--%s", o->renderer->name);
+	const char *path = output_files_path(l->files, (size_t)o->place);
+	int err;
+	FILE *out = open_stream(l, o, &err);
 
+	if (out) {
+		err = run_renderer(o, rep, prof, opts, out, path);
+		if (fclose(out) && !err)
+			err = fail(-errno, "write %s", path);
+	}
 	if (!err)
-		note("the picture is in %s", name);
-	free(name);
+		err = output_files_publish(l->files, (size_t)o->place);
+	if (!err && o->is_beside)
+		note("the picture is in %s", path);
+	output_files_close(l->files, (size_t)o->place);
 	return err;
 }
 
-static int run_one(const struct output *o, struct report *rep, const struct profile *prof,
-		   const struct render_opts *opts)
+static int run_one(const struct output_list *l, const struct output *o, struct report *rep,
+		   const struct profile *prof, const struct render_opts *opts)
 {
 	struct render_opts here = *opts;
 	struct winsize size;
 
-	if (o->file && strcmp(o->file, "-"))
-		return run_file(o, rep, prof, opts, o->file);
-	if (o->renderer->is_picture && isatty(STDOUT_FILENO))
-		return run_beside_trace(o, rep, prof, opts);
+	if (o->err)
+		return o->err;
+	if (o->place >= 0)
+		return run_file(l, o, rep, prof, opts);
 	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
 		here.columns = size.ws_col;
 	return run_renderer(o, rep, prof, &here, stdout, "standard output");
@@ -200,7 +261,7 @@ static bool needs_tree(const struct output_list *l)
 	return false;
 }
 
-int output_list_run(const struct output_list *l, struct report *rep, const struct render_opts *opts)
+static int run_all(const struct output_list *l, struct report *rep, const struct render_opts *opts)
 {
 	struct fold_options fold = { .offsets = opts->offsets };
 	struct profile *prof = NULL;
@@ -211,11 +272,30 @@ int output_list_run(const struct output_list *l, struct report *rep, const struc
 
 		if (l->v[i].renderer->render && !prof)
 			continue;
-		one = run_one(&l->v[i], rep, prof, opts);
+		one = run_one(l, &l->v[i], rep, prof, opts);
 		if (!err)
 			err = one;
 	}
 	profile_free(prof);
+	return err;
+}
+
+int output_list_run(struct output_list *l, struct report *rep, const struct render_opts *opts)
+{
+	struct output_files *files;
+	int err;
+
+	if (l->files)
+		return run_all(l, rep, opts);
+	files = output_files_new(false);
+	err = files ? output_list_place(l, files, report_path(rep), false)
+		    : fail(-ENOMEM, "reports");
+	if (!err) {
+		output_list_open(l);
+		err = run_all(l, rep, opts);
+	}
+	output_files_free(files);
+	l->files = NULL;
 	return err;
 }
 

@@ -5,11 +5,17 @@
  *	struct opt rows[OUTPUT_OPTS_MAX];
  *	nr = output_list_opts(rows, offsetof(struct my_args, outputs))	one row per renderer
  *	opt_parse(...)							fills my_args.outputs
+ *	output_list_place(&args.outputs, files, trace, false)	names its files (output_files.h)
+ *	output_files_guard(files)
+ *	output_list_open(&args.outputs)		says now what cannot be written
  *	output_list_run(&args.outputs, rep, &render_opts)
  *	output_list_release(&args.outputs)
  *
  * An output without a file goes to standard output. If that is a terminal, a picture goes to a file
  * instead, which stands beside the trace and has its name with another suffix, and a note says so.
+ *
+ * A file takes its place when it is complete. It replaces an earlier report and nothing else, if
+ * the user does not force it (src/output/output_file.h).
  */
 #pragma once
 
@@ -17,6 +23,7 @@
 #include <stddef.h>
 
 struct opt;
+struct output_files;
 struct render_opts;
 struct renderer;
 struct report;
@@ -24,11 +31,15 @@ struct report;
 struct output {
 	const struct renderer *renderer;
 	const char *file;		/* NULL or "-": standard output; borrowed from argv */
+	int place;			/* number of its file; -1: standard output */
+	bool is_beside;			/* the file's name is made from that of the trace */
+	int err;			/* of output_list_open(); it is not written */
 };
 
 struct output_list {
 	struct output *v;
 	size_t nr, cap;
+	struct output_files *files;	/* NULL: not placed yet; borrowed */
 };
 
 #define OUTPUT_OPTS_MAX 16
@@ -37,18 +48,30 @@ struct output_list {
 size_t output_list_opts(struct opt *rows, size_t offset);
 /* 0 or -ENOMEM */
 int output_list_add(struct output_list *l, const struct renderer *renderer, const char *file);
+/* Adds an output of another list, with its place. 0 or -ENOMEM, explained. */
+int output_list_add_placed(struct output_list *l, const struct output_list *from,
+			   const struct output *out);
 void output_list_release(struct output_list *l);
 
 /*
- * Opens and empties a file for an output, but never the trace itself. -errno, which was explained.
+ * Adds the files of the outputs to files. trace: path of the trace that they are made from; it is
+ * not overwritten. is_private: nobody else may read them (mode 0600). 0 or -errno, explained.
  */
-int output_open(const char *file, const char *trace);
+int output_list_place(struct output_list *l, struct output_files *files, const char *trace,
+		      bool is_private);
+
+/*
+ * Opens all files. 0, or the first -errno; each was explained. Those that cannot be opened are left
+ * out by output_list_run(), which returns their error again, but silently.
+ */
+int output_list_open(struct output_list *l);
 
 /*
  * Writes all outputs. If one fails, the others are still written. 0, or the first -errno; each was
- * explained. It is no failure if the reader of standard output closed it.
+ * explained. It is no failure if the reader of standard output closed it. May be called again.
+ * Outputs that were not placed yet are, with the trace of rep.
  */
-int output_list_run(const struct output_list *l, struct report *rep,
+int output_list_run(struct output_list *l, struct report *rep,
 		    const struct render_opts *opts);
 
 /*

@@ -52,6 +52,12 @@ struct renderer {
 	bool is_for_reading;		/* text for people: a terminal shows it in a pager */
 	bool is_picture;		/* not for a terminal: goes to trace.svg beside the trace */
 
+	/*
+	 * Whether a file whose text begins like this (64 KiB, or all of it) is an earlier output of
+	 * this renderer, which a new one may replace. Others are kept unless the user forces it.
+	 */
+	bool (*made)(const char *head);
+
 	/* Writes the whole picture of a call tree. */
 	int (*render)(const struct profile *prof, const struct render_opts *opts, FILE *out);
 

@@ -521,9 +521,15 @@ static int svg_render(const struct profile *prof, const struct render_opts *opts
 	return err;
 }
 
+static bool made(const char *head)
+{
+	return !strncmp(head, "<?xml ", 6) && strstr(head, "aria-labelledby=\"title desc\"");
+}
+
 const struct renderer renderer_svg = {
 	.name = "svg",
 	.suffixes = ".svg",
+	.made = made,
 	.help = "flame graph for a browser, in one file: zoom, search, keyboard",
 	.is_picture = true,
 	.render = svg_render,

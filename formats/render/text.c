@@ -485,7 +485,13 @@ static int text_render(const struct profile *prof, const struct render_opts *opt
 	return err;
 }
 
+static bool made(const char *head)
+{
+	return !strncmp(head, "title     ", 10);
+}
+
 const struct renderer renderer_text = {
 	.name = "text", .suffixes = ".txt", .is_for_reading = true, .render = text_render,
+	.made = made,
 	.help = "facts, the functions that cost most and the call tree, for reading (default)",
 };

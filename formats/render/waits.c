@@ -379,8 +379,17 @@ static int waits_stream(struct report *rep, const struct render_opts *opts, FILE
 	return err ? err : ferror(out) ? -errno : 0;
 }
 
+static bool made(const char *head)
+{
+	unsigned scan;
+
+	return sscanf(head, "Snapshot %u, ", &scan) == 1 ||
+	       !strncmp(head, "There are no rows of snapshot", 29);
+}
+
 const struct renderer renderer_waits = {
 	.name = "waits", .suffixes = ".waits", .of_scans = true,
+	.made = made,
 	.is_for_reading = true, .stream = waits_stream,
 	.help = "who waits for whom in the last snapshot: deadlocks, convoys, all other waits",
 };

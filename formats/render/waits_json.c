@@ -207,9 +207,15 @@ static int waits_json_stream(struct report *rep, const struct render_opts *opts,
 	return err ? err : ferror(out) ? -errno : 0;
 }
 
+static bool made(const char *head)
+{
+	return !strncmp(head, "{\"format\":1,", 12);
+}
+
 const struct renderer renderer_waits_json = {
 	.name = "waits-json",
 	.suffixes = ".waits.json",
+	.made = made,
 	.of_scans = true,
 	.stream = waits_json_stream,
 	.help = "the same as JSON for scripts",

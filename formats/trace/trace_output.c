@@ -3,137 +3,125 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "formats/trace/trace_layout.h"
+#include "formats/trace/trace_source.h"
 #include "src/base/fail.h"
 #include "src/base/io.h"
+#include "src/output/output_file.h"
+#include "src/output/output_files.h"
 
-/* A number from a variable that sudo sets; false if there is none. */
-static bool env_id(const char *name, unsigned *id)
+static enum output_seen look(int fd)
 {
-	const char *text = getenv(name);
-	unsigned long v;
-	char *end;
+	uint8_t head[IDENT_SIZE];
+	struct ident id;
 
-	if (!text || *text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	v = strtoul(text, &end, 10);
-	if (errno || *end || v >= UINT32_MAX)
-		return false;
-	*id = (unsigned)v;
-	return true;
+	if (io_pread(fd, head, sizeof(head), 0) != sizeof(head) ||
+	    !ident_decode(head, sizeof(head), &id))
+		return OUTPUT_SEEN_OTHER;
+	return trace_output_is_open(fd) ? OUTPUT_SEEN_BUSY : OUTPUT_SEEN_OWN;
 }
 
-/* The user who called sudo; false: not under sudo. */
-static bool sudo_ids(uid_t *uid, gid_t *gid)
+const struct output_kind trace_output_kind = {
+	.noun = "probee trace", .look = look, .is_private = true, .keeps_old = true,
+	.no_terminal = true,
+};
+
+static int set_lock(int fd, short type)
 {
-	return geteuid() == 0 && env_id("SUDO_UID", uid) && env_id("SUDO_GID", gid);
+	struct flock lock = { .l_type = type, .l_whence = SEEK_SET };
+
+	return fcntl(fd, F_OFD_SETLK, &lock);
 }
 
-/* A link in a shared directory may be a trap of another user; one's own link is wanted. */
-static bool link_is_own(const char *path)
-{
-	struct stat st;
-	uid_t uid;
-	gid_t gid;
-
-	if (lstat(path, &st) || !S_ISLNK(st.st_mode))
-		return false;
-	return st.st_uid == geteuid() || (sudo_ids(&uid, &gid) && st.st_uid == uid);
-}
-
-/* Opens the file, new or existing; *created says which. The descriptor or -errno. */
-static int open_path(const char *path, bool *created)
-{
-	int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;
-	int fd = open(path, flags | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-
-	*created = fd >= 0;
-	if (fd < 0 && errno == EEXIST)
-		fd = open(path, flags | O_NOFOLLOW);
-	if (fd < 0 && errno == ELOOP && link_is_own(path))
-		fd = open(path, flags | O_CREAT, 0600);
-	return fd < 0 ? -errno : fd;
-}
-
-/* Empties an existing file, makes it private, gives it to its user. */
-static int take_over(const struct trace_output *o, const struct stat *st, bool created)
-{
-	uid_t uid;
-	gid_t gid;
-
-	if (!o->is_file)
-		return 0;
-	if (!created && ftruncate(o->fd, 0))
-		return -errno;
-	if (!created && st->st_uid == geteuid() && fchmod(o->fd, 0600))
-		return -errno;
-	if (sudo_ids(&uid, &gid) && (created || st->st_uid == 0) && fchown(o->fd, uid, gid))
-		return -errno;
-	return 0;
-}
-
-static int open_stdout(struct trace_output *o)
+/*
+ * Finds out what kind of file o->fd is and where its end is. The lock is for
+ * trace_output_is_open(); recording goes on without it, because a file system may have no locks.
+ */
+static int begin(struct trace_output *o, const char *name)
 {
 	struct stat st;
 	off_t at;
 
-	if (isatty(STDOUT_FILENO))
-		return fail_why(
-			-EINVAL,
-			"a trace is not for a terminal: redirect standard output or name a file");
-	if (fstat(STDOUT_FILENO, &st))
-		return fail(-errno, "standard output");
-	at = lseek(STDOUT_FILENO, 0, SEEK_CUR);
-	if (fcntl(STDOUT_FILENO, F_GETFL) & O_APPEND)
+	if (isatty(o->fd))
+		return fail_why(-EINVAL,
+				"a trace is not for a terminal: redirect %s or name a file", name);
+	if (fstat(o->fd, &st))
+		return fail(-errno, "%s", name);
+	at = lseek(o->fd, 0, SEEK_CUR);
+	if (fcntl(o->fd, F_GETFL) & O_APPEND)
 		at = st.st_size;
-	*o = (struct trace_output){.fd = STDOUT_FILENO,
-				   .is_file = S_ISREG(st.st_mode) && at >= 0,
-				   .is_borrowed = true};
+	o->is_file = S_ISREG(st.st_mode) && at >= 0;
 	o->base = o->is_file ? (uint64_t)at : 0;
+	if (o->is_file && o->files)
+		set_lock(o->fd, F_WRLCK);
 	return 0;
 }
 
-/*
- * Takes the lock for trace_output_is_open(). Recording goes on without it: a file system may have
- * no locks, and a second recorder may write to the same file.
- */
-static void lock_file(int fd)
+int trace_output_open_in(struct output_files *files, size_t i, struct trace_output *o)
 {
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int fd = output_files_open(files, i), err;
 
-	(void)fcntl(fd, F_OFD_SETLK, &lock);
+	if (fd < 0)
+		return fd;
+	*o = (struct trace_output){ .fd = fd, .files = files, .place = i };
+	err = begin(o, output_files_path(files, i));
+	if (err)
+		output_files_close(files, i);
+	return err;
+}
+
+static int open_path(const char *path, struct trace_output *o)
+{
+	struct output_files *files = output_files_new(false);
+	int i = files ? output_files_add(files, path, &trace_output_kind, NULL)
+		      : fail(-ENOMEM, "create %s", path);
+	int err = i < 0 ? i : trace_output_open_in(files, (size_t)i, o);
+
+	if (err)
+		output_files_free(files);
+	else
+		o->owns_files = true;
+	return err;
 }
 
 int trace_output_open(const char *path, struct trace_output *o)
 {
-	struct stat st;
-	bool created;
-	int fd, err;
+	if (strcmp(path, "-"))
+		return open_path(path, o);
+	*o = (struct trace_output){ .fd = STDOUT_FILENO };
+	return begin(o, "standard output");
+}
 
-	if (!strcmp(path, "-"))
-		return open_stdout(o);
-	fd = open_path(path, &created);
-	if (fd == -ELOOP)
-		return fail_why(fd, "%s is a symbolic link of another user: not followed", path);
+int trace_output_spool(struct trace_output *o)
+{
+	int fd = trace_source_spool();
+
 	if (fd < 0)
-		return fail(fd, "create %s", path);
-	*o = (struct trace_output){ .fd = fd };
-	err = fstat(fd, &st) ? -errno : 0;
-	o->is_file = !err && S_ISREG(st.st_mode);
-	if (!err)
-		err = take_over(o, &st, created);
-	if (!err && o->is_file)
-		lock_file(fd);
-	if (err) {
-		fail(err, "create %s", path);
-		close(fd);
-	}
-	return err;
+		return fail(fd, "make a temporary trace");
+	*o = (struct trace_output){ .fd = fd, .is_file = true };
+	return 0;
+}
+
+int trace_output_reader(const struct trace_output *o)
+{
+	int fd;
+
+	if (!o->is_file || (fcntl(o->fd, F_GETFL) & O_ACCMODE) != O_RDWR || o->base)
+		return -ESPIPE;
+	fd = fcntl(o->fd, F_DUPFD_CLOEXEC, 3);
+	return fd < 0 ? -errno : fd;
+}
+
+bool trace_output_keeps_nothing(const struct trace_output *o)
+{
+	struct stat st;
+
+	return !fstat(o->fd, &st) && S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3);
 }
 
 bool trace_output_is_open(int fd)
@@ -162,7 +150,26 @@ int trace_output_sync(struct trace_output *o)
 	return o->is_file && fdatasync(o->fd) ? -errno : 0;
 }
 
+int trace_output_publish(struct trace_output *o)
+{
+	int err = o->files && !o->is_published ? output_files_publish(o->files, o->place) : 0;
+
+	o->is_published = !err;
+	return err;
+}
+
+/* A descriptor of trace_output_reader() would keep the lock. */
 int trace_output_close(struct trace_output *o)
 {
-	return !o->is_borrowed && close(o->fd) ? -errno : 0;
+	int err = 0;
+
+	if (o->files && o->is_file)
+		set_lock(o->fd, F_UNLCK);
+	if (o->files)
+		err = output_files_close(o->files, o->place);
+	else if (o->fd != STDOUT_FILENO && close(o->fd))
+		err = -errno;
+	if (o->owns_files)
+		output_files_free(o->files);
+	return err;
 }

@@ -2,6 +2,11 @@
 /*
  * The file or pipe that a trace is written to. A regular file never keeps half a frame: when a
  * write fails, the file is cut back to its last whole frame.
+ *
+ *	trace_output_open(path, o)	or ..._open_in(files, i, o), or ..._spool(o)
+ *	trace_output_write(o, frame, len) ...
+ *	trace_output_publish(o)		once there is something worth keeping
+ *	trace_output_close(o)
  */
 #pragma once
 
@@ -9,20 +14,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct output_files;
+
 struct trace_output {
 	int fd;
 	bool is_file;			/* a regular file, which can be cut back */
-	bool is_borrowed;		/* standard output, which is not closed here */
 	uint64_t base;			/* offset of the trace's first octet in the file */
 	uint64_t written;		/* octets in whole frames */
+	struct output_files *files;	/* fd is that of a file in there; NULL: fd is just open */
+	size_t place;			/* number of the file */
+	bool owns_files, is_published;
 };
 
 /*
- * Opens path; "-" is standard output. Any other file is created with mode 0600 or replaced; if root
- * runs under sudo, it is given to the user who called sudo. Symbolic links of other users are not
- * followed. Prints why it fails.
+ * A trace replaces an earlier one of its own kind, which becomes NAME.old, and no other file;
+ * nobody else may read it (mode 0600), and nobody else may be writing one there. The file belongs
+ * to the user who called sudo, if one did.
  */
+extern const struct output_kind trace_output_kind;
+
+/* path may be "-", standard output. Prints why it fails. */
 int trace_output_open(const char *path, struct trace_output *o);
+/* The file of number i (trace_output_kind). files is borrowed. Prints why it fails. */
+int trace_output_open_in(struct output_files *files, size_t i, struct trace_output *o);
+/* A file without a name, which is gone once all its descriptors are closed. Explained. */
+int trace_output_spool(struct trace_output *o);
+
+/* A descriptor from which the trace can be read, also later; owned by the caller. Or -errno. */
+int trace_output_reader(const struct trace_output *o);
+/* Whether everything that is written vanishes: /dev/null. */
+bool trace_output_keeps_nothing(const struct trace_output *o);
 
 /*
  * True while a recorder, in any process, has the file behind fd open for its trace. For that it
@@ -34,4 +55,7 @@ bool trace_output_is_open(int fd);
 /* Writes all of the frame, or (to a regular file) nothing. Silent. */
 int trace_output_write(struct trace_output *o, const void *frame, size_t len);
 int trace_output_sync(struct trace_output *o);
-int trace_output_close(struct trace_output *o);		/* silent */
+/* The trace takes its place; later calls do nothing. 0 or -errno, explained. */
+int trace_output_publish(struct trace_output *o);
+/* A file that was not published is removed. Silent. */
+int trace_output_close(struct trace_output *o);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "formats/trace/chunk_decoder.h"
 #include "formats/trace/chunk_finder.h"
@@ -84,25 +85,43 @@ static int reader_start(struct trace_reader *r, const struct trace_reader_option
 	return 0;
 }
 
-int trace_reader_open(const char *path, const struct trace_reader_options *opts,
-		      struct trace_reader **rp)
+/* fd: of the trace, open already; -1: path is opened. */
+static int open_reader(int fd, const char *path, const struct trace_reader_options *opts,
+		       struct trace_reader **rp)
 {
 	struct trace_reader *r = calloc(1, sizeof(*r));
-	int err;
+	int err = 0;
 
 	*rp = NULL;
 	if (r)
 		r->name = strdup(path);
 	if (!r || !r->name) {
+		if (fd >= 0)
+			close(fd);
 		free(r);
 		return fail(-ENOMEM, "read %s", path);
 	}
-	err = trace_source_open(r->name, &r->source);
+	if (fd >= 0)
+		trace_source_open_fd(fd, r->name, &r->source);
+	else
+		err = trace_source_open(r->name, &r->source);
 	if (!err)
 		return reader_start(r, opts, rp);
 	free(r->name);
 	free(r);
 	return err;
+}
+
+int trace_reader_open(const char *path, const struct trace_reader_options *opts,
+		      struct trace_reader **rp)
+{
+	return open_reader(-1, path, opts, rp);
+}
+
+int trace_reader_open_fd(int fd, const char *name, const struct trace_reader_options *opts,
+			 struct trace_reader **rp)
+{
+	return open_reader(fd, name, opts, rp);
 }
 
 int trace_reader_open_memory(const void *data, size_t len, const struct trace_reader_options *opts,

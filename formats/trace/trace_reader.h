@@ -53,6 +53,10 @@ struct trace_reader_options {
 int trace_reader_open(const char *path, const struct trace_reader_options *opts,
 		      struct trace_reader **rp);
 
+/* A file that is open already; the descriptor is closed also when this fails. */
+int trace_reader_open_fd(int fd, const char *name, const struct trace_reader_options *opts,
+			 struct trace_reader **rp);
+
 /* Reads len octets of memory, which must stay until the reader is closed. */
 int trace_reader_open_memory(const void *data, size_t len, const struct trace_reader_options *opts,
 			     struct trace_reader **rp);

@@ -50,8 +50,7 @@ const char *trace_source_guess(const void *head, size_t len)
 	return len && text == len ? "text" : NULL;
 }
 
-/* Opens an unlinked file in a directory for temporary files, or in memory if none takes one. */
-static int open_spool(void)
+int trace_source_spool(void)
 {
 	const char *dirs[] = { getenv("TMPDIR"), "/var/tmp", "/tmp" };
 	int fd = -1;
@@ -107,7 +106,7 @@ static int copy_all(struct trace_source *s, int in, int out)
 
 static int spool(struct trace_source *s)
 {
-	int in = s->fd, out = open_spool(), err;
+	int in = s->fd, out = trace_source_spool(), err;
 
 	if (out < 0)
 		return fail(out, "keep %s in a temporary file", s->name);
@@ -191,6 +190,15 @@ int trace_source_open(const char *path, struct trace_source *s)
 	if (err)
 		trace_source_close(s);
 	return err;
+}
+
+void trace_source_open_fd(int fd, const char *name, struct trace_source *s)
+{
+	struct stat st;
+
+	*s = (struct trace_source){ .name = name, .fd = fd };
+	if (!fstat(fd, &st) && st.st_size > 0)
+		s->size = (uint64_t)st.st_size;
 }
 
 void trace_source_open_memory(const void *data, size_t len, struct trace_source *s)

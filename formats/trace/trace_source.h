@@ -23,11 +23,19 @@ struct trace_source {
  * fails.
  */
 int trace_source_open(const char *path, struct trace_source *s);
+/* A regular file that is open already. The descriptor is closed with the source. */
+void trace_source_open_fd(int fd, const char *name, struct trace_source *s);
 void trace_source_open_memory(const void *data, size_t len, struct trace_source *s);
 void trace_source_close(struct trace_source *s);
 
 /* Reads less than len octets only at the end. -errno, silent. */
 ssize_t trace_source_read(const struct trace_source *s, void *buf, size_t len, uint64_t offset);
+
+/*
+ * A file without a name in a directory for temporary files, or in memory if none takes one. The
+ * descriptor, or -errno; silent.
+ */
+int trace_source_spool(void);
 
 /* The kind of file that begins like this: "a perf.data file"; NULL: unknown. */
 const char *trace_source_guess(const void *head, size_t len);

@@ -53,7 +53,7 @@ static int writer_failed(struct trace_writer *w, int err)
 	w->err = err;
 	if (err == -EPIPE)
 		return err;
-	if (w->out.is_file)
+	if (w->out.is_file && w->out.is_published)
 		return fail(err, "write %s: kept %llu samples in %llu bytes", w->path,
 			    (unsigned long long)w->samples_kept,
 			    (unsigned long long)w->out.written);
@@ -82,22 +82,46 @@ static int writer_begin_segment(struct trace_writer *w)
 	return writer_write(w, frame, sizeof(frame));
 }
 
+static int take_output(struct trace_writer *w, const char *path,
+		       const struct trace_writer_options *opts)
+{
+	if (opts)
+		w->opts = *opts;
+	if (!w->opts.output)
+		return trace_output_open(path, &w->out);
+	w->out = *w->opts.output;
+	return 0;
+}
+
+/* A writer without its output yet; NULL after a message. */
+static struct trace_writer *new_writer(const char *path)
+{
+	struct trace_writer *w = calloc(1, sizeof(*w));
+
+	if (w)
+		w->path = strdup(strcmp(path, "-") ? path : "standard output");
+	if (w && w->path)
+		return w;
+	free(w);
+	fail(-ENOMEM, "write %s", path);
+	return NULL;
+}
+
 int trace_writer_open(const char *path, const struct trace_writer_options *opts,
 		      struct trace_writer **wp)
 {
-	struct trace_writer *w = calloc(1, sizeof(*w));
+	struct trace_writer *w = new_writer(path);
 	int err;
 
 	*wp = NULL;
-	if (w)
-		w->path = strdup(strcmp(path, "-") ? path : "standard output");
-	if (!w || !w->path) {
-		free(w);
-		return fail(-ENOMEM, "write %s", path);
+	if (!w && opts && opts->output) {
+		struct trace_output unused = *opts->output;
+
+		trace_output_close(&unused);
 	}
-	if (opts)
-		w->opts = *opts;
-	err = trace_output_open(path, &w->out);
+	if (!w)
+		return -ENOMEM;
+	err = take_output(w, path, opts);
 	if (err) {
 		free(w->path);
 		free(w);
@@ -106,13 +130,11 @@ int trace_writer_open(const char *path, const struct trace_writer_options *opts,
 	err = writer_init_zstd(w);
 	if (!err)
 		err = writer_begin_segment(w);
-	if (err) {
-		w->err = err;
-		trace_writer_close(w);
-		return err;
-	}
-	*wp = w;
-	return 0;
+	if (err)
+		trace_writer_abandon(w);
+	else
+		*wp = w;
+	return err;
 }
 
 /* Compresses raw behind room for the signpost, so that both go out in one write. */
@@ -146,6 +168,8 @@ int trace_writer_flush(struct trace_writer *w)
 	err = writer_compress(w, &sp);
 	if (!err)
 		err = writer_write(w, w->frames.v, w->frames.nr);
+	if (!err)
+		err = w->err = trace_output_publish(&w->out);
 	if (err)
 		return err;
 	w->seq++;
@@ -188,14 +212,10 @@ int trace_writer_record(void *writer, const struct record *rec)
 	return chunk_encoder_is_full(&w->chunk) ? trace_writer_flush(w) : 0;
 }
 
-int trace_writer_close(struct trace_writer *w)
+static int close_writer(struct trace_writer *w, int err)
 {
-	int err, closed;
+	int closed = trace_output_close(&w->out);
 
-	if (!w)
-		return 0;
-	err = trace_writer_flush(w);
-	closed = trace_output_close(&w->out);
 	if (closed && !err)
 		err = fail(closed, "close %s", w->path);
 	ZSTD_freeCCtx(w->zstd);
@@ -206,6 +226,24 @@ int trace_writer_close(struct trace_writer *w)
 	free(w->path);
 	free(w);
 	return err;
+}
+
+int trace_writer_close(struct trace_writer *w)
+{
+	int err;
+
+	if (!w)
+		return 0;
+	err = trace_writer_flush(w);
+	if (!err)
+		err = trace_output_publish(&w->out);
+	return close_writer(w, err);
+}
+
+void trace_writer_abandon(struct trace_writer *w)
+{
+	if (w)
+		close_writer(w, w->err ? w->err : -ECANCELED);
 }
 
 void trace_writer_stats(const struct trace_writer *w, struct trace_writer_stats *out)

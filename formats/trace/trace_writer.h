@@ -26,22 +26,27 @@
 
 #include "src/model/record.h"
 
+struct trace_output;
 struct trace_writer;
 
 struct trace_writer_options {
 	int level;			/* zstd level; 0: 3 */
 	bool sync;			/* fdatasync after each chunk */
+	/* Open already, and now the writer's, also if it cannot be made; NULL: path is opened. */
+	const struct trace_output *output;
 };
 
 /*
- * Opens path; "-" is standard output. An existing regular file is replaced. The mode is 0600, and
- * the owner is SUDO_UID if root runs it.
+ * path is for messages if there is opts->output; "-" is standard output. The file takes its place
+ * with its first chunk, or when it is closed (trace_output.h).
  */
 int trace_writer_open(const char *path, const struct trace_writer_options *opts,
 		      struct trace_writer **wp);
 int trace_writer_record(void *writer, const struct record *rec);
 int trace_writer_flush(struct trace_writer *w);
 int trace_writer_close(struct trace_writer *w);		/* NULL is fine: 0 */
+/* Closes without writing anything more. A file that has no chunk yet leaves no trace. */
+void trace_writer_abandon(struct trace_writer *w);	/* NULL is fine */
 
 struct trace_writer_stats {
 	uint64_t file_bytes, raw_bytes, records;

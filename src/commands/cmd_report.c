@@ -11,6 +11,7 @@
 #include "src/commands/command.h"
 #include "src/commands/pager.h"
 #include "src/commands/report_follow.h"
+#include "src/output/output_files.h"
 #include "src/profile/no_match.h"
 #include "src/profile/query.h"
 #include "src/profile/report.h"
@@ -19,7 +20,7 @@ struct report_args {
 	struct output_list outputs;
 	struct query query;
 	struct render_opts render;
-	bool strict, no_pager, follow;
+	bool strict, no_pager, follow, force;
 };
 
 #define AT(field) offsetof(struct report_args, field)
@@ -95,6 +96,8 @@ static const struct opt report_opts[] = {
 	{ 0, "no-limits", NULL,
 	  "read a trace and write a report of any size, whatever time and memory that takes",
 	  opt_flag, AT(query.no_limits), NULL, NULL, NULL },
+	{ 0, "force", NULL, "replace files that are no earlier reports, too", opt_flag, AT(force),
+	  NULL, NULL, NULL },
 	{ 0, "no-pager", NULL, "never show text in a pager", opt_flag, AT(no_pager), NULL, NULL,
 	  NULL },
 	{ 'q', "quiet", NULL, "CSV without its header; say only what went wrong or is missing",
@@ -177,14 +180,36 @@ static struct shown show(void *report_args, const char *path)
 	return shown;
 }
 
+/* Opens the files that will be written, before the trace is read. What fails was explained. */
+static int open_files(struct report_args *args, const char *path, struct output_files **files)
+{
+	int err;
+
+	*files = output_files_new(args->force);
+	if (!*files)
+		return fail(-ENOMEM, "report");
+	err = output_list_place(&args->outputs, *files, path, false);
+	if (err)
+		return err;
+	output_files_guard(*files);
+	output_list_open(&args->outputs);
+	return 0;
+}
+
 static int run(struct report_args *args, const char *path)
 {
+	struct output_files *files = NULL;
+	int code = EXIT_FAILED;
+
 	if (args->render.quiet)
 		fail_set_verbosity(-1);
 	if (!args->outputs.nr && output_list_add(&args->outputs, renderer_find("text"), NULL))
 		return EXIT_FAILED;
 	args->query.may_come = args->follow;
-	return args->follow ? report_follow(path, show, args) : show(args, path).exit_code;
+	if (!open_files(args, path, &files))
+		code = args->follow ? report_follow(path, show, args) : show(args, path).exit_code;
+	output_files_free(files);
+	return code;
 }
 
 static int check_args(const struct report_args *args, int nr, char **argv)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "formats/trace/trace_reader.h"
 #include "src/base/array.h"
@@ -261,37 +262,42 @@ static int sum_up(struct report *rep)
 	return choose_event(rep);
 }
 
-static int open_reader(struct report *rep, const char *path)
-{
-	static const struct trace_reader_options no_limits = { UINT64_MAX, UINT64_MAX };
-	bool limited = !rep->query || !rep->query->no_limits;
-	int err = trace_reader_open(path, limited ? NULL : &no_limits, &rep->reader);
-
-	if (err)
-		return err;
-	trace_reader_give_repeats(rep->reader, true);
-	return trace_reader_rewind(rep->reader);
-}
-
-int report_open(const char *path, const struct query *query, struct report **rp)
+/* A report without its trace yet; NULL after a message. */
+static struct report *new_report(const char *path, const struct query *query)
 {
 	struct report *rep = calloc(1, sizeof(*rep));
-	int err = rep ? 0 : -ENOMEM;
 
-	*rp = NULL;
-	if (err)
-		return fail(err, "%s", path);
+	if (!rep) {
+		fail(-ENOMEM, "%s", path);
+		return NULL;
+	}
 	trace_summary_init(&rep->trace_summary);
 	rep->query = query;
 	rep->shown = NO_EVENT;
 	rep->window.to_ns = UINT64_MAX;
 	rep->path = strdup(path);
-	if (!rep->path)
-		err = fail(-ENOMEM, "%s", path);
-	if (!err && trace_events_init(&rep->events))
-		err = fail(-ENOMEM, "%s", path);
-	if (!err)
-		err = open_reader(rep, path);
+	if (rep->path && !trace_events_init(&rep->events))
+		return rep;
+	fail(-ENOMEM, "%s", path);
+	report_close(rep);
+	return NULL;
+}
+
+/* NULL: the usual ones (trace_reader.h). */
+static const struct trace_reader_options *limits_of(const struct report *rep)
+{
+	static const struct trace_reader_options no_limits = { UINT64_MAX, UINT64_MAX };
+
+	return rep->query && rep->query->no_limits ? &no_limits : NULL;
+}
+
+/* err: of opening the trace. */
+static int read_trace(struct report *rep, int err, struct report **rp)
+{
+	if (!err) {
+		trace_reader_give_repeats(rep->reader, true);
+		err = trace_reader_rewind(rep->reader);
+	}
 	if (!err)
 		err = learn(rep);
 	if (!err)
@@ -303,6 +309,28 @@ int report_open(const char *path, const struct query *query, struct report **rp)
 out:
 	report_close(rep);
 	return err;
+}
+
+int report_open(const char *path, const struct query *query, struct report **rp)
+{
+	struct report *rep = new_report(path, query);
+
+	*rp = NULL;
+	if (!rep)
+		return -ENOMEM;
+	return read_trace(rep, trace_reader_open(path, limits_of(rep), &rep->reader), rp);
+}
+
+int report_open_fd(int fd, const char *path, const struct query *query, struct report **rp)
+{
+	struct report *rep = new_report(path, query);
+
+	*rp = NULL;
+	if (rep)
+		return read_trace(
+			rep, trace_reader_open_fd(fd, path, limits_of(rep), &rep->reader), rp);
+	close(fd);
+	return -ENOMEM;
 }
 
 bool report_sample_tgid(const struct report_sample *s, uint32_t *tgid)

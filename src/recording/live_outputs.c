@@ -29,13 +29,13 @@ struct render_opts live_outputs_render_opts(const struct record_args *args)
  * Live rows are those of scans, one scan after the other. Beside a sampler there are none: the rows
  * of a scan would have to wait for the samples that belong before them.
  */
-static int open_rows(struct live_outputs *o)
+static int open_rows(struct live_outputs *o, const struct output_list *outputs)
 {
 	struct record_consumer rows;
 	int err = 0;
 
 	if (o->args->capture.scan_is_all)
-		err = live_rows_open(&o->args->outputs, o->trace->path, &o->rows);
+		err = live_rows_open(outputs, &o->rows);
 	if (err || !o->rows)
 		return err;
 	rows = live_rows_consumer(o->rows);
@@ -44,17 +44,17 @@ static int open_rows(struct live_outputs *o)
 }
 
 int live_outputs_open(struct live_outputs *o, const struct record_args *args,
-		      struct trace_file *trace, struct capture_loop *loop)
+		      const struct output_list *l, struct trace_file *trace,
+		      struct capture_loop *loop)
 {
-	const struct output_list *l = &args->outputs;
 	bool is_shown = !args->quiet && strcmp(trace->path, "-") && isatty(STDERR_FILENO);
 	int err;
 
 	*o = (struct live_outputs){ .args = args, .trace = trace, .loop = loop };
-	err = open_rows(o);
+	err = open_rows(o, l);
 	for (size_t i = 0; i < l->nr && !err; i++)
 		if (!o->rows || !live_rows_has(o->rows, &l->v[i]))
-			err = output_list_add(&o->later, l->v[i].renderer, l->v[i].file);
+			err = output_list_add_placed(&o->later, l, &l->v[i]);
 	live_line_init(&o->line, is_shown && !(o->rows && live_rows_on_terminal(o->rows)));
 	return err;
 }

@@ -3,8 +3,8 @@
  * What a user sees of a recording while it runs: rows that are written as they come (live_rows.h)
  * and the line on a terminal (live_line.h). Both take part in the capture loop by its hooks.
  *
- *	live_outputs_open(o, &args, trace, loop)	finds out which outputs can be live
- *	live_outputs_begin(o)				writes the header, once META is written
+ *	live_outputs_open(o, &args, &outputs, trace, loop)	finds out which outputs can be live
+ *	live_outputs_begin(o)				writes the header, once the recording runs
  *	live_outputs_hooks(o)				for capture_loop_run()
  *	live_outputs_finish(o, is_urgent, ctx)		writes the rest and waits for readers
  *	live_outputs_release(o)
@@ -30,9 +30,13 @@ struct live_outputs {
 	struct output_list later;	/* outputs that are made from the finished trace */
 };
 
-/* trace must be created already; loop is only read. 0 or -errno, which was reported. */
+/*
+ * outputs is placed and borrowed. trace must be created already; loop is only read. 0 or -errno,
+ * which was reported.
+ */
 int live_outputs_open(struct live_outputs *o, const struct record_args *args,
-		      struct trace_file *trace, struct capture_loop *loop);
+		      const struct output_list *outputs, struct trace_file *trace,
+		      struct capture_loop *loop);
 int live_outputs_begin(struct live_outputs *o);
 struct capture_hooks live_outputs_hooks(struct live_outputs *o);
 bool live_outputs_over(const struct live_outputs *o);	/* every reader of rows has gone */

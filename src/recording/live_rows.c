@@ -13,6 +13,7 @@
 #include "formats/render/output_list.h"
 #include "formats/render/renderer.h"
 #include "src/base/fail.h"
+#include "src/output/output_files.h"
 #include "src/profile/live_scans.h"
 #include "src/recording/record_tee.h"
 
@@ -22,8 +23,10 @@
 
 struct live_output {
 	const struct output *out;
+	struct output_files *files;
 	const char *name;		/* for messages */
-	int fd;				/* -1: closed */
+	int fd;				/* -1: closed; borrowed */
+	bool is_published;		/* it stands under its name */
 	bool is_file;			/* a write never waits for a reader */
 	void *state;			/* of its renderer */
 	FILE *stream;			/* the renderer writes to it, and so into text */
@@ -42,13 +45,15 @@ struct live_rows {
 	void *ctx;
 };
 
-static int open_output(struct live_output *o, const struct output *out, const char *trace)
+static int open_output(struct live_output *o, const struct output *out,
+		       struct output_files *files)
 {
 	struct stat st;
 
 	o->out = out;
-	o->name = out->file && strcmp(out->file, "-") ? out->file : "standard output";
-	o->fd = o->name == out->file ? output_open(out->file, trace) : STDOUT_FILENO;
+	o->files = files;
+	o->name = out->place < 0 ? "standard output" : output_files_path(files, (size_t)out->place);
+	o->fd = out->place < 0 ? STDOUT_FILENO : output_files_open(files, (size_t)out->place);
 	if (o->fd < 0)
 		return o->fd;
 	o->is_file = !fstat(o->fd, &st) && S_ISREG(st.st_mode);
@@ -56,7 +61,7 @@ static int open_output(struct live_output *o, const struct output *out, const ch
 	return o->stream ? 0 : fail(-ENOMEM, "--%s", out->renderer->name);
 }
 
-int live_rows_open(const struct output_list *outputs, const char *trace, struct live_rows **lp)
+int live_rows_open(const struct output_list *outputs, struct live_rows **lp)
 {
 	struct live_rows *l = calloc(1, sizeof(*l));
 	int err = l ? live_scans_new(&l->scans) : -ENOMEM;
@@ -66,7 +71,7 @@ int live_rows_open(const struct output_list *outputs, const char *trace, struct 
 		fail(err, "reports");
 	for (size_t i = 0; i < outputs->nr && !err && l->nr < OUTPUT_OPTS_MAX; i++)
 		if (outputs->v[i].renderer->rows)
-			err = open_output(&l->v[l->nr++], &outputs->v[i], trace);
+			err = open_output(&l->v[l->nr++], &outputs->v[i], outputs->files);
 	if (err || !l->nr)
 		live_rows_close(l);
 	else
@@ -76,11 +81,15 @@ int live_rows_open(const struct output_list *outputs, const char *trace, struct 
 
 static void end_output(struct live_output *o)
 {
+	int err = 0;
+
 	if (o->state)
 		o->out->renderer->rows->end(o->state);
 	o->state = NULL;
-	if (o->fd >= 0 && o->fd != STDOUT_FILENO && close(o->fd))
-		fail(-errno, "write %s", o->name);
+	if (o->fd >= 0 && o->out->place >= 0)
+		err = output_files_close(o->files, (size_t)o->out->place);
+	if (err)
+		fail(err, "write %s", o->name);
 	o->fd = -1;
 	o->len = o->done = 0;
 }
@@ -214,6 +223,21 @@ static int may_write(const struct live_rows *l, const struct live_output *o)
 	return left && p.revents;
 }
 
+/* The file takes its place. False: it cannot. */
+static bool publish(struct live_rows *l, struct live_output *o)
+{
+	int err = 0;
+
+	if (o->fd >= 0 && o->out->place >= 0 && !o->is_published)
+		err = output_files_publish(o->files, (size_t)o->out->place);
+	o->is_published = !err;
+	if (err && !l->err)
+		l->err = err;
+	if (err)
+		end_output(o);
+	return !err;
+}
+
 /*
  * Writes as much as the reader takes without blocking: a pipe that poll() calls writable takes
  * PIPE_BUF octets at once. At the end (is_urgent) all is written, even if the reader takes long.
@@ -222,6 +246,8 @@ static void write_output(struct live_rows *l, struct live_output *o)
 {
 	int may;
 
+	if (o->done < o->len && !publish(l, o))
+		return;
 	while (o->fd >= 0 && (may = may_write(l, o)) != 0) {
 		size_t left = o->len - o->done;
 		ssize_t n = 0;
@@ -324,5 +350,7 @@ int live_rows_finish(struct live_rows *l, bool (*is_urgent)(void *ctx), void *ct
 	live_scans_end(l->scans);
 	while (write_all(l) && make_text(l))
 		;
+	for (size_t i = 0; i < l->nr; i++)
+		publish(l, &l->v[i]);	/* also if there was nothing to write */
 	return l->err;
 }

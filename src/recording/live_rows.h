@@ -4,7 +4,7 @@
  * and its names are known (src/profile/live_scans.h). The bytes are the same as in a report of the
  * trace. Only outputs whose renderer can write row by row (renderer.rows) are written this way.
  *
- *	live_rows_open(&outputs, trace_path, &l)	opens their files; l: NULL without any
+ *	live_rows_open(&outputs, &l)			outputs are placed; l: NULL without any
  *	record_tee_add(&tee, live_rows_consumer(l))	gives it the records of the trace
  *	live_rows_begin(l, &render_opts)		after META: the header
  *	live_rows_write(l)				writes what is ready, and does not block
@@ -26,8 +26,10 @@ struct pollfd;
 struct record_consumer;
 struct render_opts;
 
-/* 0 or -errno, which was reported. */
-int live_rows_open(const struct output_list *outputs, const char *trace, struct live_rows **lp);
+/*
+ * outputs is borrowed. A file takes its place with its first row. 0 or -errno, which was reported.
+ */
+int live_rows_open(const struct output_list *outputs, struct live_rows **lp);
 void live_rows_close(struct live_rows *l);		/* NULL is fine */
 /* Whether out is one of the live outputs. */
 bool live_rows_has(const struct live_rows *l, const struct output *out);

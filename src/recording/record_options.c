@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "src/base/fail.h"
+#include "src/output/output_place.h"
 
 const struct record_mode record_modes[] = {
 	[RECORD_SAMPLE] = { "sample", .sample = true, .has_command = true, .freq_hz = 99 },
@@ -158,9 +160,11 @@ static const struct opt common_opts[] = {
 	  "hold secrets",
 	  parse_audit, AT(audit), NULL, NULL, NULL },
 	{ 'o', "output", "FILE",
-	  "where the trace goes (default trace.pbz); x.svg: make that picture, with the trace in "
-	  "x.pbz; - is standard output",
+	  "where the trace goes (default trace.pbz; an earlier one becomes trace.pbz.old); x.svg: "
+	  "make that picture, with the trace in x.pbz; - is standard output",
 	  opt_string, AT(output), NULL, "Output", NULL },
+	{ 0, "force", NULL, "replace files that are no earlier traces or reports, too", opt_flag,
+	  AT(force), NULL, NULL, NULL },
 	{ 0, "strict", NULL, "exit with 3 when anything was lost", opt_flag, AT(strict), NULL, NULL,
 	  NULL },
 	{ 'q', "quiet", NULL, "say only what went wrong; CSV without its header", opt_flag,
@@ -252,8 +256,10 @@ static int check_target(const struct record_mode *mode, const struct record_args
 	return 0;
 }
 
-static int check_output(const struct record_args *a)
+static int check_output(struct record_args *a)
 {
+	if (a->output && output_descriptor(a->output) == STDOUT_FILENO)
+		a->output = "-";
 	if (a->outputs.nr && a->output && !strcmp(a->output, "-"))
 		return fail_why(-EINVAL, "-o - leaves no trace to render from. Try: -o FILE");
 	if (a->user_only && a->kernel_only)

@@ -11,6 +11,7 @@
 #include "src/base/fail.h"
 #include "src/base/plural.h"
 #include "src/capture/session/session.h"
+#include "src/output/output_files.h"
 #include "src/proc/pid_namespace.h"
 #include "src/profile/report.h"
 #include "src/recording/capture_loop.h"
@@ -23,6 +24,9 @@ struct recording {
 	const struct record_mode *mode;
 	const struct record_args *args;
 	struct trace_file trace;
+	struct output_list outputs;	/* those of args, with their places */
+	struct output_files *files;
+	bool runs;			/* the recording has begun */
 	struct stop_signals stop;
 	struct recorder *recorder;
 	struct capture_loop loop;
@@ -116,13 +120,37 @@ static int open_recorder(struct recording *r)
 	return recorder_open(&opts, &r->recorder);
 }
 
+/* Names all files that will be written. Nothing is opened yet. */
+static int place_files(struct recording *r)
+{
+	const struct output_list *l = &r->args->outputs;
+	int err = 0;
+
+	r->files = output_files_new(r->args->force);
+	if (!r->files)
+		return fail(-ENOMEM, "%s", r->trace.path);
+	for (size_t i = 0; i < l->nr && !err; i++)
+		err = output_list_add(&r->outputs, l->v[i].renderer, l->v[i].file);
+	if (!err)
+		err = trace_file_place(&r->trace, r->files);
+	if (!err)
+		err = output_list_place(&r->outputs, r->files, r->trace.path, true);
+	if (!err)
+		output_files_guard(r->files);
+	return err;
+}
+
 /* Loads the programs, builds the tables and opens the events. */
 static int prepare(struct recording *r, char **argv)
 {
 	struct capture_options *capture = (struct capture_options *)&r->args->capture;
 	struct stop_limit limit = { .after_ns = STOP_AFTER_NS, .last = do_last, .ctx = r };
-	int err = stop_signals_open(&r->stop, &limit);
+	int err = argv[r->args->command] ? target_command_find(argv[r->args->command]) : 0;
 
+	if (!err)
+		err = place_files(r);
+	if (!err)
+		err = stop_signals_open(&r->stop, &limit);
 	if (!err && argv[r->args->command])
 		err = target_command_fork(argv + r->args->command, &r->command);
 	if (err)
@@ -144,13 +172,13 @@ static int begin(struct recording *r, int argc, char **argv)
 		.argv = argv,
 		.unwind = unwind_mode_name(r->args->unwind),
 	};
-	int err = trace_file_create(&r->trace, r->args->outputs.nr);
+	int err = trace_file_create(&r->trace, r->outputs.nr);
 
 	if (!err)
-		err = live_outputs_open(&r->live, r->args, &r->trace, &r->loop);
+		err = output_list_open(&r->outputs);
 	if (!err)
-		err = recorder_begin(r->recorder, &info);
-	return err ? err : live_outputs_begin(&r->live);
+		err = live_outputs_open(&r->live, r->args, &r->outputs, &r->trace, &r->loop);
+	return err ? err : recorder_begin(r->recorder, &info);
 }
 
 /* Called once the recording runs for certain. */
@@ -191,9 +219,15 @@ static int run(struct recording *r)
 		err = target_command_go(&r->command);
 	if (err)
 		return err;
+	r->runs = true;
 	say_target(r);
 	r->live.line.begin_ns = r->loop.begin_ns;
-	err = capture_loop_run(&r->loop, &hooks);
+	/* The trace takes its place. Whoever follows it shall not find an earlier one there. */
+	err = trace_file_flush(&r->trace);
+	if (!err)
+		err = live_outputs_begin(&r->live);
+	if (!err)
+		err = capture_loop_run(&r->loop, &hooks);
 	r->is_ending = r->loop.reason != ENDED_SIGNAL;
 	stop_command(r);
 	if (!err)
@@ -226,13 +260,16 @@ static void sum_up(struct recording *r)
 /* Closes all but what the reports need. Returns the error of the last writes, if there was one. */
 static int take_apart(struct recording *r)
 {
-	int err;
+	int err = 0;
 
 	stop_command(r);
 	capture_loop_close(&r->loop);
 	recorder_close(r->recorder);
 	r->recorder = NULL;
-	err = trace_file_finish(&r->trace);
+	if (r->runs)
+		err = trace_file_finish(&r->trace);
+	else
+		trace_file_abandon(&r->trace);
 	return err;
 }
 
@@ -293,7 +330,7 @@ static int render(struct recording *r)
 
 	if (!r->live.later.nr)
 		return 0;
-	err = report_open(trace_file_readable(&r->trace), NULL, &rep);
+	err = report_open_fd(trace_file_take_reader(&r->trace), r->trace.path, NULL, &rep);
 	if (!err)
 		err = output_list_run(&r->live.later, rep, &opts);
 	report_close(rep);
@@ -335,6 +372,8 @@ int recording_run(const struct record_mode *mode, const struct record_args *args
 	live_outputs_release(&r.live);
 	stop_signals_close(&r.stop);
 	trace_file_release(&r.trace);
+	output_files_free(r.files);
+	output_list_release(&r.outputs);
 	result->lost = r.lost + r.counts.missing + (r.others[0] != 0);
 	return err;
 }

@@ -7,13 +7,16 @@
  *
  * The order of the steps:
  *
- *	1. programs are loaded and events opened
- *	2. the trace is created: only now, so that a recording that cannot begin leaves an earlier
- *	   trace of that name alone
- *	3. the loop runs (capture_loop.h)
- *	4. names and losses are written
- *	5. the summary is printed
- *	6. reports are rendered
+ *	1. the command is looked up, and the process that puts files in their places is forked
+ *	   (src/output/output_files.h)
+ *	2. programs are loaded and events opened
+ *	3. the trace and all reports are opened beside their names, so that a path that cannot be
+ *	   written is said now and not after an hour
+ *	4. the loop runs (capture_loop.h). Only now the trace takes its place: a recording that
+ *	   cannot begin leaves an earlier trace of that name alone
+ *	5. names and losses are written
+ *	6. the summary is printed
+ *	7. reports are rendered, and each takes its place when it is complete
  */
 #pragma once
 

@@ -3,6 +3,7 @@
  * The command after "--". It is forked at once, so that its pid can be a target, and held back
  * until everything is ready.
  *
+ *	target_command_find(name)	whether it can be run at all; -errno with a message
  *	target_command_fork(argv, &c)
  *	target_command_go(c)		lets it exec; -errno with a message when that fails
  *	target_command_ended(c)		true once it has exited (status in c->status)
@@ -22,6 +23,7 @@ struct target_command {
 	int status;			/* wait status */
 };
 
+int target_command_find(const char *name);	/* as execvp(3) looks for it */
 int target_command_fork(char **argv, struct target_command *c);
 int target_command_go(struct target_command *c);
 bool target_command_ended(struct target_command *c);

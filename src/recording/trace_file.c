@@ -3,60 +3,64 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "formats/trace/trace_output.h"
 #include "formats/trace/trace_writer.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/output/output_files.h"
 
 #define LAST_NS (80 * NSEC_PER_MSEC)	/* in which the other thread is to be done with a chunk */
 
 void trace_file_init(struct trace_file *t, const char *path)
 {
-	*t = (struct trace_file){ .path = path };
+	*t = (struct trace_file){ .path = path, .place = -1, .reader = -1 };
 	pthread_mutex_init(&t->lock, NULL);
 }
 
-/* Whether path is a device such as /dev/null, from which a trace cannot be read again. */
-static bool keeps_nothing(const char *path)
+int trace_file_place(struct trace_file *t, struct output_files *files)
 {
-	struct stat st;
-
-	return !stat(path, &st) && S_ISCHR(st.st_mode);
+	t->files = files;
+	if (!strcmp(t->path, "-"))
+		return 0;
+	t->place = output_files_add(files, t->path, &trace_output_kind, NULL);
+	return t->place < 0 ? t->place : 0;
 }
 
-static int make_spool(struct trace_file *t)
+/* The reports are made from the same open file. */
+static int open_reader(struct trace_file *t, struct trace_output *out)
 {
-	const char *dir = getenv("TMPDIR");
-	int fd;
+	int err = 0;
 
-	if (asprintf(&t->spool, "%s/probee-XXXXXX.pbz", dir && *dir ? dir : "/tmp") < 0) {
-		t->spool = NULL;
-		return fail(-ENOMEM, "make a temporary trace");
+	if (trace_output_keeps_nothing(out)) {
+		trace_output_close(out);
+		err = trace_output_spool(out);
 	}
-	fd = mkstemps(t->spool, 4);
-	if (fd < 0) {
-		int err = fail(-errno, "make a temporary trace %s", t->spool);
-
-		free(t->spool);
-		t->spool = NULL;
+	if (err)
 		return err;
-	}
-	close(fd);
-	return 0;
+	t->reader = trace_output_reader(out);
+	if (t->reader >= 0)
+		return 0;
+	trace_output_close(out);
+	return fail_why(-EINVAL, "%s leaves no trace to render from. Try: -o FILE", t->path);
 }
 
 int trace_file_create(struct trace_file *t, bool has_reports)
 {
-	int err = has_reports && keeps_nothing(t->path) ? make_spool(t) : 0;
+	struct trace_writer_options opts = { .level = 0 };
+	struct trace_output out;
+	int err = t->place < 0 ? trace_output_open("-", &out)
+			       : trace_output_open_in(t->files, (size_t)t->place, &out);
 
-	if (!err)
-		err = trace_writer_open(trace_file_readable(t), NULL, &t->writer);
+	if (!err && has_reports)
+		err = open_reader(t, &out);
+	if (err)
+		return err;
+	opts.output = &out;
+	err = trace_writer_open(t->path, &opts, &t->writer);
 	if (!err)
 		record_tee_init(&t->tee, t->writer);
 	return err;
@@ -127,8 +131,6 @@ const char *trace_file_last(struct trace_file *t)
 	until.tv_nsec %= (long)NSEC_PER_SEC;
 	if (pthread_mutex_timedlock(&t->lock, &until))
 		return "the last second of the trace is missing";
-	if (t->spool)
-		unlink(t->spool);
 	if (t->writer)
 		err = trace_writer_flush(t->writer);
 	if (!t->writer && !t->has_end)
@@ -137,18 +139,25 @@ const char *trace_file_last(struct trace_file *t)
 				  : "the trace is whole";
 }
 
-const char *trace_file_readable(const struct trace_file *t)
+void trace_file_abandon(struct trace_file *t)
 {
-	return t->spool ? t->spool : t->path;
+	trace_writer_abandon(t->writer);
+	t->writer = NULL;
+}
+
+int trace_file_take_reader(struct trace_file *t)
+{
+	int fd = t->reader;
+
+	t->reader = -1;
+	return fd;
 }
 
 void trace_file_release(struct trace_file *t)
 {
-	trace_writer_close(t->writer);
-	t->writer = NULL;
-	if (t->spool)
-		unlink(t->spool);
-	free(t->spool);
-	t->spool = NULL;
+	trace_file_abandon(t);
+	if (t->reader >= 0)
+		close(t->reader);
+	t->reader = -1;
 	pthread_mutex_destroy(&t->lock);
 }

@@ -3,11 +3,14 @@
  * The trace file of a recording, together with the live consumers of its records.
  *
  *	trace_file_init(t, path)
+ *	trace_file_place(t, files)		names the file (src/output/output_files.h)
  *	trace_file_create(t, has_reports)
  *	record_tee_add(&t->tee, ...)		adds live consumers
  *	trace_file_record(t, rec) ...		a record_fn
- *	trace_file_flush(t)
- *	trace_file_finish(t)			writes the rest and closes the file
+ *	trace_file_flush(t)			the first time, the file takes its place
+ *	trace_file_finish(t)			writes the rest and closes the file; or
+ *	trace_file_abandon(t)			of a recording that did not begin: leaves no file
+ *	trace_file_take_reader(t)
  *	trace_file_release(t)
  *
  * One thread calls all of these. trace_file_last() may be called in another thread at any time,
@@ -21,11 +24,15 @@
 
 #include "src/recording/record_tee.h"
 
+struct output_files;
+struct trace_output;
 struct trace_writer;
 
 struct trace_file {
 	const char *path;		/* as the user knows it */
-	char *spool;			/* a temporary file instead of path; NULL: none */
+	struct output_files *files;	/* borrowed */
+	int place;			/* number of the file in there; -1: standard output */
+	int reader;			/* for the reports; -1: none */
 	struct trace_writer *writer;
 	struct record_tee tee;
 	uint64_t file_bytes;		/* set by trace_file_finish() */
@@ -34,17 +41,24 @@ struct trace_file {
 };
 
 void trace_file_init(struct trace_file *t, const char *path);
+int trace_file_place(struct trace_file *t, struct output_files *files);	/* explained */
 
 /*
  * has_reports: the trace will be read again. If path keeps nothing (/dev/null), the records then go
- * to a temporary file (spool). 0 or -errno, which was reported.
+ * to a file without a name instead. 0 or -errno, which was reported.
  */
 int trace_file_create(struct trace_file *t, bool has_reports);
 int trace_file_record(void *trace_file, const struct record *rec);
 int trace_file_flush(void *trace_file);
 uint64_t trace_file_bytes(const struct trace_file *t);		/* octets written so far */
 int trace_file_finish(struct trace_file *t);
-const char *trace_file_readable(const struct trace_file *t);	/* the path to read it from */
+void trace_file_abandon(struct trace_file *t);
+
+/*
+ * A descriptor to read the trace from, owned by the caller: the file itself, whatever has become of
+ * its name and of the right to open it. Only with has_reports.
+ */
+int trace_file_take_reader(struct trace_file *t);
 void trace_file_release(struct trace_file *t);
 /*
  * Writes what has not been written yet, if that does not take long; nothing can be written any more

@@ -42,6 +42,7 @@ rooted_share() {
 # one TOOL WORKLOAD ROUND
 one() {
 	local tool=$1 words samples first last began cpu1 cpu2 bpf_ns clock
+	rm -f trace	# probee does not replace what another tool wrote
 	start "$2"
 	local target=$PID
 	mapfile -t words < <(tool_command "$tool" "$target" trace)

@@ -38,6 +38,7 @@ programs() { ls /proc/[0-9]*/exe 2>/dev/null | xargs -n 1 readlink 2>/dev/null |
 one() {
 	local tool=$1 first clock=real_ns
 	shift
+	rm -f trace	# probee does not replace what another tool wrote
 	launched life "$@"
 	sleep 4
 	record "whole machine, 99 Hz: peak RSS, MiB" "$tool" "$(calc "$(figure rss "$TOOL_PID") / 1024")"

@@ -170,6 +170,46 @@ static void never_overwrites_the_trace(void **state)
 	assert_int_equal(before.st_size, after.st_size);
 }
 
+/* Whoever tries several kinds of reports may use one name for all of them. */
+static void replaces_reports_and_nothing_else(void **state)
+{
+	static const char *const other[] = {
+		"int main(void)\n{\n\tfor (int i = 0; i < 10; i++)\n", "# notes\n", "\x7f" "ELF\2\1\1",
+		"<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\">\n", "{\"name\":\"x\"}",
+		"a;b 12\nnot a stack\n", "2026-09-21 14:13 meeting\n",
+	};
+	struct place *p = *state;
+	const char *said;
+	char path[128];
+
+	path_in(p, "out", path);
+	for (size_t i = 0; renderers[i]; i++)
+		for (size_t k = 0; k < 2; k++) {
+			output_list_release(&p->args.outputs);
+			assert_int_equal(output_list_add(&p->args.outputs, renderers[i], path), 0);
+			assert_int_equal(run_list(p, &said), 0);
+		}
+	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++) {
+		FILE *f = fopen(path, "w");
+
+		fputs(other[i], f);
+		fclose(f);
+		assert_int_equal(run_list(p, &said), -EEXIST);
+		assert_non_null(strstr(said, "no earlier report"));
+		assert_true(begins_with(path, other[i]));
+	}
+}
+
+static void csv_without_its_header_is_known(void **state)
+{
+	const struct renderer *csv = renderer_find("csv");
+
+	(void)state;
+	assert_true(csv->made("2026-09-21 14:13:20.010000|100|100|server|RUNNING|main|\n"));
+	assert_false(csv->made("2026-09-21 14:13:20.01|100\n"));
+	assert_false(csv->made("2026-09-21 14:13:20.010000 100\n"));
+}
+
 static void one_that_fails_does_not_stop_the_others(void **state)
 {
 	struct place *p = *state;
@@ -256,6 +296,8 @@ int main(void)
 		TEST(an_empty_name_is_a_mistake),
 		TEST(writes_several_and_says_what_was_lost),
 		TEST(never_overwrites_the_trace),
+		TEST(replaces_reports_and_nothing_else),
+		TEST(csv_without_its_header_is_known),
 		TEST(one_that_fails_does_not_stop_the_others),
 		TEST(a_full_disk_is_said_once),
 		TEST(a_reader_that_has_gone_is_no_failure),
