@@ -189,11 +189,11 @@ static int open_files(struct report_args *args, const char *path, struct output_
 	if (!*files)
 		return fail(-ENOMEM, "report");
 	err = output_list_place(&args->outputs, *files, path, false);
-	if (err)
-		return err;
-	output_files_guard(*files);
-	output_list_open(&args->outputs);
-	return 0;
+	if (!err)
+		err = output_files_guard(*files);
+	if (!err)
+		output_list_open(&args->outputs);
+	return err;
 }
 
 static int run(struct report_args *args, const char *path)

@@ -52,14 +52,15 @@ int output_files_add(struct output_files *fs, const char *path, const struct out
 	return f->path && (!input || f->input) ? (int)fs->nr - 1 : fail(-ENOMEM, "write %s", path);
 }
 
-void output_files_guard(struct output_files *fs)
+int output_files_guard(struct output_files *fs)
 {
 	bool wanted = false;
+	int err;
 
 	for (size_t i = 0; i < fs->nr; i++)
 		wanted |= output_descriptor(fs->v[i].path) < 0;
-	if (wanted)
-		output_guard_start(&fs->guard, fs->v, fs->nr, &fs->user);
+	err = wanted ? output_guard_start(&fs->guard, fs->v, fs->nr, &fs->user) : 0;
+	return err ? fail(err, "start the process that puts files in their places") : 0;
 }
 
 static void order(struct output_files *fs, enum output_order order, size_t i,

@@ -9,7 +9,7 @@
  * The idea. A process that is forked first of all does these few steps: the guard. It knows the
  * list of files from before the fork, and obeys three orders, open(i), publish(i) and drop(i); a
  * descriptor comes back by SCM_RIGHTS (unix(7)). It keeps the rights to create, rename and give
- * away files (CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_CHOWN) as far as it had them, and no others. It
+ * away files (CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_CHOWN) as far as the user has them, and no more. It
  * parses nothing, and whoever takes over probee can make it put these files in these places, no
  * more. It is in a process group of its own and blocks all signals, so Ctrl-C does not reach it.
  * When probee ends, in whatever way, it removes what was not published, and ends.
@@ -30,8 +30,8 @@
  *	output_files_free(fs)		closes all
  *
  * Limits. /dev/stdout and /dev/fd/N are duplicates of descriptors that are open already; these,
- * FIFOs and devices are written to at once, and publishing does nothing. If the guard cannot be
- * forked, the caller does its work. If it is killed, files cannot be published any more.
+ * FIFOs and devices are written to at once, and publishing does nothing. If the guard is killed,
+ * files cannot be published any more.
  */
 #pragma once
 
@@ -47,7 +47,7 @@ void output_files_free(struct output_files *fs);	/* NULL is fine */
 /* path and input (what the file is made from; NULL: nothing) are copied. Or -ENOMEM, explained. */
 int output_files_add(struct output_files *fs, const char *path, const struct output_kind *kind,
 		     const char *input);
-void output_files_guard(struct output_files *fs);
+int output_files_guard(struct output_files *fs);	/* 0 or -errno, explained */
 
 /* -errno, explained. The file is at its beginning. */
 int output_files_open(struct output_files *fs, size_t i);

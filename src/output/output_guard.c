@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -115,13 +116,18 @@ static bool receive_answer(int socket, struct answer *a, int *fd)
 
 /* ---- The guard ---- */
 
-/* Only what changes files of other users is kept, and only if it was held. */
+/*
+ * Only what changes files of other users is kept, if the user has it. Rights of the file of
+ * this program (setcap) are lent for recording, and not for writing where the user may not.
+ */
 static void shed_rights(void)
 {
-	static const uint32_t needed = 1u << CAP_DAC_OVERRIDE | 1u << CAP_FOWNER | 1u << CAP_CHOWN;
+	uint32_t needed = 1u << CAP_DAC_OVERRIDE | 1u << CAP_FOWNER | 1u << CAP_CHOWN;
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2];
 
+	if (getauxval(AT_SECURE) && getuid())
+		needed = 0;
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	if (syscall(SYS_capget, &head, data))
@@ -170,7 +176,7 @@ static void guard_main(struct output_file *v, size_t nr, const struct output_use
 int output_guard_start(struct output_guard *g, struct output_file *v, size_t nr,
 		       const struct output_user *user)
 {
-	int ends[2];
+	int ends[2], err;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
 		return -errno;
@@ -181,9 +187,10 @@ int output_guard_start(struct output_guard *g, struct output_file *v, size_t nr,
 	g->socket = ends[0];
 	if (g->pid > 0)
 		return 0;
+	err = g->pid;
 	close(ends[0]);
 	*g = (struct output_guard){ .socket = -1 };
-	return -EAGAIN;
+	return err;
 }
 
 void output_guard_ask(struct output_guard *g, enum output_order order, size_t i,

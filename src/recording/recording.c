@@ -135,9 +135,7 @@ static int place_files(struct recording *r)
 		err = trace_file_place(&r->trace, r->files);
 	if (!err)
 		err = output_list_place(&r->outputs, r->files, r->trace.path, true);
-	if (!err)
-		output_files_guard(r->files);
-	return err;
+	return err ? err : output_files_guard(r->files);
 }
 
 /* Loads the programs, builds the tables and opens the events. */

@@ -184,12 +184,32 @@ record -o own.pbz --svg=own.pbz
 refused "one name twice"
 clear
 
+# --- rights that the program's file lends to a user
+PATH=$PATH:/usr/sbin:/sbin
+install -m 755 "$PROBEE" "$T/lent"
+if setcap cap_dac_override,cap_fowner,cap_chown=ep "$T/lent" 2>/dev/null; then
+	chmod 755 "$T/private"
+	install -m 644 "$T/plain.pbz" t.pbz
+	mallory "$T/lent" report t.pbz --svg="$T/private/x.svg" 2>"$T/err"
+	check "setcap: nothing where the user may not write" equal $? 1
+	check "setcap: says why" grep -q 'Permission denied' "$T/err"
+	check "setcap: root's files" unharmed
+fi
+clear
+
 # --- a full disk
 mkdir mnt
 mount -t tmpfs -o size=1m probee-live mnt || skip "cannot mount a tmpfs"
 record -o mnt/t.pbz --svg=mnt/x.svg
 picture=$(sum mnt/x.svg)
-head -c 2000000 /dev/zero >mnt/filler 2>/dev/null
+head -c $(((1024 - 52) * 1024)) /dev/zero >mnt/filler
+record -o mnt/t.pbz --svg=mnt/x.svg
+check "no room for a picture: exit status" equal "$RC" 1
+check "no room for a picture: the earlier one" equal "$(sum mnt/x.svg)" "$picture"
+check "no room for a picture: the trace" bash -c "'$PROBEE' info mnt/t.pbz >info.txt"
+check "no room for a picture: nothing is left" equal "$(ls -A mnt | tr '\n' ' ')" "filler t.pbz t.pbz.old x.svg "
+rm -f mnt/t.pbz.old
+cat /dev/zero >mnt/filler 2>/dev/null
 run_limited report "$T/plain.pbz" --svg=mnt/x.svg --json=mnt/y.json
 check "full disk: exit status" equal "$RC" 1
 check "full disk: the earlier picture" equal "$(sum mnt/x.svg)" "$picture"
