@@ -180,7 +180,18 @@ static struct shown show(void *report_args, const char *path)
 	return shown;
 }
 
-/* Opens the files that will be written, before the trace is read. What fails was explained. */
+static bool has_output(const struct output_list *l)
+{
+	for (size_t i = 0; i < l->nr; i++)
+		if (!l->v[i].err)
+			return true;
+	return false;
+}
+
+/*
+ * Opens the files that will be written, before the trace is read. What fails was explained. If
+ * nothing can be written, there is no need to read the trace.
+ */
 static int open_files(struct report_args *args, const char *path, struct output_files **files)
 {
 	int err;
@@ -191,9 +202,10 @@ static int open_files(struct report_args *args, const char *path, struct output_
 	err = output_list_place(&args->outputs, *files, path, false);
 	if (!err)
 		err = output_files_guard(*files);
-	if (!err)
-		output_list_open(&args->outputs);
-	return err;
+	if (err)
+		return err;
+	err = output_list_open(&args->outputs);
+	return has_output(&args->outputs) ? 0 : err;
 }
 
 static int run(struct report_args *args, const char *path)

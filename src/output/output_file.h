@@ -66,8 +66,6 @@ struct output_file {
 	ino_t ino;
 };
 
-#define OUTPUT_FILE_CLOSED { .fd = -1, .place = { .dir = -1 } }
-
 int output_file_open(struct output_file *f, const struct output_user *user,
 		     struct output_refusal *no);
 int output_file_publish(struct output_file *f, const struct output_user *user,

@@ -95,7 +95,7 @@ static const struct {
 	TEXT(OUTPUT_OLD_OTHER, "would become a file that stands there already and is no trace",
 	     "another name, or --force to replace it"),
 	TEXT(OUTPUT_BUSY, "is just being written by another recording", "another name"),
-	TEXT(OUTPUT_ITSELF, "is the trace itself and is not overwritten", "another name"),
+	TEXT(OUTPUT_ITSELF, "is the trace itself", "another name"),
 	TEXT(OUTPUT_TWICE, "is the name of two outputs", "another name for one of them"),
 	TEXT(OUTPUT_MOVED, "was taken by something else in the meantime", "another name"),
 };
