@@ -175,6 +175,7 @@ CAPTURE_SRCS := \
 	src/capture/recorder.c \
 	src/capture/recorder_open.c \
 	src/capture/collectors/collectors.c \
+	src/capture/collectors/cpu_events.c \
 	src/capture/collectors/event_table.c \
 	src/capture/collectors/perf_sampler.c \
 	src/capture/collectors/running_threads.c \

@@ -271,6 +271,8 @@ int recorder_service(struct recorder *r)
 		err = report_losses(r);
 	if (r->deferred)
 		deferred_stacks_await(r->deferred);
+	if (!err)
+		err = process_tracker_watch(r->tracker);
 	process_tracker_prune(r->tracker, now);
 	if (!err && r->opts.flush)
 		err = r->opts.flush(r->opts.sink_ctx);

@@ -196,9 +196,9 @@ static void say_target(const struct recording *r)
 static int tell_over(struct recording *r)
 {
 	static const char text[] = "the recording ended because the reader of its rows has gone";
-	struct record rec = { .tag = REC_NOTE, .note = { 0, now_ns(), text, sizeof(text) - 1 } };
 
-	return live_outputs_over(&r->live) ? session_emit(recorder_session(r->recorder), &rec) : 0;
+	return live_outputs_over(&r->live) ? session_note(recorder_session(r->recorder), 0, text)
+					   : 0;
 }
 
 /* After a signal the command gets less time to end. */

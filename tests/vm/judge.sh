@@ -134,6 +134,33 @@ refused() {
 	: >"$T/err"
 }
 
+# times_of TRACE: seconds since the first sample, and the year, for each sample.
+times_of() {
+	csv "$1" -q | awk -F'|' '{ split($1, t, /[-T :.]/); s = t[4] * 3600 + t[5] * 60 + t[6] + ("0." t[7])
+		if (!n++) first = s; printf "%.3f %s\n", s - first, t[1] }'
+}
+
+judge_changes() {
+	[ -e hotplug.rc ] || { skip_part "this kernel cannot take a CPU offline"; return; }
+	ran hotplug
+	check "CPU hotplug: it is told that the CPU is gone" grep -q 'CPU 1 is offline and not sampled' hotplug.stderr
+	check "CPU hotplug: and that it is back, and what is missing" grep -qE \
+		'CPU 1 is online and sampled; [0-9.]+ s of it are missing' hotplug.stderr
+	check "CPU hotplug: the trace says so" bash -c "'$PROBEE' info hotplug.pbz | grep -q 'CPU 1 is online and sampled'"
+	# The workload runs there alone from then on: without samples of that CPU there would be none at all.
+	times_of hotplug.pbz >hotplug.times
+	check "CPU hotplug: samples to the end" awk '$1 > 3.5 { n++ } END { print n + 0; exit !(n >= 30) }' hotplug.times
+	check "CPU hotplug: nobody says that the timer was late" not grep -q 'the timer fired' hotplug.stderr
+	ran clock
+	check "a CPU that comes online later is sampled" awk '$1 > 2 { n++ } END { print n + 0; exit !(n >= 30) }' \
+		<(times_of clock.pbz)
+	check "clock step: the clock was set" equal "$(tail -n 1 clock.year)" 2041
+	check "clock step: dates are those of the beginning" equal "$(times_of clock.pbz | cut -d ' ' -f 2 | sort -u)" \
+		"$(head -n 1 clock.year)"
+	check "clock step: time goes on" awk '$1 < last { bad++ } { last = $1 } END { print last " s"; exit !(!bad && last < 30) }' \
+		<(times_of clock.pbz)
+}
+
 judge_rights() {
 	refused sample-none 77
 	refused snapshot-none 77
@@ -171,6 +198,7 @@ judge_all() {
 	judge_inside
 	judge_chains twochains $((cpus + 5)) 250
 	judge_chains twochains_fp $((cpus + 3)) 150 --allow-skips
+	judge_changes
 	judge_rights
 	taken_away no-jit "BPF compiler.* off"
 	taken_away no-btf BTF

@@ -2,15 +2,11 @@
 #include "src/capture/collectors/perf_sampler.h"
 
 #include <assert.h>
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "src/base/bytes.h"
 #include "src/base/clock.h"
@@ -21,42 +17,15 @@
 /* The size of a batch: the reader must get back to its other work, however fast the ring fills. */
 #define MAX_QUEUE_BYTES (4u << 20)
 
-/* One event source, opened on each CPU. */
-struct source {
-	struct event_spec spec;
-	uint16_t number;		/* of the event in the recording */
-	int *fds;			/* the perf events, one for each CPU */
-	struct bpf_link **links;	/* set once it has been started; a link closes its fd */
-	unsigned nr;
-};
-
 struct perf_sampler {
 	struct capture_bpf *bpf;
 	struct ring_buffer *ring;
 	struct byte_buf queue;
 	uint64_t bad_records;
-	struct source v[WIRE_MAX_EVENTS];
+	bool all_cpus;			/* the user named none */
+	struct cpu_events v[WIRE_MAX_EVENTS];	/* one for each event source */
 	size_t nr;
 };
-
-/* Events by time get an exact period, so that a frequency need not be a whole number. */
-static int open_event(const struct event_spec *e, uint32_t cpu)
-{
-	struct perf_event_attr attr = {
-		.type = e->type->type,
-		.config = e->type->config,
-		.size = sizeof(attr),
-		.disabled = 1,
-	};
-
-	if (e->period || e->type->by_time) {
-		attr.sample_period = e->period ? e->period : event_spec_period_ns(e);
-	} else {
-		attr.freq = 1;
-		attr.sample_freq = e->freq_hz < 1 ? 1 : (uint64_t)(e->freq_hz + 0.5);
-	}
-	return (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
-}
 
 /*
  * The default event, which samples time: of the first two rows of the table the first that opens.
@@ -64,62 +33,27 @@ static int open_event(const struct event_spec *e, uint32_t cpu)
 static struct event_spec choose(double freq_hz, uint32_t cpu)
 {
 	struct event_spec e = { .type = &event_types[0], .freq_hz = freq_hz };
-	int fd = open_event(&e, cpu);
 
-	if (fd < 0)
+	if (!cpu_events_can_open(&e, cpu))
 		e.type = &event_types[1];
-	else
-		close(fd);
 	return e;
-}
-
-static int explain(int err, const char *name)
-{
-	if (err == -EACCES || err == -EPERM)
-		return fail_try(-EPERM,
-				"sudo, or: sysctl kernel.perf_event_paranoid=2 with cap_perfmon; "
-				"probee doctor",
-				"open the perf event %s", name);
-	if (err == -ENOENT || err == -EOPNOTSUPP || err == -ENODEV || err == -EINVAL)
-		return fail_try(-ENOTSUP, "-e cpu-clock",
-				"open the perf event %s: this machine does not count it", name);
-	return fail(err, "open the perf event %s", name);
-}
-
-/* Opens one source on all these CPUs. */
-static int open_cpus(struct source *src, const struct cpu_list *cpus, bool may_be_offline)
-{
-	const char *name = src->spec.type->name;
-
-	src->fds = calloc(cpus->nr, sizeof(*src->fds));
-	src->links = calloc(cpus->nr, sizeof(*src->links));
-	if (!src->fds || !src->links)
-		return fail(-ENOMEM, "open the perf event %s", name);
-	for (size_t i = 0; i < cpus->nr; i++) {
-		int fd = open_event(&src->spec, cpus->v[i]);
-
-		if (fd < 0 && errno == ENODEV && may_be_offline)
-			continue;	/* went offline meanwhile */
-		if (fd < 0 && errno == ENODEV)
-			return fail_why(-ENODEV, "CPU %u is not online", cpus->v[i]);
-		if (fd < 0)
-			return explain(-errno, name);
-		src->fds[src->nr++] = fd;
-	}
-	return 0;
 }
 
 static int open_sources(struct perf_sampler *ps, const struct perf_sampler_options *opts,
 			const struct cpu_list *cpus)
 {
+	struct event_spec standard;
+	const struct event_spec *specs = opts->events->v;
+	size_t nr = opts->events->nr;
 	int err = 0;
 
-	if (!opts->events->nr)
-		ps->v[ps->nr++].spec = choose(opts->freq_hz, cpus->v[0]);
-	for (size_t i = 0; i < opts->events->nr; i++)
-		ps->v[ps->nr++].spec = opts->events->v[i];
-	for (size_t i = 0; i < ps->nr && !err; i++)
-		err = open_cpus(&ps->v[i], cpus, !opts->cpus);
+	if (!nr) {
+		standard = choose(opts->freq_hz, cpus->v[0]);
+		specs = &standard;
+		nr = 1;
+	}
+	for (size_t i = 0; i < nr && !err; i++)
+		err = cpu_events_open(&ps->v[ps->nr++], &specs[i], cpus, ps->all_cpus);
 	return err;
 }
 
@@ -144,6 +78,7 @@ int perf_sampler_open(struct capture_bpf *bpf, const struct perf_sampler_options
 	if (!ps)
 		return -ENOMEM;
 	ps->bpf = bpf;
+	ps->all_cpus = !opts->cpus;
 	err = opts->cpus ? 0 : cpus_online(&online);
 	if (!err)
 		err = open_sources(ps, opts, opts->cpus ? opts->cpus : &online);
@@ -159,27 +94,13 @@ int perf_sampler_open(struct capture_bpf *bpf, const struct perf_sampler_options
 	return err;
 }
 
-static int start_source(struct source *src, const struct bpf_program *prog)
-{
-	LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = src->number);
-
-	for (unsigned i = 0; i < src->nr; i++) {
-		/* Attaching enables the event. */
-		src->links[i] = bpf_program__attach_perf_event_opts(prog, src->fds[i], &opts);
-		if (!src->links[i])
-			return fail(-errno, "attach to the perf event %s", src->spec.type->name);
-	}
-	return 0;
-}
-
 int perf_sampler_start(struct perf_sampler *ps, const uint16_t *numbers)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < ps->nr && !err; i++) {
 		assert(numbers[i] && numbers[i] <= WIRE_MAX_EVENTS);
-		ps->v[i].number = numbers[i];
-		err = start_source(&ps->v[i], capture_bpf_sampler(ps->bpf));
+		err = cpu_events_start(&ps->v[i], capture_bpf_sampler(ps->bpf), numbers[i]);
 	}
 	return err;
 }
@@ -187,20 +108,23 @@ int perf_sampler_start(struct perf_sampler *ps, const uint16_t *numbers)
 void perf_sampler_stop(struct perf_sampler *ps)
 {
 	for (size_t i = 0; i < ps->nr; i++)
-		for (unsigned cpu = 0; cpu < ps->v[i].nr; cpu++)
-			ioctl(ps->v[i].fds[cpu], PERF_EVENT_IOC_DISABLE, 0);
+		cpu_events_stop(&ps->v[i]);
 }
 
-static void close_source(struct source *src)
+static void say_nothing(void *ctx, const struct cpu_change *change)
 {
-	for (unsigned i = 0; i < src->nr; i++) {
-		if (src->links[i])
-			bpf_link__destroy(src->links[i]);	/* closes the event's fd */
-		else
-			close(src->fds[i]);
-	}
-	free(src->fds);
-	free(src->links);
+	(void)ctx;
+	(void)change;
+}
+
+void perf_sampler_watch(struct perf_sampler *ps, cpu_change_fn fn, void *ctx)
+{
+	struct cpu_list online = { 0 };
+	bool all = ps->all_cpus && !cpus_online(&online);
+
+	for (size_t i = 0; i < ps->nr; i++)
+		cpu_events_watch(&ps->v[i], all ? &online : NULL, i ? say_nothing : fn, ctx);
+	cpus_release(&online);
 }
 
 void perf_sampler_close(struct perf_sampler *ps)
@@ -208,7 +132,7 @@ void perf_sampler_close(struct perf_sampler *ps)
 	if (!ps)
 		return;
 	for (size_t i = 0; i < ps->nr; i++)
-		close_source(&ps->v[i]);
+		cpu_events_close(&ps->v[i]);
 	ring_buffer__free(ps->ring);
 	bb_release(&ps->queue);
 	free(ps);
@@ -264,29 +188,18 @@ const struct event_spec *perf_sampler_clock(const struct perf_sampler *ps, uint1
 	return NULL;
 }
 
-/* How often the source has overflowed so far, on all CPUs. */
-static uint64_t overflows(const struct source *src)
-{
-	uint64_t sum = 0, count;
-
-	for (unsigned i = 0; i < src->nr; i++)
-		if (read(src->fds[i], &count, sizeof(count)) == sizeof(count))
-			sum += count / src->spec.period;
-	return sum;
-}
-
 uint64_t perf_sampler_nested(const struct perf_sampler *ps)
 {
 	uint64_t c[COUNTERS] = { 0 }, dropped = 0, wanted;
 
 	for (size_t i = 0; i < ps->nr; i++) {
-		const struct source *src = &ps->v[i];
+		const struct cpu_events *src = &ps->v[i];
 		uint64_t came;
 
 		if (src->spec.type->type != PERF_TYPE_SOFTWARE || !src->spec.period || !src->number)
 			continue;
 		/* Read before the program's count, which can only be ahead then. */
-		came = overflows(src);
+		came = cpu_events_overflows(src);
 		if (capture_bpf_counters(ps->bpf, c))
 			return 0;
 		if (came > c[COUNTER_FIRED_BY + src->number])
@@ -303,7 +216,10 @@ uint64_t perf_sampler_bad_records(const struct perf_sampler *ps)
 	return ps->bad_records;
 }
 
-unsigned perf_sampler_cpus(const struct perf_sampler *ps)
+double perf_sampler_cpu_seconds(const struct perf_sampler *ps, uint64_t ns)
 {
-	return ps->v[0].nr;
+	double all = (double)ps->v[0].nr * (double)ns;
+	double missed = (double)cpu_events_missed_ns(&ps->v[0]);
+
+	return missed < all ? (all - missed) / 1e9 : 0;
 }

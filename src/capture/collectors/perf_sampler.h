@@ -10,6 +10,7 @@
  *	perf_sampler_drain(ps)			moves the records of the ring into a queue
  *	perf_sampler_for_each(ps, fn, ctx)	hands out the queue, oldest first as far as known,
  *						and empties it
+ *	perf_sampler_watch(ps, fn, ctx)		each second: CPUs come and go
  *	perf_sampler_stop(ps)
  *	perf_sampler_close(ps)
  *
@@ -22,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/capture/collectors/cpu_events.h"
 #include "src/capture/collectors/event_table.h"
 #include "src/capture/stacks/wire_decode.h"
 
@@ -40,6 +42,8 @@ int perf_sampler_open(struct capture_bpf *bpf, const struct perf_sampler_options
 		      struct perf_sampler **pp);
 /* numbers: the recording's numbers of the events, in the order of perf_sampler_event(). */
 int perf_sampler_start(struct perf_sampler *ps, const uint16_t *numbers);
+/* Each second: looks which CPUs have gone offline or are back (cpu_events.h), and tells fn. */
+void perf_sampler_watch(struct perf_sampler *ps, cpu_change_fn fn, void *ctx);
 void perf_sampler_stop(struct perf_sampler *ps);
 void perf_sampler_close(struct perf_sampler *ps);	/* NULL is fine */
 
@@ -63,4 +67,5 @@ const struct event_spec *perf_sampler_clock(const struct perf_sampler *ps, uint1
  */
 uint64_t perf_sampler_nested(const struct perf_sampler *ps);
 uint64_t perf_sampler_bad_records(const struct perf_sampler *ps);
-unsigned perf_sampler_cpus(const struct perf_sampler *ps);	/* CPUs that are sampled */
+/* How much time of CPUs was sampled in the ns since the start: less where CPUs were offline. */
+double perf_sampler_cpu_seconds(const struct perf_sampler *ps, uint64_t ns);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/clock.h"
 #include "src/base/fail.h"
@@ -17,6 +18,8 @@
 
 /* The ring is drained so often even when it is far from full. */
 #define LOOK_EVERY_NS (100 * NSEC_PER_MSEC)
+/* CPUs that have gone offline or are back are looked for so often. */
+#define WATCH_EVERY_NS NSEC_PER_SEC
 #define MIN_TICKS 100		/* fewer say nothing about how busy the CPUs were */
 
 struct sampling {
@@ -24,7 +27,7 @@ struct sampling {
 	struct recorder *recorder;
 	struct perf_sampler *sampler;
 	uint16_t numbers[WIRE_MAX_EVENTS];
-	uint64_t next_look_ns;
+	uint64_t next_look_ns, next_watch_ns;
 	uint64_t samples, missing_ticks;
 	struct cpu_time begin_time;
 };
@@ -93,6 +96,7 @@ static int sampling_start(void *state, uint64_t begin_ns)
 	struct sampling *s = state;
 
 	s->next_look_ns = begin_ns + LOOK_EVERY_NS;
+	s->next_watch_ns = begin_ns + WATCH_EVERY_NS;
 	cpu_time_read(NULL, &s->begin_time);
 	return perf_sampler_start(s->sampler, s->numbers);
 }
@@ -116,6 +120,36 @@ static int on_stack(void *ctx, const struct wire_stack *stack)
 	return recorder_stack(s->recorder, stack, 0);
 }
 
+/* Tells the user and the trace that a CPU has gone or is back. */
+static void on_cpu_change(void *ctx, const struct cpu_change *c)
+{
+	struct sampling *s = ctx;
+	double missed = (double)c->missed_ns / 1e9;
+	char text[160];
+
+	if (!c->is_back)
+		snprintf(text, sizeof(text), "CPU %u is offline and not sampled", c->cpu);
+	else if (c->err)
+		snprintf(text, sizeof(text), "CPU %u is online but cannot be sampled: %s", c->cpu,
+			 strerror(-c->err));
+	else
+		snprintf(text, sizeof(text),
+			 "CPU %u is online and sampled; %.1f s of it are missing", c->cpu,
+			 missed);
+	note("%s", text);
+	session_note(recorder_session(s->recorder), 1, text);
+}
+
+static void watch_cpus(struct sampling *s)
+{
+	uint64_t now = now_ns();
+
+	if (now < s->next_watch_ns)
+		return;
+	s->next_watch_ns = now + WATCH_EVERY_NS;
+	perf_sampler_watch(s->sampler, on_cpu_change, s);
+}
+
 /* One turn: fetches samples, then learns what happened until then, then resolves them. */
 static int sampling_take(void *state)
 {
@@ -123,6 +157,7 @@ static int sampling_take(void *state)
 	int err = perf_sampler_drain(s->sampler);
 
 	s->next_look_ns = now_ns() + LOOK_EVERY_NS;
+	watch_cpus(s);
 	if (!err)
 		err = recorder_update(s->recorder);
 	return err ? err : perf_sampler_for_each(s->sampler, on_stack, s);
@@ -155,7 +190,7 @@ static void sampling_losses(const void *state, uint64_t totals[LOSS_CAUSES])
 /* The ticks that the clock should have had in this time on all sampled CPUs. */
 static double wanted_ticks(const struct sampling *s, const struct event_spec *clock, uint64_t ns)
 {
-	return clock->freq_hz * perf_sampler_cpus(s->sampler) * (double)ns / 1e9;
+	return clock->freq_hz * perf_sampler_cpu_seconds(s->sampler, ns);
 }
 
 /*

@@ -68,22 +68,11 @@ struct scans {
 	struct cpu_time begin_time;
 };
 
-/* Puts a NOTE into the trace. severity: 0 information, 1 warning. */
-static void tell(struct scans *w, uint8_t severity, const char *text)
-{
-	struct record rec = { .tag = REC_NOTE };
-
-	rec.note = (struct rec_note){
-		.severity = severity, .time_ns = now_ns(), .text = text, .len = strlen(text)
-	};
-	session_emit(recorder_session(w->recorder), &rec);
-}
-
 /* Tells the user, and puts it into the trace. */
 static void say(void *ctx, const char *text)
 {
 	note("%s", text);
-	tell(ctx, 1, text);
+	session_note(recorder_session(((struct scans *)ctx)->recorder), 1, text);
 }
 
 static bool is_urgent(void *ctx)
@@ -388,7 +377,7 @@ static void tell_read(struct scans *w)
 	if (st->still_busy)
 		say(w, text);
 	else
-		tell(w, 0, text);
+		session_note(recorder_session(w->recorder), 0, text);
 }
 
 /*

@@ -547,6 +547,11 @@ static uint64_t before(uint64_t now, uint64_t ns)
 	return now > ns ? now - ns : 0;
 }
 
+int process_tracker_watch(struct process_tracker *t)
+{
+	return t->events ? task_events_watch(t->events, process_tracker_event, t) : 0;
+}
+
 /* Events tell the ends of processes. Ends whose events were lost are looked for now and then. */
 void process_tracker_prune(struct process_tracker *t, uint64_t now)
 {

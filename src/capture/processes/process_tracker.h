@@ -86,6 +86,8 @@ bool process_tracker_look_again(struct process_tracker *t, struct process *p);
 void process_tracker_open_tmp(void *t, const struct process *p, struct process_tmp *out);
 void process_tracker_await(struct process_tracker *t, uint32_t tgid, uint64_t time_ns);
 void process_tracker_prune(struct process_tracker *t, uint64_t now);
+/* Each second: CPUs may have gone offline or be back. */
+int process_tracker_watch(struct process_tracker *t);
 const struct processes *process_tracker_processes(const struct process_tracker *t);
 /* The number of task events that the kernel has lost so far. */
 uint64_t process_tracker_lost(const struct process_tracker *t);

@@ -10,15 +10,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "src/base/array.h"
 #include "src/base/clock.h"
 #include "src/proc/cpus.h"
 
-#define BUFFER_PAGES 256	/* per CPU; a power of two; fewer if mmap() refuses them */
+#define BUFFER_PAGES 256	/* per CPU; a power of two */
 #define MIN_PAGES 8
 #define MAX_RECORD 65536
 
 struct cpu_buffer {
-	int fd;
+	uint32_t cpu;
+	int fd;				/* -1: the CPU is offline */
+	uint64_t enabled_ns;		/* for how long it has counted, as the last look found it */
 	struct perf_event_mmap_page *meta;
 	uint8_t *data;
 	size_t size;
@@ -28,7 +31,9 @@ struct cpu_buffer {
 
 struct task_events {
 	int epoll_fd;
-	size_t nr;
+	bool patient;
+	size_t pages;			/* of each buffer */
+	size_t nr, cap;
 	struct cpu_buffer *v;
 	uint8_t *record;		/* a record that wraps around is put together here */
 };
@@ -66,32 +71,82 @@ struct lost_body {
 	uint64_t id, lost;
 };
 
-static int open_cpu(struct cpu_buffer *b, uint32_t cpu, bool patient, int epoll_fd)
+static int open_cpu(const struct task_events *te, struct cpu_buffer *b)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .size = sizeof(attr),
 		.mmap = 1, .mmap2 = 1, .comm = 1, .comm_exec = 1, .task = 1, .sample_id_all = 1,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
 		.use_clockid = 1, .clockid = CLOCK_MONOTONIC,
-		.watermark = 1, .wakeup_watermark = patient ? 0 /* half of the buffer */ : 1,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
+		.watermark = 1, .wakeup_watermark = te->patient ? 0 /* half of the buffer */ : 1,
 	};
 	long page = sysconf(_SC_PAGESIZE);
 	struct epoll_event ev = { .events = EPOLLIN };
-	void *mem = MAP_FAILED;
+	void *mem;
 
-	b->fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	b->fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)b->cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (b->fd < 0)
 		return -errno;
-	for (size_t pages = BUFFER_PAGES; pages >= MIN_PAGES && mem == MAP_FAILED; pages /= 2) {
-		b->size = (size_t)page * pages;
-		mem = mmap(NULL, b->size + (size_t)page, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd,
-			   0);
-	}
+	b->size = (size_t)page * te->pages;
+	mem = mmap(NULL, b->size + (size_t)page, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd, 0);
 	if (mem == MAP_FAILED)
 		return -errno;
 	b->meta = mem;
 	b->data = (uint8_t *)mem + page;
-	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, b->fd, &ev) ? -errno : 0;
+	return epoll_ctl(te->epoll_fd, EPOLL_CTL_ADD, b->fd, &ev) ? -errno : 0;
+}
+
+static void close_cpu(struct cpu_buffer *b)
+{
+	if (b->meta)
+		munmap(b->meta, b->size + (size_t)sysconf(_SC_PAGESIZE));
+	if (b->fd >= 0)
+		close(b->fd);
+	*b = (struct cpu_buffer){ .cpu = b->cpu, .fd = -1 };
+}
+
+static int add_cpu(struct task_events *te, uint32_t cpu)
+{
+	struct cpu_buffer *b = array_push(&te->v, &te->nr, &te->cap);
+
+	if (!b)
+		return -ENOMEM;
+	*b = (struct cpu_buffer){ .cpu = cpu, .fd = -1 };
+	return 0;
+}
+
+static int open_all(struct task_events *te, const struct cpu_list *cpus)
+{
+	int err = 0;
+
+	te->nr = 0;
+	for (size_t i = 0; i < cpus->nr && !err; i++) {
+		err = add_cpu(te, cpus->v[i]);
+		if (!err)
+			err = open_cpu(te, &te->v[i]);
+		if (err == -ENODEV || err == -ENXIO)	/* went offline meanwhile */
+			err = 0;
+	}
+	return err;
+}
+
+/*
+ * What a user may lock in memory is for all CPUs together (perf_event_mlock_kb, RLIMIT_MEMLOCK). If
+ * it is too little, all buffers are made smaller, so that no CPU has one at the expense of others.
+ */
+static int open_buffers(struct task_events *te, const struct cpu_list *cpus)
+{
+	int err = -EPERM;
+
+	for (te->pages = BUFFER_PAGES; te->pages >= MIN_PAGES; te->pages /= 2) {
+		err = open_all(te, cpus);
+		if (err != -EPERM && err != -ENOMEM)
+			break;
+		for (size_t i = 0; i < te->nr; i++)
+			close_cpu(&te->v[i]);
+	}
+	return err;
 }
 
 int task_events_open(bool patient, struct task_events **tep)
@@ -102,19 +157,14 @@ int task_events_open(bool patient, struct task_events **tep)
 
 	if (!te)
 		return -ENOMEM;
+	te->patient = patient;
 	err = cpus_online(&cpus);
 	te->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	te->v = calloc(cpus.nr + 1, sizeof(*te->v));
 	te->record = malloc(MAX_RECORD);
-	if (!err && (te->epoll_fd < 0 || !te->v || !te->record))
+	if (!err && (te->epoll_fd < 0 || !te->record))
 		err = te->epoll_fd < 0 ? -errno : -ENOMEM;
-	for (size_t i = 0; i < cpus.nr && !err; i++) {
-		te->v[i].fd = -1;
-		te->nr++;
-		err = open_cpu(&te->v[i], cpus.v[i], patient, te->epoll_fd);
-		if (err == -ENODEV || err == -ENXIO)	/* went offline meanwhile */
-			err = 0;
-	}
+	if (!err)
+		err = open_buffers(te, &cpus);
 	cpus_release(&cpus);
 	if (err)
 		task_events_close(te);
@@ -315,18 +365,70 @@ int task_events_drain(struct task_events *te, task_event_fn fn, void *ctx)
 	return err;
 }
 
+/*
+ * The event of a CPU that has gone offline stands still for good, also when the CPU is back
+ * (src/capture/collectors/cpu_events.h).
+ */
+static bool is_alive(struct cpu_buffer *b)
+{
+	struct { uint64_t count, enabled_ns; } now;
+	uint64_t before = b->enabled_ns;
+
+	if (b->fd < 0 || read(b->fd, &now, sizeof(now)) != sizeof(now))
+		return false;
+	b->enabled_ns = now.enabled_ns;
+	return now.enabled_ns != before;
+}
+
+/* Adds the CPUs that were never there before, without their events. */
+static void add_new(struct task_events *te)
+{
+	struct cpu_list online = { 0 };
+
+	if (cpus_online(&online))
+		online.nr = 0;
+	for (size_t i = 0; i < online.nr; i++) {
+		bool is_known = false;
+
+		for (size_t k = 0; k < te->nr && !is_known; k++)
+			is_known = te->v[k].cpu == online.v[i];
+		if (!is_known && add_cpu(te, online.v[i]))
+			break;
+	}
+	cpus_release(&online);
+}
+
+int task_events_watch(struct task_events *te, task_event_fn fn, void *ctx)
+{
+	struct task_event lost = { .kind = TASK_EVENT_LOST, .text = "" };
+	int err = 0;
+
+	add_new(te);
+	for (size_t i = 0; i < te->nr && !err; i++) {
+		struct cpu_buffer *b = &te->v[i];
+
+		if (is_alive(b))
+			continue;
+		if (b->fd >= 0)
+			err = task_events_drain(te, fn, ctx);	/* what it said before */
+		close_cpu(b);
+		if (open_cpu(te, b)) {
+			close_cpu(b);
+			continue;
+		}
+		lost.time_ns = now_ns();
+		if (!err)
+			err = fn(ctx, &lost);
+	}
+	return err;
+}
+
 void task_events_close(struct task_events *te)
 {
 	if (!te)
 		return;
-	for (size_t i = 0; i < te->nr; i++) {
-		struct cpu_buffer *b = &te->v[i];
-
-		if (b->meta)
-			munmap(b->meta, b->size + (size_t)sysconf(_SC_PAGESIZE));
-		if (b->fd >= 0)
-			close(b->fd);
-	}
+	for (size_t i = 0; i < te->nr; i++)
+		close_cpu(&te->v[i]);
 	if (te->epoll_fd >= 0)
 		close(te->epoll_fd);
 	free(te->v);

@@ -7,6 +7,7 @@
  *	task_events_fd(te)		an epoll fd; readable as soon as there is an event, or
  *					(patient) when a buffer is half full
  *	task_events_drain(te, fn, ctx)	calls fn for all events until now, oldest first
+ *	task_events_watch(te, fn, ctx)	each second: CPUs go offline and come back
  *	task_events_close(te)
  *
  * The kernel counts events that it has lost; they are reported as TASK_EVENT_LOST.
@@ -34,7 +35,7 @@ struct task_event {
 	uint64_t dev, ino;
 	uint8_t prot;
 	const char *text;		/* MAP: path; COMM, EXEC: name; borrowed for the call */
-	uint64_t lost;			/* LOST */
+	uint64_t lost;			/* LOST; 0: not known how many */
 };
 
 struct task_events;
@@ -44,4 +45,9 @@ typedef int (*task_event_fn)(void *ctx, const struct task_event *ev);
 int task_events_open(bool patient, struct task_events **tep);
 int task_events_fd(const struct task_events *te);
 int task_events_drain(struct task_events *te, task_event_fn fn, void *ctx);
+/*
+ * A CPU that is online again has its events again. What it missed is told as TASK_EVENT_LOST
+ * without a number, because nobody knows it.
+ */
+int task_events_watch(struct task_events *te, task_event_fn fn, void *ctx);
 void task_events_close(struct task_events *te);		/* NULL is fine */

@@ -128,6 +128,16 @@ int session_tell(struct session *s, const char *key, const char *value)
 		s, &(struct record){ .tag = REC_META, .meta = { key, value, strlen(value) } });
 }
 
+int session_note(struct session *s, uint8_t severity, const char *text)
+{
+	struct record rec = { .tag = REC_NOTE };
+
+	rec.note = (struct rec_note){
+		.severity = severity, .time_ns = now_ns(), .text = text, .len = strlen(text)
+	};
+	return session_emit(s, &rec);
+}
+
 int session_clock(struct session *s)
 {
 	struct record rec = { .tag = REC_CLOCK };

@@ -89,6 +89,7 @@ int session_scan(struct session *s, const struct rec_scan *scan);
 /* Gives a record to the sink as it is: SCAN, LOST, NOTE. */
 int session_emit(struct session *s, const struct record *rec);
 int session_tell(struct session *s, const char *key, const char *value);	/* META */
+int session_note(struct session *s, uint8_t severity, const char *text);	/* NOTE */
 int session_clock(struct session *s);
 int session_names(struct session *s, struct patience *wait);
 /* end.cpu_time_ns: the CPU time of our other processes; that of this process is added. */
