@@ -5,10 +5,12 @@
 REPORT_SRCS := \
 	src/base/extents.c \
 	src/base/fail.c \
+	src/base/file_limit.c \
 	src/base/hash_index.c \
 	src/base/helper_process.c \
 	src/base/intern.c \
 	src/base/io.c \
+	src/base/memory_limit.c \
 	src/base/nearest.c \
 	src/base/opt.c \
 	src/base/patience.c \
@@ -145,6 +147,8 @@ CAPTURE_SRCS := \
 	src/parse/parse_service.c \
 	src/parse/parsers.c \
 	src/capture/bpf/capture_bpf.c \
+	src/capture/bpf/load_errors.c \
+	src/capture/bpf/map_sizes.c \
 	src/capture/bpf/slab_publisher.c \
 	src/capture/bpf/wait_calls.c \
 	src/capture/tables/unwind_loader.c \

@@ -35,6 +35,7 @@
 #include "src/capture/tables/unwind_loader.h"
 #include "src/helpers/helper.h"
 #include "src/proc/pid_namespace.h"
+#include "src/proc/procfs.h"
 
 #define FLUSH_NS NSEC_PER_SEC
 #define HOLD_OFF_NS (300 * 1000)
@@ -61,11 +62,29 @@ size_t recorder_fds(const struct recorder *r, int fds[2])
 	return n;
 }
 
+/* Tells the user and the trace. */
+static int tell_hidden(struct recorder *r)
+{
+	static const char text[] = "/proc hides the processes of other users (hidepid), so their "
+				   "stacks have no names. Try: sudo, or with cap_sys_ptrace";
+
+	if (!procfs_hides_others())
+		return 0;
+	note("%s", text);
+	return session_note(r->session, 1, text);
+}
+
 int recorder_begin(struct recorder *r, const struct session_info *info)
 {
+	char text[256];
+	int err;
+
 	losses_init(&r->losses, now_ns());
 	r->next_flush_ns = now_ns() + FLUSH_NS;
-	return session_begin(r->session, info);
+	err = session_begin(r->session, info);
+	if (!err && capture_bpf_reduced(r->bpf, text, sizeof(text)))
+		err = session_note(r->session, 1, text);
+	return err ? err : tell_hidden(r);
 }
 
 void recorder_hold_off(const struct recorder *r)

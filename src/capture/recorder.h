@@ -58,6 +58,7 @@ enum unwind_mode { UNWIND_AUTO, UNWIND_FP, UNWIND_DWARF };
 
 struct recorder_options {
 	unsigned programs;		/* CAPTURE_... */
+	unsigned events;		/* that will be opened on each CPU */
 	enum unwind_mode unwind;
 	bool user_only, kernel_only, include_idle;
 	uint32_t faults;		/* scans: enum fault_mode of bpf/knobs.h */

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "src/base/fail.h"
+#include "src/base/file_limit.h"
 #include "src/base/opt.h"
 #include "src/capture/bpf/capture_bpf.h"
 #include "src/capture/low_latency.h"
@@ -117,7 +118,6 @@ static struct knobs make_knobs(const struct recorder_options *o)
 		[UNWIND_FP] = UNWIND_BY_FRAME_POINTERS,
 		[UNWIND_DWARF] = UNWIND_BY_TABLES,
 	};
-	uint32_t ring = o->ring_bytes ? o->ring_bytes : 8u << 20;
 
 	return (struct knobs){
 		.mode = modes[o->unwind],
@@ -128,26 +128,20 @@ static struct knobs make_knobs(const struct recorder_options *o)
 		.only_tids = o->tids && o->tids->nr,
 		.self_tgid = (uint32_t)getpid(),
 		.include_idle = o->include_idle,
-		.wakeup_bytes = ring / 4,
 		.ask = o->programs & CAPTURE_SNAPSHOT,
 		.skip_same = o->skip_same,
 		.audit = o->audit,
 		.deferred = wants_tables(o),
-		.ring_room = ring / 2,
 		.faults = o->faults,
 		.in_pid_ns = pid_namespace_is_inner(),
 	};
 }
 
-/* Many files stay open, because tables and names are read from them later. */
-static void raise_file_limit(void)
+static int raise_file_limit(const struct recorder_options *o)
 {
-	struct rlimit lim;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-	if (!getrlimit(RLIMIT_NOFILE, &lim)) {
-		lim.rlim_cur = lim.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &lim);
-	}
+	return file_limit_raise(file_limit_needed(cpus > 0 ? (unsigned)cpus : 1, o->events));
 }
 
 static int open_bpf(struct recorder *r)
@@ -447,8 +441,9 @@ int recorder_open(const struct recorder_options *opts, struct recorder **rp)
 		return -ENOMEM;
 	r->opts = *opts;
 	processes_init(&r->processes);
-	raise_file_limit();
-	err = open_helpers(r);
+	err = raise_file_limit(opts);
+	if (!err)
+		err = open_helpers(r);
 	if (!err)
 		err = open_workers(r);	/* their first job: the kernel's symbols */
 	if (!err)

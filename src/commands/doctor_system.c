@@ -13,6 +13,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "src/base/file_limit.h"
 #include "src/rights/capabilities.h"
 #include "src/proc/pid_namespace.h"
 #include "src/symbolize/kernel_hidden.h"
@@ -144,11 +145,10 @@ void look_tracefs(struct finding *f)
 		remedy(f, "sudo mount -t tracefs tracefs /sys/kernel/tracing");
 }
 
-/* The limit of descriptors: 3 for each CPU (events, links), and 64 for maps, programs and files. */
 void look_files(struct finding *f)
 {
 	long nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned long need = 64 + 3 * (unsigned long)(nr_cpus > 0 ? nr_cpus : 1);
+	unsigned long need = file_limit_needed(nr_cpus > 0 ? (unsigned)nr_cpus : 1, 1);
 	struct rlimit r;
 
 	getrlimit(RLIMIT_NOFILE, &r);

@@ -183,6 +183,17 @@ int procfs_stat(pid_t tid, struct proc_stat *out)
 	return read_stat(tid, tid, out);
 }
 
+bool procfs_hides_others(void)
+{
+	char *text;
+	ssize_t n = io_read_file("/proc/1/status", &text, 65536);	/* there always is one */
+
+	if (n < 0)
+		return n == -ENOENT || n == -EACCES || n == -EPERM;
+	free(text);
+	return false;
+}
+
 int procfs_status(pid_t tid, struct proc_status *out)
 {
 	char path[64], *text;

@@ -50,6 +50,12 @@ struct proc_status {
 int procfs_stat(pid_t tid, struct proc_stat *out);
 int procfs_status(pid_t tid, struct proc_status *out);
 
+/*
+ * true: /proc hides the processes of other users from this one (mounted with hidepid, and without
+ * CAP_SYS_PTRACE).
+ */
+bool procfs_hides_others(void);
+
 /* The directory in which a process writes names of the code it makes (jit_names.h). */
 struct process_tmp {
 	int dir;			/* its /tmp; -1: none */

@@ -95,11 +95,18 @@ static bool skips_same(const struct capture_options *c)
 	return c->scan && !c->scan_unchanged && c->scans != 1;
 }
 
+/* Without -e there is one event: the default. */
+static unsigned nr_events(const struct capture_options *c)
+{
+	return !c->sample ? 0 : c->events.nr ? (unsigned)c->events.nr : 1;
+}
+
 static int open_recorder(struct recording *r)
 {
 	const struct record_args *a = r->args;
 	struct recorder_options opts = {
 		.programs = capture_loop_programs(&a->capture),
+		.events = nr_events(&a->capture),
 		.unwind = a->unwind,
 		.user_only = a->user_only,
 		.kernel_only = a->kernel_only,

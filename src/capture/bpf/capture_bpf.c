@@ -4,21 +4,21 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "bpf/knobs.h"
 #include "bpf/probee.skel.h"
-#include "src/rights/capabilities.h"
 #include "src/base/fail.h"
+#include "src/capture/bpf/load_errors.h"
+#include "src/capture/bpf/map_sizes.h"
 #include "src/capture/bpf/slab_publisher.h"
 #include "src/capture/bpf/wait_calls.h"
+#include "src/base/memory_limit.h"
 
 /* Values of program.when beside CAPTURE_... */
 #define ALWAYS (~0u)
@@ -75,6 +75,7 @@ struct capture_bpf {
 	const volatile uint64_t *oncpu_requests;
 	int nr_cpus;
 	struct slab_publisher publisher;
+	struct map_sizes sizes;
 	uint64_t slab_bytes;
 };
 
@@ -89,70 +90,6 @@ static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 	line[strcspn(line, "\n")] = 0;
 	note_verbose("%s", line);
 	return 0;
-}
-
-/* Settings under which the kernel loads no BPF program, whatever the verifier then says. */
-static const struct obstacle {
-	const char *path, *word, *why;
-} obstacles[] = {
-	{ "/sys/kernel/security/lockdown", "[confidentiality]",
-	  "lockdown=confidentiality hides memory from BPF programs. Try: boot with "
-	  "lockdown=integrity or without lockdown" },
-	{ "/proc/sys/net/core/bpf_jit_enable", "0",
-	  "the BPF compiler is off. Try: sudo sysctl net.core.bpf_jit_enable=1" },
-};
-
-static bool is_there(const struct obstacle *o)
-{
-	char line[128] = "";
-	FILE *f = fopen(o->path, "re");
-	bool there = f && fgets(line, sizeof(line), f) && strstr(line, o->word);
-
-	if (f)
-		fclose(f);
-	return there;
-}
-
-/* Says why this kernel loads no programs: -ENOTSUP. 0: no reason is known. */
-static int explain_kernel(void)
-{
-	struct utsname u;
-	int major = 0, minor = 0;
-
-	if (!uname(&u) && sscanf(u.release, "%d.%d", &major, &minor) == 2 &&
-	    (major < 5 || (major == 5 && minor < 18)))
-		return fail_why(-ENOTSUP,
-				"load BPF programs: this kernel, %s, is too old. Try: 5.18 or "
-				"later; probee doctor",
-				u.release);
-	for (size_t i = 0; i < sizeof(obstacles) / sizeof(obstacles[0]); i++)
-		if (is_there(&obstacles[i]))
-			return fail_why(-ENOTSUP, "load BPF programs: %s", obstacles[i].why);
-	return 0;
-}
-
-static int explain(int err)
-{
-	const uint64_t needed = CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON);
-	char missing[256];
-
-	if (err == -EPERM || err == -EACCES) {
-		capabilities_names(needed & ~capabilities_effective(), missing, sizeof(missing));
-		return fail_try(-EPERM,
-				"sudo probee ..., or setcap cap_bpf,cap_perfmon,cap_sys_ptrace,"
-				"cap_dac_read_search,cap_syslog=ep on the program; probee doctor",
-				"load BPF programs%s%s", missing[0] ? " without " : "", missing);
-	}
-	if (err == -ESRCH || access("/sys/kernel/btf/vmlinux", R_OK)) {
-		fail_why(0,
-			 "load BPF programs: this kernel offers no BTF (/sys/kernel/btf/vmlinux). "
-			 "Try: a kernel with CONFIG_DEBUG_INFO_BTF; probee doctor");
-		return -ENOTSUP;
-	}
-	if (explain_kernel())
-		return -ENOTSUP;
-	fail_try(err, "probee doctor; -v shows what the kernel said", "load BPF programs");
-	return err == -ENOMEM ? err : -ENOTSUP;
 }
 
 static struct bpf_program *program_of(const struct probee_bpf *skel, const struct program *p)
@@ -208,6 +145,11 @@ static void size_maps(struct capture_bpf *b, const struct capture_bpf_options *o
 	uint32_t slot = opts->programs & CAPTURE_SAMPLER ? (uint32_t)b->nr_cpus : 0;
 	struct knobs *knobs = (struct knobs *)&b->skel->rodata->knobs;
 
+	bpf_map__set_max_entries(b->skel->maps.mappings, b->sizes.mappings);
+	bpf_map__set_max_entries(b->skel->maps.processes, b->sizes.processes);
+	bpf_map__set_max_entries(b->skel->maps.last_exec, b->sizes.processes);
+	bpf_map__set_max_entries(b->skel->maps.targets, b->sizes.processes);
+	bpf_map__set_max_entries(b->skel->maps.tids, b->sizes.processes);
 	bpf_map__set_max_entries(b->skel->maps.dump_scratch, slot + SCAN_SLOTS);
 	knobs->snapshot_slot = slot;
 	if (opts->programs & CAPTURE_SNAPSHOT) {
@@ -216,8 +158,9 @@ static void size_maps(struct capture_bpf *b, const struct capture_bpf_options *o
 		knobs->last_scans = last_scans();
 		bpf_map__set_max_entries(b->skel->maps.last_scans, knobs->last_scans);
 	}
-	if (opts->ring_bytes)
-		bpf_map__set_max_entries(b->skel->maps.ring, opts->ring_bytes);
+	bpf_map__set_max_entries(b->skel->maps.ring, b->sizes.ring_bytes);
+	knobs->wakeup_bytes = b->sizes.ring_bytes / 4;
+	knobs->ring_room = b->sizes.ring_bytes / 2;
 }
 
 /*
@@ -261,9 +204,66 @@ static int attach_programs(struct capture_bpf *b)
 			continue;
 		b->links[i] = bpf_program__attach(prog);
 		if (!b->links[i])
-			return explain(-errno);
+			return load_errors_explain(-errno);
 	}
 	return 0;
+}
+
+static int load_once(struct capture_bpf *b, const struct capture_bpf_options *opts)
+{
+	int err;
+
+	b->skel = probee_bpf__open();
+	if (!b->skel)
+		return -errno;
+	memcpy((void *)&b->skel->rodata->knobs, &opts->knobs, sizeof(opts->knobs));
+	wait_calls_fill((uint8_t *)b->skel->rodata->wait_calls);
+	choose_programs(b->skel, opts->programs);
+	size_maps(b, opts);
+	err = probee_bpf__load(b->skel);
+	if (err) {
+		probee_bpf__destroy(b->skel);
+		b->skel = NULL;
+	}
+	return err;
+}
+
+/*
+ * This comes before the load: a control group that runs out of memory meanwhile kills probee, and
+ * then nothing more can be said.
+ */
+static void say_reduced(const struct capture_bpf *b, const struct memory_limit *m)
+{
+	char text[256], group[128] = "";
+
+	map_sizes_text(&b->sizes, text, sizeof(text));
+	if (m)
+		snprintf(group, sizeof(group),
+			 " (the control group may have %.1f MiB, %.1f MiB are used)",
+			 (double)m->limit_bytes / (1 << 20), (double)m->used_bytes / (1 << 20));
+	note("little memory%s: %s", group, text);
+}
+
+/* Loads it with maps as large as memory allows. */
+static int load(struct capture_bpf *b, const struct capture_bpf_options *opts)
+{
+	struct memory_limit limit, *m = memory_limit_read("", &limit) ? &limit : NULL;
+	bool fits = map_sizes_init(&b->sizes, opts->ring_bytes, m);
+	int err;
+
+	if (!fits)
+		return load_errors_memory(m);
+	if (b->sizes.is_reduced)
+		say_reduced(b, m);
+	for (;;) {
+		err = load_once(b, opts);
+		if (err != -ENOMEM || !map_sizes_halve(&b->sizes))
+			break;
+		say_reduced(b, m);
+	}
+	if (!err)
+		return 0;
+	return err == -ENOMEM && m ? load_errors_memory(m) : load_errors_explain(err);
 }
 
 int capture_bpf_open(const struct capture_bpf_options *opts, struct capture_bpf **bp)
@@ -273,25 +273,14 @@ int capture_bpf_open(const struct capture_bpf_options *opts, struct capture_bpf 
 	int err;
 
 	if (!b)
-		return -ENOMEM;
+		return fail(-ENOMEM, "load BPF programs");
 	libbpf_set_print(quiet);
 	/* Only kernels before 5.11 count BPF memory here, so a refusal does not matter. */
 	setrlimit(RLIMIT_MEMLOCK, &lim);
 	b->nr_cpus = libbpf_num_possible_cpus();
-	b->skel = b->nr_cpus > 0 ? probee_bpf__open() : NULL;
-	if (!b->skel) {
-		err = explain(b->nr_cpus < 0 ? b->nr_cpus : -errno);
+	err = b->nr_cpus < 0 ? load_errors_cpus(b->nr_cpus) : load(b, opts);
+	if (err)
 		goto out;
-	}
-	memcpy((void *)&b->skel->rodata->knobs, &opts->knobs, sizeof(opts->knobs));
-	wait_calls_fill((uint8_t *)b->skel->rodata->wait_calls);
-	choose_programs(b->skel, opts->programs);
-	size_maps(b, opts);
-	err = probee_bpf__load(b->skel);
-	if (err) {
-		err = explain(err);
-		goto out;
-	}
 	if (opts->knobs.in_pid_ns)
 		err = find_own_pid_ns(b);
 	if (!err && opts->programs & CAPTURE_SNAPSHOT)
@@ -318,6 +307,14 @@ void capture_bpf_close(struct capture_bpf *b)
 		munmap((void *)b->oncpu_requests, (size_t)b->nr_cpus * ONCPU_REQUEST_BYTES);
 	probee_bpf__destroy(b->skel);
 	free(b);
+}
+
+bool capture_bpf_reduced(const struct capture_bpf *b, char *buf, size_t size)
+{
+	buf[0] = 0;
+	if (b->sizes.is_reduced)
+		map_sizes_text(&b->sizes, buf, size);
+	return b->sizes.is_reduced;
 }
 
 static int put_id(int map, uint32_t id)
@@ -377,6 +374,7 @@ void capture_bpf_fds(const struct capture_bpf *b, struct unwind_loader_fds *out)
 		.binaries = bpf_map__fd(b->skel->maps.binaries),
 		.rule_cache = bpf_map__fd(b->skel->maps.rule_cache),
 		.processes = bpf_map__fd(b->skel->maps.processes),
+		.nr_mappings = b->sizes.mappings,
 	};
 }
 

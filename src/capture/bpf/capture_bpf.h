@@ -27,11 +27,14 @@ enum { CAPTURE_SAMPLER = 1, CAPTURE_SNAPSHOT = 2 };
 struct capture_bpf_options {
 	unsigned programs;		/* CAPTURE_... */
 	struct knobs knobs;
-	uint32_t ring_bytes;		/* a power of two */
+	uint32_t ring_bytes;		/* a power of two; 0: 8 MiB */
 };
 
 int capture_bpf_open(const struct capture_bpf_options *opts, struct capture_bpf **bp);
 void capture_bpf_close(struct capture_bpf *b);		/* NULL is fine */
+
+/* Whether maps were made smaller than usual, for want of memory; which ones, in words. */
+bool capture_bpf_reduced(const struct capture_bpf *b, char *buf, size_t size);
 
 int capture_bpf_target(struct capture_bpf *b, uint32_t tgid);
 int capture_bpf_tid(struct capture_bpf *b, uint32_t tid);

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "src/base/array.h"
-#include "src/base/caps.h"
+#include "src/rights/capabilities.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/proc/cpus.h"
@@ -78,7 +78,7 @@ static int explain_refusal(int err, const char *name)
 				"probee doctor",
 				"open the perf event %s", name);
 	read_paranoid(paranoid, sizeof(paranoid));
-	caps_names(needed & ~caps_effective(), missing, sizeof(missing));
+	capabilities_names(needed & ~capabilities_effective(), missing, sizeof(missing));
 	return fail_try(-EPERM,
 			"sudo, or: sysctl kernel.perf_event_paranoid=2 with cap_perfmon; "
 			"probee doctor",

@@ -84,7 +84,7 @@ static int map_tables(struct unwind_loader *l)
 
 	l->pages = map_table(fds->pages, UNWIND_MAX_PAGES * sizeof(*l->pages));
 	l->rule_table = map_table(fds->rules, UNWIND_MAX_RULES * sizeof(*l->rule_table));
-	l->mappings = map_table(fds->mappings, UNWIND_MAX_MAPPINGS * sizeof(*l->mappings));
+	l->mappings = map_table(fds->mappings, fds->nr_mappings * sizeof(*l->mappings));
 	l->binaries = map_table(fds->binaries, UNWIND_MAX_BINARIES * sizeof(*l->binaries));
 	l->rule_cache = map_table(fds->rule_cache, UNWIND_CACHE_WORDS * sizeof(*l->rule_cache));
 	if (!l->pages || !l->rule_table || !l->mappings || !l->binaries || !l->rule_cache)
@@ -100,6 +100,8 @@ int unwind_loader_new(const struct unwind_loader_options *opts, struct unwind_lo
 	if (!l)
 		return -ENOMEM;
 	l->opts = *opts;
+	if (!l->opts.fds.nr_mappings)
+		l->opts.fds.nr_mappings = UNWIND_MAX_MAPPINGS;
 	l->epoch.ns = opts->epoch_ns ? opts->epoch_ns : EPOCH_NS;
 	l->table_of = calloc(UNWIND_MAX_BINARIES, sizeof(*l->table_of));
 	err = l->table_of ? map_tables(l) : -ENOMEM;
@@ -110,7 +112,7 @@ int unwind_loader_new(const struct unwind_loader_options *opts, struct unwind_lo
 		return err;
 	}
 	unwind_slabs_init(&l->slabs, opts->new_slab, opts->ctx, opts->max_rows);
-	unwind_slices_init(&l->slices, l->mappings, UNWIND_MAX_MAPPINGS, opts->fds.processes,
+	unwind_slices_init(&l->slices, l->mappings, l->opts.fds.nr_mappings, opts->fds.processes,
 			   &l->epoch);
 	l->slices.attached_ns = opts->attached_ns;
 	/*
@@ -136,7 +138,7 @@ void unwind_loader_free(struct unwind_loader *l)
 	unwind_slabs_release(&l->slabs);
 	unmap_table(l->pages, UNWIND_MAX_PAGES * sizeof(*l->pages));
 	unmap_table(l->rule_table, UNWIND_MAX_RULES * sizeof(*l->rule_table));
-	unmap_table(l->mappings, UNWIND_MAX_MAPPINGS * sizeof(*l->mappings));
+	unmap_table(l->mappings, l->opts.fds.nr_mappings * sizeof(*l->mappings));
 	unmap_table(l->binaries, UNWIND_MAX_BINARIES * sizeof(*l->binaries));
 	unmap_table(l->rule_cache, UNWIND_CACHE_WORDS * sizeof(*l->rule_cache));
 	free(l);

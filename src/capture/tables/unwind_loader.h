@@ -49,6 +49,7 @@ struct unwind_loader;
 
 struct unwind_loader_fds {
 	int pages, rules, mappings, binaries, rule_cache, processes;
+	uint32_t nr_mappings;		/* 0: UNWIND_MAX_MAPPINGS */
 };
 
 struct unwind_loader_options {

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/base/file_limit.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+
+#include "src/base/fail.h"
+
+/* 60 were needed to record one process on two CPUs; the rest is for its files. */
+#define FILES_BESIDE_EVENTS 96
+
+unsigned long file_limit_needed(unsigned cpus, unsigned events)
+{
+	return FILES_BESIDE_EVENTS + cpus * (1ul + 2ul * events);
+}
+
+int file_limit_raise(unsigned long needed)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim))
+		return 0;
+	lim.rlim_cur = lim.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &lim);
+	if (lim.rlim_max >= needed)
+		return 0;
+	return fail_why(-EMFILE,
+			"open files: %lu may be open at a time, but %lu are needed here. "
+			"Try: ulimit -n %lu",
+			(unsigned long)lim.rlim_max, needed, needed);
+}

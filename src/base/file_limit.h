@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The limit of open files (RLIMIT_NOFILE). A recording needs more where there are more CPUs. */
+#pragma once
+
+/*
+ * How many descriptors a recording needs at least. On each CPU two for each event source (the event
+ * and its link) and one for what processes do; the others are for BPF maps, programs, helpers, and
+ * the files of the processes.
+ */
+unsigned long file_limit_needed(unsigned cpus, unsigned events);
+
+/*
+ * Raises the soft limit to the hard one, because files stay open until their names are read from
+ * them. 0; -EMFILE, explained: not even needed files may be open.
+ */
+int file_limit_raise(unsigned long needed);

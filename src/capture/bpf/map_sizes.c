@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/capture/bpf/map_sizes.h"
+
+#include <stdio.h>
+
+#include "src/base/memory_limit.h"
+#include "unwind/unwind_limits.h"
+
+#define MIB (1ull << 20)
+#define RING_BYTES (8u << 20)
+#define PROCESSES 16384u
+/* The smallest sizes that are of use: a second of samples, 94 processes of 87 mappings. */
+#define LEAST_RING_BYTES (256u << 10)
+#define LEAST_MAPPINGS 8192u
+#define LEAST_PROCESSES 1024u
+
+/* Measured with 2 CPUs: bytes of an entry of the four maps by process; all other maps together. */
+#define PROCESS_BYTES 328u
+#define OTHER_BYTES (7 * MIB)
+/* With less the kernel killed every recording of one process while it was loading. */
+#define LEAST_ROOM_BYTES (16 * MIB)
+
+static uint64_t all_bytes(const struct map_sizes *s)
+{
+	return s->ring_bytes + (uint64_t)s->mappings * sizeof(struct unwind_mapping) +
+	       (uint64_t)s->processes * PROCESS_BYTES + OTHER_BYTES;
+}
+
+bool map_sizes_init(struct map_sizes *s, uint32_t ring_bytes, const struct memory_limit *limit)
+{
+	uint64_t room = UINT64_MAX / 2;
+
+	*s = (struct map_sizes){ .ring_bytes = ring_bytes ? ring_bytes : RING_BYTES,
+				 .mappings = UNWIND_MAX_MAPPINGS,
+				 .processes = PROCESSES };
+	s->full_ring_bytes = s->ring_bytes;
+	if (limit)
+		room = limit->used_bytes < limit->limit_bytes
+			       ? limit->limit_bytes - limit->used_bytes
+			       : 0;
+	/* Loading and probee itself need several times as much for a moment. */
+	while (all_bytes(s) > room / 4 && map_sizes_halve(s))
+		;
+	return room >= LEAST_ROOM_BYTES;
+}
+
+static bool halve(uint32_t *n, uint32_t least)
+{
+	if (*n / 2 < least)
+		return false;
+	*n /= 2;
+	return true;
+}
+
+bool map_sizes_halve(struct map_sizes *s)
+{
+	bool ring = halve(&s->ring_bytes, LEAST_RING_BYTES);
+	bool mappings = halve(&s->mappings, LEAST_MAPPINGS);
+	bool processes = halve(&s->processes, LEAST_PROCESSES);
+
+	s->is_reduced |= ring || mappings || processes;
+	return ring || mappings || processes;
+}
+
+void map_sizes_text(const struct map_sizes *s, char *buf, size_t size)
+{
+	snprintf(buf, size,
+		 "the ring buffer has %.2f MiB instead of %.2f, and there is room for %u processes "
+		 "with %u mappings instead of %u with %u",
+		 (double)s->ring_bytes / MIB, (double)s->full_ring_bytes / MIB, s->processes,
+		 s->mappings, PROCESSES, UNWIND_MAX_MAPPINGS);
+}

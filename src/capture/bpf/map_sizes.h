@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How large the biggest BPF maps are made: the ring of samples, the mappings of processes, and the
+ * maps that are indexed by process. A control group may not have the 28 MiB that all maps together
+ * take, and the memory that probee itself needs comes from the same group: if the maps took all of
+ * it, the kernel would kill probee. So they are halved until they fit.
+ *
+ *	map_sizes_init(&s, ring, limit)		as large as the group's room suggests
+ *	map_sizes_halve(&s)			after -ENOMEM; false: they are at their smallest
+ *	map_sizes_text(&s, ...)			what is smaller now, for the user
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct memory_limit;
+
+struct map_sizes {
+	uint32_t ring_bytes;		/* a power of two */
+	uint32_t mappings, processes;	/* entries */
+	uint32_t full_ring_bytes;
+	bool is_reduced;
+};
+
+/*
+ * ring_bytes: 0 for 8 MiB. limit: of the control group; NULL: there is none. false: not even the
+ * smallest sizes can fit.
+ */
+bool map_sizes_init(struct map_sizes *s, uint32_t ring_bytes, const struct memory_limit *limit);
+bool map_sizes_halve(struct map_sizes *s);
+
+/* "the ring buffer has 2.0 MiB instead of 8.0 MiB, ..." */
+void map_sizes_text(const struct map_sizes *s, char *buf, size_t size);

@@ -1,0 +1,146 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What the machine or its administrator has taken away: descriptors, memory, CPUs, system calls, /proc and /sys. probee makes
+# do with what is left, or says in one line what it needs and how much of it there is.
+OWN_MOUNTS=1
+. "$(dirname "$0")/lib.sh"
+
+# under COMMAND... -- ARG...: probee under another command.
+under() {
+	local before=()
+	while [ "$1" != -- ]; do before+=("$1"); shift; done
+	shift
+	timeout --foreground -k 5 "$TIME_LIMIT" "${before[@]}" "$PROBEE" "$@" 2>"$T/err"
+	RC=$?
+}
+# refused WHAT RC WORDS: the exit status, and a last line with these words (a regular expression).
+refused() {
+	check "$1: exit status" equal "$RC" "$2"
+	check "$1: says what and how much" bash -c "tail -n 1 '$T/err' | grep -E '^probee: .*($3)' >/dev/null"
+}
+# works WHAT TRACE: the recording succeeded, and all its stacks are whole.
+works() {
+	check "$1: exit status" equal "$RC" 0
+	folded "$2" >"$2.folded"
+	check "$1: stacks" stacks share "$2.folded" "_start;__libc_start_main" --of f30 --min 1
+}
+# as_user CAPS COMMAND...: another user with these capabilities and no others.
+as_user() {
+	local caps=-all,$1
+	shift
+	setpriv --reuid=65531 --regid=65531 --clear-groups --inh-caps="$caps" --ambient-caps="$caps" --bounding-set="$caps" "$@"
+}
+export -f as_user
+
+start chain30 spin
+target=$PID
+
+# --- CPUs
+sample -p "$target" -C 4095 -d 1 -o cpu.pbz
+refused "-C 4095" 2 "CPU 4095 is not online here. Try: -C $(cat /sys/devices/system/cpu/online)"
+if [ "$(nproc)" -gt 1 ]; then
+	under taskset -c 0 -- sample -p "$target" -d 0.3 -o taskset.pbz
+	works "allowed on one CPU" taskset.pbz
+fi
+group=/sys/fs/cgroup/cpuset/probee-test-$$
+if mkdir $group 2>/dev/null && echo 0 >$group/cpuset.cpus && echo 0 >$group/cpuset.mems; then
+	under bash -c "echo \$\$ >$group/cgroup.procs; exec \"\$@\"" sh -- sample -p "$target" -d 0.3 -o cpuset.pbz
+	works "in a cpuset of one CPU" cpuset.pbz
+	until_true 2 rmdir $group
+else
+	skip_part "no cpuset here"
+fi
+
+# --- descriptors
+for command in "sample -d 0.2" "snapshot -i 1"; do
+	under prlimit --nofile=6 -- $command -p "$target" -o few.pbz
+	refused "$command, 6 descriptors" 1 "6 may be open at a time, but [0-9]+ are needed here. Try: ulimit -n [0-9]+"
+	needed=$(sed -nE 's/.*Try: ulimit -n ([0-9]+).*/\1/p' "$T/err")
+	under prlimit "--nofile=${needed:-6}" -- $command -p "$target" -o few.pbz
+	works "$command, as many as it asks for ($needed)" few.pbz
+done
+under prlimit "--nofile=6:$needed" -- $command -p "$target" -o few.pbz
+works "a soft limit of 6 descriptors" few.pbz
+
+# --- memory that may be locked: the buffers of all CPUs share what a user may have
+cp "$PROBEE" probee && mkdir -m 777 out
+if as_user +bpf,+perfmon ./probee snapshot -q -p "$target" -i 1 -o out/x.pbz 2>/dev/null; then
+	under bash -c 'as_user +bpf,+perfmon prlimit --memlock=0 ./probee "${@:2}"' sh -- record -p "$target" -d 0.3 -o out/lock.pbz
+	works "no locked memory" out/lock.pbz
+	check "no locked memory: processes are followed all the same" not grep "cannot follow" "$T/err"
+else
+	skip_part "capabilities cannot be given to another user"
+fi
+
+# --- a control group with little memory: BPF maps count there, too
+group=/sys/fs/cgroup/memory/probee-test-$$ file=memory.limit_in_bytes
+grep -qw memory /sys/fs/cgroup/cgroup.controllers 2>/dev/null && group=/sys/fs/cgroup/probee-test-$$ file=memory.max
+# in_group MIB ARG...
+in_group() {
+	mkdir "$group" && echo $(($1 << 20)) >"$group/$file" || return
+	under bash -c "echo \$\$ >$group/cgroup.procs; exec \"\$@\"" sh -- "${@:2}"
+	until_true 5 rmdir "$group"
+}
+if mkdir "$group" 2>/dev/null && echo 1000000000 2>/dev/null >"$group/$file" && rmdir "$group"; then
+	in_group 32 sample -p "$target" -d 0.3 -o group.pbz
+	works "32 MiB" group.pbz
+	check "32 MiB: smaller buffers, and says so" grep -qE 'little memory .*may have 32.0 MiB.*instead of 8.00' "$T/err"
+	check "32 MiB: the trace says so" bash -c "'$PROBEE' info group.pbz | grep -q 'instead of 8.00'"
+	in_group 8 sample -p "$target" -d 0.3 -o group.pbz
+	refused "8 MiB" 1 "may have 8.0 MiB, [0-9.]+ MiB are used. Try: a limit of"
+else
+	rmdir "$group" 2>/dev/null
+	skip_part "no control group for memory here"
+fi
+
+# --- system calls that the seccomp filter of a container forbids
+under "$WORKLOADS/forbid" perf_event_open -- sample -p "$target" -d 0.3 -o call.pbz
+refused "without perf_event_open" 77 "perf event .*Operation not permitted.*container.*seccomp"
+under "$WORKLOADS/forbid" perf_event_open -- snapshot -p "$target" -i 1 -o call.pbz
+works "snapshot without perf_event_open" call.pbz
+check "snapshot without perf_event_open: says what it lacks" grep -q "cannot follow processes" "$T/err"
+under "$WORKLOADS/forbid" bpf -- sample -p "$target" -d 0.3 -o call.pbz
+refused "without bpf" 77 "load BPF programs: Operation not permitted.*container.*seccomp"
+
+# --- /proc and /sys that show less
+# without WHAT ARG...: WHAT is a mount command.
+without() {
+	under unshare -m bash -c "$1 && exec \"\$@\"" sh -- "${@:2}"
+}
+without "mount -t tmpfs none /sys/kernel/btf" sample -p "$target" -d 0.3 -o sys.pbz
+refused "no BTF" 77 "offers no BTF .*CONFIG_DEBUG_INFO_BTF"
+without "mount -t tmpfs none /sys/devices/system/cpu" sample -p "$target" -d 0.3 -o sys.pbz
+refused "no list of CPUs" 77 "/sys/devices/system/cpu/possible: No such file.*Try: sudo mount"
+without "mount -t tmpfs none /proc" sample -p "$target" -d 0.3 -o sys.pbz
+refused "no /proc" 77 "/proc does not know this process.*Try: mount"
+hide='mount -t proc -o hidepid=2 proc /proc && as_user +bpf,+perfmon,+dac_read_search,+syslog test ! -e /proc/1/status'
+if unshare -m bash -c "$hide" 2>/dev/null; then
+	under unshare -m bash -c "$hide && as_user +bpf,+perfmon,+dac_read_search,+syslog ./probee \"\${@:2}\"" sh -- \
+		snapshot -a -i 1 -o out/hidden.pbz
+	check "hidepid: exit status" equal "$RC" 0
+	check "hidepid: says so, once" equal "$(grep -c '/proc hides the processes of other users (hidepid).*Try: ' "$T/err")" 1
+	csv out/hidden.pbz >hidden.csv
+	check "hidepid: hidden threads have rows all the same" equal "$(stacks rows hidden.csv "$target")" 1
+else
+	skip_part "no hidepid here"
+fi
+
+# --- a kernel that calls itself older than is needed
+setarch --uname-2.6 "$PROBEE" doctor >doctor.out 2>&1
+check "an old kernel: the doctor says which is needed" grep -qE '^no  +kernel: 2\.6.*older than 5.18.*Try: ' doctor.out
+
+# --- eight at a time: each has every sample of its own
+jobs=()
+for i in 1 2 3 4 5 6 7 8; do
+	"$PROBEE" sample -v -p "$target" -F 199 -d 1 -o "eight$i.pbz" 2>"eight$i.err" &
+	jobs+=($!)
+done
+ok=0
+for i in 1 2 3 4 5 6 7 8; do
+	wait "${jobs[i - 1]}" || continue
+	submitted=$(sed -nE 's/.* ([0-9]+) submitted, 0 refused.*/\1/p' "eight$i.err")
+	rows=$(csv "eight$i.pbz" -q | wc -l)
+	[ "$rows" != "$submitted" ] || [ "$rows" = 0 ] || ok=$((ok + 1))
+done
+check "eight at a time: each is complete" equal "$ok" 8
+done_testing

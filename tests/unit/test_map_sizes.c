@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "src/base/memory_limit.h"
+#include "src/capture/bpf/map_sizes.h"
+
+#define MIB (1ull << 20)
+
+static struct map_sizes sizes_for(uint64_t limit, uint64_t used, bool fits)
+{
+	struct memory_limit m = { limit, used };
+	struct map_sizes s;
+
+	assert_int_equal(map_sizes_init(&s, 0, &m), fits);
+	return s;
+}
+
+static void test_enough_memory(void **state)
+{
+	struct map_sizes s;
+
+	(void)state;
+	assert_true(map_sizes_init(&s, 0, NULL));
+	assert_false(s.is_reduced);
+	assert_int_equal(s.ring_bytes, 8 * MIB);
+	s = sizes_for(1024 * MIB, 100 * MIB, true);
+	assert_false(s.is_reduced);
+	assert_true(map_sizes_init(&s, 1 << 20, NULL));
+	assert_int_equal(s.ring_bytes, MIB);
+	assert_false(s.is_reduced);
+}
+
+static void test_little_memory(void **state)
+{
+	struct map_sizes s = sizes_for(32 * MIB, MIB, true), less = sizes_for(64 * MIB, MIB, true);
+
+	(void)state;
+	assert_true(s.is_reduced && less.is_reduced);
+	assert_true(s.ring_bytes < less.ring_bytes && s.mappings < less.mappings && s.processes < less.processes);
+	sizes_for(8 * MIB, MIB, false);
+	sizes_for(64 * MIB, 65 * MIB, false);
+}
+
+/* Halving comes to an end, at sizes that are powers of two and of use. */
+static void test_halving(void **state)
+{
+	struct map_sizes s;
+	char text[256];
+	int times = 0;
+
+	(void)state;
+	assert_true(map_sizes_init(&s, 0, NULL));
+	while (map_sizes_halve(&s))
+		times++;
+	assert_int_equal(times, 5);
+	assert_int_equal(s.ring_bytes, 256 << 10);
+	assert_int_equal(s.mappings, 8192);
+	assert_int_equal(s.processes, 1024);
+	map_sizes_text(&s, text, sizeof(text));
+	assert_non_null(strstr(text, "0.25 MiB instead of 8.00"));
+	assert_non_null(strstr(text, "1024 processes with 8192 mappings instead of 16384 with 262144"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_enough_memory),
+		cmocka_unit_test(test_little_memory),
+		cmocka_unit_test(test_halving),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
