@@ -394,10 +394,13 @@ static bool is_stuck(void *ctx)
 static int ask(struct helper *h, const struct helper_message *request, size_t max,
 	       const struct helper_wait *wait, struct helper_message *answer)
 {
-	int err = h->sock < 0 ? start(h) : 0;
-	struct look look = { .pid = h->pid };
+	int err = wait->unwanted && atomic_load(wait->unwanted) ? -ECANCELED : 0;
+	struct look look = { 0 };
 	struct helper_wait watched = *wait;
 
+	if (!err && h->sock < 0)
+		err = start(h);
+	look.pid = h->pid;
 	if (h->pid > 0) {
 		watched.is_stuck = is_stuck;
 		watched.ctx = &look;
