@@ -266,5 +266,5 @@ int foreign_open_perf_map(const struct process_tmp *tmp, struct stat *st)
 
 	snprintf(path, sizeof(path), "%sperf-%u.map", tmp->is_root ? "tmp/" : "", tmp->ns_tgid);
 	fd = tmp->dir < 0 ? -ENOENT : foreign_open(tmp->dir, path, &want, st);
-	return fd >= 0 || fd == -ENOENT ? fd : -EACCES;
+	return fd == -ELOOP ? -EACCES : fd >= 0 || fd == -ENOENT || fd == -EACCES ? fd : -EIO;
 }
