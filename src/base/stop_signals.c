@@ -261,6 +261,15 @@ bool stop_signals_urgent(const struct stop_signals *s)
 	return stop_signals_left_ns(s) <= STOP_AFTER_NS - URGENT_NS;
 }
 
+/* So that the second half of a signal (SAME_STOP_NS) does not come when nobody takes it. */
+static void wait_for_same(const struct stop_watch *w)
+{
+	uint64_t now;
+
+	while (w->first_ns && (now = now_ns()) < w->first_ns + SAME_STOP_NS)
+		poll(NULL, 0, (int)((w->first_ns + SAME_STOP_NS - now) / NSEC_PER_MSEC) + 1);
+}
+
 /* The signals are unblocked last: one that comes now finds no watch, and ends the program. */
 void stop_signals_close(struct stop_signals *s)
 {
@@ -268,6 +277,7 @@ void stop_signals_close(struct stop_signals *s)
 
 	if (!w)
 		return;
+	wait_for_same(w);
 	w->is_closing = true;
 	pthread_kill(w->thread, SIGCHLD);
 	sem_post(&w->go);

@@ -92,4 +92,15 @@ check "record stopped for 10 s: each sample is there or counted" counted record.
 adds_up "record stopped for 10 s" record.pbz
 finish "$spinner"
 
+# The reader of tasks is killed: another one goes on. More of this is in stop.sh.
+"$PROBEE" snapshot -p "$threads" -F 10 -i 20 -o killed.pbz 2>err &
+probee=$!
+STARTED+=($probee)
+until_true 20 pgrep -P $probee -x probee-reader
+sleep 0.7
+pkill -KILL -P $probee -x probee-reader
+wait $probee
+check "reader killed: exit status" equal $? 0
+check "reader killed: it is said" grep -q "was killed. Another one goes on" err
+check "reader killed: the trace has all snapshots" bash -c "'$PROBEE' info killed.pbz | grep -q '^snapshots 20:'"
 done_testing
