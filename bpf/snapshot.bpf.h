@@ -26,10 +26,10 @@ struct {
 	__type(value, struct gather);
 } snapshot_scratch SEC(".maps");
 
-/* Thread groups in whose memory a reader hung. That memory is not read again. */
+/* Thread groups in whose memory a reader hung or died. That memory is not read again. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, SCAN_SLOTS);
+	__uint(max_entries, 8 * SCAN_SLOTS);
 	__type(key, uint32_t);
 	__type(value, uint32_t);
 } hung SEC(".maps");

@@ -9,7 +9,8 @@
 #include "src/base/clock.h"
 #include "src/base/worker.h"
 
-#define MAX_LEFT_BEHIND 32
+#define MAX_LEFT_BEHIND 256
+#define MAX_PATIENT 4			/* left behind: then the time is a tenth */
 #define MAX_PATH 64
 
 /* One request and the thread that runs it. If it hangs, both are left behind together. */
@@ -105,7 +106,7 @@ ssize_t timed_reader_get(struct timed_reader *r, const char *path, size_t max, c
 		return -ENAMETOOLONG;
 	e->max = max;
 	worker_submit(e->thread, &e->job);
-	if (!comes_back(e, r->timeout_ms)) {
+	if (!comes_back(e, r->nr_left_behind < MAX_PATIENT ? r->timeout_ms : r->timeout_ms / 10)) {
 		r->errand = NULL;
 		r->nr_left_behind++;
 		return -ETIMEDOUT;

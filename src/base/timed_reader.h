@@ -2,15 +2,24 @@
 /*
  * Reads files under /proc that may never answer.
  *
- * The problem. Up to Linux 6.16 a read of /proc/PID/maps waits for the lock of the process's memory
- * map. A process can hold that lock for ever: its thread waits, with the lock, for a page from a
- * FUSE or NFS server that does not answer. ps hangs there, too, and probee must not.
+ * The problem. Files under /proc wait for locks of the process that they are about, and a process
+ * can hold these for ever (measured on 6.18, unless a kernel is named):
+ *
+ *	memory map	a thread waits with the lock for a page from a FUSE or NFS server: cmdline,
+ *			environ, smaps, pagemap, map_files; maps up to Linux 6.16
+ *	exec		a close-on-exec file of such a server is being closed: stat, maps, smaps,
+ *			pagemap, environ, auxv, io, syscall, wchan, map_files, and the links exe,
+ *			root, cwd, ns/
+ *	none		status, comm, cgroup, limits, statm, mountinfo, children, the lists of task
+ *			and fd
+ *
+ * ps hangs there, too, and probee must not.
  *
  * The idea. A thread of its own reads, and the caller waits for it with a time limit. A thread that
  * does not return in time is left behind with its buffer until the end of probee; it costs no CPU
  * time. The next call starts another thread. A thread is enough here, while reading memory needs a
- * process (helper_process.h): the wait for this lock is killable since Linux 5.3, so probee itself
- * can still end.
+ * process (helper_process.h): the waits for these locks are killable, so probee itself can still
+ * end.
  *
  * Example, with a timeout of 500 ms:
  *
@@ -18,9 +27,10 @@
  *	get("/proc/666/maps")	no answer: -ETIMEDOUT after 500 ms, the thread is left behind
  *	get("/proc/1240/maps")	a new thread is started: the text
  *
- * Limits. At most 32 threads are left behind, then every get() is -EBUSY at once. One of them that
- * returns later is not used again, and its text is never freed. One read runs at a time, and a path
- * has at most 63 bytes.
+ * Limits. From the fourth thread that is left behind on, the next ones have a tenth of the time. At
+ * most 256 are left behind, then every get() is -EBUSY at once. One of them that returns later is
+ * not used again, and its text is never freed. One read runs at a time, and a path has at most 63
+ * bytes.
  *
  *	timed_reader_new(io_read_file, timeout_ms)
  *	timed_reader_get(r, path, max, &text)	the length; caller frees the text (NUL at its end);

@@ -66,15 +66,13 @@ static void put_states(const struct completion *c)
  */
 static void offer_task(const struct completion *c, pid_t task)
 {
-	struct proc_stat stat;
-	char number[16];
+	char number[16], comm[16];
 	size_t len = strlen(c->word);
 
 	snprintf(number, sizeof(number), "%d", task);
 	if (!len || isdigit((unsigned char)c->word[0]))
 		offer_text(c, number);
-	else if (!procfs_stat(task, &stat) && len < sizeof(stat.comm) &&
-		 !memcmp(stat.comm, c->word, len))
+	else if (procfs_comm(task, comm, sizeof(comm)), !strncmp(comm, c->word, len))
 		printf("%.*s%s\n", (int)c->kept_len, c->kept, number);
 }
 

@@ -22,6 +22,7 @@
 
 #define MAX_MAPS_BYTES (64u << 20)
 #define MAX_CHILDREN_BYTES (1u << 20)
+#define MAX_STAT_BYTES 65536
 #define DELETED " (deleted)"
 
 static uint64_t hex(const char **p)
@@ -150,18 +151,10 @@ static uint32_t number_at(const char *status, const char *key, uint32_t column, 
 	return number;
 }
 
-/* /proc/TID/stat would not do: it adds up the times of all threads of the process. */
-static int read_stat(pid_t pid, pid_t tid, struct proc_stat *out)
+static void parse_stat(const char *text, struct proc_stat *out)
 {
-	char path[64], *text;
 	const char *open_paren, *close_paren;
-	ssize_t n;
 
-	memset(out, 0, sizeof(*out));
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
-	n = io_read_file(path, &text, 65536);
-	if (n < 0)
-		return (int)n;
 	open_paren = strchr(text, '(');
 	close_paren = strrchr(text, ')');
 	if (open_paren && close_paren > open_paren) {
@@ -174,13 +167,42 @@ static int read_stat(pid_t pid, pid_t tid, struct proc_stat *out)
 	out->kthread = stat_field(text, 9) & 0x00200000;	/* PF_KTHREAD */
 	out->start_boottime_ns =
 		stat_field(text, 22) * (NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK));
-	free(text);
-	return 0;
+}
+
+/* /proc/TID/stat would not do: it adds up the times of all threads of the process. */
+static void stat_path(char path[64], pid_t tid)
+{
+	snprintf(path, 64, "/proc/%d/task/%d/stat", tid, tid);
 }
 
 int procfs_stat(pid_t tid, struct proc_stat *out)
 {
-	return read_stat(tid, tid, out);
+	char path[64], *text;
+	ssize_t n;
+
+	memset(out, 0, sizeof(*out));
+	stat_path(path, tid);
+	n = io_read_file(path, &text, MAX_STAT_BYTES);
+	if (n < 0)
+		return (int)n;
+	parse_stat(text, out);
+	free(text);
+	return 0;
+}
+
+int procfs_stat_timed(struct timed_reader *reader, pid_t tid, struct proc_stat *out)
+{
+	char path[64], *text;
+	ssize_t n;
+
+	memset(out, 0, sizeof(*out));
+	stat_path(path, tid);
+	n = timed_reader_get(reader, path, MAX_STAT_BYTES, &text);
+	if (n < 0)
+		return (int)n;
+	parse_stat(text, out);
+	free(text);
+	return 0;
 }
 
 bool procfs_hides_others(void)
@@ -240,6 +262,36 @@ void procfs_tmp(pid_t pid, struct process_tmp *out)
 	out->is_root = false;
 }
 
+ssize_t procfs_read(const char *path, char **out, size_t max)
+{
+	struct process_tmp *tmp;
+	const char *name = strrchr(path, '/');
+
+	if (!name || strcmp(name, "/root"))
+		return io_read_file(path, out, max);
+	tmp = malloc(sizeof(*tmp));
+	if (!tmp)
+		return -ENOMEM;
+	procfs_tmp((pid_t)strtol(path + strlen("/proc/"), NULL, 10), tmp);
+	*out = (char *)tmp;
+	return sizeof(*tmp);
+}
+
+int procfs_tmp_timed(struct timed_reader *reader, pid_t pid, struct process_tmp *out)
+{
+	char path[64], *answer;
+	ssize_t n;
+
+	*out = (struct process_tmp){ .dir = -1, .is_root = true };
+	snprintf(path, sizeof(path), "/proc/%d/root", pid);
+	n = timed_reader_get(reader, path, sizeof(*out), &answer);
+	if (n < 0)
+		return (int)n;
+	memcpy(out, answer, sizeof(*out));
+	free(answer);
+	return 0;
+}
+
 static bool is_called(pid_t pid, uint32_t number, uint32_t depth)
 {
 	char path[64], *text;
@@ -291,6 +343,22 @@ pid_t procfs_child_called(pid_t pid, uint32_t number, uint32_t depth)
 	if (dir)
 		closedir(dir);
 	return found;
+}
+
+void procfs_comm(pid_t pid, char *buf, size_t size)
+{
+	char path[64], *text;
+	ssize_t n;
+
+	buf[0] = 0;
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	n = io_read_file(path, &text, MAX_STAT_BYTES);
+	if (n < 0)
+		return;
+	if (n && text[n - 1] == '\n')
+		text[n - 1] = 0;
+	snprintf(buf, size, "%s", text);
+	free(text);
 }
 
 void procfs_cgroup(pid_t pid, char *buf, size_t size)
@@ -349,11 +417,20 @@ uint32_t procfs_threads(pid_t pid)
 	return stat(path, &st) || st.st_nlink < 2 ? 0 : (uint32_t)st.st_nlink - 2;
 }
 
+/* By its status, and not by its stat, which may wait for the end of an exec. */
 static bool is_alive(pid_t pid, pid_t tid)
 {
-	struct proc_stat stat;
+	char path[64], *text;
+	const char *state;
+	bool is;
 
-	return !read_stat(pid, tid, &stat) && !stat.is_dead;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
+	if (io_read_file(path, &text, MAX_STAT_BYTES) < 0)
+		return false;
+	state = strstr(text, "\nState:\t");
+	is = state && state[8] && !strchr("ZX", state[8]);
+	free(text);
+	return is;
 }
 
 pid_t procfs_living_thread(pid_t pid)

@@ -3,6 +3,11 @@
  * Facts about live processes, read from /proc: executable mappings, names, the threads that exist.
  * All text there is foreign (names may hold any byte). No function here prints errors, because a
  * process may vanish at any moment.
+ *
+ * Some of these files wait for locks that a process can hold for ever (src/base/timed_reader.h).
+ * These are read through a reader with a time limit, made with procfs_read(): procfs_..._timed(),
+ * -ETIMEDOUT. The functions without one are for processes of our own, or for files that do not
+ * wait.
  */
 #pragma once
 
@@ -48,6 +53,7 @@ struct proc_status {
 };
 
 int procfs_stat(pid_t tid, struct proc_stat *out);
+int procfs_stat_timed(struct timed_reader *reader, pid_t tid, struct proc_stat *out);
 int procfs_status(pid_t tid, struct proc_status *out);
 
 /*
@@ -70,6 +76,11 @@ struct process_tmp {
  * asking a file system, which might never answer.
  */
 void procfs_tmp(pid_t pid, struct process_tmp *out);
+int procfs_tmp_timed(struct timed_reader *reader, pid_t pid, struct process_tmp *out);
+/* For timed_reader_new(): io_read_file(), or procfs_tmp() if the path is /proc/PID/root. */
+ssize_t procfs_read(const char *path, char **out, size_t max);
+/* The name of a process; "": unknown. */
+void procfs_comm(pid_t pid, char *buf, size_t size);
 
 /* The child of pid that has this number in the namespace depth levels below ours; 0: none. */
 pid_t procfs_child_called(pid_t pid, uint32_t number, uint32_t depth);

@@ -200,6 +200,7 @@ static void test_process_from_proc(void **state)
 
 	strcpy(p->comm, "me");
 	p->exe = add_binary(w, "/bin/me");
+	p->start_boottime_ns = 77;
 	assert_int_equal(definitions_process(w->defs, p, NULL), 1);
 	assert_int_equal(definitions_process(w->defs, p, NULL), 1);
 	assert_int_equal(w->sink.processes, 1);
@@ -210,7 +211,7 @@ static void test_process_from_proc(void **state)
 	assert_int_equal(w->sink.process.exe, 1);
 	assert_int_equal(w->sink.process.flags, 0);
 	assert_string_equal(w->sink.text[w->sink.process.comm], "me");
-	assert_true(w->sink.process.start_boottime_ns > 0);
+	assert_int_equal(w->sink.process.start_boottime_ns, 77);
 }
 
 static void test_process_that_is_gone(void **state)

@@ -21,6 +21,7 @@
 
 #include "src/foreign/foreign_file.h"
 #include "src/base/clock.h"
+#include "src/base/timed_reader.h"
 #include "src/proc/procfs.h"
 
 #define NO_PID 0x3ffffff	/* above the kernel's limit of 4,194,304 */
@@ -112,6 +113,41 @@ static void test_own_status(void **state)
 	assert_string_equal(stat.comm, comm);
 	assert_false(stat.kthread);
 	assert_false(stat.is_dead);
+}
+
+static ssize_t never(const char *path, char **out, size_t max)
+{
+	(void)path;
+	(void)out;
+	(void)max;
+	while (pause())
+		;
+	return 0;
+}
+
+static void test_with_a_time_limit(void **state)
+{
+	struct timed_reader *r = timed_reader_new(procfs_read, 10000);
+	struct proc_stat timed, stat;
+	struct process_tmp tmp;
+	char comm[16];
+
+	(void)state;
+	assert_int_equal(procfs_stat(getpid(), &stat), 0);
+	assert_int_equal(procfs_stat_timed(r, getpid(), &timed), 0);
+	assert_memory_equal(&timed, &stat, sizeof(stat));
+	procfs_comm(getpid(), comm, sizeof(comm));
+	assert_string_equal(comm, stat.comm);
+	assert_int_equal(procfs_tmp_timed(r, getpid(), &tmp), 0);
+	assert_true(tmp.dir >= 0);
+	assert_int_equal(tmp.uid, geteuid());
+	close(tmp.dir);
+	timed_reader_free(r);
+	r = timed_reader_new(never, 1);
+	assert_int_equal(procfs_stat_timed(r, getpid(), &timed), -ETIMEDOUT);
+	assert_int_equal(procfs_tmp_timed(r, getpid(), &tmp), -ETIMEDOUT);
+	assert_int_equal(tmp.dir, -1);
+	timed_reader_free(r);
 }
 
 static void run_as_other_user(int ready, const char *arg)
@@ -502,6 +538,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_own_status),
 		cmocka_unit_test(test_effective_user),
+		cmocka_unit_test(test_with_a_time_limit),
 		cmocka_unit_test(test_odd_names),
 		cmocka_unit_test(test_start_time),
 		cmocka_unit_test(test_kernel_thread),

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * hungfs DIR [slow MS FILE]: a FUSE file system on DIR that anybody may use, with two files: DIR/stack, 1 MiB that anybody
+ * hungfs DIR [flush | slow MS FILE]: a FUSE file system on DIR that anybody may use, with two files: DIR/stack, 1 MiB that anybody
  * may map, and DIR/prog, an executable whose headers can be mapped but not read. The server answers whatever is asked
  * about the files and never a READ. After "ready PID" it serves until SIGTERM; its end lets go of all who wait.
+ * With "flush" it does not answer a FLUSH either: who closes DIR/stack hangs.
  * With FILE, DIR/prog has that file's content, and every READ is answered MS milliseconds later.
  *
  * The protocol of include/uapi/linux/fuse.h is spoken by hand: no library is needed.
@@ -21,7 +22,7 @@
 enum { ROOT = FUSE_ROOT_ID, STACK_FILE = 2, PROG_FILE = 3, STACK_BYTES = 1 << 20 };
 
 static const char *dir;
-static int dev, content = -1, slow_ms;
+static int dev, content = -1, slow_ms, holds_flush;
 static char request[1 << 18];
 static char answer[1 << 18];
 
@@ -129,6 +130,12 @@ static void do_statfs(const struct fuse_in_header *in, const void *arg, void *ou
 	reply(in, 0, sizeof(struct fuse_statfs_out));
 }
 
+static void do_flush(const struct fuse_in_header *in, const void *arg, void *out)
+{
+	if (!holds_flush)
+		do_nothing(in, arg, out);
+}
+
 static void no_answer(const struct fuse_in_header *in, const void *arg, void *out)
 {
 	(void)in;
@@ -142,7 +149,7 @@ static const struct {
 } handlers[] = {
 	{ FUSE_INIT, do_init }, { FUSE_LOOKUP, do_lookup }, { FUSE_GETATTR, do_getattr }, { FUSE_OPEN, do_open },
 	{ FUSE_OPENDIR, do_open }, { FUSE_READ, do_read }, { FUSE_RELEASE, do_nothing }, { FUSE_RELEASEDIR, do_nothing },
-	{ FUSE_FLUSH, do_nothing }, { FUSE_ACCESS, do_nothing }, { FUSE_STATFS, do_statfs }, { FUSE_FORGET, no_answer },
+	{ FUSE_FLUSH, do_flush }, { FUSE_ACCESS, do_nothing }, { FUSE_STATFS, do_statfs }, { FUSE_FORGET, no_answer },
 	{ FUSE_BATCH_FORGET, no_answer }, { FUSE_INTERRUPT, no_answer },
 };
 
@@ -162,6 +169,7 @@ int main(int argc, char **argv)
 	char options[128];
 
 	dir = argc > 1 ? argv[1] : ".";
+	holds_flush = argc == 3 && !strcmp(argv[2], "flush");
 	if (argc > 4) {
 		slow_ms = atoi(argv[3]);
 		content = open(argv[4], O_RDONLY);

@@ -28,13 +28,10 @@ static bool is_asked_for(const struct hidden_scope *s, uint32_t tgid)
 static bool is_hidden(const struct hidden_scope *s, const struct process *p, uint64_t begin_ns)
 {
 	uint32_t self = (uint32_t)getpid();
-	struct proc_stat stat;
-
 	if (p->died_ns != TIME_NEVER || p->born_ns >= begin_ns || p->tgid == self ||
 	    p->parent_tgid == self || s->was_met(s->ctx, p))
 		return false;
-	return !procfs_stat((pid_t)p->tgid, &stat) && !stat.kthread &&
-	       procfs_living_thread((pid_t)p->tgid);
+	return p->scanned && !p->is_kthread && procfs_living_thread((pid_t)p->tgid);
 }
 
 uint64_t hidden_tasks(const struct processes *ps, const struct hidden_scope *scope,

@@ -35,7 +35,7 @@
  */
 #define LOOK_AGAIN_NS (100 * NSEC_PER_MSEC)
 #define NEW_MAPS_TO_LOOK 64
-#define MAPS_MS 500			/* limit for /proc/PID/maps, which takes 0.1 ms normally */
+#define PROC_MS 500			/* limit for a file of /proc, which takes 0.1 ms normally */
 #define LOOK_FOR_ENDS_NS (10 * NSEC_PER_SEC)
 
 /* The tracker's own knowledge of a process, beside the model. */
@@ -43,7 +43,7 @@ struct tracked {
 	uint64_t serial;
 	struct process_tmp tmp;		/* opened when it mapped memory for generated code */
 	bool has_tmp;
-	bool is_silent;			/* its memory map is locked: /proc does not answer */
+	bool is_silent;			/* it is locked: /proc does not answer */
 	uint32_t nr_new_maps;		/* mappings told by events since looked_ns */
 	uint64_t looked_ns;		/* when its /proc/PID/maps was read */
 };
@@ -54,7 +54,7 @@ struct process_tracker {
 	struct unwind_loader *loader;	/* NULL: not started yet, or the kernel needs no tables */
 	struct task_events *events;
 	int no_events;			/* -errno: why events is NULL */
-	struct timed_reader *maps;	/* reads /proc/PID/maps, which may block for ever */
+	struct timed_reader *proc;	/* reads what may block for ever */
 	uint64_t lost;
 	uint64_t settle_until_ns;	/* some process has exec'ed within EXEC_SETTLES_NS */
 	uint64_t next_look_ns;		/* when to look for ends of which no event came */
@@ -77,10 +77,10 @@ int process_tracker_new(const struct process_tracker_deps *deps, struct process_
 		return -ENOMEM;
 	t->deps = *deps;
 	t->tracked.size = sizeof(struct tracked);
-	t->maps = timed_reader_new(io_read_file, MAPS_MS);
-	if (!t->maps) {
+	t->proc = timed_reader_new(procfs_read, PROC_MS);
+	if (!t->proc) {
 		free(t);
-		return fail(-ENOMEM, "start a thread that reads memory maps");
+		return fail(-ENOMEM, "start a thread that reads /proc");
 	}
 	t->no_events = task_events_open(deps->patient, &t->events);
 	*tp = t;
@@ -107,7 +107,7 @@ void process_tracker_free(struct process_tracker *t)
 	for (struct process *p = t->deps.processes->all; p; p = p->next)
 		forget(t, p);
 	task_events_close(t->events);
-	timed_reader_free(t->maps);
+	timed_reader_free(t->proc);
 	per_process_release(&t->tracked);
 	free(t);
 }
@@ -172,6 +172,16 @@ static int scan_map(void *ctx, const struct proc_map *map)
 	return process_map(s->p, &m);
 }
 
+static void say_silent(struct tracked *own, struct process *p, const char *file)
+{
+	own->is_silent = true;
+	if (!p->comm[0])
+		procfs_comm((pid_t)p->tgid, p->comm, sizeof(p->comm));
+	note("process %u (%.15s): it is locked and does not get free, /proc/%u/%s does not answer. "
+	     "What code it runs stays unknown",
+	     p->tgid, p->comm, p->tgid, file);
+}
+
 static int scan_maps(struct scan *s)
 {
 	struct tracked *own = per_process_at(&s->t->tracked, s->p);
@@ -185,15 +195,37 @@ static int scan_maps(struct scan *s)
 		return -ESRCH;
 	if (own->is_silent)
 		return -ETIMEDOUT;
-	err = procfs_maps_timed(s->t->maps, s->tid, scan_map, s);
-	if (err == -ETIMEDOUT) {
-		own->is_silent = true;
-		note("process %u (%.15s): its memory map is locked and does not get free, "
-		     "/proc/%u/maps does not answer. What "
-		     "code it runs stays unknown",
-		     s->p->tgid, s->p->comm, s->p->tgid);
-	}
+	err = procfs_maps_timed(s->t->proc, s->tid, scan_map, s);
+	if (err == -ETIMEDOUT)
+		say_silent(own, s->p, "maps");
 	return err;
+}
+
+/* Asks /proc for what p is. 0; -ETIMEDOUT: it does not answer; or another -errno. */
+static int look_at_stat(struct process_tracker *t, struct process *p, struct proc_stat *stat)
+{
+	struct tracked *own = per_process_at(&t->tracked, p);
+	int err;
+
+	if (!own)
+		return -ENOMEM;
+	if (own->is_silent)
+		return -ETIMEDOUT;
+	err = procfs_stat_timed(t->proc, (pid_t)p->tgid, stat);
+	if (err == -ETIMEDOUT)
+		say_silent(own, p, "stat");
+	return err;
+}
+
+void process_tracker_describe(struct process_tracker *t, struct process *p)
+{
+	struct proc_stat stat;
+
+	if (p->scanned || p->died_ns != TIME_NEVER || look_at_stat(t, p, &stat))
+		return;
+	p->is_kthread = stat.kthread;
+	if (!p->start_boottime_ns)
+		p->start_boottime_ns = stat.start_boottime_ns;
 }
 
 /* Reads what /proc tells of p now. 0; -ESRCH: the process is gone; or another -errno. */
@@ -203,7 +235,7 @@ static int scan_process(struct process_tracker *t, struct process *p, uint64_t b
 	struct proc_stat stat;
 
 	p->scanned = true;
-	if (procfs_stat((pid_t)p->tgid, &stat))
+	if (look_at_stat(t, p, &stat))
 		return -ESRCH;
 	memcpy(p->comm, stat.comm, sizeof(p->comm));
 	p->parent_tgid = stat.ppid;
@@ -326,11 +358,12 @@ static struct process *known(struct process_tracker *t, const struct task_event 
 }
 
 /* Opens the /tmp of p now, because p may have ended when its names are read. */
-static void keep_tmp(struct tracked *own, const struct process *p)
+static void keep_tmp(struct process_tracker *t, struct tracked *own, struct process *p)
 {
-	if (own->has_tmp || p->died_ns != TIME_NEVER)
+	if (own->has_tmp || own->is_silent || p->died_ns != TIME_NEVER)
 		return;
-	procfs_tmp((pid_t)p->tgid, &own->tmp);
+	if (procfs_tmp_timed(t->proc, (pid_t)p->tgid, &own->tmp) == -ETIMEDOUT)
+		say_silent(own, p, "root");
 	own->has_tmp = own->tmp.dir >= 0;
 }
 
@@ -356,7 +389,7 @@ static int event_map(struct process_tracker *t, const struct task_event *ev)
 	if (!strncmp(ev->text, "//anon", 6))
 		map.path = "";
 	if (jit_names_path(map.path))
-		keep_tmp(own, p);
+		keep_tmp(t, own, p);
 	t->any_dirty = true;
 	own->nr_new_maps++;
 	return scan_map(&s, &map);
@@ -523,7 +556,9 @@ void process_tracker_open_tmp(void *tracker, const struct process *p, struct pro
 	const struct tracked *own = per_process_find(&t->tracked, p);
 
 	if (!own || !own->has_tmp) {
-		procfs_tmp((pid_t)p->tgid, out);
+		*out = (struct process_tmp){ .dir = -1, .is_root = true };
+		if (!own || !own->is_silent)
+			procfs_tmp_timed(t->proc, (pid_t)p->tgid, out);
 		return;
 	}
 	*out = own->tmp;

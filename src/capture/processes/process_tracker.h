@@ -24,7 +24,7 @@
  * not read more often than every 100 ms for the sake of stacks.
  *
  * Limits: a process that began and ended before its events could be read is known by the events
- * alone. A process whose memory map stays locked (/proc/PID/maps does not answer in 500 ms) is told
+ * alone. A process that stays locked (a file of its /proc does not answer in 500 ms) is told
  * to the user and not asked again. Ends of which no event came are found within 10 s.
  *
  *	process_tracker_new(&deps, &t)
@@ -77,6 +77,11 @@ int process_tracker_update(struct process_tracker *t);
 /* One event, as process_tracker_update() gets them from the kernel; a task_event_fn of t. */
 int process_tracker_event(void *t, const struct task_event *ev);
 struct process *process_tracker_find(struct process_tracker *t, uint32_t tgid, uint64_t time_ns);
+/*
+ * Asks /proc when p began and whether it is a kernel thread, if no one has done that and it lives.
+ */
+void process_tracker_describe(struct process_tracker *t, struct process *p);
+
 /* Reads p's mappings again, unless that was done within 100 ms. true: they have changed. */
 bool process_tracker_look_again(struct process_tracker *t, struct process *p);
 /*

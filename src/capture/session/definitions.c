@@ -188,17 +188,10 @@ static uint32_t emit_process(struct definitions *d, struct process *p, const str
 {
 	struct record rec = { .tag = REC_PROCESS };
 	struct proc_status status = { 0 };
-	struct proc_stat stat;
 	char cgroup[512] = "";
 
-	if (p->died_ns == TIME_NEVER && !procfs_status((pid_t)p->tgid, &status)) {
+	if (p->died_ns == TIME_NEVER && !procfs_status((pid_t)p->tgid, &status))
 		procfs_cgroup((pid_t)p->tgid, cgroup, sizeof(cgroup));
-		if (!p->scanned && !procfs_stat((pid_t)p->tgid, &stat)) {
-			p->is_kthread = stat.kthread;
-			if (!p->start_boottime_ns)
-				p->start_boottime_ns = stat.start_boottime_ns;
-		}
-	}
 	rec.process = (struct rec_process){
 		.tgid = p->tgid,
 		.start_boottime_ns = p->start_boottime_ns,

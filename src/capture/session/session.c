@@ -199,6 +199,8 @@ static uint32_t thread_of(struct session *s, const struct wire_sample *h, struct
 	memcpy(comm, h->comm, WIRE_COMM);
 	if (is_new && h->tid == h->tgid)
 		p->start_boottime_ns = h->start_boottime_ns;
+	if (is_new)
+		process_tracker_describe(s->deps.tracker, p);
 	t.process = p ? definitions_process(s->defs, p, parent) : 0;
 	return definitions_thread(s->defs, &t, comm);
 }
