@@ -9,7 +9,8 @@
  * The idea. A process that is forked first of all does these few steps: the guard. It knows the
  * list of files from before the fork, and obeys three orders, open(i), publish(i) and drop(i); a
  * descriptor comes back by SCM_RIGHTS (unix(7)). It keeps the rights to create, rename and give
- * away files (CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_CHOWN) as far as the user has them, and no more. It
+ * away files (CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_CHOWN) as far as the user has them, and none where
+ * it works without: for root in root's directories, and without sudo. It
  * parses nothing, and whoever takes over probee can make it put these files in these places, no
  * more. It is in a process group of its own and blocks all signals, so Ctrl-C does not reach it.
  * When probee ends, in whatever way, it removes what was not published, and ends.

@@ -46,9 +46,9 @@ for to in "$T/secret" "$T/private/created"; do
 	for option in svg text csv json collapse waits; do
 		run_limited report "$T/plain.pbz" --$option=x.out
 		refused "report --$option, a link to $to"
-		run_limited report "$T/plain.pbz" --force --$option=x.out
-		refused "report --force --$option, a link to $to"
 	done
+	run_limited report "$T/plain.pbz" --force --svg=x.out
+	refused "report --force, a link to $to"
 	check "links: nothing is left" nothing_else "t.pbz x.out "
 	clear
 done
@@ -223,6 +223,7 @@ clear
 
 # --- killed, alone and with its process group
 temps() { ls -A | grep -c '^\.'; }
+chmod 755 .
 for who in "" -; do
 	setsid "$PROBEE" sample -q -p "$target" -F 99 -o t.pbz --svg=x.svg --text=x.txt &
 	recorder=$!
@@ -240,6 +241,18 @@ for who in "" -; do
 	check "kill -9 $who: it can be read" at_most $? 3
 	clear
 done
+
+chmod 777 .
+"$PROBEE" sample -q -p "$target" -F 99 -o "$T/private/t.pbz" --svg="$T/private/x.svg" &
+recorder=$!
+STARTED+=($recorder)
+check "where root may write: records" until_true 20 test -s "$T/private/t.pbz"
+check "where root may write: no rights" equal \
+	"$(awk '/^CapPrm/ { print $2 }' "/proc/$(pgrep -P $recorder probee-outputs)/status")" 0000000000000000
+kill -INT $recorder
+wait $recorder
+check "where root may write: exit status" equal $? 0
+check "where root may write: both are there" equal "$(ls -A "$T/private" | tr '\n' ' ')" "t.pbz x.svg "
 
 # --- places that are no files
 record -o - >out.pbz
