@@ -110,6 +110,8 @@ static int explain(const struct output_file *f, const struct output_reply *r)
 	if (err == -EPIPE)
 		return fail_why(err, "create %s: the process that puts files in their places ended",
 				f->path);
+	if (!text && err == -EACCES)
+		return fail_try(err, "a directory that you may write to", "create %s", f->path);
 	if (!text)
 		return fail(err, "create %s", f->path);
 	if (r->no.why == OUTPUT_OTHER)
