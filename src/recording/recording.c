@@ -145,6 +145,19 @@ static int place_files(struct recording *r)
 	return err ? err : output_files_guard(r->files);
 }
 
+/*
+ * Opens all files beside their names. This comes first, because it is quick and loading programs is
+ * not, and while Ctrl-C still ends the program by itself.
+ */
+static int open_files(struct recording *r)
+{
+	int err = place_files(r);
+
+	if (!err)
+		err = trace_file_create(&r->trace, r->outputs.nr);
+	return err ? err : output_list_open(&r->outputs);
+}
+
 /* Loads the programs, builds the tables and opens the events. */
 static int prepare(struct recording *r, char **argv)
 {
@@ -153,7 +166,7 @@ static int prepare(struct recording *r, char **argv)
 	int err = argv[r->args->command] ? target_command_find(argv[r->args->command]) : 0;
 
 	if (!err)
-		err = place_files(r);
+		err = open_files(r);
 	if (!err)
 		err = stop_signals_open(&r->stop, &limit);
 	if (!err && argv[r->args->command])
@@ -177,12 +190,8 @@ static int begin(struct recording *r, int argc, char **argv)
 		.argv = argv,
 		.unwind = unwind_mode_name(r->args->unwind),
 	};
-	int err = trace_file_create(&r->trace, r->outputs.nr);
+	int err = live_outputs_open(&r->live, r->args, &r->outputs, &r->trace, &r->loop);
 
-	if (!err)
-		err = output_list_open(&r->outputs);
-	if (!err)
-		err = live_outputs_open(&r->live, r->args, &r->outputs, &r->trace, &r->loop);
 	return err ? err : recorder_begin(r->recorder, &info);
 }
 
@@ -354,7 +363,7 @@ static int record(struct recording *r, int argc, char **argv)
 	end_err = take_apart(r);
 	if (!err)
 		err = end_err;
-	end_err = live_outputs_finish(&r->live, hurry, r);
+	end_err = r->runs ? live_outputs_finish(&r->live, hurry, r) : 0;
 	say_command(r, !err);
 	if (err)
 		return err;

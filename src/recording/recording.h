@@ -7,11 +7,10 @@
  *
  * The order of the steps:
  *
- *	1. the command is looked up, and the process that puts files in their places is forked
- *	   (src/output/output_files.h)
- *	2. programs are loaded and events opened
- *	3. the trace and all reports are opened beside their names, so that a path that cannot be
- *	   written is said now and not after an hour
+ *	1. the command is looked up
+ *	2. the trace and all reports are opened beside their names (src/output/output_files.h), so
+ *	   that a path that cannot be written is said now and not after an hour
+ *	3. programs are loaded and events opened
  *	4. the loop runs (capture_loop.h). Only now the trace takes its place: a recording that
  *	   cannot begin leaves an earlier trace of that name alone
  *	5. names and losses are written
