@@ -81,6 +81,7 @@ REPORT_SRCS := \
 	formats/render/json.c \
 	formats/render/json_writer.c \
 	formats/render/layout.c \
+	formats/render/output_limit.c \
 	formats/render/output_list.c \
 	formats/render/renderers.c \
 	formats/render/scan_sums_json.c \

@@ -6,8 +6,14 @@
  * cycles, bytes.
  *
  * Stacks that look equal must become one line, even if they are several nodes (two binaries with a
- * function of the same name). So the tree is built once more, from labels. Its leaves are then
- * sorted without writing the lines into memory, because the lines of a deep tree would fill it.
+ * function of the same name). So the tree is built once more, from labels. Its lines are sorted
+ * without writing them into memory, because the lines of a deep tree would fill it.
+ *
+ * Below one parent each child is up to two items: the line that ends with its label, "b 12", and
+ * all lines that go on behind it, "b;". Where one of these strings comes in the alphabet depends on
+ * labels alone, so they are ranked once, and siblings are sorted by rank. Only where "b " begins
+ * another label ("b x;", beside "b 12") does the number decide, and only from there on need the
+ * strings be looked at.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,6 +23,7 @@
 
 #include "formats/render/escape.h"
 #include "formats/render/renderer.h"
+#include "src/base/array.h"
 #include "src/base/intern.h"
 #include "src/profile/tree_builder.h"
 
@@ -24,6 +31,7 @@ extern const struct renderer renderer_collapse;
 
 struct labels {
 	struct tree_builder tree;	/* of labels; its weights are the COUNTs */
+	uint32_t *of_name[2];		/* by name: its label plus 1; of the kernel's: [1] */
 	FILE *out;			/* writes into text */
 	char *text;
 	size_t size;
@@ -47,23 +55,34 @@ static void labels_close(struct labels *l)
 {
 	if (l->out)
 		fclose(l->out);
+	free(l->of_name[0]);
+	free(l->of_name[1]);
 	free(l->text);
 	tree_builder_release(&l->tree);
 }
 
-static uint32_t label_of(struct labels *l, const struct profile *p, const struct node *n)
+static uint32_t make_label(struct labels *l, const char *name, size_t len, bool is_kernel)
 {
-	size_t len;
-	const char *name = intern_get(p->names, n->name, &len);
-
 	rewind(l->out);
 	escape_folded(l->out, name, len);
-	if (n->kind == FRAME_KERNEL || n->kind == FRAME_BPF)
+	if (is_kernel)
 		escape_folded(l->out, l->kernel_suffix, strlen(l->kernel_suffix));
 	len = (size_t)ftello(l->out);
 	if (fflush(l->out))
 		l->tree.failed = true;
 	return tree_builder_name(&l->tree, l->text, len);
+}
+
+static uint32_t label_of(struct labels *l, const struct profile *p, const struct node *n)
+{
+	bool is_kernel = n->kind == FRAME_KERNEL || n->kind == FRAME_BPF;
+	uint32_t *known = &l->of_name[is_kernel][n->name];
+	size_t len;
+	const char *name = intern_get(p->names, n->name, &len);
+
+	if (!*known)
+		*known = make_label(l, name, len, is_kernel) + 1;
+	return *known - 1;
 }
 
 /* Nodes come after their parents, so the parent's place in the new tree is known. */
@@ -72,8 +91,12 @@ static struct profile *label_tree(struct labels *l, const struct profile *p)
 	uint32_t *place = calloc(p->nr_nodes, sizeof(*place));
 	bool in_samples = !strcmp(p->facts.unit, "ns");
 
-	if (!place)
+	for (int i = 0; i < 2; i++)
+		l->of_name[i] = calloc(intern_count(p->names), sizeof(*l->of_name[i]));
+	if (!place || !l->of_name[0] || !l->of_name[1]) {
+		free(place);
 		return NULL;
+	}
 	for (size_t i = 1; i < p->nr_nodes && !l->tree.failed; i++) {
 		const struct node *n = &p->nodes[i];
 		struct node key = { .name = label_of(l, p, n) };
@@ -86,109 +109,211 @@ static struct profile *label_tree(struct labels *l, const struct profile *p)
 	return tree_builder_take(&l->tree);
 }
 
-/*
- * The words by which the line of leaf goes on after "...;", as far as needed to compare it with
- * another line. The next words are those of n, which is leaf or an ancestor of it.
- */
-static void next_words(const struct profile *p, uint32_t n, uint32_t leaf, const char **label,
-		       char tail[32])
+/* ---- items ---- */
+
+/* Of a label: "label " (the line that ends with it) and "label;" (those that go on). */
+enum { ITEM_LINE, ITEM_MORE, ITEMS };
+
+struct item {
+	uint32_t node;
+	uint32_t rank;
+	bool is_line;
+};
+
+struct writing {
+	const struct profile *p;
+	FILE *out;
+	uint32_t *rank;			/* by ITEMS * label + ITEM_...: place in the alphabet */
+	uint32_t *last;			/* by rank of a line: rank of the last item it begins */
+	struct item *items;		/* those that are still to be written, the next one last */
+	size_t nr, cap;
+	uint32_t *path;			/* by depth: nodes down to the current one */
+	size_t cap_path;
+};
+
+static const char *item_text(const struct writing *w, uint32_t id, size_t *len)
 {
-	*label = profile_name(p, p->nodes[n].name);
-	if (n == leaf)
-		snprintf(tail, 32, " %" PRIu64, p->nodes[leaf].self);
-	else
-		strcpy(tail, ";");
+	return intern_get(w->p->names, id / ITEMS, len);
 }
 
-/* Compares label + tail of both, each as one string. */
-static int compare_words(const char *a, const char *a_tail, const char *b, const char *b_tail)
+static char item_tail(uint32_t id)
 {
-	for (;;) {
-		if (!*a && a_tail) {
-			a = a_tail;
-			a_tail = NULL;
-		}
-		if (!*b && b_tail) {
-			b = b_tail;
-			b_tail = NULL;
-		}
-		if (*a != *b || !*a)
-			return (unsigned char)*a - (unsigned char)*b;
-		a++;
-		b++;
-	}
+	return id % ITEMS == ITEM_LINE ? ' ' : ';';
 }
 
-static int by_line(const void *x, const void *y, void *profile)
+/* Compares label and tail of two items, each as one string. */
+static int by_string(const void *x, const void *y, void *writing)
 {
-	const struct profile *p = profile;
-	uint32_t a_leaf = *(const uint32_t *)x, b_leaf = *(const uint32_t *)y, a = a_leaf,
-		 b = b_leaf;
-	const char *a_label, *b_label;
-	char a_tail[32], b_tail[32];
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+	size_t la, lb;
+	const char *s = item_text(writing, a, &la), *t = item_text(writing, b, &lb);
+	int order = memcmp(s, t, la < lb ? la : lb);
 
-	while (p->nodes[a].depth > p->nodes[b].depth)
-		a = p->nodes[a].parent;
-	while (p->nodes[b].depth > p->nodes[a].depth)
-		b = p->nodes[b].parent;
-	while (p->nodes[a].parent != p->nodes[b].parent) {
-		a = p->nodes[a].parent;
-		b = p->nodes[b].parent;
-	}
-	next_words(p, a, a_leaf, &a_label, a_tail);
-	next_words(p, b, b_leaf, &b_label, b_tail);
-	return compare_words(a_label, a_tail, b_label, b_tail);
+	if (order)
+		return order;
+	if (la == lb)
+		return (int)item_tail(a) - (int)item_tail(b);
+	order = la < lb ? item_tail(a) - (int)(unsigned char)t[la]
+			: (int)(unsigned char)s[lb] - item_tail(b);
+	return order ? order : la < lb ? -1 : 1;
 }
 
-static uint32_t next_in_preorder(const struct profile *p, uint32_t at)
+/* True if "label " of a line begins the string of another item. */
+static bool begins(const struct writing *w, uint32_t line, uint32_t id)
 {
-	if (p->nodes[at].first_child != NODE_NONE)
-		return p->nodes[at].first_child;
-	while (at != NODE_NONE && p->nodes[at].next_sibling == NODE_NONE)
-		at = p->nodes[at].parent;
-	return at == NODE_NONE ? NODE_NONE : p->nodes[at].next_sibling;
+	size_t len, other;
+	const char *s = item_text(w, line, &len), *t = item_text(w, id, &other);
+
+	return other > len && t[len] == ' ' && !memcmp(s, t, len);
 }
 
 /*
- * The nodes that have a line, which are those with weight of their own, in the order of the lines.
- * The tree in pre-order is sorted already, except for names that begin with the whole name of a
- * sibling, so most comparisons are of neighbours and fast. NULL: out of memory.
+ * Sets .last: items that a line begins stand right behind it. open: the lines that may begin the
+ * next item, each begun by the one before.
  */
-static uint32_t *sorted_leaves(struct profile *p, size_t *nr)
+static void find_last(struct writing *w, const uint32_t *order, uint32_t nr, uint32_t *open)
 {
-	uint32_t *v = malloc(p->nr_nodes * sizeof(*v));
+	uint32_t depth = 0;
 
-	*nr = 0;
-	for (uint32_t i = 0; v && i != NODE_NONE; i = next_in_preorder(p, i)) {
-		if (p->nodes[i].self)
-			v[(*nr)++] = i;
+	for (uint32_t i = 0; i < nr; i++) {
+		while (depth && !begins(w, order[open[depth - 1]], order[i]))
+			w->last[open[--depth]] = i - 1;
+		w->last[i] = i;
+		if (order[i] % ITEMS == ITEM_LINE)
+			open[depth++] = i;
 	}
-	if (v)
-		qsort_r(v, *nr, sizeof(*v), by_line, p);
-	return v;
+	while (depth)
+		w->last[open[--depth]] = nr - 1;
 }
 
-static int write_lines(struct profile *p, FILE *out)
+static int rank_items(struct writing *w)
 {
-	/* no stack is deeper than the number of nodes */
-	uint32_t *path = malloc((p->nr_nodes + 1) * sizeof(*path));
-	size_t nr, n;
-	uint32_t *leaves = sorted_leaves(p, &nr);
-	int err = path && leaves ? 0 : -ENOMEM;
+	uint32_t nr = ITEMS * intern_count(w->p->names);
+	uint32_t *order = malloc(nr * sizeof(*order)), *open = malloc(nr * sizeof(*open));
+	int err = -ENOMEM;
 
-	for (size_t i = 0; !err && i < nr; i++) {
-		n = 0;
-		for (uint32_t at = leaves[i]; at; at = p->nodes[at].parent)
-			path[n++] = at;
-		while (n-- > 0) {
-			fputs_unlocked(profile_name(p, p->nodes[path[n]].name), out);
-			putc_unlocked(n ? ';' : ' ', out);
-		}
-		fprintf(out, "%" PRIu64 "\n", p->nodes[leaves[i]].self);
-		err = ferror(out) ? -errno : 0;
+	w->rank = malloc(nr * sizeof(*w->rank));
+	w->last = malloc(nr * sizeof(*w->last));
+	if (order && open && w->rank && w->last) {
+		for (uint32_t i = 0; i < nr; i++)
+			order[i] = i;
+		qsort_r(order, nr, sizeof(*order), by_string, w);
+		for (uint32_t i = 0; i < nr; i++)
+			w->rank[order[i]] = i;
+		find_last(w, order, nr, open);
+		err = 0;
 	}
-	free(leaves);
-	free(path);
+	free(order);
+	free(open);
+	return err;
+}
+
+/* Compares what follows "label " in the line of a with what follows it in the string of b. */
+static int compare_behind(const struct writing *w, const struct item *a, const struct item *b)
+{
+	const struct node *line = &w->p->nodes[a->node], *other = &w->p->nodes[b->node];
+	char mine[24], theirs[64];
+	size_t len;
+
+	intern_get(w->p->names, line->name, &len);
+	snprintf(mine, sizeof(mine), "%" PRIu64, line->self);
+	/* Digits differ from any string within their own length. */
+	snprintf(theirs, sizeof(theirs), "%.24s%s", profile_name(w->p, other->name) + len + 1,
+		 b->is_line ? " " : ";");
+	if (b->is_line)
+		snprintf(theirs + strlen(theirs), 24, "%" PRIu64, other->self);
+	return strcmp(mine, theirs);
+}
+
+static int by_line(const void *x, const void *y, void *writing)
+{
+	const struct writing *w = writing;
+	const struct item *a = x, *b = y;
+
+	if (a->rank == b->rank)
+		return 0;
+	if (a->rank > b->rank)
+		return -by_line(y, x, writing);
+	if (a->is_line && b->rank <= w->last[a->rank])
+		return compare_behind(w, a, b);
+	return -1;
+}
+
+/* ---- lines ---- */
+
+static int push_item(struct writing *w, uint32_t node, bool is_line)
+{
+	struct item *item = array_push(&w->items, &w->nr, &w->cap);
+	uint32_t name = w->p->nodes[node].name;
+
+	if (!item)
+		return -ENOMEM;
+	*item = (struct item){ node, w->rank[ITEMS * name + (is_line ? ITEM_LINE : ITEM_MORE)],
+			       is_line };
+	return 0;
+}
+
+/* Pushes the items of all children of a node, so that the first in the alphabet is the last. */
+static int push_children(struct writing *w, uint32_t up)
+{
+	size_t first = w->nr;
+	int err = 0;
+
+	for (uint32_t n = w->p->nodes[up].first_child; n != NODE_NONE && !err;
+	     n = w->p->nodes[n].next_sibling) {
+		if (w->p->nodes[n].self)
+			err = push_item(w, n, true);
+		if (!err && w->p->nodes[n].first_child != NODE_NONE)
+			err = push_item(w, n, false);
+	}
+	if (err || w->nr == first)
+		return err;
+	qsort_r(w->items + first, w->nr - first, sizeof(*w->items), by_line, w);
+	for (size_t i = first, j = w->nr - 1; i < j; i++, j--) {
+		struct item swap = w->items[i];
+
+		w->items[i] = w->items[j];
+		w->items[j] = swap;
+	}
+	return 0;
+}
+
+static void put_line(const struct writing *w, const struct node *leaf)
+{
+	for (uint32_t depth = 1; depth <= leaf->depth; depth++) {
+		fputs_unlocked(profile_name(w->p, w->p->nodes[w->path[depth]].name), w->out);
+		putc_unlocked(depth < leaf->depth ? ';' : ' ', w->out);
+	}
+	fprintf(w->out, "%" PRIu64 "\n", leaf->self);
+}
+
+static int write_lines(const struct profile *p, FILE *out)
+{
+	struct writing w = { .p = p, .out = out };
+	int err = rank_items(&w);
+
+	if (!err)
+		err = push_children(&w, 0);
+	while (!err && w.nr) {
+		struct item item = w.items[--w.nr];
+		const struct node *n = &p->nodes[item.node];
+
+		if (array_reserve(&w.path, &w.cap_path, (size_t)n->depth + 1)) {
+			err = -ENOMEM;
+			break;
+		}
+		w.path[n->depth] = item.node;
+		if (item.is_line)
+			put_line(&w, n);
+		else
+			err = push_children(&w, item.node);
+		if (!err && ferror(out))
+			err = errno ? -errno : -EIO;
+	}
+	free(w.rank);
+	free(w.last);
+	free(w.items);
+	free(w.path);
 	return err;
 }
 

@@ -28,6 +28,7 @@
 #define FRAMES_MAX 4096
 #define MAX_TEXT_BYTES (32u << 20)	/* limit of each cache */
 #define DATE_COLUMNS 27		/* "2026-09-21 14:13:20.010000|" */
+#define MAX_CELL_BYTES (1u << 20)	/* of a stack: 4096 frames of 256 octets */
 
 extern const struct renderer renderer_csv;
 
@@ -145,6 +146,10 @@ static int put_stack(struct csv *c, uint32_t stack, const char *note)
 
 		if (!t)
 			return -ENOMEM;
+		if (c->row.nr - begin > MAX_CELL_BYTES) {
+			put_frame(c, begin, "[too long]", 10);
+			break;
+		}
 		put_frame(c, begin, t->s, t->len);
 	}
 	if (!err && note && !c->reverse)

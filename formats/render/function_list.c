@@ -92,36 +92,38 @@ static void count(struct function_list *l, const struct profile *p, const uint32
 	}
 }
 
-static int by_cost(const void *x, const void *y, void *profile)
+static int by_cost(const void *x, const void *y, void *ranks)
 {
 	const struct function_cost *a = x, *b = y;
-	int order;
+	const uint32_t *rank = ranks;
 
 	if (a->self != b->self)
 		return a->self > b->self ? -1 : 1;
 	if (a->total != b->total)
 		return a->total > b->total ? -1 : 1;
-	order = strcmp(profile_name(profile, a->name), profile_name(profile, b->name));
-	if (!order)
-		order = (int)a->kind - (int)b->kind;
-	return order ? order
-		     : strcmp(profile_name(profile, a->binary), profile_name(profile, b->binary));
+	if (a->name != b->name)
+		return rank[a->name] < rank[b->name] ? -1 : 1;
+	if (a->kind != b->kind)
+		return (int)a->kind - (int)b->kind;
+	return rank[a->binary] < rank[b->binary] ? -1 : rank[a->binary] > rank[b->binary];
 }
 
 int function_list_init(struct function_list *l, const struct profile *p)
 {
 	uint32_t *functions = malloc(p->nr_nodes * sizeof(*functions));
+	uint32_t *rank = profile_rank_names(p);
 	int err = -ENOMEM;
 
 	memset(l, 0, sizeof(*l));
-	if (functions)
+	if (functions && rank)
 		err = find_functions(l, p, functions);
 	if (!err) {
 		count(l, p, functions);
 		if (l->nr)
-			qsort_r(l->v, l->nr, sizeof(*l->v), by_cost, (void *)p);
+			qsort_r(l->v, l->nr, sizeof(*l->v), by_cost, rank);
 	}
 	free(functions);
+	free(rank);
 	if (err)
 		function_list_release(l);
 	return err;

@@ -34,6 +34,8 @@ struct leaves {				/* the functions that were running below a folded node */
 	uint32_t *v;
 	size_t nr, cap;
 	uint32_t depth;			/* depth of the deepest */
+	const struct profile *p;
+	uint32_t *rank;			/* of names; NULL: not needed so far */
 };
 
 /* Writes nothing if s is empty. */
@@ -193,6 +195,11 @@ static int collect(struct leaves *l, const struct profile *p, uint32_t top)
 	uint32_t *leaf;
 
 	l->nr = l->depth = 0;
+	l->p = p;
+	if (!l->rank)
+		l->rank = profile_rank_names(p);
+	if (!l->rank)
+		return -ENOMEM;
 	for (uint32_t n = next_below(p, top, top); n != NODE_NONE; n = next_below(p, top, n)) {
 		if (!p->nodes[n].self_samples)
 			continue;
@@ -206,18 +213,14 @@ static int collect(struct leaves *l, const struct profile *p, uint32_t top)
 	return 0;
 }
 
-static int by_function(const void *x, const void *y, void *profile)
+static int by_function(const void *x, const void *y, void *leaves)
 {
-	const struct profile *p = profile;
-	const struct node *a = &p->nodes[*(const uint32_t *)x],
-			  *b = &p->nodes[*(const uint32_t *)y];
-	int order =
-		a->name == b->name ? 0 : strcmp(profile_name(p, a->name), profile_name(p, b->name));
+	const struct leaves *l = leaves;
+	const struct node *a = &l->p->nodes[*(const uint32_t *)x],
+			  *b = &l->p->nodes[*(const uint32_t *)y];
 
-	if (order)
-		return order;
-	if (a->name != b->name)		/* the names differ after a NUL */
-		return a->name < b->name ? -1 : 1;
+	if (a->name != b->name)
+		return l->rank[a->name] < l->rank[b->name] ? -1 : 1;
 	if (a->binary != b->binary)
 		return a->binary < b->binary ? -1 : 1;
 	return a->kind != b->kind ? a->kind - b->kind : a->flags - b->flags;
@@ -226,11 +229,11 @@ static int by_function(const void *x, const void *y, void *profile)
 /* Writes each function once, in whichever ways it was called. */
 static void put_leaves(struct json_writer *w, struct leaves *l, const struct profile *p)
 {
-	qsort_r(l->v, l->nr, sizeof(*l->v), by_function, (void *)p);
-	for (size_t i = 0, end; i < l->nr; i = end) {
+	qsort_r(l->v, l->nr, sizeof(*l->v), by_function, l);
+	for (size_t i = 0, end; i < l->nr && !ferror(w->out); i = end) {
 		struct value v = { 0 };
 
-		for (end = i; end < l->nr && !by_function(&l->v[i], &l->v[end], (void *)p); end++) {
+		for (end = i; end < l->nr && !by_function(&l->v[i], &l->v[end], l); end++) {
 			v.self += p->nodes[l->v[end]].self;
 			v.self_samples += p->nodes[l->v[end]].self_samples;
 		}
@@ -293,6 +296,8 @@ static int put_tree(struct json_writer *w, struct leaves *folded, const struct p
 		int descend;
 
 		begin_node(w, p, n, &v);
+		if (ferror(w->out))
+			return errno ? -errno : -EIO;
 		descend = begin_children(w, folded, p, at);
 		if (descend < 0)
 			return descend;
@@ -319,6 +324,7 @@ static int json_render(const struct profile *p, const struct render_opts *opts, 
 	int err = put_tree(&w, opts->deep ? NULL : &folded, p);
 
 	free(folded.v);
+	free(folded.rank);
 	putc('\n', out);
 	return err ? err : ferror(out) ? -errno : 0;
 }

@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "formats/render/output_limit.h"
 #include "formats/render/renderer.h"
 #include "src/base/array.h"
 #include "src/base/fail.h"
@@ -181,14 +182,35 @@ static int give_up(FILE *out, const char *file, int err)
 	return fail(err, "write %s", file);
 }
 
+/* Renders into a stream that is limited: report_limits(). */
+static int render_limited(const struct output *o, struct report *rep, const struct profile *prof,
+			  const struct render_opts *opts, FILE *out)
+{
+	struct report_limits limits;
+	struct output_limit limit;
+	int err, written;
+
+	report_limits(rep, &limits);
+	if (output_limit_open(&limit, out, limits.output_bytes))
+		return -ENOMEM;
+	errno = 0;
+	err = o->renderer->render ? o->renderer->render(prof, opts, limit.stream)
+				  : o->renderer->stream(rep, opts, limit.stream);
+	written = output_limit_close(&limit);
+	if (written != -EFBIG)
+		return written ? written : err;
+	return fail_why(-EMSGSIZE,
+			"--%s: %s: it ends after %" PRIu64 " MiB, as no recording of this size "
+			"needs more. Try: --from and --to for a part of it, or --no-limits",
+			o->renderer->name, report_path(rep), limits.output_bytes >> 20);
+}
+
 static int run_renderer(const struct output *o, struct report *rep, const struct profile *prof,
 			const struct render_opts *opts, FILE *out, const char *file)
 {
 	int err;
 
-	errno = 0;
-	err = o->renderer->render ? o->renderer->render(prof, opts, out)
-				  : o->renderer->stream(rep, opts, out);
+	err = render_limited(o, rep, prof, opts, out);
 	if (ferror(out))
 		return give_up(out, file, err < 0 ? err : errno ? -errno : -EIO);
 	if (err == -ENOMEM)

@@ -425,7 +425,7 @@ static void put_chart(const struct picture *pic)
 	put_asset(pic->out, _binary_formats_render_assets_flame_js_start,
 		  _binary_formats_render_assets_flame_js_end);
 	fputs("</script>\n", pic->out);
-	for (size_t i = 0; i < pic->layout.nr; i++)
+	for (size_t i = 0; i < pic->layout.nr && !ferror(pic->out); i++)
 		put_box(pic, &pic->layout.v[i]);
 	fputs("</svg>\n", pic->out);
 }

@@ -39,6 +39,7 @@ struct text {
 	const struct profile *p;
 	const struct render_opts *opts;
 	FILE *out;
+	uint32_t *rank;			/* of names in the alphabet */
 	size_t width, binary_width, weight_width;
 	FILE *line;			/* writes into buf: a name to measure */
 	char *buf;
@@ -297,18 +298,17 @@ static uint64_t smallest_shown(const struct text *t)
 	return weight > 1 ? (uint64_t)weight : 1;
 }
 
-static int by_total(const void *x, const void *y, void *profile)
+static int by_total(const void *x, const void *y, void *text)
 {
-	const struct profile *p = profile;
+	const struct text *t = text;
 	const struct turn *a = x, *b = y;
-	uint64_t at = p->nodes[a->node].total, bt = p->nodes[b->node].total;
-	int order;
+	const struct node *m = &t->p->nodes[a->node], *n = &t->p->nodes[b->node];
 
-	if (at != bt)
-		return at < bt ? -1 : 1;	/* the heaviest last: it is printed first */
-	order = strcmp(profile_name(p, p->nodes[b->node].name),
-		       profile_name(p, p->nodes[a->node].name));
-	return order ? order : a->node < b->node ? 1 : -1;
+	if (m->total != n->total)
+		return m->total < n->total ? -1 : 1;	/* the heaviest last: it is printed first */
+	if (m->name != n->name)
+		return t->rank[n->name] < t->rank[m->name] ? -1 : 1;
+	return a->node < b->node ? 1 : -1;
 }
 
 /*
@@ -335,7 +335,7 @@ static int push_children(struct text *t, struct turns *turns, const struct turn 
 	if (turns->nr == first)
 		return 0;
 	lonely = turns->nr == first + 1;
-	qsort_r(turns->v + first, turns->nr - first, sizeof(*turns->v), by_total, (void *)p);
+	qsort_r(turns->v + first, turns->nr - first, sizeof(*turns->v), by_total, t);
 	for (size_t i = first; i < turns->nr; i++) {
 		turns->v[i].level = up->level + !lonely;
 		turns->v[i].is_sibling = !lonely;
@@ -469,9 +469,12 @@ static int text_render(const struct profile *prof, const struct render_opts *opt
 		  : opts->columns < LEAST_WIDTH ? LEAST_WIDTH
 						: opts->columns;
 	t.binary_width = t.width < WIDTH ? 16 : 22;
-	t.line = open_memstream(&t.buf, &t.size);
-	if (!t.line)
+	t.rank = profile_rank_names(prof);
+	t.line = t.rank ? open_memstream(&t.buf, &t.size) : NULL;
+	if (!t.line) {
+		free(t.rank);
 		return -ENOMEM;
+	}
 	put_facts(&t);
 	if (prof->nodes[0].total) {
 		err = put_top(&t);
@@ -482,6 +485,7 @@ static int text_render(const struct profile *prof, const struct render_opts *opt
 		err = -errno;
 	fclose(t.line);
 	free(t.buf);
+	free(t.rank);
 	return err;
 }
 

@@ -14,6 +14,7 @@
 #include "src/profile/wait_place.h"
 
 #define PLACE_WIDTH 32
+#define PLACE_BYTES 1024
 
 struct entry {
 	uint32_t call, place;		/* interned names */
@@ -81,6 +82,14 @@ static int by_size(const void *a, const void *b, void *list)
 	return by_group(&l->entries[x->first], &l->entries[y->first]);
 }
 
+/* No function of the kernel has a longer name, but a trace may say so of each thread. */
+static uint32_t place_of(struct list *l, const struct rec_sample *rec, char buf[FRAME_TEXT_MAX])
+{
+	const char *place = wait_place(l->g->tables, rec->kstack, buf);
+
+	return intern_bytes(l->names, place, strnlen(place, PLACE_BYTES));
+}
+
 static int add_entries(struct list *l, const struct syscall_names *calls)
 {
 	char number[WAIT_CALL_MAX], buf[FRAME_TEXT_MAX];
@@ -93,8 +102,7 @@ static int add_entries(struct list *l, const struct syscall_names *calls)
 			continue;
 		e->call = intern_str(l->names, wait_call_name(calls, &row->rec, number));
 		e->place = wait_is_off_cpu(&row->rec)
-				   ? intern_str(l->names,
-						wait_place(l->g->tables, row->rec.kstack, buf))
+				   ? place_of(l, &row->rec, buf)
 				   : 0;
 		if (e->call == UINT32_MAX || e->place == UINT32_MAX)
 			return -ENOMEM;
@@ -153,7 +161,7 @@ int wait_list_put(const struct wait_graph *g, const struct syscall_names *calls,
 		make_groups(&l);
 		fprintf(out, "%8s  %14s  %-18s  %-*s  %s\n", "threads", "longest, s", "system call",
 			PLACE_WIDTH, "kernel function", "that thread");
-		for (size_t i = 0; i < l.nr_groups; i++)
+		for (size_t i = 0; i < l.nr_groups && !ferror(out); i++)
 			put_group(&l, &l.groups[i], out);
 	}
 	intern_free(l.names);

@@ -175,7 +175,7 @@ static int put_all(struct waits_json *j, const char *warning)
 		json_put_u64(w, "time_real_ns", g->rows[0].real_ns);
 	json_key(w, "threads");
 	json_begin(w, '[');
-	for (size_t i = 0; i < g->nr; i++)
+	for (size_t i = 0; i < g->nr && !ferror(w->out); i++)
 		put_thread(j, &g->rows[i]);
 	json_end(w, ']');
 	json_key(w, "rings");

@@ -11,7 +11,7 @@
  * What a reader of records spends on each, in about nanoseconds: the measure of trace_reader.h's
  * limits. A row costs more than an item of a batch, because it is counted in several tables.
  */
-enum { WORK_CHUNK = 2000, WORK_RECORD = 40, WORK_ITEM = 30, WORK_ROW = 60 };
+enum { WORK_CHUNK = 2000, WORK_RECORD = 40, WORK_ITEM = 30, WORK_ROW = 60, WORK_REPEATED = 45 };
 
 void chunk_decoder_release(struct chunk_decoder *d)
 {
@@ -204,14 +204,14 @@ static int next_repeated(struct chunk_decoder *d, struct record *rec)
 	if (!scan_rows_next(&d->scan_rows, &d->tables, &rec->sample))
 		return 0;
 	rec->tag = REC_SAMPLE;
-	d->work += WORK_ROW / 2;
+	d->work += WORK_REPEATED;
 	return 1;
 }
 
 int chunk_decoder_drain(struct chunk_decoder *d, struct record *rec)
 {
 	rec->tag = REC_SAMPLE;
-	d->work += WORK_ROW / 2;
+	d->work += WORK_REPEATED;
 	return scan_rows_drain(&d->scan_rows, &rec->sample, &d->again);
 }
 

@@ -43,8 +43,8 @@ struct trace_reader_options {
  * Real traces stay far below: a recording of many threads that sleep for hours has most records for
  * its size, and REPEATs that are summed cost half a nanosecond for each row.
  */
-#define TRACE_WORK(size) (400000000ull + 12 * (size))
-#define TRACE_TABLE_BYTES(size) ((80ull << 20) + (size) / 2)
+#define TRACE_WORK(size) (350000000ull + 12 * (size))
+#define TRACE_TABLE_BYTES(size) ((112ull << 20) + (size))
 
 /*
  * Prints why it fails. -ENOEXEC: the file is no trace, and the message says what it looks like;

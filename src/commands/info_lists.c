@@ -23,18 +23,30 @@ static bool same_row(const void *ctx, uint32_t id)
 	return k->v[id].path == k->path;
 }
 
-static uint32_t path_of(struct info_list *l, const struct definition_store *t, uint32_t binary,
-			const char *none)
+/* The binaries of a segment: a path may be long, so it is looked at only once. */
+struct paths {
+	uint32_t *v;			/* by binary id: id in .paths of the list, plus 1; 0: new */
+	size_t cap;
+};
+
+static uint32_t path_of(struct info_list *l, struct paths *known,
+			const struct definition_store *t, uint32_t binary, const char *none)
 {
 	const struct rec_binary *b = definition_store_find_binary(t, binary);
-	const char *s = none;
-	size_t len = strlen(none);
+	const char *s;
+	size_t len;
+	uint32_t path;
 
-	if (b && b->path)
-		s = definition_store_string(t, b->path, &len);
-	else if (b)
-		len = strlen(s = binary_kind_name(b->kind));
-	return intern_bytes(l->paths, s, len);
+	if (!b || !b->path)
+		return intern_str(l->paths, b ? binary_kind_name(b->kind) : none);
+	if (array_reserve(&known->v, &known->cap, definition_store_id_end(t, REC_BINARY)))
+		return IX_NONE;
+	if (known->v[binary])
+		return known->v[binary] - 1;
+	s = definition_store_string(t, b->path, &len);
+	path = intern_bytes(l->paths, s, len);
+	known->v[binary] = path == IX_NONE ? 0 : path + 1;
+	return path;
 }
 
 /* The row of a path; a new path gets a new row. NULL: out of memory. */
@@ -81,22 +93,29 @@ static void sort(struct info_list *l)
 static int count_names(struct info_list *l, struct hash_index *index,
 		       const struct definition_store *t)
 {
-	for (uint32_t id = 1; id < definition_store_id_end(t, REC_FRAME); id++) {
+	struct paths known = { 0 };
+	int err = 0;
+
+	for (uint32_t id = 1; !err && id < definition_store_id_end(t, REC_FRAME); id++) {
 		const struct rec_frame *f = definition_store_find_frame(t, id);
 		const struct table_symbol *s = definition_store_find_symbol(t, id);
 		struct info_row *row;
+		uint32_t path;
 
 		if (!f)
 			continue;
-		row = row_of(l, index,
-			     f->kind == FRAME_JIT ? intern_str(l->paths, "(generated code)")
-						  : path_of(l, t, f->binary, "(no binary)"));
-		if (!row)
-			return -ENOMEM;
-		row->all++;
-		row->count += !s || !s->nr_lines;
+		path = f->kind == FRAME_JIT ? intern_str(l->paths, "(generated code)")
+					    : path_of(l, &known, t, f->binary, "(no binary)");
+		row = row_of(l, index, path);
+		if (row) {
+			row->all++;
+			row->count += !s || !s->nr_lines;
+		} else {
+			err = -ENOMEM;
+		}
 	}
-	return 0;
+	free(known.v);
+	return err;
 }
 
 int info_names_init(struct info_list *l, const struct report *rep)

@@ -61,6 +61,7 @@
 #define MAX_MEMOS (1u << 20)
 #define MAX_ROWS (1u << 18)
 #define MAX_KEYS (1u << 18)		/* of frames, before all are made anew */
+#define ROW_STEPS 4			/* what a row costs beside its frames */
 
 /*
  * A path that was added before: from the tree's node base down all frames of stack it leads to
@@ -199,7 +200,14 @@ static int count_scan(void *ctx, uint32_t segment, uint32_t scan, uint64_t real_
 	return 0;
 }
 
+static void add_row(struct fold *f, const struct sample_count *row);
 static void add_rows(struct fold *f);
+
+/* So many frames were looked at that no more are. */
+static bool is_spent(const struct fold *f)
+{
+	return f->opts->max_steps && f->steps > f->opts->max_steps;
+}
 
 /* Rows hold ids of one segment only. */
 static void enter_segment(struct fold *f, const struct definition_store *tables)
@@ -227,8 +235,13 @@ int fold_counted(struct fold *f, const struct report_sample *s, uint64_t nr)
 	f->amount.weight = weight_sum(f->amount.weight, s->weight);
 	count_scan(f, s->segment, rec->scan, s->real_ns);
 	report_subject_sample(&f->subject, s);
-	if (f->tree.failed || stack_tally_add_many(&f->stacks, s->segment, s->tables, rec, nr) ||
-	    sample_counts_add(&f->counts, &key))
+	if (f->tree.failed || stack_tally_add_many(&f->stacks, s->segment, s->tables, rec, nr))
+		return -ENOMEM;
+	if (is_spent(f)) {
+		add_row(f, &key);	/* which looks at no frame */
+		return f->tree.failed ? -ENOMEM : 0;
+	}
+	if (sample_counts_add(&f->counts, &key))
 		return -ENOMEM;
 	if (f->counts.nr >= MAX_ROWS)
 		add_rows(f);
@@ -406,7 +419,8 @@ static void add_row(struct fold *f, const struct sample_count *row)
 	const char *text = stack_note(row->end, row->ustack != 0, buf);
 	uint32_t at = add_synthetic(f, 0, row->comm);
 
-	if (f->opts->max_steps && f->steps > f->opts->max_steps) {
+	f->steps += ROW_STEPS;
+	if (is_spent(f)) {
 		at = tree_builder_rest(&f->tree, at);
 	} else {
 		if (text)

@@ -2,6 +2,7 @@
 #include "src/profile/profile.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/intern.h"
 #include "src/profile/stack_health.h"
@@ -21,4 +22,33 @@ void profile_free(struct profile *p)
 const char *profile_name(const struct profile *p, uint32_t name)
 {
 	return intern_get(p->names, name, NULL);
+}
+
+static int by_name(const void *a, const void *b, void *names)
+{
+	size_t len_a, len_b;
+	const char *s = intern_get(names, *(const uint32_t *)a, &len_a);
+	const char *t = intern_get(names, *(const uint32_t *)b, &len_b);
+	int order = memcmp(s, t, len_a < len_b ? len_a : len_b);
+
+	return order ? order : (len_a > len_b) - (len_a < len_b);
+}
+
+uint32_t *profile_rank_names(const struct profile *p)
+{
+	uint32_t nr = intern_count(p->names);
+	uint32_t *order = malloc(nr * sizeof(*order)), *rank = malloc(nr * sizeof(*rank));
+
+	if (order && rank) {
+		for (uint32_t i = 0; i < nr; i++)
+			order[i] = i;
+		qsort_r(order, nr, sizeof(*order), by_name, p->names);
+		for (uint32_t i = 0; i < nr; i++)
+			rank[order[i]] = i;
+	} else {
+		free(rank);
+		rank = NULL;
+	}
+	free(order);
+	return rank;
 }

@@ -82,3 +82,9 @@ struct profile {
 void profile_free(struct profile *p);
 
 const char *profile_name(const struct profile *p, uint32_t name);
+
+/*
+ * Makes rank[name], the place of a name in the alphabet, so that sorting nodes compares numbers and
+ * not long names that differ in their last octet. NULL: out of memory.
+ */
+uint32_t *profile_rank_names(const struct profile *p);

@@ -394,8 +394,8 @@ void report_limits(const struct report *rep, struct report_limits *l)
 		return;
 	l->nodes = (1u << 20) + (uint32_t)(size / 128 < 1u << 28 ? size / 128 : 1u << 28);
 	l->name_bytes = (48ull << 20) + size / 2;
-	l->steps = 10000000 + size;
-	l->output_bytes = (1ull << 30) + 300 * size;
+	l->steps = 4000000 + 2 * size;
+	l->output_bytes = (768ull << 20) + 300 * size;
 }
 
 void report_set_blurred(struct report *rep)

@@ -22,6 +22,7 @@
 
 #include "formats/trace/trace_reader.h"
 #include "src/base/array.h"
+#include "src/base/fail.h"
 #include "src/model/definition_store.h"
 #include "src/profile/report_parts.h"
 #include "src/profile/weight_text.h"
@@ -167,6 +168,19 @@ static int give_repeat(struct giving *g, const struct rec_repeat *rec)
 	return err ? err : trace_reader_sum(r);
 }
 
+/* The first pass summed what REPEATs stand for; one by one that may be beyond the limits. */
+static int check_whole(const struct report *rep)
+{
+	uint64_t refused = trace_reader_status(rep->reader)->refused_bytes;
+
+	if (refused == rep->trace_summary.info.status.refused_bytes)
+		return 0;
+	return fail_why(-EMSGSIZE,
+			"%s: its rows, one by one, are more than a recording of that size holds. "
+			"Try: --from and --to for a part of it, or --no-limits",
+			rep->path);
+}
+
 static int give_all(struct giving *g)
 {
 	struct record rec;
@@ -179,7 +193,7 @@ static int give_all(struct giving *g)
 			err = give_repeat(g, &rec.repeat);
 	}
 	free(g->passing);
-	return err ? err : n;
+	return err || n < 0 ? err ?: n : check_whole(g->rep);
 }
 
 int report_samples(struct report *rep, report_sample_fn fn, void *ctx)

@@ -61,22 +61,38 @@ struct summing {
 	/* By node id: the node just inside the outermost one of its stack; 0: none. */
 	uint32_t *below_root;
 	size_t cap_guessed_from, cap_below_root;
+	uint32_t *paths;		/* by binary id: its path plus 1; 0: not known yet */
+	size_t cap_paths;
 	size_t next_broken;		/* index into the tally's list */
 	struct row_list broken, guesses;
 };
 
 /* ---- Which code ---- */
 
-static uint32_t binary_path(const struct summing *s, const struct rec_frame *f)
+/* A path may be long, so it is looked at only once. */
+static uint32_t path_of(struct summing *s, const struct rec_binary *b)
 {
-	const struct rec_binary *b = definition_store_find_binary(s->tables, f->binary);
 	const char *name;
+	uint32_t path;
 	size_t len;
 
-	if (b && b->path) {
-		name = definition_store_string(s->tables, b->path, &len);
-		return intern_bytes(s->h->paths, name, len);
-	}
+	if (array_reserve(&s->paths, &s->cap_paths,
+			  definition_store_id_end(s->tables, REC_BINARY)))
+		return IX_NONE;
+	if (s->paths[b->id])
+		return s->paths[b->id] - 1;
+	name = definition_store_string(s->tables, b->path, &len);
+	path = intern_bytes(s->h->paths, name, len);
+	s->paths[b->id] = path == IX_NONE ? 0 : path + 1;
+	return path;
+}
+
+static uint32_t binary_path(struct summing *s, const struct rec_frame *f)
+{
+	const struct rec_binary *b = definition_store_find_binary(s->tables, f->binary);
+
+	if (b && b->path)
+		return path_of(s, b);
 	if (b && f->kind != FRAME_JIT)
 		return intern_str(s->h->paths, binary_kind_name(b->kind));
 	return intern_str(s->h->paths, f->flags & FRAME_UNMAPPED ? "(no mapping)" :
@@ -89,7 +105,7 @@ static uint64_t lookup_addr(const struct rec_frame *f)
 	return f->addr - (f->flags & FRAME_RETURN_ADDRESS && f->addr);
 }
 
-static struct spot spot_of(const struct summing *s, const struct rec_frame *f)
+static struct spot spot_of(struct summing *s, const struct rec_frame *f)
 {
 	if (!f)
 		return (struct spot){ .path = intern_str(s->h->paths, "(no frames)") };
@@ -103,7 +119,7 @@ static const struct rec_frame *frame_of_node(const struct summing *s, uint32_t n
 	return n ? definition_store_find_frame(s->tables, n->frame) : NULL;
 }
 
-static struct spot broken_spot(const struct summing *s, const struct tally_broken *b)
+static struct spot broken_spot(struct summing *s, const struct tally_broken *b)
 {
 	const struct table_node *n = definition_store_find_node(s->tables, b->ustack);
 	const struct rec_frame *f = n ? definition_store_find_frame(s->tables, n->outermost) : NULL;
@@ -285,6 +301,8 @@ static int sum_segment(struct summing *s, struct stack_tally *t, uint32_t segmen
 	uint32_t end = definition_store_id_end(s->tables, REC_NODE);
 	int err;
 
+	if (s->cap_paths)
+		memset(s->paths, 0, s->cap_paths * sizeof(*s->paths));
 	if (end > seg->cap_stacks)
 		end = (uint32_t)seg->cap_stacks;	/* no sample has a higher node */
 	err = learn_paths(s, end ? end : 1);
@@ -355,6 +373,7 @@ int stack_health_init(struct stack_health *h, struct stack_tally *t, health_tabl
 	}
 	free(s.guessed_from);
 	free(s.below_root);
+	free(s.paths);
 	ix_release(&s.broken.index);
 	ix_release(&s.guesses.index);
 	if (err)

@@ -9,6 +9,12 @@
 #include "src/base/array.h"
 #include "src/model/definition_store.h"
 
+/*
+ * Distinct stacks that are not whole; the others are counted without their place. No recording has
+ * so many, and a hostile one has millions of pairs of a stack and an end.
+ */
+#define MAX_BROKEN (1u << 17)
+
 void stack_tally_release(struct stack_tally *t)
 {
 	for (size_t i = 0; i < t->nr_segments; i++) {
@@ -91,6 +97,8 @@ static int count_broken(struct stack_tally *t, uint32_t segment, uint32_t node, 
 		t->broken[id].count += nr;
 		return 0;
 	}
+	if (node && t->nr_broken >= MAX_BROKEN)
+		return count_broken(t, segment, 0, end, nr);
 	b = t->nr_broken < IX_NONE - 2 ? array_push(&t->broken, &t->nr_broken, &t->cap_broken)
 				       : NULL;
 	if (!b)

@@ -197,39 +197,6 @@ static void sum_totals(struct profile *p)
 	}
 }
 
-static int by_name(const void *a, const void *b, void *names)
-{
-	size_t len_a, len_b;
-	const char *s = intern_get(names, *(const uint32_t *)a, &len_a);
-	const char *t = intern_get(names, *(const uint32_t *)b, &len_b);
-	int order = memcmp(s, t, len_a < len_b ? len_a : len_b);
-
-	return order ? order : (len_a > len_b) - (len_a < len_b);
-}
-
-/*
- * Makes rank[name], the place of a name in the alphabet, so that sorting nodes compares numbers.
- * NULL: out of memory.
- */
-static uint32_t *rank_names(const struct profile *p)
-{
-	uint32_t nr = intern_count(p->names);
-	uint32_t *order = malloc(nr * sizeof(*order)), *rank = malloc(nr * sizeof(*rank));
-
-	if (order && rank) {
-		for (uint32_t i = 0; i < nr; i++)
-			order[i] = i;
-		qsort_r(order, nr, sizeof(*order), by_name, p->names);
-		for (uint32_t i = 0; i < nr; i++)
-			rank[order[i]] = i;
-	} else {
-		free(rank);
-		rank = NULL;
-	}
-	free(order);
-	return rank;
-}
-
 struct place {				/* sort key of a node that makes siblings neighbours */
 	uint32_t parent, rank, binary_rank, kind_flags, node;
 };
@@ -249,7 +216,7 @@ static int by_place(const void *x, const void *y)
 
 static int link_children(struct profile *p)
 {
-	uint32_t *rank = rank_names(p);
+	uint32_t *rank = profile_rank_names(p);
 	struct place *v = malloc(p->nr_nodes * sizeof(*v));
 	int err = rank && v ? 0 : -ENOMEM;
 

@@ -50,23 +50,34 @@ static uint64_t to_vaddr(const struct past_maps *pm, const struct rec_mapping *m
 	return binary_to_vaddr(&b, m->start, m->pgoff_bytes);
 }
 
+/* The newest one that it names has ended. */
+static void remove_mapping(struct past_maps *pm, const struct rec_mapping *m)
+{
+	for (size_t i = pm->nr_maps; i-- > 0; pm->work++) {
+		struct past_map *p = &pm->maps[i];
+
+		if (p->process == m->process && p->start == m->start &&
+		    p->end == m->start + m->len && p->died_ns == NEVER) {
+			p->died_ns = m->time_ns;
+			return;
+		}
+	}
+}
+
 static int add_mapping(struct past_maps *pm, const struct rec_mapping *m)
 {
 	struct past_map *p;
 
+	if (pm->work > PAST_MAPS_WORK)
+		return -E2BIG;
 	if (m->op == MAPPING_DEL) {
-		for (size_t i = pm->nr_maps; i-- > 0;) {
-			p = &pm->maps[i];
-			if (p->process == m->process && p->start == m->start &&
-			    p->end == m->start + m->len && p->died_ns == NEVER) {
-				p->died_ns = m->time_ns;
-				break;
-			}
-		}
+		remove_mapping(pm, m);
 		return 0;
 	}
 	if (!m->len || m->start + m->len < m->start)
 		return 0;
+	if (pm->nr_maps >= PAST_MAPS_MAX)
+		return -E2BIG;
 	p = array_push(&pm->maps, &pm->nr_maps, &pm->cap_maps);
 	if (!p)
 		return -ENOMEM;
@@ -114,15 +125,19 @@ static bool overlaps(const struct past_list *list, const struct past_map *m)
 	return false;
 }
 
-static int take(struct past_list *list, const struct past_map *m)
+static int take(struct past_maps *pm, struct past_list *list, const struct past_map *m)
 {
-	struct past_map *slot =
-		overlaps(list, m) ? NULL : array_push(&list->v, &list->nr, &list->cap);
+	struct past_map *slot;
 
-	if (slot)
-		*slot = *m;
-	else if (!overlaps(list, m))
+	pm->work += list->nr;
+	if (pm->work > PAST_MAPS_WORK)
+		return -E2BIG;
+	if (overlaps(list, m))
+		return 0;
+	slot = array_push(&list->v, &list->nr, &list->cap);
+	if (!slot)
 		return -ENOMEM;
+	*slot = *m;
 	return 0;
 }
 
@@ -133,26 +148,28 @@ static int by_start(const void *a, const void *b)
 	return COMPARE(x->start, y->start);
 }
 
-int past_maps_at(const struct past_maps *pm, uint32_t process, uint64_t time_ns,
+int past_maps_at(struct past_maps *pm, uint32_t process, uint64_t time_ns,
 		 struct past_list *list)
 {
 	int err = 0;
 
 	list->nr = 0;
+	pm->work += 2 * pm->nr_maps;
 	/* The newest come first, because a mapping replaces older ones that it overlaps. */
 	for (size_t i = pm->nr_maps; i-- > 0 && !err;) {
 		const struct past_map *m = &pm->maps[i];
 
 		if (m->process == process && m->born_ns <= time_ns && time_ns < m->died_ns)
-			err = take(list, m);
+			err = take(pm, list, m);
 	}
 	for (size_t i = 0; i < pm->nr_maps && !err; i++) {
 		const struct past_map *m = &pm->maps[i];
 
 		if (m->process == process && m->born_ns > time_ns)
-			err = take(list, m);
+			err = take(pm, list, m);
 	}
-	qsort(list->v, list->nr, sizeof(*list->v), by_start);
+	if (list->nr)
+		qsort(list->v, list->nr, sizeof(*list->v), by_start);
 	return err;
 }
 

@@ -33,14 +33,22 @@ struct past_maps {
 	size_t nr_maps, cap_maps;
 	struct past_binary *binaries;	/* by id */
 	size_t nr_binaries, cap_binaries;
+	uint64_t work;			/* mappings looked at so far: see PAST_MAPS_WORK */
 };
+
+/*
+ * A small trace can have millions of mappings, and looking for those of one time is a pass over all
+ * of them. Beyond these limits the functions return -E2BIG.
+ */
+#define PAST_MAPS_MAX (1u << 20)
+#define PAST_MAPS_WORK 1000000000ull
 
 struct past_list {
 	struct past_map *v;		/* sorted by start, no two overlap */
 	size_t nr, cap;
 };
 
-int past_maps_record(void *pm, const struct record *rec);	/* 0 or -ENOMEM */
+int past_maps_record(void *pm, const struct record *rec);	/* 0, -ENOMEM, -E2BIG */
 void past_maps_release(struct past_maps *pm);
 
 /* A binary by id; NULL: unknown. */
@@ -48,9 +56,9 @@ const struct rec_binary *past_maps_binary(const struct past_maps *pm, uint32_t i
 
 /*
  * The mappings of the process at that time. Where there was none, one that became known later
- * counts. The list is reused by the next call; free list->v at the end. 0 or -ENOMEM.
+ * counts. The list is reused by the next call; free list->v at the end. 0, -ENOMEM or -E2BIG.
  */
-int past_maps_at(const struct past_maps *pm, uint32_t process, uint64_t time_ns,
+int past_maps_at(struct past_maps *pm, uint32_t process, uint64_t time_ns,
 		 struct past_list *list);
 
 /* The mapping that holds addr, or NULL. */

@@ -62,6 +62,14 @@ static struct segment *segment_of(struct verify *v, uint32_t nr)
 	return &v->segments[nr];
 }
 
+static int tell_failure(const struct verify *v, int err)
+{
+	if (err != -E2BIG)
+		return fail(err, "%s", v->path);
+	return fail_why(err, "%s: it has more mappings, or more stacks in them, than a recording "
+			"needs. Try: a shorter recording, or --audit 1/1000", v->path);
+}
+
 static int read_definitions(struct verify *v)
 {
 	struct record rec;
@@ -78,7 +86,7 @@ static int read_definitions(struct verify *v)
 		err = past_files_new(v->segments[i].tables, &v->segments[i].maps,
 				     &v->segments[i].files);
 	if (err)
-		return fail(err, "%s", v->path);
+		return tell_failure(v, err);
 	return n < 0 ? n : 0;
 }
 
@@ -377,7 +385,7 @@ int verify_run(struct verify *v, verdict_fn fn, void *ctx)
 		err = judge_record(v, trace_reader_status(v->reader)->segment, &rec.rawstack,
 				   &verdict);
 		if (err)
-			return fail(err, "%s", v->path);
+			return tell_failure(v, err);
 		err = fn(ctx, &verdict);
 	}
 	return err ? err : n < 0 ? n : 0;

@@ -67,11 +67,6 @@ def chains(first, nr, depth=DEEP, frame=1):
     return rec(NODE, uv(first, nr * depth), (b'\0' + uv(frame) + (b'\1' + uv(frame)) * (depth - 1)) * nr)
 
 
-def leaves(first, nr, parent):
-    """nr nodes below one parent, which is followed by them."""
-    return rec(NODE, uv(first, nr), *(uv(first + i - parent, 2) for i in range(nr)))
-
-
 def threads(first, nr, comm=1):
     return b''.join(thread(i, comm if isinstance(comm, int) else comm(i)) for i in range(first, first + nr))
 
@@ -189,9 +184,10 @@ def segments_bomb(scale):
 # --- what is made of it: trees, lists, output
 
 def pairs_bomb(scale):
-    """Each kernel stack of 2000 frames below each of many user stacks."""
+    """A kernel stack of 2000 frames below each of many user stacks, which all differ."""
     n = 100000
-    t = Trace().add(chains(3, 1, 2000), leaves(2003, n, 2))
+    t = Trace().add(rec(FRAME, uv(3, n), *(b'\0\0\1' + uv(4096 + 16 * i) for i in range(n))), chains(3, 1, 2000),
+                    rec(NODE, uv(2003, n), *(b'\0' + uv(3 + i) for i in range(n))))
     return t.add(many_rows(n, c11=column(11, 2, sv(2003), b'\2' * (n - 1)), c9=column(9, 1, uv(2002))), times=scale)
 
 
@@ -206,7 +202,7 @@ def comms_bomb(scale):
 def distinct_bomb(scale):
     """Rows that all differ in their two stacks."""
     n = SAMPLE_ROWS
-    t = Trace().add(chains(3, 500))
+    t = Trace().add(chains(3, 300))
     for i in range(16 * scale):
         t.add(many_rows(n, c11=column(11, 2, sv(2 + i), b'\2' * (n - 1)), c9=column(9, 2, sv(2 + 3 * i), b'\4' * (n - 1)),
                         c16=column(16, 1, uv(10 + i % 8))))

@@ -31,7 +31,7 @@ static void mapping(struct past_maps *pm, uint8_t op, uint64_t time_ns, uint64_t
 	assert_int_equal(past_maps_record(pm, &rec), 0);
 }
 
-static uint32_t binary_at(const struct past_maps *pm, uint64_t time_ns, uint64_t addr)
+static uint32_t binary_at(struct past_maps *pm, uint64_t time_ns, uint64_t addr)
 {
 	struct past_list list = { 0 };
 	const struct past_map *m;
