@@ -55,14 +55,17 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/fuz
 all: $(B)/probee
 report-half: $(B)/probee-report
 
+# Refused requests for memory are counted: src/base/memory.h.
+WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+
 $(B)/probee: $(MAIN_OBJS) $(B)/libprobee.a sources.mk
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter-out %.mk,$^) $(LDLIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(WRAP) $(filter-out %.mk,$^) $(LDLIBS) -o $@
 
 # The report half alone. Linking it proves that it needs no other library and no other source.
 $(B)/probee-report: $(REPORT_OBJS) $(ASSETS:%=$(B)/%.o) sources.mk
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(REPORT_LDLIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(WRAP) $(filter %.o,$^) $(REPORT_LDLIBS) -o $@
 
 $(B)/libprobee.a: $(LIB_OBJS) sources.mk
 	$(call say,AR,$@)

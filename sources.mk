@@ -10,6 +10,7 @@ REPORT_SRCS := \
 	src/base/helper_process.c \
 	src/base/intern.c \
 	src/base/io.c \
+	src/base/memory.c \
 	src/base/memory_limit.c \
 	src/base/nearest.c \
 	src/base/opt.c \
@@ -204,6 +205,7 @@ LIB_SRCS := $(REPORT_SRCS) $(CAPTURE_SRCS)
 # The program, by half: the sources that each needs beside its library, and the list of its commands (src/commands/command.h).
 REPORT_MAIN_SRCS := \
 	src/main.c \
+	src/base/memory_wrap.c \
 	src/commands/cmd_info.c \
 	src/commands/cmd_report.c \
 	src/commands/commands.c \

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "src/base/fail.h"
+#include "src/base/memory.h"
 #include "src/base/nearest.h"
 #include "src/commands/command.h"
 
@@ -129,10 +130,20 @@ static int flush_stdout(int rc)
 	return rc ? rc : EXIT_FAILED;
 }
 
+/* A command may succeed with less than it should have: what refused memory would have held. */
+static int say_refusals(int rc)
+{
+	unsigned long nr = memory_refusals();
+
+	if (nr)
+		fail_if_silent(-ENOMEM, "%lu requests failed, so something may be missing", nr);
+	return rc;
+}
+
 int main(int argc, char **argv)
 {
 	occupy_std_fds();
 	signal(SIGPIPE, SIG_IGN);	/* writes fail with EPIPE instead */
 	signal(SIGXFSZ, SIG_IGN);	/* writes fail with EFBIG instead */
-	return flush_stdout(run(argc, argv));
+	return flush_stdout(say_refusals(run(argc, argv)));
 }

@@ -473,6 +473,7 @@ static int make_heading(struct picture *pic, const char *title, char **text, siz
 {
 	FILE *out = pic->out;
 	FILE *mem = open_memstream(text, len);
+	bool bad;
 
 	if (!mem)
 		return -errno;
@@ -483,7 +484,8 @@ static int make_heading(struct picture *pic, const char *title, char **text, siz
 	else
 		put_empty(pic);
 	pic->out = out;
-	return fclose(mem) ? -ENOMEM : 0;
+	bad = ferror(mem);	/* without memory fclose() may succeed, with *text NULL */
+	return fclose(mem) || bad || !*text ? -ENOMEM : 0;
 }
 
 static int put_picture(struct picture *pic, const char *title)

@@ -15,6 +15,9 @@ static int verbosity;
 /* Whether a status line is on the terminal. Atomic, because messages come from several threads. */
 static atomic_bool has_status;
 
+/* Whether a failure was reported. */
+static atomic_bool has_failed;
+
 void fail_set_verbosity(int level)
 {
 	verbosity = level;
@@ -74,12 +77,18 @@ static void say(const char *why, const char *hint, const char *fmt, va_list ap)
 		return;	/* nowhere left to complain to */
 }
 
+static void say_failure(int err, const char *hint, const char *fmt, va_list ap)
+{
+	atomic_store(&has_failed, true);
+	say(err ? strerror(-err) : NULL, hint, fmt, ap);
+}
+
 int fail(int err, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(strerror(-err), NULL, fmt, ap);
+	say_failure(err, NULL, fmt, ap);
 	va_end(ap);
 	return err;
 }
@@ -89,7 +98,7 @@ int fail_try(int err, const char *hint, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(strerror(-err), hint, fmt, ap);
+	say_failure(err, hint, fmt, ap);
 	va_end(ap);
 	return err;
 }
@@ -99,7 +108,18 @@ int fail_why(int err, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(NULL, NULL, fmt, ap);
+	say_failure(0, NULL, fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+int fail_if_silent(int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (!atomic_load(&has_failed))
+		say_failure(err, NULL, fmt, ap);
 	va_end(ap);
 	return err;
 }

@@ -22,6 +22,13 @@ int fail_try(int err, const char *hint, const char *fmt, ...) __attribute__((for
 /* The same without strerror: the text says why itself. */
 int fail_why(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/*
+ * Like fail(), unless a failure was reported before. A command that ends with an error calls this:
+ * an error that comes from deep inside without a line of its own (a lack of memory, mostly) still
+ * has one then.
+ */
+int fail_if_silent(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 /* "probee: <fmt>": something the user should know although nothing failed. */
 void note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -23,6 +23,7 @@
 #include <time.h>
 
 #include "src/base/fail.h"
+#include "src/base/memory.h"
 #include "src/base/plural.h"
 #include "src/capture/bpf/capture_bpf.h"
 #include "src/capture/processes/binary_store.h"
@@ -363,6 +364,9 @@ int recorder_end(struct recorder *r, const struct rec_end *end)
 		err = tell_outside(r);
 	if (!err)
 		err = put_table_stats(r);
+	if (!err && memory_refusals())
+		err = session_note(r->session, 1,
+				   "memory was refused: names, tables or stacks may be missing");
 	e.lost += losses_all(&r->losses);
 	e.cpu_time_ns += helper_keeper_cpu_ns(r->keeper);
 	return err ? err : session_end(r->session, &e);

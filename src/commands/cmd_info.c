@@ -455,6 +455,8 @@ static int run(const struct info_args *args, const char *path)
 			fail(err, "%s", report_path(rep));
 		err = pager_end(&pager) ?: err;
 	}
+	if (err)
+		fail_if_silent(err, "info %s", path);
 	rc = err ? EXIT_FAILED : args->strict && report_has_loss(rep) ? EXIT_LOSS : EXIT_OK;
 	report_close(rep);
 	return rc;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* probee sample, probee snapshot, probee record. */
 #include "src/base/fail.h"
+#include "src/base/memory.h"
 #include "src/base/opt.h"
 #include "src/commands/command.h"
 #include "src/recording/recording.h"
@@ -24,9 +25,9 @@ static int command(const struct record_mode *mode, int argc, char **argv)
 	else if (err)
 		code = EXIT_USAGE;
 	else if ((err = recording_run(mode, &args, argc, argv, &result)))
-		code = exit_code_of(err);
+		code = exit_code_of(fail_if_silent(err, "%s", mode->name));
 	else
-		code = args.strict && result.lost ? EXIT_LOSS : EXIT_OK;
+		code = args.strict && (result.lost || memory_refusals()) ? EXIT_LOSS : EXIT_OK;
 	record_args_release(&args);
 	return code;
 }

@@ -167,6 +167,8 @@ static struct shown show(void *report_args, const char *path)
 
 	if (!err)
 		err = render(args, rep);
+	if (err && err != -EAGAIN)
+		fail_if_silent(err, "report %s", path);
 	if (rep && (ended || !args->follow)) {
 		fflush(stdout);
 		output_list_summary(rep);

@@ -277,6 +277,8 @@ static int run(int nr, char **words, const struct unwind_info_args *args)
 		if (err == -EACCES || err == -EPERM)
 			return EXIT_CANNOT;
 	}
+	if (err)
+		fail_if_silent(err, "unwind-info %s", words[0]);
 	return err ? EXIT_FAILED : EXIT_OK;
 }
 

@@ -210,6 +210,8 @@ static int run(const struct verify_args *args, const char *path)
 		verify_bad_files(v, on_bad_file, c);
 		rc = c->kinds[VERDICT_DIFFERENT] ? EXIT_DIFFERENT : EXIT_OK;
 	}
+	if (err)
+		fail_if_silent(err, "verify %s", path);
 	verify_close(v);
 	free(c);
 	return rc;

@@ -12,6 +12,7 @@
 
 #include "src/base/bytes.h"
 #include "src/base/io.h"
+#include "src/base/memory.h"
 
 #define MAX_SEGMENTS 4096
 #define MAX_SECTIONS (1u << 18)
@@ -362,7 +363,13 @@ static int open_image(int fd, const void *mem, uint64_t size, struct elf_image *
 	img->file_size = size;
 	img->priv->fd = fd;
 	img->priv->mem = mem;
+	errno = 0;
 	err = load(img);
+	/* libelf has no error code for it: a file that is well would be called damaged. */
+	if (err == -EBADMSG && errno == ENOMEM) {
+		memory_refused();
+		err = -ENOMEM;
+	}
 	if (err)
 		goto out;
 	*imgp = img;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/inspect/find_binary.h"
 
-#include <glob.h>
+#include <dirent.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,13 +54,35 @@ static bool look_in_list(struct search *l, const char *root, const char *list,
 
 static bool look_by_conf(struct search *l, const char *path, int depth);
 
-/* "include /etc/ld.so.conf.d/A*.conf". A relative pattern is relative to the folder of conf. */
+/* Looks in the files of a folder whose names match, in order of their names. */
+static bool look_by_names(struct search *l, const char *folder, const char *pattern, int depth)
+{
+	struct dirent **names = NULL;
+	char path[PATH_MAX];
+	bool done = false;
+	int nr = scandir(folder, &names, NULL, alphasort);
+
+	for (int i = 0; i < nr; i++) {
+		int n = snprintf(path, sizeof(path), "%s/%s", folder, names[i]->d_name);
+
+		if (!done && n > 0 && n < (int)sizeof(path) &&
+		    !fnmatch(pattern, names[i]->d_name, FNM_PERIOD))
+			done = look_by_conf(l, path, depth);
+		free(names[i]);
+	}
+	free(names);
+	return done;
+}
+
+/*
+ * "include /etc/ld.so.conf.d/A*.conf". A relative pattern is relative to the folder of conf. Only
+ * the last part of a pattern is one; glob() would know more, but it frees its memory twice (glibc
+ * 2.36) when there is none left.
+ */
 static bool look_by_include(struct search *l, const char *conf, char *pattern, int depth)
 {
 	const char *slash = strrchr(conf, '/');
-	char absolute[PATH_MAX];
-	glob_t files = { 0 };
-	bool done = false;
+	char absolute[PATH_MAX], *name;
 	int n;
 
 	if (pattern[0] == '/')
@@ -67,12 +90,11 @@ static bool look_by_include(struct search *l, const char *conf, char *pattern, i
 	else
 		n = snprintf(absolute, sizeof(absolute), "%.*s/%s", (int)(slash - conf), conf,
 			     pattern);
-	if (n < 0 || n >= (int)sizeof(absolute) || glob(absolute, 0, NULL, &files))
+	if (n < 0 || n >= (int)sizeof(absolute))
 		return false;
-	for (size_t i = 0; i < files.gl_pathc && !done; i++)
-		done = look_by_conf(l, files.gl_pathv[i], depth + 1);
-	globfree(&files);
-	return done;
+	name = strrchr(absolute, '/');
+	*name = 0;
+	return look_by_names(l, absolute, name + 1, depth + 1);
 }
 
 /* A line of ld.so.conf: a directory, perhaps with "=libc6" behind it, or an include. */

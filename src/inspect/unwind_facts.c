@@ -118,10 +118,13 @@ static int read_all(struct unwind_facts *f, struct elf_symbols_source *src)
 		return err;
 	count_rows(f);
 	err = code_gaps_find(&f->gaps, f->img, &f->rows);
+	if (err)
+		return err;
 	open_debug_files(f, src);
-	if (!err && !elf_symbols_load(src, &f->symbols))
+	err = elf_symbols_load(src, &f->symbols);
+	if (!err)
 		f->has_symtab = elf_symbols_is_whole(f->symbols);
-	return err;
+	return err == -ENOMEM ? err : 0;	/* the rest is worth showing without them */
 }
 
 static int open_facts(struct elf_symbols_source *src, struct unwind_facts **fp)

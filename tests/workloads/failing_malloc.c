@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A library for LD_PRELOAD that runs out of memory at a chosen moment: allocation number FAIL_AT of a process fails, and
+ * allocation number FAIL_FROM and all later ones. With FAIL_COUNT=FILE the number of allocations is written there in the
+ * end. A forked child counts on from its parent's number.
+ *
+ * libc's own allocations go through these functions, too: fopen(), strdup(), getline() and so on.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t nr, size_t size);
+extern void *__libc_realloc(void *p, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
+
+static atomic_long count;
+static long fail_at, fail_from;
+static atomic_int is_set_up;
+
+static long number(const char *name)
+{
+	const char *text = getenv(name);
+
+	return text ? strtol(text, NULL, 10) : 0;
+}
+
+/* Whether this allocation fails. getenv() and strtol() allocate nothing. */
+static int fails(void)
+{
+	long n = atomic_fetch_add(&count, 1) + 1;
+
+	if (!atomic_exchange(&is_set_up, 1)) {
+		fail_at = number("FAIL_AT");
+		fail_from = number("FAIL_FROM");
+	}
+	if (n != fail_at && (!fail_from || n < fail_from))
+		return 0;
+	errno = ENOMEM;
+	return 1;
+}
+
+void *malloc(size_t size)
+{
+	return fails() ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t nr, size_t size)
+{
+	return fails() ? NULL : __libc_calloc(nr, size);
+}
+
+void *realloc(void *p, size_t size)
+{
+	return fails() ? NULL : __libc_realloc(p, size);
+}
+
+void *reallocarray(void *p, size_t nr, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(nr, size, &bytes)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return realloc(p, bytes);
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+	return fails() ? NULL : __libc_memalign(alignment, size);
+}
+
+int posix_memalign(void **out, size_t alignment, size_t size)
+{
+	void *p = fails() ? NULL : __libc_memalign(alignment, size);
+
+	if (!p)
+		return ENOMEM;
+	*out = p;
+	return 0;
+}
+
+__attribute__((destructor)) static void say_count(void)
+{
+	const char *path = getenv("FAIL_COUNT");
+	int fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600) : -1;
+
+	if (fd < 0)
+		return;
+	dprintf(fd, "%ld\n", atomic_load(&count));
+	close(fd);
+}
