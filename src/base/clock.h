@@ -16,6 +16,11 @@ static inline uint64_t clock_ns(clockid_t id)
 	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
 }
 
+static inline uint64_t ns_before(uint64_t now, uint64_t ns)
+{
+	return now > ns ? now - ns : 0;		/* the machine may run for less than ns */
+}
+
 static inline uint64_t now_ns(void)
 {
 	return clock_ns(CLOCK_MONOTONIC);

@@ -577,11 +577,6 @@ void process_tracker_await(struct process_tracker *t, uint32_t tgid, uint64_t ti
 	processes_await(t->deps.processes, tgid, time_ns);
 }
 
-static uint64_t before(uint64_t now, uint64_t ns)
-{
-	return now > ns ? now - ns : 0;
-}
-
 int process_tracker_watch(struct process_tracker *t)
 {
 	return t->events ? task_events_watch(t->events, process_tracker_event, t) : 0;
@@ -600,6 +595,6 @@ void process_tracker_prune(struct process_tracker *t, uint64_t now)
 		else if (p->died_ns == TIME_NEVER && has_many_new_maps(t, p))
 			look_again(t, p);
 	}
-	processes_prune(t->deps.processes, before(now, ENDED_KEPT_NS), before(now, AWAITED_KEPT_NS),
-			forget, t);
+	processes_prune(t->deps.processes, ns_before(now, ENDED_KEPT_NS),
+			ns_before(now, AWAITED_KEPT_NS), forget, t);
 }
