@@ -32,12 +32,12 @@ src/verify:     src/base src/model src/elf src/elf_unwind unwind formats/trace
 src/capture/tables:     src/base src/model unwind
 src/capture/bpf:        src/base src/rights bpf unwind src/capture/tables
 src/capture/processes:  src/base src/model src/elf src/proc src/symbolize src/elf_unwind unwind src/foreign src/parse src/capture/tables
-src/capture/stacks:     src/base src/model bpf unwind src/capture/tables src/capture/processes
+src/capture/stacks:     src/base src/rights src/model bpf unwind src/capture/tables src/capture/processes
 src/capture/waits:      src/base src/model src/proc bpf unwind src/capture/bpf src/capture/stacks
 src/capture/session:    src/base src/model src/proc src/symbolize bpf unwind src/capture/processes src/capture/stacks src/capture/waits
-src/capture:            src/base src/model src/proc src/symbolize src/rights src/helpers src/foreign src/parse bpf unwind src/capture/bpf src/capture/tables src/capture/processes src/capture/waits src/capture/stacks src/capture/session
-src/capture/collectors: src/base src/model src/proc src/rights bpf unwind src/capture src/capture/bpf src/capture/stacks src/capture/session
-src/recording:  src/base src/model src/output src/proc bpf src/capture src/capture/bpf src/capture/session src/capture/collectors formats/trace src/profile formats/render
+src/capture:            src/base src/rights src/model src/proc src/symbolize src/helpers src/foreign src/parse bpf unwind src/capture/bpf src/capture/tables src/capture/processes src/capture/waits src/capture/stacks src/capture/session
+src/capture/collectors: src/base src/rights src/model src/proc bpf unwind src/capture src/capture/bpf src/capture/stacks src/capture/session
+src/recording:  src/base src/rights src/model src/output src/proc bpf src/capture src/capture/bpf src/capture/session src/capture/collectors formats/trace src/profile formats/render
 src/commands:   *
 '
 

@@ -51,6 +51,8 @@ static void *closer_main(void *arg)
 {
 	struct stop_watch *w = arg;
 
+	if (w->limit.begin)
+		w->limit.begin();
 	while (sem_wait(&w->go) < 0 && errno == EINTR)
 		;
 	if (!w->is_closing && w->limit.last)
@@ -169,6 +171,8 @@ static void *watch_main(void *arg)
 	const struct timespec pause = { .tv_nsec = LOOK_NS };
 	struct stop_watch *w = arg;
 
+	if (w->limit.begin)
+		w->limit.begin();
 	for (;;) {
 		int sig = sigtimedwait(&w->set, NULL, w->first_ns ? &pause : NULL);
 

@@ -44,6 +44,7 @@ struct stop_limit {
 	 */
 	const char *(*last)(void *ctx);
 	void *ctx;
+	void (*begin)(void);		/* what each thread does first; NULL: nothing */
 };
 
 struct stop_signals {

@@ -27,6 +27,7 @@ struct errand {
 struct timed_reader {
 	read_file_fn read;
 	int timeout_ms;
+	void (*begin)(void);
 	struct errand *errand;		/* NULL: the last one was left behind */
 	unsigned nr_left_behind;
 };
@@ -45,7 +46,7 @@ static void done(struct worker_job *job, bool cancelled)
 	(void)cancelled;
 }
 
-static struct errand *new_errand(read_file_fn read)
+static struct errand *new_errand(read_file_fn read, void (*begin)(void))
 {
 	struct errand *e = calloc(1, sizeof(*e));
 
@@ -54,7 +55,7 @@ static struct errand *new_errand(read_file_fn read)
 	e->job.run = run;
 	e->job.done = done;
 	e->read = read;
-	e->thread = worker_pool_new(1);
+	e->thread = worker_pool_new_with(1, begin);
 	if (e->thread)
 		return e;
 	free(e);
@@ -63,13 +64,19 @@ static struct errand *new_errand(read_file_fn read)
 
 struct timed_reader *timed_reader_new(read_file_fn read, int timeout_ms)
 {
+	return timed_reader_new_with(read, timeout_ms, NULL);
+}
+
+struct timed_reader *timed_reader_new_with(read_file_fn read, int timeout_ms, void (*begin)(void))
+{
 	struct timed_reader *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
 	r->read = read;
 	r->timeout_ms = timeout_ms;
-	r->errand = new_errand(read);
+	r->begin = begin;
+	r->errand = new_errand(read, begin);
 	if (r->errand)
 		return r;
 	free(r);
@@ -99,7 +106,7 @@ ssize_t timed_reader_get(struct timed_reader *r, const char *path, size_t max, c
 	if (!e && r->nr_left_behind == MAX_LEFT_BEHIND)
 		return -EBUSY;
 	if (!e)
-		e = r->errand = new_errand(r->read);
+		e = r->errand = new_errand(r->read, r->begin);
 	if (!e)
 		return -ENOMEM;
 	if (snprintf(e->path, sizeof(e->path), "%s", path) >= MAX_PATH)

@@ -49,5 +49,7 @@ typedef ssize_t (*read_file_fn)(const char *path, char **out, size_t max);
 
 /* NULL: no memory, or no thread could be started. */
 struct timed_reader *timed_reader_new(read_file_fn read, int timeout_ms);
+/* begin: what each of its threads does first (worker.h); NULL: nothing. */
+struct timed_reader *timed_reader_new_with(read_file_fn read, int timeout_ms, void (*begin)(void));
 ssize_t timed_reader_get(struct timed_reader *r, const char *path, size_t max, char **text);
 void timed_reader_free(struct timed_reader *r);			/* NULL is fine */

@@ -19,6 +19,7 @@ struct worker_pool {
 	unsigned nr_open;			/* queued, running or finished but not reaped */
 	bool stop;
 	atomic_bool unwanted;
+	void (*begin)(void);			/* of each thread; NULL: nothing */
 	int event_fd;
 	unsigned nr_threads;
 	pthread_t threads[];
@@ -58,6 +59,8 @@ static void *worker_main(void *arg)
 	struct worker_pool *p = arg;
 	struct worker_job *job;
 
+	if (p->begin)
+		p->begin();
 	while ((job = next_job(p))) {
 		job->run(job);
 		finish(p, job);
@@ -81,6 +84,11 @@ static bool start_threads(struct worker_pool *p, unsigned nr)
 
 struct worker_pool *worker_pool_new(unsigned nr)
 {
+	return worker_pool_new_with(nr, NULL);
+}
+
+struct worker_pool *worker_pool_new_with(unsigned nr, void (*begin)(void))
+{
 	struct worker_pool *p = calloc(1, sizeof(*p) + nr * sizeof(p->threads[0]));
 
 	if (!p)
@@ -88,6 +96,7 @@ struct worker_pool *worker_pool_new(unsigned nr)
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->work, NULL);
 	p->finished_tail = &p->finished;
+	p->begin = begin;
 	p->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (p->event_fd < 0 || !start_threads(p, nr)) {
 		worker_pool_free(p);

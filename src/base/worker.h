@@ -23,6 +23,8 @@
  * with cancelled unset.
  *
  *	worker_pool_new(n)		n >= 1 threads
+ *	worker_pool_new_with(n, begin)	each thread first calls begin(): to give up rights, which
+ *					belong to threads
  *	worker_submit(p, job)		queues a job; it is embedded in a struct of the caller, who
  *					keeps it until done() is called
  *	worker_hurry(p, job, priority)	changes the priority of a job that has not begun yet
@@ -51,6 +53,7 @@ struct worker_job {
 
 /* NULL: no memory, or no thread could be started. */
 struct worker_pool *worker_pool_new(unsigned nr_threads);
+struct worker_pool *worker_pool_new_with(unsigned nr_threads, void (*begin)(void));
 void worker_submit(struct worker_pool *p, struct worker_job *job);
 void worker_hurry(struct worker_pool *p, struct worker_job *job, int priority);
 int worker_fd(const struct worker_pool *p);

@@ -2,16 +2,20 @@
 /*
  * The start of a recording. Its steps take long, so those that do not need each other run at once:
  *
- *	workers		the kernel's symbols, 0.1 s		then unwind tables
+ *	workers		unwind tables
+ *	one thread	the kernel's symbols, 0.1 s
  *	one thread	loads the BPF programs
  *	this thread	reads /proc, queues tables		waits for all, tables 250 ms at most
  *
  * With targets (-p, -t) /proc is read after the load, because a BPF map knows the targets.
+ *
+ * Capabilities belong to threads (src/rights/capabilities.h), and the start needs more of them than
+ * the rest. Threads that stay begin by giving up what only the start needs; the two that need it
+ * end with the start; and this thread follows when all is open (src/recording/recording.c).
  */
 #include "src/capture/recorder.h"
 
 #include <errno.h>
-#include <linux/capability.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -33,7 +37,7 @@
 #include "src/parse/parsers.h"
 #include "src/proc/pid_namespace.h"
 #include "src/proc/procfs.h"
-#include "src/rights/capabilities.h"
+#include "src/rights/recording_rights.h"
 #include "src/symbolize/kernel_hidden.h"
 #include "src/symbolize/kernel_symbols.h"
 #include "src/symbolize/symbolizer.h"
@@ -186,23 +190,21 @@ static unsigned nr_threads(void)
  * machine whose CPUs may all be busy, so these workers get a lower one if that is allowed. Names
  * can wait.
  */
-static struct worker_pool *new_pool(int nice)
+static struct worker_pool *new_pool(unsigned nr, int nice, void (*begin)(void))
 {
 	int before = getpriority(PRIO_PROCESS, 0);
 	bool changed = nice < before && !setpriority(PRIO_PROCESS, 0, nice);
-	struct worker_pool *pool = worker_pool_new(nr_threads());
+	struct worker_pool *pool = worker_pool_new_with(nr, begin);
 
 	if (changed)
 		setpriority(PRIO_PROCESS, 0, before);
 	return pool;
 }
 
-/* What it takes to open files of other users and the files behind their mappings. */
+/* What the process that forks all helpers does first. */
 static void begin_keeper(void)
 {
-	static const int caps[] = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE };
-
-	rights_keep(caps, sizeof(caps) / sizeof(caps[0]));
+	recording_rights_keep(ROLE_OPENER);
 }
 
 /* The processes that touch foreign files. They are forked before there are threads. */
@@ -226,21 +228,30 @@ static int open_helpers(struct recorder *r)
 	return err ? fail(err, "start helper processes") : 0;
 }
 
+/* What threads that stay do first. */
+static void give_up_rights(void)
+{
+	recording_rights_keep(ROLE_MAIN);
+}
+
 static int open_workers(struct recorder *r)
 {
 	struct symbolizer_options names = { .look_up = parse_names, .ctx = r->parsers };
+	bool user_only = r->opts.user_only;
 
-	r->pool = new_pool(WORKER_NICE);
-	r->name_pool = new_pool(0);
-	r->symbolizer =
-		r->pool && r->name_pool ? symbolizer_new(r->name_pool, &names) : NULL;
+	r->pool = new_pool(nr_threads(), WORKER_NICE, give_up_rights);
+	r->name_pool = new_pool(nr_threads(), 0, give_up_rights);
+	r->kernel.pool = user_only ? NULL : new_pool(1, WORKER_NICE, NULL);
+	r->symbolizer = r->pool && r->name_pool && (r->kernel.pool || user_only)
+				? symbolizer_new(r->name_pool, &names)
+				: NULL;
 	if (!r->symbolizer)
 		return fail(-ENOMEM, "start worker threads");
 	r->kernel.job.run = kernel_run;
 	r->kernel.job.done = kernel_done;
-	r->kernel.done = r->opts.user_only;
-	if (!r->opts.user_only)
-		worker_submit(r->pool, &r->kernel.job);
+	r->kernel.done = user_only;
+	if (r->kernel.pool)
+		worker_submit(r->kernel.pool, &r->kernel.job);
 	return 0;
 }
 
@@ -271,6 +282,7 @@ static int open_tracker(struct recorder *r)
 	struct process_tracker_deps tracker = {
 		.processes = &r->processes, .binaries = &r->binaries,
 		.wanted = recorder_has_filter(&r->opts) ? is_wanted : NULL, .ctx = r,
+		.begin_thread = give_up_rights,
 		/* between two scans no event is urgent */
 		.patient = r->opts.programs == CAPTURE_SNAPSHOT,
 	};
@@ -346,6 +358,18 @@ static void say_hidden(void)
 	     cause, remedy);
 }
 
+/* The thread that reads the kernel's symbols ends when they are there, with all its rights. */
+static void take_kernel_symbols(struct recorder *r)
+{
+	if (!r->kernel.pool)
+		return;
+	worker_reap(r->kernel.pool);
+	if (!r->kernel.done)
+		return;
+	worker_pool_free(r->kernel.pool);
+	r->kernel.pool = NULL;
+}
+
 static bool ready(const struct recorder *r)
 {
 	return r->kernel.done && !binary_store_pending(r->store);
@@ -357,16 +381,20 @@ static bool ready(const struct recorder *r)
  */
 static int wait_for_tables(struct recorder *r)
 {
-	struct pollfd pfd[2] = { { .fd = worker_fd(r->pool), .events = POLLIN } };
+	struct pollfd pfd[3] = { { .fd = worker_fd(r->pool), .events = POLLIN } };
 	uint64_t until = now_ns() + TABLES_WAIT_NS;
 	int err = 0;
 
 	pfd[1] = (struct pollfd){ .fd = process_tracker_fd(r->tracker), .events = POLLIN };
 	while (!err) {
 		err = recorder_update(r);
+		take_kernel_symbols(r);
 		if (ready(r) || (now_ns() >= until && r->kernel.done))
 			break;
-		poll(pfd, 2, 50);
+		/* poll() passes over a negative descriptor. */
+		pfd[2] = (struct pollfd){ .fd = r->kernel.pool ? worker_fd(r->kernel.pool) : -1,
+					  .events = POLLIN };
+		poll(pfd, 3, 50);
 	}
 	/* Printed only now: a user who may not record at all should read that error alone. */
 	if (!err && r->kernel.symbols && kernel_symbols_hidden(r->kernel.symbols))
@@ -445,7 +473,7 @@ int recorder_open(const struct recorder_options *opts, struct recorder **rp)
 	if (!err)
 		err = open_helpers(r);
 	if (!err)
-		err = open_workers(r);	/* their first job: the kernel's symbols */
+		err = open_workers(r);
 	if (!err)
 		err = load_and_look(r);
 	if (!err)
@@ -470,6 +498,7 @@ void recorder_close(struct recorder *r)
 {
 	if (!r)
 		return;
+	worker_pool_free(r->kernel.pool);
 	worker_pool_free(r->pool);
 	worker_pool_free(r->name_pool);
 	deferred_stacks_free(r->deferred);

@@ -13,9 +13,13 @@
 #include "src/model/binary.h"
 #include "src/model/process.h"
 
-/* The reading of the kernel's symbols, a job of the workers that also build tables. */
+/*
+ * The reading of the kernel's symbols, in a thread of its own: the kernel shows their addresses
+ * only to threads with CAP_SYSLOG, which the workers give up at once.
+ */
 struct kernel_job {
 	struct worker_job job;
+	struct worker_pool *pool;	/* NULL: it has ended, or was not wanted */
 	struct kernel_symbols *symbols;
 	bool done;
 };

@@ -16,6 +16,8 @@
 #include "src/base/opt.h"
 #include "src/base/terminal.h"
 #include "src/commands/doctor.h"
+#include "src/rights/capabilities.h"
+#include "src/rights/recording_rights.h"
 
 static const struct check checks[] = {
 	{ "kernel", look_kernel },
@@ -36,15 +38,19 @@ static const struct check checks[] = {
 	{ "PID namespace", look_pid_namespace },
 	{ "tracefs", look_tracefs },
 	{ "kprobes", look_kprobes },
+	{ "sandbox of parsers", look_sandbox },
 };
 
 struct doctor_args {
-	bool quiet;
+	bool quiet, rights;
 };
 
 static const struct opt options[] = {
 	{ 'q', "quiet", NULL, "show only what is missing", opt_flag,
 	  offsetof(struct doctor_args, quiet), NULL, "Options", NULL },
+	{ 0, "rights", NULL,
+	  "list the capabilities that a recording uses: in which of its processes, and what for",
+	  opt_flag, offsetof(struct doctor_args, rights), NULL, NULL, NULL },
 };
 
 void found(struct finding *f, enum verdict verdict, const char *fmt, ...)
@@ -98,6 +104,22 @@ static int say_nothing(enum libbpf_print_level level, const char *fmt, va_list a
 	return 0;
 }
 
+/* One line for each capability, with tabs between its columns. */
+static int print_rights(void)
+{
+	size_t nr;
+	const struct recording_right *rights = recording_rights(&nr);
+
+	for (size_t i = 0; i < nr; i++) {
+		char name[64], roles[64];
+
+		capabilities_names(CAP_BIT(rights[i].cap), name, sizeof(name));
+		recording_roles_text(rights[i].roles, roles, sizeof(roles));
+		printf("%s\t%s\t%s\n", name, roles, rights[i].what_for);
+	}
+	return EXIT_OK;
+}
+
 static int examine(bool quiet)
 {
 	unsigned nr[FOUND_NO + 1] = { 0 };
@@ -133,6 +155,8 @@ int cmd_doctor(int argc, char **argv)
 		fail_why(0, "doctor takes no arguments, but '%s' was given", argv[1]);
 		return command_usage("doctor");
 	}
+	if (args.rights)
+		return print_rights();
 	libbpf_set_print(say_nothing);
 	return examine(args.quiet);
 }

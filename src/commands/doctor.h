@@ -16,7 +16,7 @@ enum verdict {
 struct finding {
 	enum verdict verdict;
 	char detail[256];
-	char remedy[256];	/* "": none */
+	char remedy[512];	/* "": none */
 };
 
 struct check {
@@ -45,6 +45,7 @@ void look_files(struct finding *f);
 void look_pid_namespace(struct finding *f);
 void look_kprobes(struct finding *f);
 void look_jit(struct finding *f);
+void look_sandbox(struct finding *f);
 
 /* doctor_bpf.c: what bpf(2) and perf_event_open(2) answer. */
 void look_btf(struct finding *f);

@@ -11,15 +11,15 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "src/base/file_limit.h"
-#include "src/rights/capabilities.h"
 #include "src/proc/pid_namespace.h"
+#include "src/rights/capabilities.h"
+#include "src/rights/recording_rights.h"
+#include "src/rights/sandbox.h"
 #include "src/symbolize/kernel_hidden.h"
-
-#define RECORD_CAPS (CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON))
-#define SYMBOL_CAPS (CAP_BIT(CAP_SYS_PTRACE) | CAP_BIT(CAP_DAC_READ_SEARCH) | CAP_BIT(CAP_SYSLOG))
 
 void first_line(const char *path, char *buf, unsigned size)
 {
@@ -38,7 +38,8 @@ void remedy_setcap(struct finding *f, const char *caps)
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 
 	exe[n > 0 ? n : 0] = 0;
-	remedy(f, "run it as root, or: sudo setcap %s=ep %s", caps, n > 0 ? exe : "probee");
+	remedy(f, "run it as root, or, for a group of its own (README.md): sudo setcap %s=ep %s",
+	       caps, n > 0 ? exe : "probee");
 }
 
 void look_kernel(struct finding *f)
@@ -56,32 +57,42 @@ void look_kernel(struct finding *f)
 	remedy(f, "a kernel of 5.18 or later");
 }
 
+/* What is missing of the capabilities of this need, as names; their number. */
+static size_t missing_of(enum recording_need need, char *names, size_t size)
+{
+	return capabilities_names(recording_rights_needed(need) & ~capabilities_effective(), names,
+				  size);
+}
+
 void look_caps(struct finding *f)
 {
-	char missing[64];
+	char missing[64], all[64];
 
-	if (capabilities_names(RECORD_CAPS & ~capabilities_effective(), missing, sizeof(missing))) {
+	capabilities_names(recording_rights_needed(NEED_STACKS), all, sizeof(all));
+	if (missing_of(NEED_STACKS, missing, sizeof(missing))) {
 		found(f, FOUND_NO, "missing %s", missing);
-		remedy_setcap(f, "cap_bpf,cap_perfmon");
+		remedy_setcap(f, all);
 	} else if (capabilities_in_user_namespace()) {
 		found(f, FOUND_WARN, "held in a user namespace, where they may not count");
 		remedy(f, "run it outside the container");
 	} else {
-		found(f, FOUND_OK, "cap_bpf,cap_perfmon");
+		found(f, FOUND_OK, "%s", all);
 	}
 }
 
 void look_symbol_caps(struct finding *f)
 {
-	char missing[128];
+	uint64_t names = recording_rights_needed(NEED_NAMES);
+	char missing[160], all[160];
 
-	if (!capabilities_names(SYMBOL_CAPS & ~capabilities_effective(), missing,
-				sizeof(missing))) {
-		found(f, FOUND_OK, "cap_sys_ptrace,cap_dac_read_search,cap_syslog");
+	if (!missing_of(NEED_NAMES, missing, sizeof(missing))) {
+		capabilities_names(names, all, sizeof(all));
+		found(f, FOUND_OK, "%s", all);
 		return;
 	}
+	capabilities_names(names | recording_rights_needed(NEED_STACKS), all, sizeof(all));
 	found(f, FOUND_WARN, "missing %s, so some functions will be addresses", missing);
-	remedy_setcap(f, "cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search,cap_syslog");
+	remedy_setcap(f, all);
 }
 
 void look_lockdown(struct finding *f)
@@ -199,4 +210,38 @@ void look_jit(struct finding *f)
 	}
 	found(f, FOUND_NO, "off, and only compiled programs may have loops by callback");
 	remedy(f, "sudo sysctl net.core.bpf_jit_enable=1");
+}
+
+/*
+ * What a sandbox puts in force here, tried by a child that enters one. -1: not even the first part.
+ */
+static int sandbox_tried(void)
+{
+	const struct sandbox_rules rules = { SANDBOX_WORKER, 64 << 20 };
+	int status = 0, parts;
+	pid_t pid = fork();
+
+	if (!pid) {
+		parts = sandbox_enter(&rules);
+		_exit(parts < 0 ? 0 : parts);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return -1;
+	return WEXITSTATUS(status);
+}
+
+/* Landlock only repeats what the filter of system calls forbids, so that is no warning. */
+void look_sandbox(struct finding *f)
+{
+	const unsigned needed = SANDBOX_RIGHTS | SANDBOX_LIMITS | SANDBOX_CALLS;
+	int tried = sandbox_tried();
+	unsigned parts = tried < 0 ? 0 : (unsigned)tried;
+	char held[128], missing[128];
+
+	sandbox_text(parts, held, sizeof(held));
+	sandbox_text(sandbox_parts_of(SANDBOX_WORKER) & ~parts, missing, sizeof(missing));
+	found(f, needed & ~parts ? FOUND_WARN : FOUND_OK, "%s%s%s", held,
+	      !missing[0] ? "" : held[0] ? ", but not " : "none: no ", missing);
+	if (needed & ~parts)
+		remedy(f, "run it outside the container, or a kernel with CONFIG_SECCOMP_FILTER");
 }

@@ -14,6 +14,7 @@
 #include "src/output/output_files.h"
 #include "src/proc/pid_namespace.h"
 #include "src/profile/report.h"
+#include "src/rights/recording_rights.h"
 #include "src/recording/capture_loop.h"
 #include "src/recording/live_outputs.h"
 #include "src/base/stop_signals.h"
@@ -158,11 +159,20 @@ static int open_files(struct recording *r)
 	return err ? err : output_list_open(&r->outputs);
 }
 
+/* Of threads that are started while this one has all its rights. */
+static void give_up_rights(void)
+{
+	recording_rights_keep(ROLE_MAIN);
+}
+
 /* Loads the programs, builds the tables and opens the events. */
 static int prepare(struct recording *r, char **argv)
 {
 	struct capture_options *capture = (struct capture_options *)&r->args->capture;
-	struct stop_limit limit = { .after_ns = STOP_AFTER_NS, .last = do_last, .ctx = r };
+	struct stop_limit limit = { .after_ns = STOP_AFTER_NS,
+				    .last = do_last,
+				    .ctx = r,
+				    .begin = give_up_rights };
 	int err = argv[r->args->command] ? target_command_find(argv[r->args->command]) : 0;
 
 	if (!err)
@@ -227,8 +237,12 @@ static int run(struct recording *r)
 {
 	struct capture_hooks hooks = live_outputs_hooks(&r->live);
 	struct rec_end end = { .target_status = -1 };
+	unsigned role = r->command.pid ? ROLE_MAIN | ROLE_COMMAND : ROLE_MAIN;
 	int err = capture_loop_start(&r->loop);
 
+	/* All is open. Only a filter of system calls around probee can forbid to give up rights. */
+	if (!err && recording_rights_keep(role))
+		note("rights that are not needed any more could not be given up");
 	if (!err && r->command.pid)
 		err = target_command_go(&r->command);
 	if (err)

@@ -122,7 +122,7 @@ static void close_and_wait(struct stop_signals *s)
 
 static pid_t start(struct world *w, void (*fn)(struct stop_signals *s), uint64_t after_ns)
 {
-	struct stop_limit limit = { after_ns, last, shared };
+	struct stop_limit limit = { after_ns, last, shared, NULL };
 	struct stop_signals s;
 	int fds[2];
 

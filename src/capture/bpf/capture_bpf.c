@@ -13,6 +13,7 @@
 
 #include "bpf/knobs.h"
 #include "bpf/probee.skel.h"
+#include "src/rights/recording_rights.h"
 #include "src/base/fail.h"
 #include "src/capture/bpf/load_errors.h"
 #include "src/capture/bpf/map_sizes.h"

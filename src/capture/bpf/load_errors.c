@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "src/rights/capabilities.h"
+#include "src/rights/recording_rights.h"
 #include "src/base/fail.h"
 #include "src/base/memory_limit.h"
 
@@ -53,23 +54,28 @@ static int explain_kernel(void)
 	return 0;
 }
 
+static int explain_rights(void)
+{
+	const uint64_t needed = recording_rights_needed(NEED_STACKS);
+	char missing[256], all[256], hint[512];
+
+	if (!capabilities_names(needed & ~capabilities_effective(), missing, sizeof(missing)))
+		return fail_try(-EPERM,
+				"run it outside the container, whose seccomp filter or user "
+				"namespace forbids it; probee doctor",
+				"load BPF programs");
+	capabilities_names(needed | recording_rights_needed(NEED_NAMES), all, sizeof(all));
+	snprintf(hint, sizeof(hint),
+		 "sudo probee ..., or, for a group of its own (README.md), setcap %s=ep on the "
+		 "program; probee doctor",
+		 all);
+	return fail_try(-EPERM, hint, "load BPF programs without %s", missing);
+}
+
 int load_errors_explain(int err)
 {
-	const uint64_t needed = CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON);
-	char missing[256];
-
-	if (err == -EPERM || err == -EACCES) {
-		if (!capabilities_names(needed & ~capabilities_effective(), missing,
-					sizeof(missing)))
-			return fail_try(-EPERM,
-					"run it outside the container, whose seccomp filter or "
-					"user namespace forbids it; probee doctor",
-					"load BPF programs");
-		return fail_try(-EPERM,
-				"sudo probee ..., or setcap cap_bpf,cap_perfmon,cap_sys_ptrace,"
-				"cap_dac_read_search,cap_syslog=ep on the program; probee doctor",
-				"load BPF programs without %s", missing);
-	}
+	if (err == -EPERM || err == -EACCES)
+		return explain_rights();
 	if (err == -ESRCH || access("/sys/kernel/btf/vmlinux", R_OK)) {
 		fail_why(0,
 			 "load BPF programs: this kernel offers no BTF (/sys/kernel/btf/vmlinux). "

@@ -21,6 +21,7 @@
 #include "src/base/helper_process.h"
 #include "src/base/io.h"
 #include "src/capture/low_latency.h"
+#include "src/rights/recording_rights.h"
 
 #define LOOK_EVERY_MS 100
 #define HANGS_AFTER 20			/* looks: 2 s */
@@ -33,7 +34,10 @@ struct task_reader {
 	bool hangs;			/* or is left behind for another reason */
 };
 
-/* ---- in the child: system calls only, because the parent has threads ---- */
+/*
+ * ---- in the child: system calls only, because the parent has threads; giving up rights allocates
+ * memory, which the C library's fork() leaves usable ----
+ */
 
 static int begin_scan(int prog, const struct reader_scope *scope)
 {
@@ -104,6 +108,7 @@ static void reader_main(void)
 
 	prctl(PR_SET_NAME, "probee-reader");
 	low_latency_begin();
+	recording_rights_keep(ROLE_READER);
 	while (recv(SOCK, &scope, sizeof(scope), 0) == sizeof(scope) && serve(PROG, SOCK, &scope))
 		;
 	_exit(0);

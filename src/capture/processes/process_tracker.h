@@ -60,6 +60,7 @@ struct process_tracker_deps {
 	struct binaries *binaries;
 	struct binary_store *store;
 	bool (*wanted)(void *ctx, uint32_t tgid);	/* NULL: every process is followed */
+	void (*begin_thread)(void);	/* what its thread does first; NULL: nothing */
 	bool patient;			/* the fd is readable only when very many events wait */
 	void *ctx;
 };

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "src/base/helper_process.h"
+#include "src/rights/recording_rights.h"
 
 #define ANSWER_MS 200
 #define MAX_LEFT_BEHIND 8
@@ -41,6 +42,7 @@ static void child_main(void)
 	struct answer a = { 0 };
 
 	prctl(PR_SET_NAME, "probee-memory");
+	recording_rights_keep(ROLE_MEMORY);
 	while (recv(SOCK, &q, sizeof(q), 0) == sizeof(q) && q.bytes <= sizeof(a.v)) {
 		struct iovec to = { a.v, q.bytes }, from = { (void *)(uintptr_t)q.addr, q.bytes };
 		ssize_t n = process_vm_readv(q.pid, &to, 1, &from, 1, 0);
