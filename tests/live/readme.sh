@@ -96,6 +96,11 @@ run_line() {
 		make -C "$ROOT" OUT="${OUT:-$ROOT/.out}" -n ${words#make} >out 2>&1 ;;
 	*:"make "*)			# they install and build, or run this: what they would do can be told
 		make -C "$ROOT" -n ${words#make } >out 2>&1 ;;
+	*:"groupadd "* | *:"chgrp "* | *:"usermod "*)	# they would change this machine
+		PATH=$PATH:/usr/sbin:/sbin command -v "${words%% *}" ;;
+	*:"chmod "*)
+		install -D -m 755 "$PROBEE" "$T/root/usr/local/bin/probee"
+		$words && [ "$(stat -c %a "$T/root/usr/local/bin/probee")" = 750 ] ;;
 	*:"setcap "*)
 		install -D -m 755 "$PROBEE" "$T/root/usr/local/bin/probee"
 		PATH=$PATH:/usr/sbin:/sbin $words >out 2>&1 && PATH=$PATH:/usr/sbin:/sbin getcap "$T/root/usr/local/bin/probee" | grep cap_ ;;
