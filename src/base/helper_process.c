@@ -25,8 +25,10 @@ static bool keep_only(const int *fds, size_t nr)
 
 	for (int fd = 0; fd < FIRST_FD && null >= 0; fd++)
 		dup2(null, fd);
+	if (null >= FIRST_FD)
+		close(null);	/* a low limit of descriptors leaves few numbers */
 	for (size_t i = 0; i < nr; i++) {
-		high[i] = fcntl(fds[i], F_DUPFD, FIRST_FD + HELPER_FDS);
+		high[i] = fcntl(fds[i], F_DUPFD, FIRST_FD + (int)nr);
 		if (high[i] < 0)
 			return false;
 	}
