@@ -147,7 +147,7 @@ failure; one line on standard error says what and why
 the command line makes no sense
 .TP
 .B 3
-under \-\-strict: samples were lost, or a trace is incomplete
+under \-\-strict: anything is missing: losses, snapshots or rows left out, ticks that never came, a damaged or unfinished trace
 .TP
 .B 4
 verify: libdw found other stacks than the trace has
