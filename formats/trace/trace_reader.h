@@ -40,10 +40,11 @@ struct trace_reader_options {
 };
 
 /*
- * Real traces stay far below: a recording of many threads that sleep for hours has most records for
- * its size, and REPEATs that are summed cost half a nanosecond for each row.
+ * Real traces stay below: a sample is some 60 ns of work and at least two octets, as its time is
+ * never quite regular; a recording of many threads that sleep for hours has most rows for its size,
+ * and REPEATs that are summed cost half a nanosecond for each of them.
  */
-#define TRACE_WORK(size) (350000000ull + 12 * (size))
+#define TRACE_WORK(size) (250000000ull + 32 * (size))
 #define TRACE_TABLE_BYTES(size) ((112ull << 20) + (size))
 
 /*
