@@ -27,6 +27,38 @@ sample -p "$target" -F 99 -d 1 -o mnt/no/such/dir.pbz
 check "no directory: exit status" equal "$RC" 1
 check "no directory: one line" one_line "$T/err"
 
+# Other limits and errors of writing: the size of a file, a quota, a disk that fails.
+# ends_with WHAT WORDS: the recording fails with these words, and what was written until then can be read.
+ends_with() {
+	check "$1: exit status" equal "$RC" 1
+	check "$1: says so" grep -q "$3" "$T/err"
+	check "$1: what was recorded is there" readable "$2" limited.folded
+}
+timeout 20 prlimit --fsize=6000 "$PROBEE" sample -p "$target" -F 999 -d 15 -o limited.pbz 2>"$T/err"
+RC=$?
+ends_with "file size limit" limited.pbz "File too large"
+mkdir quota
+if mount -t tmpfs -o size=1m,usrquota,usrquota_block_hardlimit=16384 probee-live quota 2>/dev/null; then
+	chmod 777 quota
+	caps=-all,+bpf,+perfmon
+	cp "$PROBEE" probee
+	timeout 20 setpriv --reuid=65531 --regid=65531 --clear-groups --inh-caps=$caps --ambient-caps=$caps \
+		./probee sample -p "$target" -F 999 -d 15 -o quota/limited.pbz 2>"$T/err"
+	RC=$?
+	ends_with "quota" quota/limited.pbz "Disk quota exceeded"
+else
+	skip_part "this kernel has no quota for tmpfs"
+fi
+umount quota 2>/dev/null
+if command -v strace >/dev/null; then
+	timeout 20 strace -f -qq --seccomp-bpf -o /dev/null -e trace=write,writev,pwrite64 -P "$T/broken.pbz" -e inject=write,writev,pwrite64:error=EIO:when=3+ \
+		"$PROBEE" sample -p "$target" -F 999 -d 15 -o "$T/broken.pbz" 2>"$T/err"
+	RC=$?
+	ends_with "a disk that fails" broken.pbz "Input/output error"
+else
+	skip_part "strace is not installed"
+fi
+
 # A trace on standard output into a pipe, and a file read by all of its names.
 timeout 20 "$PROBEE" sample -p "$target" -F 499 -d 1 -o - 2>"$T/err" | cat >piped.pbz
 check "-o -: exit status" equal "${PIPESTATUS[0]}" 0
