@@ -14,7 +14,7 @@ rules='
 src/base:
 src/rights:     src/base
 src/model:      src/base
-src/output:     src/base
+src/output:     src/base src/rights
 formats/trace:  src/base src/model src/output
 src/profile:    src/base src/model formats/trace
 formats/render: src/base src/model src/output src/profile

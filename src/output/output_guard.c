@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
@@ -15,6 +14,8 @@
 #include <unistd.h>
 
 #include "src/base/helper_process.h"
+#include "src/rights/capabilities.h"
+#include "src/rights/recording_rights.h"
 
 #define GUARD_FD 3		/* helper_fork() */
 
@@ -116,66 +117,20 @@ static bool receive_answer(int socket, struct answer *a, int *fd)
 
 /* ---- The guard ---- */
 
-static bool is_writable(const struct output_file *f, const struct output_user *user)
-{
-	struct output_refusal no;
-	struct output_place p;
-	bool is;
-
-	if (output_descriptor(f->path) >= 0)
-		return true;
-	if (output_place_open(f->path, user, &p, &no))
-		return false;
-	is = !faccessat(p.dir, ".", W_OK | X_OK, AT_EACCESS);
-	output_place_close(&p);
-	return is;
-}
-
-static bool all_are_writable(const struct output_file *v, size_t nr, const struct output_user *user)
-{
-	for (size_t i = 0; i < nr; i++)
-		if (!is_writable(&v[i], user))
-			return false;
-	return true;
-}
-
-/* Keeps those of the wanted rights that are held; only effective ones count. */
-static void keep_rights(uint32_t wanted, bool effective)
-{
-	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2];
-
-	if (syscall(SYS_capget, &head, data))
-		return;
-	data[0].permitted &= wanted;
-	data[0].effective = effective ? data[0].permitted : 0;
-	data[1].permitted = data[1].effective = 0;
-	data[0].inheritable = data[1].inheritable = 0;
-	syscall(SYS_capset, &head, data);
-}
-
 /*
- * Keeps the rights that change files of other users, and those only if it does not work without.
- * Rights of the file of this program (setcap) are lent for recording, and not for writing where the
- * user may not.
+ * Only what changes files of other users is kept, if the user has it. Rights of the file of
+ * this program (setcap) are lent for recording, and not for writing where the user may not.
  */
-static void shed_rights(const struct output_file *v, size_t nr, const struct output_user *user)
+static void shed_rights(void)
 {
-	uint32_t wanted = 1u << CAP_DAC_OVERRIDE | 1u << CAP_FOWNER | 1u << CAP_CHOWN;
-
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	keep_rights(wanted, false);
 	if (getauxval(AT_SECURE) && getuid())
-		wanted = 0;
-	if (!user->has_sudo && all_are_writable(v, nr, user))
-		wanted = 0;
-	keep_rights(wanted, true);
+		rights_drop_all();
+	else
+		recording_rights_keep(ROLE_OUTPUTS);
 }
 
 /* helper_fork() asks for SIGKILL with the parent's end; this process has something to do then. */
-static void prepare_guard(const struct output_file *v, size_t nr,
-			  const struct output_user *user)
+static void prepare_guard(void)
 {
 	sigset_t all;
 
@@ -184,7 +139,7 @@ static void prepare_guard(const struct output_file *v, size_t nr,
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	setpgid(0, 0);
-	shed_rights(v, nr, user);
+	shed_rights();
 }
 
 static void guard_main(struct output_file *v, size_t nr, const struct output_user *user)
@@ -192,7 +147,7 @@ static void guard_main(struct output_file *v, size_t nr, const struct output_use
 	struct output_reply reply;
 	struct request req;
 
-	prepare_guard(v, nr, user);
+	prepare_guard();
 	while (recv(GUARD_FD, &req, sizeof(req), 0) == sizeof(req) && req.i < nr &&
 	       req.order <= OUTPUT_DROP) {
 		struct answer a;

@@ -29,6 +29,10 @@ static const struct recording_right table[] = {
 	  "place of cap_bpf, cap_perfmon or cap_checkpoint_restore" },
 	{ CAP_KILL, NEED_COMFORT, ROLE_COMMAND, 0,
 	  "to end the command after --, if that runs as another user" },
+	{ CAP_DAC_OVERRIDE, NEED_COMFORT, ROLE_OUTPUTS, 0,
+	  "files in directories of the user behind sudo" },
+	{ CAP_FOWNER, NEED_COMFORT, ROLE_OUTPUTS, 0, "to replace files of that user" },
+	{ CAP_CHOWN, NEED_COMFORT, ROLE_OUTPUTS, 0, "to give files to that user" },
 	{ CAP_SYS_NICE, NEED_COMFORT, ROLE_START, 0, "priority over what it records" },
 	{ CAP_NET_ADMIN, NEED_COMFORT, ROLE_START, 0,
 	  "a large channel from the reader of the tasks" },
@@ -81,7 +85,7 @@ int recording_rights_keep(unsigned roles)
 void recording_roles_text(unsigned roles, char *buf, size_t size)
 {
 	static const char *const names[] = { "start", "main", "reader", "memory", "opener",
-					     "command" };
+					     "command", "outputs" };
 	size_t n = 0;
 
 	buf[0] = 0;

@@ -12,6 +12,7 @@
  *	opener	opens files of others, and forks the helpers that do	src/foreign/file_opener.h
  *
  *	command	main, if there is a command after "--" to be ended
+ *	outputs	puts files in their places	src/output/output_files.h
  *
  * Parsers have none (sandbox.h).
  *
@@ -33,6 +34,7 @@ enum recording_role {
 	ROLE_MEMORY = 8,
 	ROLE_OPENER = 16,
 	ROLE_COMMAND = 32,
+	ROLE_OUTPUTS = 64,
 };
 
 enum recording_need {
