@@ -216,6 +216,7 @@ REPORT_MAIN_SRCS := \
 	src/commands/pager.c \
 	src/commands/report_commands.c \
 	src/commands/report_follow.c \
+	src/commands/shut_in.c \
 
 CAPTURE_MAIN_SRCS := \
 	src/commands/cmd_complete.c \

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds the command, runs it and turns its result into an exit code. Needs no library but libc. */
+/*
+ * Finds the command, runs it and turns its result into an exit code. A command that needs no rights
+ * has none, unless root started it (src/commands/shut_in.h).
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -13,6 +16,7 @@
 #include "src/base/memory.h"
 #include "src/base/nearest.h"
 #include "src/commands/command.h"
+#include "src/rights/capabilities.h"
 
 static int print_help(void)
 {
@@ -63,6 +67,13 @@ static int unknown_command(const char *word)
 	return EXIT_USAGE;
 }
 
+static int start(const struct command *c, int argc, char **argv)
+{
+	int err = c->needs_rights || rights_are_of_root() ? 0 : rights_drop_all();
+
+	return err ? exit_code_of(fail(err, "give up rights")) : c->run(argc, argv);
+}
+
 static int run_help(const char *name)
 {
 	const struct command *c = name ? command_find(name) : NULL;
@@ -74,7 +85,7 @@ static int run_help(const char *name)
 	if (!c)
 		return unknown_command(name);
 	snprintf(first, sizeof(first), "%s", name);
-	return c->run(2, argv);
+	return start(c, 2, argv);
 }
 
 static int run(int argc, char **argv)
@@ -93,7 +104,7 @@ static int run(int argc, char **argv)
 	if (!strcmp(word, "help"))
 		return run_help(argc > 2 ? argv[2] : NULL);
 	c = command_find(word);
-	return c ? c->run(argc - 1, argv + 1) : unknown_command(word);
+	return c ? start(c, argc - 1, argv + 1) : unknown_command(word);
 }
 
 /*

@@ -22,6 +22,7 @@
 #include "src/capture/collectors/event_table.h"
 #include "src/model/record.h"
 #include "src/proc/procfs.h"
+#include "src/rights/capabilities.h"
 
 struct completion {
 	const char *kept, *word;	/* in "12,13,4": "12,13," stays, and "4" is completed */
@@ -178,6 +179,9 @@ int cmd_complete(int argc, char **argv)
 		fail_why(0, "usage: probee complete KIND [WORD]");
 		return EXIT_USAGE;
 	}
+	/* It only looks, and the shell calls it with every Tab. */
+	if (rights_drop_all())
+		return EXIT_FAILED;
 	complete(argv[1], argc > 2 ? argv[2] : "");
 	return EXIT_OK;
 }

@@ -19,6 +19,7 @@
 #include "src/commands/info_json.h"
 #include "src/commands/info_lists.h"
 #include "src/commands/pager.h"
+#include "src/commands/shut_in.h"
 #include "src/model/definition_store.h"
 #include "src/profile/cpu_check.h"
 #include "src/profile/query.h"
@@ -441,20 +442,29 @@ static int show(const struct report *rep, const struct info_args *args)
 	return err;
 }
 
+static int tell(const struct info_args *args, const struct report *rep)
+{
+	int err = args->json ? info_json(stdout, rep, args->sizes) : show(rep, args);
+
+	return err ? fail(err, "%s", report_path(rep)) : 0;
+}
+
+/* The pager is there before rights are given up, because it is a program that must be started. */
 static int run(const struct info_args *args, const char *path)
 {
 	struct report *rep = NULL;
 	struct pager pager;
-	int err = report_open(path, &args->query, &rep), rc;
+	int fd = shut_in_open(path), err, rc;
 
-	if (!err) {
-		pager_begin(&pager, (args->json ? 0 : PAGER_WRAP) |
-					    (args->no_pager ? PAGER_NONE : 0));
-		err = args->json ? info_json(stdout, rep, args->sizes) : show(rep, args);
-		if (err)
-			fail(err, "%s", report_path(rep));
-		err = pager_end(&pager) ?: err;
-	}
+	pager_begin(&pager,
+		    (args->json ? 0 : PAGER_WRAP) | (args->no_pager ? PAGER_NONE : 0));
+	err = shut_in(fd >= 0);
+	if (!err)
+		err = fd >= 0 ? report_open_fd(fd, path, &args->query, &rep)
+			      : report_open(path, &args->query, &rep);
+	if (!err)
+		err = tell(args, rep);
+	err = pager_end(&pager) ?: err;
 	if (err)
 		fail_if_silent(err, "info %s", path);
 	rc = err ? EXIT_FAILED : args->strict && report_has_loss(rep) ? EXIT_LOSS : EXIT_OK;

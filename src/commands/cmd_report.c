@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <linux/capability.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,15 +12,19 @@
 #include "src/commands/command.h"
 #include "src/commands/pager.h"
 #include "src/commands/report_follow.h"
+#include "src/commands/shut_in.h"
 #include "src/output/output_files.h"
 #include "src/profile/no_match.h"
 #include "src/profile/query.h"
 #include "src/profile/report.h"
+#include "src/rights/capabilities.h"
 
 struct report_args {
 	struct output_list outputs;
 	struct query query;
 	struct render_opts render;
+	struct pager *pager;		/* NULL: none */
+	int fd;				/* of the trace; -1: it is opened by its path */
 	bool strict, no_pager, follow, force;
 };
 
@@ -130,19 +135,6 @@ static bool wants_pager(const struct output_list *l)
 	return true;
 }
 
-static int run_outputs(struct report_args *args, struct report *rep)
-{
-	struct pager pager;
-	int err;
-
-	if (!wants_pager(&args->outputs))
-		return output_list_run(&args->outputs, rep, &args->render);
-	pager_begin(&pager, args->no_pager ? PAGER_NONE : 0);
-	args->render.columns = pager.columns;
-	err = output_list_run(&args->outputs, rep, &args->render);
-	return pager_end(&pager) ?: err;
-}
-
 static int render(struct report_args *args, struct report *rep)
 {
 	struct match_wish wish = wish_of(args);
@@ -152,8 +144,26 @@ static int render(struct report_args *args, struct report *rep)
 		return err;
 	if (!report_info(rep)->samples)
 		note("%s is empty: nothing was sampled", report_path(rep));
-	return args->follow ? output_list_run(&args->outputs, rep, &args->render)
-			    : run_outputs(args, rep);
+	return output_list_run(&args->outputs, rep, &args->render);
+}
+
+/* The first time the trace may be open already. */
+static int open_trace(struct report_args *args, const char *path, struct report **rep)
+{
+	int fd = args->fd;
+
+	args->fd = -1;
+	return fd >= 0 ? report_open_fd(fd, path, &args->query, rep)
+		       : report_open(path, &args->query, rep);
+}
+
+/* Shows what was printed, if it goes to a pager and has not been shown yet. */
+static int end_pager(struct report_args *args)
+{
+	struct pager *pager = args->pager;
+
+	args->pager = NULL;
+	return pager ? pager_end(pager) : 0;
 }
 
 /* The line under a report that will be made again would be old at once: only the last has one. */
@@ -161,12 +171,13 @@ static struct shown show(void *report_args, const char *path)
 {
 	struct report_args *args = report_args;
 	struct report *rep = NULL;
-	int err = report_open(path, &args->query, &rep);
+	int err = open_trace(args, path, &rep);
 	bool ended = rep && report_has_ended(rep);
 	struct shown shown;
 
 	if (!err)
 		err = render(args, rep);
+	err = end_pager(args) ?: err;
 	if (err && err != -EAGAIN)
 		fail_if_silent(err, "report %s", path);
 	if (rep && (ended || !args->follow)) {
@@ -210,6 +221,33 @@ static int open_files(struct report_args *args, const char *path, struct output_
 	return has_output(&args->outputs) ? 0 : err;
 }
 
+/*
+ * Gives up rights, with all open that is needed. A trace that is followed is opened again and
+ * again, so root keeps the right to read files: the trace may belong to the user behind sudo.
+ */
+static int give_up_rights(struct report_args *args, const char *path)
+{
+	if (args->follow)
+		return shut_in_with(CAP_BIT(CAP_DAC_READ_SEARCH), false);
+	args->fd = shut_in_open(path);
+	return shut_in(args->fd >= 0);
+}
+
+/* The pager is there before rights are given up, because it is a program that must be started. */
+static int report_once(struct report_args *args, const char *path)
+{
+	struct pager pager;
+	int code;
+
+	if (wants_pager(&args->outputs)) {
+		pager_begin(&pager, args->no_pager ? PAGER_NONE : 0);
+		args->render.columns = pager.columns;
+		args->pager = &pager;
+	}
+	code = give_up_rights(args, path) ? EXIT_FAILED : show(args, path).exit_code;
+	return end_pager(args) ? EXIT_FAILED : code;
+}
+
 static int run(struct report_args *args, const char *path)
 {
 	struct output_files *files = NULL;
@@ -220,8 +258,12 @@ static int run(struct report_args *args, const char *path)
 	if (!args->outputs.nr && output_list_add(&args->outputs, renderer_find("text"), NULL))
 		return EXIT_FAILED;
 	args->query.may_come = args->follow;
-	if (!open_files(args, path, &files))
-		code = args->follow ? report_follow(path, show, args) : show(args, path).exit_code;
+	if (open_files(args, path, &files))
+		code = EXIT_FAILED;
+	else if (!args->follow)
+		code = report_once(args, path);
+	else if (!give_up_rights(args, path))
+		code = report_follow(path, show, args);
 	output_files_free(files);
 	return code;
 }
@@ -243,7 +285,7 @@ static int check_args(const struct report_args *args, int nr, char **argv)
 
 int cmd_report(int argc, char **argv)
 {
-	struct report_args args = { 0 };
+	struct report_args args = { .fd = -1 };
 	struct opt rows[OUTPUT_OPTS_MAX];
 	struct opt_list lists[] = {
 		{ rows, output_list_opts(rows, AT(outputs)) },

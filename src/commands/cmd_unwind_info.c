@@ -14,9 +14,12 @@
 #include "src/base/fail.h"
 #include "src/base/opt.h"
 #include "src/commands/command.h"
+#include "src/commands/shut_in.h"
 #include "src/inspect/find_binary.h"
 #include "src/inspect/mapped_binaries.h"
 #include "src/inspect/unwind_facts.h"
+#include "src/rights/capabilities.h"
+#include "src/rights/recording_rights.h"
 #include "src/commands/unwind_info.h"
 
 #define MAX_SAME_NAME 16
@@ -52,14 +55,11 @@ static int say_why(int err, const char *path, const char *refusal)
 	return fail(err, "%s", path);
 }
 
-static int open_file(const char *path, struct unwind_facts **f)
+static int open_facts(const char *path, int fd, struct unwind_facts **f)
 {
 	const char *refusal = NULL;
-	int fd = open_regular(path), err;
+	int err = unwind_facts_refusal_of(fd, &refusal);
 
-	if (fd < 0)
-		return fd;
-	err = unwind_facts_refusal_of(fd, &refusal);
 	if (!err && refusal)
 		err = -ENOTSUP;
 	if (err)
@@ -105,11 +105,13 @@ static int add_word(struct places *l, const struct unwind_facts *f, const char *
 	return err;
 }
 
-static int show_file(const char *path, char **words, int nr, const struct unwind_info_args *args)
+/* Closes fd. */
+static int show_file(const char *path, int fd, char **words, int nr,
+		     const struct unwind_info_args *args)
 {
 	struct unwind_facts *f = NULL;
 	struct places l = { 0 };
-	int err = open_file(path, &f), bad = 0;
+	int err = open_facts(path, fd, &f), bad = 0;
 
 	for (int i = 0; !err && i < nr; i++) {
 		int one = add_word(&l, f, path, words[i]);
@@ -202,7 +204,9 @@ static int show_process(pid_t pid, char **words, int nr, const struct unwind_inf
 {
 	struct mapped_binaries m = { 0 };
 	struct places l = { 0 };
-	int err = open_process(pid, &m), bad = 0;
+	/* Files are opened and read in turn, so what opening takes is kept. */
+	uint64_t kept = recording_rights_of(ROLE_OPENER, capabilities_effective());
+	int err = shut_in_with(kept, true) ?: open_process(pid, &m), bad = 0;
 
 	for (int i = 0; !err && i < nr; i++) {
 		int one = add_process_word(&l, &m, pid, words[i]);
@@ -234,20 +238,34 @@ static bool is_fit(const char *path)
 	return fit;
 }
 
-/* A word without a slash that names no file here is looked for as a program or a library. */
-static int show_named(char **words, int nr, const struct unwind_info_args *args)
+/* Looks for a program or a library of this name. A descriptor, or -errno after a message. */
+static int open_found(const char *word, char found[PATH_MAX])
 {
 	struct binary_search s = { "", getenv("PATH"), secure_getenv("LD_LIBRARY_PATH"), is_fit };
-	char found[PATH_MAX];
 
-	if (strchr(words[0], '/') || !access(words[0], F_OK))
-		return show_file(words[0], words + 1, nr - 1, args);
-	if (!find_binary(&s, words[0], found))
+	if (!find_binary(&s, word, found))
 		return fail_why(-ENOENT,
 				"%s is no file here, in $PATH or in the directories of the loader",
-				words[0]);
-	note("%s is %s", words[0], found);
-	return show_file(found, words + 1, nr - 1, args);
+				word);
+	note("%s is %s", word, found);
+	return open_regular(found);
+}
+
+/*
+ * A word without a slash that names no file here is looked for. A file that the user named is
+ * opened with the user's rights, and nothing else is.
+ */
+static int show_named(char **words, int nr, const struct unwind_info_args *args)
+{
+	bool is_path = strchr(words[0], '/') || !access(words[0], F_OK);
+	int fd = is_path ? open_regular(words[0]) : 0, err = fd < 0 ? fd : shut_in(false);
+	char found[PATH_MAX];
+
+	if (err)
+		return err;
+	if (!is_path)
+		fd = open_found(words[0], found);
+	return fd < 0 ? fd : show_file(is_path ? words[0] : found, fd, words + 1, nr - 1, args);
 }
 
 /* A word of digits is a process. A file with such a name can be written as ./1234. */

@@ -10,8 +10,10 @@
 #include "src/base/opt.h"
 #include "src/base/plural.h"
 #include "src/commands/command.h"
+#include "src/commands/shut_in.h"
 #include "src/inspect/rule_text.h"
 #include "src/model/definition_store.h"
+#include "src/rights/capabilities.h"
 #include "src/verify/verify.h"
 
 #define REASONS 16
@@ -193,12 +195,18 @@ static int run(const struct verify_args *args, const char *path)
 {
 	struct counts *c = calloc(1, sizeof(*c));
 	struct verify *v = NULL;
-	int err, rc = EXIT_FAILED;
+	int fd, err, rc = EXIT_FAILED;
 
 	if (!c)
 		return fail(-ENOMEM, "%s", path), EXIT_FAILED;
 	c->args = args;
-	err = verify_open(path, &v);
+	fd = shut_in_open(path);
+	/*
+	 * A trace names the files that are opened from here on. They are the user's affair, and not
+	 * that of a capability.
+	 */
+	err = rights_drop_all();
+	err = err ? fail(err, "give up rights") : verify_open(fd, path, &v);
 	if (!err)
 		err = verify_run(v, on_verdict, c);
 	if (!err && c->stacks == c->kinds[VERDICT_UNFIT])

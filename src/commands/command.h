@@ -4,7 +4,7 @@
  *
  * A program is a list of sets: program.c is probee; report_program.c is the report half alone,
  * which needs zstd and no other library, so it links and runs where libbpf and libelf are missing.
- * main.c and commands.c are part of every program and use no library.
+ * main.c and commands.c are part of every program.
  *
  * run() gets the words of the command line from the command's own name on: argv[0] is "report". It
  * parses them with opt_parse(), answers OPT_HELP with command_help(), and returns one of the exit
@@ -12,6 +12,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct opt_list;
@@ -30,6 +31,8 @@ struct command {
 	const char *summary;	/* one line for `probee --help`; NULL: not shown there */
 	const char *usage;	/* what follows "probee NAME " */
 	int (*run)(int argc, char **argv);
+	/* false: it begins without capabilities, unless root started it. */
+	bool needs_rights;
 };
 
 /* What `probee --version` says about a library. */

@@ -215,14 +215,13 @@ void look_jit(struct finding *f)
 /*
  * What a sandbox puts in force here, tried by a child that enters one. -1: not even the first part.
  */
-static int sandbox_tried(void)
+static int sandbox_tried(const struct sandbox_rules *rules)
 {
-	const struct sandbox_rules rules = { SANDBOX_WORKER, 64 << 20 };
 	int status = 0, parts;
 	pid_t pid = fork();
 
 	if (!pid) {
-		parts = sandbox_enter(&rules);
+		parts = sandbox_enter(rules);
 		_exit(parts < 0 ? 0 : parts);
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
@@ -234,12 +233,13 @@ static int sandbox_tried(void)
 void look_sandbox(struct finding *f)
 {
 	const unsigned needed = SANDBOX_RIGHTS | SANDBOX_LIMITS | SANDBOX_CALLS;
-	int tried = sandbox_tried();
+	const struct sandbox_rules rules = { SANDBOX_WORKER, .memory_bytes = 64 << 20 };
+	int tried = sandbox_tried(&rules);
 	unsigned parts = tried < 0 ? 0 : (unsigned)tried;
 	char held[128], missing[128];
 
 	sandbox_text(parts, held, sizeof(held));
-	sandbox_text(sandbox_parts_of(SANDBOX_WORKER) & ~parts, missing, sizeof(missing));
+	sandbox_text(sandbox_parts_of(&rules) & ~parts, missing, sizeof(missing));
 	found(f, needed & ~parts ? FOUND_WARN : FOUND_OK, "%s%s%s", held,
 	      !missing[0] ? "" : held[0] ? ", but not " : "none: no ", missing);
 	if (needed & ~parts)

@@ -16,6 +16,7 @@
 #include "src/base/fail.h"
 #include "src/base/io.h"
 #include "src/base/terminal.h"
+#include "src/rights/capabilities.h"
 
 #define NOT_FOUND 127			/* exit status of a shell that does not find the command */
 
@@ -25,23 +26,6 @@ struct printed {
 	char *v;
 	size_t len;
 };
-
-void pager_begin(struct pager *p, unsigned flags)
-{
-	struct terminal t = terminal_of(STDOUT_FILENO);
-	int memory;
-
-	*p = (struct pager){ t.columns, t.rows, flags, -1 };
-	fflush(stdout);
-	if (!t.columns)
-		return;
-	memory = memfd_create("probee-output", MFD_CLOEXEC);
-	p->terminal = memory < 0 ? -1 : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-	if (p->terminal >= 0)
-		dup2(memory, STDOUT_FILENO);
-	if (memory >= 0)
-		close(memory);
-}
 
 /* Makes standard output the terminal again; *out is what was printed. False: nothing was. */
 static bool take_back(struct pager *p, struct printed *out)
@@ -67,26 +51,26 @@ static void release(struct printed *out)
 		close(out->fd);
 }
 
-/* Replaces the text by one whose lines are broken at columns. */
+/*
+ * Replaces the text by one whose lines are broken at columns. It stays in the same file, because
+ * that is the one that the pager has.
+ */
 static void wrap(struct printed *out, unsigned columns)
 {
-	struct printed wrapped = { memfd_create("probee-output", MFD_CLOEXEC), MAP_FAILED, 0 };
-	FILE *f = wrapped.fd < 0 ? NULL : fdopen(dup(wrapped.fd), "w");
-	off_t len;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
 
-	if (f) {
-		columns_wrap(f, out->v, out->len, columns);
-		len = fclose(f) ? 0 : lseek(wrapped.fd, 0, SEEK_END);
-		wrapped.len = len > 0 ? (size_t)len : 0;
-	}
-	if (wrapped.len)
-		wrapped.v = mmap(NULL, wrapped.len, PROT_READ, MAP_PRIVATE, wrapped.fd, 0);
-	if (wrapped.v == MAP_FAILED) {
-		release(&wrapped);
+	if (!f)
 		return;
+	columns_wrap(f, out->v, out->len, columns);
+	if (!fclose(f) && len && !ftruncate(out->fd, 0) && lseek(out->fd, 0, SEEK_SET) == 0 &&
+	    !io_write(out->fd, text, len, NULL)) {
+		munmap(out->v, out->len);
+		out->len = len;
+		out->v = mmap(NULL, len, PROT_READ, MAP_PRIVATE, out->fd, 0);
 	}
-	release(out);
-	*out = wrapped;
+	free(text);
 }
 
 /* Whether the text fits the screen, with one line left free for the shell's prompt. */
@@ -154,29 +138,89 @@ static _Noreturn void become_pager(int text)
 	_exit(NOT_FOUND);
 }
 
+/* Waits for the word to go. The end of the pipe means that no pager is needed. */
+static _Noreturn void wait_in_child(const struct pager *p, int go)
+{
+	int text = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	ssize_t n;
+	char c;
+
+	if (rights_drop_all())
+		_exit(NOT_FOUND);
+	do
+		n = read(go, &c, 1);
+	while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(0);
+	if (text < 0 || dup2(p->terminal, STDOUT_FILENO) < 0)
+		_exit(NOT_FOUND);
+	become_pager(text);
+}
+
+/* Forks the process that may become the pager. Without it the text is written to the terminal. */
+static void prepare_pager(struct pager *p)
+{
+	int go[2];
+
+	if (pipe2(go, O_CLOEXEC))
+		return;
+	p->pid = fork();
+	if (!p->pid) {
+		close(go[1]);
+		wait_in_child(p, go[0]);
+	}
+	close(go[0]);
+	if (p->pid > 0)
+		p->go = go[1];
+	else
+		close(go[1]);
+}
+
+void pager_begin(struct pager *p, unsigned flags)
+{
+	struct terminal t = terminal_of(STDOUT_FILENO);
+	int memory;
+
+	*p = (struct pager){ .columns = t.columns, .rows = t.rows, .flags = flags,
+			     .terminal = -1, .go = -1 };
+	fflush(stdout);
+	if (!t.columns)
+		return;
+	memory = memfd_create("probee-output", MFD_CLOEXEC);
+	p->terminal = memory < 0 ? -1 : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (p->terminal >= 0)
+		dup2(memory, STDOUT_FILENO);
+	if (memory >= 0)
+		close(memory);
+	if (p->terminal >= 0 && is_paging(p))
+		prepare_pager(p);
+}
+
 /*
- * Runs the pager and waits for its end. False: it could not be started. Ctrl-C reaches both the
- * pager and this program. The pager goes on, so this program must wait: otherwise the pager and the
- * shell would both read the keyboard.
+ * Lets the pager go, or not, and waits for its end. False: there is none, or it could not be
+ * started. Ctrl-C reaches both the pager and this program. The pager goes on, so this program must
+ * wait: otherwise the pager and the shell would both read the keyboard.
  */
-static bool run_pager(const struct printed *out)
+static bool end_pager(struct pager *p, bool is_wanted)
 {
 	void (*on_int)(int) = signal(SIGINT, SIG_IGN), (*on_quit)(int) = signal(SIGQUIT, SIG_IGN);
+	bool goes = is_wanted && p->go >= 0 && write(p->go, "g", 1) == 1;
 	int status = 0;
-	pid_t pid = fork();
 
-	if (!pid)
-		become_pager(out->fd);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+	if (p->go >= 0)
+		close(p->go);
+	while (p->go >= 0 && waitpid(p->pid, &status, 0) < 0 && errno == EINTR)
 		continue;
+	p->go = -1;
 	signal(SIGINT, on_int);
 	signal(SIGQUIT, on_quit);
-	return pid > 0 && !(WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND);
+	return goes && !(WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND);
 }
 
 int pager_end(struct pager *p)
 {
 	struct printed out;
+	bool is_shown;
 	int err = 0;
 
 	if (p->terminal < 0)
@@ -184,8 +228,11 @@ int pager_end(struct pager *p)
 	if (take_back(p, &out)) {
 		if (p->flags & PAGER_WRAP)
 			wrap(&out, p->columns);
-		if (fits(&out, p->columns, p->rows) || !is_paging(p) || !run_pager(&out))
+		is_shown = end_pager(p, out.v != MAP_FAILED && !fits(&out, p->columns, p->rows));
+		if (!is_shown && out.v != MAP_FAILED)
 			err = io_write(STDOUT_FILENO, out.v, out.len, NULL);
+	} else {
+		end_pager(p, false);
 	}
 	release(&out);
 	return err ? fail(err, "write to standard output") : 0;

@@ -12,6 +12,10 @@
  * and is written to the terminal. It is no failure either when the user ends the pager early. So
  * the exit code of a command never depends on the pager.
  *
+ * The process that may become the pager is forked by pager_begin(), without capabilities: between
+ * the two calls this program may give up the right to start programs (shut_in.h). pager_end() must
+ * be called in any case.
+ *
  * If the user may have fewer rights than this program (under sudo, or when the program file has
  * capabilities or is setuid), the pager is less with LESSSECURE=1, whatever the environment says,
  * because a pager can start programs.
@@ -19,6 +23,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 enum {
 	PAGER_WRAP = 1,			/* breaks lines at the terminal's width */
@@ -29,6 +34,8 @@ struct pager {
 	unsigned columns, rows;		/* of the terminal; 0: not a terminal */
 	unsigned flags;
 	int terminal;			/* the former standard output; -1: it is unchanged */
+	pid_t pid;			/* waits to become the pager */
+	int go;				/* its word to go; -1: no pager */
 };
 
 void pager_begin(struct pager *p, unsigned flags);

@@ -25,13 +25,13 @@ static void put_zlib(char *buf, size_t size)
 
 static const struct command record_commands[] = {
 	{ "sample", "record stacks of running threads, so many times a second",
-	  "[-a | -p PIDS] [-F HZ] [-d TIME] [-o trace.pbz] [-- CMD ARGS]", cmd_sample },
+	  "[-a | -p PIDS] [-F HZ] [-d TIME] [-o trace.pbz] [-- CMD ARGS]", cmd_sample, true },
 	{ "snapshot", "record the stack of every thread, running or not",
-	  "(-a | -p PIDS | -t TIDS) [-F HZ] [-i N] [-o trace.pbz]", cmd_snapshot },
+	  "(-a | -p PIDS | -t TIDS) [-F HZ] [-i N] [-o trace.pbz]", cmd_snapshot, true },
 	{ "record", "both in one recording: CPU time by samples, waiting by snapshots",
 	  "[-a | -p PIDS] [-F HZ] [--snap-freq HZ] [-d TIME] [-o trace.pbz] [-- CMD ARGS]",
-	  cmd_record },
-	{ NULL, NULL, NULL, NULL },
+	  cmd_record, true },
+	{ NULL, NULL, NULL, NULL, false },
 };
 
 static const struct library record_libraries[] = {
@@ -43,12 +43,12 @@ static const struct library record_libraries[] = {
 
 static const struct command inspect_commands[] = {
 	{ "unwind-info", "say how a binary can be unwound, or the rule at an address",
-	  "ELF|PID [ADDRESS|SYMBOL ...] [--rows] [--json]", cmd_unwind_info },
+	  "ELF|PID [ADDRESS|SYMBOL ...] [--rows] [--json]", cmd_unwind_info, false },
 	{ "verify", "unwind the stacks that --audit kept again with libdw, and compare",
-	  "FILE [--limit N] [-v]", cmd_verify },
-	{ "doctor", "say what this kernel and these rights allow", "", cmd_doctor },
-	{ "complete", NULL, "KIND [WORD]", cmd_complete },
-	{ NULL, NULL, NULL, NULL },
+	  "FILE [--limit N] [-v]", cmd_verify, false },
+	{ "doctor", "say what this kernel and these rights allow", "", cmd_doctor, true },
+	{ "complete", NULL, "KIND [WORD]", cmd_complete, false },
+	{ NULL, NULL, NULL, NULL, false },
 };
 
 static const struct library no_more_libraries[] = { { NULL, NULL } };

@@ -13,10 +13,10 @@ static void put_zstd(char *buf, size_t size)
 
 static const struct command report_commands[] = {
 	{ "report", "turn a trace into a flame graph, folded stacks, CSV, JSON or text",
-	  "FILE [--svg[=FILE]] [--csv] ...", cmd_report },
+	  "FILE [--svg[=FILE]] [--csv] ...", cmd_report, false },
 	{ "info", "say what is in a trace: what, when, losses, how stacks ended",
-	  "FILE [--json] [--sizes]", cmd_info },
-	{ NULL, NULL, NULL, NULL },
+	  "FILE [--json] [--sizes]", cmd_info, false },
+	{ NULL, NULL, NULL, NULL, false },
 };
 
 static const struct library report_libraries[] = {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <seccomp.h>
 #include <stdbool.h>
 #include <sys/ioctl.h>
@@ -29,7 +30,7 @@ static const char *const harmless[] = {
 	"getpid", "gettid", "getppid", "getuid", "geteuid", "getgid", "getegid", "getrusage",
 	"sched_yield", "sched_getaffinity", "sysinfo", "uname", "getrandom", "futex", "exit",
 	"exit_group", "restart_syscall", "rt_sigreturn", "rt_sigaction", "rt_sigprocmask",
-	"rt_sigpending", "sigaltstack", NULL
+	"rt_sigpending", "sigaltstack", "set_robust_list", "rseq", NULL
 };
 
 static const char *const of_a_command[] = {
@@ -96,6 +97,8 @@ static const struct narrow_call {
 	{ WORKER, "fcntl", 1, UINT32_MAX, F_SETFL },
 	{ WORKER, "fcntl", 1, UINT32_MAX, F_ADD_SEALS },
 	{ WORKER, "fcntl", 1, UINT32_MAX, F_GET_SEALS },
+	/* Threads, and no processes. */
+	{ REPORT, "clone", 0, CLONE_THREAD, CLONE_THREAD },
 	{ REPORT, "ioctl", 1, UINT32_MAX, TCGETS },
 	{ REPORT, "ioctl", 1, UINT32_MAX, TIOCGWINSZ },
 	{ REPORT, "ioctl", 1, UINT32_MAX, FIONREAD },

@@ -123,16 +123,18 @@ static int apply(void)
 int rights_keep(const int *caps, size_t nr)
 {
 	int err = look();
-	uint64_t held = err ? 0 : set_of(CAPNG_PERMITTED);
+	uint64_t held = err ? 0 : set_of(CAPNG_PERMITTED), kept = 0;
 
 	if (err)
 		return err;
 	capng_clear(CAPNG_SELECT_ALL);
 	for (size_t i = 0; i < nr; i++)
-		if (held & CAP_BIT(caps[i]))
-			capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED,
-				     (unsigned)caps[i]);
-	return apply();
+		kept |= held & CAP_BIT(caps[i]);
+	for (unsigned cap = 0; cap <= HIGHEST; cap++)
+		if (kept & CAP_BIT(cap))
+			capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, cap);
+	err = apply();
+	return kept == held ? 0 : err;
 }
 
 int rights_drop_all(void)

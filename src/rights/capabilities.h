@@ -59,7 +59,8 @@ int capabilities_number(const char *name);
  * empties the other sets and sets no_new_privs. The bounding set can only be emptied with
  * CAP_SETPCAP; a thread without it keeps that set, which no_new_privs makes useless.
  *
- * 0 or -errno. It fails only where a filter of system calls forbids it. It allocates memory.
+ * 0 or -errno. It fails only where there is something to give up and a filter of system calls
+ * forbids it. It allocates memory.
  */
 int rights_keep(const int *caps, size_t nr);
 

@@ -36,14 +36,18 @@ static const struct {
 	{ SANDBOX_CALLS, "system calls" },
 };
 
-unsigned sandbox_parts_of(enum sandbox_kind kind)
+unsigned sandbox_parts_of(const struct sandbox_rules *rules)
 {
 	unsigned all = SANDBOX_RIGHTS | SANDBOX_LIMITS | SANDBOX_NETWORK | SANDBOX_SCOPE |
 		       SANDBOX_CALLS;
 
-	if (kind == SANDBOX_REPORT && IS_SANITIZED)
+	if (rules->kind == SANDBOX_REPORT && IS_SANITIZED)
 		return SANDBOX_RIGHTS;
-	return kind == SANDBOX_WORKER ? all | SANDBOX_FILES : all;
+	if (rules->sees_processes)
+		return all & ~(unsigned)(SANDBOX_NETWORK | SANDBOX_SCOPE);
+	if (rules->kind == SANDBOX_WORKER || rules->opens_nothing)
+		all |= SANDBOX_FILES;
+	return all;
 }
 
 void sandbox_text(unsigned parts, char *buf, size_t size)
@@ -113,11 +117,22 @@ static unsigned enter_landlock(unsigned wanted)
 	       (got & LANDLOCK_SCOPE ? SANDBOX_SCOPE : 0);
 }
 
+static int keep(uint64_t kept)
+{
+	int caps[64];
+	size_t nr = 0;
+
+	for (int cap = 0; cap < 64; cap++)
+		if (kept & CAP_BIT(cap))
+			caps[nr++] = cap;
+	return rights_keep(caps, nr);
+}
+
 /* Each part must still be allowed to set up the next one, so the filter of calls is the last. */
 int sandbox_enter(const struct sandbox_rules *rules)
 {
-	unsigned wanted = sandbox_parts_of(rules->kind), parts = SANDBOX_RIGHTS;
-	int err = rights_drop_all();
+	unsigned wanted = sandbox_parts_of(rules), parts = SANDBOX_RIGHTS;
+	int err = keep(rules->kept);
 
 	if (err)
 		return err;

@@ -41,6 +41,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -51,8 +52,8 @@ enum sandbox_kind {
 	 */
 	SANDBOX_WORKER,
 	/*
-	 * The same, and what a command for its user takes: files and their names, waiting for
-	 * children, the size of a terminal, signals as a descriptor. Landlock leaves files alone.
+	 * The same, and what a command for its user takes: files and their names, threads, waiting
+	 * for children, the size of a terminal, signals as a descriptor.
 	 */
 	SANDBOX_REPORT,
 	SANDBOX_KINDS
@@ -69,6 +70,11 @@ enum sandbox_part {
 
 struct sandbox_rules {
 	enum sandbox_kind kind;
+	/* SANDBOX_REPORT: the process opens no path any more, so SANDBOX_FILES is in force, too. */
+	bool opens_nothing;
+	/* SANDBOX_REPORT: it reads /proc/PID/maps of others, which Landlock cannot but forbid. */
+	bool sees_processes;
+	uint64_t kept;			/* CAP_BIT()s of capabilities that it keeps; usually 0 */
 	/*
 	 * How much address space the process may take beyond what it has now, and how large a file
 	 * it may write, in memory or not. 0: unbounded.
@@ -82,8 +88,8 @@ struct sandbox_rules {
  */
 int sandbox_enter(const struct sandbox_rules *rules);
 
-/* The parts that rules of this kind put in force where the kernel has everything. */
-unsigned sandbox_parts_of(enum sandbox_kind kind);
+/* The parts that these rules put in force where the kernel has everything. */
+unsigned sandbox_parts_of(const struct sandbox_rules *rules);
 
 /* "system calls, files, network": the words for a set of parts; "" for none. */
 void sandbox_text(unsigned parts, char *buf, size_t size);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "formats/trace/trace_reader.h"
 #include "src/base/array.h"
@@ -90,15 +91,19 @@ static int read_definitions(struct verify *v)
 	return n < 0 ? n : 0;
 }
 
-int verify_open(const char *path, struct verify **vp)
+int verify_open(int fd, const char *path, struct verify **vp)
 {
 	struct verify *v = calloc(1, sizeof(*v));
 	int err;
 
-	if (!v)
+	if (!v) {
+		if (fd >= 0)
+			close(fd);
 		return fail(-ENOMEM, "%s", path);
+	}
 	v->path = path;
-	err = trace_reader_open(path, NULL, &v->reader);
+	err = fd >= 0 ? trace_reader_open_fd(fd, path, NULL, &v->reader)
+		      : trace_reader_open(path, NULL, &v->reader);
 	if (!err)
 		err = read_definitions(v);
 	if (err) {

@@ -4,7 +4,7 @@
  * record again, in the files as they are now, and its frames are compared with those that probee
  * found.
  *
- *	verify_open(path, &v)		reads the definitions of the trace
+ *	verify_open(fd, path, &v)	reads the definitions of the trace
  *	verify_run(v, fn, ctx)		reads the trace again and passes a verdict on each stack
  *	verify_close(v)
  *
@@ -60,8 +60,11 @@ struct verdict {
 /* The verdict is borrowed for the call. A result other than 0 ends the run and is returned. */
 typedef int (*verdict_fn)(void *ctx, const struct verdict *v);
 
-/* 0, or -errno after a message. */
-int verify_open(const char *path, struct verify **vp);
+/*
+ * fd: of the trace, a regular file that is open already; it is closed in any case. -1: path is
+ * opened. 0, or -errno after a message.
+ */
+int verify_open(int fd, const char *path, struct verify **vp);
 int verify_run(struct verify *v, verdict_fn fn, void *ctx);
 void verify_close(struct verify *v);		/* NULL is fine */
 

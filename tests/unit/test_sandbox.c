@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/landlock.h>
 #include <poll.h>
+#include <pthread.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <setjmp.h>
@@ -144,6 +145,20 @@ static int try_fork(const struct held *h)
 	return answer(pid);
 }
 
+static void *do_nothing(void *arg)
+{
+	return arg;
+}
+
+static int try_thread(const struct held *h)
+{
+	pthread_t thread;
+	int err = pthread_create(&thread, NULL, do_nothing, NULL);
+
+	(void)h;
+	return err ? err : pthread_join(thread, NULL);
+}
+
 static int try_code(const struct held *h)
 {
 	void *p = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -252,31 +267,32 @@ static int try_descriptor(const struct held *h)
 static const struct attempt {
 	const char *what;
 	attempt_fn fn;
-	int outside, in_worker, in_report;
+	int outside, in_worker, in_report, in_closed_report;
 } attempts[] = {
-	{ "socket", try_socket, 0, SYS, SYS },
-	{ "connect", try_connect, ENOENT, SYS, SYS },
-	{ "exec", try_exec, 0, SYS, SYS },
-	{ "ptrace", try_ptrace, 0, SYS, SYS },
-	{ "bpf", try_bpf, -1, SYS, SYS },
-	{ "perf_event_open", try_perf, EFAULT, SYS, SYS },
-	{ "process_vm_readv", try_read_other, -1, SYS, SYS },
-	{ "kill", try_kill, 0, SYS, SYS },
-	{ "mount", try_mount, -1, SYS, SYS },
-	{ "open", try_open, 0, EACCES, 0 },
-	{ "make a file", try_make, 0, EACCES, 0 },
-	{ "look at a path", try_descriptor, 0, -1, 0 },
-	{ "fork", try_fork, 0, ENOSYS, ENOSYS },
-	{ "map code", try_code, 0, ENOSYS, ENOSYS },
-	{ "make code", try_make_code, 0, ENOSYS, ENOSYS },
-	{ "signals to others", try_signal_on_input, 0, ENOSYS, -1 },
-	{ "type for the user", try_terminal, 0, ENOSYS, ENOSYS },
-	{ "send to an address", try_send_to, -1, ENOSYS, ENOSYS },
-	{ "much memory", try_much_memory, 0, IS_SANITIZED ? 0 : ENOMEM, 0 },
-	{ "a big file in memory", try_big_file, 0, EFBIG, 0 },
-	{ "a call that does not exist", try_unknown, 0, 0, 0 },
-	{ "abort", try_abort, KILLED + SIGABRT, KILLED + SIGABRT, KILLED + SIGABRT },
-	{ "work", try_work, 0, 0, 0 },
+	{ "socket", try_socket, 0, SYS, SYS, SYS },
+	{ "connect", try_connect, ENOENT, SYS, SYS, SYS },
+	{ "exec", try_exec, 0, SYS, SYS, SYS },
+	{ "ptrace", try_ptrace, 0, SYS, SYS, SYS },
+	{ "bpf", try_bpf, -1, SYS, SYS, SYS },
+	{ "perf_event_open", try_perf, EFAULT, SYS, SYS, SYS },
+	{ "process_vm_readv", try_read_other, -1, SYS, SYS, SYS },
+	{ "kill", try_kill, 0, SYS, SYS, SYS },
+	{ "mount", try_mount, -1, SYS, SYS, SYS },
+	{ "open", try_open, 0, EACCES, 0, EACCES },
+	{ "make a file", try_make, 0, EACCES, 0, EACCES },
+	{ "look at a path", try_descriptor, 0, -1, 0, 0 },
+	{ "fork", try_fork, 0, ENOSYS, ENOSYS, ENOSYS },
+	{ "thread", try_thread, 0, ENOSYS, 0, 0 },
+	{ "map code", try_code, 0, ENOSYS, ENOSYS, ENOSYS },
+	{ "make code", try_make_code, 0, ENOSYS, ENOSYS, ENOSYS },
+	{ "signals to others", try_signal_on_input, 0, ENOSYS, -1, -1 },
+	{ "type for the user", try_terminal, 0, ENOSYS, ENOSYS, ENOSYS },
+	{ "send to an address", try_send_to, -1, ENOSYS, ENOSYS, ENOSYS },
+	{ "much memory", try_much_memory, 0, IS_SANITIZED ? 0 : ENOMEM, 0, 0 },
+	{ "a big file in memory", try_big_file, 0, EFBIG, 0, 0 },
+	{ "a call that does not exist", try_unknown, 0, 0, 0, 0 },
+	{ "abort", try_abort, KILLED + SIGABRT, KILLED + SIGABRT, KILLED + SIGABRT, KILLED + SIGABRT },
+	{ "work", try_work, 0, 0, 0, 0 },
 };
 
 static void hold(struct held *h)
@@ -304,7 +320,7 @@ static int run(attempt_fn fn, const struct held *h, const struct sandbox_rules *
 
 	if (!pid) {
 		prctl(PR_SET_DUMPABLE, 0);	/* a kill leaves no core file */
-		if (rules && sandbox_enter(rules) != (int)sandbox_parts_of(rules->kind))
+		if (rules && sandbox_enter(rules) != (int)sandbox_parts_of(rules))
 			_exit(250);
 		_exit(fn(h));
 	}
@@ -335,8 +351,9 @@ static bool kernel_has_all(void)
 
 static void test_attempts(void **state)
 {
-	const struct sandbox_rules worker = { SANDBOX_WORKER, MEMORY },
-				   report = { SANDBOX_REPORT, 0 };
+	const struct sandbox_rules worker = { .kind = SANDBOX_WORKER, .memory_bytes = MEMORY },
+				   report = { .kind = SANDBOX_REPORT },
+				   closed = { .kind = SANDBOX_REPORT, .opens_nothing = true };
 
 	(void)state;
 	if (!kernel_has_all())
@@ -346,6 +363,9 @@ static void test_attempts(void **state)
 		judge(&attempts[i], "in a worker", attempts[i].in_worker, &worker);
 		if (!IS_SANITIZED)
 			judge(&attempts[i], "in a report", attempts[i].in_report, &report);
+		if (!IS_SANITIZED)
+			judge(&attempts[i], "in a report that opens nothing",
+			      attempts[i].in_closed_report, &closed);
 	}
 }
 
@@ -419,7 +439,7 @@ static int enter_container(void)
 /* What is not in force is not claimed, and the rest is. */
 static int inside_container(void)
 {
-	const struct sandbox_rules worker = { SANDBOX_WORKER, 0 };
+	const struct sandbox_rules worker = { .kind = SANDBOX_WORKER };
 	struct held none = { 0 };
 
 	if (enter_container())
