@@ -155,7 +155,7 @@ def processes_bomb(scale):
 
 def threads_bomb(scale):
     """Each with a row in a scan, and all of them in many scans."""
-    nr = 400000
+    nr = 300000
     t = Trace().add(threads(2, nr))
     for at in range(0, nr, SAMPLE_ROWS):
         n = min(SAMPLE_ROWS, nr - at)
