@@ -4,9 +4,27 @@
 
 #include "bpf/task_ids.bpf.h"
 
-static __always_inline bool task_wanted(struct task_ids ids)
+#define HELPER_DEPTH 2		/* probee, its keeper, the keeper's helpers */
+
+/*
+ * A process that probee has forked for its own work. Such a process never execs, and neither does
+ * its parent if that is another one of them; the command that probee runs does.
+ */
+static __always_inline bool is_own_helper(struct task_struct *task)
 {
-	if (ids.tgid == knobs.self_tgid)
+	for (int i = 0; i < HELPER_DEPTH; i++) {
+		if (!(BPF_CORE_READ(task, flags) & PF_FORKNOEXEC))
+			return false;
+		task = BPF_CORE_READ(task, real_parent);
+		if (tgid_of(task) == knobs.self_tgid)
+			return true;
+	}
+	return false;
+}
+
+static __always_inline bool task_wanted(struct task_struct *task, struct task_ids ids)
+{
+	if (ids.tgid == knobs.self_tgid || is_own_helper(task))
 		return false;
 	if (knobs.only_targets && !bpf_map_lookup_elem(&targets, &ids.tgid))
 		return false;

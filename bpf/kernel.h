@@ -14,6 +14,7 @@
 #include <bpf/bpf_core_read.h>
 
 #define PF_EXITING 0x00000004
+#define PF_FORKNOEXEC 0x00000040	/* forked, and no exec since */
 #define PF_KTHREAD 0x00200000
 #define PF_IO_WORKER 0x00000010
 #define PF_USER_WORKER 0x00004000
@@ -218,7 +219,7 @@ struct task_struct {
 	char comm[16];
 	struct mm_struct *mm;
 	struct signal_struct *signal;
-	struct task_struct *group_leader;
+	struct task_struct *group_leader, *real_parent;
 	struct files_struct *files;
 	struct list_head tasks, thread_node, children, sibling;
 	struct completion *vfork_done;

@@ -97,7 +97,7 @@ int on_tick(struct perf_context *ctx)
 		g->counters[COUNTER_OUTSIDE]++;
 		return 0;
 	}
-	if (!task_wanted(ids)) {
+	if (!task_wanted(task, ids)) {
 		g->counters[COUNTER_FILTERED]++;
 		return 0;
 	}

@@ -200,7 +200,7 @@ int on_task(struct bpf_iter__task *ctx)
 		totals.seen++;
 	totals.last_seen = (uint64_t)task;
 	ids = ids_of(task);
-	if (task->tgid == reader->tgid || is_outside(task, ids) || !task_wanted(ids)) {
+	if (task->tgid == reader->tgid || is_outside(task, ids) || !task_wanted(task, ids)) {
 		totals.filtered++;
 		return 0;
 	}

@@ -28,7 +28,7 @@ src/symbolize:  src/base src/rights src/model src/elf
 src/elf_unwind: src/base src/elf unwind
 src/parse:      src/base src/model src/elf src/symbolize src/elf_unwind unwind src/rights src/helpers src/foreign
 src/inspect:    src/base src/model src/elf src/proc src/foreign src/symbolize src/elf_unwind unwind
-src/verify:     src/base src/model src/elf src/elf_unwind unwind formats/trace
+src/verify:     src/base src/model src/elf src/foreign src/elf_unwind unwind formats/trace
 src/capture/tables:     src/base src/model unwind
 src/capture/bpf:        src/base src/rights bpf unwind src/capture/tables
 src/capture/processes:  src/base src/model src/elf src/proc src/symbolize src/elf_unwind unwind src/foreign src/parse src/capture/tables

@@ -14,6 +14,7 @@
 #include "src/base/array.h"
 #include "src/base/clock.h"
 #include "src/elf_unwind/elf_unwind_table.h"
+#include "src/foreign/foreign_file.h"
 #include "src/model/definition_store.h"
 #include "src/verify/past_maps.h"
 
@@ -107,14 +108,25 @@ static enum past_file_state check(int fd, const struct rec_binary *b)
 	return state;
 }
 
+/* The trace names the file, and it may come from anybody: only a regular file is opened. */
+static int open_named(const char *path)
+{
+	static const struct foreign_want any;
+	struct stat st;
+	int root = foreign_root(0), fd = foreign_open(root, path, &any, &st);
+
+	if (root >= 0)
+		close(root);
+	return fd;
+}
+
 static void open_file(struct past_files *pf, struct past_file *f, const struct rec_binary *b)
 {
 	int fd;
 
 	f->path = definition_store_string(pf->tables, b->path, NULL);
 	f->state = PAST_FILE_MISSING;
-	fd = b->kind == BINARY_VDSO ? open_vdso()
-				    : open(f->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	fd = b->kind == BINARY_VDSO ? open_vdso() : open_named(f->path);
 	if (fd < 0)
 		return;
 	f->state = check(fd, b);

@@ -131,6 +131,20 @@ check "sparse symbol tables, Ctrl-C: ends" at_most "$(ms_since "$before")" 4000
 check "sparse symbol tables, Ctrl-C: the trace has its end" finished bombsint.pbz
 for pid in ${pids//,/ }; do finish "$pid"; done
 
+# --- what probee forks for itself is not recorded; what it runs for the user is
+record() { run_limited record "$@"; }
+"$PROBEE" record -a -F 499 --snap-freq 5 -d 2 -o own.pbz 2>err &
+recorder=$!
+STARTED+=($recorder)
+until_true 10 helpers "$recorder" probee-parser
+own=$(pgrep -P "$recorder"; pgrep -P "$(pgrep -P "$recorder" -x probee-keeper)")
+wait "$recorder"
+"$PROBEE" report -q own.pbz --event snapshot --csv >own.csv
+check "helpers are not recorded: there are some" at_least "$(echo "$own" | wc -w)" 3
+check "helpers are not recorded" not grep -qE "^[^|]*\|(${own//$'\n'/|})\|" own.csv
+record -F 499 --snap-freq 10 -o command.pbz -- sh -c 'for i in 1 2 3; do (sleep 0.2); done; :'
+check "the command is recorded" grep -qE '\|(sh|sleep)\|' <("$PROBEE" report -q command.pbz --event snapshot --csv)
+
 # --- helpers that are killed, the keeper among them
 start chain30 spin
 "$PROBEE" record -a -F 199 --snap-freq 5 -d 5 -v -o killed.pbz 2>err &
