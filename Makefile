@@ -56,7 +56,7 @@ all: $(B)/probee
 report-half: $(B)/probee-report
 
 # Refused requests for memory are counted: src/base/memory.h.
-WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=strndup
 
 $(B)/probee: $(MAIN_OBJS) $(B)/libprobee.a sources.mk
 	$(call say,LINK,$@)

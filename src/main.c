@@ -15,6 +15,7 @@
 #include "src/base/fail.h"
 #include "src/base/memory.h"
 #include "src/base/nearest.h"
+#include "src/base/plural.h"
 #include "src/commands/command.h"
 #include "src/rights/capabilities.h"
 
@@ -147,7 +148,8 @@ static int say_refusals(int rc)
 	unsigned long nr = memory_refusals();
 
 	if (nr)
-		fail_if_silent(-ENOMEM, "%lu requests failed, so something may be missing", nr);
+		fail_if_silent(-ENOMEM, "%lu %s failed, so something may be missing", nr,
+			       plural(nr, "request", "requests"));
 	return rc;
 }
 

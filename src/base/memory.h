@@ -6,9 +6,9 @@
  * next request may succeed, and what it has is worth keeping. But then the result lacks something,
  * and there are too many such places for a message in each.
  *
- * The idea. The linker routes each malloc(), calloc() and realloc() of probee's own code through
- * src/base/memory_wrap.c (--wrap, see Makefile), which counts refusals. main.c says at the end that
- * something may be missing, and the recorder writes it into the trace.
+ * The idea. The linker routes each malloc(), calloc(), realloc() and strdup() of probee's own code
+ * through src/base/memory_wrap.c (--wrap, see Makefile), which counts refusals. main.c says at the
+ * end that something may be missing, and the recorder writes it into the trace.
  *
  * Limits. Requests of shared libraries do not pass there: memory_refused() is for callers who learn
  * of one. Tests and fuzzers are linked without the wrappers, so they count only those.
