@@ -8,7 +8,7 @@ CC=${CC:-gcc}
 command -v "$CC" >/dev/null || { echo 'no C compiler'; exit 77; }
 tree=$TMP/tree
 mkdir -p "$tree/formats" "$tree/src" "$tree/tests/unit"
-cp -r src/base src/model src/profile "$tree/src/" && cp -r formats/trace "$tree/formats/" || exit 1
+cp -r src/base src/model src/output src/profile src/rights "$tree/src/" && cp -r formats/trace "$tree/formats/" || exit 1
 cp tests/unit/record_log.h "$tree/tests/unit/"
 cd "$tree" || exit 1
 flags='-std=gnu11 -O1 -g -I. -D_GNU_SOURCE -DPROBEE_VERSION="x" -Wall -Wextra -Werror'
