@@ -152,13 +152,15 @@ judge_changes() {
 	check "CPU hotplug: samples to the end" awk '$1 > 3.5 { n++ } END { print n + 0; exit !(n >= 30) }' hotplug.times
 	check "CPU hotplug: nobody says that the timer was late" not grep -q 'the timer fired' hotplug.stderr
 	ran clock
-	check "a CPU that comes online later is sampled" awk '$1 > 2 { n++ } END { print n + 0; exit !(n >= 30) }' \
-		<(times_of clock.pbz)
+	# --from counts from the first sample and knows no dates.
+	samples_from() { folded clock.pbz --from "$1" -q | awk '{ n += $NF } END { print n + 0 }'; }
+	check "a CPU that comes online later is sampled" at_least "$(samples_from 2s)" 30
 	check "clock step: the clock was set" equal "$(tail -n 1 clock.year)" 2041
-	check "clock step: dates are those of the beginning" equal "$(times_of clock.pbz | cut -d ' ' -f 2 | sort -u)" \
+	check "clock step: dates begin with those of the beginning" equal "$(times_of clock.pbz | head -n 1 | cut -d ' ' -f 2)" \
 		"$(head -n 1 clock.year)"
-	check "clock step: time goes on" awk '$1 < last { bad++ } { last = $1 } END { print last " s"; exit !(!bad && last < 30) }' \
-		<(times_of clock.pbz)
+	check "clock step: time goes on" at_least "$(samples_from 1s)" 100
+	check "clock step: the recording took the time it was to take" bash -c \
+		"'$PROBEE' info clock.pbz | grep -E '^when .*, for [3-9]\.[0-9]* s$'"
 }
 
 judge_rights() {
