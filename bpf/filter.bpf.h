@@ -8,14 +8,15 @@
 
 /*
  * A process that probee has forked for its own work. Such a process never execs, and neither does
- * its parent if that is another one of them; the command that probee runs does.
+ * its parent if that is another one of them; the command that probee runs does. The leader of a
+ * process tells, because every other thread is marked as one that has not exec'ed.
  */
 static __always_inline bool is_own_helper(struct task_struct *task)
 {
 	for (int i = 0; i < HELPER_DEPTH; i++) {
-		if (!(BPF_CORE_READ(task, flags) & PF_FORKNOEXEC))
+		if (!(BPF_CORE_READ(task, group_leader, flags) & PF_FORKNOEXEC))
 			return false;
-		task = BPF_CORE_READ(task, real_parent);
+		task = BPF_CORE_READ(task, group_leader, real_parent);
 		if (tgid_of(task) == knobs.self_tgid)
 			return true;
 	}

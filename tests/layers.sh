@@ -21,7 +21,7 @@ formats/render: src/base src/model src/output src/profile
 src/elf:        src/base
 src/proc:       src/base
 src/helpers:    src/base
-src/foreign:    src/base src/elf src/proc src/helpers
+src/foreign:    src/base src/elf src/proc src/rights src/helpers
 unwind:         src/base
 bpf:            unwind
 src/symbolize:  src/base src/rights src/model src/elf

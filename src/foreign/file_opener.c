@@ -14,6 +14,7 @@
 #include "src/base/io.h"
 #include "src/elf/debug_name.h"
 #include "src/proc/procfs.h"
+#include "src/rights/capabilities.h"
 
 #define OPEN_NS NSEC_PER_SEC		/* on a machine whose CPUs may all be busy */
 #define COPY_NS (2 * NSEC_PER_SEC)
@@ -120,8 +121,17 @@ static void done(void *state, struct helper_message *answer)
 		close(answer->fds[i]);
 }
 
+/* A file is opened through /proc/self/fd (foreign_file.h). */
+static int begin(void **state)
+{
+	(void)state;
+	rights_own_proc();
+	return 0;
+}
+
 const struct helper_kind file_opener_kind = {
 	.name = "probee-opener",
+	.begin = begin,
 	.is_urgent = true,
 	.serve = serve,
 	.done = done,

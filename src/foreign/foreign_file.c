@@ -145,7 +145,7 @@ int foreign_open_mapped(pid_t pid, const struct proc_map *map, struct stat *st)
 	snprintf(link, sizeof(link), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, map->start,
 		 map->end);
 	fd = open_through(link, &want, st);
-	if (fd >= 0 || map->path[0] != '/' || fd == -EACCES)
+	if (fd >= 0 || map->path[0] != '/')
 		return fd;
 	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
 	want.is_exact = false;

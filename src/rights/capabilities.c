@@ -137,9 +137,20 @@ int rights_keep(const int *caps, size_t nr)
 	return kept == held ? 0 : err;
 }
 
+void rights_own_proc(void)
+{
+	struct capability_sets held;
+
+	if (!capabilities_held(&held) && !held.permitted)
+		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+}
+
 int rights_drop_all(void)
 {
-	return rights_keep(NULL, 0);
+	int err = rights_keep(NULL, 0);
+
+	rights_own_proc();
+	return err;
 }
 
 bool rights_are_of_root(void)

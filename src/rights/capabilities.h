@@ -64,6 +64,14 @@ int capabilities_number(const char *name);
  */
 int rights_keep(const int *caps, size_t nr);
 
+/*
+ * A program whose file has capabilities, and one to which they were passed on, is no business of
+ * its own user's: it may not look into its own /proc/self/fd. When it has given up all of them it
+ * is an ordinary process again, and this makes it one (PR_SET_DUMPABLE). With capabilities left
+ * it does nothing.
+ */
+void rights_own_proc(void);
+
 /* rights_keep() of none. A process of root remains one: files of root's are open to it. */
 int rights_drop_all(void);
 

@@ -5,7 +5,7 @@
 command -v python3 >/dev/null && command -v zstd >/dev/null || skip 'needs python3 and zstd'
 
 cd "$TMP" || exit 1
-"$OLDPWD/tests/cli/strict_traces.py" . >names || { cat names; exit 1; }
+python3 "$OLDPWD/tests/cli/strict_traces.py" . >names || { cat names; exit 1; }
 [ "$(wc -l <names)" -gt 25 ] || { echo 'few traces'; exit 1; }
 
 while IFS='|' read -r name text; do

@@ -142,6 +142,10 @@ times_of() {
 
 judge_changes() {
 	[ -e hotplug.rc ] || { skip_part "this kernel cannot take a CPU offline"; return; }
+	if [ "$(cat paranoid)" -gt 2 ]; then
+		check "CPU hotplug, perf_event_paranoid 3: it is told that it cannot be sampled, and what helps" \
+			grep -q 'CPU 1 is online but cannot be sampled: .*Try: .*perf_event_paranoid=2' hotplug3.stderr
+	fi
 	ran hotplug
 	check "CPU hotplug: it is told that the CPU is gone" grep -q 'CPU 1 is offline and not sampled' hotplug.stderr
 	check "CPU hotplug: and that it is back, and what is missing" grep -qE \

@@ -120,18 +120,21 @@ static int on_stack(void *ctx, const struct wire_stack *stack)
 	return recorder_stack(s->recorder, stack, 0);
 }
 
+/* At level 3, Debian's own, only CAP_SYS_ADMIN opens an event, and that is given up by now. */
+static const char remedy[] = ". Try: sudo sysctl kernel.perf_event_paranoid=2 before recording";
+
 /* Tells the user and the trace that a CPU has gone or is back. */
 static void on_cpu_change(void *ctx, const struct cpu_change *c)
 {
 	struct sampling *s = ctx;
 	double missed = (double)c->missed_ns / 1e9;
-	char text[160];
+	char text[256];
 
 	if (!c->is_back)
 		snprintf(text, sizeof(text), "CPU %u is offline and not sampled", c->cpu);
 	else if (c->err)
-		snprintf(text, sizeof(text), "CPU %u is online but cannot be sampled: %s", c->cpu,
-			 strerror(-c->err));
+		snprintf(text, sizeof(text), "CPU %u is online but cannot be sampled: %s%s", c->cpu,
+			 strerror(-c->err), c->err == -EACCES || c->err == -EPERM ? remedy : "");
 	else
 		snprintf(text, sizeof(text),
 			 "CPU %u is online and sampled; %.1f s of it are missing", c->cpu,
