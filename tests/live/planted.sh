@@ -247,8 +247,8 @@ chmod 777 .
 recorder=$!
 STARTED+=($recorder)
 check "where root may write: records" until_true 20 test -s "$T/private/t.pbz"
-check "where root may write: no rights" equal \
-	"$(awk '/^CapPrm/ { print $2 }' "/proc/$(pgrep -P $recorder probee-outputs)/status")" 0000000000000000
+check "where root may write: the guard's rights, and no more" equal \
+	"$(awk '/^CapPrm/ { print $2 }' "/proc/$(pgrep -P $recorder probee-outputs)/status")" 000000000000000b
 kill -INT $recorder
 wait $recorder
 check "where root may write: exit status" equal $? 0

@@ -19,6 +19,7 @@ has_bytes() { [ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -gt "${2:-1000}" ]; }
 for signal in INT TERM HUP; do
 	background "$PROBEE" sample -p "$target" -F 499 -o "$signal.pbz" 2>err
 	check "SIG$signal: on disk while it runs" until_true 5 has_bytes "$signal.pbz" 300
+	sleep 1
 	kill -$signal "$PID"
 	wait "$PID"
 	RC=$?

@@ -56,7 +56,7 @@ built=$(dirname "$PROBEE")
 small() {
 	gcc -std=gnu11 -O2 -D_GNU_SOURCE -I"$ROOT" -DUNWIND_MAX_ROWS=120000 -c "$ROOT/src/capture/tables/unwind_slabs.c" -o slabs.o &&
 		gcc -o small $(printf "$built/%s " $(sed -n '/MAIN_SRCS := \\$/,/^$/s/^\t\(src.*\)\.c.*/\1.o/p' "$ROOT/sources.mk")) \
-			slabs.o "$built/libprobee.a" $(sed -n 's/^LDLIBS := //p' "$ROOT/Makefile")
+			slabs.o "$built/libprobee.a" $(sed -n 's/^LDLIBS := //p; s/^WRAP := //p' "$ROOT/Makefile")
 }
 check "a program with room for little" small
 mapfile -t files < <(copies "$T/few" 40 "${libs[@]}")
