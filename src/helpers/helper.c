@@ -21,7 +21,7 @@
 #define SLOTS 32			/* helpers at a time */
 #define KEEPER_FD 3			/* helper_fork() gives the only descriptor this number */
 #define STUCK_NS (1500 * NSEC_PER_MSEC)
-#define KEEPER_WAIT_NS (2 * NSEC_PER_SEC)	/* it does nothing that takes long */
+#define KEEPER_WAIT_NS (5 * NSEC_PER_SEC)	/* it does nothing that takes long */
 
 enum keeper_op { KEEPER_SPAWN, KEEPER_KILL, KEEPER_CPU };
 
@@ -282,8 +282,12 @@ static int order(struct helper_keeper *k, enum keeper_op op, struct helper *h, i
 	pthread_mutex_lock(&k->lock);
 	err = order_locked(k, op, h, fd);
 	h->pid = 0;
-	if (!err && op == KEEPER_SPAWN)
+	if (!err && op == KEEPER_SPAWN) {
 		err = hear(k, &h->pid, sizeof(h->pid), &wait);
+		/* A late answer would be taken for that to the next order. */
+		if (err)
+			stop_keeper(k);
+	}
 	pthread_mutex_unlock(&k->lock);
 	return err;
 }
@@ -451,8 +455,10 @@ uint64_t helper_keeper_cpu_ns(struct helper_keeper *k)
 	uint64_t ns = 0;
 
 	pthread_mutex_lock(&k->lock);
-	if (k->sock < 0 || helper_send(k->sock, &ask, &wait) || hear(k, &ns, sizeof(ns), &wait))
+	if (k->sock < 0 || helper_send(k->sock, &ask, &wait) || hear(k, &ns, sizeof(ns), &wait)) {
+		stop_keeper(k);
 		ns = 0;
+	}
 	pthread_mutex_unlock(&k->lock);
 	return ns;
 }

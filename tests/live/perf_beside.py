@@ -103,8 +103,9 @@ def shares(stacks):
     return ({k: v / total for k, v in inside.items()}, {k: v / total for k, v in outermost.items()})
 
 
-def differences(perf, probee):
-    """(largest difference of shares, what is wrong)"""
+def differences(perf, probee, perf_short, probee_short):
+    """(largest difference of shares, what is wrong). A stack that one of them never has may be among those that it has
+    without a root (..._short)."""
     n, m = sum(perf.values()), sum(probee.values())
     (pa, pr), (qa, qr) = shares(perf), shares(probee)
     bad, largest = [], 0
@@ -117,9 +118,10 @@ def differences(perf, probee):
         largest = max(largest, abs(p - q))
         if abs(p - q) > 0.02 + 4 * math.sqrt(mean * (1 - mean) * (1 / n + 1 / m)):
             bad.append(f'{name[1]} of {name[0]}: perf {p:.1%}, probee {q:.1%}')
-    for mine, mine_nr, other, other_nr, who in ((perf, n, probee, m, 'probee'), (probee, m, perf, n, 'perf')):
+    for mine, mine_nr, other, other_nr, other_short, who in (
+            (perf, n, probee, m, probee_short, 'probee'), (probee, m, perf, n, perf_short, 'perf')):
         for stack, count in mine.items():
-            if count * other_nr >= EXPECTED * mine_nr and stack not in other:
+            if count * other_nr >= (EXPECTED + other_short) * mine_nr and stack not in other:
                 text = ';'.join(name or os.path.basename(path) for path, name in stack)
                 bad.append(f'{who} never has, in {count / mine_nr:.1%} of the other\'s: {text[-400:]}')
     return largest, bad
@@ -148,7 +150,7 @@ def run(name, seconds, verbose):
     if min(n, m) < 50:
         print(f'{name:14} too few to compare: perf {n} (and {perf_short} without a root), probee {m} (and {probee_short})')
         return None
-    largest, bad = differences(perf, probee)
+    largest, bad = differences(perf, probee, perf_short, probee_short)
     print(f'{name:14} perf {n:5} samples (+{perf_short} without a root), probee {m:5} (+{probee_short});'
           f' shares of functions differ by at most {100 * largest:4.1f} points; {"DIFFERENT" if bad else "same"}', flush=True)
     for b in bad[:None if verbose else 6]:
