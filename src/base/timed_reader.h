@@ -27,6 +27,9 @@
  *	get("/proc/666/maps")	no answer: -ETIMEDOUT after 500 ms, the thread is left behind
  *	get("/proc/1240/maps")	a new thread is started: the text
  *
+ * A thread that is ready to run when its time is over has got no CPU, and is waited for a little
+ * longer: six times as long.
+ *
  * Limits. From the fourth thread that is left behind on, the next ones have a tenth of the time. At
  * most 256 are left behind, then every get() is -EBUSY at once. One of them that returns later is
  * not used again, and its text is never freed. One read runs at a time, and a path has at most 63
