@@ -19,6 +19,7 @@ REPORT_SRCS := \
 	src/base/opt_values.c \
 	src/base/terminal.c \
 	src/base/stop_signals.c \
+	src/base/task_state.c \
 	src/base/timed_reader.c \
 	src/base/worker.c \
 	src/rights/call_filter.c \

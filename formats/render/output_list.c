@@ -26,7 +26,7 @@
 
 #define REPORT_HEAD (64 << 10)	/* octets by which an earlier report is known */
 
-/* An earlier report of any kind: whoever tries several of them may use one name. */
+/* An earlier report of any kind is replaced, so that several kinds can be tried under one name. */
 static enum output_seen look(int fd)
 {
 	char head[REPORT_HEAD + 1];

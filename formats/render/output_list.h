@@ -55,7 +55,7 @@ void output_list_release(struct output_list *l);
 
 /*
  * Adds the files of the outputs to files. trace: path of the trace that they are made from; it is
- * not overwritten. is_private: nobody else may read them (mode 0600). 0 or -errno, explained.
+ * not overwritten. is_private: only their owner may read them (mode 0600). 0 or -errno, explained.
  */
 int output_list_place(struct output_list *l, struct output_files *files, const char *trace,
 		      bool is_private);

@@ -8,11 +8,11 @@
  *	while ((n = chunk_decoder_next(d, &rec)) > 0) ...
  *	chunk_decoder_release(d)
  *
- * With .gives_repeats a REPEAT comes out itself, and whoever gets it decides what becomes of its
- * rows: chunk_decoder_expand() or chunk_decoder_sum(); without either they are left out. Rows that
- * were summed come out later, each with the number of times (.again), the last of them only by
- * chunk_decoder_drain(), which must be called to the end before chunk_decoder_begin_segment() and
- * chunk_decoder_lose().
+ * With .gives_repeats the caller gets each REPEAT itself and decides what becomes of its rows:
+ * chunk_decoder_expand() gives them one by one, chunk_decoder_sum() sums them, and without either
+ * they are left out. Rows that were summed come out later, each with the number of times (.again),
+ * the last of them only by chunk_decoder_drain(), which must be called to the end before
+ * chunk_decoder_begin_segment() and chunk_decoder_lose().
  */
 #pragma once
 
@@ -36,7 +36,7 @@ struct chunk_decoder {
 	size_t next_row;		/* index into columns.rows */
 	uint64_t repeated;		/* rows that the REPEATs of this chunk stand for */
 	bool gives_repeats;
-	bool is_held;			/* nobody has asked for the rows of the current REPEAT */
+	bool is_held;			/* the rows of the current REPEAT were not asked for yet */
 	/* 0: the sample that came out last is one of its own; else so many more are like it. */
 	uint32_t again;
 

@@ -27,9 +27,9 @@ struct trace_output {
 };
 
 /*
- * A trace replaces an earlier one of its own kind, which becomes NAME.old, and no other file;
- * nobody else may read it (mode 0600), and nobody else may be writing one there. The file belongs
- * to the user who called sudo, if one did.
+ * A trace replaces an earlier trace, which becomes NAME.old, and no other file. It does not replace
+ * one that another recorder is writing. Only its owner may read it (mode 0600); the owner is the
+ * user who called sudo, if one did.
  */
 extern const struct output_kind trace_output_kind;
 

@@ -22,7 +22,7 @@
 
 struct patience {
 	uint64_t until_ns;		/* 0: no limit */
-	/* true: the user wants to wait no longer. NULL: nobody is asked. */
+	/* true: the user does not want to wait any longer. NULL: the user is not asked. */
 	bool (*hurry)(void *ctx);
 	void *ctx;
 	bool is_over;			/* internal */

@@ -2,7 +2,6 @@
 #include "src/base/stop_signals.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -17,6 +16,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/task_state.h"
 
 #define SAME_STOP_NS (100 * NSEC_PER_MSEC)
 #define LAST_NS (100 * NSEC_PER_MSEC)
@@ -92,29 +92,6 @@ static _Noreturn void end_by_force(struct stop_watch *w, int sig, const char *wh
 
 /* ---- the watch ---- */
 
-/*
- * Whether the thread sleeps: its state in /proc/self/task/TID/stat. One that waits for a processor
- * on a busy machine does not. Nothing is allocated, since the thread may hang inside malloc().
- */
-static bool is_asleep(pid_t tid)
-{
-	char path[64], text[512];
-	const char *p;
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	if (n <= 0)
-		return true;
-	text[n] = 0;
-	p = strrchr(text, ')');
-	return !p || p[1] != ' ' || p[2] != 'R';
-}
-
 static uint64_t cpu_ns(clockid_t clock)
 {
 	struct timespec ts;
@@ -127,7 +104,7 @@ static uint64_t cpu_ns(clockid_t clock)
 static void look_at_thread(struct stop_watch *w)
 {
 	uint64_t cpu = cpu_ns(w->clock);
-	bool is_idle = cpu - w->cpu_ns < IDLE_NS && is_asleep(w->tid);
+	bool is_idle = cpu - w->cpu_ns < IDLE_NS && !task_wants_cpu(getpid(), w->tid);
 
 	w->idle_looks = is_idle ? w->idle_looks + 1 : 0;
 	w->cpu_ns = cpu;

@@ -6,11 +6,10 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "src/base/clock.h"
-#include "src/base/io.h"
+#include "src/base/task_state.h"
 #include "src/base/worker.h"
 
 #define MAX_LEFT_BEHIND 256
@@ -90,24 +89,7 @@ struct timed_reader *timed_reader_new_with(read_file_fn read, int timeout_ms, vo
 	return NULL;
 }
 
-/*
- * Whether the thread waits for nothing but a CPU. On a machine whose CPUs are busy, or in a virtual
- * one that stands still for a while, that may take longer than the time limit.
- */
-static bool wants_cpu(const struct errand *e)
-{
-	char path[48], *text, *state;
-	bool wants;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)atomic_load(&e->tid));
-	if (io_read_file(path, &text, 4096) < 0)
-		return false;
-	state = strrchr(text, ')');
-	wants = state && state[1] == ' ' && state[2] == 'R';
-	free(text);
-	return wants;
-}
-
+/* Waits for the thread for timeout_ms. */
 static bool returns_within(struct errand *e, int timeout_ms)
 {
 	struct pollfd pfd = { .fd = worker_fd(e->thread), .events = POLLIN };
@@ -122,13 +104,19 @@ static bool returns_within(struct errand *e, int timeout_ms)
 	return worker_reap(e->thread);
 }
 
-/* Waits for the thread. False: it has not returned in time. */
+/*
+ * Waits for the thread. False: it has not returned in time. On a machine whose CPUs are busy, or in
+ * a virtual one that stands still for a while, it may need longer to get a CPU at all.
+ */
 static bool comes_back(struct errand *e, int timeout_ms)
 {
 	bool back = returns_within(e, timeout_ms);
 
-	for (int i = 0; i < MORE_TIMES && !back && wants_cpu(e); i++)
+	for (int i = 0; i < MORE_TIMES && !back; i++) {
+		if (!task_wants_cpu(getpid(), atomic_load(&e->tid)))
+			break;
 		back = returns_within(e, timeout_ms);
+	}
 	return back;
 }
 

@@ -2,10 +2,8 @@
 #include "src/helpers/helper.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -17,6 +15,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/helper_process.h"
+#include "src/base/task_state.h"
 
 #define SLOTS 32			/* helpers at a time */
 #define KEEPER_FD 3			/* helper_fork() gives the only descriptor this number */
@@ -369,22 +368,6 @@ struct look {
 	uint64_t cpu_ns, since_ns;	/* its CPU time, which is the same since then */
 };
 
-static bool wants_cpu(pid_t pid)
-{
-	char path[40], text[512], *state;
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = 0;
-	state = strrchr(text, ')');
-	return !state || state[1] != ' ' || state[2] == 'R';
-}
-
 static bool is_stuck(void *ctx)
 {
 	struct look *l = ctx;
@@ -392,7 +375,7 @@ static bool is_stuck(void *ctx)
 
 	if (!l->since_ns || cpu != l->cpu_ns)
 		*l = (struct look){ l->pid, cpu, now };
-	return now - l->since_ns >= STUCK_NS && !wants_cpu(l->pid);
+	return now - l->since_ns >= STUCK_NS && !task_wants_cpu(l->pid, l->pid);
 }
 
 static int ask(struct helper *h, const struct helper_message *request, size_t max,

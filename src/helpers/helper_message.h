@@ -44,7 +44,7 @@ struct helper_wait {
 	 */
 	int grows;
 	uint64_t stall_ns;
-	/* true: the other end will not answer any more. Asked now and then; NULL: nobody is. */
+	/* true: the other end will not answer any more. Called now and then; NULL: never. */
 	bool (*is_stuck)(void *ctx);
 	void *ctx;
 };

@@ -13,6 +13,22 @@ helpers() {
 	keeper=$(pgrep -P "$1" -x probee-keeper) && pgrep -P "$keeper" -x "$2"
 }
 
+# ctrl_c WHAT WORDS... FILE: a recording that is ended by Ctrl-C after 2 s ends in time, and whole.
+ctrl_c() {
+	local what=$1 recorder before
+	shift
+	"$PROBEE" "$@" 2>err &
+	recorder=$!
+	STARTED+=($recorder)
+	sleep 2
+	before=$(date +%s%N)
+	kill -INT "$recorder"
+	wait "$recorder"
+	check "$what: exit status" equal $? 0
+	check "$what: ends" at_most "$(ms_since "$before")" 4000
+	check "$what: the trace has its end" finished "${*: -1}"
+}
+
 # --- a debug link to a device is not followed. The directory is the program's own, so its name is not the attack.
 mkdir bin dev
 cp "$WORKLOADS/chain30" bin/linked
@@ -64,16 +80,7 @@ if [ -n "$server" ]; then
 	check "hung debug file: ends within the budget" at_most "$(ms_since "$before")" 8000
 	check "hung debug file: the trace has its end" finished hung.pbz
 	check "hung debug file: the stacks are there" at_least "$("$PROBEE" report -q hung.pbz --csv | wc -l)" 100
-	"$PROBEE" sample -p "$PID" -F 499 -o hungint.pbz 2>err &
-	recorder=$!
-	STARTED+=($recorder)
-	sleep 2
-	before=$(date +%s%N)
-	kill -INT "$recorder"
-	wait "$recorder"
-	check "hung debug file, Ctrl-C: exit status" equal $? 0
-	check "hung debug file, Ctrl-C: ends" at_most "$(ms_since "$before")" 4000
-	check "hung debug file, Ctrl-C: the trace has its end" finished hungint.pbz
+	ctrl_c "hung debug file, Ctrl-C" sample -p "$PID" -F 499 -o hungint.pbz
 	finish "$PID"
 	kill "$server"
 fi
@@ -119,16 +126,7 @@ check "sparse symbol tables: exit status" equal "$RC" 0
 check "sparse symbol tables: ends within the budget" at_most "$(ms_since "$before")" 25000
 check "sparse symbol tables: the trace has its end" finished bombs.pbz
 check "sparse symbol tables: every row is there" equal "$("$PROBEE" info bombs.pbz | sed -nE 's/^snapshots .* = ([0-9,]+) rows.*/\1/p')" 20
-"$PROBEE" snapshot -p "${pids#,}" -F 5 -o bombsint.pbz 2>err &
-recorder=$!
-STARTED+=($recorder)
-sleep 2
-before=$(date +%s%N)
-kill -INT "$recorder"
-wait "$recorder"
-check "sparse symbol tables, Ctrl-C: exit status" equal $? 0
-check "sparse symbol tables, Ctrl-C: ends" at_most "$(ms_since "$before")" 4000
-check "sparse symbol tables, Ctrl-C: the trace has its end" finished bombsint.pbz
+ctrl_c "sparse symbol tables, Ctrl-C" snapshot -p "${pids#,}" -F 5 -o bombsint.pbz
 for pid in ${pids//,/ }; do finish "$pid"; done
 
 # --- what probee forks for itself is not recorded; what it runs for the user is

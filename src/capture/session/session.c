@@ -374,24 +374,16 @@ static int keep_dump(struct session *s, const struct wire_stack *w, const struct
 	return session_emit(s, &rec);
 }
 
-int session_sample(struct session *s, const struct wire_stack *w, uint32_t scan)
+/* The SAMPLE of a stack. What it refers to is defined on the way. */
+static struct rec_sample make_sample(struct session *s, const struct wire_stack *w, uint32_t scan)
 {
 	const struct wire_sample *h = w->head;
-	struct record rec = { .tag = REC_SAMPLE };
-	struct process *p;
-	uint32_t ustack;
+	struct process *p =
+		h->tgid ? process_tracker_find(s->deps.tracker, h->tgid, h->time_ns) : NULL;
 	uint8_t end;
-	int err;
+	uint32_t ustack = stack_definer_user(&s->definer, p, w, &end);
 
-	if (!h->event || h->event > s->nr_events) {
-		s->stats.bad++;
-		return 0;
-	}
-	if (h->flags & WIRE_SAME)
-		return same_again(s, w, scan);
-	p = h->tgid ? process_tracker_find(s->deps.tracker, h->tgid, h->time_ns) : NULL;
-	ustack = stack_definer_user(&s->definer, p, w, &end);
-	rec.sample = (struct rec_sample){
+	return (struct rec_sample){
 		.time_ns = h->time_ns,
 		.event = h->event,
 		.thread = thread_of(s, h, p),
@@ -407,6 +399,21 @@ int session_sample(struct session *s, const struct wire_stack *w, uint32_t scan)
 			 (h->nr_kernel == WIRE_MAX_KERNEL ? SAMPLE_KERNEL_TRUNCATED : 0) |
 			 (w->again ? SAMPLE_LATE : 0),
 	};
+}
+
+int session_sample(struct session *s, const struct wire_stack *w, uint32_t scan)
+{
+	const struct wire_sample *h = w->head;
+	struct record rec = { .tag = REC_SAMPLE };
+	int err;
+
+	if (!h->event || h->event > s->nr_events) {
+		s->stats.bad++;
+		return 0;
+	}
+	if (h->flags & WIRE_SAME)
+		return same_again(s, w, scan);
+	rec.sample = make_sample(s, w, scan);
 	wait_facts_fill(s->waits, w, scan, &rec.sample);
 	s->scan_kernel_failed += scan && h->flags & WIRE_KERNEL_FAILED;
 	count_stack(s, &rec.sample);

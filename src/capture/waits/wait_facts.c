@@ -192,19 +192,12 @@ static void fill_object(const struct wire_object *object, struct rec_sample *out
 	out->object = object->inode;
 }
 
-void wait_facts_fill(struct wait_facts *f, const struct wire_stack *stack, uint32_t scan,
-		     struct rec_sample *out)
+/* What the call that the thread is in says about what it waits for. */
+static void fill_call(struct wait_facts *f, const struct wire_stack *stack, struct rec_sample *out)
 {
 	const struct wire_wait *wait = stack->wait;
 	uint32_t tgid = stack->head->tgid;
 
-	if (!wait)
-		return;
-	if (scan != f->scan)
-		forget(f);
-	f->scan = scan;
-	out->ran_ns = wait->ran_ns < out->time_ns ? wait->ran_ns : out->time_ns;
-	out->syscall = wait->syscall;
 	switch (wait->syscall ? wait_call_of(wait->syscall - 1) : CALL_OTHER) {
 	case CALL_OTHER:
 		break;
@@ -232,4 +225,19 @@ void wait_facts_fill(struct wait_facts *f, const struct wire_stack *stack, uint3
 		out->wait_kind = wait->child ? WAIT_VFORK : WAIT_UNKNOWN;
 		break;
 	}
+}
+
+void wait_facts_fill(struct wait_facts *f, const struct wire_stack *stack, uint32_t scan,
+		     struct rec_sample *out)
+{
+	const struct wire_wait *wait = stack->wait;
+
+	if (!wait)
+		return;
+	if (scan != f->scan)
+		forget(f);
+	f->scan = scan;
+	out->ran_ns = wait->ran_ns < out->time_ns ? wait->ran_ns : out->time_ns;
+	out->syscall = wait->syscall;
+	fill_call(f, stack, out);
 }

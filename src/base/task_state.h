@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Whether somebody who does not answer waits for something, or only for a CPU. On a busy machine
+ * the second is no reason to give him up.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/*
+ * true: the thread tid of process pid runs or is ready to run, by /proc/PID/task/TID/stat (proc(5),
+ * field 3). false: it sleeps, whatever for, or it is gone. Allocates nothing, so it may be asked of
+ * a thread that hangs inside malloc().
+ */
+bool task_wants_cpu(pid_t pid, pid_t tid);
