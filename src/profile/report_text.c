@@ -277,6 +277,16 @@ static bool is_only_counted(const struct trace_event *e)
 	return e->is_counted || !strcmp(e->unit, "samples");
 }
 
+/*
+ * At a frequency the kernel adapts the period of an event that counts (perf_event_open(2)). What
+ * comes before it has found one is not counted, and what comes in bursts is counted for too much.
+ * Clocks and cycles come steadily.
+ */
+static const char *about(const struct trace_event *e)
+{
+	return e->freq_mhz && !event_is_cpu_time(e->kind) && strcmp(e->unit, "ns") ? "about " : "";
+}
+
 static const char *amount_weight(const struct report_amount *a, char buf[WEIGHT_TEXT_MAX])
 {
 	return weight_text_of(a->weight, a->event->unit, a->event->name, buf);
@@ -298,7 +308,7 @@ void report_amount_text(const struct report_amount *a, char *out, size_t size)
 		return;
 	}
 	if (!is_only_counted(e))
-		put(&t, "%s%s in ", amount_weight(a, n),
+		put(&t, "%s%s%s in ", about(e), amount_weight(a, n),
 		    event_is_cpu_time(e->kind) && !strcmp(e->unit, "ns") ? " of CPU time" : "");
 	put_samples(&t, a->samples);
 }
@@ -325,7 +335,7 @@ void report_title_text(const char *subject, const struct report_amount *a, char 
 		return;
 	}
 	if (!is_only_counted(e))
-		put(&t, "%s, ", amount_weight(a, n));
+		put(&t, "%s%s, ", about(e), amount_weight(a, n));
 	put_samples(&t, a->samples);
 }
 

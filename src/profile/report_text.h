@@ -38,8 +38,9 @@ struct report_amount {
 };
 
 /*
- * An amount as text: "3.1 s of CPU time in 306 samples", "12,041 page-faults in 121 samples", "4.0
- * MB in 12 samples", "11 snapshots, 1,177 thread states", "no samples".
+ * An amount as text: "3.1 s of CPU time in 306 samples", "12,041 page-faults in 121 samples",
+ * "about 12,041 page-faults in 99 samples" (at a frequency), "4.0 MB in 12 samples", "11 snapshots,
+ * 1,177 thread states", "no samples".
  */
 void report_amount_text(const struct report_amount *a, char *out, size_t size);
 

@@ -16,6 +16,7 @@ static const struct trace_event
 	cpu = { .name = "cpu-clock", .unit = "ns", .kind = EVENT_CPU_CLOCK, .freq_mhz = 99000, .samples = 1 },
 	cycles = { .name = "cycles", .unit = "cycles", .kind = EVENT_CYCLES, .freq_mhz = 99500, .varies = true },
 	faults = { .name = "page-faults", .unit = "count", .kind = EVENT_SOFTWARE, .period = 100, .samples = 1 },
+	roughly = { .name = "page-faults", .unit = "count", .kind = EVENT_SOFTWARE, .freq_mhz = 99000 },
 	every = { .name = "page-faults", .unit = "count", .kind = EVENT_SOFTWARE, .period = 1 },
 	alloc = { .name = "alloc", .unit = "bytes", .kind = EVENT_UPROBE, .period = 512000 },
 	wall = { .name = "snapshot", .unit = "ns", .kind = EVENT_SNAPSHOT, .period = 1000000000, .samples = 1 },
@@ -44,6 +45,7 @@ static void amounts_have_units(void **state)
 	assert_string_equal(amount_of(&cpu, 1, 10101010), "10.1 ms of CPU time in 1 sample");
 	assert_string_equal(amount_of(&cycles, 306, 1200000000), "1.2 G cycles in 306 samples");
 	assert_string_equal(amount_of(&faults, 121, 12041), "12,041 page-faults in 121 samples");
+	assert_string_equal(amount_of(&roughly, 121, 12041), "about 12,041 page-faults in 121 samples");
 	assert_string_equal(amount_of(&faults, 1, 1), "1 page-fault in 1 sample");
 	assert_string_equal(amount_of(&alloc, 12, 4000000), "4.0 MB in 12 samples");
 	assert_string_equal(amount_of(&wall, 1177, 1177000000000), "11 snapshots, 1,177 thread states");
@@ -59,6 +61,7 @@ static void titles_say_what_is_shown(void **state)
 	assert_string_equal(title_of("", &cpu, 306, 306 * 10101010ull), "CPU time, 3.1 s, 306 samples");
 	assert_string_equal(title_of("appcpp", &cycles, 3, 1200000000), "appcpp, CPU time, 1.2 G cycles, 3 samples");
 	assert_string_equal(title_of("appcpp", &faults, 121, 12041), "appcpp, 12,041 page-faults, 121 samples");
+	assert_string_equal(title_of("appcpp", &roughly, 9, 12041), "appcpp, about 12,041 page-faults, 9 samples");
 	assert_string_equal(title_of("appcpp", &alloc, 12, 4000000), "appcpp, alloc, 4.0 MB, 12 samples");
 	assert_string_equal(title_of("appcpp", &wall, 1, 1000000000), "appcpp, wall time, 1 snapshot, 1 thread state");
 	assert_string_equal(title_of("appcpp", &unknown, 5, 5), "appcpp, [unknown event], 5 samples");
