@@ -73,6 +73,18 @@ void parsers_free(struct parsers *p)
 	free(p);
 }
 
+/*
+ * A parser may be killed for what others have done (for want of memory), and its answer is missing
+ * until the end of the recording. So a file counts as unreadable when a second parser has ended.
+ */
+static int call(struct helper *h, const struct helper_message *request, size_t max,
+		const struct helper_wait *wait, struct helper_message *answer)
+{
+	int err = helper_call(h, request, max, wait, answer);
+
+	return err == -EPIPE ? helper_call(h, request, max, wait, answer) : err;
+}
+
 /* ---- identity ---- */
 
 int parse_identity(struct parsers *p, int fd, struct elf_identity *out)
@@ -80,7 +92,7 @@ int parse_identity(struct parsers *p, int fd, struct elf_identity *out)
 	struct helper_message request = { .op = PARSE_IDENTITY, .fds = { fd }, .nr_fds = 1 };
 	struct helper_wait wait = { .until_ns = now_ns() + IDENTITY_NS };
 	struct helper_message answer;
-	int err = helper_call(p->identity, &request, PARSE_MAX_IDENTITY, &wait, &answer);
+	int err = call(p->identity, &request, PARSE_MAX_IDENTITY, &wait, &answer);
 
 	if (!err)
 		err = answer.status;
@@ -126,7 +138,7 @@ int parse_table(struct parsers *p, int fd, const atomic_bool *unwanted, struct u
 	int err;
 
 	wait.until_ns = now_ns() + TABLE_NS;
-	err = helper_call(p->tables[lane], &request, PARSE_MAX_TABLE, &wait, &answer);
+	err = call(p->tables[lane], &request, PARSE_MAX_TABLE, &wait, &answer);
 	give_lane(p, lane);
 	*tp = NULL;
 	if (!err)
@@ -149,8 +161,7 @@ static int ask_names(struct parsers *p, const struct symbol_file *file,
 {
 	struct helper_wait wait = { .until_ns = now_ns() + NAMES_NS, .unwanted = unwanted };
 	struct helper *h = p->names[file->binary % p->nr_lanes];
-	int err = helper_call(h, request, PARSE_MAX_NAMES + request->part[1].len, &wait,
-			      answer);
+	int err = call(h, request, PARSE_MAX_NAMES + request->part[1].len, &wait, answer);
 
 	return err ? err : answer->status;
 }
@@ -222,7 +233,7 @@ int parse_perf_map(struct parsers *p, int fd, uint64_t size, const struct helper
 
 	if (nr)
 		qsort(v, nr, sizeof(*v), by_addr);
-	err = helper_call(p->perf_map, &request, PARSE_MAX_NAMES + nr * sizeof(*v), wait, &answer);
+	err = call(p->perf_map, &request, PARSE_MAX_NAMES + nr * sizeof(*v), wait, &answer);
 	/* Names found before an error count. */
 	if (!err && (!answer.status || answer.status == -E2BIG || answer.status == -EIO))
 		taken = parse_take_queries(&answer, v, nr, names);

@@ -2,7 +2,9 @@
 /* What parser processes answer equals what the same code answers here. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -81,6 +83,63 @@ static void test_identity(void **state)
 	assert_int_equal(parse_identity(w->helpers.parsers, text, &id), -ENOEXEC);
 	assert_true(parse_identity(w->helpers.parsers, -1, &id) < 0);
 	close(text);
+}
+
+/* The process with this name whose parent is the keeper's, of this test only; 0: none. */
+static pid_t child_called(pid_t parent, const char *name)
+{
+	char path[64], comm[32], *next;
+	pid_t found = 0;
+	FILE *list;
+	char text[4096] = "";
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", parent, parent);
+	list = fopen(path, "r");
+	if (!list || !fgets(text, sizeof(text), list))
+		text[0] = 0;
+	if (list)
+		fclose(list);
+	for (char *p = text; !found; p = next) {
+		pid_t pid = (pid_t)strtol(p, &next, 10);
+		FILE *f;
+
+		if (next == p)
+			break;
+		snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+		f = fopen(path, "r");
+		if (f && fgets(comm, sizeof(comm), f) && !strncmp(comm, name, strlen(name)))
+			found = pid;
+		if (f)
+			fclose(f);
+	}
+	return found;
+}
+
+static void *kill_soon(void *pid)
+{
+	usleep(100000);
+	kill(*(pid_t *)pid, SIGKILL);
+	return NULL;
+}
+
+/* What ends a parser need not be the file that it has just been given. */
+static void test_killed_while_it_parses(void **state)
+{
+	struct world *w = *state;
+	struct elf_identity id;
+	pthread_t thread;
+	pid_t keeper, parser;
+
+	assert_int_equal(parse_identity(w->helpers.parsers, w->self, &id), 0);
+	free(id.segments);
+	keeper = child_called(getpid(), "probee-keeper");
+	parser = child_called(keeper, "probee-parser");
+	assert_true(parser > 0);
+	assert_int_equal(kill(parser, SIGSTOP), 0);
+	assert_int_equal(pthread_create(&thread, NULL, kill_soon, &parser), 0);
+	assert_int_equal(parse_identity(w->helpers.parsers, w->self, &id), 0);
+	pthread_join(thread, NULL);
+	free(id.segments);
 }
 
 static void test_table(void **state)
@@ -221,7 +280,8 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_identity), T(test_table), T(test_tables_that_are_not_sound),
+		T(test_identity), T(test_killed_while_it_parses), T(test_table),
+		T(test_tables_that_are_not_sound),
 		T(test_names),	  T(test_perf_map),
 	};
 
