@@ -50,7 +50,7 @@ static bool same_file(const void *ctx, uint32_t index)
 	const struct binary *b = k->bs->v[index];
 
 	return b->ino == k->id->ino && b->dev == k->id->dev && b->size_bytes == k->id->size_bytes &&
-	       b->mtime_ns == k->id->mtime_ns;
+	       b->mtime_ns == k->id->mtime_ns && b->uid == k->id->uid;
 }
 
 struct binary *binaries_find(const struct binaries *bs, const struct file_id *id)
@@ -107,6 +107,7 @@ struct binary *binaries_add(struct binaries *bs, const struct file_id *id, const
 	b->ino = id->ino;
 	b->size_bytes = id->size_bytes;
 	b->mtime_ns = id->mtime_ns;
+	b->uid = id->uid;
 	if (id->ino && ix_add(&bs->by_file, file_hash(id), b->index))
 		return NULL;
 	return b;

@@ -5,7 +5,8 @@
  * their tables.
  *
  * A file is identified by {dev, ino} as /proc/PID/maps prints them, plus size and mtime: inode
- * numbers are reused within seconds where compilers run.
+ * numbers are reused within seconds where compilers run. Its owner belongs to it as well: a user
+ * can give a file of his own any contents, but not another owner.
  */
 #pragma once
 
@@ -24,6 +25,7 @@ struct binary {
 	char *path;			/* as the process sees it; owned */
 	uint64_t dev, ino, size_bytes;
 	int64_t mtime_ns;
+	uint32_t uid;			/* its owner */
 	uint8_t build_id[64], build_id_len;
 	uint32_t flags;			/* BINARY_HAS_... */
 	struct rec_segment *segments;	/* the executable ones; owned */
@@ -40,6 +42,7 @@ struct binaries {
 struct file_id {
 	uint64_t dev, ino, size_bytes;
 	int64_t mtime_ns;
+	uint32_t uid;
 };
 
 int binaries_init(struct binaries *bs);

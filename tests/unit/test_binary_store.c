@@ -447,6 +447,26 @@ static void test_copies_share_a_table(void **state)
 	assert_int_equal(w->c.nr_same, 4);
 }
 
+/* Whoever makes a file with the build-id of another user's must not decide how that is unwound. */
+static void test_files_of_two_users_share_nothing(void **state)
+{
+	struct world *w = *state;
+	char a[96], b[96];
+
+	if (geteuid())
+		skip();
+	map_own(w);
+	copy_own(w, "forged", 0, a);
+	assert_int_equal(chown(a, 4711, 4711), 0);
+	map_path(w, a);
+	assert_int_equal(stats_of(w).shared, 0);
+	/* His own files do. */
+	copy_own(w, "again", 0, b);
+	assert_int_equal(chown(b, 4711, 4711), 0);
+	map_path(w, b);
+	assert_int_equal(stats_of(w).shared, 1);
+}
+
 static void test_no_tables_at_all(void **state)
 {
 	struct world *w = *state;
@@ -483,6 +503,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_order, setup_at_once, teardown),
 		cmocka_unit_test_setup_teardown(test_cancelled, setup_at_once, teardown),
 		T(test_copies_share_a_table),
+		T(test_files_of_two_users_share_nothing),
 		T(test_no_tables_at_all),
 	};
 

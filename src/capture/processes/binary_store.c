@@ -248,7 +248,10 @@ struct copy_key {
 	const struct binary *b;
 };
 
-/* A build-id may be set by hand, so the values that a table depends on are compared as well. */
+/*
+ * A build-id may be set by hand, so the values that a table depends on are compared as well; and
+ * the owner, because another user could make a file that has all of these and a table of lies.
+ */
 static bool same_table(const void *ctx, uint32_t index)
 {
 	const struct copy_key *k = ctx;
@@ -257,7 +260,7 @@ static bool same_table(const void *ctx, uint32_t index)
 	return a->build_id_len == b->build_id_len &&
 	       !memcmp(a->build_id, b->build_id, b->build_id_len) &&
 	       a->size_bytes == b->size_bytes && a->vaddr_lo == b->vaddr_lo &&
-	       a->vaddr_hi == b->vaddr_hi && a->nr_segments == b->nr_segments;
+	       a->vaddr_hi == b->vaddr_hi && a->nr_segments == b->nr_segments && a->uid == b->uid;
 }
 
 static uint32_t find_original(struct binary_store *st, const struct binary *b)
@@ -442,6 +445,7 @@ static uint32_t map_file(struct binary_store *st, pid_t pid, const struct proc_m
 		b = binaries_find_inode(st->deps.binaries, map->dev, map->ino, map->path);
 		return b ? b->index : add_unread(st, map);
 	}
+	id.uid = s.st_uid;
 	id.size_bytes = (uint64_t)s.st_size;
 	id.mtime_ns = s.st_mtim.tv_sec * (int64_t)NSEC_PER_SEC + s.st_mtim.tv_nsec;
 	b = binaries_find(st->deps.binaries, &id);
