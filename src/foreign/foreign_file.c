@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,18 +20,36 @@
 
 #define DEBUG_ROOT "/usr/lib/debug"
 /*
+ * File systems of the kernel, whose regular files are none: reading them may take away what
+ * somebody else waits for (trace_pipe), or change the state of a device.
+ */
+static bool is_of_the_kernel(int fd)
+{
+	static const unsigned types[] = {
+		PROC_SUPER_MAGIC, SYSFS_MAGIC,	   DEBUGFS_MAGIC,      TRACEFS_MAGIC,
+		SECURITYFS_MAGIC, EFIVARFS_MAGIC,  CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
+		BPF_FS_MAGIC,	  PSTOREFS_MAGIC,  BINFMTFS_MAGIC,     RDTGROUP_SUPER_MAGIC,
+	};
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs))
+		return false;
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if ((unsigned)fs.f_type == types[i])
+			return true;
+	return false;
+}
+
+/*
  * File systems whose files have other device numbers than their mappings; with overlayfs, inode
  * numbers may differ, too (statfs(2)).
  */
-#define BTRFS_MAGIC 0x9123683e
-#define OVERLAYFS_MAGIC 0x794c7630
-
 static bool numbers_differ(int fd)
 {
 	struct statfs fs;
 
-	return !fstatfs(fd, &fs) &&
-	       ((unsigned)fs.f_type == BTRFS_MAGIC || (unsigned)fs.f_type == OVERLAYFS_MAGIC);
+	return !fstatfs(fd, &fs) && ((unsigned)fs.f_type == BTRFS_SUPER_MAGIC ||
+				     (unsigned)fs.f_type == OVERLAYFS_SUPER_MAGIC);
 }
 
 /* The form of struct proc_map. */
@@ -60,7 +79,7 @@ static int check(int fd, const struct foreign_want *want, struct stat *st)
 {
 	if (fstat(fd, st))
 		return -errno;
-	if (!S_ISREG(st->st_mode))
+	if (!S_ISREG(st->st_mode) || is_of_the_kernel(fd))
 		return -EACCES;
 	if (!numbers_are_wanted(fd, want, st))
 		return -ESTALE;

@@ -15,7 +15,8 @@
  *	1. root		a directory that the name may not leave: / of the process (openat2(2):
  *			RESOLVE_IN_ROOT, no links of /proc)
  *	2. O_PATH	the file, without its driver or its server being asked for more than a look
- *	3. fstat()	a regular file? device and inode as wanted? owner? number of links?
+ *	3. fstat()	a regular file, and not one of /proc or /sys? device and inode as wanted?
+ *			owner? number of links?
  *	4. open		/proc/self/fd/N, read-only, without blocking
  *
  * Example: a library's .debug directory was replaced by a link to /dev, and its debug link says

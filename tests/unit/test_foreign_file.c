@@ -201,6 +201,24 @@ static void test_links_stay_in_the_root(void **state)
 	assert_int_equal(foreign_open(w->root, "dir/passwd", &none, &st), -ELOOP);
 }
 
+/* Reading trace_pipe takes it away from whoever waits for it; a link may lead there. */
+static void test_files_of_the_kernel(void **state)
+{
+	static const char *const paths[] = { "/proc/version", "/sys/kernel/notes" };
+	static const struct foreign_want any;
+	int root = foreign_root(0);
+	struct stat st;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		if (stat(paths[i], &st))
+			continue;
+		assert_true(S_ISREG(st.st_mode));
+		assert_int_equal(foreign_open(root, paths[i], &any, &st), -EACCES);
+	}
+	close(root);
+}
+
 /* ---- debug files ---- */
 
 static size_t debug_files_of(struct world *w, const char *link, int fds[DEBUG_FILES_MAX])
@@ -323,6 +341,7 @@ int main(void)
 		T(test_mapped_by_path),
 		T(test_mapped_is_no_device),
 		T(test_links_stay_in_the_root),
+		T(test_files_of_the_kernel),
 		T(test_debug_link_to_a_device),
 		T(test_debug_link),
 		T(test_debug_link_beside_another_file),
