@@ -172,9 +172,10 @@ static void add_debug_files(struct parsers *p, const struct symbol_file *file,
 {
 	const struct debug_name *name = answer->part[0].v;
 	struct debug_name checked;
-	struct stat st;
+	struct stat st = { .st_dev = file->inode.dev, .st_ino = file->inode.ino,
+			   .st_uid = file->inode.uid };
 
-	if (answer->part[0].len != sizeof(*name) || fstat(file->fd, &st))
+	if (answer->part[0].len != sizeof(*name))
 		return;
 	checked = *name;
 	checked.link[sizeof(checked.link) - 1] = 0;

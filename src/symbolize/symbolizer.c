@@ -97,7 +97,8 @@ static void answer_elsewhere(struct subject *s, struct batch *job)
 {
 	const struct symbolizer_options *o = &job->owner->opts;
 	struct symbol_file file = {
-		.binary = s->id, .fd = s->src.fd, .pid = s->src.pid, .path = s->src.path,
+		.binary = s->id, .fd = s->src.fd, .pid = s->src.pid, .inode = s->src.inode,
+		.path = s->src.path,
 	};
 	int err = s->err ? s->err : o->look_up(o->ctx, &file, &job->b, job->job.unwanted);
 

@@ -20,6 +20,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Which file it is, and whose: as fstat() says. */
+struct symbol_inode {
+	dev_t dev;
+	ino_t ino;
+	uid_t uid;
+};
+
 struct patience;
 struct symbol_batch;
 struct worker_pool;
@@ -30,6 +37,7 @@ struct symbol_file {
 	uint32_t binary;		/* its id */
 	int fd;
 	pid_t pid;			/* as in struct symbol_source */
+	struct symbol_inode inode;
 	const char *path;
 	uint32_t flags;			/* answer: BINARY_... */
 };
@@ -54,6 +62,7 @@ struct symbol_source {
 	/* As the process sees it, for its debug file; copied. */
 	const char *path;
 	pid_t pid;			/* a process that has mapped it; 0: unknown */
+	struct symbol_inode inode;	/* of the file itself; fd may be a copy in memory */
 	/*
 	 * SOURCE_MEMORY: the image. SOURCE_KERNEL: a struct kernel_symbols, or NULL, and the
 	 * symbolizer loads its own. Both are borrowed until symbolizer_free().

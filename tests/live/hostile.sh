@@ -135,8 +135,16 @@ if [ -n "$server" ]; then
 	finish "$many"
 	finish "$waiter"
 
-	# A server that answers serves as well as a disk.
-	exec 9< <(exec "$WORKLOADS/hungfs" "$T/mnt" slow 1 "$WORKLOADS/chain30")
+	# A server that answers serves as well as a disk, and the debug file is found by the name of the program.
+	program=$WORKLOADS/chain30
+	if mount -t tmpfs none /usr/lib/debug 2>/dev/null; then
+		mkdir -p "/usr/lib/debug$T/mnt" && objcopy --only-keep-debug "$program" "/usr/lib/debug$T/mnt/x.debug"
+		(cd "/usr/lib/debug$T/mnt" && objcopy --strip-all --add-gnu-debuglink=x.debug "$program" "$T/linked")
+		program=$T/linked
+	else
+		skip_part "no /usr/lib/debug here"
+	fi
+	exec 9< <(exec "$WORKLOADS/hungfs" "$T/mnt" slow 1 "$program")
 	STARTED+=($!)
 	read -r -t 10 -u 9 _ server
 	start "$T/mnt/prog" sleep

@@ -382,11 +382,12 @@ static uint32_t map_vdso(struct binary_store *st)
 	return st->vdso;
 }
 
-static uint32_t add_file(struct binary_store *st, int fd, const struct file_id *id, pid_t pid,
-			 const struct proc_map *map)
+static uint32_t add_file(struct binary_store *st, int fd, const struct stat *s,
+			 const struct file_id *id, pid_t pid, const struct proc_map *map)
 {
 	struct symbol_source source = {
-		.kind = SOURCE_ELF, .fd = fd, .path = map->path, .pid = pid
+		.kind = SOURCE_ELF, .fd = fd, .path = map->path, .pid = pid,
+		.inode = { s->st_dev, s->st_ino, s->st_uid },
 	};
 	struct binary *b = binaries_add(st->deps.binaries, id, map->path,
 					map->deleted ? BINARY_DELETED : BINARY_ELF);
@@ -450,7 +451,7 @@ static uint32_t map_file(struct binary_store *st, pid_t pid, const struct proc_m
 	id.mtime_ns = s.st_mtim.tv_sec * (int64_t)NSEC_PER_SEC + s.st_mtim.tv_nsec;
 	b = binaries_find(st->deps.binaries, &id);
 	if (!b)
-		return add_file(st, fd, &id, pid, map);
+		return add_file(st, fd, &s, &id, pid, map);
 	close(fd);
 	return b->index;
 }
