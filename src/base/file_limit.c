@@ -3,15 +3,29 @@
 
 #include <errno.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "src/base/fail.h"
 
 /* 60 were needed to record one process on two CPUs; the rest is for its files. */
 #define FILES_BESIDE_EVENTS 96
+#define FILES_SPARED 16
 
 unsigned long file_limit_needed(unsigned cpus, unsigned events)
 {
 	return FILES_BESIDE_EVENTS + cpus * (1ul + 2ul * events);
+}
+
+/* The lowest free number is given to each file, so the number says how many are open. */
+int file_limit_keep(int fd)
+{
+	struct rlimit lim;
+
+	if (fd < 0 || getrlimit(RLIMIT_NOFILE, &lim) ||
+	    (rlim_t)fd + FILES_SPARED + lim.rlim_cur / 32 < lim.rlim_cur)
+		return fd;
+	close(fd);
+	return -1;
 }
 
 int file_limit_raise(unsigned long needed)

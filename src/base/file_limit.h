@@ -14,3 +14,9 @@ unsigned long file_limit_needed(unsigned cpus, unsigned events);
  * them. 0; -EMFILE, explained: not even needed files may be open.
  */
 int file_limit_raise(unsigned long needed);
+
+/*
+ * For what the program can do without: fd; or -1, and fd is closed, because the few numbers that
+ * are left are for what must be opened later (helpers that are started again, CPUs that come back).
+ */
+int file_limit_keep(int fd);

@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "src/base/file_limit.h"
 #include "src/base/clock.h"
 #include "src/base/io.h"
 #include "src/base/timed_reader.h"
@@ -289,6 +290,7 @@ int procfs_tmp_timed(struct timed_reader *reader, pid_t pid, struct process_tmp 
 		return (int)n;
 	memcpy(out, answer, sizeof(*out));
 	free(answer);
+	out->dir = file_limit_keep(out->dir);
 	return 0;
 }
 

@@ -70,10 +70,10 @@ struct process_tmp {
 };
 
 /*
- * Opens the /tmp of a process; the caller closes dir; -1: the process is gone. The root directory
- * of the process would not do: when the process ends, the mounts below it go with its mount
- * namespace. dir is the root directory only where the kernel does not know the way to /tmp without
- * asking a file system, which might never answer.
+ * Opens the /tmp of a process; the caller closes dir; -1: the process is gone, or few descriptors
+ * are left. The root directory of the process would not do: when the process ends, the mounts below
+ * it go with its mount namespace. dir is the root directory only where the kernel does not know the
+ * way to /tmp without asking a file system, which might never answer.
  */
 void procfs_tmp(pid_t pid, struct process_tmp *out);
 int procfs_tmp_timed(struct timed_reader *reader, pid_t pid, struct process_tmp *out);

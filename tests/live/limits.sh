@@ -62,6 +62,33 @@ done
 under prlimit "--nofile=6:$needed" -- $command -p "$target" -o few.pbz
 works "a soft limit of 6 descriptors" few.pbz
 
+# --- more mapped files than descriptors: the first ones have names, and what must be opened later can be
+cat >map_many.py <<'EOT'
+# Maps as many copies of a file as it is told, each with a build-id of its own.
+import mmap, os, sys, time
+path, number = sys.argv[1], int(sys.argv[2])
+data = bytearray(open(path, "rb").read())
+at = data.index(b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0") + 16
+maps = []
+for i in range(number):
+    data[at:at + 4] = i.to_bytes(4, "little")
+    with open("copy%d" % i, "w+b") as f:
+        f.write(data)
+        f.flush()
+        maps.append(mmap.mmap(f.fileno(), 4096, prot=mmap.PROT_READ | mmap.PROT_EXEC, flags=mmap.MAP_PRIVATE))
+print("ready", flush=True)
+time.sleep(1000)
+EOT
+mkdir many && (cd many && exec python3 -S ../map_many.py "$WORKLOADS/chain30" 300) >many.out &
+STARTED+=($!)
+until_true 20 grep -q ready many.out
+many=$(pgrep -P "${STARTED[-1]}" -x python3 || echo "${STARTED[-1]}")
+under prlimit "--nofile=$((needed + 60))" -- sample -v -p "$target,$many" -d 0.5 -o many.pbz
+works "more files than descriptors" many.pbz
+check "more files than descriptors: says so" grep -q "few more may be" "$T/err"
+check "more files than descriptors: no helper ends of it" grep -q "helpers: [0-9]* calls, 0 died" "$T/err"
+kill "$many"
+
 # --- memory that may be locked: the buffers of all CPUs share what a user may have
 cp "$PROBEE" probee && mkdir -m 777 out
 if as_user +bpf,+perfmon ./probee snapshot -q -p "$target" -i 1 -o out/x.pbz 2>/dev/null; then

@@ -12,6 +12,8 @@
 
 #include "src/base/array.h"
 #include "src/base/clock.h"
+#include "src/base/fail.h"
+#include "src/base/file_limit.h"
 #include "src/base/worker.h"
 #include "src/elf_unwind/elf_unwind_table.h"
 #include "src/capture/processes/jit_names.h"
@@ -57,6 +59,7 @@ struct binary_store {
 	struct binary_store_stats stats;
 	unsigned pending;
 	uint32_t vdso;			/* index; 0: not registered yet */
+	bool has_said_full;
 	struct recent recent[RECENT];
 };
 
@@ -382,6 +385,16 @@ static uint32_t map_vdso(struct binary_store *st)
 	return st->vdso;
 }
 
+static void say_full(struct binary_store *st, int fd)
+{
+	st->stats.unreadable++;
+	if (!st->has_said_full)
+		note("about %d files are open, and few more may be: the functions of further "
+		     "programs get no names. Try: ulimit -n with a larger number",
+		     fd);
+	st->has_said_full = true;
+}
+
 static uint32_t add_file(struct binary_store *st, int fd, const struct stat *s,
 			 const struct file_id *id, pid_t pid, const struct proc_map *map)
 {
@@ -398,6 +411,9 @@ static uint32_t add_file(struct binary_store *st, int fd, const struct stat *s,
 	}
 	st->stats.opened++;
 	read_identity(st, b, fd);
+	source.fd = file_limit_keep(fd);
+	if (source.fd < 0)
+		say_full(st, fd);
 	symbolizer_add(st->deps.symbolizer, b->index, &source);
 	if (b->is_elf)
 		admit(st, b, NULL, 0);
