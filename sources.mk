@@ -111,6 +111,7 @@ CAPTURE_SRCS := \
 	src/helpers/helper_message.c \
 	src/foreign/file_opener.c \
 	src/foreign/foreign_file.c \
+	src/foreign/sealed_file.c \
 	src/symbolize/demangle.c \
 	src/symbolize/elf_symbols.c \
 	src/symbolize/fde_ranges.c \

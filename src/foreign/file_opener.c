@@ -13,6 +13,7 @@
 #include "src/base/clock.h"
 #include "src/base/io.h"
 #include "src/elf/debug_name.h"
+#include "src/foreign/sealed_file.h"
 #include "src/proc/procfs.h"
 #include "src/rights/capabilities.h"
 
@@ -77,11 +78,30 @@ static int serve_perf_map(const struct request *r, const struct helper_message *
 	return foreign_open_perf_map(&tmp, st);
 }
 
+/* The file is closed before it is told of: who hangs here hangs over this file and no other. */
 static void answer_fd(struct helper_message *answer, int fd)
 {
-	answer->status = fd < 0 ? fd : 0;
+	int seal = fd < 0 ? fd : sealed_file_new(fd);
+
 	if (fd >= 0)
-		answer->fds[answer->nr_fds++] = fd;
+		close(fd);
+	answer->status = seal < 0 ? seal : 0;
+	if (seal >= 0)
+		answer->fds[answer->nr_fds++] = seal;
+}
+
+static void answer_debug(struct helper_message *answer, const struct request *r,
+			 const struct helper_message *m)
+{
+	int fds[DEBUG_FILES_MAX];
+	size_t nr;
+
+	if (m->part[2].len != sizeof(struct debug_name))
+		return;
+	nr = foreign_open_debug(r->pid, m->part[1].v, &r->st, m->part[2].v, fds);
+	for (size_t i = 0; i < nr; i++)
+		answer_fd(answer, fds[i]);
+	answer->status = 0;
 }
 
 static void serve(void *state, struct helper_message *m, struct helper_message *answer)
@@ -102,13 +122,7 @@ static void serve(void *state, struct helper_message *m, struct helper_message *
 	case OPEN_MAPPED: answer_fd(answer, foreign_open_mapped(r->pid, &map, &st)); break;
 	case OPEN_COPY: answer->status = serve_copy(r, &map, m, &st); break;
 	case OPEN_PERF_MAP: answer_fd(answer, serve_perf_map(r, m, &st)); break;
-	case OPEN_DEBUG:
-		if (m->part[2].len != sizeof(struct debug_name))
-			return;
-		answer->nr_fds = foreign_open_debug(r->pid, path, &r->st, m->part[2].v,
-						    answer->fds);
-		answer->status = 0;
-		break;
+	case OPEN_DEBUG: answer_debug(answer, r, m); break;
 	case OPENER_OPS: break;
 	}
 	answer->part[0] = (struct message_part){ &st, sizeof(st) };

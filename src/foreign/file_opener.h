@@ -2,10 +2,10 @@
 /*
  * Opens foreign files (foreign_file.h) in helper processes, because each step of opening may block
  * for ever. These processes keep the rights to open other users' files, and read nothing of them:
- * they pass descriptors on.
+ * they pass sealed files on (sealed_file.h).
  *
  *	file_opener_new(keeper, &o)
- *	file_opener_mapped(o, pid, map, &st)	and the like: an fd, or -errno
+ *	file_opener_mapped(o, pid, map, &st)	and the like: a sealed file, or -errno
  *	file_opener_free(o)
  *
  * Each kind of question has a helper of its own, so a debug file that hangs delays no program. A
@@ -41,9 +41,9 @@ int file_opener_perf_map(struct file_opener *o, const struct process_tmp *tmp,
 			 const struct helper_wait *wait, struct stat *st);
 
 /*
- * A copy of the file behind a mapping, for file systems that are served by a program or another
- * machine: reading such a file may block, too. The time is up when nothing more of it comes for
- * 0.5 s. -ENOEXEC: it is no ELF file; -EFBIG: it is larger than 128 MiB.
+ * A copy of the file behind a mapping, as a plain descriptor, for file systems that are served by a
+ * program or another machine: reading such a file may block, too. The time is up when nothing more
+ * of it comes for 0.5 s. -ENOEXEC: it is no ELF file; -EFBIG: it is larger than 128 MiB.
  */
 int file_opener_copy(struct file_opener *o, pid_t pid, const struct proc_map *map,
 		     struct stat *st);

@@ -58,6 +58,10 @@ static uint64_t clock_of(pid_t pid)
 
 /* ---- in a helper ---- */
 
+/*
+ * The descriptors of a request are closed before the answer: who hangs over one of them costs this
+ * answer, and not that of the next request.
+ */
 static void helper_main(const struct helper_kind *kind)
 {
 	static const struct helper_wait for_ever;
@@ -74,6 +78,7 @@ static void helper_main(const struct helper_kind *kind)
 
 		answer = (struct helper_message){ .op = request.op };
 		kind->serve(state, &request, &answer);
+		helper_message_close(&request);
 		err = helper_send(KEEPER_FD, &answer, &for_ever);
 		if (kind->done)
 			kind->done(state, &answer);
@@ -252,6 +257,8 @@ static int hear(struct helper_keeper *k, void *v, size_t len, const struct helpe
 	err = answer.part[0].len == len ? 0 : -EPROTO;
 	if (!err)
 		memcpy(v, answer.part[0].v, len);
+	else
+		stop_keeper(k);
 	helper_message_release(&answer);
 	return err;
 }

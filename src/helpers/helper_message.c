@@ -226,13 +226,19 @@ int helper_receive(int sock, struct helper_message *m, size_t max, const struct 
 	return 0;
 }
 
-void helper_message_release(struct helper_message *m)
+void helper_message_close(struct helper_message *m)
 {
-	for (size_t i = 0; i < MESSAGE_PARTS; i++)
-		free(m->part[i].v);
 	for (size_t i = 0; i < m->nr_fds; i++)
 		if (m->fds[i] >= 0)
 			close(m->fds[i]);
+	m->nr_fds = 0;
+}
+
+void helper_message_release(struct helper_message *m)
+{
+	helper_message_close(m);
+	for (size_t i = 0; i < MESSAGE_PARTS; i++)
+		free(m->part[i].v);
 	memset(m, 0, sizeof(*m));
 }
 

@@ -60,7 +60,9 @@ struct helper_wait {
 int helper_send(int sock, const struct helper_message *m, const struct helper_wait *w);
 int helper_receive(int sock, struct helper_message *m, size_t max, const struct helper_wait *w);
 
-/* Frees the parts and closes the descriptors of a message that was received. */
+/* Closes the descriptors of a message that was received; its parts stay. */
+void helper_message_close(struct helper_message *m);
+/* Frees the parts as well. */
 void helper_message_release(struct helper_message *m);
 
 /* Takes a part or a descriptor out of m, whose owner the caller becomes. */

@@ -12,6 +12,8 @@
  *	  with NAMES_LOAD	more fds: debug files
  *	PARSE_PERF_MAP		fd, struct perf_map_query[],	the same array, text
  *				size of the file
+ *
+ * Each fd is a sealed file (src/foreign/sealed_file.h) or a copy in memory.
  */
 #pragma once
 

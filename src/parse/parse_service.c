@@ -13,6 +13,7 @@
 #include "src/elf/debug_name.h"
 #include "src/elf/elf_image.h"
 #include "src/elf_unwind/elf_unwind_table.h"
+#include "src/foreign/sealed_file.h"
 #include "src/parse/parsers.h"
 #include "src/rights/sandbox.h"
 #include "src/symbolize/elf_symbols.h"
@@ -238,6 +239,22 @@ static int begin(void **state)
 	return *state ? 0 : -ENOMEM;
 }
 
+/* Puts the files themselves into the message, in place of their seals. Copies have no seal. */
+static int open_files(struct helper_message *m)
+{
+	for (size_t i = 0; i < m->nr_fds; i++) {
+		int fd = sealed_file_open(m->fds[i]);
+
+		if (fd == -ENOTSOCK)
+			continue;
+		if (fd < 0)
+			return fd;
+		close(m->fds[i]);
+		m->fds[i] = fd;
+	}
+	return 0;
+}
+
 void parse_serve(void *state, struct helper_message *m, struct helper_message *answer)
 {
 	static int (*const ops[PARSE_OPS])(struct parser *, struct helper_message *,
@@ -248,9 +265,10 @@ void parse_serve(void *state, struct helper_message *m, struct helper_message *a
 		[PARSE_PERF_MAP] = serve_perf_map,
 	};
 	struct parser *p = state;
+	int err = m->op < PARSE_OPS ? open_files(m) : -EINVAL;
 
 	p->nr_requests++;
-	answer->status = m->op < PARSE_OPS ? ops[m->op](p, m, answer) : -EINVAL;
+	answer->status = err ? err : ops[m->op](p, m, answer);
 }
 
 static void done(void *state, struct helper_message *answer)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Parses foreign files in processes that have no rights (src/rights/sandbox.h): ELF headers, unwind
- * information and code, symbols, maps of generated code. They get descriptors, and give back plain
- * data, which is checked here before anyone uses it.
+ * information and code, symbols, maps of generated code. They get descriptors (sealed_file.h, or of
+ * plain files), and give back plain data, which is checked here before anyone uses it.
  *
  *	parsers_new(keeper, opener, threads, &p)	starts no process yet
  *	parse_identity(p, ...)			and the like, from any thread

@@ -23,6 +23,7 @@ ctrl_c() {
 	sleep 2
 	before=$(date +%s%N)
 	kill -INT "$recorder"
+	until_true 6 not kill -0 "$recorder" || kill ${server:+"$server"}	# lets go of who hangs
 	wait "$recorder"
 	check "$what: exit status" equal $? 0
 	check "$what: ends" at_most "$(ms_since "$before")" 4000
@@ -60,30 +61,31 @@ until_true 10 grep -q opened opened
 check "debug link to a device: the watch can see it" grep -q opened opened
 finish "$PID"
 
-# --- a debug file on a file system that never answers
-mkdir -m 755 hung.debug
+# --- a debug file on a file system that never answers when it is read, and not even when it is closed
 mkdir hung && cp "$WORKLOADS/chain30" hung/linked
 cp "$WORKLOADS/chain30" prog
 objcopy --strip-all --add-gnu-debuglink=prog hung/linked
 mkdir hung/.debug
-exec 9< <(exec "$WORKLOADS/hungfs" "$T/hung/.debug" 2>hungfs.err)
-STARTED+=($!)
-server=
-read -r -t 10 -u 9 _ server || skip_part "no FUSE here: $(cat hungfs.err)"
-if [ -n "$server" ]; then
+hung_debug_file() {	# hung_debug_file NAME [flush]
+	local server= before
+	exec 9< <(exec "$WORKLOADS/hungfs" "$T/hung/.debug" "${@:2}" 2>hungfs.err)
+	STARTED+=($!)
+	read -r -t 10 -u 9 _ server || { skip_part "no FUSE here: $(cat hungfs.err)"; return; }
 	exec 8< <(exec "$PWD/hung/linked")
 	STARTED+=($!)
 	read -r -t 10 -u 8 _ PID
 	before=$(date +%s%N)
 	sample -p "$PID" -F 499 -d 1 -o hung.pbz
-	check "hung debug file: exit status" equal "$RC" 0
-	check "hung debug file: ends within the budget" at_most "$(ms_since "$before")" 8000
-	check "hung debug file: the trace has its end" finished hung.pbz
-	check "hung debug file: the stacks are there" at_least "$("$PROBEE" report -q hung.pbz --csv | wc -l)" 100
-	ctrl_c "hung debug file, Ctrl-C" sample -p "$PID" -F 499 -o hungint.pbz
+	check "$1: exit status" equal "$RC" 0
+	check "$1: ends within the budget" at_most "$(ms_since "$before")" 8000
+	check "$1: the trace has its end" finished hung.pbz
+	check "$1: the stacks are there" at_least "$("$PROBEE" report -q hung.pbz --csv | wc -l)" 100
+	ctrl_c "$1, Ctrl-C" sample -p "$PID" -F 499 -o hungint.pbz
 	finish "$PID"
-	kill "$server"
-fi
+	finish "$server" TERM
+}
+hung_debug_file "hung debug file"
+hung_debug_file "debug file that cannot be closed" flush
 
 # --- programs whose symbol tables claim 4 GiB, in files with holes
 cat >bomb.py <<'EOT'

@@ -156,6 +156,7 @@ static inline void capture_world_open_with(struct capture_world *w, bool at_once
 	struct process_tracker_deps tracker = {
 		.processes = &w->processes, .binaries = &w->binaries, .wanted = cw_wanted, .ctx = w,
 	};
+	struct symbolizer_options names = { .look_up = parse_names };
 
 	*w = (struct capture_world){ 0 };
 	helper_processes_start(&w->helpers);
@@ -167,8 +168,8 @@ static inline void capture_world_open_with(struct capture_world *w, bool at_once
 	assert_non_null(w->own.path);
 	w->pool = store.pool = worker_pool_new(1);
 	assert_non_null(w->pool);
-	w->symbolizer = store.symbolizer =
-		symbolizer_new(w->pool, &(struct symbolizer_options){ 0 });
+	names.ctx = w->helpers.parsers;
+	w->symbolizer = store.symbolizer = symbolizer_new(w->pool, &names);
 	assert_non_null(w->symbolizer);
 	cw_open_loader(w);
 	assert_int_equal(binary_store_new(&store, &w->store), 0);

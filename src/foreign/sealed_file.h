@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A foreign file in a form that a process can hold and let go of without asking the file's server.
+ *
+ * The problem. close() is a question to the file system (FUSE_FLUSH). A server that does not answer
+ * holds whoever closes, for ever: no signal ends that, and the end of a process closes everything
+ * that it has open. So a process that must be able to end may not have such a file among its
+ * descriptors at all.
+ *
+ * The idea. The file stays in a message that nobody takes. It is sent through a pair of sockets
+ * (SCM_RIGHTS, unix(7)), and only the receiving end goes from process to process: the seal. Whoever
+ * wants to read the file looks at the message without taking it (MSG_PEEK), and gets a descriptor
+ * of the file. When the last descriptor of the seal is closed, the kernel drops the message and the
+ * file with it, and asks nobody.
+ *
+ *	opener	seal = sealed_file_new(fd), close(fd)	may hang, and is left behind then
+ *	probee	keeps the seal, sends it, closes it	never hangs
+ *	parser	fd = sealed_file_open(seal)		may hang when it closes fd
+ *
+ * Limits. The kernel counts files in messages for each user, up to RLIMIT_NOFILE (ETOOMANYREFS).
+ */
+#pragma once
+
+int sealed_file_new(int fd);		/* the seal, or -errno; fd stays the caller's */
+int sealed_file_open(int seal);		/* the file; -ENOTSOCK: it is no seal; or another -errno */
