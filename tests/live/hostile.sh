@@ -60,6 +60,42 @@ else
 	skip_part "no swap can be had here: paged-out stacks are not tried"
 fi
 
+# --- programs with large holes, in file systems that are not mounted anywhere any more
+cat >holes.py <<'EOT'
+import ctypes, mmap, os, sys, time
+libc, data = ctypes.CDLL(None), open(sys.argv[1], "rb").read()
+assert libc.mount(b"none", sys.argv[2].encode(), b"tmpfs", 0, None) == 0
+for i in range(6):
+    fd = os.open(sys.argv[2] + "/f%d" % i, os.O_RDWR | os.O_CREAT)
+    os.write(fd, data)
+    os.ftruncate(fd, 120 << 20)
+    globals()["map%d" % i] = mmap.mmap(fd, 4096, prot=mmap.PROT_READ | mmap.PROT_EXEC, flags=mmap.MAP_PRIVATE)
+    os.close(fd)
+assert libc.umount2(sys.argv[2].encode(), 2) == 0
+print("ready", os.getpid(), flush=True)
+time.sleep(1000)
+EOT
+mkdir detached
+exec 8< <(exec python3 -S holes.py "$WORKLOADS/chain30" "$T/detached")
+STARTED+=($!)
+read -r -t 10 -u 8 _ PID
+"$PROBEE" sample -q -p "$PID" -d 2 -o holes.pbz &
+recorder=$!
+STARTED+=($recorder)
+copies=0
+while kill -0 "$recorder" 2>/dev/null; do
+	held=0
+	for fd in /proc/"$recorder"/fd/*; do
+		case $(readlink "$fd") in /memfd:probee*) held=$((held + $(stat -L -c %s "$fd" || echo 0))) ;; esac
+	done
+	[ "$held" -le "$copies" ] || copies=$held
+	sleep 0.2
+done 2>/dev/null
+wait "$recorder"
+check "programs with holes: exit status" equal $? 0
+check "programs with holes: copies of 256 MiB and one more at most" at_most "$copies" $((376 << 20))
+finish "$PID"
+
 # --- a file system that never answers
 mkdir -m 755 mnt
 exec 9< <(exec "$WORKLOADS/hungfs" "$T/mnt" 2>"$T/hungfs.err")

@@ -28,6 +28,11 @@
 #define PRIORITY_TABLE -50
 /* A table for which there was no room is not built again before this time has passed. */
 #define RETRY_NS NSEC_PER_SEC
+/*
+ * What copies of files of served file systems may take of the memory: any user can make such files,
+ * with holes as large as he likes.
+ */
+#define MAX_COPIES (256u << 20)
 #define RECENT 256		/* a power of two */
 /* Shorter than any compiler takes to put another file behind the same inode number. */
 #define RECENT_NS (10 * NSEC_PER_MSEC)
@@ -53,6 +58,7 @@ struct entry {
 struct binary_store {
 	struct binary_store_deps deps;
 	struct remote_fs_files *served;
+	uint64_t copies_bytes;		/* of served files, which are kept in memory */
 	struct entry *entries;		/* by index of the binary */
 	size_t cap_entries;
 	struct hash_index originals;	/* by build-id */
@@ -440,12 +446,18 @@ static uint32_t add_unread(struct binary_store *st, const struct proc_map *map)
 	return b ? b->index : 0;
 }
 
-/* Opens the file behind a mapping and sets *s to its fstat(). Returns the fd or -errno. */
-static int open_file(struct binary_store *st, pid_t pid, const struct proc_map *map, struct stat *s)
+/*
+ * Opens the file behind a mapping and sets *s to its fstat(). Returns the fd or -errno. *is_copy:
+ * the fd is one.
+ */
+static int open_file(struct binary_store *st, pid_t pid, const struct proc_map *map, struct stat *s,
+		     bool *is_copy)
 {
-	if (remote_fs_files_has(st->served, pid, map->dev))
-		return remote_fs_files_open(st->served, pid, map, s);
-	return file_opener_mapped(st->deps.opener, pid, map, s);
+	*is_copy = remote_fs_files_has(st->served, pid, map->dev);
+	if (!*is_copy)
+		return file_opener_mapped(st->deps.opener, pid, map, s);
+	return st->copies_bytes < MAX_COPIES ? remote_fs_files_open(st->served, pid, map, s)
+					     : -EFBIG;
 }
 
 /* Opens the file and finds or registers it by its identity. */
@@ -454,9 +466,10 @@ static uint32_t map_file(struct binary_store *st, pid_t pid, const struct proc_m
 	struct file_id id = { .dev = map->dev, .ino = map->ino };
 	struct binary *b;
 	struct stat s;
+	bool is_copy;
 	int fd;
 
-	fd = open_file(st, pid, map, &s);
+	fd = open_file(st, pid, map, &s, &is_copy);
 	if (fd < 0) {
 		st->stats.unreadable++;
 		b = binaries_find_inode(st->deps.binaries, map->dev, map->ino, map->path);
@@ -466,8 +479,10 @@ static uint32_t map_file(struct binary_store *st, pid_t pid, const struct proc_m
 	id.size_bytes = (uint64_t)s.st_size;
 	id.mtime_ns = s.st_mtim.tv_sec * (int64_t)NSEC_PER_SEC + s.st_mtim.tv_nsec;
 	b = binaries_find(st->deps.binaries, &id);
-	if (!b)
+	if (!b) {
+		st->copies_bytes += is_copy ? id.size_bytes : 0;
 		return add_file(st, fd, &s, &id, pid, map);
+	}
 	close(fd);
 	return b->index;
 }

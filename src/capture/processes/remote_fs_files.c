@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -19,6 +20,11 @@
 #define DEVICES 64			/* a power of two */
 #define UNKNOWN_NS (100 * NSEC_PER_MSEC)
 #define KNOWN_NS (10 * NSEC_PER_SEC)	/* device numbers are used again after umount */
+/*
+ * A user can mount 100,000 file systems and map a file of each. Reading so long a list takes 0.2 s,
+ * so this is how long all lists together may take within KNOWN_NS.
+ */
+#define LISTS_NS (500 * NSEC_PER_MSEC)
 
 struct device {
 	uint64_t dev, until_ns;
@@ -27,7 +33,8 @@ struct device {
 
 struct remote_fs_files {
 	struct file_opener *opener;	/* borrowed */
-	uint64_t root;
+	uint64_t root, memory;		/* devices of /, and of memfd_create(2) */
+	uint64_t lists_since_ns, lists_ns;	/* time that the lists of mounts took since then */
 	struct device devices[DEVICES];
 };
 
@@ -40,12 +47,17 @@ static uint64_t make_dev(unsigned major, unsigned minor)
 struct remote_fs_files *remote_fs_files_new(struct file_opener *opener)
 {
 	struct remote_fs_files *s = calloc(1, sizeof(*s));
+	int memory = memfd_create("probee", MFD_CLOEXEC);
 	struct stat st;
 
 	if (s)
 		s->opener = opener;
 	if (s && !stat("/", &st))
 		s->root = make_dev(major(st.st_dev), minor(st.st_dev));
+	if (s && memory >= 0 && !fstat(memory, &st))
+		s->memory = make_dev(major(st.st_dev), minor(st.st_dev));
+	if (memory >= 0)
+		close(memory);
 	return s;
 }
 
@@ -97,6 +109,16 @@ static bool look_up(pid_t pid, uint64_t dev, bool *is_served)
 	return found;
 }
 
+/* Whether lists of mounts may still be read in these KNOWN_NS. */
+static bool has_time(struct remote_fs_files *s, uint64_t now)
+{
+	if (now - s->lists_since_ns >= KNOWN_NS) {
+		s->lists_since_ns = now;
+		s->lists_ns = 0;
+	}
+	return s->lists_ns < LISTS_NS;
+}
+
 static struct device *device_of(struct remote_fs_files *s, pid_t pid, uint64_t dev)
 {
 	struct device *d = &s->devices[hash_u64(3, dev) & (DEVICES - 1)];
@@ -105,14 +127,16 @@ static struct device *device_of(struct remote_fs_files *s, pid_t pid, uint64_t d
 	if (d->dev == dev && d->until_ns >= now)
 		return d;
 	*d = (struct device){ .dev = dev, .until_ns = now + KNOWN_NS, .is_served = true };
-	if (!look_up(pid, dev, &d->is_served) && !look_up(getpid(), dev, &d->is_served))
+	if (!has_time(s, now) ||
+	    (!look_up(pid, dev, &d->is_served) && !look_up(getpid(), dev, &d->is_served)))
 		d->until_ns = now + UNKNOWN_NS;
+	s->lists_ns += now_ns() - now;
 	return d;
 }
 
 bool remote_fs_files_has(struct remote_fs_files *s, pid_t pid, uint64_t dev)
 {
-	return dev != s->root && device_of(s, pid, dev)->is_served;
+	return dev != s->root && dev != s->memory && device_of(s, pid, dev)->is_served;
 }
 
 int remote_fs_files_open(struct remote_fs_files *s, pid_t pid, const struct proc_map *map,

@@ -13,8 +13,9 @@
  *	remote_fs_files_free(s)
  *
  * The type of a file system is read from /proc/PID/mountinfo, because asking the file system itself
- * would be asking the server. A device that is not listed there (unmounted meanwhile, memfd) counts
- * as served. The device of our own root directory counts as not served.
+ * would be asking the server. A device that is not listed there (unmounted meanwhile) counts as
+ * served, and so do new ones while reading the lists takes too much time. The devices of our own
+ * root directory and of memfd_create(2) count as not served.
  */
 #pragma once
 

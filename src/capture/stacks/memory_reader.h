@@ -11,7 +11,8 @@
  * next call starts another child. One that was killed is replaced, too.
  *
  * Limits. Eight children are left behind at most; from then on no memory is read. A read takes some
- * 10 us. Only the processes that hung last are remembered.
+ * 10 us. Processes that hung are remembered by their number, so one that gets this number later is
+ * not read either.
  *
  *	memory_reader_new()
  *	memory_reader_get(r, pid, addr, buf, bytes)
