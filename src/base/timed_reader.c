@@ -16,6 +16,7 @@
 #define MAX_PATIENT 4			/* left behind: then the time is a tenth */
 #define MORE_TIMES 6			/* the time limit again, for a thread that gets no CPU */
 #define MAX_PATH 64
+#define LOOK_EVERY_NS NSEC_PER_SEC
 
 /* One request and the thread that runs it. If it hangs, both are left behind together. */
 struct errand {
@@ -27,14 +28,15 @@ struct errand {
 	size_t max;
 	char *text;
 	ssize_t len;
+	struct errand *next;		/* left behind before it */
 };
 
 struct timed_reader {
-	read_file_fn read;
-	int timeout_ms;
-	void (*begin)(void);
+	struct timed_reader_options opts;
 	struct errand *errand;		/* NULL: the last one was left behind */
+	struct errand *left_behind;
 	unsigned nr_left_behind;
+	uint64_t next_look_ns;		/* at those left behind */
 };
 
 static void run(struct worker_job *job)
@@ -70,19 +72,18 @@ static struct errand *new_errand(read_file_fn read, void (*begin)(void))
 
 struct timed_reader *timed_reader_new(read_file_fn read, int timeout_ms)
 {
-	return timed_reader_new_with(read, timeout_ms, NULL);
+	return timed_reader_new_with(
+		&(struct timed_reader_options){ .read = read, .timeout_ms = timeout_ms });
 }
 
-struct timed_reader *timed_reader_new_with(read_file_fn read, int timeout_ms, void (*begin)(void))
+struct timed_reader *timed_reader_new_with(const struct timed_reader_options *opts)
 {
 	struct timed_reader *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
-	r->read = read;
-	r->timeout_ms = timeout_ms;
-	r->begin = begin;
-	r->errand = new_errand(read, begin);
+	r->opts = *opts;
+	r->errand = new_errand(opts->read, opts->begin);
 	if (r->errand)
 		return r;
 	free(r);
@@ -120,24 +121,58 @@ static bool comes_back(struct errand *e, int timeout_ms)
 	return back;
 }
 
+static void leave_behind(struct timed_reader *r)
+{
+	r->errand->next = r->left_behind;
+	r->left_behind = r->errand;
+	r->errand = NULL;
+	r->nr_left_behind++;
+}
+
+/* Ends the threads that were left behind and have returned since. */
+static void take_back(struct timed_reader *r)
+{
+	struct errand **at = &r->left_behind, *e;
+	uint64_t now = now_ns();
+
+	if (now < r->next_look_ns)
+		return;
+	r->next_look_ns = now + LOOK_EVERY_NS;
+	while ((e = *at)) {
+		if (!worker_reap(e->thread)) {
+			at = &e->next;
+			continue;
+		}
+		*at = e->next;
+		worker_pool_free(e->thread);
+		if (e->text && r->opts.drop)
+			r->opts.drop(e->path, e->text);
+		else
+			free(e->text);
+		free(e);
+		r->nr_left_behind--;
+	}
+}
+
 ssize_t timed_reader_get(struct timed_reader *r, const char *path, size_t max, char **text)
 {
-	struct errand *e = r->errand;
+	struct errand *e;
 
 	*text = NULL;
+	take_back(r);
+	e = r->errand;
 	if (!e && r->nr_left_behind == MAX_LEFT_BEHIND)
 		return -EBUSY;
 	if (!e)
-		e = r->errand = new_errand(r->read, r->begin);
+		e = r->errand = new_errand(r->opts.read, r->opts.begin);
 	if (!e)
 		return -ENOMEM;
 	if (snprintf(e->path, sizeof(e->path), "%s", path) >= MAX_PATH)
 		return -ENAMETOOLONG;
 	e->max = max;
 	worker_submit(e->thread, &e->job);
-	if (!comes_back(e, r->nr_left_behind < MAX_PATIENT ? r->timeout_ms : r->timeout_ms / 10)) {
-		r->errand = NULL;
-		r->nr_left_behind++;
+	if (!comes_back(e, r->opts.timeout_ms / (r->nr_left_behind < MAX_PATIENT ? 1 : 10))) {
+		leave_behind(r);
 		return -ETIMEDOUT;
 	}
 	*text = e->text;

@@ -16,8 +16,8 @@
  * ps hangs there, too, and probee must not.
  *
  * The idea. A thread of its own reads, and the caller waits for it with a time limit. A thread that
- * does not return in time is left behind with its buffer until the end of probee; it costs no CPU
- * time. The next call starts another thread. A thread is enough here, while reading memory needs a
+ * does not return in time is left behind with its buffer until it does; it costs no CPU time. The
+ * next call starts another thread. A thread is enough here, while reading memory needs a
  * process (helper_process.h): the waits for these locks are killable, so probee itself can still
  * end.
  *
@@ -31,9 +31,8 @@
  * longer: six times as long.
  *
  * Limits. From the fourth thread that is left behind on, the next ones have a tenth of the time. At
- * most 256 are left behind, then every get() is -EBUSY at once. One of them that returns later is
- * not used again, and its text is never freed. One read runs at a time, and a path has at most 63
- * bytes.
+ * most 256 are left behind at a time, then every get() is -EBUSY at once. Those that have returned
+ * are looked for once a second. One read runs at a time, and a path has at most 63 bytes.
  *
  *	timed_reader_new(io_read_file, timeout_ms)
  *	timed_reader_get(r, path, max, &text)	the length; caller frees the text (NUL at its end);
@@ -50,9 +49,16 @@ struct timed_reader;
 /* A function such as io_read_file(). */
 typedef ssize_t (*read_file_fn)(const char *path, char **out, size_t max);
 
+struct timed_reader_options {
+	read_file_fn read;
+	int timeout_ms;
+	void (*begin)(void);	/* what each thread does first (worker.h); NULL: nothing */
+	/* Frees an answer that came too late; NULL: free(). */
+	void (*drop)(const char *path, char *text);
+};
+
 /* NULL: no memory, or no thread could be started. */
 struct timed_reader *timed_reader_new(read_file_fn read, int timeout_ms);
-/* begin: what each of its threads does first (worker.h); NULL: nothing. */
-struct timed_reader *timed_reader_new_with(read_file_fn read, int timeout_ms, void (*begin)(void));
+struct timed_reader *timed_reader_new_with(const struct timed_reader_options *opts);
 ssize_t timed_reader_get(struct timed_reader *r, const char *path, size_t max, char **text);
 void timed_reader_free(struct timed_reader *r);			/* NULL is fine */

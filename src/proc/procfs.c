@@ -16,8 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "src/base/file_limit.h"
 #include "src/base/clock.h"
+#include "src/base/file_limit.h"
 #include "src/base/io.h"
 #include "src/base/timed_reader.h"
 
@@ -263,7 +263,8 @@ void procfs_tmp(pid_t pid, struct process_tmp *out)
 	out->is_root = false;
 }
 
-ssize_t procfs_read(const char *path, char **out, size_t max)
+/* io_read_file(), or procfs_tmp() if the path is /proc/PID/root. */
+static ssize_t read_or_open(const char *path, char **out, size_t max)
 {
 	struct process_tmp *tmp;
 	const char *name = strrchr(path, '/');
@@ -276,6 +277,26 @@ ssize_t procfs_read(const char *path, char **out, size_t max)
 	procfs_tmp((pid_t)strtol(path + strlen("/proc/"), NULL, 10), tmp);
 	*out = (char *)tmp;
 	return sizeof(*tmp);
+}
+
+static void drop_late(const char *path, char *answer)
+{
+	const char *name = strrchr(path, '/');
+	struct process_tmp tmp;
+
+	if (name && !strcmp(name, "/root")) {
+		memcpy(&tmp, answer, sizeof(tmp));
+		if (tmp.dir >= 0)
+			close(tmp.dir);
+	}
+	free(answer);
+}
+
+struct timed_reader *procfs_reader_new(int timeout_ms, void (*begin)(void))
+{
+	return timed_reader_new_with(&(struct timed_reader_options){
+		.read = read_or_open, .drop = drop_late, .begin = begin,
+		.timeout_ms = timeout_ms });
 }
 
 int procfs_tmp_timed(struct timed_reader *reader, pid_t pid, struct process_tmp *out)

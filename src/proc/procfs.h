@@ -5,7 +5,7 @@
  * process may vanish at any moment.
  *
  * Some of these files wait for locks that a process can hold for ever (src/base/timed_reader.h).
- * These are read through a reader with a time limit, made with procfs_read(): procfs_..._timed(),
+ * These are read through a reader with a time limit, procfs_reader_new(): procfs_..._timed(),
  * -ETIMEDOUT. The functions without one are for processes of our own, or for files that do not
  * wait.
  */
@@ -77,8 +77,8 @@ struct process_tmp {
  */
 void procfs_tmp(pid_t pid, struct process_tmp *out);
 int procfs_tmp_timed(struct timed_reader *reader, pid_t pid, struct process_tmp *out);
-/* For timed_reader_new(): io_read_file(), or procfs_tmp() if the path is /proc/PID/root. */
-ssize_t procfs_read(const char *path, char **out, size_t max);
+/* The reader for procfs_..._timed(); begin as in timed_reader.h. NULL: as timed_reader_new(). */
+struct timed_reader *procfs_reader_new(int timeout_ms, void (*begin)(void));
 /* The name of a process; "": unknown. */
 void procfs_comm(pid_t pid, char *buf, size_t size);
 

@@ -127,7 +127,7 @@ static ssize_t never(const char *path, char **out, size_t max)
 
 static void test_with_a_time_limit(void **state)
 {
-	struct timed_reader *r = timed_reader_new(procfs_read, 10000);
+	struct timed_reader *r = procfs_reader_new(10000, NULL);
 	struct proc_stat timed, stat;
 	struct process_tmp tmp;
 	char comm[16];

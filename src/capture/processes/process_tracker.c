@@ -77,7 +77,7 @@ int process_tracker_new(const struct process_tracker_deps *deps, struct process_
 		return -ENOMEM;
 	t->deps = *deps;
 	t->tracked.size = sizeof(struct tracked);
-	t->proc = timed_reader_new_with(procfs_read, PROC_MS, deps->begin_thread);
+	t->proc = procfs_reader_new(PROC_MS, deps->begin_thread);
 	if (!t->proc) {
 		free(t);
 		return fail(-ENOMEM, "start a thread that reads /proc");
