@@ -51,7 +51,7 @@ MAIN_OBJS := $(MAIN_SRCS:%.c=$(B)/%.o)
 TESTS := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
-.PHONY: all report-half tests fuzzers unit check demo fuzz bench vm deps install uninstall clean help
+.PHONY: all report-half tests fuzzers unit check demo fuzz long bench vm deps install uninstall clean help
 all: $(B)/probee
 report-half: $(B)/probee-report
 
@@ -175,6 +175,12 @@ fuzz:
 	$(AGAIN) FUZZ=1 fuzzers
 	@OUT=$(OUT) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run.sh fuzz
 
+long:
+	@.ci/install-deps.sh check
+	$(AGAIN) all
+	$(if $(if $(LONG),$(filter fuzz,$(LONG)),all),$(AGAIN) FUZZ=1 fuzzers)
+	@OUT=$(OUT) tests/long/long.sh $(LONG)
+
 vm:
 	@.ci/install-deps.sh vm
 	$(AGAIN) all
@@ -210,6 +216,7 @@ help:
 	@echo 'make check           install, build, run every test; KINDS="unit cli" runs only those'
 	@echo 'make unit            build and run the unit tests (SAN=1: with sanitizers)'
 	@echo 'make fuzz            fuzz every parser for FUZZ_SECONDS=$(FUZZ_SECONDS) seconds'
+	@echo 'make long            what takes hours: kills, hostile processes, fuzzing; LONG="kills 100 fuzz 60": these'
 	@echo 'make vm              record on the kernels of Debian 12 and 13, and on arm64, in emulated machines'
 	@echo 'make bench           measure'
 	@echo 'make deps            install what is needed to build (LEVEL=demo, LEVEL=check: more)'

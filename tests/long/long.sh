@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# long.sh [kills N] [identity N] [hostile SECONDS] [helpers SECONDS] [fuzz SECONDS]...: tests that take long because what they
+# look for is rare. They are no part of `make check`. Without arguments:
+#
+#	kills 1000	recordings that are killed: what is missing in their traces	22 min
+#	identity 200	every tick of the timer is a sample or is counted	15 min
+#	hostile 600	a recording beside hostile processes	11 min
+#	helpers 600	a recording whose helper processes are killed	11 min
+#	fuzz 1800	all parsers of foreign bytes, for so long each	2.8 h
+#
+# The file of each part says what it does and what is wrong. A part prints a line of figures, with the load of the machine
+# before and after; what was wrong stands above it. Exit 1 if anything was. The times that they judge are those of a machine
+# that does nothing else. Needs root. What a part wrote stays if something was wrong.
+#
+# hostile keeps processes stuck in exec for seconds: meanwhile ps and pgrep wait on the whole machine.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+OUT=$(realpath -m "${OUT:-$root/.out}")
+PROBEE=$(realpath -m "${PROBEE:-$OUT/probee}")
+export OUT PROBEE LC_ALL=C.UTF-8 PYTHONDONTWRITEBYTECODE=1
+
+[ "$(id -u)" = 0 ] || { echo "long.sh: needs root"; exit 77; }
+[ -x "$PROBEE" ] || { echo "long.sh: no binary at $PROBEE. Try: make"; exit 77; }
+WORKLOADS=$("$root/tests/workloads/build.sh" "${WORKLOADS:-$OUT/workloads}") || exit 1
+export WORKLOADS
+
+load() { cut -d' ' -f1 /proc/loadavg; }
+
+# run PART NUMBER
+run() {
+	local T before
+	local -a in=()
+	T=$(mktemp -d "${TMPDIR:-/tmp}/probee-long-$1.XXXXXX") || return 1
+	before=$(load)
+	# What it mounts is visible only there and ends with it. A chroot whose root is no mount point cannot make it private.
+	[ "$1" != hostile ] || in=(unshare -m --propagation private)
+	[ ${#in[@]} = 0 ] || "${in[@]}" true 2>/dev/null || in=(unshare -m --propagation unchanged)
+	if (cd "$T" && "${in[@]}" "$here/$1".* "$2"); then
+		rm -rf "$T"
+	else
+		failed=1
+		echo "  $1 failed: see $T"
+	fi
+	echo "  load: $before before, $(load) after"
+}
+
+failed=0
+[ $# -gt 0 ] || set -- kills 1000 identity 200 hostile 600 helpers 600 fuzz 1800
+while [ $# -gt 0 ]; do
+	case $1:${2:-} in
+	kills:[1-9]* | identity:[1-9]* | hostile:[1-9]* | helpers:[1-9]* | fuzz:[1-9]*) run "$1" "$2" ;;
+	*) echo "long.sh: $1 ${2:-}: no such part, or no number behind it"; exit 2 ;;
+	esac
+	shift 2
+done
+exit $failed
