@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# fuzz.sh SECONDS: each target of tests/fuzz for so long, two at a time, from the inputs in tests/fuzz/corpus on. Wrong is a
-# crash, an input that takes 10 s, and more than 2 GiB of memory; such inputs are kept in OUT/fuzz/found. Takes SECONDS times
-# half the number of targets. `make FUZZ=1 fuzzers` builds them.
+# fuzz.sh SECONDS [TARGET]...: each target of tests/fuzz (or only these: cfi, wire) for so long, two at a time, from the
+# inputs in tests/fuzz/corpus on. Wrong is a crash, an input that takes 10 s, and more than 2 GiB of memory; such inputs are
+# kept in OUT/fuzz/found. Takes SECONDS times half the number of targets. `make FUZZ=1 fuzzers` builds them.
 set -u
 seconds=$1
+shift
 root=$(cd "$(dirname "$0")/../.." && pwd)
 targets=()
-for source in "$root"/tests/fuzz/fuzz_*.c; do
-	targets+=("$OUT/fuzz/tests/fuzz/$(basename "$source" .c)")
+[ $# -gt 0 ] || set -- $(cd "$root/tests/fuzz" && printf '%s\n' fuzz_*.c | sed 's/^fuzz_//; s/\.c$//')
+for name in "$@"; do
+	targets+=("$OUT/fuzz/tests/fuzz/fuzz_$name")
 	[ -x "${targets[-1]}" ] || { echo "no ${targets[-1]}. Try: make FUZZ=1 fuzzers"; exit 1; }
 done
 
