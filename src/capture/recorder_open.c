@@ -23,6 +23,7 @@
 
 #include "src/base/fail.h"
 #include "src/base/file_limit.h"
+#include "src/base/memory_limit.h"
 #include "src/base/opt.h"
 #include "src/capture/bpf/capture_bpf.h"
 #include "src/capture/low_latency.h"
@@ -49,6 +50,7 @@
  */
 #define TABLES_WAIT_NS (250 * NSEC_PER_MSEC)
 #define MAX_THREADS 4
+#define LITTLE_ROOM (128ull << 20)	/* bytes of memory */
 #define WORKER_NICE (-15)
 
 static void kernel_run(struct worker_job *job)
@@ -148,6 +150,16 @@ static int raise_file_limit(const struct recorder_options *o)
 	return file_limit_raise(file_limit_needed(cpus > 0 ? (unsigned)cpus : 1, o->events));
 }
 
+/* Bytes that the control groups leave. */
+static uint64_t memory_room(void)
+{
+	struct memory_limit m;
+
+	if (!memory_limit_read("", &m))
+		return UINT64_MAX;
+	return m.used_bytes < m.limit_bytes ? m.limit_bytes - m.used_bytes : 0;
+}
+
 static int open_bpf(struct recorder *r)
 {
 	struct capture_bpf_options b = {
@@ -161,6 +173,8 @@ static int open_bpf(struct recorder *r)
 	if (err || !wants_tables(&r->opts))
 		return err;
 	l.attached_ns = now_ns();
+	if (memory_room() < LITTLE_ROOM)
+		l.max_rows = memory_room() / 8 / sizeof(struct unwind_row);
 	capture_bpf_fds(r->bpf, &l.fds);
 	return unwind_loader_new(&l, &r->loader);
 }
@@ -178,10 +192,13 @@ static void load_done(struct worker_job *job, bool cancelled)
 	(void)cancelled;
 }
 
+/* Each thread needs the memory of what it works on. */
 static unsigned nr_threads(void)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
+	if (memory_room() < LITTLE_ROOM)
+		return 1;
 	return cpus < 1 ? 1 : cpus > MAX_THREADS ? MAX_THREADS : (unsigned)cpus;
 }
 
@@ -310,6 +327,8 @@ static int load_and_look(struct recorder *r)
 	if (!pool)
 		return fail(-ENOMEM, "start a thread that loads BPF programs");
 	worker_submit(pool, &load.job);
+	if (memory_room() < LITTLE_ROOM)
+		worker_wait(pool);	/* the kernel needs 10 MiB while it checks the programs */
 	err = open_tracker(r);
 	if (!err && !recorder_has_filter(&r->opts))
 		err = process_tracker_scan(r->tracker, NULL, 0);

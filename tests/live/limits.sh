@@ -113,6 +113,10 @@ if mkdir "$group" 2>/dev/null && echo 1000000000 2>/dev/null >"$group/$file" && 
 	works "32 MiB" group.pbz
 	check "32 MiB: smaller buffers, and says so" grep -qE 'little memory .*may have 32.0 MiB.*instead of 8.00' "$T/err"
 	check "32 MiB: the trace says so" bash -c "'$PROBEE' info group.pbz | grep -q 'instead of 8.00'"
+	in_group 32 record -a -d 1 -o group.pbz
+	works "32 MiB, the whole machine" group.pbz
+	in_group 24 snapshot -a -d 1 -o group.pbz
+	refused "24 MiB, snapshots" 1 "may have 24.0 MiB, [0-9.]+ MiB are used. Try: a limit of"
 	in_group 8 sample -p "$target" -d 0.3 -o group.pbz
 	refused "8 MiB" 1 "may have 8.0 MiB, [0-9.]+ MiB are used. Try: a limit of"
 else

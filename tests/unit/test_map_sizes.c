@@ -17,7 +17,7 @@ static struct map_sizes sizes_for(uint64_t limit, uint64_t used, bool fits)
 	struct memory_limit m = { limit, used };
 	struct map_sizes s;
 
-	assert_int_equal(map_sizes_init(&s, 0, &m), fits);
+	assert_int_equal(map_sizes_init(&s, 0, false, &m), fits);
 	return s;
 }
 
@@ -26,12 +26,12 @@ static void test_enough_memory(void **state)
 	struct map_sizes s;
 
 	(void)state;
-	assert_true(map_sizes_init(&s, 0, NULL));
+	assert_true(map_sizes_init(&s, 0, false, NULL));
 	assert_false(s.is_reduced);
 	assert_int_equal(s.ring_bytes, 8 * MIB);
 	s = sizes_for(1024 * MIB, 100 * MIB, true);
 	assert_false(s.is_reduced);
-	assert_true(map_sizes_init(&s, 1 << 20, NULL));
+	assert_true(map_sizes_init(&s, 1 << 20, false, NULL));
 	assert_int_equal(s.ring_bytes, MIB);
 	assert_false(s.is_reduced);
 }
@@ -45,6 +45,8 @@ static void test_little_memory(void **state)
 	assert_true(s.ring_bytes < less.ring_bytes && s.mappings < less.mappings && s.processes < less.processes);
 	sizes_for(8 * MIB, MIB, false);
 	sizes_for(64 * MIB, 65 * MIB, false);
+	assert_true(map_sizes_init(&s, 0, true, &(struct memory_limit){ 32 * MIB, 3 * MIB }));
+	assert_false(map_sizes_init(&s, 0, true, &(struct memory_limit){ 24 * MIB, 0 }));
 }
 
 /* Halving comes to an end, at sizes that are powers of two and of use. */
@@ -55,7 +57,7 @@ static void test_halving(void **state)
 	int times = 0;
 
 	(void)state;
-	assert_true(map_sizes_init(&s, 0, NULL));
+	assert_true(map_sizes_init(&s, 0, false, NULL));
 	while (map_sizes_halve(&s))
 		times++;
 	assert_int_equal(times, 5);

@@ -249,7 +249,8 @@ static void say_reduced(const struct capture_bpf *b, const struct memory_limit *
 static int load(struct capture_bpf *b, const struct capture_bpf_options *opts)
 {
 	struct memory_limit limit, *m = memory_limit_read("", &limit) ? &limit : NULL;
-	bool fits = map_sizes_init(&b->sizes, opts->ring_bytes, m);
+	bool fits = map_sizes_init(&b->sizes, opts->ring_bytes,
+				   opts->programs & CAPTURE_SNAPSHOT, m);
 	int err;
 
 	if (!fits)

@@ -17,8 +17,12 @@
 /* Measured with 2 CPUs: bytes of an entry of the four maps by process; all other maps together. */
 #define PROCESS_BYTES 328u
 #define OTHER_BYTES (7 * MIB)
-/* With less the kernel killed every recording of one process while it was loading. */
+/*
+ * With less the kernel killed every recording of one process while it was loading; and every one
+ * with scans, whose program is several times as large, so that checking it takes 10 MiB.
+ */
 #define LEAST_ROOM_BYTES (16 * MIB)
+#define LEAST_SCAN_ROOM_BYTES (28 * MIB)
 
 static uint64_t all_bytes(const struct map_sizes *s)
 {
@@ -26,7 +30,8 @@ static uint64_t all_bytes(const struct map_sizes *s)
 	       (uint64_t)s->processes * PROCESS_BYTES + OTHER_BYTES;
 }
 
-bool map_sizes_init(struct map_sizes *s, uint32_t ring_bytes, const struct memory_limit *limit)
+bool map_sizes_init(struct map_sizes *s, uint32_t ring_bytes, bool has_scans,
+		    const struct memory_limit *limit)
 {
 	uint64_t room = UINT64_MAX / 2;
 
@@ -41,7 +46,7 @@ bool map_sizes_init(struct map_sizes *s, uint32_t ring_bytes, const struct memor
 	/* Loading and probee itself need several times as much for a moment. */
 	while (all_bytes(s) > room / 4 && map_sizes_halve(s))
 		;
-	return room >= LEAST_ROOM_BYTES;
+	return room >= (has_scans ? LEAST_SCAN_ROOM_BYTES : LEAST_ROOM_BYTES);
 }
 
 static bool halve(uint32_t *n, uint32_t least)

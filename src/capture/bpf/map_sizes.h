@@ -5,7 +5,7 @@
  * take, and the memory that probee itself needs comes from the same group: if the maps took all of
  * it, the kernel would kill probee. So they are halved until they fit.
  *
- *	map_sizes_init(&s, ring, limit)		as large as the group's room suggests
+ *	map_sizes_init(&s, ring, scans, limit)	as large as the group's room suggests
  *	map_sizes_halve(&s)			after -ENOMEM; false: they are at their smallest
  *	map_sizes_text(&s, ...)			what is smaller now, for the user
  */
@@ -28,7 +28,8 @@ struct map_sizes {
  * ring_bytes: 0 for 8 MiB. limit: of the control group; NULL: there is none. false: not even the
  * smallest sizes can fit.
  */
-bool map_sizes_init(struct map_sizes *s, uint32_t ring_bytes, const struct memory_limit *limit);
+bool map_sizes_init(struct map_sizes *s, uint32_t ring_bytes, bool has_scans,
+		    const struct memory_limit *limit);
 bool map_sizes_halve(struct map_sizes *s);
 
 /* "the ring buffer has 2.0 MiB instead of 8.0 MiB, ..." */
