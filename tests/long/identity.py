@@ -86,7 +86,8 @@ def one(rng, number, spin, storm):
     longrun.end(recorder)
     recorder.wait()
     longrun.started.remove(recorder)
-    no_memory = leave(what, group) if group else False
+    # A parser that is killed costs no recording.
+    no_memory = leave(what, group) and recorder.returncode == -signal.SIGKILL if group else False
     numbers, facts = (0,) * 6, None
     if no_memory:
         longrun.info('t.pbz')
