@@ -185,7 +185,7 @@ static int take(struct capture_loop *l, const struct capture_hooks *hooks,
 		if (is_paused(l, i, hooks) || (c->by_scans && is_past_end(l)))
 			continue;
 		err = c->take(l->v[i].state);
-		if (!err)
+		if (err >= 0)
 			err = hooks->after_take(hooks->ctx, c);
 	}
 	return err;
@@ -219,8 +219,8 @@ static int stop(struct capture_loop *l)
 		if (l->v[i].ops->stop)
 			l->v[i].ops->stop(l->v[i].state);
 	for (size_t i = 0; i < l->nr && !err; i++)
-		if (l->v[i].ops->stop)
-			err = l->v[i].ops->take(l->v[i].state);
+		while (l->v[i].ops->stop && (err = l->v[i].ops->take(l->v[i].state)) > 0)
+			;
 	return err;
 }
 

@@ -60,10 +60,11 @@ counted() {
 	# The ring fills only if the spinning thread got most of a CPU.
 	[ "$rows ${lost:-0}" = "$taken" ] && { [ "${lost:-0}" -ge "$4" ] || [ "$rows" -lt 40000 ]; }
 }
-for rate in 4999:1000; do
-	hz=${rate%:*}
+# Stopped within its time, and beyond its end: then the ring is full when the last samples are taken.
+for rate in 4999:1000:13 4999:1000:8; do
+	IFS=: read -r hz lost time <<<"$rate"
 	before=$(date +%s%N)
-	"$PROBEE" sample -v -p "$spinner" -F "$hz" -d 13 -o sample.pbz 2>err &
+	"$PROBEE" sample -v -p "$spinner" -F "$hz" -d "$time" -o sample.pbz 2>err &
 	probee=$!
 	STARTED+=($probee)
 	sleep 1.5
@@ -71,9 +72,9 @@ for rate in 4999:1000; do
 	sleep 10
 	kill -CONT $probee
 	wait $probee
-	check "sample -F $hz stopped for 10 s: exit status" equal $? 0
-	check "sample -F $hz stopped for 10 s: ends in time" at_most $((($(date +%s%N) - before) / 1000000)) 25000
-	check "sample -F $hz stopped for 10 s: each sample is there or counted" counted sample.pbz err cpu "${rate#*:}"
+	check "sample -d $time stopped for 10 s: exit status" equal $? 0
+	check "sample -d $time stopped for 10 s: ends in time" at_most $((($(date +%s%N) - before) / 1000000)) 25000
+	check "sample -d $time stopped for 10 s: each sample is there or counted" counted sample.pbz err cpu "$lost"
 done
 check "sample stopped: the stacks are whole" stacks share <("$PROBEE" report -q sample.pbz --collapse 2>/dev/null) \
 	"main;f1" --of f1 --min 50

@@ -11,12 +11,12 @@
  *	due_ns(state)		when take() is called in any case, CLOCK_MONOTONIC
  *	take(state)		hands the stacks that there are to recorder_stack()
  *	stop(state)		no new ones are taken
- *	take(state)		the last ones
+ *	take(state)		the last ones, again and again until it returns 0
  *	end(state, &end)	sums up, for the trace and for the user
  *	close(state)		NULL is fine
  *
  * open(), start(), take() and end() return 0 or an error that ends the recording, which was
- * reported.
+ * reported. take() returns 1 if there are more stacks than it hands out at once.
  */
 #pragma once
 

@@ -15,7 +15,7 @@
 #include "src/proc/cpus.h"
 
 /* The size of a batch: the reader must get back to its other work, however fast the ring fills. */
-#define MAX_QUEUE_BYTES (4u << 20)
+#define MAX_QUEUE_BYTES (1u << 20)
 
 struct perf_sampler {
 	struct capture_bpf *bpf;
@@ -149,7 +149,9 @@ int perf_sampler_drain(struct perf_sampler *ps)
 
 	if (ps->queue.bad)
 		return fail(-ENOMEM, "queue samples");
-	return n < 0 && n != -EAGAIN ? fail(n, "read the ring buffer") : 0;
+	if (n == -EAGAIN)
+		return 1;
+	return n < 0 ? fail(n, "read the ring buffer") : 0;
 }
 
 int perf_sampler_for_each(struct perf_sampler *ps, wire_stack_fn fn, void *ctx)

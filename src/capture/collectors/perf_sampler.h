@@ -7,7 +7,8 @@
  *	perf_sampler_start(ps, numbers)		from here on samples are taken
  *	perf_sampler_fd(ps)			readable (poll) when the ring fills up; the ring is
  *						to be drained 10 times a second anyway
- *	perf_sampler_drain(ps)			moves the records of the ring into a queue
+ *	perf_sampler_drain(ps)			moves the records of the ring into a queue; 1: the
+ *						queue is full before the ring is empty
  *	perf_sampler_for_each(ps, fn, ctx)	hands out the queue, oldest first as far as known,
  *						and empties it
  *	perf_sampler_watch(ps, fn, ctx)		each second: CPUs come and go

@@ -157,13 +157,14 @@ static void watch_cpus(struct sampling *s)
 static int sampling_take(void *state)
 {
 	struct sampling *s = state;
-	int err = perf_sampler_drain(s->sampler);
+	int more = perf_sampler_drain(s->sampler), err;
 
 	s->next_look_ns = now_ns() + LOOK_EVERY_NS;
 	watch_cpus(s);
+	err = more < 0 ? more : recorder_update(s->recorder);
 	if (!err)
-		err = recorder_update(s->recorder);
-	return err ? err : perf_sampler_for_each(s->sampler, on_stack, s);
+		err = perf_sampler_for_each(s->sampler, on_stack, s);
+	return err ? err : more;
 }
 
 static void sampling_stop(void *state)
