@@ -17,8 +17,9 @@ with() {
 }
 # requests COMMAND...: how many there are if none fails.
 requests() {
+	rm -f count
 	FAIL_COUNT=$T/count LD_PRELOAD=$shim "$PROBEE" "$@" >reference 2>reference.err </dev/null
-	cat count
+	sort -n count | tail -n 1
 }
 said() { grep -q '^probee: ' err; }
 wrong() { echo "request $1: exit $RC, $2: $(head -c 200 err)"; }
@@ -41,6 +42,7 @@ try() {
 	local judge=$1 tries=$2 n nr step bad=
 	shift 2
 	nr=$(requests "${@/#TARGET/$PID}")
+	check "$1 ${*: -1}: it requests memory" at_least "${nr:-0}" 10
 	step=$(("${EVERY:-0}" ? 1 : nr / tries > 0 ? nr / tries : 1))
 	for ((n = 1; n <= nr; n += step)); do
 		rm -f x.pbz
