@@ -43,10 +43,10 @@ def leave(what, group):
     """Removes the group. Returns whether the kernel killed a process in it for want of memory."""
     kills = ''.join(longrun.read(f'{group}/{name}') for name in ('memory.oom_control', 'memory.events'))
     pids = f'{group}/cgroup.procs'
-    if longrun.until(5, lambda: not longrun.read(pids)):
+    if longrun.until(30, lambda: not longrun.read(pids)):
         os.rmdir(group)
     else:
-        complain(f'{what}: alive 5 s later: {[longrun.told(p) for p in longrun.read(pids).split()]}')
+        complain(f'{what}: alive 30 s later: {[longrun.told(p) for p in longrun.read(pids).split()]}')
     return re.search(r'^oom_kill [1-9]', kills, re.M) is not None
 
 
