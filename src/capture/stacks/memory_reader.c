@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "src/base/helper_process.h"
@@ -16,6 +17,8 @@
 
 #define ANSWER_MS 200
 #define MAX_LEFT_BEHIND 8
+#define HUNG_KEPT 64
+#define HANGS_MAX 2			/* in one process */
 
 struct request {
 	uint64_t addr;
@@ -31,7 +34,11 @@ struct answer {
 struct memory_reader {
 	pid_t child;			/* 0: none runs */
 	int sock;
-	pid_t hung[MAX_LEFT_BEHIND];	/* processes whose memory is not read again */
+	struct left {
+		pid_t child;		/* 0: none */
+		pid_t pid;		/* the process whose memory it reads */
+	} left[MAX_LEFT_BEHIND];
+	pid_t hung[HUNG_KEPT];		/* processes in which children hung, last ones */
 	unsigned nr_hung;
 };
 
@@ -79,14 +86,21 @@ void memory_reader_free(struct memory_reader *r)
 	free(r);
 }
 
+static struct left *free_place(struct memory_reader *r)
+{
+	for (unsigned i = 0; i < MAX_LEFT_BEHIND; i++)
+		if (!r->left[i].child)
+			return &r->left[i];
+	return NULL;
+}
+
 static bool start_child(struct memory_reader *r)
 {
 	int sv[2];
 
 	if (r->child > 0)
 		return true;
-	if (r->nr_hung == MAX_LEFT_BEHIND ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sv))
+	if (!free_place(r) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sv))
 		return false;
 	r->child = helper_fork(&sv[1], 1);
 	if (!r->child)
@@ -98,12 +112,30 @@ static bool start_child(struct memory_reader *r)
 	return r->child > 0;
 }
 
-static bool has_hung(const struct memory_reader *r, pid_t pid)
+/* A child that was left behind was killed as well, so it ends when what it waits for has come. */
+static void take_back(struct memory_reader *r)
 {
-	for (unsigned i = 0; i < r->nr_hung; i++)
-		if (r->hung[i] == pid)
+	for (unsigned i = 0; i < MAX_LEFT_BEHIND; i++)
+		if (r->left[i].child && waitpid(r->left[i].child, NULL, WNOHANG))
+			r->left[i].child = 0;
+}
+
+static bool is_left_alone(const struct memory_reader *r, pid_t pid)
+{
+	unsigned times = 0;
+
+	for (unsigned i = 0; i < MAX_LEFT_BEHIND; i++)
+		if (r->left[i].child && r->left[i].pid == pid)
 			return true;
-	return false;
+	for (unsigned i = 0; i < r->nr_hung && i < HUNG_KEPT; i++)
+		times += r->hung[i] == pid;
+	return times >= HANGS_MAX;
+}
+
+static void leave_behind(struct memory_reader *r, pid_t pid)
+{
+	*free_place(r) = (struct left){ r->child, pid };
+	r->hung[r->nr_hung++ % HUNG_KEPT] = pid;
 }
 
 /* 0; -ETIMEDOUT; -EPIPE: the child has died. */
@@ -129,12 +161,13 @@ bool memory_reader_get(struct memory_reader *r, pid_t pid, uint64_t addr, void *
 	int err = -EPIPE;
 
 	assert(bytes <= MEMORY_READER_BYTES);
-	if (has_hung(r, pid))
+	take_back(r);
+	if (is_left_alone(r, pid))
 		return false;
 	for (int try = 0; err == -EPIPE && try < 2 && start_child(r); try++) {
 		err = ask(r, &q, &a);
 		if (err == -ETIMEDOUT)
-			r->hung[r->nr_hung++] = pid;
+			leave_behind(r, pid);
 		if (err)
 			end_child(r, err == -ETIMEDOUT);
 	}

@@ -7,12 +7,12 @@
  * check, and no signal ends the thread that reads such a page.
  *
  * The idea. A child reads (src/base/helper_process.h), and the caller waits for it for 200 ms. A
- * child that does not answer is left behind, the memory of that process is not read again, and the
- * next call starts another child. One that was killed is replaced, too.
+ * child that does not answer is left behind, the memory of that process is not read until the child
+ * has ended, and the next call starts another child. One that was killed is replaced, too.
  *
- * Limits. Eight children are left behind at most; from then on no memory is read. A read takes some
- * 10 us. Processes that hung are remembered by their number, so one that gets this number later is
- * not read either.
+ * Limits. Eight children are left behind at a time at most; meanwhile no memory is read. A read
+ * takes some 10 us. A process in which two children hung is not read again; it is remembered by its
+ * number, so one that gets this number later is not read either.
  *
  *	memory_reader_new()
  *	memory_reader_get(r, pid, addr, buf, bytes)
@@ -32,5 +32,5 @@ struct memory_reader;
 struct memory_reader *memory_reader_new(void);		/* NULL: no memory; starts no child yet */
 /* true: buf has all of the bytes. */
 bool memory_reader_get(struct memory_reader *r, pid_t pid, uint64_t addr, void *buf, size_t bytes);
-unsigned memory_reader_hung(const struct memory_reader *r);	/* children left behind */
+unsigned memory_reader_hung(const struct memory_reader *r);	/* children left behind so far */
 void memory_reader_free(struct memory_reader *r);	/* NULL is fine */
