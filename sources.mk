@@ -191,6 +191,7 @@ CAPTURE_SRCS := \
 	src/capture/collectors/sampling.c \
 	src/capture/collectors/scans.c \
 	src/capture/collectors/task_reader.c \
+	src/capture/collectors/left_readers.c \
 	src/capture/collectors/task_snapshot.c \
 	src/inspect/code_gaps.c \
 	src/inspect/find_binary.c \

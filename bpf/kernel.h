@@ -200,6 +200,14 @@ struct thread_info {
 	uint32_t cpu;
 };
 
+typedef struct {
+	uint32_t val;
+} kuid_t;
+
+struct cred {
+	kuid_t uid;
+};
+
 struct thread_struct {
 	unsigned long sp;		/* x86 only */
 };
@@ -218,6 +226,7 @@ struct task_struct {
 	uint64_t start_boottime;
 	char comm[16];
 	struct mm_struct *mm;
+	const struct cred *real_cred;
 	struct signal_struct *signal;
 	struct task_struct *group_leader, *real_parent;
 	struct files_struct *files;

@@ -106,6 +106,7 @@ struct scan_place {
 	uint64_t visits;		/* grows with each task */
 	uint64_t reader;		/* start_boottime of the reader */
 	uint32_t tgid, tid;		/* the task last visited */
+	uint32_t uid, pad;		/* whose it is, in the initial user namespace */
 	char comm[16];
 };
 
@@ -119,6 +120,7 @@ struct scan_control {
 	uint32_t all_anew;
 	uint32_t no_memo;		/* kernel stacks are not taken from memos */
 	uint32_t event;			/* number of the event that rows of scans belong to */
+	uint32_t hung_users;		/* in the map hung, besides processes */
 };
 
 /* State of the scan of all descriptors (bpf/holders.bpf.h). User space zeroes it before each. */
@@ -130,3 +132,5 @@ struct holder_scan {
 };
 
 #define SCAN_SLOTS 8
+/* A key of the map hung that is a user, and no thread group. */
+#define HUNG_USER (1ull << 32)

@@ -26,11 +26,14 @@ struct {
 	__type(value, struct gather);
 } snapshot_scratch SEC(".maps");
 
-/* Thread groups in whose memory a reader hung or died. That memory is not read again. */
+/*
+ * Thread groups in whose memory a reader hung or died, and users (HUNG_USER) with many such. Their
+ * memory is not read.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 8 * SCAN_SLOTS);
-	__type(key, uint32_t);
+	__uint(max_entries, 64 * SCAN_SLOTS);
+	__type(key, uint64_t);
 	__type(value, uint32_t);
 } hung SEC(".maps");
 
@@ -175,11 +178,21 @@ static __always_inline bool is_given_up(struct task_struct *reader)
 	return reader->start_boottime <= READ_NOW(control.given_up);
 }
 
+/* Whether the memory of this process is not read, because readers hung there. */
+static __always_inline bool is_left_alone(uint32_t tgid, uint32_t uid)
+{
+	uint64_t process = tgid, user = HUNG_USER | uid;
+
+	return bpf_map_lookup_elem(&hung, &process) ||
+	       (READ_NOW(control.hung_users) && bpf_map_lookup_elem(&hung, &user));
+}
+
 static __always_inline void say_where(struct task_struct *task, struct task_ids ids,
 				      struct task_struct *reader)
 {
 	place.tgid = ids.tgid;
 	place.tid = ids.tid;
+	place.uid = task->real_cred->uid.val;
 	place.reader = reader->start_boottime;
 	bpf_probe_read_kernel(place.comm, sizeof(place.comm), task->comm);
 	READ_NOW(place.visits)++;
@@ -223,7 +236,7 @@ int on_task(struct bpf_iter__task *ctx)
 	}
 	say_where(task, ids, reader);
 	g->no_reads = knobs.faults == FAULTS_NEVER || READ_NOW(control.no_reads) ||
-		      bpf_map_lookup_elem(&hung, &ids.tgid);
+		      is_left_alone(ids.tgid, place.uid);
 	g->faulted = 0;
 	gather_stable(g, &e, ids);
 	totals.faulted += g->faulted;

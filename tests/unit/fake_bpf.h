@@ -25,7 +25,10 @@ struct fake_bpf {
 	struct scan_totals totals;
 	struct scan_place place;
 	struct scan_control control;
-	uint32_t hung[SCAN_SLOTS], nr_hung;
+	uint64_t hung[SCAN_SLOTS];	/* whose memory is left alone, as it came */
+	uint32_t nr_hung;
+	uint64_t again[SCAN_SLOTS];	/* whose is read again */
+	uint32_t nr_again;
 	uint32_t targets[8];
 	size_t nr_targets;
 	bool nobody_wished[FAKE_CPUS];
@@ -96,12 +99,19 @@ struct scan_control *capture_bpf_scan_control(struct capture_bpf *b)
 	return &fake.control;
 }
 
-int capture_bpf_hung(struct capture_bpf *b, uint32_t tgid)
+int capture_bpf_leave_alone(struct capture_bpf *b, uint64_t who)
 {
 	(void)b;
 	assert_true(fake.nr_hung < SCAN_SLOTS);
-	fake.hung[fake.nr_hung++] = tgid;
+	fake.hung[fake.nr_hung++] = who;
 	return 0;
+}
+
+void capture_bpf_read_again(struct capture_bpf *b, uint64_t who)
+{
+	(void)b;
+	assert_true(fake.nr_again < SCAN_SLOTS);
+	fake.again[fake.nr_again++] = who;
 }
 
 size_t capture_bpf_targets(const struct capture_bpf *b, uint32_t *tgids, size_t max)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Walks over all tasks, from what readers deliver, which may hang, or give damaged rows. */
 #include <errno.h>
+#include <signal.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,9 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "src/capture/collectors/left_readers.h"
 #include "src/capture/collectors/task_reader.h"
 #include "src/capture/collectors/task_snapshot.h"
 #include "tests/unit/fake_bpf.h"
@@ -50,6 +54,8 @@ struct world {
 	int err;			/* what their taker answers */
 	char said[512];
 	unsigned nr_said;
+	pid_t left[SCAN_SLOTS];		/* readers that hang */
+	size_t nr_left;
 };
 
 static struct world *world;
@@ -127,6 +133,28 @@ void task_reader_waits_in(const struct task_reader *r, char *buf, size_t size)
 	snprintf(buf, size, "folio_wait_bit");
 }
 
+/* A child of this test stands for the reader that hangs: it ends when the test says so. */
+pid_t task_reader_pid(const struct task_reader *r)
+{
+	pid_t pid = fork();
+
+	(void)r;
+	if (!pid)
+		for (;;)
+			pause();
+	assert_true(pid > 0 && world->nr_left < SCAN_SLOTS);
+	world->left[world->nr_left++] = pid;
+	return pid;
+}
+
+static void returns(pid_t pid)
+{
+	siginfo_t ended;
+
+	kill(pid, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT), 0);
+}
+
 uint64_t task_reader_cpu_ns(const struct task_reader *r)
 {
 	(void)r;
@@ -159,6 +187,10 @@ static int teardown(void **state)
 
 	task_snapshot_close(w->ts);
 	assert_int_equal(w->nr_closed, w->nr_readers);
+	for (size_t i = 0; i < w->nr_left; i++) {
+		kill(w->left[i], SIGKILL);
+		waitpid(w->left[i], NULL, 0);
+	}
 	test_free(w);
 	return 0;
 }
@@ -289,6 +321,58 @@ static void test_reader_hangs(void **state)
 	assert_rows(w, 2);
 	assert_int_equal(r.hung, 0);
 	assert_false(fake.control.all_anew);
+}
+
+/* A page that came late: its reader's scratch is free again, and the process is read again, once. */
+static void test_reader_returns(void **state)
+{
+	struct world *w = *state;
+	struct rec_scan r;
+
+	w->script[0] = (struct script){ .first_tid = 1, .nr = 1, .end = HANGS };
+	fake.place = (struct scan_place){ .tgid = 42, .tid = 43, .uid = 1000 };
+	assert_int_equal(scan(w, &r), 0);
+	assert_int_equal(fake.control.slot, 1);
+	assert_non_null(strstr(w->said, "until that ends"));
+	assert_int_equal(scan(w, &r), 0);
+	assert_int_equal(fake.control.slot, 1);
+	assert_int_equal(fake.nr_again, 0);
+	returns(w->left[0]);
+	w->script[3] = (struct script){ .first_tid = 1, .nr = 1, .end = HANGS };
+	assert_int_equal(scan(w, &r), 0);
+	assert_int_equal(fake.nr_again, 1);
+	assert_int_equal(fake.again[0], 42);
+	assert_int_equal(fake.control.slot, 1);
+	assert_non_null(strstr(w->said, "from here on"));
+	returns(w->left[1]);
+	assert_int_equal(scan(w, &r), 0);
+	assert_int_equal(fake.control.slot, 0);
+	assert_int_equal(fake.nr_again, 1);
+	assert_int_equal(w->nr_left, 2);
+}
+
+/* A user in half of whose processes readers hang is left alone, until one of them returns. */
+static void test_readers_hang_by_user(void **state)
+{
+	struct world *w = *state;
+	struct rec_scan r;
+
+	for (uint32_t i = 0; i < LEFT_OF_USER; i++) {
+		w->script[w->nr_walks] = (struct script){ .first_tid = 1, .nr = 1, .end = HANGS };
+		fake.place = (struct scan_place){ .tgid = 42 + i, .uid = 1000 };
+		assert_int_equal(scan(w, &r), 0);
+		assert_int_equal(fake.control.hung_users, i + 1 == LEFT_OF_USER);
+	}
+	assert_int_equal(fake.nr_hung, LEFT_OF_USER + 1);
+	assert_true(fake.hung[LEFT_OF_USER] == (HUNG_USER | 1000));
+	assert_non_null(strstr(w->said, "user 1000: readers hang in 4 processes"));
+	assert_false(fake.control.no_reads);
+	returns(w->left[0]);
+	assert_int_equal(scan(w, &r), 0);
+	assert_int_equal(fake.control.hung_users, 0);
+	assert_int_equal(fake.nr_again, 2);
+	assert_int_equal(fake.again[0], 42);
+	assert_true(fake.again[1] == (HUNG_USER | 1000));
 }
 
 /* The last one reads nobody's memory; when that hangs, it is not the memory. */
@@ -555,6 +639,8 @@ int main(void)
 		T(test_error_of_the_taker),
 		T(test_error_of_the_reader),
 		T(test_reader_hangs),
+		T(test_reader_returns),
+		T(test_readers_hang_by_user),
 		T(test_all_readers_hang),
 		T(test_reader_is_killed),
 		T(test_readers_die_at_one_thread),

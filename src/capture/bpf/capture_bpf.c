@@ -491,9 +491,18 @@ struct holder_scan *capture_bpf_holder_scan(struct capture_bpf *b)
 	return &b->skel->bss->scan;
 }
 
-int capture_bpf_hung(struct capture_bpf *b, uint32_t tgid)
+int capture_bpf_leave_alone(struct capture_bpf *b, uint64_t who)
 {
-	return put_id(bpf_map__fd(b->skel->maps.hung), tgid);
+	uint32_t one = 1;
+
+	return bpf_map_update_elem(bpf_map__fd(b->skel->maps.hung), &who, &one, BPF_ANY)
+		       ? fail(-errno, "leave the memory of a process alone")
+		       : 0;
+}
+
+void capture_bpf_read_again(struct capture_bpf *b, uint64_t who)
+{
+	bpf_map_delete_elem(bpf_map__fd(b->skel->maps.hung), &who);
 }
 
 int capture_bpf_counters(const struct capture_bpf *b, uint64_t out[COUNTERS])

@@ -68,8 +68,9 @@ struct scan_control *capture_bpf_scan_control(struct capture_bpf *b);
 int capture_bpf_holder_fd(const struct capture_bpf *b);	/* on_holder, an iterator */
 int capture_bpf_holders(const struct capture_bpf *b);	/* the map of its keys and answers */
 struct holder_scan *capture_bpf_holder_scan(struct capture_bpf *b);
-/* The memory of this process is not read any more. */
-int capture_bpf_hung(struct capture_bpf *b, uint32_t tgid);
+/* who: a process, or HUNG_USER | a user, whose memory is not read from now on, or read again. */
+int capture_bpf_leave_alone(struct capture_bpf *b, uint64_t who);
+void capture_bpf_read_again(struct capture_bpf *b, uint64_t who);
 
 /* Sums over all CPUs; all are 0 if there is no sampler. */
 int capture_bpf_counters(const struct capture_bpf *b, uint64_t out[COUNTERS]);

@@ -24,7 +24,7 @@
 #include "src/rights/recording_rights.h"
 
 #define LOOK_EVERY_MS 100
-#define HANGS_AFTER 20			/* looks: 2 s */
+#define HANGS_AFTER 6			/* looks: 0.6 s */
 #define CHANNEL_BYTES (16 << 20)	/* more than 30,000 rows */
 
 struct task_reader {
@@ -256,6 +256,11 @@ void task_reader_waits_in(const struct task_reader *r, char *buf, size_t size)
 	if (strcmp(text, "0"))
 		snprintf(buf, size, "%s", text);
 	free(text);
+}
+
+pid_t task_reader_pid(const struct task_reader *r)
+{
+	return r->pid;
 }
 
 uint64_t task_reader_cpu_ns(const struct task_reader *r)

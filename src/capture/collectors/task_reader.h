@@ -17,11 +17,13 @@
  * A reader that was killed (by the kernel, for want of memory) is told apart from one that hangs:
  * -ECHILD. Nothing of it is left in the kernel then, so the next one may take its place.
  *
- * A reader hangs when it sleeps for 2 s, gives no rows and has not come to another task meanwhile.
+ * A reader hangs when it sleeps for 0.6 s, gives no rows and has not come to another task
+ * meanwhile: then a scan each second is complete nevertheless. A disk that has much to do may take
+ * longer; what is left behind for that is taken back (left_readers.h).
  * For example, 4711 has its stack in a file of a FUSE server that does not answer (--faults=all):
  *
  *	reader A	rows of 1 to 4700		read() sleeps at 4711
- *	caller		task_reader_next() is -ETIMEDOUT after 2 s; closes A, opens B
+ *	caller		task_reader_next() is -ETIMEDOUT after 0.6 s; closes A, opens B
  *	reader B	rows of all tasks again, but does not read the memory of 4711
  *	caller		drops the rows that A has handed out already (task_snapshot.c)
  *
@@ -33,6 +35,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct task_reader;
 struct scan_place;
@@ -63,6 +66,8 @@ int task_reader_begin(struct task_reader *r, const struct reader_scope *scope);
  * reader_scope; or another -errno, which was reported.
  */
 long task_reader_next(struct task_reader *r, void *buf, size_t size);
+
+pid_t task_reader_pid(const struct task_reader *r);
 
 /* Where in the kernel a reader waits: the name of a function; "": not known. */
 void task_reader_waits_in(const struct task_reader *r, char *buf, size_t size);

@@ -14,6 +14,7 @@
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/capture/bpf/capture_bpf.h"
+#include "src/capture/collectors/left_readers.h"
 #include "src/capture/collectors/running_threads.h"
 #include "src/capture/collectors/task_reader.h"
 
@@ -30,6 +31,7 @@ struct task_snapshot {
 	struct task_snapshot_options opts;
 	struct capture_bpf *bpf;
 	struct task_reader *reader;
+	struct left_readers left;
 	struct running_threads *running;	/* NULL: they are only marked */
 	/* Tasks that the last scan met, counted apart from what became of them. */
 	uint64_t seen;
@@ -163,37 +165,87 @@ static int replace(struct task_snapshot *ts)
 			 "alone from here on, all others are shown",
 			 place->tgid, place->comm, place->tid);
 		ts->opts.say(ts->opts.ctx, text);
-		capture_bpf_hung(ts->bpf, place->tgid);
+		capture_bpf_leave_alone(ts->bpf, place->tgid);
 	}
 	return open_reader(ts);
 }
 
+/* One more reader hangs in a process of this user. Root has other ways to disturb. */
+static void leave_user_alone(struct task_snapshot *ts, uint32_t uid)
+{
+	struct scan_control *control = capture_bpf_scan_control(ts->bpf);
+	char text[256];
+
+	if (!uid || left_readers_of_user(&ts->left, uid) != LEFT_OF_USER ||
+	    capture_bpf_leave_alone(ts->bpf, HUNG_USER | uid))
+		return;
+	control->hung_users++;
+	snprintf(text, sizeof(text),
+		 "user %u: readers hang in %d processes. The memory of this user's processes is "
+		 "left alone until some of them have returned",
+		 uid, LEFT_OF_USER);
+	ts->opts.say(ts->opts.ctx, text);
+}
+
+/*
+ * What readers held that have ended since. Called between two scans, when no program runs, so that
+ * the reader that is there can move to another scratch: stacks of the kernel are remembered for the
+ * first one only (bpf/kernel_memo.bpf.h).
+ */
+static void take_back(struct task_snapshot *ts)
+{
+	struct scan_control *control = capture_bpf_scan_control(ts->bpf);
+	struct left_reader r;
+
+	while (left_readers_take_back(&ts->left, &r)) {
+		if (!r.again)
+			capture_bpf_read_again(ts->bpf, r.tgid);
+		if (r.uid && left_readers_of_user(&ts->left, r.uid) == LEFT_OF_USER - 1) {
+			capture_bpf_read_again(ts->bpf, HUNG_USER | r.uid);
+			control->hung_users--;
+		}
+		control->slot = left_readers_slot(&ts->left);
+		control->no_reads = left_readers_free_slots(&ts->left) == 1;
+	}
+}
+
+static void say_hangs(struct task_snapshot *ts, bool again)
+{
+	const struct scan_place *place = capture_bpf_scan_place(ts->bpf);
+	char text[256], where[64];
+
+	task_reader_waits_in(ts->reader, where, sizeof(where));
+	snprintf(text, sizeof(text),
+		 "process %u (%.15s): reading the memory of its thread %u hangs%s%s. It is left "
+		 "alone %s, all others are shown",
+		 place->tgid, place->comm, place->tid, where[0] ? " in " : "", where,
+		 again ? "from here on" : "until that ends");
+	ts->opts.say(ts->opts.ctx, text);
+}
+
 /*
  * The reader hangs in the memory of some process: it is left behind with its scratch, the memory of
- * that process is not read again, and another reader goes on. The reader that gets the last scratch
+ * that process is left alone, and another reader goes on. The reader that gets the last scratch
  * reads no memory at all.
  */
 static int give_up(struct task_snapshot *ts)
 {
 	struct scan_place *place = capture_bpf_scan_place(ts->bpf);
 	struct scan_control *control = capture_bpf_scan_control(ts->bpf);
-	char text[256], where[64];
+	struct left_reader left = { task_reader_pid(ts->reader), place->tgid, place->uid, false };
 
 	assert(control->slot < SCAN_SLOTS);
-	task_reader_waits_in(ts->reader, where, sizeof(where));
-	snprintf(text, sizeof(text),
-		 "process %u (%.15s): reading the memory of its thread %u hangs%s%s. It is left "
-		 "alone from here on, all others are shown",
-		 place->tgid, place->comm, place->tid, where[0] ? " in " : "", where);
-	ts->opts.say(ts->opts.ctx, text);
+	left_readers_add(&ts->left, control->slot, &left);
+	say_hangs(ts, left.again);
 	ts->stats.hung++;
 	end_reader(ts);
-	if (control->slot + 1 == SCAN_SLOTS)
+	if (control->no_reads)
 		return fail_why(-EIO, "walk the tasks: readers hang although they read no memory");
-	capture_bpf_hung(ts->bpf, place->tgid);
+	capture_bpf_leave_alone(ts->bpf, place->tgid);
+	leave_user_alone(ts, place->uid);
 	control->given_up = place->reader;
-	control->slot++;
-	control->no_reads = control->slot + 1 == SCAN_SLOTS;
+	control->slot = left_readers_slot(&ts->left);
+	control->no_reads = left_readers_free_slots(&ts->left) == 1;
 	return open_reader(ts);
 }
 
@@ -405,6 +457,7 @@ int task_snapshot_scan(struct task_snapshot *ts, wire_stack_fn fn, void *ctx,
 {
 	int err;
 
+	take_back(ts);
 	receipt->time_ns = capture_bpf_scan_control(ts->bpf)->begin_ns = now_ns();
 	err = scan_all(ts, fn, ctx, receipt);
 	receipt->duration_ns = now_ns() - receipt->time_ns;
