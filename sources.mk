@@ -112,6 +112,7 @@ CAPTURE_SRCS := \
 	src/foreign/file_opener.c \
 	src/foreign/foreign_file.c \
 	src/foreign/sealed_file.c \
+	src/foreign/wait_budget.c \
 	src/symbolize/demangle.c \
 	src/symbolize/elf_symbols.c \
 	src/symbolize/fde_ranges.c \

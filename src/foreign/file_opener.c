@@ -4,7 +4,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdatomic.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,6 +14,7 @@
 #include "src/base/io.h"
 #include "src/elf/debug_name.h"
 #include "src/foreign/sealed_file.h"
+#include "src/foreign/wait_budget.h"
 #include "src/proc/procfs.h"
 #include "src/rights/capabilities.h"
 
@@ -23,9 +24,6 @@
 #define MAX_COPY_BYTES (128u << 20)
 #define CHUNK_BYTES (64 * 1024)
 #define MAX_MESSAGE 65536
-
-#define HANGS_MAX 3			/* within HANGS_NS, then nothing is asked */
-#define HANGS_NS (10 * NSEC_PER_SEC)
 
 enum opener_op { OPEN_MAPPED, OPEN_COPY, OPEN_DEBUG, OPEN_PERF_MAP, OPENER_OPS };
 
@@ -156,9 +154,9 @@ const struct helper_kind file_opener_kind = {
 
 /* One helper for each question. */
 struct asker {
+	pthread_mutex_t turn;		/* so that nobody pays for the questions of others */
 	struct helper *helper;
-	_Atomic unsigned hangs;
-	_Atomic uint64_t first_hang_ns;
+	struct wait_budget *budget;
 };
 
 struct file_opener {
@@ -170,8 +168,13 @@ int file_opener_new(struct helper_keeper *k, struct file_opener **op)
 	struct file_opener *o = calloc(1, sizeof(*o));
 	int err = o ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < OPENER_OPS && !err; i++)
-		err = helper_new(k, &file_opener_kind, &o->askers[i].helper);
+	for (size_t i = 0; i < OPENER_OPS && !err; i++) {
+		pthread_mutex_init(&o->askers[i].turn, NULL);
+		o->askers[i].budget = wait_budget_new();
+		err = !o->askers[i].budget
+			      ? -ENOMEM
+			      : helper_new(k, &file_opener_kind, &o->askers[i].helper);
+	}
 	if (err)
 		file_opener_free(o);
 	else
@@ -183,42 +186,50 @@ void file_opener_free(struct file_opener *o)
 {
 	if (!o)
 		return;
-	for (size_t i = 0; i < OPENER_OPS; i++)
+	for (size_t i = 0; i < OPENER_OPS; i++) {
 		helper_free(o->askers[i].helper);
+		wait_budget_free(o->askers[i].budget);
+		pthread_mutex_destroy(&o->askers[i].turn);
+	}
 	free(o);
 }
 
-static bool is_asked(struct asker *a)
+static int ask_in_turn(struct asker *a, uid_t user, struct helper_message *m,
+		       struct helper_wait *wait, uint64_t limit_ns, struct helper_message *answer)
 {
-	if (atomic_load(&a->hangs) < HANGS_MAX)
-		return true;
-	if (now_ns() - atomic_load(&a->first_hang_ns) < HANGS_NS)
-		return false;
-	atomic_store(&a->hangs, 0);
-	return true;
+	uint64_t begin = now_ns(), end;
+	int err;
+
+	limit_ns = wait_budget_ask(a->budget, user, begin, limit_ns);
+	if (!limit_ns)
+		return -EBUSY;
+	wait->until_ns = begin + limit_ns;
+	err = helper_call(a->helper, m, MAX_MESSAGE, wait, answer);
+	end = now_ns();
+	wait_budget_pay(a->budget, user, end, err ? end - begin : (end - begin) / 2);
+	return err ? err : answer->status;
 }
 
-static void count_hang(struct asker *a)
-{
-	uint64_t now = now_ns();
-
-	if (!atomic_load(&a->hangs) || now - atomic_load(&a->first_hang_ns) >= HANGS_NS) {
-		atomic_store(&a->first_hang_ns, now);
-		atomic_store(&a->hangs, 0);
-	}
-	atomic_fetch_add(&a->hangs, 1);
-}
-
-/* Sends the request and waits for its answer, whose status it returns. */
-static int ask(struct file_opener *o, struct helper_message *m, const struct helper_wait *wait,
-	       struct helper_message *answer)
+/*
+ * Sends the request and waits for its answer, whose status it returns. Sets wait->until_ns. user
+ * pays for the time: half of it if there is an answer, because slow servers may be honest.
+ */
+static int ask(struct file_opener *o, uid_t user, struct helper_message *m,
+	       struct helper_wait *wait, uint64_t limit_ns, struct helper_message *answer)
 {
 	struct asker *a = &o->askers[m->op];
-	int err = is_asked(a) ? helper_call(a->helper, m, MAX_MESSAGE, wait, answer) : -EBUSY;
+	int err;
 
-	if (err == -ETIMEDOUT)
-		count_hang(a);
-	return err ? err : answer->status;
+	pthread_mutex_lock(&a->turn);
+	err = ask_in_turn(a, user, m, wait, limit_ns, answer);
+	pthread_mutex_unlock(&a->turn);
+	return err;
+}
+
+/* Who pays for a question about a file that pid has mapped. */
+static uid_t user_of(struct file_opener *o, enum opener_op op, pid_t pid, uid_t owner)
+{
+	return wait_budget_user(o->askers[op].budget, pid, owner);
 }
 
 static struct message_part path_part(const char *path)
@@ -249,12 +260,13 @@ int file_opener_mapped(struct file_opener *o, pid_t pid, const struct proc_map *
 		       struct stat *st)
 {
 	struct request r = { .pid = pid, .map = *map };
+	uid_t user = user_of(o, OPEN_MAPPED, pid, WAIT_BUDGET_NOBODY);
 	struct helper_message answer = { 0 };
 	struct helper_message m = { .op = OPEN_MAPPED,
 				    .part = { { &r, sizeof(r) }, path_part(map->path) } };
-	struct helper_wait wait = { .until_ns = now_ns() + OPEN_NS };
+	struct helper_wait wait = { 0 };
 
-	return take_answer(ask(o, &m, &wait, &answer), &answer, st);
+	return take_answer(ask(o, user, &m, &wait, OPEN_NS, &answer), &answer, st);
 }
 
 int file_opener_perf_map(struct file_opener *o, const struct process_tmp *tmp,
@@ -264,8 +276,16 @@ int file_opener_perf_map(struct file_opener *o, const struct process_tmp *tmp,
 	struct helper_message answer = { 0 };
 	struct helper_message m = { .op = OPEN_PERF_MAP, .part = { { &r, sizeof(r) } },
 				    .fds = { tmp->dir }, .nr_fds = 1 };
+	struct helper_wait own = *wait;
+	uint64_t now = now_ns();
+	uid_t user;
 
-	return tmp->dir < 0 ? -ENOENT : take_answer(ask(o, &m, wait, &answer), &answer, st);
+	if (tmp->dir < 0)
+		return -ENOENT;
+	if (wait->until_ns <= now)
+		return -ETIMEDOUT;
+	user = wait_budget_user_was(o->askers[OPEN_PERF_MAP].budget, tmp->real_uid, tmp->uid);
+	return take_answer(ask(o, user, &m, &own, wait->until_ns - now, &answer), &answer, st);
 }
 
 size_t file_opener_debug(struct file_opener *o, pid_t pid, const char *path, const struct stat *st,
@@ -277,10 +297,11 @@ size_t file_opener_debug(struct file_opener *o, pid_t pid, const char *path, con
 		.op = OPEN_DEBUG,
 		.part = { { &r, sizeof(r) }, path_part(path), { (void *)name, sizeof(*name) } },
 	};
-	struct helper_wait wait = { .until_ns = now_ns() + OPEN_NS };
+	uid_t user = user_of(o, OPEN_DEBUG, pid, st->st_uid);
+	struct helper_wait wait = { 0 };
 	size_t nr = 0;
 
-	if (!ask(o, &m, &wait, &answer))
+	if (!ask(o, user, &m, &wait, OPEN_NS, &answer))
 		for (; nr < answer.nr_fds && nr < DEBUG_FILES_MAX; nr++)
 			fds[nr] = helper_take_fd(&answer, nr);
 	helper_message_release(&answer);
@@ -295,12 +316,12 @@ int file_opener_copy(struct file_opener *o, pid_t pid, const struct proc_map *ma
 	struct helper_message m = { .op = OPEN_COPY,
 				    .part = { { &r, sizeof(r) }, path_part(map->path) },
 				    .fds = { copy }, .nr_fds = 1 };
-	struct helper_wait wait = { .until_ns = now_ns() + COPY_NS, .grows = copy,
-				    .stall_ns = COPY_STALL_NS };
+	struct helper_wait wait = { .grows = copy, .stall_ns = COPY_STALL_NS };
+	uid_t user = user_of(o, OPEN_COPY, pid, WAIT_BUDGET_NOBODY);
 
 	if (copy < 0)
 		return -errno;
-	err = ask(o, &m, &wait, &answer);
+	err = ask(o, user, &m, &wait, COPY_NS, &answer);
 	if (!err)
 		take_stat(&answer, st);
 	helper_message_release(&answer);

@@ -9,11 +9,12 @@
  *	file_opener_free(o)
  *
  * Each kind of question has a helper of its own, so a debug file that hangs delays no program. A
- * helper that does not answer in time is left behind. When that has happened three times within ten
- * seconds, the question is not asked any more for the rest of these ten seconds: whoever makes
+ * helper that does not answer in time is left behind. The time is paid by the user whose process it
+ * is about, and who has spent his time is asked nothing for a while (wait_budget.h): whoever makes
  * files that hang could otherwise stop the recording by making many.
  *
- * Functions may be called from any thread. -ETIMEDOUT: no answer in time; -EBUSY: not asked.
+ * Functions may be called from any thread, and wait for those that ask the same. -ETIMEDOUT: no
+ * answer in time; -EBUSY: not asked.
  */
 #pragma once
 

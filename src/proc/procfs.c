@@ -230,6 +230,7 @@ int procfs_status(pid_t tid, struct proc_status *out)
 		return (int)n;
 	out->tgid = status_number(text, "\nTgid:");
 	out->uid = number_at(text, "\nUid:", EFFECTIVE, &last);
+	out->real_uid = number_at(text, "\nUid:", REAL, &last);
 	number_at(text, "\nNStgid:", 0, &out->ns_depth);
 	out->ns_tgid = number_at(text, "\nNStgid:", out->ns_depth, &out->ns_depth);
 	out->ns_tid = number_at(text, "\nNSpid:", out->ns_depth, &out->ns_depth);
@@ -254,6 +255,7 @@ void procfs_tmp(pid_t pid, struct process_tmp *out)
 		return;
 	out->ns_tgid = status.ns_tgid ? status.ns_tgid : (uint32_t)pid;
 	out->uid = status.uid;
+	out->real_uid = status.real_uid;
 	out->dir = root;
 	tmp = (int)syscall(SYS_openat2, root, "tmp", &how, sizeof(how));
 	if (tmp < 0)

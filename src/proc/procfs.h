@@ -48,6 +48,7 @@ struct proc_stat {
 
 struct proc_status {
 	uint32_t tgid, uid;		/* the effective user */
+	uint32_t real_uid;
 	uint32_t ns_tgid, ns_tid;	/* in its own PID namespace */
 	uint32_t ns_depth;		/* levels from our namespace down to that one; 0: ours */
 };
@@ -67,6 +68,7 @@ struct process_tmp {
 	int dir;			/* its /tmp; -1: none */
 	bool is_root;			/* dir is its root directory instead */
 	uint32_t ns_tgid, uid;		/* its number in its own PID namespace; its user */
+	uint32_t real_uid;
 };
 
 /*
