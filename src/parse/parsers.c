@@ -11,6 +11,7 @@
 #include "src/base/clock.h"
 #include "src/elf/debug_name.h"
 #include "src/foreign/file_opener.h"
+#include "src/foreign/wait_budget.h"
 #include "src/parse/parse_protocol.h"
 #include "src/symbolize/symbol_batch.h"
 
@@ -23,6 +24,7 @@
 struct parsers {
 	struct file_opener *opener;
 	struct helper *identity, *perf_map;
+	struct wait_budget *identity_budget;
 	struct helper *names[MAX_LANES];	/* a binary is always asked of the same one */
 	struct helper *tables[MAX_LANES];
 	bool busy[MAX_LANES];			/* of tables */
@@ -43,7 +45,8 @@ int parsers_new(struct helper_keeper *k, struct file_opener *opener, unsigned nr
 	p->nr_lanes = nr_threads < 1 ? 1 : nr_threads > MAX_LANES ? MAX_LANES : nr_threads;
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->free_lane, NULL);
-	err = helper_new(k, &table_parser_kind, &p->identity);
+	p->identity_budget = wait_budget_new();
+	err = p->identity_budget ? helper_new(k, &table_parser_kind, &p->identity) : -ENOMEM;
 	if (!err)
 		err = helper_new(k, &name_parser_kind, &p->perf_map);
 	for (unsigned i = 0; i < p->nr_lanes && !err; i++) {
@@ -63,6 +66,7 @@ void parsers_free(struct parsers *p)
 	if (!p)
 		return;
 	helper_free(p->identity);
+	wait_budget_free(p->identity_budget);
 	helper_free(p->perf_map);
 	for (unsigned i = 0; i < MAX_LANES; i++) {
 		helper_free(p->names[i]);
@@ -87,13 +91,26 @@ static int call(struct helper *h, const struct helper_message *request, size_t m
 
 /* ---- identity ---- */
 
-int parse_identity(struct parsers *p, int fd, struct elf_identity *out)
+/*
+ * Most files are read where they are, and a file system that is on top of another one (overlayfs)
+ * may have a server beneath that does not answer. So whoever maps such files pays for the time that
+ * is lost.
+ */
+int parse_identity(struct parsers *p, int fd, pid_t pid, uid_t owner, struct elf_identity *out)
 {
 	struct helper_message request = { .op = PARSE_IDENTITY, .fds = { fd }, .nr_fds = 1 };
-	struct helper_wait wait = { .until_ns = now_ns() + IDENTITY_NS };
+	uid_t user = wait_budget_user(p->identity_budget, pid, owner);
+	uint64_t begin = now_ns(), end;
+	uint64_t limit_ns = wait_budget_ask(p->identity_budget, user, begin, IDENTITY_NS);
+	struct helper_wait wait = { .until_ns = begin + limit_ns };
 	struct helper_message answer;
-	int err = call(p->identity, &request, PARSE_MAX_IDENTITY, &wait, &answer);
+	int err;
 
+	if (!limit_ns)
+		return -EBUSY;
+	err = call(p->identity, &request, PARSE_MAX_IDENTITY, &wait, &answer);
+	end = now_ns();
+	wait_budget_pay(p->identity_budget, user, end, err ? end - begin : (end - begin) / 2);
 	if (!err)
 		err = answer.status;
 	if (!err)

@@ -17,6 +17,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "src/helpers/helper.h"
 #include "src/model/record.h"
@@ -43,8 +44,11 @@ struct elf_identity {
 	struct rec_segment *segments;	/* the caller frees them */
 };
 
-/* 0; -ENOEXEC: it is no ELF file; or another -errno. */
-int parse_identity(struct parsers *p, int fd, struct elf_identity *out);
+/*
+ * Of a file that pid has mapped; owner is the file's. 0; -ENOEXEC: it is no ELF file; -EBUSY: not
+ * asked, because files of this user have cost too much time (wait_budget.h); or another -errno.
+ */
+int parse_identity(struct parsers *p, int fd, pid_t pid, uid_t owner, struct elf_identity *out);
 
 /* 0 and the table; or -errno as of unwind_table_from_image(), -ETIMEDOUT, -EPIPE, -ECANCELED. */
 int parse_table(struct parsers *p, int fd, const atomic_bool *unwanted, struct unwind_table **tp);

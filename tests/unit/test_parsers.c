@@ -67,7 +67,7 @@ static void test_identity(void **state)
 	size_t n = 0;
 	int text = file_of("#!/bin/sh\n", 10);
 
-	assert_int_equal(parse_identity(w->helpers.parsers, w->self, &id), 0);
+	assert_int_equal(parse_identity(w->helpers.parsers, w->self, getpid(), 0, &id), 0);
 	assert_int_equal(id.vaddr_lo, w->img->vaddr_lo);
 	assert_int_equal(id.vaddr_hi, w->img->vaddr_hi);
 	assert_int_equal(id.build_id_len, w->img->build_id_len);
@@ -80,8 +80,8 @@ static void test_identity(void **state)
 	}
 	assert_int_equal(id.nr_segments, n);
 	free(id.segments);
-	assert_int_equal(parse_identity(w->helpers.parsers, text, &id), -ENOEXEC);
-	assert_true(parse_identity(w->helpers.parsers, -1, &id) < 0);
+	assert_int_equal(parse_identity(w->helpers.parsers, text, getpid(), 0, &id), -ENOEXEC);
+	assert_true(parse_identity(w->helpers.parsers, -1, getpid(), 0, &id) < 0);
 	close(text);
 }
 
@@ -130,14 +130,14 @@ static void test_killed_while_it_parses(void **state)
 	pthread_t thread;
 	pid_t keeper, parser;
 
-	assert_int_equal(parse_identity(w->helpers.parsers, w->self, &id), 0);
+	assert_int_equal(parse_identity(w->helpers.parsers, w->self, getpid(), 0, &id), 0);
 	free(id.segments);
 	keeper = child_called(getpid(), "probee-keeper");
 	parser = child_called(keeper, "probee-parser");
 	assert_true(parser > 0);
 	assert_int_equal(kill(parser, SIGSTOP), 0);
 	assert_int_equal(pthread_create(&thread, NULL, kill_soon, &parser), 0);
-	assert_int_equal(parse_identity(w->helpers.parsers, w->self, &id), 0);
+	assert_int_equal(parse_identity(w->helpers.parsers, w->self, getpid(), 0, &id), 0);
 	pthread_join(thread, NULL);
 	free(id.segments);
 }

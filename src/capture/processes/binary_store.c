@@ -308,23 +308,15 @@ static void admit(struct binary_store *st, const struct binary *b, const void *d
 
 /* ---- files ---- */
 
-/*
- * Reads the headers only, with a few small reads. A file that is no ELF file stays a binary without
- * segments.
- */
-static void read_identity(struct binary_store *st, struct binary *b, int fd)
+static void take_identity(struct binary *b, const struct elf_identity *id)
 {
-	struct elf_identity id;
-
-	if (parse_identity(st->deps.parsers, fd, &id))
-		return;
 	b->is_elf = true;
-	b->vaddr_lo = id.vaddr_lo;
-	b->vaddr_hi = id.vaddr_hi;
-	b->build_id_len = (uint8_t)id.build_id_len;
-	memcpy(b->build_id, id.build_id, sizeof(b->build_id));
-	b->segments = id.segments;
-	b->nr_segments = id.nr_segments;
+	b->vaddr_lo = id->vaddr_lo;
+	b->vaddr_hi = id->vaddr_hi;
+	b->build_id_len = (uint8_t)id->build_id_len;
+	memcpy(b->build_id, id->build_id, sizeof(b->build_id));
+	b->segments = id->segments;
+	b->nr_segments = id->nr_segments;
 }
 
 /* The same for our own vdso, which is parsed here. */
@@ -401,6 +393,29 @@ static void say_full(struct binary_store *st, int fd)
 	st->has_said_full = true;
 }
 
+/*
+ * Registers a file that cannot be opened (its process has ended, it is not allowed, or its user has
+ * cost too much time) by its path only. It must not be taken for generated code.
+ */
+static uint32_t add_unread(struct binary_store *st, const struct proc_map *map)
+{
+	struct file_id id = { .dev = map->dev, .ino = map->ino };
+	struct binary *b = binaries_find_inode(st->deps.binaries, map->dev, map->ino, map->path);
+
+	st->stats.unreadable++;
+	if (b || jit_names_path(map->path))
+		return b ? b->index : 0;
+	b = binaries_add(st->deps.binaries, &id, map->path,
+			 map->deleted ? BINARY_DELETED : BINARY_ELF);
+	if (b)
+		st->deps.on_table(st->deps.ctx, b->index, NULL);
+	return b ? b->index : 0;
+}
+
+/*
+ * Registers a file. Only its headers are read, with a few small reads. A file that is no ELF file,
+ * or one that hangs, stays a binary without segments.
+ */
 static uint32_t add_file(struct binary_store *st, int fd, const struct stat *s,
 			 const struct file_id *id, pid_t pid, const struct proc_map *map)
 {
@@ -408,15 +423,21 @@ static uint32_t add_file(struct binary_store *st, int fd, const struct stat *s,
 		.kind = SOURCE_ELF, .fd = fd, .path = map->path, .pid = pid,
 		.inode = { s->st_dev, s->st_ino, s->st_uid },
 	};
-	struct binary *b = binaries_add(st->deps.binaries, id, map->path,
-					map->deleted ? BINARY_DELETED : BINARY_ELF);
+	struct elf_identity elf;
+	int err = parse_identity(st->deps.parsers, fd, pid, s->st_uid, &elf);
+	struct binary *b = err == -EBUSY ? NULL
+					 : binaries_add(st->deps.binaries, id, map->path,
+							map->deleted ? BINARY_DELETED : BINARY_ELF);
 
 	if (!b) {
 		close(fd);
-		return 0;
+		if (!err)
+			free(elf.segments);
+		return err == -EBUSY ? add_unread(st, map) : 0;
 	}
 	st->stats.opened++;
-	read_identity(st, b, fd);
+	if (!err)
+		take_identity(b, &elf);
 	source.fd = file_limit_keep(fd);
 	if (source.fd < 0)
 		say_full(st, fd);
@@ -426,24 +447,6 @@ static uint32_t add_file(struct binary_store *st, int fd, const struct stat *s,
 	else
 		st->deps.on_table(st->deps.ctx, b->index, NULL);
 	return b->index;
-}
-
-/*
- * Registers a file that cannot be opened, because its process has ended or it is not allowed, by
- * its path only. It must not be taken for generated code.
- */
-static uint32_t add_unread(struct binary_store *st, const struct proc_map *map)
-{
-	struct file_id id = { .dev = map->dev, .ino = map->ino };
-	struct binary *b;
-
-	if (jit_names_path(map->path))
-		return 0;
-	b = binaries_add(st->deps.binaries, &id, map->path,
-			 map->deleted ? BINARY_DELETED : BINARY_ELF);
-	if (b)
-		st->deps.on_table(st->deps.ctx, b->index, NULL);
-	return b ? b->index : 0;
 }
 
 /*
@@ -465,23 +468,23 @@ static uint32_t map_file(struct binary_store *st, pid_t pid, const struct proc_m
 {
 	struct file_id id = { .dev = map->dev, .ino = map->ino };
 	struct binary *b;
+	uint32_t index;
 	struct stat s;
 	bool is_copy;
 	int fd;
 
 	fd = open_file(st, pid, map, &s, &is_copy);
-	if (fd < 0) {
-		st->stats.unreadable++;
-		b = binaries_find_inode(st->deps.binaries, map->dev, map->ino, map->path);
-		return b ? b->index : add_unread(st, map);
-	}
+	if (fd < 0)
+		return add_unread(st, map);
 	id.uid = s.st_uid;
 	id.size_bytes = (uint64_t)s.st_size;
 	id.mtime_ns = s.st_mtim.tv_sec * (int64_t)NSEC_PER_SEC + s.st_mtim.tv_nsec;
 	b = binaries_find(st->deps.binaries, &id);
 	if (!b) {
-		st->copies_bytes += is_copy ? id.size_bytes : 0;
-		return add_file(st, fd, &s, &id, pid, map);
+		index = add_file(st, fd, &s, &id, pid, map);
+		if (is_copy && symbolizer_fd(st->deps.symbolizer, index) >= 0)
+			st->copies_bytes += id.size_bytes;
+		return index;
 	}
 	close(fd);
 	return b->index;
