@@ -105,12 +105,13 @@ static int open_checked(int path, const struct foreign_want *want, struct stat *
 	return err ? err : fd;
 }
 
-static int look_up(int root, const char *path, unsigned links)
+static int look_up(int root, const char *path, const struct foreign_want *want)
 {
 	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC | (links == FOREIGN_NO_LINK ? O_NOFOLLOW : 0),
+		.flags = O_PATH | O_CLOEXEC | (want->links == FOREIGN_NO_LINK ? O_NOFOLLOW : 0),
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS |
-			   (links == FOREIGN_NO_LINKS ? RESOLVE_NO_SYMLINKS : 0),
+			   (want->links == FOREIGN_NO_LINKS ? RESOLVE_NO_SYMLINKS : 0) |
+			   (want->same_mount ? RESOLVE_NO_XDEV : 0),
 	};
 	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 
@@ -119,7 +120,7 @@ static int look_up(int root, const char *path, unsigned links)
 
 int foreign_open(int root, const char *path, const struct foreign_want *want, struct stat *st)
 {
-	return root < 0 ? root : open_checked(look_up(root, path, want->links), want, st);
+	return root < 0 ? root : open_checked(look_up(root, path, want), want, st);
 }
 
 int foreign_root(pid_t pid)
@@ -233,7 +234,8 @@ static void try_by_link(struct debug_search *s, int root, const char *dir)
 /* true: path beneath root is the binary itself, so root is the root that its path counts from. */
 static bool is_its_root(int root, const char *path, const struct stat *binary)
 {
-	int fd = look_up(root, path, FOREIGN_NO_LINKS);
+	static const struct foreign_want no_links = { .links = FOREIGN_NO_LINKS };
+	int fd = look_up(root, path, &no_links);
 	struct stat st;
 	bool same = fd >= 0 && !fstat(fd, &st) && st.st_ino == binary->st_ino &&
 		    st.st_dev == binary->st_dev;
@@ -275,15 +277,33 @@ size_t foreign_open_debug(pid_t pid, const char *path, const struct stat *st,
 
 /* ---- maps of generated code ---- */
 
+/* /tmp may be a file system of its own. */
+static int open_tmp(const struct process_tmp *tmp)
+{
+	static const struct foreign_want any;
+
+	if (tmp->dir < 0)
+		return -ENOENT;
+	return tmp->is_root ? look_up(tmp->dir, "tmp", &any) : fcntl(tmp->dir, F_DUPFD_CLOEXEC, 0);
+}
+
+/*
+ * Whoever has a mount namespace of his own can mount any file on another one, whatever he may do
+ * with it otherwise. So the name must lead to a file of the file system that /tmp is on.
+ */
 int foreign_open_perf_map(const struct process_tmp *tmp, struct stat *st)
 {
 	const uid_t owners[] = { tmp->uid };
 	const struct foreign_want want = { .owners = owners, .nr_owners = 1, .max_links = 1,
-					   .links = FOREIGN_NO_LINK };
+					   .links = FOREIGN_NO_LINK, .same_mount = true };
+	int dir = open_tmp(tmp), fd;
 	char path[64];
-	int fd;
 
-	snprintf(path, sizeof(path), "%sperf-%u.map", tmp->is_root ? "tmp/" : "", tmp->ns_tgid);
-	fd = tmp->dir < 0 ? -ENOENT : foreign_open(tmp->dir, path, &want, st);
-	return fd == -ELOOP ? -EACCES : fd >= 0 || fd == -ENOENT || fd == -EACCES ? fd : -EIO;
+	snprintf(path, sizeof(path), "perf-%u.map", tmp->ns_tgid);
+	fd = foreign_open(dir, path, &want, st);
+	if (dir >= 0)
+		close(dir);
+	if (fd == -ELOOP || fd == -EXDEV)
+		return -EACCES;
+	return fd >= 0 || fd == -ENOENT || fd == -EACCES ? fd : -EIO;
 }

@@ -48,6 +48,7 @@ struct foreign_want {
 	const uid_t *owners;		/* one of these or root; NULL: any */
 	size_t nr_owners;
 	nlink_t max_links;		/* names that the file may have; 0: any number */
+	bool same_mount;		/* nothing may be mounted on the way from root, or there */
 };
 
 enum {
@@ -84,6 +85,7 @@ size_t foreign_open_debug(pid_t pid, const char *path, const struct stat *st,
 
 /*
  * Opens the map of generated code that the process behind tmp has written: a file of its user or of
- * root, with one name only. -ENOENT: there is none; -EACCES: it must not be used.
+ * root in its /tmp, with one name only and not mounted there. -ENOENT: there is none; -EACCES: it
+ * must not be used.
  */
 int foreign_open_perf_map(const struct process_tmp *tmp, struct stat *st);

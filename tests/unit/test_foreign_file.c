@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -333,6 +336,76 @@ static void test_perf_map_of_another_user(void **state)
 	close(fd);
 }
 
+/* In a child with a mount namespace of its own; what it returns. -1: that cannot be had here. */
+static int with_mounts(int (*fn)(struct world *w), struct world *w)
+{
+	int status;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		bool has = !unshare(CLONE_NEWNS) &&
+			   !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
+
+		_exit(has ? fn(w) : 255);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status) == 255 ? -1 : WEXITSTATUS(status);
+}
+
+static int perf_map_in(const char *dir, bool is_root)
+{
+	struct process_tmp tmp = { .ns_tgid = 7, .uid = getuid(), .is_root = is_root };
+	struct stat st;
+	int fd;
+
+	tmp.dir = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fd = foreign_open_perf_map(&tmp, &st);
+	close(tmp.dir);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 ? 0 : -fd;
+}
+
+static int open_mounted_map(struct world *w)
+{
+	char map[128];
+
+	snprintf(map, sizeof(map), "%s/tmp/perf-7.map", w->dir);
+	return mount(in(w, "secret"), map, NULL, MS_BIND, NULL) ? 255 : perf_map_in(in(w, "tmp"), false);
+}
+
+static int open_mounted_map_from_root(struct world *w)
+{
+	return open_mounted_map(w) == 255 ? 255 : perf_map_in(w->dir, true);
+}
+
+static int open_map_in_mounted_tmp(struct world *w)
+{
+	if (mount("none", in(w, "tmp"), "tmpfs", 0, NULL))
+		return 255;
+	make_file(w, "tmp/perf-7.map", "1 2 f\n");
+	return perf_map_in(w->dir, true) ? 1 : perf_map_in(in(w, "tmp"), false);
+}
+
+/* Mounting lends a name to a file that its user could neither link nor read. */
+static void test_perf_map_that_is_mounted(void **state)
+{
+	struct world *w = *state;
+	int err;
+
+	make_file(w, "secret", "1 2 f\n");
+	assert_int_equal(mkdir(in(w, "tmp"), 0700), 0);
+	make_file(w, "tmp/perf-7.map", "");
+	err = with_mounts(open_mounted_map, w);
+	if (err < 0)
+		skip();
+	assert_int_equal(err, EACCES);
+	assert_int_equal(with_mounts(open_mounted_map_from_root, w), EACCES);
+	assert_int_equal(with_mounts(open_map_in_mounted_tmp, w), 0);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -347,6 +420,7 @@ int main(void)
 		T(test_debug_link_beside_another_file),
 		T(test_perf_map),
 		T(test_perf_map_of_another_user),
+		T(test_perf_map_that_is_mounted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
