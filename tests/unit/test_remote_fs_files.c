@@ -2,6 +2,7 @@
 /* Copies of mapped files that a helper process makes. Servers that do not answer: tests/live/hostile.sh. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -64,6 +65,43 @@ static void test_unknown_device_counts_as_served(void **state)
 	assert_true(remote_fs_files_has(served, getpid(), 0xfffull << 20 | 0xfffff));
 }
 
+/* There is no list of all that may be served: what is not known to be local may be. */
+static void test_types(void **state)
+{
+	static const char *const other[] = { "fuse", "fuse.sshfs", "fuseblk", "virtiofs", "9p",
+					      "nfs4", "vboxsf", "ecryptfs", "ext4x", "ext", "" };
+	static const char *const local[] = { "ext4", "xfs", "btrfs", "tmpfs", "overlay" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+		assert_false(remote_fs_files_type_is_local(other[i]));
+	for (size_t i = 0; i < sizeof(local) / sizeof(local[0]); i++)
+		assert_true(remote_fs_files_type_is_local(local[i]));
+}
+
+/* A device that this machine's list calls local is not copied. */
+static void test_devices(void **state)
+{
+	unsigned maj, min, nr = 0;
+	char line[4096], type[64];
+	FILE *f = fopen("/proc/self/mountinfo", "r");
+
+	(void)state;
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		uint64_t dev;
+
+		assert_int_equal(sscanf(line, "%*u %*u %u:%u ", &maj, &min), 2);
+		assert_int_equal(sscanf(strstr(line, " - "), " - %63s", type), 1);
+		dev = (uint64_t)maj << 20 | min;
+		if (remote_fs_files_type_is_local(type))
+			assert_false(remote_fs_files_has(served, getpid(), dev));
+		nr++;
+	}
+	fclose(f);
+	assert_true(nr > 0);
+}
+
 /* Byte for byte, as our own executable. */
 static void test_copy(void **state)
 {
@@ -117,6 +155,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_local_files_are_not_served, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unknown_device_counts_as_served, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_types, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_devices, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_copy, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_not_for_copying, setup, teardown),
 	};

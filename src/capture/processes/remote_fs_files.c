@@ -66,13 +66,23 @@ void remote_fs_files_free(struct remote_fs_files *s)
 	free(s);
 }
 
-static bool type_is_served(const char *type)
+/*
+ * The others are served, or nobody knows. overlayfs may have anything beneath, but every program of
+ * a container is on one: its files are read where they are, and who makes that hang pays for it
+ * (wait_budget.h).
+ */
+bool remote_fs_files_type_is_local(const char *type)
 {
-	static const char *const types[] = { "fuse", "nfs",  "cifs", "smb3",
-					     "9p",   "ceph", "afs",  "lustre" };
+	static const char *const types[] = {
+		"ext4",	    "xfs",     "btrfs",	   "overlay", "tmpfs",	"ext3",	    "ext2",
+		"zfs",	    "f2fs",    "squashfs", "erofs",   "vfat",	"exfat",    "ntfs3",
+		"iso9660",  "udf",     "bcachefs", "rootfs",  "ramfs",	"devtmpfs", "hugetlbfs",
+		"reiserfs", "jfs",     "nilfs2",   "hfs",     "hfsplus", "cramfs",  "romfs",
+		"ubifs",    "jffs2",   "minix",
+	};
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		if (!strncmp(type, types[i], strlen(types[i])))
+		if (!strcmp(type, types[i]))
 			return true;
 	return false;
 }
@@ -81,12 +91,14 @@ static bool type_is_served(const char *type)
 static bool line_says(const char *line, uint64_t dev, bool *is_served)
 {
 	unsigned maj, min;
-	const char *type;
+	const char *tail;
+	char type[64];
 
 	if (sscanf(line, "%*u %*u %u:%u ", &maj, &min) != 2 || make_dev(maj, min) != dev)
 		return false;
-	type = strstr(line, " - ");
-	*is_served = !type || type_is_served(type + 3);
+	tail = strstr(line, " - ");
+	*is_served = !tail || sscanf(tail, " - %63s", type) != 1 ||
+		     !remote_fs_files_type_is_local(type);
 	return true;
 }
 

@@ -13,9 +13,10 @@
  *	remote_fs_files_free(s)
  *
  * The type of a file system is read from /proc/PID/mountinfo, because asking the file system itself
- * would be asking the server. A device that is not listed there (unmounted meanwhile) counts as
- * served, and so do new ones while reading the lists takes too much time. The devices of our own
- * root directory and of memfd_create(2) count as not served.
+ * would be asking the server. A type counts as served unless it is known to be local. A device that
+ * is not listed there (unmounted meanwhile) counts as served, and so do new ones while reading the
+ * lists takes too much time. The devices of our own root directory and of memfd_create(2) count as
+ * not served.
  */
 #pragma once
 
@@ -32,6 +33,9 @@ struct remote_fs_files *remote_fs_files_new(struct file_opener *opener); /* NULL
 void remote_fs_files_free(struct remote_fs_files *s);		/* NULL is fine */
 
 bool remote_fs_files_has(struct remote_fs_files *s, pid_t pid, uint64_t dev);
+
+/* Whether file systems of this type are the kernel's own, on memory or on a disk. */
+bool remote_fs_files_type_is_local(const char *type);
 
 /*
  * Returns an fd, which the caller closes. -ETIMEDOUT: the server does not answer; -ENOEXEC: it is
