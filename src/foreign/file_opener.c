@@ -57,6 +57,16 @@ static int copy_file(int from, int to, const struct stat *st)
 	return (int)n;
 }
 
+static int open_mapped(pid_t pid, const struct proc_map *map, struct stat *st, bool *is_unsure)
+{
+	int fd = foreign_open_mapped(pid, map, st);
+
+	if (fd >= 0)
+		return fd;
+	*is_unsure = true;
+	return foreign_open_mapped_now(pid, map, st);
+}
+
 static int serve_copy(const struct request *r, const struct proc_map *map,
 		      const struct helper_message *m, struct stat *st)
 {
@@ -105,6 +115,7 @@ static void answer_debug(struct helper_message *answer, const struct request *r,
 static void serve(void *state, struct helper_message *m, struct helper_message *answer)
 {
 	static struct stat st;		/* the helper serves one request at a time */
+	static bool is_unsure;		/* the file may be another one (OPEN_MAPPED) */
 	const struct request *r = m->part[0].v;
 	const char *path = m->part[1].v;
 	struct proc_map map;
@@ -116,14 +127,16 @@ static void serve(void *state, struct helper_message *m, struct helper_message *
 	map = r->map;
 	map.path = path;
 	memset(&st, 0, sizeof(st));
+	is_unsure = false;
 	switch ((enum opener_op)m->op) {
-	case OPEN_MAPPED: answer_fd(answer, foreign_open_mapped(r->pid, &map, &st)); break;
+	case OPEN_MAPPED: answer_fd(answer, open_mapped(r->pid, &map, &st, &is_unsure)); break;
 	case OPEN_COPY: answer->status = serve_copy(r, &map, m, &st); break;
 	case OPEN_PERF_MAP: answer_fd(answer, serve_perf_map(r, m, &st)); break;
 	case OPEN_DEBUG: answer_debug(answer, r, m); break;
 	case OPENER_OPS: break;
 	}
 	answer->part[0] = (struct message_part){ &st, sizeof(st) };
+	answer->part[1] = (struct message_part){ &is_unsure, sizeof(is_unsure) };
 }
 
 static void done(void *state, struct helper_message *answer)
@@ -257,7 +270,7 @@ static int take_answer(int err, struct helper_message *answer, struct stat *st)
 }
 
 int file_opener_mapped(struct file_opener *o, pid_t pid, const struct proc_map *map,
-		       struct stat *st)
+		       struct stat *st, bool *is_unsure)
 {
 	struct request r = { .pid = pid, .map = *map };
 	uid_t user = user_of(o, OPEN_MAPPED, pid, WAIT_BUDGET_NOBODY);
@@ -265,8 +278,10 @@ int file_opener_mapped(struct file_opener *o, pid_t pid, const struct proc_map *
 	struct helper_message m = { .op = OPEN_MAPPED,
 				    .part = { { &r, sizeof(r) }, path_part(map->path) } };
 	struct helper_wait wait = { 0 };
+	int err = ask(o, user, &m, &wait, OPEN_NS, &answer);
 
-	return take_answer(ask(o, user, &m, &wait, OPEN_NS, &answer), &answer, st);
+	*is_unsure = !answer.part[1].len || *(char *)answer.part[1].v;
+	return take_answer(err, &answer, st);
 }
 
 int file_opener_perf_map(struct file_opener *o, const struct process_tmp *tmp,

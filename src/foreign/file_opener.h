@@ -33,9 +33,12 @@ extern const struct helper_kind file_opener_kind;
 int file_opener_new(struct helper_keeper *k, struct file_opener **op);
 void file_opener_free(struct file_opener *o);		/* NULL is fine */
 
-/* The functions of foreign_file.h. */
+/*
+ * The functions of foreign_file.h. *is_unsure: the file is from foreign_open_mapped_now(), because
+ * no other was found.
+ */
 int file_opener_mapped(struct file_opener *o, pid_t pid, const struct proc_map *map,
-		       struct stat *st);
+		       struct stat *st, bool *is_unsure);
 size_t file_opener_debug(struct file_opener *o, pid_t pid, const char *path, const struct stat *st,
 			 const struct debug_name *name, int fds[DEBUG_FILES_MAX]);
 int file_opener_perf_map(struct file_opener *o, const struct process_tmp *tmp,

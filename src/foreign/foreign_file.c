@@ -9,16 +9,21 @@
 #include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "src/base/io.h"
 #include "src/elf/debug_name.h"
 #include "src/proc/procfs.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
+#define MAX_OWN_MAPS (1u << 20)
+
 /*
  * File systems of the kernel, whose regular files are none: reading them may take away what
  * somebody else waits for (trace_pipe), or change the state of a device.
@@ -40,16 +45,11 @@ static bool is_of_the_kernel(int fd)
 	return false;
 }
 
-/*
- * File systems whose files have other device numbers than their mappings; with overlayfs, inode
- * numbers may differ, too (statfs(2)).
- */
-static bool numbers_differ(int fd)
+static bool is_on(int fd, unsigned type)
 {
 	struct statfs fs;
 
-	return !fstatfs(fd, &fs) && ((unsigned)fs.f_type == BTRFS_SUPER_MAGIC ||
-				     (unsigned)fs.f_type == OVERLAYFS_SUPER_MAGIC);
+	return !fstatfs(fd, &fs) && (unsigned)fs.f_type == type;
 }
 
 /* The form of struct proc_map. */
@@ -66,26 +66,68 @@ static bool owner_is_wanted(const struct foreign_want *want, uid_t uid)
 	return !want->owners || !uid;
 }
 
-static bool numbers_are_wanted(int fd, const struct foreign_want *want, const struct stat *st)
+/* "start-end perms offset major:minor inode path", of the mapping that begins at addr. */
+static bool line_has_numbers(const char *line, const void *addr, const struct foreign_want *want)
 {
-	bool same_ino = st->st_ino == want->ino;
+	unsigned maj, min;
+	uint64_t start, ino;
 
-	if (!want->ino || (same_ino && map_dev(st->st_dev) == want->dev))
-		return true;
-	return (same_ino || want->is_exact) && numbers_differ(fd);
+	return sscanf(line, "%" SCNx64 "-%*x %*s %*x %x:%x %" SCNu64, &start, &maj, &min, &ino) ==
+		       4 &&
+	       start == (uintptr_t)addr && ((uint64_t)maj << 20 | min) == want->dev &&
+	       ino == want->ino;
 }
 
+/*
+ * A mapped file of btrfs or overlayfs may have other numbers in a list of mappings than fstat()
+ * gives, and whoever makes an overlayfs chooses the latter. So the kernel is asked how a mapping of
+ * this file would look in such a list.
+ */
+static bool mapping_has_numbers(int fd, const struct foreign_want *want)
+{
+	void *addr = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
+	const char *line;
+	bool has = false;
+	char *text;
+
+	if (addr == MAP_FAILED)
+		return false;
+	if (io_read_file("/proc/self/maps", &text, MAX_OWN_MAPS) >= 0) {
+		for (line = text; line && !has; line = strchr(line, '\n'))
+			has = line_has_numbers(line += *line == '\n', addr, want);
+		free(text);
+	}
+	munmap(addr, 1);
+	return has;
+}
+
+static bool numbers_are_wanted(const struct foreign_want *want, const struct stat *st)
+{
+	return !want->ino || (st->st_ino == want->ino && map_dev(st->st_dev) == want->dev);
+}
+
+/* 0; -EAGAIN: only mapping_has_numbers() knows; or another -errno. */
 static int check(int fd, const struct foreign_want *want, struct stat *st)
 {
 	if (fstat(fd, st))
 		return -errno;
 	if (!S_ISREG(st->st_mode) || is_of_the_kernel(fd))
 		return -EACCES;
-	if (!numbers_are_wanted(fd, want, st))
-		return -ESTALE;
 	if (!owner_is_wanted(want, st->st_uid))
 		return -EACCES;
-	return want->max_links && st->st_nlink > want->max_links ? -EACCES : 0;
+	if (want->max_links && st->st_nlink > want->max_links)
+		return -EACCES;
+	if (numbers_are_wanted(want, st))
+		return 0;
+	return is_on(fd, BTRFS_SUPER_MAGIC) || is_on(fd, OVERLAYFS_SUPER_MAGIC) ? -EAGAIN : -ESTALE;
+}
+
+/* 0: fd, which is open for reading, has the numbers after all, or it may have others. */
+static int check_numbers(int fd, const struct foreign_want *want)
+{
+	if (mapping_has_numbers(fd, want) || (want->may_differ && is_on(fd, OVERLAYFS_SUPER_MAGIC)))
+		return 0;
+	return -ESTALE;
 }
 
 /* Opens for reading what the descriptor path stands for, if it is what is wanted. Closes path. */
@@ -98,11 +140,15 @@ static int open_checked(int path, const struct foreign_want *want, struct stat *
 		return path;
 	err = check(path, want, st);
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", path);
-	fd = err ? -1 : open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0 && !err)
-		err = -errno;
+	fd = err && err != -EAGAIN ? err : open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd == -1)
+		fd = -errno;
 	close(path);
-	return err ? err : fd;
+	err = fd >= 0 && err ? check_numbers(fd, want) : 0;
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
 }
 
 static int look_up(int root, const char *path, const struct foreign_want *want)
@@ -154,25 +200,38 @@ static int open_through(const char *link, const struct foreign_want *want, struc
 	return fd < 0 ? -errno : open_checked(fd, want, st);
 }
 
-int foreign_open_mapped(pid_t pid, const struct proc_map *map, struct stat *st)
+static int open_map_file(pid_t pid, const struct proc_map *map, const struct foreign_want *want,
+			 struct stat *st)
 {
-	struct foreign_want want = { .dev = map->dev, .ino = map->ino, .is_exact = true };
 	char link[64];
-	int fd;
 
 	if (!map->ino)
 		return -ENOENT;		/* anonymous memory */
 	snprintf(link, sizeof(link), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, map->start,
 		 map->end);
-	fd = open_through(link, &want, st);
-	if (fd >= 0 || map->path[0] != '/')
+	return open_through(link, want, st);
+}
+
+int foreign_open_mapped(pid_t pid, const struct proc_map *map, struct stat *st)
+{
+	const struct foreign_want want = { .dev = map->dev, .ino = map->ino };
+	int fd = open_map_file(pid, map, &want, st);
+	char link[64];
+
+	if (fd >= 0 || !map->ino || map->path[0] != '/')
 		return fd;
 	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
-	want.is_exact = false;
 	fd = open_through(link, &want, st);
 	if (fd < 0)
 		fd = open_beneath(pid, map->path, &want, st);
 	return fd >= 0 ? fd : open_beneath(0, map->path, &want, st);
+}
+
+int foreign_open_mapped_now(pid_t pid, const struct proc_map *map, struct stat *st)
+{
+	const struct foreign_want want = { .dev = map->dev, .ino = map->ino, .may_differ = true };
+
+	return open_map_file(pid, map, &want, st);
 }
 
 /* ---- debug files ---- */

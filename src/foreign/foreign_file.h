@@ -43,7 +43,7 @@ struct process_tmp;
 /* What the file must be, besides a regular file. */
 struct foreign_want {
 	uint64_t dev, ino;		/* as in struct proc_map; ino 0: any file */
-	bool is_exact;			/* a link of /proc leads there: numbers may differ */
+	bool may_differ;		/* on overlayfs: the numbers */
 	unsigned links;			/* FOREIGN_... */
 	const uid_t *owners;		/* one of these or root; NULL: any */
 	size_t nr_owners;
@@ -72,6 +72,14 @@ int foreign_root(pid_t pid);
  * or of this one. It has the device and the inode of the mapping.
  */
 int foreign_open_mapped(pid_t pid, const struct proc_map *map, struct stat *st);
+
+/*
+ * Opens what is mapped there now, if that is on overlayfs, whatever numbers it has. Linux 6.8 to
+ * 6.17 tell in events of the numbers of the file beneath, and foreign_open_mapped() may not find a
+ * file that has them. The process may have mapped another file there meanwhile: nobody else must be
+ * told that the numbers stand for this file.
+ */
+int foreign_open_mapped_now(pid_t pid, const struct proc_map *map, struct stat *st);
 
 #define DEBUG_FILES_MAX 4
 

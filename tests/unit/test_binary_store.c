@@ -247,6 +247,22 @@ static void test_vanished_file(void **state)
 	assert_int_equal(binary_store_map(w->c.store, getpid(), &map), 0);
 }
 
+/* What one process cannot have opened is there for the next one at once, whoever was first. */
+static void test_file_that_one_process_hides(void **state)
+{
+	struct world *w = *state;
+	char path[96], elsewhere[96];
+	struct proc_map map, hidden;
+	uint32_t index;
+
+	map = hidden = file_map(copy_own(w, "shown", 0, path));
+	hidden.path = path_in(w, "nowhere", elsewhere);
+	index = binary_store_map(w->c.store, getpid(), &hidden);
+	assert_false(binaries_get(&w->c.binaries, index)->is_elf);
+	index = binary_store_map(w->c.store, getpid(), &map);
+	assert_true(binaries_get(&w->c.binaries, index)->is_elf);
+}
+
 /* A compiler writes another file with the name, and maybe the inode, of the old one. */
 static void test_replaced_file(void **state)
 {
@@ -495,6 +511,7 @@ int main(void)
 		T(test_vdso),
 		T(test_no_elf_file),
 		T(test_vanished_file),
+		T(test_file_that_one_process_hides),
 		T(test_replaced_file),
 		T(test_table_that_is_wanted),
 		T(test_thrown_out),

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -354,6 +355,125 @@ static int with_mounts(int (*fn)(struct world *w), struct world *w)
 	return WEXITSTATUS(status) == 255 ? -1 : WEXITSTATUS(status);
 }
 
+/* ---- file systems whose files have other numbers than their mappings ---- */
+
+/* What another user can make: an overlayfs whose file has any inode number that he likes. */
+static bool mount_overlay(struct world *w)
+{
+	char options[256];
+
+	if (mount("none", w->dir, "tmpfs", 0, NULL) || mkdir(in(w, "lower"), 0755) ||
+	    mkdir(in(w, "upper"), 0755) || mkdir(in(w, "work"), 0755) || mkdir(in(w, "dir"), 0755))
+		return false;
+	make_file(w, "lower/file", "x");
+	snprintf(options, sizeof(options), "lowerdir=%s/lower,upperdir=%s/upper,workdir=%s/work",
+		 w->dir, w->dir, w->dir);
+	return !mount("none", in(w, "dir"), "overlay", 0, options);
+}
+
+/* mkfs.btrfs may be missing, or the module, or devices. */
+static bool mount_btrfs(struct world *w)
+{
+	static const char script[] =
+		"{ mount -t tmpfs none %s && cd %s && truncate -s 120M disk && mkdir dir && "
+		"mkfs.btrfs disk && mount -o loop disk dir && echo x >dir/file; } >/dev/null 2>&1";
+	char command[512];
+
+	snprintf(command, sizeof(command), script, w->dir, w->dir);
+	return !system(command);
+}
+
+struct find {
+	const void *addr;
+	struct proc_map map;
+};
+
+static int find_map(void *ctx, const struct proc_map *map)
+{
+	struct find *f = ctx;
+
+	if (map->start == (uintptr_t)f->addr)
+		f->map = *map;
+	return 0;
+}
+
+/* The mapping of a file of ours, as /proc/PID/maps has it. */
+static struct proc_map own_mapping(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct find f = { .addr = mmap(NULL, 1, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) };
+
+	close(fd);
+	procfs_maps(getpid(), find_map, &f);
+	f.map.path = path;
+	return f.map;
+}
+
+static int opened(int fd)
+{
+	if (fd < 0)
+		return -fd;
+	close(fd);
+	return 0;
+}
+
+/* 0, or the number of what went wrong. */
+static int judge_numbers(struct world *w, bool now_is_allowed)
+{
+	struct proc_map map = own_mapping(in(w, "dir/file")), other;
+	struct stat st;
+
+	if (!map.ino || stat(map.path, &st))
+		return 1;
+	if (opened(foreign_open_mapped(getpid(), &map, &st)))
+		return 2;
+	if (opened(foreign_open_mapped(NO_PID, &map, &st)))
+		return 3;		/* by its path */
+	/* A file of another file system, which happens to have the same inode number. */
+	other = map;
+	other.dev += 1000;
+	if (opened(foreign_open_mapped(NO_PID, &other, &st)) != ESTALE)
+		return 4;
+	if (opened(foreign_open_mapped(getpid(), &other, &st)) != ESTALE)
+		return 5;
+	other.ino += 1000;
+	if (opened(foreign_open_mapped(getpid(), &other, &st)) != ESTALE)
+		return 6;
+	if (opened(foreign_open_mapped_now(getpid(), &other, &st)) != (now_is_allowed ? 0 : ESTALE))
+		return 7;
+	return opened(foreign_open_mapped_now(NO_PID, &other, &st)) ? 0 : 8;
+}
+
+static int open_on_overlay(struct world *w)
+{
+	return mount_overlay(w) ? judge_numbers(w, true) : 255;
+}
+
+static int open_on_btrfs(struct world *w)
+{
+	return mount_btrfs(w) ? judge_numbers(w, false) : 255;
+}
+
+static void test_numbers_on_overlay(void **state)
+{
+	int err = with_mounts(open_on_overlay, *state);
+
+	if (err < 0)
+		skip();
+	assert_int_equal(err, 0);
+}
+
+static void test_numbers_on_btrfs(void **state)
+{
+	int err = with_mounts(open_on_btrfs, *state);
+
+	if (err < 0)
+		skip();
+	assert_int_equal(err, 0);
+}
+
+/* ---- maps that are mounted ---- */
+
 static int perf_map_in(const char *dir, bool is_root)
 {
 	struct process_tmp tmp = { .ns_tgid = 7, .uid = getuid(), .is_root = is_root };
@@ -421,6 +541,8 @@ int main(void)
 		T(test_perf_map),
 		T(test_perf_map_of_another_user),
 		T(test_perf_map_that_is_mounted),
+		T(test_numbers_on_overlay),
+		T(test_numbers_on_btrfs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "src/base/array.h"
@@ -449,59 +450,90 @@ static uint32_t add_file(struct binary_store *st, int fd, const struct stat *s,
 	return b->index;
 }
 
-/*
- * Opens the file behind a mapping and sets *s to its fstat(). Returns the fd or -errno. *is_copy:
- * the fd is one.
- */
-static int open_file(struct binary_store *st, pid_t pid, const struct proc_map *map, struct stat *s,
-		     bool *is_copy)
+/* The file behind a mapping. */
+struct opened {
+	int fd;				/* or -errno */
+	struct stat st;
+	bool is_copy;			/* fd is one */
+	bool is_unsure;			/* it may be another file than the mapping's numbers say */
+};
+
+static struct opened open_file(struct binary_store *st, pid_t pid, const struct proc_map *map)
 {
-	*is_copy = remote_fs_files_has(st->served, pid, map->dev);
-	if (!*is_copy)
-		return file_opener_mapped(st->deps.opener, pid, map, s);
-	return st->copies_bytes < MAX_COPIES ? remote_fs_files_open(st->served, pid, map, s)
-					     : -EFBIG;
+	struct opened o = { .is_copy = remote_fs_files_has(st->served, pid, map->dev) };
+
+	if (!o.is_copy)
+		o.fd = file_opener_mapped(st->deps.opener, pid, map, &o.st, &o.is_unsure);
+	else
+		o.fd = st->copies_bytes < MAX_COPIES
+			       ? remote_fs_files_open(st->served, pid, map, &o.st)
+			       : -EFBIG;
+	return o;
 }
 
-/* Opens the file and finds or registers it by its identity. */
-static uint32_t map_file(struct binary_store *st, pid_t pid, const struct proc_map *map)
+/*
+ * A file whose numbers are not those of the mapping has its own ones here. Otherwise a process
+ * could map one file, put another one in its place, and have it taken for the first one in all
+ * processes.
+ */
+static struct file_id identity_of(const struct opened *o, const struct proc_map *map)
 {
-	struct file_id id = { .dev = map->dev, .ino = map->ino };
+	struct file_id id = {
+		.dev = map->dev, .ino = map->ino, .uid = o->st.st_uid,
+		.size_bytes = (uint64_t)o->st.st_size,
+		.mtime_ns = o->st.st_mtim.tv_sec * (int64_t)NSEC_PER_SEC + o->st.st_mtim.tv_nsec,
+	};
+
+	if (o->is_unsure) {
+		id.dev = (uint64_t)major(o->st.st_dev) << 20 | minor(o->st.st_dev);
+		id.ino = o->st.st_ino;
+	}
+	return id;
+}
+
+/* Opens the file and finds or registers it by its identity. *is_sure: as for every process. */
+static uint32_t map_file(struct binary_store *st, pid_t pid, const struct proc_map *map,
+			 bool *is_sure)
+{
+	struct opened o = open_file(st, pid, map);
+	struct file_id id;
 	struct binary *b;
 	uint32_t index;
-	struct stat s;
-	bool is_copy;
-	int fd;
 
-	fd = open_file(st, pid, map, &s, &is_copy);
-	if (fd < 0)
+	*is_sure = o.fd >= 0 && !o.is_unsure;
+	if (o.fd < 0)
 		return add_unread(st, map);
-	id.uid = s.st_uid;
-	id.size_bytes = (uint64_t)s.st_size;
-	id.mtime_ns = s.st_mtim.tv_sec * (int64_t)NSEC_PER_SEC + s.st_mtim.tv_nsec;
+	id = identity_of(&o, map);
 	b = binaries_find(st->deps.binaries, &id);
-	if (!b) {
-		index = add_file(st, fd, &s, &id, pid, map);
-		if (is_copy && symbolizer_fd(st->deps.symbolizer, index) >= 0)
-			st->copies_bytes += id.size_bytes;
-		return index;
+	if (b) {
+		close(o.fd);
+		return b->index;
 	}
-	close(fd);
-	return b->index;
+	index = add_file(st, o.fd, &o.st, &id, pid, map);
+	*is_sure &= binaries_find(st->deps.binaries, &id) != NULL;
+	if (o.is_copy && symbolizer_fd(st->deps.symbolizer, index) >= 0)
+		st->copies_bytes += id.size_bytes;
+	return index;
 }
 
 uint32_t binary_store_map(struct binary_store *st, pid_t pid, const struct proc_map *map)
 {
 	struct recent *r = &st->recent[hash_u64(map->dev, map->ino) & (RECENT - 1)];
 	uint64_t now = now_ns();
+	uint32_t index;
+	bool is_sure;
 
 	if (!strcmp(map->path, "[vdso]"))
 		return map_vdso(st);
 	if (!map->ino)
 		return 0;
-	if (r->dev != map->dev || r->ino != map->ino || r->until_ns < now)
-		*r = (struct recent){ map->dev, map->ino, now + RECENT_NS, map_file(st, pid, map) };
-	return r->binary;
+	if (r->dev == map->dev && r->ino == map->ino && r->until_ns >= now)
+		return r->binary;
+	index = map_file(st, pid, map, &is_sure);
+	/* What one process cannot have may be there for the next one. */
+	if (is_sure)
+		*r = (struct recent){ map->dev, map->ino, now + RECENT_NS, index };
+	return index;
 }
 
 unsigned binary_store_pending(const struct binary_store *st)
