@@ -115,6 +115,8 @@ static int check(int fd, const struct foreign_want *want, struct stat *st)
 		return -EACCES;
 	if (!owner_is_wanted(want, st->st_uid))
 		return -EACCES;
+	if (want->on && st->st_dev != want->on)
+		return -EACCES;
 	if (want->max_links && st->st_nlink > want->max_links)
 		return -EACCES;
 	if (numbers_are_wanted(want, st))
@@ -239,25 +241,29 @@ int foreign_open_mapped_now(pid_t pid, const struct proc_map *map, struct stat *
 struct debug_search {
 	const struct stat *binary;
 	const struct debug_name *name;
+	bool is_ours;			/* the root that is searched now */
 	int *fds;
 	size_t nr;
 };
 
-static void try_file(struct debug_search *s, int root, const char *path,
-		     const struct foreign_want *want)
+static void try_file(struct debug_search *s, int root, const char *path, unsigned links,
+		     bool is_beside)
 {
+	const uid_t owners[] = { s->binary->st_uid };
+	const struct foreign_want want = {
+		.owners = owners, .nr_owners = 1, .links = links,
+		.on = is_beside || !s->is_ours ? s->binary->st_dev : 0,
+	};
 	struct stat st;
-	int fd = s->nr < DEBUG_FILES_MAX ? foreign_open(root, path, want, &st) : -1;
+	int fd = s->nr < DEBUG_FILES_MAX ? foreign_open(root, path, &want, &st) : -1;
 
 	if (fd >= 0)
 		s->fds[s->nr++] = fd;
 }
 
-/* /usr/lib/debug belongs to root. Distributions have links in it, and they stay in it. */
+/* Distributions have links in /usr/lib/debug, and they stay in it. */
 static void try_by_build_id(struct debug_search *s, int root)
 {
-	static const uid_t root_only[1];
-	const struct foreign_want want = { .owners = root_only, .nr_owners = 1 };
 	const struct debug_name *n = s->name;
 	char path[sizeof(DEBUG_ROOT) + 32 + 2 * sizeof(n->build_id)];
 	int at = snprintf(path, sizeof(path), DEBUG_ROOT "/.build-id/%02x/", n->build_id[0]);
@@ -267,16 +273,12 @@ static void try_by_build_id(struct debug_search *s, int root)
 	for (uint32_t i = 1; i < n->build_id_len; i++)
 		at += snprintf(path + at, sizeof(path) - (size_t)at, "%02x", n->build_id[i]);
 	snprintf(path + at, sizeof(path) - (size_t)at, ".debug");
-	try_file(s, root, path, &want);
+	try_file(s, root, path, FOREIGN_LINKS, false);
 }
 
 /* dir: where the binary is, as a mapping shows it: without links. */
 static void try_by_link(struct debug_search *s, int root, const char *dir)
 {
-	const uid_t owners[] = { s->binary->st_uid };
-	const struct foreign_want beside = { .owners = owners, .nr_owners = 1,
-					     .links = FOREIGN_NO_LINKS };
-	const struct foreign_want below = { .owners = owners, .nr_owners = 1 };
 	static const struct {
 		const char *before, *behind;
 		bool is_beside;
@@ -286,7 +288,8 @@ static void try_by_link(struct debug_search *s, int root, const char *dir)
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		snprintf(path, sizeof(path), "%s%s%s/%s", places[i].before, dir, places[i].behind,
 			 s->name->link);
-		try_file(s, root, path, places[i].is_beside ? &beside : &below);
+		try_file(s, root, path, places[i].is_beside ? FOREIGN_NO_LINKS : FOREIGN_LINKS,
+			 places[i].is_beside);
 	}
 }
 
@@ -312,6 +315,7 @@ static void search_root(struct debug_search *s, pid_t pid, const char *path)
 
 	if (root < 0)
 		return;
+	s->is_ours = !pid;
 	try_by_build_id(s, root);
 	snprintf(dir, sizeof(dir), "%s", path ? path : "");
 	slash = strrchr(dir, '/');

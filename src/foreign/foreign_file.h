@@ -48,6 +48,7 @@ struct foreign_want {
 	const uid_t *owners;		/* one of these or root; NULL: any */
 	size_t nr_owners;
 	nlink_t max_links;		/* names that the file may have; 0: any number */
+	dev_t on;			/* st_dev that it must have; 0: any */
 	bool same_mount;		/* nothing may be mounted on the way from root, or there */
 };
 
@@ -87,6 +88,11 @@ int foreign_open_mapped_now(pid_t pid, const struct proc_map *map, struct stat *
  * Opens what may be the debug file of the binary that has st and was mapped from path, best first
  * (https://sourceware.org/gdb/current/onlinedocs/gdb.html/Separate-Debug-Files.html). Returns their
  * number. The caller looks into them: only the build-id or the CRC tells whether it is one.
+ *
+ * A debug file belongs to root or to the owner of the binary, who could as well have written what
+ * it says into the binary. In a container without root's rights that is a user of the container.
+ * All but those in our own /usr/lib/debug are on the file system of the binary: a process may have
+ * mounted something there that says it is root's.
  */
 size_t foreign_open_debug(pid_t pid, const char *path, const struct stat *st,
 			  const struct debug_name *name, int fds[DEBUG_FILES_MAX]);

@@ -65,20 +65,25 @@ finish "$PID"
 mkdir hung && cp "$WORKLOADS/chain30" hung/linked
 cp "$WORKLOADS/chain30" prog
 objcopy --strip-all --add-gnu-debuglink=prog hung/linked
-mkdir hung/.debug
+# Beside the binary it would have to be on the file system of the binary.
+if ! [ -d /usr/lib/debug ] && mkdir /usr/lib/debug; then
+	trap 'umount -Rl /usr/lib/debug; rmdir /usr/lib/debug; cleanup' EXIT
+fi
+mount -t tmpfs none /usr/lib/debug && mkdir -p "/usr/lib/debug$T/hung"
 hung_debug_file() {	# hung_debug_file NAME [flush]
 	local server= before
-	exec 9< <(exec "$WORKLOADS/hungfs" "$T/hung/.debug" "${@:2}" 2>hungfs.err)
+	exec 9< <(exec "$WORKLOADS/hungfs" "/usr/lib/debug$T/hung" "${@:2}" 2>hungfs.err)
 	STARTED+=($!)
 	read -r -t 10 -u 9 _ server || { skip_part "no FUSE here: $(cat hungfs.err)"; return; }
 	exec 8< <(exec "$PWD/hung/linked")
 	STARTED+=($!)
 	read -r -t 10 -u 8 _ PID
 	before=$(date +%s%N)
-	sample -p "$PID" -F 499 -d 1 -o hung.pbz
+	sample -v -p "$PID" -F 499 -d 1 -o hung.pbz
 	check "$1: exit status" equal "$RC" 0
 	check "$1: ends within the budget" at_most "$(ms_since "$before")" 8000
 	check "$1: the trace has its end" finished hung.pbz
+	check "$1: it was waited for" at_least "$(sed -nE 's/.*helpers: .* ([0-9]+) stalled.*/\1/p' err)" 1
 	check "$1: the stacks are there" at_least "$("$PROBEE" report -q hung.pbz --csv | wc -l)" 100
 	ctrl_c "$1, Ctrl-C" sample -p "$PID" -F 499 -o hungint.pbz
 	finish "$PID"

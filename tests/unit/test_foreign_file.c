@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +17,7 @@
 #include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -355,6 +357,103 @@ static int with_mounts(int (*fn)(struct world *w), struct world *w)
 	return WEXITSTATUS(status) == 255 ? -1 : WEXITSTATUS(status);
 }
 
+/* ---- debug files of processes with another root directory ---- */
+
+#define DEBUG_DIR "usr/lib/debug/.build-id/ab"
+
+/* Makes a binary and a debug file of these owners, for a root directory that is w->dir. */
+static int make_debug_file(struct world *w, uid_t owner, uid_t debug_owner)
+{
+	char command[256];
+
+	make_file(w, "binary", "x");
+	snprintf(command, sizeof(command), "mkdir -p %s/" DEBUG_DIR, w->dir);
+	if (system(command))
+		return -1;
+	make_file(w, DEBUG_DIR "/cd.debug", "x");
+	return chown(in(w, "binary"), owner, owner) ||
+			       chown(in(w, DEBUG_DIR "/cd.debug"), debug_owner, debug_owner)
+		       ? -1
+		       : 0;
+}
+
+/* A process that waits in a root directory of its own. */
+static pid_t live_in(const char *root)
+{
+	int ready[2];
+	pid_t pid;
+	char byte;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(ready[0]);
+		if (chroot(root) || write(ready[1], "", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) != 1)
+		pid = -1;		/* it has ended */
+	close(ready[0]);
+	return pid;
+}
+
+/* The number of files that are found by build-id; 100: there can be no such process here. */
+static int search_in_root(struct world *w)
+{
+	const struct debug_name name = { .build_id = { 0xab, 0xcd }, .build_id_len = 2 };
+	pid_t pid = live_in(w->dir);
+	int fds[DEBUG_FILES_MAX];
+	struct stat st;
+	size_t nr;
+
+	if (pid < 0 || stat(in(w, "binary"), &st))
+		return 100;
+	nr = foreign_open_debug(pid, "/binary", &st, &name, fds);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	for (size_t i = 0; i < nr; i++)
+		close(fds[i]);
+	return (int)nr;
+}
+
+/* Root in a container without rights is another user here, and owns what is installed there. */
+static void test_debug_file_in_a_container(void **state)
+{
+	struct world *w = *state;
+
+	if (geteuid() || make_debug_file(w, 100000, 100000) || search_in_root(w) == 100)
+		skip();
+	assert_int_equal(search_in_root(w), 1);
+	assert_int_equal(make_debug_file(w, 100000, 0), 0);
+	assert_int_equal(search_in_root(w), 1);
+	assert_int_equal(make_debug_file(w, 100000, 100001), 0);
+	assert_int_equal(search_in_root(w), 0);
+	assert_int_equal(make_debug_file(w, 0, 100000), 0);
+	assert_int_equal(search_in_root(w), 0);
+}
+
+static int search_mounted(struct world *w)
+{
+	if (make_debug_file(w, 0, 0) || mount("none", in(w, "usr"), "tmpfs", 0, NULL) ||
+	    make_debug_file(w, 0, 0))
+		return 255;
+	return search_in_root(w);
+}
+
+/* For root's binary, a process has mounted a file that says that it is root's. */
+static void test_debug_file_that_is_mounted(void **state)
+{
+	int nr = with_mounts(search_mounted, *state);
+
+	if (geteuid() || nr < 0 || nr == 100)
+		skip();
+	assert_int_equal(nr, 0);
+}
+
 /* ---- file systems whose files have other numbers than their mappings ---- */
 
 /* What another user can make: an overlayfs whose file has any inode number that he likes. */
@@ -541,6 +640,8 @@ int main(void)
 		T(test_perf_map),
 		T(test_perf_map_of_another_user),
 		T(test_perf_map_that_is_mounted),
+		T(test_debug_file_in_a_container),
+		T(test_debug_file_that_is_mounted),
 		T(test_numbers_on_overlay),
 		T(test_numbers_on_btrfs),
 	};
