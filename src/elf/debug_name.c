@@ -11,6 +11,11 @@
 #define MAX_LINK 4096
 #define MAX_CRC_BYTES (1ull << 30)
 
+bool debug_name_is_plain(const char *link)
+{
+	return !strchr(link, '/') && strcmp(link, ".") && strcmp(link, "..");
+}
+
 /* .gnu_debuglink: a name with a NUL, zeros up to a multiple of 4 bytes, and the CRC. */
 static void read_link(struct elf_image *img, struct debug_name *name)
 {
@@ -22,8 +27,7 @@ static void read_link(struct elf_image *img, struct debug_name *name)
 	    elf_image_read(img, s.offset, s.size, MAX_LINK, &link))
 		return;
 	len = strnlen(link, s.size - 4);
-	if (len < s.size - 4 && len < sizeof(name->link) && !strchr(link, '/') &&
-	    strcmp(link, ".") && strcmp(link, "..")) {
+	if (len < s.size - 4 && len < sizeof(name->link) && debug_name_is_plain(link)) {
 		memcpy(name->link, link, len);
 		memcpy(&name->crc, (char *)link + s.size - 4, 4);
 	}

@@ -20,5 +20,8 @@ struct debug_name {
 	char link[256];			/* .gnu_debuglink: a name without "/"; "": none */
 };
 
+/* Whether a link is "" or the name of a file in a directory, so that it leads to no other one. */
+bool debug_name_is_plain(const char *link);
+
 int debug_name_read(struct elf_image *img, struct debug_name *name);
 bool debug_name_fits(const struct debug_name *name, int fd);

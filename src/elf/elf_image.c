@@ -14,7 +14,6 @@
 #include "src/base/io.h"
 #include "src/base/memory.h"
 
-#define MAX_SEGMENTS 4096
 #define MAX_SECTIONS (1u << 18)
 #define MAX_NAMES (64u << 20)	/* bytes of section names */
 #define MAX_NOTES (64u << 10)	/* bytes searched for the build-id in one segment or section */
@@ -152,7 +151,7 @@ static int load_segments(struct elf_image *img)
 
 	if (elf_getphdrnum(priv->elf, &nr))
 		return -EBADMSG;
-	if (nr > MAX_SEGMENTS)
+	if (nr > ELF_MAX_SEGMENTS)
 		return -EFBIG;
 	priv->segments = calloc(nr + 1, sizeof(*priv->segments));
 	if (!priv->segments)

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define ELF_MAX_SEGMENTS 4096
+
 /* A PT_LOAD. */
 struct elf_segment {
 	uint64_t offset, vaddr, filesz, memsz, align;

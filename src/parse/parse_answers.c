@@ -4,9 +4,42 @@
 #include <string.h>
 
 #include "src/base/bytes.h"
+#include "src/elf/debug_name.h"
+#include "src/elf/elf_image.h"
 #include "src/parse/parse_protocol.h"
 #include "src/parse/parsers.h"
+#include "src/symbolize/demangle.h"
+#include "src/symbolize/elf_symbols.h"
 #include "src/symbolize/symbol_batch.h"
+
+#define MAX_ERRNO 4095
+#define MAX_READABLE (DEMANGLE_MAX_OUT + 8)	/* a demangled name with "@plt" */
+#define PAGE_MASK 4095ull
+#define BINARY_FLAGS                                                                               \
+	(BINARY_HAS_DEBUGINFO | BINARY_HAS_DEBUGLINK | BINARY_STRIPPED | BINARY_HAS_UNWIND_TABLE)
+
+/* Three errors are helper_call()'s own words for what became of a call. */
+int parse_take_status(const struct helper_message *answer)
+{
+	int err = answer->status;
+
+	if (err > 0 || err < -MAX_ERRNO || err == -ETIMEDOUT || err == -ECANCELED || err == -EPIPE)
+		return -EPROTO;
+	return err;
+}
+
+/* As elf_image.c leaves segments: nothing overflows, and all lies between the two ends. */
+static bool segments_are_sound(const struct elf_identity *id, const struct rec_segment *v)
+{
+	uint64_t end;
+
+	for (uint32_t i = 0; i < id->nr_segments; i++)
+		if (__builtin_add_overflow(v[i].offset, v[i].filesz, &end) ||
+		    __builtin_add_overflow(v[i].vaddr, v[i].filesz, &end) ||
+		    v[i].vaddr < id->vaddr_lo || end > id->vaddr_hi)
+			return false;
+	return true;
+}
 
 int parse_take_identity(struct helper_message *answer, struct elf_identity *out)
 {
@@ -17,7 +50,9 @@ int parse_take_identity(struct helper_message *answer, struct elf_identity *out)
 	memcpy(out, answer->part[0].v, sizeof(*out));
 	out->segments = NULL;
 	if (out->build_id_len > sizeof(out->build_id) || out->vaddr_lo > out->vaddr_hi ||
-	    answer->part[1].len != out->nr_segments * sizeof(*out->segments))
+	    out->vaddr_lo & PAGE_MASK || out->nr_segments > ELF_MAX_SEGMENTS ||
+	    answer->part[1].len != out->nr_segments * sizeof(*out->segments) ||
+	    !segments_are_sound(out, answer->part[1].v))
 		return -EPROTO;
 	out->segments = helper_take_part(answer, 1, &len);
 	return 0;
@@ -46,15 +81,41 @@ int parse_take_table(struct helper_message *m, struct unwind_table **tp)
 	return unwind_table_is_sound(t) ? 0 : -EPROTO;
 }
 
-static bool names_are_sound(const struct symbol_answer *v, size_t nr, size_t text_len)
+/*
+ * Whether a name begins at or behind *from, and is no longer than a parser makes one. *from becomes
+ * its end. So all names together are no longer than the text, and none lies inside another one.
+ */
+static bool take_name(const char *text, size_t text_len, uint32_t at, size_t max, size_t *from)
 {
-	for (size_t i = 0; i < nr; i++) {
-		if (v[i].status >= SYMBOL_STATUSES || v[i].lang >= LANGS || v[i].has_func_addr > 1)
+	size_t len;
+
+	if (at < *from || at >= text_len)
+		return false;
+	len = strnlen(text + at, max);
+	*from = at + len + 1;
+	return len < max;
+}
+
+/* An answer has both names, which may be one, or none. */
+static bool name_is_sound(const struct symbol_answer *a, const char *text, size_t text_len,
+			  size_t *from)
+{
+	if (a->name == SYMBOL_NO_NAME && a->sysname == SYMBOL_NO_NAME)
+		return true;
+	return take_name(text, text_len, a->sysname, ELF_SYMBOL_NAME_MAX, from) &&
+	       (a->name == a->sysname || take_name(text, text_len, a->name, MAX_READABLE, from));
+}
+
+static bool names_are_sound(const struct symbol_answer *v, size_t nr,
+			    const struct message_part *text)
+{
+	size_t from = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		if (v[i].status >= SYMBOL_STATUSES || v[i].lang >= LANGS ||
+		    v[i].has_func_addr > 1 || v[i].func_flags & ~(FUNC_PLT | FUNC_THUNK) ||
+		    !name_is_sound(&v[i], text->v, text->len, &from))
 			return false;
-		if ((v[i].name != SYMBOL_NO_NAME && v[i].name >= text_len) ||
-		    (v[i].sysname != SYMBOL_NO_NAME && v[i].sysname >= text_len))
-			return false;
-	}
 	return true;
 }
 
@@ -65,7 +126,7 @@ int parse_take_names(struct helper_message *m, struct symbol_file *file, struct 
 	const struct symbol_answer *v = m->part[1].v;
 
 	if (m->part[0].len != sizeof(*head) || m->part[1].len != b->nr * sizeof(*v) ||
-	    !names_are_sound(v, b->nr, m->part[2].len))
+	    head->flags & ~(uint32_t)BINARY_FLAGS || !names_are_sound(v, b->nr, &m->part[2]))
 		return -EPROTO;
 	for (size_t i = 0; i < b->nr; i++) {
 		struct symbol_answer mine = b->v[i];
@@ -82,13 +143,25 @@ int parse_take_names(struct helper_message *m, struct symbol_file *file, struct 
 	return 0;
 }
 
+/* Many queries may have one name; but none begins inside another one, or goes on in a next line. */
+static bool is_name_of_map(const char *text, size_t text_len, uint32_t at)
+{
+	size_t len;
+
+	if (at >= text_len || (at && text[at - 1]))
+		return false;
+	len = strnlen(text + at, PERF_MAP_NAME_MAX + 1);
+	return len && len <= PERF_MAP_NAME_MAX && !memchr(text + at, '\n', len);
+}
+
 static bool queries_are_sound(const struct perf_map_query *got, const struct perf_map_query *v,
-			      size_t nr, size_t text_len)
+			      size_t nr, const struct message_part *text)
 {
 	for (size_t i = 0; i < nr; i++)
 		if (got[i].addr != v[i].addr ||
 		    (got[i].name != PERF_MAP_NO_NAME &&
-		     (got[i].name >= text_len || got[i].start > got[i].addr)))
+		     (got[i].start > got[i].addr ||
+		      !is_name_of_map(text->v, text->len, got[i].name))))
 			return false;
 	return true;
 }
@@ -99,11 +172,12 @@ int parse_take_queries(struct helper_message *m, struct perf_map_query *v, size_
 	const struct perf_map_query *got = m->part[0].v;
 	size_t len = m->part[1].len, before = names->nr;
 
-	if (m->part[0].len != nr * sizeof(*v) || len >= UINT32_MAX - before)
+	if (m->part[0].len != nr * sizeof(*v) || len > PERF_MAP_MAX_NAMES ||
+	    len >= UINT32_MAX - before)
 		return -EPROTO;
 	if (!nr || !len)
 		return 0;
-	if (!queries_are_sound(got, v, nr, len))
+	if (!queries_are_sound(got, v, nr, &m->part[1]))
 		return -EPROTO;
 	bb_bytes(names, m->part[1].v, len + 1);		/* with the NUL behind every part */
 	if (names->bad)
@@ -114,5 +188,16 @@ int parse_take_queries(struct helper_message *m, struct perf_map_query *v, size_
 		v[i].name = (uint32_t)before + got[i].name;
 		v[i].start = got[i].start;
 	}
+	return 0;
+}
+
+int parse_take_debug_name(const struct helper_message *m, struct debug_name *out)
+{
+	if (m->part[0].len != sizeof(*out))
+		return -EPROTO;
+	memcpy(out, m->part[0].v, sizeof(*out));
+	if (out->build_id_len > sizeof(out->build_id) ||
+	    !memchr(out->link, 0, sizeof(out->link)) || !debug_name_is_plain(out->link))
+		return -EPROTO;
 	return 0;
 }

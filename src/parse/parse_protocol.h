@@ -48,6 +48,7 @@ struct names_answer {
 	uint32_t flags;			/* BINARY_... */
 };
 
+struct debug_name;
 struct elf_identity;
 struct perf_map_query;
 struct symbol_batch;
@@ -59,15 +60,18 @@ struct byte_buf;
  * Take over what a parser has answered, if it is sound. It is as foreign as the bytes that the
  * parser has read. 0, -ENOMEM, or -EPROTO: it is not sound.
  *
+ * parse_take_status(): the answer's own -errno counts, too. What no parser says is -EPROTO.
  * parse_take_table(): *tp is the caller's to free in any case. parse_take_queries(): v is sorted as
  * it was sent, and the names are appended.
  */
+int parse_take_status(const struct helper_message *answer);
 int parse_take_identity(struct helper_message *answer, struct elf_identity *out);
 int parse_take_table(struct helper_message *answer, struct unwind_table **tp);
 int parse_take_names(struct helper_message *answer, struct symbol_file *file,
 		     struct symbol_batch *b);
 int parse_take_queries(struct helper_message *answer, struct perf_map_query *v, size_t nr,
 		       struct byte_buf *names);
+int parse_take_debug_name(const struct helper_message *answer, struct debug_name *out);
 
 /* serve() of the helper. */
 void parse_serve(void *state, struct helper_message *request,

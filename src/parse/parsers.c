@@ -112,7 +112,7 @@ int parse_identity(struct parsers *p, int fd, pid_t pid, uid_t owner, struct elf
 	end = now_ns();
 	wait_budget_pay(p->identity_budget, user, end, err ? end - begin : (end - begin) / 2);
 	if (!err)
-		err = answer.status;
+		err = parse_take_status(&answer);
 	if (!err)
 		err = parse_take_identity(&answer, out);
 	helper_message_release(&answer);
@@ -159,7 +159,7 @@ int parse_table(struct parsers *p, int fd, const atomic_bool *unwanted, struct u
 	give_lane(p, lane);
 	*tp = NULL;
 	if (!err)
-		err = answer.status;
+		err = parse_take_status(&answer);
 	if (!err)
 		err = parse_take_table(&answer, tp);
 	helper_message_release(&answer);
@@ -180,25 +180,20 @@ static int ask_names(struct parsers *p, const struct symbol_file *file,
 	struct helper *h = p->names[file->binary % p->nr_lanes];
 	int err = call(h, request, PARSE_MAX_NAMES + request->part[1].len, &wait, answer);
 
-	return err ? err : answer->status;
+	return err ? err : parse_take_status(answer);
 }
 
 /* Opens what may be the debug file by the name in answer, and adds it to the request. */
 static void add_debug_files(struct parsers *p, const struct symbol_file *file,
 			    const struct helper_message *answer, struct helper_message *request)
 {
-	const struct debug_name *name = answer->part[0].v;
-	struct debug_name checked;
+	struct debug_name name;
 	struct stat st = { .st_dev = file->inode.dev, .st_ino = file->inode.ino,
 			   .st_uid = file->inode.uid };
 
-	if (answer->part[0].len != sizeof(*name))
+	if (parse_take_debug_name(answer, &name))
 		return;
-	checked = *name;
-	checked.link[sizeof(checked.link) - 1] = 0;
-	if (checked.build_id_len > sizeof(checked.build_id))
-		checked.build_id_len = 0;
-	request->nr_fds += file_opener_debug(p->opener, file->pid, file->path, &st, &checked,
+	request->nr_fds += file_opener_debug(p->opener, file->pid, file->path, &st, &name,
 					     request->fds + 1);
 }
 
@@ -247,16 +242,16 @@ int parse_perf_map(struct parsers *p, int fd, uint64_t size, const struct helper
 		.fds = { fd }, .nr_fds = 1,
 	};
 	struct helper_message answer;
-	int err, taken = 0;
+	int err, status, taken = 0;
 
 	if (nr)
 		qsort(v, nr, sizeof(*v), by_addr);
 	err = call(p->perf_map, &request, PARSE_MAX_NAMES + nr * sizeof(*v), wait, &answer);
+	status = err ? err : parse_take_status(&answer);
 	/* Names found before an error count. */
-	if (!err && (!answer.status || answer.status == -E2BIG || answer.status == -EIO))
+	if (!err && (!status || status == -E2BIG || status == -EIO))
 		taken = parse_take_queries(&answer, v, nr, names);
-	if (!err)
-		err = answer.status ? answer.status : taken;
+	err = taken ? taken : status;
 	helper_message_release(&answer);
 	return err;
 }

@@ -9,7 +9,6 @@
 #include "src/base/io.h"
 
 #define BLOCK (64u << 10)
-#define MAX_NAMES (16u << 20)		/* bytes of names from one file */
 
 struct search {
 	struct perf_map_query *v;	/* by addr */
@@ -56,7 +55,7 @@ static uint32_t put_name(struct search *s, const char *name, size_t len)
 	uint32_t at = (uint32_t)s->names->nr;
 
 	len = len < PERF_MAP_NAME_MAX ? len : PERF_MAP_NAME_MAX;
-	if (at + len > MAX_NAMES) {
+	if (at + len > PERF_MAP_MAX_NAMES) {
 		s->err = -E2BIG;
 		return PERF_MAP_NO_NAME;
 	}

@@ -20,6 +20,7 @@
 #include "src/base/bytes.h"
 
 #define PERF_MAP_NAME_MAX 4096		/* longer names are cut */
+#define PERF_MAP_MAX_NAMES (16u << 20)	/* bytes of names from one file */
 #define PERF_MAP_MAX_BYTES (256ull << 20)	/* at the end of a file that are read */
 #define PERF_MAP_NO_NAME UINT32_MAX
 

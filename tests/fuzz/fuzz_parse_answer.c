@@ -4,13 +4,18 @@
  * the next four how the rest is cut into parts. What is taken over must be safe to use.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/elf/debug_name.h"
+#include "src/elf/elf_image.h"
 #include "src/parse/parse_protocol.h"
 #include "src/parse/parsers.h"
+#include "src/symbolize/demangle.h"
+#include "src/symbolize/elf_symbols.h"
 #include "src/symbolize/symbol_batch.h"
 
 #define ASKED 5
@@ -19,14 +24,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static volatile uint64_t sink;
 
+static void must(bool holds)
+{
+	if (!holds)
+		__builtin_trap();
+}
+
 static void use_identity(struct helper_message *m)
 {
 	struct elf_identity id;
 
 	if (parse_take_identity(m, &id))
 		return;
+	must(id.nr_segments <= ELF_MAX_SEGMENTS);
 	for (uint32_t i = 0; i < id.nr_segments; i++)
-		sink += id.segments[i].vaddr;
+		must(id.segments[i].vaddr + id.segments[i].filesz <= id.vaddr_hi);
 	for (uint32_t i = 0; i < id.build_id_len; i++)
 		sink += id.build_id[i];
 	free(id.segments);
@@ -47,19 +59,24 @@ static void use_names(struct helper_message *m)
 	struct symbol_answer v[ASKED];
 	struct symbol_batch b = { .v = v, .nr = ASKED };
 	struct symbol_file file = { 0 };
+	size_t total = 0;
 
 	for (uint32_t i = 0; i < ASKED; i++)
 		v[i] = (struct symbol_answer){ .addr = i, .cookie = 7 + i, .name = SYMBOL_NO_NAME,
 					       .sysname = SYMBOL_NO_NAME };
-	parse_take_names(m, &file, &b);
+	if (parse_take_names(m, &file, &b))
+		must(!b.text.v);
+	must(file.flags < 16);
 	for (uint32_t i = 0; i < ASKED; i++) {
-		if (v[i].addr != i || v[i].cookie != 7 + i)
-			__builtin_trap();
-		if (v[i].name != SYMBOL_NO_NAME)
-			sink += strlen((char *)b.text.v + v[i].name);
-		if (v[i].sysname != SYMBOL_NO_NAME)
-			sink += strlen((char *)b.text.v + v[i].sysname);
+		must(v[i].addr == i && v[i].cookie == 7 + i);
+		must((v[i].name == SYMBOL_NO_NAME) == (v[i].sysname == SYMBOL_NO_NAME));
+		if (v[i].name == SYMBOL_NO_NAME)
+			continue;
+		must(strlen((char *)b.text.v + v[i].sysname) < ELF_SYMBOL_NAME_MAX);
+		must(strlen((char *)b.text.v + v[i].name) < DEMANGLE_MAX_OUT + 8);
+		total += strlen((char *)b.text.v + v[i].sysname);
 	}
+	must(total <= b.text.nr);
 	bb_release(&b.text);
 }
 
@@ -73,12 +90,19 @@ static void use_queries(struct helper_message *m)
 						.name = PERF_MAP_NO_NAME };
 	parse_take_queries(m, v, ASKED, &names);
 	for (uint32_t i = 0; i < ASKED; i++) {
-		if (v[i].addr != i << 8 || v[i].cookie != i)
-			__builtin_trap();
+		must(v[i].addr == i << 8 && v[i].cookie == i);
 		if (v[i].name != PERF_MAP_NO_NAME)
-			sink += strlen((char *)names.v + v[i].name);
+			must(strlen((char *)names.v + v[i].name) <= PERF_MAP_NAME_MAX);
 	}
 	bb_release(&names);
+}
+
+static void use_debug_name(struct helper_message *m)
+{
+	struct debug_name name;
+
+	if (!parse_take_debug_name(m, &name))
+		must(!strchr(name.link, '/') && name.build_id_len <= sizeof(name.build_id));
 }
 
 /* As helper_receive() makes them: each part in memory of its own, with a NUL behind. */
@@ -100,14 +124,14 @@ static void cut(struct helper_message *m, const uint8_t *cuts, const uint8_t *da
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static void (*const use[])(struct helper_message *) = {
-		use_identity, use_table, use_names, use_queries,
+		use_identity, use_table, use_names, use_queries, use_debug_name,
 	};
 	struct helper_message m = { 0 };
 
 	if (size < 5)
 		return 0;
 	cut(&m, data + 1, data + 5, size - 5);
-	use[data[0] % 4](&m);
+	use[data[0] % 5](&m);
 	helper_message_release(&m);
 	return 0;
 }
