@@ -161,6 +161,7 @@ const struct helper_kind file_opener_kind = {
 	.serve = serve,
 	.done = done,
 	.max_request = MAX_MESSAGE,
+	.gives_fds = true,
 };
 
 /* ---- in probee ---- */

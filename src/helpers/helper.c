@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/helpers/helper.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -250,7 +251,7 @@ void helper_keeper_free(struct helper_keeper *k)
 static int hear(struct helper_keeper *k, void *v, size_t len, const struct helper_wait *wait)
 {
 	struct helper_message answer;
-	int err = helper_receive(k->sock, &answer, len, wait);
+	int err = helper_receive_bytes(k->sock, &answer, len, wait);
 
 	if (err)
 		return err;
@@ -327,6 +328,7 @@ int helper_new(struct helper_keeper *k, const struct helper_kind *kind, struct h
 	h->sock = -1;
 	while (h->kind < k->opts.nr_kinds && k->opts.kinds[h->kind] != kind)
 		h->kind++;
+	assert(h->kind < k->opts.nr_kinds);
 	pthread_mutex_init(&h->lock, NULL);
 	*hp = h;
 	return 0;
@@ -388,6 +390,7 @@ static bool is_stuck(void *ctx)
 static int ask(struct helper *h, const struct helper_message *request, size_t max,
 	       const struct helper_wait *wait, struct helper_message *answer)
 {
+	const struct helper_kind *kind = h->keeper->opts.kinds[h->kind];
 	int err = wait->unwanted && atomic_load(wait->unwanted) ? -ECANCELED : 0;
 	struct look look = { 0 };
 	struct helper_wait watched = *wait;
@@ -401,7 +404,10 @@ static int ask(struct helper *h, const struct helper_message *request, size_t ma
 	}
 	if (!err)
 		err = helper_send(h->sock, request, &watched);
-	return err ? err : helper_receive(h->sock, answer, max, &watched);
+	if (err)
+		return err;
+	return kind->gives_fds ? helper_receive(h->sock, answer, max, &watched)
+			       : helper_receive_bytes(h->sock, answer, max, &watched);
 }
 
 /* true: nothing is wrong with the request: the helper had ended since the last call. */
@@ -410,6 +416,14 @@ static bool had_ended(const struct helper *h)
 	char byte;
 
 	return h->sock >= 0 && !recv(h->sock, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+}
+
+/* true: the next call is to ask another one, before this one is killed for its CPU time. */
+static bool is_used_up(const struct helper *h)
+{
+	uint64_t limit = h->keeper->opts.kinds[h->kind]->fresh_after_ns;
+
+	return limit && h->pid > 0 && clock_of(h->pid) >= limit;
 }
 
 static void count(struct helper_keeper *k, int err)
@@ -431,7 +445,7 @@ int helper_call(struct helper *h, const struct helper_message *request, size_t m
 	if (had_ended(h))
 		leave(h);
 	err = ask(h, request, max, wait, answer);
-	if (err)
+	if (err || is_used_up(h))
 		leave(h);
 	pthread_mutex_unlock(&h->lock);
 	count(h->keeper, err);

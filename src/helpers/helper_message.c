@@ -69,15 +69,23 @@ static int wait_for(int sock, short events, const struct helper_wait *w)
 	}
 }
 
-/* One sendmsg() or recvmsg() that does not block, after waiting for it. */
+static ssize_t try_once(int sock, struct msghdr *h, bool sending)
+{
+	if (!sending)
+		return recvmsg(sock, h, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	if (h->msg_controllen)
+		return sendmsg(sock, h, MSG_NOSIGNAL | MSG_DONTWAIT);
+	return send(sock, h->msg_iov->iov_base, h->msg_iov->iov_len, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* Sends or receives once, after waiting for it. */
 static ssize_t step(int sock, struct msghdr *h, bool sending, const struct helper_wait *w)
 {
 	ssize_t n;
 	int err;
 
 	for (;;) {
-		n = sending ? sendmsg(sock, h, MSG_NOSIGNAL | MSG_DONTWAIT)
-			    : recvmsg(sock, h, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+		n = try_once(sock, h, sending);
 		if (n > 0)
 			return n;
 		if (!n)
@@ -92,6 +100,12 @@ static ssize_t step(int sock, struct msghdr *h, bool sending, const struct helpe
 	}
 }
 
+/* Also of an end that always has one more byte to give, so that nobody ever waits for it. */
+static bool is_late(const struct helper_wait *w)
+{
+	return w->until_ns && now_ns() >= w->until_ns;
+}
+
 static int move_bytes(int sock, void *v, size_t len, bool sending, const struct helper_wait *w)
 {
 	size_t done = 0;
@@ -99,7 +113,7 @@ static int move_bytes(int sock, void *v, size_t len, bool sending, const struct 
 	while (done < len) {
 		struct iovec io = { (char *)v + done, len - done };
 		struct msghdr h = { .msg_iov = &io, .msg_iovlen = 1 };
-		ssize_t n = step(sock, &h, sending, w);
+		ssize_t n = is_late(w) ? -ETIMEDOUT : step(sock, &h, sending, w);
 
 		if (n < 0)
 			return (int)n;
@@ -174,13 +188,13 @@ static bool collect_fds(struct msghdr *h, struct helper_message *m)
 	return all;
 }
 
+/* fds: room for descriptors, or NULL. */
 static int receive_head(int sock, struct head *head, struct helper_message *m,
-			const struct helper_wait *w)
+			union control *fds, const struct helper_wait *w)
 {
 	struct iovec io = { head, sizeof(*head) };
-	union control control;
-	struct msghdr h = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = control.buf,
-			    .msg_controllen = sizeof(control.buf) };
+	struct msghdr h = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = fds,
+			    .msg_controllen = fds ? sizeof(fds->buf) : 0 };
 	ssize_t n = step(sock, &h, false, w);
 	int err;
 
@@ -203,13 +217,14 @@ static int receive_part(int sock, struct message_part *part, size_t len,
 	return move_bytes(sock, part->v, len, false, w);
 }
 
-int helper_receive(int sock, struct helper_message *m, size_t max, const struct helper_wait *w)
+static int receive(int sock, struct helper_message *m, size_t max, union control *fds,
+		   const struct helper_wait *w)
 {
 	struct head head;
 	int err;
 
 	memset(m, 0, sizeof(*m));
-	err = receive_head(sock, &head, m, w);
+	err = receive_head(sock, &head, m, fds, w);
 	for (size_t i = 0; i < MESSAGE_PARTS && !err; i++) {
 		if (head.len[i] > max)
 			err = -EMSGSIZE;
@@ -224,6 +239,19 @@ int helper_receive(int sock, struct helper_message *m, size_t max, const struct 
 	m->op = head.op;
 	m->status = head.status;
 	return 0;
+}
+
+int helper_receive(int sock, struct helper_message *m, size_t max, const struct helper_wait *w)
+{
+	union control fds;
+
+	return receive(sock, m, max, &fds, w);
+}
+
+int helper_receive_bytes(int sock, struct helper_message *m, size_t max,
+			 const struct helper_wait *w)
+{
+	return receive(sock, m, max, NULL, w);
 }
 
 void helper_message_close(struct helper_message *m)

@@ -53,12 +53,16 @@ struct helper_wait {
  * Both return 0, -ETIMEDOUT, -ECANCELED (unwanted), -EPIPE (the other end is gone) or another
  * -errno. After an error the socket is of no use any more.
  *
- * helper_send() borrows all that m refers to. helper_receive() allocates the parts and opens the
- * descriptors; all parts together have at most max bytes, else -EMSGSIZE. Each part is followed by
- * a NUL that does not count.
+ * helper_send() borrows all that m refers to; a message without descriptors is sent by send(2)
+ * alone, which a sandbox can allow without allowing descriptors. helper_receive() allocates the
+ * parts and opens the descriptors; all parts together have at most max bytes, else -EMSGSIZE. Each
+ * part is followed by a NUL that does not count. helper_receive_bytes() takes no descriptors: what
+ * comes nevertheless is never among ours, so that closing it asks no file server, and is -EPROTO.
  */
 int helper_send(int sock, const struct helper_message *m, const struct helper_wait *w);
 int helper_receive(int sock, struct helper_message *m, size_t max, const struct helper_wait *w);
+int helper_receive_bytes(int sock, struct helper_message *m, size_t max,
+			 const struct helper_wait *w);
 
 /* Closes the descriptors of a message that was received; its parts stay. */
 void helper_message_close(struct helper_message *m);

@@ -25,7 +25,7 @@
 #define MAX_ANSWER (1u << 20)
 #define LONG_NS (20 * NSEC_PER_SEC)
 
-enum op { ECHO, PID, DIE, HANG, HUGE, WRITE_TO_FD, GROW, SPIN, SPIN_LONG };
+enum op { ECHO, PID, DIE, HANG, HUGE, WRITE_TO_FD, GROW, SPIN, SPIN_LONG, GIVE_FD };
 
 static void echo(struct helper_message *m, struct helper_message *answer)
 {
@@ -63,6 +63,7 @@ static void serve(void *state, struct helper_message *m, struct helper_message *
 	case HUGE: answer->part[2] = (struct message_part){ huge, sizeof(huge) }; break;
 	case WRITE_TO_FD: answer->status = (int)write(m->fds[0], "hello", 5); break;
 	case GROW: grow(m->fds[0]); break;
+	case GIVE_FD: answer->fds[answer->nr_fds++] = STDIN_FILENO; break;
 	case SPIN: spin(300); break;
 	case SPIN_LONG: spin(2000); break;
 	case PID:
@@ -82,7 +83,10 @@ static const struct helper_kind good = { .name = "test-good", .serve = serve,
 					 .max_request = 1 << 20 };
 static const struct helper_kind refusing = { .name = "test-refusing", .serve = serve,
 					     .begin = refuse, .max_request = 1 << 20 };
-static const struct helper_kind *const kinds[] = { &good, &refusing };
+static const struct helper_kind giving = { .name = "test-giving", .serve = serve,
+					   .gives_fds = true, .fresh_after_ns = 100 * NSEC_PER_MSEC,
+					   .max_request = 1 << 20 };
+static const struct helper_kind *const kinds[] = { &good, &refusing, &giving };
 
 struct world {
 	struct helper_keeper *keeper;
@@ -91,7 +95,7 @@ struct world {
 
 static int setup(void **state)
 {
-	struct helper_keeper_options opts = { .kinds = kinds, .nr_kinds = 2 };
+	struct helper_keeper_options opts = { .kinds = kinds, .nr_kinds = 3 };
 	struct world *w = test_calloc(1, sizeof(*w));
 
 	*state = w;
@@ -305,6 +309,55 @@ static void test_answer_that_is_too_large(void **state)
 	assert_int_equal(ask(w->h, ECHO, LONG_NS), -ENOTTY);
 }
 
+static int lowest_fd(void)
+{
+	int fd = dup(STDERR_FILENO);
+
+	assert_true(fd >= 0);
+	close(fd);
+	return fd;
+}
+
+/*
+ * A descriptor may be of a file whose server hangs whoever closes it. So only a helper that is to
+ * give some can.
+ */
+static void test_descriptor_in_an_answer(void **state)
+{
+	struct world *w = *state;
+	struct helper_message m = { .op = GIVE_FD }, answer;
+	struct helper_wait wait = { .until_ns = now_ns() + LONG_NS };
+	int before;
+	struct helper *h;
+
+	assert_int_equal(ask(w->h, ECHO, LONG_NS), -ENOTTY);
+	before = lowest_fd();
+	assert_int_equal(helper_call(w->h, &m, MAX_ANSWER, &wait, &answer), -EPROTO);
+	assert_int_equal(answer.nr_fds, 0);
+	assert_true(lowest_fd() <= before);
+	assert_int_equal(helper_new(w->keeper, &giving, &h), 0);
+	assert_int_equal(helper_call(h, &m, MAX_ANSWER, &wait, &answer), 0);
+	assert_int_equal(answer.nr_fds, 1);
+	helper_message_release(&answer);
+	helper_free(h);
+}
+
+/* One that has computed for its time is replaced between two calls. */
+static void test_fresh_helper(void **state)
+{
+	struct world *w = *state;
+	struct helper *h;
+	pid_t first;
+
+	assert_int_equal(helper_new(w->keeper, &giving, &h), 0);
+	first = pid_of(h);
+	assert_int_equal(pid_of(h), first);
+	while (pid_of(h) == first)
+		assert_int_equal(ask(h, SPIN, LONG_NS), 0);
+	assert_int_equal(stats_of(w).died, 0);
+	helper_free(h);
+}
+
 static void test_helper_that_does_not_begin(void **state)
 {
 	struct world *w = *state;
@@ -349,7 +402,7 @@ static void test_keeper_is_killed(void **state)
 
 static void test_all_end_with_the_keeper(void **state)
 {
-	struct helper_keeper_options opts = { .kinds = kinds, .nr_kinds = 2 };
+	struct helper_keeper_options opts = { .kinds = kinds, .nr_kinds = 3 };
 	struct helper_keeper *keeper;
 	struct helper *h;
 	pid_t pid;
@@ -431,6 +484,8 @@ int main(void)
 		T(test_unwanted),
 		T(test_growth_extends_the_wait),
 		T(test_answer_that_is_too_large),
+		T(test_descriptor_in_an_answer),
+		T(test_fresh_helper),
 		T(test_helper_that_does_not_begin),
 		T(test_keeper_is_killed),
 		T(test_all_end_with_the_keeper),
