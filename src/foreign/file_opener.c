@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -22,6 +23,8 @@
 #define COPY_NS (2 * NSEC_PER_SEC)
 #define COPY_STALL_NS (500 * NSEC_PER_MSEC)
 #define MAX_COPY_BYTES (128u << 20)
+/* Several parsers read a copy: none of them may change it for the others, or make it grow. */
+#define COPY_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL)
 #define CHUNK_BYTES (64 * 1024)
 #define MAX_MESSAGE 65536
 
@@ -328,7 +331,7 @@ int file_opener_copy(struct file_opener *o, pid_t pid, const struct proc_map *ma
 {
 	struct request r = { .pid = pid, .map = *map };
 	struct helper_message answer = { 0 };
-	int copy = memfd_create("probee", MFD_CLOEXEC), err;
+	int copy = memfd_create("probee", MFD_CLOEXEC | MFD_ALLOW_SEALING), err;
 	struct helper_message m = { .op = OPEN_COPY,
 				    .part = { { &r, sizeof(r) }, path_part(map->path) },
 				    .fds = { copy }, .nr_fds = 1 };
@@ -341,6 +344,8 @@ int file_opener_copy(struct file_opener *o, pid_t pid, const struct proc_map *ma
 	if (!err)
 		take_stat(&answer, st);
 	helper_message_release(&answer);
+	if (!err && fcntl(copy, F_ADD_SEALS, COPY_SEALS))
+		err = -errno;
 	if (!err)
 		return copy;
 	close(copy);

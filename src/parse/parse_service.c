@@ -11,6 +11,7 @@
 
 #include "src/base/array.h"
 #include "src/base/bytes.h"
+#include "src/base/clock.h"
 #include "src/base/io.h"
 #include "src/elf/debug_name.h"
 #include "src/elf/elf_image.h"
@@ -23,6 +24,13 @@
 
 #define PARSER_BYTES (1ull << 30)	/* address space */
 #define EXPENDABLE "500"		/* half of all memory counts as its own, in addition */
+/*
+ * One that was taken over may answer in time and compute on until it is asked again, so the kernel
+ * ends it after a while. An honest one is replaced before that, between two answers, which take 30
+ * s at most.
+ */
+#define PARSER_FRESH_NS (30 * NSEC_PER_SEC)
+#define PARSER_CPU_SECONDS 90
 #define KEPT_BYTES (16u << 20)		/* of symbols that are kept for the next request */
 #define KEPT_MAX 1024
 
@@ -247,7 +255,8 @@ static void be_expendable(void)
 
 static int begin(void **state)
 {
-	const struct sandbox_rules rules = { SANDBOX_WORKER, .memory_bytes = PARSER_BYTES };
+	const struct sandbox_rules rules = { SANDBOX_WORKER, .memory_bytes = PARSER_BYTES,
+					     .cpu_seconds = PARSER_CPU_SECONDS };
 	int err;
 
 	be_expendable();
@@ -313,6 +322,7 @@ const struct helper_kind table_parser_kind = {
 	.serve = parse_serve,
 	.done = done,
 	.max_request = PARSE_MAX_REQUEST,
+	.fresh_after_ns = PARSER_FRESH_NS,
 };
 
 const struct helper_kind name_parser_kind = {
@@ -321,4 +331,5 @@ const struct helper_kind name_parser_kind = {
 	.serve = parse_serve,
 	.done = done,
 	.max_request = PARSE_MAX_REQUEST,
+	.fresh_after_ns = PARSER_FRESH_NS,
 };

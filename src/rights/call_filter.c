@@ -20,10 +20,10 @@
 static const char *const harmless[] = {
 	/* descriptors that it has */
 	"read", "pread64", "readv", "preadv", "write", "pwrite64", "writev", "lseek", "_llseek",
-	"fstat", "fstat64", "close", "dup", "dup3", "ftruncate", "fallocate", "fadvise64",
-	"memfd_create", "poll", "ppoll", "sendmsg", "recvmsg", "recvfrom", "shutdown",
+	"fstat", "fstat64", "close", "dup", "dup3", "fadvise64", "poll", "ppoll", "recvmsg",
+	"recvfrom", "shutdown",
 	/* memory */
-	"munmap", "mremap", "brk", "madvise", "msync", "mincore",
+	"munmap", "mremap", "brk", "madvise", "msync",
 	/* time, and waiting for it */
 	"clock_gettime", "clock_getres", "clock_nanosleep", "nanosleep", "gettimeofday", "time",
 	/* itself */
@@ -33,7 +33,9 @@ static const char *const harmless[] = {
 	"rt_sigpending", "sigaltstack", "set_robust_list", "rseq", NULL
 };
 
+/* A worker makes no files, in memory or elsewhere, and sends no descriptors. */
 static const char *const of_a_command[] = {
+	"memfd_create", "ftruncate", "fallocate", "sendmsg", "mincore",
 	"open", "openat", "openat2", "stat", "lstat", "newfstatat", "statx", "fstatfs", "statfs",
 	"access", "faccessat", "faccessat2", "readlink", "readlinkat", "getdents64", "getcwd",
 	"unlink", "unlinkat", "rename", "renameat", "renameat2", "linkat", "fchmod", "fchown",

@@ -89,8 +89,9 @@ static uint64_t address_space(void)
 }
 
 /*
- * A file in memory takes no address space while it is not mapped, so the size of files is bounded
- * as well. Nobody of the same user may look into a worker, or leave its memory in a core file.
+ * A file in memory takes no address space while it is not mapped, so a worker may not write to
+ * files at all: it answers through a socket. Nobody of the same user may look into it, or leave its
+ * memory in a core file.
  */
 static bool limit(const struct sandbox_rules *rules)
 {
@@ -101,8 +102,9 @@ static bool limit(const struct sandbox_rules *rules)
 		all &= lower(RLIMIT_AS, address_space() + bytes);
 	if (rules->kind == SANDBOX_REPORT)
 		return all;
-	if (bytes)
-		all &= lower(RLIMIT_FSIZE, bytes);
+	all &= lower(RLIMIT_FSIZE, 0);
+	if (rules->cpu_seconds)
+		all &= lower(RLIMIT_CPU, rules->cpu_seconds);
 	return !prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) && all;
 }
 

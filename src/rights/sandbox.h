@@ -47,12 +47,14 @@
 
 enum sandbox_kind {
 	/*
-	 * Reads and writes descriptors that it has, maps memory that is not executable, sends and
-	 * receives, makes files in memory. Opens no path, starts nothing, has no clock but reading.
+	 * Reads descriptors that it has, maps memory that is not executable, sends and receives
+	 * bytes, receives descriptors. Writes to no file, not even in memory, opens no path, starts
+	 * nothing, has no clock but reading.
 	 */
 	SANDBOX_WORKER,
 	/*
-	 * The same, and what a command for its user takes: files and their names, threads, waiting
+	 * The same, and what a command for its user takes: files and their names, also in memory,
+	 * threads, waiting
 	 * for children, the size of a terminal, signals as a descriptor.
 	 */
 	SANDBOX_REPORT,
@@ -75,11 +77,13 @@ struct sandbox_rules {
 	/* SANDBOX_REPORT: it reads /proc/PID/maps of others, which Landlock cannot but forbid. */
 	bool sees_processes;
 	uint64_t kept;			/* CAP_BIT()s of capabilities that it keeps; usually 0 */
-	/*
-	 * How much address space the process may take beyond what it has now, and how large a file
-	 * it may write, in memory or not. 0: unbounded.
-	 */
+	/* Address space that it may take beyond what it has now. 0: unbounded. */
 	uint64_t memory_bytes;
+	/*
+	 * SANDBOX_WORKER: CPU time that it may use until it is killed: one that was taken over
+	 * answers in time and computes on. 0: unbounded.
+	 */
+	uint64_t cpu_seconds;
 };
 
 /*

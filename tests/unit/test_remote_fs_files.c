@@ -119,6 +119,9 @@ static void test_copy(void **state)
 	assert_int_equal(st.st_ino, self.st_ino);
 	assert_int_equal(st.st_size, self.st_size);
 	assert_int_equal(lseek(fd, 0, SEEK_END), self.st_size);
+	/* A parser that was taken over has this descriptor, and so has the next one. */
+	assert_int_equal(pwrite(fd, "lie", 3, 0), -1);
+	assert_int_equal(ftruncate(fd, self.st_size + 1), -1);
 	lseek(fd, 0, SEEK_SET);
 	do {
 		n = read(exe, a, sizeof(a));

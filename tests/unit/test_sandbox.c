@@ -41,6 +41,7 @@
 #define KILLED 1000			/* plus the number of the signal */
 #define MEMORY (64u << 20)
 #define PAGE 4096
+#define CPU_SECONDS 1
 
 #ifdef __SANITIZE_ADDRESS__
 #define IS_SANITIZED true
@@ -209,6 +210,122 @@ static int try_big_file(const struct held *h)
 	return answer(ftruncate(h->memory, 2 * MEMORY));
 }
 
+/* Memory in a file counts neither as address space nor ends with the mapping. */
+static int try_memory_file(const struct held *h)
+{
+	int fd = memfd_create("test", MFD_CLOEXEC);
+
+	(void)h;
+	return fd < 0 ? errno : answer(fallocate(fd, 0, 0, PAGE));
+}
+
+static int try_fallocate(const struct held *h)
+{
+	return answer(fallocate(h->memory, 0, 0, PAGE));
+}
+
+static int try_write_file(const struct held *h)
+{
+	signal(SIGXFSZ, SIG_IGN);
+	return answer(pwrite(h->memory, "x", 1, 0));
+}
+
+/* Who gets a file of a server that does not answer hangs when he closes it. */
+static int try_send_file(const struct held *h)
+{
+	union { char buf[CMSG_SPACE(sizeof(int))]; struct cmsghdr align; } control = { 0 };
+	struct iovec io = { "x", 1 };
+	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = control.buf,
+			    .msg_controllen = sizeof(control.buf) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(c), &h->file, sizeof(int));
+	return answer(sendmsg(h->sockets[0], &m, MSG_NOSIGNAL));
+}
+
+/* More than CPU_SECONDS; nothing that the process can do makes it longer. */
+static int try_compute(const struct held *h)
+{
+	struct rlimit more = { 100, 100 };
+	struct timespec t;
+
+	(void)h;
+	signal(SIGXCPU, SIG_IGN);
+	setrlimit(RLIMIT_CPU, &more);
+	do
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	while (t.tv_sec < CPU_SECONDS + 1);
+	return 0;
+}
+
+static int try_socketpair(const struct held *h)
+{
+	int ends[2];
+
+	(void)h;
+	return answer(socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
+}
+
+static int try_pipe(const struct held *h)
+{
+	int ends[2];
+
+	(void)h;
+	return answer(pipe2(ends, O_CLOEXEC));
+}
+
+static int try_nice(const struct held *h)
+{
+	(void)h;
+	return answer(setpriority(PRIO_PROCESS, 0, 5));
+}
+
+static int try_lock_memory(const struct held *h)
+{
+	static char page[PAGE];
+
+	(void)h;
+	return answer(syscall(SYS_mlock, page, PAGE));
+}
+
+static int try_timer(const struct held *h)
+{
+	timer_t timer;
+
+	(void)h;
+	return answer(syscall(SYS_timer_create, CLOCK_MONOTONIC, NULL, &timer));
+}
+
+static int try_survive_parent(const struct held *h)
+{
+	(void)h;
+	return answer(syscall(SYS_prctl, PR_SET_PDEATHSIG, 0, 0, 0, 0));
+}
+
+static int try_other_rlimit(const struct held *h)
+{
+	struct rlimit l;
+
+	if (syscall(SYS_prlimit64, h->parent, RLIMIT_CORE, NULL, &l))
+		return errno;
+	return answer(syscall(SYS_prlimit64, h->parent, RLIMIT_CORE, &l, NULL));
+}
+
+static int try_userfaultfd(const struct held *h)
+{
+	(void)h;
+	return answer(syscall(SYS_userfaultfd, ~0));
+}
+
+static int try_io_uring(const struct held *h)
+{
+	(void)h;
+	return answer(syscall(SYS_io_uring_setup, 0, NULL));
+}
+
 static int try_unknown(const struct held *h)
 {
 	(void)h;
@@ -223,7 +340,6 @@ static int try_work(const struct held *h)
 	struct stat st;
 	char buf[64];
 	void *mapped;
-	int memory;
 
 	if (write(h->pipes[1], "ab", 2) != 2 || poll(&p, 1, 1000) != 1 ||
 	    read(h->pipes[0], buf, 2) != 2)
@@ -232,11 +348,8 @@ static int try_work(const struct held *h)
 		return 202;
 	if (pread(h->file, buf, 4, 0) != 4 || fstat(h->file, &st) || lseek(h->file, 0, SEEK_SET))
 		return 203;
-	memory = memfd_create("test", MFD_CLOEXEC);
-	if (memory < 0 || ftruncate(memory, PAGE) || write(memory, "x", 1) != 1)
-		return 204;
-	mapped = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, memory, 0);
-	if (mapped == MAP_FAILED || munmap(mapped, PAGE) || close(memory))
+	mapped = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, h->file, 0);
+	if (mapped == MAP_FAILED || munmap(mapped, PAGE))
 		return 205;
 	mapped = malloc(MEMORY / 4);
 	if (!mapped || !realloc(memset(mapped, 1, MEMORY / 4), MEMORY / 2))
@@ -289,7 +402,21 @@ static const struct attempt {
 	{ "type for the user", try_terminal, 0, ENOSYS, ENOSYS, ENOSYS },
 	{ "send to an address", try_send_to, -1, ENOSYS, ENOSYS, ENOSYS },
 	{ "much memory", try_much_memory, 0, IS_SANITIZED ? 0 : ENOMEM, 0, 0 },
-	{ "a big file in memory", try_big_file, 0, EFBIG, 0, 0 },
+	{ "a big file in memory", try_big_file, 0, ENOSYS, 0, 0 },
+	{ "a new file in memory", try_memory_file, 0, ENOSYS, 0, 0 },
+	{ "room in a file", try_fallocate, 0, ENOSYS, 0, 0 },
+	{ "write to a file", try_write_file, 0, EFBIG, 0, 0 },
+	{ "send a file", try_send_file, 0, ENOSYS, 0, 0 },
+	{ "compute for long", try_compute, -1, KILLED + SIGKILL, -1, -1 },
+	{ "a pair of sockets", try_socketpair, 0, ENOSYS, ENOSYS, ENOSYS },
+	{ "a pipe", try_pipe, 0, ENOSYS, 0, 0 },
+	{ "another priority", try_nice, 0, ENOSYS, ENOSYS, ENOSYS },
+	{ "memory that stays", try_lock_memory, 0, ENOSYS, ENOSYS, ENOSYS },
+	{ "a timer", try_timer, 0, ENOSYS, ENOSYS, ENOSYS },
+	{ "live on without a parent", try_survive_parent, 0, ENOSYS, ENOSYS, ENOSYS },
+	{ "limits of others", try_other_rlimit, 0, -1, ENOSYS, ENOSYS },
+	{ "userfaultfd", try_userfaultfd, -1, SYS, SYS, SYS },
+	{ "io_uring", try_io_uring, -1, SYS, SYS, SYS },
 	{ "a call that does not exist", try_unknown, 0, 0, 0, 0 },
 	{ "abort", try_abort, KILLED + SIGABRT, KILLED + SIGABRT, KILLED + SIGABRT, KILLED + SIGABRT },
 	{ "work", try_work, 0, 0, 0, 0 },
@@ -351,7 +478,8 @@ static bool kernel_has_all(void)
 
 static void test_attempts(void **state)
 {
-	const struct sandbox_rules worker = { .kind = SANDBOX_WORKER, .memory_bytes = MEMORY },
+	const struct sandbox_rules worker = { .kind = SANDBOX_WORKER, .memory_bytes = MEMORY,
+						.cpu_seconds = CPU_SECONDS },
 				   report = { .kind = SANDBOX_REPORT },
 				   closed = { .kind = SANDBOX_REPORT, .opens_nothing = true };
 
