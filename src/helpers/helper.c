@@ -356,6 +356,13 @@ void helper_free(struct helper *h)
 	free(h);
 }
 
+void helper_restart(struct helper *h)
+{
+	pthread_mutex_lock(&h->lock);
+	leave(h);
+	pthread_mutex_unlock(&h->lock);
+}
+
 static int start(struct helper *h)
 {
 	int pair[2], err;

@@ -82,6 +82,9 @@ void helper_free(struct helper *h);			/* NULL is fine */
 int helper_call(struct helper *h, const struct helper_message *request, size_t max,
 		const struct helper_wait *wait, struct helper_message *answer);
 
+/* Ends the process: the next call starts another one, which knows nothing of earlier requests. */
+void helper_restart(struct helper *h);
+
 /* How often helpers ended before they had answered, since the start. */
 struct helper_stats {
 	uint64_t calls, died, stalled;

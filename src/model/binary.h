@@ -25,7 +25,7 @@ struct binary {
 	char *path;			/* as the process sees it; owned */
 	uint64_t dev, ino, size_bytes;
 	int64_t mtime_ns;
-	uint32_t uid;			/* its owner */
+	uint32_t uid;			/* its owner, or a number for who else can write it */
 	uint8_t build_id[64], build_id_len;
 	uint32_t flags;			/* BINARY_HAS_... */
 	struct rec_segment *segments;	/* the executable ones; owned */

@@ -16,44 +16,89 @@
 #include "src/symbolize/symbol_batch.h"
 
 #define MAX_LANES 4
+#define IDENTITY_LANES 2		/* of root's files and of others */
 /* Longer than the largest programs need on a slow and busy machine. */
 #define IDENTITY_NS (2 * NSEC_PER_SEC)
 #define TABLE_NS (30 * NSEC_PER_SEC)
 #define NAMES_NS (20 * NSEC_PER_SEC)
 
+/*
+ * A parser process. It is given the files of one owner only, until another process takes its place:
+ * one that was taken over by a file can then lie about files of that file's owner, and about no
+ * others. A fresh process takes 1.3 ms.
+ */
+struct lane {
+	struct helper *helper;
+	bool is_busy;
+	bool is_used;			/* it was given a file */
+	uint32_t owner;			/* of that file */
+	uint64_t used;			/* count of calls, as of its last one */
+};
+
+struct lanes {
+	struct lane v[MAX_LANES];
+	unsigned nr;
+};
+
 struct parsers {
 	struct file_opener *opener;
-	struct helper *identity, *perf_map;
+	struct lanes identity, perf_map, names, tables;
 	struct wait_budget *identity_budget;
-	struct helper *names[MAX_LANES];	/* a binary is always asked of the same one */
-	struct helper *tables[MAX_LANES];
-	bool busy[MAX_LANES];			/* of tables */
-	unsigned nr_lanes;
-	pthread_mutex_t lock;			/* of busy */
+	uint64_t nr_calls;
+	pthread_mutex_t lock;		/* of all but the helpers */
 	pthread_cond_t free_lane;
 };
+
+/* A request, of whom it is asked, and how long its answer may take. */
+struct question {
+	struct lanes *lanes;
+	struct helper_message message;
+	size_t max;			/* bytes of the answer */
+	uint32_t owner;			/* of the file */
+	/*
+	 * Which lane it is to be, if that is the owner's, because a parser keeps symbols: + 1. 0:
+	 * any.
+	 */
+	unsigned wish;
+};
+
+static int start_lanes(struct lanes *l, unsigned nr, struct helper_keeper *k,
+		       const struct helper_kind *kind)
+{
+	int err = 0;
+
+	for (; l->nr < nr && !err; l->nr += !err)
+		err = helper_new(k, kind, &l->v[l->nr].helper);
+	return err;
+}
+
+static void end_lanes(struct lanes *l)
+{
+	for (unsigned i = 0; i < l->nr; i++)
+		helper_free(l->v[i].helper);
+}
 
 int parsers_new(struct helper_keeper *k, struct file_opener *opener, unsigned nr_threads,
 		struct parsers **pp)
 {
+	unsigned nr = nr_threads < 1 ? 1 : nr_threads > MAX_LANES ? MAX_LANES : nr_threads;
 	struct parsers *p = calloc(1, sizeof(*p));
 	int err;
 
 	if (!p)
 		return -ENOMEM;
 	p->opener = opener;
-	p->nr_lanes = nr_threads < 1 ? 1 : nr_threads > MAX_LANES ? MAX_LANES : nr_threads;
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->free_lane, NULL);
 	p->identity_budget = wait_budget_new();
-	err = p->identity_budget ? helper_new(k, &table_parser_kind, &p->identity) : -ENOMEM;
+	err = p->identity_budget ? start_lanes(&p->identity, IDENTITY_LANES, k, &table_parser_kind)
+				 : -ENOMEM;
 	if (!err)
-		err = helper_new(k, &name_parser_kind, &p->perf_map);
-	for (unsigned i = 0; i < p->nr_lanes && !err; i++) {
-		err = helper_new(k, &name_parser_kind, &p->names[i]);
-		if (!err)
-			err = helper_new(k, &table_parser_kind, &p->tables[i]);
-	}
+		err = start_lanes(&p->perf_map, 1, k, &name_parser_kind);
+	if (!err)
+		err = start_lanes(&p->names, nr, k, &name_parser_kind);
+	if (!err)
+		err = start_lanes(&p->tables, nr, k, &table_parser_kind);
 	if (err)
 		parsers_free(p);
 	else
@@ -65,28 +110,95 @@ void parsers_free(struct parsers *p)
 {
 	if (!p)
 		return;
-	helper_free(p->identity);
+	end_lanes(&p->identity);
+	end_lanes(&p->perf_map);
+	end_lanes(&p->names);
+	end_lanes(&p->tables);
 	wait_budget_free(p->identity_budget);
-	helper_free(p->perf_map);
-	for (unsigned i = 0; i < MAX_LANES; i++) {
-		helper_free(p->names[i]);
-		helper_free(p->tables[i]);
-	}
 	pthread_cond_destroy(&p->free_lane);
 	pthread_mutex_destroy(&p->lock);
 	free(p);
 }
 
+/* ---- lanes ---- */
+
+/* How well a lane fits: the owner's own one, else an unused one, else any. */
+static int fit(const struct lane *l, const struct question *q)
+{
+	return l->is_used ? l->owner == q->owner ? 2 : 0 : 1;
+}
+
+/* The free lane that fits best; of these that which was not used for longest. NULL: none. */
+static struct lane *best_free_lane(const struct question *q)
+{
+	struct lane *best = NULL;
+
+	for (unsigned i = 0; i < q->lanes->nr; i++) {
+		struct lane *l = &q->lanes->v[i];
+
+		if (!l->is_busy && (!best || fit(l, q) > fit(best, q) ||
+				    (fit(l, q) == fit(best, q) && l->used < best->used)))
+			best = l;
+	}
+	return best;
+}
+
+/* The lane that was wished for, or else one of the owner's. NULL: it is busy. */
+static struct lane *wished_lane(const struct question *q)
+{
+	struct lane *wish = &q->lanes->v[(q->wish - 1) % q->lanes->nr], *l = wish;
+
+	for (unsigned i = 0; i < q->lanes->nr && !fit(wish, q); i++)
+		if (fit(&q->lanes->v[i], q) > fit(l, q))
+			l = &q->lanes->v[i];
+	return l->is_busy ? NULL : l;
+}
+
+static struct lane *take_lane(struct parsers *p, const struct question *q)
+{
+	struct lane *l;
+	bool is_others;
+
+	pthread_mutex_lock(&p->lock);
+	while (!(l = q->wish ? wished_lane(q) : best_free_lane(q)))
+		pthread_cond_wait(&p->free_lane, &p->lock);
+	is_others = l->is_used && l->owner != q->owner;
+	l->is_busy = l->is_used = true;
+	l->owner = q->owner;
+	l->used = ++p->nr_calls;
+	pthread_mutex_unlock(&p->lock);
+	if (is_others)
+		helper_restart(l->helper);
+	return l;
+}
+
+static void give_lane(struct parsers *p, struct lane *l)
+{
+	pthread_mutex_lock(&p->lock);
+	l->is_busy = false;
+	pthread_cond_broadcast(&p->free_lane);
+	pthread_mutex_unlock(&p->lock);
+}
+
 /*
  * A parser may be killed for what others have done (for want of memory), and its answer is missing
  * until the end of the recording. So a file counts as unreadable when a second parser has ended.
+ * The time counts from when the lane is free, for both together. 0 or -errno, also that of the
+ * answer.
  */
-static int call(struct helper *h, const struct helper_message *request, size_t max,
-		const struct helper_wait *wait, struct helper_message *answer)
+static int call(struct parsers *p, const struct question *q, uint64_t ns, struct helper_wait wait,
+		struct helper_message *answer)
 {
-	int err = helper_call(h, request, max, wait, answer);
+	struct lane *l = take_lane(p, q);
+	int err;
 
-	return err == -EPIPE ? helper_call(h, request, max, wait, answer) : err;
+	if (ns)
+		wait.until_ns = now_ns() + ns;
+	err = helper_call(l->helper, &q->message, q->max, &wait, answer);
+	if (err == -EPIPE)
+		err = helper_call(l->helper, &q->message, q->max, &wait, answer);
+	give_lane(p, l);
+	return err ? err : parse_take_status(answer);
 }
 
 /* ---- identity ---- */
@@ -96,23 +208,23 @@ static int call(struct helper *h, const struct helper_message *request, size_t m
  * may have a server beneath that does not answer. So whoever maps such files pays for the time that
  * is lost.
  */
-int parse_identity(struct parsers *p, int fd, pid_t pid, uid_t owner, struct elf_identity *out)
+int parse_identity(struct parsers *p, int fd, pid_t pid, uint32_t owner, struct elf_identity *out)
 {
-	struct helper_message request = { .op = PARSE_IDENTITY, .fds = { fd }, .nr_fds = 1 };
+	const struct question q = {
+		.lanes = &p->identity, .max = PARSE_MAX_IDENTITY, .owner = owner,
+		.message = { .op = PARSE_IDENTITY, .fds = { fd }, .nr_fds = 1 },
+	};
 	uid_t user = wait_budget_user(p->identity_budget, pid, owner);
 	uint64_t begin = now_ns(), end;
 	uint64_t limit_ns = wait_budget_ask(p->identity_budget, user, begin, IDENTITY_NS);
-	struct helper_wait wait = { .until_ns = begin + limit_ns };
 	struct helper_message answer;
 	int err;
 
 	if (!limit_ns)
 		return -EBUSY;
-	err = call(p->identity, &request, PARSE_MAX_IDENTITY, &wait, &answer);
+	err = call(p, &q, 0, (struct helper_wait){ .until_ns = begin + limit_ns }, &answer);
 	end = now_ns();
 	wait_budget_pay(p->identity_budget, user, end, err ? end - begin : (end - begin) / 2);
-	if (!err)
-		err = parse_take_status(&answer);
 	if (!err)
 		err = parse_take_identity(&answer, out);
 	helper_message_release(&answer);
@@ -121,45 +233,17 @@ int parse_identity(struct parsers *p, int fd, pid_t pid, uid_t owner, struct elf
 
 /* ---- tables ---- */
 
-static unsigned take_lane(struct parsers *p)
+int parse_table(struct parsers *p, int fd, uint32_t owner, const atomic_bool *unwanted,
+		struct unwind_table **tp)
 {
-	unsigned i;
-
-	pthread_mutex_lock(&p->lock);
-	for (;;) {
-		for (i = 0; i < p->nr_lanes && p->busy[i]; i++)
-			;
-		if (i < p->nr_lanes)
-			break;
-		pthread_cond_wait(&p->free_lane, &p->lock);
-	}
-	p->busy[i] = true;
-	pthread_mutex_unlock(&p->lock);
-	return i;
-}
-
-static void give_lane(struct parsers *p, unsigned i)
-{
-	pthread_mutex_lock(&p->lock);
-	p->busy[i] = false;
-	pthread_cond_signal(&p->free_lane);
-	pthread_mutex_unlock(&p->lock);
-}
-
-int parse_table(struct parsers *p, int fd, const atomic_bool *unwanted, struct unwind_table **tp)
-{
-	struct helper_message request = { .op = PARSE_TABLE, .fds = { fd }, .nr_fds = 1 };
-	struct helper_wait wait = { .unwanted = unwanted };
-	unsigned lane = take_lane(p);
+	const struct question q = {
+		.lanes = &p->tables, .max = PARSE_MAX_TABLE, .owner = owner,
+		.message = { .op = PARSE_TABLE, .fds = { fd }, .nr_fds = 1 },
+	};
 	struct helper_message answer;
-	int err;
+	int err = call(p, &q, TABLE_NS, (struct helper_wait){ .unwanted = unwanted }, &answer);
 
-	wait.until_ns = now_ns() + TABLE_NS;
-	err = call(p->tables[lane], &request, PARSE_MAX_TABLE, &wait, &answer);
-	give_lane(p, lane);
 	*tp = NULL;
-	if (!err)
-		err = parse_take_status(&answer);
 	if (!err)
 		err = parse_take_table(&answer, tp);
 	helper_message_release(&answer);
@@ -172,19 +256,8 @@ int parse_table(struct parsers *p, int fd, const atomic_bool *unwanted, struct u
 
 /* ---- names ---- */
 
-static int ask_names(struct parsers *p, const struct symbol_file *file,
-		     const struct helper_message *request, const atomic_bool *unwanted,
-		     struct helper_message *answer)
-{
-	struct helper_wait wait = { .until_ns = now_ns() + NAMES_NS, .unwanted = unwanted };
-	struct helper *h = p->names[file->binary % p->nr_lanes];
-	int err = call(h, request, PARSE_MAX_NAMES + request->part[1].len, &wait, answer);
-
-	return err ? err : parse_take_status(answer);
-}
-
 /* Opens what may be the debug file by the name in answer, and adds it to the request. */
-static void add_debug_files(struct parsers *p, const struct symbol_file *file,
+static void add_debug_files(const struct parsers *p, const struct symbol_file *file,
 			    const struct helper_message *answer, struct helper_message *request)
 {
 	struct debug_name name;
@@ -202,21 +275,24 @@ int parse_names(void *parsers, struct symbol_file *file, struct symbol_batch *b,
 {
 	struct parsers *p = parsers;
 	struct names_head head = { .binary = file->binary, .no_demangle = b->no_demangle };
-	struct helper_message request = {
-		.op = PARSE_NAMES,
-		.part = { { &head, sizeof(head) }, { b->v, b->nr * sizeof(*b->v) } },
-		.fds = { file->fd }, .nr_fds = 1,
+	struct question q = {
+		.lanes = &p->names, .max = PARSE_MAX_NAMES + b->nr * sizeof(*b->v),
+		.owner = file->owner, .wish = file->binary % MAX_LANES + 1,
+		.message = { .op = PARSE_NAMES,
+			     .part = { { &head, sizeof(head) }, { b->v, b->nr * sizeof(*b->v) } },
+			     .fds = { file->fd }, .nr_fds = 1 },
 	};
+	const struct helper_wait wait = { .unwanted = unwanted };
 	struct helper_message answer;
-	int err = ask_names(p, file, &request, unwanted, &answer);
+	int err = call(p, &q, NAMES_NS, wait, &answer);
 
 	if (err == -EAGAIN) {
-		add_debug_files(p, file, &answer, &request);
+		add_debug_files(p, file, &answer, &q.message);
 		helper_message_release(&answer);
 		head.load = 1;
-		err = ask_names(p, file, &request, unwanted, &answer);
-		for (size_t i = 1; i < request.nr_fds; i++)
-			close(request.fds[i]);
+		err = call(p, &q, NAMES_NS, wait, &answer);
+		for (size_t i = 1; i < q.message.nr_fds; i++)
+			close(q.message.fds[i]);
 	}
 	if (!err)
 		err = parse_take_names(&answer, file, b);
@@ -233,25 +309,26 @@ static int by_addr(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-int parse_perf_map(struct parsers *p, int fd, uint64_t size, const struct helper_wait *wait,
+int parse_perf_map(struct parsers *p, int fd, const struct stat *st, const struct helper_wait *wait,
 		   struct perf_map_query *v, size_t nr, struct byte_buf *names)
 {
-	struct helper_message request = {
-		.op = PARSE_PERF_MAP,
-		.part = { { v, nr * sizeof(*v) }, { &size, sizeof(size) } },
-		.fds = { fd }, .nr_fds = 1,
+	uint64_t size = (uint64_t)st->st_size;
+	const struct question q = {
+		.lanes = &p->perf_map, .max = PARSE_MAX_NAMES + nr * sizeof(*v),
+		.owner = st->st_uid,
+		.message = { .op = PARSE_PERF_MAP,
+			     .part = { { v, nr * sizeof(*v) }, { &size, sizeof(size) } },
+			     .fds = { fd }, .nr_fds = 1 },
 	};
 	struct helper_message answer;
-	int err, status, taken = 0;
+	int err, taken = 0;
 
 	if (nr)
 		qsort(v, nr, sizeof(*v), by_addr);
-	err = call(p->perf_map, &request, PARSE_MAX_NAMES + nr * sizeof(*v), wait, &answer);
-	status = err ? err : parse_take_status(&answer);
+	err = call(p, &q, 0, *wait, &answer);
 	/* Names found before an error count. */
-	if (!err && (!status || status == -E2BIG || status == -EIO))
+	if (answer.part[0].v && (!err || err == -E2BIG || err == -EIO))
 		taken = parse_take_queries(&answer, v, nr, names);
-	err = taken ? taken : status;
 	helper_message_release(&answer);
-	return err;
+	return taken ? taken : err;
 }

@@ -9,8 +9,9 @@
  *	parsers_free(p)
  *
  * A parser that dies or takes too long costs the answer that it was asked for, and is counted
- * (parsers_stats). There are as many parsers of tables and of symbols as there are threads that
- * ask, and one for identities, which are asked for while the recording waits.
+ * (helper_keeper_stats). There are as many parsers of tables and of symbols as there are threads
+ * that ask, and two for identities, which are asked for while the recording waits. Each has files
+ * of one owner only, until another process takes its place.
  */
 #pragma once
 
@@ -27,6 +28,7 @@
 
 struct parsers;
 struct file_opener;
+struct stat;
 
 /* To be given to helper_keeper_new(). */
 extern const struct helper_kind table_parser_kind, name_parser_kind;
@@ -45,18 +47,20 @@ struct elf_identity {
 };
 
 /*
- * Of a file that pid has mapped; owner is the file's. 0; -ENOEXEC: it is no ELF file; -EBUSY: not
- * asked, because files of this user have cost too much time (wait_budget.h); or another -errno.
+ * Of a file that pid has mapped; owner: a number for who can have written it. No process parses
+ * files of two owners. 0; -ENOEXEC: it is no ELF file; -EBUSY: not asked, because files of this
+ * user have cost too much time (wait_budget.h); or another -errno.
  */
-int parse_identity(struct parsers *p, int fd, pid_t pid, uid_t owner, struct elf_identity *out);
+int parse_identity(struct parsers *p, int fd, pid_t pid, uint32_t owner, struct elf_identity *out);
 
 /* 0 and the table; or -errno as of unwind_table_from_image(), -ETIMEDOUT, -EPIPE, -ECANCELED. */
-int parse_table(struct parsers *p, int fd, const atomic_bool *unwanted, struct unwind_table **tp);
+int parse_table(struct parsers *p, int fd, uint32_t owner, const atomic_bool *unwanted,
+		struct unwind_table **tp);
 
 /* symbolizer_options.look_up; parsers is a struct parsers. */
 int parse_names(void *parsers, struct symbol_file *file, struct symbol_batch *batch,
 		const atomic_bool *unwanted);
 
-/* perf_map_find() for a regular file of size bytes. The queries are sorted afterwards. */
-int parse_perf_map(struct parsers *p, int fd, uint64_t size, const struct helper_wait *wait,
+/* perf_map_find() for a regular file; st: its fstat(). The queries are sorted afterwards. */
+int parse_perf_map(struct parsers *p, int fd, const struct stat *st, const struct helper_wait *wait,
 		   struct perf_map_query *v, size_t nr, struct byte_buf *names);

@@ -98,7 +98,7 @@ static void answer_elsewhere(struct subject *s, struct batch *job)
 	const struct symbolizer_options *o = &job->owner->opts;
 	struct symbol_file file = {
 		.binary = s->id, .fd = s->src.fd, .pid = s->src.pid, .inode = s->src.inode,
-		.path = s->src.path,
+		.path = s->src.path, .owner = s->src.owner,
 	};
 	int err = s->err ? s->err : o->look_up(o->ctx, &file, &job->b, job->job.unwanted);
 

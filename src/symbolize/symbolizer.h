@@ -39,6 +39,7 @@ struct symbol_file {
 	pid_t pid;			/* as in struct symbol_source */
 	struct symbol_inode inode;
 	const char *path;
+	uint32_t owner;			/* as in struct symbol_source */
 	uint32_t flags;			/* answer: BINARY_... */
 };
 
@@ -63,6 +64,7 @@ struct symbol_source {
 	const char *path;
 	pid_t pid;			/* a process that has mapped it; 0: unknown */
 	struct symbol_inode inode;	/* of the file itself; fd may be a copy in memory */
+	uint32_t owner;			/* a number for who can have written the file */
 	/*
 	 * SOURCE_MEMORY: the image. SOURCE_KERNEL: a struct kernel_symbols, or NULL, and the
 	 * symbolizer loads its own. Both are borrowed until symbolizer_free().

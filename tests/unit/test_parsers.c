@@ -85,13 +85,26 @@ static void test_identity(void **state)
 	close(text);
 }
 
-/* The process with this name whose parent is the keeper's, of this test only; 0: none. */
-static pid_t child_called(pid_t parent, const char *name)
+static bool is_called(pid_t pid, const char *name)
 {
-	char path[64], comm[32], *next;
+	char path[64], comm[32] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	f = fopen(path, "r");
+	if (f && !fgets(comm, sizeof(comm), f))
+		comm[0] = 0;
+	if (f)
+		fclose(f);
+	return !strncmp(comm, name, strlen(name));
+}
+
+/* The last child of parent with this name that is not in v; 0: none. Of this test only. */
+static pid_t child_besides(pid_t parent, const char *name, const pid_t *v, size_t nr)
+{
+	char path[64], text[4096] = "", *next;
 	pid_t found = 0;
 	FILE *list;
-	char text[4096] = "";
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", parent, parent);
 	list = fopen(path, "r");
@@ -99,20 +112,60 @@ static pid_t child_called(pid_t parent, const char *name)
 		text[0] = 0;
 	if (list)
 		fclose(list);
-	for (char *p = text; !found; p = next) {
+	for (char *p = text;; p = next) {
 		pid_t pid = (pid_t)strtol(p, &next, 10);
-		FILE *f;
+		bool is_known = false;
 
 		if (next == p)
-			break;
-		snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-		f = fopen(path, "r");
-		if (f && fgets(comm, sizeof(comm), f) && !strncmp(comm, name, strlen(name)))
+			return found;
+		for (size_t i = 0; i < nr; i++)
+			is_known |= v[i] == pid;
+		if (!is_known && is_called(pid, name))
 			found = pid;
-		if (f)
-			fclose(f);
 	}
-	return found;
+}
+
+static pid_t child_called(pid_t parent, const char *name)
+{
+	return child_besides(parent, name, NULL, 0);
+}
+
+static bool is_alive(pid_t pid)
+{
+	char path[64], line[512] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "r");
+	if (f && !fgets(line, sizeof(line), f))
+		line[0] = 0;
+	if (f)
+		fclose(f);
+	return *line && strncmp(strrchr(line, ')'), ") Z", 3);
+}
+
+/* A parser that was taken over by a file of one user is asked about no file of another one. */
+static void test_owners(void **state)
+{
+	struct world *w = *state;
+	pid_t pids[3] = { 0 }, keeper = 0;
+	struct elf_identity id;
+
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(parse_identity(w->helpers.parsers, w->self, getpid(), 1000 + i,
+						&id), 0);
+		free(id.segments);
+		keeper = keeper ? keeper : child_called(getpid(), "probee-keeper");
+		pids[i] = child_besides(keeper, "probee-parser", pids, i);
+		assert_true(pids[i] > 0);
+		assert_int_equal(parse_identity(w->helpers.parsers, w->self, getpid(), 1000 + i,
+						&id), 0);
+		free(id.segments);
+		assert_int_equal(child_besides(keeper, "probee-parser", pids, i + 1), 0);
+	}
+	while (is_alive(pids[0]))
+		usleep(1000);
+	assert_true(is_alive(pids[1]) && is_alive(pids[2]));
 }
 
 static void *kill_soon(void *pid)
@@ -150,7 +203,7 @@ static void test_table(void **state)
 	int text = file_of("\177ELF but no more", 16);
 
 	assert_int_equal(unwind_table_from_image(w->img, &here), 0);
-	assert_int_equal(parse_table(w->helpers.parsers, w->self, &unwanted, &there), 0);
+	assert_int_equal(parse_table(w->helpers.parsers, w->self, 0, &unwanted, &there), 0);
 	assert_int_equal(there->vaddr_lo, here->vaddr_lo);
 	assert_int_equal(there->nr_pages, here->nr_pages);
 	assert_int_equal(there->nr_rows, here->nr_rows);
@@ -162,10 +215,10 @@ static void test_table(void **state)
 	assert_true(unwind_table_is_sound(here));
 	unwind_table_free(here);
 	unwind_table_free(there);
-	assert_true(parse_table(w->helpers.parsers, text, &unwanted, &there) < 0);
+	assert_true(parse_table(w->helpers.parsers, text, 0, &unwanted, &there) < 0);
 	assert_null(there);
 	atomic_store(&unwanted, true);
-	assert_int_equal(parse_table(w->helpers.parsers, w->self, &unwanted, &there), -ECANCELED);
+	assert_int_equal(parse_table(w->helpers.parsers, w->self, 0, &unwanted, &there), -ECANCELED);
 	close(text);
 }
 
@@ -264,8 +317,10 @@ static void test_perf_map(void **state)
 	struct helper_wait wait = { .until_ns = now_ns() + 20 * NSEC_PER_SEC };
 	struct byte_buf names = { 0 };
 	int fd = file_of(map, strlen(map));
+	struct stat st;
 
-	assert_int_equal(parse_perf_map(w->helpers.parsers, fd, strlen(map), &wait, v, 3, &names), 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(parse_perf_map(w->helpers.parsers, fd, &st, &wait, v, 3, &names), 0);
 	assert_int_equal(v[0].cookie, 3);
 	assert_string_equal((char *)names.v + v[0].name, "third");
 	assert_int_equal(v[0].start, 0x100);
@@ -280,7 +335,7 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_identity), T(test_killed_while_it_parses), T(test_table),
+		T(test_identity), T(test_owners), T(test_killed_while_it_parses), T(test_table),
 		T(test_tables_that_are_not_sound),
 		T(test_names),	  T(test_perf_map),
 	};

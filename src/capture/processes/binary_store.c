@@ -76,6 +76,7 @@ struct table_job {
 	struct binary_store *store;
 	uint32_t binary;
 	int fd;				/* its own; -1: the image is in memory */
+	uint32_t owner;
 	const void *data;
 	size_t len;
 	struct unwind_table *table;
@@ -135,7 +136,8 @@ static void table_run(struct worker_job *job)
 	struct table_job *t = (struct table_job *)job;
 
 	t->err = t->fd < 0 ? table_of_vdso(t, &t->table)
-			   : parse_table(t->store->deps.parsers, t->fd, job->unwanted, &t->table);
+			   : parse_table(t->store->deps.parsers, t->fd, t->owner, job->unwanted,
+					 &t->table);
 }
 
 /*
@@ -210,6 +212,7 @@ static void queue_table(struct binary_store *st, uint32_t original, int priority
 	t->binary = original;
 	t->data = e->data;
 	t->len = e->len;
+	t->owner = binaries_get(st->deps.binaries, original)->uid;
 	t->fd = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
 	if (fd >= 0 && t->fd < 0) {
 		free(t);
@@ -422,10 +425,10 @@ static uint32_t add_file(struct binary_store *st, int fd, const struct stat *s,
 {
 	struct symbol_source source = {
 		.kind = SOURCE_ELF, .fd = fd, .path = map->path, .pid = pid,
-		.inode = { s->st_dev, s->st_ino, s->st_uid },
+		.inode = { s->st_dev, s->st_ino, s->st_uid }, .owner = id->uid,
 	};
 	struct elf_identity elf;
-	int err = parse_identity(st->deps.parsers, fd, pid, s->st_uid, &elf);
+	int err = parse_identity(st->deps.parsers, fd, pid, id->uid, &elf);
 	struct binary *b = err == -EBUSY ? NULL
 					 : binaries_add(st->deps.binaries, id, map->path,
 							map->deleted ? BINARY_DELETED : BINARY_ELF);
@@ -472,6 +475,15 @@ static struct opened open_file(struct binary_store *st, pid_t pid, const struct 
 }
 
 /*
+ * Who can have written a file: its owner; but a server says what it likes of owners, also that a
+ * file is root's. Numbers from 2^31 on are no users.
+ */
+static uint32_t writer_of(const struct opened *o)
+{
+	return o->is_copy ? 1u << 31 | (uint32_t)hash_u64(1, o->st.st_dev) : o->st.st_uid;
+}
+
+/*
  * A file whose numbers are not those of the mapping has its own ones here. Otherwise a process
  * could map one file, put another one in its place, and have it taken for the first one in all
  * processes.
@@ -479,7 +491,7 @@ static struct opened open_file(struct binary_store *st, pid_t pid, const struct 
 static struct file_id identity_of(const struct opened *o, const struct proc_map *map)
 {
 	struct file_id id = {
-		.dev = map->dev, .ino = map->ino, .uid = o->st.st_uid,
+		.dev = map->dev, .ino = map->ino, .uid = writer_of(o),
 		.size_bytes = (uint64_t)o->st.st_size,
 		.mtime_ns = o->st.st_mtim.tv_sec * (int64_t)NSEC_PER_SEC + o->st.st_mtim.tv_nsec,
 	};

@@ -86,7 +86,7 @@ static int read_map(struct map_job *m, const struct process_tmp *at)
 
 	if (fd < 0)
 		return fd;
-	err = parse_perf_map(m->parsers, fd, (uint64_t)st.st_size, &wait, m->v, m->nr, &m->names);
+	err = parse_perf_map(m->parsers, fd, &st, &wait, m->v, m->nr, &m->names);
 	close(fd);
 	return err;
 }
