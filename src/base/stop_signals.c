@@ -24,6 +24,7 @@
 #define LOOK_NS (100 * NSEC_PER_MSEC)
 #define IDLE_NS (LOOK_NS / 20)		/* who computes less between two looks only waits */
 #define IDLE_LOOKS 5
+#define PAUSE_NS (5 * NSEC_PER_MSEC)	/* in which any number of SIGCHLD become one */
 
 struct stop_watch {
 	struct stop_limit limit;
@@ -37,6 +38,7 @@ struct stop_watch {
 	pid_t tid;
 	clockid_t clock;
 	uint64_t cpu_ns;		/* as of the last look */
+	uint64_t looked_ns;		/* when that was */
 	unsigned idle_looks;		/* in a row */
 	/* The thread that does what is done last. */
 	pthread_t closer;
@@ -125,6 +127,7 @@ static void take_stop(struct stop_watch *w, int sig)
 	if (!w->first_ns) {
 		w->first = sig;
 		w->cpu_ns = cpu_ns(w->clock);
+		w->looked_ns = now;
 		w->first_ns = now;
 	} else if (now - w->first_ns > SAME_STOP_NS) {
 		end_by_force(w, sig, "the second signal");
@@ -137,21 +140,26 @@ static void take_stop(struct stop_watch *w, int sig)
  */
 static void look(struct stop_watch *w)
 {
+	w->looked_ns = now_ns();
 	look_at_thread(w);
 	if (w->limit.after_ns && now_ns() - w->first_ns >= w->limit.after_ns &&
 	    w->idle_looks >= IDLE_LOOKS)
 		end_by_force(w, w->first, "something did not end in time");
 }
 
+/*
+ * Whoever runs as the same user, such as the command that is recorded, may send signals without
+ * end. That must neither keep us from looking nor wake the watched thread all the time.
+ */
 static void *watch_main(void *arg)
 {
-	const struct timespec pause = { .tv_nsec = LOOK_NS };
+	const struct timespec look_pause = { .tv_nsec = LOOK_NS };
 	struct stop_watch *w = arg;
 
 	if (w->limit.begin)
 		w->limit.begin();
 	for (;;) {
-		int sig = sigtimedwait(&w->set, NULL, w->first_ns ? &pause : NULL);
+		int sig = sigtimedwait(&w->set, NULL, w->first_ns ? &look_pause : NULL);
 
 		if (w->is_closing)
 			return NULL;
@@ -159,7 +167,9 @@ static void *watch_main(void *arg)
 			take_stop(w, sig);
 		if (sig > 0)
 			wake(w);
-		else if (w->first_ns)
+		if (sig == SIGCHLD)
+			nanosleep(&(struct timespec){ .tv_nsec = PAUSE_NS }, NULL);
+		if (w->first_ns && now_ns() - w->looked_ns >= LOOK_NS)
 			look(w);
 	}
 }

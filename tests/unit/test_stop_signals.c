@@ -32,6 +32,7 @@ struct shared {
 	atomic_bool is_open;		/* the child has come so far */
 	atomic_bool has_seen;		/* it knows of a stop signal */
 	atomic_int last;		/* times that last() was called */
+	atomic_uint wakes;		/* times that the descriptor was readable */
 	bool last_hangs;
 };
 
@@ -99,6 +100,19 @@ static void end_slowly(struct stop_signals *s)
 	shared->has_seen = true;
 	stop_signals_close(s);
 	sleep_ms(300);
+	_exit(5);
+}
+
+static void count_wakes(struct stop_signals *s)
+{
+	struct pollfd p = { .fd = s->fd, .events = POLLIN };
+
+	while (!s->stopped) {
+		poll(&p, 1, -1);
+		atomic_fetch_add(&shared->wakes, 1);
+		stop_signals_read(s);
+	}
+	stop_signals_close(s);
 	_exit(5);
 }
 
@@ -249,6 +263,40 @@ static void test_hangs(void **state)
 	assert_non_null(strstr(w->said, ": the last words\n"));
 }
 
+/* A command that is recorded may send what it likes to a recorder of the same user. */
+static void test_hangs_under_a_flood(void **state)
+{
+	struct world *w = *state;
+	pid_t child = start(w, hang, AFTER_NS);
+	uint64_t until = now_ns() + 10 * NSEC_PER_SEC;
+	siginfo_t end = { 0 };
+
+	kill(child, SIGTERM);
+	while (!end.si_pid && now_ns() < until) {
+		kill(child, SIGCHLD);
+		sleep_ms(1);
+		waitid(P_PID, (id_t)child, &end, WEXITED | WNOHANG | WNOWAIT);
+	}
+	assert_int_equal(end.si_pid, child);
+	assert_exits(w, 128 + SIGTERM);
+	assert_non_null(strstr(w->said, "SIGTERM: something did not end in time"));
+}
+
+static void test_flood_wakes_seldom(void **state)
+{
+	struct world *w = *state;
+	uint64_t begin = now_ns(), ms;
+	pid_t child = start(w, count_wakes, 0);
+
+	while (now_ns() - begin < 300 * NSEC_PER_MSEC)
+		kill(child, SIGCHLD);
+	ms = (now_ns() - begin) / NSEC_PER_MSEC;
+	if (atomic_load(&shared->wakes) > ms / 2)
+		fail_msg("woken %u times in %u ms", atomic_load(&shared->wakes), (unsigned)ms);
+	kill(child, SIGINT);
+	assert_exits(w, 5);
+}
+
 /* Two signals at once are one; a later one ends it at once, with any limit. */
 static void test_second_signal(void **state)
 {
@@ -349,6 +397,8 @@ int main(void)
 		T(test_ends_well),
 		T(test_same_signal_late),
 		T(test_hangs),
+		T(test_hangs_under_a_flood),
+		T(test_flood_wakes_seldom),
 		T(test_second_signal),
 		T(test_all_hangs),
 		T(test_computing_is_not_hanging),
