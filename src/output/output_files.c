@@ -110,6 +110,11 @@ static int explain(const struct output_file *f, const struct output_reply *r)
 	if (err == -EPIPE)
 		return fail_why(err, "create %s: the process that puts files in their places ended",
 				f->path);
+	if (err == -ETIMEDOUT)
+		return fail_why(err,
+				"create %s: the process that puts files in their places does not "
+				"answer: it was stopped, or the file system does not answer",
+				f->path);
 	if (!text && err == -EACCES)
 		return fail_try(err, "a directory that you may write to", "create %s", f->path);
 	if (!text)
@@ -186,7 +191,9 @@ void output_files_free(struct output_files *fs)
 		free((char *)fs->v[i].path);
 		free((char *)fs->v[i].input);
 	}
-	output_guard_end(&fs->guard);
+	if (output_guard_end(&fs->guard))
+		note("the process that puts files in their places does not end: it was stopped, or "
+		     "the file system does not answer; what is unfinished (.*.tmp) may stay");
 	free(fs->v);
 	free(fs->fds);
 	free(fs);

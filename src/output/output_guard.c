@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
@@ -13,11 +14,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "src/base/clock.h"
 #include "src/base/helper_process.h"
+#include "src/base/patience.h"
 #include "src/rights/capabilities.h"
 #include "src/rights/recording_rights.h"
 
 #define GUARD_FD 3		/* helper_fork() */
+/* A rename on a busy disk takes seconds; a file that is given up for that is lost. */
+#define ANSWER_NS (30 * NSEC_PER_SEC)
+#define END_NS (2 * NSEC_PER_SEC)
+#define LOOK_MS 50
 
 struct request {
 	uint32_t order, i;
@@ -175,12 +182,26 @@ int output_guard_start(struct output_guard *g, struct output_file *v, size_t nr,
 		guard_main(v, nr, user);
 	close(ends[1]);
 	g->socket = ends[0];
+	g->answer_ns = ANSWER_NS;
+	g->end_ns = END_NS;
 	if (g->pid > 0)
 		return 0;
 	err = g->pid;
 	close(ends[0]);
 	*g = (struct output_guard){ .socket = -1 };
 	return err;
+}
+
+/* false: nothing has come in time. */
+static bool has_answered(const struct output_guard *g)
+{
+	struct patience wait = { .until_ns = now_ns() + g->answer_ns };
+	struct pollfd p = { .fd = g->socket, .events = POLLIN };
+
+	while (patience_lasts(&wait))
+		if (poll(&p, 1, LOOK_MS) > 0)
+			return true;
+	return false;
 }
 
 void output_guard_ask(struct output_guard *g, enum output_order order, size_t i,
@@ -190,19 +211,31 @@ void output_guard_ask(struct output_guard *g, enum output_order order, size_t i,
 	struct answer a = { 0 };
 	int fd = -1;
 
-	*reply = (struct output_reply){ .err = -EPIPE, .fd = -1 };
-	if (send(g->socket, &req, sizeof(req), MSG_NOSIGNAL) != sizeof(req) ||
-	    !receive_answer(g->socket, &a, &fd))
+	*reply = (struct output_reply){ .err = g->socket < 0 ? -ETIMEDOUT : -EPIPE, .fd = -1 };
+	if (send(g->socket, &req, sizeof(req), MSG_NOSIGNAL) != sizeof(req))
 		return;
-	*reply = (struct output_reply){ a.err, { a.why, a.uid }, fd };
+	if (!has_answered(g)) {
+		/* A late answer would be taken for the next one. */
+		close(g->socket);
+		g->socket = -1;
+		reply->err = -ETIMEDOUT;
+		return;
+	}
+	if (receive_answer(g->socket, &a, &fd))
+		*reply = (struct output_reply){ a.err, { a.why, a.uid }, fd };
 }
 
-void output_guard_end(struct output_guard *g)
+int output_guard_end(struct output_guard *g)
 {
+	struct patience wait = { .until_ns = now_ns() + g->end_ns };
+	pid_t ended = 0;
+
 	if (g->pid <= 0)
-		return;
-	close(g->socket);
-	while (waitpid(g->pid, NULL, 0) < 0 && errno == EINTR)
-		continue;
+		return 0;
+	if (g->socket >= 0)
+		close(g->socket);
+	while (!(ended = waitpid(g->pid, NULL, WNOHANG)) && patience_lasts(&wait))
+		poll(NULL, 0, 1);
 	*g = (struct output_guard){ .socket = -1 };
+	return ended ? 0 : -ETIMEDOUT;
 }

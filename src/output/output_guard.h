@@ -22,8 +22,10 @@ struct output_reply {
 };
 
 struct output_guard {
-	int socket;
+	int socket;			/* -1: none, or it did not answer in time */
 	pid_t pid;			/* 0: none */
+	/* How long to wait for an answer, and for its end; set by output_guard_start(). */
+	uint64_t answer_ns, end_ns;
 };
 
 /* Carries out an order. Makes system calls only. */
@@ -33,7 +35,14 @@ void output_order(struct output_file *v, size_t nr, const struct output_user *us
 /* 0 or -errno, silent. */
 int output_guard_start(struct output_guard *g, struct output_file *v, size_t nr,
 		       const struct output_user *user);
-/* reply->err is -EPIPE if the guard has gone. */
+/*
+ * reply->err is -EPIPE if the guard has gone, and -ETIMEDOUT if it did not answer in time: then it
+ * is asked nothing more.
+ */
 void output_guard_ask(struct output_guard *g, enum output_order order, size_t i,
 		      struct output_reply *reply);
-void output_guard_end(struct output_guard *g);
+/*
+ * -ETIMEDOUT: it does not end, because it was stopped or its file system does not answer. It is
+ * left behind, and removes what was not published when it goes on.
+ */
+int output_guard_end(struct output_guard *g);

@@ -24,6 +24,7 @@
 
 #include "src/base/io.h"
 #include "src/output/output_file.h"
+#include "src/output/output_guard.h"
 #include "tests/unit/stderr_text.h"
 
 static char dir[64];
@@ -345,6 +346,52 @@ static void kill_leaves_nothing(void **state)
 	close(fds[1]);
 }
 
+/* ---- A guard that is stopped, as by SIGSTOP or by its file system ---- */
+
+static int with_a_stopped_guard(void)
+{
+	struct output_file f = { .path = in_dir("a"), .kind = &kind, .fd = -1, .place.dir = -1 };
+	struct output_guard g = { .socket = -1 };
+	struct output_user user;
+	struct output_reply reply;
+	pid_t pid;
+	int err;
+
+	output_user_now(&user);
+	if (output_guard_start(&g, &f, 1, &user))
+		return 1;
+	pid = g.pid;
+	kill(pid, SIGSTOP);
+	g.answer_ns = 200 * 1000 * 1000;
+	g.end_ns = 200 * 1000 * 1000;
+	output_guard_ask(&g, OUTPUT_OPEN, 0, &reply);
+	err = reply.err != -ETIMEDOUT ? 2 : 0;
+	output_guard_ask(&g, OUTPUT_OPEN, 0, &reply);
+	err = reply.err != -ETIMEDOUT ? 3 : err;
+	err = output_guard_end(&g) != -ETIMEDOUT ? 4 : err;
+	kill(pid, SIGCONT);	/* now it sees the end, and cleans up */
+	return waitpid(pid, NULL, 0) == pid ? err : 5;
+}
+
+static void a_stopped_guard_is_left_behind(void **state)
+{
+	pid_t pid = fork(), ended = 0;
+	int status = -1;
+
+	(void)state;
+	if (!pid)
+		_exit(with_a_stopped_guard());
+	for (int i = 0; i < 2000 && !ended; i++) {
+		usleep(10000);
+		ended = waitpid(pid, &status, WNOHANG);
+	}
+	if (!ended)
+		kill(pid, SIGKILL);
+	assert_int_equal(ended, pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(nr_files(), 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -357,6 +404,7 @@ int main(void)
 		TEST(what_comes_later_is_looked_at_too),
 		TEST(one_name_is_for_one_output),
 		TEST(the_guard_keeps_the_rights),
+		TEST(a_stopped_guard_is_left_behind),
 		TEST(kill_leaves_nothing),
 	};
 
