@@ -24,9 +24,13 @@
  *	...
  *	helper_end(pid, answer_is_overdue)
  *
- * Limits. probee has threads, so until _exit() the child makes system calls only: malloc() and much
- * of libc may wait for a lock that another thread held during fork(). A child that hangs stays in
- * the list of processes until the server answers.
+ * Limits. probee has threads, and only the one that forks lives on in the child, where a lock that
+ * another one held stays locked for ever. glibc takes the locks of malloc() and stdio before it
+ * forks, so the child may use both. It may use nothing else that has a lock: no pthread functions,
+ * no dlopen(), no mutex of ours. A child that hangs stays in the list of processes until the server
+ * answers. The kernel sends SIGKILL when the thread ends that has forked (PR_SET_PDEATHSIG): that
+ * is one that lives as long as probee, or the child takes the request back, and ends when its
+ * socket does.
  *
  *	helper_fork(fds, nr)	0 in the child, where fds[i] has become i + 3; in the parent the
  *				child's pid, or -errno

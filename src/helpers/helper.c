@@ -168,6 +168,7 @@ static void keeper_main(const struct helper_keeper_options *opts)
 	struct kept k = { .opts = opts };
 	struct helper_message m;
 
+	prctl(PR_SET_PDEATHSIG, 0);	/* the thread that has forked us may end */
 	prctl(PR_SET_NAME, "probee-keeper");
 	setpriority(PRIO_PROCESS, 0, opts->nice);
 	if (opts->begin)

@@ -30,7 +30,8 @@
  *
  * Limits. One call at a time for each helper: others wait for it, and their time counts from then
  * on. If the keeper is killed, its helpers end with it (PR_SET_PDEATHSIG); the next call forks
- * another keeper, now from a process with threads, which glibc allows.
+ * another keeper, now from a process with threads, which glibc allows. A keeper ends when its
+ * socket does: the thread that has forked it may be gone long before.
  *
  *	helper_keeper_new(&options, &k)		before any thread is started
  *	helper_new(k, kind, &h)			starts no process yet

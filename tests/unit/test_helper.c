@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -400,6 +401,65 @@ static void test_keeper_is_killed(void **state)
 	assert_int_not_equal(parent_of(pid_of(w->h)), keeper);
 }
 
+static void *start_keeper_again(void *arg)
+{
+	struct world *w = arg;
+
+	for (int i = 0; i < 3 && ask(w->h, ECHO, LONG_NS) != -ENOTTY; i++)
+		;
+	return NULL;
+}
+
+/* A keeper that a worker thread has started again lives on without that thread. */
+static void test_keeper_of_a_thread(void **state)
+{
+	struct world *w = *state;
+	pid_t keeper = parent_of(pid_of(w->h)), pid;
+	pthread_t thread;
+
+	assert_int_equal(kill(keeper, SIGKILL), 0);
+	while (!is_dead(keeper))
+		usleep(1000);
+	assert_int_equal(pthread_create(&thread, NULL, start_keeper_again, w), 0);
+	pthread_join(thread, NULL);
+	pid = pid_of(w->h);
+	keeper = parent_of(pid);
+	usleep(200000);		/* the join may return before the thread is gone in the kernel */
+	assert_false(is_dead(keeper));
+	assert_int_equal(pid_of(w->h), pid);
+}
+
+/* probee is killed, and with it goes all that it has started. */
+static void test_all_end_with_probee(void **state)
+{
+	struct world *w = *state;
+	pid_t probee, pids[2];
+	int fds[2];
+
+	assert_int_equal(pipe(fds), 0);
+	probee = fork();
+	if (!probee) {
+		struct helper_keeper_options opts = { .kinds = kinds, .nr_kinds = 3 };
+
+		if (helper_keeper_new(&opts, &w->keeper) || helper_new(w->keeper, &good, &w->h))
+			_exit(1);
+		pids[0] = pid_of(w->h);
+		pids[1] = parent_of(pids[0]);
+		if (write(fds[1], pids, sizeof(pids)) != sizeof(pids))
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(fds[1]);
+	assert_int_equal(read(fds[0], pids, sizeof(pids)), sizeof(pids));
+	close(fds[0]);
+	kill(probee, SIGKILL);
+	waitpid(probee, NULL, 0);
+	for (int i = 0; i < 1000 && !(is_dead(pids[0]) && is_dead(pids[1])); i++)
+		usleep(10000);
+	assert_true(is_dead(pids[0]) && is_dead(pids[1]));
+}
+
 static void test_all_end_with_the_keeper(void **state)
 {
 	struct helper_keeper_options opts = { .kinds = kinds, .nr_kinds = 3 };
@@ -488,6 +548,8 @@ int main(void)
 		T(test_fresh_helper),
 		T(test_helper_that_does_not_begin),
 		T(test_keeper_is_killed),
+		T(test_keeper_of_a_thread),
+		T(test_all_end_with_probee),
 		T(test_all_end_with_the_keeper),
 		T(test_descriptors_of_a_helper),
 		T(test_cpu_time),
