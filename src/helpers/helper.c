@@ -19,6 +19,8 @@
 #include "src/base/task_state.h"
 
 #define SLOTS 32			/* helpers at a time */
+#define MAX_LEFT 64			/* killed processes that have not ended, see helper.h */
+#define FULL_NS (100 * NSEC_PER_MSEC)	/* one that can end does so within this time */
 #define KEEPER_FD 3			/* helper_fork() gives the only descriptor this number */
 #define STUCK_NS (1500 * NSEC_PER_MSEC)
 #define KEEPER_WAIT_NS (5 * NSEC_PER_SEC)	/* it does nothing that takes long */
@@ -95,6 +97,9 @@ static void helper_main(const struct helper_kind *kind)
 struct kept {
 	const struct helper_keeper_options *opts;
 	pid_t pids[SLOTS];		/* 0: none */
+	pid_t left[MAX_LEFT + SLOTS];	/* killed, and not ended yet */
+	size_t nr_left;
+	uint64_t full_ns;		/* since when there are too many of these; 0: not now */
 };
 
 /* A pid is killed only while it is not reaped, so it never is that of another process. */
@@ -106,14 +111,37 @@ static void reap(struct kept *k)
 		for (size_t i = 0; i < SLOTS; i++)
 			if (k->pids[i] == pid)
 				k->pids[i] = 0;
+		for (size_t i = 0; i < k->nr_left; i++)
+			if (k->left[i] == pid)
+				k->left[i--] = k->left[--k->nr_left];
 	}
 }
 
 static void kill_slot(struct kept *k, uint32_t slot)
 {
 	reap(k);
-	if (k->pids[slot] > 0)
-		kill(k->pids[slot], SIGKILL);
+	if (k->pids[slot] <= 0)
+		return;
+	kill(k->pids[slot], SIGKILL);
+	k->left[k->nr_left++] = k->pids[slot];
+	k->pids[slot] = 0;
+}
+
+/* The first time, waits for those that only want a CPU to end. */
+static bool may_spawn(struct kept *k)
+{
+	size_t max = k->opts->max_left ? k->opts->max_left : MAX_LEFT;
+
+	for (reap(k); k->nr_left >= max; reap(k)) {
+		uint64_t now = now_ns();
+
+		k->full_ns = k->full_ns ? k->full_ns : now;
+		if (now - k->full_ns >= FULL_NS)
+			return false;
+		nanosleep(&(struct timespec){ .tv_nsec = NSEC_PER_MSEC }, NULL);
+	}
+	k->full_ns = 0;
+	return true;
 }
 
 static void tell(void *v, size_t len)
@@ -141,6 +169,8 @@ static void tell_cpu(struct kept *k)
 	ns = usage_ns(RUSAGE_SELF) + usage_ns(RUSAGE_CHILDREN);
 	for (size_t i = 0; i < SLOTS; i++)
 		ns += k->pids[i] > 0 ? clock_of(k->pids[i]) : 0;
+	for (size_t i = 0; i < k->nr_left; i++)
+		ns += clock_of(k->left[i]);
 	tell(&ns, sizeof(ns));
 }
 
@@ -155,11 +185,11 @@ static void obey(struct kept *k, struct helper_message *m)
 	kill_slot(k, order->slot);
 	if (m->op != KEEPER_SPAWN || m->nr_fds != 1)
 		return;
-	pid = helper_fork(m->fds, 1);
+	pid = may_spawn(k) ? helper_fork(m->fds, 1) : -EBUSY;
 	if (!pid)
 		helper_main(k->opts->kinds[order->kind]);
 	k->pids[order->slot] = pid > 0 ? pid : 0;
-	tell(&k->pids[order->slot], sizeof(pid_t));
+	tell(&pid, sizeof(pid));
 }
 
 static void keeper_main(const struct helper_keeper_options *opts)
@@ -295,7 +325,11 @@ static int order(struct helper_keeper *k, enum keeper_op op, struct helper *h, i
 		/* A late answer would be taken for that to the next order. */
 		if (err)
 			stop_keeper(k);
+		else if (h->pid < 0)
+			err = h->pid;
 	}
+	if (err)
+		h->pid = 0;
 	pthread_mutex_unlock(&k->lock);
 	return err;
 }
@@ -439,7 +473,8 @@ static void count(struct helper_keeper *k, int err)
 	pthread_mutex_lock(&k->lock);
 	k->stats.calls++;
 	k->stats.stalled += err == -ETIMEDOUT;
-	k->stats.died += err && err != -ETIMEDOUT && err != -ECANCELED;
+	k->stats.refused += err == -EBUSY;
+	k->stats.died += err && err != -ETIMEDOUT && err != -ECANCELED && err != -EBUSY;
 	pthread_mutex_unlock(&k->lock);
 }
 

@@ -33,6 +33,10 @@
  * another keeper, now from a process with threads, which glibc allows. A keeper ends when its
  * socket does: the thread that has forked it may be gone long before.
  *
+ * A helper that hangs in the kernel is killed, but ends only when what it waits for does. Such ones
+ * are counted by the keeper until they end. While there are 64 of them none is started, so whoever
+ * makes files that hang cannot make processes without end.
+ *
  *	helper_keeper_new(&options, &k)		before any thread is started
  *	helper_new(k, kind, &h)			starts no process yet
  *	helper_call(h, &request, &answer, &wait)	from any thread
@@ -65,6 +69,7 @@ struct helper_keeper_options {
 	size_t nr_kinds;
 	int nice;			/* of the keeper, e.g. -15; ignored if not allowed */
 	void (*begin)(void);		/* in the keeper: gives up rights; NULL: keeps all */
+	size_t max_left;		/* killed helpers that have not ended, at most 64; 0: 64 */
 };
 
 struct helper_keeper;
@@ -78,7 +83,8 @@ void helper_free(struct helper *h);			/* NULL is fine */
 
 /*
  * 0: answer holds what the helper said (release it). Otherwise there is no answer: -ETIMEDOUT,
- * -ECANCELED (wait.unwanted), -EPIPE: the helper died, or another -errno. max: bytes of an answer.
+ * -ECANCELED (wait.unwanted), -EPIPE: the helper died, -EBUSY: too many that were killed have not
+ * ended yet, or another -errno. max: bytes of an answer.
  */
 int helper_call(struct helper *h, const struct helper_message *request, size_t max,
 		const struct helper_wait *wait, struct helper_message *answer);
@@ -89,6 +95,7 @@ void helper_restart(struct helper *h);
 /* How often helpers ended before they had answered, since the start. */
 struct helper_stats {
 	uint64_t calls, died, stalled;
+	uint64_t refused;		/* -EBUSY */
 };
 void helper_keeper_stats(struct helper_keeper *k, struct helper_stats *out);
 

@@ -13,7 +13,7 @@
 
 static uint8_t status_of_error(int err)
 {
-	if (err == -ENOMEM || err == -ETIMEDOUT)
+	if (err == -ENOMEM || err == -ETIMEDOUT || err == -EBUSY)
 		return SYMBOL_LIMITED;
 	return err == -ENOENT ? SYMBOL_GONE : SYMBOL_UNREADABLE;
 }

@@ -103,7 +103,7 @@ static void answer_elsewhere(struct subject *s, struct batch *job)
 	int err = s->err ? s->err : o->look_up(o->ctx, &file, &job->b, job->job.unwanted);
 
 	s->flags = file.flags ? file.flags : s->flags;
-	job->is_lost = err == -ECANCELED || err == -ETIMEDOUT || err == -EPIPE;
+	job->is_lost = err == -ECANCELED || err == -ETIMEDOUT || err == -EPIPE || err == -EBUSY;
 	if (err == -ECANCELED)
 		symbol_batch_fail(&job->b, -ETIMEDOUT);
 	else if (err)

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -401,6 +402,51 @@ static void test_keeper_is_killed(void **state)
 	assert_int_not_equal(parent_of(pid_of(w->h)), keeper);
 }
 
+/*
+ * A process that is killed and does not end, as one that waits for a file server: who traces it
+ * must let it go first.
+ */
+static void hold(pid_t pid)
+{
+	if (ptrace(PTRACE_SEIZE, pid, NULL, NULL))
+		skip();
+}
+
+static void let_go(pid_t pid)
+{
+	assert_int_equal(waitpid(pid, NULL, __WALL), pid);
+}
+
+/* No more than max_left of them at a time, however often something hangs. */
+static void test_left_behind(void **state)
+{
+	struct helper_keeper_options opts = { .kinds = kinds, .nr_kinds = 3, .max_left = 3 };
+	struct helper_keeper *keeper;
+	struct helper_stats stats;
+	struct helper *h;
+	pid_t pids[3];
+
+	(void)state;
+	assert_int_equal(helper_keeper_new(&opts, &keeper), 0);
+	assert_int_equal(helper_new(keeper, &good, &h), 0);
+	for (int i = 0; i < 3; i++) {
+		pids[i] = pid_of(h);
+		hold(pids[i]);
+		assert_int_equal(ask(h, HANG, 50 * NSEC_PER_MSEC), -ETIMEDOUT);
+	}
+	assert_int_equal(ask(h, ECHO, LONG_NS), -EBUSY);
+	assert_int_equal(ask(h, ECHO, LONG_NS), -EBUSY);
+	helper_keeper_stats(keeper, &stats);
+	assert_int_equal(stats.refused, 2);
+	assert_int_equal(stats.died, 0);
+	let_go(pids[1]);
+	assert_int_equal(ask(h, ECHO, LONG_NS), -ENOTTY);
+	let_go(pids[0]);
+	let_go(pids[2]);
+	helper_free(h);
+	helper_keeper_free(keeper);
+}
+
 static void *start_keeper_again(void *arg)
 {
 	struct world *w = arg;
@@ -548,6 +594,7 @@ int main(void)
 		T(test_fresh_helper),
 		T(test_helper_that_does_not_begin),
 		T(test_keeper_is_killed),
+		T(test_left_behind),
 		T(test_keeper_of_a_thread),
 		T(test_all_end_with_probee),
 		T(test_all_end_with_the_keeper),

@@ -375,7 +375,8 @@ static int end_job(struct jit_names *j, symbol_fn fn, void *ctx)
 
 	assert(e && e->nr >= m->nr);	/* a process with requests is kept */
 	j->job = NULL;
-	j->nr_lost += m->err == -ETIMEDOUT || m->err == -EPIPE || m->err == -ECANCELED ? m->nr : 0;
+	if (m->err == -ETIMEDOUT || m->err == -EPIPE || m->err == -ECANCELED || m->err == -EBUSY)
+		j->nr_lost += m->nr;
 	say_why(e, m->err);
 	err = give_names(m, fn, ctx);
 	forget_requests(e, m->nr);
