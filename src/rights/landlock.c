@@ -17,6 +17,8 @@ struct ruleset {
 	uint64_t files, network, scope;
 };
 
+#define READS (1u << 2 | 1u << 3)	/* a file, a directory */
+
 /* What each version of the interface added. */
 static const struct {
 	int abi;
@@ -24,8 +26,10 @@ static const struct {
 	struct ruleset adds;
 } additions[] = {
 	{ 1, LANDLOCK_FILES, { .files = (1u << 13) - 1 } },	/* execute ... make symbolic link */
-	{ 2, LANDLOCK_FILES, { .files = 1u << 13 } },	/* link or rename into another directory */
-	{ 3, LANDLOCK_FILES, { .files = 1u << 14 } },	/* truncate */
+	{ 1, LANDLOCK_WRITES, { .files = ((1u << 13) - 1) & ~READS } },
+	/* link or rename into another directory */
+	{ 2, LANDLOCK_FILES | LANDLOCK_WRITES, { .files = 1u << 13 } },
+	{ 3, LANDLOCK_FILES | LANDLOCK_WRITES, { .files = 1u << 14 } },	/* truncate */
 	{ 4, LANDLOCK_NETWORK, { .network = 3 } },	/* bind, connect */
 	{ 5, LANDLOCK_FILES, { .files = 1u << 15 } },	/* ioctl on devices */
 	{ 6, LANDLOCK_SCOPE, { .scope = 3 } },		/* abstract sockets, signals */
@@ -42,7 +46,7 @@ static unsigned choose(int abi, unsigned wanted, struct ruleset *r)
 		r->files |= additions[i].adds.files;
 		r->network |= additions[i].adds.network;
 		r->scope |= additions[i].adds.scope;
-		parts |= additions[i].part;
+		parts |= additions[i].part & wanted;
 	}
 	return parts;
 }

@@ -16,6 +16,7 @@ enum landlock_part {
 	LANDLOCK_FILES = 1,	/* opens no path, makes and removes nothing; ABI 1 */
 	LANDLOCK_NETWORK = 2,	/* neither binds nor connects TCP; ABI 4 */
 	LANDLOCK_SCOPE = 4,	/* no signal, no abstract socket to others; ABI 6 */
+	LANDLOCK_WRITES = 8,	/* opens for reading only, makes and removes nothing; ABI 1 */
 };
 
 unsigned landlock_enter(unsigned wanted);

@@ -31,6 +31,7 @@ static const struct {
 	{ SANDBOX_RIGHTS, "capabilities" },
 	{ SANDBOX_LIMITS, "limits" },
 	{ SANDBOX_FILES, "files" },
+	{ SANDBOX_WRITES, "writing files" },
 	{ SANDBOX_NETWORK, "network" },
 	{ SANDBOX_SCOPE, "signals" },
 	{ SANDBOX_CALLS, "system calls" },
@@ -46,8 +47,8 @@ unsigned sandbox_parts_of(const struct sandbox_rules *rules)
 	if (rules->sees_processes)
 		return all & ~(unsigned)(SANDBOX_NETWORK | SANDBOX_SCOPE);
 	if (rules->kind == SANDBOX_WORKER || rules->opens_nothing)
-		all |= SANDBOX_FILES;
-	return all;
+		return all | SANDBOX_FILES;
+	return all | SANDBOX_WRITES;
 }
 
 void sandbox_text(unsigned parts, char *buf, size_t size)
@@ -111,10 +112,12 @@ static bool limit(const struct sandbox_rules *rules)
 static unsigned enter_landlock(unsigned wanted)
 {
 	unsigned got = landlock_enter((wanted & SANDBOX_FILES ? LANDLOCK_FILES : 0) |
+				      (wanted & SANDBOX_WRITES ? LANDLOCK_WRITES : 0) |
 				      (wanted & SANDBOX_NETWORK ? LANDLOCK_NETWORK : 0) |
 				      (wanted & SANDBOX_SCOPE ? LANDLOCK_SCOPE : 0));
 
 	return (got & LANDLOCK_FILES ? SANDBOX_FILES : 0) |
+	       (got & LANDLOCK_WRITES ? SANDBOX_WRITES : 0) |
 	       (got & LANDLOCK_NETWORK ? SANDBOX_NETWORK : 0) |
 	       (got & LANDLOCK_SCOPE ? SANDBOX_SCOPE : 0);
 }

@@ -12,6 +12,8 @@
  *	SANDBOX_RIGHTS	  no capabilities, and no program gives any back (capabilities.h)
  *	SANDBOX_LIMITS	  bounds on memory and on the size of files; no core file
  *	SANDBOX_FILES	  Landlock: opens, makes and removes nothing		Linux 5.13
+ *	SANDBOX_WRITES	  Landlock: opens for reading only, of a report that	Linux 5.13
+ *			  opens files
  *	SANDBOX_NETWORK	  Landlock: neither binds nor connects TCP		Linux 6.7
  *	SANDBOX_SCOPE	  Landlock: no signal and no abstract socket out of it	Linux 6.12
  *	SANDBOX_CALLS	  seccomp: only the system calls that parsing takes
@@ -68,6 +70,7 @@ enum sandbox_part {
 	SANDBOX_NETWORK = 8,
 	SANDBOX_SCOPE = 16,
 	SANDBOX_CALLS = 32,
+	SANDBOX_WRITES = 64,
 };
 
 struct sandbox_rules {

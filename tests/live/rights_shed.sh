@@ -51,7 +51,7 @@ reading() {
 }
 reading "root's report, while it reads: shut in" "$none/$none/1/2" "$PROBEE" report -
 reading "root's info, while it reads: shut in" "$none/$none/1/2" "$PROBEE" info -
-reading "root's verify, while it reads: no capabilities" "$none/$none/1/0" "$PROBEE" verify -
+reading "root's verify, while it reads: shut in" "$none/$none/1/2" "$PROBEE" verify -
 reading "nobody's report, while it reads: shut in" "$none/$none/1/2" setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups \
 	./probee report -
 background "$PROBEE" report --follow not-yet.pbz >out 2>err

@@ -136,6 +136,12 @@ static int try_make(const struct held *h)
 	return err;
 }
 
+static int try_open_to_write(const struct held *h)
+{
+	(void)h;
+	return answer(open("/dev/null", O_WRONLY | O_CLOEXEC));
+}
+
 static int try_fork(const struct held *h)
 {
 	pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
@@ -392,7 +398,8 @@ static const struct attempt {
 	{ "kill", try_kill, 0, SYS, SYS, SYS },
 	{ "mount", try_mount, -1, SYS, SYS, SYS },
 	{ "open", try_open, 0, EACCES, 0, EACCES },
-	{ "make a file", try_make, 0, EACCES, 0, EACCES },
+	{ "make a file", try_make, 0, EACCES, EACCES, EACCES },
+	{ "open to write", try_open_to_write, 0, EACCES, EACCES, EACCES },
 	{ "look at a path", try_descriptor, 0, -1, 0, 0 },
 	{ "fork", try_fork, 0, ENOSYS, ENOSYS, ENOSYS },
 	{ "thread", try_thread, 0, ENOSYS, 0, 0 },
