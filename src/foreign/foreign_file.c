@@ -113,7 +113,8 @@ static int check(int fd, const struct foreign_want *want, struct stat *st)
 		return -errno;
 	if (!S_ISREG(st->st_mode) || is_of_the_kernel(fd))
 		return -EACCES;
-	if (!owner_is_wanted(want, st->st_uid))
+	if (!owner_is_wanted(want, st->st_uid) ||
+	    (want->is_public && !st->st_uid && !(st->st_mode & S_IROTH)))
 		return -EACCES;
 	if (want->on && st->st_dev != want->on)
 		return -EACCES;
@@ -251,7 +252,7 @@ static void try_file(struct debug_search *s, int root, const char *path, unsigne
 {
 	const uid_t owners[] = { s->binary->st_uid };
 	const struct foreign_want want = {
-		.owners = owners, .nr_owners = 1, .links = links,
+		.owners = owners, .nr_owners = 1, .links = links, .is_public = true,
 		.on = is_beside || !s->is_ours ? s->binary->st_dev : 0,
 	};
 	struct stat st;

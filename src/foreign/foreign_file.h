@@ -50,6 +50,7 @@ struct foreign_want {
 	nlink_t max_links;		/* names that the file may have; 0: any number */
 	dev_t on;			/* st_dev that it must have; 0: any */
 	bool same_mount;		/* nothing may be mounted on the way from root, or there */
+	bool is_public;			/* a file of root's must be readable for all */
 };
 
 enum {
@@ -93,6 +94,7 @@ int foreign_open_mapped_now(pid_t pid, const struct proc_map *map, struct stat *
  * it says into the binary. In a container without root's rights that is a user of the container.
  * All but those in our own /usr/lib/debug are on the file system of the binary: a process may have
  * mounted something there that says it is root's.
+ * A file of root's that not all may read is none: a mount on the same file system leads to any.
  */
 size_t foreign_open_debug(pid_t pid, const char *path, const struct stat *st,
 			  const struct debug_name *name, int fds[DEBUG_FILES_MAX]);

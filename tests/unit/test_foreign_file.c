@@ -48,6 +48,7 @@ static void make_file(struct world *w, const char *name, const char *text)
 
 	assert_non_null(f);
 	fputs(text, f);
+	assert_int_equal(fchmod(fileno(f), 0644), 0);
 	fclose(f);
 }
 
@@ -278,6 +279,24 @@ static void test_debug_link(void **state)
 		assert_int_equal(chown(in(w, "beside"), 12345, 12345), 0);
 		assert_int_equal(debug_files_of(w, "beside", fds), 1);
 	}
+}
+
+/* A user may mount /etc/shadow beside his binary, in a namespace of his own. */
+static void test_debug_link_to_what_only_root_may_read(void **state)
+{
+	struct world *w = *state;
+	int fds[DEBUG_FILES_MAX];
+
+	if (geteuid() != 0)
+		skip();
+	make_file(w, "binary", "x");
+	make_file(w, "beside", "x");
+	assert_int_equal(chown(in(w, "binary"), 12345, 12345), 0);
+	assert_int_equal(debug_files_of(w, "beside", fds), 1);
+	assert_int_equal(chmod(in(w, "beside"), 0640), 0);
+	assert_int_equal(debug_files_of(w, "beside", fds), 0);
+	assert_int_equal(chown(in(w, "beside"), 12345, 12345), 0);
+	assert_int_equal(debug_files_of(w, "beside", fds), 1);
 }
 
 /* Another file at the path of the binary: what lies beside it is not for the binary. */
@@ -636,6 +655,7 @@ int main(void)
 		T(test_files_of_the_kernel),
 		T(test_debug_link_to_a_device),
 		T(test_debug_link),
+		T(test_debug_link_to_what_only_root_may_read),
 		T(test_debug_link_beside_another_file),
 		T(test_perf_map),
 		T(test_perf_map_of_another_user),
