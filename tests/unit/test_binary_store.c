@@ -344,6 +344,20 @@ static void test_no_room(void **state)
 	assert_false(binary_store_want_table(w->c.store, index));
 }
 
+/* There will never be room for it. */
+static void test_too_big_for_all(void **state)
+{
+	struct world *w = *state;
+	uint32_t index = map_own(w);
+
+	w->c.refuse = -E2BIG;
+	assert_true(binary_store_want_table(w->c.store, index));
+	tables_are_built(&w->c);
+	assert_int_equal(stats_of(w).without_table, 1);
+	assert_int_equal(w->c.nr_none, 1);
+	assert_false(binary_store_want_table(w->c.store, index));
+}
+
 static void test_nothing_to_unwind_by(void **state)
 {
 	struct world *w = *state;
@@ -515,7 +529,7 @@ int main(void)
 		T(test_replaced_file),
 		T(test_table_that_is_wanted),
 		T(test_thrown_out),
-		T(test_no_room),
+		T(test_no_room), T(test_too_big_for_all),
 		T(test_nothing_to_unwind_by),
 		cmocka_unit_test_setup_teardown(test_order, setup_at_once, teardown),
 		cmocka_unit_test_setup_teardown(test_cancelled, setup_at_once, teardown),

@@ -428,7 +428,7 @@ static void test_too_big_for_all(void **state)
 	stderr_begin();
 	err = load(w, 2, 1001);
 	assert_non_null(strstr(stderr_end(), "unwind rows is full"));
-	assert_int_equal(err, -ENOSPC);
+	assert_int_equal(err, -E2BIG);
 	assert_int_equal(stats_of(w).refused, 1);
 	assert_int_equal(stats_of(w).evicted, 0);
 	assert_whole(w, 1, 500, 1);
@@ -490,6 +490,26 @@ static void test_rules_run_out_and_come_back(void **state)
 		assert_int_equal(look_up(w, 5, i * 16, &off), 0);
 		assert_int_equal(off, 5 << 20 | i);
 	}
+}
+
+/* Any user can make a file with such a table. It must not throw those of others out. */
+static void test_table_that_never_fits(void **state)
+{
+	struct world *w = *state;
+	struct unwind_table *t;
+
+	open_loader(w, 0);
+	for (uint32_t b = 1; b <= 3; b++)
+		assert_int_equal(load(w, b, 400), 0);
+	t = make_table(4, UNWIND_MAX_RULES + 1, 16, UNWIND_MAX_RULES + 1);
+	assert_int_equal(unwind_loader_table(w->l, 4, t), -E2BIG);
+	unwind_table_free(t);
+	t = make_table(4, UNWIND_MAX_PAGES, PAGE, 2);
+	assert_int_equal(unwind_loader_table(w->l, 4, t), -E2BIG);
+	unwind_table_free(t);
+	assert_int_equal(stats_of(w).evicted, 0);
+	for (uint32_t b = 1; b <= 3; b++)
+		assert_whole(w, b, 400, b);
 }
 
 /* A table that is thrown out takes only the rules with it that nobody else has. */
@@ -657,6 +677,7 @@ int main(void)
 		TEST(test_too_many_mappings),
 		TEST(test_pages_run_out),
 		TEST(test_rules_run_out_and_come_back),
+		TEST(test_table_that_never_fits),
 		TEST(test_shared_rules_stay),
 		TEST(test_walks_never_meet_a_reused_table),
 		TEST(test_a_walk_that_sleeps_is_protected),

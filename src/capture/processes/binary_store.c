@@ -157,6 +157,10 @@ static void table_built(struct binary_store *st, const struct table_job *t)
 	bool has_rows = t->table && t->table->nr_rows;
 	int err = st->deps.on_table(st->deps.ctx, t->binary, has_rows ? t->table : NULL);
 
+	if (has_rows && err == -E2BIG) {
+		has_rows = false;	/* it is not built again and again */
+		err = st->deps.on_table(st->deps.ctx, t->binary, NULL);
+	}
 	if (has_rows && err) {
 		e->retry_ns = now_ns() + RETRY_NS;
 		return;

@@ -41,7 +41,7 @@ struct binary_store_deps {
 	/*
 	 * Gets the table of a binary when it is built, borrowed for the call; NULL: there will
 	 * never be one. Returns an error if there is no room for the table; it is then built again
-	 * later. Called from worker_reap().
+	 * later, but not after -E2BIG. Called from worker_reap().
 	 */
 	int (*on_table)(void *ctx, uint32_t binary, const struct unwind_table *t);
 	/* binary shares the table of other, for which on_table() was called already. */

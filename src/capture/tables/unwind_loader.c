@@ -276,12 +276,21 @@ static void keep_reserve(struct unwind_loader *l)
 	}
 }
 
+/* Nobody else's table goes for one that would not fit then either: any user can make its file. */
+static bool can_ever_fit(const struct unwind_loader *l, const struct unwind_table *t)
+{
+	return t->nr_rows <= l->slabs.max_rows && t->nr_pages < UNWIND_MAX_PAGES &&
+	       t->nr_rules <= UNWIND_MAX_RULES;
+}
+
 /* Called when there was no place for t. -EAGAIN: there will be. */
 static int no_place(struct unwind_loader *l, const struct unwind_table *t, const char *what)
 {
 	bool waits = l->retired_pages > 0;
 
-	if (t->nr_rows > l->slabs.max_rows || !make_room(l, t->nr_rows, t->nr_pages, what))
+	if (!can_ever_fit(l, t))
+		return refuse(l, -E2BIG, what);
+	if (!make_room(l, t->nr_rows, t->nr_pages, what))
 		return refuse(l, -ENOSPC, what);
 	/*
 	 * There are enough free rows and pages, so rules are short or holes too small: one more

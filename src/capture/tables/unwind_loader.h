@@ -75,7 +75,7 @@ void unwind_loader_free(struct unwind_loader *l);	/* NULL is fine */
 
 /*
  * 0; -EAGAIN: other tables were evicted for it, ask again after a second; -ENOSPC: there is no room
- * for it at all (counted).
+ * for it at all (counted); -E2BIG: nor would there be without all others (counted).
  */
 int unwind_loader_table(struct unwind_loader *l, uint32_t binary, const struct unwind_table *t);
 
