@@ -350,6 +350,29 @@ static int tell_outside(struct recorder *r)
 	return session_tell(r->session, "pid_namespace.outside", words);
 }
 
+/* Says what helpers did not answer, and what the main process had no memory for. */
+static int tell_missing(struct recorder *r)
+{
+	struct binary_store_stats b;
+	char text[256];
+	int err = 0;
+
+	binary_store_stats(r->store, &b);
+	snprintf(text, sizeof(text),
+		 "%" PRIu64 " questions about files of programs have no answer: what looks into "
+		 "them ended, took too long or got no memory. Names may be missing, and stacks may "
+		 "not be whole",
+		 b.unanswered);
+	if (b.unanswered) {
+		note("%s", text);
+		err = session_note(r->session, 1, text);
+	}
+	if (!err && memory_refusals())
+		err = session_note(r->session, 1,
+				   "memory was refused: names, tables or stacks may be missing");
+	return err;
+}
+
 int recorder_end(struct recorder *r, const struct rec_end *end)
 {
 	struct rec_end e = *end;
@@ -364,9 +387,8 @@ int recorder_end(struct recorder *r, const struct rec_end *end)
 		err = tell_outside(r);
 	if (!err)
 		err = put_table_stats(r);
-	if (!err && memory_refusals())
-		err = session_note(r->session, 1,
-				   "memory was refused: names, tables or stacks may be missing");
+	if (!err)
+		err = tell_missing(r);
 	e.lost += losses_all(&r->losses);
 	e.cpu_time_ns += helper_keeper_cpu_ns(r->keeper);
 	return err ? err : session_end(r->session, &e);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "src/base/array.h"
+#include "src/base/no_answer.h"
 #include "src/base/patience.h"
 #include "src/base/worker.h"
 #include "src/model/record.h"
@@ -103,7 +104,7 @@ static void answer_elsewhere(struct subject *s, struct batch *job)
 	int err = s->err ? s->err : o->look_up(o->ctx, &file, &job->b, job->job.unwanted);
 
 	s->flags = file.flags ? file.flags : s->flags;
-	job->is_lost = err == -ECANCELED || err == -ETIMEDOUT || err == -EPIPE || err == -EBUSY;
+	job->is_lost = is_no_answer(err);
 	if (err == -ECANCELED)
 		symbol_batch_fail(&job->b, -ETIMEDOUT);
 	else if (err)

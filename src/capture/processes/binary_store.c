@@ -15,6 +15,7 @@
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/base/file_limit.h"
+#include "src/base/no_answer.h"
 #include "src/base/worker.h"
 #include "src/elf_unwind/elf_unwind_table.h"
 #include "src/capture/processes/jit_names.h"
@@ -166,6 +167,7 @@ static void table_built(struct binary_store *st, const struct table_job *t)
 		return;
 	}
 	e->state = has_rows ? TABLE_READY : TABLE_NEVER;
+	st->stats.unanswered += is_no_answer(t->err);
 	st->stats.tables += has_rows;
 	st->stats.without_table += !has_rows;
 	if (has_rows)
@@ -437,6 +439,7 @@ static uint32_t add_file(struct binary_store *st, int fd, const struct stat *s,
 					 : binaries_add(st->deps.binaries, id, map->path,
 							map->deleted ? BINARY_DELETED : BINARY_ELF);
 
+	st->stats.unanswered += is_no_answer(err);
 	if (!b) {
 		close(fd);
 		if (!err)
@@ -517,8 +520,10 @@ static uint32_t map_file(struct binary_store *st, pid_t pid, const struct proc_m
 	uint32_t index;
 
 	*is_sure = o.fd >= 0 && !o.is_unsure;
-	if (o.fd < 0)
+	if (o.fd < 0) {
+		st->stats.unanswered += is_no_answer(o.fd);
 		return add_unread(st, map);
+	}
 	id = identity_of(&o, map);
 	b = binaries_find(st->deps.binaries, &id);
 	if (b) {

@@ -73,6 +73,7 @@ unsigned binary_store_pending(const struct binary_store *st);
 
 struct binary_store_stats {
 	uint64_t opened, unreadable;	/* files */
+	uint64_t unanswered;		/* questions about files: is_no_answer() */
 	uint64_t tables, without_table;	/* built; files without unwind information */
 	uint64_t shared;		/* files that use the table of another file */
 };
