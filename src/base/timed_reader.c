@@ -13,7 +13,7 @@
 #include "src/base/worker.h"
 
 #define MAX_LEFT_BEHIND 256
-#define MAX_PATIENT 4			/* left behind: then the time is a tenth */
+#define CALM_NS (60 * NSEC_PER_SEC)	/* without a thread left behind: then all the time again */
 #define MORE_TIMES 6			/* the time limit again, for a thread that gets no CPU */
 #define MAX_PATH 64
 #define LOOK_EVERY_NS NSEC_PER_SEC
@@ -36,6 +36,7 @@ struct timed_reader {
 	struct errand *errand;		/* NULL: the last one was left behind */
 	struct errand *left_behind;
 	unsigned nr_left_behind;
+	uint64_t last_hang_ns;		/* 0: none yet */
 	uint64_t next_look_ns;		/* at those left behind */
 };
 
@@ -127,6 +128,15 @@ static void leave_behind(struct timed_reader *r)
 	r->left_behind = r->errand;
 	r->errand = NULL;
 	r->nr_left_behind++;
+	r->last_hang_ns = now_ns();
+}
+
+/* How long to wait for the next answer. */
+static int patience_ms(const struct timed_reader *r)
+{
+	bool is_calm = !r->last_hang_ns || now_ns() - r->last_hang_ns >= CALM_NS;
+
+	return is_calm ? r->opts.timeout_ms : (r->opts.timeout_ms + 9) / 10;
 }
 
 /* Ends the threads that were left behind and have returned since. */
@@ -171,7 +181,7 @@ ssize_t timed_reader_get(struct timed_reader *r, const char *path, size_t max, c
 		return -ENAMETOOLONG;
 	e->max = max;
 	worker_submit(e->thread, &e->job);
-	if (!comes_back(e, r->opts.timeout_ms / (r->nr_left_behind < MAX_PATIENT ? 1 : 10))) {
+	if (!comes_back(e, patience_ms(r))) {
 		leave_behind(r);
 		return -ETIMEDOUT;
 	}

@@ -30,9 +30,10 @@
  * A thread that is ready to run when its time is over has got no CPU, and is waited for a little
  * longer: six times as long.
  *
- * Limits. From the fourth thread that is left behind on, the next ones have a tenth of the time. At
- * most 256 are left behind at a time, then every get() is -EBUSY at once. Those that have returned
- * are looked for once a second. One read runs at a time, and a path has at most 63 bytes.
+ * Limits. When a thread was left behind, the next ones have a tenth of the time, until that has not
+ * happened for a minute: somebody may do it on purpose, and the caller waits each time. At most 256
+ * are left behind at a time, then every get() is -EBUSY at once. Those that have returned are
+ * looked for once a second. One read runs at a time, and a path has at most 63 bytes.
  *
  *	timed_reader_new(io_read_file, timeout_ms)
  *	timed_reader_get(r, path, max, &text)	the length; caller frees the text (NUL at its end);

@@ -360,8 +360,8 @@ static int tell_missing(struct recorder *r)
 	binary_store_stats(r->store, &b);
 	snprintf(text, sizeof(text),
 		 "%" PRIu64 " questions about files of programs have no answer: what looks into "
-		 "them ended, took too long or got no memory. Names may be missing, and stacks may "
-		 "not be whole",
+		 "them ended, got no memory, or took too long, or too long before. Names may be "
+		 "missing, and stacks may not be whole",
 		 b.unanswered);
 	if (b.unanswered) {
 		note("%s", text);
