@@ -19,7 +19,10 @@
 #include "src/proc/procfs.h"
 #include "src/rights/capabilities.h"
 
-#define OPEN_NS NSEC_PER_SEC		/* on a machine whose CPUs may all be busy */
+/*
+ * On a machine whose CPUs may all be busy; but a scan each second is to be complete nevertheless.
+ */
+#define OPEN_NS (700 * NSEC_PER_MSEC)
 #define COPY_NS (2 * NSEC_PER_SEC)
 #define COPY_STALL_NS (500 * NSEC_PER_MSEC)
 #define MAX_COPY_BYTES (128u << 20)
@@ -223,13 +226,13 @@ static int ask_in_turn(struct asker *a, uid_t user, struct helper_message *m,
 	wait->until_ns = begin + limit_ns;
 	err = helper_call(a->helper, m, MAX_MESSAGE, wait, answer);
 	end = now_ns();
-	wait_budget_pay(a->budget, user, end, err ? end - begin : (end - begin) / 2);
+	(err == -ETIMEDOUT ? wait_budget_hung : wait_budget_pay)(a->budget, user, end, end - begin);
 	return err ? err : answer->status;
 }
 
 /*
  * Sends the request and waits for its answer, whose status it returns. Sets wait->until_ns. user
- * pays for the time: half of it if there is an answer, because slow servers may be honest.
+ * pays for the time.
  */
 static int ask(struct file_opener *o, uid_t user, struct helper_message *m,
 	       struct helper_wait *wait, uint64_t limit_ns, struct helper_message *answer)

@@ -190,20 +190,31 @@ static void spend(struct spender *s, uint64_t now, uint64_t took, uint64_t budge
 		begin_pause(s, now);
 }
 
-void wait_budget_pay(struct wait_budget *b, uid_t user, uint64_t now, uint64_t took)
+/* price: what this user pays for the time that was lost. */
+static void pay(struct wait_budget *b, uid_t user, uint64_t now, uint64_t took, uint64_t price)
 {
 	struct spender *s;
 
-	if (took <= FREE_NS)
-		return;
 	pthread_mutex_lock(&b->lock);
 	s = place_of(b, user, now);
 	if (s->forget_ns <= now)
 		*s = (struct spender){ .user = user };
-	spend(s, now, took, is_short(b, user, now) ? BUDGET_NS / 16 : BUDGET_NS);
+	spend(s, now, price, is_short(b, user, now) ? BUDGET_NS / 16 : BUDGET_NS);
 	if (b->total.forget_ns <= now)
 		b->total = (struct spender){ 0 };
 	if (user)
 		spend(&b->total, now, took, TOTAL_NS);
 	pthread_mutex_unlock(&b->lock);
+}
+
+void wait_budget_pay(struct wait_budget *b, uid_t user, uint64_t now, uint64_t took)
+{
+	if (took > FREE_NS)
+		pay(b, user, now, took / 2, took / 2);
+}
+
+/* All of the budget: whoever has one file that hangs has more, and each may cost a scan. */
+void wait_budget_hung(struct wait_budget *b, uid_t user, uint64_t now, uint64_t took)
+{
+	pay(b, user, now, took, user ? later(took, BUDGET_NS) : took);
 }

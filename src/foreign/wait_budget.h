@@ -20,8 +20,9 @@
  *
  * Example, with files that never answer, and a time limit of 1 s:
  *
- *	user 1000 maps 1,000 of them	three are waited for, then he is asked nothing for 10 s; one
+ *	user 1000 maps 1,000 of them	one is waited for, then he is asked nothing for 10 s; one
  *					more, then nothing for 20 s, and so on up to 640 s
+ *	root maps 1,000 of them		three are waited for, then the same
  *	user 1001 maps libc		asked as always
  *	root maps libc			asked as always, whatever others do
  *
@@ -34,7 +35,8 @@
  *	wait_budget_new()
  *	user = wait_budget_user(b, pid, owner)
  *	ns = wait_budget_ask(b, user, now, limit)	0: do not ask
- *	wait_budget_pay(b, user, now, took)		after each question
+ *	wait_budget_pay(b, user, now, took)		after each question that was answered
+ *	wait_budget_hung(b, user, now, took)		after one that was given up
  *	wait_budget_free(b)
  *
  * Functions may be called from any thread. Times are those of now_ns().
@@ -61,5 +63,6 @@ uid_t wait_budget_user_was(const struct wait_budget *b, uid_t real, uid_t effect
 
 /* How long an answer may be waited for: limit_ns, or less; 0: user is to be asked nothing. */
 uint64_t wait_budget_ask(struct wait_budget *b, uid_t user, uint64_t now_ns, uint64_t limit_ns);
-/* A question took this long, until now. */
+/* A question took this long, until now. Half of it is paid, because slow servers may be honest. */
 void wait_budget_pay(struct wait_budget *b, uid_t user, uint64_t now_ns, uint64_t took_ns);
+void wait_budget_hung(struct wait_budget *b, uid_t user, uint64_t now_ns, uint64_t took_ns);

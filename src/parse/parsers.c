@@ -18,7 +18,7 @@
 #define MAX_LANES 4
 #define IDENTITY_LANES 2		/* of root's files and of others */
 /* Longer than the largest programs need on a slow and busy machine. */
-#define IDENTITY_NS (2 * NSEC_PER_SEC)
+#define IDENTITY_NS NSEC_PER_SEC
 #define TABLE_NS (30 * NSEC_PER_SEC)
 #define NAMES_NS (20 * NSEC_PER_SEC)
 
@@ -224,7 +224,8 @@ int parse_identity(struct parsers *p, int fd, pid_t pid, uint32_t owner, struct 
 		return -EBUSY;
 	err = call(p, &q, 0, (struct helper_wait){ .until_ns = begin + limit_ns }, &answer);
 	end = now_ns();
-	wait_budget_pay(p->identity_budget, user, end, err ? end - begin : (end - begin) / 2);
+	(err == -ETIMEDOUT ? wait_budget_hung : wait_budget_pay)(p->identity_budget, user, end,
+								 end - begin);
 	if (!err)
 		err = parse_take_identity(&answer, out);
 	helper_message_release(&answer);

@@ -44,7 +44,7 @@ static uint64_t question(uid_t user, uint64_t takes)
 
 	now += took;
 	if (limit)
-		wait_budget_pay(b, user, now, took);
+		(takes > limit ? wait_budget_hung : wait_budget_pay)(b, user, now, took);
 	return took;
 }
 
@@ -65,8 +65,7 @@ static uint64_t lost_within(uid_t first, unsigned users, uint64_t ns)
 static void test_one_user_blinds_only_himself(void **state)
 {
 	(void)state;
-	for (int i = 0; i < 3; i++)
-		assert_int_equal(question(1000, HANGS), LIMIT);
+	assert_int_equal(question(1000, HANGS), LIMIT);
 	assert_int_equal(question(1000, HANGS), 0);
 	assert_int_equal(wait_budget_ask(b, 1001, now, LIMIT), LIMIT);
 	assert_int_equal(wait_budget_ask(b, 0, now, LIMIT), LIMIT);
@@ -88,8 +87,7 @@ static void test_pauses(void **state)
 	now += 2 * SEC;
 	assert_int_equal(question(1000, MSEC), MSEC);
 	now += 20 * SEC;
-	for (int i = 0; i < 3; i++)
-		assert_int_equal(question(1000, HANGS), LIMIT);
+	assert_int_equal(question(1000, HANGS), LIMIT);
 	assert_int_equal(question(1000, HANGS), 0);
 	now += 11 * SEC;
 	assert_int_equal(wait_budget_ask(b, 1000, now, LIMIT), LIMIT);
@@ -98,11 +96,11 @@ static void test_pauses(void **state)
 static void test_time_that_one_user_costs(void **state)
 {
 	(void)state;
-	assert_true(lost_within(1000, 1, 10 * SEC) <= 3 * SEC);
+	assert_true(lost_within(1000, 1, 10 * SEC) <= SEC);
 	assert_true(lost_within(1000, 1, 600 * SEC) <= 6 * SEC);
 }
 
-/* Answers that come late, but in time, cost as much as those that never come. */
+/* Answers that come late, but in time, cost half as much as those that never come. */
 static void test_slow_answers(void **state)
 {
 	uint64_t until = now + 10 * SEC, lost = 0;
@@ -112,7 +110,7 @@ static void test_slow_answers(void **state)
 		lost += question(1000, 50 * MSEC);
 		now += MSEC;
 	}
-	assert_in_range(lost, 2 * SEC, 3 * SEC);
+	assert_in_range(lost, 4 * SEC, 6 * SEC);
 }
 
 static void test_quick_answers_are_free(void **state)
@@ -141,8 +139,9 @@ static void test_many_users(void **state)
 static void test_root_has_a_budget_too(void **state)
 {
 	(void)state;
-	while (question(0, HANGS))
-		;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(question(0, HANGS), LIMIT);
+	assert_int_equal(question(0, HANGS), 0);
 	assert_int_equal(wait_budget_ask(b, 1000, now, LIMIT), LIMIT);
 }
 
