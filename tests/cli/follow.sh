@@ -71,7 +71,7 @@ cp half.pbz grow.pbz
 follow grow.pbz --event late-event
 sleep 1.5
 kill -0 $follower 2>/dev/null || wrong 'ends before the recording has'
-cp full.pbz grow.pbz
+tail -c +$((half + 1)) full.pbz >>grow.pbz
 wait "$follower"
 rc=$?
 cp followed.err stderr

@@ -10,6 +10,7 @@ crowd=$PID
 reports() { grep -c '^samples' "$1"; }
 shows() { [ "$(reports followed)" -ge "$1" ]; }
 follow() {
+	: >followed	# before shows() looks at it
 	timeout 60 "$PROBEE" report --follow "$@" >followed 2>followed.err &
 	follower=$!
 }

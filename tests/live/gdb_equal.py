@@ -33,6 +33,8 @@ OUTERMOST = {'_start', '__clone3', 'clone3', '__clone', 'clone'}
 GO_OUTERMOST = re.compile(r'runtime\.(goexit|mstart|mcall|morestack)(\.abi0)?$')
 GO_SWITCHES = re.compile(r'(gogo|time\.now|runtime\.(systemstack|asmcgocall|cgocallback|nanotime1))(\.abi0)?$')
 
+EH_RETURN = re.compile(r'_Unwind_(RaiseException|ForcedUnwind|Resume|Resume_or_Rethrow)\+')
+
 
 def holds(ranges, addr):
     return any(start <= addr < end for start, end in ranges)
@@ -90,6 +92,17 @@ def probee_threads(pid, tmp):
     return threads
 
 
+def lands(symbols, ours, gdbs, i):
+    """Whether ours[i] is where libgcc is about to go on. It has put the registers of that frame in the places of its own saved
+    ones already (uw_install_context_1), and its return address is used no more; gdb still shows the frames in between."""
+    name = ours[i].rpartition('+')[0]
+    if not i or not EH_RETURN.match(ours[i - 1]):
+        return False
+    at = next((j for j in range(i + 1, len(gdbs)) if gdbs[j][2] == name), None)
+    return at is not None and len(ours) - i == len(gdbs) - at and all(
+        symbols.addresses(frame) & {pc, pc - 1} for frame, (_, pc, _) in zip(ours[i + 1:], gdbs[at + 1:]))
+
+
 def difference(symbols, ours, gdbs, rooted):
     """None, or the first frame in which they differ."""
     for i, (kind, pc, name) in enumerate(gdbs):
@@ -100,6 +113,8 @@ def difference(symbols, ours, gdbs, rooted):
             continue
         allowed = {pc} if i == 0 else {pc, pc - 1}
         if not symbols.addresses(ours[i]) & allowed:
+            if lands(symbols, ours, gdbs, i):
+                return None
             return f'frame {i} of {len(gdbs)}: gdb {name} {pc:x}, we {ours[i]}'
     if rooted and len(ours) > len(gdbs):
         return f'after gdb\'s last frame we have {ours[len(gdbs)]}'
