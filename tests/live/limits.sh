@@ -138,12 +138,16 @@ refused "without bpf" 77 "load BPF programs: Operation not permitted.*container.
 without() {
 	under unshare -m bash -c "$1 && exec \"\$@\"" sh -- "${@:2}"
 }
-without "mount -t tmpfs none /sys/kernel/btf" sample -p "$target" -d 0.3 -o sys.pbz
-refused "no BTF" 77 "offers no BTF .*CONFIG_DEBUG_INFO_BTF"
-without "mount -t tmpfs none /sys/devices/system/cpu" sample -p "$target" -d 0.3 -o sys.pbz
-refused "no list of CPUs" 77 "/sys/devices/system/cpu/possible: No such file.*Try: sudo mount"
-without "mount -t tmpfs none /proc" sample -p "$target" -d 0.3 -o sys.pbz
-refused "no /proc" 77 "/proc does not know this process.*Try: mount"
+if unshare -m true 2>/dev/null; then	# not in a chroot whose root is no mount point
+	without "mount -t tmpfs none /sys/kernel/btf" sample -p "$target" -d 0.3 -o sys.pbz
+	refused "no BTF" 77 "offers no BTF .*CONFIG_DEBUG_INFO_BTF"
+	without "mount -t tmpfs none /sys/devices/system/cpu" sample -p "$target" -d 0.3 -o sys.pbz
+	refused "no list of CPUs" 77 "/sys/devices/system/cpu/possible: No such file.*Try: sudo mount"
+	without "mount -t tmpfs none /proc" sample -p "$target" -d 0.3 -o sys.pbz
+	refused "no /proc" 77 "/proc does not know this process.*Try: mount"
+else
+	skip_part "mounts cannot be made private here: /proc and /sys show all"
+fi
 hide='mount -t proc -o hidepid=2 proc /proc && as_user +bpf,+perfmon,+dac_read_search,+syslog test ! -e /proc/1/status'
 if unshare -m bash -c "$hide" 2>/dev/null; then
 	under unshare -m bash -c "$hide && as_user +bpf,+perfmon,+dac_read_search,+syslog ./probee \"\${@:2}\"" sh -- \
