@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Errors that say nothing about what was asked for, only that whoever was to answer could not: it
- * ended, it took too long, it was not asked because others had cost too much, or it had no memory
- * or descriptors. What is missing for such a reason is a loss; a file without names is none.
+ * Two kinds of errors are told apart. One kind is an answer: the file is no ELF file, or has no
+ * names. The other kind means that there is no answer: the helper ended, took too long, had no
+ * memory or no descriptors, or was not asked because the user's files had cost too much time. Only
+ * the second kind is a loss.
  */
 #pragma once
 

@@ -148,8 +148,9 @@ static void look(struct stop_watch *w)
 }
 
 /*
- * Whoever runs as the same user, such as the command that is recorded, may send signals without
- * end. That must neither keep us from looking nor wake the watched thread all the time.
+ * Any process of the same user, also the recorded command, may send SIGCHLD without end. The watch
+ * therefore pauses after each one, so that a flood of them neither keeps it from looking nor wakes
+ * the watched thread all the time.
  */
 static void *watch_main(void *arg)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether somebody who does not answer waits for something, or only for a CPU. On a busy machine
- * the second is no reason to give him up.
+ * Why a process or thread does not answer: it waits for something, or it only waits for a CPU. On a
+ * busy machine the latter is no reason to give it up.
  */
 #pragma once
 

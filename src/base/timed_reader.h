@@ -30,10 +30,11 @@
  * A thread that is ready to run when its time is over has got no CPU, and is waited for a little
  * longer: six times as long.
  *
- * Limits. When a thread was left behind, the next ones have a tenth of the time, until that has not
- * happened for a minute: somebody may do it on purpose, and the caller waits each time. At most 256
- * are left behind at a time, then every get() is -EBUSY at once. Those that have returned are
- * looked for once a second. One read runs at a time, and a path has at most 63 bytes.
+ * Limits. A process may make reads hang on purpose, and the caller waits each time. So after a
+ * thread was left behind, reads have a tenth of the time, until no thread was left behind for a
+ * minute. At most 256 threads are left behind at a time, then every get() is -EBUSY at once. Those
+ * that have returned are looked for once a second. One read runs at a time, and a path has at most
+ * 63 bytes.
  *
  *	timed_reader_new(io_read_file, timeout_ms)
  *	timed_reader_get(r, path, max, &text)	the length; caller frees the text (NUL at its end);

@@ -65,4 +65,5 @@ uid_t wait_budget_user_was(const struct wait_budget *b, uid_t real, uid_t effect
 uint64_t wait_budget_ask(struct wait_budget *b, uid_t user, uint64_t now_ns, uint64_t limit_ns);
 /* A question took this long, until now. Half of it is paid, because slow servers may be honest. */
 void wait_budget_pay(struct wait_budget *b, uid_t user, uint64_t now_ns, uint64_t took_ns);
+/* It was given up: all of the budget is paid, but by root only the time. */
 void wait_budget_hung(struct wait_budget *b, uid_t user, uint64_t now_ns, uint64_t took_ns);

@@ -67,9 +67,10 @@ void remote_fs_files_free(struct remote_fs_files *s)
 }
 
 /*
- * The others are served, or nobody knows. overlayfs may have anything beneath, but every program of
- * a container is on one: its files are read where they are, and who makes that hang pays for it
- * (wait_budget.h).
+ * File systems that are not in this list have a server, or are unknown. overlayfs is in the list,
+ * although it may lie on a file system with a server, because all programs of containers are on an
+ * overlayfs. Its files are read where they are. If such a read hangs, the user of the process pays
+ * for the time (wait_budget.h).
  */
 bool remote_fs_files_type_is_local(const char *type)
 {

@@ -276,7 +276,10 @@ static void keep_reserve(struct unwind_loader *l)
 	}
 }
 
-/* Nobody else's table goes for one that would not fit then either: any user can make its file. */
+/*
+ * Whether the table would fit if all others were thrown out. If not, none is thrown out for it: any
+ * user can make a file with such a table.
+ */
 static bool can_ever_fit(const struct unwind_loader *l, const struct unwind_table *t)
 {
 	return t->nr_rows <= l->slabs.max_rows && t->nr_pages < UNWIND_MAX_PAGES &&
