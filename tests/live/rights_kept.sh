@@ -15,6 +15,10 @@ check "the doctor's table" at_least "$(wc -l <rights)" 5
 awk -F '[|`]' '/^\| `cap_/ { gsub(/ /, "", $5); gsub(/^ | $/, "", $6); print $3 "\t" $5 "\t" $6 }' "$ROOT/docs/SECURITY.md" >documented
 check "docs/SECURITY.md has the same table" alike rights documented
 
+# spun BEFORE: the target has run for half a second since it had run for BEFORE ticks of the clock, so that it has samples.
+ticks() { awk '{ print $14 }' "/proc/$target/stat"; }
+spun() { (($(ticks) >= $1 + 50)); }
+
 # recording NAME HELD COMMAND...: COMMAND records; what it holds once it has begun is compared with the table. HELD: the
 # capabilities it was started with.
 recording() {
@@ -24,6 +28,7 @@ recording() {
 	until_true 30 held begun "$PID" || { check "$what: begins" false; return; }
 	# On a busy machine a helper may not have come to its first steps yet.
 	until_true 10 held judge "$PID" rights "$had"
+	until_true 30 spun "$(ticks)"
 	check "$what: holds what is documented, and no more" held judge "$PID" rights "$had"
 	finish "$PID" INT
 }
