@@ -101,6 +101,7 @@ REPORT_SRCS := \
 CAPTURE_SRCS := \
 	src/elf/debug_name.c \
 	src/elf/elf_image.c \
+	src/elf/fde_ranges.c \
 	src/elf/go_image.c \
 	src/proc/cpu_time.c \
 	src/proc/cpus.c \
@@ -115,7 +116,6 @@ CAPTURE_SRCS := \
 	src/foreign/wait_budget.c \
 	src/symbolize/demangle.c \
 	src/symbolize/elf_symbols.c \
-	src/symbolize/fde_ranges.c \
 	src/symbolize/go_symbols.c \
 	src/symbolize/kernel_hidden.c \
 	src/symbolize/kernel_regions.c \
@@ -148,6 +148,8 @@ CAPTURE_SRCS := \
 	unwind/x86_insn.c \
 	src/elf_unwind/code_symbols.c \
 	src/elf_unwind/elf_code_rows.c \
+	src/elf_unwind/elf_cfi.c \
+	src/elf_unwind/elf_unwind_part.c \
 	src/elf_unwind/elf_unwind_table.c \
 	src/parse/parse_answers.c \
 	src/parse/parse_service.c \
@@ -166,6 +168,7 @@ CAPTURE_SRCS := \
 	src/capture/processes/jit_names.c \
 	src/capture/processes/process_tracker.c \
 	src/capture/processes/remote_fs_files.c \
+	src/capture/processes/table_store.c \
 	src/capture/processes/task_events.c \
 	src/capture/waits/peer_samples.c \
 	src/capture/waits/wait_facts.c \

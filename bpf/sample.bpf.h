@@ -28,6 +28,20 @@ struct {
 } sample_scratch SEC(".maps");
 
 /*
+ * The reader of a dump is woken at once, because all stacks that follow need the same tables, and
+ * their memory takes room. This is not done more often than user space can do something about it.
+ */
+#define WAKE_EVERY_NS 500000
+
+static __always_inline uint64_t wake_for_dump(struct gather *g)
+{
+	if (g->head.time_ns - g->woken_ns < WAKE_EVERY_NS)
+		return BPF_RB_NO_WAKEUP;
+	g->woken_ns = g->head.time_ns;
+	return BPF_RB_FORCE_WAKEUP;
+}
+
+/*
  * Submits the stack with its registers and memory. false: there is no room to spare for them, or
  * they cannot be read.
  */
@@ -41,7 +55,7 @@ static __always_inline bool submit_dump(struct gather *g, struct env *e, uint16_
 	g->head.flags |= dump_flags;
 	bytes = gather_dump(g, e, dump, WIRE_DUMP_PAGES, copy_page_nofault);
 	if (bytes && bytes <= sizeof(*dump) &&
-	    !bpf_ringbuf_output(&ring, dump, bytes, BPF_RB_NO_WAKEUP))
+	    !bpf_ringbuf_output(&ring, dump, bytes, wake_for_dump(g)))
 		return true;
 	g->head.flags &= ~dump_flags;
 	return false;

@@ -76,6 +76,7 @@ struct gather {
 	uint64_t no_reads;
 	uint64_t faulted;		/* pages that were faulted in by reading */
 	uint64_t pages_read;		/* of user memory, for this stack */
+	uint64_t woken_ns;		/* when the reader was last woken for a dump */
 	struct wire_sample head;
 	uint64_t frames[WIRE_DUMP_FRAMES];
 	struct wire_object object;	/* is copied behind the frames */

@@ -187,6 +187,28 @@ static int push_fdes(struct builder *b)
 	return err;
 }
 
+/*
+ * The functions that are called may be outside of the part that is read, so all of the section is
+ * read for the few parts that have such calls.
+ */
+static int add_callsites(const struct cfi_input *in, const struct cfi_entries *entries,
+			 struct cfi_rows *out)
+{
+	struct cfi_input whole = *in;
+	struct cfi_entries all = { 0 };
+	struct cfi_stats unused = { 0 };
+	int err;
+
+	if (!in->fdes || !cfi_callsite_wants(out))
+		return cfi_callsite_add(in, entries, out);
+	whole.fdes = NULL;
+	err = in->load(in->ctx, 0, in->len) ? 0 : cfi_entries_read(&whole, &all, &unused);
+	if (!err)
+		err = cfi_callsite_add(&whole, &all, out);
+	cfi_entries_release(&all);
+	return err;
+}
+
 int cfi_parse(const struct cfi_input *in, struct cfi_rows *out)
 {
 	struct cfi_entries entries = { 0 };
@@ -200,7 +222,7 @@ int cfi_parse(const struct cfi_input *in, struct cfi_rows *out)
 	if (!err && in->read_code)
 		err = cfi_eh_returns_add(in, &b.eh_returns, out);
 	if (!err && in->read_code)
-		err = cfi_callsite_add(in, &entries, out);
+		err = add_callsites(in, &entries, out);
 	free(b.eh_returns.v);
 	for (size_t i = 0; i < out->nr; i++)
 		out->stats.unsupported += out->v[i].rule.cfa == CFA_UNSUPPORTED;

@@ -36,6 +36,14 @@ struct cfi_input {
 	 * looked for (cfi_callsite.h, cfi_eh_return.h).
 	 */
 	int (*read_code)(void *ctx, uint64_t vaddr, uint8_t *buf, size_t len);
+	/*
+	 * A part of the section: the offsets of the FDEs that are wanted, ascending. load() fills
+	 * in octets of eh_frame before they are read, so it need not hold any before. It returns 0
+	 * unless they cannot be read. NULL: all FDEs are wanted, and eh_frame holds the section.
+	 */
+	const uint64_t *fdes;
+	size_t nr_fdes;
+	int (*load)(void *ctx, uint64_t offset, uint64_t len);
 	void *ctx;
 };
 

@@ -235,7 +235,7 @@ static int add_sites(struct builder *b, uint64_t vaddr, uint64_t end, const stru
 	return err;
 }
 
-static bool has_wanted(const struct cfi_rows *rows)
+bool cfi_callsite_wants(const struct cfi_rows *rows)
 {
 	for (size_t i = 0; i < rows->nr; i++) {
 		if (is_wanted(&rows->v[i].rule))
@@ -250,7 +250,7 @@ int cfi_callsite_add(const struct cfi_input *in, const struct cfi_entries *entri
 	struct builder *b;
 	int err = 0;
 
-	if (in->machine != CFI_X86_64 || !has_wanted(rows))
+	if (in->machine != CFI_X86_64 || !cfi_callsite_wants(rows))
 		return 0;
 	b = calloc(1, sizeof(*b));
 	if (!b)

@@ -22,6 +22,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "unwind/cfi.h"
 #include "unwind/cfi_entries.h"
 
@@ -31,3 +33,6 @@
  */
 int cfi_callsite_add(const struct cfi_input *in, const struct cfi_entries *entries,
 		     struct cfi_rows *rows);
+
+/* Whether there are such functions among rows. */
+bool cfi_callsite_wants(const struct cfi_rows *rows);

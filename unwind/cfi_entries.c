@@ -216,19 +216,98 @@ static void sort_fdes(struct cfi_entries *e)
 	}
 }
 
-int cfi_entries_read(const struct cfi_input *in, struct cfi_entries *out, struct cfi_stats *stats)
+static int read_section(struct scan *s)
 {
-	struct scan s = { .in = in, .out = out, .stats = stats };
-	struct byte_reader r = br_make(in->eh_frame, in->len), body;
+	struct byte_reader r = br_make(s->in->eh_frame, s->in->len), body;
 	uint64_t offset;
 	int err = 0;
 
-	while (!err && next_entry(in, &r, &body, &offset)) {
-		if (body.bad)
-			stats->bad_entries++;	/* too long, so the next entry is not found */
+	while (!err && next_entry(s->in, &r, &body, &offset)) {
+		if (body.bad)		/* too long, so the next entry is not found */
+			s->stats->bad_entries++;
 		else
-			err = read_entry(&s, body, offset);
+			err = read_entry(s, body, offset);
 	}
+	return err;
+}
+
+/* ---- a part of the section ---- */
+
+/* Loads the entry at offset and gives its body. False: it is not all in the section. */
+static bool load_entry(const struct cfi_input *in, uint64_t offset, struct byte_reader *body)
+{
+	const uint64_t head = 4 + 8;	/* a long length */
+	struct byte_reader r;
+	uint64_t at;
+
+	if (offset >= in->len || in->len - offset < head || in->load(in->ctx, offset, head))
+		return false;
+	r = br_make(in->eh_frame + offset, in->len - offset);
+	if (!br_u32(&r))
+		return false;
+	r = br_make(in->eh_frame + offset, in->len - offset);
+	return next_entry(in, &r, body, &at) && !body->bad &&
+	       !in->load(in->ctx, offset, (uint64_t)(r.p - in->eh_frame) - offset);
+}
+
+/* The offset of the CIE of an FDE; false: there is none. */
+static bool cie_of(const struct cfi_input *in, struct byte_reader body, uint64_t *offset)
+{
+	uint64_t id_offset = (uint64_t)(body.p - in->eh_frame);
+	uint32_t id = br_u32(&body);
+
+	*offset = id_offset - id;
+	return !body.bad && id && id <= id_offset;
+}
+
+/* The offsets of the CIEs that the wanted FDEs share, ascending. Returns their number. */
+static size_t list_cies(const struct cfi_input *in, uint64_t *cies)
+{
+	size_t nr = 0, distinct = 0;
+	struct byte_reader body;
+
+	for (size_t i = 0; i < in->nr_fdes; i++) {
+		uint64_t cie;
+
+		if (load_entry(in, in->fdes[i], &body) && cie_of(in, body, &cie) &&
+		    (!nr || cies[nr - 1] != cie))
+			cies[nr++] = cie;
+	}
+	qsort(cies, nr, sizeof(*cies), compare_u64);
+	for (size_t i = 0; i < nr; i++)
+		if (!distinct || cies[distinct - 1] != cies[i])
+			cies[distinct++] = cies[i];
+	return distinct;
+}
+
+static int read_listed(struct scan *s, const uint64_t *offsets, size_t nr)
+{
+	struct byte_reader body;
+	int err = 0;
+
+	for (size_t i = 0; i < nr && !err; i++) {
+		if (load_entry(s->in, offsets[i], &body))
+			err = read_entry(s, body, offsets[i]);
+		else
+			s->stats->bad_entries++;
+	}
+	return err;
+}
+
+static int read_part(struct scan *s)
+{
+	uint64_t *cies = malloc((s->in->nr_fdes + 1) * sizeof(*cies));
+	int err = cies ? read_listed(s, cies, list_cies(s->in, cies)) : -ENOMEM;
+
+	free(cies);
+	return err ? err : read_listed(s, s->in->fdes, s->in->nr_fdes);
+}
+
+int cfi_entries_read(const struct cfi_input *in, struct cfi_entries *out, struct cfi_stats *stats)
+{
+	struct scan s = { .in = in, .out = out, .stats = stats };
+	int err = in->fdes ? read_part(&s) : read_section(&s);
+
 	sort_fdes(out);
 	stats->nr_fdes = out->nr_fdes;
 	return err;

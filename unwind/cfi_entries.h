@@ -26,6 +26,9 @@ struct cfi_entries {
 	size_t nr_fdes, cap_fdes;
 };
 
-/* Reads the whole section. *out must be all zero before. 0 or -ENOMEM; release it in any case. */
+/*
+ * Reads the whole section, or the FDEs that in->fdes names and their CIEs. *out must be all zero
+ * before. 0 or -ENOMEM; release it in any case.
+ */
 int cfi_entries_read(const struct cfi_input *in, struct cfi_entries *out, struct cfi_stats *stats);
 void cfi_entries_release(struct cfi_entries *e);

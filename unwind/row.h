@@ -14,6 +14,9 @@
  *	Its rule { .cfa = CFA_SP, .cfa_off = 16, .fp = FP_CFA, .fp_off = -16 } says: CFA = sp +
  *	16, return address at CFA - 8, the caller's frame pointer at CFA - 16.
  *
+ * The pages of a large file are built when a stack asks for them. Until then a page is absent
+ * (UNWIND_PAGE_ABSENT), and stacks that meet it are unwound later.
+ *
  * A CFA that counts from a register other than sp and fp is known only in a frame that was
  * interrupted. To know it further out, every rule of every function would have to say where it
  * saved which register, and each step would read one more word. Instead the calls in such a
@@ -31,11 +34,15 @@ struct unwind_row {
 	uint16_t rule;			/* index of the rule dictionary */
 };
 
+/* Read and written as one word of 64 bits, because pages are added while programs read them. */
 struct unwind_page {
-	uint32_t first;			/* index of its first row in the slabs */
+	_Alignas(8) uint32_t first;	/* index of its first row in the slabs */
 	uint16_t nr;
 	uint16_t carry;			/* rule in force before the first row */
 };
+
+/* In first: the rows of the page are not known yet. */
+#define UNWIND_PAGE_ABSENT UINT32_MAX
 
 /* How the canonical frame address (CFA: stack pointer before the call) is found. */
 enum unwind_cfa {

@@ -64,7 +64,7 @@ struct unwinder {
 /* A frame pointer that is lost: not aligned, so it is never followed; not 0, which ends a chain. */
 #define UNWIND_LOST_FP 1
 
-/* Reads both halves of a struct unwind_binary at once. */
+/* Reads a struct unwind_binary or a struct unwind_page at once. */
 typedef uint64_t __attribute__((may_alias)) unwind_word;
 
 #define UNWIND_INLINE static inline __attribute__((always_inline))
@@ -212,7 +212,7 @@ UNWIND_INLINE int unwind_find_rule(void *env, struct unwinder *w, uint64_t pc, u
 	uint32_t k = w->map_page0 + (uint32_t)index, key = rel & 0xffff, nr, b;
 	const struct unwind_page *page;
 	const struct unwind_row *rows;
-	uint64_t *word;
+	uint64_t *word, place;
 
 	if (!w->map_nr_pages)
 		return !w->map_binary			    ? UNWIND_JIT
@@ -239,10 +239,13 @@ UNWIND_INLINE int unwind_find_rule(void *env, struct unwinder *w, uint64_t pc, u
 	page = unwind_page_at(env, k);
 	if (!page)
 		return UNWIND_BUG;
-	nr = page->nr;
-	*rule = page->carry;
+	place = *(const volatile unwind_word *)page;
+	b = (uint32_t)place;
+	nr = place >> 32 & 0xffff;
+	*rule = place >> 48;
+	if (b == UNWIND_PAGE_ABSENT)
+		return UNWIND_NO_TABLE;
 	if (nr) {
-		b = page->first;
 		rows = unwind_rows_at(env, b);
 		if (!rows)
 			return UNWIND_BUG;

@@ -176,6 +176,106 @@ int unwind_table_build(const struct cfi_rows *rows, uint64_t vaddr_lo, uint64_t 
 	return err;
 }
 
+/* ---- parts ---- */
+
+struct unwind_part {
+	struct builder b;
+	struct unwind_table *t;
+	size_t cap_rows;
+	bool failed;
+};
+
+int unwind_part_begin(uint64_t vaddr_lo, uint32_t nr_pages, struct unwind_part **bp)
+{
+	struct unwind_part *p = nr_pages > UNWIND_MAX_PAGES ? NULL : calloc(1, sizeof(*p));
+	uint16_t none;
+
+	*bp = p;
+	if (!p)
+		return nr_pages > UNWIND_MAX_PAGES ? -E2BIG : -ENOMEM;
+	p->b.t = p->t = calloc(1, sizeof(*p->t));
+	p->failed = !p->t;
+	if (p->failed)
+		return -ENOMEM;
+	p->t->vaddr_lo = vaddr_lo;
+	p->t->nr_pages = nr_pages;
+	p->t->pages = calloc(nr_pages + 1, sizeof(*p->t->pages));
+	p->failed = !p->t->pages || intern_rule(&p->b, &no_rule, &none);
+	for (uint32_t i = 0; i < nr_pages && !p->failed; i++)
+		p->t->pages[i].first = UNWIND_PAGE_ABSENT;
+	return p->failed ? -ENOMEM : 0;
+}
+
+static int add_part_row(struct unwind_part *p, struct unwind_page *page, const struct cfi_row *row)
+{
+	struct unwind_row *slot;
+	uint16_t rule;
+	int err = intern_rule(&p->b, &row->rule, &rule);
+
+	if (err)
+		return err;
+	if (page->nr == MAX_PAGE_ROWS)
+		return -E2BIG;
+	slot = array_push(&p->t->rows, &p->t->nr_rows, &p->cap_rows);
+	if (!slot)
+		return -ENOMEM;
+	*slot = (struct unwind_row){ (uint16_t)(row->vaddr - p->t->vaddr_lo), rule };
+	page->nr++;
+	return 0;
+}
+
+/* Adds one page. rows->v[*next] is the first row that may be in it, and moves behind it. */
+static int add_part_page(struct unwind_part *p, const struct cfi_rows *rows, uint32_t index,
+			 size_t *next)
+{
+	uint64_t begin = p->t->vaddr_lo + ((uint64_t)index << UNWIND_PAGE_SHIFT);
+	struct unwind_page page = { .first = (uint32_t)p->t->nr_rows };
+	struct unwind_rule carry = begin ? cfi_rows_find(rows, begin - 1) : no_rule;
+	int err = intern_rule(&p->b, &carry, &page.carry);
+
+	while (*next < rows->nr && rows->v[*next].vaddr < begin)
+		++*next;
+	for (; !err && *next < rows->nr &&
+	       rows->v[*next].vaddr - begin < 1u << UNWIND_PAGE_SHIFT; ++*next)
+		err = add_part_row(p, &page, &rows->v[*next]);
+	p->t->pages[index] = page;
+	return err;
+}
+
+int unwind_part_add(struct unwind_part *p, const struct cfi_rows *rows, uint32_t first,
+		    uint32_t nr)
+{
+	size_t next = 0;
+	int err = 0;
+
+	assert(first <= p->t->nr_pages && nr <= p->t->nr_pages - first);
+	for (uint32_t i = first; i < first + nr && !err; i++)
+		err = add_part_page(p, rows, i, &next);
+	p->failed |= err != 0;
+	return err;
+}
+
+struct unwind_table *unwind_part_end(struct unwind_part *p)
+{
+	struct unwind_table *t = p->t;
+
+	if (p->failed) {
+		unwind_table_free(t);
+		t = NULL;
+	}
+	ix_release(&p->b.index);
+	free(p);
+	return t;
+}
+
+bool unwind_table_is_whole(const struct unwind_table *t)
+{
+	for (uint32_t i = 0; i < t->nr_pages; i++)
+		if (t->pages[i].first == UNWIND_PAGE_ABSENT)
+			return false;
+	return true;
+}
+
 static bool rule_is_sound(const struct unwind_rule *r)
 {
 	return r->cfa <= CFA_EH_RETURN && r->fp <= FP_DEREF_FP && RULE_RA(r) <= RA_REG;
@@ -183,6 +283,8 @@ static bool rule_is_sound(const struct unwind_rule *r)
 
 static bool page_is_sound(const struct unwind_table *t, const struct unwind_page *page)
 {
+	if (page->first == UNWIND_PAGE_ABSENT)
+		return !page->nr && !page->carry;
 	if (page->carry >= t->nr_rules || page->first > t->nr_rows ||
 	    page->nr > t->nr_rows - page->first)
 		return false;
@@ -195,7 +297,10 @@ static bool page_is_sound(const struct unwind_table *t, const struct unwind_page
 	return true;
 }
 
-/* Pages follow each other in the rows, which also bounds the work that a page table can cause. */
+/*
+ * Pages that are there follow each other in the rows, which also bounds the work that a page table
+ * can cause.
+ */
 bool unwind_table_is_sound(const struct unwind_table *t)
 {
 	uint64_t next = 0;
@@ -207,7 +312,8 @@ bool unwind_table_is_sound(const struct unwind_table *t)
 		if (!rule_is_sound(&t->rules[i]))
 			return false;
 	for (uint32_t i = 0; i < t->nr_pages; i++) {
-		if (t->pages[i].first != next || !page_is_sound(t, &t->pages[i]))
+		if ((t->pages[i].first != next && t->pages[i].first != UNWIND_PAGE_ABSENT) ||
+		    !page_is_sound(t, &t->pages[i]))
 			return false;
 		next += t->pages[i].nr;
 	}
@@ -250,8 +356,8 @@ struct unwind_rule unwind_table_find(const struct unwind_table *t, uint64_t vadd
 	if (vaddr < t->vaddr_lo || index >= t->nr_pages)
 		return no_rule;
 	page = &t->pages[index];
-	rows = &t->rows[page->first];
-	if (!page->nr || rows->pc_lo > key)
+	if (!page->nr || t->rows[page->first].pc_lo > key)
 		return t->rules[page->carry];
+	rows = &t->rows[page->first];
 	return t->rules[search(rows, page->nr, key)->rule];
 }

@@ -32,7 +32,8 @@ struct ranges {
 struct image {
 	struct elf_image *img;
 	struct code_symbols symbols;
-	struct ranges gaps, stubs;
+	const struct code_rows_scope *scope;
+	struct ranges code, gaps, stubs;	/* code: all of the file */
 	void *data;			/* .rodata */
 	struct elf_section data_section;
 	uint64_t entry;
@@ -76,6 +77,15 @@ static int by_begin(const void *a, const void *b)
 	return COMPARE(x->begin, y->begin);
 }
 
+static uint64_t bytes_of(const struct ranges *r)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < r->nr; i++)
+		bytes += r->v[i].end - r->v[i].begin;
+	return bytes;
+}
+
 /* Sorts and makes disjoint: sections may overlap in damaged files. */
 static void sort_ranges(struct ranges *r)
 {
@@ -110,8 +120,9 @@ static int add_held(const struct image *im, struct ranges *code, uint64_t vaddr,
 	return add_range(code, vaddr, vaddr + (size < left ? size : left));
 }
 
-static int find_code(const struct image *im, struct ranges *code)
+static int find_code(struct image *im)
 {
+	struct ranges *code = &im->code;
 	uint32_t nr = elf_image_nr_sections(im->img);
 	struct elf_section s;
 	int err = 0;
@@ -130,12 +141,18 @@ static int find_code(const struct image *im, struct ranges *code)
 
 static int find_gaps(struct image *im, const struct cfi_rows *known)
 {
-	struct ranges code = { 0 };
-	int err = find_code(im, &code);
+	int err = find_code(im);
 
-	for (size_t i = 0; i < code.nr && !err; i++)
-		err = add_gaps(&im->gaps, known, code.v[i].begin, code.v[i].end);
-	free(code.v);
+	for (size_t i = 0; i < im->code.nr && !err; i++) {
+		struct code_range c = im->code.v[i];
+
+		if (im->scope->hi && c.begin < im->scope->lo)
+			c.begin = im->scope->lo;
+		if (im->scope->hi && c.end > im->scope->hi)
+			c.end = im->scope->hi;
+		if (c.begin < c.end)
+			err = add_gaps(&im->gaps, known, c.begin, c.end);
+	}
 	return err;
 }
 
@@ -152,7 +169,7 @@ static int find_stubs(struct image *im)
 	return err;
 }
 
-static int add_known_starts(struct image *im, const uint64_t *more, size_t nr)
+static int add_known_starts(struct image *im)
 {
 	static const char *const names[] = { ".init", ".fini" };
 	struct address_list *starts = &im->symbols.starts;
@@ -167,8 +184,8 @@ static int add_known_starts(struct image *im, const uint64_t *more, size_t nr)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !err; i++)
 		if (!elf_image_section(im->img, names[i], &s))
 			err = address_list_add(starts, s.addr);
-	for (size_t i = 0; i < nr && !err; i++)
-		err = address_list_add(starts, more[i]);
+	for (size_t i = 0; i < im->scope->nr_starts && !err; i++)
+		err = address_list_add(starts, im->scope->starts[i]);
 	address_list_sort(starts);
 	return err;
 }
@@ -221,28 +238,30 @@ static bool keeps_frame_pointer(const uint8_t *p)
  * Counts aligned places that begin like functions with a frame, and how many of these keep the
  * frame pointer.
  */
-static void count_prologues(const uint8_t *p, size_t len, uint64_t vaddr, unsigned *functions,
-			    unsigned *keeping)
+static void count_prologues(const struct image *im, const uint8_t *p, size_t len, uint64_t vaddr,
+			    unsigned *functions, unsigned *keeping)
 {
+	const struct code_rows_scope *scope = im->scope;
 	struct code_input in = { .code = p, .len = len, .vaddr = vaddr };
 
 	for (size_t i = 16 - vaddr % 16; i + 16 <= len; i += 16) {
-		if (!code_is_prologue(&in, i, len))
+		if (!code_is_prologue(&in, i, len) ||
+		    (scope->is_covered && scope->is_covered(scope->ctx, vaddr + i)))
 			continue;
 		(*functions)++;
 		*keeping += keeps_frame_pointer(p + i);
 	}
 }
 
-/* Counts prologues in WINDOWS places, spread evenly over all gaps as if these were one. */
-static void sample_gaps(const struct image *im, uint64_t bytes, unsigned *functions,
-			unsigned *keeping)
+/* Counts prologues in WINDOWS places, spread evenly over all ranges as if these were one. */
+static void sample_ranges(const struct image *im, const struct ranges *r, uint64_t bytes,
+			  unsigned *functions, unsigned *keeping)
 {
 	uint64_t step = bytes / WINDOWS, wanted = 0, passed = 0, offset, left;
 	uint8_t buf[WINDOW_BYTES];
 
-	for (size_t i = 0; i < im->gaps.nr; i++) {
-		const struct code_range *g = &im->gaps.v[i];
+	for (size_t i = 0; i < r->nr; i++) {
+		const struct code_range *g = &r->v[i];
 
 		for (; wanted < passed + (g->end - g->begin); wanted += step) {
 			uint64_t at = g->begin + (wanted - passed);
@@ -252,7 +271,7 @@ static void sample_gaps(const struct image *im, uint64_t bytes, unsigned *functi
 			if (!elf_image_offset_of(im->img, at, &offset, &left))
 				n = elf_image_pread(im->img, buf, len < left ? len : left, offset);
 			if (n > 0)
-				count_prologues(buf, (size_t)n, at, functions, keeping);
+				count_prologues(im, buf, (size_t)n, at, functions, keeping);
 		}
 		passed += g->end - g->begin;
 	}
@@ -264,15 +283,14 @@ static void sample_gaps(const struct image *im, uint64_t bytes, unsigned *functi
  */
 static void drop_frame_pointer_code(struct image *im)
 {
+	const struct ranges *r = im->scope->is_covered ? &im->code : &im->gaps;
+	uint64_t bytes = bytes_of(r);
 	unsigned functions = 0, keeping = 0;
-	uint64_t bytes = 0;
 	size_t nr = 0;
 
-	for (size_t i = 0; i < im->gaps.nr; i++)
-		bytes += im->gaps.v[i].end - im->gaps.v[i].begin;
-	if (bytes < LARGE)
+	if (bytes < LARGE || bytes_of(&im->gaps) <= SMALL)
 		return;
-	sample_gaps(im, bytes, &functions, &keeping);
+	sample_ranges(im, r, bytes, &functions, &keeping);
 	if (functions < MIN_FUNCTIONS || keeping < functions / 5 * 4)
 		return;
 	for (size_t i = 0; i < im->gaps.nr; i++) {
@@ -374,10 +392,10 @@ static bool deserves_symbols(const struct image *im)
 }
 
 int code_rows_from_image(struct elf_image *img, const struct cfi_rows *known,
-			 const uint64_t *more_starts, size_t nr_more_starts, struct cfi_rows *out,
+			 const struct code_rows_scope *scope, struct cfi_rows *out,
 			 struct elf_code_rows_stats *stats)
 {
-	struct image im = { .img = img, .stats = stats };
+	struct image im = { .img = img, .scope = scope, .stats = stats };
 	int err;
 
 	memset(stats, 0, sizeof(*stats));
@@ -389,7 +407,7 @@ int code_rows_from_image(struct elf_image *img, const struct cfi_rows *known,
 	if (!err && deserves_symbols(&im))
 		err = code_symbols_read(img, &im.symbols);
 	if (!err && im.gaps.nr)
-		err = add_known_starts(&im, more_starts, nr_more_starts);
+		err = add_known_starts(&im);
 	if (!err)
 		choose_gaps(&im);
 	if (!err && im.gaps.nr)
@@ -401,6 +419,7 @@ int code_rows_from_image(struct elf_image *img, const struct cfi_rows *known,
 	if (err)
 		cfi_rows_release(out);
 	code_symbols_release(&im.symbols);
+	free(im.code.v);
 	free(im.gaps.v);
 	free(im.stubs.v);
 	free(im.data);

@@ -12,9 +12,13 @@
  * What it costs is bounded. A file that is covered by its call frame information costs one pass
  * over its rows. At most 64 MiB of gaps are read. A large file without call frame information that
  * keeps frame pointers (browsers) costs a sample of its functions and gets no rows: without a row
- * the unwinder goes by the frame pointer.
+ * the unwinder goes by the frame pointer. A part of a file costs what its own gaps cost, its
+ * symbols, and that sample.
  */
 #pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "src/elf/elf_image.h"
 #include "unwind/code_rows.h"
@@ -26,11 +30,23 @@ struct elf_code_rows_stats {
 	uint64_t frame_pointer_bytes;	/* octets not read, because functions keep %rbp */
 };
 
+/* What is read. All zero: all code, of which only symbols tell where functions begin. */
+struct code_rows_scope {
+	const uint64_t *starts;		/* more functions, ascending */
+	size_t nr_starts;
+	uint64_t lo, hi;		/* only the code from lo to hi - 1; hi 0: all */
+	/*
+	 * Of a part: whether call frame information covers an address anywhere in the file. This
+	 * decides whether the file keeps frame pointers. NULL: known says so.
+	 */
+	bool (*is_covered)(void *ctx, uint64_t vaddr);
+	void *ctx;
+};
+
 /*
  * known: rows of call frame information. *out, all zero before, gets rows for the gaps between
- * them. more_starts: functions that symbols do not name, ascending. 0, also for other machines,
- * where no row is made; -ENOMEM or -ECANCELED.
+ * them. 0, also for other machines, where no row is made; -ENOMEM or -ECANCELED.
  */
 int code_rows_from_image(struct elf_image *img, const struct cfi_rows *known,
-			 const uint64_t *more_starts, size_t nr_more_starts, struct cfi_rows *out,
+			 const struct code_rows_scope *scope, struct cfi_rows *out,
 			 struct elf_code_rows_stats *stats);

@@ -15,11 +15,5 @@
  */
 int unwind_table_from_image(struct elf_image *img, struct unwind_table **tp);
 
-/*
- * The rows of one source, before they become a table, for tests and for `unwind-info`. Those of the
- * first function are from .eh_frame alone, without what the code adds to them.
- */
-int cfi_rows_from_image(struct elf_image *img, struct cfi_rows *rows);
-/* The rows of .eh_frame with what the code adds to them. */
-int cfi_rows_with_code_from_image(struct elf_image *img, struct cfi_rows *rows);
+/* The rows of .gopclntab alone, before they become a table, for tests and for `unwind-info`. */
 int go_rows_from_image(struct elf_image *img, struct cfi_rows *rows);

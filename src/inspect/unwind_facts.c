@@ -12,6 +12,7 @@
 
 #include "src/base/bytes.h"
 #include "src/elf/debug_name.h"
+#include "src/elf_unwind/elf_cfi.h"
 #include "src/elf_unwind/elf_unwind_table.h"
 #include "src/symbolize/demangle.h"
 

@@ -5,7 +5,8 @@
  *
  *	op			request			answer
  *	PARSE_IDENTITY		fd			struct elf_identity, struct rec_segment[]
- *	PARSE_TABLE		fd			struct table_head, pages, rows, rules
+ *	PARSE_TABLE		fd, uint32_t[] pages	struct table_head, pages, rows, rules
+ *				that are wanted, ascending; none: all
  *	PARSE_NAMES		fd, struct names_head,	struct names_answer, struct symbol_answer[],
  *				struct symbol_answer[]	text
  *				without the table of symbols: status -EAGAIN, struct debug_name

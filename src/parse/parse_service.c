@@ -15,6 +15,7 @@
 #include "src/base/io.h"
 #include "src/elf/debug_name.h"
 #include "src/elf/elf_image.h"
+#include "src/elf_unwind/elf_unwind_part.h"
 #include "src/elf_unwind/elf_unwind_table.h"
 #include "src/foreign/sealed_file.h"
 #include "src/parse/parsers.h"
@@ -96,6 +97,26 @@ static int serve_identity(struct parser *p, struct helper_message *m, struct hel
 
 /* ---- tables ---- */
 
+/* A list that does not ascend would have pages twice. */
+static bool ascends(const uint32_t *v, size_t nr)
+{
+	for (size_t i = 1; i < nr; i++)
+		if (v[i] <= v[i - 1])
+			return false;
+	return true;
+}
+
+static int make_table(struct parser *p, const struct helper_message *m)
+{
+	const uint32_t *pages = m->part[0].v;
+	size_t nr = m->part[0].len / sizeof(*pages);
+	int err = -ENOTSUP;
+
+	if (nr && ascends(pages, nr))
+		err = unwind_part_from_image(p->img, first_fd(m), pages, nr, &p->table);
+	return err == -ENOTSUP ? unwind_table_from_image(p->img, &p->table) : err;
+}
+
 static int serve_table(struct parser *p, struct helper_message *m, struct helper_message *answer)
 {
 	static struct table_head head;
@@ -103,7 +124,7 @@ static int serve_table(struct parser *p, struct helper_message *m, struct helper
 	int err = elf_image_open(first_fd(m), &p->img);
 
 	if (!err)
-		err = unwind_table_from_image(p->img, &p->table);
+		err = make_table(p, m);
 	if (err)
 		return err;
 	t = p->table;

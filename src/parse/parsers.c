@@ -234,15 +234,16 @@ int parse_identity(struct parsers *p, int fd, pid_t pid, uint32_t owner, struct 
 
 /* ---- tables ---- */
 
-int parse_table(struct parsers *p, int fd, uint32_t owner, const atomic_bool *unwanted,
-		struct unwind_table **tp)
+int parse_table(struct parsers *p, const struct parse_table_request *r, struct unwind_table **tp)
 {
 	const struct question q = {
-		.lanes = &p->tables, .max = PARSE_MAX_TABLE, .owner = owner,
-		.message = { .op = PARSE_TABLE, .fds = { fd }, .nr_fds = 1 },
+		.lanes = &p->tables, .max = PARSE_MAX_TABLE, .owner = r->owner,
+		.message = { .op = PARSE_TABLE,
+			     .part = { { (void *)r->pages, r->nr_pages * sizeof(*r->pages) } },
+			     .fds = { r->fd }, .nr_fds = 1 },
 	};
 	struct helper_message answer;
-	int err = call(p, &q, TABLE_NS, (struct helper_wait){ .unwanted = unwanted }, &answer);
+	int err = call(p, &q, TABLE_NS, (struct helper_wait){ .unwanted = r->unwanted }, &answer);
 
 	*tp = NULL;
 	if (!err)

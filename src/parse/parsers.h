@@ -53,9 +53,19 @@ struct elf_identity {
  */
 int parse_identity(struct parsers *p, int fd, pid_t pid, uint32_t owner, struct elf_identity *out);
 
-/* 0 and the table; or -errno as of unwind_table_from_image(), -ETIMEDOUT, -EPIPE, -ECANCELED. */
-int parse_table(struct parsers *p, int fd, uint32_t owner, const atomic_bool *unwanted,
-		struct unwind_table **tp);
+struct parse_table_request {
+	int fd;
+	uint32_t owner;			/* as of parse_identity() */
+	const uint32_t *pages;		/* the pages that are wanted, ascending; none: all */
+	size_t nr_pages;
+	const atomic_bool *unwanted;
+};
+
+/*
+ * 0 and the table, of which a file that has to be read as a whole gives all pages; or -errno as of
+ * unwind_table_from_image(), -ETIMEDOUT, -EPIPE, -ECANCELED.
+ */
+int parse_table(struct parsers *p, const struct parse_table_request *r, struct unwind_table **tp);
 
 /* symbolizer_options.look_up; parsers is a struct parsers. */
 int parse_names(void *parsers, struct symbol_file *file, struct symbol_batch *batch,

@@ -11,7 +11,7 @@
 #include "src/base/io.h"
 #include "src/elf/debug_name.h"
 #include "src/model/record.h"
-#include "src/symbolize/fde_ranges.h"
+#include "src/elf/fde_ranges.h"
 #include "src/symbolize/symbol_set.h"
 
 #define MAX_TABLE_BYTES (256ull << 20)	/* 11 million symbols, a second of work */

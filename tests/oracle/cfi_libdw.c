@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "src/elf_unwind/elf_cfi.h"
 #include "src/elf_unwind/elf_unwind_table.h"
 #include "src/elf/elf_image.h"
 #include "tests/oracle/dwarf_eval.h"

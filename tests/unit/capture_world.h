@@ -54,6 +54,7 @@ struct capture_world {
 	uint32_t real;			/* a process of this machine that is wanted, too */
 	struct proc_map own;		/* the mapping of this test's own code */
 	struct cfi_rows rows;		/* the table that every file gets; none: it has no table */
+	bool own_tables;		/* files get the tables that they have instead */
 	int refuse;			/* on_table() answers this, when it is not 0 */
 	uint32_t tables[64], nr_tables;	/* binaries of on_table(), as they came */
 	uint32_t nr_none;		/* of these: there is no table and never will be */
@@ -82,7 +83,7 @@ static inline void cw_on_evict(void *ctx, uint32_t binary, const char *what)
 	binary_store_drop_table(((struct capture_world *)ctx)->store, binary);
 }
 
-/* The file's own table is thrown away: the test says how its code is unwound. */
+/* The file's own table is thrown away, unless own_tables: the test says how its code is unwound. */
 static inline int cw_on_table(void *ctx, uint32_t binary, const struct unwind_table *t)
 {
 	struct capture_world *w = ctx;
@@ -94,6 +95,8 @@ static inline int cw_on_table(void *ctx, uint32_t binary, const struct unwind_ta
 	w->nr_none += !t;
 	if (w->refuse)
 		return w->refuse;
+	if (w->own_tables && t)
+		return unwind_loader_table(w->loader, binary, t);
 	if (!t || !w->rows.nr) {
 		unwind_loader_no_table(w->loader, binary);
 		return 0;

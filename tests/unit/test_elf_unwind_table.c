@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "src/base/io.h"
+#include "src/elf_unwind/elf_cfi.h"
 #include "src/elf_unwind/elf_unwind_table.h"
 
 #define MAX_FILE (64u << 20)

@@ -13,7 +13,7 @@
 
 #include "src/base/bytes.h"
 #include "src/symbolize/elf_symbols.h"
-#include "src/symbolize/fde_ranges.h"
+#include "src/elf/fde_ranges.h"
 #include "tests/unit/elf_oracle.h"
 
 #define MAX_CHECKED 3000

@@ -195,6 +195,40 @@ static void test_killed_while_it_parses(void **state)
 	free(id.segments);
 }
 
+static int table_of(struct world *w, int fd, const atomic_bool *unwanted,
+		    struct unwind_table **tp)
+{
+	const struct parse_table_request r = { .fd = fd, .unwanted = unwanted };
+
+	return parse_table(w->helpers.parsers, &r, tp);
+}
+
+/* The parts come as the whole does, and what they leave out is absent. */
+static void test_part_of_a_table(void **state)
+{
+	struct world *w = *state;
+	uint32_t page = 0;
+	const struct parse_table_request r = { .fd = w->self, .pages = &page, .nr_pages = 1 };
+	struct unwind_table *here, *there;
+	uint64_t lo;
+
+	assert_int_equal(unwind_table_from_image(w->img, &here), 0);
+	while (here->pages[page].nr < 100)
+		page++;
+	assert_int_equal(parse_table(w->helpers.parsers, &r, &there), 0);
+	assert_true(there->nr_pages > page && there->pages[page].nr > 10);
+	for (uint32_t i = 0; i < there->nr_pages; i++)
+		assert_int_equal(there->pages[i].first == UNWIND_PAGE_ABSENT, i != page);
+	lo = there->vaddr_lo + ((uint64_t)page << UNWIND_PAGE_SHIFT);
+	for (uint64_t at = lo; at < lo + 0x10000; at += 7) {
+		struct unwind_rule a = unwind_table_find(here, at), b = unwind_table_find(there, at);
+
+		assert_memory_equal(&a, &b, sizeof(a));
+	}
+	unwind_table_free(here);
+	unwind_table_free(there);
+}
+
 static void test_table(void **state)
 {
 	struct world *w = *state;
@@ -203,7 +237,7 @@ static void test_table(void **state)
 	int text = file_of("\177ELF but no more", 16);
 
 	assert_int_equal(unwind_table_from_image(w->img, &here), 0);
-	assert_int_equal(parse_table(w->helpers.parsers, w->self, 0, &unwanted, &there), 0);
+	assert_int_equal(table_of(w, w->self, &unwanted, &there), 0);
 	assert_int_equal(there->vaddr_lo, here->vaddr_lo);
 	assert_int_equal(there->nr_pages, here->nr_pages);
 	assert_int_equal(there->nr_rows, here->nr_rows);
@@ -215,10 +249,10 @@ static void test_table(void **state)
 	assert_true(unwind_table_is_sound(here));
 	unwind_table_free(here);
 	unwind_table_free(there);
-	assert_true(parse_table(w->helpers.parsers, text, 0, &unwanted, &there) < 0);
+	assert_true(table_of(w, text, &unwanted, &there) < 0);
 	assert_null(there);
 	atomic_store(&unwanted, true);
-	assert_int_equal(parse_table(w->helpers.parsers, w->self, 0, &unwanted, &there), -ECANCELED);
+	assert_int_equal(table_of(w, w->self, &unwanted, &there), -ECANCELED);
 	close(text);
 }
 
@@ -336,6 +370,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_identity), T(test_owners), T(test_killed_while_it_parses), T(test_table),
+		T(test_part_of_a_table),
 		T(test_tables_that_are_not_sound),
 		T(test_names),	  T(test_perf_map),
 	};

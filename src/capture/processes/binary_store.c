@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/capture/processes/binary_store.h"
 
-#include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -11,25 +9,18 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "src/base/array.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/base/file_limit.h"
 #include "src/base/no_answer.h"
-#include "src/base/worker.h"
-#include "src/elf_unwind/elf_unwind_table.h"
 #include "src/capture/processes/jit_names.h"
 #include "src/capture/processes/remote_fs_files.h"
+#include "src/capture/processes/table_store.h"
 #include "src/elf/elf_image.h"
 #include "src/foreign/file_opener.h"
 #include "src/parse/parsers.h"
 #include "src/symbolize/symbolizer.h"
 
-/* Other jobs have priority 0. Tables that no stack waits for are built small ones first. */
-#define PRIORITY_WANTED -100
-#define PRIORITY_TABLE -50
-/* A table for which there was no room is not built again before this time has passed. */
-#define RETRY_NS NSEC_PER_SEC
 /*
  * What copies of files of served file systems may take of the memory: any user can make such files,
  * with holes as large as he likes.
@@ -45,44 +36,34 @@ struct recent {
 	uint32_t binary;
 };
 
-enum table_state { TABLE_NONE, TABLE_QUEUED, TABLE_READY, TABLE_NEVER };
-
-/* The store's own knowledge of a binary, beyond its identity. */
-struct entry {
-	uint8_t state;			/* enum table_state; of a copy: unused */
-	uint32_t original;		/* the binary whose table it uses, or itself; 0: none */
-	struct table_job *job;		/* while state is TABLE_QUEUED */
-	uint64_t retry_ns;
-	const void *data;		/* the vdso's bytes; NULL: it is a file */
-	size_t len;
-};
-
 struct binary_store {
 	struct binary_store_deps deps;
 	struct remote_fs_files *served;
 	uint64_t copies_bytes;		/* of served files, which are kept in memory */
-	struct entry *entries;		/* by index of the binary */
-	size_t cap_entries;
-	struct hash_index originals;	/* by build-id */
-	struct binary_store_stats stats;
-	unsigned pending;
+	struct table_store *tables;
+	struct binary_store_stats stats;	/* without those of the tables */
 	uint32_t vdso;			/* index; 0: not registered yet */
 	bool has_said_full;
 	struct recent recent[RECENT];
 };
 
-/* The building of one unwind table. The worker touches nothing but this struct. */
-struct table_job {
-	struct worker_job job;
-	struct binary_store *store;
-	uint32_t binary;
-	int fd;				/* its own; -1: the image is in memory */
-	uint32_t owner;
-	const void *data;
-	size_t len;
-	struct unwind_table *table;
-	int err;
-};
+static int open_tables(struct binary_store *st)
+{
+	const struct binary_store_deps *d = &st->deps;
+	const struct table_store_deps deps = {
+		.binaries = d->binaries,
+		.pool = d->pool,
+		.symbolizer = d->symbolizer,
+		.parsers = d->parsers,
+		.want_tables = d->want_tables,
+		.at_once = d->at_once,
+		.on_table = d->on_table,
+		.on_same = d->on_same,
+		.ctx = d->ctx,
+	};
+
+	return table_store_new(&deps, &st->tables);
+}
 
 int binary_store_new(const struct binary_store_deps *deps, struct binary_store **sp)
 {
@@ -92,8 +73,8 @@ int binary_store_new(const struct binary_store_deps *deps, struct binary_store *
 		return -ENOMEM;
 	st->deps = *deps;
 	st->served = remote_fs_files_new(deps->opener);
-	if (!st->served) {
-		free(st);
+	if (!st->served || open_tables(st)) {
+		binary_store_free(st);
 		return -ENOMEM;
 	}
 	*sp = st;
@@ -104,216 +85,29 @@ void binary_store_free(struct binary_store *st)
 {
 	if (!st)
 		return;
-	assert(!st->pending);		/* a job would come back to us */
-	ix_release(&st->originals);
+	table_store_free(st->tables);
 	remote_fs_files_free(st->served);
-	free(st->entries);
 	free(st);
 }
 
-/* The entry with the state of the table that a binary uses; NULL: it is no ELF file. */
-static struct entry *table_entry(const struct binary_store *st, uint32_t binary)
+bool binary_store_want_table(struct binary_store *st, uint32_t binary, uint32_t page)
 {
-	uint32_t original = binary < st->cap_entries ? st->entries[binary].original : 0;
-
-	return original ? &st->entries[original] : NULL;
+	return table_store_want(st->tables, binary, page);
 }
 
-/* The vdso is our own, so it may be parsed here. */
-static int table_of_vdso(const struct table_job *t, struct unwind_table **tp)
+void binary_store_hint_table(struct binary_store *st, uint32_t binary, uint32_t page)
 {
-	struct elf_image *img;
-	int err = elf_image_open_memory(t->data, t->len, &img);
-
-	if (err)
-		return err;
-	err = unwind_table_from_image(img, tp);
-	elf_image_close(img);
-	return err;
+	table_store_hint(st->tables, binary, page);
 }
 
-static void table_run(struct worker_job *job)
+bool binary_store_table_pending(const struct binary_store *st, uint32_t binary, uint32_t page)
 {
-	struct table_job *t = (struct table_job *)job;
-
-	t->err = t->fd < 0 ? table_of_vdso(t, &t->table)
-			   : parse_table(t->store->deps.parsers, t->fd, t->owner, job->unwanted,
-					 &t->table);
-}
-
-/*
- * Gives the table of original to its copies: those that were met while it was being built, and
- * those that lost it when it was thrown out.
- */
-static void publish_copies(struct binary_store *st, uint32_t original)
-{
-	for (uint32_t i = 1; i < st->cap_entries; i++)
-		if (st->entries[i].original == original && i != original)
-			st->deps.on_same(st->deps.ctx, i, original);
-}
-
-static void table_built(struct binary_store *st, const struct table_job *t)
-{
-	struct entry *e = &st->entries[t->binary];
-	bool has_rows = t->table && t->table->nr_rows;
-	int err = st->deps.on_table(st->deps.ctx, t->binary, has_rows ? t->table : NULL);
-
-	if (has_rows && err == -E2BIG) {
-		has_rows = false;	/* it is not built again and again */
-		err = st->deps.on_table(st->deps.ctx, t->binary, NULL);
-	}
-	if (has_rows && err) {
-		e->retry_ns = now_ns() + RETRY_NS;
-		return;
-	}
-	e->state = has_rows ? TABLE_READY : TABLE_NEVER;
-	st->stats.unanswered += is_no_answer(t->err);
-	st->stats.tables += has_rows;
-	st->stats.without_table += !has_rows;
-	if (has_rows)
-		binaries_get(st->deps.binaries, t->binary)->flags |= BINARY_HAS_UNWIND_TABLE;
-	publish_copies(st, t->binary);
-}
-
-static void table_done(struct worker_job *job, bool cancelled)
-{
-	struct table_job *t = (struct table_job *)job;
-	struct binary_store *st = t->store;
-
-	assert(st->pending && st->entries[t->binary].job == t);
-	st->pending--;
-	st->entries[t->binary].job = NULL;
-	st->entries[t->binary].state = TABLE_NONE;
-	if (!cancelled)
-		table_built(st, t);
-	unwind_table_free(t->table);
-	if (t->fd >= 0)
-		close(t->fd);
-	free(t);
-}
-
-/* The smaller of two files comes first, so that a huge one does not delay the others. */
-static int eager_priority(const struct binary *b)
-{
-	int megabytes_log2 = 0;
-
-	while (megabytes_log2 < 40 && b->size_bytes >> (20 + megabytes_log2))
-		megabytes_log2++;
-	return PRIORITY_TABLE + megabytes_log2;
-}
-
-static void queue_table(struct binary_store *st, uint32_t original, int priority)
-{
-	struct entry *e = &st->entries[original];
-	int fd = e->data ? -1 : symbolizer_fd(st->deps.symbolizer, original);
-	struct table_job *t = e->data || fd >= 0 ? calloc(1, sizeof(*t)) : NULL;
-
-	assert(e->state == TABLE_NONE && e->original == original);
-	if (!t)
-		return;
-	t->job.run = table_run;
-	t->job.done = table_done;
-	t->job.priority = priority;
-	t->store = st;
-	t->binary = original;
-	t->data = e->data;
-	t->len = e->len;
-	t->owner = binaries_get(st->deps.binaries, original)->uid;
-	t->fd = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
-	if (fd >= 0 && t->fd < 0) {
-		free(t);
-		return;
-	}
-	e->job = t;
-	e->state = TABLE_QUEUED;
-	st->pending++;
-	worker_submit(st->deps.pool, &t->job);
-}
-
-bool binary_store_want_table(struct binary_store *st, uint32_t binary)
-{
-	struct entry *e = st->deps.want_tables ? table_entry(st, binary) : NULL;
-
-	if (!e || e->state == TABLE_READY || e->state == TABLE_NEVER)
-		return false;
-	if (e->state == TABLE_QUEUED)
-		worker_hurry(st->deps.pool, &e->job->job, PRIORITY_WANTED);
-	else if (e->retry_ns <= now_ns())
-		queue_table(st, (uint32_t)(e - st->entries), PRIORITY_WANTED);
-	else
-		return true;
-	return e->state == TABLE_QUEUED;
-}
-
-bool binary_store_table_pending(const struct binary_store *st, uint32_t binary)
-{
-	const struct entry *e = table_entry(st, binary);
-
-	return e && e->state == TABLE_QUEUED;
+	return table_store_is_pending(st->tables, binary, page);
 }
 
 void binary_store_drop_table(struct binary_store *st, uint32_t binary)
 {
-	struct entry *e = table_entry(st, binary);
-
-	if (e && e->state == TABLE_READY)
-		e->state = TABLE_NONE;
-}
-
-/* ---- copies ---- */
-
-struct copy_key {
-	const struct binaries *bs;
-	const struct binary *b;
-};
-
-/*
- * A build-id may be set by hand, so the values that a table depends on are compared as well; and
- * the owner, because another user could make a file that has all of these and a table of lies.
- */
-static bool same_table(const void *ctx, uint32_t index)
-{
-	const struct copy_key *k = ctx;
-	const struct binary *a = binaries_get(k->bs, index), *b = k->b;
-
-	return a->build_id_len == b->build_id_len &&
-	       !memcmp(a->build_id, b->build_id, b->build_id_len) &&
-	       a->size_bytes == b->size_bytes && a->vaddr_lo == b->vaddr_lo &&
-	       a->vaddr_hi == b->vaddr_hi && a->nr_segments == b->nr_segments && a->uid == b->uid;
-}
-
-static uint32_t find_original(struct binary_store *st, const struct binary *b)
-{
-	struct copy_key k = { st->deps.binaries, b };
-	uint64_t hash = hash_bytes(7, b->build_id, b->build_id_len);
-	uint32_t original;
-
-	if (!b->build_id_len)
-		return b->index;
-	original = ix_find(&st->originals, hash, same_table, &k);
-	if (original != IX_NONE)
-		return original;
-	ix_add(&st->originals, hash, b->index);		/* out of memory: no sharing */
-	return b->index;
-}
-
-/* Makes an entry for b, whose identity is read and whose file the symbolizer has. */
-static void admit(struct binary_store *st, const struct binary *b, const void *data, size_t len)
-{
-	const struct entry *e;
-
-	if (array_reserve(&st->entries, &st->cap_entries, (size_t)b->index + 1))
-		return;
-	st->entries[b->index] =
-		(struct entry){ .original = find_original(st, b), .data = data, .len = len };
-	e = table_entry(st, b->index);
-	if (e != &st->entries[b->index]) {
-		st->stats.shared++;
-		if (e->state == TABLE_READY || e->state == TABLE_NEVER)
-			st->deps.on_same(st->deps.ctx, b->index, st->entries[b->index].original);
-	}
-	if (e->state == TABLE_NONE && st->deps.want_tables && st->deps.at_once)
-		queue_table(st, st->entries[b->index].original, eager_priority(b));
+	table_store_drop(st->tables, binary);
 }
 
 /* ---- files ---- */
@@ -389,7 +183,7 @@ static uint32_t map_vdso(struct binary_store *st)
 	source.len = vdso_bytes();
 	read_vdso(b, data, source.len);
 	symbolizer_add(st->deps.symbolizer, b->index, &source);
-	admit(st, b, data, source.len);
+	table_store_admit(st->tables, b, data, source.len);
 	return st->vdso;
 }
 
@@ -454,7 +248,7 @@ static uint32_t add_file(struct binary_store *st, int fd, const struct stat *s,
 		say_full(st, fd);
 	symbolizer_add(st->deps.symbolizer, b->index, &source);
 	if (b->is_elf)
-		admit(st, b, NULL, 0);
+		table_store_admit(st->tables, b, NULL, 0);
 	else
 		st->deps.on_table(st->deps.ctx, b->index, NULL);
 	return b->index;
@@ -559,10 +353,18 @@ uint32_t binary_store_map(struct binary_store *st, pid_t pid, const struct proc_
 
 unsigned binary_store_pending(const struct binary_store *st)
 {
-	return st->pending;
+	return table_store_pending(st->tables);
 }
 
 void binary_store_stats(const struct binary_store *st, struct binary_store_stats *out)
 {
+	struct table_store_stats t;
+
+	table_store_stats(st->tables, &t);
 	*out = st->stats;
+	out->unanswered += t.unanswered;
+	out->tables = t.tables;
+	out->without_table = t.without_table;
+	out->pages = t.pages;
+	out->shared = t.shared;
 }

@@ -7,12 +7,11 @@
  *
  *	binary_store_new(&deps, &st)
  *	binary_store_map(st, pid, map)		the index of the binary behind a mapping
- *	binary_store_want_table(st, binary)	its table is needed now
+ *	binary_store_want_table(st, binary, page)	that page of its table is needed now
  *	binary_store_drop_table(st, binary)	its table was thrown out; it may be wanted again
  *	binary_store_free(st)			after worker_wait()
  *
- * Copies of a file (libc in each container) share one table. Files with equal build-id, size and
- * addresses are copies.
+ * table_store.h says how the tables are built.
  */
 #pragma once
 
@@ -37,14 +36,9 @@ struct binary_store_deps {
 	struct file_opener *opener;	/* these two work in processes of their own */
 	struct parsers *parsers;
 	bool want_tables;		/* false: no tables are built */
-	bool at_once;			/* build tables of all mapped files; else on demand only */
-	/*
-	 * Gets the table of a binary when it is built, borrowed for the call; NULL: there will
-	 * never be one. Returns an error if there is no room for the table; it is then built again
-	 * later, but not after -E2BIG. Called from worker_reap().
-	 */
+	bool at_once;			/* build small tables of all mapped files at once */
+	/* As in struct table_store_deps. */
 	int (*on_table)(void *ctx, uint32_t binary, const struct unwind_table *t);
-	/* binary shares the table of other, for which on_table() was called already. */
 	void (*on_same)(void *ctx, uint32_t binary, uint32_t other);
 	void *ctx;
 };
@@ -59,13 +53,10 @@ void binary_store_free(struct binary_store *st);	/* NULL is fine */
  */
 uint32_t binary_store_map(struct binary_store *st, pid_t pid, const struct proc_map *map);
 
-/*
- * Asks for the table of a binary: it is built before tables that no stack has asked for. true: it
- * is being built, or will be (there was no room for it a moment ago); false: it is there already,
- * or there will never be one.
- */
-bool binary_store_want_table(struct binary_store *st, uint32_t binary);
-bool binary_store_table_pending(const struct binary_store *st, uint32_t binary);
+/* As table_store_want(), table_store_hint(), table_store_is_pending() and table_store_drop(). */
+bool binary_store_want_table(struct binary_store *st, uint32_t binary, uint32_t page);
+void binary_store_hint_table(struct binary_store *st, uint32_t binary, uint32_t page);
+bool binary_store_table_pending(const struct binary_store *st, uint32_t binary, uint32_t page);
 void binary_store_drop_table(struct binary_store *st, uint32_t binary);
 
 /* Number of tables that are queued or being built. */
@@ -74,7 +65,6 @@ unsigned binary_store_pending(const struct binary_store *st);
 struct binary_store_stats {
 	uint64_t opened, unreadable;	/* files */
 	uint64_t unanswered;		/* questions about files: is_no_answer() */
-	uint64_t tables, without_table;	/* built; files without unwind information */
-	uint64_t shared;		/* files that use the table of another file */
+	uint64_t tables, without_table, pages, shared;	/* as in struct table_store_stats */
 };
 void binary_store_stats(const struct binary_store *st, struct binary_store_stats *out);

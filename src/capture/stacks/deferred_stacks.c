@@ -12,6 +12,7 @@
 #include "src/capture/processes/process_tracker.h"
 #include "src/capture/stacks/deferred_unwind.h"
 #include "src/capture/tables/unwind_loader.h"
+#include "src/capture/tables/unwind_slices.h"
 #include "src/capture/stacks/wire_decode.h"
 
 #define MAX_BYTES (64u << 20)
@@ -20,7 +21,7 @@
 struct deferred {
 	struct deferred *next;
 	uint32_t scan;
-	uint32_t binary;		/* the one whose table it waits for; 0: none */
+	uint32_t binary, page;		/* the table that it waits for; binary 0: none */
 	bool looked;			/* /proc was read again for a missing mapping */
 	bool is_cut;			/* it was unwound to the end of its memory, and goes on */
 	uint32_t again;			/* visits so far */
@@ -136,16 +137,55 @@ static int give_result(struct deferred_stacks *l, const struct deferred *s,
 	return l->deps.give(l->deps.ctx, &stack, s->scan);
 }
 
-/* The binary in which the kernel side stopped unwinding. 0: none. */
-static uint32_t where_it_ended(const struct process *p, const struct wire_stack *stack)
+/* Sets s->binary and s->page to where the kernel side stopped unwinding; 0: unknown. */
+static void where_it_ended(const struct deferred_stacks *l, const struct process *p,
+			   const struct wire_stack *stack, struct deferred *s)
 {
 	uint32_t nr = stack->head->nr_user;
+	uint64_t last = nr ? stack->user[nr - 1] : 0, pc = last & UNWIND_ADDRESS_MASK;
 	const struct mapping *m =
-		nr ? process_find_mapping(p, stack->user[nr - 1] & UNWIND_ADDRESS_MASK,
-					  stack->head->time_ns)
-		   : NULL;
+		nr ? process_find_mapping(p, pc, stack->head->time_ns) : NULL;
+	struct unwind_mapping map;
 
-	return m ? m->binary : 0;
+	s->binary = m ? m->binary : 0;
+	if (!s->binary)
+		return;
+	unwind_slices_mapping(&map, m, binaries_get(l->deps.binaries, s->binary));
+	pc -= last & UNWIND_RETURN_ADDRESS ? 1 : 0;
+	s->page = (uint32_t)((pc - map.bias) >> UNWIND_PAGE_SHIFT);
+}
+
+static void hint_page(void *ctx, uint32_t binary, uint32_t page)
+{
+	binary_store_hint_table(((struct deferred_stacks *)ctx)->deps.store, binary, page);
+}
+
+static void want_page(void *ctx, uint32_t binary, uint32_t page)
+{
+	binary_store_want_table(((struct deferred_stacks *)ctx)->deps.store, binary, page);
+}
+
+/*
+ * Asks for the page at which unwinding ended. The first stack that needs it asks for all that it
+ * may need besides, since otherwise it would wait for one page after the other. false: the page
+ * will not come.
+ */
+static bool ask(struct deferred_stacks *l, const struct deferred_unwind_result *r)
+{
+	bool is_new = !binary_store_table_pending(l->deps.store, r->binary, r->page);
+
+	if (is_new)
+		deferred_unwind_hints(l->unwind, hint_page, l);
+	if (!binary_store_want_table(l->deps.store, r->binary, r->page))
+		return false;
+	if (is_new)
+		deferred_unwind_hints(l->unwind, want_page, l);
+	return true;
+}
+
+static bool waits_for_table(const struct deferred_stacks *l, const struct deferred *s)
+{
+	return s->binary && binary_store_table_pending(l->deps.store, s->binary, s->page);
 }
 
 /* 1: the stack was given on, or is dropped; 0: it must wait; or an error. */
@@ -158,8 +198,7 @@ static int try_one(struct deferred_stacks *l, struct deferred *s)
 	int err;
 
 	/* This check comes first: thousands may wait, and all are tried at each event. */
-	if (waits &&
-	    (s->is_cut || (s->binary && binary_store_table_pending(l->deps.store, s->binary))))
+	if (waits && (s->is_cut || waits_for_table(l, s)))
 		return 0;
 	if (wire_decode(&s->dump, sizeof(s->dump) + s->dump.bytes, &stack) <= 0)
 		return 1;
@@ -174,13 +213,15 @@ static int try_one(struct deferred_stacks *l, struct deferred *s)
 	}
 	if (err)
 		return err;
-	if (r.end == UNWIND_NO_TABLE && binary_store_want_table(l->deps.store, r.binary) && waits) {
+	if (r.end == UNWIND_NO_TABLE && ask(l, &r) && waits) {
 		s->binary = r.binary;
+		s->page = r.page;
 		return 0;
 	}
 	if (r.is_cut && s->scan && s->again < MAX_AGAIN && waits) {
-		s->binary = where_it_ended(p, &stack);
-		s->is_cut = !s->binary || !binary_store_want_table(l->deps.store, s->binary);
+		where_it_ended(l, p, &stack, s);
+		s->is_cut = !s->binary ||
+			    !binary_store_want_table(l->deps.store, s->binary, s->page);
 		return 0;
 	}
 	err = give_result(l, s, &stack, &r);

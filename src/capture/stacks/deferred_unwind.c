@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
+#include "src/base/bisect.h"
 #include "src/capture/tables/unwind_loader.h"
 #include "src/capture/tables/unwind_slices.h"
 #include "src/capture/stacks/memory_reader.h"
@@ -165,6 +166,14 @@ static int take_mappings(struct deferred_unwind *w, const struct binaries *bs,
 	return 0;
 }
 
+/* The page of its binary's table in which the rule for the frame is. */
+static uint32_t page_of(const struct unwinder *u)
+{
+	uint64_t pc = u->exact ? u->pc : u->pc - 1;
+
+	return (uint32_t)((pc - u->map_bias) >> UNWIND_PAGE_SHIFT);
+}
+
 int deferred_unwind(struct deferred_unwind *w, const struct binaries *bs, const struct process *p,
 		    const struct wire_stack *stack, struct deferred_unwind_result *out)
 {
@@ -188,6 +197,35 @@ int deferred_unwind(struct deferred_unwind *w, const struct binaries *bs, const 
 		.is_cut = w->is_cut &&
 			  (unwinder.end == UNWIND_READ_RA || unwinder.end == UNWIND_READ_FP),
 		.binary = unwinder.end == UNWIND_NO_TABLE ? unwinder.map_binary : 0,
+		.page = page_of(&unwinder),
 	};
 	return 0;
+}
+
+/* The mapping that holds addr; NULL: none. */
+static const struct unwind_mapping *mapping_of(const struct deferred_unwind *w, uint64_t addr)
+{
+	size_t after = bisect(w->nr_maps, i, w->maps[i].begin <= addr);
+
+	return after && addr < w->maps[after - 1].end ? &w->maps[after - 1] : NULL;
+}
+
+void deferred_unwind_hints(const struct deferred_unwind *w,
+			   void (*fn)(void *ctx, uint32_t binary, uint32_t page), void *ctx)
+{
+	const struct wire_stack *s = w->stack;
+	uint64_t sp = s->dump->regs[ARCH_REG_SP], word;
+	size_t at = sp > s->dump->start ? (sp - s->dump->start + 7) & ~7ull : 0;
+
+	for (; at + sizeof(word) <= s->dump->bytes && w->nr_maps; at += sizeof(word)) {
+		const struct unwind_mapping *m;
+
+		memcpy(&word, s->memory + at, sizeof(word));
+		if (word < w->maps[0].begin || word > w->maps[w->nr_maps - 1].end)
+			continue;
+		word = arch_strip(word) - 1;
+		m = mapping_of(w, word);
+		if (m && m->binary)
+			fn(ctx, m->binary, (uint32_t)((word - m->bias) >> UNWIND_PAGE_SHIFT));
+	}
 }

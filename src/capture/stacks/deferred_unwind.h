@@ -28,7 +28,8 @@ struct deferred_unwind_result {
 	uint8_t end;			/* enum unwind_end */
 	bool guessed;
 	bool is_cut;			/* it ended where the memory ends: the stack goes on */
-	uint32_t binary;		/* with UNWIND_NO_TABLE: the one whose table is missing */
+	uint32_t binary;		/* with UNWIND_NO_TABLE: the one whose table is missing, */
+	uint32_t page;			/* and the page of it that is */
 };
 
 int deferred_unwind_new(struct unwind_loader *loader, uint32_t mode, uint32_t max_frames,
@@ -38,3 +39,10 @@ void deferred_unwind_free(struct deferred_unwind *w);	/* NULL is fine */
 /* stack->dump must not be NULL. 0 or -ENOMEM. */
 int deferred_unwind(struct deferred_unwind *w, const struct binaries *bs, const struct process *p,
 		    const struct wire_stack *stack, struct deferred_unwind_result *out);
+
+/*
+ * Calls fn for the page of each address of code that lies on the stack, as of the last
+ * deferred_unwind(): most are return addresses, and their rules will be needed to unwind it.
+ */
+void deferred_unwind_hints(const struct deferred_unwind *w,
+			   void (*fn)(void *ctx, uint32_t binary, uint32_t page), void *ctx);

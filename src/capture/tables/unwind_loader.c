@@ -40,8 +40,9 @@ struct placed {
 	uint8_t state;			/* enum placed_state */
 	uint32_t page0, nr_pages;
 	uint64_t nr_rows;
-	uint16_t *rules;		/* numbers of the rules that it uses; owned */
-	size_t nr_rules;
+	/* Numbers of the rules that it uses, some more than once; owned. */
+	uint16_t *rules;
+	size_t nr_rules, cap_rules;
 	uint64_t used_ns;		/* time of the last stack that needed it */
 	struct retired_at retired;
 };
@@ -190,8 +191,9 @@ static void reclaim(struct unwind_loader *l, struct placed *t)
 {
 	clear_rule_cache(l, t->page0, t->nr_pages);
 	for (uint32_t i = 0; i < t->nr_pages; i++)
-		unwind_slabs_give(&l->slabs, l->pages[t->page0 + i].first,
-				  l->pages[t->page0 + i].nr);
+		if (l->pages[t->page0 + i].first != UNWIND_PAGE_ABSENT)
+			unwind_slabs_give(&l->slabs, l->pages[t->page0 + i].first,
+					  l->pages[t->page0 + i].nr);
 	extents_give(&l->free_pages, t->page0, t->nr_pages);
 	for (size_t i = 0; i < t->nr_rules; i++)
 		unwind_rules_put(&l->rules, t->rules[i]);
@@ -319,125 +321,142 @@ static struct placed *new_place(struct unwind_loader *l)
 	return array_push(&l->tables, &l->nr_tables, &l->cap_tables);
 }
 
-/* Puts numbers for the rules of t into p->rules, in the order of t. */
+/*
+ * Adds numbers for the rules of t to p->rules, in the order of t. They stay taken as long as the
+ * table does, even if a page finds no room.
+ */
 static int take_rules(struct unwind_loader *l, const struct unwind_table *t, struct placed *p)
 {
 	int err = 0;
 
-	p->rules = calloc(t->nr_rules + 1, sizeof(*p->rules));
-	if (!p->rules)
+	if (array_reserve(&p->rules, &p->cap_rules, p->nr_rules + t->nr_rules))
 		return -ENOMEM;
-	while (p->nr_rules < t->nr_rules && !err) {
-		err = unwind_rules_get(&l->rules, &t->rules[p->nr_rules], &p->rules[p->nr_rules]);
+	for (size_t i = 0; i < t->nr_rules && !err; i++) {
+		err = unwind_rules_get(&l->rules, &t->rules[i], &p->rules[p->nr_rules]);
 		p->nr_rules += !err;
 	}
 	return err;
 }
 
-/*
- * Takes all rows in one piece, page behind page. The entries of the new pages are not published
- * yet, and keep what was taken.
- */
-static int take_rows_whole(struct unwind_loader *l, const struct unwind_table *t,
-			   struct unwind_page *to)
+/* A program may read the entry at any time, so it is written as a whole, behind its rows. */
+static void publish_page(struct unwind_loader *l, uint32_t page, struct unwind_page entry)
 {
-	uint32_t first;
-	int err = t->nr_rows > UNWIND_SLAB_ROWS ? -ENOSPC :
-		unwind_slabs_take(&l->slabs, (uint32_t)t->nr_rows, &first);
+	uint64_t word;
 
-	for (uint32_t i = 0; i < t->nr_pages && !err; i++) {
-		to[i] = (struct unwind_page){ .first = first, .nr = t->pages[i].nr };
-		first += to[i].nr;
-	}
-	return err;
+	memcpy(&word, &entry, sizeof(word));
+	__atomic_store_n((uint64_t *)(void *)&l->pages[page], word, __ATOMIC_RELEASE);
 }
 
-static int take_rows(struct unwind_loader *l, const struct unwind_table *t, struct unwind_page *to)
-{
-	int err = take_rows_whole(l, t, to);
-	uint32_t i = 0;
-
-	if (err != -ENOSPC)
-		return err;
-	for (err = 0; i < t->nr_pages && !err; i++) {
-		to[i] = (struct unwind_page){ .nr = t->pages[i].nr };
-		if (to[i].nr)
-			err = unwind_slabs_take(&l->slabs, to[i].nr, &to[i].first);
-	}
-	if (!err)
-		return 0;
-	for (i--; i-- > 0;)
-		unwind_slabs_give(&l->slabs, to[i].first, to[i].nr);
-	return err;
-}
-
-static int write_page(struct unwind_loader *l, const struct unwind_table *t, const struct placed *p,
-		      uint32_t i)
+static int add_page(struct unwind_loader *l, const struct unwind_table *t, struct placed *p,
+		    uint32_t i, const uint16_t *rules)
 {
 	const struct unwind_page *from = &t->pages[i];
-	struct unwind_page *to = &l->pages[p->page0 + i];
-	struct unwind_row *rows = from->nr ? unwind_slabs_write(&l->slabs, to->first) : NULL;
+	struct unwind_page to = { .nr = from->nr, .carry = rules[from->carry] };
+	struct unwind_row *rows = NULL;
+	int err = to.nr ? unwind_slabs_take(&l->slabs, to.nr, &to.first) : 0;
 
-	if (from->nr && !rows)
+	if (err)
+		return err;
+	if (to.nr)
+		rows = unwind_slabs_write(&l->slabs, to.first);
+	if (to.nr && !rows) {
+		unwind_slabs_give(&l->slabs, to.first, to.nr);
 		return -ENOMEM;
-	for (uint32_t r = 0; r < from->nr; r++) {
-		rows[r].pc_lo = t->rows[from->first + r].pc_lo;
-		rows[r].rule = p->rules[t->rows[from->first + r].rule];
 	}
-	to->carry = p->rules[from->carry];
+	for (uint32_t r = 0; r < to.nr; r++) {
+		rows[r].pc_lo = t->rows[from->first + r].pc_lo;
+		rows[r].rule = rules[t->rows[from->first + r].rule];
+	}
+	publish_page(l, p->page0 + i, to);
+	p->nr_rows += to.nr;
 	return 0;
 }
 
 /*
- * Takes room for a table; *what names what is short. On an error p holds what it got so far, but no
- * rows.
+ * Adds the pages of t that are absent from p; *what names what is short. After an error some of
+ * them may be there.
  */
-static int take_place(struct unwind_loader *l, const struct unwind_table *t, struct placed *p,
-		      const char **what)
+static int add_pages(struct unwind_loader *l, const struct unwind_table *t, struct placed *p,
+		     const char **what)
 {
+	size_t first_rule = p->nr_rules;
 	int err = take_rules(l, t, p);
 
-	*what = "unwind rules";
-	if (err)
-		return err;
-	*what = "pages of unwind tables";
-	err = extents_take(&l->free_pages, t->nr_pages, &p->page0);
+	*what = err ? "unwind rules" : "unwind rows";
+	for (uint32_t i = 0; i < p->nr_pages && i < t->nr_pages && !err; i++)
+		if (t->pages[i].first != UNWIND_PAGE_ABSENT &&
+		    l->pages[p->page0 + i].first == UNWIND_PAGE_ABSENT)
+			err = add_page(l, t, p, i, p->rules + first_rule);
+	return err;
+}
+
+/* Takes the pages of a new table; they are absent, and no binary refers to them. */
+static int take_pages(struct unwind_loader *l, const struct unwind_table *t, struct placed *p)
+{
+	int err = extents_take(&l->free_pages, t->nr_pages, &p->page0);
+
 	if (err)
 		return err;
 	p->nr_pages = t->nr_pages;
-	*what = "unwind rows";
-	return take_rows(l, t, &l->pages[p->page0]);
-}
-
-/* Gives back what take_place() has taken before its error. p holds no rows. */
-static void give_back(struct unwind_loader *l, struct placed *p)
-{
-	for (size_t i = 0; i < p->nr_rules; i++)
-		unwind_rules_put(&l->rules, p->rules[i]);
-	if (p->nr_pages)
-		extents_give(&l->free_pages, p->page0, p->nr_pages);
-	free(p->rules);
-	memset(p, 0, sizeof(*p));
+	for (uint32_t i = 0; i < p->nr_pages; i++)
+		publish_page(l, p->page0 + i,
+			     (struct unwind_page){ .first = UNWIND_PAGE_ABSENT });
+	return 0;
 }
 
 static int place(struct unwind_loader *l, const struct unwind_table *t, struct placed *p)
 {
-	const char *what;
-	int err = take_place(l, t, p, &what);
+	const char *what = "pages of unwind tables";
+	int err = take_pages(l, t, p);
 
-	if (err) {
-		give_back(l, p);
-		return err == -ENOSPC ? no_place(l, t, what) : err;
-	}
-	for (uint32_t i = 0; i < t->nr_pages && !err; i++)
-		err = write_page(l, t, p, i);
-	p->nr_rows = t->nr_rows;
-	if (err) {
-		l->retired_rows += p->nr_rows;
-		l->retired_pages += p->nr_pages;
-		reclaim(l, p);
-	}
-	return err;
+	if (!err)
+		err = add_pages(l, t, p, &what);
+	if (!err)
+		return 0;
+	l->retired_rows += p->nr_rows;
+	l->retired_pages += p->nr_pages;
+	reclaim(l, p);
+	return err == -ENOSPC ? no_place(l, t, what) : err;
+}
+
+/* The table of binary, if t is more of the same; NULL: it has none, or another one. */
+static struct placed *table_with(struct unwind_loader *l, uint32_t binary,
+				 const struct unwind_table *t)
+{
+	uint32_t number = l->table_of[binary];
+
+	return number && l->tables[number - 1].nr_pages == t->nr_pages ? &l->tables[number - 1]
+									: NULL;
+}
+
+/* Adds pages to a table that is published. What was added before an error stays. */
+static int extend(struct unwind_loader *l, const struct unwind_table *t, struct placed *p)
+{
+	uint64_t before = p->nr_rows;
+	const char *what;
+	int err = add_pages(l, t, p, &what);
+
+	l->stats.rows += p->nr_rows - before;
+	p->used_ns = now_ns();
+	return err == -ENOSPC ? no_place(l, t, what) : err;
+}
+
+/* Gives binary a new table. */
+static int publish_new(struct unwind_loader *l, uint32_t binary, const struct unwind_table *t)
+{
+	struct placed *p = new_place(l);
+	int err = p ? place(l, t, p) : -ENOMEM;
+
+	if (err)
+		return err;
+	p->state = PLACE_LIVE;
+	p->used_ns = now_ns();
+	l->table_of[binary] = (uint32_t)(p - l->tables) + 1;
+	l->stats.rows += p->nr_rows;
+	l->stats.pages += t->nr_pages;
+	l->stats.binaries++;
+	publish_binary(l, binary, (struct unwind_binary){ p->page0, p->nr_pages });
+	return 0;
 }
 
 int unwind_loader_table(struct unwind_loader *l, uint32_t binary, const struct unwind_table *t)
@@ -448,19 +467,11 @@ int unwind_loader_table(struct unwind_loader *l, uint32_t binary, const struct u
 	if (binary >= UNWIND_MAX_BINARIES)
 		return refuse(l, -ENOSPC, "binaries");
 	reclaim_all(l);
-	p = new_place(l);
-	err = p ? place(l, t, p) : -ENOMEM;
-	if (err)
-		return err;
-	p->state = PLACE_LIVE;
-	p->used_ns = now_ns();
-	l->table_of[binary] = (uint32_t)(p - l->tables) + 1;
-	l->stats.rows += t->nr_rows;
-	l->stats.pages += t->nr_pages;
-	l->stats.binaries++;
-	publish_binary(l, binary, (struct unwind_binary){ p->page0, p->nr_pages });
-	keep_reserve(l);
-	return 0;
+	p = table_with(l, binary, t);
+	err = p ? extend(l, t, p) : publish_new(l, binary, t);
+	if (!err)
+		keep_reserve(l);
+	return err;
 }
 
 void unwind_loader_same(struct unwind_loader *l, uint32_t binary, uint32_t other)

@@ -4,7 +4,8 @@
  * process the sorted slice of its executable mappings.
  *
  *	unwind_loader_new(&opts, &l)		fds stay the caller's
- *	unwind_loader_table(l, binary, table)	once per binary, and again after on_evict
+ *	unwind_loader_table(l, binary, table)	once per binary, and again after on_evict; for
+ *						each part of a table that comes in parts
  *	unwind_loader_process(l, binaries, p)	after each change of p's mappings
  *	unwind_loader_touch(l, binary, time)	a stack with it was seen
  *	unwind_loader_forget(l, p)		p is gone
@@ -24,7 +25,9 @@
  *	row 8195		address in the page, rule 18
  *	rule 18			CFA = sp + 16 ...			written first
  *
- * A binary is published by one store of 64 bits, a slice by one update of the map of processes.
+ * A binary is published by one store of 64 bits, and so is a page; a slice by one update of the map
+ * of processes. Pages that are absent from a table (unwind_table.h) are added later, when they are
+ * built.
  *
  * Evicting. When rows, pages or rules run short, the tables that were not seen in a stack for
  * longest are evicted. Their binaries are unpublished at once, so that unwinding ends there with

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/elf_unwind/elf_cfi.h"
 #include "src/elf_unwind/elf_unwind_table.h"
 #include "src/elf_unwind/elf_code_rows.h"
 #include "src/elf/elf_image.h"
@@ -255,14 +256,17 @@ static void check_image(struct file *f, const struct options *opt, struct tally 
 {
 	struct cfi_rows none = { 0 };
 	struct elf_code_rows_stats stats;
+	struct code_rows_scope scope = { 0 };
 	double begin;
 
 	if (cfi_rows_from_image(f->img, &f->cfi) || f->cfi.nr < 8)
 		return;
 	if (!opt->only_symbols)
 		collect_starts(f);
+	scope.starts = f->starts;
+	scope.nr_starts = f->nr_starts;
 	begin = now();
-	if (code_rows_from_image(f->img, &none, f->starts, f->nr_starts, &f->our, &stats))
+	if (code_rows_from_image(f->img, &none, &scope, &f->our, &stats))
 		return;
 	t->seconds += now() - begin;
 	t->files++;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where functions without a symbol begin and end: by the sorted table in .eh_frame_hdr (LSB 5,
- * 10.6.2) and the entries it leads to. Nothing is kept in memory; one look-up takes some 20 small
- * reads of the file.
+ * Where functions begin and end, and where their entries (FDEs) are: by the sorted table in
+ * .eh_frame_hdr (LSB 5, 10.6.2) and the entries it leads to. Nothing is kept in memory; one look-up
+ * takes some 20 small reads of the file.
  *
  * The bytes are foreign: each read is bounded, and a damaged table gives wrong ranges but no error.
  */
@@ -34,3 +34,9 @@ void fde_ranges_init(struct fde_ranges *r, struct elf_image *img, int fd, const 
  * from the beginning) to *hi - 1.
  */
 bool fde_ranges_find(const struct fde_ranges *r, uint64_t addr, uint64_t *lo, uint64_t *hi);
+
+/* The number of entries of the table whose functions start at or before addr: 0 .. nr. */
+uint64_t fde_ranges_until(const struct fde_ranges *r, uint64_t addr);
+
+/* Entry i of the table: where its function starts, and the address of its FDE. */
+bool fde_ranges_entry(const struct fde_ranges *r, uint64_t i, uint64_t *start, uint64_t *fde);

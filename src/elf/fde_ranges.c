@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/symbolize/fde_ranges.h"
+#include "src/elf/fde_ranges.h"
 
 #include <string.h>
 
@@ -80,8 +80,7 @@ void fde_ranges_init(struct fde_ranges *r, struct elf_image *img, int fd, const 
 	r->nr = nr < room / ENTRY ? nr : room / ENTRY;
 }
 
-/* Reads entry i: the start of its function and the address of its FDE. */
-static bool read_entry(const struct fde_ranges *r, uint64_t i, uint64_t *start, uint64_t *fde)
+bool fde_ranges_entry(const struct fde_ranges *r, uint64_t i, uint64_t *start, uint64_t *fde)
 {
 	int32_t v[2];
 
@@ -92,12 +91,11 @@ static bool read_entry(const struct fde_ranges *r, uint64_t i, uint64_t *start, 
 	return true;
 }
 
-/* Number of entries that start at or before addr. */
-static uint64_t entries_until(const struct fde_ranges *r, uint64_t addr)
+uint64_t fde_ranges_until(const struct fde_ranges *r, uint64_t addr)
 {
 	uint64_t start, fde;
 
-	return bisect(r->nr, i, read_entry(r, i, &start, &fde) && start <= addr);
+	return bisect(r->nr, i, fde_ranges_entry(r, i, &start, &fde) && start <= addr);
 }
 
 static void skip_leb(struct byte_reader *r)
@@ -166,12 +164,12 @@ static uint64_t fde_size(const struct fde_ranges *r, uint64_t vaddr)
 
 bool fde_ranges_find(const struct fde_ranges *r, uint64_t addr, uint64_t *lo, uint64_t *hi)
 {
-	uint64_t i = entries_until(r, addr), start, fde, size;
+	uint64_t i = fde_ranges_until(r, addr), start, fde, size;
 
 	*lo = 0;
-	if (i == r->nr || !read_entry(r, i, hi, &fde))
+	if (i == r->nr || !fde_ranges_entry(r, i, hi, &fde))
 		*hi = UINT64_MAX;
-	if (!i || !read_entry(r, i - 1, &start, &fde) || start > addr)
+	if (!i || !fde_ranges_entry(r, i - 1, &start, &fde) || start > addr)
 		return false;
 	size = fde_size(r, fde);
 	/* An entry whose length is not known reaches to the next one. */
