@@ -176,6 +176,8 @@ CAPTURE_SRCS := \
 	src/capture/stacks/deferred_stacks.c \
 	src/capture/stacks/deferred_unwind.c \
 	src/capture/stacks/memory_reader.c \
+	src/capture/stacks/stack_blocks.c \
+	src/capture/stacks/stack_mirrors.c \
 	src/capture/stacks/wire_decode.c \
 	src/capture/session/definitions.c \
 	src/capture/session/kernel_trim.c \

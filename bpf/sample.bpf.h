@@ -7,7 +7,7 @@
 #pragma once
 
 #include "bpf/filter.bpf.h"
-#include "bpf/stack_dump.bpf.h"
+#include "bpf/stack_delta.bpf.h"
 
 /* struct bpf_perf_event_data with the registers as words, as the unwinder has them. */
 struct perf_context {
@@ -42,8 +42,8 @@ static __always_inline uint64_t wake_for_dump(struct gather *g)
 }
 
 /*
- * Submits the stack with its registers and memory. false: there is no room to spare for them, or
- * they cannot be read.
+ * Submits the stack with its registers and memory, for --audit. false: there is no room to spare
+ * for them, or they cannot be read. So does submit_delta().
  */
 static __always_inline bool submit_dump(struct gather *g, struct env *e, uint16_t dump_flags)
 {
@@ -55,9 +55,26 @@ static __always_inline bool submit_dump(struct gather *g, struct env *e, uint16_
 	g->head.flags |= dump_flags;
 	bytes = gather_dump(g, e, dump, WIRE_DUMP_PAGES, copy_page_nofault);
 	if (bytes && bytes <= sizeof(*dump) &&
-	    !bpf_ringbuf_output(&ring, dump, bytes, wake_for_dump(g)))
+	    !bpf_ringbuf_output(&ring, dump, bytes, BPF_RB_NO_WAKEUP))
 		return true;
 	g->head.flags &= ~dump_flags;
+	return false;
+}
+
+static __always_inline bool submit_delta(struct gather *g)
+{
+	uint32_t cpu = bpf_get_smp_processor_id(), bytes;
+	struct delta_state *d = bpf_map_lookup_elem(&delta_states, &cpu);
+
+	if (!d || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > knobs.ring_room)
+		return false;
+	g->head.flags |= WIRE_DELTA;
+	bytes = gather_delta(g, d);
+	if (bytes && bytes <= sizeof(d->record) &&
+	    !bpf_ringbuf_output(&ring, &d->record, bytes, wake_for_dump(g)))
+		return true;
+	delta_was_lost(d);
+	g->head.flags &= ~WIRE_DELTA;
 	return false;
 }
 
@@ -69,7 +86,7 @@ static __always_inline int submit(struct gather *g, struct env *e)
 
 	if (!bytes)
 		return 0;
-	if (dump && submit_dump(g, e, dump)) {
+	if (dump & WIRE_AUDIT ? submit_dump(g, e, dump) : dump && submit_delta(g)) {
 		g->counters[COUNTER_SUBMITTED]++;
 		return 0;
 	}

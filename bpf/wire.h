@@ -6,7 +6,7 @@
  * A record is a struct wire_sample, then nr_user user frames (innermost first, with UNWIND_ flags
  * in the top bits), then nr_kernel kernel addresses (innermost first), and with WIRE_WAIT and
  * WIRE_OBJECT the structs of these names. With WIRE_DUMP it is a struct wire_dump, which has room
- * for all of them, and stack memory follows.
+ * for all of them, and stack memory follows. With WIRE_DELTA it is a struct wire_delta.
  */
 #pragma once
 
@@ -30,6 +30,7 @@ enum wire_flags {
 	WIRE_ON_ITS_CPU = 128,		/* taken on its CPU: our frames begin the kernel stack */
 	WIRE_WAIT = 512,		/* a struct wire_wait comes behind the frames */
 	WIRE_OBJECT = 1024,		/* and a struct wire_object behind that */
+	WIRE_DELTA = 2048,		/* a struct wire_delta: with registers and changed memory */
 };
 
 struct wire_sample {
@@ -138,3 +139,36 @@ struct wire_dump {
 };
 
 _Static_assert(sizeof(struct wire_dump) % 16 == 0, "wire layout");
+
+/*
+ * A sample that user space unwinds again, with the memory that differs from what user space has.
+ *
+ * Both sides keep, for each CPU, a mirror of WIRE_DUMP_PAGES pages. A page of the stack has its
+ * place in the mirror by its address alone, whosever stack it is. The kernel side compares each
+ * block of the stack with its mirror, and sends and keeps those that differ; user space puts them
+ * into its own mirror, which is the same then. Blocks below the stack pointer are not looked at, so
+ * what the mirrors have there is of any other stack. Consecutive samples of a thread differ in a
+ * few blocks: a tenth of the memory that is unwound.
+ *
+ * Behind the struct stand the blocks that have changed, lowest address first, and then the frames.
+ */
+#define WIRE_BLOCK 512
+#define WIRE_PAGE_BLOCKS (UNWIND_MEMORY_PAGE / WIRE_BLOCK)
+#define WIRE_BLOCKS (WIRE_DUMP_PAGES * WIRE_PAGE_BLOCKS)
+
+struct wire_delta {
+	struct wire_sample head;
+	uint64_t regs[ARCH_NR_REGS + (ARCH_NR_REGS & 1)];
+	uint64_t start;			/* as in struct wire_dump */
+	uint64_t changed[WIRE_BLOCKS / 64];	/* bit i: block i counted from start has changed */
+	uint32_t bytes;			/* of the stack, from start on: whole pages */
+	uint32_t number;		/* counts the deltas of its CPU; a gap: some are lost */
+};
+
+_Static_assert(WIRE_BLOCKS % 64 == 0 && sizeof(struct wire_delta) % 8 == 0, "wire layout");
+
+/* The place of an address in a mirror, in bytes. */
+static inline uint32_t wire_mirror_at(uint64_t addr)
+{
+	return (uint32_t)(addr & (WIRE_DUMP_PAGES * UNWIND_MEMORY_PAGE - 1));
+}

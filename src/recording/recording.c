@@ -273,7 +273,7 @@ static int run(struct recording *r)
 /* Keeps the figures of the summary, before take_apart() frees what knows them. */
 static void sum_up(struct recording *r)
 {
-	char text[512];
+	char text[768];
 
 	if (!r->recorder || !recorder_session(r->recorder))
 		return;

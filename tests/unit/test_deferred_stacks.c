@@ -179,7 +179,7 @@ static void test_whose_end_may_change(void **state)
 {
 	static const uint8_t ends[] = { UNWIND_NO_PROCESS, UNWIND_NO_MAPPING, UNWIND_NO_TABLE };
 	static struct wire_dump dump;
-	struct wire_stack s = { .dump = &dump };
+	struct wire_stack s = { .regs = dump.regs };
 	unsigned nr = 0;
 
 	(void)state;
@@ -188,9 +188,9 @@ static void test_whose_end_may_change(void **state)
 	assert_int_equal(nr, 3);
 	for (size_t i = 0; i < 3; i++) {
 		s.end = ends[i];
-		s.dump = &dump;
+		s.regs = dump.regs;
 		assert_true(deferred_stacks_wants(&s));
-		s.dump = NULL;			/* there is nothing to unwind */
+		s.regs = NULL;			/* there is nothing to unwind */
 		assert_false(deferred_stacks_wants(&s));
 	}
 }
@@ -362,7 +362,7 @@ static int visit(void *ctx, uint32_t tid, wire_stack_fn fn, void *fn_ctx)
 	d->regs[ARCH_REG_PC] = TEXT + 0x210;
 	assert_true(wire_decode(d, sizeof(*d) + d->bytes, &s) > 0);
 	if (!v->is_dump)
-		s.dump = NULL;
+		s.regs = NULL;
 	if (v->tid)
 		err = fn(fn_ctx, &s);
 	free(d);

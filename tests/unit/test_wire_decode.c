@@ -119,6 +119,46 @@ static void test_every_truncation(void **state)
 	free(h);
 }
 
+/* With changed blocks, which stand in front of the frames. */
+static void test_delta(void **state)
+{
+	size_t len = sizeof(struct wire_delta) + 3 * WIRE_BLOCK + 2 * 8;
+	struct wire_delta *d = calloc(1, len);
+	uint64_t *frames = (uint64_t *)((uint8_t *)d + len) - 2;
+	struct wire_stack s;
+
+	(void)state;
+	assert_non_null(d);
+	d->head = (struct wire_sample){ .flags = WIRE_DELTA, .nr_user = 1, .nr_kernel = 1 };
+	d->start = 0x7000;
+	d->bytes = 16 * UNWIND_MEMORY_PAGE;
+	d->changed[0] = 1 | 1ull << 63;
+	d->changed[1] = 1ull << 63;
+	frames[0] = 5;
+	frames[1] = 6;
+	for (size_t cut = 0; cut < len; cut++)
+		assert_int_equal(wire_decode(d, cut, &s), 0);
+	assert_int_equal(wire_decode(d, len, &s), len);
+	assert_ptr_equal(s.delta, d);
+	assert_ptr_equal(s.regs, d->regs);
+	assert_null(s.dump);
+	assert_null(s.memory);
+	assert_int_equal(s.bytes, d->bytes);
+	assert_int_equal(s.user[0], 5);
+	assert_int_equal(s.kernel[0], 6);
+	d->head.flags |= WIRE_WAIT;
+	assert_int_equal(wire_decode(d, len, &s), -EBADMSG);
+	d->head.flags = WIRE_DELTA;
+	d->bytes += UNWIND_MEMORY_PAGE;
+	assert_int_equal(wire_decode(d, len, &s), -EBADMSG);
+	d->bytes = 8;
+	assert_int_equal(wire_decode(d, len, &s), -EBADMSG);
+	d->bytes = 0;
+	d->start++;
+	assert_int_equal(wire_decode(d, len, &s), -EBADMSG);
+	free(d);
+}
+
 /* With registers and memory: lengths that cannot be are refused, everything is inside of the record. */
 static void test_raw(void **state)
 {
@@ -262,6 +302,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_wait), cmocka_unit_test(test_object),	  cmocka_unit_test(test_every_truncation),
+		cmocka_unit_test(test_delta),
 		cmocka_unit_test(test_raw),
 		cmocka_unit_test(test_largest),	  cmocka_unit_test(test_counts_too_large),
 		cmocka_unit_test(test_every_end), cmocka_unit_test(test_states),

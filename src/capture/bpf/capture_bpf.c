@@ -58,6 +58,7 @@ static const struct optional_map {
 } optional_maps[] = {
 	MAP(ring, CAPTURE_SAMPLER),
 	MAP(sample_scratch, CAPTURE_SAMPLER),
+	MAP(delta_states, CAPTURE_SAMPLER),
 	MAP(snapshot_scratch, CAPTURE_SNAPSHOT),
 	MAP(last_scans, CAPTURE_SNAPSHOT),
 	MAP(hung, CAPTURE_SNAPSHOT),
@@ -143,7 +144,8 @@ static uint32_t last_scans(void)
 
 static void size_maps(struct capture_bpf *b, const struct capture_bpf_options *opts)
 {
-	uint32_t slot = opts->programs & CAPTURE_SAMPLER ? (uint32_t)b->nr_cpus : 0;
+	bool dumps = opts->programs & CAPTURE_SAMPLER && opts->knobs.audit;
+	uint32_t slot = dumps ? (uint32_t)b->nr_cpus : 0;
 	struct knobs *knobs = (struct knobs *)&b->skel->rodata->knobs;
 
 	bpf_map__set_max_entries(b->skel->maps.mappings, b->sizes.mappings);
@@ -152,6 +154,7 @@ static void size_maps(struct capture_bpf *b, const struct capture_bpf_options *o
 	bpf_map__set_max_entries(b->skel->maps.targets, b->sizes.processes);
 	bpf_map__set_max_entries(b->skel->maps.tids, b->sizes.processes);
 	bpf_map__set_max_entries(b->skel->maps.dump_scratch, slot + SCAN_SLOTS);
+	bpf_map__set_max_entries(b->skel->maps.delta_states, (uint32_t)b->nr_cpus);
 	knobs->snapshot_slot = slot;
 	if (opts->programs & CAPTURE_SNAPSHOT) {
 		bpf_map__set_max_entries(b->skel->maps.oncpu_requests, (uint32_t)b->nr_cpus);

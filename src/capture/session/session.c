@@ -365,11 +365,11 @@ static int keep_dump(struct session *s, const struct wire_stack *w, const struct
 		.thread = sample->thread,
 		.ustack = sample->ustack,
 		.end = sample->end,
-		.regs = w->dump->regs,
+		.regs = w->regs,
 		.regs_len = ARCH_NR_REGS * sizeof(uint64_t),
-		.start = w->dump->start,
+		.start = w->start,
 		.bytes = w->memory,
-		.len = w->dump->bytes,
+		.len = w->bytes,
 	};
 	return session_emit(s, &rec);
 }
@@ -425,7 +425,7 @@ int session_sample(struct session *s, const struct wire_stack *w, uint32_t scan)
 		if (!err && scan)
 			err = last_samples_put(s->last_samples, h, &rec.sample, NULL);
 	}
-	if (!err && h->flags & WIRE_AUDIT && w->dump)
+	if (!err && h->flags & WIRE_AUDIT && w->memory)
 		err = keep_dump(s, w, &rec.sample);
 	return err;
 }

@@ -11,6 +11,7 @@
 #include "src/capture/processes/lifetimes.h"
 #include "src/capture/processes/process_tracker.h"
 #include "src/capture/stacks/deferred_unwind.h"
+#include "src/capture/stacks/stack_mirrors.h"
 #include "src/capture/tables/unwind_loader.h"
 #include "src/capture/tables/unwind_slices.h"
 #include "src/capture/stacks/wire_decode.h"
@@ -25,18 +26,30 @@ struct deferred {
 	bool looked;			/* /proc was read again for a missing mapping */
 	bool is_cut;			/* it was unwound to the end of its memory, and goes on */
 	uint32_t again;			/* visits so far */
-	size_t size;			/* of this struct and the memory behind it, in bytes */
-	struct wire_dump dump;		/* its stack memory follows */
+	size_t size;			/* of this struct and what stands behind it, in bytes */
+	uint64_t regs[sizeof(((struct wire_delta *)0)->regs) / sizeof(uint64_t)];
+	uint64_t start, bytes;		/* its stack memory */
+	uint32_t *ids;			/* of the blocks of this memory; they stand at the end */
+	/*
+	 * As in a record that came without memory: frames, wait and object follow, to the octet
+	 * record_bytes.
+	 */
+	size_t record_bytes;
+	struct wire_sample head;
 };
 
 struct deferred_stacks {
 	struct deferred_stacks_deps deps;
 	struct deferred_unwind *unwind;
+	struct stack_mirrors *mirrors;
 	struct deferred *first, **last;
-	size_t nr, bytes;
+	size_t nr, bytes;		/* bytes without the memory of stacks */
 	struct deferred_stacks_stats stats;
 	struct wire_sample head;	/* of the stack that is given on, as frames */
 	uint64_t frames[WIRE_DUMP_FRAMES];
+	/* Of the stack that is tried: its blocks, and with WIRE_AUDIT all of them in one piece. */
+	const uint8_t *blocks[WIRE_BLOCKS];
+	uint8_t memory[WIRE_BLOCKS][WIRE_BLOCK];
 };
 
 int deferred_stacks_new(const struct deferred_stacks_deps *deps, struct deferred_stacks **lp)
@@ -49,6 +62,8 @@ int deferred_stacks_new(const struct deferred_stacks_deps *deps, struct deferred
 	l->deps = *deps;
 	l->last = &l->first;
 	err = deferred_unwind_new(deps->loader, deps->mode, deps->max_frames, &l->unwind);
+	if (!err)
+		err = stack_mirrors_new(MAX_BYTES, &l->mirrors);
 	if (err)
 		deferred_stacks_free(l);
 	else
@@ -67,6 +82,7 @@ void deferred_stacks_free(struct deferred_stacks *l)
 		free(s);
 	}
 	deferred_unwind_free(l->unwind);
+	stack_mirrors_free(l->mirrors);
 	free(l);
 }
 
@@ -77,7 +93,16 @@ static bool is_early_end(uint8_t end)
 
 bool deferred_stacks_wants(const struct wire_stack *stack)
 {
-	return stack->dump && is_early_end(stack->end);
+	return stack->regs && is_early_end(stack->end);
+}
+
+static void free_deferred(struct deferred_stacks *l, struct deferred *s)
+{
+	assert(l->nr && l->bytes >= s->size);
+	l->nr--;
+	l->bytes -= s->size;
+	stack_mirrors_drop(l->mirrors, s->ids, s->bytes / WIRE_BLOCK);
+	free(s);
 }
 
 /* Takes the stack at *at off the list and frees it. */
@@ -85,14 +110,31 @@ static void drop(struct deferred_stacks *l, struct deferred **at)
 {
 	struct deferred *s = *at;
 
-	assert(l->nr && l->bytes >= s->size);
 	*at = s->next;
 	if (l->last == &s->next)
 		l->last = at;
-	l->nr--;
-	l->bytes -= s->size;
-	free(s);
+	free_deferred(l, s);
 	assert(!l->first == !l->nr && !l->first == !l->bytes && !*l->last);
+}
+
+/* The stack as it came. false: it is no record, which cannot be. */
+static bool restore(struct deferred_stacks *l, const struct deferred *s, struct wire_stack *out)
+{
+	size_t nr = s->bytes / WIRE_BLOCK;
+
+	if (wire_decode(&s->head, s->record_bytes, out) <= 0)
+		return false;
+	stack_mirrors_blocks(l->mirrors, s->ids, nr, l->blocks);
+	out->regs = s->regs;
+	out->start = s->start;
+	out->bytes = s->bytes;
+	out->blocks = l->blocks;
+	if (!(s->head.flags & WIRE_AUDIT))
+		return true;
+	for (size_t i = 0; i < nr; i++)
+		memcpy(l->memory[i], l->blocks[i], WIRE_BLOCK);
+	out->memory = l->memory[0];
+	return true;
 }
 
 static int give_as_it_came(struct deferred_stacks *l, const struct deferred *s)
@@ -100,7 +142,7 @@ static int give_as_it_came(struct deferred_stacks *l, const struct deferred *s)
 	struct wire_stack stack;
 
 	l->stats.gave_up++;
-	if (wire_decode(&s->dump, sizeof(s->dump) + s->dump.bytes, &stack) <= 0)
+	if (!restore(l, s, &stack))
 		return 0;
 	return l->deps.give(l->deps.ctx, &stack, s->scan);
 }
@@ -191,7 +233,7 @@ static bool waits_for_table(const struct deferred_stacks *l, const struct deferr
 /* 1: the stack was given on, or is dropped; 0: it must wait; or an error. */
 static int try_one(struct deferred_stacks *l, struct deferred *s)
 {
-	bool waits = s->dump.head.time_ns + STACK_WAITS_NS > now_ns();
+	bool waits = s->head.time_ns + STACK_WAITS_NS > now_ns();
 	struct deferred_unwind_result r;
 	struct wire_stack stack;
 	struct process *p;
@@ -200,7 +242,7 @@ static int try_one(struct deferred_stacks *l, struct deferred *s)
 	/* This check comes first: thousands may wait, and all are tried at each event. */
 	if (waits && (s->is_cut || waits_for_table(l, s)))
 		return 0;
-	if (wire_decode(&s->dump, sizeof(s->dump) + s->dump.bytes, &stack) <= 0)
+	if (!restore(l, s, &stack))
 		return 1;
 	p = process_tracker_find(l->deps.tracker, stack.head->tgid, stack.head->time_ns);
 	if (!p)
@@ -228,31 +270,75 @@ static int try_one(struct deferred_stacks *l, struct deferred *s)
 	return err ? err : 1;
 }
 
+static size_t waiting_bytes(const struct deferred_stacks *l)
+{
+	return l->bytes + stack_mirrors_used(l->mirrors);
+}
+
+/* Copies the record without its memory: the head, and then frames, wait and object. */
+static void copy_record(struct deferred *s, const struct wire_stack *stack)
+{
+	s->head = *stack->head;
+	s->head.flags &= (uint16_t)~(WIRE_DUMP | WIRE_DELTA);
+	memcpy(&s->head + 1, stack->user, s->record_bytes - sizeof(s->head));
+}
+
+static size_t record_bytes(const struct wire_sample *h)
+{
+	return sizeof(*h) + ((size_t)h->nr_user + h->nr_kernel) * sizeof(uint64_t) +
+	       (h->flags & WIRE_WAIT ? sizeof(struct wire_wait) : 0) +
+	       (h->flags & WIRE_OBJECT ? sizeof(struct wire_object) : 0);
+}
+
 static struct deferred *new_deferred(struct deferred_stacks *l, const struct wire_stack *stack,
 				     uint32_t scan)
 {
-	size_t size = sizeof(struct deferred) + stack->dump->bytes;
-	struct deferred *s = l->bytes + size > MAX_BYTES ? NULL : malloc(size);
+	size_t record = record_bytes(stack->head), nr = stack->bytes / WIRE_BLOCK;
+	size_t ids_at = offsetof(struct deferred, head) + record;
+	size_t size = ids_at + nr * sizeof(uint32_t);
+	struct deferred *s;
 
+	if (waiting_bytes(l) + size + stack->bytes > MAX_BYTES)
+		return NULL;
+	s = malloc(size > sizeof(*s) ? size : sizeof(*s));
 	if (!s)
 		return NULL;
-	*s = (struct deferred){ .scan = scan, .size = size };
-	memcpy(&s->dump, stack->dump, sizeof(s->dump) + stack->dump->bytes);
+	*s = (struct deferred){
+		.scan = scan, .size = size, .start = stack->start, .bytes = stack->bytes,
+		.ids = (uint32_t *)((uint8_t *)s + ids_at), .record_bytes = record,
+	};
+	if (stack_mirrors_keep(l->mirrors, stack, s->ids) < 0) {
+		free(s);
+		return NULL;
+	}
+	memcpy(s->regs, stack->regs, sizeof(s->regs));
+	copy_record(s, stack);
 	l->bytes += size;
 	l->nr++;
+	if (waiting_bytes(l) > l->stats.peak_bytes)
+		l->stats.peak_bytes = waiting_bytes(l);
 	return s;
+}
+
+static int refuse(struct deferred_stacks *l, const struct wire_stack *stack, uint32_t scan)
+{
+	l->stats.refused++;
+	return l->deps.give(l->deps.ctx, stack, scan);
 }
 
 int deferred_stacks_add(struct deferred_stacks *l, const struct wire_stack *stack, uint32_t scan)
 {
-	struct deferred *s = new_deferred(l, stack, scan), **at = l->last;
+	struct wire_stack mine = *stack;
+	struct deferred *s, **at = l->last;
 	int rc;
 
 	l->stats.added++;
-	if (!s) {
-		l->stats.refused++;
-		return l->deps.give(l->deps.ctx, stack, scan);
-	}
+	/* Without the changes that were lost it is no stack, but the mirror learns from it. */
+	if (stack->delta && stack_mirrors_apply(l->mirrors, &mine))
+		return refuse(l, stack, scan);
+	s = new_deferred(l, &mine, scan);
+	if (!s)
+		return refuse(l, stack, scan);
 	*at = s;
 	l->last = &s->next;
 	/* Tried at once, so that its table is asked for: most stacks that follow need the same. */
@@ -276,13 +362,15 @@ int deferred_stacks_try(struct deferred_stacks *l)
 		else
 			at = &(*at)->next;
 	}
+	if (!l->first)
+		stack_mirrors_forget(l->mirrors);
 	return 0;
 }
 
 void deferred_stacks_await(const struct deferred_stacks *l)
 {
 	for (const struct deferred *s = l->first; s; s = s->next)
-		process_tracker_await(l->deps.tracker, s->dump.head.tgid, s->dump.head.time_ns);
+		process_tracker_await(l->deps.tracker, s->head.tgid, s->head.time_ns);
 }
 
 /* Puts s, a newer row of the same thread, in the place of the stack at *at. */
@@ -295,9 +383,7 @@ static void replace(struct deferred_stacks *l, struct deferred **at, struct defe
 	*at = s;
 	if (l->last == &old->next)
 		l->last = &s->next;
-	l->nr--;
-	l->bytes -= old->size;
-	free(old);
+	free_deferred(l, old);
 }
 
 struct visit {
@@ -316,7 +402,7 @@ static int on_visit(void *ctx, const struct wire_stack *stack)
 	struct deferred *s = *v->at, *more;
 	struct wire_stack row = *stack;
 
-	if (v->given || stack->head->tid != s->dump.head.tid)
+	if (v->given || stack->head->tid != s->head.tid)
 		return 0;
 	v->seen = true;
 	if (wire_stack_is_missing(stack))
@@ -341,7 +427,7 @@ static int visit(struct deferred_stacks *l, struct deferred **at, revisit_fn aga
 
 	(*at)->is_cut = false;
 	(*at)->again++;
-	err = again(ctx, (*at)->dump.head.tid, on_visit, &v);
+	err = again(ctx, (*at)->head.tid, on_visit, &v);
 	if (err == -ENOTSUP || err == -EAGAIN || err == -ESRCH || err == -EINTR)
 		err = 0;
 	if (!v.seen)
@@ -407,7 +493,7 @@ bool deferred_stacks_waiting(const struct deferred_stacks *l, uint32_t scan)
 
 size_t deferred_stacks_bytes(const struct deferred_stacks *l)
 {
-	return l->bytes;
+	return waiting_bytes(l);
 }
 
 void deferred_stacks_stats(const struct deferred_stacks *l, struct deferred_stacks_stats *out)

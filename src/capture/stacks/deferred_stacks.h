@@ -8,8 +8,9 @@
  * (UNWIND_NO_PROCESS, UNWIND_NO_MAPPING, UNWIND_NO_TABLE), after one frame or in the middle.
  *
  * The cure: the kernel side adds the thread's registers and the top of its stack memory to such a
- * stack (struct wire_dump). Both are copied here, and the stack is unwound again in user space, as
- * of the time at which it was taken (deferred_unwind.h), as soon as all that it needs is known.
+ * stack (struct wire_dump, or struct wire_delta with what has changed of it). Both are kept here,
+ * and the stack is unwound again in user space, as of the time at which it was taken
+ * (deferred_unwind.h), as soon as all that it needs is known.
  *
  * Example: a process maps libfoo.so and is sampled in it 2 ms later. The stack ends with
  * UNWIND_NO_TABLE, and its table is put in front of the queue of the workers. 30 ms later the table
@@ -23,8 +24,9 @@
  * (deferred_stacks_again()). Each visit may end at the next missing table, so there are up to 8.
  *
  * Limits: a stack waits for STACK_WAITS_NS at most (lifetimes.h), and then goes on as far as it was
- * unwound. All that wait take 64 MiB at most; a stack for which there is no room goes on at once,
- * as it came. A stack that ends in a file for which no table can be built does not wait either.
+ * unwound. All that wait take 64 MiB at most, with blocks of memory that samples have in common
+ * counted once (stack_mirrors.h). A stack for which there is no room goes on at once, as it came. A
+ * stack that ends in a file for which no table can be built does not wait either.
  *
  *	deferred_stacks_new(&deps, &l)
  *	deferred_stacks_add(l, stack, scan)	takes a copy
@@ -63,6 +65,7 @@ struct deferred_stacks_deps {
 
 struct deferred_stacks_stats {
 	uint64_t added, solved, gave_up, refused;	/* refused: too many were waiting */
+	size_t peak_bytes;
 };
 
 int deferred_stacks_new(const struct deferred_stacks_deps *deps, struct deferred_stacks **lp);

@@ -96,16 +96,23 @@ static int unwind_read_code(void *env, struct unwinder *w, uint64_t addr)
 	return 1;
 }
 
+/* The octet number at of the memory, and those behind it up to the end of its block. */
+static const uint8_t *memory_at(const struct wire_stack *s, uint64_t at)
+{
+	return s->memory ? s->memory + at : s->blocks[at / WIRE_BLOCK] + at % WIRE_BLOCK;
+}
+
 static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr)
 {
 	struct deferred_unwind *l = env;
 	const struct wire_stack *s = l->stack;
-	uint64_t at = addr - s->dump->start;
+	uint64_t at = addr - s->start;
 
-	l->is_cut = addr >= s->dump->start && at >= s->dump->bytes;
-	if (addr < s->dump->start || l->is_cut)
+	l->is_cut = addr >= s->start && at >= s->bytes;
+	if (addr < s->start || l->is_cut)
 		return 1;
-	memcpy(w->page, s->memory + at, UNWIND_MEMORY_PAGE);
+	for (size_t i = 0; i < UNWIND_MEMORY_PAGE; i += WIRE_BLOCK)
+		memcpy((uint8_t *)w->page + i, memory_at(s, at + i), WIRE_BLOCK);
 	return 0;
 }
 
@@ -184,7 +191,7 @@ int deferred_unwind(struct deferred_unwind *w, const struct binaries *bs, const 
 		return err;
 	w->stack = stack;
 	w->is_cut = false;
-	memcpy(unwinder.regs, stack->dump->regs, sizeof(unwinder.regs));
+	memcpy(unwinder.regs, stack->regs, sizeof(unwinder.regs));
 	unwind_begin(&unwinder, p->tgid, w->mode, w->max_frames);
 	for (uint32_t i = 0; i < UNWIND_MAX_STEPS; i++)
 		if (unwind_step(w, &unwinder, w->frames))
@@ -210,17 +217,17 @@ static const struct unwind_mapping *mapping_of(const struct deferred_unwind *w, 
 	return after && addr < w->maps[after - 1].end ? &w->maps[after - 1] : NULL;
 }
 
-void deferred_unwind_hints(const struct deferred_unwind *w,
+void deferred_unwind_hints(struct deferred_unwind *w,
 			   void (*fn)(void *ctx, uint32_t binary, uint32_t page), void *ctx)
 {
 	const struct wire_stack *s = w->stack;
-	uint64_t sp = s->dump->regs[ARCH_REG_SP], word;
-	size_t at = sp > s->dump->start ? (sp - s->dump->start + 7) & ~7ull : 0;
+	uint64_t sp = s->regs[ARCH_REG_SP], word;
+	size_t at = sp > s->start ? (sp - s->start + 7) & ~7ull : 0;
 
-	for (; at + sizeof(word) <= s->dump->bytes && w->nr_maps; at += sizeof(word)) {
+	for (; at + sizeof(word) <= s->bytes && w->nr_maps; at += sizeof(word)) {
 		const struct unwind_mapping *m;
 
-		memcpy(&word, s->memory + at, sizeof(word));
+		memcpy(&word, memory_at(s, at), sizeof(word));
 		if (word < w->maps[0].begin || word > w->maps[w->nr_maps - 1].end)
 			continue;
 		word = arch_strip(word) - 1;

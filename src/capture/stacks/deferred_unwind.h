@@ -36,7 +36,7 @@ int deferred_unwind_new(struct unwind_loader *loader, uint32_t mode, uint32_t ma
 			struct deferred_unwind **wp);
 void deferred_unwind_free(struct deferred_unwind *w);	/* NULL is fine */
 
-/* stack->dump must not be NULL. 0 or -ENOMEM. */
+/* The stack has registers, and its memory or blocks. 0 or -ENOMEM. */
 int deferred_unwind(struct deferred_unwind *w, const struct binaries *bs, const struct process *p,
 		    const struct wire_stack *stack, struct deferred_unwind_result *out);
 
@@ -44,5 +44,5 @@ int deferred_unwind(struct deferred_unwind *w, const struct binaries *bs, const 
  * Calls fn for the page of each address of code that lies on the stack, as of the last
  * deferred_unwind(): most are return addresses, and their rules will be needed to unwind it.
  */
-void deferred_unwind_hints(const struct deferred_unwind *w,
+void deferred_unwind_hints(struct deferred_unwind *w,
 			   void (*fn)(void *ctx, uint32_t binary, uint32_t page), void *ctx);

@@ -78,13 +78,37 @@ static long decode_dump(const void *data, size_t len, struct wire_stack *out)
 	    dump->bytes % UNWIND_MEMORY_PAGE || dump->start % UNWIND_MEMORY_PAGE)
 		return -EBADMSG;
 	out->dump = dump;
+	out->regs = dump->regs;
+	out->start = dump->start;
+	out->bytes = dump->bytes;
 	out->memory = (const uint8_t *)(dump + 1);
 	return (long)(sizeof(*dump) + dump->bytes);
+}
+
+/* The octets in front of the frames, as decode_dump() says it. */
+static long decode_delta(const void *data, size_t len, struct wire_stack *out)
+{
+	const struct wire_delta *d = data;
+	uint64_t nr = 0;
+
+	if (len < sizeof(*d))
+		return 0;
+	if (d->bytes > WIRE_DUMP_PAGES * UNWIND_MEMORY_PAGE || d->bytes % UNWIND_MEMORY_PAGE ||
+	    d->start % UNWIND_MEMORY_PAGE)
+		return -EBADMSG;
+	for (size_t i = 0; i < WIRE_BLOCKS / 64; i++)
+		nr += (uint64_t)__builtin_popcountll(d->changed[i]);
+	out->delta = d;
+	out->regs = d->regs;
+	out->start = d->start;
+	out->bytes = d->bytes;
+	return (long)(sizeof(*d) + nr * WIRE_BLOCK);
 }
 
 long wire_decode(const void *data, size_t len, struct wire_stack *out)
 {
 	const struct wire_sample *h = data;
+	const void *frames = h + 1;
 	long need;
 
 	if (len < sizeof(*h))
@@ -93,11 +117,17 @@ long wire_decode(const void *data, size_t len, struct wire_stack *out)
 	if (h->nr_user > UNWIND_MAX_FRAMES || h->nr_kernel > WIRE_MAX_KERNEL ||
 	    h->end >= UNWIND_ENDS)
 		return -EBADMSG;
-	if (h->flags & WIRE_DUMP)
+	if (h->flags & WIRE_DUMP) {
 		need = decode_dump(data, len, out);
-	else
-		need = (long)(sizeof(*h) + ((size_t)h->nr_user + h->nr_kernel) * sizeof(uint64_t));
-	if (h->flags & WIRE_OBJECT && !(h->flags & WIRE_WAIT))
+	} else {
+		need = h->flags & WIRE_DELTA ? decode_delta(data, len, out) : (long)sizeof(*h);
+		if (need > 0)
+			frames = (const uint8_t *)data + need;
+		if (need > 0)
+			need += (long)(((size_t)h->nr_user + h->nr_kernel) * sizeof(uint64_t));
+	}
+	if ((h->flags & WIRE_OBJECT && !(h->flags & WIRE_WAIT)) ||
+	    (h->flags & WIRE_DELTA && h->flags & (WIRE_DUMP | WIRE_WAIT)))
 		return -EBADMSG;
 	if (need > 0 && h->flags & WIRE_WAIT && !out->dump)
 		need += (long)sizeof(struct wire_wait);
@@ -105,7 +135,7 @@ long wire_decode(const void *data, size_t len, struct wire_stack *out)
 		need += (long)sizeof(struct wire_object);
 	if (need <= 0 || len < (size_t)need)
 		return need < 0 ? need : 0;
-	out->user = (const uint64_t *)(h + 1);
+	out->user = frames;
 	out->kernel = out->user + h->nr_user;
 	if (h->flags & WIRE_WAIT)
 		out->wait = (const struct wire_wait *)(out->kernel + h->nr_kernel);

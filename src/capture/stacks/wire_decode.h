@@ -17,8 +17,13 @@ struct wire_stack {
 	/* head->nr_user frames, innermost first, with UNWIND_ flags in the top bits. */
 	const uint64_t *user;
 	const uint64_t *kernel;		/* head->nr_kernel addresses, innermost first */
-	const struct wire_dump *dump;	/* NULL: it came without registers and memory */
-	const uint8_t *memory;		/* dump->bytes from dump->start on */
+	const struct wire_dump *dump;	/* NULL: it is none, or waited as a part of others */
+	const struct wire_delta *delta;	/* NULL: it is none */
+	const uint64_t *regs;		/* NULL: it came without registers and memory */
+	uint64_t start, bytes;		/* the memory: whole pages, from the stack pointer's on */
+	const uint8_t *memory;		/* the octets from start on in one piece, or NULL */
+	/* Else its blocks of WIRE_BLOCK octets, or NULL: delta holds those that have changed. */
+	const uint8_t *const *blocks;
 	const struct wire_wait *wait;	/* NULL: the thread was on a CPU, or it is a sample */
 	/* NULL: the thread waits for no descriptor, or for one that is not open. */
 	const struct wire_object *object;
