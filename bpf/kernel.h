@@ -159,8 +159,11 @@ struct epitem {
 
 struct completion;
 
-struct mm_struct;
 struct anon_vma;
+
+struct mm_struct {
+	unsigned long start_stack;	/* of the main thread, its highest address */
+};
 
 struct vm_area_struct {
 	unsigned long vm_start, vm_end;
@@ -210,6 +213,7 @@ struct cred {
 
 struct thread_struct {
 	unsigned long sp;		/* x86 only */
+	unsigned long fsbase;		/* x86 only */
 };
 
 struct task_struct {

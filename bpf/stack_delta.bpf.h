@@ -10,6 +10,10 @@
 
 #define DELTA_FRAMES_BYTES ((UNWIND_MAX_FRAMES + WIRE_MAX_KERNEL) * 8)
 #define DELTA_BLOCK_WORDS (WIRE_BLOCK / 8)
+#define DELTA_PART_BYTES (WIRE_PART_PAGES * UNWIND_MEMORY_PAGE)
+/* So many pages in a row that cannot be read are the end of the stack. */
+#define DELTA_MAX_HOLE 16
+#define DELTA_MAX_STACK (1ull << 30)	/* bytes; beyond that it is none */
 
 struct delta_record {
 	struct wire_delta w;
@@ -30,6 +34,7 @@ struct delta_state {
 	uint32_t page_at;		/* its octet in the mirror */
 	uint32_t block;			/* number of its first block, counted from the start */
 	uint32_t used;			/* octets behind the record's head */
+	uint32_t last_page;		/* the last one that could be read */
 	uint32_t number;
 };
 
@@ -44,6 +49,7 @@ struct {
 struct delta_loop {
 	struct delta_state *d;
 	uint64_t start, sp;
+	uint32_t first;			/* page of the part: 0 or WIRE_PART_PAGES */
 };
 
 static long compare_block(uint32_t i, struct delta_loop *l)
@@ -70,27 +76,60 @@ static long compare_block(uint32_t i, struct delta_loop *l)
 	return 0;
 }
 
-static long compare_page(uint32_t i, struct delta_loop *l)
+static long compare_page(uint32_t in_part, struct delta_loop *l)
 {
 	struct delta_state *d = l->d;
-	uint64_t addr = l->start + i * UNWIND_MEMORY_PAGE, bit;
-	uint32_t from = 0;
+	uint32_t i = l->first + in_part, from = 0, place;
+	uint64_t addr = (l->first ? d->record.w.outer : l->start) + in_part * UNWIND_MEMORY_PAGE;
 
-	d->page_at = wire_mirror_at(addr);
-	bit = 1ull << (d->page_at / UNWIND_MEMORY_PAGE & (WIRE_DUMP_PAGES - 1));
-	d->page_stale = d->stale & bit;
+	place = l->first | ((uint32_t)(addr / UNWIND_MEMORY_PAGE) & (WIRE_PART_PAGES - 1));
+	d->page_at = place * UNWIND_MEMORY_PAGE;
+	d->page_stale = d->stale >> (place & (WIRE_DELTA_PAGES - 1)) & 1;
 	/* Below the stack pointer is nothing that unwinding needs. */
 	if (!i && !d->page_stale)
 		from = l->sp & (UNWIND_MEMORY_PAGE - WIRE_BLOCK);
 	if (bpf_probe_read_user((uint8_t *)d->page + from, UNWIND_MEMORY_PAGE - from,
 				(void *)(addr + from)))
-		return 1;
+		return in_part - d->last_page >= DELTA_MAX_HOLE;
+	d->last_page = in_part;
 	d->from = from;
 	d->block = i * WIRE_PAGE_BLOCKS;
 	bpf_loop(WIRE_PAGE_BLOCKS, compare_block, l, 0);
-	d->stale &= ~bit;
+	d->stale &= ~(1ull << (place & (WIRE_DELTA_PAGES - 1)));
+	d->record.w.absent &= ~(1ull << (i & (WIRE_DELTA_PAGES - 1)));
 	d->record.w.bytes = (i + 1) * UNWIND_MEMORY_PAGE;
 	return 0;
+}
+
+/*
+ * The highest address of the current thread's stack, or one that has nothing to do with it: then
+ * the pages around it are of no use. The C libraries put a thread's own data there, and the main
+ * thread's stack is known to the kernel.
+ */
+static __always_inline uint64_t stack_top(struct task_struct *task, uint64_t sp)
+{
+#if defined(__TARGET_ARCH_x86)
+	uint64_t top = task->thread.fsbase;
+
+	if (top > sp && top - sp < DELTA_MAX_STACK)
+		return top;
+#endif
+	return task->mm ? task->mm->start_stack : 0;
+}
+
+/* Compares the outermost pages, those that the first part does not have. */
+static __always_inline void compare_outer(struct delta_loop *l)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	uint64_t top = stack_top(task, l->sp), end = l->start + DELTA_PART_BYTES;
+	uint64_t outer = (top | (UNWIND_MEMORY_PAGE - 1)) + 1 - DELTA_PART_BYTES;
+
+	if (top < end || top - l->sp >= DELTA_MAX_STACK)
+		return;
+	l->d->record.w.outer = outer < end ? end : outer;
+	l->d->last_page = 0;
+	l->first = WIRE_PART_PAGES;
+	bpf_loop(WIRE_PART_PAGES, compare_page, l, 0);
 }
 
 /* Puts the frames behind the blocks. The number of octets to hand out; 0: there is no record. */
@@ -117,14 +156,19 @@ static __always_inline uint32_t gather_delta(struct gather *g, struct delta_stat
 	d->record.w.start = loop.start;
 	d->record.w.bytes = 0;
 	d->record.w.number = d->number;
-	d->record.w.changed[0] = 0;
-	d->record.w.changed[1] = 0;
-	bpf_loop(WIRE_DUMP_PAGES, compare_page, &loop, 0);
+	d->record.w.outer = 0;
+	d->record.w.absent = WIRE_ALL_PAGES;
+	d->last_page = 0;
+#pragma unroll
+	for (int i = 0; i < WIRE_BLOCKS / 64; i++)
+		d->record.w.changed[i] = 0;
+	bpf_loop(WIRE_PART_PAGES, compare_page, &loop, 0);
+	compare_outer(&loop);
 	return d->record.w.bytes ? finish_delta(g, d) : 0;
 }
 
 /* The record was not handed out: user space's mirror is not known to be the same any more. */
 static __always_inline void delta_was_lost(struct delta_state *d)
 {
-	d->stale = (1ull << WIRE_DUMP_PAGES) - 1;
+	d->stale = WIRE_ALL_PAGES;
 }

@@ -143,8 +143,12 @@ _Static_assert(sizeof(struct wire_dump) % 16 == 0, "wire layout");
 /*
  * A sample that user space unwinds again, with the memory that differs from what user space has.
  *
- * Both sides keep, for each CPU, a mirror of WIRE_DUMP_PAGES pages. A page of the stack has its
- * place in the mirror by its address alone, whosever stack it is. The kernel side compares each
+ * The memory is in two parts of WIRE_PART_PAGES pages: from the page of the stack pointer on, and
+ * if there is more, the outermost pages. So a stack with one huge array in the middle is there as
+ * far as it is needed (rustc has one of 527 KiB in each of its stacks).
+ *
+ * Both sides keep, for each CPU, a mirror of each part. A page of the stack has its place in the
+ * mirror by its address alone, whosever stack it is. The kernel side compares each
  * block of the stack with its mirror, and sends and keeps those that differ; user space puts them
  * into its own mirror, which is the same then. Blocks below the stack pointer are not looked at, so
  * what the mirrors have there is of any other stack. Consecutive samples of a thread differ in a
@@ -154,21 +158,32 @@ _Static_assert(sizeof(struct wire_dump) % 16 == 0, "wire layout");
  */
 #define WIRE_BLOCK 512
 #define WIRE_PAGE_BLOCKS (UNWIND_MEMORY_PAGE / WIRE_BLOCK)
-#define WIRE_BLOCKS (WIRE_DUMP_PAGES * WIRE_PAGE_BLOCKS)
+#define WIRE_PART_PAGES 32
+#define WIRE_DELTA_PAGES (2 * WIRE_PART_PAGES)
+#define WIRE_ALL_PAGES (~0ull >> (64 - WIRE_DELTA_PAGES))
+#define WIRE_BLOCKS (WIRE_DELTA_PAGES * WIRE_PAGE_BLOCKS)
 
 struct wire_delta {
 	struct wire_sample head;
 	uint64_t regs[ARCH_NR_REGS + (ARCH_NR_REGS & 1)];
 	uint64_t start;			/* as in struct wire_dump */
-	uint64_t changed[WIRE_BLOCKS / 64];	/* bit i: block i counted from start has changed */
-	uint32_t bytes;			/* of the stack, from start on: whole pages */
+	uint64_t outer;			/* where the pages from number WIRE_PART_PAGES on begin */
+	/*
+	 * Bit i: page i is not there. Large local arrays have pages that were never touched,
+	 * between others that were.
+	 */
+	uint64_t absent;
+	uint64_t changed[WIRE_BLOCKS / 64];	/* bit i: block i has changed */
+	uint32_t bytes;			/* up to the end of the last page that is there */
 	uint32_t number;		/* counts the deltas of its CPU; a gap: some are lost */
 };
 
 _Static_assert(WIRE_BLOCKS % 64 == 0 && sizeof(struct wire_delta) % 8 == 0, "wire layout");
 
-/* The place of an address in a mirror, in bytes. */
-static inline uint32_t wire_mirror_at(uint64_t addr)
+/* The place of page i of a delta in the mirrors of both parts, as a number of pages. */
+static inline uint32_t wire_mirror_page(uint64_t start, uint64_t outer, uint32_t i)
 {
-	return (uint32_t)(addr & (WIRE_DUMP_PAGES * UNWIND_MEMORY_PAGE - 1));
+	uint64_t addr = i < WIRE_PART_PAGES ? start : outer;
+
+	return (i & WIRE_PART_PAGES) | ((addr / UNWIND_MEMORY_PAGE + i) & (WIRE_PART_PAGES - 1));
 }

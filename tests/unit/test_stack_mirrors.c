@@ -19,13 +19,14 @@
 #include "src/capture/stacks/wire_decode.h"
 
 #define PAGE UNWIND_MEMORY_PAGE
-#define ALL (WIRE_DUMP_PAGES * PAGE)
+#define ALL (WIRE_DELTA_PAGES * PAGE)
 #define CPUS 3
 
 /* The kernel's side of a CPU, as wire.h describes it. */
 struct cpu {
 	uint8_t mirror[ALL];
-	uint32_t number, stale;
+	uint32_t number;
+	uint64_t stale;
 };
 
 struct world {
@@ -50,7 +51,7 @@ static int setup(void **state)
 	*state = w;
 	w->random = 1;
 	w->record = test_malloc(sizeof(struct wire_delta) + ALL + 64);
-	return stack_mirrors_new(8 << 20, &w->m);
+	return stack_mirrors_new(24 << 20, &w->m);
 }
 
 static int teardown(void **state)
@@ -63,9 +64,46 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Makes the record of a stack whose memory from its first page on is v; sp: octet of that page. */
-static void make(struct world *w, uint32_t cpu, uint64_t start, const uint8_t *v, uint32_t bytes,
-		 uint32_t sp)
+/* A thread of the test: its stack from its lowest page on; behind WIRE_PART_PAGES, its outermost. */
+struct thread {
+	uint64_t start, outer, absent;
+	uint8_t v[ALL];
+	uint32_t bytes;
+};
+
+/* The octet of a page of the stack in the mirror: each part has its half. */
+static uint32_t mirror_at(const struct thread *t, uint32_t page)
+{
+	uint32_t part = page / WIRE_PART_PAGES, in_part = page % WIRE_PART_PAGES;
+	uint64_t addr = (part ? t->outer : t->start) + in_part * PAGE;
+
+	return (uint32_t)(part * WIRE_PART_PAGES + addr / PAGE % WIRE_PART_PAGES) * PAGE;
+}
+
+/* Compares the page's blocks from octet sp on, and sends those that differ. */
+static uint8_t *make_page(struct cpu *c, struct wire_delta *d, const struct thread *t, uint32_t page,
+			  uint32_t sp, uint8_t *out)
+{
+	uint32_t to = mirror_at(t, page);
+	bool is_stale = c->stale >> to / PAGE & 1;
+
+	for (uint32_t k = 0; k < PAGE; k += WIRE_BLOCK) {
+		const uint8_t *now = t->v + page * PAGE + k;
+		uint32_t i = (page * PAGE + k) / WIRE_BLOCK;
+
+		if (!is_stale && (k + WIRE_BLOCK <= sp || !memcmp(c->mirror + to + k, now, WIRE_BLOCK)))
+			continue;
+		memcpy(c->mirror + to + k, now, WIRE_BLOCK);
+		memcpy(out, now, WIRE_BLOCK);
+		out += WIRE_BLOCK;
+		d->changed[i / 64] |= 1ull << i % 64;
+	}
+	c->stale &= ~(1ull << to / PAGE);
+	return out;
+}
+
+/* Makes the record of a stack; sp: octet of the stack pointer in its first page. */
+static void make(struct world *w, uint32_t cpu, const struct thread *t, uint32_t sp)
 {
 	struct cpu *c = &w->cpus[cpu];
 	struct wire_delta *d = (struct wire_delta *)w->record;
@@ -73,24 +111,14 @@ static void make(struct world *w, uint32_t cpu, uint64_t start, const uint8_t *v
 
 	memset(d, 0, sizeof(*d));
 	d->head = (struct wire_sample){ .cpu = cpu, .flags = WIRE_DELTA, .nr_user = 1 };
-	d->start = start;
-	d->bytes = bytes;
+	d->start = t->start;
+	d->outer = t->outer;
+	d->absent = t->absent;
+	d->bytes = t->bytes;
 	d->number = ++c->number;
-	for (uint32_t i = 0; i < bytes / WIRE_BLOCK; i++) {
-		uint32_t at = (uint32_t)((start + i * WIRE_BLOCK) % ALL);
-		bool is_stale = c->stale >> at / PAGE & 1;
-
-		if (!is_stale && (i + 1) * WIRE_BLOCK <= sp)
-			continue;
-		if (!is_stale && !memcmp(c->mirror + at, v + i * WIRE_BLOCK, WIRE_BLOCK))
-			continue;
-		memcpy(c->mirror + at, v + i * WIRE_BLOCK, WIRE_BLOCK);
-		memcpy(out, v + i * WIRE_BLOCK, WIRE_BLOCK);
-		out += WIRE_BLOCK;
-		d->changed[i / 64] |= 1ull << i % 64;
-	}
-	for (uint32_t page = 0; page < bytes / PAGE; page++)
-		c->stale &= ~(1u << (start + page * PAGE) % ALL / PAGE);
+	for (uint32_t page = 0; page < t->bytes / PAGE; page++)
+		if (!(t->absent >> page & 1))
+			out = make_page(c, d, t, page, page ? 0 : sp, out);
 	*(uint64_t *)out = 0x1234;
 	w->len = (size_t)(out + 8 - w->record);
 }
@@ -102,23 +130,17 @@ static int apply(struct world *w)
 	return stack_mirrors_apply(w->m, &w->stack);
 }
 
-static void assert_memory(const uint8_t *const *blocks, const uint8_t *v, uint32_t bytes, uint32_t sp)
+static void assert_memory(const uint8_t *const *blocks, const struct thread *t, uint32_t sp)
 {
-	for (uint32_t i = sp / WIRE_BLOCK; i < bytes / WIRE_BLOCK; i++)
-		assert_memory_equal(blocks[i], v + i * WIRE_BLOCK, WIRE_BLOCK);
+	for (uint32_t i = sp / WIRE_BLOCK; i < t->bytes / WIRE_BLOCK; i++)
+		if (!(t->absent >> i / WIRE_PAGE_BLOCKS & 1))
+			assert_memory_equal(blocks[i], t->v + i * WIRE_BLOCK, WIRE_BLOCK);
 }
-
-/* A thread of the test: its stack from its lowest page on. */
-struct thread {
-	uint64_t start;
-	uint8_t v[ALL];
-	uint32_t bytes;
-};
 
 struct kept {
 	uint32_t ids[WIRE_BLOCKS];
-	uint8_t v[ALL];
-	uint32_t bytes, sp;
+	struct thread t;
+	uint32_t sp;
 	bool is_used;
 };
 
@@ -128,22 +150,25 @@ static void change(struct world *w, struct thread *t)
 		t->v[any(w, t->bytes)]++;
 	if (any(w, 4))
 		return;
-	t->bytes = (1 + any(w, WIRE_DUMP_PAGES)) * PAGE;
+	t->bytes = (1 + any(w, any(w, 2) ? WIRE_DELTA_PAGES : 16)) * PAGE;
 	t->start += (uint64_t)any(w, 3) * PAGE;
+	t->outer = t->bytes / PAGE > WIRE_PART_PAGES ? t->start + (uint64_t)(40 + any(w, 99)) * PAGE : 0;
+	t->absent = any(w, 2) ? 0 : 1ull << any(w, 64);
+	t->absent &= ~1ull & ~(1ull << (t->bytes / PAGE - 1));
 }
 
 static void check_kept(struct world *w, const struct kept *k)
 {
 	const uint8_t *blocks[WIRE_BLOCKS];
 
-	stack_mirrors_blocks(w->m, k->ids, k->bytes / WIRE_BLOCK, blocks);
-	assert_memory(blocks, k->v, k->bytes, k->sp);
+	stack_mirrors_blocks(w->m, k->ids, k->t.bytes / WIRE_BLOCK, blocks);
+	assert_memory(blocks, &k->t, k->sp);
 }
 
 static void let_go(struct world *w, struct kept *k)
 {
 	check_kept(w, k);
-	stack_mirrors_drop(w->m, k->ids, k->bytes / WIRE_BLOCK);
+	stack_mirrors_drop(w->m, k->ids, k->t.bytes / WIRE_BLOCK);
 	k->is_used = false;
 }
 
@@ -151,8 +176,7 @@ static void keep(struct world *w, struct kept *k, const struct thread *t, uint32
 {
 	if (k->is_used)
 		let_go(w, k);
-	memcpy(k->v, t->v, sizeof(k->v));
-	k->bytes = t->bytes;
+	k->t = *t;
 	k->sp = sp;
 	k->is_used = true;
 	assert_int_equal(stack_mirrors_keep(w->m, &w->stack, k->ids), t->bytes / WIRE_BLOCK);
@@ -173,13 +197,13 @@ static void test_any_order(void **state)
 		uint32_t cpu = any(w, CPUS), sp = any(w, PAGE / 8) * 8;
 
 		change(w, t);
-		make(w, cpu, t->start, t->v, t->bytes, sp);
+		make(w, cpu, t, sp);
 		if (!any(w, 50)) {
-			w->cpus[cpu].stale = (1u << WIRE_DUMP_PAGES) - 1;
+			w->cpus[cpu].stale = WIRE_ALL_PAGES;
 			continue;	/* the ring was full */
 		}
 		assert_int_equal(apply(w), 0);
-		assert_memory(w->stack.blocks, t->v, t->bytes, sp);
+		assert_memory(w->stack.blocks, t, sp);
 		if (any(w, 2))
 			keep(w, &kept[any(w, 40)], t, sp);
 	}
@@ -199,10 +223,10 @@ static void test_kept_once(void **state)
 	struct thread *t = test_calloc(1, sizeof(*t));
 	uint32_t (*ids)[WIRE_BLOCKS] = test_calloc(1000, sizeof(*ids));
 
-	t->bytes = ALL;
+	*t = (struct thread){ .start = 0x10000, .outer = 0x8000000, .bytes = ALL };
 	for (int i = 0; i < 1000; i++) {
 		t->v[100]++;
-		make(w, 0, 0x10000, t->v, t->bytes, 0);
+		make(w, 0, t, 0);
 		assert_int_equal(apply(w), 0);
 		assert_int_equal(stack_mirrors_keep(w->m, &w->stack, ids[i]), WIRE_BLOCKS);
 	}
@@ -222,20 +246,20 @@ static void test_gap(void **state)
 	struct world *w = *state;
 	struct thread *t = test_calloc(1, sizeof(*t));
 
-	t->bytes = 2 * PAGE;
-	make(w, 1, 0x10000, t->v, t->bytes, 0);
+	*t = (struct thread){ .start = 0x10000, .bytes = 2 * PAGE };
+	make(w, 1, t, 0);
 	assert_int_equal(apply(w), 0);
 	t->v[0]++;
-	make(w, 1, 0x10000, t->v, t->bytes, 0);		/* lost */
+	make(w, 1, t, 0);		/* lost */
 	t->v[PAGE]++;
-	make(w, 1, 0x10000, t->v, t->bytes, 0);
+	make(w, 1, t, 0);
 	assert_int_equal(apply(w), -EBADMSG);
-	make(w, 1, 0x10000, t->v, t->bytes, 0);
+	make(w, 1, t, 0);
 	assert_int_equal(apply(w), -EBADMSG);
-	w->cpus[1].stale = UINT32_MAX;
-	make(w, 1, 0x10000, t->v, t->bytes, 0);
+	w->cpus[1].stale = WIRE_ALL_PAGES;
+	make(w, 1, t, 0);
 	assert_int_equal(apply(w), 0);
-	assert_memory(w->stack.blocks, t->v, t->bytes, 0);
+	assert_memory(w->stack.blocks, t, 0);
 	test_free(t);
 }
 

@@ -149,7 +149,15 @@ static void test_delta(void **state)
 	d->head.flags |= WIRE_WAIT;
 	assert_int_equal(wire_decode(d, len, &s), -EBADMSG);
 	d->head.flags = WIRE_DELTA;
-	d->bytes += UNWIND_MEMORY_PAGE;
+	/* Only with an outer part there are so many pages. */
+	d->bytes = (WIRE_PART_PAGES + 1) * UNWIND_MEMORY_PAGE;
+	assert_int_equal(wire_decode(d, len, &s), -EBADMSG);
+	d->outer = 0x700000;
+	assert_int_equal(wire_decode(d, len, &s), len);
+	d->outer++;
+	assert_int_equal(wire_decode(d, len, &s), -EBADMSG);
+	d->outer = 0x700000;
+	d->bytes = (WIRE_DELTA_PAGES + 1) * UNWIND_MEMORY_PAGE;
 	assert_int_equal(wire_decode(d, len, &s), -EBADMSG);
 	d->bytes = 8;
 	assert_int_equal(wire_decode(d, len, &s), -EBADMSG);
@@ -297,12 +305,35 @@ static void test_states(void **state)
 	free(h);
 }
 
+/* The two parts of a stack's memory, and what is not there. */
+static void test_places_in_memory(void **state)
+{
+	const uint64_t page = UNWIND_MEMORY_PAGE, part = WIRE_PART_PAGES * page;
+	struct wire_stack s = { .start = 0x100000, .bytes = part + 2 * page, .outer = 0x900000,
+				.absent = 1ull << 3 };
+
+	(void)state;
+	assert_int_equal(wire_stack_at(&s, 0x100000), 0);
+	assert_int_equal(wire_stack_at(&s, 0x100000 + part - 8), part - 8);
+	assert_int_equal(wire_stack_at(&s, 0x100000 + 3 * page), UINT64_MAX);
+	assert_int_equal(wire_stack_at(&s, 0x100000 + part), UINT64_MAX);
+	assert_int_equal(wire_stack_at(&s, 0x900000 - 8), UINT64_MAX);
+	assert_int_equal(wire_stack_at(&s, 0x900000), part);
+	assert_int_equal(wire_stack_at(&s, 0x900000 + 2 * page - 8), part + 2 * page - 8);
+	assert_int_equal(wire_stack_at(&s, 0x900000 + 2 * page), UINT64_MAX);
+	assert_int_equal(wire_stack_at(&s, 0xffff8), UINT64_MAX);
+	s = (struct wire_stack){ .start = 0x100000, .bytes = 2 * page };
+	assert_int_equal(wire_stack_at(&s, 0x100000 + page), page);
+	assert_int_equal(wire_stack_at(&s, 0x100000 + 2 * page), UINT64_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_wait), cmocka_unit_test(test_object),	  cmocka_unit_test(test_every_truncation),
 		cmocka_unit_test(test_delta),
+		cmocka_unit_test(test_places_in_memory),
 		cmocka_unit_test(test_raw),
 		cmocka_unit_test(test_largest),	  cmocka_unit_test(test_counts_too_large),
 		cmocka_unit_test(test_every_end), cmocka_unit_test(test_states),

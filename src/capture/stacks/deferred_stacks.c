@@ -28,7 +28,7 @@ struct deferred {
 	uint32_t again;			/* visits so far */
 	size_t size;			/* of this struct and what stands behind it, in bytes */
 	uint64_t regs[sizeof(((struct wire_delta *)0)->regs) / sizeof(uint64_t)];
-	uint64_t start, bytes;		/* its stack memory */
+	uint64_t start, bytes, outer, absent;	/* its stack memory, as in struct wire_stack */
 	uint32_t *ids;			/* of the blocks of this memory; they stand at the end */
 	/*
 	 * As in a record that came without memory: frames, wait and object follow, to the octet
@@ -128,6 +128,8 @@ static bool restore(struct deferred_stacks *l, const struct deferred *s, struct 
 	out->regs = s->regs;
 	out->start = s->start;
 	out->bytes = s->bytes;
+	out->outer = s->outer;
+	out->absent = s->absent;
 	out->blocks = l->blocks;
 	if (!(s->head.flags & WIRE_AUDIT))
 		return true;
@@ -305,6 +307,7 @@ static struct deferred *new_deferred(struct deferred_stacks *l, const struct wir
 		return NULL;
 	*s = (struct deferred){
 		.scan = scan, .size = size, .start = stack->start, .bytes = stack->bytes,
+		.outer = stack->outer, .absent = stack->absent,
 		.ids = (uint32_t *)((uint8_t *)s + ids_at), .record_bytes = record,
 	};
 	if (stack_mirrors_keep(l->mirrors, stack, s->ids) < 0) {

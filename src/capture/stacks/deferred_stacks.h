@@ -17,7 +17,7 @@
  * is there; the next deferred_stacks_try() unwinds the stack to main() and gives it on, as if the
  * kernel side had done so. Other stacks that met the same library wait for the same table.
  *
- * Stacks of scans: a sample comes with up to 64 KiB of stack memory (WIRE_DUMP_PAGES), a row of a
+ * Stacks of scans: a sample comes with up to 256 KiB of stack memory (WIRE_DELTA_PAGES), a row of a
  * scan with 20 KiB at most, because a scan meets thousands of threads at once. A stack that is
  * longer is *cut*: with all tables there, it ends where the memory ends. By then the kernel side
  * knows the tables, too, so it visits the thread again and unwinds the stack where it is

@@ -106,10 +106,10 @@ static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr)
 {
 	struct deferred_unwind *l = env;
 	const struct wire_stack *s = l->stack;
-	uint64_t at = addr - s->start;
+	uint64_t at = wire_stack_at(s, addr);
 
-	l->is_cut = addr >= s->start && at >= s->bytes;
-	if (addr < s->start || l->is_cut)
+	l->is_cut = addr >= s->start && at == UINT64_MAX;
+	if (at == UINT64_MAX)
 		return 1;
 	for (size_t i = 0; i < UNWIND_MEMORY_PAGE; i += WIRE_BLOCK)
 		memcpy((uint8_t *)w->page + i, memory_at(s, at + i), WIRE_BLOCK);
@@ -209,6 +209,12 @@ int deferred_unwind(struct deferred_unwind *w, const struct binaries *bs, const 
 	return 0;
 }
 
+/* Who is told of the pages. */
+struct hint {
+	void (*fn)(void *ctx, uint32_t binary, uint32_t page);
+	void *ctx;
+};
+
 /* The mapping that holds addr; NULL: none. */
 static const struct unwind_mapping *mapping_of(const struct deferred_unwind *w, uint64_t addr)
 {
@@ -217,22 +223,36 @@ static const struct unwind_mapping *mapping_of(const struct deferred_unwind *w, 
 	return after && addr < w->maps[after - 1].end ? &w->maps[after - 1] : NULL;
 }
 
-void deferred_unwind_hints(struct deferred_unwind *w,
-			   void (*fn)(void *ctx, uint32_t binary, uint32_t page), void *ctx)
+/* Looks at one page, from octet at on. */
+static void hints_of_page(struct deferred_unwind *w, uint64_t at, const struct hint *hint)
 {
-	const struct wire_stack *s = w->stack;
-	uint64_t sp = s->regs[ARCH_REG_SP], word;
-	size_t at = sp > s->start ? (sp - s->start + 7) & ~7ull : 0;
+	uint64_t word, end = (at | (UNWIND_MEMORY_PAGE - 1)) + 1;
 
-	for (; at + sizeof(word) <= s->bytes && w->nr_maps; at += sizeof(word)) {
+	for (; at < end; at += sizeof(word)) {
 		const struct unwind_mapping *m;
 
-		memcpy(&word, memory_at(s, at), sizeof(word));
+		memcpy(&word, memory_at(w->stack, at), sizeof(word));
 		if (word < w->maps[0].begin || word > w->maps[w->nr_maps - 1].end)
 			continue;
 		word = arch_strip(word) - 1;
 		m = mapping_of(w, word);
 		if (m && m->binary)
-			fn(ctx, m->binary, (uint32_t)((word - m->bias) >> UNWIND_PAGE_SHIFT));
+			hint->fn(hint->ctx, m->binary,
+				 (uint32_t)((word - m->bias) >> UNWIND_PAGE_SHIFT));
+	}
+}
+
+void deferred_unwind_hints(struct deferred_unwind *w,
+			   void (*fn)(void *ctx, uint32_t binary, uint32_t page), void *ctx)
+{
+	const struct hint hint = { fn, ctx };
+	const struct wire_stack *s = w->stack;
+	uint64_t sp = (s->regs[ARCH_REG_SP] + 7) & ~7ull;
+
+	for (uint64_t at = 0; at < s->bytes && w->nr_maps; at += UNWIND_MEMORY_PAGE) {
+		if (s->absent >> at / UNWIND_MEMORY_PAGE & 1)
+			continue;
+		hints_of_page(w, !at && sp - s->start < UNWIND_MEMORY_PAGE ? sp - s->start : at,
+			      &hint);
 	}
 }

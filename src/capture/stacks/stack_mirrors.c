@@ -16,7 +16,7 @@
 
 struct mirror {
 	uint32_t number;		/* of the delta applied last */
-	uint32_t is_stale;		/* bit of each page that may differ from the kernel's */
+	uint64_t is_stale;		/* bit of each page that may differ from the kernel's */
 	uint32_t ids[WIRE_BLOCKS];	/* blocks that were kept as they are here; 0: not kept */
 	uint8_t octets[WIRE_BLOCKS][WIRE_BLOCK];
 };
@@ -28,7 +28,7 @@ struct stack_mirrors {
 	const uint8_t *blocks[WIRE_BLOCKS];	/* of the stack whose delta was applied last */
 };
 
-_Static_assert(WIRE_DUMP_PAGES < 32 && WIRE_PAGE_BLOCKS <= 8, "masks of pages and blocks");
+_Static_assert(WIRE_DELTA_PAGES <= 64 && WIRE_PAGE_BLOCKS <= 8, "masks of pages and blocks");
 
 int stack_mirrors_new(size_t max, struct stack_mirrors **mp)
 {
@@ -67,7 +67,9 @@ static struct mirror *mirror_of(struct stack_mirrors *m, uint32_t cpu)
 
 static size_t place_of(const struct wire_stack *s, size_t block)
 {
-	return wire_mirror_at(s->start + block * WIRE_BLOCK) / WIRE_BLOCK;
+	uint32_t page = wire_mirror_page(s->start, s->outer, (uint32_t)(block / WIRE_PAGE_BLOCKS));
+
+	return (size_t)page * WIRE_PAGE_BLOCKS + block % WIRE_PAGE_BLOCKS;
 }
 
 /* The bits of the blocks of a page of the stack that have changed. */
@@ -84,11 +86,13 @@ static bool builds_on(struct mirror *mr, const struct wire_stack *s)
 	bool fits = true;
 
 	if (s->delta->number != mr->number + 1)
-		mr->is_stale = (1u << WIRE_DUMP_PAGES) - 1;
+		mr->is_stale = WIRE_ALL_PAGES;
 	mr->number = s->delta->number;
 	for (size_t page = 0; page < s->bytes / UNWIND_MEMORY_PAGE; page++) {
-		uint32_t bit = 1u << place_of(s, page * WIRE_PAGE_BLOCKS) / WIRE_PAGE_BLOCKS;
+		uint64_t bit = 1ull << place_of(s, page * WIRE_PAGE_BLOCKS) / WIRE_PAGE_BLOCKS;
 
+		if (s->absent >> page & 1)
+			continue;
 		if (changes_of(s->delta, page) == ALL_OF_A_PAGE)
 			mr->is_stale &= ~bit;
 		fits = fits && !(mr->is_stale & bit);
@@ -142,8 +146,10 @@ int stack_mirrors_keep(struct stack_mirrors *m, const struct wire_stack *s, uint
 
 	assert(nr <= WIRE_BLOCKS && (s->memory || s->delta));
 	for (size_t i = 0; i < nr; i++) {
-		ids[i] = keep_block(m, s, i);
-		if (ids[i])
+		bool is_absent = s->absent >> i / WIRE_PAGE_BLOCKS & 1;
+
+		ids[i] = is_absent ? 0 : keep_block(m, s, i);
+		if (ids[i] || is_absent)
 			continue;
 		stack_mirrors_drop(m, ids, i);
 		return -ENOMEM;
@@ -155,13 +161,14 @@ void stack_mirrors_blocks(const struct stack_mirrors *m, const uint32_t *ids, si
 			  const uint8_t **out)
 {
 	for (size_t i = 0; i < nr; i++)
-		out[i] = stack_blocks_at(m->pool, ids[i]);
+		out[i] = ids[i] ? stack_blocks_at(m->pool, ids[i]) : NULL;
 }
 
 void stack_mirrors_drop(struct stack_mirrors *m, const uint32_t *ids, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
-		stack_blocks_drop(m->pool, ids[i]);
+		if (ids[i])
+			stack_blocks_drop(m->pool, ids[i]);
 }
 
 void stack_mirrors_forget(struct stack_mirrors *m)

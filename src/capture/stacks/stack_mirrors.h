@@ -33,8 +33,9 @@ void stack_mirrors_free(struct stack_mirrors *m);	/* NULL is fine */
 int stack_mirrors_apply(struct stack_mirrors *m, struct wire_stack *stack);
 
 /*
- * Fills ids with one for each block of the stack's memory (there are at most WIRE_BLOCKS): of a
- * dump, or of the delta that was applied last. Their number; -ENOMEM: there is no room.
+ * Fills ids with one for each block of the stack's memory (there are at most WIRE_BLOCKS; 0: the
+ * block is absent): of a dump, or of the delta that was applied last. Their number; -ENOMEM: there
+ * is no room.
  */
 int stack_mirrors_keep(struct stack_mirrors *m, const struct wire_stack *stack, uint32_t *ids);
 void stack_mirrors_blocks(const struct stack_mirrors *m, const uint32_t *ids, size_t nr,

@@ -85,6 +85,8 @@ static long decode_dump(const void *data, size_t len, struct wire_stack *out)
 	return (long)(sizeof(*dump) + dump->bytes);
 }
 
+#define PART_BYTES (WIRE_PART_PAGES * UNWIND_MEMORY_PAGE)
+
 /* The octets in front of the frames, as decode_dump() says it. */
 static long decode_delta(const void *data, size_t len, struct wire_stack *out)
 {
@@ -93,12 +95,15 @@ static long decode_delta(const void *data, size_t len, struct wire_stack *out)
 
 	if (len < sizeof(*d))
 		return 0;
-	if (d->bytes > WIRE_DUMP_PAGES * UNWIND_MEMORY_PAGE || d->bytes % UNWIND_MEMORY_PAGE ||
-	    d->start % UNWIND_MEMORY_PAGE)
+	if (d->bytes > WIRE_DELTA_PAGES * UNWIND_MEMORY_PAGE || d->bytes % UNWIND_MEMORY_PAGE ||
+	    d->start % UNWIND_MEMORY_PAGE || d->outer % UNWIND_MEMORY_PAGE ||
+	    (!d->outer && d->bytes > PART_BYTES))
 		return -EBADMSG;
 	for (size_t i = 0; i < WIRE_BLOCKS / 64; i++)
 		nr += (uint64_t)__builtin_popcountll(d->changed[i]);
 	out->delta = d;
+	out->absent = d->absent;
+	out->outer = d->outer;
 	out->regs = d->regs;
 	out->start = d->start;
 	out->bytes = d->bytes;
@@ -155,4 +160,15 @@ bool wire_stack_is_missing(const struct wire_stack *stack)
 	return stack->end == UNWIND_RUNNING || stack->end == UNWIND_TORN ||
 	       stack->end == UNWIND_BUSY ||
 	       (stack->head->flags & (WIRE_KTHREAD | WIRE_ON_CPU)) == (WIRE_KTHREAD | WIRE_ON_CPU);
+}
+
+uint64_t wire_stack_at(const struct wire_stack *s, uint64_t addr)
+{
+	uint64_t at = addr - s->start;
+
+	if (s->outer && at >= PART_BYTES)
+		at = addr >= s->outer ? addr - s->outer + PART_BYTES : UINT64_MAX;
+	if (addr < s->start || at >= s->bytes || s->absent >> at / UNWIND_MEMORY_PAGE & 1)
+		return UINT64_MAX;
+	return at;
 }

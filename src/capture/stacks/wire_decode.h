@@ -20,7 +20,12 @@ struct wire_stack {
 	const struct wire_dump *dump;	/* NULL: it is none, or waited as a part of others */
 	const struct wire_delta *delta;	/* NULL: it is none */
 	const uint64_t *regs;		/* NULL: it came without registers and memory */
-	uint64_t start, bytes;		/* the memory: whole pages, from the stack pointer's on */
+	/*
+	 * The memory: whole pages, from the stack pointer's on; of a delta, the pages from number
+	 * WIRE_PART_PAGES on begin at outer.
+	 */
+	uint64_t start, bytes, outer;
+	uint64_t absent;		/* bit i: page i of it is not there */
 	const uint8_t *memory;		/* the octets from start on in one piece, or NULL */
 	/* Else its blocks of WIRE_BLOCK octets, or NULL: delta holds those that have changed. */
 	const uint8_t *const *blocks;
@@ -48,3 +53,9 @@ bool wire_stack_is_missing(const struct wire_stack *stack);
 
 /* Returns the size of the record at data in bytes, -EBADMSG, or 0: len is less than its size. */
 long wire_decode(const void *data, size_t len, struct wire_stack *out);
+
+/*
+ * The octet number of an address in the memory of a stack, counted over its pages. UINT64_MAX: it
+ * is not there.
+ */
+uint64_t wire_stack_at(const struct wire_stack *s, uint64_t addr);
