@@ -172,6 +172,19 @@ static void test_hints_come_with_the_next_page(void **state)
 	binary_store_hint_table(w->c.store, 99999, 0);
 }
 
+static void test_all_pages(void **state)
+{
+	struct world *w = *state;
+
+	binary_store_hint_table(w->c.store, w->binary, BINARY_STORE_ALL_PAGES);
+	tables_are_built(&w->c);
+	assert_int_equal(w->c.nr_tables, 0);
+	want(w, 1);
+	for (uint32_t i = 0; i < w->view.binaries[w->binary].nr_pages; i++)
+		assert_true(is_there(w, i));
+	assert_int_equal(w->c.nr_tables, 1);
+}
+
 /* Pages that are wanted while others are being built come right after them. */
 static void test_wanted_meanwhile(void **state)
 {
@@ -251,7 +264,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_only_what_is_wanted), T(test_hints_come_with_the_next_page),
-		T(test_wanted_meanwhile), T(test_behind_the_end), T(test_thrown_out),
+		T(test_all_pages), T(test_wanted_meanwhile), T(test_behind_the_end), T(test_thrown_out),
 		T(test_copies_have_the_same_pages), T(test_no_room),
 	};
 

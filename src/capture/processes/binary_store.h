@@ -53,6 +53,8 @@ void binary_store_free(struct binary_store *st);	/* NULL is fine */
  */
 uint32_t binary_store_map(struct binary_store *st, pid_t pid, const struct proc_map *map);
 
+#define BINARY_STORE_ALL_PAGES UINT32_MAX	/* a hint */
+
 /* As table_store_want(), table_store_hint(), table_store_is_pending() and table_store_drop(). */
 bool binary_store_want_table(struct binary_store *st, uint32_t binary, uint32_t page);
 void binary_store_hint_table(struct binary_store *st, uint32_t binary, uint32_t page);

@@ -56,6 +56,13 @@ static inline void page_set_add(struct page_set *s, uint32_t i)
 	s->words[i / 64] |= 1ull << i % 64;
 }
 
+/* Adds all numbers. */
+static inline void page_set_fill(struct page_set *s)
+{
+	for (uint32_t i = 0; i < s->nr; i++)
+		page_set_add(s, i);
+}
+
 /* Whether a has a number that b does not have. Both have the same nr. */
 static inline bool page_set_has_more(const struct page_set *a, const struct page_set *b)
 {

@@ -314,7 +314,9 @@ void table_store_hint(struct table_store *ts, uint32_t binary, uint32_t page)
 {
 	struct entry *e = ts->deps.want_tables ? table_entry(ts, binary) : NULL;
 
-	if (e && page < e->wanted.nr)
+	if (e && page == UINT32_MAX)
+		page_set_fill(&e->wanted);
+	else if (e && page < e->wanted.nr)
 		page_set_add(&e->wanted, page);
 }
 

@@ -75,7 +75,10 @@ void table_store_admit(struct table_store *ts, const struct binary *b, const voi
  * already, or there will never be one.
  */
 bool table_store_want(struct table_store *ts, uint32_t binary, uint32_t page);
-/* A page that may be wanted soon: it is built with the next page that is wanted. */
+/*
+ * A page that may be wanted soon: it is built with the next page that is wanted. UINT32_MAX: all
+ * pages.
+ */
 void table_store_hint(struct table_store *ts, uint32_t binary, uint32_t page);
 bool table_store_is_pending(const struct table_store *ts, uint32_t binary, uint32_t page);
 void table_store_drop(struct table_store *ts, uint32_t binary);

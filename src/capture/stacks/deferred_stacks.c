@@ -210,17 +210,30 @@ static void want_page(void *ctx, uint32_t binary, uint32_t page)
 }
 
 /*
+ * A thread that is visited again has a deep stack of which little memory is known. Another visit
+ * for each page takes longer than all of the table.
+ */
+static bool want(struct deferred_stacks *l, const struct deferred *s, uint32_t binary,
+		 uint32_t page)
+{
+	if (s->again)
+		binary_store_hint_table(l->deps.store, binary, BINARY_STORE_ALL_PAGES);
+	return binary_store_want_table(l->deps.store, binary, page);
+}
+
+/*
  * Asks for the page at which unwinding ended. The first stack that needs it asks for all that it
  * may need besides, since otherwise it would wait for one page after the other. false: the page
  * will not come.
  */
-static bool ask(struct deferred_stacks *l, const struct deferred_unwind_result *r)
+static bool ask(struct deferred_stacks *l, const struct deferred *s,
+		const struct deferred_unwind_result *r)
 {
 	bool is_new = !binary_store_table_pending(l->deps.store, r->binary, r->page);
 
 	if (is_new)
 		deferred_unwind_hints(l->unwind, hint_page, l);
-	if (!binary_store_want_table(l->deps.store, r->binary, r->page))
+	if (!want(l, s, r->binary, r->page))
 		return false;
 	if (is_new)
 		deferred_unwind_hints(l->unwind, want_page, l);
@@ -257,7 +270,7 @@ static int try_one(struct deferred_stacks *l, struct deferred *s)
 	}
 	if (err)
 		return err;
-	if (r.end == UNWIND_NO_TABLE && ask(l, &r) && waits) {
+	if (r.end == UNWIND_NO_TABLE && ask(l, s, &r) && waits) {
 		s->binary = r.binary;
 		s->page = r.page;
 		return 0;
@@ -265,7 +278,7 @@ static int try_one(struct deferred_stacks *l, struct deferred *s)
 	if (r.is_cut && s->scan && s->again < MAX_AGAIN && waits) {
 		where_it_ended(l, p, &stack, s);
 		s->is_cut = !s->binary ||
-			    !binary_store_want_table(l->deps.store, s->binary, s->page);
+			    !want(l, s, s->binary, s->page);
 		return 0;
 	}
 	err = give_result(l, s, &stack, &r);
