@@ -2,9 +2,23 @@
 #include "src/base/memory.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 /* Of the whole process, like what the kernel gives it. */
 static atomic_ulong refusals;
+
+void memory_be_frugal(void)
+{
+#ifdef __GLIBC__
+	/* By default the limit grows with what was freed, and what lies below others is kept. */
+	mallopt(M_MMAP_THRESHOLD, 128 << 10);
+	mallopt(M_TRIM_THRESHOLD, 256 << 10);
+	mallopt(M_ARENA_MAX, 2);
+#endif
+}
 
 unsigned long memory_refusals(void)
 {

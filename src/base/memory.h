@@ -15,5 +15,12 @@
  */
 #pragma once
 
+/*
+ * Gives memory back to the system soon after it was freed, at the price of some system calls: for a
+ * recording, which reads one large table after the other for a long time, in several threads and in
+ * processes that it forks.
+ */
+void memory_be_frugal(void);
+
 unsigned long memory_refusals(void);	/* so far */
 void memory_refused(void);		/* once more */

@@ -9,6 +9,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/memory.h"
 #include "src/base/plural.h"
 #include "src/capture/session/session.h"
 #include "src/output/output_files.h"
@@ -392,6 +393,7 @@ int recording_run(const struct record_mode *mode, const struct record_args *args
 	struct recording r = { .mode = mode, .args = args };
 	int err;
 
+	memory_be_frugal();	/* the helpers that are forked later have it from here */
 	fail_set_verbosity(args->quiet ? -1 : args->verbose);
 	trace_file_init(&r.trace, args->output ? args->output : "trace.pbz");
 	err = pid_namespace_check();

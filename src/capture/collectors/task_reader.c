@@ -109,6 +109,7 @@ static void reader_main(void)
 	prctl(PR_SET_NAME, "probee-reader");
 	low_latency_begin();
 	recording_rights_keep(ROLE_READER);
+	helper_forget_memory();
 	while (recv(SOCK, &scope, sizeof(scope), 0) == sizeof(scope) && serve(PROG, SOCK, &scope))
 		;
 	_exit(0);

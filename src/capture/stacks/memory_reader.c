@@ -50,6 +50,7 @@ static void child_main(void)
 
 	prctl(PR_SET_NAME, "probee-memory");
 	recording_rights_keep(ROLE_MEMORY);
+	helper_forget_memory();
 	while (recv(SOCK, &q, sizeof(q), 0) == sizeof(q) && q.bytes <= sizeof(a.v)) {
 		struct iovec to = { a.v, q.bytes }, from = { (void *)(uintptr_t)q.addr, q.bytes };
 		ssize_t n = process_vm_readv(q.pid, &to, 1, &from, 1, 0);
