@@ -142,6 +142,7 @@ CAPTURE_SRCS := \
 	unwind/code_switch.c \
 	unwind/code_trial.c \
 	unwind/go_rules.c \
+	unwind/go_runtime.c \
 	unwind/go_table.c \
 	unwind/host_unwind.c \
 	unwind/unwind_table.c \

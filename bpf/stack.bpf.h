@@ -17,6 +17,7 @@ struct env;
 
 static __always_inline int unwind_load_page(void *env, struct unwinder *w, uint64_t addr);
 static __always_inline int unwind_read_code(void *env, struct unwinder *w, uint64_t addr);
+static __always_inline int unwind_thread_pointer(void *env, uint64_t *value);
 static __always_inline int unwind_process_slice(void *env, uint32_t tgid, uint32_t *first,
 						uint32_t *nr);
 
@@ -207,6 +208,23 @@ static __always_inline int unwind_read_code(void *env, struct unwinder *w, uint6
 	    !never_blocks(&probe) || probe.end - addr < sizeof(w->code))
 		return 1;
 	return bpf_copy_from_user_task(w->code, sizeof(w->code), (void *)addr, e->task, 0) != 0;
+}
+
+/*
+ * The kernel's copy is that of the last system call that set it, or of the last time that the task
+ * was taken off its CPU. No rule asks for it on arm64.
+ */
+static __always_inline int unwind_thread_pointer(void *env, uint64_t *value)
+{
+#if defined(__TARGET_ARCH_x86)
+	struct env *e = env;
+	struct task_struct *task = e->sleepable ? e->task : bpf_get_current_task_btf();
+
+	*value = BPF_CORE_READ(task, thread.fsbase);
+	return 0;
+#else
+	return 1;
+#endif
 }
 
 static long step_nofault(uint32_t i, struct env *ctx)

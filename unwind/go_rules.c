@@ -24,8 +24,12 @@ enum kind {
 	PLAIN,
 	ROOT,			/* the outermost frame of its stack */
 	SIGNAL,			/* signal handlers return to here */
+	RESUMES,		/* chooses the goroutine that its thread will run next */
 	/* These set the stack pointer: */
 	SWITCHES,		/* and later set it back */
+	BORROWS,		/* the same, from a goroutine's stack to that of the thread */
+	PARKS,			/* to the stack of the thread, to leave the goroutine */
+	GROWS,			/* to the stack of the thread, to grow the goroutine's */
 	LEAVES,			/* for good: what runs next does not return to here */
 	JUMPS,			/* to the stack of a goroutine, and continue there */
 };
@@ -42,12 +46,14 @@ static const struct {
 	{ "_rt0_amd64_linux", ROOT },
 	{ "runtime.sigreturn", SIGNAL },
 	{ "runtime.sigreturn__sigaction", SIGNAL },
-	{ "runtime.mcall", LEAVES },
-	{ "runtime.morestack", LEAVES },
+	{ "runtime.execute", RESUMES },
+	{ "runtime.coroswitch_m", RESUMES },
+	{ "runtime.mcall", PARKS },
+	{ "runtime.morestack", GROWS },
 	{ "runtime.clone", LEAVES },
 	{ "runtime.gogo", JUMPS },
 	{ "gogo", JUMPS },
-	{ "runtime.systemstack", SWITCHES },
+	{ "runtime.systemstack", BORROWS },
 	{ "runtime.asmcgocall", SWITCHES },
 	{ "runtime.cgocallback", SWITCHES },
 	{ "runtime.cgocallback_gofunc", SWITCHES },
@@ -65,10 +71,14 @@ struct emitter {
 	uint64_t saved;		/* the caller's frame pointer is on the stack */
 	uint64_t has_fp;	/* the frame pointer is this function's */
 	uint64_t switched;	/* the stack pointer leads to another stack */
+	uint64_t back;		/* it leads to the first one again */
 	int64_t depth_before;
 };
 
 static const struct unwind_rule entry_rule = { .cfa = CFA_SP, .cfa_off = 8 };
+static const struct unwind_rule by_fp = {
+	.cfa = CFA_OTHER_STACK, .cfa_off = 16, .fp = FP_CFA, .fp_off = -16
+};
 
 /*
  * Sets the rule from vaddr on. vaddr only goes up, except over the rule at the end of the previous
@@ -175,16 +185,18 @@ static void find_switch(struct emitter *e)
 {
 	const struct go_function *f = e->f;
 	size_t size = f->hi - f->lo;
-	unsigned n = 0;
 
-	for (size_t i = 0; i < size && !n; i++) {
-		n = match_sp_write(f->code + i, size - i);
-		if (n)
+	for (size_t i = 0; i < size && e->back == UINT64_MAX; i++) {
+		unsigned n = match_sp_write(f->code + i, size - i);
+
+		if (n && e->switched == UINT64_MAX)
 			e->switched = f->lo + i + n;
+		else if (n)
+			e->back = f->lo + i + n;
 	}
-	if (!n && (f->flags & GO_FLAG_SPWRITE))
+	if (e->switched == UINT64_MAX && (f->flags & GO_FLAG_SPWRITE))
 		e->switched = f->lo;
-	else if (!n)
+	else if (e->switched == UINT64_MAX)
 		e->kind = PLAIN;
 }
 
@@ -203,49 +215,72 @@ static struct unwind_rule popped_rule(const struct go_function *f, uint64_t vadd
 				     .reg = (uint8_t)(8 + pop[1] - 0x58) };
 }
 
+/* The rule on a thread's stack that was called from a goroutine's: unwind_goroutine.h. */
+static struct unwind_rule goroutine_rule(const struct go_runtime *runtime, enum kind kind)
+{
+	return (struct unwind_rule){ .cfa = CFA_GOROUTINE,
+				     .ra = kind == BORROWS ? RA_CFA : RA_REG,
+				     .reg = kind == PARKS,
+				     .cfa_off = runtime->tls,
+				     .fp_off = runtime->bp,
+				     .aux = runtime->curg };
+}
+
+/* The rule of a function that has gone to another stack. */
+static struct unwind_rule switched_rule(const struct emitter *e)
+{
+	bool is_known = e->f->runtime->is_known && e->kind >= BORROWS && e->kind <= GROWS;
+	struct unwind_rule rule = by_fp;
+
+	if (is_known)
+		return goroutine_rule(e->f->runtime, e->kind);
+	if (e->kind == JUMPS)
+		return (struct unwind_rule){ .cfa = CFA_UNSUPPORTED };
+	if (e->kind >= PARKS)
+		return (struct unwind_rule){ .cfa = CFA_ROOT };
+	/*
+	 * The frame pointer still belongs to the caller, so unwinding finds the caller's caller and
+	 * leaves the caller out.
+	 */
+	rule.ra |= RULE_GUESSED;
+	return rule;
+}
+
 static struct unwind_rule rule_at(const struct emitter *e, uint64_t vaddr, int64_t depth)
 {
 	bool switched = vaddr >= e->switched, saved = vaddr >= e->saved && depth >= 8;
-	const struct unwind_rule by_fp = {
-		.cfa = CFA_OTHER_STACK, .cfa_off = 16, .fp = FP_CFA, .fp_off = -16
-	};
-	struct unwind_rule guess = by_fp;
+	bool may_return = e->kind == SWITCHES || e->kind == BORROWS;
 
-	if (e->kind == ROOT || (e->kind == LEAVES && switched))
+	if (e->kind == ROOT)
 		return (struct unwind_rule){ .cfa = CFA_ROOT };
 	if (e->kind == SIGNAL)
 		return (struct unwind_rule){ .cfa = CFA_SIGNAL };
-	if (e->kind == JUMPS && switched)
-		return (struct unwind_rule){ .cfa = CFA_UNSUPPORTED };
-	if (e->kind == SWITCHES && vaddr >= e->has_fp && depth >= 8)
+	if (may_return && vaddr >= e->has_fp && depth >= 8)
 		return by_fp;
-	if (e->kind == SWITCHES && switched && e->has_fp == UINT64_MAX) {
-		/*
-		 * The frame pointer still belongs to the caller, so unwinding finds the caller's
-		 * caller and leaves the caller out.
-		 */
-		guess.ra |= RULE_GUESSED;
-		return guess;
-	}
+	if (e->kind == BORROWS && vaddr >= e->back)
+		switched = false;
+	if (switched && (!may_return || e->has_fp == UINT64_MAX))
+		return switched_rule(e);
 	if (depth < 0)
 		return popped_rule(e->f, vaddr);
 	return (struct unwind_rule){ .cfa = CFA_SP,
 				     .cfa_off = (int32_t)depth + 8,
 				     .fp = saved ? FP_CFA : FP_SAME,
-				     .fp_off = saved ? -16 : 0 };
+				     .fp_off = saved ? -16 : 0,
+				     .ra = e->kind == RESUMES ? RULE_NEXT_GOROUTINE : 0 };
 }
 
 /* Adds the rules of the code from lo to hi - 1, where the stack has one depth. */
 static int add_stretch(struct emitter *e, uint64_t lo, uint64_t hi, int64_t depth)
 {
-	const uint64_t changes[] = { e->saved, e->has_fp, e->switched };
+	const uint64_t changes[] = { e->saved, e->has_fp, e->switched, e->back };
 	struct unwind_rule rule = rule_at(e, lo, depth);
 	int err = push(e->out, lo, &rule);
 
 	for (uint64_t at = lo; !err && at < hi;) {
 		uint64_t next = hi;
 
-		for (size_t i = 0; i < 3; i++)
+		for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++)
 			next = changes[i] > at && changes[i] < next ? changes[i] : next;
 		at = next;
 		rule = rule_at(e, at, depth);
@@ -293,7 +328,8 @@ int go_rules_add(const struct go_function *f, struct cfi_rows *out)
 			     .kind = kind_of(f),
 			     .saved = UINT64_MAX,
 			     .has_fp = UINT64_MAX,
-			     .switched = UINT64_MAX };
+			     .switched = UINT64_MAX,
+			     .back = UINT64_MAX };
 	uint64_t end = f->lo;
 	int err, pushed = 0;
 

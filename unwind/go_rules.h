@@ -8,6 +8,7 @@
 
 #include "src/base/bytes.h"
 #include "unwind/cfi.h"
+#include "unwind/go_runtime.h"
 
 #define GO_FLAG_SPWRITE 2	/* abi.FuncFlagSPWrite: its table does not know all depths */
 
@@ -16,6 +17,7 @@ struct go_function {
 	const uint8_t *code;		/* at lo; hi - lo bytes */
 	const char *name;		/* ends with a NUL */
 	uint8_t flags;			/* 0 in versions without flags */
+	const struct go_runtime *runtime;
 	struct byte_reader depths;	/* pairs of varints: change of depth, bytes of code */
 };
 

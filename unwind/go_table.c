@@ -41,6 +41,7 @@ struct go_table {
 	const struct go_table_input *in;
 	const struct layout *layout;
 	uint64_t nr, names, pcs, records, functions;	/* the last four: offsets */
+	struct go_runtime runtime;
 };
 
 static const struct layout *find_layout(const uint8_t *bytes)
@@ -130,9 +131,21 @@ static bool read_function(const struct go_table *t, uint64_t i, struct go_functi
 	pcsp = (uint32_t)field_at(t, record + l->entry_bytes + 12, 4);
 	f->name = name_at(t, t->names + name);
 	f->flags = l->flags ? (uint8_t)field_at(t, record + l->flags, 1) : 0;
+	f->runtime = &t->runtime;
 	f->depths = br_make(in->pclntab, in->len);
 	br_bytes(&f->depths, t->pcs + pcsp);
 	return pcsp;	/* 0: C code, linked by the Go linker */
+}
+
+/* A wrapper has the name of the function that it calls, so there may be two of them. */
+static void read_runtime(struct go_table *t)
+{
+	struct go_function f;
+
+	for (uint64_t i = 0; i < t->nr && !t->runtime.is_known; i++) {
+		if (read_function(t, i, &f) && !strcmp(f.name, "runtime.systemstack"))
+			go_runtime_read(f.code, f.hi - f.lo, &t->runtime);
+	}
 }
 
 int go_table_rows(const struct go_table_input *in, struct cfi_rows *out)
@@ -145,6 +158,8 @@ int go_table_rows(const struct go_table_input *in, struct cfi_rows *out)
 	if (in->machine != CFI_X86_64)
 		return -ENOTSUP;
 	err = read_header(&t);
+	if (!err)
+		read_runtime(&t);
 	for (uint64_t i = 0; i < t.nr && !err; i++) {
 		struct go_function f;
 

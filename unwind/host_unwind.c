@@ -20,6 +20,12 @@ struct host_env {
 static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr);
 static int unwind_read_code(void *env, struct unwinder *w, uint64_t addr);
 
+static int unwind_thread_pointer(void *env, uint64_t *value)
+{
+	*value = ((struct host_env *)env)->in->thread_pointer;
+	return !*value;
+}
+
 static int unwind_process_slice(void *env, uint32_t tgid, uint32_t *first, uint32_t *nr)
 {
 	(void)tgid;

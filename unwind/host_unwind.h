@@ -34,6 +34,7 @@ struct host_unwind_input {
 	 */
 	int (*read_code)(void *ctx, uint64_t addr, uint8_t code[16]);
 	void *ctx;
+	uint64_t thread_pointer;	/* 0: unknown */
 };
 
 /* Writes frames with UNWIND_ flags, innermost first; returns an enum unwind_end. */

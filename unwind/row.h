@@ -66,6 +66,13 @@ enum unwind_cfa {
 	CFA_CALLEE_SAVED,
 	/* *(fp + cfa_off) + aux where the unwind information is wrong: cfi_eh_return.h. */
 	CFA_EH_RETURN,
+	/*
+	 * The stack of a thread ends here, and that of the goroutine that it works for begins:
+	 * unwind_goroutine.h. cfa_off: where the thread keeps its g, from the thread pointer; aux:
+	 * m.curg; fp_off: g.sched.bp. RA_REG: the return address is g.sched.pc; RA_CFA: it is where
+	 * g.sched.sp points. reg 1: there often is no such goroutine.
+	 */
+	CFA_GOROUTINE,
 };
 
 /* How the caller's frame pointer is found. */
@@ -93,13 +100,15 @@ enum unwind_ra {
  * not one after a call. The caller's rule is looked up at this address, not one octet before it.
  */
 #define RULE_EXACT 0x40
-#define RULE_RA_MASK 0x3f		/* enum unwind_ra */
+/* In ra: in this function the thread's goroutine becomes another one: unwind_goroutine.h. */
+#define RULE_NEXT_GOROUTINE 0x20
+#define RULE_RA_MASK 0x1f		/* enum unwind_ra */
 #define RULE_RA(r) ((r)->ra & RULE_RA_MASK)
 
 struct unwind_rule {
 	uint8_t cfa;			/* enum unwind_cfa */
 	uint8_t fp;			/* enum unwind_fp */
-	uint8_t ra;			/* enum unwind_ra, RULE_GUESSED and RULE_EXACT */
+	uint8_t ra;			/* enum unwind_ra and the flags above */
 	uint8_t reg;			/* DWARF number for CFA_*REG, CFA_CALLEE_SAVED, RA_REG */
 	int32_t cfa_off;
 	int32_t fp_off;

@@ -12,6 +12,8 @@
  *							unwinding ends with (UNWIND_BUSY) or 1
  *	int unwind_read_code(env, w, addr)		copy 16 octets of code at addr to w->code:
  *							0, or 1: unknown
+ *	int unwind_thread_pointer(env, &value)		of the thread's thread-local storage: 0, or
+ *							1: unknown
  *	int unwind_process_slice(env, tgid, &first, &nr)	the process's slice of the mappings:
  *								0 or 1
  *	const struct unwind_mapping *unwind_mapping_at(env, i)
@@ -51,6 +53,7 @@ struct unwinder {
 	uint32_t flags_next;		/* top half of the UNWIND_ flags for the next frame */
 	uint32_t mode, max_frames;
 	uint32_t saw_guess, pages_read;
+	uint32_t next_goroutine;	/* RULE_NEXT_GOROUTINE if a frame's rule has it */
 	uint32_t guess;			/* enum unwind_guess: what is tried for this frame; or 0 */
 	uint32_t guess_end;		/* how unwinding ends if no caller is found */
 	uint64_t scan_at, scan_prev;	/* the next word to look at, and the stack word below it */
@@ -102,6 +105,7 @@ UNWIND_INLINE void unwind_begin(struct unwinder *w, uint32_t tgid, uint32_t mode
 	w->mode = mode;
 	w->max_frames = max_frames;
 	w->saw_guess = 0;
+	w->next_goroutine = 0;
 	w->pages_read = 0;
 	w->guess = 0;
 	w->scan_budget = UNWIND_SEARCH_TOTAL;
@@ -289,6 +293,7 @@ UNWIND_INLINE void unwind_found_caller(struct unwinder *w, int guessed)
 		w->saw_guess = 1;
 }
 
+#include "unwind/unwind_goroutine.h"
 #include "unwind/unwind_guess.h"
 
 /*
@@ -448,6 +453,7 @@ UNWIND_INLINE int unwind_step_rule(void *env, struct unwinder *w, const struct u
 	w->pc = ra;
 	w->sp = cfa;
 	w->fp = fp;
+	w->next_goroutine |= r->ra & RULE_NEXT_GOROUTINE;
 	unwind_found_caller(w, r->ra & RULE_GUESSED);
 	if (r->ra & RULE_EXACT) {
 		w->exact = 1;
@@ -535,6 +541,8 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 		return UNWIND_END(w, r->ra & RULE_GUESSED ? UNWIND_ROOT_GUESS : UNWIND_ROOT);
 	if (kind == CFA_SIGNAL)
 		return unwind_step_signal(env, w);
+	if (kind == CFA_GOROUTINE)
+		return unwind_step_goroutine(env, w, r);
 	if (kind == CFA_UNSUPPORTED)
 		return UNWIND_END(w, UNWIND_BAD_RULE);
 	return unwind_step_rule(env, w, r, kind);

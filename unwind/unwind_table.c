@@ -278,7 +278,7 @@ bool unwind_table_is_whole(const struct unwind_table *t)
 
 static bool rule_is_sound(const struct unwind_rule *r)
 {
-	return r->cfa <= CFA_EH_RETURN && r->fp <= FP_DEREF_FP && RULE_RA(r) <= RA_REG;
+	return r->cfa <= CFA_GOROUTINE && r->fp <= FP_DEREF_FP && RULE_RA(r) <= RA_REG;
 }
 
 static bool page_is_sound(const struct unwind_table *t, const struct unwind_page *page)

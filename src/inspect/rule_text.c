@@ -37,6 +37,8 @@ static const struct {
 	[CFA_EH_RETURN] = { "handler",
 			    "CFA of the function with the handler, while an exception is "
 			    "handed over" },
+	[CFA_GOROUTINE] = { "goroutine",
+			    "the goroutine that a thread of Go works for, on its own stack" },
 };
 
 #define NR_CFA_KINDS (sizeof(cfa_kinds) / sizeof(cfa_kinds[0]))
@@ -137,6 +139,9 @@ void rule_text(const struct unwind_rule *r, uint16_t machine, struct rule_text *
 		return;
 	case CFA_SIGNAL:
 		strcpy(out->cfa, "signal frame");
+		return;
+	case CFA_GOROUTINE:
+		strcpy(out->cfa, "goroutine");
 		return;
 	case CFA_PLT:
 		snprintf(out->cfa, sizeof(out->cfa), "rsp+8+8*((rip&15)>=%d)", r->aux);

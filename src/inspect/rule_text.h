@@ -12,7 +12,7 @@
 #include "unwind/row.h"
 
 struct rule_text {
-	char cfa[48];	/* or one of "none", "root", "signal frame", "unsupported" */
+	char cfa[48];	/* or one of "none", "root", "signal frame", "goroutine", ... */
 	char fp[24], ra[24];		/* "" if cfa is one of these */
 };
 

@@ -24,7 +24,7 @@
 #include "src/inspect/unwind_rows.h"
 #include "src/symbolize/elf_symbols.h"
 
-#define FACTS_CFA_KINDS (CFA_EH_RETURN + 1)
+#define FACTS_CFA_KINDS (CFA_GOROUTINE + 1)
 
 struct unwind_facts {
 	int fd;				/* -1: in memory */

@@ -26,7 +26,7 @@ static void check_rows(const struct go_table_input *in, const struct cfi_rows *r
 		const struct unwind_rule *r = &rows->v[i].rule;
 
 		require(rows->v[i].vaddr - (in->code_vaddr - 1) <= in->code_len + 1);
-		require(r->cfa <= CFA_OTHER_STACK && r->fp <= FP_CFA && r->reg < 16);
+		require((r->cfa <= CFA_OTHER_STACK || r->cfa == CFA_GOROUTINE) && r->fp <= FP_CFA && r->reg < 16);
 		require(!i || rows->v[i].vaddr > rows->v[i - 1].vaddr);
 		require(!i || memcmp(r, &rows->v[i - 1].rule, sizeof(*r)));
 	}

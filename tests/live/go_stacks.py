@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """go_stacks.py grammar FOLDED: are all stacks of the workload herd possible ones?
 
-A stack may begin at a goroutine's first function, at the first function of a thread, or where a thread leaves a
-goroutine for good (mcall, morestack). Below runtime.goexit there is a role, and below a role only what it calls: the
+A stack may begin at a goroutine's first function, at the first function of a thread, or where a thread left a
+goroutine for good (mcall, morestack). Once it looks for another one to run, it works for none. Below runtime.goexit there is a role, and below a role only what it calls: the
 frames named main.* of each stack must be a path of ROLES, complete up to the leaf.
 
 go_stacks.py whole INFO PERCENT: of what `probee info` printed, at least PERCENT % of the stacks are whole and none of
@@ -21,6 +21,7 @@ LEAF = ';leafCaller(;leaf)?'
 ROLES = re.compile('|'.join((
     f'roleLeaf({LEAF})?',
     f'roleDeep((;dive){{0,{DEPTH}}}|(;dive){{{DEPTH}}};leaf)',
+    f'roleGrow(;grow){{0,{DEPTH}}}',
     'rolePing',
     f'roleTimer(;onTimer({LEAF})?)?',
     'roleGarbage(;alloc)?',
@@ -31,8 +32,9 @@ ROLES = re.compile('|'.join((
     f'roleSignal({LEAF})?',
     'main',
 )))
+WORKS_FOR_NONE = {'runtime.schedule', 'runtime.findRunnable', 'runtime.execute'}
 WRAPPERS = re.compile(r'main\.main\.(gowrap|func)\d+')
-CALLED_DIRECTLY = {'main.leaf', 'main.leafCaller', 'main.dive', 'main.onTimer', 'main.alloc', 'main.lockedSleep'}
+CALLED_DIRECTLY = {'main.leaf', 'main.grow', 'main.leafCaller', 'main.dive', 'main.onTimer', 'main.alloc', 'main.lockedSleep'}
 
 
 def folded(path):
@@ -51,6 +53,8 @@ def problem(user):
         return None
     if user[0] not in BEGINS:
         return 'begins elsewhere'
+    if user[0] == 'runtime.goexit' and WORKS_FOR_NONE.intersection(user):
+        return 'a goroutine that its thread has left'
     mine = [f[len('main.'):] for f in user if f.startswith('main.')]
     if not mine:
         return None

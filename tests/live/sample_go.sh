@@ -17,16 +17,24 @@ recorded() {
 
 for build in herd herd_pie herd_stripped; do
 	start "$build"
-	sample -p "$PID" -F 499 -d 3 -o "$build.pbz"
+	sample -p "$PID" -F 1999 -d 3 -o "$build.pbz"
 	recorded "$build"
 	check "$build: whole, nothing guessed" go_stacks whole "$build.info" 99.5
 	check "$build: only possible stacks" go_stacks grammar "$build.folded"
 	check "$build: a leaf without a frame" stacks share "$build.folded" "main.roleLeaf;main.leafCaller;main.leaf" \
 		--of main.roleLeaf --percent 95
 	check "$build: stacks that grew" stacks frame "$build.folded" main.dive
+	sed -i 's/\.abi0//g' "$build.folded"
+	check "$build: a thread that makes a stack grow" stacks like "$build.folded" \
+		"runtime.goexit;(.*;)?main.(grow|dive);runtime.morestack;.*|runtime.goexit;main.role[^;]*;(.*;)?runtime.morestack;.*" \
+		--of runtime.copystack --percent 98
 	check "$build: the collector's threads" stacks frame "$build.folded" runtime.gcBgMarkWorker
 	finish "$PID"
 done
+
+cat herd.folded herd_pie.folded herd_stripped.folded >herds.folded
+check "the collector on a thread's stack" stacks like herds.folded \
+	"runtime.goexit;.*;runtime.gcBgMarkWorker;runtime.systemstack;.*" --of runtime.gcDrain --percent 98
 
 start herd
 snapshot -p "$PID" -F 5 -i 20 -o snap.pbz

@@ -40,6 +40,7 @@ static void assert_rule(struct unwind_rule got, struct unwind_rule want)
 	assert_int_equal(got.fp_off, want.fp_off);
 	assert_int_equal(got.ra, want.ra);
 	assert_int_equal(got.reg, want.reg);
+	assert_int_equal(got.aux, want.aux);
 }
 
 static const uint32_t versions[] = { GO_1_2, GO_1_16, GO_1_18, GO_1_20 };
@@ -188,6 +189,73 @@ static void test_leaving_a_stack(void **state)
 	assert_rule(go_at(g, 2, 12), KIND(CFA_UNSUPPORTED));
 }
 
+#define READ_G 0x64, 0x48, 0x8b, 0x04, 0x25, 0xf8, 0xff, 0xff, 0xff
+#define READ_G_BY_RCX(off) 0x48, 0xc7, 0xc1, off, 0xff, 0xff, 0xff, 0x64, 0x48, 0x8b, 0x01
+#define READ_CURG(off) 0x48, 0x8b, 0x58, 0x30, 0x48, 0x8b, 0x83, off, 0, 0, 0
+#define RESTORE_SP 0x48, 0x8b, 0x60, 0x38
+#define RESTORE_BP 0x48, 0x8b, 0x68, 0x60
+
+/* The goroutine of its thread, by what the code of runtime.systemstack says. */
+static struct unwind_rule goroutine_rule(int32_t tls, int32_t curg, int32_t bp, uint8_t ra, uint8_t reg)
+{
+	return (struct unwind_rule){ .cfa = CFA_GOROUTINE, .cfa_off = tls, .aux = curg, .fp_off = bp, .ra = ra, .reg = reg };
+}
+
+static void test_thread_to_goroutine(void **state)
+{
+	struct unwind_rule next = SP_RULE(8);
+	struct go_fixture *g = *state;
+
+	next.ra = RULE_NEXT_GOROUTINE;
+	go_add(g, "runtime.execute", 0, CODE(NOP8), DEPTHS({ 0, 8 }));
+	go_add(g, "runtime.mcall", SPWRITE, CODE(MOV_GOBUF_RSP, NOP8), DEPTHS({ 0, 12 }));
+	go_add(g, "runtime.systemstack", 0, CODE(NOP8, READ_CURG(0xc0)), DEPTHS({ 0, 19 }));
+	go_add(g, "runtime.systemstack", SPWRITE, CODE(MOV_GOBUF_RSP, READ_G_BY_RCX(0xf0), READ_CURG(0xb8), RESTORE_SP, RESTORE_BP, RET),
+	       DEPTHS({ 0, 35 }));
+	go_add(g, "runtime.morestack", SPWRITE, CODE(MOV_GOBUF_RSP, NOP8), DEPTHS({ 0, 12 }));
+	go_parse(g, GO_1_20);
+	assert_rule(go_at(g, 0, 1), next);
+	assert_rule(go_at(g, 1, 3), SP_RULE(8));
+	assert_rule(go_at(g, 1, 4), goroutine_rule(-16, 0xb8, 0x60, RA_REG, 1));
+	assert_rule(go_at(g, 3, 4), goroutine_rule(-16, 0xb8, 0x60, RA_CFA, 0));
+	assert_rule(go_at(g, 3, 29), goroutine_rule(-16, 0xb8, 0x60, RA_CFA, 0));
+	assert_rule(go_at(g, 3, 30), SP_RULE(8));
+	assert_rule(go_at(g, 4, 4), goroutine_rule(-16, 0xb8, 0x60, RA_REG, 0));
+}
+
+/* Until Go 1.20 the frame pointer is not read back; here the thread's g is read at once. */
+static void test_thread_to_goroutine_of_old_versions(void **state)
+{
+	struct go_fixture *g = *state;
+
+	go_add(g, "runtime.morestack", SPWRITE, CODE(MOV_GOBUF_RSP, NOP8), DEPTHS({ 0, 12 }));
+	go_add(g, "runtime.systemstack", SPWRITE, CODE(MOV_RBX_RSP, READ_G, READ_CURG(0x40), RESTORE_SP, RET), DEPTHS({ 0, 28 }));
+	go_parse(g, GO_1_2);
+	assert_rule(go_at(g, 0, 4), goroutine_rule(-8, 0x40, 0x68, RA_REG, 0));
+	assert_rule(go_at(g, 1, 3), goroutine_rule(-8, 0x40, 0x68, RA_CFA, 0));
+	assert_rule(go_at(g, 1, 27), SP_RULE(8));
+}
+
+/* Code that says no such thing: the thread's stack ends there, as before. */
+static void test_unknown_runtime(void **state)
+{
+	const struct go_bytes codes[] = {
+		CODE(READ_CURG(0xb8), RET),				/* no g */
+		CODE(0x64, 0x48, 0x8b, 0x01, READ_CURG(0xb8)),		/* from where? */
+		CODE(READ_G, READ_CURG(0xb9)),				/* not aligned */
+		CODE(READ_G, 0x48, 0x8b, 0x58, 0x30, 0x48, 0x8b, 0x83, 0, 0, 1, 0),	/* far */
+		CODE(READ_G, READ_CURG(0)),				/* this is g0 */
+		CODE(READ_G, 0x48, 0x8b, 0x58, 0x28, 0x48, 0x8b, 0x83, 0xb8, 0, 0, 0),	/* another field */
+	};
+	struct go_fixture *g = *state;
+
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		go_add(g, "runtime.systemstack", 0, codes[i], DEPTHS({ 0, 8 }));
+	go_add(g, "runtime.morestack", SPWRITE, CODE(MOV_GOBUF_RSP, NOP8), DEPTHS({ 0, 12 }));
+	go_parse(g, GO_1_20);
+	assert_rule(go_at(g, g->nr - 1, 4), KIND(CFA_ROOT));
+}
+
 static void test_vfork(void **state)
 {
 	struct go_fixture *g = *state;
@@ -305,6 +373,9 @@ int main(void)
 		TEST(test_stack_switch),
 		TEST(test_stack_switch_without_frame),
 		TEST(test_leaving_a_stack),
+		TEST(test_thread_to_goroutine),
+		TEST(test_thread_to_goroutine_of_old_versions),
+		TEST(test_unknown_runtime),
 		TEST(test_vfork),
 		TEST(test_function_without_depths),
 		TEST(test_damaged_depths),

@@ -200,6 +200,13 @@ static uint64_t *unwind_cache_word(void *env, uint32_t i)
 	return &((struct world *)env)->rule_cache[i];
 }
 
+static int unwind_thread_pointer(void *env, uint64_t *value)
+{
+	(void)env;
+	(void)value;
+	return 1;
+}
+
 #include "unwind/unwind_step.h"
 
 /* Where the table of a binary is, read as a walk does. */

@@ -46,7 +46,7 @@ struct world {
 	int hole_code;
 	uint8_t bare[4096], jit[4096];
 	bool has_code;
-	uint64_t regs[ARCH_NR_REGS];
+	uint64_t regs[ARCH_NR_REGS], thread_pointer;
 	uint32_t mode, max_frames;
 	uint64_t frames[UNWIND_MAX_FRAMES];
 	uint32_t nr, end, reads;
@@ -163,6 +163,7 @@ static inline void go(struct world *w)
 		.read_page = read_page,
 		.read_code = read_code,
 		.ctx = w,
+		.thread_pointer = w->thread_pointer,
 	};
 
 	unwind_table_free(w->table);

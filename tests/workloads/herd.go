@@ -56,6 +56,23 @@ func roleDeep() {
 	go roleDeep()
 }
 
+// grow outgrows its stack, and that is most of its work: runtime.morestack does it on the thread's own stack.
+//
+//go:noinline
+func grow(n int) int {
+	var pad [24]int
+	pad[n%24] = n
+	if n == 1 {
+		return pad[0]
+	}
+	return grow(n-1) + pad[(n+1)%24]
+}
+
+func roleGrow() {
+	sink += grow(depth)
+	go roleGrow()
+}
+
 func rolePing(in, out chan int) {
 	for n := range in {
 		select {
@@ -164,6 +181,7 @@ func main() {
 	}
 	go roleLeaf()
 	go roleDeep()
+	go roleGrow()
 	go rolePing(a, b)
 	go rolePing(b, a)
 	go roleTimer()

@@ -74,6 +74,14 @@ static uint64_t *unwind_cache_word(void *env, uint32_t i)
 	return NULL;
 }
 
+/* What it leads to is not in the stack's memory; a scan can visit the thread again. */
+static int unwind_thread_pointer(void *env, uint64_t *value)
+{
+	(void)value;
+	((struct deferred_unwind *)env)->is_cut = true;
+	return 1;
+}
+
 #include "unwind/unwind_step.h"
 
 /*
