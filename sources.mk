@@ -3,6 +3,7 @@
 
 # The half that reports. It links with zstd, libseccomp and libcap-ng alone: `make report-half`, tests/tools/report_half.sh.
 REPORT_SRCS := \
+	src/base/call_before.c \
 	src/base/extents.c \
 	src/base/fail.c \
 	src/base/file_limit.c \
@@ -114,6 +115,7 @@ CAPTURE_SRCS := \
 	src/foreign/foreign_file.c \
 	src/foreign/sealed_file.c \
 	src/foreign/wait_budget.c \
+	src/symbolize/code_parts.c \
 	src/symbolize/demangle.c \
 	src/symbolize/elf_symbols.c \
 	src/symbolize/go_symbols.c \

@@ -134,6 +134,7 @@ int parse_take_names(struct helper_message *m, struct symbol_file *file, struct 
 		b->v[i] = v[i];
 		b->v[i].addr = mine.addr;
 		b->v[i].cookie = mine.cookie;
+		b->v[i].is_return = mine.is_return;
 	}
 	file->flags = head->flags;
 	bb_release(&b->text);

@@ -12,13 +12,13 @@
 #include "src/elf/debug_name.h"
 #include "src/model/record.h"
 #include "src/elf/fde_ranges.h"
+#include "src/symbolize/code_parts.h"
 #include "src/symbolize/symbol_set.h"
 
 #define MAX_TABLE_BYTES (256ull << 20)	/* 11 million symbols, a second of work */
 #define READ_SYMBOLS 2048
 #define NAME_CHUNK 256
 #define MAX_ALIASES 64		/* symbols of one address that are looked at */
-#define MAX_PARTS 32		/* sections with code */
 #define FUNCTION_ALIGN 16	/* of functions without unwind information, after padding */
 
 static const char *const known_names[] = { "_init", "_fini", "_start" };
@@ -31,11 +31,6 @@ struct name_bytes {
 	uint64_t offset, size;
 };
 
-/* A section with code or, without section headers, a segment. */
-struct code_part {
-	uint64_t addr, size;
-};
-
 struct elf_symbols {
 	struct elf_sym *v;
 	size_t nr;
@@ -45,8 +40,7 @@ struct elf_symbols {
 	uint32_t flags;
 	bool whole, is_go;
 	struct fde_ranges fdes;
-	struct code_part parts[MAX_PARTS];
-	size_t nr_parts;
+	struct code_parts code;
 };
 
 /* ---- loading ---- */
@@ -292,24 +286,6 @@ static int add_all(struct elf_symbols *s, struct symbol_set *set,
 	return err;
 }
 
-static void add_part(struct elf_symbols *s, uint64_t addr, uint64_t size)
-{
-	if (s->nr_parts < MAX_PARTS && size)
-		s->parts[s->nr_parts++] = (struct code_part){ addr, size };
-}
-
-static void find_parts(struct elf_symbols *s, struct elf_image *img)
-{
-	struct elf_section sec;
-
-	for (uint32_t i = 1; i < elf_image_nr_sections(img) && s->nr_parts < MAX_PARTS; i++)
-		if (!elf_image_section_at(img, i, &sec) && sec.flags & SHF_EXECINSTR)
-			add_part(s, sec.addr, sec.size);
-	for (size_t i = 0; i < img->nr_segments; i++)
-		if (img->segments[i].exec)
-			add_part(s, img->segments[i].vaddr, img->segments[i].memsz);
-}
-
 static int load(struct elf_symbols *s, struct elf_image *img, const struct elf_symbols_source *src)
 {
 	struct symbol_set set;
@@ -325,7 +301,7 @@ static int load(struct elf_symbols *s, struct elf_image *img, const struct elf_s
 	}
 	symbol_set_finish(&set);
 	fde_ranges_init(&s->fdes, img, src->fd, src->data);
-	find_parts(s, img);
+	code_parts_init(&s->code, img, src->fd, src->data);
 	less = set.nr ? realloc(set.v, set.nr * sizeof(*set.v)) : NULL;
 	s->v = less ? less : set.v;
 	s->nr = set.nr;
@@ -491,12 +467,9 @@ int elf_symbols_find(const struct elf_symbols *s, uint64_t addr, struct elf_symb
 	return 0;
 }
 
-static const struct code_part *part_of(const struct elf_symbols *s, uint64_t addr)
+bool elf_symbols_has_no_call(const struct elf_symbols *s, uint64_t addr)
 {
-	for (size_t i = 0; i < s->nr_parts; i++)
-		if (addr >= s->parts[i].addr && addr - s->parts[i].addr < s->parts[i].size)
-			return &s->parts[i];
-	return NULL;
+	return code_parts_has_no_call(&s->code, addr);
 }
 
 /* The end of the last named function before addr; 0: there is none. */
@@ -519,7 +492,7 @@ static uint64_t named_end(const struct elf_symbols *s, uint64_t addr)
 
 int elf_symbols_unnamed(const struct elf_symbols *s, uint64_t addr, uint64_t *start)
 {
-	const struct code_part *part = part_of(s, addr);
+	const struct code_part *part = code_parts_find(&s->code, addr);
 	uint64_t lo, hi, end, aligned;
 	bool covered;
 

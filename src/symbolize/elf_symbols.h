@@ -54,6 +54,12 @@ int elf_symbols_find(const struct elf_symbols *s, uint64_t addr, struct elf_symb
  */
 int elf_symbols_unnamed(const struct elf_symbols *s, uint64_t addr, uint64_t *start);
 
+/*
+ * Whether it is known that no call is right before addr, so that addr is no return address of one.
+ * False as well if the code cannot be read.
+ */
+bool elf_symbols_has_no_call(const struct elf_symbols *s, uint64_t addr);
+
 /* The last function that begins at or before addr, whether it reaches addr or not: 0 or -ENOENT. */
 int elf_symbols_before(const struct elf_symbols *s, uint64_t addr, struct elf_symbol *out);
 

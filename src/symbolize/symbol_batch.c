@@ -54,11 +54,14 @@ static void answer_elf(struct symbol_batch *b, struct symbol_answer *r, const vo
 {
 	static const char suffix[] = "@plt";
 	const struct elf_symbols *t = table;
+	uint64_t addr = r->addr;
 	struct elf_symbol sym;
 
-	if (elf_symbols_find(t, r->addr, &sym)) {
+	if (r->is_return && elf_symbols_has_no_call(t, addr + 1))
+		addr++;
+	if (elf_symbols_find(t, addr, &sym)) {
 		r->status = elf_symbols_is_whole(t) ? SYMBOL_NONE : SYMBOL_STRIPPED;
-		r->has_func_addr = !elf_symbols_unnamed(t, r->addr, &r->func_addr);
+		r->has_func_addr = !elf_symbols_unnamed(t, addr, &r->func_addr);
 		return;
 	}
 	if (sym.is_plt)

@@ -26,6 +26,8 @@ struct symbol_answer {
 	uint32_t name, sysname;		/* offsets in text, or SYMBOL_NO_NAME */
 	uint8_t status, lang, func_flags;	/* as in struct symbol */
 	uint8_t has_func_addr;		/* 0 or 1 */
+	uint8_t is_return;		/* 1: addr is the octet before a return address */
+	uint8_t pad[7];
 };
 
 struct symbol_batch {

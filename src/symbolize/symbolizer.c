@@ -335,7 +335,8 @@ static struct subject *subject_of(struct symbolizer *s, uint32_t binary)
 	return b->src.kind == SOURCE_KERNEL ? &s->kernel : b;
 }
 
-int symbolizer_request(struct symbolizer *s, uint32_t binary, uint32_t cookie, uint64_t addr)
+int symbolizer_request(struct symbolizer *s, uint32_t binary, uint32_t cookie, uint64_t addr,
+		       bool is_return)
 {
 	struct subject *b = subject_of(s, binary);
 	struct symbol_answer *r = array_push(&b->pending, &b->nr_pending, &b->cap_pending);
@@ -344,6 +345,7 @@ int symbolizer_request(struct symbolizer *s, uint32_t binary, uint32_t cookie, u
 		return -ENOMEM;
 	r->addr = addr;
 	r->cookie = cookie;
+	r->is_return = is_return;
 	r->name = r->sysname = SYMBOL_NO_NAME;
 	s->nr_pending++;
 	submit(s, b);

@@ -4,7 +4,7 @@
  *
  *	symbolizer_new(pool, &opts)
  *	symbolizer_add(s, id, &source)		once per binary, while its file can still be opened
- *	symbolizer_request(s, id, cookie, addr)	cheap: only queues
+ *	symbolizer_request(s, id, cookie, addr, is_return)	cheap: only queues
  *	symbolizer_collect(s, fn, ctx, wait)	calls fn for each answer there is, or will be
  *	symbolizer_free(s)
  *
@@ -101,9 +101,12 @@ int symbolizer_fd(const struct symbolizer *s, uint32_t binary);
 
 /*
  * addr is a virtual address of the ELF file that lies inside the function (for a return address:
- * minus 1). For SOURCE_KERNEL it is an absolute kernel address.
+ * minus 1, and is_return). For SOURCE_KERNEL it is an absolute kernel address. If no call is before
+ * a return address, it is looked up itself (src/base/call_before.h), and func_addr of the answer
+ * may be addr + 1.
  */
-int symbolizer_request(struct symbolizer *s, uint32_t binary, uint32_t cookie, uint64_t addr);
+int symbolizer_request(struct symbolizer *s, uint32_t binary, uint32_t cookie, uint64_t addr,
+		       bool is_return);
 
 typedef int (*symbol_fn)(void *ctx, uint32_t cookie, uint64_t addr, const struct symbol *sym);
 

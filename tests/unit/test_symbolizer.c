@@ -53,6 +53,24 @@ __attribute__((noinline)) int named_function(int x)
 	return x + 1;
 }
 
+#if defined(__x86_64__) || defined(__aarch64__)
+/* f_dies ends with a call, f_ends and the padding behind f_pads do not; the next function begins right behind each. */
+__asm__(".text\n"
+#ifdef __x86_64__
+	"f_dies: ret\n call abort\n f_behind_dies: ret\n"
+#else
+	"f_dies: ret\n bl abort\n f_behind_dies: ret\n"
+#endif
+	"f_ends: ret\n f_behind_ends: ret\n"
+	"f_pads: ret\n .p2align 4\n f_behind_pads: ret\n"
+	".irp f, f_dies, f_behind_dies, f_ends, f_behind_ends, f_pads, f_behind_pads\n"
+	".type \\f, %function\n .endr\n"
+	".size f_dies, f_behind_dies - f_dies\n .size f_ends, f_behind_ends - f_ends\n .size f_pads, 1\n"
+	".size f_behind_dies, 1\n .size f_behind_ends, 1\n .size f_behind_pads, 1\n");
+extern const char f_behind_dies[], f_behind_ends[], f_behind_pads[];
+
+#endif
+
 static int on_object(struct dl_phdr_info *info, size_t size, void *ctx)
 {
 	(void)size;
@@ -92,7 +110,7 @@ static int on_symbol(void *ctx, uint32_t cookie, uint64_t addr, const struct sym
 		uint32_t again = a->ask_again;
 
 		a->ask_again = 0;
-		assert_int_equal(symbolizer_request(a->s, SELF, again, (uintptr_t)named_function - self_base), 0);
+		assert_int_equal(symbolizer_request(a->s, SELF, again, (uintptr_t)named_function - self_base, false), 0);
 	}
 	return cookie && cookie == a->fail_at ? -EPIPE : 0;
 }
@@ -137,13 +155,37 @@ static struct symbolizer *make(struct worker_pool *p, size_t max_table_bytes)
 
 static void ask(struct symbolizer *s, uint32_t binary, uint32_t cookie, uint64_t addr)
 {
-	assert_int_equal(symbolizer_request(s, binary, cookie, addr), 0);
+	assert_int_equal(symbolizer_request(s, binary, cookie, addr, false), 0);
 }
 
 static void collect(struct symbolizer *s)
 {
 	assert_int_equal(symbolizer_collect(s, on_symbol, &got, &(struct patience){ 0 }), 0);
 }
+
+#if defined(__x86_64__) || defined(__aarch64__)
+static void test_first_octet_of_a_function(void **state)
+{
+	static const char *const at[] = { f_behind_dies, f_behind_ends, f_behind_pads };
+	static const char *const names[] = { "f_dies", "f_behind_ends", "f_behind_pads" };
+	struct symbolizer *s = make(NULL, 0);
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(symbolizer_request(s, SELF, 1 + i, (uintptr_t)at[i] - self_base - 1, true), 0);
+		ask(s, SELF, 11 + i, (uintptr_t)at[i] - self_base - 1);
+	}
+	collect(s);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_string_equal(got.name[1 + i], names[i]);
+	assert_int_equal(got.sym[2].func_addr, (uintptr_t)f_behind_ends - self_base);
+	/* Addresses that are none of returns are looked up as they are. */
+	assert_string_equal(got.name[11], "f_dies");
+	assert_string_equal(got.name[12], "f_ends");
+	assert_string_equal(got.name[13], "");
+	symbolizer_free(s);
+}
+#endif
 
 static void statuses(struct worker_pool *p)
 {
@@ -411,6 +453,9 @@ static int stop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+#if defined(__x86_64__) || defined(__aarch64__)
+		cmocka_unit_test(test_first_octet_of_a_function),
+#endif
 		cmocka_unit_test(test_statuses),
 		cmocka_unit_test(test_vdso),
 		cmocka_unit_test(test_kernel),

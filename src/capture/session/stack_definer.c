@@ -94,7 +94,8 @@ static uint32_t user_frame(struct stack_definer *d, struct process *p, uint64_t 
 	if (is_new && id && f.kind == FRAME_JIT)
 		jit_names_request(d->deps.jit, p, id, call);
 	else if (is_new && id && f.binary)
-		symbolizer_request(d->deps.symbolizer, f.binary, id, call + m->to_vaddr);
+		symbolizer_request(d->deps.symbolizer, f.binary, id, call + m->to_vaddr,
+				   f.flags & FRAME_RETURN_ADDRESS);
 	return id;
 }
 
