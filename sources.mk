@@ -143,6 +143,7 @@ CAPTURE_SRCS := \
 	unwind/code_state.c \
 	unwind/code_switch.c \
 	unwind/code_trial.c \
+	unwind/entered.c \
 	unwind/go_rules.c \
 	unwind/go_runtime.c \
 	unwind/go_table.c \

@@ -58,25 +58,73 @@ static int push_insn(struct code_flow *f, uint64_t at, uint64_t end, uint64_t ro
 	return push(out, f->in->vaddr + (rule.cfa == CFA_SP ? row_at : at), &rule);
 }
 
-static int push_gap(struct code_flow *f, const struct code_range *gap, struct cfi_rows *out)
+/* The length of mov $15,%eax (or %rax); syscall: rt_sigreturn. 0: it is not at this place. */
+static unsigned restorer_bytes(const uint8_t *p, uint64_t left)
 {
-	uint64_t at = gap->begin - f->in->vaddr, end = gap->end - f->in->vaddr, next, code;
+	static const uint8_t by_eax[] = { 0xb8, 15, 0, 0, 0, 0x0f, 0x05 },
+			     by_rax[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 };
+
+	if (left >= sizeof(by_eax) && !memcmp(p, by_eax, sizeof(by_eax)))
+		return sizeof(by_eax);
+	return left >= sizeof(by_rax) && !memcmp(p, by_rax, sizeof(by_rax)) ? sizeof(by_rax) : 0;
+}
+
+/*
+ * Whether the code at an offset returns from a signal, by the stack pointer that the handler left:
+ * no path leads there that pushed anything.
+ */
+static unsigned is_restorer(const struct code_flow *f, uint64_t at, uint64_t end)
+{
+	unsigned bytes = restorer_bytes(f->in->code + at, end - at);
+	struct unwind_rule rule;
+
+	if (!bytes || (at + bytes < end && f->at[at + bytes] == CODE_INSIDE))
+		return 0;
+	if (!f->at[at])
+		return bytes;
+	rule = code_state_rule(&f->states[f->at[at]]);
+	return rule.cfa == CFA_NONE || (rule.cfa == CFA_SP && rule.cfa_off == 8) ? bytes : 0;
+}
+
+/* Adds the rows of code that no path reached, from at to *next - 1; a restorer may be behind it. */
+static int push_unreached(struct code_flow *f, uint64_t *at, uint64_t end, uint64_t *next,
+			  struct cfi_rows *out)
+{
+	static const struct unwind_rule signal = { .cfa = CFA_SIGNAL };
+	unsigned restorer = 0;
+	uint64_t code;
 	int err = 0;
 
-	while (at < end && !err) {
-		for (next = at; next < end && !f->at[next]; next++)
-			;
-		code = next > at ? unreached_bytes(f, at, next) : 0;
-		f->stats->bytes += code;
-		if (code || next - at > MAX_PADDING) {
-			err = push(out, f->in->vaddr + at, &no_rule);
-			at = next;
-		}
+	for (*next = *at; *next < end; ++*next)
+		if ((restorer = is_restorer(f, *next, end)) || f->at[*next])
+			break;
+	code = *next > *at ? unreached_bytes(f, *at, *next) : 0;
+	f->stats->bytes += code;
+	if (code || restorer || *next - *at > MAX_PADDING) {
+		err = push(out, f->in->vaddr + *at, &no_rule);
+		*at = *next;
+	}
+	if (!restorer || err)
+		return err;
+	f->stats->bytes += restorer;
+	f->stats->known_bytes += restorer;
+	err = push(out, f->in->vaddr + *next, &signal);
+	*at = *next += restorer;
+	return err ? err : 1;
+}
+
+static int push_gap(struct code_flow *f, const struct code_range *gap, struct cfi_rows *out)
+{
+	uint64_t at = gap->begin - f->in->vaddr, end = gap->end - f->in->vaddr, next;
+	int err = 0;
+
+	while (at < end && err >= 0) {
+		err = push_unreached(f, &at, end, &next, out);
 		if (!err && next < end)
 			err = push_insn(f, next, end, at, out, &next);
 		at = next;
 	}
-	return err ? err : push(out, gap->end, &no_rule);
+	return err < 0 ? err : push(out, gap->end, &no_rule);
 }
 
 static bool ranges_are_good(const struct code_input *in, const struct code_range *v, size_t nr)

@@ -102,7 +102,12 @@ enum unwind_ra {
 #define RULE_EXACT 0x40
 /* In ra: in this function the thread's goroutine becomes another one: unwind_goroutine.h. */
 #define RULE_NEXT_GOROUTINE 0x20
-#define RULE_RA_MASK 0x1f		/* enum unwind_ra */
+/*
+ * In ra of CFA_SIGNAL and CFA_ROOT: that is the rule of a return address. The octet itself is a
+ * ret, and where it was interrupted, CFA = sp + cfa_off: entered.h.
+ */
+#define RULE_ENTERED 0x10
+#define RULE_RA_MASK 0x0f		/* enum unwind_ra */
 #define RULE_RA(r) ((r)->ra & RULE_RA_MASK)
 
 struct unwind_rule {

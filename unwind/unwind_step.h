@@ -528,7 +528,7 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 		r = unwind_rule_at(env, rule);
 		if (!r)
 			return UNWIND_END(w, UNWIND_BUG);
-		kind = r->cfa;
+		kind = w->exact && r->ra & RULE_ENTERED ? CFA_SP : r->cfa;
 		code = UNWIND_NO_FDE;
 	}
 	if (kind == CFA_NONE) {

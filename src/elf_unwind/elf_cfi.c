@@ -8,6 +8,7 @@
 
 #include "src/base/bisect.h"
 #include "src/elf/fde_ranges.h"
+#include "unwind/entered.h"
 
 #define MAX_EH_FRAME (256u << 20)
 #define HEADER_BYTES 32		/* more than the pointer in .eh_frame_hdr needs */
@@ -110,6 +111,14 @@ int cfi_rows_from_image(struct elf_image *img, struct cfi_rows *rows)
 int cfi_rows_with_code_from_image(struct elf_image *img, struct cfi_rows *rows)
 {
 	return parse(img, true, rows);
+}
+
+int cfi_add_entered(struct elf_image *img, struct cfi_rows *rows)
+{
+	struct cfi_input in = { .read_code = read_code, .ctx = img };
+	int err = cfi_machine_of(img, &in.machine);
+
+	return err ? err : entered_rows_add(&in, rows);
 }
 
 /* ---- a part of the file ---- */

@@ -25,6 +25,9 @@ int cfi_machine_of(const struct elf_image *img, enum cfi_machine *out);
 int cfi_rows_from_image(struct elf_image *img, struct cfi_rows *rows);
 int cfi_rows_with_code_from_image(struct elf_image *img, struct cfi_rows *rows);
 
+/* Adds rows for addresses that code returns to without a call (unwind/entered.h) to all others. */
+int cfi_add_entered(struct elf_image *img, struct cfi_rows *rows);
+
 struct cfi_section;
 
 /*

@@ -16,6 +16,7 @@
 #define MAX_DATA_PER_CODE 64
 #define NEAR (64u << 10)		/* bytes; gaps that are nearer are read together */
 #define MIN_GAP 64			/* bytes; a smaller one without a symbol is padding */
+#define FEW_GAPS 64			/* are read whatever their sizes */
 #define LARGE (4ull << 20)		/* bytes of gaps from which frame pointers are looked for */
 #define SMALL 4096			/* bytes; smaller gaps are read even then */
 #define FEW 256				/* bytes of gaps for which no symbols are read: crt code */
@@ -200,6 +201,7 @@ static size_t first_start(const struct address_list *starts, uint64_t vaddr)
 static void choose_gaps(struct image *im)
 {
 	struct ranges *gaps = &im->gaps;
+	bool is_few = gaps->nr <= FEW_GAPS;
 	uint64_t bytes = 0;
 	size_t nr = 0;
 
@@ -207,7 +209,7 @@ static void choose_gaps(struct image *im)
 		struct code_range g = gaps->v[i];
 		size_t start = first_start(&im->symbols.starts, g.begin);
 
-		if (g.end - g.begin < MIN_GAP &&
+		if (g.end - g.begin < MIN_GAP && !is_few &&
 		    (start == im->symbols.starts.nr || im->symbols.starts.v[start] >= g.end))
 			continue;
 		im->stats->gap_bytes += g.end - g.begin;

@@ -91,7 +91,9 @@ static int rows_of(const struct part *p, uint64_t lo, uint64_t hi, struct cfi_ro
 		hi += AROUND;
 		err = cfi_rows_of(p, lo, hi, rows);
 	}
-	return err ? err : fill_from_code(p, lo, hi, rows);
+	if (!err)
+		err = fill_from_code(p, lo, hi, rows);
+	return err ? err : cfi_add_entered(p->img, rows);
 }
 
 /* Adds pages first .. first + nr - 1. */

@@ -109,6 +109,8 @@ int unwind_table_from_image(struct elf_image *img, struct unwind_table **tp)
 	if (!err || err == -ENOENT)
 		err = fill_from_code(&rows, err, img);
 	if (!err)
+		err = cfi_add_entered(img, &rows);
+	if (!err)
 		err = unwind_table_build(&rows, img->vaddr_lo, img->vaddr_hi, tp);
 	cfi_rows_release(&rows);
 	return err;

@@ -24,8 +24,10 @@ static void check_rule(const struct unwind_rule *r)
 {
 	if (r->cfa == CFA_NONE)
 		return;
-	require(r->cfa == CFA_SP || r->cfa == CFA_FP || r->cfa == CFA_REG || r->cfa == CFA_DEREF_FP || r->cfa == CFA_ROOT);
-	require(r->ra & RULE_GUESSED || r->cfa == CFA_ROOT);	/* the entry point that the ELF header names */
+	require(r->cfa == CFA_SP || r->cfa == CFA_FP || r->cfa == CFA_REG || r->cfa == CFA_DEREF_FP || r->cfa == CFA_ROOT ||
+		r->cfa == CFA_SIGNAL);
+	/* The entry point that the ELF header names; a system call. */
+	require(r->ra & RULE_GUESSED || r->cfa == CFA_ROOT || r->cfa == CFA_SIGNAL);
 	require(RULE_RA(r) == RA_CFA || (RULE_RA(r) == RA_REG && r->cfa == CFA_SP));
 	require(r->fp <= FP_DEREF_FP && r->reg < 16);
 	require(r->cfa != CFA_DEREF_FP || (r->cfa_off < 0 && r->fp == FP_DEREF_FP));

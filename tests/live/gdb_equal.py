@@ -30,8 +30,8 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 PROBEE = os.path.abspath(os.environ.get('PROBEE', ROOT + '/.out/probee'))
 OUTERMOST = {'_start', '__clone3', 'clone3', '__clone', 'clone'}
 # Where Go's stacks end, which gdb does not know; and where they change, which .debug_frame cannot say.
-GO_OUTERMOST = re.compile(r'runtime\.(goexit|mstart|mcall|morestack)(\.abi0)?$')
-GO_SWITCHES = re.compile(r'(gogo|time\.now|runtime\.(systemstack|asmcgocall|cgocallback|nanotime1))(\.abi0)?$')
+GO_OUTERMOST = re.compile(r'runtime\.(goexit|mstart)(\.abi0)?$')
+GO_SWITCHES = re.compile(r'(gogo|time\.now|runtime\.(mcall|morestack|systemstack|asmcgocall|cgocallback|nanotime1))(\.abi0)?$')
 
 EH_RETURN = re.compile(r'_Unwind_(RaiseException|ForcedUnwind|Resume|Resume_or_Rethrow)\+')
 

@@ -164,6 +164,8 @@ PROGRAMS = {
     'drap': (None, workload('drap'), 0.2),
     'sigalt': (None, workload('sigalt'), 0.2),
     'coroutine': (None, workload('coroutine'), 0.2),
+    'firstbyte cfi': (None, workload('firstbyte', 'cfi'), 0.2),
+    'firstbyte noreturn': (None, workload('firstbyte', 'noreturn'), 0.2),
     'vforked': (None, workload('vforked'), 0.2),
     'threads': (None, workload('threads', '20', 'sleep'), 0.2),
     'twochains': (None, workload('twochains', '3000', '2', '3'), 0.2),

@@ -14,6 +14,29 @@ for how in alt same; do
 	finish "$PID"
 done
 
+# Return addresses that no call pushed; and behind a call that is the last instruction of its function. The number of rows
+# of a snapshot does not depend on how busy the machine is.
+first_byte() {
+	start firstbyte "$1"
+	snapshot -p "$PID" -F 100 -i 60 -o first.pbz
+	folded first.pbz >first.folded
+	check "first octet: $1" stacks like first.folded "$2" --of spin --percent 90
+	finish "$PID"
+}
+if [ "$(uname -m)" = x86_64 ]; then
+	for how in plain close cfi; do
+		first_byte $how "_start;.*;main;by_restorer;interrupted;${how}_restorer;on_signal;inner;spin"
+	done
+	first_byte thread "stack_end;body;inner;spin"
+	first_byte noreturn "_start;.*;main;dies;spin"
+fi
+start coroutine
+sample -p "$PID" -F 1999 -d 1 -o coroutine.pbz
+folded coroutine.pbz >coroutine.folded
+check "coroutine: libc's code behind makecontext" stacks like coroutine.folded \
+	"(__start_context|\[libc.so.6\+0x[0-9a-f]*[048c]\]);body;inner;spin_a" --of spin_a
+finish "$PID"
+
 start drap
 sample -p "$PID" -F 499 -d 1 -o drap.pbz
 folded drap.pbz >drap.folded

@@ -80,6 +80,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 	build stackless stackless.c $CC $opt -static
 	build initlib.so initlib.c $CC $opt -fomit-frame-pointer -fPIC -shared
 	build reopen reopen.c $nofp
+	build firstbyte firstbyte.c $nofp
 	if command -v rustc >/dev/null; then
 		build notables_rs notables.rs rustc --crate-name notables_rs -O -C panic=abort -C force-unwind-tables=no \
 			-C force-frame-pointers=no
