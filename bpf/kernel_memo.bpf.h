@@ -257,16 +257,18 @@ static __always_inline bool recall_kernel(struct kernel_recall *r, struct task_s
 }
 
 /*
- * After the kernel has unwound the stack: compares the result with the memo, or learns from it.
- * true: the memo knew another stack.
+ * After the kernel has unwound the stack: compares the result with the memo, or learns from it. A
+ * thread that has run since its words were read has another stack than they say, and that is no
+ * fault of a memo. true: the memo knew another stack.
  */
 static __always_inline bool compare_or_learn(struct kernel_recall *r, struct task_struct *task,
 					     const struct gather *g, const struct env *e)
 {
+	if (READ_NOW(task->on_cpu) || e->switches != switches(task))
+		return false;
 	if (r->known)
 		return is_misled(r->known, g);
-	if (r->words && r->words->learnt < MEMO_LEARN && e->switches == switches(task) &&
-	    !READ_NOW(task->on_cpu))
+	if (r->words && r->words->learnt < MEMO_LEARN)
 		learn(r->words, g, r->set);
 	return false;
 }
