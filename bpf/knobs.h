@@ -59,6 +59,18 @@ enum wait_call {
 	CALL_CLONE			/* vfork waits for its child */
 };
 
+/*
+ * Threads whose stacks are taken when they next leave a CPU, whichever it is: bpf/running.bpf.h. A
+ * thread has the entry of its number in the initial namespace; user space empties all.
+ */
+#define SWITCH_REQUESTS 1024		/* a power of two */
+
+struct switch_requests {
+	uint32_t any;			/* has a cache line of its own: every switch reads it */
+	uint32_t pad[15];
+	uint32_t tids[SWITCH_REQUESTS];	/* 0: none */
+};
+
 #define ONCPU_REQUEST_BYTES 64	/* of struct oncpu_request: a cache line for each CPU */
 
 enum counter {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stacks of threads that are on a CPU when a scan meets them.
+ * Stacks of threads that are on a CPU when a scan meets them, or run while it looks.
  *
  * The problem. The registers of a running thread are not in memory, so the iterator, which runs on
  * another CPU, cannot unwind its stack.
@@ -24,8 +24,14 @@
  * After the request the iterator looks at the thread once more. If the thread has left in between,
  * it may not have seen the request: then the iterator cancels it, and the row says UNWIND_TORN.
  *
- * Limits. A thread that has left before it saw the request has no stack yet. User space has it
- * visited again by its tid, and it may be on another CPU then.
+ * Threads that run for a moment many times a millisecond (sched_yield(), a turn that is passed on)
+ * are met off a CPU and have run again before their stacks are read. Such a thread is requested
+ * wherever it is: its tid goes into switch_requests, and it is served when it next leaves any CPU.
+ * By then the iterator is some tasks further on, and nothing waits.
+ *
+ * Limits. A thread that leaves no CPU meanwhile, or whose entry of switch_requests another thread
+ * has got, has no stack yet. User space has it visited again by its tid, and it may be on another
+ * CPU then.
  */
 #pragma once
 
@@ -75,6 +81,22 @@ static __always_inline bool request_oncpu(struct task_struct *task, uint32_t cpu
 	return true;
 }
 
+struct switch_requests switch_requests __attribute__((aligned(64))) = {};
+
+static __always_inline uint32_t *switch_request_of(struct task_struct *task)
+{
+	return &switch_requests.tids[(uint32_t)task->pid & (SWITCH_REQUESTS - 1)];
+}
+
+/* Without a barrier: a switch that does not see it yet is followed by others. */
+static __always_inline void request_at_switch(struct task_struct *task)
+{
+	if (!knobs.ask)
+		return;
+	READ_NOW(*switch_request_of(task)) = task->pid;
+	READ_NOW(switch_requests.any) = 1;
+}
+
 static __always_inline bool still_there(struct task_struct *task, uint64_t nr_switches,
 					uint32_t cpu)
 {
@@ -116,25 +138,38 @@ static __always_inline void gather_current(void *ctx, struct gather *g, struct t
 		gather_kernel_here(ctx, g);
 }
 
-/*
- * Runs with interrupts off, so the current thread stays. ask: user space has this CPU asked. If the
- * requested thread is not here then, it has left, and the request is dropped.
- */
+/* Whether it is this thread that is requested on this CPU. Another one that has left is dropped. */
+static __always_inline bool is_requested_here(struct oncpu_request *w, uint32_t tid, bool ask)
+{
+	if (READ_NOW(w->tid) == tid)
+		return true;
+	if (ask)
+		READ_NOW(w->tid) = 0;
+	return false;
+}
+
+static __always_inline bool is_requested_at_switch(struct task_struct *task)
+{
+	return READ_NOW(switch_requests.any) &&
+	       READ_NOW(*switch_request_of(task)) == (uint32_t)task->pid;
+}
+
+/* Runs with interrupts off, so the current thread stays. ask: user space has this CPU asked. */
 static __always_inline int serve_request(void *ctx, bool ask)
 {
 	uint32_t zero = 0, cpu = bpf_get_smp_processor_id(), bytes;
 	struct oncpu_request *w = bpf_map_lookup_elem(&oncpu_requests, &cpu);
 	struct task_struct *task;
+	bool here, at_switch;
 	struct gather *g;
 
-	if (!w || !READ_NOW(w->tid))
+	if (!w || (!READ_NOW(w->tid) && !READ_NOW(switch_requests.any)))
 		return 0;
 	task = bpf_get_current_task_btf();
-	if (READ_NOW(w->tid) != (uint64_t)(uint32_t)task->pid) {
-		if (ask)
-			READ_NOW(w->tid) = 0;
+	here = is_requested_here(w, task->pid, ask);
+	at_switch = is_requested_at_switch(task);
+	if (!here && !at_switch)
 		return 0;
-	}
 	g = bpf_map_lookup_elem(&running_scratch, &zero);
 	if (!g)
 		return 0;
@@ -142,7 +177,10 @@ static __always_inline int serve_request(void *ctx, bool ask)
 	bytes = gather_bytes(g);
 	if (bytes)
 		bpf_ringbuf_output(&oncpu_ring, &g->head, bytes, BPF_RB_NO_WAKEUP);
-	READ_NOW(w->tid) = 0;
+	if (here)
+		READ_NOW(w->tid) = 0;
+	if (at_switch)
+		READ_NOW(*switch_request_of(task)) = 0;
 	return 0;
 }
 

@@ -73,6 +73,12 @@ static __always_inline void drop_stacks(struct gather *g, uint32_t end)
 	g->head.end = end;
 }
 
+static __always_inline void mark_torn(struct gather *g, struct task_struct *task)
+{
+	drop_stacks(g, UNWIND_TORN);
+	request_at_switch(task);
+}
+
 /*
  * Page faults of the reader so far. It does nothing but read the memory of other tasks, so that is
  * what all of them are for.
@@ -111,8 +117,9 @@ static __always_inline void gather_task(struct gather *g, struct env *e)
 /*
  * The registers of a thread are in memory only while it does not run, so {on_cpu, switches} are
  * read before and after, as with a seqlock. A thread on a CPU is marked and requested there. A
- * thread that has run meanwhile is marked, and user space has it visited again: with a loop here
- * the verifier would look at all of the unwinding several times.
+ * thread that has run meanwhile is marked and requested wherever it is, and if that is of no avail
+ * user space has it visited again: with a loop here the verifier would look at all of the unwinding
+ * several times.
  */
 static __always_inline void gather_stable(struct gather *g, struct env *e, struct task_ids ids)
 {
@@ -132,12 +139,12 @@ static __always_inline void gather_stable(struct gather *g, struct env *e, struc
 		if (request_oncpu(task, g->head.cpu) &&
 		    !still_there(task, e->switches, g->head.cpu) &&
 		    cancel_request(task, g->head.cpu))
-			g->head.end = UNWIND_TORN;
+			mark_torn(g, task);
 		return;
 	}
 	gather_task(g, e);
 	if (READ_NOW(task->on_cpu) || e->switches != switches(task))
-		drop_stacks(g, UNWIND_TORN);
+		mark_torn(g, task);
 }
 
 static __always_inline bool is_idle_kthread(struct task_struct *task)

@@ -25,6 +25,7 @@ struct fake_bpf {
 	struct scan_totals totals;
 	struct scan_place place;
 	struct scan_control control;
+	struct switch_requests switch_requests;
 	uint64_t hung[SCAN_SLOTS];	/* whose memory is left alone, as it came */
 	uint32_t nr_hung;
 	uint64_t again[SCAN_SLOTS];	/* whose is read again */
@@ -85,6 +86,12 @@ struct scan_totals *capture_bpf_totals(struct capture_bpf *b)
 {
 	(void)b;
 	return &fake.totals;
+}
+
+struct switch_requests *capture_bpf_switch_requests(struct capture_bpf *b)
+{
+	(void)b;
+	return &fake.switch_requests;
 }
 
 struct scan_place *capture_bpf_scan_place(struct capture_bpf *b)

@@ -205,6 +205,39 @@ static void test_left_meanwhile(void **state)
 	assert_int_equal(stats_of(w).uncaught, 0);
 }
 
+static void other_is_caught(struct thread *t)
+{
+	struct wire row = make_row(2, UNWIND_ROOT, 3);
+
+	(void)t;
+	fake_caught(&row, sizeof(row));
+}
+
+/*
+ * Two were met off their CPUs and have run meanwhile. One leaves a CPU while the other is visited,
+ * so it is not visited any more, and nothing stays requested.
+ */
+static void test_caught_at_its_switch(void **state)
+{
+	struct world *w = *state;
+
+	w->threads[1] = (struct thread){ .on_cpu = -1, .end = UNWIND_ROOT, .then = other_is_caught };
+	w->threads[2] = (struct thread){ .on_cpu = -1, .end = UNWIND_TORN };
+	met(w, 1, UNWIND_TORN, UINT32_MAX);
+	met(w, 2, UNWIND_TORN, UINT32_MAX);
+	fake.switch_requests.any = 1;
+	fake.switch_requests.tids[1] = 1;
+	assert_int_equal(settle(w), 0);
+	assert_int_equal(w->nr, 2);
+	assert_int_equal(w->rows[1].tid, 2);
+	assert_int_equal(w->frames[1], FRAME + 2);
+	assert_int_equal(w->threads[2].visits, 0);
+	assert_int_equal(stats_of(w).caught, 1);
+	assert_int_equal(stats_of(w).uncaught, 0);
+	assert_int_equal(fake.switch_requests.any, 0);
+	assert_int_equal(fake.switch_requests.tids[1], 0);
+}
+
 /* It runs on another CPU when it is visited: asked there, and that is later than its walk. */
 static void test_moved(void **state)
 {
@@ -413,6 +446,7 @@ int main(void)
 		T(test_nobody),
 		T(test_caught_on_their_cpus),
 		T(test_left_meanwhile),
+		T(test_caught_at_its_switch),
 		T(test_moved),
 		T(test_gone),
 		T(test_never_caught),

@@ -113,10 +113,13 @@ static void choose_programs(struct probee_bpf *skel, unsigned wanted)
 						false);
 }
 
-/* A power of two with room for two of the largest rows of each CPU. */
+/*
+ * A power of two with room for two of the largest rows of each CPU, and for common rows, of some
+ * 200 octets, of all threads that can be requested at their next switch.
+ */
 static uint32_t oncpu_ring_bytes(int nr_cpus)
 {
-	uint32_t bytes = 64 << 10;
+	uint32_t bytes = SWITCH_REQUESTS * 256;
 
 	while (bytes < (uint32_t)nr_cpus * 20000 && bytes < 64u << 20)
 		bytes *= 2;
@@ -462,6 +465,11 @@ int capture_bpf_oncpu_ring(const struct capture_bpf *b)
 bool capture_bpf_is_requested(const struct capture_bpf *b, uint32_t cpu)
 {
 	return b->oncpu_requests[(size_t)cpu * ONCPU_REQUEST_BYTES / sizeof(*b->oncpu_requests)];
+}
+
+struct switch_requests *capture_bpf_switch_requests(struct capture_bpf *b)
+{
+	return &b->skel->bss->switch_requests;
 }
 
 struct scan_totals *capture_bpf_totals(struct capture_bpf *b)

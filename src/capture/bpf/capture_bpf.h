@@ -62,6 +62,8 @@ int capture_bpf_oncpu_fd(const struct capture_bpf *b);	/* on_running, for BPF_PR
 int capture_bpf_oncpu_ring(const struct capture_bpf *b);
 /* A thread is requested on this CPU. */
 bool capture_bpf_is_requested(const struct capture_bpf *b, uint32_t cpu);
+/* The threads requested at their next switch. */
+struct switch_requests *capture_bpf_switch_requests(struct capture_bpf *b);
 struct scan_totals *capture_bpf_totals(struct capture_bpf *b);
 struct scan_place *capture_bpf_scan_place(struct capture_bpf *b);
 struct scan_control *capture_bpf_scan_control(struct capture_bpf *b);

@@ -88,8 +88,18 @@ void running_threads_close(struct running_threads *rt)
 	free(rt);
 }
 
+/* What is still requested would have stacks taken that belong to no scan. */
+static void drop_requests(struct running_threads *rt)
+{
+	struct switch_requests *r = capture_bpf_switch_requests(rt->bpf);
+
+	if (r->any)
+		memset(r, 0, sizeof(*r));
+}
+
 void running_threads_begin(struct running_threads *rt)
 {
+	drop_requests(rt);
 	rt->begin_ns = now_ns();
 	forget_all(rt);
 	rt->nr_done = 0;
@@ -221,6 +231,8 @@ static int scan_again(struct running_threads *rt, revisit_fn again, void *again_
 	int err = 0;
 
 	for (size_t i = 0; i < rt->nr && !err; i++) {
+		/* What has been taken by now need not be visited. */
+		ring_buffer__consume(rt->ring);
 		rt->again = &rt->v[i];
 		if (rt->again->done || rt->again->gone ||
 		    (rt->round >= MAX_ROUNDS && !rt->again->busy))
@@ -288,6 +300,7 @@ int running_threads_settle(struct running_threads *rt, revisit_fn again, void *a
 	}
 	if (err == -ENOTSUP || err == -EINTR)
 		err = 0;
+	drop_requests(rt);
 	give_as_is(rt);
 	assert(rt->nr_done == rt->nr);		/* one row for each */
 	rt->fn = NULL;

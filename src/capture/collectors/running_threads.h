@@ -24,6 +24,10 @@
  *	round 1		4711 is visited: it is on CPU 3 and requested there
  *			CPU 3 is interrupted						its stack
  *
+ * A thread that has run while its stack was read off the CPU is requested wherever it leaves one
+ * (bpf/running.bpf.h), so mostly its stack has come through the ring by round 0 or while another
+ * thread is visited.
+ *
  * Limits. Before 6.1 the kernel cannot visit a single thread, so there is only round 0.
  *
  *	running_threads_open(bpf, &rt)
