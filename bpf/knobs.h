@@ -10,7 +10,7 @@
 #define WIRE_MAX_EVENTS 32		/* event sources of one recording */
 
 struct knobs {
-	uint32_t mode;			/* UNWIND_BY_TABLES | UNWIND_BY_FRAME_POINTERS */
+	uint32_t mode;			/* UNWIND_BY_TABLES | ... */
 	uint32_t max_frames;
 	uint32_t want_user, want_kernel;
 	uint32_t only_targets;		/* only thread groups in the targets map */

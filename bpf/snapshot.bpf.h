@@ -69,7 +69,8 @@ static __always_inline void drop_stacks(struct gather *g, uint32_t end)
 {
 	g->head.nr_user = 0;
 	g->head.nr_kernel = 0;
-	g->head.flags &= ~(WIRE_GUESSED | WIRE_KERNEL_FAILED | WIRE_WAIT | WIRE_OBJECT);
+	g->head.flags &= ~(WIRE_GUESSED | WIRE_KERNEL_FAILED | WIRE_WAIT | WIRE_OBJECT |
+			   WIRE_LEAF);
 	g->head.end = end;
 }
 

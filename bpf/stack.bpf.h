@@ -281,6 +281,12 @@ static __always_inline bool stack_was_unwound(const struct gather *g)
 	return g->head.nr_user && end != UNWIND_KTHREAD && end != UNWIND_COMPAT32;
 }
 
+/* Whether unwinding ended for want of knowledge that user space may get. */
+static __always_inline bool is_early(uint32_t end)
+{
+	return end == UNWIND_NO_PROCESS || end == UNWIND_NO_MAPPING || end == UNWIND_NO_TABLE;
+}
+
 /* The caller names the callback, so that the verifier goes through one of them only. */
 typedef long (*step_fn)(uint32_t i, struct env *ctx);
 
@@ -305,6 +311,8 @@ static __always_inline void gather_user(struct gather *g, struct env *e, step_fn
 	g->pages_read = w->pages_read;
 	if (w->saw_guess)
 		g->head.flags |= WIRE_GUESSED;
+	if (is_early(w->leaf_end))
+		g->head.flags |= WIRE_LEAF;
 }
 
 /* Gathers the kernel stack of the running thread; the program may be called anywhere in it. */

@@ -26,14 +26,6 @@ struct {
 	__type(value, struct stack_dump);
 } dump_scratch SEC(".maps");
 
-/* Whether unwinding has ended for want of knowledge that user space may get. */
-static __always_inline bool ended_too_early(const struct gather *g)
-{
-	uint8_t end = g->head.end;
-
-	return end == UNWIND_NO_PROCESS || end == UNWIND_NO_MAPPING || end == UNWIND_NO_TABLE;
-}
-
 /* The WIRE_ flags of a dump; 0: none is wanted. Every knobs.audit-th user stack (nr) is kept. */
 static __always_inline uint16_t dump_flags(const struct gather *g, uint64_t nr)
 {
@@ -41,7 +33,7 @@ static __always_inline uint16_t dump_flags(const struct gather *g, uint64_t nr)
 
 	if (knobs.audit && stack_was_unwound(g) && !(nr % knobs.audit))
 		flags = WIRE_DUMP | WIRE_AUDIT;
-	if (knobs.deferred && ended_too_early(g))
+	if (knobs.deferred && (is_early(g->head.end) || g->head.flags & WIRE_LEAF))
 		flags |= WIRE_DUMP;
 	return flags;
 }

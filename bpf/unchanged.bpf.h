@@ -75,9 +75,8 @@ static __always_inline void remember(struct task_struct *task, const struct gath
 	struct last_scan *last;
 	uint8_t end = g->head.end;
 
-	if (g->head.flags & WIRE_ON_CPU || e->on_lock || end == UNWIND_TORN || end == UNWIND_BUSY ||
-	    end == UNWIND_NO_PROCESS || end == UNWIND_NO_MAPPING || end == UNWIND_NO_TABLE ||
-	    end == UNWIND_EXEC)
+	if (g->head.flags & (WIRE_ON_CPU | WIRE_LEAF) || e->on_lock || end == UNWIND_TORN ||
+	    end == UNWIND_BUSY || is_early(end) || end == UNWIND_EXEC)
 		return;
 	last = last_scan_of(task);
 	if (last) {

@@ -31,6 +31,7 @@ enum wire_flags {
 	WIRE_WAIT = 512,		/* a struct wire_wait comes behind the frames */
 	WIRE_OBJECT = 1024,		/* and a struct wire_object behind that */
 	WIRE_DELTA = 2048,		/* a struct wire_delta: with registers and changed memory */
+	WIRE_LEAF = 4096,		/* --unwind fp: no table yet of an interrupted frame */
 };
 
 struct wire_sample {

@@ -72,8 +72,12 @@ enum unwind_end {
 	UNWIND_ENDS
 };
 
-/* Modes: --unwind dwarf and --unwind fp; auto is both. */
-enum { UNWIND_BY_TABLES = 1, UNWIND_BY_FRAME_POINTERS = 2 };
+/*
+ * Modes. --unwind dwarf: by tables. auto: by tables and, where there is none, by frame pointers.
+ * fp: by frame pointers; of the tables only the row of an interrupted instruction is used, because
+ * the function that it is in may have no frame.
+ */
+enum { UNWIND_BY_TABLES = 1, UNWIND_BY_FRAME_POINTERS = 2, UNWIND_LEAF_BY_TABLE = 4 };
 
 /* Flags in the top bits of a frame; user addresses have at most 57 bits. */
 #define UNWIND_RETURN_ADDRESS (1ull << 63)

@@ -56,6 +56,7 @@ struct unwinder {
 	uint32_t next_goroutine;	/* RULE_NEXT_GOROUTINE if a frame's rule has it */
 	uint32_t guess;			/* enum unwind_guess: what is tried for this frame; or 0 */
 	uint32_t guess_end;		/* how unwinding ends if no caller is found */
+	uint32_t leaf_end, pad;		/* --unwind fp: why no table told a leaf's caller; or 0 */
 	uint64_t scan_at, scan_prev;	/* the next word to look at, and the stack word below it */
 	uint32_t scan_left, scan_budget;	/* steps left for this frame, for this stack */
 	int64_t frame_bytes;		/* from arch_prologue_at() */
@@ -108,6 +109,7 @@ UNWIND_INLINE void unwind_begin(struct unwinder *w, uint32_t tgid, uint32_t mode
 	w->next_goroutine = 0;
 	w->pages_read = 0;
 	w->guess = 0;
+	w->leaf_end = 0;
 	w->scan_budget = UNWIND_SEARCH_TOTAL;
 }
 
@@ -300,7 +302,8 @@ UNWIND_INLINE void unwind_found_caller(struct unwinder *w, int guessed)
  * One step by the frame pointer: 0, or the code that unwinding ends with. With check, the code at
  * pc has no table but other frames may have one; code is then the reason why there is no table, and
  * the result if the frame pointer is not plausible. Without check (--unwind fp) the chain is
- * followed as it is, and it is not known whether its end is the end of the stack.
+ * followed as it is, and it is not known whether its end is the end of the stack. Then only the
+ * caller of an interrupted frame is a guess: if that frame is not set up, its caller is left out.
  */
 UNWIND_INLINE int unwind_step_fp(void *env, struct unwinder *w, int code, const int check)
 {
@@ -325,7 +328,7 @@ UNWIND_INLINE int unwind_step_fp(void *env, struct unwinder *w, int code, const 
 	w->pc = ra;
 	w->sp = fp + 16;
 	w->fp = next;
-	unwind_found_caller(w, check);
+	unwind_found_caller(w, check || w->exact);
 	return 0;
 }
 
@@ -495,6 +498,21 @@ UNWIND_INLINE int unwind_guess_fp(void *env, struct unwinder *w)
 	return 0;
 }
 
+#define UNWIND_AUTO_BITS (UNWIND_BY_TABLES | UNWIND_BY_FRAME_POINTERS)
+
+/*
+ * Where the tables do not tell: unwinding ends with code, or with --unwind fp the caller of the
+ * interrupted frame is guessed, and the stack may be worth another try later.
+ */
+UNWIND_INLINE int unwind_without_table(struct unwinder *w, int code)
+{
+	if (w->mode & UNWIND_BY_TABLES)
+		return UNWIND_END(w, code);
+	w->leaf_end = (uint32_t)code;
+	unwind_begin_guess(w, UNWIND_FP_END);
+	return 0;
+}
+
 /*
  * Stores the current frame and moves to its caller, or sets w->guess if the caller must be guessed.
  */
@@ -511,17 +529,17 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 		(w->pc & UNWIND_ADDRESS_MASK) | (uint64_t)w->flags_next << 32;
 	w->nr = n + 1;
 
-	if (!(w->mode & UNWIND_BY_TABLES)) {
+	if (!(w->mode & UNWIND_BY_TABLES) && !(w->exact && w->mode & UNWIND_LEAF_BY_TABLE)) {
 		unwind_begin_guess(w, UNWIND_FP_END);
 		return 0;
 	}
 	pc = w->exact ? w->pc : w->pc - 1;
 	code = unwind_find_mapping(env, w, pc);
 	if (code)
-		return UNWIND_END(w, code);
+		return unwind_without_table(w, code);
 	code = unwind_find_rule(env, w, pc, &rule);
 	if (code == UNWIND_BUG || code == UNWIND_NO_TABLE)
-		return UNWIND_END(w, code);
+		return unwind_without_table(w, code);
 	kind = CFA_NONE;
 	r = 0;
 	if (!code) {
@@ -532,8 +550,8 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 		code = UNWIND_NO_FDE;
 	}
 	if (kind == CFA_NONE) {
-		if (!(w->mode & UNWIND_BY_FRAME_POINTERS))
-			return UNWIND_END(w, code);
+		if ((w->mode & UNWIND_AUTO_BITS) != UNWIND_AUTO_BITS)
+			return unwind_without_table(w, code);
 		unwind_begin_guess(w, code);
 		return 0;
 	}
@@ -544,7 +562,7 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 	if (kind == CFA_GOROUTINE)
 		return unwind_step_goroutine(env, w, r);
 	if (kind == CFA_UNSUPPORTED)
-		return UNWIND_END(w, UNWIND_BAD_RULE);
+		return unwind_without_table(w, UNWIND_BAD_RULE);
 	return unwind_step_rule(env, w, r, kind);
 }
 

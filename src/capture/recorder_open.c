@@ -114,14 +114,14 @@ bool recorder_has_filter(const struct recorder_options *o)
 
 static bool wants_tables(const struct recorder_options *o)
 {
-	return o->unwind != UNWIND_FP && !o->kernel_only;
+	return !o->kernel_only;
 }
 
 static struct knobs make_knobs(const struct recorder_options *o)
 {
 	static const uint32_t modes[] = {
 		[UNWIND_AUTO] = UNWIND_BY_TABLES | UNWIND_BY_FRAME_POINTERS,
-		[UNWIND_FP] = UNWIND_BY_FRAME_POINTERS,
+		[UNWIND_FP] = UNWIND_BY_FRAME_POINTERS | UNWIND_LEAF_BY_TABLE,
 		[UNWIND_DWARF] = UNWIND_BY_TABLES,
 	};
 
@@ -275,11 +275,13 @@ static int open_workers(struct recorder *r)
 /*
  * true: the tables of all mapped files are built at once. A sampler of the whole machine meets only
  * a few of these files, so a table is built when a stack goes through its file. A scan meets them
- * all at once, and all its stacks would have to wait for tables, with their memory.
+ * all at once, and all its stacks would have to wait for tables, with their memory. For --unwind fp
+ * only the files matter in which threads are interrupted, and these are few.
  */
 static bool tables_at_once(const struct recorder_options *o)
 {
-	return recorder_has_filter(o) || o->programs & CAPTURE_SNAPSHOT;
+	return recorder_has_filter(o) ||
+	       (o->unwind != UNWIND_FP && o->programs & CAPTURE_SNAPSHOT);
 }
 
 static int open_tracker(struct recorder *r)
@@ -461,7 +463,7 @@ static int give_deferred(void *ctx, const struct wire_stack *stack, uint32_t sca
 	return session_sample(((struct recorder *)ctx)->session, stack, scan);
 }
 
-/* Only unwinding by tables can be too early, so only then stacks are deferred. */
+/* Only unwinding by tables, be it one frame, can be too early: only then stacks are deferred. */
 static int open_deferred(struct recorder *r)
 {
 	struct knobs k = make_knobs(&r->opts);

@@ -147,8 +147,8 @@ static const struct opt scan_opts[] = {
 static const struct opt common_opts[] = {
 	{ 0, "unwind", "auto|fp|dwarf",
 	  "how callers are found: auto: by unwind tables (.eh_frame, Go's own), and by frame "
-	  "pointers "
-	  "where code has none; fp: by frame pointers alone; dwarf: by tables alone (default auto)",
+	  "pointers where code has none; fp: by frame pointers, with tables only for the function "
+	  "that is interrupted; dwarf: by tables alone (default auto)",
 	  parse_unwind, AT(unwind), NULL, "Stacks", NULL },
 	{ 'U', "user-only", NULL, "no kernel stacks", opt_flag, AT(user_only), NULL, NULL, NULL },
 	{ 'K', "kernel-only", NULL, "no user stacks", opt_flag, AT(kernel_only), NULL, NULL, NULL },

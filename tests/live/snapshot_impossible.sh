@@ -15,10 +15,12 @@ walks() {
 	snapshot -p "$PID" -F "$hz" -i "$count" --unwind "$unwind" -o "$file.pbz"
 	check "$what: exit status" equal "$RC" 0
 	csv "$file.pbz" >"$file.csv"
+	"$PROBEE" report -q "$file.pbz" --json >"$file.json"
 	finish "$PID"
 	check "$what: no memo of a kernel stack is doubted" equal "$(grep -c 'one met before' "$T/err")" 0
 	check "$what: none impossible" stacks chains "$file.csv" $skips --marked 100
 	check "$what: at most 1 % marked" stacks chains "$file.csv" $skips --marked 1
+	check "$what: no frame is lost without a mark" stacks unmarked "$file.json"
 	check "$what: one row per thread and walk" equal "$(stacks rows "$file.csv")" $((count * threads))
 }
 
@@ -27,6 +29,9 @@ walks twochains dwarf 600 400 30000 4 3
 walks twochains dwarf 300 400 300000 2 3
 walks twochains auto 400 200 100 3 2
 walks twochains_fp fp 200 200 30000 2 3
+# Preempted in leaves without a frame, in system calls of such leaves, and where frames come and go.
+walks twochains_leaf fp 200 200 30000 6 4
+walks twochains_fp fp 400 400 0 6 0
 # More of one kind than CPUs, so that each of them runs a moment after it was met off a CPU.
 walks twochains dwarf 300 400 20 0 0 8 0 0
 walks twochains dwarf 200 400 20 0 0 0 8 0

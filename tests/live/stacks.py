@@ -17,6 +17,7 @@
   chains CSV [--allow-skips] [--marked P]
         rows of twochains: how many are possible, impossible, marked (have no user stack); fails on an
         impossible one, and when more than P % (default 2) are marked
+  unmarked JSON             fails if a stack of twochains lacks a frame of its chain and none of it is marked as guessed
   states CSV TID=LETTER...  the state of each thread, by ps letter; '/' separates alternatives
   rows CSV [TGID]           prints the number of rows
   tids CSV [TGID]           prints the thread ids, sorted, one a line
@@ -26,6 +27,7 @@
 """
 import argparse
 import datetime
+import json
 import re
 import sys
 
@@ -242,6 +244,35 @@ def cmd_chains(a):
     print(text)
 
 
+def paths(node, above=()):
+    """(names innermost first, some frame is guessed, samples) of each stack in a call tree."""
+    here = above + ((node['name'], node.get('guessed', False)),)
+    own = node['samples'] - sum(child['samples'] for child in node.get('children', []))
+    if own:
+        yield [name for name, _ in reversed(here)], any(guessed for _, guessed in here), own
+    for child in node.get('children', []):
+        yield from paths(child, here)
+
+
+def cmd_unmarked(a):
+    count = {'whole': 0, 'guessed': 0, 'lost': 0}
+    example = ''
+    with open(a.file) as f:
+        tree = json.load(f)
+    for names, guessed, samples in paths(tree):
+        names = [n for n in names if not n.endswith('_[k]')]
+        if 'alternate' not in names:
+            continue
+        whole = judge(names, False) == 'possible'
+        kind = 'whole' if whole else 'guessed' if guessed else 'lost'
+        count[kind] += samples
+        example = example or (';'.join(names) if kind == 'lost' else '')
+    text = ', '.join(f'{k} {v}' for k, v in count.items())
+    if count['lost'] or not count['whole']:
+        die(f'{text}; first: {example}')
+    print(text)
+
+
 def letter(state):
     return STATES.get(state.upper(), state[:1])
 
@@ -325,6 +356,7 @@ def main():
     command('total', ('comm', {'nargs': '?'}))
     command('comms')
     command('chains', ('--allow-skips', {'action': 'store_true'}), ('--marked', {'type': float, 'default': 2}))
+    command('unmarked')
     command('states', ('want', {'nargs': '+'}))
     command('rows', tgid)
     command('tids', tgid)

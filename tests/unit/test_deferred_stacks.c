@@ -76,11 +76,11 @@ static void make_table(struct world *w, const struct mapping *m)
 	add_row(w, vaddr + 0x400, (struct unwind_rule){ .cfa = CFA_NONE });
 }
 
-static int setup(void **state)
+static int setup_mode(void **state, uint32_t mode)
 {
 	struct world *w = test_calloc(1, sizeof(*w));
 	struct deferred_stacks_deps deps = {
-		.mode = UNWIND_BY_TABLES, .max_frames = 127, .give = give, .ctx = w,
+		.mode = mode, .max_frames = 127, .give = give, .ctx = w,
 	};
 
 	*state = w;
@@ -90,6 +90,16 @@ static int setup(void **state)
 	deps.binaries = &w->c.binaries;
 	deps.loader = w->c.loader;
 	return deferred_stacks_new(&deps, &w->l);
+}
+
+static int setup(void **state)
+{
+	return setup_mode(state, UNWIND_BY_TABLES);
+}
+
+static int setup_fp(void **state)
+{
+	return setup_mode(state, UNWIND_BY_FRAME_POINTERS | UNWIND_LEAF_BY_TABLE);
 }
 
 static int teardown(void **state)
@@ -179,7 +189,7 @@ static void test_whose_end_may_change(void **state)
 {
 	static const uint8_t ends[] = { UNWIND_NO_PROCESS, UNWIND_NO_MAPPING, UNWIND_NO_TABLE };
 	static struct wire_dump dump;
-	struct wire_stack s = { .regs = dump.regs };
+	struct wire_stack s = { .regs = dump.regs, .head = &dump.head };
 	unsigned nr = 0;
 
 	(void)state;
@@ -230,6 +240,46 @@ static void test_waits_for_a_table(void **state)
 	/* The next one need not wait. */
 	add(w, now, TEXT + 0x110, 0);
 	assert_int_equal(w->nr, 3);
+}
+
+/* --unwind fp: all frames came, but the second one is a guess that a table can put right. */
+static void add_leaf(struct world *w, uint64_t time_ns, uint64_t pc)
+{
+	struct wire_dump *d = make_dump(ME, time_ns, pc, UNWIND_FP_END);
+
+	d->head.flags |= WIRE_LEAF;
+	d->head.nr_user = 2;
+	d->frames[2] = d->frames[1];
+	d->frames[1] = (TEXT + 0x318) | UNWIND_RETURN_ADDRESS | UNWIND_GUESSED;
+	assert_int_equal(add_dump(w, d, 0), 0);
+}
+
+static void test_leaf_waits_for_a_table(void **state)
+{
+	struct world *w = *state;
+	uint64_t now = now_ns();
+
+	start_process(w, ME, now);
+	add_leaf(w, now, TEXT + 0x110);
+	add_leaf(w, now, TEXT + 0x410);		/* of this one the table says nothing */
+	add_leaf(w, now, TEXT + 0x210);		/* and this one's caller is not in the memory */
+	assert_int_equal(w->nr, 0);
+	tables_are_built(&w->c);
+	try(w);
+	assert_int_equal(w->nr, 3);
+	assert_int_equal(w->v[0].nr_user, 2);
+	assert_int_equal(w->v[0].user[1], (TEXT + 0x310) | UNWIND_RETURN_ADDRESS);
+	assert_int_equal(w->v[0].kernel, 0xffffffff81000000ull);
+	assert_int_equal(w->v[0].end, UNWIND_FP_END);
+	assert_false(w->v[0].guessed);
+	for (int i = 1; i < 3; i++) {		/* as they came */
+		assert_int_equal(w->v[i].nr_user, 2);
+		assert_int_equal(w->v[i].user[1],
+				 (TEXT + 0x318) | UNWIND_RETURN_ADDRESS | UNWIND_GUESSED);
+		assert_int_equal(w->v[i].end, UNWIND_FP_END);
+		assert_true(w->v[i].guessed);
+	}
+	assert_stats(w, 3, 1, 2);
 }
 
 /* A file without unwind information: nothing to wait for. */
@@ -559,6 +609,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_whose_end_may_change),
 		T(test_waits_for_a_table),
+		cmocka_unit_test_setup_teardown(test_leaf_waits_for_a_table, setup_fp, teardown),
 		T(test_no_table_ever),
 		T(test_waits_no_longer_than_it_may),
 		T(test_too_many),

@@ -159,7 +159,45 @@ static void test_leaf_in_frame_pointer_mode(void **state)
 	start(w, LEAF, SP, FP);
 	expect(w, UNWIND_FP_END, LEAF, RET | GUESS, OUTER_RET | RA, at(0x4010) | RA);
 	start(w, LEAF + 8, SP, FP);
-	expect(w, UNWIND_FP_END, LEAF + 8, OUTER_RET | RA, at(0x4010) | RA);
+	expect(w, UNWIND_FP_END, LEAF + 8, OUTER_RET | GUESS, at(0x4010) | RA);
+}
+
+/*
+ * --unwind fp: the table tells the caller of the interrupted frame, whatever it pushed, and the frame
+ * pointer those of all others. Where no table does, the caller is marked: one may be left out.
+ */
+static void test_leaf_by_table(void **state)
+{
+	struct world *w = *state;
+
+	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16 });
+	row(w, 0x2100,
+	    (struct unwind_rule){ .cfa = CFA_FP, .cfa_off = 16, .fp = FP_CFA, .fp_off = -16 });
+	row(w, 0x2200,
+	    (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16, .ra = RULE_GUESSED });
+	row(w, 0x2300, (struct unwind_rule){ .cfa = CFA_UNSUPPORTED });
+	outer_rows(w);
+	w->mode = UNWIND_BY_FRAME_POINTERS | UNWIND_LEAF_BY_TABLE;
+	poke(w, SP + 8, at(0x3010));
+	poke(w, FP, STACK + 0x180);
+	poke(w, FP + 8, at(0x3020));
+	poke(w, STACK + 0x188, at(0x4010));
+	start(w, at(0x2010), SP, FP);
+	expect(w, UNWIND_FP_END, at(0x2010), at(0x3010) | RA, at(0x3020) | RA, at(0x4010) | RA);
+	start(w, at(0x2110), SP, FP);
+	expect(w, UNWIND_FP_END, at(0x2110), at(0x3020) | RA, at(0x4010) | RA);
+	start(w, at(0x2210), SP, FP);
+	expect(w, UNWIND_FP_END, at(0x2210), at(0x3010) | GUESS, at(0x3020) | RA, at(0x4010) | RA);
+	start(w, at(0x2310), SP, FP);
+	expect(w, UNWIND_FP_END, at(0x2310), at(0x3020) | GUESS, at(0x4010) | RA);
+	start(w, at(0x4010), SP, FP);
+	expect(w, UNWIND_ROOT, at(0x4010));
+	for (int i = 0; i < 4; i++) {
+		static const uint64_t pcs[] = { BARE + 8, PENDING + 8, JIT + 8, 0x1000 };
+
+		start(w, pcs[i], SP, FP);
+		expect(w, UNWIND_FP_END, pcs[i], at(0x3020) | GUESS, at(0x4010) | RA);
+	}
 }
 
 static void test_leaf_needs_readable_code(void **state)
@@ -327,6 +365,7 @@ int main(void)
 		T(test_frameless),
 		T(test_frameless_through_pointer),
 		T(test_leaf_in_frame_pointer_mode),
+		T(test_leaf_by_table),
 		T(test_leaf_needs_readable_code),
 		T(test_frame_size_from_prologue),
 		T(test_prologue_says_frame_pointer),

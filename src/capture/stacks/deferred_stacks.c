@@ -86,14 +86,15 @@ void deferred_stacks_free(struct deferred_stacks *l)
 	free(l);
 }
 
-static bool is_early_end(uint8_t end)
+/* --unwind fp: its frames are all there, but the second one is a guess. */
+static bool only_leaf(const struct wire_stack *stack)
 {
-	return end == UNWIND_NO_PROCESS || end == UNWIND_NO_MAPPING || end == UNWIND_NO_TABLE;
+	return stack->head->flags & WIRE_LEAF;
 }
 
 bool deferred_stacks_wants(const struct wire_stack *stack)
 {
-	return stack->regs && is_early_end(stack->end);
+	return stack->regs && (deferred_unwind_lacks(stack->end) || only_leaf(stack));
 }
 
 static void free_deferred(struct deferred_stacks *l, struct deferred *s)
@@ -165,8 +166,8 @@ static int give_result(struct deferred_stacks *l, const struct deferred *s,
 	l->head = *old->head;
 	l->head.nr_user = (uint16_t)r->nr;
 	l->head.end = end;
-	l->head.flags =
-		(uint16_t)((l->head.flags & ~WIRE_GUESSED) | (r->guessed ? WIRE_GUESSED : 0));
+	l->head.flags = (uint16_t)((l->head.flags & ~(WIRE_GUESSED | WIRE_LEAF)) |
+				   (r->guessed ? WIRE_GUESSED : 0));
 	memcpy(l->frames, r->frames, r->nr * sizeof(*l->frames));
 	memcpy(l->frames + r->nr, old->kernel, nr_kernel * sizeof(*l->frames));
 	stack.head = &l->head;
@@ -174,18 +175,21 @@ static int give_result(struct deferred_stacks *l, const struct deferred *s,
 	stack.kernel = l->frames + r->nr;
 	stack.end = end;
 	stack.deferred = true;
-	if (is_early_end(end))
+	if (deferred_unwind_lacks(end))
 		l->stats.gave_up++;
 	else
 		l->stats.solved++;
 	return l->deps.give(l->deps.ctx, &stack, s->scan);
 }
 
-/* Sets s->binary and s->page to where the kernel side stopped unwinding; 0: unknown. */
+/*
+ * Sets s->binary and s->page to where the kernel side stopped unwinding, or began to guess; 0:
+ * unknown.
+ */
 static void where_it_ended(const struct deferred_stacks *l, const struct process *p,
 			   const struct wire_stack *stack, struct deferred *s)
 {
-	uint32_t nr = stack->head->nr_user;
+	uint32_t nr = only_leaf(stack) ? 1 : stack->head->nr_user;
 	uint64_t last = nr ? stack->user[nr - 1] : 0, pc = last & UNWIND_ADDRESS_MASK;
 	const struct mapping *m =
 		nr ? process_find_mapping(p, pc, stack->head->time_ns) : NULL;
@@ -263,14 +267,14 @@ static int try_one(struct deferred_stacks *l, struct deferred *s)
 	if (!p)
 		return -ENOMEM;
 	err = deferred_unwind(l->unwind, l->deps.binaries, p, &stack, &r);
-	if (!err && r.end == UNWIND_NO_MAPPING && !s->looked) {
+	if (!err && r.lacks == UNWIND_NO_MAPPING && !s->looked) {
 		s->looked = true;
 		if (process_tracker_look_again(l->deps.tracker, p))
 			err = deferred_unwind(l->unwind, l->deps.binaries, p, &stack, &r);
 	}
 	if (err)
 		return err;
-	if (r.end == UNWIND_NO_TABLE && ask(l, s, &r) && waits) {
+	if (r.lacks == UNWIND_NO_TABLE && ask(l, s, &r) && waits) {
 		s->binary = r.binary;
 		s->page = r.page;
 		return 0;
@@ -281,7 +285,11 @@ static int try_one(struct deferred_stacks *l, struct deferred *s)
 			    !want(l, s, s->binary, s->page);
 		return 0;
 	}
-	err = give_result(l, s, &stack, &r);
+	/* The kernel side had all of the stack, and the code. */
+	if (only_leaf(&stack) && (r.is_cut || r.leaf_guessed))
+		err = give_as_it_came(l, s);
+	else
+		err = give_result(l, s, &stack, &r);
 	return err ? err : 1;
 }
 

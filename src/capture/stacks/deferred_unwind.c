@@ -181,12 +181,29 @@ static int take_mappings(struct deferred_unwind *w, const struct binaries *bs,
 	return 0;
 }
 
-/* The page of its binary's table in which the rule for the frame is. */
+/*
+ * The page of its binary's table in which the rule is that was missing: of the last frame, or of
+ * the interrupted one.
+ */
 static uint32_t page_of(const struct unwinder *u)
 {
 	uint64_t pc = u->exact ? u->pc : u->pc - 1;
 
+	if (u->leaf_end)
+		pc = u->regs[ARCH_REG_PC];
 	return (uint32_t)((pc - u->map_bias) >> UNWIND_PAGE_SHIFT);
+}
+
+bool deferred_unwind_lacks(uint32_t end)
+{
+	return end == UNWIND_NO_PROCESS || end == UNWIND_NO_MAPPING || end == UNWIND_NO_TABLE;
+}
+
+static uint8_t what_it_lacks(const struct unwinder *w)
+{
+	if (deferred_unwind_lacks(w->end))
+		return (uint8_t)w->end;
+	return deferred_unwind_lacks(w->leaf_end) ? (uint8_t)w->leaf_end : 0;
 }
 
 int deferred_unwind(struct deferred_unwind *w, const struct binaries *bs, const struct process *p,
@@ -211,9 +228,12 @@ int deferred_unwind(struct deferred_unwind *w, const struct binaries *bs, const 
 		.guessed = unwinder.saw_guess,
 		.is_cut = w->is_cut &&
 			  (unwinder.end == UNWIND_READ_RA || unwinder.end == UNWIND_READ_FP),
-		.binary = unwinder.end == UNWIND_NO_TABLE ? unwinder.map_binary : 0,
 		.page = page_of(&unwinder),
+		.lacks = what_it_lacks(&unwinder),
+		.leaf_guessed = unwinder.leaf_end,
 	};
+	if (out->lacks == UNWIND_NO_TABLE)
+		out->binary = unwinder.map_binary;
 	return 0;
 }
 

@@ -28,13 +28,23 @@ struct deferred_unwind_result {
 	uint8_t end;			/* enum unwind_end */
 	bool guessed;
 	bool is_cut;			/* it ended where the memory ends: the stack goes on */
-	uint32_t binary;		/* with UNWIND_NO_TABLE: the one whose table is missing, */
+	/*
+	 * UNWIND_NO_PROCESS, _MAPPING or _TABLE: what was not known where it ended or, with
+	 * UNWIND_LEAF_BY_TABLE, at an interrupted frame. 0: nothing.
+	 */
+	uint8_t lacks;
+	/* With UNWIND_LEAF_BY_TABLE: the tables did not tell an interrupted frame's caller. */
+	bool leaf_guessed;
+	uint32_t binary;		/* lacks UNWIND_NO_TABLE: the one whose table is missing, */
 	uint32_t page;			/* and the page of it that is */
 };
 
 int deferred_unwind_new(struct unwind_loader *loader, uint32_t mode, uint32_t max_frames,
 			struct deferred_unwind **wp);
 void deferred_unwind_free(struct deferred_unwind *w);	/* NULL is fine */
+
+/* Whether a stack that ended so lacks what may become known. */
+bool deferred_unwind_lacks(uint32_t end);
 
 /* The stack has registers, and its memory or blocks. 0 or -ENOMEM. */
 int deferred_unwind(struct deferred_unwind *w, const struct binaries *bs, const struct process *p,
