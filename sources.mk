@@ -197,6 +197,7 @@ CAPTURE_SRCS := \
 	src/capture/collectors/cpu_events.c \
 	src/capture/collectors/event_table.c \
 	src/capture/collectors/perf_sampler.c \
+	src/capture/collectors/rate_watch.c \
 	src/capture/collectors/running_threads.c \
 	src/capture/collectors/sampling.c \
 	src/capture/collectors/scans.c \

@@ -27,6 +27,7 @@ struct knobs {
 	uint32_t faults;		/* enum fault_mode */
 	uint32_t ring_room;		/* no memory is added to a ring that holds more bytes */
 	uint32_t in_pid_ns;		/* probee is not in the initial PID namespace */
+	uint32_t limit_rate;		/* ticks may be passed over (bpf/rate_limit.h) */
 };
 
 /*
@@ -74,12 +75,13 @@ struct switch_requests {
 #define ONCPU_REQUEST_BYTES 64	/* of struct oncpu_request: a cache line for each CPU */
 
 enum counter {
-	COUNTER_FIRED,			/* sampler program runs: the sum of the next five */
+	COUNTER_FIRED,			/* sampler program runs: the sum of the next six */
 	COUNTER_IDLE,			/* the CPU was idle */
 	COUNTER_FILTERED,		/* the thread is not a target */
 	COUNTER_OUTSIDE,		/* the thread is outside of probee's PID namespace */
 	COUNTER_SUBMITTED,		/* the ring buffer took the record */
 	COUNTER_RING_FULL,		/* the ring buffer refused it */
+	COUNTER_PASSED_OVER,		/* the rate was lowered (bpf/rate_limit.h) */
 	COUNTER_KERNEL_STACK,		/* kernel stacks that could not be read */
 	COUNTER_STACKS,			/* user stacks unwound */
 	COUNTER_FIRED_BY,		/* [COUNTER_FIRED_BY + event]: of COUNTER_FIRED, by event */

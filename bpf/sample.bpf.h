@@ -28,17 +28,22 @@ struct {
 } sample_scratch SEC(".maps");
 
 /*
- * The reader of a dump is woken at once, because all stacks that follow need the same tables, and
- * their memory takes room. This is not done more often than user space can do something about it.
+ * The reader drains the ring ten times a second anyway. It is woken if the ring fills up, which
+ * every 16th run checks, and by a record with memory at once: all stacks that follow need the same
+ * tables. This is not done more often than user space can do something about it.
  */
 #define WAKE_EVERY_NS 500000
 
-static __always_inline uint64_t wake_for_dump(struct gather *g)
+static __always_inline uint64_t wake_flags(struct gather *g, bool has_memory)
 {
-	if (g->head.time_ns - g->woken_ns < WAKE_EVERY_NS)
-		return BPF_RB_NO_WAKEUP;
-	g->woken_ns = g->head.time_ns;
-	return BPF_RB_FORCE_WAKEUP;
+	if (has_memory && g->head.time_ns - g->woken_ns >= WAKE_EVERY_NS) {
+		g->woken_ns = g->head.time_ns;
+		return BPF_RB_FORCE_WAKEUP;
+	}
+	if ((has_memory || !(g->counters[COUNTER_FIRED] & 15)) &&
+	    bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > knobs.wakeup_bytes)
+		return BPF_RB_FORCE_WAKEUP;
+	return BPF_RB_NO_WAKEUP;
 }
 
 /*
@@ -55,7 +60,7 @@ static __always_inline bool submit_dump(struct gather *g, struct env *e, uint16_
 	g->head.flags |= dump_flags;
 	bytes = gather_dump(g, e, dump, WIRE_DUMP_PAGES, copy_page_nofault);
 	if (bytes && bytes <= sizeof(*dump) &&
-	    !bpf_ringbuf_output(&ring, dump, bytes, BPF_RB_NO_WAKEUP))
+	    !bpf_ringbuf_output(&ring, dump, bytes, wake_flags(g, true)))
 		return true;
 	g->head.flags &= ~dump_flags;
 	return false;
@@ -65,43 +70,87 @@ static __always_inline bool submit_delta(struct gather *g)
 {
 	uint32_t cpu = bpf_get_smp_processor_id(), bytes;
 	struct delta_state *d = bpf_map_lookup_elem(&delta_states, &cpu);
+	uint64_t waiting = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA);
 
-	if (!d || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > knobs.ring_room)
+	if (!d || waiting > knobs.ring_room)
 		return false;
 	g->head.flags |= WIRE_DELTA;
-	bytes = gather_delta(g, d);
+	bytes = gather_delta(g, d, waiting);
 	if (bytes && bytes <= sizeof(d->record) &&
-	    !bpf_ringbuf_output(&ring, &d->record, bytes, wake_for_dump(g)))
+	    !bpf_ringbuf_output(&ring, &d->record, bytes, wake_flags(g, true)))
 		return true;
 	delta_was_lost(d);
 	g->head.flags &= ~WIRE_DELTA;
 	return false;
 }
 
-static __always_inline int submit(struct gather *g, struct env *e)
+static __always_inline void submit(struct gather *g, struct env *e)
 {
 	uint32_t bytes = gather_bytes(g);
-	uint64_t flags = BPF_RB_NO_WAKEUP;
 	uint16_t dump = dump_flags(g, g->counters[COUNTER_STACKS]);
 
 	if (!bytes)
-		return 0;
+		return;
 	if (dump & WIRE_AUDIT ? submit_dump(g, e, dump) : dump && submit_delta(g)) {
 		g->counters[COUNTER_SUBMITTED]++;
-		return 0;
+		return;
 	}
-	/*
-	 * The reader drains the ring ten times a second anyway. It is woken only if the ring fills
-	 * up, which every 16th run checks.
-	 */
-	if (!(g->counters[COUNTER_FIRED] & 15) &&
-	    bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > knobs.wakeup_bytes)
-		flags = BPF_RB_FORCE_WAKEUP;
-	if (bpf_ringbuf_output(&ring, &g->head, bytes, flags))
+	if (bpf_ringbuf_output(&ring, &g->head, bytes, wake_flags(g, false)))
 		g->counters[COUNTER_RING_FULL]++;
 	else
 		g->counters[COUNTER_SUBMITTED]++;
-	return 0;
+}
+
+struct rate_limit rate_limit = {};
+
+/* Called as a tick begins, for those of others, too: they cost time as well. */
+static __always_inline struct rate_share begin_tick(struct gather *g, uint32_t event, uint64_t now)
+{
+	struct rate_share one = { 1, 1 };
+
+	if (!knobs.limit_rate)
+		return one;
+	rate_limit_tick(&rate_limit, &g->window, now);
+	if (rate_limit_due(&g->window, now))
+		rate_limit_look(&rate_limit, &g->window, now,
+				bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >
+					knobs.ring_room / 4 * 3);
+	return rate_limit_share(&rate_limit, event);
+}
+
+/* Called when a tick that was taken ends. */
+static __always_inline void end_tick(struct gather *g)
+{
+	if (knobs.limit_rate)
+		g->window.busy_ns += bpf_ktime_get_ns() - g->window.last_ns;
+}
+
+/*
+ * Counts a tick as all the ticks that were asked for which it stands for. false: it is not taken.
+ */
+static __always_inline bool is_taken(struct gather *g, struct task_struct *task,
+				     struct task_ids ids, struct rate_share share, uint32_t event)
+{
+	g->counters[COUNTER_FIRED] += share.done;
+	g->counters[COUNTER_FIRED_BY + event] += share.done;
+	if (!task->pid && !knobs.include_idle) {
+		g->counters[COUNTER_IDLE] += share.done;
+		return false;
+	}
+	if (is_outside(task, ids)) {
+		g->counters[COUNTER_OUTSIDE] += share.done;
+		return false;
+	}
+	if (!task_wanted(task, ids)) {
+		g->counters[COUNTER_FILTERED] += share.done;
+		return false;
+	}
+	if (knobs.limit_rate && rate_limit_passes(&g->window, share)) {
+		g->counters[COUNTER_PASSED_OVER] += share.done;
+		return false;
+	}
+	g->counters[COUNTER_PASSED_OVER] += share.done - 1;
+	return true;
 }
 
 SEC("?perf_event")
@@ -109,7 +158,9 @@ int on_tick(struct perf_context *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	uint64_t pc = ctx->regs[ARCH_REG_PC], weight = ctx->sample_period;
+	uint64_t now = knobs.limit_rate ? bpf_ktime_get_ns() : 0;
 	uint32_t zero = 0, event = bpf_get_attach_cookie(ctx);
+	struct rate_share share;
 	struct task_ids ids;
 	struct gather *g;
 	struct env e = {};
@@ -117,23 +168,13 @@ int on_tick(struct perf_context *ctx)
 	g = bpf_map_lookup_elem(&sample_scratch, &zero);
 	if (!g || event > WIRE_MAX_EVENTS)
 		return 0;
-	g->counters[COUNTER_FIRED]++;
-	g->counters[COUNTER_FIRED_BY + event]++;
-	if (!task->pid && !knobs.include_idle) {
-		g->counters[COUNTER_IDLE]++;
-		return 0;
-	}
+	share = begin_tick(g, event, now);
 	ids = ids_of(task);
-	if (is_outside(task, ids)) {
-		g->counters[COUNTER_OUTSIDE]++;
+	if (!is_taken(g, task, ids, share, event))
 		return 0;
-	}
-	if (!task_wanted(task, ids)) {
-		g->counters[COUNTER_FILTERED]++;
-		return 0;
-	}
-	init_head(&g->head, task, ids, bpf_ktime_get_ns(), event);
-	g->head.weight = weight;
+	init_head(&g->head, task, ids, now ? now : bpf_ktime_get_ns(), event);
+	g->head.weight = knobs.limit_rate ? rate_limit_weight(&rate_limit, share, event, weight)
+					  : weight;
 	g->head.cpu = bpf_get_smp_processor_id();
 	g->head.flags |= WIRE_ON_CPU;
 	e.g = g;
@@ -158,5 +199,7 @@ int on_tick(struct perf_context *ctx)
 		if (knobs.want_kernel)
 			gather_kernel_here(ctx, g);
 	}
-	return submit(g, &e);
+	submit(g, &e);
+	end_tick(g);
+	return 0;
 }

@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "bpf/rate_limit.h"
 #include "bpf/task_ids.bpf.h"
 
 struct unwinder;
@@ -70,6 +71,7 @@ uint64_t prologue_mask(uint64_t code, uint64_t next);
  */
 struct gather {
 	uint64_t counters[COUNTERS];
+	struct rate_window window;
 	/*
 	 * The task's memory is not read. The callback does not ask the knobs for this itself: 6.18
 	 * refuses a program whose callback is dead code.

@@ -34,6 +34,7 @@ struct delta_state {
 	uint32_t page_at;		/* its octet in the mirror */
 	uint32_t block;			/* number of its first block, counted from the start */
 	uint32_t used;			/* octets behind the record's head */
+	uint32_t most;			/* octets of blocks in this record */
 	uint32_t last_page;		/* the last one that could be read */
 	uint32_t number;
 };
@@ -82,6 +83,8 @@ static long compare_page(uint32_t in_part, struct delta_loop *l)
 	uint32_t i = l->first + in_part, from = 0, place;
 	uint64_t addr = (l->first ? d->record.w.outer : l->start) + in_part * UNWIND_MEMORY_PAGE;
 
+	if (d->used > d->most - UNWIND_MEMORY_PAGE)
+		return 1;
 	place = l->first | ((uint32_t)(addr / UNWIND_MEMORY_PAGE) & (WIRE_PART_PAGES - 1));
 	d->page_at = place * UNWIND_MEMORY_PAGE;
 	d->page_stale = d->stale >> (place & (WIRE_DELTA_PAGES - 1)) & 1;
@@ -145,8 +148,12 @@ static __always_inline uint32_t finish_delta(struct gather *g, struct delta_stat
 	return sizeof(d->record.w) + used + nr * 8;
 }
 
-/* Fills the record of this CPU from g. The number of octets to hand out; 0: there is none. */
-static __always_inline uint32_t gather_delta(struct gather *g, struct delta_state *d)
+/*
+ * Fills the record of this CPU from g. ring_bytes: those that wait in the ring. The number of
+ * octets to hand out; 0: there is none.
+ */
+static __always_inline uint32_t gather_delta(struct gather *g, struct delta_state *d,
+					      uint64_t ring_bytes)
 {
 	struct delta_loop loop = { .d = d, .sp = g->unwinder.regs[ARCH_REG_SP] };
 
@@ -159,9 +166,8 @@ static __always_inline uint32_t gather_delta(struct gather *g, struct delta_stat
 	d->record.w.outer = 0;
 	d->record.w.absent = WIRE_ALL_PAGES;
 	d->last_page = 0;
-#pragma unroll
-	for (int i = 0; i < WIRE_BLOCKS / 64; i++)
-		d->record.w.changed[i] = 0;
+	d->most = ring_bytes > knobs.ring_room / 4 ? WIRE_DELTA_BYTES : WIRE_BLOCKS * WIRE_BLOCK;
+	__builtin_memset(d->record.w.changed, 0, sizeof(d->record.w.changed));
 	bpf_loop(WIRE_PART_PAGES, compare_page, &loop, 0);
 	compare_outer(&loop);
 	return d->record.w.bytes ? finish_delta(g, d) : 0;

@@ -153,7 +153,9 @@ _Static_assert(sizeof(struct wire_dump) % 16 == 0, "wire layout");
  * block of the stack with its mirror, and sends and keeps those that differ; user space puts them
  * into its own mirror, which is the same then. Blocks below the stack pointer are not looked at, so
  * what the mirrors have there is of any other stack. Consecutive samples of a thread differ in a
- * few blocks: a tenth of the memory that is unwound.
+ * few blocks: a tenth of the memory that is unwound. While the
+ * ring fills up a record has WIRE_DELTA_BYTES of them at most, so of a stack that is deeper and new
+ * the upper part comes with the next samples.
  *
  * Behind the struct stand the blocks that have changed, lowest address first, and then the frames.
  */
@@ -163,6 +165,7 @@ _Static_assert(sizeof(struct wire_dump) % 16 == 0, "wire layout");
 #define WIRE_DELTA_PAGES (2 * WIRE_PART_PAGES)
 #define WIRE_ALL_PAGES (~0ull >> (64 - WIRE_DELTA_PAGES))
 #define WIRE_BLOCKS (WIRE_DELTA_PAGES * WIRE_PAGE_BLOCKS)
+#define WIRE_DELTA_BYTES (64 << 10)
 
 struct wire_delta {
 	struct wire_sample head;

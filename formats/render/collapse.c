@@ -2,7 +2,8 @@
 /*
  * Folded stacks: "comm;root;...;leaf COUNT", one line per distinct stack, sorted as LC_ALL=C sort
  * does. COUNT is the number of samples if the event's unit is ns: other tools expect that, and all
- * samples of such an event weigh the same. For any other unit COUNT is the weight: page faults,
+ * samples of such an event weigh the same. Where the rate was lowered at times, one that was taken
+ * meanwhile counts as all for which it stands. For any other unit COUNT is the weight: page faults,
  * cycles, bytes.
  *
  * Stacks that look equal must become one line, even if they are several nodes (two binaries with a
@@ -85,11 +86,17 @@ static uint32_t label_of(struct labels *l, const struct profile *p, const struct
 	return *known - 1;
 }
 
+static uint64_t count_of(const struct profile *p, const struct node *n)
+{
+	if (strcmp(p->facts.unit, "ns"))
+		return n->self;
+	return p->facts.period ? n->self / p->facts.period : n->self_samples;
+}
+
 /* Nodes come after their parents, so the parent's place in the new tree is known. */
 static struct profile *label_tree(struct labels *l, const struct profile *p)
 {
 	uint32_t *place = calloc(p->nr_nodes, sizeof(*place));
-	bool in_samples = !strcmp(p->facts.unit, "ns");
 
 	for (int i = 0; i < 2; i++)
 		l->of_name[i] = calloc(intern_count(p->names), sizeof(*l->of_name[i]));
@@ -102,8 +109,7 @@ static struct profile *label_tree(struct labels *l, const struct profile *p)
 		struct node key = { .name = label_of(l, p, n) };
 
 		place[i] = tree_builder_child(&l->tree, place[n->parent], &key);
-		tree_builder_add(&l->tree, place[i], in_samples ? n->self_samples : n->self,
-				 n->self_samples);
+		tree_builder_add(&l->tree, place[i], count_of(p, n), n->self_samples);
 	}
 	free(place);
 	return tree_builder_take(&l->tree);

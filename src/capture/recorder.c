@@ -48,6 +48,11 @@ struct session *recorder_session(struct recorder *r)
 	return r->session;
 }
 
+size_t recorder_waiting_bytes(const struct recorder *r)
+{
+	return r->deferred ? deferred_stacks_bytes(r->deferred) : 0;
+}
+
 struct capture_bpf *recorder_bpf(struct recorder *r)
 {
 	return r->bpf;

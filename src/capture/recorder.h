@@ -69,6 +69,7 @@ struct recorder_options {
 	uint32_t audit;			/* keep registers and memory of each n-th stack; 0: none */
 	uint32_t max_frames;		/* 0: 1,024 */
 	uint32_t ring_bytes;		/* 0: 8 MiB */
+	bool limit_rate;		/* samples come so fast that ticks may be passed over */
 	/* Adds to each cause what the collectors have lost so far. */
 	void (*losses)(void *sink_ctx, uint64_t totals[LOSS_CAUSES]);
 	record_fn sink;
@@ -82,6 +83,7 @@ int recorder_open(const struct recorder_options *opts, struct recorder **rp);
 void recorder_close(struct recorder *r);		/* NULL is fine */
 
 struct session *recorder_session(struct recorder *r);
+size_t recorder_waiting_bytes(const struct recorder *r);	/* of stacks that wait for tables */
 struct capture_bpf *recorder_bpf(struct recorder *r);
 
 /* true: all processes are recorded, and probee sees every process of the machine. */

@@ -140,6 +140,7 @@ static struct knobs make_knobs(const struct recorder_options *o)
 		.deferred = wants_tables(o),
 		.faults = o->faults,
 		.in_pid_ns = pid_namespace_is_inner(),
+		.limit_rate = o->limit_rate,
 	};
 }
 

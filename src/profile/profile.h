@@ -54,6 +54,8 @@ struct profile_facts {
 	uint64_t duration_ns;
 	uint64_t samples;		/* number of samples that passed the filters */
 	uint64_t weight;		/* their weight, in unit */
+	/* If the rate was lowered at times: what a sample weighs at the rate asked for; else 0. */
+	uint64_t period;
 	uint64_t samples_total;		/* samples of the event in the trace */
 	uint64_t lost;
 	uint64_t roots;			/* of user_stacks: samples with a whole user stack */

@@ -2,6 +2,7 @@
 #include "src/profile/report.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -177,18 +178,25 @@ static const struct definition_store *segment_tables(const void *ctx, uint32_t s
 	return report_tables(ctx, segment);
 }
 
+static void add_warning(struct report *rep, const char *clause)
+{
+	size_t n = strlen(rep->warning);
+
+	if (*clause)
+		snprintf(rep->warning + n, sizeof(rep->warning) - n, "%s%s", n ? "; " : "",
+			 clause);
+}
+
 /* Puts losses, damage and measurements that contradict each other into one line. */
 static void warn(struct report *rep)
 {
-	size_t n;
+	char clause[256];
 
 	report_warning_text(&rep->trace_summary.info, rep->warning, sizeof(rep->warning));
-	n = strlen(rep->warning);
-	if (n + 2 < sizeof(rep->warning))
-		cpu_check_warning(&rep->cpus, rep->warning + n + (n ? 2 : 0),
-				  sizeof(rep->warning) - n - 2);
-	if (n && rep->warning[n + 2])
-		memcpy(rep->warning + n, "; ", 2);
+	report_rate_lowered_text(report_meta(rep, "rate.lowered", NULL), clause, sizeof(clause));
+	add_warning(rep, clause);
+	cpu_check_warning(&rep->cpus, clause, sizeof(clause));
+	add_warning(rep, clause);
 }
 
 /* Says what the scans saw, and which threads this recording could not see at all. */
@@ -478,6 +486,7 @@ void report_facts(const struct report *rep, struct profile_facts *f)
 	const struct report_info *info = &rep->trace_summary.info;
 	const struct trace_event *event = report_event(rep);
 	bool is_wall = event && event_is_wall_time(event->kind);
+	bool was_lowered = report_meta(rep, "rate.lowered", NULL);
 
 	*f = (struct profile_facts){
 		.host = meta_or_empty(rep, "host"),
@@ -496,6 +505,7 @@ void report_facts(const struct report *rep, struct profile_facts *f)
 		.begin_real_ns = info->first_real_ns,
 		.duration_ns = info->duration_ns,
 		.samples_total = event ? event->samples : 0,
+		.period = event && was_lowered && !event->varies ? event->period : 0,
 		.lost = info->lost_samples,
 		.frames = info->frames,
 		.frames_unnamed = info->frames_unnamed,

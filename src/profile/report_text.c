@@ -186,6 +186,31 @@ void report_scan_sums_text(const struct report_scans *w, char *out, size_t size)
 	    (double)w->duration_ns / 1e6 / (double)w->count, (double)w->longest_ns / 1e6);
 }
 
+void report_rate_lowered_text(const char *lowered, char *out, size_t size)
+{
+	static const struct {
+		const char *cause, *text;
+	} causes[] = {
+		{ "cpu", "samples and interrupts took too much time" },
+		{ "ring", "the recorder could not follow" },
+		{ "memory", "too many stacks waited for unwind tables" },
+		{ "start", "a high rate is not tried at once" },
+	};
+	struct text t = { out, size, 0 };
+	double lowest, asked;
+	char cause[16];
+
+	out[0] = 0;
+	if (!lowered || sscanf(lowered, "lowest=%lf asked=%lf passed=%*u cause=%15[a-z]", &lowest,
+			       &asked, cause) != 3)
+		return;
+	put(&t, "the rate was lowered, to %.6g of %.6g Hz at times", lowest, asked);
+	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
+		if (!strcmp(cause, causes[i].cause))
+			put(&t, ", because %s", causes[i].text);
+	put(&t, "; samples weigh as much more");
+}
+
 void report_outside_text(const char *outside, char *out, size_t size)
 {
 	unsigned long long threads, samples = 0;

@@ -86,6 +86,12 @@ void report_scan_sums_text(const struct report_scans *w, char *out, size_t size)
 void report_outside_text(const char *outside, char *out, size_t size);
 
 /*
+ * That ticks were passed over: "the rate was lowered, to 12500 of 100000 Hz at times, because ...";
+ * "" when META rate.lowered (NULL: absent) says nothing of it.
+ */
+void report_rate_lowered_text(const char *lowered, char *out, size_t size);
+
+/*
  * A share: "1.2 %". A part never looks like the whole or like nothing: it is "99.9 %" at most, and
  * "<0.1 %" instead of "0.0 %".
  */

@@ -22,6 +22,12 @@
 #include "src/recording/target_command.h"
 #include "src/recording/trace_file.h"
 
+/* At lower rates the time that a tick takes is not worth to be measured. */
+#define UNLIMITED_HZ 1500
+/* At higher rates the usual ring is full after 0.1 s in which the recorder does not get to run. */
+#define FAST_HZ 5000
+#define FAST_RING_BYTES (32u << 20)
+
 struct recording {
 	const struct record_mode *mode;
 	const struct record_args *args;
@@ -103,6 +109,17 @@ static unsigned nr_events(const struct capture_options *c)
 	return !c->sample ? 0 : c->events.nr ? (unsigned)c->events.nr : 1;
 }
 
+/* The highest frequency of an event. */
+static double most_hz(const struct capture_options *c)
+{
+	double most = c->sample && !c->events.nr ? c->freq_hz : 0;
+
+	for (size_t i = 0; c->sample && i < c->events.nr; i++)
+		if (c->events.v[i].freq_hz > most)
+			most = c->events.v[i].freq_hz;
+	return most;
+}
+
 static int open_recorder(struct recording *r)
 {
 	const struct record_args *a = r->args;
@@ -119,6 +136,8 @@ static int open_recorder(struct recording *r)
 		.tids = &a->tids,
 		.audit = a->audit,
 		.max_frames = a->max_frames,
+		.limit_rate = most_hz(&a->capture) > UNLIMITED_HZ,
+		.ring_bytes = most_hz(&a->capture) > FAST_HZ ? FAST_RING_BYTES : 0,
 		.losses = add_losses,
 		.sink = put_record,
 		.flush = flush,

@@ -333,8 +333,8 @@ static void test_too_many(void **state)
 	assert_int_equal(w->nr, 1);
 	assert_int_equal(w->v[0].end, UNWIND_NO_TABLE);
 	assert_false(w->v[0].deferred);
-	assert_true(deferred_stacks_bytes(w->l) <= 64 << 20);
-	assert_true(deferred_stacks_bytes(w->l) > 63 << 20);
+	assert_true(deferred_stacks_bytes(w->l) <= 48 << 20);
+	assert_true(deferred_stacks_bytes(w->l) > 47 << 20);
 	deferred_stacks_stats(w->l, &st);
 	assert_int_equal(st.refused, 1);
 	assert_int_equal(st.added, nr);

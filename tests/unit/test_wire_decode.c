@@ -131,9 +131,10 @@ static void test_delta(void **state)
 	assert_non_null(d);
 	d->head = (struct wire_sample){ .flags = WIRE_DELTA, .nr_user = 1, .nr_kernel = 1 };
 	d->start = 0x7000;
-	d->bytes = 16 * UNWIND_MEMORY_PAGE;
+	d->outer = 0x80000000;
+	d->bytes = 64 * UNWIND_MEMORY_PAGE;
 	d->changed[0] = 1 | 1ull << 63;
-	d->changed[1] = 1ull << 63;
+	d->changed[7] = 1ull << 63;
 	frames[0] = 5;
 	frames[1] = 6;
 	for (size_t cut = 0; cut < len; cut++)
@@ -150,6 +151,7 @@ static void test_delta(void **state)
 	assert_int_equal(wire_decode(d, len, &s), -EBADMSG);
 	d->head.flags = WIRE_DELTA;
 	/* Only with an outer part there are so many pages. */
+	d->outer = 0;
 	d->bytes = (WIRE_PART_PAGES + 1) * UNWIND_MEMORY_PAGE;
 	assert_int_equal(wire_decode(d, len, &s), -EBADMSG);
 	d->outer = 0x700000;

@@ -472,6 +472,11 @@ struct switch_requests *capture_bpf_switch_requests(struct capture_bpf *b)
 	return &b->skel->bss->switch_requests;
 }
 
+struct rate_limit *capture_bpf_rate_limit(struct capture_bpf *b)
+{
+	return &b->skel->bss->rate_limit;
+}
+
 struct scan_totals *capture_bpf_totals(struct capture_bpf *b)
 {
 	return &b->skel->bss->totals;

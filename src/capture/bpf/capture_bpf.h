@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "bpf/knobs.h"
+#include "bpf/rate_limit.h"
 #include "src/capture/tables/unwind_loader.h"
 
 struct capture_bpf;
@@ -64,6 +65,7 @@ int capture_bpf_oncpu_ring(const struct capture_bpf *b);
 bool capture_bpf_is_requested(const struct capture_bpf *b, uint32_t cpu);
 /* The threads requested at their next switch. */
 struct switch_requests *capture_bpf_switch_requests(struct capture_bpf *b);
+struct rate_limit *capture_bpf_rate_limit(struct capture_bpf *b);
 struct scan_totals *capture_bpf_totals(struct capture_bpf *b);
 struct scan_place *capture_bpf_scan_place(struct capture_bpf *b);
 struct scan_control *capture_bpf_scan_control(struct capture_bpf *b);

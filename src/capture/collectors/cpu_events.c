@@ -130,11 +130,24 @@ int cpu_events_open(struct cpu_events *e, const struct event_spec *spec,
 	return err;
 }
 
+/* The kernel was told the period of a clock, and the frequency of what it adapts itself. */
+static void slow_down(const struct cpu_events *e, const struct cpu_event *event)
+{
+	uint64_t hz = e->spec.freq_hz / e->slower < 1 ? 1 : (uint64_t)(e->spec.freq_hz / e->slower);
+	uint64_t value = e->spec.type->by_time ? event_spec_period_ns(&e->spec) * e->slower : hz;
+
+	/* A refusal costs time only: ticks that come too often are passed over. */
+	if (event->fd >= 0)
+		ioctl(event->fd, PERF_EVENT_IOC_PERIOD, &value);
+}
+
 /* Attaching enables the event. */
 static int attach(struct cpu_events *e, struct cpu_event *event)
 {
 	LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = e->number);
 
+	if (e->slower > 1)
+		slow_down(e, event);
 	event->link = bpf_program__attach_perf_event_opts(e->prog, event->fd, &opts);
 	event->started_ns = now_ns();
 	event->enabled_ns = 0;
@@ -151,6 +164,13 @@ int cpu_events_start(struct cpu_events *e, const struct bpf_program *prog, uint1
 	for (size_t i = 0; i < e->nr && !err; i++)
 		err = attach(e, &e->v[i]);
 	return err ? fail(err, "attach to the perf event %s", e->spec.type->name) : 0;
+}
+
+void cpu_events_slow(struct cpu_events *e, uint32_t times)
+{
+	e->slower = times;
+	for (size_t i = 0; i < e->nr; i++)
+		slow_down(e, &e->v[i]);
 }
 
 void cpu_events_stop(struct cpu_events *e)

@@ -50,6 +50,7 @@ struct cpu_events {
 	uint64_t started_ns;		/* CLOCK_MONOTONIC */
 	struct cpu_event *v;
 	size_t nr, cap;
+	uint32_t slower;		/* the timers run so many times as slow; 0 is like 1 */
 	uint64_t past_overflows;	/* of events that were given up */
 	uint64_t missed_ns;		/* sum over CPUs that were gone and have come back */
 };
@@ -76,6 +77,8 @@ bool cpu_events_can_open(const struct event_spec *spec, uint32_t cpu);
 
 /* number: of the event in the recording, which the program gets. Errors are explained. */
 int cpu_events_start(struct cpu_events *e, const struct bpf_program *prog, uint16_t number);
+/* Makes the timers of an event by time so many times as slow as was asked for; 1: as asked for. */
+void cpu_events_slow(struct cpu_events *e, uint32_t times);
 void cpu_events_stop(struct cpu_events *e);
 void cpu_events_close(struct cpu_events *e);
 

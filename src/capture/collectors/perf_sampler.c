@@ -105,6 +105,13 @@ int perf_sampler_start(struct perf_sampler *ps, const uint16_t *numbers)
 	return err;
 }
 
+void perf_sampler_slow(struct perf_sampler *ps, uint32_t times)
+{
+	for (size_t i = 0; i < ps->nr; i++)
+		if (ps->v[i].spec.freq_hz > 0)
+			cpu_events_slow(&ps->v[i], times);
+}
+
 void perf_sampler_stop(struct perf_sampler *ps)
 {
 	for (size_t i = 0; i < ps->nr; i++)

@@ -12,6 +12,7 @@
  *	perf_sampler_for_each(ps, fn, ctx)	hands out the queue, oldest first as far as known,
  *						and empties it
  *	perf_sampler_watch(ps, fn, ctx)		each second: CPUs come and go
+ *	perf_sampler_slow(ps, times)		events that have a frequency: so many times as slow
  *	perf_sampler_stop(ps)
  *	perf_sampler_close(ps)
  *
@@ -45,6 +46,7 @@ int perf_sampler_open(struct capture_bpf *bpf, const struct perf_sampler_options
 int perf_sampler_start(struct perf_sampler *ps, const uint16_t *numbers);
 /* Each second: looks which CPUs have gone offline or are back (cpu_events.h), and tells fn. */
 void perf_sampler_watch(struct perf_sampler *ps, cpu_change_fn fn, void *ctx);
+void perf_sampler_slow(struct perf_sampler *ps, uint32_t times);
 void perf_sampler_stop(struct perf_sampler *ps);
 void perf_sampler_close(struct perf_sampler *ps);	/* NULL is fine */
 

@@ -12,6 +12,7 @@
 #include "src/capture/bpf/capture_bpf.h"
 #include "src/capture/collectors/collector.h"
 #include "src/capture/collectors/perf_sampler.h"
+#include "src/capture/collectors/rate_watch.h"
 #include "src/capture/recorder.h"
 #include "src/capture/session/session.h"
 #include "src/proc/cpu_time.h"
@@ -30,6 +31,7 @@ struct sampling {
 	uint64_t next_look_ns, next_watch_ns;
 	uint64_t samples, missing_ticks;
 	struct cpu_time begin_time;
+	struct rate_watch rate;
 };
 
 static bool is_wanted(const struct capture_options *o)
@@ -98,6 +100,8 @@ static int sampling_start(void *state, uint64_t begin_ns)
 	s->next_look_ns = begin_ns + LOOK_EVERY_NS;
 	s->next_watch_ns = begin_ns + WATCH_EVERY_NS;
 	cpu_time_read(NULL, &s->begin_time);
+	rate_watch_begin(&s->rate, capture_bpf_rate_limit(recorder_bpf(s->recorder)), s->sampler,
+			 s->numbers);
 	return perf_sampler_start(s->sampler, s->numbers);
 }
 
@@ -161,6 +165,7 @@ static int sampling_take(void *state)
 
 	s->next_look_ns = now_ns() + LOOK_EVERY_NS;
 	watch_cpus(s);
+	rate_watch_look(&s->rate, recorder_waiting_bytes(s->recorder));
 	err = more < 0 ? more : recorder_update(s->recorder);
 	if (!err)
 		err = perf_sampler_for_each(s->sampler, on_stack, s);
@@ -188,6 +193,7 @@ static void sampling_losses(const void *state, uint64_t totals[LOSS_CAUSES])
 	if (capture_bpf_counters(recorder_bpf(s->recorder), c))
 		return;
 	totals[LOSS_RING_FULL] += c[COUNTER_RING_FULL];
+	totals[LOSS_RATE_LIMIT] += c[COUNTER_PASSED_OVER];
 	totals[LOSS_KERNEL_STACK] += c[COUNTER_KERNEL_STACK];
 }
 
@@ -243,9 +249,10 @@ static int tell_cpu_share(struct sampling *s, const uint64_t c[COUNTERS], uint64
 static void describe(const uint64_t c[COUNTERS])
 {
 	note_verbose("%" PRIu64 " ticks: %" PRIu64 " idle, %" PRIu64 " of others, %" PRIu64
-		     " outside, %" PRIu64 " submitted, %" PRIu64 " refused",
+		     " outside, %" PRIu64 " submitted, %" PRIu64 " refused, %" PRIu64
+		     " passed over",
 		     c[COUNTER_FIRED], c[COUNTER_IDLE], c[COUNTER_FILTERED], c[COUNTER_OUTSIDE],
-		     c[COUNTER_SUBMITTED], c[COUNTER_RING_FULL]);
+		     c[COUNTER_SUBMITTED], c[COUNTER_RING_FULL], c[COUNTER_PASSED_OVER]);
 }
 
 static int sampling_end(void *state, const struct collector_end *end)
@@ -255,10 +262,14 @@ static int sampling_end(void *state, const struct collector_end *end)
 	const struct event_spec *clock = perf_sampler_clock(s->sampler, &number);
 	uint64_t c[COUNTERS], fired;
 	double want;
+	int err;
 
 	if (capture_bpf_counters(recorder_bpf(s->recorder), c))
 		return 0;
 	describe(c);
+	err = rate_watch_end(&s->rate, c[COUNTER_PASSED_OVER], recorder_session(s->recorder));
+	if (err)
+		return err;
 	/* Idle ticks are counted for all events together. */
 	if (!clock || perf_sampler_event(s->sampler, 1))
 		return 0;

@@ -16,7 +16,7 @@
 #include "src/capture/tables/unwind_slices.h"
 #include "src/capture/stacks/wire_decode.h"
 
-#define MAX_BYTES (64u << 20)
+#define MAX_BYTES (48u << 20)
 #define MAX_AGAIN 8			/* visits: each may end at the next missing table */
 
 struct deferred {

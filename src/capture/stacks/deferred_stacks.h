@@ -24,7 +24,7 @@
  * (deferred_stacks_again()). Each visit may end at the next missing table, so there are up to 8.
  *
  * Limits: a stack waits for STACK_WAITS_NS at most (lifetimes.h), and then goes on as far as it was
- * unwound. All that wait take 64 MiB at most, with blocks of memory that samples have in common
+ * unwound. All that wait take 48 MiB at most, with blocks of memory that samples have in common
  * counted once (stack_mirrors.h). A stack for which there is no room goes on at once, as it came. A
  * stack that ends in a file for which no table can be built does not wait either.
  *

@@ -8,6 +8,7 @@
 
 #define CHUNK_SHIFT 11
 #define CHUNK_BLOCKS (1u << CHUNK_SHIFT)	/* a chunk is a MiB */
+#define SPARE_CHUNKS 2			/* are kept once they were made */
 #define NO_BLOCK UINT16_MAX
 
 struct chunk {
@@ -138,6 +139,9 @@ void stack_blocks_drop(struct stack_blocks *p, uint32_t id)
 	c->next[at] = c->first_free;
 	c->first_free = (uint16_t)at;
 	if (--c->nr_used)
+		return;
+	/* To give back a mapping waits for the memory map's lock, which workers hold for long. */
+	if ((id - 1) >> CHUNK_SHIFT < SPARE_CHUNKS)
 		return;
 	p->bytes -= sizeof(*c);
 	p->chunks[(id - 1) >> CHUNK_SHIFT] = NULL;

@@ -2,7 +2,7 @@
 /*
  * Blocks of stack memory (WIRE_BLOCK octets) that wait with their stacks. A block that many stacks
  * have in common is kept once, with a count of who refers to it. Blocks lie in chunks; a chunk
- * without blocks is given back.
+ * without blocks is given back, but for the first two.
  *
  *	stack_blocks_new(max, &p)
  *	stack_blocks_put(p, octets)	copies a block: its id, with one reference; 0: no room
