@@ -88,6 +88,26 @@ static void rates(void **state)
 	assert_string_equal(rate_of(&unknown), "");
 }
 
+static const char *lowered(const char *words)
+{
+	static char text[256];
+
+	report_rate_lowered_text(words, text, sizeof(text));
+	return text;
+}
+
+static void a_lower_rate_is_told(void **state)
+{
+	(void)state;
+	assert_string_equal(lowered(NULL), "");
+	assert_string_equal(lowered("lowest=x asked=3 passed=3 cause=cpu"), "");
+	assert_string_equal(lowered("lowest=12500 asked=100000 passed=3 cause=ring"),
+			    "the rate was lowered, to 12500 of 100000 Hz at times, because the recorder could not "
+			    "follow; samples weigh as much more");
+	assert_string_equal(lowered("lowest=2.5 asked=5 passed=3 cause=other"),
+			    "the rate was lowered, to 2.5 of 5 Hz at times; samples weigh as much more");
+}
+
 static void what_is_shown_and_what_else_there_is(void **state)
 {
 	struct trace_event v[] = { wall, cpu, faults, every };
@@ -114,6 +134,7 @@ int main(void)
 		cmocka_unit_test(amounts_have_units),
 		cmocka_unit_test(titles_say_what_is_shown),
 		cmocka_unit_test(rates),
+		cmocka_unit_test(a_lower_rate_is_told),
 		cmocka_unit_test(what_is_shown_and_what_else_there_is),
 	};
 
