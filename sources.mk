@@ -179,6 +179,7 @@ CAPTURE_SRCS := \
 	src/capture/waits/wait_peers.c \
 	src/capture/stacks/deferred_stacks.c \
 	src/capture/stacks/deferred_unwind.c \
+	src/capture/stacks/held_stacks.c \
 	src/capture/stacks/memory_reader.c \
 	src/capture/stacks/stack_blocks.c \
 	src/capture/stacks/stack_mirrors.c \
@@ -192,6 +193,7 @@ CAPTURE_SRCS := \
 	src/capture/losses.c \
 	src/capture/low_latency.c \
 	src/capture/recorder.c \
+	src/capture/recorder_kernel.c \
 	src/capture/recorder_open.c \
 	src/capture/collectors/collectors.c \
 	src/capture/collectors/cpu_events.c \

@@ -44,15 +44,12 @@ int io_write(int fd, const void *buf, size_t len, size_t *done)
 	return err;
 }
 
-ssize_t io_read_file(const char *path, char **out, size_t max)
+ssize_t io_read_all(int fd, char **out, size_t max)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	size_t cap = 4096, n = 0;
 	char *buf = NULL, *grown;
 	ssize_t k = 0;
 
-	if (fd < 0)
-		return -errno;
 	do {
 		if (!buf || n + 1 >= cap) {
 			cap *= buf ? 2 : 1;
@@ -71,7 +68,6 @@ ssize_t io_read_file(const char *path, char **out, size_t max)
 		if (n > max)
 			k = -EFBIG;
 	} while (k > 0);
-	close(fd);
 	if (k < 0) {
 		free(buf);
 		return k;
@@ -79,4 +75,14 @@ ssize_t io_read_file(const char *path, char **out, size_t max)
 	buf[n] = 0;
 	*out = buf;
 	return (ssize_t)n;
+}
+
+ssize_t io_read_file(const char *path, char **out, size_t max)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	ssize_t n = fd < 0 ? -errno : io_read_all(fd, out, max);
+
+	if (fd >= 0)
+		close(fd);
+	return n;
 }

@@ -107,7 +107,9 @@ int recorder_update(struct recorder *r)
 
 	r->last_update_ns = now_ns();
 	worker_reap(r->pool);
-	err = process_tracker_update(r->tracker);
+	err = recorder_kernel_take(r);
+	if (!err)
+		err = process_tracker_update(r->tracker);
 	return err || !r->deferred ? err : deferred_stacks_try(r->deferred);
 }
 
@@ -128,7 +130,7 @@ int recorder_stack(struct recorder *r, const struct wire_stack *stack, uint32_t 
 	int err;
 
 	if (!r->deferred || !deferred_stacks_wants(stack))
-		return session_sample(r->session, stack, scan);
+		return recorder_give(r, stack, scan);
 	/* Tables that are ready help this stack, and the kernel side with all later ones. */
 	worker_reap(r->pool);
 	err = deferred_stacks_add(r->deferred, stack, scan);
@@ -291,7 +293,10 @@ int recorder_service(struct recorder *r)
 	if (now < r->next_flush_ns)
 		return 0;
 	r->next_flush_ns = now + FLUSH_NS;
-	err = session_names(r->session, NULL);
+	/* Below, processes are forgotten that stacks may need. */
+	err = recorder_kernel_settle(r);
+	if (!err)
+		err = session_names(r->session, NULL);
 	if (!err)
 		err = report_losses(r);
 	if (r->deferred)
@@ -384,6 +389,8 @@ int recorder_end(struct recorder *r, const struct rec_end *end)
 	struct patience *patience = begin_patience(r);
 	int err = settle(r, 0, patience, NULL, NULL);
 
+	if (!err)
+		err = recorder_kernel_settle(r);
 	if (!err)
 		err = session_names(r->session, patience);
 	if (!err)

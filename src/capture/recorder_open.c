@@ -3,15 +3,17 @@
  * The start of a recording. Its steps take long, so those that do not need each other run at once:
  *
  *	workers		unwind tables
- *	one thread	the kernel's symbols, 0.1 s
+ *	one of them	for scans: the kernel's symbols (recorder_kernel.c)
  *	one thread	loads the BPF programs
- *	this thread	reads /proc, queues tables		waits for all, tables 250 ms at most
+ *	this thread	reads /proc, queues tables; waits for all, for tables 40 ms at most
  *
- * With targets (-p, -t) /proc is read after the load, because a BPF map knows the targets.
+ * With targets (-p, -t) only those that the user named are looked at meanwhile. Their children are in
+ * a BPF map, which is looked through after the load.
  *
  * Capabilities belong to threads (src/rights/capabilities.h), and the start needs more of them than
- * the rest. Threads that stay begin by giving up what only the start needs; the two that need it
- * end with the start; and this thread follows when all is open (src/recording/recording.c).
+ * the rest. Threads that stay begin by giving up what only the start needs; the one that loads
+ * programs ends with the start; and this thread follows when all is open
+ * (src/recording/recording.c).
  */
 #include "src/capture/recorder.h"
 
@@ -21,6 +23,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "src/base/array.h"
 #include "src/base/fail.h"
 #include "src/base/file_limit.h"
 #include "src/base/memory_limit.h"
@@ -39,39 +42,41 @@
 #include "src/proc/pid_namespace.h"
 #include "src/proc/procfs.h"
 #include "src/rights/recording_rights.h"
-#include "src/symbolize/kernel_hidden.h"
-#include "src/symbolize/kernel_symbols.h"
 #include "src/symbolize/symbolizer.h"
 #include "unwind/unwind_limits.h"
 
 /*
- * The start waits for the tables of processes that run already, but no longer than this: a huge
- * binary must not delay it.
+ * The start waits for the tables of processes that run already, but no longer than this: huge
+ * binaries must not delay it. Stacks that need a table which is not there yet wait for it
+ * themselves.
  */
-#define TABLES_WAIT_NS (250 * NSEC_PER_MSEC)
+#define TABLES_WAIT_NS (40 * NSEC_PER_MSEC)
 #define MAX_THREADS 4
+#define MAX_CHILDREN 256		/* that are looked up one by one */
 #define LITTLE_ROOM (128ull << 20)	/* bytes of memory */
 #define WORKER_NICE (-15)
 
-static void kernel_run(struct worker_job *job)
+static bool wants_tables(const struct recorder_options *o)
 {
-	kernel_symbols_load(&((struct kernel_job *)job)->symbols);
-}
-
-static void kernel_done(struct worker_job *job, bool cancelled)
-{
-	(void)cancelled;
-	((struct kernel_job *)job)->done = true;
+	return !o->kernel_only;
 }
 
 static int on_table(void *ctx, uint32_t binary, const struct unwind_table *t)
 {
 	struct recorder *r = ctx;
 
+	uint32_t *early;
+
 	if (r->loader && t)
 		return unwind_loader_table(r->loader, binary, t);
 	if (r->loader)
 		unwind_loader_no_table(r->loader, binary);
+	if (r->loader || !wants_tables(&r->opts))
+		return 0;
+	/* /proc is read while the programs are loaded; tables are taken only behind that. */
+	early = array_push(&r->without, &r->nr_without, &r->cap_without);
+	if (early)
+		*early = binary;
 	return 0;
 }
 
@@ -104,17 +109,14 @@ static int new_slab(void *ctx, uint32_t key)
 
 static bool is_wanted(void *ctx, uint32_t tgid)
 {
-	return capture_bpf_is_target(((struct recorder *)ctx)->bpf, tgid);
+	const struct recorder *r = ctx;
+
+	return r->is_naming || capture_bpf_is_target(r->bpf, tgid);
 }
 
 bool recorder_has_filter(const struct recorder_options *o)
 {
 	return (o->pids && o->pids->nr) || (o->tids && o->tids->nr);
-}
-
-static bool wants_tables(const struct recorder_options *o)
-{
-	return !o->kernel_only;
 }
 
 static struct knobs make_knobs(const struct recorder_options *o)
@@ -161,7 +163,7 @@ static uint64_t memory_room(void)
 	return m.used_bytes < m.limit_bytes ? m.limit_bytes - m.used_bytes : 0;
 }
 
-static int open_bpf(struct recorder *r)
+static int open_bpf(struct recorder *r, struct unwind_loader **loader)
 {
 	struct capture_bpf_options b = {
 		.programs = r->opts.programs,
@@ -177,14 +179,14 @@ static int open_bpf(struct recorder *r)
 	if (memory_room() < LITTLE_ROOM)
 		l.max_rows = memory_room() / 8 / sizeof(struct unwind_row);
 	capture_bpf_fds(r->bpf, &l.fds);
-	return unwind_loader_new(&l, &r->loader);
+	return unwind_loader_new(&l, loader);
 }
 
 static void load_run(struct worker_job *job)
 {
 	struct load_job *load = (struct load_job *)job;
 
-	load->err = open_bpf(load->recorder);
+	load->err = open_bpf(load->recorder, &load->loader);
 }
 
 static void load_done(struct worker_job *job, bool cancelled)
@@ -255,21 +257,13 @@ static void give_up_rights(void)
 static int open_workers(struct recorder *r)
 {
 	struct symbolizer_options names = { .look_up = parse_names, .ctx = r->parsers };
-	bool user_only = r->opts.user_only;
 
 	r->pool = new_pool(nr_threads(), WORKER_NICE, give_up_rights);
 	r->name_pool = new_pool(nr_threads(), 0, give_up_rights);
-	r->kernel.pool = user_only ? NULL : new_pool(1, WORKER_NICE, NULL);
-	r->symbolizer = r->pool && r->name_pool && (r->kernel.pool || user_only)
-				? symbolizer_new(r->name_pool, &names)
-				: NULL;
+	r->symbolizer = r->pool && r->name_pool ? symbolizer_new(r->name_pool, &names) : NULL;
 	if (!r->symbolizer)
 		return fail(-ENOMEM, "start worker threads");
-	r->kernel.job.run = kernel_run;
-	r->kernel.job.done = kernel_done;
-	r->kernel.done = user_only;
-	if (r->kernel.pool)
-		worker_submit(r->kernel.pool, &r->kernel.job);
+	recorder_kernel_open(r);
 	return 0;
 }
 
@@ -316,16 +310,57 @@ static int open_tracker(struct recorder *r)
 	return err;
 }
 
+/* Looks at the processes that the user has named. What is wrong with one is said later. */
+static int look_at_named(struct recorder *r)
+{
+	const struct id_list *pids = r->opts.pids, *tids = r->opts.tids;
+	struct proc_status status;
+	int err = 0;
+
+	r->is_naming = true;
+	if (pids && pids->nr)
+		err = process_tracker_scan(r->tracker, pids->v, pids->nr);
+	for (size_t i = 0; tids && i < tids->nr && !err; i++)
+		if (!procfs_status((pid_t)tids->v[i], &status))
+			err = process_tracker_scan(r->tracker, &status.tgid, 1);
+	r->is_naming = false;
+	return err;
+}
+
+/* Looks at the children that targets got since, unless events have told of them. */
+static int look_at_children(struct recorder *r)
+{
+	uint32_t tgids[MAX_CHILDREN];
+	size_t nr = capture_bpf_targets(r->bpf, tgids, MAX_CHILDREN);
+	int err = 0;
+
+	if (nr > MAX_CHILDREN)
+		return process_tracker_scan(r->tracker, NULL, 0);
+	for (size_t i = 0; i < nr && !err; i++)
+		if (!processes_find(&r->processes, tgids[i], TIME_NEVER))
+			err = process_tracker_scan(r->tracker, &tgids[i], 1);
+	return err;
+}
+
+/* Takes over what the thread has loaded. */
+static int take_load(struct recorder *r, const struct load_job *load)
+{
+	r->loader = load->loader;
+	for (size_t i = 0; i < r->nr_without && r->loader; i++)
+		unwind_loader_no_table(r->loader, r->without[i]);
+	return load->err;
+}
+
 /*
- * Loads the BPF programs in a thread, because the kernel takes as long to check them as all other
- * steps together; these are done meanwhile. /proc is read meanwhile only if all processes are
- * recorded: which processes are targets is known from a BPF map, which is not there yet.
+ * Loads the BPF programs in a thread, because that takes as long as all other steps together; these
+ * are done meanwhile. It is as urgent as the tables, which otherwise would take the CPUs of a busy
+ * machine from it.
  */
 static int load_and_look(struct recorder *r)
 {
 	struct load_job load = { .job = { .run = load_run, .done = load_done }, .recorder = r };
-	struct worker_pool *pool = worker_pool_new(1);
-	int err;
+	struct worker_pool *pool = new_pool(1, WORKER_NICE, NULL);
+	int err, load_err;
 
 	if (!pool)
 		return fail(-ENOMEM, "start a thread that loads BPF programs");
@@ -333,12 +368,14 @@ static int load_and_look(struct recorder *r)
 	if (memory_room() < LITTLE_ROOM)
 		worker_wait(pool);	/* the kernel needs 10 MiB while it checks the programs */
 	err = open_tracker(r);
-	if (!err && !recorder_has_filter(&r->opts))
-		err = process_tracker_scan(r->tracker, NULL, 0);
+	if (!err)
+		err = recorder_has_filter(&r->opts) ? look_at_named(r)
+						    : process_tracker_scan(r->tracker, NULL, 0);
 	worker_wait(pool);
 	worker_pool_free(pool);
+	load_err = take_load(r, &load);
 	if (!err)
-		err = load.err;
+		err = load_err;
 	return err ? err : process_tracker_start(r->tracker, r->loader);
 }
 
@@ -368,59 +405,21 @@ static int add_targets(struct recorder *r)
 	return err;
 }
 
-static void say_hidden(void)
-{
-	struct kernel_hidden hidden;
-	char cause[128], remedy[128];
-
-	kernel_hidden_look(&hidden);
-	kernel_hidden_text(&hidden, cause, sizeof(cause), remedy, sizeof(remedy));
-	note("kernel functions stay without names, because the kernel hides their addresses: %s. "
-	     "Try: %s",
-	     cause, remedy);
-}
-
-/* The thread that reads the kernel's symbols ends when they are there, with all its rights. */
-static void take_kernel_symbols(struct recorder *r)
-{
-	if (!r->kernel.pool)
-		return;
-	worker_reap(r->kernel.pool);
-	if (!r->kernel.done)
-		return;
-	worker_pool_free(r->kernel.pool);
-	r->kernel.pool = NULL;
-}
-
-static bool ready(const struct recorder *r)
-{
-	return r->kernel.done && !binary_store_pending(r->store);
-}
-
-/*
- * Waits until all tables are ready or the time is over. The kernel's symbols are waited for in any
- * case: they take 0.1 s.
- */
+/* Waits until all tables are ready or the time is over. */
 static int wait_for_tables(struct recorder *r)
 {
-	struct pollfd pfd[3] = { { .fd = worker_fd(r->pool), .events = POLLIN } };
+	/* poll() passes over a negative descriptor. */
+	struct pollfd pfd[2] = {
+		{ .fd = worker_fd(r->pool), .events = POLLIN },
+		{ .fd = process_tracker_fd(r->tracker), .events = POLLIN },
+	};
 	uint64_t until = now_ns() + TABLES_WAIT_NS;
-	int err = 0;
+	int err = recorder_update(r);
 
-	pfd[1] = (struct pollfd){ .fd = process_tracker_fd(r->tracker), .events = POLLIN };
-	while (!err) {
+	while (!err && binary_store_pending(r->store) && now_ns() < until) {
+		poll(pfd, 2, 50);
 		err = recorder_update(r);
-		take_kernel_symbols(r);
-		if (ready(r) || (now_ns() >= until && r->kernel.done))
-			break;
-		/* poll() passes over a negative descriptor. */
-		pfd[2] = (struct pollfd){ .fd = r->kernel.pool ? worker_fd(r->kernel.pool) : -1,
-					  .events = POLLIN };
-		poll(pfd, 3, 50);
 	}
-	/* Printed only now: a user who may not record at all should read that error alone. */
-	if (!err && r->kernel.symbols && kernel_symbols_hidden(r->kernel.symbols))
-		say_hidden();
 	return err;
 }
 
@@ -448,7 +447,6 @@ static int open_session(struct recorder *r)
 		.tracker = r->tracker,
 		.binaries = &r->binaries,
 		.symbolizer = r->symbolizer,
-		.kernel = r->kernel.symbols,
 		.opener = r->opener,
 		.parsers = r->parsers,
 		.on_binary = on_binary,
@@ -461,7 +459,7 @@ static int open_session(struct recorder *r)
 
 static int give_deferred(void *ctx, const struct wire_stack *stack, uint32_t scan)
 {
-	return session_sample(((struct recorder *)ctx)->session, stack, scan);
+	return recorder_give(ctx, stack, scan);
 }
 
 /* Only unwinding by tables, be it one frame, can be too early: only then stacks are deferred. */
@@ -501,7 +499,7 @@ int recorder_open(const struct recorder_options *opts, struct recorder **rp)
 	if (!err)
 		err = add_targets(r);
 	if (!err && recorder_has_filter(opts))
-		err = process_tracker_scan(r->tracker, NULL, 0);
+		err = look_at_children(r);
 	if (!err)
 		err = wait_for_tables(r);
 	low_latency_begin();
@@ -520,7 +518,6 @@ void recorder_close(struct recorder *r)
 {
 	if (!r)
 		return;
-	worker_pool_free(r->kernel.pool);
 	worker_pool_free(r->pool);
 	worker_pool_free(r->name_pool);
 	deferred_stacks_free(r->deferred);
@@ -534,8 +531,9 @@ void recorder_close(struct recorder *r)
 	helper_keeper_free(r->keeper);
 	unwind_loader_free(r->loader);
 	capture_bpf_close(r->bpf);
-	kernel_symbols_free(r->kernel.symbols);
+	recorder_kernel_close(r);
 	processes_release(&r->processes);
 	binaries_release(&r->binaries);
+	free(r->without);
 	free(r);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parts of a recorder. Only two files include this: recorder.c, which keeps it going, and
- * recorder_open.c, which puts it together and takes it apart.
+ * The parts of a recorder. Only three files include this: recorder.c, which keeps it going,
+ * recorder_open.c, which puts it together and takes it apart, and recorder_kernel.c, which has the
+ * kernel's symbols read.
  */
 #pragma once
 
@@ -9,25 +10,28 @@
 #include "src/base/patience.h"
 #include "src/base/worker.h"
 #include "src/capture/losses.h"
+#include "src/capture/bpf/capture_bpf.h"
 #include "src/capture/recorder.h"
+#include "src/capture/stacks/held_stacks.h"
 #include "src/model/binary.h"
 #include "src/model/process.h"
+#include "src/symbolize/kernel_symbols.h"
 
-/*
- * The reading of the kernel's symbols, in a thread of its own: the kernel shows their addresses
- * only to threads with CAP_SYSLOG, which the workers give up at once.
- */
+/* The reading of the kernel's symbols by a worker (recorder_kernel.c). */
 struct kernel_job {
 	struct worker_job job;
-	struct worker_pool *pool;	/* NULL: it has ended, or was not wanted */
-	struct kernel_symbols *symbols;
-	bool done;
+	struct kernel_files files;
+	struct kernel_symbols *symbols;	/* the worker's until is_read; NULL: they cannot be read */
+	bool is_asked, is_read;
+	bool is_there;			/* the session has them, or none are wanted */
+	struct held_stacks held;	/* until then */
 };
 
 /* The loading of the BPF programs, which the kernel checks while /proc is read. */
 struct load_job {
 	struct worker_job job;
 	struct recorder *recorder;
+	struct unwind_loader *loader;	/* what it has made besides recorder->bpf */
 	int err;
 };
 
@@ -49,6 +53,9 @@ struct recorder {
 	struct losses losses;
 	struct deferred_stacks *deferred;
 	struct wait_peers *peers;	/* NULL: no scans */
+	bool is_naming;			/* what is looked at now was named by the user */
+	uint32_t *without;		/* binaries without a table, met before loader was there */
+	size_t nr_without, cap_without;
 	uint64_t evicted;		/* binaries whose table was thrown out */
 	/* Of the waits at the end, and after the first scan. */
 	struct patience patience;
@@ -59,3 +66,19 @@ struct recorder {
 
 /* true: the user asked for certain processes or threads, not for all. */
 bool recorder_has_filter(const struct recorder_options *o);
+
+/* ---- recorder_kernel.c ---- */
+
+/* Opens the files; their contents are asked for when they are needed. The workers are there. */
+void recorder_kernel_open(struct recorder *r);
+/* When no worker runs any more. */
+void recorder_kernel_close(struct recorder *r);
+
+/* These return 0, or an error that ends the recording. */
+
+/* Gives a stack to the session, as recorder_stack(), but holds it if its names are not there. */
+int recorder_give(struct recorder *r, const struct wire_stack *stack, uint32_t scan);
+/* Gives on what is held, if the symbols are there; waits for them; waits if anything is held. */
+int recorder_kernel_take(struct recorder *r);
+int recorder_kernel_wait(struct recorder *r);
+int recorder_kernel_settle(struct recorder *r);

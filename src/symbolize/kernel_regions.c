@@ -44,12 +44,12 @@ static int add_module_line(struct kernel_regions *r, const char *line)
 	return kernel_regions_add(r, name, addr, addr + size);
 }
 
-int kernel_regions_add_modules(struct kernel_regions *r, const char *path)
+int kernel_regions_add_modules(struct kernel_regions *r, int fd)
 {
 	char *text, *line, *next;
 	int err = 0;
 
-	if (io_read_file(path, &text, MAX_MODULES_BYTES) < 0)
+	if (fd < 0 || io_read_all(fd, &text, MAX_MODULES_BYTES) < 0)
 		return 0;	/* a kernel without modules */
 	for (line = text; *line && !err; line = next) {
 		next = line + strcspn(line, "\n");

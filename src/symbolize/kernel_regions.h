@@ -5,7 +5,7 @@
  *
  *	struct kernel_regions r = { 0 };
  *	kernel_regions_add(&r, "vmlinux", start, end)		any order, any number of times
- *	kernel_regions_add_modules(&r, "/proc/modules")
+ *	kernel_regions_add_modules(&r, fd)			of /proc/modules; -1: there are none
  *	kernel_regions_finish(&r, "/sys")			sorts, cuts, reads build-ids
  *	kernel_regions_find(&r, addr)				only after finish
  *	kernel_regions_release(&r)
@@ -22,7 +22,7 @@ struct kernel_regions {
 };
 
 int kernel_regions_add(struct kernel_regions *r, const char *name, uint64_t start, uint64_t end);
-int kernel_regions_add_modules(struct kernel_regions *r, const char *path);
+int kernel_regions_add_modules(struct kernel_regions *r, int fd);
 void kernel_regions_finish(struct kernel_regions *r, const char *sysfs);
 void kernel_regions_release(struct kernel_regions *r);
 const struct kernel_region *kernel_regions_find(const struct kernel_regions *r, uint64_t addr);

@@ -190,20 +190,13 @@ static int read_lines(struct kernel_symbols *k, int fd, char *buf)
 	return 0;
 }
 
-static int read_kallsyms(struct kernel_symbols *k, const char *path)
+static int read_kallsyms(struct kernel_symbols *k, int fd)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	char *buf = malloc(READ_BYTES);
-	int err;
+	int err = fd < 0 ? fd : buf ? read_lines(k, fd, buf) : -ENOMEM;
 
-	if (fd < 0)
-		err = -errno;
-	else
-		err = buf ? read_lines(k, fd, buf) : -ENOMEM;
-	if (fd >= 0)
-		close(fd);
 	free(buf);
-	return err ? fail(err, "read %s", path) : 0;
+	return err ? fail(err, "read /proc/kallsyms") : 0;
 }
 
 static int by_addr(const void *a, const void *b)
@@ -310,7 +303,7 @@ static void shrink(void *vp, size_t *cap, size_t nr, size_t size)
 	}
 }
 
-static int arrange(struct kernel_symbols *k, const char *modules, const char *sysfs)
+static int arrange(struct kernel_symbols *k, int modules, const char *sysfs)
 {
 	int err;
 
@@ -332,8 +325,33 @@ static int arrange(struct kernel_symbols *k, const char *modules, const char *sy
 	return 0;
 }
 
-int kernel_symbols_load_from(const char *kallsyms, const char *modules, const char *sysfs,
-			     struct kernel_symbols **kp)
+static int open_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static void open_from(struct kernel_files *f, const char *kallsyms, const char *modules)
+{
+	*f = (struct kernel_files){ open_file(kallsyms), open_file(modules) };
+}
+
+void kernel_files_open(struct kernel_files *f)
+{
+	open_from(f, "/proc/kallsyms", "/proc/modules");
+}
+
+void kernel_files_close(struct kernel_files *f)
+{
+	if (f->kallsyms >= 0)
+		close(f->kallsyms);
+	if (f->modules >= 0)
+		close(f->modules);
+	*f = (struct kernel_files){ -ENOENT, -1 };
+}
+
+static int read_from(const struct kernel_files *f, const char *sysfs, struct kernel_symbols **kp)
 {
 	struct kernel_symbols *k = calloc(1, sizeof(*k));
 	int err;
@@ -342,15 +360,32 @@ int kernel_symbols_load_from(const char *kallsyms, const char *modules, const ch
 	if (!k)
 		return -ENOMEM;
 	k->sorted = true;
-	err = read_kallsyms(k, kallsyms);
+	err = read_kallsyms(k, f->kallsyms);
 	if (!err && k->any_addr)
-		err = arrange(k, modules, sysfs);
+		err = arrange(k, f->modules, sysfs);
 	if (err) {
 		kernel_symbols_free(k);
 		return err;
 	}
 	*kp = k;
 	return k->any_addr ? 0 : -EACCES;
+}
+
+int kernel_symbols_read(const struct kernel_files *f, struct kernel_symbols **kp)
+{
+	return read_from(f, "/sys", kp);
+}
+
+int kernel_symbols_load_from(const char *kallsyms, const char *modules, const char *sysfs,
+			     struct kernel_symbols **kp)
+{
+	struct kernel_files f;
+	int err;
+
+	open_from(&f, kallsyms, modules);
+	err = read_from(&f, sysfs, kp);
+	kernel_files_close(&f);
+	return err;
 }
 
 int kernel_symbols_load(struct kernel_symbols **kp)

@@ -28,8 +28,20 @@ struct kernel_region {
 	uint8_t build_id[64], build_id_len;	/* from /sys/kernel/notes, /sys/module/X/notes */
 };
 
+/*
+ * The two files, opened. The kernel shows their addresses to who had CAP_SYSLOG at the opening, so
+ * a thread that has given up its rights can read them later.
+ */
+struct kernel_files {
+	int kallsyms;			/* or -errno */
+	int modules;			/* -1: there is no such file */
+};
+void kernel_files_open(struct kernel_files *f);
+void kernel_files_close(struct kernel_files *f);
+
 /* 0; -EACCES: addresses are hidden, and the table is empty but usable; or another -errno. */
-int kernel_symbols_load(struct kernel_symbols **kp);
+int kernel_symbols_read(const struct kernel_files *f, struct kernel_symbols **kp);
+int kernel_symbols_load(struct kernel_symbols **kp);		/* opens and reads them */
 void kernel_symbols_free(struct kernel_symbols *k);
 
 /* The same from other files, for tests. modules may be missing; sysfs takes the place of /sys. */

@@ -32,4 +32,14 @@ check "$kinds_seen different stacks ($kinds kinds of waiting)" test "$kinds_seen
 check "all as /proc/PID/task/TID/stack says" equal "$different" 0
 grep -i "kernel stack" err >said
 check "no note about kernel stacks: $(cat said)" test ! -s said
+
+# The kernel's symbols are read when a sample has frames of the kernel, and not before.
+if command -v strace >/dev/null; then
+	strace -f -y -e trace=read -o trace "$PROBEE" sample -q -p "$PID" -d 0.3 -o idle.pbz
+	check "no sample, and no symbols are read" not grep -q 'proc/kallsyms' trace
+	strace -f -y -e trace=read -o trace "$PROBEE" sample -q -o busy.pbz -- dd if=/dev/zero of=/dev/null bs=1M count=8000
+	check "samples of the kernel, and they are" grep -q 'proc/kallsyms' trace
+	"$PROBEE" report busy.pbz --collapse >busy.txt
+	check "each has its name" grep -q 'dd;.*;read;.*_\[k\]' busy.txt
+fi
 done_testing

@@ -60,7 +60,6 @@ static void open_definer(struct session *s)
 		.jit = s->jit,
 		.binaries = d->binaries,
 		.symbolizer = d->symbolizer,
-		.kernel = d->kernel,
 		.on_binary = d->on_binary,
 		.ctx = d->ctx,
 	};
@@ -113,6 +112,11 @@ void session_free(struct session *s)
 	wait_facts_free(s->waits);
 	peer_samples_release(&s->peers);
 	free(s);
+}
+
+void session_kernel(struct session *s, const struct kernel_symbols *kernel)
+{
+	s->definer.deps.kernel = kernel;
 }
 
 int session_emit(struct session *s, const struct record *rec)

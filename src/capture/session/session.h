@@ -6,6 +6,7 @@
  *
  *	session_new(&deps, &s)
  *	session_add_event(s, &event) ...	each source of stacks
+ *	session_kernel(s, symbols)		before the first stack with frames of the kernel
  *	session_begin(s, &info)			writes META, CLOCK, and an EVENT for each source
  *	session_sample(s, stack, scan) ...	writes a SAMPLE and its definitions
  *	session_scan(s, &scan)			after the rows of a scan: writes its SCAN record
@@ -42,7 +43,6 @@ struct session_deps {
 	struct process_tracker *tracker;
 	struct binaries *binaries;
 	struct symbolizer *symbolizer;
-	struct kernel_symbols *kernel;
 	struct file_opener *opener;	/* for jit_names.h, as parsers */
 	struct parsers *parsers;
 	/* Told of each binary that a new stack goes through. NULL: not wanted. */
@@ -76,6 +76,8 @@ struct session_stats {
 
 int session_new(const struct session_deps *deps, struct session **sp);
 void session_free(struct session *s);		/* NULL is fine */
+/* Borrowed until session_free(). NULL, or not called: frames of the kernel stay without names. */
+void session_kernel(struct session *s, const struct kernel_symbols *kernel);
 /*
  * To be called before session_begin(). Returns the number of the event, 1, 2, 3, ...;
  * -E2BIG: there are more than WIRE_MAX_EVENTS.

@@ -37,7 +37,7 @@ struct stack_definer_deps {
 	struct jit_names *jit;
 	struct binaries *binaries;
 	struct symbolizer *symbolizer;
-	struct kernel_symbols *kernel;	/* NULL: no kernel stacks were asked for */
+	const struct kernel_symbols *kernel;	/* NULL: there are none (session_kernel()) */
 	/* Told of each binary that a new stack goes through. NULL: not wanted. */
 	void (*on_binary)(void *ctx, uint32_t binary, uint64_t time_ns);
 	void *ctx;

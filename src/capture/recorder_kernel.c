@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * When the kernel's symbols are read. The files are opened at the start, with the rights that this
+ * needs (kernel_symbols.h). They are read by a worker without rights: for scans at once, because
+ * nearly every row has frames of the kernel; for samples when the first one has such a frame, which
+ * of many programs none ever has. Until then samples are held (held_stacks.h), and only what
+ * cannot be held waits.
+ */
+#include <poll.h>
+
+#include "src/base/fail.h"
+#include "src/capture/recorder_parts.h"
+#include "src/capture/session/session.h"
+#include "src/symbolize/kernel_hidden.h"
+#include "src/symbolize/kernel_symbols.h"
+
+/* Behind tables that stacks wait for, before all others (binary_store.c). */
+#define PRIORITY_KERNEL -75
+#define LOOK_MS 50
+
+static void kernel_run(struct worker_job *job)
+{
+	struct kernel_job *k = (struct kernel_job *)job;
+
+	kernel_symbols_read(&k->files, &k->symbols);
+}
+
+static void kernel_done(struct worker_job *job, bool cancelled)
+{
+	struct kernel_job *k = (struct kernel_job *)job;
+
+	(void)cancelled;
+	kernel_files_close(&k->files);
+	k->is_read = true;
+}
+
+static void ask(struct recorder *r)
+{
+	struct kernel_job *k = &r->kernel;
+
+	if (k->is_asked)
+		return;
+	k->is_asked = true;
+	k->job.run = kernel_run;
+	k->job.done = kernel_done;
+	k->job.priority = PRIORITY_KERNEL;
+	worker_submit(r->pool, &k->job);
+}
+
+void recorder_kernel_open(struct recorder *r)
+{
+	r->kernel.files = (struct kernel_files){ -1, -1 };
+	r->kernel.is_there = r->opts.user_only;
+	if (r->opts.user_only)
+		return;
+	kernel_files_open(&r->kernel.files);
+	if (r->opts.programs & CAPTURE_SNAPSHOT)
+		ask(r);
+}
+
+static void say_hidden(void)
+{
+	struct kernel_hidden hidden;
+	char cause[128], remedy[128];
+
+	kernel_hidden_look(&hidden);
+	kernel_hidden_text(&hidden, cause, sizeof(cause), remedy, sizeof(remedy));
+	note("kernel functions stay without names, because the kernel hides their addresses: %s. "
+	     "Try: %s",
+	     cause, remedy);
+}
+
+static int give_held(void *ctx, const struct wire_stack *stack)
+{
+	return session_sample(((struct recorder *)ctx)->session, stack, 0);
+}
+
+/* Printed only once there is a session: who may not record at all should read that error alone. */
+int recorder_kernel_take(struct recorder *r)
+{
+	struct kernel_job *k = &r->kernel;
+
+	if (k->is_there || !k->is_read || !r->session)
+		return 0;
+	k->is_there = true;
+	if (k->symbols && kernel_symbols_hidden(k->symbols))
+		say_hidden();
+	session_kernel(r->session, k->symbols);
+	return held_stacks_give(&k->held, give_held, r);
+}
+
+int recorder_kernel_wait(struct recorder *r)
+{
+	struct pollfd pfd = { .fd = worker_fd(r->pool), .events = POLLIN };
+
+	if (!r->kernel.is_asked)
+		return 0;
+	for (worker_reap(r->pool); !r->kernel.is_read; worker_reap(r->pool))
+		poll(&pfd, 1, LOOK_MS);
+	return recorder_kernel_take(r);
+}
+
+int recorder_kernel_settle(struct recorder *r)
+{
+	return r->kernel.held.first ? recorder_kernel_wait(r) : 0;
+}
+
+int recorder_give(struct recorder *r, const struct wire_stack *stack, uint32_t scan)
+{
+	int err = 0;
+
+	if (!r->kernel.is_there && stack->head->nr_kernel) {
+		ask(r);
+		if (!scan && held_stacks_can(stack) && !held_stacks_add(&r->kernel.held, stack))
+			return 0;
+		err = recorder_kernel_wait(r);
+	}
+	return err ? err : session_sample(r->session, stack, scan);
+}
+
+void recorder_kernel_close(struct recorder *r)
+{
+	kernel_files_close(&r->kernel.files);
+	held_stacks_release(&r->kernel.held);
+	kernel_symbols_free(r->kernel.symbols);
+}
