@@ -7,8 +7,8 @@
  *	one thread	loads the BPF programs
  *	this thread	reads /proc, queues tables; waits for all, for tables 40 ms at most
  *
- * With targets (-p, -t) only those that the user named are looked at meanwhile. Their children are in
- * a BPF map, which is looked through after the load.
+ * With targets (-p, -t) only those that the user named are looked at meanwhile. Their children are
+ * in a BPF map, which is looked through after the load.
  *
  * Capabilities belong to threads (src/rights/capabilities.h), and the start needs more of them than
  * the rest. Threads that stay begin by giving up what only the start needs; the one that loads
@@ -205,6 +205,20 @@ static unsigned nr_threads(void)
 	return cpus < 1 ? 1 : cpus > MAX_THREADS ? MAX_THREADS : (unsigned)cpus;
 }
 
+/* Gives this thread a lower nice value if that is allowed. Returns the one that it had. */
+static int be_urgent(int nice)
+{
+	int before = getpriority(PRIO_PROCESS, 0);
+
+	return nice < before && !setpriority(PRIO_PROCESS, 0, nice) ? before : nice;
+}
+
+static void be_as_before(int before)
+{
+	if (getpriority(PRIO_PROCESS, 0) < before)
+		setpriority(PRIO_PROCESS, 0, before);
+}
+
 /*
  * Threads inherit the nice value of the thread that starts them. Stacks wait for tables, on a
  * machine whose CPUs may all be busy, so these workers get a lower one if that is allowed. Names
@@ -212,12 +226,10 @@ static unsigned nr_threads(void)
  */
 static struct worker_pool *new_pool(unsigned nr, int nice, void (*begin)(void))
 {
-	int before = getpriority(PRIO_PROCESS, 0);
-	bool changed = nice < before && !setpriority(PRIO_PROCESS, 0, nice);
+	int before = be_urgent(nice);
 	struct worker_pool *pool = worker_pool_new_with(nr, begin);
 
-	if (changed)
-		setpriority(PRIO_PROCESS, 0, before);
+	be_as_before(before);
 	return pool;
 }
 
@@ -353,13 +365,12 @@ static int take_load(struct recorder *r, const struct load_job *load)
 
 /*
  * Loads the BPF programs in a thread, because that takes as long as all other steps together; these
- * are done meanwhile. It is as urgent as the tables, which otherwise would take the CPUs of a busy
- * machine from it.
+ * are done meanwhile.
  */
 static int load_and_look(struct recorder *r)
 {
 	struct load_job load = { .job = { .run = load_run, .done = load_done }, .recorder = r };
-	struct worker_pool *pool = new_pool(1, WORKER_NICE, NULL);
+	struct worker_pool *pool = worker_pool_new(1);	/* as urgent as this thread */
 	int err, load_err;
 
 	if (!pool)
@@ -480,6 +491,25 @@ static int open_deferred(struct recorder *r)
 	return k.deferred ? deferred_stacks_new(&deps, &r->deferred) : 0;
 }
 
+/*
+ * This thread is as urgent as the workers meanwhile: on a busy machine they would take the CPUs
+ * from it, for tables that can wait.
+ */
+static int start_urgently(struct recorder *r)
+{
+	int before = be_urgent(WORKER_NICE);
+	int err = load_and_look(r);
+
+	if (!err)
+		err = add_targets(r);
+	if (!err && recorder_has_filter(&r->opts))
+		err = look_at_children(r);
+	if (!err)
+		err = wait_for_tables(r);
+	be_as_before(before);
+	return err;
+}
+
 int recorder_open(const struct recorder_options *opts, struct recorder **rp)
 {
 	struct recorder *r = calloc(1, sizeof(*r));
@@ -495,13 +525,7 @@ int recorder_open(const struct recorder_options *opts, struct recorder **rp)
 	if (!err)
 		err = open_workers(r);
 	if (!err)
-		err = load_and_look(r);
-	if (!err)
-		err = add_targets(r);
-	if (!err && recorder_has_filter(opts))
-		err = look_at_children(r);
-	if (!err)
-		err = wait_for_tables(r);
+		err = start_urgently(r);
 	low_latency_begin();
 	if (!err)
 		err = open_session(r);
