@@ -159,6 +159,7 @@ CAPTURE_SRCS := \
 	src/parse/parse_service.c \
 	src/parse/parsers.c \
 	src/capture/bpf/capture_bpf.c \
+	src/capture/bpf/bpf_object.c \
 	src/capture/bpf/load_errors.c \
 	src/capture/bpf/map_sizes.c \
 	src/capture/bpf/slab_publisher.c \
@@ -267,5 +268,6 @@ ASSETS := \
 
 # Files that include the BPF skeleton.
 SKEL_USERS := \
+	src/capture/bpf/bpf_object.c \
 	src/capture/bpf/capture_bpf.c \
 

@@ -222,7 +222,7 @@ int on_holder(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 
-	if (!task)
+	if (!WITH_SCANS || !task)
 		return 0;
 	if (knobs.in_pid_ns && !scan.passed++)
 		look_at_all();

@@ -14,6 +14,11 @@
 #define MAX_PROCESSES 16384
 #define MAX_TARGETS 16384
 
+/* 0: the programs of scans are empty, and what only they use is not there (probee.bpf.c). */
+#ifndef WITH_SCANS
+#define WITH_SCANS 1
+#endif
+
 const volatile struct knobs knobs = {};
 struct scan_control control = {};	/* written by user space between scans */
 

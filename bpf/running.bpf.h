@@ -191,5 +191,5 @@ static __always_inline int serve_request(void *ctx, bool ask)
 SEC("?raw_tp/sched_switch")
 int on_running(struct bpf_raw_tracepoint_args *ctx)
 {
-	return serve_request(ctx, !ctx->args[1]);
+	return WITH_SCANS ? serve_request(ctx, !ctx->args[1]) : 0;
 }

@@ -215,7 +215,7 @@ int on_task(struct bpf_iter__task *ctx)
 	struct task_ids ids;
 	struct gather *g;
 
-	if (!task || is_given_up(reader))
+	if (!WITH_SCANS || !task || is_given_up(reader))
 		return 0;
 	if (totals.last_seen != (uint64_t)task)
 		totals.seen++;

@@ -139,6 +139,9 @@ struct vma_probe {
  */
 __noinline int is_memory(struct vma_probe *p)
 {
+	if (!WITH_SCANS)
+		return 0;
+
 	struct file *file = p ? p->file : 0;
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
 	uint64_t magic = BPF_CORE_READ(inode, i_sb, s_magic);

@@ -134,6 +134,9 @@ static __always_inline uint64_t first_argument(const struct unwinder *w, struct 
  */
 __noinline int is_copy_of_local_file(struct vma_probe *p)
 {
+	if (!WITH_SCANS)
+		return 0;
+
 	struct file *file = p ? p->file : 0;
 	struct super_block *sb = BPF_CORE_READ(file, f_inode, i_sb);
 	uint64_t magic = BPF_CORE_READ(sb, s_magic);

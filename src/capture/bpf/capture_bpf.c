@@ -15,6 +15,7 @@
 #include "bpf/probee.skel.h"
 #include "src/rights/recording_rights.h"
 #include "src/base/fail.h"
+#include "src/capture/bpf/bpf_object.h"
 #include "src/capture/bpf/load_errors.h"
 #include "src/capture/bpf/map_sizes.h"
 #include "src/capture/bpf/slab_publisher.h"
@@ -220,7 +221,7 @@ static int load_once(struct capture_bpf *b, const struct capture_bpf_options *op
 {
 	int err;
 
-	b->skel = probee_bpf__open();
+	b->skel = bpf_object_open(opts->programs & CAPTURE_SNAPSHOT);
 	if (!b->skel)
 		return -errno;
 	memcpy((void *)&b->skel->rodata->knobs, &opts->knobs, sizeof(opts->knobs));

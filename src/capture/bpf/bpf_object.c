@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/capture/bpf/bpf_object.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "bpf/wire.h"
+#include "bpf/knobs.h"
+#include "bpf/probee.skel.h"
+#include "bpf/sampler.skel.h"
+
+/* User space writes to the variables of one object by the skeleton of the other. */
+#define SAME_PLACE(section, name)                                                  \
+	_Static_assert(offsetof(struct probee_bpf__##section, name) ==             \
+			       offsetof(struct sampler_bpf__##section, name),      \
+		       #name " is elsewhere without scans")
+SAME_PLACE(rodata, knobs);
+SAME_PLACE(rodata, wait_calls);
+SAME_PLACE(bss, control);
+SAME_PLACE(bss, own_pid_ns);
+SAME_PLACE(bss, totals);
+SAME_PLACE(bss, place);
+SAME_PLACE(bss, scan);
+_Static_assert(sizeof(struct probee_bpf__rodata) == sizeof(struct sampler_bpf__rodata) &&
+		       sizeof(struct probee_bpf__bss) == sizeof(struct sampler_bpf__bss),
+	       "a variable is missing without scans");
+
+/*
+ * The compiler keeps constants in maps of its own (.rodata.cst32). Nobody asks for these by name,
+ * and an object may lack one that the other has.
+ */
+static void forget_constants(struct bpf_object_skeleton *s)
+{
+	char *maps = (char *)s->maps;
+	int kept = 0;
+
+	for (int i = 0; i < s->map_cnt; i++) {
+		const struct bpf_map_skeleton *m = (void *)(maps + (size_t)(i * s->map_skel_sz));
+
+		if (!strncmp(m->name, ".rodata.", 8))
+			continue;
+		memmove(maps + (size_t)(kept++ * s->map_skel_sz), m, (size_t)s->map_skel_sz);
+	}
+	s->map_cnt = kept;
+}
+
+struct probee_bpf *bpf_object_open(bool with_scans)
+{
+	struct probee_bpf *skel = calloc(1, sizeof(*skel));
+	struct bpf_object_skeleton *s;
+	int err = skel ? probee_bpf__create_skeleton(skel) : -ENOMEM;
+
+	if (!err) {
+		s = skel->skeleton;
+		forget_constants(s);
+		if (!with_scans)
+			s->data = (void *)sampler_bpf__elf_bytes(&s->data_sz);
+		err = bpf_object__open_skeleton(s, NULL);
+	}
+	if (!err)
+		return skel;
+	probee_bpf__destroy(skel);
+	errno = -err;
+	return NULL;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The two BPF objects: one skeleton for both, and the same sampler in both. Nothing is loaded. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "bpf/wire.h"
+#include "bpf/knobs.h"
+#include "bpf/probee.skel.h"
+#include "src/capture/bpf/bpf_object.h"
+
+#define LEAST 1000			/* instructions of a program that takes a stack */
+
+static size_t insns(const struct bpf_program *prog)
+{
+	assert_non_null(prog);
+	return bpf_program__insn_cnt(prog);
+}
+
+/* Every pointer of the skeleton but those of constants, which are behind all maps with a name. */
+static void is_complete(const struct probee_bpf *skel)
+{
+	struct bpf_map *const *maps = (void *)&skel->maps;
+	struct bpf_program *const *progs = (void *)&skel->progs;
+
+	for (size_t i = 0; &maps[i] <= &skel->maps.bss; i++)
+		assert_non_null(maps[i]);
+	for (size_t i = 0; i < sizeof(skel->progs) / sizeof(*progs); i++)
+		assert_non_null(progs[i]);
+	assert_non_null(skel->rodata);
+	assert_non_null(skel->bss);
+}
+
+static void without_scans_they_are_empty(void **state)
+{
+	struct probee_bpf *all = bpf_object_open(true), *sampler = bpf_object_open(false);
+
+	(void)state;
+	assert_non_null(all);
+	assert_non_null(sampler);
+	is_complete(all);
+	is_complete(sampler);
+	assert_true(insns(all->progs.on_task) > LEAST);
+	assert_true(insns(all->progs.on_running) > LEAST / 4);
+	assert_true(insns(sampler->progs.on_task) < 20);
+	assert_true(insns(sampler->progs.on_running) < 20);
+	assert_true(insns(sampler->progs.on_holder) < 20);
+	probee_bpf__destroy(all);
+	probee_bpf__destroy(sampler);
+}
+
+static void the_others_are_the_same(void **state)
+{
+	struct probee_bpf *all = bpf_object_open(true), *sampler = bpf_object_open(false);
+
+	(void)state;
+	assert_true(insns(all->progs.on_tick) > LEAST / 4);
+	assert_int_equal(insns(all->progs.on_tick), insns(sampler->progs.on_tick));
+	assert_int_equal(insns(all->progs.on_fork), insns(sampler->progs.on_fork));
+	assert_int_equal(insns(all->progs.on_exec), insns(sampler->progs.on_exec));
+	assert_int_equal(insns(all->progs.on_exit), insns(sampler->progs.on_exit));
+	assert_int_equal(insns(all->progs.on_self), insns(sampler->progs.on_self));
+	probee_bpf__destroy(all);
+	probee_bpf__destroy(sampler);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_scans_they_are_empty),
+		cmocka_unit_test(the_others_are_the_same),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
