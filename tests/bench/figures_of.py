@@ -6,9 +6,11 @@
   bpf PID [TYPE]          run_time_ns, run_cnt and verified instructions of the programs of this type (default 7:
                           perf_event; 26: tracing, of which only the one that ran longest) that the process holds
   first-csv FILE REAL_NS  ms from REAL_NS to the earliest row of a CSV report
+  json FILE KEY           a number of a JSON object; a.b is b of a
   median FILE KEY         median of the numbers behind KEY in a file of "key number key number" lines
 """
 import datetime
+import json
 import os
 import statistics
 import sys
@@ -51,6 +53,14 @@ def first_csv(path, real_ns):
     print((first - int(real_ns) / 1e9) * 1000)
 
 
+def number_of(path, key):
+    with open(path) as f:
+        value = json.load(f)
+    for word in key.split('.'):
+        value = value[word]
+    print(value)
+
+
 def median(path, key):
     found = []
     with open(path) as f:
@@ -60,4 +70,5 @@ def median(path, key):
     print(statistics.median(found))
 
 
-{'cpu': cpu, 'rss': rss, 'bpf': bpf, 'first-csv': first_csv, 'median': median}[sys.argv[1]](*sys.argv[2:])
+{'cpu': cpu, 'rss': rss, 'bpf': bpf, 'first-csv': first_csv, 'json': number_of,
+ 'median': median}[sys.argv[1]](*sys.argv[2:])
