@@ -32,6 +32,7 @@ struct stop_watch {
 	sigset_t set;
 	pthread_t thread;
 	bool is_closing;		/* written before the thread is woken */
+	sem_t closing;			/* posted then, and ends its pause */
 	_Atomic uint64_t first_ns;	/* when the first stop signal came; 0: none has come */
 	int first;			/* its number */
 	/* The watched thread. */
@@ -147,6 +148,15 @@ static void look(struct stop_watch *w)
 		end_by_force(w, w->first, "something did not end in time");
 }
 
+/* A helper's end is a SIGCHLD as well, and the last one comes just before the close. */
+static void take_a_pause(struct stop_watch *w)
+{
+	uint64_t until = now_ns() + PAUSE_NS;
+	struct timespec ts = { (time_t)(until / NSEC_PER_SEC), (long)(until % NSEC_PER_SEC) };
+
+	sem_clockwait(&w->closing, CLOCK_MONOTONIC, &ts);
+}
+
 /*
  * Any process of the same user, also the recorded command, may send SIGCHLD without end. The watch
  * therefore pauses after each one, so that a flood of them neither keeps it from looking nor wakes
@@ -169,7 +179,7 @@ static void *watch_main(void *arg)
 		if (sig > 0)
 			wake(w);
 		if (sig == SIGCHLD)
-			nanosleep(&(struct timespec){ .tv_nsec = PAUSE_NS }, NULL);
+			take_a_pause(w);
 		if (w->first_ns && now_ns() - w->looked_ns >= LOOK_NS)
 			look(w);
 	}
@@ -216,6 +226,7 @@ int stop_signals_open(struct stop_signals *s, const struct stop_limit *limit)
 	sigaddset(&w->set, SIGCHLD);
 	pthread_sigmask(SIG_BLOCK, &w->set, NULL);
 	sem_init(&w->go, 0, 0);
+	sem_init(&w->closing, 0, 0);
 	w->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	err = w->fd < 0 ? -errno : start_threads(w);
 	if (!err) {
@@ -271,6 +282,7 @@ void stop_signals_close(struct stop_signals *s)
 		return;
 	wait_for_same(w);
 	w->is_closing = true;
+	sem_post(&w->closing);
 	pthread_kill(w->thread, SIGCHLD);
 	sem_post(&w->go);
 	pthread_join(w->thread, NULL);
@@ -279,6 +291,7 @@ void stop_signals_close(struct stop_signals *s)
 	pthread_sigmask(SIG_UNBLOCK, &w->set, NULL);
 	close(w->fd);
 	sem_destroy(&w->go);
+	sem_destroy(&w->closing);
 	free(w);
 	*s = (struct stop_signals){ .fd = -1 };
 }
