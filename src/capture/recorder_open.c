@@ -54,6 +54,7 @@
 #define MAX_THREADS 4
 #define MAX_CHILDREN 256		/* that are looked up one by one */
 #define LITTLE_ROOM (128ull << 20)	/* bytes of memory */
+#define FEW_FILES 4096			/* descriptors */
 #define WORKER_NICE (-15)
 
 static bool wants_tables(const struct recorder_options *o)
@@ -180,6 +181,18 @@ static int open_bpf(struct recorder *r, struct unwind_loader **loader)
 		l.max_rows = memory_room() / 8 / sizeof(struct unwind_row);
 	capture_bpf_fds(r->bpf, &l.fds);
 	return unwind_loader_new(&l, loader);
+}
+
+/*
+ * While it checks the programs, the kernel needs 10 MiB of memory. And files of processes must not
+ * take the descriptors that programs and maps need.
+ */
+static bool is_short_of_room(void)
+{
+	struct rlimit files;
+
+	return memory_room() < LITTLE_ROOM ||
+	       (!getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur < FEW_FILES);
 }
 
 static void load_run(struct worker_job *job)
@@ -376,8 +389,8 @@ static int load_and_look(struct recorder *r)
 	if (!pool)
 		return fail(-ENOMEM, "start a thread that loads BPF programs");
 	worker_submit(pool, &load.job);
-	if (memory_room() < LITTLE_ROOM)
-		worker_wait(pool);	/* the kernel needs 10 MiB while it checks the programs */
+	if (is_short_of_room())
+		worker_wait(pool);
 	err = open_tracker(r);
 	if (!err)
 		err = recorder_has_filter(&r->opts) ? look_at_named(r)
