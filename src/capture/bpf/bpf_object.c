@@ -7,6 +7,7 @@
 
 #include "bpf/wire.h"
 #include "bpf/knobs.h"
+#include "bpf/rate_limit.h"
 #include "bpf/probee.skel.h"
 #include "bpf/sampler.skel.h"
 
