@@ -9,6 +9,7 @@
 
 #include "bpf/wire.h"
 #include "bpf/knobs.h"
+#include "bpf/rate_limit.h"
 #include "bpf/probee.skel.h"
 #include "src/capture/bpf/bpf_object.h"
 
