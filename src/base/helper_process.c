@@ -54,6 +54,7 @@ pid_t helper_fork(const int *fds, size_t nr)
 	return 0;
 }
 
+#ifndef __SANITIZE_ADDRESS__
 /* The number in hexadecimal digits at *p, which moves behind it and the character after it. */
 static uintptr_t take_number(const char **p)
 {
@@ -91,10 +92,9 @@ static void forget_line(const char *line)
 	madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
-/* Uses memory on its stack alone. AddressSanitizer needs its own memory to the end. */
+/* Uses memory on its stack alone. */
 void helper_forget_memory(void)
 {
-#ifndef __SANITIZE_ADDRESS__
 	char buf[4096];
 	size_t have = 0;
 	ssize_t n;
@@ -116,8 +116,13 @@ void helper_forget_memory(void)
 	}
 	if (fd >= 0)
 		close(fd);
-#endif
 }
+#else
+/* AddressSanitizer needs its own memory to the end. */
+void helper_forget_memory(void)
+{
+}
+#endif
 
 void helper_end(pid_t pid, bool hangs)
 {

@@ -304,6 +304,13 @@ static bool tables_at_once(const struct recorder_options *o)
 	       (o->unwind != UNWIND_FP && o->programs & CAPTURE_SNAPSHOT);
 }
 
+/* true: the large ones as well. Samples come with their memory, and can wait for what they need. */
+static bool large_tables_at_once(const struct recorder_options *o)
+{
+	return o->programs & CAPTURE_SNAPSHOT &&
+	       (recorder_has_filter(o) || !(o->programs & CAPTURE_SAMPLER));
+}
+
 static int open_tracker(struct recorder *r)
 {
 	struct binary_store_deps store = {
@@ -314,6 +321,7 @@ static int open_tracker(struct recorder *r)
 		.parsers = r->parsers,
 		.want_tables = wants_tables(&r->opts),
 		.at_once = tables_at_once(&r->opts),
+		.large_at_once = large_tables_at_once(&r->opts),
 		.on_table = on_table,
 		.on_same = on_same,
 		.ctx = r,

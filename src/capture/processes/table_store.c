@@ -23,10 +23,13 @@
 /* Other jobs have priority 0. Tables that no stack waits for are built small ones first. */
 #define PRIORITY_WANTED -100
 #define PRIORITY_TABLE -50
+/* Pages of a large table that are built together when no stack waits: for some 20 ms. */
+#define FILL_PAGES 128
 /* A table for which there was no room is not built again before this time has passed. */
 #define RETRY_NS NSEC_PER_SEC
 /* From this size of the file on its table is built in pages. That of libc takes 2 ms as a whole. */
 #define LARGE_FILE (2u << 20)
+#define MAX_PARTS (UNWIND_MAX_PAGES / 8)	/* with 512 MiB and more of code it is one piece */
 
 enum table_state { TABLE_NONE, TABLE_QUEUED, TABLE_READY, TABLE_NEVER };
 
@@ -199,6 +202,22 @@ static void table_built(struct table_store *ts, struct table_job *t)
 }
 
 static void queue_table(struct table_store *ts, uint32_t original, int priority);
+static int eager_priority(const struct binary *b);
+
+/* Has the next pages of a large table built, if nothing else is to be done for it. */
+static void fill(struct table_store *ts, uint32_t original)
+{
+	struct entry *e = &ts->entries[original];
+	uint32_t left = FILL_PAGES;
+
+	for (uint32_t i = 0; i < e->wanted.nr && left; i++) {
+		left -= !page_set_has(&e->built, i);
+		page_set_add(&e->wanted, i);
+	}
+	if (left < FILL_PAGES)
+		queue_table(ts, original,
+			    eager_priority(binaries_get(ts->deps.binaries, original)));
+}
 
 static void table_done(struct worker_job *job, bool cancelled)
 {
@@ -221,6 +240,8 @@ static void table_done(struct worker_job *job, bool cancelled)
 	free(t->pages);
 	if (again && !cancelled)
 		queue_table(ts, t->binary, PRIORITY_WANTED);
+	else if (e->state == TABLE_READY && !cancelled && ts->deps.large_at_once)
+		fill(ts, t->binary);
 	free(t);
 }
 
@@ -393,7 +414,7 @@ static void divide(struct entry *e, const struct binary *b)
 {
 	uint64_t nr = pages_of(b);
 
-	if (e->data || b->size_bytes < LARGE_FILE || !nr || nr > UNWIND_MAX_PAGES)
+	if (e->data || b->size_bytes < LARGE_FILE || !nr || nr > MAX_PARTS)
 		return;
 	if (page_set_init(&e->wanted, (uint32_t)nr) || page_set_init(&e->built, (uint32_t)nr)) {
 		page_set_release(&e->wanted);
@@ -422,6 +443,8 @@ void table_store_admit(struct table_store *ts, const struct binary *b, const voi
 	divide(e, b);
 	if (ts->deps.at_once && !e->wanted.nr)
 		queue_table(ts, b->index, eager_priority(b));
+	else if (ts->deps.large_at_once)
+		fill(ts, b->index);
 }
 
 unsigned table_store_pending(const struct table_store *ts)

@@ -42,6 +42,11 @@ struct table_store_deps {
 	bool want_tables;		/* false: no tables are built */
 	bool at_once;			/* build small tables of all files; else on demand only */
 	/*
+	 * Build large ones, too, when nothing is wanted: for scans, whose rows of threads that run
+	 * come without memory and so cannot wait for a page.
+	 */
+	bool large_at_once;
+	/*
 	 * Gets the table of a binary when it is built, or more pages of it, borrowed for the call;
 	 * NULL: there will never be one. Returns an error if there is no room for the table; it is
 	 * then built again later, but not after -E2BIG. Called from worker_reap().

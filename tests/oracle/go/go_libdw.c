@@ -126,7 +126,7 @@ static bool ask(struct file *f, uint64_t vaddr, int64_t *off, uint64_t *end)
 
 static enum class compare(struct file *f, uint64_t vaddr, const struct unwind_rule *r, bool known, int64_t off)
 {
-	if ((r->cfa != CFA_NONE && r->cfa != CFA_SP) || r->ra != RA_CFA)
+	if ((r->cfa != CFA_NONE && r->cfa != CFA_SP) || RULE_RA(r) != RA_CFA)
 		return is_special_function(f, vaddr) ? SPECIAL : SPECIAL_ELSEWHERE;
 	if (!known) {
 		if (r->cfa == CFA_NONE)
