@@ -178,7 +178,7 @@ static int open_bpf(struct recorder *r, struct unwind_loader **loader)
 		return err;
 	l.attached_ns = now_ns();
 	if (memory_room() < LITTLE_ROOM)
-		l.max_rows = memory_room() / 8 / sizeof(struct unwind_row);
+		l.max_rows = memory_room() / 12 / sizeof(struct unwind_row);
 	capture_bpf_fds(r->bpf, &l.fds);
 	return unwind_loader_new(&l, loader);
 }
