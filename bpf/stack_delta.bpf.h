@@ -53,34 +53,35 @@ struct delta_loop {
 	uint32_t first;			/* page of the part: 0 or WIRE_PART_PAGES */
 };
 
-/*
- * Compares block i of the page that was read. In line, because older kernels allow all of a chain
- * of calls 512 octets of stack. false: the record is full.
- */
-static __always_inline bool compare_block(uint32_t i, struct delta_state *d)
+/* Compares block i of the page that was read. */
+static long compare_block(uint32_t i, struct delta_loop *l)
 {
+	struct delta_state *d = l->d;
 	uint32_t at = (i & (WIRE_PAGE_BLOCKS - 1)) * WIRE_BLOCK, block, used = d->used;
 	uint64_t *now = d->page + at / 8, differs = d->page_stale;
 	uint64_t *was = d->mirror + ((d->page_at + at) & (WIRE_BLOCKS * WIRE_BLOCK - 1)) / 8;
 
 	if (at < d->from)
-		return true;
+		return 0;
 #pragma unroll
 	for (int k = 0; k < DELTA_BLOCK_WORDS; k++) {
 		differs |= now[k] ^ was[k];
-		/* Word by word, or the compiler loads many first, for which it needs stack. */
+		/*
+		 * Word by word, or the compiler loads many first, for which it needs stack: kernels
+		 * allow a chain of calls 512 octets.
+		 */
 		asm volatile("" : "+r"(differs));
 	}
 	if (!differs)
-		return true;
+		return 0;
 	if (used > (WIRE_BLOCKS - 1) * WIRE_BLOCK)
-		return false;
+		return 1;
 	bpf_probe_read_kernel(was, WIRE_BLOCK, now);
 	bpf_probe_read_kernel(d->record.behind + used, WIRE_BLOCK, now);
 	d->used = used + WIRE_BLOCK;
 	block = d->block + i;
 	d->record.w.changed[block / 64 & (WIRE_BLOCKS / 64 - 1)] |= 1ull << (block & 63);
-	return true;
+	return 0;
 }
 
 static long compare_page(uint32_t in_part, struct delta_loop *l)
@@ -103,10 +104,7 @@ static long compare_page(uint32_t in_part, struct delta_loop *l)
 	d->last_page = in_part;
 	d->from = from;
 	d->block = i * WIRE_PAGE_BLOCKS;
-#pragma unroll
-	for (uint32_t k = 0; k < WIRE_PAGE_BLOCKS; k++)
-		if (!compare_block(k, d))
-			return 1;
+	bpf_loop(WIRE_PAGE_BLOCKS, compare_block, l, 0);
 	d->stale &= ~(1ull << (place & (WIRE_DELTA_PAGES - 1)));
 	d->record.w.absent &= ~(1ull << (i & (WIRE_DELTA_PAGES - 1)));
 	d->record.w.bytes = (i + 1) * UNWIND_MEMORY_PAGE;
