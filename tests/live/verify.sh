@@ -68,7 +68,7 @@ if size=$(python3 "$LIVE/spoil.py" "$T/spoilt" f18); then
 	check "so is the rule" grep -m1 "CFA=[rs]*sp+$size" verdict
 	check "libdw's frame is the right one" grep -m1 'libdw .* f17+0x' verdict
 	sed 's/^/# /' verdict | head -8
-	"$PROBEE" verify -v --limit 1 spoilt.pbz >verdict
+	"$PROBEE" verify -v --limit 20 spoilt.pbz >verdict		# one may be on its way down
 	check "-v shows whole stacks" grep -q 'libdw  #30 ' verdict
 	echo >>spoilt
 	cp "$WORKLOADS/deep" spoilt
