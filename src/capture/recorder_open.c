@@ -54,6 +54,7 @@
 #define MAX_THREADS 4
 #define MAX_CHILDREN 256		/* that are looked up one by one */
 #define LITTLE_ROOM (128ull << 20)	/* bytes of memory */
+#define FEW_BYTES (64u << 10)		/* of a file: its code is about one page of a table */
 #define FEW_FILES 4096			/* descriptors */
 #define WORKER_NICE (-15)
 
@@ -322,6 +323,8 @@ static int open_tracker(struct recorder *r)
 		.want_tables = wants_tables(&r->opts),
 		.at_once = tables_at_once(&r->opts),
 		.large_at_once = large_tables_at_once(&r->opts),
+		/* Where memory is little, only what is met has a place. */
+		.large_bytes = memory_room() < LITTLE_ROOM ? FEW_BYTES : 0,
 		.on_table = on_table,
 		.on_same = on_same,
 		.ctx = r,

@@ -410,11 +410,11 @@ static uint64_t pages_of(const struct binary *b)
 }
 
 /* Out of memory, or with too many pages, it is built as a whole. */
-static void divide(struct entry *e, const struct binary *b)
+static void divide(const struct table_store *ts, struct entry *e, const struct binary *b)
 {
-	uint64_t nr = pages_of(b);
+	uint64_t nr = pages_of(b), large = ts->deps.large_bytes ? ts->deps.large_bytes : LARGE_FILE;
 
-	if (e->data || b->size_bytes < LARGE_FILE || !nr || nr > MAX_PARTS)
+	if (e->data || b->size_bytes < large || !nr || nr > MAX_PARTS)
 		return;
 	if (page_set_init(&e->wanted, (uint32_t)nr) || page_set_init(&e->built, (uint32_t)nr)) {
 		page_set_release(&e->wanted);
@@ -440,7 +440,7 @@ void table_store_admit(struct table_store *ts, const struct binary *b, const voi
 	}
 	if (!ts->deps.want_tables)
 		return;
-	divide(e, b);
+	divide(ts, e, b);
 	if (ts->deps.at_once && !e->wanted.nr)
 		queue_table(ts, b->index, eager_priority(b));
 	else if (ts->deps.large_at_once)

@@ -46,6 +46,7 @@ struct table_store_deps {
 	 * come without memory and so cannot wait for a page.
 	 */
 	bool large_at_once;
+	uint64_t large_bytes;		/* a file of this size is large; 0: 2 MiB */
 	/*
 	 * Gets the table of a binary when it is built, or more pages of it, borrowed for the call;
 	 * NULL: there will never be one. Returns an error if there is no room for the table; it is
