@@ -53,6 +53,7 @@ struct table_store {
 	struct hash_index originals;	/* by build-id */
 	struct table_store_stats stats;
 	unsigned pending;
+	bool is_short;			/* there was no room for all tables: only what is wanted */
 };
 
 /* The building of an unwind table, or of some pages. The worker touches nothing but this struct. */
@@ -210,6 +211,8 @@ static void fill(struct table_store *ts, uint32_t original)
 	struct entry *e = &ts->entries[original];
 	uint32_t left = FILL_PAGES;
 
+	if (ts->is_short)
+		return;
 	for (uint32_t i = 0; i < e->wanted.nr && left; i++) {
 		left -= !page_set_has(&e->built, i);
 		page_set_add(&e->wanted, i);
@@ -352,6 +355,7 @@ void table_store_drop(struct table_store *ts, uint32_t binary)
 {
 	struct entry *e = table_entry(ts, binary);
 
+	ts->is_short = true;
 	if (!e || e->state == TABLE_NEVER)
 		return;
 	if (e->state == TABLE_READY)
