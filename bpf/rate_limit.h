@@ -14,11 +14,13 @@
  * the next such window, and so on, on all CPUs alike. User space then makes the timers as much
  * slower (`done`), since a tick that is passed over costs an interrupt all the same. Ticks are
  * passed over whatever thread they meet and the samples weigh as much more, so the profile remains
- * right. When it has been calm for a while the rate goes up again, by one step; the while is twice
- * as long after each time that it had to go down. User space does this, because only there can be
- * seen what an interrupt costs (src/capture/collectors/rate_watch.h): at a rate that is too high
- * nothing else would run, and nobody could lower it again. For the same reason a rate beyond
- * RATE_FIRST_HZ is not tried at once.
+ * right.
+ *
+ * The rate goes up again, by one step, when no CPU was near the limit for a while. The while
+ * becomes twice as long each time that the rate had to go down. User space decides this, because
+ * only user space can measure what an interrupt costs (src/capture/collectors/rate_watch.h). A rate
+ * that is too high would leave no time to run for whoever has to lower it. So a rate beyond
+ * RATE_FIRST_HZ is not tried at once, either.
  *
  * All ticks are counted as those that were asked for: one of timers that are four times as slow
  * counts as four, of which three were passed over (COUNTER_PASSED_OVER).

@@ -41,6 +41,12 @@ struct unwind_page {
 	uint16_t carry;			/* rule in force before the first row */
 };
 
+/* The number of pages of a binary whose code ends at end. */
+static inline uint64_t unwind_nr_pages(uint64_t vaddr_lo, uint64_t end)
+{
+	return (end - vaddr_lo + (1u << UNWIND_PAGE_SHIFT) - 1) >> UNWIND_PAGE_SHIFT;
+}
+
 /* In first: the rows of the page are not known yet. */
 #define UNWIND_PAGE_ABSENT UINT32_MAX
 

@@ -35,7 +35,7 @@ static uint64_t count_pages(const struct elf_image *img)
 		if (s->exec && s->vaddr + s->filesz > end)
 			end = s->vaddr + s->filesz;
 	}
-	return (end - img->vaddr_lo + (1u << UNWIND_PAGE_SHIFT) - 1) >> UNWIND_PAGE_SHIFT;
+	return unwind_nr_pages(img->vaddr_lo, end);
 }
 
 /* Bytes from lo to hi - 1 for which there is no rule. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * twochains ROUNDS NSPIN NSLEEP [NYIELD NFUTEX NPIPE]: threads that alternate between the call chains
- * a1 > a2 > a3 and b1 > b2 > b3, both below alternate(), ROUNDS of a counting loop in each. A stack that
- * mixes the two, or that skips a level, cannot exist: whoever reports one has read registers and memory of
- * different moments. NSPIN threads never rest. The others rest once in each chain, even ones between the
+ * a1 > a2 > a3 and b1 > b2 > b3, both below alternate(), ROUNDS of a counting loop in each. No stack
+ * mixes the two or skips a level. A tool that reports such a stack has read registers and memory of different
+ * moments. NSPIN threads never rest. The others rest once in each chain, even ones between the
  * chains, odd ones in the leaf: they sleep for 20 us, yield the CPU, or hand a turn to the other one of
  * their pair by a futex or a pipe. All of them are threads: the main thread waits in pause().
  */

@@ -28,8 +28,8 @@ _Static_assert(sizeof(struct probee_bpf__rodata) == sizeof(struct sampler_bpf__r
 	       "a variable is missing without scans");
 
 /*
- * The compiler keeps constants in maps of its own (.rodata.cst32). Nobody asks for these by name,
- * and an object may lack one that the other has.
+ * The compiler keeps constants in maps of its own (.rodata.cst32), and one object may have such a
+ * map that the other lacks. No code uses these maps by name, so the skeleton need not list them.
  */
 static void forget_constants(struct bpf_object_skeleton *s)
 {

@@ -8,7 +8,6 @@
 #include "bpf/rate_limit.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
-#include "src/base/fail.h"
 #include "src/capture/collectors/perf_sampler.h"
 #include "src/capture/session/session.h"
 

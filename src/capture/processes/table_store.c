@@ -410,7 +410,7 @@ static uint64_t pages_of(const struct binary *b)
 	for (uint32_t i = 0; i < b->nr_segments; i++)
 		if (b->segments[i].vaddr + b->segments[i].filesz > end)
 			end = b->segments[i].vaddr + b->segments[i].filesz;
-	return (end - b->vaddr_lo + (1u << UNWIND_PAGE_SHIFT) - 1) >> UNWIND_PAGE_SHIFT;
+	return unwind_nr_pages(b->vaddr_lo, end);
 }
 
 /* Out of memory, or with too many pages, it is built as a whole. */

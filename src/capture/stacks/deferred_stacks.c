@@ -249,6 +249,36 @@ static bool waits_for_table(const struct deferred_stacks *l, const struct deferr
 	return s->binary && binary_store_table_pending(l->deps.store, s->binary, s->page);
 }
 
+/* Unwinds the stack with what is known by now. A missing mapping is looked for in /proc, once. */
+static int unwind_now(struct deferred_stacks *l, struct deferred *s, struct process *p,
+		      const struct wire_stack *stack, struct deferred_unwind_result *r)
+{
+	int err = deferred_unwind(l->unwind, l->deps.binaries, p, stack, r);
+
+	if (err || r->lacks != UNWIND_NO_MAPPING || s->looked)
+		return err;
+	s->looked = true;
+	return process_tracker_look_again(l->deps.tracker, p)
+		       ? deferred_unwind(l->unwind, l->deps.binaries, p, stack, r)
+		       : 0;
+}
+
+/* Whether more may become known of the stack, which then waits for it. */
+static bool goes_on_waiting(struct deferred_stacks *l, struct deferred *s, struct process *p,
+			    const struct wire_stack *stack, const struct deferred_unwind_result *r)
+{
+	if (r->lacks == UNWIND_NO_TABLE && ask(l, s, r)) {
+		s->binary = r->binary;
+		s->page = r->page;
+		return true;
+	}
+	if (!r->is_cut || !s->scan || s->again >= MAX_AGAIN)
+		return false;
+	where_it_ended(l, p, stack, s);
+	s->is_cut = !s->binary || !want(l, s, s->binary, s->page);
+	return true;
+}
+
 /* 1: the stack was given on, or is dropped; 0: it must wait; or an error. */
 static int try_one(struct deferred_stacks *l, struct deferred *s)
 {
@@ -264,27 +294,11 @@ static int try_one(struct deferred_stacks *l, struct deferred *s)
 	if (!restore(l, s, &stack))
 		return 1;
 	p = process_tracker_find(l->deps.tracker, stack.head->tgid, stack.head->time_ns);
-	if (!p)
-		return -ENOMEM;
-	err = deferred_unwind(l->unwind, l->deps.binaries, p, &stack, &r);
-	if (!err && r.lacks == UNWIND_NO_MAPPING && !s->looked) {
-		s->looked = true;
-		if (process_tracker_look_again(l->deps.tracker, p))
-			err = deferred_unwind(l->unwind, l->deps.binaries, p, &stack, &r);
-	}
+	err = p ? unwind_now(l, s, p, &stack, &r) : -ENOMEM;
 	if (err)
 		return err;
-	if (r.lacks == UNWIND_NO_TABLE && ask(l, s, &r) && waits) {
-		s->binary = r.binary;
-		s->page = r.page;
+	if (waits && goes_on_waiting(l, s, p, &stack, &r))
 		return 0;
-	}
-	if (r.is_cut && s->scan && s->again < MAX_AGAIN && waits) {
-		where_it_ended(l, p, &stack, s);
-		s->is_cut = !s->binary ||
-			    !want(l, s, s->binary, s->page);
-		return 0;
-	}
 	/* The kernel side had all of the stack, and the code. */
 	if (only_leaf(&stack) && (r.is_cut || r.leaf_guessed))
 		err = give_as_it_came(l, s);
