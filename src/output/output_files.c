@@ -115,6 +115,11 @@ static int explain(const struct output_file *f, const struct output_reply *r)
 				"create %s: the process that puts files in their places does not "
 				"answer: it was stopped, or the file system does not answer",
 				f->path);
+	if (err == -ETOOMANYREFS)
+		return fail_why(err,
+				"create %s: this user's processes have more descriptors under way "
+				"than a process may have open. Try: ulimit -n with a larger number",
+				f->path);
 	if (!text && err == -EACCES)
 		return fail_try(err, "a directory that you may write to", "create %s", f->path);
 	if (!text)

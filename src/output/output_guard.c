@@ -84,7 +84,8 @@ union fd_room {
 	char v[CMSG_SPACE(sizeof(int))];
 };
 
-static bool send_answer(int socket, const struct answer *a, int fd)
+/* 0 or -errno. */
+static int send_answer(int socket, const struct answer *a, int fd)
 {
 	struct iovec iov = { (void *)a, sizeof(*a) };
 	union fd_room room = { .v = { 0 } };
@@ -100,7 +101,7 @@ static bool send_answer(int socket, const struct answer *a, int fd)
 		c->cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(c), &fd, sizeof(int));
 	}
-	return sendmsg(socket, &msg, MSG_NOSIGNAL) == sizeof(*a);
+	return sendmsg(socket, &msg, MSG_NOSIGNAL) == sizeof(*a) ? 0 : -errno;
 }
 
 static bool receive_answer(int socket, struct answer *a, int *fd)
@@ -149,6 +150,23 @@ static void prepare_guard(void)
 	shed_rights();
 }
 
+/*
+ * Answers with the descriptor. The kernel refuses to send it (ETOOMANYREFS) where all processes of
+ * this user have more descriptors under way in messages than this one may have open. Then the
+ * answer says so, because the recorder waits for one.
+ */
+static void answer(struct output_file *f, const struct output_reply *reply)
+{
+	struct answer a = { reply->err, reply->no.why, reply->no.uid };
+	int err = send_answer(GUARD_FD, &a, reply->fd);
+
+	if (!err || reply->fd < 0)
+		return;
+	output_file_drop(f);
+	a.err = err;
+	send_answer(GUARD_FD, &a, -1);
+}
+
 static void guard_main(struct output_file *v, size_t nr, const struct output_user *user)
 {
 	struct output_reply reply;
@@ -157,11 +175,8 @@ static void guard_main(struct output_file *v, size_t nr, const struct output_use
 	prepare_guard();
 	while (recv(GUARD_FD, &req, sizeof(req), 0) == sizeof(req) && req.i < nr &&
 	       req.order <= OUTPUT_DROP) {
-		struct answer a;
-
 		output_order(v, nr, user, (enum output_order)req.order, req.i, &reply);
-		a = (struct answer){ reply.err, reply.no.why, reply.no.uid };
-		send_answer(GUARD_FD, &a, reply.fd);
+		answer(&v[req.i], &reply);
 		if (reply.fd >= 0)
 			close(reply.fd);
 	}
