@@ -92,15 +92,19 @@ def probee_threads(pid, tmp):
     return threads
 
 
-def lands(symbols, ours, gdbs, i):
-    """Whether ours[i] is where libgcc is about to go on. It has put the registers of that frame in the places of its own saved
-    ones already (uw_install_context_1), and its return address is used no more; gdb still shows the frames in between."""
-    name = ours[i].rpartition('+')[0]
-    if not i or not EH_RETURN.match(ours[i - 1]):
+def lands(symbols, ours, gdbs, i, rooted):
+    """Whether our frame behind libgcc's is where libgcc is about to go on, and i is the first that differs. libgcc has put the
+    registers of that frame in the places of its own saved ones already (uw_install_context_1), and its return address is used
+    no more. gdb still shows the frames in between, or loses its way; of a function that calls itself the first may look
+    alike."""
+    behind = next((n + 1 for n in range(i) if EH_RETURN.match(ours[n])), None)
+    if behind is None:
         return False
-    at = next((j for j in range(i + 1, len(gdbs)) if gdbs[j][2] == name), None)
-    return at is not None and len(ours) - i == len(gdbs) - at and all(
-        symbols.addresses(frame) & {pc, pc - 1} for frame, (_, pc, _) in zip(ours[i + 1:], gdbs[at + 1:]))
+    if not rooted:
+        return behind == i
+    at = len(gdbs) - (len(ours) - behind)
+    return at > behind and gdbs[at][2] == ours[behind].rpartition('+')[0] and all(
+        symbols.addresses(frame) & {pc, pc - 1} for frame, (_, pc, _) in zip(ours[behind + 1:], gdbs[at + 1:]))
 
 
 def difference(symbols, ours, gdbs, rooted):
@@ -113,7 +117,7 @@ def difference(symbols, ours, gdbs, rooted):
             continue
         allowed = {pc} if i == 0 else {pc, pc - 1}
         if not symbols.addresses(ours[i]) & allowed:
-            if lands(symbols, ours, gdbs, i):
+            if lands(symbols, ours, gdbs, i, rooted):
                 return None
             return f'frame {i} of {len(gdbs)}: gdb {name} {pc:x}, we {ours[i]}'
     if rooted and len(ours) > len(gdbs):
