@@ -56,7 +56,9 @@ struct unwinder {
 	uint32_t next_goroutine;	/* RULE_NEXT_GOROUTINE if a frame's rule has it */
 	uint32_t guess;			/* enum unwind_guess: what is tried for this frame; or 0 */
 	uint32_t guess_end;		/* how unwinding ends if no caller is found */
-	uint32_t leaf_end, pad;		/* --unwind fp: why no table told a leaf's caller; or 0 */
+	uint32_t leaf_end;		/* --unwind fp: why no table told a leaf's caller; or 0 */
+	uint32_t may_skip;		/* --unwind fp: the next step may leave a frame out */
+	uint64_t leaf_pc;		/* with leaf_end: where a table was missing */
 	uint64_t scan_at, scan_prev;	/* the next word to look at, and the stack word below it */
 	uint32_t scan_left, scan_budget;	/* steps left for this frame, for this stack */
 	int64_t frame_bytes;		/* from arch_prologue_at() */
@@ -110,6 +112,8 @@ UNWIND_INLINE void unwind_begin(struct unwinder *w, uint32_t tgid, uint32_t mode
 	w->pages_read = 0;
 	w->guess = 0;
 	w->leaf_end = 0;
+	w->may_skip = 0;
+	w->leaf_pc = 0;
 	w->scan_budget = UNWIND_SEARCH_TOTAL;
 }
 
@@ -295,42 +299,9 @@ UNWIND_INLINE void unwind_found_caller(struct unwinder *w, int guessed)
 		w->saw_guess = 1;
 }
 
+#include "unwind/unwind_frame_pointer.h"
 #include "unwind/unwind_goroutine.h"
 #include "unwind/unwind_guess.h"
-
-/*
- * One step by the frame pointer: 0, or the code that unwinding ends with. With check, the code at
- * pc has no table but other frames may have one; code is then the reason why there is no table, and
- * the result if the frame pointer is not plausible. Without check (--unwind fp) the chain is
- * followed as it is, and it is not known whether its end is the end of the stack. Then only the
- * caller of an interrupted frame is a guess: if that frame is not set up, its caller is left out.
- */
-UNWIND_INLINE int unwind_step_fp(void *env, struct unwinder *w, int code, const int check)
-{
-	uint64_t fp = w->fp, next = 0, ra = 0;
-	int at_zero = check ? UNWIND_ROOT_GUESS : UNWIND_FP_END;
-	int err;
-
-	if (!fp)
-		return w->nr > 1 ? at_zero : code;
-	if (fp < w->sp || (check && fp - w->sp > UNWIND_MAX_GUESS_BYTES))
-		return check ? code : UNWIND_FP_END;
-	err = unwind_read(env, w, fp, &next);
-	if (!err)
-		err = unwind_read(env, w, fp + 8, &ra);
-	if (err)
-		return err > 1 ? err : check ? code : UNWIND_READ_RA;
-	ra = arch_strip(ra);
-	if (!ra)
-		return at_zero;
-	if (check && unwind_find_mapping(env, w, ra - 1))
-		return code;
-	w->pc = ra;
-	w->sp = fp + 16;
-	w->fp = next;
-	unwind_found_caller(w, check || w->exact);
-	return 0;
-}
 
 /* Steps to the registers that a signal interrupted, in the ucontext above the trampoline. */
 UNWIND_INLINE int unwind_step_signal(void *env, struct unwinder *w)
@@ -502,13 +473,16 @@ UNWIND_INLINE int unwind_guess_fp(void *env, struct unwinder *w)
 
 /*
  * Where the tables do not tell: unwinding ends with code, or with --unwind fp the caller of the
- * interrupted frame is guessed, and the stack may be worth another try later.
+ * interrupted frame (or of a signal's trampoline) is guessed, and the stack may be worth another
+ * try later. After that no table is asked any more, so that w keeps the mapping of this frame.
  */
 UNWIND_INLINE int unwind_without_table(struct unwinder *w, int code)
 {
 	if (w->mode & UNWIND_BY_TABLES)
 		return UNWIND_END(w, code);
 	w->leaf_end = (uint32_t)code;
+	w->leaf_pc = w->exact ? w->pc : w->pc - 1;
+	w->may_skip = 1;
 	unwind_begin_guess(w, UNWIND_FP_END);
 	return 0;
 }
@@ -529,7 +503,7 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 		(w->pc & UNWIND_ADDRESS_MASK) | (uint64_t)w->flags_next << 32;
 	w->nr = n + 1;
 
-	if (!(w->mode & UNWIND_BY_TABLES) && !(w->exact && w->mode & UNWIND_LEAF_BY_TABLE)) {
+	if (!(w->mode & UNWIND_BY_TABLES) && !unwind_fp_asks_table(env, w)) {
 		unwind_begin_guess(w, UNWIND_FP_END);
 		return 0;
 	}
@@ -548,6 +522,10 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 			return UNWIND_END(w, UNWIND_BUG);
 		kind = w->exact && r->ra & RULE_ENTERED ? CFA_SP : r->cfa;
 		code = UNWIND_NO_FDE;
+	}
+	if (!(w->mode & UNWIND_BY_TABLES) && !w->exact && kind != CFA_SIGNAL) {
+		unwind_begin_guess(w, UNWIND_FP_END);
+		return 0;
 	}
 	if (kind == CFA_NONE) {
 		if ((w->mode & UNWIND_AUTO_BITS) != UNWIND_AUTO_BITS)

@@ -12,6 +12,12 @@ for how in alt same; do
 	check "$how stack: below the trampoline" stacks share signal.folded "main;outer;inner" --of handler_leaf
 	check "$how stack: _start" stacks share signal.folded _start --of handler_leaf
 	finish "$PID"
+	start sigalt_fp $how
+	snapshot --unwind fp -p "$PID" -F 100 -i 20 -o signal.pbz
+	folded signal.pbz >signal.folded
+	check "$how stack, by frame pointers: what the signal interrupted is there" stacks like signal.folded \
+		"main;outer;inner;[^;]*;on_signal;handler_mid;handler_leaf" --of handler_leaf --percent 90
+	finish "$PID"
 done
 
 # Return addresses that no call pushed; and behind a call that is the last instruction of its function. The number of rows

@@ -200,6 +200,48 @@ static void test_leaf_by_table(void **state)
 	}
 }
 
+/*
+ * --unwind fp: a handler's frame record leads from its trampoline to the caller of what the signal
+ * interrupted. The table tells that it is a trampoline; without one the next frame is marked.
+ */
+static void test_signal_by_table(void **state)
+{
+	const uint64_t handler = STACK + 0x20, context = handler + 16 + ARCH_SIGNAL_CONTEXT, sp = STACK + 0x1000;
+	struct world *w = *state;
+
+	if (!ARCH_FP_CHAIN_MEETS_SIGNALS)
+		return;
+	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_FP, .cfa_off = 16, .fp = FP_CFA, .fp_off = -16 });
+	row(w, 0x27ff, (struct unwind_rule){ .cfa = CFA_SIGNAL });
+	row(w, 0x2810, (struct unwind_rule){ .cfa = CFA_NONE });
+	row(w, 0x2900, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 24 });
+	row(w, 0x3000, (struct unwind_rule){ .cfa = CFA_FP, .cfa_off = 16, .fp = FP_CFA, .fp_off = -16 });
+	w->mode = UNWIND_BY_FRAME_POINTERS | UNWIND_LEAF_BY_TABLE;
+	poke(w, handler, sp + 0x100);
+	poke(w, handler + 8, at(0x2800));
+	poke(w, handler + 16, ARCH_UCONTEXT_FLAGS);
+	poke(w, context + ARCH_SIGNAL_PC * 8, at(0x2908));
+	poke(w, context + ARCH_SIGNAL_SP * 8, sp);
+	poke(w, context + ARCH_SIGNAL_FP * 8, sp + 0x100);
+	poke(w, sp + 16, at(0x3010));
+	poke(w, sp + 0x108, at(0x3020));
+	start(w, at(0x2010), STACK, handler);
+	expect(w, UNWIND_FP_END, at(0x2010), at(0x2800) | RA, at(0x2908), at(0x3010) | RA,
+	       at(0x3020) | RA);
+	/* No table of the trampoline. */
+	poke(w, handler + 8, PENDING + 8);
+	start(w, at(0x2010), STACK, handler);
+	expect(w, UNWIND_FP_END, at(0x2010), (PENDING + 8) | RA, at(0x3020) | GUESS);
+	/* Other code with such words on its stack; and no such words: no table is asked. */
+	poke(w, handler + 8, at(0x3010));
+	start(w, at(0x2010), STACK, handler);
+	expect(w, UNWIND_FP_END, at(0x2010), at(0x3010) | RA, at(0x3020) | RA);
+	poke(w, handler + 16, ARCH_UCONTEXT_FLAGS + 1);
+	poke(w, handler + 8, PENDING + 8);
+	start(w, at(0x2010), STACK, handler);
+	expect(w, UNWIND_FP_END, at(0x2010), (PENDING + 8) | RA, at(0x3020) | RA);
+}
+
 static void test_leaf_needs_readable_code(void **state)
 {
 	struct world *w = *state;
@@ -366,6 +408,7 @@ int main(void)
 		T(test_frameless_through_pointer),
 		T(test_leaf_in_frame_pointer_mode),
 		T(test_leaf_by_table),
+		T(test_signal_by_table),
 		T(test_leaf_needs_readable_code),
 		T(test_frame_size_from_prologue),
 		T(test_prologue_says_frame_pointer),

@@ -42,6 +42,7 @@ for name in chain30 deep twochains threads; do
 	build "$name" "$name.c" $nofp -pthread
 	build "${name}_fp" "$name.c" $fp -pthread
 done
+build sigalt_fp sigalt.c $fp -pthread
 build twochains_leaf twochains.c $CC $opt -fno-omit-frame-pointer -momit-leaf-frame-pointer -fPIE -pie -pthread
 build chain30_nopie chain30.c $CC $opt -fomit-frame-pointer -fno-pie -no-pie
 build chain30_static chain30.c $CC $opt -fomit-frame-pointer -fno-pie -static

@@ -182,15 +182,15 @@ static int take_mappings(struct deferred_unwind *w, const struct binaries *bs,
 }
 
 /*
- * The page of its binary's table in which the rule is that was missing: of the last frame, or of
- * the interrupted one.
+ * The page of its binary's table in which the rule is that was missing: of the last frame, or with
+ * --unwind fp of the first one for which a table was asked in vain.
  */
 static uint32_t page_of(const struct unwinder *u)
 {
 	uint64_t pc = u->exact ? u->pc : u->pc - 1;
 
 	if (u->leaf_end)
-		pc = u->regs[ARCH_REG_PC];
+		pc = u->leaf_pc;
 	return (uint32_t)((pc - u->map_bias) >> UNWIND_PAGE_SHIFT);
 }
 
