@@ -20,6 +20,7 @@ struct knobs {
 	uint32_t wakeup_bytes;		/* ring buffer fill that wakes the reader */
 	uint32_t ask;			/* scan: threads on a CPU are requested (running.bpf.h) */
 	uint32_t snapshot_slot;		/* of dump_scratch: the first of SCAN_SLOTS for scans */
+	uint32_t running_slot;		/* and that of CPU 0 for threads that a scan meets there */
 	uint32_t skip_same;		/* scan: threads that have not run are not unwound again */
 	uint32_t last_scans;		/* entries of the map last_scans: a power of two */
 	uint32_t audit;			/* one stack in so many comes with its memory; 0: none */

@@ -29,6 +29,9 @@
  * wherever it is: its tid goes into switch_requests, and it is served when it next leaves any CPU.
  * By then the iterator is some tasks further on, and nothing waits.
  *
+ * A stack that ends early comes with the registers and the memory of its thread, as a sample does
+ * (stack_dump.bpf.h): of a program that is new or huge the table is not there yet.
+ *
  * Limits. A thread that leaves no CPU meanwhile, or whose entry of switch_requests another thread
  * has got, has no stack yet. User space has it visited again by its tid, and it may be on another
  * CPU then.
@@ -37,6 +40,7 @@
 
 #include "bpf/filter.bpf.h"
 #include "bpf/stack.bpf.h"
+#include "bpf/stack_dump.bpf.h"
 
 /*
  * The thread requested on a CPU, by its number in the initial namespace; 0: none. Each entry has a
@@ -116,9 +120,9 @@ static __always_inline bool cancel_request(struct task_struct *task, uint32_t cp
 	return w && __sync_val_compare_and_swap(&w->tid, tid, 0) == tid;
 }
 
-static __always_inline void gather_current(void *ctx, struct gather *g, struct task_struct *task)
+static __always_inline void gather_current(void *ctx, struct env *e, struct task_struct *task)
 {
-	struct env e = { .g = g };
+	struct gather *g = e->g;
 
 	init_head(&g->head, task, ids_of(task), bpf_ktime_get_ns(), control.event);
 	g->head.weight = 0;
@@ -132,10 +136,32 @@ static __always_inline void gather_current(void *ctx, struct gather *g, struct t
 	} else if (knobs.want_user && in_exec(task)) {
 		g->head.end = UNWIND_EXEC;
 	} else if (knobs.want_user && !load_user_regs(&g->unwinder, task)) {
-		gather_user(g, &e, step_nofault);
+		gather_user(g, e, step_nofault);
 	}
 	if (knobs.want_kernel)
 		gather_kernel_here(ctx, g);
+}
+
+/*
+ * Hands out the stack of this CPU's thread, with its memory if user space is to unwind it again and
+ * there is room for that in the ring.
+ */
+static __always_inline void submit_running(struct gather *g, struct env *e)
+{
+	uint32_t slot = knobs.running_slot + bpf_get_smp_processor_id(), bytes = 0;
+	struct stack_dump *dump = is_deferred(g) ? bpf_map_lookup_elem(&dump_scratch, &slot) : 0;
+
+	if (dump) {
+		g->head.flags |= WIRE_DUMP;
+		bytes = gather_dump(g, e, dump, WIRE_DUMP_PAGES, copy_page_nofault);
+		if (bytes && bytes <= sizeof(*dump) &&
+		    !bpf_ringbuf_output(&oncpu_ring, dump, bytes, BPF_RB_NO_WAKEUP))
+			return;
+		g->head.flags &= ~WIRE_DUMP;
+	}
+	bytes = gather_bytes(g);
+	if (bytes)
+		bpf_ringbuf_output(&oncpu_ring, &g->head, bytes, BPF_RB_NO_WAKEUP);
 }
 
 /* Whether it is this thread that is requested on this CPU. Another one that has left is dropped. */
@@ -157,11 +183,11 @@ static __always_inline bool is_requested_at_switch(struct task_struct *task)
 /* Runs with interrupts off, so the current thread stays. ask: user space has this CPU asked. */
 static __always_inline int serve_request(void *ctx, bool ask)
 {
-	uint32_t zero = 0, cpu = bpf_get_smp_processor_id(), bytes;
+	uint32_t zero = 0, cpu = bpf_get_smp_processor_id();
 	struct oncpu_request *w = bpf_map_lookup_elem(&oncpu_requests, &cpu);
 	struct task_struct *task;
+	struct env e = { 0 };
 	bool here, at_switch;
-	struct gather *g;
 
 	if (!w || (!READ_NOW(w->tid) && !READ_NOW(switch_requests.any)))
 		return 0;
@@ -170,13 +196,11 @@ static __always_inline int serve_request(void *ctx, bool ask)
 	at_switch = is_requested_at_switch(task);
 	if (!here && !at_switch)
 		return 0;
-	g = bpf_map_lookup_elem(&running_scratch, &zero);
-	if (!g)
+	e.g = bpf_map_lookup_elem(&running_scratch, &zero);
+	if (!e.g)
 		return 0;
-	gather_current(ctx, g, task);
-	bytes = gather_bytes(g);
-	if (bytes)
-		bpf_ringbuf_output(&oncpu_ring, &g->head, bytes, BPF_RB_NO_WAKEUP);
+	gather_current(ctx, &e, task);
+	submit_running(e.g, &e);
 	if (here)
 		READ_NOW(w->tid) = 0;
 	if (at_switch)

@@ -16,8 +16,9 @@ _Static_assert(WIRE_DUMP_FRAMES * 8 == sizeof(((struct gather *)0)->frames),
 	       "frames are copied as a whole");
 
 /*
- * An entry is too big for a per-CPU map. There is one for each CPU, by its number, and behind them
- * one for each reader of scans.
+ * An entry is too big for a per-CPU map. There is one for each CPU, by its number, behind them one
+ * for each reader of scans, and behind these one for each CPU, for threads that run when a scan
+ * meets them: a sample may be taken in the middle of that.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -26,15 +27,19 @@ struct {
 	__type(value, struct stack_dump);
 } dump_scratch SEC(".maps");
 
+/* Whether user space is to unwind the stack again. */
+static __always_inline bool is_deferred(const struct gather *g)
+{
+	return knobs.deferred && (is_early(g->head.end) || g->head.flags & WIRE_LEAF);
+}
+
 /* The WIRE_ flags of a dump; 0: none is wanted. Every knobs.audit-th user stack (nr) is kept. */
 static __always_inline uint16_t dump_flags(const struct gather *g, uint64_t nr)
 {
-	uint16_t flags = 0;
+	uint16_t flags = is_deferred(g) ? WIRE_DUMP : 0;
 
 	if (knobs.audit && stack_was_unwound(g) && !(nr % knobs.audit))
 		flags = WIRE_DUMP | WIRE_AUDIT;
-	if (knobs.deferred && (is_early(g->head.end) || g->head.flags & WIRE_LEAF))
-		flags |= WIRE_DUMP;
 	return flags;
 }
 

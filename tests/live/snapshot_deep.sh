@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The first scan of a deep stack in a program whose table is not ready yet: 20 KiB of a stack are kept, but this one has 70.
+# The first scan of a deep stack in a program whose table is not ready yet: 20 KiB of a stack are kept, 64 of a thread that
+# runs, but this one has 70.
 # The program has more than 10 MB of code without call frame information, so its table takes time to build.
 . "$(dirname "$0")/lib.sh"
 for tool in objcopy gcc; do command -v $tool >/dev/null || skip "no $tool"; done
@@ -29,5 +30,16 @@ for how in "-p $PID" "-a"; do
 	snapshot $how -F 2 -i 4 -o four.pbz
 	check "$how: all of four walks have the whole stack" equal "$(frames four.pbz)" "907 "
 	check "$how: the trace is as its page says" python3 "$ROOT/tests/spec/decode.py" --check four.pbz
+done
+finish "$PID"
+
+# A thread that is met on a CPU, whose table no other thread asks for: four recordings, for each of which all is new.
+nice -n -19 ./deep_late 1000 spin >ready &
+PID=$!
+STARTED+=("$PID")
+for i in $(seq 100); do grep -q ready ready && break; sleep 0.1; done
+for i in 1 2 3 4; do
+	snapshot -p "$PID" -i 1 -o running.pbz
+	check "it runs, $i: the only walk has the whole stack" equal "$(frames running.pbz)" "1006 "
 done
 done_testing

@@ -565,6 +565,29 @@ static void test_one_thread(void **state)
 
 /* ---- threads on a CPU ---- */
 
+/* A thread that is visited once more has its stack taken on its CPU, if it is on one by then. */
+static void test_running_when_visited_again(void **state)
+{
+	struct world *w = *state;
+	struct rec_scan r;
+
+	w->opts.ask = true;
+	w->script[0] = (struct script){ .first_tid = 5, .nr = 1 };
+	assert_int_equal(scan(w, &r), 0);
+	w->script[1] = (struct script){ .first_tid = 5, .nr = 1, .unwind_end = UNWIND_RUNNING };
+	w->script[2] = (struct script){ .first_tid = 5, .nr = 1 };	/* it sleeps now */
+	assert_int_equal(task_snapshot_again(w->ts, 5, on_row, w), 0);
+	assert_int_equal(fake.runs[1], 1);
+	assert_int_equal(w->nr_walks, 3);
+	assert_int_equal(w->scopes[2].only_tid, 5);
+	assert_int_equal(w->nr, 2);		/* that of the scan, and one more */
+	/* Who holds the lock of a memory map is not waited for. */
+	w->script[3] = (struct script){ .first_tid = 5, .nr = 1, .unwind_end = UNWIND_BUSY };
+	assert_int_equal(task_snapshot_again(w->ts, 5, on_row, w), 0);
+	assert_int_equal(w->nr_walks, 4);
+	assert_int_equal(w->nr, 3);
+}
+
 static void test_running_threads(void **state)
 {
 	struct world *w = *state;
@@ -651,6 +674,7 @@ int main(void)
 		T(test_targets_on_an_old_kernel),
 		T(test_one_thread),
 		T(test_running_threads),
+		T(test_running_when_visited_again),
 		T(test_running_threads_are_only_marked),
 		T(test_totals),
 	};

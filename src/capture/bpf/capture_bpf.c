@@ -13,6 +13,7 @@
 
 #include "bpf/knobs.h"
 #include "bpf/probee.skel.h"
+#include "bpf/wire.h"
 #include "src/rights/recording_rights.h"
 #include "src/base/fail.h"
 #include "src/capture/bpf/bpf_object.h"
@@ -44,6 +45,7 @@ static const struct program {
 	PROGRAM(on_holder, CAPTURE_SNAPSHOT, false),
 	PROGRAM(on_self, IN_PID_NS, false),
 };
+#define LARGEST_ROW (sizeof(struct wire_dump) + WIRE_DUMP_PAGES * UNWIND_MEMORY_PAGE)
 #define NR_PROGRAMS (sizeof(programs) / sizeof(programs[0]))
 
 _Static_assert(NR_PROGRAMS ==
@@ -115,14 +117,14 @@ static void choose_programs(struct probee_bpf *skel, unsigned wanted)
 }
 
 /*
- * A power of two with room for two of the largest rows of each CPU, and for common rows, of some
+ * A power of two with room for one of the largest rows of each CPU, and for common rows, of some
  * 200 octets, of all threads that can be requested at their next switch.
  */
 static uint32_t oncpu_ring_bytes(int nr_cpus)
 {
 	uint32_t bytes = SWITCH_REQUESTS * 256;
 
-	while (bytes < (uint32_t)nr_cpus * 20000 && bytes < 64u << 20)
+	while (bytes < (uint64_t)nr_cpus * LARGEST_ROW && bytes < 64u << 20)
 		bytes *= 2;
 	return bytes;
 }
@@ -149,6 +151,7 @@ static uint32_t last_scans(void)
 static void size_maps(struct capture_bpf *b, const struct capture_bpf_options *opts)
 {
 	bool dumps = opts->programs & CAPTURE_SAMPLER && opts->knobs.audit;
+	bool scans = opts->programs & CAPTURE_SNAPSHOT;
 	uint32_t slot = dumps ? (uint32_t)b->nr_cpus : 0;
 	struct knobs *knobs = (struct knobs *)&b->skel->rodata->knobs;
 
@@ -160,10 +163,12 @@ static void size_maps(struct capture_bpf *b, const struct capture_bpf_options *o
 				 opts->knobs.only_targets ? b->sizes.processes : 1);
 	bpf_map__set_max_entries(b->skel->maps.tids,
 				 opts->knobs.only_tids ? b->sizes.processes : 1);
-	bpf_map__set_max_entries(b->skel->maps.dump_scratch, slot + SCAN_SLOTS);
+	bpf_map__set_max_entries(b->skel->maps.dump_scratch,
+				 slot + SCAN_SLOTS + (scans ? (uint32_t)b->nr_cpus : 0));
 	bpf_map__set_max_entries(b->skel->maps.delta_states, (uint32_t)b->nr_cpus);
 	knobs->snapshot_slot = slot;
-	if (opts->programs & CAPTURE_SNAPSHOT) {
+	knobs->running_slot = slot + SCAN_SLOTS;
+	if (scans) {
 		bpf_map__set_max_entries(b->skel->maps.oncpu_requests, (uint32_t)b->nr_cpus);
 		bpf_map__set_max_entries(b->skel->maps.oncpu_ring, oncpu_ring_bytes(b->nr_cpus));
 		knobs->last_scans = last_scans();

@@ -313,7 +313,7 @@ static void fill_receipt(struct task_snapshot *ts, struct rec_scan *r)
 }
 
 /* Only kernels since 6.1 can visit one thread without visiting all others. */
-int task_snapshot_again(void *ts, uint32_t tid, wire_stack_fn fn, void *ctx)
+static int visit_thread(void *ts, uint32_t tid, wire_stack_fn fn, void *ctx)
 {
 	struct reader_scope scope = { .only_tid = tid, .strictly = true };
 
@@ -438,7 +438,7 @@ static int scan_all(struct task_snapshot *ts, wire_stack_fn fn, void *ctx, struc
 	ts->seen = capture_bpf_totals(ts->bpf)->seen;
 	look_at_memo(ts);
 	if ((!err || err == -EINTR) && ts->running) {	/* all that were set aside are given */
-		int settled = running_threads_settle(ts->running, task_snapshot_again, ts, fn, ctx);
+		int settled = running_threads_settle(ts->running, visit_thread, ts, fn, ctx);
 
 		err = settled ? settled : err;
 		running_threads_stats(ts->running, &running);
@@ -462,6 +462,31 @@ int task_snapshot_scan(struct task_snapshot *ts, wire_stack_fn fn, void *ctx,
 	err = scan_all(ts, fn, ctx, receipt);
 	receipt->duration_ns = now_ns() - receipt->time_ns;
 	return err;
+}
+
+/* A memory map that is locked is not waited for: the thread has a row already. */
+static int on_again(void *ctx, const struct wire_stack *stack)
+{
+	struct visitor *v = ctx;
+
+	if (v->ts->running && wire_stack_is_missing(stack) && stack->end != UNWIND_BUSY)
+		return running_threads_add(v->ts->running, stack);
+	return v->fn(v->ctx, stack);
+}
+
+int task_snapshot_again(void *snapshot, uint32_t tid, wire_stack_fn fn, void *ctx)
+{
+	struct task_snapshot *ts = snapshot;
+	struct visitor v = { ts, fn, ctx };
+	int err, settled;
+
+	if (ts->running)
+		running_threads_begin(ts->running);
+	err = visit_thread(ts, tid, on_again, &v);
+	if (!ts->running)
+		return err;
+	settled = running_threads_settle(ts->running, visit_thread, ts, fn, ctx);
+	return err ? err : settled;
 }
 
 uint64_t task_snapshot_bad_records(const struct task_snapshot *ts)

@@ -18,7 +18,8 @@
  * kernel side had done so. Other stacks that met the same library wait for the same table.
  *
  * Stacks of scans: a sample comes with up to 256 KiB of stack memory (WIRE_DELTA_PAGES), a row of a
- * scan with 20 KiB at most, because a scan meets thousands of threads at once. A stack that is
+ * scan with 20 KiB at most, because a scan meets thousands of threads at once, and that of a thread
+ * that runs with 64 KiB, because only few threads do (bpf/running.bpf.h). A stack that is
  * longer is *cut*: with all tables there, it ends where the memory ends. By then the kernel side
  * knows the tables, too, so it visits the thread again and unwinds the stack where it is
  * (deferred_stacks_again()). Each visit may end at the next missing table, so there are up to 8.
