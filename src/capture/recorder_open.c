@@ -305,13 +305,6 @@ static bool tables_at_once(const struct recorder_options *o)
 	       (o->unwind != UNWIND_FP && o->programs & CAPTURE_SNAPSHOT);
 }
 
-/* true: the large ones as well. Samples come with their memory, and can wait for what they need. */
-static bool large_tables_at_once(const struct recorder_options *o)
-{
-	return o->programs & CAPTURE_SNAPSHOT &&
-	       (recorder_has_filter(o) || !(o->programs & CAPTURE_SAMPLER));
-}
-
 static int open_tracker(struct recorder *r)
 {
 	struct binary_store_deps store = {
@@ -322,7 +315,6 @@ static int open_tracker(struct recorder *r)
 		.parsers = r->parsers,
 		.want_tables = wants_tables(&r->opts),
 		.at_once = tables_at_once(&r->opts),
-		.large_at_once = large_tables_at_once(&r->opts),
 		/* Where memory is little, only what is met has a place. */
 		.large_bytes = memory_room() < LITTLE_ROOM ? FEW_BYTES : 0,
 		.on_table = on_table,

@@ -57,7 +57,6 @@ static int open_tables(struct binary_store *st)
 		.parsers = d->parsers,
 		.want_tables = d->want_tables,
 		.at_once = d->at_once,
-		.large_at_once = d->large_at_once,
 		.large_bytes = d->large_bytes,
 		.on_table = d->on_table,
 		.on_same = d->on_same,

@@ -36,7 +36,7 @@ struct binary_store_deps {
 	struct file_opener *opener;	/* these two work in processes of their own */
 	struct parsers *parsers;
 	bool want_tables;		/* false: no tables are built */
-	bool at_once, large_at_once;	/* these are as in struct table_store_deps */
+	bool at_once;			/* these are as in struct table_store_deps */
 	uint64_t large_bytes;
 	/* As in struct table_store_deps. */
 	int (*on_table)(void *ctx, uint32_t binary, const struct unwind_table *t);

@@ -23,8 +23,6 @@
 /* Other jobs have priority 0. Tables that no stack waits for are built small ones first. */
 #define PRIORITY_WANTED -100
 #define PRIORITY_TABLE -50
-/* Pages of a large table that are built together when no stack waits: for some 20 ms. */
-#define FILL_PAGES 128
 /* A table for which there was no room is not built again before this time has passed. */
 #define RETRY_NS NSEC_PER_SEC
 /* From this size of the file on its table is built in pages. That of libc takes 2 ms as a whole. */
@@ -53,7 +51,6 @@ struct table_store {
 	struct hash_index originals;	/* by build-id */
 	struct table_store_stats stats;
 	unsigned pending;
-	bool is_short;			/* there was no room for all tables: only what is wanted */
 };
 
 /* The building of an unwind table, or of some pages. The worker touches nothing but this struct. */
@@ -203,24 +200,6 @@ static void table_built(struct table_store *ts, struct table_job *t)
 }
 
 static void queue_table(struct table_store *ts, uint32_t original, int priority);
-static int eager_priority(const struct binary *b);
-
-/* Has the next pages of a large table built, if nothing else is to be done for it. */
-static void fill(struct table_store *ts, uint32_t original)
-{
-	struct entry *e = &ts->entries[original];
-	uint32_t left = FILL_PAGES;
-
-	if (ts->is_short)
-		return;
-	for (uint32_t i = 0; i < e->wanted.nr && left; i++) {
-		left -= !page_set_has(&e->built, i);
-		page_set_add(&e->wanted, i);
-	}
-	if (left < FILL_PAGES)
-		queue_table(ts, original,
-			    eager_priority(binaries_get(ts->deps.binaries, original)));
-}
 
 static void table_done(struct worker_job *job, bool cancelled)
 {
@@ -243,8 +222,6 @@ static void table_done(struct worker_job *job, bool cancelled)
 	free(t->pages);
 	if (again && !cancelled)
 		queue_table(ts, t->binary, PRIORITY_WANTED);
-	else if (e->state == TABLE_READY && !cancelled && ts->deps.large_at_once)
-		fill(ts, t->binary);
 	free(t);
 }
 
@@ -355,7 +332,6 @@ void table_store_drop(struct table_store *ts, uint32_t binary)
 {
 	struct entry *e = table_entry(ts, binary);
 
-	ts->is_short = true;
 	if (!e || e->state == TABLE_NEVER)
 		return;
 	if (e->state == TABLE_READY)
@@ -447,8 +423,6 @@ void table_store_admit(struct table_store *ts, const struct binary *b, const voi
 	divide(ts, e, b);
 	if (ts->deps.at_once && !e->wanted.nr)
 		queue_table(ts, b->index, eager_priority(b));
-	else if (ts->deps.large_at_once)
-		fill(ts, b->index);
 }
 
 unsigned table_store_pending(const struct table_store *ts)

@@ -41,11 +41,6 @@ struct table_store_deps {
 	struct parsers *parsers;
 	bool want_tables;		/* false: no tables are built */
 	bool at_once;			/* build small tables of all files; else on demand only */
-	/*
-	 * Build large ones, too, when nothing is wanted: for scans, whose rows of threads that run
-	 * come without memory and so cannot wait for a page.
-	 */
-	bool large_at_once;
 	uint64_t large_bytes;		/* a file of this size is large; 0: 2 MiB */
 	/*
 	 * Gets the table of a binary when it is built, or more pages of it, borrowed for the call;
