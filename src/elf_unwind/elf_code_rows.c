@@ -29,15 +29,24 @@ struct ranges {
 	size_t nr, cap;
 };
 
-/* A file that is being read. */
-struct image {
+/* A file, and what all its parts have in common, each read when it is first needed. */
+struct elf_code {
 	struct elf_image *img;
 	struct code_symbols symbols;
-	const struct code_rows_scope *scope;
-	struct ranges code, gaps, stubs;	/* code: all of the file */
+	struct ranges code, stubs;
 	void *data;			/* .rodata */
 	struct elf_section data_section;
 	uint64_t entry;
+	bool has_symbols, has_starts, has_stubs, has_data;
+	bool has_decided, keeps_frame_pointers;
+};
+
+/* A part of it that is being read. */
+struct image {
+	struct elf_code *file;
+	struct elf_image *img;
+	const struct code_rows_scope *scope;
+	struct ranges gaps;
 	struct elf_code_rows_stats *stats;
 };
 
@@ -112,40 +121,40 @@ static void sort_ranges(struct ranges *r)
 }
 
 /* Adds the part of a range that the file really holds: foreign headers may claim any size. */
-static int add_held(const struct image *im, struct ranges *code, uint64_t vaddr, uint64_t size)
+static int add_held(struct elf_code *file, uint64_t vaddr, uint64_t size)
 {
 	uint64_t offset, left;
 
-	if (!size || elf_image_offset_of(im->img, vaddr, &offset, &left))
+	if (!size || elf_image_offset_of(file->img, vaddr, &offset, &left))
 		return 0;
-	return add_range(code, vaddr, vaddr + (size < left ? size : left));
+	return add_range(&file->code, vaddr, vaddr + (size < left ? size : left));
 }
 
-static int find_code(struct image *im)
+static int find_code(struct elf_code *file)
 {
-	struct ranges *code = &im->code;
-	uint32_t nr = elf_image_nr_sections(im->img);
+	struct elf_image *img = file->img;
+	uint32_t nr = elf_image_nr_sections(img);
 	struct elf_section s;
 	int err = 0;
 
 	for (uint32_t i = 1; i < nr && !err; i++)
-		if (!elf_image_section_at(im->img, i, &s) && s.flags & SHF_EXECINSTR &&
+		if (!elf_image_section_at(img, i, &s) && s.flags & SHF_EXECINSTR &&
 		    s.flags & SHF_ALLOC)
-			err = add_held(im, code, s.addr, s.size);
-	for (size_t i = 0; nr < 2 && i < im->img->nr_segments && !err; i++)
-		if (im->img->segments[i].exec)
-			err = add_held(im, code, im->img->segments[i].vaddr,
-				       im->img->segments[i].filesz);
-	sort_ranges(code);	/* disjoint, so that each row is looked at once */
+			err = add_held(file, s.addr, s.size);
+	for (size_t i = 0; nr < 2 && i < img->nr_segments && !err; i++)
+		if (img->segments[i].exec)
+			err = add_held(file, img->segments[i].vaddr, img->segments[i].filesz);
+	sort_ranges(&file->code);	/* disjoint, so that each row is looked at once */
 	return err;
 }
 
 static int find_gaps(struct image *im, const struct cfi_rows *known)
 {
-	int err = find_code(im);
+	const struct ranges *code = &im->file->code;
+	int err = 0;
 
-	for (size_t i = 0; i < im->code.nr && !err; i++) {
-		struct code_range c = im->code.v[i];
+	for (size_t i = 0; i < code->nr && !err; i++) {
+		struct code_range c = code->v[i];
 
 		if (im->scope->hi && c.begin < im->scope->lo)
 			c.begin = im->scope->lo;
@@ -157,37 +166,40 @@ static int find_gaps(struct image *im, const struct cfi_rows *known)
 	return err;
 }
 
-static int find_stubs(struct image *im)
+static int find_stubs(struct elf_code *file)
 {
 	static const char *const names[] = { ".plt", ".plt.sec", ".plt.got", ".iplt" };
 	struct elf_section s;
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !err; i++)
-		if (!elf_image_section(im->img, names[i], &s) && s.size && s.addr + s.size > s.addr)
-			err = add_range(&im->stubs, s.addr, s.addr + s.size);
-	sort_ranges(&im->stubs);
+		if (!elf_image_section(file->img, names[i], &s) && s.size &&
+		    s.addr + s.size > s.addr)
+			err = add_range(&file->stubs, s.addr, s.addr + s.size);
+	sort_ranges(&file->stubs);
+	file->has_stubs = true;
 	return err;
 }
 
-static int add_known_starts(struct image *im)
+static int add_known_starts(struct elf_code *file, const struct code_rows_scope *scope)
 {
 	static const char *const names[] = { ".init", ".fini" };
-	struct address_list *starts = &im->symbols.starts;
+	struct address_list *starts = &file->symbols.starts;
 	struct elf_section s;
 	int err = 0;
 
-	if (elf_image_pread(im->img, &im->entry, sizeof(im->entry),
-			    offsetof(Elf64_Ehdr, e_entry)) != sizeof(im->entry))
-		im->entry = 0;
-	if (im->entry)
-		err = address_list_add(starts, im->entry);
+	if (elf_image_pread(file->img, &file->entry, sizeof(file->entry),
+			    offsetof(Elf64_Ehdr, e_entry)) != sizeof(file->entry))
+		file->entry = 0;
+	if (file->entry)
+		err = address_list_add(starts, file->entry);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !err; i++)
-		if (!elf_image_section(im->img, names[i], &s))
+		if (!elf_image_section(file->img, names[i], &s))
 			err = address_list_add(starts, s.addr);
-	for (size_t i = 0; i < im->scope->nr_starts && !err; i++)
-		err = address_list_add(starts, im->scope->starts[i]);
+	for (size_t i = 0; i < scope->nr_starts && !err; i++)
+		err = address_list_add(starts, scope->starts[i]);
 	address_list_sort(starts);
+	file->has_starts = true;
 	return err;
 }
 
@@ -200,6 +212,7 @@ static size_t first_start(const struct address_list *starts, uint64_t vaddr)
 /* Drops gaps that are only padding between functions, and those beyond MAX_BYTES. */
 static void choose_gaps(struct image *im)
 {
+	const struct address_list *starts = &im->file->symbols.starts;
 	struct ranges *gaps = &im->gaps;
 	bool is_few = gaps->nr <= FEW_GAPS;
 	uint64_t bytes = 0;
@@ -207,10 +220,10 @@ static void choose_gaps(struct image *im)
 
 	for (size_t i = 0; i < gaps->nr; i++) {
 		struct code_range g = gaps->v[i];
-		size_t start = first_start(&im->symbols.starts, g.begin);
+		size_t start = first_start(starts, g.begin);
 
 		if (g.end - g.begin < MIN_GAP && !is_few &&
-		    (start == im->symbols.starts.nr || im->symbols.starts.v[start] >= g.end))
+		    (start == starts->nr || starts->v[start] >= g.end))
 			continue;
 		im->stats->gap_bytes += g.end - g.begin;
 		if (bytes + (g.end - g.begin) > MAX_BYTES) {
@@ -280,20 +293,31 @@ static void sample_ranges(const struct image *im, const struct ranges *r, uint64
 }
 
 /*
- * Drops all but small gaps (stubs) if four of five functions of a sample keep the frame pointer. In
- * code that does not keep it, one function of twenty looks as if it did.
+ * Whether four of five functions of a sample keep the frame pointer. In code that does not keep it,
+ * one function of twenty looks as if it did. This holds for the whole file, so its parts ask once.
  */
-static void drop_frame_pointer_code(struct image *im)
+static bool keeps_frame_pointers(const struct image *im)
 {
-	const struct ranges *r = im->scope->is_covered ? &im->code : &im->gaps;
+	struct elf_code *file = im->file;
+	const struct ranges *r = im->scope->is_covered ? &file->code : &im->gaps;
 	uint64_t bytes = bytes_of(r);
 	unsigned functions = 0, keeping = 0;
+
+	if (!file->has_decided && bytes >= LARGE) {
+		sample_ranges(im, r, bytes, &functions, &keeping);
+		file->keeps_frame_pointers = functions >= MIN_FUNCTIONS &&
+					     keeping >= functions / 5 * 4;
+	}
+	file->has_decided = true;
+	return file->keeps_frame_pointers;
+}
+
+/* Drops all but small gaps (stubs) of a file that keeps frame pointers. */
+static void drop_frame_pointer_code(struct image *im)
+{
 	size_t nr = 0;
 
-	if (bytes < LARGE || bytes_of(&im->gaps) <= SMALL)
-		return;
-	sample_ranges(im, r, bytes, &functions, &keeping);
-	if (functions < MIN_FUNCTIONS || keeping < functions / 5 * 4)
+	if (bytes_of(&im->gaps) <= SMALL || !keeps_frame_pointers(im))
 		return;
 	for (size_t i = 0; i < im->gaps.nr; i++) {
 		struct code_range g = im->gaps.v[i];
@@ -309,24 +333,29 @@ static void drop_frame_pointer_code(struct image *im)
 /* ---- reading ---- */
 
 /* Reads .rodata for the tables of switches, unless it is far larger than the code. */
-static void read_data(struct image *im)
+static void read_data(struct elf_code *file, uint64_t gap_bytes)
 {
-	if (elf_image_section(im->img, ".rodata", &im->data_section) ||
-	    im->data_section.size / MAX_DATA_PER_CODE > im->stats->gap_bytes ||
-	    elf_image_read(im->img, im->data_section.offset, im->data_section.size, MAX_STRETCH,
-			   &im->data))
-		im->data_section.size = 0;
+	struct elf_section s;
+
+	if (file->has_data || elf_image_section(file->img, ".rodata", &s) ||
+	    s.size / MAX_DATA_PER_CODE > gap_bytes)
+		return;
+	file->has_data = true;
+	if (!elf_image_read(file->img, s.offset, s.size, MAX_STRETCH, &file->data))
+		file->data_section = s;
 }
 
 /* Gives in the stubs that lie within begin .. end - 1. */
 static void choose_stubs(const struct image *im, uint64_t begin, uint64_t end,
 			 struct code_input *in)
 {
-	in->stubs = im->stubs.v;
-	for (size_t i = 0; i < im->stubs.nr; i++) {
-		if (im->stubs.v[i].end <= begin)
-			in->stubs = &im->stubs.v[i + 1];
-		else if (im->stubs.v[i].begin >= begin && im->stubs.v[i].end <= end)
+	const struct ranges *stubs = &im->file->stubs;
+
+	in->stubs = stubs->v;
+	for (size_t i = 0; i < stubs->nr; i++) {
+		if (stubs->v[i].end <= begin)
+			in->stubs = &stubs->v[i + 1];
+		else if (stubs->v[i].begin >= begin && stubs->v[i].end <= end)
 			in->nr_stubs++;
 	}
 }
@@ -335,19 +364,20 @@ static void choose_stubs(const struct image *im, uint64_t begin, uint64_t end,
 static int read_gaps(struct image *im, size_t first, size_t last, struct cfi_rows *out)
 {
 	uint64_t begin = im->gaps.v[first].begin, end = im->gaps.v[last].end, offset, left;
+	const struct elf_code *file = im->file;
 	struct code_input in = {
 		.len = end - begin,
 		.vaddr = begin,
-		.data = im->data,
-		.data_len = im->data_section.size,
-		.data_vaddr = im->data_section.addr,
+		.data = file->data,
+		.data_len = file->data_section.size,
+		.data_vaddr = file->data_section.addr,
 		.gaps = &im->gaps.v[first],
 		.nr_gaps = last - first + 1,
-		.starts = im->symbols.starts.v,
-		.nr_starts = im->symbols.starts.nr,
-		.noreturn = im->symbols.noreturn.v,
-		.nr_noreturn = im->symbols.noreturn.nr,
-		.entry = im->entry,
+		.starts = file->symbols.starts.v,
+		.nr_starts = file->symbols.starts.nr,
+		.noreturn = file->symbols.noreturn.v,
+		.nr_noreturn = file->symbols.noreturn.nr,
+		.entry = file->entry,
 		.unwanted = im->img->unwanted,
 	};
 	void *code;
@@ -393,37 +423,87 @@ static bool deserves_symbols(const struct image *im)
 	return bytes >= FEW;
 }
 
-int code_rows_from_image(struct elf_image *img, const struct cfi_rows *known,
-			 const struct code_rows_scope *scope, struct cfi_rows *out,
-			 struct elf_code_rows_stats *stats)
+int elf_code_open(struct elf_image *img, struct elf_code **fp)
 {
-	struct image im = { .img = img, .scope = scope, .stats = stats };
+	struct elf_code *file = calloc(1, sizeof(*file));
+	int err = file ? 0 : -ENOMEM;
+
+	if (file)
+		file->img = img;
+	if (file && img->is64 && img->machine == EM_X86_64)
+		err = find_code(file);
+	if (err)
+		elf_code_close(file);
+	else
+		*fp = file;
+	return err;
+}
+
+void elf_code_close(struct elf_code *file)
+{
+	if (!file)
+		return;
+	code_symbols_release(&file->symbols);
+	free(file->code.v);
+	free(file->stubs.v);
+	free(file->data);
+	free(file);
+}
+
+/* Reads what all parts have in common, if this one has gaps. */
+static int read_common(const struct image *im)
+{
+	struct elf_code *file = im->file;
+	int err = 0;
+
+	if (!file->has_symbols && deserves_symbols(im)) {
+		err = code_symbols_read(im->img, &file->symbols);
+		file->has_symbols = true;
+		file->has_starts = false;
+	}
+	if (!err && !file->has_starts && im->gaps.nr)
+		err = add_known_starts(file, im->scope);
+	if (!err && !file->has_stubs && im->gaps.nr)
+		err = find_stubs(file);
+	return err;
+}
+
+int code_rows_add(struct elf_code *file, const struct cfi_rows *known,
+		  const struct code_rows_scope *scope, struct cfi_rows *out,
+		  struct elf_code_rows_stats *stats)
+{
+	struct image im = { .file = file, .img = file->img, .scope = scope, .stats = stats };
 	int err;
 
 	memset(stats, 0, sizeof(*stats));
-	if (!img->is64 || img->machine != EM_X86_64)
-		return 0;
 	err = find_gaps(&im, known);
 	if (!err && im.gaps.nr)
 		drop_frame_pointer_code(&im);
-	if (!err && deserves_symbols(&im))
-		err = code_symbols_read(img, &im.symbols);
-	if (!err && im.gaps.nr)
-		err = add_known_starts(&im);
+	if (!err)
+		err = read_common(&im);
 	if (!err)
 		choose_gaps(&im);
-	if (!err && im.gaps.nr)
-		err = find_stubs(&im);
 	if (!err && im.gaps.nr) {
-		read_data(&im);
+		read_data(file, stats->gap_bytes);
 		err = read_all(&im, out);
 	}
 	if (err)
 		cfi_rows_release(out);
-	code_symbols_release(&im.symbols);
-	free(im.code.v);
 	free(im.gaps.v);
-	free(im.stubs.v);
-	free(im.data);
+	return err;
+}
+
+int code_rows_from_image(struct elf_image *img, const struct cfi_rows *known,
+			 const struct code_rows_scope *scope, struct cfi_rows *out,
+			 struct elf_code_rows_stats *stats)
+{
+	struct elf_code *file;
+	int err = elf_code_open(img, &file);
+
+	memset(stats, 0, sizeof(*stats));
+	if (err)
+		return err;
+	err = code_rows_add(file, known, scope, out, stats);
+	elf_code_close(file);
 	return err;
 }

@@ -43,10 +43,26 @@ struct code_rows_scope {
 	void *ctx;
 };
 
+struct elf_code;
+
+/*
+ * A file whose parts are read one after the other: its symbols, its .rodata and that decision are
+ * read once, when the first part needs them. Those of node take 4 ms, those of deno 25. img stays
+ * the caller's. Other machines have no code here. 0 or -ENOMEM.
+ */
+int elf_code_open(struct elf_image *img, struct elf_code **fp);
+void elf_code_close(struct elf_code *file);		/* NULL is fine */
+
 /*
  * known: rows of call frame information. *out, all zero before, gets rows for the gaps between
- * them. 0, also for other machines, where no row is made; -ENOMEM or -ECANCELED.
+ * them. The starts of scope are those of the first call. 0, also for other machines, where no row
+ * is made; -ENOMEM or -ECANCELED.
  */
+int code_rows_add(struct elf_code *file, const struct cfi_rows *known,
+		  const struct code_rows_scope *scope, struct cfi_rows *out,
+		  struct elf_code_rows_stats *stats);
+
+/* The same for a file that is read at once. */
 int code_rows_from_image(struct elf_image *img, const struct cfi_rows *known,
 			 const struct code_rows_scope *scope, struct cfi_rows *out,
 			 struct elf_code_rows_stats *stats);

@@ -21,6 +21,7 @@
 struct part {
 	struct elf_image *img;
 	struct cfi_section *section;	/* NULL: there is no call frame information */
+	struct elf_code *code;
 	struct unwind_part *out;
 };
 
@@ -67,7 +68,7 @@ static int fill_from_code(const struct part *p, uint64_t lo, uint64_t hi, struct
 	};
 	struct elf_code_rows_stats stats;
 	struct cfi_rows extra = { 0 };
-	int err = code_rows_from_image(p->img, rows, &scope, &extra, &stats);
+	int err = code_rows_add(p->code, rows, &scope, &extra, &stats);
 
 	if (!err && extra.nr)
 		err = cfi_rows_fill(rows, &extra);
@@ -136,7 +137,7 @@ static int open_part(struct part *p, int fd, uint64_t *nr_pages)
 	if (!*nr_pages || *nr_pages > UNWIND_MAX_PAGES || !go_image_find(p->img, &go))
 		return -ENOTSUP;
 	err = cfi_section_open(p->img, fd, &p->section);
-	return err == -ENOENT ? 0 : err;
+	return err && err != -ENOENT ? err : elf_code_open(p->img, &p->code);
 }
 
 int unwind_part_from_image(struct elf_image *img, int fd, const uint32_t *pages, size_t nr,
@@ -159,6 +160,7 @@ int unwind_part_from_image(struct elf_image *img, int fd, const uint32_t *pages,
 			*tp = NULL;
 		}
 	}
+	elf_code_close(p.code);
 	cfi_section_close(p.section);
 	return err;
 }

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -153,10 +154,61 @@ static void test_files(void **state)
 	assert_true(done > 0);
 }
 
+/* Octets that this process has read by now. */
+static uint64_t bytes_read(void)
+{
+	FILE *f = fopen("/proc/self/io", "re");
+	uint64_t n = 0;
+
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "rchar: %" SCNu64, &n), 1);
+	fclose(f);
+	return n;
+}
+
+/* Octets that are read for these pages. */
+static uint64_t bytes_for(struct elf_image *img, int fd, const uint32_t *pages, size_t nr)
+{
+	struct unwind_table *part = NULL;
+	uint64_t before = bytes_read();
+
+	assert_int_equal(unwind_part_from_image(img, fd, pages, nr, &part), 0);
+	unwind_table_free(part);
+	return bytes_read() - before;
+}
+
+/* Symbols and constants of a file are read once for all pages that lie apart. */
+static void test_reads_once(void **state)
+{
+	int fd = open("/usr/lib/x86_64-linux-gnu/libcrypto.so.3", O_RDONLY | O_CLOEXEC);
+	uint32_t pages[256];
+	struct unwind_table *none = NULL;
+	uint64_t alone = 0, together;
+	struct elf_image *img;
+	size_t nr = 0;
+
+	(void)state;
+	if (fd < 0)
+		skip();
+	assert_int_equal(elf_image_open(fd, &img), 0);
+	assert_int_equal(unwind_part_from_image(img, fd, NULL, 0, &none), 0);
+	for (uint32_t page = 0; page < none->nr_pages && nr < 256; page += 2)
+		pages[nr++] = page;
+	for (size_t i = 0; i < nr; i++)
+		alone += bytes_for(img, fd, &pages[i], 1);
+	together = bytes_for(img, fd, pages, nr);
+	assert_true(alone > 4u << 20);
+	assert_true(together < alone / 2);
+	unwind_table_free(none);
+	elf_image_close(img);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_reads_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
