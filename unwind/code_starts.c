@@ -82,8 +82,7 @@ bool code_is_frame_setup(const struct code_input *in, uint64_t at, uint64_t end)
 	/* push %rbp; mov %rsp,%rbp */
 	static const uint8_t setup[] = { 0x55, 0x48, 0x89, 0xe5 };
 
-	return !((in->vaddr + at) % ALIGNMENT) && end - at > sizeof(setup) &&
-	       !memcmp(in->code + at, setup, sizeof(setup));
+	return end - at > sizeof(setup) && !memcmp(in->code + at, setup, sizeof(setup));
 }
 
 /* A push of such a register begins a function: in its middle only arguments are pushed. */

@@ -101,11 +101,12 @@ static void assume_jumps(const struct code_flow *f, size_t nr_jumps, uint64_t at
 static int try_place(struct code_flow *f, size_t nr_jumps, uint64_t at, uint64_t end)
 {
 	struct code_state entry = code_state_at_entry();
+	bool begins = code_is_prologue(f->in, at, end) || code_is_frame_setup(f->in, at, end);
 	struct assumed a = { .nr = 0 };
 	int found;
 
 	assume_jumps(f, nr_jumps, at, &a);
-	found = code_is_prologue(f->in, at, end) ? try_state(f, at, &entry, true) : 0;
+	found = begins ? try_state(f, at, &entry, true) : 0;
 	for (unsigned i = 0; i < a.nr && !found; i++)
 		found = try_state(f, at, &a.v[i], false);
 	/* If cases of a switch are missing, this is taken for one of them, not for a function. */

@@ -352,6 +352,13 @@ static void test_frame_behind_call(void **state)
 	assert_int_equal(f->stats.joins_lost, 0);
 }
 
+static void test_unaligned_frame_behind_call(void **state)
+{
+	BUILD((struct fixture *)*state, SUB_RSP(8), CALL_RAX, PUSH_RBP, MOV_RSP_RBP, PUSH_RBX, POP_RBX, POP_RBP, RET);
+	assert_sp(*state, 4, 16, 0);
+	assert_sp(*state, 6, 8, 0);
+}
+
 static void test_noreturn_slot(void **state)
 {
 	struct fixture *f = *state;
@@ -583,6 +590,7 @@ int main(void)
 		TEST(test_no_root_when_saved), TEST(test_entry_point), TEST(test_entry_of_a_library),
 		TEST(test_exit_behind_stop), TEST(test_retpoline), TEST(test_filled_up_with_zeros),
 		TEST(test_address_in_constant), TEST(test_noreturn_callee), TEST(test_frame_behind_call), TEST(test_unwanted), TEST(test_noreturn_slot),
+		TEST(test_address_in_constant), TEST(test_noreturn_callee), TEST(test_unaligned_frame_behind_call), TEST(test_unwanted), TEST(test_noreturn_slot),
 		TEST(test_called_function), TEST(test_cold_part), TEST(test_switch), TEST(test_switch_without_table),
 		TEST(test_unconfirmed_case), TEST(test_contradicted_case), TEST(test_lazy_plt),
 		TEST(test_only_gaps_are_read), TEST(test_bad_input),
