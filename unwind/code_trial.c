@@ -142,21 +142,38 @@ static uint64_t skip_padding(const struct code_flow *f, uint64_t at, uint64_t en
 	return at;
 }
 
+/* Whether code is tried there. What is before is passed, to find where instructions begin. */
+static bool is_tried(const struct code_input *in, uint64_t at)
+{
+	return !in->tried.end || in->vaddr + at >= in->tried.begin;
+}
+
+/* Up to where a gap is tried; its begin: no part of it is. */
+static uint64_t end_of_tried(const struct code_input *in, const struct code_range *gap)
+{
+	uint64_t end = in->tried.end && in->tried.end < gap->end ? in->tried.end : gap->end;
+
+	return (end < gap->begin ? gap->begin : end) - in->vaddr;
+}
+
 /* Returns how many places were reached, or -errno. */
 static long try_gap(struct code_flow *f, size_t nr_jumps, const struct code_range *gap)
 {
-	uint64_t at = gap->begin - f->in->vaddr, end = gap->end - f->in->vaddr;
+	uint64_t at = gap->begin - f->in->vaddr, end = end_of_tried(f->in, gap);
 	long found = 0;
 
 	while (at < end && f->trial.steps_left) {
-		int err;
+		int err = 0;
 
 		while (at < end && f->at[at])
 			at++;
 		at = skip_padding(f, at, end);
 		if (at == end || f->at[at])
 			continue;
-		err = code_flow_is_unwanted(f) ? -ECANCELED : try_place(f, nr_jumps, at, end);
+		if (code_flow_is_unwanted(f))
+			return -ECANCELED;
+		if (is_tried(f->in, at))
+			err = try_place(f, nr_jumps, at, end);
 		if (err < 0)
 			return err;
 		found += err;

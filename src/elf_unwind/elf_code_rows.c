@@ -378,6 +378,7 @@ static int read_gaps(struct image *im, size_t first, size_t last, struct cfi_row
 		.noreturn = file->symbols.noreturn.v,
 		.nr_noreturn = file->symbols.noreturn.nr,
 		.entry = file->entry,
+		.tried = im->scope->tried,
 		.unwanted = im->img->unwanted,
 	};
 	void *code;

@@ -35,6 +35,7 @@ struct code_rows_scope {
 	const uint64_t *starts;		/* more functions, ascending */
 	size_t nr_starts;
 	uint64_t lo, hi;		/* only the code from lo to hi - 1; hi 0: all */
+	struct code_range tried;	/* as in struct code_input */
 	/*
 	 * Of a part: whether call frame information covers an address anywhere in the file. This
 	 * decides whether the file keeps frame pointers. NULL: known says so.

@@ -15,6 +15,8 @@
  * in so many bytes around it. Only where much code has no call frame information.
  */
 #define AROUND (64u << 10)
+/* Of these, so many bytes before it may hold the start of a function that reaches into it. */
+#define BEFORE (16u << 10)
 #define NEIGHBOURS 16			/* pages that are read together, at most */
 #define FEW 4096			/* bytes without a rule: stubs and padding */
 
@@ -60,11 +62,13 @@ static bool is_covered(void *section, uint64_t vaddr)
 	return section && cfi_section_covers(section, vaddr);
 }
 
-/* Adds rows for the code from lo to hi - 1 that has none. */
-static int fill_from_code(const struct part *p, uint64_t lo, uint64_t hi, struct cfi_rows *rows)
+/* Adds rows for the code from lo to hi - 1 that has none; want: what they are for. */
+static int fill_from_code(const struct part *p, uint64_t lo, uint64_t hi, struct code_range want,
+			  struct cfi_rows *rows)
 {
 	const struct code_rows_scope scope = {
-		.lo = lo, .hi = hi, .is_covered = is_covered, .ctx = p->section
+		.lo = lo, .hi = hi, .is_covered = is_covered, .ctx = p->section,
+		.tried = { want.begin > BEFORE ? want.begin - BEFORE : 0, want.end },
 	};
 	struct elf_code_rows_stats stats;
 	struct cfi_rows extra = { 0 };
@@ -84,6 +88,7 @@ static int cfi_rows_of(const struct part *p, uint64_t lo, uint64_t hi, struct cf
 /* All rows from lo to hi - 1, and perhaps more. */
 static int rows_of(const struct part *p, uint64_t lo, uint64_t hi, struct cfi_rows *rows)
 {
+	const struct code_range want = { lo, hi };
 	int err = cfi_rows_of(p, lo, hi, rows);
 
 	if (!err && unknown_bytes(rows, lo, hi) > FEW) {
@@ -93,7 +98,7 @@ static int rows_of(const struct part *p, uint64_t lo, uint64_t hi, struct cfi_ro
 		err = cfi_rows_of(p, lo, hi, rows);
 	}
 	if (!err)
-		err = fill_from_code(p, lo, hi, rows);
+		err = fill_from_code(p, lo, hi, want, rows);
 	return err ? err : cfi_add_entered(p->img, rows);
 }
 
