@@ -136,7 +136,11 @@ CAPTURE_SRCS := \
 	unwind/cfi_pointer.c \
 	unwind/cfi_program.c \
 	unwind/cfi_rule.c \
+	unwind/code_effect.c \
 	unwind/code_flow.c \
+	unwind/code_groups.c \
+	unwind/code_insns.c \
+	unwind/code_levels.c \
 	unwind/code_realign.c \
 	unwind/code_rows.c \
 	unwind/code_starts.c \
@@ -144,6 +148,7 @@ CAPTURE_SRCS := \
 	unwind/code_switch.c \
 	unwind/code_trial.c \
 	unwind/entered.c \
+	unwind/code_window.c \
 	unwind/go_rules.c \
 	unwind/go_runtime.c \
 	unwind/go_table.c \
