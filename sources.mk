@@ -183,6 +183,7 @@ CAPTURE_SRCS := \
 	src/capture/waits/peer_samples.c \
 	src/capture/waits/wait_facts.c \
 	src/capture/waits/wait_peers.c \
+	src/capture/stacks/code_windows.c \
 	src/capture/stacks/deferred_stacks.c \
 	src/capture/stacks/deferred_unwind.c \
 	src/capture/stacks/held_stacks.c \

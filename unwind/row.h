@@ -102,6 +102,10 @@ enum unwind_ra {
  */
 #define RULE_GUESSED 0x80
 /*
+ * In windows of generated code, with RULE_GUESSED and CFA_SP: the CFA is cfa_off above sp or up to
+ * aux words further out, at the first return address there.
+ */
+/*
  * In ra: the address that is found is that of the next instruction to run (an exception handler),
  * not one after a call. The caller's rule is looked up at this address, not one octet before it.
  */

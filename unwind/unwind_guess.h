@@ -17,6 +17,10 @@
  * at one stack word at a time, upwards from sp, for a saved frame pointer with a return address
  * above it. A return address alone is not enough: dead stack slots are full of old ones.
  *
+ * If the window of that code was read (code_window.h), its rule is tried before all this. Code may
+ * have changed since, so the rule counts only if the word that it leads to is a return address:
+ * unwind_generated().
+ *
  * Limits: UNWIND_SEARCH_GAP steps for a frame, UNWIND_SEARCH_TOTAL for a stack; x86-64 only,
  * because arm64's arch_ functions answer "unknown".
  */
@@ -88,6 +92,7 @@ enum unwind_guess {
 	GUESS_FRAME_SIZE,		/* frame_bytes, from the prologue */
 	GUESS_FRAME_POINTER,
 	GUESS_STACK,			/* scan_at: stack, upwards from sp */
+	GUESS_GENERATED,		/* scan_at: where a window's rule has the return address */
 };
 
 /* Moves w to the caller that ra at slot leads to. */
@@ -108,6 +113,13 @@ UNWIND_INLINE uint32_t unwind_guess_after_leaf(struct unwinder *w)
 	w->scan_at = (w->pc & ~7ull) + 16;
 	w->scan_left = UNWIND_SEARCH_GAP;
 	return GUESS_PROLOGUE;
+}
+
+/* Begins to guess the caller of the frame in w. */
+UNWIND_INLINE void unwind_begin_guess(struct unwinder *w, int code)
+{
+	w->guess_end = code;
+	w->guess = w->exact ? GUESS_LEAF : unwind_guess_after_leaf(w);
 }
 
 /*
@@ -243,5 +255,46 @@ UNWIND_INLINE int unwind_search_here(void *env, struct unwinder *w)
 		return 0;
 	if (!unwind_find_mapping(env, w, word - 1) && unwind_is_pair(env, w, slot, saved, word))
 		unwind_guessed_caller(w, word, slot, saved);
+	return 0;
+}
+
+/*
+ * Whether ra is a return address, as far as its code tells. Code of files is not read by programs
+ * that may sleep, nor outside of the kernel; there any address of a file will do.
+ */
+UNWIND_INLINE int unwind_is_return(void *env, struct unwinder *w, uint64_t ra)
+{
+	uint64_t entry = 0;
+
+	if (unwind_find_mapping(env, w, ra - 1))
+		return 0;
+	if (unwind_read_code(env, w, ra - 16))
+		return w->map_binary && !(w->map_flags & UNWIND_MAP_GENERATED) && !w->scan_left;
+	return arch_call_before(w->code[1], ra, &entry) != ARCH_CALL_NONE;
+}
+
+/* Tries the word where the rule of a window has the return address. Always 0. */
+UNWIND_INLINE int unwind_generated(void *env, struct unwinder *w)
+{
+	uint64_t slot = w->scan_at, ra = 0, fp = w->fp;
+
+	w->scan_budget -= !!w->scan_budget;
+	if (unwind_is_above(slot, w->sp) && !unwind_read(env, w, slot, &ra) &&
+	    unwind_is_return(env, w, ra)) {
+		if (w->fp_kind == FP_UNDEFINED)
+			fp = UNWIND_LOST_FP;
+		if (w->fp_kind != FP_CFA || !unwind_read(env, w, slot + 8 + w->fp_off, &fp)) {
+			unwind_guessed_caller(w, ra, slot, fp);
+			return 0;
+		}
+	}
+	if (w->scan_left && w->scan_budget) {
+		w->scan_left--;
+		w->scan_at = slot + 8;
+		return 0;
+	}
+	if (w->may_want)
+		w->wants_code = w->pc;
+	unwind_begin_guess(w, UNWIND_JIT);
 	return 0;
 }

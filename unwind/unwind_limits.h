@@ -32,8 +32,19 @@ struct unwind_mapping {
 	uint64_t begin, end;
 	uint64_t bias;			/* pc - bias counts from the binary's vaddr_lo */
 	uint32_t binary;		/* index; 0: anonymous memory or not an ELF file */
-	uint32_t flags;
+	uint32_t flags;			/* UNWIND_MAP_... */
 };
+
+/*
+ * UNWIND_MAP_GENERATED: memory with code made at run time; so is all that has no binary. If there
+ * is a binary, it is the number of a window's table (UNWIND_FIRST_WINDOW and above), or that of
+ * memory with a name. UNWIND_MAP_ASKED: no more is to be known of that code than is there.
+ */
+enum { UNWIND_MAP_GENERATED = 1, UNWIND_MAP_ASKED = 2 };
+
+/* Numbers of binaries from here on are those of windows of generated code (code_windows.h). */
+#define UNWIND_MAX_WINDOWS 1024
+#define UNWIND_FIRST_WINDOW (UNWIND_MAX_BINARIES - UNWIND_MAX_WINDOWS)
 
 /*
  * Where a binary's table is. {0, 0}: there is none yet; unwinding ends there, and a deferred stack

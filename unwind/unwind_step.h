@@ -45,7 +45,7 @@ struct unwinder {
 	uint64_t interrupted_sp;	/* the sp among them */
 	uint64_t page_addr;		/* user address of page[]; 1: none */
 	uint64_t map_begin, map_end, map_bias;	/* the last mapping used; empty at first */
-	uint32_t map_page0, map_nr_pages, map_binary;
+	uint32_t map_page0, map_nr_pages, map_binary, map_flags;
 	uint32_t tgid;
 	uint32_t nr;			/* frames so far */
 	uint32_t end;			/* enum unwind_end */
@@ -62,6 +62,11 @@ struct unwinder {
 	uint64_t scan_at, scan_prev;	/* the next word to look at, and the stack word below it */
 	uint32_t scan_left, scan_budget;	/* steps left for this frame, for this stack */
 	int64_t frame_bytes;		/* from arch_prologue_at() */
+	int32_t fp_off;			/* GUESS_GENERATED: from the CFA */
+	uint32_t fp_kind;		/* enum unwind_fp */
+	/* The first pc in generated code that no window tells of, or whose window is outdated. */
+	uint64_t wants_code;
+	uint32_t may_want;		/* GUESS_GENERATED: it may be this pc */
 	uint64_t code[2];		/* from unwind_read_code() */
 	uint64_t regs[ARCH_NR_REGS];	/* the kernel's saved user registers */
 	uint8_t page[UNWIND_MEMORY_PAGE];
@@ -115,6 +120,7 @@ UNWIND_INLINE void unwind_begin(struct unwinder *w, uint32_t tgid, uint32_t mode
 	w->may_skip = 0;
 	w->leaf_pc = 0;
 	w->scan_budget = UNWIND_SEARCH_TOTAL;
+	w->wants_code = 0;
 }
 
 /*
@@ -179,6 +185,7 @@ UNWIND_INLINE int unwind_find_other_mapping(void *env, struct unwinder *w, uint6
 	w->map_end = m->end;
 	w->map_bias = m->bias;
 	w->map_binary = m->binary;
+	w->map_flags = m->flags;
 	b = unwind_binary_at(env, w->map_binary);
 	place = b ? *(const volatile unwind_word *)b : 0;
 	w->map_page0 = (uint32_t)place;
@@ -436,13 +443,6 @@ UNWIND_INLINE int unwind_step_rule(void *env, struct unwinder *w, const struct u
 	return 0;
 }
 
-/* Begins to guess the caller of the frame in w. */
-UNWIND_INLINE void unwind_begin_guess(struct unwinder *w, int code)
-{
-	w->guess_end = code;
-	w->guess = w->exact ? GUESS_LEAF : unwind_guess_after_leaf(w);
-}
-
 /* A step by the frame pointer, in code without unwind information or with --unwind fp. */
 UNWIND_INLINE int unwind_guess_fp(void *env, struct unwinder *w)
 {
@@ -488,12 +488,40 @@ UNWIND_INLINE int unwind_without_table(struct unwinder *w, int code)
 }
 
 /*
+ * Begins to look for the caller of a frame in generated code: where the rule of a window says, if
+ * there is one (r; kind), else by guessing. Always 0, or 1 when unwinding ended.
+ */
+UNWIND_INLINE int unwind_begin_generated(struct unwinder *w, const struct unwind_rule *r,
+					 uint32_t kind)
+{
+	uint64_t base = kind == CFA_FP ? w->fp : w->sp;
+
+	if (!(w->mode & UNWIND_BY_FRAME_POINTERS))
+		return UNWIND_END(w, UNWIND_JIT);
+	w->guess_end = UNWIND_JIT;
+	w->may_want = !w->wants_code && !(w->map_flags & UNWIND_MAP_ASKED);
+	if (kind == CFA_NONE && w->may_want)
+		w->wants_code = w->pc;
+	if (!r || (kind != CFA_SP && kind != CFA_FP) || !w->scan_budget) {
+		unwind_begin_guess(w, UNWIND_JIT);
+		return 0;
+	}
+	w->guess = GUESS_GENERATED;
+	w->scan_at = base + UNWIND_ANEW(r->cfa_off) - 8;
+	w->scan_left = UNWIND_ANEW(r->aux);
+	w->fp_kind = UNWIND_ANEW(r->fp);
+	w->fp_off = UNWIND_ANEW(r->fp_off);
+	return 0;
+}
+
+/*
  * Stores the current frame and moves to its caller, or sets w->guess if the caller must be guessed.
  */
 UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *frames)
 {
 	uint32_t n = w->nr, rule = 0, kind;
 	const struct unwind_rule *r;
+	uint32_t generated;
 	uint64_t pc;
 	int code;
 
@@ -512,7 +540,8 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 	if (code)
 		return unwind_without_table(w, code);
 	code = unwind_find_rule(env, w, pc, &rule);
-	if (code == UNWIND_BUG || code == UNWIND_NO_TABLE)
+	generated = !w->map_binary || w->map_flags & UNWIND_MAP_GENERATED;
+	if (code == UNWIND_BUG || (code == UNWIND_NO_TABLE && !generated))
 		return unwind_without_table(w, code);
 	kind = CFA_NONE;
 	r = 0;
@@ -527,6 +556,8 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 		unwind_begin_guess(w, UNWIND_FP_END);
 		return 0;
 	}
+	if (generated)
+		return unwind_begin_generated(w, r, kind);
 	if (kind == CFA_NONE) {
 		if ((w->mode & UNWIND_AUTO_BITS) != UNWIND_AUTO_BITS)
 			return unwind_without_table(w, code);
@@ -560,6 +591,8 @@ UNWIND_INLINE int unwind_step(void *env, struct unwinder *w, uint64_t *frames)
 		return unwind_by_frame_size(env, w);
 	if (w->guess == GUESS_STACK)
 		return unwind_search_here(env, w);
+	if (w->guess == GUESS_GENERATED)
+		return unwind_generated(env, w);
 	if (w->guess == GUESS_NOTHING && unwind_step_known(env, w, frames))
 		return 1;
 	return w->guess == GUESS_FRAME_POINTER ? unwind_guess_fp(env, w) : 0;

@@ -101,7 +101,10 @@ static void on_evict(void *ctx, uint32_t binary, const char *what)
 		     "Try: -p, so that only these "
 		     "processes have tables",
 		     what, b ? b->path : "?");
-	binary_store_drop_table(r->store, binary);
+	if (binary < UNWIND_FIRST_WINDOW)
+		binary_store_drop_table(r->store, binary);
+	else if (r->deferred)
+		deferred_stacks_evicted(r->deferred, binary);
 }
 
 static int new_slab(void *ctx, uint32_t key)
@@ -498,6 +501,8 @@ static int open_deferred(struct recorder *r)
 		.store = r->store,
 		.binaries = &r->binaries,
 		.loader = r->loader,
+		.pool = r->pool,
+		.parsers = r->parsers,
 		.mode = k.mode,
 		.max_frames = k.max_frames,
 		.give = give_deferred,

@@ -148,3 +148,18 @@ uint64_t binary_to_vaddr(const struct binary *b, uint64_t start, uint64_t pgoff_
 
 	return s ? s->vaddr + (pgoff_bytes - s->offset) - start : pgoff_bytes - start;
 }
+
+bool binary_path_is_memory(const char *path)
+{
+	static const char *const paths[] = { "/memfd:", "/dev/zero", "/SYSV", "/anon_hugepage" };
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		if (!strncmp(path, paths[i], strlen(paths[i])))
+			return true;
+	return !*path;
+}
+
+bool binary_is_memory(const struct binary *b)
+{
+	return !b->is_elf && binary_path_is_memory(b->path);
+}

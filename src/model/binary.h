@@ -67,6 +67,13 @@ struct binary *binaries_add(struct binaries *bs, const struct file_id *id, const
 			    uint8_t kind);
 
 /*
+ * true: a mapping with this path is memory in which code can be made: anonymous or shared memory,
+ * or a memfd.
+ */
+bool binary_path_is_memory(const char *path);
+bool binary_is_memory(const struct binary *b);	/* such a path, and no ELF file */
+
+/*
  * What to add to an address in a mapping {start, pgoff_bytes} to get a virtual address of the file.
  * Only executable segments count, because linkers put a read-only and an executable one into the
  * same page of the file. In a file that is not an ELF file, addresses become file offsets.

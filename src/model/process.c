@@ -17,6 +17,7 @@ void processes_init(struct processes *ps)
 static void process_free(struct process *p)
 {
 	free(p->maps);
+	free(p->windows);
 	free(p);
 }
 
@@ -303,6 +304,30 @@ void process_exit(struct process *p, uint64_t time_ns)
 {
 	if (p->died_ns == TIME_NEVER)
 		p->died_ns = time_ns;
+}
+
+struct window_of_code *process_window(struct process *p, uint64_t begin, bool make)
+{
+	size_t at = bisect(p->nr_windows, i, p->windows[i].begin < begin);
+
+	if (at < p->nr_windows && p->windows[at].begin == begin)
+		return &p->windows[at];
+	if (!make || array_reserve(&p->windows, &p->cap_windows, p->nr_windows + 1))
+		return NULL;
+	memmove(&p->windows[at + 1], &p->windows[at],
+		(p->nr_windows - at) * sizeof(*p->windows));
+	p->nr_windows++;
+	p->windows[at] = (struct window_of_code){ .begin = begin };
+	return &p->windows[at];
+}
+
+void process_window_remove(struct process *p, struct window_of_code *of)
+{
+	size_t at = (size_t)(of - p->windows);
+
+	assert(at < p->nr_windows);
+	memmove(of, of + 1, (p->nr_windows - at - 1) * sizeof(*of));
+	p->nr_windows--;
 }
 
 static void prune_mappings(struct process *p, uint64_t time_ns)

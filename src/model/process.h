@@ -31,6 +31,18 @@ struct mapping {
 	uint32_t generation;		/* of the process, when the mapping came */
 };
 
+/*
+ * Code made at run time that was read (src/capture/stacks/code_windows.h), at most 64 KiB between
+ * two multiples of that, and the number of the table that the BPF programs have for it; 0: nothing
+ * is known of it.
+ */
+struct window_of_code {
+	uint64_t begin, end;
+	uint64_t read_ns;		/* a mapping that is younger has other code */
+	uint32_t table;
+	uint32_t place;			/* for the owner of the table */
+};
+
 /* When the BPF programs got mappings of a process anew, and which ones they know since then. */
 struct publication {
 	uint64_t since_ns;
@@ -60,6 +72,9 @@ struct process {
 	bool is_kthread;		/* according to /proc */
 	bool awaited;			/* a deferred stack needs it: processes_await() */
 	bool dirty;			/* its mappings have changed since they were published */
+	bool no_more_windows;		/* no others are read */
+	struct window_of_code *windows;	/* sorted; they do not overlap; owned */
+	size_t nr_windows, cap_windows;
 	struct process *older;		/* same tgid, earlier */
 	struct process *next;		/* list of all processes */
 };
@@ -123,6 +138,10 @@ const struct mapping *process_find_mapping(const struct process *p, uint64_t add
 					   uint64_t time_ns);
 
 void process_exit(struct process *p, uint64_t time_ns);
+
+/* The window that begins at an address; make: a new one if there is none. NULL: none, no memory. */
+struct window_of_code *process_window(struct process *p, uint64_t begin, bool make);
+void process_window_remove(struct process *p, struct window_of_code *of);
 
 /* A deferred stack of that time needs its process: the next prune keeps that one longer. */
 void processes_await(struct processes *ps, uint32_t tgid, uint64_t time_ns);

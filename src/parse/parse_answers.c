@@ -58,17 +58,16 @@ int parse_take_identity(struct helper_message *answer, struct elf_identity *out)
 	return 0;
 }
 
-int parse_take_table(struct helper_message *m, struct unwind_table **tp)
+static int take_table(struct helper_message *m, const struct table_head *head,
+		      struct unwind_table **tp)
 {
 	struct unwind_table *t = calloc(1, sizeof(*t));
-	const struct table_head *head = m->part[0].v;
 	size_t len;
 
 	if (!t)
 		return -ENOMEM;
 	*tp = t;
-	if (m->part[0].len != sizeof(*head) ||
-	    m->part[1].len != head->nr_pages * sizeof(*t->pages) ||
+	if (m->part[1].len != head->nr_pages * sizeof(*t->pages) ||
 	    m->part[2].len % sizeof(*t->rows) || m->part[3].len % sizeof(*t->rules))
 		return -EPROTO;
 	t->vaddr_lo = head->vaddr_lo;
@@ -79,6 +78,39 @@ int parse_take_table(struct helper_message *m, struct unwind_table **tp)
 	t->rules = helper_take_part(m, 3, &len);
 	t->nr_rules = len / sizeof(*t->rules);
 	return unwind_table_is_sound(t) ? 0 : -EPROTO;
+}
+
+int parse_take_table(struct helper_message *m, struct unwind_table **tp)
+{
+	const struct table_head *head = m->part[0].v;
+
+	return m->part[0].len == sizeof(*head) ? take_table(m, head, tp) : -EPROTO;
+}
+
+/* Of generated code only rules are believed that code_window.h can make. */
+static bool is_rule_of_code(const struct unwind_rule *r)
+{
+	return r->cfa == CFA_NONE ||
+	       (r->ra == RULE_GUESSED && r->aux >= 0 && r->aux <= CODE_SEARCH_WORDS &&
+		(r->cfa == CFA_UNSUPPORTED || r->cfa == CFA_SP || r->cfa == CFA_FP) &&
+		r->fp <= FP_UNDEFINED);
+}
+
+int parse_take_code(struct helper_message *m, const struct code_window *in,
+		    struct unwind_table **tp, struct code_wants *wants)
+{
+	const struct code_answer *a = m->part[0].v;
+	int err = m->part[0].len == sizeof(*a) && a->wants.nr <= CODE_MAX_WANTS &&
+				  a->head.vaddr_lo == code_window_base(in) && a->head.nr_pages <= 1
+			  ? take_table(m, &a->head, tp)
+			  : -EPROTO;
+
+	for (size_t i = 0; !err && i < (*tp)->nr_rules; i++)
+		if (!is_rule_of_code(&(*tp)->rules[i]))
+			err = -EPROTO;
+	if (!err)
+		*wants = a->wants;
+	return err;
 }
 
 /*

@@ -13,6 +13,8 @@
  *	  with NAMES_LOAD	more fds: debug files
  *	PARSE_PERF_MAP		fd, struct perf_map_query[],	the same array, text
  *				size of the file
+ *	PARSE_CODE		struct code_head, pieces, their bytes, pins and seeds
+ *							struct code_answer, pages, rows, rules
  *
  * Each fd is a sealed file (src/foreign/sealed_file.h) or a copy in memory.
  */
@@ -22,8 +24,9 @@
 #include <stdint.h>
 
 #include "src/helpers/helper.h"
+#include "unwind/code_window.h"
 
-enum parse_op { PARSE_IDENTITY, PARSE_TABLE, PARSE_NAMES, PARSE_PERF_MAP, PARSE_OPS };
+enum parse_op { PARSE_IDENTITY, PARSE_TABLE, PARSE_NAMES, PARSE_PERF_MAP, PARSE_CODE, PARSE_OPS };
 
 #define PARSE_MAX_REQUEST (256u << 20)
 /*
@@ -32,11 +35,22 @@ enum parse_op { PARSE_IDENTITY, PARSE_TABLE, PARSE_NAMES, PARSE_PERF_MAP, PARSE_
  */
 #define PARSE_MAX_IDENTITY (1u << 20)
 #define PARSE_MAX_TABLE (64u << 20)
+#define PARSE_MAX_CODE (4u << 20)
 #define PARSE_MAX_NAMES (80u << 20)
 
 struct table_head {
 	uint64_t vaddr_lo;
 	uint32_t nr_pages;
+};
+
+/* The pieces are struct code_piece, of which len and addr count; pins come before seeds. */
+struct code_head {
+	uint32_t nr_pins, nr_seeds;
+};
+
+struct code_answer {
+	struct table_head head;
+	struct code_wants wants;
 };
 
 struct names_head {
@@ -68,6 +82,8 @@ struct byte_buf;
 int parse_take_status(const struct helper_message *answer);
 int parse_take_identity(struct helper_message *answer, struct elf_identity *out);
 int parse_take_table(struct helper_message *answer, struct unwind_table **tp);
+int parse_take_code(struct helper_message *answer, const struct code_window *in,
+		    struct unwind_table **tp, struct code_wants *wants);
 int parse_take_names(struct helper_message *answer, struct symbol_file *file,
 		     struct symbol_batch *b);
 int parse_take_queries(struct helper_message *answer, struct perf_map_query *v, size_t nr,

@@ -136,6 +136,69 @@ static int serve_table(struct parser *p, struct helper_message *m, struct helper
 	return 0;
 }
 
+/* ---- windows of generated code ---- */
+
+static int read_code_request(const struct helper_message *m, struct code_piece *pieces,
+			     struct code_window *in)
+{
+	const struct code_head *h = m->part[0].v;
+	const uint8_t *bytes = m->part[2].v;
+	size_t left = m->part[2].len, pins;
+
+	in->nr_pieces = m->part[1].len / sizeof(*pieces);
+	if (m->part[0].len != sizeof(*h) || in->nr_pieces > CODE_MAX_PIECES ||
+	    h->nr_pins > CODE_MAX_PINS || h->nr_seeds > CODE_MAX_SEEDS)
+		return -EINVAL;
+	pins = h->nr_pins * sizeof(*in->pins);
+	if (m->part[3].len != pins + h->nr_seeds * sizeof(*in->seeds))
+		return -EINVAL;
+	memcpy(pieces, m->part[1].v, in->nr_pieces * sizeof(*pieces));
+	for (size_t i = 0; i < in->nr_pieces; i++) {
+		if (pieces[i].len > left)
+			return -EINVAL;
+		pieces[i].code = bytes;
+		bytes += pieces[i].len;
+		left -= pieces[i].len;
+	}
+	in->pieces = pieces;
+	in->pins = m->part[3].v;
+	in->nr_pins = h->nr_pins;
+	in->seeds = (const uint64_t *)(const void *)((const char *)m->part[3].v + pins);
+	in->nr_seeds = h->nr_seeds;
+	return 0;
+}
+
+static void put_table(const struct unwind_table *t, struct helper_message *answer)
+{
+	answer->part[1] = (struct message_part){ t->pages, t->nr_pages * sizeof(*t->pages) };
+	answer->part[2] = (struct message_part){ t->rows, t->nr_rows * sizeof(*t->rows) };
+	answer->part[3] = (struct message_part){ t->rules, t->nr_rules * sizeof(*t->rules) };
+}
+
+static int serve_code(struct parser *p, struct helper_message *m, struct helper_message *answer)
+{
+	static struct code_answer a;
+	struct code_piece pieces[CODE_MAX_PIECES];
+	struct code_window in = { 0 };
+	struct cfi_rows rows = { 0 };
+	uint64_t base;
+	int err = read_code_request(m, pieces, &in);
+
+	if (!err)
+		err = code_window_rows(&in, &rows, &a.wants);
+	if (!err) {
+		base = code_window_base(&in);
+		err = unwind_table_build(&rows, base, base + CODE_WINDOW_BYTES, &p->table);
+	}
+	cfi_rows_release(&rows);
+	if (err)
+		return err;
+	a.head = (struct table_head){ p->table->vaddr_lo, p->table->nr_pages };
+	answer->part[0] = (struct message_part){ &a, sizeof(a) };
+	put_table(p->table, answer);
+	return 0;
+}
+
 /* ---- names ---- */
 
 static void forget(struct parser *p, size_t i)
@@ -313,6 +376,7 @@ void parse_serve(void *state, struct helper_message *m, struct helper_message *a
 		[PARSE_TABLE] = serve_table,
 		[PARSE_NAMES] = serve_names,
 		[PARSE_PERF_MAP] = serve_perf_map,
+		[PARSE_CODE] = serve_code,
 	};
 	struct parser *p = state;
 	int err = m->op < PARSE_OPS ? open_files(m) : -EINVAL;

@@ -21,6 +21,7 @@
 #define IDENTITY_NS NSEC_PER_SEC
 #define TABLE_NS (30 * NSEC_PER_SEC)
 #define NAMES_NS (20 * NSEC_PER_SEC)
+#define CODE_NS (10 * NSEC_PER_SEC)
 
 /*
  * A parser process. It is given the files of one owner only, until another process takes its place:
@@ -42,7 +43,7 @@ struct lanes {
 
 struct parsers {
 	struct file_opener *opener;
-	struct lanes identity, perf_map, names, tables;
+	struct lanes identity, perf_map, names, tables, code;
 	struct wait_budget *identity_budget;
 	uint64_t nr_calls;
 	pthread_mutex_t lock;		/* of all but the helpers */
@@ -99,6 +100,8 @@ int parsers_new(struct helper_keeper *k, struct file_opener *opener, unsigned nr
 		err = start_lanes(&p->names, nr, k, &name_parser_kind);
 	if (!err)
 		err = start_lanes(&p->tables, nr, k, &table_parser_kind);
+	if (!err)
+		err = start_lanes(&p->code, 1, k, &table_parser_kind);
 	if (err)
 		parsers_free(p);
 	else
@@ -114,6 +117,7 @@ void parsers_free(struct parsers *p)
 	end_lanes(&p->perf_map);
 	end_lanes(&p->names);
 	end_lanes(&p->tables);
+	end_lanes(&p->code);
 	wait_budget_free(p->identity_budget);
 	pthread_cond_destroy(&p->free_lane);
 	pthread_mutex_destroy(&p->lock);
@@ -249,6 +253,63 @@ int parse_table(struct parsers *p, const struct parse_table_request *r, struct u
 	if (!err)
 		err = parse_take_table(&answer, tp);
 	helper_message_release(&answer);
+	if (err) {
+		unwind_table_free(*tp);
+		*tp = NULL;
+	}
+	return err;
+}
+
+/* ---- windows of generated code ---- */
+
+/* All bytes of the pieces behind each other. NULL: no memory. */
+static uint8_t *join_pieces(const struct code_window *in, size_t *len)
+{
+	uint8_t *bytes, *at;
+
+	*len = 0;
+	for (size_t i = 0; i < in->nr_pieces; i++)
+		*len += in->pieces[i].len;
+	at = bytes = malloc(*len + 1);
+	for (size_t i = 0; at && i < in->nr_pieces; i++, at += in->pieces[i - 1].len)
+		memcpy(at, in->pieces[i].code, in->pieces[i].len);
+	return bytes;
+}
+
+int parse_code(struct parsers *p, const struct code_window *in, uint32_t owner,
+	       const atomic_bool *unwanted, struct unwind_table **tp, struct code_wants *wants)
+{
+	struct code_piece pieces[CODE_MAX_PIECES];	/* without our own addresses */
+	struct code_head head = { (uint32_t)in->nr_pins, (uint32_t)in->nr_seeds };
+	size_t pins = in->nr_pins * sizeof(*in->pins), seeds = in->nr_seeds * sizeof(*in->seeds);
+	uint8_t known[CODE_MAX_PINS * sizeof(*in->pins) + CODE_MAX_SEEDS * sizeof(*in->seeds)];
+	size_t len;
+	uint8_t *bytes = join_pieces(in, &len);
+	const struct question q = {
+		.lanes = &p->code, .max = PARSE_MAX_CODE, .owner = owner,
+		.message = { .op = PARSE_CODE,
+			     .part = { { &head, sizeof(head) },
+				       { pieces, in->nr_pieces * sizeof(*pieces) },
+				       { bytes, len },
+				       { known, pins + seeds } } },
+	};
+	struct helper_message answer = { 0 };
+	int err;
+
+	*tp = NULL;
+	if (!bytes)
+		return -ENOMEM;
+	for (size_t i = 0; i < in->nr_pieces; i++)
+		pieces[i] = (struct code_piece){ .len = in->pieces[i].len,
+						 .addr = in->pieces[i].addr };
+	if (pins)
+		memcpy(known, in->pins, pins);
+	memcpy(known + pins, in->seeds, seeds);
+	err = call(p, &q, CODE_NS, (struct helper_wait){ .unwanted = unwanted }, &answer);
+	if (!err)
+		err = parse_take_code(&answer, in, tp, wants);
+	helper_message_release(&answer);
+	free(bytes);
 	if (err) {
 		unwind_table_free(*tp);
 		*tp = NULL;

@@ -10,8 +10,8 @@
  *
  * A parser that dies or takes too long costs the answer that it was asked for, and is counted
  * (helper_keeper_stats). There are as many parsers of tables and of symbols as there are threads
- * that ask, and two for identities, which are asked for while the recording waits. Each has files
- * of one owner only, until another process takes its place.
+ * that ask, two for identities, which are asked for while the recording waits, and one for
+ * generated code. Each has files of one owner only, until another process takes its place.
  */
 #pragma once
 
@@ -24,6 +24,7 @@
 #include "src/model/record.h"
 #include "src/symbolize/perf_map.h"
 #include "src/symbolize/symbolizer.h"
+#include "unwind/code_window.h"
 #include "unwind/unwind_table.h"
 
 struct parsers;
@@ -66,6 +67,13 @@ struct parse_table_request {
  * unwind_table_from_image(), -ETIMEDOUT, -EPIPE, -ECANCELED.
  */
 int parse_table(struct parsers *p, const struct parse_table_request *r, struct unwind_table **tp);
+
+/*
+ * The rows of a window of generated code, as code_window_rows() makes them; owner: a number for
+ * the process. 0 and the table; or -errno as above.
+ */
+int parse_code(struct parsers *p, const struct code_window *in, uint32_t owner,
+	       const atomic_bool *unwanted, struct unwind_table **tp, struct code_wants *wants);
 
 /* symbolizer_options.look_up; parsers is a struct parsers. */
 int parse_names(void *parsers, struct symbol_file *file, struct symbol_batch *batch,

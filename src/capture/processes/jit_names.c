@@ -160,17 +160,12 @@ void jit_names_free(struct jit_names *j)
 
 bool jit_names_path(const char *path)
 {
-	static const char *const paths[] = { "/memfd:", "/dev/zero", "/SYSV", "/anon_hugepage" };
-
-	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
-		if (!strncmp(path, paths[i], strlen(paths[i])))
-			return true;
-	return !*path;
+	return binary_path_is_memory(path);
 }
 
 bool jit_names_has(const struct binary *b)
 {
-	return !b->is_elf && jit_names_path(b->path);
+	return binary_is_memory(b);
 }
 
 static void add_place(struct jit_names *j, struct jit_process *e, const struct process *p)

@@ -10,6 +10,7 @@
 #include "src/capture/processes/binary_store.h"
 #include "src/capture/processes/lifetimes.h"
 #include "src/capture/processes/process_tracker.h"
+#include "src/capture/stacks/code_windows.h"
 #include "src/capture/stacks/deferred_unwind.h"
 #include "src/capture/stacks/stack_mirrors.h"
 #include "src/capture/tables/unwind_loader.h"
@@ -17,12 +18,16 @@
 #include "src/capture/stacks/wire_decode.h"
 
 #define MAX_BYTES (48u << 20)
+#define MAX_WINDOWS 16			/* of code that one stack waits for */
 #define MAX_AGAIN 8			/* visits: each may end at the next missing table */
 
 struct deferred {
 	struct deferred *next;
 	uint32_t scan;
 	uint32_t binary, page;		/* the table that it waits for; binary 0: none */
+	bool waits_for_code;		/* for a window, since there were so many news */
+	uint64_t news;
+	uint32_t windows;		/* that it has waited for */
 	bool looked;			/* /proc was read again for a missing mapping */
 	bool is_cut;			/* it was unwound to the end of its memory, and goes on */
 	uint32_t again;			/* visits so far */
@@ -42,6 +47,7 @@ struct deferred_stacks {
 	struct deferred_stacks_deps deps;
 	struct deferred_unwind *unwind;
 	struct stack_mirrors *mirrors;
+	struct code_windows *windows;	/* NULL: none */
 	struct deferred *first, **last;
 	size_t nr, bytes;		/* bytes without the memory of stacks */
 	struct deferred_stacks_stats stats;
@@ -52,6 +58,22 @@ struct deferred_stacks {
 	uint8_t memory[WIRE_BLOCKS][WIRE_BLOCK];
 };
 
+static int open_windows(struct deferred_stacks *l)
+{
+	const struct code_windows_deps deps = {
+		.processes = process_tracker_processes(l->deps.tracker),
+		.binaries = l->deps.binaries,
+		.loader = l->deps.loader,
+		.pool = l->deps.pool,
+		.parsers = l->deps.parsers,
+		.memory = deferred_unwind_memory(l->unwind),
+		.look_up = deferred_unwind_look_up,
+		.ctx = l->unwind,
+	};
+
+	return code_windows_new(&deps, &l->windows);
+}
+
 int deferred_stacks_new(const struct deferred_stacks_deps *deps, struct deferred_stacks **lp)
 {
 	struct deferred_stacks *l = calloc(1, sizeof(*l));
@@ -61,9 +83,12 @@ int deferred_stacks_new(const struct deferred_stacks_deps *deps, struct deferred
 		return -ENOMEM;
 	l->deps = *deps;
 	l->last = &l->first;
-	err = deferred_unwind_new(deps->loader, deps->mode, deps->max_frames, &l->unwind);
+	err = deferred_unwind_new(deps->loader, deps->binaries, deps->mode, deps->max_frames,
+				  &l->unwind);
 	if (!err)
 		err = stack_mirrors_new(MAX_BYTES, &l->mirrors);
+	if (!err && deps->pool)
+		err = open_windows(l);
 	if (err)
 		deferred_stacks_free(l);
 	else
@@ -81,6 +106,7 @@ void deferred_stacks_free(struct deferred_stacks *l)
 		next = s->next;
 		free(s);
 	}
+	code_windows_free(l->windows);
 	deferred_unwind_free(l->unwind);
 	stack_mirrors_free(l->mirrors);
 	free(l);
@@ -94,7 +120,8 @@ static bool only_leaf(const struct wire_stack *stack)
 
 bool deferred_stacks_wants(const struct wire_stack *stack)
 {
-	return stack->regs && (deferred_unwind_lacks(stack->end) || only_leaf(stack));
+	return stack->regs && (deferred_unwind_lacks(stack->end) || only_leaf(stack) ||
+			       stack->head->flags & WIRE_WANTS_CODE);
 }
 
 static void free_deferred(struct deferred_stacks *l, struct deferred *s)
@@ -253,13 +280,13 @@ static bool waits_for_table(const struct deferred_stacks *l, const struct deferr
 static int unwind_now(struct deferred_stacks *l, struct deferred *s, struct process *p,
 		      const struct wire_stack *stack, struct deferred_unwind_result *r)
 {
-	int err = deferred_unwind(l->unwind, l->deps.binaries, p, stack, r);
+	int err = deferred_unwind(l->unwind, p, stack, r);
 
 	if (err || r->lacks != UNWIND_NO_MAPPING || s->looked)
 		return err;
 	s->looked = true;
 	return process_tracker_look_again(l->deps.tracker, p)
-		       ? deferred_unwind(l->unwind, l->deps.binaries, p, stack, r)
+		       ? deferred_unwind(l->unwind, p, stack, r)
 		       : 0;
 }
 
@@ -279,6 +306,19 @@ static bool goes_on_waiting(struct deferred_stacks *l, struct deferred *s, struc
 	return true;
 }
 
+/* true: a window is being read that the stack went through. */
+static bool waits_for_code(struct deferred_stacks *l, struct deferred *s, struct process *p,
+			   const struct deferred_unwind_result *r)
+{
+	uint64_t news = l->windows ? code_windows_news(l->windows) : 0;
+
+	if (!l->windows || !r->wants_code || s->windows++ >= MAX_WINDOWS)
+		return false;
+	s->waits_for_code = code_windows_want(l->windows, p, r->wants_code);
+	s->news = news;
+	return s->waits_for_code;
+}
+
 /* 1: the stack was given on, or is dropped; 0: it must wait; or an error. */
 static int try_one(struct deferred_stacks *l, struct deferred *s)
 {
@@ -289,6 +329,9 @@ static int try_one(struct deferred_stacks *l, struct deferred *s)
 	int err;
 
 	/* This check comes first: thousands may wait, and all are tried at each event. */
+	if (waits && s->waits_for_code && code_windows_news(l->windows) == s->news)
+		return 0;
+	s->waits_for_code = false;
 	if (waits && (s->is_cut || waits_for_table(l, s)))
 		return 0;
 	if (!restore(l, s, &stack))
@@ -297,7 +340,7 @@ static int try_one(struct deferred_stacks *l, struct deferred *s)
 	err = p ? unwind_now(l, s, p, &stack, &r) : -ENOMEM;
 	if (err)
 		return err;
-	if (waits && goes_on_waiting(l, s, p, &stack, &r))
+	if (waits && (goes_on_waiting(l, s, p, &stack, &r) || waits_for_code(l, s, p, &r)))
 		return 0;
 	/* The kernel side had all of the stack, and the code. */
 	if (only_leaf(&stack) && (r.is_cut || r.leaf_guessed))
@@ -386,9 +429,18 @@ int deferred_stacks_add(struct deferred_stacks *l, const struct wire_stack *stac
 	return rc < 0 ? rc : 0;
 }
 
+void deferred_stacks_evicted(struct deferred_stacks *l, uint32_t table)
+{
+	if (l->windows)
+		code_windows_evicted(l->windows, table);
+}
+
 int deferred_stacks_try(struct deferred_stacks *l)
 {
 	struct deferred **at = &l->first;
+
+	if (l->windows)
+		code_windows_update(l->windows);
 
 	while (*at) {
 		int rc = try_one(l, *at);

@@ -17,6 +17,9 @@
  * is there; the next deferred_stacks_try() unwinds the stack to main() and gives it on, as if the
  * kernel side had done so. Other stacks that met the same library wait for the same table.
  *
+ * The same for stacks that met generated code of which nothing is known (WIRE_WANTS_CODE): they
+ * wait until its window is there (code_windows.h), and go on as they can then be unwound.
+ *
  * Stacks of scans: a sample comes with up to 256 KiB of stack memory (WIRE_DELTA_PAGES), a row of a
  * scan with 20 KiB at most, because a scan meets thousands of threads at once, and that of a thread
  * that runs with 64 KiB, because only few threads do (bpf/running.bpf.h). A stack that is
@@ -48,16 +51,22 @@
 #include "src/capture/stacks/wire_decode.h"
 
 struct binaries;
+struct code_windows;
 struct binary_store;
 struct deferred_stacks;
 struct process_tracker;
+struct parsers;
 struct unwind_loader;
+struct worker_pool;
 
 struct deferred_stacks_deps {
 	struct process_tracker *tracker;
 	struct binary_store *store;
 	struct binaries *binaries;
 	struct unwind_loader *loader;
+	/* Where windows of generated code are parsed; pool NULL: none are. */
+	struct worker_pool *pool;
+	struct parsers *parsers;
 	uint32_t mode, max_frames;	/* as the kernel side unwinds: UNWIND_..., frames */
 	/* Gets each stack, borrowed for the call. 0, or an error that ends the recording. */
 	int (*give)(void *ctx, const struct wire_stack *stack, uint32_t scan);
@@ -72,7 +81,13 @@ struct deferred_stacks_stats {
 int deferred_stacks_new(const struct deferred_stacks_deps *deps, struct deferred_stacks **lp);
 void deferred_stacks_free(struct deferred_stacks *l);		/* NULL is fine */
 
-/* true: the stack ended early, and its registers and memory came with it. */
+/* The table of a window of generated code was thrown out. */
+void deferred_stacks_evicted(struct deferred_stacks *l, uint32_t table);
+
+/*
+ * true: the stack ended early, or met unknown generated code, and its registers and memory came
+ * with it.
+ */
 bool deferred_stacks_wants(const struct wire_stack *stack);
 int deferred_stacks_add(struct deferred_stacks *l, const struct wire_stack *stack, uint32_t scan);
 int deferred_stacks_try(struct deferred_stacks *l);

@@ -7,6 +7,7 @@
 
 #include "src/base/array.h"
 #include "src/base/bisect.h"
+#include "src/base/clock.h"
 #include "src/capture/tables/unwind_loader.h"
 #include "src/capture/tables/unwind_slices.h"
 #include "src/capture/stacks/memory_reader.h"
@@ -16,6 +17,7 @@ struct unwinder;
 
 struct deferred_unwind {
 	struct unwind_loader *loader;
+	const struct binaries *binaries;
 	struct unwind_loader_view tables;
 	struct memory_reader *memory;
 	uint32_t mode, max_frames;
@@ -97,7 +99,7 @@ static int unwind_read_code(void *env, struct unwinder *w, uint64_t addr)
 
 		if (addr < m->begin || addr + sizeof(w->code) > m->end)
 			continue;
-		return m->binary ||
+		return !(m->flags & UNWIND_MAP_GENERATED) ||
 		       !memory_reader_get(l->memory, (pid_t)w->tgid, addr, w->code,
 					  sizeof(w->code));
 	}
@@ -124,14 +126,15 @@ static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr)
 	return 0;
 }
 
-int deferred_unwind_new(struct unwind_loader *loader, uint32_t mode, uint32_t max_frames,
-			struct deferred_unwind **wp)
+int deferred_unwind_new(struct unwind_loader *loader, const struct binaries *bs, uint32_t mode,
+			uint32_t max_frames, struct deferred_unwind **wp)
 {
 	struct deferred_unwind *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return -ENOMEM;
 	w->loader = loader;
+	w->binaries = bs;
 	w->mode = mode;
 	w->max_frames = max_frames;
 	w->memory = memory_reader_new();
@@ -164,18 +167,19 @@ static int by_begin(const void *a, const void *b)
  * The mappings that p had at that time. A mapping that became known later counts as well, if no
  * other one was known at its address then.
  */
-static int take_mappings(struct deferred_unwind *w, const struct binaries *bs,
-			 const struct process *p, uint64_t time_ns)
+static int take_mappings(struct deferred_unwind *w, const struct process *p, uint64_t time_ns)
 {
 	w->nr_maps = 0;
-	if (array_reserve(&w->maps, &w->cap_maps, p->nr_maps + 1))
-		return -ENOMEM;
 	for (size_t i = 0; i < p->nr_maps; i++) {
 		const struct mapping *m = &p->maps[i];
+		const struct binary *b = binaries_get(w->binaries, m->binary);
 
-		if (process_find_mapping(p, m->start, time_ns) == m)
-			unwind_slices_mapping(&w->maps[w->nr_maps++], m,
-					      binaries_get(bs, m->binary));
+		if (process_find_mapping(p, m->start, time_ns) != m)
+			continue;
+		if (array_reserve(&w->maps, &w->cap_maps,
+				  w->nr_maps + unwind_slices_stretches(NULL, p, m, b)))
+			return -ENOMEM;
+		w->nr_maps += unwind_slices_stretches(w->maps + w->nr_maps, p, m, b);
 	}
 	qsort(w->maps, w->nr_maps, sizeof(*w->maps), by_begin);
 	return 0;
@@ -206,11 +210,11 @@ static uint8_t what_it_lacks(const struct unwinder *w)
 	return deferred_unwind_lacks(w->leaf_end) ? (uint8_t)w->leaf_end : 0;
 }
 
-int deferred_unwind(struct deferred_unwind *w, const struct binaries *bs, const struct process *p,
+int deferred_unwind(struct deferred_unwind *w, const struct process *p,
 		    const struct wire_stack *stack, struct deferred_unwind_result *out)
 {
 	struct unwinder unwinder;
-	int err = take_mappings(w, bs, p, stack->head->time_ns);
+	int err = take_mappings(w, p, stack->head->time_ns);
 
 	if (err)
 		return err;
@@ -231,6 +235,7 @@ int deferred_unwind(struct deferred_unwind *w, const struct binaries *bs, const 
 		.page = page_of(&unwinder),
 		.lacks = what_it_lacks(&unwinder),
 		.leaf_guessed = unwinder.leaf_end,
+		.wants_code = unwinder.wants_code,
 	};
 	if (out->lacks == UNWIND_NO_TABLE)
 		out->binary = unwinder.map_binary;
@@ -283,4 +288,28 @@ void deferred_unwind_hints(struct deferred_unwind *w,
 		hints_of_page(w, !at && sp - s->start < UNWIND_MEMORY_PAGE ? sp - s->start : at,
 			      &hint);
 	}
+}
+
+struct memory_reader *deferred_unwind_memory(struct deferred_unwind *w)
+{
+	return w->memory;
+}
+
+enum code_place deferred_unwind_look_up(void *ctx, const struct process *p, uint64_t addr,
+					struct unwind_rule *rule)
+{
+	struct deferred_unwind *w = ctx;
+	const struct unwind_rule *r;
+	struct unwinder unwinder = { .map_begin = 1 };
+	uint32_t number;
+
+	*rule = (struct unwind_rule){ .cfa = CFA_NONE };
+	if (take_mappings(w, p, now_ns()) || unwind_find_mapping(w, &unwinder, addr))
+		return PLACE_NO_CODE;
+	if (!unwind_find_rule(w, &unwinder, addr, &number)) {
+		r = unwind_rule_at(w, number);
+		*rule = r ? *r : *rule;
+	}
+	return !unwinder.map_binary || unwinder.map_flags & UNWIND_MAP_GENERATED ? PLACE_GENERATED
+										: PLACE_FILE;
 }

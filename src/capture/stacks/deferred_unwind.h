@@ -4,8 +4,8 @@
  * BPF programs (unwind/unwind_step.h) and the same tables that they read, but the mappings that the
  * process had at the time of the sample.
  *
- *	deferred_unwind_new(loader, mode, max_frames, &w)
- *	deferred_unwind(w, binaries, process, stack, &out)	any number of times
+ *	deferred_unwind_new(loader, binaries, mode, max_frames, &w)
+ *	deferred_unwind(w, process, stack, &out)	any number of times
  *	deferred_unwind_free(w)
  */
 #pragma once
@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "bpf/wire.h"
+#include "src/capture/stacks/code_windows.h"
 #include "src/model/process.h"
 
 struct binaries;
@@ -37,17 +38,26 @@ struct deferred_unwind_result {
 	bool leaf_guessed;
 	uint32_t binary;		/* lacks UNWIND_NO_TABLE: the one whose table is missing, */
 	uint32_t page;			/* and the page of it that is */
+	uint64_t wants_code;		/* generated code that no window tells of; 0: none */
 };
 
-int deferred_unwind_new(struct unwind_loader *loader, uint32_t mode, uint32_t max_frames,
-			struct deferred_unwind **wp);
+int deferred_unwind_new(struct unwind_loader *loader, const struct binaries *bs, uint32_t mode,
+			uint32_t max_frames, struct deferred_unwind **wp);
 void deferred_unwind_free(struct deferred_unwind *w);	/* NULL is fine */
 
 /* Whether a stack that ended so lacks what may become known. */
 bool deferred_unwind_lacks(uint32_t end);
 
+/*
+ * Finds the rule that is in force at an address of p now; CFA_NONE: there is none. For
+ * code_windows_deps; w: a struct deferred_unwind.
+ */
+enum code_place deferred_unwind_look_up(void *w, const struct process *p, uint64_t addr,
+					struct unwind_rule *rule);
+struct memory_reader *deferred_unwind_memory(struct deferred_unwind *w);
+
 /* The stack has registers, and its memory or blocks. 0 or -ENOMEM. */
-int deferred_unwind(struct deferred_unwind *w, const struct binaries *bs, const struct process *p,
+int deferred_unwind(struct deferred_unwind *w, const struct process *p,
 		    const struct wire_stack *stack, struct deferred_unwind_result *out);
 
 /*

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -32,6 +33,7 @@ struct answer {
 };
 
 struct memory_reader {
+	struct answer answer;		/* the last one */
 	pid_t child;			/* 0: none runs */
 	int sock;
 	struct left {
@@ -45,8 +47,8 @@ struct memory_reader {
 static void child_main(void)
 {
 	enum { SOCK = 3 };
+	static struct answer a;
 	struct request q;
-	struct answer a = { 0 };
 
 	prctl(PR_SET_NAME, "probee-memory");
 	recording_rights_keep(ROLE_MEMORY);
@@ -56,7 +58,7 @@ static void child_main(void)
 		ssize_t n = process_vm_readv(q.pid, &to, 1, &from, 1, 0);
 
 		a.bytes = n == (ssize_t)q.bytes ? q.bytes : 0;
-		if (send(SOCK, &a, sizeof(a), 0) < 0)
+		if (send(SOCK, &a, offsetof(struct answer, v) + a.bytes, 0) < 0)
 			break;
 	}
 	_exit(0);
@@ -143,8 +145,10 @@ static void leave_behind(struct memory_reader *r, pid_t pid)
 static int ask(struct memory_reader *r, const struct request *q, struct answer *a)
 {
 	struct pollfd pfd = { .fd = r->sock, .events = POLLIN };
+	ssize_t got;
 	int ready;
 
+	a->bytes = 0;
 	if (send(r->sock, q, sizeof(*q), MSG_NOSIGNAL) < 0)
 		return -EPIPE;
 	do {
@@ -152,13 +156,14 @@ static int ask(struct memory_reader *r, const struct request *q, struct answer *
 	} while (ready < 0 && errno == EINTR);
 	if (ready <= 0)
 		return -ETIMEDOUT;
-	return recv(r->sock, a, sizeof(*a), MSG_DONTWAIT) == sizeof(*a) ? 0 : -EPIPE;
+	got = recv(r->sock, a, sizeof(*a), MSG_DONTWAIT);
+	return got == (ssize_t)(offsetof(struct answer, v) + a->bytes) ? 0 : -EPIPE;
 }
 
 bool memory_reader_get(struct memory_reader *r, pid_t pid, uint64_t addr, void *buf, size_t bytes)
 {
 	struct request q = { addr, (uint32_t)bytes, pid };
-	struct answer a;
+	struct answer *a = &r->answer;
 	int err = -EPIPE;
 
 	assert(bytes <= MEMORY_READER_BYTES);
@@ -166,15 +171,15 @@ bool memory_reader_get(struct memory_reader *r, pid_t pid, uint64_t addr, void *
 	if (is_left_alone(r, pid))
 		return false;
 	for (int try = 0; err == -EPIPE && try < 2 && start_child(r); try++) {
-		err = ask(r, &q, &a);
+		err = ask(r, &q, a);
 		if (err == -ETIMEDOUT)
 			leave_behind(r, pid);
 		if (err)
 			end_child(r, err == -ETIMEDOUT);
 	}
-	if (err || a.bytes != bytes)
+	if (err || a->bytes != bytes)
 		return false;
-	memcpy(buf, a.v, bytes);
+	memcpy(buf, a->v, bytes);
 	return true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads a few bytes of another process's memory, as long as that does not block.
+ * Reads a little of another process's memory, as long as that does not block.
  *
  * The problem. A process may exchange a page of its memory at any moment for one of a file whose
  * server never answers (FUSE). No check of the page helps, because it may be exchanged behind the
@@ -25,7 +25,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define MEMORY_READER_BYTES 256		/* the most that one call reads */
+#define MEMORY_READER_BYTES (68u << 10)	/* the most that one call reads */
 
 struct memory_reader;
 

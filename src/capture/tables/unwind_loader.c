@@ -211,6 +211,18 @@ static void reclaim_all(struct unwind_loader *l)
 			reclaim(l, &l->tables[i]);
 }
 
+/* No binary refers to it any more. */
+static void retire(struct unwind_loader *l, struct placed *t)
+{
+	t->state = PLACE_RETIRED;
+	t->retired = epoch_retire(&l->epoch);
+	l->retired_rows += t->nr_rows;
+	l->retired_pages += t->nr_pages;
+	l->stats.rows -= t->nr_rows;
+	l->stats.pages -= t->nr_pages;
+	l->stats.binaries--;
+}
+
 static void evict(struct unwind_loader *l, struct placed *t, const char *what)
 {
 	uint32_t number = (uint32_t)(t - l->tables) + 1;
@@ -222,13 +234,7 @@ static void evict(struct unwind_loader *l, struct placed *t, const char *what)
 		l->table_of[b] = 0;
 		l->opts.on_evict(l->opts.ctx, b, what);
 	}
-	t->state = PLACE_RETIRED;
-	t->retired = epoch_retire(&l->epoch);
-	l->retired_rows += t->nr_rows;
-	l->retired_pages += t->nr_pages;
-	l->stats.rows -= t->nr_rows;
-	l->stats.pages -= t->nr_pages;
-	l->stats.binaries--;
+	retire(l, t);
 	l->stats.evicted++;
 }
 
@@ -480,6 +486,17 @@ void unwind_loader_same(struct unwind_loader *l, uint32_t binary, uint32_t other
 		return;
 	l->table_of[binary] = l->table_of[other];
 	publish_binary(l, binary, l->binaries[other]);
+}
+
+void unwind_loader_drop(struct unwind_loader *l, uint32_t window)
+{
+	uint32_t number = window < UNWIND_MAX_BINARIES ? l->table_of[window] : 0;
+
+	if (!number)
+		return;
+	publish_binary(l, window, (struct unwind_binary){ 0 });
+	l->table_of[window] = 0;
+	retire(l, &l->tables[number - 1]);
 }
 
 void unwind_loader_no_table(struct unwind_loader *l, uint32_t binary)

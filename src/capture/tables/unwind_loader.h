@@ -85,6 +85,9 @@ int unwind_loader_table(struct unwind_loader *l, uint32_t binary, const struct u
 /* binary uses the table of other, or has none if other has none. */
 void unwind_loader_same(struct unwind_loader *l, uint32_t binary, uint32_t other);
 
+/* Takes the table of a window of code back: there is none until the next unwind_loader_table(). */
+void unwind_loader_drop(struct unwind_loader *l, uint32_t window);
+
 /* The file has no unwind information and never will. */
 void unwind_loader_no_table(struct unwind_loader *l, uint32_t binary);
 

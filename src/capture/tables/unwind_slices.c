@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define ROUND 4			/* lengths are multiples of it, so that freed ones fit new ones */
+#define WINDOW_BYTES (1ull << UNWIND_PAGE_SHIFT)
 #define MAX_SLICE 16384		/* mappings that unwind_find_mapping() can search */
 
 struct slice {
@@ -28,8 +29,65 @@ void unwind_slices_mapping(struct unwind_mapping *to, const struct mapping *m,
 	to->begin = m->start;
 	to->end = m->end;
 	to->bias = b ? b->vaddr_lo - m->to_vaddr : 0;
-	to->binary = m->binary;
-	to->flags = 0;
+	/* A file with such a number has no room for a table. */
+	to->binary = m->binary < UNWIND_FIRST_WINDOW ? m->binary : UNWIND_MAX_BINARIES;
+	to->flags = !m->binary || (b && binary_is_memory(b)) ? UNWIND_MAP_GENERATED : 0;
+}
+
+/* One more entry, unless it is empty. to may be NULL. */
+static size_t put_stretch(struct unwind_mapping *to, size_t nr, const struct unwind_mapping *whole,
+			  uint64_t begin, uint64_t end, const struct window_of_code *w)
+{
+	if (begin >= end)
+		return nr;
+	if (to) {
+		to[nr] = *whole;
+		to[nr].begin = begin;
+		to[nr].end = end;
+	}
+	if (to && w) {
+		to[nr].flags |= UNWIND_MAP_GENERATED | (w->table ? 0 : UNWIND_MAP_ASKED);
+		to[nr].binary = w->table ? w->table : whole->binary;
+		to[nr].bias = w->table ? w->begin & ~(WINDOW_BYTES - 1) : whole->bias;
+	}
+	return nr + 1;
+}
+
+size_t unwind_slices_stretches(struct unwind_mapping *to, const struct process *p,
+			       const struct mapping *m, const struct binary *b)
+{
+	struct unwind_mapping whole;
+	uint64_t at = m->start;
+	size_t nr = 0;
+
+	unwind_slices_mapping(&whole, m, b);
+	if (!(whole.flags & UNWIND_MAP_GENERATED))
+		return put_stretch(to, nr, &whole, m->start, m->end, NULL);
+	if (p->no_more_windows)
+		whole.flags |= UNWIND_MAP_ASKED;
+	for (size_t i = 0; i < p->nr_windows; i++) {
+		const struct window_of_code *w = &p->windows[i];
+		uint64_t begin = w->begin > m->start ? w->begin : m->start,
+			 end = w->end < m->end ? w->end : m->end;
+
+		if (begin >= end || w->read_ns < m->born_ns)
+			continue;
+		nr = put_stretch(to, nr, &whole, at, begin, NULL);
+		nr = put_stretch(to, nr, &whole, begin, end, w);
+		at = end;
+	}
+	return put_stretch(to, nr, &whole, at, m->end, NULL);
+}
+
+/* All entries of a process. to NULL: only counts them. */
+static size_t fill(struct unwind_mapping *to, const struct binaries *bs, const struct process *p)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < p->nr_live; i++)
+		nr += unwind_slices_stretches(to ? to + nr : NULL, p, &p->maps[i],
+					      binaries_get(bs, p->maps[i].binary));
+	return nr;
 }
 
 void unwind_slices_init(struct unwind_slices *s, struct unwind_mapping *v, uint32_t max,
@@ -122,7 +180,8 @@ static void unpublish(struct unwind_slices *s, const struct process *p, struct s
 int unwind_slices_process(struct unwind_slices *s, const struct binaries *bs, struct process *p)
 {
 	struct shown *shown = per_process_at(&s->shown, p);
-	struct slice *x = shown && p->nr_live <= MAX_SLICE ? slice_new(s, p->nr_live) : NULL;
+	size_t nr = p->nr_live <= MAX_SLICE ? fill(NULL, bs, p) : p->nr_live;
+	struct slice *x = shown && nr <= MAX_SLICE ? slice_new(s, nr) : NULL;
 	int err;
 
 	p->dirty = false;
@@ -130,11 +189,9 @@ int unwind_slices_process(struct unwind_slices *s, const struct binaries *bs, st
 		return -ENOMEM;
 	if (!x) {
 		unpublish(s, p, shown);
-		return p->nr_live <= MAX_SLICE ? -ENOSPC : -EFBIG;
+		return nr <= MAX_SLICE ? -ENOSPC : -EFBIG;
 	}
-	for (uint32_t i = 0; i < x->nr; i++)
-		unwind_slices_mapping(&s->v[x->first + i], &p->maps[i],
-				      binaries_get(bs, p->maps[i].binary));
+	fill(&s->v[x->first], bs, p);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	err = publish(s, p, x);
 	process_published(p, now_ns());

@@ -47,6 +47,13 @@ int unwind_slices_check(struct unwind_slices *s, struct process *p);
 
 uint64_t unwind_slices_used(const struct unwind_slices *s);	/* mappings */
 
+/*
+ * The entries for one mapping of p, of which there are several if it has code whose windows were
+ * read. b: its binary; NULL: none. Returns their number; to NULL: only counts them.
+ */
+size_t unwind_slices_stretches(struct unwind_mapping *to, const struct process *p,
+			       const struct mapping *m, const struct binary *b);
+
 /* Fills in one mapping as the kernel side reads it. b: its binary; NULL: none. */
 void unwind_slices_mapping(struct unwind_mapping *to, const struct mapping *m,
 			   const struct binary *b);
