@@ -147,8 +147,8 @@ CAPTURE_SRCS := \
 	unwind/code_state.c \
 	unwind/code_switch.c \
 	unwind/code_trial.c \
-	unwind/entered.c \
 	unwind/code_window.c \
+	unwind/entered.c \
 	unwind/go_rules.c \
 	unwind/go_runtime.c \
 	unwind/go_table.c \
@@ -183,6 +183,10 @@ CAPTURE_SRCS := \
 	src/capture/waits/peer_samples.c \
 	src/capture/waits/wait_facts.c \
 	src/capture/waits/wait_peers.c \
+	src/capture/stacks/code_pages.c \
+	src/capture/stacks/code_request.c \
+	src/capture/stacks/code_shares.c \
+	src/capture/stacks/code_window_reads.c \
 	src/capture/stacks/code_windows.c \
 	src/capture/stacks/deferred_stacks.c \
 	src/capture/stacks/deferred_unwind.c \

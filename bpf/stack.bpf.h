@@ -318,6 +318,8 @@ static __always_inline void gather_user(struct gather *g, struct env *e, step_fn
 		g->head.flags |= WIRE_GUESSED;
 	if (is_early(w->leaf_end))
 		g->head.flags |= WIRE_LEAF;
+	if (w->wants_code)
+		g->head.flags |= WIRE_WANTS_CODE;
 }
 
 /* Gathers the kernel stack of the running thread; the program may be called anywhere in it. */

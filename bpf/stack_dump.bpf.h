@@ -27,16 +27,11 @@ struct {
 	__type(value, struct stack_dump);
 } dump_scratch SEC(".maps");
 
-/* Whether the stack led through generated code that user space may read. */
-static __always_inline bool wants_code(const struct gather *g)
-{
-	return stack_was_unwound(g) && g->unwinder.wants_code;
-}
-
 /* Whether user space is to unwind the stack again. */
 static __always_inline bool is_deferred(const struct gather *g)
 {
-	return knobs.deferred && (is_early(g->head.end) || g->head.flags & WIRE_LEAF);
+	return knobs.deferred &&
+	       (is_early(g->head.end) || g->head.flags & (WIRE_LEAF | WIRE_WANTS_CODE));
 }
 
 /* The WIRE_ flags of a dump; 0: none is wanted. Every knobs.audit-th user stack (nr) is kept. */
@@ -46,8 +41,6 @@ static __always_inline uint16_t dump_flags(const struct gather *g, uint64_t nr)
 
 	if (knobs.audit && stack_was_unwound(g) && !(nr % knobs.audit))
 		flags = WIRE_DUMP | WIRE_AUDIT;
-	if (knobs.deferred && wants_code(g))
-		flags |= WIRE_DUMP | WIRE_WANTS_CODE;
 	return flags;
 }
 

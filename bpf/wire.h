@@ -29,10 +29,10 @@ enum wire_flags {
 	WIRE_SAME = 256,		/* it has not run: the stack is that of its last row */
 	WIRE_ON_ITS_CPU = 128,		/* taken on its CPU: our frames begin the kernel stack */
 	WIRE_WAIT = 512,		/* a struct wire_wait comes behind the frames */
-	WIRE_WANTS_CODE = 2048,		/* it met generated code of which nothing is known */
 	WIRE_OBJECT = 1024,		/* and a struct wire_object behind that */
 	WIRE_DELTA = 2048,		/* a struct wire_delta: with registers and changed memory */
 	WIRE_LEAF = 4096,		/* --unwind fp: no table yet of an interrupted frame */
+	WIRE_WANTS_CODE = 8192,		/* it met generated code of which nothing is known */
 };
 
 struct wire_sample {

@@ -32,7 +32,7 @@ src/verify:     src/base src/model src/elf src/foreign src/elf_unwind unwind for
 src/capture/tables:     src/base src/model unwind
 src/capture/bpf:        src/base src/rights bpf unwind src/capture/tables
 src/capture/processes:  src/base src/model src/elf src/proc src/symbolize src/elf_unwind unwind src/foreign src/parse src/capture/tables
-src/capture/stacks:     src/base src/rights src/model src/parse bpf unwind src/capture/tables src/capture/processes
+src/capture/stacks:     src/base src/rights src/model src/foreign src/parse bpf unwind src/capture/tables src/capture/processes
 src/capture/waits:      src/base src/model src/proc bpf unwind src/capture/bpf src/capture/stacks
 src/capture/session:    src/base src/model src/proc src/symbolize bpf unwind src/capture/processes src/capture/stacks src/capture/waits
 src/capture:            src/base src/rights src/model src/proc src/symbolize src/helpers src/foreign src/parse bpf unwind src/capture/bpf src/capture/tables src/capture/processes src/capture/waits src/capture/stacks src/capture/session

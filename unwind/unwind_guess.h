@@ -298,3 +298,30 @@ UNWIND_INLINE int unwind_generated(void *env, struct unwinder *w)
 	unwind_begin_guess(w, UNWIND_JIT);
 	return 0;
 }
+
+/*
+ * Begins to look for the caller of a frame in generated code: where the rule of a window says, if
+ * there is one (r; kind), else by guessing. Always 0, or 1 when unwinding ended.
+ */
+UNWIND_INLINE int unwind_begin_generated(struct unwinder *w, const struct unwind_rule *r,
+					 uint32_t kind)
+{
+	uint64_t base = kind == CFA_FP ? w->fp : w->sp;
+
+	if (!(w->mode & UNWIND_BY_FRAME_POINTERS))
+		return UNWIND_END(w, UNWIND_JIT);
+	w->guess_end = UNWIND_JIT;
+	w->may_want = !w->wants_code && !(w->map_flags & UNWIND_MAP_ASKED);
+	if (kind == CFA_NONE && w->may_want)
+		w->wants_code = w->pc;
+	if (!r || (kind != CFA_SP && kind != CFA_FP) || !w->scan_budget) {
+		unwind_begin_guess(w, UNWIND_JIT);
+		return 0;
+	}
+	w->guess = GUESS_GENERATED;
+	w->scan_at = base + UNWIND_ANEW(r->cfa_off) - 8;
+	w->scan_left = UNWIND_ANEW(r->aux);
+	w->fp_kind = UNWIND_ANEW(r->fp);
+	w->fp_off = UNWIND_ANEW(r->fp_off);
+	return 0;
+}

@@ -58,11 +58,12 @@ struct capture_bpf *recorder_bpf(struct recorder *r)
 	return r->bpf;
 }
 
-size_t recorder_fds(const struct recorder *r, int fds[2])
+size_t recorder_fds(const struct recorder *r, int fds[RECORDER_FDS])
 {
 	size_t n = 0;
 
 	fds[n++] = worker_fd(r->pool);
+	fds[n++] = worker_fd(r->code_pool);
 	if (process_tracker_fd(r->tracker) >= 0)
 		fds[n++] = process_tracker_fd(r->tracker);
 	return n;
@@ -107,6 +108,7 @@ int recorder_update(struct recorder *r)
 
 	r->last_update_ns = now_ns();
 	worker_reap(r->pool);
+	worker_reap(r->code_pool);
 	err = recorder_kernel_take(r);
 	if (!err)
 		err = process_tracker_update(r->tracker);

@@ -92,13 +92,15 @@ bool recorder_is_whole_machine(const struct recorder *r);
 /* true: what only makes the recording better is not waited for any longer. */
 bool recorder_in_a_hurry(const struct recorder *r);
 
+#define RECORDER_FDS 3
+
 /*
- * Sets fds for poll() and returns their number (at most 2). When one of them is readable,
+ * Sets fds for poll() and returns their number, RECORDER_FDS at most. When one of them is readable,
  * recorder_update() is to be called. Where processes come and go by the thousand, each event would
  * be a wake-up of its own: recorder_hold_off() sleeps until 0.3 ms after the last update, so that
  * one wake-up serves many events.
  */
-size_t recorder_fds(const struct recorder *r, int fds[2]);
+size_t recorder_fds(const struct recorder *r, int fds[RECORDER_FDS]);
 void recorder_hold_off(const struct recorder *r);
 
 /*

@@ -289,7 +289,9 @@ static int open_workers(struct recorder *r)
 
 	r->pool = new_pool(nr_threads(), WORKER_NICE, give_up_rights);
 	r->name_pool = new_pool(nr_threads(), 0, give_up_rights);
-	r->symbolizer = r->pool && r->name_pool ? symbolizer_new(r->name_pool, &names) : NULL;
+	r->code_pool = new_pool(1, WORKER_NICE, give_up_rights);
+	if (r->pool && r->name_pool && r->code_pool)
+		r->symbolizer = symbolizer_new(r->name_pool, &names);
 	if (!r->symbolizer)
 		return fail(-ENOMEM, "start worker threads");
 	recorder_kernel_open(r);
@@ -501,7 +503,7 @@ static int open_deferred(struct recorder *r)
 		.store = r->store,
 		.binaries = &r->binaries,
 		.loader = r->loader,
-		.pool = r->pool,
+		.pool = r->code_pool,
 		.parsers = r->parsers,
 		.mode = k.mode,
 		.max_frames = k.max_frames,
@@ -565,6 +567,7 @@ void recorder_close(struct recorder *r)
 		return;
 	worker_pool_free(r->pool);
 	worker_pool_free(r->name_pool);
+	worker_pool_free(r->code_pool);
 	deferred_stacks_free(r->deferred);
 	wait_peers_free(r->peers);
 	session_free(r->session);

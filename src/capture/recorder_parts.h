@@ -42,6 +42,7 @@ struct recorder {
 	struct file_opener *opener;
 	struct parsers *parsers;
 	struct worker_pool *pool, *name_pool;	/* for tables; for names */
+	struct worker_pool *code_pool;	/* reads generated code */
 	struct symbolizer *symbolizer;
 	struct kernel_job kernel;
 	struct processes processes;

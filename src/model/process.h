@@ -41,6 +41,7 @@ struct window_of_code {
 	uint64_t read_ns;		/* a mapping that is younger has other code */
 	uint32_t table;
 	uint32_t place;			/* for the owner of the table */
+	bool is_settled;		/* no more will be known of it */
 };
 
 /* When the BPF programs got mappings of a process anew, and which ones they know since then. */

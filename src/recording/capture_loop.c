@@ -15,7 +15,6 @@
 
 #define ASK_EVERY_NS (100 * NSEC_PER_MSEC)	/* are targets left? a system call each time */
 #define SERVICE_NS NSEC_PER_SEC			/* the longest sleep: losses, names, a flush */
-#define RECORDER_FDS 2
 
 /* The descriptors given to ppoll(): signals, then the recorder, each collector, the hooks. */
 struct poll_set {

@@ -103,7 +103,7 @@ static int teardown(void **state)
 static bool get(struct world *w, const char *addr, size_t bytes)
 {
 	memset(w->buf, '?', sizeof(w->buf));
-	return memory_reader_get(w->r, w->target, (uintptr_t)addr, w->buf, bytes);
+	return !memory_reader_get(w->r, w->target, (uintptr_t)addr, w->buf, bytes, NULL);
 }
 
 static void test_reads(void **state)

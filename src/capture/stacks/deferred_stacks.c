@@ -18,16 +18,15 @@
 #include "src/capture/stacks/wire_decode.h"
 
 #define MAX_BYTES (48u << 20)
-#define MAX_WINDOWS 16			/* of code that one stack waits for */
+#define MAX_CODE_WAITS 64		/* for code, of one stack */
 #define MAX_AGAIN 8			/* visits: each may end at the next missing table */
 
 struct deferred {
 	struct deferred *next;
 	uint32_t scan;
 	uint32_t binary, page;		/* the table that it waits for; binary 0: none */
-	bool waits_for_code;		/* for a window, since there were so many news */
-	uint64_t news;
-	uint32_t windows;		/* that it has waited for */
+	struct code_wait code;		/* generated code that is being read */
+	uint32_t code_waits;		/* so far */
 	bool looked;			/* /proc was read again for a missing mapping */
 	bool is_cut;			/* it was unwound to the end of its memory, and goes on */
 	uint32_t again;			/* visits so far */
@@ -47,7 +46,7 @@ struct deferred_stacks {
 	struct deferred_stacks_deps deps;
 	struct deferred_unwind *unwind;
 	struct stack_mirrors *mirrors;
-	struct code_windows *windows;	/* NULL: none */
+	struct code_windows *windows;	/* of generated code; NULL: none is read */
 	struct deferred *first, **last;
 	size_t nr, bytes;		/* bytes without the memory of stacks */
 	struct deferred_stacks_stats stats;
@@ -66,12 +65,16 @@ static int open_windows(struct deferred_stacks *l)
 		.loader = l->deps.loader,
 		.pool = l->deps.pool,
 		.parsers = l->deps.parsers,
-		.memory = deferred_unwind_memory(l->unwind),
+		.look_at = deferred_unwind_look_at,
 		.look_up = deferred_unwind_look_up,
 		.ctx = l->unwind,
 	};
 
-	return code_windows_new(&deps, &l->windows);
+	int err = code_windows_new(&deps, &l->windows);
+
+	if (!err)
+		deferred_unwind_set_code(l->unwind, code_windows_pages(l->windows));
+	return err;
 }
 
 int deferred_stacks_new(const struct deferred_stacks_deps *deps, struct deferred_stacks **lp)
@@ -306,17 +309,15 @@ static bool goes_on_waiting(struct deferred_stacks *l, struct deferred *s, struc
 	return true;
 }
 
-/* true: a window is being read that the stack went through. */
+/* true: generated code is being read that the stack went through. */
 static bool waits_for_code(struct deferred_stacks *l, struct deferred *s, struct process *p,
 			   const struct deferred_unwind_result *r)
 {
-	uint64_t news = l->windows ? code_windows_news(l->windows) : 0;
-
-	if (!l->windows || !r->wants_code || s->windows++ >= MAX_WINDOWS)
+	s->code = r->wait;
+	if (!l->windows || s->code_waits++ >= MAX_CODE_WAITS)
 		return false;
-	s->waits_for_code = code_windows_want(l->windows, p, r->wants_code);
-	s->news = news;
-	return s->waits_for_code;
+	return code_wait_lasts(&s->code) ||
+	       (r->wants_code && code_windows_want(l->windows, p, r->wants_code, &s->code));
 }
 
 /* 1: the stack was given on, or is dropped; 0: it must wait; or an error. */
@@ -329,10 +330,7 @@ static int try_one(struct deferred_stacks *l, struct deferred *s)
 	int err;
 
 	/* This check comes first: thousands may wait, and all are tried at each event. */
-	if (waits && s->waits_for_code && code_windows_news(l->windows) == s->news)
-		return 0;
-	s->waits_for_code = false;
-	if (waits && (s->is_cut || waits_for_table(l, s)))
+	if (waits && (s->is_cut || code_wait_lasts(&s->code) || waits_for_table(l, s)))
 		return 0;
 	if (!restore(l, s, &stack))
 		return 1;
@@ -343,7 +341,8 @@ static int try_one(struct deferred_stacks *l, struct deferred *s)
 	if (waits && (goes_on_waiting(l, s, p, &stack, &r) || waits_for_code(l, s, p, &r)))
 		return 0;
 	/* The kernel side had all of the stack, and the code. */
-	if (only_leaf(&stack) && (r.is_cut || r.leaf_guessed))
+	if ((only_leaf(&stack) && (r.is_cut || r.leaf_guessed)) ||
+	    (r.is_cut && !deferred_unwind_lacks(stack.end)))
 		err = give_as_it_came(l, s);
 	else
 		err = give_result(l, s, &stack, &r);
@@ -441,7 +440,6 @@ int deferred_stacks_try(struct deferred_stacks *l)
 
 	if (l->windows)
 		code_windows_update(l->windows);
-
 	while (*at) {
 		int rc = try_one(l, *at);
 

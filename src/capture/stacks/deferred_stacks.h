@@ -64,7 +64,7 @@ struct deferred_stacks_deps {
 	struct binary_store *store;
 	struct binaries *binaries;
 	struct unwind_loader *loader;
-	/* Where windows of generated code are parsed; pool NULL: none are. */
+	/* Where generated code is read, in one thread; pool NULL: none is. */
 	struct worker_pool *pool;
 	struct parsers *parsers;
 	uint32_t mode, max_frames;	/* as the kernel side unwinds: UNWIND_..., frames */

@@ -8,9 +8,9 @@
 #include "src/base/array.h"
 #include "src/base/bisect.h"
 #include "src/base/clock.h"
+#include "src/capture/stacks/code_pages.h"
 #include "src/capture/tables/unwind_loader.h"
 #include "src/capture/tables/unwind_slices.h"
-#include "src/capture/stacks/memory_reader.h"
 #include "src/capture/stacks/wire_decode.h"
 
 struct unwinder;
@@ -19,7 +19,9 @@ struct deferred_unwind {
 	struct unwind_loader *loader;
 	const struct binaries *binaries;
 	struct unwind_loader_view tables;
-	struct memory_reader *memory;
+	struct code_pages *code;		/* NULL: no code is read */
+	const struct process *process;	/* whose stack is unwound */
+	struct code_wait wait;		/* for code that was met */
 	uint32_t mode, max_frames;
 	struct unwind_mapping *maps;
 	size_t nr_maps, cap_maps;
@@ -86,24 +88,33 @@ static int unwind_thread_pointer(void *env, uint64_t *value)
 
 #include "unwind/unwind_step.h"
 
+/* The mapping that holds addr; NULL: none. */
+static const struct unwind_mapping *mapping_of(const struct deferred_unwind *w, uint64_t addr)
+{
+	size_t after = bisect(w->nr_maps, i, w->maps[i].begin <= addr);
+
+	return after && addr < w->maps[after - 1].end ? &w->maps[after - 1] : NULL;
+}
+
+static bool is_generated(const struct deferred_unwind *w, uint64_t addr)
+{
+	const struct unwind_mapping *m = mapping_of(w, addr);
+
+	return m && m->flags & UNWIND_MAP_GENERATED;
+}
+
 /*
  * Code made at run time is read from the process, if it still lives. That is anonymous memory, or
  * was when the mapping was last looked at. Code in mapped files is not read.
  */
 static int unwind_read_code(void *env, struct unwinder *w, uint64_t addr)
 {
-	const struct deferred_unwind *l = env;
+	struct deferred_unwind *l = env;
 
-	for (size_t i = 0; i < l->nr_maps; i++) {
-		const struct unwind_mapping *m = &l->maps[i];
-
-		if (addr < m->begin || addr + sizeof(w->code) > m->end)
-			continue;
-		return !(m->flags & UNWIND_MAP_GENERATED) ||
-		       !memory_reader_get(l->memory, (pid_t)w->tgid, addr, w->code,
-					  sizeof(w->code));
-	}
-	return 1;
+	if (!l->code || !is_generated(l, addr) || !is_generated(l, addr + sizeof(w->code) - 1))
+		return 1;
+	return code_pages_get(l->code, l->process, addr, w->code, sizeof(w->code),
+			      l->stack->head->time_ns, &l->wait) != 0;
 }
 
 /* The octet number at of the memory, and those behind it up to the end of its block. */
@@ -137,21 +148,20 @@ int deferred_unwind_new(struct unwind_loader *loader, const struct binaries *bs,
 	w->binaries = bs;
 	w->mode = mode;
 	w->max_frames = max_frames;
-	w->memory = memory_reader_new();
-	if (!w->memory) {
-		free(w);
-		return -ENOMEM;
-	}
 	unwind_loader_view(loader, &w->tables);
 	*wp = w;
 	return 0;
+}
+
+void deferred_unwind_set_code(struct deferred_unwind *w, struct code_pages *code)
+{
+	w->code = code;
 }
 
 void deferred_unwind_free(struct deferred_unwind *w)
 {
 	if (!w)
 		return;
-	memory_reader_free(w->memory);
 	free(w->maps);
 	free(w);
 }
@@ -220,6 +230,8 @@ int deferred_unwind(struct deferred_unwind *w, const struct process *p,
 		return err;
 	w->stack = stack;
 	w->is_cut = false;
+	w->process = p;
+	w->wait = (struct code_wait){ 0 };
 	memcpy(unwinder.regs, stack->regs, sizeof(unwinder.regs));
 	unwind_begin(&unwinder, p->tgid, w->mode, w->max_frames);
 	for (uint32_t i = 0; i < UNWIND_MAX_STEPS; i++)
@@ -236,6 +248,7 @@ int deferred_unwind(struct deferred_unwind *w, const struct process *p,
 		.lacks = what_it_lacks(&unwinder),
 		.leaf_guessed = unwinder.leaf_end,
 		.wants_code = unwinder.wants_code,
+		.wait = w->wait,
 	};
 	if (out->lacks == UNWIND_NO_TABLE)
 		out->binary = unwinder.map_binary;
@@ -247,14 +260,6 @@ struct hint {
 	void (*fn)(void *ctx, uint32_t binary, uint32_t page);
 	void *ctx;
 };
-
-/* The mapping that holds addr; NULL: none. */
-static const struct unwind_mapping *mapping_of(const struct deferred_unwind *w, uint64_t addr)
-{
-	size_t after = bisect(w->nr_maps, i, w->maps[i].begin <= addr);
-
-	return after && addr < w->maps[after - 1].end ? &w->maps[after - 1] : NULL;
-}
 
 /* Looks at one page, from octet at on. */
 static void hints_of_page(struct deferred_unwind *w, uint64_t at, const struct hint *hint)
@@ -290,13 +295,12 @@ void deferred_unwind_hints(struct deferred_unwind *w,
 	}
 }
 
-struct memory_reader *deferred_unwind_memory(struct deferred_unwind *w)
+int deferred_unwind_look_at(void *ctx, const struct process *p)
 {
-	return w->memory;
+	return take_mappings(ctx, p, now_ns());
 }
 
-enum code_place deferred_unwind_look_up(void *ctx, const struct process *p, uint64_t addr,
-					struct unwind_rule *rule)
+enum code_place deferred_unwind_look_up(void *ctx, uint64_t addr, struct unwind_rule *rule)
 {
 	struct deferred_unwind *w = ctx;
 	const struct unwind_rule *r;
@@ -304,7 +308,7 @@ enum code_place deferred_unwind_look_up(void *ctx, const struct process *p, uint
 	uint32_t number;
 
 	*rule = (struct unwind_rule){ .cfa = CFA_NONE };
-	if (take_mappings(w, p, now_ns()) || unwind_find_mapping(w, &unwinder, addr))
+	if (unwind_find_mapping(w, &unwinder, addr))
 		return PLACE_NO_CODE;
 	if (!unwind_find_rule(w, &unwinder, addr, &number)) {
 		r = unwind_rule_at(w, number);

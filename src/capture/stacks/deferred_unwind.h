@@ -39,22 +39,24 @@ struct deferred_unwind_result {
 	uint32_t binary;		/* lacks UNWIND_NO_TABLE: the one whose table is missing, */
 	uint32_t page;			/* and the page of it that is */
 	uint64_t wants_code;		/* generated code that no window tells of; 0: none */
+	struct code_wait wait;		/* for code that is being read */
 };
 
 int deferred_unwind_new(struct unwind_loader *loader, const struct binaries *bs, uint32_t mode,
 			uint32_t max_frames, struct deferred_unwind **wp);
 void deferred_unwind_free(struct deferred_unwind *w);	/* NULL is fine */
+/* Where generated code is read from now on; before, none is. */
+void deferred_unwind_set_code(struct deferred_unwind *w, struct code_pages *code);
 
 /* Whether a stack that ended so lacks what may become known. */
 bool deferred_unwind_lacks(uint32_t end);
 
 /*
- * Finds the rule that is in force at an address of p now; CFA_NONE: there is none. For
- * code_windows_deps; w: a struct deferred_unwind.
+ * For code_windows_deps; w is a struct deferred_unwind. The first takes p's mappings of this moment,
+ * the second finds the rule in force at an address there; CFA_NONE: there is none.
  */
-enum code_place deferred_unwind_look_up(void *w, const struct process *p, uint64_t addr,
-					struct unwind_rule *rule);
-struct memory_reader *deferred_unwind_memory(struct deferred_unwind *w);
+int deferred_unwind_look_at(void *w, const struct process *p);
+enum code_place deferred_unwind_look_up(void *w, uint64_t addr, struct unwind_rule *rule);
 
 /* The stack has registers, and its memory or blocks. 0 or -ENOMEM. */
 int deferred_unwind(struct deferred_unwind *w, const struct process *p,

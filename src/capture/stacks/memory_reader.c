@@ -13,13 +13,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "src/base/clock.h"
 #include "src/base/helper_process.h"
+#include "src/base/task_state.h"
+#include "src/foreign/wait_budget.h"
 #include "src/rights/recording_rights.h"
 
-#define ANSWER_MS 200
+#define ANSWER_NS (200 * NSEC_PER_MSEC)	/* of sleep */
+#define BUSY_NS (2 * NSEC_PER_SEC)	/* in all: the machine is busy */
+#define LOOK_MS 20
 #define MAX_LEFT_BEHIND 8
 #define HUNG_KEPT 64
-#define HANGS_MAX 2			/* in one process */
+#define HANGS_MAX 2			/* in one process, */
+#define HUNG_NS (30 * NSEC_PER_SEC)	/* within so long */
 
 struct request {
 	uint64_t addr;
@@ -40,8 +46,12 @@ struct memory_reader {
 		pid_t child;		/* 0: none */
 		pid_t pid;		/* the process whose memory it reads */
 	} left[MAX_LEFT_BEHIND];
-	pid_t hung[HUNG_KEPT];		/* processes in which children hung, last ones */
+	struct hung {
+		pid_t pid;
+		uint64_t time_ns;
+	} hung[HUNG_KEPT];		/* processes in which children hung, last ones */
 	unsigned nr_hung;
+	struct wait_budget *budget;
 };
 
 static void child_main(void)
@@ -68,9 +78,14 @@ struct memory_reader *memory_reader_new(void)
 {
 	struct memory_reader *r = calloc(1, sizeof(*r));
 
-	if (r)
-		r->sock = -1;
-	return r;
+	if (!r)
+		return NULL;
+	r->sock = -1;
+	r->budget = wait_budget_new();
+	if (r->budget)
+		return r;
+	free(r);
+	return NULL;
 }
 
 static void end_child(struct memory_reader *r, bool hangs)
@@ -84,8 +99,10 @@ static void end_child(struct memory_reader *r, bool hangs)
 
 void memory_reader_free(struct memory_reader *r)
 {
-	if (r)
-		end_child(r, false);
+	if (!r)
+		return;
+	end_child(r, false);
+	wait_budget_free(r->budget);
 	free(r);
 }
 
@@ -126,61 +143,111 @@ static void take_back(struct memory_reader *r)
 static bool is_left_alone(const struct memory_reader *r, pid_t pid)
 {
 	unsigned times = 0;
+	uint64_t now = now_ns();
 
 	for (unsigned i = 0; i < MAX_LEFT_BEHIND; i++)
 		if (r->left[i].child && r->left[i].pid == pid)
 			return true;
 	for (unsigned i = 0; i < r->nr_hung && i < HUNG_KEPT; i++)
-		times += r->hung[i] == pid;
+		times += r->hung[i].pid == pid && now < r->hung[i].time_ns + HUNG_NS;
 	return times >= HANGS_MAX;
 }
 
 static void leave_behind(struct memory_reader *r, pid_t pid)
 {
 	*free_place(r) = (struct left){ r->child, pid };
-	r->hung[r->nr_hung++ % HUNG_KEPT] = pid;
+	r->hung[r->nr_hung++ % HUNG_KEPT] = (struct hung){ pid, now_ns() };
 }
 
-/* 0; -ETIMEDOUT; -EPIPE: the child has died. */
-static int ask(struct memory_reader *r, const struct request *q, struct answer *a)
+/* How long an answer may be waited for, and how long it took. */
+struct patience_of_read {
+	uint64_t limit_ns;		/* of sleep */
+	uint64_t slept_ns;
+	const atomic_bool *unwanted;	/* NULL: none */
+};
+
+/*
+ * Waits for the child's answer. What counts against its time are the moments at which it sleeps: a
+ * child that wants a CPU does not hang. 0; -ETIMEDOUT: it hangs; -EBUSY: it gets no CPU;
+ * -ECANCELED.
+ */
+static int await_answer(const struct memory_reader *r, struct patience_of_read *p)
 {
 	struct pollfd pfd = { .fd = r->sock, .events = POLLIN };
+	uint64_t until = now_ns() + BUSY_NS;
+
+	while (poll(&pfd, 1, LOOK_MS) <= 0) {
+		if (p->unwanted && atomic_load_explicit(p->unwanted, memory_order_relaxed))
+			return -ECANCELED;
+		if (!task_wants_cpu(r->child, r->child))
+			p->slept_ns += LOOK_MS * NSEC_PER_MSEC;
+		if (p->slept_ns >= p->limit_ns)
+			return -ETIMEDOUT;
+		if (now_ns() >= until)
+			return -EBUSY;
+	}
+	return 0;
+}
+
+/* 0 and r->answer; an error of await_answer(); -EPIPE: the child has died. */
+static int ask(struct memory_reader *r, const struct request *q, struct patience_of_read *p)
+{
+	struct answer *a = &r->answer;
 	ssize_t got;
-	int ready;
+	int err;
 
 	a->bytes = 0;
 	if (send(r->sock, q, sizeof(*q), MSG_NOSIGNAL) < 0)
 		return -EPIPE;
-	do {
-		ready = poll(&pfd, 1, ANSWER_MS);
-	} while (ready < 0 && errno == EINTR);
-	if (ready <= 0)
-		return -ETIMEDOUT;
+	err = await_answer(r, p);
+	if (err)
+		return err;
 	got = recv(r->sock, a, sizeof(*a), MSG_DONTWAIT);
 	return got == (ssize_t)(offsetof(struct answer, v) + a->bytes) ? 0 : -EPIPE;
 }
 
-bool memory_reader_get(struct memory_reader *r, pid_t pid, uint64_t addr, void *buf, size_t bytes)
+static int ask_once_more_if_it_died(struct memory_reader *r, const struct request *q,
+				    struct patience_of_read *p)
+{
+	int err = -EPIPE;
+
+	for (int try = 0; err == -EPIPE && try < 2; try++) {
+		if (!start_child(r))
+			return -EBUSY;
+		err = ask(r, q, p);
+		if (err == -ETIMEDOUT)
+			leave_behind(r, q->pid);
+		if (err)
+			end_child(r, err == -ETIMEDOUT);
+	}
+	return err;
+}
+
+int memory_reader_get(struct memory_reader *r, pid_t pid, uint64_t addr, void *buf, size_t bytes,
+		      const atomic_bool *unwanted)
 {
 	struct request q = { addr, (uint32_t)bytes, pid };
-	struct answer *a = &r->answer;
-	int err = -EPIPE;
+	struct patience_of_read p = { .unwanted = unwanted };
+	uid_t user;
+	int err;
 
 	assert(bytes <= MEMORY_READER_BYTES);
 	take_back(r);
 	if (is_left_alone(r, pid))
-		return false;
-	for (int try = 0; err == -EPIPE && try < 2 && start_child(r); try++) {
-		err = ask(r, &q, a);
-		if (err == -ETIMEDOUT)
-			leave_behind(r, pid);
-		if (err)
-			end_child(r, err == -ETIMEDOUT);
-	}
-	if (err || a->bytes != bytes)
-		return false;
-	memcpy(buf, a->v, bytes);
-	return true;
+		return -EAGAIN;
+	user = wait_budget_user(r->budget, pid, WAIT_BUDGET_NOBODY);
+	p.limit_ns = wait_budget_ask(r->budget, user, now_ns(), ANSWER_NS);
+	if (!p.limit_ns)
+		return -EAGAIN;
+	err = ask_once_more_if_it_died(r, &q, &p);
+	(err == -ETIMEDOUT ? wait_budget_hung : wait_budget_pay)(r->budget, user, now_ns(),
+								 p.slept_ns);
+	if (err)
+		return -EAGAIN;
+	if (r->answer.bytes != bytes)
+		return -EFAULT;
+	memcpy(buf, r->answer.v, bytes);
+	return 0;
 }
 
 unsigned memory_reader_hung(const struct memory_reader *r)

@@ -6,20 +6,23 @@
  * server never answers (FUSE). No check of the page helps, because it may be exchanged behind the
  * check, and no signal ends the thread that reads such a page.
  *
- * The idea. A child reads (src/base/helper_process.h), and the caller waits for it for 200 ms. A
- * child that does not answer is left behind, the memory of that process is not read until the child
- * has ended, and the next call starts another child. One that was killed is replaced, too.
+ * The idea. A child reads (src/base/helper_process.h). A child that does not answer, and has slept
+ * for 200 ms instead, is left behind, the memory of that process is not read until the child has
+ * ended, and the next call starts another child. One that was killed is replaced, too. A child that
+ * wants a CPU and gets none does not hang: it is waited for, for 2 s.
  *
- * Limits. Eight children are left behind at a time at most; meanwhile no memory is read. A read
- * takes some 10 us. A process in which two children hung is not read again; it is remembered by its
- * number, so one that gets this number later is not read either.
+ * Limits. A call may take that long, so only threads that nobody waits for may make it. Eight
+ * children are left behind at a time at most; meanwhile no memory is read. A read takes some 10 us.
+ * A process in which two children hung within 30 s is not read until these are over, and each user
+ * pays for what his processes' memory costs (src/foreign/wait_budget.h).
  *
  *	memory_reader_new()
- *	memory_reader_get(r, pid, addr, buf, bytes)
+ *	memory_reader_get(r, pid, addr, buf, bytes, unwanted)	from one thread
  *	memory_reader_free(r)
  */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,7 +33,11 @@
 struct memory_reader;
 
 struct memory_reader *memory_reader_new(void);		/* NULL: no memory; starts no child yet */
-/* true: buf has all of the bytes. */
-bool memory_reader_get(struct memory_reader *r, pid_t pid, uint64_t addr, void *buf, size_t bytes);
+/*
+ * 0: buf has all of the bytes; -EFAULT: they are not there; -EAGAIN: they could not be read now.
+ * When *unwanted becomes true, the call ends soon; NULL: it does not.
+ */
+int memory_reader_get(struct memory_reader *r, pid_t pid, uint64_t addr, void *buf, size_t bytes,
+		      const atomic_bool *unwanted);
 unsigned memory_reader_hung(const struct memory_reader *r);	/* children left behind so far */
 void memory_reader_free(struct memory_reader *r);	/* NULL is fine */

@@ -46,7 +46,7 @@ static size_t put_stretch(struct unwind_mapping *to, size_t nr, const struct unw
 		to[nr].end = end;
 	}
 	if (to && w) {
-		to[nr].flags |= UNWIND_MAP_GENERATED | (w->table ? 0 : UNWIND_MAP_ASKED);
+		to[nr].flags |= UNWIND_MAP_GENERATED | (w->is_settled ? UNWIND_MAP_ASKED : 0);
 		to[nr].binary = w->table ? w->table : whole->binary;
 		to[nr].bias = w->table ? w->begin & ~(WINDOW_BYTES - 1) : whole->bias;
 	}
