@@ -54,17 +54,29 @@ static bool is_breg(struct byte_reader expr, uint8_t *reg, int64_t *off)
 	return read_breg(&expr, reg, off) && !br_left(&expr);
 }
 
-/* Reads deref and any number of plus_uconst up to the end. */
+/* Reads an addition: plus_uconst N, or lit<N> plus. */
+static bool read_plus(struct byte_reader *expr, uint64_t *n)
+{
+	uint8_t op = br_u8(expr);
+
+	if (op == EX_PLUS_UCONST) {
+		*n = br_uv(expr);
+		return !expr->bad;
+	}
+	*n = (uint64_t)op - EX_LIT0;
+	return op >= EX_LIT0 && op <= EX_LIT0 + 31 && br_u8(expr) == EX_PLUS && !expr->bad;
+}
+
+/* Reads deref and any number of additions up to the end. */
 static bool read_deref(struct byte_reader *expr, int64_t *sum)
 {
 	*sum = 0;
 	if (br_u8(expr) != EX_DEREF)
 		return false;
 	while (br_left(expr)) {
-		bool is_add = br_u8(expr) == EX_PLUS_UCONST;
-		uint64_t n = br_uv(expr);
+		uint64_t n;
 
-		if (!is_add || expr->bad || n > INT32_MAX - (uint64_t)*sum)
+		if (!read_plus(expr, &n) || n > INT32_MAX - (uint64_t)*sum)
 			return false;
 		*sum += (int64_t)n;
 	}

@@ -58,7 +58,11 @@ enum unwind_cfa {
 	CFA_FP,				/* fp + cfa_off */
 	CFA_REG,			/* DWARF register reg + cfa_off: leaf frame only */
 	CFA_DEREF_SP,			/* *(sp + cfa_off) + aux */
-	CFA_DEREF_FP,			/* *(fp + cfa_off) + aux */
+	/*
+	 * *(fp + cfa_off) + aux. With cfa_off 0 and aux 16 a caller's is fp + 16: the frame pointer
+	 * was pushed for the callee, which pops it before it returns (SBCL's call into Lisp).
+	 */
+	CFA_DEREF_FP,
 	CFA_DEREF_REG,			/* *(reg + cfa_off) + aux: leaf frame only */
 	CFA_PLT,			/* sp + 8 + ((pc & 15) >= aux ? 8 : 0): x86-64 PLT stub */
 	CFA_SIGNAL,			/* trampoline: registers are in the ucontext at sp */

@@ -372,6 +372,10 @@ UNWIND_INLINE int unwind_find_cfa(void *env, struct unwinder *w, const struct un
 	if (err)
 		return err > 1 ? err : UNWIND_BAD_RULE;
 	base += r->cfa_off;
+	if (kind == CFA_DEREF_FP && !w->exact && base == w->fp && r->aux == 16) {
+		*cfa = base + 16;
+		return 0;
+	}
 	if (kind == CFA_DEREF_SP || kind == CFA_DEREF_FP || kind == CFA_DEREF_REG ||
 	    kind == CFA_EH_RETURN) {
 		err = unwind_read(env, w, base, &base);
@@ -462,6 +466,7 @@ UNWIND_INLINE int unwind_guess_fp(void *env, struct unwinder *w)
 	/* In code made at run time the frame pointer may hold anything, even 0. */
 	if (code != UNWIND_JIT || (w->guess_end != UNWIND_JIT && w->guess_end != UNWIND_ROOT_GUESS))
 		return UNWIND_END(w, w->guess_end);
+	w->guess_end = UNWIND_JIT;
 	w->guess = GUESS_STACK;
 	w->scan_at = w->sp;
 	w->scan_prev = 0;

@@ -166,6 +166,18 @@ static void test_realigned_stack(void **state)
 		    RULE(.cfa = CFA_DEREF_SP, .cfa_off = 520, .aux = 128, .fp = FP_DEREF_FP));
 }
 
+/* The same number as lit16 plus: SBCL's call into Lisp. */
+static void test_deref_plus_literal(void **state)
+{
+	struct fixture *f = *state;
+
+	parse_function(f, EH_BYTES(ADVANCE(5), DEF_CFA_EXPRESSION, 5, BREG(RBP), 0, DEREF, 0x40,
+				   0x22, ADVANCE(4), DEF_CFA_EXPRESSION, 5, BREG(RBP), 0, DEREF,
+				   0x40, 0x1c));
+	assert_rule(at(f, LO + 5), RULE(.cfa = CFA_DEREF_FP, .aux = 16));
+	assert_rule(at(f, LO + 9), RULE(.cfa = CFA_UNSUPPORTED));
+}
+
 static void test_cfa_through_another_register(void **state)
 {
 	struct fixture *f = *state;
@@ -408,6 +420,7 @@ int main(void)
 		CFI_TEST(test_advance_behind_the_end),
 		CFI_TEST(test_plt),
 		CFI_TEST(test_realigned_stack),
+		CFI_TEST(test_deref_plus_literal),
 		CFI_TEST(test_cfa_through_another_register),
 		CFI_TEST(test_halves_of_a_cfa_outlive_an_expression),
 		CFI_TEST(test_frame_pointer_stored_by_expression),

@@ -56,6 +56,28 @@ static void test_lost_frame_pointer_is_not_used(void **state)
 	expect(w, UNWIND_NO_FDE, at(0x2010), at(0x5010) | RA);
 }
 
+/* push %rbp; push %rbp; mov %rsp,%rbp; call: the callee pops the frame pointer before it returns. */
+static void test_frame_pointer_pushed_for_the_callee(void **state)
+{
+	struct world *w = *state;
+	const uint64_t outer = STACK + 0x200;
+
+	row(w, 0x2000,
+	    (struct unwind_rule){ .cfa = CFA_DEREF_FP, .aux = 16, .fp = FP_CFA, .fp_off = -16 });
+	row(w, 0x3000, (struct unwind_rule){ .cfa = CFA_FP, .cfa_off = 16, .fp = FP_CFA,
+					     .fp_off = -16 });
+	row(w, 0x4000, (struct unwind_rule){ .cfa = CFA_ROOT });
+	poke(w, STACK + 0x100, outer);
+	poke(w, STACK + 0x108, at(0x2020));
+	poke(w, outer, STACK + 0x300);
+	poke(w, outer + 8, at(0x4010));
+	/* Interrupted before the call, and in the callee. */
+	start(w, at(0x2010), STACK, STACK + 0x100);
+	expect(w, UNWIND_ROOT, at(0x2010), at(0x4010) | RA);
+	start(w, at(0x3010), STACK, STACK + 0x100);
+	expect(w, UNWIND_ROOT, at(0x3010), at(0x2020) | RA, at(0x4010) | RA);
+}
+
 static void test_realigned_stack(void **state)
 {
 	struct world *w = *state;
@@ -428,6 +450,7 @@ int main(void)
 		T(test_by_stack_pointer),
 		T(test_by_frame_pointer),
 		T(test_lost_frame_pointer_is_not_used),
+		T(test_frame_pointer_pushed_for_the_callee),
 		T(test_realigned_stack),
 		T(test_deref_of_stack_pointer),
 		T(test_plt),
