@@ -333,6 +333,26 @@ static int put_table_stats(struct recorder *r)
 	return session_emit(r->session, &rec);
 }
 
+/* META unwind.windows: see TRACE.md. */
+static int put_window_stats(struct recorder *r)
+{
+	struct record rec = { .tag = REC_META };
+	struct deferred_stacks_stats d = { 0 };
+	const struct code_windows_stats *c = &d.code;
+	char text[256];
+
+	if (r->deferred)
+		deferred_stacks_stats(r->deferred, &d);
+	if (!(c->parsed | c->absent | c->busy | c->failed | c->refused))
+		return 0;
+	snprintf(text, sizeof(text),
+		 "parsed=%" PRIu64 " same=%" PRIu64 " absent=%" PRIu64 " busy=%" PRIu64
+		 " failed=%" PRIu64 " refused=%" PRIu64 " no-room=%" PRIu64,
+		 c->parsed, c->same, c->absent, c->busy, c->failed, c->refused, c->no_room);
+	rec.meta = (struct rec_meta){ "unwind.windows", text, strlen(text) };
+	return session_emit(r->session, &rec);
+}
+
 /*
  * A recording of all processes from inside a PID namespace does not see those outside of it. Their
  * number is told to the user and written into the trace.
@@ -401,6 +421,8 @@ int recorder_end(struct recorder *r, const struct rec_end *end)
 		err = tell_outside(r);
 	if (!err)
 		err = put_table_stats(r);
+	if (!err)
+		err = put_window_stats(r);
 	if (!err)
 		err = tell_missing(r);
 	e.lost += losses_all(&r->losses);

@@ -252,6 +252,8 @@ bool process_keep(struct process *p, const struct mapping *found, size_t nr, uin
 
 void process_published(struct process *p, uint64_t now_ns)
 {
+	if (p->published[0].since_ns && p->published[0].generation == p->generation)
+		return;		/* only windows of code have changed since */
 	memmove(&p->published[1], &p->published[0],
 		(PROCESS_PUBLICATIONS - 1) * sizeof(p->published[0]));
 	p->published[0] = (struct publication){ now_ns, p->generation };

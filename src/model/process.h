@@ -74,6 +74,7 @@ struct process {
 	bool awaited;			/* a deferred stack needs it: processes_await() */
 	bool dirty;			/* its mappings have changed since they were published */
 	bool no_more_windows;		/* no others are read */
+	bool windows_dirty;		/* they have changed since they were published */
 	struct window_of_code *windows;	/* sorted; they do not overlap; owned */
 	size_t nr_windows, cap_windows;
 	struct process *older;		/* same tgid, earlier */

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * made MODE: code made at run time without frame pointers and without any unwind information, and the frame pointer of its
- * caller's caller in %rbp, so that following it leaves functions out: main > outer > run > (code) > called. Exits 77
- * where we have no such code (not x86-64). MODE:
- *	rbx	saves rbx only
- *	blocks	one end, and blocks elsewhere that jump there, with data in the frame pointer (as qemu's)
- *	patched	in place, again and again, with another size of the frame each time
- *	many	a thousand functions, each in 64 KiB of its own, between random octets
- *	hostile	octets that lead everywhere, around a function as in rbx; %rsp goes up and down in loops that never run
+ * made MODE [WORD]: code made at run time without any unwind information: main > outer > run > (code) > called. But in mode
+ * fp it keeps no frame pointers, and the frame pointer of its caller's caller is in %rbp, so that following that leaves
+ * functions out. Exits 77 where we have no such code (not x86-64). MODE:
+ *	rbx ROOM	saves rbx only, in a frame of ROOM octets (16, 32, ...), at an address that is always the same
+ *	fp		keeps frame pointers
+ *	blocks		one end, and blocks elsewhere that jump there, with data in the frame pointer (as qemu's)
+ *	patched		in place, again and again, with another size of the frame each time
+ *	anew		unmapped, and mapped anew with another size of the frame, again and again
+ *	hostile		octets that lead everywhere, around a function as in rbx; %rsp goes up and down in loops that never run
+ *	maker		new code without end, each in 64 KiB of its own, between random octets
+ *	image FILE	the octets of a file, which made_code.S says how to make
  */
 #define _GNU_SOURCE
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,7 +23,7 @@
 
 typedef void (*made_fn)(long n, void (*callback)(void));
 
-static const char *mode = "rbx";
+static const char *mode = "rbx", *word = "32";
 static unsigned char *memory;
 
 enum { BYTES = 70 << 20, WINDOW = 64 << 10 };
@@ -66,6 +70,26 @@ static unsigned char *jump(unsigned char *at, const unsigned char *to)
 	return at + 5;
 }
 
+static unsigned char *make_fp(unsigned char *at)
+{
+	static const unsigned char code[] = {
+		0x55,				/*	push %rbp */
+		0x48, 0x89, 0xe5,		/*	mov %rsp,%rbp */
+		0x53, 0x56,			/*	push %rbx; push %rsi */
+		0x48, 0x89, 0xfb,		/*	mov %rdi,%rbx */
+		0xff, 0x55, 0xf0,		/* 1:	call *-16(%rbp) */
+		0xb9, 0x00, 0x10, 0x00, 0x00,	/*	mov $4096,%ecx */
+		0xff, 0xc9,			/* 2:	dec %ecx */
+		0x75, 0xfc,			/*	jne 2b */
+		0x48, 0xff, 0xcb,		/*	dec %rbx */
+		0x75, 0xef,			/*	jne 1b */
+		0x58, 0x5b, 0xc9, 0xc3,		/*	pop %rax; pop %rbx; leave; ret */
+	};
+
+	memcpy(at, code, sizeof code);
+	return at;
+}
+
 /* A beginning and an end, and 40 MiB further on a block between them. */
 static unsigned char *make_blocks(unsigned char *at)
 {
@@ -106,32 +130,59 @@ static void fill(unsigned char *at, size_t bytes)
 		at[i] = rand() % 2 ? often[(size_t)rand() % sizeof often] : (unsigned char)rand();
 }
 
+static unsigned char *map(void)
+{
+	/* A place where nothing else is. */
+	void *p = mmap((void *)0x6a0000000000, BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (p == MAP_FAILED)
+		exit(1);
+	return p;
+}
+
 static void make(void)
 {
-	if (is("many"))
-		for (size_t at = 0; at + WINDOW <= BYTES; at += WINDOW) {
-			fill(memory + at, 4096);
-			memset(memory + at + 4096, 0x90, 16);
-			make_rbx(memory + at + 4112, 32);
-		}
+	FILE *f = is("image") ? fopen(word, "r") : NULL;
+
+	if (is("image") && (!f || !fread(memory, 1, 4096, f)))
+		exit(1);
 	if (is("hostile")) {
 		fill(memory, 8 * WINDOW);
 		memset(memory + 3 * WINDOW + 100, 0xcc, 200);
 	}
 }
 
+/* The next piece of code. The memory is used again after a round. */
+static unsigned char *make_more(long i)
+{
+	unsigned char *at = memory + (size_t)(i % (BYTES / WINDOW)) * WINDOW;
+
+	fill(at, 4096);
+	memset(at + 4096, 0x90, 16);
+	return make_rbx(at + 4112, 32);
+}
+
 FRAME void run(long i)
 {
-	unsigned char *at = memory + 3 * WINDOW + 200;
+	unsigned char *at = memory + 3 * WINDOW + 200, room = (unsigned char)atoi(word);
 
 	if (is("blocks"))
 		((void (*)(long, void (*)(void), unsigned char *))memory)(20, called, make_blocks(memory));
-	else if (is("many"))
-		((made_fn)(memory + (size_t)(i % (BYTES / WINDOW)) * WINDOW + 4112))(20, called);
-	else if (is("patched"))
+	else if (is("maker"))
+		((made_fn)make_more(i))(20, called);
+	else if (is("image"))
+		((made_fn)memory)(20, called);
+	else if (is("fp"))
+		((made_fn)make_fp(at))(20, called);
+	else if (is("patched") || is("anew"))
 		((made_fn)make_rbx(at, (unsigned char)(16 + i / 20000 % 5 * 16)))(20, called);
 	else
-		((made_fn)make_rbx(at, 32))(20, called);
+		((made_fn)make_rbx(at, room))(20, called);
+	if (is("anew") && i % 20000 == 19999) {
+		munmap(memory, BYTES);
+		memory = map();
+	}
 	NO_TAIL_CALL();
 }
 
@@ -148,10 +199,8 @@ int main(int argc, char **argv)
 	return 77;
 #endif
 	mode = argc > 1 ? argv[1] : mode;
-	memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (memory == MAP_FAILED)
-		return 1;
+	word = argc > 2 ? argv[2] : word;
+	memory = map();
 	make();
 	say_ready();
 	for (long i = 0;; i++)

@@ -17,6 +17,8 @@
 /* A window is not read again more often because of code that it does not tell of. */
 #define AGAIN_NS (100 * NSEC_PER_MSEC)
 #define READ_AN_UPDATE 4
+#define SHOW_NS (5 * NSEC_PER_MSEC)	/* and for each window of those that are shown: */
+#define SHOW_WINDOW_NS (NSEC_PER_MSEC / 10)
 #define RESTS_NS NSEC_PER_SEC
 #define BASE(addr) ((addr) & ~(uint64_t)(CODE_WINDOW_BYTES - 1))
 
@@ -106,6 +108,32 @@ static void may_want_again(struct code_windows *cw, struct process *p)
 
 /* ---- publishing ---- */
 
+/*
+ * All mappings of p are written anew for one window, so many windows wait for each other; stacks
+ * that wait do not need the kernel side.
+ */
+static void show(struct code_windows *cw, struct process *p)
+{
+	cw->is_dirty = true;
+	p->windows_dirty = true;
+}
+
+static void show_all(struct code_windows *cw)
+{
+	uint64_t now = now_ns(), wait_ns = SHOW_NS;
+
+	if (!cw->is_dirty || now < cw->next_show_ns)
+		return;
+	cw->is_dirty = false;
+	for (struct process *p = cw->deps.processes->all; p; p = p->next) {
+		if (p->windows_dirty && p->died_ns == TIME_NEVER)
+			unwind_loader_process(cw->deps.loader, cw->deps.binaries, p);
+		wait_ns += p->windows_dirty ? p->nr_windows * SHOW_WINDOW_NS : 0;
+		p->windows_dirty = false;
+	}
+	cw->next_show_ns = now + wait_ns;
+}
+
 /* Shows p's window to the kernel side, with or without a table. */
 void code_window_publish(struct window *w, struct process *p, bool has_table)
 {
@@ -118,7 +146,7 @@ void code_window_publish(struct window *w, struct process *p, bool has_table)
 	of->table = has_table ? code_window_table(w) : 0;
 	of->place = (uint32_t)(w - w->cw->v);
 	of->is_settled = !has_table || w->fruitless >= MAX_FRUITLESS;
-	unwind_loader_process(w->cw->deps.loader, w->cw->deps.binaries, p);
+	show(w->cw, p);
 }
 
 /*
@@ -135,7 +163,7 @@ void code_window_forget(struct window *w)
 		code_window_dequeue(w);
 	if (of) {
 		process_window_remove(p, of);
-		unwind_loader_process(w->cw->deps.loader, w->cw->deps.binaries, p);
+		show(w->cw, p);
 	}
 	unwind_loader_drop(w->cw->deps.loader, code_window_table(w));
 	w->tgid = 0;
@@ -278,6 +306,7 @@ void code_windows_update(struct code_windows *cw)
 	uint64_t now = now_ns();
 	unsigned left = READ_AN_UPDATE;
 
+	show_all(cw);
 	if (now < cw->next_update_ns)
 		return;
 	cw->next_update_ns = now + UPDATE_NS;

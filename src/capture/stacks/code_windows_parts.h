@@ -48,7 +48,8 @@ struct code_windows {
 	struct memory_reader *memory;	/* used by the pool's thread */
 	struct code_pages *pages;
 	struct code_shares shares;
-	uint64_t next_update_ns;
+	uint64_t next_update_ns, next_show_ns;
+	bool is_dirty;			/* some process's windows_dirty is set */
 	size_t next;			/* to be read again */
 	size_t victim;
 	unsigned nr_queued;

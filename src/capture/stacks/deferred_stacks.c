@@ -587,4 +587,6 @@ size_t deferred_stacks_bytes(const struct deferred_stacks *l)
 void deferred_stacks_stats(const struct deferred_stacks *l, struct deferred_stacks_stats *out)
 {
 	*out = l->stats;
+	if (l->windows)
+		code_windows_stats(l->windows, &out->code);
 }

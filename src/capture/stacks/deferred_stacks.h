@@ -48,10 +48,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/capture/stacks/code_windows.h"
 #include "src/capture/stacks/wire_decode.h"
 
 struct binaries;
-struct code_windows;
 struct binary_store;
 struct deferred_stacks;
 struct process_tracker;
@@ -76,6 +76,7 @@ struct deferred_stacks_deps {
 struct deferred_stacks_stats {
 	uint64_t added, solved, gave_up, refused;	/* refused: too many were waiting */
 	size_t peak_bytes;
+	struct code_windows_stats code;
 };
 
 int deferred_stacks_new(const struct deferred_stacks_deps *deps, struct deferred_stacks **lp);

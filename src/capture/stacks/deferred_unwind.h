@@ -52,7 +52,7 @@ void deferred_unwind_set_code(struct deferred_unwind *w, struct code_pages *code
 bool deferred_unwind_lacks(uint32_t end);
 
 /*
- * For code_windows_deps; w is a struct deferred_unwind. The first takes p's mappings of this moment,
+ * For code_windows_deps; w is a deferred_unwind. The first takes the mappings that p has now,
  * the second finds the rule in force at an address there; CFA_NONE: there is none.
  */
 int deferred_unwind_look_at(void *w, const struct process *p);

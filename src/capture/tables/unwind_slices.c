@@ -213,7 +213,8 @@ static struct slice *slice_of(const struct unwind_slices *s, const struct proces
 bool unwind_slices_inherit(struct unwind_slices *s, const struct process *child,
 			   const struct process *parent)
 {
-	struct slice *x = slice_of(s, parent);
+	/* The numbers of its windows' tables are those of other windows later. */
+	struct slice *x = parent->nr_windows ? NULL : slice_of(s, parent);
 	struct shown *shown = x ? per_process_at(&s->shown, child) : NULL;
 
 	if (!shown)
