@@ -117,6 +117,13 @@ static int make_table(struct parser *p, const struct helper_message *m)
 	return err == -ENOTSUP ? unwind_table_from_image(p->img, &p->table) : err;
 }
 
+static void put_table(const struct unwind_table *t, struct helper_message *answer)
+{
+	answer->part[1] = (struct message_part){ t->pages, t->nr_pages * sizeof(*t->pages) };
+	answer->part[2] = (struct message_part){ t->rows, t->nr_rows * sizeof(*t->rows) };
+	answer->part[3] = (struct message_part){ t->rules, t->nr_rules * sizeof(*t->rules) };
+}
+
 static int serve_table(struct parser *p, struct helper_message *m, struct helper_message *answer)
 {
 	static struct table_head head;
@@ -130,9 +137,7 @@ static int serve_table(struct parser *p, struct helper_message *m, struct helper
 	t = p->table;
 	head = (struct table_head){ t->vaddr_lo, t->nr_pages };
 	answer->part[0] = (struct message_part){ &head, sizeof(head) };
-	answer->part[1] = (struct message_part){ t->pages, t->nr_pages * sizeof(*t->pages) };
-	answer->part[2] = (struct message_part){ t->rows, t->nr_rows * sizeof(*t->rows) };
-	answer->part[3] = (struct message_part){ t->rules, t->nr_rules * sizeof(*t->rules) };
+	put_table(t, answer);
 	return 0;
 }
 
@@ -166,13 +171,6 @@ static int read_code_request(const struct helper_message *m, struct code_piece *
 	in->seeds = (const uint64_t *)(const void *)((const char *)m->part[3].v + pins);
 	in->nr_seeds = h->nr_seeds;
 	return 0;
-}
-
-static void put_table(const struct unwind_table *t, struct helper_message *answer)
-{
-	answer->part[1] = (struct message_part){ t->pages, t->nr_pages * sizeof(*t->pages) };
-	answer->part[2] = (struct message_part){ t->rows, t->nr_rows * sizeof(*t->rows) };
-	answer->part[3] = (struct message_part){ t->rules, t->nr_rules * sizeof(*t->rules) };
 }
 
 static int serve_code(struct parser *p, struct helper_message *m, struct helper_message *answer)

@@ -257,6 +257,62 @@ static int take_link(const char *link, size_t len, uint32_t build_id_len)
 	return err;
 }
 
+/* ---- windows of generated code ---- */
+
+#define WINDOW 0x7f0000010000ull
+
+static int take_code(const struct code_answer *a, const struct unwind_page *page,
+		     const struct unwind_row *row, const struct unwind_rule *rule)
+{
+	static const uint8_t octets[64];
+	const struct unwind_rule rules[] = { { .cfa = CFA_NONE }, *rule };
+	const struct code_piece piece = { octets, sizeof(octets), WINDOW + 0x1000 };
+	const struct code_window in = { .pieces = &piece, .nr_pieces = 1 };
+	struct helper_message m = { .part = { part(a, sizeof(*a)), part(page, sizeof(*page)),
+					      part(row, sizeof(*row)), part(rules, sizeof(rules)) } };
+	struct unwind_table *t = NULL;
+	struct code_wants wants = { 0 };
+	int err = parse_take_code(&m, &in, &t, &wants);
+
+	if (!err)
+		assert_int_equal(unwind_table_find(t, WINDOW + 0x1000).cfa, rule->cfa);
+	unwind_table_free(t);
+	helper_message_release(&m);
+	return err;
+}
+
+static void test_code(void **state)
+{
+	static const struct unwind_rule good[] = {
+		{ .cfa = CFA_SP, .cfa_off = 16, .ra = RULE_GUESSED },
+		{ .cfa = CFA_FP, .cfa_off = 16, .ra = RULE_GUESSED, .fp = FP_CFA, .fp_off = -16 },
+		{ .cfa = CFA_SP, .cfa_off = 8, .ra = RULE_GUESSED, .aux = CODE_SEARCH_WORDS },
+		{ .cfa = CFA_UNSUPPORTED, .ra = RULE_GUESSED },
+	}, bad[] = {
+		{ .cfa = CFA_SP, .cfa_off = 16 },
+		{ .cfa = CFA_ROOT, .ra = RULE_GUESSED },
+		{ .cfa = CFA_SIGNAL, .ra = RULE_GUESSED },
+		{ .cfa = CFA_SP, .ra = RULE_GUESSED | RULE_EXACT },
+		{ .cfa = CFA_SP, .ra = RULE_GUESSED, .aux = CODE_SEARCH_WORDS + 1 },
+		{ .cfa = CFA_SP, .ra = RULE_GUESSED, .aux = -1 },
+		{ .cfa = CFA_SP, .ra = RULE_GUESSED, .fp = FP_DEREF_FP },
+	};
+	const struct unwind_page page = { .first = 0, .nr = 1 };
+	const struct unwind_row row = { .pc_lo = 0x100, .rule = 1 };
+	struct code_answer a = { .head = { WINDOW, 1 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		assert_int_equal(take_code(&a, &page, &row, &good[i]), 0);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(take_code(&a, &page, &row, &bad[i]), -EPROTO);
+	a.wants.nr = CODE_MAX_WANTS + 1;
+	assert_int_equal(take_code(&a, &page, &row, &good[0]), -EPROTO);
+	a.wants.nr = 0;
+	a.head.vaddr_lo += 0x10000;	/* another window than was asked for */
+	assert_int_equal(take_code(&a, &page, &row, &good[0]), -EPROTO);
+}
+
 static void test_debug_name(void **state)
 {
 	char unending[sizeof(((struct debug_name *)0)->link)];
@@ -281,6 +337,7 @@ int main(void)
 		cmocka_unit_test(test_names_that_overlap),
 		cmocka_unit_test(test_length_of_names),
 		cmocka_unit_test(test_queries),
+		cmocka_unit_test(test_code),
 		cmocka_unit_test(test_debug_name),
 	};
 

@@ -41,6 +41,9 @@ bool code_shares_are_spent(struct code_shares *s)
 
 void code_shares_pay(struct code_shares *s, struct code_share *share, uint32_t tokens)
 {
+	/* What has come back so far does not count against this. */
+	left(&share->tokens, 1);
+	left(&s->all, 2);
 	share->tokens.used += tokens;
 	s->all.used += tokens;
 }
