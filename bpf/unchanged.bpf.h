@@ -75,8 +75,8 @@ static __always_inline void remember(struct task_struct *task, const struct gath
 	struct last_scan *last;
 	uint8_t end = g->head.end;
 
-	if (g->head.flags & (WIRE_ON_CPU | WIRE_LEAF) || e->on_lock || end == UNWIND_TORN ||
-	    end == UNWIND_BUSY || is_early(end) || end == UNWIND_EXEC)
+	if (g->head.flags & (WIRE_ON_CPU | WIRE_LEAF | WIRE_WANTS_CODE) || e->on_lock ||
+	    end == UNWIND_TORN || end == UNWIND_BUSY || is_early(end) || end == UNWIND_EXEC)
 		return;
 	last = last_scan_of(task);
 	if (last) {
