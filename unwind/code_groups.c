@@ -102,6 +102,20 @@ void code_groups_tell(struct code_groups *g, uint32_t a, int64_t level, enum cod
 	r->level = (int32_t)of_root;
 }
 
+void code_groups_mark(struct code_groups *g, uint32_t a)
+{
+	int32_t by;
+
+	g->v[code_groups_root(g, a, &by)].is_marked = true;
+}
+
+bool code_groups_is_marked(struct code_groups *g, uint32_t a)
+{
+	int32_t by;
+
+	return g->v[code_groups_root(g, a, &by)].is_marked;
+}
+
 void code_groups_spoil(struct code_groups *g, uint32_t a)
 {
 	int32_t by;

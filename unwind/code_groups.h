@@ -24,6 +24,7 @@ struct code_group {
 	int32_t level;			/* of a root */
 	uint8_t evidence;		/* of a root: enum code_evidence */
 	bool is_bad;			/* of a root: it contradicts itself */
+	bool is_marked;			/* of a root */
 };
 
 struct code_groups {
@@ -44,6 +45,10 @@ uint32_t code_groups_root(struct code_groups *g, uint32_t a, int32_t *by);
 bool code_groups_join(struct code_groups *g, uint32_t a, uint32_t b, int32_t by);
 
 void code_groups_tell(struct code_groups *g, uint32_t a, int64_t level, enum code_evidence how);
+
+/* Marks a's group, when all groups are joined. */
+void code_groups_mark(struct code_groups *g, uint32_t a);
+bool code_groups_is_marked(struct code_groups *g, uint32_t a);
 
 void code_groups_spoil(struct code_groups *g, uint32_t a);	/* its group is bad */
 

@@ -88,6 +88,22 @@ static void find_fp(struct window *w)
 	}
 }
 
+/*
+ * What is pushed right above the return address is the caller's frame pointer, whatever is loaded
+ * into the register later, and even if no path leads to a return (a loop without end).
+ */
+static void find_pushes(struct window *w)
+{
+	for (uint32_t i = 0; i < w->nr; i++) {
+		const struct code_effect *e = &w->v[i].effect;
+		int32_t level;
+
+		if (e->saves_fp && slot_level(w, i, e->saves_fp, e->saves_at, &level) &&
+		    level == 2 * WORD)
+			code_groups_mark(&w->groups, sp_of(i));
+	}
+}
+
 /* ---- rows ---- */
 
 static const struct unwind_rule not_read = { .cfa = CFA_NONE },
@@ -109,6 +125,11 @@ static struct unwind_rule rule_of(struct window *w, uint32_t i)
 	r.aux = knows_sp && code_groups_evidence(&w->groups, sp_of(i)) == CODE_BY_FILE
 			? CODE_SEARCH_WORDS
 			: 0;
+	if (knows_sp && sp >= 2 * WORD && code_groups_is_marked(&w->groups, sp_of(i))) {
+		r.fp = FP_CFA;
+		r.fp_off = -2 * WORD;
+		return r;
+	}
 	r.fp = n->fp == FP_IS_REGISTER ? FP_SAME : n->fp == FP_IS_SLOT ? FP_CFA : FP_UNDEFINED;
 	r.fp_off = r.fp == FP_CFA ? -n->fp_slot : 0;
 	if (r.fp == FP_UNDEFINED && n->fp != FP_IS_LOST && knows_fp && fp == 2 * WORD) {
@@ -314,6 +335,7 @@ int code_window_rows(const struct code_window *in, struct cfi_rows *out, struct 
 		err = code_levels_find(&w);
 	if (!err) {
 		find_fp(&w);
+		find_pushes(&w);
 		err = put_rows(&w, out);
 	}
 	if (!err)

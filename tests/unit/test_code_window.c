@@ -164,6 +164,26 @@ static void test_shared_end(void **state)
 	assert_int_equal(f->wants.nr, 0);
 }
 
+/*
+ * HotSpot's code for a loop that never ends: the frame pointer is saved right above the return
+ * address, then holds data, some of it kept in the frame, and only a way out through a stub is left.
+ */
+static void test_saved_and_then_data(void **state)
+{
+	struct fixture *f = *state;
+
+	/* push %rbp; sub $64; 1: mov %rdx,%rbp; mov %rbp,8(%rsp); mov 8(%rsp),%rbp; js stub; */
+	/* jmp 1b; stub: add $64; jmp FAR */
+	PIECE(f, BASE, 0x55, SUB_RSP(64), 0x48, 0x89, 0xd5, 0x48, 0x89, 0x6c, 0x24, 8, 0x48, 0x8b,
+	      0x6c, 0x24, 8, 0x78, 2, 0xeb, 0xef, ADD_RSP(64), JMP(BASE + 26, FAR));
+	f->pins[f->in.nr_pins++] = (struct code_pin){ .addr = FAR, .cfa_off = 16, .fp = FP_SAME };
+	seed(f, BASE);
+	find(f);
+	expect_sp(f, 1, 16, FP_CFA, -16);
+	expect_sp(f, 5, 80, FP_CFA, -16);
+	expect_sp(f, 13, 80, FP_CFA, -16);
+}
+
 /* The same end, but its rule is known already. */
 static void test_pin(void **state)
 {
@@ -308,6 +328,7 @@ int main(void)
 		T(test_frame_pointer),
 		T(test_shared_end),
 		T(test_pin),
+		T(test_saved_and_then_data),
 		T(test_exits_to_a_file),
 		T(test_jump_through_a_register),
 		T(test_contradiction),
