@@ -76,7 +76,12 @@ static void set_over(struct code_windows *cw, struct process *p, bool is_over)
 		return;
 	p->no_more_windows = is_over;
 	unwind_loader_process(cw->deps.loader, cw->deps.binaries, p);
-	if (!is_over || cw->has_said_over)
+}
+
+static void say_over(struct code_windows *cw, const struct process *p)
+{
+	cw->stats.refused++;
+	if (cw->has_said_over)
 		return;
 	cw->has_said_over = true;
 	note("process %u (%.15s) makes code faster than it is read: callers of such code are "
@@ -84,7 +89,10 @@ static void set_over(struct code_windows *cw, struct process *p, bool is_over)
 	     p->tgid, p->comm[0] ? p->comm : "?");
 }
 
-/* Its stacks come without memory until it may have more parsed: they would not wait anyway. */
+/*
+ * If p has spent what it may have, its stacks come without memory until it may have more: they
+ * would not wait anyway.
+ */
 static bool may_want(struct code_windows *cw, struct process *p)
 {
 	struct code_share *share = code_share_of(&cw->shares, p);
@@ -92,7 +100,7 @@ static bool may_want(struct code_windows *cw, struct process *p)
 
 	if (share && !is_spent && share->nr_queued < MAX_QUEUED)
 		return true;
-	cw->stats.refused++;
+	say_over(cw, p);
 	if (is_spent)
 		set_over(cw, p, true);
 	return false;
