@@ -63,7 +63,7 @@ static void add_row(struct world *w, uint64_t vaddr, struct unwind_rule rule)
 
 /*
  * Of the mapped file, from its first octet on: 0x100 a function of 16 octets of stack, 0x200 one of
- * 32 pages, 0x300 the outermost.
+ * 32 pages, 0x300 the outermost, 0x500 Go's mcall.
  */
 static void make_table(struct world *w, const struct mapping *m)
 {
@@ -74,6 +74,8 @@ static void make_table(struct world *w, const struct mapping *m)
 	add_row(w, vaddr + 0x200, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 32 * 4096 });
 	add_row(w, vaddr + 0x300, (struct unwind_rule){ .cfa = CFA_ROOT });
 	add_row(w, vaddr + 0x400, (struct unwind_rule){ .cfa = CFA_NONE });
+	add_row(w, vaddr + 0x500,
+		(struct unwind_rule){ .cfa = CFA_GOROUTINE, .ra = RA_REG, .reg = 1 });
 }
 
 static int setup_mode(void **state, uint32_t mode)
@@ -468,6 +470,26 @@ static void test_visited_again(void **state)
 	assert_int_equal(deferred_stacks_again(w->l, 3, NULL, NULL), 0);
 }
 
+/* Whether mcall() works for a goroutine is not in the thread's memory. */
+static void test_visited_for_its_goroutine(void **state)
+{
+	struct world *w = *state;
+	struct visits v = { .w = w, .tid = ME, .end = UNWIND_ROOT };
+
+	start_process(w, ME, now_ns());
+	add(w, now_ns(), TEXT + 0x510, 3);
+	tables_are_built(&w->c);
+	try(w);
+	assert_int_equal(w->nr, 0);
+	again(w, 3, &v);
+	assert_int_equal(v.nr, 1);
+	assert_int_equal(w->v[0].end, UNWIND_ROOT);
+	/* A sample ends as its thread's own stack does. */
+	add(w, now_ns(), TEXT + 0x510, 0);
+	assert_int_equal(w->nr, 2);
+	assert_int_equal(w->v[1].end, UNWIND_ROOT_GUESS);
+}
+
 /* The part that is there is better than a row without a stack. */
 static void test_visit_finds_it_running(void **state)
 {
@@ -617,6 +639,7 @@ int main(void)
 		T(test_from_before_an_exec),
 		T(test_cut_sample),
 		T(test_visited_again),
+		T(test_visited_for_its_goroutine),
 		T(test_visit_finds_it_running),
 		T(test_visits_end),
 		T(test_visit_finds_nothing),

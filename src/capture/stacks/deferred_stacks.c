@@ -302,7 +302,7 @@ static bool goes_on_waiting(struct deferred_stacks *l, struct deferred *s, struc
 		s->page = r->page;
 		return true;
 	}
-	if (!r->is_cut || !s->scan || s->again >= MAX_AGAIN)
+	if (!(r->is_cut || r->is_elsewhere) || !s->scan || s->again >= MAX_AGAIN)
 		return false;
 	where_it_ended(l, p, stack, s);
 	s->is_cut = !s->binary || !want(l, s, s->binary, s->page);

@@ -27,6 +27,7 @@ struct deferred_unwind {
 	size_t nr_maps, cap_maps;
 	const struct wire_stack *stack;
 	bool is_cut;			/* the last page asked for is beyond the memory kept */
+	bool is_elsewhere;		/* it is before that memory, or nobody knows where */
 	uint64_t frames[UNWIND_MAX_FRAMES];
 };
 
@@ -83,6 +84,7 @@ static int unwind_thread_pointer(void *env, uint64_t *value)
 {
 	(void)value;
 	((struct deferred_unwind *)env)->is_cut = true;
+	((struct deferred_unwind *)env)->is_elsewhere = true;
 	return 1;
 }
 
@@ -130,6 +132,7 @@ static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr)
 	uint64_t at = wire_stack_at(s, addr);
 
 	l->is_cut = addr >= s->start && at == UINT64_MAX;
+	l->is_elsewhere = addr < s->start && at == UINT64_MAX;
 	if (at == UINT64_MAX)
 		return 1;
 	for (size_t i = 0; i < UNWIND_MEMORY_PAGE; i += WIRE_BLOCK)
@@ -229,7 +232,7 @@ int deferred_unwind(struct deferred_unwind *w, const struct process *p,
 	if (err)
 		return err;
 	w->stack = stack;
-	w->is_cut = false;
+	w->is_cut = w->is_elsewhere = false;
 	w->process = p;
 	w->wait = (struct code_wait){ 0 };
 	memcpy(unwinder.regs, stack->regs, sizeof(unwinder.regs));
@@ -244,6 +247,10 @@ int deferred_unwind(struct deferred_unwind *w, const struct process *p,
 		.guessed = unwinder.saw_guess,
 		.is_cut = w->is_cut &&
 			  (unwinder.end == UNWIND_READ_RA || unwinder.end == UNWIND_READ_FP),
+		.is_elsewhere = w->is_elsewhere &&
+				(unwinder.end == UNWIND_READ_RA ||
+				 unwinder.end == UNWIND_READ_FP ||
+				 unwinder.end == UNWIND_ROOT_GUESS),
 		.page = page_of(&unwinder),
 		.lacks = what_it_lacks(&unwinder),
 		.leaf_guessed = unwinder.leaf_end,

@@ -30,6 +30,11 @@ struct deferred_unwind_result {
 	bool guessed;
 	bool is_cut;			/* it ended where the memory ends: the stack goes on */
 	/*
+	 * It may go on in memory of which nothing came: a goroutine's stack, which is found by the
+	 * thread pointer.
+	 */
+	bool is_elsewhere;
+	/*
 	 * UNWIND_NO_PROCESS, _MAPPING or _TABLE: what was not known where it ended or, with
 	 * UNWIND_LEAF_BY_TABLE, at an interrupted frame. 0: nothing.
 	 */
