@@ -37,6 +37,7 @@ finish "$PID"
 nice -n -19 ./deep_late 1000 spin >ready &
 PID=$!
 STARTED+=("$PID")
+disown
 for i in $(seq 100); do grep -q ready ready && break; sleep 0.1; done
 for i in 1 2 3 4; do
 	snapshot -p "$PID" -i 1 -o running.pbz
