@@ -29,6 +29,7 @@ struct knobs {
 	uint32_t ring_room;		/* no memory is added to a ring that holds more bytes */
 	uint32_t in_pid_ns;		/* probee is not in the initial PID namespace */
 	uint32_t limit_rate;		/* ticks may be passed over (bpf/rate_limit.h) */
+	uint32_t part_pages;		/* of struct wire_delta: a power of two */
 };
 
 /*

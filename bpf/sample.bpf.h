@@ -76,7 +76,7 @@ static __always_inline bool submit_delta(struct gather *g)
 		return false;
 	g->head.flags |= WIRE_DELTA;
 	bytes = gather_delta(g, d, waiting);
-	if (bytes && bytes <= sizeof(d->record) &&
+	if (bytes && bytes <= sizeof(d->record) + DELTA_MIRROR_BYTES + DELTA_FRAMES_BYTES &&
 	    !bpf_ringbuf_output(&ring, &d->record, bytes, wake_flags(g, true)))
 		return true;
 	delta_was_lost(d);

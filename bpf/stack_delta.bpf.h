@@ -10,24 +10,18 @@
 
 #define DELTA_FRAMES_BYTES ((UNWIND_MAX_FRAMES + WIRE_MAX_KERNEL) * 8)
 #define DELTA_BLOCK_WORDS (WIRE_BLOCK / 8)
-#define DELTA_PART_BYTES (WIRE_PART_PAGES * UNWIND_MEMORY_PAGE)
+#define DELTA_PART_BYTES (knobs.part_pages * UNWIND_MEMORY_PAGE)
+#define DELTA_MIRROR_BYTES (2 * DELTA_PART_BYTES)
 /* So many pages in a row that cannot be read are the end of the stack. */
 #define DELTA_MAX_HOLE 16
 #define DELTA_MAX_STACK (1ull << 30)	/* bytes; beyond that it is none */
-
-struct delta_record {
-	struct wire_delta w;
-	uint8_t behind[WIRE_BLOCKS * WIRE_BLOCK + DELTA_FRAMES_BYTES];
-};
 
 /*
  * State of a CPU. What the loops change is here and not on the stack, where the verifier would go
  * through all values.
  */
 struct delta_state {
-	uint64_t mirror[WIRE_BLOCKS * DELTA_BLOCK_WORDS];
 	uint64_t page[WIRE_PAGE_BLOCKS * DELTA_BLOCK_WORDS];	/* of the stack, as it is now */
-	struct delta_record record;
 	uint64_t stale;			/* bit of each page of the mirror that user space lacks */
 	uint64_t page_stale;		/* of these: the page that is compared, or 0 */
 	uint32_t from;			/* octet of that page with which comparing begins */
@@ -37,7 +31,15 @@ struct delta_state {
 	uint32_t most;			/* octets of blocks in this record */
 	uint32_t last_page;		/* the last one that could be read */
 	uint32_t number;
+	uint32_t pad;
+	/*
+	 * The record: behind its head DELTA_MIRROR_BYTES for blocks and DELTA_FRAMES_BYTES. Then
+	 * comes the mirror, and with it the map's values end: they are shorter where parts are.
+	 */
+	struct wire_delta record;
+	uint8_t behind[2 * WIRE_BLOCKS * WIRE_BLOCK + DELTA_FRAMES_BYTES];
 };
+
 
 /* An entry for each CPU, by its number: too big for a per-CPU map. */
 struct {
@@ -53,13 +55,20 @@ struct delta_loop {
 	uint32_t first;			/* page of the part: 0 or WIRE_PART_PAGES */
 };
 
+/* The block of the mirror that octet at is in. */
+static __always_inline uint64_t *mirror_at(struct delta_state *d, uint32_t at)
+{
+	return (uint64_t *)(d->behind + DELTA_MIRROR_BYTES + DELTA_FRAMES_BYTES +
+			    (at & (DELTA_MIRROR_BYTES - WIRE_BLOCK)));
+}
+
 /* Compares block i of the page that was read. */
 static long compare_block(uint32_t i, struct delta_loop *l)
 {
 	struct delta_state *d = l->d;
 	uint32_t at = (i & (WIRE_PAGE_BLOCKS - 1)) * WIRE_BLOCK, block, used = d->used;
 	uint64_t *now = d->page + at / 8, differs = d->page_stale;
-	uint64_t *was = d->mirror + ((d->page_at + at) & (WIRE_BLOCKS * WIRE_BLOCK - 1)) / 8;
+	uint64_t *was = mirror_at(d, d->page_at + at);
 
 	if (at < d->from)
 		return 0;
@@ -74,13 +83,13 @@ static long compare_block(uint32_t i, struct delta_loop *l)
 	}
 	if (!differs)
 		return 0;
-	if (used > (WIRE_BLOCKS - 1) * WIRE_BLOCK)
+	if (used > DELTA_MIRROR_BYTES - WIRE_BLOCK)
 		return 1;
 	bpf_probe_read_kernel(was, WIRE_BLOCK, now);
-	bpf_probe_read_kernel(d->record.behind + used, WIRE_BLOCK, now);
+	bpf_probe_read_kernel(d->behind + used, WIRE_BLOCK, now);
 	d->used = used + WIRE_BLOCK;
 	block = d->block + i;
-	d->record.w.changed[block / 64 & (WIRE_BLOCKS / 64 - 1)] |= 1ull << (block & 63);
+	d->record.changed[block / 64 & (WIRE_BLOCKS / 64 - 1)] |= 1ull << (block & 63);
 	return 0;
 }
 
@@ -88,11 +97,12 @@ static long compare_page(uint32_t in_part, struct delta_loop *l)
 {
 	struct delta_state *d = l->d;
 	uint32_t i = l->first + in_part, from = 0, place;
-	uint64_t addr = (l->first ? d->record.w.outer : l->start) + in_part * UNWIND_MEMORY_PAGE;
+	uint64_t addr = (l->first ? d->record.outer : l->start) + in_part * UNWIND_MEMORY_PAGE;
 
 	if (d->used > d->most - UNWIND_MEMORY_PAGE)
 		return 1;
-	place = l->first | ((uint32_t)(addr / UNWIND_MEMORY_PAGE) & (WIRE_PART_PAGES - 1));
+	place = (l->first ? knobs.part_pages : 0) |
+		((uint32_t)(addr / UNWIND_MEMORY_PAGE) & (knobs.part_pages - 1));
 	d->page_at = place * UNWIND_MEMORY_PAGE;
 	d->page_stale = d->stale >> (place & (WIRE_DELTA_PAGES - 1)) & 1;
 	/* Below the stack pointer is nothing that unwinding needs. */
@@ -106,8 +116,8 @@ static long compare_page(uint32_t in_part, struct delta_loop *l)
 	d->block = i * WIRE_PAGE_BLOCKS;
 	bpf_loop(WIRE_PAGE_BLOCKS, compare_block, l, 0);
 	d->stale &= ~(1ull << (place & (WIRE_DELTA_PAGES - 1)));
-	d->record.w.absent &= ~(1ull << (i & (WIRE_DELTA_PAGES - 1)));
-	d->record.w.bytes = (i + 1) * UNWIND_MEMORY_PAGE;
+	d->record.absent &= ~(1ull << (i & (WIRE_DELTA_PAGES - 1)));
+	d->record.bytes = (i + 1) * UNWIND_MEMORY_PAGE;
 	return 0;
 }
 
@@ -136,10 +146,10 @@ static __always_inline void compare_outer(struct delta_loop *l)
 
 	if (top < end || top - l->sp >= DELTA_MAX_STACK)
 		return;
-	l->d->record.w.outer = outer < end ? end : outer;
+	l->d->record.outer = outer < end ? end : outer;
 	l->d->last_page = 0;
 	l->first = WIRE_PART_PAGES;
-	bpf_loop(WIRE_PART_PAGES, compare_page, l, 0);
+	bpf_loop(knobs.part_pages, compare_page, l, 0);
 }
 
 /* Puts the frames behind the blocks. The number of octets to hand out; 0: there is no record. */
@@ -147,12 +157,12 @@ static __always_inline uint32_t finish_delta(struct gather *g, struct delta_stat
 {
 	uint32_t nr = g->head.nr_user + g->head.nr_kernel, used = d->used;
 
-	if (nr > UNWIND_MAX_FRAMES + WIRE_MAX_KERNEL || used > WIRE_BLOCKS * WIRE_BLOCK)
+	if (nr > UNWIND_MAX_FRAMES + WIRE_MAX_KERNEL || used > DELTA_MIRROR_BYTES)
 		return 0;
-	bpf_probe_read_kernel(&d->record.w.head, sizeof(d->record.w.head), &g->head);
-	bpf_probe_read_kernel(d->record.w.regs, sizeof(g->unwinder.regs), g->unwinder.regs);
-	bpf_probe_read_kernel(d->record.behind + used, nr * 8, g->frames);
-	return sizeof(d->record.w) + used + nr * 8;
+	bpf_probe_read_kernel(&d->record.head, sizeof(d->record.head), &g->head);
+	bpf_probe_read_kernel(d->record.regs, sizeof(g->unwinder.regs), g->unwinder.regs);
+	bpf_probe_read_kernel(d->behind + used, nr * 8, g->frames);
+	return sizeof(d->record) + used + nr * 8;
 }
 
 /*
@@ -167,17 +177,18 @@ static __always_inline uint32_t gather_delta(struct gather *g, struct delta_stat
 	loop.start = loop.sp & ~(uint64_t)(UNWIND_MEMORY_PAGE - 1);
 	d->used = 0;
 	d->number++;
-	d->record.w.start = loop.start;
-	d->record.w.bytes = 0;
-	d->record.w.number = d->number;
-	d->record.w.outer = 0;
-	d->record.w.absent = WIRE_ALL_PAGES;
+	d->record.start = loop.start;
+	d->record.bytes = 0;
+	d->record.number = d->number;
+	d->record.part_pages = knobs.part_pages;
+	d->record.outer = 0;
+	d->record.absent = WIRE_ALL_PAGES;
 	d->last_page = 0;
-	d->most = ring_bytes > knobs.ring_room / 4 ? WIRE_DELTA_BYTES : WIRE_BLOCKS * WIRE_BLOCK;
-	__builtin_memset(d->record.w.changed, 0, sizeof(d->record.w.changed));
-	bpf_loop(WIRE_PART_PAGES, compare_page, &loop, 0);
+	d->most = ring_bytes > knobs.ring_room / 4 ? WIRE_DELTA_BYTES : DELTA_MIRROR_BYTES;
+	__builtin_memset(d->record.changed, 0, sizeof(d->record.changed));
+	bpf_loop(knobs.part_pages, compare_page, &loop, 0);
 	compare_outer(&loop);
-	return d->record.w.bytes ? finish_delta(g, d) : 0;
+	return d->record.bytes ? finish_delta(g, d) : 0;
 }
 
 /* The record was not handed out: user space's mirror is not known to be the same any more. */

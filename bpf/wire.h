@@ -149,6 +149,9 @@ _Static_assert(sizeof(struct wire_dump) % 16 == 0, "wire layout");
  * if there is more, the outermost pages. So a stack with one huge array in the middle is there as
  * far as it is needed (rustc has one of 527 KiB in each of its stacks).
  *
+ * Where there are many CPUs a part has fewer pages (part_pages), and the pages from there to
+ * WIRE_PART_PAGES are absent.
+ *
  * Both sides keep, for each CPU, a mirror of each part. A page of the stack has its place in the
  * mirror by its address alone, whosever stack it is. The kernel side compares each
  * block of the stack with its mirror, and sends and keeps those that differ; user space puts them
@@ -167,6 +170,8 @@ _Static_assert(sizeof(struct wire_dump) % 16 == 0, "wire layout");
 #define WIRE_ALL_PAGES (~0ull >> (64 - WIRE_DELTA_PAGES))
 #define WIRE_BLOCKS (WIRE_DELTA_PAGES * WIRE_PAGE_BLOCKS)
 #define WIRE_DELTA_BYTES (64 << 10)
+/* Octets of a mirror and of a record that are not needed for shorter parts. */
+#define WIRE_DELTA_SPARE(part_pages) (4 * (WIRE_PART_PAGES - (part_pages)) * UNWIND_MEMORY_PAGE)
 
 struct wire_delta {
 	struct wire_sample head;
@@ -181,14 +186,16 @@ struct wire_delta {
 	uint64_t changed[WIRE_BLOCKS / 64];	/* bit i: block i has changed */
 	uint32_t bytes;			/* up to the end of the last page that is there */
 	uint32_t number;		/* counts the deltas of its CPU; a gap: some are lost */
+	uint32_t part_pages;		/* of each part: a power of two, the same in all records */
+	uint32_t pad;
 };
 
 _Static_assert(WIRE_BLOCKS % 64 == 0 && sizeof(struct wire_delta) % 8 == 0, "wire layout");
 
 /* The place of page i of a delta in the mirrors of both parts, as a number of pages. */
-static inline uint32_t wire_mirror_page(uint64_t start, uint64_t outer, uint32_t i)
+static inline uint32_t wire_mirror_page(const struct wire_delta *d, uint32_t i)
 {
-	uint64_t addr = i < WIRE_PART_PAGES ? start : outer;
+	uint64_t addr = i < WIRE_PART_PAGES ? d->start : d->outer;
 
-	return (i & WIRE_PART_PAGES) | ((addr / UNWIND_MEMORY_PAGE + i) & (WIRE_PART_PAGES - 1));
+	return (i & WIRE_PART_PAGES) | ((addr / UNWIND_MEMORY_PAGE + i) & (d->part_pages - 1));
 }

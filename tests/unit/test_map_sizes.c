@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "bpf/wire.h"
 #include "src/base/memory_limit.h"
 #include "src/capture/bpf/map_sizes.h"
 
@@ -69,12 +70,30 @@ static void test_halving(void **state)
 	assert_non_null(strstr(text, "1024 processes with 8192 mappings instead of 16384 with 262144"));
 }
 
+/* Mirrors of many CPUs take no more than those of few; what a state has beside them is 14 KiB. */
+static void test_mirrors(void **state)
+{
+	const uint64_t full = 4ull * WIRE_PART_PAGES * UNWIND_MEMORY_PAGE;
+
+	(void)state;
+	assert_int_equal(map_sizes_part_pages(1), WIRE_PART_PAGES);
+	assert_int_equal(map_sizes_part_pages(16), WIRE_PART_PAGES);
+	for (uint32_t cpus = 1; cpus <= 64; cpus++) {
+		uint32_t pages = map_sizes_part_pages(cpus);
+
+		assert_int_equal(pages & (pages - 1), 0);
+		assert_true(pages >= 8);	/* 64 KiB of a stack in both parts */
+		assert_true(cpus * (full - WIRE_DELTA_SPARE(pages)) <= 8 * MIB);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_enough_memory),
 		cmocka_unit_test(test_little_memory),
 		cmocka_unit_test(test_halving),
+		cmocka_unit_test(test_mirrors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,6 +31,7 @@ struct cpu {
 
 struct world {
 	struct stack_mirrors *m;
+	uint32_t part_pages;
 	struct cpu cpus[CPUS];
 	struct wire_stack stack;	/* the last one */
 	uint8_t *record;
@@ -50,6 +51,7 @@ static int setup(void **state)
 
 	*state = w;
 	w->random = 1;
+	w->part_pages = WIRE_PART_PAGES;
 	w->record = test_malloc(sizeof(struct wire_delta) + ALL + 64);
 	return stack_mirrors_new(24 << 20, &w->m);
 }
@@ -72,19 +74,19 @@ struct thread {
 };
 
 /* The octet of a page of the stack in the mirror: each part has its half. */
-static uint32_t mirror_at(const struct thread *t, uint32_t page)
+static uint32_t mirror_at(const struct thread *t, uint32_t page, uint32_t part_pages)
 {
 	uint32_t part = page / WIRE_PART_PAGES, in_part = page % WIRE_PART_PAGES;
 	uint64_t addr = (part ? t->outer : t->start) + in_part * PAGE;
 
-	return (uint32_t)(part * WIRE_PART_PAGES + addr / PAGE % WIRE_PART_PAGES) * PAGE;
+	return (uint32_t)(part * WIRE_PART_PAGES + addr / PAGE % part_pages) * PAGE;
 }
 
 /* Compares the page's blocks from octet sp on, and sends those that differ. */
 static uint8_t *make_page(struct cpu *c, struct wire_delta *d, const struct thread *t, uint32_t page,
 			  uint32_t sp, uint8_t *out)
 {
-	uint32_t to = mirror_at(t, page);
+	uint32_t to = mirror_at(t, page, d->part_pages);
 	bool is_stale = c->stale >> to / PAGE & 1;
 
 	for (uint32_t k = 0; k < PAGE; k += WIRE_BLOCK) {
@@ -116,6 +118,7 @@ static void make(struct world *w, uint32_t cpu, const struct thread *t, uint32_t
 	d->absent = t->absent;
 	d->bytes = t->bytes;
 	d->number = ++c->number;
+	d->part_pages = w->part_pages;
 	for (uint32_t page = 0; page < t->bytes / PAGE; page++)
 		if (!(t->absent >> page & 1))
 			out = make_page(c, d, t, page, page ? 0 : sp, out);
@@ -155,6 +158,9 @@ static void change(struct world *w, struct thread *t)
 	t->outer = t->bytes / PAGE > WIRE_PART_PAGES ? t->start + (uint64_t)(40 + any(w, 99)) * PAGE : 0;
 	t->absent = any(w, 2) ? 0 : 1ull << any(w, 64);
 	t->absent &= ~1ull & ~(1ull << (t->bytes / PAGE - 1));
+	for (uint32_t i = 0; i < WIRE_DELTA_PAGES; i++)
+		if (i % WIRE_PART_PAGES >= w->part_pages)
+			t->absent |= 1ull << i;
 }
 
 static void check_kept(struct world *w, const struct kept *k)
@@ -214,6 +220,15 @@ static void test_any_order(void **state)
 	assert_int_equal(stack_mirrors_used(w->m), 0);
 	test_free(kept);
 	test_free(threads);
+}
+
+/* The same where parts are shorter, because there are many CPUs. */
+static void test_short_parts(void **state)
+{
+	struct world *w = *state;
+
+	w->part_pages = WIRE_PART_PAGES / 4;
+	test_any_order(state);
 }
 
 /* The deep part of a stack does not change: many samples take little more than one. */
@@ -305,6 +320,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_any_order),
+		T(test_short_parts),
 		T(test_kept_once),
 		T(test_gap),
 		cmocka_unit_test(test_room),

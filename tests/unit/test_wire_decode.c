@@ -132,6 +132,7 @@ static void test_delta(void **state)
 	d->head = (struct wire_sample){ .flags = WIRE_DELTA, .nr_user = 1, .nr_kernel = 1 };
 	d->start = 0x7000;
 	d->outer = 0x80000000;
+	d->part_pages = WIRE_PART_PAGES;
 	d->bytes = 64 * UNWIND_MEMORY_PAGE;
 	d->changed[0] = 1 | 1ull << 63;
 	d->changed[7] = 1ull << 63;
@@ -166,6 +167,12 @@ static void test_delta(void **state)
 	d->bytes = 0;
 	d->start++;
 	assert_int_equal(wire_decode(d, len, &s), -EBADMSG);
+	d->start--;
+	for (d->part_pages = 0; d->part_pages < 70; d->part_pages++) {
+		bool fits = d->part_pages <= WIRE_PART_PAGES && __builtin_popcount(d->part_pages) == 1;
+
+		assert_int_equal(wire_decode(d, len, &s), fits ? (long)len : -EBADMSG);
+	}
 	free(d);
 }
 

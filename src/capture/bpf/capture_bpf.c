@@ -148,6 +148,16 @@ static uint32_t last_scans(void)
 	return nr;
 }
 
+static void size_mirrors(struct capture_bpf *b, struct knobs *knobs)
+{
+	struct bpf_map *states = b->skel->maps.delta_states;
+
+	knobs->part_pages = map_sizes_part_pages((uint32_t)b->nr_cpus);
+	bpf_map__set_max_entries(states, (uint32_t)b->nr_cpus);
+	bpf_map__set_value_size(states, bpf_map__value_size(states) -
+						WIRE_DELTA_SPARE(knobs->part_pages));
+}
+
 static void size_maps(struct capture_bpf *b, const struct capture_bpf_options *opts)
 {
 	bool dumps = opts->programs & CAPTURE_SAMPLER && opts->knobs.audit;
@@ -165,7 +175,7 @@ static void size_maps(struct capture_bpf *b, const struct capture_bpf_options *o
 				 opts->knobs.only_tids ? b->sizes.processes : 1);
 	bpf_map__set_max_entries(b->skel->maps.dump_scratch,
 				 slot + SCAN_SLOTS + (scans ? (uint32_t)b->nr_cpus : 0));
-	bpf_map__set_max_entries(b->skel->maps.delta_states, (uint32_t)b->nr_cpus);
+	size_mirrors(b, knobs);
 	knobs->snapshot_slot = slot;
 	knobs->running_slot = slot + SCAN_SLOTS;
 	if (scans) {

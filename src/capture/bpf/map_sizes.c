@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "bpf/wire.h"
 #include "src/base/memory_limit.h"
 #include "unwind/unwind_limits.h"
 
@@ -13,6 +14,8 @@
 #define LEAST_RING_BYTES (256u << 10)
 #define LEAST_MAPPINGS 8192u
 #define LEAST_PROCESSES 1024u
+/* So many full mirrors take 8.3 MiB, and as many as 64 CPUs need 33. */
+#define FULL_MIRRORS 16u
 
 /* Measured with 2 CPUs: bytes of an entry of the four maps by process; all other maps together. */
 #define PROCESS_BYTES 328u
@@ -65,6 +68,11 @@ bool map_sizes_halve(struct map_sizes *s)
 
 	s->is_reduced |= ring || mappings || processes;
 	return ring || mappings || processes;
+}
+
+uint32_t map_sizes_part_pages(uint32_t nr_cpus)
+{
+	return nr_cpus <= FULL_MIRRORS ? WIRE_PART_PAGES : WIRE_PART_PAGES / 4;
 }
 
 void map_sizes_text(const struct map_sizes *s, char *buf, size_t size)

@@ -32,5 +32,11 @@ bool map_sizes_init(struct map_sizes *s, uint32_t ring_bytes, bool has_scans,
 		    const struct memory_limit *limit);
 bool map_sizes_halve(struct map_sizes *s);
 
+/*
+ * Pages of each part of the mirrors of stack memory (struct wire_delta), of which there is one for
+ * each CPU: 128 KiB, or 32 KiB where there are many CPUs.
+ */
+uint32_t map_sizes_part_pages(uint32_t nr_cpus);
+
 /* "the ring buffer has 2.0 MiB instead of 8.0 MiB, ..." */
 void map_sizes_text(const struct map_sizes *s, char *buf, size_t size);

@@ -67,7 +67,7 @@ static struct mirror *mirror_of(struct stack_mirrors *m, uint32_t cpu)
 
 static size_t place_of(const struct wire_stack *s, size_t block)
 {
-	uint32_t page = wire_mirror_page(s->start, s->outer, (uint32_t)(block / WIRE_PAGE_BLOCKS));
+	uint32_t page = wire_mirror_page(s->delta, (uint32_t)(block / WIRE_PAGE_BLOCKS));
 
 	return (size_t)page * WIRE_PAGE_BLOCKS + block % WIRE_PAGE_BLOCKS;
 }

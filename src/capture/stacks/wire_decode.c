@@ -95,6 +95,9 @@ static long decode_delta(const void *data, size_t len, struct wire_stack *out)
 
 	if (len < sizeof(*d))
 		return 0;
+	if (!d->part_pages || d->part_pages > WIRE_PART_PAGES ||
+	    d->part_pages & (d->part_pages - 1))
+		return -EBADMSG;
 	if (d->bytes > WIRE_DELTA_PAGES * UNWIND_MEMORY_PAGE || d->bytes % UNWIND_MEMORY_PAGE ||
 	    d->start % UNWIND_MEMORY_PAGE || d->outer % UNWIND_MEMORY_PAGE ||
 	    (!d->outer && d->bytes > PART_BYTES))
