@@ -14,9 +14,10 @@
 static __always_inline bool is_own_helper(struct task_struct *task)
 {
 	for (int i = 0; i < HELPER_DEPTH; i++) {
-		if (!(BPF_CORE_READ(task, group_leader, flags) & PF_FORKNOEXEC))
+		task = task->group_leader;
+		if (!(task->flags & PF_FORKNOEXEC))
 			return false;
-		task = BPF_CORE_READ(task, group_leader, real_parent);
+		task = task->real_parent;
 		if (tgid_of(task) == knobs.self_tgid)
 			return true;
 	}
@@ -25,11 +26,10 @@ static __always_inline bool is_own_helper(struct task_struct *task)
 
 static __always_inline bool task_wanted(struct task_struct *task, struct task_ids ids)
 {
-	if (ids.tgid == knobs.self_tgid || is_own_helper(task))
-		return false;
 	if (knobs.only_targets && !bpf_map_lookup_elem(&targets, &ids.tgid))
 		return false;
 	if (knobs.only_tids && !bpf_map_lookup_elem(&tids, &ids.tid))
 		return false;
-	return true;
+	/* Last, because it reads other tasks, which are in no cache. */
+	return ids.tgid != knobs.self_tgid && !is_own_helper(task);
 }
