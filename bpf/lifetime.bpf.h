@@ -9,6 +9,16 @@
 
 #include "bpf/task_ids.bpf.h"
 
+/* What memos keep of a process does not hold any more: unwind/unwind_memo.h. */
+static __always_inline void change_version(uint32_t tgid)
+{
+	uint32_t entry = unwind_version_of(tgid);
+	uint64_t *version = bpf_map_lookup_elem(&pages, &entry);
+
+	if (version)
+		__sync_fetch_and_add(version, 1);
+}
+
 SEC("?tp_btf/sched_process_fork")
 int on_fork(uint64_t *ctx)
 {
@@ -48,6 +58,7 @@ int on_exec(uint64_t *ctx)
 	if (p && p->exec_ns <= (last ? *last : 0))
 		bpf_map_delete_elem(&processes, &tgid);
 	bpf_map_update_elem(&last_exec, &tgid, &now, BPF_ANY);
+	change_version(tgid);
 	return 0;
 }
 

@@ -178,6 +178,9 @@ int on_tick(struct perf_context *ctx)
 	g->head.cpu = bpf_get_smp_processor_id();
 	g->head.flags |= WIRE_ON_CPU;
 	e.g = g;
+	e.memo = memo_of(g);
+	if (!e.memo)
+		return 0;
 	if (task->flags & PF_KTHREAD || !task->mm) {
 		g->head.end = UNWIND_KTHREAD;
 		g->head.flags |= WIRE_KTHREAD;
@@ -187,7 +190,7 @@ int on_tick(struct perf_context *ctx)
 		if (load_user_regs(&g->unwinder, task))
 			g->head.end = UNWIND_BUG;
 		else
-			gather_user(g, &e, step_nofault);
+			gather_user(g, &e, step_sampler);
 		g->counters[COUNTER_STACKS]++;
 	}
 	/*

@@ -63,7 +63,21 @@ uint64_t prologue_mask(uint64_t code, uint64_t next);
 #define UNWIND_LOOK_UP(env, w, pc) look_up_mapping(w, pc)
 #define UNWIND_PROLOGUE_MASK prologue_mask
 
+static __always_inline struct unwind_memo *memo_at(void *env, struct unwinder *w);
+#define UNWIND_MEMO_AT(env, w) memo_at(env, w)
+
 #include "unwind/unwind_step.h"
+
+/*
+ * Memos of the sampler, by tid. No two programs use one at a time: only a single perf_event program
+ * runs on a CPU.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);			/* knobs.memos */
+	__type(key, uint32_t);
+	__type(value, struct unwind_memo);
+} memos SEC(".maps");
 
 /*
  * Scratch of one stack. The record that goes out begins at head. The counters stand beside the head
@@ -91,8 +105,23 @@ struct env {
 	struct task_struct *task;	/* when sleepable: whose memory is read */
 	uint64_t switches;		/* of task, when its registers were read */
 	bool on_lock;			/* the holder it waits for may change while it sleeps */
+	struct unwind_memo *memo;	/* of the thread: step_sampler only */
 	bool sleepable;			/* a constant in each callback, so one branch is left */
 };
+
+static __always_inline struct unwind_memo *memo_of(struct gather *g)
+{
+	uint32_t slot = g->head.tid % knobs.memos;
+
+	return bpf_map_lookup_elem(&memos, &slot);
+}
+
+static __always_inline struct unwind_memo *memo_at(void *env, struct unwinder *w)
+{
+	struct env *e = env;
+
+	return e->memo && w->recall.use ? e->memo : 0;
+}
 
 static __always_inline int unwind_process_slice(void *env, uint32_t tgid, uint32_t *first,
 						uint32_t *nr)
@@ -234,7 +263,14 @@ static __always_inline int unwind_thread_pointer(void *env, uint64_t *value)
 
 static long step_nofault(uint32_t i, struct env *ctx)
 {
-	struct env e = { .g = ctx->g, .sleepable = false };
+	struct env e = { .g = ctx->g };
+
+	return unwind_step(&e, &e.g->unwinder, e.g->frames);
+}
+
+static long step_sampler(uint32_t i, struct env *ctx)
+{
+	struct env e = { .g = ctx->g, .memo = ctx->memo };
 
 	return unwind_step(&e, &e.g->unwinder, e.g->frames);
 }
@@ -292,16 +328,32 @@ static __always_inline bool is_early(uint32_t end)
 	return end == UNWIND_NO_PROCESS || end == UNWIND_NO_MAPPING || end == UNWIND_NO_TABLE;
 }
 
+/* Finds out whether what the thread's memo holds is still true. */
+static __always_inline void begin_recall(struct gather *g, struct env *e)
+{
+	struct unwind_memo_key key = { .thread = g->head.start_boottime_ns };
+	uint32_t of_tables = UNWIND_TABLES_VERSION, of_process = unwind_version_of(g->head.tgid);
+	uint64_t *tables = bpf_map_lookup_elem(&pages, &of_tables);
+	uint64_t *process = bpf_map_lookup_elem(&pages, &of_process);
+
+	if (!tables || !process)
+		return;
+	key.tables = READ_NOW(*tables);
+	key.mappings = READ_NOW(*process);
+	unwind_begin_memo(&g->unwinder, e->memo, &key);
+}
+
 /* The caller names the callback, so that the verifier goes through one of them only. */
 typedef long (*step_fn)(uint32_t i, struct env *ctx);
 
 /*
- * Unwinds the user stack from g->unwinder.regs. step says how memory is read: step_nofault or
- * step_sleepable.
+ * Unwinds the user stack from g->unwinder.regs. step says how memory is read: step_sampler,
+ * step_nofault or step_sleepable.
  */
 static __always_inline void gather_user(struct gather *g, struct env *e, step_fn step)
 {
 	struct unwinder *w = &g->unwinder;
+	const bool recalls = step == step_sampler && knobs.mode & UNWIND_BY_TABLES;
 
 #ifdef ARCH_CS_COMPAT
 	if ((uint16_t)w->regs[ARCH_REG_CS] == ARCH_CS_COMPAT) {
@@ -310,7 +362,11 @@ static __always_inline void gather_user(struct gather *g, struct env *e, step_fn
 	}
 #endif
 	unwind_begin(w, g->head.tgid, knobs.mode, knobs.max_frames);
+	if (recalls)
+		begin_recall(g, e);
 	bpf_loop(UNWIND_MAX_STEPS, step, e, 0);
+	if (recalls)
+		unwind_end_memo(w, e->memo);
 	g->head.nr_user = w->nr;
 	g->head.end = w->end;
 	g->pages_read = w->pages_read;

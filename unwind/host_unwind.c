@@ -91,6 +91,7 @@ static uint64_t *unwind_cache_word(void *env, uint32_t i)
 	return NULL;	/* the cache must not change an answer */
 }
 
+#define UNWIND_MEMO_AT(env, w) ((w)->recall.use ? ((struct host_env *)(env))->in->memo : NULL)
 #include "unwind/unwind_step.h"
 
 static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr)
@@ -115,9 +116,13 @@ uint32_t host_unwind(const struct host_unwind_input *in, uint64_t frames[UNWIND_
 
 	memcpy(w.regs, in->regs, sizeof(w.regs));
 	unwind_begin(&w, 1, in->mode, in->max_frames ? in->max_frames : UNWIND_MAX_FRAMES);
+	if (in->memo)
+		unwind_begin_memo(&w, in->memo, &in->memo_key);
 	for (uint32_t i = 0; i < UNWIND_MAX_STEPS; i++)
 		if (unwind_step(&env, &w, frames))
 			break;
+	if (in->memo)
+		unwind_end_memo(&w, in->memo);
 	*nr_frames = w.nr;
 	return w.end;
 }

@@ -35,6 +35,9 @@ struct host_unwind_input {
 	int (*read_code)(void *ctx, uint64_t addr, uint8_t code[16]);
 	void *ctx;
 	uint64_t thread_pointer;	/* 0: unknown */
+	/* NULL, or what is kept from stack to stack; the key says when anything has changed. */
+	struct unwind_memo *memo;
+	struct unwind_memo_key memo_key;
 };
 
 /* Writes frames with UNWIND_ flags, innermost first; returns an enum unwind_end. */

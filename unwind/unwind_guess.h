@@ -314,7 +314,7 @@ UNWIND_INLINE int unwind_begin_generated(struct unwinder *w, const struct unwind
 	w->may_want = !w->wants_code && !(w->map_flags & UNWIND_MAP_ASKED);
 	if (kind == CFA_NONE && w->may_want)
 		w->wants_code = w->pc;
-	if (!r || (kind != CFA_SP && kind != CFA_FP) || !w->scan_budget) {
+	if ((kind != CFA_SP && kind != CFA_FP) || !w->scan_budget) {
 		unwind_begin_guess(w, UNWIND_JIT);
 		return 0;
 	}

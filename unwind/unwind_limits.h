@@ -58,6 +58,19 @@ struct unwind_binary {
 	uint32_t nr_pages;
 };
 
+/*
+ * The first entries of the pages belong to no binary. They are versions, 64-bit words that are
+ * never the same again: entry 0 changes with each table, the others with what the kernel side knows
+ * of the mappings of a process. They are one page of memory.
+ */
+#define UNWIND_TABLES_VERSION 0
+#define UNWIND_VERSIONS 512
+
+static inline uint32_t unwind_version_of(uint32_t tgid)
+{
+	return 1 + tgid % (UNWIND_VERSIONS - 1);
+}
+
 /* What the kernel side knows of a process, by tgid. Replaced as a whole. */
 struct unwind_process {
 	uint64_t slice;			/* of the mappings: first | nr << 32 */
@@ -67,6 +80,38 @@ struct unwind_process {
 _Static_assert(sizeof(struct unwind_process) == 16, "process layout");
 _Static_assert(sizeof(struct unwind_mapping) == 32, "mapping layout");
 _Static_assert(sizeof(struct unwind_binary) == 8, "binary layout");
+
+/* The rules that a thread's last stack was unwound by (unwind_memo.h). */
+#define UNWIND_MEMO_FRAMES 128
+
+struct unwind_memo_frame {
+	uint32_t sp;			/* its low half: it only says which frame may be this one */
+	uint32_t size;			/* octets from begin on for which the rule holds */
+	uint64_t begin;
+	struct unwind_rule rule;
+};
+
+struct unwind_memo_key {
+	uint64_t mappings;		/* version of those of its process */
+	uint64_t tables;		/* UNWIND_TABLES_VERSION */
+	uint64_t thread;		/* when it began: unlike a tid it is not used again */
+};
+
+struct unwind_memo {
+	struct unwind_memo_key key;
+	uint64_t nr;
+	struct unwind_memo_frame frames[UNWIND_MEMO_FRAMES];	/* innermost first */
+};
+
+/* Where unwinding is in a memo: part of struct unwinder. */
+struct unwind_recall {
+	uint32_t use;			/* enum unwind_memo_use */
+	uint32_t nr, at;
+	uint32_t put;			/* the entry for the rule that is looked up */
+	uint32_t hits;
+	uint32_t size;			/* of the addresses that the rule holds for */
+	uint64_t begin;
+};
 
 /*
  * Why unwinding ended. The numbers are enum stack_end of src/model/record.h (asserted in

@@ -68,6 +68,9 @@ struct unwinder {
 	uint64_t wants_code;
 	uint32_t may_want;		/* GUESS_GENERATED: it may be this pc */
 	uint64_t code[2];		/* from unwind_read_code() */
+	struct unwind_rule rule;	/* of this frame */
+	uint32_t generated;		/* this frame is in code made at run time */
+	struct unwind_recall recall;	/* see unwind_memo.h */
 	uint64_t regs[ARCH_NR_REGS];	/* the kernel's saved user registers */
 	uint8_t page[UNWIND_MEMORY_PAGE];
 };
@@ -86,6 +89,8 @@ typedef uint64_t __attribute__((may_alias)) unwind_word;
 #endif
 
 #define UNWIND_END(w, code) ({ (w)->end = (code); 1; })
+
+#include "unwind/unwind_memo.h"
 
 /*
  * Reads a field of a rule again. Otherwise the verifier would keep what it learnt about the value
@@ -121,6 +126,7 @@ UNWIND_INLINE void unwind_begin(struct unwinder *w, uint32_t tgid, uint32_t mode
 	w->leaf_pc = 0;
 	w->scan_budget = UNWIND_SEARCH_TOTAL;
 	w->wants_code = 0;
+	w->recall.use = 0;
 }
 
 /*
@@ -226,7 +232,9 @@ UNWIND_INLINE int unwind_find_rule(void *env, struct unwinder *w, uint64_t pc, u
 {
 	uint64_t rel = pc - w->map_bias, tag;
 	uint64_t index = rel >> UNWIND_PAGE_SHIFT;
-	uint32_t k = w->map_page0 + (uint32_t)index, key = rel & 0xffff, nr, b;
+	uint32_t k = w->map_page0 + (uint32_t)index, key = rel & 0xffff, nr, b, at;
+	uint32_t from = 0, to = 1u << UNWIND_PAGE_SHIFT;
+	const struct unwind_memo *memo = UNWIND_MEMO_AT(env, w);
 	const struct unwind_page *page;
 	const struct unwind_row *rows;
 	uint64_t *word, place;
@@ -245,6 +253,10 @@ UNWIND_INLINE int unwind_find_rule(void *env, struct unwinder *w, uint64_t pc, u
 	tag = (uint64_t)k << 32 | (uint64_t)key << 16;
 	word = unwind_cache_word(env, ((uint32_t)(rel >> 1) ^ (uint32_t)(rel >> 13) ^ k * 0x9e37u) &
 					      (UNWIND_CACHE_WORDS - 1));
+	/* Between two samples it is the interrupted pc that moves: a memo wants to know how far. */
+	if (memo && w->exact)
+		word = 0;
+	unwind_note_range(w, memo, pc, pc + 1);
 	if (word) {
 		uint64_t hit = *(volatile uint64_t *)word;
 
@@ -267,9 +279,16 @@ UNWIND_INLINE int unwind_find_rule(void *env, struct unwinder *w, uint64_t pc, u
 		if (!rows)
 			return UNWIND_BUG;
 		b &= UNWIND_SLAB_ROWS - 1;
-		if (rows[b].pc_lo <= key)
-			*rule = rows[unwind_search(rows, b, nr, key)].rule;
+		to = rows[b].pc_lo;
+		if (to <= key) {
+			at = unwind_search(rows, b, nr, key);
+			*rule = rows[at].rule;
+			from = rows[at].pc_lo;
+			to = at - b + 1 < nr ? rows[(at + 1) & (UNWIND_SLAB_ROWS - 1)].pc_lo
+					     : 1u << UNWIND_PAGE_SHIFT;
+		}
 	}
+	unwind_note_range(w, memo, pc - key + from, pc - key + to);
 	if (word)
 		*(volatile uint64_t *)word = tag | *rule;
 	return 0;
@@ -307,6 +326,7 @@ UNWIND_INLINE void unwind_found_caller(struct unwinder *w, int guessed)
 }
 
 #include "unwind/unwind_frame_pointer.h"
+#include "unwind/unwind_rule_of.h"
 #include "unwind/unwind_goroutine.h"
 #include "unwind/unwind_guess.h"
 
@@ -497,10 +517,8 @@ UNWIND_INLINE int unwind_without_table(struct unwinder *w, int code)
  */
 UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *frames)
 {
-	uint32_t n = w->nr, rule = 0, kind;
-	const struct unwind_rule *r;
-	uint32_t generated;
-	uint64_t pc;
+	uint32_t n = w->nr, kind;
+	const struct unwind_rule *r = &w->rule;
 	int code;
 
 	if (n >= UNWIND_MAX_FRAMES || n >= w->max_frames)
@@ -513,20 +531,12 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 		unwind_begin_guess(w, UNWIND_FP_END);
 		return 0;
 	}
-	pc = w->exact ? w->pc : w->pc - 1;
-	code = unwind_find_mapping(env, w, pc);
-	if (code)
-		return unwind_without_table(w, code);
-	code = unwind_find_rule(env, w, pc, &rule);
-	generated = !w->map_binary || w->map_flags & UNWIND_MAP_GENERATED;
-	if (code == UNWIND_BUG || (code == UNWIND_NO_TABLE && !generated))
+	code = unwind_rule_of(env, w, w->exact ? w->pc : w->pc - 1);
+	if (code && code != UNWIND_JIT && code != UNWIND_NO_FDE &&
+	    (code != UNWIND_NO_TABLE || !w->generated))
 		return unwind_without_table(w, code);
 	kind = CFA_NONE;
-	r = 0;
 	if (!code) {
-		r = unwind_rule_at(env, rule);
-		if (!r)
-			return UNWIND_END(w, UNWIND_BUG);
 		kind = w->exact && r->ra & RULE_ENTERED ? CFA_SP : r->cfa;
 		code = UNWIND_NO_FDE;
 	}
@@ -534,7 +544,7 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 		unwind_begin_guess(w, UNWIND_FP_END);
 		return 0;
 	}
-	if (generated)
+	if (w->generated)
 		return unwind_begin_generated(w, r, kind);
 	if (kind == CFA_NONE) {
 		if ((w->mode & UNWIND_AUTO_BITS) != UNWIND_AUTO_BITS)

@@ -59,8 +59,10 @@ static void test_halving(void **state)
 
 	(void)state;
 	assert_true(map_sizes_init(&s, 0, false, NULL));
+	assert_int_equal(map_sizes_memos(&s), 32);
 	while (map_sizes_halve(&s))
 		times++;
+	assert_int_equal(map_sizes_memos(&s), 4);
 	assert_int_equal(times, 5);
 	assert_int_equal(s.ring_bytes, 256 << 10);
 	assert_int_equal(s.mappings, 8192);

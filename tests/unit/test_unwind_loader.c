@@ -374,7 +374,7 @@ static void test_rule_cache_is_cleared(void **state)
 	page0 = w->view.binaries[1].page0;
 	for (uint64_t rel = 0; rel < 100; rel++) {
 		look_up(w, 1, rel, &off);
-		look_up(w, 2, rel + 1000, &off);
+		look_up(w, 2, rel + 2000, &off);
 	}
 	assert_true(cached_words(w) > 80);
 	unwind_loader_touch(w->l, 2, now_ns());
@@ -387,6 +387,50 @@ static void test_rule_cache_is_cleared(void **state)
 	assert_true(cached_words(w) > 40);
 	assert_int_equal(w->view.binaries[3].page0, page0);
 	assert_whole(w, 3, 450, 3);
+}
+
+static uint64_t tables_version(struct world *w)
+{
+	uint64_t word;
+
+	memcpy(&word, &w->view.pages[UNWIND_TABLES_VERSION], sizeof(word));
+	return word;
+}
+
+/* One of the two pages of a table. */
+static struct unwind_table *make_part(uint32_t page)
+{
+	struct cfi_row v[] = { { LO, { .cfa = CFA_SP } }, { LO + PAGE, { .cfa = CFA_FP } }, { LO + 2 * PAGE - 1, { 0 } } };
+	struct cfi_rows rows = { .v = v, .nr = 3 };
+	struct unwind_part *b;
+
+	assert_int_equal(unwind_part_begin(LO, 2, &b), 0);
+	assert_int_equal(unwind_part_add(b, &rows, page, 1), 0);
+	return unwind_part_end(b);
+}
+
+/* Whatever makes another rule hold for an address drops what the kernel side remembers of rules. */
+static void test_tables_version_changes(void **state)
+{
+	struct world *w = *state;
+	uint64_t before;
+
+	open_loader(w, 1000);
+	before = tables_version(w);
+	assert_int_equal(load(w, 1, 900), 0);
+	assert_int_not_equal(tables_version(w), before);
+	before = tables_version(w);
+	assert_int_equal(load(w, 2, 900), -EAGAIN);	/* evicts the first */
+	assert_int_not_equal(tables_version(w), before);
+	wait_epoch();
+	for (uint32_t page = 0; page < 2; page++) {
+		struct unwind_table *t = make_part(page);
+
+		before = tables_version(w);
+		assert_int_equal(unwind_loader_table(w->l, 3, t), 0);
+		assert_int_not_equal(tables_version(w), before);
+		unwind_table_free(t);
+	}
 }
 
 static void test_copies_share_a_table(void **state)
@@ -465,7 +509,7 @@ static void test_too_many_mappings(void **state)
 
 static void test_pages_run_out(void **state)
 {
-	uint32_t pages = UNWIND_MAX_PAGES / 3;
+	uint32_t pages = (UNWIND_MAX_PAGES - UNWIND_VERSIONS) / 3;
 	struct world *w = *state;
 	int32_t off;
 
@@ -511,7 +555,7 @@ static void test_table_that_never_fits(void **state)
 	t = make_table(4, UNWIND_MAX_RULES + 1, 16, UNWIND_MAX_RULES + 1);
 	assert_int_equal(unwind_loader_table(w->l, 4, t), -E2BIG);
 	unwind_table_free(t);
-	t = make_table(4, UNWIND_MAX_PAGES, PAGE, 2);
+	t = make_table(4, UNWIND_MAX_PAGES - UNWIND_VERSIONS + 1, PAGE, 2);
 	assert_int_equal(unwind_loader_table(w->l, 4, t), -E2BIG);
 	unwind_table_free(t);
 	assert_int_equal(stats_of(w).evicted, 0);
@@ -678,6 +722,7 @@ int main(void)
 		TEST(test_least_used_goes_first),
 		TEST(test_nothing_is_used_again_during_a_pass),
 		TEST(test_rule_cache_is_cleared),
+		TEST(test_tables_version_changes),
 		TEST(test_copies_share_a_table),
 		TEST(test_touch_by_a_copy),
 		TEST(test_too_big_for_all),

@@ -21,6 +21,7 @@ struct world {
 	struct epoch epoch;
 	struct unwind_slices s;
 	struct unwind_mapping v[MAX_MAPPINGS];
+	uint64_t versions[UNWIND_VERSIONS];
 	struct processes processes;
 	struct binaries binaries;
 	int map;
@@ -34,7 +35,7 @@ static int setup(void **state)
 	*state = w;
 	w->epoch.ns = GRACE_NS;
 	w->map = bpf_map_create(BPF_MAP_TYPE_HASH, "processes", 4, sizeof(struct unwind_process), MAX_PROCESSES, &opts);
-	unwind_slices_init(&w->s, w->v, MAX_MAPPINGS, w->map, &w->epoch);
+	unwind_slices_init(&w->s, w->v, MAX_MAPPINGS, w->map, w->versions, &w->epoch);
 	processes_init(&w->processes);
 	return binaries_init(&w->binaries);
 }
@@ -91,6 +92,12 @@ static int shown(struct world *w, uint32_t tgid, uint32_t *first_binary)
 	return (int)(value.slice >> 32);
 }
 
+/* What the kernel side keys its memos with: never the same for two sets of mappings. */
+static uint64_t version(struct world *w, uint32_t tgid)
+{
+	return w->versions[unwind_version_of(tgid)];
+}
+
 static void assert_shown(struct world *w, uint32_t tgid, int nr)
 {
 	uint32_t binary;
@@ -110,13 +117,17 @@ static void test_published_and_replaced(void **state)
 {
 	struct world *w = *state;
 	struct process *p;
+	uint64_t first;
 
 	need_map(w);
 	p = new_process(w, 1, 5);
 	assert_int_equal(publish(w, p), 0);
 	assert_shown(w, 1, 5);
 	assert_int_equal(unwind_slices_used(&w->s), 8);
+	first = version(w, 1);
+	assert_int_not_equal(first, 0);
 	assert_int_equal(publish(w, p), 0);
+	assert_int_not_equal(version(w, 1), first);
 	assert_int_equal(unwind_slices_used(&w->s), 16);	/* a walk may still read the old one */
 	usleep(GRACE_NS / 1000 + 2000);
 	assert_int_equal(publish(w, p), 0);
@@ -128,13 +139,16 @@ static void test_full_array(void **state)
 {
 	struct world *w = *state;
 	struct process *a, *b;
+	uint64_t before;
 
 	need_map(w);
 	a = new_process(w, 1, 40);
 	b = new_process(w, 2, 20);
 	assert_int_equal(publish(w, a), 0);
 	assert_int_equal(publish(w, b), 0);
+	before = version(w, 2);
 	assert_int_equal(publish(w, b), -ENOSPC);
+	assert_int_not_equal(version(w, 2), before);
 	assert_not_shown(w, 2);		/* not what it had before: that is no longer true */
 	assert_int_equal(unwind_slices_check(&w->s, b), 0);
 	usleep(GRACE_NS / 1000 + 2000);
@@ -161,14 +175,17 @@ static void test_child_runs_on_its_parents(void **state)
 {
 	struct world *w = *state;
 	struct process *parent, *child;
+	uint64_t before;
 
 	need_map(w);
 	parent = new_process(w, 1, 30);
 	child = processes_add(&w->processes, 2, 2);
 	assert_int_equal(publish(w, parent), 0);
 	unwind_slices_inherit(&w->s, child, parent);
+	before = version(w, 1);
 	unwind_slices_forget(&w->s, parent);
 	assert_not_shown(w, 1);
+	assert_int_not_equal(version(w, 1), before);
 	usleep(GRACE_NS / 1000 + 2000);
 	assert_int_equal(publish(w, new_process(w, 3, 30)), 0);		/* in another place */
 	assert_int_equal(unwind_slices_used(&w->s), 64);

@@ -50,6 +50,8 @@ struct world {
 	uint32_t mode, max_frames;
 	uint64_t frames[UNWIND_MAX_FRAMES];
 	uint32_t nr, end, reads;
+	struct unwind_memo memo;	/* used by all of them */
+	struct unwind_memo_key key;
 };
 
 static inline int world_setup(void **state)
@@ -145,6 +147,24 @@ static inline int read_code(void *ctx, uint64_t addr, uint8_t octets[16])
 	return 0;
 }
 
+/* The same stack, once without and twice with what the last one has left: that must not show. */
+static inline void go_with_memo(struct world *w, struct host_unwind_input *in)
+{
+	static uint64_t frames[UNWIND_MAX_FRAMES];
+	uint32_t reads = w->reads, nr;
+
+	in->memo = &w->memo;
+	w->key.mappings = 1;
+	w->key.tables++;
+	in->memo_key = w->key;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(host_unwind(in, frames, &nr), w->end);
+		assert_int_equal(nr, w->nr);
+		assert_memory_equal(frames, w->frames, nr * sizeof(*frames));
+	}
+	w->reads = reads;
+}
+
 /* Walks over what was set up; tables are made anew each time. */
 static inline void go(struct world *w)
 {
@@ -173,6 +193,7 @@ static inline void go(struct world *w)
 	memset(w->frames, 0xee, sizeof(w->frames));
 	w->reads = 0;
 	w->end = host_unwind(&in, w->frames, &w->nr);
+	go_with_memo(w, &in);
 }
 
 #define expect(w, why, ...) expect_frames((w), (why), (const uint64_t[]){ __VA_ARGS__ }, \

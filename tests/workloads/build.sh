@@ -103,6 +103,11 @@ for bytes in 64 200 1024; do
 	build "many_lib_$bytes.so" many_lib.c $lib -DFRAME_BYTES=$bytes
 done
 build plugin.so plugin.c $CC $opt -fomit-frame-pointer -fPIC -shared
+# The innermost frames of these two are at the same addresses and in code of the same length, but one has another size.
+for bytes in 1000 2000; do
+	build "plugin_mid_$bytes.so" plugin.c $CC $opt -fomit-frame-pointer -fPIC -shared -DMID_BYTES=$bytes \
+		-DENTRY_BYTES=$((3000 - bytes))
+done
 build shop shop.cc $CXX -std=c++17 $opt -fomit-frame-pointer
 build throws throws.cc $CXX -std=c++17 $opt -fomit-frame-pointer
 if command -v rustc >/dev/null; then

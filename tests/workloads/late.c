@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * late LIBRARY [once|again]: on SIGUSR1 (after "ready PID") opens LIBRARY and calls it for ever:
+ * late LIBRARY [again [LIBRARY]]: on SIGUSR1 (after "ready PID") opens LIBRARY and calls it for ever:
  * main > host_call > plugin_entry > plugin_mid > plugin_leaf. With "again" it is closed and opened anew for
- * every 20 calls. Until the signal it spins in before_open().
+ * every 20 calls, or in turn with the other library, which then has its addresses. Until the signal it spins in
+ * before_open().
  */
 #include <dlfcn.h>
 #include <signal.h>
@@ -50,6 +51,9 @@ int main(int argc, char **argv)
 	signal(SIGUSR1, on_usr1);
 	say_ready();
 	before_open();
-	for (;;)
+	for (;;) {
 		host_call(argv[1], calls);
+		if (argc > 3)
+			host_call(argv[3], calls);
+	}
 }

@@ -62,6 +62,7 @@ static const struct optional_map {
 	MAP(ring, CAPTURE_SAMPLER),
 	MAP(sample_scratch, CAPTURE_SAMPLER),
 	MAP(delta_states, CAPTURE_SAMPLER),
+	MAP(memos, CAPTURE_SAMPLER),
 	MAP(snapshot_scratch, CAPTURE_SNAPSHOT),
 	MAP(last_scans, CAPTURE_SNAPSHOT),
 	MAP(hung, CAPTURE_SNAPSHOT),
@@ -176,6 +177,8 @@ static void size_maps(struct capture_bpf *b, const struct capture_bpf_options *o
 	bpf_map__set_max_entries(b->skel->maps.dump_scratch,
 				 slot + SCAN_SLOTS + (scans ? (uint32_t)b->nr_cpus : 0));
 	size_mirrors(b, knobs);
+	knobs->memos = map_sizes_memos(&b->sizes);
+	bpf_map__set_max_entries(b->skel->maps.memos, knobs->memos);
 	knobs->snapshot_slot = slot;
 	knobs->running_slot = slot + SCAN_SLOTS;
 	if (scans) {

@@ -16,6 +16,7 @@
 #define LEAST_PROCESSES 1024u
 /* So many full mirrors take 8.3 MiB, and as many as 64 CPUs need 33. */
 #define FULL_MIRRORS 16u
+#define MEMOS 32u
 
 /* Measured with 2 CPUs: bytes of an entry of the four maps by process; all other maps together. */
 #define PROCESS_BYTES 328u
@@ -73,6 +74,11 @@ bool map_sizes_halve(struct map_sizes *s)
 uint32_t map_sizes_part_pages(uint32_t nr_cpus)
 {
 	return nr_cpus <= FULL_MIRRORS ? WIRE_PART_PAGES : WIRE_PART_PAGES / 4;
+}
+
+uint32_t map_sizes_memos(const struct map_sizes *s)
+{
+	return s->is_reduced ? MEMOS / 8 : MEMOS;
 }
 
 void map_sizes_text(const struct map_sizes *s, char *buf, size_t size)

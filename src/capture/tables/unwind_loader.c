@@ -93,6 +93,11 @@ static int map_tables(struct unwind_loader *l)
 	return 0;
 }
 
+static uint64_t *versions(struct unwind_loader *l)
+{
+	return (uint64_t *)(void *)l->pages;
+}
+
 int unwind_loader_new(const struct unwind_loader_options *opts, struct unwind_loader **lp)
 {
 	struct unwind_loader *l = calloc(1, sizeof(*l));
@@ -114,13 +119,13 @@ int unwind_loader_new(const struct unwind_loader_options *opts, struct unwind_lo
 	}
 	unwind_slabs_init(&l->slabs, opts->new_slab, opts->ctx, opts->max_rows);
 	unwind_slices_init(&l->slices, l->mappings, l->opts.fds.nr_mappings, opts->fds.processes,
-			   &l->epoch);
+			   versions(l), &l->epoch);
 	l->slices.attached_ns = opts->attached_ns;
 	/*
-	 * Page 0 is left out: its first address has the tag 0 in the rule cache, as an empty word
-	 * has.
+	 * Page 0 must not be used, even if there were no versions: its first address has the tag 0
+	 * in the rule cache, as an empty word has.
 	 */
-	extents_give(&l->free_pages, 1, UNWIND_MAX_PAGES - 1);
+	extents_give(&l->free_pages, UNWIND_VERSIONS, UNWIND_MAX_PAGES - UNWIND_VERSIONS);
 	*lp = l;
 	return 0;
 }
@@ -165,12 +170,19 @@ static void refuse_process(struct unwind_loader *l, const struct process *p)
 		     p->tgid, p->comm[0] ? p->comm : "?", p->nr_live);
 }
 
+/* Called after each change: what memos keep of the tables before does not hold any more. */
+static void change_version(struct unwind_loader *l)
+{
+	__atomic_fetch_add(&versions(l)[UNWIND_TABLES_VERSION], 1, __ATOMIC_RELEASE);
+}
+
 static void publish_binary(struct unwind_loader *l, uint32_t binary, struct unwind_binary entry)
 {
 	uint64_t word;
 
 	memcpy(&word, &entry, sizeof(word));
 	__atomic_store_n((uint64_t *)(void *)&l->binaries[binary], word, __ATOMIC_RELEASE);
+	change_version(l);
 }
 
 /* ---- evicting ---- */
@@ -290,7 +302,8 @@ static void keep_reserve(struct unwind_loader *l)
  */
 static bool can_ever_fit(const struct unwind_loader *l, const struct unwind_table *t)
 {
-	return t->nr_rows <= l->slabs.max_rows && t->nr_pages < UNWIND_MAX_PAGES &&
+	return t->nr_rows <= l->slabs.max_rows &&
+	       t->nr_pages <= UNWIND_MAX_PAGES - UNWIND_VERSIONS &&
 	       t->nr_rules <= UNWIND_MAX_RULES;
 }
 
@@ -351,6 +364,7 @@ static void publish_page(struct unwind_loader *l, uint32_t page, struct unwind_p
 
 	memcpy(&word, &entry, sizeof(word));
 	__atomic_store_n((uint64_t *)(void *)&l->pages[page], word, __ATOMIC_RELEASE);
+	change_version(l);
 }
 
 static int add_page(struct unwind_loader *l, const struct unwind_table *t, struct placed *p,

@@ -91,13 +91,14 @@ static size_t fill(struct unwind_mapping *to, const struct binaries *bs, const s
 }
 
 void unwind_slices_init(struct unwind_slices *s, struct unwind_mapping *v, uint32_t max,
-			int processes_fd, const struct epoch *epoch)
+			int processes_fd, uint64_t *versions, const struct epoch *epoch)
 {
 	memset(s, 0, sizeof(*s));
 	s->epoch = epoch;
 	s->v = v;
 	s->max = max;
 	s->processes_fd = processes_fd;
+	s->versions = versions;
 	s->newest = &s->oldest;
 	s->shown.size = sizeof(struct shown);
 	extents_give(&s->free, 0, max);
@@ -161,18 +162,32 @@ static uint64_t slice_word(const struct slice *x)
 	return (uint64_t)x->nr << 32 | x->first;
 }
 
+/* Called after each change: what memos keep of the process does not hold any more. */
+static void change_version(struct unwind_slices *s, uint32_t tgid)
+{
+	__atomic_fetch_add(&s->versions[unwind_version_of(tgid)], 1, __ATOMIC_RELEASE);
+}
+
 static int publish(struct unwind_slices *s, const struct process *p, const struct slice *x)
 {
 	struct unwind_process value = { slice_word(x),
 					p->exec_ns > s->attached_ns ? p->exec_ns : 0 };
+	int err = bpf_map_update_elem(s->processes_fd, &p->tgid, &value, BPF_ANY) ? -errno : 0;
 
-	return bpf_map_update_elem(s->processes_fd, &p->tgid, &value, BPF_ANY) ? -errno : 0;
+	change_version(s, p->tgid);
+	return err;
+}
+
+static void withdraw(struct unwind_slices *s, uint32_t tgid)
+{
+	bpf_map_delete_elem(s->processes_fd, &tgid);
+	change_version(s, tgid);
 }
 
 /* The stacks of a process without a slice are unwound in user space, which is slower, but right. */
 static void unpublish(struct unwind_slices *s, const struct process *p, struct shown *shown)
 {
-	bpf_map_delete_elem(s->processes_fd, &p->tgid);
+	withdraw(s, p->tgid);
 	put(s, shown->slice);
 	shown->slice = NULL;
 }
@@ -233,7 +248,7 @@ void unwind_slices_forget(struct unwind_slices *s, struct process *p)
 	/* on_exit() has deleted the entry. If it has not, the entry must not outlive the slice. */
 	if (x && !bpf_map_lookup_elem(s->processes_fd, &p->tgid, &value) &&
 	    value.slice == slice_word(x))
-		bpf_map_delete_elem(s->processes_fd, &p->tgid);
+		withdraw(s, p->tgid);
 	put(s, x);
 	if (shown)
 		shown->slice = NULL;

@@ -23,6 +23,7 @@ struct unwind_slices {
 	const struct epoch *epoch;
 	int processes_fd;		/* BPF map: tgid -> struct unwind_process */
 	struct unwind_mapping *v;	/* the kernel's array; borrowed */
+	uint64_t *versions;		/* UNWIND_VERSIONS of them; borrowed */
 	struct extents free;
 	struct slice *oldest, **newest;	/* replaced ones that a program may still read */
 	struct per_process shown;	/* the slice of each process */
@@ -32,7 +33,7 @@ struct unwind_slices {
 };
 
 void unwind_slices_init(struct unwind_slices *s, struct unwind_mapping *v, uint32_t max,
-			int processes_fd, const struct epoch *epoch);
+			int processes_fd, uint64_t *versions, const struct epoch *epoch);
 void unwind_slices_release(struct unwind_slices *s);
 
 /*
