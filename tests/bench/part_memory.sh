@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 # The memory of `record -a` at 999 Hz and 10 walks a second beside 300 processes of some 60 programs of this machine, of
 # which a few compute, for MEMORY_SECONDS (600): all processes of probee together, once in two seconds. BASELINE: another
-# probee, for the same time after the first.
+# probee, for the same time after the first. On a machine that others use, too, their programs count: with
+# `unshare -pf --mount-proc tests/bench/bench.sh memory` only those of this file are recorded.
 
 MEMORY_SECONDS=${MEMORY_SECONDS:-600}
 
