@@ -30,7 +30,7 @@ struct knobs {
 	uint32_t in_pid_ns;		/* probee is not in the initial PID namespace */
 	uint32_t limit_rate;		/* ticks may be passed over (bpf/rate_limit.h) */
 	uint32_t part_pages;		/* of struct wire_delta: a power of two */
-	uint32_t memos;			/* of the sampler, for each CPU */
+	uint32_t memos;			/* of the sampler, for each CPU; 0: none */
 };
 
 /*

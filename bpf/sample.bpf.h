@@ -178,9 +178,11 @@ int on_tick(struct perf_context *ctx)
 	g->head.cpu = bpf_get_smp_processor_id();
 	g->head.flags |= WIRE_ON_CPU;
 	e.g = g;
-	e.memo = memo_of(g);
-	if (!e.memo)
-		return 0;
+	if (knobs.memos) {
+		e.memo = memo_of(g);
+		if (!e.memo)
+			return 0;
+	}
 	if (task->flags & PF_KTHREAD || !task->mm) {
 		g->head.end = UNWIND_KTHREAD;
 		g->head.flags |= WIRE_KTHREAD;

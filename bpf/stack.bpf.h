@@ -59,8 +59,13 @@ static __always_inline uint64_t *unwind_cache_word(void *env, uint32_t i)
  * See unwind/unwind_step.h. For the verifier the pointers that a global function gets may be NULL.
  */
 int look_up_mapping(struct unwinder *w, uint64_t pc);
+uint32_t search_page(struct unwinder *w, uint32_t page, uint32_t key);
+int guess_nofault(struct unwinder *w);
+static __always_inline int guess_on(void *env, struct unwinder *w);
 uint64_t prologue_mask(uint64_t code, uint64_t next);
+#define UNWIND_GUESS_ON guess_on
 #define UNWIND_LOOK_UP(env, w, pc) look_up_mapping(w, pc)
+#define UNWIND_SEARCH_PAGE(env, w, page, key) search_page(w, page, key)
 #define UNWIND_PROLOGUE_MASK prologue_mask
 
 static __always_inline struct unwind_memo *memo_at(void *env, struct unwinder *w);
@@ -142,6 +147,11 @@ __noinline int look_up_mapping(struct unwinder *w, uint64_t pc)
 	return w ? unwind_find_other_mapping(0, w, pc) : UNWIND_BUG;
 }
 
+__noinline uint32_t search_page(struct unwinder *w, uint32_t page, uint32_t key)
+{
+	return w ? unwind_search_page(0, w, page, key) : UNWIND_BUG;
+}
+
 __noinline uint64_t prologue_mask(uint64_t code, uint64_t next)
 {
 	return arch_prologue_mask(code, next);
@@ -159,19 +169,15 @@ __noinline uint64_t prologue_mask(uint64_t code, uint64_t next)
 struct vma_probe {
 	uint64_t end;
 	struct file *file;
-	uint32_t has_copies;		/* pages that were copied on write */
+	uint64_t anon, flags;		/* anon_vma, not NULL: some pages are no file's; vm_flags */
 };
 
 /*
  * Whether the file of a mapping is memory: memfd, MAP_SHARED | MAP_ANONYMOUS, huge pages. Devices
  * live in a tmpfs, too, but are not regular files.
  */
-__noinline int is_memory(struct vma_probe *p)
+static __always_inline bool is_memory(struct file *file)
 {
-	if (!WITH_SCANS)
-		return 0;
-
-	struct file *file = p ? p->file : 0;
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
 	uint64_t magic = BPF_CORE_READ(inode, i_sb, s_magic);
 
@@ -185,17 +191,25 @@ static long probe_vma(struct task_struct *task, struct vm_area_struct *vma, void
 
 	p->file = vma->vm_file;
 	p->end = vma->vm_end;
-	p->has_copies = vma->anon_vma && !(vma->vm_flags & VM_SHARED);
+	p->anon = (uint64_t)vma->anon_vma;
+	p->flags = vma->vm_flags;
 	return 0;
 }
 
 /*
- * Called when the lock of the memory map has been released. The file may be gone by then, but it is
- * only probed.
+ * Whether a page of a mapping may be read: 0, or an end code, or 1: there is no mapping. Called
+ * when the lock of the memory map has been released: the file may be gone by then, but it is only
+ * probed. A function of its own for the verifier, which meets few branches at each read then.
  */
-static __always_inline bool never_blocks(struct vma_probe *p)
+__noinline int may_read(struct vma_probe *p, long found, uint32_t faults)
 {
-	return !p->file || is_memory(p);
+	if (!WITH_SCANS || !p)
+		return 1;
+	if (found == -16 /* EBUSY */)
+		return UNWIND_BUSY;
+	if (found)
+		return 1;
+	return faults == FAULTS_ALL || !p->file || is_memory(p->file) ? 0 : UNWIND_NOT_READ;
 }
 
 /*
@@ -207,17 +221,13 @@ static __always_inline int load_task_page(struct gather *g, struct task_struct *
 					  uint64_t addr)
 {
 	struct vma_probe probe = {};
-	long err;
+	int err;
 
 	if (g->no_reads)
 		return UNWIND_NOT_READ;
-	err = bpf_find_vma(task, addr, probe_vma, &probe, 0);
-	if (err == -16 /* EBUSY */)
-		return UNWIND_BUSY;
+	err = may_read(&probe, bpf_find_vma(task, addr, probe_vma, &probe, 0), knobs.faults);
 	if (err)
-		return 1;
-	if (knobs.faults != FAULTS_ALL && !never_blocks(&probe))
-		return UNWIND_NOT_READ;
+		return err;
 	return bpf_copy_from_user_task(to, UNWIND_MEMORY_PAGE, (void *)addr, task, 0) != 0;
 }
 
@@ -238,8 +248,9 @@ static __always_inline int unwind_read_code(void *env, struct unwinder *w, uint6
 
 	if (!e->sleepable)
 		return bpf_probe_read_user(w->code, sizeof(w->code), (void *)addr) != 0;
-	if (e->g->no_reads || bpf_find_vma(e->task, addr, probe_vma, &probe, 0) ||
-	    !never_blocks(&probe) || probe.end - addr < sizeof(w->code))
+	if (e->g->no_reads ||
+	    may_read(&probe, bpf_find_vma(e->task, addr, probe_vma, &probe, 0), FAULTS_ANON) ||
+	    probe.end - addr < sizeof(w->code))
 		return 1;
 	return bpf_copy_from_user_task(w->code, sizeof(w->code), (void *)addr, e->task, 0) != 0;
 }
@@ -261,6 +272,21 @@ static __always_inline int unwind_thread_pointer(void *env, uint64_t *value)
 #endif
 }
 
+/* A function of its own for the verifier, which keeps less in memory at a time then. */
+__noinline int guess_nofault(struct unwinder *w)
+{
+	struct env e = {};
+
+	return w ? unwind_guess_on(&e, w) : 1;
+}
+
+static __always_inline int guess_on(void *env, struct unwinder *w)
+{
+	struct env *e = env;
+
+	return e->sleepable ? unwind_guess_on(env, w) : guess_nofault(w) != 0;
+}
+
 static long step_nofault(uint32_t i, struct env *ctx)
 {
 	struct env e = { .g = ctx->g };
@@ -270,7 +296,7 @@ static long step_nofault(uint32_t i, struct env *ctx)
 
 static long step_sampler(uint32_t i, struct env *ctx)
 {
-	struct env e = { .g = ctx->g, .memo = ctx->memo };
+	struct env e = { .g = ctx->g, .memo = knobs.memos ? ctx->memo : 0 };
 
 	return unwind_step(&e, &e.g->unwinder, e.g->frames);
 }
@@ -353,7 +379,7 @@ typedef long (*step_fn)(uint32_t i, struct env *ctx);
 static __always_inline void gather_user(struct gather *g, struct env *e, step_fn step)
 {
 	struct unwinder *w = &g->unwinder;
-	const bool recalls = step == step_sampler && knobs.mode & UNWIND_BY_TABLES;
+	const bool recalls = step == step_sampler && knobs.memos && knobs.mode & UNWIND_BY_TABLES;
 
 #ifdef ARCH_CS_COMPAT
 	if ((uint16_t)w->regs[ARCH_REG_CS] == ARCH_CS_COMPAT) {

@@ -141,7 +141,7 @@ __noinline int is_copy_of_local_file(struct vma_probe *p)
 	struct super_block *sb = BPF_CORE_READ(file, f_inode, i_sb);
 	uint64_t magic = BPF_CORE_READ(sb, s_magic);
 
-	if (!p || !p->has_copies || magic == FUSE_MAGIC)
+	if (!p || !p->anon || p->flags & VM_SHARED || magic == FUSE_MAGIC)
 		return 0;
 	return magic == RAMFS_MAGIC || magic == BTRFS_MAGIC || BPF_CORE_READ(sb, s_bdev) != 0;
 }
@@ -158,7 +158,7 @@ static __always_inline bool may_read_words(struct task_struct *task, uint64_t ad
 	if (bpf_find_vma(task, addr, probe_vma, &probe, 0))
 		return false;
 	*end = probe.end;
-	return knobs.faults == FAULTS_ALL || never_blocks(&probe) || is_copy_of_local_file(&probe);
+	return !may_read(&probe, 0, knobs.faults) || is_copy_of_local_file(&probe);
 }
 
 /*

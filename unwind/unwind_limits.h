@@ -110,6 +110,7 @@ struct unwind_recall {
 	uint32_t put;			/* the entry for the rule that is looked up */
 	uint32_t hits;
 	uint32_t size;			/* of the addresses that the rule holds for */
+	uint32_t from, to;		/* the same as offsets of their page, without the end */
 	uint64_t begin;
 };
 

@@ -83,8 +83,13 @@ typedef uint64_t __attribute__((may_alias)) unwind_word;
 
 #define UNWIND_INLINE static inline __attribute__((always_inline))
 
+/* No end code has this bit. */
+#define UNWIND_FOUND (1u << 31)
+
 #ifndef UNWIND_LOOK_UP
 #define UNWIND_LOOK_UP unwind_find_other_mapping
+#define UNWIND_SEARCH_PAGE unwind_search_page
+#define UNWIND_GUESS_ON unwind_guess_on
 #define UNWIND_PROLOGUE_MASK arch_prologue_mask
 #endif
 
@@ -203,95 +208,6 @@ UNWIND_INLINE int unwind_find_other_mapping(void *env, struct unwinder *w, uint6
 UNWIND_INLINE int unwind_find_mapping(void *env, struct unwinder *w, uint64_t pc)
 {
 	return pc >= w->map_begin && pc < w->map_end ? 0 : UNWIND_LOOK_UP(env, w, pc);
-}
-
-/*
- * The last row of rows[b .. b + nr - 1] that starts at or before key; nr >= 1. The search has no
- * branches, because branches in a loop over frames make the verifier's work explode.
- */
-UNWIND_INLINE uint32_t unwind_search(const struct unwind_row *rows, uint32_t b, uint32_t nr,
-				     uint32_t key)
-{
-	for (int i = 0; i < 17; i++) {
-		uint32_t half, mid;
-		int64_t before;
-
-		if (nr <= 1)
-			break;
-		half = nr >> 1;
-		mid = (b + half) & (UNWIND_SLAB_ROWS - 1);
-		before = (int64_t)rows[mid].pc_lo - (int64_t)key - 1;
-		b += half & (uint32_t)(before >> 63);
-		nr -= half;
-	}
-	return b & (UNWIND_SLAB_ROWS - 1);
-}
-
-/* Finds the number of the rule in force at pc, in the mapping kept in w. 0 or an end code. */
-UNWIND_INLINE int unwind_find_rule(void *env, struct unwinder *w, uint64_t pc, uint32_t *rule)
-{
-	uint64_t rel = pc - w->map_bias, tag;
-	uint64_t index = rel >> UNWIND_PAGE_SHIFT;
-	uint32_t k = w->map_page0 + (uint32_t)index, key = rel & 0xffff, nr, b, at;
-	uint32_t from = 0, to = 1u << UNWIND_PAGE_SHIFT;
-	const struct unwind_memo *memo = UNWIND_MEMO_AT(env, w);
-	const struct unwind_page *page;
-	const struct unwind_row *rows;
-	uint64_t *word, place;
-
-	if (!w->map_nr_pages)
-		return !w->map_binary			    ? UNWIND_JIT
-		       : w->map_page0 == UNWIND_TABLE_NEVER ? UNWIND_NO_FDE
-							    : UNWIND_NO_TABLE;
-	if (index >= w->map_nr_pages)
-		return UNWIND_NO_FDE;
-
-	/*
-	 * An entry is read and written as one 64-bit word, so it is never torn: page:32 | pc_lo:16
-	 * | rule:16.
-	 */
-	tag = (uint64_t)k << 32 | (uint64_t)key << 16;
-	word = unwind_cache_word(env, ((uint32_t)(rel >> 1) ^ (uint32_t)(rel >> 13) ^ k * 0x9e37u) &
-					      (UNWIND_CACHE_WORDS - 1));
-	/* Between two samples it is the interrupted pc that moves: a memo wants to know how far. */
-	if (memo && w->exact)
-		word = 0;
-	unwind_note_range(w, memo, pc, pc + 1);
-	if (word) {
-		uint64_t hit = *(volatile uint64_t *)word;
-
-		if ((hit & ~0xffffull) == tag) {
-			*rule = hit & 0xffff;
-			return 0;
-		}
-	}
-	page = unwind_page_at(env, k);
-	if (!page)
-		return UNWIND_BUG;
-	place = *(const volatile unwind_word *)page;
-	b = (uint32_t)place;
-	nr = place >> 32 & 0xffff;
-	*rule = place >> 48;
-	if (b == UNWIND_PAGE_ABSENT)
-		return UNWIND_NO_TABLE;
-	if (nr) {
-		rows = unwind_rows_at(env, b);
-		if (!rows)
-			return UNWIND_BUG;
-		b &= UNWIND_SLAB_ROWS - 1;
-		to = rows[b].pc_lo;
-		if (to <= key) {
-			at = unwind_search(rows, b, nr, key);
-			*rule = rows[at].rule;
-			from = rows[at].pc_lo;
-			to = at - b + 1 < nr ? rows[(at + 1) & (UNWIND_SLAB_ROWS - 1)].pc_lo
-					     : 1u << UNWIND_PAGE_SHIFT;
-		}
-	}
-	unwind_note_range(w, memo, pc - key + from, pc - key + to);
-	if (word)
-		*(volatile uint64_t *)word = tag | *rule;
-	return 0;
 }
 
 /* A register as it was at the interrupted instruction. */
@@ -563,11 +479,8 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 	return unwind_step_rule(env, w, r, kind);
 }
 
-/*
- * One step. Each kind of step has its own path through this function, so that the verifier's work
- * is a sum and not a product.
- */
-UNWIND_INLINE int unwind_step(void *env, struct unwinder *w, uint64_t *frames)
+/* One step of guessing: what w->guess says, other than GUESS_NOTHING and GUESS_FRAME_POINTER. */
+UNWIND_INLINE int unwind_guess_on(void *env, struct unwinder *w)
 {
 	if (w->guess == GUESS_LEAF)
 		return unwind_leaf(env, w);
@@ -577,10 +490,19 @@ UNWIND_INLINE int unwind_step(void *env, struct unwinder *w, uint64_t *frames)
 		return unwind_is_prologue(env, w);
 	if (w->guess == GUESS_FRAME_SIZE)
 		return unwind_by_frame_size(env, w);
-	if (w->guess == GUESS_STACK)
-		return unwind_search_here(env, w);
 	if (w->guess == GUESS_GENERATED)
 		return unwind_generated(env, w);
+	return unwind_search_here(env, w);
+}
+
+/*
+ * One step. Each kind of step has its own path through this function, so that the verifier's work
+ * is a sum and not a product.
+ */
+UNWIND_INLINE int unwind_step(void *env, struct unwinder *w, uint64_t *frames)
+{
+	if (w->guess != GUESS_NOTHING && w->guess != GUESS_FRAME_POINTER)
+		return UNWIND_GUESS_ON(env, w);
 	if (w->guess == GUESS_NOTHING && unwind_step_known(env, w, frames))
 		return 1;
 	return w->guess == GUESS_FRAME_POINTER ? unwind_guess_fp(env, w) : 0;

@@ -62,7 +62,7 @@ static void test_halving(void **state)
 	assert_int_equal(map_sizes_memos(&s), 32);
 	while (map_sizes_halve(&s))
 		times++;
-	assert_int_equal(map_sizes_memos(&s), 4);
+	assert_int_equal(map_sizes_memos(&s), 0);
 	assert_int_equal(times, 5);
 	assert_int_equal(s.ring_bytes, 256 << 10);
 	assert_int_equal(s.mappings, 8192);

@@ -178,7 +178,7 @@ static void size_maps(struct capture_bpf *b, const struct capture_bpf_options *o
 				 slot + SCAN_SLOTS + (scans ? (uint32_t)b->nr_cpus : 0));
 	size_mirrors(b, knobs);
 	knobs->memos = map_sizes_memos(&b->sizes);
-	bpf_map__set_max_entries(b->skel->maps.memos, knobs->memos);
+	bpf_map__set_max_entries(b->skel->maps.memos, knobs->memos ? knobs->memos : 1);
 	knobs->snapshot_slot = slot;
 	knobs->running_slot = slot + SCAN_SLOTS;
 	if (scans) {

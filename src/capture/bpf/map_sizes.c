@@ -78,7 +78,7 @@ uint32_t map_sizes_part_pages(uint32_t nr_cpus)
 
 uint32_t map_sizes_memos(const struct map_sizes *s)
 {
-	return s->is_reduced ? MEMOS / 8 : MEMOS;
+	return s->is_reduced ? 0 : MEMOS;
 }
 
 void map_sizes_text(const struct map_sizes *s, char *buf, size_t size)

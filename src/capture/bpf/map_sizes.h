@@ -38,7 +38,10 @@ bool map_sizes_halve(struct map_sizes *s);
  */
 uint32_t map_sizes_part_pages(uint32_t nr_cpus);
 
-/* Memos of rules for each CPU (unwind/unwind_memo.h): 129 KiB, or 16 where memory is little. */
+/*
+ * Memos of rules for each CPU (unwind/unwind_memo.h), 129 KiB of them; 0 where memory is little,
+ * because then the verifier need not look at the code for them.
+ */
 uint32_t map_sizes_memos(const struct map_sizes *s);
 
 /* "the ring buffer has 2.0 MiB instead of 8.0 MiB, ..." */
