@@ -90,7 +90,8 @@ static void find_fp(struct window *w)
 
 /*
  * What is pushed right above the return address is the caller's frame pointer, whatever is loaded
- * into the register later, and even if no path leads to a return (a loop without end).
+ * into the register later, and even if no path leads to a return (a loop without end). It must be
+ * known where that is: a file's rule leaves some words open.
  */
 static void find_pushes(struct window *w)
 {
@@ -99,7 +100,8 @@ static void find_pushes(struct window *w)
 		int32_t level;
 
 		if (e->saves_fp && slot_level(w, i, e->saves_fp, e->saves_at, &level) &&
-		    level == 2 * WORD)
+		    level == 2 * WORD &&
+		    code_groups_evidence(&w->groups, sp_of(i)) != CODE_BY_FILE)
 			code_groups_mark(&w->groups, sp_of(i));
 	}
 }

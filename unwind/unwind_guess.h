@@ -312,7 +312,8 @@ UNWIND_INLINE int unwind_begin_generated(struct unwinder *w, const struct unwind
 		return UNWIND_END(w, UNWIND_JIT);
 	w->guess_end = UNWIND_JIT;
 	w->may_want = !w->wants_code && !(w->map_flags & UNWIND_MAP_ASKED);
-	if (kind == CFA_NONE && w->may_want)
+	/* Octets in front of a function may have been taken for an instruction that it is in. */
+	if ((kind == CFA_NONE || kind == CFA_UNSUPPORTED) && w->may_want)
 		w->wants_code = w->pc;
 	if ((kind != CFA_SP && kind != CFA_FP) || !w->scan_budget) {
 		unwind_begin_guess(w, UNWIND_JIT);

@@ -56,7 +56,10 @@ done
 start made maker
 maker=$PID
 start made rbx 48
-sample -p "$maker,$PID" -F 1999 -d 2 -o maker.pbz
+for _ in 1 2 3 4; do	# on a busy machine it may make too little in 2 s
+	sample -p "$maker,$PID" -F 4999 -d 2 -o maker.pbz
+	grep -q "makes code faster" "$T/err" && break
+done
 check "maker: it is said" grep -q "makes code faster than it is read" "$T/err"
 check "maker: it is counted" at_least "$(zstd -dc maker.pbz | strings | sed -nE 's/.*parsed=.* refused=([0-9]+).*/\1/p' | head -n 1)" 1
 judge "beside it" "$PID" maker.pbz 90 97

@@ -158,9 +158,9 @@ static unsigned char *make_more(long i)
 {
 	unsigned char *at = memory + (size_t)(i % (BYTES / WINDOW)) * WINDOW;
 
-	fill(at, 4096);
-	memset(at + 4096, 0x90, 16);
-	return make_rbx(at + 4112, 32);
+	fill(at, 256);
+	memset(at + 256, 0x90, 16);
+	return make_rbx(at + 272, 32);
 }
 
 FRAME void run(long i)

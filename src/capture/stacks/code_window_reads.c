@@ -38,9 +38,10 @@ void code_window_dequeue(struct window *w)
 		share->nr_queued--;
 }
 
-static bool is_solved(const struct window *w, const struct code_request *q)
+/* Whether the first nr seeds have rules, as far as they lie in the window. */
+static bool are_solved(const struct window *w, const struct code_request *q, size_t nr)
 {
-	for (size_t i = 0; i < q->in.nr_seeds; i++) {
+	for (size_t i = 0; i < nr; i++) {
 		uint64_t at = q->seeds[i];
 		struct unwind_rule r;
 
@@ -51,6 +52,11 @@ static bool is_solved(const struct window *w, const struct code_request *q)
 			return false;
 	}
 	return true;
+}
+
+static bool is_solved(const struct window *w, const struct code_request *q)
+{
+	return are_solved(w, q, q->in.nr_seeds);
 }
 
 static bool has_address(const struct code_request *q, uint64_t addr)
@@ -112,8 +118,12 @@ static void drop_table(struct window *w)
 static void load_table(struct window *w, const struct code_request *q, struct process *p)
 {
 	unwind_loader_drop(w->cw->deps.loader, code_window_table(w));
-	w->interval_ns = UPDATE_NS;
-	w->fruitless = 0;
+	if (w->hash != q->hash) {
+		w->interval_ns = UPDATE_NS;
+		w->fruitless = 0;
+	} else if (!are_solved(w, q, 1)) {
+		w->fruitless++;		/* the code that was met last is as unknown as before */
+	}
 	w->hash = q->hash;
 	/* -EAGAIN: there is room soon. It is met again, and parsed again. */
 	w->evicted = unwind_loader_table(w->cw->deps.loader, code_window_table(w), q->table) != 0;

@@ -265,7 +265,7 @@ static bool note_met(struct window *w, const struct process *p, const struct map
 	if (!deps->look_at(deps->ctx, p))
 		deps->look_up(deps->ctx, pc, &rule);
 	/* If there is a rule, it led nowhere: that the code has changed is what may help. */
-	if (rule.cfa == CFA_NONE && !is_seed(w, pc)) {
+	if ((rule.cfa == CFA_NONE || rule.cfa == CFA_UNSUPPORTED) && !is_seed(w, pc)) {
 		w->seeds[w->nr_seeds++ % CODE_MAX_SEEDS] = pc;
 		w->is_met = true;
 		return true;
