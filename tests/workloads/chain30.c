@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * chain30 [spin|sleep]: main > f1 > ... > f30, over and over. Nearly all time is spent in f30 (spin: about
- * 1 ms in each round; sleep: blocked in pause()), so at least 99 % of its samples hold the whole chain.
+ * chain30 [spin|stream|sleep]: main > f1 > ... > f30, over and over. Nearly all time is spent in f30 (spin:
+ * about 1 ms in each round; stream: about 10 ms of ready.h's stream(); sleep: blocked in pause()), so at least
+ * 99 % of its samples hold the whole chain.
  * Every third frame is large and every fifth keeps an array of a size known only at run time, which gives
  * different unwind rules. All of it fits into 8 KiB, what perf copies of a stack.
  */
 #include <alloca.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ready.h"
 
 static volatile int asleep;
+static volatile char *memory;
 static volatile long sink;
 
 FRAME static void keep(void *p)
@@ -23,7 +26,10 @@ FRAME static long f30(long n)
 	if (asleep)
 		for (;;)
 			pause();
-	burn(ROUNDS_PER_MS);
+	if (memory)
+		stream(memory);
+	else
+		burn(ROUNDS_PER_MS);
 	return n;
 }
 
@@ -73,6 +79,8 @@ LINK(f1, f2, 8, 0)
 int main(int argc, char **argv)
 {
 	asleep = argc > 1 && !strcmp(argv[1], "sleep");
+	if (argc > 1 && !strcmp(argv[1], "stream"))
+		memory = calloc(1, STREAM_BYTES);
 	say_ready();
 	for (;;)
 		sink += f1(1);

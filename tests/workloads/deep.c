@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* deep DEPTH [spin|sleep]: main > start > recurse x DEPTH > bottom; bottom never returns. */
+/* deep DEPTH [spin|stream|sleep]: main > start > recurse x DEPTH > bottom; bottom never returns. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "ready.h"
 
 static volatile int asleep;
+static volatile char *memory;
 static volatile int sink;
 
 FRAME static void bottom(void)
@@ -13,7 +14,10 @@ FRAME static void bottom(void)
 	for (;;) {
 		if (asleep)
 			pause();
-		burn(ROUNDS_PER_MS);
+		if (memory)
+			stream(memory);
+		else
+			burn(ROUNDS_PER_MS);
 	}
 }
 
@@ -46,6 +50,8 @@ int main(int argc, char **argv)
 	int depth = argc > 1 ? atoi(argv[1]) : 500;
 
 	asleep = argc > 2 && !strcmp(argv[2], "sleep");
+	if (argc > 2 && !strcmp(argv[2], "stream"))
+		memory = calloc(1, STREAM_BYTES);
 	say_ready();
 	return start(depth) == depth;
 }

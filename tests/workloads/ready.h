@@ -34,3 +34,17 @@ static inline __attribute__((always_inline)) void burn(long rounds)
 	while (left > 0)
 		left = left - 1;
 }
+
+/*
+ * Goes through half of STREAM_BYTES of memory. No second-level cache holds that, so who interrupts it finds nothing
+ * in there, neither the stack nor what is his own.
+ */
+enum { STREAM_BYTES = 64 << 20 };
+
+static inline __attribute__((always_inline)) void stream(volatile char *memory)
+{
+	static unsigned place;
+
+	for (unsigned i = 0; i < STREAM_BYTES / 2; i += 64)
+		memory[(place += 64) % STREAM_BYTES]++;
+}
