@@ -4,6 +4,8 @@
 
 #include "unwind/code_window_parts.h"
 
+#define EXIT_STEPS 4			/* push $n; jmp group; push $group; jmp handler */
+
 /* ---- telling ---- */
 
 static void tell_returns(struct window *w)
@@ -135,14 +137,16 @@ static int join_next(struct window *w, bool by_path)
 	return err;
 }
 
-static int join_targets(struct window *w, bool by_path)
+/* Jumps to what more than least and up to most jumps lead to. */
+static int join_some_targets(struct window *w, bool by_path, uint32_t least, uint32_t most)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; i < w->nr && !err; i++) {
 		const struct insn *n = &w->v[i];
 
-		if (n->by_path != by_path || n->to == NO_INSN)
+		if (n->by_path != by_path || n->to == NO_INSN || w->v[n->to].nr_jumps <= least ||
+		    w->v[n->to].nr_jumps > most)
 			continue;
 		if (is_call(n))
 			join_call(w, i);
@@ -150,6 +154,37 @@ static int join_targets(struct window *w, bool by_path)
 			err = join_edge(w, i, n->to);
 	}
 	return err;
+}
+
+/*
+ * What few jumps lead to is joined first, and exits last of all. Where paths contradict each other,
+ * the last one joined is split off, and that should be what they share, as the exits of all traces
+ * of LuaJIT are, and not the one way from a trace to the next.
+ */
+static int join_targets(struct window *w, bool by_path)
+{
+	static const uint32_t most[] = { 1, 2, 4, 16, AN_EXIT - 1 };
+	uint32_t least = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(most) / sizeof(most[0]) && !err; i++) {
+		err = join_some_targets(w, by_path, least, most[i]);
+		least = most[i];
+	}
+	return err;
+}
+
+/* Control that goes on behind a call: the callee may never return. */
+static void join_behind_calls(struct window *w)
+{
+	for (uint32_t i = 0; i < w->nr; i++) {
+		const struct insn *n = &w->v[i];
+
+		if (is_call(n) && n->next != NO_INSN && !w->v[n->next].is_split) {
+			code_groups_join(&w->groups, sp_of(n->next), sp_of(i), 0);
+			code_groups_join(&w->groups, fp_of(n->next), fp_of(i), 0);
+		}
+	}
 }
 
 static int join_all(struct window *w)
@@ -165,6 +200,9 @@ static int join_all(struct window *w)
 		if (!err)
 			err = join_targets(w, !sweep);
 	}
+	join_behind_calls(w);
+	for (int sweep = 0; sweep < 2 && !err; sweep++)
+		err = join_some_targets(w, !sweep, AN_EXIT - 1, AN_EXIT);
 	return err;
 }
 
@@ -193,16 +231,29 @@ static void join_shared_ends(struct window *w)
 	}
 }
 
-static void join_behind_calls(struct window *w)
+/* Whether i is an exit: after a few instructions the way leads out of all pieces. */
+static bool is_exit(const struct window *w, uint32_t i)
 {
-	for (uint32_t i = 0; i < w->nr; i++) {
+	for (int steps = 0; steps < EXIT_STEPS && i != NO_INSN; steps++) {
 		const struct insn *n = &w->v[i];
 
-		if (is_call(n) && n->next != NO_INSN && !w->v[n->next].is_split) {
-			code_groups_join(&w->groups, sp_of(n->next), sp_of(i), 0);
-			code_groups_join(&w->groups, fp_of(n->next), fp_of(i), 0);
-		}
+		if (n->flow == X86_JUMP && n->to == NO_INSN)
+			return true;
+		if (n->flow != X86_NEXT && n->flow != X86_JUMP)
+			return false;
+		i = n->flow == X86_JUMP ? n->to : n->next;
 	}
+	return false;
+}
+
+static void count_jumps(struct window *w)
+{
+	for (uint32_t i = 0; i < w->nr; i++)
+		if (w->v[i].to != NO_INSN)
+			w->v[w->v[i].to].nr_jumps++;
+	for (uint32_t i = 0; i < w->nr; i++)
+		if (w->v[i].nr_jumps && is_exit(w, i))
+			w->v[i].nr_jumps = AN_EXIT;
 }
 
 static void link_all(struct window *w)
@@ -213,6 +264,7 @@ static void link_all(struct window *w)
 		n->next = code_insns_go_on(n->flow) ? code_insns_at(w, n->addr + n->len) : NO_INSN;
 		n->to = n->target ? code_insns_at(w, n->target) : NO_INSN;
 	}
+	count_jumps(w);
 }
 
 /* ---- the rules of files ---- */

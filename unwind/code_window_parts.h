@@ -18,6 +18,7 @@
 #include "unwind/code_window.h"
 
 #define NO_INSN UINT32_MAX
+#define AN_EXIT UINT32_MAX
 #define WORD 8
 
 /* Where the caller's frame pointer is, before an instruction. */
@@ -27,6 +28,7 @@ struct insn {
 	uint64_t addr, target;		/* target: of a jump, a branch, a call; else 0 */
 	struct code_effect effect;
 	uint32_t next, to;		/* instructions that follow; NO_INSN */
+	uint32_t nr_jumps;		/* that lead here, calls too; or AN_EXIT */
 	int32_t fp_slot;		/* FP_IS_SLOT: its level */
 	uint8_t len, flow;
 	uint8_t fp;			/* enum callers_fp */

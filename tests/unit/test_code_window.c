@@ -215,6 +215,31 @@ static void test_exits_to_a_file(void **state)
 	assert_int_equal(at(f, 0).aux, CODE_SEARCH_WORDS);
 }
 
+/*
+ * Two traces share their exits and have frames that differ: only the exits have no level. What is behind a call belongs
+ * to its trace, although an exit is all that it leads to.
+ */
+static void test_shared_exits(void **state)
+{
+	struct fixture *f = *state;
+
+	PIECE(f, BASE, SUB_RSP(16), 0x85, 0xc0, 0x78, 25,	/* 0: side: sub; 4: test; js exit 0 */
+	      CALL, 0x78, 22, 0x85, 0xc0,	/* 13: js exit 1; test */
+	      ADD_RSP(16), 0xeb, 0,				/* 17: add $16,%rsp; jmp main */
+	      0x85, 0xc0, 0x78, 6, 0x78, 8, 0x74, 0xe1,		/* 23: main: js exit 0; js exit 1; je side */
+	      0xeb, 0xf6, 0x6a, 0, 0xeb, 2,			/* 31: jmp main; 33: exit 0: push; jmp */
+	      0x6a, 1, JMP(BASE + 39, FILE_CODE));		/* 37: exit 1: push; 39: jmp */
+	seed(f, BASE + 23);
+	f->pins[f->in.nr_pins++] = (struct code_pin){ .addr = FILE_CODE, .cfa_off = 80, .is_file = 1 };
+	find(f);
+	for (int i = 0; i < 3; i++) {
+		static const int main_at[] = { 0, 21, 23 }, side_at[] = { 4, 13, 17 };
+
+		expect_sp(f, main_at[i], 80, FP_SAME, 0);
+		expect_sp(f, side_at[i], 96, FP_SAME, 0);
+	}
+}
+
 /* An address that is loaded into a register, as PyPy's guards do: known on the way to the jump. */
 static void test_jump_through_a_register(void **state)
 {
@@ -330,6 +355,7 @@ int main(void)
 		T(test_pin),
 		T(test_saved_and_then_data),
 		T(test_exits_to_a_file),
+		T(test_shared_exits),
 		T(test_jump_through_a_register),
 		T(test_contradiction),
 		T(test_call_that_does_not_return),
