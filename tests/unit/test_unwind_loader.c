@@ -433,6 +433,28 @@ static void test_tables_version_changes(void **state)
 	}
 }
 
+/* Small tables that come again and again do not take the room that a large one waits for. */
+static void test_room_is_promised(void **state)
+{
+	struct world *w = *state;
+
+	open_loader(w, 1000);
+	for (uint32_t i = 1; i <= 4; i++)
+		assert_int_equal(load(w, i, 240), 0);
+	for (int i = 0; i < 3; i++)
+		unwind_loader_wanted(w->l, 9);
+	unwind_loader_wanted(w->l, 5);
+	assert_int_equal(load(w, 5, 240), -EAGAIN);
+	assert_int_equal(load(w, 9, 700), -EAGAIN);	/* is wanted more, so the room is promised to it */
+	wait_epoch();
+	assert_int_equal(load(w, 5, 240), -EAGAIN);
+	assert_int_equal(load(w, 6, 240), -EAGAIN);
+	assert_int_equal(load(w, 9, 700), 0);
+	assert_whole(w, 9, 700, 9);
+	/* The promise is kept, and no other one was made. */
+	assert_int_equal(load(w, 5, 40), 0);
+}
+
 static void test_copies_share_a_table(void **state)
 {
 	struct world *w = *state;
@@ -723,6 +745,7 @@ int main(void)
 		TEST(test_nothing_is_used_again_during_a_pass),
 		TEST(test_rule_cache_is_cleared),
 		TEST(test_tables_version_changes),
+		TEST(test_room_is_promised),
 		TEST(test_copies_share_a_table),
 		TEST(test_touch_by_a_copy),
 		TEST(test_too_big_for_all),

@@ -265,6 +265,7 @@ static bool ask(struct deferred_stacks *l, const struct deferred *s,
 {
 	bool is_new = !binary_store_table_pending(l->deps.store, r->binary, r->page);
 
+	unwind_loader_wanted(l->deps.loader, r->binary);
 	if (is_new)
 		deferred_unwind_hints(l->unwind, hint_page, l);
 	if (!want(l, s, r->binary, r->page))

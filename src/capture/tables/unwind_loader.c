@@ -21,6 +21,7 @@
 #include "src/base/extents.h"
 #include "src/base/fail.h"
 #include "src/capture/tables/epoch.h"
+#include "src/capture/tables/room_promise.h"
 #include "src/capture/tables/unwind_rules.h"
 #include "src/capture/tables/unwind_slabs.h"
 #include "src/capture/tables/unwind_slices.h"
@@ -63,6 +64,8 @@ struct unwind_loader {
 	size_t nr_tables, cap_tables;
 	uint64_t retired_rows, retired_pages;	/* of tables that are PLACE_RETIRED */
 	uint32_t *table_of;		/* by binary: index of its table + 1; 0: none */
+	uint32_t *wants;		/* by binary: stacks that asked for it, since it had one */
+	struct room_promise promise;
 	struct unwind_loader_stats stats;
 };
 
@@ -71,12 +74,6 @@ static void *map_table(int fd, size_t bytes)
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	return p == MAP_FAILED ? NULL : p;
-}
-
-static void unmap_table(void *p, size_t bytes)
-{
-	if (p)
-		munmap(p, bytes);
 }
 
 static int map_tables(struct unwind_loader *l)
@@ -110,7 +107,8 @@ int unwind_loader_new(const struct unwind_loader_options *opts, struct unwind_lo
 		l->opts.fds.nr_mappings = UNWIND_MAX_MAPPINGS;
 	l->epoch.ns = opts->epoch_ns ? opts->epoch_ns : EPOCH_NS;
 	l->table_of = calloc(UNWIND_MAX_BINARIES, sizeof(*l->table_of));
-	err = l->table_of ? map_tables(l) : -ENOMEM;
+	l->wants = calloc(UNWIND_MAX_BINARIES, sizeof(*l->wants));
+	err = l->table_of && l->wants ? map_tables(l) : -ENOMEM;
 	if (!err)
 		err = unwind_rules_init(&l->rules, l->rule_table, UNWIND_MAX_RULES);
 	if (err) {
@@ -138,15 +136,16 @@ void unwind_loader_free(struct unwind_loader *l)
 		free(l->tables[i].rules);
 	free(l->tables);
 	free(l->table_of);
+	free(l->wants);
 	extents_release(&l->free_pages);
 	unwind_rules_release(&l->rules);
 	unwind_slices_release(&l->slices);
 	unwind_slabs_release(&l->slabs);
-	unmap_table(l->pages, UNWIND_MAX_PAGES * sizeof(*l->pages));
-	unmap_table(l->rule_table, UNWIND_MAX_RULES * sizeof(*l->rule_table));
-	unmap_table(l->mappings, l->opts.fds.nr_mappings * sizeof(*l->mappings));
-	unmap_table(l->binaries, UNWIND_MAX_BINARIES * sizeof(*l->binaries));
-	unmap_table(l->rule_cache, UNWIND_CACHE_WORDS * sizeof(*l->rule_cache));
+	munmap(l->pages, UNWIND_MAX_PAGES * sizeof(*l->pages));	/* NULL: nothing happens */
+	munmap(l->rule_table, UNWIND_MAX_RULES * sizeof(*l->rule_table));
+	munmap(l->mappings, l->opts.fds.nr_mappings * sizeof(*l->mappings));
+	munmap(l->binaries, UNWIND_MAX_BINARIES * sizeof(*l->binaries));
+	munmap(l->rule_cache, UNWIND_CACHE_WORDS * sizeof(*l->rule_cache));
 	free(l);
 }
 
@@ -482,16 +481,31 @@ static int publish_new(struct unwind_loader *l, uint32_t binary, const struct un
 int unwind_loader_table(struct unwind_loader *l, uint32_t binary, const struct unwind_table *t)
 {
 	struct placed *p;
+	uint64_t left;
 	int err;
 
 	if (binary >= UNWIND_MAX_BINARIES)
 		return refuse(l, -ENOSPC, "binaries");
 	reclaim_all(l);
+	left = room_promise_to_leave(&l->promise, binary, l->wants[binary], now_ns());
+	if (left && unwind_slabs_room(&l->slabs) < t->nr_rows + left)
+		return -EAGAIN;
 	p = table_with(l, binary, t);
 	err = p ? extend(l, t, p) : publish_new(l, binary, t);
-	if (!err)
-		keep_reserve(l);
-	return err;
+	if (err == -EAGAIN && l->wants[binary])
+		room_promise_ask(&l->promise, binary, l->wants[binary], t->nr_rows, now_ns());
+	if (err)
+		return err;
+	room_promise_kept(&l->promise, binary);
+	l->wants[binary] = 0;
+	keep_reserve(l);
+	return 0;
+}
+
+void unwind_loader_wanted(struct unwind_loader *l, uint32_t binary)
+{
+	if (binary < UNWIND_MAX_BINARIES)
+		l->wants[binary]++;
 }
 
 void unwind_loader_same(struct unwind_loader *l, uint32_t binary, uint32_t other)

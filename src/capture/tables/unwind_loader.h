@@ -82,6 +82,9 @@ void unwind_loader_free(struct unwind_loader *l);	/* NULL is fine */
  */
 int unwind_loader_table(struct unwind_loader *l, uint32_t binary, const struct unwind_table *t);
 
+/* A stack waits for the table of binary: where room is short, what most wait for comes first. */
+void unwind_loader_wanted(struct unwind_loader *l, uint32_t binary);
+
 /* binary uses the table of other, or has none if other has none. */
 void unwind_loader_same(struct unwind_loader *l, uint32_t binary, uint32_t other);
 
