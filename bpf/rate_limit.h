@@ -19,7 +19,7 @@
  * The rate goes up again, by one step, when no CPU was near the limit for a while. The while
  * becomes twice as long each time that the rate had to go down. User space decides this, because
  * only user space can measure what an interrupt costs (src/capture/collectors/rate_watch.h). A rate
- * that is too high would leave no time to run for whoever has to lower it. So a rate beyond
+ * that is too high would leave user space no time to lower it. So a rate beyond
  * RATE_FIRST_HZ is not tried at once, either.
  *
  * All ticks are counted as those that were asked for: one of timers that are four times as slow

@@ -232,6 +232,22 @@ int cfi_parse(const struct cfi_input *in, struct cfi_rows *out)
 	return err;
 }
 
+int cfi_rows_append(struct cfi_rows *out, uint64_t vaddr, const struct unwind_rule *rule)
+{
+	struct cfi_row *row;
+
+	if (out->nr && out->v[out->nr - 1].vaddr == vaddr)
+		out->nr--;	/* the end of a gap where another begins */
+	if (out->nr ? !memcmp(&out->v[out->nr - 1].rule, rule, sizeof(*rule))
+		    : rule->cfa == CFA_NONE)
+		return 0;
+	row = array_push(&out->v, &out->nr, &out->cap);
+	if (!row)
+		return -ENOMEM;
+	*row = (struct cfi_row){ vaddr, *rule };
+	return 0;
+}
+
 void cfi_rows_release(struct cfi_rows *rows)
 {
 	free(rows->v);

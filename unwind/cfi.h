@@ -74,6 +74,9 @@ struct cfi_rows {
 int cfi_parse(const struct cfi_input *in, struct cfi_rows *out);
 void cfi_rows_release(struct cfi_rows *rows);
 
+/* Adds a row, by ascending vaddr, unless its rule is that of the row before. 0 or -ENOMEM. */
+int cfi_rows_append(struct cfi_rows *out, uint64_t vaddr, const struct unwind_rule *rule);
+
 /* The rule in force at vaddr; CFA_NONE outside. */
 struct unwind_rule cfi_rows_find(const struct cfi_rows *rows, uint64_t vaddr);
 

@@ -4,28 +4,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "src/base/array.h"
 #include "unwind/code_flow.h"
 
 #define MAX_PADDING 15		/* bytes between functions; they count to the next one */
 
 static const struct unwind_rule no_rule = { .cfa = CFA_NONE };
-
-static int push(struct cfi_rows *out, uint64_t vaddr, const struct unwind_rule *rule)
-{
-	struct cfi_row *row;
-
-	if (out->nr && out->v[out->nr - 1].vaddr == vaddr)
-		out->nr--;	/* the end of a gap where another begins */
-	if (out->nr ? !memcmp(&out->v[out->nr - 1].rule, rule, sizeof(*rule))
-		    : rule->cfa == CFA_NONE)
-		return 0;
-	row = array_push(&out->v, &out->nr, &out->cap);
-	if (!row)
-		return -ENOMEM;
-	*row = (struct cfi_row){ vaddr, *rule };
-	return 0;
-}
 
 /* Counts the code among at .. end - 1 that no path reached. */
 static uint64_t unreached_bytes(const struct code_flow *f, uint64_t at, uint64_t end)
@@ -55,7 +38,7 @@ static int push_insn(struct code_flow *f, uint64_t at, uint64_t end, uint64_t ro
 		;
 	f->stats->bytes += *next - at;
 	f->stats->known_bytes += rule.cfa == CFA_NONE ? 0 : *next - at;
-	return push(out, f->in->vaddr + (rule.cfa == CFA_SP ? row_at : at), &rule);
+	return cfi_rows_append(out, f->in->vaddr + (rule.cfa == CFA_SP ? row_at : at), &rule);
 }
 
 /* The length of mov $15,%eax (or %rax); syscall: rt_sigreturn. 0: it is not at this place. */
@@ -101,14 +84,14 @@ static int push_unreached(struct code_flow *f, uint64_t *at, uint64_t end, uint6
 	code = *next > *at ? unreached_bytes(f, *at, *next) : 0;
 	f->stats->bytes += code;
 	if (code || restorer || *next - *at > MAX_PADDING) {
-		err = push(out, f->in->vaddr + *at, &no_rule);
+		err = cfi_rows_append(out, f->in->vaddr + *at, &no_rule);
 		*at = *next;
 	}
 	if (!restorer || err)
 		return err;
 	f->stats->bytes += restorer;
 	f->stats->known_bytes += restorer;
-	err = push(out, f->in->vaddr + *next, &signal);
+	err = cfi_rows_append(out, f->in->vaddr + *next, &signal);
 	*at = *next += restorer;
 	return err ? err : 1;
 }
@@ -124,7 +107,7 @@ static int push_gap(struct code_flow *f, const struct code_range *gap, struct cf
 			err = push_insn(f, next, end, at, out, &next);
 		at = next;
 	}
-	return err < 0 ? err : push(out, gap->end, &no_rule);
+	return err < 0 ? err : cfi_rows_append(out, gap->end, &no_rule);
 }
 
 static bool ranges_are_good(const struct code_input *in, const struct code_range *v, size_t nr)

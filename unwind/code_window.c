@@ -144,20 +144,6 @@ static struct unwind_rule rule_of(struct window *w, uint32_t i)
 	return r;
 }
 
-static int push_row(struct cfi_rows *out, uint64_t addr, const struct unwind_rule *rule)
-{
-	struct cfi_row *row;
-
-	if (out->nr ? !memcmp(&out->v[out->nr - 1].rule, rule, sizeof(*rule))
-		    : rule->cfa == CFA_NONE)
-		return 0;
-	row = array_push(&out->v, &out->nr, &out->cap);
-	if (!row)
-		return -ENOMEM;
-	*row = (struct cfi_row){ addr, *rule };
-	return 0;
-}
-
 /* Bytes that belong to no instruction count as not read: code may come there later. */
 static int put_rows(struct window *w, struct cfi_rows *out)
 {
@@ -170,10 +156,10 @@ static int put_rows(struct window *w, struct cfi_rows *out)
 		if (p->at[at] == INSIDE)
 			continue;
 		r = p->at[at] ? rule_of(w, p->at[at] - 1) : not_read;
-		err = push_row(out, p->in->addr + at, &r);
+		err = cfi_rows_append(out, p->in->addr + at, &r);
 	}
 	if (!err)
-		err = push_row(out, p->in->addr + p->len, &not_read);
+		err = cfi_rows_append(out, p->in->addr + p->len, &not_read);
 	return err;
 }
 

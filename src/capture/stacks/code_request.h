@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The slow part of code_windows.h, for one window: its memory is read, compared with what is known,
- * and parsed, in a thread that nobody waits for.
+ * and parsed, in a thread other than the main one.
  *
  *	code_request_begin(q, pid, begin, len, behind)
  *	code_request_pin(), code_request_page()		what is known of other places

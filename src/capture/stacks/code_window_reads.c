@@ -140,7 +140,7 @@ static void is_same(struct window *w, struct process *p)
 	w->cw->stats.same++;
 	w->interval_ns = 2 * w->interval_ns < LONGEST_NS ? 2 * w->interval_ns : LONGEST_NS;
 	w->fruitless += w->is_wanted;
-	/* The same code in a new mapping; or nobody needs to ask any more. */
+	/* It is the same code in a new mapping, or the window answers all questions by now. */
 	if (of && ((m && of->read_ns < m->born_ns) ||
 		   was_settled != (w->fruitless >= MAX_FRUITLESS)))
 		code_window_publish(w, p, of->table);

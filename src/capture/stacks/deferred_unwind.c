@@ -27,7 +27,7 @@ struct deferred_unwind {
 	size_t nr_maps, cap_maps;
 	const struct wire_stack *stack;
 	bool is_cut;			/* the last page asked for is beyond the memory kept */
-	bool is_elsewhere;		/* it is before that memory, or nobody knows where */
+	bool is_elsewhere;		/* that page is below the memory, or its place unknown */
 	uint64_t frames[UNWIND_MAX_FRAMES];
 };
 

@@ -11,7 +11,7 @@
  * ended, and the next call starts another child. One that was killed is replaced, too. A child that
  * wants a CPU and gets none does not hang: it is waited for, for 2 s.
  *
- * Limits. A call may take that long, so only threads that nobody waits for may make it. Eight
+ * Limits. A call may take that long, so the main thread makes none. Eight
  * children are left behind at a time at most; meanwhile no memory is read. A read takes some 10 us.
  * A process in which two children hung within 30 s is not read until these are over, and each user
  * pays for what his processes' memory costs (src/foreign/wait_budget.h).

@@ -7,7 +7,7 @@
  * may wait for ever behind many small ones.
  *
  * The idea. One table is promised its room, that which most stacks have asked for, and others leave
- * it. Whoever does not ask again for two seconds loses the promise.
+ * it. A table that is not asked for again within two seconds loses the promise.
  *
  *	rows = room_promise_to_leave(p, binary, wants, now_ns())	before taking room
  *	room_promise_ask(p, binary, wants, nr_rows, now_ns())		there was none, but will be
