@@ -140,6 +140,12 @@ add_kind() {
 # say VERDICT NAME MILLISECONDS [TEXT]
 say() { printf '%-5s %-44s %3d.%02d s  %s\n' "$1" "$2" $(($3 / 1000)) $(($3 % 1000 / 10)) "${4:-}"; }
 
+# show_failures LOG: what failed comes first, because a reader of a long log may see only its head; then the whole log.
+show_failures() {
+	awk '/^not ok/ { on = !/# *[sS][kK][iI][pP]/ } /^ok/ { on = 0 } on { print "    " $0 }' "$1" | head -n 40
+	sed 's/^/    /' "$1"
+}
+
 # judge NAME EXIT-CODE MILLISECONDS LOG: counts one finished test and prints its line.
 judge() {
 	local name=$1 rc=$2 took=$3 log=$4 ok=0 bad=0 skip=0 plan
@@ -162,7 +168,7 @@ judge() {
 	if [ "$bad" != 0 ]; then
 		[ "$rc" != 124 ] && [ "$rc" != 137 ] || echo "(out of time)" >>"$log"
 		say FAIL "$name" "$took" "exit $rc"
-		sed 's/^/    /' "$log"
+		show_failures "$log"
 	elif [ $((ok - skip)) = 0 ]; then
 		say skip "$name" "$took" "$(grep -v '^[[:space:]]*$' "$log" | tail -n 1)"
 	else

@@ -9,7 +9,7 @@
   frame FOLDED NAME         some sample has a frame NAME (a leading "~": one that contains it)
   frames-named FOLDED COMM P   P % of the samples of COMM have no frame without a name
   only FOLDED COMM NAME P   P % of the samples of COMM that have user code hold NAME
-  like FOLDED REGEX [--percent P] [--of NAME]   P % (default 99) of the samples with frame NAME (default: any)
+  like FOLDED REGEX [--percent P] [--of NAME] [--min N]   P % (default 99) of the samples with frame NAME (default: any)
         have a user stack that is all like REGEX: root;...;leaf
   never FOLDED A B          no sample holds both A and B
   total FOLDED [COMM]       prints the number of samples
@@ -178,7 +178,7 @@ def cmd_like(a):
             have += count
         else:
             worst[text] = worst.get(text, 0) + count
-    if total < 50:
+    if total < a.min:
         die(f'only {total} samples')
     text = f'{have} of {total}, {100 * have / total:.2f} %'
     if 100 * have < a.percent * total:
@@ -351,7 +351,7 @@ def main():
     command('frame', ('name', {}))
     command('frames-named', ('comm', {}), ('percent', {'type': float}))
     command('only', ('comm', {}), ('name', {}), ('percent', {'type': float}))
-    command('like', ('regex', {}), pct, ('--of', {}))
+    command('like', ('regex', {}), pct, ('--of', {}), ('--min', {'type': int, 'default': 50}))
     command('never', ('a', {}), ('b', {}))
     command('total', ('comm', {'nargs': '?'}))
     command('comms')
