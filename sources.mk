@@ -115,6 +115,12 @@ CAPTURE_SRCS := \
 	src/foreign/foreign_file.c \
 	src/foreign/sealed_file.c \
 	src/foreign/wait_budget.c \
+	src/debug_info/debug_file.c \
+	src/debug_info/debug_index.c \
+	src/debug_info/debug_lines.c \
+	src/debug_info/unit_builder.c \
+	src/debug_info/unit_lines.c \
+	src/debug_info/unit_table.c \
 	src/symbolize/code_parts.c \
 	src/symbolize/demangle.c \
 	src/symbolize/elf_symbols.c \
@@ -126,6 +132,7 @@ CAPTURE_SRCS := \
 	src/symbolize/plt_symbols.c \
 	src/symbolize/symbol_batch.c \
 	src/symbolize/symbol_set.c \
+	src/symbolize/symbol_lines.c \
 	src/symbolize/symbolizer.c \
 	unwind/cfi.c \
 	unwind/cfi_callsite.c \
@@ -162,6 +169,7 @@ CAPTURE_SRCS := \
 	src/elf_unwind/elf_unwind_table.c \
 	src/parse/parse_answers.c \
 	src/parse/parse_service.c \
+	src/parse/line_cache.c \
 	src/parse/parsers.c \
 	src/capture/bpf/capture_bpf.c \
 	src/capture/bpf/bpf_object.c \

@@ -24,9 +24,10 @@ src/helpers:    src/base
 src/foreign:    src/base src/elf src/proc src/rights src/helpers
 unwind:         src/base
 bpf:            unwind
-src/symbolize:  src/base src/rights src/model src/elf
+src/debug_info: src/base src/model
+src/symbolize:  src/base src/rights src/model src/elf src/debug_info
 src/elf_unwind: src/base src/elf unwind
-src/parse:      src/base src/model src/elf src/symbolize src/elf_unwind unwind src/rights src/helpers src/foreign
+src/parse:      src/base src/model src/elf src/debug_info src/symbolize src/elf_unwind unwind src/rights src/helpers src/foreign
 src/inspect:    src/base src/model src/elf src/proc src/foreign src/symbolize src/elf_unwind unwind
 src/verify:     src/base src/model src/elf src/foreign src/elf_unwind unwind formats/trace
 src/capture/tables:     src/base src/model unwind

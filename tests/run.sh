@@ -31,6 +31,8 @@ LANES=${LANES:-$(($(nproc) > 1 ? 2 : 1))}
 export OUT PROBEE LC_ALL=C.UTF-8
 passed=0 failed=0 skipped=0
 work=$(mktemp -d "${TMPDIR:-/tmp}/probee-tests.XXXXXX")
+# What is kept between recordings (line_cache.h) must not come from the machine, nor stay on it.
+export XDG_CACHE_HOME=$work/cache
 chmod 711 "$work"		# some tests read as another user
 
 # --- jobs: their properties, by number

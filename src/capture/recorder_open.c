@@ -42,6 +42,7 @@
 #include "src/proc/pid_namespace.h"
 #include "src/proc/procfs.h"
 #include "src/rights/recording_rights.h"
+#include "src/symbolize/symbol_batch.h"
 #include "src/symbolize/symbolizer.h"
 #include "unwind/unwind_limits.h"
 
@@ -285,7 +286,8 @@ static void give_up_rights(void)
 
 static int open_workers(struct recorder *r)
 {
-	struct symbolizer_options names = { .look_up = parse_names, .ctx = r->parsers };
+	struct symbolizer_options names = { .look_up = parse_names, .ctx = r->parsers,
+					    .max_depth = SYMBOL_MAX_DEPTH };
 
 	r->pool = new_pool(nr_threads(), WORKER_NICE, give_up_rights);
 	r->name_pool = new_pool(nr_threads(), 0, give_up_rights);

@@ -14,6 +14,8 @@
 
 #define MAX_ERRNO 4095
 #define MAX_READABLE (DEMANGLE_MAX_OUT + 8)	/* a demangled name with "@plt" */
+#define MAX_PATH_TEXT 8192
+#define MAX_PLACES_TEXT (512u << 20)	/* octets that the recorder reads of all answers */
 #define PAGE_MASK 4095ull
 #define BINARY_FLAGS                                                                               \
 	(BINARY_HAS_DEBUGINFO | BINARY_HAS_DEBUGLINK | BINARY_STRIPPED | BINARY_HAS_UNWIND_TABLE)
@@ -151,15 +153,54 @@ static bool names_are_sound(const struct symbol_answer *v, size_t nr,
 	return true;
 }
 
-/* Takes the answers over, but neither the addresses nor whose they are. */
-int parse_take_names(struct helper_message *m, struct symbol_file *file, struct symbol_batch *b)
+/* A text of a place, which begins where another one ends. Adds its length to *total. */
+static bool text_is_sound(const struct message_part *text, uint32_t at, size_t max, size_t *total)
 {
-	const struct names_answer *head = m->part[0].v;
-	const struct symbol_answer *v = m->part[1].v;
+	const char *s = text->v;
+	size_t len;
 
-	if (m->part[0].len != sizeof(*head) || m->part[1].len != b->nr * sizeof(*v) ||
-	    head->flags & ~(uint32_t)BINARY_FLAGS || !names_are_sound(v, b->nr, &m->part[2]))
-		return -EPROTO;
+	if (at == SYMBOL_NO_NAME)
+		return true;
+	if (at >= text->len || (at && s[at - 1]))
+		return false;
+	len = strnlen(s + at, text->len - at);
+	*total += len;
+	return len < max;
+}
+
+static bool place_is_sound(const struct symbol_place *p, const struct message_part *text,
+			   size_t *total)
+{
+	return p->lang < LANGS && p->name != SYMBOL_NO_NAME && p->sysname != SYMBOL_NO_NAME &&
+	       text_is_sound(text, p->name, MAX_READABLE, total) &&
+	       text_is_sound(text, p->sysname, ELF_SYMBOL_NAME_MAX + 4, total) &&
+	       text_is_sound(text, p->file, MAX_PATH_TEXT, total) &&
+	       text_is_sound(text, p->decl_file, MAX_PATH_TEXT, total);
+}
+
+/* Places may share their texts, so it is limited how much all answers have together. */
+static bool places_are_sound(const struct symbol_answer *v, size_t nr,
+			     const struct message_part *places, const struct message_part *text)
+{
+	const struct symbol_place *p = places->v;
+	size_t have = places->len / sizeof(*p), total = 0;
+
+	if (places->len % sizeof(*p))
+		return false;
+	for (size_t i = 0; i < nr; i++) {
+		if (v[i].nr_lines > SYMBOL_MAX_DEPTH || v[i].nr_lines > have ||
+		    v[i].first_line > have - v[i].nr_lines || v[i].is_late > 1)
+			return false;
+		for (size_t k = 0; k < v[i].nr_lines; k++)
+			if (!place_is_sound(&p[v[i].first_line + k], text, &total) ||
+			    total > MAX_PLACES_TEXT)
+				return false;
+	}
+	return true;
+}
+
+static void take_answers(struct symbol_batch *b, const struct symbol_answer *v)
+{
 	for (size_t i = 0; i < b->nr; i++) {
 		struct symbol_answer mine = b->v[i];
 
@@ -168,11 +209,28 @@ int parse_take_names(struct helper_message *m, struct symbol_file *file, struct 
 		b->v[i].cookie = mine.cookie;
 		b->v[i].is_return = mine.is_return;
 	}
-	file->flags = head->flags;
-	bb_release(&b->text);
-	b->text = (struct byte_buf){ 0 };
+}
+
+/* Takes the answers over, but neither the addresses nor whose they are. */
+int parse_take_names(struct helper_message *m, struct symbol_file *file, struct symbol_batch *b,
+		     uint32_t *nr_late)
+{
+	const struct names_answer *head = m->part[0].v;
+	const struct symbol_answer *v = m->part[1].v;
+	size_t len;
+
+	if (m->part[0].len != sizeof(*head) || m->part[1].len != b->nr * sizeof(*v) ||
+	    head->flags & ~(uint32_t)BINARY_FLAGS || !names_are_sound(v, b->nr, &m->part[2]) ||
+	    !places_are_sound(v, b->nr, &m->part[3], &m->part[2]))
+		return -EPROTO;
+	take_answers(b, v);
+	file->notes->flags = head->flags;
+	*nr_late = head->nr_late;
+	symbol_batch_release(b);
 	b->text.v = helper_take_part(m, 2, &b->text.nr);
 	b->text.cap = b->text.nr;
+	b->lines = helper_take_part(m, 3, &len);
+	b->nr_lines = b->cap_lines = len / sizeof(*b->lines);
 	return 0;
 }
 

@@ -8,9 +8,10 @@
  *	PARSE_TABLE		fd, uint32_t[] pages	struct table_head, pages, rows, rules
  *				that are wanted, ascending; none: all
  *	PARSE_NAMES		fd, struct names_head,	struct names_answer, struct symbol_answer[],
- *				struct symbol_answer[]	text
+ *				struct symbol_answer[]	text, struct symbol_place[], records for the
+ *							cache file
  *				without the table of symbols: status -EAGAIN, struct debug_name
- *	  with NAMES_LOAD	more fds: debug files
+ *	  with load		more fds: debug files; the last one may be the cache file
  *	PARSE_PERF_MAP		fd, struct perf_map_query[],	the same array, text
  *				size of the file
  *	PARSE_CODE		struct code_head, pieces, their bytes, pins and seeds
@@ -36,7 +37,7 @@ enum parse_op { PARSE_IDENTITY, PARSE_TABLE, PARSE_NAMES, PARSE_PERF_MAP, PARSE_
 #define PARSE_MAX_IDENTITY (1u << 20)
 #define PARSE_MAX_TABLE (64u << 20)
 #define PARSE_MAX_CODE (4u << 20)
-#define PARSE_MAX_NAMES (80u << 20)
+#define PARSE_MAX_NAMES (160u << 20)	/* and lines, and records for the cache file */
 
 struct table_head {
 	uint64_t vaddr_lo;
@@ -57,10 +58,14 @@ struct names_head {
 	uint32_t binary;		/* its symbols are kept under this number */
 	uint32_t load;			/* 1: load them, if they are not kept */
 	uint32_t no_demangle;
+	uint32_t max_depth;		/* functions at one address; 0: no lines are wanted */
+	uint32_t has_cache;		/* 1: the last fd is the cache file of its lines */
+	uint32_t keeps_cache;		/* 1: records for the cache file are wanted */
 };
 
 struct names_answer {
 	uint32_t flags;			/* BINARY_... */
+	uint32_t nr_late;		/* answers that would have lines if they were asked again */
 };
 
 struct debug_name;
@@ -84,8 +89,9 @@ int parse_take_identity(struct helper_message *answer, struct elf_identity *out)
 int parse_take_table(struct helper_message *answer, struct unwind_table **tp);
 int parse_take_code(struct helper_message *answer, const struct code_window *in,
 		    struct unwind_table **tp, struct code_wants *wants);
+/* *nr_late: the answers that are worth asking again. */
 int parse_take_names(struct helper_message *answer, struct symbol_file *file,
-		     struct symbol_batch *b);
+		     struct symbol_batch *b, uint32_t *nr_late);
 int parse_take_queries(struct helper_message *answer, struct perf_map_query *v, size_t nr,
 		       struct byte_buf *names);
 int parse_take_debug_name(const struct helper_message *answer, struct debug_name *out);

@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "src/base/array.h"
 #include "src/base/bytes.h"
 #include "src/base/clock.h"
 #include "src/base/io.h"
+#include "src/debug_info/debug_lines.h"
 #include "src/elf/debug_name.h"
 #include "src/elf/elf_image.h"
 #include "src/elf_unwind/elf_unwind_part.h"
@@ -24,6 +26,12 @@
 #include "src/symbolize/symbol_batch.h"
 
 #define PARSER_BYTES (1ull << 30)	/* address space */
+/*
+ * Who reads symbols and debug information maps files, which may be large, and has little memory of
+ * its own.
+ */
+#define NAMES_SPACE_BYTES (64ull << 30)
+#define NAMES_DATA_BYTES (192ull << 20)
 #define EXPENDABLE "500"		/* half of all memory counts as its own, in addition */
 /*
  * One that was taken over may answer in time and compute on until it is asked again, so the kernel
@@ -32,15 +40,18 @@
  */
 #define PARSER_FRESH_NS (30 * NSEC_PER_SEC)
 #define PARSER_CPU_SECONDS 90
-#define KEPT_BYTES (16u << 20)		/* of symbols that are kept for the next request */
+#define KEPT_BYTES (64u << 20)		/* of symbols and lines kept for the next request */
 #define KEPT_MAX 1024
+#define LINES_NS (4 * NSEC_PER_SEC)	/* CPU time for the lines of one answer */
 
 /* The symbols of a binary, kept with the files that their names are read from. */
 struct kept_symbols {
 	uint32_t binary;
 	struct elf_symbols *symbols;
+	struct debug_lines *lines;	/* NULL: there are none, or nobody has asked */
+	bool are_lines_tried, keeps_cache;
 	int fds[MESSAGE_FDS];
-	size_t nr_fds;
+	size_t nr_fds, nr_files;	/* the cache file is no file of the binary */
 	uint64_t used;
 };
 
@@ -53,6 +64,8 @@ struct parser {
 	struct elf_image *img;
 	struct rec_segment *segments;
 	struct byte_buf text;
+	struct symbol_place *places;
+	struct byte_buf news;
 };
 
 static int first_fd(const struct helper_message *m)
@@ -203,6 +216,7 @@ static void forget(struct parser *p, size_t i)
 {
 	struct kept_symbols *k = &p->kept[i];
 
+	debug_lines_close(k->lines);
 	elf_symbols_free(k->symbols);
 	for (size_t f = 0; f < k->nr_fds; f++)
 		close(k->fds[f]);
@@ -217,6 +231,7 @@ static void keep_few(struct parser *p)
 
 		for (size_t i = 0; i < p->nr_kept; i++) {
 			bytes += elf_symbols_bytes(p->kept[i].symbols);
+			bytes += p->kept[i].lines ? debug_lines_bytes(p->kept[i].lines) : 0;
 			if (p->kept[i].used < p->kept[oldest].used)
 				oldest = i;
 		}
@@ -235,10 +250,11 @@ static struct kept_symbols *find_kept(struct parser *p, uint32_t binary)
 }
 
 /* Loads the symbols, and takes the files out of the message. */
-static int load(struct parser *p, uint32_t binary, struct helper_message *m)
+static int load(struct parser *p, const struct names_head *h, struct helper_message *m)
 {
-	struct elf_symbols_source src = { .fd = first_fd(m), .debug_fds = m->fds + 1,
-					  .nr_debug_fds = m->nr_fds ? m->nr_fds - 1 : 0 };
+	size_t nr_files = m->nr_fds > h->has_cache ? m->nr_fds - h->has_cache : 0;
+	struct elf_symbols_source src = { .fd = first_fd(m),
+					  .nr_debug_fds = nr_files ? nr_files - 1 : 0 };
 	struct kept_symbols *k = array_push(&p->kept, &p->nr_kept, &p->cap_kept);
 	int err;
 
@@ -251,8 +267,10 @@ static int load(struct parser *p, uint32_t binary, struct helper_message *m)
 		p->nr_kept--;
 		return err;
 	}
-	k->binary = binary;
+	k->binary = h->binary;
 	k->nr_fds = m->nr_fds;
+	k->nr_files = nr_files;
+	k->keeps_cache = h->keeps_cache;
 	m->nr_fds = 0;
 	return 0;
 }
@@ -271,6 +289,40 @@ static int ask_for_debug_file(struct parser *p, struct helper_message *m,
 	return -EAGAIN;
 }
 
+static uint64_t cpu_time_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+static void open_lines(struct kept_symbols *k)
+{
+	const struct debug_lines_source src = {
+		.fds = k->fds, .nr_fds = k->nr_files,
+		.cache_fd = k->nr_fds > k->nr_files ? k->fds[k->nr_files] : -1,
+		.keeps_news = k->keeps_cache,
+	};
+
+	if (!k->are_lines_tried && debug_lines_open(&src, &k->lines))
+		k->lines = NULL;
+	k->are_lines_tried = true;
+}
+
+static void add_lines(struct parser *p, struct kept_symbols *k, struct symbol_batch *b,
+		      uint32_t max_depth, struct names_answer *head)
+{
+	open_lines(k);
+	if (!k->lines)
+		return;
+	b->max_depth = max_depth;
+	symbol_batch_lines(b, k->lines, cpu_time_ns() + LINES_NS);
+	for (size_t i = 0; i < b->nr; i++)
+		head->nr_late += b->v[i].is_late;
+	debug_lines_news(k->lines, &p->news);
+}
+
 static int serve_names(struct parser *p, struct helper_message *m, struct helper_message *answer)
 {
 	static struct names_answer head;
@@ -279,24 +331,29 @@ static int serve_names(struct parser *p, struct helper_message *m, struct helper
 	struct kept_symbols *k;
 	int err = 0;
 
-	if (m->part[0].len != sizeof(*h) || m->part[1].len % sizeof(*b.v))
+	if (m->part[0].len != sizeof(*h) || m->part[1].len % sizeof(*b.v) || h->has_cache > 1)
 		return -EINVAL;
 	k = find_kept(p, h->binary);
 	if (!k && !h->load)
 		return ask_for_debug_file(p, m, answer);
 	if (!k)
-		err = load(p, h->binary, m);
+		err = load(p, h, m);
 	if (err)
 		return err;
 	k = find_kept(p, h->binary);
 	k->used = p->nr_requests;
 	b.no_demangle = h->no_demangle;
 	symbol_batch_elf(&b, k->symbols);
-	head.flags = elf_symbols_flags(k->symbols);
+	head = (struct names_answer){ .flags = elf_symbols_flags(k->symbols) };
+	if (h->max_depth)
+		add_lines(p, k, &b, h->max_depth, &head);
 	p->text = b.text;
+	p->places = b.lines;
 	answer->part[0] = (struct message_part){ &head, sizeof(head) };
 	answer->part[1] = m->part[1];
 	answer->part[2] = (struct message_part){ b.text.v, b.text.nr };
+	answer->part[3] = (struct message_part){ b.lines, b.nr_lines * sizeof(*b.lines) };
+	answer->part[4] = (struct message_part){ p->news.v, p->news.nr };
 	keep_few(p);
 	return 0;
 }
@@ -335,19 +392,34 @@ static void be_expendable(void)
 	close(fd);
 }
 
-static int begin(void **state)
+static int begin(const struct sandbox_rules *rules, void **state)
 {
-	const struct sandbox_rules rules = { SANDBOX_WORKER, .memory_bytes = PARSER_BYTES,
-					     .cpu_seconds = PARSER_CPU_SECONDS };
 	int err;
 
 	be_expendable();
-	err = sandbox_enter(&rules);
+	err = sandbox_enter(rules);
 
 	if (err < 0)
 		return err;
 	*state = calloc(1, sizeof(struct parser));
 	return *state ? 0 : -ENOMEM;
+}
+
+static int begin_tables(void **state)
+{
+	const struct sandbox_rules rules = { SANDBOX_WORKER, .memory_bytes = PARSER_BYTES,
+					     .cpu_seconds = PARSER_CPU_SECONDS };
+
+	return begin(&rules, state);
+}
+
+static int begin_names(void **state)
+{
+	const struct sandbox_rules rules = { SANDBOX_WORKER, .memory_bytes = NAMES_SPACE_BYTES,
+					     .data_bytes = NAMES_DATA_BYTES,
+					     .cpu_seconds = PARSER_CPU_SECONDS };
+
+	return begin(&rules, state);
 }
 
 /* Puts the files themselves into the message, in place of their seals. Copies have no seal. */
@@ -396,12 +468,16 @@ static void done(void *state, struct helper_message *answer)
 	p->segments = NULL;
 	bb_release(&p->text);
 	p->text = (struct byte_buf){ 0 };
+	bb_release(&p->news);
+	p->news = (struct byte_buf){ 0 };
+	free(p->places);
+	p->places = NULL;
 }
 
 const struct helper_kind table_parser_kind = {
 	.name = "probee-parser",
 	.is_urgent = true,
-	.begin = begin,
+	.begin = begin_tables,
 	.serve = parse_serve,
 	.done = done,
 	.max_request = PARSE_MAX_REQUEST,
@@ -410,7 +486,7 @@ const struct helper_kind table_parser_kind = {
 
 const struct helper_kind name_parser_kind = {
 	.name = "probee-names",
-	.begin = begin,
+	.begin = begin_names,
 	.serve = parse_serve,
 	.done = done,
 	.max_request = PARSE_MAX_REQUEST,

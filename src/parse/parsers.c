@@ -12,6 +12,7 @@
 #include "src/elf/debug_name.h"
 #include "src/foreign/file_opener.h"
 #include "src/foreign/wait_budget.h"
+#include "src/parse/line_cache.h"
 #include "src/parse/parse_protocol.h"
 #include "src/symbolize/symbol_batch.h"
 
@@ -21,6 +22,7 @@
 #define IDENTITY_NS NSEC_PER_SEC
 #define TABLE_NS (30 * NSEC_PER_SEC)
 #define NAMES_NS (20 * NSEC_PER_SEC)
+#define MAX_LATE 100			/* rounds for the lines of one batch */
 #define CODE_NS (10 * NSEC_PER_SEC)
 
 /*
@@ -43,6 +45,7 @@ struct lanes {
 
 struct parsers {
 	struct file_opener *opener;
+	struct line_cache *line_cache;	/* NULL: lines are not kept */
 	struct lanes identity, perf_map, names, tables, code;
 	struct wait_budget *identity_budget;
 	uint64_t nr_calls;
@@ -91,6 +94,8 @@ int parsers_new(struct helper_keeper *k, struct file_opener *opener, unsigned nr
 	p->opener = opener;
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->free_lane, NULL);
+	if (line_cache_new(&p->line_cache))
+		p->line_cache = NULL;
 	p->identity_budget = wait_budget_new();
 	err = p->identity_budget ? start_lanes(&p->identity, IDENTITY_LANES, k, &table_parser_kind)
 				 : -ENOMEM;
@@ -119,6 +124,7 @@ void parsers_free(struct parsers *p)
 	end_lanes(&p->tables);
 	end_lanes(&p->code);
 	wait_budget_free(p->identity_budget);
+	line_cache_free(p->line_cache);
 	pthread_cond_destroy(&p->free_lane);
 	pthread_mutex_destroy(&p->lock);
 	free(p);
@@ -319,47 +325,115 @@ int parse_code(struct parsers *p, const struct code_window *in, uint32_t owner,
 
 /* ---- names ---- */
 
-/* Opens what may be the debug file by the name in answer, and adds it to the request. */
-static void add_debug_files(const struct parsers *p, const struct symbol_file *file,
-			    const struct helper_message *answer, struct helper_message *request)
+/* A question for the names and lines of a file. */
+struct names_question {
+	struct parsers *p;
+	struct symbol_file *file;
+	struct helper_wait wait;
+	unsigned max_depth;
+};
+
+/*
+ * Puts into the request what a parser needs to load the symbols: what may be the debug file by the
+ * name in its answer, and the cache file.
+ */
+static void add_files(const struct names_question *n, const struct helper_message *answer,
+		      struct names_head *head, struct helper_message *request)
 {
+	const struct symbol_file *file = n->file;
+	struct symbol_file_notes *notes = file->notes;
 	struct debug_name name;
 	struct stat st = { .st_dev = file->inode.dev, .st_ino = file->inode.ino,
 			   .st_uid = file->inode.uid };
+	int fd;
 
+	head->load = 1;
 	if (parse_take_debug_name(answer, &name))
 		return;
-	request->nr_fds += file_opener_debug(p->opener, file->pid, file->path, &st, &name,
+	memcpy(notes->build_id, name.build_id, sizeof(notes->build_id));
+	notes->build_id_len = name.build_id_len;
+	request->nr_fds += file_opener_debug(n->p->opener, file->pid, file->path, &st, &name,
 					     request->fds + 1);
+	if (!n->max_depth)
+		return;
+	fd = line_cache_open(n->p->line_cache, &(struct line_cache_key){
+		notes->build_id, notes->build_id_len, file->owner });
+	head->has_cache = fd >= 0;
+	head->keeps_cache = n->p->line_cache != NULL && notes->build_id_len;
+	if (fd >= 0)
+		request->fds[request->nr_fds++] = fd;
 }
 
-int parse_names(void *parsers, struct symbol_file *file, struct symbol_batch *b,
-		const atomic_bool *unwanted)
+/* Has a batch answered; *nr_late: as of parse_take_names(). */
+static int ask_names(const struct names_question *n, struct symbol_batch *b, uint32_t *nr_late)
 {
-	struct parsers *p = parsers;
-	struct names_head head = { .binary = file->binary, .no_demangle = b->no_demangle };
+	const struct symbol_file_notes *notes = n->file->notes;
+	struct names_head head = { .binary = n->file->binary, .no_demangle = b->no_demangle,
+				   .max_depth = n->max_depth };
 	struct question q = {
-		.lanes = &p->names, .max = PARSE_MAX_NAMES + b->nr * sizeof(*b->v),
-		.owner = file->owner, .wish = file->binary % MAX_LANES + 1,
+		.lanes = &n->p->names, .max = PARSE_MAX_NAMES + b->nr * sizeof(*b->v),
+		.owner = n->file->owner, .wish = n->file->binary % MAX_LANES + 1,
 		.message = { .op = PARSE_NAMES,
 			     .part = { { &head, sizeof(head) }, { b->v, b->nr * sizeof(*b->v) } },
-			     .fds = { file->fd }, .nr_fds = 1 },
+			     .fds = { n->file->fd }, .nr_fds = 1 },
 	};
-	const struct helper_wait wait = { .unwanted = unwanted };
 	struct helper_message answer;
-	int err = call(p, &q, NAMES_NS, wait, &answer);
+	int err = call(n->p, &q, NAMES_NS, n->wait, &answer);
 
 	if (err == -EAGAIN) {
-		add_debug_files(p, file, &answer, &q.message);
+		add_files(n, &answer, &head, &q.message);
 		helper_message_release(&answer);
-		head.load = 1;
-		err = call(p, &q, NAMES_NS, wait, &answer);
+		err = call(n->p, &q, NAMES_NS, n->wait, &answer);
 		for (size_t i = 1; i < q.message.nr_fds; i++)
 			close(q.message.fds[i]);
 	}
 	if (!err)
-		err = parse_take_names(&answer, file, b);
+		err = parse_take_names(&answer, n->file, b, nr_late);
+	if (!err)
+		line_cache_append(n->p->line_cache, &(struct line_cache_key){
+			notes->build_id, notes->build_id_len, n->file->owner },
+			answer.part[4].v, answer.part[4].len);
 	helper_message_release(&answer);
+	return err;
+}
+
+/* Asks for those answers again that were late. */
+static int ask_late(const struct names_question *n, struct symbol_batch *b, uint32_t *nr_late)
+{
+	struct symbol_batch late = { .no_demangle = b->no_demangle };
+	int err = symbol_batch_take_late(b, &late);
+
+	if (!err)
+		err = ask_names(n, &late, nr_late);
+	if (!err)
+		err = symbol_batch_join(b, &late);
+	symbol_batch_release(&late);
+	free(late.v);
+	return err;
+}
+
+/*
+ * Debug information may be made to break its reader, or to keep it busy. Then the file has names
+ * without lines from now on.
+ */
+int parse_names(void *parsers, struct symbol_file *file, struct symbol_batch *b,
+		const atomic_bool *unwanted)
+{
+	struct names_question n = {
+		.p = parsers, .file = file, .wait = { .unwanted = unwanted },
+		.max_depth = file->notes->are_lines_bad ? 0 : file->max_depth,
+	};
+	uint32_t nr_late = 0;
+	int err = ask_names(&n, b, &nr_late);
+
+	if ((err == -EPIPE || err == -ETIMEDOUT || err == -EPROTO) && n.max_depth) {
+		file->notes->are_lines_bad = true;
+		n.max_depth = 0;
+		err = ask_names(&n, b, &nr_late);
+	}
+	for (unsigned i = 0; !err && nr_late && i < MAX_LATE && !atomic_load(unwanted); i++)
+		if (ask_late(&n, b, &nr_late))
+			break;		/* they keep the names that they have */
 	return err;
 }
 

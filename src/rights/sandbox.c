@@ -76,15 +76,19 @@ static bool lower(__rlimit_resource_t which, uint64_t value)
 	return !setrlimit(which, &l);
 }
 
-/* The address space that this process has now: the first number of statm, in pages. */
-static uint64_t address_space(void)
+enum { STATM_SIZE, STATM_DATA = 5 };	/* proc_pid_statm(5) */
+
+/* A number of /proc/self/statm, which counts pages, in octets. */
+static uint64_t statm(int field)
 {
 	uint64_t pages = 0;
-	char *text;
+	char *text, *at;
 
 	if (io_read_file("/proc/self/statm", &text, 4096) < 0)
 		return 0;
-	pages = strtoull(text, NULL, 10);
+	at = text;
+	for (int i = 0; i <= field; i++)
+		pages = strtoull(at, &at, 10);
 	free(text);
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
@@ -100,7 +104,9 @@ static bool limit(const struct sandbox_rules *rules)
 	bool all = lower(RLIMIT_CORE, 0);
 
 	if (bytes && !IS_SANITIZED)
-		all &= lower(RLIMIT_AS, address_space() + bytes);
+		all &= lower(RLIMIT_AS, statm(STATM_SIZE) + bytes);
+	if (rules->data_bytes && !IS_SANITIZED)
+		all &= lower(RLIMIT_DATA, statm(STATM_DATA) + rules->data_bytes);
 	if (rules->kind == SANDBOX_REPORT)
 		return all;
 	all &= lower(RLIMIT_FSIZE, 0);

@@ -83,6 +83,11 @@ struct sandbox_rules {
 	/* Address space that it may take beyond what it has now. 0: unbounded. */
 	uint64_t memory_bytes;
 	/*
+	 * Memory of its own that it may take beyond what it has now; what it maps of files for
+	 * reading is not counted. 0: unbounded.
+	 */
+	uint64_t data_bytes;
+	/*
 	 * SANDBOX_WORKER: CPU time that it may use until it is killed: one that was taken over
 	 * answers in time and computes on. 0: unbounded.
 	 */

@@ -5,6 +5,7 @@
  *
  *	batch.v, batch.nr		addresses in; the other fields are filled in
  *	symbol_batch_elf(&batch, table)	or one of the others
+ *	symbol_batch_lines(&batch, d, until)	adds lines, if they are wanted
  *	batch.text			the names; answers have offsets in it
  */
 #pragma once
@@ -16,7 +17,9 @@
 #include "src/base/bytes.h"
 
 #define SYMBOL_NO_NAME UINT32_MAX
+#define SYMBOL_MAX_DEPTH 64
 
+struct debug_lines;
 struct elf_symbols;
 struct kernel_symbols;
 
@@ -27,17 +30,41 @@ struct symbol_answer {
 	uint8_t status, lang, func_flags;	/* as in struct symbol */
 	uint8_t has_func_addr;		/* 0 or 1 */
 	uint8_t is_return;		/* 1: addr is the octet before a return address */
-	uint8_t pad[7];
+	/* 1: there was no time for its lines, so that it is worth asking again. */
+	uint8_t is_late;
+	uint8_t pad[6];
+	uint32_t first_line, nr_lines;	/* in the lines of the batch, innermost first */
+};
+
+/* One of the functions at an address. Names and paths are offsets in text, or SYMBOL_NO_NAME. */
+struct symbol_place {
+	uint32_t name, sysname;
+	uint32_t file, line, column;	/* of what is executed, or of the call; 0: unknown */
+	uint32_t decl_file, decl_line;	/* of the function */
+	uint8_t lang, pad[3];
 };
 
 struct symbol_batch {
 	struct symbol_answer *v;
 	size_t nr;
 	struct byte_buf text;		/* NUL-terminated names */
+	struct symbol_place *lines;
+	size_t nr_lines, cap_lines;
+	unsigned max_depth;		/* functions at one address that are wanted */
 	bool no_demangle;
 };
 
 void symbol_batch_elf(struct symbol_batch *b, const struct elf_symbols *table);
 void symbol_batch_kernel(struct symbol_batch *b, const struct kernel_symbols *k);
+/*
+ * Adds inlined functions and source lines to answers that were made before, until this thread has
+ * had until_ns of CPU time. max_depth 0 stands for SYMBOL_MAX_DEPTH.
+ */
+void symbol_batch_lines(struct symbol_batch *b, struct debug_lines *d, uint64_t until_ns);
+/* Makes a batch of those answers of b that are late. 0 or -ENOMEM; the caller frees late->v. */
+int symbol_batch_take_late(const struct symbol_batch *b, struct symbol_batch *late);
+/* Puts the answers of such a batch in the place of the late ones. 0, -ENOMEM, or -E2BIG. */
+int symbol_batch_join(struct symbol_batch *b, const struct symbol_batch *late);
+void symbol_batch_release(struct symbol_batch *b);	/* all but v */
 /* No answers, because of err. */
 void symbol_batch_fail(struct symbol_batch *b, int err);

@@ -29,7 +29,7 @@ struct subject {
 	struct kernel_symbols *kernel;	/* owned; for SOURCE_KERNEL without data */
 	uint32_t id;
 	int err;			/* of the load; it is not tried again */
-	uint32_t flags;
+	struct symbol_file_notes notes;
 	size_t table_bytes;
 	uint64_t last_used;		/* count of batches */
 	struct symbol_answer *pending;
@@ -99,11 +99,11 @@ static void answer_elsewhere(struct subject *s, struct batch *job)
 	const struct symbolizer_options *o = &job->owner->opts;
 	struct symbol_file file = {
 		.binary = s->id, .fd = s->src.fd, .pid = s->src.pid, .inode = s->src.inode,
-		.path = s->src.path, .owner = s->src.owner,
+		.path = s->src.path, .owner = s->src.owner, .max_depth = o->max_depth,
+		.notes = &s->notes,
 	};
 	int err = s->err ? s->err : o->look_up(o->ctx, &file, &job->b, job->job.unwanted);
 
-	s->flags = file.flags ? file.flags : s->flags;
 	job->is_lost = is_no_answer(err);
 	if (err == -ECANCELED)
 		symbol_batch_fail(&job->b, -ETIMEDOUT);
@@ -126,7 +126,7 @@ static void run_batch(struct worker_job *j)
 
 static void free_batch(struct batch *job)
 {
-	bb_release(&job->b.text);
+	symbol_batch_release(&job->b);
 	free(job->b.v);
 	free(job);
 }
@@ -204,7 +204,7 @@ static void batch_done(struct worker_job *j, bool cancelled)
 	b->last_used = ++s->nr_batches;
 	if (b->table && !b->table_bytes) {
 		b->table_bytes = elf_symbols_bytes(b->table);
-		b->flags = elf_symbols_flags(b->table);
+		b->notes.flags = elf_symbols_flags(b->table);
 		s->table_bytes += b->table_bytes;
 	}
 	*s->answered_tail = job;
@@ -352,20 +352,49 @@ int symbolizer_request(struct symbolizer *s, uint32_t binary, uint32_t cookie, u
 	return 0;
 }
 
+static const char *text_at(const struct symbol_batch *b, uint32_t at)
+{
+	return at == SYMBOL_NO_NAME ? NULL : (const char *)b->text.v + at;
+}
+
+static struct symbol_line line_of(const struct symbol_batch *b, const struct symbol_place *p)
+{
+	return (struct symbol_line){
+		.name = text_at(b, p->name),
+		.sysname = text_at(b, p->sysname),
+		.file = text_at(b, p->file),
+		.line = p->line,
+		.column = p->column,
+		.decl_file = text_at(b, p->decl_file),
+		.decl_line = p->decl_line,
+		.lang = p->lang,
+	};
+}
+
 static int give(const struct symbol_batch *b, const struct symbol_answer *r, symbol_fn fn,
 		void *ctx)
 {
-	const char *text = (const char *)b->text.v;
+	struct symbol_line lines[SYMBOL_MAX_DEPTH], *last;
 	struct symbol sym = {
 		.status = r->status,
 		.lang = r->lang,
 		.func_flags = r->func_flags,
-		.name = r->name == SYMBOL_NO_NAME ? NULL : text + r->name,
-		.sysname = r->sysname == SYMBOL_NO_NAME ? NULL : text + r->sysname,
+		.name = text_at(b, r->name),
+		.sysname = text_at(b, r->sysname),
 		.has_func_addr = r->has_func_addr,
 		.func_addr = r->func_addr,
+		.lines = lines,
 	};
 
+	for (; sym.nr_lines < r->nr_lines && sym.nr_lines < SYMBOL_MAX_DEPTH; sym.nr_lines++)
+		lines[sym.nr_lines] = line_of(b, &b->lines[r->first_line + sym.nr_lines]);
+	if (sym.nr_lines) {
+		last = &lines[sym.nr_lines - 1];
+		last->func_flags = sym.func_flags;
+		sym.name = last->name;
+		sym.sysname = last->sysname;
+		sym.lang = last->lang;
+	}
 	return fn(ctx, r->cookie, r->addr, &sym);
 }
 
@@ -441,5 +470,7 @@ uint64_t symbolizer_lost(const struct symbolizer *s)
 
 uint32_t symbolizer_binary_flags(const struct symbolizer *s, uint32_t binary)
 {
-	return binary < s->nr_subjects && s->subjects[binary] ? s->subjects[binary]->flags : 0;
+	return binary < s->nr_subjects && s->subjects[binary]
+		       ? s->subjects[binary]->notes.flags
+		       : 0;
 }

@@ -40,12 +40,23 @@ struct symbol_file {
 	struct symbol_inode inode;
 	const char *path;
 	uint32_t owner;			/* as in struct symbol_source */
-	uint32_t flags;			/* answer: BINARY_... */
+	unsigned max_depth;		/* as in struct symbolizer_options */
+	struct symbol_file_notes *notes;
+};
+
+/* What who looks up symbols has learned of a file; kept from one batch to the next. */
+struct symbol_file_notes {
+	uint32_t flags;			/* BINARY_... */
+	uint8_t build_id[64];
+	uint32_t build_id_len;
+	bool are_lines_bad;		/* reading its debug information has cost an answer */
 };
 
 struct symbolizer_options {
 	size_t max_table_bytes;		/* 0: 16 MiB */
 	bool no_demangle;
+	/* Functions at one address that are wanted, those inlined included. 0: no lines either. */
+	unsigned max_depth;
 	/*
 	 * Answers a batch for a SOURCE_ELF file, in a worker thread; so that another process parses
 	 * the file. 0 or -errno; -ECANCELED: *unwanted became true. NULL: it is parsed here.
@@ -73,6 +84,16 @@ struct symbol_source {
 	size_t len;
 };
 
+/* One of the functions at an address; strings are borrowed for the call, NULL: unknown. */
+struct symbol_line {
+	const char *name, *sysname;
+	const char *file;		/* of the line that is executed, or that calls */
+	uint32_t line, column;		/* 0: unknown */
+	const char *decl_file;		/* of the function */
+	uint32_t decl_line;
+	uint8_t lang, func_flags;
+};
+
 struct symbol {
 	uint8_t status;			/* enum symbol_status of src/model/record.h */
 	uint8_t lang;			/* enum func_lang */
@@ -82,6 +103,9 @@ struct symbol {
 	bool has_func_addr;
 	/* Start of the function, even without a name; an address like the addr of the request. */
 	uint64_t func_addr;
+	/* All functions at the address, innermost first; the outermost is the one above. */
+	const struct symbol_line *lines;
+	size_t nr_lines;		/* 0: only its name is known */
 };
 
 /* pool NULL: symbolizer_collect() does the work itself. */

@@ -77,19 +77,34 @@ static void use_code(struct helper_message *m)
 	unwind_table_free(t);
 }
 
+static void use_place(const struct symbol_batch *b, const struct symbol_place *p)
+{
+	const char *text = (const char *)b->text.v;
+
+	must(p->lang < LANGS);
+	must(strlen(text + p->name) < DEMANGLE_MAX_OUT + 8);
+	must(strlen(text + p->sysname) < ELF_SYMBOL_NAME_MAX + 4);
+	if (p->file != SYMBOL_NO_NAME)
+		must(strlen(text + p->file) < 8192);
+	if (p->decl_file != SYMBOL_NO_NAME)
+		must(strlen(text + p->decl_file) < 8192);
+}
+
 static void use_names(struct helper_message *m)
 {
 	struct symbol_answer v[ASKED];
 	struct symbol_batch b = { .v = v, .nr = ASKED };
-	struct symbol_file file = { 0 };
+	struct symbol_file_notes notes = { 0 };
+	struct symbol_file file = { .notes = &notes };
+	uint32_t nr_late;
 	size_t total = 0;
 
 	for (uint32_t i = 0; i < ASKED; i++)
 		v[i] = (struct symbol_answer){ .addr = i, .cookie = 7 + i, .name = SYMBOL_NO_NAME,
 					       .sysname = SYMBOL_NO_NAME };
-	if (parse_take_names(m, &file, &b))
-		must(!b.text.v);
-	must(file.flags < 16);
+	if (parse_take_names(m, &file, &b, &nr_late))
+		must(!b.text.v && !b.nr_lines);
+	must(notes.flags < 16);
 	for (uint32_t i = 0; i < ASKED; i++) {
 		must(v[i].addr == i && v[i].cookie == 7 + i);
 		must((v[i].name == SYMBOL_NO_NAME) == (v[i].sysname == SYMBOL_NO_NAME));
@@ -100,7 +115,10 @@ static void use_names(struct helper_message *m)
 		total += strlen((char *)b.text.v + v[i].sysname);
 	}
 	must(total <= b.text.nr);
-	bb_release(&b.text);
+	for (uint32_t i = 0; i < ASKED; i++)
+		for (uint32_t k = 0; k < v[i].nr_lines; k++)
+			use_place(&b, &b.lines[v[i].first_line + k]);
+	symbol_batch_release(&b);
 }
 
 static void use_queries(struct helper_message *m)

@@ -329,8 +329,8 @@ static void test_threads(void **state)
 
 static void test_functions(void **state)
 {
-	struct symbol plain = { .name = "f()", .sysname = "_Z1fv", .lang = LANG_CXX },
-		      bare = { .name = "f()" };
+	struct symbol_line plain = { .name = "f()", .sysname = "_Z1fv", .lang = LANG_CXX },
+			   bare = { .name = "f()" };
 	struct world *w = *state;
 
 	assert_int_equal(definitions_func(w->defs, &plain), 1);
@@ -343,6 +343,45 @@ static void test_functions(void **state)
 	assert_int_equal(definitions_func(w->defs, &bare), 3);
 	assert_int_equal(definitions_func(w->defs, &plain), 1);
 	assert_int_equal(w->sink.funcs, 3);
+}
+
+/* Static functions of two files may have one name. */
+static void test_namesakes(void **state)
+{
+	struct symbol_line f = { .name = "f", .decl_file = "/src/a.c", .decl_line = 7 };
+	struct world *w = *state;
+
+	assert_int_equal(definitions_func(w->defs, &f), 1);
+	assert_string_equal(w->sink.text[w->sink.func.file], "/src/a.c");
+	assert_int_equal(w->sink.func.start_line, 7);
+	f.decl_file = "/src/b.c";
+	assert_int_equal(definitions_func(w->defs, &f), 2);
+	f.decl_file = NULL;
+	assert_int_equal(definitions_func(w->defs, &f), 3);
+	f.decl_file = "/src/a.c";
+	assert_int_equal(definitions_func(w->defs, &f), 1);
+}
+
+static void test_lines(void **state)
+{
+	const struct symbol_line lines[] = { { .name = "in", .line = 3, .column = 4 },
+					     { .name = "out", .line = 30 } };
+	struct symbol sym = { .name = "out", .lines = lines, .nr_lines = 2 };
+	struct rec_line v[SYMBOL_MAX_DEPTH];
+	struct world *w = *state;
+
+	assert_int_equal(definitions_lines(w->defs, &sym, v), 2);
+	assert_int_equal(v[0].func, 1);
+	assert_int_equal(v[0].line, 3);
+	assert_int_equal(v[0].column, 4);
+	assert_int_equal(v[1].func, 2);
+	assert_int_equal(v[1].line, 30);
+	sym.nr_lines = 0;
+	assert_int_equal(definitions_lines(w->defs, &sym, v), 1);
+	assert_int_equal(v[0].func, 2);
+	assert_int_equal(v[0].line, 0);
+	sym.name = NULL;
+	assert_int_equal(definitions_lines(w->defs, &sym, v), 0);
 }
 
 static void test_many(void **state)
@@ -431,6 +470,8 @@ int main(void)
 		T(test_mappings_of_a_fork),
 		T(test_threads),
 		T(test_functions),
+		T(test_namesakes),
+		T(test_lines),
 		T(test_many),
 		T(test_retired_threads),
 		T(test_error_is_kept),

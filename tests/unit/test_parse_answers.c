@@ -111,16 +111,18 @@ static void test_number_of_segments(void **state)
 static int take_names(uint32_t flags, const struct symbol_answer *v, size_t nr, const char *text,
 		      size_t len)
 {
-	struct names_answer head = { flags };
+	struct names_answer head = { .flags = flags };
 	struct helper_message m = { .part = { part(&head, sizeof(head)), part(v, nr * sizeof(*v)),
 					      part(text, len) } };
 	struct symbol_answer mine[2] = { { .addr = 1 }, { .addr = 2 } };
 	struct symbol_batch b = { .v = mine, .nr = nr };
-	struct symbol_file file = { 0 };
-	int err = parse_take_names(&m, &file, &b);
+	struct symbol_file_notes notes = { 0 };
+	struct symbol_file file = { .notes = &notes };
+	uint32_t nr_late;
+	int err = parse_take_names(&m, &file, &b, &nr_late);
 
 	helper_message_release(&m);
-	bb_release(&b.text);
+	symbol_batch_release(&b);
 	return err;
 }
 

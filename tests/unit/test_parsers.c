@@ -309,7 +309,9 @@ static void ask_name(struct world *w, uint32_t binary, uint64_t addr, const char
 	struct symbol_answer v[1] = { { .addr = addr, .cookie = 77, .name = SYMBOL_NO_NAME,
 					.sysname = SYMBOL_NO_NAME } };
 	struct symbol_batch b = { .v = v, .nr = 1 };
-	struct symbol_file file = { .binary = binary, .fd = w->self, .path = "/bin/self" };
+	struct symbol_file_notes notes = { 0 };
+	struct symbol_file file = { .binary = binary, .fd = w->self, .path = "/bin/self",
+				    .notes = &notes };
 	atomic_bool unwanted = false;
 
 	assert_int_equal(parse_names(w->helpers.parsers, &file, &b, &unwanted), 0);

@@ -320,10 +320,11 @@ static bool same_func(const void *ctx, uint32_t id)
 	const struct func_key *k = ctx;
 	const struct rec_func *f = &k->d->funcs[id];
 
-	return f->name == k->f->name && f->sysname == k->f->sysname && f->flags == k->f->flags;
+	return f->name == k->f->name && f->sysname == k->f->sysname && f->flags == k->f->flags &&
+	       f->file == k->f->file;
 }
 
-uint32_t definitions_func(struct definitions *d, const struct symbol *sym)
+uint32_t definitions_func(struct definitions *d, const struct symbol_line *l)
 {
 	struct record rec = { .tag = REC_FUNC };
 	struct func_key k = { d, &rec.func };
@@ -331,11 +332,14 @@ uint32_t definitions_func(struct definitions *d, const struct symbol *sym)
 	uint64_t hash;
 	uint32_t id;
 
-	rec.func.name = definitions_string(d, sym->name);
-	rec.func.sysname = definitions_string(d, sym->sysname ? sym->sysname : sym->name);
-	rec.func.lang = sym->lang;
-	rec.func.flags = sym->func_flags;
+	rec.func.name = definitions_string(d, l->name);
+	rec.func.sysname = definitions_string(d, l->sysname ? l->sysname : l->name);
+	rec.func.file = l->decl_file ? definitions_string(d, l->decl_file) : 0;
+	rec.func.start_line = l->decl_line;
+	rec.func.lang = l->lang;
+	rec.func.flags = l->func_flags;
 	hash = hash_u64(hash_u64(rec.func.flags, rec.func.name), rec.func.sysname);
+	hash = hash_u64(hash, rec.func.file);
 	id = ix_find(&d->func_index, hash, same_func, &k);
 	if (id != IX_NONE)
 		return id;
@@ -348,4 +352,20 @@ uint32_t definitions_func(struct definitions *d, const struct symbol *sym)
 		return 0;
 	emit(d, &rec);
 	return rec.func.id;
+}
+
+uint32_t definitions_lines(struct definitions *d, const struct symbol *sym,
+			   struct rec_line v[SYMBOL_MAX_DEPTH])
+{
+	const struct symbol_line only = {
+		.name = sym->name, .sysname = sym->sysname, .lang = sym->lang,
+		.func_flags = sym->func_flags,
+	};
+	const struct symbol_line *lines = sym->nr_lines ? sym->lines : &only;
+	uint32_t nr = sym->nr_lines ? (uint32_t)sym->nr_lines : sym->name != NULL;
+
+	for (uint32_t i = 0; i < nr; i++)
+		v[i] = (struct rec_line){ definitions_func(d, &lines[i]), lines[i].line,
+					  lines[i].column };
+	return nr;
 }

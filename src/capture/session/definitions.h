@@ -11,11 +11,13 @@
 #include <stdint.h>
 
 #include "src/model/record.h"
+#include "src/symbolize/symbol_batch.h"
 
 struct definitions;
 struct binaries;
 struct process;
 struct symbol;
+struct symbol_line;
 
 int definitions_new(record_fn sink, void *sink_ctx, const struct binaries *bs,
 		    struct definitions **dp);
@@ -38,7 +40,10 @@ uint32_t definitions_thread(struct definitions *d, const struct rec_thread *t, c
  * number of threads that are known.
  */
 size_t definitions_retire(struct definitions *d, uint64_t now_ns);
-uint32_t definitions_func(struct definitions *d, const struct symbol *sym);
+uint32_t definitions_func(struct definitions *d, const struct symbol_line *l);
+/* The functions of an address, innermost first. Returns how many: 0, it has no name. */
+uint32_t definitions_lines(struct definitions *d, const struct symbol *sym,
+			   struct rec_line v[SYMBOL_MAX_DEPTH]);
 
 /* The first error of the sink. After it all calls write nothing. */
 int definitions_error(const struct definitions *d);

@@ -441,20 +441,16 @@ static int on_symbol(void *ctx, uint32_t frame, uint64_t addr, const struct symb
 	struct record rec = { .tag = REC_SYMBOL,
 			      .symbol = { .frame = frame, .status = sym->status } };
 	struct session *s = ctx;
-	struct rec_line line = { 0 };
+	struct rec_line lines[SYMBOL_MAX_DEPTH];
 
 	/* A return address was looked up one byte before it, but is shown as it is. */
 	if (sym->has_func_addr)
 		rec.symbol.offset =
 			addr - sym->func_addr +
 			!!(stacks_frame_at(s->stacks, frame)->flags & FRAME_RETURN_ADDRESS);
-	if (sym->name) {
-		line.func = definitions_func(s->defs, sym);
-		rec.symbol.lines = &line;
-		rec.symbol.nr_lines = 1;
-	} else {
-		s->stats.unresolved++;
-	}
+	rec.symbol.lines = lines;
+	rec.symbol.nr_lines = definitions_lines(s->defs, sym, lines);
+	s->stats.unresolved += !rec.symbol.nr_lines;
 	return session_emit(s, &rec);
 }
 

@@ -132,9 +132,9 @@ static void name_kernel_frame(struct stack_definer *d, uint32_t id, uint64_t add
 	struct rec_line line = { 0 };
 
 	if (!kernel_symbols_find(d->deps.kernel, call, &ks)) {
-		struct symbol sym = { .name = ks.name, .sysname = ks.name, .lang = LANG_C };
+		struct symbol_line l = { .name = ks.name, .sysname = ks.name, .lang = LANG_C };
 
-		line.func = definitions_func(d->deps.defs, &sym);
+		line.func = definitions_func(d->deps.defs, &l);
 		rec.symbol.status = SYMBOL_OK_SYMTAB;
 		rec.symbol.offset = addr - ks.addr;
 		rec.symbol.lines = &line;

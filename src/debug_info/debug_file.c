@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/debug_info/debug_file.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "src/base/array.h"
+#include "src/debug_info/debug_index.h"
+#include "src/debug_info/unit_builder.h"
+
+#define MAX_UNITS (1u << 20)
+#define MAX_UNIT_RANGES 65536
+#define ROOM_BYTES (16u << 20)		/* of tables that were made, before the handle is renewed */
+
+struct debug_file {
+	int fd;
+	Elf *elf;
+	Dwarf *dwarf;
+	struct addr_range *code;
+	size_t nr_code, cap_code;
+	size_t made_bytes;		/* of tables, since the handle was opened */
+};
+
+/* ---- the file ---- */
+
+static int read_code(struct debug_file *f)
+{
+	size_t nr;
+
+	if (elf_getphdrnum(f->elf, &nr))
+		return -EBADMSG;
+	for (size_t i = 0; i < nr && i < UINT16_MAX; i++) {
+		struct addr_range *r;
+		GElf_Phdr p;
+
+		if (!gelf_getphdr(f->elf, (int)i, &p) || p.p_type != PT_LOAD || !(p.p_flags & PF_X))
+			continue;
+		r = array_push(&f->code, &f->nr_code, &f->cap_code);
+		if (!r)
+			return -ENOMEM;
+		*r = (struct addr_range){ p.p_vaddr, p.p_vaddr + p.p_memsz };
+	}
+	return f->nr_code ? 0 : -ENOENT;
+}
+
+/* A file without .debug_info has nothing to ask libdw for, which would read its unwind tables. */
+static bool has_debug_info(Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr sh;
+		const char *name = gelf_getshdr(scn, &sh) ? elf_strptr(elf, names, sh.sh_name)
+							  : NULL;
+
+		if (name && sh.sh_type != SHT_NOBITS &&
+		    (!strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info")))
+			return true;
+	}
+	return false;
+}
+
+int debug_file_open(int fd, struct debug_file **fp)
+{
+	struct debug_file *f = calloc(1, sizeof(*f));
+	int err = 0;
+
+	if (!f)
+		return -ENOMEM;
+	f->fd = fd;
+	elf_version(EV_CURRENT);
+	f->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF)
+		err = -ENOEXEC;
+	else if (!has_debug_info(f->elf))
+		err = -ENOENT;
+	if (!err)
+		err = read_code(f);
+	if (!err)
+		f->dwarf = dwarf_begin_elf(f->elf, DWARF_C_READ, NULL);
+	if (!err && !f->dwarf)
+		err = -EBADMSG;
+	if (err)
+		debug_file_close(f);
+	else
+		*fp = f;
+	return err;
+}
+
+void debug_file_close(struct debug_file *f)
+{
+	if (!f)
+		return;
+	dwarf_end(f->dwarf);
+	elf_end(f->elf);
+	free(f->code);
+	free(f);
+}
+
+/* Gives back the pages of the file that were read, which count as memory of this process. */
+static void forget_pages(const struct debug_file *f)
+{
+	size_t len;
+	char *image = elf_rawfile(f->elf, &len);
+
+	if (image && !((uintptr_t)image & 4095))
+		madvise(image, len, MADV_DONTNEED);
+}
+
+/* Sections that were compressed stay as they are, because they belong to the Elf handle. */
+static int renew(struct debug_file *f)
+{
+	if (f->made_bytes < ROOM_BYTES)
+		return 0;
+	f->made_bytes = 0;
+	dwarf_end(f->dwarf);
+	forget_pages(f);
+	f->dwarf = dwarf_begin_elf(f->elf, DWARF_C_READ, NULL);
+	return f->dwarf ? 0 : -ENOMEM;
+}
+
+/* ---- units ---- */
+
+static bool has_code(Dwarf_Die *die)
+{
+	int tag = dwarf_tag(die);
+
+	return tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit;
+}
+
+struct ranges {
+	struct index_range *v;
+	size_t nr, cap;
+};
+
+static int add_range(const struct debug_file *f, uint64_t lo, uint64_t hi, uint64_t unit,
+		     struct ranges *r)
+{
+	struct index_range *x;
+
+	if (hi <= lo || !unit_is_code(f->code, f->nr_code, lo))
+		return 0;
+	x = array_push(&r->v, &r->nr, &r->cap);
+	if (!x)
+		return -ENOMEM;
+	*x = (struct index_range){ lo, hi, unit };
+	return 0;
+}
+
+/* The code of a unit by its sequences of lines. */
+static int add_sequences(const struct debug_file *f, Dwarf_Die *die, struct ranges *r)
+{
+	Dwarf_Lines *lines;
+	Dwarf_Addr lo = 0, addr;
+	bool is_end, is_open = false;
+	size_t nr;
+	int err = 0;
+
+	if (dwarf_getsrclines(die, &lines, &nr))
+		return 0;
+	for (size_t i = 0; i < nr && !err; i++) {
+		Dwarf_Line *line = dwarf_onesrcline(lines, i);
+
+		if (!line || dwarf_lineaddr(line, &addr) || dwarf_lineendsequence(line, &is_end))
+			continue;
+		if (is_end && is_open)
+			err = add_range(f, lo, addr, dwarf_dieoffset(die), r);
+		if (!is_end && !is_open)
+			lo = addr;
+		is_open = !is_end;
+	}
+	return err;
+}
+
+static int add_unit(const struct debug_file *f, Dwarf_Die *die, struct ranges *r)
+{
+	Dwarf_Addr base, lo, hi;
+	ptrdiff_t at = 0;
+	int err = 0;
+
+	for (unsigned n = 0; n < MAX_UNIT_RANGES && !err; n++) {
+		at = dwarf_ranges(die, at, &base, &lo, &hi);
+		if (at <= 0)
+			return n && unit_says_ranges(die) ? 0 : add_sequences(f, die, r);
+		err = add_range(f, lo, hi, dwarf_dieoffset(die), r);
+	}
+	return err;
+}
+
+int debug_file_index(struct debug_file *f, uint64_t until_ns, struct byte_buf *out)
+{
+	struct ranges r = { 0 };
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die die;
+	int err = renew(f);
+
+	for (unsigned i = 0; !err && i < MAX_UNITS; i++) {
+		if (dwarf_get_units(f->dwarf, cu, &cu, NULL, NULL, &die, NULL))
+			break;
+		if (has_code(&die))
+			err = add_unit(f, &die, &r);
+		if (unit_time_is_up(until_ns))
+			err = -ETIMEDOUT;
+	}
+	if (!err)
+		err = debug_index_make(r.v, r.nr, out);
+	free(r.v);
+	return err;
+}
+
+int debug_file_unit(struct debug_file *f, uint64_t unit, uint64_t until_ns, struct byte_buf *out)
+{
+	struct unit_source src = { .number = unit, .code = f->code, .nr_code = f->nr_code,
+				   .until_ns = until_ns };
+	size_t before = out->nr;
+	int err = renew(f);
+
+	if (!err && (!dwarf_offdie(f->dwarf, unit, &src.die) || !has_code(&src.die)))
+		err = -EBADMSG;
+	if (err)
+		return err;
+	src.skeleton = src.die;
+	err = unit_build(&src, out);
+	f->made_bytes += out->nr - before;
+	return err;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The debug information of one ELF file, read by libdw.
+ *
+ *	debug_file_open(fd, &f)
+ *	debug_file_index(f, out)		which unit has which code
+ *	debug_file_unit(f, unit, until, out)	the table of one unit
+ *	debug_file_close(f)
+ *
+ * libdw keeps what it has read of each unit until its handle is closed, so the handle is opened
+ * anew after some units, and what is kept stays below a bound. libelf maps the file: if it shrinks
+ * meanwhile, the process dies of it, and must be one that may.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/bytes.h"
+
+struct debug_file;
+
+/* fd is borrowed. 0; -ENOENT: it has no debug information; or another -errno. */
+int debug_file_open(int fd, struct debug_file **fp);
+void debug_file_close(struct debug_file *f);		/* NULL is fine */
+
+/* Appends an index (debug_index.h). 0, -ENOENT or -ENOMEM. until_ns: as of struct unit_source. */
+int debug_file_index(struct debug_file *f, uint64_t until_ns, struct byte_buf *out);
+
+/* Appends a table (unit_table.h). 0, or -errno as of unit_build(). */
+int debug_file_unit(struct debug_file *f, uint64_t unit, uint64_t until_ns, struct byte_buf *out);

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/debug_info/debug_lines.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "src/base/array.h"
+#include "src/base/clock.h"
+#include "src/base/hash_index.h"
+#include "src/debug_info/debug_cache.h"
+#include "src/debug_info/debug_file.h"
+#include "src/debug_info/debug_index.h"
+#include "src/debug_info/unit_builder.h"
+
+#define MAX_FILES 8
+#define KEPT_BYTES (48u << 20)		/* of tables of this binary */
+#define NEWS_BYTES (24u << 20)		/* of tables that wait for the cache file */
+#define UNIT_NS (5 * NSEC_PER_SEC)	/* CPU time for one unit */
+
+struct unit {
+	uint64_t number;
+	void *own;			/* the table, if it is in this process's memory */
+	const void *data;		/* NULL: it was not made yet, or was forgotten */
+	size_t len;
+	uint64_t used;			/* count of finds */
+	bool is_bad;			/* could not be made */
+};
+
+struct debug_lines {
+	struct debug_file *file;
+	bool is_file_tried;
+	int fds[MAX_FILES];
+	size_t nr_fds;
+	struct debug_index index;
+	void *own_index;
+	bool has_index;
+	void *cache;			/* mapped */
+	size_t cache_len;
+	struct unit *units;
+	size_t nr_units, cap_units;
+	struct hash_index unit_index;
+	uint64_t nr_finds;
+	size_t own_bytes;
+	struct byte_buf news;
+	bool keeps_news;
+};
+
+/* ---- units ---- */
+
+struct unit_key {
+	const struct debug_lines *d;
+	uint64_t number;
+};
+
+static bool same_unit(const void *ctx, uint32_t id)
+{
+	const struct unit_key *k = ctx;
+
+	return k->d->units[id].number == k->number;
+}
+
+/* The unit of this number, new if there is none. NULL: out of memory. */
+static struct unit *unit_of(struct debug_lines *d, uint64_t number)
+{
+	struct unit_key k = { d, number };
+	uint64_t hash = hash_u64(0, number);
+	uint32_t id = ix_find(&d->unit_index, hash, same_unit, &k);
+	struct unit *u;
+
+	if (id != IX_NONE)
+		return &d->units[id];
+	u = array_push(&d->units, &d->nr_units, &d->cap_units);
+	if (!u || ix_add(&d->unit_index, hash, (uint32_t)d->nr_units - 1)) {
+		d->nr_units -= !!u;
+		return NULL;
+	}
+	u->number = number;
+	return u;
+}
+
+static void forget(struct debug_lines *d, struct unit *u)
+{
+	d->own_bytes -= u->len;
+	free(u->own);
+	u->own = NULL;
+	u->data = NULL;
+	u->len = 0;
+}
+
+/* Forgets tables down to half of the bound, so that it does not look for them at each new one. */
+static void forget_some(struct debug_lines *d, const struct unit *but)
+{
+	uint64_t age = d->nr_finds;
+
+	while (d->own_bytes > KEPT_BYTES && age) {
+		age /= 2;
+		for (size_t i = 0; i < d->nr_units && d->own_bytes > KEPT_BYTES / 2; i++) {
+			struct unit *u = &d->units[i];
+
+			if (u->own && u != but && d->nr_finds - u->used >= age)
+				forget(d, u);
+		}
+	}
+}
+
+/* ---- what is kept in the cache file ---- */
+
+static void take_record(struct debug_lines *d, const struct cache_record *r, const void *data)
+{
+	struct unit_table t;
+	struct unit *u;
+
+	if (r->kind == CACHE_INDEX && !debug_index_open(data, r->len, &d->index))
+		d->has_index = true;
+	if (r->kind != CACHE_UNIT || unit_table_open(data, r->len, &t))
+		return;
+	u = unit_of(d, r->unit);
+	if (u) {
+		u->data = data;
+		u->len = r->len;
+	}
+}
+
+static void read_cache(struct debug_lines *d)
+{
+	const struct cache_head *h = d->cache;
+	size_t at = sizeof(*h), end;
+
+	if (d->cache_len < sizeof(*h) || h->magic != CACHE_MAGIC)
+		return;
+	end = h->end < d->cache_len ? (size_t)h->end : d->cache_len;
+	while (at + sizeof(struct cache_record) <= end) {
+		const struct cache_record *r = (const void *)((const char *)d->cache + at);
+
+		at += sizeof(*r);
+		if (r->len > end - at)
+			return;
+		take_record(d, r, (const char *)d->cache + at);
+		at += cache_padded(r->len);
+	}
+}
+
+static void map_cache(struct debug_lines *d, int fd)
+{
+	struct stat st;
+	void *p;
+
+	if (fd < 0 || fstat(fd, &st) || st.st_size <= 0)
+		return;
+	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED)
+		return;
+	d->cache = p;
+	d->cache_len = (size_t)st.st_size;
+	read_cache(d);
+}
+
+static void put_record(struct debug_lines *d, enum cache_kind kind, uint64_t unit, const void *data,
+		       size_t len)
+{
+	struct cache_record r = { .kind = kind, .len = (uint32_t)len, .unit = unit };
+	static const char zeros[8];
+
+	if (!d->keeps_news || len > UINT32_MAX || d->news.nr + len > NEWS_BYTES)
+		return;
+	bb_bytes(&d->news, &r, sizeof(r));
+	bb_bytes(&d->news, data, len);
+	bb_bytes(&d->news, zeros, cache_padded(len) - len);
+}
+
+int debug_lines_news(struct debug_lines *d, struct byte_buf *out)
+{
+	int err = d->news.bad ? -ENOMEM : 0;
+
+	if (!err && d->news.nr)
+		bb_bytes(out, d->news.v, d->news.nr);
+	bb_release(&d->news);
+	d->news = (struct byte_buf){ 0 };
+	return err;
+}
+
+/* ---- the file ---- */
+
+static void open_file(struct debug_lines *d)
+{
+	if (d->is_file_tried)
+		return;
+	d->is_file_tried = true;
+	for (size_t i = 0; i < d->nr_fds && !d->file; i++)
+		if (debug_file_open(d->fds[i], &d->file))
+			d->file = NULL;
+}
+
+/* The index comes from the cache file, or is made once. */
+static int need_index(struct debug_lines *d, uint64_t until_ns)
+{
+	struct byte_buf b = { 0 };
+	int err;
+
+	if (d->has_index)
+		return 0;
+	open_file(d);
+	if (!d->file)
+		return -ENOENT;
+	err = debug_file_index(d->file, until_ns, &b);
+	d->has_index = true;
+	if (err) {
+		bb_release(&b);
+		return err;
+	}
+	d->own_index = b.v;
+	debug_index_open(b.v, b.nr, &d->index);
+	put_record(d, CACHE_INDEX, 0, b.v, b.nr);
+	return 0;
+}
+
+static int make_unit(struct debug_lines *d, struct unit *u, uint64_t until_ns)
+{
+	struct byte_buf b = { 0 };
+	int err;
+
+	if (unit_time_is_up(until_ns))
+		return -ETIMEDOUT;
+	open_file(d);
+	err = d->file ? debug_file_unit(d->file, u->number, until_ns + UNIT_NS, &b) : -ENOENT;
+	if (err) {
+		u->is_bad = true;
+		bb_release(&b);
+		return -ENOENT;
+	}
+	u->own = b.v;
+	u->data = b.v;
+	u->len = b.nr;
+	d->own_bytes += b.nr;
+	put_record(d, CACHE_UNIT, u->number, b.v, b.nr);
+	forget_some(d, u);
+	return 0;
+}
+
+int debug_lines_open(const struct debug_lines_source *src, struct debug_lines **dp)
+{
+	struct debug_lines *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return -ENOMEM;
+	for (; d->nr_fds < src->nr_fds && d->nr_fds < MAX_FILES; d->nr_fds++)
+		d->fds[d->nr_fds] = src->fds[d->nr_fds];
+	d->keeps_news = src->keeps_news;
+	map_cache(d, src->cache_fd);
+	if (!d->has_index)
+		open_file(d);
+	if (!d->has_index && !d->file) {
+		debug_lines_close(d);
+		return -ENOENT;
+	}
+	*dp = d;
+	return 0;
+}
+
+void debug_lines_close(struct debug_lines *d)
+{
+	if (!d)
+		return;
+	debug_file_close(d->file);
+	for (size_t i = 0; i < d->nr_units; i++)
+		free(d->units[i].own);
+	free(d->units);
+	ix_release(&d->unit_index);
+	free(d->own_index);
+	bb_release(&d->news);
+	if (d->cache)
+		munmap(d->cache, d->cache_len);
+	free(d);
+}
+
+int debug_lines_find(struct debug_lines *d, uint64_t addr, uint64_t until_ns, struct unit_place *v,
+		     size_t max, uint8_t *lang)
+{
+	struct unit_table t;
+	struct unit *u;
+	uint64_t number;
+	int err = need_index(d, until_ns + UNIT_NS);
+
+	if (err || debug_index_find(&d->index, addr, &number))
+		return 0;
+	u = unit_of(d, number);
+	if (!u || u->is_bad)
+		return 0;
+	err = u->data ? 0 : make_unit(d, u, until_ns);
+	if (err)
+		return err == -ETIMEDOUT ? err : 0;
+	u->used = ++d->nr_finds;
+	if (unit_table_open(u->data, u->len, &t))
+		return 0;
+	*lang = (uint8_t)t.head->lang;
+	return (int)unit_table_find(&t, addr, v, max);
+}
+
+size_t debug_lines_bytes(const struct debug_lines *d)
+{
+	return d->own_bytes;
+}

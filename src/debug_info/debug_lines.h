@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Inlined functions and source lines of one binary.
+ *
+ *	debug_lines_open(&src, &d)
+ *	debug_lines_find(d, addr, until, v, max)	for addresses in ascending order
+ *	debug_lines_news(d, out)			what was made since the last call
+ *	debug_lines_close(d)
+ *
+ * Only the units are read that have an address that is asked for. Their tables come from the cache
+ * file, from this process's memory, or are made. Tables above a bound are forgotten, those not used
+ * for longest first.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/bytes.h"
+#include "src/debug_info/unit_table.h"
+
+struct debug_lines;
+
+struct debug_lines_source {
+	const int *fds;			/* files that may have debug information, best first */
+	size_t nr_fds;
+	int cache_fd;			/* -1: none */
+	bool keeps_news;		/* what is made is wanted for the cache file */
+};
+
+/* The descriptors are borrowed. 0; -ENOENT: nothing is known of its lines; -ENOMEM. */
+int debug_lines_open(const struct debug_lines_source *src, struct debug_lines **dp);
+void debug_lines_close(struct debug_lines *d);		/* NULL is fine */
+
+/*
+ * As unit_table_find(): the number of functions at addr, innermost first; 0: none is known. What v
+ * refers to holds until the next call. -ETIMEDOUT: this thread has had until_ns of CPU time before
+ * the unit was begun, so it is worth asking again. *lang: of the unit.
+ */
+int debug_lines_find(struct debug_lines *d, uint64_t addr, uint64_t until_ns, struct unit_place *v,
+		     size_t max, uint8_t *lang);
+
+/* Appends records for the cache file. -ENOMEM: they are lost. */
+int debug_lines_news(struct debug_lines *d, struct byte_buf *out);
+
+size_t debug_lines_bytes(const struct debug_lines *d);	/* heap held by tables */

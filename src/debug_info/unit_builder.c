@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/debug_info/unit_builder.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "src/base/array.h"
+#include "src/base/clock.h"
+#include "src/base/hash_index.h"
+#include "src/debug_info/unit_lines.h"
+#include "src/debug_info/unit_table.h"
+#include "src/model/record.h"
+
+#define MAX_DEPTH 128			/* of blocks in each other */
+#define MAX_NODES (4u << 20)
+#define MAX_RANGES 65536		/* of one function */
+#define LOOK_EVERY 4096			/* entries between two looks at the clock */
+
+/* A part of the code of a node. */
+struct span {
+	uint64_t lo, hi;
+	uint32_t node;
+};
+
+
+struct builder {
+	const struct unit_source *src;
+	struct unit_text text;
+	struct unit_rows rows;
+	struct unit_node *nodes;
+	size_t nr_nodes, cap_nodes;
+	uint64_t *entries;		/* of the nodes */
+	size_t nr_entries, cap_entries;
+	struct unit_func *funcs;
+	size_t nr_funcs, cap_funcs;
+	const void **func_keys;		/* of the functions: where their entry is in memory */
+	size_t nr_keys, cap_keys;
+	struct hash_index func_index;
+	struct span *spans;
+	size_t nr_spans, cap_spans;
+	uint64_t nr_looked_at;
+	int err;
+};
+
+uint8_t unit_lang(int dwarf_lang)
+{
+	switch (dwarf_lang) {
+	case DW_LANG_C:
+	case DW_LANG_C89:
+	case DW_LANG_C99:
+	case DW_LANG_C11: return LANG_C;
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_C_plus_plus_03:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14: return LANG_CXX;
+	case DW_LANG_Rust: return LANG_RUST;
+	case DW_LANG_Go: return LANG_GO;
+	default: return LANG_UNKNOWN;
+	}
+}
+
+/* ---- functions ---- */
+
+bool unit_time_is_up(uint64_t until_ns)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec >= until_ns;
+}
+
+bool unit_says_ranges(Dwarf_Die *unit)
+{
+	Dwarf_Half version;
+
+	return !dwarf_cu_info(unit->cu, &version, NULL, NULL, NULL, NULL, NULL, NULL) &&
+	       version > 2;
+}
+
+bool unit_is_code(const struct addr_range *v, size_t nr, uint64_t addr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (addr >= v[i].lo && addr < v[i].hi)
+			return true;
+	return false;
+}
+
+/* Counts an entry; false: no more of them. */
+static bool go_on(struct builder *b)
+{
+	if (++b->nr_looked_at % LOOK_EVERY == 0 && unit_time_is_up(b->src->until_ns))
+		b->err = -ETIMEDOUT;
+	if (b->text.bad || b->nr_nodes > MAX_NODES)
+		b->err = b->text.bad ? -ENOMEM : -E2BIG;
+	return !b->err;
+}
+
+static const char *string_of(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute a;
+
+	return dwarf_attr_integrate(die, name, &a) ? dwarf_formstring(&a) : NULL;
+}
+
+/* The name by which the linker knows the function tells overloads apart, so it comes first. */
+static const char *name_of(Dwarf_Die *die)
+{
+	const char *name = string_of(die, DW_AT_linkage_name);
+
+	if (!name)
+		name = string_of(die, DW_AT_MIPS_linkage_name);
+	return name ? name : string_of(die, DW_AT_name);
+}
+
+/*
+ * The entry that names the function: of a copy that is the one it was made of, unless it has a name
+ * for the linker itself. All copies share one struct unit_func.
+ */
+static Dwarf_Die origin_of(Dwarf_Die *die)
+{
+	Dwarf_Attribute a;
+	Dwarf_Die origin;
+
+	if (!dwarf_attr(die, DW_AT_linkage_name, &a) &&
+	    dwarf_attr(die, DW_AT_abstract_origin, &a) && dwarf_formref_die(&a, &origin))
+		return origin;
+	return *die;
+}
+
+static bool same_entry(const void *ctx, uint32_t id)
+{
+	const struct builder *b = ((const void *const *)ctx)[0];
+
+	return b->func_keys[id] == ((const void *const *)ctx)[1];
+}
+
+static uint32_t declared_line(Dwarf_Die *die)
+{
+	int line = 0;
+
+	return dwarf_decl_line(die, &line) || line < 0 ? 0 : (uint32_t)line;
+}
+
+static uint32_t func_of(struct builder *b, Dwarf_Die *die)
+{
+	Dwarf_Die origin = origin_of(die);
+	const void *key[2] = { b, origin.addr };
+	uint64_t hash = hash_u64(0, (uintptr_t)origin.addr);
+	uint32_t id = ix_find(&b->func_index, hash, same_entry, key);
+	struct unit_func *f;
+	const void **k;
+
+	if (id != IX_NONE)
+		return id;
+	f = array_push(&b->funcs, &b->nr_funcs, &b->cap_funcs);
+	k = f ? array_push(&b->func_keys, &b->nr_keys, &b->cap_keys) : NULL;
+	if (!k || ix_add(&b->func_index, hash, (uint32_t)b->nr_funcs - 1)) {
+		b->err = -ENOMEM;
+		return UNIT_NONE;
+	}
+	*k = origin.addr;
+	f->name = unit_text_add(&b->text, name_of(&origin));
+	f->file = unit_text_path(&b->text, dwarf_decl_file(&origin));
+	f->line = declared_line(&origin);
+	return (uint32_t)b->nr_funcs - 1;
+}
+
+/* ---- the tree ---- */
+
+static bool is_code(const struct unit_source *src, uint64_t lo, uint64_t hi)
+{
+	for (size_t i = 0; i < src->nr_code; i++)
+		if (lo >= src->code[i].lo && lo < src->code[i].hi && hi > lo &&
+		    hi <= src->code[i].hi)
+			return true;
+	return false;
+}
+
+static void add_span(struct builder *b, uint64_t lo, uint64_t hi, uint32_t node)
+{
+	struct span *s = is_code(b->src, lo, hi)
+				 ? array_push(&b->spans, &b->nr_spans, &b->cap_spans)
+				 : NULL;
+
+	if (s)
+		*s = (struct span){ lo, hi, node };
+	else if (is_code(b->src, lo, hi))
+		b->err = -ENOMEM;
+}
+
+/* Adds the code of an entry as that of the next node; whether there is any. */
+static bool add_spans(struct builder *b, Dwarf_Die *die)
+{
+	size_t before = b->nr_spans;
+	Dwarf_Addr base, lo, hi;
+	ptrdiff_t at = 0;
+
+	for (unsigned i = 0; i < MAX_RANGES; i++) {
+		at = dwarf_ranges(die, at, &base, &lo, &hi);
+		if (at <= 0)
+			break;
+		add_span(b, lo, hi, (uint32_t)b->nr_nodes);
+	}
+	return b->nr_spans > before;
+}
+
+static uint32_t call_number(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute a;
+	Dwarf_Word v;
+
+	return dwarf_attr(die, name, &a) && !dwarf_formudata(&a, &v) && v <= UINT32_MAX
+		       ? (uint32_t)v
+		       : 0;
+}
+
+static uint32_t add_node(struct builder *b, Dwarf_Die *die, uint32_t parent)
+{
+	uint64_t lo = b->spans[b->nr_spans - 1].lo;
+	struct unit_node *n = array_push(&b->nodes, &b->nr_nodes, &b->cap_nodes);
+	uint64_t *entry = n ? array_push(&b->entries, &b->nr_entries, &b->cap_entries) : NULL;
+	Dwarf_Addr pc;
+
+	if (!entry) {
+		b->err = -ENOMEM;
+		return UNIT_NONE;
+	}
+	n->parent = parent;
+	n->func = func_of(b, die);
+	n->call_file = UNIT_NONE;
+	if (parent != UNIT_NONE) {
+		n->call_line = unit_line(call_number(die, DW_AT_call_line),
+					 call_number(die, DW_AT_call_column));
+		n->call_file = unit_rows_file(&b->rows, &b->text,
+					      call_number(die, DW_AT_call_file));
+	}
+	*entry = dwarf_entrypc(die, &pc) ? lo : pc;
+	return (uint32_t)b->nr_nodes - 1;
+}
+
+static void walk(struct builder *b, Dwarf_Die *parent, uint32_t node, unsigned depth);
+
+static void visit(struct builder *b, Dwarf_Die *die, uint32_t node, unsigned depth)
+{
+	switch (dwarf_tag(die)) {
+	case DW_TAG_subprogram:
+		/* One without code may have a class in it that has a function with code. */
+		node = add_spans(b, die) ? add_node(b, die, UNIT_NONE) : UNIT_NONE;
+		walk(b, die, node, depth);
+		break;
+	case DW_TAG_inlined_subroutine:
+		if (node != UNIT_NONE && add_spans(b, die))
+			node = add_node(b, die, node);
+		walk(b, die, node, depth);
+		break;
+	case DW_TAG_lexical_block:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+	case DW_TAG_with_stmt:
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type: walk(b, die, node, depth); break;
+	default: break;
+	}
+}
+
+static void walk(struct builder *b, Dwarf_Die *parent, uint32_t node, unsigned depth)
+{
+	Dwarf_Die die;
+
+	if (b->err || depth >= MAX_DEPTH || dwarf_child(parent, &die))
+		return;
+	do
+		visit(b, &die, node, depth + 1);
+	while (go_on(b) && !dwarf_siblingof(&die, &die));
+}
+
+/* ---- segments ---- */
+
+/* A node is after those that it is inlined in, and these begin no later. */
+static int by_addr(const void *a, const void *b)
+{
+	const struct span *x = a, *y = b;
+
+	if (x->lo != y->lo)
+		return x->lo < y->lo ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* Where the innermost node changes. */
+struct change {
+	uint64_t addr;
+	uint32_t node;
+};
+
+struct changes {
+	struct change *v;
+	size_t nr, cap;
+};
+
+static int put_change(struct changes *c, uint64_t addr, uint32_t node)
+{
+	struct change *x;
+
+	if (c->nr && c->v[c->nr - 1].addr == addr) {
+		c->v[c->nr - 1].node = node;
+		return 0;
+	}
+	x = array_push(&c->v, &c->nr, &c->cap);
+	if (!x)
+		return -ENOMEM;
+	*x = (struct change){ addr, node };
+	return 0;
+}
+
+/* Leaves the spans that end at or before addr. */
+static int leave(struct changes *c, const struct span *open, size_t *nr_open, uint64_t addr)
+{
+	int err = 0;
+
+	while (*nr_open && open[*nr_open - 1].hi <= addr && !err) {
+		--*nr_open;
+		err = put_change(c, open[*nr_open].hi,
+				 *nr_open ? open[*nr_open - 1].node : UNIT_NONE);
+	}
+	return err;
+}
+
+/* A span that is open ends no later than the one around it, whatever the file says. */
+static int find_changes(struct builder *b, struct changes *c)
+{
+	struct span *open = NULL, *top;
+	size_t nr_open = 0, cap = 0;
+	int err = 0;
+
+	if (b->nr_spans)
+		qsort(b->spans, b->nr_spans, sizeof(*b->spans), by_addr);
+	for (size_t i = 0; i < b->nr_spans && !err; i++) {
+		err = leave(c, open, &nr_open, b->spans[i].lo);
+		top = err ? NULL : array_push(&open, &nr_open, &cap);
+		if (!top)
+			err = err ? err : -ENOMEM;
+		if (err)
+			break;
+		*top = b->spans[i];
+		if (nr_open > 1 && top->hi > top[-1].hi)
+			top->hi = top[-1].hi;
+		err = put_change(c, top->lo, top->node);
+	}
+	if (!err)
+		err = leave(c, open, &nr_open, UINT64_MAX);
+	free(open);
+	return err;
+}
+
+struct segments {
+	struct unit_segment *v;
+	size_t nr, cap;
+	uint64_t base;
+};
+
+static int put_segment(struct segments *s, uint64_t addr, const struct unit_row *row, uint32_t node)
+{
+	struct unit_segment *x = s->nr ? &s->v[s->nr - 1] : NULL, seg = {
+		.line = row ? row->line : 0, .file = row ? row->file : UNIT_NONE, .node = node,
+	};
+
+	if (addr - s->base > UINT32_MAX)
+		return 0;		/* further away than a program's code is */
+	seg.addr = (uint32_t)(addr - s->base);
+	if (x && x->line == seg.line && x->file == seg.file && x->node == seg.node)
+		return 0;
+	if (!x || x->addr != seg.addr)
+		x = array_push(&s->v, &s->nr, &s->cap);
+	if (!x)
+		return -ENOMEM;
+	*x = seg;
+	return 0;
+}
+
+/* Joins the lines and the changes of nodes, both of which are sorted. */
+static int join(const struct builder *b, const struct changes *c, struct segments *s)
+{
+	const struct unit_rows *r = &b->rows;
+	const struct unit_row *row = NULL;
+	uint32_t node = UNIT_NONE;
+	size_t i = 0, k = 0;
+	int err = 0;
+
+	s->base = r->nr ? r->v[0].addr : c->v[0].addr;
+	if (c->nr && c->v[0].addr < s->base)
+		s->base = c->v[0].addr;
+	while ((i < r->nr || k < c->nr) && !err) {
+		uint64_t addr = i < r->nr && (k == c->nr || r->v[i].addr <= c->v[k].addr)
+					? r->v[i].addr
+					: c->v[k].addr;
+
+		for (; i < r->nr && r->v[i].addr == addr; i++)
+			row = r->v[i].is_end ? NULL : &r->v[i];
+		for (; k < c->nr && c->v[k].addr == addr; k++)
+			node = c->v[k].node;
+		err = put_segment(s, addr, row, node);
+	}
+	return err;
+}
+
+/* ---- the whole ---- */
+
+static void put_entries(struct builder *b, uint64_t base)
+{
+	for (size_t i = 0; i < b->nr_nodes; i++) {
+		uint64_t rel = b->entries[i] - base;
+
+		b->nodes[i].entry = b->entries[i] < base || rel >= UNIT_NONE ? UNIT_NONE
+									    : (uint32_t)rel;
+	}
+}
+
+static int put_table(struct builder *b, const struct segments *s, struct byte_buf *out)
+{
+	Dwarf_Die skeleton = b->src->skeleton;
+	struct unit_head head = {
+		.unit = b->src->number,
+		.base = s->base,
+		.nr_segments = (uint32_t)s->nr,
+		.nr_nodes = (uint32_t)b->nr_nodes,
+		.nr_funcs = (uint32_t)b->nr_funcs,
+		.text_len = (uint32_t)b->text.buf.nr,
+		.lang = unit_lang(dwarf_srclang(&skeleton)),
+	};
+	size_t before = out->nr;
+
+	put_entries(b, s->base);
+	bb_bytes(out, &head, sizeof(head));
+	bb_bytes(out, s->v, s->nr * sizeof(*s->v));
+	bb_bytes(out, b->nodes, b->nr_nodes * sizeof(*b->nodes));
+	bb_bytes(out, b->funcs, b->nr_funcs * sizeof(*b->funcs));
+	bb_bytes(out, b->text.buf.v, b->text.buf.nr);
+	if (!out->bad)
+		return 0;
+	out->bad = false;
+	out->nr = before;
+	return -ENOMEM;
+}
+
+static int build(struct builder *b, struct byte_buf *out)
+{
+	struct changes changes = { 0 };
+	struct segments segments = { 0 };
+	Dwarf_Die die = b->src->die;
+	int err = unit_rows_read(&b->rows, &b->text, b->src);
+
+	if (!err) {
+		walk(b, &die, UNIT_NONE, 0);
+		err = b->err;
+	}
+	if (!err)
+		err = find_changes(b, &changes);
+	if (!err && !changes.nr && !b->rows.nr)
+		err = -ENODATA;
+	if (!err)
+		err = join(b, &changes, &segments);
+	if (!err)
+		err = b->text.bad ? -ENOMEM : put_table(b, &segments, out);
+	free(changes.v);
+	free(segments.v);
+	return err;
+}
+
+int unit_build(const struct unit_source *src, struct byte_buf *out)
+{
+	struct builder b = { .src = src };
+	int err = build(&b, out);
+
+	unit_text_release(&b.text);
+	unit_rows_release(&b.rows);
+	free(b.nodes);
+	free(b.entries);
+	free(b.funcs);
+	free(b.func_keys);
+	ix_release(&b.func_index);
+	free(b.spans);
+	return err;
+}

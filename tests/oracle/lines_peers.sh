@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# timeout: 300
+# Inlined functions and source lines against addr2line and llvm-symbolizer: C++ of both compilers in DWARF 2 to 5, compressed, of
+# link-time optimisation, with functions that the linker has thrown away; Rust; Go; the C library's debug file.
+set -u
+cd "$(dirname "$0")/../.."
+OUT=$(cd "${OUT:-.out}" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+${CC:-gcc} -std=gnu11 -O2 -I. -D_GNU_SOURCE tests/oracle/lines.c "$OUT/libprobee.a" -ldw -lelf -lz -o "$work/lines" || exit 1
+nr=0
+
+# compare NAME FILE PEER...
+compare() {
+	local name=$1 file=$2 peer out
+	shift 2
+	for peer; do
+		command -v "$peer" >/dev/null || continue
+		nr=$((nr + 1))
+		if out=$(python3 -S tests/oracle/lines_peer.py "$work/lines" "$file" 3000 "$peer" 2>&1); then
+			echo "ok $nr - $name: $out as $peer"
+		else
+			echo "not ok $nr - $name: $peer"
+			sed 's/^/#   /' <<<"$out" | cut -c1-1000
+		fi
+	done
+}
+# build NAME COMPILER OPTION...
+build() {
+	local name=$1
+	shift
+	command -v "$1" >/dev/null && "$@" tests/oracle/lines.cc -pthread -o "$work/$name" 2>"$work/err"
+}
+missing() {
+	nr=$((nr + 1))
+	echo "ok $nr - # SKIP no $1 here"
+}
+
+build gcc5 g++ -O2 -g -gdwarf-5 && compare "gcc, DWARF 5" "$work/gcc5" llvm-symbolizer
+build gcc2 g++ -O2 -g -gdwarf-2 -gstrict-dwarf && compare "gcc, DWARF 2" "$work/gcc2" addr2line
+build gcc4 g++ -O1 -g -gdwarf-4 -gz && compare "gcc, DWARF 4, compressed" "$work/gcc4" llvm-symbolizer
+build lto g++ -O2 -g -flto && compare "gcc, link-time optimisation" "$work/lto" llvm-symbolizer
+if command -v clang++ >/dev/null; then
+	build clang5 clang++ -O2 -g -gdwarf-5 && compare "clang, DWARF 5" "$work/clang5" addr2line llvm-symbolizer
+	build clang3 clang++ -O2 -g -gdwarf-3 -ffunction-sections -Wl,--gc-sections &&
+		compare "clang, DWARF 3, sections thrown away" "$work/clang3" llvm-symbolizer
+else
+	missing clang++
+fi
+if command -v rustc >/dev/null; then
+	rustc -O -g tests/oracle/lines.rs -o "$work/rust" 2>"$work/err" && compare rustc "$work/rust" llvm-symbolizer
+else
+	missing rustc
+fi
+if command -v go >/dev/null; then
+	(cd "$work" && cp "$OLDPWD/tests/oracle/lines.go.txt" lines.go && HOME=$work GOFLAGS=-mod=mod go build -o go lines.go) 2>"$work/err" &&
+		compare go "$work/go" llvm-symbolizer
+else
+	missing go
+fi
+libc=$(ldconfig -p | sed -nE 's/.*libc\.so\.6 .*x86-64.* => //p' | head -n 1)
+id=$(readelf -n "$libc" 2>/dev/null | sed -n 's/.*Build ID: //p')
+debug=/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug
+[ -e "$debug" ] && compare "the C library's debug file" "$debug" llvm-symbolizer
+[ "$nr" -gt 3 ] || { echo "not ok - hardly anything was compared"; cat "$work/err"; }
+echo "1..$nr"
