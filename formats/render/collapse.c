@@ -30,13 +30,16 @@
 
 extern const struct renderer renderer_collapse;
 
+/* Labels that differ in what is appended to the name. */
+enum label_kind { LABEL_PLAIN, LABEL_KERNEL, LABEL_INLINED, KINDS };
+
 struct labels {
 	struct tree_builder tree;	/* of labels; its weights are the COUNTs */
-	uint32_t *of_name[2];		/* by name: its label plus 1; of the kernel's: [1] */
+	uint32_t *of_name[KINDS];	/* by name: its label plus 1 */
 	FILE *out;			/* writes into text */
 	char *text;
 	size_t size;
-	const char *kernel_suffix;
+	const char *suffix[KINDS];
 };
 
 static int labels_open(struct labels *l, const struct render_opts *opts)
@@ -44,7 +47,9 @@ static int labels_open(struct labels *l, const struct render_opts *opts)
 	int err;
 
 	memset(l, 0, sizeof(*l));
-	l->kernel_suffix = opts->kernel_suffix ? opts->kernel_suffix : "_[k]";
+	l->suffix[LABEL_PLAIN] = "";
+	l->suffix[LABEL_KERNEL] = opts->kernel_suffix ? opts->kernel_suffix : "_[k]";
+	l->suffix[LABEL_INLINED] = INLINED_SUFFIX;
 	err = tree_builder_init(&l->tree);
 	l->tree.max_depth = UINT16_MAX;		/* the labelled tree was limited in depth already */
 	l->tree.max_nodes = UINT32_MAX / 4;
@@ -56,18 +61,17 @@ static void labels_close(struct labels *l)
 {
 	if (l->out)
 		fclose(l->out);
-	free(l->of_name[0]);
-	free(l->of_name[1]);
+	for (int i = 0; i < KINDS; i++)
+		free(l->of_name[i]);
 	free(l->text);
 	tree_builder_release(&l->tree);
 }
 
-static uint32_t make_label(struct labels *l, const char *name, size_t len, bool is_kernel)
+static uint32_t make_label(struct labels *l, const char *name, size_t len, enum label_kind kind)
 {
 	rewind(l->out);
 	escape_folded(l->out, name, len);
-	if (is_kernel)
-		escape_folded(l->out, l->kernel_suffix, strlen(l->kernel_suffix));
+	escape_folded(l->out, l->suffix[kind], strlen(l->suffix[kind]));
 	len = (size_t)ftello(l->out);
 	if (fflush(l->out))
 		l->tree.failed = true;
@@ -76,13 +80,15 @@ static uint32_t make_label(struct labels *l, const char *name, size_t len, bool 
 
 static uint32_t label_of(struct labels *l, const struct profile *p, const struct node *n)
 {
-	bool is_kernel = n->kind == FRAME_KERNEL || n->kind == FRAME_BPF;
-	uint32_t *known = &l->of_name[is_kernel][n->name];
+	enum label_kind kind = n->kind == FRAME_KERNEL || n->kind == FRAME_BPF ? LABEL_KERNEL
+			       : n->flags & NODE_INLINED			? LABEL_INLINED
+										: LABEL_PLAIN;
+	uint32_t *known = &l->of_name[kind][n->name];
 	size_t len;
 	const char *name = intern_get(p->names, n->name, &len);
 
 	if (!*known)
-		*known = make_label(l, name, len, is_kernel) + 1;
+		*known = make_label(l, name, len, kind) + 1;
 	return *known - 1;
 }
 
@@ -98,9 +104,11 @@ static struct profile *label_tree(struct labels *l, const struct profile *p)
 {
 	uint32_t *place = calloc(p->nr_nodes, sizeof(*place));
 
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < KINDS; i++) {
 		l->of_name[i] = calloc(intern_count(p->names), sizeof(*l->of_name[i]));
-	if (!place || !l->of_name[0] || !l->of_name[1]) {
+		l->tree.failed |= !l->of_name[i];
+	}
+	if (!place || l->tree.failed) {
 		free(place);
 		return NULL;
 	}

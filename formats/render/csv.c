@@ -2,7 +2,7 @@
 /*
  * The samples themselves, one per row, in the order of the file:
  * timestamp|tid|tgid|comm|state|ustack|kstack. Times are local, as taken in the kernel. Frames are
- * name+0xOFF, joined by ';', innermost first.
+ * name+0xOFF, joined by ';', innermost first; inlined functions are name_[i].
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -36,6 +36,7 @@ struct csv {
 	FILE *out;
 	bool reverse, wait_columns;
 	struct syscall_names *calls;
+	struct frame_style style;
 	struct byte_buf row;
 	const struct definition_store *tables;	/* the caches hold ids of this segment */
 	struct text_cache frames;	/* by frame id: all functions of the frame */
@@ -78,23 +79,35 @@ static void put_time(struct csv *c, uint64_t real_ns)
 	bb_bytes(&c->row, fraction, sizeof(fraction));
 }
 
+static void put_function(struct csv *c, const struct frame_view *v)
+{
+	escape_csv(c->frames.out, v->name, v->len);
+	if (c->style.lines && v->line)
+		fprintf(c->frames.out, ":%u", v->line);
+	if (v->inlined)
+		fputs(INLINED_SUFFIX, c->frames.out);
+	if (v->has_offset)
+		fprintf(c->frames.out, "+0x%llx", (unsigned long long)v->offset);
+}
+
 /* All functions of a frame, joined in the order of the row. */
 static const struct cached_text *frame_text(struct csv *c, uint32_t frame)
 {
 	const struct cached_text *t = text_cache_find(&c->frames, frame);
-	uint32_t nr = definition_store_frame_depth(c->tables, frame);
+	uint32_t all = definition_store_frame_depth(c->tables, frame);
+	uint32_t nr = frame_style_depth(&c->style, all);
 	char buf[FRAME_TEXT_MAX];
 	struct frame_view v;
 
 	if (t)
 		return t;
 	for (uint32_t i = 0; i < nr; i++) {
-		definition_store_frame_view(c->tables, frame, c->reverse ? nr - 1 - i : i, buf, &v);
+		uint32_t nth = frame_style_nth(&c->style, all, c->reverse ? nr - 1 - i : i);
+
+		definition_store_frame_view(c->tables, frame, nth, buf, &v);
 		if (i)
 			putc(';', c->frames.out);
-		escape_csv(c->frames.out, v.name, v.len);
-		if (v.has_offset)
-			fprintf(c->frames.out, "+0x%llx", (unsigned long long)v.offset);
+		put_function(c, &v);
 	}
 	return text_cache_keep(&c->frames, frame);
 }
@@ -297,6 +310,7 @@ static int csv_begin(const struct render_opts *opts, const char *arch, FILE *out
 	*c = (struct csv){ .out = out,
 			   .reverse = opts->reverse_stack,
 			   .wait_columns = opts->wait_columns,
+			   .style = opts->style,
 			   .calls = syscall_names_new(arch) };
 	err = c->calls ? text_cache_open(&c->frames) : -ENOMEM;
 	if (!err)

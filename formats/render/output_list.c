@@ -285,7 +285,7 @@ static bool needs_tree(const struct output_list *l)
 
 static int run_all(const struct output_list *l, struct report *rep, const struct render_opts *opts)
 {
-	struct fold_options fold = { .offsets = opts->offsets };
+	struct fold_options fold = { .style = opts->style };
 	struct profile *prof = NULL;
 	int err = needs_tree(l) ? fold_report(rep, &fold, &prof) : 0;
 

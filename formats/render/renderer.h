@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "src/profile/frame_style.h"
+
 struct profile;
 struct report;
 struct report_sample;
@@ -21,7 +23,7 @@ struct render_opts {
 	const char *title;		/* NULL: made from the facts of the profile */
 	/* Text formats append it to names of the kernel: "_[k]"; "": nothing. */
 	const char *kernel_suffix;
-	bool offsets;			/* names end in "+0x12" */
+	struct frame_style style;
 	bool reverse_stack;		/* CSV: outermost frame first */
 	bool quiet;			/* CSV: no header */
 	bool wait_columns;		/* CSV: four columns about waits, at the end */

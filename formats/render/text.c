@@ -111,10 +111,10 @@ static void put_file(struct text *t, uint32_t path, size_t room)
 	put_cut(t, s, len, "", room);
 }
 
-static const char *suffix_of(const struct text *t, uint8_t kind)
+static const char *suffix_of(const struct text *t, uint8_t kind, uint8_t flags)
 {
 	if (kind != FRAME_KERNEL && kind != FRAME_BPF)
-		return "";
+		return flags & NODE_INLINED ? INLINED_SUFFIX : "";
 	return t->opts->kernel_suffix ? t->opts->kernel_suffix : "_[k]";
 }
 
@@ -218,7 +218,7 @@ static size_t name_columns(const struct text *t, const struct function_list *lis
 		size_t len;
 		const char *s = intern_get(t->p->names, list->v[i].name, &len);
 
-		len = columns_of(s, len) + strlen(suffix_of(t, list->v[i].kind));
+		len = columns_of(s, len) + strlen(suffix_of(t, list->v[i].kind, 0));
 		longest = len > longest ? len : longest;
 	}
 	return longest < room ? longest : room;
@@ -256,7 +256,7 @@ static void put_function(struct text *t, const struct function_cost *f, uint64_t
 	fprintf(t->out, "%6.2f  %6.2f  ", percent(f->self, all), percent(f->total, all));
 	put_weight(t, f->self);
 	fprintf(t->out, " %7" PRIu64 "  ", f->self_samples);
-	used = put_name(t, f->name, suffix_of(t, f->kind),
+	used = put_name(t, f->name, suffix_of(t, f->kind, 0),
 			f->binary ? room : t->width - number_columns(t));
 	if (f->binary) {
 		fprintf(t->out, "%*s  ", used < room ? (int)(room - used) : 0, "");
@@ -367,7 +367,7 @@ static void put_node(struct text *t, struct turns *turns, const struct turn *tur
 		turns->open[turn->level] = !turn->is_last;
 	fprintf(t->out, "%7.2f  %7.2f  ", percent(n->total, all), percent(n->self, all));
 	indent = put_bars(t, turns, turn);
-	put_name(t, n->name, suffix_of(t, n->kind), t->width - 18 - indent);
+	put_name(t, n->name, suffix_of(t, n->kind, n->flags), t->width - 18 - indent);
 	putc('\n', t->out);
 }
 

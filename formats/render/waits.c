@@ -132,6 +132,8 @@ static void put_frames(struct waits *w, uint32_t stack, bool is_kernel)
 			escape_text(w->out, v.name, v.len);
 			if (is_kernel)
 				escape_text(w->out, w->kernel_suffix, strlen(w->kernel_suffix));
+			else if (v.inlined)
+				fputs(INLINED_SUFFIX, w->out);
 			putc('\n', w->out);
 		}
 	}

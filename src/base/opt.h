@@ -57,6 +57,8 @@ void opt_print_help(const struct opt_list *lists, size_t nr_lists, unsigned colu
 /* Ready-made parsers; dst types: bool, const char *, uint32_t, double (>0), uint64_t ns. */
 /* Sets a bool to true; rows with "[=BOOL]" also take true, yes, on, 1, false, no, off, 0. */
 int opt_flag(const struct opt *o, const char *value, void *dst);
+/* A row without a value that stands for the number 1; dst is a uint32_t. */
+int opt_one(const struct opt *o, const char *value, void *dst);
 int opt_string(const struct opt *o, const char *value, void *dst);	/* borrows from argv */
 int opt_u32(const struct opt *o, const char *value, void *dst);
 /* Hertz as a double, 0.001 .. 100000. */

@@ -17,6 +17,16 @@ static int bad_value(const struct opt *o, const char *value, const char *want)
 	return fail_why(-EINVAL, "--%s: '%s' is not %s", o->name, value, want);
 }
 
+int opt_one(const struct opt *o, const char *value, void *dst)
+{
+	bool on;
+
+	if (opt_flag(o, value, &on))
+		return -EINVAL;
+	*(uint32_t *)dst = on;
+	return 0;
+}
+
 int opt_flag(const struct opt *o, const char *value, void *dst)
 {
 	static const char *const yes[] = { "true", "yes", "on", "1" };

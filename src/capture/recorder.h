@@ -68,6 +68,7 @@ struct recorder_options {
 	const struct id_list *tids;	/* only these threads */
 	uint32_t audit;			/* keep registers and memory of each n-th stack; 0: none */
 	uint32_t max_frames;		/* 0: 1,024 */
+	uint32_t inline_depth;		/* functions at one address; 0: as many as there are */
 	uint32_t ring_bytes;		/* 0: 8 MiB */
 	bool limit_rate;		/* samples come so fast that ticks may be passed over */
 	/* Adds to each cause what the collectors have lost so far. */

@@ -287,8 +287,10 @@ static void give_up_rights(void)
 static int open_workers(struct recorder *r)
 {
 	struct symbolizer_options names = { .look_up = parse_names, .ctx = r->parsers,
-					    .max_depth = SYMBOL_MAX_DEPTH };
+					    .max_depth = r->opts.inline_depth };
 
+	if (!names.max_depth || names.max_depth > SYMBOL_MAX_DEPTH)
+		names.max_depth = SYMBOL_MAX_DEPTH;
 	r->pool = new_pool(nr_threads(), WORKER_NICE, give_up_rights);
 	r->name_pool = new_pool(nr_threads(), 0, give_up_rights);
 	r->code_pool = new_pool(1, WORKER_NICE, give_up_rights);

@@ -255,15 +255,20 @@ static int count_samples(void *fold, const struct report_sample *s, uint64_t nr)
 
 static uint32_t view_name(struct fold *f, const struct frame_view *v)
 {
+	bool offset = f->opts->style.offsets && v->has_offset;
+	bool line = f->opts->style.lines && v->line;
 	char buf[1024];
 	int n;
 
-	if (!f->opts->offsets || !v->has_offset)
+	if (!offset && !line)
 		return v->string ? table_name(f, v->string)
 				 : tree_builder_name(&f->tree, v->name, v->len);
-	n = v->len < sizeof(buf) - 32 ? (int)v->len : (int)sizeof(buf) - 32;
+	n = v->len < sizeof(buf) - 64 ? (int)v->len : (int)sizeof(buf) - 64;
 	memcpy(buf, v->name, (size_t)n);
-	n += snprintf(buf + n, 32, "+0x%llx", (unsigned long long)v->offset);
+	if (offset)
+		n += snprintf(buf + n, 32, "+0x%llx", (unsigned long long)v->offset);
+	if (line)
+		n += snprintf(buf + n, 32, ":%u", v->line);
 	return tree_builder_name(&f->tree, buf, (size_t)n);
 }
 
@@ -273,7 +278,8 @@ static int make_keys(struct fold *f, uint32_t frame, struct frame_keys *made)
 	const struct rec_frame *rec = definition_store_find_frame(f->tables, frame);
 	const struct rec_binary *binary =
 		rec ? definition_store_find_binary(f->tables, rec->binary) : NULL;
-	uint32_t nr = definition_store_frame_depth(f->tables, frame);
+	uint32_t all = definition_store_frame_depth(f->tables, frame);
+	uint32_t nr = frame_style_depth(&f->opts->style, all);
 	char buf[FRAME_TEXT_MAX];
 	struct frame_view v;
 
@@ -283,12 +289,13 @@ static int make_keys(struct fold *f, uint32_t frame, struct frame_keys *made)
 	for (uint32_t i = nr; i-- > 0;) {
 		struct node *key = &f->keys[f->nr_keys++];
 
-		definition_store_frame_view(f->tables, frame, i, buf, &v);
+		definition_store_frame_view(f->tables, frame,
+					    frame_style_nth(&f->opts->style, all, i), buf, &v);
 		*key = (struct node){
 			.name = view_name(f, &v),
 			.binary = binary ? table_name(f, binary->path) : 0,
 			.kind = rec ? rec->kind : FRAME_SYNTHETIC,
-			.line = v.start_line ? v.start_line : v.line,
+			.line = v.start_line && !f->opts->style.lines ? v.start_line : v.line,
 			.flags = (uint8_t)((v.inlined ? NODE_INLINED : 0) |
 					   (rec ? 0 : NODE_SYNTHETIC)),
 		};
@@ -549,7 +556,7 @@ int fold_report(struct report *rep, const struct fold_options *opts, struct prof
 {
 	static const struct report_counting counting = { .samples = count_samples,
 							 .scan = count_scan };
-	struct fold_options limited = { .offsets = opts && opts->offsets };
+	struct fold_options limited = { .style = opts ? opts->style : (struct frame_style){ 0 } };
 	struct report_limits limits;
 	struct fold *f;
 	int err;

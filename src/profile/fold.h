@@ -13,13 +13,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "src/profile/frame_style.h"
+
 struct definition_store;
 struct profile;
 struct report;
 struct report_sample;
 
 struct fold_options {
-	bool offsets;	/* names end in "+0x12": a node per address, not per function */
+	struct frame_style style;
 	/* Of the tree; 0: the limits of tree_builder.h. */
 	uint32_t max_nodes;
 	uint64_t max_name_bytes;

@@ -4,7 +4,8 @@
  * resolved.
  *
  * Node 0 is the root ("all"). The children of a node are sorted by name, so equal input gives equal
- * output. Nodes with the same {name, kind, inlined, binary} under the same parent are one node.
+ * output. Nodes with the same {name, kind, inlined, binary, source file} under the same parent are
+ * one node.
  */
 #pragma once
 

@@ -20,7 +20,8 @@ static bool same_node(const void *ctx, uint32_t id)
 	const struct node *n = &k->p->nodes[id];
 
 	return n->parent == k->parent && n->name == k->key->name && n->binary == k->key->binary &&
-	       n->kind == k->key->kind && !((n->flags ^ k->key->flags) & NODE_INLINED);
+	       n->kind == k->key->kind && !((n->flags ^ k->key->flags) & NODE_INLINED) &&
+	       (!n->file || !k->key->file || n->file == k->key->file);
 }
 
 static uint64_t hash_node(uint32_t parent, const struct node *key)
@@ -98,14 +99,10 @@ static bool stands_for_rest(const struct tree_builder *b, const struct node *n)
 	return n->kind == FRAME_SYNTHETIC && (n->name == b->deeper || n->name == b->too_many);
 }
 
-static void merge_line(const struct profile *p, struct node *n, const struct node *key)
+/* The files are the same, or one is unknown (same_node()). */
+static void merge_line(struct node *n, const struct node *key)
 {
-	int order;
-
-	if (!key->file || (n->file == key->file && n->line && n->line <= key->line))
-		return;
-	order = n->file ? strcmp(profile_name(p, key->file), profile_name(p, n->file)) : -1;
-	if (order > 0 || (!order && !key->line))
+	if (!key->file || (n->file && (!key->line || (n->line && n->line <= key->line))))
 		return;
 	n->file = key->file;
 	n->line = key->line;
@@ -119,7 +116,7 @@ static uint32_t find_or_push(struct tree_builder *b, uint32_t parent, const stru
 
 	if (id != IX_NONE) {
 		b->p->nodes[id].flags |= key->flags;
-		merge_line(b->p, &b->p->nodes[id], key);
+		merge_line(&b->p->nodes[id], key);
 		return id;
 	}
 	id = (uint32_t)b->p->nr_nodes;

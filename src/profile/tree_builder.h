@@ -49,8 +49,9 @@ void tree_builder_release(struct tree_builder *b);
 uint32_t tree_builder_name(struct tree_builder *b, const char *s, size_t len);
 
 /*
- * The child of parent with key's name, kind, binary and inlined flag, made if it is new. Other
- * flags are merged into it, and so are lines (the lowest known line of the first file by name). The
+ * The child of parent with key's name, kind, binary, inlined flag and source file, made if it is
+ * new; an unknown file is like any other. Other flags are merged into it, and so are lines (the
+ * lowest one that is known). The
  * child of a node that stands for the rest is that node itself.
  */
 uint32_t tree_builder_child(struct tree_builder *b, uint32_t parent, const struct node *key);

@@ -136,6 +136,7 @@ static int open_recorder(struct recording *r)
 		.tids = &a->tids,
 		.audit = a->audit,
 		.max_frames = a->max_frames,
+		.inline_depth = a->render.style.inline_depth,
 		.limit_rate = most_hz(&a->capture) > UNLIMITED_HZ,
 		.ring_bytes = most_hz(&a->capture) > FAST_HZ ? FAST_RING_BYTES : 0,
 		.losses = add_losses,

@@ -94,8 +94,9 @@ class Names:
         if i not in self.frames:
             f, symbol = self.seg.frame.get(i), self.seg.symbols.get(i)
             names = [self.function(i, func) for func, _, _ in reversed(symbol[2])] if symbol else []
-            suffix = b'_[k]' if f and f['kind'] in (KERNEL, BPF) else b''
-            self.frames[i] = [escape(n) + suffix for n in names or [self.address(i)]]
+            is_kernel = f and f['kind'] in (KERNEL, BPF)
+            suffixes = [b'_[k]' if is_kernel else b'_[i]' if k else b'' for k in range(max(len(names), 1))]
+            self.frames[i] = [escape(n) + s for n, s in zip(names or [self.address(i)], suffixes)]
         return self.frames[i]
 
     def stack(self, node):

@@ -60,7 +60,7 @@ static void has_the_columns_of_xstack(void **state)
 	(void)state;
 	check_line(&plain, 0, "timestamp|tid|tgid|comm|state|ustack|kstack");
 	check_line(&plain, 1, "2026-09-21 14:13:20.010000|100|100|server|RUNNING|"
-		   "hot_loop+0x10;parse_header;handle_request(int)+0x40;main+0x34;_start+0x10|");
+		   "hot_loop+0x10;parse_header_[i];handle_request(int)+0x40;main+0x34;_start+0x10|");
 }
 
 static void can_do_without_a_header(void **state)
@@ -73,7 +73,7 @@ static void can_be_reversed(void **state)
 {
 	(void)state;
 	check_line(&reversed, 3, "2026-09-21 14:13:20.021000|101|100|worker|RUNNING|"
-		   "_start+0x10;main+0x34;handle_request(int)+0x40;parse_header|"
+		   "_start+0x10;main+0x34;handle_request(int)+0x40;parse_header_[i]|"
 		   "entry_SYSCALL_64+0x80;do_syscall_64+0x3c;schedule+0x2f");
 }
 
@@ -81,7 +81,7 @@ static void says_why_frames_are_missing(void **state)
 {
 	(void)state;
 	check_line(&plain, 4, "2026-09-21 14:13:20.030000|100|100|server|RUNNING|"
-		   "[server+0x7700];parse_header;handle_request(int)+0x40;main+0x34;_start+0x10|");
+		   "[server+0x7700];parse_header_[i];handle_request(int)+0x40;main+0x34;_start+0x10|");
 	check_line(&plain, 5, "2026-09-21 14:13:20.031000|101|100|worker|RUNNING|[unknown]+0x7f0000001234;[truncated: no-fde]|");
 	check_line(&reversed, 5,
 		   "2026-09-21 14:13:20.031000|101|100|worker|RUNNING|[truncated: no-fde];[unknown]+0x7f0000001234|");

@@ -164,9 +164,32 @@ static void facts_outlive_the_report(void **state)
 	assert_string_equal(prof->facts.noun, "thread states");
 }
 
+static void lines_split_functions(void **state)
+{
+	const struct fold_options lines = { .style = { .lines = true } };
+
+	(void)state;
+	fold_file("fixture.pbz", NULL, &lines);
+	assert_non_null(strstr(text, "server_[s];_start;main:12;handle_request(int):33;parse_header:55_[i];"));
+}
+
+/* The function that others are inlined in is never left out. */
+static void inlined_functions_can_be_left_out(void **state)
+{
+	const struct fold_options one = { .style = { .inline_depth = 1 } },
+				  two = { .style = { .inline_depth = 2 } };
+
+	(void)state;
+	fold_file("fixture.pbz", NULL, &one);
+	assert_null(strstr(text, "parse_header"));
+	assert_non_null(strstr(text, "main;handle_request(int);hot_loop 2\n"));
+	fold_file("fixture.pbz", NULL, &two);
+	assert_non_null(strstr(text, "handle_request(int);parse_header_[i];hot_loop 2\n"));
+}
+
 static void offsets_split_functions(void **state)
 {
-	const struct fold_options offsets = { .offsets = true };
+	const struct fold_options offsets = { .style = { .offsets = true } };
 
 	(void)state;
 	fold_file("fixture.pbz", NULL, &offsets);
@@ -486,6 +509,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(folds_the_fixture),
 		cmocka_unit_test(facts_outlive_the_report),
+		cmocka_unit_test(lines_split_functions),
+		cmocka_unit_test(inlined_functions_can_be_left_out),
 		cmocka_unit_test(offsets_split_functions),
 		cmocka_unit_test(only_what_was_asked_for),
 		cmocka_unit_test(recordings_are_folded_together),

@@ -98,23 +98,29 @@ static void weights_stop_at_the_limit(void **state)
 	tree_builder_release(&b);
 }
 
-static void takes_the_lowest_line_of_the_first_file(void **state)
+/* Functions of one name in two files are two nodes; where the file is unknown, it may be any. */
+static void tells_files_apart(void **state)
 {
 	struct tree_builder b;
-	uint32_t x, y, n;
+	uint32_t x, y, f, g, n;
 
 	(void)state;
 	assert_int_equal(tree_builder_init(&b), 0);
 	x = tree_builder_name(&b, "x.c", 3);
 	y = tree_builder_name(&b, "y.c", 3);
-	n = child(&b, 0, "f", (struct node){ .file = y, .line = 1 });
-	child(&b, 0, "f", (struct node){ .file = x, .line = 9 });
-	child(&b, 0, "f", (struct node){ .file = x, .line = 7 });
-	child(&b, 0, "f", (struct node){ .file = x, .line = 0 });
-	child(&b, 0, "f", (struct node){ .file = y, .line = 2 });
-	child(&b, 0, "f", (struct node){ .file = 0, .line = 3 });
+	f = child(&b, 0, "f", (struct node){ .file = y, .line = 1 });
+	g = child(&b, 0, "f", (struct node){ .file = x, .line = 9 });
+	assert_int_not_equal(f, g);
+	assert_int_equal(child(&b, 0, "f", (struct node){ .file = x, .line = 7 }), g);
+	assert_int_equal(child(&b, 0, "f", (struct node){ .file = x, .line = 0 }), g);
+	assert_int_equal(child(&b, 0, "f", (struct node){ .file = y, .line = 2 }), f);
+	assert_int_equal(b.p->nodes[f].line, 1);
+	assert_int_equal(b.p->nodes[g].line, 7);
+	n = child(&b, 0, "g", (struct node){ .line = 3 });
+	assert_int_equal(child(&b, 0, "g", (struct node){ .file = x, .line = 8 }), n);
 	assert_int_equal(b.p->nodes[n].file, x);
-	assert_int_equal(b.p->nodes[n].line, 7);
+	assert_int_equal(b.p->nodes[n].line, 8);
+	assert_int_not_equal(child(&b, 0, "g", (struct node){ .file = y }), n);
 	tree_builder_release(&b);
 }
 
@@ -177,7 +183,7 @@ int main(void)
 		cmocka_unit_test(merges_what_is_equal_and_nothing_else),
 		cmocka_unit_test(sorts_children_and_sums_totals),
 		cmocka_unit_test(weights_stop_at_the_limit),
-		cmocka_unit_test(takes_the_lowest_line_of_the_first_file),
+		cmocka_unit_test(tells_files_apart),
 		cmocka_unit_test(says_what_is_too_deep),
 		cmocka_unit_test(stays_small_and_loses_no_weight),
 	};

@@ -334,7 +334,7 @@ uint32_t definitions_func(struct definitions *d, const struct symbol_line *l)
 
 	rec.func.name = definitions_string(d, l->name);
 	rec.func.sysname = definitions_string(d, l->sysname ? l->sysname : l->name);
-	rec.func.file = l->decl_file ? definitions_string(d, l->decl_file) : 0;
+	rec.func.file = definitions_string(d, l->decl_file ? l->decl_file : l->file);
 	rec.func.start_line = l->decl_line;
 	rec.func.lang = l->lang;
 	rec.func.flags = l->func_flags;
@@ -354,6 +354,15 @@ uint32_t definitions_func(struct definitions *d, const struct symbol_line *l)
 	return rec.func.id;
 }
 
+/*
+ * A record has the line, and the file of the function. A line of another file, which was included
+ * in the middle of the function, would be taken for one of that file.
+ */
+static bool is_in_file_of_function(const struct symbol_line *l)
+{
+	return !l->file || !l->decl_file || !strcmp(l->file, l->decl_file);
+}
+
 uint32_t definitions_lines(struct definitions *d, const struct symbol *sym,
 			   struct rec_line v[SYMBOL_MAX_DEPTH])
 {
@@ -364,8 +373,12 @@ uint32_t definitions_lines(struct definitions *d, const struct symbol *sym,
 	const struct symbol_line *lines = sym->nr_lines ? sym->lines : &only;
 	uint32_t nr = sym->nr_lines ? (uint32_t)sym->nr_lines : sym->name != NULL;
 
-	for (uint32_t i = 0; i < nr; i++)
-		v[i] = (struct rec_line){ definitions_func(d, &lines[i]), lines[i].line,
-					  lines[i].column };
+	for (uint32_t i = 0; i < nr; i++) {
+		v[i] = (struct rec_line){ .func = definitions_func(d, &lines[i]) };
+		if (is_in_file_of_function(&lines[i])) {
+			v[i].line = lines[i].line;
+			v[i].column = lines[i].column;
+		}
+	}
 	return nr;
 }
