@@ -14,12 +14,13 @@ skip() {
 	exit 77
 }
 
-# folded TRACE [OPTION...] and csv TRACE [OPTION...]: print the report, which must succeed.
+# folded TRACE [OPTION...] and csv TRACE [OPTION...]: print the report, which must succeed. They show calls, and so no inlined
+# functions.
 folded() {
-	"$PROBEE" report "$@" --collapse 2>>"$T/err" || echo "report $1 --collapse: exit $?" >>"$T/report-failed"
+	"$PROBEE" report "$@" --no-inline --collapse 2>>"$T/err" || echo "report $1 --collapse: exit $?" >>"$T/report-failed"
 }
 csv() {
-	"$PROBEE" report "$@" --csv 2>>"$T/err" || echo "report $1 --csv: exit $?" >>"$T/report-failed"
+	"$PROBEE" report "$@" --no-inline --csv 2>>"$T/err" || echo "report $1 --csv: exit $?" >>"$T/report-failed"
 }
 
 stacks() { python3 -S "$ROOT/tests/live/stacks.py" "$@"; }
