@@ -100,6 +100,7 @@ REPORT_SRCS := \
 
 # The half that records, and the code that reads ELF files.
 CAPTURE_SRCS := \
+	src/elf/beside_names.c \
 	src/elf/debug_name.c \
 	src/elf/elf_image.c \
 	src/elf/fde_ranges.c \
@@ -111,6 +112,7 @@ CAPTURE_SRCS := \
 	src/proc/procfs.c \
 	src/helpers/helper.c \
 	src/helpers/helper_message.c \
+	src/foreign/debug_files.c \
 	src/foreign/file_opener.c \
 	src/foreign/foreign_file.c \
 	src/foreign/sealed_file.c \

@@ -31,9 +31,12 @@
 #define CHUNK_BYTES (64 * 1024)
 #define MAX_MESSAGE 65536
 
-enum opener_op { OPEN_MAPPED, OPEN_COPY, OPEN_DEBUG, OPEN_PERF_MAP, OPENER_OPS };
+enum opener_op { OPEN_MAPPED, OPEN_COPY, OPEN_DEBUG, OPEN_BESIDE, OPEN_PERF_MAP, OPENER_OPS };
 
-/* Part 0 of a request; part 1 is the path, part 2 the struct debug_name. */
+/*
+ * Part 0 of a request; part 1 is the path, part 2 the struct debug_name or struct beside_names,
+ * whose file is descriptor 0 of the message.
+ */
 struct request {
 	pid_t pid;
 	struct proc_map map;		/* .path is of no use */
@@ -118,6 +121,38 @@ static void answer_debug(struct helper_message *answer, const struct request *r,
 	answer->status = 0;
 }
 
+/* The file is a seal, or a copy in memory, which has no place. -1: there is none. */
+static int open_from(const struct helper_message *m)
+{
+	int fd = m->nr_fds ? sealed_file_open(m->fds[0]) : -1;
+
+	return fd < 0 ? -1 : fd;
+}
+
+static void answer_beside(struct helper_message *answer, const struct request *r,
+			  const struct helper_message *m)
+{
+	static uint32_t names[BESIDE_MAX];
+	struct beside_file files[BESIDE_MAX];
+	size_t nr, nr_sealed = 0;
+	int from;
+
+	if (m->part[2].len != sizeof(struct beside_names) ||
+	    !beside_names_are_sound(m->part[2].v))
+		return;
+	from = open_from(m);
+	nr = foreign_open_beside(r->pid, m->part[1].v, &r->st, from, m->part[2].v, files);
+	if (from >= 0)
+		close(from);
+	for (size_t i = 0; i < nr; i++) {
+		answer_fd(answer, files[i].fd);
+		if (answer->nr_fds > nr_sealed)
+			names[nr_sealed++] = files[i].name;
+	}
+	answer->part[2] = (struct message_part){ names, nr_sealed * sizeof(*names) };
+	answer->status = 0;
+}
+
 static void serve(void *state, struct helper_message *m, struct helper_message *answer)
 {
 	static struct stat st;		/* the helper serves one request at a time */
@@ -139,6 +174,7 @@ static void serve(void *state, struct helper_message *m, struct helper_message *
 	case OPEN_COPY: answer->status = serve_copy(r, &map, m, &st); break;
 	case OPEN_PERF_MAP: answer_fd(answer, serve_perf_map(r, m, &st)); break;
 	case OPEN_DEBUG: answer_debug(answer, r, m); break;
+	case OPEN_BESIDE: answer_beside(answer, r, m); break;
 	case OPENER_OPS: break;
 	}
 	answer->part[0] = (struct message_part){ &st, sizeof(st) };
@@ -326,6 +362,41 @@ size_t file_opener_debug(struct file_opener *o, pid_t pid, const char *path, con
 	if (!ask(o, user, &m, &wait, OPEN_NS, &answer))
 		for (; nr < answer.nr_fds && nr < DEBUG_FILES_MAX; nr++)
 			fds[nr] = helper_take_fd(&answer, nr);
+	helper_message_release(&answer);
+	return nr;
+}
+
+/* Takes the files out of an answer: as many as have a name. */
+static size_t take_beside(struct helper_message *answer, const struct beside_names *names,
+			  struct beside_file files[BESIDE_MAX])
+{
+	const uint32_t *of = answer->part[2].v;
+	size_t nr = answer->part[2].len / sizeof(*of), n = 0;
+
+	for (size_t i = 0; i < nr && i < answer->nr_fds && n < BESIDE_MAX; i++)
+		if (of[i] < names->nr)
+			files[n++] = (struct beside_file){ helper_take_fd(answer, i), of[i] };
+	return n;
+}
+
+size_t file_opener_beside(struct file_opener *o, const struct beside_query *q,
+			  struct beside_file files[BESIDE_MAX])
+{
+	struct request r = { .pid = q->pid, .st = *q->st };
+	struct helper_message answer = { 0 };
+	struct helper_message m = {
+		.op = OPEN_BESIDE,
+		.part = { { &r, sizeof(r) }, path_part(q->path),
+			  { (void *)q->names, sizeof(*q->names) } },
+		.fds = { q->from }, .nr_fds = q->from >= 0,
+	};
+	struct helper_wait wait = { 0 };
+	size_t nr = 0;
+
+	if (!q->names->nr || !beside_names_are_sound(q->names))
+		return 0;
+	if (!ask(o, user_of(o, OPEN_BESIDE, q->pid, q->st->st_uid), &m, &wait, OPEN_NS, &answer))
+		nr = take_beside(&answer, q->names, files);
 	helper_message_release(&answer);
 	return nr;
 }

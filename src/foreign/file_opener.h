@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "src/foreign/debug_files.h"
 #include "src/foreign/foreign_file.h"
 #include "src/helpers/helper.h"
 
@@ -43,6 +44,30 @@ size_t file_opener_debug(struct file_opener *o, pid_t pid, const char *path, con
 			 const struct debug_name *name, int fds[DEBUG_FILES_MAX]);
 int file_opener_perf_map(struct file_opener *o, const struct process_tmp *tmp,
 			 const struct helper_wait *wait, struct stat *st);
+
+/*
+ * The files that the debug information of a binary names (debug_files.h), sealed, best first; the
+ * caller closes them. 0: there are none, or no answer in time, or names that are not sound: they
+ * may come from a parser as they are. Only the reader of a file can tell whether it is the right
+ * one: it compares the build-id (BESIDE_ALT) or the id of the unit (DW_AT_dwo_id).
+ *
+ *	struct beside_query q = { .pid = pid, .path = path, .st = &st, .from = debug, .names = &n };
+ *	nr = file_opener_beside(o, &q, files);
+ */
+struct beside_query {
+	pid_t pid;			/* a process that has mapped the binary; 0: unknown */
+	const char *path;		/* of the binary, as mapped; NULL: unknown */
+	const struct stat *st;		/* of the binary: st_dev, st_ino, st_uid count */
+	/*
+	 * The file that has the names, as this opener gave it: the binary or its debug file, which
+	 * relative names count from. -1: unknown.
+	 */
+	int from;
+	const struct beside_names *names;
+};
+
+size_t file_opener_beside(struct file_opener *o, const struct beside_query *q,
+			  struct beside_file files[BESIDE_MAX]);
 
 /*
  * A copy of the file behind a mapping, as a plain descriptor, for file systems that are served by a

@@ -18,10 +18,8 @@
 #include <unistd.h>
 
 #include "src/base/io.h"
-#include "src/elf/debug_name.h"
 #include "src/proc/procfs.h"
 
-#define DEBUG_ROOT "/usr/lib/debug"
 #define MAX_OWN_MAPS (1u << 20)
 
 /*
@@ -154,7 +152,7 @@ static int open_checked(int path, const struct foreign_want *want, struct stat *
 	return err;
 }
 
-static int look_up(int root, const char *path, const struct foreign_want *want)
+int foreign_look_up(int root, const char *path, const struct foreign_want *want)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC | (want->links == FOREIGN_NO_LINK ? O_NOFOLLOW : 0),
@@ -169,7 +167,7 @@ static int look_up(int root, const char *path, const struct foreign_want *want)
 
 int foreign_open(int root, const char *path, const struct foreign_want *want, struct stat *st)
 {
-	return root < 0 ? root : open_checked(look_up(root, path, want), want, st);
+	return root < 0 ? root : open_checked(foreign_look_up(root, path, want), want, st);
 }
 
 int foreign_root(pid_t pid)
@@ -237,108 +235,6 @@ int foreign_open_mapped_now(pid_t pid, const struct proc_map *map, struct stat *
 	return open_map_file(pid, map, &want, st);
 }
 
-/* ---- debug files ---- */
-
-struct debug_search {
-	const struct stat *binary;
-	const struct debug_name *name;
-	bool is_ours;			/* the root that is searched now */
-	int *fds;
-	size_t nr;
-};
-
-static void try_file(struct debug_search *s, int root, const char *path, unsigned links,
-		     bool is_beside)
-{
-	const uid_t owners[] = { s->binary->st_uid };
-	const struct foreign_want want = {
-		.owners = owners, .nr_owners = 1, .links = links, .is_public = true,
-		.on = is_beside || !s->is_ours ? s->binary->st_dev : 0,
-	};
-	struct stat st;
-	int fd = s->nr < DEBUG_FILES_MAX ? foreign_open(root, path, &want, &st) : -1;
-
-	if (fd >= 0)
-		s->fds[s->nr++] = fd;
-}
-
-/* Distributions have links in /usr/lib/debug, and they stay in it. */
-static void try_by_build_id(struct debug_search *s, int root)
-{
-	const struct debug_name *n = s->name;
-	char path[sizeof(DEBUG_ROOT) + 32 + 2 * sizeof(n->build_id)];
-	int at = snprintf(path, sizeof(path), DEBUG_ROOT "/.build-id/%02x/", n->build_id[0]);
-
-	if (n->build_id_len < 2 || n->build_id_len > sizeof(n->build_id))
-		return;
-	for (uint32_t i = 1; i < n->build_id_len; i++)
-		at += snprintf(path + at, sizeof(path) - (size_t)at, "%02x", n->build_id[i]);
-	snprintf(path + at, sizeof(path) - (size_t)at, ".debug");
-	try_file(s, root, path, FOREIGN_LINKS, false);
-}
-
-/* dir: where the binary is, as a mapping shows it: without links. */
-static void try_by_link(struct debug_search *s, int root, const char *dir)
-{
-	static const struct {
-		const char *before, *behind;
-		bool is_beside;
-	} places[] = { { "", "/.debug", true }, { DEBUG_ROOT, "", false }, { "", "", true } };
-	char path[2 * PATH_MAX];
-
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		snprintf(path, sizeof(path), "%s%s%s/%s", places[i].before, dir, places[i].behind,
-			 s->name->link);
-		try_file(s, root, path, places[i].is_beside ? FOREIGN_NO_LINKS : FOREIGN_LINKS,
-			 places[i].is_beside);
-	}
-}
-
-/* true: path beneath root is the binary itself, so root is the root that its path counts from. */
-static bool is_its_root(int root, const char *path, const struct stat *binary)
-{
-	static const struct foreign_want no_links = { .links = FOREIGN_NO_LINKS };
-	int fd = look_up(root, path, &no_links);
-	struct stat st;
-	bool same = fd >= 0 && !fstat(fd, &st) && st.st_ino == binary->st_ino &&
-		    st.st_dev == binary->st_dev;
-
-	if (fd >= 0)
-		close(fd);
-	return same;
-}
-
-static void search_root(struct debug_search *s, pid_t pid, const char *path)
-{
-	int root = foreign_root(pid);
-	char dir[PATH_MAX];
-	char *slash;
-
-	if (root < 0)
-		return;
-	s->is_ours = !pid;
-	try_by_build_id(s, root);
-	snprintf(dir, sizeof(dir), "%s", path ? path : "");
-	slash = strrchr(dir, '/');
-	if (slash && *s->name->link && !strchr(s->name->link, '/') &&
-	    is_its_root(root, path, s->binary)) {
-		*slash = 0;
-		try_by_link(s, root, dir);
-	}
-	close(root);
-}
-
-size_t foreign_open_debug(pid_t pid, const char *path, const struct stat *st,
-			  const struct debug_name *name, int fds[DEBUG_FILES_MAX])
-{
-	struct debug_search s = { .binary = st, .name = name, .fds = fds };
-
-	search_root(&s, 0, path);
-	if (pid)
-		search_root(&s, pid, path);
-	return s.nr;
-}
-
 /* ---- maps of generated code ---- */
 
 /* /tmp may be a file system of its own. */
@@ -348,7 +244,8 @@ static int open_tmp(const struct process_tmp *tmp)
 
 	if (tmp->dir < 0)
 		return -ENOENT;
-	return tmp->is_root ? look_up(tmp->dir, "tmp", &any) : fcntl(tmp->dir, F_DUPFD_CLOEXEC, 0);
+	return tmp->is_root ? foreign_look_up(tmp->dir, "tmp", &any)
+			    : fcntl(tmp->dir, F_DUPFD_CLOEXEC, 0);
 }
 
 /*

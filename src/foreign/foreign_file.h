@@ -36,7 +36,6 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-struct debug_name;
 struct proc_map;
 struct process_tmp;
 
@@ -65,6 +64,12 @@ enum {
  */
 int foreign_open(int root, const char *path, const struct foreign_want *want, struct stat *st);
 
+/*
+ * The first step of it: an O_PATH descriptor of what path leads to, of which nothing is known yet;
+ * or -errno. Of want only links and same_mount count.
+ */
+int foreign_look_up(int root, const char *path, const struct foreign_want *want);
+
 /* The root directory of a process; pid 0: of this one. The fd or -errno. */
 int foreign_root(pid_t pid);
 
@@ -82,22 +87,6 @@ int foreign_open_mapped(pid_t pid, const struct proc_map *map, struct stat *st);
  * told that the numbers stand for this file.
  */
 int foreign_open_mapped_now(pid_t pid, const struct proc_map *map, struct stat *st);
-
-#define DEBUG_FILES_MAX 4
-
-/*
- * Opens what may be the debug file of the binary that has st and was mapped from path, best first
- * (https://sourceware.org/gdb/current/onlinedocs/gdb.html/Separate-Debug-Files.html). Returns their
- * number. The caller looks into them: only the build-id or the CRC tells whether it is one.
- *
- * A debug file belongs to root or to the owner of the binary, who could as well have written what
- * it says into the binary. In a container without root's rights that is a user of the container.
- * All but those in our own /usr/lib/debug are on the file system of the binary: a process may have
- * mounted something there that says it is root's.
- * A file of root's that not all may read is none: a mount on the same file system leads to any.
- */
-size_t foreign_open_debug(pid_t pid, const char *path, const struct stat *st,
-			  const struct debug_name *name, int fds[DEBUG_FILES_MAX]);
 
 /*
  * Opens the map of generated code that the process behind tmp has written: a file of its user or of

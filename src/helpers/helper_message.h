@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define MESSAGE_PARTS 5
-#define MESSAGE_FDS 6
+#define MESSAGE_FDS 24
 
 struct message_part {
 	void *v;

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "src/elf/elf_image.h"
-#include "src/foreign/foreign_file.h"
+#include "src/foreign/debug_files.h"
 #include "src/inspect/code_gaps.h"
 #include "src/inspect/unwind_rows.h"
 #include "src/symbolize/elf_symbols.h"

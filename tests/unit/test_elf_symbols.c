@@ -15,7 +15,7 @@
 
 #include "src/model/record.h"
 #include "src/elf/debug_name.h"
-#include "src/foreign/foreign_file.h"
+#include "src/foreign/debug_files.h"
 #include "src/symbolize/elf_symbols.h"
 #include "tests/unit/elf_oracle.h"
 

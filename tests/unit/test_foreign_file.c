@@ -5,103 +5,26 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-#include "src/elf/debug_name.h"
 #include "src/foreign/foreign_file.h"
 #include "src/proc/procfs.h"
+#include "tests/unit/foreign_world.h"
 
 #define NO_PID 0x3fffffff
-
-struct world {
-	char dir[64], path[128];
-	int root;			/* O_PATH of dir */
-};
-
-static char *in(struct world *w, const char *name)
-{
-	snprintf(w->path, sizeof(w->path), "%s/%s", w->dir, name);
-	return w->path;
-}
-
-static void make_file(struct world *w, const char *name, const char *text)
-{
-	FILE *f = fopen(in(w, name), "w");
-
-	assert_non_null(f);
-	fputs(text, f);
-	assert_int_equal(fchmod(fileno(f), 0644), 0);
-	fclose(f);
-}
-
-static int setup(void **state)
-{
-	struct world *w = test_calloc(1, sizeof(*w));
-
-	strcpy(w->dir, "/tmp/probee-foreign.XXXXXX");
-	assert_non_null(mkdtemp(w->dir));
-	w->root = open(w->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	*state = w;
-	return w->root >= 0 ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	struct world *w = *state;
-	char command[100];
-
-	close(w->root);
-	snprintf(command, sizeof(command), "rm -rf %s", w->dir);
-	assert_int_equal(system(command), 0);
-	test_free(w);
-	return 0;
-}
-
-/* ---- was it opened? ---- */
-
-static int watch(const char *path)
-{
-	int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-
-	assert_true(fd >= 0);
-	assert_true(inotify_add_watch(fd, path, IN_OPEN) >= 0);
-	return fd;
-}
-
-static bool was_opened(int watch_fd)
-{
-	char events[4096];
-	bool opened = read(watch_fd, events, sizeof(events)) > 0;
-
-	close(watch_fd);
-	return opened;
-}
-
-/* A device of our own, so that nobody else opens it; a FIFO where making devices is forbidden. */
-static char *make_device(struct world *w, const char *name)
-{
-	if (mknod(in(w, name), S_IFCHR | 0600, makedev(1, 3)))
-		assert_int_equal(mkfifo(in(w, name), 0600), 0);
-	return in(w, name);
-}
 
 static void test_the_watch_sees_an_open(void **state)
 {
@@ -226,93 +149,6 @@ static void test_files_of_the_kernel(void **state)
 	close(root);
 }
 
-/* ---- debug files ---- */
-
-static size_t debug_files_of(struct world *w, const char *link, int fds[DEBUG_FILES_MAX])
-{
-	struct debug_name name = { .crc = 1 };
-	char binary[128];
-	struct stat st;
-	size_t nr;
-
-	snprintf(binary, sizeof(binary), "%s/binary", w->dir);
-	assert_int_equal(stat(binary, &st), 0);
-	snprintf(name.link, sizeof(name.link), "%s", link);
-	nr = foreign_open_debug(0, binary, &st, &name, fds);
-	for (size_t i = 0; i < nr; i++)
-		close(fds[i]);
-	return nr;
-}
-
-static void test_debug_link_to_a_device(void **state)
-{
-	struct world *w = *state;
-	int fds[DEBUG_FILES_MAX], events;
-
-	assert_int_equal(mkdir(in(w, "dev"), 0700), 0);
-	events = watch(make_device(w, "dev/null"));
-	make_file(w, "binary", "x");
-	assert_int_equal(symlink("dev", in(w, ".debug")), 0);
-	assert_int_equal(debug_files_of(w, "null", fds), 0);
-	assert_int_equal(symlink("dev/null", in(w, "null")), 0);
-	assert_int_equal(debug_files_of(w, "null", fds), 0);
-	assert_int_equal(unlink(in(w, "null")), 0);
-	assert_int_equal(link(in(w, "dev/null"), strcat(strcpy((char[128]){ 0 }, w->dir), "/null")),
-			 0);
-	assert_int_equal(debug_files_of(w, "null", fds), 0);
-	assert_false(was_opened(events));
-}
-
-static void test_debug_link(void **state)
-{
-	struct world *w = *state;
-	int fds[DEBUG_FILES_MAX];
-
-	make_file(w, "binary", "x");
-	make_file(w, "beside", "x");
-	assert_int_equal(mkdir(in(w, ".debug"), 0700), 0);
-	make_file(w, ".debug/beside", "y");
-	assert_int_equal(debug_files_of(w, "beside", fds), 2);
-	assert_int_equal(debug_files_of(w, "../binary", fds), 0);
-	assert_int_equal(debug_files_of(w, "", fds), 0);
-	if (geteuid() == 0) {		/* of neither root nor the owner of the binary */
-		assert_int_equal(chown(in(w, "beside"), 12345, 12345), 0);
-		assert_int_equal(debug_files_of(w, "beside", fds), 1);
-	}
-}
-
-/* A user may mount /etc/shadow beside his binary, in a namespace of his own. */
-static void test_debug_link_to_what_only_root_may_read(void **state)
-{
-	struct world *w = *state;
-	int fds[DEBUG_FILES_MAX];
-
-	if (geteuid() != 0)
-		skip();
-	make_file(w, "binary", "x");
-	make_file(w, "beside", "x");
-	assert_int_equal(chown(in(w, "binary"), 12345, 12345), 0);
-	assert_int_equal(debug_files_of(w, "beside", fds), 1);
-	assert_int_equal(chmod(in(w, "beside"), 0640), 0);
-	assert_int_equal(debug_files_of(w, "beside", fds), 0);
-	assert_int_equal(chown(in(w, "beside"), 12345, 12345), 0);
-	assert_int_equal(debug_files_of(w, "beside", fds), 1);
-}
-
-/* Another file at the path of the binary: what lies beside it is not for the binary. */
-static void test_debug_link_beside_another_file(void **state)
-{
-	struct debug_name name = { .link = "beside", .crc = 1 };
-	struct world *w = *state;
-	int fds[DEBUG_FILES_MAX];
-	struct stat st;
-
-	make_file(w, "binary", "x");
-	make_file(w, "beside", "x");
-	assert_int_equal(stat("/bin/sh", &st), 0);
-	assert_int_equal(foreign_open_debug(0, in(w, "binary"), &st, &name, fds), 0);
-}
-
 /* ---- maps of generated code ---- */
 
 static void test_perf_map(void **state)
@@ -356,121 +192,6 @@ static void test_perf_map_of_another_user(void **state)
 	fd = foreign_open_perf_map(&tmp, &st);
 	assert_true(fd >= 0);
 	close(fd);
-}
-
-/* In a child with a mount namespace of its own; what it returns. -1: that cannot be had here. */
-static int with_mounts(int (*fn)(struct world *w), struct world *w)
-{
-	int status;
-	pid_t pid = fork();
-
-	assert_true(pid >= 0);
-	if (!pid) {
-		bool has = !unshare(CLONE_NEWNS) &&
-			   !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
-
-		_exit(has ? fn(w) : 255);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFEXITED(status));
-	return WEXITSTATUS(status) == 255 ? -1 : WEXITSTATUS(status);
-}
-
-/* ---- debug files of processes with another root directory ---- */
-
-#define DEBUG_DIR "usr/lib/debug/.build-id/ab"
-
-/* Makes a binary and a debug file of these owners, for a root directory that is w->dir. */
-static int make_debug_file(struct world *w, uid_t owner, uid_t debug_owner)
-{
-	char command[256];
-
-	make_file(w, "binary", "x");
-	snprintf(command, sizeof(command), "mkdir -p %s/" DEBUG_DIR, w->dir);
-	if (system(command))
-		return -1;
-	make_file(w, DEBUG_DIR "/cd.debug", "x");
-	return chown(in(w, "binary"), owner, owner) ||
-			       chown(in(w, DEBUG_DIR "/cd.debug"), debug_owner, debug_owner)
-		       ? -1
-		       : 0;
-}
-
-/* A process that waits in a root directory of its own. */
-static pid_t live_in(const char *root)
-{
-	int ready[2];
-	pid_t pid;
-	char byte;
-
-	assert_int_equal(pipe(ready), 0);
-	pid = fork();
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		close(ready[0]);
-		if (chroot(root) || write(ready[1], "", 1) != 1)
-			_exit(1);
-		for (;;)
-			pause();
-	}
-	close(ready[1]);
-	if (read(ready[0], &byte, 1) != 1)
-		pid = -1;		/* it has ended */
-	close(ready[0]);
-	return pid;
-}
-
-/* The number of files that are found by build-id; 100: there can be no such process here. */
-static int search_in_root(struct world *w)
-{
-	const struct debug_name name = { .build_id = { 0xab, 0xcd }, .build_id_len = 2 };
-	pid_t pid = live_in(w->dir);
-	int fds[DEBUG_FILES_MAX];
-	struct stat st;
-	size_t nr;
-
-	if (pid < 0 || stat(in(w, "binary"), &st))
-		return 100;
-	nr = foreign_open_debug(pid, "/binary", &st, &name, fds);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-	for (size_t i = 0; i < nr; i++)
-		close(fds[i]);
-	return (int)nr;
-}
-
-/* Root in a container without rights is another user here, and owns what is installed there. */
-static void test_debug_file_in_a_container(void **state)
-{
-	struct world *w = *state;
-
-	if (geteuid() || make_debug_file(w, 100000, 100000) || search_in_root(w) == 100)
-		skip();
-	assert_int_equal(search_in_root(w), 1);
-	assert_int_equal(make_debug_file(w, 100000, 0), 0);
-	assert_int_equal(search_in_root(w), 1);
-	assert_int_equal(make_debug_file(w, 100000, 100001), 0);
-	assert_int_equal(search_in_root(w), 0);
-	assert_int_equal(make_debug_file(w, 0, 100000), 0);
-	assert_int_equal(search_in_root(w), 0);
-}
-
-static int search_mounted(struct world *w)
-{
-	if (make_debug_file(w, 0, 0) || mount("none", in(w, "usr"), "tmpfs", 0, NULL) ||
-	    make_debug_file(w, 0, 0))
-		return 255;
-	return search_in_root(w);
-}
-
-/* For root's binary, a process has mounted a file that says that it is root's. */
-static void test_debug_file_that_is_mounted(void **state)
-{
-	int nr = with_mounts(search_mounted, *state);
-
-	if (geteuid() || nr < 0 || nr == 100)
-		skip();
-	assert_int_equal(nr, 0);
 }
 
 /* ---- file systems whose files have other numbers than their mappings ---- */
@@ -653,15 +374,9 @@ int main(void)
 		T(test_mapped_is_no_device),
 		T(test_links_stay_in_the_root),
 		T(test_files_of_the_kernel),
-		T(test_debug_link_to_a_device),
-		T(test_debug_link),
-		T(test_debug_link_to_what_only_root_may_read),
-		T(test_debug_link_beside_another_file),
 		T(test_perf_map),
 		T(test_perf_map_of_another_user),
 		T(test_perf_map_that_is_mounted),
-		T(test_debug_file_in_a_container),
-		T(test_debug_file_that_is_mounted),
 		T(test_numbers_on_overlay),
 		T(test_numbers_on_btrfs),
 	};
