@@ -9,7 +9,7 @@
 #include "src/base/io.h"
 
 #define MAX_LINK 4096
-#define MAX_CRC_BYTES (1ull << 30)
+#define MAX_CRC_BYTES (2ull << 30)
 
 bool debug_name_is_plain(const char *link)
 {
@@ -43,19 +43,6 @@ int debug_name_read(struct elf_image *img, struct debug_name *name)
 	return name->build_id_len || *name->link ? 0 : -ENOENT;
 }
 
-static bool same_build_id(const struct debug_name *name, int fd)
-{
-	struct elf_image *debug;
-	bool same;
-
-	if (elf_image_open(fd, &debug))
-		return false;
-	same = debug->build_id_len == name->build_id_len &&
-	       !memcmp(debug->build_id, name->build_id, name->build_id_len);
-	elf_image_close(debug);
-	return same;
-}
-
 /*
  * Whether the file has this CRC-32 (that of zlib). The size is bounded, because any user may have
  * written the file.
@@ -74,7 +61,20 @@ static bool has_crc(int fd, uint32_t want)
 	return !n && crc == want;	/* a larger file left the loop with n > 0 */
 }
 
+/*
+ * Two build-ids decide. gdb has the CRC decide for files that were found by their debug link; but
+ * the build-id says more and costs nothing, and a debug file may have been compressed since.
+ */
 bool debug_name_fits(const struct debug_name *name, int fd)
 {
-	return name->build_id_len ? same_build_id(name, fd) : has_crc(fd, name->crc);
+	struct elf_image *debug;
+	bool decides, fits;
+
+	if (elf_image_open(fd, &debug))
+		return false;
+	decides = name->build_id_len && debug->build_id_len;
+	fits = debug->build_id_len == name->build_id_len &&
+	       !memcmp(debug->build_id, name->build_id, name->build_id_len);
+	elf_image_close(debug);
+	return decides ? fits : *name->link && has_crc(fd, name->crc);
 }

@@ -16,7 +16,7 @@
 struct debug_name {
 	uint8_t build_id[64];
 	uint32_t build_id_len;		/* 0: none */
-	uint32_t crc;			/* of the whole debug file; counts without a build-id */
+	uint32_t crc;			/* of the whole debug file; counts if one has no build-id */
 	char link[256];			/* .gnu_debuglink: a name without "/"; "": none */
 };
 

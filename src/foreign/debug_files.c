@@ -228,23 +228,41 @@ static void search_roots(struct debug_search *s, pid_t pid, const char *path,
 
 /* ---- debug files ---- */
 
+/*
+ * Distributions have made /lib a link to /usr/lib. A package that was built before has the debug
+ * files of its libraries in /usr/lib/debug/lib, though its libraries are mapped from /usr/lib.
+ */
+static void try_merged(struct debug_search *s, const char *link)
+{
+	static const char *const merged[] = { "/bin",   "/sbin",  "/lib",
+					      "/lib32", "/lib64", "/libx32" };
+	static const char usr[] = "/usr";
+	const char *dir = begins(s->dir, usr) ? s->dir + strlen(usr) : s->dir;
+
+	for (size_t i = 0; i < sizeof(merged) / sizeof(merged[0]); i++)
+		if (begins(dir, merged[i]) || !strcmp(dir, merged[i]))
+			try_path(s, FOREIGN_LINKS, DEBUG_ROOT "%s%s/%s", dir == s->dir ? usr : "",
+				 dir, link);
+}
+
 static void try_debug(struct debug_search *s, const void *what)
 {
 	/* Beside the binary a link could be its user's. */
 	static const struct {
 		const char *before, *behind;
 		unsigned links;
-	} places[] = { { "", "/.debug", FOREIGN_NO_LINKS },
-		       { DEBUG_ROOT, "", FOREIGN_LINKS },
-		       { "", "", FOREIGN_NO_LINKS } };
+	} places[] = { { "", "", FOREIGN_NO_LINKS },
+		       { "", "/.debug", FOREIGN_NO_LINKS },
+		       { DEBUG_ROOT, "", FOREIGN_LINKS } };
 	const struct debug_name *n = what;
 
 	try_by_build_id(s, n->build_id, n->build_id_len);
-	if (!s->is_its || !*n->link || strchr(n->link, '/'))
+	if ((s->is_ours && !s->is_its) || !*s->path || !*n->link || strchr(n->link, '/'))
 		return;
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
 		try_path(s, places[i].links, "%s%s%s/%s", places[i].before, s->dir,
 			 places[i].behind, n->link);
+	try_merged(s, n->link);
 }
 
 size_t foreign_open_debug(pid_t pid, const char *path, const struct stat *st,

@@ -417,6 +417,85 @@ static void test_alternatives(void **state)
 	expect(b, "0:by id ");
 }
 
+/* ---- places of debug files ---- */
+
+static void expect_debug(struct beside_world *b, const char *path, const char *want)
+{
+	const struct debug_name name = { .build_id = { 0xab, 0xcd }, .build_id_len = 2,
+					 .link = "x.debug" };
+	char found[256] = "", text[32];
+	int fds[DEBUG_FILES_MAX];
+	size_t nr = foreign_open_debug(b->pid, path, &b->binary, &name, fds);
+
+	for (size_t i = 0; i < nr; i++) {
+		memset(text, 0, sizeof(text));
+		assert_true(read(fds[i], text, sizeof(text) - 1) > 0);
+		snprintf(found + strlen(found), sizeof(found) - strlen(found), "%s ", text);
+		close(fds[i]);
+	}
+	assert_string_equal(found, want);
+}
+
+/* gdb's order. Without the file by build-id the last of them has room as well. */
+static void test_order_of_debug_files(void **state)
+{
+	struct beside_world *b = *state;
+	char new[128];
+
+	if (b->pid < 0)
+		skip();
+	assert_int_equal(mkdir(in(b->w, "app/.debug"), 0755), 0);
+	make_file(b->w, "usr/lib/debug/app/x.debug", "global");
+	make_file(b->w, "app/.debug/x.debug", "below");
+	make_file(b->w, "app/x.debug", "beside");
+	make_file(b->w, "usr/lib/debug/.build-id/ab/cd.debug", "by-id");
+	expect_debug(b, "/app/prog", "by-id beside below global ");
+	/* The binary was deleted or replaced: its path is still that of its debug file. */
+	make_file(b->w, "app/new", "new");
+	strcpy(new, in(b->w, "app/new"));
+	assert_int_equal(rename(new, in(b->w, "app/prog")), 0);
+	expect_debug(b, "/app/prog", "by-id beside below global ");
+	expect_debug(b, "prog", "by-id ");
+	expect_debug(b, NULL, "by-id ");
+}
+
+/* Debug files of packages that were built before /lib became a link to /usr/lib. */
+static void test_merged_directories(void **state)
+{
+	struct beside_world *b = *state;
+	char command[256];
+
+	if (b->pid < 0)
+		skip();
+	snprintf(command, sizeof(command),
+		 "cd %s/usr/lib/debug && mkdir -p lib/multi usr/bin usr/lib64 library", b->w->dir);
+	assert_int_equal(system(command), 0);
+	make_file(b->w, "usr/lib/debug/lib/multi/x.debug", "lib");
+	make_file(b->w, "usr/lib/debug/usr/bin/x.debug", "bin");
+	make_file(b->w, "usr/lib/debug/library/x.debug", "library");
+	expect_debug(b, "/usr/lib/multi/libx.so", "lib ");
+	expect_debug(b, "/lib/multi/libx.so", "lib ");
+	expect_debug(b, "/bin/x", "bin ");
+	expect_debug(b, "/usr/bin/x", "bin ");
+	expect_debug(b, "/usr/library/x", "");
+}
+
+/* The binary itself and a second name of a file are no candidates. */
+static void test_debug_files_once(void **state)
+{
+	struct beside_world *b = *state;
+	char other[128];
+
+	if (b->pid < 0)
+		skip();
+	strcpy(other, in(b->w, "app/prog"));
+	assert_int_equal(link(other, in(b->w, "app/x.debug")), 0);
+	make_file(b->w, "usr/lib/debug/app/x.debug", "one");
+	assert_int_equal(symlink("../../app/x.debug",
+				 in(b->w, "usr/lib/debug/.build-id/ab/cd.debug")), 0);
+	expect_debug(b, "/app/prog", "one ");
+}
+
 /* What a parser may have been made to say. */
 static void test_names_that_are_not_sound(void **state)
 {
@@ -482,6 +561,9 @@ int main(void)
 		B(test_packages),
 		B(test_alternatives),
 		B(test_names_that_are_not_sound),
+		B(test_order_of_debug_files),
+		B(test_merged_directories),
+		B(test_debug_files_once),
 		B(test_many_names),
 	};
 

@@ -447,6 +447,13 @@ static void test_debug_link_by_crc(void **state)
 	s = load(in_dir("q_linked"));
 	assert_null(name_at(s, work));
 	elf_symbols_free(s);
+
+	/* The CRC counts if the debug file alone has no build-id. */
+	run("objcopy --only-keep-debug -R .note.gnu.build-id p r.dbg && cp p_stripped r_linked &&"
+	    " objcopy --add-gnu-debuglink=r.dbg r_linked");
+	s = load(in_dir("r_linked"));
+	assert_string_equal(name_at(s, address_of("p", "work")), "work");
+	elf_symbols_free(s);
 }
 
 /* ---- Go ---- */
