@@ -130,6 +130,7 @@ CAPTURE_SRCS := \
 	src/symbolize/kernel_hidden.c \
 	src/symbolize/kernel_regions.c \
 	src/symbolize/kernel_symbols.c \
+	src/symbolize/mini_debug.c \
 	src/symbolize/perf_map.c \
 	src/symbolize/plt_symbols.c \
 	src/symbolize/symbol_batch.c \

@@ -5,7 +5,7 @@
 set -eu
 
 level=${1:-build}
-build='gcc libc6-dev binutils clang bpftool libbpf-dev libelf-dev libdw-dev zlib1g-dev libzstd-dev libseccomp-dev libcap-ng-dev libiberty-dev'
+build='gcc libc6-dev binutils clang bpftool libbpf-dev libelf-dev libdw-dev zlib1g-dev libzstd-dev libseccomp-dev libcap-ng-dev libiberty-dev liblzma-dev'
 demo='procps'
 check='libcmocka-dev libclang-rt-14-dev python3 g++ util-linux'
 

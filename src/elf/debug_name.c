@@ -78,3 +78,33 @@ bool debug_name_fits(const struct debug_name *name, int fd)
 	elf_image_close(debug);
 	return decides ? fits : *name->link && has_crc(fd, name->crc);
 }
+
+static bool has_symtab(int fd)
+{
+	struct elf_image *img;
+	struct elf_section sec;
+	bool has;
+
+	if (elf_image_open(fd, &img))
+		return false;
+	has = !elf_image_section(img, ".symtab", &sec);
+	elf_image_close(img);
+	return has;
+}
+
+int debug_name_choose(struct elf_image *img, const int *fds, size_t nr)
+{
+	struct debug_name name;
+	int found = -1;
+
+	if (!nr || debug_name_read(img, &name))
+		return -1;
+	for (size_t i = 0; i < nr; i++) {
+		if (!debug_name_fits(&name, fds[i]))
+			continue;
+		if (has_symtab(fds[i]))
+			return fds[i];
+		found = found < 0 ? fds[i] : found;
+	}
+	return found;
+}

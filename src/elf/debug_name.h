@@ -5,6 +5,7 @@
  *
  *	debug_name_read(img, &name)		0, or -ENOENT: the binary names none
  *	debug_name_fits(&name, fd)		whether fd is that debug file
+ *	debug_name_choose(img, fds, nr)		which of these it is
  */
 #pragma once
 
@@ -25,3 +26,9 @@ bool debug_name_is_plain(const char *link);
 
 int debug_name_read(struct elf_image *img, struct debug_name *name);
 bool debug_name_fits(const struct debug_name *name, int fd);
+
+/*
+ * The first of fds that is the debug file of img and has symbols, because a stripped copy of the
+ * binary fits as well; else the first that fits; else -1.
+ */
+int debug_name_choose(struct elf_image *img, const int *fds, size_t nr);

@@ -13,6 +13,7 @@
 #include "src/model/record.h"
 #include "src/elf/fde_ranges.h"
 #include "src/symbolize/code_parts.h"
+#include "src/symbolize/mini_debug.h"
 #include "src/symbolize/symbol_set.h"
 
 #define MAX_TABLE_BYTES (256ull << 20)	/* 11 million symbols, a second of work */
@@ -37,6 +38,7 @@ struct elf_symbols {
 	uint64_t base;
 	struct name_bytes names[NAME_TABLES];
 	int debug_fd;			/* borrowed; -1: no debug file is used */
+	void *mini_names;		/* the string table of .gnu_debugdata */
 	uint32_t flags;
 	bool whole, is_go;
 	struct fde_ranges fdes;
@@ -139,19 +141,45 @@ static void keep_names(struct name_bytes *n, struct elf_image *img, const char *
 		n->size = img->file_size - n->offset;
 }
 
-static int find_debug_file(struct elf_image *img, const struct elf_symbols_source *src)
+/* Keeps the string table alone, because the rest is large. */
+static int keep_mini_names(struct elf_symbols *s, struct elf_image *mini, const uint8_t *data)
 {
-	struct debug_name name;
+	struct name_bytes *n = &s->names[NAMES_SYMTAB];
 
-	if (!src->nr_debug_fds || debug_name_read(img, &name))
-		return -1;
-	for (size_t i = 0; i < src->nr_debug_fds; i++)
-		if (debug_name_fits(&name, src->debug_fds[i]))
-			return src->debug_fds[i];
-	return -1;
+	keep_names(n, mini, ".symtab", -1, data);
+	s->mini_names = malloc(n->size + 1);
+	if (!s->mini_names) {
+		n->size = 0;
+		return -ENOMEM;
+	}
+	memcpy(s->mini_names, data + n->offset, n->size);
+	*n = (struct name_bytes){ -1, s->mini_names, 0, n->size };
+	return 0;
 }
 
-/* Adds .symtab of the debug file, else of the file itself. -ENOENT: neither has one. */
+/* Adds the functions of .gnu_debugdata. Damage there is none of the file's. */
+static int add_mini(struct elf_symbols *s, struct symbol_set *set)
+{
+	struct elf_image *mini = NULL;
+	size_t len = 0;
+	void *data = NULL;
+	int err = mini_debug_read(set->img, &data, &len);
+
+	if (!err)
+		err = elf_image_open_memory(data, len, &mini);
+	if (!err)
+		err = add_table(set, mini, ".symtab", NAMES_SYMTAB, false);
+	if (!err)
+		err = keep_mini_names(s, mini, data);
+	elf_image_close(mini);
+	free(data);
+	return err && err != -ENOMEM ? -ENOENT : err;
+}
+
+/*
+ * Adds .symtab of the debug file, else of the file itself, else the one that it has in compressed
+ * form. -ENOENT: there is none.
+ */
 static int add_symtab(struct elf_symbols *s, struct symbol_set *set,
 		      const struct elf_symbols_source *src)
 {
@@ -159,7 +187,7 @@ static int add_symtab(struct elf_symbols *s, struct symbol_set *set,
 	struct elf_section sec;
 	int err = -ENOENT;
 
-	s->debug_fd = find_debug_file(set->img, src);
+	s->debug_fd = debug_name_choose(set->img, src->debug_fds, src->nr_debug_fds);
 	if (s->debug_fd >= 0 && !elf_image_open(s->debug_fd, &debug)) {
 		if (!elf_image_section(debug, ".debug_info", &sec))
 			s->flags |= BINARY_HAS_DEBUGINFO;
@@ -171,6 +199,8 @@ static int add_symtab(struct elf_symbols *s, struct symbol_set *set,
 	if (err != -ENOENT)
 		return err;
 	err = add_table(set, set->img, ".symtab", NAMES_SYMTAB, false);
+	if (err == -ENOENT)
+		return add_mini(s, set);
 	keep_names(&s->names[NAMES_SYMTAB], set->img, ".symtab", src->fd, src->data);
 	return err;
 }
@@ -334,6 +364,7 @@ void elf_symbols_free(struct elf_symbols *s)
 {
 	if (!s)
 		return;
+	free(s->mini_names);
 	free(s->v);
 	free(s);
 }
@@ -539,7 +570,8 @@ size_t elf_symbols_count(const struct elf_symbols *s)
 
 size_t elf_symbols_bytes(const struct elf_symbols *s)
 {
-	return sizeof(*s) + s->nr * sizeof(*s->v);
+	return sizeof(*s) + s->nr * sizeof(*s->v) +
+	       (s->mini_names ? s->names[NAMES_SYMTAB].size : 0);
 }
 
 uint32_t elf_symbols_flags(const struct elf_symbols *s)

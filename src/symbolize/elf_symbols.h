@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The functions of one ELF file: from .symtab (its own or its separate debug file's), .dynsym, the
- * PLT, Go's own table, and from section names. A function takes 12 bytes in a sorted array; names
- * stay in the file and are read when they are asked for.
+ * The functions of one ELF file: from .symtab (its separate debug file's, its own, or that of
+ * .gnu_debugdata), .dynsym, the PLT, Go's own table, and from section names. A function takes 12
+ * bytes in a sorted array; names stay in the file and are read when they are asked for.
  *
  *	elf_symbols_load(...)			reads all sources once
  *	elf_symbols_find(s, addr, ...)		the function that covers addr

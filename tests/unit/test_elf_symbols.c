@@ -423,7 +423,12 @@ static void test_debug_link(void **state)
 	assert_null(name_at(s, work));
 	elf_symbols_free(s);
 
-	run("rm .debug/p.dbg && objcopy --only-keep-debug p_ibt .debug/p.dbg");
+	run("rm .debug/p.dbg && cp p .debug/p.dbg && cp p_stripped p.dbg");
+	s = load(in_dir("linked"));	/* a stripped copy of it comes first */
+	assert_string_equal(name_at(s, work), "work");
+	elf_symbols_free(s);
+
+	run("rm .debug/p.dbg p.dbg && objcopy --only-keep-debug p_ibt .debug/p.dbg");
 	s = load(in_dir("linked"));	/* somebody else's build-id */
 	assert_null(name_at(s, work));
 	elf_symbols_free(s);
@@ -453,6 +458,84 @@ static void test_debug_link_by_crc(void **state)
 	    " objcopy --add-gnu-debuglink=r.dbg r_linked");
 	s = load(in_dir("r_linked"));
 	assert_string_equal(name_at(s, address_of("p", "work")), "work");
+	elf_symbols_free(s);
+}
+
+/* ---- .gnu_debugdata ---- */
+
+/* As gdb's manual makes one: functions that .dynsym lacks, in an ELF file compressed by xz. */
+static void make_mini(const char *in, const char *out, const char *xz)
+{
+	run("nm -D %s --format=posix --defined-only | awk '{ print $1 }' | sort >dynsyms && "
+	    "nm %s --format=posix --defined-only | awk '$2 ~ /[TtDd]/ { print $1 }' | sort >funcsyms && "
+	    "comm -13 dynsyms funcsyms >keep && objcopy --only-keep-debug %s mini.debug && "
+	    "objcopy -S --remove-section .comment --keep-symbols=keep mini.debug mini && "
+	    "rm -f mini.xz && xz %s mini && strip -o %s %s && "
+	    "objcopy --add-section .gnu_debugdata=mini.xz %s",
+	    in, in, in, xz, out, in, out);
+}
+
+/* Names of all functions equal those of the unstripped file. */
+static void test_mini_debug(void **state)
+{
+	struct oracle o = { 0 };
+	struct elf_symbols *s;
+	size_t local = 0;
+
+	(void)state;
+	if (!have_tool("xz"))
+		skip();
+	write_text("hidden.c", "static int __attribute__((noinline)) hidden(int n) { return n * 3 + 1; }\n"
+			       "int main(int n, char **v) { (void)v; return hidden(n); }\n");
+	run("cc -O1 -rdynamic -o whole hidden.c");
+	make_mini("whole", "mini_linked", "-6");
+	s = load(in_dir("mini_linked"));
+	assert_true(elf_symbols_is_whole(s));
+	assert_true(elf_symbols_flags(s) & BINARY_STRIPPED);
+	oracle_functions(&o, in_dir("whole"));
+	for (size_t i = 0; i < o.nr; i++) {
+		if (!o.v[i].size)
+			continue;
+		assert_non_null(name_at(s, o.v[i].addr));
+		assert_true(oracle_has(&o, o.v[i].addr, name_at(s, o.v[i].addr)));
+		local += !strncmp(name_at(s, o.v[i].addr), "hidden", 6);
+	}
+	assert_true(o.nr > 3);
+	assert_int_equal(local, 1);
+	assert_true(elf_symbols_bytes(s) > elf_symbols_count(s) * 12 + 20);
+	oracle_release(&o);
+	elf_symbols_free(s);
+}
+
+/* What cannot be uncompressed costs its names and no others. */
+static void test_mini_debug_that_is_bad(void **state)
+{
+	static const char *const bad[] = {
+		"head -c -8 mini.xz", "head -c 40 mini.xz", "head -c 2 mini.xz", ":",
+		"tr '\\001-\\100' '\\101-\\200' <mini.xz", "echo no ELF file | xz",
+		"head -c 100M /dev/zero | xz -1", "xz -dc mini.xz | xz --lzma2=dict=256MiB",
+		"xz -dc mini.xz | xz --format=lzma",
+	};
+	uint64_t hidden = address_of("whole", "hidden");
+	struct elf_symbols *s;
+
+	(void)state;
+	if (!have_tool("xz"))
+		skip();
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		run("%s >bad.xz && cp mini_linked bad_mini && "
+		    "objcopy --update-section .gnu_debugdata=bad.xz bad_mini", bad[i]);
+		s = load(in_dir("bad_mini"));
+		assert_null(name_at(s, hidden));
+		assert_false(elf_symbols_is_whole(s));
+		assert_string_equal(name_at(s, address_of("whole", "main")), "main");
+		elf_symbols_free(s);
+	}
+	/* Padding behind the end is none of it. */
+	run("{ cat mini.xz; printf '\\0\\0\\0\\0'; } >bad.xz && cp mini_linked bad_mini && "
+	    "objcopy --update-section .gnu_debugdata=bad.xz bad_mini");
+	s = load(in_dir("bad_mini"));
+	assert_string_equal(name_at(s, hidden), "hidden");
 	elf_symbols_free(s);
 }
 
@@ -527,6 +610,8 @@ int main(void)
 		cmocka_unit_test(test_known_places),
 		cmocka_unit_test(test_debug_link),
 		cmocka_unit_test(test_debug_link_by_crc),
+		cmocka_unit_test(test_mini_debug),
+		cmocka_unit_test(test_mini_debug_that_is_bad),
 		cmocka_unit_test(test_go_without_symtab),
 		cmocka_unit_test(test_no_elf),
 		cmocka_unit_test(test_truncated_while_open),
