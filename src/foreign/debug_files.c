@@ -26,10 +26,11 @@ struct found_file {
 
 struct debug_search {
 	const struct stat *binary;
-	const char *path;		/* of the binary; "": unknown */
+	const char *mapped;		/* the path of the binary; "": unknown */
 	char dir[PATH_MAX];		/* of the binary */
 	int from;			/* the file that has the names; -1: the binary */
 	/* What is searched now. */
+	const char *path;		/* of the binary, beneath root */
 	int root;
 	bool is_ours;
 	bool is_its;			/* path counts from this root */
@@ -96,24 +97,34 @@ static bool read_link(int fd, char out[PATH_MAX])
 	return n > 0 && out[0] == '/';
 }
 
+/* Both paths are the kernel's; "" if path is not beneath root. */
+static const char *beneath(const char *path, const char *root)
+{
+	if (!strcmp(root, "/"))
+		return path;
+	return begins(path, root) ? path + strlen(root) : "";
+}
+
 /*
- * The path of the file from, counted from root. The kernel counts both from the root of their mount
- * namespace.
+ * The paths of the binary and of the file from, as they count from root. The kernel counts from the
+ * root of the mount namespace. It tells the path of a mapping as whoever asks sees it, or as the
+ * process does, which is not the same with chroot(2).
  */
-static void find_from(struct debug_search *s)
+static void find_paths(struct debug_search *s)
 {
 	char root[PATH_MAX], path[PATH_MAX];
 	struct stat st;
+	bool has_root = read_link(s->root, root);
 
+	s->path = has_root ? beneath(s->mapped, root) : "";
+	s->path = *s->path ? s->path : s->mapped;
+	memcpy(s->dir, s->path, strlen(s->path) + 1);
+	cut_last(s->dir);
 	s->from_path[0] = s->from_dir[0] = 0;
-	if (s->from < 0 || fstat(s->from, &st) || !st.st_nlink || !read_link(s->from, path) ||
-	    !read_link(s->root, root))
+	if (!has_root || s->from < 0 || fstat(s->from, &st) || !st.st_nlink ||
+	    !read_link(s->from, path))
 		return;
-	if (!strcmp(root, "/"))
-		root[0] = 0;
-	if (!begins(path, root))
-		return;
-	memcpy(s->from_path, path + strlen(root), strlen(path + strlen(root)) + 1);
+	snprintf(s->from_path, sizeof(s->from_path), "%s", beneath(path, root));
 	memcpy(s->from_dir, s->from_path, sizeof(s->from_dir));
 	cut_last(s->from_dir);
 }
@@ -209,8 +220,8 @@ static void search_root(struct debug_search *s, pid_t pid,
 	if (s->root < 0)
 		return;
 	s->is_ours = !pid;
+	find_paths(s);
 	s->is_its = is_its_root(s);
-	find_from(s);
 	search(s, what);
 	close(s->root);
 }
@@ -218,9 +229,7 @@ static void search_root(struct debug_search *s, pid_t pid,
 static void search_roots(struct debug_search *s, pid_t pid, const char *path,
 			 void (*search)(struct debug_search *s, const void *what), const void *what)
 {
-	s->path = path && path[0] == '/' && strlen(path) < PATH_MAX ? path : "";
-	strcpy(s->dir, s->path);
-	cut_last(s->dir);
+	s->mapped = path && path[0] == '/' && strlen(path) < PATH_MAX ? path : "";
 	search_root(s, 0, search, what);
 	if (pid)
 		search_root(s, pid, search, what);

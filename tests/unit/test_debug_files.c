@@ -450,6 +450,8 @@ static void test_order_of_debug_files(void **state)
 	make_file(b->w, "app/x.debug", "beside");
 	make_file(b->w, "usr/lib/debug/.build-id/ab/cd.debug", "by-id");
 	expect_debug(b, "/app/prog", "by-id beside below global ");
+	/* As we see it, who are not in that root directory; ours is searched first. */
+	expect_debug(b, in(b->w, "app/prog"), "beside below by-id global ");
 	/* The binary was deleted or replaced: its path is still that of its debug file. */
 	make_file(b->w, "app/new", "new");
 	strcpy(new, in(b->w, "app/new"));
