@@ -20,6 +20,7 @@ REPORT_SRCS := \
 	src/base/opt_values.c \
 	src/base/terminal.c \
 	src/base/stop_signals.c \
+	src/base/sudo_user.c \
 	src/base/task_state.c \
 	src/base/timed_reader.c \
 	src/base/worker.c \
@@ -113,6 +114,7 @@ CAPTURE_SRCS := \
 	src/helpers/helper.c \
 	src/helpers/helper_message.c \
 	src/foreign/debug_files.c \
+	src/foreign/debug_server.c \
 	src/foreign/file_opener.c \
 	src/foreign/foreign_file.c \
 	src/foreign/sealed_file.c \

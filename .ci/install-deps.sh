@@ -10,7 +10,7 @@ demo='procps'
 check='libcmocka-dev libclang-rt-14-dev python3 g++ util-linux'
 
 # Programs that tests compare with or record; a test without its program says so and is skipped.
-wanted='libxml2-utils zstd xz-utils chromium gdb elfutils linux-perf strace libcap2-bin redis-server musl-tools libzydis-dev'
+wanted='libxml2-utils zstd xz-utils chromium gdb elfutils linux-perf strace libcap2-bin redis-server musl-tools libzydis-dev debuginfod libdebuginfod1'
 # For other kernels in emulated machines, and for another processor.
 machines='qemu-system-x86 busybox-static cpio'
 arm64='qemu-system-arm gcc-aarch64-linux-gnu'

@@ -11,7 +11,7 @@
  *   if the caller is patient: after the first and the last scan, if scans are all that is recorded.
  *   At the end of a recording all waits together, for tables and for names, take 10 s. The long
  *   wait ends after 1 s if there is no room for all the tables. Every wait ends when the user is in
- *   a hurry (Ctrl-C).
+ *   a hurry (Ctrl-C). With --debuginfod names may take a minute more.
  */
 #include "src/capture/recorder.h"
 
@@ -34,6 +34,7 @@
 #include "src/capture/session/session.h"
 #include "src/capture/stacks/deferred_stacks.h"
 #include "src/capture/tables/unwind_loader.h"
+#include "src/foreign/debug_server.h"
 #include "src/helpers/helper.h"
 #include "src/proc/pid_namespace.h"
 #include "src/proc/procfs.h"
@@ -164,7 +165,7 @@ static bool is_in_a_hurry(void *ctx)
 		snprintf(what, sizeof(what), "unwind tables of %u file%s", nr, plural(nr, "", "s"));
 	if (now_ns() > r->patience_begin_ns + SETTLE_NS && !r->has_said_waiting) {
 		note("waiting for %s, at most %u s in all (Ctrl-C: no longer)", what,
-		     (unsigned)(SETTLE_PATIENT_NS / NSEC_PER_SEC));
+		     (unsigned)((r->patience.until_ns - r->patience_begin_ns) / NSEC_PER_SEC));
 		r->has_said_waiting = true;
 	}
 	return recorder_in_a_hurry(r);
@@ -405,6 +406,23 @@ static int tell_missing(struct recorder *r)
 	return err;
 }
 
+/* Says that servers of debug files were too slow, or did not answer. */
+static int tell_server(struct recorder *r)
+{
+	struct debug_server_stats s = { 0 };
+	char text[200];
+
+	if (r->server)
+		debug_server_stats(r->server, &s);
+	if (!s.late && !s.failed)
+		return 0;
+	snprintf(text, sizeof(text), "--debuginfod: %" PRIu64 " of %" PRIu64 " debug files %s: %s",
+		 s.late + s.failed, s.asked, s.late ? "did not come in time" : "did not come",
+		 s.late ? "10 s a file, 60 s in all" : strerror(-s.error));
+	note("%s", text);
+	return session_note(r->session, 1, text);
+}
+
 int recorder_end(struct recorder *r, const struct rec_end *end)
 {
 	struct rec_end e = *end;
@@ -413,8 +431,12 @@ int recorder_end(struct recorder *r, const struct rec_end *end)
 
 	if (!err)
 		err = recorder_kernel_settle(r);
+	if (r->server)
+		patience->until_ns += DEBUG_SERVER_NS;
 	if (!err)
 		err = session_names(r->session, patience);
+	if (!err)
+		err = tell_server(r);
 	if (!err)
 		err = report_losses(r);
 	if (!err)

@@ -37,6 +37,7 @@
 #include "src/capture/stacks/deferred_stacks.h"
 #include "src/capture/tables/unwind_loader.h"
 #include "src/capture/waits/wait_peers.h"
+#include "src/foreign/debug_server.h"
 #include "src/foreign/file_opener.h"
 #include "src/parse/parsers.h"
 #include "src/proc/pid_namespace.h"
@@ -275,7 +276,12 @@ static int open_helpers(struct recorder *r)
 		err = file_opener_new(r->keeper, &r->opener);
 	if (!err)
 		err = parsers_new(r->keeper, r->opener, nr_threads(), &r->parsers);
-	return err ? fail(err, "start helper processes") : 0;
+	if (err)
+		return fail(err, "start helper processes");
+	if (r->opts.debug_urls)
+		err = debug_server_new(r->opts.debug_urls, &r->server);
+	parsers_ask_server(r->parsers, r->server);
+	return err;
 }
 
 /* What threads that stay do first. */
@@ -579,6 +585,7 @@ void recorder_close(struct recorder *r)
 	binary_store_free(r->store);
 	symbolizer_free(r->symbolizer);
 	parsers_free(r->parsers);
+	debug_server_free(r->server);
 	file_opener_free(r->opener);
 	helper_keeper_free(r->keeper);
 	unwind_loader_free(r->loader);

@@ -40,6 +40,7 @@ struct recorder {
 	struct capture_bpf *bpf;
 	struct helper_keeper *keeper;		/* of the processes of the next two */
 	struct file_opener *opener;
+	struct debug_server *server;	/* NULL: --debuginfod was not given */
 	struct parsers *parsers;
 	struct worker_pool *pool, *name_pool;	/* for tables; for names */
 	struct worker_pool *code_pool;	/* reads generated code */

@@ -440,7 +440,7 @@ static int ask(struct helper *h, const struct helper_message *request, size_t ma
 	if (!err && h->sock < 0)
 		err = start(h);
 	look.pid = h->pid;
-	if (h->pid > 0) {
+	if (h->pid > 0 && !kind->may_sleep) {
 		watched.is_stuck = is_stuck;
 		watched.ctx = &look;
 	}

@@ -60,6 +60,7 @@ struct helper_kind {
 	void (*serve)(void *state, struct helper_message *request, struct helper_message *answer);
 	void (*done)(void *state, struct helper_message *answer);	/* NULL: nothing to free */
 	size_t max_request;		/* bytes of a request */
+	bool may_sleep;			/* waits for others by its nature, so it is never stuck */
 	bool gives_fds;			/* its answers may have descriptors, else none may */
 	uint64_t fresh_after_ns;	/* of CPU time another one is started; 0: never */
 };

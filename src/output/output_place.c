@@ -10,31 +10,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/base/sudo_user.h"
+
 #define MAX_LINKS 40		/* the kernel's limit, too */
-
-/* A number from a variable that sudo sets; false if there is none. */
-static bool env_id(const char *name, unsigned *id)
-{
-	const char *text = getenv(name);
-	unsigned long v;
-	char *end;
-
-	if (!text || *text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	v = strtoul(text, &end, 10);
-	if (errno || *end || v >= UINT32_MAX)
-		return false;
-	*id = (unsigned)v;
-	return true;
-}
 
 void output_user_now(struct output_user *u)
 {
-	unsigned uid, gid;
+	uid_t uid;
+	gid_t gid;
 
 	*u = (struct output_user){ .euid = geteuid(), .uid = geteuid(), .gid = getegid() };
-	if (u->euid || !env_id("SUDO_UID", &uid) || !env_id("SUDO_GID", &gid))
+	if (!sudo_user(&uid, &gid))
 		return;
 	u->has_sudo = true;
 	u->uid = uid;

@@ -10,7 +10,8 @@
  *	PARSE_NAMES		fd, struct names_head,	struct names_answer, struct symbol_answer[],
  *				struct symbol_answer[]	text, struct symbol_place[], records for the
  *							cache file
- *				without the table of symbols: status -EAGAIN, struct debug_name
+ *				without the table of symbols: status -EAGAIN, struct debug_name,
+ *				struct names_answer with BINARY_HAS_DEBUGINFO alone
  *	  with load		more fds: debug files; the last one may be the cache file
  *	PARSE_PERF_MAP		fd, struct perf_map_query[],	the same array, text
  *				size of the file

@@ -280,12 +280,16 @@ static int ask_for_debug_file(struct parser *p, struct helper_message *m,
 			      struct helper_message *answer)
 {
 	static struct debug_name name;
+	static struct names_answer head;
+	struct elf_section sec;
 	int err = elf_image_open(first_fd(m), &p->img);
 
 	if (err)
 		return err;
 	debug_name_read(p->img, &name);
+	head.flags = elf_image_section(p->img, ".debug_info", &sec) ? 0 : BINARY_HAS_DEBUGINFO;
 	answer->part[0] = (struct message_part){ &name, sizeof(name) };
+	answer->part[1] = (struct message_part){ &head, sizeof(head) };
 	return -EAGAIN;
 }
 

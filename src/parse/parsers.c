@@ -10,6 +10,7 @@
 
 #include "src/base/clock.h"
 #include "src/elf/debug_name.h"
+#include "src/foreign/debug_server.h"
 #include "src/foreign/file_opener.h"
 #include "src/foreign/wait_budget.h"
 #include "src/parse/line_cache.h"
@@ -45,6 +46,7 @@ struct lanes {
 
 struct parsers {
 	struct file_opener *opener;
+	struct debug_server *server;	/* NULL: none is asked */
 	struct line_cache *line_cache;	/* NULL: lines are not kept */
 	struct lanes identity, perf_map, names, tables, code;
 	struct wait_budget *identity_budget;
@@ -112,6 +114,11 @@ int parsers_new(struct helper_keeper *k, struct file_opener *opener, unsigned nr
 	else
 		*pp = p;
 	return err;
+}
+
+void parsers_ask_server(struct parsers *p, struct debug_server *server)
+{
+	p->server = server;
 }
 
 void parsers_free(struct parsers *p)
@@ -333,6 +340,38 @@ struct names_question {
 	unsigned max_depth;
 };
 
+/* true: the binary has no debug information of its own. */
+static bool lacks_debug_info(const struct helper_message *answer)
+{
+	const struct names_answer *head = answer->part[1].v;
+
+	return answer->part[1].len == sizeof(*head) && !(head->flags & BINARY_HAS_DEBUGINFO);
+}
+
+/* Adds what may be the debug file, from this machine or else from a server. */
+static void add_debug_files(const struct names_question *n, const struct debug_name *name,
+			    bool ask_server, struct helper_message *request)
+{
+	const struct symbol_file *file = n->file;
+	struct stat st = { .st_dev = file->inode.dev, .st_ino = file->inode.ino,
+			   .st_uid = file->inode.uid };
+	int fd;
+
+	request->nr_fds += file_opener_debug(n->p->opener, file->pid, file->path, &st, name,
+					     request->fds + 1);
+	if (!n->p->server || request->nr_fds > 1 || !ask_server)
+		return;
+	fd = debug_server_find(n->p->server, name->build_id, name->build_id_len, n->wait.unwanted);
+	if (fd >= 0)
+		request->fds[request->nr_fds++] = fd;
+}
+
+static struct line_cache_key cache_key(const struct symbol_file *file)
+{
+	return (struct line_cache_key){ file->notes->build_id, file->notes->build_id_len,
+					file->owner };
+}
+
 /*
  * Puts into the request what a parser needs to load the symbols: what may be the debug file by the
  * name in its answer, and the cache file.
@@ -340,11 +379,9 @@ struct names_question {
 static void add_files(const struct names_question *n, const struct helper_message *answer,
 		      struct names_head *head, struct helper_message *request)
 {
-	const struct symbol_file *file = n->file;
-	struct symbol_file_notes *notes = file->notes;
+	struct symbol_file_notes *notes = n->file->notes;
+	struct line_cache_key key;
 	struct debug_name name;
-	struct stat st = { .st_dev = file->inode.dev, .st_ino = file->inode.ino,
-			   .st_uid = file->inode.uid };
 	int fd;
 
 	head->load = 1;
@@ -352,14 +389,13 @@ static void add_files(const struct names_question *n, const struct helper_messag
 		return;
 	memcpy(notes->build_id, name.build_id, sizeof(notes->build_id));
 	notes->build_id_len = name.build_id_len;
-	request->nr_fds += file_opener_debug(n->p->opener, file->pid, file->path, &st, &name,
-					     request->fds + 1);
+	add_debug_files(n, &name, lacks_debug_info(answer), request);
 	if (!n->max_depth)
 		return;
-	fd = line_cache_open(n->p->line_cache, &(struct line_cache_key){
-		notes->build_id, notes->build_id_len, file->owner });
+	key = cache_key(n->file);
+	fd = line_cache_open(n->p->line_cache, &key);
 	head->has_cache = fd >= 0;
-	head->keeps_cache = n->p->line_cache != NULL && notes->build_id_len;
+	head->keeps_cache = n->p->line_cache && key.build_id_len;
 	if (fd >= 0)
 		request->fds[request->nr_fds++] = fd;
 }
@@ -367,7 +403,6 @@ static void add_files(const struct names_question *n, const struct helper_messag
 /* Has a batch answered; *nr_late: as of parse_take_names(). */
 static int ask_names(const struct names_question *n, struct symbol_batch *b, uint32_t *nr_late)
 {
-	const struct symbol_file_notes *notes = n->file->notes;
 	struct names_head head = { .binary = n->file->binary, .no_demangle = b->no_demangle,
 				   .max_depth = n->max_depth };
 	struct question q = {
@@ -378,6 +413,7 @@ static int ask_names(const struct names_question *n, struct symbol_batch *b, uin
 			     .fds = { n->file->fd }, .nr_fds = 1 },
 	};
 	struct helper_message answer;
+	struct line_cache_key key;
 	int err = call(n->p, &q, NAMES_NS, n->wait, &answer);
 
 	if (err == -EAGAIN) {
@@ -389,10 +425,9 @@ static int ask_names(const struct names_question *n, struct symbol_batch *b, uin
 	}
 	if (!err)
 		err = parse_take_names(&answer, n->file, b, nr_late);
+	key = cache_key(n->file);
 	if (!err)
-		line_cache_append(n->p->line_cache, &(struct line_cache_key){
-			notes->build_id, notes->build_id_len, n->file->owner },
-			answer.part[4].v, answer.part[4].len);
+		line_cache_append(n->p->line_cache, &key, answer.part[4].v, answer.part[4].len);
 	helper_message_release(&answer);
 	return err;
 }

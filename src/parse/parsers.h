@@ -28,6 +28,7 @@
 #include "unwind/unwind_table.h"
 
 struct parsers;
+struct debug_server;
 struct file_opener;
 struct stat;
 
@@ -37,6 +38,12 @@ extern const struct helper_kind table_parser_kind, name_parser_kind;
 int parsers_new(struct helper_keeper *k, struct file_opener *opener, unsigned nr_threads,
 		struct parsers **pp);
 void parsers_free(struct parsers *p);			/* NULL is fine; after all its threads */
+
+/*
+ * Debug files that this machine does not have are asked of server, which is borrowed. Before any
+ * question.
+ */
+void parsers_ask_server(struct parsers *p, struct debug_server *server);
 
 /* What is known of an ELF file by its headers. */
 struct elf_identity {

@@ -33,6 +33,7 @@ struct record_args {
 	double freq_hz;			/* samples a second; with `snapshot`, scans a second */
 	const char *cpus;		/* as written; NULL: all */
 	uint32_t period;		/* of events that count; 0: not given */
+	const char *debug_urls;		/* servers of debug files; NULL: none is asked */
 	int command;			/* index in argv of the words after "--"; argc: none */
 	struct capture_options capture;
 };

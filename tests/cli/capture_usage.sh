@@ -10,6 +10,7 @@ for c in sample snapshot; do
 	run probee $c -a -F fast;               exits 2; says "'fast'"
 	run probee $c -a --unwind magic;        exits 2; says 'magic'
 	run probee $c -a -o;                    exits 2; says '-o needs a value'
+	run env -u DEBUGINFOD_URLS "$PROBEE" $c -a --debuginfod; exits 2; says 'which server'
 	run probee $c -a --frqe 9;              exits 2; says 'Try: --freq'
 done
 run probee sample -a -d 0;                      exits 2
