@@ -127,12 +127,14 @@ CAPTURE_SRCS := \
 	src/debug_info/unit_table.c \
 	src/symbolize/code_parts.c \
 	src/symbolize/demangle.c \
+	src/symbolize/demangle_bombs.c \
 	src/symbolize/elf_symbols.c \
 	src/symbolize/go_symbols.c \
 	src/symbolize/kernel_hidden.c \
 	src/symbolize/kernel_regions.c \
 	src/symbolize/kernel_symbols.c \
 	src/symbolize/mini_debug.c \
+	src/symbolize/name_bytes.c \
 	src/symbolize/perf_map.c \
 	src/symbolize/plt_symbols.c \
 	src/symbolize/symbol_batch.c \

@@ -214,7 +214,11 @@ static bool is_named(const struct elf_symbol *sym, const char *name, size_t len,
 	if (strlen(sym->name) == len && !memcmp(sym->name, name, len))
 		return true;
 	text = readable(sym->name, buf);
-	return strlen(text) == len && !memcmp(text, name, len);
+	if (strlen(text) == len && !memcmp(text, name, len))
+		return true;
+	buf->nr = 0;
+	return demangle_bare(sym->name, buf) == 1 && buf->nr == len + 1 &&
+	       !memcmp(buf->v, name, len);
 }
 
 static size_t find_named(const struct unwind_facts *f, const char *name, size_t len,

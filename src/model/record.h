@@ -156,7 +156,9 @@ struct rec_node {
 };
 
 enum { FUNC_JIT = 1, FUNC_PLT = 2, FUNC_THUNK = 4 };
-enum func_lang { LANG_UNKNOWN, LANG_C, LANG_CXX, LANG_RUST, LANG_GO, LANGS };
+enum func_lang {
+	LANG_UNKNOWN, LANG_C, LANG_CXX, LANG_RUST, LANG_GO, LANG_D, LANG_ADA, LANG_SWIFT, LANGS
+};
 
 struct rec_func {
 	uint32_t id;

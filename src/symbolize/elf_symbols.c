@@ -14,6 +14,7 @@
 #include "src/elf/fde_ranges.h"
 #include "src/symbolize/code_parts.h"
 #include "src/symbolize/mini_debug.h"
+#include "src/symbolize/name_bytes.h"
 #include "src/symbolize/symbol_set.h"
 
 #define MAX_TABLE_BYTES (256ull << 20)	/* 11 million symbols, a second of work */
@@ -25,13 +26,6 @@
 static const char *const known_names[] = { "_init", "_fini", "_start" };
 enum { KNOWN_INIT, KNOWN_FINI, KNOWN_START };
 
-/* A string table in a file or in memory. */
-struct name_bytes {
-	int fd;
-	const uint8_t *data;
-	uint64_t offset, size;
-};
-
 struct elf_symbols {
 	struct elf_sym *v;
 	size_t nr;
@@ -40,7 +34,7 @@ struct elf_symbols {
 	int debug_fd;			/* borrowed; -1: no debug file is used */
 	void *mini_names;		/* the string table of .gnu_debugdata */
 	uint32_t flags;
-	bool whole, is_go;
+	bool whole, is_go, has_ada;
 	struct fde_ranges fdes;
 	struct code_parts code;
 };
@@ -330,6 +324,8 @@ static int load(struct elf_symbols *s, struct elf_image *img, const struct elf_s
 		return err;
 	}
 	symbol_set_finish(&set);
+	s->has_ada = name_bytes_hold(&s->names[NAMES_DYNSYM], "__gnat_") ||
+		     name_bytes_hold(&s->names[NAMES_SYMTAB], "__gnat_");
 	fde_ranges_init(&s->fdes, img, src->fd, src->data);
 	code_parts_init(&s->code, img, src->fd, src->data);
 	less = set.nr ? realloc(set.v, set.nr * sizeof(*set.v)) : NULL;
@@ -587,4 +583,9 @@ bool elf_symbols_is_whole(const struct elf_symbols *s)
 bool elf_symbols_is_go(const struct elf_symbols *s)
 {
 	return s->is_go;
+}
+
+bool elf_symbols_has_ada(const struct elf_symbols *s)
+{
+	return s->has_ada;
 }

@@ -71,3 +71,5 @@ uint32_t elf_symbols_flags(const struct elf_symbols *s);	/* BINARY_... */
 /* A .symtab was found, so every function is known. */
 bool elf_symbols_is_whole(const struct elf_symbols *s);
 bool elf_symbols_is_go(const struct elf_symbols *s);
+/* It uses GNAT's runtime, so names like "pack__f" are Ada's. */
+bool elf_symbols_has_ada(const struct elf_symbols *s);

@@ -18,7 +18,12 @@ static uint8_t status_of_error(int err)
 	return err == -ENOENT ? SYMBOL_GONE : SYMBOL_UNREADABLE;
 }
 
-/* Stores both names of an answer, each with suffix. sysname has no "@plt". */
+static int demangle_as(uint8_t lang, const char *sysname, struct byte_buf *text)
+{
+	return lang == LANG_ADA ? demangle_ada(sysname, text) : demangle(sysname, text);
+}
+
+/* Stores both names of an answer in r->lang, each with suffix. sysname has no "@plt". */
 static void put_names(struct symbol_batch *b, struct symbol_answer *r, const char *sysname,
 		      const char *suffix)
 {
@@ -35,7 +40,7 @@ static void put_names(struct symbol_batch *b, struct symbol_answer *r, const cha
 	bb_bytes(text, suffix, strlen(suffix) + 1);
 	if (b->no_demangle || text->bad)
 		return;
-	demangled = demangle(sysname, text);
+	demangled = demangle_as(r->lang, sysname, text);
 	if (demangled <= 0)
 		return;
 	r->name = r->sysname + (uint32_t)(len + strlen(suffix) + 1);
@@ -45,6 +50,8 @@ static void put_names(struct symbol_batch *b, struct symbol_answer *r, const cha
 
 static uint8_t lang_of(const struct elf_symbols *t, const char *sysname)
 {
+	if (elf_symbols_has_ada(t) && demangle_is_ada(sysname))
+		return LANG_ADA;
 	if (elf_symbols_is_go(t) && strpbrk(sysname, "./") && strncmp(sysname, "_Z", 2))
 		return LANG_GO;
 	return demangle_lang(sysname);

@@ -88,8 +88,8 @@ class Symbols:
 
     @staticmethod
     def by_name(found):
-        """Under the name as it is and, as probee prints it, demangled without parameters and hashes."""
-        readable = subprocess.run(['c++filt', '-p'], input='\n'.join(n for _, n in found), text=True,
+        """Under the name as it is and, as probee prints it, demangled without hashes."""
+        readable = subprocess.run(['c++filt', '-i', '-r'], input='\n'.join(n for _, n in found), text=True,
                                   stdout=subprocess.PIPE).stdout.splitlines()
         names = {}
         for (value, raw), name in zip(found, readable):

@@ -6,9 +6,9 @@
 start shop
 sample -p "$PID" -F 499 -d 2 -o shop.pbz
 folded shop.pbz >shop.folded
-chain="main;shop::open_day;shop::Till<long>::checkout;shop::(anonymous namespace)::weigh"
+chain="main;shop::open_day(int);shop::Till<long>::checkout(shop::Basket<long> const&);shop::(anonymous namespace)::weigh(long)"
 check "C++ names" stacks share shop.folded "$chain"
-check "an exception in flight is caught in whole stacks" stacks share shop.folded "main;shop::open_day" \
+check "an exception in flight is caught in whole stacks" stacks share shop.folded "main;shop::open_day(int)" \
 	--of "main" --percent 98
 check "no mangled names" not grep -qE '(^|;)_ZN' shop.folded
 finish "$PID"

@@ -17,6 +17,7 @@
 #include "src/elf/debug_name.h"
 #include "src/foreign/debug_files.h"
 #include "src/symbolize/elf_symbols.h"
+#include "src/symbolize/symbol_batch.h"
 #include "tests/unit/elf_oracle.h"
 
 #define MAX_CHECKED 2000
@@ -280,6 +281,9 @@ static int make_files(void **state)
 	write_text("p.c", "#include <stdio.h>\n#include <stdlib.h>\n"
 			  "__attribute__((noinline)) int work(int x) { return puts(getenv(\"HOME\")) + x; }\n"
 			  "int main(int n, char **v) { (void)v; return work(n) & 0; }\n");
+	write_text("ada.c", "void pack__proc(void) {}\nvoid _ada_hello(void) {}\nvoid plain(void) {}\n"
+			    "#ifdef GNAT\nvoid __gnat_initialize(void) {}\n#endif\n");
+	run("cc -nostdlib -shared -DGNAT -o ada.so ada.c && cc -nostdlib -shared -o no_ada.so ada.c");
 	run("cc -nostdlib -shared -Wl,--version-script=a.map -Wl,--build-id -o a.so a.s");
 	run("cc -O1 -Wl,-z,lazy -o p p.c");
 	run("cc -O1 -fcf-protection -Wl,-z,now -Wl,-z,ibtplt -o p_ibt p.c 2>/dev/null || cp p p_ibt");
@@ -333,6 +337,32 @@ static void test_layout(void **state)
 	assert_true(elf_symbols_is_whole(s));
 	assert_int_equal(elf_symbols_flags(s) & BINARY_STRIPPED, 0);
 	elf_symbols_free(s);
+}
+
+static void check_lang(const char *file, const char *sysname, const char *want, uint8_t lang)
+{
+	struct symbol_answer a = { .addr = address_of(file, sysname) };
+	struct symbol_batch b = { .v = &a, .nr = 1 };
+	struct elf_symbols *s = load(in_dir(file));
+
+	symbol_batch_elf(&b, s);
+	assert_int_equal(a.status, SYMBOL_OK_SYMTAB);
+	assert_string_equal((char *)b.text.v + a.sysname, sysname);
+	assert_string_equal((char *)b.text.v + a.name, want);
+	assert_int_equal(a.lang, lang);
+	bb_release(&b.text);
+	elf_symbols_free(s);
+}
+
+/* The same names in a program with GNAT's runtime, and in one without it. */
+static void test_ada(void **state)
+{
+	(void)state;
+	check_lang("ada.so", "pack__proc", "pack.proc", LANG_ADA);
+	check_lang("ada.so", "_ada_hello", "hello", LANG_ADA);
+	check_lang("ada.so", "plain", "plain", LANG_C);
+	check_lang("no_ada.so", "pack__proc", "pack__proc", LANG_C);
+	check_lang("no_ada.so", "_ada_hello", "_ada_hello", LANG_C);
 }
 
 static void test_dynsym_alone(void **state)
@@ -605,6 +635,7 @@ int main(void)
 		cmocka_unit_test(test_plt_of_real_files),
 		cmocka_unit_test(test_public_names),
 		cmocka_unit_test(test_layout),
+		cmocka_unit_test(test_ada),
 		cmocka_unit_test(test_dynsym_alone),
 		cmocka_unit_test(test_plt_kinds),
 		cmocka_unit_test(test_known_places),

@@ -429,7 +429,7 @@ static void test_demangles(void **state)
 	assert_int_equal(symbolizer_add(s, 1, &src), 0);
 	ask(s, 1, 2, addr);
 	collect(s);
-	assert_string_equal(got.name[2], "std::terminate");
+	assert_string_equal(got.name[2], "std::terminate()");
 	assert_int_equal(got.sym[2].lang, LANG_CXX);
 	symbolizer_free(s);
 	dlclose(handle);
