@@ -72,10 +72,10 @@ static size_t rust_len(const char *s)
 	return rust_legacy_len(s);
 }
 
-/* Keeps the suffix of a clone if it says something, as ".cold" does; ".llvm.123" does not. */
+/* Keeps the suffix of a clone if it says something, as ".cold" does; ".llvm.123", ".123" do not. */
 static void put_rust_suffix(struct byte_buf *out, const char *suffix)
 {
-	if (strncmp(suffix, ".llvm.", 6))
+	if (strncmp(suffix, ".llvm.", 6) && suffix[strspn(suffix, ".0123456789")])
 		bb_bytes(out, suffix, strlen(suffix));
 }
 

@@ -57,6 +57,7 @@ static void test_known_names(void **state)
 		{ "_Zzz", "_Zzz", LANG_CXX },
 		{ "_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write", LANG_RUST },
 		{ "_ZN4core3fmt5write17h0123456789abcdefE.llvm.123", "core::fmt::write", LANG_RUST },
+		{ "_ZN4core3fmt5write17h0123456789abcdefE.4392", "core::fmt::write", LANG_RUST },
 		{ "_ZN4core3fmt5write17h0123456789abcdefE.cold", "core::fmt::write.cold", LANG_RUST },
 		{ "_ZN9hashbrown3raw21RawTable$LT$T$C$A$GT$14reserve_rehash17h0123456789abcdefE",
 		  "hashbrown::raw::RawTable<T,A>::reserve_rehash", LANG_RUST },
