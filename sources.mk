@@ -90,6 +90,7 @@ REPORT_SRCS := \
 	formats/render/output_list.c \
 	formats/render/renderers.c \
 	formats/render/scan_sums_json.c \
+	formats/render/short_name.c \
 	formats/render/svg.c \
 	formats/render/svg_text.c \
 	formats/render/text.c \

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "formats/render/columns.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "formats/render/short_name.h"
 
 #define DOTS 3				/* columns of "..." */
 
@@ -48,98 +49,18 @@ size_t columns_put_cut(FILE *out, const char *s, size_t len, size_t room)
 	return room;
 }
 
-static bool is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
-static bool ends_in(const char *s, size_t len, const char *what)
-{
-	size_t n = strlen(what);
-
-	return len >= n && !memcmp(s + len - n, what, n);
-}
-
-/* Index after the bracket that closes the one at s[0]; 0: it is not closed. */
-static size_t closed_at(const char *s, size_t len, char open, char close)
-{
-	size_t depth = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		if (s[i] == open)
-			depth++;
-		else if (s[i] == close && !(i && s[i - 1] == '-') && !--depth)
-			return i + 1;
-	}
-	return 0;
-}
-
-/*
- * Length of the template arguments "<...>" at s[at]; 0: there are none. They stand directly after a
- * word, so that neither operator< nor Rust's <T as U>::f has any.
- */
-static size_t template_at(const char *s, size_t at, size_t len)
-{
-	if (s[at] != '<' || !at || !is_word(s[at - 1]) || ends_in(s, at, "operator"))
-		return 0;
-	return closed_at(s + at, len - at, '<', '>');
-}
-
-/*
- * Length of the parameters "(...)" at s[at]; 0: there are none. They stand after a name, so that
- * "(anonymous namespace)" is none.
- */
-static size_t parameters_at(const char *s, size_t at, size_t len)
-{
-	size_t n;
-
-	if (s[at] != '(' || !at || s[at - 1] == ':' || ends_in(s, at, "operator"))
-		return 0;
-	n = closed_at(s + at, len - at, '(', ')');
-	if (n && len - at - n >= 6 && !memcmp(s + at + n, " const", 6))
-		n += 6;
-	return n;
-}
-
-typedef size_t (*part_fn)(const char *s, size_t at, size_t len);
-
-/*
- * Copies s to dst without the parts that part() finds, but "{lambda(int)#1}" stays whole. Returns
- * the length.
- */
-static size_t leave_out(char *dst, const char *s, size_t len, part_fn part)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < len;) {
-		size_t skip = part(s, i, len);
-		size_t braces = s[i] == '{' ? closed_at(s + i, len - i, '{', '}') : 0;
-
-		if (skip) {
-			i += skip;
-			continue;
-		}
-		braces = braces ? braces : 1;
-		memmove(dst + n, s + i, braces);
-		n += braces;
-		i += braces;
-	}
-	return n;
-}
-
 size_t columns_put_name(FILE *out, const char *s, size_t len, size_t room)
 {
-	static const part_fn parts[] = { template_at, parameters_at };
-	size_t columns = columns_of(s, len);
+	size_t columns = columns_of(s, len), n = len;
 	char *shorter;
 
 	if (columns <= room || !(shorter = malloc(len)))
 		return columns_put_cut(out, s, len, room);
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && columns > room; i++) {
-		len = leave_out(shorter, i ? shorter : s, len, parts[i]);
-		columns = columns_of(shorter, len);
+	for (unsigned form = 0; form < SHORT_FORMS && columns > room; form++) {
+		n = short_name(shorter, s, len, form);
+		columns = columns_of(shorter, n);
 	}
-	columns = columns_put_cut(out, shorter, len, room);
+	columns = columns_put_cut(out, shorter, n, room);
 	free(shorter);
 	return columns;
 }

@@ -16,14 +16,9 @@ size_t columns_of(const char *s, size_t len);
 
 /*
  * Writes a function's name in at most room columns; returns how many it took. A name that is too
- * long loses the arguments of its templates first, and then its parameters:
- *
- *	std::_Rb_tree<int, std::pair<int const, char>, ...>::_M_erase(std::_Rb_tree_node<...>*)
- *	std::_Rb_tree::_M_erase(std::_Rb_tree_node*)
- *	std::_Rb_tree::_M_erase
- *
- * If it is still too long, it loses its middle ("std::_Rb...::_M_erase"), because its beginning
- * says where it belongs and its end says what it does. room is at least 8.
+ * long takes a shorter form (short_name.h). If that is still too long, it loses its middle
+ * ("std::_Rb...::_M_erase"), because its beginning says where it belongs and its end says what it
+ * does. room is at least 8.
  */
 size_t columns_put_name(FILE *out, const char *s, size_t len, size_t room);
 

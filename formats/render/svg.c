@@ -411,7 +411,8 @@ static void put_box(const struct picture *pic, const struct box *b)
 		fputs("<text", out);
 		put_position(out, "x", left);
 		fprintf(out, " y=\"%u\" dx=\"3\">", y + 13);
-		text_put_cut(out, name, px - TEXT_ROOM_PX);
+		(family == FAMILY_NO_CODE ? text_put_cut : text_put_name)(out, name,
+									  px - TEXT_ROOM_PX);
 		fputs("</text>", out);
 	}
 	fputs("</g>\n", out);

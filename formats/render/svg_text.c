@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "formats/render/svg_text.h"
 
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "formats/render/escape.h"
 #include "formats/render/layout.h"
+#include "formats/render/short_name.h"
 
 const char *text_percent(uint64_t part, uint64_t whole, char buf[32])
 {
@@ -66,6 +69,17 @@ unsigned text_px(const char *s)
 	return width / 10;
 }
 
+/* Whether s is not wider than room_px; a longer one is not measured to its end. */
+static bool fits(const char *s, unsigned room_px)
+{
+	unsigned width = 0;
+	size_t len;
+
+	for (; *s && width / 10 <= room_px; s += len)
+		width += glyph_width(s, &len);
+	return width / 10 <= room_px;
+}
+
 size_t text_fit_words(const char *s, unsigned room_px)
 {
 	size_t len, at = 0, word_end = 0;
@@ -97,4 +111,20 @@ void text_put_cut(FILE *out, const char *s, unsigned room_px)
 		}
 	}
 	escape_xml(out, s, end);
+}
+
+void text_put_name(FILE *out, const char *s, unsigned room_px)
+{
+	size_t len = strlen(s);
+	const char *form = s;
+	char *shorter = NULL;
+
+	if (!fits(s, room_px))
+		shorter = malloc(len + 1);
+	for (unsigned i = 0; shorter && i < SHORT_FORMS && !fits(form, room_px); i++) {
+		shorter[short_name(shorter, s, len, i)] = 0;
+		form = shorter;
+	}
+	text_put_cut(out, form, room_px);
+	free(shorter);
 }

@@ -26,3 +26,6 @@ size_t text_fit_words(const char *s, unsigned room_px);
 
 /* Writes as much of s as fits into room_px, escaped, with an ellipsis for the rest. */
 void text_put_cut(FILE *out, const char *s, unsigned room_px);
+
+/* The same for a function's name, which takes a shorter form first (short_name.h). */
+void text_put_name(FILE *out, const char *s, unsigned room_px);

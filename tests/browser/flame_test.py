@@ -154,6 +154,9 @@ class Tests:
         page.type("^main$|start")
         self.equal("regular expressions work", self.text("matched"), "Matched: 88.7%")
         page.key("Escape")
+        page.type("^std::sort<.*>$")
+        self.equal("without parameters and return type as well", self.text("matched"), "Matched: 7.1%")
+        page.key("Escape")
         page.type("(")
         self.equal("a bad pattern is said", self.text("matched"), "Not a pattern")
 
@@ -273,6 +276,10 @@ class Tests:
         self.equal("names are shortened from the outside", page.js(
             "box('net::Server::poll(std::chrono::duration<long, std::ratio<1l, 1000l> >)').children[2].textContent"),
             "poll")
+
+        self.open("typical", width=950)
+        self.equal("a return type goes before the name", page.js("""[...document.querySelectorAll(".f")].find(e =>
+            e.firstElementChild.textContent.startsWith("void std::sort<")).children[2].textContent"""), "std::sort")
 
     def test_colours(self):
         page = self.page

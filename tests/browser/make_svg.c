@@ -24,8 +24,8 @@ static const char *const typical[] = {
 		"std::map<std::string, json::Value>::operator[](std::string const&)_[i];malloc;_int_malloc 640",
 	PARSE ";json::Parser<char, json::Utf8>::object()_[i];json::Parser<char, json::Utf8>::string()_[i];memcpy 410",
 	PARSE " 330",
-	READ "std::sort<__gnu_cxx::__normal_iterator<int*, std::vector<int, std::allocator<int> > > >(int*, int*);"
-		"std::__introsort_loop<int*, long>(int*, int*, long);std::__unguarded_partition<int*>(int*, int*)_[i];"
+	READ "void std::sort<__gnu_cxx::__normal_iterator<int*, std::vector<int, std::allocator<int> > > >(int*, int*);"
+		"void std::__introsort_loop<int*, long>(int*, int*, long);std::__unguarded_partition<int*>(int*, int*)_[i];"
 		"operator<(Key const&, Key const&)_[i] 270",
 	SCRIPT "call(script::Function*);LazyCompile:~handler app.js:14_[j];LazyCompile:*render app.js:88_[j];"
 		"Builtins_StringAdd_[j] 460",

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -62,6 +63,44 @@ static void test_operators_are_names(void **state)
 	assert_string_equal(name("f<decltype(a->b)>(int)", 8), "f(int)");
 }
 
+static void test_return_types_go_last(void **state)
+{
+	static const char sort[] = "void std::sort<int*, std::less<int> >(int*, int*, std::less<int>) [clone .cold]";
+	static const char get[] = "unsigned long const& (anonymous namespace)::get<int>(int) const &";
+
+	(void)state;
+	assert_string_equal(name(sort, 60), "void std::sort(int*, int*, std::less) [clone .cold]");
+	assert_string_equal(name(sort, 40), "void std::sort [clone .cold]");
+	assert_string_equal(name(sort, 25), "std::sort [clone .cold]");
+	assert_string_equal(name(get, 50), "unsigned long const& (anonymous namespace)::get");
+	assert_string_equal(name(get, 30), "(anonymous namespace)::get");
+	assert_string_equal(name("decltype (x) f<int>(long, long, long)", 12), "f");
+	/* what looks like one and is none */
+	assert_string_equal(name("ns::Text::operator unsigned long() const", 32), "ns::Text::operator unsigned long");
+	assert_string_equal(name("LazyCompile:*sum(int) /srv/lib/sum.js:12", 35), "LazyCompile:*sum /srv/lib/sum.js:12");
+	assert_string_equal(name("LazyCompile:*sum(int) /srv/lib/sum.js:12", 20), "LazyCo...b/sum.js:12");
+}
+
+/* A name with brackets that are never closed is looked through once, not from each bracket. */
+static void test_many_brackets_are_quick(void **state)
+{
+	static const char *const pieces[] = { "a<", "a(", "{" };
+	size_t len = 256 * 1024;
+	char *s = malloc(len + 1);
+	clock_t begin = clock();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+		for (size_t j = 0; j < len; j++)
+			s[j] = pieces[i][j % strlen(pieces[i])];
+		s[len] = 0;
+		name(s, 20);
+	}
+	/* 0.02 s; from each bracket it would be a minute */
+	assert_true((clock() - begin) / CLOCKS_PER_SEC < 10);
+	free(s);
+}
+
 static void test_rust(void **state)
 {
 	(void)state;
@@ -116,6 +155,8 @@ int main(void)
 		cmocka_unit_test(test_what_fits_stays),
 		cmocka_unit_test(test_templates_go_first),
 		cmocka_unit_test(test_operators_are_names),
+		cmocka_unit_test(test_return_types_go_last),
+		cmocka_unit_test(test_many_brackets_are_quick),
 		cmocka_unit_test(test_rust),
 		cmocka_unit_test(test_the_middle_goes),
 		cmocka_unit_test(test_wrap),

@@ -385,6 +385,34 @@ static void labels_fit_and_keep_characters_whole(void **state)
 	}
 }
 
+/* The picture without a script: the longest form that fits, and the whole name in the title. */
+static void names_take_shorter_forms(void **state)
+{
+	static const char sort[] = "void std::sort<int*>(int*, int*)";
+	static const struct { const char *s; unsigned px; const char *want; } cases[] = {
+		{ sort, 300, "void std::sort&lt;int*&gt;(int*, int*)" },
+		{ sort, 200, "void std::sort(int*, int*)" }, { sort, 110, "void std::sort" },
+		{ sort, 80, "std::sort" }, { sort, 45, "std::\xe2\x80\xa6" },
+	};
+	struct shot *shot = *state;
+	char *buf;
+	size_t len;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		FILE *out = open_memstream(&buf, &len);
+
+		text_put_name(out, cases[i].s, cases[i].px);
+		fclose(out);
+		assert_string_equal(buf, cases[i].want);
+		free(buf);
+	}
+	tree_add(&shot->p, "main;void std::sort<int*>(int*, int*) 8");
+	tree_add(&shot->p, "main;other 92");
+	render(shot);
+	assert_has(shot->svg, "<title>void std::sort&lt;int*&gt;(int*, int*)\n");
+	assert_has(shot->svg, ">std::sort</text>");
+}
+
 static void numbers_are_written_for_people(void **state)
 {
 	char b[32];
@@ -421,7 +449,7 @@ int main(void)
 		TEST(says_that_there_is_nothing), TEST(hides_and_says_so), TEST(weights_have_units), TEST(huge_weights_keep_their_places),
 		TEST(foreign_names_stay_text), TEST(a_given_title_is_escaped_once), TEST(printed_widths_nest),
 		TEST(equal_input_gives_equal_output), TEST(a_large_tree_is_quick),
-		TEST(labels_fit_and_keep_characters_whole), TEST(numbers_are_written_for_people),
+		TEST(labels_fit_and_keep_characters_whole), TEST(names_take_shorter_forms), TEST(numbers_are_written_for_people),
 		TEST(a_full_disk_is_reported),
 	};
 

@@ -152,6 +152,19 @@ function withoutTemplates(s)
 	return !deep && out.replace(/^::/, "") || s;
 }
 
+/* unsigned long ns::f -> ns::f; only of a name that had arguments. "(anonymous namespace)" stays. */
+function withoutReturnType(s)
+{
+	let deep = 0, end = 0;
+
+	for (let i = 0; i < s.length; i++) {
+		deep += "(<{".includes(s[i]) ? 1 : ")>}".includes(s[i]) && s[i - 1] !== "-" ? -1 : 0;
+		if (s[i] === " " && !deep)
+			end = i + 1;
+	}
+	return s.includes("operator") ? s : s.slice(end) || s;
+}
+
 function label(i, room)
 {
 	const name = nameOf(i);
@@ -163,11 +176,10 @@ function label(i, room)
 
 	const plain = withoutArguments(name);
 	const bare = withoutTemplates(plain);
-	let base = bare.slice(bare.lastIndexOf("::") + 1).replace(/^:/, "") || bare;
+	const called = plain !== name ? withoutReturnType(bare) : bare;
+	const base = called.slice(called.lastIndexOf("::") + 1).replace(/^:/, "") || called;
 
-	if (plain !== name && !base.includes("operator"))
-		base = base.slice(base.lastIndexOf(" ") + 1) || base;
-	return [plain, bare, base].find((s) => textPx(s) <= room) ?? cut(base, room);
+	return [plain, bare, called, base].find((s) => textPx(s) <= room) ?? cut(base, room);
 }
 
 /* ---- Drawing ---- */
@@ -419,6 +431,14 @@ function coverage()
 	return 100 * sum / W[0];
 }
 
+/* "^std::sort<.*>$" finds "void std::sort<int*>(int*, int*)", too. */
+function isFound(re, name)
+{
+	const plain = withoutArguments(name);
+
+	return re.test(name) || plain !== name && re.test(withoutReturnType(plain));
+}
+
 function search(text)
 {
 	let re = null;
@@ -432,7 +452,7 @@ function search(text)
 		input.setAttribute("aria-invalid", "true");
 	}
 	for (let i = 0; i < n; i++) {
-		const is = re ? +re.test(nameOf(i)) : 0;
+		const is = re ? +isFound(re, nameOf(i)) : 0;
 
 		hits += is;
 		mark(i, "m", hit, is);
