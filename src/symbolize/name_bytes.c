@@ -14,6 +14,8 @@ bool name_bytes_hold(const struct name_bytes *n, const char *text)
 	size_t len = strlen(text), kept = 0;
 	char buf[PIECE];
 
+	if (!size)
+		return false;		/* offset may lie anywhere */
 	if (n->data)
 		return memmem(n->data + n->offset, size, text, len);
 	for (uint64_t at = 0; at < size;) {

@@ -8,7 +8,7 @@
 struct name_bytes {
 	int fd;				/* borrowed; unused with data */
 	const uint8_t *data;		/* borrowed; NULL: fd */
-	uint64_t offset, size;		/* lies in the file; size 0: there is no table */
+	uint64_t offset, size;		/* lie in the file; size 0: there is no table */
 };
 
 /* Whether some name has text in it; only the first 64 MiB are looked through. */

@@ -103,7 +103,8 @@ def lands(symbols, ours, gdbs, i, rooted):
     if not rooted:
         return behind == i
     at = len(gdbs) - (len(ours) - behind)
-    return at > behind and gdbs[at][2] == ours[behind].rpartition('+')[0] and all(
+    name = ours[behind].rpartition('+')[0]
+    return at > behind and gdbs[at][2] in (name, name.partition('(')[0]) and all(    # gdb's has no parameters
         symbols.addresses(frame) & {pc, pc - 1} for frame, (_, pc, _) in zip(ours[behind + 1:], gdbs[at + 1:]))
 
 
