@@ -191,7 +191,9 @@ CAPTURE_SRCS := \
 	src/capture/tables/unwind_slices.c \
 	src/capture/processes/binary_store.c \
 	src/capture/processes/hidden_tasks.c \
+	src/capture/processes/jit_code.c \
 	src/capture/processes/jit_names.c \
+	src/capture/processes/jit_reading.c \
 	src/capture/processes/process_tracker.c \
 	src/capture/processes/remote_fs_files.c \
 	src/capture/processes/table_store.c \

@@ -257,28 +257,38 @@ static bool queries_are_sound(const struct perf_map_query *got, const struct per
 	return true;
 }
 
-int parse_take_queries(struct helper_message *m, struct perf_map_query *v, size_t nr,
-		       struct byte_buf *names)
+/* Takes over what was found, and how far the file was read. */
+static void take_queries(const struct helper_message *m, struct perf_map_query *v, size_t nr,
+			 size_t names_before)
 {
 	const struct perf_map_query *got = m->part[0].v;
-	size_t len = m->part[1].len, before = names->nr;
 
-	if (m->part[0].len != nr * sizeof(*v) || len > PERF_MAP_MAX_NAMES ||
-	    len >= UINT32_MAX - before)
-		return -EPROTO;
-	if (!nr || !len)
-		return 0;
-	if (!queries_are_sound(got, v, nr, &m->part[1]))
-		return -EPROTO;
-	bb_bytes(names, m->part[1].v, len + 1);		/* with the NUL behind every part */
-	if (names->bad)
-		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {
 		if (v[i].name != PERF_MAP_NO_NAME || got[i].name == PERF_MAP_NO_NAME)
 			continue;
-		v[i].name = (uint32_t)before + got[i].name;
+		v[i].name = (uint32_t)names_before + got[i].name;
 		v[i].start = got[i].start;
 	}
+}
+
+int parse_take_queries(struct helper_message *m, struct perf_map_query *v, size_t nr, uint64_t size,
+		       struct perf_map_mark *mark, struct byte_buf *names)
+{
+	const struct perf_map_mark *to = m->part[2].v;
+	size_t len = m->part[1].len, before = names->nr;
+
+	if (m->part[0].len != nr * sizeof(*v) || len > PERF_MAP_MAX_NAMES ||
+	    len >= UINT32_MAX - before || m->part[2].len != sizeof(*to) || to->bytes > size)
+		return -EPROTO;
+	if (nr && len) {
+		if (!queries_are_sound(m->part[0].v, v, nr, &m->part[1]))
+			return -EPROTO;
+		bb_bytes(names, m->part[1].v, len + 1);	/* with the NUL behind every part */
+		if (names->bad)
+			return -ENOMEM;
+		take_queries(m, v, nr, before);
+	}
+	*mark = *to;
 	return 0;
 }
 

@@ -13,8 +13,8 @@
  *				without the table of symbols: status -EAGAIN, struct debug_name,
  *				struct names_answer with BINARY_HAS_DEBUGINFO alone
  *	  with load		more fds: debug files; the last one may be the cache file
- *	PARSE_PERF_MAP		fd, struct perf_map_query[],	the same array, text
- *				size of the file
+ *	PARSE_PERF_MAP		fd, struct perf_map_query[],	the same array, text,
+ *				struct map_head		struct perf_map_mark
  *	PARSE_CODE		struct code_head, pieces, their bytes, pins and seeds
  *							struct code_answer, pages, rows, rules
  *
@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "src/helpers/helper.h"
+#include "src/symbolize/perf_map.h"
 #include "unwind/code_window.h"
 
 enum parse_op { PARSE_IDENTITY, PARSE_TABLE, PARSE_NAMES, PARSE_PERF_MAP, PARSE_CODE, PARSE_OPS };
@@ -55,6 +56,13 @@ struct code_answer {
 	struct code_wants wants;
 };
 
+struct map_head {
+	uint64_t size;			/* of the file */
+	struct perf_map_mark mark;
+	uint32_t is_growing;
+	uint32_t pad;
+};
+
 struct names_head {
 	uint32_t binary;		/* its symbols are kept under this number */
 	uint32_t load;			/* 1: load them, if they are not kept */
@@ -71,11 +79,9 @@ struct names_answer {
 
 struct debug_name;
 struct elf_identity;
-struct perf_map_query;
 struct symbol_batch;
 struct symbol_file;
 struct unwind_table;
-struct byte_buf;
 
 /*
  * Take over what a parser has answered, if it is sound. It is as foreign as the bytes that the
@@ -83,7 +89,7 @@ struct byte_buf;
  *
  * parse_take_status(): the answer's own -errno counts, too. What no parser says is -EPROTO.
  * parse_take_table(): *tp is the caller's to free in any case. parse_take_queries(): v is sorted as
- * it was sent, and the names are appended.
+ * it was sent, and the names are appended; size: of the file.
  */
 int parse_take_status(const struct helper_message *answer);
 int parse_take_identity(struct helper_message *answer, struct elf_identity *out);
@@ -94,7 +100,7 @@ int parse_take_code(struct helper_message *answer, const struct code_window *in,
 int parse_take_names(struct helper_message *answer, struct symbol_file *file,
 		     struct symbol_batch *b, uint32_t *nr_late);
 int parse_take_queries(struct helper_message *answer, struct perf_map_query *v, size_t nr,
-		       struct byte_buf *names);
+		       uint64_t size, struct perf_map_mark *mark, struct byte_buf *names);
 int parse_take_debug_name(const struct helper_message *answer, struct debug_name *out);
 
 /* serve() of the helper. */

@@ -366,17 +366,21 @@ static int serve_names(struct parser *p, struct helper_message *m, struct helper
 
 static int serve_perf_map(struct parser *p, struct helper_message *m, struct helper_message *answer)
 {
+	static struct perf_map_mark mark;
 	struct perf_map_query *v = m->part[0].v;
 	struct perf_map_source src = { .fd = first_fd(m) };
-	const uint64_t *size = m->part[1].v;
+	const struct map_head *h = m->part[1].v;
 	int err;
 
-	if (src.fd < 0 || m->part[0].len % sizeof(*v) || m->part[1].len != sizeof(*size))
+	if (src.fd < 0 || m->part[0].len % sizeof(*v) || m->part[1].len != sizeof(*h))
 		return -EINVAL;
-	src.size = *size;
-	err = perf_map_find(&src, v, m->part[0].len / sizeof(*v), &p->text);
+	src.size = h->size;
+	src.is_growing = h->is_growing;
+	mark = h->mark;
+	err = perf_map_find(&src, v, m->part[0].len / sizeof(*v), &mark, &p->text);
 	answer->part[0] = m->part[0];
 	answer->part[1] = (struct message_part){ p->text.v, p->text.nr };
+	answer->part[2] = (struct message_part){ &mark, sizeof(mark) };
 	return err;
 }
 

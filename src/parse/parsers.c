@@ -474,33 +474,26 @@ int parse_names(void *parsers, struct symbol_file *file, struct symbol_batch *b,
 
 /* ---- maps of generated code ---- */
 
-static int by_addr(const void *a, const void *b)
-{
-	const struct perf_map_query *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 int parse_perf_map(struct parsers *p, int fd, const struct stat *st, const struct helper_wait *wait,
-		   struct perf_map_query *v, size_t nr, struct byte_buf *names)
+		   struct map_search *s)
 {
-	uint64_t size = (uint64_t)st->st_size;
+	struct map_head head = { .size = (uint64_t)st->st_size, .mark = s->mark,
+				 .is_growing = s->is_growing };
 	const struct question q = {
-		.lanes = &p->perf_map, .max = PARSE_MAX_NAMES + nr * sizeof(*v),
+		.lanes = &p->perf_map, .max = PARSE_MAX_NAMES + s->nr * sizeof(*s->v),
 		.owner = st->st_uid,
 		.message = { .op = PARSE_PERF_MAP,
-			     .part = { { v, nr * sizeof(*v) }, { &size, sizeof(size) } },
+			     .part = { { s->v, s->nr * sizeof(*s->v) }, { &head, sizeof(head) } },
 			     .fds = { fd }, .nr_fds = 1 },
 	};
 	struct helper_message answer;
 	int err, taken = 0;
 
-	if (nr)
-		qsort(v, nr, sizeof(*v), by_addr);
+	perf_map_sort(s->v, s->nr);		/* as the answers will be */
 	err = call(p, &q, 0, *wait, &answer);
 	/* Names found before an error count. */
 	if (answer.part[0].v && (!err || err == -E2BIG || err == -EIO))
-		taken = parse_take_queries(&answer, v, nr, names);
+		taken = parse_take_queries(&answer, s->v, s->nr, head.size, &s->mark, s->names);
 	helper_message_release(&answer);
 	return taken ? taken : err;
 }

@@ -86,6 +86,15 @@ int parse_code(struct parsers *p, const struct code_window *in, uint32_t owner,
 int parse_names(void *parsers, struct symbol_file *file, struct symbol_batch *batch,
 		const atomic_bool *unwanted);
 
+/* What perf_map_find() is asked, and its answers. */
+struct map_search {
+	struct perf_map_query *v;
+	size_t nr;
+	bool is_growing;
+	struct perf_map_mark mark;
+	struct byte_buf *names;
+};
+
 /* perf_map_find() for a regular file; st: its fstat(). The queries are sorted afterwards. */
 int parse_perf_map(struct parsers *p, int fd, const struct stat *st, const struct helper_wait *wait,
-		   struct perf_map_query *v, size_t nr, struct byte_buf *names);
+		   struct map_search *s);

@@ -6,15 +6,23 @@
 #include <string.h>
 
 #include "src/base/bisect.h"
+#include "src/base/hash_index.h"
 #include "src/base/io.h"
 
 #define BLOCK (64u << 10)
+#define MARK_BYTES 256u
 
 struct search {
 	struct perf_map_query *v;	/* by addr */
 	size_t nr, left;		/* left: without an answer */
 	struct byte_buf *names;
 	int err;
+};
+
+/* A stretch of the file. */
+struct part {
+	uint64_t from, end;
+	bool is_line;			/* a line begins at from */
 };
 
 static int by_addr(const void *a, const void *b)
@@ -123,10 +131,11 @@ static void take_line(struct search *s, const char *p, const char *end)
 
 /*
  * Takes the lines of a block, from the last one to the first. Returns where the unread rest of the
- * file ends. A line that begins before the block is left to the rest, except one as long as the
+ * part ends. A line that begins before the block is left to the rest, except one as long as the
  * block, of which this much is enough.
  */
-static uint64_t take_block(struct search *s, const char *block, size_t len, uint64_t at)
+static uint64_t take_block(struct search *s, const struct part *part, const char *block, size_t len,
+			   uint64_t at)
 {
 	const char *end = block + len, *newline;
 
@@ -136,10 +145,10 @@ static uint64_t take_block(struct search *s, const char *block, size_t len, uint
 		take_line(s, newline + 1, end);
 		end = newline;
 	}
-	if (!at)
+	if (at == part->from && part->is_line)
 		take_line(s, block, end);
-	if (!at || !s->left || s->err)
-		return 0;
+	if (at == part->from || !s->left || s->err)
+		return part->from;
 	return (size_t)(end - block) >= BLOCK - 1 ? at : at + (uint64_t)(end - block);
 }
 
@@ -152,25 +161,104 @@ static int read_block(const struct perf_map_source *src, char *block, size_t len
 	return io_pread(src->fd, block, len, at) == (ssize_t)len ? 0 : -EIO;
 }
 
-static int search(const struct perf_map_source *src, struct search *s, char *block)
+static int search_part(const struct perf_map_source *src, struct search *s, const struct part *part,
+		       char *block)
 {
-	uint64_t end = src->size, stop = end > PERF_MAP_MAX_BYTES ? end - PERF_MAP_MAX_BYTES : 0;
+	uint64_t end = part->end;
 
-	while (end > stop && s->left) {
-		uint64_t at = end > BLOCK ? end - BLOCK : 0;
+	while (end > part->from && s->left && !s->err) {
+		uint64_t at = end - part->from > BLOCK ? end - BLOCK : part->from;
 		int err = read_block(src, block, (size_t)(end - at), at);
 
 		if (err)
 			return err;
-		end = take_block(s, block, (size_t)(end - at), at);
-		if (s->err)
-			return s->err;
+		end = take_block(s, part, block, (size_t)(end - at), at);
 	}
-	return s->left && end ? -E2BIG : 0;
+	return s->err;
+}
+
+/* From here on only those are looked for that were not asked for before. */
+static void leave_old(struct search *s)
+{
+	for (size_t i = 0; i < s->nr; i++)
+		if (s->v[i].is_old && s->v[i].next == i) {
+			s->v[i].next = (uint32_t)i + 1;
+			s->left--;
+		}
+}
+
+static int search(const struct perf_map_source *src, struct search *s, uint64_t known,
+		  uint64_t end, char *block)
+{
+	uint64_t stop = end > PERF_MAP_MAX_BYTES ? end - PERF_MAP_MAX_BYTES : 0;
+	const struct part fresh = { known > stop ? known : stop, end, known >= stop },
+			  rest = { stop, known > stop ? known : stop, !stop };
+	int err = search_part(src, s, &fresh, block);
+
+	if (known)
+		leave_old(s);
+	if (!err)
+		err = search_part(src, s, &rest, block);
+	return err ? err : s->left && stop ? -E2BIG : 0;
+}
+
+/* The hash of the last octets of the first end ones; 0: they cannot be read. */
+static uint64_t hash_before(const struct perf_map_source *src, uint64_t end, char *block)
+{
+	size_t len = end < MARK_BYTES ? (size_t)end : MARK_BYTES;
+
+	if (end > src->size || read_block(src, block, len, end - len))
+		return 0;
+	return hash_bytes(end, block, len);
+}
+
+/* Where the last whole line of the file ends; known: there is none behind that. */
+static uint64_t whole_lines(const struct perf_map_source *src, uint64_t known, char *block)
+{
+	uint64_t len = src->size - known < BLOCK ? src->size - known : BLOCK;
+	const char *newline;
+
+	if (!len || read_block(src, block, (size_t)len, src->size - len))
+		return known;
+	newline = memrchr(block, '\n', (size_t)len);
+	return newline ? src->size - len + (uint64_t)(newline + 1 - block) : known;
+}
+
+/* Finds out what to read, and reads it. */
+static int search_file(const struct perf_map_source *src, struct search *s,
+		       struct perf_map_mark *mark, char *block)
+{
+	uint64_t known = 0, whole;
+	int err;
+
+	if (mark->bytes && hash_before(src, mark->bytes, block) == mark->hash)
+		known = mark->bytes;
+	whole = whole_lines(src, known, block);
+	err = search(src, s, known, src->is_growing ? whole : src->size, block);
+	*mark = (struct perf_map_mark){ whole, hash_before(src, whole, block) };
+	return err;
+}
+
+void perf_map_sort(struct perf_map_query *v, size_t nr)
+{
+	if (nr)
+		qsort(v, nr, sizeof(*v), by_addr);
+}
+
+/* Links each query that has an answer to the next one (unanswered()). */
+static void begin_search(struct search *s)
+{
+	perf_map_sort(s->v, s->nr);
+	for (size_t i = 0; i < s->nr; i++) {
+		bool open = s->v[i].name == PERF_MAP_NO_NAME;
+
+		s->v[i].next = (uint32_t)(open ? i : i + 1);
+		s->left += open;
+	}
 }
 
 int perf_map_find(const struct perf_map_source *src, struct perf_map_query *v, size_t nr,
-		  struct byte_buf *names)
+		  struct perf_map_mark *mark, struct byte_buf *names)
 {
 	struct search s = { .v = v, .nr = nr, .names = names };
 	char *block = malloc(BLOCK);
@@ -180,15 +268,8 @@ int perf_map_find(const struct perf_map_source *src, struct perf_map_query *v, s
 		free(block);
 		return -ENOMEM;
 	}
-	if (nr)
-		qsort(v, nr, sizeof(*v), by_addr);
-	for (size_t i = 0; i < nr; i++) {
-		bool open = v[i].name == PERF_MAP_NO_NAME;
-
-		v[i].next = (uint32_t)(open ? i : i + 1);
-		s.left += open;
-	}
-	err = search(src, &s, block);
+	begin_search(&s);
+	err = search_file(src, &s, mark, block);
 	free(block);
 	return err;
 }

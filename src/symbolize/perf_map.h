@@ -10,6 +10,11 @@
  *
  * Any user may have written the file, and it may be huge: only its last PERF_MAP_MAX_BYTES are
  * read.
+ *
+ * The file of a program that runs is read again and again as it grows. A mark says how far it was
+ * read the last time: what had no answer then (is_old) is only looked for behind the mark. A file
+ * that was written anew since, as Java does each time that it is asked, no longer has the octets
+ * of the mark, and is read as a whole.
  */
 #pragma once
 
@@ -30,19 +35,30 @@ struct perf_map_query {
 	uint32_t name;			/* answer: offset in names, or PERF_MAP_NO_NAME */
 	uint64_t start;			/* answer: where the code begins */
 	uint32_t next;			/* internal */
+	uint8_t is_old;			/* 1: has no answer in front of the mark */
+	uint8_t pad[3];
 };
 
 struct perf_map_source {
 	int fd;				/* a regular file; -1: data */
 	const void *data;
 	uint64_t size;			/* bytes appended later are not read */
+	bool is_growing;		/* a line without an end is left for the next time */
 };
 
+/* How far a file was read, and a hash of the last octets of that. All 0: not yet. */
+struct perf_map_mark {
+	uint64_t bytes, hash;
+};
+
+/* By addr, and by cookie where several have one addr. */
+void perf_map_sort(struct perf_map_query *v, size_t nr);
+
 /*
- * Answers queries, which are sorted by addr afterwards; those that have a name already keep it.
- * Appends the names to *names, each with a NUL. 0; -E2BIG: the file is larger than what is read, or
- * the names would take too much memory; -EIO: it cannot be read; -ENOMEM. Answers found before an
- * error are kept.
+ * Answers queries, which are sorted afterwards; those that have a name already keep it. Appends the
+ * names to *names, each with a NUL, and moves the mark. 0; -E2BIG: the file is larger than what is
+ * read, or the names would take too much memory; -EIO: it cannot be read; -ENOMEM. Answers found
+ * before an error are kept.
  */
 int perf_map_find(const struct perf_map_source *src, struct perf_map_query *v, size_t nr,
-		  struct byte_buf *names);
+		  struct perf_map_mark *mark, struct byte_buf *names);

@@ -124,12 +124,14 @@ static void use_names(struct helper_message *m)
 static void use_queries(struct helper_message *m)
 {
 	struct perf_map_query v[ASKED];
+	struct perf_map_mark mark = { 0 };
 	struct byte_buf names = { 0 };
 
 	for (uint32_t i = 0; i < ASKED; i++)
 		v[i] = (struct perf_map_query){ .addr = i << 8, .cookie = i,
 						.name = PERF_MAP_NO_NAME };
-	parse_take_queries(m, v, ASKED, &names);
+	parse_take_queries(m, v, ASKED, 1 << 20, &mark, &names);
+	must(mark.bytes <= 1 << 20);
 	for (uint32_t i = 0; i < ASKED; i++) {
 		must(v[i].addr == i << 8 && v[i].cookie == i);
 		if (v[i].name != PERF_MAP_NO_NAME)

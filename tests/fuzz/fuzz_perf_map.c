@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Maps of generated code of anybody's making. The first octet sets how many addresses are asked for, then come those, two
- * octets each, then the map. Held against the plain reading: line by line, the latest wins.
+ * octets each, then the map. Held against the plain reading: line by line, the latest wins. And read in two steps, as it
+ * grows: there are as many names as in one.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -63,8 +64,33 @@ static void check_covered(const struct perf_map_query *q, const char *map, size_
 		__builtin_trap();
 }
 
+/* What the second step adds is what one step finds: every line is seen once, whole. */
+static void check_steps(const struct perf_map_source *src, const struct perf_map_query *want, size_t nr)
+{
+	struct perf_map_source part = *src;
+	struct perf_map_query v[MAX_QUERIES];
+	struct perf_map_mark mark = { 0 };
+	struct byte_buf names = { 0 };
+
+	for (size_t i = 0; i < nr; i++)
+		v[i] = (struct perf_map_query){ .addr = want[i].addr, .cookie = want[i].cookie, .name = PERF_MAP_NO_NAME };
+	part.size = src->size / 2;
+	part.is_growing = true;
+	if (perf_map_find(&part, v, nr, &mark, &names) || mark.bytes > part.size)
+		__builtin_trap();
+	for (size_t i = 0; i < nr; i++)
+		v[i].is_old = 1;
+	if (perf_map_find(src, v, nr, &mark, &names) || mark.bytes > src->size)
+		__builtin_trap();
+	for (size_t i = 0; i < nr; i++)
+		if ((v[i].name == PERF_MAP_NO_NAME) != (want[i].name == PERF_MAP_NO_NAME))
+			__builtin_trap();
+	bb_release(&names);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	struct perf_map_mark mark = { 0 };
 	size_t nr = size ? data[0] % MAX_QUERIES : 0;
 	struct perf_map_query v[MAX_QUERIES];
 	struct byte_buf names = { 0 };
@@ -78,11 +104,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			.name = PERF_MAP_NO_NAME,
 		};
 	src = (struct perf_map_source){ .fd = -1, .data = data + 1 + 2 * nr, .size = size - 1 - 2 * nr };
-	if (!perf_map_find(&src, v, nr, &names))
+	if (!perf_map_find(&src, v, nr, &mark, &names)) {
 		for (size_t i = 0; i < nr; i++) {
 			check(&v[i], &names);
 			check_covered(&v[i], src.data, (size_t)src.size);
 		}
+		check_steps(&src, v, nr);
+	}
 	bb_release(&names);
 	return 0;
 }

@@ -35,7 +35,20 @@ for mode in silent shared; do
 	check "$mode: rows have the addresses" grep -qE '\|\[jit\]\+0x[0-9a-f]{6,};run_jit' "$mode.csv"
 done
 
-# The map of a process is read when the process ends, so it may be removed before the recording ends.
+# Names of a process that runs are written while it is recorded, so they are there when the recorder is killed.
+start jit plain
+"$PROBEE" sample -p "$PID" -F 499 -o killed.pbz 2>killed.err &
+recorder=$!
+STARTED+=("$recorder")
+named() { "$PROBEE" report killed.pbz --collapse | grep -q "$chain"; }
+check "killed: named while it runs" until_true 20 named
+finish "$recorder"
+folded killed.pbz >killed.folded 
+check "killed: named" stacks share killed.folded "$chain" --of run_jit --percent 95
+finish "$PID"
+remove_maps
+
+# The rest of the map of a process is read when the process ends, so it may be removed before the recording ends.
 sample -a -F 499 -d 6 -o ended.pbz &
 recorder=$!
 sleep 2

@@ -328,26 +328,91 @@ static void test_map_of_another_user(void **state)
 	assert_name(w, 2, "planted", CODE);
 }
 
-/* Code moves while it runs: who lives is read at the end of the recording. */
+/* As a recording does that goes on, until nr answers came. */
+static void collect_while_it_lives(struct world *w, size_t nr)
+{
+	for (int i = 0; i < 1000 && w->nr < nr; i++, usleep(10000))
+		assert_int_equal(jit_names_collect(w->j, on_symbol, w, NULL), 0);
+	assert_int_equal(w->nr, nr);
+}
+
+/* What is in the map of a process that runs is named at once, and what comes later when it has come. */
 static void test_one_that_lives(void **state)
 {
 	struct world *w = *state;
 	uint32_t me = (uint32_t)getpid();
 	struct process *p = add_process(w, me);
 
-	write_map(w, me, "7f0000000000 40 early\n");
+	write_map(w, me, "7f0000000000 40 early\n7f0000000100 40 hal");
 	request(w, p, 1, CODE);
-	assert_int_equal(jit_names_collect(w->j, on_symbol, w, NULL), 0);
-	assert_int_equal(w->nr, 0);
-	write_map(w, me, "7f0000000000 40 late\n");
+	request(w, p, 2, CODE + 0x40);
+	request(w, p, 3, CODE + 0x100);
+	request(w, p, 4, CODE + 0x200);
+	collect_while_it_lives(w, 1);
+	assert_name(w, 1, "early", CODE);
+	write_map(w, me, "7f0000000000 40 early\n7f0000000100 40 half\n7f0000000040 40 late\n");
+	collect_while_it_lives(w, 3);
+	assert_name(w, 2, "late", CODE + 0x40);
+	assert_name(w, 3, "half", CODE + 0x100);
 	collect_all(w);
-	assert_name(w, 1, "late", CODE);
+	assert_int_equal(w->nr, 1);
+	assert_status(w, 4, SYMBOL_NONE);
 	/* An exec ends it, too. */
-	request(w, p, 2, CODE);
+	request(w, p, 5, CODE + 0x40);
 	processes_add(&w->processes, me, 30);
-	while (!jit_names_collect(w->j, on_symbol, w, NULL) && w->nr < 2)
-		;
-	assert_name(w, 2, "late", CODE);
+	w->nr = 0;
+	collect_while_it_lives(w, 1);
+	assert_name(w, 5, "late", CODE + 0x40);
+}
+
+/* A file that must not be read is said once, at the end. */
+static void test_hostile_map_of_one_that_lives(void **state)
+{
+	struct world *w = *state;
+	uint32_t me = (uint32_t)getpid();
+	struct process *p = add_process(w, me);
+	char path[64];
+
+	path_of(w, me, path);
+	assert_int_equal(symlink("/etc/passwd", path), 0);
+	request(w, p, 1, CODE);
+	stderr_begin();
+	for (int i = 0; i < 30; i++, usleep(50000))
+		assert_int_equal(jit_names_collect(w->j, on_symbol, w, NULL), 0);
+	assert_string_equal(stderr_end(), "");
+	assert_int_equal(w->nr, 0);
+	assert_non_null(strstr(collect_all(w), "not a regular file of its user"));
+	assert_status(w, 1, SYMBOL_UNREADABLE);
+	unlink(path);
+}
+
+/* A name that was given stays; samples of other code there are another frame, in another binary. */
+static void test_code_that_is_replaced(void **state)
+{
+	struct world *w = *state;
+	uint32_t me = (uint32_t)getpid();
+	struct process *p = add_process(w, me);
+	uint32_t first, second;
+
+	write_map(w, me, "7f0000000000 40 before\n7f0000000040 40 same\n");
+	first = request(w, p, 1, CODE);
+	request(w, p, 2, CODE + 0x40);
+	collect_while_it_lives(w, 2);
+	assert_name(w, 1, "before", CODE);
+	assert_int_equal(jit_names_changes(w->j, p), 0);
+	write_map(w, me, "7f0000000000 40 before\n7f0000000040 40 same\n7f0000000000 40 after\n"
+			 "7f0000000040 40 same\n7f0000000080 40 new\n");
+	request(w, p, 3, CODE + 0x80);
+	collect_while_it_lives(w, 3);
+	assert_int_equal(jit_names_changes(w->j, p), 1);
+	assert_int_equal(jit_names_binary(w->j, p, CODE + 0x40, 20), first);
+	second = jit_names_binary(w->j, p, CODE, 20);
+	assert_int_not_equal(second, first);
+	assert_int_equal(jit_names_binary(w->j, p, CODE, 20), second);
+	assert_int_equal(jit_names_request(w->j, p, 4, CODE), 0);
+	collect_while_it_lives(w, 4);
+	assert_name(w, 4, "after", CODE);
+	assert_int_equal(jit_names_changes(w->j, p), 1);
 }
 
 /* Code from before the fork is named by the parent's map, where the child's does not. */
@@ -442,6 +507,8 @@ int main(void)
 		T(test_hostile_maps),
 		T(test_map_of_another_user),
 		T(test_one_that_lives),
+		T(test_hostile_map_of_one_that_lives),
+		T(test_code_that_is_replaced),
 		T(test_code_of_the_parent),
 		T(test_forgotten_with_its_process),
 		T(test_error_of_the_caller),

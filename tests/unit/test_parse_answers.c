@@ -210,13 +210,41 @@ static void test_length_of_names(void **state)
 
 /* ---- maps of generated code ---- */
 
+static int take_marked(const struct perf_map_mark *mark, size_t mark_len)
+{
+	struct perf_map_query v = { .addr = 0x100, .name = PERF_MAP_NO_NAME };
+	struct helper_message m = { .part = { part(&v, sizeof(v)), part("", 0), part(mark, mark_len) } };
+	struct perf_map_mark to = { 0 };
+	struct byte_buf found = { 0 };
+	int err = parse_take_queries(&m, &v, 1, 100, &to, &found);
+
+	if (!err)
+		assert_int_equal(to.bytes, mark->bytes);
+	helper_message_release(&m);
+	bb_release(&found);
+	return err;
+}
+
+static void test_marks(void **state)
+{
+	struct perf_map_mark mark = { .bytes = 100 };
+
+	(void)state;
+	assert_int_equal(take_marked(&mark, sizeof(mark)), 0);
+	assert_int_equal(take_marked(&mark, sizeof(mark) - 1), -EPROTO);
+	mark.bytes++;			/* behind the end of the file */
+	assert_int_equal(take_marked(&mark, sizeof(mark)), -EPROTO);
+}
+
 static int take_query(uint64_t addr, uint64_t start, uint32_t name, const char *text, size_t len)
 {
+	struct perf_map_mark mark = { 0 };
 	struct perf_map_query mine = { .addr = 0x100, .name = PERF_MAP_NO_NAME },
 			      got = { .addr = addr, .start = start, .name = name };
-	struct helper_message m = { .part = { part(&got, sizeof(got)), part(text, len) } };
+	struct helper_message m = { .part = { part(&got, sizeof(got)), part(text, len),
+					      part(&mark, sizeof(mark)) } };
 	struct byte_buf to = { 0 };
-	int err = parse_take_queries(&m, &mine, 1, &to);
+	int err = parse_take_queries(&m, &mine, 1, 0, &mark, &to);
 
 	helper_message_release(&m);
 	bb_release(&to);
@@ -339,6 +367,7 @@ int main(void)
 		cmocka_unit_test(test_names_that_overlap),
 		cmocka_unit_test(test_length_of_names),
 		cmocka_unit_test(test_queries),
+		cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_code),
 		cmocka_unit_test(test_debug_name),
 	};

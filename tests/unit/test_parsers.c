@@ -352,11 +352,13 @@ static void test_perf_map(void **state)
 	};
 	struct helper_wait wait = { .until_ns = now_ns() + 20 * NSEC_PER_SEC };
 	struct byte_buf names = { 0 };
+	struct map_search s = { .v = v, .nr = 3, .names = &names };
 	int fd = file_of(map, strlen(map));
 	struct stat st;
 
 	assert_int_equal(fstat(fd, &st), 0);
-	assert_int_equal(parse_perf_map(w->helpers.parsers, fd, &st, &wait, v, 3, &names), 0);
+	assert_int_equal(parse_perf_map(w->helpers.parsers, fd, &st, &wait, &s), 0);
+	assert_int_equal(s.mark.bytes, strlen(map));
 	assert_int_equal(v[0].cookie, 3);
 	assert_string_equal((char *)names.v + v[0].name, "third");
 	assert_int_equal(v[0].start, 0x100);

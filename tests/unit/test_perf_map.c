@@ -39,7 +39,9 @@ static void ask(uint64_t addr)
 
 static int find_in(const char *text, size_t len)
 {
-	return perf_map_find(&(struct perf_map_source){ .fd = -1, .data = text, .size = len }, v, nr, &names);
+	struct perf_map_mark mark = { 0 };
+
+	return perf_map_find(&(struct perf_map_source){ .fd = -1, .data = text, .size = len }, v, nr, &mark, &names);
 }
 
 static const char *answer(uint64_t addr)
@@ -197,18 +199,106 @@ static void test_many_lines(void **state)
 	bb_release(&text);
 }
 
+/* ---- maps that grow ---- */
+
+static struct perf_map_mark so_far;
+
+static int find_so_far(const char *text, size_t len)
+{
+	return perf_map_find(&(struct perf_map_source){ .fd = -1, .data = text, .size = len, .is_growing = true }, v, nr,
+			     &so_far, &names);
+}
+
+/* What had no answer is looked for in what was added, what is asked for newly in all. */
+static void test_growing(void **state)
+{
+	static const char text[] = "1000 10 one\n2000 10 two\n3000 10 three\n2000 10 again\n4000 10 four";
+
+	(void)state;
+	so_far = (struct perf_map_mark){ 0 };
+	ask(0x1000);
+	ask(0x3000);
+	assert_int_equal(find_so_far(text, 25), 0);
+	assert_int_equal(so_far.bytes, 24);		/* the line that has begun is left for later */
+	expect(0x1000, "one", 0x1000);
+	expect(0x3000, NULL, 0);
+	v[1].is_old = 1;
+	ask(0x2000);
+	v[2].is_old = 1;				/* not in the whole text: "two" is before the mark */
+	assert_int_equal(find_so_far(text, 39), 0);
+	expect(0x3000, "three", 0x3000);
+	expect(0x2000, NULL, 0);
+	assert_int_equal(find_so_far(text, sizeof(text) - 1), 0);
+	expect(0x2000, "again", 0x2000);
+	ask(0x4000);
+	assert_int_equal(find_so_far(text, sizeof(text) - 1), 0);
+	expect(0x4000, NULL, 0);			/* its line has no end yet */
+	nr = 0;
+	ask(0x1008);
+	assert_int_equal(find_so_far(text, sizeof(text) - 1), 0);
+	expect(0x1008, "one", 0x1000);			/* from before the mark, because it is new */
+}
+
+/* Java writes its map anew each time. */
+static void test_written_anew(void **state)
+{
+	static const char before[] = "1000 10 one\n2000 10 two\n", after[] = "2000 10 other\n1000 10 first\n3000 10 x\n";
+
+	(void)state;
+	so_far = (struct perf_map_mark){ 0 };
+	assert_int_equal(find_so_far(before, sizeof(before) - 1), 0);
+	ask(0x2000);
+	v[0].is_old = 1;
+	assert_int_equal(find_so_far(before, sizeof(before) - 1), 0);
+	expect(0x2000, NULL, 0);
+	assert_int_equal(find_so_far(after, sizeof(after) - 1), 0);
+	expect(0x2000, "other", 0x2000);
+	nr = 0;
+	ask(0x1000);
+	v[0].is_old = 1;
+	assert_int_equal(find_so_far("1000 10 short\n", 14), 0);
+	expect(0x1000, "short", 0x1000);
+}
+
+/* Lines of all lengths end at the mark and at the ends of blocks: in steps as in one go. */
+static void test_growing_in_steps(void **state)
+{
+	struct byte_buf text = { 0 };
+	char line[128];
+
+	(void)state;
+	so_far = (struct perf_map_mark){ 0 };
+	for (unsigned i = 0; i < 20000; i++)
+		bb_bytes(&text, line, (size_t)snprintf(line, sizeof(line), "%x 10 n%u%.*s\n", 0x10000 + i * 16, i,
+						       (int)(i % 60), "............................................................"));
+	for (unsigned i = 0; i < 60; i++)
+		ask(0x10000 + i * 5333);
+	for (size_t len = 1; len < text.nr; len += 37777) {
+		assert_int_equal(find_so_far((char *)text.v, len), 0);
+		for (size_t i = 0; i < nr; i++)
+			v[i].is_old = 1;
+	}
+	assert_int_equal(find_so_far((char *)text.v, text.nr), 0);
+	for (size_t i = 0; i < nr; i++) {
+		assert_int_not_equal(v[i].name, PERF_MAP_NO_NAME);
+		assert_int_equal(v[i].start, v[i].addr & ~15ull);
+	}
+	bb_release(&text);
+}
+
 /* ---- hostile files ---- */
 
 static int find_in_file(uint64_t size, const char *begin, const char *end)
 {
 	struct perf_map_source src = { .fd = memfd_create("map", MFD_CLOEXEC), .size = size };
+	struct perf_map_mark mark = { 0 };
 	int err;
 
 	assert_true(src.fd >= 0);
 	assert_int_equal(ftruncate(src.fd, (off_t)size), 0);
 	assert_int_equal(pwrite(src.fd, begin, strlen(begin), 0), (ssize_t)strlen(begin));
 	assert_int_equal(pwrite(src.fd, end, strlen(end), (off_t)(size - strlen(end))), (ssize_t)strlen(end));
-	err = perf_map_find(&src, v, nr, &names);
+	err = perf_map_find(&src, v, nr, &mark, &names);
 	close(src.fd);
 	return err;
 }
@@ -227,10 +317,12 @@ static void test_too_large(void **state)
 static void test_file_that_shrinks(void **state)
 {
 	struct perf_map_source src = { .fd = memfd_create("map", MFD_CLOEXEC), .size = 1 << 20 };
+	struct perf_map_mark mark = { .bytes = 1 << 10, .hash = 1 };
 
 	(void)state;
 	ask(0x1000);
-	assert_int_equal(perf_map_find(&src, v, nr, &names), -EIO);
+	assert_int_equal(perf_map_find(&src, v, nr, &mark, &names), -EIO);
+	assert_int_equal(mark.bytes, 0);
 	expect(0x1000, NULL, 0);
 	close(src.fd);
 }
@@ -252,6 +344,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_lines), TEST(test_the_latest_wins), TEST(test_long_names_are_cut), TEST(test_many_lines),
+		TEST(test_growing), TEST(test_written_anew), TEST(test_growing_in_steps),
 		TEST(test_too_large), TEST(test_file_that_shrinks), TEST(test_nothing),
 	};
 

@@ -7,40 +7,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/base/array.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/base/patience.h"
-#include "src/base/worker.h"
-#include "src/foreign/file_opener.h"
-#include "src/parse/parsers.h"
+#include "src/capture/processes/jit_code.h"
+#include "src/capture/processes/jit_reading.h"
 #include "src/proc/procfs.h"
 #include "src/model/binary.h"
 #include "src/model/per_process.h"
 #include "src/model/process.h"
-#include "src/symbolize/perf_map.h"
 
 #define READ_NS (2 * NSEC_PER_SEC)	/* after that its file system counts as not answering */
 #define PAUSE_MS 50			/* a running recording waits no longer for maps */
-#define PLACES 2			/* its own map, and that of its parent */
-
-/* The reading of the maps of one process. The thread touches nothing but this struct. */
-struct map_job {
-	struct worker_job job;
-	struct process_tmp places[PLACES];
-	size_t nr_places;
-	struct file_opener *opener;
-	struct parsers *parsers;
-	uint64_t until_ns;
-	struct perf_map_query *v;
-	size_t nr;
-	struct byte_buf names;
-	int err;			/* as of read_map() */
-	bool done;
-};
+/* A map that grows is read again after this time, or later where that found no name. */
+#define AGAIN_NS NSEC_PER_SEC
+#define AGAIN_MAX_NS (16 * NSEC_PER_SEC)
+/*
+ * What is read of all maps that grow together: 4 MiB are searched in 2 ms, 0.2 % of a second.
+ * Counted in octets and not in time, so that a busy machine names as much as an idle one.
+ */
+#define AGAIN_BYTES_PER_SECOND (4ll << 20)
+#define AGAIN_CREDIT_BYTES (64ll << 20)
+#define WATCHED 0			/* as a cookie: the address has its name already */
 
 struct jit_request {
 	uint64_t addr;
@@ -52,16 +43,21 @@ struct jit_process {
 	uint64_t serial;
 	bool has_ended;
 	char comm[16];
-	struct process_tmp places[PLACES];
+	struct jit_place places[JIT_PLACES];
 	size_t nr_places;
 	struct jit_request *v;
 	size_t nr, cap;
+	size_t nr_old;			/* requests that had no answer in the map at its mark */
+	struct jit_code code;
+	uint32_t later[JIT_CODE_GENERATIONS];	/* binaries; 0: none yet */
+	uint64_t next_ns, pause_ns;	/* when its map is read again; 0: at once */
 };
 
 /* The binary that stands for the code that a process makes. */
 struct generated {
 	uint64_t serial;
 	uint32_t binary;		/* 0: none seen yet */
+	uint32_t changes;		/* how often code was replaced */
 };
 
 struct jit_names {
@@ -70,64 +66,25 @@ struct jit_names {
 	struct jit_process *v;
 	size_t nr, cap;
 	struct worker_pool *thread;	/* NULL: none yet */
-	struct map_job *job;		/* running for job_binary; has borrowed its places */
+	struct jit_reading *job;	/* running for job_binary; has borrowed its places */
 	uint32_t job_binary;
 	uint64_t nr_lost;		/* requests */
+	int64_t credit_bytes;		/* for maps that grow */
+	uint64_t credited_ns;		/* when it was counted last */
 };
 
-/* ---- in the thread ---- */
-
-/* 0; -ENOENT: there is no map; -EACCES: it must not be used; or an error of parse_perf_map(). */
-static int read_map(struct map_job *m, const struct process_tmp *at)
+static void close_places(const struct jit_process *e)
 {
-	const struct helper_wait wait = { .until_ns = m->until_ns, .unwanted = m->job.unwanted };
-	struct stat st;
-	int fd = file_opener_perf_map(m->opener, at, &wait, &st), err;
-
-	if (fd < 0)
-		return fd;
-	err = parse_perf_map(m->parsers, fd, &st, &wait, m->v, m->nr, &m->names);
-	close(fd);
-	return err;
+	for (size_t i = 0; i < e->nr_places; i++)
+		if (e->places[i].tmp.dir >= 0)
+			close(e->places[i].tmp.dir);
 }
 
-static void map_run(struct worker_job *job)
+static void release_process(struct jit_process *e)
 {
-	struct map_job *m = (struct map_job *)job;
-
-	m->err = -ENOENT;
-	for (size_t i = 0; i < m->nr_places; i++) {
-		int err = read_map(m, &m->places[i]);
-
-		m->err = m->err == -ENOENT ? err : m->err;
-	}
-}
-
-static void map_done(struct worker_job *job, bool cancelled)
-{
-	struct map_job *m = (struct map_job *)job;
-
-	m->done = true;
-	if (cancelled)
-		m->err = -ECANCELED;
-}
-
-/* ---- in the owner's thread ---- */
-
-static void close_places(struct process_tmp *v, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		if (v[i].dir >= 0)
-			close(v[i].dir);
-}
-
-static void free_job(struct map_job *m)
-{
-	if (!m)
-		return;
-	bb_release(&m->names);
-	free(m->v);
-	free(m);
+	close_places(e);
+	jit_code_release(&e->code);
+	free(e->v);
 }
 
 int jit_names_new(const struct jit_names_deps *deps, struct jit_names **jp)
@@ -138,6 +95,8 @@ int jit_names_new(const struct jit_names_deps *deps, struct jit_names **jp)
 		return -ENOMEM;
 	j->deps = *deps;
 	j->generated.size = sizeof(struct generated);
+	j->credit_bytes = AGAIN_CREDIT_BYTES;
+	j->credited_ns = now_ns();
 	*jp = j;
 	return 0;
 }
@@ -148,11 +107,9 @@ void jit_names_free(struct jit_names *j)
 	if (!j)
 		return;
 	worker_pool_free(j->thread);
-	free_job(j->job);
-	for (size_t i = 0; i < j->nr; i++) {
-		close_places(j->v[i].places, j->v[i].nr_places);
-		free(j->v[i].v);
-	}
+	jit_reading_free(j->job);
+	for (size_t i = 0; i < j->nr; i++)
+		release_process(&j->v[i]);
 	free(j->v);
 	per_process_release(&j->generated);
 	free(j);
@@ -170,8 +127,8 @@ bool jit_names_has(const struct binary *b)
 
 static void add_place(struct jit_names *j, struct jit_process *e, const struct process *p)
 {
-	assert(e->nr_places < PLACES);
-	j->deps.open_tmp(j->deps.ctx, p, &e->places[e->nr_places++]);
+	assert(e->nr_places < JIT_PLACES);
+	j->deps.open_tmp(j->deps.ctx, p, &e->places[e->nr_places++].tmp);
 }
 
 /* true: p has the code at addr from its parent. After an exec it would be at another address. */
@@ -184,42 +141,81 @@ static bool is_inherited(const struct process *p, const struct process *parent, 
 	return own && theirs && own->start == theirs->start && own->binary == theirs->binary;
 }
 
-uint32_t jit_names_binary(struct jit_names *j, const struct process *p, uint64_t addr,
-			  uint64_t time_ns)
+static struct jit_process *process_of(struct jit_names *j, uint32_t binary)
+{
+	for (size_t i = j->nr; i-- > 0 && binary;)
+		if (j->v[i].binary == binary)
+			return &j->v[i];
+	return NULL;
+}
+
+static uint32_t new_binary(const struct jit_names *j)
 {
 	static const struct file_id none;
+	const struct binary *b = binaries_add(j->deps.binaries, &none, "", BINARY_ANON);
+
+	return b ? b->index : 0;
+}
+
+/* Makes the first binary of p. */
+static uint32_t begin_process(struct jit_names *j, const struct process *p, uint64_t addr,
+			      uint64_t time_ns)
+{
 	const struct process *parent =
 		p->parent_tgid ? processes_find(j->deps.processes, p->parent_tgid, time_ns) : NULL;
-	struct generated *g = per_process_at(&j->generated, p);
-	struct jit_process *e;
-	struct binary *b;
+	struct jit_process *e = array_push(&j->v, &j->nr, &j->cap);
+	uint32_t binary = e ? new_binary(j) : 0;
 
-	if (!g || g->binary)
-		return g ? g->binary : 0;
-	e = array_push(&j->v, &j->nr, &j->cap);
-	b = e ? binaries_add(j->deps.binaries, &none, "", BINARY_ANON) : NULL;
-	if (!b) {
+	if (!binary) {
 		j->nr -= e != NULL;
 		return 0;
 	}
-	*e = (struct jit_process){ .tgid = p->tgid, .binary = b->index, .serial = p->serial };
+	*e = (struct jit_process){ .tgid = p->tgid, .binary = binary, .serial = p->serial,
+				   .pause_ns = AGAIN_NS };
 	memcpy(e->comm, p->comm, sizeof(e->comm));
 	add_place(j, e, p);
 	if (is_inherited(p, parent, addr, time_ns))
 		add_place(j, e, parent);
-	g->binary = b->index;
-	return b->index;
+	return binary;
+}
+
+/* The binary for code that has taken the place of other code, or else the first one. */
+static uint32_t binary_at(struct jit_names *j, const struct generated *g, uint64_t addr)
+{
+	struct jit_process *e = g->changes ? process_of(j, g->binary) : NULL;
+	uint32_t generation = e ? jit_code_generation(&e->code, addr) : 0;
+	uint32_t *later = generation ? &e->later[generation - 1] : NULL;
+
+	if (later && !*later)
+		*later = new_binary(j);
+	return later && *later ? *later : g->binary;
+}
+
+uint32_t jit_names_binary(struct jit_names *j, const struct process *p, uint64_t addr,
+			  uint64_t time_ns)
+{
+	struct generated *g = per_process_at(&j->generated, p);
+
+	if (!g)
+		return 0;
+	if (!g->binary)
+		g->binary = begin_process(j, p, addr, time_ns);
+	return binary_at(j, g, addr);
+}
+
+uint32_t jit_names_changes(const struct jit_names *j, const struct process *p)
+{
+	const struct generated *g = per_process_find(&j->generated, p);
+
+	return g ? g->changes : 0;
 }
 
 int jit_names_request(struct jit_names *j, const struct process *p, uint32_t cookie, uint64_t addr)
 {
 	const struct generated *g = per_process_find(&j->generated, p);
-	struct jit_process *e = NULL;
+	struct jit_process *e = g ? process_of(j, g->binary) : NULL;
 	struct jit_request *r;
 
-	for (size_t i = j->nr; i-- > 0 && g && !e;)
-		if (j->v[i].binary == g->binary)
-			e = &j->v[i];
 	if (!e)
 		return 0;		/* the process ended too long ago */
 	r = array_push(&e->v, &e->nr, &e->cap);
@@ -253,41 +249,40 @@ static bool is_known(const struct jit_names *j, const struct jit_process *e)
 	return p;
 }
 
-static struct map_job *new_job(const struct jit_names *j, struct jit_process *e)
+static void ask(struct jit_reading *r, const struct jit_process *e)
 {
-	struct map_job *m = calloc(1, sizeof(*m));
+	struct perf_map_query *q = r->v;
 
-	if (m)
-		m->v = calloc(e->nr + 1, sizeof(*m->v));
-	if (!m || !m->v) {
-		free_job(m);
-		return NULL;
-	}
 	for (size_t i = 0; i < e->nr; i++)
-		m->v[i] = (struct perf_map_query){
-			.addr = e->v[i].addr, .cookie = e->v[i].cookie, .name = PERF_MAP_NO_NAME,
-		};
-	m->nr = e->nr;
-	memcpy(m->places, e->places, sizeof(m->places));
-	m->nr_places = e->nr_places;
-	m->opener = j->deps.opener;
-	m->parsers = j->deps.parsers;
-	m->until_ns = now_ns() + READ_NS;
-	m->job.run = map_run;
-	m->job.done = map_done;
-	return m;
+		*q++ = (struct perf_map_query){ .addr = e->v[i].addr, .cookie = e->v[i].cookie,
+						.name = PERF_MAP_NO_NAME, .is_old = i < e->nr_old };
+	/* Whether other code is there by now. */
+	for (size_t i = 0; r->is_growing && i < e->code.nr; i++)
+		*q++ = (struct perf_map_query){ .addr = e->code.v[i].addr, .cookie = WATCHED,
+						.name = PERF_MAP_NO_NAME, .is_old = 1 };
+	r->nr = (size_t)(q - r->v);
+	r->nr_new = e->nr - e->nr_old;
 }
 
-/* Starts a job for the process of e. false: that is not possible. */
-static bool begin_job(struct jit_names *j, struct jit_process *e)
+/* Starts to read the map of e. false: that is not possible. */
+static bool begin_job(struct jit_names *j, struct jit_process *e, bool is_growing)
 {
+	struct jit_reading *r;
+
 	if (!j->thread)
 		j->thread = worker_pool_new(1);
-	j->job = j->thread ? new_job(j, e) : NULL;
-	if (!j->job)
+	r = j->job = j->thread ? jit_reading_new(e->nr + e->code.nr) : NULL;
+	if (!r)
 		return false;
+	r->is_growing = is_growing;
+	ask(r, e);
+	memcpy(r->places, e->places, sizeof(r->places));
+	r->nr_places = e->nr_places;
+	r->opener = j->deps.opener;
+	r->parsers = j->deps.parsers;
+	r->until_ns = now_ns() + READ_NS;
 	j->job_binary = e->binary;
-	worker_submit(j->thread, &j->job->job);
+	worker_submit(j->thread, &r->job);
 	return true;
 }
 
@@ -299,24 +294,43 @@ static uint8_t status_of(int err)
 								    : SYMBOL_NONE;
 }
 
-static int give_names(const struct map_job *m, symbol_fn fn, void *ctx)
+/* Delivers the names that were found, and remembers whose code is where. */
+static int give_names(struct jit_names *j, struct jit_process *e, symbol_fn fn, void *ctx)
 {
+	const struct jit_reading *r = j->job;
+	const struct process *p = processes_find(j->deps.processes, e->tgid, TIME_NEVER);
+	struct generated *g = p && p->serial == e->serial ? per_process_at(&j->generated, p) : NULL;
 	int err = 0;
 
-	for (size_t i = 0; i < m->nr && !err; i++) {
-		const struct perf_map_query *q = &m->v[i];
-		struct symbol sym = { .status = status_of(m->err) };
+	for (size_t i = 0; i < r->nr && !err; i++) {
+		const struct perf_map_query *q = &r->v[i];
+		struct symbol sym = {
+			.status = SYMBOL_OK_SYMTAB,
+			.func_flags = FUNC_JIT,
+			.has_func_addr = true,
+			.func_addr = q->start,
+			.name = (const char *)r->names.v + q->name,
+		};
 
-		if (q->name != PERF_MAP_NO_NAME)
-			sym = (struct symbol){
-				.status = SYMBOL_OK_SYMTAB,
-				.func_flags = FUNC_JIT,
-				.has_func_addr = true,
-				.func_addr = q->start,
-				.name = (const char *)m->names.v + q->name,
-			};
-		err = fn(ctx, q->cookie, q->addr, &sym);
+		if (q->name == PERF_MAP_NO_NAME)
+			continue;
+		if (jit_code_put(&e->code, q->addr, sym.name) && g)
+			g->changes++;
+		if (q->cookie != WATCHED)
+			err = fn(ctx, q->cookie, q->addr, &sym);
 	}
+	return err;
+}
+
+/* Answers what has no name. */
+static int give_no_names(const struct jit_reading *r, symbol_fn fn, void *ctx)
+{
+	struct symbol sym = { .status = status_of(r->err) };
+	int err = 0;
+
+	for (size_t i = 0; i < r->nr && !err; i++)
+		if (r->v[i].name == PERF_MAP_NO_NAME && r->v[i].cookie != WATCHED)
+			err = fn(ctx, r->v[i].cookie, r->v[i].addr, &sym);
 	return err;
 }
 
@@ -328,14 +342,6 @@ static int give_none(const struct jit_process *e, size_t nr, uint8_t status, sym
 	for (size_t i = 0; i < nr && !err; i++)
 		err = fn(ctx, e->v[i].cookie, e->v[i].addr, &(struct symbol){ .status = status });
 	return err;
-}
-
-static struct jit_process *process_of_job(struct jit_names *j)
-{
-	for (size_t i = 0; i < j->nr; i++)
-		if (j->v[i].binary == j->job_binary)
-			return &j->v[i];
-	return NULL;
 }
 
 /* Forgets the first nr requests, which are answered. Others may have come since the job began. */
@@ -361,36 +367,112 @@ static void say_why(const struct jit_process *e, int err)
 		     e->tgid, e->comm);
 }
 
-/* Ends a job that is done. */
-static int end_job(struct jit_names *j, symbol_fn fn, void *ctx)
+/* What has no name yet is asked for again when the map has grown. */
+static void keep_requests(struct jit_process *e, const struct jit_reading *r, size_t nr_asked)
 {
-	struct jit_process *e = process_of_job(j);
-	struct map_job *m = j->job;
+	bool was_read = !r->err || r->err == -E2BIG;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < r->nr; i++)
+		if (r->v[i].name == PERF_MAP_NO_NAME && r->v[i].cookie != WATCHED)
+			e->v[kept++] = (struct jit_request){ r->v[i].addr, r->v[i].cookie };
+	memmove(e->v + kept, e->v + nr_asked, (e->nr - nr_asked) * sizeof(*e->v));
+	e->nr -= nr_asked - kept;
+	e->nr_old = was_read ? kept : 0;
+	memcpy(e->places, r->places, sizeof(e->places));
+	e->pause_ns = kept < nr_asked ? AGAIN_NS : 2 * e->pause_ns;
+	if (e->pause_ns > AGAIN_MAX_NS)
+		e->pause_ns = AGAIN_MAX_NS;
+	e->next_ns = now_ns() + e->pause_ns;
+}
+
+/* Ends the last reading of a map. */
+static int end_requests(struct jit_names *j, struct jit_process *e, size_t nr_asked, symbol_fn fn,
+			void *ctx)
+{
+	const struct jit_reading *r = j->job;
 	int err;
 
-	assert(e && e->nr >= m->nr);	/* a process with requests is kept */
-	j->job = NULL;
-	if (m->err == -ETIMEDOUT || m->err == -EPIPE || m->err == -ECANCELED || m->err == -EBUSY)
-		j->nr_lost += m->nr;
-	say_why(e, m->err);
-	err = give_names(m, fn, ctx);
-	forget_requests(e, m->nr);
-	free_job(m);
+	if (r->err == -ETIMEDOUT || r->err == -EPIPE || r->err == -ECANCELED || r->err == -EBUSY)
+		j->nr_lost += nr_asked;
+	say_why(e, r->err);
+	err = give_no_names(r, fn, ctx);
+	forget_requests(e, nr_asked);
+	e->nr_old = 0;
 	return err;
 }
 
-/* Starts the next job. The requests of processes that live are kept, unless all is set. */
-static int begin_next(struct jit_names *j, symbol_fn fn, void *ctx, bool all)
+/* Ends a job that is done. */
+static int end_job(struct jit_names *j, symbol_fn fn, void *ctx)
 {
-	int err = 0;
+	struct jit_process *e = process_of(j, j->job_binary);
+	struct jit_reading *r = j->job;
+	size_t nr_asked = 0;
+	int err;
 
-	for (size_t i = 0; i < j->nr && !err && !j->job; i++) {
+	for (size_t i = 0; i < r->nr; i++)
+		nr_asked += r->v[i].cookie != WATCHED;
+	assert(e && e->nr >= nr_asked);	/* a process with requests is kept */
+	err = give_names(j, e, fn, ctx);
+	if (r->is_growing) {
+		keep_requests(e, r, nr_asked);
+		j->credit_bytes -= (int64_t)r->cost_bytes;
+	} else if (!err) {
+		err = end_requests(j, e, nr_asked, fn, ctx);
+	}
+	j->job = NULL;
+	jit_reading_free(r);
+	return err;
+}
+
+/* true: another map that grows may be read. */
+static bool has_credit(struct jit_names *j, uint64_t now)
+{
+	int64_t ms = (int64_t)((now - j->credited_ns) / NSEC_PER_MSEC);
+
+	j->credit_bytes += ms * AGAIN_BYTES_PER_SECOND / 1000;
+	if (j->credit_bytes > AGAIN_CREDIT_BYTES)
+		j->credit_bytes = AGAIN_CREDIT_BYTES;
+	j->credited_ns += (uint64_t)ms * NSEC_PER_MSEC;
+	return j->credit_bytes > 0;
+}
+
+/*
+ * The process whose map is to be read next: one that has ended (all: any), or else one whose map
+ * has waited for longest. NULL: none.
+ */
+static struct jit_process *next_process(struct jit_names *j, bool all, bool *is_growing)
+{
+	struct jit_process *best = NULL;
+	uint64_t now = now_ns();
+
+	*is_growing = false;
+	for (size_t i = 0; i < j->nr; i++) {
 		struct jit_process *e = &j->v[i];
 
-		if (!e->nr || !(has_ended(j, e) || all) || begin_job(j, e))
-			continue;
+		if (e->nr && (has_ended(j, e) || all))
+			return e;
+		if (e->nr && e->next_ns <= now && (!best || e->next_ns < best->next_ns))
+			best = e;
+	}
+	*is_growing = true;
+	return has_credit(j, now) ? best : NULL;
+}
+
+/* Starts the next job. */
+static int begin_next(struct jit_names *j, symbol_fn fn, void *ctx, bool all)
+{
+	bool is_growing;
+	int err = 0;
+
+	while (!err && !j->job) {
+		struct jit_process *e = next_process(j, all, &is_growing);
+
+		if (!e || begin_job(j, e, is_growing) || is_growing)
+			break;
 		err = give_none(e, e->nr, SYMBOL_LIMITED, fn, ctx);
 		forget_requests(e, e->nr);
+		e->nr_old = 0;
 	}
 	return err;
 }
@@ -403,8 +485,7 @@ static void forget_ended(struct jit_names *j)
 		struct jit_process *e = &j->v[i];
 
 		if (!e->nr && !is_known(j, e)) {
-			close_places(e->places, e->nr_places);
-			free(e->v);
+			release_process(e);
 		} else {
 			j->v[kept++] = *e;
 		}
@@ -439,6 +520,7 @@ static int give_up(struct jit_names *j, symbol_fn fn, void *ctx)
 		j->nr_lost += e->nr;
 		err = give_none(e, e->nr, SYMBOL_LIMITED, fn, ctx);
 		forget_requests(e, e->nr);
+		e->nr_old = 0;
 	}
 	return err;
 }

@@ -7,9 +7,12 @@
  * hard to use:
  *
  * - The file grows while the program runs, and code moves, so the file is only complete when the
- *   process has ended. It is read then, or at the end of the recording; until then requests are
- *   only kept. /tmp of the process is held open for that, because its mount namespace may go with
- *   it.
+ *   process has ended. What was asked for is looked up in it once a second as it grows, in what was
+ *   added since; what has a name keeps it. At the end of the process, or of the recording, the
+ *   rest is answered. /tmp of the process is held open for that, because its mount namespace may
+ *   go with it.
+ * - Code is replaced by other code at the same address. A frame has one name for ever, so frames
+ *   that are met after that belong to another binary of the process (jit_code.h).
  * - Path and PID are those of the process's own mount and PID namespaces. Example: java in a
  *   container is pid 1 there and 4711 here. Its map is perf-1.map in its own /tmp.
  * - A foreign process writes the file, so it cannot be trusted. It is used only if it is a regular
@@ -17,18 +20,21 @@
  *   processes open and parse it, because any user may mount a file system there that never answers.
  *   If they take longer than 2 s, these names stay unknown.
  *
- * All generated code of a process is one binary (BINARY_ANON). A forked process may run code that
- * its parent made before the fork and has in its own map, so both maps are read.
+ * All generated code of a process is one binary (BINARY_ANON) as long as none is replaced. A forked
+ * process may run code that its parent made before the fork and has in its own map, so both maps
+ * are read.
  *
- * Limits: when code was replaced at the same address, the name is that of the latest piece. A
- * request is answered once, or never if its process is forgotten already (lifetimes.h). A runtime
- * that was not told to write a map (java: an agent; node: --perf-basic-prof) has none.
+ * Limits: a name is that of the code at the time at which the map was read: up to some seconds
+ * after the sample, or at the end of the process if it was quick. All maps together are read again
+ * at 4 MiB a second at most, so large ones are read less often. A request is answered once, or
+ * never if its process is forgotten already (lifetimes.h). A runtime that was not told to write a
+ * map (java: an agent; node: --perf-basic-prof) has none.
  *
  *	jit_names_new(&deps, &j)
  *	jit_names_binary(j, p, addr, time)	the binary that stands for the generated code of p
  *	jit_names_request(j, p, cookie, addr)	cheap: the request is only kept
- *	jit_names_collect(j, fn, ctx, wait)	calls fn for requests of processes that have ended,
- *						or (wait) for all
+ *	jit_names_collect(j, fn, ctx, wait)	calls fn for what has a name by now, and for all
+ *						of processes that have ended, or (wait) for all
  *	jit_names_free(j)
  */
 #pragma once
@@ -69,17 +75,19 @@ bool jit_names_path(const char *path);
 bool jit_names_has(const struct binary *b);		/* such a path, and no ELF file */
 
 /*
- * Returns the index of the binary that stands for the generated code of p. It is made at the first
- * call for p, with a frame at addr that was sampled at time_ns. 0: out of memory.
+ * Returns the index of the binary that stands for the generated code of p at addr, where it was
+ * sampled at time_ns. The first one is made at the first call for p. 0: out of memory.
  */
 uint32_t jit_names_binary(struct jit_names *j, const struct process *p, uint64_t addr,
 			  uint64_t time_ns);
+/* Changes when jit_names_binary() of some address of p does. */
+uint32_t jit_names_changes(const struct jit_names *j, const struct process *p);
 int jit_names_request(struct jit_names *j, const struct process *p, uint32_t cookie, uint64_t addr);
 
 /*
- * Returns 0 or the first error of fn. wait NULL: reads the maps of processes that have ended, as
- * far as that takes no time. Otherwise reads all; when the patience is over, the requests that are
- * left are answered with SYMBOL_LIMITED.
+ * Returns 0 or the first error of fn. wait NULL: reads the maps of processes that have ended, and
+ * those that are due again, as far as that takes no time. Otherwise reads all; when the patience is
+ * over, the requests that are left are answered with SYMBOL_LIMITED.
  */
 int jit_names_collect(struct jit_names *j, symbol_fn fn, void *ctx, struct patience *wait);
 uint64_t jit_names_lost(const struct jit_names *j);	/* requests that were given up */

@@ -203,6 +203,15 @@ static size_t trusted_frames(const struct process *p, const struct wire_stack *w
 	return w->head->nr_user;
 }
 
+/* What the addresses of p mean depends on its mappings, and on the code that it has replaced. */
+static uint64_t meaning_of(const struct stack_definer *d, const struct process *p)
+{
+	uint64_t h = hash_u64(p->serial, p->generation);
+	uint32_t changes = jit_names_changes(d->deps.jit, p);
+
+	return changes ? hash_u64(h, changes) : h;
+}
+
 uint32_t stack_definer_user(struct stack_definer *d, struct process *p, const struct wire_stack *w,
 			   uint8_t *end)
 {
@@ -213,7 +222,7 @@ uint32_t stack_definer_user(struct stack_definer *d, struct process *p, const st
 	*end = w->end;
 	if (!nr)
 		return 0;
-	stack_hash_init(&h, p ? hash_u64(p->serial, p->generation) : w->head->tgid);
+	stack_hash_init(&h, p ? meaning_of(d, p) : w->head->tgid);
 	stack_hash_add(&h, w->user, nr);
 	node = stacks_cached(d->deps.stacks, &h);
 	if (node != UINT32_MAX)
