@@ -134,6 +134,7 @@ CAPTURE_SRCS := \
 	src/symbolize/kernel_hidden.c \
 	src/symbolize/kernel_regions.c \
 	src/symbolize/kernel_symbols.c \
+	src/symbolize/jit_label.c \
 	src/symbolize/mini_debug.c \
 	src/symbolize/name_bytes.c \
 	src/symbolize/perf_map.c \

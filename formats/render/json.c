@@ -2,8 +2,10 @@
 /*
  * The call tree as nested {name, value, children}, as d3 flame graphs read it. value is inclusive,
  * in the unit that probee.unit of the root names ("ns", "count", ...). probee adds self, samples,
- * self_samples, kind, libtype, binary, file and line, where samples is the number of samples that
- * value was measured with. The root has the facts of the recording as "probee": event is the name
+ * self_samples, kind, libtype, binary, file, line and tiers, where samples is the number of samples
+ * that value was measured with. tiers says how generated code came about, where its runtime says
+ * so: "interpreted", "baseline", "optimized", "compiled", "builtin"; several, if the function was
+ * compiled again meanwhile. The root has the facts of the recording as "probee": event is the name
  * of the event that is shown, weight and samples are its sums, and shown says it in words.
  *
  * Parsers limit nesting: jq 1.6 gives up at 86 frames, Python's json at some 500. So a stack that
@@ -156,6 +158,20 @@ static void put_value(struct json_writer *w, const struct value *v)
 		json_put_u64(w, "self_samples", v->self_samples);
 }
 
+static void put_tiers(struct json_writer *w, const struct node *n)
+{
+	const char *tiers[NODE_MAX_TIERS];
+	size_t nr = node_tiers(n, tiers);
+
+	if (!nr)
+		return;
+	json_key(w, "tiers");
+	json_begin(w, '[');
+	for (size_t i = 0; i < nr; i++)
+		json_string(w, tiers[i], strlen(tiers[i]));
+	json_end(w, ']');
+}
+
 static void begin_node(struct json_writer *w, const struct profile *p, const struct node *n,
 		       const struct value *v)
 {
@@ -172,6 +188,7 @@ static void begin_node(struct json_writer *w, const struct profile *p, const str
 	put_text(w, "file", profile_name(p, n->file));
 	if (n->line)
 		json_put_u64(w, "line", n->line);
+	put_tiers(w, n);
 	if (n->flags & NODE_GUESSED) {
 		json_key(w, "guessed");
 		json_bool(w, true);

@@ -352,11 +352,12 @@ static void put_origin_of(const struct picture *pic, const struct node *nd)
 
 static void put_marks(FILE *out, const struct node *nd)
 {
-	const char *marks[3];
+	const char *marks[3 + NODE_MAX_TIERS];
 	size_t nr = 0;
 
 	if (families[family_of(nd)].what)
 		marks[nr++] = families[family_of(nd)].what;
+	nr += node_tiers(nd, marks + nr);
 	if (nd->flags & NODE_INLINED)
 		marks[nr++] = "inlined";
 	if (nd->flags & NODE_GUESSED)

@@ -439,5 +439,6 @@ void definition_store_frame_view(const struct definition_store *t, uint32_t fram
 	v->offset = s->offset;
 	v->file = func ? func->file : 0;
 	v->start_line = func ? func->start_line : 0;
+	v->tier = func ? func_flags_tier(func->flags) : TIER_NONE;
 	v->line = line->line;
 }

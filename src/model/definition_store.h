@@ -73,6 +73,7 @@ struct frame_view {
 	/* Of the address in the function; the address itself where there is no file. */
 	uint64_t offset;
 	bool has_offset;		/* offset is valid */
+	uint8_t tier;			/* enum func_tier */
 	bool inlined;
 	bool named;			/* false: only the address is known */
 };

@@ -155,10 +155,30 @@ struct rec_node {
 	uint32_t frame;
 };
 
-enum { FUNC_JIT = 1, FUNC_PLT = 2, FUNC_THUNK = 4 };
+/* Flags of a function. Three bits hold its enum func_tier. */
+enum { FUNC_JIT = 1, FUNC_PLT = 2, FUNC_THUNK = 4, FUNC_TIER_SHIFT = 3, FUNC_TIERS = 7 << 3 };
+/* Languages of generated code have numbers from 16 on. */
 enum func_lang {
-	LANG_UNKNOWN, LANG_C, LANG_CXX, LANG_RUST, LANG_GO, LANG_D, LANG_ADA, LANG_SWIFT, LANGS
+	LANG_UNKNOWN, LANG_C, LANG_CXX, LANG_RUST, LANG_GO, LANG_D, LANG_ADA, LANG_SWIFT,
+	LANG_JAVASCRIPT = 16, LANG_PYTHON, LANG_JAVA, LANG_PHP, LANG_RUBY, LANG_ERLANG, LANG_DOTNET,
+	LANGS
 };
+
+/* How the code of a function that a runtime has named came about. */
+enum func_tier {
+	TIER_NONE,			/* unknown, or not made at run time */
+	TIER_INTERPRETED,		/* an interpreter runs it */
+	TIER_BASELINE,			/* by a compiler that is quick */
+	TIER_OPTIMIZED,			/* by one that optimizes */
+	TIER_COMPILED,			/* by one of them */
+	TIER_BUILTIN,			/* the runtime's own code */
+	TIERS
+};
+
+static inline uint8_t func_flags_tier(unsigned flags)
+{
+	return (flags & FUNC_TIERS) >> FUNC_TIER_SHIFT;
+}
 
 struct rec_func {
 	uint32_t id;

@@ -245,14 +245,20 @@ static bool is_name_of_map(const char *text, size_t text_len, uint32_t at)
 	return len && len <= PERF_MAP_NAME_MAX && !memchr(text + at, '\n', len);
 }
 
+static bool query_is_sound(const struct perf_map_query *q, const struct message_part *text)
+{
+	return q->start <= q->addr && q->lang < LANGS && q->tier < TIERS &&
+	       is_name_of_map(text->v, text->len, q->name) &&
+	       is_name_of_map(text->v, text->len, q->sysname) &&
+	       (q->file == PERF_MAP_NO_NAME || is_name_of_map(text->v, text->len, q->file));
+}
+
 static bool queries_are_sound(const struct perf_map_query *got, const struct perf_map_query *v,
 			      size_t nr, const struct message_part *text)
 {
 	for (size_t i = 0; i < nr; i++)
 		if (got[i].addr != v[i].addr ||
-		    (got[i].name != PERF_MAP_NO_NAME &&
-		     (got[i].start > got[i].addr ||
-		      !is_name_of_map(text->v, text->len, got[i].name))))
+		    (got[i].name != PERF_MAP_NO_NAME && !query_is_sound(&got[i], text)))
 			return false;
 	return true;
 }
@@ -266,8 +272,14 @@ static void take_queries(const struct helper_message *m, struct perf_map_query *
 	for (size_t i = 0; i < nr; i++) {
 		if (v[i].name != PERF_MAP_NO_NAME || got[i].name == PERF_MAP_NO_NAME)
 			continue;
-		v[i].name = (uint32_t)names_before + got[i].name;
 		v[i].start = got[i].start;
+		v[i].name = (uint32_t)names_before + got[i].name;
+		v[i].sysname = (uint32_t)names_before + got[i].sysname;
+		v[i].file = got[i].file == PERF_MAP_NO_NAME ? PERF_MAP_NO_NAME
+							     : (uint32_t)names_before + got[i].file;
+		v[i].line = got[i].line;
+		v[i].lang = got[i].lang;
+		v[i].tier = got[i].tier;
 	}
 }
 

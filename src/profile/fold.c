@@ -273,6 +273,12 @@ static uint32_t view_name(struct fold *f, const struct frame_view *v)
 }
 
 /* Makes the keys of the nodes that a frame stands for, outermost first. 0 or -ENOMEM. */
+static const uint8_t flag_of_tier[(FUNC_TIERS >> FUNC_TIER_SHIFT) + 1] = {
+	[TIER_INTERPRETED] = NODE_INTERPRETED, [TIER_BASELINE] = NODE_BASELINE,
+	[TIER_OPTIMIZED] = NODE_OPTIMIZED,     [TIER_COMPILED] = NODE_COMPILED,
+	[TIER_BUILTIN] = NODE_BUILTIN,
+};
+
 static int make_keys(struct fold *f, uint32_t frame, struct frame_keys *made)
 {
 	const struct rec_frame *rec = definition_store_find_frame(f->tables, frame);
@@ -297,7 +303,7 @@ static int make_keys(struct fold *f, uint32_t frame, struct frame_keys *made)
 			.kind = rec ? rec->kind : FRAME_SYNTHETIC,
 			.line = v.start_line && !f->opts->style.lines ? v.start_line : v.line,
 			.flags = (uint8_t)((v.inlined ? NODE_INLINED : 0) |
-					   (rec ? 0 : NODE_SYNTHETIC)),
+					   (rec ? 0 : NODE_SYNTHETIC) | flag_of_tier[v.tier]),
 		};
 		if (v.file)
 			key->file = table_name(f, v.file);

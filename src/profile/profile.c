@@ -19,6 +19,24 @@ void profile_free(struct profile *p)
 	free(p);
 }
 
+size_t node_tiers(const struct node *n, const char *v[NODE_MAX_TIERS])
+{
+	static const struct {
+		uint8_t flag;
+		const char *name;
+	} tiers[NODE_MAX_TIERS] = {
+		{ NODE_INTERPRETED, "interpreted" }, { NODE_BASELINE, "baseline" },
+		{ NODE_OPTIMIZED, "optimized" },     { NODE_COMPILED, "compiled" },
+		{ NODE_BUILTIN, "builtin" },
+	};
+	size_t nr = 0;
+
+	for (size_t i = 0; i < NODE_MAX_TIERS; i++)
+		if (n->flags & tiers[i].flag)
+			v[nr++] = tiers[i].name;
+	return nr;
+}
+
 const char *profile_name(const struct profile *p, uint32_t name)
 {
 	return intern_get(p->names, name, NULL);

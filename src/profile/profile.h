@@ -21,7 +21,13 @@
 enum {
 	NODE_INLINED = 1,
 	NODE_GUESSED = 2,
-	NODE_SYNTHETIC = 4 /* not a function: thread name, cpu_01, [kthread] */
+	NODE_SYNTHETIC = 4, /* not a function: thread name, cpu_01, [kthread] */
+	/* Bits for its enum func_tier, each of which that the function had. */
+	NODE_INTERPRETED = 8,
+	NODE_BASELINE = 16,
+	NODE_OPTIMIZED = 32,
+	NODE_COMPILED = 64,
+	NODE_BUILTIN = 128,
 };
 
 struct node {
@@ -36,6 +42,10 @@ struct node {
 	uint64_t self, total;		/* weight; total is self plus all children */
 	uint64_t self_samples, total_samples;
 };
+
+#define NODE_MAX_TIERS 5
+/* The names of the node's tiers ("interpreted", "optimized", ...) to v; returns how many. */
+size_t node_tiers(const struct node *n, const char *v[NODE_MAX_TIERS]);
 
 /* A tree may have millions of nodes, and all work on it waits for memory. */
 _Static_assert(sizeof(struct node) == 64, "one cache line each");

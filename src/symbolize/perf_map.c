@@ -8,9 +8,11 @@
 #include "src/base/bisect.h"
 #include "src/base/hash_index.h"
 #include "src/base/io.h"
+#include "src/symbolize/jit_label.h"
 
 #define BLOCK (64u << 10)
 #define MARK_BYTES 256u
+#define LABEL_EXTRA 64			/* octets that are not in the line */
 
 struct search {
 	struct perf_map_query *v;	/* by addr */
@@ -58,37 +60,67 @@ static size_t first_at(const struct search *s, uint64_t addr)
 	return bisect(s->nr, i, s->v[i].addr < addr);
 }
 
-static uint32_t put_name(struct search *s, const char *name, size_t len)
+static void copy_label(const struct perf_map_query *from, struct perf_map_query *to)
 {
-	uint32_t at = (uint32_t)s->names->nr;
+	to->name = from->name;
+	to->sysname = from->sysname;
+	to->file = from->file;
+	to->line = from->line;
+	to->lang = from->lang;
+	to->tier = from->tier;
+}
 
-	len = len < PERF_MAP_NAME_MAX ? len : PERF_MAP_NAME_MAX;
-	if (at + len > PERF_MAP_MAX_NAMES) {
+/* Stores the texts of a line, and sets what its queries are answered. */
+static void put_label(struct search *s, const char *text, size_t len, struct perf_map_query *to)
+{
+	struct byte_buf *names = s->names;
+	struct jit_label l;
+
+	len = strnlen(text, len < PERF_MAP_NAME_MAX ? len : PERF_MAP_NAME_MAX);
+	if (names->nr + 3 * len + LABEL_EXTRA > PERF_MAP_MAX_NAMES) {
 		s->err = -E2BIG;
-		return PERF_MAP_NO_NAME;
+		return;
 	}
-	bb_bytes(s->names, name, len);
-	bb_u8(s->names, 0);
-	if (!s->names->bad)
-		return at;
-	s->err = -ENOMEM;
-	return PERF_MAP_NO_NAME;
+	jit_label_parse(text, len, &l);
+	to->sysname = to->name = (uint32_t)names->nr;
+	to->file = PERF_MAP_NO_NAME;
+	bb_bytes(names, text, len);
+	bb_u8(names, 0);
+	if (l.name.s != text || l.name.len != len) {
+		to->name = (uint32_t)names->nr;
+		jit_label_put_name(&l, names);
+	}
+	if (l.file.len) {
+		to->file = (uint32_t)names->nr;
+		bb_bytes(names, l.file.s, l.file.len);
+		bb_u8(names, 0);
+	}
+	to->line = l.line;
+	to->lang = l.lang;
+	to->tier = l.tier;
+	s->err = names->bad ? -ENOMEM : 0;
 }
 
 /* Answers the queries in this piece of code that have no answer from a later piece. */
 static void answer(struct search *s, uint64_t start, uint64_t size, const char *name, size_t len)
 {
-	uint32_t at = PERF_MAP_NO_NAME;
+	const struct perf_map_query *first = NULL;
 
 	for (size_t i = unanswered(s, first_at(s, start)); i < s->nr && s->v[i].addr - start < size;
 	     i = unanswered(s, i)) {
-		if (at == PERF_MAP_NO_NAME)
-			at = put_name(s, name, len);
-		if (s->err)
+		struct perf_map_query *q = &s->v[i];
+
+		if (!first) {
+			put_label(s, name, len, q);
+			first = q;
+		}
+		if (s->err) {
+			q->name = PERF_MAP_NO_NAME;
 			return;
-		s->v[i].name = at;
-		s->v[i].start = start;
-		s->v[i].next = (uint32_t)i + 1;
+		}
+		copy_label(first, q);
+		q->start = start;
+		q->next = (uint32_t)i + 1;
 		s->left--;
 	}
 }

@@ -31,12 +31,17 @@
 
 struct perf_map_query {
 	uint64_t addr;
-	uint32_t cookie;		/* for the caller's use */
-	uint32_t name;			/* answer: offset in names, or PERF_MAP_NO_NAME */
 	uint64_t start;			/* answer: where the code begins */
+	uint32_t cookie;		/* for the caller's use */
 	uint32_t next;			/* internal */
+	/* Answers: offsets in names, or PERF_MAP_NO_NAME. */
+	uint32_t name;
+	uint32_t sysname;		/* as it is in the file (jit_label.h) */
+	uint32_t file;
+	uint32_t line;			/* where the function begins; 0 unknown */
+	uint8_t lang, tier;		/* enum func_lang, func_tier */
 	uint8_t is_old;			/* 1: has no answer in front of the mark */
-	uint8_t pad[3];
+	uint8_t pad[5];
 };
 
 struct perf_map_source {

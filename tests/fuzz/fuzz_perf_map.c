@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/model/record.h"
 #include "src/symbolize/perf_map.h"
 
 #define MAX_QUERIES 16
@@ -19,6 +20,8 @@ static void check(const struct perf_map_query *q, const struct byte_buf *names)
 {
 	if (q->name == PERF_MAP_NO_NAME)
 		return;
+	if (q->sysname >= names->nr || (q->file != PERF_MAP_NO_NAME && q->file >= names->nr) || q->tier >= TIERS)
+		__builtin_trap();
 	if (q->start > q->addr || q->name >= names->nr || !names->v[q->name] ||
 	    !memchr(names->v + q->name, 0, names->nr - q->name))
 		__builtin_trap();

@@ -94,16 +94,4 @@ check "cut: status" equal "$RC" 0
 finish "$PID"
 remove_maps
 
-if command -v node >/dev/null; then
-	echo 'function hot(n) { return n < 2 ? n : hot(n - 1) + hot(n - 2) } const end = Date.now() + 2000
-		while (Date.now() < end) hot(20)' >hot.js
-	sample -F 499 -o node.pbz -- node --perf-basic-prof hot.js
-	folded node.pbz >node.folded
-	check "node: functions are named" at_least "$(grep -c 'hot [^;]*hot.js' node.folded)" 1
-	check "node: the busy one is" at_least "$(awk '/hot [^;]*hot.js/ { n += $NF } { all += $NF }
-		END { print int(100 * n / all) }' node.folded)" 30
-	PID=$("$PROBEE" report node.pbz --csv | awk -F'|' '$4 == "node" { print $3; exit }') && remove_maps
-else
-	skip_part "no node"
-fi
 done_testing

@@ -31,6 +31,7 @@ struct answer {
 	uint8_t status;
 	char name[32];
 	uint64_t start;
+	struct symbol_line line;	/* its strings are gone */
 };
 
 struct world {
@@ -163,7 +164,10 @@ static int on_symbol(void *ctx, uint32_t cookie, uint64_t addr, const struct sym
 	*a = (struct answer){ .cookie = cookie, .status = sym->status, .start = sym->func_addr };
 	snprintf(a->name, sizeof(a->name), "%s", sym->name ? sym->name : "");
 	if (sym->name) {
-		assert_int_equal(sym->func_flags, FUNC_JIT);
+		assert_int_equal(sym->func_flags & ~(unsigned)FUNC_TIERS, FUNC_JIT);
+		assert_int_equal(sym->nr_lines, 1);
+		assert_ptr_equal(sym->lines[0].name, sym->name);
+		a->line = sym->lines[0];
 		assert_true(sym->has_func_addr);
 	}
 	return w->err;
@@ -450,6 +454,23 @@ static unsigned open_files(void)
 	return n;
 }
 
+/* What the runtime says besides the name. */
+static void test_labels(void **state)
+{
+	struct world *w = *state;
+	struct process *p = add_process(w, ENDED);
+	const struct answer *a;
+
+	write_map(w, ENDED, "7f0000000000 40 JS:~f /a.js:5:6\n");
+	request(w, p, 1, CODE);
+	collect_all(w);
+	assert_name(w, 1, "f", CODE);
+	a = answer_to(w, 1);
+	assert_int_equal(a->line.decl_line, 5);
+	assert_int_equal(a->line.lang, LANG_JAVASCRIPT);
+	assert_int_equal(func_flags_tier(a->line.func_flags), TIER_INTERPRETED);
+}
+
 /* As long as its process is known its /tmp is held open, and not longer. */
 static void test_forgotten_with_its_process(void **state)
 {
@@ -510,6 +531,7 @@ int main(void)
 		T(test_hostile_map_of_one_that_lives),
 		T(test_code_that_is_replaced),
 		T(test_code_of_the_parent),
+		T(test_labels),
 		T(test_forgotten_with_its_process),
 		T(test_error_of_the_caller),
 		T(test_free_while_reading),

@@ -236,11 +236,41 @@ static void test_marks(void **state)
 	assert_int_equal(take_marked(&mark, sizeof(mark)), -EPROTO);
 }
 
+/* An answer with all texts, of which one thing is spoilt. */
+static void test_texts_of_queries(void **state)
+{
+	static const char text[] = "JS:~f /a.js:1:2\0f\0/a.js\0";	/* at 0, 16, 18 */
+	const struct perf_map_query good = { .addr = 1, .name = 16, .sysname = 0, .file = 18,
+					     .lang = LANGS - 1, .tier = TIERS - 1 };
+	struct perf_map_query v[] = { good, good, good, good, good, good, good };
+
+	(void)state;
+	v[1].sysname = 1;
+	v[2].file = 17;
+	v[3].lang = LANGS;
+	v[4].tier = TIERS;
+	v[5].sysname = sizeof(text);
+	v[6].file = PERF_MAP_NO_NAME;
+	for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
+		struct perf_map_query mine = { .addr = 1, .name = PERF_MAP_NO_NAME };
+		struct perf_map_mark mark = { 0 };
+		struct helper_message m = { .part = { part(&v[i], sizeof(v[i])), part(text, sizeof(text)),
+						      part(&mark, sizeof(mark)) } };
+		struct byte_buf to = { 0 };
+
+		assert_int_equal(parse_take_queries(&m, &mine, 1, 0, &mark, &to),
+				 i && i < 6 ? -EPROTO : 0);
+		helper_message_release(&m);
+		bb_release(&to);
+	}
+}
+
 static int take_query(uint64_t addr, uint64_t start, uint32_t name, const char *text, size_t len)
 {
 	struct perf_map_mark mark = { 0 };
 	struct perf_map_query mine = { .addr = 0x100, .name = PERF_MAP_NO_NAME },
-			      got = { .addr = addr, .start = start, .name = name };
+			      got = { .addr = addr, .start = start, .name = name,
+				      .sysname = name, .file = PERF_MAP_NO_NAME };
 	struct helper_message m = { .part = { part(&got, sizeof(got)), part(text, len),
 					      part(&mark, sizeof(mark)) } };
 	struct byte_buf to = { 0 };
@@ -368,6 +398,7 @@ int main(void)
 		cmocka_unit_test(test_length_of_names),
 		cmocka_unit_test(test_queries),
 		cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_texts_of_queries),
 		cmocka_unit_test(test_code),
 		cmocka_unit_test(test_debug_name),
 	};

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "src/model/record.h"
 #include "src/symbolize/perf_map.h"
 
 static struct byte_buf names;
@@ -95,7 +96,7 @@ static void test_lines(void **state)
 	expect(0x1001, "plain", 0x1000);
 	expect(0x100f, "plain", 0x1000);
 	expect(0x1010, NULL, 0);
-	expect(0x2001, "LazyCompile:*with spaces /a b.js:1:2", 0x2000);
+	expect(0x2001, "with spaces", 0x2000);
 	expect(0x3001, NULL, 0);
 	expect(0x4001, NULL, 0);
 	expect(0x5001, NULL, 0);
@@ -104,6 +105,44 @@ static void test_lines(void **state)
 	expect(0x8001, "without newline", 0x8000);
 	expect(UINT64_MAX, "to the end", 0xfffffffffffffff0);
 	expect(0x11, NULL, 0);
+}
+
+static const char *text_at(uint32_t at)
+{
+	return at == PERF_MAP_NO_NAME ? NULL : (const char *)names.v + at;
+}
+
+/* What a runtime says besides the name, for each address in the code; the raw text stays. */
+static void test_labels(void **state)
+{
+	static const char text[] = "1000 10 JS:*hot /srv/a.js:12:3\n2000 10 Eval:~ :1:1\n3000 10 c\n"
+				   "4000 10 JS:~\0/x:1:2\n5000 10 JS:^ /very/long/b.js:7:8\n";
+
+	(void)state;
+	ask(0x1000);
+	ask(0x1001);
+	ask(0x2000);
+	ask(0x3000);
+	ask(0x4000);
+	ask(0x5000);
+	assert_int_equal(find_in(text, sizeof(text) - 1), 0);
+	for (size_t i = 0; i < 2; i++) {
+		assert_string_equal(text_at(v[i].name), "hot");
+		assert_string_equal(text_at(v[i].sysname), "JS:*hot /srv/a.js:12:3");
+		assert_string_equal(text_at(v[i].file), "/srv/a.js");
+		assert_int_equal(v[i].line, 12);
+		assert_int_equal(v[i].lang, LANG_JAVASCRIPT);
+		assert_int_equal(v[i].tier, TIER_OPTIMIZED);
+	}
+	expect(0x2000, "(anonymous)", 0x2000);
+	assert_string_equal(text_at(v[2].sysname), "Eval:~ :1:1");
+	assert_null(text_at(v[2].file));
+	expect(0x3000, "c", 0x3000);
+	assert_int_equal(v[3].name, v[3].sysname);
+	assert_int_equal(v[3].tier, TIER_NONE);
+	expect(0x4000, "(anonymous)", 0x4000);		/* a text ends with its first NUL */
+	assert_string_equal(text_at(v[4].sysname), "JS:~");
+	expect(0x5000, "(anonymous) b.js:7", 0x5000);
 }
 
 static void test_the_latest_wins(void **state)
@@ -343,7 +382,7 @@ static void test_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_lines), TEST(test_the_latest_wins), TEST(test_long_names_are_cut), TEST(test_many_lines),
+		TEST(test_lines), TEST(test_labels), TEST(test_the_latest_wins), TEST(test_long_names_are_cut), TEST(test_many_lines),
 		TEST(test_growing), TEST(test_written_anew), TEST(test_growing_in_steps),
 		TEST(test_too_large), TEST(test_file_that_shrinks), TEST(test_nothing),
 	};

@@ -123,6 +123,7 @@ static void tells_kinds_apart(void **state)
 		tree_add(&s->p, line);
 	}
 	tree_add(&s->p, "k_[k]_[g] 1");
+	s->p.nodes[tree_add(&s->p, "t_[j] 1")].flags |= NODE_BASELINE | NODE_BUILTIN;
 	svg = render(s);
 	for (size_t i = 0; i < 6; i++) {
 		const char *title, *g;
@@ -139,6 +140,7 @@ static void tells_kinds_apart(void **state)
 	}
 	assert_has(svg, "slanted: guessed");
 	assert_has(svg, "kernel, guessed caller");
+	assert_has(svg, "JIT code, baseline, builtin");
 }
 
 static void legend_names_only_what_is_there(void **state)

@@ -25,6 +25,7 @@ static void merges_what_is_equal_and_nothing_else(void **state)
 {
 	const struct node user = { .kind = FRAME_USER }, kernel = { .kind = FRAME_KERNEL };
 	const struct node inlined = { .flags = NODE_INLINED }, guessed = { .flags = NODE_GUESSED };
+	const struct node tier = { .flags = NODE_BASELINE };
 	struct tree_builder b;
 	struct profile *p;
 	uint32_t a;
@@ -34,13 +35,14 @@ static void merges_what_is_equal_and_nothing_else(void **state)
 	a = child(&b, 0, "a", user);
 	assert_int_equal(child(&b, 0, "a", user), a);
 	assert_int_equal(child(&b, 0, "a", guessed), a);
+	assert_int_equal(child(&b, 0, "a", tier), a);
 	assert_int_not_equal(child(&b, 0, "a", kernel), a);
 	assert_int_not_equal(child(&b, 0, "a", inlined), a);
 	assert_int_not_equal(child(&b, a, "a", user), a);
 	p = tree_builder_take(&b);
 	assert_non_null(p);
 	assert_int_equal(p->nr_nodes, 5);
-	assert_int_equal(p->nodes[a].flags, NODE_GUESSED);
+	assert_int_equal(p->nodes[a].flags, NODE_GUESSED | NODE_BASELINE);
 	profile_free(p);
 	tree_builder_release(&b);
 }

@@ -294,6 +294,33 @@ static uint8_t status_of(int err)
 								    : SYMBOL_NONE;
 }
 
+static int give_name(const struct jit_reading *r, const struct perf_map_query *q, symbol_fn fn,
+		     void *ctx)
+{
+	const char *text = (const char *)r->names.v;
+	const struct symbol_line line = {
+		.name = text + q->name,
+		.sysname = text + q->sysname,
+		.decl_file = q->file == PERF_MAP_NO_NAME ? NULL : text + q->file,
+		.decl_line = q->line,
+		.lang = q->lang,
+		.func_flags = (uint8_t)(FUNC_JIT | q->tier << FUNC_TIER_SHIFT),
+	};
+	const struct symbol sym = {
+		.status = SYMBOL_OK_SYMTAB,
+		.lang = line.lang,
+		.func_flags = line.func_flags,
+		.name = line.name,
+		.sysname = line.sysname,
+		.has_func_addr = true,
+		.func_addr = q->start,
+		.lines = &line,
+		.nr_lines = 1,
+	};
+
+	return fn(ctx, q->cookie, q->addr, &sym);
+}
+
 /* Delivers the names that were found, and remembers whose code is where. */
 static int give_names(struct jit_names *j, struct jit_process *e, symbol_fn fn, void *ctx)
 {
@@ -304,20 +331,13 @@ static int give_names(struct jit_names *j, struct jit_process *e, symbol_fn fn, 
 
 	for (size_t i = 0; i < r->nr && !err; i++) {
 		const struct perf_map_query *q = &r->v[i];
-		struct symbol sym = {
-			.status = SYMBOL_OK_SYMTAB,
-			.func_flags = FUNC_JIT,
-			.has_func_addr = true,
-			.func_addr = q->start,
-			.name = (const char *)r->names.v + q->name,
-		};
 
 		if (q->name == PERF_MAP_NO_NAME)
 			continue;
-		if (jit_code_put(&e->code, q->addr, sym.name) && g)
+		if (jit_code_put(&e->code, q->addr, (const char *)r->names.v + q->sysname) && g)
 			g->changes++;
 		if (q->cookie != WATCHED)
-			err = fn(ctx, q->cookie, q->addr, &sym);
+			err = give_name(r, q, fn, ctx);
 	}
 	return err;
 }

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What the runtimes that are installed here say of the code they make: names, files, lines, and how the code came about.
+# Python 3.12: PYTHON312=/path/to/it, or one on the path, or of pyenv.
+. "$(dirname "$0")/lib.sh"
+
+# said FILE PYTHON: the facts of all nodes of a trace's JSON, as n[name] = [node, ...], satisfy the expression.
+said() {
+	"$PROBEE" report "$1" --json --deep >said.json || return
+	python3 - "$2" <<-'END'
+		import collections, json, sys
+		n, todo = collections.defaultdict(list), [json.load(open('said.json'))]
+		total = todo[0]['value']
+		while todo:
+		    node = todo.pop()
+		    n[node['name']].append(node)
+		    todo += node.get('children', [])
+		def any_of(name, **facts):
+		    return any(all(v in x.get(k, []) if k == 'tiers' else x.get(k) == v for k, v in facts.items()) for x in n[name])
+		def share(*names):
+		    return sum(x.get('self', 0) for name in names for x in n[name]) * 100 / total
+		if not eval(sys.argv[1]):
+		    sys.exit(str([(k, x.get('file'), x.get('line'), x.get('tiers')) for k in n for x in n[k] if x.get('kind') == 'jit'][:20]))
+	END
+}
+# The number of the recorded program, whose files in /tmp are removed.
+remove_files() { sed -n 's/^ready //p' ready | while read -r p; do rm -f "/tmp/perf-$p.map" "/tmp/jit-$p.dump"; done; }
+
+if command -v node >/dev/null; then
+	cat >hot.js <<-'END'
+		console.log("ready " + process.pid)
+		function hot(n) { return n < 2 ? n : hot(n - 1) + hot(n - 2) }
+		const end = Date.now() + 1500
+		while (Date.now() < end) hot(20)
+	END
+	sample -F 499 -o node.pbz -- node --perf-basic-prof --interpreted-frames-native-stack "$T/hot.js" >ready
+	remove_files
+	check "node: name, file and line" said node.pbz "any_of('hot', file='$T/hot.js', line=2, kind='jit', tiers='optimized')"
+	check "node: the busy function" said node.pbz "share('hot') > 50"
+	check "node: the script itself" said node.pbz "any_of('(anonymous) hot.js:1', file='$T/hot.js', line=1)"
+	check "node: marks are not in names" said node.pbz "not any(k.startswith(('JS:', 'LazyCompile:')) for k in n)"
+else
+	skip_part "no node"
+fi
+
+python=
+for p in "${PYTHON312:-}" python3.12 /root/.pyenv/versions/3.12*/bin/python3.12; do
+	[ -n "$python" ] || ! "$p" -X perf -c 'import sys; sys.exit(not sys.is_stack_trampoline_active())' 2>/dev/null || python=$p
+done
+if [ -n "$python" ]; then
+	cat >hot.py <<-'END'
+		import os, time
+		print("ready", os.getpid(), flush=True)
+		def hot(n):
+		    return n if n < 2 else hot(n - 1) + hot(n - 2)
+		end = time.time() + 1.5
+		while time.time() < end:
+		    hot(15)
+	END
+	sample -F 499 -o python.pbz -- "$python" -X perf "$T/hot.py" >ready
+	remove_files
+	check "python: name and file" said python.pbz "any_of('hot', file='$T/hot.py', kind='jit', tiers='interpreted')"
+	check "python: the module" said python.pbz "any_of('<module>', file='$T/hot.py')"
+else
+	skip_part "no Python 3.12 with -X perf"
+fi
+
+if command -v php >/dev/null && php -m | grep -q 'Zend OPcache'; then
+	# A script that is newer than 2 s is not compiled by default.
+	cat >hot.php <<-'END'
+		<?php echo "ready ", getmypid(), "\n";
+		class A { function hot($n) { return $n < 2 ? $n : $this->hot($n - 1) + $this->hot($n - 2); } }
+		$a = new A; $end = microtime(true) + 1.5; while (microtime(true) < $end) $a->hot(15);
+	END
+	sample -F 499 -o php.pbz -- php -d opcache.enable=1 -d opcache.enable_cli=1 -d opcache.jit_buffer_size=32M \
+		-d opcache.file_update_protection=0 -d opcache.jit=1205 -d opcache.jit_debug=16 "$T/hot.php" >ready
+	remove_files
+	check "php: functions" said php.pbz "any_of('A::hot', tiers='compiled') and share('A::hot') > 30"
+else
+	skip_part "no PHP with OPcache"
+fi
+done_testing
