@@ -118,6 +118,7 @@ CAPTURE_SRCS := \
 	src/foreign/debug_server.c \
 	src/foreign/file_opener.c \
 	src/foreign/foreign_file.c \
+	src/foreign/jvm_attach.c \
 	src/foreign/sealed_file.c \
 	src/foreign/wait_budget.c \
 	src/debug_info/debug_file.c \
@@ -195,6 +196,7 @@ CAPTURE_SRCS := \
 	src/capture/processes/jit_code.c \
 	src/capture/processes/jit_names.c \
 	src/capture/processes/jit_reading.c \
+	src/capture/processes/jvm_maps.c \
 	src/capture/processes/process_tracker.c \
 	src/capture/processes/remote_fs_files.c \
 	src/capture/processes/table_store.c \

@@ -26,6 +26,7 @@
 #include "src/base/memory.h"
 #include "src/base/plural.h"
 #include "src/capture/bpf/capture_bpf.h"
+#include "src/capture/processes/jvm_maps.h"
 #include "src/capture/processes/binary_store.h"
 #include "src/capture/processes/hidden_tasks.h"
 #include "src/capture/processes/lifetimes.h"
@@ -449,6 +450,7 @@ int recorder_end(struct recorder *r, const struct rec_end *end)
 		err = tell_missing(r);
 	e.lost += losses_all(&r->losses);
 	e.cpu_time_ns += helper_keeper_cpu_ns(r->keeper);
+	e.cpu_time_ns += jvm_maps_cpu_ns(r->jvms);
 	return err ? err : session_end(r->session, &e);
 }
 

@@ -71,6 +71,7 @@ struct recorder_options {
 	uint32_t inline_depth;		/* functions at one address; 0: as many as there are */
 	uint32_t ring_bytes;		/* 0: 8 MiB */
 	const char *debug_urls;		/* servers of debug files (debug_server.h); NULL: none */
+	bool asks_jvms;			/* for maps of their code */
 	bool limit_rate;		/* samples come so fast that ticks may be passed over */
 	/* Adds to each cause what the collectors have lost so far. */
 	void (*losses)(void *sink_ctx, uint64_t totals[LOSS_CAUSES]);

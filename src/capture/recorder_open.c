@@ -31,6 +31,7 @@
 #include "src/capture/bpf/capture_bpf.h"
 #include "src/capture/low_latency.h"
 #include "src/capture/processes/binary_store.h"
+#include "src/capture/processes/jvm_maps.h"
 #include "src/capture/processes/process_tracker.h"
 #include "src/capture/recorder_parts.h"
 #include "src/capture/session/session.h"
@@ -276,6 +277,8 @@ static int open_helpers(struct recorder *r)
 		err = file_opener_new(r->keeper, &r->opener);
 	if (!err)
 		err = parsers_new(r->keeper, r->opener, nr_threads(), &r->parsers);
+	if (!err && r->opts.asks_jvms)
+		err = jvm_maps_new(&r->binaries, &r->jvms);
 	if (err)
 		return fail(err, "start helper processes");
 	if (r->opts.debug_urls)
@@ -491,6 +494,7 @@ static int open_session(struct recorder *r)
 		.symbolizer = r->symbolizer,
 		.opener = r->opener,
 		.parsers = r->parsers,
+		.jvms = r->jvms,
 		.on_binary = on_binary,
 		.find_peers = scans ? find_peers : NULL,
 		.ctx = r,
@@ -581,6 +585,7 @@ void recorder_close(struct recorder *r)
 	deferred_stacks_free(r->deferred);
 	wait_peers_free(r->peers);
 	session_free(r->session);
+	jvm_maps_free(r->jvms);
 	process_tracker_free(r->tracker);
 	binary_store_free(r->store);
 	symbolizer_free(r->symbolizer);

@@ -42,6 +42,7 @@ struct recorder {
 	struct file_opener *opener;
 	struct debug_server *server;	/* NULL: --debuginfod was not given */
 	struct parsers *parsers;
+	struct jvm_maps *jvms;		/* NULL unless JVMs are asked */
 	struct worker_pool *pool, *name_pool;	/* for tables; for names */
 	struct worker_pool *code_pool;	/* reads generated code */
 	struct symbolizer *symbolizer;

@@ -128,6 +128,13 @@ static uint32_t status_number(const char *status, const char *key)
 	return p ? (uint32_t)strtoul(p + strlen(key), NULL, 10) : 0;
 }
 
+static uint64_t status_mask(const char *status, const char *key)
+{
+	const char *p = strstr(status, key);
+
+	return p ? strtoull(p + strlen(key), NULL, 16) : 0;
+}
+
 enum { REAL, EFFECTIVE };		/* columns of "Uid:" */
 
 /*
@@ -231,6 +238,8 @@ int procfs_status(pid_t tid, struct proc_status *out)
 	out->tgid = status_number(text, "\nTgid:");
 	out->uid = number_at(text, "\nUid:", EFFECTIVE, &last);
 	out->real_uid = number_at(text, "\nUid:", REAL, &last);
+	out->gid = number_at(text, "\nGid:", EFFECTIVE, &last);
+	out->caught_signals = status_mask(text, "\nSigCgt:");
 	number_at(text, "\nNStgid:", 0, &out->ns_depth);
 	out->ns_tgid = number_at(text, "\nNStgid:", out->ns_depth, &out->ns_depth);
 	out->ns_tid = number_at(text, "\nNSpid:", out->ns_depth, &out->ns_depth);

@@ -49,6 +49,8 @@ struct proc_stat {
 struct proc_status {
 	uint32_t tgid, uid;		/* the effective user */
 	uint32_t real_uid;
+	uint32_t gid;			/* the effective group */
+	uint64_t caught_signals;	/* bit N - 1: signal N */
 	uint32_t ns_tgid, ns_tid;	/* in its own PID namespace */
 	uint32_t ns_depth;		/* levels from our namespace down to that one; 0: ours */
 };

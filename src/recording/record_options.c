@@ -177,6 +177,10 @@ static const struct opt common_opts[] = {
 	  "ask these servers (default: $DEBUGINFOD_URLS) for debug files that this machine does "
 	  "not have; they are sent the build-ids of what runs here; 10 s a file, 60 s in all",
 	  parse_servers, AT(debug_urls), NULL, "Names", NULL },
+	{ 0, "java-perf-map", NULL,
+	  "ask each Java virtual machine (JDK 17 or later) for the names of its code, a second "
+	  "after it was met and at the end: it writes /tmp/perf-PID.map",
+	  opt_flag, AT(java_perf_map), NULL, NULL, NULL },
 	{ 'o', "output", "FILE",
 	  "where the trace goes (default trace.pbz; an earlier one becomes trace.pbz.old); x.svg: "
 	  "make that picture, with the trace in x.pbz; - is standard output",

@@ -23,6 +23,7 @@ struct record_args {
 	char *trace_name;		/* owned; path of the trace when -o named a picture */
 	enum unwind_mode unwind;
 	bool user_only, kernel_only, include_idle, quiet, verbose, strict, all;
+	bool java_perf_map;		/* asks JVMs for maps of their code */
 	bool force;			/* replaces files that are no earlier outputs */
 	uint32_t max_frames;
 	uint32_t audit;			/* one in so many stacks keeps its memory; 0: none */

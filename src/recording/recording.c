@@ -135,6 +135,7 @@ static int open_recorder(struct recording *r)
 		.pids = target_pids(r),
 		.tids = &a->tids,
 		.audit = a->audit,
+		.asks_jvms = a->java_perf_map,
 		.max_frames = a->max_frames,
 		.inline_depth = a->render.style.inline_depth,
 		.debug_urls = a->debug_urls,

@@ -16,7 +16,8 @@ static const struct recording_right table[] = {
 	{ CAP_PERFMON, NEED_STACKS, ROLE_START | ROLE_MAIN, 0,
 	  "perf events, also of CPUs that come back; programs that read memory; memory maps of "
 	  "others since Linux 6.15" },
-	{ CAP_SYS_PTRACE, NEED_NAMES, ROLE_START | ROLE_MAIN | ROLE_MEMORY | ROLE_OPENER, 0,
+	{ CAP_SYS_PTRACE, NEED_NAMES,
+	  ROLE_START | ROLE_MAIN | ROLE_MEMORY | ROLE_OPENER | ROLE_JAVA, 0,
 	  "memory maps, memory, programs and descriptors of others; processes that hidepid hides" },
 	{ CAP_DAC_READ_SEARCH, NEED_NAMES, ROLE_START | ROLE_MAIN | ROLE_OPENER, 0,
 	  "programs, debug files and perf maps that only their owner may read; /proc/PID/fd" },
@@ -27,8 +28,11 @@ static const struct recording_right table[] = {
 	  CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON) | CAP_BIT(CAP_CHECKPOINT_RESTORE),
 	  "perf events where kernel.perf_event_paranoid is 3 (Debian); after the start only in "
 	  "place of cap_bpf, cap_perfmon or cap_checkpoint_restore" },
-	{ CAP_KILL, NEED_COMFORT, ROLE_COMMAND, 0,
-	  "to end the command after --, if that runs as another user" },
+	{ CAP_KILL, NEED_COMFORT, ROLE_COMMAND | ROLE_JAVA, 0,
+	  "to end the command after --, if that runs as another user; and who asks JVMs" },
+	{ CAP_SETUID, NEED_COMFORT, ROLE_JAVA, 0,
+	  "to ask a JVM as its own user (--java-perf-map)" },
+	{ CAP_SETGID, NEED_COMFORT, ROLE_JAVA, 0, "the same, with its group" },
 	{ CAP_DAC_OVERRIDE, NEED_COMFORT, ROLE_OUTPUTS, 0,
 	  "files in directories of the user behind sudo" },
 	{ CAP_FOWNER, NEED_COMFORT, ROLE_OUTPUTS, 0, "to replace files of that user" },
@@ -85,7 +89,7 @@ int recording_rights_keep(unsigned roles)
 void recording_roles_text(unsigned roles, char *buf, size_t size)
 {
 	static const char *const names[] = { "start", "main", "reader", "memory", "opener",
-					     "command", "outputs" };
+					     "command", "outputs", "java" };
 	size_t n = 0;
 
 	buf[0] = 0;

@@ -13,6 +13,7 @@
  *
  *	command	main, if there is a command after "--" to be ended
  *	outputs	puts files in their places	src/output/output_files.h
+ *	java	asks JVMs for names, with --java-perf-map	src/foreign/jvm_attach.h
  *
  * Parsers have none (sandbox.h).
  *
@@ -35,6 +36,7 @@ enum recording_role {
 	ROLE_OPENER = 16,
 	ROLE_COMMAND = 32,
 	ROLE_OUTPUTS = 64,
+	ROLE_JAVA = 128,
 };
 
 enum recording_need {

@@ -12,10 +12,10 @@ import sys
 
 NUMBERS = {'sys_ptrace': 19, 'sys_admin': 21, 'dac_read_search': 2, 'sys_nice': 23, 'net_admin': 12, 'syslog': 34,
            'perfmon': 38, 'bpf': 39, 'checkpoint_restore': 40, 'chown': 0, 'dac_override': 1, 'fowner': 3, 'setpcap': 8,
-           'kill': 5}
+           'kill': 5, 'setuid': 7, 'setgid': 6}
 IN_PLACE_OF = {'sys_admin': ('bpf', 'perfmon', 'checkpoint_restore')}
 ROLES = {'probee-reader': ['reader'], 'probee-memory': ['memory'], 'probee-keeper': ['opener'], 'probee-opener': ['opener'],
-         'probee-parser': [], 'probee-names': [], 'probee-outputs': ['outputs']}
+         'probee-parser': [], 'probee-names': [], 'probee-outputs': ['outputs'], 'probee-jvms': ['java'], 'probee-java': ['java']}
 
 
 def command_line(pid):

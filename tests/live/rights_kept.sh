@@ -37,6 +37,7 @@ start chain30 spin
 target=$PID
 mine=$(sed -n 's/^CapPrm:[[:space:]]*//p' /proc/self/status)
 recording "sample" "$mine" "$PROBEE" sample -a -d 30 -o a.pbz
+recording "sample --java-perf-map" "$mine" "$PROBEE" sample -a --java-perf-map -d 30 -o m.pbz
 recording "sample -p" "$mine" "$PROBEE" sample -p "$target" -d 30 -o b.pbz
 recording "snapshot" "$mine" "$PROBEE" snapshot -a -F 5 -d 30 -o c.pbz
 recording "sample -- CMD" "$mine" "$PROBEE" sample -d 30 -o k.pbz -- sleep 30

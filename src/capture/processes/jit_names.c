@@ -15,6 +15,7 @@
 #include "src/base/patience.h"
 #include "src/capture/processes/jit_code.h"
 #include "src/capture/processes/jit_reading.h"
+#include "src/capture/processes/jvm_maps.h"
 #include "src/proc/procfs.h"
 #include "src/model/binary.h"
 #include "src/model/per_process.h"
@@ -176,6 +177,7 @@ static uint32_t begin_process(struct jit_names *j, const struct process *p, uint
 	add_place(j, e, p);
 	if (is_inherited(p, parent, addr, time_ns))
 		add_place(j, e, parent);
+	jvm_maps_add(j->deps.jvms, p);
 	return binary;
 }
 
@@ -554,8 +556,13 @@ static int next(struct jit_names *j, symbol_fn fn, void *ctx, struct patience *w
 
 int jit_names_collect(struct jit_names *j, symbol_fn fn, void *ctx, struct patience *wait)
 {
-	int err = j->nr && !j->job ? next(j, fn, ctx, wait) : 0;
+	int err;
 
+	if (wait)
+		jvm_maps_finish(j->deps.jvms, wait);
+	else
+		jvm_maps_tick(j->deps.jvms);
+	err = j->nr && !j->job ? next(j, fn, ctx, wait) : 0;
 	while (!err && j->job && wait_for_job(j, wait)) {
 		err = end_job(j, fn, ctx);
 		if (!err)

@@ -48,6 +48,7 @@ struct jit_names;
 struct binaries;
 struct binary;
 struct file_opener;
+struct jvm_maps;
 struct parsers;
 struct patience;
 struct process;
@@ -62,6 +63,7 @@ struct jit_names_deps {
 	void *ctx;
 	struct file_opener *opener;	/* these two read the map */
 	struct parsers *parsers;
+	struct jvm_maps *jvms;		/* told of processes; NULL: JVMs are not asked for maps */
 };
 
 int jit_names_new(const struct jit_names_deps *deps, struct jit_names **jp);

@@ -75,6 +75,7 @@ int session_new(const struct session_deps *deps, struct session **sp)
 		.ctx = deps->tracker,
 		.opener = deps->opener,
 		.parsers = deps->parsers,
+		.jvms = deps->jvms,
 	};
 	int err;
 

@@ -30,6 +30,7 @@
 struct session;
 struct binaries;
 struct file_opener;
+struct jvm_maps;
 struct parsers;
 struct patience;
 struct process;
@@ -45,6 +46,7 @@ struct session_deps {
 	struct symbolizer *symbolizer;
 	struct file_opener *opener;	/* for jit_names.h, as parsers */
 	struct parsers *parsers;
+	struct jvm_maps *jvms;		/* as in jit_names.h */
 	/* Told of each binary that a new stack goes through. NULL: not wanted. */
 	void (*on_binary)(void *ctx, uint32_t binary, uint64_t time_ns);
 	/* After a scan: finds the other ends of pipes and sockets. NULL: not wanted. */
