@@ -497,6 +497,7 @@ static int open_session(struct recorder *r)
 		.jvms = r->jvms,
 		.on_binary = on_binary,
 		.find_peers = scans ? find_peers : NULL,
+		.no_names = r->opts.no_names,
 		.ctx = r,
 	};
 

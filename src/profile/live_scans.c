@@ -56,6 +56,7 @@ struct live_scans {
 	uint64_t last_ns;		/* time of the latest row so far */
 	uint64_t clock_ns;		/* time of the last CLOCK */
 	uint32_t named;			/* frames below this id are named, or never will be */
+	bool no_names;			/* none will ever come */
 	bool ended;
 	char arch[32];
 };
@@ -144,8 +145,10 @@ static int repeat_rows_of(struct live_scans *l, const struct rec_repeat *r)
 	return err;
 }
 
-static void keep_arch(struct live_scans *l, const struct rec_meta *m)
+static void keep_meta(struct live_scans *l, const struct rec_meta *m)
 {
+	if (!strcmp(m->key, "symbolize"))
+		l->no_names = m->len == 4 && !memcmp(m->value, "none", 4);
 	if (strcmp(m->key, "arch") || m->len >= sizeof(l->arch))
 		return;
 	memcpy(l->arch, m->value, m->len);
@@ -166,7 +169,7 @@ int live_scans_record(void *live_scans, const struct record *rec)
 		return err;
 	l->receipts += rec->tag == REC_SCAN;
 	if (rec->tag == REC_META)
-		keep_arch(l, &rec->meta);
+		keep_meta(l, &rec->meta);
 	if (rec->tag != REC_CLOCK)
 		return 0;
 	l->clock_ns = rec->clock.mono_ns;
@@ -209,7 +212,7 @@ static bool has_names(struct live_scans *l, const struct ended_scan *s)
 {
 	while (l->named < s->frames && !waits_for_name(l, l->named))
 		l->named++;
-	return l->named >= s->frames;
+	return l->no_names || l->named >= s->frames;
 }
 
 static bool has_date(const struct live_scans *l, const struct ended_scan *s)

@@ -181,6 +181,9 @@ static const struct opt common_opts[] = {
 	  "ask each Java virtual machine (JDK 17 or later) for the names of its code, a second "
 	  "after it was met and at the end: it writes /tmp/perf-PID.map",
 	  opt_flag, AT(java_perf_map), NULL, NULL, NULL },
+	{ 0, "no-symbolize", NULL,
+	  "addresses only, without the names of functions; probee symbolize adds them later",
+	  opt_flag, AT(no_symbolize), NULL, NULL, NULL },
 	{ 'o', "output", "FILE",
 	  "where the trace goes (default trace.pbz; an earlier one becomes trace.pbz.old); x.svg: "
 	  "make that picture, with the trace in x.pbz; - is standard output",

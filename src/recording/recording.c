@@ -139,6 +139,7 @@ static int open_recorder(struct recording *r)
 		.max_frames = a->max_frames,
 		.inline_depth = a->render.style.inline_depth,
 		.debug_urls = a->debug_urls,
+		.no_names = a->no_symbolize,
 		.limit_rate = most_hz(&a->capture) > UNLIMITED_HZ,
 		.ring_bytes = most_hz(&a->capture) > FAST_HZ ? FAST_RING_BYTES : 0,
 		.losses = add_losses,
@@ -222,6 +223,7 @@ static int begin(struct recording *r, int argc, char **argv)
 		.argc = argc,
 		.argv = argv,
 		.unwind = unwind_mode_name(r->args->unwind),
+		.symbolize = r->args->no_symbolize ? "none" : "stream",
 	};
 	int err = live_outputs_open(&r->live, r->args, &r->outputs, &r->trace, &r->loop);
 

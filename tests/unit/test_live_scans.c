@@ -191,6 +191,25 @@ static void a_scan_is_ready_when_all_of_it_is_there(void **state)
 	finish(&s);
 }
 
+/* A recording without names waits for none. */
+static void no_scan_waits_for_names_that_never_come(void **state)
+{
+	struct steps s;
+
+	(void)state;
+	begin(&s);
+	send(&s, &(struct record){ .tag = REC_META, .meta = { "symbolize", "none", 4 } });
+	send(&s, &(struct record){ .tag = REC_BINARY, .binary = { .id = 1 } });
+	send(&s, &(struct record){ .tag = REC_THREAD, .thread = { .id = 1, .tid = 7 } });
+	define_frame(&s, 1, FRAME_USER);
+	row_and_receipt(&s, 1, 1);
+	date(&s, 1);
+	assert_false(live_scans_need_names(s.l));
+	assert_int_equal(ready(s.l), 1);
+	end(&s);
+	finish(&s);
+}
+
 /* Where its rows will stand in the file is not known before its chunk is closed. */
 static void a_scan_waits_for_the_end_of_its_chunk(void **state)
 {
@@ -303,6 +322,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_those_of_the_report),
 		cmocka_unit_test(a_scan_is_ready_when_all_of_it_is_there),
+		cmocka_unit_test(no_scan_waits_for_names_that_never_come),
 		cmocka_unit_test(a_scan_waits_for_the_end_of_its_chunk),
 		cmocka_unit_test(rows_have_the_order_of_the_file),
 		cmocka_unit_test(errors_of_the_reader_come_back),

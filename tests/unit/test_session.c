@@ -49,7 +49,7 @@ static void begin(struct world *w)
 {
 	static char *argv[] = { "snapshot", "-a" };
 	const struct session_info info = {
-		.mode = "record", .argc = 2, .argv = argv, .unwind = "auto",
+		.mode = "record", .argc = 2, .argv = argv, .unwind = "auto", .symbolize = "stream",
 	};
 	const struct session_event clock = { "cpu-clock", "ns", EVENT_CPU_CLOCK, 99, 10101010 };
 	const struct session_event scans = { "snapshot", "ns", EVENT_SNAPSHOT, 1, 1000000000 };

@@ -302,6 +302,27 @@ static void test_names_are_asked_for(void **state)
 	}
 }
 
+/* --no-symbolize: nobody is asked, nothing is written, and every frame counts as nameless. */
+static void test_no_names(void **state)
+{
+	static const uint64_t kernel[] = { KERNEL + 0x1010 };
+	struct world *w = *state;
+	struct process *p = add_process(w, NO_PID);
+	uint32_t asked[8] = { 0 };
+
+	map(p, JIT, 0, 0, 10);
+	w->d.deps.no_names = true;
+	user(w, p, 20, JIT + 0x10, (TEXT + 0x50) | RA);
+	kernel_stack(w, 0, kernel, 1);
+	assert_int_equal(symbolizer_collect(w->d.deps.symbolizer, count_symbol, asked, &(struct patience){ 0 }), 0);
+	assert_int_equal(jit_names_collect(w->d.deps.jit, count_symbol, asked, &(struct patience){ 0 }), 0);
+	for (uint32_t id = 1; id <= 3; id++)
+		assert_int_equal(asked[id], 0);
+	assert_int_equal(w->r.nr[REC_FRAME], 3);
+	assert_int_equal(w->r.nr[REC_SYMBOL], 0);
+	assert_int_equal(w->d.unresolved, 3);
+}
+
 /* ---- mappings come and go ---- */
 
 static void test_other_file_at_the_same_address(void **state)
@@ -450,6 +471,7 @@ int main(void)
 		T(test_return_address_behind_the_mapping),
 		T(test_unmapped),
 		T(test_names_are_asked_for),
+		T(test_no_names),
 		T(test_other_file_at_the_same_address),
 		T(test_table_was_older),
 		T(test_deferred_stack_is_whole),

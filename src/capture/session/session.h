@@ -51,6 +51,7 @@ struct session_deps {
 	void (*on_binary)(void *ctx, uint32_t binary, uint64_t time_ns);
 	/* After a scan: finds the other ends of pipes and sockets. NULL: not wanted. */
 	find_peers_fn find_peers;
+	bool no_names;			/* no names are looked up: frames stay addresses */
 	void *ctx;
 };
 
@@ -59,6 +60,7 @@ struct session_info {
 	int argc;
 	char **argv;
 	const char *unwind;		/* "auto", "fp", "dwarf" */
+	const char *symbolize;		/* "stream", "none" */
 };
 
 /* A source of samples. */

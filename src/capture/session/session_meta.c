@@ -78,7 +78,7 @@ int session_meta(record_fn sink, void *sink_ctx, const struct session_info *info
 	if (pid_namespace_is_inner())
 		put_number(&m, "pid_namespace", (long)pid_namespace_inode());
 	put(&m, "unwind", info->unwind);
-	put(&m, "symbolize", "stream");
+	put(&m, "symbolize", info->symbolize);
 	put_number(&m, "reorder_ns", REORDER_NS);
 	return m.err;
 }

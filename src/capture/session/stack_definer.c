@@ -91,9 +91,13 @@ static uint32_t user_frame(struct stack_definer *d, struct process *p, uint64_t 
 	}
 	id = define_frame(d, &f, f.binary ? definitions_binary(d->deps.defs, f.binary) : 0,
 			  &is_new);
-	if (is_new && id && f.kind == FRAME_JIT)
+	if (!is_new || !id)
+		return id;
+	if (d->deps.no_names)
+		d->unresolved++;
+	else if (f.kind == FRAME_JIT)
 		jit_names_request(d->deps.jit, p, id, call);
-	else if (is_new && id && f.binary)
+	else if (f.binary)
 		symbolizer_request(d->deps.symbolizer, f.binary, id, call + m->to_vaddr,
 				   f.flags & FRAME_RETURN_ADDRESS);
 	return id;
@@ -166,7 +170,9 @@ static uint32_t kernel_frame(struct stack_definer *d, uint64_t addr, bool exact)
 	}
 	id = define_frame(d, &f, f.binary ? definitions_binary(d->deps.defs, f.binary) : 0,
 			  &is_new);
-	if (is_new && id && d->deps.kernel)
+	if (is_new && id && d->deps.no_names)
+		d->unresolved++;
+	else if (is_new && id && d->deps.kernel)
 		name_kernel_frame(d, id, addr, call);
 	return id;
 }

@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,12 +41,13 @@ struct stack_definer_deps {
 	const struct kernel_symbols *kernel;	/* NULL: there are none (session_kernel()) */
 	/* Told of each binary that a new stack goes through. NULL: not wanted. */
 	void (*on_binary)(void *ctx, uint32_t binary, uint64_t time_ns);
+	bool no_names;			/* none are requested, nor written for the kernel */
 	void *ctx;
 };
 
 struct stack_definer {
 	struct stack_definer_deps deps;
-	uint64_t unresolved;		/* kernel frames without a name */
+	uint64_t unresolved;	/* kernel frames without a name, and all that none is wanted for */
 	struct region_binary *regions;	/* binaries that stand for regions of kernel text */
 	size_t nr_regions, cap_regions;
 };
