@@ -124,11 +124,17 @@ void helper_forget_memory(void)
 }
 #endif
 
+void helper_await(pid_t pid)
+{
+	for (int ms = 0; pid > 0 && ms < REAP_MS && !waitpid(pid, NULL, WNOHANG); ms++)
+		nanosleep(&(struct timespec){ .tv_nsec = NSEC_PER_MSEC }, NULL);
+}
+
 void helper_end(pid_t pid, bool hangs)
 {
 	if (pid <= 0)
 		return;
 	kill(pid, SIGKILL);
-	for (int ms = 0; !hangs && ms < REAP_MS && !waitpid(pid, NULL, WNOHANG); ms++)
-		nanosleep(&(struct timespec){ .tv_nsec = NSEC_PER_MSEC }, NULL);
+	if (!hangs)
+		helper_await(pid);
 }

@@ -50,3 +50,4 @@
 pid_t helper_fork(const int *fds, size_t nr);		/* nr <= HELPER_FDS */
 void helper_forget_memory(void);
 void helper_end(pid_t pid, bool hangs);			/* pid <= 0: does nothing */
+void helper_await(pid_t pid);				/* one that ends by itself: up to 1 s */

@@ -247,7 +247,10 @@ static void stop_keeper(struct helper_keeper *k)
 	if (k->sock >= 0)
 		close(k->sock);
 	k->sock = -1;
-	helper_end(k->pid, false);
+	if (k->opts.no_signals)
+		helper_await(k->pid);
+	else
+		helper_end(k->pid, false);
 	k->pid = 0;
 }
 

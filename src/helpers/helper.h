@@ -70,6 +70,8 @@ struct helper_keeper_options {
 	size_t nr_kinds;
 	int nice;			/* of the keeper, e.g. -15; ignored if not allowed */
 	void (*begin)(void);		/* in the keeper: gives up rights; NULL: keeps all */
+	/* Who asks may send no signals (sandbox.h): the keeper ends when its socket is closed. */
+	bool no_signals;
 	size_t max_left;		/* killed helpers that have not ended, at most 64; 0: 64 */
 };
 

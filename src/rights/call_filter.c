@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -141,8 +142,16 @@ static int add_own_signals(scmp_filter_ctx ctx)
 				SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
 }
 
-static int fill(scmp_filter_ctx ctx, enum sandbox_kind kind)
+/* A pair of unix sockets leads nowhere but to whom one of them is sent. */
+static int add_pairs(scmp_filter_ctx ctx)
 {
+	return seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(socketpair), 1,
+				SCMP_A0(SCMP_CMP_EQ, AF_UNIX));
+}
+
+static int fill(scmp_filter_ctx ctx, const struct sandbox_rules *rules)
+{
+	enum sandbox_kind kind = rules->kind;
 	int err = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 
 	/* Older ones do not know the attribute; the filter then is a list and not a tree. */
@@ -157,13 +166,15 @@ static int fill(scmp_filter_ctx ctx, enum sandbox_kind kind)
 		err = add_names(ctx, SCMP_ACT_KILL_PROCESS, deadly);
 	if (!err)
 		err = add_narrow_calls(ctx, kind);
+	if (!err && rules->asks_helpers)
+		err = add_pairs(ctx);
 	return err ? err : add_own_signals(ctx);
 }
 
-int call_filter_load(enum sandbox_kind kind)
+int call_filter_load(const struct sandbox_rules *rules)
 {
 	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
-	int err = ctx ? fill(ctx, kind) : -ENOMEM;
+	int err = ctx ? fill(ctx, rules) : -ENOMEM;
 
 	if (!err)
 		err = seccomp_load(ctx);

@@ -6,7 +6,7 @@
  * or libseccomp does not have is skipped. Where only some arguments of a call are harmless, a row
  * says which: memory may be mapped, but not to be executed.
  *
- *	call_filter_load(kind)		0 or -errno; the calling thread must have no_new_privs
+ *	call_filter_load(rules)		0 or -errno; the calling thread must have no_new_privs
  *
  * Source: seccomp_rule_add(3).
  */
@@ -14,4 +14,4 @@
 
 #include "src/rights/sandbox.h"
 
-int call_filter_load(enum sandbox_kind kind);
+int call_filter_load(const struct sandbox_rules *rules);

@@ -150,7 +150,7 @@ int sandbox_enter(const struct sandbox_rules *rules)
 	if (wanted & SANDBOX_LIMITS && limit(rules))
 		parts |= SANDBOX_LIMITS;
 	parts |= enter_landlock(wanted);
-	if (wanted & SANDBOX_CALLS && !call_filter_load(rules->kind))
+	if (wanted & SANDBOX_CALLS && !call_filter_load(rules))
 		parts |= SANDBOX_CALLS;
 	return (int)parts;
 }

@@ -79,6 +79,8 @@ struct sandbox_rules {
 	bool opens_nothing;
 	/* SANDBOX_REPORT: it reads /proc/PID/maps of others, which Landlock cannot but forbid. */
 	bool sees_processes;
+	/* SANDBOX_REPORT: it asks helper processes (src/helpers) through pairs of sockets. */
+	bool asks_helpers;
 	uint64_t kept;			/* CAP_BIT()s of capabilities that it keeps; usually 0 */
 	/* Address space that it may take beyond what it has now. 0: unbounded. */
 	uint64_t memory_bytes;

@@ -504,6 +504,20 @@ static void test_attempts(void **state)
 	}
 }
 
+/* One that asks helpers has pairs of sockets, and no other sockets. */
+static void test_asking_report(void **state)
+{
+	const struct sandbox_rules asks = { .kind = SANDBOX_REPORT, .asks_helpers = true };
+	const struct attempt pair = { "a pair of sockets", try_socketpair, 0, 0, 0, 0 };
+	const struct attempt other = { "socket", try_socket, 0, SYS, SYS, SYS };
+
+	(void)state;
+	if (!kernel_has_all() || IS_SANITIZED)
+		skip();
+	judge(&pair, "in a report that asks", 0, &asks);
+	judge(&other, "in a report that asks", SYS, &asks);
+}
+
 /* ---- each layer alone ---- */
 
 static int in_child(int (*fn)(void))
@@ -546,7 +560,7 @@ static int filter_alone(void)
 {
 	struct held none = { 0 };
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || call_filter_load(SANDBOX_WORKER))
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || call_filter_load(&(struct sandbox_rules){ SANDBOX_WORKER }))
 		return 1;
 	return try_open(&none) == EACCES ? 0 : 2;
 }
@@ -612,6 +626,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_attempts),
+		cmocka_unit_test(test_asking_report),
 		cmocka_unit_test(test_layers_alone),
 		cmocka_unit_test(test_words),
 	};
