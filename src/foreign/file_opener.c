@@ -31,7 +31,8 @@
 #define CHUNK_BYTES (64 * 1024)
 #define MAX_MESSAGE 65536
 
-enum opener_op { OPEN_MAPPED, OPEN_COPY, OPEN_DEBUG, OPEN_BESIDE, OPEN_PERF_MAP, OPENER_OPS };
+enum opener_op { OPEN_MAPPED, OPEN_COPY, OPEN_DEBUG, OPEN_BESIDE, OPEN_PERF_MAP, OPEN_BENEATH,
+		 OPENER_OPS };
 
 /*
  * Part 0 of a request; part 1 is the path, part 2 the struct debug_name or struct beside_names,
@@ -93,6 +94,13 @@ static int serve_perf_map(const struct request *r, const struct helper_message *
 
 	tmp.dir = m->nr_fds ? m->fds[0] : -1;
 	return foreign_open_perf_map(&tmp, st);
+}
+
+static int open_beneath(const struct helper_message *m, struct stat *st)
+{
+	static const struct foreign_want any;
+
+	return m->nr_fds ? foreign_open(m->fds[0], m->part[1].v, &any, st) : -EINVAL;
 }
 
 /* The file is closed before it is told of: who hangs here hangs over this file and no other. */
@@ -173,6 +181,7 @@ static void serve(void *state, struct helper_message *m, struct helper_message *
 	case OPEN_MAPPED: answer_fd(answer, open_mapped(r->pid, &map, &st, &is_unsure)); break;
 	case OPEN_COPY: answer->status = serve_copy(r, &map, m, &st); break;
 	case OPEN_PERF_MAP: answer_fd(answer, serve_perf_map(r, m, &st)); break;
+	case OPEN_BENEATH: answer_fd(answer, open_beneath(m, &st)); break;
 	case OPEN_DEBUG: answer_debug(answer, r, m); break;
 	case OPEN_BESIDE: answer_beside(answer, r, m); break;
 	case OPENER_OPS: break;
@@ -344,6 +353,18 @@ int file_opener_perf_map(struct file_opener *o, const struct process_tmp *tmp,
 		return -ETIMEDOUT;
 	user = wait_budget_user_was(o->askers[OPEN_PERF_MAP].budget, tmp->real_uid, tmp->uid);
 	return take_answer(ask(o, user, &m, &own, wait->until_ns - now, &answer), &answer, st);
+}
+
+int file_opener_beneath(struct file_opener *o, int dir, const char *path, struct stat *st)
+{
+	struct request r = { 0 };
+	struct helper_message answer = { 0 };
+	struct helper_message m = { .op = OPEN_BENEATH,
+				    .part = { { &r, sizeof(r) }, path_part(path) },
+				    .fds = { dir }, .nr_fds = 1 };
+	struct helper_wait wait = { 0 };
+
+	return take_answer(ask(o, WAIT_BUDGET_NOBODY, &m, &wait, OPEN_NS, &answer), &answer, st);
 }
 
 size_t file_opener_debug(struct file_opener *o, pid_t pid, const char *path, const struct stat *st,

@@ -70,6 +70,12 @@ size_t file_opener_beside(struct file_opener *o, const struct beside_query *q,
 			  struct beside_file files[BESIDE_MAX]);
 
 /*
+ * A regular file by its path beneath dir, which may be an O_PATH descriptor; no link leads out of
+ * dir. A sealed file, or -errno.
+ */
+int file_opener_beneath(struct file_opener *o, int dir, const char *path, struct stat *st);
+
+/*
  * A copy of the file behind a mapping, as a plain descriptor, for file systems that are served by a
  * program or another machine: reading such a file may block, too. The time is up when nothing more
  * of it comes for 0.5 s. -ENOEXEC: it is no ELF file; -EFBIG: it is larger than 128 MiB.

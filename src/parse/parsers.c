@@ -2,6 +2,7 @@
 #include "src/parse/parsers.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -340,6 +341,26 @@ struct names_question {
 	unsigned max_depth;
 };
 
+/* The last place is for the cache file. */
+static void add_debug_file(int fd, struct helper_message *request)
+{
+	if (request->nr_fds < MESSAGE_FDS - 1)
+		request->fds[request->nr_fds++] = fd;
+	else
+		close(fd);
+}
+
+/* Duplicates, because all but the first file of a request are closed behind it. */
+static void add_known_debug_files(const struct symbol_file *file, struct helper_message *request)
+{
+	for (size_t i = 0; i < file->nr_debug_fds; i++) {
+		int fd = fcntl(file->debug_fds[i], F_DUPFD_CLOEXEC, 3);
+
+		if (fd >= 0)
+			add_debug_file(fd, request);
+	}
+}
+
 /* true: the binary has no debug information of its own. */
 static bool lacks_debug_info(const struct helper_message *answer)
 {
@@ -355,15 +376,16 @@ static void add_debug_files(const struct names_question *n, const struct debug_n
 	const struct symbol_file *file = n->file;
 	struct stat st = { .st_dev = file->inode.dev, .st_ino = file->inode.ino,
 			   .st_uid = file->inode.uid };
-	int fd;
+	int fds[DEBUG_FILES_MAX], fd;
+	size_t nr = file_opener_debug(n->p->opener, file->pid, file->path, &st, name, fds);
 
-	request->nr_fds += file_opener_debug(n->p->opener, file->pid, file->path, &st, name,
-					     request->fds + 1);
+	for (size_t i = 0; i < nr; i++)
+		add_debug_file(fds[i], request);
 	if (!n->p->server || request->nr_fds > 1 || !ask_server)
 		return;
 	fd = debug_server_find(n->p->server, name->build_id, name->build_id_len, n->wait.unwanted);
 	if (fd >= 0)
-		request->fds[request->nr_fds++] = fd;
+		add_debug_file(fd, request);
 }
 
 static struct line_cache_key cache_key(const struct symbol_file *file)
@@ -417,6 +439,7 @@ static int ask_names(const struct names_question *n, struct symbol_batch *b, uin
 	int err = call(n->p, &q, NAMES_NS, n->wait, &answer);
 
 	if (err == -EAGAIN) {
+		add_known_debug_files(n->file, &q.message);
 		add_files(n, &answer, &head, &q.message);
 		helper_message_release(&answer);
 		err = call(n->p, &q, NAMES_NS, n->wait, &answer);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -487,4 +488,21 @@ pid_t procfs_living_thread(pid_t pid)
 	if (dir)
 		closedir(dir);
 	return found;
+}
+
+/* Sets *len to the bytes mapped for the vdso, which does not say how long it is. */
+static int find_vdso(void *ctx, const struct proc_map *map)
+{
+	size_t *len = ctx;
+
+	if (!strcmp(map->path, "[vdso]"))
+		*len = map->end - map->start;
+	return 0;
+}
+
+const void *procfs_vdso(size_t *len)
+{
+	*len = 0;
+	procfs_maps(getpid(), find_vdso, len);
+	return *len ? (const void *)getauxval(AT_SYSINFO_EHDR) : NULL;
 }

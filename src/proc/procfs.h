@@ -94,6 +94,8 @@ void procfs_cgroup(pid_t pid, char *buf, size_t size);
 
 /* Calls fn for each thread group of the machine. */
 int procfs_each_process(int (*fn)(void *ctx, pid_t pid), void *ctx);
+/* Our own vdso, which the kernel maps into every 64-bit process; NULL: there is none. */
+const void *procfs_vdso(size_t *len);
 bool procfs_exists(pid_t pid);
 uint32_t procfs_threads(pid_t pid);		/* number of threads; 0: pid is gone */
 

@@ -422,6 +422,15 @@ const struct kernel_region *kernel_symbols_region(const struct kernel_symbols *k
 	return kernel_regions_find(&k->regions, addr);
 }
 
+const struct kernel_region *kernel_symbols_region_named(const struct kernel_symbols *k,
+							const char *name)
+{
+	for (size_t i = 0; i < k->regions.nr; i++)
+		if (!strcmp(k->regions.v[i].name, name))
+			return &k->regions.v[i];
+	return NULL;
+}
+
 bool kernel_symbols_in_scheduler(const struct kernel_symbols *k, uint64_t addr)
 {
 	return addr >= k->sched_start && addr < k->sched_end;

@@ -53,6 +53,9 @@ int kernel_symbols_find(const struct kernel_symbols *k, uint64_t addr, struct ke
 
 /* The region that holds addr ("vmlinux" for core text), or NULL. */
 const struct kernel_region *kernel_symbols_region(const struct kernel_symbols *k, uint64_t addr);
+/* The first region of this name, or NULL. */
+const struct kernel_region *kernel_symbols_region_named(const struct kernel_symbols *k,
+							const char *name);
 /*
  * Whether addr is in a function that waits; the kernel omits these from stacks of waiting threads.
  */

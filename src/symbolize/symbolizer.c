@@ -101,6 +101,7 @@ static void answer_elsewhere(struct subject *s, struct batch *job)
 		.binary = s->id, .fd = s->src.fd, .pid = s->src.pid, .inode = s->src.inode,
 		.path = s->src.path, .owner = s->src.owner, .max_depth = o->max_depth,
 		.notes = &s->notes,
+		.debug_fds = s->src.debug_fds, .nr_debug_fds = s->src.nr_debug_fds,
 	};
 	int err = s->err ? s->err : o->look_up(o->ctx, &file, &job->b, job->job.unwanted);
 
@@ -238,12 +239,19 @@ static void wait_for_jobs(struct symbolizer *s)
 	worker_reap(s->pool);
 }
 
+static void close_debug_files(const struct symbol_source *src)
+{
+	for (size_t i = 0; i < src->nr_debug_fds; i++)
+		close(src->debug_fds[i]);
+}
+
 static void release_subject(struct symbolizer *s, struct subject *b)
 {
 	drop_table(s, b);
 	kernel_symbols_free(b->kernel);
 	if (b->src.fd >= 0)
 		close(b->src.fd);
+	close_debug_files(&b->src);
 	free((char *)b->src.path);
 	free(b->pending);
 }
@@ -314,6 +322,8 @@ int symbolizer_add(struct symbolizer *s, uint32_t binary, const struct symbol_so
 	}
 	if (!b && src->fd >= 0)
 		close(src->fd);
+	if (!b)
+		close_debug_files(src);
 	if (b && src->kind == SOURCE_KERNEL && src->data && !s->kernel.is_open && !s->kernel.kernel)
 		s->kernel.src.data = src->data;
 	return err;

@@ -40,6 +40,9 @@ struct symbol_file {
 	struct symbol_inode inode;
 	const char *path;
 	uint32_t owner;			/* as in struct symbol_source */
+	/* Of its debug file, where that is known already; borrowed. */
+	const int *debug_fds;
+	size_t nr_debug_fds;
 	unsigned max_depth;		/* as in struct symbolizer_options */
 	struct symbol_file_notes *notes;
 };
@@ -66,6 +69,8 @@ struct symbolizer_options {
 	void *ctx;
 };
 
+#define SYMBOL_DEBUG_FILES 2
+
 enum symbol_source_kind { SOURCE_ELF, SOURCE_MEMORY /* vdso */, SOURCE_KERNEL };
 
 struct symbol_source {
@@ -76,6 +81,8 @@ struct symbol_source {
 	pid_t pid;			/* a process that has mapped it; 0: unknown */
 	struct symbol_inode inode;	/* of the file itself; fd may be a copy in memory */
 	uint32_t owner;			/* a number for who can have written the file */
+	int debug_fds[SYMBOL_DEBUG_FILES];	/* taken; a debug file that is known already */
+	size_t nr_debug_fds;
 	/*
 	 * SOURCE_MEMORY: the image. SOURCE_KERNEL: a struct kernel_symbols, or NULL, and the
 	 * symbolizer loads its own. Both are borrowed until symbolizer_free().

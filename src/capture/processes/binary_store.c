@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -147,44 +146,24 @@ static void read_vdso(struct binary *b, const void *data, size_t len)
 	elf_image_close(img);
 }
 
-/* Sets *len to the bytes mapped for the vdso, which does not say how long it is. */
-static int find_vdso(void *ctx, const struct proc_map *map)
-{
-	size_t *len = ctx;
-
-	if (!strcmp(map->path, "[vdso]"))
-		*len = map->end - map->start;
-	return 0;
-}
-
-static size_t vdso_bytes(void)
-{
-	size_t len = 0;
-
-	procfs_maps(getpid(), find_vdso, &len);
-	return len;
-}
-
 /* Registers our own vdso: the kernel maps the same one into every 64-bit process. */
 static uint32_t map_vdso(struct binary_store *st)
 {
-	const void *data = (const void *)getauxval(AT_SYSINFO_EHDR);
-	struct symbol_source source = {
-		.kind = SOURCE_MEMORY, .fd = -1, .path = "[vdso]", .data = data
-	};
+	struct symbol_source source = { .kind = SOURCE_MEMORY, .fd = -1, .path = "[vdso]" };
 	struct file_id id = { 0 };
 	struct binary *b;
 
-	if (st->vdso || !data)
+	if (!st->vdso)
+		source.data = procfs_vdso(&source.len);
+	if (!source.data)
 		return st->vdso;
 	b = binaries_add(st->deps.binaries, &id, "[vdso]", BINARY_VDSO);
 	if (!b)
 		return 0;
 	st->vdso = b->index;
-	source.len = vdso_bytes();
-	read_vdso(b, data, source.len);
+	read_vdso(b, source.data, source.len);
 	symbolizer_add(st->deps.symbolizer, b->index, &source);
-	table_store_admit(st->tables, b, data, source.len);
+	table_store_admit(st->tables, b, source.data, source.len);
 	return st->vdso;
 }
 
