@@ -70,7 +70,7 @@ static int writer_write(struct trace_writer *w, const void *frame, size_t len)
 }
 
 /* Writes the skippable zstd frame that says which segment's chunks follow. */
-static int writer_begin_segment(struct trace_writer *w)
+static int writer_put_ident(struct trace_writer *w)
 {
 	struct ident id = { .major = TRACE_MAJOR, .minor = TRACE_MINOR };
 	uint8_t frame[IDENT_SIZE];
@@ -129,7 +129,7 @@ int trace_writer_open(const char *path, const struct trace_writer_options *opts,
 	}
 	err = writer_init_zstd(w);
 	if (!err)
-		err = writer_begin_segment(w);
+		err = writer_put_ident(w);
 	if (err)
 		trace_writer_abandon(w);
 	else
@@ -168,7 +168,7 @@ int trace_writer_flush(struct trace_writer *w)
 	err = writer_compress(w, &sp);
 	if (!err)
 		err = writer_write(w, w->frames.v, w->frames.nr);
-	if (!err)
+	if (!err && !w->opts.whole)
 		err = w->err = trace_output_publish(&w->out);
 	if (err)
 		return err;
@@ -176,6 +176,28 @@ int trace_writer_flush(struct trace_writer *w)
 	w->stats.chunks++;
 	w->stats.raw_bytes += w->raw.nr;
 	w->samples_kept = w->stats.samples;
+	return 0;
+}
+
+int trace_writer_begin_segment(struct trace_writer *w)
+{
+	int err = trace_writer_flush(w);
+
+	if (err)
+		return err;
+	id_checker_reset(&w->tables);
+	w->seq = 0;
+	return writer_put_ident(w);
+}
+
+int trace_writer_lose(struct trace_writer *w)
+{
+	int err = trace_writer_flush(w);
+
+	if (err)
+		return err;
+	id_checker_lose(&w->tables);
+	w->seq++;
 	return 0;
 }
 

@@ -15,6 +15,12 @@
  * them are sorted. A record that breaks the rules of record.h (ids ascending, references backwards)
  * is -EINVAL.
  *
+ * A copy of a file that holds several recordings, or of a damaged one, calls besides
+ *
+ *	trace_writer_begin_segment(w)	another recording follows: ids begin at 1 again
+ *	trace_writer_lose(w)		chunks are missing here: whoever reads the copy counts one
+ *					as lost, and may not know what is referred to (TRACE.md 6)
+ *
  * After a write error (full disk, closed pipe) a regular file is cut back to its last whole frame,
  * one line says so and how much was kept, and every later call returns the same error at once.
  */
@@ -32,6 +38,7 @@ struct trace_writer;
 struct trace_writer_options {
 	int level;			/* zstd level; 0: 3 */
 	bool sync;			/* fdatasync after each chunk */
+	bool whole;			/* the file takes its place only when it is closed */
 	/* Open already, and now the writer's, also if it cannot be made; NULL: path is opened. */
 	const struct trace_output *output;
 };
@@ -44,6 +51,8 @@ int trace_writer_open(const char *path, const struct trace_writer_options *opts,
 		      struct trace_writer **wp);
 int trace_writer_record(void *writer, const struct record *rec);
 int trace_writer_flush(struct trace_writer *w);
+int trace_writer_begin_segment(struct trace_writer *w);
+int trace_writer_lose(struct trace_writer *w);
 int trace_writer_close(struct trace_writer *w);		/* NULL is fine: 0 */
 /* Closes without writing anything more. A file that has no chunk yet leaves no trace. */
 void trace_writer_abandon(struct trace_writer *w);	/* NULL is fine */
