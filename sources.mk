@@ -181,6 +181,10 @@ CAPTURE_SRCS := \
 	src/parse/parse_service.c \
 	src/parse/line_cache.c \
 	src/parse/parsers.c \
+	src/late_names/late_copy.c \
+	src/late_names/late_files.c \
+	src/late_names/late_lookup.c \
+	src/late_names/late_names.c \
 	src/capture/bpf/capture_bpf.c \
 	src/capture/bpf/bpf_object.c \
 	src/capture/bpf/load_errors.c \
@@ -271,10 +275,12 @@ CAPTURE_MAIN_SRCS := \
 	src/commands/cmd_doctor.c \
 	src/commands/cmd_record.c \
 	src/commands/cmd_unwind_info.c \
+	src/commands/cmd_symbolize.c \
 	src/commands/cmd_verify.c \
 	src/commands/doctor_bpf.c \
 	src/commands/doctor_system.c \
 	src/commands/program.c \
+	src/commands/symbolize_summary.c \
 	src/commands/unwind_info_json.c \
 	src/commands/unwind_info_text.c \
 	src/recording/capture_loop.c \

@@ -28,6 +28,7 @@ src/debug_info: src/base src/model
 src/symbolize:  src/base src/rights src/model src/elf src/debug_info
 src/elf_unwind: src/base src/elf unwind
 src/parse:      src/base src/model src/elf src/debug_info src/symbolize src/elf_unwind unwind src/rights src/helpers src/foreign
+src/late_names: src/base src/model src/elf src/proc src/symbolize src/foreign src/parse formats/trace
 src/inspect:    src/base src/model src/elf src/proc src/foreign src/symbolize src/elf_unwind unwind
 src/verify:     src/base src/model src/elf src/foreign src/elf_unwind unwind formats/trace
 src/capture/tables:     src/base src/model unwind
@@ -78,7 +79,7 @@ check_libraries() {
 		sed 's/$/: only src\/rights and syscall_names.c may use libseccomp/'
 	sed -n '/^REPORT_.*SRCS := /,/^$/s/^\t\([^ ]*\).*/\1/p' sources.mk 2>/dev/null |
 		while read -r f; do [ ! -f "$f" ] || echo "$f"; done |
-		xargs -r grep -nE '^#include "(bpf|unwind|src/(capture|recording|elf|elf_unwind|symbolize|inspect|verify|proc))/' \
+		xargs -r grep -nE '^#include "(bpf|unwind|src/(capture|recording|elf|elf_unwind|symbolize|late_names|inspect|verify|proc))/' \
 			/dev/null | sed 's/$/: not in the report half/'
 }
 

@@ -39,6 +39,7 @@ _probee_value()
 	case $kind in
 	'[=FILE]') mapfile -t suffixes < <("$1" complete "SUFFIX:${3#--}"); _probee_files "$4" "${suffixes[@]}" ;;
 	FILE) _probee_files "$4" .pbz .svg ;;
+	DIR) _probee_files "$4" ;;
 	*) mapfile -t COMPREPLY < <("$1" complete "$kind" "$4") ;;
 	esac
 }
@@ -71,7 +72,7 @@ _probee()
 	else
 		case $command in
 		help) _probee_words "$("$program" complete COMMAND "$cur")" "$cur" ;;
-		report | info | verify) _probee_files "$cur" .pbz ;;
+		report | info | verify | symbolize) _probee_files "$cur" .pbz ;;
 		*) _probee_files "$cur" '' ;;
 		esac
 	fi

@@ -71,6 +71,7 @@ int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_unwind_info(int argc, char **argv);
+int cmd_symbolize(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_complete(int argc, char **argv);

@@ -44,6 +44,9 @@ static const struct library record_libraries[] = {
 static const struct command inspect_commands[] = {
 	{ "unwind-info", "say how a binary can be unwound, or the rule at an address",
 	  "ELF|PID [ADDRESS|SYMBOL ...] [--rows] [--json]", cmd_unwind_info, false },
+	{ "symbolize", "add names to a trace that was recorded without them",
+	  "FILE -o FILE [--binary-dir DIR] [--debug-dir DIR] [--kallsyms FILE]", cmd_symbolize,
+	  false },
 	{ "verify", "unwind the stacks that --audit kept again with libdw, and compare",
 	  "FILE [--limit N] [-v]", cmd_verify, false },
 	{ "doctor", "say what this kernel and these rights allow", "", cmd_doctor, true },

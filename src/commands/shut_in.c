@@ -38,6 +38,11 @@ int shut_in(bool opens_nothing)
 					      .opens_nothing = opens_nothing });
 }
 
+int shut_in_asking(void)
+{
+	return enter(&(struct sandbox_rules){ .kind = SANDBOX_REPORT, .asks_helpers = true });
+}
+
 int shut_in_with(uint64_t kept, bool sees_processes)
 {
 	return enter(&(struct sandbox_rules){ .kind = SANDBOX_REPORT,

@@ -35,6 +35,7 @@ while read -r name _; do
 		run limited report "$TMP/$name.pbz" --$format; ends
 	done
 	run limited info "$TMP/$name.pbz"; ends
+	run limited symbolize -q "$TMP/$name.pbz" -o "$TMP/named.pbz" --binary-dir /; ends
 done <"$TMP/bombs"
 for name in maps mappings; do
 	run limited verify "$TMP/$name.pbz"; exits 1; one_line; says 'Try:'

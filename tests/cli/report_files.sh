@@ -11,19 +11,21 @@ mkdir "$TMP/dir.pbz"
 echo '#!/bin/sh' >"$TMP/locked.pbz"
 chmod 0 "$TMP/locked.pbz"
 
-for c in report info verify; do
+for c in report info verify symbolize; do
+	o=; [ $c != symbolize ] || o="-o $TMP/out.pbz"
 	run probee $c;                          exits 2
-	run probee $c "$TMP/none.pbz";          exits 1; one_line; says 'none.pbz'; says 'No such file'
-	run probee $c "$TMP/dir.pbz";           exits 1; one_line; says 'dir.pbz'
+	run probee $c "$TMP/none.pbz" $o;       exits 1; one_line; says 'none.pbz'; says 'No such file'
+	run probee $c "$TMP/dir.pbz" $o;        exits 1; one_line; says 'dir.pbz'
 	for bad in empty picture noise magic; do
-		run timeout 10 "$PROBEE" $c "$TMP/$bad.pbz"; exits 1; one_line; says "$bad.pbz"
+		run timeout 10 "$PROBEE" $c "$TMP/$bad.pbz" $o; exits 1; one_line; says "$bad.pbz"
 		[ ! -s "$TMP/stdout" ] || wrong 'prints something all the same'
 	done
-	run timeout 10 "$PROBEE" $c /dev/null;  exits 1; one_line
-	run timeout 10 "$PROBEE" $c /bin/ls;    exits 1; one_line
+	run timeout 10 "$PROBEE" $c /dev/null $o; exits 1; one_line
+	run timeout 10 "$PROBEE" $c /bin/ls $o; exits 1; one_line
 	if [ "$(id -u)" != 0 ]; then
-		run probee $c "$TMP/locked.pbz"; exits 1; one_line; says 'Permission denied'
+		run probee $c "$TMP/locked.pbz" $o; exits 1; one_line; says 'Permission denied'
 	fi
+	[ ! -e "$TMP/out.pbz" ] || wrong "writes a trace all the same"
 done
 # A recording made by root, read by another user.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then

@@ -77,6 +77,7 @@ came_out() {
 	"probee report "*) prints '%' ;;
 	"probee info "*--json*) python3 -m json.tool out >/dev/null ;;
 	"probee info "*) prints '^losses' ;;
+	"probee symbolize "*) is_trace "$(sed -nE 's/.* -o ([^ ]+).*/\1/p' <<<"$words")" && grep -q '^frames .* 0 of them\|^symbols *late' info.txt ;;
 	"probee verify "*) prints '[0-9] .*stacks?' ;;
 	"probee unwind-info "*+0x*) prints ' ra c-8 |  ra ' ;;
 	"probee unwind-info "*) prints 'total|FDEs' ;;

@@ -19,7 +19,8 @@ caps=cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search,cap_dac_override,cap
 if command -v setcap >/dev/null && setcap $caps probee 2>/dev/null; then
 	mkdir -m 700 secret && cp root.pbz root.elf secret
 	for args in "report root.pbz" "report root.pbz --collapse" "info root.pbz" "verify root.pbz" "unwind-info ./root.elf" \
-		"unwind-info $T/secret/root.elf" "report secret/root.pbz"; do
+		"unwind-info $T/secret/root.elf" "report secret/root.pbz" \
+		"symbolize root.pbz -o out/x.pbz"; do
 		nobody ./probee $args >out 2>err </dev/null
 		check "a program with capabilities, $args: is refused" equal $? 1
 		check "a program with capabilities, $args: says why" grep -q 'Permission denied' err
@@ -52,6 +53,7 @@ reading() {
 reading "root's report, while it reads: shut in" "$none/$none/1/2" "$PROBEE" report -
 reading "root's info, while it reads: shut in" "$none/$none/1/2" "$PROBEE" info -
 reading "root's verify, while it reads: shut in" "$none/$none/1/2" "$PROBEE" verify -
+reading "root's symbolize, while it reads: shut in" "$none/$none/1/2" "$PROBEE" symbolize - -o x.pbz
 reading "nobody's report, while it reads: shut in" "$none/$none/1/2" setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups \
 	./probee report -
 background "$PROBEE" report --follow not-yet.pbz >out 2>err
@@ -74,6 +76,7 @@ check "root: unwind-info of a file of another user" "$PROBEE" unwind-info theirs
 timeout -s INT 2 "$PROBEE" report theirs/t.pbz --follow >out 2>err
 check "root: report --follow of it" grep -q '^title' out
 check "root: verify of it" "$PROBEE" verify theirs/t.pbz
+check "root: symbolize of it" "$PROBEE" symbolize theirs/t.pbz -o theirs/names.pbz --again --binary-dir /
 background nobody sleep 60
 until_true 10 sh -c "readlink /proc/$PID/exe | grep -q sleep"
 check "root: unwind-info of a process of another user" "$PROBEE" unwind-info "$PID"

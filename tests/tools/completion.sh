@@ -61,6 +61,8 @@ kill $sleeper
 offers a.pbz traces 'with blank.pbz' -- report ''
 offers traces/c.pbz -- info traces/
 offers a.pbz -- verify a
+offers traces -- symbolize --binary-dir ''
+offers a.pbz -- symbolize a
 offers b.svg traces -- report a.pbz --svg =
 offers a.pbz b.svg traces 'with blank.pbz' -- sample -o ''
 offers notes.txt -- unwind-info no
@@ -72,7 +74,7 @@ offers -- sample -F ''
 for c in $commands; do
 	[ $c != help ] || continue
 	while read -r kind; do
-		case $kind in FILE | HZ | TIME | N | 1/N | P | TEXT | GLOB) continue ;; esac
+		case $kind in FILE | DIR | HZ | TIME | N | 1/N | P | TEXT | GLOB) continue ;; esac
 		[ "$("$PROBEE" complete "$kind" '')" ] || { echo "$c: nothing is known of the kind $kind"; bad=1; }
 	done < <("$PROBEE" $c --help | sed -n -E 's/^ {2,6}(-[A-Za-z], )?--[a-z-]+ ([^ ]+)(  .*|$)/\2/p')
 done

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/late_names/late_copy.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/trace/trace_reader.h"
+#include "formats/trace/trace_writer.h"
+#include "src/base/array.h"
+#include "src/base/fail.h"
+#include "src/base/hash_index.h"
+#include "src/base/intern.h"
+#include "src/late_names/late_names.h"
+#include "src/model/definition_store.h"
+
+/* Numbers of one recording that stand for things of struct late_names; by index there, 0: none. */
+struct ids {
+	uint32_t *v;
+	size_t cap;
+	uint32_t last;			/* the highest id so far in the copy */
+	struct hash_index known;	/* those of the original, by contents */
+};
+
+struct copy {
+	const struct late_names *n;
+	struct trace_reader *reader;
+	struct trace_writer *writer;
+	uint32_t segment;
+	uint64_t chunks, bad_chunks;	/* of the original, up to the last record */
+	bool has_begun;			/* the first record has come */
+	bool is_named;			/* the names of this segment are written */
+	struct ids strings, funcs;
+};
+
+static void release_ids(struct ids *ids)
+{
+	free(ids->v);
+	ix_release(&ids->known);
+	memset(ids, 0, sizeof(*ids));
+}
+
+static const struct definition_store *tables_of(const struct copy *c)
+{
+	return c->n->segments[c->segment].tables;
+}
+
+/* ---- names ---- */
+
+struct string_key {
+	const struct definition_store *tables;
+	const char *text;
+	size_t len;
+};
+
+static bool same_string(const void *ctx, uint32_t id)
+{
+	const struct string_key *k = ctx;
+	size_t len;
+	const char *text = definition_store_string(k->tables, id, &len);
+
+	return len == k->len && !memcmp(text, k->text, len);
+}
+
+static uint64_t hash_func(uint32_t name, uint32_t sysname, uint8_t flags)
+{
+	return hash_u64(hash_u64(flags, name), sysname);
+}
+
+/* Makes the original's strings and functions findable, so that none is written twice. */
+static int index_known(struct copy *c)
+{
+	const struct definition_store *t = tables_of(c);
+	uint32_t strings = definition_store_id_end(t, REC_STRING);
+	uint32_t funcs = definition_store_id_end(t, REC_FUNC);
+	int err = 0;
+
+	for (uint32_t id = 1; id < strings && !err; id++) {
+		size_t len;
+		const char *text = definition_store_string(t, id, &len);
+
+		err = ix_add(&c->strings.known, hash_bytes(0, text, len), id);
+	}
+	for (uint32_t id = 1; id < funcs && !err; id++) {
+		const struct rec_func *f = definition_store_find_func(t, id);
+
+		if (f)
+			err = ix_add(&c->funcs.known, hash_func(f->name, f->sysname, f->flags), id);
+	}
+	return err;
+}
+
+/* The id of a text in this recording; it is defined if it is new. */
+static int put_string(struct copy *c, uint32_t text, uint32_t *id)
+{
+	struct record rec = { .tag = REC_STRING };
+	struct string_key k = { .tables = tables_of(c) };
+
+	*id = 0;
+	if (!text)
+		return 0;		/* "" */
+	if (array_reserve(&c->strings.v, &c->strings.cap, (size_t)text + 1))
+		return -ENOMEM;
+	*id = c->strings.v[text];
+	if (*id)
+		return 0;
+	k.text = intern_get(c->n->texts, text, &k.len);
+	*id = ix_find(&c->strings.known, hash_bytes(0, k.text, k.len), same_string, &k);
+	if (*id == IX_NONE) {
+		*id = rec.string.id = ++c->strings.last;
+		rec.string.bytes = k.text;
+		rec.string.len = k.len;
+	}
+	c->strings.v[text] = *id;
+	return rec.string.id ? trace_writer_record(c->writer, &rec) : 0;
+}
+
+struct func_key {
+	const struct definition_store *tables;
+	const struct rec_func *f;
+};
+
+static bool same_func(const void *ctx, uint32_t id)
+{
+	const struct func_key *k = ctx;
+	const struct rec_func *f = definition_store_find_func(k->tables, id);
+
+	return f->name == k->f->name && f->sysname == k->f->sysname && f->flags == k->f->flags &&
+	       f->file == k->f->file && f->start_line == k->f->start_line;
+}
+
+static int put_func(struct copy *c, uint32_t func, uint32_t *id)
+{
+	const struct late_func *f = &c->n->funcs[func];
+	struct record rec = { .tag = REC_FUNC, .func = { .lang = f->lang, .flags = f->flags } };
+	struct func_key k = { tables_of(c), &rec.func };
+	int err;
+
+	if (array_reserve(&c->funcs.v, &c->funcs.cap, (size_t)func + 1))
+		return -ENOMEM;
+	*id = c->funcs.v[func];
+	if (*id)
+		return 0;
+	err = put_string(c, f->name, &rec.func.name);
+	if (!err)
+		err = put_string(c, f->sysname, &rec.func.sysname);
+	if (err)
+		return err;
+	*id = ix_find(&c->funcs.known, hash_func(rec.func.name, rec.func.sysname, f->flags),
+		      same_func, &k);
+	if (*id == IX_NONE)
+		*id = rec.func.id = ++c->funcs.last;
+	c->funcs.v[func] = *id;
+	return rec.func.id ? trace_writer_record(c->writer, &rec) : 0;
+}
+
+/* true: the answer stands in the place of what the original says of the frame. */
+static bool replaces(const struct late_question *q, const struct table_symbol *old)
+{
+	if (!q->is_answered || q->nr_lines || !old)
+		return q->is_answered;
+	return !old->nr_lines && !old->offset && q->has_offset;
+}
+
+static int put_symbol(struct copy *c, const struct late_question *q)
+{
+	struct rec_line lines[256];
+	struct record rec = { .tag = REC_SYMBOL, .symbol = { q->frame, q->status, 0, lines, 0 } };
+	uint32_t nr = q->nr_lines < 256 ? q->nr_lines : 256;
+	int err = 0;
+
+	if (q->has_offset)
+		rec.symbol.offset = q->offset;
+	for (uint32_t i = 0; i < nr && !err; i++) {
+		lines[i] = c->n->lines[q->first_line + i];
+		err = put_func(c, lines[i].func, &lines[i].func);
+	}
+	rec.symbol.nr_lines = nr;
+	return err ? err : trace_writer_record(c->writer, &rec);
+}
+
+static int put_names(struct copy *c)
+{
+	const struct late_segment *s = &c->n->segments[c->segment];
+	int err = index_known(c);
+
+	c->is_named = true;
+	for (size_t frame = 0; frame < s->cap_questions && !err; frame++) {
+		uint32_t at = s->questions[frame];
+		const struct late_question *q = at ? &c->n->questions[at - 1] : NULL;
+
+		if (q && replaces(q, definition_store_find_symbol(s->tables, q->frame)))
+			err = put_symbol(c, q);
+	}
+	release_ids(&c->strings);
+	release_ids(&c->funcs);
+	return err;
+}
+
+/* ---- records ---- */
+
+/* A recording that has no END has its names at its end. */
+static int end_segment(struct copy *c)
+{
+	return c->is_named || !c->has_begun ? 0 : put_names(c);
+}
+
+/* Follows the reader into another chunk, or another recording. */
+static int begin_chunk(struct copy *c, const struct trace_status *st)
+{
+	bool is_other = c->has_begun && st->segment != c->segment;
+	int err = is_other ? end_segment(c) : 0;
+
+	if (st->segment >= c->n->nr_segments)
+		return fail_why(-ESTALE, "the trace has changed while it was read");
+	if (!err)
+		err = is_other ? trace_writer_begin_segment(c->writer)
+			       : trace_writer_flush(c->writer);
+	if (!err && st->bad_chunks != c->bad_chunks)
+		err = trace_writer_lose(c->writer);
+	if (is_other || !c->has_begun)
+		c->is_named = false;
+	c->has_begun = true;
+	c->segment = st->segment;
+	c->chunks = st->chunks;
+	c->bad_chunks = st->bad_chunks;
+	return err;
+}
+
+static int copy_symbol(struct copy *c, const struct record *rec)
+{
+	const struct late_question *q = late_names_find(c->n, c->segment, rec->symbol.frame);
+
+	if (q && replaces(q, definition_store_find_symbol(tables_of(c), rec->symbol.frame)))
+		return 0;
+	return trace_writer_record(c->writer, rec);
+}
+
+static int copy_end(struct copy *c, struct record *rec)
+{
+	uint64_t named = c->n->segments[c->segment].nr_named;
+	int err = end_segment(c);
+
+	rec->end.unresolved -= named < rec->end.unresolved ? named : rec->end.unresolved;
+	rec->end.raw_bytes = 0;		/* not known */
+	return err ? err : trace_writer_record(c->writer, rec);
+}
+
+static int copy_meta(struct copy *c, struct record *rec)
+{
+	const struct rec_meta *m = &rec->meta;
+
+	if (c->n->segments[c->segment].nr_named && !strcmp(m->key, "symbolize") && m->len == 4 &&
+	    !memcmp(m->value, "none", 4))
+		rec->meta = (struct rec_meta){ m->key, "late", 4 };
+	return trace_writer_record(c->writer, rec);
+}
+
+static int copy_record(struct copy *c, struct record *rec)
+{
+	const struct trace_status *st = trace_reader_status(c->reader);
+	int err = 0;
+
+	if (!c->has_begun || st->chunks != c->chunks || st->segment != c->segment)
+		err = begin_chunk(c, st);
+	if (err)
+		return err;
+	if (rec->tag == REC_STRING && rec->string.id > c->strings.last)
+		c->strings.last = rec->string.id;
+	if (rec->tag == REC_FUNC && rec->func.id > c->funcs.last)
+		c->funcs.last = rec->func.id;
+	if (rec->tag == REC_META)
+		return copy_meta(c, rec);
+	if (rec->tag == REC_SYMBOL)
+		return copy_symbol(c, rec);
+	if (rec->tag == REC_END)
+		return copy_end(c, rec);
+	return trace_writer_record(c->writer, rec);
+}
+
+int late_copy(const struct late_names *n, struct trace_reader *reader, struct trace_writer *writer)
+{
+	struct copy c = { .n = n, .reader = reader, .writer = writer };
+	struct record rec;
+	int err, more = 0;
+
+	trace_reader_give_repeats(reader, true);
+	err = trace_reader_rewind(reader);
+	while (!err && (more = trace_reader_next(reader, &rec)) > 0)
+		err = copy_record(&c, &rec);
+	err = err ? err : more;
+	if (!err && trace_reader_status(reader)->bad_chunks != c.bad_chunks)
+		err = trace_writer_lose(writer);
+	if (!err)
+		err = end_segment(&c);
+	release_ids(&c.strings);
+	release_ids(&c.funcs);
+	return err;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/late_names/late_files.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/clock.h"
+#include "src/base/no_answer.h"
+#include "src/foreign/file_opener.h"
+
+#define BUILD_ID_TEXT (16 + 2 * 64 + 8)
+
+/* One candidate after the other, until one fits. */
+struct search {
+	const struct late_files *files;
+	const struct late_binary *binary;
+	enum late_cause cause;		/* of the best candidate so far */
+};
+
+static int64_t mtime_of(const struct stat *st)
+{
+	return st->st_mtim.tv_sec * (int64_t)NSEC_PER_SEC + st->st_mtim.tv_nsec;
+}
+
+static bool build_ids_are_equal(const struct late_binary *b, const struct elf_identity *id)
+{
+	return id->build_id_len == b->build_id_len &&
+	       !memcmp(id->build_id, b->build_id, b->build_id_len);
+}
+
+static enum late_cause judge(const struct search *s, const struct elf_identity *id,
+			     const struct stat *st)
+{
+	const struct late_binary *b = s->binary;
+	bool same_size = b->size_bytes == (uint64_t)st->st_size;
+
+	if (b->build_id_len)
+		return build_ids_are_equal(b, id) ? LATE_OK : LATE_OTHER_FILE;
+	if (b->size_bytes && !same_size)
+		return LATE_OTHER_FILE;
+	if (s->files->trust_paths || (same_size && b->mtime_ns == mtime_of(st)))
+		return LATE_OK;
+	return LATE_NO_BUILD_ID;
+}
+
+static enum late_cause cause_of_error(int err)
+{
+	if (is_no_answer(err) || err == -EBUSY)
+		return LATE_LIMITED;
+	return err == -ENOEXEC ? LATE_OTHER_FILE : LATE_UNREADABLE;
+}
+
+static void note_cause(struct search *s, enum late_cause cause)
+{
+	if (s->cause == LATE_NO_FILE || cause == LATE_OK)
+		s->cause = cause;
+}
+
+/* true: dir/path is it, and *out has its descriptor. */
+static bool try_file(struct search *s, const struct late_dir *dir, const char *path,
+		     struct late_found *out)
+{
+	int fd = file_opener_beneath(s->files->opener, dir->fd, path, &out->st), err;
+	enum late_cause cause;
+
+	if (fd < 0) {
+		if (fd != -ENOENT && fd != -ENOTDIR)
+			note_cause(s, cause_of_error(fd));
+		return false;
+	}
+	err = parse_identity(s->files->parsers, fd, 0, out->st.st_uid, &out->elf);
+	cause = err ? cause_of_error(err) : judge(s, &out->elf, &out->st);
+	note_cause(s, cause);
+	if (cause == LATE_OK) {
+		out->fd = fd;
+		return true;
+	}
+	if (!err)
+		free(out->elf.segments);
+	out->elf = (struct elf_identity){ 0 };
+	close(fd);
+	return false;
+}
+
+/* ".build-id/12/3456.debug"; false: the binary has none. */
+static bool build_id_path(const struct late_binary *b, const char *suffix, char *path)
+{
+	int at;
+
+	if (b->build_id_len < 2)
+		return false;
+	at = sprintf(path, ".build-id/%02x/", b->build_id[0]);
+	for (unsigned i = 1; i < b->build_id_len; i++)
+		at += sprintf(path + at, "%02x", b->build_id[i]);
+	strcpy(path + at, suffix);
+	return true;
+}
+
+static bool try_binary(struct search *s, const struct late_dir *dir, struct late_found *out)
+{
+	const char *path = s->binary->path, *slash = strrchr(path, '/');
+	char by_id[BUILD_ID_TEXT];
+
+	if (*path == '/' && try_file(s, dir, path, out)) {
+		/* Only there the file's debug link can be followed: by its path here. */
+		out->path = strcmp(dir->path, "/") ? NULL : path;
+		return true;
+	}
+	if (slash && slash[1] && try_file(s, dir, slash + 1, out))
+		return true;
+	return build_id_path(s->binary, "", by_id) && try_file(s, dir, by_id, out);
+}
+
+static bool try_debug(struct search *s, struct late_found *out)
+{
+	const struct late_dirs *dirs = &s->files->debug_dirs;
+	char path[BUILD_ID_TEXT];
+
+	for (size_t i = 0; i < dirs->nr; i++)
+		if (build_id_path(s->binary, ".debug", path) && try_file(s, &dirs->v[i], path, out))
+			return true;
+	return false;
+}
+
+enum late_cause late_files_find(const struct late_files *files, const struct late_binary *b,
+				struct late_found *out)
+{
+	struct search s = { .files = files, .binary = b, .cause = LATE_NO_FILE };
+	struct search d = s;
+	struct late_found debug = { .fd = -1, .debug_fd = -1 };
+	bool found = false;
+
+	*out = debug;
+	for (size_t i = 0; i < files->binary_dirs.nr && !found; i++)
+		found = try_binary(&s, &files->binary_dirs.v[i], out);
+	if (!try_debug(&d, &debug))
+		return s.cause;
+	if (!found) {
+		*out = debug;
+		return LATE_OK;
+	}
+	out->debug_fd = debug.fd;
+	free(debug.elf.segments);
+	return LATE_OK;
+}
