@@ -59,6 +59,7 @@ REPORT_SRCS := \
 	src/profile/fold.c \
 	src/profile/live_profile.c \
 	src/profile/live_scans.c \
+	src/profile/name_health.c \
 	src/profile/no_match.c \
 	src/profile/profile.c \
 	src/profile/query.c \
@@ -264,7 +265,7 @@ REPORT_MAIN_SRCS := \
 	src/commands/commands.c \
 	src/commands/info_health.c \
 	src/commands/info_json.c \
-	src/commands/info_lists.c \
+	src/commands/info_names.c \
 	src/commands/pager.c \
 	src/commands/report_commands.c \
 	src/commands/report_follow.c \

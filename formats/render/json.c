@@ -112,6 +112,7 @@ static void put_facts(struct json_writer *w, const struct profile *p)
 		put_health(w, p->health);
 	json_put_u64(w, "frames", f->frames);
 	json_put_u64(w, "frames_unnamed", f->frames_unnamed);
+	put_text(w, "names", f->names ? f->names : "");
 	if (f->scan_sums.count)
 		scan_sums_json(w, "walks", &f->scan_sums);
 	json_key(w, "incomplete");

@@ -196,6 +196,7 @@ static void put_facts(struct text *t)
 	snprintf(value, sizeof(value), "%" PRIu64 ", %" PRIu64 " of them without a name", f->frames,
 		 f->frames_unnamed);
 	put_fact(t, "frames", value);
+	put_wrapped(t, "names", f->names ? f->names : "");
 	put_wrapped(t, "seen", f->scans);
 	put_wrapped(t, "warning", f->warning);
 }

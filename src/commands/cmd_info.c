@@ -17,7 +17,7 @@
 #include "src/commands/command.h"
 #include "src/commands/info_health.h"
 #include "src/commands/info_json.h"
-#include "src/commands/info_lists.h"
+#include "src/commands/info_names.h"
 #include "src/commands/pager.h"
 #include "src/commands/shut_in.h"
 #include "src/model/definition_store.h"
@@ -28,8 +28,6 @@
 #include "src/profile/stack_cause.h"
 #include "src/profile/trace_events.h"
 #include "src/profile/weight_text.h"
-
-#define TOP 10
 
 struct info_args {
 	struct query query;
@@ -207,6 +205,7 @@ static void put_samples(const struct report *rep)
 			 plural(info->kernel_truncated, "stack", "stacks"));
 	put_line("frames", "%" PRIu64 ", %" PRIu64 " of them without a name (%.1f %%)",
 		 info->frames, info->frames_unnamed, percent(info->frames_unnamed, info->frames));
+	info_put_name_shares(rep);
 }
 
 static void put_damage(const struct report_info *info)
@@ -335,38 +334,6 @@ static void put_ends(const struct report_info *info)
 	}
 }
 
-/* Prints the path of row i. False: it was the last row to be shown. */
-static bool put_path_row(const struct info_list *l, size_t i)
-{
-	size_t len;
-	const char *path = info_list_path(l, &l->v[i], &len);
-
-	escape_text(stdout, path, len);
-	putchar('\n');
-	if (i + 1 == TOP && l->nr > TOP)
-		printf("            ... and %zu more %s\n", l->nr - TOP,
-		       plural(l->nr - TOP, "row", "rows"));
-	return i + 1 < TOP;
-}
-
-static int put_names(const struct report *rep)
-{
-	struct info_list l;
-	int err = info_names_init(&l, rep);
-
-	while (l.nr && !l.v[l.nr - 1].count)
-		l.nr--;			/* all frames of this binary have names */
-	if (!err && l.nr)
-		puts("\nframes without a name, by binary");
-	for (size_t i = 0; !err && i < l.nr; i++) {
-		printf("%10" PRIu64 "  of %-8" PRIu64 " ", l.v[i].count, l.v[i].all);
-		if (!put_path_row(&l, i))
-			break;
-	}
-	info_list_release(&l);
-	return err;
-}
-
 static void put_notes(const struct report *rep)
 {
 	static const char *const severities[] = { "note", "warning", "error" };
@@ -424,29 +391,27 @@ static void put_sizes(const struct trace_status *st)
 	}
 }
 
-static int show(const struct report *rep, const struct info_args *args)
+static void show(const struct report *rep, const struct info_args *args)
 {
-	int err;
-
 	put_facts(rep);
 	put_samples(rep);
 	put_events(rep);
 	put_losses(rep);
 	put_ends(report_info(rep));
 	info_put_health(rep);
-	err = put_names(rep);
+	info_put_nameless(rep);
 	put_notes(rep);
 	put_other_metas(rep);
 	if (args->sizes)
 		put_sizes(&report_info(rep)->status);
-	return err;
 }
 
-static int tell(const struct info_args *args, const struct report *rep)
+static void tell(const struct info_args *args, const struct report *rep)
 {
-	int err = args->json ? info_json(stdout, rep, args->sizes) : show(rep, args);
-
-	return err ? fail(err, "%s", report_path(rep)) : 0;
+	if (args->json)
+		info_json(stdout, rep, args->sizes);
+	else
+		show(rep, args);
 }
 
 /* The pager is there before rights are given up, because it is a program that must be started. */
@@ -463,7 +428,7 @@ static int run(const struct info_args *args, const char *path)
 		err = fd >= 0 ? report_open_fd(fd, path, &args->query, &rep)
 			      : report_open(path, &args->query, &rep);
 	if (!err)
-		err = tell(args, rep);
+		tell(args, rep);
 	err = pager_end(&pager) ?: err;
 	if (err)
 		fail_if_silent(err, "info %s", path);

@@ -6,9 +6,9 @@
 
 #include "formats/render/json_writer.h"
 #include "formats/render/scan_sums_json.h"
-#include "src/commands/info_lists.h"
 #include "src/model/definition_store.h"
 #include "src/profile/cpu_check.h"
+#include "src/profile/name_health.h"
 #include "src/profile/report.h"
 #include "src/profile/stack_cause.h"
 #include "src/profile/stack_health.h"
@@ -230,26 +230,53 @@ static void put_processes(struct json_writer *w, const struct report *rep,
 	json_end(w, ']');
 }
 
-static int put_names(struct json_writer *w, const struct report *rep)
+static void put_nameless(struct json_writer *w, const struct name_health *h)
 {
-	struct info_list l;
-	int err = info_names_init(&l, rep);
-
 	json_key(w, "unnamed");
 	json_begin(w, '[');
-	for (size_t i = 0; !err && i < l.nr && l.v[i].count; i++) {
+	for (size_t i = 0; i < h->nr_rows; i++) {
+		const struct name_row *row = &h->rows[i];
 		size_t len;
-		const char *path = info_list_path(&l, &l.v[i], &len);
+		const char *path = name_health_path(h, row, &len);
 
 		json_begin(w, '{');
 		put_string(w, "binary", path, len);
-		json_put_u64(w, "frames", l.v[i].all);
-		json_put_u64(w, "unnamed", l.v[i].count);
+		json_put_u64(w, "frames", row->all);
+		json_put_u64(w, "unnamed", row->n.frames);
+		json_put_u64(w, "unnamed_sampled", row->n.times);
+		put_string(w, "cause", name_cause_name(row->cause),
+			   strlen(name_cause_name(row->cause)));
 		json_end(w, '}');
 	}
 	json_end(w, ']');
-	info_list_release(&l);
-	return err;
+}
+
+static void put_name_count(struct json_writer *w, const char *key, const struct name_count *n)
+{
+	json_key(w, key);
+	json_begin(w, '{');
+	json_put_u64(w, "frames", n->frames);
+	json_put_u64(w, "sampled", n->times);
+	json_end(w, '}');
+}
+
+/* "sampled": each frame as often as it was sampled. */
+static void put_names(struct json_writer *w, const struct name_health *h)
+{
+	json_key(w, "names");
+	json_begin(w, '{');
+	put_name_count(w, "all", &h->all);
+	put_name_count(w, "named", &h->named);
+	put_name_count(w, "with_lines", &h->with_lines);
+	put_name_count(w, "file_and_offset", &h->in_file);
+	put_name_count(w, "unknown", &h->unknown);
+	json_key(w, "causes");
+	json_begin(w, '{');
+	for (unsigned i = 0; i < NAME_CAUSES; i++)
+		if (h->causes[i].frames)
+			put_name_count(w, name_cause_name(i), &h->causes[i]);
+	json_end(w, '}');
+	json_end(w, '}');
 }
 
 static void put_frames(struct json_writer *w, const struct report_info *info,
@@ -348,13 +375,12 @@ static void put_recording(struct json_writer *w, const struct report *rep)
 	put_tasks(w, rep);
 }
 
-int info_json(FILE *out, const struct report *rep, bool sizes)
+void info_json(FILE *out, const struct report *rep, bool sizes)
 {
 	const struct report_info *info = report_info(rep);
 	const struct stack_health *h = report_health(rep);
 	struct json_writer w = { .out = out };
 	char warning[256];
-	int err;
 
 	json_begin(&w, '{');
 	put_recording(&w, rep);
@@ -367,7 +393,8 @@ int info_json(FILE *out, const struct report *rep, bool sizes)
 	put_broken(&w, h);
 	put_guesses(&w, h);
 	put_processes(&w, rep, h);
-	err = put_names(&w, rep);
+	put_nameless(&w, report_names(rep));
+	put_names(&w, report_names(rep));
 	put_frames(&w, info, &h->frames);
 	put_losses(&w, info);
 	put_damage(&w, info);
@@ -376,5 +403,4 @@ int info_json(FILE *out, const struct report *rep, bool sizes)
 		put_sizes(&w, &info->status);
 	json_end(&w, '}');
 	putc('\n', out);
-	return err;
 }

@@ -16,7 +16,9 @@
  *	broken [{cause, binary, address, samples, reason, remedy}]; largest first, as the next 3
  *	guessed_callers [{binary, address, samples, frames}]
  *	processes [{pid, name, stacks, whole, whole_guessed}]
- *	unnamed [{binary, frames, unnamed}]
+ *	unnamed [{binary, frames, unnamed, unnamed_sampled, cause}]
+ *	names {all, named, with_lines, file_and_offset, unknown, causes {name: ...}}, each of them
+ *		{frames, sampled}
  *	frames {distinct, unnamed, exact, return_addresses, guessed}
  *	lost {all, samples, by_cause {name: count}}
  *	damage {truncated, bad_chunks, lost_repeats, skipped_bytes, skipped_records, refused}
@@ -30,5 +32,4 @@
 
 struct report;
 
-/* 0 or -ENOMEM; prints no message. */
-int info_json(FILE *out, const struct report *rep, bool sizes);
+void info_json(FILE *out, const struct report *rep, bool sizes);

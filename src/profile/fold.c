@@ -555,6 +555,7 @@ static int fill_facts(struct fold *f, const struct report *rep, struct profile *
 	facts->shown = keep(p, facts->shown, &failed);
 	facts->warning = keep(p, facts->warning, &failed);
 	facts->scans = keep(p, facts->scans, &failed);
+	facts->names = keep(p, facts->names, &failed);
 	return failed ? -ENOMEM : 0;
 }
 

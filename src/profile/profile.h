@@ -74,6 +74,7 @@ struct profile_facts {
 	const char *stacks;		/* report_stacks_text() of the samples */
 	const char *not_whole;	/* report_broken_text(): causes of stacks that are not whole */
 	uint64_t frames, frames_unnamed;	/* distinct frames */
+	const char *names;		/* report_names_text(); NULL: not known */
 	/* report_scans(): the receipts of scans, and the threads that no scan could see. */
 	const char *scans;
 	struct report_scans scan_sums;

@@ -41,6 +41,7 @@ void report_close(struct report *rep)
 	trace_summary_release(&rep->trace_summary);
 	trace_events_release(&rep->events);
 	stack_health_release(&rep->health);
+	name_health_release(&rep->names);
 	free(rep->path);
 	free(rep);
 }
@@ -163,14 +164,6 @@ static void sum_segment(struct report_info *info, const struct segment *s)
 		info->first_real_ns = first;
 	if (s->samples && last > info->last_real_ns)
 		info->last_real_ns = last;
-	for (uint32_t id = 1; id < definition_store_id_end(s->tables, REC_FRAME); id++) {
-		const struct table_symbol *sym = definition_store_find_symbol(s->tables, id);
-
-		if (!definition_store_find_frame(s->tables, id))
-			continue;
-		info->frames++;
-		info->frames_unnamed += !sym || !sym->nr_lines;
-	}
 }
 
 static const struct definition_store *segment_tables(const void *ctx, uint32_t segment)
@@ -254,7 +247,9 @@ static int sum_up(struct report *rep)
 
 	trace_summary_end(&rep->trace_summary);
 	err = stack_health_init(&rep->health, &rep->trace_summary.stacks, segment_tables, rep);
-
+	if (!err)
+		err = name_health_init(&rep->names, &rep->trace_summary.stacks, segment_tables,
+				       rep);
 	if (err)
 		return fail(err, "%s", rep->path);
 	stack_tally_release(&rep->trace_summary.stacks);
@@ -262,6 +257,9 @@ static int sum_up(struct report *rep)
 	info->nr_segments = info->status.nr_segments + info->status.empty_segments;
 	for (size_t i = 0; i < rep->nr_segments; i++)
 		sum_segment(info, &rep->segments[i]);
+	report_names_text(&rep->names, rep->names_text, sizeof(rep->names_text));
+	info->frames = rep->names.all.frames;
+	info->frames_unnamed = rep->names.all.frames - rep->names.named.frames;
 	if (rep->query)
 		query_window(rep->query, info->first_real_ns, info->last_real_ns, &rep->window);
 	cpu_check_read(&rep->cpus, report_meta(rep, "cpu.busy", NULL), info);
@@ -463,6 +461,11 @@ const struct report_note *report_notes(const struct report *rep, size_t *nr)
 	return rep->trace_summary.notes;
 }
 
+const struct name_health *report_names(const struct report *rep)
+{
+	return &rep->names;
+}
+
 const struct stack_health *report_health(const struct report *rep)
 {
 	return &rep->health;
@@ -509,6 +512,7 @@ void report_facts(const struct report *rep, struct profile_facts *f)
 		.lost = info->lost_samples,
 		.frames = info->frames,
 		.frames_unnamed = info->frames_unnamed,
+		.names = rep->names_text,
 		.incomplete = report_is_incomplete(rep),
 		.warning = rep->warning,
 		.stacks = "",

@@ -25,6 +25,7 @@
 #include "src/profile/trace_summary.h"
 
 struct cpu_check;
+struct name_health;
 struct profile_facts;
 struct query;
 struct report;
@@ -156,6 +157,9 @@ const struct report_note *report_notes(const struct report *rep, size_t *nr);
 
 /* How good the user stacks of all samples are, and which code causes those that are not whole. */
 const struct stack_health *report_health(const struct report *rep);
+
+/* How many frames have names, and why the others have none. */
+const struct name_health *report_names(const struct report *rep);
 
 /* A CLOCK_MONOTONIC time of a segment as CLOCK_REALTIME. */
 uint64_t report_real_ns(const struct report *rep, uint32_t segment, uint64_t mono_ns);

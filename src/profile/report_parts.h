@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "src/profile/cpu_check.h"
+#include "src/profile/name_health.h"
 #include "src/profile/query.h"
 #include "src/profile/stack_health.h"
 #include "src/profile/trace_events.h"
@@ -40,9 +41,10 @@ struct report {
 	size_t nr_segments, cap_segments;
 	struct trace_summary trace_summary;
 	struct stack_health health;
+	struct name_health names;
 	struct cpu_check cpus;
 	bool is_blurred;
-	char warning[768], shown_text[512], scans[768];
+	char warning[768], shown_text[512], scans[768], names_text[512];
 };
 
 /*

@@ -8,6 +8,7 @@
 
 #include "src/base/plural.h"
 #include "src/model/record.h"
+#include "src/profile/name_health.h"
 #include "src/profile/stack_cause.h"
 #include "src/profile/stack_health.h"
 #include "src/profile/trace_events.h"
@@ -440,4 +441,25 @@ void report_broken_text(const struct stack_health *h, char *out, size_t size)
 	if (left && t.len)
 		put(&t, "; %s for other reasons (probee info)",
 		    report_share_text(left, h->all.stacks, share));
+}
+
+void report_names_text(const struct name_health *h, char *out, size_t size)
+{
+	uint64_t nameless = h->all.times - h->named.times;
+	const struct name_row *row = h->rows;
+	char share[SHARE_MAX];
+	const char *remedy;
+	int len;
+
+	*out = 0;
+	if (!h->nr_rows || nameless <= h->all.times / 10)
+		return;
+	remedy = name_cause_remedy(row->cause);
+	len = snprintf(out, size,
+		       "%s of frames, as often as they were sampled, have no name, most of them in "
+		       "%.200s: %s",
+		       report_share_text(nameless, h->all.times, share),
+		       name_health_path(h, row, NULL), name_cause_text(row->cause));
+	if (*remedy && len > 0 && (size_t)len < size)
+		snprintf(out + len, size - (size_t)len, ". Try: %s", remedy);
 }

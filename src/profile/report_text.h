@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct report_info;
+struct name_health;
 struct report_scans;
 struct stack_health;
 struct trace_event;
@@ -61,6 +62,13 @@ void report_stacks_text(const struct stack_health *h, char *out, size_t size);
  * walk; 0.1 % for other reasons (probee info)"; "" when all are whole. Names are foreign.
  */
 void report_broken_text(const struct stack_health *h, char *out, size_t size);
+
+/*
+ * If more than one frame in ten has no name, as often as they were sampled: "31.2 % of frames, as
+ * often as they were sampled, have no name, most of them in /usr/bin/bash: the file has no symbol
+ * table. Try: ..."; else "". Names are foreign.
+ */
+void report_names_text(const struct name_health *h, char *out, size_t size);
 
 /*
  * "11 snapshots, 1,177 thread states", and behind that what is missing: "; torn 2, not-read 3,

@@ -19,6 +19,7 @@ void stack_tally_release(struct stack_tally *t)
 {
 	for (size_t i = 0; i < t->nr_segments; i++) {
 		free(t->segments[i].stacks);
+		free(t->segments[i].kernel_stacks);
 		free(t->segments[i].processes);
 	}
 	free(t->segments);
@@ -63,12 +64,19 @@ static struct tally_process *process_at(struct tally_segment *seg, uint32_t proc
 	return &seg->processes[process];
 }
 
-static int count_node(struct tally_segment *seg, uint32_t node, uint64_t nr)
+static int count_node(uint64_t **stacks, size_t *cap, uint32_t node, uint64_t nr)
 {
-	if (array_reserve(&seg->stacks, &seg->cap_stacks, (size_t)node + 1))
+	if (array_reserve(stacks, cap, (size_t)node + 1))
 		return -ENOMEM;
-	seg->stacks[node] += nr;
+	(*stacks)[node] += nr;
 	return 0;
+}
+
+static int count_kernel(struct stack_tally *t, uint32_t segment, uint32_t node, uint64_t nr)
+{
+	struct tally_segment *seg = segment_at(t, segment);
+
+	return seg ? count_node(&seg->kernel_stacks, &seg->cap_kernel_stacks, node, nr) : -ENOMEM;
 }
 
 struct broken_key {
@@ -116,10 +124,12 @@ int stack_tally_add_many(struct stack_tally *t, uint32_t segment,
 	uint32_t node = definition_store_find_node(tables, s->ustack) ? s->ustack : 0;
 	struct tally_segment *seg;
 	struct tally_process *process;
-	int err;
+	int err = definition_store_find_node(tables, s->kstack)
+			  ? count_kernel(t, segment, s->kstack, nr)
+			  : 0;
 
-	if (!stack_end_has_stack(s->end))
-		return 0;
+	if (err || !stack_end_has_stack(s->end))
+		return err;
 	seg = segment_at(t, segment);
 	process = seg ? process_at(seg, process_of(tables, s)) : NULL;
 	if (!process)
@@ -127,7 +137,7 @@ int stack_tally_add_many(struct stack_tally *t, uint32_t segment,
 	count(&t->all, is_whole, is_guessed, nr);
 	count(process, is_whole, is_guessed, nr);
 	t->guessed += s->flags & SAMPLE_HAS_GUESS ? nr : 0;
-	err = count_node(seg, node, nr);
+	err = count_node(&seg->stacks, &seg->cap_stacks, node, nr);
 	if (!err && !is_whole)
 		err = count_broken(t, segment, node, s->end, nr);
 	return err;

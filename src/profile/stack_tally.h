@@ -27,6 +27,8 @@ struct tally_process {
 struct tally_segment {
 	uint64_t *stacks;		/* by node id: number of samples with this user stack */
 	size_t cap_stacks;
+	uint64_t *kernel_stacks;	/* likewise, of all samples */
+	size_t cap_kernel_stacks;
 	struct tally_process *processes;	/* by process id; 0: process not known */
 	size_t cap_processes;
 };

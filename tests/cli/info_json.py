@@ -43,7 +43,11 @@ equal('guesses', [[g['samples'], g['frames']] for g in data['guessed_callers']][
 equal('processes', [f"{p['name']} ({p['pid']})" for p in data['processes']][:10],
       rows('processes with user stacks that are not whole', r'% +[\d.]+ %  (.*)$'))
 equal('unnamed', [[u['unnamed'], u['frames'], u['binary']] for u in data['unnamed']][:10],
-      [[int(a), int(b), c] for a, b, c in rows('frames without a name, by binary', r'^ +(\d+)  of (\d+) +(.*)$')])
+      [[int(a), int(b), c] for a, b, c in rows(part_of('frames without a name'), r'^ +(\d+)  of (\d+) +\d+ +\S+ %  [a-z-]+ +(.*)$')])
+equal('names', sum(u['unnamed_sampled'] for u in data['unnamed']), data['names']['all']['sampled'] - data['names']['named']['sampled'])
+if data['names']['all']['sampled']:
+    share = 100 * data['names']['named']['sampled'] / data['names']['all']['sampled']
+    equal('named', f'{share:.1f}', re.search(r'([\d.]+) % named', lines['names'])[1])
 equal('messages', [f"{m['severity']}: {m['text']}" for m in data['messages']], rows('messages while recording', r'^  (.*)$'))
 if data['snapshots']['count']:
     numbers = [int(n.replace(',', '')) for n in re.findall(r'[\d,]+\d|\d', lines['snapshots'])][:5]
