@@ -197,6 +197,7 @@ CAPTURE_SRCS := \
 	src/capture/tables/unwind_slabs.c \
 	src/capture/tables/unwind_slices.c \
 	src/capture/processes/binary_store.c \
+	src/capture/processes/cmdlines.c \
 	src/capture/processes/hidden_tasks.c \
 	src/capture/processes/jit_code.c \
 	src/capture/processes/jit_names.c \
@@ -265,6 +266,7 @@ REPORT_MAIN_SRCS := \
 	src/commands/commands.c \
 	src/commands/info_health.c \
 	src/commands/info_json.c \
+	src/commands/info_commands.c \
 	src/commands/info_names.c \
 	src/commands/pager.c \
 	src/commands/report_commands.c \

@@ -31,6 +31,7 @@
 #include "src/capture/bpf/capture_bpf.h"
 #include "src/capture/low_latency.h"
 #include "src/capture/processes/binary_store.h"
+#include "src/capture/processes/cmdlines.h"
 #include "src/capture/processes/jvm_maps.h"
 #include "src/capture/processes/process_tracker.h"
 #include "src/capture/recorder_parts.h"
@@ -350,7 +351,10 @@ static int open_tracker(struct recorder *r)
 
 	if (!err)
 		err = binary_store_new(&store, &r->store);
+	if (!err && r->opts.cmdlines)
+		err = cmdlines_new(give_up_rights, &r->cmdlines);
 	tracker.store = r->store;
+	tracker.cmdlines = r->cmdlines;
 	if (!err)
 		err = process_tracker_new(&tracker, &r->tracker);
 	return err;
@@ -588,6 +592,7 @@ void recorder_close(struct recorder *r)
 	session_free(r->session);
 	jvm_maps_free(r->jvms);
 	process_tracker_free(r->tracker);
+	cmdlines_free(r->cmdlines);
 	binary_store_free(r->store);
 	symbolizer_free(r->symbolizer);
 	parsers_free(r->parsers);

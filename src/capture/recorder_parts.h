@@ -52,6 +52,7 @@ struct recorder {
 	struct unwind_loader *loader;
 	struct binary_store *store;
 	struct process_tracker *tracker;
+	struct cmdlines *cmdlines;	/* NULL: not wanted */
 	struct session *session;
 	struct losses losses;
 	struct deferred_stacks *deferred;

@@ -15,6 +15,7 @@
 #include "src/base/opt.h"
 #include "src/base/plural.h"
 #include "src/commands/command.h"
+#include "src/commands/info_commands.h"
 #include "src/commands/info_health.h"
 #include "src/commands/info_json.h"
 #include "src/commands/info_names.h"
@@ -391,8 +392,10 @@ static void put_sizes(const struct trace_status *st)
 	}
 }
 
-static void show(const struct report *rep, const struct info_args *args)
+static int show(const struct report *rep, const struct info_args *args)
 {
+	int err;
+
 	put_facts(rep);
 	put_samples(rep);
 	put_events(rep);
@@ -400,18 +403,19 @@ static void show(const struct report *rep, const struct info_args *args)
 	put_ends(report_info(rep));
 	info_put_health(rep);
 	info_put_nameless(rep);
+	err = info_put_commands(rep);
 	put_notes(rep);
 	put_other_metas(rep);
 	if (args->sizes)
 		put_sizes(&report_info(rep)->status);
+	return err;
 }
 
-static void tell(const struct info_args *args, const struct report *rep)
+static int tell(const struct info_args *args, const struct report *rep)
 {
-	if (args->json)
-		info_json(stdout, rep, args->sizes);
-	else
-		show(rep, args);
+	int err = args->json ? info_json(stdout, rep, args->sizes) : show(rep, args);
+
+	return err ? fail(err, "%s", report_path(rep)) : 0;
 }
 
 /* The pager is there before rights are given up, because it is a program that must be started. */
@@ -428,7 +432,7 @@ static int run(const struct info_args *args, const char *path)
 		err = fd >= 0 ? report_open_fd(fd, path, &args->query, &rep)
 			      : report_open(path, &args->query, &rep);
 	if (!err)
-		tell(args, rep);
+		err = tell(args, rep);
 	err = pager_end(&pager) ?: err;
 	if (err)
 		fail_if_silent(err, "info %s", path);

@@ -6,6 +6,7 @@
 
 #include "formats/render/json_writer.h"
 #include "formats/render/scan_sums_json.h"
+#include "src/commands/info_commands.h"
 #include "src/model/definition_store.h"
 #include "src/profile/cpu_check.h"
 #include "src/profile/name_health.h"
@@ -375,12 +376,13 @@ static void put_recording(struct json_writer *w, const struct report *rep)
 	put_tasks(w, rep);
 }
 
-void info_json(FILE *out, const struct report *rep, bool sizes)
+int info_json(FILE *out, const struct report *rep, bool sizes)
 {
 	const struct report_info *info = report_info(rep);
 	const struct stack_health *h = report_health(rep);
 	struct json_writer w = { .out = out };
 	char warning[256];
+	int err;
 
 	json_begin(&w, '{');
 	put_recording(&w, rep);
@@ -395,6 +397,7 @@ void info_json(FILE *out, const struct report *rep, bool sizes)
 	put_processes(&w, rep, h);
 	put_nameless(&w, report_names(rep));
 	put_names(&w, report_names(rep));
+	err = info_json_commands(&w, rep);
 	put_frames(&w, info, &h->frames);
 	put_losses(&w, info);
 	put_damage(&w, info);
@@ -403,4 +406,5 @@ void info_json(FILE *out, const struct report *rep, bool sizes)
 		put_sizes(&w, &info->status);
 	json_end(&w, '}');
 	putc('\n', out);
+	return err;
 }

@@ -19,6 +19,7 @@
  *	unnamed [{binary, frames, unnamed, unnamed_sampled, cause}]
  *	names {all, named, with_lines, file_and_offset, unknown, causes {name: ...}}, each of them
  *		{frames, sampled}
+ *	commands [{processes, pid, command_line, parent_pid, parent}]; with --cmdline
  *	frames {distinct, unnamed, exact, return_addresses, guessed}
  *	lost {all, samples, by_cause {name: count}}
  *	damage {truncated, bad_chunks, lost_repeats, skipped_bytes, skipped_records, refused}
@@ -32,4 +33,5 @@
 
 struct report;
 
-void info_json(FILE *out, const struct report *rep, bool sizes);
+/* 0 or -ENOMEM; prints no message. */
+int info_json(FILE *out, const struct report *rep, bool sizes);

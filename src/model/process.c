@@ -16,6 +16,7 @@ void processes_init(struct processes *ps)
 
 static void process_free(struct process *p)
 {
+	free(p->cmdline);
 	free(p->maps);
 	free(p->windows);
 	free(p);
@@ -280,6 +281,8 @@ int process_inherit(struct process *child, const struct process *parent, uint64_
 	}
 	child->exe = parent->exe;
 	memcpy(child->comm, parent->comm, sizeof(child->comm));
+	if (parent->cmdline && !child->cmdline)
+		child->cmdline = strdup(parent->cmdline);
 	child->generation = parent->generation;
 	memcpy(child->published, parent->published, sizeof(child->published));
 	return 0;

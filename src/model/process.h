@@ -60,6 +60,7 @@ struct process {
 	uint64_t exec_ns;		/* of the exec it began with; 0: it began in another way */
 	uint32_t parent_tgid;
 	char comm[16];			/* of the leader */
+	char *cmdline;			/* --cmdline; NULL: not known; owned */
 	uint32_t exe;			/* binary index; 0 unknown */
 	struct mapping *maps;		/* those mapped now sorted by start, then the dead ones */
 	size_t nr_maps, cap_maps;

@@ -276,11 +276,33 @@ void procfs_tmp(pid_t pid, struct process_tmp *out)
 }
 
 /* io_read_file(), or procfs_tmp() if the path is /proc/PID/root. */
+/* The beginning of a file. *out ends with a NUL. */
+static ssize_t read_beginning(const char *path, char **out, size_t max)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	ssize_t n = fd < 0 ? -errno : 0;
+
+	*out = n < 0 ? NULL : calloc(1, max + 1);
+	if (*out)
+		n = io_pread(fd, *out, max, 0);
+	else if (!n)
+		n = -ENOMEM;
+	if (fd >= 0)
+		close(fd);
+	if (n < 0) {
+		free(*out);
+		*out = NULL;
+	}
+	return n;
+}
+
 static ssize_t read_or_open(const char *path, char **out, size_t max)
 {
 	struct process_tmp *tmp;
 	const char *name = strrchr(path, '/');
 
+	if (name && !strcmp(name, "/cmdline"))
+		return read_beginning(path, out, max);
 	if (!name || strcmp(name, "/root"))
 		return io_read_file(path, out, max);
 	tmp = malloc(sizeof(*tmp));
@@ -325,6 +347,27 @@ int procfs_tmp_timed(struct timed_reader *reader, pid_t pid, struct process_tmp 
 	free(answer);
 	out->dir = file_limit_keep(out->dir);
 	return 0;
+}
+
+int procfs_cmdline_timed(struct timed_reader *reader, pid_t pid, char **text)
+{
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	n = timed_reader_get(reader, path, PROCFS_CMDLINE_MAX, text);
+	if (n < 0)
+		return (int)n;
+	while (n > 0 && !(*text)[n - 1])
+		n--;
+	for (ssize_t i = 0; i < n; i++)
+		if (!(*text)[i])
+			(*text)[i] = ' ';
+	if (n)
+		return 0;
+	free(*text);
+	*text = NULL;
+	return -ENODATA;
 }
 
 static bool is_called(pid_t pid, uint32_t number, uint32_t depth)

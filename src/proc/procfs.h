@@ -86,6 +86,13 @@ struct timed_reader *procfs_reader_new(int timeout_ms, void (*begin)(void));
 /* The name of a process; "": unknown. */
 void procfs_comm(pid_t pid, char *buf, size_t size);
 
+/*
+ * The command line of a process, its words joined by blanks, at most PROCFS_CMDLINE_MAX bytes; the
+ * caller frees it. 0; -ENODATA: it has none (yet); or another -errno.
+ */
+#define PROCFS_CMDLINE_MAX 4096
+int procfs_cmdline_timed(struct timed_reader *reader, pid_t pid, char **text);
+
 /* The child of pid that has this number in the namespace depth levels below ours; 0: none. */
 pid_t procfs_child_called(pid_t pid, uint32_t number, uint32_t depth);
 

@@ -181,6 +181,9 @@ static const struct opt common_opts[] = {
 	  "ask each Java virtual machine (JDK 17 or later) for the names of its code, a second "
 	  "after it was met and at the end: it writes /tmp/perf-PID.map",
 	  opt_flag, AT(java_perf_map), NULL, NULL, NULL },
+	{ 0, "cmdline", NULL,
+	  "record the command lines of processes as well, for probee info; they may hold secrets",
+	  opt_flag, AT(cmdlines), NULL, NULL, NULL },
 	{ 0, "no-symbolize", NULL,
 	  "addresses only, without the names of functions; probee symbolize adds them later",
 	  opt_flag, AT(no_symbolize), NULL, NULL, NULL },

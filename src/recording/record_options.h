@@ -25,6 +25,7 @@ struct record_args {
 	bool user_only, kernel_only, include_idle, quiet, verbose, strict, all;
 	bool java_perf_map;		/* asks JVMs for maps of their code */
 	bool no_symbolize;		/* addresses only */
+	bool cmdlines;
 	bool force;			/* replaces files that are no earlier outputs */
 	uint32_t max_frames;
 	uint32_t audit;			/* one in so many stacks keeps its memory; 0: none */

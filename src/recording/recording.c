@@ -140,6 +140,7 @@ static int open_recorder(struct recording *r)
 		.inline_depth = a->render.style.inline_depth,
 		.debug_urls = a->debug_urls,
 		.no_names = a->no_symbolize,
+		.cmdlines = a->cmdlines,
 		.limit_rate = most_hz(&a->capture) > UNLIMITED_HZ,
 		.ring_bytes = most_hz(&a->capture) > FAST_HZ ? FAST_RING_BYTES : 0,
 		.losses = add_losses,

@@ -222,11 +222,14 @@ static void test_process_that_is_gone(void **state)
 
 	process_exit(p, 20);
 	p->scanned = true;
+	p->cmdline = strdup("cat /etc/motd");
 	/* A parent without a record is none: it would be a reference forwards. */
 	assert_int_equal(definitions_process(w->defs, p, parent), 1);
 	assert_int_equal(w->sink.process.parent, 0);
 	assert_int_equal(w->sink.process.flags, PROCESS_EXITED | PROCESS_FROM_SCAN);
+	assert_string_equal(w->sink.text[w->sink.process.cmdline], "cat /etc/motd");
 	assert_int_equal(definitions_process(w->defs, parent, p), 2);
+	assert_int_equal(w->sink.process.cmdline, 0);
 	assert_int_equal(w->sink.process.parent, 1);
 }
 

@@ -213,12 +213,14 @@ static void test_inherit(void **state)
 	parent->maps[0].written = parent->maps[1].written = true;
 	parent->exe = 7;
 	strcpy(parent->comm, "parent");
+	parent->cmdline = strdup("parent -x");
 	child = processes_add(*state, 101, 50);
 	assert_int_equal(process_inherit(child, parent, 50), 0);
 	assert_int_equal(child->nr_live, 2);
 	assert_int_equal(child->nr_maps, 2);
 	assert_int_equal(child->exe, 7);
 	assert_string_equal(child->comm, "parent");
+	assert_string_equal(child->cmdline, "parent -x");
 	assert_int_equal(binary_at(child, 0x1000, 50), 2);
 	assert_int_equal(child->maps[0].born_ns, 50);
 	assert_false(child->maps[0].written);

@@ -150,6 +150,26 @@ static void test_with_a_time_limit(void **state)
 	timed_reader_free(r);
 }
 
+/* The words that this program was started with, joined by blanks; a kernel thread has none. */
+static void test_command_line(void **state)
+{
+	struct timed_reader *r = procfs_reader_new(10000, NULL);
+	size_t len = strlen(program_invocation_name);
+	char *text = NULL;
+
+	(void)state;
+	assert_int_equal(procfs_cmdline_timed(r, getpid(), &text), 0);
+	assert_memory_equal(text, program_invocation_name, len);
+	assert_true(!text[len] || text[len] == ' ');
+	free(text);
+	assert_int_equal(procfs_cmdline_timed(r, 2, &text), -ENODATA);
+	assert_int_equal(procfs_cmdline_timed(r, 0x3fffffff, &text), -ENOENT);
+	timed_reader_free(r);
+	r = timed_reader_new(never, 1);
+	assert_int_equal(procfs_cmdline_timed(r, getpid(), &text), -ETIMEDOUT);
+	timed_reader_free(r);
+}
+
 static void run_as_other_user(int ready, const char *arg)
 {
 	(void)arg;
@@ -539,6 +559,7 @@ int main(void)
 		cmocka_unit_test(test_own_status),
 		cmocka_unit_test(test_effective_user),
 		cmocka_unit_test(test_with_a_time_limit),
+		cmocka_unit_test(test_command_line),
 		cmocka_unit_test(test_odd_names),
 		cmocka_unit_test(test_start_time),
 		cmocka_unit_test(test_kernel_thread),

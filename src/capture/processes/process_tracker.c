@@ -15,6 +15,7 @@
 #include "src/base/io.h"
 #include "src/base/timed_reader.h"
 #include "src/capture/processes/binary_store.h"
+#include "src/capture/processes/cmdlines.h"
 #include "src/capture/processes/jit_names.h"
 #include "src/capture/processes/lifetimes.h"
 #include "src/capture/processes/task_events.h"
@@ -152,12 +153,8 @@ static int scan_map(void *ctx, const struct proc_map *map)
 {
 	struct scan *s = ctx;
 	struct mapping m = {
-		.start = map->start,
-		.end = map->end,
-		.pgoff_bytes = map->pgoff_bytes,
-		.prot = map->prot,
-		.born_ns = s->time_ns,
-		.died_ns = TIME_NEVER,
+		.start = map->start, .end = map->end, .pgoff_bytes = map->pgoff_bytes,
+		.prot = map->prot, .born_ns = s->time_ns, .died_ns = TIME_NEVER,
 	};
 	struct binary *b;
 
@@ -221,6 +218,7 @@ void process_tracker_describe(struct process_tracker *t, struct process *p)
 {
 	struct proc_stat stat;
 
+	cmdlines_read(t->deps.cmdlines, p);
 	if (p->scanned || p->died_ns != TIME_NEVER || look_at_stat(t, p, &stat))
 		return;
 	p->is_kthread = stat.kthread;
@@ -335,6 +333,7 @@ static int event_exec(struct process_tracker *t, const struct task_event *ev)
 		p->start_boottime_ns = old->start_boottime_ns;
 	}
 	strncpy(p->comm, ev->text, sizeof(p->comm) - 1);
+	cmdlines_read(t->deps.cmdlines, p);
 	t->settle_until_ns = ev->time_ns + EXEC_SETTLES_NS;
 	return 0;
 }
@@ -370,13 +369,8 @@ static void keep_tmp(struct process_tracker *t, struct tracked *own, struct proc
 static int event_map(struct process_tracker *t, const struct task_event *ev)
 {
 	struct proc_map map = {
-		.start = ev->start,
-		.end = ev->start + ev->len,
-		.pgoff_bytes = ev->pgoff_bytes,
-		.prot = ev->prot,
-		.dev = ev->dev,
-		.ino = ev->ino,
-		.path = ev->text,
+		.start = ev->start, .end = ev->start + ev->len, .pgoff_bytes = ev->pgoff_bytes,
+		.prot = ev->prot, .dev = ev->dev, .ino = ev->ino, .path = ev->text,
 	};
 	struct process *p = known(t, ev);
 	struct scan s = { .t = t, .p = p, .tid = (pid_t)ev->tid, .time_ns = ev->time_ns };
@@ -390,6 +384,7 @@ static int event_map(struct process_tracker *t, const struct task_event *ev)
 		map.path = "";
 	if (jit_names_path(map.path))
 		keep_tmp(t, own, p);
+	cmdlines_read(t->deps.cmdlines, p);
 	t->any_dirty = true;
 	own->nr_new_maps++;
 	return scan_map(&s, &map);
@@ -480,8 +475,7 @@ int process_tracker_start(struct process_tracker *t, struct unwind_loader *loade
 	err = process_tracker_update(t);
 	if (t->no_events)
 		note("cannot follow processes as they come and go (perf_event_open: %s): new ones "
-		     "are looked up in "
-		     "/proc, short-lived ones may stay nameless",
+		     "are looked up in /proc, short-lived ones may stay nameless",
 		     strerror(-t->no_events));
 	t->loader = loader;
 	t->any_dirty = true;
@@ -525,13 +519,8 @@ struct process *process_tracker_find(struct process_tracker *t, uint32_t tgid, u
  */
 static bool look_again(struct process_tracker *t, struct process *p)
 {
-	struct scan s = {
-		.t = t,
-		.p = p,
-		.tid = procfs_living_thread((pid_t)p->tgid),
-		.time_ns = now_ns(),
-		.want_found = true,
-	};
+	struct scan s = { .t = t, .p = p, .tid = procfs_living_thread((pid_t)p->tgid),
+			  .time_ns = now_ns(), .want_found = true };
 	uint32_t before = p->generation;
 
 	if (!scan_maps(&s))

@@ -51,6 +51,7 @@
 struct process_tracker;
 struct binaries;
 struct binary_store;
+struct cmdlines;
 struct process_tmp;
 struct task_event;
 struct unwind_loader;
@@ -60,6 +61,7 @@ struct process_tracker_deps {
 	struct binaries *binaries;
 	struct binary_store *store;
 	bool (*wanted)(void *ctx, uint32_t tgid);	/* NULL: every process is followed */
+	struct cmdlines *cmdlines;	/* NULL: not wanted */
 	void (*begin_thread)(void);	/* what its thread does first; NULL: nothing */
 	bool patient;			/* the fd is readable only when very many events wait */
 	void *ctx;
@@ -79,7 +81,8 @@ int process_tracker_update(struct process_tracker *t);
 int process_tracker_event(void *t, const struct task_event *ev);
 struct process *process_tracker_find(struct process_tracker *t, uint32_t tgid, uint64_t time_ns);
 /*
- * Asks /proc when p began and whether it is a kernel thread, if no one has done that and it lives.
+ * Asks /proc when p began, whether it is a kernel thread, and for its command line if that is
+ * wanted, if no one has done that and it lives.
  */
 void process_tracker_describe(struct process_tracker *t, struct process *p);
 

@@ -204,6 +204,7 @@ static uint32_t emit_process(struct definitions *d, struct process *p, const str
 		.ns_tgid = status.ns_tgid == p->tgid ? 0 : status.ns_tgid,
 		.uid = status.uid,
 		.cgroup = definitions_string(d, cgroup),
+		.cmdline = definitions_string(d, p->cmdline),
 	};
 	rec.process.id = ++d->nr_processes;
 	emit(d, &rec);
