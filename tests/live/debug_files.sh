@@ -47,6 +47,12 @@ build other 0xa105 && strip_to other "$root/app/other" && objcopy --only-keep-de
 build changed none && strip_to changed "$root/app/changed" && cp changed.debug "$root/app" && echo >>"$root/app/changed.debug"
 for name in by_id beside below global deleted replaced other changed; do run $name "$chroot" "$root" /app/$name; done
 run merged "$chroot" "$root" /usr/lib/app/merged
+# In a mount namespace of its own, as a container is: paths count from a root that nobody else sees.
+build pivoted none && strip_to pivoted "$root/app/pivoted" && cp pivoted.debug "$root/usr/lib/debug/app"
+cat >pivot.sh <<'EOT'
+mount --rbind "$1" "$1" && cd "$1" && mkdir -p old && pivot_root . old && exec "$2"
+EOT
+run pivoted "$(command -v unshare)" -m --propagation private sh "$T/pivot.sh" "$root" /app/pivoted
 rm "$root/app/deleted"
 cp by_id "$root/app/new" && mv "$root/app/new" "$root/app/replaced"
 
@@ -102,7 +108,7 @@ snapshot -p "$list" -i 1 -o x.pbz
 check "exit status" equal "$RC" 0
 "$PROBEE" report -q x.pbz --csv >x.csv
 named() { grep "|${pids[$1]}|" x.csv | grep -q "$2"; }
-for name in by_id beside below global merged deleted replaced mini memfd large far; do
+for name in by_id beside below global merged pivoted deleted replaced mini memfd large far; do
 	check "$name" named $name "in_$name"
 done
 check "replaced: not the names of the new file" not named replaced 'in_by_id'
