@@ -143,3 +143,38 @@ static inline pid_t live_in(const char *root)
 	close(ready[0]);
 	return pid;
 }
+
+/* A process with the root directory w->dir, if that can be had, and a binary there: /app/prog. */
+struct rooted {
+	struct world *w;
+	pid_t pid;			/* -1: it cannot be had */
+	struct stat binary;
+};
+
+static inline void rooted_begin(struct rooted *r)
+{
+	char command[256];
+	void *w;
+
+	assert_int_equal(setup(&w), 0);
+	r->w = w;
+	snprintf(command, sizeof(command),
+		 "cd %s && chmod 755 . && mkdir -p app build/sub usr/lib/debug/.dwz "
+		 "usr/lib/debug/.build-id/ab usr/lib/debug/app",
+		 r->w->dir);
+	assert_int_equal(system(command), 0);
+	make_file(r->w, "app/prog", "binary");
+	assert_int_equal(stat(in(r->w, "app/prog"), &r->binary), 0);
+	r->pid = live_in(r->w->dir);
+}
+
+static inline void rooted_end(struct rooted *r)
+{
+	void *w = r->w;
+
+	if (r->pid > 0) {
+		kill(r->pid, SIGKILL);
+		waitpid(r->pid, NULL, 0);
+	}
+	teardown(&w);
+}

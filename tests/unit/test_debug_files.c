@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Where debug files and the files that they name are looked for, and what another user may plant
- * there.
- */
+/* Where debug files are looked for, and what another user may plant there. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -20,9 +17,7 @@
 
 #include "src/elf/debug_name.h"
 #include "src/foreign/debug_files.h"
-#include "src/foreign/sealed_file.h"
 #include "tests/unit/foreign_world.h"
-#include "tests/unit/helper_processes.h"
 
 /* ---- debug files ---- */
 
@@ -184,242 +179,23 @@ static void test_debug_file_that_is_mounted(void **state)
 	assert_int_equal(nr, 0);
 }
 
-/* ---- files that are named in debug information ---- */
+/* ---- places of debug files ---- */
 
-/* A process with the root directory w->dir; a binary of this owner in /app. */
-struct beside_world {
-	struct world *w;
-	pid_t pid;
-	struct stat binary;
-	struct helper_processes helpers;
-	struct beside_names names;
-	int from;			/* sealed */
-};
-
-static int make_tree(void **state)
+static int begin(void **state)
 {
-	struct beside_world *b = test_calloc(1, sizeof(*b));
-	char command[256];
-	void *w;
-
-	if (setup(&w))
-		return -1;
-	*state = b;
-	b->w = w;
-	b->from = -1;
-	snprintf(command, sizeof(command),
-		 "cd %s && chmod 755 . && mkdir -p app build/sub usr/lib/debug/.dwz "
-		 "usr/lib/debug/.build-id/ab usr/lib/debug/app",
-		 b->w->dir);
-	assert_int_equal(system(command), 0);
-	make_file(b->w, "app/prog", "binary");
-	assert_int_equal(stat(in(b->w, "app/prog"), &b->binary), 0);
-	helper_processes_start(&b->helpers);
-	b->pid = live_in(b->w->dir);
+	*state = test_calloc(1, sizeof(struct rooted));
+	rooted_begin(*state);
 	return 0;
 }
 
-static int end_tree(void **state)
+static int end(void **state)
 {
-	struct beside_world *b = *state;
-	void *w = b->w;
-
-	if (b->pid > 0) {
-		kill(b->pid, SIGKILL);
-		waitpid(b->pid, NULL, 0);
-	}
-	if (b->from >= 0)
-		close(b->from);
-	helper_processes_end(&b->helpers);
-	test_free(b);
-	return teardown(&w);
+	rooted_end(*state);
+	test_free(*state);
+	return 0;
 }
 
-/* The names count from this file from now on. */
-static void name_from(struct beside_world *b, const char *file)
-{
-	int fd = open(in(b->w, file), O_RDONLY | O_CLOEXEC);
-
-	assert_true(fd >= 0);
-	if (b->from >= 0)
-		close(b->from);
-	b->from = sealed_file_new(fd);
-	assert_true(b->from >= 0);
-	close(fd);
-}
-
-static void unit(struct beside_world *b, const char *name, const char *dir)
-{
-	assert_int_equal(beside_names_add(&b->names, BESIDE_DWO, name, dir, NULL, 0), 0);
-}
-
-/* Appends "number:contents " of a file that was found. */
-static void describe(char *out, size_t size, const struct beside_file *file)
-{
-	char text[32] = "";
-	int fd = sealed_file_open(file->fd);
-
-	assert_true(fd >= 0);
-	assert_true(read(fd, text, sizeof(text) - 1) >= 0);
-	close(fd);
-	close(file->fd);
-	snprintf(out + strlen(out), size - strlen(out), "%u:%s ", file->name, text);
-}
-
-/* Asks for all names, and forgets them. */
-static void expect(struct beside_world *b, const char *want)
-{
-	const struct beside_query q = {
-		.pid = b->pid, .path = "/app/prog", .st = &b->binary, .from = b->from,
-		.names = &b->names,
-	};
-	struct beside_file files[BESIDE_MAX];
-	size_t nr = file_opener_beside(b->helpers.opener, &q, files);
-	char found[1024] = "";
-
-	for (size_t i = 0; i < nr; i++)
-		describe(found, sizeof(found), &files[i]);
-	assert_string_equal(found, want);
-	memset(&b->names, 0, sizeof(b->names));
-}
-
-static void test_units(void **state)
-{
-	struct beside_world *b = *state;
-
-	if (b->pid < 0)
-		skip();
-	make_file(b->w, "build/main.dwo", "main");
-	make_file(b->w, "build/sub/other.dwo", "other");
-	make_file(b->w, "app/moved.dwo", "moved");
-	make_file(b->w, "usr/lib/debug/kept.dwo", "kept");
-	unit(b, "main.dwo", "/build");
-	unit(b, "/build/main.dwo", "/nowhere");
-	unit(b, "sub/../sub/other.dwo", "/build");
-	unit(b, "out/moved.dwo", "/gone");
-	unit(b, "kept.dwo", "/gone");
-	unit(b, "missing.dwo", "/build");
-	unit(b, "", "");
-	expect(b, "0:main 1:main 2:other 3:moved 4:kept ");
-	/* The directory of compilation comes first. */
-	make_file(b->w, "app/main.dwo", "copy");
-	unit(b, "main.dwo", "/build");
-	unit(b, "main.dwo", ".");
-	expect(b, "0:main 1:copy ");
-}
-
-/* A name means the root directory of the process, whatever links and dots it goes through. */
-static void test_units_stay_in_the_root(void **state)
-{
-	struct beside_world *b = *state;
-	char outside[64] = "/tmp/probee-outside.XXXXXX", up[128];
-	int fd = mkstemp(outside);
-
-	assert_true(fd >= 0 && !fchmod(fd, 0644));
-	close(fd);
-	if (b->pid < 0)
-		skip();
-	assert_int_equal(symlink(outside, in(b->w, "build/link.dwo")), 0);
-	unit(b, outside, "/build");
-	unit(b, outside + 1, "/../../../..");
-	snprintf(up, sizeof(up), "../../../..%s", outside);
-	unit(b, up, "/usr/lib");
-	unit(b, up, "/usr/lib/debug");
-	unit(b, "link.dwo", "/build");
-	unit(b, "passwd", "/proc/self/root/etc");
-	expect(b, "");
-	assert_int_equal(mkdir(in(b->w, "tmp"), 0755), 0);
-	make_file(b->w, outside + 1, "inside");
-	unit(b, "link.dwo", "/build");
-	expect(b, "0:inside ");
-	assert_int_equal(unlink(outside), 0);
-}
-
-/* What is not a plain file of root's or of the owner's is not opened. */
-static void test_units_of_others(void **state)
-{
-	struct beside_world *b = *state;
-	int events = watch(make_device(b->w, "build/device.dwo"));
-
-	if (b->pid < 0 || geteuid())
-		skip();
-	b->binary.st_uid = 12345;
-	assert_int_equal(mkfifo(in(b->w, "build/fifo.dwo"), 0666), 0);
-	make_file(b->w, "build/other.dwo", "other");
-	make_file(b->w, "build/own.dwo", "own");
-	make_file(b->w, "build/secret.dwo", "secret");
-	assert_int_equal(chown(in(b->w, "build/other.dwo"), 12346, 12346), 0);
-	assert_int_equal(chown(in(b->w, "build/own.dwo"), 12345, 12345), 0);
-	assert_int_equal(chmod(in(b->w, "build/own.dwo"), 0600), 0);
-	assert_int_equal(chmod(in(b->w, "build/secret.dwo"), 0600), 0);
-	unit(b, "device.dwo", "/build");
-	unit(b, "fifo.dwo", "/build");
-	unit(b, "other.dwo", "/build");
-	unit(b, "own.dwo", "/build");
-	unit(b, "secret.dwo", "/build");
-	unit(b, ".", "/build");
-	expect(b, "3:own ");
-	assert_false(was_opened(events));
-	/* One on another file system, which may say of any file that it is root's. */
-	b->binary.st_dev++;
-	unit(b, "own.dwo", "/build");
-	expect(b, "");
-}
-
-static void test_packages(void **state)
-{
-	struct beside_world *b = *state;
-
-	if (b->pid < 0)
-		skip();
-	make_file(b->w, "usr/lib/debug/app/prog.debug", "debug");
-	make_file(b->w, "usr/lib/debug/app/prog.debug.dwp", "third");
-	name_from(b, "usr/lib/debug/app/prog.debug");
-	beside_names_add(&b->names, BESIDE_DWP, NULL, NULL, NULL, 0);
-	expect(b, "0:third ");
-	make_file(b->w, "usr/lib/debug/app/prog.dwp", "second");
-	beside_names_add(&b->names, BESIDE_DWP, NULL, NULL, NULL, 0);
-	expect(b, "0:second ");
-	make_file(b->w, "app/prog.dwp", "first");
-	beside_names_add(&b->names, BESIDE_DWP, NULL, NULL, NULL, 0);
-	expect(b, "0:first ");
-}
-
-static void alternative(struct beside_world *b, const char *name)
-{
-	assert_int_equal(beside_names_add(&b->names, BESIDE_ALT, name, NULL, "\xab\xcd", 2), 0);
-}
-
-/* Every file that may be the one with the build-id, once. */
-static void test_alternatives(void **state)
-{
-	struct beside_world *b = *state;
-
-	if (b->pid < 0)
-		skip();
-	make_file(b->w, "usr/lib/debug/app/prog.debug", "debug");
-	make_file(b->w, "usr/lib/debug/.dwz/common", "common");
-	make_file(b->w, "usr/lib/debug/.build-id/ab/cd.debug", "by id");
-	assert_int_equal(symlink("../../app/prog.debug",
-				 in(b->w, "usr/lib/debug/.build-id/ab/01.debug")), 0);
-	/* A relative name counts from where the debug file is, not from a link to it. */
-	name_from(b, "usr/lib/debug/.build-id/ab/01.debug");
-	alternative(b, "../.dwz/common");
-	expect(b, "0:common 0:by id ");
-	alternative(b, "/usr/lib/debug/.dwz/common");
-	alternative(b, "/build/old/.dwz/common");
-	alternative(b, "/nowhere");
-	expect(b, "0:common 0:by id 1:by id 1:common 2:by id ");
-	/* Without the debug file its directory is unknown. */
-	close(b->from);
-	b->from = -1;
-	alternative(b, "../.dwz/other");
-	expect(b, "0:by id ");
-}
-
-/* ---- places of debug files ---- */
-
-static void expect_debug(struct beside_world *b, const char *path, const char *want)
+static void expect_debug(struct rooted *b, const char *path, const char *want)
 {
 	const struct debug_name name = { .build_id = { 0xab, 0xcd }, .build_id_len = 2,
 					 .link = "x.debug" };
@@ -439,7 +215,7 @@ static void expect_debug(struct beside_world *b, const char *path, const char *w
 /* gdb's order. Without the file by build-id the last of them has room as well. */
 static void test_order_of_debug_files(void **state)
 {
-	struct beside_world *b = *state;
+	struct rooted *b = *state;
 	char new[128];
 
 	if (b->pid < 0)
@@ -464,7 +240,7 @@ static void test_order_of_debug_files(void **state)
 /* Debug files of packages that were built before /lib became a link to /usr/lib. */
 static void test_merged_directories(void **state)
 {
-	struct beside_world *b = *state;
+	struct rooted *b = *state;
 	char command[256];
 
 	if (b->pid < 0)
@@ -485,7 +261,7 @@ static void test_merged_directories(void **state)
 /* The binary itself and a second name of a file are no candidates. */
 static void test_debug_files_once(void **state)
 {
-	struct beside_world *b = *state;
+	struct rooted *b = *state;
 	char other[128];
 
 	if (b->pid < 0)
@@ -498,58 +274,10 @@ static void test_debug_files_once(void **state)
 	expect_debug(b, "/app/prog", "one ");
 }
 
-/* What a parser may have been made to say. */
-static void test_names_that_are_not_sound(void **state)
-{
-	static const struct beside_names none;
-	struct beside_world *b = *state;
-	struct beside_names *n = &b->names;
-
-	assert_true(beside_names_are_sound(&none));
-	assert_int_equal(beside_names_add(n, BESIDE_ALT, "x", NULL, "y", 1), -EINVAL);
-	assert_int_equal(beside_names_add(n, BESIDE_DWO, "x", NULL, "yz", 2), -EINVAL);
-	for (int i = 0; i < BESIDE_MAX; i++)
-		unit(b, "app/prog", "/");
-	assert_int_equal(beside_names_add(n, BESIDE_DWO, "x", NULL, NULL, 0), -ENOSPC);
-	assert_true(beside_names_are_sound(n));
-	n->v[3].kind = BESIDE_KINDS;
-	assert_false(beside_names_are_sound(n));
-	n->v[3].kind = BESIDE_DWO;
-	n->v[3].name = n->text_len;
-	assert_false(beside_names_are_sound(n));
-	n->v[3].name = 0;
-	n->text[n->text_len - 1] = 'x';
-	assert_false(beside_names_are_sound(n));
-	n->text[n->text_len - 1] = 0;
-	n->text_len = BESIDE_TEXT_BYTES + 1;
-	assert_false(beside_names_are_sound(n));
-	expect(b, "");
-}
-
-/* As many as there can be, in one answer. */
-static void test_many_names(void **state)
-{
-	struct beside_world *b = *state;
-	char large[BESIDE_TEXT_BYTES], name[64], want[512] = "";
-
-	if (b->pid < 0)
-		skip();
-	memset(large, 'x', sizeof(large));
-	large[sizeof(large) - 1] = 0;
-	assert_int_equal(beside_names_add(&b->names, BESIDE_DWO, large, NULL, NULL, 0), -ENOSPC);
-	for (int i = 0; i < BESIDE_MAX; i++) {
-		snprintf(name, sizeof(name), "build/%d.dwo", i);
-		make_file(b->w, name, "unit");
-		unit(b, name, "/");
-		snprintf(want + strlen(want), sizeof(want) - strlen(want), "%d:unit ", i);
-	}
-	expect(b, want);
-}
-
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-#define B(f) cmocka_unit_test_setup_teardown(f, make_tree, end_tree)
+#define B(f) cmocka_unit_test_setup_teardown(f, begin, end)
 	const struct CMUnitTest tests[] = {
 		T(test_debug_link_to_a_device),
 		T(test_debug_link),
@@ -557,16 +285,9 @@ int main(void)
 		T(test_debug_link_beside_another_file),
 		T(test_debug_file_in_a_container),
 		T(test_debug_file_that_is_mounted),
-		B(test_units),
-		B(test_units_stay_in_the_root),
-		B(test_units_of_others),
-		B(test_packages),
-		B(test_alternatives),
-		B(test_names_that_are_not_sound),
 		B(test_order_of_debug_files),
 		B(test_merged_directories),
 		B(test_debug_files_once),
-		B(test_many_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
