@@ -15,6 +15,8 @@
 #include "src/late_names/late_names.h"
 #include "src/model/definition_store.h"
 
+#define MAX_LINES 256			/* of a SYMBOL: TRACE.md 7 */
+
 /* Numbers of one recording that stand for things of struct late_names; by index there, 0: none. */
 struct ids {
 	uint32_t *v;
@@ -63,9 +65,9 @@ static bool same_string(const void *ctx, uint32_t id)
 	return len == k->len && !memcmp(text, k->text, len);
 }
 
-static uint64_t hash_func(uint32_t name, uint32_t sysname, uint8_t flags)
+static uint64_t hash_func(const struct rec_func *f)
 {
-	return hash_u64(hash_u64(flags, name), sysname);
+	return hash_u64(hash_u64(hash_u64(f->flags, f->name), f->sysname), f->file);
 }
 
 /* Makes the original's strings and functions findable, so that none is written twice. */
@@ -86,7 +88,7 @@ static int index_known(struct copy *c)
 		const struct rec_func *f = definition_store_find_func(t, id);
 
 		if (f)
-			err = ix_add(&c->funcs.known, hash_func(f->name, f->sysname, f->flags), id);
+			err = ix_add(&c->funcs.known, hash_func(f), id);
 	}
 	return err;
 }
@@ -133,7 +135,7 @@ static bool same_func(const void *ctx, uint32_t id)
 static int put_func(struct copy *c, uint32_t func, uint32_t *id)
 {
 	const struct late_func *f = &c->n->funcs[func];
-	struct record rec = { .tag = REC_FUNC, .func = { .lang = f->lang, .flags = f->flags } };
+	struct record rec = { .tag = REC_FUNC };
 	struct func_key k = { tables_of(c), &rec.func };
 	int err;
 
@@ -142,13 +144,17 @@ static int put_func(struct copy *c, uint32_t func, uint32_t *id)
 	*id = c->funcs.v[func];
 	if (*id)
 		return 0;
+	rec.func.lang = f->lang;
+	rec.func.flags = f->flags;
+	rec.func.start_line = f->start_line;
 	err = put_string(c, f->name, &rec.func.name);
 	if (!err)
 		err = put_string(c, f->sysname, &rec.func.sysname);
+	if (!err)
+		err = put_string(c, f->file, &rec.func.file);
 	if (err)
 		return err;
-	*id = ix_find(&c->funcs.known, hash_func(rec.func.name, rec.func.sysname, f->flags),
-		      same_func, &k);
+	*id = ix_find(&c->funcs.known, hash_func(&rec.func), same_func, &k);
 	if (*id == IX_NONE)
 		*id = rec.func.id = ++c->funcs.last;
 	c->funcs.v[func] = *id;
@@ -165,9 +171,9 @@ static bool replaces(const struct late_question *q, const struct table_symbol *o
 
 static int put_symbol(struct copy *c, const struct late_question *q)
 {
-	struct rec_line lines[256];
+	struct rec_line lines[MAX_LINES];
 	struct record rec = { .tag = REC_SYMBOL, .symbol = { q->frame, q->status, 0, lines, 0 } };
-	uint32_t nr = q->nr_lines < 256 ? q->nr_lines : 256;
+	uint32_t nr = q->nr_lines < MAX_LINES ? q->nr_lines : MAX_LINES;
 	int err = 0;
 
 	if (q->has_offset)

@@ -12,6 +12,7 @@
 #include "src/late_names/late_names.h"
 #include "src/proc/procfs.h"
 #include "src/symbolize/kernel_symbols.h"
+#include "src/symbolize/symbol_batch.h"
 #include "src/symbolize/symbolizer.h"
 
 /*
@@ -52,23 +53,36 @@ static struct late_binary *binary_of(struct late_names *n, const struct late_que
 
 /* ---- files ---- */
 
+static int add_line(struct late_names *n, struct late_question *q, const struct symbol_line *line)
+{
+	const struct late_func func = {
+		.name = late_names_text(n, line->name),
+		.sysname = late_names_text(n, line->sysname ? line->sysname : line->name),
+		.file = late_names_text(n, line->decl_file ? line->decl_file : line->file),
+		.start_line = line->decl_line, .lang = line->lang, .flags = line->func_flags,
+	};
+	bool has_line = symbol_line_is_in_file(line);
+
+	return late_names_add_line(n, q, &func, has_line ? line->line : 0,
+				   has_line ? line->column : 0);
+}
+
 static int on_answer(void *ctx, uint32_t cookie, uint64_t addr, const struct symbol *sym)
 {
 	struct lookup *l = ctx;
 	struct late_question *q = &l->n->questions[cookie];
 	const struct rec_frame *f = late_names_frame(l->n, q);
-	struct late_func func = { .lang = sym->lang, .flags = sym->func_flags };
+	const struct symbol_line *lines;
+	struct symbol_line only;
+	size_t nr = symbol_functions(sym, &only, &lines);
 	int err = 0;
 
 	l->waiting--;
 	q->has_offset = sym->has_func_addr;
 	if (sym->has_func_addr)
 		q->offset = addr - sym->func_addr + !!(f->flags & FRAME_RETURN_ADDRESS);
-	if (sym->name) {
-		func.name = late_names_text(l->n, sym->name);
-		func.sysname = late_names_text(l->n, sym->sysname ? sym->sysname : sym->name);
-		err = late_names_add_line(l->n, q, &func, 0, 0);
-	}
+	for (size_t i = 0; i < nr && !err; i++)
+		err = add_line(l->n, q, &lines[i]);
 	late_names_answer(l->n, binary_of(l->n, q), q, sym->status, cause_of(sym->status));
 	return err;
 }
@@ -83,13 +97,13 @@ static int collect(struct lookup *l)
 /* Waits for all answers, and closes all files. */
 static int begin_anew(struct lookup *l)
 {
-	static const struct symbolizer_options plain;
-	struct symbolizer_options opts = plain;
+	const struct symbolizer_options opts = {
+		.max_depth = SYMBOL_MAX_DEPTH, .look_up = parse_names,
+		.ctx = l->src->files->parsers,
+	};
 	int err = l->symbolizer ? collect(l) : 0;
 
 	symbolizer_free(l->symbolizer);
-	opts.look_up = parse_names;
-	opts.ctx = l->src->files->parsers;
 	l->symbolizer = symbolizer_new(l->src->pool, &opts);
 	l->files = 0;
 	return err ? err : l->symbolizer ? 0 : -ENOMEM;

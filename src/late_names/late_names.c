@@ -235,12 +235,13 @@ static bool same_func(const void *ctx, uint32_t id)
 	const struct func_key *k = ctx;
 	const struct late_func *f = &k->n->funcs[id];
 
-	return f->name == k->f->name && f->sysname == k->f->sysname && f->flags == k->f->flags;
+	return f->name == k->f->name && f->sysname == k->f->sysname && f->flags == k->f->flags &&
+	       f->file == k->f->file;
 }
 
 static int find_func(struct late_names *n, const struct late_func *f, uint32_t *index)
 {
-	uint64_t hash = hash_u64(hash_u64(f->flags, f->name), f->sysname);
+	uint64_t hash = hash_u64(hash_u64(hash_u64(f->flags, f->name), f->sysname), f->file);
 	struct func_key k = { n, f };
 	struct late_func *place;
 
@@ -260,7 +261,8 @@ int late_names_add_line(struct late_names *n, struct late_question *q, const str
 {
 	struct rec_line *place = array_push(&n->lines, &n->nr_lines, &n->cap_lines);
 
-	if (!place || f->name == UINT32_MAX || f->sysname == UINT32_MAX)
+	if (!place || f->name == UINT32_MAX || f->sysname == UINT32_MAX ||
+	    f->file == UINT32_MAX)
 		return -ENOMEM;
 	if (!q->nr_lines++)
 		q->first_line = (uint32_t)n->nr_lines - 1;

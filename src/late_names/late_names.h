@@ -72,7 +72,8 @@ struct late_question {
 };
 
 struct late_func {
-	uint32_t name, sysname;		/* in late_names.texts */
+	uint32_t name, sysname, file;	/* in late_names.texts; file: that declares it */
+	uint32_t start_line;
 	uint8_t lang, flags;
 };
 
@@ -127,7 +128,7 @@ const struct late_question *late_names_find(const struct late_names *n, uint32_t
  */
 int late_names_add_line(struct late_names *n, struct late_question *q, const struct late_func *f,
 			uint32_t line, uint32_t column);
-/* The number of a text in n->texts, added if it is new; UINT32_MAX: no memory. */
+/* The number of a text in n->texts, added if it is new; NULL: 0; UINT32_MAX: no memory. */
 uint32_t late_names_text(struct late_names *n, const char *text);
 
 /* Ends the answer of q, which has a name if it has lines; cause counts if it has none. */

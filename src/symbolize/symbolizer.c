@@ -484,3 +484,17 @@ uint32_t symbolizer_binary_flags(const struct symbolizer *s, uint32_t binary)
 		       ? s->subjects[binary]->notes.flags
 		       : 0;
 }
+
+size_t symbol_functions(const struct symbol *sym, struct symbol_line *only,
+			const struct symbol_line **v)
+{
+	*only = (struct symbol_line){ .name = sym->name, .sysname = sym->sysname,
+				      .lang = sym->lang, .func_flags = sym->func_flags };
+	*v = sym->nr_lines ? sym->lines : only;
+	return sym->nr_lines ? sym->nr_lines : sym->name != NULL;
+}
+
+bool symbol_line_is_in_file(const struct symbol_line *l)
+{
+	return !l->file || !l->decl_file || !strcmp(l->file, l->decl_file);
+}

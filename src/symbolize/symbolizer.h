@@ -115,6 +115,19 @@ struct symbol {
 	size_t nr_lines;		/* 0: only its name is known */
 };
 
+/*
+ * All functions of an answer, innermost first, also where only its name is known: *only is made for
+ * that. Their number; 0: it has no name.
+ */
+size_t symbol_functions(const struct symbol *sym, struct symbol_line *only,
+			const struct symbol_line **v);
+/*
+ * Whether the line is one of the file that declares the function. A trace has the line, and the
+ * file of the function: a line of another file, which was included in the middle of the function,
+ * would be taken for one of that file.
+ */
+bool symbol_line_is_in_file(const struct symbol_line *l);
+
 /* pool NULL: symbolizer_collect() does the work itself. */
 struct symbolizer *symbolizer_new(struct worker_pool *pool, const struct symbolizer_options *opts);
 

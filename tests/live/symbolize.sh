@@ -32,6 +32,7 @@ folded named.pbz >named.folded
 folded full.pbz >full.folded
 chain=main$(printf ';f%d' {1..30})
 check "the chain is the one that was recorded with names" stacks share named.folded "$chain" --of f30 --percent 95
+check "inlined functions are there, too" stacks share named.folded "$chain;burn_[i]" --of f30 --percent 50
 check "the trace says when" grep -q '^symbols *late$' <("$PROBEE" info named.pbz)
 check "END has the number of nameless frames" equal "$(python3 "$ROOT/tests/spec/decode.py" --check named.pbz >/dev/null; echo $?)" 0
 check "same samples" equal "$(stacks total named.folded)" "$(stacks total bare.folded)"

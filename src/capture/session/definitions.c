@@ -355,28 +355,16 @@ uint32_t definitions_func(struct definitions *d, const struct symbol_line *l)
 	return rec.func.id;
 }
 
-/*
- * A record has the line, and the file of the function. A line of another file, which was included
- * in the middle of the function, would be taken for one of that file.
- */
-static bool is_in_file_of_function(const struct symbol_line *l)
-{
-	return !l->file || !l->decl_file || !strcmp(l->file, l->decl_file);
-}
-
 uint32_t definitions_lines(struct definitions *d, const struct symbol *sym,
 			   struct rec_line v[SYMBOL_MAX_DEPTH])
 {
-	const struct symbol_line only = {
-		.name = sym->name, .sysname = sym->sysname, .lang = sym->lang,
-		.func_flags = sym->func_flags,
-	};
-	const struct symbol_line *lines = sym->nr_lines ? sym->lines : &only;
-	uint32_t nr = sym->nr_lines ? (uint32_t)sym->nr_lines : sym->name != NULL;
+	const struct symbol_line *lines;
+	struct symbol_line only;
+	uint32_t nr = (uint32_t)symbol_functions(sym, &only, &lines);
 
 	for (uint32_t i = 0; i < nr; i++) {
 		v[i] = (struct rec_line){ .func = definitions_func(d, &lines[i]) };
-		if (is_in_file_of_function(&lines[i])) {
+		if (symbol_line_is_in_file(&lines[i])) {
 			v[i].line = lines[i].line;
 			v[i].column = lines[i].column;
 		}
