@@ -233,6 +233,7 @@ CAPTURE_SRCS := \
 	src/capture/recorder.c \
 	src/capture/recorder_kernel.c \
 	src/capture/recorder_open.c \
+	src/capture/recorder_workers.c \
 	src/capture/collectors/collectors.c \
 	src/capture/collectors/cpu_events.c \
 	src/capture/collectors/event_table.c \

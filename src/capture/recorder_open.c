@@ -26,7 +26,6 @@
 #include "src/base/array.h"
 #include "src/base/fail.h"
 #include "src/base/file_limit.h"
-#include "src/base/memory_limit.h"
 #include "src/base/opt.h"
 #include "src/capture/bpf/capture_bpf.h"
 #include "src/capture/low_latency.h"
@@ -45,7 +44,6 @@
 #include "src/proc/pid_namespace.h"
 #include "src/proc/procfs.h"
 #include "src/rights/recording_rights.h"
-#include "src/symbolize/symbol_batch.h"
 #include "src/symbolize/symbolizer.h"
 #include "unwind/unwind_limits.h"
 
@@ -55,12 +53,9 @@
  * themselves.
  */
 #define TABLES_WAIT_NS (40 * NSEC_PER_MSEC)
-#define MAX_THREADS 4
 #define MAX_CHILDREN 256		/* that are looked up one by one */
-#define LITTLE_ROOM (128ull << 20)	/* bytes of memory */
 #define FEW_BYTES (64u << 10)		/* of a file: its code is about one page of a table */
 #define FEW_FILES 4096			/* descriptors */
-#define WORKER_NICE (-15)
 
 static bool wants_tables(const struct recorder_options *o)
 {
@@ -162,16 +157,6 @@ static int raise_file_limit(const struct recorder_options *o)
 	return file_limit_raise(file_limit_needed(cpus > 0 ? (unsigned)cpus : 1, o->events));
 }
 
-/* Bytes that the control groups leave. */
-static uint64_t memory_room(void)
-{
-	struct memory_limit m;
-
-	if (!memory_limit_read("", &m))
-		return UINT64_MAX;
-	return m.used_bytes < m.limit_bytes ? m.limit_bytes - m.used_bytes : 0;
-}
-
 static int open_bpf(struct recorder *r, struct unwind_loader **loader)
 {
 	struct capture_bpf_options b = {
@@ -185,8 +170,8 @@ static int open_bpf(struct recorder *r, struct unwind_loader **loader)
 	if (err || !wants_tables(&r->opts))
 		return err;
 	l.attached_ns = now_ns();
-	if (memory_room() < LITTLE_ROOM)
-		l.max_rows = memory_room() / 12 / sizeof(struct unwind_row);
+	if (recorder_has_little_memory())
+		l.max_rows = recorder_memory_room() / 12 / sizeof(struct unwind_row);
 	capture_bpf_fds(r->bpf, &l.fds);
 	return unwind_loader_new(&l, loader);
 }
@@ -199,7 +184,7 @@ static bool is_short_of_room(void)
 {
 	struct rlimit files;
 
-	return memory_room() < LITTLE_ROOM ||
+	return recorder_has_little_memory() ||
 	       (!getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur < FEW_FILES);
 }
 
@@ -214,102 +199,6 @@ static void load_done(struct worker_job *job, bool cancelled)
 {
 	(void)job;
 	(void)cancelled;
-}
-
-/* Each thread needs the memory of what it works on. */
-static unsigned nr_threads(void)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
-	if (memory_room() < LITTLE_ROOM)
-		return 1;
-	return cpus < 1 ? 1 : cpus > MAX_THREADS ? MAX_THREADS : (unsigned)cpus;
-}
-
-/* Gives this thread a lower nice value if that is allowed. Returns the one that it had. */
-static int be_urgent(int nice)
-{
-	int before = getpriority(PRIO_PROCESS, 0);
-
-	return nice < before && !setpriority(PRIO_PROCESS, 0, nice) ? before : nice;
-}
-
-static void be_as_before(int before)
-{
-	if (getpriority(PRIO_PROCESS, 0) < before)
-		setpriority(PRIO_PROCESS, 0, before);
-}
-
-/*
- * Threads inherit the nice value of the thread that starts them. Stacks wait for tables, on a
- * machine whose CPUs may all be busy, so these workers get a lower one if that is allowed. Names
- * can wait.
- */
-static struct worker_pool *new_pool(unsigned nr, int nice, void (*begin)(void))
-{
-	int before = be_urgent(nice);
-	struct worker_pool *pool = worker_pool_new_with(nr, begin);
-
-	be_as_before(before);
-	return pool;
-}
-
-/* What the process that forks all helpers does first. */
-static void begin_keeper(void)
-{
-	recording_rights_keep(ROLE_OPENER);
-}
-
-/* The processes that touch foreign files. They are forked before there are threads. */
-static int open_helpers(struct recorder *r)
-{
-	static const struct helper_kind *const kinds[] = {
-		&file_opener_kind, &table_parser_kind, &name_parser_kind,
-	};
-	const struct helper_keeper_options opts = {
-		.kinds = kinds,
-		.nr_kinds = sizeof(kinds) / sizeof(kinds[0]),
-		.nice = WORKER_NICE,
-		.begin = begin_keeper,
-	};
-	int err = helper_keeper_new(&opts, &r->keeper);
-
-	if (!err)
-		err = file_opener_new(r->keeper, &r->opener);
-	if (!err)
-		err = parsers_new(r->keeper, r->opener, nr_threads(), &r->parsers);
-	if (!err && r->opts.asks_jvms)
-		err = jvm_maps_new(&r->binaries, &r->jvms);
-	if (err)
-		return fail(err, "start helper processes");
-	if (r->opts.debug_urls)
-		err = debug_server_new(r->opts.debug_urls, &r->server);
-	parsers_ask_server(r->parsers, r->server);
-	return err;
-}
-
-/* What threads that stay do first. */
-static void give_up_rights(void)
-{
-	recording_rights_keep(ROLE_MAIN);
-}
-
-static int open_workers(struct recorder *r)
-{
-	struct symbolizer_options names = { .look_up = parse_names, .ctx = r->parsers,
-					    .max_depth = r->opts.inline_depth };
-
-	if (!names.max_depth || names.max_depth > SYMBOL_MAX_DEPTH)
-		names.max_depth = SYMBOL_MAX_DEPTH;
-	r->pool = new_pool(nr_threads(), WORKER_NICE, give_up_rights);
-	r->name_pool = new_pool(nr_threads(), 0, give_up_rights);
-	r->code_pool = new_pool(1, WORKER_NICE, give_up_rights);
-	if (r->pool && r->name_pool && r->code_pool)
-		r->symbolizer = symbolizer_new(r->name_pool, &names);
-	if (!r->symbolizer)
-		return fail(-ENOMEM, "start worker threads");
-	recorder_kernel_open(r);
-	return 0;
 }
 
 /*
@@ -335,7 +224,7 @@ static int open_tracker(struct recorder *r)
 		.want_tables = wants_tables(&r->opts),
 		.at_once = tables_at_once(&r->opts),
 		/* Where memory is little, only what is met has a place. */
-		.large_bytes = memory_room() < LITTLE_ROOM ? FEW_BYTES : 0,
+		.large_bytes = recorder_has_little_memory() ? FEW_BYTES : 0,
 		.on_table = on_table,
 		.on_same = on_same,
 		.ctx = r,
@@ -343,7 +232,7 @@ static int open_tracker(struct recorder *r)
 	struct process_tracker_deps tracker = {
 		.processes = &r->processes, .binaries = &r->binaries,
 		.wanted = recorder_has_filter(&r->opts) ? is_wanted : NULL, .ctx = r,
-		.begin_thread = give_up_rights,
+		.begin_thread = recorder_give_up_rights,
 		/* between two scans no event is urgent */
 		.patient = r->opts.programs == CAPTURE_SNAPSHOT,
 	};
@@ -352,7 +241,7 @@ static int open_tracker(struct recorder *r)
 	if (!err)
 		err = binary_store_new(&store, &r->store);
 	if (!err && r->opts.cmdlines)
-		err = cmdlines_new(give_up_rights, &r->cmdlines);
+		err = cmdlines_new(recorder_give_up_rights, &r->cmdlines);
 	tracker.store = r->store;
 	tracker.cmdlines = r->cmdlines;
 	if (!err)
@@ -539,7 +428,7 @@ static int open_deferred(struct recorder *r)
  */
 static int start_urgently(struct recorder *r)
 {
-	int before = be_urgent(WORKER_NICE);
+	int before = recorder_be_urgent(RECORDER_NICE);
 	int err = load_and_look(r);
 
 	if (!err)
@@ -548,7 +437,7 @@ static int start_urgently(struct recorder *r)
 		err = look_at_children(r);
 	if (!err)
 		err = wait_for_tables(r);
-	be_as_before(before);
+	recorder_be_as_before(before);
 	return err;
 }
 
@@ -563,9 +452,9 @@ int recorder_open(const struct recorder_options *opts, struct recorder **rp)
 	processes_init(&r->processes);
 	err = raise_file_limit(opts);
 	if (!err)
-		err = open_helpers(r);
+		err = recorder_helpers_open(r);
 	if (!err)
-		err = open_workers(r);
+		err = recorder_workers_open(r);
 	if (!err)
 		err = start_urgently(r);
 	low_latency_begin();

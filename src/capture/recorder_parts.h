@@ -75,6 +75,21 @@ bool recorder_has_filter(const struct recorder_options *o);
 
 /* Opens the files; their contents are asked for when they are needed. The workers are there. */
 void recorder_kernel_open(struct recorder *r);
+
+/*
+ * recorder_workers.c: the helper processes, which are started before there are threads, and then
+ * the threads. 0, or -errno with a message.
+ */
+#define RECORDER_NICE (-15)		/* of who must not wait where all CPUs are busy */
+int recorder_helpers_open(struct recorder *r);
+int recorder_workers_open(struct recorder *r);
+/* Gives this thread a lower nice value if that is allowed. Returns the one that it had. */
+int recorder_be_urgent(int nice);
+void recorder_be_as_before(int before);
+void recorder_give_up_rights(void);	/* what threads that stay do first */
+/* Bytes that the control groups leave. */
+uint64_t recorder_memory_room(void);
+bool recorder_has_little_memory(void);
 /* When no worker runs any more. */
 void recorder_kernel_close(struct recorder *r);
 
