@@ -6,7 +6,7 @@ names_gdb.py FIND_NAMES FILE...    environment: SEED (1), NR addresses of each f
 
 A name that differs is explained by one of the rules of docs/NAMES.md, and readelf must confirm it:
 
-    alias       both names stand at the same address; which one gdb takes depends on its memory
+    alias       both names stand at the same address; gdb takes the last in the alphabet
     resolver    a stub of the PLT for a function that a resolver chooses; gdb prints *ABS*+0x1234@plt
     ours only   _init, _fini, _start of stripped files and stubs of static ones, which gdb leaves out,
                 or a function of .dynsym, which gdb does not read beside a .symtab

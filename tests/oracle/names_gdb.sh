@@ -11,7 +11,7 @@ for tool in gdb readelf c++filt python3; do
 done
 finder=$(mktemp -d)/find_names
 trap 'rm -rf "${finder%/*}"' EXIT
-${CC:-gcc} -O2 -I. -D_GNU_SOURCE tests/oracle/names/*.c "$OUT/libprobee.a" -lelf -liberty -lz -lzstd -o "$finder"
+${CC:-gcc} -O2 -I. -D_GNU_SOURCE tests/oracle/names/*.c "$OUT/libprobee.a" -ldw -lelf -liberty -llzma -lz -lzstd -o "$finder"
 if [ $# = 0 ]; then
 	workloads=$(tests/workloads/build.sh "$OUT/workloads")
 	lib=/usr/lib/$(uname -m)-linux-gnu

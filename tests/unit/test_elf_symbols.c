@@ -283,6 +283,13 @@ static int make_files(void **state)
 			  "int main(int n, char **v) { (void)v; return work(n) & 0; }\n");
 	write_text("ada.c", "void pack__proc(void) {}\nvoid _ada_hello(void) {}\nvoid plain(void) {}\n"
 			    "#ifdef GNAT\nvoid __gnat_initialize(void) {}\n#endif\n");
+	write_text("alias.s", ".text\n.globl strtoq, strtol, strtol64, memcmp, a_weak\n.weak a_weak\n"
+			      ".type strtoq,@function\n.type strtol,@function\n.type strtol64,@function\n"
+			      ".type memcmp,@function\n.type a_weak,@function\n.type local,@function\n"
+			      "strtoq: strtol64: strtol: .skip 8\n.size strtoq,8\n.size strtol,8\n.size strtol64,8\n"
+			      "a_weak: memcmp: local: .skip 8\n"
+			      ".size memcmp,8\n.size a_weak,8\n.size local,8\n");
+	run("cc -nostdlib -shared -o alias.so alias.s");
 	run("cc -nostdlib -shared -DGNAT -o ada.so ada.c && cc -nostdlib -shared -o no_ada.so ada.c");
 	run("cc -nostdlib -shared -Wl,--version-script=a.map -Wl,--build-id -o a.so a.s");
 	run("cc -O1 -Wl,-z,lazy -o p p.c");
@@ -336,6 +343,16 @@ static void test_layout(void **state)
 	assert_null(name_at(s, UINT64_MAX));
 	assert_true(elf_symbols_is_whole(s));
 	assert_int_equal(elf_symbols_flags(s) & BINARY_STRIPPED, 0);
+	elf_symbols_free(s);
+}
+
+static void test_aliases(void **state)
+{
+	struct elf_symbols *s = load(in_dir("alias.so"));
+
+	(void)state;
+	assert_string_equal(name_at(s, address_of("alias.so", "strtoq")), "strtol");
+	assert_string_equal(name_at(s, address_of("alias.so", "memcmp")), "memcmp");
 	elf_symbols_free(s);
 }
 
@@ -635,6 +652,7 @@ int main(void)
 		cmocka_unit_test(test_plt_of_real_files),
 		cmocka_unit_test(test_public_names),
 		cmocka_unit_test(test_layout),
+		cmocka_unit_test(test_aliases),
 		cmocka_unit_test(test_ada),
 		cmocka_unit_test(test_dynsym_alone),
 		cmocka_unit_test(test_plt_kinds),
