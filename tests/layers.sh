@@ -24,7 +24,7 @@ src/helpers:    src/base
 src/foreign:    src/base src/elf src/proc src/rights src/helpers
 unwind:         src/base
 bpf:            unwind
-src/debug_info: src/base src/model
+src/debug_info: src/base src/model src/elf
 src/symbolize:  src/base src/rights src/model src/elf src/debug_info
 src/elf_unwind: src/base src/elf unwind
 src/parse:      src/base src/model src/elf src/debug_info src/symbolize src/elf_unwind unwind src/rights src/helpers src/foreign

@@ -3,6 +3,7 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <gelf.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 
 #include "src/base/array.h"
 #include "src/debug_info/debug_index.h"
+#include "src/debug_info/split_unit.h"
 #include "src/debug_info/unit_builder.h"
 
 #define MAX_UNITS (1u << 20)
@@ -24,6 +26,8 @@ struct debug_file {
 	struct addr_range *code;
 	size_t nr_code, cap_code;
 	size_t made_bytes;		/* of tables, since the handle was opened */
+	Elf *alt_elf;			/* of dwz */
+	Dwarf *alt;
 };
 
 /* ---- the file ---- */
@@ -101,6 +105,8 @@ void debug_file_close(struct debug_file *f)
 		return;
 	dwarf_end(f->dwarf);
 	elf_end(f->elf);
+	dwarf_end(f->alt);
+	elf_end(f->alt_elf);
 	free(f->code);
 	free(f);
 }
@@ -124,7 +130,36 @@ static int renew(struct debug_file *f)
 	dwarf_end(f->dwarf);
 	forget_pages(f);
 	f->dwarf = dwarf_begin_elf(f->elf, DWARF_C_READ, NULL);
+	if (f->dwarf && f->alt)
+		dwarf_setalt(f->dwarf, f->alt);
 	return f->dwarf ? 0 : -ENOMEM;
+}
+
+size_t debug_file_alternate(struct debug_file *f, const char **name, const void **build_id)
+{
+	ssize_t len = dwelf_dwarf_gnu_debugaltlink(f->dwarf, name, build_id);
+
+	return len > 0 ? (size_t)len : 0;
+}
+
+int debug_file_set_alternate(struct debug_file *f, int fd)
+{
+	const void *want, *have;
+	const char *name;
+	size_t len = debug_file_alternate(f, &name, &want);
+	Elf *elf = f->alt ? NULL : elf_begin(fd, ELF_C_READ_MMAP, NULL);
+
+	if (!elf || !len || dwelf_elf_gnu_build_id(elf, &have) != (ssize_t)len ||
+	    memcmp(have, want, len)) {
+		elf_end(elf);
+		return -ENOENT;
+	}
+	f->alt_elf = elf;
+	f->alt = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	if (!f->alt)
+		return -ENOENT;
+	dwarf_setalt(f->dwarf, f->alt);
+	return 0;
 }
 
 /* ---- units ---- */
@@ -216,8 +251,18 @@ int debug_file_index(struct debug_file *f, uint64_t until_ns, struct byte_buf *o
 	return err;
 }
 
-int debug_file_unit(struct debug_file *f, uint64_t unit, uint64_t until_ns, struct byte_buf *out)
+bool debug_file_is_split(struct debug_file *f, uint64_t unit, const char **name, const char **dir)
 {
+	Dwarf_Die die;
+
+	return !renew(f) && dwarf_offdie(f->dwarf, unit, &die) && has_code(&die) &&
+	       split_unit_name(&die, name, dir);
+}
+
+int debug_file_unit(struct debug_file *f, uint64_t unit, int dwo_fd, uint64_t until_ns,
+		    struct byte_buf *out)
+{
+	struct split_unit *split = NULL;
 	struct unit_source src = { .number = unit, .code = f->code, .nr_code = f->nr_code,
 				   .until_ns = until_ns };
 	size_t before = out->nr;
@@ -228,7 +273,12 @@ int debug_file_unit(struct debug_file *f, uint64_t unit, uint64_t until_ns, stru
 	if (err)
 		return err;
 	src.skeleton = src.die;
+	if (dwo_fd >= 0 && !split_unit_open(&src.skeleton, f->elf, dwo_fd, &split)) {
+		src.split = split;
+		src.die = split_unit_die(split);
+	}
 	err = unit_build(&src, out);
+	split_unit_close(split);
 	f->made_bytes += out->nr - before;
 	return err;
 }

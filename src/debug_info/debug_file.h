@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,5 +28,20 @@ void debug_file_close(struct debug_file *f);		/* NULL is fine */
 /* Appends an index (debug_index.h). 0, -ENOENT or -ENOMEM. until_ns: as of struct unit_source. */
 int debug_file_index(struct debug_file *f, uint64_t until_ns, struct byte_buf *out);
 
-/* Appends a table (unit_table.h). 0, or -errno as of unit_build(). */
-int debug_file_unit(struct debug_file *f, uint64_t unit, uint64_t until_ns, struct byte_buf *out);
+/* Whether the rest of a unit is in a .dwo file, and its name; the names are borrowed. */
+bool debug_file_is_split(struct debug_file *f, uint64_t unit, const char **name, const char **dir);
+
+/*
+ * Appends a table (unit_table.h). dwo_fd: its .dwo file, borrowed, or -1, and the table has lines
+ * alone. 0, or -errno as of unit_build().
+ */
+int debug_file_unit(struct debug_file *f, uint64_t unit, int dwo_fd, uint64_t until_ns,
+		    struct byte_buf *out);
+
+/*
+ * The file that dwz(1) has put into it what several debug files have in common: its name and
+ * build-id, which are borrowed; the length of the build-id, 0: there is none. And that file, which
+ * is borrowed: 0, or -ENOENT: it is another one.
+ */
+size_t debug_file_alternate(struct debug_file *f, const char **name, const void **build_id);
+int debug_file_set_alternate(struct debug_file *f, int fd);

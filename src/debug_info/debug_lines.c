@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "src/base/array.h"
 #include "src/base/clock.h"
@@ -14,6 +15,7 @@
 #include "src/debug_info/debug_file.h"
 #include "src/debug_info/debug_index.h"
 #include "src/debug_info/unit_builder.h"
+#include "src/elf/beside_names.h"
 
 #define MAX_FILES 8
 #define KEPT_BYTES (48u << 20)		/* of tables of this binary */
@@ -27,6 +29,8 @@ struct unit {
 	size_t len;
 	uint64_t used;			/* count of finds */
 	bool is_bad;			/* could not be made */
+	uint32_t asked;			/* in which round its .dwo file was asked for; 0: never */
+	int dwo;			/* that file + 1; 0: it is not there */
 };
 
 struct debug_lines {
@@ -46,6 +50,12 @@ struct debug_lines {
 	size_t own_bytes;
 	struct byte_buf news;
 	bool keeps_news;
+	uint32_t round;			/* calls of debug_lines_wants(), from 1 on */
+	uint32_t alt_asked;		/* as struct unit.asked, of the alternate file */
+	bool lacks_alt;
+	struct beside_names wants;	/* since the last call of debug_lines_wants() */
+	struct beside_names wanted;	/* what that call has given */
+	uint64_t units_wanting[BESIDE_MAX], units_wanted[BESIDE_MAX];	/* of BESIDE_DWO */
 };
 
 /* ---- units ---- */
@@ -217,15 +227,81 @@ static int need_index(struct debug_lines *d, uint64_t until_ns)
 	return 0;
 }
 
+/* -EAGAIN: the unit needs a .dwo file that is yet to be asked for. */
+static int need_dwo(struct debug_lines *d, struct unit *u, bool *is_split)
+{
+	const char *name, *dir;
+	uint32_t at = d->wants.nr;
+
+	*is_split = debug_file_is_split(d->file, u->number, &name, &dir);
+	if (!*is_split || (u->asked && u->asked < d->round))
+		return 0;
+	if (!u->asked && !beside_names_add(&d->wants, BESIDE_DWO, name, dir, NULL, 0)) {
+		d->units_wanting[at] = u->number;
+		u->asked = d->round;
+	}
+	/* A name that does not fit behind others is asked for in the next round. */
+	return u->asked || at ? -EAGAIN : 0;
+}
+
+/* -EAGAIN: the file that dwz has made is yet to be asked for. */
+static int need_alternate(struct debug_lines *d)
+{
+	const void *build_id;
+	const char *name;
+	size_t len;
+
+	if (d->alt_asked)
+		return d->lacks_alt && d->alt_asked == d->round ? -EAGAIN : 0;
+	d->alt_asked = d->round;
+	len = debug_file_alternate(d->file, &name, &build_id);
+	d->lacks_alt = len != 0;
+	return len && !beside_names_add(&d->wants, BESIDE_ALT, name, NULL, build_id, len) ? -EAGAIN
+											  : 0;
+}
+
+const struct beside_names *debug_lines_wants(struct debug_lines *d)
+{
+	d->wanted = d->wants;
+	d->round++;
+	memcpy(d->units_wanted, d->units_wanting, sizeof(d->units_wanted));
+	d->wants = (struct beside_names){ 0 };
+	return &d->wanted;
+}
+
+void debug_lines_give(struct debug_lines *d, uint32_t name, int fd)
+{
+	struct unit *u = name < d->wanted.nr ? unit_of(d, d->units_wanted[name]) : NULL;
+
+	if (u && d->wanted.v[name].kind == BESIDE_DWO && !u->dwo) {
+		u->dwo = fd + 1;
+		return;
+	}
+	if (u && d->wanted.v[name].kind == BESIDE_ALT && d->file && d->lacks_alt)
+		d->lacks_alt = debug_file_set_alternate(d->file, fd) != 0;
+	close(fd);
+}
+
 static int make_unit(struct debug_lines *d, struct unit *u, uint64_t until_ns)
 {
 	struct byte_buf b = { 0 };
+	bool is_split = false, has_dwo;
 	int err;
 
 	if (unit_time_is_up(until_ns))
 		return -ETIMEDOUT;
 	open_file(d);
-	err = d->file ? debug_file_unit(d->file, u->number, until_ns + UNIT_NS, &b) : -ENOENT;
+	err = d->file ? need_alternate(d) : -ENOENT;
+	if (!err)
+		err = need_dwo(d, u, &is_split);
+	if (err == -EAGAIN)
+		return err;
+	if (!err)
+		err = debug_file_unit(d->file, u->number, u->dwo - 1, until_ns + UNIT_NS, &b);
+	has_dwo = u->dwo != 0;
+	if (has_dwo)
+		close(u->dwo - 1);
+	u->dwo = 0;
 	if (err) {
 		u->is_bad = true;
 		bb_release(&b);
@@ -235,7 +311,10 @@ static int make_unit(struct debug_lines *d, struct unit *u, uint64_t until_ns)
 	u->data = b.v;
 	u->len = b.nr;
 	d->own_bytes += b.nr;
-	put_record(d, CACHE_UNIT, u->number, b.v, b.nr);
+	/* Where a part is missing, it may be there the next time. */
+	if (!d->lacks_alt && (!is_split || has_dwo))
+		put_record(d, CACHE_UNIT, u->number, b.v, b.nr);
+	u->asked = 0;
 	forget_some(d, u);
 	return 0;
 }
@@ -249,6 +328,7 @@ int debug_lines_open(const struct debug_lines_source *src, struct debug_lines **
 	for (; d->nr_fds < src->nr_fds && d->nr_fds < MAX_FILES; d->nr_fds++)
 		d->fds[d->nr_fds] = src->fds[d->nr_fds];
 	d->keeps_news = src->keeps_news;
+	d->round = 1;
 	map_cache(d, src->cache_fd);
 	if (!d->has_index)
 		open_file(d);
@@ -265,8 +345,11 @@ void debug_lines_close(struct debug_lines *d)
 	if (!d)
 		return;
 	debug_file_close(d->file);
-	for (size_t i = 0; i < d->nr_units; i++)
+	for (size_t i = 0; i < d->nr_units; i++) {
 		free(d->units[i].own);
+		if (d->units[i].dwo)
+			close(d->units[i].dwo - 1);
+	}
 	free(d->units);
 	ix_release(&d->unit_index);
 	free(d->own_index);
@@ -291,7 +374,7 @@ int debug_lines_find(struct debug_lines *d, uint64_t addr, uint64_t until_ns, st
 		return 0;
 	err = u->data ? 0 : make_unit(d, u, until_ns);
 	if (err)
-		return err == -ETIMEDOUT ? err : 0;
+		return err == -ETIMEDOUT || err == -EAGAIN ? err : 0;
 	u->used = ++d->nr_finds;
 	if (unit_table_open(u->data, u->len, &t))
 		return 0;

@@ -20,6 +20,7 @@
 #include "src/base/bytes.h"
 #include "src/debug_info/unit_table.h"
 
+struct beside_names;
 struct debug_lines;
 
 struct debug_lines_source {
@@ -36,10 +37,21 @@ void debug_lines_close(struct debug_lines *d);		/* NULL is fine */
 /*
  * As unit_table_find(): the number of functions at addr, innermost first; 0: none is known. What v
  * refers to holds until the next call. -ETIMEDOUT: this thread has had until_ns of CPU time before
- * the unit was begun, so it is worth asking again. *lang: of the unit.
+ * the unit was begun, so it is worth asking again. -EAGAIN: likewise, when the files are there that
+ * debug_lines_wants() names. *lang: of the unit.
  */
 int debug_lines_find(struct debug_lines *d, uint64_t addr, uint64_t until_ns, struct unit_place *v,
 		     size_t max, uint8_t *lang);
+
+/*
+ * Names of files that have more of the debug information, for answers that were -EAGAIN since the
+ * last call. Each is named once; who is told that its answer is to be asked again, and gives no
+ * file, gets what there is without it. Borrowed until the next call.
+ */
+const struct beside_names *debug_lines_wants(struct debug_lines *d);
+
+/* Gives the file of one of these names, which becomes d's. */
+void debug_lines_give(struct debug_lines *d, uint32_t name, int fd);
 
 /* Appends records for the cache file. -ENOMEM: they are lost. */
 int debug_lines_news(struct debug_lines *d, struct byte_buf *out);

@@ -10,6 +10,7 @@
 #include "src/base/array.h"
 #include "src/base/clock.h"
 #include "src/base/hash_index.h"
+#include "src/debug_info/split_unit.h"
 #include "src/debug_info/unit_lines.h"
 #include "src/debug_info/unit_table.h"
 #include "src/model/record.h"
@@ -17,6 +18,7 @@
 #define MAX_DEPTH 128			/* of blocks in each other */
 #define MAX_NODES (4u << 20)
 #define MAX_RANGES 65536		/* of one function */
+#define MAX_SPLIT_RANGES 1024		/* of one function of a split unit */
 #define LOOK_EVERY 4096			/* entries between two looks at the clock */
 
 /* A part of the code of a node. */
@@ -137,6 +139,30 @@ static bool same_entry(const void *ctx, uint32_t id)
 	return b->func_keys[id] == ((const void *const *)ctx)[1];
 }
 
+static uint32_t call_number(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute a;
+	Dwarf_Word v;
+
+	return dwarf_attr(die, name, &a) && !dwarf_formudata(&a, &v) && v <= UINT32_MAX
+		       ? (uint32_t)v
+		       : 0;
+}
+
+/* libdw would look for the files of a split unit in its skeleton, which it does not know. */
+static uint32_t declared_file(struct builder *b, Dwarf_Die *die)
+{
+	Dwarf_Attribute a;
+	Dwarf_Word v;
+
+	if (!b->src->split)
+		return unit_text_path(&b->text, dwarf_decl_file(die));
+	if (!dwarf_attr_integrate(die, DW_AT_decl_file, &a) || dwarf_formudata(&a, &v) ||
+	    v > UINT32_MAX)
+		return UNIT_NONE;
+	return unit_rows_file(&b->rows, &b->text, (uint32_t)v);
+}
+
 static uint32_t declared_line(Dwarf_Die *die)
 {
 	int line = 0;
@@ -163,7 +189,7 @@ static uint32_t func_of(struct builder *b, Dwarf_Die *die)
 	}
 	*k = origin.addr;
 	f->name = unit_text_add(&b->text, name_of(&origin));
-	f->file = unit_text_path(&b->text, dwarf_decl_file(&origin));
+	f->file = declared_file(b, &origin);
 	f->line = declared_line(&origin);
 	return (uint32_t)b->nr_funcs - 1;
 }
@@ -191,6 +217,15 @@ static void add_span(struct builder *b, uint64_t lo, uint64_t hi, uint32_t node)
 		b->err = -ENOMEM;
 }
 
+static void add_split_spans(struct builder *b, Dwarf_Die *die)
+{
+	struct addr_range v[MAX_SPLIT_RANGES];
+	size_t nr = split_unit_ranges(b->src->split, die, v, MAX_SPLIT_RANGES);
+
+	for (size_t i = 0; i < nr; i++)
+		add_span(b, v[i].lo, v[i].hi, (uint32_t)b->nr_nodes);
+}
+
 /* Adds the code of an entry as that of the next node; whether there is any. */
 static bool add_spans(struct builder *b, Dwarf_Die *die)
 {
@@ -198,6 +233,10 @@ static bool add_spans(struct builder *b, Dwarf_Die *die)
 	Dwarf_Addr base, lo, hi;
 	ptrdiff_t at = 0;
 
+	if (b->src->split) {
+		add_split_spans(b, die);
+		return b->nr_spans > before;
+	}
 	for (unsigned i = 0; i < MAX_RANGES; i++) {
 		at = dwarf_ranges(die, at, &base, &lo, &hi);
 		if (at <= 0)
@@ -205,16 +244,6 @@ static bool add_spans(struct builder *b, Dwarf_Die *die)
 		add_span(b, lo, hi, (uint32_t)b->nr_nodes);
 	}
 	return b->nr_spans > before;
-}
-
-static uint32_t call_number(Dwarf_Die *die, unsigned name)
-{
-	Dwarf_Attribute a;
-	Dwarf_Word v;
-
-	return dwarf_attr(die, name, &a) && !dwarf_formudata(&a, &v) && v <= UINT32_MAX
-		       ? (uint32_t)v
-		       : 0;
 }
 
 static uint32_t add_node(struct builder *b, Dwarf_Die *die, uint32_t parent)
@@ -237,7 +266,7 @@ static uint32_t add_node(struct builder *b, Dwarf_Die *die, uint32_t parent)
 		n->call_file = unit_rows_file(&b->rows, &b->text,
 					      call_number(die, DW_AT_call_file));
 	}
-	*entry = dwarf_entrypc(die, &pc) ? lo : pc;
+	*entry = b->src->split || dwarf_entrypc(die, &pc) ? lo : pc;
 	return (uint32_t)b->nr_nodes - 1;
 }
 
@@ -423,7 +452,7 @@ static void put_entries(struct builder *b, uint64_t base)
 
 static int put_table(struct builder *b, const struct segments *s, struct byte_buf *out)
 {
-	Dwarf_Die skeleton = b->src->skeleton;
+	Dwarf_Die die = b->src->die;
 	struct unit_head head = {
 		.unit = b->src->number,
 		.base = s->base,
@@ -431,7 +460,7 @@ static int put_table(struct builder *b, const struct segments *s, struct byte_bu
 		.nr_nodes = (uint32_t)b->nr_nodes,
 		.nr_funcs = (uint32_t)b->nr_funcs,
 		.text_len = (uint32_t)b->text.buf.nr,
-		.lang = unit_lang(dwarf_srclang(&skeleton)),
+		.lang = unit_lang(dwarf_srclang(&die)),
 	};
 	size_t before = out->nr;
 

@@ -16,6 +16,8 @@
 
 #include "src/base/bytes.h"
 
+struct split_unit;
+
 struct addr_range {
 	uint64_t lo, hi;
 };
@@ -23,6 +25,7 @@ struct addr_range {
 struct unit_source {
 	Dwarf_Die die;			/* the compilation unit */
 	Dwarf_Die skeleton;		/* has its lines; the same, if the unit is not split */
+	const struct split_unit *split;	/* NULL: it is not */
 	uint64_t number;		/* for struct unit_head */
 	const struct addr_range *code;	/* the executable segments of the file */
 	size_t nr_code;

@@ -20,7 +20,7 @@ struct head {
 	uint64_t len[MESSAGE_PARTS];
 };
 
-_Static_assert(sizeof(struct head) == 56, "as in helper_message.h");
+_Static_assert(sizeof(struct head) == 64, "as in helper_message.h");
 
 /* Room for the descriptors, aligned as cmsg(3) asks for. */
 union control {

@@ -9,7 +9,7 @@
  *	0	4	op: what is asked for
  *	4	4	status: of an answer, 0 or -errno
  *	8	8	number of descriptors, which come with the first byte (SCM_RIGHTS, unix(7))
- *	16	40	length of each of five parts; the parts follow
+ *	16	48	length of each of six parts; the parts follow
  */
 #pragma once
 
@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MESSAGE_PARTS 5
+#define MESSAGE_PARTS 6
 #define MESSAGE_FDS 24
 
 struct message_part {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "src/base/bytes.h"
+#include "src/elf/beside_names.h"
 #include "src/elf/debug_name.h"
 #include "src/elf/elf_image.h"
 #include "src/parse/parse_protocol.h"
@@ -232,6 +233,14 @@ int parse_take_names(struct helper_message *m, struct symbol_file *file, struct 
 	b->lines = helper_take_part(m, 3, &len);
 	b->nr_lines = b->cap_lines = len / sizeof(*b->lines);
 	return 0;
+}
+
+bool parse_take_beside(const struct helper_message *answer, struct beside_names *out)
+{
+	if (answer->part[5].len != sizeof(*out))
+		return false;
+	memcpy(out, answer->part[5].v, sizeof(*out));
+	return beside_names_are_sound(out) && out->nr;
 }
 
 /* Many queries may have one name; but none begins inside another one, or goes on in a next line. */

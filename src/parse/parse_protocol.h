@@ -9,7 +9,7 @@
  *				that are wanted, ascending; none: all
  *	PARSE_NAMES		fd, struct names_head,	struct names_answer, struct symbol_answer[],
  *				struct symbol_answer[]	text, struct symbol_place[], records for the
- *							cache file
+ *							cache file, struct beside_names
  *				without the table of symbols: status -EAGAIN, struct debug_name,
  *				struct names_answer with BINARY_HAS_DEBUGINFO alone
  *	  with load		more fds: debug files; the last one may be the cache file
@@ -70,6 +70,11 @@ struct names_head {
 	uint32_t max_depth;		/* functions at one address; 0: no lines are wanted */
 	uint32_t has_cache;		/* 1: the last fd is the cache file of its lines */
 	uint32_t keeps_cache;		/* 1: records for the cache file are wanted */
+	/*
+	 * So many fds, the last ones, answer names of the last answer; part 2 says which ones
+	 * (uint32_t[]).
+	 */
+	uint32_t nr_beside;
 };
 
 struct names_answer {
@@ -77,6 +82,7 @@ struct names_answer {
 	uint32_t nr_late;		/* answers that would have lines if they were asked again */
 };
 
+struct beside_names;
 struct debug_name;
 struct elf_identity;
 struct symbol_batch;
@@ -101,6 +107,8 @@ int parse_take_names(struct helper_message *answer, struct symbol_file *file,
 		     struct symbol_batch *b, uint32_t *nr_late);
 int parse_take_queries(struct helper_message *answer, struct perf_map_query *v, size_t nr,
 		       uint64_t size, struct perf_map_mark *mark, struct byte_buf *names);
+/* The files that answers wait for. false: there are none. */
+bool parse_take_beside(const struct helper_message *answer, struct beside_names *out);
 int parse_take_debug_name(const struct helper_message *answer, struct debug_name *out);
 
 /* serve() of the helper. */

@@ -15,6 +15,7 @@
 #include "src/base/clock.h"
 #include "src/base/io.h"
 #include "src/debug_info/debug_lines.h"
+#include "src/elf/beside_names.h"
 #include "src/elf/debug_name.h"
 #include "src/elf/elf_image.h"
 #include "src/elf_unwind/elf_unwind_part.h"
@@ -66,6 +67,7 @@ struct parser {
 	struct byte_buf text;
 	struct symbol_place *places;
 	struct byte_buf news;
+	const struct beside_names *wants;	/* of the lines that were asked for */
 };
 
 static int first_fd(const struct helper_message *m)
@@ -314,6 +316,25 @@ static void open_lines(struct kept_symbols *k)
 	k->are_lines_tried = true;
 }
 
+/*
+ * Takes the files out of the message that were asked for in the last answer. Another process may
+ * have given it, which knew nothing of them.
+ */
+static void take_beside(struct kept_symbols *k, uint32_t nr, struct helper_message *m)
+{
+	const uint32_t *names = m->part[2].v;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		int fd = m->fds[m->nr_fds - nr + i];
+
+		if (k && k->lines)
+			debug_lines_give(k->lines, names[i], fd);
+		else
+			close(fd);
+	}
+	m->nr_fds -= nr;
+}
+
 static void add_lines(struct parser *p, struct kept_symbols *k, struct symbol_batch *b,
 		      uint32_t max_depth, struct names_answer *head)
 {
@@ -325,6 +346,7 @@ static void add_lines(struct parser *p, struct kept_symbols *k, struct symbol_ba
 	for (size_t i = 0; i < b->nr; i++)
 		head->nr_late += b->v[i].is_late;
 	debug_lines_news(k->lines, &p->news);
+	p->wants = debug_lines_wants(k->lines);
 }
 
 static int serve_names(struct parser *p, struct helper_message *m, struct helper_message *answer)
@@ -335,9 +357,11 @@ static int serve_names(struct parser *p, struct helper_message *m, struct helper
 	struct kept_symbols *k;
 	int err = 0;
 
-	if (m->part[0].len != sizeof(*h) || m->part[1].len % sizeof(*b.v) || h->has_cache > 1)
+	if (m->part[0].len != sizeof(*h) || m->part[1].len % sizeof(*b.v) || h->has_cache > 1 ||
+	    h->nr_beside > m->nr_fds || m->part[2].len != h->nr_beside * sizeof(uint32_t))
 		return -EINVAL;
 	k = find_kept(p, h->binary);
+	take_beside(k, h->nr_beside, m);
 	if (!k && !h->load)
 		return ask_for_debug_file(p, m, answer);
 	if (!k)
@@ -358,6 +382,8 @@ static int serve_names(struct parser *p, struct helper_message *m, struct helper
 	answer->part[2] = (struct message_part){ b.text.v, b.text.nr };
 	answer->part[3] = (struct message_part){ b.lines, b.nr_lines * sizeof(*b.lines) };
 	answer->part[4] = (struct message_part){ p->news.v, p->news.nr };
+	if (p->wants && p->wants->nr)
+		answer->part[5] = (struct message_part){ (void *)p->wants, sizeof(*p->wants) };
 	keep_few(p);
 	return 0;
 }
@@ -480,6 +506,7 @@ static void done(void *state, struct helper_message *answer)
 	p->news = (struct byte_buf){ 0 };
 	free(p->places);
 	p->places = NULL;
+	p->wants = NULL;
 }
 
 const struct helper_kind table_parser_kind = {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "src/base/clock.h"
+#include "src/elf/beside_names.h"
 #include "src/elf/debug_name.h"
 #include "src/foreign/debug_server.h"
 #include "src/foreign/file_opener.h"
@@ -24,7 +25,7 @@
 #define IDENTITY_NS NSEC_PER_SEC
 #define TABLE_NS (30 * NSEC_PER_SEC)
 #define NAMES_NS (20 * NSEC_PER_SEC)
-#define MAX_LATE 100			/* rounds for the lines of one batch */
+#define MAX_LATE 2000			/* rounds for the lines of one batch */
 #define CODE_NS (10 * NSEC_PER_SEC)
 
 /*
@@ -339,6 +340,7 @@ struct names_question {
 	struct symbol_file *file;
 	struct helper_wait wait;
 	unsigned max_depth;
+	struct beside_names beside;	/* files that answers wait for */
 };
 
 /* The last place is for the cache file. */
@@ -422,9 +424,57 @@ static void add_files(const struct names_question *n, const struct helper_messag
 		request->fds[request->nr_fds++] = fd;
 }
 
-/* Has a batch answered; *nr_late: as of parse_take_names(). */
-static int ask_names(const struct names_question *n, struct symbol_batch *b, uint32_t *nr_late)
+/*
+ * Opens the files that answers wait for. Their names count from the debug file, if there is one.
+ */
+static size_t open_beside(const struct names_question *n, struct beside_file v[BESIDE_MAX])
 {
+	const struct symbol_file *file = n->file;
+	struct debug_name name = { .build_id_len = file->notes->build_id_len };
+	struct stat st = { .st_dev = file->inode.dev, .st_ino = file->inode.ino,
+			   .st_uid = file->inode.uid };
+	struct beside_query q = { .pid = file->pid, .path = file->path, .st = &st, .from = file->fd,
+				  .names = &n->beside };
+	int fds[DEBUG_FILES_MAX];
+	size_t nr, nr_debug;
+
+	memcpy(name.build_id, file->notes->build_id, sizeof(name.build_id));
+	nr_debug = file_opener_debug(n->p->opener, file->pid, file->path, &st, &name, fds);
+	if (nr_debug)
+		q.from = fds[0];
+	else if (file->nr_debug_fds)
+		q.from = file->debug_fds[0];
+	nr = file_opener_beside(n->p->opener, &q, v);
+	for (size_t i = 0; i < nr_debug; i++)
+		close(fds[i]);
+	return nr;
+}
+
+/* Puts these files into the request; which: their names. */
+static void add_beside(const struct names_question *n, struct names_head *head,
+		       struct helper_message *request, uint32_t which[BESIDE_MAX])
+{
+	struct beside_file v[BESIDE_MAX];
+	size_t nr = n->beside.nr ? open_beside(n, v) : 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		request->fds[request->nr_fds++] = v[i].fd;
+		which[i] = v[i].name;
+	}
+	head->nr_beside = (uint32_t)nr;
+	request->part[2] = (struct message_part){ which, nr * sizeof(*which) };
+}
+
+static void close_added(struct helper_message *request)
+{
+	while (request->nr_fds > 1)
+		close(request->fds[--request->nr_fds]);
+}
+
+/* Has a batch answered; *nr_late: as of parse_take_names(). */
+static int ask_names(struct names_question *n, struct symbol_batch *b, uint32_t *nr_late)
+{
+	uint32_t which[BESIDE_MAX];
 	struct names_head head = { .binary = n->file->binary, .no_demangle = b->no_demangle,
 				   .max_depth = n->max_depth };
 	struct question q = {
@@ -436,18 +486,25 @@ static int ask_names(const struct names_question *n, struct symbol_batch *b, uin
 	};
 	struct helper_message answer;
 	struct line_cache_key key;
-	int err = call(n->p, &q, NAMES_NS, n->wait, &answer);
+	int err;
 
+	add_beside(n, &head, &q.message, which);
+	err = call(n->p, &q, NAMES_NS, n->wait, &answer);
+	close_added(&q.message);
+	n->beside.nr = 0;
 	if (err == -EAGAIN) {
+		head.nr_beside = 0;
+		q.message.part[2].len = 0;
 		add_known_debug_files(n->file, &q.message);
 		add_files(n, &answer, &head, &q.message);
 		helper_message_release(&answer);
 		err = call(n->p, &q, NAMES_NS, n->wait, &answer);
-		for (size_t i = 1; i < q.message.nr_fds; i++)
-			close(q.message.fds[i]);
+		close_added(&q.message);
 	}
 	if (!err)
 		err = parse_take_names(&answer, n->file, b, nr_late);
+	if (!err && !parse_take_beside(&answer, &n->beside))
+		n->beside.nr = 0;
 	key = cache_key(n->file);
 	if (!err)
 		line_cache_append(n->p->line_cache, &key, answer.part[4].v, answer.part[4].len);
@@ -456,7 +513,7 @@ static int ask_names(const struct names_question *n, struct symbol_batch *b, uin
 }
 
 /* Asks for those answers again that were late. */
-static int ask_late(const struct names_question *n, struct symbol_batch *b, uint32_t *nr_late)
+static int ask_late(struct names_question *n, struct symbol_batch *b, uint32_t *nr_late)
 {
 	struct symbol_batch late = { .no_demangle = b->no_demangle };
 	int err = symbol_batch_take_late(b, &late);
@@ -490,8 +547,10 @@ int parse_names(void *parsers, struct symbol_file *file, struct symbol_batch *b,
 		err = ask_names(&n, b, &nr_late);
 	}
 	for (unsigned i = 0; !err && nr_late && i < MAX_LATE && !atomic_load(unwanted); i++)
-		if (ask_late(&n, b, &nr_late))
-			break;		/* they keep the names that they have */
+		if (ask_late(&n, b, &nr_late)) {
+			file->notes->are_lines_bad = true;	/* they keep what they have */
+			break;
+		}
 	return err;
 }
 

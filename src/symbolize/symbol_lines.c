@@ -167,7 +167,7 @@ static void answer(struct lines_batch *l, struct debug_lines *d, struct symbol_a
 	nr = debug_lines_find(d, addr, until_ns, v, max < SYMBOL_MAX_DEPTH ? max : SYMBOL_MAX_DEPTH,
 			      &lang);
 
-	r->is_late = nr == -ETIMEDOUT;
+	r->is_late = nr == -ETIMEDOUT || nr == -EAGAIN;
 	if (nr > 0)
 		put_answer(l, r, v, (size_t)nr, lang);
 }

@@ -8,17 +8,18 @@ cd "$(dirname "$0")/../.."
 OUT=$(cd "${OUT:-.out}" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-${CC:-gcc} -std=gnu11 -O2 -I. -D_GNU_SOURCE tests/oracle/lines.c "$OUT/libprobee.a" -ldw -lelf -lz -o "$work/lines" || exit 1
+${CC:-gcc} -std=gnu11 -O2 -I. -D_GNU_SOURCE tests/oracle/lines/lines.c "$OUT/libprobee.a" -ldw -lelf -lz -o "$work/lines" || exit 1
 nr=0
 
-# compare NAME FILE PEER...
+# compare NAME FILE PEER...: other is the file that the peer reads.
+other=
 compare() {
 	local name=$1 file=$2 peer out
 	shift 2
 	for peer; do
 		command -v "$peer" >/dev/null || continue
 		nr=$((nr + 1))
-		if out=$(python3 -S tests/oracle/lines_peer.py "$work/lines" "$file" 3000 "$peer" 2>&1); then
+		if out=$(cd "$work" && python3 -S "$OLDPWD/tests/oracle/lines/lines_peer.py" "$work/lines" "$file" 3000 "$peer" $other 2>&1); then
 			echo "ok $nr - $name: $out as $peer"
 		else
 			echo "not ok $nr - $name: $peer"
@@ -30,7 +31,7 @@ compare() {
 build() {
 	local name=$1
 	shift
-	command -v "$1" >/dev/null && "$@" tests/oracle/lines.cc -pthread -o "$work/$name" 2>"$work/err"
+	command -v "$1" >/dev/null && (cd "$work" && "$@" "$OLDPWD/tests/oracle/lines/lines.cc" -pthread -o "$name") 2>"$work/err"
 }
 missing() {
 	nr=$((nr + 1))
@@ -41,7 +42,17 @@ build gcc5 g++ -O2 -g -gdwarf-5 && compare "gcc, DWARF 5" "$work/gcc5" llvm-symb
 build gcc2 g++ -O2 -g -gdwarf-2 -gstrict-dwarf && compare "gcc, DWARF 2" "$work/gcc2" addr2line
 build gcc4 g++ -O1 -g -gdwarf-4 -gz && compare "gcc, DWARF 4, compressed" "$work/gcc4" llvm-symbolizer
 build lto g++ -O2 -g -flto && compare "gcc, link-time optimisation" "$work/lto" llvm-symbolizer
+build split5 g++ -O2 -g -gdwarf-5 -gsplit-dwarf && compare "gcc, DWARF 5, split" "$work/split5" llvm-symbolizer
+build split4 g++ -O2 -g -gdwarf-4 -gsplit-dwarf && compare "gcc, DWARF 4, split" "$work/split4" llvm-symbolizer
+if command -v dwz >/dev/null && cp "$work/gcc5" "$work/dwz1" && cp "$work/gcc4" "$work/dwz2" && objcopy --decompress-debug-sections "$work/dwz2" &&
+	(cd "$work" && dwz -m common.alt dwz1 dwz2); then
+	other=$work/gcc5 && compare "dwz" "$work/dwz1" llvm-symbolizer	# which does not read what dwz makes
+	other=
+else
+	missing dwz
+fi
 if command -v clang++ >/dev/null; then
+	build csplit clang++ -O2 -g -gdwarf-5 -gsplit-dwarf && compare "clang, DWARF 5, split" "$work/csplit" llvm-symbolizer
 	build clang5 clang++ -O2 -g -gdwarf-5 && compare "clang, DWARF 5" "$work/clang5" addr2line llvm-symbolizer
 	build clang3 clang++ -O2 -g -gdwarf-3 -ffunction-sections -Wl,--gc-sections &&
 		compare "clang, DWARF 3, sections thrown away" "$work/clang3" llvm-symbolizer
@@ -49,12 +60,12 @@ else
 	missing clang++
 fi
 if command -v rustc >/dev/null; then
-	rustc -O -g tests/oracle/lines.rs -o "$work/rust" 2>"$work/err" && compare rustc "$work/rust" llvm-symbolizer
+	rustc -O -g tests/oracle/lines/lines.rs -o "$work/rust" 2>"$work/err" && compare rustc "$work/rust" llvm-symbolizer
 else
 	missing rustc
 fi
 if command -v go >/dev/null; then
-	(cd "$work" && cp "$OLDPWD/tests/oracle/lines.go.txt" lines.go && HOME=$work GOFLAGS=-mod=mod go build -o go lines.go) 2>"$work/err" &&
+	(cd "$work" && cp "$OLDPWD/tests/oracle/lines/lines.go.txt" lines.go && HOME=$work GOFLAGS=-mod=mod go build -o go lines.go) 2>"$work/err" &&
 		compare go "$work/go" llvm-symbolizer
 else
 	missing go

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compares inline chains and lines: lines_peer.py LINES-PROGRAM FILE NUMBER PEER, which is addr2line or llvm-symbolizer.
+"""Compares inline chains and lines: lines_peer.py LINES-PROGRAM FILE NUMBER PEER [FILE].
+
+The peer is addr2line or llvm-symbolizer, and may be given another file with the same code.
 
 Addresses are random ones of the text sections. Equal means: the same files and lines, and the same inlined functions. The
 outermost function is not compared, because both peers may take its name from the symbol table. Of addr2line only the innermost
@@ -46,11 +48,12 @@ def chains(text):
 
 def main():
     program, path, number, peer = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
+    other = sys.argv[5] if len(sys.argv) > 5 else path
     addrs = addresses(path, number)
     text = '\n'.join(addrs) + '\n'
     ours = chains(run([program, path], text))
-    command = {'addr2line': ['addr2line', '-fiae', path],
-               'llvm-symbolizer': ['llvm-symbolizer', f'--obj={path}', '--no-demangle', '--print-address']}[peer]
+    command = {'addr2line': ['addr2line', '-fiae', other],
+               'llvm-symbolizer': ['llvm-symbolizer', f'--obj={other}', '--no-demangle', '--print-address']}[peer]
     theirs = chains(run(command, text))
     compared = equal = 0
     for a in addrs:

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints the functions and lines at the addresses on standard input, as `llvm-symbolizer` does: lines FILE [CACHE-FILE]. */
+/* Prints the functions and lines at the addresses on standard input, as `llvm-symbolizer` does: lines FILE. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "src/debug_info/debug_lines.h"
+
+#include "src/elf/beside_names.h"
 
 #define FOR_EVER (UINT64_MAX / 2)
 
@@ -17,6 +20,31 @@ static void print(const struct unit_place *v, int nr)
 	puts("");
 }
 
+/* Gives the files that are asked for, which are in the current directory. */
+static void give(struct debug_lines *d)
+{
+	const struct beside_names *names = debug_lines_wants(d);
+
+	for (uint32_t i = 0; i < names->nr; i++) {
+		int fd = open(names->text + names->v[i].name, O_RDONLY);
+
+		if (fd >= 0)
+			debug_lines_give(d, i, fd);
+	}
+}
+
+static int find(struct debug_lines *d, uint64_t addr, struct unit_place *v, size_t max)
+{
+	uint8_t lang;
+	int nr = debug_lines_find(d, addr, FOR_EVER, v, max, &lang);
+
+	while (nr == -EAGAIN) {
+		give(d);
+		nr = debug_lines_find(d, addr, FOR_EVER, v, max, &lang);
+	}
+	return nr;
+}
+
 int main(int argc, char **argv)
 {
 	static struct unit_place v[256];
@@ -24,7 +52,6 @@ int main(int argc, char **argv)
 	const struct debug_lines_source src = { .fds = &fd, .nr_fds = 1, .cache_fd = -1 };
 	struct debug_lines *d;
 	char line[64];
-	uint8_t lang;
 
 	if (fd < 0 || debug_lines_open(&src, &d))
 		return 1;
@@ -32,7 +59,7 @@ int main(int argc, char **argv)
 		uint64_t addr = strtoull(line, NULL, 16);
 
 		printf("0x%llx\n", (unsigned long long)addr);
-		print(v, debug_lines_find(d, addr, FOR_EVER, v, sizeof(v) / sizeof(v[0]), &lang));
+		print(v, find(d, addr, v, sizeof(v) / sizeof(v[0])));
 	}
 	debug_lines_close(d);
 	return 0;
