@@ -138,6 +138,7 @@ CAPTURE_SRCS := \
 	src/symbolize/kernel_regions.c \
 	src/symbolize/kernel_symbols.c \
 	src/symbolize/jit_label.c \
+	src/symbolize/jitdump.c \
 	src/symbolize/mini_debug.c \
 	src/symbolize/name_bytes.c \
 	src/symbolize/perf_map.c \
@@ -202,6 +203,7 @@ CAPTURE_SRCS := \
 	src/capture/processes/hidden_tasks.c \
 	src/capture/processes/jit_code.c \
 	src/capture/processes/jit_names.c \
+	src/capture/processes/jit_process.c \
 	src/capture/processes/jit_reading.c \
 	src/capture/processes/jvm_maps.c \
 	src/capture/processes/process_tracker.c \

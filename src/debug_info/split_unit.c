@@ -107,8 +107,9 @@ static void read_bases(struct split_unit *u, Dwarf_Die *skeleton, Elf *elf)
 	br_bytes(&u->addrs, number_of(skeleton, DW_AT_addr_base, DW_AT_GNU_addr_base));
 	u->ranges = u->is_5 ? section_of(u->elf, ".debug_rnglists.dwo")
 			    : section_of(elf, ".debug_ranges");
-	u->ranges_base = u->is_5 ? RNGLISTS_HEADER
-				 : number_of(skeleton, DW_AT_GNU_ranges_base, DW_AT_GNU_ranges_base);
+	u->ranges_base = RNGLISTS_HEADER;
+	if (!u->is_5)
+		u->ranges_base = number_of(skeleton, DW_AT_GNU_ranges_base, DW_AT_GNU_ranges_base);
 	u->base = dwarf_lowpc(skeleton, &low) ? 0 : low;
 }
 

@@ -259,7 +259,8 @@ static bool query_is_sound(const struct perf_map_query *q, const struct message_
 	return q->start <= q->addr && q->lang < LANGS && q->tier < TIERS &&
 	       is_name_of_map(text->v, text->len, q->name) &&
 	       is_name_of_map(text->v, text->len, q->sysname) &&
-	       (q->file == PERF_MAP_NO_NAME || is_name_of_map(text->v, text->len, q->file));
+	       (q->file == PERF_MAP_NO_NAME || is_name_of_map(text->v, text->len, q->file)) &&
+	       (q->at_file == PERF_MAP_NO_NAME || is_name_of_map(text->v, text->len, q->at_file));
 }
 
 static bool queries_are_sound(const struct perf_map_query *got, const struct perf_map_query *v,
@@ -272,6 +273,11 @@ static bool queries_are_sound(const struct perf_map_query *got, const struct per
 	return true;
 }
 
+static uint32_t text_behind(uint32_t at, size_t before)
+{
+	return at == PERF_MAP_NO_NAME ? at : (uint32_t)before + at;
+}
+
 /* Takes over what was found, and how far the file was read. */
 static void take_queries(const struct helper_message *m, struct perf_map_query *v, size_t nr,
 			 size_t names_before)
@@ -282,11 +288,13 @@ static void take_queries(const struct helper_message *m, struct perf_map_query *
 		if (v[i].name != PERF_MAP_NO_NAME || got[i].name == PERF_MAP_NO_NAME)
 			continue;
 		v[i].start = got[i].start;
-		v[i].name = (uint32_t)names_before + got[i].name;
-		v[i].sysname = (uint32_t)names_before + got[i].sysname;
-		v[i].file = got[i].file == PERF_MAP_NO_NAME ? PERF_MAP_NO_NAME
-							     : (uint32_t)names_before + got[i].file;
+		v[i].name = text_behind(got[i].name, names_before);
+		v[i].sysname = text_behind(got[i].sysname, names_before);
+		v[i].file = text_behind(got[i].file, names_before);
+		v[i].at_file = text_behind(got[i].at_file, names_before);
 		v[i].line = got[i].line;
+		v[i].at_line = got[i].at_line;
+		v[i].at_column = got[i].at_column;
 		v[i].lang = got[i].lang;
 		v[i].tier = got[i].tier;
 	}

@@ -15,6 +15,7 @@
  *	  with load		more fds: debug files; the last one may be the cache file
  *	PARSE_PERF_MAP		fd, struct perf_map_query[],	the same array, text,
  *				struct map_head		struct perf_map_mark
+ *	PARSE_JITDUMP		the same			the same
  *	PARSE_CODE		struct code_head, pieces, their bytes, pins and seeds
  *							struct code_answer, pages, rows, rules
  *
@@ -29,7 +30,8 @@
 #include "src/symbolize/perf_map.h"
 #include "unwind/code_window.h"
 
-enum parse_op { PARSE_IDENTITY, PARSE_TABLE, PARSE_NAMES, PARSE_PERF_MAP, PARSE_CODE, PARSE_OPS };
+enum parse_op { PARSE_IDENTITY, PARSE_TABLE, PARSE_NAMES, PARSE_PERF_MAP, PARSE_CODE,
+		PARSE_JITDUMP, PARSE_OPS };
 
 #define PARSE_MAX_REQUEST (256u << 20)
 /*

@@ -24,6 +24,7 @@
 #include "src/parse/parsers.h"
 #include "src/rights/sandbox.h"
 #include "src/symbolize/elf_symbols.h"
+#include "src/symbolize/jitdump.h"
 #include "src/symbolize/symbol_batch.h"
 
 #define PARSER_BYTES (1ull << 30)	/* address space */
@@ -390,7 +391,11 @@ static int serve_names(struct parser *p, struct helper_message *m, struct helper
 
 /* ---- maps of generated code ---- */
 
-static int serve_perf_map(struct parser *p, struct helper_message *m, struct helper_message *answer)
+typedef int (*find_fn)(const struct perf_map_source *src, struct perf_map_query *v, size_t nr,
+		       struct perf_map_mark *mark, struct byte_buf *names);
+
+static int serve_search(struct parser *p, struct helper_message *m, struct helper_message *answer,
+			find_fn find)
 {
 	static struct perf_map_mark mark;
 	struct perf_map_query *v = m->part[0].v;
@@ -403,11 +408,21 @@ static int serve_perf_map(struct parser *p, struct helper_message *m, struct hel
 	src.size = h->size;
 	src.is_growing = h->is_growing;
 	mark = h->mark;
-	err = perf_map_find(&src, v, m->part[0].len / sizeof(*v), &mark, &p->text);
+	err = find(&src, v, m->part[0].len / sizeof(*v), &mark, &p->text);
 	answer->part[0] = m->part[0];
 	answer->part[1] = (struct message_part){ p->text.v, p->text.nr };
 	answer->part[2] = (struct message_part){ &mark, sizeof(mark) };
 	return err;
+}
+
+static int serve_perf_map(struct parser *p, struct helper_message *m, struct helper_message *answer)
+{
+	return serve_search(p, m, answer, perf_map_find);
+}
+
+static int serve_jitdump(struct parser *p, struct helper_message *m, struct helper_message *answer)
+{
+	return serve_search(p, m, answer, jitdump_find);
 }
 
 /* ---- the process ---- */
@@ -481,6 +496,7 @@ void parse_serve(void *state, struct helper_message *m, struct helper_message *a
 		[PARSE_NAMES] = serve_names,
 		[PARSE_PERF_MAP] = serve_perf_map,
 		[PARSE_CODE] = serve_code,
+		[PARSE_JITDUMP] = serve_jitdump,
 	};
 	struct parser *p = state;
 	int err = m->op < PARSE_OPS ? open_files(m) : -EINVAL;

@@ -556,26 +556,41 @@ int parse_names(void *parsers, struct symbol_file *file, struct symbol_batch *b,
 
 /* ---- maps of generated code ---- */
 
-int parse_perf_map(struct parsers *p, int fd, const struct stat *st, const struct helper_wait *wait,
-		   struct map_search *s)
+static int search(struct parsers *p, struct question *q, uint64_t size,
+		  const struct helper_wait *wait, struct map_search *s)
 {
-	struct map_head head = { .size = (uint64_t)st->st_size, .mark = s->mark,
-				 .is_growing = s->is_growing };
-	const struct question q = {
-		.lanes = &p->perf_map, .max = PARSE_MAX_NAMES + s->nr * sizeof(*s->v),
-		.owner = st->st_uid,
-		.message = { .op = PARSE_PERF_MAP,
-			     .part = { { s->v, s->nr * sizeof(*s->v) }, { &head, sizeof(head) } },
-			     .fds = { fd }, .nr_fds = 1 },
-	};
+	struct map_head head = { .size = size, .mark = s->mark, .is_growing = s->is_growing };
 	struct helper_message answer;
 	int err, taken = 0;
 
+	q->lanes = &p->perf_map;
+	q->max = PARSE_MAX_NAMES + s->nr * sizeof(*s->v);
+	q->message.part[0] = (struct message_part){ s->v, s->nr * sizeof(*s->v) };
+	q->message.part[1] = (struct message_part){ &head, sizeof(head) };
+	q->message.nr_fds = 1;
 	perf_map_sort(s->v, s->nr);		/* as the answers will be */
-	err = call(p, &q, 0, *wait, &answer);
+	err = call(p, q, 0, *wait, &answer);
 	/* Names found before an error count. */
 	if (answer.part[0].v && (!err || err == -E2BIG || err == -EIO))
-		taken = parse_take_queries(&answer, s->v, s->nr, head.size, &s->mark, s->names);
+		taken = parse_take_queries(&answer, s->v, s->nr, size, &s->mark, s->names);
 	helper_message_release(&answer);
 	return taken ? taken : err;
+}
+
+int parse_perf_map(struct parsers *p, int fd, const struct stat *st, const struct helper_wait *wait,
+		   struct map_search *s)
+{
+	struct question q = { .owner = st->st_uid,
+			      .message = { .op = PARSE_PERF_MAP, .fds = { fd } } };
+
+	return search(p, &q, (uint64_t)st->st_size, wait, s);
+}
+
+int parse_jitdump(struct parsers *p, int fd, uint32_t owner, const struct helper_wait *wait,
+		  struct map_search *s)
+{
+	struct question q = { .owner = owner,
+			      .message = { .op = PARSE_JITDUMP, .fds = { fd } } };
+
+	return search(p, &q, UINT64_MAX, wait, s);
 }

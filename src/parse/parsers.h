@@ -98,3 +98,6 @@ struct map_search {
 /* perf_map_find() for a regular file; st: its fstat(). The queries are sorted afterwards. */
 int parse_perf_map(struct parsers *p, int fd, const struct stat *st, const struct helper_wait *wait,
 		   struct map_search *s);
+/* jitdump_find(), up to the end of the file; owner: as of parse_identity(). */
+int parse_jitdump(struct parsers *p, int fd, uint32_t owner, const struct helper_wait *wait,
+		  struct map_search *s);

@@ -60,45 +60,56 @@ static size_t first_at(const struct search *s, uint64_t addr)
 	return bisect(s->nr, i, s->v[i].addr < addr);
 }
 
-static void copy_label(const struct perf_map_query *from, struct perf_map_query *to)
+static uint32_t put_text(struct byte_buf *names, const char *s, size_t len)
 {
-	to->name = from->name;
-	to->sysname = from->sysname;
-	to->file = from->file;
-	to->line = from->line;
-	to->lang = from->lang;
-	to->tier = from->tier;
+	uint32_t at = (uint32_t)names->nr;
+
+	bb_bytes(names, s, len);
+	bb_u8(names, 0);
+	return at;
 }
 
-/* Stores the texts of a line, and sets what its queries are answered. */
-static void put_label(struct search *s, const char *text, size_t len, struct perf_map_query *to)
+void perf_map_put_label(struct byte_buf *names, const char *text, size_t len,
+			struct perf_map_query *to)
 {
-	struct byte_buf *names = s->names;
 	struct jit_label l;
 
 	len = strnlen(text, len < PERF_MAP_NAME_MAX ? len : PERF_MAP_NAME_MAX);
-	if (names->nr + 3 * len + LABEL_EXTRA > PERF_MAP_MAX_NAMES) {
-		s->err = -E2BIG;
-		return;
-	}
 	jit_label_parse(text, len, &l);
-	to->sysname = to->name = (uint32_t)names->nr;
-	to->file = PERF_MAP_NO_NAME;
-	bb_bytes(names, text, len);
-	bb_u8(names, 0);
+	to->sysname = to->name = put_text(names, text, len);
 	if (l.name.s != text || l.name.len != len) {
 		to->name = (uint32_t)names->nr;
 		jit_label_put_name(&l, names);
 	}
-	if (l.file.len) {
-		to->file = (uint32_t)names->nr;
-		bb_bytes(names, l.file.s, l.file.len);
-		bb_u8(names, 0);
-	}
+	to->file = l.file.len ? put_text(names, l.file.s, l.file.len) : PERF_MAP_NO_NAME;
 	to->line = l.line;
+	to->at_file = PERF_MAP_NO_NAME;
+	to->at_line = to->at_column = 0;
 	to->lang = l.lang;
 	to->tier = l.tier;
-	s->err = names->bad ? -ENOMEM : 0;
+}
+
+static void put_label(struct search *s, const char *text, size_t len, struct perf_map_query *to)
+{
+	if (s->names->nr + 3 * (len < PERF_MAP_NAME_MAX ? len : PERF_MAP_NAME_MAX) + LABEL_EXTRA >
+	    PERF_MAP_MAX_NAMES)
+		s->err = -E2BIG;
+	else
+		perf_map_put_label(s->names, text, len, to);
+	if (s->names->bad)
+		s->err = -ENOMEM;
+}
+
+static void copy_label(const struct perf_map_query *from, struct perf_map_query *to)
+{
+	struct perf_map_query all = *from;
+
+	all.addr = to->addr;
+	all.time_ns = to->time_ns;
+	all.cookie = to->cookie;
+	all.next = to->next;
+	all.is_old = to->is_old;
+	*to = all;
 }
 
 /* Answers the queries in this piece of code that have no answer from a later piece. */

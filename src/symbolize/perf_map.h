@@ -31,6 +31,7 @@
 
 struct perf_map_query {
 	uint64_t addr;
+	uint64_t time_ns;		/* when it was there; 0: any time. Not used for maps */
 	uint64_t start;			/* answer: where the code begins */
 	uint32_t cookie;		/* for the caller's use */
 	uint32_t next;			/* internal */
@@ -39,9 +40,11 @@ struct perf_map_query {
 	uint32_t sysname;		/* as it is in the file (jit_label.h) */
 	uint32_t file;
 	uint32_t line;			/* where the function begins; 0 unknown */
+	uint32_t at_file;		/* of the address; only dumps say it (jitdump.h) */
+	uint32_t at_line, at_column;
 	uint8_t lang, tier;		/* enum func_lang, func_tier */
 	uint8_t is_old;			/* 1: has no answer in front of the mark */
-	uint8_t pad[5];
+	uint8_t pad;
 };
 
 struct perf_map_source {
@@ -58,6 +61,10 @@ struct perf_map_mark {
 
 /* By addr, and by cookie where several have one addr. */
 void perf_map_sort(struct perf_map_query *v, size_t nr);
+
+/* Appends what a runtime says of the code of a query, and sets the answers but for start. */
+void perf_map_put_label(struct byte_buf *names, const char *text, size_t len,
+			struct perf_map_query *to);
 
 /*
  * Answers queries, which are sorted afterwards; those that have a name already keep it. Appends the

@@ -30,7 +30,7 @@ if command -v node >/dev/null; then
 	cat >hot.js <<-'END'
 		console.log("ready " + process.pid)
 		function hot(n) { return n < 2 ? n : hot(n - 1) + hot(n - 2) }
-		const end = Date.now() + 1500
+		const end = Date.now() + 800
 		while (Date.now() < end) hot(20)
 	END
 	sample -F 499 -o node.pbz -- node --perf-basic-prof --interpreted-frames-native-stack "$T/hot.js" >ready
@@ -39,8 +39,26 @@ if command -v node >/dev/null; then
 	check "node: the busy function" said node.pbz "share('hot') > 50"
 	check "node: the script itself" said node.pbz "any_of('(anonymous) hot.js:1', file='$T/hot.js', line=1)"
 	check "node: marks are not in names" said node.pbz "not any(k.startswith(('JS:', 'LazyCompile:')) for k in n)"
+
+	sample -F 499 -o dump.pbz -- node --perf-prof "$T/hot.js" >ready
+	check "node's dump: name, file and line" said dump.pbz "any_of('hot', file='$T/hot.js', line=2, kind='jit', tiers='optimized')"
+	check "node's dump: the busy function" said dump.pbz "share('hot') > 50"
+	remove_files
+fi
+
+# The name that was valid at the time, and the line of the address; what perf makes of the same dump is the same.
+start jit dump
+sample -p "$PID" -F 499 -d 1 -o made.pbz
+check "dump: named" said made.pbz "any_of('jit_spin', file='spin_.x', line=20) and share('jit_spin') > 90"
+check "dump: no other name" said made.pbz "not n['old_spin'] and not n['late_spin']"
+finish "$PID"
+if command -v perf >/dev/null && perf record -q -k mono -e cpu-clock -F 499 -o perf.data -- "$WORKLOADS/jit" dump 1 >ready 2>/dev/null; then
+	HOME=$T perf inject --jit -i perf.data -o perf.jit 2>/dev/null
+	perf script -i perf.jit -F ip,sym 2>/dev/null | grep -aoE "(old|jit|late)_spin" | sort -u >perf.names
+	check "dump: perf has the same name" equal "$(cat perf.names)" jit_spin
+	check "dump: perf has the same line" equal "$(addr2line -e "$(ls jitted-*-2.so)" 0x84)" spin_.x:20
 else
-	skip_part "no node"
+	skip_part "no perf"
 fi
 
 python=
@@ -53,7 +71,7 @@ if [ -n "$python" ]; then
 		print("ready", os.getpid(), flush=True)
 		def hot(n):
 		    return n if n < 2 else hot(n - 1) + hot(n - 2)
-		end = time.time() + 1.5
+		end = time.time() + 0.8
 		while time.time() < end:
 		    hot(15)
 	END
@@ -70,7 +88,7 @@ if command -v php >/dev/null && php -m | grep -q 'Zend OPcache'; then
 	cat >hot.php <<-'END'
 		<?php echo "ready ", getmypid(), "\n";
 		class A { function hot($n) { return $n < 2 ? $n : $this->hot($n - 1) + $this->hot($n - 2); } }
-		$a = new A; $end = microtime(true) + 1.5; while (microtime(true) < $end) $a->hot(15);
+		$a = new A; $end = microtime(true) + 0.8; while (microtime(true) < $end) $a->hot(15);
 	END
 	sample -F 499 -o php.pbz -- php -d opcache.enable=1 -d opcache.enable_cli=1 -d opcache.jit_buffer_size=32M \
 		-d opcache.file_update_protection=0 -d opcache.jit=1205 -d opcache.jit_debug=16 "$T/hot.php" >ready

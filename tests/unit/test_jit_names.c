@@ -151,7 +151,7 @@ static uint32_t request(struct world *w, struct process *p, uint32_t cookie, uin
 	uint32_t binary = jit_names_binary(w->j, p, CODE, 20);
 
 	assert_int_not_equal(binary, 0);
-	assert_int_equal(jit_names_request(w->j, p, cookie, addr), 0);
+	assert_int_equal(jit_names_request(w->j, p, cookie, addr, 20), 0);
 	return binary;
 }
 
@@ -413,7 +413,7 @@ static void test_code_that_is_replaced(void **state)
 	second = jit_names_binary(w->j, p, CODE, 20);
 	assert_int_not_equal(second, first);
 	assert_int_equal(jit_names_binary(w->j, p, CODE, 20), second);
-	assert_int_equal(jit_names_request(w->j, p, 4, CODE), 0);
+	assert_int_equal(jit_names_request(w->j, p, 4, CODE, 20), 0);
 	collect_while_it_lives(w, 4);
 	assert_name(w, 4, "after", CODE);
 	assert_int_equal(jit_names_changes(w->j, p), 1);
@@ -439,7 +439,7 @@ static void test_code_of_the_parent(void **state)
 	assert_int_equal(process_map(p, &(struct mapping){ .start = CODE + 4096, .end = CODE + 8192,
 							   .died_ns = TIME_NEVER }), 0);
 	assert_int_not_equal(jit_names_binary(w->j, p, CODE + 4096, 20), 0);
-	assert_int_equal(jit_names_request(w->j, p, 3, CODE), 0);
+	assert_int_equal(jit_names_request(w->j, p, 3, CODE, 20), 0);
 	collect_all(w);
 	assert_status(w, 3, SYMBOL_GONE);
 	assert_non_null(parent);

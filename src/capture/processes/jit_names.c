@@ -13,8 +13,7 @@
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/base/patience.h"
-#include "src/capture/processes/jit_code.h"
-#include "src/capture/processes/jit_reading.h"
+#include "src/capture/processes/jit_process.h"
 #include "src/capture/processes/jvm_maps.h"
 #include "src/proc/procfs.h"
 #include "src/model/binary.h"
@@ -23,36 +22,12 @@
 
 #define READ_NS (2 * NSEC_PER_SEC)	/* after that its file system counts as not answering */
 #define PAUSE_MS 50			/* a running recording waits no longer for maps */
-/* A map that grows is read again after this time, or later where that found no name. */
-#define AGAIN_NS NSEC_PER_SEC
-#define AGAIN_MAX_NS (16 * NSEC_PER_SEC)
 /*
  * What is read of all maps that grow together: 4 MiB are searched in 2 ms, 0.2 % of a second.
  * Counted in octets and not in time, so that a busy machine names as much as an idle one.
  */
 #define AGAIN_BYTES_PER_SECOND (4ll << 20)
 #define AGAIN_CREDIT_BYTES (64ll << 20)
-#define WATCHED 0			/* as a cookie: the address has its name already */
-
-struct jit_request {
-	uint64_t addr;
-	uint32_t cookie;
-};
-
-struct jit_process {
-	uint32_t tgid, binary;
-	uint64_t serial;
-	bool has_ended;
-	char comm[16];
-	struct jit_place places[JIT_PLACES];
-	size_t nr_places;
-	struct jit_request *v;
-	size_t nr, cap;
-	size_t nr_old;			/* requests that had no answer in the map at its mark */
-	struct jit_code code;
-	uint32_t later[JIT_CODE_GENERATIONS];	/* binaries; 0: none yet */
-	uint64_t next_ns, pause_ns;	/* when its map is read again; 0: at once */
-};
 
 /* The binary that stands for the code that a process makes. */
 struct generated {
@@ -73,20 +48,6 @@ struct jit_names {
 	int64_t credit_bytes;		/* for maps that grow */
 	uint64_t credited_ns;		/* when it was counted last */
 };
-
-static void close_places(const struct jit_process *e)
-{
-	for (size_t i = 0; i < e->nr_places; i++)
-		if (e->places[i].tmp.dir >= 0)
-			close(e->places[i].tmp.dir);
-}
-
-static void release_process(struct jit_process *e)
-{
-	close_places(e);
-	jit_code_release(&e->code);
-	free(e->v);
-}
 
 int jit_names_new(const struct jit_names_deps *deps, struct jit_names **jp)
 {
@@ -110,7 +71,7 @@ void jit_names_free(struct jit_names *j)
 	worker_pool_free(j->thread);
 	jit_reading_free(j->job);
 	for (size_t i = 0; i < j->nr; i++)
-		release_process(&j->v[i]);
+		jit_process_release(&j->v[i]);
 	free(j->v);
 	per_process_release(&j->generated);
 	free(j);
@@ -212,7 +173,8 @@ uint32_t jit_names_changes(const struct jit_names *j, const struct process *p)
 	return g ? g->changes : 0;
 }
 
-int jit_names_request(struct jit_names *j, const struct process *p, uint32_t cookie, uint64_t addr)
+int jit_names_request(struct jit_names *j, const struct process *p, uint32_t cookie, uint64_t addr,
+		      uint64_t time_ns)
 {
 	const struct generated *g = per_process_find(&j->generated, p);
 	struct jit_process *e = g ? process_of(j, g->binary) : NULL;
@@ -223,7 +185,7 @@ int jit_names_request(struct jit_names *j, const struct process *p, uint32_t coo
 	r = array_push(&e->v, &e->nr, &e->cap);
 	if (!r)
 		return -ENOMEM;
-	*r = (struct jit_request){ addr, cookie };
+	*r = (struct jit_request){ addr, time_ns, cookie };
 	return 0;
 }
 
@@ -241,8 +203,9 @@ static bool has_ended(const struct jit_names *j, struct jit_process *e)
 	return e->has_ended;
 }
 
-/* true: the process of e is not forgotten yet, so stacks of it may still come (lifetimes.h). */
-static bool is_known(const struct jit_names *j, const struct jit_process *e)
+/* NULL: the process of e is forgotten, so no stacks of it can come (lifetimes.h). */
+static const struct process *process_by_serial(const struct jit_names *j,
+					       const struct jit_process *e)
 {
 	const struct process *p = processes_find(j->deps.processes, e->tgid, TIME_NEVER - 1);
 
@@ -251,19 +214,16 @@ static bool is_known(const struct jit_names *j, const struct jit_process *e)
 	return p;
 }
 
-static void ask(struct jit_reading *r, const struct jit_process *e)
+/* The file of a dump was opened when it was mapped (binary_store.h). */
+static void set_dump(const struct jit_names *j, struct jit_process *e, struct jit_reading *r)
 {
-	struct perf_map_query *q = r->v;
-
-	for (size_t i = 0; i < e->nr; i++)
-		*q++ = (struct perf_map_query){ .addr = e->v[i].addr, .cookie = e->v[i].cookie,
-						.name = PERF_MAP_NO_NAME, .is_old = i < e->nr_old };
-	/* Whether other code is there by now. */
-	for (size_t i = 0; r->is_growing && i < e->code.nr; i++)
-		*q++ = (struct perf_map_query){ .addr = e->code.v[i].addr, .cookie = WATCHED,
-						.name = PERF_MAP_NO_NAME, .is_old = 1 };
-	r->nr = (size_t)(q - r->v);
-	r->nr_new = e->nr - e->nr_old;
+	if (!j->deps.symbolizer)
+		return;
+	jit_process_find_dump(e, process_by_serial(j, e), j->deps.binaries);
+	if (!e->dump)
+		return;
+	r->dump_fd = symbolizer_fd(j->deps.symbolizer, e->dump);
+	r->dump_owner = binaries_get(j->deps.binaries, e->dump)->uid;
 }
 
 /* Starts to read the map of e. false: that is not possible. */
@@ -277,9 +237,8 @@ static bool begin_job(struct jit_names *j, struct jit_process *e, bool is_growin
 	if (!r)
 		return false;
 	r->is_growing = is_growing;
-	ask(r, e);
-	memcpy(r->places, e->places, sizeof(r->places));
-	r->nr_places = e->nr_places;
+	jit_process_ask(e, r);
+	set_dump(j, e, r);
 	r->opener = j->deps.opener;
 	r->parsers = j->deps.parsers;
 	r->until_ns = now_ns() + READ_NS;
@@ -305,6 +264,9 @@ static int give_name(const struct jit_reading *r, const struct perf_map_query *q
 		.sysname = text + q->sysname,
 		.decl_file = q->file == PERF_MAP_NO_NAME ? NULL : text + q->file,
 		.decl_line = q->line,
+		.file = q->at_file == PERF_MAP_NO_NAME ? NULL : text + q->at_file,
+		.line = q->at_line,
+		.column = q->at_column,
 		.lang = q->lang,
 		.func_flags = (uint8_t)(FUNC_JIT | q->tier << FUNC_TIER_SHIFT),
 	};
@@ -366,13 +328,6 @@ static int give_none(const struct jit_process *e, size_t nr, uint8_t status, sym
 	return err;
 }
 
-/* Forgets the first nr requests, which are answered. Others may have come since the job began. */
-static void forget_requests(struct jit_process *e, size_t nr)
-{
-	e->nr -= nr;
-	memmove(e->v, e->v + nr, e->nr * sizeof(*e->v));
-}
-
 static void say_why(const struct jit_process *e, int err)
 {
 	if (err == -EACCES)
@@ -389,25 +344,6 @@ static void say_why(const struct jit_process *e, int err)
 		     e->tgid, e->comm);
 }
 
-/* What has no name yet is asked for again when the map has grown. */
-static void keep_requests(struct jit_process *e, const struct jit_reading *r, size_t nr_asked)
-{
-	bool was_read = !r->err || r->err == -E2BIG;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < r->nr; i++)
-		if (r->v[i].name == PERF_MAP_NO_NAME && r->v[i].cookie != WATCHED)
-			e->v[kept++] = (struct jit_request){ r->v[i].addr, r->v[i].cookie };
-	memmove(e->v + kept, e->v + nr_asked, (e->nr - nr_asked) * sizeof(*e->v));
-	e->nr -= nr_asked - kept;
-	e->nr_old = was_read ? kept : 0;
-	memcpy(e->places, r->places, sizeof(e->places));
-	e->pause_ns = kept < nr_asked ? AGAIN_NS : 2 * e->pause_ns;
-	if (e->pause_ns > AGAIN_MAX_NS)
-		e->pause_ns = AGAIN_MAX_NS;
-	e->next_ns = now_ns() + e->pause_ns;
-}
-
 /* Ends the last reading of a map. */
 static int end_requests(struct jit_names *j, struct jit_process *e, size_t nr_asked, symbol_fn fn,
 			void *ctx)
@@ -419,7 +355,7 @@ static int end_requests(struct jit_names *j, struct jit_process *e, size_t nr_as
 		j->nr_lost += nr_asked;
 	say_why(e, r->err);
 	err = give_no_names(r, fn, ctx);
-	forget_requests(e, nr_asked);
+	jit_process_forget(e, nr_asked);
 	e->nr_old = 0;
 	return err;
 }
@@ -437,7 +373,7 @@ static int end_job(struct jit_names *j, symbol_fn fn, void *ctx)
 	assert(e && e->nr >= nr_asked);	/* a process with requests is kept */
 	err = give_names(j, e, fn, ctx);
 	if (r->is_growing) {
-		keep_requests(e, r, nr_asked);
+		jit_process_keep(e, r, nr_asked);
 		j->credit_bytes -= (int64_t)r->cost_bytes;
 	} else if (!err) {
 		err = end_requests(j, e, nr_asked, fn, ctx);
@@ -493,7 +429,7 @@ static int begin_next(struct jit_names *j, symbol_fn fn, void *ctx, bool all)
 		if (!e || begin_job(j, e, is_growing) || is_growing)
 			break;
 		err = give_none(e, e->nr, SYMBOL_LIMITED, fn, ctx);
-		forget_requests(e, e->nr);
+		jit_process_forget(e, e->nr);
 		e->nr_old = 0;
 	}
 	return err;
@@ -506,8 +442,8 @@ static void forget_ended(struct jit_names *j)
 	for (size_t i = 0; i < j->nr; i++) {
 		struct jit_process *e = &j->v[i];
 
-		if (!e->nr && !is_known(j, e)) {
-			release_process(e);
+		if (!e->nr && !process_by_serial(j, e)) {
+			jit_process_release(e);
 		} else {
 			j->v[kept++] = *e;
 		}
@@ -541,7 +477,7 @@ static int give_up(struct jit_names *j, symbol_fn fn, void *ctx)
 
 		j->nr_lost += e->nr;
 		err = give_none(e, e->nr, SYMBOL_LIMITED, fn, ctx);
-		forget_requests(e, e->nr);
+		jit_process_forget(e, e->nr);
 		e->nr_old = 0;
 	}
 	return err;

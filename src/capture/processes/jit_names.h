@@ -3,8 +3,9 @@
  * Names of code that processes make at run time (JIT code).
  *
  * Such code is in anonymous memory, so no symbol table names it. Language runtimes write a file
- * instead: /tmp/perf-PID.map has a line for each piece of code (perf_map.h). Three things make it
- * hard to use:
+ * instead: /tmp/perf-PID.map has a line for each piece of code (perf_map.h). Or they write a
+ * jitdump (jitdump.h) and map it, so that its file was opened as any mapped one. Three things make
+ * these hard to use:
  *
  * - The file grows while the program runs, and code moves, so the file is only complete when the
  *   process has ended. What was asked for is looked up in it once a second as it grows, in what was
@@ -32,7 +33,7 @@
  *
  *	jit_names_new(&deps, &j)
  *	jit_names_binary(j, p, addr, time)	the binary that stands for the generated code of p
- *	jit_names_request(j, p, cookie, addr)	cheap: the request is only kept
+ *	jit_names_request(j, p, cookie, ...)	cheap: the request is only kept
  *	jit_names_collect(j, fn, ctx, wait)	calls fn for what has a name by now, and for all
  *						of processes that have ended, or (wait) for all
  *	jit_names_free(j)
@@ -63,6 +64,7 @@ struct jit_names_deps {
 	void *ctx;
 	struct file_opener *opener;	/* these two read the map */
 	struct parsers *parsers;
+	const struct symbolizer *symbolizer;	/* has the files that are mapped; NULL: no dumps */
 	struct jvm_maps *jvms;		/* told of processes; NULL: JVMs are not asked for maps */
 };
 
@@ -84,7 +86,9 @@ uint32_t jit_names_binary(struct jit_names *j, const struct process *p, uint64_t
 			  uint64_t time_ns);
 /* Changes when jit_names_binary() of some address of p does. */
 uint32_t jit_names_changes(const struct jit_names *j, const struct process *p);
-int jit_names_request(struct jit_names *j, const struct process *p, uint32_t cookie, uint64_t addr);
+/* time_ns: of the sample. */
+int jit_names_request(struct jit_names *j, const struct process *p, uint32_t cookie, uint64_t addr,
+		      uint64_t time_ns);
 
 /*
  * Returns 0 or the first error of fn. wait NULL: reads the maps of processes that have ended, and

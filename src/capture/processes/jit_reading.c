@@ -41,11 +41,31 @@ static int read_map(struct jit_reading *r, struct jit_place *at)
 	return err;
 }
 
+/* How long the file is, only the parser knows. */
+static int read_dump(struct jit_reading *r)
+{
+	static const struct perf_map_mark all;
+	const struct helper_wait wait = { .until_ns = r->until_ns, .unwanted = r->job.unwanted };
+	struct map_search s = { .v = r->v, .nr = r->nr, .is_growing = r->is_growing,
+				.mark = r->nr_new ? all : r->dump_mark, .names = &r->names };
+	uint64_t from = s.mark.bytes;
+	int err;
+
+	if (r->dump_fd < 0)
+		return -ENOENT;
+	err = parse_jitdump(r->parsers, r->dump_fd, r->dump_owner, &wait, &s);
+	/* Most of a dump is code, which is passed over. */
+	r->cost_bytes += QUESTION_BYTES + r->nr * sizeof(*r->v) + (s.mark.bytes - from) / 2;
+	r->dump_mark = s.mark;
+	return err == -ENOEXEC ? -ENOENT : err;
+}
+
+/* A dump knows lines, and when the code was there; what has no name in it may have one in a map. */
 static void run(struct worker_job *job)
 {
 	struct jit_reading *r = (struct jit_reading *)job;
 
-	r->err = -ENOENT;
+	r->err = read_dump(r);
 	for (size_t i = 0; i < r->nr_places; i++) {
 		int err = read_map(r, &r->places[i]);
 
@@ -73,6 +93,7 @@ struct jit_reading *jit_reading_new(size_t nr)
 		return NULL;
 	}
 	r->nr = nr;
+	r->dump_fd = -1;
 	r->job.run = run;
 	r->job.done = done;
 	return r;

@@ -34,6 +34,9 @@ struct jit_reading {
 	struct worker_job job;
 	struct jit_place places[JIT_PLACES];
 	size_t nr_places;
+	int dump_fd;			/* a jitdump; borrowed; -1: none */
+	uint32_t dump_owner;
+	struct perf_map_mark dump_mark;
 	struct file_opener *opener;
 	struct parsers *parsers;
 	uint64_t until_ns;
@@ -42,7 +45,10 @@ struct jit_reading {
 	size_t nr, nr_new;		/* nr_new: that are not old */
 	struct byte_buf names;
 	uint64_t cost_bytes;		/* that were sent and read, at most */
-	/* 0; -ENOENT: there is no map; -EACCES: it must not be used; or as parse_perf_map(). */
+	/*
+	 * 0; -ENOENT: there is neither a dump nor a map; -EACCES: it must not be used; or as
+	 * parse_perf_map().
+	 */
 	int err;
 	bool done;
 };

@@ -76,6 +76,7 @@ int session_new(const struct session_deps *deps, struct session **sp)
 		.ctx = deps->tracker,
 		.opener = deps->opener,
 		.parsers = deps->parsers,
+		.symbolizer = deps->symbolizer,
 		.jvms = deps->jvms,
 	};
 	int err;

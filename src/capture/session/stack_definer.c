@@ -96,7 +96,7 @@ static uint32_t user_frame(struct stack_definer *d, struct process *p, uint64_t 
 	if (d->deps.no_names)
 		d->unresolved++;
 	else if (f.kind == FRAME_JIT)
-		jit_names_request(d->deps.jit, p, id, call);
+		jit_names_request(d->deps.jit, p, id, call, time_ns);
 	else if (f.binary)
 		symbolizer_request(d->deps.symbolizer, f.binary, id, call + m->to_vaddr,
 				   f.flags & FRAME_RETURN_ADDRESS);
