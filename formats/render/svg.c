@@ -338,7 +338,7 @@ static void put_origin_of(const struct picture *pic, const struct node *nd)
 {
 	FILE *out = pic->out;
 
-	if (nd->binary) {
+	if (nd->binary && nd->binary != nd->file) {
 		putc('\n', out);
 		put_xml(out, profile_name(pic->prof, nd->binary));
 	}

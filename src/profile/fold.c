@@ -307,6 +307,9 @@ static int make_keys(struct fold *f, uint32_t frame, struct frame_keys *made)
 		};
 		if (v.file)
 			key->file = table_name(f, v.file);
+		/* All generated code is in one binary, so the script tells namesakes apart. */
+		if (rec && rec->kind == FRAME_JIT && key->file)
+			key->binary = key->file;
 		if (rec && rec->flags & FRAME_GUESSED)
 			key->flags |= NODE_GUESSED;
 	}

@@ -34,7 +34,8 @@ struct node {
 	uint32_t parent;		/* NODE_NONE for the root */
 	uint32_t first_child, next_sibling;	/* NODE_NONE: no more */
 	uint32_t name;			/* profile_name() */
-	uint32_t binary;		/* profile_name(): path of the function's file; 0 none */
+	/* profile_name(): path of the function's file, of generated code the script; 0 none */
+	uint32_t binary;
 	uint32_t file, line;		/* profile_name() of the source file, line; 0 unknown */
 	uint16_t depth;			/* root 0 */
 	uint8_t kind;			/* enum frame_kind */

@@ -255,6 +255,51 @@ static void recordings_are_folded_together(void **state)
 	assert_int_equal(prof->nodes[0].total_samples, 2 * FIX_CPU_SAMPLES);
 }
 
+/* Three functions of one name: two tiers of one script's, and one of another script. */
+static int emit_scripts(struct trace_writer *w)
+{
+	record_fn fn = trace_writer_record;
+	void *ctx = w;
+	int err = 0;
+
+	FIX_SEND(STRING, string, { 1, "next", 4 });
+	FIX_SEND(STRING, string, { 2, "/a.js", 5 });
+	FIX_SEND(STRING, string, { 3, "/b.js", 5 });
+	FIX_SEND(STRING, string, { 4, "cpu-clock", 9 });
+	FIX_SEND(STRING, string, { 5, "ns", 2 });
+	FIX_SEND(EVENT, event, { .id = 1, .name = 4, .unit = 5, .kind = EVENT_CPU_CLOCK, .period = 1 });
+	FIX_SEND(BINARY, binary, { .id = 1, .kind = BINARY_ANON });
+	FIX_SEND(PROCESS, process, { .id = 1, .tgid = 5, .comm = 1 });
+	FIX_SEND(THREAD, thread, { 1, 1, 5, 1, 0, 0 });
+	for (uint32_t i = 1; i <= 3; i++) {
+		const uint8_t tier = i == 2 ? TIER_INTERPRETED : TIER_OPTIMIZED;
+
+		FIX_SEND(FRAME, frame, { .id = i, .kind = FRAME_JIT, .binary = 1, .addr = i });
+		FIX_SEND(NODE, node, { i, 0, i });
+		FIX_SEND(FUNC, func, { .id = i, .name = 1, .sysname = 1, .file = i < 3 ? 2 : 3, .start_line = 7,
+				       .flags = (uint8_t)(FUNC_JIT | tier << FUNC_TIER_SHIFT) });
+		FIX_SEND(SYMBOL, symbol, { .frame = i, .lines = &(struct rec_line){ i, 0, 0 }, .nr_lines = 1 });
+		FIX_SEND(SAMPLE, sample, { .time_ns = 5, .event = 1, .thread = 1, .ustack = i, .end = END_ROOT });
+	}
+	FIX_SEND(END, end, { .time_ns = 7, .samples = 3, .target_status = -1 });
+	return err;
+}
+
+static void functions_of_scripts(void **state)
+{
+	const struct node *a;
+
+	(void)state;
+	trace_file_write("scripts.pbz", emit_scripts);
+	assert_string_equal(fold_file("scripts.pbz", NULL, NULL), "next_[s];next_[j] 2\nnext_[s];next_[j] 1\n");
+	a = &prof->nodes[prof->nodes[prof->nodes[0].first_child].first_child];
+	assert_string_equal(profile_name(prof, a->file), "/a.js");
+	assert_string_equal(profile_name(prof, a->binary), "/a.js");
+	assert_int_equal(a->line, 7);
+	assert_int_equal(a->flags, NODE_INTERPRETED | NODE_OPTIMIZED);
+	assert_string_equal(profile_name(prof, prof->nodes[a->next_sibling].binary), "/b.js");
+}
+
 enum { HOSTILE_THREADS = 5 };
 
 /* Functions of one name in two binaries and in two kinds, names that no program has, stacks of nothing. */
@@ -514,6 +559,7 @@ int main(void)
 		cmocka_unit_test(offsets_split_functions),
 		cmocka_unit_test(only_what_was_asked_for),
 		cmocka_unit_test(recordings_are_folded_together),
+		cmocka_unit_test(functions_of_scripts),
 		cmocka_unit_test(hostile_names_and_numbers),
 		cmocka_unit_test(only_equals_are_merged),
 		cmocka_unit_test(a_missing_chunk_leaves_missing_names),
