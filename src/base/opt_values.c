@@ -3,6 +3,7 @@
 #include "src/base/opt.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/array.h"
@@ -165,4 +166,18 @@ bool id_list_has(const struct id_list *l, uint32_t id)
 		if (l->v[i] == id)
 			return true;
 	return false;
+}
+
+/* Nothing is sent to anybody without this option, whatever the environment says. */
+int opt_servers(const struct opt *o, const char *value, void *dst)
+{
+	const char *urls = value ? value : getenv("DEBUGINFOD_URLS");
+
+	if (!urls || !*urls)
+		return fail_why(-EINVAL,
+				"--%s: which server? Try: --%s=https://debuginfod.debian.net, "
+				"or set DEBUGINFOD_URLS",
+				o->name, o->name);
+	*(const char **)dst = urls;
+	return 0;
 }

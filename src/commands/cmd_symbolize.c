@@ -17,6 +17,7 @@
 #include "src/commands/command.h"
 #include "src/commands/shut_in.h"
 #include "src/commands/symbolize_summary.h"
+#include "src/foreign/debug_server.h"
 #include "src/foreign/file_opener.h"
 #include "src/helpers/helper.h"
 #include "src/late_names/late_copy.h"
@@ -35,6 +36,7 @@ struct symbolize_args {
 	struct late_dirs binary_dirs, debug_dirs;
 	const char *kallsyms[MAX_KALLSYMS];
 	unsigned nr_kallsyms;
+	const char *debug_urls;		/* NULL: no server is asked */
 	bool again, trust_paths, strict, force, no_limits, quiet;
 };
 
@@ -92,7 +94,12 @@ static int open_helpers(struct symbolizing *s)
 		err = file_opener_new(s->keeper, &s->late.opener);
 	if (!err)
 		err = parsers_new(s->keeper, s->late.opener, THREADS, &s->late.parsers);
-	return err ? fail(err, "start helper processes") : 0;
+	if (err)
+		return fail(err, "start helper processes");
+	if (s->args->debug_urls)
+		err = debug_server_new(s->args->debug_urls, &s->late.server);
+	parsers_ask_server(s->late.parsers, s->late.server);
+	return err;
 }
 
 static int open_dirs(struct late_dirs *dirs)
@@ -258,6 +265,7 @@ static void close_all(struct symbolizing *s)
 	late_names_free(s->names);
 	trace_reader_close(s->reader);
 	parsers_free(s->late.parsers);
+	debug_server_free(s->late.server);
 	file_opener_free(s->late.opener);
 	helper_keeper_free(s->keeper);
 	kernel_symbols_free(s->here);
@@ -343,6 +351,10 @@ static const struct opt symbolize_opts[] = {
 	  "where debug files are, as DIR/.build-id/xx/yyy.debug (default /usr/lib/debug); give it "
 	  "again for more",
 	  add_dir, AT(debug_dirs), NULL, NULL, NULL },
+	{ 0, "debuginfod", "[=URLS]",
+	  "ask these servers (default: $DEBUGINFOD_URLS) for debug files that this machine does "
+	  "not have; they are sent the build-ids of the trace; 10 s a file, 60 s in all",
+	  opt_servers, AT(debug_urls), NULL, NULL, NULL },
 	{ 0, "kallsyms", "FILE",
 	  "a copy of /proc/kallsyms of the machine and the boot that were recorded, for functions "
 	  "of the kernel; without it they are named on the kernel that was recorded",

@@ -18,13 +18,15 @@ static const struct {
 	const char *why, *remedy;
 } causes[LATE_CAUSES] = {
 	[LATE_OK] = { "not known", "probee info" },
-	[LATE_NO_FILE] = { "no file found", "--binary-dir DIR (/ for this machine), or its debug "
-					    "package in a --debug-dir" },
+	[LATE_NO_FILE] = { "no file found",
+			   "--binary-dir DIR (/ for this machine), its debug package, or "
+			   "--debuginfod" },
 	[LATE_OTHER_FILE] = { "the file found is another version",
 			      "--binary-dir with the one that was recorded" },
 	[LATE_NO_BUILD_ID] = { "it has no build-id, and the file found has another time",
 			       "--trust-paths, if it is the same" },
-	[LATE_STRIPPED] = { "the file found does not name them", "its debug package, --debug-dir" },
+	[LATE_STRIPPED] = { "the file found does not name them",
+			    "its debug package, or --debuginfod" },
 	[LATE_UNREADABLE] = { "the file found cannot be read", "to be its user" },
 	[LATE_LIMITED] = { "reading it took too long", "again" },
 	[LATE_OTHER_KERNEL] = { "another kernel runs here",

@@ -192,7 +192,7 @@ int debug_server_new(const char *urls, struct debug_server **sp)
 {
 	static const struct helper_kind *const kinds[] = { &kind };
 	const struct helper_keeper_options opts = { .kinds = kinds, .nr_kinds = 1,
-						    .begin = begin_keeper };
+						    .begin = begin_keeper, .no_signals = true };
 	const struct helper_wait wait = { .until_ns = now_ns() + START_NS };
 	struct debug_server *s = calloc(1, sizeof(*s));
 	int err;

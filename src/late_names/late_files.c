@@ -10,6 +10,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/no_answer.h"
+#include "src/foreign/debug_server.h"
 #include "src/foreign/file_opener.h"
 
 #define BUILD_ID_TEXT (16 + 2 * 64 + 8)
@@ -60,12 +61,11 @@ static void note_cause(struct search *s, enum late_cause cause)
 		s->cause = cause;
 }
 
-/* true: dir/path is it, and *out has its descriptor. */
-static bool try_file(struct search *s, const struct late_dir *dir, const char *path,
-		     struct late_found *out)
+/* true: it is fd, a sealed file or -errno, which is taken. */
+static bool try_sealed(struct search *s, int fd, struct late_found *out)
 {
-	int fd = file_opener_beneath(s->files->opener, dir->fd, path, &out->st), err;
 	enum late_cause cause;
+	int err;
 
 	if (fd < 0) {
 		if (fd != -ENOENT && fd != -ENOTDIR)
@@ -84,6 +84,26 @@ static bool try_file(struct search *s, const struct late_dir *dir, const char *p
 	out->elf = (struct elf_identity){ 0 };
 	close(fd);
 	return false;
+}
+
+/* true: dir/path is it. */
+static bool try_file(struct search *s, const struct late_dir *dir, const char *path,
+		     struct late_found *out)
+{
+	return try_sealed(s, file_opener_beneath(s->files->opener, dir->fd, path, &out->st), out);
+}
+
+/* What a server gives is nobody's: it is parsed as a file of the user. */
+static bool try_server(struct search *s, struct late_found *out)
+{
+	const struct late_binary *b = s->binary;
+
+	int fd = s->files->server && b->build_id_len
+			 ? debug_server_find(s->files->server, b->build_id, b->build_id_len, NULL)
+			 : -ENOENT;
+
+	out->st = (struct stat){ .st_uid = geteuid() };
+	return try_sealed(s, fd, out);
 }
 
 /* ".build-id/12/3456.debug"; false: the binary has none. */
@@ -130,15 +150,14 @@ enum late_cause late_files_find(const struct late_files *files, const struct lat
 				struct late_found *out)
 {
 	struct search s = { .files = files, .binary = b, .cause = LATE_NO_FILE };
-	struct search d = s;
 	struct late_found debug = { .fd = -1, .debug_fd = -1 };
 	bool found = false;
 
 	*out = debug;
 	for (size_t i = 0; i < files->binary_dirs.nr && !found; i++)
 		found = try_binary(&s, &files->binary_dirs.v[i], out);
-	if (!try_debug(&d, &debug))
-		return s.cause;
+	if (!try_debug(&s, &debug) && (found || !try_server(&s, &debug)))
+		return found ? LATE_OK : s.cause;
 	if (!found) {
 		*out = debug;
 		return LATE_OK;

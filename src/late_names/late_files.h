@@ -13,6 +13,8 @@
  *	BINARY_DIR/.build-id/xx/yyy	links by build-id, as Fedora has them
  *	DEBUG_DIR/.build-id/xx/yyy.debug	besides, or instead
  *
+ * If there is nothing, servers of debug files are asked, if the user named some (debug_server.h).
+ *
  * Files are opened by the opener (src/foreign/file_opener.h) and parsed in parsers. A debug file
  * has all names that its binary has, so it is enough.
  */
@@ -25,6 +27,7 @@
 #include "src/late_names/late_names.h"
 #include "src/parse/parsers.h"
 
+struct debug_server;
 struct file_opener;
 
 struct late_dir {
@@ -40,6 +43,7 @@ struct late_dirs {
 struct late_files {
 	struct file_opener *opener;
 	struct parsers *parsers;
+	struct debug_server *server;	/* NULL: none is asked */
 	struct late_dirs binary_dirs, debug_dirs;
 	bool trust_paths;
 };

@@ -20,6 +20,8 @@
  */
 #define MAX_WAITING 20000
 #define MAX_FILES 64			/* open at a time */
+/* Whose files are looked for. Recordings have hundreds; a hostile trace may name a million. */
+#define MAX_BINARIES 65536
 
 struct lookup {
 	struct late_names *n;
@@ -304,8 +306,12 @@ static int look_up(struct lookup *l, uint32_t binary)
 		[BINARY_MODULE] = look_in_kernel,
 		[BINARY_BPF] = look_in_kernel,
 	};
-	const struct late_binary *b = &l->n->binaries[binary];
+	struct late_binary *b = &l->n->binaries[binary];
 
+	if (binary > MAX_BINARIES) {
+		answer_all(l->n, b, SYMBOL_LIMITED, LATE_LIMITED);
+		return 0;
+	}
 	if (!b->first || b->kind >= BINARY_KINDS || !by_kind[b->kind])
 		return 0;
 	return by_kind[b->kind](l, binary);

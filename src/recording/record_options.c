@@ -82,20 +82,6 @@ static int parse_count(const struct opt *o, const char *value, void *dst)
 				  o->name, value, o->name);
 }
 
-/* Nothing is sent to anybody without this option, whatever the environment says. */
-static int parse_servers(const struct opt *o, const char *value, void *dst)
-{
-	const char *urls = value ? value : getenv("DEBUGINFOD_URLS");
-
-	if (!urls || !*urls)
-		return fail_why(-EINVAL,
-				"--%s: which server? Try: --%s=https://debuginfod.debian.net, "
-				"or set DEBUGINFOD_URLS",
-				o->name, o->name);
-	*(const char **)dst = urls;
-	return 0;
-}
-
 #define AT(field) offsetof(struct record_args, field)
 #define ROWS(rows) { rows, sizeof(rows) / sizeof((rows)[0]) }
 
@@ -176,7 +162,7 @@ static const struct opt common_opts[] = {
 	{ 0, "debuginfod", "[=URLS]",
 	  "ask these servers (default: $DEBUGINFOD_URLS) for debug files that this machine does "
 	  "not have; they are sent the build-ids of what runs here; 10 s a file, 60 s in all",
-	  parse_servers, AT(debug_urls), NULL, "Names", NULL },
+	  opt_servers, AT(debug_urls), NULL, "Names", NULL },
 	{ 0, "java-perf-map", NULL,
 	  "ask each Java virtual machine (JDK 17 or later) for the names of its code, a second "
 	  "after it was met and at the end: it writes /tmp/perf-PID.map",

@@ -95,12 +95,24 @@ check "root: the server was asked" equal "$(asked)" 2
 kept() { [ "$(find /var/tmp -maxdepth 1 -name 'probee-debuginfod.*' -newer sudo2.pbz)" ]; }
 check "root: nothing is kept" until_true 5 not kept
 
+# --- names that are added later: with the binary, and without
+"$PROBEE" symbolize none.pbz -o later0.pbz --binary-dir / 2>err
+check "symbolize, not asked for: no name" not named later0.pbz
+for dirs in "--binary-dir /" ""; do
+	"$PROBEE" symbolize none.pbz -o later.pbz "--debuginfod=$url" $dirs 2>err
+	check "symbolize $dirs: exit status" equal $? 0
+	check "symbolize $dirs: the name is there" named later.pbz
+done
+
 # --- a server that gives another file, and none
 cc -O1 -Wl,--build-id=0x1234 -o other where.c
 fake lies.log 0 "$T/other"
 snapshot -p "$PID" -i 1 -o lies.pbz "--debuginfod=http://127.0.0.1:$port"
 check "wrong file: it was asked for" grep -q GET lies.log
 check "wrong file: no name" not named lies.pbz
+"$PROBEE" symbolize none.pbz -o lies2.pbz "--debuginfod=http://127.0.0.1:$port" 2>err
+check "wrong file, symbolize: no name" not named lies2.pbz
+check "wrong file, symbolize: says so" grep -q 'the file found is another version' err
 snapshot -p "$PID" -i 1 -o gone.pbz "--debuginfod=http://127.0.0.1:$(python3 -S port.py)"
 check "no server there: exit status" equal "$RC" 0
 check "no server there: no name" not named gone.pbz
