@@ -67,29 +67,62 @@ static bool same_string(const void *ctx, uint32_t id)
 
 static uint64_t hash_func(const struct rec_func *f)
 {
-	return hash_u64(hash_u64(hash_u64(f->flags, f->name), f->sysname), f->file);
+	uint64_t hash = hash_u64(hash_u64(f->flags, f->name), f->sysname);
+
+	return hash_u64(hash_u64(hash, f->file), f->start_line);
 }
 
-/* Makes the original's strings and functions findable, so that none is written twice. */
+struct func_key {
+	const struct definition_store *tables;
+	const struct rec_func *f;
+};
+
+static bool same_func(const void *ctx, uint32_t id)
+{
+	const struct func_key *k = ctx;
+	const struct rec_func *f = definition_store_find_func(k->tables, id);
+
+	return f->name == k->f->name && f->sysname == k->f->sysname && f->flags == k->f->flags &&
+	       f->file == k->f->file && f->start_line == k->f->start_line;
+}
+
+static int index_string(struct copy *c, uint32_t id, const char *missing)
+{
+	struct string_key k = { .tables = tables_of(c) };
+	uint64_t hash;
+
+	k.text = definition_store_string(k.tables, id, &k.len);
+	hash = hash_bytes(0, k.text, k.len);
+	if (k.text == missing || ix_find(&c->strings.known, hash, same_string, &k) != IX_NONE)
+		return 0;
+	return ix_add(&c->strings.known, hash, id);
+}
+
+static int index_func(struct copy *c, uint32_t id)
+{
+	struct func_key k = { tables_of(c), definition_store_find_func(tables_of(c), id) };
+
+	if (!k.f || ix_find(&c->funcs.known, hash_func(k.f), same_func, &k) != IX_NONE)
+		return 0;
+	return ix_add(&c->funcs.known, hash_func(k.f), id);
+}
+
+/*
+ * Makes the original's strings and functions findable, so that none is written twice. Equal ones
+ * count once: a hostile trace has millions of them.
+ */
 static int index_known(struct copy *c)
 {
 	const struct definition_store *t = tables_of(c);
+	const char *missing = definition_store_string(t, UINT32_MAX, NULL);
 	uint32_t strings = definition_store_id_end(t, REC_STRING);
 	uint32_t funcs = definition_store_id_end(t, REC_FUNC);
 	int err = 0;
 
-	for (uint32_t id = 1; id < strings && !err; id++) {
-		size_t len;
-		const char *text = definition_store_string(t, id, &len);
-
-		err = ix_add(&c->strings.known, hash_bytes(0, text, len), id);
-	}
-	for (uint32_t id = 1; id < funcs && !err; id++) {
-		const struct rec_func *f = definition_store_find_func(t, id);
-
-		if (f)
-			err = ix_add(&c->funcs.known, hash_func(f), id);
-	}
+	for (uint32_t id = 1; id < strings && !err; id++)
+		err = index_string(c, id, missing);
+	for (uint32_t id = 1; id < funcs && !err; id++)
+		err = index_func(c, id);
 	return err;
 }
 
@@ -116,20 +149,6 @@ static int put_string(struct copy *c, uint32_t text, uint32_t *id)
 	}
 	c->strings.v[text] = *id;
 	return rec.string.id ? trace_writer_record(c->writer, &rec) : 0;
-}
-
-struct func_key {
-	const struct definition_store *tables;
-	const struct rec_func *f;
-};
-
-static bool same_func(const void *ctx, uint32_t id)
-{
-	const struct func_key *k = ctx;
-	const struct rec_func *f = definition_store_find_func(k->tables, id);
-
-	return f->name == k->f->name && f->sysname == k->f->sysname && f->flags == k->f->flags &&
-	       f->file == k->f->file && f->start_line == k->f->start_line;
 }
 
 static int put_func(struct copy *c, uint32_t func, uint32_t *id)

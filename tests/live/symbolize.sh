@@ -65,10 +65,10 @@ check "what is no file is not opened" equal "$RC:$(folded fifo.pbz | grep -c f30
 cat bare.pbz bare.pbz >two.pbz
 add two.pbz -o two2.pbz --binary-dir moved
 check "two recordings in one file" equal "$(nameless two2.pbz)" $((2 * $(nameless moved.pbz)))
-head -c $(($(stat -c %s bare.pbz) - 40)) bare.pbz >cut.pbz
+head -c $(($(stat -c %s two.pbz) - 40)) two.pbz >cut.pbz	# in the second one
 add cut.pbz -o cut2.pbz --binary-dir moved
 check "a trace that was cut" stacks share <(folded cut2.pbz) "$chain" --of f30 --percent 95
-check "... and still has no end" grep -q 'not properly' <("$PROBEE" info cut2.pbz)
+check "... and still has no end" grep -q ' 2 recordings in one file, 1 of them finished' <("$PROBEE" info cut2.pbz)
 add cut.pbz -o cut3.pbz --binary-dir moved --strict
 check "--strict" equal "$RC" 3
 "$PROBEE" symbolize - -o - --binary-dir moved <bare.pbz 2>/dev/null >piped.pbz

@@ -116,6 +116,22 @@ while read -r name samples damaged truncated refused; do
 	fi
 done <"$TMP/cases"
 
+# --- copies with names: what is damaged or left out stays so, and all else is there
+mkdir "$TMP/copies" "$TMP/copied"
+for name in ids-left-out lost-chunk lost-first lost-parent last-rejected odd-end id-jump frames-too-many forward-frame \
+	forward-func symbol-of-none inline-257 repeat-no-row repeat-part repeat-over-ident repeat-over-lost-chunk \
+	repeat-over-broken repeat-2^23-rows chunk-seq chunk-segment seq-again lenient-after data-cut; do
+	run timeout 10 "$PROBEE" symbolize -q --again "$TMP/forged/$name.pbz" -o "$TMP/copies/$name.pbz"
+	exits 0
+done
+decode --into "$TMP/copied" "$TMP"/copies/*.pbz
+while read -r name samples damaged _; do
+	did="copy of $name"
+	[ -e "$TMP/copies/$name.pbz" ] || continue
+	seen=$(awk '$1 == "samples" { s = $2 } $1 == "damaged" { d = $2 > 0 } END { print s, d }' "$TMP/copied/$name.pbz.stats")
+	[ "$seen" = "$samples $((damaged > 0))" ] || wrong "samples, and whether chunks are missing: $seen, not $samples $((damaged > 0))"
+done <"$TMP/cases"
+
 # --- real traces
 
 record() {

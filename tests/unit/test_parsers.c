@@ -321,7 +321,7 @@ static void ask_name(struct world *w, uint32_t binary, uint64_t addr, const char
 		assert_string_equal((char *)b.text.v + v[0].name, want);
 	else
 		assert_int_equal(v[0].name, SYMBOL_NO_NAME);
-	bb_release(&b.text);
+	symbol_batch_release(&b);
 }
 
 static void test_names(void **state)
