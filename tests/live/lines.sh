@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Inlined functions and source lines, from debug information of every kind, and from the cache.
+. "$(dirname "$0")/lib.sh"
+command -v "${CC:-gcc}" >/dev/null || skip "no compiler"
+export XDG_CACHE_HOME=$T/cache
+
+cat >twice.h <<'EOT'
+static inline double norm(double x)
+{
+	for (int i = 0; i < 100000; i++)
+		x = x * 1.000001 + 1;
+	return x;
+}
+
+static inline double twice(double x)
+{
+	return norm(x) + norm(x * 3);
+}
+EOT
+cat >one.c <<'EOT'
+#include "twice.h"
+
+double other(double x);
+
+static double __attribute__((noinline)) work(double x)
+{
+	return twice(x);
+}
+
+static double __attribute__((noinline)) namesake(double x) { return twice(x) + 1; }
+
+int main(void)
+{
+	volatile double x = 1;
+
+	for (;;) {
+		x = work(x);
+		x = namesake(x) + other(x);
+	}
+}
+EOT
+cat >other.c <<'EOT'
+#include "twice.h"
+
+static double __attribute__((noinline)) namesake(double x) { return twice(x) + 2; }
+
+double other(double x)
+{
+	return namesake(x) + 1;
+}
+EOT
+build() { "${CC:-gcc}" -O2 -g -fno-ipa-icf "${@:2}" one.c other.c -o "$1"; }
+# record NAME: half a second of it, in NAME.pbz.
+record() {
+	"./$1" &
+	STARTED+=($!)
+	sample -p $! -F 499 -d 0.5 -o "$1.pbz"
+	kill $!
+}
+# chains TRACE OPTION...: its folded stacks, from main() on.
+chains() { "$PROBEE" report "$1" -q --collapse "${@:2}" 2>>report.err | sed -nE 's/.*;(main[;:].*) [0-9]+$/\1/p'; }
+has() { grep -qE -e "$2" <<<"$(chains "$1" "${@:3}")" || { chains "$1" "${@:3}" | head -5; return 1; }; }
+inlined='main:17;work:7;twice:10_\[i\];norm:[34]_\[i\]$'
+
+build plain && record plain
+check "inlined functions, with lines" has plain.pbz "$inlined" --lines
+check "inlined functions" has plain.pbz 'main;work;twice_\[i\];norm_\[i\]$'
+check "--no-inline" has plain.pbz '^main;work$' --no-inline
+check "--inline-depth 2" has plain.pbz '^main;work;norm_\[i\]$' --inline-depth 2
+check "JSON has files and lines" python3 -S - plain.pbz <<'EOT'
+import json, os, subprocess, sys
+out = subprocess.run([os.environ['PROBEE'], 'report', sys.argv[1], '-q', '--json', '--lines'], capture_output=True).stdout
+found = set()
+def walk(node):
+    found.add((node['name'], node.get('libtype'), os.path.basename(node.get('file', '')), node.get('line')))
+    for child in node.get('children', []):
+        walk(child)
+walk(json.loads(out))
+print(sorted(found))
+sys.exit(('twice:10', 'inlined', 'twice.h', 10) not in found or ('work:7', 'user', 'one.c', 7) not in found)
+EOT
+namesakes() { "$PROBEE" report "$1" -q --json | python3 -S -c '
+import json, os, sys
+files = set()
+def walk(node):
+    if node["name"] == "namesake": files.add(os.path.basename(node["file"]))
+    for child in node.get("children", []): walk(child)
+walk(json.load(sys.stdin))
+print(files)
+sys.exit(files != {"one.c", "other.c"})'; }
+check "functions of one name in two files stay two" namesakes plain.pbz
+
+# --- the cache
+kept=(cache/probee/*-0.lines)
+check "what was read is kept" test -s "${kept[0]}"
+check "nobody else may read it" equal "$(stat -c %a "${kept[0]}") $(stat -c %a cache/probee)" "600 700"
+cp plain again && objcopy --strip-debug again
+record again
+check "lines from the cache, without debug information" has again.pbz "$inlined" --lines
+chmod 777 cache/probee
+record again
+check "a cache that others may write to is not read" has again.pbz '^main;work$' --lines
+rm -r cache/probee
+
+# --- places where debug information may be
+build split -gsplit-dwarf && record split
+check "in .dwo files" has split.pbz "$inlined" --lines
+build old -gdwarf-2 -gstrict-dwarf && record old
+check "DWARF 2, which cannot say that an inlined function is in several places" has old.pbz 'main:17;work;?' --lines
+build packed -gz && record packed
+check "compressed" has packed.pbz "$inlined" --lines
+objcopy --only-keep-debug plain linked.debug
+cp plain linked && objcopy --strip-debug --remove-section=.note.gnu.build-id --add-gnu-debuglink=linked.debug linked
+record linked
+check "in a file that .gnu_debuglink names" has linked.pbz "$inlined" --lines
+if command -v dwz >/dev/null; then
+	build dwz1 && build dwz2 -DSECOND && dwz -m common.alt dwz1 dwz2 2>/dev/null
+	record dwz1
+	check "in a file of dwz" has dwz1.pbz "$inlined" --lines
+fi
+cp plain gone
+./gone &
+STARTED+=($!)
+rm gone
+sample -p $! -F 499 -d 0.5 -o gone.pbz
+check "of a program that was deleted" has gone.pbz "$inlined" --lines
+kill $!
+
+# --- a trace that gets its lines later
+sample -q --no-symbolize -F 499 -d 0.5 -o bare.pbz -- ./plain
+check "without names" not has bare.pbz work
+"$PROBEE" symbolize -q bare.pbz -o late.pbz --binary-dir / 2>late.err
+check "probee symbolize adds lines" has late.pbz "$inlined" --lines
+done_testing
