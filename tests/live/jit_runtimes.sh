@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What the runtimes that are installed here say of the code they make: names, files, lines, and how the code came about.
+# Each runs for a time of its own CPU, so that a busy machine takes as many samples.
 # Python 3.12: PYTHON312=/path/to/it, or one on the path, or of pyenv.
 . "$(dirname "$0")/lib.sh"
 
@@ -30,8 +31,8 @@ if command -v node >/dev/null; then
 	cat >hot.js <<-'END'
 		console.log("ready " + process.pid)
 		function hot(n) { return n < 2 ? n : hot(n - 1) + hot(n - 2) }
-		const end = Date.now() + 800
-		while (Date.now() < end) hot(20)
+		const user = () => process.cpuUsage().user, end = user() + 800000
+		while (user() < end) hot(20)
 	END
 	sample -F 499 -o node.pbz -- node --perf-basic-prof --interpreted-frames-native-stack "$T/hot.js" >ready
 	remove_files
@@ -71,8 +72,8 @@ if [ -n "$python" ]; then
 		print("ready", os.getpid(), flush=True)
 		def hot(n):
 		    return n if n < 2 else hot(n - 1) + hot(n - 2)
-		end = time.time() + 0.8
-		while time.time() < end:
+		end = time.process_time() + 0.8
+		while time.process_time() < end:
 		    hot(15)
 	END
 	sample -F 499 -o python.pbz -- "$python" -X perf "$T/hot.py" >ready
@@ -88,7 +89,8 @@ if command -v php >/dev/null && php -m | grep -q 'Zend OPcache'; then
 	cat >hot.php <<-'END'
 		<?php echo "ready ", getmypid(), "\n";
 		class A { function hot($n) { return $n < 2 ? $n : $this->hot($n - 1) + $this->hot($n - 2); } }
-		$a = new A; $end = microtime(true) + 0.8; while (microtime(true) < $end) $a->hot(15);
+		function user() { $r = getrusage(); return $r["ru_utime.tv_sec"] + $r["ru_utime.tv_usec"] / 1e6; }
+		$a = new A; $end = user() + 0.8; while (user() < $end) $a->hot(15);
 	END
 	sample -F 499 -o php.pbz -- php -d opcache.enable=1 -d opcache.enable_cli=1 -d opcache.jit_buffer_size=32M \
 		-d opcache.file_update_protection=0 -d opcache.jit=1205 -d opcache.jit_debug=16 "$T/hot.php" >ready
