@@ -12,6 +12,7 @@
 
 #include "src/base/array.h"
 #include "src/debug_info/debug_index.h"
+#include "src/debug_info/dwo_package.h"
 #include "src/debug_info/split_unit.h"
 #include "src/debug_info/unit_builder.h"
 
@@ -28,6 +29,7 @@ struct debug_file {
 	size_t made_bytes;		/* of tables, since the handle was opened */
 	Elf *alt_elf;			/* of dwz */
 	Dwarf *alt;
+	struct dwo_package *package;
 };
 
 /* ---- the file ---- */
@@ -107,6 +109,7 @@ void debug_file_close(struct debug_file *f)
 	elf_end(f->elf);
 	dwarf_end(f->alt);
 	elf_end(f->alt_elf);
+	dwo_package_close(f->package);
 	free(f->code);
 	free(f);
 }
@@ -259,10 +262,34 @@ bool debug_file_is_split(struct debug_file *f, uint64_t unit, const char **name,
 	       split_unit_name(&die, name, dir);
 }
 
+int debug_file_set_package(struct debug_file *f, int fd)
+{
+	return f->package ? -EEXIST : dwo_package_open(fd, &f->package);
+}
+
+bool debug_file_is_in_package(struct debug_file *f, uint64_t unit)
+{
+	Dwarf_Die die;
+	Elf *elf = NULL;
+
+	if (f->package && dwarf_offdie(f->dwarf, unit, &die))
+		elf = dwo_package_elf(f->package, split_unit_id(&die));
+	elf_end(elf);
+	return elf != NULL;
+}
+
+static Elf *open_dwo(const struct debug_file *f, Dwarf_Die *skeleton, int fd)
+{
+	if (fd >= 0)
+		return elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	return f->package ? dwo_package_elf(f->package, split_unit_id(skeleton)) : NULL;
+}
+
 int debug_file_unit(struct debug_file *f, uint64_t unit, int dwo_fd, uint64_t until_ns,
 		    struct byte_buf *out)
 {
 	struct split_unit *split = NULL;
+	Elf *dwo;
 	struct unit_source src = { .number = unit, .code = f->code, .nr_code = f->nr_code,
 				   .until_ns = until_ns };
 	size_t before = out->nr;
@@ -273,7 +300,8 @@ int debug_file_unit(struct debug_file *f, uint64_t unit, int dwo_fd, uint64_t un
 	if (err)
 		return err;
 	src.skeleton = src.die;
-	if (dwo_fd >= 0 && !split_unit_open(&src.skeleton, f->elf, dwo_fd, &split)) {
+	dwo = open_dwo(f, &src.skeleton, dwo_fd);
+	if (dwo && !split_unit_open(&src.skeleton, f->elf, dwo, &split)) {
 		src.split = split;
 		src.die = split_unit_die(split);
 	}

@@ -45,3 +45,7 @@ int debug_file_unit(struct debug_file *f, uint64_t unit, int dwo_fd, uint64_t un
  */
 size_t debug_file_alternate(struct debug_file *f, const char **name, const void **build_id);
 int debug_file_set_alternate(struct debug_file *f, int fd);
+
+/* The file that has all split units (FILE.dwp), borrowed. 0, or -errno: it is no such file. */
+int debug_file_set_package(struct debug_file *f, int fd);
+bool debug_file_is_in_package(struct debug_file *f, uint64_t unit);

@@ -51,7 +51,8 @@ struct debug_lines {
 	struct byte_buf news;
 	bool keeps_news;
 	uint32_t round;			/* calls of debug_lines_wants(), from 1 on */
-	uint32_t alt_asked;		/* as struct unit.asked, of the alternate file */
+	/* As struct unit.asked, of the alternate file, and of that with all split units. */
+	uint32_t alt_asked, package_asked;
 	bool lacks_alt;
 	struct beside_names wants;	/* since the last call of debug_lines_wants() */
 	struct beside_names wanted;	/* what that call has given */
@@ -227,15 +228,29 @@ static int need_index(struct debug_lines *d, uint64_t until_ns)
 	return 0;
 }
 
+/* -EAGAIN: the file that may have all split units is yet to be asked for. */
+static int need_package(struct debug_lines *d)
+{
+	if (!d->package_asked && !beside_names_add(&d->wants, BESIDE_DWP, NULL, NULL, NULL, 0))
+		d->package_asked = d->round;
+	return d->package_asked == d->round ? -EAGAIN : 0;
+}
+
 /* -EAGAIN: the unit needs a .dwo file that is yet to be asked for. */
-static int need_dwo(struct debug_lines *d, struct unit *u, bool *is_split)
+static int need_dwo(struct debug_lines *d, struct unit *u, bool *is_split, bool *is_packed)
 {
 	const char *name, *dir;
-	uint32_t at = d->wants.nr;
+	uint32_t at;
 
 	*is_split = debug_file_is_split(d->file, u->number, &name, &dir);
 	if (!*is_split || (u->asked && u->asked < d->round))
 		return 0;
+	if (need_package(d))
+		return -EAGAIN;
+	*is_packed = debug_file_is_in_package(d->file, u->number);
+	if (*is_packed)
+		return 0;
+	at = d->wants.nr;
 	if (!u->asked && !beside_names_add(&d->wants, BESIDE_DWO, name, dir, NULL, 0)) {
 		d->units_wanting[at] = u->number;
 		u->asked = d->round;
@@ -277,6 +292,8 @@ void debug_lines_give(struct debug_lines *d, uint32_t name, int fd)
 		u->dwo = fd + 1;
 		return;
 	}
+	if (u && d->wanted.v[name].kind == BESIDE_DWP && d->file)
+		debug_file_set_package(d->file, fd);
 	if (u && d->wanted.v[name].kind == BESIDE_ALT && d->file && d->lacks_alt)
 		d->lacks_alt = debug_file_set_alternate(d->file, fd) != 0;
 	close(fd);
@@ -285,7 +302,7 @@ void debug_lines_give(struct debug_lines *d, uint32_t name, int fd)
 static int make_unit(struct debug_lines *d, struct unit *u, uint64_t until_ns)
 {
 	struct byte_buf b = { 0 };
-	bool is_split = false, has_dwo;
+	bool is_split = false, is_packed = false, has_dwo;
 	int err;
 
 	if (unit_time_is_up(until_ns))
@@ -293,7 +310,7 @@ static int make_unit(struct debug_lines *d, struct unit *u, uint64_t until_ns)
 	open_file(d);
 	err = d->file ? need_alternate(d) : -ENOENT;
 	if (!err)
-		err = need_dwo(d, u, &is_split);
+		err = need_dwo(d, u, &is_split, &is_packed);
 	if (err == -EAGAIN)
 		return err;
 	if (!err)
@@ -312,7 +329,7 @@ static int make_unit(struct debug_lines *d, struct unit *u, uint64_t until_ns)
 	u->len = b.nr;
 	d->own_bytes += b.nr;
 	/* Where a part is missing, it may be there the next time. */
-	if (!d->lacks_alt && (!is_split || has_dwo))
+	if (!d->lacks_alt && (!is_split || has_dwo || is_packed))
 		put_record(d, CACHE_UNIT, u->number, b.v, b.nr);
 	u->asked = 0;
 	forget_some(d, u);

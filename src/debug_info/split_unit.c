@@ -72,8 +72,7 @@ static uint64_t number_of(Dwarf_Die *die, unsigned name, unsigned gnu_name)
 	return dwarf_formudata(&a, &v) ? 0 : v;
 }
 
-/* The id that both halves have. */
-static uint64_t id_of(Dwarf_Die *die)
+uint64_t split_unit_id(Dwarf_Die *die)
 {
 	uint64_t id = 0;
 
@@ -89,7 +88,7 @@ static int find_unit(struct split_unit *u, uint64_t id)
 	for (unsigned i = 0; i < MAX_UNITS; i++) {
 		if (dwarf_get_units(u->dwarf, cu, &cu, NULL, NULL, &u->die, NULL))
 			return -ENOENT;
-		if (dwarf_tag(&u->die) == DW_TAG_compile_unit && id_of(&u->die) == id)
+		if (dwarf_tag(&u->die) == DW_TAG_compile_unit && split_unit_id(&u->die) == id)
 			return 0;
 	}
 	return -ENOENT;
@@ -113,16 +112,18 @@ static void read_bases(struct split_unit *u, Dwarf_Die *skeleton, Elf *elf)
 	u->base = dwarf_lowpc(skeleton, &low) ? 0 : low;
 }
 
-int split_unit_open(Dwarf_Die *skeleton, Elf *elf, int fd, struct split_unit **up)
+int split_unit_open(Dwarf_Die *skeleton, Elf *elf, Elf *dwo, struct split_unit **up)
 {
 	struct split_unit *u = calloc(1, sizeof(*u));
 	int err = 0;
 
-	if (!u)
+	if (!u) {
+		elf_end(dwo);
 		return -ENOMEM;
-	u->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	}
+	u->elf = dwo;
 	u->dwarf = u->elf ? dwarf_begin_elf(u->elf, DWARF_C_READ, NULL) : NULL;
-	err = u->dwarf ? find_unit(u, id_of(skeleton)) : -EBADMSG;
+	err = u->dwarf ? find_unit(u, split_unit_id(skeleton)) : -EBADMSG;
 	if (!err)
 		read_bases(u, skeleton, elf);
 	if (err)

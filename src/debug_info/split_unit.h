@@ -22,10 +22,11 @@ struct split_unit;
 bool split_unit_name(Dwarf_Die *skeleton, const char **name, const char **dir);
 
 /*
- * The other half of a skeleton. elf is the file that has the skeleton, fd that with the other half,
- * and borrowed. 0; -ENOENT: it is not the other half, or another -errno.
+ * The other half of a skeleton. elf is the file that has the skeleton, dwo that with the rest,
+ * which is taken. 0; -ENOENT: it is not the other half, or another -errno.
  */
-int split_unit_open(Dwarf_Die *skeleton, Elf *elf, int fd, struct split_unit **up);
+int split_unit_open(Dwarf_Die *skeleton, Elf *elf, Elf *dwo, struct split_unit **up);
+uint64_t split_unit_id(Dwarf_Die *unit);	/* that both halves have */
 void split_unit_close(struct split_unit *u);		/* NULL is fine */
 
 Dwarf_Die split_unit_die(const struct split_unit *u);

@@ -106,6 +106,11 @@ rm -r cache/probee
 # --- places where debug information may be
 build split -gsplit-dwarf && record split
 check "in .dwo files" has split.pbz "$inlined" --lines
+if command -v dwp >/dev/null; then
+	build pack -gsplit-dwarf -gdwarf-4 && dwp -e pack -o pack.dwp && rm pack-*.dwo
+	record pack
+	check "in a package of split units" has pack.pbz "$inlined" --lines
+fi
 build old -gdwarf-2 -gstrict-dwarf && record old
 check "DWARF 2, which cannot say that an inlined function is in several places" has old.pbz 'main:17;work;?' --lines
 build packed -gz && record packed

@@ -44,6 +44,18 @@ build gcc4 g++ -O1 -g -gdwarf-4 -gz && compare "gcc, DWARF 4, compressed" "$work
 build lto g++ -O2 -g -flto && compare "gcc, link-time optimisation" "$work/lto" llvm-symbolizer
 build split5 g++ -O2 -g -gdwarf-5 -gsplit-dwarf && compare "gcc, DWARF 5, split" "$work/split5" llvm-symbolizer
 build split4 g++ -O2 -g -gdwarf-4 -gsplit-dwarf && compare "gcc, DWARF 4, split" "$work/split4" llvm-symbolizer
+# package FILE TOOL...: FILE.dwp in place of the .dwo files.
+package() {
+	command -v "$2" >/dev/null || { missing "$2"; return 1; }
+	(cd "$work" && "${@:2}" -e "$1" -o "$1.dwp" 2>err) || { cat "$work/err"; return 1; }
+	mv "$work/$1-lines.dwo" "$work/hidden.dwo"
+}
+if package split4 dwp; then
+	compare "gcc, DWARF 4, package of binutils" "$work/split4" llvm-symbolizer
+fi
+if package split5 llvm-dwp; then
+	compare "gcc, DWARF 5, package of LLVM" "$work/split5" llvm-symbolizer
+fi
 if command -v dwz >/dev/null && cp "$work/gcc5" "$work/dwz1" && cp "$work/gcc4" "$work/dwz2" && objcopy --decompress-debug-sections "$work/dwz2" &&
 	(cd "$work" && dwz -m common.alt dwz1 dwz2); then
 	other=$work/gcc5 && compare "dwz" "$work/dwz1" llvm-symbolizer	# which does not read what dwz makes

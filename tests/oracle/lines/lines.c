@@ -20,26 +20,30 @@ static void print(const struct unit_place *v, int nr)
 	puts("");
 }
 
-/* Gives the files that are asked for, which are in the current directory. */
-static void give(struct debug_lines *d)
+/* Gives the files that are asked for, which are in the current directory; FILE.dwp beside FILE. */
+static void give(struct debug_lines *d, const char *file)
 {
 	const struct beside_names *names = debug_lines_wants(d);
 
 	for (uint32_t i = 0; i < names->nr; i++) {
-		int fd = open(names->text + names->v[i].name, O_RDONLY);
+		const char *name = names->text + names->v[i].name;
+		char package[4096];
+		int fd;
 
+		snprintf(package, sizeof(package), "%s.dwp", file);
+		fd = open(names->v[i].kind == BESIDE_DWP ? package : name, O_RDONLY);
 		if (fd >= 0)
 			debug_lines_give(d, i, fd);
 	}
 }
 
-static int find(struct debug_lines *d, uint64_t addr, struct unit_place *v, size_t max)
+static int find(struct debug_lines *d, const char *file, uint64_t addr, struct unit_place *v, size_t max)
 {
 	uint8_t lang;
 	int nr = debug_lines_find(d, addr, FOR_EVER, v, max, &lang);
 
 	while (nr == -EAGAIN) {
-		give(d);
+		give(d, file);
 		nr = debug_lines_find(d, addr, FOR_EVER, v, max, &lang);
 	}
 	return nr;
@@ -59,7 +63,7 @@ int main(int argc, char **argv)
 		uint64_t addr = strtoull(line, NULL, 16);
 
 		printf("0x%llx\n", (unsigned long long)addr);
-		print(v, find(d, addr, v, sizeof(v) / sizeof(v[0])));
+		print(v, find(d, argv[1], addr, v, sizeof(v) / sizeof(v[0])));
 	}
 	debug_lines_close(d);
 	return 0;
