@@ -127,9 +127,12 @@ CAPTURE_SRCS := \
 	src/debug_info/debug_lines.c \
 	src/debug_info/dwo_package.c \
 	src/debug_info/split_unit.c \
+	src/debug_info/go_lines.c \
+	src/debug_info/go_pcs.c \
 	src/debug_info/unit_builder.c \
 	src/debug_info/unit_lines.c \
 	src/debug_info/unit_table.c \
+	src/debug_info/unit_writer.c \
 	src/symbolize/code_parts.c \
 	src/symbolize/demangle.c \
 	src/symbolize/demangle_bombs.c \

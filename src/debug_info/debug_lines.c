@@ -14,6 +14,7 @@
 #include "src/debug_info/debug_cache.h"
 #include "src/debug_info/debug_file.h"
 #include "src/debug_info/debug_index.h"
+#include "src/debug_info/go_lines.h"
 #include "src/debug_info/unit_builder.h"
 #include "src/elf/beside_names.h"
 
@@ -35,7 +36,8 @@ struct unit {
 
 struct debug_lines {
 	struct debug_file *file;
-	bool is_file_tried;
+	struct go_lines *go;
+	bool is_file_tried, is_go_tried;
 	int fds[MAX_FILES];
 	size_t nr_fds;
 	struct debug_index index;
@@ -195,28 +197,85 @@ int debug_lines_news(struct debug_lines *d, struct byte_buf *out)
 
 /* ---- the file ---- */
 
-static void open_file(struct debug_lines *d)
+static bool open_file(struct debug_lines *d)
 {
-	if (d->is_file_tried)
-		return;
-	d->is_file_tried = true;
-	for (size_t i = 0; i < d->nr_fds && !d->file; i++)
+	for (size_t i = 0; !d->is_file_tried && i < d->nr_fds && !d->file; i++)
 		if (debug_file_open(d->fds[i], &d->file))
 			d->file = NULL;
+	d->is_file_tried = true;
+	return d->file;
+}
+
+static bool open_go(struct debug_lines *d)
+{
+	for (size_t i = 0; !d->is_go_tried && i < d->nr_fds && !d->go; i++)
+		if (go_lines_open(d->fds[i], &d->go))
+			d->go = NULL;
+	d->is_go_tried = true;
+	return d->go;
+}
+
+static int index_file(struct debug_lines *d, uint64_t until_ns, struct byte_buf *out)
+{
+	return debug_file_index(d->file, until_ns, out);
+}
+
+static int index_go(struct debug_lines *d, uint64_t until_ns, struct byte_buf *out)
+{
+	return go_lines_index(d->go, until_ns, out);
+}
+
+static int unit_of_file(struct debug_lines *d, struct unit *u, uint64_t until_ns,
+			struct byte_buf *out, bool *is_whole);
+
+static int unit_of_go(struct debug_lines *d, struct unit *u, uint64_t until_ns,
+		      struct byte_buf *out, bool *is_whole)
+{
+	*is_whole = true;
+	return go_lines_unit(d->go, u->number, until_ns, out);
+}
+
+/*
+ * What lines are read from, best first: a Go program's debug information knows columns, and code of
+ * other languages.
+ */
+static const struct source {
+	bool (*open)(struct debug_lines *d);	/* at the first call; whether it is there */
+	int (*index)(struct debug_lines *d, uint64_t until_ns, struct byte_buf *out);
+	/* *is_whole: the table may be kept. -EAGAIN: it needs a file that was not given yet. */
+	int (*unit)(struct debug_lines *d, struct unit *u, uint64_t until_ns, struct byte_buf *out,
+		    bool *is_whole);
+} sources[] = {
+	{ open_file, index_file, unit_of_file },
+	{ open_go, index_go, unit_of_go },
+};
+
+static const struct source *best_source(struct debug_lines *d)
+{
+	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
+		if (sources[i].open(d))
+			return &sources[i];
+	return NULL;
+}
+
+/* The index may be of another source than the best: it was kept when that was not there. */
+static const struct source *source_of_unit(struct debug_lines *d, uint64_t number)
+{
+	const struct source *s = &sources[number & UNITS_OF_GO ? 1 : 0];
+
+	return s->open(d) ? s : NULL;
 }
 
 /* The index comes from the cache file, or is made once. */
 static int need_index(struct debug_lines *d, uint64_t until_ns)
 {
+	const struct source *s = d->has_index ? NULL : best_source(d);
 	struct byte_buf b = { 0 };
 	int err;
 
-	if (d->has_index)
-		return 0;
-	open_file(d);
-	if (!d->file)
-		return -ENOENT;
-	err = debug_file_index(d->file, until_ns, &b);
+	if (!s)
+		return d->has_index ? 0 : -ENOENT;
+	err = s->index(d, until_ns, &b);
 	d->has_index = true;
 	if (err) {
 		bb_release(&b);
@@ -299,26 +358,39 @@ void debug_lines_give(struct debug_lines *d, uint32_t name, int fd)
 	close(fd);
 }
 
-static int make_unit(struct debug_lines *d, struct unit *u, uint64_t until_ns)
+/* Where a part is missing, it may be there the next time. */
+static int unit_of_file(struct debug_lines *d, struct unit *u, uint64_t until_ns,
+			struct byte_buf *out, bool *is_whole)
 {
-	struct byte_buf b = { 0 };
-	bool is_split = false, is_packed = false, has_dwo;
-	int err;
+	bool is_split = false, is_packed = false;
+	int err = need_alternate(d);
 
-	if (unit_time_is_up(until_ns))
-		return -ETIMEDOUT;
-	open_file(d);
-	err = d->file ? need_alternate(d) : -ENOENT;
 	if (!err)
 		err = need_dwo(d, u, &is_split, &is_packed);
 	if (err == -EAGAIN)
 		return err;
 	if (!err)
-		err = debug_file_unit(d->file, u->number, u->dwo - 1, until_ns + UNIT_NS, &b);
-	has_dwo = u->dwo != 0;
-	if (has_dwo)
+		err = debug_file_unit(d->file, u->number, u->dwo - 1, until_ns, out);
+	*is_whole = !d->lacks_alt && (!is_split || u->dwo || is_packed);
+	if (u->dwo)
 		close(u->dwo - 1);
 	u->dwo = 0;
+	return err;
+}
+
+static int make_unit(struct debug_lines *d, struct unit *u, uint64_t until_ns)
+{
+	const struct source *s;
+	struct byte_buf b = { 0 };
+	bool is_whole = false;
+	int err;
+
+	if (unit_time_is_up(until_ns))
+		return -ETIMEDOUT;
+	s = source_of_unit(d, u->number);
+	err = s ? s->unit(d, u, until_ns + UNIT_NS, &b, &is_whole) : -ENOENT;
+	if (err == -EAGAIN)
+		return err;
 	if (err) {
 		u->is_bad = true;
 		bb_release(&b);
@@ -328,8 +400,7 @@ static int make_unit(struct debug_lines *d, struct unit *u, uint64_t until_ns)
 	u->data = b.v;
 	u->len = b.nr;
 	d->own_bytes += b.nr;
-	/* Where a part is missing, it may be there the next time. */
-	if (!d->lacks_alt && (!is_split || has_dwo || is_packed))
+	if (is_whole)
 		put_record(d, CACHE_UNIT, u->number, b.v, b.nr);
 	u->asked = 0;
 	forget_some(d, u);
@@ -347,9 +418,7 @@ int debug_lines_open(const struct debug_lines_source *src, struct debug_lines **
 	d->keeps_news = src->keeps_news;
 	d->round = 1;
 	map_cache(d, src->cache_fd);
-	if (!d->has_index)
-		open_file(d);
-	if (!d->has_index && !d->file) {
+	if (!d->has_index && !best_source(d)) {
 		debug_lines_close(d);
 		return -ENOENT;
 	}
@@ -362,6 +431,7 @@ void debug_lines_close(struct debug_lines *d)
 	if (!d)
 		return;
 	debug_file_close(d->file);
+	go_lines_close(d->go);
 	for (size_t i = 0; i < d->nr_units; i++) {
 		free(d->units[i].own);
 		if (d->units[i].dwo)

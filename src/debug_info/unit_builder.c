@@ -13,6 +13,7 @@
 #include "src/debug_info/split_unit.h"
 #include "src/debug_info/unit_lines.h"
 #include "src/debug_info/unit_table.h"
+#include "src/debug_info/unit_writer.h"
 #include "src/model/record.h"
 
 #define MAX_DEPTH 128			/* of blocks in each other */
@@ -387,37 +388,11 @@ static int find_changes(struct builder *b, struct changes *c)
 	return err;
 }
 
-struct segments {
-	struct unit_segment *v;
-	size_t nr, cap;
-	uint64_t base;
-};
-
-static int put_segment(struct segments *s, uint64_t addr, const struct unit_row *row, uint32_t node)
-{
-	struct unit_segment *x = s->nr ? &s->v[s->nr - 1] : NULL, seg = {
-		.line = row ? row->line : 0, .file = row ? row->file : UNIT_NONE, .node = node,
-	};
-
-	if (addr - s->base > UINT32_MAX)
-		return 0;		/* further away than a program's code is */
-	seg.addr = (uint32_t)(addr - s->base);
-	if (x && x->line == seg.line && x->file == seg.file && x->node == seg.node)
-		return 0;
-	if (!x || x->addr != seg.addr)
-		x = array_push(&s->v, &s->nr, &s->cap);
-	if (!x)
-		return -ENOMEM;
-	*x = seg;
-	return 0;
-}
-
 /* Joins the lines and the changes of nodes, both of which are sorted. */
-static int join(const struct builder *b, const struct changes *c, struct segments *s)
+static int join(const struct builder *b, const struct changes *c, struct unit_segments *s)
 {
 	const struct unit_rows *r = &b->rows;
-	const struct unit_row *row = NULL;
-	uint32_t node = UNIT_NONE;
+	struct unit_segment seg = { .file = UNIT_NONE, .node = UNIT_NONE };
 	size_t i = 0, k = 0;
 	int err = 0;
 
@@ -429,11 +404,13 @@ static int join(const struct builder *b, const struct changes *c, struct segment
 					? r->v[i].addr
 					: c->v[k].addr;
 
-		for (; i < r->nr && r->v[i].addr == addr; i++)
-			row = r->v[i].is_end ? NULL : &r->v[i];
+		for (; i < r->nr && r->v[i].addr == addr; i++) {
+			seg.line = r->v[i].is_end ? 0 : r->v[i].line;
+			seg.file = r->v[i].is_end ? UNIT_NONE : r->v[i].file;
+		}
 		for (; k < c->nr && c->v[k].addr == addr; k++)
-			node = c->v[k].node;
-		err = put_segment(s, addr, row, node);
+			seg.node = c->v[k].node;
+		err = unit_segments_add(s, addr, &seg);
 	}
 	return err;
 }
@@ -450,37 +427,24 @@ static void put_entries(struct builder *b, uint64_t base)
 	}
 }
 
-static int put_table(struct builder *b, const struct segments *s, struct byte_buf *out)
+static int put_table(struct builder *b, const struct unit_segments *s, struct byte_buf *out)
 {
 	Dwarf_Die die = b->src->die;
-	struct unit_head head = {
-		.unit = b->src->number,
-		.base = s->base,
-		.nr_segments = (uint32_t)s->nr,
-		.nr_nodes = (uint32_t)b->nr_nodes,
-		.nr_funcs = (uint32_t)b->nr_funcs,
-		.text_len = (uint32_t)b->text.buf.nr,
-		.lang = unit_lang(dwarf_srclang(&die)),
+	const struct unit_parts parts = {
+		.unit = b->src->number, .lang = unit_lang(dwarf_srclang(&die)), .segments = s,
+		.nodes = b->nodes, .nr_nodes = b->nr_nodes,
+		.funcs = b->funcs, .nr_funcs = b->nr_funcs,
+		.text = &b->text.buf,
 	};
-	size_t before = out->nr;
 
 	put_entries(b, s->base);
-	bb_bytes(out, &head, sizeof(head));
-	bb_bytes(out, s->v, s->nr * sizeof(*s->v));
-	bb_bytes(out, b->nodes, b->nr_nodes * sizeof(*b->nodes));
-	bb_bytes(out, b->funcs, b->nr_funcs * sizeof(*b->funcs));
-	bb_bytes(out, b->text.buf.v, b->text.buf.nr);
-	if (!out->bad)
-		return 0;
-	out->bad = false;
-	out->nr = before;
-	return -ENOMEM;
+	return unit_write(&parts, out);
 }
 
 static int build(struct builder *b, struct byte_buf *out)
 {
 	struct changes changes = { 0 };
-	struct segments segments = { 0 };
+	struct unit_segments segments = { 0 };
 	Dwarf_Die die = b->src->die;
 	int err = unit_rows_read(&b->rows, &b->text, b->src);
 

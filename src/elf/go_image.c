@@ -9,6 +9,7 @@
  *	word 16		the slice of functions
  *	word 19 on	three other words
  *	word 22		the start of the text
+ *	word 38, 40	the start of what belongs to functions, in Go 1.18 and since Go 1.20
  *
  * In a position-independent program the linker may leave these words 0 and write relocations
  * instead.
@@ -34,7 +35,9 @@
 #define HEADER_BYTES 72
 #define MODULE_FUNCTIONS 17	/* words of moduledata */
 #define MODULE_TEXT 22
-#define MODULE_WORDS 23
+#define MODULE_GOFUNC_1_18 38
+#define MODULE_GOFUNC_1_20 40
+#define MODULE_WORDS 41
 
 struct header {
 	uint32_t magic;
@@ -172,10 +175,12 @@ static int each_relocations(struct elf_image *img,
 	return err;
 }
 
+/* A word of moduledata that is searched for. */
 struct module {
 	const struct go_image *go;
 	uint64_t nr;			/* functions */
-	uint64_t text;			/* found */
+	size_t word;
+	uint64_t value;			/* found */
 };
 
 static bool counts_match(const struct module *m, const uint64_t *words)
@@ -183,7 +188,7 @@ static bool counts_match(const struct module *m, const uint64_t *words)
 	return words[MODULE_FUNCTIONS] - m->nr <= 1;	/* newer versions count the end too */
 }
 
-static int text_by_relocation(struct elf_image *img, const struct relocations *rel, void *ctx)
+static int word_by_relocation(struct elf_image *img, const struct relocations *rel, void *ctx)
 {
 	struct module *m = ctx;
 	uint64_t words[MODULE_WORDS], at = 0;
@@ -195,8 +200,8 @@ static int text_by_relocation(struct elf_image *img, const struct relocations *r
 			at = rel->v[i].r_offset;
 	}
 	for (size_t i = 0; i < rel->nr && at; i++) {
-		if (is_relative(img, &rel->v[i]) && rel->v[i].r_offset == at + 8 * MODULE_TEXT) {
-			m->text = (uint64_t)rel->v[i].r_addend;
+		if (is_relative(img, &rel->v[i]) && rel->v[i].r_offset == at + 8 * m->word) {
+			m->value = (uint64_t)rel->v[i].r_addend;
 			return 0;
 		}
 	}
@@ -204,7 +209,7 @@ static int text_by_relocation(struct elf_image *img, const struct relocations *r
 }
 
 /* Finds moduledata by its contents, in a program whose linker filled it in. */
-static int text_in_data(struct elf_image *img, struct module *m)
+static int word_in_data(struct elf_image *img, struct module *m)
 {
 	for (size_t i = 0; i < img->nr_segments; i++) {
 		const struct elf_segment *seg = &img->segments[i];
@@ -215,41 +220,69 @@ static int text_in_data(struct elf_image *img, struct module *m)
 		if (seg->exec || elf_image_read(img, seg->offset, seg->filesz, MAX_DATA, &bytes))
 			continue;
 		words = bytes;
-		for (uint64_t k = 0; nr >= MODULE_WORDS && k <= nr - MODULE_WORDS && !m->text;
+		for (uint64_t k = 0; nr >= MODULE_WORDS && k <= nr - MODULE_WORDS && !m->value;
 		     k++) {
 			if (words[k] == m->go->vaddr && counts_match(m, words + k))
-				m->text = words[k + MODULE_TEXT];
+				m->value = words[k + m->word];
 		}
 		free(bytes);
-		if (m->text)
+		if (m->value)
 			return 0;
 	}
 	return -ENOENT;
 }
 
+static int module_word(struct elf_image *img, struct module *m)
+{
+	int err = word_in_data(img, m);
+
+	return err ? each_relocations(img, word_by_relocation, m) : 0;
+}
+
+static int header_at(struct elf_image *img, const struct go_image *go, struct header *h)
+{
+	uint8_t bytes[HEADER_BYTES];
+
+	if (elf_image_pread(img, bytes, sizeof(bytes), go->offset) != (long)sizeof(bytes) ||
+	    !read_header(bytes, go->size, h))
+		return -ENOENT;
+	return 0;
+}
+
 int go_image_find(struct elf_image *img, struct go_image *out)
 {
-	struct module m = { .go = out };
-	uint8_t bytes[HEADER_BYTES];
+	struct module m = { .go = out, .word = MODULE_TEXT };
 	struct header h;
 	int err;
 
 	if (!img->is64)
 		return -ENOENT;
 	err = find_table(img, out);
+	if (!err)
+		err = header_at(img, out, &h);
 	if (err)
 		return err;
-	if (elf_image_pread(img, bytes, sizeof(bytes), out->offset) != (long)sizeof(bytes) ||
-	    !read_header(bytes, out->size, &h))
-		return -ENOENT;
 	out->size = out->size > MAX_TABLE ? MAX_TABLE : out->size;
 	out->text_vaddr = h.text;
 	if (!has_offsets(h.magic) || h.text)
 		return 0;
 	m.nr = h.nr;
-	err = text_in_data(img, &m);
-	if (err)
-		err = each_relocations(img, text_by_relocation, &m);
-	out->text_vaddr = m.text;
+	err = module_word(img, &m);
+	out->text_vaddr = m.value;
+	return err;
+}
+
+int go_image_gofunc(struct elf_image *img, const struct go_image *go, uint64_t *vaddr)
+{
+	struct module m = { .go = go };
+	struct header h;
+	int err = header_at(img, go, &h);
+
+	if (err || !has_offsets(h.magic))
+		return -ENOENT;
+	m.nr = h.nr;
+	m.word = h.magic == MAGIC_1_18 ? MODULE_GOFUNC_1_18 : MODULE_GOFUNC_1_20;
+	err = module_word(img, &m);
+	*vaddr = m.value;
 	return err;
 }

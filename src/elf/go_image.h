@@ -17,3 +17,9 @@ struct go_image {
 
 /* 0; -ENOENT: not a Go program, or one of an unknown version; or another -errno. */
 int go_image_find(struct elf_image *img, struct go_image *out);
+
+/*
+ * The address that the offsets of what belongs to functions count from (go:func.*), in programs of
+ * Go 1.18 or later. It is as the program says: not checked. 0; -ENOENT; or another -errno.
+ */
+int go_image_gofunc(struct elf_image *img, const struct go_image *go, uint64_t *vaddr);

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 300
 # Inlined functions and source lines against addr2line and llvm-symbolizer: C++ of both compilers in DWARF 2 to 5, compressed, of
-# link-time optimisation, with functions that the linker has thrown away; Rust; Go; the C library's debug file.
+# link-time optimisation, with functions that the linker has thrown away; Rust; Go, and Go without its debug information; the C library's
+# debug file.
 set -u
 cd "$(dirname "$0")/../.."
 OUT=$(cd "${OUT:-.out}" && pwd)
@@ -76,11 +77,27 @@ if command -v rustc >/dev/null; then
 else
 	missing rustc
 fi
+# build_go NAME GO OPTION...: also NAME.stripped, without debug information
+build_go() {
+	local name=$1 go=$2
+	shift 2
+	cp tests/oracle/lines/lines.go.txt "$work/lines.go"
+	(cd "$work" && export HOME=$work GOFLAGS=-mod=mod GOTOOLCHAIN=local && "$go" build "$@" -o "$name" lines.go &&
+		strip -o "$name.stripped" "$name") 2>"$work/err"
+}
+# compare_stripped NAME FILE: what the peer reads of FILE, and we of its stripped copy
+compare_stripped() {
+	other=$2
+	compare "$1, stripped" "$2.stripped" llvm-symbolizer
+	other=
+}
 if command -v go >/dev/null; then
-	(cd "$work" && cp "$OLDPWD/tests/oracle/lines/lines.go.txt" lines.go && HOME=$work GOFLAGS=-mod=mod go build -o go lines.go) 2>"$work/err" &&
-		compare go "$work/go" llvm-symbolizer
+	build_go go go && compare go "$work/go" llvm-symbolizer && compare_stripped go "$work/go"
 else
 	missing go
+fi
+if [ -x /usr/lib/go-1.19/bin/go ]; then
+	build_go go1.19 /usr/lib/go-1.19/bin/go -ldflags=-compressdwarf=false && compare_stripped "go 1.19" "$work/go1.19"
 fi
 libc=$(ldconfig -p | sed -nE 's/.*libc\.so\.6 .*x86-64.* => //p' | head -n 1)
 id=$(readelf -n "$libc" 2>/dev/null | sed -n 's/.*Build ID: //p')
