@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 200
 # beside: live
-# Go programs: stacks are whole by Go's own tables, in goroutines and in threads of the runtime, through C and back.
+# Go programs: stacks are whole by Go's own tables, in goroutines and in threads of the runtime, through C and back. Lines and
+# inlined functions are there without debug information, too.
 . "$(dirname "$0")/lib.sh"
 command -v go >/dev/null || skip "no go"
 [ "$(uname -m)" = x86_64 ] || skip "Go's tables are read on x86-64 only"
@@ -14,6 +15,10 @@ recorded() {
 	folded "$1.pbz" >"$1.folded"
 	"$PROBEE" info "$1.pbz" >"$1.info"
 }
+
+line_of() { grep -nF "$1" "$ROOT/tests/workloads/herd.go" | cut -d: -f1; }
+role=main.roleLeaf:$(line_of 'sink += leafCaller(n')
+lines="$role;main.leafCaller:$(line_of 'return leaf(n) + 1')"
 
 for build in herd herd_pie herd_stripped; do
 	start "$build"
@@ -29,6 +34,9 @@ for build in herd herd_pie herd_stripped; do
 		"runtime.goexit;(.*;)?main.(grow|dive);runtime.morestack;.*|runtime.goexit;main.role[^;]*;(.*;)?runtime.morestack;.*" \
 		--of runtime.copystack --percent 98
 	check "$build: the collector's threads" stacks frame "$build.folded" runtime.gcBgMarkWorker
+	"$PROBEE" report --lines --collapse=- "$build.pbz" >"$build.lines"
+	check "$build: source lines" stacks share "$build.lines" "$lines" --of "$role" --percent 95
+	check "$build: inlined functions" grep -q "runtime\.[^;]*:[0-9]*_\[i\]" "$build.lines"
 	finish "$PID"
 done
 
