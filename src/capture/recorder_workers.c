@@ -81,7 +81,7 @@ static void begin_keeper(void)
 int recorder_helpers_open(struct recorder *r)
 {
 	static const struct helper_kind *const kinds[] = {
-		&file_opener_kind, &table_parser_kind, &name_parser_kind,
+		&file_opener_kind, &table_parser_kind, &name_parser_kind, &line_parser_kind,
 	};
 	const struct helper_keeper_options opts = {
 		.kinds = kinds,
@@ -113,13 +113,14 @@ void recorder_give_up_rights(void)
 
 int recorder_workers_open(struct recorder *r)
 {
-	struct symbolizer_options names = { .look_up = parse_names, .ctx = r->parsers,
-					    .max_depth = r->opts.inline_depth };
+	struct symbolizer_options names = { .look_up = parse_names, .look_up_lines = parse_lines,
+					    .ctx = r->parsers, .max_depth = r->opts.inline_depth };
 
 	if (!names.max_depth || names.max_depth > SYMBOL_MAX_DEPTH)
 		names.max_depth = SYMBOL_MAX_DEPTH;
 	r->pool = new_pool(nr_threads(), RECORDER_NICE, recorder_give_up_rights);
-	r->name_pool = new_pool(nr_threads(), 0, recorder_give_up_rights);
+	/* One of its threads may be kept busy by source lines. */
+	r->name_pool = new_pool(nr_threads() + 1, 0, recorder_give_up_rights);
 	r->code_pool = new_pool(1, RECORDER_NICE, recorder_give_up_rights);
 	if (r->pool && r->name_pool && r->code_pool)
 		r->symbolizer = symbolizer_new(r->name_pool, &names);

@@ -80,7 +80,7 @@ static void begin_keeper(void)
 static int open_helpers(struct symbolizing *s)
 {
 	static const struct helper_kind *const kinds[] = {
-		&file_opener_kind, &table_parser_kind, &name_parser_kind,
+		&file_opener_kind, &table_parser_kind, &name_parser_kind, &line_parser_kind,
 	};
 	const struct helper_keeper_options opts = {
 		.kinds = kinds,

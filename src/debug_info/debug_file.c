@@ -18,7 +18,11 @@
 
 #define MAX_UNITS (1u << 20)
 #define MAX_UNIT_RANGES 65536
-#define ROOM_BYTES (16u << 20)		/* of tables that were made, before the handle is renewed */
+/*
+ * Of tables that were made, before the handle is renewed. For a large C++ unit libdw keeps several
+ * times as much as its table has, and it ends the process when it gets no memory.
+ */
+#define ROOM_BYTES (2u << 20)
 
 struct debug_file {
 	int fd;

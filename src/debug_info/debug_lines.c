@@ -19,9 +19,9 @@
 #include "src/elf/beside_names.h"
 
 #define MAX_FILES 8
-#define KEPT_BYTES (48u << 20)		/* of tables of this binary */
-#define NEWS_BYTES (24u << 20)		/* of tables that wait for the cache file */
-#define UNIT_NS (5 * NSEC_PER_SEC)	/* CPU time for one unit */
+#define KEPT_BYTES (16u << 20)		/* of tables of this binary */
+#define NEWS_BYTES (16u << 20)		/* of tables that wait for the cache file */
+#define UNIT_NS (3 * NSEC_PER_SEC)	/* CPU time for one unit */
 
 struct unit {
 	uint64_t number;

@@ -20,7 +20,7 @@
 #define MAX_NODES (4u << 20)
 #define MAX_RANGES 65536		/* of one function */
 #define MAX_SPLIT_RANGES 1024		/* of one function of a split unit */
-#define LOOK_EVERY 4096			/* entries between two looks at the clock */
+#define LOOK_EVERY 4096			/* entries and ranges between two looks at the clock */
 
 /* A part of the code of a node. */
 struct span {
@@ -91,7 +91,7 @@ bool unit_is_code(const struct addr_range *v, size_t nr, uint64_t addr)
 	return false;
 }
 
-/* Counts an entry; false: no more of them. */
+/* Counts an entry or a range; false: no more of them. */
 static bool go_on(struct builder *b)
 {
 	if (++b->nr_looked_at % LOOK_EVERY == 0 && unit_time_is_up(b->src->until_ns))
@@ -238,7 +238,7 @@ static bool add_spans(struct builder *b, Dwarf_Die *die)
 		add_split_spans(b, die);
 		return b->nr_spans > before;
 	}
-	for (unsigned i = 0; i < MAX_RANGES; i++) {
+	for (unsigned i = 0; i < MAX_RANGES && go_on(b); i++) {
 		at = dwarf_ranges(die, at, &base, &lo, &hi);
 		if (at <= 0)
 			break;

@@ -100,7 +100,7 @@ static int collect(struct lookup *l)
 static int begin_anew(struct lookup *l)
 {
 	const struct symbolizer_options opts = {
-		.max_depth = SYMBOL_MAX_DEPTH, .look_up = parse_names,
+		.max_depth = SYMBOL_MAX_DEPTH, .look_up = parse_names, .look_up_lines = parse_lines,
 		.ctx = l->src->files->parsers,
 	};
 	int err = l->symbolizer ? collect(l) : 0;

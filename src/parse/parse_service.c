@@ -30,10 +30,12 @@
 #define PARSER_BYTES (1ull << 30)	/* address space */
 /*
  * Who reads symbols and debug information maps files, which may be large, and has little memory of
- * its own.
+ * its own. Debug information can be made to need all there is; with it, and with what the other
+ * processes have, a recording stays below 200 MiB.
  */
 #define NAMES_SPACE_BYTES (64ull << 30)
 #define NAMES_DATA_BYTES (192ull << 20)
+#define LINES_DATA_BYTES (128ull << 20)
 #define EXPENDABLE "500"		/* half of all memory counts as its own, in addition */
 /*
  * One that was taken over may answer in time and compute on until it is asked again, so the kernel
@@ -42,7 +44,7 @@
  */
 #define PARSER_FRESH_NS (30 * NSEC_PER_SEC)
 #define PARSER_CPU_SECONDS 90
-#define KEPT_BYTES (64u << 20)		/* of symbols and lines kept for the next request */
+#define KEPT_BYTES (32u << 20)		/* of symbols and lines kept for the next request */
 #define KEPT_MAX 1024
 #define LINES_NS (4 * NSEC_PER_SEC)	/* CPU time for the lines of one answer */
 
@@ -471,6 +473,15 @@ static int begin_names(void **state)
 	return begin(&rules, state);
 }
 
+static int begin_lines(void **state)
+{
+	const struct sandbox_rules rules = { SANDBOX_WORKER, .memory_bytes = NAMES_SPACE_BYTES,
+					     .data_bytes = LINES_DATA_BYTES,
+					     .cpu_seconds = PARSER_CPU_SECONDS };
+
+	return begin(&rules, state);
+}
+
 /* Puts the files themselves into the message, in place of their seals. Copies have no seal. */
 static int open_files(struct helper_message *m)
 {
@@ -538,6 +549,15 @@ const struct helper_kind table_parser_kind = {
 const struct helper_kind name_parser_kind = {
 	.name = "probee-names",
 	.begin = begin_names,
+	.serve = parse_serve,
+	.done = done,
+	.max_request = PARSE_MAX_REQUEST,
+	.fresh_after_ns = PARSER_FRESH_NS,
+};
+
+const struct helper_kind line_parser_kind = {
+	.name = "probee-lines",
+	.begin = begin_lines,
 	.serve = parse_serve,
 	.done = done,
 	.max_request = PARSE_MAX_REQUEST,

@@ -26,6 +26,14 @@
 #define TABLE_NS (30 * NSEC_PER_SEC)
 #define NAMES_NS (20 * NSEC_PER_SEC)
 #define MAX_LATE 2000			/* rounds for the lines of one batch */
+/*
+ * The lines of one answer, of one file, and of all files of an owner who is not root: enough for
+ * the largest programs, and no more than a busy thread for a minute.
+ */
+#define LINES_NS (10 * NSEC_PER_SEC)
+#define FILE_LINES_NS (40 * NSEC_PER_SEC)
+#define OWNER_LINES_NS (60 * NSEC_PER_SEC)
+#define OWNERS 16			/* further ones count as one */
 #define CODE_NS (10 * NSEC_PER_SEC)
 
 /*
@@ -46,12 +54,20 @@ struct lanes {
 	unsigned nr;
 };
 
+/* What the lines of an owner's files have cost. */
+struct lines_cost {
+	uint32_t owner;
+	uint64_t ns;
+};
+
 struct parsers {
 	struct file_opener *opener;
 	struct debug_server *server;	/* NULL: none is asked */
 	struct line_cache *line_cache;	/* NULL: lines are not kept */
-	struct lanes identity, perf_map, names, tables, code;
+	struct lanes identity, perf_map, names, lines, tables, code;
 	struct wait_budget *identity_budget;
+	struct lines_cost costs[OWNERS];
+	unsigned nr_costs;
 	uint64_t nr_calls;
 	pthread_mutex_t lock;		/* of all but the helpers */
 	pthread_cond_t free_lane;
@@ -108,6 +124,8 @@ int parsers_new(struct helper_keeper *k, struct file_opener *opener, unsigned nr
 	if (!err)
 		err = start_lanes(&p->names, nr, k, &name_parser_kind);
 	if (!err)
+		err = start_lanes(&p->lines, 1, k, &line_parser_kind);
+	if (!err)
 		err = start_lanes(&p->tables, nr, k, &table_parser_kind);
 	if (!err)
 		err = start_lanes(&p->code, 1, k, &table_parser_kind);
@@ -130,6 +148,7 @@ void parsers_free(struct parsers *p)
 	end_lanes(&p->identity);
 	end_lanes(&p->perf_map);
 	end_lanes(&p->names);
+	end_lanes(&p->lines);
 	end_lanes(&p->tables);
 	end_lanes(&p->code);
 	wait_budget_free(p->identity_budget);
@@ -478,7 +497,8 @@ static int ask_names(struct names_question *n, struct symbol_batch *b, uint32_t 
 	struct names_head head = { .binary = n->file->binary, .no_demangle = b->no_demangle,
 				   .max_depth = n->max_depth };
 	struct question q = {
-		.lanes = &n->p->names, .max = PARSE_MAX_NAMES + b->nr * sizeof(*b->v),
+		.lanes = n->max_depth ? &n->p->lines : &n->p->names,
+		.max = PARSE_MAX_NAMES + b->nr * sizeof(*b->v),
 		.owner = n->file->owner, .wish = n->file->binary % MAX_LANES + 1,
 		.message = { .op = PARSE_NAMES,
 			     .part = { { &head, sizeof(head) }, { b->v, b->nr * sizeof(*b->v) } },
@@ -486,10 +506,11 @@ static int ask_names(struct names_question *n, struct symbol_batch *b, uint32_t 
 	};
 	struct helper_message answer;
 	struct line_cache_key key;
+	uint64_t ns = n->max_depth ? LINES_NS : NAMES_NS;
 	int err;
 
 	add_beside(n, &head, &q.message, which);
-	err = call(n->p, &q, NAMES_NS, n->wait, &answer);
+	err = call(n->p, &q, ns, n->wait, &answer);
 	close_added(&q.message);
 	n->beside.nr = 0;
 	if (err == -EAGAIN) {
@@ -498,7 +519,7 @@ static int ask_names(struct names_question *n, struct symbol_batch *b, uint32_t 
 		add_known_debug_files(n->file, &q.message);
 		add_files(n, &answer, &head, &q.message);
 		helper_message_release(&answer);
-		err = call(n->p, &q, NAMES_NS, n->wait, &answer);
+		err = call(n->p, &q, ns, n->wait, &answer);
 		close_added(&q.message);
 	}
 	if (!err)
@@ -527,31 +548,76 @@ static int ask_late(struct names_question *n, struct symbol_batch *b, uint32_t *
 	return err;
 }
 
+/* Where it is kept what the lines of an owner's files have cost; under the lock. */
+static struct lines_cost *cost_of(struct parsers *p, uint32_t owner)
+{
+	for (unsigned i = 0; i < p->nr_costs; i++)
+		if (p->costs[i].owner == owner)
+			return &p->costs[i];
+	if (p->nr_costs == OWNERS)
+		return &p->costs[OWNERS - 1];
+	p->costs[p->nr_costs].owner = owner;
+	return &p->costs[p->nr_costs++];
+}
+
 /*
- * Debug information may be made to break its reader, or to keep it busy. Then the file has names
- * without lines from now on.
+ * What the lines of files of one owner may cost. Root's files may cost what they need. false: no
+ * more of them.
  */
+static bool may_cost_more(struct parsers *p, const struct symbol_file *file)
+{
+	bool may;
+
+	if (!file->owner)
+		return true;
+	pthread_mutex_lock(&p->lock);
+	may = cost_of(p, file->owner)->ns < OWNER_LINES_NS;
+	pthread_mutex_unlock(&p->lock);
+	return may && file->notes->lines_ns < FILE_LINES_NS;
+}
+
+static void add_cost(struct parsers *p, struct symbol_file *file, uint64_t ns)
+{
+	file->notes->lines_ns += ns;
+	pthread_mutex_lock(&p->lock);
+	cost_of(p, file->owner)->ns += ns;
+	pthread_mutex_unlock(&p->lock);
+}
+
 int parse_names(void *parsers, struct symbol_file *file, struct symbol_batch *b,
 		const atomic_bool *unwanted)
 {
 	struct names_question n = {
 		.p = parsers, .file = file, .wait = { .unwanted = unwanted },
-		.max_depth = file->notes->are_lines_bad ? 0 : file->max_depth,
 	};
-	uint32_t nr_late = 0;
-	int err = ask_names(&n, b, &nr_late);
+	uint32_t nr_late;
 
-	if ((err == -EPIPE || err == -ETIMEDOUT || err == -EPROTO) && n.max_depth) {
-		file->notes->are_lines_bad = true;
-		n.max_depth = 0;
-		err = ask_names(&n, b, &nr_late);
+	return ask_names(&n, b, &nr_late);
+}
+
+/*
+ * Debug information may be made to break its reader, or to keep it busy. The answers have their
+ * names already, and keep them whatever becomes of the lines.
+ */
+void parse_lines(void *parsers, struct symbol_file *file, struct symbol_batch *b,
+		 const atomic_bool *unwanted)
+{
+	struct names_question n = {
+		.p = parsers, .file = file, .wait = { .unwanted = unwanted },
+		.max_depth = file->max_depth,
+	};
+	uint32_t nr_late = (uint32_t)b->nr;
+	int err = file->notes->are_lines_bad;
+
+	for (size_t i = 0; i < b->nr; i++)
+		b->v[i].is_late = 1;
+	for (unsigned i = 0; !err && nr_late && i < MAX_LATE && !atomic_load(unwanted); i++) {
+		uint64_t begin = now_ns();
+
+		err = may_cost_more(n.p, file) ? ask_late(&n, b, &nr_late) : -EBUSY;
+		add_cost(n.p, file, now_ns() - begin);
 	}
-	for (unsigned i = 0; !err && nr_late && i < MAX_LATE && !atomic_load(unwanted); i++)
-		if (ask_late(&n, b, &nr_late)) {
-			file->notes->are_lines_bad = true;	/* they keep what they have */
-			break;
-		}
-	return err;
+	file->notes->are_lines_bad |= err == -EPIPE || err == -ETIMEDOUT || err == -EPROTO;
 }
 
 /* ---- maps of generated code ---- */

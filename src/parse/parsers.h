@@ -10,8 +10,9 @@
  *
  * A parser that dies or takes too long costs the answer that it was asked for, and is counted
  * (helper_keeper_stats). There are as many parsers of tables and of symbols as there are threads
- * that ask, two for identities, which are asked for while the recording waits, and one for
- * generated code. Each has files of one owner only, until another process takes its place.
+ * that ask, two for identities, which are asked for while the recording waits, and one each for
+ * lines, which takes most memory, and for generated code. Each has files of one owner only, until
+ * another process takes its place.
  */
 #pragma once
 
@@ -33,7 +34,7 @@ struct file_opener;
 struct stat;
 
 /* To be given to helper_keeper_new(). */
-extern const struct helper_kind table_parser_kind, name_parser_kind;
+extern const struct helper_kind table_parser_kind, name_parser_kind, line_parser_kind;
 
 int parsers_new(struct helper_keeper *k, struct file_opener *opener, unsigned nr_threads,
 		struct parsers **pp);
@@ -85,6 +86,12 @@ int parse_code(struct parsers *p, const struct code_window *in, uint32_t owner,
 /* symbolizer_options.look_up; parsers is a struct parsers. */
 int parse_names(void *parsers, struct symbol_file *file, struct symbol_batch *batch,
 		const atomic_bool *unwanted);
+/*
+ * symbolizer_options.look_up_lines. A file whose lines break or stop their parser has none from
+ * then on, and the files of an owner who is not root may cost a minute in all.
+ */
+void parse_lines(void *parsers, struct symbol_file *file, struct symbol_batch *batch,
+		 const atomic_bool *unwanted);
 
 /* What perf_map_find() is asked, and its answers. */
 struct map_search {

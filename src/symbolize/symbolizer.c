@@ -30,6 +30,8 @@ struct subject {
 	uint32_t id;
 	int err;			/* of the load; it is not tried again */
 	struct symbol_file_notes notes;
+	/* Lines are added while the next names are looked up, so their notes are apart. */
+	struct symbol_file_notes line_notes;
 	size_t table_bytes;
 	uint64_t last_used;		/* count of batches */
 	struct symbol_answer *pending;
@@ -44,6 +46,7 @@ struct batch {
 	struct symbol_batch b;
 	size_t answered;
 	bool is_lost;			/* given up, because of time or of its parser */
+	bool is_for_lines;		/* it has its names */
 	struct batch *next;
 };
 
@@ -55,6 +58,8 @@ struct symbolizer {
 	struct subject kernel;		/* all SOURCE_KERNEL binaries are this one */
 	struct subject unknown;		/* ids that were never added */
 	struct batch *answered, **answered_tail;
+	struct batch *waiting;		/* for their lines */
+	bool is_adding_lines;		/* to one batch at a time */
 	unsigned nr_open;		/* batches queued or running */
 	size_t nr_pending;		/* requests of all subjects that are in no batch yet */
 	uint64_t nr_batches;		/* done */
@@ -93,16 +98,30 @@ static void answer_here(struct subject *s, struct symbol_batch *b)
 		symbol_batch_fail(b, s->err);
 }
 
+static struct symbol_file file_of(struct subject *s, unsigned max_depth,
+				  struct symbol_file_notes *notes)
+{
+	return (struct symbol_file){
+		.binary = s->id, .fd = s->src.fd, .pid = s->src.pid, .inode = s->src.inode,
+		.path = s->src.path, .owner = s->src.owner, .max_depth = max_depth,
+		.notes = notes,
+		.debug_fds = s->src.debug_fds, .nr_debug_fds = s->src.nr_debug_fds,
+	};
+}
+
+static void add_lines(struct subject *s, struct batch *job)
+{
+	const struct symbolizer_options *o = &job->owner->opts;
+	struct symbol_file file = file_of(s, o->max_depth, &s->line_notes);
+
+	o->look_up_lines(o->ctx, &file, &job->b, job->job.unwanted);
+}
+
 /* Has the batch answered elsewhere. An error holds for the binary, except that of the end. */
 static void answer_elsewhere(struct subject *s, struct batch *job)
 {
 	const struct symbolizer_options *o = &job->owner->opts;
-	struct symbol_file file = {
-		.binary = s->id, .fd = s->src.fd, .pid = s->src.pid, .inode = s->src.inode,
-		.path = s->src.path, .owner = s->src.owner, .max_depth = o->max_depth,
-		.notes = &s->notes,
-		.debug_fds = s->src.debug_fds, .nr_debug_fds = s->src.nr_debug_fds,
-	};
+	struct symbol_file file = file_of(s, 0, &s->notes);
 	int err = s->err ? s->err : o->look_up(o->ctx, &file, &job->b, job->job.unwanted);
 
 	job->is_lost = is_no_answer(err);
@@ -117,7 +136,9 @@ static void run_batch(struct worker_job *j)
 	struct batch *job = (struct batch *)j;
 	struct subject *s = job->subject;
 
-	if (s->src.kind == SOURCE_ELF && s->src.fd >= 0 && job->owner->opts.look_up)
+	if (job->is_for_lines)
+		add_lines(s, job);
+	else if (s->src.kind == SOURCE_ELF && s->src.fd >= 0 && job->owner->opts.look_up)
 		answer_elsewhere(s, job);
 	else
 		answer_here(s, &job->b);
@@ -191,15 +212,81 @@ static void submit(struct symbolizer *s, struct subject *b)
 		worker_submit(s->pool, &job->job);
 }
 
+static void put_answered(struct symbolizer *s, struct batch *job)
+{
+	job->next = NULL;
+	*s->answered_tail = job;
+	s->answered_tail = &job->next;
+}
+
+static bool wants_lines(const struct symbolizer *s, const struct batch *job)
+{
+	const struct subject *b = job->subject;
+
+	return s->opts.look_up_lines && s->opts.max_depth && b->src.kind == SOURCE_ELF &&
+	       b->src.fd >= 0 && !b->err && !job->is_lost;
+}
+
+/* Root's files come first, and of others those that have cost least. */
+static bool comes_before(const struct batch *x, const struct batch *y)
+{
+	const struct subject *a = x->subject, *b = y->subject;
+
+	if (!a->src.owner != !b->src.owner)
+		return !a->src.owner;
+	return a->line_notes.lines_ns < b->line_notes.lines_ns;
+}
+
+static struct batch *take_waiting(struct symbolizer *s)
+{
+	struct batch **best = &s->waiting, *job;
+
+	for (struct batch **at = &s->waiting; *at; at = &(*at)->next)
+		if (comes_before(*at, *best))
+			best = at;
+	job = *best;
+	if (job)
+		*best = job->next;
+	return job;
+}
+
+/*
+ * Debug information may take long, and be made to. So lines are added to one batch at a time, and
+ * the other threads of the pool go on with names.
+ */
+static void start_lines(struct symbolizer *s)
+{
+	struct batch *job = s->is_adding_lines ? NULL : take_waiting(s);
+
+	if (!job)
+		return;
+	s->is_adding_lines = true;
+	s->nr_open++;
+	job->is_for_lines = true;
+	if (s->pool) {
+		worker_submit(s->pool, &job->job);
+		return;
+	}
+	run_batch(&job->job);
+	batch_done(&job->job, false);
+}
+
 static void batch_done(struct worker_job *j, bool cancelled)
 {
 	struct batch *job = (struct batch *)j;
 	struct symbolizer *s = job->owner;
 	struct subject *b = job->subject;
 
+	s->nr_open--;
+	if (job->is_for_lines) {
+		s->is_adding_lines = false;
+		put_answered(s, job);
+		start_lines(s);
+		return;
+	}
+
 	for (size_t i = 0; cancelled && i < job->b.nr; i++)
 		job->b.v[i].status = SYMBOL_LIMITED;
-	s->nr_open--;
 	s->nr_lost += cancelled || job->is_lost ? job->b.nr : 0;
 	b->is_open = false;
 	b->last_used = ++s->nr_batches;
@@ -208,8 +295,13 @@ static void batch_done(struct worker_job *j, bool cancelled)
 		b->notes.flags = elf_symbols_flags(b->table);
 		s->table_bytes += b->table_bytes;
 	}
-	*s->answered_tail = job;
-	s->answered_tail = &job->next;
+	if (!cancelled && wants_lines(s, job)) {
+		job->next = s->waiting;
+		s->waiting = job;
+		start_lines(s);
+	} else {
+		put_answered(s, job);
+	}
 	drop_tables(s);
 	if (!cancelled)
 		submit(s, b);
@@ -239,6 +331,16 @@ static void wait_for_jobs(struct symbolizer *s)
 	worker_reap(s->pool);
 }
 
+static void free_batches(struct batch *job)
+{
+	struct batch *next;
+
+	for (; job; job = next) {
+		next = job->next;
+		free_batch(job);
+	}
+}
+
 static void close_debug_files(const struct symbol_source *src)
 {
 	for (size_t i = 0; i < src->nr_debug_fds; i++)
@@ -258,20 +360,18 @@ static void release_subject(struct symbolizer *s, struct subject *b)
 
 void symbolizer_free(struct symbolizer *s)
 {
-	struct batch *next;
-
 	if (!s)
 		return;
+	free_batches(s->waiting);
+	s->waiting = NULL;
 	for (size_t i = 0; i < s->nr_subjects; i++)
 		if (s->subjects[i])
 			s->subjects[i]->nr_pending = 0;
 	s->kernel.nr_pending = s->unknown.nr_pending = 0;
 	while (s->nr_open)
 		wait_for_jobs(s);
-	for (struct batch *job = s->answered; job; job = next) {
-		next = job->next;
-		free_batch(job);
-	}
+	free_batches(s->answered);
+	free_batches(s->waiting);
 	for (size_t i = 0; i < s->nr_subjects; i++) {
 		if (s->subjects[i])
 			release_subject(s, s->subjects[i]);

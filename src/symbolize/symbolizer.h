@@ -53,6 +53,7 @@ struct symbol_file_notes {
 	uint8_t build_id[64];
 	uint32_t build_id_len;
 	bool are_lines_bad;		/* reading its debug information has cost an answer */
+	uint64_t lines_ns;		/* what its lines have cost; of the thread that asks */
 };
 
 struct symbolizer_options {
@@ -66,6 +67,9 @@ struct symbolizer_options {
 	 */
 	int (*look_up)(void *ctx, struct symbol_file *file, struct symbol_batch *batch,
 		       const atomic_bool *unwanted);
+	/* Adds lines to a batch that look_up has answered, as far as possible. NULL: none. */
+	void (*look_up_lines)(void *ctx, struct symbol_file *file, struct symbol_batch *batch,
+			      const atomic_bool *unwanted);
 	void *ctx;
 };
 

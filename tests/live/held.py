@@ -15,7 +15,7 @@ NUMBERS = {'sys_ptrace': 19, 'sys_admin': 21, 'dac_read_search': 2, 'sys_nice': 
            'kill': 5, 'setuid': 7, 'setgid': 6}
 IN_PLACE_OF = {'sys_admin': ('bpf', 'perfmon', 'checkpoint_restore')}
 ROLES = {'probee-reader': ['reader'], 'probee-memory': ['memory'], 'probee-keeper': ['opener'], 'probee-opener': ['opener'],
-         'probee-parser': [], 'probee-names': [], 'probee-outputs': ['outputs'], 'probee-jvms': ['java'], 'probee-java': ['java']}
+         'probee-parser': [], 'probee-names': [], 'probee-lines': [], 'probee-outputs': ['outputs'], 'probee-jvms': ['java'], 'probee-java': ['java']}
 
 
 def command_line(pid):

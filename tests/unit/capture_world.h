@@ -159,7 +159,7 @@ static inline void capture_world_open_with(struct capture_world *w, bool at_once
 	struct process_tracker_deps tracker = {
 		.processes = &w->processes, .binaries = &w->binaries, .wanted = cw_wanted, .ctx = w,
 	};
-	struct symbolizer_options names = { .look_up = parse_names };
+	struct symbolizer_options names = { .look_up = parse_names, .look_up_lines = parse_lines };
 
 	*w = (struct capture_world){ 0 };
 	helper_processes_start(&w->helpers);

@@ -19,9 +19,9 @@ struct helper_processes {
 static inline void helper_processes_start(struct helper_processes *h)
 {
 	static const struct helper_kind *const kinds[] = {
-		&file_opener_kind, &table_parser_kind, &name_parser_kind,
+		&file_opener_kind, &table_parser_kind, &name_parser_kind, &line_parser_kind,
 	};
-	const struct helper_keeper_options opts = { .kinds = kinds, .nr_kinds = 3 };
+	const struct helper_keeper_options opts = { .kinds = kinds, .nr_kinds = 4 };
 
 	assert_int_equal(helper_keeper_new(&opts, &h->keeper), 0);
 	assert_int_equal(file_opener_new(h->keeper, &h->opener), 0);
