@@ -20,7 +20,7 @@
 
 #define MAX_FILES 8
 #define KEPT_BYTES (16u << 20)		/* of tables of this binary */
-#define NEWS_BYTES (16u << 20)		/* of tables that wait for the cache file */
+#define NEWS_BYTES (24u << 20)		/* of tables that wait for the cache file */
 #define UNIT_NS (3 * NSEC_PER_SEC)	/* CPU time for one unit */
 
 struct unit {
