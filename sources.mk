@@ -188,6 +188,7 @@ CAPTURE_SRCS := \
 	src/parse/parse_service.c \
 	src/parse/line_cache.c \
 	src/parse/parsers.c \
+	src/parse/parsers_names.c \
 	src/late_names/late_copy.c \
 	src/late_names/late_files.c \
 	src/late_names/late_lookup.c \

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files that ask parsers share. Internal to src/parse. */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/helpers/helper_message.h"
+
+#define MAX_LANES 4
+#define OWNERS 16			/* whose costs are told apart; further ones count as one */
+
+struct debug_server;
+struct file_opener;
+struct helper;
+struct line_cache;
+struct wait_budget;
+
+/*
+ * A parser process. It is given the files of one owner only, until another process takes its place:
+ * one that was taken over by a file can then lie about files of that file's owner, and about no
+ * others. A fresh process takes 1.3 ms.
+ */
+struct lane {
+	struct helper *helper;
+	bool is_busy;
+	bool is_used;			/* it was given a file */
+	uint32_t owner;			/* of that file */
+	uint64_t used;			/* count of calls, as of its last one */
+};
+
+struct lanes {
+	struct lane v[MAX_LANES];
+	unsigned nr;
+};
+
+/* What the lines of an owner's files have cost. */
+struct lines_cost {
+	uint32_t owner;
+	uint64_t ns;
+};
+
+struct parsers {
+	struct file_opener *opener;
+	struct debug_server *server;	/* NULL: none is asked */
+	struct line_cache *line_cache;	/* NULL: lines are not kept */
+	struct lanes identity, perf_map, names, lines, tables, code;
+	struct wait_budget *identity_budget;
+	struct lines_cost costs[OWNERS];
+	unsigned nr_costs;
+	uint64_t nr_calls;
+	pthread_mutex_t lock;		/* of all but the helpers */
+	pthread_cond_t free_lane;
+};
+
+/* A request, of whom it is asked, and how long its answer may take. */
+struct question {
+	struct lanes *lanes;
+	struct helper_message message;
+	size_t max;			/* bytes of the answer */
+	uint32_t owner;			/* of the file */
+	/*
+	 * Which lane it is to be, if that is the owner's, because a parser keeps symbols: + 1. 0:
+	 * any.
+	 */
+	unsigned wish;
+};
+
+/*
+ * A parser may be killed for what others have done (for want of memory), and its answer is missing
+ * until the end of the recording. So a file counts as unreadable when a second parser has ended.
+ * The time counts from when the lane is free, for both together. 0 or -errno, also that of the
+ * answer.
+ */
+int parsers_call(struct parsers *p, const struct question *q, uint64_t ns, struct helper_wait wait,
+		 struct helper_message *answer);
