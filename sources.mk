@@ -150,6 +150,7 @@ CAPTURE_SRCS := \
 	src/symbolize/symbol_batch.c \
 	src/symbolize/symbol_set.c \
 	src/symbolize/symbol_lines.c \
+	src/symbolize/symbolizer_lines.c \
 	src/symbolize/symbolizer.c \
 	unwind/cfi.c \
 	unwind/cfi_callsite.c \

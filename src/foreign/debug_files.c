@@ -39,6 +39,7 @@ struct debug_search {
 	uint32_t name;
 	/* What was found. */
 	struct found_file v[MAX_FOUND];
+	bool only_owners;		/* the path is the binary's own words */
 	size_t nr, max;
 };
 
@@ -147,6 +148,7 @@ static bool add_file(struct debug_search *s, const char *path, bool is_in_debug,
 	const struct foreign_want want = {
 		.owners = owners, .nr_owners = 1, .links = links, .is_public = true,
 		.on = is_in_debug && s->is_ours ? 0 : s->binary->st_dev,
+		.only_owners = s->only_owners && !is_in_debug,
 	};
 	struct stat st;
 	int fd = s->nr < s->max ? foreign_open(s->root, path, &want, &st) : -1;
@@ -347,6 +349,7 @@ static void try_beside(struct debug_search *s, const void *what)
 		const char *name = names->text + n->name;
 
 		s->name = i;
+		s->only_owners = true;
 		if (n->kind == BESIDE_ALT) {
 			s->max = s->nr + MAX_ALTERNATIVES < max ? s->nr + MAX_ALTERNATIVES : max;
 			try_alternative(s, n, name);

@@ -61,7 +61,7 @@ static bool owner_is_wanted(const struct foreign_want *want, uid_t uid)
 	for (size_t i = 0; i < want->nr_owners; i++)
 		if (want->owners[i] == uid)
 			return true;
-	return !want->owners || !uid;
+	return !want->owners || (!uid && !want->only_owners);
 }
 
 /* "start-end perms offset major:minor inode path", of the mapping that begins at addr. */

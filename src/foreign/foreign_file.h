@@ -50,6 +50,7 @@ struct foreign_want {
 	dev_t on;			/* st_dev that it must have; 0: any */
 	bool same_mount;		/* nothing may be mounted on the way from root, or there */
 	bool is_public;			/* a file of root's must be readable for all */
+	bool only_owners;		/* not root, unless root is one of them */
 };
 
 enum {

@@ -65,6 +65,20 @@ static bool lacks_debug_info(const struct helper_message *answer)
 	return answer->part[1].len == sizeof(*head) && !(head->flags & BINARY_HAS_DEBUGINFO);
 }
 
+/* Servers are asked once, for the names, which come before the lines. */
+static int from_server(const struct names_question *n, const struct debug_name *name)
+{
+	struct symbol_file_notes *notes = n->file->notes;
+	int fd;
+
+	if (!n->max_depth && !notes->server_fd) {
+		fd = debug_server_find(n->p->server, name->build_id, name->build_id_len,
+				       n->wait.unwanted);
+		notes->server_fd = fd < 0 ? 0 : fd + 1;
+	}
+	return notes->server_fd ? fcntl(notes->server_fd - 1, F_DUPFD_CLOEXEC, 3) : -1;
+}
+
 /* Adds what may be the debug file, from this machine or else from a server. */
 static void add_debug_files(const struct names_question *n, const struct debug_name *name,
 			    bool ask_server, struct helper_message *request)
@@ -79,7 +93,7 @@ static void add_debug_files(const struct names_question *n, const struct debug_n
 		add_debug_file(fds[i], request);
 	if (!n->p->server || request->nr_fds > 1 || !ask_server)
 		return;
-	fd = debug_server_find(n->p->server, name->build_id, name->build_id_len, n->wait.unwanted);
+	fd = from_server(n, name);
 	if (fd >= 0)
 		add_debug_file(fd, request);
 }

@@ -22,6 +22,7 @@
 struct debug_lines;
 struct elf_symbols;
 struct kernel_symbols;
+struct symbol_line;
 
 struct symbol_answer {
 	uint64_t addr, func_addr;
@@ -65,6 +66,9 @@ void symbol_batch_lines(struct symbol_batch *b, struct debug_lines *d, uint64_t 
 int symbol_batch_take_late(const struct symbol_batch *b, struct symbol_batch *late);
 /* Puts the answers of such a batch in the place of the late ones. 0, -ENOMEM, or -E2BIG. */
 int symbol_batch_join(struct symbol_batch *b, const struct symbol_batch *late);
+/* A place with its texts, which are borrowed from b. */
+void symbol_batch_line(const struct symbol_batch *b, const struct symbol_place *p,
+		       struct symbol_line *out);
 void symbol_batch_release(struct symbol_batch *b);	/* all but v */
 /* No answers, because of err. */
 void symbol_batch_fail(struct symbol_batch *b, int err);

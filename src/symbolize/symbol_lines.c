@@ -10,6 +10,7 @@
 #include "src/model/record.h"
 #include "src/symbolize/demangle.h"
 #include "src/symbolize/symbol_batch.h"
+#include "src/symbolize/symbolizer.h"
 
 #define MAX_LINES (1u << 20)		/* in one batch */
 #define MAX_TEXT (48u << 20)
@@ -254,6 +255,26 @@ int symbol_batch_join(struct symbol_batch *b, const struct symbol_batch *late)
 		if (b->v[i].is_late)
 			join_answer(&b->v[i], &late->v[at++], text, lines);
 	return 0;
+}
+
+static const char *text_at(const struct symbol_batch *b, uint32_t at)
+{
+	return at == SYMBOL_NO_NAME ? NULL : (const char *)b->text.v + at;
+}
+
+void symbol_batch_line(const struct symbol_batch *b, const struct symbol_place *p,
+		       struct symbol_line *out)
+{
+	*out = (struct symbol_line){
+		.name = text_at(b, p->name),
+		.sysname = text_at(b, p->sysname),
+		.file = text_at(b, p->file),
+		.line = p->line,
+		.column = p->column,
+		.decl_file = text_at(b, p->decl_file),
+		.decl_line = p->decl_line,
+		.lang = p->lang,
+	};
 }
 
 void symbol_batch_release(struct symbol_batch *b)

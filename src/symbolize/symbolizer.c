@@ -15,57 +15,10 @@
 #include "src/symbolize/elf_symbols.h"
 #include "src/symbolize/kernel_symbols.h"
 #include "src/symbolize/symbol_batch.h"
+#include "src/symbolize/symbolizer_parts.h"
 
 #define DEFAULT_TABLE_BYTES (16u << 20)
 #define LOOK_MS 50			/* how often patience is asked */
-
-/*
- * One binary. While a batch of it is open, the table belongs to the thread that runs the batch;
- * everything else is the owner's.
- */
-struct subject {
-	struct symbol_source src;	/* .path is owned, .fd too */
-	struct elf_symbols *table;
-	struct kernel_symbols *kernel;	/* owned; for SOURCE_KERNEL without data */
-	uint32_t id;
-	int err;			/* of the load; it is not tried again */
-	struct symbol_file_notes notes;
-	/* Lines are added while the next names are looked up, so their notes are apart. */
-	struct symbol_file_notes line_notes;
-	size_t table_bytes;
-	uint64_t last_used;		/* count of batches */
-	struct symbol_answer *pending;
-	size_t nr_pending, cap_pending;
-	bool is_open;			/* a batch is queued or running */
-};
-
-struct batch {
-	struct worker_job job;
-	struct symbolizer *owner;
-	struct subject *subject;
-	struct symbol_batch b;
-	size_t answered;
-	bool is_lost;			/* given up, because of time or of its parser */
-	bool is_for_lines;		/* it has its names */
-	struct batch *next;
-};
-
-struct symbolizer {
-	struct worker_pool *pool;
-	struct symbolizer_options opts;
-	struct subject **subjects;	/* by id */
-	size_t nr_subjects, cap_subjects;
-	struct subject kernel;		/* all SOURCE_KERNEL binaries are this one */
-	struct subject unknown;		/* ids that were never added */
-	struct batch *answered, **answered_tail;
-	struct batch *waiting;		/* for their lines */
-	bool is_adding_lines;		/* to one batch at a time */
-	unsigned nr_open;		/* batches queued or running */
-	size_t nr_pending;		/* requests of all subjects that are in no batch yet */
-	uint64_t nr_batches;		/* done */
-	uint64_t nr_lost;		/* requests */
-	size_t table_bytes;
-};
 
 /* ---- in a worker thread ---- */
 
@@ -98,30 +51,11 @@ static void answer_here(struct subject *s, struct symbol_batch *b)
 		symbol_batch_fail(b, s->err);
 }
 
-static struct symbol_file file_of(struct subject *s, unsigned max_depth,
-				  struct symbol_file_notes *notes)
-{
-	return (struct symbol_file){
-		.binary = s->id, .fd = s->src.fd, .pid = s->src.pid, .inode = s->src.inode,
-		.path = s->src.path, .owner = s->src.owner, .max_depth = max_depth,
-		.notes = notes,
-		.debug_fds = s->src.debug_fds, .nr_debug_fds = s->src.nr_debug_fds,
-	};
-}
-
-static void add_lines(struct subject *s, struct batch *job)
-{
-	const struct symbolizer_options *o = &job->owner->opts;
-	struct symbol_file file = file_of(s, o->max_depth, &s->line_notes);
-
-	o->look_up_lines(o->ctx, &file, &job->b, job->job.unwanted);
-}
-
 /* Has the batch answered elsewhere. An error holds for the binary, except that of the end. */
 static void answer_elsewhere(struct subject *s, struct batch *job)
 {
 	const struct symbolizer_options *o = &job->owner->opts;
-	struct symbol_file file = file_of(s, 0, &s->notes);
+	struct symbol_file file = symbolizer_file_of(s, 0, &s->notes);
 	int err = s->err ? s->err : o->look_up(o->ctx, &file, &job->b, job->job.unwanted);
 
 	job->is_lost = is_no_answer(err);
@@ -137,7 +71,7 @@ static void run_batch(struct worker_job *j)
 	struct subject *s = job->subject;
 
 	if (job->is_for_lines)
-		add_lines(s, job);
+		symbolizer_add_lines(job);
 	else if (s->src.kind == SOURCE_ELF && s->src.fd >= 0 && job->owner->opts.look_up)
 		answer_elsewhere(s, job);
 	else
@@ -219,47 +153,18 @@ static void put_answered(struct symbolizer *s, struct batch *job)
 	s->answered_tail = &job->next;
 }
 
-static bool wants_lines(const struct symbolizer *s, const struct batch *job)
-{
-	const struct subject *b = job->subject;
-
-	return s->opts.look_up_lines && s->opts.max_depth && b->src.kind == SOURCE_ELF &&
-	       b->src.fd >= 0 && !b->err && !job->is_lost;
-}
-
-/* Root's files come first, and of others those that have cost least. */
-static bool comes_before(const struct batch *x, const struct batch *y)
-{
-	const struct subject *a = x->subject, *b = y->subject;
-
-	if (!a->src.owner != !b->src.owner)
-		return !a->src.owner;
-	return a->line_notes.lines_ns < b->line_notes.lines_ns;
-}
-
-static struct batch *take_waiting(struct symbolizer *s)
-{
-	struct batch **best = &s->waiting, *job;
-
-	for (struct batch **at = &s->waiting; *at; at = &(*at)->next)
-		if (comes_before(*at, *best))
-			best = at;
-	job = *best;
-	if (job)
-		*best = job->next;
-	return job;
-}
-
 /*
- * Debug information may take long, and be made to. So lines are added to one batch at a time, and
- * the other threads of the pool go on with names.
+ * Debug information may take long, and be made to. So one thread adds lines, to the files of one
+ * owner at a time, and the other threads of the pool go on with names.
  */
 static void start_lines(struct symbolizer *s)
 {
-	struct batch *job = s->is_adding_lines ? NULL : take_waiting(s);
+	struct batch *job = s->is_adding_lines ? NULL : symbolizer_take_group(s);
 
 	if (!job)
 		return;
+	for (struct batch *b = job; b; b = b->next)
+		b->subject->line_notes.server_fd = b->subject->notes.server_fd;
 	s->is_adding_lines = true;
 	s->nr_open++;
 	job->is_for_lines = true;
@@ -271,6 +176,21 @@ static void start_lines(struct symbolizer *s)
 	batch_done(&job->job, false);
 }
 
+/* A pool that has cancelled a job runs no others. */
+static void lines_done(struct symbolizer *s, struct batch *job, bool cancelled)
+{
+	struct batch *next;
+
+	s->is_adding_lines = false;
+	for (; job; job = next) {
+		next = job->next;
+		put_answered(s, job);
+	}
+	while (cancelled && s->waiting)
+		put_answered(s, symbolizer_take_waiting(s));
+	start_lines(s);
+}
+
 static void batch_done(struct worker_job *j, bool cancelled)
 {
 	struct batch *job = (struct batch *)j;
@@ -279,12 +199,9 @@ static void batch_done(struct worker_job *j, bool cancelled)
 
 	s->nr_open--;
 	if (job->is_for_lines) {
-		s->is_adding_lines = false;
-		put_answered(s, job);
-		start_lines(s);
+		lines_done(s, job, cancelled);
 		return;
 	}
-
 	for (size_t i = 0; cancelled && i < job->b.nr; i++)
 		job->b.v[i].status = SYMBOL_LIMITED;
 	s->nr_lost += cancelled || job->is_lost ? job->b.nr : 0;
@@ -295,7 +212,7 @@ static void batch_done(struct worker_job *j, bool cancelled)
 		b->notes.flags = elf_symbols_flags(b->table);
 		s->table_bytes += b->table_bytes;
 	}
-	if (!cancelled && wants_lines(s, job)) {
+	if (!cancelled && symbolizer_wants_lines(s, job)) {
 		job->next = s->waiting;
 		s->waiting = job;
 		start_lines(s);
@@ -341,8 +258,10 @@ static void free_batches(struct batch *job)
 	}
 }
 
-static void close_debug_files(const struct symbol_source *src)
+static void close_files(const struct symbol_source *src)
 {
+	if (src->fd >= 0)
+		close(src->fd);
 	for (size_t i = 0; i < src->nr_debug_fds; i++)
 		close(src->debug_fds[i]);
 }
@@ -351,9 +270,9 @@ static void release_subject(struct symbolizer *s, struct subject *b)
 {
 	drop_table(s, b);
 	kernel_symbols_free(b->kernel);
-	if (b->src.fd >= 0)
-		close(b->src.fd);
-	close_debug_files(&b->src);
+	close_files(&b->src);
+	if (b->notes.server_fd)
+		close(b->notes.server_fd - 1);
 	free((char *)b->src.path);
 	free(b->pending);
 }
@@ -420,10 +339,8 @@ int symbolizer_add(struct symbolizer *s, uint32_t binary, const struct symbol_so
 		if (b)
 			b->id = binary;
 	}
-	if (!b && src->fd >= 0)
-		close(src->fd);
 	if (!b)
-		close_debug_files(src);
+		close_files(src);
 	if (b && src->kind == SOURCE_KERNEL && src->data && !s->kernel.is_open && !s->kernel.kernel)
 		s->kernel.src.data = src->data;
 	return err;
@@ -467,20 +384,6 @@ static const char *text_at(const struct symbol_batch *b, uint32_t at)
 	return at == SYMBOL_NO_NAME ? NULL : (const char *)b->text.v + at;
 }
 
-static struct symbol_line line_of(const struct symbol_batch *b, const struct symbol_place *p)
-{
-	return (struct symbol_line){
-		.name = text_at(b, p->name),
-		.sysname = text_at(b, p->sysname),
-		.file = text_at(b, p->file),
-		.line = p->line,
-		.column = p->column,
-		.decl_file = text_at(b, p->decl_file),
-		.decl_line = p->decl_line,
-		.lang = p->lang,
-	};
-}
-
 static int give(const struct symbol_batch *b, const struct symbol_answer *r, symbol_fn fn,
 		void *ctx)
 {
@@ -497,7 +400,8 @@ static int give(const struct symbol_batch *b, const struct symbol_answer *r, sym
 	};
 
 	for (; sym.nr_lines < r->nr_lines && sym.nr_lines < SYMBOL_MAX_DEPTH; sym.nr_lines++)
-		lines[sym.nr_lines] = line_of(b, &b->lines[r->first_line + sym.nr_lines]);
+		symbol_batch_line(b, &b->lines[r->first_line + sym.nr_lines],
+				  &lines[sym.nr_lines]);
 	if (sym.nr_lines) {
 		last = &lines[sym.nr_lines - 1];
 		last->func_flags = sym.func_flags;

@@ -52,6 +52,7 @@ struct symbol_file_notes {
 	uint32_t flags;			/* BINARY_... */
 	uint8_t build_id[64];
 	uint32_t build_id_len;
+	int server_fd;			/* what a server has given, + 1; owned; 0: nothing */
 	bool are_lines_bad;		/* reading its debug information has cost an answer */
 	uint64_t lines_ns;		/* what its lines have cost; of the thread that asks */
 };

@@ -174,9 +174,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	};
 	struct helper_message m = { 0 };
 
-	if (size < 5)
+	if (size < 1 + MESSAGE_PARTS)
 		return 0;
-	cut(&m, data + 1, data + 5, size - 5);
+	cut(&m, data + 1, data + 1 + MESSAGE_PARTS, size - 1 - MESSAGE_PARTS);
 	if (data[0] < 250)	/* the corpus has these numbers */
 		use[data[0] % 5](&m);
 	else

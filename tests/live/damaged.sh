@@ -11,10 +11,10 @@ size=$(stat -c %s whole.pbz)
 quiet=$("$PROBEE" info whole.pbz | sed -nE 's/^size.*, ([0-9.]+) bytes a sample.*/\1/p')
 check "whole: octets per thread and walk, the first one included" awk "BEGIN { print $quiet; exit !($quiet < 0.25) }"
 
-# The damage is in the middle: after the first scan, and with as many scans after it.
+# The damage is behind the names, which take a third of the file, with as many scans after it.
 cp whole.pbz hurt.pbz
-printf '\377\377\377\377' | dd of=hurt.pbz bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
-"$PROBEE" report hurt.pbz -q --csv >hurt.csv 2>hurt.err
+printf '\377\377\377\377' | dd of=hurt.pbz bs=1 seek=$((size * 7 / 10)) conv=notrunc 2>/dev/null
+"$PROBEE" report hurt.pbz -q --no-inline --csv >hurt.csv 2>hurt.err
 check "damaged: the report says so" grep -q 'chunk damaged' hurt.err
 rows=$(wc -l <hurt.csv)
 check "damaged: rows are missing" at_most "$rows" 500499

@@ -5,6 +5,9 @@
 # timeout: 200
 . "$(dirname "$0")/lib.sh"
 
+# As csv() of lib.sh, but with inlined functions, as rows that are written while recording.
+csv() { "$PROBEE" report "$@" --csv 2>>"$T/err" || echo "report $1 --csv: exit $?" >>"$T/report-failed"; }
+
 # same WHAT OPTION...: the rows written while it ran equal those of the report.
 same() {
 	local what=$1

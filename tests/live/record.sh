@@ -25,7 +25,7 @@ for weight in cpu wall; do
 done
 "$PROBEE" report both.pbz --text >both.txt
 check "the report says what else there is" grep -q '^shown .*CPU time (cpu-clock, 199 Hz). Also recorded: snapshot' both.txt
-"$PROBEE" report both.pbz --event snapshot --collapse >event.txt
+"$PROBEE" report both.pbz --event snapshot --no-inline --collapse >event.txt
 check "--event snapshot is --weight wall" cmp wall.txt event.txt
 walks=$("$PROBEE" info both.pbz | sed -n 's/^snapshots *\([0-9]*\):.*/\1/p')
 check "walks" at_least "${walks:-0}" 10

@@ -40,7 +40,7 @@ sleep 3
 kill -CONT "$reader"
 wait $probee
 check "probee stopped for 10 s: exit status" equal $? 0
-csv stopped.pbz >stopped.csv
+"$PROBEE" report stopped.pbz --csv >stopped.csv
 check "probee stopped for 10 s: nobody is blamed" not grep -q hangs err
 check "probee stopped for 10 s: rows of whole walks" equal "$(($(stacks rows stopped.csv) % 101))" 0
 check "probee stopped for 10 s: at least 10 walks" at_least "$(($(stacks rows stopped.csv) / 101))" 10

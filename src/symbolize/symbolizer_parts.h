@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What symbolizer.c and symbolizer_lines.c share. Internal to the symbolizer. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/worker.h"
+#include "src/symbolize/symbol_batch.h"
+#include "src/symbolize/symbolizer.h"
+
+/*
+ * One binary. While a batch of it is open, the table belongs to the thread that runs the batch;
+ * everything else is the owner's.
+ */
+struct subject {
+	struct symbol_source src;	/* .path is owned, .fd too */
+	struct elf_symbols *table;
+	struct kernel_symbols *kernel;	/* owned; for SOURCE_KERNEL without data */
+	uint32_t id;
+	int err;			/* of the load; it is not tried again */
+	struct symbol_file_notes notes;
+	/* Lines are added while the next names are looked up, so their notes are apart. */
+	struct symbol_file_notes line_notes;
+	size_t table_bytes;
+	uint64_t last_used;		/* count of batches */
+	struct symbol_answer *pending;
+	size_t nr_pending, cap_pending;
+	bool is_open;			/* a batch is queued or running */
+};
+
+struct batch {
+	struct worker_job job;
+	struct symbolizer *owner;
+	struct subject *subject;
+	struct symbol_batch b;
+	size_t answered;
+	bool is_lost;			/* given up, because of time or of its parser */
+	bool is_for_lines;		/* it has its names */
+	struct batch *next;
+};
+
+struct symbolizer {
+	struct worker_pool *pool;
+	struct symbolizer_options opts;
+	struct subject **subjects;	/* by id */
+	size_t nr_subjects, cap_subjects;
+	struct subject kernel;		/* all SOURCE_KERNEL binaries are this one */
+	struct subject unknown;		/* ids that were never added */
+	struct batch *answered, **answered_tail;
+	struct batch *waiting;		/* for their lines */
+	bool is_adding_lines;		/* to batches of one owner at a time */
+	unsigned nr_open;		/* batches queued or running */
+	size_t nr_pending;		/* requests of all subjects that are in no batch yet */
+	uint64_t nr_batches;		/* done */
+	uint64_t nr_lost;		/* requests */
+	size_t table_bytes;
+};
+
+struct symbol_file symbolizer_file_of(struct subject *s, unsigned max_depth,
+				      struct symbol_file_notes *notes);
+
+/* In a worker thread: adds lines to a batch and to those that are chained to it. */
+void symbolizer_add_lines(struct batch *first);
+
+/* These are called in the owner's thread. */
+
+bool symbolizer_wants_lines(const struct symbolizer *s, const struct batch *job);
+/* The batch that comes first of those that wait; NULL: none waits. */
+struct batch *symbolizer_take_waiting(struct symbolizer *s);
+/* The same, with all others of its owner chained to it. */
+struct batch *symbolizer_take_group(struct symbolizer *s);
