@@ -252,6 +252,18 @@ static bool is_incomplete(const struct symbolizing *s)
 	return s->names->nr_named < s->names->nr_nameless || st->bad_chunks || st->truncated;
 }
 
+/* What is missing in the original is missing in the copy, too. */
+static void say_damage(const struct symbolizing *s)
+{
+	const struct trace_status *st = trace_reader_status(s->reader);
+
+	if (st->bad_chunks)
+		note("%s: %llu chunks are damaged and not in the copy", s->path,
+		     (unsigned long long)st->bad_chunks);
+	if (st->truncated)
+		note("%s was cut short: the copy has what is there", s->path);
+}
+
 static void close_dirs(const struct late_dirs *dirs)
 {
 	for (size_t i = 0; i < dirs->nr; i++)
@@ -312,6 +324,8 @@ static int run(const struct symbolize_args *args, const char *path)
 		rc = args->strict && is_incomplete(&s) ? EXIT_LOSS : EXIT_OK;
 	if (!err)
 		symbolize_say(s.names, args->output);
+	if (!err)
+		say_damage(&s);
 	close_all(&s);
 	return rc;
 }

@@ -67,6 +67,7 @@ add two.pbz -o two2.pbz --binary-dir moved
 check "two recordings in one file" equal "$(nameless two2.pbz)" $((2 * $(nameless moved.pbz)))
 head -c $(($(stat -c %s two.pbz) - 40)) two.pbz >cut.pbz	# in the second one
 add cut.pbz -o cut2.pbz --binary-dir moved
+check "a trace that was cut: says so" grep -q 'cut.pbz was cut short' "$T/err"
 check "a trace that was cut" stacks share <(folded cut2.pbz) "$chain" --of f30 --percent 95
 check "... and still has no end" grep -q ' 2 recordings in one file, 1 of them finished' <("$PROBEE" info cut2.pbz)
 add cut.pbz -o cut3.pbz --binary-dir moved --strict
