@@ -125,6 +125,7 @@ CAPTURE_SRCS := \
 	src/debug_info/debug_file.c \
 	src/debug_info/debug_index.c \
 	src/debug_info/debug_lines.c \
+	src/debug_info/debug_section.c \
 	src/debug_info/dwo_package.c \
 	src/debug_info/split_unit.c \
 	src/debug_info/go_lines.c \

@@ -18,7 +18,7 @@
  * A copy of a file that holds several recordings, or of a damaged one, calls besides
  *
  *	trace_writer_begin_segment(w)	another recording follows: ids begin at 1 again
- *	trace_writer_lose(w)		chunks are missing here: whoever reads the copy counts one
+ *	trace_writer_lose(w)		chunks are missing here: a reader of the copy counts one
  *					as lost, and may not know what is referred to (TRACE.md 6)
  *
  * After a write error (full disk, closed pipe) a regular file is cut back to its last whole frame,

@@ -12,6 +12,7 @@
 
 #include "src/base/array.h"
 #include "src/debug_info/debug_index.h"
+#include "src/debug_info/debug_section.h"
 #include "src/debug_info/dwo_package.h"
 #include "src/debug_info/split_unit.h"
 #include "src/debug_info/unit_builder.h"
@@ -61,21 +62,7 @@ static int read_code(struct debug_file *f)
 /* A file without .debug_info has nothing to ask libdw for, which would read its unwind tables. */
 static bool has_debug_info(Elf *elf)
 {
-	Elf_Scn *scn = NULL;
-	size_t names;
-
-	if (elf_getshdrstrndx(elf, &names))
-		return false;
-	while ((scn = elf_nextscn(elf, scn))) {
-		GElf_Shdr sh;
-		const char *name = gelf_getshdr(scn, &sh) ? elf_strptr(elf, names, sh.sh_name)
-							  : NULL;
-
-		if (name && sh.sh_type != SHT_NOBITS &&
-		    (!strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info")))
-			return true;
-	}
-	return false;
+	return debug_section(elf, ".debug_info") || debug_section(elf, ".zdebug_info");
 }
 
 int debug_file_open(int fd, struct debug_file **fp)

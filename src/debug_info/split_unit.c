@@ -3,11 +3,11 @@
 
 #include <dwarf.h>
 #include <errno.h>
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/bytes.h"
+#include "src/debug_info/debug_section.h"
 #include "src/debug_info/unit_builder.h"
 
 #define MAX_UNITS 65536			/* of a .dwo file that are looked at */
@@ -43,23 +43,12 @@ bool split_unit_name(Dwarf_Die *skeleton, const char **name, const char **dir)
 
 /* ---- opening ---- */
 
-static struct byte_reader section_of(Elf *elf, const char *want)
+static struct byte_reader section_of(Elf *elf, const char *name)
 {
-	Elf_Scn *scn = NULL;
-	size_t names;
+	Elf_Scn *scn = debug_section(elf, name);
+	const Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
 
-	if (elf_getshdrstrndx(elf, &names))
-		return br_make(NULL, 0);
-	while ((scn = elf_nextscn(elf, scn))) {
-		GElf_Shdr sh;
-		const char *name = gelf_getshdr(scn, &sh) ? elf_strptr(elf, names, sh.sh_name)
-							  : NULL;
-		const Elf_Data *data = name && !strcmp(name, want) ? elf_getdata(scn, NULL) : NULL;
-
-		if (data && data->d_buf)
-			return br_make(data->d_buf, data->d_size);
-	}
-	return br_make(NULL, 0);
+	return br_make(data ? data->d_buf : NULL, data && data->d_buf ? data->d_size : 0);
 }
 
 static uint64_t number_of(Dwarf_Die *die, unsigned name, unsigned gnu_name)

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "src/base/array.h"
 #include "src/base/clock.h"
@@ -69,10 +68,7 @@ uint8_t unit_lang(int dwarf_lang)
 
 bool unit_time_is_up(uint64_t until_ns)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec >= until_ns;
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID) >= until_ns;
 }
 
 bool unit_says_ranges(Dwarf_Die *unit)

@@ -7,9 +7,9 @@
  *			F.3); it has no name of its own
  *	BESIDE_ALT	what several debug files have in common (dwz(1)), from .gnu_debugaltlink
  *
- * Whoever reads debug information collects them here. They are one block of plain bytes, so that a
- * parser can answer with it; whoever takes it from a parser checks it (beside_names_are_sound()).
- * file_opener_beside() opens the files.
+ * A parser of debug information collects the names in one block of plain bytes, which is part of
+ * its answer. The recorder checks the block (beside_names_are_sound()), and file_opener_beside()
+ * opens the files.
  *
  *	struct beside_names n = { 0 };
  *	beside_names_add(&n, BESIDE_DWO, "main.dwo", "/build/project", NULL, 0)

@@ -108,8 +108,8 @@ static const char *beneath(const char *path, const char *root)
 
 /*
  * The paths of the binary and of the file from, as they count from root. The kernel counts from the
- * root of the mount namespace. It tells the path of a mapping as whoever asks sees it, or as the
- * process does, which is not the same with chroot(2).
+ * root of the mount namespace. It tells the path of a mapping as the asking process sees it, or as
+ * the process that has the mapping does, which is not the same with chroot(2).
  */
 static void find_paths(struct debug_search *s)
 {

@@ -38,7 +38,10 @@ struct client {
 
 /* ---- in the helper and its keeper ---- */
 
-/* Root becomes the user who called sudo, or nobody; others have only capabilities to give up. */
+/*
+ * A process of root becomes one of the user who called sudo, or of nobody. A process of another
+ * user only gives up its capabilities.
+ */
 static int leave_root(void)
 {
 	uid_t uid = NOBODY;

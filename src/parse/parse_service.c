@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "src/base/array.h"
@@ -298,14 +297,6 @@ static int ask_for_debug_file(struct parser *p, struct helper_message *m,
 	return -EAGAIN;
 }
 
-static uint64_t cpu_time_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
-}
-
 static void open_lines(struct kept_symbols *k)
 {
 	const struct debug_lines_source src = {
@@ -345,7 +336,7 @@ static void add_lines(struct parser *p, struct kept_symbols *k, struct symbol_ba
 	if (!k->lines)
 		return;
 	b->max_depth = max_depth;
-	symbol_batch_lines(b, k->lines, cpu_time_ns() + LINES_NS);
+	symbol_batch_lines(b, k->lines, clock_ns(CLOCK_THREAD_CPUTIME_ID) + LINES_NS);
 	for (size_t i = 0; i < b->nr; i++)
 		head->nr_late += b->v[i].is_late;
 	debug_lines_news(k->lines, &p->news);

@@ -179,10 +179,36 @@ static void close_added(struct helper_message *request)
 		close(request->fds[--request->nr_fds]);
 }
 
+/*
+ * Sends a request, with the files that its answers wait for. A parser that does not have the file
+ * yet says how it names its debug files; then it is asked again, with all that it needs.
+ */
+static int send_names(struct names_question *n, struct question *q, struct names_head *head,
+		      struct helper_message *answer)
+{
+	uint64_t ns = n->max_depth ? LINES_NS : NAMES_NS;
+	uint32_t which[BESIDE_MAX];
+	int err;
+
+	add_beside(n, head, &q->message, which);
+	err = parsers_call(n->p, q, ns, n->wait, answer);
+	close_added(&q->message);
+	n->beside.nr = 0;
+	if (err != -EAGAIN)
+		return err;
+	head->nr_beside = 0;
+	q->message.part[2].len = 0;
+	add_known_debug_files(n->file, &q->message);
+	add_files(n, answer, head, &q->message);
+	helper_message_release(answer);
+	err = parsers_call(n->p, q, ns, n->wait, answer);
+	close_added(&q->message);
+	return err;
+}
+
 /* Has a batch answered; *nr_late: as of parse_take_names(). */
 static int ask_names(struct names_question *n, struct symbol_batch *b, uint32_t *nr_late)
 {
-	uint32_t which[BESIDE_MAX];
 	struct names_head head = { .binary = n->file->binary, .no_demangle = b->no_demangle,
 				   .max_depth = n->max_depth };
 	struct question q = {
@@ -195,29 +221,16 @@ static int ask_names(struct names_question *n, struct symbol_batch *b, uint32_t 
 	};
 	struct helper_message answer;
 	struct line_cache_key key;
-	uint64_t ns = n->max_depth ? LINES_NS : NAMES_NS;
-	int err;
+	int err = send_names(n, &q, &head, &answer);
 
-	add_beside(n, &head, &q.message, which);
-	err = parsers_call(n->p, &q, ns, n->wait, &answer);
-	close_added(&q.message);
-	n->beside.nr = 0;
-	if (err == -EAGAIN) {
-		head.nr_beside = 0;
-		q.message.part[2].len = 0;
-		add_known_debug_files(n->file, &q.message);
-		add_files(n, &answer, &head, &q.message);
-		helper_message_release(&answer);
-		err = parsers_call(n->p, &q, ns, n->wait, &answer);
-		close_added(&q.message);
-	}
 	if (!err)
 		err = parse_take_names(&answer, n->file, b, nr_late);
-	if (!err && !parse_take_beside(&answer, &n->beside))
-		n->beside.nr = 0;
-	key = cache_key(n->file);
-	if (!err)
+	if (!err) {
+		if (!parse_take_beside(&answer, &n->beside))
+			n->beside.nr = 0;
+		key = cache_key(n->file);
 		line_cache_append(n->p->line_cache, &key, answer.part[4].v, answer.part[4].len);
+	}
 	helper_message_release(&answer);
 	return err;
 }

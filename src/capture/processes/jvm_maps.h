@@ -28,7 +28,7 @@ struct process;
 int jvm_maps_new(const struct binaries *binaries, struct jvm_maps **mp);
 void jvm_maps_free(struct jvm_maps *m);			/* NULL is fine */
 
-/* All of these: m NULL is fine, and nobody is asked. */
+/* These functions do nothing if m is NULL. */
 void jvm_maps_add(struct jvm_maps *m, const struct process *p);
 void jvm_maps_tick(struct jvm_maps *m);
 /* Says of which JVMs there is no map. */
