@@ -175,7 +175,8 @@ static int look_in_file(struct lookup *l, uint32_t binary)
 	}
 	source.fd = found.fd;
 	source.path = found.path;
-	source.inode = (struct symbol_inode){ found.st.st_dev, found.st.st_ino, found.st.st_uid };
+	source.inode = (struct symbol_inode){ found.st.st_dev, found.st.st_ino, found.st.st_uid,
+					      found.st.st_ctim };
 	source.owner = found.st.st_uid;
 	if (found.debug_fd >= 0)
 		source.debug_fds[source.nr_debug_fds++] = found.debug_fd;

@@ -19,7 +19,7 @@
 
 #define ROOT_PARENT "/var/cache"
 #define SUFFIX ".lines"
-#define NAME_MAX_BYTES 192
+#define NAME_MAX_BYTES 240
 #define LOOK_EVERY_BYTES (32u << 20)	/* appended, between two looks at the whole directory */
 
 struct line_cache {
@@ -117,7 +117,9 @@ static int name_of(const struct line_cache_key *key, char name[NAME_MAX_BYTES])
 		return -ENOENT;
 	for (uint32_t i = 0; i < key->build_id_len; i++)
 		n += (size_t)snprintf(name + n, NAME_MAX_BYTES - n, "%02x", key->build_id[i]);
-	snprintf(name + n, NAME_MAX_BYTES - n, "-%u" SUFFIX, key->owner);
+	snprintf(name + n, NAME_MAX_BYTES - n, "-%u-%llx-%llx-%llx.%lx" SUFFIX, key->owner,
+		 (unsigned long long)key->dev, (unsigned long long)key->ino,
+		 (unsigned long long)key->changed.tv_sec, (unsigned long)key->changed.tv_nsec);
 	return 0;
 }
 

@@ -9,8 +9,9 @@
  *	line_cache_append(c, &key, v, len)	what a parser has made
  *	line_cache_free(c)
  *
- * The name of a file has the build-id of the binary and its owner: a user who makes a file with the
- * build-id of libc has a cache file of his own, and cannot change the names in that of root's libc.
+ * The name of a file has the build-id of the binary and says which file it is. A user who makes a
+ * file with the build-id of libc has a cache file of his own, and cannot change the names in that
+ * of root's libc. The owner alone would not do, because root of a container is often root here, too.
  * What is kept is as foreign as the binary, so only parsers read it. The directory must be ours
  * alone, else nothing is kept. Above LINE_CACHE_BYTES the files that were not used for longest are
  * removed. Functions may be called from any thread, and several recordings may share a directory.
@@ -19,6 +20,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
 
 #define LINE_CACHE_BYTES (512ull << 20)
 #define LINE_CACHE_FILE_BYTES (256ull << 20)
@@ -29,6 +32,9 @@ struct line_cache_key {
 	const uint8_t *build_id;
 	uint32_t build_id_len;		/* 0: nothing is kept */
 	uint32_t owner;
+	dev_t dev;
+	ino_t ino;
+	struct timespec changed;	/* st_ctim: no one but the kernel sets it */
 };
 
 /* 0; or -errno, and *cp is NULL, which all functions take for a cache that keeps nothing. */

@@ -101,7 +101,8 @@ static void add_debug_files(const struct names_question *n, const struct debug_n
 static struct line_cache_key cache_key(const struct symbol_file *file)
 {
 	return (struct line_cache_key){ file->notes->build_id, file->notes->build_id_len,
-					file->owner };
+					file->owner, file->inode.dev, file->inode.ino,
+					file->inode.changed };
 }
 
 /*

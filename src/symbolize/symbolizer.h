@@ -19,12 +19,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 /* Which file it is, and whose: as fstat() says. */
 struct symbol_inode {
 	dev_t dev;
 	ino_t ino;
 	uid_t uid;
+	struct timespec changed;	/* st_ctim */
 };
 
 struct patience;

@@ -92,12 +92,20 @@ sys.exit(files != {"one.c", "other.c"})'; }
 check "functions of one name in two files stay two" namesakes plain.pbz
 
 # --- the cache
-kept=(cache/probee/*-0.lines)
+kept=(cache/probee/*-0-*.lines)
 check "what was read is kept" test -s "${kept[0]}"
 check "nobody else may read it" equal "$(stat -c %a "${kept[0]}") $(stat -c %a cache/probee)" "600 700"
-cp plain again && objcopy --strip-debug again
+mkdir .debug
+objcopy --only-keep-debug plain .debug/again.debug
+cp plain again && objcopy --strip-debug --add-gnu-debuglink=.debug/again.debug again
+record again
+check "lines from a debug file" has again.pbz "$inlined" --lines
+rm -r .debug
 record again
 check "lines from the cache, without debug information" has again.pbz "$inlined" --lines
+cp again forged
+record forged
+check "the cache of a file is not for another with its build-id" has forged.pbz '^main;work$' --lines
 chmod 777 cache/probee
 record again
 check "a cache that others may write to is not read" has again.pbz '^main;work$' --lines

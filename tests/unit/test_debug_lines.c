@@ -143,7 +143,7 @@ static void remove_cache(const char *dir)
 }
 
 static const uint8_t build_id[] = { 0xab, 0xcd };
-static const struct line_cache_key key = { build_id, sizeof(build_id), 1000 };
+static const struct line_cache_key key = { build_id, sizeof(build_id), 1000, 8, 9, { 10, 11 } };
 
 static void test_cache(void **state)
 {
@@ -174,10 +174,10 @@ static void test_cache(void **state)
 	remove_cache(dir);
 }
 
-/* Another owner has another file: a build-id can be put into any file. */
-static void test_cache_of_owners(void **state)
+/* Another file has another cache: a build-id can be put into any file. */
+static void test_cache_of_files(void **state)
 {
-	const struct line_cache_key other = { build_id, sizeof(build_id), 1001 };
+	struct line_cache_key others[] = { key, key, key, key, key };
 	static const char record[16];
 	struct line_cache *c;
 	char dir[64];
@@ -185,8 +185,14 @@ static void test_cache_of_owners(void **state)
 
 	(void)state;
 	c = new_cache(dir);
+	others[0].owner++;
+	others[1].dev++;
+	others[2].ino++;
+	others[3].changed.tv_sec++;
+	others[4].changed.tv_nsec++;
 	line_cache_append(c, &key, record, sizeof(record));
-	assert_true(line_cache_open(c, &other) < 0);
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		assert_true(line_cache_open(c, &others[i]) < 0);
 	fd = line_cache_open(c, &key);
 	assert_true(fd >= 0);
 	close(fd);
@@ -246,7 +252,7 @@ int main(void)
 		cmocka_unit_test(test_own_lines),
 		cmocka_unit_test(test_no_time),
 		cmocka_unit_test(test_cache),
-		cmocka_unit_test(test_cache_of_owners),
+		cmocka_unit_test(test_cache_of_files),
 		cmocka_unit_test(test_cache_of_others),
 		cmocka_unit_test(test_cache_with_damage),
 	};

@@ -205,7 +205,7 @@ static uint32_t add_file(struct binary_store *st, int fd, const struct stat *s,
 {
 	struct symbol_source source = {
 		.kind = SOURCE_ELF, .fd = fd, .path = map->path, .pid = pid,
-		.inode = { s->st_dev, s->st_ino, s->st_uid }, .owner = id->uid,
+		.inode = { s->st_dev, s->st_ino, s->st_uid, s->st_ctim }, .owner = id->uid,
 	};
 	struct elf_identity elf;
 	int err = parse_identity(st->deps.parsers, fd, pid, id->uid, &elf);
