@@ -10,8 +10,8 @@
  *	line_cache_free(c)
  *
  * The name of a file has the build-id of the binary and says which file it is. A user who makes a
- * file with the build-id of libc has a cache file of his own, and cannot change the names in that
- * of root's libc. The owner alone would not do, because root of a container is often root here, too.
+ * file with the build-id of libc has a cache file of his own, and cannot change the names of root's
+ * libc. The owner alone would not do, because root of a container is often root here, too.
  * What is kept is as foreign as the binary, so only parsers read it. The directory must be ours
  * alone, else nothing is kept. Above LINE_CACHE_BYTES the files that were not used for longest are
  * removed. Functions may be called from any thread, and several recordings may share a directory.
