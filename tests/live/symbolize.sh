@@ -49,7 +49,8 @@ check "another file at the path is not taken" not grep -q "f30" <(folded other.p
 check "... and it says so" grep -q 'chain30 .*: the file found is another version' err
 mkdir -p moved dbg/.build-id links && cp bin/right moved/chain30
 add bare.pbz -o moved.pbz --binary-dir moved
-check "a directory with the file by its name" cmp named.folded <(folded moved.pbz)
+# libc is not there.
+check "a directory with the file by its name" cmp <(grep -o 'main;.*' named.folded) <(folded moved.pbz | grep -o 'main;.*')
 id=$(readelf -n bin/right | sed -n 's/.*Build ID: //p')
 mkdir -p "dbg/.build-id/${id:0:2}" && objcopy --only-keep-debug bin/right "dbg/.build-id/${id:0:2}/${id:2}.debug"
 add bare.pbz -o debug.pbz --debug-dir dbg
