@@ -81,9 +81,12 @@ static void put_time(struct csv *c, uint64_t real_ns)
 
 static void put_function(struct csv *c, const struct frame_view *v)
 {
+	char line[FRAME_LINE_MAX];
+
 	escape_csv(c->frames.out, v->name, v->len);
-	if (c->style.lines && v->line)
-		fprintf(c->frames.out, ":%u", v->line);
+	if (c->style.lines)
+		escape_csv(c->frames.out, line,
+			   (size_t)definition_store_line_text(c->tables, v, line));
 	if (v->inlined)
 		fputs(INLINED_SUFFIX, c->frames.out);
 	if (v->has_offset)

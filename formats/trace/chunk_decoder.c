@@ -71,9 +71,10 @@ static int decode_one(struct chunk_decoder *d, struct record *rec)
 	if (err)
 		return err;
 	d->record_count[d->tag]++;
-	if (d->tag != REC_SYMBOL || rec->symbol.frame)
+	if ((d->tag != REC_SYMBOL || rec->symbol.frame) &&
+	    (d->tag != REC_PLACE || rec->place.frame))
 		return 1;
-	/* The SYMBOL names a frame that may have been lost. */
+	/* It is about a frame that may have been lost. */
 	return d->tables.has_gaps ? 0 : -EBADMSG;
 }
 
@@ -83,7 +84,7 @@ static int decode_one(struct chunk_decoder *d, struct record *rec)
  */
 static int begin_batch(struct chunk_decoder *d)
 {
-	uint64_t first = d->tag == REC_SYMBOL ? 0 : br_uv(&d->payload);
+	uint64_t first = record_is_definition(d->tag) ? br_uv(&d->payload) : 0;
 	uint64_t n = br_uv(&d->payload);
 
 	if (d->payload.bad || first > UINT32_MAX ||

@@ -44,7 +44,7 @@ static void section_close(struct chunk_section *s, enum record_tag tag)
 
 	if (!s->nr_items)
 		return;
-	if (tag != REC_SYMBOL)
+	if (record_is_definition(tag))
 		bb_uv(&head, s->first_id);
 	bb_uv(&head, s->nr_items);
 	put_record_head(&s->done, tag, head.nr + s->body.nr);
@@ -60,7 +60,7 @@ static int add_batched(struct chunk_encoder *c, struct chunk_section *s, const s
 {
 	uint32_t id = record_defines(rec);
 
-	if (rec->tag != REC_SYMBOL && id != s->first_id + s->nr_items)
+	if (record_is_definition(rec->tag) && id != s->first_id + s->nr_items)
 		section_close(s, rec->tag);
 	if (!s->nr_items)
 		s->first_id = id;

@@ -132,7 +132,7 @@ static int get_segments(struct record_codec *c, struct byte_reader *r, struct re
 
 /*
  * A chain that is too long loses its middle, because the last line is the function that is not
- * inlined.
+ * inlined. A line in a file of its own has no room here: it is in a PLACE.
  */
 static void put_lines(struct byte_buf *b, const struct rec_symbol *s)
 {
@@ -143,8 +143,8 @@ static void put_lines(struct byte_buf *b, const struct rec_symbol *s)
 		const struct rec_line *l = &s->lines[i + 1 < n ? i : s->nr_lines - 1];
 
 		bb_uv(b, l->func);
-		bb_uv(b, l->line);
-		bb_uv(b, l->column);
+		bb_uv(b, l->file ? 0 : l->line);
+		bb_uv(b, l->file ? 0 : l->column);
 	}
 }
 
@@ -160,6 +160,7 @@ static int get_lines(struct record_codec *c, struct byte_reader *r, struct rec_s
 		c->lines[i].func = get_uv32(r);
 		c->lines[i].line = get_uv32(r);
 		c->lines[i].column = get_uv32(r);
+		c->lines[i].file = 0;
 	}
 	s->lines = c->lines;
 	s->nr_lines = (uint32_t)n;

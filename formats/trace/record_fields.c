@@ -65,6 +65,10 @@ static const struct field symbol_fields[] = {
 	REF(FRAME, symbol.frame), F(U8, symbol.status), F(UV64, symbol.offset),
 	F(LINES, symbol.lines), END_OF_FIELDS
 };
+static const struct field place_fields[] = {
+	REF(FRAME, place.frame), F(UV32, place.nth), REF(STRING, place.file), F(UV32, place.line),
+	F(UV32, place.column), END_OF_FIELDS
+};
 /* Samples are stored in columns (sample_columns.c); id_checker_add_sample() knows their ids. */
 static const struct field sample_fields[] = { END_OF_FIELDS };
 static const struct field repeat_fields[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The last row of each thread in a scan, and the samples that REPEATs (TRACE.md 4.19) make of them.
+ * The last row of each thread in a scan, and the samples that REPEATs (TRACE.md 4.20) make of them.
  *
  * A scan takes a row of every thread, and most threads have not changed since the scan before.
  * Their rows are not written again: one REPEAT names runs of threads whose last row holds once

@@ -192,6 +192,7 @@ static int put_symbol(struct copy *c, const struct late_question *q)
 {
 	struct rec_line lines[MAX_LINES];
 	struct record rec = { .tag = REC_SYMBOL, .symbol = { q->frame, q->status, 0, lines, 0 } };
+	struct record place = { .tag = REC_PLACE };
 	uint32_t nr = q->nr_lines < MAX_LINES ? q->nr_lines : MAX_LINES;
 	int err = 0;
 
@@ -200,9 +201,16 @@ static int put_symbol(struct copy *c, const struct late_question *q)
 	for (uint32_t i = 0; i < nr && !err; i++) {
 		lines[i] = c->n->lines[q->first_line + i];
 		err = put_func(c, lines[i].func, &lines[i].func);
+		if (!err)
+			err = put_string(c, lines[i].file, &lines[i].file);
 	}
 	rec.symbol.nr_lines = nr;
-	return err ? err : trace_writer_record(c->writer, &rec);
+	if (!err)
+		err = trace_writer_record(c->writer, &rec);
+	for (uint32_t i = 0; i < nr && !err; i++)
+		if (record_place(&rec.symbol, i, &place.place))
+			err = trace_writer_record(c->writer, &place);
+	return err;
 }
 
 static int put_names(struct copy *c)
@@ -253,11 +261,12 @@ static int begin_chunk(struct copy *c, const struct trace_status *st)
 	return err;
 }
 
-static int copy_symbol(struct copy *c, const struct record *rec)
+/* A SYMBOL or PLACE of a frame. */
+static int copy_symbol(struct copy *c, const struct record *rec, uint32_t frame)
 {
-	const struct late_question *q = late_names_find(c->n, c->segment, rec->symbol.frame);
+	const struct late_question *q = late_names_find(c->n, c->segment, frame);
 
-	if (q && replaces(q, definition_store_find_symbol(tables_of(c), rec->symbol.frame)))
+	if (q && replaces(q, definition_store_find_symbol(tables_of(c), frame)))
 		return 0;
 	return trace_writer_record(c->writer, rec);
 }
@@ -298,7 +307,9 @@ static int copy_record(struct copy *c, struct record *rec)
 	if (rec->tag == REC_META)
 		return copy_meta(c, rec);
 	if (rec->tag == REC_SYMBOL)
-		return copy_symbol(c, rec);
+		return copy_symbol(c, rec, rec->symbol.frame);
+	if (rec->tag == REC_PLACE)
+		return copy_symbol(c, rec, rec->place.frame);
 	if (rec->tag == REC_END)
 		return copy_end(c, rec);
 	return trace_writer_record(c->writer, rec);

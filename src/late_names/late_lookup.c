@@ -63,10 +63,11 @@ static int add_line(struct late_names *n, struct late_question *q, const struct 
 		.file = late_names_text(n, line->decl_file ? line->decl_file : line->file),
 		.start_line = line->decl_line, .lang = line->lang, .flags = line->func_flags,
 	};
-	bool has_line = symbol_line_is_in_file(line);
+	struct rec_line place = { 0, line->line, line->column, 0 };
 
-	return late_names_add_line(n, q, &func, has_line ? line->line : 0,
-				   has_line ? line->column : 0);
+	if (line->line && !symbol_line_is_in_file(line))
+		place.file = late_names_text(n, line->file);
+	return late_names_add_line(n, q, &func, &place);
 }
 
 static int on_answer(void *ctx, uint32_t cookie, uint64_t addr, const struct symbol *sym)
@@ -280,7 +281,7 @@ static int answer_kernel(struct lookup *l, struct late_binary *b, struct late_qu
 		return 0;
 	}
 	func.name = func.sysname = late_names_text(l->n, ks.name);
-	err = late_names_add_line(l->n, q, &func, 0, 0);
+	err = late_names_add_line(l->n, q, &func, &(struct rec_line){ 0 });
 	q->has_offset = true;
 	q->offset = ks.addr + !!(f->flags & FRAME_RETURN_ADDRESS);
 	late_names_answer(l->n, b, q, SYMBOL_OK_SYMTAB, LATE_OK);

@@ -136,7 +136,7 @@ int late_names_record(struct late_names *n, uint32_t segment, const struct recor
 	if (rec->tag == REC_META)
 		keep_boot_id(s, &rec->meta);
 	if (rec->tag == REC_STRING || rec->tag == REC_BINARY || rec->tag == REC_FRAME ||
-	    rec->tag == REC_FUNC || rec->tag == REC_SYMBOL)
+	    rec->tag == REC_FUNC || rec->tag == REC_SYMBOL || rec->tag == REC_PLACE)
 		err = definition_store_record(s->tables, rec);
 	return !err && rec->tag == REC_BINARY ? keep_binary(n, s, &rec->binary) : err;
 }
@@ -257,17 +257,16 @@ static int find_func(struct late_names *n, const struct late_func *f, uint32_t *
 }
 
 int late_names_add_line(struct late_names *n, struct late_question *q, const struct late_func *f,
-			uint32_t line, uint32_t column)
+			const struct rec_line *line)
 {
 	struct rec_line *place = array_push(&n->lines, &n->nr_lines, &n->cap_lines);
 
 	if (!place || f->name == UINT32_MAX || f->sysname == UINT32_MAX ||
-	    f->file == UINT32_MAX)
+	    f->file == UINT32_MAX || line->file == UINT32_MAX)
 		return -ENOMEM;
 	if (!q->nr_lines++)
 		q->first_line = (uint32_t)n->nr_lines - 1;
-	place->line = line;
-	place->column = column;
+	*place = *line;
 	return find_func(n, f, &place->func);
 }
 

@@ -96,7 +96,7 @@ struct late_names {
 	struct hash_index by_identity;
 	struct late_question *questions;
 	size_t nr_questions, cap_questions;
-	struct rec_line *lines;		/* .func: index in funcs */
+	struct rec_line *lines;		/* .func: index in funcs; .file: in texts */
 	size_t nr_lines, cap_lines;
 	struct late_func *funcs;
 	size_t nr_funcs, cap_funcs;
@@ -123,11 +123,12 @@ const struct late_question *late_names_find(const struct late_names *n, uint32_t
 					    uint32_t frame);
 
 /*
- * Adds a line to the answer of q; innermost first. All lines of a question are added before those
+ * Adds a line to the answer of q; innermost first. line->file: in n->texts, 0: it is in that of f;
+ * line->func does not count. All lines of a question are added before those
  * of another one. 0 or -ENOMEM, silently.
  */
 int late_names_add_line(struct late_names *n, struct late_question *q, const struct late_func *f,
-			uint32_t line, uint32_t column);
+			const struct rec_line *line);
 /* The number of a text in n->texts, added if it is new; NULL: 0; UINT32_MAX: no memory. */
 uint32_t late_names_text(struct late_names *n, const char *text);
 

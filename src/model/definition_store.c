@@ -220,6 +220,19 @@ static int add_symbol(struct definition_store *t, const struct rec_symbol *r)
 	return 0;
 }
 
+/* Of the same function the first counts, as of SYMBOLs. */
+static void set_place(struct definition_store *t, const struct rec_place *r)
+{
+	const struct table_symbol *s = definition_store_find_symbol(t, r->frame);
+	struct rec_line *l = s && r->nth < s->nr_lines ? &t->lines[s->first_line + r->nth] : NULL;
+
+	if (!l || l->line)
+		return;
+	l->line = r->line;
+	l->column = r->column;
+	l->file = r->file;
+}
+
 #define ADD(NAME, field) \
 	add_row(t, &t->columns[REC_##NAME], sizeof(rec->field), rec->field.id, &rec->field)
 
@@ -234,6 +247,7 @@ static int add(struct definition_store *t, const struct record *rec)
 	case REC_NODE: return add_node(t, &rec->node);
 	case REC_FUNC: return ADD(FUNC, func);
 	case REC_SYMBOL: return add_symbol(t, &rec->symbol);
+	case REC_PLACE: set_place(t, &rec->place); break;
 	case REC_EVENT: return ADD(EVENT, event);
 	case REC_META:
 	case REC_CLOCK:
@@ -331,6 +345,17 @@ uint64_t definition_store_refused(const struct definition_store *t)
 	return t->refused;
 }
 
+/* A path without its directories. */
+static const char *base_name(const struct definition_store *t, uint32_t path, size_t *len)
+{
+	const char *s = definition_store_string(t, path, len), *slash = memrchr(s, '/', *len);
+
+	if (!slash || slash + 1 == s + *len)
+		return s;
+	*len -= (size_t)(slash + 1 - s);
+	return slash + 1;
+}
+
 /*
  * The name of the file that an address without a symbol lies in: "libc.so.6", "vmlinux"; "" when it
  * is in no file, or the file is not known.
@@ -338,16 +363,11 @@ uint64_t definition_store_refused(const struct definition_store *t)
 static const char *file_of(const struct definition_store *t, const struct rec_binary *b,
 			   size_t *len)
 {
-	const char *s, *slash;
+	const char *s;
 
 	*len = 0;
 	if (b && b->kind != BINARY_KERNEL && b->path) {
-		s = definition_store_string(t, b->path, len);
-		slash = memrchr(s, '/', *len);
-		if (slash && slash + 1 < s + *len) {
-			*len -= (size_t)(slash + 1 - s);
-			s = slash + 1;
-		}
+		s = base_name(t, b->path, len);
 		if (*len > 2 && s[0] == '[' && s[*len - 1] == ']') {	/* "[vdso]" */
 			s++;
 			*len -= 2;
@@ -441,4 +461,17 @@ void definition_store_frame_view(const struct definition_store *t, uint32_t fram
 	v->start_line = func ? func->start_line : 0;
 	v->tier = func ? func_flags_tier(func->flags) : TIER_NONE;
 	v->line = line->line;
+	v->line_file = line->file ? line->file : v->file;
+}
+
+int definition_store_line_text(const struct definition_store *t, const struct frame_view *v,
+			       char buf[FRAME_LINE_MAX])
+{
+	size_t len;
+	const char *file = base_name(t, v->line_file == v->file ? 0 : v->line_file, &len);
+
+	if (!v->line)
+		return 0;
+	return snprintf(buf, FRAME_LINE_MAX, "%s%.*s:%u", len ? ":" : "",
+			len < 128 ? (int)len : 128, file, v->line);
 }

@@ -68,7 +68,8 @@ struct frame_view {
 	const char *name;
 	size_t len;
 	uint32_t string;		/* the name's id; 0: it is not a string of the store */
-	uint32_t file, line;		/* string id; source line, 0 unknown */
+	uint32_t file;			/* that has the function: string id, 0 unknown */
+	uint32_t line_file, line;	/* source line, 0 unknown; line_file: string id */
 	uint32_t start_line;		/* where the function begins; 0 unknown */
 	/* Of the address in the function; the address itself where there is no file. */
 	uint64_t offset;
@@ -86,6 +87,14 @@ uint32_t definition_store_frame_depth(const struct definition_store *t, uint32_t
 /* The i-th of these functions; 0 is the innermost. Any frame id gives a name. */
 void definition_store_frame_view(const struct definition_store *t, uint32_t frame, uint32_t i,
 				 char buf[FRAME_TEXT_MAX], struct frame_view *v);
+
+/*
+ * What a name with its line has behind it: ":12", or ":macros.h:12" if the line is in another file
+ * than the function. Returns its length; 0: the line is not known.
+ */
+#define FRAME_LINE_MAX 160
+int definition_store_line_text(const struct definition_store *t, const struct frame_view *v,
+			       char buf[FRAME_LINE_MAX]);
 
 /*
  * The number of definitions of a type, the highest id plus 1, and the number of definitions that

@@ -13,6 +13,14 @@ uint64_t repeat_rows(const struct rec_repeat *r)
 	return rows;
 }
 
+bool record_place(const struct rec_symbol *s, uint32_t nth, struct rec_place *p)
+{
+	const struct rec_line *l = &s->lines[nth];
+
+	*p = (struct rec_place){ s->frame, nth, l->file, l->line, l->column };
+	return l->file;
+}
+
 const char *record_name(enum record_tag tag)
 {
 	switch (tag) {
@@ -30,6 +38,11 @@ uint32_t *record_id(struct record *rec)
 #include "src/model/records.def"
 	}
 	return NULL;
+}
+
+bool record_is_definition(enum record_tag tag)
+{
+	return record_id(&(struct record){ .tag = tag });
 }
 
 uint32_t record_defines(const struct record *rec)

@@ -200,6 +200,7 @@ enum symbol_status {
 struct rec_line {
 	uint32_t func;
 	uint32_t line, column;		/* 0 unknown */
+	uint32_t file;			/* of the line, by a PLACE; 0: that of func */
 };
 
 /* The functions of a frame. Comes after the frame, perhaps much later; at most once per frame. */
@@ -209,6 +210,18 @@ struct rec_symbol {
 	uint64_t offset;		/* addr minus start of the outermost function */
 	const struct rec_line *lines;	/* innermost (inlined) first, outermost last */
 	uint32_t nr_lines;		/* 0: no name */
+};
+
+/*
+ * The line of a function of a frame, where it is in another file than the function: code of a
+ * macro, or of a file that is included in a function. Comes after the SYMBOL of the frame, whose
+ * line says 0 there.
+ */
+struct rec_place {
+	uint32_t frame;
+	uint32_t nth;			/* which one of the SYMBOL's lines */
+	uint32_t file;
+	uint32_t line, column;
 };
 
 enum event_kind {
@@ -428,8 +441,14 @@ struct record {
 /* The place of the id that a record defines; NULL for types that define none. */
 uint32_t *record_id(struct record *rec);
 
+/* Whether records of a type define something, and so have an id. */
+bool record_is_definition(enum record_tag tag);
+
 /* The id that a record defines; 0 for types that define none. */
 uint32_t record_defines(const struct record *rec);
+
+/* The PLACE that goes with the nth line of a SYMBOL. false: it needs none. */
+bool record_place(const struct rec_symbol *s, uint32_t nth, struct rec_place *p);
 
 /* How many samples a REPEAT stands for. */
 uint64_t repeat_rows(const struct rec_repeat *r);

@@ -263,12 +263,12 @@ static uint32_t view_name(struct fold *f, const struct frame_view *v)
 	if (!offset && !line)
 		return v->string ? table_name(f, v->string)
 				 : tree_builder_name(&f->tree, v->name, v->len);
-	n = v->len < sizeof(buf) - 64 ? (int)v->len : (int)sizeof(buf) - 64;
+	n = v->len < sizeof(buf) - 256 ? (int)v->len : (int)sizeof(buf) - 256;
 	memcpy(buf, v->name, (size_t)n);
 	if (offset)
 		n += snprintf(buf + n, 32, "+0x%llx", (unsigned long long)v->offset);
 	if (line)
-		n += snprintf(buf + n, 32, ":%u", v->line);
+		n += definition_store_line_text(f->tables, v, buf + n);
 	return tree_builder_name(&f->tree, buf, (size_t)n);
 }
 
@@ -305,6 +305,8 @@ static int make_keys(struct fold *f, uint32_t frame, struct frame_keys *made)
 			.flags = (uint8_t)((v.inlined ? NODE_INLINED : 0) |
 					   (rec ? 0 : NODE_SYNTHETIC) | flag_of_tier[v.tier]),
 		};
+		if (f->opts->style.lines && v.line)
+			v.file = v.line_file;
 		if (v.file)
 			key->file = table_name(f, v.file);
 		/* All generated code is in one binary, so the script tells namesakes apart. */

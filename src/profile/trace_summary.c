@@ -215,6 +215,7 @@ int trace_summary_record(struct trace_summary *r, uint32_t segment,
 	case REC_NODE:
 	case REC_FUNC:
 	case REC_SYMBOL:
+	case REC_PLACE:
 	case REC_EVENT:
 	case REC_RAWSTACK:
 	case REC_REPEAT:

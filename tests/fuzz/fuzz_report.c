@@ -62,7 +62,7 @@ static void put_symbol(struct maker *m)
 	struct record rec = { .tag = REC_SYMBOL };
 
 	for (int i = 0; i < 3; i++)
-		lines[i] = (struct rec_line){ some(m, REC_FUNC), br_u8(&m->in), 0 };
+		lines[i] = (struct rec_line){ some(m, REC_FUNC), br_u8(&m->in), 0, 0 };
 	rec.symbol = (struct rec_symbol){ some(m, REC_FRAME), br_u8(&m->in), br_u16(&m->in), lines,
 					  m->ids[REC_FUNC] ? br_u8(&m->in) % 4 : 0 };
 	if (rec.symbol.frame)

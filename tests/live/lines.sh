@@ -91,6 +91,36 @@ print(files)
 sys.exit(files != {"one.c", "other.c"})'; }
 check "functions of one name in two files stay two" namesakes plain.pbz
 
+# --- code of a file that is included in a function: the function is in one file, its lines in another
+cat >loop.inc <<'EOT'
+	for (volatile int i = 0; i < 1000; i++)
+		x += x / 2 + i;
+EOT
+cat >parts.c <<'EOT'
+static double __attribute__((noinline)) work(double x)
+{
+#include "loop.inc"
+	return x;
+}
+int main(void)
+{
+	for (volatile double x = 0;;)
+		x = work(x);
+}
+EOT
+gcc -O1 -g parts.c -o parts && record parts
+check "a line in another file than its function" has parts.pbz '^main:9;work:loop\.inc:[12]$' --lines
+in_two_files() { "$PROBEE" report parts.pbz -q --json "$@" | grep -o '"name":"work[^"]*"[^{}]*"file":"[^"]*/[a-z.]*"' |
+	sed -E 's/"name":"([^"]*)".*\/([a-z.]*)"/\1 \2/' | sort -u; }
+check "... in JSON" grep -qE '^work:loop.inc:[12] loop.inc$' <(in_two_files --lines)
+check "... the function is in its own file" equal "$(in_two_files)" "work parts.c"
+check "... in CSV" grep -qE '\|work:loop\.inc:[12]\+0x[0-9a-f]+;main:9' <("$PROBEE" report parts.pbz -q --csv --lines)
+./parts & STARTED+=($!)
+sample -p $! -F 499 -d 0.5 --no-symbolize -o bare.pbz
+kill $!
+"$PROBEE" symbolize bare.pbz -o late.pbz --binary-dir / 2>err
+check "... named later" has late.pbz '^main:9;work:loop\.inc:[12]$' --lines
+
 # --- the cache
 kept=(cache/probee/*-0-*.lines)
 check "what was read is kept" test -s "${kept[0]}"

@@ -48,8 +48,8 @@ def escape(name):
 class Names:
     """How the things of a segment are called in a report: what is missing but has a name keeps it."""
 
-    def __init__(self, segment):
-        self.seg, self.frames, self.stacks = segment, {}, {}
+    def __init__(self, segment, lines=False):
+        self.seg, self.lines, self.frames, self.stacks = segment, lines, {}, {}
 
     def string(self, i):
         s = self.seg.string.get(i)
@@ -85,15 +85,19 @@ class Names:
         offset = symbol[1] if symbol and not symbol[2] and symbol[1] <= frame['addr'] else 0
         return b'[%s+0x%x]' % (file, frame['addr'] - offset)
 
-    def function(self, frame, func):
+    def function(self, frame, func, file, line):
         f = self.seg.func.get(func)
-        return (self.string(f['name']) or self.address(frame)) if f else MISSING
+        name = (self.string(f['name']) or self.address(frame)) if f else MISSING
+        if not self.lines or not line or f and not self.string(f['name']):
+            return name
+        file = b'' if not file or f and file == f['file'] else self.string(file)
+        return b':'.join([name] + [file[file.rfind(b'/') + 1:] or file] * bool(file) + [b'%d' % line])
 
     def frame(self, i):
         """The functions of a frame, outermost first."""
         if i not in self.frames:
             f, symbol = self.seg.frame.get(i), self.seg.symbols.get(i)
-            names = [self.function(i, func) for func, _, _ in reversed(symbol[2])] if symbol else []
+            names = [self.function(i, *line[:3]) for line in reversed(symbol[2])] if symbol else []
             is_kernel = f and f['kind'] in (KERNEL, BPF)
             suffixes = [b'_[k]' if is_kernel else b'_[i]' if k else b'' for k in range(max(len(names), 1))]
             self.frames[i] = [escape(n) + s for n, s in zip(names or [self.address(i)], suffixes)]
@@ -129,12 +133,12 @@ def event_of(names, s):
     return (names.string(e['name']), names.string(e['unit'])), e['kind'], s.weight or e['period']
 
 
-def shown(segments):
+def shown(segments, lines=False):
     """The samples that a report shows if nobody asks for others: of the first event that measures CPU time (kinds 0 and 1),
     else of the first one that has samples. (names, sample, weight) each, and whether weights or samples are counted."""
     events, kinds = {}, {}
     for segment in segments:
-        names = Names(segment)
+        names = Names(segment, lines)
         for s in segment.samples:
             event, kind, weight = event_of(names, s)
             kinds.setdefault(event, kind)
@@ -145,9 +149,9 @@ def shown(segments):
     return samples, by_weight
 
 
-def collapse(segments):
+def collapse(segments, lines=False):
     total, rows = collections.Counter(), collections.Counter()
-    samples, by_weight = shown(segments)
+    samples, by_weight = shown(segments, lines)
     for names, s, weight in samples:
         rows[names, s.thread, s.end, s.ustack, s.kstack] += weight if by_weight else 1
     for (names, thread, end, ustack, kstack), n in rows.items():
@@ -201,7 +205,8 @@ def put(lines, out=sys.stdout.buffer):
 
 
 def put_into(directory, path, file):
-    for suffix, lines in (('.stats', stats(file)), ('.folded', collapse(file.segments))):
+    for suffix, lines in (('.stats', stats(file)), ('.folded', collapse(file.segments)),
+                          ('.lines', collapse(file.segments, True))):
         with open(os.path.join(directory, os.path.basename(path) + suffix), 'wb') as out:
             put(lines, out)
 

@@ -15,7 +15,7 @@ import pbz
 UUID = bytes(range(0x41, 0x51))
 OTHER = bytes(range(0x61, 0x71))
 META, STRING, BINARY, PROCESS, THREAD, TASKEV, FRAME, NODE = 1, 5, 7, 9, 11, 12, 15, 17
-FUNC, SYMBOL, EVENT, WALK_RECEIPT, SAMPLES, END, REPEAT = 19, 20, 21, 23, 25, 29, 31
+FUNC, SYMBOL, EVENT, WALK_RECEIPT, SAMPLES, END, REPEAT, PLACE = 19, 20, 21, 23, 25, 29, 31, 32
 
 
 def uv(*values):
@@ -124,6 +124,15 @@ def symbol(frame, *funcs):
     return rec(SYMBOL, uv(1, frame) + b'\0' + uv(0, len(funcs)), *(uv(f, 7, 0) for f in funcs))
 
 
+def unlined(frame, *funcs):
+    """A symbol whose lines are in PLACEs."""
+    return rec(SYMBOL, uv(1, frame) + b'\0' + uv(0, len(funcs)), *(uv(f, 0, 0) for f in funcs))
+
+
+def places(*place):
+    return rec(PLACE, uv(len(place)), *(uv(*p) for p in place))
+
+
 BASE = b''.join([
     strings(1, b'app', b'/usr/bin/app', b'main', b'work;\xff'), binary(1), process(1), thread(1),
     frames(1, (0, 1, 0x10), (0, 1, 0x20)), nodes(1, (0, 1), (1, 2)),
@@ -173,6 +182,9 @@ def good():
         3, (0, 3), (1, 4), (1, 5), (1, 6), (1, 7), (1, 8)), rows(1, node=8)), 3
     yield 'no-names', after(rec(FUNC, uv(3, 1), uv(0, 0, 0, 0) + b'\0\0'), symbol(2, 3), rows(1)), 3
     yield 'inlined', after(symbol(2, 2, 1), rows(1)), 3
+    yield 'places', after(unlined(2, 2, 1), places((2, 1, 2, 12, 0), (2, 0, 1, 2**32 - 1, 9)), rows(1)), 3
+    yield 'places-that-nobody-wants', after(unlined(2, 2, 1), places((1, 0, 2, 5, 0), (2, 2, 2, 5, 0), (2, 2**32 - 1, 2, 5, 0), (
+        2, 1, 0, 5, 0), (2, 1, 2, 6, 0)), rows(1)), 3
     yield 'second-symbol', after(symbol(1, 2), rows(1)), 3
     yield 'unknown-values', after(rec(TASKEV, sv(0), b'\x63', uv(1, 2**32 - 1)), samples(
         1, column(1, 4, uv(0)), column(15, 1, uv(255)), column(16, 1, uv(254)), column(5, 1, uv(1)))), 3
@@ -232,6 +244,10 @@ def broken_tails():
     yield 'distance', nodes(3, (3, 1))
     yield 'too-deep', nodes(3, *[(1, 1)] * 4095)
     yield 'symbol-of-none', symbol(0, 1)
+    yield 'place-of-none', unlined(2, 1) + places((0, 0, 2, 5, 0))
+    yield 'forward-place', places((3, 0, 2, 5, 0))
+    yield 'forward-place-file', places((2, 0, 5, 5, 0))
+    yield 'places-too-many', rec(PLACE, uv(3), b'\1' * 14)
     yield 'inline-257', symbol(2, *[1] * 257)
     yield 'no-times', samples(1, column(5, 1, uv(1)))
     yield 'times-plain', samples(1, column(1, 0, uv(1)))

@@ -131,9 +131,9 @@ class Kind:
 KINDS = {'string': 1 << 24, 'binary': 1 << 20, 'process': 1 << 22, 'thread': 1 << 22, 'frame': 1 << 24,
          'node': 1 << 26, 'func': 1 << 24, 'event': 1 << 16}
 NAMES = {1: 'META', 3: 'CLOCK', 5: 'STRING', 7: 'BINARY', 9: 'PROCESS', 11: 'THREAD', 12: 'TASKEV', 13: 'MAPPING',
-         15: 'FRAME', 17: 'NODE', 19: 'FUNC', 20: 'SYMBOL', 21: 'EVENT', 23: 'SCAN', 25: 'SAMPLES', 26: 'LOST',
+         15: 'FRAME', 17: 'NODE', 19: 'FUNC', 20: 'SYMBOL', 32: 'PLACE', 21: 'EVENT', 23: 'SCAN', 25: 'SAMPLES', 26: 'LOST',
          28: 'NOTE', 29: 'END', 30: 'RAWSTACK', 31: 'REPEAT'}
-ORDER = [[1], [3], [5], [7], [9], [11], [21], [13], [12], [15], [17], [19], [20], [25, 31], [30], [26], [23], [28], [29]]
+ORDER = [[1], [3], [5], [7], [9], [11], [21], [13], [12], [15], [17], [19], [20], [32], [25, 31], [30], [26], [23], [28], [29]]
 COLUMNS = {1: ('time', 64), 3: ('event', 32), 5: ('thread', 32), 7: ('cpu', 32), 9: ('kstack', 32),
            11: ('ustack', 32), 13: ('weight', 64), 15: ('state', 8), 16: ('end', 8), 18: ('flags', 32),
            20: ('walk', 32), 22: ('ran', 64), 24: ('syscall', 32), 26: ('wait', 64), 28: ('owner', 32),
@@ -263,7 +263,7 @@ class Segment:
         for _ in range(self.count(c, 4)):
             stored = c.uv32()
             frame, status, offset = self.ref(stored, 'frame'), c.u8(), c.uv()
-            lines = [(self.id(c, 'func'), c.uv32(), c.uv32()) for _ in range(c.uv(256))]
+            lines = [(self.id(c, 'func'), 0, c.uv32(), c.uv32()) for _ in range(c.uv(256))]
             if not stored:
                 raise Broken('SYMBOL of frame 0')
             symbols.append((frame, (status, offset, lines)))
@@ -272,6 +272,18 @@ class Segment:
                 self.remark(f'two SYMBOLs for frame {frame}')
             elif frame:
                 self.symbols[frame] = symbol
+
+    def r32(self, c):
+        places = []
+        for _ in range(self.count(c, 5)):
+            stored = c.uv32()
+            places.append((self.ref(stored, 'frame'), c.uv32(), self.id(c, 'string'), c.uv32(), c.uv32()))
+            if not stored:
+                raise Broken('PLACE of frame 0')
+        for frame, nth, file, line, column in places:
+            lines = self.symbols.get(frame, (0, 0, []))[2]
+            if nth < len(lines) and not lines[nth][2]:
+                lines[nth] = (lines[nth][0], file, line, column)
 
     def r21(self, c):
         e = {'id': c.uv32(), 'name': self.id(c, 'string'), 'kind': c.u8(), 'freq': c.uv(), 'period': c.uv(),

@@ -38,6 +38,8 @@ same() {
 	"$PROBEE" report -q "$1" --collapse >"$TMP/folded" 2>"$TMP/stderr"
 	[ $? = 0 ] || wrong 'probee report fails'
 	cmp "$seen.folded" "$TMP/folded" >"$TMP/stderr" 2>&1 || wrong 'other folded stacks'
+	"$PROBEE" report -q "$1" --collapse --lines >"$TMP/lines" 2>"$TMP/stderr"
+	cmp "$seen.lines" "$TMP/lines" >"$TMP/stderr" 2>&1 || wrong 'other lines'
 	"$PROBEE" info "$1" 2>"$TMP/stderr" | numbers_of_info >"$TMP/info"
 	numbers_of_stats <"$seen.stats" >"$TMP/stats"
 	diff "$TMP/info" "$TMP/stats" >"$TMP/stderr" || wrong 'other numbers (<: probee info)'

@@ -54,7 +54,7 @@ static inline int events_emit_names(record_fn fn, void *ctx, const char *argv)
 		FIX_SEND(FRAME, frame, { .id = i, .kind = FRAME_USER, .addr = i });
 		FIX_SEND(NODE, node, { i, i - 1, i });
 		FIX_SEND(FUNC, func, { .id = i, .name = EV_MAIN + i - 1, .sysname = EV_MAIN + i - 1 });
-		FIX_SEND(SYMBOL, symbol, { .frame = i, .lines = &(struct rec_line){ i, 0, 0 }, .nr_lines = 1 });
+		FIX_SEND(SYMBOL, symbol, { .frame = i, .lines = &(struct rec_line){ i, 0, 0, 0 }, .nr_lines = 1 });
 	}
 	return err;
 }

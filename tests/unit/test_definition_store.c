@@ -178,7 +178,7 @@ static void what_is_not_there_is_missing(void **state)
 
 static void symbols_of_missing_things(void **state)
 {
-	const struct rec_line line = { 7, 3, 0 }, empty = { 1, 0, 0 };
+	const struct rec_line line = { 7, 3, 0, 0 }, empty = { 1, 0, 0, 0 };
 
 	(void)state;
 	ADD(FRAME, frame, { .id = 1, .addr = 0x20 });
@@ -193,7 +193,7 @@ static void symbols_of_missing_things(void **state)
 
 static void the_first_definition_counts(void **state)
 {
-	const struct rec_line line = { 1, 3, 0 };
+	const struct rec_line line = { 1, 3, 0, 0 };
 
 	(void)state;
 	ADD(STRING, string, { 1, "first", 5 });
@@ -212,6 +212,35 @@ static void the_first_definition_counts(void **state)
 	ADD(SYMBOL, symbol, { .frame = 1, .status = SYMBOL_GONE });
 	assert_string_equal(view(1, 0).name, "first");
 	assert_int_equal(tables_count(t, REC_SYMBOL), 1);
+}
+
+static void lines_in_other_files(void **state)
+{
+	const struct rec_line lines[] = { { 1, 0, 0, 0 }, { 1, 7, 0, 0 } };
+	struct frame_view v;
+	char text[FRAME_LINE_MAX];
+
+	(void)state;
+	ADD(STRING, string, { 1, "f", 1 });
+	ADD(STRING, string, { 2, "/src/f.c", 8 });
+	ADD(STRING, string, { 3, "/src/f.inc", 10 });
+	ADD(FUNC, func, { .id = 1, .name = 1, .file = 2 });
+	ADD(FRAME, frame, { .id = 1 });
+	ADD(PLACE, place, { 1, 0, 3, 9, 0 });	/* its SYMBOL was lost */
+	ADD(SYMBOL, symbol, { .frame = 1, .lines = lines, .nr_lines = 2 });
+	assert_int_equal(view(1, 0).line, 0);
+	ADD(PLACE, place, { 1, 0, 3, 12, 0 });
+	ADD(PLACE, place, { 1, 0, 3, 13, 0 });
+	ADD(PLACE, place, { 1, 1, 3, 14, 0 });
+	ADD(PLACE, place, { 1, 2, 3, 15, 0 });
+	v = view(1, 0);
+	assert_int_equal(v.line, 12);
+	assert_int_equal(v.file, 2);
+	assert_int_equal(definition_store_line_text(t, &v, text), 9);
+	assert_string_equal(text, ":f.inc:12");
+	v = view(1, 1);
+	definition_store_line_text(t, &v, text);
+	assert_string_equal(text, ":7");
 }
 
 static void impossible_ids_are_refused(void **state)
@@ -268,7 +297,7 @@ int main(void)
 		TEST(frames_without_a_name_say_where_they_are), TEST(functions_without_a_name_are_one),
 		TEST(what_is_not_there_is_missing),
 		TEST(symbols_of_missing_things), TEST(the_first_definition_counts),
-		TEST(impossible_ids_are_refused), TEST(strings_are_octets),
+		TEST(lines_in_other_files), TEST(impossible_ids_are_refused), TEST(strings_are_octets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -278,7 +278,7 @@ static int emit_scripts(struct trace_writer *w)
 		FIX_SEND(NODE, node, { i, 0, i });
 		FIX_SEND(FUNC, func, { .id = i, .name = 1, .sysname = 1, .file = i < 3 ? 2 : 3, .start_line = 7,
 				       .flags = (uint8_t)(FUNC_JIT | tier << FUNC_TIER_SHIFT) });
-		FIX_SEND(SYMBOL, symbol, { .frame = i, .lines = &(struct rec_line){ i, 0, 0 }, .nr_lines = 1 });
+		FIX_SEND(SYMBOL, symbol, { .frame = i, .lines = &(struct rec_line){ i, 0, 0, 0 }, .nr_lines = 1 });
 		FIX_SEND(SAMPLE, sample, { .time_ns = 5, .event = 1, .thread = 1, .ustack = i, .end = END_ROOT });
 	}
 	FIX_SEND(END, end, { .time_ns = 7, .samples = 3, .target_status = -1 });
@@ -331,7 +331,7 @@ static int emit_hostile(struct trace_writer *w)
 	for (uint32_t i = 1; i <= 2; i++)
 		FIX_SEND(FUNC, func, { .id = i, .name = i + 5, .sysname = i + 5 });
 	for (uint32_t i = 1; i <= 4; i++)
-		FIX_SEND(SYMBOL, symbol, { .frame = i, .lines = &(struct rec_line){ i == 4 ? 1 : 2, 0, 0 }, .nr_lines = 1 });
+		FIX_SEND(SYMBOL, symbol, { .frame = i, .lines = &(struct rec_line){ i == 4 ? 1 : 2, 0, 0, 0 }, .nr_lines = 1 });
 	for (uint32_t i = 1; i <= 6; i++)
 		FIX_SEND(SAMPLE, sample, { .time_ns = i, .thread = i, .ustack = i > 4 ? 0 : i, .kstack = i == 1 ? 4 : 0,
 					   .end = i == 6 ? 250 : i == 5 ? END_NO_MM : END_ROOT, .state = 99 });
@@ -358,7 +358,7 @@ static void hostile_names_and_numbers(void **state)
 /* f of /a, f of /b, f as a JIT's, f inlined into f; the first of them twice, at two addresses. */
 static int emit_namesakes(struct trace_writer *w)
 {
-	static const struct rec_line twice[] = { { 1, 8, 0 }, { 1, 9, 0 } };
+	static const struct rec_line twice[] = { { 1, 8, 0, 0 }, { 1, 9, 0, 0 } };
 	record_fn fn = trace_writer_record;
 	void *ctx = w;
 	int err = 0;

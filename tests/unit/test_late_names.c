@@ -79,7 +79,7 @@ static size_t answer(struct late_names *n, const char *name)
 		struct late_func f = { .name = late_names_text(n, name), .sysname = late_names_text(n, name), .lang = LANG_C };
 		const struct rec_frame *frame = late_names_frame(n, q);
 
-		assert_int_equal(late_names_add_line(n, q, &f, 0, 0), 0);
+		assert_int_equal(late_names_add_line(n, q, &f, &(struct rec_line){ 0 }), 0);
 		q->has_offset = true;
 		q->offset = 0x70;
 		late_names_answer(n, &n->binaries[n->segments[q->segment].binaries[frame->binary]], q, SYMBOL_OK_SYMTAB,

@@ -141,7 +141,7 @@ static void can_be_read_at_any_time(void **state)
 	put_sample(l, (struct rec_sample){ .event = FIX_E_CPU, .thread = FIX_T_WORKER, .ustack = 1, .end = END_ROOT });
 	put_sample(l, (struct rec_sample){ .event = FIX_E_CPU, .thread = FIX_T_SERVER, .ustack = 1, .end = END_ROOT });
 	put(l, &(struct record){ .tag = REC_FUNC, .func = fixture_funcs[1] });
-	put(l, &(struct record){ .tag = REC_SYMBOL, .symbol = { .frame = 2, .lines = &(struct rec_line){ 2, 0, 0 }, .nr_lines = 1 } });
+	put(l, &(struct record){ .tag = REC_SYMBOL, .symbol = { .frame = 2, .lines = &(struct rec_line){ 2, 0, 0, 0 }, .nr_lines = 1 } });
 	check_stacks(l, FIX_E_CPU, "server;main 1\nworker;main 2\n");
 	check_stacks(l, FIX_E_CPU, "server;main 1\nworker;main 2\n");
 	live_profile_free(l);

@@ -38,7 +38,7 @@ static void define_frame(struct world *w, uint32_t id, uint8_t kind, uint32_t bi
 
 static void say(struct world *w, uint32_t frame, uint8_t status, uint32_t func, uint32_t line)
 {
-	struct rec_line l = { func, line, 0 };
+	struct rec_line l = { func, line, 0, 0 };
 
 	define(w, &(struct record){ .tag = REC_SYMBOL, .symbol = { frame, status, 0, &l, func != 0 } });
 }

@@ -21,7 +21,7 @@
 /* Edge values of every type: all zero, all ones, and one in between. */
 static const struct rec_segment segments[] = {
 	{0, 0, 0}, {UINT64_MAX, UINT64_MAX, UINT64_MAX}, {1, 2, 3}};
-static const struct rec_line lines[] = {{0, 0, 0}, {UINT32_MAX, UINT32_MAX, UINT32_MAX}, {1, 2, 3}};
+static const struct rec_line lines[] = {{0, 0, 0, 0}, {UINT32_MAX, UINT32_MAX, UINT32_MAX, 0}, {1, 2, 3, 0}};
 
 static const struct rec_run runs[] = {{1, 1}, {2, 1}, {4, 300}, {UINT32_MAX - 9, 10}};
 
@@ -70,6 +70,8 @@ static const struct record edges[] = {
 	{.tag = REC_FUNC, .func = {9, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 255, 255}},
 	{.tag = REC_SYMBOL, .symbol = {.frame = 1}},
 	{.tag = REC_SYMBOL, .symbol = {UINT32_MAX, 255, UINT64_MAX, lines, LEN(lines)}},
+	{.tag = REC_PLACE, .place = {.frame = 1}},
+	{.tag = REC_PLACE, .place = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX}},
 	{.tag = REC_EVENT, .event = {.id = 1}},
 	{.tag = REC_EVENT,
 	 .event = {UINT32_MAX, UINT32_MAX, 255, UINT64_MAX, UINT64_MAX, UINT32_MAX}},
@@ -231,7 +233,7 @@ static void test_references_go_to_types_before(void **state)
 			assert_non_null(record_id(&rec));
 		}
 	}
-	assert_int_equal(nr, 22);
+	assert_int_equal(nr, 24);
 }
 
 static void test_long_text_is_cut_visibly(void **state)

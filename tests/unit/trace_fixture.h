@@ -94,7 +94,7 @@ static const struct rec_func fixture_funcs[] = {
 };
 
 static const struct rec_line fixture_lines[] = {
-	{ 1, 0, 0 }, { 2, 12, 5 }, { 4, 55, 9 }, { 3, 33, 3 }, { 5, 71, 0 }, { 6, 0, 0 }, { 7, 0, 0 }, { 8, 0, 0 }, { 9, 0, 0 },
+	{ 1, 0, 0, 0 }, { 2, 12, 5, 0 }, { 4, 55, 9, 0 }, { 3, 33, 3, 0 }, { 5, 71, 0, 0 }, { 6, 0, 0, 0 }, { 7, 0, 0, 0 }, { 8, 0, 0, 0 }, { 9, 0, 0, 0 },
 };
 
 static const struct rec_symbol fixture_symbols[] = {

@@ -363,11 +363,10 @@ uint32_t definitions_lines(struct definitions *d, const struct symbol *sym,
 	uint32_t nr = (uint32_t)symbol_functions(sym, &only, &lines);
 
 	for (uint32_t i = 0; i < nr; i++) {
-		v[i] = (struct rec_line){ .func = definitions_func(d, &lines[i]) };
-		if (symbol_line_is_in_file(&lines[i])) {
-			v[i].line = lines[i].line;
-			v[i].column = lines[i].column;
-		}
+		v[i] = (struct rec_line){ definitions_func(d, &lines[i]), lines[i].line,
+					  lines[i].column, 0 };
+		if (lines[i].line && !symbol_line_is_in_file(&lines[i]))
+			v[i].file = definitions_string(d, lines[i].file);
 	}
 	return nr;
 }

@@ -15,7 +15,7 @@
  * - The session finds the thread's last row here, with its stack, what it waits for and the holders
  *   of the other end (session.c, same_again()).
  * - If the row is the last one again but for its time, only the id of the thread is noted. At the
- *   end of the scan one REPEAT record names all such threads as runs of ids (TRACE.md 4.19).
+ *   end of the scan one REPEAT record names all such threads as runs of ids (TRACE.md 4.20).
  *
  * Example: a machine has 10,000 threads, and 40 of them ran since the last scan. 40 rows are
  * unwound and written as samples; the other 9,960 are a REPEAT with a few runs of ids.

@@ -439,12 +439,24 @@ int session_sample(struct session *s, const struct wire_stack *w, uint32_t scan)
 
 /* ---- names ---- */
 
+static int emit_places(struct session *s, const struct rec_symbol *sym)
+{
+	struct record rec = { .tag = REC_PLACE };
+	int err = 0;
+
+	for (uint32_t i = 0; i < sym->nr_lines && !err; i++)
+		if (record_place(sym, i, &rec.place))
+			err = session_emit(s, &rec);
+	return err;
+}
+
 static int on_symbol(void *ctx, uint32_t frame, uint64_t addr, const struct symbol *sym)
 {
 	struct record rec = { .tag = REC_SYMBOL,
 			      .symbol = { .frame = frame, .status = sym->status } };
 	struct session *s = ctx;
 	struct rec_line lines[SYMBOL_MAX_DEPTH];
+	int err;
 
 	/* A return address was looked up one byte before it, but is shown as it is. */
 	if (sym->has_func_addr)
@@ -454,7 +466,8 @@ static int on_symbol(void *ctx, uint32_t frame, uint64_t addr, const struct symb
 	rec.symbol.lines = lines;
 	rec.symbol.nr_lines = definitions_lines(s->defs, sym, lines);
 	s->stats.unresolved += !rec.symbol.nr_lines;
-	return session_emit(s, &rec);
+	err = session_emit(s, &rec);
+	return err ? err : emit_places(s, &rec.symbol);
 }
 
 int session_names(struct session *s, struct patience *wait)
