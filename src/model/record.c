@@ -128,7 +128,7 @@ const char *loss_cause_name(unsigned cause)
 		[LOSS_TASK_EVENTS] = "task-events",	  [LOSS_TABLE_FULL] = "table-full",
 		[LOSS_BAD_RECORD] = "bad-record",	  [LOSS_KERNEL_STACK] = "kernel-stack",
 		[LOSS_SCANS] = "walks-left-out",		  [LOSS_NESTED] = "nested",
-		[LOSS_TICKS] = "no-tick",
+		[LOSS_TICKS] = "no-tick",		  [LOSS_LINE_BUDGET] = "line-budget",
 	};
 
 	return NAME_OF(names, cause);
@@ -174,6 +174,7 @@ bool loss_is_samples(unsigned cause)
 	case LOSS_SYMBOL_BUDGET:
 	case LOSS_TASK_EVENTS:
 	case LOSS_TABLE_FULL: case LOSS_KERNEL_STACK: case LOSS_SCANS: case LOSS_TICKS:
+	case LOSS_LINE_BUDGET:
 	case LOSS_CAUSES:
 		break;
 	}

@@ -373,6 +373,7 @@ enum loss_cause {
 	LOSS_TASK_EVENTS,
 	LOSS_TABLE_FULL, LOSS_BAD_RECORD, LOSS_KERNEL_STACK, LOSS_SCANS, LOSS_NESTED,
 	LOSS_TICKS,			/* ticks of the timer that never came, by /proc/stat */
+	LOSS_LINE_BUDGET,		/* addresses with a name whose lines cost too much */
 	LOSS_CAUSES
 };
 

@@ -169,6 +169,8 @@ int symbolizer_collect(struct symbolizer *s, symbol_fn fn, void *ctx, struct pat
 
 /* Requests that were given up: their parser died or took too long, or the patience was over. */
 uint64_t symbolizer_lost(const struct symbolizer *s);
+/* Those that have names, but whose lines were given up. */
+uint64_t symbolizer_lines_lost(const struct symbolizer *s);
 
 /* BINARY_... flags, which are known once the symbols of the binary are loaded; 0 before. */
 uint32_t symbolizer_binary_flags(const struct symbolizer *s, uint32_t binary);

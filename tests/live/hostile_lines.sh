@@ -102,4 +102,5 @@ for kind in $(make_dwarf); do
 done
 "$PROBEE" report -q --lines --collapse all.pbz >all.folded
 check "honest: its lines stay" grep -q '^honest;.*;spin:11' all.folded
+check "lines that were given up are counted" sh -c '"$PROBEE" info all.pbz | sed -n "/^losses/,\$p" | grep -qE "^ *[1-9][0-9,]* +line-budget"'
 done_testing

@@ -25,6 +25,7 @@
 #include "src/base/worker.h"
 #include "src/model/record.h"
 #include "src/symbolize/kernel_symbols.h"
+#include "src/symbolize/symbol_batch.h"
 #include "src/symbolize/symbolizer.h"
 
 enum { SELF = 1, LIBC, VDSO, GONE, TEXT_FILE, KERNEL, NEVER_ADDED = 99 };
@@ -402,6 +403,35 @@ static void test_tables_are_dropped(void **state)
 	symbolizer_free(s);
 }
 
+/* Gives up the lines of each second address. */
+static void half_of_the_lines(void *ctx, struct symbol_file *file, struct symbol_batch *b, const atomic_bool *unwanted)
+{
+	(void)ctx;
+	(void)file;
+	(void)unwanted;
+	for (size_t i = 0; i < b->nr; i++)
+		b->v[i].is_late = b->v[i].cookie % 2;
+}
+
+static void test_lines_that_are_given_up(void **state)
+{
+	const struct symbolizer_options opts = { .max_depth = 1, .look_up_lines = half_of_the_lines };
+	struct symbolizer *s = symbolizer_new(pool, &opts);
+
+	(void)state;
+	memset(&got, 0, sizeof(got));
+	add_all(s);
+	for (uint32_t i = 0; i < 9; i++)
+		ask(s, SELF, i, (uintptr_t)named_function - self_base);
+	ask(s, GONE, 9, 1);		/* which has no file to look into */
+	collect(s);
+	assert_int_equal(got.total, 10);
+	assert_string_equal(got.name[1], "named_function");
+	assert_int_equal(symbolizer_lines_lost(s), 4);
+	assert_int_equal(symbolizer_lost(s), 0);
+	symbolizer_free(s);
+}
+
 static void test_demangles(void **state)
 {
 	struct symbolizer *s = symbolizer_new(NULL, &(struct symbolizer_options){ .no_demangle = true });
@@ -464,6 +494,7 @@ int main(void)
 		cmocka_unit_test(test_request_from_an_answer),
 		cmocka_unit_test(test_free_with_open_requests),
 		cmocka_unit_test(test_tables_are_dropped),
+		cmocka_unit_test(test_lines_that_are_given_up),
 		cmocka_unit_test(test_demangles),
 	};
 

@@ -483,6 +483,11 @@ int session_names(struct session *s, struct patience *wait)
 	return err;
 }
 
+uint64_t session_lines_lost(const struct session *s)
+{
+	return symbolizer_lines_lost(s->deps.symbolizer);
+}
+
 uint64_t session_names_lost(const struct session *s)
 {
 	return symbolizer_lost(s->deps.symbolizer) + jit_names_lost(s->jit);

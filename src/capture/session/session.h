@@ -101,6 +101,7 @@ int session_names(struct session *s, struct patience *wait);
 /* end.cpu_time_ns: the CPU time of our other processes; that of this process is added. */
 int session_end(struct session *s, const struct rec_end *end);
 uint64_t session_names_lost(const struct session *s);	/* given up: symbolizer.h, jit_names.h */
+uint64_t session_lines_lost(const struct session *s);
 /* true: stacks of p came. */
 bool session_has_process(const struct session *s, const struct process *p);
 const struct session_stats *session_stats(const struct session *s);
