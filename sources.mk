@@ -57,6 +57,7 @@ REPORT_SRCS := \
 	formats/trace/trace_writer.c \
 	src/profile/cpu_check.c \
 	src/profile/fold.c \
+	src/profile/frame_name.c \
 	src/profile/live_profile.c \
 	src/profile/live_scans.c \
 	src/profile/name_health.c \

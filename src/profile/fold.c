@@ -48,6 +48,7 @@
 #include "src/base/fail.h"
 #include "src/base/intern.h"
 #include "src/model/definition_store.h"
+#include "src/profile/frame_name.h"
 #include "src/profile/profile.h"
 #include "src/profile/report.h"
 #include "src/profile/report_subject.h"
@@ -101,6 +102,7 @@ struct fold {
 	struct hash_index memo_index;
 	uint32_t *path;			/* the part of a stack without a memo, innermost first */
 	size_t nr_path, cap_path;
+	struct byte_buf text;		/* of a name that is put together */
 };
 
 static void forget_segment(struct fold *f)
@@ -141,6 +143,7 @@ void fold_free(struct fold *f)
 	free(f->keys);
 	free(f->memos);
 	free(f->path);
+	bb_release(&f->text);
 	sample_counts_release(&f->counts);
 	stack_tally_release(&f->stacks);
 	tree_builder_release(&f->tree);
@@ -257,28 +260,22 @@ static uint32_t view_name(struct fold *f, const struct frame_view *v)
 {
 	bool offset = f->opts->style.offsets && v->has_offset;
 	bool line = f->opts->style.lines && v->line;
-	char buf[1024];
-	int n;
 
 	if (!offset && !line)
 		return v->string ? table_name(f, v->string)
 				 : tree_builder_name(&f->tree, v->name, v->len);
-	n = v->len < sizeof(buf) - 256 ? (int)v->len : (int)sizeof(buf) - 256;
-	memcpy(buf, v->name, (size_t)n);
-	if (offset)
-		n += snprintf(buf + n, 32, "+0x%llx", (unsigned long long)v->offset);
-	if (line)
-		n += definition_store_line_text(f->tables, v, buf + n);
-	return tree_builder_name(&f->tree, buf, (size_t)n);
+	frame_name(f->tables, v, offset, line, &f->text);
+	f->tree.failed |= f->text.bad;
+	return tree_builder_name(&f->tree, (const char *)f->text.v, f->text.nr);
 }
 
-/* Makes the keys of the nodes that a frame stands for, outermost first. 0 or -ENOMEM. */
 static const uint8_t flag_of_tier[(FUNC_TIERS >> FUNC_TIER_SHIFT) + 1] = {
 	[TIER_INTERPRETED] = NODE_INTERPRETED, [TIER_BASELINE] = NODE_BASELINE,
 	[TIER_OPTIMIZED] = NODE_OPTIMIZED,     [TIER_COMPILED] = NODE_COMPILED,
 	[TIER_BUILTIN] = NODE_BUILTIN,
 };
 
+/* Makes the keys of the nodes that a frame stands for, outermost first. 0 or -ENOMEM. */
 static int make_keys(struct fold *f, uint32_t frame, struct frame_keys *made)
 {
 	const struct rec_frame *rec = definition_store_find_frame(f->tables, frame);

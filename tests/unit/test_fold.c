@@ -396,6 +396,41 @@ static void only_equals_are_merged(void **state)
 		"f_[s];f_[j] 1\n");
 }
 
+/* Two functions whose names, of C++ templates, differ in their last letter only. */
+static int emit_long_names(struct trace_writer *w)
+{
+	record_fn fn = trace_writer_record;
+	static char name[20000];
+	void *ctx = w;
+	int err = 0;
+
+	memset(name, 'T', sizeof(name));
+	FIX_SEND(STRING, string, { 1, name, sizeof(name) });
+	name[sizeof(name) - 1] = 'U';
+	FIX_SEND(STRING, string, { 2, name, sizeof(name) });
+	FIX_SEND(PROCESS, process, { .id = 1, .comm = 1 });
+	FIX_SEND(THREAD, thread, { 1, 1, 1, 1, 0, 0 });
+	for (uint32_t i = 1; i <= 2; i++) {
+		FIX_SEND(FRAME, frame, { .id = i, .addr = i });
+		FIX_SEND(NODE, node, { i, 0, i });
+		FIX_SEND(FUNC, func, { .id = i, .name = i, .sysname = i });
+		FIX_SEND(SYMBOL, symbol, { .frame = i, .lines = &(struct rec_line){ i, 7, 0, 0 }, .nr_lines = 1 });
+		FIX_SEND(SAMPLE, sample, { .time_ns = i, .thread = 1, .ustack = i, .end = END_ROOT });
+	}
+	return err;
+}
+
+static void long_names_with_lines_stay_whole(void **state)
+{
+	const struct fold_options lines = { .style = { .lines = true } };
+
+	(void)state;
+	trace_file_write("long.pbz", emit_long_names);
+	fold_file("long.pbz", NULL, &lines);
+	assert_non_null(strstr(text, "TT:7 1\n"));
+	assert_non_null(strstr(text, "TU:7 1\n"));
+}
+
 static void a_missing_chunk_leaves_missing_names(void **state)
 {
 	struct query q = { 0 };
@@ -557,6 +592,7 @@ int main(void)
 		cmocka_unit_test(lines_split_functions),
 		cmocka_unit_test(inlined_functions_can_be_left_out),
 		cmocka_unit_test(offsets_split_functions),
+		cmocka_unit_test(long_names_with_lines_stay_whole),
 		cmocka_unit_test(only_what_was_asked_for),
 		cmocka_unit_test(recordings_are_folded_together),
 		cmocka_unit_test(functions_of_scripts),
