@@ -88,7 +88,8 @@ int parse_names(void *parsers, struct symbol_file *file, struct symbol_batch *ba
 		const atomic_bool *unwanted);
 /*
  * symbolizer_options.look_up_lines. A file whose lines break or stop their parser has none from
- * then on, and the files of an owner who is not root may cost a minute in all.
+ * then on, and the files of an owner who is not root may cost a minute in all, and
+ * three seconds of each further minute.
  */
 void parse_lines(void *parsers, struct symbol_file *file, struct symbol_batch *batch,
 		 const atomic_bool *unwanted);

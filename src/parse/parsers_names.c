@@ -27,6 +27,7 @@
 #define LINES_NS (10 * NSEC_PER_SEC)
 #define FILE_LINES_NS (40 * NSEC_PER_SEC)
 #define OWNER_LINES_NS (60 * NSEC_PER_SEC)
+#define OWNER_SHARE 20			/* and 1/20 of the time that has passed since */
 
 /* A question for the names and lines of a file. */
 struct names_question {
@@ -259,7 +260,7 @@ static struct lines_cost *cost_of(struct parsers *p, uint32_t owner)
 			return &p->costs[i];
 	if (p->nr_costs == OWNERS)
 		return &p->costs[OWNERS - 1];
-	p->costs[p->nr_costs].owner = owner;
+	p->costs[p->nr_costs] = (struct lines_cost){ .owner = owner, .since_ns = now_ns() };
 	return &p->costs[p->nr_costs++];
 }
 
@@ -269,12 +270,14 @@ static struct lines_cost *cost_of(struct parsers *p, uint32_t owner)
  */
 static bool may_cost_more(struct parsers *p, const struct symbol_file *file)
 {
+	const struct lines_cost *cost;
 	bool may;
 
 	if (!file->owner)
 		return true;
 	pthread_mutex_lock(&p->lock);
-	may = cost_of(p, file->owner)->ns < OWNER_LINES_NS;
+	cost = cost_of(p, file->owner);
+	may = cost->ns < OWNER_LINES_NS + (now_ns() - cost->since_ns) / OWNER_SHARE;
 	pthread_mutex_unlock(&p->lock);
 	return may && file->notes->lines_ns < FILE_LINES_NS;
 }

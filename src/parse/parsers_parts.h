@@ -40,6 +40,7 @@ struct lanes {
 struct lines_cost {
 	uint32_t owner;
 	uint64_t ns;
+	uint64_t since_ns;		/* when its first file was asked about */
 };
 
 struct parsers {
