@@ -47,21 +47,19 @@ struct builder {
 	int err;
 };
 
+/* https://dwarfstd.org/languages.html; dwarf.h of older systems has no names for the later ones. */
 uint8_t unit_lang(int dwarf_lang)
 {
-	switch (dwarf_lang) {
-	case DW_LANG_C:
-	case DW_LANG_C89:
-	case DW_LANG_C99:
-	case DW_LANG_C11: return LANG_C;
-	case DW_LANG_C_plus_plus:
-	case DW_LANG_C_plus_plus_03:
-	case DW_LANG_C_plus_plus_11:
-	case DW_LANG_C_plus_plus_14: return LANG_CXX;
-	case DW_LANG_Rust: return LANG_RUST;
-	case DW_LANG_Go: return LANG_GO;
-	default: return LANG_UNKNOWN;
-	}
+	static const uint8_t langs[] = {
+		[0x01] = LANG_C, [0x02] = LANG_C, [0x0c] = LANG_C, [0x1d] = LANG_C, [0x2c] = LANG_C,
+		[0x04] = LANG_CXX, [0x19] = LANG_CXX, [0x1a] = LANG_CXX, [0x21] = LANG_CXX,
+		[0x2a] = LANG_CXX, [0x2b] = LANG_CXX,
+		[0x1c] = LANG_RUST, [0x16] = LANG_GO, [0x13] = LANG_D, [0x1e] = LANG_SWIFT,
+		[0x03] = LANG_ADA, [0x0d] = LANG_ADA, [0x2e] = LANG_ADA, [0x2f] = LANG_ADA,
+	};
+
+	return dwarf_lang >= 0 && dwarf_lang < (int)sizeof(langs) ? langs[dwarf_lang]
+								  : LANG_UNKNOWN;
 }
 
 /* ---- functions ---- */

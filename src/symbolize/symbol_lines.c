@@ -76,7 +76,8 @@ static uint32_t path_of(struct lines_batch *l, const char *path)
 	return t ? t->at : SYMBOL_NO_NAME;
 }
 
-static void put_name(struct lines_batch *l, struct symbol_place *p, const char *sysname)
+static void put_name(struct lines_batch *l, struct symbol_place *p, const char *sysname,
+		     uint8_t lang)
 {
 	struct known_text *t = text_of(l, sysname);
 
@@ -85,7 +86,7 @@ static void put_name(struct lines_batch *l, struct symbol_place *p, const char *
 		return;
 	if (t->readable == SYMBOL_NO_NAME) {
 		t->readable = (uint32_t)l->b->text.nr;
-		if (demangle(sysname, &l->b->text) <= 0)
+		if ((lang == LANG_ADA ? demangle_ada : demangle)(sysname, &l->b->text) <= 0)
 			t->readable = t->at;
 	}
 	p->name = t->readable;
@@ -94,7 +95,7 @@ static void put_name(struct lines_batch *l, struct symbol_place *p, const char *
 static void put_place(struct lines_batch *l, const struct unit_place *u, uint8_t lang,
 		      struct symbol_place *p)
 {
-	put_name(l, p, u->name);
+	put_name(l, p, u->name, lang);
 	p->file = path_of(l, u->file);
 	p->line = u->line;
 	p->column = u->column;

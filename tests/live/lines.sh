@@ -121,6 +121,21 @@ kill $!
 "$PROBEE" symbolize bare.pbz -o late.pbz --binary-dir / 2>err
 check "... named later" has late.pbz '^main:9;work:loop\.inc:[12]$' --lines
 
+# --- Ada: names as GNAT writes them are plain C elsewhere, so the unit's language decides
+cat >ada.c <<'EOT'
+static inline double __attribute__((always_inline)) spin__p__work(double x) { return x / 2 + 1; }
+int main(void)
+{
+	for (volatile double x = 0;;)
+		x = spin__p__work(x);
+}
+EOT
+gcc -O1 -g -dA -S ada.c && gcc ada.s -o not_ada &&
+	sed -E 's/^(.*)0x[0-9a-f]+(.*# DW_AT_language)/\10xd\2/' ada.s >really.s && gcc really.s -o ada
+record ada && record not_ada
+check "Ada's names" has ada.pbz '^main:5;spin.p.work:1_\[i\]$' --lines
+check "... and those of C" has not_ada.pbz '^main:5;spin__p__work:1_\[i\]$' --lines
+
 # --- the cache
 kept=(cache/probee/*-0-*.lines)
 check "what was read is kept" test -s "${kept[0]}"
