@@ -67,6 +67,11 @@ static void put_symbol(struct maker *m)
 					  m->ids[REC_FUNC] ? br_u8(&m->in) % 4 : 0 };
 	if (rec.symbol.frame)
 		put(m, &rec);
+	/* Lines without a number may be in another file. */
+	for (uint32_t i = 0; rec.symbol.frame && i < rec.symbol.nr_lines; i++)
+		if (!lines[i].line)
+			put(m, &(struct record){ .tag = REC_PLACE,
+						 .place = { rec.symbol.frame, i, any(m, REC_STRING), br_u8(&m->in), 0 } });
 }
 
 /* Often none, often one that can be added up only a few times. */
