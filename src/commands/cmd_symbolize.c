@@ -249,7 +249,8 @@ static bool is_incomplete(const struct symbolizing *s)
 {
 	const struct trace_status *st = trace_reader_status(s->reader);
 
-	return s->names->nr_named < s->names->nr_nameless || st->bad_chunks || st->truncated;
+	return s->names->nr_named < s->names->nr_nameless || s->names->nr_lines_lost ||
+	       st->bad_chunks || st->truncated;
 }
 
 /* What is missing in the original is missing in the copy, too. */

@@ -100,4 +100,8 @@ void symbolize_say(const struct late_names *n, const char *output)
 	     plural(n->nr_named, "has", "have"),
 	     strcmp(output, "-") ? output : "standard output");
 	say_missing(n);
+	if (n->nr_lines_lost)
+		note("%" PRIu64 " %s without source lines: reading debug information took too "
+		     "long. Try: symbolize --again, which goes on from what was kept",
+		     n->nr_lines_lost, plural(n->nr_lines_lost, "frame stays", "frames stay"));
 }

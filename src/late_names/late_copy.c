@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/trace/record_fields.h"
 #include "formats/trace/trace_reader.h"
 #include "formats/trace/trace_writer.h"
 #include "src/base/array.h"
@@ -34,6 +35,7 @@ struct copy {
 	bool has_begun;			/* the first record has come */
 	bool is_named;			/* the names of this segment are written */
 	struct ids strings, funcs;
+	uint64_t time_ns;		/* of the latest record that has one */
 };
 
 static void release_ids(struct ids *ids)
@@ -213,6 +215,14 @@ static int put_symbol(struct copy *c, const struct late_question *q)
 	return err;
 }
 
+static int put_lines_lost(struct copy *c, const struct late_segment *s)
+{
+	struct record rec = { .tag = REC_LOST, .lost = { c->time_ns, 0, LOSS_LINE_BUDGET,
+							 UINT32_MAX, s->nr_lines_lost } };
+
+	return s->nr_lines_lost ? trace_writer_record(c->writer, &rec) : 0;
+}
+
 static int put_names(struct copy *c)
 {
 	const struct late_segment *s = &c->n->segments[c->segment];
@@ -228,7 +238,7 @@ static int put_names(struct copy *c)
 	}
 	release_ids(&c->strings);
 	release_ids(&c->funcs);
-	return err;
+	return err ? err : put_lines_lost(c, s);
 }
 
 /* ---- records ---- */
@@ -277,6 +287,7 @@ static int copy_end(struct copy *c, struct record *rec)
 	int err = end_segment(c);
 
 	rec->end.unresolved -= named < rec->end.unresolved ? named : rec->end.unresolved;
+	rec->end.lost += c->n->segments[c->segment].nr_lines_lost;
 	rec->end.raw_bytes = 0;		/* not known */
 	return err ? err : trace_writer_record(c->writer, rec);
 }
@@ -296,6 +307,7 @@ static int copy_record(struct copy *c, struct record *rec)
 	const struct trace_status *st = trace_reader_status(c->reader);
 	int err = 0;
 
+	record_time(rec, &c->time_ns);
 	if (!c->has_begun || st->chunks != c->chunks || st->segment != c->segment)
 		err = begin_chunk(c, st);
 	if (err)

@@ -84,6 +84,8 @@ static int on_answer(void *ctx, uint32_t cookie, uint64_t addr, const struct sym
 	q->has_offset = sym->has_func_addr;
 	if (sym->has_func_addr)
 		q->offset = addr - sym->func_addr + !!(f->flags & FRAME_RETURN_ADDRESS);
+	l->n->nr_lines_lost += sym->are_lines_lost;
+	l->n->segments[q->segment].nr_lines_lost += sym->are_lines_lost;
 	for (size_t i = 0; i < nr && !err; i++)
 		err = add_line(l->n, q, &lines[i]);
 	late_names_answer(l->n, binary_of(l->n, q), q, sym->status, cause_of(sym->status));

@@ -85,6 +85,7 @@ struct late_segment {
 	size_t cap_questions;
 	char boot_id[64];
 	uint64_t nr_named;		/* frames that had no name and have one now */
+	uint64_t nr_lines_lost;		/* frames whose lines were given up */
 };
 
 struct late_names {
@@ -104,6 +105,7 @@ struct late_names {
 	struct intern *texts;
 	uint64_t nr_frames;		/* of all segments */
 	uint64_t nr_nameless, nr_named;	/* had no name; of them: have one now */
+	uint64_t nr_lines_lost;
 };
 
 struct late_names *late_names_new(bool again);		/* NULL: no memory */

@@ -176,15 +176,6 @@ static void start_lines(struct symbolizer *s)
 	batch_done(&job->job, false);
 }
 
-static uint64_t nr_late(const struct batch *job)
-{
-	uint64_t nr = 0;
-
-	for (size_t i = 0; i < job->b.nr; i++)
-		nr += job->b.v[i].is_late;
-	return nr;
-}
-
 /* A pool that has cancelled a job runs no others. */
 static void lines_done(struct symbolizer *s, struct batch *job, bool cancelled)
 {
@@ -193,12 +184,12 @@ static void lines_done(struct symbolizer *s, struct batch *job, bool cancelled)
 	s->is_adding_lines = false;
 	for (; job; job = next) {
 		next = job->next;
-		s->nr_lines_lost += nr_late(job);
 		put_answered(s, job);
 	}
 	for (; cancelled && s->waiting; put_answered(s, job)) {
 		job = symbolizer_take_waiting(s);
-		s->nr_lines_lost += job->b.nr;
+		for (size_t i = 0; i < job->b.nr; i++)
+			job->b.v[i].is_late = 1;
 	}
 	start_lines(s);
 }
@@ -408,6 +399,7 @@ static int give(const struct symbol_batch *b, const struct symbol_answer *r, sym
 		.sysname = text_at(b, r->sysname),
 		.has_func_addr = r->has_func_addr,
 		.func_addr = r->func_addr,
+		.are_lines_lost = r->is_late,
 		.lines = lines,
 	};
 
@@ -492,11 +484,6 @@ int symbolizer_collect(struct symbolizer *s, symbol_fn fn, void *ctx, struct pat
 uint64_t symbolizer_lost(const struct symbolizer *s)
 {
 	return s->nr_lost;
-}
-
-uint64_t symbolizer_lines_lost(const struct symbolizer *s)
-{
-	return s->nr_lines_lost;
 }
 
 uint32_t symbolizer_binary_flags(const struct symbolizer *s, uint32_t binary)

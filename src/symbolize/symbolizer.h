@@ -120,6 +120,7 @@ struct symbol {
 	/* All functions at the address, innermost first; the outermost is the one above. */
 	const struct symbol_line *lines;
 	size_t nr_lines;		/* 0: only its name is known */
+	bool are_lines_lost;		/* looking for them was given up */
 };
 
 /*
@@ -169,8 +170,6 @@ int symbolizer_collect(struct symbolizer *s, symbol_fn fn, void *ctx, struct pat
 
 /* Requests that were given up: their parser died or took too long, or the patience was over. */
 uint64_t symbolizer_lost(const struct symbolizer *s);
-/* Those that have names, but whose lines were given up. */
-uint64_t symbolizer_lines_lost(const struct symbolizer *s);
 
 /* BINARY_... flags, which are known once the symbols of the binary are loaded; 0 before. */
 uint32_t symbolizer_binary_flags(const struct symbolizer *s, uint32_t binary);

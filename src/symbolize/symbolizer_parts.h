@@ -55,7 +55,6 @@ struct symbolizer {
 	size_t nr_pending;		/* requests of all subjects that are in no batch yet */
 	uint64_t nr_batches;		/* done */
 	uint64_t nr_lost;		/* requests */
-	uint64_t nr_lines_lost;		/* requests whose lines were given up */
 	size_t table_bytes;
 };
 

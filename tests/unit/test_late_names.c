@@ -89,7 +89,7 @@ static size_t answer(struct late_names *n, const char *name)
 }
 
 /* Copies a trace with this name for each question; NULL: without answers. */
-static size_t copy(const char *from, const char *to, const char *name, bool again)
+static size_t copy_with(const char *from, const char *to, const char *name, bool again, uint64_t lines_lost)
 {
 	struct late_names *n = late_names_new(again);
 	const struct trace_writer_options opts = { .whole = true };
@@ -105,6 +105,7 @@ static size_t copy(const char *from, const char *to, const char *name, bool agai
 		assert_int_equal(late_names_record(n, trace_reader_status(r)->segment, &rec), 0);
 	assert_int_equal(late_names_ask(n), 0);
 	asked = answer(n, name);
+	n->segments[0].nr_lines_lost = lines_lost;
 	assert_int_equal(trace_writer_open(trace_file(to), &opts, &w), 0);
 	assert_int_equal(late_copy(n, r, w), 0);
 	assert_int_equal(access(trace_file(to), F_OK), -1);	/* not before it is whole */
@@ -120,6 +121,11 @@ static void assert_same(const struct contents *a, const struct contents *b, enum
 
 	if (x->nr != y->nr || (x->nr && memcmp(x->v, y->v, x->nr)))
 		fail_msg("%s records differ", record_name(tag));
+}
+
+static size_t copy(const char *from, const char *to, const char *name, bool again)
+{
+	return copy_with(from, to, name, again, 0);
 }
 
 static void release(struct contents *a, struct contents *b)
@@ -184,6 +190,29 @@ static void test_known_names_are_used(void **state)
 }
 
 /* --again: names that were there give way to new ones, and stay where there is none. */
+static void test_lines_that_are_given_up_are_a_loss(void **state)
+{
+	uint64_t count = 0, time_ns = 0, end_ns = 0;
+	struct trace_reader *r;
+	struct record rec;
+
+	(void)state;
+	assert_int_equal(trace_fixture_write(trace_file("a.pbz")), 0);
+	copy_with("a.pbz", "b10.pbz", NULL, false, 77);
+	assert_int_equal(trace_reader_open(trace_file("b10.pbz"), NULL, &r), 0);
+	while (trace_reader_next(r, &rec) > 0) {
+		if (rec.tag == REC_LOST && rec.lost.cause == LOSS_LINE_BUDGET) {
+			count += rec.lost.count;
+			time_ns = rec.lost.time_ns;
+		}
+		if (rec.tag == REC_END)
+			end_ns = rec.end.time_ns;
+	}
+	trace_reader_close(r);
+	assert_int_equal(count, 77);
+	assert_int_equal(time_ns, end_ns);
+}
+
 static void test_again(void **state)
 {
 	struct contents a, b;
@@ -356,6 +385,7 @@ int main(void)
 		cmocka_unit_test(test_without_answers_it_is_a_copy),
 		cmocka_unit_test(test_a_name_takes_its_place),
 		cmocka_unit_test(test_known_names_are_used),
+		cmocka_unit_test(test_lines_that_are_given_up_are_a_loss),
 		cmocka_unit_test(test_again),
 		cmocka_unit_test(test_two_recordings),
 		cmocka_unit_test(test_repeats_stay_repeats),

@@ -466,6 +466,7 @@ static int on_symbol(void *ctx, uint32_t frame, uint64_t addr, const struct symb
 	rec.symbol.lines = lines;
 	rec.symbol.nr_lines = definitions_lines(s->defs, sym, lines);
 	s->stats.unresolved += !rec.symbol.nr_lines;
+	s->stats.lines_lost += sym->are_lines_lost;
 	err = session_emit(s, &rec);
 	return err ? err : emit_places(s, &rec.symbol);
 }
@@ -481,11 +482,6 @@ int session_names(struct session *s, struct patience *wait)
 	if (!err && now >= s->next_clock_ns)
 		err = session_clock(s);
 	return err;
-}
-
-uint64_t session_lines_lost(const struct session *s)
-{
-	return symbolizer_lines_lost(s->deps.symbolizer);
 }
 
 uint64_t session_names_lost(const struct session *s)

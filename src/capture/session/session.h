@@ -72,8 +72,9 @@ struct session_event {
 };
 
 struct session_stats {
-	uint64_t samples, user_stacks, whole, guessed, unresolved, frames, nodes, threads,
-		processes;
+	uint64_t samples, user_stacks, whole, guessed, frames, nodes, threads, processes;
+	uint64_t unresolved;		/* frames without a name */
+	uint64_t lines_lost;		/* frames whose lines were given up */
 	uint64_t ends[STACK_ENDS];
 	uint64_t bad;			/* stacks of an event that was never added */
 };
@@ -101,7 +102,6 @@ int session_names(struct session *s, struct patience *wait);
 /* end.cpu_time_ns: the CPU time of our other processes; that of this process is added. */
 int session_end(struct session *s, const struct rec_end *end);
 uint64_t session_names_lost(const struct session *s);	/* given up: symbolizer.h, jit_names.h */
-uint64_t session_lines_lost(const struct session *s);
 /* true: stacks of p came. */
 bool session_has_process(const struct session *s, const struct process *p);
 const struct session_stats *session_stats(const struct session *s);
