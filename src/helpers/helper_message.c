@@ -45,6 +45,12 @@ static bool has_stalled(const struct helper_wait *w, struct growth *g, uint64_t 
 	return now - g->since_ns >= w->stall_ns;
 }
 
+/* An idle helper has nothing to look at: ten of them would wake up 200 times a second. */
+static int look_ms(const struct helper_wait *w)
+{
+	return w->until_ns || w->unwanted || w->stall_ns || w->is_stuck ? LOOK_MS : -1;
+}
+
 static int wait_for(int sock, short events, const struct helper_wait *w)
 {
 	struct pollfd pfd = { .fd = sock, .events = events };
@@ -52,7 +58,7 @@ static int wait_for(int sock, short events, const struct helper_wait *w)
 
 	for (;;) {
 		uint64_t now = now_ns();
-		int ms = LOOK_MS, n;
+		int ms = look_ms(w), n;
 
 		if (w->unwanted && atomic_load(w->unwanted))
 			return -ECANCELED;

@@ -577,6 +577,40 @@ static void test_threads_take_turns(void **state)
 	assert_int_equal(stats_of(w).calls, 800);
 }
 
+/* How often a process has gone to sleep so far; -1: unknown. */
+static long sleeps_of(pid_t pid)
+{
+	char path[48], line[128];
+	long nr = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f) &&
+	       sscanf(line, "voluntary_ctxt_switches: %ld", &nr) != 1)
+		;
+	if (f)
+		fclose(f);
+	return nr;
+}
+
+static void test_idle_ones_sleep(void **state)
+{
+	struct world *w = *state;
+	pid_t pids[] = { pid_of(w->h), 0 };
+	long before[2];
+
+	pids[1] = parent_of(pids[0]);	/* the keeper */
+	usleep(50000);			/* until both wait */
+	for (int i = 0; i < 2; i++)
+		before[i] = sleeps_of(pids[i]);
+	usleep(400000);
+	for (int i = 0; i < 2; i++) {
+		assert_true(before[i] >= 0);
+		assert_true(sleeps_of(pids[i]) - before[i] <= 1);	/* it waited later than that */
+	}
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -601,6 +635,7 @@ int main(void)
 		T(test_descriptors_of_a_helper),
 		T(test_cpu_time),
 		T(test_threads_take_turns),
+		T(test_idle_ones_sleep),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
