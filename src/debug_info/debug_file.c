@@ -13,9 +13,12 @@
 #include "src/base/array.h"
 #include "src/debug_info/debug_index.h"
 #include "src/debug_info/debug_section.h"
+#include "src/debug_info/debug_sections.h"
+#include "src/debug_info/die_units.h"
 #include "src/debug_info/dwo_package.h"
 #include "src/debug_info/split_unit.h"
 #include "src/debug_info/unit_builder.h"
+#include "src/debug_info/unit_reader.h"
 
 #define MAX_UNITS (1u << 20)
 #define MAX_UNIT_RANGES 65536
@@ -35,6 +38,8 @@ struct debug_file {
 	Elf *alt_elf;			/* of dwz */
 	Dwarf *alt;
 	struct dwo_package *package;
+	struct debug_sections sections, alt_sections;
+	struct die_units *units, *alt_units;	/* NULL: libdw alone reads the file */
 };
 
 /* ---- the file ---- */
@@ -65,6 +70,11 @@ static bool has_debug_info(Elf *elf)
 	return debug_section(elf, ".debug_info") || debug_section(elf, ".zdebug_info");
 }
 
+static int open_units(Elf *elf, struct debug_sections *s, struct die_units **us)
+{
+	return debug_sections_read(elf, s) ? 0 : die_units_new(s, us);
+}
+
 int debug_file_open(int fd, struct debug_file **fp)
 {
 	struct debug_file *f = calloc(1, sizeof(*f));
@@ -85,6 +95,8 @@ int debug_file_open(int fd, struct debug_file **fp)
 		f->dwarf = dwarf_begin_elf(f->elf, DWARF_C_READ, NULL);
 	if (!err && !f->dwarf)
 		err = -EBADMSG;
+	if (!err)
+		err = open_units(f->elf, &f->sections, &f->units);
 	if (err)
 		debug_file_close(f);
 	else
@@ -96,6 +108,8 @@ void debug_file_close(struct debug_file *f)
 {
 	if (!f)
 		return;
+	die_units_free(f->units);
+	die_units_free(f->alt_units);
 	dwarf_end(f->dwarf);
 	elf_end(f->elf);
 	dwarf_end(f->alt);
@@ -153,6 +167,8 @@ int debug_file_set_alternate(struct debug_file *f, int fd)
 	if (!f->alt)
 		return -ENOENT;
 	dwarf_setalt(f->dwarf, f->alt);
+	if (f->units && !open_units(elf, &f->alt_sections, &f->alt_units) && f->alt_units)
+		die_units_set_alternate(f->units, f->alt_units);
 	return 0;
 }
 
@@ -224,21 +240,71 @@ static int add_unit(const struct debug_file *f, Dwarf_Die *die, struct ranges *r
 	return err;
 }
 
-int debug_file_index(struct debug_file *f, uint64_t until_ns, struct byte_buf *out)
+struct unit_ranges {
+	const struct debug_file *f;
+	uint64_t unit;
+	struct ranges *r;
+};
+
+static int put_range(void *ctx, uint64_t lo, uint64_t hi)
 {
-	struct ranges r = { 0 };
+	const struct unit_ranges *x = ctx;
+
+	return add_range(x->f, lo, hi, x->unit, x->r);
+}
+
+/* A unit that is not read here is left to libdw. */
+static int index_unit(struct debug_file *f, const struct unit_source *src, struct ranges *r)
+{
+	struct unit_ranges x = { f, src->number, r };
+	Dwarf_Die die;
+	int err = unit_read_code(src, f->units, put_range, &x);
+
+	if (err == -ENOTSUP || err == -E2BIG)
+		err = dwarf_offdie(f->dwarf, src->number, &die) && has_code(&die)
+			      ? add_unit(f, &die, r)
+			      : 0;
+	return err;
+}
+
+static int index_units(struct debug_file *f, uint64_t until_ns, struct ranges *r)
+{
+	struct unit_source src = { .code = f->code, .nr_code = f->nr_code, .until_ns = until_ns };
+	int err = 0;
+
+	for (size_t i = 0; i < die_units_nr(f->units) && !err; i++) {
+		src.number = die_units_entry(f->units, i);
+		err = index_unit(f, &src, r);
+		if (unit_time_is_up(until_ns))
+			err = -ETIMEDOUT;
+	}
+	return err;
+}
+
+static int index_by_libdw(struct debug_file *f, uint64_t until_ns, struct ranges *r)
+{
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die die;
-	int err = renew(f);
+	int err = 0;
 
 	for (unsigned i = 0; !err && i < MAX_UNITS; i++) {
 		if (dwarf_get_units(f->dwarf, cu, &cu, NULL, NULL, &die, NULL))
 			break;
 		if (has_code(&die))
-			err = add_unit(f, &die, &r);
+			err = add_unit(f, &die, r);
 		if (unit_time_is_up(until_ns))
 			err = -ETIMEDOUT;
 	}
+	return err;
+}
+
+int debug_file_index(struct debug_file *f, uint64_t until_ns, struct byte_buf *out)
+{
+	struct ranges r = { 0 };
+	int err = renew(f);
+
+	if (!err)
+		err = f->units ? index_units(f, until_ns, &r) : index_by_libdw(f, until_ns, &r);
 	if (!err)
 		err = debug_index_make(r.v, r.nr, out);
 	free(r.v);
@@ -276,28 +342,40 @@ static Elf *open_dwo(const struct debug_file *f, Dwarf_Die *skeleton, int fd)
 	return f->package ? dwo_package_elf(f->package, split_unit_id(skeleton)) : NULL;
 }
 
-int debug_file_unit(struct debug_file *f, uint64_t unit, int dwo_fd, uint64_t until_ns,
-		    struct byte_buf *out)
+/* With the help of libdw, which also joins the halves of a unit that is split. */
+static int build_unit(struct debug_file *f, struct unit_source *src, int dwo_fd,
+		      struct byte_buf *out)
 {
 	struct split_unit *split = NULL;
 	Elf *dwo;
+	int err;
+
+	if (!dwarf_offdie(f->dwarf, src->number, &src->die) || !has_code(&src->die))
+		return -EBADMSG;
+	src->skeleton = src->die;
+	dwo = open_dwo(f, &src->skeleton, dwo_fd);
+	if (dwo && !split_unit_open(&src->skeleton, f->elf, dwo, &split)) {
+		src->split = split;
+		src->die = split_unit_die(split);
+	}
+	err = unit_build(src, out);
+	split_unit_close(split);
+	return err;
+}
+
+int debug_file_unit(struct debug_file *f, uint64_t unit, int dwo_fd, uint64_t until_ns,
+		    struct byte_buf *out)
+{
 	struct unit_source src = { .number = unit, .code = f->code, .nr_code = f->nr_code,
 				   .until_ns = until_ns };
 	size_t before = out->nr;
 	int err = renew(f);
 
-	if (!err && (!dwarf_offdie(f->dwarf, unit, &src.die) || !has_code(&src.die)))
-		err = -EBADMSG;
 	if (err)
 		return err;
-	src.skeleton = src.die;
-	dwo = open_dwo(f, &src.skeleton, dwo_fd);
-	if (dwo && !split_unit_open(&src.skeleton, f->elf, dwo, &split)) {
-		src.split = split;
-		src.die = split_unit_die(split);
-	}
-	err = unit_build(&src, out);
-	split_unit_close(split);
+	err = f->units && dwo_fd < 0 && !f->package ? unit_read(&src, f->units, out) : -ENOTSUP;
+	if (err == -ENOTSUP)
+		err = build_unit(f, &src, dwo_fd, out);
 	f->made_bytes += out->nr - before;
 	return err;
 }

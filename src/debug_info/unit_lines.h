@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The lines of a compilation unit, and the strings of its table. Internal to src/debug_info.
- *
- * libdw gives the same pointer for the same file, so that a file's place in the text is found by
- * the pointer, and its path is compared and copied once.
  */
 #pragma once
 
-#include <elfutils/libdw.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,6 +11,7 @@
 #include "src/base/bytes.h"
 #include "src/base/hash_index.h"
 
+struct addr_range;
 struct unit_source;
 
 struct unit_text {
@@ -38,17 +35,41 @@ struct unit_row {
 	bool is_end;			/* nothing is known from here on */
 };
 
-struct unit_rows {
-	struct unit_row *v;		/* sorted by address; of the same address the last counts */
+/* The code of the unit that is not thrown away. */
+struct unit_code {
+	struct addr_range *v;		/* sorted when the first row is put */
 	size_t nr, cap;
-	Dwarf_Files *files;
-	size_t nr_files;
-	uint32_t *file_text;		/* of files: offset + 1, 0: not looked up */
+	bool is_known;			/* false: the unit does not say, all rows count */
 };
 
-/* Reads the lines that are in code. 0, -ENOMEM or -E2BIG; a damaged list has no rows. */
-int unit_rows_read(struct unit_rows *r, struct unit_text *text, const struct unit_source *src);
+/* The path of a file by its number, or NULL; borrowed until the next call. */
+typedef const char *(*unit_path_fn)(void *ctx, size_t file);
+
+/*
+ *	unit_rows_files(&r, nr, path, ctx)
+ *	unit_rows_code(&r, &src, lo, hi)	for each range of the unit
+ *	unit_rows_put(&r, &src, &row)		sorted by address; row.file is a number of a file
+ */
+struct unit_rows {
+	struct unit_row *v;		/* sorted by address, no two of the same */
+	size_t nr, cap;
+	struct unit_text *text;		/* borrowed */
+	unit_path_fn path;
+	void *ctx;
+	size_t nr_files;
+	uint32_t *file_text;		/* of files: offset + 1, 0: not looked up */
+	struct unit_code code;
+	size_t at;			/* in code: range of the last row */
+	bool is_begun, was_in;		/* the last row was in code */
+};
+
+/* 0 or -ENOMEM. */
+int unit_rows_files(struct unit_rows *r, size_t nr_files, unit_path_fn path, void *ctx);
+int unit_rows_code(struct unit_rows *r, const struct unit_source *src, uint64_t lo, uint64_t hi);
+
+/* Of the same address the last row counts. 0, -ENOMEM or -E2BIG. */
+int unit_rows_put(struct unit_rows *r, const struct unit_source *src, const struct unit_row *row);
 void unit_rows_release(struct unit_rows *r);
 
 /* The path of file number index, as attributes of the unit refer to it: an offset in the text. */
-uint32_t unit_rows_file(struct unit_rows *r, struct unit_text *text, uint32_t index);
+uint32_t unit_rows_file(struct unit_rows *r, size_t index);

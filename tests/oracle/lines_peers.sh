@@ -3,20 +3,34 @@
 # timeout: 300
 # Inlined functions and source lines against addr2line and llvm-symbolizer: C++ of both compilers in DWARF 2 to 5, compressed, of
 # link-time optimisation, with functions that the linker has thrown away; Rust; Go, and Go without its debug information; the C library's
-# debug file.
+# debug file. And for each of them: the tables that the reader of bytes makes are those that libdw makes, octet for octet.
 set -u
 cd "$(dirname "$0")/../.."
 OUT=$(cd "${OUT:-.out}" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 ${CC:-gcc} -std=gnu11 -O2 -I. -D_GNU_SOURCE tests/oracle/lines/lines.c "$OUT/libprobee.a" -ldw -lelf -lz -o "$work/lines" || exit 1
+${CC:-gcc} -std=gnu11 -O2 -I. -D_GNU_SOURCE tests/oracle/lines/tables.c "$OUT/libprobee.a" -ldw -lelf -lz -o "$work/tables" || exit 1
 nr=0
 
+# tables NAME FILE [ALTERNATE]: both readers make the same tables of it.
+tables() {
+	local out
+	nr=$((nr + 1))
+	if out=$(cd "$work" && ./tables "${@:2}" 2>&1); then
+		echo "ok $nr - $1: $out"
+	else
+		echo "not ok $nr - $1: tables differ"
+		sed 's/^/#   /' <<<"$out" | head -n 20
+	fi
+}
 # compare NAME FILE PEER...: other is the file that the peer reads.
 other=
+alternate=	# the file that dwz has made
 compare() {
 	local name=$1 file=$2 peer out
 	shift 2
+	[[ $file == *.stripped ]] || tables "$name" "$file" $alternate
 	for peer; do
 		command -v "$peer" >/dev/null || continue
 		nr=$((nr + 1))
@@ -59,8 +73,9 @@ if package split5 llvm-dwp; then
 fi
 if command -v dwz >/dev/null && cp "$work/gcc5" "$work/dwz1" && cp "$work/gcc4" "$work/dwz2" && objcopy --decompress-debug-sections "$work/dwz2" &&
 	(cd "$work" && dwz -m common.alt dwz1 dwz2); then
-	other=$work/gcc5 && compare "dwz" "$work/dwz1" llvm-symbolizer	# which does not read what dwz makes
-	other=
+	other=$work/gcc5 alternate=$work/common.alt
+	compare "dwz" "$work/dwz1" llvm-symbolizer	# which does not read what dwz makes
+	other='' alternate=''
 else
 	missing dwz
 fi

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/debug_info/die_units.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "src/base/array.h"
+#include "src/debug_info/line_program.h"
+#include "src/debug_info/work_limit.h"
+
+#define MAX_UNITS (1u << 20)
+#define NR_OPEN 16
+#define LONG_FORMAT 0xffffffffu		/* DWARF 5, 7.4 */
+
+struct unit_header {
+	uint64_t offset, end;
+	uint64_t abbrevs;		/* offset in .debug_abbrev */
+	struct die_sizes sizes;
+	uint8_t len;			/* of the header */
+	bool is_unknown;		/* of another version, or with other sizes */
+};
+
+struct open_unit {
+	struct die_unit u;
+	struct die_abbrevs *abbrevs;
+	uint64_t abbrevs_at;
+	struct line_program *lines;
+	bool are_lines_tried;
+	uint64_t used;			/* 0: free */
+};
+
+struct die_units {
+	const struct debug_sections *s;
+	struct die_units *alt;
+	struct unit_header *v;
+	size_t nr, cap;
+	struct open_unit open[NR_OPEN];
+	uint64_t nr_uses;
+	const struct die_unit *kept;	/* NULL: none */
+};
+
+/* ---- headers ---- */
+
+/* What follows the address of the abbreviations, by the type of a unit of DWARF 5. */
+static unsigned more_of_header(unsigned type, unsigned offset_size)
+{
+	switch (type) {
+	case DW_UT_skeleton:
+	case DW_UT_split_compile: return 8;
+	case DW_UT_type:
+	case DW_UT_split_type: return 8 + offset_size;
+	default: return 0;
+	}
+}
+
+static void read_sizes(struct byte_reader *r, struct unit_header *h)
+{
+	unsigned type = DW_UT_compile;
+
+	h->sizes.version = (uint8_t)br_u16(r);
+	if (h->sizes.version >= 5) {
+		type = br_u8(r);
+		h->sizes.address = br_u8(r);
+		h->abbrevs = br_fixed(r, h->sizes.offset);
+	} else {
+		h->abbrevs = br_fixed(r, h->sizes.offset);
+		h->sizes.address = br_u8(r);
+	}
+	br_bytes(r, more_of_header(type, h->sizes.offset));
+	h->is_unknown = h->sizes.version < 2 || h->sizes.version > 5 ||
+			(h->sizes.address != 4 && h->sizes.address != 8) || r->bad;
+}
+
+/* Reads the header at r, and goes behind its unit. */
+static bool read_header(struct byte_reader *r, uint64_t offset, struct unit_header *h)
+{
+	const uint8_t *begin = r->p;
+	uint64_t len = br_u32(r);
+	struct byte_reader unit;
+
+	*h = (struct unit_header){ .offset = offset, .sizes.offset = 4 };
+	if (len == LONG_FORMAT) {
+		len = br_u64(r);
+		h->sizes.offset = 8;
+	}
+	unit = br_sub(r, len);
+	if (r->bad)
+		return false;
+	h->end = offset + (uint64_t)(r->p - begin);
+	read_sizes(&unit, h);
+	h->len = (uint8_t)(unit.p - begin);
+	return true;
+}
+
+int die_units_new(const struct debug_sections *s, struct die_units **usp)
+{
+	struct die_units *us = calloc(1, sizeof(*us));
+	struct byte_reader r = debug_bytes_from(s, DEBUG_INFO, 0);
+	struct unit_header h = { 0 }, *x;
+
+	if (!us)
+		return -ENOMEM;
+	us->s = s;
+	while (br_left(&r) && us->nr < MAX_UNITS && read_header(&r, h.end, &h)) {
+		x = array_push(&us->v, &us->nr, &us->cap);
+		if (!x) {
+			die_units_free(us);
+			return -ENOMEM;
+		}
+		*x = h;
+	}
+	*usp = us;
+	return 0;
+}
+
+static void close_unit(struct open_unit *o)
+{
+	die_abbrevs_free(o->abbrevs);
+	line_program_free(o->lines);
+	o->abbrevs = NULL;
+	o->lines = NULL;
+	o->are_lines_tried = false;
+	o->used = 0;
+}
+
+void die_units_free(struct die_units *us)
+{
+	if (!us)
+		return;
+	for (unsigned i = 0; i < NR_OPEN; i++)
+		close_unit(&us->open[i]);
+	free(us->v);
+	free(us);
+}
+
+void die_units_set_alternate(struct die_units *us, struct die_units *alt)
+{
+	us->alt = alt;
+	us->kept = NULL;
+	for (unsigned i = 0; i < NR_OPEN; i++)
+		close_unit(&us->open[i]);
+}
+
+size_t die_units_nr(const struct die_units *us)
+{
+	return us->nr;
+}
+
+uint64_t die_units_entry(const struct die_units *us, size_t i)
+{
+	return us->v[i].offset + us->v[i].len;
+}
+
+/* ---- units ---- */
+
+/* The header of the unit around an offset, or NULL. */
+static const struct unit_header *header_of(const struct die_units *us, uint64_t offset)
+{
+	size_t lo = 0, hi = us->nr;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (us->v[mid].offset <= offset)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && offset < us->v[lo - 1].end ? &us->v[lo - 1] : NULL;
+}
+
+/* The place of the unit that was not used for longest. */
+static struct open_unit *free_place(struct die_units *us)
+{
+	struct open_unit *o = NULL;
+
+	for (unsigned i = 0; i < NR_OPEN; i++)
+		if (&us->open[i].u != us->kept && (!o || us->open[i].used < o->used))
+			o = &us->open[i];
+	return o;
+}
+
+void die_units_keep(struct die_units *us, const struct die_unit *u)
+{
+	us->kept = u;
+}
+
+static int need_abbrevs(struct die_units *us, const struct unit_header *h, struct open_unit *o,
+			struct work_limit *w)
+{
+	struct byte_reader r = debug_bytes_from(us->s, DEBUG_ABBREV, h->abbrevs);
+	int err = die_abbrevs_read(&r, &h->sizes, &o->abbrevs);
+
+	if (!err)
+		work_go_on(w, o->abbrevs->nr_steps);
+	return err;
+}
+
+static int begin_unit(struct die_units *us, const struct unit_header *h, struct open_unit *o,
+		      struct work_limit *w)
+{
+	int err;
+
+	close_unit(o);
+	if (h->is_unknown)
+		return -ENOTSUP;
+	err = need_abbrevs(us, h, o, w);
+	o->u = (struct die_unit){ .s = us->s, .alt = us->alt ? us->alt->s : NULL,
+				  .offset = h->offset, .end = h->end,
+				  .first = h->offset + h->len, .sizes = h->sizes,
+				  .abbrevs = o->abbrevs };
+	if (!err)
+		err = die_unit_begin(&o->u, w);
+	if (err)
+		close_unit(o);
+	return err;
+}
+
+static struct open_unit *find_open(struct die_units *us, uint64_t offset)
+{
+	for (unsigned i = 0; i < NR_OPEN; i++) {
+		struct open_unit *o = &us->open[i];
+
+		if (o->used && offset >= o->u.offset && offset < o->u.end)
+			return o;
+	}
+	return NULL;
+}
+
+const struct die_unit *die_units_open(struct die_units *us, uint64_t offset, struct work_limit *w,
+				      int *err)
+{
+	struct open_unit *o = find_open(us, offset);
+	const struct unit_header *h = o ? NULL : header_of(us, offset);
+
+	*err = o || h ? 0 : -EBADMSG;
+	if (h) {
+		o = free_place(us);
+		*err = begin_unit(us, h, o, w);
+	}
+	if (*err)
+		return NULL;
+	o->used = ++us->nr_uses;
+	return &o->u;
+}
+
+struct line_program *die_units_lines(struct die_units *us, const struct die_unit *u)
+{
+	struct open_unit *o = find_open(us, u->offset);
+
+	if (o && !o->are_lines_tried) {
+		o->are_lines_tried = true;
+		if (line_program_open(&o->u, &o->lines))
+			o->lines = NULL;
+	}
+	return o ? o->lines : NULL;
+}
+
+/* ---- references ---- */
+
+int die_units_refer(struct die_units *us, const struct die_unit *u, const struct die *d,
+		    enum die_slot slot, struct die_ref *ref)
+{
+	const struct die_value *v = &d->value[slot];
+
+	if (!die_has(d, slot) || form_class(v->form) != CLASS_REF)
+		return -ENOENT;
+	*ref = (struct die_ref){ us, v->v };
+	switch (v->form) {
+	case DW_FORM_ref_sig8: return -ENOTSUP;
+	case DW_FORM_ref_addr: return 0;
+	case DW_FORM_GNU_ref_alt:
+	case DW_FORM_ref_sup4:
+	case DW_FORM_ref_sup8: ref->units = us->alt; return us->alt ? 0 : -ENOENT;
+	default: ref->offset += u->offset; return v->v < u->end - u->offset ? 0 : -ENOENT;
+	}
+}
+
+const struct die_unit *die_units_read(const struct die_ref *ref, struct work_limit *w,
+				      struct die *d)
+{
+	int err;
+	const struct die_unit *u = die_units_open(ref->units, ref->offset, w, &err);
+	struct byte_reader r;
+
+	if (!u)
+		return NULL;
+	r = die_reader(u, ref->offset);
+	if (ref->offset < u->first || die_next(u, &r, d) != DIE_ENTRY)
+		return NULL;
+	die_read(u, &r, d, w);
+	return r.bad ? NULL : u;
+}
