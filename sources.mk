@@ -140,6 +140,7 @@ CAPTURE_SRCS := \
 	src/debug_info/unit_builder.c \
 	src/debug_info/unit_lines.c \
 	src/debug_info/unit_reader.c \
+	src/debug_info/unit_spans.c \
 	src/debug_info/unit_table.c \
 	src/debug_info/unit_tree.c \
 	src/debug_info/unit_writer.c \

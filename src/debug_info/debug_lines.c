@@ -188,6 +188,11 @@ int debug_lines_news(struct debug_lines *d, struct byte_buf *out)
 {
 	int err = d->news.bad ? -ENOMEM : 0;
 
+	if (!err && !out->v) {
+		*out = d->news;
+		d->news = (struct byte_buf){ 0 };
+		return 0;
+	}
 	if (!err && d->news.nr)
 		bb_bytes(out, d->news.v, d->news.nr);
 	bb_release(&d->news);

@@ -214,7 +214,7 @@ static void measure(struct die_abbrev *x, const struct attrs *attrs)
 			at = DIE_VARIES;
 		if (at == DIE_VARIES)
 			continue;
-		if (s->slot == DIE_SIBLING && form_class(s->form) == CLASS_REF &&
+		if (s->slot == DIE_SIBLING && s->class == CLASS_REF &&
 		    s->form != DW_FORM_ref_addr && s->size <= 8) {
 			x->sibling_at = at;
 			x->sibling_size = (uint8_t)s->size;
@@ -229,13 +229,16 @@ static int read_attrs(struct byte_reader *r, const struct die_sizes *sizes, stru
 	for (attrs->nr = 0; attrs->nr < MAX_ATTRS; attrs->nr++) {
 		uint64_t name = br_uv(r), form = br_uv(r);
 		struct die_step *s = &attrs->v[attrs->nr];
+		uint32_t size;
 
 		if (r->bad || form > UINT16_MAX)
 			return -EBADMSG;
 		if (!name && !form)
 			return 0;
 		*s = (struct die_step){ .slot = slot_of(name), .form = (uint16_t)form };
-		s->kind = form_kind((unsigned)form, sizes, &s->size);
+		s->kind = (uint8_t)form_kind((unsigned)form, sizes, &size);
+		s->class = (uint8_t)form_class((unsigned)form);
+		s->size = size & 0xffffff;
 		if (s->kind == FORM_CONST)
 			s->value = die_signed(r);
 		if (s->kind == FORM_UNKNOWN)

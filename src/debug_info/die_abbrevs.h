@@ -85,7 +85,8 @@ enum form_class form_class(unsigned form);
 struct die_step {
 	uint8_t kind, slot;
 	uint16_t form;
-	uint32_t size;
+	uint32_t size : 24;
+	uint32_t class : 8;
 	int64_t value;			/* of FORM_CONST */
 };
 

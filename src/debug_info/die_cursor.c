@@ -11,14 +11,6 @@
 
 /* ---- values ---- */
 
-/* Most numbers have one octet. */
-static inline uint64_t unsigned_of(struct byte_reader *r)
-{
-	if (r->p < r->end && *r->p < 0x80)
-		return *r->p++;
-	return br_uv(r);
-}
-
 static inline uint64_t fixed_of(struct byte_reader *r, uint32_t size)
 {
 	const uint8_t *p = br_bytes(r, size);
@@ -28,6 +20,8 @@ static inline uint64_t fixed_of(struct byte_reader *r, uint32_t size)
 		return 0;
 	if (size == 4)
 		return (uint32_t)(p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24);
+	if (size == 1)
+		return *p;
 	memcpy(&v, p, size < 8 ? size : 8);
 	return v;
 }
@@ -46,10 +40,10 @@ static uint64_t value_of(struct byte_reader *r, unsigned kind, uint32_t size, co
 
 	switch (kind) {
 	case FORM_FIXED: return fixed_of(r, size);
-	case FORM_UNSIGNED: return unsigned_of(r);
+	case FORM_UNSIGNED: return die_unsigned(r);
 	case FORM_SIGNED: return (uint64_t)die_signed(r);
 	case FORM_BLOCK: br_bytes(r, br_fixed(r, size)); break;
-	case FORM_LONG_BLOCK: br_bytes(r, unsigned_of(r)); break;
+	case FORM_LONG_BLOCK: br_bytes(r, die_unsigned(r)); break;
 	case FORM_STRING:
 		v = (uint64_t)(r->p - begin);
 		skip_string(r);
@@ -65,7 +59,8 @@ bool die_read_value(struct byte_reader *r, const struct die_sizes *sizes, unsign
 	uint32_t size;
 	enum form_kind kind = form_kind(form, sizes, &size);
 
-	*v = (struct die_value){ value_of(r, kind, size, begin), (uint16_t)form };
+	*v = (struct die_value){ value_of(r, kind, size, begin), (uint16_t)form,
+				  (uint8_t)form_class(form) };
 	return !r->bad;
 }
 
@@ -76,10 +71,11 @@ static void read_step(const struct die_unit *u, struct byte_reader *r, const str
 	uint64_t form;
 
 	v->form = s->form;
+	v->class = s->class;
 	if (s->kind == FORM_CONST) {
 		v->v = (uint64_t)s->value;
 	} else if (s->kind == FORM_INDIRECT) {
-		form = unsigned_of(r);
+		form = die_unsigned(r);
 		if (form > UINT16_MAX || !die_read_value(r, &u->sizes, (unsigned)form, begin, v))
 			r->bad = true;
 	} else {
@@ -96,20 +92,6 @@ struct byte_reader die_reader(const struct die_unit *u, uint64_t offset)
 
 	br_bytes(&r, offset);
 	return r;
-}
-
-enum die_found die_next(const struct die_unit *u, struct byte_reader *r, struct die *d)
-{
-	const uint8_t *at = r->p;
-	uint64_t code = unsigned_of(r);
-
-	if (r->bad)
-		return DIE_DAMAGED;
-	if (!code)
-		return DIE_END;
-	d->offset = (uint64_t)(at - u->s->part[DEBUG_INFO].v);
-	d->abbrev = die_abbrevs_find(u->abbrevs, code);
-	return d->abbrev ? DIE_ENTRY : DIE_DAMAGED;
 }
 
 /* Strings are searched for their ends, which takes time that their number does not say. */
@@ -157,12 +139,16 @@ static void skip_steps(const struct die_unit *u, struct byte_reader *r, const st
 	struct die_value v = { 0 };
 
 	for (uint32_t i = 0; i < a->nr_skips; i++, s++) {
-		if (s->kind == FORM_FIXED && !s->slot) {
+		if (!s->slot && s->kind == FORM_FIXED) {
 			br_bytes(r, s->size);
 			continue;
 		}
+		if (!s->slot && s->kind == FORM_LONG_BLOCK) {
+			br_bytes(r, die_unsigned(r));
+			continue;
+		}
 		read_step(u, r, s, &v);
-		if (s->slot && form_class(v.form) == CLASS_REF && v.form != DW_FORM_ref_addr)
+		if (s->slot && v.class == CLASS_REF && v.form != DW_FORM_ref_addr)
 			*sibling = v.v;
 	}
 	count(w, a->nr_skips, from, r->p);
@@ -196,37 +182,23 @@ void die_skip(const struct die_unit *u, struct byte_reader *r, const struct die_
 void die_skip_tree(const struct die_unit *u, struct byte_reader *r, const struct die_abbrev *a,
 		   struct work_limit *w)
 {
+	enum die_found found = DIE_ENTRY;
 	uint64_t depth = 0, sibling;
-	struct die d;
 
-	for (;;) {
-		sibling = 0;
-		skip(u, r, a, &sibling, w);
-		depth += a->has_children && !(sibling && jump(u, r, sibling));
-		for (;;) {
-			enum die_found found = depth ? die_next(u, r, &d) : DIE_END;
-
-			if (found == DIE_ENTRY)
-				break;
-			if (found == DIE_DAMAGED)
-				r->bad = true;
-			if (found == DIE_DAMAGED || !depth || w->is_up)
-				return;
+	do {
+		if (found == DIE_ENTRY) {
+			sibling = 0;
+			skip(u, r, a, &sibling, w);
+			depth += a->has_children && !(sibling && jump(u, r, sibling));
+		} else {
 			depth--;
 		}
-		a = d.abbrev;
-	}
+		found = depth ? die_next_abbrev(u, r, &a) : DIE_END;
+	} while (depth && found != DIE_DAMAGED && !w->is_up);
+	r->bad |= found == DIE_DAMAGED;
 }
 
 /* ---- what values stand for ---- */
-
-bool die_number(const struct die *d, enum die_slot slot, uint64_t *v)
-{
-	if (!die_has(d, slot) || form_class(d->value[slot].form) != CLASS_NUMBER)
-		return false;
-	*v = d->value[slot].v;
-	return true;
-}
 
 /* An entry of a table of numbers. */
 static bool table_at(const struct die_unit *u, enum debug_part part, uint64_t base, uint64_t index,
@@ -250,7 +222,7 @@ bool die_address(const struct die_unit *u, const struct die *d, enum die_slot sl
 {
 	const struct die_value *x = &d->value[slot];
 
-	if (!die_has(d, slot) || form_class(x->form) != CLASS_ADDRESS)
+	if (!die_has(d, slot) || x->class != CLASS_ADDRESS)
 		return false;
 	if (x->form != DW_FORM_addr)
 		return die_address_at(u, x->v, v);
@@ -270,7 +242,7 @@ const char *die_string(const struct die_unit *u, const struct die_value *v)
 	case DW_FORM_strp_sup: return u->alt ? debug_string_at(u->alt, DEBUG_STR, at) : NULL;
 	default: break;
 	}
-	if (form_class(v->form) != CLASS_STRING ||
+	if (v->class != CLASS_STRING ||
 	    !table_at(u, DEBUG_STR_OFFSETS, u->str_offsets_base, at, u->sizes.offset, &at))
 		return NULL;
 	return debug_string_at(u->s, DEBUG_STR, at);

@@ -27,6 +27,7 @@ struct work_limit;
 struct die_value {
 	uint64_t v;			/* of FORM_STRING: where it is in .debug_info */
 	uint16_t form;
+	uint8_t class;			/* enum form_class */
 };
 
 struct die {
@@ -57,8 +58,33 @@ struct byte_reader die_reader(const struct die_unit *u, uint64_t offset);
 
 enum die_found { DIE_DAMAGED, DIE_END, DIE_ENTRY };
 
+/* Most numbers have one octet. */
+static inline uint64_t die_unsigned(struct byte_reader *r)
+{
+	if (r->p < r->end && *r->p < 0x80)
+		return *r->p++;
+	return br_uv(r);
+}
+
+/* The abbreviation of the next entry. */
+static inline enum die_found die_next_abbrev(const struct die_unit *u, struct byte_reader *r,
+					     const struct die_abbrev **a)
+{
+	uint64_t code = die_unsigned(r);
+
+	if (!code)
+		return r->bad ? DIE_DAMAGED : DIE_END;
+	*a = die_abbrevs_find(u->abbrevs, code);
+	return *a ? DIE_ENTRY : DIE_DAMAGED;
+}
+
 /* DIE_END: no more entries at this depth. Sets offset and abbrev. */
-enum die_found die_next(const struct die_unit *u, struct byte_reader *r, struct die *d);
+static inline enum die_found die_next(const struct die_unit *u, struct byte_reader *r,
+				      struct die *d)
+{
+	d->offset = (uint64_t)(r->p - u->s->part[DEBUG_INFO].v);
+	return die_next_abbrev(u, r, &d->abbrev);
+}
 
 /* These sets r->bad if the entry is damaged. */
 void die_read(const struct die_unit *u, struct byte_reader *r, struct die *d, struct work_limit *w);
@@ -76,7 +102,14 @@ static inline bool die_has(const struct die *d, enum die_slot slot)
 
 /* ---- what a value stands for; false or NULL: nothing, or the value is of another kind ---- */
 
-bool die_number(const struct die *d, enum die_slot slot, uint64_t *v);
+static inline bool die_number(const struct die *d, enum die_slot slot, uint64_t *v)
+{
+	if (!die_has(d, slot) || d->value[slot].class != CLASS_NUMBER)
+		return false;
+	*v = d->value[slot].v;
+	return true;
+}
+
 bool die_address(const struct die_unit *u, const struct die *d, enum die_slot slot, uint64_t *v);
 /* A number of an entry of .debug_addr. */
 bool die_address_at(const struct die_unit *u, uint64_t index, uint64_t *v);

@@ -264,7 +264,7 @@ int die_units_refer(struct die_units *us, const struct die_unit *u, const struct
 {
 	const struct die_value *v = &d->value[slot];
 
-	if (!die_has(d, slot) || form_class(v->form) != CLASS_REF)
+	if (!die_has(d, slot) || v->class != CLASS_REF)
 		return -ENOENT;
 	*ref = (struct die_ref){ us, v->v };
 	switch (v->form) {

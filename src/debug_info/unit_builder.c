@@ -5,6 +5,7 @@
 
 #include "src/base/clock.h"
 #include "src/debug_info/split_unit.h"
+#include "src/debug_info/unit_spans.h"
 #include "src/debug_info/unit_tree.h"
 #include "src/model/record.h"
 

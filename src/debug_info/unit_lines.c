@@ -101,6 +101,13 @@ uint32_t unit_rows_file(struct unit_rows *r, size_t index)
 	return r->file_text[index] - 1;
 }
 
+int unit_rows_reserve(struct unit_rows *r, size_t nr)
+{
+	r->v = malloc((nr + 1) * sizeof(*r->v));
+	r->cap = r->v ? nr + 1 : 0;
+	return r->v ? 0 : -ENOMEM;
+}
+
 int unit_rows_code(struct unit_rows *r, const struct unit_source *src, uint64_t lo, uint64_t hi)
 {
 	struct unit_code *c = &r->code;

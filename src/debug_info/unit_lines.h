@@ -65,6 +65,7 @@ struct unit_rows {
 
 /* 0 or -ENOMEM. */
 int unit_rows_files(struct unit_rows *r, size_t nr_files, unit_path_fn path, void *ctx);
+int unit_rows_reserve(struct unit_rows *r, size_t nr);	/* before the first row */
 int unit_rows_code(struct unit_rows *r, const struct unit_source *src, uint64_t lo, uint64_t hi);
 
 /* Of the same address the last row counts. 0, -ENOMEM or -E2BIG. */

@@ -9,6 +9,7 @@
 #include "src/debug_info/die_units.h"
 #include "src/debug_info/line_program.h"
 #include "src/debug_info/unit_builder.h"
+#include "src/debug_info/unit_spans.h"
 #include "src/debug_info/unit_tree.h"
 
 #define MAX_CHAIN 17			/* entries that say what one is a copy of, as in libdw */
@@ -237,7 +238,7 @@ static void walk(struct reader *rd)
 		return;
 	die_skip(rd->u, &r, d.abbrev, &rd->t.limit);
 	nodes[0] = UNIT_NONE;
-	while (!r.bad && unit_tree_go_on(&rd->t)) {
+	while (!r.bad && !rd->t.err && !rd->t.limit.is_up) {
 		enum die_found found = die_next(rd->u, &r, &d);
 		enum role role;
 
@@ -253,6 +254,7 @@ static void walk(struct reader *rd)
 		nodes[depth + 1] = visit(rd, &r, &d, role, nodes[depth]);
 		depth += d.abbrev->has_children;
 	}
+	unit_tree_go_on(&rd->t);	/* notes that the time is up */
 }
 
 /* ---- lines ---- */
@@ -293,6 +295,8 @@ static int put_rows(struct reader *rd)
 	struct line_rows rows = { 0 };
 	int err = line_program_run(rd->lines, first_code(rd->src), &rows, &rd->t.limit);
 
+	if (!err)
+		err = unit_rows_reserve(&rd->t.rows, rows.nr);
 	for (size_t i = 0; i < rows.nr && !err; i++)
 		err = unit_rows_put(&rd->t.rows, rd->src,
 				    &(struct unit_row){ rows.v[i].addr, rows.v[i].line,

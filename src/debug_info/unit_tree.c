@@ -6,6 +6,7 @@
 
 #include "src/base/array.h"
 #include "src/debug_info/unit_builder.h"
+#include "src/debug_info/unit_spans.h"
 #include "src/debug_info/unit_writer.h"
 
 #define MAX_NODES (4u << 20)
@@ -100,16 +101,6 @@ uint32_t unit_tree_node(struct unit_tree *t, const struct unit_node *node, uint6
 
 /* ---- segments ---- */
 
-/* A node is after those that it is inlined in, and these begin no later. */
-static int by_addr(const void *a, const void *b)
-{
-	const struct unit_span *x = a, *y = b;
-
-	if (x->lo != y->lo)
-		return x->lo < y->lo ? -1 : 1;
-	return x->node < y->node ? -1 : x->node > y->node;
-}
-
 /* Where the innermost node changes. */
 struct change {
 	uint64_t addr;
@@ -156,8 +147,7 @@ static int find_changes(struct unit_tree *t, struct changes *c)
 	size_t nr_open = 0, cap = 0;
 	int err = 0;
 
-	if (t->nr_spans)
-		qsort(t->spans, t->nr_spans, sizeof(*t->spans), by_addr);
+	err = unit_spans_sort(&t->spans, &t->cap_spans, t->nr_spans);
 	for (size_t i = 0; i < t->nr_spans && !err; i++) {
 		err = leave(c, open, &nr_open, t->spans[i].lo);
 		top = err ? NULL : array_push(&open, &nr_open, &cap);
@@ -182,7 +172,7 @@ static int join(const struct unit_tree *t, const struct changes *c, struct unit_
 	const struct unit_rows *r = &t->rows;
 	struct unit_segment seg = { .file = UNIT_NONE, .node = UNIT_NONE };
 	size_t i = 0, k = 0;
-	int err = 0;
+	int err = unit_segments_reserve(s, r->nr + c->nr);
 
 	s->base = r->nr ? r->v[0].addr : c->v[0].addr;
 	if (c->nr && c->v[0].addr < s->base)

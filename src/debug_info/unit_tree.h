@@ -26,12 +26,7 @@
 #define UNIT_MAX_RANGES 65536		/* of one function */
 
 struct unit_source;
-
-/* A part of the code of a node. */
-struct unit_span {
-	uint64_t lo, hi;
-	uint32_t node;
-};
+struct unit_span;
 
 struct unit_tree {
 	const struct unit_source *src;

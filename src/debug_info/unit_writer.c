@@ -2,6 +2,7 @@
 #include "src/debug_info/unit_writer.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "src/base/array.h"
 
@@ -22,6 +23,13 @@ int unit_segments_add(struct unit_segments *s, uint64_t addr, const struct unit_
 	return 0;
 }
 
+int unit_segments_reserve(struct unit_segments *s, size_t nr)
+{
+	s->v = malloc((nr + 1) * sizeof(*s->v));
+	s->cap = s->v ? nr + 1 : 0;
+	return s->v ? 0 : -ENOMEM;
+}
+
 int unit_write(const struct unit_parts *p, struct byte_buf *out)
 {
 	struct unit_head head = {
@@ -35,6 +43,9 @@ int unit_write(const struct unit_parts *p, struct byte_buf *out)
 	};
 	size_t before = out->nr;
 
+	bb_room(out, sizeof(head) + p->segments->nr * sizeof(*p->segments->v) +
+			     p->nr_nodes * sizeof(*p->nodes) + p->nr_funcs * sizeof(*p->funcs) +
+			     p->text->nr);
 	bb_bytes(out, &head, sizeof(head));
 	bb_bytes(out, p->segments->v, p->segments->nr * sizeof(*p->segments->v));
 	bb_bytes(out, p->nodes, p->nr_nodes * sizeof(*p->nodes));

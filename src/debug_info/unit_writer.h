@@ -23,6 +23,9 @@ struct unit_segments {
  */
 int unit_segments_add(struct unit_segments *s, uint64_t addr, const struct unit_segment *seg);
 
+/* Makes room for as many, before the first one. 0 or -ENOMEM. */
+int unit_segments_reserve(struct unit_segments *s, size_t nr);
+
 struct unit_parts {
 	uint64_t unit;
 	uint32_t lang;
