@@ -152,6 +152,7 @@ CAPTURE_SRCS := \
 	src/symbolize/kernel_hidden.c \
 	src/symbolize/kernel_regions.c \
 	src/symbolize/kernel_symbols.c \
+	src/symbolize/kernel_text.c \
 	src/symbolize/jit_label.c \
 	src/symbolize/jitdump.c \
 	src/symbolize/mini_debug.c \
@@ -198,6 +199,7 @@ CAPTURE_SRCS := \
 	src/elf_unwind/elf_unwind_table.c \
 	src/parse/parse_answers.c \
 	src/parse/parse_service.c \
+	src/parse/kernel_file.c \
 	src/parse/line_cache.c \
 	src/parse/parsers.c \
 	src/parse/parsers_names.c \

@@ -7,10 +7,14 @@
  * cannot be held waits.
  */
 #include <poll.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
 #include "src/base/fail.h"
 #include "src/capture/recorder_parts.h"
 #include "src/capture/session/session.h"
+#include "src/parse/kernel_file.h"
 #include "src/symbolize/kernel_hidden.h"
 #include "src/symbolize/kernel_symbols.h"
 
@@ -18,11 +22,32 @@
 #define PRIORITY_KERNEL -75
 #define LOOK_MS 50
 
+/* Its debug information, where that is installed. */
+static void find_debug_file(struct kernel_job *k)
+{
+	const struct kernel_region *r = kernel_symbols_region_named(k->symbols, "vmlinux");
+	struct kernel_wanted wanted = { 0 };
+	struct utsname uts;
+	struct stat st;
+	int fd;
+
+	if (!r || uname(&uts))
+		return;
+	wanted = (struct kernel_wanted){ uts.release, r->build_id, r->build_id_len };
+	fd = kernel_file_find(k->opener, k->parsers, &wanted, &st);
+	if (fd < 0)
+		return;
+	k->debug = (struct kernel_debug){
+		fd, { st.st_dev, st.st_ino, st.st_uid, st.st_ctim },
+	};
+}
+
 static void kernel_run(struct worker_job *job)
 {
 	struct kernel_job *k = (struct kernel_job *)job;
 
-	kernel_symbols_read(&k->files, &k->symbols);
+	if (!kernel_symbols_read(&k->files, &k->symbols) && !k->no_names)
+		find_debug_file(k);
 }
 
 static void kernel_done(struct worker_job *job, bool cancelled)
@@ -50,6 +75,10 @@ static void ask(struct recorder *r)
 void recorder_kernel_open(struct recorder *r)
 {
 	r->kernel.files = (struct kernel_files){ -1, -1 };
+	r->kernel.debug.fd = -1;
+	r->kernel.opener = r->opener;
+	r->kernel.parsers = r->parsers;
+	r->kernel.no_names = r->opts.no_names;
 	r->kernel.is_there = r->opts.user_only;
 	if (r->opts.user_only)
 		return;
@@ -85,7 +114,7 @@ int recorder_kernel_take(struct recorder *r)
 	k->is_there = true;
 	if (k->symbols && kernel_symbols_hidden(k->symbols))
 		say_hidden();
-	session_kernel(r->session, k->symbols);
+	session_kernel(r->session, k->symbols, &k->debug);
 	return held_stacks_give(&k->held, give_held, r);
 }
 
@@ -123,4 +152,6 @@ void recorder_kernel_close(struct recorder *r)
 	kernel_files_close(&r->kernel.files);
 	held_stacks_release(&r->kernel.held);
 	kernel_symbols_free(r->kernel.symbols);
+	if (r->kernel.debug.fd >= 0)
+		close(r->kernel.debug.fd);
 }

@@ -12,6 +12,7 @@
 #include "src/capture/losses.h"
 #include "src/capture/bpf/capture_bpf.h"
 #include "src/capture/recorder.h"
+#include "src/capture/session/stack_definer.h"
 #include "src/capture/stacks/held_stacks.h"
 #include "src/model/binary.h"
 #include "src/model/process.h"
@@ -20,8 +21,12 @@
 /* The reading of the kernel's symbols by a worker (recorder_kernel.c). */
 struct kernel_job {
 	struct worker_job job;
+	struct file_opener *opener;
+	struct parsers *parsers;
+	bool no_names;			/* nor lines */
 	struct kernel_files files;
 	struct kernel_symbols *symbols;	/* the worker's until is_read; NULL: they cannot be read */
+	struct kernel_debug debug;	/* likewise */
 	bool is_asked, is_read;
 	bool is_there;			/* the session has them, or none are wanted */
 	struct held_stacks held;	/* until then */

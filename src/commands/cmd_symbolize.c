@@ -363,8 +363,8 @@ static const struct opt symbolize_opts[] = {
 	  "give it again for more",
 	  add_dir, AT(binary_dirs), NULL, "Files", NULL },
 	{ 0, "debug-dir", "DIR",
-	  "where debug files are, as DIR/.build-id/xx/yyy.debug (default /usr/lib/debug); give it "
-	  "again for more",
+	  "where debug files are, as DIR/.build-id/xx/yyy.debug, and of kernels as "
+	  "DIR/boot/vmlinux-RELEASE (default /usr/lib/debug); give it again for more",
 	  add_dir, AT(debug_dirs), NULL, NULL, NULL },
 	{ 0, "debuginfod", "[=URLS]",
 	  "ask these servers (default: $DEBUGINFOD_URLS) for debug files that this machine does "

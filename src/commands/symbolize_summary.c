@@ -30,7 +30,8 @@ static const struct {
 	[LATE_UNREADABLE] = { "the file found cannot be read", "to be its user" },
 	[LATE_LIMITED] = { "reading it took too long", "again" },
 	[LATE_OTHER_KERNEL] = { "another kernel runs here",
-				"--kallsyms with a copy of /proc/kallsyms of that machine" },
+				"--kallsyms with a copy of /proc/kallsyms of that machine, or "
+				"--debug-dir with its vmlinux" },
 	[LATE_GENERATED] = { "made at run time, and only named while recording",
 			     "a perf map of its runtime while recording" },
 };

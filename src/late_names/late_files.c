@@ -12,6 +12,7 @@
 #include "src/base/no_answer.h"
 #include "src/foreign/debug_server.h"
 #include "src/foreign/file_opener.h"
+#include "src/parse/kernel_file.h"
 
 #define BUILD_ID_TEXT (16 + 2 * 64 + 8)
 
@@ -165,4 +166,31 @@ enum late_cause late_files_find(const struct late_files *files, const struct lat
 	out->debug_fd = debug.fd;
 	free(debug.elf.segments);
 	return LATE_OK;
+}
+
+static bool try_kernel(struct search *s, const struct late_dirs *dirs, const char *release,
+		       bool (*next)(const struct kernel_wanted *w, size_t i,
+				    char path[KERNEL_PLACE_MAX]),
+		       struct late_found *out)
+{
+	const struct kernel_wanted w = { release, s->binary->build_id, s->binary->build_id_len };
+	char path[KERNEL_PLACE_MAX];
+
+	for (size_t d = 0; d < dirs->nr; d++)
+		for (size_t i = 0; next(&w, i, path); i++)
+			if (*path && try_file(s, &dirs->v[d], path, out))
+				return true;
+	return false;
+}
+
+enum late_cause late_files_find_kernel(const struct late_files *files, const struct late_binary *b,
+				       const char *release, struct late_found *out)
+{
+	struct search s = { .files = files, .binary = b, .cause = LATE_NO_FILE };
+
+	*out = (struct late_found){ .fd = -1, .debug_fd = -1 };
+	if (b->build_id_len &&
+	    !try_kernel(&s, &files->debug_dirs, release, kernel_debug_place, out))
+		try_kernel(&s, &files->binary_dirs, release, kernel_root_place, out);
+	return s.cause;
 }

@@ -53,6 +53,61 @@ static struct late_binary *binary_of(struct late_names *n, const struct late_que
 	return &n->binaries[f->binary < s->cap_binaries ? s->binaries[f->binary] : 0];
 }
 
+/* ---- functions of the kernel by lists of its symbols ---- */
+
+/*
+ * The function at an offset in a region, or at an absolute address: region "". out->addr becomes
+ * the offset of addr in it, which does not depend on where the kernel was put.
+ */
+static bool find_in(const struct kernel_symbols *k, const char *region, uint64_t addr,
+		    struct kernel_symbol *out)
+{
+	const struct kernel_region *r = *region ? kernel_symbols_region_named(k, region) : NULL;
+
+	if (*region && (!r || addr >= r->end - r->start))
+		return false;
+	addr += r ? r->start : 0;
+	if (kernel_symbols_find(k, addr, out))
+		return false;
+	out->addr = addr - out->addr;
+	return true;
+}
+
+static bool is_this_kernel(const struct late_kernel *k, const struct late_segment *s,
+			   const struct late_binary *b, bool is_absolute)
+{
+	const struct kernel_region *r =
+		k->here ? kernel_symbols_region_named(k->here, b->path) : NULL;
+
+	if (*s->boot_id && !strcmp(s->boot_id, k->boot_id))
+		return true;
+	return !is_absolute && r && b->build_id_len && r->build_id_len == b->build_id_len &&
+	       !memcmp(r->build_id, b->build_id, b->build_id_len);
+}
+
+/*
+ * BPF programs come and go, and their regions begin where the first one is: an offset says nothing
+ * later. Nor does that in a module whose place the list does not tell.
+ */
+static bool find_kernel_name(const struct lookup *l, const struct late_question *q,
+			     const struct late_binary *b, struct kernel_symbol *out)
+{
+	const struct late_kernel *k = &l->src->kernel;
+	const struct rec_frame *f = late_names_frame(l->n, q);
+	bool is_absolute = !f->binary || f->flags & FRAME_UNMAPPED;
+	const char *region = is_absolute ? "" : b->path;
+	uint64_t addr = late_names_address(f);
+
+	if (!is_absolute && b->kind == BINARY_BPF)
+		return false;
+	for (unsigned i = 0; i < k->nr_given; i++)
+		if ((is_absolute || b->kind == BINARY_KERNEL) &&
+		    find_in(k->given[i], region, addr, out))
+			return true;
+	return k->here && is_this_kernel(k, &l->n->segments[q->segment], b, is_absolute) &&
+	       find_in(k->here, region, addr, out);
+}
+
 /* ---- files ---- */
 
 static int add_line(struct late_names *n, struct late_question *q, const struct symbol_line *line)
@@ -70,14 +125,33 @@ static int add_line(struct late_names *n, struct late_question *q, const struct 
 	return late_names_add_line(n, q, &func, &place);
 }
 
+/* A function of the kernel has the name of its own list, where there is one. true: there is. */
+static bool name_by_list(const struct lookup *l, struct late_question *q,
+			 struct symbol_line v[SYMBOL_MAX_DEPTH], size_t *nr)
+{
+	const struct late_binary *b = binary_of(l->n, q);
+	const struct rec_frame *f = late_names_frame(l->n, q);
+	struct kernel_symbol ks;
+
+	if (b->kind != BINARY_KERNEL || !find_kernel_name(l, q, b, &ks))
+		return false;
+	if (!*nr)
+		v[(*nr)++] = (struct symbol_line){ .lang = LANG_C };
+	v[*nr - 1].name = v[*nr - 1].sysname = ks.name;
+	q->has_offset = true;
+	q->offset = ks.addr + !!(f->flags & FRAME_RETURN_ADDRESS);
+	return true;
+}
+
 static int on_answer(void *ctx, uint32_t cookie, uint64_t addr, const struct symbol *sym)
 {
 	struct lookup *l = ctx;
 	struct late_question *q = &l->n->questions[cookie];
 	const struct rec_frame *f = late_names_frame(l->n, q);
 	const struct symbol_line *lines;
-	struct symbol_line only;
+	struct symbol_line only, v[SYMBOL_MAX_DEPTH];
 	size_t nr = symbol_functions(sym, &only, &lines);
+	uint8_t status = sym->status;
 	int err = 0;
 
 	l->waiting--;
@@ -86,9 +160,12 @@ static int on_answer(void *ctx, uint32_t cookie, uint64_t addr, const struct sym
 		q->offset = addr - sym->func_addr + !!(f->flags & FRAME_RETURN_ADDRESS);
 	l->n->nr_lines_lost += sym->are_lines_lost;
 	l->n->segments[q->segment].nr_lines_lost += sym->are_lines_lost;
+	memcpy(v, lines, nr * sizeof(*v));
+	if (name_by_list(l, q, v, &nr) && status > SYMBOL_OK_SYMTAB)
+		status = SYMBOL_OK_SYMTAB;
 	for (size_t i = 0; i < nr && !err; i++)
-		err = add_line(l->n, q, &lines[i]);
-	late_names_answer(l->n, binary_of(l->n, q), q, sym->status, cause_of(sym->status));
+		err = add_line(l->n, q, &v[i]);
+	late_names_answer(l->n, binary_of(l->n, q), q, status, cause_of(status));
 	return err;
 }
 
@@ -164,6 +241,17 @@ static uint8_t status_of(enum late_cause cause)
 	       : cause == LATE_UNREADABLE ? SYMBOL_UNREADABLE : SYMBOL_GONE;
 }
 
+static void set_source(struct symbol_source *source, const struct late_found *found)
+{
+	source->fd = found->fd;
+	source->path = found->path;
+	source->inode = (struct symbol_inode){ found->st.st_dev, found->st.st_ino,
+					       found->st.st_uid, found->st.st_ctim };
+	source->owner = found->st.st_uid;
+	if (found->debug_fd >= 0)
+		source->debug_fds[source->nr_debug_fds++] = found->debug_fd;
+}
+
 static int look_in_file(struct lookup *l, uint32_t binary)
 {
 	struct late_binary *b = &l->n->binaries[binary];
@@ -176,13 +264,7 @@ static int look_in_file(struct lookup *l, uint32_t binary)
 		answer_all(l->n, b, status_of(cause), cause);
 		return 0;
 	}
-	source.fd = found.fd;
-	source.path = found.path;
-	source.inode = (struct symbol_inode){ found.st.st_dev, found.st.st_ino, found.st.st_uid,
-					      found.st.st_ctim };
-	source.owner = found.st.st_uid;
-	if (found.debug_fd >= 0)
-		source.debug_fds[source.nr_debug_fds++] = found.debug_fd;
+	set_source(&source, &found);
 	err = symbolizer_add(l->symbolizer, binary, &source);
 	if (!err)
 		err = request(l, binary, b->has_segments ? NULL : &found.elf);
@@ -212,59 +294,6 @@ static int look_in_vdso(struct lookup *l, uint32_t binary)
 
 /* ---- the kernel ---- */
 
-/*
- * The function at an offset in a region, or at an absolute address: region "". out->addr becomes
- * the offset of addr in it, which does not depend on where the kernel was put.
- */
-static bool find_in(const struct kernel_symbols *k, const char *region, uint64_t addr,
-		    struct kernel_symbol *out)
-{
-	const struct kernel_region *r = *region ? kernel_symbols_region_named(k, region) : NULL;
-
-	if (*region && (!r || addr >= r->end - r->start))
-		return false;
-	addr += r ? r->start : 0;
-	if (kernel_symbols_find(k, addr, out))
-		return false;
-	out->addr = addr - out->addr;
-	return true;
-}
-
-static bool is_this_kernel(const struct late_kernel *k, const struct late_segment *s,
-			   const struct late_binary *b, bool is_absolute)
-{
-	const struct kernel_region *r =
-		k->here ? kernel_symbols_region_named(k->here, b->path) : NULL;
-
-	if (*s->boot_id && !strcmp(s->boot_id, k->boot_id))
-		return true;
-	return !is_absolute && r && b->build_id_len && r->build_id_len == b->build_id_len &&
-	       !memcmp(r->build_id, b->build_id, b->build_id_len);
-}
-
-/*
- * BPF programs come and go, and their regions begin where the first one is: an offset says nothing
- * later. Nor does that in a module whose place the list does not tell.
- */
-static bool find_kernel_name(const struct lookup *l, const struct late_question *q,
-			     const struct late_binary *b, struct kernel_symbol *out)
-{
-	const struct late_kernel *k = &l->src->kernel;
-	const struct rec_frame *f = late_names_frame(l->n, q);
-	bool is_absolute = !f->binary || f->flags & FRAME_UNMAPPED;
-	const char *region = is_absolute ? "" : b->path;
-	uint64_t addr = late_names_address(f);
-
-	if (!is_absolute && b->kind == BINARY_BPF)
-		return false;
-	for (unsigned i = 0; i < k->nr_given; i++)
-		if ((is_absolute || b->kind == BINARY_KERNEL) &&
-		    find_in(k->given[i], region, addr, out))
-			return true;
-	return k->here && is_this_kernel(k, &l->n->segments[q->segment], b, is_absolute) &&
-	       find_in(k->here, region, addr, out);
-}
-
 static int answer_kernel(struct lookup *l, struct late_binary *b, struct late_question *q)
 {
 	const struct rec_frame *f = late_names_frame(l->n, q);
@@ -290,11 +319,32 @@ static int answer_kernel(struct lookup *l, struct late_binary *b, struct late_qu
 	return err;
 }
 
+/* *err: of the questions, if there is such a file. */
+static bool look_in_kernel_file(struct lookup *l, uint32_t binary, int *err)
+{
+	struct late_binary *b = &l->n->binaries[binary];
+	uint32_t segment = l->n->questions[b->first - 1].segment;
+	struct symbol_source source = { .kind = SOURCE_ELF, .is_kernel = true };
+	struct late_found found;
+
+	if (b->kind != BINARY_KERNEL ||
+	    late_files_find_kernel(l->src->files, b, l->n->segments[segment].release, &found))
+		return false;
+	set_source(&source, &found);
+	*err = symbolizer_add(l->symbolizer, binary, &source) ?: request(l, binary, NULL);
+	free(found.elf.segments);
+	if (!*err && ++l->files >= MAX_FILES)
+		*err = begin_anew(l);
+	return true;
+}
+
 static int look_in_kernel(struct lookup *l, uint32_t binary)
 {
 	struct late_binary *b = &l->n->binaries[binary];
 	int err = 0;
 
+	if (look_in_kernel_file(l, binary, &err))
+		return err;
 	for (uint32_t at = b->first; at && !err; at = l->n->questions[at - 1].next)
 		err = answer_kernel(l, b, &l->n->questions[at - 1]);
 	return err;

@@ -103,12 +103,18 @@ static int keep_binary(struct late_names *n, struct late_segment *s, const struc
 	return find_binary(n, &b, &s->binaries[r->id]);
 }
 
-static void keep_boot_id(struct late_segment *s, const struct rec_meta *m)
+static void keep_value(const struct rec_meta *m, const char *key, char *out, size_t size)
 {
-	if (strcmp(m->key, "boot_id") || m->len >= sizeof(s->boot_id))
+	if (strcmp(m->key, key) || m->len >= size)
 		return;
-	memcpy(s->boot_id, m->value, m->len);
-	s->boot_id[m->len] = 0;
+	memcpy(out, m->value, m->len);
+	out[m->len] = 0;
+}
+
+static void keep_meta(struct late_segment *s, const struct rec_meta *m)
+{
+	keep_value(m, "boot_id", s->boot_id, sizeof(s->boot_id));
+	keep_value(m, "kernel.release", s->release, sizeof(s->release));
 }
 
 static struct late_segment *segment_of(struct late_names *n, uint32_t nr)
@@ -134,7 +140,7 @@ int late_names_record(struct late_names *n, uint32_t segment, const struct recor
 	if (!s)
 		return -ENOMEM;
 	if (rec->tag == REC_META)
-		keep_boot_id(s, &rec->meta);
+		keep_meta(s, &rec->meta);
 	if (rec->tag == REC_STRING || rec->tag == REC_BINARY || rec->tag == REC_FRAME ||
 	    rec->tag == REC_FUNC || rec->tag == REC_SYMBOL || rec->tag == REC_PLACE)
 		err = definition_store_record(s->tables, rec);

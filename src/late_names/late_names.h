@@ -84,6 +84,7 @@ struct late_segment {
 	uint32_t *questions;		/* by frame: index plus 1; 0: none */
 	size_t cap_questions;
 	char boot_id[64];
+	char release[128];		/* of the kernel; "": unknown, or too long */
 	uint64_t nr_named;		/* frames that had no name and have one now */
 	uint64_t nr_lines_lost;		/* frames whose lines were given up */
 };

@@ -77,6 +77,8 @@ struct names_head {
 	 * (uint32_t[]).
 	 */
 	uint32_t nr_beside;
+	uint32_t is_kernel;		/* 1: addresses count as in struct symbol_file */
+	uint64_t text_start;
 };
 
 struct names_answer {

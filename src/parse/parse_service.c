@@ -24,6 +24,7 @@
 #include "src/rights/sandbox.h"
 #include "src/symbolize/elf_symbols.h"
 #include "src/symbolize/jitdump.h"
+#include "src/symbolize/kernel_text.h"
 #include "src/symbolize/symbol_batch.h"
 
 #define PARSER_BYTES (1ull << 30)	/* address space */
@@ -53,6 +54,7 @@ struct kept_symbols {
 	struct elf_symbols *symbols;
 	struct debug_lines *lines;	/* NULL: there are none, or nobody has asked */
 	bool are_lines_tried, keeps_cache;
+	uint64_t text;			/* of a kernel: where its code begins in the file */
 	int fds[MESSAGE_FDS];
 	size_t nr_fds, nr_files;	/* the cache file is no file of the binary */
 	uint64_t used;
@@ -253,6 +255,18 @@ static struct kept_symbols *find_kept(struct parser *p, uint32_t binary)
 	return NULL;
 }
 
+static int find_kernel_text(int fd, uint64_t *start)
+{
+	struct elf_image *img;
+	int err = elf_image_open(fd, &img);
+
+	if (err)
+		return err;
+	err = kernel_text_of_file(img, start);
+	elf_image_close(img);
+	return err;
+}
+
 /* Loads the symbols, and takes the files out of the message. */
 static int load(struct parser *p, const struct names_head *h, struct helper_message *m)
 {
@@ -266,7 +280,9 @@ static int load(struct parser *p, const struct names_head *h, struct helper_mess
 		return -ENOMEM;
 	memcpy(k->fds, m->fds, sizeof(k->fds));
 	src.debug_fds = k->fds + 1;
-	err = elf_symbols_load(&src, &k->symbols);
+	err = h->is_kernel ? find_kernel_text(src.fd, &k->text) : 0;
+	if (!err)
+		err = elf_symbols_load(&src, &k->symbols);
 	if (err) {
 		p->nr_kept--;
 		return err;
@@ -343,12 +359,23 @@ static void add_lines(struct parser *p, struct kept_symbols *k, struct symbol_ba
 	p->wants = debug_lines_wants(k->lines);
 }
 
+/* Moves addresses to where the file has them, and back. */
+static void move_addresses(struct symbol_batch *b, uint64_t by)
+{
+	for (size_t i = 0; i < b->nr; i++) {
+		b->v[i].addr += by;
+		if (b->v[i].has_func_addr)
+			b->v[i].func_addr += by;
+	}
+}
+
 static int serve_names(struct parser *p, struct helper_message *m, struct helper_message *answer)
 {
 	static struct names_answer head;
 	const struct names_head *h = m->part[0].v;
 	struct symbol_batch b = { .v = m->part[1].v, .nr = m->part[1].len / sizeof(*b.v) };
 	struct kept_symbols *k;
+	uint64_t moved;
 	int err = 0;
 
 	if (m->part[0].len != sizeof(*h) || m->part[1].len % sizeof(*b.v) || h->has_cache > 1 ||
@@ -365,10 +392,13 @@ static int serve_names(struct parser *p, struct helper_message *m, struct helper
 	k = find_kept(p, h->binary);
 	k->used = p->nr_requests;
 	b.no_demangle = h->no_demangle;
+	moved = h->is_kernel ? k->text - h->text_start : 0;
+	move_addresses(&b, moved);
 	symbol_batch_elf(&b, k->symbols);
 	head = (struct names_answer){ .flags = elf_symbols_flags(k->symbols) };
 	if (h->max_depth)
 		add_lines(p, k, &b, h->max_depth, &head);
+	move_addresses(&b, -moved);
 	p->text = b.text;
 	p->places = b.lines;
 	answer->part[0] = (struct message_part){ &head, sizeof(head) };

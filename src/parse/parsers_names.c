@@ -212,7 +212,8 @@ static int send_names(struct names_question *n, struct question *q, struct names
 static int ask_names(struct names_question *n, struct symbol_batch *b, uint32_t *nr_late)
 {
 	struct names_head head = { .binary = n->file->binary, .no_demangle = b->no_demangle,
-				   .max_depth = n->max_depth };
+				   .max_depth = n->max_depth, .is_kernel = n->file->is_kernel,
+				   .text_start = n->file->text_start };
 	struct question q = {
 		.lanes = n->max_depth ? &n->p->lines : &n->p->names,
 		.max = PARSE_MAX_NAMES + b->nr * sizeof(*b->v),

@@ -14,6 +14,7 @@
 #include "src/base/fail.h"
 #include "src/base/io.h"
 #include "src/symbolize/kernel_regions.h"
+#include "src/symbolize/kernel_text.h"
 
 #define READ_BYTES (128 << 10)
 #define MAX_LINE 1024
@@ -224,10 +225,8 @@ static const char *module_of(const struct kernel_symbols *k, const struct ksym *
 
 static int add_core_region(struct kernel_symbols *k)
 {
-	uint64_t start = k->text && k->text < k->stext ? k->text : k->stext;
+	uint64_t start = kernel_text_begin(k->text, k->stext);
 
-	if (!start)
-		start = k->text;
 	if (!start || k->etext <= start)
 		return 0;
 	return kernel_regions_add(&k->regions, "vmlinux", start, k->etext);

@@ -84,19 +84,35 @@ static void answer_elf(struct symbol_batch *b, struct symbol_answer *r, const vo
 	put_names(b, r, sym.name, sym.is_plt ? suffix : "");
 }
 
+static void name_outermost(struct symbol_batch *b, const struct symbol_answer *r)
+{
+	struct symbol_place *p;
+
+	if (!r->nr_lines || b->text.bad || r->status == SYMBOL_LIMITED)
+		return;
+	p = &b->lines[r->first_line + r->nr_lines - 1];
+	p->name = r->name;
+	p->sysname = r->sysname;
+	p->lang = r->lang;
+}
+
 static void answer_kernel(struct symbol_batch *b, struct symbol_answer *r, const void *symbols)
 {
 	const struct kernel_symbols *k = symbols;
 	struct kernel_symbol sym;
 
-	r->status = kernel_symbols_hidden(k) ? SYMBOL_UNREADABLE : SYMBOL_NONE;
-	if (kernel_symbols_find(k, r->addr, &sym))
+	if (kernel_symbols_find(k, r->addr, &sym)) {
+		if (r->name == SYMBOL_NO_NAME)
+			r->status = kernel_symbols_hidden(k) ? SYMBOL_UNREADABLE : SYMBOL_NONE;
 		return;
-	r->status = SYMBOL_OK_SYMTAB;
+	}
+	r->status = r->nr_lines ? SYMBOL_OK : SYMBOL_OK_SYMTAB;
 	r->func_addr = sym.addr;
 	r->has_func_addr = true;
 	r->lang = demangle_lang(sym.name);
+	r->lang = r->lang ? r->lang : LANG_C;
 	put_names(b, r, sym.name, "");
+	name_outermost(b, r);
 }
 
 static void answer_all(struct symbol_batch *b, const void *source,

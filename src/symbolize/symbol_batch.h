@@ -56,6 +56,7 @@ struct symbol_batch {
 };
 
 void symbol_batch_elf(struct symbol_batch *b, const struct elf_symbols *table);
+/* Answers that have lines keep them, with the kernel's own name for the outermost function. */
 void symbol_batch_kernel(struct symbol_batch *b, const struct kernel_symbols *k);
 /*
  * Adds inlined functions and source lines to answers that were made before, until this thread has

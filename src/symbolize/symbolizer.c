@@ -330,6 +330,20 @@ static int make_place(struct symbolizer *s, uint32_t binary)
 	return 0;
 }
 
+/* All kernel binaries are one subject, which has the symbols and the file of the first. */
+static void add_kernel(struct symbolizer *s, const struct symbol_source *src)
+{
+	struct symbol_source *k = &s->kernel.src;
+
+	if (s->kernel.is_open || s->kernel.kernel || k->data || !src->data) {
+		close_files(src);
+		return;
+	}
+	*k = *src;
+	k->path = NULL;
+	k->is_kernel = true;
+}
+
 int symbolizer_add(struct symbolizer *s, uint32_t binary, const struct symbol_source *src)
 {
 	struct subject *b = NULL;
@@ -342,10 +356,10 @@ int symbolizer_add(struct symbolizer *s, uint32_t binary, const struct symbol_so
 		if (b)
 			b->id = binary;
 	}
-	if (!b)
+	if (b && src->kind == SOURCE_KERNEL)
+		add_kernel(s, src);
+	else if (!b)
 		close_files(src);
-	if (b && src->kind == SOURCE_KERNEL && src->data && !s->kernel.is_open && !s->kernel.kernel)
-		s->kernel.src.data = src->data;
 	return err;
 }
 

@@ -45,6 +45,12 @@ struct symbol_file {
 	/* Of its debug file, where that is known already; borrowed. */
 	const int *debug_fds;
 	size_t nr_debug_fds;
+	/*
+	 * It is a kernel, for which addresses count from where its code begins: that is at
+	 * text_start.
+	 */
+	bool is_kernel;
+	uint64_t text_start;
 	unsigned max_depth;		/* as in struct symbolizer_options */
 	struct symbol_file_notes *notes;
 };
@@ -82,7 +88,8 @@ enum symbol_source_kind { SOURCE_ELF, SOURCE_MEMORY /* vdso */, SOURCE_KERNEL };
 
 struct symbol_source {
 	enum symbol_source_kind kind;
-	int fd;				/* SOURCE_ELF: taken; -1: cannot be opened */
+	/* Taken; -1: cannot be opened. SOURCE_KERNEL: has debug information; -1: none is known. */
+	int fd;
 	/* As the process sees it, for its debug file; copied. */
 	const char *path;
 	pid_t pid;			/* a process that has mapped it; 0: unknown */
@@ -90,6 +97,8 @@ struct symbol_source {
 	uint32_t owner;			/* a number for who can have written the file */
 	int debug_fds[SYMBOL_DEBUG_FILES];	/* taken; a debug file that is known already */
 	size_t nr_debug_fds;
+	bool is_kernel;			/* as in struct symbol_file; SOURCE_KERNEL always is */
+	uint64_t text_start;
 	/*
 	 * SOURCE_MEMORY: the image. SOURCE_KERNEL: a struct kernel_symbols, or NULL, and the
 	 * symbolizer loads its own. Both are borrowed until symbolizer_free().

@@ -10,6 +10,7 @@ struct symbol_file symbolizer_file_of(struct subject *s, unsigned max_depth,
 		.path = s->src.path, .owner = s->src.owner, .max_depth = max_depth,
 		.notes = notes,
 		.debug_fds = s->src.debug_fds, .nr_debug_fds = s->src.nr_debug_fds,
+		.is_kernel = s->src.is_kernel, .text_start = s->src.text_start,
 	};
 }
 
@@ -23,6 +24,9 @@ void symbolizer_add_lines(struct batch *first)
 		struct symbol_file file = symbolizer_file_of(s, o->max_depth, &s->line_notes);
 
 		o->look_up_lines(o->ctx, &file, &job->b, first->job.unwanted);
+		/* The file has names, too, but the kernel that runs knows better. */
+		if (s->src.kind == SOURCE_KERNEL && s->src.data)
+			symbol_batch_kernel(&job->b, s->src.data);
 	}
 }
 
@@ -30,7 +34,7 @@ bool symbolizer_wants_lines(const struct symbolizer *s, const struct batch *job)
 {
 	const struct subject *b = job->subject;
 
-	return s->opts.look_up_lines && s->opts.max_depth && b->src.kind == SOURCE_ELF &&
+	return s->opts.look_up_lines && s->opts.max_depth && b->src.kind != SOURCE_MEMORY &&
 	       b->src.fd >= 0 && !b->err && !job->is_lost;
 }
 

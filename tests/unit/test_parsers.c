@@ -20,7 +20,9 @@
 #include "src/base/clock.h"
 #include "src/elf/elf_image.h"
 #include "src/elf_unwind/elf_unwind_table.h"
+#include "src/parse/kernel_file.h"
 #include "src/symbolize/elf_symbols.h"
+#include "src/symbolize/kernel_text.h"
 #include "src/symbolize/symbol_batch.h"
 #include "tests/unit/helper_processes.h"
 
@@ -341,6 +343,73 @@ static void test_names(void **state)
 		ask_name(w, binary, addr, "own_vaddr");
 }
 
+/* Makes this program look like the file of a kernel. */
+int kernel_begin(void) __asm__("_stext");
+__attribute__((used, noinline)) int kernel_begin(void)
+{
+	return 1;
+}
+
+/* A kernel was moved, and is asked for addresses of where it runs. */
+static void test_names_of_a_kernel(void **state)
+{
+	const uint64_t runs_at = 0xffffffff91000000;
+	struct world *w = *state;
+	uint64_t addr = own_vaddr(w) - (uintptr_t)own_vaddr + (uintptr_t)kernel_begin, begin = 0;
+	struct symbol_answer v[1] = { { .addr = runs_at + 1, .name = SYMBOL_NO_NAME,
+					.sysname = SYMBOL_NO_NAME } };
+	struct symbol_batch b = { .v = v, .nr = 1 };
+	struct symbol_file_notes notes = { 0 };
+	struct symbol_file file = { .binary = 3, .fd = w->self, .path = "/boot/vmlinux", .notes = &notes,
+				    .is_kernel = true, .text_start = runs_at };
+	atomic_bool unwanted = false;
+	int libc = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
+
+	assert_int_equal(kernel_text_of_file(w->img, &begin), 0);
+	assert_int_equal(begin, addr);
+	assert_int_equal(parse_names(w->helpers.parsers, &file, &b, &unwanted), 0);
+	assert_int_equal(v[0].addr, runs_at + 1);
+	assert_int_equal(v[0].func_addr, runs_at);
+	assert_string_equal((char *)b.text.v + v[0].name, "_stext");
+	symbol_batch_release(&b);
+	b = (struct symbol_batch){ .v = v, .nr = 1 };
+	file.fd = libc;
+	file.binary = 4;
+	assert_true(parse_names(w->helpers.parsers, &file, &b, &unwanted) < 0);
+	symbol_batch_release(&b);
+	close(libc);
+}
+
+static const char *const places_of_5_4[] = {
+	".build-id/ab/cdef.debug", "boot/vmlinux-5.4-x", "boot/vmlinux-5.4-x.debug",
+	"lib/modules/5.4-x/vmlinux", "lib/modules/5.4-x/vmlinux.debug",
+};
+
+static void test_places_of_a_kernel(void **state)
+{
+	static const uint8_t id[] = { 0xab, 0xcd, 0xef };
+	struct world *w = *state;
+	struct kernel_wanted wanted = { "5.4-x", id, sizeof(id) };
+	char path[KERNEL_PLACE_MAX];
+	struct stat st;
+	size_t i;
+
+	for (i = 0; kernel_debug_place(&wanted, i, path); i++)
+		assert_string_equal(path, places_of_5_4[i]);
+	assert_int_equal(i, 5);
+	assert_int_equal(kernel_file_find(w->helpers.opener, w->helpers.parsers, &wanted, &st), -ENOENT);
+	/* The release may be a trace's words. */
+	wanted.release = "../../etc";
+	for (i = 0; kernel_root_place(&wanted, i, path); i++)
+		assert_false(strchr(path, '.') || strstr(path, "etc"));
+	wanted.build_id_len = 0;
+	assert_true(kernel_debug_place(&wanted, 0, path));
+	assert_string_equal(path, "");
+	assert_int_equal(kernel_text_begin(0x1000, 0x2000), 0x1000);
+	assert_int_equal(kernel_text_begin(0, 0x2000), 0x2000);
+	assert_int_equal(kernel_text_begin(0x1000, 0), 0x1000);
+}
+
 static void test_perf_map(void **state)
 {
 	static const char map[] = "100 10 first\n200 10 second\n100 10 third\n";
@@ -376,7 +445,7 @@ int main(void)
 		T(test_identity), T(test_owners), T(test_killed_while_it_parses), T(test_table),
 		T(test_part_of_a_table),
 		T(test_tables_that_are_not_sound),
-		T(test_names),	  T(test_perf_map),
+		T(test_names),	  T(test_names_of_a_kernel), T(test_places_of_a_kernel), T(test_perf_map),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -290,6 +290,55 @@ static void test_kernel(void **state)
 	kernel_symbols_free(k);
 }
 
+/* Debug information names functions as it likes. */
+static void add_two_lines(void *ctx, struct symbol_file *file, struct symbol_batch *b, const atomic_bool *unwanted)
+{
+	(void)unwanted;
+	assert_true(file->is_kernel && file->text_start == *(uint64_t *)ctx);
+	b->lines = calloc(2 * b->nr, sizeof(*b->lines));
+	bb_bytes(&b->text, "inlined\0made", 13);
+	for (size_t i = 0; i < b->nr; i++) {
+		struct symbol_place *p = &b->lines[b->nr_lines];
+
+		b->v[i].first_line = (uint32_t)b->nr_lines;
+		b->v[i].nr_lines = 2;
+		b->v[i].status = SYMBOL_OK;
+		b->v[i].name = b->v[i].sysname = p[1].name = p[1].sysname = (uint32_t)b->text.nr - 5;
+		p[0].name = p[0].sysname = (uint32_t)b->text.nr - 13;
+		p[0].file = p[1].file = p[0].decl_file = p[1].decl_file = SYMBOL_NO_NAME;
+		b->nr_lines += 2;
+	}
+}
+
+static void test_kernel_lines(void **state)
+{
+	static const char list[] = "ffffffff81000000 T _stext\nffffffff81000010 t one\nffffffff81001000 T _etext\n";
+	uint64_t start = 0xffffffff81000000;
+	const struct symbolizer_options opts = { .max_depth = 9, .look_up_lines = add_two_lines, .ctx = &start };
+	struct symbolizer *s = symbolizer_new(NULL, &opts);
+	char path[] = "/tmp/probee-kallsyms.XXXXXX";
+	int fd = mkstemp(path);
+	struct symbol_source src = { .kind = SOURCE_KERNEL, .text_start = start };
+	struct kernel_symbols *k;
+
+	(void)state;
+	assert_int_equal(write(fd, list, sizeof(list) - 1), sizeof(list) - 1);
+	assert_int_equal(kernel_symbols_load_from(path, "/nonexistent", "/nonexistent", &k), 0);
+	unlink(path);
+	src.data = k;
+	src.fd = fd;
+	assert_int_equal(symbolizer_add(s, KERNEL, &src), 0);
+	ask(s, KERNEL, 1, start + 0x20);
+	collect(s);
+	assert_string_equal(got.name[1], "one");
+	assert_int_equal(got.sym[1].func_addr, start + 0x10);
+	assert_int_equal(got.sym[1].status, SYMBOL_OK);
+	assert_int_equal(got.sym[1].nr_lines, 2);
+	symbolizer_free(s);
+	assert_int_equal(fcntl(fd, F_GETFD), -1);	/* it was taken */
+	kernel_symbols_free(k);
+}
+
 /* Tables are dropped and loaded again all the time; nothing may be lost or said twice. */
 static void exactly_once(struct worker_pool *p, size_t max_table_bytes)
 {
@@ -490,6 +539,7 @@ int main(void)
 		cmocka_unit_test(test_statuses),
 		cmocka_unit_test(test_vdso),
 		cmocka_unit_test(test_kernel),
+		cmocka_unit_test(test_kernel_lines),
 		cmocka_unit_test(test_exactly_once),
 		cmocka_unit_test(test_refused_answer),
 		cmocka_unit_test(test_request_from_an_answer),

@@ -117,9 +117,11 @@ void session_free(struct session *s)
 	free(s);
 }
 
-void session_kernel(struct session *s, const struct kernel_symbols *kernel)
+void session_kernel(struct session *s, const struct kernel_symbols *kernel,
+		    struct kernel_debug *debug)
 {
 	s->definer.deps.kernel = kernel;
+	s->definer.deps.kernel_debug = debug;
 }
 
 int session_emit(struct session *s, const struct record *rec)

@@ -36,6 +36,7 @@ struct patience;
 struct process;
 struct process_tracker;
 struct symbolizer;
+struct kernel_debug;
 struct kernel_symbols;
 
 struct session_deps {
@@ -81,8 +82,12 @@ struct session_stats {
 
 int session_new(const struct session_deps *deps, struct session **sp);
 void session_free(struct session *s);		/* NULL is fine */
-/* Borrowed until session_free(). NULL, or not called: frames of the kernel stay without names. */
-void session_kernel(struct session *s, const struct kernel_symbols *kernel);
+/*
+ * Borrowed until session_free(). NULL, or not called: frames of the kernel stay without names.
+ * debug: as in struct stack_definer_deps.
+ */
+void session_kernel(struct session *s, const struct kernel_symbols *kernel,
+		    struct kernel_debug *debug);
 /*
  * To be called before session_begin(). Returns the number of the event, 1, 2, 3, ...;
  * -E2BIG: there are more than WIRE_MAX_EVENTS.

@@ -103,6 +103,23 @@ static uint32_t user_frame(struct stack_definer *d, struct process *p, uint64_t 
 	return id;
 }
 
+/* Where the kernel has debug information, the symbolizer looks its names up, with lines. */
+static void add_kernel_file(struct stack_definer *d, const struct kernel_region *r, uint32_t binary)
+{
+	struct kernel_debug *debug = d->deps.kernel_debug;
+	struct symbol_source src = { .kind = SOURCE_KERNEL, .data = d->deps.kernel,
+				     .text_start = r->start };
+
+	if (!debug || debug->fd < 0 || d->deps.no_names)
+		return;
+	src.fd = debug->fd;
+	src.inode = debug->inode;
+	src.owner = debug->inode.uid;
+	debug->fd = -1;
+	if (!symbolizer_add(d->deps.symbolizer, binary, &src))
+		d->kernel_with_lines = binary;
+}
+
 /* The binary that stands for a region of kernel text. */
 static uint32_t region_binary(struct stack_definer *d, const struct kernel_region *r)
 {
@@ -125,10 +142,12 @@ static uint32_t region_binary(struct stack_definer *d, const struct kernel_regio
 	b->build_id_len = r->build_id_len;
 	b->size_bytes = r->end - r->start;
 	*place = (struct region_binary){ r, b->index };
+	if (kind == BINARY_KERNEL)
+		add_kernel_file(d, r, b->index);
 	return b->index;
 }
 
-/* Kernel symbols are in memory, so the name is written at once, without the symbolizer. */
+/* Kernel symbols are in memory, so a name alone is written at once, without the symbolizer. */
 static void name_kernel_frame(struct stack_definer *d, uint32_t id, uint64_t addr, uint64_t call)
 {
 	struct record rec = { .tag = REC_SYMBOL, .symbol = { .frame = id, .status = SYMBOL_NONE } };
@@ -172,6 +191,8 @@ static uint32_t kernel_frame(struct stack_definer *d, uint64_t addr, bool exact)
 			  &is_new);
 	if (is_new && id && d->deps.no_names)
 		d->unresolved++;
+	else if (is_new && id && f.binary && f.binary == d->kernel_with_lines)
+		symbolizer_request(d->deps.symbolizer, f.binary, id, call, !exact);
 	else if (is_new && id && d->deps.kernel)
 		name_kernel_frame(d, id, addr, call);
 	return id;

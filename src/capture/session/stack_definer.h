@@ -19,6 +19,7 @@
 
 #include "src/capture/stacks/wire_decode.h"
 #include "src/model/record.h"
+#include "src/symbolize/symbolizer.h"
 
 struct binaries;
 struct definitions;
@@ -27,7 +28,12 @@ struct kernel_symbols;
 struct process;
 struct region_binary;
 struct stacks;
-struct symbolizer;
+
+/* The file with the kernel's debug information, sealed. fd -1: there is none. */
+struct kernel_debug {
+	int fd;
+	struct symbol_inode inode;
+};
 
 /* All borrowed. */
 struct stack_definer_deps {
@@ -39,6 +45,8 @@ struct stack_definer_deps {
 	struct binaries *binaries;
 	struct symbolizer *symbolizer;
 	const struct kernel_symbols *kernel;	/* NULL: there are none (session_kernel()) */
+	/* The descriptor is taken, and -1 then. NULL: there is no such file. */
+	struct kernel_debug *kernel_debug;
 	/* Told of each binary that a new stack goes through. NULL: not wanted. */
 	void (*on_binary)(void *ctx, uint32_t binary, uint64_t time_ns);
 	bool no_names;			/* none are requested, nor written for the kernel */
@@ -50,6 +58,7 @@ struct stack_definer {
 	uint64_t unresolved;	/* kernel frames without a name, and all that none is wanted for */
 	struct region_binary *regions;	/* binaries that stand for regions of kernel text */
 	size_t nr_regions, cap_regions;
+	uint32_t kernel_with_lines;	/* the binary whose names come with lines; 0: none */
 };
 
 void stack_definer_release(struct stack_definer *d);
