@@ -85,7 +85,7 @@ static bool read_cie_head(const struct cfi_input *in, struct cfi_cie *cie, struc
 	if (version == 4 && (br_u8(r) != ADDRESS_SIZE || br_u8(r)))
 		return false;
 	cie->code_align = br_uv(r);
-	cie->data_align = cfi_sleb(r);
+	cie->data_align = br_sleb(r);
 	cie->ra_reg = version == 1 ? br_u8(r) : br_uv(r);
 	if (*letters == 'z')
 		read_augmentation(in, cie, letters + 1, r);

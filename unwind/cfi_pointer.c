@@ -17,24 +17,6 @@ enum {
 
 #define POINTER_SIZE 8
 
-int64_t cfi_sleb(struct byte_reader *r)
-{
-	uint64_t v = 0;
-
-	for (unsigned shift = 0; shift < 70; shift += 7) {
-		uint8_t b = br_u8(r);
-
-		v |= (uint64_t)(b & 0x7f) << shift;
-		if (b & 0x80)
-			continue;
-		if (b & 0x40 && shift + 7 < 64)
-			v |= ~0ull << (shift + 7);
-		return r->bad ? 0 : (int64_t)v;
-	}
-	r->bad = true;
-	return 0;
-}
-
 uint64_t cfi_pointer_bare(struct byte_reader *r, uint8_t encoding)
 {
 	switch (encoding & PE_FORMAT) {
@@ -46,7 +28,7 @@ uint64_t cfi_pointer_bare(struct byte_reader *r, uint8_t encoding)
 	case PE_ULEB128:
 		return br_uv(r);
 	case PE_SLEB128:
-		return (uint64_t)cfi_sleb(r);
+		return (uint64_t)br_sleb(r);
 	case PE_UDATA2:
 		return br_u16(r);
 	case PE_SDATA2:

@@ -11,12 +11,6 @@
 #include "unwind/cfi.h"
 
 /*
- * Signed LEB128; longer than 10 bytes is bad. (bytes.h reads DWARF's unsigned numbers, but its
- * signed ones are of another form.)
- */
-int64_t cfi_sleb(struct byte_reader *r);
-
-/*
  * Reads a pointer at r, which reads in->eh_frame. Sets r->bad for a pointer that needs the running
  * process (indirect), that is left out, or that has no meaning here (relative to a function).
  */

@@ -107,7 +107,7 @@ static int64_t factored_operand(struct cfi_program *p)
 
 static int64_t signed_factored_operand(struct cfi_program *p)
 {
-	return factored(p, cfi_sleb(&p->r));
+	return factored(p, br_sleb(&p->r));
 }
 
 static struct byte_reader block(struct cfi_program *p)

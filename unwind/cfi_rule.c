@@ -44,7 +44,7 @@ static bool read_breg(struct byte_reader *expr, uint8_t *reg, int64_t *off)
 	uint8_t op = br_u8(expr);
 
 	*reg = (uint8_t)(op - EX_BREG0);
-	*off = cfi_sleb(expr);
+	*off = br_sleb(expr);
 	return !expr->bad && op >= EX_BREG0 && op <= EX_BREG31 && fits(*off);
 }
 

@@ -87,6 +87,25 @@ static inline uint64_t br_uv(struct byte_reader *r)
 	return 0;
 }
 
+/* Signed LEB128 of DWARF; more than 10 bytes is bad. */
+static inline int64_t br_sleb(struct byte_reader *r)
+{
+	uint64_t v = 0;
+
+	for (unsigned shift = 0; shift < 70; shift += 7) {
+		uint8_t b = br_u8(r);
+
+		v |= (uint64_t)(b & 0x7f) << shift;
+		if (b & 0x80)
+			continue;
+		if (b & 0x40 && shift < 57)
+			v |= ~(uint64_t)0 << (shift + 7);
+		return r->bad ? 0 : (int64_t)v;
+	}
+	r->bad = true;
+	return 0;
+}
+
 /* Zig-zag varint. */
 static inline int64_t br_sv(struct byte_reader *r)
 {

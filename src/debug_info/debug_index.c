@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "src/base/bisect.h"
+
 #define MAX_OVERLAPS 16			/* ranges before the nearest one that are looked at */
 
 static int by_addr(const void *a, const void *b)
@@ -37,17 +39,9 @@ int debug_index_open(const void *data, size_t len, struct debug_index *ix)
 
 int debug_index_find(const struct debug_index *ix, uint64_t addr, uint64_t *unit)
 {
-	size_t lo = 0, hi = ix->nr;
+	size_t after = bisect(ix->nr, i, ix->v[i].lo <= addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (ix->v[mid].lo <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (size_t i = lo; i > 0 && lo - i < MAX_OVERLAPS; i--)
+	for (size_t i = after; i > 0 && after - i < MAX_OVERLAPS; i--)
 		if (addr < ix->v[i - 1].hi) {
 			*unit = ix->v[i - 1].unit;
 			return 0;

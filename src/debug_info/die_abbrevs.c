@@ -133,24 +133,6 @@ static uint8_t slot_of(uint64_t name)
 	return name < sizeof(slots) ? slots[name] : DIE_NO_SLOT;
 }
 
-int64_t die_signed(struct byte_reader *r)
-{
-	uint64_t v = 0;
-
-	for (unsigned shift = 0; shift < 70; shift += 7) {
-		uint8_t b = br_u8(r);
-
-		v |= (uint64_t)(b & 0x7f) << shift;
-		if (b & 0x80)
-			continue;
-		if (b & 0x40 && shift < 57)
-			v |= ~(uint64_t)0 << (shift + 7);
-		return r->bad ? 0 : (int64_t)v;
-	}
-	r->bad = true;
-	return 0;
-}
-
 /* The attributes of one abbreviation. */
 struct attrs {
 	struct die_step v[MAX_ATTRS];
@@ -240,7 +222,7 @@ static int read_attrs(struct byte_reader *r, const struct die_sizes *sizes, stru
 		s->class = (uint8_t)form_class((unsigned)form);
 		s->size = size & 0xffffff;
 		if (s->kind == FORM_CONST)
-			s->value = die_signed(r);
+			s->value = br_sleb(r);
 		if (s->kind == FORM_UNKNOWN)
 			return -EBADMSG;
 	}

@@ -125,6 +125,3 @@ static inline const struct die_abbrev *die_abbrevs_find(const struct die_abbrevs
 		return &a->v[code - 1];
 	return die_abbrevs_find_other(a, code);
 }
-
-/* Signed LEB128; more than 10 octets is bad. */
-int64_t die_signed(struct byte_reader *r);

@@ -41,7 +41,7 @@ static uint64_t value_of(struct byte_reader *r, unsigned kind, uint32_t size, co
 	switch (kind) {
 	case FORM_FIXED: return fixed_of(r, size);
 	case FORM_UNSIGNED: return die_unsigned(r);
-	case FORM_SIGNED: return (uint64_t)die_signed(r);
+	case FORM_SIGNED: return (uint64_t)br_sleb(r);
 	case FORM_BLOCK: br_bytes(r, br_fixed(r, size)); break;
 	case FORM_LONG_BLOCK: br_bytes(r, die_unsigned(r)); break;
 	case FORM_STRING:

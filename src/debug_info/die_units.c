@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "src/base/array.h"
+#include "src/base/bisect.h"
 #include "src/debug_info/line_program.h"
 #include "src/debug_info/work_limit.h"
 
@@ -157,17 +158,9 @@ uint64_t die_units_entry(const struct die_units *us, size_t i)
 /* The header of the unit around an offset, or NULL. */
 static const struct unit_header *header_of(const struct die_units *us, uint64_t offset)
 {
-	size_t lo = 0, hi = us->nr;
+	size_t after = bisect(us->nr, i, us->v[i].offset <= offset);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (us->v[mid].offset <= offset)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && offset < us->v[lo - 1].end ? &us->v[lo - 1] : NULL;
+	return after && offset < us->v[after - 1].end ? &us->v[after - 1] : NULL;
 }
 
 /* The place of the unit that was not used for longest. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "src/base/array.h"
+#include "src/base/bisect.h"
 #include "src/base/bytes.h"
 
 #define MAX_PCS (1u << 20)
@@ -50,15 +51,7 @@ void go_pcs_release(struct go_pcs *p)
 
 int32_t go_pcs_find(const struct go_pcs *p, uint32_t at)
 {
-	size_t lo = 0, hi = p->nr;
+	size_t first = bisect(p->nr, i, p->v[i].end <= at);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (p->v[mid].end <= at)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < p->nr ? p->v[lo].value : GO_NO_VALUE;
+	return first < p->nr ? p->v[first].value : GO_NO_VALUE;
 }

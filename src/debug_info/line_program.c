@@ -421,7 +421,7 @@ static void standard(struct machine *m, struct byte_reader *r, unsigned opcode)
 	switch (opcode) {
 	case DW_LNS_copy: add_row(m, false); break;
 	case DW_LNS_advance_pc: advance(m, br_uv(r)); break;
-	case DW_LNS_advance_line: m->line += (uint32_t)die_signed(r); break;
+	case DW_LNS_advance_line: m->line += (uint32_t)br_sleb(r); break;
 	case DW_LNS_set_file: m->file = br_uv(r); break;
 	case DW_LNS_set_column: m->column = (uint32_t)br_uv(r); break;
 	case DW_LNS_const_add_pc:
