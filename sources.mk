@@ -149,6 +149,7 @@ CAPTURE_SRCS := \
 	src/symbolize/demangle_bombs.c \
 	src/symbolize/elf_symbols.c \
 	src/symbolize/go_symbols.c \
+	src/symbolize/kernel_code.c \
 	src/symbolize/kernel_hidden.c \
 	src/symbolize/kernel_regions.c \
 	src/symbolize/kernel_symbols.c \

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "src/base/fail.h"
+#include "src/capture/processes/task_events.h"
 #include "src/capture/recorder_parts.h"
 #include "src/capture/session/session.h"
 #include "src/parse/kernel_file.h"
@@ -114,7 +115,7 @@ int recorder_kernel_take(struct recorder *r)
 	k->is_there = true;
 	if (k->symbols && kernel_symbols_hidden(k->symbols))
 		say_hidden();
-	session_kernel(r->session, k->symbols, &k->debug);
+	session_kernel(r->session, &(struct session_kernel){ k->symbols, &k->debug, &k->code });
 	return held_stacks_give(&k->held, give_held, r);
 }
 
@@ -147,8 +148,18 @@ int recorder_give(struct recorder *r, const struct wire_stack *stack, uint32_t s
 	return err ? err : session_sample(r->session, stack, scan);
 }
 
+void recorder_kernel_code(void *recorder, const struct task_event *ev)
+{
+	struct recorder *r = recorder;
+
+	kernel_code_event(&r->kernel.code,
+			  &(struct kernel_code_event){ ev->time_ns, ev->start, (uint32_t)ev->len,
+						       ev->is_bpf, ev->is_end, ev->text });
+}
+
 void recorder_kernel_close(struct recorder *r)
 {
+	kernel_code_release(&r->kernel.code);
 	kernel_files_close(&r->kernel.files);
 	held_stacks_release(&r->kernel.held);
 	kernel_symbols_free(r->kernel.symbols);

@@ -235,6 +235,7 @@ static int open_tracker(struct recorder *r)
 		.begin_thread = recorder_give_up_rights,
 		/* between two scans no event is urgent */
 		.patient = r->opts.programs == CAPTURE_SNAPSHOT,
+		.on_code = r->opts.user_only ? NULL : recorder_kernel_code,
 	};
 	int err = binaries_init(&r->binaries);
 

@@ -16,6 +16,7 @@
 #include "src/capture/stacks/held_stacks.h"
 #include "src/model/binary.h"
 #include "src/model/process.h"
+#include "src/symbolize/kernel_code.h"
 #include "src/symbolize/kernel_symbols.h"
 
 /* The reading of the kernel's symbols by a worker (recorder_kernel.c). */
@@ -27,6 +28,7 @@ struct kernel_job {
 	struct kernel_files files;
 	struct kernel_symbols *symbols;	/* the worker's until is_read; NULL: they cannot be read */
 	struct kernel_debug debug;	/* likewise */
+	struct kernel_code code;	/* the recorder's own */
 	bool is_asked, is_read;
 	bool is_there;			/* the session has them, or none are wanted */
 	struct held_stacks held;	/* until then */
@@ -78,6 +80,9 @@ bool recorder_has_filter(const struct recorder_options *o);
 
 /* ---- recorder_kernel.c ---- */
 
+/* process_tracker_deps.on_code; r: the recorder. */
+struct task_event;
+void recorder_kernel_code(void *r, const struct task_event *ev);
 /* Opens the files; their contents are asked for when they are needed. The workers are there. */
 void recorder_kernel_open(struct recorder *r);
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "src/base/clock.h"
+#include "src/symbolize/kernel_code.h"
 #include "src/symbolize/kernel_symbols.h"
 #include "tests/unit/elf_oracle.h"
 #include "tests/unit/stderr_text.h"
@@ -203,6 +204,43 @@ static void test_bpf_programs(void **state)
 	kernel_symbols_free(k);
 }
 
+/* What the kernel tells is kept up to a limit, the latest of it. */
+static void test_code_made_at_run_time(void **state)
+{
+	struct kernel_code c = { 0 };
+	struct kernel_code_event ev = { .len = 16, .name = "code" };
+
+	(void)state;
+	assert_null(kernel_code_find(&c, 0, 0));
+	for (uint32_t i = 0; i < MAX_KERNEL_CODE + 10; i++) {
+		ev.start = 0x1000 + i * 16;
+		ev.time_ns = i + 1;
+		ev.is_end = i >= 30 && i < 35;	/* five have ended */
+		kernel_code_event(&c, &ev);
+	}
+	assert_int_equal(c.nr, MAX_KERNEL_CODE);
+	assert_null(kernel_code_find(&c, 0x1000 + 9 * 16, UINT64_MAX - 1));
+	assert_non_null(kernel_code_find(&c, 0x1000 + 10 * 16, UINT64_MAX - 1));
+	assert_non_null(kernel_code_find(&c, 0x1000 + 30 * 16, 5));
+	assert_null(kernel_code_find(&c, 0x1000 + 30 * 16, 31));
+	assert_string_equal(kernel_code_module(&c.v[0]), "__builtin__kprobes");
+	/* What has ended long ago goes first. */
+	ev = (struct kernel_code_event){ 100 * NSEC_PER_SEC, 0x100, 8, true, false, "newer" };
+	kernel_code_event(&c, &ev);
+	assert_null(kernel_code_find(&c, 0x1000 + 30 * 16, 5));
+	assert_non_null(kernel_code_find(&c, 0x1000 + 10 * 16, UINT64_MAX - 1));
+	/* An end of which nobody was told. */
+	ev = (struct kernel_code_event){ 100000, 0x1000 + 20 * 16, 8, true, false, "new" };
+	kernel_code_event(&c, &ev);
+	assert_string_equal(kernel_code_find(&c, ev.start, 100000)->name, "new");
+	assert_string_equal(kernel_code_find(&c, ev.start, 99999)->name, "code");
+	assert_null(kernel_code_find(&c, ev.start + 8, 100000));
+	assert_string_equal(kernel_code_module(kernel_code_find(&c, ev.start, 100000)), "bpf");
+	kernel_code_event(&c, &(struct kernel_code_event){ 1, UINT64_MAX - 3, 16, true, false, "beyond" });
+	assert_null(kernel_code_find(&c, UINT64_MAX - 3, 1));
+	kernel_code_release(&c);
+}
+
 static void test_without_proc_modules(void **state)
 {
 	struct kernel_symbols *k = load("there_is_none");
@@ -300,6 +338,7 @@ int main(void)
 		cmocka_unit_test(test_arm64),
 		cmocka_unit_test(test_modules),
 		cmocka_unit_test(test_bpf_programs),
+		cmocka_unit_test(test_code_made_at_run_time),
 		cmocka_unit_test(test_without_proc_modules),
 		cmocka_unit_test(test_hidden_addresses),
 		cmocka_unit_test(test_damaged),

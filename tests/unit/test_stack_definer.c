@@ -20,6 +20,7 @@
 #include "src/model/process.h"
 #include "src/model/stacks.h"
 #include "src/proc/procfs.h"
+#include "src/symbolize/kernel_code.h"
 #include "src/symbolize/kernel_symbols.h"
 #include "src/symbolize/symbolizer.h"
 #include "tests/unit/recorded.h"
@@ -419,6 +420,45 @@ static void test_interrupted_in_the_kernel(void **state)
 	assert_int_not_equal(kernel_stack(w, 0, frames, 2), node);
 }
 
+static uint32_t one_kernel_frame(struct world *w, uint64_t addr, uint64_t time_ns)
+{
+	w->frames[0] = addr;
+	w->head = (struct wire_sample){ .time_ns = time_ns, .nr_kernel = 1 };
+	w->stack = (struct wire_stack){ .head = &w->head, .user = w->frames, .kernel = w->frames };
+	return stack_definer_kernel(&w->d, &w->stack);
+}
+
+/* The first of these programs was there before, and the second took its place. */
+static void test_programs_at_one_address(void **state)
+{
+	const uint64_t at = 0xffffffffd1000000;
+	const struct kernel_code_event events[] = {
+		{ 30, at, 0x100, true, true, "first" }, { 40, at + 0x40, 0x100, true, false, "second" },
+	};
+	struct kernel_code code = { 0 };
+	struct world *w = *state;
+	uint32_t first, second;
+
+	w->d.deps.kernel_code = &code;
+	kernel_code_event(&code, &events[0]);
+	first = one_kernel_frame(w, at + 0x50, 20);
+	kernel_code_event(&code, &events[1]);
+	second = one_kernel_frame(w, at + 0x50, 50);
+	assert_int_not_equal(first, second);
+	assert_name(w, first, 0, "first");
+	assert_name(w, second, 0, "second");
+	assert_frame(w, first, 0, FRAME_BPF, FRAME_RETURN_ADDRESS, 0x50);
+	assert_frame(w, second, 0, FRAME_BPF, FRAME_RETURN_ADDRESS, 0x100 + 0x10);
+	assert_int_equal(w->r.symbol[2].offset, 0x10);
+	assert_int_equal(one_kernel_frame(w, at + 0x50, 25), first);
+	/* Between the two, and behind the second, nothing is known. */
+	assert_int_equal(recorded_caller(&w->r, one_kernel_frame(w, at + 0x50, 35), 0)->flags,
+			 FRAME_RETURN_ADDRESS | FRAME_UNMAPPED);
+	assert_int_equal(recorded_caller(&w->r, one_kernel_frame(w, at + 0x141, 50), 0)->flags,
+			 FRAME_RETURN_ADDRESS | FRAME_UNMAPPED);
+	kernel_code_release(&code);
+}
+
 static void test_kernel_without_names(void **state)
 {
 	static const uint64_t frames[] = { 0xffffffffd0000000ull };
@@ -477,6 +517,7 @@ int main(void)
 		T(test_deferred_stack_is_whole),
 		T(test_kernel_stack),
 		T(test_interrupted_in_the_kernel),
+		T(test_programs_at_one_address),
 		T(test_kernel_without_names),
 		T(test_own_frames_are_left_out),
 		T(test_sink_fails),

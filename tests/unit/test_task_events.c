@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <poll.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -16,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -307,6 +309,57 @@ static void test_losses_are_told(void **state)
 	task_events_close(te);
 }
 
+static int own_program(const struct log *log, const struct task_event *ev)
+{
+	(void)log;
+	return ev->kind == TASK_EVENT_CODE && strstr(ev->text, "_probee_events");
+}
+
+/* A BPF program that does nothing. -1: it may not be loaded here. */
+static int load_program(void)
+{
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K }, { .code = BPF_JMP | BPF_EXIT },
+	};
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.prog_type = BPF_PROG_TYPE_SOCKET_FILTER;
+	attr.insns = (uintptr_t)insns;
+	attr.insn_cnt = 2;
+	attr.license = (uintptr_t)"GPL";
+	memcpy(attr.prog_name, "probee_events", 14);
+	return (int)syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr));
+}
+
+static void test_code_of_the_kernel(void **state)
+{
+	struct task_events *te = open_or_skip();
+	struct log log = { .want = own_program };
+	int fd = load_program();
+
+	(void)state;
+	if (fd < 0) {
+		task_events_close(te);
+		skip();
+	}
+	close(fd);
+	/* A program is given up by a worker of the kernel. */
+	for (unsigned i = 0; i < 500 && log.nr < 2; i++) {
+		usleep(10000);
+		assert_int_equal(task_events_drain(te, keep, &log), 0);
+	}
+	assert_int_equal(log.nr, 2);
+	assert_false(log.v[0].ev.is_end);
+	assert_true(log.v[1].ev.is_end);
+	assert_true(log.v[0].ev.is_bpf && log.v[1].ev.is_bpf);
+	assert_int_equal(log.v[0].ev.start, log.v[1].ev.start);
+	assert_in_range(log.v[0].ev.len, 1, 4096);
+	assert_true(log.v[0].ev.time_ns <= log.v[1].ev.time_ns);
+	free(log.v);
+	task_events_close(te);
+}
+
 static void test_error_of_the_callback(void **state)
 {
 	struct task_events *te = open_or_skip();
@@ -336,6 +389,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_readable_when_something_happens),
 		cmocka_unit_test(test_every_record_comes_once),
 		cmocka_unit_test(test_losses_are_told),
+		cmocka_unit_test(test_code_of_the_kernel),
 		cmocka_unit_test(test_error_of_the_callback),
 	};
 

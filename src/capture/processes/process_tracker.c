@@ -418,16 +418,25 @@ static int event_lost(struct process_tracker *t, const struct task_event *ev)
 	return 0;
 }
 
+static int event_code(struct process_tracker *t, const struct task_event *ev)
+{
+	if (t->deps.on_code)
+		t->deps.on_code(t->deps.ctx, ev);
+	return 0;
+}
+
 int process_tracker_event(void *ctx, const struct task_event *ev)
 {
 	static int (*const handlers[])(struct process_tracker *, const struct task_event *) = {
 		[TASK_EVENT_FORK] = event_fork, [TASK_EVENT_EXEC] = event_exec,
 		[TASK_EVENT_COMM] = event_comm, [TASK_EVENT_MAP] = event_map,
-		[TASK_EVENT_EXIT] = event_exit, [TASK_EVENT_LOST] = event_lost,
+		[TASK_EVENT_EXIT] = event_exit, [TASK_EVENT_CODE] = event_code,
+		[TASK_EVENT_LOST] = event_lost,
 	};
 	struct process_tracker *t = ctx;
+	bool is_of_task = ev->kind != TASK_EVENT_LOST && ev->kind != TASK_EVENT_CODE;
 
-	if (ev->kind != TASK_EVENT_LOST && ev->kind != TASK_EVENT_FORK && !wanted(t, ev->tgid))
+	if (is_of_task && ev->kind != TASK_EVENT_FORK && !wanted(t, ev->tgid))
 		return 0;
 	if (ev->kind == TASK_EVENT_FORK && !wanted(t, ev->tgid) && !wanted(t, ev->parent_tgid))
 		return 0;

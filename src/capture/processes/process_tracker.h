@@ -64,6 +64,8 @@ struct process_tracker_deps {
 	struct cmdlines *cmdlines;	/* NULL: not wanted */
 	void (*begin_thread)(void);	/* what its thread does first; NULL: nothing */
 	bool patient;			/* the fd is readable only when very many events wait */
+	/* Told of TASK_EVENT_CODE. NULL: not wanted. */
+	void (*on_code)(void *ctx, const struct task_event *ev);
 	void *ctx;
 };
 

@@ -66,6 +66,14 @@ struct task_body {
 	uint64_t time_ns;
 };
 
+struct code_body {
+	struct perf_event_header header;
+	uint64_t addr;
+	uint32_t len;
+	uint16_t type, flags;
+	char name[];
+};
+
 struct lost_body {
 	struct perf_event_header header;
 	uint64_t id, lost;
@@ -75,7 +83,8 @@ static int open_cpu(const struct task_events *te, struct cpu_buffer *b)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .size = sizeof(attr),
-		.mmap = 1, .mmap2 = 1, .comm = 1, .comm_exec = 1, .task = 1, .sample_id_all = 1,
+		.mmap = 1, .mmap2 = 1, .comm = 1, .comm_exec = 1, .task = 1, .ksymbol = 1,
+		.sample_id_all = 1,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
 		.use_clockid = 1, .clockid = CLOCK_MONOTONIC,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
@@ -238,6 +247,21 @@ static bool decode_task(const struct perf_event_header *h, struct task_event *ev
 	return is_visible(t->pid);
 }
 
+static bool decode_code(const struct perf_event_header *h, struct task_event *ev)
+{
+	const struct code_body *c = (const void *)h;
+
+	if (h->size < sizeof(*c) + sizeof(struct trailer))
+		return false;
+	ev->kind = TASK_EVENT_CODE;
+	ev->start = c->addr;
+	ev->len = c->len;
+	ev->is_bpf = c->type == PERF_RECORD_KSYMBOL_TYPE_BPF;
+	ev->is_end = c->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER;
+	ev->text = text_at(h, sizeof(*c));
+	return true;
+}
+
 static bool decode(const struct perf_event_header *h, struct task_event *ev)
 {
 	struct trailer tail;
@@ -256,6 +280,8 @@ static bool decode(const struct perf_event_header *h, struct task_event *ev)
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
 		return decode_task(h, ev);
+	case PERF_RECORD_KSYMBOL:
+		return decode_code(h, ev);
 	case PERF_RECORD_LOST:
 		ev->kind = TASK_EVENT_LOST;
 		ev->lost = ((const struct lost_body *)h)->lost;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Forks, execs, executable mappings, renames and exits as they happen, from a PERF_COUNT_SW_DUMMY
- * event on each CPU.
+ * Forks, execs, executable mappings, renames and exits as they happen, and code that the kernel
+ * makes (src/symbolize/kernel_code.h), from a PERF_COUNT_SW_DUMMY event on each CPU.
  *
  *	task_events_open(patient, &te)
  *	task_events_fd(te)		an epoll fd; readable as soon as there is an event, or
@@ -23,6 +23,7 @@ enum task_event_kind {
 	TASK_EVENT_COMM,
 	TASK_EVENT_MAP,
 	TASK_EVENT_EXIT,
+	TASK_EVENT_CODE,		/* of no task: the kernel has made or given up code */
 	TASK_EVENT_LOST
 };
 
@@ -31,10 +32,11 @@ struct task_event {
 	uint64_t time_ns;
 	uint32_t tgid, tid;
 	uint32_t parent_tgid;		/* FORK */
-	uint64_t start, len, pgoff_bytes;	/* MAP */
+	uint64_t start, len, pgoff_bytes;	/* MAP, CODE */
 	uint64_t dev, ino;
 	uint8_t prot;
-	const char *text;		/* MAP: path; COMM, EXEC: name; borrowed for the call */
+	bool is_bpf, is_end;		/* CODE */
+	const char *text;	/* MAP: path; COMM, EXEC, CODE: name; borrowed for the call */
 	uint64_t lost;			/* LOST; 0: not known how many */
 };
 

@@ -117,11 +117,11 @@ void session_free(struct session *s)
 	free(s);
 }
 
-void session_kernel(struct session *s, const struct kernel_symbols *kernel,
-		    struct kernel_debug *debug)
+void session_kernel(struct session *s, const struct session_kernel *k)
 {
-	s->definer.deps.kernel = kernel;
-	s->definer.deps.kernel_debug = debug;
+	s->definer.deps.kernel = k->symbols;
+	s->definer.deps.kernel_debug = k->debug;
+	s->definer.deps.kernel_code = k->code;
 }
 
 int session_emit(struct session *s, const struct record *rec)

@@ -6,7 +6,7 @@
  *
  *	session_new(&deps, &s)
  *	session_add_event(s, &event) ...	each source of stacks
- *	session_kernel(s, symbols)		before the first stack with frames of the kernel
+ *	session_kernel(s, &k)			before the first stack with frames of the kernel
  *	session_begin(s, &info)			writes META, CLOCK, and an EVENT for each source
  *	session_sample(s, stack, scan) ...	writes a SAMPLE and its definitions
  *	session_scan(s, &scan)			after the rows of a scan: writes its SCAN record
@@ -36,6 +36,7 @@ struct patience;
 struct process;
 struct process_tracker;
 struct symbolizer;
+struct kernel_code;
 struct kernel_debug;
 struct kernel_symbols;
 
@@ -82,12 +83,15 @@ struct session_stats {
 
 int session_new(const struct session_deps *deps, struct session **sp);
 void session_free(struct session *s);		/* NULL is fine */
-/*
- * Borrowed until session_free(). NULL, or not called: frames of the kernel stay without names.
- * debug: as in struct stack_definer_deps.
- */
-void session_kernel(struct session *s, const struct kernel_symbols *kernel,
-		    struct kernel_debug *debug);
+/* Borrowed until session_free(), as in struct stack_definer_deps. */
+struct session_kernel {
+	const struct kernel_symbols *symbols;
+	struct kernel_debug *debug;
+	const struct kernel_code *code;
+};
+
+/* Not called, or without symbols: frames of the kernel stay without names. */
+void session_kernel(struct session *s, const struct session_kernel *k);
 /*
  * To be called before session_begin(). Returns the number of the event, 1, 2, 3, ...;
  * -E2BIG: there are more than WIRE_MAX_EVENTS.

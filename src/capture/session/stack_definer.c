@@ -13,18 +13,21 @@
 #include "src/model/binary.h"
 #include "src/model/process.h"
 #include "src/model/stacks.h"
+#include "src/symbolize/kernel_code.h"
 #include "src/symbolize/kernel_symbols.h"
 #include "src/symbolize/symbolizer.h"
 #include "unwind/unwind_limits.h"
 
 struct region_binary {
 	const struct kernel_region *region;
+	const char *module;		/* of code made at run time, instead */
 	uint32_t binary;		/* index */
 };
 
 void stack_definer_release(struct stack_definer *d)
 {
 	free(d->regions);
+	free(d->made);
 }
 
 /* An error of the sink is not returned: it comes again with the next sample. */
@@ -141,25 +144,25 @@ static uint32_t region_binary(struct stack_definer *d, const struct kernel_regio
 	memcpy(b->build_id, r->build_id, sizeof(r->build_id));
 	b->build_id_len = r->build_id_len;
 	b->size_bytes = r->end - r->start;
-	*place = (struct region_binary){ r, b->index };
+	*place = (struct region_binary){ .region = r, .binary = b->index };
 	if (kind == BINARY_KERNEL)
 		add_kernel_file(d, r, b->index);
 	return b->index;
 }
 
 /* Kernel symbols are in memory, so a name alone is written at once, without the symbolizer. */
-static void name_kernel_frame(struct stack_definer *d, uint32_t id, uint64_t addr, uint64_t call)
+static void name_kernel_frame(struct stack_definer *d, uint32_t id, uint64_t offset,
+			      const char *name)
 {
 	struct record rec = { .tag = REC_SYMBOL, .symbol = { .frame = id, .status = SYMBOL_NONE } };
-	struct kernel_symbol ks;
 	struct rec_line line = { 0 };
 
-	if (!kernel_symbols_find(d->deps.kernel, call, &ks)) {
-		struct symbol_line l = { .name = ks.name, .sysname = ks.name, .lang = LANG_C };
+	if (name) {
+		struct symbol_line l = { .name = name, .sysname = name, .lang = LANG_C };
 
 		line.func = definitions_func(d->deps.defs, &l);
 		rec.symbol.status = SYMBOL_OK_SYMTAB;
-		rec.symbol.offset = addr - ks.addr;
+		rec.symbol.offset = offset;
 		rec.symbol.lines = &line;
 		rec.symbol.nr_lines = 1;
 	} else {
@@ -168,11 +171,50 @@ static void name_kernel_frame(struct stack_definer *d, uint32_t id, uint64_t add
 	emit(d, &rec);
 }
 
+/* The binary that stands for all code of a module that was made at run time. */
+static uint32_t made_binary(struct stack_definer *d, const char *module, uint8_t kind)
+{
+	static const struct file_id none;
+	struct region_binary *place;
+	struct binary *b;
+
+	for (size_t i = 0; i < d->nr_made; i++)
+		if (!strcmp(d->made[i].module, module))
+			return d->made[i].binary;
+	b = binaries_add(d->deps.binaries, &none, module, kind);
+	place = b ? array_push(&d->made, &d->nr_made, &d->cap_made) : NULL;
+	if (!place)
+		return 0;
+	*place = (struct region_binary){ .module = module, .binary = b->index };
+	return b->index;
+}
+
+/* Its addresses are places of its own, because other code may have been there before. */
+static uint32_t made_frame(struct stack_definer *d, const struct made_code *m, uint64_t addr,
+			   bool exact)
+{
+	struct stack_frame f = { .addr = m->place + (addr - m->start),
+				 .kind = m->is_bpf ? FRAME_BPF : FRAME_KERNEL,
+				 .flags = exact ? 0 : FRAME_RETURN_ADDRESS };
+	bool is_new;
+	uint32_t id;
+
+	f.binary = made_binary(d, kernel_code_module(m), m->is_bpf ? BINARY_BPF : BINARY_MODULE);
+	id = define_frame(d, &f, f.binary ? definitions_binary(d->deps.defs, f.binary) : 0,
+			  &is_new);
+	if (is_new && id && d->deps.no_names)
+		d->unresolved++;
+	else if (is_new && id)
+		name_kernel_frame(d, id, addr - m->start, m->name);
+	return id;
+}
+
 static uint32_t kernel_frame(struct stack_definer *d, uint64_t addr, bool exact)
 {
 	uint64_t call = exact ? addr : addr - 1;
 	const struct kernel_region *r =
 		d->deps.kernel ? kernel_symbols_region(d->deps.kernel, call) : NULL;
+	struct kernel_symbol ks;
 	struct stack_frame f = { .addr = addr,
 				 .kind = FRAME_KERNEL,
 				 .flags = exact ? 0 : FRAME_RETURN_ADDRESS };
@@ -193,8 +235,10 @@ static uint32_t kernel_frame(struct stack_definer *d, uint64_t addr, bool exact)
 		d->unresolved++;
 	else if (is_new && id && f.binary && f.binary == d->kernel_with_lines)
 		symbolizer_request(d->deps.symbolizer, f.binary, id, call, !exact);
+	else if (is_new && id && d->deps.kernel && !kernel_symbols_find(d->deps.kernel, call, &ks))
+		name_kernel_frame(d, id, addr - ks.addr, ks.name);
 	else if (is_new && id && d->deps.kernel)
-		name_kernel_frame(d, id, addr, call);
+		name_kernel_frame(d, id, 0, NULL);
 	return id;
 }
 
@@ -266,6 +310,28 @@ uint32_t stack_definer_user(struct stack_definer *d, struct process *p, const st
 	return node;
 }
 
+/* The code at frame i that was made while recording. */
+static const struct made_code *made_at(const struct stack_definer *d, const struct wire_stack *w,
+				       size_t i, bool exact)
+{
+	uint64_t call = exact ? w->kernel[i] : w->kernel[i] - 1;
+
+	return d->deps.kernel_code ? kernel_code_find(d->deps.kernel_code, call, w->head->time_ns)
+				   : NULL;
+}
+
+/* Such code has other code's addresses at other times. */
+static void hash_made_code(const struct stack_definer *d, const struct wire_stack *w, size_t first,
+			   bool exact, struct stack_hash *h)
+{
+	for (size_t i = first; i < w->head->nr_kernel; i++) {
+		const struct made_code *m = made_at(d, w, i, exact && i == first);
+
+		if (m)
+			stack_hash_add(h, &m->place, 1);
+	}
+}
+
 uint32_t stack_definer_kernel(struct stack_definer *d, const struct wire_stack *w)
 {
 	bool exact = w->head->flags & WIRE_IN_KERNEL;
@@ -279,12 +345,18 @@ uint32_t stack_definer_kernel(struct stack_definer *d, const struct wire_stack *
 		return 0;
 	stack_hash_init(&h, exact);
 	stack_hash_add(&h, w->kernel + first, nr - first);
+	hash_made_code(d, w, first, exact, &h);
 	node = stacks_cached(d->deps.stacks, &h);
 	if (node != UINT32_MAX)
 		return node;
 	node = 0;
-	for (size_t i = nr; i-- > first;)
-		node = define_node(d, node, kernel_frame(d, w->kernel[i], exact && i == first));
+	for (size_t i = nr; i-- > first;) {
+		bool is_exact = exact && i == first;
+		const struct made_code *m = made_at(d, w, i, is_exact);
+
+		node = define_node(d, node, m ? made_frame(d, m, w->kernel[i], is_exact)
+					      : kernel_frame(d, w->kernel[i], is_exact));
+	}
 	stacks_remember(d->deps.stacks, &h, node);
 	return node;
 }

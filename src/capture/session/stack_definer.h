@@ -24,6 +24,7 @@
 struct binaries;
 struct definitions;
 struct jit_names;
+struct kernel_code;
 struct kernel_symbols;
 struct process;
 struct region_binary;
@@ -47,6 +48,7 @@ struct stack_definer_deps {
 	const struct kernel_symbols *kernel;	/* NULL: there are none (session_kernel()) */
 	/* The descriptor is taken, and -1 then. NULL: there is no such file. */
 	struct kernel_debug *kernel_debug;
+	const struct kernel_code *kernel_code;	/* NULL: not known */
 	/* Told of each binary that a new stack goes through. NULL: not wanted. */
 	void (*on_binary)(void *ctx, uint32_t binary, uint64_t time_ns);
 	bool no_names;			/* none are requested, nor written for the kernel */
@@ -58,6 +60,8 @@ struct stack_definer {
 	uint64_t unresolved;	/* kernel frames without a name, and all that none is wanted for */
 	struct region_binary *regions;	/* binaries that stand for regions of kernel text */
 	size_t nr_regions, cap_regions;
+	struct region_binary *made;	/* binaries that stand for code made at run time */
+	size_t nr_made, cap_made;
 	uint32_t kernel_with_lines;	/* the binary whose names come with lines; 0: none */
 };
 
