@@ -233,8 +233,9 @@ static int add_core_region(struct kernel_symbols *k)
 }
 
 /*
- * Adds regions for symbols of one module that are near each other and in no region yet: BPF
- * programs, trampolines, or modules when there is no /proc/modules.
+ * Adds regions for symbols of one module that are near each other and not in its region yet: BPF
+ * programs, trampolines, or modules when there is no /proc/modules. They may seem to be in the
+ * region of a module, of which /proc/modules says where its code begins and how long all of it is.
  */
 static int add_run_regions(struct kernel_symbols *k)
 {
@@ -243,13 +244,15 @@ static int add_run_regions(struct kernel_symbols *k)
 
 	for (size_t i = 0, j; i < k->nr && !err; i = j) {
 		const char *module = module_of(k, &k->v[i]);
+		const struct kernel_region *r;
 
 		for (j = i + 1; j < k->nr; j++)
 			if (k->v[j].addr - k->v[j - 1].addr > RUN_GAP ||
 			    strcmp(module_of(k, &k->v[j]), module))
 				break;
 		known.v = k->regions.v;	/* moves when it grows; known.nr leaves out new ones */
-		if (*module && !kernel_regions_find(&known, k->v[i].addr))
+		r = kernel_regions_find(&known, k->v[i].addr);
+		if (*module && (!r || strcmp(r->name, module)))
 			err = kernel_regions_add(&k->regions, module,
 						 k->v[i].addr & ~(PAGE_BYTES - 1ull),
 						 k->v[j - 1].addr + RUN_TAIL);
@@ -257,12 +260,32 @@ static int add_run_regions(struct kernel_symbols *k)
 	return err;
 }
 
-/* Whether a is a better name of its address: global, then fewer underscores, then shorter. */
+/* Labels of the linker script that stand where a section of code begins or ends. */
+static bool is_section_label(const char *name)
+{
+	static const char *const ends[] = { "_text_start", "_text_end" };
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		size_t n = strlen(ends[i]);
+
+		if (!strncmp(name, "__", 2) && len > n && !strcmp(name + len - n, ends[i]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Whether a is a better name of its address: a function, then global, then fewer underscores, then
+ * shorter.
+ */
 static bool is_better(const struct kernel_symbols *k, const struct ksym *a, const struct ksym *b)
 {
 	const char *x = name_of(k, a), *y = name_of(k, b);
 	size_t xu = strspn(x, "_"), yu = strspn(y, "_");
 
+	if (is_section_label(x) != is_section_label(y))
+		return is_section_label(y);
 	if ((a->name ^ b->name) & LOCAL_SYMBOL)
 		return b->name & LOCAL_SYMBOL;
 	if (xu != yu)

@@ -26,6 +26,8 @@ static const char kallsyms[] =
 	"ffffffff81000040 T do_one\n"
 	"ffffffff81000040 T __do_one_long_name\n"
 	"ffffffff81000080 W weak_one\n"
+	"ffffffff81000088 T __SCT__a_long_name_of_a_trampoline\n"
+	"ffffffff81000088 T __static_call_text_start\n"
 	"ffffffff81000090 d data_in_text\n"
 	"ffffffff81001000 T _etext\n"
 	"ffffffff81001010 T after_text\n"
@@ -37,6 +39,8 @@ static const char kallsyms[] =
 	"ffffffffa0004000 T nf_one\t[nf_tables]\n"
 	"ffffffffa0004100 T nf_two\t[nf_tables]\n"
 	"ffffffffa0009000 T lost_module_fn\t[lost]\n"
+	"ffffffffa0011000 t long_one\t[long_module]\n"
+	"ffffffffa0019000 t bpf_prog_0123_inside\t[bpf]\n"
 	"ffffffffa0100000 t bpf_prog_1234_walk\t[bpf]\n"
 	"ffffffffa0100400 t bpf_prog_5678_tick\t[bpf]\n"
 	"ffffffffb0000000 t bpf_prog_9abc_far\t[bpf]\n";
@@ -44,6 +48,7 @@ static const char kallsyms[] =
 static const char modules[] =
 	"ext4 16384 1 - Live 0xffffffffa0000000\n"
 	"nf_tables 8192 0 - Live 0xffffffffa0003000 (E)\n"
+	"long_module 131072 0 - Live 0xffffffffa0010000\n"
 	"no_text 4096 0 - Live 0x0000000000000000\n"
 	"broken\n";
 
@@ -133,7 +138,8 @@ static void test_core(void **state)
 	assert_string_equal(sym.name, "do_one");
 	assert_string_equal(sym.module, "");
 	assert_int_equal(sym.addr, 0xffffffff81000040);
-	assert_string_equal(name_at(k, 0xffffffff81000fff), "weak_one");
+	assert_string_equal(name_at(k, 0xffffffff81000087), "weak_one");
+	assert_string_equal(name_at(k, 0xffffffff81000fff), "__SCT__a_long_name_of_a_trampoline");
 	assert_null(name_at(k, 0xffffffff81001000));
 	assert_null(name_at(k, 0xffffffff81001020));
 	assert_null(name_at(k, 0xffffffff80ffffff));
@@ -183,6 +189,18 @@ static void test_modules(void **state)
 	assert_int_equal(r->build_id_len, 6);
 	assert_string_equal(name_at(k, 0xffffffffa0009010), "lost_module_fn");	/* not in /proc/modules */
 	assert_string_equal(module_at(k, 0xffffffffa0009010), "lost");
+	kernel_symbols_free(k);
+}
+
+/* The size of a module is that of its data, too, which lies elsewhere. */
+static void test_bpf_program_behind_a_module(void **state)
+{
+	struct kernel_symbols *k = load("modules");
+
+	(void)state;
+	assert_string_equal(module_at(k, 0xffffffffa0018fff), "long_module");
+	assert_string_equal(module_at(k, 0xffffffffa0019000), "bpf");
+	assert_string_equal(kernel_symbols_region(k, 0xffffffffa0019800)->name, "bpf");
 	kernel_symbols_free(k);
 }
 
@@ -338,6 +356,7 @@ int main(void)
 		cmocka_unit_test(test_arm64),
 		cmocka_unit_test(test_modules),
 		cmocka_unit_test(test_bpf_programs),
+		cmocka_unit_test(test_bpf_program_behind_a_module),
 		cmocka_unit_test(test_code_made_at_run_time),
 		cmocka_unit_test(test_without_proc_modules),
 		cmocka_unit_test(test_hidden_addresses),
