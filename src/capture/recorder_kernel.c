@@ -16,7 +16,6 @@
 #include "src/capture/recorder_parts.h"
 #include "src/capture/session/session.h"
 #include "src/parse/kernel_file.h"
-#include "src/symbolize/kernel_hidden.h"
 #include "src/symbolize/kernel_symbols.h"
 
 /* Behind tables that stacks wait for, before all others (binary_store.c). */
@@ -84,17 +83,16 @@ void recorder_kernel_open(struct recorder *r)
 	if (r->opts.user_only)
 		return;
 	kernel_files_open(&r->kernel.files);
+	kernel_hidden_look(&r->kernel.hidden);
 	if (r->opts.programs & CAPTURE_SNAPSHOT)
 		ask(r);
 }
 
-static void say_hidden(void)
+static void say_hidden(const struct kernel_hidden *hidden)
 {
-	struct kernel_hidden hidden;
 	char cause[128], remedy[128];
 
-	kernel_hidden_look(&hidden);
-	kernel_hidden_text(&hidden, cause, sizeof(cause), remedy, sizeof(remedy));
+	kernel_hidden_text(hidden, cause, sizeof(cause), remedy, sizeof(remedy));
 	note("kernel functions stay without names, because the kernel hides their addresses: %s. "
 	     "Try: %s",
 	     cause, remedy);
@@ -114,7 +112,7 @@ int recorder_kernel_take(struct recorder *r)
 		return 0;
 	k->is_there = true;
 	if (k->symbols && kernel_symbols_hidden(k->symbols))
-		say_hidden();
+		say_hidden(&k->hidden);
 	session_kernel(r->session, &(struct session_kernel){ k->symbols, &k->debug, &k->code });
 	return held_stacks_give(&k->held, give_held, r);
 }

@@ -17,6 +17,7 @@
 #include "src/model/binary.h"
 #include "src/model/process.h"
 #include "src/symbolize/kernel_code.h"
+#include "src/symbolize/kernel_hidden.h"
 #include "src/symbolize/kernel_symbols.h"
 
 /* The reading of the kernel's symbols by a worker (recorder_kernel.c). */
@@ -26,6 +27,7 @@ struct kernel_job {
 	struct parsers *parsers;
 	bool no_names;			/* nor lines */
 	struct kernel_files files;
+	struct kernel_hidden hidden;	/* with the rights that the files were opened with */
 	struct kernel_symbols *symbols;	/* the worker's until is_read; NULL: they cannot be read */
 	struct kernel_debug debug;	/* likewise */
 	struct kernel_code code;	/* the recorder's own */

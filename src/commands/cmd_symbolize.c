@@ -26,6 +26,7 @@
 #include "src/late_names/late_names.h"
 #include "src/output/output_files.h"
 #include "src/rights/capabilities.h"
+#include "src/symbolize/kernel_hidden.h"
 #include "src/symbolize/kernel_symbols.h"
 
 #define THREADS 2
@@ -49,6 +50,7 @@ struct symbolizing {
 	struct late_files late;
 	struct worker_pool *pool;
 	struct kernel_files kernel, given_files[MAX_KALLSYMS];
+	struct kernel_hidden hidden;	/* with the rights that they were opened with */
 	struct kernel_symbols *here, *given[MAX_KALLSYMS];
 	char boot_id[64];
 	struct trace_reader *reader;
@@ -118,6 +120,7 @@ static int open_kernel(struct symbolizing *s)
 	char *text;
 
 	kernel_files_open(&s->kernel);
+	kernel_hidden_look(&s->hidden);
 	if (io_read_file("/proc/sys/kernel/random/boot_id", &text, 4096) >= 0) {
 		snprintf(s->boot_id, sizeof(s->boot_id), "%.*s", (int)strcspn(text, "\n"), text);
 		free(text);
@@ -324,7 +327,7 @@ static int run(const struct symbolize_args *args, const char *path)
 	else
 		rc = args->strict && is_incomplete(&s) ? EXIT_LOSS : EXIT_OK;
 	if (!err)
-		symbolize_say(s.names, args->output);
+		symbolize_say(s.names, args->output, &s.hidden);
 	if (!err)
 		say_damage(&s);
 	close_all(&s);

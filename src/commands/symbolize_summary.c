@@ -58,16 +58,13 @@ static void build_id_text(const struct late_binary *b, char *out)
 		at += sprintf(out + at, "%02x", b->build_id[i]);
 }
 
-static void say_binary(const struct late_binary *b)
+static void say_binary(const struct late_binary *b, const struct kernel_hidden *hidden)
 {
 	char id[64], why[256], remedy[256];
 
 	build_id_text(b, id);
 	if (b->cause == LATE_HIDDEN_KERNEL) {
-		struct kernel_hidden h;
-
-		kernel_hidden_look(&h);
-		kernel_hidden_text(&h, why, sizeof(why), remedy, sizeof(remedy));
+		kernel_hidden_text(hidden, why, sizeof(why), remedy, sizeof(remedy));
 	} else {
 		snprintf(why, sizeof(why), "%s", causes[b->cause].why);
 		snprintf(remedy, sizeof(remedy), "%s", causes[b->cause].remedy);
@@ -76,7 +73,7 @@ static void say_binary(const struct late_binary *b)
 	     missing(b), plural(missing(b), "frame", "frames"), id, why, remedy);
 }
 
-static void say_missing(const struct late_names *n)
+static void say_missing(const struct late_names *n, const struct kernel_hidden *hidden)
 {
 	const struct late_binary **v = calloc(n->nr_binaries, sizeof(*v));
 	size_t nr = 0;
@@ -87,20 +84,21 @@ static void say_missing(const struct late_names *n)
 	if (nr)
 		qsort(v, nr, sizeof(*v), by_missing);
 	for (size_t i = 0; i < nr && i < ROWS; i++)
-		say_binary(v[i]);
+		say_binary(v[i], hidden);
 	if (nr > ROWS)
 		note("%zu more %s; probee info lists all", nr - ROWS,
 		     plural(nr - ROWS, "binary has frames", "binaries have frames"));
 	free(v);
 }
 
-void symbolize_say(const struct late_names *n, const char *output)
+void symbolize_say(const struct late_names *n, const char *output,
+		   const struct kernel_hidden *hidden)
 {
 	note("%" PRIu64 " of %" PRIu64 " %s had no name; %" PRIu64 " of them %s one now, in %s",
 	     n->nr_nameless, n->nr_frames, plural(n->nr_frames, "frame", "frames"), n->nr_named,
 	     plural(n->nr_named, "has", "have"),
 	     strcmp(output, "-") ? output : "standard output");
-	say_missing(n);
+	say_missing(n, hidden);
 	if (n->nr_lines_lost)
 		note("%" PRIu64 " %s without source lines: reading debug information took too "
 		     "long. Try: symbolize --again, which goes on from what was kept",

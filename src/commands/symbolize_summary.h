@@ -2,7 +2,9 @@
 /* What `probee symbolize` says at its end: how many frames have names now, and what is missing. */
 #pragma once
 
+struct kernel_hidden;
 struct late_names;
 
-/* output: the name of the new trace. */
-void symbolize_say(const struct late_names *n, const char *output);
+/* output: the name of the new trace; hidden: why the kernel hides its addresses, if it does. */
+void symbolize_say(const struct late_names *n, const char *output,
+		   const struct kernel_hidden *hidden);

@@ -9,7 +9,8 @@
  *	kptr_restrict 1?		hidden
  *	kptr_restrict 0?		visible if perf_event_paranoid is 1 or less
  *
- *	kernel_hidden_look(&h)		reads both settings and the rights of this process
+ *	kernel_hidden_look(&h)		reads both settings and the rights of this process, so
+ *					before they are given up
  *	kernel_hidden_text(&h, ...)	"kptr_restrict is 1 and CAP_SYSLOG is missing", and the
  *					remedy for exactly that
  */

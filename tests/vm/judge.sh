@@ -183,6 +183,18 @@ judge_rights() {
 	fi
 }
 
+# Whether the kernel shows its addresses is decided by two settings and a right: what is said is the one that helps.
+judge_hidden() {
+	check "kptr_restrict 2: a recording nevertheless" equal "$(rc kptr2)" 0
+	check "kptr_restrict 2: which is said, and what helps" \
+		grep -q "kptr_restrict is 2, which hides them from root as well. Try: sudo sysctl kernel.kptr_restrict=1$" kptr2.stderr
+	check "kptr_restrict 2: no frame of the kernel has a name" equal "$(folded kptr2.pbz | grep -oE '[^;]*_\[k\]' | sort -u)" "[kernel]_[k]"
+	check "perf_event_paranoid 2: which is said, and what helps" grep -q \
+		"perf_event_paranoid is 2 and CAP_SYSLOG is missing. Try: .*sudo sysctl kernel.perf_event_paranoid=1$" paranoid2.stderr
+	check "perf_event_paranoid 1: nothing is hidden" not grep -q "hides their addresses" paranoid1.stderr
+	check "perf_event_paranoid 1: names without CAP_SYSLOG" grep -qE ';[a-z_0-9.]+_\[k\]' <(folded paranoid1.pbz)
+}
+
 # taken_away NAME WORDS: all recordings are refused, and the doctor knows why.
 taken_away() {
 	[ -e "$1-doctor.rc" ] || { skip_part "$1: this kernel cannot be put into that state"; return; }
@@ -206,6 +218,7 @@ judge_all() {
 	judge_chains twochains_fp $((cpus + 3)) 150 --allow-skips
 	judge_changes
 	judge_rights
+	judge_hidden
 	taken_away no-jit "BPF compiler.* off"
 	taken_away no-btf BTF
 	taken_away lockdown "lockdown.*confidentiality"
