@@ -2,6 +2,7 @@
 #include "src/base/file_limit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -26,6 +27,17 @@ int file_limit_keep(int fd)
 		return fd;
 	close(fd);
 	return -1;
+}
+
+bool file_limit_is_near(void)
+{
+	int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+	struct rlimit lim;
+
+	if (fd < 0)
+		return errno == EMFILE;
+	close(fd);
+	return !getrlimit(RLIMIT_NOFILE, &lim) && (rlim_t)fd > lim.rlim_cur / 2;
 }
 
 int file_limit_raise(unsigned long needed)

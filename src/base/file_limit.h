@@ -2,6 +2,8 @@
 /* The limit of open files (RLIMIT_NOFILE). A recording needs more where there are more CPUs. */
 #pragma once
 
+#include <stdbool.h>
+
 /*
  * How many descriptors a recording needs at least. On each CPU two for each event source (the event
  * and its link) and one for what processes do; the others are for BPF maps, programs, helpers, and
@@ -20,3 +22,6 @@ int file_limit_raise(unsigned long needed);
  * are left are for what must be opened later (helpers that are started again, CPUs that come back).
  */
 int file_limit_keep(int fd);
+
+/* More than half of the files that may be open are: what is not needed should be closed. */
+bool file_limit_is_near(void);

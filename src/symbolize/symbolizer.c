@@ -82,6 +82,7 @@ static void run_batch(struct worker_job *j)
 
 static void free_batch(struct batch *job)
 {
+	job->subject->nr_batches--;
 	symbol_batch_release(&job->b);
 	free(job->b.v);
 	free(job);
@@ -134,6 +135,7 @@ static struct batch *make_batch(struct symbolizer *s, struct subject *b)
 	b->pending = NULL;
 	b->nr_pending = b->cap_pending = 0;
 	b->is_open = true;
+	b->nr_batches++;
 	s->nr_open++;
 	return job;
 }
@@ -368,6 +370,41 @@ int symbolizer_fd(const struct symbolizer *s, uint32_t binary)
 	const struct subject *b = binary < s->nr_subjects ? s->subjects[binary] : NULL;
 
 	return b ? b->src.fd : -1;
+}
+
+/* The binary, if it is that of a file and no thread uses what is known of it. */
+static struct subject *idle_subject(struct symbolizer *s, uint32_t binary)
+{
+	struct subject *b = binary < s->nr_subjects ? s->subjects[binary] : NULL;
+
+	return b && b->src.kind == SOURCE_ELF && !b->nr_batches && !b->nr_pending ? b : NULL;
+}
+
+void symbolizer_close_file(struct symbolizer *s, uint32_t binary)
+{
+	struct subject *b = idle_subject(s, binary);
+
+	if (!b)
+		return;
+	drop_table(s, b);
+	close_files(&b->src);
+	b->src.fd = -1;
+	b->src.nr_debug_fds = 0;
+}
+
+void symbolizer_give_file(struct symbolizer *s, uint32_t binary, const struct symbol_source *src)
+{
+	struct subject *b = idle_subject(s, binary);
+	char *path = b && b->src.fd < 0 && src->path ? strdup(src->path) : NULL;
+
+	if (!path) {
+		close_files(src);
+		return;
+	}
+	free((char *)b->src.path);
+	b->src = *src;
+	b->src.path = path;
+	b->err = 0;
 }
 
 static struct subject *subject_of(struct symbolizer *s, uint32_t binary)

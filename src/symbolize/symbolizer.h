@@ -161,6 +161,14 @@ int symbolizer_add(struct symbolizer *s, uint32_t binary, const struct symbol_so
 int symbolizer_fd(const struct symbolizer *s, uint32_t binary);
 
 /*
+ * Closes the file of a binary that nothing is asked of now, to have fewer files open. Later
+ * requests have no answer, until the file is given again. Giving takes the files of src in any
+ * case; it does nothing while there is an open file.
+ */
+void symbolizer_close_file(struct symbolizer *s, uint32_t binary);
+void symbolizer_give_file(struct symbolizer *s, uint32_t binary, const struct symbol_source *src);
+
+/*
  * addr is a virtual address of the ELF file that lies inside the function (for a return address:
  * minus 1, and is_return). For SOURCE_KERNEL it is an absolute kernel address. If no call is before
  * a return address, it is looked up itself (src/base/call_before.h), and func_addr of the answer

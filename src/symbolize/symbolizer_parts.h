@@ -28,6 +28,7 @@ struct subject {
 	struct symbol_answer *pending;
 	size_t nr_pending, cap_pending;
 	bool is_open;			/* a batch is queued or running */
+	unsigned nr_batches;		/* made, and not freed yet */
 };
 
 struct batch {

@@ -11,10 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <cmocka.h>
 
+#include "src/base/clock.h"
+#include "src/model/process.h"
 #include "src/model/record.h"
 #include "tests/unit/capture_world.h"
 
@@ -178,6 +181,61 @@ static void test_file(void **state)
 	assert_int_equal(stats_of(w).unreadable, 0);
 	/* Its table has not been asked for. */
 	assert_int_equal(binary_store_pending(w->c.store), 0);
+}
+
+/* At most twice as many files may be open as are now. */
+static struct rlimit lower_limit(void)
+{
+	struct rlimit before, lim;
+	int fd = dup(STDERR_FILENO);
+
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	lim = before;
+	lim.rlim_cur = 2 * (rlim_t)fd - 1;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &lim), 0);
+	return before;
+}
+
+static void test_unused_files_are_closed(void **state)
+{
+	struct world *w = *state;
+	uint32_t own = map_own(w);
+	char path[96];
+	uint32_t copy = map_path(w, copy_own(w, "copy", 1, path));
+	struct processes ps;
+	struct process *p;
+	struct rlimit before;
+
+	processes_init(&ps);
+	p = processes_add(&ps, 1, 0);
+	assert_non_null(p);
+	assert_int_equal(process_map(p, &(struct mapping){ .start = 1, .end = 2, .binary = copy,
+							   .died_ns = TIME_NEVER }), 0);
+	binary_store_close_unused(w->c.store, &ps, now_ns());
+	assert_true(symbolizer_fd(w->c.symbolizer, own) >= 0);	/* there is room */
+	before = lower_limit();
+	binary_store_close_unused(w->c.store, &ps, now_ns());
+	assert_int_equal(symbolizer_fd(w->c.symbolizer, own), -1);
+	assert_true(symbolizer_fd(w->c.symbolizer, copy) >= 0);
+	setrlimit(RLIMIT_NOFILE, &before);
+	process_exit(p, now_ns());
+	before = lower_limit();
+	binary_store_close_unused(w->c.store, &ps, now_ns());
+	assert_true(symbolizer_fd(w->c.symbolizer, copy) >= 0);	/* its last samples may come yet */
+	p->awaited = true;
+	binary_store_close_unused(w->c.store, &ps, now_ns() + 10 * NSEC_PER_SEC);
+	assert_true(symbolizer_fd(w->c.symbolizer, copy) >= 0);
+	p->awaited = false;
+	binary_store_close_unused(w->c.store, &ps, now_ns() + 10 * NSEC_PER_SEC);
+	assert_int_equal(symbolizer_fd(w->c.symbolizer, copy), -1);
+	setrlimit(RLIMIT_NOFILE, &before);
+	usleep(20000);
+	assert_int_equal(map_own(w), own);			/* it is the same, and open again */
+	assert_true(symbolizer_fd(w->c.symbolizer, own) >= 0);
+	assert_int_equal(stats_of(w).opened, 2);
+	processes_release(&ps);
 }
 
 static void test_no_file(void **state)
@@ -532,6 +590,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_file),
+		T(test_unused_files_are_closed),
 		T(test_no_file),
 		T(test_vdso),
 		T(test_no_elf_file),

@@ -482,6 +482,40 @@ static void test_lines_that_are_given_up(void **state)
 	symbolizer_free(s);
 }
 
+static void closed(struct worker_pool *p)
+{
+	struct symbol_source self = { .fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), .path = "/bin/self" };
+	uint64_t addr = (uintptr_t)named_function - self_base;
+	struct symbolizer *s = make(p, 0);
+
+	ask(s, SELF, 1, addr);
+	symbolizer_close_file(s, SELF);		/* it is asked for */
+	symbolizer_close_file(s, NEVER_ADDED);
+	collect(s);
+	assert_string_equal(got.name[1], "named_function");
+	symbolizer_close_file(s, SELF);
+	assert_int_equal(symbolizer_fd(s, SELF), -1);
+	ask(s, SELF, 2, addr);
+	collect(s);
+	assert_string_equal(got.name[2], "");
+	symbolizer_give_file(s, SELF, &self);
+	assert_int_equal(symbolizer_fd(s, SELF), self.fd);
+	ask(s, SELF, 3, addr);
+	collect(s);
+	assert_string_equal(got.name[3], "named_function");
+	self.fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
+	symbolizer_give_file(s, SELF, &self);	/* it has one */
+	assert_int_equal(fcntl(self.fd, F_GETFD), -1);
+	symbolizer_free(s);
+}
+
+static void test_closed_file(void **state)
+{
+	(void)state;
+	closed(NULL);
+	closed(pool);
+}
+
 static void test_demangles(void **state)
 {
 	struct symbolizer *s = symbolizer_new(NULL, &(struct symbolizer_options){ .no_demangle = true });
@@ -546,6 +580,7 @@ int main(void)
 		cmocka_unit_test(test_free_with_open_requests),
 		cmocka_unit_test(test_tables_are_dropped),
 		cmocka_unit_test(test_lines_that_are_given_up),
+		cmocka_unit_test(test_closed_file),
 		cmocka_unit_test(test_demangles),
 	};
 

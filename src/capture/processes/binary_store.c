@@ -13,10 +13,12 @@
 #include "src/base/file_limit.h"
 #include "src/base/no_answer.h"
 #include "src/capture/processes/jit_names.h"
+#include "src/capture/processes/lifetimes.h"
 #include "src/capture/processes/remote_fs_files.h"
 #include "src/capture/processes/table_store.h"
 #include "src/elf/elf_image.h"
 #include "src/foreign/file_opener.h"
+#include "src/model/process.h"
 #include "src/parse/parsers.h"
 #include "src/symbolize/symbolizer.h"
 
@@ -284,6 +286,22 @@ static struct file_id identity_of(const struct opened *o, const struct proc_map 
 	return id;
 }
 
+/* The file of a binary that was closed because nobody had it mapped. */
+static void give_again(struct binary_store *st, const struct binary *b, const struct opened *o,
+		       pid_t pid, const struct proc_map *map)
+{
+	struct symbol_source source = {
+		.kind = SOURCE_ELF, .fd = o->fd, .path = map->path, .pid = pid,
+		.inode = { o->st.st_dev, o->st.st_ino, o->st.st_uid, o->st.st_ctim },
+		.owner = b->uid,
+	};
+
+	if (symbolizer_fd(st->deps.symbolizer, b->index) < 0)
+		source.fd = file_limit_keep(o->fd);
+	if (source.fd >= 0)
+		symbolizer_give_file(st->deps.symbolizer, b->index, &source);
+}
+
 /* Opens the file and finds or registers it by its identity. *is_sure: as for every process. */
 static uint32_t map_file(struct binary_store *st, pid_t pid, const struct proc_map *map,
 			 bool *is_sure)
@@ -301,7 +319,7 @@ static uint32_t map_file(struct binary_store *st, pid_t pid, const struct proc_m
 	id = identity_of(&o, map);
 	b = binaries_find(st->deps.binaries, &id);
 	if (b) {
-		close(o.fd);
+		give_again(st, b, &o, pid, map);
 		return b->index;
 	}
 	index = add_file(st, o.fd, &o.st, &id, pid, map);
@@ -329,6 +347,29 @@ uint32_t binary_store_map(struct binary_store *st, pid_t pid, const struct proc_
 	if (is_sure)
 		*r = (struct recent){ map->dev, map->ino, now + RECENT_NS, index };
 	return index;
+}
+
+/* Stacks of processes that ended lately may still come out of the ring. */
+static bool may_be_asked_for(const struct process *p, uint64_t now)
+{
+	return p->awaited || p->died_ns >= ns_before(now, STACK_DELAY_NS);
+}
+
+void binary_store_close_unused(struct binary_store *st, const struct processes *ps, uint64_t now)
+{
+	size_t nr = st->deps.binaries->nr + 1;
+	bool *used = file_limit_is_near() ? calloc(nr, sizeof(*used)) : NULL;
+
+	if (!used)
+		return;
+	for (const struct process *p = ps->all; p; p = p->next)
+		for (size_t i = 0; may_be_asked_for(p, now) && i < p->nr_maps; i++)
+			if (p->maps[i].binary < nr)
+				used[p->maps[i].binary] = true;
+	for (uint32_t i = 1; i < nr; i++)
+		if (!used[i])
+			symbolizer_close_file(st->deps.symbolizer, i);
+	free(used);
 }
 
 unsigned binary_store_pending(const struct binary_store *st)

@@ -26,6 +26,7 @@
 struct binary_store;
 struct file_opener;
 struct parsers;
+struct processes;
 struct worker_pool;
 struct symbolizer;
 
@@ -55,6 +56,13 @@ void binary_store_free(struct binary_store *st);	/* NULL is fine */
 uint32_t binary_store_map(struct binary_store *st, pid_t pid, const struct proc_map *map);
 
 #define BINARY_STORE_ALL_PAGES UINT32_MAX	/* a hint */
+
+/*
+ * Closes the files of binaries that no process maps who lives, or has ended lately, or whom a stack
+ * waits for; but only when many files are open. A file that is mapped again is opened again. Each
+ * second, before processes_prune().
+ */
+void binary_store_close_unused(struct binary_store *st, const struct processes *ps, uint64_t now);
 
 /* As table_store_want(), table_store_hint(), table_store_is_pending() and table_store_drop(). */
 bool binary_store_want_table(struct binary_store *st, uint32_t binary, uint32_t page);

@@ -593,6 +593,7 @@ void process_tracker_prune(struct process_tracker *t, uint64_t now)
 		else if (p->died_ns == TIME_NEVER && has_many_new_maps(t, p))
 			look_again(t, p);
 	}
+	binary_store_close_unused(t->deps.store, t->deps.processes, now);
 	processes_prune(t->deps.processes, ns_before(now, ENDED_KEPT_NS),
 			ns_before(now, AWAITED_KEPT_NS), forget, t);
 }
