@@ -114,6 +114,10 @@ class Symbols:
                 out.add(bias + value + offset)
         return out
 
+    def starts(self, name):
+        """The addresses of the process at which a symbol of this name stands."""
+        return {bias + value for path, bias in self.biases for value in self.table(path).get(name, ())}
+
     def function_at(self, addr):
         """(file, name of the function) of an address of the process; the name is '' where none is known."""
         for start, end, path, bias in self.places:

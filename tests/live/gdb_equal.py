@@ -6,11 +6,13 @@ Starts well-known programs, stops them (SIGSTOP) at some moment, takes one snaps
 its frames, and compares address by address. gdb's inline and tail-call frames are left out: they are no
 frames of the machine. Threads in which gdb itself does not get to an outermost frame (JIT code) are counted
 but not judged. probee prints name+0xoff; the name's address is looked up in the ELF files with nm, so equal
-addresses prove the name as well. Exits 1 on a difference, 77 without rights or without gdb.
+addresses prove the name as well. A frame for which gdb has a name must have one of ours, not [file+0xoff], and be the same one
+or another of the symbols at its address. Exits 1 on a difference, 77 without rights or without gdb.
 
 PROBEE and WORKLOADS as in lib.sh.
 """
 import argparse
+import collections
 import os
 import random
 import re
@@ -126,6 +128,40 @@ def difference(symbols, ours, gdbs, rooted):
     return None
 
 
+def bare(name):
+    """Without offset, parameters, template arguments and what marks a part of a function, which gdb writes in other ways."""
+    name = re.sub(r'\+0x[0-9a-f]+$', '', name).removesuffix('@plt')
+    name = re.sub(r' \[clone .*\]$|@@?[\w.]+$', '', name.replace('(anonymous namespace)', '{anonymous}'))
+    name = re.sub(r'\{closure#\d+\}', '{{closure}}', name)
+    before = None
+    while before != name:
+        before, name = name, re.sub(r'(::)?<[^<>]*>', '', name)
+    name = name.partition('(')[0]
+    return re.sub(r'\.(cold|part|constprop|isra|lto_priv)\b.*|\.abi0$', '', name).rpartition(' ')[2]
+
+
+def name_kind(symbols, our, pc, name):
+    """How our name of a frame and gdb's compare."""
+    if name == '??':
+        return 'gdb has none'
+    if our.startswith(('[', '0x')):
+        return 'only gdb'
+    if bare(our) == bare(name):
+        return 'same'
+    starts = symbols.starts(our.rpartition('+0x')[0])
+    return 'alias' if starts & symbols.starts(name) else 'different'
+
+
+def compare_names(symbols, ours, gdbs, count, thread):
+    for our, (kind, pc, name) in zip(ours, gdbs):
+        if not symbols.addresses(our) & {pc, pc - 1}:       # lands(), or a stub that nm does not know
+            continue
+        found = 'same' if kind == 'signal' else name_kind(symbols, our, pc, name)
+        count.names[found] += 1
+        if found in ('only gdb', 'different'):
+            count.name_differences.append(f'{thread}: {found}: gdb {name} {pc:x}, we {our}')
+
+
 def stop(pid):
     """False: a thread of it cannot be stopped (it waits for a vfork), so gdb would hang."""
     os.kill(pid, signal.SIGSTOP)
@@ -147,12 +183,15 @@ class Count:
     def __init__(self):
         for k in self.KEYS:
             setattr(self, k, 0)
-        self.differences = []
+        self.differences, self.name_differences = [], []
+        self.names = collections.Counter()
 
     def add(self, other):
         for k in self.KEYS:
             setattr(self, k, getattr(self, k) + getattr(other, k))
         self.differences += other.differences
+        self.name_differences += other.name_differences
+        self.names += other.names
 
 
 def compare(name, pid, tmp, count):
@@ -177,6 +216,8 @@ def compare(name, pid, tmp, count):
             count.judged += 1
             count.frames += len(frames)
             count.equal += diff is None
+        if not diff:
+            compare_names(symbols, ours.get(tid, []), frames, count, f'{name}: thread {tid}')
         if diff and (rooted or VERBOSE):
             count.differences.append(f'{name}: thread {tid}{"" if rooted else " (gdb did not get to its root)"}: {diff}')
             if VERBOSE:
@@ -248,12 +289,15 @@ def main():
             break
     for line in total.differences[:40 if not VERBOSE else None]:
         print(line)
+    for line in total.name_differences[:40 if not VERBOSE else None]:
+        print(line)
+    print('names of frames: ' + ', '.join(f'{n} {kind}' for kind, n in total.names.most_common()))
     report(f'{len(programs)} programs', total)
     # Where gdb sees only the first thread of each process (no libthread_db for it) fewer remain to be judged.
     if not args.program and (total.judged < 10 or len(programs) < 4):
         print('gdb_equal: too few threads or programs to mean anything')
         sys.exit(1)
-    sys.exit(total.equal != total.judged)
+    sys.exit(total.equal != total.judged or bool(total.names['only gdb'] or total.names['different']))
 
 
 VERBOSE = False

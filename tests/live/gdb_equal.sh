@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 600
 # beside: live
-# Stopped threads of well-known programs have the same frames as in gdb, address by address. ROUNDS=N stops each program N
+# Stopped threads of well-known programs have the same frames as in gdb, address by address, and a name wherever gdb has one. ROUNDS=N stops each program N
 # times; THREADS=1000 continues until so many threads were judged.
 . "$(dirname "$0")/lib.sh"
 command -v gdb >/dev/null || skip "no gdb"
