@@ -275,7 +275,7 @@ int die_abbrevs_read(struct byte_reader *r, const struct die_sizes *sizes, struc
 {
 	struct die_abbrevs *a = calloc(1, sizeof(*a));
 	struct attrs *attrs = malloc(sizeof(*attrs));
-	int err = a && attrs ? 0 : -ENOMEM;
+	int err = a && attrs && !array_reserve(&a->steps, &a->cap_steps, 1) ? 0 : -ENOMEM;
 
 	while (!err) {
 		uint64_t code = br_uv(r);

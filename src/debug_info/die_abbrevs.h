@@ -125,3 +125,18 @@ static inline const struct die_abbrev *die_abbrevs_find(const struct die_abbrevs
 		return &a->v[code - 1];
 	return die_abbrevs_find_other(a, code);
 }
+
+/* LEB128, of which most numbers have one octet. */
+static inline int64_t die_signed(struct byte_reader *r)
+{
+	if (r->p < r->end && *r->p < 0x40)
+		return *r->p++;
+	return br_sleb(r);
+}
+
+static inline uint64_t die_unsigned(struct byte_reader *r)
+{
+	if (r->p < r->end && *r->p < 0x80)
+		return *r->p++;
+	return br_uv(r);
+}

@@ -108,10 +108,13 @@ void die_read(const struct die_unit *u, struct byte_reader *r, struct die *d, st
 
 	d->have = d->abbrev->slots;
 	for (uint32_t i = 0; i < d->abbrev->nr_reads; i++, s++) {
-		if (s->kind == FORM_FIXED && !s->slot)
-			br_bytes(r, s->size);
-		else
+		if (s->kind != FORM_FIXED)
 			read_step(u, r, s, s->slot ? &d->value[s->slot] : &ignored);
+		else if (s->slot)
+			d->value[s->slot] = (struct die_value){ fixed_of(r, s->size), s->form,
+								s->class };
+		else
+			br_bytes(r, s->size);
 	}
 	count(w, d->abbrev->nr_reads, from, r->p);
 }

@@ -58,14 +58,6 @@ struct byte_reader die_reader(const struct die_unit *u, uint64_t offset);
 
 enum die_found { DIE_DAMAGED, DIE_END, DIE_ENTRY };
 
-/* Most numbers have one octet. */
-static inline uint64_t die_unsigned(struct byte_reader *r)
-{
-	if (r->p < r->end && *r->p < 0x80)
-		return *r->p++;
-	return br_uv(r);
-}
-
 /* The abbreviation of the next entry. */
 static inline enum die_found die_next_abbrev(const struct die_unit *u, struct byte_reader *r,
 					     const struct die_abbrev **a)

@@ -38,6 +38,7 @@ struct die_units {
 	size_t nr, cap;
 	struct open_unit open[NR_OPEN];
 	uint64_t nr_uses;
+	unsigned last;			/* the one that was opened or found last */
 	const struct die_unit *kept;	/* NULL: none */
 };
 
@@ -213,7 +214,7 @@ static int begin_unit(struct die_units *us, const struct unit_header *h, struct 
 static struct open_unit *find_open(struct die_units *us, uint64_t offset)
 {
 	for (unsigned i = 0; i < NR_OPEN; i++) {
-		struct open_unit *o = &us->open[i];
+		struct open_unit *o = &us->open[(us->last + i) % NR_OPEN];
 
 		if (o->used && offset >= o->u.offset && offset < o->u.end)
 			return o;
@@ -235,6 +236,7 @@ const struct die_unit *die_units_open(struct die_units *us, uint64_t offset, str
 	if (*err)
 		return NULL;
 	o->used = ++us->nr_uses;
+	us->last = (unsigned)(o - us->open);
 	return &o->u;
 }
 

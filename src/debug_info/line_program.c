@@ -393,7 +393,7 @@ static void define_file(struct machine *m, struct byte_reader *r)
 
 static void extended(struct machine *m, struct byte_reader *r)
 {
-	struct byte_reader op = br_sub(r, br_uv(r));
+	struct byte_reader op = br_sub(r, die_unsigned(r));
 
 	switch (br_u8(&op)) {
 	case DW_LNE_end_sequence: end_sequence(m); break;
@@ -420,10 +420,10 @@ static void standard(struct machine *m, struct byte_reader *r, unsigned opcode)
 
 	switch (opcode) {
 	case DW_LNS_copy: add_row(m, false); break;
-	case DW_LNS_advance_pc: advance(m, br_uv(r)); break;
-	case DW_LNS_advance_line: m->line += (uint32_t)br_sleb(r); break;
-	case DW_LNS_set_file: m->file = br_uv(r); break;
-	case DW_LNS_set_column: m->column = (uint32_t)br_uv(r); break;
+	case DW_LNS_advance_pc: advance(m, die_unsigned(r)); break;
+	case DW_LNS_advance_line: m->line += (uint32_t)die_signed(r); break;
+	case DW_LNS_set_file: m->file = die_unsigned(r); break;
+	case DW_LNS_set_column: m->column = (uint32_t)die_unsigned(r); break;
 	case DW_LNS_const_add_pc:
 		if (p->line_range)
 			advance(m, (255u - p->opcode_base) / p->line_range);

@@ -6,38 +6,16 @@
  */
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include "src/base/bytes.h"
 #include "src/debug_info/debug_index.h"
 #include "src/debug_info/go_lines.h"
-#include "src/debug_info/unit_table.h"
+#include "tests/fuzz/unit_table_check.h"
 
 #define LATE (UINT64_MAX / 2)
-#define MAX_PLACES 300
 #define MAX_UNITS 8
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int ok)
-{
-	if (!ok)
-		abort();
-}
-
-static void check_table(const struct byte_buf *table)
-{
-	static struct unit_place v[MAX_PLACES];
-	struct unit_table t;
-
-	require(!unit_table_open(table->v, table->nr, &t));
-	for (uint32_t i = 0; i < t.head->nr_segments; i++) {
-		require(!i || t.segments[i].addr > t.segments[i - 1].addr);
-		require(unit_table_find(&t, t.head->base + t.segments[i].addr, v, MAX_PLACES) < MAX_PLACES);
-	}
-	for (uint32_t i = 0; i < t.head->nr_nodes; i++)
-		require(t.nodes[i].func < t.head->nr_funcs && (t.nodes[i].parent == UNIT_NONE || t.nodes[i].parent < i));
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

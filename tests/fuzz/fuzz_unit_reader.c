@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Debug information of anybody's making: for each section two octets that say its length, then its octets, and the same again for
+ * the alternate file. Checks what tests/fuzz/unit_table_check.h says of the tables of the first units. Seeds: the units of
+ * tests/unit/dwarf_fixture.h in tests/fuzz/corpus/unit_reader.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/clock.h"
+#include "src/debug_info/debug_sections.h"
+#include "src/debug_info/die_units.h"
+#include "src/debug_info/unit_builder.h"
+#include "src/debug_info/unit_reader.h"
+#include "tests/fuzz/unit_table_check.h"
+
+#define MAX_UNITS 8
+#define UNIT_NS (200 * NSEC_PER_MSEC)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Each section is memory of its own, so that reading behind it is found. */
+static void take_sections(struct byte_reader *r, struct debug_sections *s)
+{
+	for (unsigned i = 0; i < NR_DEBUG_PARTS; i++) {
+		size_t want = br_u16(r), len = want < br_left(r) ? want : br_left(r);
+		uint8_t *copy = malloc(len + 1);
+
+		require(copy != NULL);
+		if (len)
+			memcpy(copy, br_bytes(r, len), len);
+		s->part[i] = (struct debug_bytes){ copy, len };
+	}
+	debug_sections_end_strings(s);
+}
+
+static void drop_sections(struct debug_sections *s)
+{
+	for (unsigned i = 0; i < NR_DEBUG_PARTS; i++)
+		free((void *)(uintptr_t)s->part[i].v);
+}
+
+static int ignore(void *ctx, uint64_t lo, uint64_t hi)
+{
+	(void)lo;
+	(void)hi;
+	return ++*(unsigned *)ctx > 1000 ? -1 : 0;
+}
+
+static void read_units(struct die_units *us)
+{
+	static const struct addr_range code = { 0x1000, 0x100000 };
+	struct unit_source src = { .code = &code, .nr_code = 1 };
+	struct byte_buf table = { 0 };
+
+	for (size_t i = 0; i < die_units_nr(us) && i < MAX_UNITS; i++) {
+		unsigned nr = 0;
+
+		src.number = die_units_entry(us, i);
+		src.until_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + UNIT_NS;
+		table.nr = 0;
+		if (!unit_read(&src, us, &table))
+			check_table(&table);
+		unit_read_code(&src, us, ignore, &nr);
+	}
+	bb_release(&table);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct byte_reader r = br_make(data, size);
+	struct debug_sections s, alt;
+	struct die_units *us, *alt_us;
+
+	take_sections(&r, &s);
+	take_sections(&r, &alt);
+	require(!die_units_new(&s, &us) && !die_units_new(&alt, &alt_us));
+	die_units_set_alternate(us, alt_us);
+	read_units(us);
+	die_units_free(us);
+	die_units_free(alt_us);
+	drop_sections(&s);
+	drop_sections(&alt);
+	return 0;
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Units whose octets were written by hand, whole and damaged; tests/oracle/lines_peers.sh has real ones. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "src/debug_info/die_units.h"
+#include "src/debug_info/unit_builder.h"
+#include "src/debug_info/unit_reader.h"
+#include "src/debug_info/unit_table.h"
+#include "src/model/record.h"
+#include "tests/unit/dwarf_fixture.h"
+
+#define LATE (UINT64_MAX / 2)
+#define MAX_PLACES 8
+
+static const struct addr_range code = { 0x1000, 0x2000 };
+
+static int read_first(struct dwarf_parts *d, uint64_t until_ns, struct byte_buf *out)
+{
+	struct unit_source src = { .code = &code, .nr_code = 1, .until_ns = until_ns };
+	struct die_units *us;
+	int err = -ENOENT;
+
+	assert_int_equal(die_units_new(&d->s, &us), 0);
+	if (die_units_nr(us)) {
+		src.number = die_units_entry(us, 0);
+		err = unit_read(&src, us, out);
+	}
+	die_units_free(us);
+	return err;
+}
+
+static void check_place(const struct unit_place *p, const char *name, const char *file, uint32_t line)
+{
+	assert_string_equal(p->name ? p->name : "?", name);
+	assert_string_equal(p->file ? p->file : "?", file);
+	assert_int_equal(p->line, line);
+}
+
+static void check_outer(const struct unit_table *t, uint64_t addr, uint32_t line)
+{
+	struct unit_place v[MAX_PLACES];
+
+	assert_int_equal(unit_table_find(t, addr, v, MAX_PLACES), 1);
+	check_place(&v[0], "outer", "/d/a.c", line);
+	assert_string_equal(v[0].decl_file, "/d/a.c");
+	assert_int_equal(v[0].decl_line, 9);
+	assert_int_equal(v[0].entry, DW_LO);
+}
+
+static void check_inner(const struct unit_table *t, uint64_t addr, uint32_t line)
+{
+	struct unit_place v[MAX_PLACES];
+
+	assert_int_equal(unit_table_find(t, addr, v, MAX_PLACES), 2);
+	check_place(&v[0], "_Z5innerv", "/d/inc/b.h", line);
+	assert_string_equal(v[0].decl_file, "/d/inc/b.h");
+	assert_int_equal(v[0].decl_line, 4);
+	check_place(&v[1], "outer", "/d/a.c", 12);
+	assert_int_equal(v[1].column, 3);
+}
+
+static void check_program(const struct byte_buf *b)
+{
+	struct unit_place v[MAX_PLACES];
+	struct unit_table t;
+
+	assert_int_equal(unit_table_open(b->v, b->nr, &t), 0);
+	assert_int_equal(t.head->lang, LANG_CXX);
+	check_outer(&t, 0x1000, 10);
+	check_outer(&t, 0x100f, 10);
+	check_inner(&t, 0x1010, 5);
+	check_inner(&t, 0x1017, 5);
+	check_outer(&t, 0x1018, 13);
+	check_inner(&t, 0x1023, 6);
+	check_outer(&t, 0x1024, 14);
+	check_outer(&t, 0x103f, 14);
+	assert_int_equal(unit_table_find(&t, 0x1040, v, MAX_PLACES), 1);
+	check_place(&v[0], "?", "/d/a.c", 20);
+	assert_int_equal(unit_table_find(&t, 0x1050, v, MAX_PLACES), 0);
+	assert_int_equal(unit_table_find(&t, 0xfff, v, MAX_PLACES), 0);
+}
+
+static void test_versions(void **state)
+{
+	struct byte_buf out = { 0 };
+	struct dwarf_parts d;
+
+	(void)state;
+	for (unsigned version = 2; version <= 5; version++) {
+		dw_program(&d, version);
+		out.nr = 0;
+		assert_int_equal(read_first(&d, LATE, &out), 0);
+		check_program(&out);
+		dw_release(&d);
+	}
+	bb_release(&out);
+}
+
+/* Sections that end early: an error or a smaller table, and nothing is read behind them. */
+static void test_cut(void **state)
+{
+	struct byte_buf out = { 0 };
+	struct unit_table t;
+	struct dwarf_parts d;
+
+	(void)state;
+	for (unsigned version = 4; version <= 5; version++) {
+		dw_program(&d, version);
+		for (unsigned i = 0; i < NR_DEBUG_PARTS; i++)
+			for (size_t len = 0; len < d.part[i].nr; len++) {
+				out.nr = 0;
+				dw_sections(&d, i, len);
+				if (!read_first(&d, LATE, &out))
+					assert_int_equal(unit_table_open(out.v, out.nr, &t), 0);
+				else
+					assert_int_equal(out.nr, 0);
+			}
+		dw_release(&d);
+	}
+	bb_release(&out);
+}
+
+/* Each octet of each section is another one. */
+static void test_damaged(void **state)
+{
+	static const uint8_t values[] = { 0, 1, 0x7f, 0x80, 0xff };
+	struct byte_buf out = { 0 };
+	struct unit_table t;
+	struct dwarf_parts d;
+
+	(void)state;
+	dw_program(&d, 5);
+	for (unsigned i = 0; i < NR_DEBUG_PARTS; i++)
+		for (size_t at = 0; at < d.part[i].nr; at++) {
+			uint8_t *x = &d.part[i].v[at], before = *x;
+
+			for (size_t k = 0; k < sizeof(values); k++) {
+				out.nr = 0;
+				*x = values[k];
+				dw_sections(&d, NR_DEBUG_PARTS, 0);
+				if (!read_first(&d, LATE, &out))
+					assert_int_equal(unit_table_open(out.v, out.nr, &t), 0);
+			}
+			*x = before;
+		}
+	dw_release(&d);
+	bb_release(&out);
+}
+
+/* A function that is its own origin, and one that is made of the other: the chain has an end. */
+static void test_cycles(void **state)
+{
+	struct byte_buf out = { 0 }, *info;
+	struct unit_place v[MAX_PLACES];
+	struct unit_table t;
+	struct dwarf_parts d;
+
+	(void)state;
+	dw_program(&d, 5);
+	info = &d.part[DEBUG_INFO];
+	dw_set32(info, d.inner + 1, d.inner);
+	dw_sections(&d, NR_DEBUG_PARTS, 0);
+	assert_int_equal(read_first(&d, LATE, &out), 0);
+	assert_int_equal(unit_table_open(out.v, out.nr, &t), 0);
+	assert_int_equal(unit_table_find(&t, 0x1010, v, MAX_PLACES), 2);
+	check_place(&v[0], "_Z5innerv", "/d/inc/b.h", 5);
+	assert_null(v[0].decl_file);
+	dw_release(&d);
+	bb_release(&out);
+}
+
+/* Siblings are followed forward only: one that leads back would make a loop. */
+static void test_sibling_back(void **state)
+{
+	struct byte_buf out = { 0 }, *info;
+	struct dwarf_parts d;
+	size_t at = 0;
+
+	(void)state;
+	dw_program(&d, 4);
+	info = &d.part[DEBUG_INFO];
+	while (info->v[at] != DW_NOT_READ)
+		at++;
+	dw_set32(info, at - 6, d.inner);
+	info->v[at] = 0;
+	dw_sections(&d, NR_DEBUG_PARTS, 0);
+	assert_int_equal(read_first(&d, LATE, &out), 0);
+	check_program(&out);
+	dw_release(&d);
+	bb_release(&out);
+}
+
+/* A unit of 100,000 entries in each other, and one with as many side by side. */
+static void test_depth_and_time(void **state)
+{
+	struct byte_buf out = { 0 }, *info;
+	struct dwarf_parts d;
+
+	(void)state;
+	for (unsigned code_of = 7; code_of <= 8; code_of++) {
+		dw_program(&d, 4);
+		info = &d.part[DEBUG_INFO];
+		info->nr--;
+		for (unsigned i = 0; i < 100000; i++) {
+			bb_u8(info, (uint8_t)code_of);
+			bb_fixed(info, 0, code_of == 7 ? 1 : 4);
+		}
+		dw_end(&d, DEBUG_LINE);
+		dw_set32(info, 0, (uint32_t)info->nr - 4);
+		dw_sections(&d, NR_DEBUG_PARTS, 0);
+		out.nr = 0;
+		assert_int_equal(read_first(&d, LATE, &out), 0);
+		check_program(&out);
+		out.nr = 0;
+		assert_int_equal(read_first(&d, 0, &out), -ETIMEDOUT);
+		assert_int_equal(out.nr, 0);
+		dw_release(&d);
+	}
+	bb_release(&out);
+}
+
+/* What is left to libdw. */
+static void test_not_supported(void **state)
+{
+	struct byte_buf out = { 0 };
+	struct dwarf_parts d;
+
+	(void)state;
+	dw_program(&d, 4);
+	d.part[DEBUG_INFO].v[4] = 6;
+	dw_sections(&d, NR_DEBUG_PARTS, 0);
+	assert_int_equal(read_first(&d, LATE, &out), -ENOTSUP);
+	d.part[DEBUG_INFO].v[4] = 4;
+	d.part[DEBUG_INFO].v[10] = 2;		/* octets of an address */
+	dw_sections(&d, NR_DEBUG_PARTS, 0);
+	assert_int_equal(read_first(&d, LATE, &out), -ENOTSUP);
+	dw_release(&d);
+}
+
+struct ranges {
+	struct addr_range v[8];
+	size_t nr;
+};
+
+static int put(void *ctx, uint64_t lo, uint64_t hi)
+{
+	struct ranges *r = ctx;
+
+	assert_true(r->nr < 8);
+	r->v[r->nr++] = (struct addr_range){ lo, hi };
+	return 0;
+}
+
+/* DWARF 2 has no word for code in several places, so its sequences of lines count. */
+static void test_code(void **state)
+{
+	struct unit_source src = { .code = &code, .nr_code = 1, .until_ns = LATE };
+
+	(void)state;
+	for (unsigned version = 2; version <= 5; version++) {
+		struct ranges r = { .nr = 0 };
+		struct dwarf_parts d;
+		struct die_units *us;
+
+		dw_program(&d, version);
+		assert_int_equal(die_units_new(&d.s, &us), 0);
+		src.number = die_units_entry(us, 0);
+		assert_int_equal(unit_read_code(&src, us, put, &r), 0);
+		assert_int_equal(r.v[0].lo, 0x1000);
+		assert_int_equal(r.v[r.nr - 1].hi, 0x1050);
+		if (version == 2)
+			assert_true(r.nr >= 2);
+		else
+			assert_int_equal(r.nr, 1);
+		die_units_free(us);
+		dw_release(&d);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_cycles),
+		cmocka_unit_test(test_sibling_back),
+		cmocka_unit_test(test_depth_and_time),
+		cmocka_unit_test(test_not_supported),
+		cmocka_unit_test(test_code),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
