@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The debug information of one ELF file, read by libdw.
+ * The debug information of one ELF file. libdw opens it; units are read from their bytes
+ * (unit_reader.h), or by libdw what is not read there (unit_builder.h).
  *
  *	debug_file_open(fd, &f)
  *	debug_file_index(f, out)		which unit has which code

@@ -9,7 +9,7 @@
 
 /* The largest units of C++ have 3,000 with 20 attributes each. */
 #define MAX_ABBREVS 32768
-#define MAX_STEPS (256u << 10)
+#define MAX_STEPS (512u << 10)
 #define MAX_ATTRS 4096			/* of one */
 
 /* ---- forms ---- */
@@ -288,16 +288,24 @@ int die_abbrevs_read(struct byte_reader *r, const struct die_sizes *sizes, struc
 			err = read_one(r, sizes, code, a, attrs);
 	}
 	free(attrs);
-	if (err)
+	if (err) {
 		die_abbrevs_free(a);
-	else
-		*ap = a;
-	return err;
+		return err;
+	}
+	a->sizes = *sizes;
+	*ap = die_abbrevs_share(a);
+	return 0;
+}
+
+struct die_abbrevs *die_abbrevs_share(struct die_abbrevs *a)
+{
+	a->nr_users++;
+	return a;
 }
 
 void die_abbrevs_free(struct die_abbrevs *a)
 {
-	if (!a)
+	if (!a || (a->nr_users && --a->nr_users))
 		return;
 	free(a->v);
 	free(a->steps);

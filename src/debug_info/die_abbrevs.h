@@ -4,7 +4,8 @@
  *
  *	die_abbrevs_read(&r, &sizes, &a)	from .debug_abbrev
  *	die_abbrevs_find(a, code)
- *	die_abbrevs_free(a)
+ *	die_abbrevs_share(a)			for one user more
+ *	die_abbrevs_free(a)			by each user
  *
  * An entry begins with the code of an abbreviation, which says its tag and the list of its
  * attributes, each with the form in which its value follows. Most attributes of most entries are of
@@ -110,10 +111,13 @@ struct die_abbrevs {
 	struct die_step *steps;
 	size_t nr_steps, cap_steps;
 	struct hash_index index;	/* of codes that are not in order */
+	struct die_sizes sizes;		/* that it was read for */
+	unsigned nr_users;
 };
 
 /* Reads up to the end of the table. 0, -EBADMSG, -E2BIG or -ENOMEM. */
 int die_abbrevs_read(struct byte_reader *r, const struct die_sizes *sizes, struct die_abbrevs **ap);
+struct die_abbrevs *die_abbrevs_share(struct die_abbrevs *a);
 void die_abbrevs_free(struct die_abbrevs *a);		/* NULL is fine */
 
 const struct die_abbrev *die_abbrevs_find_other(const struct die_abbrevs *a, uint64_t code);

@@ -4,6 +4,7 @@
 #include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/array.h"
 #include "src/base/bisect.h"
@@ -180,13 +181,33 @@ void die_units_keep(struct die_units *us, const struct die_unit *u)
 	us->kept = u;
 }
 
+/* Those of a unit that is open, if it has the same ones, or NULL. */
+static struct die_abbrevs *find_abbrevs(struct die_units *us, const struct unit_header *h)
+{
+	for (unsigned i = 0; i < NR_OPEN; i++) {
+		struct open_unit *o = &us->open[i];
+
+		if (o->used && o->abbrevs_at == h->abbrevs &&
+		    !memcmp(&o->abbrevs->sizes, &h->sizes, sizeof(h->sizes)))
+			return die_abbrevs_share(o->abbrevs);
+	}
+	return NULL;
+}
+
+/* All units of a program may have the same abbreviations (clang's, optimised when linking). */
 static int need_abbrevs(struct die_units *us, const struct unit_header *h, struct open_unit *o,
 			struct work_limit *w)
 {
 	struct byte_reader r = debug_bytes_from(us->s, DEBUG_ABBREV, h->abbrevs);
-	int err = die_abbrevs_read(&r, &h->sizes, &o->abbrevs);
+	struct die_abbrevs *known = find_abbrevs(us, h);
+	int err = 0;
 
-	if (!err)
+	close_unit(o);
+	o->abbrevs = known;
+	o->abbrevs_at = h->abbrevs;
+	if (!known)
+		err = die_abbrevs_read(&r, &h->sizes, &o->abbrevs);
+	if (!err && !known)
 		work_go_on(w, o->abbrevs->nr_steps);
 	return err;
 }
@@ -196,7 +217,6 @@ static int begin_unit(struct die_units *us, const struct unit_header *h, struct 
 {
 	int err;
 
-	close_unit(o);
 	if (h->is_unknown)
 		return -ENOTSUP;
 	err = need_abbrevs(us, h, o, w);

@@ -2,7 +2,7 @@
 /*
  * Makes the table of one compilation unit from the bytes of its debug information.
  *
- * It makes the same table as unit_build() (unit_builder.h), which asks libdw, in a tenth of the
+ * It makes the same table as unit_build() (unit_builder.h), which asks libdw, in a third of the
  * time: libdw looks for each attribute of an entry by its name, and comes past an entry by reading
  * all of its attributes. What is not read here is left to unit_build(): units that are split, of
  * types, of unknown versions, or of another byte order.

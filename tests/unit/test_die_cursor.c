@@ -231,6 +231,7 @@ static void test_many_units(void **state)
 {
 	struct dwarf_parts d, one;
 	const struct die_unit *first, *u;
+	const struct die_abbrevs *abbrevs;
 	struct die_units *us;
 	int err;
 
@@ -244,11 +245,13 @@ static void test_many_units(void **state)
 	assert_int_equal(die_units_nr(us), 40);
 	first = die_units_open(us, 0, &late, &err);
 	die_units_keep(us, first);
+	abbrevs = first->abbrevs;
 	for (size_t i = 0; i < 80; i++) {
 		u = die_units_open(us, die_units_entry(us, i % 40), &late, &err);
 		assert_non_null(u);
 		assert_int_equal(u->offset, i % 40 * one.part[DEBUG_INFO].nr);
 		assert_int_equal(first->offset, 0);
+		assert_ptr_equal(u->abbrevs, abbrevs);	/* read once, because all have the same ones */
 		assert_non_null(die_units_lines(us, u));
 	}
 	die_units_free(us);
