@@ -260,7 +260,7 @@ static int index_unit(struct debug_file *f, const struct unit_source *src, struc
 	Dwarf_Die die;
 	int err = unit_read_code(src, f->units, put_range, &x);
 
-	if (err == -ENOTSUP || err == -E2BIG)
+	if (err == -ENOTSUP)
 		err = dwarf_offdie(f->dwarf, src->number, &die) && has_code(&die)
 			      ? add_unit(f, &die, r)
 			      : 0;

@@ -7,7 +7,7 @@
 
 #include "src/base/array.h"
 
-/* The largest units of C++ have 3,000 with 20 attributes each. */
+/* The largest units of C++ have 3,000 with 20 attributes each. Larger ones are left to libdw. */
 #define MAX_ABBREVS 32768
 #define MAX_STEPS (512u << 10)
 #define MAX_ATTRS 4096			/* of one */
@@ -155,7 +155,7 @@ static int put_step(struct die_abbrevs *a, uint32_t first, const struct die_step
 		}
 	}
 	if (a->nr_steps >= MAX_STEPS)
-		return -E2BIG;
+		return -ENOTSUP;
 	last = array_push(&a->steps, &a->nr_steps, &a->cap_steps);
 	if (!last)
 		return -ENOMEM;
@@ -226,7 +226,7 @@ static int read_attrs(struct byte_reader *r, const struct die_sizes *sizes, stru
 		if (s->kind == FORM_UNKNOWN)
 			return -EBADMSG;
 	}
-	return -E2BIG;
+	return -ENOTSUP;
 }
 
 /* ---- the table ---- */
@@ -257,7 +257,7 @@ static int read_one(struct byte_reader *r, const struct die_sizes *sizes, uint64
 	if (err)
 		return err;
 	if (a->nr >= MAX_ABBREVS)
-		return -E2BIG;
+		return -ENOTSUP;
 	x = array_push(&a->v, &a->nr, &a->cap);
 	if (!x)
 		return -ENOMEM;
@@ -277,7 +277,7 @@ int die_abbrevs_read(struct byte_reader *r, const struct die_sizes *sizes, struc
 	struct attrs *attrs = malloc(sizeof(*attrs));
 	int err = a && attrs && !array_reserve(&a->steps, &a->cap_steps, 1) ? 0 : -ENOMEM;
 
-	while (!err) {
+	while (!err && br_left(r)) {
 		uint64_t code = br_uv(r);
 
 		if (r->bad)

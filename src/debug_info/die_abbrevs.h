@@ -115,7 +115,7 @@ struct die_abbrevs {
 	unsigned nr_users;
 };
 
-/* Reads up to the end of the table. 0, -EBADMSG, -E2BIG or -ENOMEM. */
+/* Reads up to the end of the table. 0, -EBADMSG, -ENOTSUP (there are too many) or -ENOMEM. */
 int die_abbrevs_read(struct byte_reader *r, const struct die_sizes *sizes, struct die_abbrevs **ap);
 struct die_abbrevs *die_abbrevs_share(struct die_abbrevs *a);
 void die_abbrevs_free(struct die_abbrevs *a);		/* NULL is fine */

@@ -35,7 +35,7 @@ uint64_t die_units_entry(const struct die_units *us, size_t i);
 
 /*
  * The unit holds until another one is opened. NULL: no such unit, or it is damaged; *err says why:
- * -EBADMSG, -E2BIG, -ENOMEM, or -ENOTSUP.
+ * -EBADMSG, -ENOMEM, or -ENOTSUP.
  */
 const struct die_unit *die_units_open(struct die_units *us, uint64_t offset, struct work_limit *w,
 				      int *err);

@@ -35,8 +35,10 @@ static void test_codes(void **state)
 	(void)state;
 	for (int i = 0; i < 6; i++)
 		DW_NUMBERS(&b, codes[i], 100 + i, i % 2, 0, 0);
-	assert_int_equal(read_abbrevs(&b, &a), -EBADMSG);
+	assert_int_equal(read_abbrevs(&b, &a), 0);	/* the section ends, and so does the table */
+	die_abbrevs_free(a);
 	bb_u8(&b, 0);
+	DW_NUMBERS(&b, 4, 100, 0, 0, 0);
 	assert_int_equal(read_abbrevs(&b, &a), 0);
 	for (int i = 0; i < 5; i++) {
 		assert_non_null(die_abbrevs_find(a, (uint64_t)codes[i]));
@@ -57,12 +59,12 @@ static void test_too_many(void **state)
 	(void)state;
 	for (int i = 1; i < 40000; i++)
 		DW_NUMBERS(&b, i, 1, 0, 0, 0);
-	assert_int_equal(read_abbrevs(&b, &a), -E2BIG);
+	assert_int_equal(read_abbrevs(&b, &a), -ENOTSUP);
 	b.nr = 0;
 	DW_NUMBERS(&b, 1, 1, 0);
 	for (int i = 0; i < 5000; i++)
 		DW_NUMBERS(&b, DW_AT_name, DW_FORM_string);
-	assert_int_equal(read_abbrevs(&b, &a), -E2BIG);
+	assert_int_equal(read_abbrevs(&b, &a), -ENOTSUP);
 	b.nr = 0;
 	DW_NUMBERS(&b, 1, 1, 0, DW_AT_name, 0x2d, 0, 0, 0);
 	assert_int_equal(read_abbrevs(&b, &a), -EBADMSG);
