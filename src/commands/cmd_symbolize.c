@@ -101,6 +101,8 @@ static int open_helpers(struct symbolizing *s)
 	if (s->args->debug_urls)
 		err = debug_server_new(s->args->debug_urls, &s->late.server);
 	parsers_ask_server(s->late.parsers, s->late.server);
+	if (s->args->no_limits)
+		parsers_take_time(s->late.parsers);
 	return err;
 }
 
@@ -391,7 +393,8 @@ static const struct opt symbolize_opts[] = {
 	  "exit with 3 when frames are still without a name, or the trace is damaged", opt_flag,
 	  AT(strict), NULL, NULL, NULL },
 	{ 0, "no-limits", NULL,
-	  "read a trace of any content, whatever time and memory that takes", opt_flag,
+	  "read a trace of any content, whatever time and memory that takes, and source lines of "
+	  "other users' files, whatever time these take", opt_flag,
 	  AT(no_limits), NULL, NULL, NULL },
 	{ 'q', "quiet", NULL, "say only what went wrong", opt_flag, AT(quiet), NULL, NULL, NULL },
 };

@@ -101,6 +101,6 @@ void symbolize_say(const struct late_names *n, const char *output,
 	say_missing(n, hidden);
 	if (n->nr_lines_lost)
 		note("%" PRIu64 " %s without source lines: reading debug information took too "
-		     "long. Try: symbolize --again, which goes on from what was kept",
+		     "long. Try: --again --no-limits",
 		     n->nr_lines_lost, plural(n->nr_lines_lost, "frame stays", "frames stay"));
 }

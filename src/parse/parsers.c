@@ -77,6 +77,11 @@ void parsers_ask_server(struct parsers *p, struct debug_server *server)
 	p->server = server;
 }
 
+void parsers_take_time(struct parsers *p)
+{
+	p->takes_time = true;
+}
+
 void parsers_free(struct parsers *p)
 {
 	if (!p)

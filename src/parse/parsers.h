@@ -46,6 +46,9 @@ void parsers_free(struct parsers *p);			/* NULL is fine; after all its threads *
  */
 void parsers_ask_server(struct parsers *p, struct debug_server *server);
 
+/* The lines of other users' files may cost what they need (parse_lines()). Before any question. */
+void parsers_take_time(struct parsers *p);
+
 /* What is known of an ELF file by its headers. */
 struct elf_identity {
 	uint64_t vaddr_lo, vaddr_hi;

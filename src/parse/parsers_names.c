@@ -274,7 +274,7 @@ static bool may_cost_more(struct parsers *p, const struct symbol_file *file)
 	const struct lines_cost *cost;
 	bool may;
 
-	if (!file->owner)
+	if (!file->owner || p->takes_time)
 		return true;
 	pthread_mutex_lock(&p->lock);
 	cost = cost_of(p, file->owner);

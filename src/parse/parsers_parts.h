@@ -51,6 +51,7 @@ struct parsers {
 	struct wait_budget *identity_budget;
 	struct lines_cost costs[OWNERS];
 	unsigned nr_costs;
+	bool takes_time;		/* parsers_take_time() */
 	uint64_t nr_calls;
 	pthread_mutex_t lock;		/* of all but the helpers */
 	pthread_cond_t free_lane;
