@@ -181,6 +181,7 @@ fi
 cp plain gone
 ./gone &
 STARTED+=($!)
+until [ "$(readlink /proc/$!/exe)" = "$PWD/gone" ]; do kill -0 $! || break; sleep 0.02; done
 rm gone
 sample -p $! -F 499 -d 0.5 -o gone.pbz
 check "of a program that was deleted" has gone.pbz "$inlined" --lines

@@ -23,6 +23,7 @@ struct dwarf_parts {
 	struct debug_sections s;		/* copies of exactly these octets */
 	size_t len_at;				/* of the length that was begun last */
 	uint32_t inner;				/* offset of the entry of inner() */
+	size_t size_at;				/* in .debug_info: the unit's octets of code */
 };
 
 enum { DW_LO = 0x1000, DW_HI = 0x1050, DW_NOT_READ = 0xee };
@@ -122,6 +123,7 @@ static inline void dw_header(struct dwarf_parts *d, unsigned version)
 	bb_u8(b, 1);
 	bb_u32(b, 0);
 	bb_u64(b, DW_LO);
+	d->size_at = b->nr;
 	bb_u32(b, DW_HI - DW_LO);
 	dw_text(b, "/d");
 	bb_u8(b, DW_LANG_C_plus_plus);
@@ -204,7 +206,7 @@ static inline void dw_info(struct dwarf_parts *d, unsigned version)
 
 static inline void dw_ranges(struct dwarf_parts *d)
 {
-	static const uint64_t pairs[] = { UINT64_MAX, 0x1000, 0x10, 0x18, 0x20, 0x24, 0, 0 };
+	static const uint64_t pairs[] = { UINT64_MAX, 0x1008, 0x8, 0x10, 0x18, 0x1c, 0, 0 };
 
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
 		bb_u64(&d->part[DEBUG_RANGES], pairs[i]);

@@ -101,6 +101,21 @@ static const struct value_case values[] = {
 	{ DW_FORM_GNU_ref_alt, "\1\2\3\4", 4, 0x04030201 },
 };
 
+/* A reference to another unit was an address once. */
+static void test_sizes(void **state)
+{
+	uint32_t size;
+
+	(void)state;
+	assert_int_equal(form_kind(DW_FORM_ref_addr, &(struct die_sizes){ 2, 8, 4 }, &size), FORM_FIXED);
+	assert_int_equal(size, 8);
+	assert_int_equal(form_kind(DW_FORM_ref_addr, &(struct die_sizes){ 3, 8, 4 }, &size), FORM_FIXED);
+	assert_int_equal(size, 4);
+	assert_int_equal(form_kind(DW_FORM_strp, &(struct die_sizes){ 5, 4, 8 }, &size), FORM_FIXED);
+	assert_int_equal(size, 8);
+	assert_int_equal(form_kind(0x7777, &(struct die_sizes){ 5, 8, 4 }, &size), FORM_UNKNOWN);
+}
+
 /* Each value, and each with an octet less. */
 static void test_values(void **state)
 {
@@ -325,6 +340,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_codes),
 		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_many_units),

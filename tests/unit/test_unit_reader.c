@@ -102,6 +102,28 @@ static void test_versions(void **state)
 	bb_release(&out);
 }
 
+/* Lines count where the unit has code, and nothing is known of the line behind it. */
+static void test_code_of_unit(void **state)
+{
+	struct byte_buf out = { 0 };
+	struct unit_place v[MAX_PLACES];
+	struct unit_table t;
+	struct dwarf_parts d;
+
+	(void)state;
+	dw_program(&d, 4);
+	dw_set32(&d.part[DEBUG_INFO], d.size_at, 0x20);
+	dw_sections(&d, NR_DEBUG_PARTS, 0);
+	assert_int_equal(read_first(&d, LATE, &out), 0);
+	assert_int_equal(unit_table_open(out.v, out.nr, &t), 0);
+	check_outer(&t, 0x1018, 13);
+	assert_int_equal(unit_table_find(&t, 0x1030, v, MAX_PLACES), 1);
+	check_place(&v[0], "outer", "?", 0);
+	assert_int_equal(unit_table_find(&t, 0x1040, v, MAX_PLACES), 0);
+	dw_release(&d);
+	bb_release(&out);
+}
+
 /* Sections that end early: an error or a smaller table, and nothing is read behind them. */
 static void test_cut(void **state)
 {
@@ -287,6 +309,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_code_of_unit),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_cycles),
