@@ -13,6 +13,7 @@
 
 #define MAX_UNITS (1u << 20)
 #define NR_OPEN 16
+#define STEP_BYTES 2			/* of abbreviations, that count as a step */
 #define LONG_FORMAT 0xffffffffu		/* DWARF 5, 7.4 */
 
 struct unit_header {
@@ -200,6 +201,7 @@ static int need_abbrevs(struct die_units *us, const struct unit_header *h, struc
 {
 	struct byte_reader r = debug_bytes_from(us->s, DEBUG_ABBREV, h->abbrevs);
 	struct die_abbrevs *known = find_abbrevs(us, h);
+	const uint8_t *begin = r.p;
 	int err = 0;
 
 	close_unit(o);
@@ -207,8 +209,7 @@ static int need_abbrevs(struct die_units *us, const struct unit_header *h, struc
 	o->abbrevs_at = h->abbrevs;
 	if (!known)
 		err = die_abbrevs_read(&r, &h->sizes, &o->abbrevs);
-	if (!err && !known)
-		work_go_on(w, o->abbrevs->nr_steps);
+	work_go_on(w, (size_t)(r.p - begin) / STEP_BYTES);	/* also of a damaged one */
 	return err;
 }
 
@@ -260,13 +261,14 @@ const struct die_unit *die_units_open(struct die_units *us, uint64_t offset, str
 	return &o->u;
 }
 
-struct line_program *die_units_lines(struct die_units *us, const struct die_unit *u)
+struct line_program *die_units_lines(struct die_units *us, const struct die_unit *u,
+				     struct work_limit *w)
 {
 	struct open_unit *o = find_open(us, u->offset);
 
 	if (o && !o->are_lines_tried) {
 		o->are_lines_tried = true;
-		if (line_program_open(&o->u, &o->lines))
+		if (line_program_open(&o->u, w, &o->lines))
 			o->lines = NULL;
 	}
 	return o ? o->lines : NULL;

@@ -44,7 +44,8 @@ const struct die_unit *die_units_open(struct die_units *us, uint64_t offset, str
 void die_units_keep(struct die_units *us, const struct die_unit *u);
 
 /* Likewise its line program; NULL: it has none, or its header is damaged. */
-struct line_program *die_units_lines(struct die_units *us, const struct die_unit *u);
+struct line_program *die_units_lines(struct die_units *us, const struct die_unit *u,
+				     struct work_limit *w);
 
 /* An entry of a unit of this file or of the alternate one. */
 struct die_ref {

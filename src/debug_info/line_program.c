@@ -16,6 +16,7 @@
 #define MAX_FILE INT32_MAX
 #define MAX_PART 4096			/* octets of a path */
 #define MAX_FORMATS 256
+#define STEP_BYTES 64			/* of a header, that count as a step */
 
 struct line_file {
 	const char *name, *dir;		/* dir: NULL, if it has none */
@@ -200,7 +201,7 @@ static void read_fields(struct line_program *p, struct byte_reader *r)
 	p->lengths = br_bytes(r, p->opcode_base ? p->opcode_base - 1u : 0);
 }
 
-static int read_header(struct line_program *p, struct byte_reader *r)
+static int read_header(struct line_program *p, struct byte_reader *r, struct work_limit *w)
 {
 	uint64_t len = br_u32(r);
 	struct byte_reader head;
@@ -223,14 +224,16 @@ static int read_header(struct line_program *p, struct byte_reader *r)
 	if (head.bad || p->code.bad || !p->opcode_base || !p->max_ops ||
 	    (p->sizes.address != 4 && p->sizes.address != 8))
 		return -EBADMSG;
+	len = br_left(&head);
 	err = read_files(p, &head);
+	work_go_on(w, len / STEP_BYTES + p->nr_dirs + p->nr_files);
 	free(p->dirs);
 	p->dirs = NULL;
 	p->nr_header_files = p->nr_files;
 	return err;
 }
 
-int line_program_open(const struct die_unit *u, struct line_program **pp)
+int line_program_open(const struct die_unit *u, struct work_limit *w, struct line_program **pp)
 {
 	struct line_program *p;
 	struct byte_reader r;
@@ -244,7 +247,7 @@ int line_program_open(const struct die_unit *u, struct line_program **pp)
 		return -ENOMEM;
 	p->u = u;
 	r = debug_bytes_from(u->s, DEBUG_LINE, offset);
-	err = read_header(p, &r);
+	err = read_header(p, &r, w);
 	if (err)
 		line_program_free(p);
 	else

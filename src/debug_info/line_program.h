@@ -2,7 +2,7 @@
 /*
  * The line program of a unit (DWARF 5, chapter 6.2, versions 2 to 5): its files, and its rows.
  *
- *	line_program_open(u, &p)		reads the header
+ *	line_program_open(u, &w, &p)		reads the header
  *	line_program_path(p, file, buf)
  *	line_program_run(p, &rows, w)		sorted by address
  *	line_program_free(p)
@@ -34,7 +34,7 @@ struct line_rows {
 };
 
 /* u is borrowed. 0, -ENOENT: it has no line program; -EBADMSG; -E2BIG or -ENOMEM. */
-int line_program_open(const struct die_unit *u, struct line_program **pp);
+int line_program_open(const struct die_unit *u, struct work_limit *w, struct line_program **pp);
 void line_program_free(struct line_program *p);		/* NULL is fine */
 
 size_t line_program_nr_files(const struct line_program *p);

@@ -70,7 +70,8 @@ uint32_t unit_text_path(struct unit_text *t, const char *path)
 		return UNIT_NONE;
 	if (path[0] == '/' || !t->directory)
 		return unit_text_add(t, path);
-	len = snprintf(whole, sizeof(whole), "%s/%s", t->directory, path);
+	len = snprintf(whole, sizeof(whole), "%.*s/%.*s", MAX_STRING, t->directory, MAX_STRING,
+		       path);
 	return unit_text_add(t, len > 0 && len < MAX_STRING ? whole : path);
 }
 

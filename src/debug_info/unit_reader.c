@@ -97,7 +97,7 @@ static uint32_t declared_file(struct reader *rd, const struct func_facts *f)
 	if (f->file_units == rd->us && f->file_unit == rd->u->offset)
 		return unit_rows_file(&rd->t.rows, f->file);
 	u = die_units_open(f->file_units, f->file_unit, &rd->t.limit, &err);
-	p = u ? die_units_lines(f->file_units, u) : NULL;
+	p = u ? die_units_lines(f->file_units, u, &rd->t.limit) : NULL;
 	return p ? unit_text_path(&rd->t.text, line_program_path(p, f->file, rd->path)) : UNIT_NONE;
 }
 
@@ -312,7 +312,7 @@ static int read_lines(struct reader *rd)
 
 	if (die_has(entry, DIE_COMP_DIR))
 		rd->t.text.directory = die_string(rd->u, &entry->value[DIE_COMP_DIR]);
-	rd->lines = die_units_lines(rd->us, rd->u);
+	rd->lines = die_units_lines(rd->us, rd->u, &rd->t.limit);
 	if (err || !rd->lines)
 		return err;
 	err = unit_rows_files(&rd->t.rows, line_program_nr_files(rd->lines), path_of, rd);
@@ -374,7 +374,7 @@ static int put_sequences(struct reader *rd, int (*put)(void *ctx, uint64_t lo, u
 	uint64_t lo = 0;
 	int err = 0;
 
-	rd->lines = die_units_lines(rd->us, rd->u);
+	rd->lines = die_units_lines(rd->us, rd->u, &rd->t.limit);
 	if (rd->lines && !line_program_run(rd->lines, first_code(rd->src), &rows, &rd->t.limit))
 		for (size_t i = 0; i < rows.nr && !err; i++) {
 			const struct line_row *row = &rows.v[i];

@@ -269,11 +269,34 @@ static void test_many_units(void **state)
 		assert_int_equal(u->offset, i % 40 * one.part[DEBUG_INFO].nr);
 		assert_int_equal(first->offset, 0);
 		assert_ptr_equal(u->abbrevs, abbrevs);	/* read once, because all have the same ones */
-		assert_non_null(die_units_lines(us, u));
+		assert_non_null(die_units_lines(us, u, &late));
 	}
 	die_units_free(us);
 	dw_release(&d);
 	dw_release(&one);
+}
+
+/* What is read in vain counts, too, or many references to such units would take for ever. */
+static void test_steps_of_damage(void **state)
+{
+	struct work_limit w = { .until_ns = 0 };
+	struct dwarf_parts d;
+	struct die_units *us;
+	int err;
+
+	(void)state;
+	dw_program(&d, 4);
+	d.part[DEBUG_ABBREV].nr = 0;
+	for (int i = 1; i < 30000; i++)
+		DW_NUMBERS(&d.part[DEBUG_ABBREV], i, 1, 0, 0, 0);
+	bb_bytes(&d.part[DEBUG_ABBREV], "\1\1\0\1", 4);
+	dw_sections(&d, NR_DEBUG_PARTS, 0);
+	assert_int_equal(die_units_new(&d.s, &us), 0);
+	assert_null(die_units_open(us, 0, &w, &err));
+	assert_int_equal(err, -EBADMSG);
+	assert_true(w.is_up);
+	die_units_free(us);
+	dw_release(&d);
 }
 
 struct ref_case {
@@ -344,6 +367,7 @@ int main(void)
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_many_units),
+		cmocka_unit_test(test_steps_of_damage),
 		cmocka_unit_test(test_references),
 		cmocka_unit_test(test_spans),
 	};

@@ -43,7 +43,7 @@ static struct line_program *open_program(struct world *w)
 	assert_int_equal(die_units_new(&w->d.s, &w->us), 0);
 	u = die_units_open(w->us, die_units_entry(w->us, 0), &late, &err);
 	assert_non_null(u);
-	return die_units_lines(w->us, u);
+	return die_units_lines(w->us, u, &late);
 }
 
 static int run(struct world *w, uint64_t from)
