@@ -23,8 +23,8 @@
 #include <sys/types.h>
 #include <time.h>
 
-#define LINE_CACHE_BYTES (512ull << 20)
-#define LINE_CACHE_FILE_BYTES (256ull << 20)
+#define LINE_CACHE_BYTES (1ull << 30)
+#define LINE_CACHE_FILE_BYTES (512ull << 20)
 
 struct line_cache;
 
