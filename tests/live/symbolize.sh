@@ -51,7 +51,7 @@ check "... and it says so" grep -q 'chain30 .*: the file found is another versio
 mkdir -p moved dbg/.build-id links && cp bin/right moved/chain30
 add bare.pbz -o moved.pbz --binary-dir moved
 # libc is not there.
-check "a directory with the file by its name" cmp <(grep -o 'main;.*' named.folded) <(folded moved.pbz | grep -o 'main;.*')
+check "a directory with the file by its name" cmp <(grep -o ';main;.*' named.folded) <(folded moved.pbz | grep -o ';main;.*')
 id=$(readelf -n bin/right | sed -n 's/.*Build ID: //p')
 mkdir -p "dbg/.build-id/${id:0:2}" && objcopy --only-keep-debug bin/right "dbg/.build-id/${id:0:2}/${id:2}.debug"
 add bare.pbz -o debug.pbz --debug-dir dbg
