@@ -203,9 +203,13 @@ static struct window *unused(struct code_windows *cw)
 {
 	uint64_t now = now_ns();
 
-	for (size_t i = 0; i < UNWIND_MAX_WINDOWS; i++)
-		if (!cw->v[i].tgid && now > cw->v[i].unused_since_ns + RESTS_NS)
-			return &cw->v[i];
+	for (size_t i = 0; i < UNWIND_MAX_WINDOWS; i++) {
+		if (cw->v[i].tgid || now <= cw->v[i].unused_since_ns + RESTS_NS)
+			continue;
+		if (i >= cw->end)
+			cw->end = i + 1;
+		return &cw->v[i];
+	}
 	return NULL;
 }
 
@@ -320,10 +324,10 @@ void code_windows_update(struct code_windows *cw)
 	cw->next_update_ns = now + UPDATE_NS;
 	for (struct process *p = cw->deps.processes->all; p; p = p->next)
 		may_want_again(cw, p);
-	for (size_t i = 0; i < UNWIND_MAX_WINDOWS && left; i++) {
+	for (size_t i = 0; i < cw->end && left; i++) {
 		struct window *w = &cw->v[cw->next];
 
-		cw->next = (cw->next + 1) % UNWIND_MAX_WINDOWS;
+		cw->next = (cw->next + 1) % cw->end;
 		if (!w->tgid || w->state != WINDOW_IDLE || now < w->read_ns + w->interval_ns)
 			continue;
 		look_again(w);

@@ -50,6 +50,7 @@ struct code_windows {
 	struct code_shares shares;
 	uint64_t next_update_ns, next_show_ns;
 	bool is_dirty;			/* some process's windows_dirty is set */
+	size_t end;			/* no window from here on was ever used */
 	size_t next;			/* to be read again */
 	size_t victim;
 	unsigned nr_queued;
