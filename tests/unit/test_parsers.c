@@ -184,6 +184,7 @@ static void test_killed_while_it_parses(void **state)
 	struct elf_identity id;
 	pthread_t thread;
 	pid_t keeper, parser;
+	int err;
 
 	assert_int_equal(parse_identity(w->helpers.parsers, w->self, getpid(), 0, &id), 0);
 	free(id.segments);
@@ -192,8 +193,11 @@ static void test_killed_while_it_parses(void **state)
 	assert_true(parser > 0);
 	assert_int_equal(kill(parser, SIGSTOP), 0);
 	assert_int_equal(pthread_create(&thread, NULL, kill_soon, &parser), 0);
-	assert_int_equal(parse_identity(w->helpers.parsers, w->self, getpid(), 0, &id), 0);
+	err = parse_identity(w->helpers.parsers, w->self, getpid(), 0, &id);
 	pthread_join(thread, NULL);
+	if (err == -ETIMEDOUT)	/* a busy machine: the second parser had less than a second */
+		err = parse_identity(w->helpers.parsers, w->self, getpid(), 0, &id);
+	assert_int_equal(err, 0);
 	free(id.segments);
 }
 
