@@ -22,8 +22,10 @@ WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes 
 
 # B is the directory of this variant of the host side; the kernel side is the same for all variants and stays in $(OUT).
 B := $(OUT)
+DEBUG := -g
 ifeq ($(SAN),1)
 B := $(OUT)/san
+DEBUG := -g1
 SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
 ifeq ($(FUZZ),1)
@@ -34,7 +36,7 @@ WARN :=
 endif
 
 CPPFLAGS := -I. -I$(OUT) -D_GNU_SOURCE -DARCH_HEADER='"unwind/arch_$(ARCH).h"' -DPROBEE_VERSION='"$(VERSION)"'
-CFLAGS := -std=gnu11 $(OPT) -g $(WARN) $(SANFLAGS) $(if $(SYSROOT),--sysroot=$(SYSROOT))
+CFLAGS := -std=gnu11 $(OPT) $(DEBUG) $(WARN) $(SANFLAGS) $(if $(SYSROOT),--sysroot=$(SYSROOT))
 BPF_CFLAGS := -target bpf -O2 -g -Wall -Werror -ffreestanding -mcpu=v3 -I. -I$(OUT) \
 	-idirafter $(SYSROOT)/usr/include/$(ARCH)-linux-gnu \
 	-D__TARGET_ARCH_$(BPF_ARCH) -DARCH_HEADER='"unwind/arch_$(ARCH).h"'
