@@ -334,7 +334,7 @@ static void move_end(struct line_row *v, size_t nr)
 	v[nr - 1] = end;
 }
 
-/* Whoever is thrown away by the linker begins at 0, or near it. */
+/* Sequences of functions that the linker has thrown away begin at 0, or near it. */
 static void end_sequence(struct machine *m)
 {
 	struct sequence *s;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How much CPU time reading may take. Foreign bytes decide how much there is to read, so whoever
- * reads in a loop counts its steps, and looks at the clock after some of them.
+ * A limit of the CPU time that reading may take. Foreign bytes decide how much there is to read, so
+ * each loop over them counts its steps, and looks at the clock after some of them.
  */
 #pragma once
 

@@ -39,8 +39,8 @@ struct client {
 /* ---- in the helper and its keeper ---- */
 
 /*
- * A process of root becomes one of the user who called sudo, or of nobody. A process of another
- * user only gives up its capabilities.
+ * A process of root takes the user who called sudo, or the user nobody. A process of another user
+ * gives up its capabilities only.
  */
 static int leave_root(void)
 {

@@ -359,14 +359,28 @@ static void add_lines(struct parser *p, struct kept_symbols *k, struct symbol_ba
 	p->wants = debug_lines_wants(k->lines);
 }
 
-/* Moves addresses to where the file has them, and back. */
-static void move_addresses(struct symbol_batch *b, uint64_t by)
+static bool names_request_is_sound(const struct helper_message *m)
 {
-	for (size_t i = 0; i < b->nr; i++) {
-		b->v[i].addr += by;
-		if (b->v[i].has_func_addr)
-			b->v[i].func_addr += by;
-	}
+	const struct names_head *h = m->part[0].v;
+
+	return m->part[0].len == sizeof(*h) &&
+	       m->part[1].len % sizeof(struct symbol_answer) == 0 && h->has_cache <= 1 &&
+	       h->nr_beside <= m->nr_fds && m->part[2].len == h->nr_beside * sizeof(uint32_t);
+}
+
+/* The names of a batch, and its lines if they are wanted. */
+static void look_up_names(struct parser *p, struct kept_symbols *k, const struct names_head *h,
+			  struct symbol_batch *b, struct names_answer *head)
+{
+	uint64_t moved = h->is_kernel ? k->text - h->text_start : 0;
+
+	b->no_demangle = h->no_demangle;
+	symbol_batch_move(b, moved);	/* to where the file has them */
+	symbol_batch_elf(b, k->symbols);
+	*head = (struct names_answer){ .flags = elf_symbols_flags(k->symbols) };
+	if (h->max_depth)
+		add_lines(p, k, b, h->max_depth, head);
+	symbol_batch_move(b, -moved);
 }
 
 static int serve_names(struct parser *p, struct helper_message *m, struct helper_message *answer)
@@ -375,11 +389,9 @@ static int serve_names(struct parser *p, struct helper_message *m, struct helper
 	const struct names_head *h = m->part[0].v;
 	struct symbol_batch b = { .v = m->part[1].v, .nr = m->part[1].len / sizeof(*b.v) };
 	struct kept_symbols *k;
-	uint64_t moved;
 	int err = 0;
 
-	if (m->part[0].len != sizeof(*h) || m->part[1].len % sizeof(*b.v) || h->has_cache > 1 ||
-	    h->nr_beside > m->nr_fds || m->part[2].len != h->nr_beside * sizeof(uint32_t))
+	if (!names_request_is_sound(m))
 		return -EINVAL;
 	k = find_kept(p, h->binary);
 	take_beside(k, h->nr_beside, m);
@@ -391,14 +403,7 @@ static int serve_names(struct parser *p, struct helper_message *m, struct helper
 		return err;
 	k = find_kept(p, h->binary);
 	k->used = p->nr_requests;
-	b.no_demangle = h->no_demangle;
-	moved = h->is_kernel ? k->text - h->text_start : 0;
-	move_addresses(&b, moved);
-	symbol_batch_elf(&b, k->symbols);
-	head = (struct names_answer){ .flags = elf_symbols_flags(k->symbols) };
-	if (h->max_depth)
-		add_lines(p, k, &b, h->max_depth, &head);
-	move_addresses(&b, -moved);
+	look_up_names(p, k, h, &b, &head);
 	p->text = b.text;
 	p->places = b.lines;
 	answer->part[0] = (struct message_part){ &head, sizeof(head) };

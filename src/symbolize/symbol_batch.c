@@ -133,6 +133,15 @@ static void answer_all(struct symbol_batch *b, const void *source,
 	}
 }
 
+void symbol_batch_move(struct symbol_batch *b, uint64_t by)
+{
+	for (size_t i = 0; i < b->nr; i++) {
+		b->v[i].addr += by;
+		if (b->v[i].has_func_addr)
+			b->v[i].func_addr += by;
+	}
+}
+
 void symbol_batch_elf(struct symbol_batch *b, const struct elf_symbols *table)
 {
 	answer_all(b, table, answer_elf);

@@ -55,6 +55,8 @@ struct symbol_batch {
 	bool no_demangle;
 };
 
+/* Adds a difference to all addresses, those of functions that were found included. */
+void symbol_batch_move(struct symbol_batch *b, uint64_t by);
 void symbol_batch_elf(struct symbol_batch *b, const struct elf_symbols *table);
 /* Answers that have lines keep them, with the kernel's own name for the outermost function. */
 void symbol_batch_kernel(struct symbol_batch *b, const struct kernel_symbols *k);

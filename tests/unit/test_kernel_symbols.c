@@ -247,7 +247,7 @@ static void test_code_made_at_run_time(void **state)
 	kernel_code_event(&c, &ev);
 	assert_null(kernel_code_find(&c, 0x1000 + 30 * 16, 5));
 	assert_non_null(kernel_code_find(&c, 0x1000 + 10 * 16, UINT64_MAX - 1));
-	/* An end of which nobody was told. */
+	/* New code is in the place of code whose end was not reported. */
 	ev = (struct kernel_code_event){ 100000, 0x1000 + 20 * 16, 8, true, false, "new" };
 	kernel_code_event(&c, &ev);
 	assert_string_equal(kernel_code_find(&c, ev.start, 100000)->name, "new");

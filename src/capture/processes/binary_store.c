@@ -286,7 +286,7 @@ static struct file_id identity_of(const struct opened *o, const struct proc_map 
 	return id;
 }
 
-/* The file of a binary that was closed because nobody had it mapped. */
+/* Gives the symbolizer a binary's file again, which was closed when no process had it mapped. */
 static void give_again(struct binary_store *st, const struct binary *b, const struct opened *o,
 		       pid_t pid, const struct proc_map *map)
 {
