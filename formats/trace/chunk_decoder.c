@@ -22,6 +22,17 @@ void chunk_decoder_release(struct chunk_decoder *d)
 	memset(d, 0, sizeof(*d));
 }
 
+void chunk_decoder_again(struct chunk_decoder *d)
+{
+	struct id_checker known = d->tables;
+
+	id_checker_again(&known);
+	d->tables = (struct id_checker){ .depth = NULL };
+	chunk_decoder_release(d);
+	d->tables = known;
+	d->knows_tables = true;
+}
+
 void chunk_decoder_begin_segment(struct chunk_decoder *d)
 {
 	id_checker_reset(&d->tables);
@@ -95,13 +106,32 @@ static int begin_batch(struct chunk_decoder *d)
 	return 0;
 }
 
+/* True if the rows of this record are to be left out. */
+static bool leaves_out(const struct chunk_decoder *d)
+{
+	uint64_t nr;
+	bool has_scan;
+
+	return d->wants && !sample_columns_peek(d->payload, &nr, &has_scan) && !has_scan &&
+	       !d->wants(d->ctx, nr);
+}
+
 static int begin_samples(struct chunk_decoder *d)
 {
-	int err = sample_columns_decode(&d->columns, &d->payload, d->codec.time_base_ns);
+	bool has_scans = false;
+	int err;
 
+	if (leaves_out(d))
+		return 0;
+	err = sample_columns_decode(&d->columns, &d->payload, d->codec.time_base_ns);
 	d->next_row = 0;
-	for (size_t i = 0; i < d->columns.nr_rows && !err; i++)
+	for (size_t i = 0; i < d->columns.nr_rows && !err; i++) {
 		err = id_checker_add_sample(&d->tables, &d->columns.rows[i]);
+		has_scans |= d->columns.rows[i].scan != 0;
+	}
+	d->met_scans |= has_scans;
+	if (!err && has_scans && d->is_pure)
+		err = -EBADMSG;
 	if (!err && is_too_big(d))
 		err = -EFBIG;
 	if (err)
@@ -116,6 +146,7 @@ static int begin_repeat(struct chunk_decoder *d, struct record *rec)
 {
 	int rc = decode_one(d, rec);
 
+	d->met_scans = true;
 	if (rc < 0)
 		return rc;
 	d->repeated += repeat_rows(&rec->repeat);
@@ -148,11 +179,15 @@ static int begin_record(struct chunk_decoder *d, struct record *rec)
 	d->payload = br_sub(&d->records, len);
 	if (d->records.bad)
 		return -EBADMSG;
+	if (d->is_pure && tag != REC_SAMPLE)
+		return -EBADMSG;
 	if (!record_is_known(tag)) {
 		d->work += WORK_RECORD / 4;
 		d->skipped_records++;
 		return tag & 1 ? -EPROTONOSUPPORT : 0;
 	}
+	if (d->knows_tables && tag != REC_SAMPLE && tag != REC_REPEAT)
+		return 0;
 	d->tag = (enum record_tag)tag;
 	d->work += WORK_RECORD;
 	d->record_bytes[tag] += len;

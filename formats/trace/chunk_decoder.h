@@ -13,6 +13,9 @@
  * they are left out. Rows that were summed come out later, each with the number of times (.again),
  * the last of them only by chunk_decoder_drain(), which must be called to the end before
  * chunk_decoder_begin_segment() and chunk_decoder_lose().
+ *
+ *	chunk_decoder_again(d)		the same segment from its beginning, without its
+ *					definitions, which are known: only samples come out
  */
 #pragma once
 
@@ -36,6 +39,14 @@ struct chunk_decoder {
 	size_t next_row;		/* index into columns.rows */
 	uint64_t repeated;		/* rows that the REPEATs of this chunk stand for */
 	bool gives_repeats;
+	bool knows_tables;		/* chunk_decoder_again() */
+	bool is_pure;			/* the chunk says that it has nothing but samples */
+	/*
+	 * Asked before rows are read to which no REPEAT may refer, nr of them: false leaves them
+	 * out. NULL: all are read.
+	 */
+	bool (*wants)(void *ctx, uint64_t nr);
+	void *ctx;
 	bool is_held;			/* the rows of the current REPEAT were not asked for yet */
 	/* 0: the sample that came out last is one of its own; else so many more are like it. */
 	uint32_t again;
@@ -48,6 +59,7 @@ struct chunk_decoder {
 	/* Counted since the decoder was zeroed. */
 	uint64_t max_table_bytes;	/* of .tables; 0: no limit */
 	uint64_t work;			/* what decoding has cost, in about nanoseconds */
+	bool met_scans;			/* rows of scans, or REPEATs */
 	uint64_t skipped_records;
 	uint64_t record_count[RECORD_TAGS];
 	uint64_t record_bytes[RECORD_TAGS];
@@ -55,6 +67,7 @@ struct chunk_decoder {
 void chunk_decoder_release(struct chunk_decoder *d);
 
 void chunk_decoder_begin_segment(struct chunk_decoder *d);	/* forgets all definitions */
+void chunk_decoder_again(struct chunk_decoder *d);	/* zeroes all else */
 void chunk_decoder_lose(struct chunk_decoder *d);	/* chunks are missing before the next one */
 void chunk_decoder_begin(struct chunk_decoder *d, const void *records, size_t len,
 			 uint64_t time_base_ns);

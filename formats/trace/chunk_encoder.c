@@ -16,7 +16,10 @@ static const uint8_t section_order[] = {
 };
 enum { NR_SECTIONS = sizeof(section_order) / sizeof(section_order[0]) };
 
-enum { SAMPLE_ESTIMATE = 10 };		/* raw octets of a typical row in columns */
+enum {
+	SAMPLE_ESTIMATE = 10,		/* raw octets of a typical row in columns */
+	SPLIT_BYTES = 1024,		/* of samples that get a chunk of their own */
+};
 
 void chunk_encoder_release(struct chunk_encoder *c)
 {
@@ -193,25 +196,56 @@ static void put_section(struct chunk_encoder *c, enum record_tag tag, struct byt
 	s->done.nr = 0;
 }
 
-int chunk_encoder_finish(struct chunk_encoder *c, struct byte_buf *out, struct signpost *sp)
+/* Makes a chunk of the sections, with samples or without. What is in sp stays. */
+static int put_chunk(struct chunk_encoder *c, bool samples, struct byte_buf *out,
+		     struct signpost *sp)
 {
 	size_t start = out->nr;
 	struct chunk_head head = {
 		.segment = sp->segment, .seq = sp->seq, .time_base_ns = c->codec.time_base_ns};
 	uint8_t head_bytes[CHUNK_HEAD_SIZE] = { 0 };
+
+	bb_bytes(out, head_bytes, sizeof(head_bytes));
+	for (size_t i = 0; i < NR_SECTIONS; i++)
+		if (samples || section_order[i] != REC_SAMPLE)
+			put_section(c, section_order[i], out, sp);
+	if (out->bad)
+		return -ENOMEM;
+	sp->raw_size = (uint32_t)(out->nr - start);
+	head.length = sp->raw_size - CHUNK_HEAD_SIZE;
+	chunk_head_encode(out->v + start, &head);
+	return 0;
+}
+
+static bool has_others(const struct chunk_encoder *c)
+{
+	for (size_t tag = 0; tag < RECORD_TAGS; tag++)
+		if (tag != REC_SAMPLE && (c->sections[tag].done.nr || c->sections[tag].nr_items))
+			return true;
+	return false;
+}
+
+int chunk_encoder_split(struct chunk_encoder *c, struct byte_buf *out, struct signpost *sp)
+{
+	int err = close_samples(c);
+
+	if (err || c->post.contents != CHUNK_HAS_SAMPLES || c->sections[REC_END].done.nr ||
+	    c->sections[REC_SAMPLE].done.nr < SPLIT_BYTES || !has_others(c))
+		return err;
+	*sp = (struct signpost){ .segment = sp->segment, .seq = sp->seq };
+	err = put_chunk(c, false, out, sp);
+	return err ? err : 1;
+}
+
+int chunk_encoder_finish(struct chunk_encoder *c, struct byte_buf *out, struct signpost *sp)
+{
 	int err = close_samples(c);
 
 	c->post.segment = sp->segment;
 	c->post.seq = sp->seq;
 	*sp = c->post;
-	bb_bytes(out, head_bytes, sizeof(head_bytes));
-	for (size_t i = 0; i < NR_SECTIONS; i++)
-		put_section(c, section_order[i], out, sp);
-	if (err || out->bad)
+	if (err || put_chunk(c, true, out, sp))
 		return -ENOMEM;
-	sp->raw_size = (uint32_t)(out->nr - start);
-	head.length = sp->raw_size - CHUNK_HEAD_SIZE;
-	chunk_head_encode(out->v + start, &head);
 	c->post = (struct signpost){ 0 };
 	c->nr_repeated = 0;
 	c->bytes = 0;

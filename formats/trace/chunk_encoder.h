@@ -5,6 +5,7 @@
  * by time, but stay on their side of each REPEAT.
  *
  *	chunk_encoder_add(c, rec) ...		until chunk_encoder_is_full(c)
+ *	chunk_encoder_split(c, ...)		1: the octets of a chunk without the samples
  *	chunk_encoder_finish(c, ...)		the chunk's octets; c is empty again
  *	chunk_encoder_release(c)
  */
@@ -45,6 +46,14 @@ void chunk_encoder_release(struct chunk_encoder *c);
 int chunk_encoder_add(struct chunk_encoder *c, const struct record *rec);
 bool chunk_encoder_is_full(const struct chunk_encoder *c);
 bool chunk_encoder_is_empty(const struct chunk_encoder *c);
+
+/*
+ * Who wants samples of a few seconds may leave out all other chunks of samples alone (TRACE.md
+ * 2.2). So samples that are worth it get a chunk of their own: this one appends a chunk of all the
+ * other records to out, as chunk_encoder_finish() does, which makes the chunk of the samples then.
+ * 1; 0: all records are to stay together; -ENOMEM.
+ */
+int chunk_encoder_split(struct chunk_encoder *c, struct byte_buf *out, struct signpost *sp);
 
 /*
  * Appends the chunk to out, with its head. segment and seq are taken from sp; everything else in sp

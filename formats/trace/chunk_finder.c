@@ -9,12 +9,18 @@
 #include "src/base/bytes.h"
 #include "src/base/fail.h"
 
-enum { WINDOW_SIZE = 64 << 10 };
+enum {
+	WINDOW_SIZE = 64 << 10,
+	/* Read at once: chunks of a second are small, but those left out are not worth reading. */
+	AHEAD_SIZE = 16 << 10,
+	AHEAD_LEFT_OUT = 512,
+};
 
 int chunk_finder_open(const struct trace_source *source, struct chunk_finder *f)
 {
 	*f = (struct chunk_finder){
-		.source = source, .zstd = ZSTD_createDCtx(), .window = malloc(WINDOW_SIZE)};
+		.source = source, .zstd = ZSTD_createDCtx(), .window = malloc(WINDOW_SIZE),
+		.ahead = AHEAD_SIZE, .end = UINT64_MAX};
 	if (f->zstd && f->window)
 		return 0;
 	chunk_finder_close(f);
@@ -26,7 +32,18 @@ void chunk_finder_rewind(struct chunk_finder *f)
 	*f = (struct chunk_finder){
 		.source = f->source, .zstd = f->zstd, .window = f->window,
 		.data = f->data, .cap_data = f->cap_data, .raw = f->raw, .cap_raw = f->cap_raw,
+		.leaves_out = f->leaves_out, .ctx = f->ctx, .ahead = AHEAD_SIZE, .end = UINT64_MAX,
 	};
+}
+
+void chunk_finder_go(struct chunk_finder *f, uint64_t offset, const struct signpost *sp,
+		     uint64_t end)
+{
+	f->offset = offset;
+	f->end = end;
+	f->in_segment = f->is_new_segment = true;
+	f->segment = sp->segment;
+	f->next_seq = sp->seq;
 }
 
 void chunk_finder_close(struct chunk_finder *f)
@@ -43,6 +60,27 @@ static ssize_t finder_read(struct chunk_finder *f, void *buf, size_t len, uint64
 	ssize_t n = trace_source_read(f->source, buf, len, offset);
 
 	return n < 0 ? fail((int)n, "read %s", f->source->name) : n;
+}
+
+/*
+ * Octets of the file by way of the window, which is filled from offset on if they are not in it.
+ * Sets *at; fewer than len only at the end of the file.
+ */
+static ssize_t finder_look(struct chunk_finder *f, size_t len, uint64_t offset, const uint8_t **at)
+{
+	uint64_t skip = offset - f->window_at;
+	ssize_t n;
+
+	if (offset < f->window_at || skip + len > f->window_len) {
+		n = finder_read(f, f->window, f->ahead, offset);
+		f->window_at = offset;
+		f->window_len = n > 0 ? (size_t)n : 0;
+		skip = 0;
+		if (n < 0)
+			return n;
+	}
+	*at = f->window + skip;
+	return (ssize_t)(f->window_len - skip < len ? f->window_len - skip : len);
 }
 
 /*
@@ -76,6 +114,7 @@ static size_t find_frame(const uint8_t *p, size_t len)
  */
 static int finder_search(struct chunk_finder *f, uint64_t from, uint64_t limit, uint64_t *at)
 {
+	f->window_len = 0;
 	while (from < limit) {
 		ssize_t n = finder_read(f, f->window, WINDOW_SIZE, from);
 		size_t hit;
@@ -156,6 +195,16 @@ static bool sizes_are_good(const struct signpost *sp)
 	       sp->raw_size <= MAX_RAW_SIZE;
 }
 
+/* The data frame at offset, in the window or in f->data, which has room for it. */
+static ssize_t finder_data(struct chunk_finder *f, size_t len, uint64_t offset,
+			   const uint8_t **data)
+{
+	if (offset >= f->window_at && offset + len <= f->window_at + f->window_len)
+		return finder_look(f, len, offset, data);
+	*data = f->data;
+	return finder_read(f, f->data, len, offset);
+}
+
 /*
  * Reads and decompresses the data frame at offset. 1: good; 0: damaged; -errno. *is_short: the
  * frame reaches beyond the end of the file.
@@ -163,18 +212,19 @@ static bool sizes_are_good(const struct signpost *sp)
 static int finder_load(struct chunk_finder *f, const struct signpost *sp, uint64_t offset,
 		       bool *is_short)
 {
+	const uint8_t *data;
 	ssize_t n;
 
 	if (!sizes_are_good(sp))
 		return 0;
 	if (finder_reserve(f, sp))
 		return -ENOMEM;
-	n = finder_read(f, f->data, sp->data_size, offset);
+	n = finder_data(f, sp->data_size, offset, &data);
 	if (n < 0)
 		return (int)n;
 	*is_short = (size_t)n < sp->data_size;
-	if (*is_short || !data_frame_is_good(f->data, sp->data_size, sp) ||
-	    ZSTD_decompressDCtx(f->zstd, f->raw, sp->raw_size, f->data, sp->data_size) !=
+	if (*is_short || !data_frame_is_good(data, sp->data_size, sp) ||
+	    ZSTD_decompressDCtx(f->zstd, f->raw, sp->raw_size, data, sp->data_size) !=
 		    sp->raw_size ||
 	    !chunk_head_decode(f->raw, sp->raw_size, &f->head))
 		return 0;
@@ -222,13 +272,32 @@ static void finder_accept(struct chunk_finder *f, const struct signpost *sp)
 	f->offset += SIGNPOST_SIZE + (uint64_t)sp->data_size;
 }
 
-/* Takes the chunk of the good signpost at f->offset. 1: found; 0: damaged and skipped; -errno. */
+/* The first chunk of a segment, or behind a gap, tells the reader of that: it is never left out. */
+static bool finder_leaves_out(struct chunk_finder *f, const struct signpost *sp)
+{
+	uint64_t end = f->offset + SIGNPOST_SIZE + sp->data_size;
+
+	if (!f->leaves_out || f->is_new_segment || f->has_gap || !sizes_are_good(sp) ||
+	    end > f->source->size || !f->leaves_out(f->ctx, sp))
+		return false;
+	f->offset = end;
+	f->ahead = sp->data_size > AHEAD_LEFT_OUT ? AHEAD_LEFT_OUT : AHEAD_SIZE;
+	return true;
+}
+
+/*
+ * Takes the chunk of the good signpost at f->offset. 1: found; 0: left out, or damaged and skipped;
+ * -errno.
+ */
 static int finder_take_chunk(struct chunk_finder *f, const struct signpost *sp)
 {
 	bool is_short = false, is_placed = finder_place(f, sp);
-	int good = is_placed ? finder_load(f, sp, f->offset + SIGNPOST_SIZE, &is_short) : 0;
-	int found;
+	int good, found;
 
+	if (is_placed && finder_leaves_out(f, sp))
+		return 0;
+	f->ahead = AHEAD_SIZE;
+	good = is_placed ? finder_load(f, sp, f->offset + SIGNPOST_SIZE, &is_short) : 0;
 	if (good > 0)
 		finder_accept(f, sp);
 	if (good)
@@ -287,11 +356,11 @@ static int finder_skip(struct chunk_finder *f, const uint8_t *head, size_t len)
 
 int chunk_finder_next(struct chunk_finder *f)
 {
-	uint8_t head[SIGNPOST_SIZE];
 	int done = 0;
 
-	while (!done && !f->at_end) {
-		ssize_t n = finder_read(f, head, sizeof(head), f->offset);
+	while (!done && !f->at_end && f->offset < f->end) {
+		const uint8_t *head;
+		ssize_t n = finder_look(f, SIGNPOST_SIZE, f->offset, &head);
 		struct signpost sp;
 		struct ident id;
 

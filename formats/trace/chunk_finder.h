@@ -14,11 +14,20 @@
 
 struct chunk_finder {
 	const struct trace_source *source;
+	/*
+	 * Asked before the data of a chunk is read that lies in the file, in its place: true leaves
+	 * it out. NULL: none is left out. Kept by chunk_finder_rewind().
+	 */
+	bool (*leaves_out)(void *ctx, const struct signpost *sp);
+	void *ctx;
 	uint64_t offset;		/* of the next frame */
+	uint64_t end;			/* nothing is looked for from here on */
 	void *zstd;			/* ZSTD_DCtx */
 	uint8_t *data, *raw;		/* compressed and raw chunk */
 	size_t cap_data, cap_raw;
-	uint8_t *window;		/* for searching */
+	uint8_t *window;		/* what was read of the file last, and for searching */
+	uint64_t window_at;
+	size_t window_len, ahead;	/* how much is read next */
 
 	/* The chunk that was found last. */
 	struct ident ident;
@@ -43,6 +52,10 @@ struct chunk_finder {
 int chunk_finder_open(const struct trace_source *source, struct chunk_finder *f);	/* silent */
 void chunk_finder_rewind(struct chunk_finder *f);
 void chunk_finder_close(struct chunk_finder *f);
+
+/* Goes from one chunk, whose signpost this is, to an offset, where the file ends for now. */
+void chunk_finder_go(struct chunk_finder *f, uint64_t offset, const struct signpost *sp,
+		     uint64_t end);
 
 /* 1: a chunk, valid until the next call; 0: end of file; -errno after a message. */
 int chunk_finder_next(struct chunk_finder *f);

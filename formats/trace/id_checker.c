@@ -37,6 +37,11 @@ void id_checker_reset(struct id_checker *t)
 	t->has_gaps = false;
 }
 
+void id_checker_again(struct id_checker *t)
+{
+	forget_rows(t);
+}
+
 void id_checker_lose(struct id_checker *t)
 {
 	forget_rows(t);

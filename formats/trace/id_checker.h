@@ -26,6 +26,8 @@ struct id_checker {
 };
 
 void id_checker_reset(struct id_checker *t);	/* for a new segment; keeps the memory */
+/* For samples from the beginning of the segment again, whose definitions are all known. */
+void id_checker_again(struct id_checker *t);
 
 /*
  * Called where chunks are missing: from now on references may be unknown, and the last rows of all

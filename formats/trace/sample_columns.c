@@ -2,6 +2,7 @@
 #include "formats/trace/sample_columns.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "formats/trace/trace_layout.h"
@@ -9,7 +10,7 @@
 
 enum encoding { ENC_PLAIN, ENC_CONST, ENC_DELTA, ENC_RUNS, ENC_ASCENDING, ENCODINGS };
 
-enum { COL_TIME = 1, COL_CPU = 7, COL_RAN = 22 };
+enum { COL_TIME = 1, COL_CPU = 7, COL_SCAN = 20, COL_RAN = 22 };
 
 /*
  * The columns, with their ids on disk. Differences are only tried where neighbours are really near:
@@ -33,7 +34,7 @@ static const struct column {
 	COLUMN(15, state, ANY),
 	COLUMN(16, end, ANY),
 	COLUMN(18, flags, ANY),
-	COLUMN(20, scan, ANY),
+	COLUMN(COL_SCAN, scan, ANY),
 	COLUMN(COL_RAN, ran_ns, ANY),
 	COLUMN(24, syscall, ANY),
 	COLUMN(26, wait, ANY),
@@ -70,16 +71,6 @@ static uint64_t member_get(const void *p, unsigned size)
 	return size == 4 ? *(const uint32_t *)p : *(const uint8_t *)p;
 }
 
-static void member_set(void *p, unsigned size, uint64_t v)
-{
-	if (size == 8)
-		*(uint64_t *)p = v;
-	else if (size == 4)
-		*(uint32_t *)p = (uint32_t)v;
-	else
-		*(uint8_t *)p = (uint8_t)v;
-}
-
 /* A time before or after the base, mostly before; 0 is an unknown time. */
 static uint64_t ran_put(uint64_t ran_ns, uint64_t base)
 {
@@ -110,21 +101,6 @@ static void column_gather(const struct column *col, const struct rec_sample *row
 		values[i] = (uint32_t)(values[i] + 1);
 	for (size_t i = 0; col->id == COL_RAN && i < n; i++)
 		values[i] = ran_put(values[i], base);
-}
-
-/* The reverse; false if a value does not fit its member. */
-static bool column_scatter(const struct column *col, struct rec_sample *rows, size_t n,
-			   uint64_t base, const uint64_t *values)
-{
-	uint64_t offset = col->id == COL_TIME ? base : col->id == COL_CPU ? UINT64_MAX : 0, all = 0;
-	char *p = (char *)rows + col->at;
-
-	for (size_t i = 0; i < n; i++, p += sizeof(*rows)) {
-		member_set(p, col->size,
-			   col->id == COL_RAN ? ran_get(values[i], base) : values[i] + offset);
-		all |= values[i];
-	}
-	return col->size == 8 || !(all >> 8 * col->size);
 }
 
 /* The encoding among those the column allows that makes it shortest. */
@@ -188,58 +164,9 @@ static void put_ascending(struct byte_buf *b, const uint64_t *v, size_t n)
 		bb_uv(b, v[i] - (i ? v[i - 1] : 0));
 }
 
-static void get_plain(struct byte_reader *r, uint64_t *v, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		v[i] = br_left(r) && *r->p < 0x80 ? *r->p++ : br_uv(r);
-}
-
-static void get_const(struct byte_reader *r, uint64_t *v, size_t n)
-{
-	uint64_t value = br_uv(r);
-
-	for (size_t i = 0; i < n; i++)
-		v[i] = value;
-}
-
-static void get_delta(struct byte_reader *r, uint64_t *v, size_t n)
-{
-	uint64_t value = 0;
-
-	for (size_t i = 0; i < n; i++)
-		v[i] = value += (uint64_t)br_sv(r);
-}
-
-/* The runs must have exactly n rows together. */
-static void get_runs(struct byte_reader *r, uint64_t *v, size_t n)
-{
-	for (size_t i = 0; i < n && !r->bad;) {
-		uint64_t run = br_uv(r), value = br_uv(r);
-
-		if (!run || run > n - i)
-			r->bad = true;
-		for (; !r->bad && run; run--)
-			v[i++] = value;
-	}
-}
-
-static void get_ascending(struct byte_reader *r, uint64_t *v, size_t n)
-{
-	uint64_t value = 0;
-
-	for (size_t i = 0; i < n; i++)
-		v[i] = value += br_uv(r);
-}
-
-static const struct {
-	void (*put)(struct byte_buf *b, const uint64_t *v, size_t n);
-	void (*get)(struct byte_reader *r, uint64_t *v, size_t n);
-} encodings[ENCODINGS] = {
-	[ENC_PLAIN] = { put_plain, get_plain },
-	[ENC_CONST] = { put_const, get_const },
-	[ENC_DELTA] = { put_delta, get_delta },
-	[ENC_RUNS] = { put_runs, get_runs },
-	[ENC_ASCENDING] = { put_ascending, get_ascending },
+static void (*const encoders[ENCODINGS])(struct byte_buf *b, const uint64_t *v, size_t n) = {
+	[ENC_PLAIN] = put_plain, [ENC_CONST] = put_const,	  [ENC_DELTA] = put_delta,
+	[ENC_RUNS] = put_runs,	 [ENC_ASCENDING] = put_ascending,
 };
 
 /*
@@ -254,7 +181,7 @@ static void column_put(const struct column *col, struct byte_buf *b, const uint6
 
 	bb_uv(b, col->id);
 	bb_u8(b, (uint8_t)e);
-	encodings[e].put(&body, values, n);
+	encoders[e](&body, values, n);
 	bb_uv(b, body.nr);
 	bb_bytes(b, body.v, body.nr);
 	b->bad |= body.bad;
@@ -293,6 +220,111 @@ int sample_columns_encode(struct sample_columns *c, struct byte_buf *b,
 	return b->bad ? -ENOMEM : 0;
 }
 
+/* ---- reading ---- */
+
+/*
+ * Rows are read in blocks, all columns of a block before the next block: the rows of a block stay
+ * in the cache while each column writes its member into them. Column by column, all rows would go
+ * through the cache once for each.
+ */
+#define BLOCK 256
+
+/* A column that is being read, and where its encoding has got to. */
+struct cursor {
+	const struct column *col;
+	enum encoding encoding;
+	struct byte_reader body;
+	uint64_t value, run;		/* the last value; how many more rows have it */
+	bool has_begun;			/* of ENC_CONST: its one value was read */
+};
+
+static void get_plain(struct cursor *c, uint64_t *v, size_t n)
+{
+	struct byte_reader r = c->body;
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = br_left(&r) && *r.p < 0x80 ? *r.p++ : br_uv(&r);
+	c->body = r;
+}
+
+static void get_const(struct cursor *c, uint64_t *v, size_t n)
+{
+	if (!c->has_begun)
+		c->value = br_uv(&c->body);
+	c->has_begun = true;
+	for (size_t i = 0; i < n; i++)
+		v[i] = c->value;
+}
+
+static void get_delta(struct cursor *c, uint64_t *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		v[i] = c->value += (uint64_t)br_sv(&c->body);
+}
+
+static void get_runs(struct cursor *c, uint64_t *v, size_t n)
+{
+	for (size_t i = 0; i < n;) {
+		size_t end;
+
+		if (!c->run) {
+			c->run = br_uv(&c->body);
+			c->value = br_uv(&c->body);
+			c->body.bad |= !c->run;
+		}
+		if (c->body.bad)
+			return;
+		end = c->run < n - i ? i + (size_t)c->run : n;
+		c->run -= end - i;
+		while (i < end)
+			v[i++] = c->value;
+	}
+}
+
+static void get_ascending(struct cursor *c, uint64_t *v, size_t n)
+{
+	struct byte_reader r = c->body;
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = c->value += br_uv(&r);
+	c->body = r;
+}
+
+static void (*const decoders[ENCODINGS])(struct cursor *c, uint64_t *v, size_t n) = {
+	[ENC_PLAIN] = get_plain, [ENC_CONST] = get_const,	  [ENC_DELTA] = get_delta,
+	[ENC_RUNS] = get_runs,	 [ENC_ASCENDING] = get_ascending,
+};
+
+/* True when a cursor has read all of its column, and no more than that. */
+static bool cursor_is_done(const struct cursor *c)
+{
+	return !c->body.bad && !br_left(&c->body) && !c->run;
+}
+
+/* Writes one member of n rows; false if a value does not fit it. */
+static bool column_scatter(const struct column *col, struct rec_sample *rows, size_t n,
+			   uint64_t base, const uint64_t *values)
+{
+	uint64_t offset = col->id == COL_TIME ? base : col->id == COL_CPU ? UINT64_MAX : 0, all = 0;
+	char *p = (char *)rows + col->at;
+
+	if (col->id == COL_RAN)
+		for (size_t i = 0; i < n; i++, p += sizeof(*rows))
+			*(uint64_t *)p = ran_get(values[i], base);
+	else if (col->size == 8)
+		for (size_t i = 0; i < n; i++, p += sizeof(*rows))
+			*(uint64_t *)p = values[i] + offset;
+	else if (col->size == 4)
+		for (size_t i = 0; i < n; i++, p += sizeof(*rows))
+			*(uint32_t *)p = (uint32_t)(values[i] + offset);
+	else
+		for (size_t i = 0; i < n; i++, p += sizeof(*rows))
+			*(uint8_t *)p = (uint8_t)values[i];
+	for (size_t i = 0; i < n; i++)
+		all |= values[i];
+	return col->size == 8 || !(all >> 8 * col->size);
+}
+
 static const struct column *column_find(uint64_t id)
 {
 	for (size_t i = 0; i < NR_COLUMNS; i++)
@@ -301,9 +333,15 @@ static const struct column *column_find(uint64_t id)
 	return NULL;
 }
 
-/* Reads one column into its member; *seen has a bit for each column read so far. */
-static int column_get(struct sample_columns *c, struct byte_reader *r, uint64_t base,
-		      uint64_t *seen)
+/* The columns of a payload that are known. */
+struct cursors {
+	struct cursor v[NR_COLUMNS];
+	size_t nr;
+	uint64_t seen;			/* a bit for each */
+};
+
+/* Takes the next column of a payload, without looking at its values. */
+static int take_column(struct cursors *c, struct byte_reader *r)
 {
 	uint64_t id = br_uv(r);
 	uint8_t e = br_u8(r);
@@ -314,35 +352,71 @@ static int column_get(struct sample_columns *c, struct byte_reader *r, uint64_t 
 		return -EBADMSG;
 	if (!col)
 		return id & 1 ? -EPROTONOSUPPORT : 0;
-	if (*seen & 1ull << id || e >= ENCODINGS || (id == COL_TIME) != (e == ENC_ASCENDING))
+	if (c->seen & 1ull << id || e >= ENCODINGS || (id == COL_TIME) != (e == ENC_ASCENDING))
 		return -EBADMSG;
-	*seen |= 1ull << id;
-	encodings[e].get(&body, c->values, c->nr_rows);
-	if (body.bad || br_left(&body) ||
-	    !column_scatter(col, c->rows, c->nr_rows, base, c->values))
-		return -EBADMSG;
+	c->seen |= 1ull << id;
+	c->v[c->nr++] = (struct cursor){ .col = col, .encoding = e, .body = body };
 	return 0;
 }
 
-/* Makes room for n rows, all zero. Every row takes at least one octet, that of its time. */
-static int rows_prepare(struct sample_columns *c, struct byte_reader *r, uint64_t n)
+static int take_columns(struct cursors *c, struct byte_reader *r, uint64_t nr)
 {
-	if (r->bad || n > MAX_ROWS || n > br_left(r))
+	int err = 0;
+
+	c->nr = c->seen = 0;
+	for (uint64_t i = 0; i < nr && !err; i++)
+		err = take_column(c, r);
+	return !err && !(c->seen & 1ull << COL_TIME) ? -EBADMSG : err;
+}
+
+int sample_columns_peek(struct byte_reader payload, uint64_t *nr_rows, bool *has_scan)
+{
+	uint64_t nr_columns;
+	struct cursors cursors;
+	int err = 0;
+
+	*nr_rows = br_uv(&payload);
+	nr_columns = br_uv(&payload);
+	*has_scan = false;
+	if (*nr_rows > MAX_ROWS || *nr_rows > br_left(&payload))
 		return -EBADMSG;
-	if (array_reserve(&c->values, &c->cap_values, n) ||
-	    array_reserve(&c->rows, &c->cap_rows, n))
-		return -ENOMEM;
-	c->nr_rows = n;
-	memset(c->rows, 0, n * sizeof(*c->rows));
+	if (*nr_rows)
+		err = take_columns(&cursors, &payload, nr_columns);
+	*has_scan = *nr_rows && !err && cursors.seen >> COL_SCAN & 1;
+	return err;
+}
+
+/* Reads a block of rows; false if it breaks a rule. */
+static bool read_block(struct cursors *c, struct rec_sample *rows, size_t n, uint64_t base)
+{
+	uint64_t values[BLOCK];
+
+	memset(rows, 0, n * sizeof(*rows));
 	for (size_t i = 0; i < n; i++)
-		c->rows[i].cpu = UINT32_MAX;
-	return 0;
+		rows[i].cpu = UINT32_MAX;
+	for (size_t i = 0; i < c->nr; i++) {
+		struct cursor *cur = &c->v[i];
+
+		decoders[cur->encoding](cur, values, n);
+		if (cur->body.bad || !column_scatter(cur->col, rows, n, base, values))
+			return false;
+	}
+	for (size_t i = 1; i < n; i++)
+		if (rows[i].time_ns < rows[i - 1].time_ns)
+			return false;
+	return true;
 }
 
-static bool rows_are_sorted(const struct sample_columns *c)
+static bool read_rows(struct cursors *c, struct rec_sample *rows, size_t nr, uint64_t base)
 {
-	for (size_t i = 1; i < c->nr_rows; i++)
-		if (c->rows[i].time_ns < c->rows[i - 1].time_ns)
+	for (size_t at = 0; at < nr; at += BLOCK) {
+		if (!read_block(c, rows + at, nr - at < BLOCK ? nr - at : BLOCK, base))
+			return false;
+		if (at && rows[at].time_ns < rows[at - 1].time_ns)
+			return false;
+	}
+	for (size_t i = 0; i < c->nr; i++)
+		if (!cursor_is_done(&c->v[i]))
 			return false;
 	return true;
 }
@@ -350,18 +424,20 @@ static bool rows_are_sorted(const struct sample_columns *c)
 int sample_columns_decode(struct sample_columns *c, struct byte_reader *r, uint64_t time_base_ns)
 {
 	uint64_t n = br_uv(r), nr_columns = br_uv(r);
-	uint64_t seen = 0;
+	struct cursors cursors;
 	int err;
 
 	c->nr_rows = 0;
 	if (!n)
 		return r->bad ? -EBADMSG : 0;
-	err = rows_prepare(c, r, n);
-	for (uint64_t i = 0; i < nr_columns && !err; i++)
-		err = column_get(c, r, time_base_ns, &seen);
-	if (!err && (!(seen & 1ull << COL_TIME) || !rows_are_sorted(c)))
+	/* Every row takes at least one octet, that of its time. */
+	if (r->bad || n > MAX_ROWS || n > br_left(r))
+		return -EBADMSG;
+	if (array_reserve(&c->rows, &c->cap_rows, n))
+		return -ENOMEM;
+	err = take_columns(&cursors, r, nr_columns);
+	if (!err && !read_rows(&cursors, c->rows, n, time_base_ns))
 		err = -EBADMSG;
-	if (err)
-		c->nr_rows = 0;
+	c->nr_rows = err ? 0 : n;
 	return err;
 }

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,12 @@ void sample_columns_release(struct sample_columns *c);
 /* Appends n rows, which must be sorted by time. 0 or -ENOMEM. */
 int sample_columns_encode(struct sample_columns *c, struct byte_buf *b,
 			  const struct rec_sample *rows, size_t n, uint64_t time_base_ns);
+
+/*
+ * Looks at a payload without reading its rows: their number, and whether one may be of a scan. 0 or
+ * -EBADMSG: sample_columns_decode() says what is wrong with it.
+ */
+int sample_columns_peek(struct byte_reader payload, uint64_t *nr_rows, bool *has_scan);
 
 /*
  * Reads a payload into c->rows. 0, -EBADMSG, -ENOMEM, -EPROTONOSUPPORT (unknown critical column).

@@ -29,6 +29,21 @@ struct trace_reader {
 	uint64_t chunk_offset;		/* where the current chunk begins in the file */
 	uint64_t undecodable_chunks;	/* good frames whose records cannot be decoded */
 	bool gives_repeats;
+	trace_wants_fn wants;		/* NULL: all rows */
+	void *ctx;
+	/* Learnt in an earlier pass: trace_reader_know_tables(). */
+	bool knows_tables, has_scans;
+	bool is_misled;			/* a signpost did not tell the number of rows */
+	uint64_t rows_before;		/* SAMPLES read before the current chunk */
+	/*
+	 * From the first chunk with rows that are wanted to the last one. A pass that knows the
+	 * definitions learns it, and the next ones need not look at other signposts.
+	 */
+	struct extent {
+		bool is_known;
+		uint64_t begin, end;	/* octets; end 0: no chunk is wanted */
+		struct signpost first;
+	} extent;
 	bool in_chunk, at_end;
 	enum pending pending;
 	int err;			/* stays until rewound */
@@ -67,11 +82,47 @@ static int reader_probe(struct trace_reader *r)
 	return found ? (found < 0 ? found : 0) : reader_refuse(r);
 }
 
+/* Asks whether rows are wanted that are said to have the times of this signpost. */
+static bool reader_wants(const struct trace_reader *r, const struct signpost *sp, uint64_t nr)
+{
+	const struct trace_rows rows = { r->status.segment, sp->first_ns, sp->last_ns, nr };
+
+	return !r->wants || r->wants(r->ctx, &rows);
+}
+
+/* chunk_decoder.wants */
+static bool wants_rows(void *reader, uint64_t nr)
+{
+	const struct trace_reader *r = reader;
+
+	return reader_wants(r, &r->finder.signpost, nr);
+}
+
+/*
+ * chunk_finder.leaves_out: a chunk that has nothing but rows which are not wanted. Without rows of
+ * scans, definitions that are known are nothing, too.
+ */
+static bool leaves_out(void *reader, const struct signpost *sp)
+{
+	struct trace_reader *r = reader;
+	bool is_known = r->knows_tables && !r->has_scans;
+	bool is_pure = sp->contents == CHUNK_HAS_SAMPLES;
+
+	if (is_known ? sp->nr_samples && reader_wants(r, sp, sp->nr_samples)
+		     : !is_pure || reader_wants(r, sp, sp->nr_samples))
+		return false;
+	r->status.chunks++;
+	r->status.raw_bytes += sp->raw_size;
+	return true;
+}
+
 static int reader_start(struct trace_reader *r, const struct trace_reader_options *opts,
 			struct trace_reader **rp)
 {
 	int err = chunk_finder_open(&r->source, &r->finder);
 
+	r->finder.leaves_out = leaves_out;
+	r->finder.ctx = r;
 	r->max_table_bytes = opts && opts->max_table_bytes ? opts->max_table_bytes
 							   : TRACE_TABLE_BYTES(r->source.size);
 	r->max_work = opts && opts->max_work ? opts->max_work : TRACE_WORK(r->source.size);
@@ -150,9 +201,17 @@ void trace_reader_close(struct trace_reader *r)
 int trace_reader_rewind(struct trace_reader *r)
 {
 	chunk_finder_rewind(&r->finder);
-	chunk_decoder_release(&r->decoder);
+	if (r->extent.is_known)
+		chunk_finder_go(&r->finder, r->extent.begin, &r->extent.first, r->extent.end);
+	else
+		r->extent = (struct extent){ .end = 0 };
+	if (r->knows_tables)
+		chunk_decoder_again(&r->decoder);
+	else
+		chunk_decoder_release(&r->decoder);
 	r->undecodable_chunks = 0;
 	r->decoder.gives_repeats = r->gives_repeats;
+	r->decoder.ctx = r;
 	r->past_table_bytes = r->chunk_offset = 0;
 	r->in_chunk = r->at_end = false;
 	r->pending = PENDING_NOTHING;
@@ -166,11 +225,13 @@ static void reader_begin_segment(struct trace_reader *r)
 {
 	struct trace_status *st = &r->status;
 
-	r->past_table_bytes += r->decoder.tables.bytes + SEGMENT_BYTES;
-	chunk_decoder_begin_segment(&r->decoder);
-	r->decoder.max_table_bytes = r->past_table_bytes < r->max_table_bytes
-					     ? r->max_table_bytes - r->past_table_bytes
-					     : 1;
+	if (!r->knows_tables) {
+		r->past_table_bytes += r->decoder.tables.bytes + SEGMENT_BYTES;
+		chunk_decoder_begin_segment(&r->decoder);
+		r->decoder.max_table_bytes = r->past_table_bytes < r->max_table_bytes
+						     ? r->max_table_bytes - r->past_table_bytes
+						     : 1;
+	}
 	st->segment = st->nr_segments++;
 	st->has_end = false;
 	memcpy(st->uuid, r->finder.ident.uuid, sizeof(st->uuid));
@@ -193,6 +254,21 @@ static void reader_update_status(struct trace_reader *r)
 	st->empty_segments = r->finder.empty_segments;
 }
 
+/* Adds the chunk that the finder has found. */
+static void reader_extend(struct trace_reader *r)
+{
+	const struct signpost *sp = &r->finder.signpost;
+	struct extent *e = &r->extent;
+
+	if (!sp->nr_samples || !reader_wants(r, sp, sp->nr_samples))
+		return;
+	if (!e->end) {
+		e->begin = r->chunk_offset;
+		e->first = *sp;
+	}
+	e->end = r->finder.offset;
+}
+
 /* Begins the chunk that the finder has found. */
 static void reader_begin_chunk(struct trace_reader *r)
 {
@@ -203,6 +279,13 @@ static void reader_begin_chunk(struct trace_reader *r)
 	if (f->follows_gap)
 		chunk_decoder_lose(&r->decoder);
 	chunk_decoder_begin(&r->decoder, f->records, f->records_len, f->head.time_base_ns);
+	r->decoder.is_pure = f->signpost.contents == CHUNK_HAS_SAMPLES;
+	/* Of a chunk of samples alone leaves_out() has asked, unless it could not be left out. */
+	r->decoder.wants = r->wants && (!r->decoder.is_pure || f->starts_segment || f->follows_gap)
+				   ? wants_rows : NULL;
+	if (r->knows_tables && !r->extent.is_known)
+		reader_extend(r);
+	r->rows_before = r->decoder.record_count[REC_SAMPLE];
 	r->status.chunks++;
 	r->status.raw_bytes += f->signpost.raw_size;
 	r->in_chunk = true;
@@ -212,6 +295,7 @@ static void reader_begin_chunk(struct trace_reader *r)
 static void reader_end(struct trace_reader *r)
 {
 	reader_update_status(r);
+	r->extent.is_known = r->knows_tables && !r->has_scans && !r->status.bad_chunks;
 	r->status.empty_segments += r->finder.in_segment && r->finder.is_new_segment;
 	r->at_end = true;
 }
@@ -250,7 +334,11 @@ static int reader_next_chunk(struct trace_reader *r)
 /* The end of a chunk, which the decoder reports as rc. 0: go on with the next chunk; -errno. */
 static int reader_end_chunk(struct trace_reader *r, int rc)
 {
+	uint64_t rows;
+
 	r->in_chunk = false;
+	rows = r->decoder.record_count[REC_SAMPLE] - r->rows_before;
+	r->is_misled |= !r->wants && rows != r->finder.signpost.nr_samples;
 	if (!rc)
 		return 0;
 	if (rc == -EPROTONOSUPPORT)
@@ -304,6 +392,26 @@ int trace_reader_next(struct trace_reader *r, struct record *rec)
 	else if (rc && rec->tag == REC_END)
 		r->status.has_end = true;
 	return rc;
+}
+
+void trace_reader_choose(struct trace_reader *r, trace_wants_fn wants, void *ctx)
+{
+	if (r->wants != wants || r->ctx != ctx)
+		r->extent = (struct extent){ .end = 0 };
+	r->wants = wants;
+	r->ctx = ctx;
+}
+
+void trace_reader_know_tables(struct trace_reader *r)
+{
+	const struct trace_status *st = &r->status;
+
+	if (!r->at_end || r->err || r->is_misled || st->nr_segments != 1)
+		return;
+	if (st->bad_chunks || st->skipped_bytes || st->refused_bytes)
+		return;
+	r->knows_tables = true;
+	r->has_scans |= r->decoder.met_scans;
 }
 
 void trace_reader_give_repeats(struct trace_reader *r, bool gives)

@@ -83,6 +83,28 @@ void trace_reader_give_repeats(struct trace_reader *r, bool gives);
 void trace_reader_expand(struct trace_reader *r);
 int trace_reader_sum(struct trace_reader *r);
 
+/*
+ * Who wants samples of some seconds only need not read all others. From the next
+ * trace_reader_rewind() on, wants is asked before rows of SAMPLES are read to which no REPEAT may
+ * refer (those of samplers are such). Rows for which it says false do not come out; if they have a
+ * chunk of their own, it is not even looked at, so damage in it is not noticed. What it says must
+ * stay the same until another function or ctx is chosen. NULL: all are read.
+ */
+struct trace_rows {
+	uint32_t segment;
+	uint64_t first_ns, last_ns;	/* CLOCK_MONOTONIC: no row is said to be before or after */
+	uint64_t nr;
+};
+typedef bool (*trace_wants_fn)(void *ctx, const struct trace_rows *rows);
+void trace_reader_choose(struct trace_reader *r, trace_wants_fn wants, void *ctx);
+
+/*
+ * After a pass to the end: the next ones give REC_SAMPLE and REC_REPEAT only, because the caller
+ * has all else; so they are faster. Without effect if the trace is damaged, has several segments or
+ * was not read to the end.
+ */
+void trace_reader_know_tables(struct trace_reader *r);
+
 /* 0: the REC_SAMPLE that came out last is a sample of its own; see above. */
 uint32_t trace_reader_again(const struct trace_reader *r);
 

@@ -20,7 +20,9 @@ struct trace_writer {
 	ZSTD_CCtx *zstd;
 	struct chunk_encoder chunk;
 	struct id_checker tables;
-	struct byte_buf raw, frames;	/* of the chunk being closed; kept for the next one */
+	/* Of the chunks being closed, one or two; kept for the next ones. */
+	struct byte_buf raw, frames;
+	uint64_t raw_bytes, chunks;	/* in frames */
 	uint32_t segment, seq;
 	struct trace_writer_stats stats;
 	uint64_t samples_kept;		/* those in whole frames of the file */
@@ -137,44 +139,58 @@ int trace_writer_open(const char *path, const struct trace_writer_options *opts,
 	return err;
 }
 
-/* Compresses raw behind room for the signpost, so that both go out in one write. */
+/* Appends the chunk in raw to frames, behind its signpost: all frames go out in one write. */
 static int writer_compress(struct trace_writer *w, struct signpost *sp)
 {
-	size_t room = ZSTD_compressBound(w->raw.nr), n;
+	size_t at = w->frames.nr, room = ZSTD_compressBound(w->raw.nr), n;
 
-	w->frames.nr = 0;
 	if (!bb_room(&w->frames, SIGNPOST_SIZE + room))
 		return w->err = fail(-ENOMEM, "write %s", w->path);
-	n = ZSTD_compress2(w->zstd, w->frames.v + SIGNPOST_SIZE, room, w->raw.v, w->raw.nr);
+	n = ZSTD_compress2(w->zstd, w->frames.v + at + SIGNPOST_SIZE, room, w->raw.v, w->raw.nr);
 	if (ZSTD_isError(n))
 		return w->err = fail_why(-EIO, "write %s: zstd: %s", w->path, ZSTD_getErrorName(n));
 	sp->data_size = (uint32_t)n;
-	signpost_encode(w->frames.v, sp);
-	w->frames.nr = SIGNPOST_SIZE + n;
+	signpost_encode(w->frames.v + at, sp);
+	w->frames.nr = at + SIGNPOST_SIZE + n;
+	w->seq++;
+	w->chunks++;
+	w->raw_bytes += w->raw.nr;
 	return 0;
+}
+
+typedef int (*make_chunk_fn)(struct chunk_encoder *c, struct byte_buf *out, struct signpost *sp);
+
+/* Makes a chunk if there is to be one. */
+static int writer_add_chunk(struct trace_writer *w, make_chunk_fn make)
+{
+	struct signpost sp = { .segment = w->segment, .seq = w->seq };
+	int rc;
+
+	w->raw.nr = 0;
+	rc = make(&w->chunk, &w->raw, &sp);
+	if (rc < 0)
+		return w->err = fail(rc, "write %s", w->path);
+	return w->raw.nr ? writer_compress(w, &sp) : 0;
 }
 
 int trace_writer_flush(struct trace_writer *w)
 {
-	struct signpost sp = { .segment = w->segment, .seq = w->seq };
 	int err;
 
 	if (w->err || chunk_encoder_is_empty(&w->chunk))
 		return w->err;
-	w->raw.nr = 0;
-	err = chunk_encoder_finish(&w->chunk, &w->raw, &sp);
-	if (err)
-		return w->err = fail(err, "write %s", w->path);
-	err = writer_compress(w, &sp);
+	w->frames.nr = w->chunks = w->raw_bytes = 0;
+	err = writer_add_chunk(w, chunk_encoder_split);
+	if (!err)
+		err = writer_add_chunk(w, chunk_encoder_finish);
 	if (!err)
 		err = writer_write(w, w->frames.v, w->frames.nr);
 	if (!err && !w->opts.whole)
 		err = w->err = trace_output_publish(&w->out);
 	if (err)
 		return err;
-	w->seq++;
-	w->stats.chunks++;
-	w->stats.raw_bytes += w->raw.nr;
+	w->stats.chunks += w->chunks;
+	w->stats.raw_bytes += w->raw_bytes;
 	w->samples_kept = w->stats.samples;
 	return 0;
 }

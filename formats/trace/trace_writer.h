@@ -10,7 +10,8 @@
  *	trace_writer_close(w)			flushes, closes, frees; returns the first error
  *
  * Within a chunk records are grouped by type, samples are sorted by time, and SCAN, LOST, NOTE and
- * END come after the samples. So a reader sees another order than the writer did, but every
+ * END come after the samples. Where samples get a chunk of their own, it comes behind all else
+ * (chunk_encoder.h). So a reader sees another order than the writer did, but every
  * definition before its use. A REPEAT keeps its place among the samples: only those between two of
  * them are sorted. A record that breaks the rules of record.h (ids ascending, references backwards)
  * is -EINVAL.

@@ -70,18 +70,45 @@ static uint64_t use_record(const struct record *rec)
 	return sum;
 }
 
+static uint64_t count_samples(struct trace_reader *r)
+{
+	struct record rec;
+	uint64_t nr = 0;
+
+	if (trace_reader_rewind(r))
+		abort();
+	while (trace_reader_next(r, &rec) > 0)
+		nr += rec.tag == REC_SAMPLE;
+	return nr;
+}
+
+static bool wants_some(void *ctx, const struct trace_rows *rows)
+{
+	uint64_t *asked = ctx;
+
+	return rows->nr && ++*asked % 2;
+}
+
 static uint64_t fuzz_file(const uint8_t *data, size_t len)
 {
 	const struct trace_reader_options opts = { .max_table_bytes = 64 << 20 };
 	struct trace_reader *r;
 	struct record rec;
-	uint64_t sum = 0;
+	uint64_t sum = 0, nr = 0, asked = 0;
 
 	if (trace_reader_open_memory(data, len, &opts, &r))
 		return 0;
-	while (trace_reader_next(r, &rec) > 0)
+	while (trace_reader_next(r, &rec) > 0) {
 		sum += use_record(&rec);
+		nr += rec.tag == REC_SAMPLE;
+	}
 	sum += trace_reader_status(r)->bad_chunks;
+	trace_reader_know_tables(r);
+	if (count_samples(r) != nr || count_samples(r) != nr)
+		abort();
+	trace_reader_choose(r, wants_some, &asked);
+	if (count_samples(r) > nr)
+		abort();
 	trace_reader_close(r);
 	return sum;
 }

@@ -32,6 +32,11 @@ static void check_round_trip(const struct rec_sample *rows, size_t n, uint64_t b
 	assert_int_equal(c.nr_rows, n);
 	for (size_t i = 0; i < n; i++) {
 		assert_int_equal(c.rows[i].time_ns, rows[i].time_ns);
+		assert_int_equal(c.rows[i].event, rows[i].event);
+		assert_int_equal(c.rows[i].thread, rows[i].thread);
+		assert_int_equal(c.rows[i].cpu, rows[i].cpu);
+		assert_int_equal(c.rows[i].weight, rows[i].weight);
+		assert_int_equal(c.rows[i].state, rows[i].state);
 		assert_int_equal(c.rows[i].ran_ns, rows[i].ran_ns);
 		assert_int_equal(c.rows[i].syscall, rows[i].syscall);
 		assert_int_equal(c.rows[i].wait, rows[i].wait);
@@ -124,6 +129,75 @@ static void test_limits(void **state)
 	}
 }
 
+/* Rows are read in blocks of 256, and each encoding goes on in the next block. */
+static void test_blocks(void **state)
+{
+	static const size_t sizes[] = { 255, 256, 257, 511, 512, 600 };
+	struct rec_sample rows[600];
+
+	(void)state;
+	for (size_t i = 0; i < 600; i++)
+		rows[i] = (struct rec_sample){
+			.time_ns = BASE + i / 3 * 1000, .event = 1, .cpu = i > 250 && i < 520,
+			.thread = (uint32_t)(i * 7919 % 300), .weight = 5000000 + i,
+			.ran_ns = BASE - i * 77, .state = i % 200 == 0,
+		};
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		check_round_trip(rows, sizes[i], BASE);
+}
+
+static int decode_uvs(const uint64_t *columns, size_t nr, size_t times, uint64_t odd_time)
+{
+	struct byte_buf time = { 0 }, body = { 0 }, b = { 0 };
+	struct sample_columns c = { 0 };
+	struct byte_reader r;
+	int err;
+
+	for (size_t i = 0; i < times; i++)
+		bb_uv(&time, i == 256 ? odd_time : 1);
+	for (size_t i = 1; i < nr; i++)
+		bb_uv(&body, columns[i]);
+	bb_uv(&b, times);
+	bb_uv(&b, 2);
+	bb_uv(&b, 1);
+	bb_u8(&b, 4);
+	bb_uv(&b, time.nr);
+	bb_bytes(&b, time.v, time.nr);
+	bb_uv(&b, 5);
+	bb_u8(&b, (uint8_t)columns[0]);
+	bb_uv(&b, body.nr);
+	bb_bytes(&b, body.v, body.nr);
+	r = br_make(b.v, b.nr);
+	err = sample_columns_decode(&c, &r, BASE);
+	assert_true(err ? !c.nr_rows : c.nr_rows == times);
+	sample_columns_release(&c);
+	bb_release(&time);
+	bb_release(&body);
+	bb_release(&b);
+	return err;
+}
+
+/* What is wrong with a column may show only in its last block. */
+static void test_bad_blocks(void **state)
+{
+	static const uint64_t one[] = { 1, 7 }, two[] = { 1, 7, 7 }, none[] = { 1 },
+			      runs[] = { 3, 200, 1, 100, 2 }, few[] = { 3, 200, 1, 99, 2 },
+			      many[] = { 3, 200, 1, 101, 2 }, zero[] = { 3, 256, 1, 0, 2, 44, 1 },
+			      wide[] = { 3, 256, 1, 44, 1ull << 32 };
+
+	(void)state;
+	assert_int_equal(decode_uvs(one, 2, 300, 1), 0);
+	assert_int_equal(decode_uvs(two, 3, 300, 1), -EBADMSG);
+	assert_int_equal(decode_uvs(none, 1, 300, 1), -EBADMSG);
+	assert_int_equal(decode_uvs(runs, 5, 300, 1), 0);
+	assert_int_equal(decode_uvs(few, 5, 300, 1), -EBADMSG);
+	assert_int_equal(decode_uvs(many, 5, 300, 1), -EBADMSG);
+	assert_int_equal(decode_uvs(zero, 7, 300, 1), -EBADMSG);
+	assert_int_equal(decode_uvs(wide, 5, 300, 1), -EBADMSG);
+	/* The first row of the second block is earlier than the one before. */
+	assert_int_equal(decode_uvs(one, 2, 300, UINT64_MAX), -EBADMSG);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -132,6 +206,8 @@ int main(void)
 		cmocka_unit_test(test_octets),
 		cmocka_unit_test(test_absent_costs_nothing),
 		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_blocks),
+		cmocka_unit_test(test_bad_blocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
