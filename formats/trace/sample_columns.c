@@ -42,6 +42,7 @@ static const struct column {
 	COLUMN(30, wait_kind, ANY),
 	COLUMN(32, holders, ANY),
 	COLUMN(34, object, ANY),
+	COLUMN(36, variable, ANY),
 };
 enum { NR_COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 

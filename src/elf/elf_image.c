@@ -134,6 +134,7 @@ static int add_segment(struct elf_image *img, const GElf_Phdr *ph)
 		.memsz = ph->p_memsz,
 		.align = ph->p_align,
 		.exec = ph->p_flags & PF_X,
+		.write = ph->p_flags & PF_W,
 	};
 	if ((ph->p_vaddr & ~PAGE_MASK) < img->vaddr_lo)
 		img->vaddr_lo = ph->p_vaddr & ~PAGE_MASK;

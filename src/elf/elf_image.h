@@ -20,7 +20,7 @@
 /* A PT_LOAD. */
 struct elf_segment {
 	uint64_t offset, vaddr, filesz, memsz, align;
-	bool exec;
+	bool exec, write;
 };
 
 struct elf_section {

@@ -220,8 +220,10 @@ static int request(struct lookup *l, uint32_t binary, const struct elf_identity 
 			late_names_answer(l->n, b, q, SYMBOL_UNREADABLE, LATE_OTHER_FILE);
 			continue;
 		}
-		err = symbolizer_request(l->symbolizer, binary, at - 1, addr,
-					 f->flags & FRAME_RETURN_ADDRESS);
+		err = f->flags & FRAME_VARIABLE
+			      ? symbolizer_request_variable(l->symbolizer, binary, at - 1, addr)
+			      : symbolizer_request(l->symbolizer, binary, at - 1, addr,
+						   f->flags & FRAME_RETURN_ADDRESS);
 		if (!err && ++l->waiting >= MAX_WAITING)
 			err = collect(l);
 	}

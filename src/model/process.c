@@ -305,6 +305,13 @@ const struct mapping *process_find_mapping(const struct process *p, uint64_t add
 	return i >= 0 && addr < p->maps[i].end ? &p->maps[i] : NULL;
 }
 
+const struct mapping *process_mapping_before(const struct process *p, uint64_t addr)
+{
+	long i = last_before(p, addr);
+
+	return i < 0 ? NULL : &p->maps[i];
+}
+
 void process_exit(struct process *p, uint64_t time_ns)
 {
 	if (p->died_ns == TIME_NEVER)

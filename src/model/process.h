@@ -140,6 +140,9 @@ int process_inherit(struct process *child, const struct process *parent, uint64_
 const struct mapping *process_find_mapping(const struct process *p, uint64_t addr,
 					   uint64_t time_ns);
 
+/* The living mapping that begins last at or before addr, though it may end there; or NULL. */
+const struct mapping *process_mapping_before(const struct process *p, uint64_t addr);
+
 void process_exit(struct process *p, uint64_t time_ns);
 
 /* The window that begins at an address; make: a new one if there is none. NULL: none, no memory. */

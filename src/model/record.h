@@ -133,6 +133,7 @@ enum {
 	FRAME_RETURN_ADDRESS = 1,	/* addr is after a call; else the exact instruction */
 	FRAME_GUESSED = 2,		/* found by the frame pointer, without an unwind table */
 	FRAME_UNMAPPED = 4,		/* addr is absolute: no mapping was known there */
+	FRAME_VARIABLE = 8,		/* addr is no code but a variable, and in no stack */
 };
 
 /*
@@ -346,6 +347,7 @@ struct rec_sample {
 	uint8_t wait_kind;		/* enum wait_kind */
 	uint32_t holders;		/* processes that hold the other end, plus 1; 0 unknown */
 	uint64_t object;		/* inode of the awaited pipe, socket or file; 0 unknown */
+	uint32_t variable;		/* frame: the variable that has the futex; 0 none */
 };
 
 /* Threads with consecutive ids: nr of them, beginning with thread. */

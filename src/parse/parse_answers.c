@@ -209,6 +209,7 @@ static void take_answers(struct symbol_batch *b, const struct symbol_answer *v)
 		b->v[i].addr = mine.addr;
 		b->v[i].cookie = mine.cookie;
 		b->v[i].is_return = mine.is_return;
+		b->v[i].is_variable = mine.is_variable;
 	}
 }
 

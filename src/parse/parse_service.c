@@ -52,7 +52,8 @@
 struct kept_symbols {
 	uint32_t binary;
 	struct elf_symbols *symbols;
-	struct debug_lines *lines;	/* NULL: there are none, or nobody has asked */
+	struct elf_symbols *variables;	/* NULL: not asked for yet */
+	struct debug_lines *lines;	/* NULL: there are none, or not asked for yet */
 	bool are_lines_tried, keeps_cache;
 	uint64_t text;			/* of a kernel: where its code begins in the file */
 	int fds[MESSAGE_FDS];
@@ -224,6 +225,7 @@ static void forget(struct parser *p, size_t i)
 
 	debug_lines_close(k->lines);
 	elf_symbols_free(k->symbols);
+	elf_symbols_free(k->variables);
 	for (size_t f = 0; f < k->nr_fds; f++)
 		close(k->fds[f]);
 	*k = p->kept[--p->nr_kept];
@@ -237,6 +239,7 @@ static void keep_few(struct parser *p)
 
 		for (size_t i = 0; i < p->nr_kept; i++) {
 			bytes += elf_symbols_bytes(p->kept[i].symbols);
+			bytes += elf_symbols_bytes(p->kept[i].variables);
 			bytes += p->kept[i].lines ? debug_lines_bytes(p->kept[i].lines) : 0;
 			if (p->kept[i].used < p->kept[oldest].used)
 				oldest = i;
@@ -372,11 +375,16 @@ static bool names_request_is_sound(const struct helper_message *m)
 static void look_up_names(struct parser *p, struct kept_symbols *k, const struct names_head *h,
 			  struct symbol_batch *b, struct names_answer *head)
 {
+	const struct elf_symbols_source files = {
+		.fd = k->fds[0], .debug_fds = k->fds + 1,
+		.nr_debug_fds = k->nr_files ? k->nr_files - 1 : 0,
+	};
 	uint64_t moved = h->is_kernel ? k->text - h->text_start : 0;
 
 	b->no_demangle = h->no_demangle;
 	symbol_batch_move(b, moved);	/* to where the file has them */
-	symbol_batch_elf(b, k->symbols);
+	symbol_batch_load_variables(b, &files, &k->variables);
+	symbol_batch_elf(b, k->symbols, k->variables);
 	*head = (struct names_answer){ .flags = elf_symbols_flags(k->symbols) };
 	if (h->max_depth)
 		add_lines(p, k, b, h->max_depth, head);

@@ -313,11 +313,11 @@ void parse_lines(void *parsers, struct symbol_file *file, struct symbol_batch *b
 		.p = parsers, .file = file, .wait = { .unwanted = unwanted },
 		.max_depth = file->max_depth,
 	};
-	uint32_t nr_late = (uint32_t)b->nr;
+	uint32_t nr_late = 0;
 	int err = file->notes->are_lines_bad;
 
 	for (size_t i = 0; i < b->nr; i++)
-		b->v[i].is_late = 1;
+		nr_late += b->v[i].is_late = !b->v[i].is_variable;
 	for (unsigned i = 0; !err && nr_late && i < MAX_LATE && !atomic_load(unwanted); i++) {
 		uint64_t begin = now_ns();
 

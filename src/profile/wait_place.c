@@ -85,3 +85,13 @@ const char *wait_place(const struct definition_store *t, uint32_t kstack, char b
 	}
 	return v.name;
 }
+
+bool wait_variable(const struct definition_store *t, const struct rec_sample *rec,
+		   char buf[FRAME_TEXT_MAX], struct frame_view *v)
+{
+	if (!rec->variable)
+		return false;
+	definition_store_frame_view(t, rec->variable, 0, buf, v);
+	v->has_offset = v->named;
+	return true;
+}

@@ -10,3 +10,13 @@
 
 /* The name ends with NUL and lives in t or in buf; "" without a stack. */
 const char *wait_place(const struct definition_store *t, uint32_t kstack, char buf[FRAME_TEXT_MAX]);
+
+struct rec_sample;
+
+/*
+ * The static variable that the futex lies in which a row waits for: "inventory", "[app+0x4040]" if
+ * it has no name. v->offset: the distance from its beginning, v->has_offset: known. false: none is
+ * known. The name lives in t or in buf.
+ */
+bool wait_variable(const struct definition_store *t, const struct rec_sample *rec,
+		   char buf[FRAME_TEXT_MAX], struct frame_view *v);

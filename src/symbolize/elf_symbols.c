@@ -70,7 +70,7 @@ static int add_symbol(struct symbol_set *set, const Elf64_Sym *sym, enum name_ta
 	uint8_t type = ELF64_ST_TYPE(sym->st_info), bind = ELF64_ST_BIND(sym->st_info);
 	enum symbol_rank rank = RANK_GLOBAL;
 
-	if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE)
+	if (!symbol_set_wants(set, type))
 		return 0;
 	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || !sym->st_name)
 		return 0;
@@ -302,6 +302,8 @@ static int add_all(struct elf_symbols *s, struct symbol_set *set,
 	if (!err)
 		err = add_table(set, set->img, ".dynsym", NAMES_DYNSYM, true);
 	keep_names(&s->names[NAMES_DYNSYM], set->img, ".dynsym", src->fd, src->data);
+	if (src->of_variables)
+		return err == -ENOENT ? 0 : err;
 	if (!err || err == -ENOENT)
 		err = add_known_places(set);
 	symbol_set_sort(set);
@@ -316,7 +318,7 @@ static int load(struct elf_symbols *s, struct elf_image *img, const struct elf_s
 	struct elf_sym *less;
 	int err;
 
-	symbol_set_init(&set, img);
+	symbol_set_init(&set, img, src->of_variables);
 	set_flags(s, img);
 	err = add_all(s, &set, src);
 	if (err) {
@@ -566,6 +568,8 @@ size_t elf_symbols_count(const struct elf_symbols *s)
 
 size_t elf_symbols_bytes(const struct elf_symbols *s)
 {
+	if (!s)
+		return 0;
 	return sizeof(*s) + s->nr * sizeof(*s->v) +
 	       (s->mini_names ? s->names[NAMES_SYMTAB].size : 0);
 }

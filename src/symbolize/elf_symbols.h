@@ -2,7 +2,8 @@
 /*
  * The functions of one ELF file: from .symtab (its separate debug file's, its own, or that of
  * .gnu_debugdata), .dynsym, the PLT, Go's own table, and from section names. A function takes 12
- * bytes in a sorted array; names stay in the file and are read when they are asked for.
+ * bytes in a sorted array; names stay in the file and are read when they are asked for. The same of
+ * its static variables, from .symtab and .dynsym.
  *
  *	elf_symbols_load(...)			reads all sources once
  *	elf_symbols_find(s, addr, ...)		the function that covers addr
@@ -36,6 +37,7 @@ struct elf_symbols_source {
 	/* Files that may be its separate debug file, best first; borrowed as long as fd. */
 	const int *debug_fds;
 	size_t nr_debug_fds;
+	bool of_variables;		/* they are wanted instead of functions */
 };
 
 /* 0 or -errno; prints no message. */
@@ -66,7 +68,7 @@ int elf_symbols_before(const struct elf_symbols *s, uint64_t addr, struct elf_sy
 /* Function i, 0 .. count - 1, by ascending address, aliases included. */
 int elf_symbols_at(const struct elf_symbols *s, size_t i, struct elf_symbol *out);
 size_t elf_symbols_count(const struct elf_symbols *s);
-size_t elf_symbols_bytes(const struct elf_symbols *s);		/* heap held */
+size_t elf_symbols_bytes(const struct elf_symbols *s);		/* heap held; NULL: 0 */
 uint32_t elf_symbols_flags(const struct elf_symbols *s);	/* BINARY_... */
 /* A .symtab was found, so every function is known. */
 bool elf_symbols_is_whole(const struct elf_symbols *s);

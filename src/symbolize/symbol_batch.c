@@ -57,10 +57,27 @@ static uint8_t lang_of(const struct elf_symbols *t, const char *sysname)
 	return demangle_lang(sysname);
 }
 
-static void answer_elf(struct symbol_batch *b, struct symbol_answer *r, const void *table)
+static void answer_variable(struct symbol_batch *b, struct symbol_answer *r,
+			    const struct elf_symbols *t)
+{
+	struct elf_symbol sym;
+
+	if (!t || elf_symbols_find(t, r->addr, &sym)) {
+		r->status = !t ? SYMBOL_UNREADABLE
+			    : elf_symbols_is_whole(t) ? SYMBOL_NONE : SYMBOL_STRIPPED;
+		return;
+	}
+	r->status = SYMBOL_OK_SYMTAB;
+	r->func_addr = sym.addr;
+	r->has_func_addr = true;
+	r->lang = lang_of(t, sym.name);
+	put_names(b, r, sym.name, "");
+}
+
+static void answer_function(struct symbol_batch *b, struct symbol_answer *r,
+			    const struct elf_symbols *t)
 {
 	static const char suffix[] = "@plt";
-	const struct elf_symbols *t = table;
 	uint64_t addr = r->addr;
 	struct elf_symbol sym;
 
@@ -82,6 +99,20 @@ static void answer_elf(struct symbol_batch *b, struct symbol_answer *r, const vo
 	    !strncmp(sym.name, "_ZTc", 4))
 		r->func_flags |= FUNC_THUNK;
 	put_names(b, r, sym.name, sym.is_plt ? suffix : "");
+}
+
+struct elf_tables {
+	const struct elf_symbols *functions, *variables;
+};
+
+static void answer_elf(struct symbol_batch *b, struct symbol_answer *r, const void *source)
+{
+	const struct elf_tables *tables = source;
+
+	if (r->is_variable)
+		answer_variable(b, r, tables->variables);
+	else
+		answer_function(b, r, tables->functions);
 }
 
 static void name_outermost(struct symbol_batch *b, const struct symbol_answer *r)
@@ -142,9 +173,23 @@ void symbol_batch_move(struct symbol_batch *b, uint64_t by)
 	}
 }
 
-void symbol_batch_elf(struct symbol_batch *b, const struct elf_symbols *table)
+void symbol_batch_elf(struct symbol_batch *b, const struct elf_symbols *table,
+		      const struct elf_symbols *variables)
 {
-	answer_all(b, table, answer_elf);
+	answer_all(b, &(struct elf_tables){ table, variables }, answer_elf);
+}
+
+void symbol_batch_load_variables(const struct symbol_batch *b, const struct elf_symbols_source *src,
+				 struct elf_symbols **variables)
+{
+	struct elf_symbols_source of = *src;
+	bool are_wanted = false;
+
+	for (size_t i = 0; i < b->nr; i++)
+		are_wanted |= b->v[i].is_variable;
+	of.of_variables = true;
+	if (are_wanted && !*variables && elf_symbols_load(&of, variables))
+		*variables = NULL;
 }
 
 void symbol_batch_kernel(struct symbol_batch *b, const struct kernel_symbols *k)

@@ -4,7 +4,7 @@
  * bytes without pointers, so a batch can be answered in another process.
  *
  *	batch.v, batch.nr		addresses in; the other fields are filled in
- *	symbol_batch_elf(&batch, table)	or one of the others
+ *	symbol_batch_elf(&batch, table, variables)	or one of the others
  *	symbol_batch_lines(&batch, d, until)	adds lines, if they are wanted
  *	batch.text			the names; answers have offsets in it
  */
@@ -21,6 +21,7 @@
 
 struct debug_lines;
 struct elf_symbols;
+struct elf_symbols_source;
 struct kernel_symbols;
 struct symbol_line;
 
@@ -33,7 +34,8 @@ struct symbol_answer {
 	uint8_t is_return;		/* 1: addr is the octet before a return address */
 	/* 1: there was no time for its lines, so that it is worth asking again. */
 	uint8_t is_late;
-	uint8_t pad[6];
+	uint8_t is_variable;		/* 1: addr is that of a variable, not of code */
+	uint8_t pad[5];
 	uint32_t first_line, nr_lines;	/* in the lines of the batch, innermost first */
 };
 
@@ -57,7 +59,14 @@ struct symbol_batch {
 
 /* Adds a difference to all addresses, those of functions that were found included. */
 void symbol_batch_move(struct symbol_batch *b, uint64_t by);
-void symbol_batch_elf(struct symbol_batch *b, const struct elf_symbols *table);
+/*
+ * variables: as of symbol_batch_load_variables(). That loads those of the file, if they are not
+ * loaded yet and any is asked for. They are the caller's to free; NULL: none.
+ */
+void symbol_batch_elf(struct symbol_batch *b, const struct elf_symbols *table,
+		      const struct elf_symbols *variables);
+void symbol_batch_load_variables(const struct symbol_batch *b, const struct elf_symbols_source *src,
+				 struct elf_symbols **variables);
 /* Answers that have lines keep them, with the kernel's own name for the outermost function. */
 void symbol_batch_kernel(struct symbol_batch *b, const struct kernel_symbols *k);
 /*

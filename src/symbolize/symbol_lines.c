@@ -184,6 +184,8 @@ void symbol_batch_lines(struct symbol_batch *b, struct debug_lines *d, uint64_t 
 	if (l.order)
 		qsort(l.order, b->nr, sizeof(*l.order), by_addr);
 	for (size_t i = 0; l.order && i < b->nr; i++) {
+		if (l.order[i]->is_variable)
+			continue;
 		if (!l.is_full)
 			answer(&l, d, l.order[i], until_ns);
 		if (l.is_full && !l.order[i]->nr_lines)

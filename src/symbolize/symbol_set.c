@@ -2,6 +2,7 @@
 #include "src/symbolize/symbol_set.h"
 
 #include <assert.h>
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,26 +13,42 @@
 #define MAX_SYMBOLS (4u << 20)
 #define LOOK_BACK 64		/* symbols between an address and the one that covers it */
 
-static const struct elf_segment *text_at(const struct elf_image *img, uint64_t addr)
+static bool is_wanted_segment(const struct symbol_set *s, const struct elf_segment *seg)
 {
-	for (size_t i = 0; i < img->nr_segments; i++) {
-		const struct elf_segment *seg = &img->segments[i];
+	return s->of_variables ? seg->write : seg->exec;
+}
 
-		if (seg->exec && addr >= seg->vaddr && addr - seg->vaddr < seg->memsz)
+/* The segment of code, or of variables, that has addr. */
+static const struct elf_segment *segment_at(const struct symbol_set *s, uint64_t addr)
+{
+	for (size_t i = 0; i < s->img->nr_segments; i++) {
+		const struct elf_segment *seg = &s->img->segments[i];
+
+		if (is_wanted_segment(s, seg) && addr >= seg->vaddr &&
+		    addr - seg->vaddr < seg->memsz)
 			return seg;
 	}
 	return NULL;
 }
 
-void symbol_set_init(struct symbol_set *s, struct elf_image *img)
+void symbol_set_init(struct symbol_set *s, struct elf_image *img, bool of_variables)
 {
 	memset(s, 0, sizeof(*s));
 	s->img = img;
+	s->of_variables = of_variables;
 	s->sorted = true;
 	s->base = UINT64_MAX;
 	for (size_t i = 0; i < img->nr_segments; i++)
-		if (img->segments[i].exec && img->segments[i].vaddr < s->base)
+		if (is_wanted_segment(s, &img->segments[i]) && img->segments[i].vaddr < s->base)
 			s->base = img->segments[i].vaddr;
+}
+
+/* Assembly may have functions without a type. */
+bool symbol_set_wants(const struct symbol_set *s, uint8_t type)
+{
+	if (s->of_variables)
+		return type == STT_OBJECT || type == STT_COMMON;
+	return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
 }
 
 static int compare(const struct elf_sym *a, const struct elf_sym *b)
@@ -57,7 +74,8 @@ int symbol_set_add(struct symbol_set *s, uint64_t addr, uint64_t size, enum symb
 {
 	struct elf_sym *sym;
 
-	if (!text_at(s->img, addr) || addr - s->base > UINT32_MAX || name > SYMBOL_MAX_NAME)
+	if (!segment_at(s, addr) || addr - s->base > UINT32_MAX || name > SYMBOL_MAX_NAME ||
+	    (s->of_variables && !size))
 		return 0;
 	if (s->nr >= MAX_SYMBOLS)
 		return -EFBIG;
@@ -108,7 +126,7 @@ bool symbol_set_covers(const struct symbol_set *s, uint64_t addr)
  */
 static uint64_t open_end(const struct symbol_set *s, size_t i)
 {
-	const struct elf_segment *seg = text_at(s->img, s->base + s->v[i].addr);
+	const struct elf_segment *seg = segment_at(s, s->base + s->v[i].addr);
 	uint64_t end = seg->vaddr + seg->memsz - s->base;
 
 	for (size_t j = i + 1; j < s->nr; j++)

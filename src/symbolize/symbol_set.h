@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Collects and sorts the functions of one ELF file. Internal to elf_symbols.c and its sources of
- * symbols.
+ * Collects and sorts the functions of one ELF file, or its variables. Internal to elf_symbols.c and
+ * its sources of symbols.
  *
  *	struct symbol_set set;
- *	symbol_set_init(&set, img)
+ *	symbol_set_init(&set, img, of_variables)
  *	symbol_set_add(&set, ...)		any order, any number
  *	symbol_set_sort(&set)			then symbol_set_covers() may be asked
  *	symbol_set_finish(&set)			gives sizes to those without, drops useless ones
@@ -35,15 +35,22 @@ struct elf_sym {
 
 struct symbol_set {
 	struct elf_image *img;		/* the binary itself, not its debug file */
-	uint64_t base;			/* lowest address of code; the set spans 4 GiB */
+	bool of_variables;		/* instead of functions */
+	uint64_t base;			/* lowest address of code or data; the set spans 4 GiB */
 	struct elf_sym *v;
 	size_t nr, cap;
 	bool sorted;
 };
 
-void symbol_set_init(struct symbol_set *s, struct elf_image *img);
+void symbol_set_init(struct symbol_set *s, struct elf_image *img, bool of_variables);
 
-/* Symbols outside of code, or too large for a field, are left out. 0, -ENOMEM, -EFBIG: too many. */
+/* Whether symbols of a type (STT_...) are what the set is of. */
+bool symbol_set_wants(const struct symbol_set *s, uint8_t type);
+
+/*
+ * Symbols outside of code (variables: outside of data that can be written), or too large for a
+ * field, are left out, and so are variables without a size. 0, -ENOMEM, -EFBIG: too many.
+ */
 int symbol_set_add(struct symbol_set *s, uint64_t addr, uint64_t size, enum symbol_rank rank,
 		   enum name_table table, uint64_t name);
 void symbol_set_sort(struct symbol_set *s);

@@ -40,11 +40,25 @@ static void load_table(struct subject *b)
 	}
 }
 
+/* Variables are asked for so rarely here that they are not kept. */
+static void answer_elf_here(const struct subject *s, struct symbol_batch *b)
+{
+	const struct elf_symbols_source src = {
+		.fd = s->src.kind == SOURCE_ELF ? s->src.fd : -1,
+		.data = s->src.data, .len = s->src.len,
+	};
+	struct elf_symbols *variables = NULL;
+
+	symbol_batch_load_variables(b, &src, &variables);
+	symbol_batch_elf(b, s->table, variables);
+	elf_symbols_free(variables);
+}
+
 static void answer_here(struct subject *s, struct symbol_batch *b)
 {
 	load_table(s);
 	if (s->table)
-		symbol_batch_elf(b, s->table);
+		answer_elf_here(s, b);
 	else if (s->kernel || (s->src.kind == SOURCE_KERNEL && s->src.data))
 		symbol_batch_kernel(b, s->kernel ? s->kernel : s->src.data);
 	else
@@ -416,21 +430,33 @@ static struct subject *subject_of(struct symbolizer *s, uint32_t binary)
 	return b->src.kind == SOURCE_KERNEL ? &s->kernel : b;
 }
 
-int symbolizer_request(struct symbolizer *s, uint32_t binary, uint32_t cookie, uint64_t addr,
-		       bool is_return)
+/* question: addr, cookie, and what kind of address it is. */
+static int request(struct symbolizer *s, uint32_t binary, const struct symbol_answer *question)
 {
 	struct subject *b = subject_of(s, binary);
 	struct symbol_answer *r = array_push(&b->pending, &b->nr_pending, &b->cap_pending);
 
 	if (!r)
 		return -ENOMEM;
-	r->addr = addr;
-	r->cookie = cookie;
-	r->is_return = is_return;
+	*r = *question;
 	r->name = r->sysname = SYMBOL_NO_NAME;
 	s->nr_pending++;
 	submit(s, b);
 	return 0;
+}
+
+int symbolizer_request(struct symbolizer *s, uint32_t binary, uint32_t cookie, uint64_t addr,
+		       bool is_return)
+{
+	return request(s, binary, &(struct symbol_answer){ .addr = addr, .cookie = cookie,
+							   .is_return = is_return });
+}
+
+int symbolizer_request_variable(struct symbolizer *s, uint32_t binary, uint32_t cookie,
+				uint64_t addr)
+{
+	return request(s, binary, &(struct symbol_answer){ .addr = addr, .cookie = cookie,
+							   .is_variable = 1 });
 }
 
 static const char *text_at(const struct symbol_batch *b, uint32_t at)

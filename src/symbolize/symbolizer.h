@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names for code addresses, looked up off the hot path, from the files themselves.
+ * Names for addresses of code and of variables, looked up off the hot path, from the files
+ * themselves.
  *
  *	symbolizer_new(pool, &opts)
  *	symbolizer_add(s, id, &source)		once per binary, while its file can still be opened
@@ -176,6 +177,9 @@ void symbolizer_give_file(struct symbolizer *s, uint32_t binary, const struct sy
  */
 int symbolizer_request(struct symbolizer *s, uint32_t binary, uint32_t cookie, uint64_t addr,
 		       bool is_return);
+/* The same for a virtual address in the data of an ELF file; func_addr: where a variable begins. */
+int symbolizer_request_variable(struct symbolizer *s, uint32_t binary, uint32_t cookie,
+				uint64_t addr);
 
 typedef int (*symbol_fn)(void *ctx, uint32_t cookie, uint64_t addr, const struct symbol *sym);
 

@@ -30,15 +30,16 @@ static void ask(const struct elf_symbols *s, uint64_t addr, struct byte_buf *out
 		__builtin_trap();
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void load_and_ask(const uint8_t *data, size_t size, bool of_variables)
 {
-	struct elf_symbols_source src = { .fd = -1, .data = data, .len = size };
+	struct elf_symbols_source src = { .fd = -1, .data = data, .len = size,
+					  .of_variables = of_variables };
 	struct byte_buf out = { 0 };
 	struct elf_symbols *s = NULL;
 	struct elf_image *img = NULL;
 
 	if (elf_symbols_load(&src, &s))
-		return 0;
+		return;
 	if (!elf_image_open_memory(data, size, &img))
 		for (size_t i = 0; i < img->nr_segments && i < 4; i++)
 			for (uint64_t at = 0; at < img->segments[i].memsz && at < 4096; at += 13)
@@ -48,5 +49,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	elf_image_close(img);
 	elf_symbols_free(s);
 	bb_release(&out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	load_and_ask(data, size, false);
+	load_and_ask(data, size, true);
 	return 0;
 }

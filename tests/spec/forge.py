@@ -261,6 +261,8 @@ def broken_tails():
     yield 'wait-kind-9-bits', samples(1, column(1, 4, uv(1)), column(30, 1, uv(256)))
     yield 'holders-33-bits', samples(1, column(1, 4, uv(1)), column(32, 1, uv(2**32)))
     yield 'holders-twice', samples(1, column(1, 4, uv(1)), column(32, 1, uv(2)), column(32, 1, uv(2)))
+    yield 'variable-33-bits', samples(1, column(1, 4, uv(1)), column(36, 1, uv(2**32)))
+    yield 'variable-undefined', samples(1, column(1, 4, uv(1)), column(36, 1, uv(9)))
     yield 'walk-ends-cut', rec(WALK_RECEIPT, uv(1) + sv(1) + uv(*[0] * 12), uv(2), b'\x01', uv(5))
     yield 'walk-many-ends', rec(WALK_RECEIPT, uv(1) + sv(1) + uv(*[0] * 12), uv(2**40))
     yield 'delta-below-0', samples(1, column(1, 4, uv(1)), column(7, 2, sv(-1)))

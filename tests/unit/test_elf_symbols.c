@@ -362,7 +362,7 @@ static void check_lang(const char *file, const char *sysname, const char *want, 
 	struct symbol_batch b = { .v = &a, .nr = 1 };
 	struct elf_symbols *s = load(in_dir(file));
 
-	symbol_batch_elf(&b, s);
+	symbol_batch_elf(&b, s, NULL);
 	assert_int_equal(a.status, SYMBOL_OK_SYMTAB);
 	assert_string_equal((char *)b.text.v + a.sysname, sysname);
 	assert_string_equal((char *)b.text.v + a.name, want);

@@ -486,6 +486,36 @@ static void test_own_frames_are_left_out(void **state)
 	assert_int_equal(kernel_stack(w, WIRE_ON_ITS_CPU, frames, 2), 0);
 }
 
+/* ---- variables ---- */
+
+/* The data of the program is behind its code, up to vaddr_hi; other memory follows. */
+static void test_variables(void **state)
+{
+	struct world *w = *state;
+	struct process *p = add_process(w, NO_PID);
+	struct binary *b = binaries_get(&w->binaries, w->program);
+	uint64_t data = TEXT + 0x11000;
+	uint32_t id;
+
+	b->vaddr_hi = 0x13000;
+	id = stack_definer_variable(&w->d, p, data + 0x10);
+	assert_int_not_equal(id, 0);
+	assert_int_equal(w->r.nr[REC_FRAME], 1);
+	assert_int_equal(w->r.frame[id].flags, FRAME_VARIABLE);
+	assert_int_equal(w->r.frame[id].addr, 0x12010);
+	assert_string_equal(recorded_text(&w->r, w->r.binary[w->r.frame[id].binary].path),
+			    "/bin/program");
+	assert_int_equal(stack_definer_variable(&w->d, p, data + 0x10), id);
+	assert_int_equal(stack_definer_variable(&w->d, p, data + 0x1000), 0);
+	assert_int_equal(stack_definer_variable(&w->d, p, TEXT - 8), 0);
+	assert_int_equal(stack_definer_variable(&w->d, p, TEXT + 8), 0);	/* code */
+	assert_int_equal(stack_definer_variable(&w->d, p, LIBRARY + 0x10000), 0);
+	assert_int_equal(stack_definer_variable(&w->d, NULL, data), 0);
+	b->is_elf = false;
+	assert_int_equal(stack_definer_variable(&w->d, p, data + 0x20), 0);
+	assert_int_equal(w->r.nr[REC_FRAME], 1);
+}
+
 /* ---- errors ---- */
 
 static void test_sink_fails(void **state)
@@ -520,6 +550,7 @@ int main(void)
 		T(test_programs_at_one_address),
 		T(test_kernel_without_names),
 		T(test_own_frames_are_left_out),
+		T(test_variables),
 		T(test_sink_fails),
 	};
 

@@ -410,6 +410,18 @@ static struct rec_sample make_sample(struct session *s, const struct wire_stack 
 	};
 }
 
+static void fill_waits(struct session *s, const struct wire_stack *w, uint32_t scan,
+		       struct rec_sample *out)
+{
+	const struct wire_sample *h = w->head;
+
+	wait_facts_fill(s->waits, w, scan, out);
+	if (wait_facts_is_futex(out))
+		out->variable = stack_definer_variable(
+			&s->definer, process_tracker_find(s->deps.tracker, h->tgid, h->time_ns),
+			out->wait);
+}
+
 int session_sample(struct session *s, const struct wire_stack *w, uint32_t scan)
 {
 	const struct wire_sample *h = w->head;
@@ -423,7 +435,7 @@ int session_sample(struct session *s, const struct wire_stack *w, uint32_t scan)
 	if (h->flags & WIRE_SAME)
 		return same_again(s, w, scan);
 	rec.sample = make_sample(s, w, scan);
-	wait_facts_fill(s->waits, w, scan, &rec.sample);
+	fill_waits(s, w, scan, &rec.sample);
 	s->scan_kernel_failed += scan && h->flags & WIRE_KERNEL_FAILED;
 	count_stack(s, &rec.sample);
 	if (scan && w->object && w->object->other.end) {

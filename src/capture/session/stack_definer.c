@@ -106,6 +106,28 @@ static uint32_t user_frame(struct stack_definer *d, struct process *p, uint64_t 
 	return id;
 }
 
+uint32_t stack_definer_variable(struct stack_definer *d, const struct process *p, uint64_t addr)
+{
+	const struct mapping *m = p ? process_mapping_before(p, addr) : NULL;
+	const struct binary *b = m ? binaries_get(d->deps.binaries, m->binary) : NULL;
+	struct stack_frame f = { .kind = FRAME_USER, .flags = FRAME_VARIABLE };
+	bool is_new;
+	uint32_t id;
+
+	if (!b || !b->is_elf || addr < m->end || jit_names_has(b))
+		return 0;
+	f.binary = m->binary;
+	f.addr = addr + m->to_vaddr;
+	if (f.addr < b->vaddr_lo || f.addr >= b->vaddr_hi)
+		return 0;
+	id = define_frame(d, &f, definitions_binary(d->deps.defs, f.binary), &is_new);
+	if (id && is_new && d->deps.no_names)
+		d->unresolved++;
+	else if (id && is_new)
+		symbolizer_request_variable(d->deps.symbolizer, f.binary, id, f.addr);
+	return id;
+}
+
 /* Where the kernel has debug information, the symbolizer looks its names up, with lines. */
 static void add_kernel_file(struct stack_definer *d, const struct kernel_region *r, uint32_t binary)
 {

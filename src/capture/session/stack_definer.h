@@ -6,6 +6,7 @@
  *	struct stack_definer d = { .deps = { ... } };
  *	stack_definer_user(&d, process, stack, &end)	the node of the user stack, 0: it is empty
  *	stack_definer_kernel(&d, stack)			the node of the kernel stack, 0: as well
+ *	stack_definer_variable(&d, process, address)	the frame of a static variable, 0: none
  *	stack_definer_release(&d)
  *
  * A stack that was met before is recognised as a whole (src/model/stacks.h), so the frames of a
@@ -74,3 +75,8 @@ void stack_definer_release(struct stack_definer *d);
 uint32_t stack_definer_user(struct stack_definer *d, struct process *p, const struct wire_stack *w,
 			    uint8_t *end);
 uint32_t stack_definer_kernel(struct stack_definer *d, const struct wire_stack *w);
+/*
+ * Variables lie behind the code of their file, as linkers order them. What is mapped there is not
+ * looked up: a loader keeps the whole range for the file.
+ */
+uint32_t stack_definer_variable(struct stack_definer *d, const struct process *p, uint64_t addr);

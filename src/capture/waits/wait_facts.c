@@ -227,6 +227,12 @@ static void fill_call(struct wait_facts *f, const struct wire_stack *stack, stru
 	}
 }
 
+bool wait_facts_is_futex(const struct rec_sample *sample)
+{
+	return sample->syscall && sample->wait &&
+	       wait_call_of(sample->syscall - 1) == CALL_FUTEX;
+}
+
 void wait_facts_fill(struct wait_facts *f, const struct wire_stack *stack, uint32_t scan,
 		     struct rec_sample *out)
 {

@@ -42,6 +42,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct rec_sample;
@@ -51,5 +52,7 @@ struct wire_stack;
 int wait_facts_new(struct wait_facts **fp);
 void wait_facts_free(struct wait_facts *f);		/* NULL is fine */
 /* scan: its number; answers of another scan are forgotten. */
+/* Whether a row that was filled waits for a futex: .wait is its address. */
+bool wait_facts_is_futex(const struct rec_sample *sample);
 void wait_facts_fill(struct wait_facts *f, const struct wire_stack *stack, uint32_t scan,
 		     struct rec_sample *out);

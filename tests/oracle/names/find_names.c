@@ -21,7 +21,7 @@ static void answer(const struct elf_symbols *s, uint64_t addr)
 	struct symbol_answer a = { .addr = addr, .name = SYMBOL_NO_NAME };
 	struct symbol_batch b = { .v = &a, .nr = 1 };
 
-	symbol_batch_elf(&b, s);
+	symbol_batch_elf(&b, s, NULL);
 	if (a.name == SYMBOL_NO_NAME)
 		puts("-");
 	else
