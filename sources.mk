@@ -65,6 +65,7 @@ REPORT_SRCS := \
 	src/profile/profile.c \
 	src/profile/query.c \
 	src/profile/report.c \
+	src/profile/report_learn.c \
 	src/profile/report_pass.c \
 	src/profile/report_subject.c \
 	src/profile/report_text.c \

@@ -323,14 +323,16 @@ int output_list_run(struct output_list *l, struct report *rep, const struct rend
 
 void output_list_summary(const struct report *rep)
 {
+	const struct report_info *info = report_info(rep);
 	char stacks[256];
 
-	if (!report_scans_are_whole(&report_info(rep)->scans) ||
+	if (!report_scans_are_whole(&info->scans) ||
 	    report_meta(rep, "pid_namespace.outside", NULL))
 		note("%s", report_scans(rep));
 	report_stacks_text(report_health(rep), stacks, sizeof(stacks));
 	/* note() would be silenced by -q, and losses are always shown. */
 	if (*report_warning(rep))
-		fail_why(0, "%s; of what is there, %" PRIu64 " samples, %s", report_warning(rep),
-			 report_info(rep)->samples, stacks);
+		fail_why(0, "%s; of %s, %" PRIu64 " samples, %s", report_warning(rep),
+			 info->seen == info->samples ? "what is there" : "the time asked for",
+			 info->seen, stacks);
 }

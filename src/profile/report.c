@@ -17,12 +17,6 @@
 #include "src/profile/report_parts.h"
 #include "src/profile/report_text.h"
 
-/*
- * Each recording costs some memory even when it is empty, and a file of many empty ones is easily
- * made. sample_counts.h keeps numbers of segments in 16 bits.
- */
-#define MAX_SEGMENTS 65536
-
 static void segment_release(struct segment *s)
 {
 	definition_store_free(s->tables);
@@ -50,7 +44,7 @@ struct segment *report_segment(struct report *rep)
 {
 	uint32_t at = trace_reader_status(rep->reader)->segment;
 
-	if (at >= MAX_SEGMENTS)
+	if (at >= REPORT_SEGMENTS)
 		return NULL;
 	while (rep->nr_segments <= at) {
 		struct segment *s =
@@ -62,92 +56,6 @@ struct segment *report_segment(struct report *rep)
 			return NULL;
 	}
 	return &rep->segments[at];
-}
-
-static void note_time(struct segment *s, uint64_t time_ns)
-{
-	if (!s->has_begin || time_ns < s->begin_ns)
-		s->begin_ns = time_ns;
-	if (!s->has_begin || time_ns > s->end_ns)
-		s->end_ns = time_ns;
-	s->has_begin = true;
-}
-
-static void note_samples(struct segment *s, uint64_t time_ns, uint64_t nr)
-{
-	if (!s->samples || time_ns < s->first_ns)
-		s->first_ns = time_ns;
-	if (!s->samples || time_ns > s->last_ns)
-		s->last_ns = time_ns;
-	s->samples += nr;
-	note_time(s, time_ns);
-}
-
-/* A sample of its own, or so many more like it, whose times and scans note_repeat() has learnt. */
-static int learn_sample(struct report *rep, struct segment *s, const struct rec_sample *rec)
-{
-	uint32_t at = (uint32_t)(s - rep->segments), again = trace_reader_again(rep->reader);
-	int err = trace_events_sample(&rep->events, at, s->tables, rec, again ? again : 1);
-
-	if (again)
-		return err ? err : trace_summary_again(&rep->trace_summary, at, s->tables, rec,
-						       again);
-	note_samples(s, rec->time_ns, 1);
-	return err;
-}
-
-static int learn_repeat(struct report *rep, struct segment *s, const struct rec_repeat *rec)
-{
-	uint64_t rows, runnable;
-
-	trace_reader_count(rep->reader, &rows, &runnable);
-	if (!rows)
-		return trace_reader_sum(rep->reader);	/* which counts those that are lost */
-	note_samples(s, rec->time_ns, rows);
-	trace_summary_repeat(&rep->trace_summary, rec->scan, runnable);
-	return trace_reader_sum(rep->reader);
-}
-
-static int learn_record(struct report *rep, struct segment *s, const struct record *rec)
-{
-	uint32_t at = (uint32_t)(s - rep->segments);
-	int err = 0;
-
-	if (rec->tag == REC_REPEAT)
-		return learn_repeat(rep, s, &rec->repeat);
-	if (rec->tag == REC_SAMPLE)
-		err = learn_sample(rep, s, &rec->sample);
-	else
-		err = definition_store_record(s->tables, rec);
-	if (rec->tag == REC_SAMPLE && trace_reader_again(rep->reader))
-		return err;
-	if (rec->tag == REC_CLOCK) {
-		err = wall_clock_add(&s->clock, &rec->clock);
-		note_time(s, rec->clock.mono_ns);
-	}
-	if (rec->tag == REC_END) {
-		s->has_end = true;
-		note_time(s, rec->end.time_ns);
-	}
-	return err ? err : trace_summary_record(&rep->trace_summary, at, s->tables, rec);
-}
-
-static int learn(struct report *rep)
-{
-	struct record rec;
-	struct segment *s;
-	int n, err;
-
-	while ((n = trace_reader_next(rep->reader, &rec)) > 0) {
-		s = report_segment(rep);
-		if (!s && rep->nr_segments >= MAX_SEGMENTS)
-			return fail_why(-E2BIG, "%s: more than %d recordings in one file",
-					rep->path, MAX_SEGMENTS);
-		err = s ? learn_record(rep, s, &rec) : -ENOMEM;
-		if (err)
-			return fail(err, "%s", rep->path);
-	}
-	return n;
 }
 
 static void sum_segment(struct report_info *info, const struct segment *s)
@@ -240,12 +148,12 @@ bool report_is_growing(const struct report *rep)
 	return rep->query && rep->query->may_come && !report_has_ended(rep);
 }
 
-static int sum_up(struct report *rep)
+/* How stacks ended, and which frames have names. */
+static int sum_stacks(struct report *rep)
 {
 	struct report_info *info = &rep->trace_summary.info;
 	int err;
 
-	trace_summary_end(&rep->trace_summary);
 	err = stack_health_init(&rep->health, &rep->trace_summary.stacks, segment_tables, rep);
 	if (!err)
 		err = name_health_init(&rep->names, &rep->trace_summary.stacks, segment_tables,
@@ -253,15 +161,29 @@ static int sum_up(struct report *rep)
 	if (err)
 		return fail(err, "%s", rep->path);
 	stack_tally_release(&rep->trace_summary.stacks);
+	report_names_text(&rep->names, rep->names_text, sizeof(rep->names_text));
+	info->frames = rep->names.all.frames;
+	info->frames_unnamed = rep->names.all.frames - rep->names.named.frames;
+	return 0;
+}
+
+static int sum_up(struct report *rep)
+{
+	struct report_info *info = &rep->trace_summary.info;
+	int err;
+
+	trace_summary_end(&rep->trace_summary);
 	info->status = *trace_reader_status(rep->reader);
 	info->nr_segments = info->status.nr_segments + info->status.empty_segments;
 	for (size_t i = 0; i < rep->nr_segments; i++)
 		sum_segment(info, &rep->segments[i]);
-	report_names_text(&rep->names, rep->names_text, sizeof(rep->names_text));
-	info->frames = rep->names.all.frames;
-	info->frames_unnamed = rep->names.all.frames - rep->names.named.frames;
 	if (rep->query)
 		query_window(rep->query, info->first_real_ns, info->last_real_ns, &rep->window);
+	err = report_learn_window(rep);
+	if (!err)
+		err = sum_stacks(rep);
+	if (err)
+		return err;
 	cpu_check_read(&rep->cpus, report_meta(rep, "cpu.busy", NULL), info);
 	warn(rep);
 	tell_scope(rep);
@@ -279,6 +201,7 @@ static struct report *new_report(const char *path, const struct query *query)
 	}
 	trace_summary_init(&rep->trace_summary);
 	rep->query = query;
+	rep->is_windowed = query && (query->from.kind != TIME_NONE || query->to.kind != TIME_NONE);
 	rep->shown = NO_EVENT;
 	rep->window.to_ns = UINT64_MAX;
 	rep->path = strdup(path);
@@ -300,12 +223,8 @@ static const struct trace_reader_options *limits_of(const struct report *rep)
 /* err: of opening the trace. */
 static int read_trace(struct report *rep, int err, struct report **rp)
 {
-	if (!err) {
-		trace_reader_give_repeats(rep->reader, true);
-		err = trace_reader_rewind(rep->reader);
-	}
 	if (!err)
-		err = learn(rep);
+		err = report_learn(rep);
 	if (!err)
 		err = sum_up(rep);
 	if (err)

@@ -4,12 +4,17 @@
  * wanted.
  *
  *	report_open(path, &query, &rep)		reads the whole trace once, because names come after
- *						the samples
+ *						the samples; with a window of time only the samples
+ *						in it (report_learn.c)
  *	report_info(rep)			its contents: counts, losses, ends of stacks
  *	report_samples(rep, fn, ctx)		the samples of one event that pass the query, in the
  *						order of the file
  *	report_facts(rep, &facts)		the facts that stand under every picture
  *	report_close(rep)
+ *
+ * With a window of time, the numbers of samples, losses, receipts of scans and messages are still
+ * those of the whole trace; how stacks ended and how often frames had names is of the window, and
+ * damage outside of it is only known where something had to be read.
  *
  * Memory grows with definitions (frames, stacks, names), never with samples. A trace may hold
  * several recordings (cat a.pbz b.pbz). Each is a segment with definitions of its own.
@@ -53,6 +58,7 @@ struct report_sample {
 	const struct rec_process *process;	/* NULL: likewise */
 	uint64_t real_ns;		/* CLOCK_REALTIME; monotonic if there is no CLOCK record */
 	uint64_t weight;		/* in the unit of its event; 0 in rows of live_scans.h */
+	uint32_t event;			/* index of report_events(); NO_EVENT: none */
 };
 
 /*
@@ -81,6 +87,7 @@ int report_rows_of(struct report *rep, uint32_t segment, uint32_t scan, report_s
  */
 struct report_counting {
 	bool scan_rows;			/* rows of snapshots, not samples of the event */
+	bool any_event;			/* samples of all events, filtered by time alone */
 	bool unfiltered;
 	int (*samples)(void *ctx, const struct report_sample *s, uint64_t nr);
 	/* At least one of the rows that are to come was taken in this scan. NULL: unwanted. */
@@ -155,10 +162,13 @@ const char *report_meta(const struct report *rep, const char *key, size_t *len);
 const struct report_meta_item *report_metas(const struct report *rep, size_t *nr);
 const struct report_note *report_notes(const struct report *rep, size_t *nr);
 
-/* How good the user stacks of all samples are, and which code causes those that are not whole. */
+/*
+ * How good the user stacks of all samples are, or of all in the window of time that the query asks
+ * for, and which code causes those that are not whole.
+ */
 const struct stack_health *report_health(const struct report *rep);
 
-/* How many frames have names, and why the others have none. */
+/* How many frames have names, and why the others have none; shares are of the same samples. */
 const struct name_health *report_names(const struct report *rep);
 
 /* A CLOCK_MONOTONIC time of a segment as CLOCK_REALTIME. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What report.c (the first pass, and what it learnt) and report_pass.c (the others) share. */
+/* What report.c, report_learn.c (the first passes) and report_pass.c (the others) share. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,6 +13,12 @@
 #include "src/profile/trace_events.h"
 #include "src/profile/trace_summary.h"
 #include "src/profile/wall_clock.h"
+
+/*
+ * Each recording costs some memory even when it is empty, and a file of many empty ones is easily
+ * made. sample_counts.h keeps numbers of segments in 16 bits.
+ */
+#define REPORT_SEGMENTS 65536
 
 struct definition_store;
 struct trace_reader;
@@ -34,6 +40,7 @@ struct report {
 	struct trace_reader *reader;
 	const struct query *query;
 	struct time_window window;
+	bool is_windowed;		/* the query asks for a part of the time */
 	struct trace_events events;
 	uint32_t shown;			/* index of an event; NO_EVENT: there is none */
 	char *path;
@@ -51,3 +58,7 @@ struct report {
  * The segment of the record last read, made if it is new. NULL: out of memory or too many segments.
  */
 struct segment *report_segment(struct report *rep);
+
+/* The passes before all others (report_learn.c). 0 or -errno after a message. */
+int report_learn(struct report *rep);
+int report_learn_window(struct report *rep);	/* after query_window() */

@@ -57,6 +57,8 @@ static bool thread_passes(struct report *rep, struct segment *s, const struct re
 struct giving {
 	struct report *rep;
 	bool scan_rows;			/* rows of scans, not samples of the event that is shown */
+	bool all_events;
+	bool any_event;			/* all samples, filtered by time alone */
 	bool unfiltered;
 	report_sample_fn fn;
 	const struct report_counting *counting;	/* instead of fn; NULL: fn */
@@ -78,18 +80,23 @@ static bool passes_time(const struct report *rep, uint64_t real_ns)
 static bool passes_others(const struct giving *g, struct segment *s,
 			  const struct report_sample *rs)
 {
-	return g->unfiltered || !g->rep->query ||
-	       (query_wants_state(g->rep->query, rs->rec->state) &&
-		thread_passes(g->rep, s, rs));
+	const struct query *q = g->rep->query;
+
+	if (g->unfiltered || g->any_event)
+		return true;
+	return !q ||
+	       (query_wants_state(q, rs->rec->state) && thread_passes(g->rep, s, rs));
 }
 
-/* True if the sample is of the event that this pass gives; sets *weight. */
-static bool suits(const struct giving *g, uint32_t segment, const struct rec_sample *rec,
-		  uint64_t *weight)
+/* True if the sample is of the event that this pass gives; sets its event and weight. */
+static bool suits(const struct giving *g, struct report_sample *rs)
 {
-	uint32_t event = trace_events_weigh(&g->rep->events, segment, rec, weight);
-
-	return g->scan_rows ? rec->scan > 0 : event == g->rep->shown;
+	rs->event = trace_events_weigh(&g->rep->events, rs->segment, rs->rec, &rs->weight);
+	if (g->any_event)
+		return true;
+	if (g->all_events)
+		return rs->event != NO_EVENT;
+	return g->scan_rows ? rs->rec->scan > 0 : rs->event == g->rep->shown;
 }
 
 /* Remembers whether repeats of this row will pass. */
@@ -125,7 +132,7 @@ static int give(struct giving *g, const struct rec_sample *rec)
 	if (!s)
 		return -ENOMEM;
 	rs.segment = (uint32_t)(s - g->rep->segments);
-	passes = suits(g, rs.segment, rec, &rs.weight);
+	passes = suits(g, &rs);
 	if (!passes)
 		return again ? 0 : note_passing(g, &rs, false);
 	rs.tables = s->tables;
@@ -181,11 +188,24 @@ static int check_whole(const struct report *rep)
 			rep->path);
 }
 
+/* trace_wants_fn: whether any of the rows may be in the window. */
+static bool wants_rows(void *ctx, const struct trace_rows *rows)
+{
+	const struct report *rep = ctx;
+
+	return rows->segment >= rep->nr_segments ||
+	       wall_clock_may_meet(&rep->segments[rows->segment].clock, rows->first_ns,
+				   rows->last_ns, rep->window.from_ns, rep->window.to_ns);
+}
+
 static int give_all(struct giving *g)
 {
+	bool is_windowed = g->rep->is_windowed && !g->unfiltered;
 	struct record rec;
-	int n = 0, err = trace_reader_rewind(g->rep->reader);
+	int n = 0, err;
 
+	trace_reader_choose(g->rep->reader, is_windowed ? wants_rows : NULL, g->rep);
+	err = trace_reader_rewind(g->rep->reader);
 	while (!err && (n = trace_reader_next(g->rep->reader, &rec)) > 0) {
 		if (rec.tag == REC_SAMPLE)
 			err = give(g, &rec.sample);
@@ -217,6 +237,6 @@ int report_rows_of(struct report *rep, uint32_t segment, uint32_t scan, report_s
 int report_counted(struct report *rep, const struct report_counting *c, void *ctx)
 {
 	return give_all(&(struct giving){ .rep = rep, .scan_rows = c->scan_rows,
-					  .unfiltered = c->unfiltered, .counting = c,
-					  .ctx = ctx });
+					  .any_event = c->any_event, .unfiltered = c->unfiltered,
+					  .counting = c, .ctx = ctx });
 }

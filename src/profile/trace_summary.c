@@ -129,21 +129,34 @@ void trace_summary_end(struct trace_summary *r)
 	end_runnable(r);
 }
 
-int trace_summary_again(struct trace_summary *r, uint32_t segment,
-			const struct definition_store *tables, const struct rec_sample *s,
-			uint64_t nr)
+void trace_summary_unread(struct trace_summary *r, uint64_t nr)
+{
+	r->info.samples += nr;
+}
+
+int trace_summary_stacks(struct trace_summary *r, uint32_t segment,
+			 const struct definition_store *tables, const struct rec_sample *s,
+			 uint64_t nr)
 {
 	struct report_info *info = &r->info;
 
-	info->samples += nr;
+	info->seen += nr;
 	info->ends[s->end < STACK_ENDS ? s->end : STACK_ENDS] += nr;
 	info->guessed += s->flags & SAMPLE_HAS_GUESS ? nr : 0;
 	info->kernel_truncated += s->flags & SAMPLE_KERNEL_TRUNCATED ? nr : 0;
 	info->late += s->flags & SAMPLE_LATE ? nr : 0;
-	info->scan_rows += s->scan ? nr : 0;
 	info->user_stacks += stack_end_has_stack(s->end) ? nr : 0;
 	info->roots += stack_end_is_root(s->end) ? nr : 0;
 	return stack_tally_add_many(&r->stacks, segment, tables, s, nr);
+}
+
+int trace_summary_again(struct trace_summary *r, uint32_t segment,
+			const struct definition_store *tables, const struct rec_sample *s,
+			uint64_t nr)
+{
+	r->info.samples += nr;
+	r->info.scan_rows += s->scan ? nr : 0;
+	return r->leaves_stacks ? 0 : trace_summary_stacks(r, segment, tables, s, nr);
 }
 
 static int add_sample(struct trace_summary *r, uint32_t segment,

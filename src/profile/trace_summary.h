@@ -42,13 +42,18 @@ struct report_info {
 	uint64_t begin_real_ns;
 	uint64_t first_real_ns, last_real_ns;	/* of samples; 0: there are none */
 	uint64_t duration_ns;		/* of all recordings together */
+	/*
+	 * How user stacks ended is only known of samples that were looked at: with a query for a
+	 * part of the time those of that part, otherwise all.
+	 */
+	uint64_t seen;			/* so many samples */
+	uint64_t guessed, kernel_truncated, late;	/* numbers of samples */
+	uint64_t roots, user_stacks;	/* whole user stacks; all that should have been taken */
 	uint64_t ends[STACK_ENDS + 1];	/* by enum stack_end; the last: unknown to this version */
 	uint64_t lost[LOSS_CAUSES + 1];	/* by enum loss_cause; the last: unknown to this version */
 	uint64_t lost_samples;		/* sum of the losses that are samples */
 	uint64_t lost_all;		/* sum of all losses */
-	uint64_t guessed, kernel_truncated, late;	/* numbers of samples */
 	uint64_t scan_rows;		/* samples that are rows of scans */
-	uint64_t roots, user_stacks;	/* whole user stacks; all that should have been taken */
 	uint64_t frames, frames_unnamed;	/* distinct frames */
 	uint64_t refused;		/* definitions with impossible ids */
 	struct report_scans scans;
@@ -75,6 +80,7 @@ struct trace_summary {
 	struct report_note *notes;
 	size_t nr_notes, cap_notes;
 	struct stack_tally stacks;
+	bool leaves_stacks;		/* trace_summary_stacks() is called by hand */
 	/* The scan whose rows are coming, and how many of its threads run or are ready to run. */
 	uint32_t scan, scan_runnable;
 	size_t text_bytes;		/* size of metas and notes */
@@ -88,6 +94,13 @@ void trace_summary_end(struct trace_summary *r);
 /* Adds a record of this segment. tables: what the segment has defined so far. */
 int trace_summary_record(struct trace_summary *r, uint32_t segment,
 			 const struct definition_store *tables, const struct record *rec);
+
+/* Samples that nobody has read: so many. */
+void trace_summary_unread(struct trace_summary *r, uint64_t nr);
+/* Counts how the user stack of nr samples like s ended. 0 or -ENOMEM. */
+int trace_summary_stacks(struct trace_summary *r, uint32_t segment,
+			 const struct definition_store *tables, const struct rec_sample *s,
+			 uint64_t nr);
 
 /*
  * Of a REPEAT: so many of its rows run or are ready to run. Its rows themselves, which are equal to

@@ -9,6 +9,8 @@
 #include "src/base/bisect.h"
 #include "src/model/record.h"
 
+#define MANY_MARKS 64	/* in the time of one chunk: more than any recorder writes */
+
 void wall_clock_release(struct wall_clock *c)
 {
 	free(c->v);
@@ -41,15 +43,43 @@ void wall_clock_forget(struct wall_clock *c, uint64_t mono_ns)
 	memmove(c->v, c->v + n, c->nr * sizeof(*c->v));
 }
 
-uint64_t wall_clock_real(const struct wall_clock *c, uint64_t mono_ns)
+/* The mark nearest to a time; there is one. */
+static size_t nearest(const struct wall_clock *c, uint64_t mono_ns)
 {
-	size_t after;		/* first mark after mono_ns */
+	size_t after = bisect(c->nr, i, c->v[i].mono_ns <= mono_ns);
 
-	if (!c->nr)
-		return mono_ns;
-	after = bisect(c->nr, i, c->v[i].mono_ns <= mono_ns);
 	if (after == c->nr ||
 	    (after && mono_ns - c->v[after - 1].mono_ns <= c->v[after].mono_ns - mono_ns))
 		after--;
-	return mono_ns + (uint64_t)c->v[after].ahead_ns;
+	return after;
+}
+
+uint64_t wall_clock_real(const struct wall_clock *c, uint64_t mono_ns)
+{
+	return c->nr ? mono_ns + (uint64_t)c->v[nearest(c, mono_ns)].ahead_ns : mono_ns;
+}
+
+/* A time that is ahead of itself by this much, and wraps, may be any. */
+static bool may_meet(uint64_t first, uint64_t last, uint64_t ahead, uint64_t from, uint64_t to)
+{
+	first += ahead;
+	last += ahead;
+	return last < first || (last >= from && first < to);
+}
+
+bool wall_clock_may_meet(const struct wall_clock *c, uint64_t first_ns, uint64_t last_ns,
+			 uint64_t from_ns, uint64_t to_ns)
+{
+	size_t i, last;
+
+	if (!c->nr)
+		return may_meet(first_ns, last_ns, 0, from_ns, to_ns);
+	i = nearest(c, first_ns);
+	last = nearest(c, last_ns);
+	if (last < i || last - i >= MANY_MARKS)
+		return true;
+	for (; i <= last; i++)
+		if (may_meet(first_ns, last_ns, (uint64_t)c->v[i].ahead_ns, from_ns, to_ns))
+			return true;
+	return false;
 }

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,13 @@ int wall_clock_add(struct wall_clock *c, const struct rec_clock *rec);
 
 /* Frees what is only needed for earlier times. */
 void wall_clock_forget(struct wall_clock *c, uint64_t mono_ns);
+
+/*
+ * False: no time from first_ns to last_ns has a date from_ns <= t < to_ns. True may be wrong for
+ * times between dates that were set, or very many marks.
+ */
+bool wall_clock_may_meet(const struct wall_clock *c, uint64_t first_ns, uint64_t last_ns,
+			 uint64_t from_ns, uint64_t to_ns);
 
 /* The date of a time, by the nearest mark; the monotonic time itself if there is no mark. */
 uint64_t wall_clock_real(const struct wall_clock *c, uint64_t mono_ns);

@@ -154,7 +154,10 @@ static void put_one(struct maker *m)
 	case 7: put_symbol(m); break;
 	case 8: put_event(m); break;
 	case 9: PUT(CLOCK, clock, { br_u64(&m->in), br_u64(&m->in), 0, 0 }); break;
-	case 10: PUT(LOST, lost, { br_u64(&m->in), 0, br_u8(&m->in), 0, br_u16(&m->in) }); break;
+	case 10: PUT(LOST, lost, { br_u64(&m->in), 0, br_u8(&m->in), 0, br_u16(&m->in) });
+		if (!m->err && br_u8(&m->in) & 1)
+			m->err = trace_writer_flush(m->w);
+		break;
 	default: put_sample(m); break;
 	}
 }
@@ -209,6 +212,37 @@ static uint64_t report(const char *path, const struct query *q)
 	return samples;
 }
 
+struct inside {
+	struct time_window in;
+	uint64_t nr;
+};
+
+static int count_inside(void *ctx, const struct report_sample *s)
+{
+	struct inside *count = ctx;
+
+	count->nr += s->real_ns >= count->in.from_ns && s->real_ns < count->in.to_ns;
+	return 0;
+}
+
+/* A report of a part of the time does not read all, and must show the same as one that does. */
+static void check_window(const char *path)
+{
+	const struct query q = { .from = { TIME_RELATIVE, 5 }, .to = { TIME_BEFORE_END, 1 << 20 } };
+	struct inside want = { .in = { 0, UINT64_MAX } }, got = want;
+	struct report *all = NULL, *part = NULL;
+	const struct report_info *info;
+
+	if (report_open(path, NULL, &all) || report_open(path, &q, &part))
+		abort();
+	info = report_info(all);
+	query_window(&q, info->first_real_ns, info->last_real_ns, &want.in);
+	if (report_samples(all, count_inside, &want) || report_samples(part, count_inside, &got) ||
+	    got.nr != want.nr || report_info(part)->samples != info->samples)
+		abort();
+	report_close(all);
+	report_close(part);
+}
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct maker m = { .in = br_make(data, len) };
@@ -228,6 +262,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (shown > m.samples || !shown != !m.samples)
 		abort();
 	report(path, &q);
+	check_window(path);
 	unlink(path);
 	return 0;
 }

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a report learns of a trace before anything is shown.
+ *
+ * Names come after the samples, so one pass goes through the whole trace first. It keeps all
+ * definitions, and counts samples by event and stacks by how they ended.
+ *
+ * With a window of time that would be work for samples that are not shown. But when the window
+ * begins may be known only at the end: "10s" is since the first sample, and dates depend on CLOCK
+ * records. So there are two passes then:
+ *
+ *	the whole trace		Samples that may be left out (trace_reader_choose()) are not read.
+ *				A signpost says how many they are and from when to when.
+ *	the window		Only what lies in it is read, for how stacks ended.
+ *
+ * Samples that were not read must be counted for their event all the same. So they are only left
+ * out where their recording has a single event for them, one that says what they weigh.
+ */
+#include <errno.h>
+
+#include "formats/trace/trace_reader.h"
+#include "src/base/fail.h"
+#include "src/model/definition_store.h"
+#include "src/profile/report.h"
+#include "src/profile/report_parts.h"
+
+static void note_time(struct segment *s, uint64_t time_ns)
+{
+	if (!s->has_begin || time_ns < s->begin_ns)
+		s->begin_ns = time_ns;
+	if (!s->has_begin || time_ns > s->end_ns)
+		s->end_ns = time_ns;
+	s->has_begin = true;
+}
+
+static void note_samples(struct segment *s, uint64_t time_ns, uint64_t nr)
+{
+	if (!s->samples || time_ns < s->first_ns)
+		s->first_ns = time_ns;
+	if (!s->samples || time_ns > s->last_ns)
+		s->last_ns = time_ns;
+	s->samples += nr;
+	note_time(s, time_ns);
+}
+
+/* A sample of its own, or so many more like it, whose times and scans note_repeat() has learnt. */
+static int learn_sample(struct report *rep, struct segment *s, const struct rec_sample *rec)
+{
+	uint32_t at = (uint32_t)(s - rep->segments), again = trace_reader_again(rep->reader);
+	int err = trace_events_sample(&rep->events, at, s->tables, rec, again ? again : 1);
+
+	if (again)
+		return err ? err : trace_summary_again(&rep->trace_summary, at, s->tables, rec,
+						       again);
+	note_samples(s, rec->time_ns, 1);
+	return err;
+}
+
+static int learn_repeat(struct report *rep, struct segment *s, const struct rec_repeat *rec)
+{
+	uint64_t rows, runnable;
+
+	trace_reader_count(rep->reader, &rows, &runnable);
+	if (!rows)
+		return trace_reader_sum(rep->reader);	/* which counts those that are lost */
+	note_samples(s, rec->time_ns, rows);
+	trace_summary_repeat(&rep->trace_summary, rec->scan, runnable);
+	return trace_reader_sum(rep->reader);
+}
+
+static int learn_record(struct report *rep, struct segment *s, const struct record *rec)
+{
+	uint32_t at = (uint32_t)(s - rep->segments);
+	int err = 0;
+
+	if (rec->tag == REC_REPEAT)
+		return learn_repeat(rep, s, &rec->repeat);
+	if (rec->tag == REC_SAMPLE)
+		err = learn_sample(rep, s, &rec->sample);
+	else
+		err = definition_store_record(s->tables, rec);
+	if (rec->tag == REC_SAMPLE && trace_reader_again(rep->reader))
+		return err;
+	if (rec->tag == REC_CLOCK) {
+		err = wall_clock_add(&s->clock, &rec->clock);
+		note_time(s, rec->clock.mono_ns);
+	}
+	if (rec->tag == REC_END) {
+		s->has_end = true;
+		note_time(s, rec->end.time_ns);
+	}
+	return err ? err : trace_summary_record(&rep->trace_summary, at, s->tables, rec);
+}
+
+static int learn(struct report *rep)
+{
+	struct record rec;
+	struct segment *s;
+	int n, err;
+
+	while ((n = trace_reader_next(rep->reader, &rec)) > 0) {
+		s = report_segment(rep);
+		if (!s && rep->nr_segments >= REPORT_SEGMENTS)
+			return fail_why(-E2BIG, "%s: more than %d recordings in one file",
+					rep->path, REPORT_SEGMENTS);
+		err = s ? learn_record(rep, s, &rec) : -ENOMEM;
+		if (err)
+			return fail(err, "%s", rep->path);
+	}
+	return n;
+}
+
+/* The event of all samples of a sampler in this segment; NULL: there are several, or no weight. */
+static const struct rec_event *only_event(const struct segment *s)
+{
+	uint32_t end = definition_store_id_end(s->tables, REC_EVENT);
+	const struct rec_event *only = NULL;
+
+	for (uint32_t id = 1; id < end; id++) {
+		const struct rec_event *e = definition_store_find_event(s->tables, id);
+
+		if (!e || e->kind == EVENT_SNAPSHOT)
+			continue;
+		if (only || !e->period)
+			return NULL;
+		only = e;
+	}
+	return only;
+}
+
+/* trace_wants_fn: counts the rows and leaves them out, or wants them because it cannot. */
+static bool count_unread(void *ctx, const struct trace_rows *rows)
+{
+	struct report *rep = ctx;
+	struct segment *s =
+		rows->segment < rep->nr_segments ? &rep->segments[rows->segment] : NULL;
+	const struct rec_event *event = s ? only_event(s) : NULL;
+	struct rec_sample like = { .event = event ? event->id : 0 };
+
+	if (!event || rows->first_ns > rows->last_ns ||
+	    trace_events_sample(&rep->events, rows->segment, s->tables, &like, rows->nr))
+		return true;
+	note_samples(s, rows->first_ns, rows->nr);
+	note_samples(s, rows->last_ns, 0);
+	trace_summary_unread(&rep->trace_summary, rows->nr);
+	return false;
+}
+
+int report_learn(struct report *rep)
+{
+	int err;
+
+	rep->trace_summary.leaves_stacks = rep->is_windowed;
+	trace_reader_give_repeats(rep->reader, true);
+	trace_reader_choose(rep->reader, rep->is_windowed ? count_unread : NULL, rep);
+	err = trace_reader_rewind(rep->reader);
+	if (!err)
+		err = learn(rep);
+	if (!err)
+		trace_reader_know_tables(rep->reader);
+	return err;
+}
+
+static int learn_stack(void *ctx, const struct report_sample *s, uint64_t nr)
+{
+	struct report *rep = ctx;
+
+	return trace_summary_stacks(&rep->trace_summary, s->segment, s->tables, s->rec, nr);
+}
+
+/* What was not read before, and is damaged, is known only now. */
+static void note_damage(struct trace_status *all, const struct trace_status *window)
+{
+	if (window->bad_chunks > all->bad_chunks)
+		all->bad_chunks = window->bad_chunks;
+	if (window->skipped_bytes > all->skipped_bytes)
+		all->skipped_bytes = window->skipped_bytes;
+	all->truncated |= window->truncated;
+}
+
+int report_learn_window(struct report *rep)
+{
+	static const struct report_counting stacks = { .any_event = true, .samples = learn_stack };
+	int err = rep->is_windowed ? report_counted(rep, &stacks, rep) : 0;
+
+	if (err == -ENOMEM)
+		fail(err, "%s", rep->path);
+	if (rep->is_windowed)
+		note_damage(&rep->trace_summary.info.status, trace_reader_status(rep->reader));
+	return err;
+}
