@@ -16,6 +16,7 @@
 #include "src/profile/query.h"
 #include "src/profile/report_parts.h"
 #include "src/profile/report_text.h"
+#include "src/profile/state_words.h"
 
 static void segment_release(struct segment *s)
 {
@@ -173,6 +174,7 @@ static int sum_up(struct report *rep)
 	int err;
 
 	trace_summary_end(&rep->trace_summary);
+	rep->futex = activity_futex(report_meta(rep, "arch", NULL));
 	info->status = *trace_reader_status(rep->reader);
 	info->nr_segments = info->status.nr_segments + info->status.empty_segments;
 	for (size_t i = 0; i < rep->nr_segments; i++)

@@ -58,6 +58,7 @@ struct report_sample {
 	const struct rec_process *process;	/* NULL: likewise */
 	uint64_t real_ns;		/* CLOCK_REALTIME; monotonic if there is no CLOCK record */
 	uint64_t weight;		/* in the unit of its event; 0 in rows of live_scans.h */
+	unsigned futex;			/* activity_futex() of the recording's machine */
 	uint32_t event;			/* index of report_events(); NO_EVENT: none */
 };
 

@@ -50,6 +50,7 @@ struct report {
 	struct stack_health health;
 	struct name_health names;
 	struct cpu_check cpus;
+	unsigned futex;			/* activity_futex() */
 	bool is_blurred;
 	char warning[768], shown_text[512], scans[768], names_text[512];
 };

@@ -125,7 +125,7 @@ static int give_sample(struct giving *g, struct report_sample *rs, uint32_t agai
 static int give(struct giving *g, const struct rec_sample *rec)
 {
 	struct segment *s = report_segment(g->rep);
-	struct report_sample rs = { .rec = rec };
+	struct report_sample rs = { .rec = rec, .futex = g->rep->futex };
 	uint32_t again = trace_reader_again(g->rep->reader);
 	bool passes;
 
