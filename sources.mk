@@ -297,6 +297,7 @@ REPORT_MAIN_SRCS := \
 	src/commands/pager.c \
 	src/commands/report_commands.c \
 	src/commands/report_follow.c \
+	src/commands/report_options.c \
 	src/commands/shut_in.c \
 
 CAPTURE_MAIN_SRCS := \

@@ -302,6 +302,22 @@ static int run_all(const struct output_list *l, struct report *rep, const struct
 	return err;
 }
 
+bool output_list_has_any(const struct output_list *l)
+{
+	for (size_t i = 0; i < l->nr; i++)
+		if (!l->v[i].err)
+			return true;
+	return false;
+}
+
+bool output_list_is_for_reading(const struct output_list *l)
+{
+	for (size_t i = 0; i < l->nr; i++)
+		if (goes_to_stdout(&l->v[i]) && !l->v[i].renderer->is_for_reading)
+			return false;
+	return true;
+}
+
 int output_list_run(struct output_list *l, struct report *rep, const struct render_opts *opts)
 {
 	struct output_files *files;

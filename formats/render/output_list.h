@@ -74,6 +74,11 @@ int output_list_open(struct output_list *l);
 int output_list_run(struct output_list *l, struct report *rep,
 		    const struct render_opts *opts);
 
+/* Whether an output can be written: output_list_open() succeeded. */
+bool output_list_has_any(const struct output_list *l);
+/* Whether standard output gets only text for reading. CSV on a terminal must stay as it is. */
+bool output_list_is_for_reading(const struct output_list *l);
+
 /*
  * Prints the line that stands under every report if anything was lost or is damaged. Prints nothing
  * otherwise.

@@ -6,121 +6,52 @@
 #include <string.h>
 
 #include "formats/render/output_list.h"
-#include "formats/render/renderer.h"
 #include "src/base/fail.h"
 #include "src/base/opt.h"
 #include "src/commands/command.h"
 #include "src/commands/pager.h"
 #include "src/commands/report_follow.h"
+#include "src/commands/report_options.h"
 #include "src/commands/shut_in.h"
 #include "src/output/output_files.h"
 #include "src/profile/no_match.h"
-#include "src/profile/query.h"
 #include "src/profile/report.h"
 #include "src/rights/capabilities.h"
 
 struct report_args {
+	struct report_options show;	/* first: report_options.h */
 	struct output_list outputs;
-	struct query query;
-	struct render_opts render;
 	struct pager *pager;		/* NULL: none */
 	int fd;				/* of the trace; -1: it is opened by its path */
-	bool strict, no_pager, follow, force;
+	bool follow;
 };
+
+_Static_assert(!offsetof(struct report_args, show), "report_options.h");
 
 #define AT(field) offsetof(struct report_args, field)
 
-static int parse_percent(const struct opt *o, const char *value, void *dst)
-{
-	double v;
-	char end;
-
-	if (sscanf(value, "%lf%c", &v, &end) != 1 || !(v >= 0 && v <= 100))
-		return fail_why(-EINVAL, "--%s: '%s' is not a number from 0 to 100", o->name,
-				value);
-	*(double *)dst = v;
-	return 0;
-}
-
+/* What report has beside the options of report_options.h. */
 static const struct opt report_opts[] = {
-	{ 'p', "pid", "PIDS", "only these processes: 1,2,10-12", opt_id_list, AT(query.pids), NULL,
-	  "Filters", NULL },
-	{ 't', "tid", "TIDS", "only these threads", opt_id_list, AT(query.tids), NULL, NULL, NULL },
-	{ 0, "comm", "GLOB",
-	  "only threads of this name, as in the shell: 'pool-*'; give it again for more",
-	  query_parse_comm, AT(query), NULL, NULL, NULL },
-	{ 0, "state", "STATES",
-	  "only threads in these states: ps's letters or names (R,S,D,SLEEP,...)",
-	  query_parse_states, AT(query.states), NULL, NULL, NULL },
-	{ 0, "event", "EVENT",
-	  "samples of this event (default: CPU time, where it was recorded; probee info lists "
-	  "events)",
-	  opt_string, AT(query.event), NULL, NULL, NULL },
-	{ 0, "weight", "cpu|wall",
-	  "the event that measures CPU time (samples of running threads) or wall time (rows of "
-	  "snapshots)",
-	  query_parse_weight, AT(query.weight), NULL, NULL, NULL },
-	{ 0, "from", "TIME",
-	  "only from TIME on: 10s, 200ms (after the first sample), -10s (before the last one), "
-	  "HH:MM:SS or "
-	  "'YYYY-MM-DD HH:MM:SS'",
-	  query_parse_time, AT(query.from), NULL, NULL, NULL },
-	{ 0, "to", "TIME", "only before TIME", query_parse_time, AT(query.to), NULL, NULL, NULL },
-	{ 0, "title", "TEXT", "title of the picture", opt_string, AT(render.title), NULL, "Looks",
-	  NULL },
 	{ 'r', "reverse-stack", NULL, "CSV: outermost frame first", opt_flag,
-	  AT(render.reverse_stack), NULL, NULL, NULL },
+	  AT(show.render.reverse_stack), NULL, "Looks", NULL },
 	{ 0, "wait-columns", NULL,
 	  "CSV: four more columns: waited_s (seconds since the thread ran), syscall, waits_on, "
 	  "owner (the thread that holds it)",
-	  opt_flag, AT(render.wait_columns), NULL, NULL, NULL },
-	{ 0, "offsets", NULL,
-	  "functions with the address in them (main+0x12), each a frame of its own", opt_flag,
-	  AT(render.style.offsets), NULL, NULL, NULL },
-	{ 0, "lines", NULL,
-	  "functions with the source line in them (main:12), each a frame of its own", opt_flag,
-	  AT(render.style.lines), NULL, NULL, NULL },
-	{ 0, "inline-depth", "N",
-	  "at most N functions for one address, of which N - 1 are inlined (default: all)",
-	  opt_u32, AT(render.style.inline_depth), NULL, NULL, NULL },
-	{ 0, "no-inline", NULL, "no frames for inlined functions", opt_one,
-	  AT(render.style.inline_depth), NULL, NULL, NULL },
-	{ 0, "kernel-suffix", "TEXT",
-	  "what marks kernel functions in text and folded stacks (default _[k])", opt_string,
-	  AT(render.kernel_suffix), NULL, NULL, NULL },
-	{ 0, "top", "N", "text: list N functions (default 15)", opt_u32, AT(render.top), NULL, NULL,
-	  NULL },
+	  opt_flag, AT(show.render.wait_columns), NULL, NULL, NULL },
 	{ 0, "walk", "N", "waits: of the Nth snapshot (default: the last one)", opt_u32,
-	  AT(render.scan), NULL, NULL, NULL },
-	{ 0, "min-percent", "P",
-	  "leave out frames that have less than P percent (default: 0.5 in text; in pictures what "
-	  "is too narrow to see)",
-	  parse_percent, AT(render.min_percent), NULL, NULL, NULL },
-	{ 0, "deep", NULL,
-	  "JSON: whole stacks; otherwise those deeper than 80 frames lose their middle, because "
-	  "many readers of JSON nest no deeper",
-	  opt_flag, AT(render.deep), NULL, NULL, NULL },
+	  AT(show.render.scan), NULL, NULL, NULL },
 	{ 'f', "follow", NULL,
 	  "show the report again each second while the trace grows, until the recording ends or "
 	  "Ctrl-C",
 	  opt_flag, AT(follow), NULL, "Other", NULL },
-	{ 0, "strict", NULL, "exit with 3 when the trace says that anything was lost", opt_flag,
-	  AT(strict), NULL, NULL, NULL },
-	{ 0, "no-limits", NULL,
-	  "read a trace and write a report of any size, whatever time and memory that takes",
-	  opt_flag, AT(query.no_limits), NULL, NULL, NULL },
-	{ 0, "force", NULL, "replace files that are no earlier reports, too", opt_flag, AT(force),
-	  NULL, NULL, NULL },
-	{ 0, "no-pager", NULL, "never show text in a pager", opt_flag, AT(no_pager), NULL, NULL,
-	  NULL },
 	{ 'q', "quiet", NULL, "CSV without its header; say only what went wrong or is missing",
-	  opt_flag, AT(render.quiet), NULL, NULL, NULL },
+	  opt_flag, AT(show.render.quiet), NULL, NULL, NULL },
 };
 
 /* What a trace must contain for the outputs that were asked for. */
 static struct match_wish wish_of(const struct report_args *args)
 {
-	struct match_wish wish = { .scan = args->render.scan };
+	struct match_wish wish = { .scan = args->show.render.scan };
 
 	for (size_t i = 0; i < args->outputs.nr; i++) {
 		bool of_scans = args->outputs.v[i].renderer->of_scans;
@@ -129,18 +60,6 @@ static struct match_wish wish_of(const struct report_args *args)
 		wish.samples |= !of_scans;
 	}
 	return wish;
-}
-
-/* Whether standard output gets only text for reading. CSV on a terminal must stay as it is. */
-static bool wants_pager(const struct output_list *l)
-{
-	for (size_t i = 0; i < l->nr; i++) {
-		bool is_here = !l->v[i].file || !strcmp(l->v[i].file, "-");
-
-		if (is_here && !l->v[i].renderer->is_for_reading)
-			return false;
-	}
-	return true;
 }
 
 static int render(struct report_args *args, struct report *rep)
@@ -152,7 +71,7 @@ static int render(struct report_args *args, struct report *rep)
 		return err;
 	if (!report_info(rep)->samples)
 		note("%s is empty: nothing was sampled", report_path(rep));
-	return output_list_run(&args->outputs, rep, &args->render);
+	return output_list_run(&args->outputs, rep, &args->show.render);
 }
 
 /* The first time the trace may be open already. */
@@ -161,8 +80,8 @@ static int open_trace(struct report_args *args, const char *path, struct report 
 	int fd = args->fd;
 
 	args->fd = -1;
-	return fd >= 0 ? report_open_fd(fd, path, &args->query, rep)
-		       : report_open(path, &args->query, rep);
+	return fd >= 0 ? report_open_fd(fd, path, &args->show.query, rep)
+		       : report_open(path, &args->show.query, rep);
 }
 
 /* Shows what was printed, if it goes to a pager and has not been shown yet. */
@@ -196,17 +115,9 @@ static struct shown show(void *report_args, const char *path)
 	shown.is_empty = err == -EAGAIN;
 	shown.is_over = ended || (err && err != -EAGAIN);
 	shown.exit_code =
-		err ? EXIT_FAILED : args->strict && report_has_loss(rep) ? EXIT_LOSS : EXIT_OK;
+		err ? EXIT_FAILED : args->show.strict && report_has_loss(rep) ? EXIT_LOSS : EXIT_OK;
 	report_close(rep);
 	return shown;
-}
-
-static bool has_output(const struct output_list *l)
-{
-	for (size_t i = 0; i < l->nr; i++)
-		if (!l->v[i].err)
-			return true;
-	return false;
 }
 
 /*
@@ -217,7 +128,7 @@ static int open_files(struct report_args *args, const char *path, struct output_
 {
 	int err;
 
-	*files = output_files_new(args->force);
+	*files = output_files_new(args->show.force);
 	if (!*files)
 		return fail(-ENOMEM, "report");
 	err = output_list_place(&args->outputs, *files, path, false);
@@ -226,7 +137,7 @@ static int open_files(struct report_args *args, const char *path, struct output_
 	if (err)
 		return err;
 	err = output_list_open(&args->outputs);
-	return has_output(&args->outputs) ? 0 : err;
+	return output_list_has_any(&args->outputs) ? 0 : err;
 }
 
 /*
@@ -247,9 +158,9 @@ static int report_once(struct report_args *args, const char *path)
 	struct pager pager;
 	int code;
 
-	if (wants_pager(&args->outputs)) {
-		pager_begin(&pager, args->no_pager ? PAGER_NONE : 0);
-		args->render.columns = pager.columns;
+	if (output_list_is_for_reading(&args->outputs)) {
+		pager_begin(&pager, args->show.no_pager ? PAGER_NONE : 0);
+		args->show.render.columns = pager.columns;
 		args->pager = &pager;
 	}
 	code = give_up_rights(args, path) ? EXIT_FAILED : show(args, path).exit_code;
@@ -261,11 +172,11 @@ static int run(struct report_args *args, const char *path)
 	struct output_files *files = NULL;
 	int code = EXIT_FAILED;
 
-	if (args->render.quiet)
+	if (args->show.render.quiet)
 		fail_set_verbosity(-1);
 	if (!args->outputs.nr && output_list_add(&args->outputs, renderer_find("text"), NULL))
 		return EXIT_FAILED;
-	args->query.may_come = args->follow;
+	args->show.query.may_come = args->follow;
 	if (open_files(args, path, &files))
 		code = EXIT_FAILED;
 	else if (!args->follow)
@@ -285,10 +196,7 @@ static int check_args(const struct report_args *args, int nr, char **argv)
 	if (nr != 1)
 		return fail_why(-EINVAL, nr ? "report shows one trace at a time"
 					    : "report needs a trace");
-	if (args->query.event && args->query.weight != WEIGHT_ANY)
-		return fail_why(-EINVAL, "--event and --weight choose the same thing: one is "
-					 "enough");
-	return 0;
+	return report_options_check(&args->show);
 }
 
 int cmd_report(int argc, char **argv)
@@ -297,15 +205,16 @@ int cmd_report(int argc, char **argv)
 	struct opt rows[OUTPUT_OPTS_MAX];
 	struct opt_list lists[] = {
 		{ rows, output_list_opts(rows, AT(outputs)) },
+		report_option_list,
 		{ report_opts, sizeof(report_opts) / sizeof(report_opts[0]) },
 	};
-	int nr = opt_parse(lists, 2, argc, argv, &args, NULL), rc = EXIT_USAGE;
+	int nr = opt_parse(lists, 3, argc, argv, &args, NULL), rc = EXIT_USAGE;
 
 	if (nr == OPT_HELP)
-		rc = command_help("report", lists, 2);
+		rc = command_help("report", lists, 3);
 	else if (nr >= 0)
 		rc = check_args(&args, nr, argv) ? command_usage("report") : run(&args, argv[1]);
 	output_list_release(&args.outputs);
-	query_release(&args.query);
+	report_options_release(&args.show);
 	return rc;
 }

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/commands/report_options.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/fail.h"
+
+#define AT(field) offsetof(struct report_options, field)
+
+static int parse_percent(const struct opt *o, const char *value, void *dst)
+{
+	double v;
+	char end;
+
+	if (sscanf(value, "%lf%c", &v, &end) != 1 || !(v >= 0 && v <= 100))
+		return fail_why(-EINVAL, "--%s: '%s' is not a number from 0 to 100", o->name,
+				value);
+	*(double *)dst = v;
+	return 0;
+}
+
+static const struct opt rows[] = {
+	{ 'p', "pid", "PIDS", "only these processes: 1,2,10-12", opt_id_list, AT(query.pids), NULL,
+	  "Filters", NULL },
+	{ 't', "tid", "TIDS", "only these threads", opt_id_list, AT(query.tids), NULL, NULL, NULL },
+	{ 0, "comm", "GLOB",
+	  "only threads of this name, as in the shell: 'pool-*'; give it again for more",
+	  query_parse_comm, AT(query), NULL, NULL, NULL },
+	{ 0, "state", "STATES",
+	  "only threads in these states: ps's letters or names (R,S,D,SLEEP,...)",
+	  query_parse_states, AT(query.states), NULL, NULL, NULL },
+	{ 0, "event", "EVENT",
+	  "samples of this event (default: CPU time, where it was recorded; probee info lists "
+	  "events)",
+	  opt_string, AT(query.event), NULL, NULL, NULL },
+	{ 0, "weight", "cpu|wall",
+	  "the event that measures CPU time (samples of running threads) or wall time (rows of "
+	  "snapshots)",
+	  query_parse_weight, AT(query.weight), NULL, NULL, NULL },
+	{ 0, "from", "TIME",
+	  "only from TIME on: 10s, 200ms (after the first sample), -10s (before the last one), "
+	  "HH:MM:SS or "
+	  "'YYYY-MM-DD HH:MM:SS'",
+	  query_parse_time, AT(query.from), NULL, NULL, NULL },
+	{ 0, "to", "TIME", "only before TIME", query_parse_time, AT(query.to), NULL, NULL, NULL },
+	{ 0, "title", "TEXT", "title of the picture", opt_string, AT(render.title), NULL, "Looks",
+	  NULL },
+	{ 0, "offsets", NULL,
+	  "functions with the address in them (main+0x12), each a frame of its own", opt_flag,
+	  AT(render.style.offsets), NULL, NULL, NULL },
+	{ 0, "lines", NULL,
+	  "functions with the source line in them (main:12), each a frame of its own", opt_flag,
+	  AT(render.style.lines), NULL, NULL, NULL },
+	{ 0, "inline-depth", "N",
+	  "at most N functions for one address, of which N - 1 are inlined (default: all)",
+	  opt_u32, AT(render.style.inline_depth), NULL, NULL, NULL },
+	{ 0, "no-inline", NULL, "no frames for inlined functions", opt_one,
+	  AT(render.style.inline_depth), NULL, NULL, NULL },
+	{ 0, "kernel-suffix", "TEXT",
+	  "what marks kernel functions in text and folded stacks (default _[k])", opt_string,
+	  AT(render.kernel_suffix), NULL, NULL, NULL },
+	{ 0, "top", "N", "text: list N functions (default 15)", opt_u32, AT(render.top), NULL, NULL,
+	  NULL },
+	{ 0, "min-percent", "P",
+	  "leave out frames that have less than P percent (default: 0.5 in text; in pictures what "
+	  "is too narrow to see)",
+	  parse_percent, AT(render.min_percent), NULL, NULL, NULL },
+	{ 0, "deep", NULL,
+	  "JSON: whole stacks; otherwise those deeper than 80 frames lose their middle, because "
+	  "many readers of JSON nest no deeper",
+	  opt_flag, AT(render.deep), NULL, NULL, NULL },
+	{ 0, "strict", NULL, "exit with 3 when the trace says that anything was lost", opt_flag,
+	  AT(strict), NULL, "Other", NULL },
+	{ 0, "no-limits", NULL,
+	  "read a trace and write a report of any size, whatever time and memory that takes",
+	  opt_flag, AT(query.no_limits), NULL, NULL, NULL },
+	{ 0, "force", NULL, "replace files that are no earlier reports, too", opt_flag, AT(force),
+	  NULL, NULL, NULL },
+	{ 0, "no-pager", NULL, "never show text in a pager", opt_flag, AT(no_pager), NULL, NULL,
+	  NULL },
+};
+
+const struct opt_list report_option_list = { rows, sizeof(rows) / sizeof(rows[0]) };
+
+int report_options_check(const struct report_options *o)
+{
+	if (o->query.event && o->query.weight != WEIGHT_ANY)
+		return fail_why(-EINVAL, "--event and --weight choose the same thing: one is "
+					 "enough");
+	return 0;
+}
+
+void report_options_release(struct report_options *o)
+{
+	query_release(&o->query);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The options that every command has that shows what is in traces: which samples, and how.
+ *
+ *	struct my_args {
+ *		struct report_options show;	first, because the rows hold offsets in it
+ *		...
+ *	};
+ *	lists[n] = report_option_list;		beside the command's own rows
+ *	opt_parse(lists, ...)
+ *	report_options_check(&args.show)
+ *	report_options_release(&args.show)
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "formats/render/renderer.h"
+#include "src/base/opt.h"
+#include "src/profile/query.h"
+
+struct report_options {
+	struct query query;
+	struct render_opts render;
+	bool strict, no_pager, force;
+};
+
+extern const struct opt_list report_option_list;
+
+/* What no single row can see. 0, or -EINVAL after saying what contradicts what. */
+int report_options_check(const struct report_options *o);
+
+void report_options_release(struct report_options *o);
