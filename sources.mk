@@ -72,6 +72,7 @@ REPORT_SRCS := \
 	src/profile/sample_counts.c \
 	src/profile/stack_cause.c \
 	src/profile/state_words.c \
+	src/profile/stack_filter.c \
 	src/profile/stack_health.c \
 	src/profile/stack_note.c \
 	src/profile/stack_tally.c \

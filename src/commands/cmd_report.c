@@ -111,6 +111,8 @@ static struct shown show(void *report_args, const char *path)
 		fflush(stdout);
 		output_list_summary(rep);
 	}
+	if (rep)
+		report_options_tell(&args->show);
 	/* What cannot be read or written now cannot be later; what is not there yet may come. */
 	shown.is_empty = err == -EAGAIN;
 	shown.is_over = ended || (err && err != -EAGAIN);

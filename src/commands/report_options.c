@@ -2,6 +2,7 @@
 #include "src/commands/report_options.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +29,19 @@ static const struct opt rows[] = {
 	{ 't', "tid", "TIDS", "only these threads", opt_id_list, AT(query.tids), NULL, NULL, NULL },
 	{ 0, "comm", "GLOB",
 	  "only threads of this name, as in the shell: 'pool-*'; give it again for more",
-	  query_parse_comm, AT(query), NULL, NULL, NULL },
+	  query_parse_glob, AT(query.comms), NULL, NULL, NULL },
+	{ 0, "process", "GLOB", "only processes of this name", query_parse_glob,
+	  AT(query.processes), NULL, NULL, NULL },
+	{ 0, "cgroup", "GLOB", "only processes in this cgroup: '*/ssh.service'", query_parse_glob,
+	  AT(query.cgroups), NULL, NULL, NULL },
+	{ 0, "cpu", "CPUS", "only what ran on these CPUs: 0,4-7", opt_id_list, AT(query.cpus), NULL,
+	  NULL, NULL },
+	{ 0, "include", "REGEX",
+	  "only stacks with a function, a thread or a process whose name matches (as in Perl); "
+	  "give it again for more",
+	  stack_filter_include, AT(query.names), NULL, NULL, NULL },
+	{ 0, "exclude", "REGEX", "no stacks with such a name", stack_filter_exclude,
+	  AT(query.names), NULL, NULL, NULL },
 	{ 0, "state", "STATES",
 	  "only threads in these states: ps's letters or names (R,S,D,SLEEP,...)",
 	  query_parse_states, AT(query.states), NULL, NULL, NULL },
@@ -91,6 +104,15 @@ int report_options_check(const struct report_options *o)
 		return fail_why(-EINVAL, "--event and --weight choose the same thing: one is "
 					 "enough");
 	return 0;
+}
+
+void report_options_tell(const struct report_options *o)
+{
+	uint64_t nr = stack_filter_given_up(&o->query.names);
+
+	if (nr)
+		fail_why(0, "--include and --exclude were given up on %" PRIu64 " names, which "
+			    "take too long to match. Try: a simpler pattern", nr);
 }
 
 void report_options_release(struct report_options *o)

@@ -30,4 +30,7 @@ extern const struct opt_list report_option_list;
 /* What no single row can see. 0, or -EINVAL after saying what contradicts what. */
 int report_options_check(const struct report_options *o);
 
+/* Says what of the filters could not be applied. */
+void report_options_tell(const struct report_options *o);
+
 void report_options_release(struct report_options *o);

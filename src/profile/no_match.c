@@ -30,7 +30,7 @@ struct words {
 
 /* The values in a trace that filters can ask for. */
 struct there {
-	struct words comms, tids, pids, states;
+	struct words comms, processes, cgroups, tids, pids, cpus, states;
 	uint64_t first_ns, last_ns;	/* CLOCK_REALTIME */
 	uint32_t first_scan, last_scan;
 	bool has_time;
@@ -99,6 +99,18 @@ static int note_scan(void *ctx, uint32_t segment, uint32_t scan, uint64_t real_n
 	return 0;
 }
 
+static int note_process(struct there *t, const struct report_sample *s, uint64_t nr)
+{
+	const char *cgroup = definition_store_string(s->tables,
+						     s->process ? s->process->cgroup : 0, NULL);
+	int err = 0;
+
+	if (s->process)
+		err = words_add(&t->processes,
+				definition_store_string(s->tables, s->process->comm, NULL), nr);
+	return err || !*cgroup ? err : words_add(&t->cgroups, cgroup, nr);
+}
+
 static int note_there(void *ctx, const struct report_sample *s, uint64_t nr)
 {
 	struct there *t = ctx;
@@ -115,12 +127,17 @@ static int note_there(void *ctx, const struct report_sample *s, uint64_t nr)
 		err = words_add_number(&t->tids, s->thread->tid, nr);
 	if (!err && report_sample_tgid(s, &tgid))
 		err = words_add_number(&t->pids, tgid, nr);
-	return err;
+	if (!err && s->rec->cpu != UINT32_MAX)
+		err = words_add_number(&t->cpus, s->rec->cpu, nr);
+	return err ? err : note_process(t, s, nr);
 }
 
 static void there_release(struct there *t)
 {
 	words_release(&t->comms);
+	words_release(&t->processes);
+	words_release(&t->cgroups);
+	words_release(&t->cpus);
 	words_release(&t->tids);
 	words_release(&t->pids);
 	words_release(&t->states);
@@ -201,8 +218,14 @@ static void put_facts(struct line *l, const struct query *q, struct there *t, ui
 {
 	if (q->from.kind != TIME_NONE || q->to.kind != TIME_NONE)
 		put_times(l, t, zero_ns);
-	if (q->nr_comms)
+	if (q->comms.nr)
 		put_words(l, "the thread names", &t->comms);
+	if (q->processes.nr)
+		put_words(l, "the process names", &t->processes);
+	if (q->cgroups.nr)
+		put_words(l, "the cgroups", &t->cgroups);
+	if (q->cpus.nr)
+		put_words(l, "the CPUs", &t->cpus);
 	if (q->pids.nr)
 		put_words(l, "the processes", &t->pids);
 	if (q->tids.nr)

@@ -19,19 +19,22 @@ void query_release(struct query *q)
 {
 	free(q->pids.v);
 	free(q->tids.v);
-	free(q->comms);
+	free(q->cpus.v);
+	free(q->comms.v);
+	free(q->processes.v);
+	free(q->cgroups.v);
+	stack_filter_release(&q->names);
 	memset(q, 0, sizeof(*q));
 }
 
-int query_parse_comm(const struct opt *o, const char *value, void *query)
+int query_parse_glob(const struct opt *o, const char *value, void *globs)
 {
-	struct query *q = query;
-	const char **comm = array_push(&q->comms, &q->nr_comms, &q->cap_comms);
+	struct glob_list *l = globs;
+	const char **glob = array_push(&l->v, &l->nr, &l->cap);
 
-	(void)o;
-	if (!comm)
-		return fail(-ENOMEM, "--comm");
-	*comm = value;
+	if (!glob)
+		return fail(-ENOMEM, "--%s", o->name);
+	*glob = value;
 	return 0;
 }
 
@@ -167,23 +170,38 @@ int query_parse_time(const struct opt *o, const char *value, void *point)
 	return read_duration(o, value + before_end, &t->ns);
 }
 
-bool query_wants_thread(const struct query *q, uint32_t tgid, uint32_t tid, const char *comm)
+static bool matches(const struct glob_list *l, const char *name)
 {
-	bool wanted = !q->nr_comms;
+	for (size_t i = 0; i < l->nr; i++)
+		if (!fnmatch(l->v[i], name, 0))
+			return true;
+	return !l->nr;
+}
 
-	if (q->pids.nr && !id_list_has(&q->pids, tgid))
+bool query_wants_thread(const struct query *q, const struct query_thread *t)
+{
+	if (q->pids.nr && !id_list_has(&q->pids, t->tgid))
 		return false;
-	if (q->tids.nr && !id_list_has(&q->tids, tid))
+	if (q->tids.nr && !id_list_has(&q->tids, t->tid))
 		return false;
-	for (size_t i = 0; i < q->nr_comms && !wanted; i++)
-		wanted = !fnmatch(q->comms[i], comm, 0);
-	return wanted;
+	return matches(&q->comms, t->comm) && matches(&q->processes, t->process) &&
+	       matches(&q->cgroups, t->cgroup);
+}
+
+bool query_wants_cpu(const struct query *q, uint32_t cpu)
+{
+	return !q->cpus.nr || (cpu != UINT32_MAX && id_list_has(&q->cpus, cpu));
+}
+
+bool query_chooses_threads(const struct query *q)
+{
+	return q->pids.nr || q->tids.nr || q->comms.nr || q->processes.nr || q->cgroups.nr;
 }
 
 bool query_has_filter(const struct query *q)
 {
-	return q->pids.nr || q->tids.nr || q->nr_comms || q->states || q->from.kind != TIME_NONE ||
-	       q->to.kind != TIME_NONE;
+	return query_chooses_threads(q) || q->cpus.nr || q->names.nr || q->states ||
+	       q->from.kind != TIME_NONE || q->to.kind != TIME_NONE;
 }
 
 bool query_wants_state(const struct query *q, unsigned state)

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "src/base/opt.h"
+#include "src/profile/stack_filter.h"
 
 /*
  * Two events that a recording may have can be asked for by what they measure: CPU time (samples of
@@ -31,10 +32,15 @@ struct time_point {
 	uint64_t ns;
 };
 
+struct glob_list {			/* patterns as in the shell; empty: all */
+	const char **v;			/* borrowed from argv */
+	size_t nr, cap;
+};
+
 struct query {
-	struct id_list pids, tids;	/* empty: all */
-	const char **comms;		/* globs, borrowed from argv */
-	size_t nr_comms, cap_comms;
+	struct id_list pids, tids, cpus;	/* empty: all */
+	struct glob_list comms, processes, cgroups;
+	struct stack_filter names;	/* --include, --exclude */
 	uint32_t states;		/* 1 << enum task_state; 0: all */
 	const char *event;		/* name, borrowed from argv; NULL: weight chooses */
 	enum query_weight weight;	/* ANY: see trace_events_choose() */
@@ -51,10 +57,10 @@ struct time_window {			/* CLOCK_REALTIME in ns: from_ns <= t < to_ns */
 void query_release(struct query *q);
 
 /*
- * For option rows. The last argument is a struct query (comm), its .states, .weight or a
+ * For option rows. The last argument is a glob_list of a struct query, its .states, .weight or a
  * time_point.
  */
-int query_parse_comm(const struct opt *o, const char *value, void *query);
+int query_parse_glob(const struct opt *o, const char *value, void *globs);
 int query_parse_states(const struct opt *o, const char *value, void *states);	/* "R,D,SLEEP" */
 int query_parse_weight(const struct opt *o, const char *value, void *weight);
 /*
@@ -63,12 +69,19 @@ int query_parse_weight(const struct opt *o, const char *value, void *weight);
  */
 int query_parse_time(const struct opt *o, const char *value, void *point);
 
-/* Whether a thread passes the filters by pid, tid and comm. comm ends with NUL. */
-bool query_wants_thread(const struct query *q, uint32_t tgid, uint32_t tid, const char *comm);
+/* What is asked about a thread. Names end with NUL. */
+struct query_thread {
+	uint32_t tgid, tid;		/* UINT32_MAX: unknown */
+	const char *comm, *process, *cgroup;
+};
+bool query_wants_thread(const struct query *q, const struct query_thread *t);
 bool query_wants_state(const struct query *q, unsigned state);
+bool query_wants_cpu(const struct query *q, uint32_t cpu);	/* UINT32_MAX: on none */
 
 /* True if the query leaves out samples of the chosen event. */
 bool query_has_filter(const struct query *q);
+/* True if it chooses some threads of all. */
+bool query_chooses_threads(const struct query *q);
 
 /*
  * Turns from and to into dates. A time of day is meant on the day of the first sample or, when it

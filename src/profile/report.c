@@ -23,6 +23,7 @@ static void segment_release(struct segment *s)
 	definition_store_free(s->tables);
 	wall_clock_release(&s->clock);
 	free(s->verdicts);
+	stack_marks_release(&s->marks);
 }
 
 void report_close(struct report *rep)

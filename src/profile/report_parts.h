@@ -31,6 +31,7 @@ struct segment {
 	struct wall_clock clock;
 	uint8_t *verdicts;		/* by thread id: enum verdict */
 	size_t cap_verdicts;
+	struct stack_marks marks;	/* of query.names */
 	uint64_t samples, first_ns, last_ns;	/* monotonic, of the first and the last sample */
 	uint64_t begin_ns, end_ns;	/* monotonic, of the recording as far as known */
 	bool has_begin, has_end;

@@ -29,13 +29,19 @@
 
 static bool wants_thread(const struct query *q, const struct report_sample *rs)
 {
-	uint32_t tgid;
+	uint32_t none = UINT32_MAX, tgid;
 	bool has_tgid = report_sample_tgid(rs, &tgid);
-	const char *comm = definition_store_string(
-		rs->tables, rs->thread ? rs->thread->comm : UINT32_MAX, NULL);
+	const struct rec_process *p = rs->process;
+	const struct query_thread t = {
+		.tgid = has_tgid ? tgid : none,
+		.tid = rs->thread ? rs->thread->tid : none,
+		.comm = definition_store_string(rs->tables, rs->thread ? rs->thread->comm : none,
+						NULL),
+		.process = definition_store_string(rs->tables, p ? p->comm : none, NULL),
+		.cgroup = definition_store_string(rs->tables, p ? p->cgroup : 0, NULL),
+	};
 
-	return query_wants_thread(q, has_tgid ? tgid : UINT32_MAX,
-				  rs->thread ? rs->thread->tid : UINT32_MAX, comm);
+	return query_wants_thread(q, &t);
 }
 
 /* The verdict about a thread is kept, because lists of ids and globs are slow. */
@@ -85,7 +91,8 @@ static bool passes_others(const struct giving *g, struct segment *s,
 	if (g->unfiltered || g->any_event)
 		return true;
 	return !q ||
-	       (query_wants_state(q, rs->rec->state) && thread_passes(g->rep, s, rs));
+	       (query_wants_state(q, rs->rec->state) && query_wants_cpu(q, rs->rec->cpu) &&
+		thread_passes(g->rep, s, rs) && stack_filter_passes(&q->names, &s->marks, rs));
 }
 
 /* True if the sample is of the event that this pass gives; sets its event and weight. */

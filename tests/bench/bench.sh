@@ -84,7 +84,7 @@ build_ancestor() {
 # build_bench NAME: a program of this folder that uses probee's library.
 build_bench() {
 	gcc -std=gnu11 -O2 -Wall -D_GNU_SOURCE -I"$root" "$here/$1.c" "$OUT/libprobee.a" \
-		-lbpf -ldw -lelf -lz -lzstd -lseccomp -lcap-ng -liberty -lpthread -o "$bin/$1"
+		-lbpf -ldw -lelf -lz -lzstd -lpcre2-8 -lseccomp -lcap-ng -liberty -lpthread -o "$bin/$1"
 }
 
 parts=(sample tick walk snapshot chains forever report bombs start disk roots quiet grammar scale tables live rights rates memory cold made late lines steady short bytes)

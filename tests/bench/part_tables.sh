@@ -5,7 +5,7 @@
 
 built_tables() {
 	gcc -std=gnu11 -O2 -Wall -D_GNU_SOURCE -I"$root" "$here/build_tables.c" "$root/tests/oracle/file_list.c" \
-		"$OUT/libprobee.a" -lbpf -lelf -lz -lzstd -lseccomp -lcap-ng -liberty -lpthread -o "$bin/build_tables"
+		"$OUT/libprobee.a" -lbpf -lelf -lz -lzstd -lpcre2-8 -lseccomp -lcap-ng -liberty -lpthread -o "$bin/build_tables"
 }
 
 # built WHAT THREADS FILE...

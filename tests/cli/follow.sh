@@ -10,7 +10,7 @@ cat >"$TMP/fixture.c" <<'END'
 #include "tests/unit/trace_fixture.h"
 int main(int argc, char **argv) { return argc != 2 || trace_fixture_write(argv[1]) ? 1 : 0; }
 END
-build() { "$CC" -std=gnu11 -D_GNU_SOURCE -I. -o "$1" "$2" "$OUT/libprobee.a" -lzstd -lseccomp -lcap-ng -lpthread; }
+build() { "$CC" -std=gnu11 -D_GNU_SOURCE -I. -o "$1" "$2" "$OUT/libprobee.a" -lzstd -lz -lpcre2-8 -lseccomp -lcap-ng -lpthread; }
 run build "$TMP/fixture" "$TMP/fixture.c"; exits 0
 run build "$TMP/make_trace" tests/bench/make_trace.c; exits 0
 run "$TMP/fixture" "$TMP/fixture.pbz"; exits 0

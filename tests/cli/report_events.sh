@@ -21,7 +21,7 @@ int main(int argc, char **argv)
 	return argc != 4 || put(argv[1], events_emit) || put(argv[2], events_emit_more) || put(argv[3], emit_nothing);
 }
 END
-run "$CC" -std=gnu11 -D_GNU_SOURCE -I. -Wno-unused -o "$TMP/fixture" "$TMP/fixture.c" "$OUT/libprobee.a" -lzstd -lseccomp -lcap-ng -lpthread
+run "$CC" -std=gnu11 -D_GNU_SOURCE -I. -Wno-unused -o "$TMP/fixture" "$TMP/fixture.c" "$OUT/libprobee.a" -lzstd -lz -lpcre2-8 -lseccomp -lcap-ng -lpthread
 exits 0
 cd "$TMP" || exit 1
 ./fixture events.pbz more.pbz empty.pbz || wrong 'the fixture traces could not be written'

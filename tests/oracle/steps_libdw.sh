@@ -12,7 +12,7 @@ W=$(tests/workloads/build.sh "$OUT/workloads") || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 ${CC:-gcc} -std=gnu11 -O2 -I. -D_GNU_SOURCE -DARCH_HEADER='"unwind/arch_x86_64.h"' tests/replay/capture.c "$OUT/libprobee.a" \
-	-lbpf -ldw -lelf -lz -lzstd -lseccomp -lcap-ng -liberty -lpthread -o "$work/capture" || exit 1
+	-lbpf -ldw -lelf -lz -lzstd -lpcre2-8 -lseccomp -lcap-ng -liberty -lpthread -o "$work/capture" || exit 1
 nr=0
 
 # steps NAME STEPS STRIDE NEEDED COMMAND...: NEEDED is what the line with the counts must be like.

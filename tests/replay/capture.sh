@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 W=$("$root/tests/workloads/build.sh" "$OUT/workloads") || exit 1
 make -s -C "$root" OUT="$OUT" "$OUT/libprobee.a" || exit 1
 gcc -std=gnu11 -O2 -Wall -Wextra -Werror -I"$root" -D_GNU_SOURCE -DARCH_HEADER='"unwind/arch_x86_64.h"' "$here/capture.c" \
-	"$OUT/libprobee.a" -lbpf -ldw -lelf -lz -lzstd -lseccomp -lcap-ng -liberty -lpthread -o "$work/capture" || exit 1
+	"$OUT/libprobee.a" -lbpf -ldw -lelf -lz -lzstd -lpcre2-8 -lseccomp -lcap-ng -liberty -lpthread -o "$work/capture" || exit 1
 
 descendants() { local p; for p in $(cat /proc/"$1"/task/*/children 2>/dev/null); do echo "$p"; descendants "$p"; done; }
 

@@ -30,7 +30,7 @@ cat >"$TMP/fixture.c" <<'END'
 #include "tests/unit/trace_fixture.h"
 int main(int argc, char **argv) { return argc != 2 || trace_fixture_write(argv[1]) ? 1 : 0; }
 END
-"$CC" -std=gnu11 -D_GNU_SOURCE -I. -o "$TMP/fixture" "$TMP/fixture.c" "$OUT/libprobee.a" -lzstd -lseccomp -lcap-ng -lpthread || exit 1
+"$CC" -std=gnu11 -D_GNU_SOURCE -I. -o "$TMP/fixture" "$TMP/fixture.c" "$OUT/libprobee.a" -lzstd -lz -lpcre2-8 -lseccomp -lcap-ng -lpthread || exit 1
 "$TMP/fixture" "$TMP/fixture.pbz" || fail 'no fixture trace'
 
 # same WORDS...: the output, the messages and the exit code of both programs.

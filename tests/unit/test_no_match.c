@@ -42,7 +42,7 @@ static void all_is_well(void **state)
 {
 	static const struct match_wish rows = { .scan_rows = true }, second = { .scan_rows = true, .scan = 2 };
 	const char *comms[] = { "work*" };
-	struct query q = { .comms = comms, .nr_comms = 1 };
+	struct query q = { .comms = { comms, 1, 0 } };
 
 	(void)state;
 	assert_string_equal(check("events.pbz", NULL, &samples), "");
@@ -58,7 +58,7 @@ static void says_what_filters_could_ask_for(void **state)
 {
 	const char *comms[] = { "nosuch" };
 	uint32_t id = 7;
-	struct query q = { .comms = comms, .nr_comms = 1 };
+	struct query q = { .comms = { comms, 1, 0 } };
 
 	(void)state;
 	assert_string_equal(check("events.pbz", &q, &samples),
@@ -72,14 +72,14 @@ static void says_what_filters_could_ask_for(void **state)
 	assert_string_equal(check("both.pbz", &q, &samples),
 			    "no sample passes: the trace has 0-2.0 s (14:13:20 to 14:13:22)\n");
 	/* Of the event that is shown, and not of all. */
-	q = (struct query){ .event = "alloc", .comms = comms, .nr_comms = 1, .to = { TIME_RELATIVE, 0 } };
+	q = (struct query){ .event = "alloc", .comms = { comms, 1, 0 }, .to = { TIME_RELATIVE, 0 } };
 	assert_string_equal(check("events.pbz", &q, &samples),
 			    "no sample passes: the trace has 0-0.0 s (14:13:20 to 14:13:20) and the thread names "
 			    "appcpp, worker\n");
 	/* They exist, but not together. */
 	comms[0] = "worker";
 	id = 100;
-	q = (struct query){ .comms = comms, .nr_comms = 1, .tids = { &id, 1, 0 } };
+	q = (struct query){ .comms = { comms, 1, 0 }, .tids = { &id, 1, 0 } };
 	assert_non_null(strstr(check("events.pbz", &q, &samples), "the thread names appcpp, worker, swapper/0 and the threads"));
 }
 
@@ -87,7 +87,7 @@ static void says_which_snapshots_there_are(void **state)
 {
 	static const struct match_wish ninth = { .scan_rows = true, .scan = 9 }, rows = { .scan_rows = true };
 	const char *comms[] = { "swapper*" };
-	struct query q = { .comms = comms, .nr_comms = 1 };
+	struct query q = { .comms = { comms, 1, 0 } };
 
 	(void)state;
 	assert_string_equal(check("events.pbz", NULL, &ninth),
@@ -129,7 +129,7 @@ static int emit_many(struct trace_writer *w)
 static void a_long_list_is_cut(void **state)
 {
 	const char *comms[] = { "nosuch" };
-	struct query q = { .comms = comms, .nr_comms = 1 };
+	struct query q = { .comms = { comms, 1, 0 } };
 	const char *said;
 
 	(void)state;

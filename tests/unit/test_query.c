@@ -20,13 +20,18 @@
 
 static const struct opt from = { .name = "from" }, state_opt = { .name = "state" };
 
+static bool wants(const struct query *q, uint32_t tgid, uint32_t tid, const char *comm)
+{
+	return query_wants_thread(q, &(struct query_thread){ tgid, tid, comm, "proc", "/a/b" });
+}
+
 static void everything_by_default(void **state)
 {
 	const struct query q = { 0 };
 	struct time_window w;
 
 	(void)state;
-	assert_true(query_wants_thread(&q, 0, 0, ""));
+	assert_true(wants(&q, 0, 0, ""));
 	assert_true(query_wants_state(&q, TASK_STATE_UNKNOWN));
 	assert_true(query_wants_state(&q, 250));
 	query_window(&q, 5, 9, &w);
@@ -40,21 +45,43 @@ static void threads(void **state)
 
 	(void)state;
 	assert_int_equal(opt_id_list(&from, "10,20-21", &q.pids), 0);
-	assert_true(query_wants_thread(&q, 10, 11, "a"));
-	assert_true(query_wants_thread(&q, 21, 11, "a"));
-	assert_false(query_wants_thread(&q, 11, 10, "a"));
+	assert_true(wants(&q, 10, 11, "a"));
+	assert_true(wants(&q, 21, 11, "a"));
+	assert_false(wants(&q, 11, 10, "a"));
 	assert_int_equal(opt_id_list(&from, "11", &q.tids), 0);
-	assert_true(query_wants_thread(&q, 10, 11, "a"));
-	assert_false(query_wants_thread(&q, 10, 12, "a"));
-	query_parse_comm(&from, "k*d", &q);
-	query_parse_comm(&from, "?ash", &q);
-	assert_true(query_wants_thread(&q, 10, 11, "bash"));
-	assert_true(query_wants_thread(&q, 10, 11, "ksoftirqd"));
-	assert_true(query_wants_thread(&q, 10, 11, "k/d"));
-	assert_false(query_wants_thread(&q, 10, 11, "ash"));
-	assert_false(query_wants_thread(&q, 10, 11, ""));
+	assert_true(wants(&q, 10, 11, "a"));
+	assert_false(wants(&q, 10, 12, "a"));
+	query_parse_glob(&from, "k*d", &q.comms);
+	query_parse_glob(&from, "?ash", &q.comms);
+	assert_true(wants(&q, 10, 11, "bash"));
+	assert_true(wants(&q, 10, 11, "ksoftirqd"));
+	assert_true(wants(&q, 10, 11, "k/d"));
+	assert_false(wants(&q, 10, 11, "ash"));
+	assert_false(wants(&q, 10, 11, ""));
 	query_release(&q);
-	assert_true(query_wants_thread(&q, 10, 11, "ash"));
+	assert_true(wants(&q, 10, 11, "ash"));
+}
+
+static void processes_cgroups_and_cpus(void **state)
+{
+	struct query q = { 0 };
+
+	(void)state;
+	query_parse_glob(&from, "pr*", &q.processes);
+	assert_true(wants(&q, 10, 11, "a"));
+	query_parse_glob(&from, "/a/*", &q.cgroups);
+	assert_true(wants(&q, 10, 11, "a"));
+	assert_true(query_wants_cpu(&q, UINT32_MAX));
+	assert_int_equal(opt_id_list(&from, "0,2-3", &q.cpus), 0);
+	assert_true(query_wants_cpu(&q, 0) && query_wants_cpu(&q, 3));
+	assert_false(query_wants_cpu(&q, 1) || query_wants_cpu(&q, UINT32_MAX));
+	query_release(&q);
+	query_parse_glob(&from, "/b*", &q.cgroups);
+	assert_false(wants(&q, 10, 11, "a"));
+	query_release(&q);
+	query_parse_glob(&from, "other", &q.processes);
+	assert_false(wants(&q, 10, 11, "a"));
+	query_release(&q);
 }
 
 static uint32_t states(const char *text)
@@ -103,7 +130,7 @@ static void filters_are_told_from_the_event(void **state)
 	assert_true(query_has_filter(&q));
 	q = (struct query){ .tids = { &id, 1, 0 } };
 	assert_true(query_has_filter(&q));
-	q = (struct query){ .comms = &comm, .nr_comms = 1 };
+	q = (struct query){ .comms = { &comm, 1, 0 } };
 	assert_true(query_has_filter(&q));
 	q = (struct query){ .states = 1 };
 	assert_true(query_has_filter(&q));
@@ -193,6 +220,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(everything_by_default),
 		cmocka_unit_test(threads),
+		cmocka_unit_test(processes_cgroups_and_cpus),
 		cmocka_unit_test(states_by_letter_and_word),
 		cmocka_unit_test(filters_are_told_from_the_event),
 		cmocka_unit_test(times),

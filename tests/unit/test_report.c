@@ -164,7 +164,7 @@ static void hands_out_only_what_was_asked_for(void **state)
 	assert_int_equal(count("fixture.pbz", &q), 0);
 	q = (struct query){ .tids = { &id, 1, 0 } };
 	assert_int_equal(count("fixture.pbz", &q), 2);
-	q = (struct query){ .comms = comms, .nr_comms = 2, .event = "snapshot" };
+	q = (struct query){ .comms = { comms, 2, 0 }, .event = "snapshot" };
 	assert_int_equal(count("fixture.pbz", &q), 2);
 	q.states = 1u << TASK_RUNNING;
 	assert_int_equal(count("fixture.pbz", &q), 1);
