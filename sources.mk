@@ -57,6 +57,8 @@ REPORT_SRCS := \
 	formats/trace/trace_writer.c \
 	src/profile/cpu_check.c \
 	src/profile/fold.c \
+	src/profile/fold_roots.c \
+	src/profile/fold_stacks.c \
 	src/profile/frame_name.c \
 	src/profile/live_profile.c \
 	src/profile/live_scans.c \

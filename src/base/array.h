@@ -15,6 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * A large array grows by an eighth: what is not used yet is zeroed, so it takes memory, too, while
+ * growing costs little, because the kernel moves pages and copies nothing.
+ */
+#define ARRAY_LARGE_BYTES (4u << 20)
+
 /* Makes room for at least need elements of size bytes. 0, or -1: out of memory, array unchanged. */
 static inline int array_reserve_raw(void **v, size_t *cap, size_t need, size_t size)
 {
@@ -24,7 +30,7 @@ static inline int array_reserve_raw(void **v, size_t *cap, size_t need, size_t s
 	if (need <= *cap)
 		return 0;
 	while (n < need)
-		n += n / 2 + 8;
+		n += (n > ARRAY_LARGE_BYTES / size ? n / 8 : n / 2) + 8;
 	if (n > (size_t)-1 / 2 / size)
 		return -1;
 	p = realloc(*v, n * size);

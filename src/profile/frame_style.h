@@ -11,6 +11,9 @@
 struct frame_style {
 	bool offsets;			/* names end in "+0x12": a frame per address */
 	bool lines;			/* names end in ":12": a frame per source line */
+	/* A frame per source line, with the plain name; macros of other files have line 0. */
+	bool by_line;
+	bool fold_recursion;		/* functions that call each other in turn are there once */
 	/* So many functions at most, of which the last is the one that others are inlined in. */
 	uint32_t inline_depth;		/* 0: all */
 };

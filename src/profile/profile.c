@@ -14,6 +14,7 @@ void profile_free(struct profile *p)
 	if (p->health)
 		stack_health_release(p->health);
 	free(p->health);
+	free(p->levels);
 	free(p->nodes);
 	intern_free(p->names);
 	free(p);

@@ -38,7 +38,8 @@ struct node {
 	uint32_t binary;
 	uint32_t file, line;		/* profile_name() of the source file, line; 0 unknown */
 	uint16_t depth;			/* root 0 */
-	uint8_t kind;			/* enum frame_kind */
+	uint8_t kind : 7;		/* enum frame_kind */
+	uint8_t is_level : 1;		/* no function but a level of fold_roots.h */
 	uint8_t flags;			/* NODE_... */
 	uint64_t self, total;		/* weight; total is self plus all children */
 	uint64_t self_samples, total_samples;
@@ -91,9 +92,11 @@ struct profile {
 	struct intern *names;
 	struct profile_facts facts;
 	struct stack_health *health;	/* of the samples in it; NULL: not known */
+	/* By node: how often it is in one stack at most, where recursion was folded; NULL: not. */
+	uint32_t *levels;
 };
 
-/* NULL is fine. The strings of facts are in names. Frees health, too. */
+/* NULL is fine. The strings of facts are in names. Frees health and levels, too. */
 void profile_free(struct profile *p);
 
 const char *profile_name(const struct profile *p, uint32_t name);

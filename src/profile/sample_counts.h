@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The number of times each distinct stack was seen. Samples of equal {segment, thread name, stacks,
- * end} become one row, so that names have to be looked up once per row. A row has the number of its
+ * The number of times each distinct stack was seen. Samples of equal {segment, root, stacks, end}
+ * become one row, so that names have to be looked up once per row. A row has the number of its
  * samples and the sum of their weights, at most UINT64_MAX. Embedded; all zero is empty.
  */
 #pragma once
@@ -12,7 +12,7 @@
 #include "src/base/hash_index.h"
 
 struct sample_count {
-	uint32_t comm;			/* an id that the caller chose for the thread's name */
+	uint32_t root;			/* the node of the tree below which they go */
 	uint32_t kstack, ustack;
 	uint16_t segment;		/* a report has no more than 65536 */
 	uint16_t end;			/* enum stack_end */
@@ -26,5 +26,8 @@ struct sample_counts {
 };
 
 void sample_counts_release(struct sample_counts *c);
-/* Adds key->count samples that weigh key->weight together. 0 or -ENOMEM. */
-int sample_counts_add(struct sample_counts *c, const struct sample_count *key);
+/*
+ * Adds key->count samples that weigh key->weight together. *at (if not NULL): the index of their
+ * row. 0 or -ENOMEM.
+ */
+int sample_counts_add(struct sample_counts *c, const struct sample_count *key, size_t *at);

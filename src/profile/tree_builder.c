@@ -12,6 +12,7 @@ struct node_key {
 	const struct profile *p;
 	uint32_t parent;
 	const struct node *key;
+	bool by_line;
 };
 
 static bool same_node(const void *ctx, uint32_t id)
@@ -21,6 +22,7 @@ static bool same_node(const void *ctx, uint32_t id)
 
 	return n->parent == k->parent && n->name == k->key->name && n->binary == k->key->binary &&
 	       n->kind == k->key->kind && !((n->flags ^ k->key->flags) & NODE_INLINED) &&
+	       (!k->by_line || n->line == k->key->line) &&
 	       (!n->file || !k->key->file || n->file == k->key->file);
 }
 
@@ -59,13 +61,14 @@ static struct node *push_node(struct tree_builder *b, uint32_t parent, const str
 	n->name = key->name;
 	n->binary = key->binary;
 	n->kind = key->kind;
+	n->is_level = key->is_level;
 	n->flags = key->flags;
 	n->file = key->file;
 	n->line = key->line;
 	return n;
 }
 
-int tree_builder_init(struct tree_builder *b)
+int tree_builder_init_names(struct tree_builder *b, struct intern *names)
 {
 	struct node root = { .kind = FRAME_SYNTHETIC, .flags = NODE_SYNTHETIC };
 
@@ -73,18 +76,28 @@ int tree_builder_init(struct tree_builder *b)
 	b->max_depth = TREE_MAX_DEPTH;
 	b->max_nodes = TREE_MAX_NODES;
 	b->p = calloc(1, sizeof(*b->p));
-	if (b->p)
-		b->p->names = intern_new();
-	if (b->p && b->p->names) {
-		root.name = tree_builder_name(b, "all", 3);
-		b->deeper = tree_builder_name(b, "[deeper]", 8);
-		b->too_many = tree_builder_name(b, "[too many stacks]", 17);
-		b->unnamed = tree_builder_name(b, "[too many names]", 16);
-		if (!b->failed && push_node(b, NODE_NONE, &root))
-			return 0;
-	}
+	if (!b->p)
+		return -ENOMEM;
+	b->p->names = names;
+	root.name = tree_builder_name(b, "all", 3);
+	b->deeper = tree_builder_name(b, "[deeper]", 8);
+	b->too_many = tree_builder_name(b, "[too many stacks]", 17);
+	b->unnamed = tree_builder_name(b, "[too many names]", 16);
+	if (!b->failed && push_node(b, NODE_NONE, &root))
+		return 0;
+	b->p->names = NULL;
 	tree_builder_release(b);
 	return -ENOMEM;
+}
+
+int tree_builder_init(struct tree_builder *b)
+{
+	struct intern *names = intern_new();
+	int err = names ? tree_builder_init_names(b, names) : -ENOMEM;
+
+	if (err)
+		intern_free(names);
+	return err;
 }
 
 void tree_builder_release(struct tree_builder *b)
@@ -110,7 +123,7 @@ static void merge_line(struct node *n, const struct node *key)
 
 static uint32_t find_or_push(struct tree_builder *b, uint32_t parent, const struct node *key)
 {
-	struct node_key k = { b->p, parent, key };
+	struct node_key k = { b->p, parent, key, b->by_line };
 	uint64_t hash = hash_node(parent, key);
 	uint32_t id = ix_find(&b->index, hash, same_node, &k);
 
@@ -129,7 +142,7 @@ static uint32_t find_or_push(struct tree_builder *b, uint32_t parent, const stru
 
 static bool is_new(const struct tree_builder *b, uint32_t parent, const struct node *key)
 {
-	struct node_key k = { b->p, parent, key };
+	struct node_key k = { b->p, parent, key, b->by_line };
 
 	return ix_find(&b->index, hash_node(parent, key), same_node, &k) == IX_NONE;
 }
@@ -194,43 +207,78 @@ static void sum_totals(struct profile *p)
 	}
 }
 
-struct place {				/* sort key of a node that makes siblings neighbours */
-	uint32_t parent, rank, binary_rank, kind_flags, node;
+/* The children of one node, in the order that they are to have. */
+struct siblings {
+	const struct profile *p;
+	const uint32_t *rank;		/* of names */
+	uint32_t *v;
+	size_t nr, cap;
 };
 
-static int by_place(const void *x, const void *y)
+static int by_name(const void *x, const void *y, void *siblings)
 {
-	const struct place *a = x, *b = y;
-	int order = (a->parent > b->parent) - (a->parent < b->parent);
+	const struct siblings *s = siblings;
+	const struct node *a = &s->p->nodes[*(const uint32_t *)x],
+			  *b = &s->p->nodes[*(const uint32_t *)y];
+	uint32_t i = s->rank[a->name], j = s->rank[b->name];
+	unsigned k = (unsigned)a->kind << 1 | (a->flags & NODE_INLINED),
+		 l = (unsigned)b->kind << 1 | (b->flags & NODE_INLINED);
 
-	if (!order)
-		order = (a->rank > b->rank) - (a->rank < b->rank);
-	if (!order)
-		order = (a->kind_flags > b->kind_flags) - (a->kind_flags < b->kind_flags);
-	return order ? order
-		     : (a->binary_rank > b->binary_rank) - (a->binary_rank < b->binary_rank);
+	if (i == j && k == l) {
+		i = s->rank[a->binary];
+		j = s->rank[b->binary];
+	} else if (i == j) {
+		return k < l ? -1 : 1;
+	}
+	/* Namesakes of the same file differ in their source file: those met first come first. */
+	return i == j ? (a > b) - (a < b) : i < j ? -1 : 1;
 }
 
+static int sort_children(struct profile *p, uint32_t parent, struct siblings *s)
+{
+	uint32_t *next = &p->nodes[parent].first_child;
+
+	s->nr = 0;
+	for (uint32_t n = *next; n != NODE_NONE; n = p->nodes[n].next_sibling) {
+		uint32_t *place = array_push(&s->v, &s->nr, &s->cap);
+
+		if (!place)
+			return -ENOMEM;
+		*place = n;
+	}
+	qsort_r(s->v, s->nr, sizeof(*s->v), by_name, s);
+	for (size_t i = 0; i < s->nr; i++) {
+		*next = s->v[i];
+		next = &p->nodes[s->v[i]].next_sibling;
+	}
+	*next = NODE_NONE;
+	return 0;
+}
+
+/*
+ * Nearly all nodes have one child, so sorting the children of each node by themselves is faster
+ * than sorting all nodes, and needs no memory for it.
+ */
 static int link_children(struct profile *p)
 {
 	uint32_t *rank = profile_rank_names(p);
-	struct place *v = malloc(p->nr_nodes * sizeof(*v));
-	int err = rank && v ? 0 : -ENOMEM;
+	struct siblings s = { .p = p, .rank = rank };
+	int err = rank ? 0 : -ENOMEM;
 
-	for (uint32_t i = 1; !err && i < p->nr_nodes; i++) {
-		const struct node *n = &p->nodes[i];
+	for (uint32_t i = (uint32_t)p->nr_nodes; i-- > 1;) {
+		struct node *up = &p->nodes[p->nodes[i].parent];
 
-		v[i] = (struct place){ n->parent, rank[n->name], rank[n->binary],
-				       (uint32_t)n->kind << 1 | (n->flags & NODE_INLINED), i };
+		p->nodes[i].next_sibling = up->first_child;
+		up->first_child = i;
 	}
-	if (!err && p->nr_nodes > 1)
-		qsort(v + 1, p->nr_nodes - 1, sizeof(*v), by_place);
-	for (size_t i = err ? 0 : p->nr_nodes; i-- > 1;) {
-		p->nodes[v[i].node].next_sibling = p->nodes[v[i].parent].first_child;
-		p->nodes[v[i].parent].first_child = v[i].node;
+	for (uint32_t i = 0; i < p->nr_nodes && !err; i++) {
+		uint32_t first = p->nodes[i].first_child;
+
+		if (first != NODE_NONE && p->nodes[first].next_sibling != NODE_NONE)
+			err = sort_children(p, i, &s);
 	}
 	free(rank);
-	free(v);
+	free(s.v);
 	return err;
 }
 

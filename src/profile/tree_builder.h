@@ -29,6 +29,8 @@
 #define TREE_MAX_DEPTH 4096
 #define TREE_MAX_NODES (8u << 20)
 
+struct intern;
+
 struct tree_builder {
 	struct profile *p;
 	struct hash_index index;
@@ -37,12 +39,15 @@ struct tree_builder {
 	uint64_t max_name_bytes;	/* of all names together; 0: any number */
 	uint64_t name_bytes;
 	uint32_t deeper, too_many, unnamed;	/* ids of their names */
+	bool by_line;			/* children of different lines are different */
 	bool is_full;			/* some node stands for a rest: there were too many */
 	uint64_t weight;		/* sum of all weights that were added */
 	bool failed;
 };
 
 int tree_builder_init(struct tree_builder *b);		/* 0 or -ENOMEM */
+/* The same, for a tree whose names are there already. They are the builder's if this succeeds. */
+int tree_builder_init_names(struct tree_builder *b, struct intern *names);
 void tree_builder_release(struct tree_builder *b);
 
 /* Interns a name for keys; IX_NONE, and failed is set, when out of memory. */

@@ -195,6 +195,25 @@ static void render_all(struct report *rep, const struct profile *p)
 	}
 }
 
+/* The same samples where recursion is folded: nothing is lost, and the picture can be drawn. */
+static void report_folded(struct report *rep, uint64_t weight)
+{
+	struct fold_options fold = { .style = { .fold_recursion = true } };
+	struct render_opts opts = { .style = fold.style };
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	struct profile *p = NULL;
+
+	if (fold_report(rep, &fold, &p) || p->nodes[0].total != weight)
+		abort();
+	if (renderer_find("svg")->render(p, &opts, out))
+		abort();
+	fclose(out);
+	free(text);
+	profile_free(p);
+}
+
 static uint64_t report(const char *path, const struct query *q)
 {
 	struct report *rep = NULL;
@@ -207,6 +226,7 @@ static uint64_t report(const char *path, const struct query *q)
 	if (p->facts.weight != p->nodes[0].total || p->facts.samples != p->nodes[0].total_samples)
 		abort();
 	samples = p->facts.samples_total;
+	report_folded(rep, p->facts.weight);
 	profile_free(p);
 	report_close(rep);
 	return samples;

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/profile/fold_roots.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/array.h"
+#include "src/base/fail.h"
+#include "src/base/opt.h"
+#include "src/model/definition_store.h"
+#include "src/profile/fold_stacks.h"
+#include "src/profile/report.h"
+#include "src/profile/state_words.h"
+#include "src/profile/tree_builder.h"
+
+#define MAX_MEMOS (1u << 20)
+
+const char fold_by_names[] = "process|thread|comm|program|cpu|state|cgroup|user|none";
+
+/* Puts the label of a level into r->label; false: the sample has no such level. */
+typedef bool (*label_fn)(struct fold_roots *r, const struct report_sample *s);
+
+static void put(struct fold_roots *r, const char *s, size_t len)
+{
+	bb_bytes(&r->label, s, len);
+}
+
+static void put_number(struct fold_roots *r, const char *before, uint64_t nr, const char *behind)
+{
+	char buf[64];
+	int len = snprintf(buf, sizeof(buf), "%s%llu%s", before, (unsigned long long)nr, behind);
+
+	put(r, buf, (size_t)len);
+}
+
+static void put_string(struct fold_roots *r, const struct report_sample *s, uint32_t string,
+		       const char *none)
+{
+	size_t len;
+	const char *text = definition_store_string(s->tables, string, &len);
+
+	if (len)
+		put(r, text, len);
+	else
+		put(r, none, strlen(none));
+}
+
+static void put_comm(struct fold_roots *r, const struct report_sample *s)
+{
+	put_string(r, s, s->thread ? s->thread->comm : UINT32_MAX, "[no name]");
+}
+
+static bool has_level(const struct fold_roots *r, unsigned kind)
+{
+	for (unsigned i = 0; i < r->by.nr; i++)
+		if (r->by.v[i] == kind)
+			return true;
+	return false;
+}
+
+static bool is_kthread(const struct report_sample *s)
+{
+	return s->process && s->process->flags & PROCESS_KTHREAD;
+}
+
+/* The thread that a process has its name from, and whose name says nothing more. */
+static bool label_comm(struct fold_roots *r, const struct report_sample *s)
+{
+	bool under_kthreads = has_level(r, FOLD_BY_PROGRAM) && is_kthread(s);
+
+	if ((has_level(r, FOLD_BY_PROGRAM) || has_level(r, FOLD_BY_PROCESS)) && !under_kthreads &&
+	    (!s->process || !s->thread || s->process->comm == s->thread->comm))
+		return false;
+	put_comm(r, s);
+	return true;
+}
+
+/* Idle threads, and what was lost with a damaged chunk, have no process. */
+static bool label_process(struct fold_roots *r, const struct report_sample *s)
+{
+	if (!s->process) {
+		put_comm(r, s);
+		return true;
+	}
+	put_string(r, s, s->process->comm, "[no name]");
+	put_number(r, " (", s->process->tgid, ")");
+	return true;
+}
+
+static bool label_thread(struct fold_roots *r, const struct report_sample *s)
+{
+	put_comm(r, s);
+	put_number(r, " (", s->thread ? s->thread->tid : 0, ")");
+	return true;
+}
+
+/*
+ * How many processes of the segment have this name. One that was forked and then executed its own
+ * program has two records of the same number.
+ */
+static uint32_t count_namesakes(struct fold_roots *r, const struct report_sample *s)
+{
+	const struct definition_store *t = s->tables;
+	uint32_t names = definition_store_id_end(t, REC_STRING), name = s->process->comm, *last;
+
+	if (name >= names)
+		return 1;
+	if (r->namesakes)
+		return r->namesakes[name];
+	last = calloc(names, sizeof(*last));
+	if (!last || array_reserve(&r->namesakes, &r->cap_namesakes, names)) {
+		free(last);
+		return 1;
+	}
+	for (uint32_t id = 1; id < definition_store_id_end(t, REC_PROCESS); id++) {
+		const struct rec_process *p = definition_store_find_process(t, id);
+
+		if (p && p->comm < names && p->tgid != last[p->comm])
+			r->namesakes[p->comm]++;
+		if (p && p->comm < names)
+			last[p->comm] = p->tgid;
+	}
+	free(last);
+	return r->namesakes[name];
+}
+
+static bool label_program(struct fold_roots *r, const struct report_sample *s)
+{
+	uint32_t nr;
+
+	if (!s->process)
+		return label_process(r, s);
+	if (is_kthread(s)) {
+		put(r, "[kernel threads]", 16);
+		return true;
+	}
+	put_string(r, s, s->process->comm, "[no name]");
+	nr = count_namesakes(r, s);
+	if (nr > FOLD_FEW)
+		put_number(r, " (", nr, " processes)");
+	else if (nr > 1)
+		put_number(r, " (", s->process->tgid, ")");
+	return true;
+}
+
+static bool label_cpu(struct fold_roots *r, const struct report_sample *s)
+{
+	if (s->rec->cpu == UINT32_MAX)
+		put(r, "off CPU", 7);
+	else
+		put_number(r, "CPU ", s->rec->cpu, "");
+	return true;
+}
+
+static bool label_state(struct fold_roots *r, const struct report_sample *s)
+{
+	const char *name = activity_name(sample_activity(s->rec, s->futex));
+
+	put(r, name, strlen(name));
+	return true;
+}
+
+static bool label_cgroup(struct fold_roots *r, const struct report_sample *s)
+{
+	put_string(r, s, s->process ? s->process->cgroup : 0, "[no cgroup]");
+	return true;
+}
+
+static bool label_user(struct fold_roots *r, const struct report_sample *s)
+{
+	if (s->process)
+		put_number(r, "uid ", s->process->uid, "");
+	else
+		put(r, "[no user]", 9);
+	return true;
+}
+
+static const struct {
+	const char *name;
+	label_fn label;			/* NULL: it is no level */
+	bool of_sample;
+} kinds[FOLD_BY_KINDS] = {
+	[FOLD_BY_COMM] = { "comm", label_comm, false },
+	[FOLD_BY_NONE] = { "none", NULL, false },
+	[FOLD_BY_PROGRAM] = { "program", label_program, false },
+	[FOLD_BY_PROCESS] = { "process", label_process, false },
+	[FOLD_BY_THREAD] = { "thread", label_thread, false },
+	[FOLD_BY_CPU] = { "cpu", label_cpu, true },
+	[FOLD_BY_STATE] = { "state", label_state, true },
+	[FOLD_BY_CGROUP] = { "cgroup", label_cgroup, false },
+	[FOLD_BY_USER] = { "user", label_user, false },
+};
+
+static int parse_kind(const struct opt *o, const char *word, size_t len, struct fold_by *by)
+{
+	for (uint8_t k = 0; k < FOLD_BY_KINDS; k++) {
+		if (strlen(kinds[k].name) != len || memcmp(kinds[k].name, word, len))
+			continue;
+		if (by->nr == FOLD_BY_MAX)
+			return fail_why(-EINVAL, "--%s: no more than %d levels", o->name,
+					FOLD_BY_MAX);
+		by->v[by->nr++] = k;
+		return 0;
+	}
+	return fail_why(-EINVAL, "--%s: '%.*s' is no level. Try: one or several of %s, as in "
+			"process,state", o->name, (int)len, word, fold_by_names);
+}
+
+int fold_by_parse(const struct opt *o, const char *value, void *dst)
+{
+	struct fold_by *by = dst;
+	int err = 0;
+
+	*by = (struct fold_by){ .nr = 0 };
+	for (const char *p = value; !err; p++) {
+		size_t len = strcspn(p, ",");
+
+		err = parse_kind(o, p, len, by);
+		p += len;
+		if (!*p)
+			break;
+	}
+	return err;
+}
+
+void fold_roots_init(struct fold_roots *r, const struct fold_by *by, struct stack_folder *stacks)
+{
+	r->by = *by;
+	if (!r->by.nr)
+		r->by.v[r->by.nr++] = FOLD_BY_COMM;
+	for (unsigned i = 0; i < r->by.nr; i++)
+		r->of_sample |= kinds[r->by.v[i]].of_sample;
+	r->stacks = stacks;
+}
+
+void fold_roots_enter(struct fold_roots *r)
+{
+	free(r->threads);
+	free(r->namesakes);
+	r->threads = r->namesakes = NULL;
+	r->cap_threads = r->cap_namesakes = r->nr_memos = 0;
+	ix_release(&r->memo_index);
+}
+
+void fold_roots_release(struct fold_roots *r)
+{
+	fold_roots_enter(r);
+	free(r->memos);
+	bb_release(&r->label);
+	memset(r, 0, sizeof(*r));
+}
+
+static uint32_t make_node(struct fold_roots *r, const struct report_sample *s)
+{
+	struct node key = { .kind = FRAME_SYNTHETIC, .flags = NODE_SYNTHETIC, .is_level = true };
+	struct tree_builder *tree = r->stacks->tree;
+	uint32_t at = 0;
+
+	for (unsigned i = 0; i < r->by.nr; i++) {
+		label_fn label = kinds[r->by.v[i]].label;
+
+		r->label.nr = 0;
+		if (!label || !label(r, s))
+			continue;
+		tree->failed |= r->label.bad;
+		key.name = tree_builder_name(tree, (const char *)r->label.v, r->label.nr);
+		at = tree_builder_child(tree, at, &key);
+	}
+	return at;
+}
+
+struct memo_key {
+	const struct root_memo *v;
+	struct root_memo key;
+};
+
+static bool same_memo(const void *ctx, uint32_t id)
+{
+	const struct memo_key *k = ctx;
+	const struct root_memo *m = &k->v[id];
+
+	return m->thread == k->key.thread && m->cpu == k->key.cpu && m->state == k->key.state;
+}
+
+/* A memo that cannot be kept costs only time. */
+static uint32_t node_of_sample(struct fold_roots *r, const struct report_sample *s)
+{
+	unsigned state = sample_activity(s->rec, s->futex);
+	struct memo_key k = { r->memos, { s->rec->thread, s->rec->cpu, (uint16_t)state, 0 } };
+	uint64_t hash = hash_u64((uint64_t)s->rec->cpu << 8 | state, s->rec->thread);
+	uint32_t id = ix_find(&r->memo_index, hash, same_memo, &k);
+	struct root_memo *m;
+
+	if (id != IX_NONE)
+		return r->memos[id].node;
+	k.key.node = make_node(r, s);
+	m = r->nr_memos < MAX_MEMOS ? array_push(&r->memos, &r->nr_memos, &r->cap_memos) : NULL;
+	if (!m)
+		return k.key.node;
+	*m = k.key;
+	if (ix_add(&r->memo_index, hash, (uint32_t)r->nr_memos - 1))
+		r->nr_memos--;
+	return k.key.node;
+}
+
+uint32_t fold_roots_node(struct fold_roots *r, const struct report_sample *s)
+{
+	uint32_t id = s->rec->thread;
+
+	if (r->of_sample)
+		return node_of_sample(r, s);
+	if (!s->thread || array_reserve(&r->threads, &r->cap_threads,
+					definition_store_id_end(s->tables, REC_THREAD)))
+		return make_node(r, s);
+	if (!r->threads[id])
+		r->threads[id] = make_node(r, s) + 1;
+	return r->threads[id] - 1;
+}
