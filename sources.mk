@@ -66,6 +66,7 @@ REPORT_SRCS := \
 	src/profile/no_match.c \
 	src/profile/profile.c \
 	src/profile/query.c \
+	src/profile/quiet_threads.c \
 	src/profile/report.c \
 	src/profile/report_learn.c \
 	src/profile/report_pass.c \

@@ -198,6 +198,7 @@ static void put_facts(struct text *t)
 	put_fact(t, "frames", value);
 	put_wrapped(t, "names", f->names ? f->names : "");
 	put_wrapped(t, "seen", f->scans);
+	put_wrapped(t, "hidden", f->hidden ? f->hidden : "");
 	put_wrapped(t, "warning", f->warning);
 }
 

@@ -304,6 +304,8 @@ static void tell_amount(struct fold *f, const struct report *rep, struct profile
 	report_amount_text(&f->amount, text, sizeof(text));
 	p->facts.amount = keep(p, text, failed);
 	report_subject_text(&f->subject, rep, subject, sizeof(subject));
+	report_hidden_text(rep, text, sizeof(text));
+	p->facts.hidden = keep(p, text, failed);
 	report_title_text(subject, &f->amount, text, sizeof(text));
 	p->facts.title = keep(p, text, failed);
 }

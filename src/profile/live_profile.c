@@ -342,6 +342,7 @@ static int fill_facts(const struct live_profile *l, uint32_t event, struct profi
 	report_scans_text(&info->scans, text, sizeof(text));
 	f->scans = keep(p, text, &failed);
 	f->scan_sums = info->scans;
+	f->hidden = "";
 	count_frames(l, f);
 	return failed ? -ENOMEM : 0;
 }

@@ -80,6 +80,7 @@ struct profile_facts {
 	/* report_scans(): the receipts of scans, and the threads that no scan could see. */
 	const char *scans;
 	struct report_scans scan_sums;
+	const char *hidden;		/* report_hidden_text(): quiet threads; NULL: not known */
 	bool incomplete;		/* the trace is cut, damaged or has no END record */
 	const char *warning;		/* one line about losses and damage; "": there are none */
 };

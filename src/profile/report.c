@@ -38,6 +38,7 @@ void report_close(struct report *rep)
 	trace_events_release(&rep->events);
 	stack_health_release(&rep->health);
 	name_health_release(&rep->names);
+	quiet_threads_release(&rep->quiet);
 	free(rep->path);
 	free(rep);
 }
@@ -393,6 +394,29 @@ const struct stack_health *report_health(const struct report *rep)
 	return &rep->health;
 }
 
+uint64_t report_begin_ns(const struct report *rep, uint32_t segment)
+{
+	return segment < rep->nr_segments ? rep->segments[segment].begin_ns : 0;
+}
+
+int report_hide_quiet(struct report *rep, bool hide)
+{
+	int err = 0;
+
+	rep->hides_quiet = false;
+	if (hide && !rep->knows_quiet)
+		err = quiet_threads_find(rep, &rep->quiet);
+	rep->knows_quiet |= hide && !err;
+	rep->hides_quiet = hide && !err;
+	return err;
+}
+
+void report_hidden(const struct report *rep, uint64_t *threads, uint64_t *rows)
+{
+	*threads = rep->hides_quiet ? rep->quiet.nr : 0;
+	*rows = rep->hides_quiet ? rep->quiet.rows : 0;
+}
+
 uint64_t report_real_ns(const struct report *rep, uint32_t segment, uint64_t mono_ns)
 {
 	return segment < rep->nr_segments ? wall_clock_real(&rep->segments[segment].clock, mono_ns)
@@ -440,6 +464,7 @@ void report_facts(const struct report *rep, struct profile_facts *f)
 		.stacks = "",
 		.not_whole = "",
 		.scans = rep->scans,
+		.hidden = "",
 		.scan_sums = info->scans,
 	};
 }

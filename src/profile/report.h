@@ -172,5 +172,16 @@ const struct stack_health *report_health(const struct report *rep);
 /* How many frames have names, and why the others have none; shares are of the same samples. */
 const struct name_health *report_names(const struct report *rep);
 
+/*
+ * From now on, the samples that pass lack those of quiet threads (quiet_threads.h), or have them
+ * again. 0 or an error, silently.
+ */
+int report_hide_quiet(struct report *rep, bool hide);
+/* The quiet threads that are left out now, and their rows. */
+void report_hidden(const struct report *rep, uint64_t *threads, uint64_t *rows);
+
+/* When the recording began, CLOCK_MONOTONIC, as far as known; 0: unknown. */
+uint64_t report_begin_ns(const struct report *rep, uint32_t segment);
+
 /* A CLOCK_MONOTONIC time of a segment as CLOCK_REALTIME. */
 uint64_t report_real_ns(const struct report *rep, uint32_t segment, uint64_t mono_ns);

@@ -9,6 +9,7 @@
 #include "src/profile/cpu_check.h"
 #include "src/profile/name_health.h"
 #include "src/profile/query.h"
+#include "src/profile/quiet_threads.h"
 #include "src/profile/stack_health.h"
 #include "src/profile/trace_events.h"
 #include "src/profile/trace_summary.h"
@@ -52,6 +53,8 @@ struct report {
 	struct name_health names;
 	struct cpu_check cpus;
 	unsigned futex;			/* activity_futex() */
+	struct quiet_threads quiet;
+	bool hides_quiet, knows_quiet;
 	bool is_blurred;
 	char warning[768], shown_text[512], scans[768], names_text[512];
 };

@@ -90,6 +90,8 @@ static bool passes_others(const struct giving *g, struct segment *s,
 
 	if (g->unfiltered || g->any_event)
 		return true;
+	if (g->rep->hides_quiet && quiet_threads_has(&g->rep->quiet, rs->segment, rs->rec->thread))
+		return false;
 	return !q ||
 	       (query_wants_state(q, rs->rec->state) && query_wants_cpu(q, rs->rec->cpu) &&
 		thread_passes(g->rep, s, rs) && stack_filter_passes(&q->names, &s->marks, rs));

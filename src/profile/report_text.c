@@ -9,6 +9,7 @@
 #include "src/base/plural.h"
 #include "src/model/record.h"
 #include "src/profile/name_health.h"
+#include "src/profile/report.h"
 #include "src/profile/stack_cause.h"
 #include "src/profile/stack_health.h"
 #include "src/profile/trace_events.h"
@@ -462,4 +463,17 @@ void report_names_text(const struct name_health *h, char *out, size_t size)
 		       name_health_path(h, row, NULL), name_cause_text(row->cause));
 	if (*remedy && len > 0 && (size_t)len < size)
 		snprintf(out + len, size - (size_t)len, ". Try: %s", remedy);
+}
+
+void report_hidden_text(const struct report *rep, char *out, size_t size)
+{
+	char a[WEIGHT_TEXT_MAX], b[WEIGHT_TEXT_MAX];
+	uint64_t threads, rows;
+
+	report_hidden(rep, &threads, &rows);
+	out[0] = 0;
+	if (threads)
+		snprintf(out, size, "%s of %s that did nothing are hidden (--all-threads)",
+			 weight_text_of(rows, "", "thread states", a),
+			 weight_text_of(threads, "", "threads", b));
 }

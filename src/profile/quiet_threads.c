@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/profile/quiet_threads.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/array.h"
+#include "src/model/definition_store.h"
+#include "src/profile/report.h"
+#include "src/profile/state_words.h"
+
+struct looking {
+	const struct report *rep;
+	struct quiet_threads *q;
+};
+
+void quiet_threads_release(struct quiet_threads *q)
+{
+	for (size_t i = 0; i < q->nr_segments; i++)
+		free(q->segments[i].threads);
+	free(q->segments);
+	memset(q, 0, sizeof(*q));
+}
+
+/* Whether a row shows that its thread did, or waits for, something worth showing. */
+static bool is_active(const struct report_sample *s, uint64_t begin_ns)
+{
+	enum activity a = sample_activity(s->rec, s->futex);
+
+	if (a == ACTIVITY_RUNNING || a == ACTIVITY_RUN_QUEUE || a == ACTIVITY_DISK ||
+	    a == ACTIVITY_UNKNOWN)
+		return true;
+	if (a == ACTIVITY_LOCK && s->rec->owner)
+		return true;
+	if (a == ACTIVITY_IDLE_KERNEL || a == ACTIVITY_ENDED)
+		return s->rec->ran_ns >= begin_ns;
+	return !s->rec->ran_ns || s->rec->ran_ns >= begin_ns;
+}
+
+static int look(void *ctx, const struct report_sample *s, uint64_t nr)
+{
+	const struct looking *l = ctx;
+	struct quiet_threads *q = l->q;
+	struct quiet_segment *seg;
+	struct quiet_thread *t;
+
+	if (!s->thread)
+		return 0;
+	while (q->nr_segments <= s->segment)
+		if (!array_push(&q->segments, &q->nr_segments, &q->cap_segments))
+			return -ENOMEM;
+	seg = &q->segments[s->segment];
+	if (array_reserve(&seg->threads, &seg->cap, definition_store_id_end(s->tables, REC_THREAD)))
+		return -ENOMEM;
+	t = &seg->threads[s->rec->thread];
+	t->rows += nr;
+	t->is_active |= is_active(s, report_begin_ns(l->rep, s->segment));
+	return 0;
+}
+
+/* "walks=1": the snapshots saw the whole machine. */
+static bool saw_all(const struct report *rep)
+{
+	const char *busy = report_meta(rep, "cpu.busy", NULL);
+
+	return busy && strstr(busy, "walks=1") && report_info(rep)->scans.count >= QUIET_SCANS;
+}
+
+int quiet_threads_find(struct report *rep, struct quiet_threads *q)
+{
+	const struct report_counting all = { .scan_rows = true, .unfiltered = true,
+					     .samples = look };
+	struct looking l = { rep, q };
+	int err = saw_all(rep) ? report_counted(rep, &all, &l) : 0;
+
+	for (size_t i = 0; i < q->nr_segments && !err; i++) {
+		const struct quiet_segment *seg = &q->segments[i];
+
+		for (size_t t = 0; t < seg->cap; t++) {
+			bool is_quiet = seg->threads[t].rows && !seg->threads[t].is_active;
+
+			q->nr += is_quiet;
+			q->rows += is_quiet ? seg->threads[t].rows : 0;
+		}
+	}
+	return err;
+}
+
+bool quiet_threads_has(const struct quiet_threads *q, uint32_t segment, uint32_t thread)
+{
+	const struct quiet_segment *seg;
+
+	if (segment >= q->nr_segments)
+		return false;
+	seg = &q->segments[segment];
+	return thread < seg->cap && seg->threads[thread].rows && !seg->threads[thread].is_active;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The threads of a recording of the whole machine that did nothing: they slept all the time, so
+ * that they would fill a picture of wall time and tell nothing. Pictures leave them out and say how
+ * many they are.
+ *
+ *	quiet_threads_find(rep, &quiet)		one pass over the rows of snapshots
+ *	quiet_threads_has(&quiet, segment, thread)
+ *	quiet_threads_release(&quiet)
+ *
+ * A thread that waits for a disk, or for a lock whose owner is known, is no quiet one, however long
+ * it has slept: it may be what the user looks for. None is quiet in a recording of less than
+ * QUIET_SCANS snapshots or of chosen processes, nor where a thread's last run is not known.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define QUIET_SCANS 3
+
+struct report;
+
+struct quiet_thread {
+	uint64_t rows;
+	bool is_active;
+};
+
+struct quiet_segment {
+	struct quiet_thread *threads;	/* by id */
+	size_t cap;
+};
+
+struct quiet_threads {
+	struct quiet_segment *segments;
+	size_t nr_segments, cap_segments;
+	uint64_t nr, rows;		/* quiet threads, and their rows */
+};
+
+/* 0 or an error, silently */
+int quiet_threads_find(struct report *rep, struct quiet_threads *q);
+bool quiet_threads_has(const struct quiet_threads *q, uint32_t segment, uint32_t thread);
+void quiet_threads_release(struct quiet_threads *q);
