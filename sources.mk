@@ -55,6 +55,8 @@ REPORT_SRCS := \
 	formats/trace/trace_reader.c \
 	formats/trace/trace_source.c \
 	formats/trace/trace_writer.c \
+	src/profile/answer.c \
+	src/profile/answer_text.c \
 	src/profile/cpu_check.c \
 	src/profile/fold.c \
 	src/profile/fold_roots.c \

@@ -127,6 +127,14 @@ static void put_fact(struct text *t, const char *what, const char *value)
 	putc('\n', t->out);
 }
 
+/* A line below a fact. */
+static void put_row(struct text *t, const char *text)
+{
+	fprintf(t->out, "%-9s ", "");
+	put_cut(t, text, strlen(text), "", t->width - 10);
+	putc('\n', t->out);
+}
+
 /* A fact of several lines, which are broken at spaces. */
 static void put_wrapped(struct text *t, const char *what, const char *value)
 {
@@ -179,12 +187,26 @@ static void put_amount(struct text *t)
 	put_fact(t, "samples", value);
 }
 
+/* Where the time went, first of all. Its lines are not wrapped, as they are rows of a table. */
+static void put_answer(struct text *t)
+{
+	const struct answer_lines *a = &t->p->facts.answer;
+
+	for (size_t i = 0; i < a->nr; i++) {
+		if (*a->what[i])
+			put_wrapped(t, a->what[i], a->text[i]);
+		else
+			put_row(t, a->text[i]);
+	}
+}
+
 static void put_facts(struct text *t)
 {
 	const struct profile_facts *f = &t->p->facts;
 	char value[160];
 
 	put_fact(t, "title", t->opts->title && *t->opts->title ? t->opts->title : f->title);
+	put_answer(t);
 	put_fact(t, "host", f->host);
 	put_fact(t, "kernel", f->kernel);
 	put_fact(t, "command", f->argv);

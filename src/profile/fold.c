@@ -32,6 +32,7 @@
 #include "src/base/fail.h"
 #include "src/base/intern.h"
 #include "src/model/definition_store.h"
+#include "src/profile/answer.h"
 #include "src/profile/fold_roots.h"
 #include "src/profile/fold_stacks.h"
 #include "src/profile/profile.h"
@@ -102,6 +103,8 @@ static int count_scan(void *ctx, uint32_t segment, uint32_t scan, uint64_t real_
 	struct fold *f = ctx;
 
 	(void)real_ns;
+	if (f->opts->answer)
+		answer_scan(f->opts->answer, segment, scan);
 	if (scan && (!f->scan || segment != f->segment || scan > f->scan)) {
 		f->amount.scans++;
 		f->scan = scan;
@@ -148,6 +151,8 @@ static int count_sample(struct fold *f, const struct report_sample *s, uint64_t 
 	f->amount.weight = weight_sum(f->amount.weight, s->weight);
 	count_scan(f, s->segment, rec->scan, s->real_ns);
 	report_subject_sample(&f->subject, s);
+	if (f->opts->answer && answer_sample(f->opts->answer, s, nr))
+		return -ENOMEM;
 	if (f->tree.failed || stack_tally_add_many(&f->tally, s->segment, s->tables, rec, nr))
 		return -ENOMEM;
 	return 0;

@@ -16,6 +16,7 @@
 #include "src/profile/fold_roots.h"
 #include "src/profile/frame_style.h"
 
+struct answer;
 struct definition_store;
 struct profile;
 struct report;
@@ -24,6 +25,7 @@ struct report_sample;
 struct fold_options {
 	struct frame_style style;
 	struct fold_by by;
+	struct answer *answer;		/* gets all samples, too; NULL: none */
 	/* Of the tree; 0: the limits of tree_builder.h. */
 	uint32_t max_nodes;
 	uint64_t max_name_bytes;

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "src/model/record.h"
+#include "src/profile/answer.h"
 #include "src/profile/trace_summary.h"
 
 #define NODE_NONE UINT32_MAX
@@ -80,6 +81,7 @@ struct profile_facts {
 	/* report_scans(): the receipts of scans, and the threads that no scan could see. */
 	const char *scans;
 	struct report_scans scan_sums;
+	struct answer_lines answer;	/* .nr 0: not known */
 	const char *hidden;		/* report_hidden_text(): quiet threads; NULL: not known */
 	bool incomplete;		/* the trace is cut, damaged or has no END record */
 	const char *warning;		/* one line about losses and damage; "": there are none */

@@ -14,6 +14,7 @@
 #include "src/capture/session/session.h"
 #include "src/output/output_files.h"
 #include "src/proc/pid_namespace.h"
+#include "src/profile/answer.h"
 #include "src/profile/report.h"
 #include "src/rights/recording_rights.h"
 #include "src/recording/capture_loop.h"
@@ -27,6 +28,8 @@
 /* At higher rates the usual ring is full after 0.1 s in which the recorder does not get to run. */
 #define FAST_HZ 5000
 #define FAST_RING_BYTES (32u << 20)
+/* Reading a larger trace again, only to say where the time went, would take seconds. */
+#define ANSWER_BYTES (64u << 20)
 
 struct recording {
 	const struct record_mode *mode;
@@ -375,17 +378,46 @@ static void say_summary(const struct recording *r)
 		note("lost besides: %s", r->others);
 }
 
-/* Renders the reports that need the whole recording, from the file just written. */
+/* Says where the time went, unless that takes long to find out. */
+static void say_answer(struct recording *r, struct report *rep)
+{
+	struct answer_lines lines = { .nr = 0 };
+	struct answer *a = NULL;
+	int err;
+
+	if (r->args->quiet || r->trace.file_bytes > ANSWER_BYTES)
+		return;
+	err = answer_new(&a);
+	if (!err)
+		err = answer_add_samples(a, rep);
+	if (!err)
+		err = answer_add_scans(a, rep);
+	if (!err)
+		err = answer_lines(a, rep, &lines);
+	for (size_t i = 0; i < lines.nr && !err; i++)
+		note("%s%s%s", lines.what[i], *lines.what[i] ? ": " : "  ", lines.text[i]);
+	answer_free(a);
+}
+
+/*
+ * Says what the recording has found, and renders the reports that need all of it, from the file
+ * just written.
+ */
 static int render(struct recording *r)
 {
 	struct render_opts opts = live_outputs_render_opts(r->args);
 	struct report *rep = NULL;
-	int err;
+	int fd = trace_file_take_reader(&r->trace), err;
 
-	if (!r->live.later.nr)
+	if (fd < 0) {
+		say_summary(r);
 		return 0;
-	err = report_open_fd(trace_file_take_reader(&r->trace), r->trace.path, NULL, &rep);
+	}
+	err = report_open_fd(fd, r->trace.path, NULL, &rep);
 	if (!err)
+		say_answer(r, rep);
+	say_summary(r);
+	if (!err && r->live.later.nr)
 		err = output_list_run(&r->live.later, rep, &opts);
 	report_close(rep);
 	return err;
@@ -407,7 +439,6 @@ static int record(struct recording *r, int argc, char **argv)
 	say_command(r, !err);
 	if (err)
 		return err;
-	say_summary(r);
 	err = render(r);
 	return end_err ? end_err : err;
 }

@@ -60,6 +60,7 @@ int trace_file_create(struct trace_file *t, bool has_reports)
 	if (err)
 		return err;
 	opts.output = &out;
+	t->output = out;
 	err = trace_writer_open(t->path, &opts, &t->writer);
 	if (!err)
 		record_tee_init(&t->tee, t->writer);
@@ -109,6 +110,9 @@ int trace_file_finish(struct trace_file *t)
 	pthread_mutex_lock(&t->lock);
 	err = record_tee_flush(&t->tee);
 	t->file_bytes = trace_file_bytes(t);
+	/* Not earlier, when all descriptors may be needed. Without it no harm is done. */
+	if (t->reader < 0 && t->place >= 0)
+		t->reader = trace_output_reader(&t->output);
 	if (trace_writer_close(t->writer) && !err)
 		err = -EIO;
 	t->writer = NULL;

@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "formats/trace/trace_output.h"
 #include "src/recording/record_tee.h"
 
 struct output_files;
@@ -33,6 +34,7 @@ struct trace_file {
 	struct output_files *files;	/* borrowed */
 	int place;			/* number of the file in there; -1: standard output */
 	int reader;			/* for the reports; -1: none */
+	struct trace_output output;	/* what the writer writes to: a copy */
 	struct trace_writer *writer;
 	struct record_tee tee;
 	uint64_t file_bytes;		/* set by trace_file_finish() */
@@ -56,7 +58,8 @@ void trace_file_abandon(struct trace_file *t);
 
 /*
  * A descriptor to read the trace from, owned by the caller: the file itself, whatever has become of
- * its name and of the right to open it. Only with has_reports.
+ * its name and of the right to open it. -1: there is none, which happens only
+ * without has_reports.
  */
 int trace_file_take_reader(struct trace_file *t);
 void trace_file_release(struct trace_file *t);

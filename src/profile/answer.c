@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Programs and threads are nodes of a small tree that fold_roots.h makes, as in the pictures; its
+ * node ids are the accounts. Innermost functions are counted by {account, stack} while samples
+ * come, and by {account, name} when the segment ends, so that names are looked up once per stack.
+ */
+#include "src/profile/answer.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/array.h"
+#include "src/base/hash_index.h"
+#include "src/base/intern.h"
+#include "src/model/definition_store.h"
+#include "src/profile/answer_text.h"
+#include "src/profile/fold_roots.h"
+#include "src/profile/fold_stacks.h"
+#include "src/profile/report.h"
+#include "src/profile/trace_events.h"
+#include "src/profile/tree_builder.h"
+#include "src/profile/weight_text.h"
+
+#define MAX_ACCOUNTS (1u << 16)
+#define MAX_LEAVES (1u << 16)		/* before they are counted by name */
+
+/* What one stack, or one innermost function, has in an account. */
+struct leaf {
+	uint32_t account, of;		/* of: a NODE record, or a name */
+	uint64_t weight;
+};
+
+struct leaf_table {
+	struct leaf *v;
+	size_t nr, cap;
+	struct hash_index index;
+};
+
+struct answer {
+	struct tree_builder tree;
+	struct stack_folder stacks;	/* only for the names of strings */
+	struct fold_roots roots;
+	struct account *accounts;	/* by node of the tree */
+	size_t cap_accounts;
+	struct leaf_table by_stack, by_name;
+	const struct definition_store *tables;
+	struct answer_sum sum;
+	uint32_t segment, scan;		/* of the latest scan */
+	char *text[ANSWER_LINES];
+};
+
+struct leaf_key {
+	const struct leaf *v;
+	uint32_t account, of;
+};
+
+static bool same_leaf(const void *ctx, uint32_t id)
+{
+	const struct leaf_key *k = ctx;
+
+	return k->v[id].account == k->account && k->v[id].of == k->of;
+}
+
+static int add_leaf(struct leaf_table *t, uint32_t account, uint32_t of, uint64_t weight)
+{
+	struct leaf_key k = { t->v, account, of };
+	uint64_t hash = hash_u64(account, of);
+	uint32_t id = ix_find(&t->index, hash, same_leaf, &k);
+	struct leaf *l;
+
+	if (id != IX_NONE) {
+		t->v[id].weight = weight_sum(t->v[id].weight, weight);
+		return 0;
+	}
+	l = array_push(&t->v, &t->nr, &t->cap);
+	if (!l || ix_add(&t->index, hash, (uint32_t)t->nr - 1))
+		return -ENOMEM;
+	*l = (struct leaf){ account, of, weight };
+	return 0;
+}
+
+static void release_leaves(struct leaf_table *t)
+{
+	free(t->v);
+	ix_release(&t->index);
+	memset(t, 0, sizeof(*t));
+}
+
+int answer_new(struct answer **ap)
+{
+	static const struct fold_by by = { { FOLD_BY_PROGRAM, FOLD_BY_COMM }, 2 };
+	static const struct frame_style style;
+	struct answer *a = calloc(1, sizeof(*a));
+
+	*ap = NULL;
+	if (!a || tree_builder_init(&a->tree)) {
+		free(a);
+		return -ENOMEM;
+	}
+	a->tree.max_nodes = MAX_ACCOUNTS;
+	stack_folder_init(&a->stacks, &a->tree, &style);
+	fold_roots_init(&a->roots, &by, &a->stacks);
+	*ap = a;
+	return 0;
+}
+
+void answer_free(struct answer *a)
+{
+	if (!a)
+		return;
+	for (size_t i = 0; i < ANSWER_LINES; i++)
+		free(a->text[i]);
+	fold_roots_release(&a->roots);
+	stack_folder_release(&a->stacks);
+	tree_builder_release(&a->tree);
+	release_leaves(&a->by_stack);
+	release_leaves(&a->by_name);
+	free(a->accounts);
+	free(a);
+}
+
+/* The name of the innermost function of a stack, as a name of the tree; 0: it has none. */
+static uint32_t leaf_name(struct answer *a, uint32_t stack)
+{
+	const struct table_node *n = definition_store_find_node(a->tables, stack);
+	char buf[FRAME_TEXT_MAX];
+	struct frame_view v;
+
+	if (!n)
+		return 0;
+	definition_store_frame_view(a->tables, n->frame, 0, buf, &v);
+	return v.string ? stack_folder_name(&a->stacks, v.string)
+			: tree_builder_name(&a->tree, v.name, v.len);
+}
+
+/* Counts by name what came by stack. */
+static int name_leaves(struct answer *a)
+{
+	struct leaf_table *t = &a->by_stack;
+	int err = 0;
+
+	for (size_t i = 0; i < t->nr && !err; i++) {
+		const struct leaf *l = &t->v[i];
+		uint32_t name = leaf_name(a, l->of);
+
+		if (name)
+			err = add_leaf(&a->by_name, l->account, name, l->weight);
+	}
+	release_leaves(t);
+	return err || a->tree.failed ? -ENOMEM : 0;
+}
+
+static int enter_segment(struct answer *a, const struct definition_store *tables)
+{
+	int err = 0;
+
+	if (a->tables == tables)
+		return 0;
+	if (a->tables)
+		err = name_leaves(a);
+	stack_folder_enter(&a->stacks, tables);
+	fold_roots_enter(&a->roots);
+	a->tables = tables;
+	return err;
+}
+
+int answer_sample(struct answer *a, const struct report_sample *s, uint64_t nr)
+{
+	const struct rec_sample *rec = s->rec;
+	uint32_t stack = rec->kstack ? rec->kstack : rec->ustack, at;
+	enum activity activity = sample_activity(rec, s->futex);
+	struct account *account;
+
+	if (enter_segment(a, s->tables))
+		return -ENOMEM;
+	at = fold_roots_node(&a->roots, s);
+	if (a->tree.failed || array_reserve(&a->accounts, &a->cap_accounts, (size_t)at + 1))
+		return -ENOMEM;
+	account = &a->accounts[at];
+	answer_scan(a, s->segment, rec->scan);
+	if (rec->scan) {
+		account->wall[activity] = weight_sum(account->wall[activity], s->weight);
+		a->sum.wall[activity] = weight_sum(a->sum.wall[activity], s->weight);
+		a->sum.rows[activity] += nr;
+		return 0;
+	}
+	account->weight = weight_sum(account->weight, s->weight);
+	account->samples += nr;
+	a->sum.weight = weight_sum(a->sum.weight, s->weight);
+	a->sum.samples += nr;
+	if (a->by_stack.nr >= MAX_LEAVES && name_leaves(a))
+		return -ENOMEM;
+	return stack ? add_leaf(&a->by_stack, at, stack, s->weight) : 0;
+}
+
+static uint32_t parent_of(const struct answer *a, uint32_t account)
+{
+	return a->tree.p->nodes[account].parent;
+}
+
+/* Gives each program what its threads have. 0 or -ENOMEM. */
+static int sum_programs(struct answer *a, uint32_t nr)
+{
+	size_t leaves = a->by_name.nr;
+	int err = 0;
+
+	for (size_t i = 0; i < leaves && !err; i++) {
+		const struct leaf l = a->by_name.v[i];
+
+		if (parent_of(a, l.account))
+			err = add_leaf(&a->by_name, parent_of(a, l.account), l.of, l.weight);
+	}
+	for (uint32_t n = nr; n-- > 1;) {
+		struct account *to = &a->accounts[parent_of(a, n)];
+		const struct account *from = &a->accounts[n];
+
+		to->weight = weight_sum(to->weight, from->weight);
+		to->samples += from->samples;
+		for (unsigned s = 0; s < ACTIVITIES; s++)
+			to->wall[s] = weight_sum(to->wall[s], from->wall[s]);
+	}
+	return err;
+}
+
+static void find_hottest(struct answer *a)
+{
+	for (size_t i = 0; i < a->by_name.nr; i++) {
+		const struct leaf *l = &a->by_name.v[i];
+		struct account *at = &a->accounts[l->account];
+		const char *name = intern_get(a->tree.p->names, l->of, NULL);
+
+		if (l->weight < at->hot_weight ||
+		    (l->weight == at->hot_weight && at->hot && strcmp(at->hot, name) < 0))
+			continue;
+		at->hot = name;
+		at->hot_weight = l->weight;
+	}
+}
+
+/* Programs are shown or, where there is only one, its threads. 0 or -ENOMEM. */
+static int finish_accounts(struct answer *a, uint32_t nr)
+{
+	uint32_t programs = 0;
+	int err = 0;
+
+	for (uint32_t n = 1; n < nr; n++)
+		programs += !parent_of(a, n);
+	for (uint32_t n = 1; n < nr; n++) {
+		a->accounts[n].name = profile_name(a->tree.p, a->tree.p->nodes[n].name);
+		a->accounts[n].is_shown = programs == 1 || !parent_of(a, n);
+	}
+	if (programs > 1)
+		err = sum_programs(a, nr);
+	find_hottest(a);
+	return err;
+}
+
+int answer_lines(struct answer *a, const struct report *rep, struct answer_lines *lines)
+{
+	size_t nr = a->tree.p->nr_nodes;
+	int err = a->tables ? name_leaves(a) : 0;
+
+	memset(lines, 0, sizeof(*lines));
+	if (!err && array_reserve(&a->accounts, &a->cap_accounts, nr))
+		err = -ENOMEM;
+	if (!err)
+		err = finish_accounts(a, (uint32_t)nr);
+	return err ? err : answer_text(rep, &a->sum, a->accounts + 1, nr - 1, a->text, lines);
+}
+
+/* Scans come in the order of their numbers, so a higher one than before is a new scan. */
+void answer_scan(struct answer *a, uint32_t segment, uint32_t scan)
+{
+	if (!scan || (a->sum.scans && segment == a->segment && scan <= a->scan))
+		return;
+	a->sum.scans++;
+	a->segment = segment;
+	a->scan = scan;
+}
+
+static int add_samples(void *answer, const struct report_sample *s, uint64_t nr)
+{
+	return answer_sample(answer, s, nr);
+}
+
+static int add_scan(void *answer, uint32_t segment, uint32_t scan, uint64_t real_ns)
+{
+	(void)real_ns;
+	answer_scan(answer, segment, scan);
+	return 0;
+}
+
+int answer_add_samples(struct answer *a, struct report *rep)
+{
+	static const struct report_counting counting = { .samples = add_samples,
+							 .scan = add_scan };
+
+	return report_counted(rep, &counting, a);
+}
+
+int answer_add_scans(struct answer *a, struct report *rep)
+{
+	static const struct report_counting counting = { .scan_rows = true,
+							 .samples = add_samples,
+							 .scan = add_scan };
+	const struct trace_event *e = report_event(rep);
+
+	if ((e && event_is_wall_time(e->kind)) || !report_info(rep)->scans.count)
+		return 0;
+	return report_counted(rep, &counting, a);
+}
