@@ -66,6 +66,7 @@ REPORT_SRCS := \
 	src/profile/live_scans.c \
 	src/profile/name_health.c \
 	src/profile/no_match.c \
+	src/profile/name_match.c \
 	src/profile/profile.c \
 	src/profile/query.c \
 	src/profile/quiet_threads.c \
@@ -84,6 +85,7 @@ REPORT_SRCS := \
 	src/profile/trace_events.c \
 	src/profile/trace_summary.c \
 	src/profile/tree_builder.c \
+	src/profile/view.c \
 	src/profile/wait_graph.c \
 	src/profile/wait_place.c \
 	src/profile/wall_clock.c \
@@ -105,6 +107,7 @@ REPORT_SRCS := \
 	formats/render/svg_text.c \
 	formats/render/text.c \
 	formats/render/text_cache.c \
+	formats/render/tree_choice.c \
 	formats/render/wait_list.c \
 	formats/render/wait_text.c \
 	formats/render/waits.c \

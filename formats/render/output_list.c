@@ -13,13 +13,13 @@
 
 #include "formats/render/output_limit.h"
 #include "formats/render/renderer.h"
+#include "formats/render/tree_choice.h"
 #include "src/base/array.h"
 #include "src/base/fail.h"
 #include "src/base/io.h"
 #include "src/base/opt.h"
 #include "src/output/output_file.h"
 #include "src/output/output_files.h"
-#include "src/profile/fold.h"
 #include "src/profile/profile.h"
 #include "src/profile/report.h"
 #include "src/profile/report_text.h"
@@ -274,31 +274,26 @@ static int run_one(const struct output_list *l, const struct output *o, struct r
 	return run_renderer(o, rep, prof, &here, stdout, "standard output");
 }
 
-static bool needs_tree(const struct output_list *l)
+static int run_with_tree(const struct output_list *l, const struct output *o, struct report *rep,
+			 struct trees *trees, const struct render_opts *opts)
 {
-	for (size_t i = 0; i < l->nr; i++) {
-		if (l->v[i].renderer->render)
-			return true;
-	}
-	return false;
+	const struct profile *prof = NULL;
+	int err = o->renderer->render ? trees_get(trees, rep, o->renderer, opts, &prof) : 0;
+
+	return err ? err : run_one(l, o, rep, prof, opts);
 }
 
 static int run_all(const struct output_list *l, struct report *rep, const struct render_opts *opts)
 {
-	struct fold_options fold = { .style = opts->style };
-	struct profile *prof = NULL;
-	int err = needs_tree(l) ? fold_report(rep, &fold, &prof) : 0;
+	struct trees trees = { .nr = 0 };
+	int err = 0;
 
-	for (size_t i = 0; i < l->nr && (prof || !err || l->v[i].renderer->stream); i++) {
-		int one;
+	for (size_t i = 0; i < l->nr; i++) {
+		int one = run_with_tree(l, &l->v[i], rep, &trees, opts);
 
-		if (l->v[i].renderer->render && !prof)
-			continue;
-		one = run_one(l, &l->v[i], rep, prof, opts);
-		if (!err)
-			err = one;
+		err = err ? err : one;
 	}
-	profile_free(prof);
+	trees_release(&trees);
 	return err;
 }
 

@@ -13,13 +13,23 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "src/profile/fold_roots.h"
 #include "src/profile/frame_style.h"
+#include "src/profile/view.h"
 
 struct profile;
 struct report;
 struct report_sample;
 
+/* Which tree is shown. */
+struct tree_view {
+	struct fold_by by;		/* .nr 0: tree_choice.h chooses */
+	struct view turn;
+};
+
 struct render_opts {
+	struct tree_view view;
+	bool all_threads;		/* quiet threads, too */
 	const char *title;		/* NULL: made from the facts of the profile */
 	/* Text formats append it to names of the kernel: "_[k]"; "": nothing. */
 	const char *kernel_suffix;
@@ -50,6 +60,7 @@ struct renderer {
 	/* ".svg", ".folded .collapse"; the first is that of the default file. */
 	const char *suffixes;
 	const char *help;		/* one line for --help */
+	bool by_line;			/* frame_style.by_line of its tree */
 	bool of_scans;			/* shows only rows of scans, whatever else there is */
 	bool is_for_reading;		/* text for people: a terminal shows it in a pager */
 	bool is_picture;		/* not for a terminal: goes to trace.svg beside the trace */

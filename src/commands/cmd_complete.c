@@ -22,6 +22,7 @@
 #include "src/capture/collectors/event_table.h"
 #include "src/model/record.h"
 #include "src/proc/procfs.h"
+#include "src/profile/fold_roots.h"
 #include "src/rights/capabilities.h"
 
 struct completion {
@@ -133,6 +134,11 @@ static void put_parts(const struct completion *c, const char *parts, const char 
 	}
 }
 
+static void put_levels(const struct completion *c)
+{
+	put_parts(c, fold_by_names, "|");
+}
+
 static const struct {
 	const char *kind;
 	void (*put)(const struct completion *c);
@@ -145,6 +151,7 @@ static const struct {
 	{ "EVENTS", put_events, true },
 	{ "EVENT", put_events, false },
 	{ "STATES", put_states, true },
+	{ "LEVELS", put_levels, true },
 };
 
 static struct completion split(const char *word, bool is_list)

@@ -23,6 +23,18 @@ static int parse_percent(const struct opt *o, const char *value, void *dst)
 	return 0;
 }
 
+static int parse_merge(const struct opt *o, const char *value, void *dst)
+{
+	struct frame_style *style = dst;
+
+	style->lines = !strcmp(value, "line");
+	style->offsets = !strcmp(value, "address");
+	if (style->lines || style->offsets || !strcmp(value, "function"))
+		return 0;
+	return fail_why(-EINVAL, "--%s %s: no such thing to merge by. Try: function, line or "
+			"address", o->name, value);
+}
+
 static const struct opt rows[] = {
 	{ 'p', "pid", "PIDS", "only these processes: 1,2,10-12", opt_id_list, AT(query.pids), NULL,
 	  "Filters", NULL },
@@ -59,6 +71,29 @@ static const struct opt rows[] = {
 	  "'YYYY-MM-DD HH:MM:SS'",
 	  query_parse_time, AT(query.from), NULL, NULL, NULL },
 	{ 0, "to", "TIME", "only before TIME", query_parse_time, AT(query.to), NULL, NULL, NULL },
+	{ 0, "by", "LEVELS",
+	  "what stands below the root, one or several of process, thread, comm (the thread's "
+	  "name), program, cpu, state, cgroup, user, none: --by process,state (default: programs "
+	  "and threads in text and pictures, states first where they show wall time; names of "
+	  "threads in formats for other tools)",
+	  fold_by_parse, AT(render.view.by), NULL, "View", NULL },
+	{ 0, "inverted", NULL,
+	  "upside down: the innermost functions first, below them their callers", opt_flag,
+	  AT(render.view.turn.inverted), NULL, NULL, NULL },
+	{ 0, "callers", "FUNCTION",
+	  "only what calls this function (its name, or a regular expression)", opt_string,
+	  AT(render.view.turn.callers), NULL, NULL, NULL },
+	{ 0, "callees", "FUNCTION", "only this function and what it calls", opt_string,
+	  AT(render.view.turn.callees), NULL, NULL, NULL },
+	{ 0, "collapse-recursion", NULL,
+	  "functions that call each other in turn once, however often they do", opt_flag,
+	  AT(render.style.fold_recursion), NULL, NULL, NULL },
+	{ 0, "merge", "function|line|address",
+	  "what makes two frames one: the same function (default), source line or address",
+	  parse_merge, AT(render.style), NULL, NULL, NULL },
+	{ 0, "all-threads", NULL,
+	  "wall time: threads, too, that did nothing while the whole machine was recorded",
+	  opt_flag, AT(render.all_threads), NULL, NULL, NULL },
 	{ 0, "title", "TEXT", "title of the picture", opt_string, AT(render.title), NULL, "Looks",
 	  NULL },
 	{ 0, "offsets", NULL,
@@ -103,6 +138,9 @@ int report_options_check(const struct report_options *o)
 	if (o->query.event && o->query.weight != WEIGHT_ANY)
 		return fail_why(-EINVAL, "--event and --weight choose the same thing: one is "
 					 "enough");
+	if (o->render.view.turn.callers && o->render.view.turn.callees)
+		return fail_why(-EINVAL, "--callers and --callees show different parts. Try: one "
+					 "after the other");
 	return 0;
 }
 

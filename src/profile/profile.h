@@ -83,6 +83,7 @@ struct profile_facts {
 	struct report_scans scan_sums;
 	struct answer_lines answer;	/* .nr 0: not known */
 	const char *hidden;		/* report_hidden_text(): quiet threads; NULL: not known */
+	bool is_inverted;		/* the children of a node are its callers: view.h */
 	bool incomplete;		/* the trace is cut, damaged or has no END record */
 	const char *warning;		/* one line about losses and damage; "": there are none */
 };
