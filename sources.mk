@@ -95,11 +95,13 @@ REPORT_SRCS := \
 	formats/render/csv.c \
 	formats/render/escape.c \
 	formats/render/function_list.c \
+	formats/render/gzip_stream.c \
 	formats/render/json.c \
 	formats/render/json_writer.c \
 	formats/render/layout.c \
 	formats/render/output_limit.c \
 	formats/render/output_list.c \
+	formats/render/packed_output.c \
 	formats/render/renderers.c \
 	formats/render/scan_sums_json.c \
 	formats/render/short_name.c \
@@ -111,6 +113,7 @@ REPORT_SRCS := \
 	formats/render/wait_list.c \
 	formats/render/wait_text.c \
 	formats/render/waits.c \
+	formats/render/zstd_stream.c \
 	formats/render/waits_json.c \
 
 # The half that records, and the code that reads ELF files.

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "formats/render/output_limit.h"
+#include "formats/render/packed_output.h"
 #include "formats/render/renderer.h"
 #include "formats/render/tree_choice.h"
 #include "src/base/array.h"
@@ -32,7 +33,11 @@ static enum output_seen look(int fd)
 	char head[REPORT_HEAD + 1];
 	ssize_t len = io_pread(fd, head, REPORT_HEAD, 0);
 
-	if (len <= 0 || memchr(head, 0, (size_t)len))
+	if (len <= 0)
+		return OUTPUT_SEEN_OTHER;
+	if (packed_output_made(head, (size_t)len))
+		return OUTPUT_SEEN_OWN;
+	if (memchr(head, 0, (size_t)len))
 		return OUTPUT_SEEN_OTHER;
 	head[len] = 0;
 	for (size_t i = 0; renderers[i]; i++)
@@ -53,12 +58,33 @@ static int parse_output(const struct opt *o, const char *value, void *dst)
 	return output_list_add(dst, o->data, value);
 }
 
+int output_list_parse_file(const struct opt *o, const char *value, void *dst)
+{
+	const struct renderer *const *table = o->data ? o->data : renderers;
+	const struct renderer *r = renderer_of_file_in(table, value);
+	char all[512] = "";
+	size_t n = 0;
+
+	if (r)
+		return output_list_add(dst, r, value);
+	for (size_t i = 0; table[i] && n < sizeof(all); i++)
+		n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%s", n ? " " : "",
+				      table[i]->suffixes);
+	return fail_why(-EINVAL, "--%s %s: the ending of the name says what to write, and no "
+			"report has this one. Try: one of %s", o->name, value, all);
+}
+
 size_t output_list_opts(struct opt *rows, size_t offset)
+{
+	return output_list_opts_of(renderers, rows, offset);
+}
+
+size_t output_list_opts_of(const struct renderer *const table[], struct opt *rows, size_t offset)
 {
 	size_t nr = 0;
 
-	for (; renderers[nr] && nr < OUTPUT_OPTS_MAX; nr++) {
-		const struct renderer *r = renderers[nr];
+	for (; table[nr] && nr < OUTPUT_OPTS_MAX; nr++) {
+		const struct renderer *r = table[nr];
 
 		rows[nr] = (struct opt){ .name = r->name,
 					 .arg = "[=FILE]",
@@ -188,15 +214,21 @@ static int render_limited(const struct output *o, struct report *rep, const stru
 {
 	struct report_limits limits;
 	struct output_limit limit;
+	struct packed_output packed;
 	int err, written;
 
 	report_limits(rep, &limits);
-	if (output_limit_open(&limit, out, limits.output_bytes))
+	if (packed_output_open(&packed, o->renderer->is_packed ? NULL : o->file, out))
 		return -ENOMEM;
+	if (output_limit_open(&limit, packed.stream, limits.output_bytes)) {
+		packed_output_close(&packed);
+		return -ENOMEM;
+	}
 	errno = 0;
 	err = o->renderer->render ? o->renderer->render(prof, opts, limit.stream)
 				  : o->renderer->stream(rep, opts, limit.stream);
 	written = output_limit_close(&limit);
+	written = packed_output_close(&packed) ?: written;
 	if (written != -EFBIG)
 		return written ? written : err;
 	return fail_why(-EMSGSIZE,

@@ -46,6 +46,13 @@ struct output_list {
 
 /* rows has room for OUTPUT_OPTS_MAX options. Returns how many are filled. */
 size_t output_list_opts(struct opt *rows, size_t offset);
+/*
+ * For an option row -o FILE, whose ending chooses the renderer, of those in the row's .data (NULL:
+ * of all). dst: struct output_list
+ */
+int output_list_parse_file(const struct opt *o, const char *value, void *dst);
+/* The same of other renderers than those of renderers.c; table ends with NULL. */
+size_t output_list_opts_of(const struct renderer *const table[], struct opt *rows, size_t offset);
 /* 0 or -ENOMEM */
 int output_list_add(struct output_list *l, const struct renderer *renderer, const char *file);
 /* Adds an output of another list, with its place. 0 or -ENOMEM, explained. */

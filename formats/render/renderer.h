@@ -10,6 +10,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -59,7 +60,10 @@ struct renderer {
 	const char *name;		/* the option --NAME */
 	/* ".svg", ".folded .collapse"; the first is that of the default file. */
 	const char *suffixes;
+	/* Or what the names of its files begin with: "callgrind.out"; NULL: anything. */
+	const char *prefix;
 	const char *help;		/* one line for --help */
+	bool is_packed;			/* it compresses by itself */
 	bool by_line;			/* frame_style.by_line of its tree */
 	bool of_scans;			/* shows only rows of scans, whatever else there is */
 	bool is_for_reading;		/* text for people: a terminal shows it in a pager */
@@ -82,5 +86,9 @@ struct renderer {
 
 extern const struct renderer *const renderers[];	/* ends with NULL */
 const struct renderer *renderer_find(const char *name);
-/* The renderer that has the suffix of file; NULL: none has. */
+/* The renderer that has the longest suffix of those that file ends in; NULL: none has. */
 const struct renderer *renderer_of_file(const char *file);
+/* The same of other renderers; table ends with NULL. */
+const struct renderer *renderer_of_file_in(const struct renderer *const table[], const char *file);
+/* The length of the longest suffix of the renderer that file ends in; 0: none. */
+size_t renderer_suffix_len(const struct renderer *r, const char *file);

@@ -3,12 +3,25 @@
 
 #include "formats/render/renderer.h"
 
-extern const struct renderer renderer_svg, renderer_collapse, renderer_csv, renderer_json,
-	renderer_text, renderer_waits, renderer_waits_json;
+/* One line each: additions merge cleanly. */
+extern const struct renderer renderer_svg;
+extern const struct renderer renderer_collapse;
+extern const struct renderer renderer_csv;
+extern const struct renderer renderer_json;
+extern const struct renderer renderer_text;
+extern const struct renderer renderer_waits;
+extern const struct renderer renderer_waits_json;
 
+/* In the order of --help. */
 const struct renderer *const renderers[] = {
-	&renderer_svg,	&renderer_collapse, &renderer_csv,	  &renderer_json,
-	&renderer_text, &renderer_waits,    &renderer_waits_json, NULL,
+	&renderer_svg,
+	&renderer_text,
+	&renderer_waits,
+	&renderer_waits_json,
+	&renderer_collapse,
+	&renderer_json,
+	&renderer_csv,
+	NULL,
 };
 
 const struct renderer *renderer_find(const char *name)
@@ -20,30 +33,52 @@ const struct renderer *renderer_find(const char *name)
 	return NULL;
 }
 
-/* True if word is among words, which are separated by spaces. */
-static bool has_word(const char *words, const char *word)
+size_t renderer_suffix_len(const struct renderer *r, const char *file)
 {
-	size_t len = strlen(word);
+	size_t len = strlen(file), longest = 0;
 
-	for (const char *p = words; *p; p += strspn(p, " ")) {
+	for (const char *p = r->suffixes; *p; p += strspn(p, " ")) {
 		size_t n = strcspn(p, " ");
 
-		if (n == len && !strncmp(p, word, n))
-			return true;
+		if (n < len && n > longest && !memcmp(file + len - n, p, n) &&
+		    file[len - n - 1] != '/')
+			longest = n;
 		p += n;
 	}
-	return false;
+	return longest;
+}
+
+/* A renderer whose files have names that begin as this one does; NULL: there is none. */
+static const struct renderer *renderer_of_beginning(const struct renderer *const table[],
+						    const char *file)
+{
+	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+
+	for (size_t i = 0; table[i]; i++) {
+		const char *prefix = table[i]->prefix;
+
+		if (prefix && !strncmp(name, prefix, strlen(prefix)))
+			return table[i];
+	}
+	return NULL;
 }
 
 const struct renderer *renderer_of_file(const char *file)
 {
-	const char *slash = strrchr(file, '/'), *dot = strrchr(file, '.');
+	return renderer_of_file_in(renderers, file);
+}
 
-	if (!dot || dot == file || (slash && dot <= slash + 1))
-		return NULL;
-	for (size_t i = 0; renderers[i]; i++) {
-		if (has_word(renderers[i]->suffixes, dot))
-			return renderers[i];
+const struct renderer *renderer_of_file_in(const struct renderer *const table[], const char *file)
+{
+	const struct renderer *found = NULL;
+	size_t longest = 0;
+
+	for (size_t i = 0; table[i]; i++) {
+		size_t len = renderer_suffix_len(table[i], file);
+
+		if (len > longest)
+			found = table[i];
+		longest = len > longest ? len : longest;
 	}
-	return NULL;
+	return found ? found : renderer_of_beginning(table, file);
 }

@@ -32,6 +32,10 @@ _Static_assert(!offsetof(struct report_args, show), "report_options.h");
 
 /* What report has beside the options of report_options.h. */
 static const struct opt report_opts[] = {
+	{ 'o', "output", "FILE",
+	  "write this file; its ending says what: .svg, .txt, .csv, .folded, .json, ...",
+	  output_list_parse_file, AT(outputs), NULL, "Reports (without FILE: standard output)",
+	  NULL },
 	{ 'r', "reverse-stack", NULL, "CSV: outermost frame first", opt_flag,
 	  AT(show.render.reverse_stack), NULL, "Looks", NULL },
 	{ 0, "wait-columns", NULL,

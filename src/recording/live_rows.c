@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "formats/render/output_list.h"
+#include "formats/render/packed_output.h"
 #include "formats/render/renderer.h"
 #include "src/base/fail.h"
 #include "src/output/output_files.h"
@@ -70,7 +71,7 @@ int live_rows_open(const struct output_list *outputs, struct live_rows **lp)
 	if (err)
 		fail(err, "reports");
 	for (size_t i = 0; i < outputs->nr && !err && l->nr < OUTPUT_OPTS_MAX; i++)
-		if (outputs->v[i].renderer->rows)
+		if (outputs->v[i].renderer->rows && !packed_output_is(outputs->v[i].file))
 			err = open_output(&l->v[l->nr++], &outputs->v[i], outputs->files);
 	if (err || !l->nr)
 		live_rows_close(l);

@@ -2,7 +2,8 @@
 /*
  * Outputs that are written while the recording runs: a row is written as soon as its scan is over
  * and its names are known (src/profile/live_scans.h). The bytes are the same as in a report of the
- * trace. Only outputs whose renderer can write row by row (renderer.rows) are written this way.
+ * trace. Only outputs whose renderer can write row by row (renderer.rows) are written this way, and
+ * which are not compressed: those are written at the end.
  *
  *	live_rows_open(&outputs, &l)			outputs are placed; l: NULL without any
  *	record_tee_add(&tee, live_rows_consumer(l))	gives it the records of the trace

@@ -230,8 +230,8 @@ static int take_picture_name(struct record_args *a)
 
 	if (!r)
 		return 0;
-	if (asprintf(&a->trace_name, "%.*s.pbz", (int)(strrchr(a->output, '.') - a->output),
-		     a->output) < 0)
+	if (asprintf(&a->trace_name, "%.*s.pbz",
+		     (int)(strlen(a->output) - renderer_suffix_len(r, a->output)), a->output) < 0)
 		return fail(-ENOMEM, "-o %s", a->output);
 	if (output_list_add(&a->outputs, r, a->output))
 		return -ENOMEM;

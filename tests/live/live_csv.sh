@@ -34,6 +34,11 @@ background late
 same "programs that begin under way" -a -F 10 -i 25
 finish "$PID"
 
+# A compressed file is written at the end, whole.
+run_limited snapshot -p "$crowd" -F 2 -i 2 -o packed.pbz --csv=packed.csv.zst
+csv packed.pbz >report.csv
+check "the compressed file is the report" cmp <(zstd -dc packed.csv.zst) report.csv
+
 # --- rows are there while it records
 lines() { [ "$(wc -l <grows.csv)" -ge "$1" ]; }
 run_limited snapshot -p "$crowd" -F 2 -i 8 -o grows.pbz --csv=grows.csv &
