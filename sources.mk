@@ -86,6 +86,8 @@ REPORT_SRCS := \
 	src/profile/trace_summary.c \
 	src/profile/tree_builder.c \
 	src/profile/view.c \
+	src/profile/wait_edges.c \
+	src/profile/wait_function.c \
 	src/profile/wait_graph.c \
 	src/profile/wait_place.c \
 	src/profile/wall_clock.c \

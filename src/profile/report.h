@@ -77,9 +77,12 @@ int report_samples(struct report *rep, report_sample_fn fn, void *ctx);
 /* Gives fn the rows of snapshots that pass the filters, whichever event is shown. */
 int report_scan_rows(struct report *rep, report_sample_fn fn, void *ctx);
 
-/* The same, but of REPEATs only those rows that are of this scan of this segment. */
-int report_rows_of(struct report *rep, uint32_t segment, uint32_t scan, report_sample_fn fn,
-		   void *ctx);
+/*
+ * The same, but of REPEATs only those rows that are of this scan of this segment. unfiltered: rows
+ * that do not pass, too.
+ */
+int report_rows_of(struct report *rep, uint32_t segment, uint32_t scan, bool unfiltered,
+		   report_sample_fn fn, void *ctx);
 
 /*
  * The same samples, for those who count them. Rows that a REPEAT stands for come later than others,

@@ -236,11 +236,12 @@ int report_scan_rows(struct report *rep, report_sample_fn fn, void *ctx)
 		&(struct giving){ .rep = rep, .scan_rows = true, .fn = fn, .ctx = ctx });
 }
 
-int report_rows_of(struct report *rep, uint32_t segment, uint32_t scan, report_sample_fn fn,
-		   void *ctx)
+int report_rows_of(struct report *rep, uint32_t segment, uint32_t scan, bool unfiltered,
+		   report_sample_fn fn, void *ctx)
 {
 	return give_all(&(struct giving){ .rep = rep, .scan_rows = true, .fn = fn,
-					  .segment = segment, .scan = scan, .ctx = ctx });
+					  .unfiltered = unfiltered, .segment = segment,
+					  .scan = scan, .ctx = ctx });
 }
 
 int report_counted(struct report *rep, const struct report_counting *c, void *ctx)

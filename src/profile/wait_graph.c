@@ -131,7 +131,23 @@ static int on_row(void *ctx, const struct report_sample *s)
 	return put_row(g, &row);
 }
 
-/* The first pass finds the scan, and the second one keeps its rows, but none of earlier scans. */
+static int on_passing_row(void *ctx, const struct report_sample *s)
+{
+	struct wait_graph *g = ctx;
+	uint32_t at;
+
+	if (!s->thread || s->segment != g->segment || s->rec->scan != g->scan)
+		return 0;
+	at = find_row(g, s->thread->tid);
+	if (at != IX_NONE)
+		g->rows[at].passes = true;
+	return 0;
+}
+
+/*
+ * The first pass finds the scan, the second one keeps its rows, but none of earlier scans, and the
+ * third one finds out which of them pass the filters, if there are any.
+ */
 int wait_graph_read(struct report *rep, uint32_t scan, struct wait_graph *g)
 {
 	static const struct report_counting all_scans = {
@@ -142,7 +158,14 @@ int wait_graph_read(struct report *rep, uint32_t scan, struct wait_graph *g)
 
 	memset(g, 0, sizeof(*g));
 	err = report_counted(rep, &all_scans, &search);
-	return err || !g->scan ? err : report_rows_of(rep, g->segment, g->scan, on_row, g);
+	if (err || !g->scan)
+		return err;
+	err = report_rows_of(rep, g->segment, g->scan, true, on_row, g);
+	if (err || (report_query(rep) && query_has_filter(report_query(rep))))
+		return err ?: report_rows_of(rep, g->segment, g->scan, false, on_passing_row, g);
+	for (size_t i = 0; i < g->nr; i++)
+		g->rows[i].passes = true;
+	return 0;
 }
 
 /* ---- edges ---- */
@@ -310,6 +333,38 @@ void wait_sort(const struct wait_graph *g, uint32_t *rows, size_t nr)
 		qsort_r(rows, nr, sizeof(*rows), by_wait, (void *)g);
 }
 
+static void show_ring(struct wait_graph *g, uint32_t first)
+{
+	bool shown = false;
+	uint32_t i = first;
+
+	do {
+		shown |= g->rows[i].passes;
+		i = g->rows[i].owner;
+	} while (i != first);
+	do {
+		g->rows[i].shown |= shown;
+		i = g->rows[i].owner;
+	} while (i != first);
+}
+
+static void find_shown(struct wait_graph *g)
+{
+	for (uint32_t i = 0; i < g->nr; i++)
+		g->rows[i].shown = g->rows[i].passes;
+	for (uint32_t i = 0; i < g->nr; i++) {
+		struct wait_row *row = &g->rows[i];
+		uint32_t other = row->owner != WAIT_NONE ? row->owner : row->peer;
+
+		if (other == WAIT_NONE)
+			continue;
+		row->shown |= g->rows[other].passes;
+		g->rows[other].shown |= row->passes;
+	}
+	for (size_t i = 0; i < g->nr_rings; i++)
+		show_ring(g, g->rings[i].first);
+}
+
 /* order is overwritten. */
 static void link_waiters(struct wait_graph *g, uint32_t *order)
 {
@@ -378,6 +433,7 @@ int wait_graph_link(struct wait_graph *g)
 			if (g->rows[order[nr]].owner != WAIT_NONE)
 				g->rows[order[nr]].head = g->rows[g->rows[order[nr]].owner].head;
 		link_waiters(g, order);
+		find_shown(g);
 	} else {
 		err = -ENOMEM;
 	}

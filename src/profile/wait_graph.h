@@ -35,6 +35,9 @@ struct wait_row {
 	uint32_t tid, tgid;		/* 0 unknown */
 	uint64_t real_ns;
 	bool absent;			/* it is waited for, but the scan has no row of it */
+	bool passes;			/* the filters */
+	/* Set by wait_graph_link(): it passes, or is an end of an edge whose other end passes. */
+	bool shown;
 	/* Set by wait_graph_link(): */
 	uint32_t owner;			/* row that it waits for; WAIT_NONE: it does not wait */
 	/* Row of a thread of the process that it waits for; WAIT_NONE: it waits for no process. */
@@ -66,7 +69,10 @@ struct wait_graph {
 	uint32_t segment, scan;		/* of the rows; scan 0: the trace has none */
 };
 
-/* 0 or an error, silently. */
+/*
+ * 0 or an error, silently. All rows of the scan are read, because a thread that passes the filters
+ * may wait for one that does not.
+ */
 int wait_graph_read(struct report *rep, uint32_t scan, struct wait_graph *g);
 int wait_graph_link(struct wait_graph *g);
 void wait_graph_release(struct wait_graph *g);

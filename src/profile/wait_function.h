@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The function of a program in which a thread waits, and what kind of lock it waits for.
+ *
+ * The innermost functions of a thread that waits are those of libraries: pthread_mutex_lock() for
+ * any mutex. The first function outside of them tells more. In a program with a runtime (Java, Go,
+ * Python, PostgreSQL) the kernel sees one futex behind many locks, and does not know who holds
+ * them; but the functions of the runtime say which kind of lock it is, and for each kind there is
+ * a tool that knows the holder.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/model/definition_store.h"
+
+enum lock_class {
+	LOCK_HELD,			/* another thread has it, and must let go of it */
+	LOCK_MAYBE,			/* the same functions wait for locks and for work */
+	LOCK_IDLE,			/* mostly waits for work */
+};
+
+struct lock_kind {
+	const char *function;		/* pattern: "name", or "prefix*" */
+	const char *what;		/* "Java monitor" */
+	const char *ask;		/* who knows its holder; PID stands for the process; "" */
+	enum lock_class class;
+};
+
+struct wait_function {
+	const char *name;		/* "": no function is known; lives in the store or in buf */
+	size_t len;
+	const struct lock_kind *lock;	/* NULL: none that is known */
+	char buf[FRAME_TEXT_MAX];
+};
+
+/* Of the user stack whose innermost node is ustack. */
+void wait_function_of(const struct definition_store *t, uint32_t ustack, struct wait_function *f);
