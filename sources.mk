@@ -58,6 +58,8 @@ REPORT_SRCS := \
 	src/profile/answer.c \
 	src/profile/answer_text.c \
 	src/profile/cpu_check.c \
+	src/profile/diff_merge.c \
+	src/profile/diff_stats.c \
 	src/profile/fold.c \
 	src/profile/fold_roots.c \
 	src/profile/fold_stacks.c \
@@ -68,6 +70,7 @@ REPORT_SRCS := \
 	src/profile/no_match.c \
 	src/profile/name_match.c \
 	src/profile/profile.c \
+	src/profile/profile_delta.c \
 	src/profile/query.c \
 	src/profile/quiet_threads.c \
 	src/profile/report.c \

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/intern.h"
+#include "src/profile/profile_delta.h"
 #include "src/profile/stack_health.h"
 
 void profile_free(struct profile *p)
@@ -14,6 +15,7 @@ void profile_free(struct profile *p)
 	if (p->health)
 		stack_health_release(p->health);
 	free(p->health);
+	profile_delta_free(p->deltas);
 	free(p->levels);
 	free(p->nodes);
 	intern_free(p->names);

@@ -88,6 +88,7 @@ struct profile_facts {
 	const char *warning;		/* one line about losses and damage; "": there are none */
 };
 
+struct profile_delta;
 struct stack_health;
 
 struct profile {
@@ -96,11 +97,12 @@ struct profile {
 	struct intern *names;
 	struct profile_facts facts;
 	struct stack_health *health;	/* of the samples in it; NULL: not known */
+	struct profile_delta *deltas;	/* of two recordings: profile_delta.h; NULL: it is of one */
 	/* By node: how often it is in one stack at most, where recursion was folded; NULL: not. */
 	uint32_t *levels;
 };
 
-/* NULL is fine. The strings of facts are in names. Frees health and levels, too. */
+/* NULL is fine. The strings of facts are in names. Frees health, deltas and levels, too. */
 void profile_free(struct profile *p);
 
 const char *profile_name(const struct profile *p, uint32_t name);
