@@ -58,8 +58,11 @@ REPORT_SRCS := \
 	src/profile/answer.c \
 	src/profile/answer_text.c \
 	src/profile/cpu_check.c \
+	src/profile/diff.c \
 	src/profile/diff_merge.c \
+	src/profile/diff_side.c \
 	src/profile/diff_stats.c \
+	src/profile/diff_tests.c \
 	src/profile/fold.c \
 	src/profile/fold_roots.c \
 	src/profile/fold_stacks.c \

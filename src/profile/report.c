@@ -423,6 +423,23 @@ uint64_t report_real_ns(const struct report *rep, uint32_t segment, uint64_t mon
 					  : mono_ns;
 }
 
+void report_span(const struct report *rep, uint32_t segment, struct time_window *span)
+{
+	const struct segment *s = segment < rep->nr_segments ? &rep->segments[segment] : NULL;
+
+	*span = (struct time_window){ 0, 0 };
+	if (!s || !s->has_begin)
+		return;
+	span->from_ns = wall_clock_real(&s->clock, s->begin_ns);
+	span->to_ns = wall_clock_real(&s->clock, s->end_ns);
+	if (rep->query && span->from_ns < rep->window.from_ns)
+		span->from_ns = rep->window.from_ns;
+	if (rep->query && span->to_ns > rep->window.to_ns)
+		span->to_ns = rep->window.to_ns;
+	if (span->to_ns < span->from_ns)
+		span->to_ns = span->from_ns;
+}
+
 static const char *meta_or_empty(const struct report *rep, const char *key)
 {
 	const char *value = report_meta(rep, key, NULL);

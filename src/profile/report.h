@@ -186,5 +186,11 @@ void report_hidden(const struct report *rep, uint64_t *threads, uint64_t *rows);
 /* When the recording began, CLOCK_MONOTONIC, as far as known; 0: unknown. */
 uint64_t report_begin_ns(const struct report *rep, uint32_t segment);
 
+/*
+ * The time in which a segment was recorded, CLOCK_REALTIME, as far as the query lets it pass;
+ * nothing if it has neither a beginning nor samples. from_ns <= to_ns.
+ */
+void report_span(const struct report *rep, uint32_t segment, struct time_window *span);
+
 /* A CLOCK_MONOTONIC time of a segment as CLOCK_REALTIME. */
 uint64_t report_real_ns(const struct report *rep, uint32_t segment, uint64_t mono_ns);
