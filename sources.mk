@@ -102,6 +102,7 @@ REPORT_SRCS := \
 	formats/render/columns.c \
 	formats/render/csv.c \
 	formats/render/escape.c \
+	formats/render/frame_marks.c \
 	formats/render/function_list.c \
 	formats/render/gzip_stream.c \
 	formats/render/json.c \

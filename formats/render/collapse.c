@@ -10,6 +10,9 @@
  * function of the same name). So the tree is built once more, from labels. Its lines are sorted
  * without writing them into memory, because the lines of a deep tree would fill it.
  *
+ * Of two recordings that are compared, a line has two COUNTs: before, which is scaled as the
+ * profile_delta says, and after. So difffolded.pl writes it, and flamegraph.pl and inferno read it.
+ *
  * Below one parent each child is up to two items: the line that ends with its label, "b 12", and
  * all lines that go on behind it, "b;". Where one of these strings comes in the alphabet depends on
  * labels alone, so they are ranked once, and siblings are sorted by rank. Only where "b " begins
@@ -23,23 +26,23 @@
 #include <string.h>
 
 #include "formats/render/escape.h"
+#include "formats/render/frame_marks.h"
 #include "formats/render/renderer.h"
 #include "src/base/array.h"
 #include "src/base/intern.h"
+#include "src/profile/profile_delta.h"
 #include "src/profile/tree_builder.h"
 
 extern const struct renderer renderer_collapse;
 
-/* Labels that differ in what is appended to the name. */
-enum label_kind { LABEL_PLAIN, LABEL_KERNEL, LABEL_INLINED, KINDS };
-
 struct labels {
 	struct tree_builder tree;	/* of labels; its weights are the COUNTs */
-	uint32_t *of_name[KINDS];	/* by name: its label plus 1 */
+	uint32_t *of_name[FRAME_MARKS];	/* by name: its label with this mark plus 1 */
 	FILE *out;			/* writes into text */
 	char *text;
 	size_t size;
-	const char *suffix[KINDS];
+	uint8_t marks;			/* frame_marks.h */
+	const char *kernel_suffix;
 };
 
 static int labels_open(struct labels *l, const struct render_opts *opts)
@@ -47,9 +50,9 @@ static int labels_open(struct labels *l, const struct render_opts *opts)
 	int err;
 
 	memset(l, 0, sizeof(*l));
-	l->suffix[LABEL_PLAIN] = "";
-	l->suffix[LABEL_KERNEL] = opts->kernel_suffix ? opts->kernel_suffix : "_[k]";
-	l->suffix[LABEL_INLINED] = INLINED_SUFFIX;
+	l->marks = opts->marks;
+	l->kernel_suffix = opts->kernel_suffix ? opts->kernel_suffix
+					       : frame_mark_text(MARK_KERNEL);
 	err = tree_builder_init(&l->tree);
 	l->tree.max_depth = UINT16_MAX;		/* the labelled tree was limited in depth already */
 	l->tree.max_nodes = UINT32_MAX / 4;
@@ -61,17 +64,19 @@ static void labels_close(struct labels *l)
 {
 	if (l->out)
 		fclose(l->out);
-	for (int i = 0; i < KINDS; i++)
+	for (int i = 0; i < FRAME_MARKS; i++)
 		free(l->of_name[i]);
 	free(l->text);
 	tree_builder_release(&l->tree);
 }
 
-static uint32_t make_label(struct labels *l, const char *name, size_t len, enum label_kind kind)
+static uint32_t make_label(struct labels *l, const char *name, size_t len, enum frame_mark mark)
 {
+	const char *suffix = mark == MARK_KERNEL ? l->kernel_suffix : frame_mark_text(mark);
+
 	rewind(l->out);
 	escape_folded(l->out, name, len);
-	escape_folded(l->out, l->suffix[kind], strlen(l->suffix[kind]));
+	escape_folded(l->out, suffix, strlen(suffix));
 	len = (size_t)ftello(l->out);
 	if (fflush(l->out))
 		l->tree.failed = true;
@@ -80,23 +85,35 @@ static uint32_t make_label(struct labels *l, const char *name, size_t len, enum 
 
 static uint32_t label_of(struct labels *l, const struct profile *p, const struct node *n)
 {
-	enum label_kind kind = n->kind == FRAME_KERNEL || n->kind == FRAME_BPF ? LABEL_KERNEL
-			       : n->flags & NODE_INLINED			? LABEL_INLINED
-										: LABEL_PLAIN;
-	uint32_t *known = &l->of_name[kind][n->name];
+	enum frame_mark mark = frame_mark(n, l->marks);
+	uint32_t *known = &l->of_name[mark][n->name];
 	size_t len;
 	const char *name = intern_get(p->names, n->name, &len);
 
 	if (!*known)
-		*known = make_label(l, name, len, kind) + 1;
+		*known = make_label(l, name, len, mark) + 1;
 	return *known - 1;
 }
 
-static uint64_t count_of(const struct profile *p, const struct node *n)
+static uint64_t count_of(const struct profile *p, uint64_t weight, uint64_t samples)
 {
 	if (strcmp(p->facts.unit, "ns"))
-		return n->self;
-	return p->facts.period ? n->self / p->facts.period : n->self_samples;
+		return weight;
+	return p->facts.period ? weight / p->facts.period : samples;
+}
+
+/* In the tree of labels the weight is a COUNT, and the number of samples is the one before. */
+static void add_counts(struct labels *l, const struct profile *p, size_t node, uint32_t place)
+{
+	const struct node *n = &p->nodes[node];
+	const struct node_delta *d = p->deltas ? &p->deltas->nodes[node] : NULL;
+
+	if (d)
+		tree_builder_add(&l->tree, place,
+				 count_of(p, d->after_self, d->after_self_samples),
+				 count_of(p, d->before_self, d->before_self_samples));
+	else
+		tree_builder_add(&l->tree, place, count_of(p, n->self, n->self_samples), 0);
 }
 
 /* Nodes come after their parents, so the parent's place in the new tree is known. */
@@ -104,7 +121,7 @@ static struct profile *label_tree(struct labels *l, const struct profile *p)
 {
 	uint32_t *place = calloc(p->nr_nodes, sizeof(*place));
 
-	for (int i = 0; i < KINDS; i++) {
+	for (int i = 0; i < FRAME_MARKS; i++) {
 		l->of_name[i] = calloc(intern_count(p->names), sizeof(*l->of_name[i]));
 		l->tree.failed |= !l->of_name[i];
 	}
@@ -117,7 +134,7 @@ static struct profile *label_tree(struct labels *l, const struct profile *p)
 		struct node key = { .name = label_of(l, p, n) };
 
 		place[i] = tree_builder_child(&l->tree, place[n->parent], &key);
-		tree_builder_add(&l->tree, place[i], count_of(p, n), n->self_samples);
+		add_counts(l, p, i, place[i]);
 	}
 	free(place);
 	return tree_builder_take(&l->tree);
@@ -143,6 +160,7 @@ struct writing {
 	size_t nr, cap;
 	uint32_t *path;			/* by depth: nodes down to the current one */
 	size_t cap_path;
+	bool is_pair;			/* two COUNTs */
 };
 
 static const char *item_text(const struct writing *w, uint32_t id, size_t *len)
@@ -222,20 +240,31 @@ static int rank_items(struct writing *w)
 	return err;
 }
 
+#define COUNTS_MAX 48
+
+static void counts_text(const struct writing *w, const struct node *n, char buf[COUNTS_MAX])
+{
+	if (w->is_pair)
+		snprintf(buf, COUNTS_MAX, "%" PRIu64 " %" PRIu64, n->self_samples, n->self);
+	else
+		snprintf(buf, COUNTS_MAX, "%" PRIu64, n->self);
+}
+
 /* Compares what follows "label " in the line of a with what follows it in the string of b. */
 static int compare_behind(const struct writing *w, const struct item *a, const struct item *b)
 {
 	const struct node *line = &w->p->nodes[a->node], *other = &w->p->nodes[b->node];
-	char mine[24], theirs[64];
+	char mine[COUNTS_MAX], theirs[2 * COUNTS_MAX];
 	size_t len;
 
 	intern_get(w->p->names, line->name, &len);
-	snprintf(mine, sizeof(mine), "%" PRIu64, line->self);
+	counts_text(w, line, mine);
 	/* Digits differ from any string within their own length. */
-	snprintf(theirs, sizeof(theirs), "%.24s%s", profile_name(w->p, other->name) + len + 1,
+	snprintf(theirs, sizeof(theirs), "%.*s%s", COUNTS_MAX - 2,
+		 profile_name(w->p, other->name) + len + 1,
 		 b->is_line ? " " : ";");
 	if (b->is_line)
-		snprintf(theirs + strlen(theirs), 24, "%" PRIu64, other->self);
+		counts_text(w, other, theirs + strlen(theirs));
 	return strcmp(mine, theirs);
 }
 
@@ -275,7 +304,7 @@ static int push_children(struct writing *w, uint32_t up)
 
 	for (uint32_t n = w->p->nodes[up].first_child; n != NODE_NONE && !err;
 	     n = w->p->nodes[n].next_sibling) {
-		if (w->p->nodes[n].self)
+		if (w->p->nodes[n].self || w->p->nodes[n].self_samples)
 			err = push_item(w, n, true);
 		if (!err && w->p->nodes[n].first_child != NODE_NONE)
 			err = push_item(w, n, false);
@@ -294,16 +323,19 @@ static int push_children(struct writing *w, uint32_t up)
 
 static void put_line(const struct writing *w, const struct node *leaf)
 {
+	char counts[COUNTS_MAX];
+
 	for (uint32_t depth = 1; depth <= leaf->depth; depth++) {
 		fputs_unlocked(profile_name(w->p, w->p->nodes[w->path[depth]].name), w->out);
 		putc_unlocked(depth < leaf->depth ? ';' : ' ', w->out);
 	}
-	fprintf(w->out, "%" PRIu64 "\n", leaf->self);
+	counts_text(w, leaf, counts);
+	fprintf(w->out, "%s\n", counts);
 }
 
-static int write_lines(const struct profile *p, FILE *out)
+static int write_lines(const struct profile *p, bool is_pair, FILE *out)
 {
-	struct writing w = { .p = p, .out = out };
+	struct writing w = { .p = p, .out = out, .is_pair = is_pair };
 	int err = rank_items(&w);
 
 	if (!err)
@@ -339,7 +371,7 @@ static int collapse_render(const struct profile *prof, const struct render_opts 
 
 	if (!err) {
 		tree = label_tree(&l, prof);
-		err = tree ? write_lines(tree, out) : -ENOMEM;
+		err = tree ? write_lines(tree, prof->deltas, out) : -ENOMEM;
 	}
 	profile_free(tree);
 	labels_close(&l);

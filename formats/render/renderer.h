@@ -34,6 +34,7 @@ struct render_opts {
 	const char *title;		/* NULL: made from the facts of the profile */
 	/* Text formats append it to names of the kernel: "_[k]"; "": nothing. */
 	const char *kernel_suffix;
+	uint8_t marks;			/* folded stacks: frame_marks.h */
 	struct frame_style style;
 	bool reverse_stack;		/* CSV: outermost frame first */
 	bool quiet;			/* CSV: no header */

@@ -62,6 +62,14 @@ static void put_states(const struct completion *c)
 		offer_text(c, task_state_name(s));
 }
 
+static void put_marks(const struct completion *c)
+{
+	static const char *const words[] = { "kernel", "inline", "jit", "all", "none" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		offer_text(c, words[i]);
+}
+
 /*
  * Offers a task whose number begins with the word; or one whose name begins with it, as in -p
  * fire<Tab>, where the number then replaces the name.
@@ -152,6 +160,7 @@ static const struct {
 	{ "EVENT", put_events, false },
 	{ "STATES", put_states, true },
 	{ "LEVELS", put_levels, true },
+	{ "MARKS", put_marks, true },
 };
 
 static struct completion split(const char *word, bool is_list)

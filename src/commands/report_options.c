@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "formats/render/frame_marks.h"
 #include "src/base/fail.h"
 
 #define AT(field) offsetof(struct report_options, field)
@@ -110,6 +111,10 @@ static const struct opt rows[] = {
 	{ 0, "kernel-suffix", "TEXT",
 	  "what marks kernel functions in text and folded stacks (default _[k])", opt_string,
 	  AT(render.kernel_suffix), NULL, NULL, NULL },
+	{ 0, "marks", "MARKS",
+	  "folded stacks: which names are marked, some of kernel _[k], inline _[i] and jit _[j], "
+	  "or all or none (default kernel,inline)",
+	  frame_marks_parse, AT(render.marks), NULL, NULL, NULL },
 	{ 0, "top", "N", "text: list N functions (default 15)", opt_u32, AT(render.top), NULL, NULL,
 	  NULL },
 	{ 0, "min-percent", "P",

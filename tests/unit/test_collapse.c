@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +7,10 @@
 
 #include <cmocka.h>
 
+#include "formats/render/frame_marks.h"
+#include "src/base/opt.h"
 #include "tests/unit/fixture_report.h"
+#include "tests/unit/stderr_text.h"
 #include "tests/unit/tree.h"
 
 extern const struct renderer renderer_collapse;
@@ -58,6 +62,43 @@ static void marks_kernel_frames_as_told(void **state)
 	(void)state;
 	CHECK(&none, "a;read 1\n", "a;read_[k] 1");
 	CHECK(&other, "a;read_k 1\n", "a;read_[k] 1");
+}
+
+static struct render_opts marked(const char *marks)
+{
+	const struct opt row = { .name = "marks" };
+	struct render_opts opts = { .deep = true };
+
+	assert_int_equal(frame_marks_parse(&row, marks, &opts.marks), 0);
+	return opts;
+}
+
+static void marks_what_is_asked_for(void **state)
+{
+	const struct render_opts none = marked("none"), jit = marked("jit"), all = marked("all"),
+				 two = marked("kernel,jit");
+
+	(void)state;
+	CHECK(&plain, "main;js;f_[i];read_[k] 1\n", "main;js_[j];f_[i];read_[k] 1");
+	CHECK(&none, "main;js;f;read 1\n", "main;js_[j];f_[i];read_[k] 1");
+	CHECK(&jit, "main;js_[j];f;read 1\n", "main;js_[j];f_[i];read_[k] 1");
+	CHECK(&all, "main;js_[j];f_[i];read_[k] 1\n", "main;js_[j];f_[i];read_[k] 1");
+	CHECK(&two, "main;js_[j];f;read_[k] 1\n", "main;js_[j];f_[i];read_[k] 1");
+}
+
+static void unknown_marks_are_refused(void **state)
+{
+	static const char *const wrong[] = { "", "kernel,", "kernels", ",jit" };
+	const struct opt row = { .name = "marks" };
+	uint8_t marks = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		stderr_begin();
+		assert_int_equal(frame_marks_parse(&row, wrong[i], &marks), -EINVAL);
+		assert_non_null(strstr(stderr_end(), "Try: some of kernel,inline,jit"));
+	}
+	assert_int_equal(marks, 0);
 }
 
 static void sorts_as_sort_does(void **state)
@@ -174,6 +215,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(writes_a_line_per_stack),
 		cmocka_unit_test(marks_kernel_frames_as_told),
+		cmocka_unit_test(marks_what_is_asked_for),
+		cmocka_unit_test(unknown_marks_are_refused),
 		cmocka_unit_test(sorts_as_sort_does),
 		cmocka_unit_test(merges_what_reads_the_same),
 		cmocka_unit_test(writes_nothing_for_nothing),
