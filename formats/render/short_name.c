@@ -62,13 +62,14 @@ static size_t qualifiers_at(const char *s, size_t len)
 
 /*
  * Length of the parameters "(...) const" at s[at], or NOT_CLOSED; 0: there are none. They stand
- * right behind a name, so that "(anonymous namespace)" and "decltype (x)" are none.
+ * right behind a name, so that "(anonymous namespace)", "decltype (x)" and "main.(*T).Get" have
+ * none.
  */
 static size_t parameters_at(const char *s, size_t at, size_t len)
 {
 	size_t n;
 
-	if (s[at] != '(' || !at || strchr(": ", s[at - 1]) || ends_in(s, at, "operator"))
+	if (s[at] != '(' || !at || strchr(": .", s[at - 1]) || ends_in(s, at, "operator"))
 		return 0;
 	n = closed_at(s + at, len - at, '(', ')');
 	return n == NOT_CLOSED ? n : n + qualifiers_at(s + at + n, len - at - n);
@@ -143,6 +144,111 @@ static size_t return_type(const char *s, size_t len)
 	return end;
 }
 
+/* ---- The last parts of a path ---- */
+
+static bool starts_with(const char *s, size_t len, const char *what)
+{
+	return len >= strlen(what) && !memcmp(s, what, strlen(what));
+}
+
+/* What compilers append to the name of a function: "sort.cold", "sort.constprop.0". */
+static bool is_clone(const char *s, size_t len)
+{
+	static const char *const words[] = { "cold", "part", "isra", "constprop", "llvm", "lto_" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (starts_with(s, len, words[i]))
+			return true;
+	return false;
+}
+
+/* The length of what separates two parts of a path at s[at]: "::", '.' or '/'; 0: nothing does. */
+static size_t separator_at(const char *s, size_t at, size_t len)
+{
+	size_t n = starts_with(s + at, len - at, "::") ? 2 : s[at] == '.' || s[at] == '/';
+
+	if (!n || !at || at + n >= len || (s[at] == '.' && is_clone(s + at + 1, len - at - 1)))
+		return 0;
+	return isalpha((unsigned char)s[at + n]) || strchr("_$(<{*~", s[at + n]) ? n : 0;
+}
+
+/* A part that says nothing without the one before it: "{{closure}}", "<init>", "operator()". */
+static bool needs_more(const char *s, size_t len)
+{
+	return *s == '{' || *s == '<' || starts_with(s, len, "operator");
+}
+
+#define PARTS_KEPT 8
+
+/* Where the last parts of the path s begin; 0 if it has no more. A file's path is left alone. */
+static size_t last_parts(const char *s, size_t len, unsigned parts)
+{
+	size_t starts[PARTS_KEPT] = { 0 }, deep = 0, nr = 1, n, word = 0;
+	bool is_operator = false;
+
+	for (size_t i = 0; i < len && *s != '/' && !is_operator; i++) {
+		n = deep ? 0 : separator_at(s, i, len);
+		if (n) {
+			i += n;
+			starts[nr++ % PARTS_KEPT] = i;
+		}
+		is_operator = starts_with(s + i, len - i, "operator") && (!i || !is_word(s[i - 1]));
+		word = !deep && s[i] == ' ' ? i + 1 : word;
+		deep += strchr("(<{[", s[i]) != NULL;
+		if (strchr(")>}]", s[i]) && !(i && s[i] == '>' && s[i - 1] == '-'))
+			deep -= deep > 0;
+	}
+	/* The type that an operator returns stands before the first part of its path. */
+	if (is_operator && nr <= PARTS_KEPT && starts[0] < word)
+		starts[0] = nr == 1 || word < starts[1] ? word : 0;
+	while (parts < nr && needs_more(s + starts[(nr - parts) % PARTS_KEPT],
+					len - starts[(nr - parts) % PARTS_KEPT]))
+		parts++;
+	return parts <= nr && parts < PARTS_KEPT ? starts[(nr - parts) % PARTS_KEPT] : 0;
+}
+
+/*
+ * The function in the name that an interpreter gives to it, for profilers: "LazyCompile:~run
+ * a.js:1" of V8, "py::run:/srv/a.py" of Python. Returns its length, 0: s is no such name.
+ */
+static size_t script_function(const char *s, size_t len, size_t *start)
+{
+	static const struct {
+		const char *prefix, *end;
+	} forms[] = { { "LazyCompile:", " " }, { "Function:", " " }, { "JS:", " " },
+		      { "py::", ":/" } };
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		size_t at = strlen(forms[i].prefix);
+		const char *end;
+
+		if (!starts_with(s, len, forms[i].prefix))
+			continue;
+		while (at < len && strchr("~*^+", s[at]))
+			at++;
+		end = memmem(s + at, len - at, forms[i].end, strlen(forms[i].end));
+		*start = at;
+		return end ? (size_t)(end - s) - at : 0;
+	}
+	return 0;
+}
+
+/* The last parts of a path in dst, whose length is n, and which was made of s. */
+static size_t keep_parts(char *dst, size_t n, const char *s, size_t len, unsigned parts)
+{
+	size_t start = 0, function = script_function(s, len, &start), kept = 0;
+
+	if (function) {
+		memcpy(dst, s + start, function);
+		return function;
+	}
+	start = last_parts(dst, n, parts);
+	for (size_t i = start; i < n; i++)
+		if (!start || dst[i] != ';')	/* of "Bank;::transfer" */
+			dst[kept++] = dst[i];
+	return kept;
+}
+
 size_t short_name(char *dst, const char *s, size_t len, unsigned form)
 {
 	size_t n = leave_out(dst, s, len, template_at), type;
@@ -154,5 +260,5 @@ size_t short_name(char *dst, const char *s, size_t len, unsigned form)
 		memmove(dst, dst + type, n - type);
 		n -= type;
 	}
-	return n;
+	return form > 2 ? keep_parts(dst, n, s, len, form == 3 ? 2 : 1) : n;
 }
