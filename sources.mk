@@ -121,6 +121,8 @@ REPORT_SRCS := \
 	formats/render/tree_choice.c \
 	formats/render/wait_list.c \
 	formats/render/wait_text.c \
+	formats/render/wait_stacks.c \
+	formats/render/wait_table.c \
 	formats/render/waits.c \
 	formats/render/zstd_stream.c \
 	formats/render/waits_json.c \

@@ -43,6 +43,8 @@ struct render_opts {
 	uint32_t top;			/* text: number of functions; 0: 15 */
 	uint32_t columns;		/* text: width of the terminal; 0: it is for a file */
 	uint32_t scan;			/* waits: of this scan; 0: of the last one */
+	bool all_waits;			/* waits: all lines, shells that wait, too */
+	bool wait_stacks;		/* waits: all, with stacks */
 	double min_percent;		/* pictures: hide frames narrower than this */
 };
 

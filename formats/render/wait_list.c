@@ -6,14 +6,14 @@
 #include <string.h>
 
 #include "formats/render/escape.h"
-#include "src/base/clock.h"
+#include "formats/render/wait_table.h"
+#include "formats/render/wait_text.h"
 #include "src/base/intern.h"
 #include "src/model/syscall_names.h"
 #include "src/model/definition_store.h"
 #include "src/profile/wait_graph.h"
 #include "src/profile/wait_place.h"
 
-#define PLACE_WIDTH 32
 #define PLACE_BYTES 1024
 
 struct entry {
@@ -82,10 +82,16 @@ static int by_size(const void *a, const void *b, void *list)
 	return by_group(&l->entries[x->first], &l->entries[y->first]);
 }
 
-/* No function of the kernel has a longer name, but a trace may say so of each thread. */
+/*
+ * No function of the kernel has a longer name, but a trace may say so of each thread. Threads of
+ * the kernel that have nothing to do are all the same.
+ */
 static uint32_t place_of(struct list *l, const struct rec_sample *rec, char buf[FRAME_TEXT_MAX])
 {
-	const char *place = wait_place(l->g->tables, rec->kstack, buf);
+	bool is_idle = rec->end == END_KTHREAD &&
+		       (rec->state == TASK_IDLE || rec->state == TASK_SLEEPING ||
+			rec->state == TASK_PARKED);
+	const char *place = is_idle ? "" : wait_place(l->g->tables, rec->kstack, buf);
 
 	return intern_bytes(l->names, place, strnlen(place, PLACE_BYTES));
 }
@@ -98,7 +104,7 @@ static int add_entries(struct list *l, const struct syscall_names *calls)
 		const struct wait_row *row = &l->g->rows[i];
 		struct entry *e = &l->entries[l->nr];
 
-		if (row->absent)
+		if (row->absent || !row->passes)
 			continue;
 		e->call = intern_str(l->names, wait_call_name(calls, &row->rec, number));
 		e->place = wait_is_off_cpu(&row->rec)
@@ -126,30 +132,52 @@ static void make_groups(struct list *l)
 	qsort_r(l->groups, l->nr_groups, sizeof(*l->groups), by_size, l);
 }
 
-static void put_group(const struct list *l, const struct group *group, FILE *out)
+static void put_group(const struct list *l, const struct group *group, struct wait_table *t)
 {
 	const struct entry *e = &l->entries[group->first];
 	const struct wait_row *row = &l->g->rows[e->row];
-	const struct rec_thread *thread =
-		definition_store_find_thread(l->g->tables, row->rec.thread);
-	size_t len, comm_len;
+	char sum[WAIT_SECONDS_MAX];
+	size_t len;
 	const char *place = intern_get(l->names, e->place, &len);
-	const char *comm = definition_store_string(l->g->tables, thread ? thread->comm : UINT32_MAX,
-						   &comm_len);
 
-	fprintf(out, "%8zu  ", group->nr);
-	if (e->ns == UINT64_MAX)
-		fprintf(out, "%14s", "-");
-	else
-		fprintf(out, "%14.3f", (double)e->ns / NSEC_PER_SEC);
-	fprintf(out, "  %-18s  ", intern_get(l->names, e->call, NULL));
-	escape_text(out, place, len);
-	fprintf(out, "%*s  %u ", len < PLACE_WIDTH ? (int)(PLACE_WIDTH - len) : 0, "", row->tid);
-	escape_text(out, comm, comm_len);
-	putc('\n', out);
+	fprintf(t->cell, "%zu", group->nr);
+	wait_table_cell(t);
+	fputs(e->ns == UINT64_MAX ? "-" : wait_seconds(e->ns, sum), t->cell);
+	wait_table_cell(t);
+	fputs(intern_get(l->names, e->call, NULL), t->cell);
+	wait_table_cell(t);
+	escape_text(t->cell, place, len);
+	wait_table_cell(t);
+	wait_put_comm(l->g->tables, row, t->cell);
+	fprintf(t->cell, " %u", row->tid);
+	wait_table_tail(t);
+	if (row->tgid != row->tid)
+		wait_put_process(l->g->tables, row, t->cell);
+	wait_table_cell(t);
 }
 
-int wait_list_put(const struct wait_graph *g, const struct syscall_names *calls, FILE *out)
+static int put_groups(const struct list *l, uint32_t columns, FILE *out)
+{
+	static const char *const names[] = {
+		"threads", "longest", "system call", "kernel function", "that thread",
+	};
+	struct wait_table t;
+	int err = wait_table_open(&t, sizeof(names) / sizeof(names[0]), 1 << 3);
+
+	for (size_t i = 0; !err && i < sizeof(names) / sizeof(names[0]); i++) {
+		fputs(names[i], t.cell);
+		wait_table_cell(&t);
+	}
+	for (size_t i = 0; !err && i < l->nr_groups; i++)
+		put_group(l, &l->groups[i], &t);
+	if (!err)
+		err = wait_table_put(&t, columns, out);
+	wait_table_close(&t);
+	return err;
+}
+
+int wait_list_put(const struct wait_graph *g, const struct syscall_names *calls, uint32_t columns,
+		  FILE *out)
 {
 	struct list l = { .g = g,
 			  .names = intern_new(),
@@ -159,10 +187,7 @@ int wait_list_put(const struct wait_graph *g, const struct syscall_names *calls,
 
 	if (!err) {
 		make_groups(&l);
-		fprintf(out, "%8s  %14s  %-18s  %-*s  %s\n", "threads", "longest, s", "system call",
-			PLACE_WIDTH, "kernel function", "that thread");
-		for (size_t i = 0; i < l.nr_groups && !ferror(out); i++)
-			put_group(&l, &l.groups[i], out);
+		err = put_groups(&l, columns, out);
 	}
 	intern_free(l.names);
 	free(l.entries);

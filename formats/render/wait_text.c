@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "src/model/record.h"
+#include "formats/render/escape.h"
+#include "src/model/definition_store.h"
 #include "src/model/syscall_names.h"
+#include "src/profile/wait_graph.h"
 
 enum direction { ANY, IN, OUT };
 
@@ -83,4 +85,60 @@ const char *wait_word(const struct syscall_names *calls, const struct rec_sample
 		return "";
 	snprintf(buf, WAIT_TEXT_MAX, formats[is], value);
 	return buf;
+}
+
+const char *wait_seconds(uint64_t ns, char buf[WAIT_SECONDS_MAX])
+{
+	uint64_t ms = ns / 1000000 + (ns % 1000000 >= 500000);
+
+	snprintf(buf, WAIT_SECONDS_MAX, "%" PRIu64 ".%03u s", ms / 1000, (unsigned)(ms % 1000));
+	return buf;
+}
+
+const char *wait_advice(const char *ask, uint32_t tgid, char buf[WAIT_TEXT_MAX])
+{
+	const char *pid = strstr(ask, "PID");
+
+	if (!pid || !tgid)
+		return ask;
+	snprintf(buf, WAIT_TEXT_MAX, "%.*s%u%s", (int)(pid - ask), ask, tgid, pid + 3);
+	return buf;
+}
+
+void wait_put_comm(const struct definition_store *t, const struct wait_row *row, FILE *out)
+{
+	const struct rec_thread *thread = definition_store_find_thread(t, row->rec.thread);
+	const char *comm;
+	size_t len;
+
+	if (row->absent) {
+		fputs("[not in this snapshot]", out);
+		return;
+	}
+	comm = definition_store_string(t, thread ? thread->comm : UINT32_MAX, &len);
+	escape_text(out, comm, len);
+}
+
+void wait_put_process(const struct definition_store *t, const struct wait_row *row, FILE *out)
+{
+	const struct rec_thread *thread = definition_store_find_thread(t, row->rec.thread);
+	const struct rec_process *p =
+		thread ? definition_store_find_process(t, thread->process) : NULL;
+	const char *comm;
+	size_t len;
+
+	if (row->absent || !row->tgid)
+		return;
+	comm = definition_store_string(t, p ? p->comm : UINT32_MAX, &len);
+	fputs(" (", out);
+	escape_text(out, comm, len);
+	fprintf(out, " %u)", row->tgid);
+}
+
+void wait_put_thread(const struct definition_store *t, const struct wait_row *row, FILE *out)
+{
+	fprintf(out, "%u ", row->tid);
+	wait_put_comm(t, row, out);
+	if (!row->absent && row->tgid && row->tgid != row->tid)
+		fprintf(out, " (process %u)", row->tgid);
 }

@@ -4,9 +4,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
+struct definition_store;
 struct rec_sample;
 struct syscall_names;
+struct wait_row;
 
 #define WAIT_TEXT_MAX 64
 
@@ -30,3 +33,18 @@ const char *wait_word(const struct syscall_names *calls, const struct rec_sample
  */
 const char *wait_object_text(const struct syscall_names *calls, const struct rec_sample *rec,
 			     char buf[WAIT_TEXT_MAX]);
+
+#define WAIT_SECONDS_MAX 32
+const char *wait_seconds(uint64_t ns, char buf[WAIT_SECONDS_MAX]);	/* "12.345 s" */
+
+/* The advice of a lock_kind, with the process's number in place of PID. */
+const char *wait_advice(const char *ask, uint32_t tgid, char buf[WAIT_TEXT_MAX]);
+
+/* "8236 t0 (process 8219)" */
+void wait_put_thread(const struct definition_store *t, const struct wait_row *row, FILE *out);
+
+/* The name of a thread, escaped; "[not in this snapshot]" if it has no row. */
+void wait_put_comm(const struct definition_store *t, const struct wait_row *row, FILE *out);
+
+/* " (server 8219)": its process. */
+void wait_put_process(const struct definition_store *t, const struct wait_row *row, FILE *out);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which thread waits for which other one in one scan of all tasks. First come deadlocks; then
- * convoys (threads that others wait for) with the stacks of the thread in front and of the one that
- * has waited longest; then threads that wait for a process of many threads or for any of several
- * processes; then all waits by system call and kernel function.
+ * Which thread waits for which other one in one scan of all tasks, a line for each edge of the
+ * graph: who waits, since when, in which function, for what, and who holds it in which function.
+ * wait_edges.h has their order. Then come all waits by system call and kernel function. Stacks are
+ * shown on demand.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,343 +14,384 @@
 #include "formats/render/escape.h"
 #include "formats/render/renderer.h"
 #include "formats/render/wait_list.h"
+#include "formats/render/wait_stacks.h"
+#include "formats/render/wait_table.h"
 #include "formats/render/wait_text.h"
 #include "src/base/clock.h"
 #include "src/base/plural.h"
 #include "src/model/definition_store.h"
 #include "src/model/syscall_names.h"
 #include "src/profile/report.h"
-#include "src/profile/stack_note.h"
+#include "src/profile/wait_edges.h"
+#include "src/profile/wait_function.h"
 #include "src/profile/wait_graph.h"
 #include "src/profile/wait_place.h"
 
-#define MAX_CONVOYS 20
-#define MAX_WAITERS 30		/* threads of a convoy or a ring that are shown */
-#define MAX_FRAMES 64		/* frames of a stack that are shown */
-#define MAX_LEVEL 20		/* indent of waiters below waiters; deeper ones stay there */
+#define MAX_RINGS 12			/* deadlocks that are shown */
+#define MAX_RING_LINES 12		/* lines of one of them */
+#define NR_CELLS 7			/* number, time, who, in, for what, held by, which is in */
 
 extern const struct renderer renderer_waits;
 
 struct waits {
 	const struct wait_graph *g;
-	const struct definition_store *tables;
+	struct wait_edges e;
+	struct wait_table t;
 	struct syscall_names *calls;
-	const char *kernel_suffix;
-	FILE *out;
+	bool all;
 };
 
-static void put_time(struct waits *w, uint64_t ns)
+/* Lines of a section that are shown. */
+static const uint32_t max_lines[EDGE_SECTIONS] = {
+	[EDGES_LOCK] = 20, [EDGES_OTHER] = 10, [EDGES_MANY] = 5, [EDGES_UNKNOWN] = 14,
+};
+
+/* ---- cells ---- */
+
+static void put_who(struct waits *w, const struct wait_row *row)
 {
-	if (ns == UINT64_MAX)
-		fputs("for an unknown time", w->out);
-	else
-		fprintf(w->out, "for %.3f s", (double)ns / NSEC_PER_SEC);
+	wait_put_comm(w->g->tables, row, w->t.cell);
+	fprintf(w->t.cell, " %u", row->tid);
+	wait_table_tail(&w->t);
+	if (row->tgid != row->tid)
+		wait_put_process(w->g->tables, row, w->t.cell);
 }
 
-static void put_comm(struct waits *w, const struct wait_row *row)
+static void put_function(struct waits *w, uint32_t row)
 {
-	const struct rec_thread *thread = definition_store_find_thread(w->tables, row->rec.thread);
-	const char *comm;
 	size_t len;
+	const char *name = wait_edges_function(&w->e, row, &len);
 
-	if (row->absent) {
-		fputs(" [not in this snapshot]", w->out);
-		return;
-	}
-	comm = definition_store_string(w->tables, thread ? thread->comm : UINT32_MAX, &len);
-	putc(' ', w->out);
-	escape_text(w->out, comm, len);
-	if (row->tgid && row->tgid != row->tid)
-		fprintf(w->out, " (process %u)", row->tgid);
+	escape_text(w->t.cell, len ? name : "-", len ? len : 1);
 }
 
-static void put_thread(struct waits *w, const struct wait_row *row)
+/* The variable says more than the address, which is another one each time the program runs. */
+static void put_futex(struct waits *w, const struct rec_sample *rec)
 {
-	fprintf(w->out, "%u", row->tid);
-	put_comm(w, row);
-}
-
-/* What the thread does: "SLEEP in futex, futex_wait"; "RUNNING". */
-static void put_activity(struct waits *w, const struct wait_row *row)
-{
-	char number[WAIT_CALL_MAX], buf[FRAME_TEXT_MAX];
-	const char *place = wait_place(w->tables, row->rec.kstack, buf);
-
-	fputs(task_state_name(row->rec.state), w->out);
-	if (row->rec.syscall)
-		fprintf(w->out, " in %s", wait_call_name(w->calls, &row->rec, number));
-	if (*place && wait_is_off_cpu(&row->rec)) {
-		fputs(", ", w->out);
-		escape_text(w->out, place, strlen(place));
-	}
-}
-
-/* What the thread waits for, and for how long it has waited. */
-static void put_wait(struct waits *w, const struct wait_row *row)
-{
-	char number[WAIT_CALL_MAX], text[WAIT_TEXT_MAX];
-	const char *call = wait_call_name(w->calls, &row->rec, number),
-		   *object = wait_object_text(w->calls, &row->rec, text);
-
-	putc(' ', w->out);
-	put_time(w, wait_row_ns(row));
-	if (!strncmp(call, "futex", 5))
-		fprintf(w->out, " at futex 0x%" PRIx64, row->rec.wait);
-	else
-		fprintf(w->out, " in %s%s%s", call, *object ? " for " : "", object);
-}
-
-/* The words between a thread that waits and the one that it waits for. */
-static const char *owner_word(const struct wait_row *row)
-{
-	uint8_t kind = row->rec.wait_kind;
-
-	if (kind == WAIT_UNKNOWN || kind == WAIT_FILE_LOCK)
-		return "held by";
-	return kind == WAIT_CHILD || kind == WAIT_VFORK ? "which is" : "other end:";
-}
-
-/* ---- stacks ---- */
-
-static void put_frames(struct waits *w, uint32_t stack, bool is_kernel)
-{
-	const struct table_node *n;
 	char buf[FRAME_TEXT_MAX];
 	struct frame_view v;
-	int lines = 0;
 
-	for (; stack && (n = definition_store_find_node(w->tables, stack)); stack = n->parent) {
-		uint32_t nr = definition_store_frame_depth(w->tables, n->frame);
-
-		if (lines + (int)nr > MAX_FRAMES) {
-			fputs("\t\t...\n", w->out);
-			return;
-		}
-		for (uint32_t i = 0; i < nr; i++, lines++) {
-			definition_store_frame_view(w->tables, n->frame, i, buf, &v);
-			fputs("\t\t", w->out);
-			escape_text(w->out, v.name, v.len);
-			if (is_kernel)
-				escape_text(w->out, w->kernel_suffix, strlen(w->kernel_suffix));
-			else if (v.inlined)
-				fputs(INLINED_SUFFIX, w->out);
-			putc('\n', w->out);
-		}
-	}
-	if (stack)
-		fputs("\t\t[missing]\n", w->out);
-}
-
-static void put_stack(struct waits *w, const struct wait_row *row)
-{
-	char buf[STACK_NOTE_MAX];
-	const char *note = row->absent ? NULL : stack_note(row->rec.end, row->rec.ustack != 0, buf);
-
-	if (row->absent)
+	fputs("futex ", w->t.cell);
+	if (!wait_variable(w->g->tables, rec, buf, &v)) {
+		fprintf(w->t.cell, "0x%" PRIx64, rec->wait);
 		return;
-	fputs("\tstack of ", w->out);
-	put_thread(w, row);
-	fputs(":\n", w->out);
-	put_frames(w, row->rec.kstack, true);
-	put_frames(w, row->rec.ustack, false);
-	if (note)
-		fprintf(w->out, "\t\t%s\n", note);
-}
-
-/* ---- rings ---- */
-
-static void put_ring(struct waits *w, const struct wait_ring *ring)
-{
-	const struct wait_row *rows = w->g->rows;
-	uint32_t i = ring->first, behind = 0;
-
-	fprintf(w->out, "%s: %u thread%s\n", wait_ring_is_sure(ring) ? "DEADLOCK" :
-		ring->stood_still ? "Possible deadlock (unless a timeout or a signal ends it)" :
-		"Perhaps a deadlock (some ran meanwhile)", ring->nr,
-		ring->nr == 1 ? " waits for itself" : "s wait for each other");
-	for (uint32_t n = 0; n < ring->nr; n++, i = rows[i].owner) {
-		behind += rows[i].nr_behind;
-		if (n >= MAX_WAITERS)
-			continue;
-		putc('\t', w->out);
-		put_thread(w, &rows[i]);
-		put_wait(w, &rows[i]);
-		fprintf(w->out, ", %s %u\n", owner_word(&rows[i]), rows[rows[i].owner].tid);
 	}
-	if (ring->nr > MAX_WAITERS)
-		fprintf(w->out, "\t... and %u more\n", ring->nr - MAX_WAITERS);
-	if (behind)
-		fprintf(w->out, "\t%u more thread%s behind them\n", behind,
-			behind == 1 ? " waits" : "s wait");
-	for (uint32_t n = 0; n < ring->nr && n < MAX_WAITERS; n++, i = rows[i].owner)
-		put_stack(w, &rows[i]);
-	putc('\n', w->out);
+	escape_text(w->t.cell, v.name, v.len);
+	if (v.has_offset)
+		fprintf(w->t.cell, "+0x%" PRIx64, v.offset);
 }
 
-/* ---- convoys ---- */
-
-/* The row after i in pre-order of the waiters below head; sets *level to its depth. */
-static uint32_t next_waiter(const struct wait_graph *g, uint32_t head, uint32_t i, uint32_t *level)
+/* What the thread waits for. */
+static void put_what(struct waits *w, const struct wait_edge *edge)
 {
-	if (g->rows[i].first_waiter != WAIT_NONE) {
-		++*level;
-		return g->rows[i].first_waiter;
-	}
-	while (i != head && g->rows[i].next_waiter == WAIT_NONE) {
-		i = g->rows[i].owner;
-		--*level;
-	}
-	return i == head ? WAIT_NONE : g->rows[i].next_waiter;
+	const struct rec_sample *rec = &w->g->rows[edge->row].rec;
+	const struct lock_kind *lock = w->e.known[edge->row].lock;
+	char number[WAIT_CALL_MAX], text[WAIT_TEXT_MAX];
+	const char *call = wait_call_name(w->calls, rec, number),
+		   *object = wait_object_text(w->calls, rec, text);
+
+	if (lock && rec->wait_kind == WAIT_UNKNOWN &&
+	    (edge->section == EDGES_UNKNOWN || lock->class == LOCK_MAYBE))
+		fputs(lock->what, w->t.cell);
+	else if (!strncmp(call, "futex", 5))
+		put_futex(w, rec);
+	else
+		fputs(*object ? object : call, w->t.cell);
 }
 
-static void put_waiters(struct waits *w, uint32_t head)
+/* What a thread does that others wait for: "RUNNING", "SLEEP in read". */
+static void put_activity(struct waits *w, const struct wait_row *row)
 {
-	uint32_t level = 0, lines = 0, i = head;
+	char number[WAIT_CALL_MAX];
 
-	while ((i = next_waiter(w->g, head, i, &level)) != WAIT_NONE && lines++ < MAX_WAITERS) {
-		for (uint32_t n = 0; n < level && n < MAX_LEVEL; n++)
-			putc('\t', w->out);
-		put_thread(w, &w->g->rows[i]);
-		put_wait(w, &w->g->rows[i]);
-		putc('\n', w->out);
-	}
-	if (i != WAIT_NONE)
-		fprintf(w->out, "\t... and %u more\n", w->g->rows[head].nr_behind - MAX_WAITERS);
+	fputs(task_state_name(row->rec.state), w->t.cell);
+	if (row->rec.syscall)
+		fprintf(w->t.cell, " in %s", wait_call_name(w->calls, &row->rec, number));
 }
 
-static void put_convoy(struct waits *w, uint32_t head)
+/* In which function the thread is, or what else is known of it if that is not known. */
+static void put_where(struct waits *w, uint32_t i)
 {
-	const struct wait_row *row = &w->g->rows[head];
+	const struct wait_row *row = &w->g->rows[i];
+	size_t len;
+	const char *name = wait_edges_function(&w->e, i, &len);
 
-	fprintf(w->out, "%u thread%s for ", row->nr_behind,
-		row->nr_behind == 1 ? " waits" : "s wait");
-	put_thread(w, row);
-	if (row->nr_direct != row->nr_behind)
-		fprintf(w->out, ", %u of them directly", row->nr_direct);
-	if (!row->absent) {
-		fputs(", itself ", w->out);
-		put_activity(w, row);
-		if (wait_is_off_cpu(&row->rec)) {
-			putc(' ', w->out);
-			put_time(w, wait_row_ns(row));
-		}
-	}
-	putc('\n', w->out);
-	put_waiters(w, head);
-	put_stack(w, row);
-	put_stack(w, &w->g->rows[row->first_waiter]);
-	putc('\n', w->out);
+	escape_text(w->t.cell, name, len);
+	if (row->absent || (len && row->owner != WAIT_NONE))
+		return;
+	if (len)
+		wait_table_tail(&w->t);
+	fputs(len ? ", " : "", w->t.cell);
+	put_activity(w, row);
 }
 
-static int put_convoys(struct waits *w)
+static void put_holder(struct waits *w, const struct wait_row *row, const struct wait_row *holder)
 {
-	uint32_t *heads;
-	size_t nr;
-	int err = wait_heads(w->g, &heads, &nr);
-
-	for (size_t i = 0; !err && i < nr && i < MAX_CONVOYS; i++)
-		put_convoy(w, heads[i]);
-	if (!err && nr > MAX_CONVOYS)
-		fprintf(w->out, "... and %zu more %s that others wait for\n\n",
-			nr - MAX_CONVOYS, plural(nr - MAX_CONVOYS, "thread", "threads"));
-	free(heads);
-	return err;
+	wait_put_comm(w->g->tables, holder, w->t.cell);
+	fprintf(w->t.cell, " %u", holder->tid);
+	wait_table_tail(&w->t);
+	if (holder->tgid != row->tgid && holder->tgid != holder->tid)
+		wait_put_process(w->g->tables, holder, w->t.cell);
 }
 
-/* ---- waits that are not followed ---- */
-
-static bool is_loose(const struct wait_row *row)
-{
-	const struct rec_sample *rec = &row->rec;
-
-	return !row->absent && row->owner == WAIT_NONE && (rec->owner || rec->holders) &&
-	       rec->wait_kind != WAIT_UNKNOWN;
-}
-
-static void put_loose(struct waits *w, const struct wait_row *row)
+/* The last two cells where the graph has no single thread. */
+static void put_process(struct waits *w, const struct wait_row *row)
 {
 	uint32_t nr = row->rec.holders;
+	FILE *out = w->t.cell;
 
-	putc('\t', w->out);
-	put_thread(w, row);
-	put_wait(w, row);
 	if (row->peer != WAIT_NONE) {
 		const struct wait_row *peer = &w->g->rows[row->peer];
 
-		fprintf(w->out, ", %s process %u", owner_word(row), row->rec.owner);
-		if (peer->tid != row->rec.owner)
-			fputs(" with", w->out);
-		else
-			put_comm(w, peer);
-		fprintf(w->out, ", %u %s\n", peer->nr_threads,
+		fprintf(out, "process %u", row->rec.owner);
+		wait_table_cell(&w->t);
+		fprintf(out, "any of its %u %s", peer->nr_threads,
 			plural(peer->nr_threads, "thread", "threads"));
 	} else if (nr == 1) {
-		fputs(", other end: held by no process\n", w->out);
+		fputs("no process", out);
+		wait_table_cell(&w->t);
 	} else if (nr == 2) {
-		fputs(", other end: held by a process outside of the PID namespace\n", w->out);
+		fputs("a process outside of the PID namespace", out);
+		wait_table_cell(&w->t);
 	} else {
-		fprintf(w->out, ", other end: held by %u processes\n", nr - 1);
+		fprintf(out, "%u processes", nr - 1);
+		wait_table_cell(&w->t);
+	}
+	wait_table_cell(&w->t);
+}
+
+static void put_unknown(struct waits *w, const struct wait_edge *edge)
+{
+	const struct lock_kind *lock = w->e.known[edge->row].lock;
+	char text[WAIT_TEXT_MAX];
+
+	fputs(lock->class == LOCK_IDLE ? "" : *lock->ask ? "unknown, ask" : "unknown", w->t.cell);
+	wait_table_cell(&w->t);
+	fputs(wait_advice(lock->ask, w->g->rows[edge->row].tgid, text), w->t.cell);
+	wait_table_cell(&w->t);
+}
+
+static void put_edge(struct waits *w, const struct wait_edge *edge)
+{
+	const struct wait_row *row = &w->g->rows[edge->row];
+	uint64_t ns = wait_row_ns(row);
+	char sum[WAIT_SECONDS_MAX];
+
+	fprintf(w->t.cell, "%u", edge->nr);
+	wait_table_cell(&w->t);
+	fputs(ns == UINT64_MAX ? "-" : wait_seconds(ns, sum), w->t.cell);
+	wait_table_cell(&w->t);
+	put_who(w, row);
+	wait_table_cell(&w->t);
+	put_function(w, edge->row);
+	wait_table_cell(&w->t);
+	put_what(w, edge);
+	wait_table_cell(&w->t);
+	if (edge->section == EDGES_UNKNOWN) {
+		put_unknown(w, edge);
+	} else if (edge->section == EDGES_MANY) {
+		put_process(w, row);
+	} else {
+		put_holder(w, row, &w->g->rows[row->owner]);
+		wait_table_cell(&w->t);
+		put_where(w, row->owner);
+		wait_table_cell(&w->t);
 	}
 }
 
-static int put_all_loose(struct waits *w)
-{
-	uint32_t *rows = malloc((w->g->nr + 1) * sizeof(*rows));
-	size_t nr = 0;
+/* ---- sections ---- */
 
-	if (!rows)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < w->g->nr; i++)
-		if (is_loose(&w->g->rows[i]))
-			rows[nr++] = i;
-	wait_sort(w->g, rows, nr);
-	if (nr)
-		fprintf(w->out, "%zu %s for one of many\n", nr,
-			plural(nr, "thread waits", "threads wait"));
-	for (size_t i = 0; i < nr && i < MAX_WAITERS; i++)
-		put_loose(w, &w->g->rows[rows[i]]);
-	if (nr > MAX_WAITERS)
-		fprintf(w->out, "\t... and %zu more\n", nr - MAX_WAITERS);
-	fputs(nr ? "\n" : "", w->out);
-	free(rows);
-	return 0;
+static void put_line(struct waits *w, const char *text)
+{
+	fputs(text, w->t.cell);
+	wait_table_text(&w->t);
 }
 
-/* ---- all of it ---- */
+static void put_columns(struct waits *w)
+{
+	static const char *const names[NR_CELLS] = {
+		"nr", "waited", "who", "in", "waits for", "held by", "which is in",
+	};
+
+	for (size_t i = 0; i < NR_CELLS; i++) {
+		fputs(names[i], w->t.cell);
+		wait_table_cell(&w->t);
+	}
+}
+
+static uint32_t threads_of(const struct wait_edge *edges, size_t nr)
+{
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		sum += edges[i].nr;
+	return sum;
+}
+
+/* The first lines of nr edges, and how many threads are in the others. */
+static void put_edges(struct waits *w, const struct wait_edge *edges, size_t nr, uint32_t max)
+{
+	size_t shown = w->all || nr <= max ? nr : max;
+	uint32_t more = threads_of(edges + shown, nr - shown);
+
+	for (size_t i = 0; i < shown; i++)
+		put_edge(w, &edges[i]);
+	if (more) {
+		fprintf(w->t.cell, "... and %u more %s in %zu %s (--all-waits shows %s)", more,
+			plural(more, "thread", "threads"), nr - shown,
+			plural(nr - shown, "line", "lines"), plural(nr - shown, "it", "them"));
+		put_line(w, "");
+	}
+	put_line(w, "");
+}
+
+/* The process that all threads of a ring are in. */
+static void put_ring_process(struct waits *w, const struct wait_ring *ring)
+{
+	const struct wait_row *rows = w->g->rows;
+	uint32_t i = ring->first;
+
+	for (uint32_t n = 0; n < ring->nr; n++, i = rows[i].owner)
+		if (rows[i].tgid != rows[ring->first].tgid || rows[i].absent)
+			return;
+	wait_put_process(w->g->tables, &rows[i], w->t.cell);
+}
+
+static void put_ring(struct waits *w, const struct wait_edge *edges, size_t nr)
+{
+	const struct wait_ring *ring = &w->g->rings[w->g->rows[edges->head].ring];
+	uint32_t behind = 0;
+
+	fprintf(w->t.cell, "%s: %u thread%s", wait_ring_is_sure(ring) ? "DEADLOCK" :
+		ring->stood_still ? "Possible deadlock (unless a timeout or a signal ends it)" :
+		"Perhaps a deadlock (some ran meanwhile)", ring->nr,
+		ring->nr == 1 ? " waits for itself" : "s wait for each other");
+	for (size_t i = 0; i < nr; i++)
+		behind += w->g->rows[edges[i].row].ring == WAIT_NONE ? edges[i].nr : 0;
+	put_ring_process(w, ring);
+	if (behind)
+		fprintf(w->t.cell, "; %u more %s behind them", behind,
+			plural(behind, "waits", "wait"));
+	put_line(w, "");
+	put_edges(w, edges, nr, MAX_RING_LINES);
+}
+
+static void put_rings(struct waits *w, const struct wait_edge *edges, size_t nr)
+{
+	uint32_t rings = 0;
+	size_t n;
+
+	for (size_t i = 0; i < nr; i += n, rings++) {
+		for (n = 1; i + n < nr && edges[i + n].head == edges[i].head;)
+			n++;
+		if (w->all || rings < MAX_RINGS)
+			put_ring(w, edges + i, n);
+	}
+	if (!w->all && rings > MAX_RINGS) {
+		fprintf(w->t.cell, "... and %u more deadlocks (--all-waits shows them)\n",
+			rings - MAX_RINGS);
+		put_line(w, "");
+	}
+}
+
+static void put_section(struct waits *w, const struct wait_edge *edges, size_t nr)
+{
+	static const char *const titles[EDGE_SECTIONS] = {
+		[EDGES_LOCK] = "for a lock that another thread holds",
+		[EDGES_OTHER] = "for another thread or process",
+		[EDGES_MANY] = "for one of many",
+		[EDGES_UNKNOWN] = "for what no thread is known to hold",
+	};
+	uint32_t threads = threads_of(edges, nr);
+	uint64_t sum_ns = 0;
+	char sum[WAIT_SECONDS_MAX];
+
+	if (!nr)
+		return;
+	if (edges->section == EDGES_RING) {
+		put_rings(w, edges, nr);
+		return;
+	}
+	for (size_t i = 0; i < nr; i++)
+		sum_ns += edges[i].sum_ns;
+	fprintf(w->t.cell, "%u %s %s", threads, plural(threads, "thread waits", "threads wait"),
+		titles[edges->section]);
+	if (edges->section <= EDGES_OTHER)
+		fprintf(w->t.cell, ", %s in sum", wait_seconds(sum_ns, sum));
+	put_line(w, "");
+	put_edges(w, edges, nr, max_lines[edges->section]);
+}
 
 static void put_title(struct waits *w)
 {
 	const struct wait_row *row = &w->g->rows[0];
 	time_t t = (time_t)(row->real_ns / NSEC_PER_SEC);
+	size_t nr = 0, passing = 0;
 	char date[32] = "";
 	struct tm tm = { 0 };
-	size_t nr = 0;
 
-	for (size_t i = 0; i < w->g->nr; i++)
+	for (size_t i = 0; i < w->g->nr; i++) {
 		nr += !w->g->rows[i].absent;
+		passing += w->g->rows[i].passes;
+	}
 	localtime_r(&t, &tm);
 	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm);
-	fprintf(w->out, "Snapshot %u, %s: %zu %s\n\n", w->g->scan, date, nr,
-		plural(nr, "thread", "threads"));
+	fprintf(w->t.cell, "Snapshot %u, %s: ", w->g->scan, date);
+	if (passing != nr)
+		fprintf(w->t.cell, "%zu of ", passing);
+	fprintf(w->t.cell, "%zu %s\n", nr, plural(nr, "thread", "threads"));
+	put_line(w, "");
 }
 
-static int put_all(struct waits *w)
+static void put_launchers(struct waits *w)
 {
-	int err;
+	uint32_t nr = w->e.launchers;
+
+	if (!nr)
+		return;
+	fprintf(w->t.cell, "%u %s (--all-waits shows %s)\n", nr,
+		plural(nr, "shell or the like waits for its child",
+		       "shells and the like wait for their children"),
+		plural(nr, "it", "them"));
+	put_line(w, "");
+}
+
+static void put_all_edges(struct waits *w)
+{
+	const struct wait_edge *edges = w->e.edges;
+	size_t i = 0, n;
 
 	put_title(w);
-	for (size_t i = 0; i < w->g->nr_rings; i++) {
-		if (i == MAX_CONVOYS) {
-			fprintf(w->out, "... and %zu more deadlocks\n\n",
-				w->g->nr_rings - MAX_CONVOYS);
-			break;
-		}
-		put_ring(w, &w->g->rings[i]);
+	if (w->e.nr)
+		put_columns(w);
+	for (; i < w->e.nr; i += n) {
+		for (n = 1; i + n < w->e.nr && edges[i + n].section == edges[i].section;)
+			n++;
+		put_section(w, edges + i, n);
 	}
-	err = put_convoys(w);
+	put_launchers(w);
+}
+
+/* ---- all of it ---- */
+
+static int put_all(struct waits *w, const struct render_opts *opts, FILE *out)
+{
+	const char *suffix = opts->kernel_suffix ? opts->kernel_suffix : "_[k]";
+	int err = wait_edges_make(w->g, w->all, &w->e);
+
 	if (!err)
-		err = put_all_loose(w);
-	return err ? err : wait_list_put(w->g, w->calls, w->out);
+		err = wait_table_open(&w->t, NR_CELLS, 1 << 3 | 1 << 6);
+	if (!err) {
+		put_all_edges(w);
+		err = wait_table_put(&w->t, opts->columns, out);
+	}
+	if (!err && opts->wait_stacks)
+		wait_stacks_put(&w->e, suffix, w->all, out);
+	if (!err)
+		err = wait_list_put(w->g, w->calls, opts->columns, out);
+	wait_table_close(&w->t);
+	wait_edges_release(&w->e);
+	return err;
 }
 
 static void put_nothing(uint32_t scan, FILE *out)
@@ -365,17 +406,16 @@ static int waits_stream(struct report *rep, const struct render_opts *opts, FILE
 {
 	const char *arch = report_meta(rep, "arch", NULL);
 	struct wait_graph g = { 0 };
-	struct waits w = { .g = &g, .out = out, .calls = syscall_names_new(arch ? arch : "") };
+	struct waits w = { .g = &g, .all = opts->all_waits || opts->wait_stacks,
+			   .calls = syscall_names_new(arch ? arch : "") };
 	int err = w.calls ? wait_graph_read(rep, opts->scan, &g) : -ENOMEM;
 
-	w.kernel_suffix = opts->kernel_suffix ? opts->kernel_suffix : "_[k]";
-	w.tables = g.tables;
 	if (!err && !g.nr)
 		put_nothing(opts->scan, out);
 	else if (!err)
 		err = wait_graph_link(&g);
 	if (!err && g.nr)
-		err = put_all(&w);
+		err = put_all(&w, opts, out);
 	wait_graph_release(&g);
 	syscall_names_free(w.calls);
 	return err ? err : ferror(out) ? -errno : 0;

@@ -16,6 +16,9 @@
  *	    wait	"futex", "pipe", "fifo", "unix", "tcp", "listener", "socket", "file-lock",
  *			"child", "vfork"; absent: another one
  *	    futex	address, a string as "0x7f00"
+ *	    variable	the static variable that the futex lies in; "[FILE+0xADDRESS]" if it has no
+ *			name; absent: none is known
+ *	    variable_offset	distance from its beginning; absent: it has no name
  *	    fd		descriptor
  *	    inode	of the pipe, socket or file
  *	    holders	number of processes that hold the other end or the lock; absent: unknown.
@@ -24,12 +27,28 @@
  *	    owner_pid	the only one of these processes, or the child
  *	    owner_tid	of a futex: the thread that holds it
  *	    waits_for	tid of the link that is followed
+ *	    process	name of its process; absent: unknown
+ *	    function	where its program waits: its innermost function that is not one of a
+ *			library or a runtime; absent: unknown
+ *	    lock	what kind of lock that library or runtime waits for, in words
+ *	    lock_class	"held": another thread has it; "maybe": a lock or work; "idle": most
+ *			often work
+ *	    ask		the tool that knows who has it; absent: none that is known
+ *	    launcher	true: a shell or the like that waits for its child
  *	    waiters	number of threads that wait for it directly
  *	    waiters_behind	these, and the threads that wait for them, and so on
+ *	edges		waits, equal ones counted, in the order in which --waits shows them: a
+ *			list of { section, threads, tid, sum_ns }. section is "ring", "lock",
+ *			"other", "many" or "unknown" (src/profile/wait_edges.h); tid is the
+ *			thread of them that has waited longest
+ *	launchers	number of shells and the like, which are in no edge
  *	rings		a list of { certain, stood_still, tids }: deadlocks; certain ones are of
  *			locks in memory only
  *	heads		tids of threads that others wait for and that wait for no other one, the
  *			one with most waiters first
+ *
+ * Filters choose edges of which either side passes; threads that are on neither side of one of
+ * those are left out. waiters and waiters_behind count all.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -43,6 +62,8 @@
 #include "src/model/definition_store.h"
 #include "src/model/syscall_names.h"
 #include "src/profile/report.h"
+#include "src/profile/wait_edges.h"
+#include "src/profile/wait_function.h"
 #include "src/profile/wait_graph.h"
 #include "src/profile/wait_place.h"
 
@@ -51,6 +72,7 @@ extern const struct renderer renderer_waits_json;
 struct waits_json {
 	struct json_writer w;
 	const struct wait_graph *g;
+	struct wait_edges e;
 	struct syscall_names *calls;
 };
 
@@ -61,6 +83,19 @@ static void put_owner(struct json_writer *w, const struct rec_sample *rec)
 	if (rec->owner)
 		json_put_u64(w, rec->wait_kind == WAIT_UNKNOWN ? "owner_tid" : "owner_pid",
 			     rec->owner);
+}
+
+static void put_variable(struct waits_json *j, const struct rec_sample *rec)
+{
+	char buf[FRAME_TEXT_MAX];
+	struct frame_view v;
+
+	if (!wait_variable(j->g->tables, rec, buf, &v))
+		return;
+	json_key(&j->w, "variable");
+	json_string(&j->w, v.name, v.len);
+	if (v.has_offset)
+		json_put_u64(&j->w, "variable_offset", v.offset);
 }
 
 /* The object that the call waits for, as TRACE.md says. */
@@ -85,6 +120,42 @@ static void put_object(struct json_writer *w, const struct syscall_names *calls,
 	put_owner(w, rec);
 }
 
+static void put_name(struct json_writer *w, const char *key, const char *s, size_t len)
+{
+	if (!len)
+		return;
+	json_key(w, key);
+	json_string(w, s, len);
+}
+
+/* What wait_edges.h knows of a row. */
+static void put_known(struct waits_json *j, uint32_t i, const struct rec_thread *thread)
+{
+	static const char *const classes[] = {
+		[LOCK_HELD] = "held", [LOCK_MAYBE] = "maybe", [LOCK_IDLE] = "idle",
+	};
+	const struct wait_known *known = &j->e.known[i];
+	const struct rec_process *p =
+		thread ? definition_store_find_process(j->g->tables, thread->process) : NULL;
+	char text[WAIT_TEXT_MAX];
+	const char *name;
+	size_t len;
+
+	name = definition_store_string(j->g->tables, p ? p->comm : 0, &len);
+	put_name(&j->w, "process", name, len);
+	name = wait_edges_function(&j->e, i, &len);
+	put_name(&j->w, "function", name, len);
+	if (known->lock && wait_is_off_cpu(&j->g->rows[i].rec)) {
+		json_put_text(&j->w, "lock", known->lock->what);
+		json_put_text(&j->w, "lock_class", classes[known->lock->class]);
+		if (*known->lock->ask)
+			json_put_text(&j->w, "ask",
+				      wait_advice(known->lock->ask, j->g->rows[i].tgid, text));
+	}
+	if (known->is_launcher)
+		json_put_bool(&j->w, "launcher", true);
+}
+
 static void put_row(struct waits_json *j, const struct wait_row *row)
 {
 	const struct rec_sample *rec = &row->rec;
@@ -100,6 +171,7 @@ static void put_row(struct waits_json *j, const struct wait_row *row)
 	if (*place)
 		json_put_text(w, "kernel_function", place);
 	put_object(w, j->calls, rec);
+	put_variable(j, rec);
 	if (row->owner != WAIT_NONE)
 		json_put_u64(w, "waits_for", j->g->rows[row->owner].tid);
 }
@@ -122,6 +194,7 @@ static void put_thread(struct waits_json *j, const struct wait_row *row)
 					       &len);
 		json_key(w, "comm");
 		json_string(w, comm, len);
+		put_known(j, (uint32_t)(row - j->g->rows), thread);
 		put_row(j, row);
 	}
 	json_put_u64(w, "waiters", row->nr_direct);
@@ -145,6 +218,30 @@ static void put_ring(struct waits_json *j, const struct wait_ring *ring)
 	json_end(w, '}');
 }
 
+static void put_edges(struct waits_json *j)
+{
+	static const char *const sections[EDGE_SECTIONS] = {
+		[EDGES_RING] = "ring", [EDGES_LOCK] = "lock", [EDGES_OTHER] = "other",
+		[EDGES_MANY] = "many", [EDGES_UNKNOWN] = "unknown",
+	};
+	struct json_writer *w = &j->w;
+
+	json_key(w, "edges");
+	json_begin(w, '[');
+	for (size_t i = 0; i < j->e.nr && !ferror(w->out); i++) {
+		const struct wait_edge *edge = &j->e.edges[i];
+
+		json_begin(w, '{');
+		json_put_text(w, "section", sections[edge->section]);
+		json_put_u64(w, "threads", edge->nr);
+		json_put_u64(w, "tid", j->g->rows[edge->row].tid);
+		json_put_u64(w, "sum_ns", edge->sum_ns);
+		json_end(w, '}');
+	}
+	json_end(w, ']');
+	json_put_u64(w, "launchers", j->e.launchers);
+}
+
 static int put_heads(struct waits_json *j)
 {
 	uint32_t *heads;
@@ -154,7 +251,8 @@ static int put_heads(struct waits_json *j)
 	json_key(&j->w, "heads");
 	json_begin(&j->w, '[');
 	for (size_t i = 0; !err && i < nr; i++)
-		json_u64(&j->w, j->g->rows[heads[i]].tid);
+		if (j->g->rows[heads[i]].shown)
+			json_u64(&j->w, j->g->rows[heads[i]].tid);
 	json_end(&j->w, ']');
 	free(heads);
 	return err;
@@ -176,12 +274,15 @@ static int put_all(struct waits_json *j, const char *warning)
 	json_key(w, "threads");
 	json_begin(w, '[');
 	for (size_t i = 0; i < g->nr && !ferror(w->out); i++)
-		put_thread(j, &g->rows[i]);
+		if (g->rows[i].shown)
+			put_thread(j, &g->rows[i]);
 	json_end(w, ']');
+	put_edges(j);
 	json_key(w, "rings");
 	json_begin(w, '[');
 	for (size_t i = 0; i < g->nr_rings; i++)
-		put_ring(j, &g->rings[i]);
+		if (g->rows[g->rings[i].first].shown)
+			put_ring(j, &g->rings[i]);
 	json_end(w, ']');
 	err = put_heads(j);
 	json_end(w, '}');
@@ -201,7 +302,10 @@ static int waits_json_stream(struct report *rep, const struct render_opts *opts,
 	if (!err)
 		err = wait_graph_link(&g);
 	if (!err)
+		err = wait_edges_make(&g, opts->all_waits || opts->wait_stacks, &j.e);
+	if (!err)
 		err = put_all(&j, report_warning(rep));
+	wait_edges_release(&j.e);
 	wait_graph_release(&g);
 	syscall_names_free(j.calls);
 	return err ? err : ferror(out) ? -errno : 0;

@@ -44,6 +44,10 @@ static const struct opt report_opts[] = {
 	  opt_flag, AT(show.render.wait_columns), NULL, NULL, NULL },
 	{ 0, "walk", "N", "waits: of the Nth snapshot (default: the last one)", opt_u32,
 	  AT(show.render.scan), NULL, NULL, NULL },
+	{ 0, "all-waits", NULL, "waits: every line, and shells that wait for their child",
+	  opt_flag, AT(show.render.all_waits), NULL, NULL, NULL },
+	{ 'v', "stacks", NULL, "waits: the same, with stacks", opt_flag,
+	  AT(show.render.wait_stacks), NULL, NULL, NULL },
 	{ 'f', "follow", NULL,
 	  "show the report again each second while the trace grows, until the recording ends or "
 	  "Ctrl-C",

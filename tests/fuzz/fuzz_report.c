@@ -178,7 +178,8 @@ static void check_folded(char *text, uint64_t want)
 
 static void render_all(struct report *rep, const struct profile *p)
 {
-	struct render_opts opts = { .style = { .offsets = true, .lines = true }, .wait_columns = true };
+	struct render_opts opts = { .style = { .offsets = true, .lines = true }, .wait_columns = true,
+				    .wait_stacks = true, .columns = 80 };
 
 	for (size_t i = 0; renderers[i]; i++) {
 		char *text = NULL;

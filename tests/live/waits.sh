@@ -51,10 +51,15 @@ check "nanosleep" waits row others.rows "$(of nanosleep)" "$(nr clock_nanosleep)
 check "read: descriptor plus 1" waits row others.rows "$(of pipe)" "$(nr read)" 0 $(($(of pipe_end) + 1))
 check "accept" waits row others.rows "$(of accept)" "$(nr accept)" 0
 check "wait4: the child" waits row others.rows "$(of wait4)" "$(nr wait4)" "$(of child)"
-check "head of all that wait for the owner" says others.txt "^6 threads wait for $owner owner .*itself SLEEP in clock_nanosleep"
+for kind in pi robust recursive rdlock wrlock; do
+	check "$kind: a line with both functions" says others.txt \
+		"^ *1 +[1-9][0-9]*\.[0-9]{3} s  $kind $(of $kind) \(waits $PID\) +wait_$kind +futex 0x[0-9a-f]+ +owner $owner +own_all, SLEEP in clock_nanosleep$"
+done
+check "join: a line" says others.txt "^ *1 .* join .* end of a thread +owner $owner "
+check "cond, sem: what they wait for" equal "$(grep -cE " (cond $(of cond)|sem $(of sem)) .* wait_(cond|sem) +(condition|semaphore)$" others.txt)" 2
 check "not a deadlock" not grep -qi deadlock others.txt
 for call in read accept "epoll_p?wait" clock_nanosleep wait4 futex; do
-	check "list: $call" says others.txt "^ +[0-9]+ +[0-9]+\.[0-9]{3}  $call "
+	check "list: $call" says others.txt "^ +[0-9]+ +[0-9]+\.[0-9]{3} s  $call "
 done
 check "list: read is in a function of pipes" says others.txt "  read +[a-z_]*pipe_read"
 check "list: accept is in a function of sockets" says others.txt "  accept +inet_csk_accept"
@@ -67,14 +72,19 @@ ring() {	# NAME PID READY N
 	check "$1: the ring" says "$1.txt" "^DEADLOCK: $4 threads wait for each other"
 	for ((i = 0; i < $4; i++)); do
 		check "$1: t$i waits for the next one" waits row "$1.rows" "$(of t$i)" "$futex" "$(of t$((($i + 1) % $4)))"
-		check "$1: t$i named" says "$1.txt" "^	$(of t$i) t$i .* for [1-9][0-9]*\.[0-9]{3} s at futex 0x[0-9a-f]+, held by $(of t$((($i + 1) % $4)))"
+		check "$1: t$i named" says "$1.txt" "^ *1 +[1-9][0-9]*\.[0-9]{3} s  t$i $(of t$i) .* ring_wait  futex (0x|in_data\+0x)[0-9a-f]+ +t$((($i + 1) % $4)) $(of t$((($i + 1) % $4))) +ring_wait$"
 	done
-	check "$1: all stacks" equal "$(grep -c '^		ring_wait$' "$1.txt")" "$4"
+	check "$1: no stacks" equal "$(grep -c '^		' "$1.txt")" 0
+	check "$1: all stacks" equal "$(report "$1.pbz" --stacks | grep -c '^		ring_wait$')" "$4"
 	check "$1: only one" equal "$(grep -ci deadlock "$1.txt")" 1
 }
 ring two "$two" "$two_ready" 2
 ring three "$three" "$three_ready" 3
 ring static "$static" "$static_ready" 2	# the mutexes lie in a page of the program's file
+# The mutexes are two elements of one variable, which nm and gdb would name so.
+size=$((0x$(nm -S "$WORKLOADS/waits" | awk '$4 == "in_data" { print $2 }') / 2))
+check "static: the variable" says static.txt "  futex in_data\+0x0 +t[01] "
+check "static: its second element" says static.txt "  futex in_data\+0x$(printf %x "$size") +t[01] "
 ring shared "$shared" "$shared_ready" 2	# in memory of a memfd
 
 PID=$again READY=$again_ready
@@ -89,9 +99,11 @@ check "convoy: times" waits times convoy.rows "$READY"
 for i in 0 7 19; do
 	check "convoy: w$i waits for the head" waits row convoy.rows "$(of w$i)" "$futex" "$(of head)" "$(of lock)"
 done
-check "convoy: the head and what it does" says convoy.txt "^20 threads wait for $(of head) head .*itself SLEEP in clock_nanosleep"
-check "convoy: stack of the head" says convoy.txt "^		hold_and_sleep$"
-check "convoy: stack of a waiter" says convoy.txt "^		want_only$"
+check "convoy: one line, with the head and what it does" says convoy.txt \
+	"^20 +[1-9][0-9]*\.[0-9]{3} s  w[0-9]+ .* want_only +futex 0x$(printf %x "$(of lock)") +head $(of head) +hold_and_sleep, SLEEP in clock_nanosleep$"
+report convoy.pbz -v >stacks.txt
+check "convoy: stack of the head" says stacks.txt "^		hold_and_sleep$"
+check "convoy: stack of a waiter" says stacks.txt "^		want_only$"
 
 snapshot -p "$PID" -F 5 -i 2 -o twice.pbz
 check "convoy: the same owner in two walks" equal "$(waits rows twice.pbz | awk -v owner="$(of head)" '$8 == owner' | wc -l)" 40
@@ -118,7 +130,9 @@ check "--walk 1" says first.txt "^Snapshot 1, "
 "$PROBEE" report twice.pbz --walk 9 --waits >none.txt 2>&1
 check "--walk 9" says none.txt "the trace has snapshots 1 to 2"
 report convoy.pbz -t "$(of w0)" >filtered.txt
-check "owner outside of the filter" says filtered.txt "^1 thread waits for $(of head) .not in this snapshot."
+check "the owner is outside of the filter" says filtered.txt "^ *1 .* w0 $(of w0) .* head $(of head) +hold_and_sleep,"
+report convoy.pbz --comm head >filtered.txt
+check "all that wait for a thread" says filtered.txt "^20 .* head $(of head) +hold_and_sleep,"
 snapshot -a -i 1 -o all.pbz
 report all.pbz >all.txt
 check "-a: the deadlocks of this test and no others" equal "$(grep -c '^DEADLOCK' all.txt)" 5
