@@ -14,7 +14,7 @@ BPF_ARCH := $(if $(filter aarch64,$(ARCH)),arm64,x86)
 VERSION := 0.1.0
 OPT ?= -O2
 FUZZ_SECONDS ?= 7
-FUZZ_TOTAL ?= 60
+FUZZ_TOTAL ?= 40
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(patsubst $(CURDIR)/%,%,$(2)))
 
@@ -187,6 +187,7 @@ long:
 	@.ci/install-deps.sh check
 	$(AGAIN) all
 	$(if $(if $(LONG),$(filter fuzz,$(LONG)),all),$(AGAIN) FUZZ=1 fuzzers)
+	$(if $(LONG),,@OUT=$(OUT) CONSUMERS=all tests/run.sh consumers)
 	@OUT=$(OUT) tests/long/long.sh $(LONG)
 
 vm:

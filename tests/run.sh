@@ -4,8 +4,9 @@
 #
 #	layers               tests/layers.sh
 #	unit                 built by `make tests`
-#	cli tools spec vm oracle browser live
-#	                     executable tests/KIND/*.sh and *.py; vm boots other kernels in emulated machines
+#	cli tools spec vm oracle browser consumers live
+#	                     executable tests/KIND/*.sh and *.py; vm boots other kernels in emulated machines; consumers
+#	                     are programs that others made, which read our files (tests/consumers/install.sh)
 #	san                  unit and cli with sanitizers, built by `make SAN=1 all tests`
 #	fuzz                 built by `make FUZZ=1 fuzzers`, FUZZ_SECONDS (20) each, but FUZZ_TOTAL seconds at most for all
 #
@@ -132,7 +133,7 @@ add_kind() {
 		add_build shared_live workloads tests/workloads/build.sh "$OUT/workloads"
 		add_scripts live live
 		;;
-	cli | tools | spec | oracle | browser | vm) add_scripts "$kind" "$kind" ;;
+	cli | tools | spec | oracle | browser | consumers | vm) add_scripts "$kind" "$kind" ;;
 	*) echo "$0: no kind of test: $kind" >&2; exit 2 ;;
 	esac
 }
@@ -308,7 +309,7 @@ run_all() {
 }
 
 # The order in which they run beside the live tests: long ones are not last.
-[ $# -gt 0 ] || set -- layers unit cli tools spec live vm san oracle browser fuzz
+[ $# -gt 0 ] || set -- layers unit cli tools spec live vm san oracle browser consumers fuzz
 for kind; do add_kind "$kind"; done
 for kind in "${!order_alone[@]}"; do order[$kind]+=${order_alone[$kind]}; done	# they end last
 run_all
