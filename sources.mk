@@ -101,6 +101,8 @@ REPORT_SRCS := \
 	formats/render/collapse.c \
 	formats/render/columns.c \
 	formats/render/csv.c \
+	formats/render/csv_columns.c \
+	formats/render/csv_stacks.c \
 	formats/render/escape.c \
 	formats/render/frame_marks.c \
 	formats/render/function_list.c \

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "formats/render/csv_columns.h"
 #include "src/profile/fold_roots.h"
 #include "src/profile/frame_style.h"
 #include "src/profile/view.h"
@@ -39,6 +40,8 @@ struct render_opts {
 	bool reverse_stack;		/* CSV: outermost frame first */
 	bool quiet;			/* CSV: no header */
 	bool wait_columns;		/* CSV: four columns about waits, at the end */
+	bool is_rfc4180;		/* CSV: commas and quotes */
+	struct csv_column_list columns_shown;	/* CSV; .nr 0: those of xstack */
 	bool deep;			/* JSON: as deep as the stacks are (json.c) */
 	uint32_t top;			/* text: number of functions; 0: 15 */
 	uint32_t columns;		/* text: width of the terminal; 0: it is for a file */

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "formats/render/csv_columns.h"
 #include "formats/render/renderer.h"
 #include "src/base/fail.h"
 #include "src/capture/collectors/event_table.h"
@@ -147,6 +148,13 @@ static void put_levels(const struct completion *c)
 	put_parts(c, fold_by_names, "|");
 }
 
+static void put_columns(const struct completion *c)
+{
+	offer_text(c, "all");
+	for (const struct csv_column *k = csv_columns; k->name; k++)
+		offer_text(c, k->name);
+}
+
 static const struct {
 	const char *kind;
 	void (*put)(const struct completion *c);
@@ -160,6 +168,7 @@ static const struct {
 	{ "EVENT", put_events, false },
 	{ "STATES", put_states, true },
 	{ "LEVELS", put_levels, true },
+	{ "COLUMNS", put_columns, true },
 	{ "MARKS", put_marks, true },
 };
 

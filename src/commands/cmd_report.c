@@ -30,6 +30,15 @@ _Static_assert(!offsetof(struct report_args, show), "report_options.h");
 
 #define AT(field) offsetof(struct report_args, field)
 
+static int parse_dialect(const struct opt *o, const char *value, void *dst)
+{
+	*(bool *)dst = !strcmp(value, "rfc4180");
+	if (*(bool *)dst || !strcmp(value, "xstack"))
+		return 0;
+	return fail_why(-EINVAL, "--%s %s: no such dialect. Try: xstack or rfc4180", o->name,
+			value);
+}
+
 /* What report has beside the options of report_options.h. */
 static const struct opt report_opts[] = {
 	{ 'o', "output", "FILE",
@@ -42,6 +51,12 @@ static const struct opt report_opts[] = {
 	  "CSV: four more columns: waited_s (seconds since the thread ran), syscall, waits_on, "
 	  "owner (the thread that holds it)",
 	  opt_flag, AT(show.render.wait_columns), NULL, NULL, NULL },
+	{ 0, "columns", "COLUMNS",
+	  "CSV: these columns, 'all' for every one; 'help' lists them", csv_columns_parse,
+	  AT(show.render.columns_shown), NULL, NULL, NULL },
+	{ 0, "csv-dialect", "xstack|rfc4180",
+	  "CSV: columns separated by | (default), or by commas with quotes, and times in UTC",
+	  parse_dialect, AT(show.render.is_rfc4180), NULL, NULL, NULL },
 	{ 0, "walk", "N", "waits: of the Nth snapshot (default: the last one)", opt_u32,
 	  AT(show.render.scan), NULL, NULL, NULL },
 	{ 0, "all-waits", NULL, "waits: every line, and shells that wait for their child",
@@ -209,6 +224,12 @@ static int check_args(const struct report_args *args, int nr, char **argv)
 	return report_options_check(&args->show);
 }
 
+static int list_columns(void)
+{
+	csv_columns_help(stdout);
+	return EXIT_OK;
+}
+
 int cmd_report(int argc, char **argv)
 {
 	struct report_args args = { .fd = -1 };
@@ -222,6 +243,8 @@ int cmd_report(int argc, char **argv)
 
 	if (nr == OPT_HELP)
 		rc = command_help("report", lists, 3);
+	else if (nr >= 0 && args.show.render.columns_shown.wants_help)
+		rc = list_columns();
 	else if (nr >= 0)
 		rc = check_args(&args, nr, argv) ? command_usage("report") : run(&args, argv[1]);
 	output_list_release(&args.outputs);

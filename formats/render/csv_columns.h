@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What may stand in a row of CSV. Each column is a row of a table, from which --columns and its
+ * help come.
+ *
+ *	struct csv_column_list l = { 0 };
+ *	csv_columns_parse(o, "timestamp,tid,ustack", &l)	for an option row
+ *
+ * A value that is not known is an empty cell.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct csv;
+struct opt;
+struct report_sample;
+
+struct csv_column {
+	const char *name;
+	const char *help;		/* for documents: "thread number" */
+	/* Adds the cell to the row, without what separates or quotes it. 0 or -ENOMEM. */
+	int (*put)(struct csv *c, const struct report_sample *s);
+};
+
+extern const struct csv_column csv_columns[];	/* ends with one without a name */
+
+#define CSV_COLUMNS_MAX 64
+
+struct csv_column_list {
+	uint8_t v[CSV_COLUMNS_MAX];	/* indices into csv_columns */
+	uint8_t nr;			/* 0: those of xstack */
+	bool wants_help;		/* "help" stands for csv_columns_help() */
+};
+
+/* dst is a struct csv_column_list. "all" stands for every column. 0 or -EINVAL, explained. */
+int csv_columns_parse(const struct opt *o, const char *value, void *dst);
+
+/* Name and meaning of each column, a line each. */
+void csv_columns_help(FILE *out);
+
+/* Adds a column by its name. */
+void csv_columns_add(struct csv_column_list *l, const char *name);

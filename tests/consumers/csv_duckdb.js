@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// csv_duckdb.js DIR NAME...: DuckDB reads NAME.csv.zst: types, sums; and makes Parquet of it.
+"use strict";
+const { DuckDBInstance } = require("@duckdb/node-api");
+const fs = require("fs");
+
+async function check(db, path)
+{
+	const ask = async (sql) => (await (await db.runAndReadAll(sql)).getRowObjectsJS())[0];
+	const file = `read_csv('${path}.csv.zst')`;
+	const total = JSON.parse(fs.readFileSync(`${path}.json`)).value;
+	const rows = fs.readFileSync(`${path}.xstack`, "utf8").trimEnd().split("\n").length - 1;
+	const got = await ask(`SELECT count(*) n, sum(weight)::BIGINT w, any_value(typeof(timestamp)) t,
+		any_value(typeof(tid)) i FROM ${file}`);
+	const bad = [];
+
+	if (Number(got.n) !== rows)
+		bad.push(`${got.n} rows, not ${rows}`);
+	if (Number(got.w) !== total)
+		bad.push(`${got.w} in all, not ${total}`);
+	if (!got.t.startsWith("TIMESTAMP") || got.i !== "BIGINT")
+		bad.push(`types ${got.t}, ${got.i}`);
+	await db.run(`COPY (SELECT * FROM ${file}) TO '${path}.parquet' (FORMAT parquet)`);
+	const again = await ask(`SELECT sum(weight)::BIGINT w FROM '${path}.parquet'`);
+	if (again.w !== got.w)
+		bad.push(`${again.w} in Parquet, not ${got.w}`);
+	bad.forEach((line) => console.log(`${path}: ${line}`));
+	return !bad.length;
+}
+
+(async () => {
+	const [dir, ...names] = process.argv.slice(2);
+	const db = await (await DuckDBInstance.create(":memory:")).connect();
+	let ok = true;
+
+	for (const name of names)
+		ok = await check(db, `${dir}/${name}`) && ok;
+	process.exit(ok ? 0 : 1);
+})();
