@@ -117,6 +117,9 @@ REPORT_SRCS := \
 	formats/render/scan_sums_json.c \
 	formats/render/short_name.c \
 	formats/render/svg.c \
+	formats/render/svg_boxes.c \
+	formats/render/svg_delta.c \
+	formats/render/svg_heading.c \
 	formats/render/svg_text.c \
 	formats/render/text.c \
 	formats/render/text_cache.c \

@@ -24,7 +24,8 @@
  * It carries x, the left edge of what comes next: passing a box without children, or a node without
  * a box, adds its total; going up from a last child adds the self of its parent.
  *
- * Limits: nodes without a box leave a gap, which looks like self. layout.hidden counts them.
+ * Limits: nodes without a box leave a gap, which looks like self. layout.hidden counts them, and
+ * layout.hidden_weight is that of the outermost of them, so that no weight counts twice.
  */
 #include "formats/render/layout.h"
 
@@ -108,6 +109,16 @@ static int add_box(struct layout *l, const struct node *nd, struct box box)
 	return 0;
 }
 
+static int weigh_rows(struct layout *l, const struct profile *p)
+{
+	l->row_weight = calloc(l->rows, sizeof(*l->row_weight));
+	if (!l->row_weight)
+		return -ENOMEM;
+	for (size_t i = 0; i < l->nr; i++)
+		l->row_weight[p->nodes[l->v[i].node].depth] += p->nodes[l->v[i].node].total;
+	return 0;
+}
+
 /*
  * One pass without recursion or a stack of its own: a node's self lies to the right of its
  * children, so adding it on the way up gives the left edge of the node that comes next.
@@ -128,6 +139,8 @@ static int place(struct layout *l, const struct profile *p, const struct rank *c
 				n = nd->first_child;
 				continue;
 			}
+		} else {
+			l->hidden_weight += nd->total;
 		}
 		x += nd->total;
 		while (n != NODE_NONE && p->nodes[n].next_sibling == NODE_NONE) {
@@ -155,6 +168,8 @@ int layout_init(struct layout *l, const struct profile *p, double min_percent, s
 	err = find_cut(p, least_weight(l->total, min_percent), max_boxes ? max_boxes : 1, &cut);
 	if (!err)
 		err = place(l, p, &cut);
+	if (!err)
+		err = weigh_rows(l, p);
 	if (err) {
 		layout_release(l);
 		return err;
@@ -168,7 +183,17 @@ int layout_init(struct layout *l, const struct profile *p, double min_percent, s
 void layout_release(struct layout *l)
 {
 	free(l->v);
+	free(l->row_weight);
 	memset(l, 0, sizeof(*l));
+}
+
+uint32_t layout_rows(const struct layout *l, uint32_t min, unsigned permille)
+{
+	uint32_t rows = l->rows;
+
+	while (rows > min && layout_share(l->row_weight[rows - 1], l->total, 1000) < permille)
+		rows--;
+	return rows;
 }
 
 uint64_t layout_share(uint64_t part, uint64_t whole, uint32_t scale)

@@ -36,11 +36,19 @@ struct layout {
 	size_t nr, cap;
 	uint32_t rows;			/* depth of the deepest box + 1 */
 	uint64_t total;			/* width of the whole picture */
+	uint64_t *row_weight;		/* of all boxes of a row, by depth */
 	size_t hidden;			/* nodes with samples that have no box */
+	uint64_t hidden_weight;		/* of them */
 };
 
 int layout_init(struct layout *l, const struct profile *p, double min_percent, size_t max_boxes);
 void layout_release(struct layout *l);
+
+/*
+ * The number of rows from the root on that are worth their room: all, less those at the tips that
+ * hold less than permille of the total weight. At least min, if there are as many.
+ */
+uint32_t layout_rows(const struct layout *l, uint32_t min, unsigned permille);
 
 /* part / whole in units of 1 / scale, rounded down; part <= whole; 0 if whole is 0. */
 uint64_t layout_share(uint64_t part, uint64_t whole, uint32_t scale);

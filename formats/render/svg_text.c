@@ -18,6 +18,13 @@ const char *text_percent(uint64_t part, uint64_t whole, char buf[32])
 	return buf;
 }
 
+const char *text_small_percent(uint64_t part, uint64_t whole, char buf[32])
+{
+	if (part && layout_share(part, whole, 10000) < 1)
+		return "< 0.01%";
+	return text_percent(part, whole, buf);
+}
+
 const char *text_seconds(uint64_t ns, char buf[32])
 {
 	static const struct {
@@ -95,22 +102,61 @@ size_t text_fit_words(const char *s, unsigned room_px)
 	return at;
 }
 
-void text_put_cut(FILE *out, const char *s, unsigned room_px)
+#define ELLIPSIS "\xe2\x80\xa6"
+#define ELLIPSIS_WIDTH 120
+#define MIDDLE_MIN_PX 100		/* in less room two halves of a name would say nothing */
+
+/* The number of bytes at the beginning of s that are not wider than room, in tenths of a pixel. */
+static size_t head_that_fits(const char *s, unsigned room)
 {
-	unsigned room = room_px * 10, width = 0;
-	size_t len, end = 0, fits = 0;
+	unsigned width = 0;
+	size_t len, end = 0;
 
 	for (; s[end]; end += len) {
 		width += glyph_width(s + end, &len);
-		if (width + 120 <= room)
-			fits = end + len;
-		if (width > room) {
-			escape_xml(out, s, fits);
-			fputs(fits ? "\xe2\x80\xa6" : "", out);
-			return;
-		}
+		if (width > room)
+			break;
 	}
-	escape_xml(out, s, end);
+	return end;
+}
+
+/* Where the longest end of s begins that is not wider than room. */
+static size_t tail_that_fits(const char *s, unsigned room)
+{
+	size_t from = 0, len;
+	unsigned width = 0;
+
+	for (size_t at = 0; s[at]; at += len)
+		width += glyph_width(s + at, &len);
+	for (; s[from] && width > room; from += len)
+		width -= glyph_width(s + from, &len);
+	return from;
+}
+
+void text_put_cut(FILE *out, const char *s, unsigned room_px)
+{
+	size_t len = strlen(s);
+
+	if (!fits(s, room_px))
+		len = room_px * 10 < ELLIPSIS_WIDTH
+			      ? 0 : head_that_fits(s, room_px * 10 - ELLIPSIS_WIDTH);
+	escape_xml(out, s, len);
+	fputs(len && s[len] ? ELLIPSIS : "", out);
+}
+
+void text_put_middle_cut(FILE *out, const char *s, unsigned room_px)
+{
+	unsigned room = room_px * 10 - ELLIPSIS_WIDTH;
+	size_t from;
+
+	if (room_px < MIDDLE_MIN_PX || fits(s, room_px)) {
+		text_put_cut(out, s, room_px);
+		return;
+	}
+	from = tail_that_fits(s, room / 2);
+	escape_xml(out, s, head_that_fits(s, room - room / 2));
+	fputs(ELLIPSIS, out);
+	escape_xml(out, s + from, strlen(s + from));
 }
 
 void text_put_name(FILE *out, const char *s, unsigned room_px)
@@ -121,10 +167,10 @@ void text_put_name(FILE *out, const char *s, unsigned room_px)
 
 	if (!fits(s, room_px))
 		shorter = malloc(len + 1);
-	for (unsigned i = 0; shorter && i < SHORT_FORMS && !fits(form, room_px); i++) {
+	for (unsigned i = 0; shorter && i < SHORT_FORMS_ALL && !fits(form, room_px); i++) {
 		shorter[short_name(shorter, s, len, i)] = 0;
 		form = shorter;
 	}
-	text_put_cut(out, form, room_px);
+	text_put_middle_cut(out, form, room_px);
 	free(shorter);
 }

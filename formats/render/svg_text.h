@@ -13,6 +13,8 @@
 #include <stdio.h>
 
 const char *text_percent(uint64_t part, uint64_t whole, char buf[32]);	/* 12.34%, rounded */
+/* The same, and "< 0.01%" for something that is more than nothing. */
+const char *text_small_percent(uint64_t part, uint64_t whole, char buf[32]);
 const char *text_seconds(uint64_t ns, char buf[32]);			/* 1.234 ms */
 
 /* Width of s, whose bytes will be escaped by escape_xml(). */
@@ -24,8 +26,12 @@ unsigned text_px(const char *s);
  */
 size_t text_fit_words(const char *s, unsigned room_px);
 
-/* Writes as much of s as fits into room_px, escaped, with an ellipsis for the rest. */
+/*
+ * Writes as much of s as fits into room_px, escaped, with an ellipsis for the rest: for its end, or
+ * for its middle, as the ends of names tell more than what is before them.
+ */
 void text_put_cut(FILE *out, const char *s, unsigned room_px);
+void text_put_middle_cut(FILE *out, const char *s, unsigned room_px);
 
 /* The same for a function's name, which takes a shorter form first (short_name.h). */
 void text_put_name(FILE *out, const char *s, unsigned room_px);

@@ -32,6 +32,16 @@ def find_chromium():
     return None
 
 
+def find_axe():
+    """The text of axe-core in $NODE_PATH (tests/consumers/install.sh); None: it is not there."""
+    path = os.path.join(os.environ.get("NODE_PATH", ""), "axe-core/axe.min.js")
+    if not os.path.exists(path):
+        print("# axe-core is not installed: accessibility was not checked by it")
+        return None
+    with open(path, encoding="utf-8") as source:
+        return source.read()
+
+
 def high_pipe():
     """A pipe whose ends stay clear of the numbers 3 and 4, which the browser wants."""
     ends = os.pipe()
@@ -208,6 +218,15 @@ class Page:
             params["captureBeyondViewport"] = True
             params["clip"] = {"x": 0, "y": 0, "width": self.width, "height": self.height, "scale": 1}
         return base64.b64decode(self.call("Page.captureScreenshot", params)["data"])
+
+    def axe(self, source):
+        """What axe-core finds in the page: "rule: element"."""
+        self.js(source + "; 0")
+        return self.js("axe.run().then(r => r.violations.map(v => v.id + ': ' + v.nodes[0].html))")
+
+    def pdf(self):
+        """What the browser prints on paper of its usual size."""
+        return base64.b64decode(self.call("Page.printToPDF", {"preferCSSPageSize": True})["data"])
 
     def take_events(self, method):
         """Parameters of the events of this kind since the last time."""

@@ -12,7 +12,9 @@ import time
 import xml.etree.ElementTree as ET
 
 sys.dont_write_bytecode = True
-from devtools import Browser, find_chromium, png_pixels  # noqa: E402
+import colours  # noqa: E402
+from colours import contrast  # noqa: E402
+from devtools import Browser, find_axe, find_chromium, png_pixels  # noqa: E402
 
 CTRL, SHIFT = 2, 8
 HELPERS = """
@@ -21,17 +23,6 @@ window.box = name => [...document.querySelectorAll(".f")].find(
 window.middle = e => { const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] };
 window.id = i => document.getElementById(i);
 """
-
-
-def luminance(colour):
-    parts = [c / 255 for c in colour]
-    parts = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-    return sum(c * w for c, w in zip(parts, (0.2126, 0.7152, 0.0722)))
-
-
-def contrast(a, b):
-    low, high = sorted((luminance(a), luminance(b)))
-    return (high + 0.05) / (low + 0.05)
 
 
 def rgb(text):
@@ -99,6 +90,15 @@ class Tests:
         self.equal("share of a child", self.width("net::Server::run()"), "100%")
         self.equal("place is exact", self.width("recv"), page.js("100 * (530 / 2390) + '%'"))
         self.equal("zoom is in the URL", self.fragment(), "#x=430&d=4")
+        page.mouse("mouseMoved", *page.js("middle(box('recv'))"))
+        title = page.js("box('recv').firstElementChild.textContent").split("\n")
+        self.equal("a title has the share of all", title[1], "530 samples, 13.95%")
+        self.equal("and that of the zoom", title[-1], "22.18% of the zoom")
+        self.check("so do the details", "22.18% of the zoom" in self.text("foot"), self.text("foot"))
+        page.key("/", "Slash")
+        page.type("^recv$")
+        self.equal("a match has both", self.text("matched"), "Matched: 13.9%, 22.2% of the zoom")
+        page.key("Escape")
         self.shot("zoomed")
         page.reload()
         page.js(HELPERS)
@@ -110,7 +110,11 @@ class Tests:
         page.js("history.forward()")
         page.settle()
         self.equal("forward zooms again", self.width("main"), "100%")
+        page.mouse("mouseMoved", *page.js("middle(box('recv'))"))
         page.click(*page.js("middle(id('reset'))"))
+        page.mouse("mouseMoved", *page.js("middle(box('recv'))"))
+        self.check("without a zoom there is no share of it", "zoom" not in page.js(
+            "box('recv').firstElementChild.textContent"))
         self.equal("reset empties the URL", self.fragment(), "")
         self.equal("reset shows everything", self.width("all"), "100%")
         self.click("recv")
@@ -163,7 +167,7 @@ class Tests:
     def test_url(self):
         self.open("typical", "#x=430&d=4&q=recv&v=icicle")
         self.equal("zoom from a URL", self.width("main"), "100%")
-        self.equal("search from a URL", self.text("matched"), "Matched: 13.9%")
+        self.equal("search from a URL", self.text("matched"), "Matched: 13.9%, 22.2% of the zoom")
         self.equal("icicle from a URL", self.text("invert"), "Show as flame")
         self.open("typical", "#x=7&d=99&q=%ff&v=%3Cb%3E")
         self.equal("nonsense is ignored", self.page.js("id('reset').disabled"), True)
@@ -182,18 +186,26 @@ class Tests:
     def test_print(self):
         """The whole graph on one page: neither its root nor its tips are behind an edge, and no frame scrolls."""
         page = self.page
-        for case in "typical", "deep":
+        for case in "typical", "deep", "lossy", "tips":
             self.open(case)
+            pdf = page.pdf()
+            self.equal(f"{case}: is one page", len(re.findall(rb"/Type\s*/Page\b", pdf)), 1)
+            if self.shots:
+                with open(os.path.join(self.shots, f"print-{case}.pdf"), "wb") as out:
+                    out.write(pdf)
             page.media_type("print")
             size = page.js("innerHeight")
             top, bottom = page.js("(r => [r.top, r.bottom])(id('chart').getBoundingClientRect())")
             tips = page.js("[...document.querySelectorAll('.f')].map(e => e.getBoundingClientRect())"
                            ".reduce((m, r) => [Math.min(m[0], r.top), Math.max(m[1], r.bottom)], [1e9, -1e9])")
             self.check(f"{case}: the picture is on the page", 0 <= top < bottom <= size, (top, bottom, size))
-            self.check(f"{case}: every box is in the picture", top - 1 <= tips[0] < tips[1] <= bottom + 1, (tips, top, bottom))
+            if case != "tips":
+                self.check(f"{case}: every box is in the picture", top - 1 <= tips[0] < tips[1] <= bottom + 1,
+                           (tips, top, bottom))
             self.equal(f"{case}: nothing scrolls", page.js("id('page').scrollHeight <= id('page').clientHeight + 1"), True)
-            self.equal(f"{case}: buttons are not printed", page.js("getComputedStyle(id('search')).display"), "none")
-            self.shot(f"print-{case}")
+            shown = {i: page.js(f"id({i!r}).getClientRects().length") for i in ("search", "invert", "foot", "details")}
+            self.equal(f"{case}: facts are printed, buttons are not", shown, {**dict.fromkeys(shown, 0), "details": 1})
+            self.check(f"{case}: the legend is printed", page.js("document.querySelector('#top li').getClientRects().length"))
             page.media_type("")
 
     def test_keyboard(self):
@@ -240,14 +252,58 @@ class Tests:
         page.mouse("mouseMoved", 5, 5)
         self.check("hint otherwise", self.text("foot").startswith("Click"), self.text("foot"))
 
+    def test_facts(self):
+        page = self.page
+        self.open("typical")
+        self.check("the head is small", page.js("id('head').offsetHeight") <= 90, page.js("id('head').offsetHeight"))
+        self.open("deep")
+        self.equal("facts are folded", page.js("id('details').getClientRects().length"), 0)
+        root = "box('all').getBoundingClientRect().bottom"
+        before = page.js(root)
+        page.click(*page.js("middle(id('facts-button'))"))
+        page.settle()
+        self.equal("a click opens them", page.js("id('facts-button').getAttribute('aria-expanded')"), "true")
+        self.check("all of them are there", "during the walk;" in page.js("id('details').innerText"))
+        self.equal("the boxes stay", page.js(root), before)
+        self.shot("facts")
+        page.key("d", "KeyD")
+        self.equal("a key folds them", page.js("id('details').getClientRects().length"), 0)
+
+    def test_tips(self):
+        page = self.page
+        self.open("tips")
+        self.equal("the tips of two deep stacks are cut off", page.js("id('chart').height.baseVal.value"), 40 * 18 + 2)
+        self.check("and it is said", "127 narrow rows above not shown: 0.52%" in self.text("head"), self.text("head"))
+        self.shot("tips")
+        page.click(*page.js("middle(id('tall'))"))
+        self.equal("a click shows them", page.js("id('chart').height.baseVal.value"), 167 * 18 + 2)
+        self.equal("then nothing is said", page.js("id('head').innerText.includes('not shown')"), False)
+        page.click(*page.js("middle(id('tall'))"))
+        page.js("box('load [7]').dispatchEvent(new MouseEvent('click', { bubbles: true }))")
+        page.settle()
+        self.equal("so does a zoom", page.js("id('chart').height.baseVal.value"), 167 * 18 + 2)
+        page.key("Escape")
+        page.js("box('load [7]').focus()")
+        for _ in range(45):
+            page.key("ArrowUp")
+        page.settle()
+        self.equal("and a key that goes there", page.js("id('chart').height.baseVal.value"), 167 * 18 + 2)
+
     def check_labels(self, what):
         """No label is wider than its box; wide boxes have one."""
         worst = self.page.js("""Math.max(...[...document.querySelectorAll(".f text")].map(t =>
             t.getBoundingClientRect().right - t.parentNode.children[1].getBoundingClientRect().right))""")
         self.check(f"labels stay in their boxes {what}", worst <= 0.5, worst)
+        strange = self.page.js("""[...document.querySelectorAll(".f text")].map(t => [t.textContent,
+            t.parentNode.firstElementChild.textContent]).filter(([s, name]) => { let at = -1;
+            return ![...s.replace("\u2026", "")].every(c => (at = name.indexOf(c, at + 1)) >= 0) })""")
+        self.equal(f"labels are made of letters of the name, in their order {what}", strange, [])
         blank = self.page.js("""[...document.querySelectorAll(".f")].filter(e => e.style.display !== "none" &&
             e.children[1].getBoundingClientRect().width > 40 && !e.children[2]?.textContent).length""")
         self.equal(f"wide boxes have labels {what}", blank, 0)
+        strange = self.page.js("""[...document.querySelectorAll(".f text")].filter(t => t.textContent &&
+            !t.textContent.split("\u2026").every(p => t.parentNode.firstElementChild.textContent.includes(p[0] ?? ""))).length""")
+        self.equal(f"labels are of their names {what}", strange, 0)
 
     def check_heading(self, what):
         self.page.settle()
@@ -272,7 +328,6 @@ class Tests:
             self.shot(f"lossy_{width}")
         page.resize(700, 600)
         self.check_labels("after a resize")
-        self.check("the broken line of facts is whole", "during the walk;" in page.js("id('head').textContent"))
         self.equal("names are shortened from the outside", page.js(
             "box('net::Server::poll(std::chrono::duration<long, std::ratio<1l, 1000l> >)').children[2].textContent"),
             "poll")
@@ -280,6 +335,30 @@ class Tests:
         self.open("typical", width=950)
         self.equal("a return type goes before the name", page.js("""[...document.querySelectorAll(".f")].find(e =>
             e.firstElementChild.textContent.startsWith("void std::sort<")).children[2].textContent"""), "std::sort")
+
+    def test_names(self):
+        """A narrow box keeps the method of a name, whatever the language."""
+        page = self.page
+        self.open("names")
+        seen = page.js("""[...document.querySelectorAll(".f")].filter(e => e.dataset.d === "2").map(e => [
+            e.firstElementChild.textContent.split("\\n")[0], e.children[2]?.textContent])""")
+        self.equal("names are cut so that the method stays", dict(seen), {
+            "java.util.concurrent.ConcurrentHashMap.computeIfAbsent(java.lang.Object, int)": "computeIfAbsent",
+            "Lcom/acme/billing/Bank;::transfer": "Bank::transfer",
+            "github.com/acme/agent/metrics.(*Registry).Collect": "(*Registry).Collect",
+            "<alloc::vec::Vec<T> as core::ops::drop::Drop>::drop": "drop",
+            "app::server::connection::run::{{closure}}": "run::{{closure}}",
+            "LazyCompile:~handler /srv/www/app.js:14": "handler",
+            "schedule_hrtimeout_range_clock": self.text_of(seen, "schedule_hrtimeout_range_clock"),
+        })
+        cut = self.text_of(seen, "schedule_hrtimeout_range_clock")
+        self.check("one word loses its middle", re.fullmatch(r"schedu\w*\u2026\w*_clock", cut), cut)
+        self.check_labels("with names of all kinds")
+        self.shot("names")
+
+    @staticmethod
+    def text_of(seen, name):
+        return dict(seen).get(name)
 
     def test_colours(self):
         page = self.page
@@ -300,7 +379,7 @@ class Tests:
                             for fill, alpha, text, back in pairs)
                 self.check(f"labels can be read, {scheme} {search} {zoom}", worst >= 4.5, worst)
             worst = min(contrast(rgb(a), rgb(b)) for a, b in page.js("""
-                [...document.querySelectorAll("#head h1, #head p, #head li, #matched, #foot")].map(e => [
+                [...document.querySelectorAll("#head h1, #head p, #head li, #matched, #foot, #details")].map(e => [
                 getComputedStyle(e).color, getComputedStyle(id("head")).backgroundColor])"""))
             self.check(f"the heading can be read, {scheme}", worst >= 4.5, worst)
             warn = rgb(page.js("getComputedStyle(document.querySelector('.warn')).color"))
@@ -309,6 +388,7 @@ class Tests:
 
     def test_palette(self):
         """All shades, not only those of the test's names."""
+        self.equal("distances are those of the formula's authors", colours.check(), "")
         for scheme in ("light", "dark"):
             self.page.media(prefers_color_scheme=scheme)
             self.open("one")
@@ -318,6 +398,28 @@ class Tests:
             self.equal(f"no shade is missing, {scheme}", len({f for f, _ in fills}), 48)
             worst = min(contrast(rgb(a), rgb(b)) for a, b in fills)
             self.check(f"all shades can be read on, {scheme}", worst >= 4.5, worst)
+            families = {f: [rgb(c) for c, _ in fills[8 * i:8 * i + 8]] for i, f in enumerate("uikjbs")}
+            for vision in colours.VISIONS:
+                worst = colours.nearest(families, vision)
+                self.check(f"families can be told apart, {scheme}, {vision}", worst[0] >= 9, worst)
+        self.page.media()
+
+    def test_differences(self):
+        """More, less and neither can be told apart, and read on."""
+        for scheme in ("light", "dark"):
+            self.page.media(prefers_color_scheme=scheme)
+            self.open("one")
+            fills = dict(self.page.js("""(() => { const e = box("main"), r = [];
+                for (const f of ["r1", "r2", "r3", "r4", "l1", "l2", "l3", "l4", "q0", "q7", "e0", "e7"]) {
+                e.setAttribute("class", "f " + f);
+                r.push([f, [getComputedStyle(e.children[1]).fill, getComputedStyle(e.children[2]).fill]]) }
+                return r })()"""))
+            worst = min(contrast(rgb(a), rgb(b)) for a, b in fills.values())
+            self.check(f"differences can be read on, {scheme}", worst >= 4.5, worst)
+            families = {f: [rgb(fill) for name, (fill, _) in fills.items() if name[0] == f] for f in "rlq"}
+            for vision in colours.VISIONS:
+                worst = colours.nearest(families, vision)
+                self.check(f"differences can be told apart, {scheme}, {vision}", worst[0] >= 8, worst)
         self.page.media()
 
     def test_deep(self):
@@ -356,7 +458,7 @@ class Tests:
         page = self.page
         self.open("big")
         self.equal("boxes are limited", page.count(".f"), 20000)
-        self.check("and it is said", re.search(r"\([\d,]+ narrow frames hidden\)", page.js("id('head').textContent")))
+        self.check("and it is said", re.search(r"[\d,]+ narrow frames hidden: [\d.]+%", page.js("id('head').textContent")))
         self.shot("big")
 
     def test_speed(self):
@@ -410,6 +512,13 @@ class Tests:
         colour = pixel(int(x), int(float(chart.get("y"))) + int(rect.get("y")) + 8)
         self.check("boxes are drawn in colour", max(colour) - min(colour) > 40, colour)
         page.scripts(True)
+
+    def test_axe(self):
+        """Accessibility by axe-core, if it is installed."""
+        axe = find_axe()
+        for case, fragment in ("lossy", ""), ("tips", "#q=main&v=icicle"), ("empty", ""):
+            self.open(case, fragment)
+            self.equal(f"axe finds nothing in {case}", self.page.axe(axe) if axe else [], [])
 
     def test_quiet(self):
         """Last: what all the others left behind."""

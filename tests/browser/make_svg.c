@@ -97,6 +97,30 @@ static void fill_deep(struct profile *p)
 	tree_add(p, "fib [7]_[s];main;print 120");
 }
 
+/* Two deep stacks of a few samples above a graph that is not deep. */
+static void fill_tips(struct profile *p)
+{
+	uint32_t n = tree_frame(p, 0, "load [7]_[s]", 12), at;
+
+	fill_typical(p);
+	for (int i = 0; i < 165; i++) {
+		n = tree_frame(p, n, i % 2 ? "import_find" : "import_load", 11);
+		at = n;
+	}
+	tree_weigh(p, at, 20);
+}
+
+static void fill_names(struct profile *p)
+{
+	tree_add(p, "app [7]_[s];java.util.concurrent.ConcurrentHashMap.computeIfAbsent(java.lang.Object, int)_[j] 10");
+	tree_weigh(p, tree_child(p, 1, "Lcom/acme/billing/Bank;::transfer", 33), 10);
+	tree_add(p, "app [7]_[s];github.com/acme/agent/metrics.(*Registry).Collect 10");
+	tree_add(p, "app [7]_[s];<alloc::vec::Vec<T> as core::ops::drop::Drop>::drop 10");
+	tree_add(p, "app [7]_[s];app::server::connection::run::{{closure}} 10");
+	tree_add(p, "app [7]_[s];LazyCompile:~handler /srv/www/app.js:14_[j] 10");
+	tree_add(p, "app [7]_[s];schedule_hrtimeout_range_clock_[k] 10");
+}
+
 static void fill_one(struct profile *p)
 {
 	tree_add(p, "sh [3]_[s];main;wait4 1");
@@ -149,7 +173,8 @@ static const struct {
 	const char *name;
 	void (*fill)(struct profile *p);
 } cases[] = {
-	{ "typical", fill_typical }, { "lossy", fill_lossy }, { "deep", fill_deep }, { "one", fill_one },
+	{ "typical", fill_typical }, { "lossy", fill_lossy }, { "deep", fill_deep }, { "tips", fill_tips },
+	{ "names", fill_names }, { "one", fill_one },
 	{ "empty", fill_empty }, { "hostile", fill_hostile }, { "medium", fill_medium }, { "big", fill_big },
 };
 

@@ -102,6 +102,7 @@ static void leaves_out_narrow_ones(void **state)
 	l = lay_out(0, LAYOUT_MAX_BOXES);
 	assert_int_equal(l.nr, 2);
 	assert_int_equal(l.hidden, 3);
+	assert_int_equal(l.hidden_weight, 2);	/* b and c; x is part of b */
 	assert_int_equal(l.total, 12001);
 	layout_release(&l);
 }

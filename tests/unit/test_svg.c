@@ -9,7 +9,9 @@
 #include <cmocka.h>
 
 #include "formats/render/renderer.h"
+#include "formats/render/short_name.h"
 #include "formats/render/svg_text.h"
+#include "src/profile/profile_delta.h"
 #include "tests/unit/tree.h"
 
 extern const struct renderer renderer_svg;
@@ -169,9 +171,9 @@ static void shows_the_facts(void **state)
 	s->p.facts.not_whole = "33.3 % l&b.so: return address 0";
 	svg = render(s);
 	assert_has(svg, "<title id=\"title\">app&lt;x&gt;, CPU time</title>");
-	assert_has(svg, ">CPU time (cpu-clock, 99 Hz)  \xc2\xb7  h&amp;st  \xc2\xb7  Linux 6.1  \xc2\xb7  1970-01-02 00:00:00 UTC<");
-	assert_has(svg, ">2.500 s  \xc2\xb7  12,345 samples &amp; more  \xc2\xb7  0 lost<");
-	assert_has(svg, ">66.7 % of 3 user stacks are whole. Not whole: 33.3 % l&amp;b.so: return address 0<");
+	assert_has(svg, ">CPU time (cpu-clock, 99 Hz)  \xc2\xb7  12,345 samples &amp; more  \xc2\xb7  0 lost<");
+	assert_has(svg, ">h&amp;st  \xc2\xb7  Linux 6.1  \xc2\xb7  1970-01-02 00:00:00 UTC  \xc2\xb7  2.500 s from the ");
+	assert_has(svg, ">66.7 % of 3 user stacks are whole  \xc2\xb7  not whole: 33.3 % l&amp;b.so: return address 0<");
 	assert_lacks(svg, "class=\"warn\"");
 }
 
@@ -200,7 +202,7 @@ static void a_long_warning_is_wrapped_not_cut(void **state)
 	warning[1000] = 0;
 	s->p.facts.warning = warning;
 	tree_add(&s->p, "main 5");
-	assert_true(count_of(render(s), "class=\"warn\"") > 4);
+	assert_true(count_of(render(s), "class=\"warn more\"") > 4);
 	assert_int_equal(count_of(s->svg, "012345678"), 100);
 }
 
@@ -225,9 +227,118 @@ static void hides_and_says_so(void **state)
 		snprintf(line, sizeof(line), "narrow%d 1", i);
 		tree_add(&s->p, line);
 	}
-	assert_has(render(s), "(1,500 narrow frames hidden)");
+	assert_has(render(s), ">0 lost  \xc2\xb7  1,500 narrow frames hidden: 1.48% of the weight<");
 	assert_int_equal(count_of(s->svg, "<g class=\"f "), 2);
 	assert_has(s->svg, "data-w=\"101500\"");
+}
+
+/* One deep stack of a few samples does not decide how high the picture is. */
+static void tips_are_cut_off_and_said(void **state)
+{
+	struct shot *s = *state;
+	uint32_t n = 0;
+
+	for (int i = 0; i < 160; i++)
+		n = tree_child(&s->p, n, "deeper", 6);
+	tree_weigh(&s->p, n, 9);
+	tree_add(&s->p, "main;wide 991");
+	assert_has(render(s), ">121 narrow rows above not shown: 0.90% of the weight<");
+	assert_has(s->svg, "data-rows=\"40\"");
+	assert_has(s->svg, "height=\"722\" overflow=\"hidden\"");
+	assert_int_equal(count_of(s->svg, "<g class=\"f "), 163);
+
+	tree_weigh(&s->p, n, 10);
+	assert_lacks(render(s), "above not shown");
+	assert_has(s->svg, "data-rows=\"161\"");
+}
+
+static void folded_recursion_is_counted(void **state)
+{
+	struct shot *s = *state;
+	uint32_t levels[4] = { 0, 0, 12, 0 };
+
+	tree_add(&s->p, "main;walk(int);leaf 100");
+	s->p.levels = levels;
+	assert_has(render(s), "data-d=\"2\" data-l=\"12\"><title>walk(int)\n100 samples, 100.00%\n"
+			      "recursion is folded: up to 12 levels</title>");
+	assert_has(s->svg, ">walk(int) \xc3\x97" "12</text>");
+	assert_has(s->svg, "recursion folded: \xc3\x97 says");
+	assert_int_equal(count_of(s->svg, " data-l="), 1);
+	s->p.levels = NULL;
+}
+
+static void the_first_answer_comes_first(void **state)
+{
+	struct shot *s = *state;
+	struct answer_lines *a = &s->p.facts.answer;
+
+	tree_add(&s->p, "main 5");
+	s->p.facts.amount = "5 s of CPU time in 5 samples";
+	*a = (struct answer_lines){ { "time", "", "wrong" },
+				    { "5 s: 0.5 CPUs", "  5 s  100 %  a<b>", "too few CPUs" }, 3 };
+	assert_has(render(s), ">5 s: 0.5 CPUs  \xc2\xb7  5 samples  \xc2\xb7  0 lost</text>\n"
+			      "<text class=\"s wrong\" x=\"10\" y=\"65\">too few CPUs</text>");
+	assert_has(s->svg, "<g id=\"facts\">\n<text class=\"s\" x=\"10\" y=\"");
+	assert_has(s->svg, ">5 s  100 %  a&lt;b&gt;</text>");
+	assert_lacks(s->svg, "in 5 samples");
+	assert_true(is_well_formed(s));
+}
+
+/* Colours say what differs, titles by how much, and neither says it of what is chance. */
+static void differences_are_coloured(void **state)
+{
+	struct node_delta nodes[5] = {
+		{ .total = { 100, 150, 20, DELTA_SAME, 0 } },
+		{ .total = { 10, 60, 15, DELTA_MORE, 4 }, .before_self = 10, .after_self = 60 },
+		{ .total = { 60, 0, 15, DELTA_LESS, 3 }, .before_self = 60 },
+		{ .total = { 30, 32, 9, DELTA_SAME, 0 } },
+		{ .total = { 0, 1, 0, DELTA_FEW, 0 } },
+	};
+	struct profile_delta d = { .nodes = nodes, .tested = 4, .differing = 2, .scale = SCALE_NONE,
+				   .before = "a<.pbz: 100", .after = "b.pbz: 150", .scaled = "not",
+				   .method = "by chance" };
+	static const char *const classes[] = { "q", "r4", "l3", "q", "e" };
+	static const char *const names[] = { "all", "slow", "gone", "same", "few" };
+	struct shot *s = *state;
+	char want[64];
+
+	tree_add(&s->p, "slow 70");
+	tree_add(&s->p, "gone 60");
+	tree_add(&s->p, "same_[k] 62");
+	tree_add(&s->p, "few 1");
+	s->p.deltas = &d;
+	render(s);
+	s->p.deltas = NULL;
+	for (size_t i = 0; i < 5; i++) {
+		const char *g;
+
+		snprintf(want, sizeof(want), "<title>%s\n", names[i]);
+		for (g = strstr(s->svg, want); strncmp(g, "<g ", 3); g--)
+			;
+		snprintf(want, sizeof(want), "<g class=\"f %s", classes[i]);
+		assert_memory_equal(g, want, strlen(want));
+	}
+	assert_has(s->svg, "<title>slow\nbefore 10, after 60: +50 \xc2\xb1 15, +500.0 %\n"
+			   "more than before; self before 10, after 60</title>");
+	assert_has(s->svg, "\nno difference beyond chance\nkernel</title>");
+	assert_has(s->svg, ": +1\ntoo few samples to tell</title>");
+	assert_has(s->svg, ">2 of 4 places in the tree differ by more than chance  ");
+	assert_has(s->svg, ">before: a&lt;.pbz: 100</text>");
+	assert_has(s->svg, "<rect class=\"r3\"");
+	assert_lacks(s->svg, ">user</text>");
+	assert_true(is_well_formed(s));
+}
+
+static void says_what_stands_above(void **state)
+{
+	struct shot *s = *state;
+
+	tree_add(&s->p, "main;wide 991");
+	assert_has(render(s), "what it called stands above it.</desc>");
+	assert_lacks(s->svg, "callers stand above");
+	s->p.facts.is_inverted = true;
+	assert_has(render(s), "those who called it stand above it.</desc>");
+	assert_has(s->svg, ">upside down: callers stand above what they call  ");
 }
 
 /* What a box weighs comes with its unit, and beside it how many samples that rests on. */
@@ -394,7 +505,9 @@ static void names_take_shorter_forms(void **state)
 	static const struct { const char *s; unsigned px; const char *want; } cases[] = {
 		{ sort, 300, "void std::sort&lt;int*&gt;(int*, int*)" },
 		{ sort, 200, "void std::sort(int*, int*)" }, { sort, 110, "void std::sort" },
-		{ sort, 80, "std::sort" }, { sort, 45, "std::\xe2\x80\xa6" },
+		{ sort, 80, "std::sort" }, { sort, 45, "sort" }, { sort, 20, "s\xe2\x80\xa6" },
+		{ "schedule_hrtimeout_range", 110, "schedu\xe2\x80\xa6t_range" },
+		{ "schedule_hrtimeout_range", 90, "schedule_h\xe2\x80\xa6" },
 	};
 	struct shot *shot = *state;
 	char *buf;
@@ -413,6 +526,42 @@ static void names_take_shorter_forms(void **state)
 	render(shot);
 	assert_has(shot->svg, "<title>void std::sort&lt;int*&gt;(int*, int*)\n");
 	assert_has(shot->svg, ">std::sort</text>");
+}
+
+/* By class and method, and by the method alone, which is the last that goes. */
+static void paths_end_in_the_method(void **state)
+{
+	static const struct { const char *s, *with_class, *method; } cases[] = {
+		{ "std::map<int, A::B>::operator[](int const&)", "map::operator[]", "map::operator[]" },
+		{ "void ns::(anonymous namespace)::run(int)", "(anonymous namespace)::run", "run" },
+		{ "A::B::operator<(A::B const&) const", "B::operator<", "B::operator<" },
+		{ "bool std::operator< <char>(A const&, B const&)", "std::operator< <char>", "std::operator< <char>" },
+		{ "Key ns::Map::operator[](int)", "Map::operator[]", "Map::operator[]" },
+		{ "java.util.HashMap.put(java.lang.Object)", "HashMap.put", "put" },
+		{ "java.util.HashMap.<init>(int)", "HashMap.<init>", "HashMap.<init>" },
+		{ "java.lang.LambdaForm$MH/0x00007f3010002000.invoke(int)", "LambdaForm$MH/0x00007f3010002000.invoke", "invoke" },
+		{ "Lcom/foo/Bank;::transfer", "Bank::transfer", "transfer" },
+		{ "github.com/acme/agent/metrics.(*Registry).Collect", "(*Registry).Collect", "Collect" },
+		{ "main.main.func1", "main.func1", "func1" },
+		{ "<alloc::vec::Vec<T> as core::ops::drop::Drop>::drop", "<alloc::vec::Vec as core::ops::drop::Drop>::drop", "drop" },
+		{ "app::run::{{closure}}", "run::{{closure}}", "run::{{closure}}" },
+		{ "LazyCompile:~handler /srv/app.js:14", "handler", "handler" },
+		{ "JS:*render file:///a/b.mjs:1:2", "render", "render" },
+		{ "py::load:/srv/app.py", "load", "load" },
+		{ "do_sys.constprop.0", "do_sys.constprop.0", "do_sys.constprop.0" },
+		{ "main", "main", "main" }, { "", "", "" }, { "a::", "a::", "a::" }, { "::a", "::a", "::a" },
+		{ "{lambda(A::B)#1}::operator()", "{lambda(A::B)#1}::operator()", "{lambda(A::B)#1}::operator()" },
+		{ "a<b::c", "a<b::c", "a<b::c" }, { "/usr/lib/libc.so.6", "/usr/lib/libc.so.6", "/usr/lib/libc.so.6" },
+	};
+	char buf[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		buf[short_name(buf, cases[i].s, strlen(cases[i].s), 3)] = 0;
+		assert_string_equal(buf, cases[i].with_class);
+		buf[short_name(buf, cases[i].s, strlen(cases[i].s), 4)] = 0;
+		assert_string_equal(buf, cases[i].method);
+	}
 }
 
 static void numbers_are_written_for_people(void **state)
@@ -448,10 +597,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(says_what_a_box_is), TEST(tells_kinds_apart), TEST(legend_names_only_what_is_there),
 		TEST(shows_the_facts), TEST(losses_are_never_silent), TEST(a_long_warning_is_wrapped_not_cut),
-		TEST(says_that_there_is_nothing), TEST(hides_and_says_so), TEST(weights_have_units), TEST(huge_weights_keep_their_places),
+		TEST(says_that_there_is_nothing), TEST(hides_and_says_so), TEST(tips_are_cut_off_and_said), TEST(folded_recursion_is_counted),
+		TEST(the_first_answer_comes_first), TEST(differences_are_coloured), TEST(says_what_stands_above), TEST(weights_have_units), TEST(huge_weights_keep_their_places),
 		TEST(foreign_names_stay_text), TEST(a_given_title_is_escaped_once), TEST(printed_widths_nest),
 		TEST(equal_input_gives_equal_output), TEST(a_large_tree_is_quick),
-		TEST(labels_fit_and_keep_characters_whole), TEST(names_take_shorter_forms), TEST(numbers_are_written_for_people),
+		TEST(labels_fit_and_keep_characters_whole), TEST(names_take_shorter_forms), TEST(paths_end_in_the_method), TEST(numbers_are_written_for_people),
 		TEST(a_full_disk_is_reported),
 	};
 

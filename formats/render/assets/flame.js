@@ -14,19 +14,21 @@
 const chart = document.getElementById("chart");
 const svg = chart.ownerSVGElement;
 const SVG = "http://www.w3.org/2000/svg", HTML = "http://www.w3.org/1999/xhtml";
-const ROW = 18, TEXT_ROOM = 6, TEXT_MIN = 16, GAP_MIN = 3;
+const ROW = 18, TEXT_ROOM = 6, TEXT_MIN = 16, GAP_MIN = 3, MIDDLE_MIN = 100, ROWS_MIN = 40, TIP = 0.01;
 const HINT = "Click a box to zoom, Esc to go back. / or Ctrl-F searches, n and N walk the matches; "
-	+ "arrow keys walk the boxes, Enter zooms, Ctrl-C copies the name, i turns the graph.";
+	+ "arrow keys walk the boxes, Enter zooms, Ctrl-C copies the name, i turns the graph, "
+	+ "d shows details.";
 
-const rows = +svg.dataset.rows;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 /* Arrays with one entry per box, made by readBoxes(). */
-let els, n, X, W, D, up, last, rects, texts, names;
+let els, n, X, W, D, up, last, rects, texts, titles, names;
 let shown, wide, faded, hit, lefts, shares, tops;
 
 let zoomed = 0, focused = -1, query = "", icicle = false;
-let widthPx = 0, hits = 0;
+let widthPx = 0, hits = 0, pattern = null;
+/* Rows that are shown; the others lie above the upper edge of the chart, or below the lower one. */
+let rows = +svg.dataset.rows, allRows = rows, isTall = false;
 
 const make = (name, attrs = {}, ...kids) => {
 	const e = document.createElementNS(HTML, name);
@@ -46,8 +48,8 @@ const makeSvg = (name, attrs = {}, ...kids) => {
 	return e;
 };
 
-const titleLines = (i) => els[i].firstElementChild.textContent.split("\n");
-const nameOf = (i) => names[i] ??= titleLines(i)[0];
+const titleOf = (i) => titles[i] ??= els[i].firstElementChild.textContent;
+const nameOf = (i) => names[i] ??= titleOf(i).split("\n", 1)[0];
 const boxOf = (node) => node instanceof Element ? node.closest(".f")?.box ?? -1 : -1;
 const rowY = (i) => 1 + ROW * (icicle ? D[i] : rows - 1 - D[i]);
 
@@ -58,7 +60,7 @@ function makeArrays()
 	[X, W, lefts, shares] = Array.from({ length: 4 }, () => new Float64Array(n));
 	[up, last, D, tops] = Array.from({ length: 4 }, () => new Int32Array(n));
 	[shown, wide, faded, hit] = Array.from({ length: 4 }, () => new Uint8Array(n));
-	[rects, texts, names] = Array.from({ length: 3 }, () => new Array(n));
+	[rects, texts, titles, names] = Array.from({ length: 4 }, () => new Array(n));
 }
 
 function readBoxes()
@@ -70,6 +72,7 @@ function readBoxes()
 		X[i] = e.getAttribute("data-x");
 		W[i] = e.getAttribute("data-w");
 		D[i] = e.getAttribute("data-d");
+		allRows = Math.max(allRows, D[i] + 1);
 		lefts[i] = 100 * X[i] / W[0];
 		shares[i] = W[i] / W[0];
 		tops[i] = rowY(i);
@@ -106,18 +109,17 @@ function textPx(s)
 	return px;
 }
 
+/* The ends of names tell more than what is before them; in little room there is only a beginning. */
 function cut(s, room)
 {
-	let out = "";
+	const chars = [...s], half = room >= MIDDLE_MIN ? (room - textPx("\u2026")) / 2 : 0;
+	let left = room - textPx("\u2026") - half, right = half, from = chars.length, to = 0;
 
-	room -= textPx("\u2026");
-	for (const c of s) {
-		room -= textPx(c);
-		if (room < 0)
-			return out && out + "\u2026";
-		out += c;
-	}
-	return out;
+	while (from > 0 && (right -= textPx(chars[from - 1])) >= 0)
+		from--;
+	while (to < from && (left -= textPx(chars[to])) >= 0)
+		to++;
+	return to ? chars.slice(0, to).join("") + "\u2026" + chars.slice(from).join("") : "";
 }
 
 /* f<int>(char) const -> f<int>; "operator()" and "main.(*T).Method" stay. */
@@ -165,7 +167,52 @@ function withoutReturnType(s)
 	return s.includes("operator") ? s : s.slice(end) || s;
 }
 
+/* LazyCompile:~run a.js:1 -> run; py::run:/srv/a.py -> run. */
+const SCRIPT = /^(?:(?:LazyCompile|Function|JS):[~*^+]*(.+?) |py::(.+?):\/)/;
+/* "sort.cold", "sort.constprop.0" are names that compilers make. */
+const SEPARATOR = /(?:::|\.(?!cold|part|isra|constprop|llvm|lto_)|\/)(?=[\p{L}_$(<{*~])/uy;
+
+/*
+ * The last parts of a path: java.util.HashMap.put -> HashMap.put, metrics.(*T).Get -> Get. Parts
+ * such as {{closure}}, <init> and operator() say nothing without the one before.
+ */
+function lastParts(s, parts)
+{
+	const script = SCRIPT.exec(s), starts = [0];
+	let deep = 0, word = 0, isOperator = false;
+
+	if (script)
+		return script[1] ?? script[2];
+	for (let i = 0; i < s.length && s[0] !== "/" && !isOperator; i++) {
+		SEPARATOR.lastIndex = i;
+		const found = i && !deep && SEPARATOR.exec(s);
+
+		if (found)
+			starts.push(i += found[0].length);
+		isOperator = s.startsWith("operator", i) && !/\w/.test(s[i - 1] ?? "");
+		word = !deep && s[i] === " " ? i + 1 : word;
+		if ("(<{[".includes(s[i]))
+			deep++;
+		else if (deep && ")>}]".includes(s[i]) && !(s[i] === ">" && s[i - 1] === "-"))
+			deep--;
+	}
+	/* The type that an operator returns stands before the first part of its path. */
+	if (isOperator && word < (starts[1] ?? s.length))
+		starts[0] = word;
+	while (parts < starts.length && /^(?:[{<]|operator)/.test(s.slice(starts.at(-parts))))
+		parts++;
+	return s.slice(starts.at(-parts)).replaceAll(";", "");
+}
+
 function label(i, room)
+{
+	const levels = els[i].dataset.l ? ` \u00d7${els[i].dataset.l}` : "";
+	const left = levels ? room - textPx(levels) : 0;
+
+	return left >= TEXT_MIN ? shortName(i, left) + levels : shortName(i, room);
+}
+
+function shortName(i, room)
 {
 	const name = nameOf(i);
 
@@ -177,9 +224,10 @@ function label(i, room)
 	const plain = withoutArguments(name);
 	const bare = withoutTemplates(plain);
 	const called = plain !== name ? withoutReturnType(bare) : bare;
-	const base = called.slice(called.lastIndexOf("::") + 1).replace(/^:/, "") || called;
+	const base = lastParts(called, 1);
 
-	return [plain, bare, called, base].find((s) => textPx(s) <= room) ?? cut(base, room);
+	return [plain, bare, called, lastParts(called, 2), base].find((t) => textPx(t) <= room)
+		?? cut(base, room);
 }
 
 /* ---- Drawing ---- */
@@ -223,8 +271,38 @@ function drawBox(i, isAbove)
 	drawText(i);
 }
 
+/*
+ * How many rows are worth their room: rows at the tips of a few deep stacks are not, unless these
+ * are zoomed or asked for. A zoom never takes rows away, so that the root stays where it is.
+ */
+function rowsFor(i)
+{
+	const weight = new Float64Array(allRows);
+	let most = allRows;
+
+	for (let k = i; k <= last[i]; k++)
+		weight[D[k]] += W[k];
+	while (most > ROWS_MIN && !(weight[most - 1] >= TIP * W[i]))
+		most--;
+	return Math.min(allRows, most);
+}
+
+function setRows()
+{
+	const few = rowsFor(0);
+
+	rows = isTall ? allRows : Math.max(few, rowsFor(zoomed));
+	tips.hidden = rows === allRows;
+	chart.setAttribute("height", rows * ROW + 2);
+	setViewBox();
+	tallButton.hidden = few === allRows;
+	tallButton.textContent = isTall ? "Hide narrow tips" : `Show all ${allRows} rows`;
+	tallButton.disabled = !isTall && rows === allRows;
+}
+
 function draw()
 {
+	setRows();
 	for (let i = 0; i < n; i++) {
 		const isAbove = i < zoomed && last[i] >= zoomed;
 		const isIn = isAbove || (i >= zoomed && i <= last[zoomed]);
@@ -240,6 +318,7 @@ function draw()
 		setFocused(zoomed);
 	ring(focusRing, focusRing.on ? focused : -1);
 	ring(hoverRing, -1);
+	sayMatched(pattern);
 	resetButton.disabled = !zoomed;
 	turnButton.textContent = icicle ? "Show as flame" : "Show as icicle";
 }
@@ -253,11 +332,24 @@ function ring(rect, i)
 		rect.setAttribute(a, rects[i].getAttribute(a));
 }
 
+const percent = (part, whole) => (100 * part / whole).toFixed(2) + "%";
+
+/* The title of a box, which is also its tooltip and what a screen reader says, knows the zoom. */
+function retitle(i)
+{
+	const isIn = zoomed && !svg.dataset.diff && i >= zoomed && i <= last[zoomed];
+	const title = titleOf(i) + (isIn ? `\n${percent(W[i], W[zoomed])} of the zoom` : "");
+
+	if (els[i].firstElementChild.textContent !== title)
+		els[i].firstElementChild.textContent = title;
+	return title;
+}
+
 function say(i)
 {
 	if (i < 0)
 		return foot.replaceChildren(HINT);
-	const [name, ...rest] = titleLines(i);
+	const [name, ...rest] = retitle(i).split("\n");
 
 	foot.replaceChildren(make("b", {}, name), rest.join(" \u00b7 "));
 }
@@ -274,6 +366,8 @@ const sayDefault = () => say(focused >= 0 ? focused : zoomed || -1);
 const button = (id, text, hint) => make("button", { id, type: "button", title: hint }, text);
 const resetButton = button("reset", "Reset zoom", "Show everything (Esc)");
 const turnButton = button("invert", "Show as icicle", "Turn the graph upside down (i)");
+const tallButton = button("tall", "Show all rows", "Rows at the tips of a few deep stacks (t)");
+const factsButton = button("facts-button", "Details", "Where this comes from, how good it is (d)");
 const clearButton = button("clear", "Clear", "Forget the search (Esc)");
 const input = make("input", { id: "search", type: "search", spellcheck: "false",
 	placeholder: "Search functions (regex)", autocomplete: "off",
@@ -281,6 +375,8 @@ const input = make("input", { id: "search", type: "search", spellcheck: "false",
 	title: "Regular expression; case counts when it has a capital letter (/ or Ctrl-F)" });
 const matched = make("output", { id: "matched", role: "status" });
 const head = make("div", { id: "head" });
+const tips = make("span");
+const facts = make("div", { id: "details", hidden: "" });
 const foot = make("div", { id: "foot" });
 const page = make("div", { id: "page" });
 const hoverRing = makeSvg("rect", { class: "ring", height: ROW - 1 });
@@ -302,25 +398,33 @@ function legend()
 	return list;
 }
 
+/* In the picture these lines were broken for one width; in the page they flow. */
+function moveLines(id, to)
+{
+	const from = document.getElementById(id);
+
+	for (const e of from.querySelectorAll("text:not(.t)")) {
+		if (e.classList.contains("tips")) {
+			tips.append(` \u00b7 ${e.textContent}`);
+			to.lastChild.append(tips);
+		} else if (e.classList.contains("more")) {
+			to.lastChild.append(" " + e.textContent);
+		} else {
+			to.append(make("p", { class: e.getAttribute("class") }, e.textContent));
+		}
+	}
+	from.remove();
+}
+
 function buildPage()
 {
-	const plain = document.getElementById("head-text");
-
-	/* In the picture these lines were broken and cut for one width; in the page they flow. */
-	head.append(make("h1", {}, document.title));
-	for (const e of plain.querySelectorAll(".s")) {
-		if (e.classList.contains("more"))
-			head.lastChild.append(" " + e.textContent);
-		else
-			head.append(make("p", { class: "s" }, e.textContent));
-	}
-	const warning = [...plain.querySelectorAll(".warn")].map((e) => e.textContent).join(" ");
-
-	if (warning)
-		head.append(make("p", { class: "warn" }, warning));
-	head.append(make("div", { id: "bar", role: "toolbar", "aria-label": "Flame graph" },
-		resetButton, turnButton, input, clearButton, matched, legend()));
-	plain.remove();
+	head.append(make("div", { id: "top" }, make("h1", {}, document.title), legend()));
+	moveLines("head-text", head);
+	moveLines("facts", facts);
+	factsButton.setAttribute("aria-controls", facts.id);
+	head.append(facts, make("div", { id: "bar", role: "toolbar", "aria-label": "Flame graph" },
+		resetButton, turnButton, tallButton, factsButton, input, clearButton, matched));
+	showFacts(false);
 	document.getElementById("legend").remove();
 	svg.removeAttribute("role");
 	svg.removeAttribute("viewBox");
@@ -337,10 +441,14 @@ function resize()
 {
 	pen.font = getComputedStyle(chart).font;
 	widthPx = chart.getBoundingClientRect().width;
-	/* The scale is 1 here; on paper it shrinks so that one page has room (flame.css). */
-	chart.setAttribute("viewBox", `0 0 ${widthPx} ${chart.height.baseVal.value}`);
 	chart.setAttribute("preserveAspectRatio", "none");
 	draw();
+}
+
+/* The scale is 1 here; on paper it shrinks so that one page has room (flame.css). */
+function setViewBox()
+{
+	chart.setAttribute("viewBox", `0 0 ${widthPx} ${rows * ROW + 2}`);
 }
 
 /* The heading stays in sight unless it would hide the boxes. */
@@ -417,18 +525,44 @@ function turn()
 	reveal(focused >= 0 ? focused : zoomed, true);
 }
 
-/* The share of all samples in which some function matches; a match below a match counts once. */
-function coverage()
+function turnTall()
+{
+	isTall = !isTall;
+	draw();
+	reveal(focused >= 0 ? focused : zoomed, true);
+}
+
+/* The boxes stay where they are, unless they would be under the heading. */
+function showFacts(is)
+{
+	const before = head.offsetHeight;
+
+	facts.hidden = !is;
+	factsButton.setAttribute("aria-expanded", is);
+	if (!icicle)
+		page.scrollTop += head.offsetHeight - before;
+}
+
+/* The share of a box's weight in which some function matches; a match below a match counts once. */
+function coverage(root)
 {
 	let sum = 0;
 
-	for (let i = 0; i < n; i++) {
+	for (let i = root; i <= last[root]; i++) {
 		if (!hit[i])
 			continue;
 		sum += W[i];
 		i = last[i];
 	}
-	return 100 * sum / W[0];
+	return (100 * sum / W[root]).toFixed(1) + "%";
+}
+
+function sayMatched(re)
+{
+	const zoom = zoomed ? `, ${coverage(zoomed)} of the zoom` : "";
+
+	matched.textContent = re ? `Matched: ${coverage(0)}${zoom}` : query ? "Not a pattern" : "";
+	matched.title = re ? `${hits} of ${n} boxes; a match below a match counts once` : "";
 }
 
 /* "^std::sort<.*>$" finds "void std::sort<int*>(int*, int*)", too. */
@@ -458,11 +592,8 @@ function search(text)
 		mark(i, "m", hit, is);
 	}
 	clearButton.disabled = !text;
-	if (re)
-		matched.textContent = `Matched: ${coverage().toFixed(1)}%`;
-	else
-		matched.textContent = text ? "Not a pattern" : "";
-	matched.title = re ? `${hits} of ${n} boxes; a match below a match counts once` : "";
+	pattern = re;
+	sayMatched(re);
 }
 
 function searchAndKeep(text)
@@ -484,6 +615,8 @@ function focusOn(i)
 	if (i < 0)
 		return;
 	setFocused(i);
+	if (D[i] >= rows)
+		turnTall();
 	els[i].focus({ preventScroll: true });
 	ring(hoverRing, -1);
 	reveal(i);
@@ -534,6 +667,8 @@ const keys = {
 	n: () => nextHit(1),
 	N: () => nextHit(-1),
 	i: turn,
+	t: () => tallButton.hidden || turnTall(),
+	d: () => showFacts(facts.hidden),
 };
 
 function onKey(e)
@@ -604,6 +739,8 @@ function listen()
 	});
 	resetButton.addEventListener("click", () => zoom(0));
 	turnButton.addEventListener("click", turn);
+	tallButton.addEventListener("click", turnTall);
+	factsButton.addEventListener("click", () => showFacts(facts.hidden));
 	clearButton.addEventListener("click", () => searchAndKeep(""));
 	input.addEventListener("input", () => searchAndKeep(input.value));
 	addEventListener("popstate", () => {
