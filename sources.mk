@@ -103,6 +103,8 @@ REPORT_SRCS := \
 	formats/render/csv.c \
 	formats/render/csv_columns.c \
 	formats/render/csv_stacks.c \
+	formats/render/diff_renderers.c \
+	formats/render/diff_text.c \
 	formats/render/escape.c \
 	formats/render/frame_marks.c \
 	formats/render/function_list.c \
@@ -315,6 +317,7 @@ LIB_SRCS := $(REPORT_SRCS) $(CAPTURE_SRCS)
 REPORT_MAIN_SRCS := \
 	src/main.c \
 	src/base/memory_wrap.c \
+	src/commands/cmd_diff.c \
 	src/commands/cmd_info.c \
 	src/commands/cmd_report.c \
 	src/commands/commands.c \

@@ -8,6 +8,12 @@
  * compiled again meanwhile. The root has the facts of the recording as "probee": event is the name
  * of the event that is shown, weight and samples are its sums, and shown says it in words.
  *
+ * Of two recordings that are compared (profile_delta.h), value and self are those after, which are
+ * the same as in a report of that recording alone. before and before_self are scaled as
+ * probee.scaled says; delta is value minus before, error half of the interval that has the true
+ * delta in 95 of 100, and verdict "more", "less", "same" (nothing beyond chance) or "few" (too few
+ * samples).
+ *
  * Parsers limit nesting: jq 1.6 gives up at 86 frames, Python's json at some 500. So a stack that
  * is deeper than MAX_DEPTH frames has its middle folded into one node "...n frames", where n is the
  * length of the longest run that was folded. The children of that node are the functions that were
@@ -23,6 +29,7 @@
 #include "src/base/array.h"
 #include "src/base/intern.h"
 #include "src/profile/profile.h"
+#include "src/profile/profile_delta.h"
 #include "src/profile/stack_cause.h"
 #include "src/profile/stack_health.h"
 
@@ -98,6 +105,12 @@ static void put_facts(struct json_writer *w, const struct profile *p)
 	put_text(w, "argv", f->argv);
 	put_text(w, "title", f->title);
 	put_text(w, "shown", f->shown);
+	if (p->deltas) {
+		put_text(w, "before", p->deltas->before);
+		put_text(w, "after", p->deltas->after);
+		put_text(w, "scaled", p->deltas->scaled);
+		put_text(w, "method", p->deltas->method);
+	}
 	put_text(w, "event", f->event);
 	put_text(w, "unit", f->unit);
 	json_put_u64(w, "weight", f->weight);
@@ -142,19 +155,53 @@ static const char *libtype(const struct node *n)
 /* The samples that a node of the JSON stands for: inclusive, and its own. */
 struct value {
 	uint64_t total, self, samples, self_samples;
+	uint64_t before, before_self;
+	const struct delta *delta;	/* NULL: it is the node of one recording, or of a rest */
 };
 
-static struct value value_of(const struct node *n)
+static struct value value_of(const struct profile *p, const struct node *n)
 {
-	return (struct value){ n->total, n->self, n->total_samples, n->self_samples };
+	const struct node_delta *d = p->deltas ? &p->deltas->nodes[n - p->nodes] : NULL;
+
+	if (d)
+		return (struct value){ .total = d->total.after,
+				       .self = d->after_self,
+				       .self_samples = d->after_self_samples,
+				       .before = d->total.before,
+				       .before_self = d->before_self,
+				       .delta = &d->total };
+	return (struct value){ n->total, n->self, n->total_samples, n->self_samples, 0, 0, NULL };
 }
 
-static void put_value(struct json_writer *w, const struct value *v)
+static void put_signed(struct json_writer *w, const char *key, uint64_t from, uint64_t to)
+{
+	json_key(w, key);
+	if (to < from)
+		putc('-', w->out);
+	json_u64(w, to < from ? from - to : to - from);
+}
+
+static void put_delta(struct json_writer *w, const struct value *v)
+{
+	json_put_u64(w, "before", v->before);
+	if (v->before_self)
+		json_put_u64(w, "before_self", v->before_self);
+	put_signed(w, "delta", v->before, v->total);
+	if (v->delta && v->delta->verdict != DELTA_FEW)
+		json_put_u64(w, "error", v->delta->error);
+	if (v->delta)
+		json_put_text(w, "verdict", delta_verdict_name(v->delta->verdict));
+}
+
+static void put_value(struct json_writer *w, const struct profile *p, const struct value *v)
 {
 	json_put_u64(w, "value", v->total);
 	if (v->self)
 		json_put_u64(w, "self", v->self);
-	json_put_u64(w, "samples", v->samples);
+	if (p->deltas)
+		put_delta(w, v);
+	else
+		json_put_u64(w, "samples", v->samples);
 	if (v->self_samples)
 		json_put_u64(w, "self_samples", v->self_samples);
 }
@@ -182,7 +229,7 @@ static void begin_node(struct json_writer *w, const struct profile *p, const str
 	json_begin(w, '{');
 	json_key(w, "name");
 	json_string(w, name, len);
-	put_value(w, v);
+	put_value(w, p, v);
 	put_text(w, "kind", kind_name(n));
 	put_text(w, "libtype", libtype(n));
 	put_text(w, "binary", profile_name(p, n->binary));
@@ -252,10 +299,14 @@ static void put_leaves(struct json_writer *w, struct leaves *l, const struct pro
 		struct value v = { 0 };
 
 		for (end = i; end < l->nr && !by_function(&l->v[i], &l->v[end], l); end++) {
-			v.self += p->nodes[l->v[end]].self;
-			v.self_samples += p->nodes[l->v[end]].self_samples;
+			struct value one = value_of(p, &p->nodes[l->v[end]]);
+
+			v.self += one.self;
+			v.self_samples += one.self_samples;
+			v.before_self += one.before_self;
 		}
 		v.total = v.self;
+		v.before = v.before_self;
 		v.samples = v.self_samples;
 		begin_node(w, p, &p->nodes[l->v[i]], &v);
 		json_end(w, '}');
@@ -265,14 +316,16 @@ static void put_leaves(struct json_writer *w, struct leaves *l, const struct pro
 static void put_folded(struct json_writer *w, struct leaves *l, const struct profile *p,
 		       const struct node *top)
 {
-	struct value below = { .total = top->total - top->self,
-			       .samples = top->total_samples - top->self_samples };
+	struct value all = value_of(p, top);
+	struct value below = { .total = all.total - all.self,
+			       .samples = all.samples - all.self_samples,
+			       .before = all.before - all.before_self };
 	char name[32];
 
 	snprintf(name, sizeof(name), "...%u frames", l->depth - FOLD_DEPTH - 1);
 	json_begin(w, '{');
 	put_text(w, "name", name);
-	put_value(w, &below);
+	put_value(w, p, &below);
 	put_text(w, "kind", "synthetic");
 	json_key(w, "children");
 	json_begin(w, '[');
@@ -310,7 +363,7 @@ static int put_tree(struct json_writer *w, struct leaves *folded, const struct p
 
 	for (;;) {
 		const struct node *n = &p->nodes[at];
-		struct value v = value_of(n);
+		struct value v = value_of(p, n);
 		int descend;
 
 		begin_node(w, p, n, &v);

@@ -329,6 +329,12 @@ static int run_all(const struct output_list *l, struct report *rep, const struct
 	return err;
 }
 
+int output_list_show(const struct output_list *l, size_t i, struct report *rep,
+		     const struct profile *prof, const struct render_opts *opts)
+{
+	return run_one(l, &l->v[i], rep, prof, opts);
+}
+
 bool output_list_has_any(const struct output_list *l)
 {
 	for (size_t i = 0; i < l->nr; i++)

@@ -24,6 +24,7 @@
 
 struct opt;
 struct output_files;
+struct profile;
 struct render_opts;
 struct renderer;
 struct report;
@@ -80,6 +81,10 @@ int output_list_open(struct output_list *l);
  */
 int output_list_run(struct output_list *l, struct report *rep,
 		    const struct render_opts *opts);
+
+/* Writes one output, of a tree that was made from rep and another report. It is placed. */
+int output_list_show(const struct output_list *l, size_t i, struct report *rep,
+		     const struct profile *prof, const struct render_opts *opts);
 
 /* Whether an output can be written: output_list_open() succeeded. */
 bool output_list_has_any(const struct output_list *l);

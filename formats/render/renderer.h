@@ -42,6 +42,7 @@ struct render_opts {
 	bool wait_columns;		/* CSV: four columns about waits, at the end */
 	bool is_rfc4180;		/* CSV: commas and quotes */
 	struct csv_column_list columns_shown;	/* CSV; .nr 0: those of xstack */
+	bool all;			/* differences: what is chance, too */
 	bool deep;			/* JSON: as deep as the stacks are (json.c) */
 	uint32_t top;			/* text: number of functions; 0: 15 */
 	uint32_t columns;		/* text: width of the terminal; 0: it is for a file */

@@ -69,6 +69,7 @@ int cmd_sample(int argc, char **argv);
 int cmd_snapshot(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_unwind_info(int argc, char **argv);
 int cmd_symbolize(int argc, char **argv);

@@ -14,6 +14,8 @@ static void put_zstd(char *buf, size_t size)
 static const struct command report_commands[] = {
 	{ "report", "turn a trace into a flame graph, folded stacks, CSV, JSON or text",
 	  "FILE [--svg[=FILE]] [--csv] ...", cmd_report, false },
+	{ "diff", "compare two traces: what takes more or less than before",
+	  "BEFORE AFTER [--svg[=FILE]] [--normalize=HOW] ...", cmd_diff, false },
 	{ "info", "say what is in a trace: what, when, losses, how stacks ended",
 	  "FILE [--json] [--sizes]", cmd_info, false },
 	{ NULL, NULL, NULL, NULL, false },

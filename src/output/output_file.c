@@ -66,12 +66,16 @@ static enum output_seen look(const struct output_file *f, const char *name, cons
 	return seen;
 }
 
-static bool is_input(const struct output_file *f, const struct stat *st)
+static bool is_at(const char *path, const struct stat *st)
 {
 	struct stat in;
 
-	return f->input && !stat(f->input, &in) && in.st_dev == st->st_dev &&
-	       in.st_ino == st->st_ino;
+	return path && !stat(path, &in) && in.st_dev == st->st_dev && in.st_ino == st->st_ino;
+}
+
+static bool is_input(const struct output_file *f, const struct stat *st)
+{
+	return is_at(f->input, st) || is_at(f->other_input, st);
 }
 
 /* NAME.old, which an earlier trace is to become. It must not destroy anything else. */

@@ -55,6 +55,7 @@ struct output_file {
 	const char *path;
 	const struct output_kind *kind;
 	const char *input;		/* path of what it is made from; NULL: nothing */
+	const char *other_input;	/* likewise: a comparison is made from two */
 	bool force;			/* replaces also what is no earlier output */
 	/* From output_file_open() on. */
 	int fd;				/* -1: closed */

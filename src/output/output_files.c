@@ -52,6 +52,16 @@ int output_files_add(struct output_files *fs, const char *path, const struct out
 	return f->path && (!input || f->input) ? (int)fs->nr - 1 : fail(-ENOMEM, "write %s", path);
 }
 
+int output_files_add_input(struct output_files *fs, const char *input)
+{
+	for (size_t i = 0; i < fs->nr; i++) {
+		fs->v[i].other_input = strdup(input);
+		if (!fs->v[i].other_input)
+			return fail(-ENOMEM, "write %s", fs->v[i].path);
+	}
+	return 0;
+}
+
 int output_files_guard(struct output_files *fs)
 {
 	bool wanted = false;
@@ -195,6 +205,7 @@ void output_files_free(struct output_files *fs)
 		output_files_close(fs, i);
 		free((char *)fs->v[i].path);
 		free((char *)fs->v[i].input);
+		free((char *)fs->v[i].other_input);
 	}
 	if (output_guard_end(&fs->guard))
 		note("the process that puts files in their places does not end: it was stopped, or "

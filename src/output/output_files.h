@@ -49,6 +49,8 @@ void output_files_free(struct output_files *fs);	/* NULL is fine */
 /* path and input (what the file is made from; NULL: nothing) are copied. Or -ENOMEM, explained. */
 int output_files_add(struct output_files *fs, const char *path, const struct output_kind *kind,
 		     const char *input);
+/* All that were added are made from this one, too. 0 or -ENOMEM, explained. */
+int output_files_add_input(struct output_files *fs, const char *input);
 int output_files_guard(struct output_files *fs);	/* 0 or -errno, explained */
 
 /* -errno, explained. The file is at its beginning. */

@@ -30,7 +30,7 @@ run probee --help
 [ "$(awk 'length > 80' "$TMP/stdout" | wc -l)" = 0 ] || wrong "help is wider than 80 columns"
 
 # No usage line ends in a full stop too many.
-for c in report info verify symbolize; do
+for c in report diff info verify symbolize; do
 	run probee "$c" 1 2 3; exits 2; says "usage: probee $c"; says " Try: probee $c --help"
 	grep -qF '....' "$TMP/stderr" && wrong 'has a full stop behind an ellipsis'
 done

@@ -9,14 +9,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "formats/render/diff_renderers.h"
 #include "formats/render/renderer.h"
 #include "formats/trace/trace_writer.h"
 #include "src/base/bytes.h"
 #include "src/base/fail.h"
+#include "src/profile/diff.h"
 #include "src/profile/fold.h"
 #include "src/profile/profile.h"
 #include "src/profile/query.h"
 #include "src/profile/report.h"
+#include "src/profile/view.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -264,6 +267,48 @@ static void check_window(const char *path)
 	report_close(all);
 	report_close(part);
 }
+
+static void render_deltas(const struct profile *p)
+{
+	struct render_opts opts = { .all = true };
+
+	for (size_t i = 0; diff_renderers[i]; i++) {
+		char *text = NULL;
+		size_t size = 0;
+		FILE *out = open_memstream(&text, &size);
+
+		if (diff_renderers[i]->render(p, &opts, out))
+			abort();
+		fclose(out);
+		free(text);
+	}
+}
+
+/* The trace beside itself, or beside the part of it that passes the query, in any scale. */
+static void compare(const char *path, const struct query *q, enum delta_scale scale, bool inverted)
+{
+	static const struct fold_options fold;
+	struct view view = { .inverted = inverted };
+	struct diff_options opts = { .fold = &fold, .view = &view, .scale = scale };
+	struct report *before = NULL, *after = NULL;
+	struct profile *p = NULL;
+	const struct delta *all;
+
+	if (report_open(path, q, &before) || report_open(path, NULL, &after))
+		abort();
+	if (!diff_check(before, after)) {
+		if (diff_reports(before, after, &opts, &p))
+			abort();
+		all = &p->deltas->nodes[0].total;
+		if (!q && (all->before != all->after || p->deltas->differing || p->deltas->functions_differing))
+			abort();
+		render_deltas(p);
+	}
+	profile_free(p);
+	report_close(before);
+	report_close(after);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct maker m = { .in = br_make(data, len) };
@@ -284,6 +329,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		abort();
 	report(path, &q);
 	check_window(path);
+	compare(path, NULL, len % DELTA_SCALES, len & 1);
+	compare(path, &q, len % DELTA_SCALES, len & 1);
 	unlink(path);
 	return 0;
 }
