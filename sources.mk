@@ -115,6 +115,7 @@ REPORT_SRCS := \
 	formats/render/output_limit.c \
 	formats/render/output_list.c \
 	formats/render/packed_output.c \
+	formats/render/pprof.c \
 	formats/render/renderers.c \
 	formats/render/scan_sums_json.c \
 	formats/render/short_name.c \

@@ -11,6 +11,7 @@ extern const struct renderer renderer_json;
 extern const struct renderer renderer_text;
 extern const struct renderer renderer_waits;
 extern const struct renderer renderer_waits_json;
+extern const struct renderer renderer_pprof;
 
 /* In the order of --help. */
 const struct renderer *const renderers[] = {
@@ -21,6 +22,7 @@ const struct renderer *const renderers[] = {
 	&renderer_collapse,
 	&renderer_json,
 	&renderer_csv,
+	&renderer_pprof,
 	NULL,
 };
 

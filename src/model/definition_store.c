@@ -453,6 +453,7 @@ void definition_store_frame_view(const struct definition_store *t, uint32_t fram
 		return;
 	}
 	v->string = func ? func->name : 0;
+	v->func = func ? line->func : 0;
 	v->named = func != NULL;
 	v->inlined = i + 1 < s->nr_lines;
 	v->has_offset = !v->inlined;

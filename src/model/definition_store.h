@@ -68,6 +68,7 @@ struct frame_view {
 	const char *name;
 	size_t len;
 	uint32_t string;		/* the name's id; 0: it is not a string of the store */
+	uint32_t func;			/* FUNC; 0: none has it */
 	uint32_t file;			/* that has the function: string id, 0 unknown */
 	uint32_t line_file, line;	/* source line, 0 unknown; line_file: string id */
 	uint32_t start_line;		/* where the function begins; 0 unknown */
