@@ -98,6 +98,7 @@ REPORT_SRCS := \
 	src/profile/wait_place.c \
 	src/profile/wall_clock.c \
 	src/profile/weight_text.c \
+	formats/render/callgrind.c \
 	formats/render/collapse.c \
 	formats/render/columns.c \
 	formats/render/csv.c \

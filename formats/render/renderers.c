@@ -12,6 +12,7 @@ extern const struct renderer renderer_text;
 extern const struct renderer renderer_waits;
 extern const struct renderer renderer_waits_json;
 extern const struct renderer renderer_pprof;
+extern const struct renderer renderer_callgrind;
 
 /* In the order of --help. */
 const struct renderer *const renderers[] = {
@@ -23,6 +24,7 @@ const struct renderer *const renderers[] = {
 	&renderer_json,
 	&renderer_csv,
 	&renderer_pprof,
+	&renderer_callgrind,
 	NULL,
 };
 
