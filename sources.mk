@@ -116,6 +116,7 @@ REPORT_SRCS := \
 	formats/render/output_limit.c \
 	formats/render/output_list.c \
 	formats/render/packed_output.c \
+	formats/render/perf_script.c \
 	formats/render/pprof.c \
 	formats/render/renderers.c \
 	formats/render/scan_sums_json.c \
@@ -127,6 +128,7 @@ REPORT_SRCS := \
 	formats/render/svg_text.c \
 	formats/render/text.c \
 	formats/render/text_cache.c \
+	formats/render/time_order.c \
 	formats/render/tree_choice.c \
 	formats/render/wait_list.c \
 	formats/render/wait_text.c \

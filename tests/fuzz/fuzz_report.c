@@ -179,6 +179,29 @@ static void check_folded(char *text, uint64_t want)
 		abort();
 }
 
+/* The same of the periods in text of perf script: "comm pid/tid time: period event: ". */
+static void check_periods(char *text, uint64_t want)
+{
+	uint64_t sum = 0, period;
+
+	for (char *line = strtok(text, "\n"), *end; line; line = strtok(NULL, "\n")) {
+		if (*line == '\t' || *line == '#')
+			continue;
+		end = line + strlen(line);
+		if (end - line < 20 || strcmp(end - 2, ": "))
+			abort();
+		for (end -= 3; *end != ' '; end--)
+			;
+		while (end[-1] != ' ')
+			end--;
+		period = strtoull(end, NULL, 10);
+		if (__builtin_add_overflow(sum, period, &sum))
+			return;
+	}
+	if (sum != want)
+		abort();
+}
+
 static void render_all(struct report *rep, const struct profile *p)
 {
 	struct render_opts opts = { .style = { .offsets = true, .lines = true }, .wait_columns = true,
@@ -195,6 +218,8 @@ static void render_all(struct report *rep, const struct profile *p)
 		if (!strcmp(renderers[i]->name, "collapse"))
 			check_folded(text, strcmp(p->facts.unit, "ns") ? p->facts.weight
 								   : p->facts.samples);
+		if (!strcmp(renderers[i]->name, "perf-script"))
+			check_periods(text, p->facts.weight);
 		free(text);
 	}
 }
