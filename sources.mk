@@ -121,6 +121,7 @@ REPORT_SRCS := \
 	formats/render/renderers.c \
 	formats/render/scan_sums_json.c \
 	formats/render/short_name.c \
+	formats/render/speedscope.c \
 	formats/render/svg.c \
 	formats/render/svg_boxes.c \
 	formats/render/svg_delta.c \
@@ -128,6 +129,7 @@ REPORT_SRCS := \
 	formats/render/svg_text.c \
 	formats/render/text.c \
 	formats/render/text_cache.c \
+	formats/render/thread_tracks.c \
 	formats/render/time_order.c \
 	formats/render/tree_choice.c \
 	formats/render/wait_list.c \

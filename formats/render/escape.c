@@ -148,6 +148,21 @@ void escape_json(FILE *out, const char *s, size_t len)
 	escape(out, s, len, "\"\\<>&", put_json);
 }
 
+static void put_json_text(FILE *out, struct unit u, const unsigned char *s)
+{
+	if (!is_unsafe(u)) {
+		put_json(out, u, s);
+		return;
+	}
+	for (unsigned i = 0; i < u.len; i++)
+		fprintf(out, "\\\\x%02x", s[i]);
+}
+
+void escape_json_text(FILE *out, const char *s, size_t len)
+{
+	escape(out, s, len, "\"\\<>&", put_json_text);
+}
+
 static void put_xml(FILE *out, struct unit u, const unsigned char *s)
 {
 	static const struct {

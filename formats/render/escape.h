@@ -36,6 +36,12 @@ void escape_csv_cell(FILE *out, const char *s, size_t len);
 void escape_json(FILE *out, const char *s, size_t len);
 
 /*
+ * The same for what a program will show to people: unsafe bytes become \\xNN, which it shows as
+ * \xNN.
+ */
+void escape_json_text(FILE *out, const char *s, size_t len);
+
+/*
  * For XML text and attribute values in either quote: & < > " ' become entities, unsafe bytes \xNN.
  */
 void escape_xml(FILE *out, const char *s, size_t len);

@@ -51,17 +51,53 @@ void json_string(struct json_writer *w, const char *s, size_t len)
 	putc_unlocked('"', w->out);
 }
 
-void json_u64(struct json_writer *w, uint64_t v)
+void json_visible(struct json_writer *w, const char *s, size_t len)
+{
+	begin_value(w);
+	putc_unlocked('"', w->out);
+	escape_json_text(w->out, s, len);
+	putc_unlocked('"', w->out);
+}
+
+static void put_digits(FILE *out, uint64_t v)
 {
 	char buf[20];			/* made by hand: printf() would take most of the time */
 	size_t n = sizeof(buf);
 
-	begin_value(w);
 	do {
 		buf[--n] = (char)('0' + v % 10);
 		v /= 10;
 	} while (v);
-	fwrite_unlocked(buf + n, 1, sizeof(buf) - n, w->out);
+	fwrite_unlocked(buf + n, 1, sizeof(buf) - n, out);
+}
+
+void json_u64(struct json_writer *w, uint64_t v)
+{
+	begin_value(w);
+	put_digits(w->out, v);
+}
+
+void json_i64(struct json_writer *w, int64_t v)
+{
+	begin_value(w);
+	if (v < 0)
+		putc_unlocked('-', w->out);
+	put_digits(w->out, v < 0 ? -(uint64_t)v : (uint64_t)v);
+}
+
+void json_millis(struct json_writer *w, uint64_t ns)
+{
+	char fraction[8];
+	unsigned rest = (unsigned)(ns % 1000000);
+
+	begin_value(w);
+	put_digits(w->out, ns / 1000000);
+	if (!rest)
+		return;
+	fraction[0] = '.';
+	for (int i = 6; i; i--, rest /= 10)
+		fraction[i] = (char)('0' + rest % 10);
+	fwrite_unlocked(fraction, 1, 7, w->out);
 }
 
 void json_null(struct json_writer *w)

@@ -26,8 +26,11 @@ void json_end(struct json_writer *w, char bracket);	/* '}' or ']' */
 void json_key(struct json_writer *w, const char *key);	/* key is a constant: not escaped */
 void json_foreign_key(struct json_writer *w, const char *key, size_t len);	/* escaped */
 void json_string(struct json_writer *w, const char *s, size_t len);
+void json_visible(struct json_writer *w, const char *s, size_t len);	/* escape_json_text() */
 void json_null(struct json_writer *w);
 void json_u64(struct json_writer *w, uint64_t v);
+void json_i64(struct json_writer *w, int64_t v);
+void json_millis(struct json_writer *w, uint64_t ns);	/* nanoseconds as milliseconds: 1.500000 */
 void json_bool(struct json_writer *w, bool v);
 
 /* Each writes a key and its value. */

@@ -12,6 +12,7 @@ extern const struct renderer renderer_text;
 extern const struct renderer renderer_waits;
 extern const struct renderer renderer_waits_json;
 extern const struct renderer renderer_pprof;
+extern const struct renderer renderer_speedscope;
 extern const struct renderer renderer_perf_script;
 extern const struct renderer renderer_callgrind;
 
@@ -25,6 +26,7 @@ const struct renderer *const renderers[] = {
 	&renderer_json,
 	&renderer_csv,
 	&renderer_pprof,
+	&renderer_speedscope,
 	&renderer_perf_script,
 	&renderer_callgrind,
 	NULL,

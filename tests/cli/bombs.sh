@@ -25,6 +25,7 @@ ends() {
 while read -r name _; do
 	case $name in
 	csv | pairs | distinct) formats='text csv' ;;			# made for what each of these does with them
+	rows) formats=speedscope ;;
 	names | short-names) formats='svg json collapse' ;;
 	comms | inlined) formats='text collapse' ;;
 	waits | repeat | threads) formats='waits waits-json svg' ;;
