@@ -107,6 +107,8 @@ REPORT_SRCS := \
 	formats/render/diff_renderers.c \
 	formats/render/diff_text.c \
 	formats/render/escape.c \
+	formats/render/firefox.c \
+	formats/render/firefox_tables.c \
 	formats/render/frame_marks.c \
 	formats/render/function_list.c \
 	formats/render/gzip_stream.c \

@@ -13,6 +13,7 @@ extern const struct renderer renderer_waits;
 extern const struct renderer renderer_waits_json;
 extern const struct renderer renderer_pprof;
 extern const struct renderer renderer_speedscope;
+extern const struct renderer renderer_firefox;
 extern const struct renderer renderer_perf_script;
 extern const struct renderer renderer_callgrind;
 
@@ -27,6 +28,7 @@ const struct renderer *const renderers[] = {
 	&renderer_csv,
 	&renderer_pprof,
 	&renderer_speedscope,
+	&renderer_firefox,
 	&renderer_perf_script,
 	&renderer_callgrind,
 	NULL,

@@ -52,7 +52,7 @@ run probee report events.pbz --event nosuch; exits 1; one_line; says 'samples of
 run probee report events.pbz --event context-switches; exits 1; one_line; says 'has no samples'
 run probee report more.pbz --weight wall; exits 1; one_line; says '--weight wall'; says 'page-faults, cycles, cpu-clock'
 run probee report events.pbz --event alloc --weight cpu; exits 2
-for format in text svg json collapse csv; do
+for format in text svg json collapse csv speedscope perf-script firefox; do
 	run probee report events.pbz --comm nosuch --$format="$TMP/none"; exits 1; one_line; says 'thread names appcpp, worker, swapper/0'
 	run probee report events.pbz --from 20s --$format="$TMP/none"; exits 1; one_line; says 'the trace has 0-0.0 s'
 done
@@ -63,7 +63,7 @@ done
 [ ! -e "$TMP/none" ] || wrong 'a report of nothing was written'
 
 # An empty trace: a report of all of it is no mistake.
-for format in text svg json collapse csv waits waits-json; do
+for format in text svg json collapse csv waits waits-json speedscope perf-script firefox; do
 	run probee report empty.pbz --$format=-; exits 0; one_line; says 'empty.pbz is empty'
 done
 run probee report empty.pbz --comm x; exits 1; one_line; says 'is empty'
