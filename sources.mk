@@ -98,6 +98,7 @@ REPORT_SRCS := \
 	src/profile/wait_place.c \
 	src/profile/wall_clock.c \
 	src/profile/weight_text.c \
+	formats/render/base64.c \
 	formats/render/callgrind.c \
 	formats/render/collapse.c \
 	formats/render/columns.c \
@@ -117,11 +118,17 @@ REPORT_SRCS := \
 	formats/render/layout.c \
 	formats/render/output_limit.c \
 	formats/render/output_list.c \
+	formats/render/page_data.c \
+	formats/render/page_encode.c \
+	formats/render/page_head.c \
+	formats/render/page_samples.c \
+	formats/render/page_tree.c \
 	formats/render/packed_output.c \
 	formats/render/perf_script.c \
 	formats/render/pprof.c \
 	formats/render/renderers.c \
 	formats/render/scan_sums_json.c \
+	formats/render/sha256.c \
 	formats/render/short_name.c \
 	formats/render/speedscope.c \
 	formats/render/svg.c \

@@ -74,6 +74,9 @@ typedef int (*report_sample_fn)(void *ctx, const struct report_sample *s);
 /* Gives fn the samples of the event that is shown, if they pass the filters. */
 int report_samples(struct report *rep, report_sample_fn fn, void *ctx);
 
+/* The same for the samples of all events. Those of different events are never added. */
+int report_all_samples(struct report *rep, report_sample_fn fn, void *ctx);
+
 /* Gives fn the rows of snapshots that pass the filters, whichever event is shown. */
 int report_scan_rows(struct report *rep, report_sample_fn fn, void *ctx);
 

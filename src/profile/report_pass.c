@@ -230,6 +230,12 @@ int report_samples(struct report *rep, report_sample_fn fn, void *ctx)
 	return give_all(&(struct giving){ .rep = rep, .fn = fn, .ctx = ctx });
 }
 
+int report_all_samples(struct report *rep, report_sample_fn fn, void *ctx)
+{
+	return give_all(
+		&(struct giving){ .rep = rep, .all_events = true, .fn = fn, .ctx = ctx });
+}
+
 int report_scan_rows(struct report *rep, report_sample_fn fn, void *ctx)
 {
 	return give_all(
