@@ -113,6 +113,7 @@ REPORT_SRCS := \
 	formats/render/frame_marks.c \
 	formats/render/function_list.c \
 	formats/render/gzip_stream.c \
+	formats/render/html.c \
 	formats/render/json.c \
 	formats/render/json_writer.c \
 	formats/render/layout.c \
@@ -378,6 +379,25 @@ REPORT_PROGRAM_SRCS := \
 ASSETS := \
 	formats/render/assets/flame.css \
 	formats/render/assets/flame.js \
+	formats/render/assets/page/style.css \
+	formats/render/assets/page/data.js \
+	formats/render/assets/page/numbers.js \
+	formats/render/assets/page/select.js \
+	formats/render/assets/page/tree.js \
+	formats/render/assets/page/labels.js \
+	formats/render/assets/page/dom.js \
+	formats/render/assets/page/state.js \
+	formats/render/assets/page/search.js \
+	formats/render/assets/page/flame_view.js \
+	formats/render/assets/page/functions_view.js \
+	formats/render/assets/page/sandwich_view.js \
+	formats/render/assets/page/timeline.js \
+	formats/render/assets/page/threads_view.js \
+	formats/render/assets/page/waits_graph.js \
+	formats/render/assets/page/waits_view.js \
+	formats/render/assets/page/controls.js \
+	formats/render/assets/page/help.js \
+	formats/render/assets/page/main.js \
 
 # Files that include the BPF skeleton.
 SKEL_USERS := \

@@ -5,6 +5,7 @@
 
 /* One line each: additions merge cleanly. */
 extern const struct renderer renderer_svg;
+extern const struct renderer renderer_html;
 extern const struct renderer renderer_collapse;
 extern const struct renderer renderer_csv;
 extern const struct renderer renderer_json;
@@ -20,6 +21,7 @@ extern const struct renderer renderer_callgrind;
 /* In the order of --help. */
 const struct renderer *const renderers[] = {
 	&renderer_svg,
+	&renderer_html,
 	&renderer_text,
 	&renderer_waits,
 	&renderer_waits_json,

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The bar of choices, and the tabs of the views. */
+const VIEWS = [
+	{ key: "flame", title: "Flame graph", make: makeFlamePanel },
+	{ key: "functions", title: "Functions", make: makeFunctionsPanel },
+	{ key: "sandwich", title: "Callers and callees", make: makeSandwichPanel },
+	{ key: "threads", title: "Threads", make: makeThreadsPanel },
+	{ key: "waits", title: "Waits", make: makeWaitsPanel },
+];
+
+function chooser(label, key, options)
+{
+	const select = make("select", { id: "choose-" + key, onchange: () => {
+		const o = options()[select.selectedIndex];
+
+		change({ [key]: o.value, ...o.also });
+	} });
+	const element = make("label", { class: "choice" }, label + " ", select);
+
+	let shown;
+
+	element.changed = () => {
+		const list = options();
+
+		if (list !== shown)
+			select.replaceChildren(...list.map((o) => make("option", {}, o.text)));
+		shown = list;
+		select.selectedIndex = list.findIndex((o) => o.value === state[key]);
+		element.hidden = list.length < 2;
+	};
+	return element;
+}
+
+/* Sums by some small number, from -1 on; the heaviest first. */
+function heaviest(sums, label)
+{
+	return [...sums].map(([id, weight]) => ({ id, weight, text: label(id) }))
+		.sort((a, b) => b.weight - a.weight || a.id - b.id);
+}
+
+const addTo = (sums, id, weight) => sums.set(id, (sums.get(id) ?? 0) + weight);
+
+/* Sums of all samples of the event by thread, process, CPU and activity. */
+const totalsNow = memo(["event"], () => {
+	const s = shownEvent().samples, thread = new Map(), process = new Map(), cpu = new Map(), activity = new Map();
+
+	for (let run = 0, i = 0; run < s.runs.length; run++) {
+		const end = i + s.lengths[run], t = s.runs[run];
+		let sum = 0;
+
+		for (; i < end; i++)
+			sum += s.weight[i];
+		addTo(thread, t, sum);
+		addTo(process, data.threads.process[t], sum);
+	}
+	for (let i = 0, end; i < s.n; i = end) {
+		let sum = 0;
+
+		for (end = i; end < s.n && s.cpu[end] === s.cpu[i] && s.activity[end] === s.activity[i]; end++)
+			sum += s.weight[end];
+		addTo(cpu, s.cpu[i], sum);
+		addTo(activity, s.activity[i], sum);
+	}
+	return { thread, process, cpu, activity };
+});
+
+const MANY_OPTIONS = 500;
+const withShare = (list, value) => list.slice(0, MANY_OPTIONS).map((x) => ({ value: value(x.id),
+	text: `${x.text}  ${weightText(x.weight, shownEvent())}` }));
+const all = (text) => ({ value: null, text });
+
+const processOptions = memo(["event"], () => {
+	const byPid = new Map();
+
+	/* A process that execs is several of one number. */
+	for (const x of heaviest(totalsNow().process, processLabel)) {
+		const pid = data.processes.pid[x.id], before = byPid.get(pid);
+
+		if (before)
+			before.weight += x.weight;
+		else
+			byPid.set(pid, { ...x });
+	}
+	return [all("all processes"), ...withShare([...byPid.values()], (id) => data.processes.pid[id])];
+});
+
+const threadOptions = memo(["event", "process"], () => {
+	const { process, tid } = data.threads, seen = new Set();
+	const list = heaviest(totalsNow().thread, threadLabel).filter((x) =>
+		(state.process === null || data.processes.pid[process[x.id]] === state.process) &&
+		!seen.has(tid[x.id]) && seen.add(tid[x.id]));
+
+	return [all("all threads"), ...withShare(list, (id) => tid[id])];
+});
+
+const cpuOptions = memo(["event"], () => [all("all CPUs"), ...withShare(
+	heaviest(totalsNow().cpu, cpuLabel).sort((a, b) => a.id - b.id), (id) => id)]);
+const activityOptions = memo(["event"], () => [all("all states"), ...withShare(
+	heaviest(totalsNow().activity, (a) => data.activities[a]), (id) => id)]);
+
+const eventOptions = memo([], () =>
+	data.events.map((e, i) => ({ value: i, text: `${e.is_wall ? "snapshots (wall time)" : e.is_cpu ? `CPU time (${e.label})` : e.label}: ${weightText(+e.weight, e)}`,
+		also: { process: null, thread: null, cpu: null, activity: null, zoom: "all", fn: null,
+			group: e.is_wall ? "state" : "program" } })));
+
+const rowOptions = memo([], () => WORDS.rows.map((r) => ({ value: r, text: r === "cpu" ? "CPUs" : r + (r === "process" ? "es" : "s") })));
+const groupOptions = memo([], () => Object.keys(GROUPINGS).map((k) => ({ value: k, text: GROUPINGS[k].label, also: { zoom: "all" } })));
+
+function toggle(text, key, hint, also = {})
+{
+	const b = button(text, hint, () => change({ [key]: !state[key], ...also }));
+
+	b.changed = () => b.setAttribute("aria-pressed", String(state[key]));
+	return b;
+}
+
+function makeTabs()
+{
+	const tabs = VIEWS.filter((v) => v.key !== "waits" || data.waits).map((v) => {
+		const tab = make("button", { type: "button", role: "tab", id: "tab-" + v.key, "aria-controls": "view",
+			onclick: () => change({ view: v.key }) }, v.title);
+
+		tab.key = v.key;
+		return tab;
+	});
+	const list = make("div", { role: "tablist", id: "tabs", "aria-label": "Views" }, ...tabs);
+
+	list.addEventListener("keydown", (e) => {
+		const at = tabs.findIndex((t) => t.key === state.view), step = { ArrowLeft: -1, ArrowRight: 1 }[e.key];
+
+		if (!step)
+			return;
+		const next = tabs[(at + step + tabs.length) % tabs.length];
+
+		e.stopPropagation();
+		change({ view: next.key });
+		next.focus();
+	});
+	list.changed = () => tabs.forEach((t) => {
+		t.setAttribute("aria-selected", String(t.key === state.view));
+		t.tabIndex = t.key === state.view ? 0 : -1;
+	});
+	return list;
+}
+
+function makeSearch()
+{
+	const input = make("input", { id: "search", type: "search", spellcheck: "false", autocomplete: "off",
+		placeholder: "Search (regex)", "aria-label": "Search functions, regular expression",
+		title: "Regular expression; case counts when it has a capital letter (/ or Ctrl-F)" });
+	const matched = make("output", { id: "matched", role: "status" });
+	const box = make("span", { class: "choice" }, input, matched);
+
+	input.addEventListener("input", () => change({ q: input.value }, false));
+	box.changed = () => {
+		if (input.value !== state.q)
+			input.value = state.q;
+		input.toggleAttribute("aria-invalid", patternOf(state.q) === undefined);
+		matched.textContent = matchText();
+	};
+	return box;
+}
+
+function makeWindowChoice()
+{
+	const text = make("output", { id: "window" });
+	const whole = button("All of the time", "Show all of the recording", () => change({ from: null, to: null }), { id: "whole" });
+	const heat = toggle("Heat map", "heat", "Show when things happen within each second");
+	const box = make("div", { id: "time-bar" }, make("span", { class: "name" }, "Time "), text, whole, heat, makeActivityLegend());
+
+	box.changed = () => {
+		text.textContent = `${windowText()} \u00b7 ${weightText(selectionNow().weight, shownEvent())} in ${plural(selectionNow().count, "sample")}`;
+		whole.disabled = state.from === null && state.to === null;
+		heat.changed();
+	};
+	return box;
+}
+
+function makeActivityLegend()
+{
+	const list = make("ul", { class: "legend", "aria-label": "Colours of states" });
+	const used = new Set(data.events.flatMap((e) => [...new Set(e.samples.activity)]));
+
+	for (const a of [...used].sort((x, y) => x - y)) {
+		const swatch = make("i", { "data-activity": a });
+
+		list.append(make("li", { title: data.activities[a] }, swatch, data.activities[a].replace(/ \(.*| or .*/, "")));
+	}
+	return list;
+}
+
+/* Which kinds an event has: of its functions, and "no code", which the root always is. */
+function kindsOf(event)
+{
+	const { kind } = event.functions, { func, flags } = event.nodes, used = new Set([5]);
+
+	for (let i = 1; i < event.nodes.n; i++)
+		used.add(kindIndex(kind[func[i]], flags[i]));
+	return [...used];
+}
+
+function makeKindLegend()
+{
+	const list = make("ul", { class: "legend", id: "kinds", "aria-label": "Colours of boxes" });
+
+	const used = new Set(data.events.flatMap((e) => kindsOf(e)));
+
+	KINDS.forEach((k, i) => used.has(i) && list.append(make("li", {}, make("i", { "data-kind": i }), k.text)));
+	if (data.events.some((e) => e.nodes.flags.some((f) => f & NODE_GUESSED)))
+		list.append(make("li", { class: "guess" }, "slanted: guessed"));
+	return list;
+}
+
+/* The style sheet cannot name these colours, which depend on the theme chosen here. */
+function paintLegends()
+{
+	for (const e of document.querySelectorAll("[data-activity]"))
+		e.style.background = activityColour(+e.dataset.activity);
+	for (const e of document.querySelectorAll("[data-kind]"))
+		e.style.background = colourAt(+e.dataset.kind * SHADES + 3);
+}
+
+function makeBar()
+{
+	const quiet = toggle(plural(data.quiet, "quiet thread"), "quiet", "Also threads that slept all the time");
+	const children = [
+		chooser("Show", "event", eventOptions),
+		chooser("Process", "process", processOptions),
+		chooser("Thread", "thread", threadOptions),
+		chooser("CPU", "cpu", cpuOptions),
+		chooser("State", "activity", activityOptions),
+		quiet,
+		makeSearch(),
+	];
+	const bar = make("div", { id: "bar", role: "toolbar", "aria-label": "Filters" }, ...children);
+
+	bar.changed = () => {
+		for (const c of children)
+			c.changed();
+		document.querySelector("h1").textContent = shownEvent().title;
+		quiet.hidden = !data.quiet || !shownEvent().is_wall;
+	};
+	return bar;
+}
+
+/* What concerns the flame graph alone. */
+function makeTreeBar()
+{
+	const reset = button("Reset zoom", "Show everything (Esc)", () => change({ zoom: "all" }), { id: "reset" });
+	const group = chooser("Group by", "group", groupOptions), rows = chooser("Rows", "rows", rowOptions);
+	const ofFlame = [toggle("Icicle", "icicle", "Root on top (i)"),
+		toggle("Inverted", "inverted", "Functions first, callers behind them (v)", { zoom: "all" })];
+	const bar = make("div", { id: "tree-bar", role: "toolbar", "aria-label": "Looks" }, group, rows, ...ofFlame, reset, makeKindLegend());
+
+	bar.changed = () => {
+		for (const c of [group, rows, ...ofFlame])
+			c.changed();
+		reset.disabled = state.zoom === "all";
+		for (const c of [...ofFlame, reset])
+			c.hidden = state.view !== "flame";
+		group.hidden = state.view !== "flame";
+		rows.hidden = state.view !== "threads";
+		byId("kinds").hidden = !["flame", "sandwich"].includes(state.view);
+	};
+	return bar;
+}
+
+/* In the corner of the page. */
+function makeCorner()
+{
+	const theme = makeThemeChoice();
+	const corner = make("div", { id: "corner" }, theme,
+		button("Keys", "All keys (?)", toggleHelp, { id: "help-button", "aria-expanded": "false" }));
+
+	corner.changed = () => theme.changed();
+	return corner;
+}
+
+function makeThemeChoice()
+{
+	return chooser("Theme", "theme", memo([], () => WORDS.theme.map((t) => ({ value: t, text: t }))));
+}

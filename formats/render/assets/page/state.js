@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * All that the user has chosen. It is kept in the URL behind "#", so a link shows the same picture
+ * to somebody else, and Back undoes a step. Values that are as at first are left out.
+ */
+const FIRST = { event: 0, view: "flame", group: "none", icicle: false, inverted: false, process: null, thread: null,
+	cpu: null, activity: null, from: null, to: null, q: "", zoom: "all", fn: null, sort: "self", rows: "thread", quiet: false,
+	heat: false, theme: "auto" };
+const NUMBERS = new Set(["event", "process", "thread", "cpu", "activity", "from", "to", "fn"]);
+const SWITCHES = new Set(["icicle", "inverted", "quiet", "heat"]);
+const WORDS = { view: ["flame", "functions", "sandwich", "threads", "waits"], theme: ["auto", "light", "dark"],
+	rows: ["thread", "process", "program", "cpu"], sort: ["self", "total", "name", "file"] };
+
+let data;				/* of readData() */
+const state = { ...FIRST };
+const parts = [];			/* { changed(keys) }: what shows the state */
+
+/* Whatever stands in a link, the state is one that the page can show. */
+function accept(key, text)
+{
+	const n = Number(text);
+
+	if (SWITCHES.has(key))
+		return text === "1";
+	if (NUMBERS.has(key))
+		return Number.isFinite(n) && text !== "" ? n : FIRST[key];
+	if (key in WORDS)
+		return WORDS[key].includes(text) ? text : FIRST[key];
+	return text;
+}
+
+/* What --by, --inverted, --callers and --callees ask for is there at first. */
+function firstWishes()
+{
+	const { by, inverted, part } = data.wishes;
+
+	FIRST.quiet = data.all_threads;
+	FIRST.inverted = inverted;
+	if (part)
+		wishFunction(part);
+	FIRST.group = data.events[FIRST.event].is_wall ? "state" : "program";
+	if (by.length) {
+		const levels = by.filter((l) => l in LEVELS);
+
+		GROUPINGS.asked = { label: levels.join(", ") || "nothing", levels };
+		FIRST.group = "asked";
+	}
+}
+
+/* Of the first event that has such a function, by its name or by a regular expression. */
+function wishFunction(wanted)
+{
+	const pattern = patternOf(wanted);
+
+	for (const fits of [(s) => s === wanted, (s) => pattern?.test(s)])
+		for (const [i, { functions }] of data.events.entries()) {
+			const f = functions.name.findIndex((s) => fits(data.strings[s]));
+
+			if (f >= 0)
+				return Object.assign(FIRST, { event: i, fn: functions.same[f], view: "sandwich" });
+		}
+}
+
+function readHash()
+{
+	const p = new URLSearchParams(location.hash.slice(1));
+
+	for (const key in FIRST)
+		state[key] = p.has(key) ? accept(key, p.get(key)) : FIRST[key];
+	if (!data.events[state.event])
+		state.event = 0;
+	if (!Object.hasOwn(GROUPINGS, state.group))
+		state.group = "none";
+	if (state.fn !== null && !(state.fn >= 0 && state.fn < (data.events[state.event]?.functions.n ?? 0)))
+		state.fn = null;
+}
+
+function writeHash(isStep)
+{
+	const p = new URLSearchParams();
+
+	for (const key in FIRST)
+		if (state[key] !== FIRST[key])
+			p.set(key, state[key] === true ? "1" : state[key] === false ? "0" : state[key]);
+	const url = location.href.split("#")[0] + (p.size ? "#" + p : "");
+
+	if (url === location.href)
+		return;
+	try {
+		history[isStep ? "pushState" : "replaceState"](null, "", url);
+	} catch {
+		/* not allowed where this page is embedded: then the state is not kept */
+	}
+}
+
+/* Redraws all that depends on what has changed. */
+function show(keys)
+{
+	for (const part of parts)
+		part.changed(keys);
+}
+
+/* isStep: Back undoes it; null: it is not kept yet, because more will follow at once. */
+function change(values, isStep = true)
+{
+	const keys = new Set(Object.keys(values).filter((k) => state[k] !== values[k]));
+
+	if (!keys.size)
+		return isStep && writeHash(true);
+	Object.assign(state, values);
+	if (isStep !== null)
+		writeHash(isStep);
+	show(keys);
+}
+
+const shownEvent = () => data.events[state.event];
+
+/* What is computed from the state is computed once, until one of its keys changes. */
+function memo(keys, compute)
+{
+	let value, seen = null;
+
+	return () => {
+		const now = JSON.stringify(keys.map((k) => state[k]));
+
+		if (now !== seen) {
+			value = compute();
+			seen = now;
+		}
+		return value;
+	};
+}
+
+const FILTERS = ["event", "process", "thread", "cpu", "activity", "quiet"];
+const selectionNow = memo([...FILTERS, "from", "to"], () => select(shownEvent()));
+const selectionOfAllTime = memo(FILTERS, () => select(shownEvent(), false));
+const selectionOfAllThreads = memo(FILTERS, () => select(shownEvent(), false, true));
+const sumsNow = memo([...FILTERS, "from", "to"], () => sumNodes(shownEvent(), selectionNow()));
+const functionsNow = memo([...FILTERS, "from", "to"], () => sumFunctions(shownEvent(), sumsNow()));
+const treeNow = memo([...FILTERS, "from", "to", "group", "inverted"], () => state.inverted ?
+	invertedTree(shownEvent(), selectionNow(), sumsNow()) :
+	callTree(shownEvent(), selectionNow(), GROUPINGS[state.group]));
+
+/* The window of time, which is all of it if none was chosen. */
+function windowNow()
+{
+	return { from: state.from ?? 0, to: state.to ?? spanNow() };
+}
+
+/* From the beginning to the last sample of any event. */
+const spanNow = (() => {
+	let span;
+
+	return () => span ??= Math.max(1, ...data.events.map((e) => {
+		let most = 0;
+
+		for (let i = 0; i < e.samples.n; i++)
+			most = Math.max(most, e.samples.time[i]);
+		return most + e.tick_ns;
+	}));
+})();

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What pages (--html) are made of: hashes, base64, and samples that are joined when there are many. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "formats/render/base64.h"
+#include "formats/render/page_samples.h"
+#include "formats/render/sha256.h"
+#include "tests/unit/fixture_report.h"
+
+extern const struct renderer renderer_html;
+
+static void check_sha256(const char *text, size_t len, const char *wanted)
+{
+	uint8_t digest[SHA256_BYTES];
+	char hex[2 * SHA256_BYTES + 1];
+
+	sha256(text, len, digest);
+	for (int i = 0; i < SHA256_BYTES; i++)
+		snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+	assert_string_equal(hex, wanted);
+}
+
+/* The examples of FIPS 180-4, and lengths around the end of a block, by sha256sum. */
+static void test_sha256(void **state)
+{
+	char a[120];
+
+	(void)state;
+	memset(a, 'a', sizeof(a));
+	check_sha256("", 0, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+	check_sha256("abc", 3, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+	check_sha256(a, 55, "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318");
+	check_sha256(a, 56, "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a");
+	check_sha256(a, 64, "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb");
+	check_sha256(a, 119, "31eba51c313a5c08226adf18d4a359cfdfd8d2e816b13f4af952f7ea6584dcfb");
+}
+
+static void check_base64(const char *text, const char *wanted)
+{
+	char *made = NULL;
+	size_t len;
+	FILE *out = open_memstream(&made, &len);
+
+	base64_put(out, text, strlen(text));
+	fclose(out);
+	assert_string_equal(made, wanted);
+	free(made);
+}
+
+/* The examples of RFC 4648. */
+static void test_base64(void **state)
+{
+	(void)state;
+	check_base64("", "");
+	check_base64("f", "Zg==");
+	check_base64("fo", "Zm8=");
+	check_base64("foo", "Zm9v");
+	check_base64("foob", "Zm9vYg==");
+	check_base64("fooba", "Zm9vYmE=");
+	check_base64("foobar", "Zm9vYmFy");
+}
+
+static void add(struct page_samples *s, uint64_t ns, uint32_t thread, uint32_t node)
+{
+	struct page_entry e = { .tick = ns, .weight = 10, .thread = thread, .node = node, .count = 1 };
+
+	assert_int_equal(page_samples_add(s, &e), 0);
+}
+
+static void test_samples_are_sorted_and_joined(void **state)
+{
+	struct page_samples s;
+
+	(void)state;
+	page_samples_init(&s, 100);
+	add(&s, 1000, 1, 7);
+	add(&s, 1100, 0, 7);
+	add(&s, 1099, 1, 7);		/* like the first one, of the same tick */
+	add(&s, 900, 1, 7);		/* late in the file */
+	add(&s, 1000, 1, 8);
+	page_samples_end(&s);
+	assert_int_equal(s.nr, 4);
+	assert_int_equal(s.v[0].thread, 0);
+	assert_int_equal(s.v[1].tick, 9);
+	assert_int_equal(s.v[2].node, 7);
+	assert_int_equal(s.v[2].count, 2);
+	assert_int_equal(s.v[2].weight, 20);
+	assert_int_equal(s.v[3].node, 8);
+	page_samples_release(&s);
+}
+
+/* However many samples there are, the entries are limited, and the sums stay. */
+static void test_many_samples_make_ticks_longer(void **state)
+{
+	const uint64_t nr = PAGE_MAX_ENTRIES + 100000;
+	uint64_t count = 0, weight = 0;
+	struct page_samples s;
+
+	(void)state;
+	page_samples_init(&s, 1000);
+	for (uint64_t i = 0; i < nr; i++)
+		add(&s, i * 1000, i & 3, (uint32_t)(i % 5));
+	page_samples_end(&s);
+	for (size_t i = 0; i < s.nr; i++) {
+		assert_true(s.v[i].tick * s.tick_ns <= nr * 1000);
+		count += s.v[i].count;
+		weight += s.v[i].weight;
+	}
+	assert_true(s.nr <= PAGE_MAX_ENTRIES);
+	assert_true(s.coarser > 0);
+	assert_true(s.tick_ns > 1000);
+	assert_int_equal(count, nr);
+	assert_int_equal(weight, 10 * nr);
+	page_samples_release(&s);
+}
+
+/* What stands in the page beside our own style sheet and scripts. */
+static char *foreign_part(const char *page)
+{
+	const char *begin = strstr(page, "</head>"), *end = strstr(page, "<script type=");
+
+	assert_non_null(begin);
+	assert_non_null(end);
+	return strndup(begin, (size_t)(end - begin));
+}
+
+static void test_page(void **state)
+{
+	const struct render_opts opts = { .title = NULL };
+	char *page = fixture_render(&renderer_html, &opts, NULL);
+	char *again = fixture_render(&renderer_html, &opts, NULL);
+
+	(void)state;
+	assert_string_equal(page, again);
+	assert_true(renderer_html.made(page));
+	assert_non_null(strstr(page, "default-src 'none'"));
+	assert_null(strstr(page, "unsafe-inline"));
+	assert_null(strstr(page, "https://"));
+	assert_true(is_liked_by("tidy", "tidy -q -e --drop-empty-elements no --show-warnings no 2>/dev/null", page));
+	free(page);
+	free(again);
+}
+
+static void test_page_of_hostile_names(void **state)
+{
+	const struct render_opts opts = { .title = "</title><script>alert(1)</script>" };
+	char *page = fixture_render(&renderer_html, &opts, hostile_names), *foreign = foreign_part(page);
+
+	(void)state;
+	check_is_harmless(foreign);
+	assert_null(strstr(foreign, "<script"));
+	assert_null(strstr(foreign, "\x1b"));
+	free(foreign);
+	free(page);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sha256),
+		cmocka_unit_test(test_base64),
+		cmocka_unit_test(test_samples_are_sorted_and_joined),
+		cmocka_unit_test(test_many_samples_make_ticks_longer),
+		cmocka_unit_test(test_page),
+		cmocka_unit_test(test_page_of_hostile_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
