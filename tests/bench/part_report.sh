@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# Reports of a million samples with 3,385 distinct stacks.
+# Reports of a million samples: of a recording of the usual shape, of one with source lines and inlined functions, and of
+# stacks that share little, which make a tree of 1.1 million nodes; and of ten million samples of the first kind.
 
-build_bench make_trace || cannot "make_trace could not be built: make first"
-"$bin/make_trace" million.pbz 1000000 3385 || exit 1
-echo "million.pbz: $(stat -c %s million.pbz) bytes"
+build_bench make_trace && build_bench make_recording || cannot "make_trace and make_recording could not be built: make first"
+"$bin/make_recording" usual.pbz hz=20000 && "$bin/make_recording" lines.pbz hz=20000 lines=1 &&
+	"$bin/make_recording" ten.pbz hz=20000 samples=10607810 && "$bin/make_trace" unshared.pbz 1000000 3385 || exit 1
 for round in $(seq "$ROUNDS"); do
-	for format in svg collapse text json; do
-		launched life "$PROBEE" report million.pbz --$format=million.$format
-		wait $LAUNCH
-		[ "$(of life status)" = 0 ] || { say "report --$format failed: $(head -1 launched.err)"; continue; }
-		record "1,000,000 samples, wall ms" "--$format" "$(of life wall_ms)"
-		record "1,000,000 samples, peak RSS MiB" "--$format" "$(calc "$(of life rss_kib) / 1024")"
+	for trace in usual lines unshared ten; do
+		for format in svg collapse text json pprof; do
+			"$PROBEE" report --help | grep -q -- "--$format" || continue
+			launched life "$PROBEE" report $trace.pbz --$format=report.$format --force
+			wait $LAUNCH
+			[ "$(of life status)" = 0 ] || { say "report --$format failed: $(head -1 launched.err)"; continue; }
+			record "$trace.pbz, wall ms" "--$format" "$(of life wall_ms)"
+			record "$trace.pbz, peak RSS MiB" "--$format" "$(calc "$(of life rss_kib) / 1024")"
+		done
 	done
 done
