@@ -70,11 +70,15 @@ came_out() {
 		file=$(sed -nE 's/.* -o ([^ ]+).*/\1/p' <<<"$words")
 		is_trace "${file:-trace.pbz}" ;;
 	"probee report "*' > '*) file=${words##*> }; [ -s "$file" ] && grep -q '</svg>\|^{\|;' "$file" ;;
+	"probee report "*" -o "*) file=${words##* -o }; [ -s "${file%% *}" ] ;;
+	"probee report "*--html*) ls ./*.html >/dev/null || prints '<html' ;;
 	"probee report "*--svg*) prints '<svg|picture' || ls ./*.svg >/dev/null ;;
 	"probee report "*--csv*) prints '^[0-9].*\|' ;;
 	"probee report "*--waits-json* | "probee report "*--json*) python3 -m json.tool out >/dev/null ;;
 	"probee report "*--waits*) prints 'thread' ;;
 	"probee report "*) prints '%' ;;
+	"probee diff "*--svg*) prints '<svg|picture' || ls ./*.svg >/dev/null ;;
+	"probee diff "*) prints '^differ ' ;;
 	"probee info "*--json*) python3 -m json.tool out >/dev/null ;;
 	"probee info "*) prints '^losses' ;;
 	"probee symbolize "*) is_trace "$(sed -nE 's/.* -o ([^ ]+).*/\1/p' <<<"$words")" && grep -q '^frames .* 0 of them\|^symbols *late' info.txt ;;
@@ -120,6 +124,11 @@ run_line() {
 	*) echo "tests/live/readme.sh does not know such commands"; return 1 ;;
 	esac
 }
+
+# The page begins with pictures of recordings that it makes further down.
+"$PROBEE" record -q -p "$target" --snap-freq 5 -d 1 -o app.pbz
+"$PROBEE" sample -q -F 499 -o before.pbz -- ./app
+"$PROBEE" sample -q -F 499 -o after.pbz -- ./app
 
 commands_of >list
 check "README has commands" at_least "$(grep -c '^block' list)" 15
