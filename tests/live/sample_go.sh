@@ -59,7 +59,8 @@ if [ -x "$WORKLOADS/herdc" ]; then
 		sample -p "$PID" -F 499 -d 2 -o "$build.pbz"
 		recorded "$build"
 		sed -i 's/\.abi0//g; s/runtime.cgocallbackg;runtime.cgocallbackg;/runtime.cgocallbackg;/' "$build.folded"
-		check "$build: whole, nothing guessed" go_stacks whole "$build.info" 99.5
+		# The samples before its unwind table is built cannot be finished later: they leave one stack for another.
+		check "$build: whole, nothing guessed" go_stacks whole "$build.info" 98
 		check "$build: Go to C" stacks share "$build.folded" \
 			"runtime.goexit;runtime.main;main.main;main.out;main._Cfunc_c_out;runtime.cgocall;runtime.asmcgocall" \
 			--of main.out --percent 97
