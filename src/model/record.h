@@ -427,7 +427,7 @@ enum end_reason {
 
 /* The last record of a recording that ended in good order. */
 struct rec_end {
-	uint64_t time_ns;
+	uint64_t time_ns;		/* when it stopped; names may have taken longer */
 	uint8_t reason;			/* enum end_reason */
 	uint64_t samples, scans, lost, unresolved, raw_bytes, cpu_time_ns;
 	int32_t target_status;		/* wait status of -- CMD; -1 none */

@@ -59,19 +59,43 @@ put(struct writing *w, const char *what, const char *fmt, ...)
 	l->nr++;
 }
 
-/* The time that is looked at: of the window, as far as it was recorded. */
-static uint64_t shown_ns(const struct report *rep)
+/* What is looked at: the part of the recording that lies in the window, counted from its begin. */
+struct shown_time {
+	uint64_t from_ns, to_ns;
+};
+
+static struct shown_time shown_time(const struct report *rep)
 {
 	const struct report_info *info = report_info(rep);
 	uint64_t begin = info->begin_real_ns, end = begin + info->duration_ns;
+	struct shown_time t = { .to_ns = info->duration_ns };
 	struct time_window w;
 
 	if (!report_query(rep))
-		return info->duration_ns;
+		return t;
 	query_window(report_query(rep), info->first_real_ns, info->last_real_ns, &w);
-	begin = w.from_ns > begin ? w.from_ns : begin;
-	end = w.to_ns < end ? w.to_ns : end;
-	return end > begin ? end - begin : 0;
+	t.from_ns = w.from_ns > begin ? w.from_ns - begin : 0;
+	t.to_ns = (w.to_ns < end ? w.to_ns : end) - begin;
+	if (w.to_ns < begin || t.to_ns < t.from_ns)
+		t.to_ns = t.from_ns;
+	return t;
+}
+
+/* "1.0 s", or of a window "1.0 s (2.0 s to 3.0 s of 5.1 s)" */
+static const char *shown_text(const struct report *rep, char *out, size_t size)
+{
+	uint64_t all = report_info(rep)->duration_ns;
+	struct shown_time t = shown_time(rep);
+	char time[WEIGHT_TEXT_MAX], from[WEIGHT_TEXT_MAX], to[WEIGHT_TEXT_MAX];
+	char whole[WEIGHT_TEXT_MAX];
+
+	weight_text(t.to_ns - t.from_ns, "ns", time);
+	if (!t.from_ns && t.to_ns == all)
+		snprintf(out, size, "%s", time);
+	else
+		snprintf(out, size, "%s (%s to %s of %s)", time, weight_text(t.from_ns, "ns", from),
+			 weight_text(t.to_ns, "ns", to), weight_text(all, "ns", whole));
+	return out;
 }
 
 static bool is_cpu_time(const struct trace_event *e)
@@ -97,12 +121,13 @@ static bool shows_machine(const struct report *rep)
 /* "7.6 s of CPU time in 4.0 s: 1.9 of 2 CPUs were busy on average" */
 static void put_event(struct writing *w)
 {
-	uint64_t ns = shown_ns(w->rep);
+	struct shown_time t = shown_time(w->rep);
+	uint64_t ns = t.to_ns - t.from_ns;
 	uint32_t cpus = report_info(w->rep)->online_cpus;
 	struct report_amount amount = { w->event, w->sum->samples, w->sum->weight, 0 };
 	bool of_machine = cpus && shows_machine(w->rep);
 	double busy = ns ? (double)w->sum->weight / (double)ns : 0;
-	char a[256], d[WEIGHT_TEXT_MAX], share[64];
+	char a[256], d[4 * WEIGHT_TEXT_MAX + 16], share[64];
 
 	report_amount_text(&amount, a, sizeof(a));
 	if (!is_cpu_time(w->event) || !ns) {
@@ -114,7 +139,7 @@ static void put_event(struct writing *w)
 	else
 		snprintf(share, sizeof(share), "%.2f CPUs", busy);
 	put(w, "time", "%s of CPU time in %s: %s on average",
-	    weight_text(w->sum->weight, "ns", a), weight_text(ns, "ns", d), share);
+	    weight_text(w->sum->weight, "ns", a), shown_text(w->rep, d, sizeof(d)), share);
 }
 
 static int by_weight(const void *x, const void *y)

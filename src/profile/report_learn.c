@@ -43,6 +43,14 @@ static void note_samples(struct segment *s, uint64_t time_ns, uint64_t nr)
 	note_time(s, time_ns);
 }
 
+/* Clocks are told for as long as names are looked for, which is after the end. */
+static void note_end(struct segment *s, uint64_t time_ns)
+{
+	s->has_end = true;
+	note_time(s, time_ns);
+	s->end_ns = s->samples && s->last_ns > time_ns ? s->last_ns : time_ns;
+}
+
 /* A sample of its own, or so many more like it, whose times and scans note_repeat() has learnt. */
 static int learn_sample(struct report *rep, struct segment *s, const struct rec_sample *rec)
 {
@@ -85,10 +93,8 @@ static int learn_record(struct report *rep, struct segment *s, const struct reco
 		err = wall_clock_add(&s->clock, &rec->clock);
 		note_time(s, rec->clock.mono_ns);
 	}
-	if (rec->tag == REC_END) {
-		s->has_end = true;
-		note_time(s, rec->end.time_ns);
-	}
+	if (rec->tag == REC_END)
+		note_end(s, rec->end.time_ns);
 	return err ? err : trace_summary_record(&rep->trace_summary, at, s->tables, rec);
 }
 

@@ -245,6 +245,7 @@ int capture_loop_end(struct capture_loop *l, struct rec_end *end)
 	int err = 0;
 
 	end->reason = l->reason;
+	end->time_ns = last;
 	for (size_t i = 0; i < l->nr && !err; i++)
 		err = l->v[i].ops->end(l->v[i].state, &e);
 	return err;

@@ -101,6 +101,9 @@ static int emit(struct trace_writer *w)
 		FIX_SEND(SCAN, scan, { .scan = i, .time_ns = 20000000, .rows = 8, .tasks_seen = 8 });
 	FIX_SEND(SAMPLE, sample, { .time_ns = 40000001, .event = 1, .thread = 1, .end = END_ROOT,
 				   .state = TASK_RUNNING, .ustack = 2, .cpu = 0 });
+	/* Names were looked for one second longer. */
+	FIX_SEND(CLOCK, clock, { .mono_ns = 1040000001, .real_ns = 1040000001 });
+	FIX_SEND(END, end, { .time_ns = 40000001, .target_status = -1 });
 	return err;
 }
 
@@ -147,6 +150,18 @@ static void threads_of_the_only_program(void **state)
 		"all those of cold. Try: --weight wall --state D\n");
 }
 
+static void part_of_the_time(void **state)
+{
+	static const struct query window = { .from = { TIME_RELATIVE, 10000000 },
+					     .to = { TIME_RELATIVE, 15000000 },
+					     .weight = WEIGHT_CPU };
+
+	(void)state;
+	trace_file_write("machine.pbz", emit);
+	assert_non_null(strstr(answer("machine.pbz", &window),
+		"time: 5.0 ms of CPU time in 5.0 ms (10.0 ms to 15.0 ms of 40.0 ms): 1.00 of 4 CPUs"));
+}
+
 /* A thread that was on a CPU until just now was put off it by the snapshot. */
 static void the_snapshot_is_no_reason_to_wait(void **state)
 {
@@ -186,6 +201,7 @@ int main(void)
 		cmocka_unit_test(a_program_and_an_idle_kernel_thread),
 		cmocka_unit_test(programs_and_what_is_wrong),
 		cmocka_unit_test(threads_of_the_only_program),
+		cmocka_unit_test(part_of_the_time),
 		cmocka_unit_test(the_snapshot_is_no_reason_to_wait),
 	};
 

@@ -510,7 +510,8 @@ int session_end(struct session *s, const struct rec_end *end)
 	int err = session_clock(s);
 
 	getrusage(RUSAGE_SELF, &ru);
-	rec.end.time_ns = now_ns();
+	if (!rec.end.time_ns)
+		rec.end.time_ns = now_ns();
 	rec.end.samples = s->stats.samples;
 	rec.end.unresolved = s->stats.unresolved + s->definer.unresolved;
 	rec.end.cpu_time_ns += (uint64_t)(ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) * NSEC_PER_SEC +

@@ -108,7 +108,10 @@ int session_tell(struct session *s, const char *key, const char *value);	/* META
 int session_note(struct session *s, uint8_t severity, const char *text);	/* NOTE */
 int session_clock(struct session *s);
 int session_names(struct session *s, struct patience *wait);
-/* end.cpu_time_ns: the CPU time of our other processes; that of this process is added. */
+/*
+ * end.cpu_time_ns: the CPU time of our other processes; that of this process is added.
+ * end.time_ns: when sampling ended; 0: now.
+ */
 int session_end(struct session *s, const struct rec_end *end);
 uint64_t session_names_lost(const struct session *s);	/* given up: symbolizer.h, jit_names.h */
 /* true: stacks of p came. */
