@@ -32,13 +32,14 @@ trap 'exit 130' INT TERM
 
 die() { echo "demo: $*" >&2; exit 1; }
 
-"$PROBEE" sample -a -d "$duration" -o demo/trace.pbz 2>demo/sample.log || { cat demo/sample.log; die 'sample failed'; }
+"$PROBEE" record -a -d "$duration" -o demo/trace.pbz 2>demo/record.log || { cat demo/record.log; die 'record failed'; }
 "$PROBEE" snapshot -a -i 3 -F 2 -o demo/snapshot.pbz 2>demo/snapshot.log || { cat demo/snapshot.log; die 'snapshot failed'; }
 kill -TERM -- -"$load_group" 2>/dev/null
 trap - EXIT
 
 draw() { "$PROBEE" report "$1" "$2" >"$3" || die "$2 of $1 failed"; }
 draw demo/trace.pbz --svg demo/trace.svg
+draw demo/trace.pbz --html demo/trace.html
 draw demo/trace.pbz --collapse demo/trace.folded
 draw demo/snapshot.pbz --svg demo/snapshot.svg
 draw demo/snapshot.pbz --csv demo/snapshot.csv
@@ -49,7 +50,8 @@ echo
 echo "Recorded $duration s of every CPU, then every thread 3 times. Most time was spent in:"
 echo "$top"
 echo
-echo "  demo/trace.svg       flame graph: open it in a browser, click and search"
+echo "  demo/trace.html      open it in a browser: flame graph, time line, functions, threads, waits"
+echo "  demo/trace.svg       the flame graph alone: click and search, paste it into a ticket"
 echo "  demo/snapshot.svg    where every thread was, waiting ones too"
 echo "  demo/trace.folded    $(wc -l <demo/trace.folded) different stacks as text"
 echo "  demo/snapshot.csv    $(wc -l <demo/snapshot.csv) lines, one thread each"
