@@ -65,20 +65,27 @@ static void put_function(struct waits *w, uint32_t row)
 	escape_text(w->t.cell, len ? name : "-", len ? len : 1);
 }
 
-/* The variable says more than the address, which is another one each time the program runs. */
-static void put_futex(struct waits *w, const struct rec_sample *rec)
+/* " inventory+0x28": the static variable that a futex lies in. false: it lies in none. */
+static bool put_variable(struct waits *w, const struct rec_sample *rec)
 {
 	char buf[FRAME_TEXT_MAX];
 	struct frame_view v;
 
-	fputs("futex ", w->t.cell);
-	if (!wait_variable(w->g->tables, rec, buf, &v)) {
-		fprintf(w->t.cell, "0x%" PRIx64, rec->wait);
-		return;
-	}
+	if (!wait_variable(w->g->tables, rec, buf, &v))
+		return false;
+	putc(' ', w->t.cell);
 	escape_text(w->t.cell, v.name, v.len);
 	if (v.has_offset)
 		fprintf(w->t.cell, "+0x%" PRIx64, v.offset);
+	return true;
+}
+
+/* The variable says more than the address, which is another one each time the program runs. */
+static void put_futex(struct waits *w, const struct rec_sample *rec)
+{
+	fputs("futex", w->t.cell);
+	if (!put_variable(w, rec))
+		fprintf(w->t.cell, " 0x%" PRIx64, rec->wait);
 }
 
 /* What the thread waits for. */
@@ -91,9 +98,10 @@ static void put_what(struct waits *w, const struct wait_edge *edge)
 		   *object = wait_object_text(w->calls, rec, text);
 
 	if (lock && rec->wait_kind == WAIT_UNKNOWN &&
-	    (edge->section == EDGES_UNKNOWN || lock->class == LOCK_MAYBE))
+	    (edge->section == EDGES_UNKNOWN || lock->class == LOCK_MAYBE)) {
 		fputs(lock->what, w->t.cell);
-	else if (!strncmp(call, "futex", 5))
+		put_variable(w, rec);
+	} else if (!strncmp(call, "futex", 5))
 		put_futex(w, rec);
 	else
 		fputs(*object ? object : call, w->t.cell);

@@ -284,6 +284,7 @@ static int by_likeness(const struct sorting *s, const struct wait_edge *x,
 	ORDER(p->pool, q->pool);
 	ORDER(p->function, q->function);
 	ORDER((uintptr_t)p->lock, (uintptr_t)q->lock);
+	ORDER(a->rec.variable, b->rec.variable);
 	if (x->section == EDGES_UNKNOWN)
 		return 0;
 	ORDER(a->rec.wait_kind, b->rec.wait_kind);

@@ -57,6 +57,7 @@ for kind in pi robust recursive rdlock wrlock; do
 done
 check "join: a line" says others.txt "^ *1 .* join .* end of a thread +owner $owner "
 check "cond, sem: what they wait for" equal "$(grep -cE " (cond $(of cond)|sem $(of sem)) .* wait_(cond|sem) +(condition|semaphore)$" others.txt)" 2
+check "a semaphore that is a variable" says others.txt " slot $(of slot) .* wait_slot +semaphore free_slots\+0x0$"
 check "not a deadlock" not grep -qi deadlock others.txt
 for call in read accept "epoll_p?wait" clock_nanosleep wait4 futex; do
 	check "list: $call" says others.txt "^ +[0-9]+ +[0-9]+\.[0-9]{3} s  $call "

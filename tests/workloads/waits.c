@@ -213,7 +213,7 @@ FRAME static void lock_twice(struct waiter *w)
 static pthread_mutex_t *pi, *robust, *recursive;
 static pthread_cond_t *cond;
 static pthread_rwlock_t *rwlock;
-static sem_t *sem;
+static sem_t *sem, free_slots;
 static int pipe_fds[2], listener, epoll;
 static pid_t child;
 
@@ -247,6 +247,7 @@ WAIT(recursive, pthread_mutex_lock(recursive))
 WAIT(rdlock, pthread_rwlock_rdlock(rwlock))
 WAIT(wrlock, pthread_rwlock_wrlock(rwlock))
 WAIT(sem, sem_wait(sem))
+WAIT(slot, sem_wait(&free_slots))
 WAIT(join, pthread_join(waiters[0].thread, NULL))
 WAIT(nanosleep, usleep(290 * 1000000u))
 WAIT(pipe, read(pipe_fds[0], &c, 1))
@@ -303,7 +304,7 @@ static void others(void)
 		{ "pi", wait_pi }, { "robust", wait_robust }, { "recursive", wait_recursive }, { "cond", wait_cond },
 		{ "rdlock", wait_rdlock }, { "wrlock", wait_wrlock }, { "sem", wait_sem }, { "join", wait_join },
 		{ "nanosleep", wait_nanosleep }, { "pipe", wait_pipe }, { "accept", wait_accept },
-		{ "epoll", wait_epoll }, { "wait4", wait_wait4 },
+		{ "epoll", wait_epoll }, { "wait4", wait_wait4 }, { "slot", wait_slot },
 	};
 
 	prepare();
