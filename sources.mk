@@ -139,6 +139,7 @@ REPORT_SRCS := \
 	formats/render/svg_text.c \
 	formats/render/text.c \
 	formats/render/text_cache.c \
+	formats/render/text_line.c \
 	formats/render/thread_tracks.c \
 	formats/render/time_order.c \
 	formats/render/tree_choice.c \

@@ -13,16 +13,14 @@
 
 #include "formats/render/columns.h"
 #include "formats/render/diff_renderers.h"
-#include "formats/render/escape.h"
 #include "formats/render/renderer.h"
+#include "formats/render/text_line.h"
 #include "src/base/array.h"
 #include "src/base/intern.h"
 #include "src/base/plural.h"
 #include "src/profile/profile.h"
 #include "src/profile/profile_delta.h"
 
-#define WIDTH 100		/* columns if there is no terminal */
-#define LEAST_WIDTH 80
 #define MIN_PERCENT 0.5		/* of the whole, for what does not differ */
 #define DEFAULT_TOP 15
 #define MAX_INDENT 48
@@ -34,9 +32,7 @@ struct text {
 	const struct render_opts *opts;
 	FILE *out;
 	size_t width;
-	FILE *line;			/* writes into buf: text to measure */
-	char *buf;
-	size_t size;
+	struct text_line line;
 	bool *is_shown;			/* by node */
 };
 
@@ -59,20 +55,10 @@ static bool differs(const struct delta *d)
 
 /* ---- Head ---- */
 
-/* A fact and its wrapped text, below which further lines begin. */
 static void put_fact(struct text *t, const char *name, const char *text)
 {
-	size_t bytes;
-
-	if (!*text)
-		return;
-	rewind(t->line);
-	fprintf(t->line, "%-10s", name);
-	escape_text(t->line, text, strlen(text));
-	fputc('\n', t->line);
-	bytes = (size_t)ftello(t->line);
-	if (!fflush(t->line))
-		columns_wrap(t->out, t->buf, bytes, t->opts->columns ? t->width : COLUMNS_ANY);
+	if (*text)
+		text_line_fact(&t->line, name, text, t->width);
 }
 
 /* Those that were tested: functions are not where callers are innermost. */
@@ -146,19 +132,10 @@ static const char *suffix_of(const struct text *t, const struct node *n)
 
 static void put_name(struct text *t, const struct node *n, size_t indent)
 {
-	const char *suffix = suffix_of(t, n), *s;
-	size_t len, bytes, room = t->width - NUMBER_COLUMNS - indent;
+	size_t len, room = t->width - NUMBER_COLUMNS - indent;
+	const char *s = intern_get(t->p->names, n->name, &len);
 
-	s = intern_get(t->p->names, n->name, &len);
-	rewind(t->line);
-	escape_text(t->line, s, len);
-	escape_text(t->line, suffix, strlen(suffix));
-	bytes = (size_t)ftello(t->line);
-	if (!fflush(t->line))
-		columns_put_name(t->out, t->buf, bytes,
-				 !t->opts->columns ? COLUMNS_ANY
-				 : room < 8	   ? 8
-						   : room);
+	text_line_put(&t->line, s, len, suffix_of(t, n), room < 8 ? 8 : room, columns_put_name);
 	fputc('\n', t->out);
 }
 
@@ -302,22 +279,20 @@ static int put_tree(struct text *t)
 static int diff_text_render(const struct profile *prof, const struct render_opts *opts, FILE *out)
 {
 	struct text t = { .p = prof, .d = prof->deltas, .opts = opts, .out = out };
-	int err = -ENOMEM;
+	int err = text_line_open(&t.line, opts, out);
 
-	t.width = !opts->columns		? WIDTH
-		  : opts->columns < LEAST_WIDTH ? LEAST_WIDTH
-						: opts->columns;
+	t.width = text_line_width(opts);
 	t.is_shown = calloc(prof->nr_nodes, sizeof(*t.is_shown));
-	t.line = t.is_shown ? open_memstream(&t.buf, &t.size) : NULL;
-	if (t.line) {
+	if (!t.is_shown)
+		err = -ENOMEM;
+	if (!err) {
 		put_head(&t);
 		put_functions(&t);
 		err = put_tree(&t);
-		if (!err && ferror(out))
-			err = -errno;
-		fclose(t.line);
 	}
-	free(t.buf);
+	if (!err && ferror(out))
+		err = -errno;
+	text_line_close(&t.line);
 	free(t.is_shown);
 	return err;
 }

@@ -16,6 +16,7 @@
 #include "formats/render/escape.h"
 #include "formats/render/function_list.h"
 #include "formats/render/renderer.h"
+#include "formats/render/text_line.h"
 #include "src/base/array.h"
 #include "src/base/clock.h"
 #include "src/base/intern.h"
@@ -23,8 +24,6 @@
 #include "src/profile/profile.h"
 #include "src/profile/weight_text.h"
 
-#define WIDTH 100		/* columns if there is no terminal */
-#define LEAST_WIDTH 80
 #define MIN_PERCENT 0.5
 #define DEFAULT_TOP 15
 #define OTHER_NUMBER_COLUMNS 26	/* columns of shares and samples in the table of functions */
@@ -41,9 +40,7 @@ struct text {
 	FILE *out;
 	uint32_t *rank;			/* of names in the alphabet */
 	size_t width, binary_width, weight_width;
-	FILE *line;			/* writes into buf: a name to measure */
-	char *buf;
-	size_t size;
+	struct text_line line;
 };
 
 /* A node of the tree that is still to be printed. */
@@ -65,29 +62,9 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-typedef size_t (*put_columns_fn)(FILE *out, const char *s, size_t len, size_t room);
-
-/*
- * Writes s escaped, for a terminal in at most room columns; for a file nothing is cut. Returns the
- * number of columns.
- */
-static size_t put_fitted(struct text *t, const char *s, size_t len, const char *suffix, size_t room,
-			 put_columns_fn put)
-{
-	size_t bytes;
-
-	rewind(t->line);
-	escape_text(t->line, s, len);
-	fputs(suffix, t->line);
-	bytes = (size_t)ftello(t->line);
-	if (fflush(t->line))
-		return 0;
-	return put(t->out, t->buf, bytes, t->opts->columns ? room : COLUMNS_ANY);
-}
-
 static size_t put_cut(struct text *t, const char *s, size_t len, const char *suffix, size_t room)
 {
-	return put_fitted(t, s, len, suffix, room, columns_put_cut);
+	return text_line_put(&t->line, s, len, suffix, room, columns_put_cut);
 }
 
 static size_t put_name(struct text *t, uint32_t name, const char *suffix, size_t room)
@@ -95,7 +72,7 @@ static size_t put_name(struct text *t, uint32_t name, const char *suffix, size_t
 	size_t len;
 	const char *s = intern_get(t->p->names, name, &len);
 
-	return put_fitted(t, s, len, suffix, room, columns_put_name);
+	return text_line_put(&t->line, s, len, suffix, room, columns_put_name);
 }
 
 /* The last part of a path. */
@@ -487,28 +464,22 @@ static int put_tree(struct text *t)
 static int text_render(const struct profile *prof, const struct render_opts *opts, FILE *out)
 {
 	struct text t = { .p = prof, .opts = opts, .out = out };
-	int err = 0;
+	int err = text_line_open(&t.line, opts, out);
 
-	t.width = !opts->columns		? WIDTH
-		  : opts->columns < LEAST_WIDTH ? LEAST_WIDTH
-						: opts->columns;
-	t.binary_width = t.width < WIDTH ? 16 : 22;
+	t.width = text_line_width(opts);
+	t.binary_width = t.width < TEXT_WIDTH ? 16 : 22;
 	t.rank = profile_rank_names(prof);
-	t.line = t.rank ? open_memstream(&t.buf, &t.size) : NULL;
-	if (!t.line) {
-		free(t.rank);
-		return -ENOMEM;
-	}
-	put_facts(&t);
-	if (prof->nodes[0].total) {
+	if (!t.rank)
+		err = -ENOMEM;
+	if (!err)
+		put_facts(&t);
+	if (!err && prof->nodes[0].total)
 		err = put_top(&t);
-		if (!err)
-			err = put_tree(&t);
-	}
+	if (!err && prof->nodes[0].total)
+		err = put_tree(&t);
 	if (!err && ferror(out))
 		err = -errno;
-	fclose(t.line);
-	free(t.buf);
+	text_line_close(&t.line);
 	free(t.rank);
 	return err;
 }

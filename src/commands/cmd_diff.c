@@ -65,25 +65,6 @@ static const struct opt diff_opts[] = {
 	  AT(show.render.quiet), NULL, "Other", NULL },
 };
 
-/* No output is written over one of the traces. */
-static int open_files(struct diff_args *args, struct output_files **files)
-{
-	int err;
-
-	*files = output_files_new(args->show.force);
-	if (!*files)
-		return fail(-ENOMEM, "diff");
-	err = output_list_place(&args->outputs, *files, args->paths[AFTER], false);
-	if (!err)
-		err = output_files_add_input(*files, args->paths[BEFORE]);
-	if (!err)
-		err = output_files_guard(*files);
-	if (err)
-		return err;
-	err = output_list_open(&args->outputs);
-	return output_list_has_any(&args->outputs) ? 0 : err;
-}
-
 static int give_up_rights(struct diff_args *args)
 {
 	for (int side = 0; side < SIDES; side++)
@@ -206,7 +187,8 @@ static int run(struct diff_args *args)
 		fail_set_verbosity(-1);
 	if (!args->outputs.nr && output_list_add(&args->outputs, &diff_renderer_text, NULL))
 		return EXIT_FAILED;
-	if (!open_files(args, &files)) {
+	if (!report_options_open(&args->show, &args->outputs, args->paths[AFTER],
+				 args->paths[BEFORE], &files)) {
 		if (output_list_is_for_reading(&args->outputs)) {
 			pager_begin(&pager, args->show.no_pager ? PAGER_NONE : 0);
 			args->show.render.columns = pager.columns;

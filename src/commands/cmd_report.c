@@ -146,26 +146,6 @@ static struct shown show(void *report_args, const char *path)
 }
 
 /*
- * Opens the files that will be written, before the trace is read. What fails was explained. If
- * nothing can be written, there is no need to read the trace.
- */
-static int open_files(struct report_args *args, const char *path, struct output_files **files)
-{
-	int err;
-
-	*files = output_files_new(args->show.force);
-	if (!*files)
-		return fail(-ENOMEM, "report");
-	err = output_list_place(&args->outputs, *files, path, false);
-	if (!err)
-		err = output_files_guard(*files);
-	if (err)
-		return err;
-	err = output_list_open(&args->outputs);
-	return output_list_has_any(&args->outputs) ? 0 : err;
-}
-
-/*
  * Gives up rights, with all open that is needed. A trace that is followed is opened again and
  * again, so root keeps the right to read files: the trace may belong to the user behind sudo.
  */
@@ -202,7 +182,7 @@ static int run(struct report_args *args, const char *path)
 	if (!args->outputs.nr && output_list_add(&args->outputs, renderer_find("text"), NULL))
 		return EXIT_FAILED;
 	args->show.query.may_come = args->follow;
-	if (open_files(args, path, &files))
+	if (report_options_open(&args->show, &args->outputs, path, NULL, &files))
 		code = EXIT_FAILED;
 	else if (!args->follow)
 		code = report_once(args, path);

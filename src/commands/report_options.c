@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "formats/render/frame_marks.h"
+#include "formats/render/output_list.h"
 #include "src/base/fail.h"
+#include "src/output/output_files.h"
 
 #define AT(field) offsetof(struct report_options, field)
 
@@ -156,6 +158,25 @@ void report_options_tell(const struct report_options *o)
 	if (nr)
 		fail_why(0, "--include and --exclude were given up on %" PRIu64 " names, which "
 			    "take too long to match. Try: a simpler pattern", nr);
+}
+
+int report_options_open(const struct report_options *o, struct output_list *outputs,
+			const char *path, const char *other, struct output_files **files)
+{
+	int err;
+
+	*files = output_files_new(o->force);
+	if (!*files)
+		return fail(-ENOMEM, "report");
+	err = output_list_place(outputs, *files, path, false);
+	if (!err && other)
+		err = output_files_add_input(*files, other);
+	if (!err)
+		err = output_files_guard(*files);
+	if (err)
+		return err;
+	err = output_list_open(outputs);
+	return output_list_has_any(outputs) ? 0 : err;
 }
 
 void report_options_release(struct report_options *o)

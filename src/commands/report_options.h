@@ -19,6 +19,9 @@
 #include "src/base/opt.h"
 #include "src/profile/query.h"
 
+struct output_files;
+struct output_list;
+
 struct report_options {
 	struct query query;
 	struct render_opts render;
@@ -32,5 +35,13 @@ int report_options_check(const struct report_options *o);
 
 /* Says what of the filters could not be applied. */
 void report_options_tell(const struct report_options *o);
+
+/*
+ * Opens the files that will be written, before the traces are read: none of them is written over.
+ * path: the trace that outputs without a name are called after; other: another one, or NULL.
+ * What fails was explained. Succeeds if anything can be written. The caller frees *files.
+ */
+int report_options_open(const struct report_options *o, struct output_list *outputs,
+			const char *path, const char *other, struct output_files **files);
 
 void report_options_release(struct report_options *o);

@@ -249,19 +249,6 @@ static void other_events(void **state)
 	assert_string_equal(said, "");
 }
 
-static int setup(void **state)
-{
-	(void)state;
-	return trace_files_begin();
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	trace_files_end();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -272,5 +259,5 @@ int main(void)
 		cmocka_unit_test(other_events),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, trace_files_setup, trace_files_teardown);
 }

@@ -366,19 +366,6 @@ static void test_a_cut_trace_has_no_end(void **state)
 	record_log_release(&b.log);
 }
 
-static int setup(void **state)
-{
-	(void)state;
-	return trace_files_begin();
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	trace_files_end();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -393,5 +380,5 @@ int main(void)
 		cmocka_unit_test(test_a_cut_trace_has_no_end),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, trace_files_setup, trace_files_teardown);
 }

@@ -159,13 +159,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	(void)state;
-	trace_files_end();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -176,5 +169,5 @@ int main(void)
 		cmocka_unit_test(a_long_list_is_cut),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, setup, trace_files_teardown);
 }

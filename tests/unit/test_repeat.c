@@ -604,19 +604,6 @@ static void test_quiet_threads_cost_little(void **state)
 	assert_true((all.file_bytes - first.file_bytes) * 10 <= all.samples - first.samples);
 }
 
-static int setup(void **state)
-{
-	(void)state;
-	return trace_files_begin();
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	trace_files_end();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -633,5 +620,5 @@ int main(void)
 		cmocka_unit_test(test_quiet_threads_cost_little),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, trace_files_setup, trace_files_teardown);
 }

@@ -8,6 +8,8 @@
  *	trace_file_cut("cut.pbz", "a.pbz", 20)	all but the last 20 bytes
  *	trace_files_end()			removes everything
  *
+ *	trace_files_setup, trace_files_teardown	begin and end as fixtures of cmocka
+ *
  * What fails aborts.
  */
 #pragma once
@@ -49,6 +51,19 @@ static inline void trace_files_end(void)
 	if (d)
 		closedir(d);
 	rmdir(trace_dir);
+}
+
+static inline int trace_files_setup(void **state)
+{
+	(void)state;
+	return trace_files_begin();
+}
+
+static inline int trace_files_teardown(void **state)
+{
+	(void)state;
+	trace_files_end();
+	return 0;
 }
 
 static inline char *trace_file_load(const char *name, size_t *len)
