@@ -406,24 +406,29 @@ void firefox_tables_put_categories(struct json_writer *w)
 	json_end(w, ']');
 }
 
-/* A column: for each of nr rows, what put() writes. */
-static void put_column(const struct firefox_tables *t, struct json_writer *w, const char *key,
-		       size_t nr,
-		       void (*put)(const struct firefox_tables *t, struct json_writer *w, size_t i))
-{
-	json_key(w, key);
-	json_begin(w, '[');
-	for (size_t i = 0; i < nr; i++)
-		put(t, w, i);
-	json_end(w, ']');
-}
+typedef void (*cell_fn)(const struct firefox_tables *t, struct json_writer *w, size_t i);
 
-static void begin_table(struct json_writer *w, const char *key, size_t length)
+struct column {
+	const char *key;		/* NULL: there are no more */
+	cell_fn put;
+};
+
+/* A table is an object of columns, which have length cells each. */
+static void put_table(const struct firefox_tables *t, struct json_writer *w, const char *key,
+		      size_t length, const struct column *columns)
 {
 	putc('\n', w->out);
 	json_key(w, key);
 	json_begin(w, '{');
 	json_put_u64(w, "length", length);
+	for (const struct column *c = columns; c->key; c++) {
+		json_key(w, c->key);
+		json_begin(w, '[');
+		for (size_t i = 0; i < length; i++)
+			c->put(t, w, i);
+		json_end(w, ']');
+	}
+	json_end(w, '}');
 }
 
 #define COLUMN(name, value) \
@@ -470,62 +475,68 @@ static void func_resource(const struct firefox_tables *t, struct json_writer *w,
 		minus_cell(t, w, i);
 }
 
-static void put_stacks(const struct firefox_tables *t, struct json_writer *w)
-{
-	size_t nr = t->p->nr_nodes - 1;
+static const struct column stack_table[] = {
+	{ "frame", stack_frame },
+	{ "prefix", stack_prefix },
+	{ NULL, NULL },
+};
 
-	begin_table(w, "stackTable", nr);
-	put_column(t, w, "frame", nr, stack_frame);
-	put_column(t, w, "prefix", nr, stack_prefix);
-	json_end(w, '}');
-	begin_table(w, "frameTable", t->nr_frames);
-	put_column(t, w, "address", t->nr_frames, minus_cell);
-	put_column(t, w, "inlineDepth", t->nr_frames, frame_depth);
-	put_column(t, w, "category", t->nr_frames, frame_category);
-	put_column(t, w, "subcategory", t->nr_frames, frame_subcategory);
-	put_column(t, w, "func", t->nr_frames, frame_func);
-	put_column(t, w, "nativeSymbol", t->nr_frames, null_cell);
-	put_column(t, w, "innerWindowID", t->nr_frames, zero_cell);
-	put_column(t, w, "line", t->nr_frames, null_cell);
-	put_column(t, w, "column", t->nr_frames, null_cell);
-	json_end(w, '}');
-}
+static const struct column frame_table[] = {
+	{ "address", minus_cell },
+	{ "inlineDepth", frame_depth },
+	{ "category", frame_category },
+	{ "subcategory", frame_subcategory },
+	{ "func", frame_func },
+	{ "nativeSymbol", null_cell },
+	{ "innerWindowID", zero_cell },
+	{ "line", null_cell },
+	{ "column", null_cell },
+	{ NULL, NULL },
+};
 
-static void put_functions(const struct firefox_tables *t, struct json_writer *w)
-{
-	begin_table(w, "funcTable", t->nr_funcs);
-	put_column(t, w, "name", t->nr_funcs, func_name);
-	put_column(t, w, "isJS", t->nr_funcs, false_cell);
-	put_column(t, w, "relevantForJS", t->nr_funcs, false_cell);
-	put_column(t, w, "resource", t->nr_funcs, func_resource);
-	put_column(t, w, "source", t->nr_funcs, func_source);
-	put_column(t, w, "lineNumber", t->nr_funcs, func_line);
-	put_column(t, w, "columnNumber", t->nr_funcs, null_cell);
-	json_end(w, '}');
-	begin_table(w, "resourceTable", t->nr_libs);
-	put_column(t, w, "type", t->nr_libs, one_cell);		/* a library */
-	put_column(t, w, "lib", t->nr_libs, index_cell);
-	put_column(t, w, "name", t->nr_libs, lib_name);
-	put_column(t, w, "host", t->nr_libs, null_cell);
-	json_end(w, '}');
-	begin_table(w, "nativeSymbols", 0);
-	put_column(t, w, "libIndex", 0, null_cell);
-	put_column(t, w, "address", 0, null_cell);
-	put_column(t, w, "name", 0, null_cell);
-	put_column(t, w, "functionSize", 0, null_cell);
-	json_end(w, '}');
-	begin_table(w, "sources", t->nr_sources);
-	put_column(t, w, "uuid", t->nr_sources, null_cell);
-	put_column(t, w, "filename", t->nr_sources, source_name);
-	json_end(w, '}');
-}
+static const struct column func_table[] = {
+	{ "name", func_name },
+	{ "isJS", false_cell },
+	{ "relevantForJS", false_cell },
+	{ "resource", func_resource },
+	{ "source", func_source },
+	{ "lineNumber", func_line },
+	{ "columnNumber", null_cell },
+	{ NULL, NULL },
+};
+
+static const struct column resource_table[] = {
+	{ "type", one_cell },		/* a library */
+	{ "lib", index_cell },
+	{ "name", lib_name },
+	{ "host", null_cell },
+	{ NULL, NULL },
+};
+
+static const struct column native_symbols[] = {
+	{ "libIndex", null_cell },
+	{ "address", null_cell },
+	{ "name", null_cell },
+	{ "functionSize", null_cell },
+	{ NULL, NULL },
+};
+
+static const struct column sources[] = {
+	{ "uuid", null_cell },
+	{ "filename", source_name },
+	{ NULL, NULL },
+};
 
 void firefox_tables_put(const struct firefox_tables *t, struct json_writer *w)
 {
 	json_key(w, "shared");
 	json_begin(w, '{');
-	put_stacks(t, w);
-	put_functions(t, w);
+	put_table(t, w, "stackTable", t->p->nr_nodes - 1, stack_table);
+	put_table(t, w, "frameTable", t->nr_frames, frame_table);
+	put_table(t, w, "funcTable", t->nr_funcs, func_table);
+	put_table(t, w, "resourceTable", t->nr_libs, resource_table);
+	put_table(t, w, "nativeSymbols", 0, native_symbols);
+	put_table(t, w, "sources", t->nr_sources, sources);
 	putc('\n', w->out);
 	json_key(w, "stringArray");
 	json_begin(w, '[');
