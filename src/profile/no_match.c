@@ -16,6 +16,7 @@
 #include "src/model/definition_store.h"
 #include "src/profile/query.h"
 #include "src/profile/report.h"
+#include "src/profile/trace_events.h"
 
 #define SHOWN 6				/* of names, ids or states in the line */
 #define NAME_BYTES 40
@@ -234,35 +235,6 @@ static void put_facts(struct line *l, const struct query *q, struct there *t, ui
 		put_words(l, "the states", &t->states);
 }
 
-static int explain(struct report *rep, bool scan_rows, uint32_t scan)
-{
-	const struct query *q = report_query(rep);
-	const struct report_counting all = { .scan_rows = scan_rows, .unfiltered = true,
-					     .samples = note_there, .scan = note_scan };
-	struct there t = { 0 };
-	struct line l = { .len = 0 };
-	int err = report_is_growing(rep) ? -EAGAIN : report_counted(rep, &all, &t);
-
-	if (err == -ENOMEM)
-		fail(err, "%s", report_path(rep));
-	if (!err && q)
-		put_facts(&l, q, &t, report_info(rep)->first_real_ns);
-	if (!err && scan && t.first_scan == t.last_scan) {
-		begin_fact(&l, "");
-		put(&l, "snapshot %u only", t.first_scan);
-	} else if (!err && scan) {
-		begin_fact(&l, "");
-		put(&l, "snapshots %u to %u", t.first_scan, t.last_scan);
-	}
-	there_release(&t);
-	if (err)
-		return err;
-	return fail_why(-ENODATA, "%s: no %s passes:%s", report_path(rep),
-			scan_rows ? "row of a snapshot" : "sample", l.text);
-}
-
-/* ---- the check ---- */
-
 struct search {
 	uint32_t scan;
 	bool found;
@@ -292,6 +264,47 @@ static int search_in(struct report *rep, bool scan_rows, struct search *search)
 
 	return report_counted(rep, &all, search);
 }
+
+/* Whether rows of snapshots pass, which are not what is shown. */
+static bool passes_in_scans(struct report *rep)
+{
+	const struct trace_event *e = report_event(rep);
+	struct search search = { 0 };
+
+	return report_info(rep)->scan_rows && e && e->kind != EVENT_SNAPSHOT &&
+	       search_in(rep, true, &search) >= 0 && search.found;
+}
+
+static int explain(struct report *rep, bool scan_rows, uint32_t scan)
+{
+	const struct query *q = report_query(rep);
+	const struct report_counting all = { .scan_rows = scan_rows, .unfiltered = true,
+					     .samples = note_there, .scan = note_scan };
+	struct there t = { 0 };
+	struct line l = { .len = 0 };
+	int err = report_is_growing(rep) ? -EAGAIN : report_counted(rep, &all, &t);
+
+	if (err == -ENOMEM)
+		fail(err, "%s", report_path(rep));
+	if (!err && q)
+		put_facts(&l, q, &t, report_info(rep)->first_real_ns);
+	if (!err && scan && t.first_scan == t.last_scan) {
+		begin_fact(&l, "");
+		put(&l, "snapshot %u only", t.first_scan);
+	} else if (!err && scan) {
+		begin_fact(&l, "");
+		put(&l, "snapshots %u to %u", t.first_scan, t.last_scan);
+	}
+	there_release(&t);
+	if (err)
+		return err;
+	return fail_why(-ENODATA, "%s: no %s passes:%s%s", report_path(rep),
+			scan_rows ? "row of a snapshot" : "sample", l.text,
+			!scan_rows && passes_in_scans(rep)
+				? ". Rows of snapshots do. Try: --weight wall" : "");
+}
+
+/* ---- the check ---- */
 
 static bool is_filtered(const struct report *rep)
 {

@@ -68,6 +68,9 @@ static void says_what_filters_could_ask_for(void **state)
 	q = (struct query){ .tids = { &id, 1, 0 }, .states = 1u << TASK_ZOMBIE };
 	assert_string_equal(check("events.pbz", &q, &samples),
 			    "no sample passes: the trace has the threads 100, 101, 0 and the states RUNNING\n");
+	q = (struct query){ .states = 1u << TASK_SLEEPING };
+	assert_string_equal(check("events.pbz", &q, &samples),
+			    "no sample passes: the trace has the states RUNNING. Rows of snapshots do. Try: --weight wall\n");
 	q = (struct query){ .from = { TIME_RELATIVE, 60000 * FIX_MS } };
 	assert_string_equal(check("both.pbz", &q, &samples),
 			    "no sample passes: the trace has 0-2.0 s (14:13:20 to 14:13:22)\n");
