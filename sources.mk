@@ -105,6 +105,7 @@ REPORT_SRCS := \
 	formats/render/csv.c \
 	formats/render/csv_columns.c \
 	formats/render/csv_stacks.c \
+	formats/render/diff_html.c \
 	formats/render/diff_renderers.c \
 	formats/render/diff_text.c \
 	formats/render/escape.c \
@@ -121,6 +122,7 @@ REPORT_SRCS := \
 	formats/render/output_list.c \
 	formats/render/page_data.c \
 	formats/render/page_encode.c \
+	formats/render/page_frame.c \
 	formats/render/page_head.c \
 	formats/render/page_samples.c \
 	formats/render/page_tree.c \
@@ -386,6 +388,7 @@ ASSETS := \
 	formats/render/assets/page/select.js \
 	formats/render/assets/page/tree.js \
 	formats/render/assets/page/labels.js \
+	formats/render/assets/page/delta.js \
 	formats/render/assets/page/dom.js \
 	formats/render/assets/page/state.js \
 	formats/render/assets/page/search.js \

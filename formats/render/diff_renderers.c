@@ -6,5 +6,6 @@
 extern const struct renderer renderer_svg, renderer_collapse, renderer_json;
 
 const struct renderer *const diff_renderers[] = {
-	&renderer_svg, &renderer_collapse, &renderer_json, &diff_renderer_text, NULL,
+	&renderer_svg, &diff_renderer_html, &renderer_collapse,
+	&renderer_json, &diff_renderer_text, NULL,
 };

@@ -9,3 +9,4 @@ struct renderer;
 
 extern const struct renderer *const diff_renderers[];	/* ends with NULL; never empty */
 extern const struct renderer diff_renderer_text;		/* the default */
+extern const struct renderer diff_renderer_html;

@@ -32,6 +32,7 @@
  *	  strip		weights by PAGE_STRIP columns of equal time and enum activity: the time
  *			line where ticks have become long
  *	waits		JSON of --waits-json; empty: there is no snapshot
+ *	delta		only where two recordings are compared: diff_html.c
  */
 #pragma once
 
@@ -111,6 +112,8 @@ int page_data_encode(struct page_data *d, struct byte_buf *bytes);
 
 /* page_head.c: the section "head". 0 or -ENOMEM */
 int page_head_put(const struct page_data *d, struct byte_buf *out);
+/* page_encode.c: the section "strings". 0 or -ENOMEM */
+int page_strings_put(const struct page_data *d, struct byte_buf *out);
 /* page_tree.c: the sections "functions" and "nodes", and places[node of the profile] in these. */
 int page_tree_put(struct page_data *d, const struct profile *p, struct byte_buf *out,
 		  uint32_t **places);

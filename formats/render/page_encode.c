@@ -33,7 +33,7 @@ static int close_text(struct byte_buf *out, FILE *text, char **p, size_t *len)
 	return err;
 }
 
-static int put_strings(const struct page_data *d, struct byte_buf *out)
+int page_strings_put(const struct page_data *d, struct byte_buf *out)
 {
 	char *p = NULL;
 	size_t len = 0;
@@ -208,7 +208,7 @@ int page_data_encode(struct page_data *d, struct byte_buf *bytes)
 	if (!err)
 		err = page_head_put(d, bytes);
 	if (!err)
-		err = put_strings(d, bytes);
+		err = page_strings_put(d, bytes);
 	if (!err) {
 		put_processes(d, bytes);
 		put_threads(d, bytes);

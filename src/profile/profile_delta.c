@@ -17,15 +17,8 @@ void profile_delta_free(struct profile_delta *d)
 	free(d);
 }
 
-/* A weight is shown as weight * times / of, with so many digits behind the point. */
-struct view {
-	const char *unit;
-	uint64_t times, of;		/* of 0: with a unit that fits each weight */
-	unsigned digits;
-};
-
 /* Time is shown in one unit, so that a column can be read: in seconds if there are many. */
-static struct view time_view(const struct profile *p)
+static struct delta_view time_view(const struct profile *p)
 {
 	const struct delta *all = &p->deltas->nodes[0].total;
 	uint64_t runs = p->deltas->scale == SCALE_RUN ? p->deltas->exposure[1] : 1;
@@ -35,12 +28,12 @@ static struct view time_view(const struct profile *p)
 	if (!is_many)
 		runs = 1;
 	if (is_short)
-		return (struct view){ is_many ? "ms of a run" : "ms", 1, runs * 1000000, 1 };
-	return (struct view){ is_many ? "s of a run" : "s", 1, runs * 1000000000, 2 };
+		return (struct delta_view){ is_many ? "ms of a run" : "ms", 1, runs * 1000000, 1 };
+	return (struct delta_view){ is_many ? "s of a run" : "s", 1, runs * 1000000000, 2 };
 }
 
 /* Weights of ns by time are shares of one CPU; weights of snapshots are threads. */
-static struct view view_of(const struct profile *p)
+struct delta_view delta_view(const struct profile *p)
 {
 	const struct profile_delta *d = p->deltas;
 	bool is_ns = !strcmp(p->facts.unit, "ns");
@@ -49,26 +42,27 @@ static struct view view_of(const struct profile *p)
 	uint64_t of = d->exposure[1];
 
 	if (d->scale == SCALE_SHARE && of)
-		return (struct view){ "% of all", 100, of, 2 };
+		return (struct delta_view){ "% of all", 100, of, 2 };
 	if (!is_rate || !of)
-		return is_ns ? time_view(p) : (struct view){ "", 1, 0, 0 };
+		return is_ns ? time_view(p) : (struct delta_view){ "", 1, 0, 0 };
 	if (is_wall)
-		return (struct view){ "threads", 1, of, 3 };
+		return (struct delta_view){ "threads", 1, of, 3 };
 	if (is_ns)
-		return (struct view){ d->scale == SCALE_CPUS ? "% of all CPUs" : "% of one CPU",
-				      100, of, 2 };
-	return (struct view){ "", 1, 0, 0 };
+		return (struct delta_view){
+			d->scale == SCALE_CPUS ? "% of all CPUs" : "% of one CPU", 100, of, 2
+		};
+	return (struct delta_view){ "", 1, 0, 0 };
 }
 
 const char *delta_unit_text(const struct profile *p)
 {
-	return view_of(p).unit;
+	return delta_view(p).unit;
 }
 
 const char *delta_weight_text(const struct profile *p, uint64_t weight, char buf[WEIGHT_TEXT_MAX])
 {
 	static const unsigned parts[] = { 1, 10, 100, 1000 };
-	struct view v = view_of(p);
+	struct delta_view v = delta_view(p);
 	unsigned part = parts[v.digits];
 	unsigned __int128 n;
 

@@ -70,6 +70,17 @@ struct profile_delta {
 void profile_delta_free(struct profile_delta *d);	/* NULL is fine */
 
 /*
+ * How weights are shown: weight * times / of, with so many digits behind the point. of 0: with a
+ * unit that fits each weight.
+ */
+struct delta_view {
+	const char *unit;
+	uint64_t times, of;
+	unsigned digits;
+};
+struct delta_view delta_view(const struct profile *p);
+
+/*
  * A weight as the scale shows it: "47.10" (per cent of one CPU), "12.30" (per cent of all), "3.210"
  * (threads), "31.2" (ms), "1,234 page-faults". The result lies in buf, not always at its start.
  */

@@ -4,9 +4,11 @@ const VIEWS = [
 	{ key: "flame", title: "Flame graph", make: makeFlamePanel },
 	{ key: "functions", title: "Functions", make: makeFunctionsPanel },
 	{ key: "sandwich", title: "Callers and callees", make: makeSandwichPanel },
-	{ key: "threads", title: "Threads", make: makeThreadsPanel },
-	{ key: "waits", title: "Waits", make: makeWaitsPanel },
+	{ key: "threads", title: "Threads", isTimed: true, make: makeThreadsPanel },
+	{ key: "waits", title: "Waits", isTimed: true, make: makeWaitsPanel },
 ];
+
+const shownViews = () => VIEWS.filter((v) => data.delta ? !v.isTimed : v.key !== "waits" || data.waits);
 
 function chooser(label, key, options)
 {
@@ -104,6 +106,7 @@ const eventOptions = memo([], () =>
 			group: e.is_wall ? "state" : "program" } })));
 
 const rowOptions = memo([], () => WORDS.rows.map((r) => ({ value: r, text: r === "cpu" ? "CPUs" : r + (r === "process" ? "es" : "s") })));
+const sideOptions = memo([], () => data.delta ? WORDS.side.map((s) => ({ value: s, text: SIDES[s] })) : []);
 const groupOptions = memo([], () => Object.keys(GROUPINGS).map((k) => ({ value: k, text: GROUPINGS[k].label, also: { zoom: "all" } })));
 
 function toggle(text, key, hint, also = {})
@@ -116,7 +119,7 @@ function toggle(text, key, hint, also = {})
 
 function makeTabs()
 {
-	const tabs = VIEWS.filter((v) => v.key !== "waits" || data.waits).map((v) => {
+	const tabs = shownViews().map((v) => {
 		const tab = make("button", { type: "button", role: "tab", id: "tab-" + v.key, "aria-controls": "view",
 			onclick: () => change({ view: v.key }) }, v.title);
 
@@ -202,8 +205,7 @@ function kindsOf(event)
 function makeKindLegend()
 {
 	const list = make("ul", { class: "legend", id: "kinds", "aria-label": "Colours of boxes" });
-
-	const used = new Set(data.events.flatMap((e) => kindsOf(e)));
+	const used = new Set(data.delta ? Object.values(KIND_OF_VERDICT) : data.events.flatMap((e) => kindsOf(e)));
 
 	KINDS.forEach((k, i) => used.has(i) && list.append(make("li", {}, make("i", { "data-kind": i }), k.text)));
 	if (data.events.some((e) => e.nodes.flags.some((f) => f & NODE_GUESSED)))
@@ -248,17 +250,19 @@ function makeTreeBar()
 {
 	const reset = button("Reset zoom", "Show everything (Esc)", () => change({ zoom: "all" }), { id: "reset" });
 	const group = chooser("Group by", "group", groupOptions), rows = chooser("Rows", "rows", rowOptions);
+	const side = chooser("Width", "side", sideOptions);
 	const ofFlame = [toggle("Icicle", "icicle", "Root on top (i)"),
 		toggle("Inverted", "inverted", "Functions first, callers behind them (v)", { zoom: "all" })];
-	const bar = make("div", { id: "tree-bar", role: "toolbar", "aria-label": "Looks" }, group, rows, ...ofFlame, reset, makeKindLegend());
+	const bar = make("div", { id: "tree-bar", role: "toolbar", "aria-label": "Looks" }, group, rows, side, ...ofFlame, reset, makeKindLegend());
 
 	bar.changed = () => {
-		for (const c of [group, rows, ...ofFlame])
+		for (const c of [group, rows, side, ...ofFlame])
 			c.changed();
 		reset.disabled = state.zoom === "all";
 		for (const c of [...ofFlame, reset])
 			c.hidden = state.view !== "flame";
-		group.hidden = state.view !== "flame";
+		group.hidden = state.view !== "flame" || data.delta;
+		side.hidden = !data.delta || state.view === "functions";
 		rows.hidden = state.view !== "threads";
 		byId("kinds").hidden = !["flame", "sandwich"].includes(state.view);
 	};

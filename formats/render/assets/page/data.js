@@ -196,5 +196,7 @@ async function readData()
 	const waits = r.section().text();
 
 	data.waits = waits ? JSON.parse(waits) : null;
+	if (data.delta)
+		data.events[0].delta = readDelta(r.section(), data.events[0].nodes);
 	return data;
 }

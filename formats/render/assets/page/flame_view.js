@@ -49,7 +49,7 @@ class FlameView {
 		if (isNew) {
 			this.focused = this.hovered = -1;
 			this.tree = tree;
-			this.colours = colourIndexes(tree);
+			this.colours = tree.event.delta ? deltaColours(tree) : colourIndexes(tree);
 		}
 		this.zoomed = tree.find(zoomId);
 		this.spacer.style.height = tree.rows * ROW + 4 + "px";
@@ -213,6 +213,8 @@ class FlameView {
 	{
 		const t = this.tree, e = t.event, f = t.func[i], said = [];
 
+		if (e.delta)
+			return describeDelta(t, i);
 		said.push(`${weightText(t.total[i], e)}, ${shareText(t.total[i], t.total[0])}`);
 		if (this.zoomed)
 			said.push(`${shareText(t.total[i], t.total[this.zoomed])} of the zoom`);

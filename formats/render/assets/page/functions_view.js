@@ -17,6 +17,8 @@ const functionFile = (f) => data.strings[shownEvent().functions.binary[f] || sho
 
 function sortedFunctions()
 {
+	if (data.delta)
+		return sortedChanges();
 	const f = functionsNow(), hits = hitsNow(), functions = shownEvent().functions;
 	const list = [];
 
@@ -49,8 +51,8 @@ function heading(column)
 {
 	const sorted = state.sort === column.key;
 
-	return make("th", { scope: "col", "aria-sort": sorted ? (column.key === "self" || column.key === "total" ?
-		"descending" : "ascending") : null },
+	return make("th", { scope: "col", "aria-sort": sorted ? (column.key === "name" || column.key === "file" ?
+		"ascending" : "descending") : null },
 	button(column.title + (sorted ? " \u25be" : ""), "Sort by this", () => change({ sort: column.key }, false)));
 }
 
@@ -58,7 +60,7 @@ function makeFunctionsPanel()
 {
 	const head = make("tr"), body = make("tbody"), count = make("p", { class: "note" });
 	const more = button("More rows", "Show more functions", () => fill(ROWS_AT_ONCE));
-	const table = make("table", { id: "functions" }, make("caption", { class: "hidden" }, "Functions by weight"),
+	const table = make("table", { id: "functions", class: data.delta ? "compared" : null }, make("caption", { class: "hidden" }, "Functions by weight"),
 		make("thead", {}, head), body);
 	const panel = make("section", { class: "panel scrolls", id: "panel-functions", "aria-label": "Functions", tabindex: "0" },
 		count, table, more);
@@ -68,16 +70,17 @@ function makeFunctionsPanel()
 	{
 		const at = body.rows.length;
 
-		body.append(...list.slice(at, at + rows).map(functionRow));
+		body.append(...list.slice(at, at + rows).map(data.delta ? changeRow : functionRow));
+		paintLegends();
 		more.hidden = body.rows.length >= list.length;
 	}
 
 	panel.update = () => {
 		list = sortedFunctions();
-		head.replaceChildren(...COLUMNS.map(heading));
+		head.replaceChildren(...(data.delta ? DELTA_COLUMNS : COLUMNS).map(heading));
 		body.replaceChildren();
 		fill(ROWS_AT_ONCE);
-		count.textContent = `${plural(list.length, "function")}${state.q ? " that match" : ""}. ` +
+		count.textContent = data.delta ? countText(list) : `${plural(list.length, "function")}${state.q ? " that match" : ""}. ` +
 			"Total counts a function that calls itself once.";
 	};
 	return panel;

@@ -2,15 +2,40 @@
 /*
  * Colours and names of boxes. A colour says what kind of code it is; the shade depends on the name,
  * so that neighbours differ and a function always looks the same. The kinds differ in lightness and
- * in hue, so that people who see few colours can tell them, too.
+ * in hue, so that people who see few colours can tell them, too. The colours are those of the
+ * picture (assets/flame.css): eight shades of each kind, the last four kinds of differences.
  */
 const KINDS = [
-	{ key: "user", light: ["#f28469", "#f4c07d"], dark: ["#82372b", "#925e31"], text: "user" },
-	{ key: "inlined", light: ["#f2d25f", "#f5ef80"], dark: ["#5b4c1a", "#69641e"], text: "inlined" },
-	{ key: "kernel", light: ["#89bdec", "#9fa4ef"], dark: ["#375981", "#3f4492"], text: "kernel" },
-	{ key: "jit", light: ["#abd27f", "#94d99d"], dark: ["#3c5729", "#306639"], text: "JIT" },
-	{ key: "bpf", light: ["#77cfc1", "#8dcfd7"], dark: ["#1f5c54", "#236269"], text: "BPF" },
-	{ key: "none", light: ["#c8cbd0", "#d4d4da"], dark: ["#464a53", "#50505e"], text: "no code" },
+	{ key: "user", text: "user",
+	  light: "e7935b e39558 df9754 da9a51 f09b63 ed9e60 e8a05c e4a25a",
+	  dark: "96494f 964a4c 954a48 944b45 9f5157 9f5153 9e5250 9d534c" },
+	{ key: "inlined", text: "inlined",
+	  light: "f6d97f f0db80 eadd80 e4df81 ffe288 f9e488 f3e689 ede88a",
+	  dark: "7b6401 766501 716701 6c6902 846b0d 7f6d0d 7a6f0d 75710e" },
+	{ key: "kernel", text: "kernel",
+	  light: "5e92e3 6990e2 748ee1 7e8cdf 679bec 7299eb 7d97ea 8795e8",
+	  dark: "006a9e 16699e 25689f 31679f 1672a6 2571a7 3170a7 3b6ea7" },
+	{ key: "jit", text: "JIT",
+	  light: "92c698 8dc79b 88c89f 84c8a3 9acfa0 96d0a4 91d1a8 8cd1ab",
+	  dark: "1c430a 15430e 0d4412 024416 244a12 1e4b15 174b19 0e4c1d" },
+	{ key: "bpf", text: "BPF",
+	  light: "d1b6f6 d6b5f3 dbb3f0 e0b2ed dabfff dfbdfc e4bcf9 e9bbf6",
+	  dark: "55236b 5b2067 5f1d63 64195f 5d2b73 63286f 68256b 6c2267" },
+	{ key: "none", text: "no code",
+	  light: "cbd4d9 ccd4d9 cdd4da cdd3da d2dbe0 d3dbe0 d3dae0 d4dae1",
+	  dark: "343a3f 363b40 353a3f 36393f 393f44 3a3f44 3c4146 3b3f45" },
+	{ key: "more", text: "more than before",
+	  light: "f8cfc6 f8cfc6 f3a999 f3a999 ec8471 ec8471 e0604f e0604f",
+	  dark: "5d3833 5d3833 7a3d36 7a3d36 973f37 973f37 b1443a b1443a" },
+	{ key: "less", text: "less than before",
+	  light: "cbddf6 cbddf6 a3c4ef a3c4ef 7aa9e6 7aa9e6 558fdd 558fdd",
+	  dark: "31435c 31435c 32517b 32517b 34609a 34609a 3a6cb2 3a6cb2" },
+	{ key: "same", text: "no difference beyond chance",
+	  light: "d6d8dc d7d9dd d8dade d9dbdf dadce0 dbdde1 dcdee2 dddfe3",
+	  dark: "40434a 41444b 42454c 43464d 44474e 45484f 464950 474a51" },
+	{ key: "few", text: "not tested, or too few samples",
+	  light: "e9eaec eaebed ebecee ecedef edeef0 eeeff1 eff0f2 f0f1f3",
+	  dark: "292c32 2a2d33 2b2e34 2c2f35 2d3036 2e3137 2f3238 303339" },
 ];
 const SHADES = 8;
 
@@ -30,15 +55,7 @@ let paper = false;				/* while printing, which is light */
 const look = () => isDark() && !paper ? DARK : LIGHT;
 const activityColour = (a) => (isDark() && !paper ? ACTIVITY_DARK : ACTIVITY_LIGHT)[a] ?? "#888888";
 
-function mix(a, b, share)
-{
-	const part = (at) => Math.round(parseInt(a.slice(at, at + 2), 16) * (1 - share) +
-		parseInt(b.slice(at, at + 2), 16) * share).toString(16).padStart(2, "0");
-
-	return "#" + part(1) + part(3) + part(5);
-}
-
-const shades = (field) => KINDS.map((k) => Array.from({ length: SHADES }, (_, i) => mix(...k[field], i / (SHADES - 1))));
+const shades = (field) => KINDS.map((k) => k[field].split(" ").map((c) => "#" + c));
 const PALETTES = { light: shades("light"), dark: shades("dark") };
 
 function hashOf(s)

@@ -47,6 +47,8 @@ function goBack()
 
 function nextGroup()
 {
+	if (data.delta)
+		return;
 	const names = Object.keys(GROUPINGS), at = names.indexOf(state.group);
 
 	change({ group: names[(at + 1) % names.length], zoom: "all" });
@@ -113,7 +115,7 @@ function usePaper(is)
 	document.documentElement.classList.toggle("paper", is);
 	document.documentElement.classList.toggle("dark", isDark() && !is);
 	paintLegends();
-	timeline.drawNow();
+	timeline?.drawNow();
 	for (const f of panels[state.view]?.flames ?? [flameOf()])
 		f?.drawNow();
 }
@@ -134,19 +136,22 @@ function notes()
 
 function buildPage()
 {
-	const main = byId("main"), tabs = makeTabs(), timeBar = makeWindowChoice();
-	const bars = [makeBar(), makeTreeBar(), makeCorner()];
+	const main = byId("main"), tabs = makeTabs(), bars = [makeBar(), makeTreeBar(), makeCorner()];
+	const timeBar = data.delta ? null : makeWindowChoice(), timed = [];
 
-	timeline = new Timeline();
+	if (timeBar) {
+		timeline = new Timeline();
+		timed.push(timeBar, timeline.box);
+	}
 	byId("static")?.remove();
-	main.append(make("div", { id: "help-place" }, makeHelp()), bars[0], timeBar, timeline.box,
+	main.append(make("div", { id: "help-place" }, makeHelp()), bars[0], ...timed,
 		make("div", { id: "tab-bar" }, tabs, bars[1]),
 		make("div", { id: "view", role: "tabpanel" }));
 	main.append(makeDescriptions(), make("div", { id: "said", class: "hidden", "aria-live": "polite" }));
 	document.body.append(make("footer", {}, make("div", { id: "foot" })));
 	byId("head").append(...notes());
 	byId("head").prepend(bars[2]);
-	parts.push({ changed: applyTheme }, timeBar, timeline, tabs, ...bars, viewPart);
+	parts.push({ changed: applyTheme }, ...(timeBar ? [timeBar, timeline] : []), tabs, ...bars, viewPart);
 }
 
 function listen()
@@ -165,7 +170,7 @@ function listen()
 function start(read)
 {
 	data = read;
-	if (!data.events.length || !data.events.some((e) => e.samples.n)) {
+	if (!data.events.length || !data.delta && !data.events.some((e) => e.samples.n)) {
 		byId("main").append(make("p", { class: "note" }, "There are no samples to show."));
 		document.documentElement.dataset.ready = "empty";
 		return;

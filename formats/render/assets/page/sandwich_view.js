@@ -17,12 +17,12 @@ function makeSandwichPanel()
 	const inside = [...panel.children].slice(2);
 
 	panel.update = () => {
-		const f = functionsNow(), fn = state.fn ?? hottest(), event = shownEvent();
+		const f = functionsNow(), fn = state.fn ?? (data.delta ? mostChanged() : hottest()), event = shownEvent();
 
 		for (const e of inside)
 			e.hidden = fn < 0;
 		title.textContent = fn < 0 ? "No function" : functionName(fn);
-		sums.textContent = fn < 0 ? "Nothing is selected" : [`total ${weightText(f.total[fn], event)}, ${
+		sums.textContent = fn < 0 ? "Nothing is selected" : data.delta ? deltaSumsText(fn) : [`total ${weightText(f.total[fn], event)}, ${
 			shareText(f.total[fn], selectionNow().weight)}`, `self ${weightText(f.self[fn], event)}, ${
 			shareText(f.self[fn], selectionNow().weight)}`, ...originOf(event, fn)].join(" \u00b7 ");
 		if (fn < 0)

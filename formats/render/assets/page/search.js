@@ -53,6 +53,8 @@ function matchText()
 		return "";
 	if (patternOf(state.q) === undefined)
 		return "Not a pattern";
+	if (data.delta)
+		return deltaMatchText();
 	const weight = matchedWeight();
 
 	return `Matched: ${shareText(weight, selectionNow().weight)}, ${weightText(weight, shownEvent())}`;

@@ -108,7 +108,7 @@ function sumFunctions(event, sums)
 	for (let i = 1; i < nodes.n; i++) {
 		const same = functions.same[nodes.func[i]];
 
-		if (!sums.totalCount[i])
+		if (!sums.totalCount[i] && !sums.total[i])
 			continue;
 		while (open.length && nodes.last[open.at(-1)] < i)
 			onPath[functions.same[nodes.func[open.pop()]]]--;

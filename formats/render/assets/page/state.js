@@ -5,11 +5,11 @@
  */
 const FIRST = { event: 0, view: "flame", group: "none", icicle: false, inverted: false, process: null, thread: null,
 	cpu: null, activity: null, from: null, to: null, q: "", zoom: "all", fn: null, sort: "self", rows: "thread", quiet: false,
-	heat: false, theme: "auto" };
+	heat: false, side: "both", theme: "auto" };
 const NUMBERS = new Set(["event", "process", "thread", "cpu", "activity", "from", "to", "fn"]);
 const SWITCHES = new Set(["icicle", "inverted", "quiet", "heat"]);
-const WORDS = { view: ["flame", "functions", "sandwich", "threads", "waits"], theme: ["auto", "light", "dark"],
-	rows: ["thread", "process", "program", "cpu"], sort: ["self", "total", "name", "file"] };
+const WORDS = { side: ["both", "after", "before"], view: ["flame", "functions", "sandwich", "threads", "waits"], theme: ["auto", "light", "dark"],
+	rows: ["thread", "process", "program", "cpu"], sort: ["self", "total", "name", "file", "change", "before"] };
 
 let data;				/* of readData() */
 const state = { ...FIRST };
@@ -38,6 +38,10 @@ function firstWishes()
 	FIRST.inverted = inverted;
 	if (part)
 		wishFunction(part);
+	if (data.delta) {
+		FIRST.sort = "change";
+		return;
+	}
 	FIRST.group = data.events[FIRST.event].is_wall ? "state" : "program";
 	if (by.length) {
 		const levels = by.filter((l) => l in LEVELS);
@@ -69,6 +73,8 @@ function readHash()
 		state[key] = p.has(key) ? accept(key, p.get(key)) : FIRST[key];
 	if (!data.events[state.event])
 		state.event = 0;
+	if (!shownViews().some((v) => v.key === state.view))
+		state.view = FIRST.view;
 	if (!Object.hasOwn(GROUPINGS, state.group))
 		state.group = "none";
 	if (state.fn !== null && !(state.fn >= 0 && state.fn < (data.events[state.event]?.functions.n ?? 0)))
@@ -132,13 +138,14 @@ function memo(keys, compute)
 }
 
 const FILTERS = ["event", "process", "thread", "cpu", "activity", "quiet"];
-const selectionNow = memo([...FILTERS, "from", "to"], () => select(shownEvent()));
+const selectionNow = memo([...FILTERS, "from", "to"], () => data.delta ? deltaSelection(shownEvent()) : select(shownEvent()));
 const selectionOfAllTime = memo(FILTERS, () => select(shownEvent(), false));
 const selectionOfAllThreads = memo(FILTERS, () => select(shownEvent(), false, true));
-const sumsNow = memo([...FILTERS, "from", "to"], () => sumNodes(shownEvent(), selectionNow()));
+const sumsNow = memo([...FILTERS, "from", "to"], () => data.delta ? deltaSums(shownEvent()) :
+	sumNodes(shownEvent(), selectionNow()));
 const functionsNow = memo([...FILTERS, "from", "to"], () => sumFunctions(shownEvent(), sumsNow()));
-const treeNow = memo([...FILTERS, "from", "to", "group", "inverted"], () => state.inverted ?
-	invertedTree(shownEvent(), selectionNow(), sumsNow()) :
+const treeNow = memo([...FILTERS, "from", "to", "group", "inverted", "side"], () => state.inverted ?
+	invertedTree(shownEvent(), selectionNow(), sumsNow()) : data.delta ? deltaTree(shownEvent()) :
 	callTree(shownEvent(), selectionNow(), GROUPINGS[state.group]));
 
 /* The window of time, which is all of it if none was chosen. */

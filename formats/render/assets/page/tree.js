@@ -61,6 +61,8 @@ class Tree {
 	{
 		const n = this.n, next = new Float64Array(n);
 
+		if (this.event.delta)
+			chooseWidths(this);
 		this.x = new Float64Array(n);
 		this.last = new Int32Array(n);
 		this.rows = 0;
@@ -311,35 +313,41 @@ function callTree(event, selection, grouping)
  */
 const NARROWEST = 1 / 8000;
 
+/* Where two recordings are compared, counts are the weights before. */
+const sizeOfSums = (event, weight, count) => event.delta ? weight + count : weight;
+
 function mergeByFunction(event, seed, step)
 {
 	const { functions, nodes } = event, groups = new Map();
 
-	step(seed, (node, weight, count) => {
+	step(seed, (node, weight, count, origin = node) => {
 		const func = functions.same[nodes.func[node]];
 		let g = groups.get(func);
 
 		if (!g)
-			groups.set(func, g = { func, nodes: [], weights: [], counts: [], weight: 0, count: 0, flags: 255 });
+			groups.set(func, g = { func, nodes: [], weights: [], counts: [], origins: event.delta && [], weight: 0, count: 0, flags: 255 });
 		g.nodes.push(node);
+		g.origins?.push(origin);
 		g.weights.push(weight);
 		g.counts.push(count);
 		g.weight += weight;
 		g.count += count;
 		g.flags &= nodes.flags[node];
 	});
-	return [...groups.values()].sort((a, b) => a.weight - b.weight || b.func - a.func);
+	return [...groups.values()].sort((a, b) => sizeOfSums(event, a.weight, a.count) - sizeOfSums(event, b.weight, b.count) || b.func - a.func);
 }
 
 function growTree(tree, top, seed, step)
 {
-	const event = tree.event, least = tree.total[0] * NARROWEST;
+	const event = tree.event, least = sizeOfSums(event, tree.total[0], tree.totalCount[0]) * NARROWEST;
 	const pending = mergeByFunction(event, seed, step).map((g) => ({ g, parent: top }));
 
 	while (pending.length) {
 		const { g, parent } = pending.pop();
 
-		if (g.weight < least || g.weight === 0 && least === 0 && !g.count) {
+		const size = sizeOfSums(event, g.weight, g.count);
+
+		if (size < least || size === 0 && least === 0 && !g.count) {
 			tree.hidden++;
 			continue;
 		}
@@ -348,6 +356,10 @@ function growTree(tree, top, seed, step)
 		const rest = next.reduce((sum, c) => sum - c.weight, g.weight);
 
 		tree.self[i] = Math.max(0, rest);
+		if (event.delta) {
+			tree.selfCount[i] = Math.max(0, next.reduce((sum, c) => sum - c.count, g.count));
+			tree.nodeOf[i] = g.origins.length === 1 ? g.origins[0] : -1;
+		}
 		for (const c of next)
 			pending.push({ g: c, parent: i });
 	}
@@ -358,7 +370,7 @@ function stepUp(event)
 	const { parent } = event.nodes;
 
 	return (seed, give) => seed.nodes.forEach((node, k) =>
-		parent[node] > ROOT && give(parent[node], seed.weights[k], seed.counts[k]));
+		parent[node] > ROOT && give(parent[node], seed.weights[k], seed.counts[k], (seed.origins ?? seed.nodes)[k]));
 }
 
 function stepDown(event, sums)
@@ -368,7 +380,7 @@ function stepDown(event, sums)
 	return (seed, give) => {
 		for (const node of seed.nodes)
 			for (let c = node + 1; c <= last[node]; c = last[c] + 1)
-				if (sums.totalCount[c])
+				if (sums.totalCount[c] || sums.total[c])
 					give(c, sums.total[c], sums.totalCount[c]);
 	};
 }
@@ -380,8 +392,9 @@ function invertedTree(event, selection, sums)
 	const up = stepUp(event);
 
 	tree.addGroup(-1, "all", 0, selection.weight, selection.count);
+	tree.nodeOf = [ROOT];
 	for (let i = 1; i < event.nodes.n; i++)
-		if (sums.selfCount[i]) {
+		if (sums.selfCount[i] || sums.self[i]) {
 			all.nodes.push(i);
 			all.weights.push(sums.self[i]);
 			all.counts.push(sums.selfCount[i]);
@@ -397,7 +410,7 @@ function outermost(event, func, sums)
 	const { nodes, functions } = event, seed = { nodes: [], weights: [], counts: [] };
 
 	for (let i = 1; i < nodes.n; i++) {
-		if (functions.same[nodes.func[i]] !== func || !sums.totalCount[i])
+		if (functions.same[nodes.func[i]] !== func || !(sums.totalCount[i] || sums.total[i]))
 			continue;
 		seed.nodes.push(i);
 		seed.weights.push(sums.total[i]);
@@ -413,6 +426,7 @@ function treeAround(event, func, sums, step)
 	const sum = (v) => v.reduce((a, b) => a + b, 0);
 
 	tree.add(-1, func, 0, func, sum(seed.weights), sum(seed.counts), 0, 0);
+	tree.nodeOf = [seed.nodes.length === 1 ? seed.nodes[0] : -1];
 	growTree(tree, 0, seed, step);
 	return tree.end();
 }

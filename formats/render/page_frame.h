@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What every page in one file has around its contents: the policy, which names the hash of the one
+ * script and of the one style sheet, so nothing else can run, whatever a name contains; the data,
+ * deflated and in base64; and the scripts of assets/page.
+ *
+ *	page_frame_begin(&f, out, title)	up to </head>
+ *	...					<body> and what is there without a script
+ *	page_frame_end(&f, &data)		the data, the scripts and </html>
+ *	page_frame_release(&f)			in any case
+ *
+ * The scripts are joined in the order of page_assets.def and share one scope.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "src/base/bytes.h"
+
+struct page_frame {
+	FILE *out;
+	struct byte_buf script;
+};
+
+/* 0 or -ENOMEM */
+int page_frame_begin(struct page_frame *f, FILE *out, const char *title);
+/* data: the sections of page_data.h. 0, -ENOMEM, or the error of out. */
+int page_frame_end(struct page_frame *f, const struct byte_buf *data);
+void page_frame_release(struct page_frame *f);
+
+/* For the contents: foreign text; a fact in a list; a warning. What is "" is left out. */
+void page_frame_text(struct page_frame *f, const char *s);
+void page_frame_fact(struct page_frame *f, const char *what, const char *fact);
+void page_frame_warning(struct page_frame *f, const char *text);
+
+/* Whether a file begins as these pages do (renderer.made). */
+bool page_frame_made(const char *head);

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What all tests of files in a browser have in common: opening them, keys and clicks, verdicts.
+
+A test is a class below Used, with methods test_...; run(Tests, "html") has them called in their order.
+"""
+import argparse
+import os
+import sys
+import time
+
+from devtools import Browser, find_chromium
+
+HELPERS = """
+window.id = i => document.getElementById(i);
+window.middle = e => { const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] };
+window.labelled = t => [...document.querySelectorAll("button, [role=tab]")].find(e => e.textContent === t);
+"""
+
+
+class Used:
+    """Files directory/CASE.suffix; shots: where screenshots go, or None."""
+
+    helpers = HELPERS
+
+    def __init__(self, browser, directory, suffix, shots):
+        self.page = browser.page(1200, 700)
+        self.directory, self.suffix, self.shots = os.path.abspath(directory), suffix, shots
+        self.passed = self.failed = 0
+
+    def check(self, what, is_true, seen=""):
+        if is_true:
+            self.passed += 1
+        else:
+            self.failed += 1
+            print(f"FAILED {what}: {seen}")
+
+    def equal(self, what, seen, wanted):
+        self.check(what, seen == wanted, f"{seen!r} instead of {wanted!r}")
+
+    def ready(self):
+        end = time.monotonic() + 60
+        while not self.page.js("document.documentElement.dataset.ready || ''"):
+            if time.monotonic() > end:
+                raise TimeoutError("the page is not ready")
+            time.sleep(0.02)
+        self.page.js(self.helpers)
+        self.page.settle()
+
+    def open(self, case, fragment="", width=1200, height=700):
+        if (width, height) != (self.page.width, self.page.height):
+            self.page.resize(width, height)
+        self.page.open(f"file://{self.directory}/{case}.{self.suffix}{fragment}")
+        if self.page.has_scripts:
+            self.ready()
+
+    def shot(self, name):
+        if self.shots:
+            self.page.settle()
+            with open(os.path.join(self.shots, name + ".png"), "wb") as out:
+                out.write(self.page.screenshot())
+
+    def press(self, text):
+        self.page.click(*self.page.js(f"middle(labelled({text!r}))"))
+        self.page.settle()
+
+    def key(self, key, code=None, modifiers=0):
+        self.page.key(key, code, modifiers)
+        self.page.settle()
+
+    def text(self, element):
+        return self.page.js(f"id({element!r}).textContent")
+
+    def fragment(self):
+        return self.page.js("location.hash")
+
+    def foot(self):
+        return self.text("foot")
+
+    def quiet(self):
+        """Last: what all the others left behind."""
+        urls = {e["request"]["url"] for e in self.page.take_events("Network.requestWillBeSent")}
+        self.equal("no network", sorted(u for u in urls if not u.startswith("file:")), [])
+        self.equal("no exceptions", self.page.take_events("Runtime.exceptionThrown"), [])
+        self.equal("no complaints", [e["entry"]["text"] for e in self.page.take_events("Log.entryAdded")], [])
+
+
+def run(tests_class, suffix):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("directory")
+    parser.add_argument("--shots")
+    parser.add_argument("--only", default="")
+    args = parser.parse_args()
+    if not find_chromium():
+        print("SKIP: chromium is missing\n0 passed, 0 failed")
+        sys.exit(77)
+    if args.shots:
+        os.makedirs(args.shots, exist_ok=True)
+    with Browser() as browser:
+        tests = tests_class(browser, args.directory, suffix, args.shots)
+        for name in [n for n in vars(tests_class) if n.startswith("test_") and args.only in n]:
+            try:
+                getattr(tests, name)()
+            except (RuntimeError, TimeoutError, EOFError, TypeError, ValueError) as error:
+                tests.check(name, False, repr(error))
+    print(f"{tests.passed} passed, {tests.failed} failed")
+    sys.exit(1 if tests.failed or not tests.passed else 0)
