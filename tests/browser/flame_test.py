@@ -4,7 +4,6 @@
 
 DIR holds CASE.svg for every case of make_svg. Prints one line for each failure and "N passed, N failed".
 """
-import argparse
 import os
 import re
 import sys
@@ -14,14 +13,13 @@ import xml.etree.ElementTree as ET
 sys.dont_write_bytecode = True
 import colours  # noqa: E402
 from colours import contrast  # noqa: E402
-from devtools import Browser, find_axe, find_chromium, png_pixels  # noqa: E402
+from devtools import find_axe, png_pixels  # noqa: E402
+import used  # noqa: E402
 
 CTRL, SHIFT = 2, 8
 HELPERS = """
 window.box = name => [...document.querySelectorAll(".f")].find(
 	e => e.firstElementChild.textContent.split("\\n")[0] === name);
-window.middle = e => { const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] };
-window.id = i => document.getElementById(i);
 """
 
 
@@ -29,47 +27,20 @@ def rgb(text):
     return [float(v) for v in re.findall(r"[\d.]+", text)[:3]]
 
 
-class Tests:
-    def __init__(self, browser, pictures, shots):
-        self.page = browser.page(1200, 600)
-        self.pictures = pictures
-        self.shots = shots
-        self.passed = self.failed = 0
+class Tests(used.Used):
+    helpers = used.HELPERS + HELPERS
 
-    def check(self, what, is_true, seen=""):
-        if is_true:
-            self.passed += 1
-        else:
-            self.failed += 1
-            print(f"FAILED {what}: {seen}")
-
-    def equal(self, what, seen, wanted):
-        self.check(what, seen == wanted, f"{seen!r} instead of {wanted!r}")
+    def ready(self):
+        self.page.js(self.helpers)
 
     def open(self, case, fragment="", width=1200, height=600):
         self.page.resize(width, height)
-        self.page.open(f"file://{os.path.abspath(self.pictures)}/{case}.svg{fragment}")
-        if self.page.has_scripts:
-            self.page.js(HELPERS)
+        super().open(case, fragment, width, height)
         self.page.settle()
-
-    def shot(self, name):
-        self.page.settle()
-        picture = self.page.screenshot()
-        if self.shots:
-            with open(os.path.join(self.shots, name + ".png"), "wb") as out:
-                out.write(picture)
-        return picture
 
     def click(self, name):
         self.page.click(*self.page.js(f"middle(box({name!r}))"))
         self.page.settle()
-
-    def text(self, element):
-        return self.page.js(f"id({element!r}).textContent")
-
-    def fragment(self):
-        return self.page.js("location.hash")
 
     def width(self, name):
         return self.page.js(f"box({name!r}).children[1].getAttribute('width')")
@@ -101,7 +72,7 @@ class Tests:
         page.key("Escape")
         self.shot("zoomed")
         page.reload()
-        page.js(HELPERS)
+        self.ready()
         self.equal("zoom survives reload", self.width("main"), "100%")
         page.js("history.back()")
         page.settle()
@@ -143,7 +114,7 @@ class Tests:
         page.key("N", "KeyN", SHIFT)
         self.equal("N goes back", self.focused(), before)
         page.reload()
-        page.js(HELPERS)
+        self.ready()
         self.equal("search survives reload", self.text("matched"), "Matched: 36.3%")
         self.equal("its text, too", page.js("id('search').value"), "json|malloc")
         page.click(*page.js("middle(id('clear'))"))
@@ -472,7 +443,7 @@ class Tests:
     def measure(self, case):
         page = self.page
         begin = time.monotonic()
-        page.open(f"file://{os.path.abspath(self.pictures)}/{case}.svg")
+        page.open(f"file://{self.directory}/{case}.svg")
         page.js("new Promise(r => requestAnimationFrame(() => setTimeout(r, 0)))")
         drawn = 1000 * (time.monotonic() - begin)
         zooms = page.js("""(async () => {
@@ -504,7 +475,7 @@ class Tests:
         self.equal("heading stays text", (page.count("#head-text"), page.count("#head")), (1, 0))
         self.check("labels are there", page.count(".f text") > 30)
         _, _, pixel = png_pixels(self.shot("no_script"))
-        tree = ET.parse(os.path.join(self.pictures, "lossy.svg"))
+        tree = ET.parse(os.path.join(self.directory, "lossy.svg"))
         svg = "{http://www.w3.org/2000/svg}"
         chart = tree.find(f"{svg}svg")
         rect = chart.findall(f"{svg}g/{svg}rect")[-1]
@@ -521,34 +492,8 @@ class Tests:
             self.equal(f"axe finds nothing in {case}", self.page.axe(axe) if axe else [], [])
 
     def test_quiet(self):
-        """Last: what all the others left behind."""
-        urls = {e["request"]["url"] for e in self.page.take_events("Network.requestWillBeSent")}
-        self.equal("no network", sorted(u for u in urls if not u.startswith("file:")), [])
-        self.equal("no exceptions", self.page.take_events("Runtime.exceptionThrown"), [])
-        self.equal("no complaints", [e["entry"]["text"] for e in self.page.take_events("Log.entryAdded")], [])
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("pictures")
-    parser.add_argument("--shots")
-    parser.add_argument("--only", default="")
-    args = parser.parse_args()
-    if not find_chromium():
-        print("SKIP: chromium is missing\n0 passed, 0 failed")
-        return 0
-    if args.shots:
-        os.makedirs(args.shots, exist_ok=True)
-    with Browser() as browser:
-        tests = Tests(browser, args.pictures, args.shots)
-        for name in [n for n in vars(Tests) if n.startswith("test_") and args.only in n]:
-            try:
-                getattr(tests, name)()
-            except (RuntimeError, TimeoutError, EOFError, TypeError, ValueError) as error:
-                tests.check(name, False, repr(error))
-    print(f"{tests.passed} passed, {tests.failed} failed")
-    return 1 if tests.failed or not tests.passed else 0
+        self.quiet()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    used.run(Tests, "svg")

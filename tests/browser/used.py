@@ -54,10 +54,13 @@ class Used:
             self.ready()
 
     def shot(self, name):
+        """A screenshot, as PNG."""
+        self.page.settle()
+        picture = self.page.screenshot()
         if self.shots:
-            self.page.settle()
             with open(os.path.join(self.shots, name + ".png"), "wb") as out:
-                out.write(self.page.screenshot())
+                out.write(picture)
+        return picture
 
     def press(self, text):
         self.page.click(*self.page.js(f"middle(labelled({text!r}))"))
