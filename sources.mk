@@ -95,6 +95,7 @@ REPORT_SRCS := \
 	src/profile/wait_edges.c \
 	src/profile/wait_function.c \
 	src/profile/wait_graph.c \
+	src/profile/wait_graphs.c \
 	src/profile/wait_place.c \
 	src/profile/wall_clock.c \
 	src/profile/weight_text.c \
@@ -126,6 +127,7 @@ REPORT_SRCS := \
 	formats/render/page_head.c \
 	formats/render/page_samples.c \
 	formats/render/page_tree.c \
+	formats/render/page_waits.c \
 	formats/render/packed_output.c \
 	formats/render/perf_script.c \
 	formats/render/pprof.c \
@@ -391,6 +393,7 @@ ASSETS := \
 	formats/render/assets/page/delta.js \
 	formats/render/assets/page/dom.js \
 	formats/render/assets/page/state.js \
+	formats/render/assets/page/recursion.js \
 	formats/render/assets/page/search.js \
 	formats/render/assets/page/flame_view.js \
 	formats/render/assets/page/functions_view.js \
@@ -398,7 +401,9 @@ ASSETS := \
 	formats/render/assets/page/timeline.js \
 	formats/render/assets/page/threads_view.js \
 	formats/render/assets/page/waits_graph.js \
+	formats/render/assets/page/waits_scan.js \
 	formats/render/assets/page/waits_view.js \
+	formats/render/assets/page/tree_view.js \
 	formats/render/assets/page/controls.js \
 	formats/render/assets/page/help.js \
 	formats/render/assets/page/main.js \

@@ -127,22 +127,36 @@ static void put_function(struct page *p, const struct profile *prof,
 	fputs("</td></tr>\n", p->out);
 }
 
+/* --min-percent leaves out functions that have less, with all that they call. */
+static bool is_large(const struct page *p, const struct profile *prof,
+		     const struct function_cost *f)
+{
+	double least = p->data.opts->min_percent / 100 * (double)prof->nodes[0].total;
+
+	return (double)f->total >= least;
+}
+
 /* The functions with most self weight, for browsers without scripts and for printing. */
 static int put_static(struct page *p, const struct profile *prof)
 {
+	size_t most = p->data.opts->top ? p->data.opts->top : STATIC_FUNCTIONS, nr = 0;
 	struct function_list l;
 	int err = function_list_init(&l, prof);
 
 	if (err)
 		return err;
+	for (size_t i = 0; i < l.nr; i++)
+		if (is_large(p, prof, &l.v[i]))
+			l.v[nr++] = l.v[i];
+	most = most < nr ? most : nr;
 	fprintf(p->out,
-		"<section id=\"static\"><h2>Functions</h2>\n<p>%s of %zu, by the weight of their "
+		"<section id=\"static\"><h2>Functions</h2>\n<p>%zu of %zu, by the weight of their "
 		"own. With scripts allowed, this page shows flame graphs and time lines.</p>\n"
 		"<table><thead><tr><th scope=\"col\" colspan=\"2\">Self</th><th scope=\"col\" "
 		"colspan=\"2\">Total</th><th scope=\"col\">Function</th><th scope=\"col\">File</th>"
 		"</tr></thead><tbody>\n",
-		l.nr > STATIC_FUNCTIONS ? "The first 100" : "All", l.nr);
-	for (size_t i = 0; i < l.nr && i < STATIC_FUNCTIONS; i++)
+		most, l.nr);
+	for (size_t i = 0; i < most; i++)
 		put_function(p, prof, &l.v[i]);
 	fputs("</tbody></table></section>\n", p->out);
 	function_list_release(&l);
@@ -199,5 +213,5 @@ const struct renderer renderer_html = {
 	.is_picture = true,
 	.stream = html_stream,
 	.made = page_frame_made,
-	.help = "a page to explore: flame graph, time line, functions, threads, waits",
+	.help = "a page to explore: flame graph, call tree, time line, functions, threads, waits",
 };

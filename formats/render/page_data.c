@@ -86,6 +86,62 @@ static uint32_t string_of(struct page_data *d, const struct definition_store *ta
 	return intern_bytes(d->strings, s, len);
 }
 
+static bool is_same_life(const struct page_life *a, const struct page_life *b)
+{
+	return a->id == b->id && a->pid == b->pid && a->start_ns == b->start_ns &&
+	       (a->start_ns || a->segment == b->segment);
+}
+
+struct life_match {
+	const struct page_data *d;
+	const struct page_life *life;
+};
+
+static bool same_thread(const void *ctx, uint32_t at)
+{
+	const struct life_match *m = ctx;
+
+	return is_same_life(&m->d->threads[at].life, m->life);
+}
+
+static bool same_process(const void *ctx, uint32_t at)
+{
+	const struct life_match *m = ctx;
+
+	return is_same_life(&m->d->processes[at].life, m->life);
+}
+
+static uint64_t life_hash(const struct page_life *life)
+{
+	uint64_t hash = hash_u64(hash_u64(life->id, life->pid), life->start_ns);
+
+	return hash_u64(hash, life->start_ns ? 0 : life->segment);
+}
+
+static int live_thread(struct page_data *d, uint32_t at, struct page_life life)
+{
+	struct life_match m = { d, &life };
+	uint64_t hash = life_hash(&life);
+	uint32_t first = life.id ? ix_find(&d->thread_lives, hash, same_thread, &m) : at;
+
+	d->threads[at].life = life;
+	d->threads[at].life.first = first == IX_NONE ? at : first;
+	d->threads[d->threads[at].life.first].life.last = at;
+	return first == IX_NONE ? ix_add(&d->thread_lives, hash, at) : 0;
+}
+
+static int live_process(struct page_data *d, uint32_t at, struct page_life life)
+{
+	struct life_match m = { d, &life };
+	uint64_t hash = life_hash(&life);
+	uint32_t first = life.id ? ix_find(&d->process_lives, hash, same_process, &m) : at;
+
+	d->processes[at].life = life;
+	d->processes[at].life.first = first == IX_NONE ? at : first;
+	d->processes[d->processes[at].life.first].life.last = at;
+	return first == IX_NONE ? ix_add(&d->process_lives, hash, at) : 0;
+}
+
 static int process_of(struct page_data *d, const struct report_sample *s, uint32_t *process)
 {
 	uint32_t id = s->process ? s->process->id : 0, pid;
@@ -104,6 +160,11 @@ static int process_of(struct page_data *d, const struct report_sample *s, uint32
 		if (p->name == IX_NONE || p->cgroup == IX_NONE)
 			return -ENOMEM;
 		d->process_of[id] = (uint32_t)d->nr_processes;
+		if (live_process(d, (uint32_t)d->nr_processes - 1,
+				 (struct page_life){
+					 s->process ? s->process->start_boottime_ns : 0,
+					 p->pid, p->pid, s->segment, 0, 0 }))
+			return -ENOMEM;
 	}
 	*process = d->process_of[id] - 1;
 	return 0;
@@ -119,7 +180,12 @@ static int add_thread(struct page_data *d, const struct report_sample *s)
 	t->name = s->thread ? string_of(d, s->tables, s->thread->comm)
 			    : intern_str(d->strings, "[missing]");
 	t->flags = quiet_threads_has(&d->quiet, s->segment, s->rec->thread) ? THREAD_QUIET : 0;
-	return t->name == IX_NONE ? -ENOMEM : process_of(d, s, &t->process);
+	if (t->name == IX_NONE || process_of(d, s, &t->process))
+		return -ENOMEM;
+	return live_thread(d, (uint32_t)d->nr_threads - 1,
+			   (struct page_life){ s->thread ? s->thread->start_boottime_ns : 0,
+					       t->tid, d->processes[t->process].pid, s->segment,
+					       0, 0 });
 }
 
 static void enter_segment(struct page_data *d, uint32_t segment)
@@ -238,6 +304,7 @@ int page_data_read(struct report *rep, const struct render_opts *opts, struct pa
 	*d = (struct page_data){ .rep = rep, .opts = opts, .begin_ns = UINT64_MAX };
 	d->strip_ns = (info->last_real_ns - info->first_real_ns) / PAGE_STRIP + 1;
 	d->fold.style = opts->style;
+	d->fold.style.fold_recursion = false;	/* the page does that, so that it can be undone */
 	d->fold.by = (struct fold_by){ { FOLD_BY_NONE }, 1 };
 	fold_limit(&d->fold, rep);
 	d->strings = intern_new();
@@ -263,6 +330,8 @@ void page_data_release(struct page_data *d)
 	}
 	quiet_threads_release(&d->quiet);
 	intern_free(d->strings);
+	ix_release(&d->thread_lives);
+	ix_release(&d->process_lives);
 	free(d->threads);
 	free(d->processes);
 	free(d->thread_of);

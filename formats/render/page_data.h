@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the script of a page gets to work with: the samples of each event, by thread and in the
- * order of time, with a call tree for each event, and who waited for whom at the end.
+ * order of time, with a call tree for each event, and who waited for whom.
  *
  *	page_data_read(rep, opts, &d)		one pass over the samples
  *	page_data_encode(&d, &bytes)		the data below, not compressed
@@ -16,8 +16,10 @@
  *	head		JSON: the facts, and for each event its name, unit and sums (page_head.c)
  *	strings		UTF-8, each ends in "\n"; foreign bytes were made visible by escape_text().
  *			String 0 is ""
- *	processes	nr; columns: pid + 1 (0: unknown), name, control group, user
- *	threads		nr; columns: tid + 1 (0: unknown), name, process, flags (1: quiet)
+ *	processes	nr; columns: pid + 1 (0: unknown), name, control group, user, life
+ *	threads		nr; columns: tid + 1 (0: unknown), name, process, flags (1: quiet), life
+ *			One that changes its name or its program is several of these; life is the
+ *			last of them
  *	for each event:
  *	  functions	nr; columns: name, its short form (0: none), file of the code, source file,
  *			line, kind (enum frame_kind), the first function that is the same for a list
@@ -31,7 +33,9 @@
  *			samples; else weight + 1)
  *	  strip		weights by PAGE_STRIP columns of equal time and enum activity: the time
  *			line where ticks have become long
- *	waits		JSON of --waits-json; empty: there is no snapshot
+ *	waits		JSON; empty: there is no snapshot. all: their number; scans: a list of those
+ *			that are there, each with its number nr, its time at_ns, and scan, which is
+ *			--waits-json of it, brief (waits_json.h)
  *	delta		only where two recordings are compared: diff_html.c
  */
 #pragma once
@@ -48,6 +52,8 @@
 
 #define PAGE_MAX_EVENTS 8
 #define PAGE_STRIP 800u
+#define PAGE_WAITS_BYTES (4u << 20)	/* of JSON: a tenth of that in the page */
+#define PAGE_WAITS_ROWS 300000u
 
 struct byte_buf;
 struct intern;
@@ -70,12 +76,25 @@ struct page_event {
 	struct report_subject subject;
 };
 
+/*
+ * What a thread or a process is, whatever its name: equal in all that are one. Of them the first
+ * knows the last.
+ */
+struct page_life {
+	uint64_t start_ns;		/* since boot; 0: unknown, then segment tells them apart */
+	uint32_t id, pid;		/* tid or pid, and pid; plus 1 */
+	uint32_t segment;
+	uint32_t first, last;		/* indices; last: in the first of them only */
+};
+
 struct page_thread {
 	uint32_t tid, name, process, flags;	/* tid: plus 1; name: of page_data.strings */
+	struct page_life life;
 };
 
 struct page_process {
 	uint32_t pid, name, cgroup, uid;	/* pid: plus 1 */
+	struct page_life life;
 };
 
 struct page_data {
@@ -90,6 +109,7 @@ struct page_data {
 	size_t nr_threads, cap_threads;
 	struct page_process *processes;
 	size_t nr_processes, cap_processes;
+	struct hash_index thread_lives, process_lives;	/* the first of each life */
 	/* By id in the segment that is read: index plus 1. */
 	uint32_t segment;
 	uint32_t *thread_of, *process_of;
@@ -117,3 +137,5 @@ int page_strings_put(const struct page_data *d, struct byte_buf *out);
 /* page_tree.c: the sections "functions" and "nodes", and places[node of the profile] in these. */
 int page_tree_put(struct page_data *d, const struct profile *p, struct byte_buf *out,
 		  uint32_t **places);
+/* page_waits.c: the section "waits". 0 or -errno, silently */
+int page_waits_put(const struct page_data *d, struct byte_buf *out);

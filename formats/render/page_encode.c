@@ -64,6 +64,8 @@ static void put_processes(const struct page_data *d, struct byte_buf *out)
 		bb_uv(&b, d->processes[i].cgroup);
 	for (size_t i = 0; i < d->nr_processes; i++)
 		bb_uv(&b, d->processes[i].uid);
+	for (size_t i = 0; i < d->nr_processes; i++)
+		bb_uv(&b, d->processes[d->processes[i].life.first].life.last);
 	put_section(out, &b);
 	bb_release(&b);
 }
@@ -81,6 +83,8 @@ static void put_threads(const struct page_data *d, struct byte_buf *out)
 		bb_uv(&b, d->threads[i].process);
 	for (size_t i = 0; i < d->nr_threads; i++)
 		bb_uv(&b, d->threads[i].flags);
+	for (size_t i = 0; i < d->nr_threads; i++)
+		bb_uv(&b, d->threads[d->threads[i].life.first].life.last);
 	put_section(out, &b);
 	bb_release(&b);
 }
@@ -175,28 +179,6 @@ static int put_event(struct page_data *d, const struct page_event *e, struct byt
 	return err;
 }
 
-static int put_waits(const struct page_data *d, struct byte_buf *out)
-{
-	const struct renderer *waits = renderer_find("waits-json");
-	char *p = NULL;
-	size_t len = 0;
-	FILE *text;
-	int err;
-
-	if (!waits || !report_info(d->rep)->scan_rows) {
-		bb_uv(out, 0);
-		return 0;
-	}
-	text = open_memstream(&p, &len);
-	err = text ? waits->stream(d->rep, d->opts, text) : -ENOMEM;
-	if (!err)
-		return close_text(out, text, &p, &len);
-	if (text)
-		fclose(text);
-	free(p);
-	return err;
-}
-
 int page_data_encode(struct page_data *d, struct byte_buf *bytes)
 {
 	struct byte_buf trees = { 0 };
@@ -213,7 +195,7 @@ int page_data_encode(struct page_data *d, struct byte_buf *bytes)
 		put_processes(d, bytes);
 		put_threads(d, bytes);
 		bb_bytes(bytes, trees.v, trees.nr);
-		err = put_waits(d, bytes);
+		err = page_waits_put(d, bytes);
 	}
 	if (!err && (bytes->bad || trees.bad))
 		err = -ENOMEM;

@@ -38,6 +38,9 @@ static void put_wishes(struct json_writer *w, const struct render_opts *opts)
 	json_end(w, ']');
 	json_put_bool(w, "inverted", turn->inverted);
 	json_put_text(w, "part", part ? part : "");
+	json_put_bool(w, "folded", opts->style.fold_recursion);
+	json_put_u64(w, "top", opts->top);
+	json_put_number(w, "min_percent", opts->min_percent);
 	json_end(w, '}');
 }
 

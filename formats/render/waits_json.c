@@ -59,6 +59,7 @@
 #include "formats/render/renderer.h"
 #include "formats/render/wait_list.h"
 #include "formats/render/wait_text.h"
+#include "formats/render/waits_json.h"
 #include "src/model/definition_store.h"
 #include "src/model/syscall_names.h"
 #include "src/profile/report.h"
@@ -69,11 +70,15 @@
 
 extern const struct renderer renderer_waits_json;
 
+#define BRIEF_UNKNOWN 40		/* edges of EDGES_UNKNOWN in a brief scan */
+
 struct waits_json {
 	struct json_writer w;
 	const struct wait_graph *g;
-	struct wait_edges e;
+	const struct wait_edges *e;
 	struct syscall_names *calls;
+	bool is_brief;
+	bool *wanted;			/* by row, if it is brief */
 };
 
 static void put_owner(struct json_writer *w, const struct rec_sample *rec)
@@ -134,7 +139,7 @@ static void put_known(struct waits_json *j, uint32_t i, const struct rec_thread 
 	static const char *const classes[] = {
 		[LOCK_HELD] = "held", [LOCK_MAYBE] = "maybe", [LOCK_IDLE] = "idle",
 	};
-	const struct wait_known *known = &j->e.known[i];
+	const struct wait_known *known = &j->e->known[i];
 	const struct rec_process *p =
 		thread ? definition_store_find_process(j->g->tables, thread->process) : NULL;
 	char text[WAIT_TEXT_MAX];
@@ -143,7 +148,7 @@ static void put_known(struct waits_json *j, uint32_t i, const struct rec_thread 
 
 	name = definition_store_string(j->g->tables, p ? p->comm : 0, &len);
 	put_name(&j->w, "process", name, len);
-	name = wait_edges_function(&j->e, i, &len);
+	name = wait_edges_function(j->e, i, &len);
 	put_name(&j->w, "function", name, len);
 	if (known->lock && wait_is_off_cpu(&j->g->rows[i].rec)) {
 		json_put_text(&j->w, "lock", known->lock->what);
@@ -218,6 +223,15 @@ static void put_ring(struct waits_json *j, const struct wait_ring *ring)
 	json_end(w, '}');
 }
 
+static size_t edges_shown(const struct waits_json *j)
+{
+	size_t nr = 0, unknown = 0;
+
+	while (nr < j->e->nr && (!j->is_brief || unknown < BRIEF_UNKNOWN))
+		unknown += j->e->edges[nr++].section == EDGES_UNKNOWN;
+	return nr;
+}
+
 static void put_edges(struct waits_json *j)
 {
 	static const char *const sections[EDGE_SECTIONS] = {
@@ -228,8 +242,8 @@ static void put_edges(struct waits_json *j)
 
 	json_key(w, "edges");
 	json_begin(w, '[');
-	for (size_t i = 0; i < j->e.nr && !ferror(w->out); i++) {
-		const struct wait_edge *edge = &j->e.edges[i];
+	for (size_t i = 0; i < edges_shown(j) && !ferror(w->out); i++) {
+		const struct wait_edge *edge = &j->e->edges[i];
 
 		json_begin(w, '{');
 		json_put_text(w, "section", sections[edge->section]);
@@ -239,7 +253,9 @@ static void put_edges(struct waits_json *j)
 		json_end(w, '}');
 	}
 	json_end(w, ']');
-	json_put_u64(w, "launchers", j->e.launchers);
+	if (edges_shown(j) < j->e->nr)
+		json_put_u64(w, "edges_left_out", j->e->nr - edges_shown(j));
+	json_put_u64(w, "launchers", j->e->launchers);
 }
 
 static int put_heads(struct waits_json *j)
@@ -258,6 +274,41 @@ static int put_heads(struct waits_json *j)
 	return err;
 }
 
+/* Which rows a brief scan has: both ends of all edges that are known, and those of the list. */
+static int find_wanted(struct waits_json *j)
+{
+	const struct wait_graph *g = j->g;
+
+	j->wanted = calloc(g->nr + 1, sizeof(*j->wanted));
+	if (!j->wanted)
+		return -ENOMEM;
+	for (size_t i = 0; i < g->nr; i++) {
+		j->wanted[i] |= g->rows[i].owner != WAIT_NONE;
+		if (g->rows[i].owner != WAIT_NONE)
+			j->wanted[g->rows[i].owner] = true;
+	}
+	for (size_t i = 0; i < edges_shown(j); i++)
+		j->wanted[j->e->edges[i].row] = true;
+	return 0;
+}
+
+static void put_threads(struct waits_json *j)
+{
+	const struct wait_graph *g = j->g;
+	uint64_t nr = 0;
+
+	json_key(&j->w, "threads");
+	json_begin(&j->w, '[');
+	for (size_t i = 0; i < g->nr && !ferror(j->w.out); i++) {
+		nr += g->rows[i].shown && !g->rows[i].absent;
+		if (g->rows[i].shown && (!j->is_brief || j->wanted[i]))
+			put_thread(j, &g->rows[i]);
+	}
+	json_end(&j->w, ']');
+	if (j->is_brief)
+		json_put_u64(&j->w, "nr", nr);
+}
+
 static int put_all(struct waits_json *j, const char *warning)
 {
 	const struct wait_graph *g = j->g;
@@ -271,12 +322,7 @@ static int put_all(struct waits_json *j, const char *warning)
 	json_put_u64(w, "walk", g->scan);
 	if (g->nr)
 		json_put_u64(w, "time_real_ns", g->rows[0].real_ns);
-	json_key(w, "threads");
-	json_begin(w, '[');
-	for (size_t i = 0; i < g->nr && !ferror(w->out); i++)
-		if (g->rows[i].shown)
-			put_thread(j, &g->rows[i]);
-	json_end(w, ']');
+	put_threads(j);
 	put_edges(j);
 	json_key(w, "rings");
 	json_begin(w, '[');
@@ -290,24 +336,36 @@ static int put_all(struct waits_json *j, const char *warning)
 	return err;
 }
 
+int waits_json_put(const struct waits_json_scan *scan, FILE *out)
+{
+	struct waits_json j = { .w = { .out = out }, .g = scan->g, .e = scan->e,
+				.calls = scan->calls, .is_brief = scan->is_brief };
+	int err = j.is_brief ? find_wanted(&j) : 0;
+
+	if (!err)
+		err = put_all(&j, scan->warning);
+	free(j.wanted);
+	return err;
+}
+
 static int waits_json_stream(struct report *rep, const struct render_opts *opts, FILE *out)
 {
 	const char *arch = report_meta(rep, "arch", NULL);
 	struct wait_graph g = { 0 };
-	struct waits_json j = { .w = { .out = out },
-				.g = &g,
-				.calls = syscall_names_new(arch ? arch : "") };
-	int err = j.calls ? wait_graph_read(rep, opts->scan, &g) : -ENOMEM;
+	struct wait_edges e = { 0 };
+	struct waits_json_scan scan = { .g = &g, .e = &e, .warning = report_warning(rep),
+					.calls = syscall_names_new(arch ? arch : "") };
+	int err = scan.calls ? wait_graph_read(rep, opts->scan, &g) : -ENOMEM;
 
 	if (!err)
 		err = wait_graph_link(&g);
 	if (!err)
-		err = wait_edges_make(&g, opts->all_waits || opts->wait_stacks, &j.e);
+		err = wait_edges_make(&g, opts->all_waits || opts->wait_stacks, &e);
 	if (!err)
-		err = put_all(&j, report_warning(rep));
-	wait_edges_release(&j.e);
+		err = waits_json_put(&scan, out);
+	wait_edges_release(&e);
 	wait_graph_release(&g);
-	syscall_names_free(j.calls);
+	syscall_names_free(scan.calls);
 	return err ? err : ferror(out) ? -errno : 0;
 }
 

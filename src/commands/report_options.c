@@ -117,8 +117,8 @@ static const struct opt rows[] = {
 	  "folded stacks: which names are marked, some of kernel _[k], inline _[i] and jit _[j], "
 	  "or all or none (default kernel,inline)",
 	  frame_marks_parse, AT(render.marks), NULL, NULL, NULL },
-	{ 0, "top", "N", "text: list N functions (default 15)", opt_u32, AT(render.top), NULL, NULL,
-	  NULL },
+	{ 0, "top", "N", "list N functions at first (default: 15 in text, 200 in a page)", opt_u32,
+	  AT(render.top), NULL, NULL, NULL },
 	{ 0, "min-percent", "P",
 	  "leave out frames that have less than P percent (default: 0.5 in text; in pictures what "
 	  "is too narrow to see)",

@@ -4,11 +4,12 @@ const VIEWS = [
 	{ key: "flame", title: "Flame graph", make: makeFlamePanel },
 	{ key: "functions", title: "Functions", make: makeFunctionsPanel },
 	{ key: "sandwich", title: "Callers and callees", make: makeSandwichPanel },
-	{ key: "threads", title: "Threads", isTimed: true, make: makeThreadsPanel },
-	{ key: "waits", title: "Waits", isTimed: true, make: makeWaitsPanel },
+	{ key: "threads", title: "Threads", ofSamples: true, make: makeThreadsPanel },
+	{ key: "waits", title: "Waits", ofSamples: true, make: makeWaitsPanel },
+	{ key: "tree", title: "Call tree", ofSamples: true, make: makeTreePanel },
 ];
 
-const shownViews = () => VIEWS.filter((v) => data.delta ? !v.isTimed : v.key !== "waits" || data.waits);
+const shownViews = () => VIEWS.filter((v) => data.delta ? !v.ofSamples : v.key !== "waits" || data.waits);
 
 function chooser(label, key, options)
 {
@@ -87,10 +88,16 @@ const processOptions = memo(["event"], () => {
 });
 
 const threadOptions = memo(["event", "process"], () => {
-	const { process, tid } = data.threads, seen = new Set();
-	const list = heaviest(totalsNow().thread, threadLabel).filter((x) =>
-		(state.process === null || data.processes.pid[process[x.id]] === state.process) &&
-		!seen.has(tid[x.id]) && seen.add(tid[x.id]));
+	const { process, tid, life } = data.threads, byTid = new Map();
+
+	/* A thread that changes its name is several of one number. */
+	for (const [t, weight] of totalsNow().thread)
+		if (state.process === null || data.processes.pid[process[t]] === state.process) {
+			const before = byTid.get(tid[t]);
+
+			byTid.set(tid[t], { id: Math.max(life[t], before?.id ?? 0), weight: weight + (before?.weight ?? 0) });
+		}
+	const list = heaviest([...byTid.values()].map((x) => [x.id, x.weight]), threadLabel);
 
 	return [all("all threads"), ...withShare(list, (id) => tid[id])];
 });
@@ -105,6 +112,10 @@ const eventOptions = memo([], () =>
 		also: { process: null, thread: null, cpu: null, activity: null, zoom: "all", fn: null,
 			group: e.is_wall ? "state" : "program" } })));
 
+const alsoOptions = memo(["event"], () => data.events.length < 2 ? [] : [{ value: null, text: "nothing" },
+	...data.events.map((e, i) => ({ value: i, text: e.is_wall ? "snapshots" : e.is_cpu ? "CPU time" : e.label })).filter((o) => o.value !== state.event)]);
+const leastOptions = memo([], () => [...new Set([0, 0.1, 0.5, 1, 5, FIRST.least])].sort((a, b) => a - b)
+	.map((v) => ({ value: v, text: v ? `${v} %` : "any width" })));
 const rowOptions = memo([], () => WORDS.rows.map((r) => ({ value: r, text: r === "cpu" ? "CPUs" : r + (r === "process" ? "es" : "s") })));
 const sideOptions = memo([], () => data.delta ? WORDS.side.map((s) => ({ value: s, text: SIDES[s] })) : []);
 const groupOptions = memo([], () => Object.keys(GROUPINGS).map((k) => ({ value: k, text: GROUPINGS[k].label, also: { zoom: "all" } })));
@@ -169,12 +180,14 @@ function makeWindowChoice()
 	const text = make("output", { id: "window" });
 	const whole = button("All of the time", "Show all of the recording", () => change({ from: null, to: null }), { id: "whole" });
 	const heat = toggle("Heat map", "heat", "Show when things happen within each second");
-	const box = make("div", { id: "time-bar" }, make("span", { class: "name" }, "Time "), text, whole, heat, makeActivityLegend());
+	const also = chooser("Below it", "also", alsoOptions);
+	const box = make("div", { id: "time-bar" }, make("span", { class: "name" }, "Time "), text, whole, heat, also, makeActivityLegend());
 
 	box.changed = () => {
 		text.textContent = `${windowText()} \u00b7 ${weightText(selectionNow().weight, shownEvent())} in ${plural(selectionNow().count, "sample")}`;
 		whole.disabled = state.from === null && state.to === null;
 		heat.changed();
+		also.changed();
 	};
 	return box;
 }
@@ -250,21 +263,22 @@ function makeTreeBar()
 {
 	const reset = button("Reset zoom", "Show everything (Esc)", () => change({ zoom: "all" }), { id: "reset" });
 	const group = chooser("Group by", "group", groupOptions), rows = chooser("Rows", "rows", rowOptions);
-	const side = chooser("Width", "side", sideOptions);
-	const ofFlame = [toggle("Icicle", "icicle", "Root on top (i)"),
-		toggle("Inverted", "inverted", "Functions first, callers behind them (v)", { zoom: "all" })];
-	const bar = make("div", { id: "tree-bar", role: "toolbar", "aria-label": "Looks" }, group, rows, side, ...ofFlame, reset, makeKindLegend());
+	const icicle = toggle("Icicle", "icicle", "Root on top (i)"), least = chooser("At least", "least", leastOptions);
+	const inverted = toggle("Inverted", "inverted", "Functions first, callers behind them (v)", { zoom: "all" });
+	const recursion = toggle("No recursion", "folded", "Functions that call each other in turn once, however often they do (r)", { zoom: "all" });
+	const side = chooser("Width", "side", sideOptions), kinds = makeKindLegend();
+	const places = data.delta ? [[side, "flame sandwich"], [icicle, "flame"], [inverted, "flame"], [reset, "flame"]] :
+		[[group, "flame tree"], [rows, "threads"], [icicle, "flame"], [inverted, "flame tree"], [recursion, "flame tree sandwich"],
+			[least, "flame tree sandwich"], [reset, "flame"]];
+	const bar = make("div", { id: "tree-bar", role: "toolbar", "aria-label": "Looks" }, ...places.map(([c]) => c), kinds);
 
 	bar.changed = () => {
-		for (const c of [group, rows, side, ...ofFlame])
-			c.changed();
+		for (const [c] of places)
+			c.changed?.();
 		reset.disabled = state.zoom === "all";
-		for (const c of [...ofFlame, reset])
-			c.hidden = state.view !== "flame";
-		group.hidden = state.view !== "flame" || data.delta;
-		side.hidden = !data.delta || state.view === "functions";
-		rows.hidden = state.view !== "threads";
-		byId("kinds").hidden = !["flame", "sandwich"].includes(state.view);
+		for (const [c, views] of places)
+			c.hidden = !views.split(" ").includes(state.view);
+		kinds.hidden = !["flame", "sandwich", "tree"].includes(state.view);
 	};
 	return bar;
 }

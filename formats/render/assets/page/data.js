@@ -101,12 +101,20 @@ function readNodes(r)
 
 	t.parent[ROOT] = -1;
 	open[0] = ROOT;
-	for (let i = 1; i < n; i++) {
-		t.depth[i] = t.depth[i - 1] + 1 - codes[i];
-		t.parent[i] = open[t.depth[i] - 1];
-		open[t.depth[i]] = i;
+	for (let i = 1, depth = 0; i < n; i++) {
+		depth += 1 - codes[i];
+		t.parent[i] = open[depth - 1];
+		open[depth] = i;
 	}
-	for (let i = n - 1; i >= 0; i--) {
+	return endNodes(t);
+}
+
+/* Depths and the ends of subtrees, of nodes in pre-order with parents. */
+function endNodes(t)
+{
+	for (let i = 1; i < t.n; i++)
+		t.depth[i] = t.depth[t.parent[i]] + 1;
+	for (let i = t.n - 1; i >= 0; i--) {
 		t.last[i] = Math.max(t.last[i], i);
 		if (i)
 			t.last[t.parent[i]] = Math.max(t.last[t.parent[i]], t.last[i]);
@@ -165,7 +173,8 @@ function readProcesses(r)
 {
 	const n = r.uv();
 
-	return { n, pid: r.column(n, Float64Array, 1), name: r.column(n), cgroup: r.column(n), uid: r.column(n, Float64Array) };
+	return { n, pid: r.column(n, Float64Array, 1), name: r.column(n), cgroup: r.column(n), uid: r.column(n, Float64Array),
+		life: r.column(n) };
 }
 
 function readThreads(r)
@@ -173,7 +182,7 @@ function readThreads(r)
 	const n = r.uv();
 
 	return { n, tid: r.column(n, Float64Array, 1), name: r.column(n), process: r.column(n),
-		flags: r.column(n, Uint8Array) };
+		flags: r.column(n, Uint8Array), life: r.column(n) };
 }
 
 /* The head, with .strings, .processes, .threads, .waits; and .functions ... of each event. */

@@ -92,13 +92,14 @@ class FlameView {
 	eachBox(draw)
 	{
 		const t = this.tree, z = this.zoomed, scale = this.width / (t.total[z] || 1), left = t.x[z];
+		const least = leastWeight(t);
 
 		for (let a = t.parent[z]; a >= 0; a = t.parent[a])
 			draw(a, 0, this.width);
 		for (let i = z; i <= t.last[z]; i++) {
 			const w = t.total[i] * scale;
 
-			if (w < NARROW)
+			if (w < NARROW || i > z && t.total[i] < least)
 				i = t.last[i];
 			else
 				draw(i, (t.x[i] - left) * scale, w);
@@ -259,7 +260,7 @@ class FlameView {
 		const t = this.tree;
 
 		for (let k = i + step; k >= 0 && k < t.n; k += step)
-			if (t.depth[k] === t.depth[i] && k >= this.zoomed && k <= t.last[this.zoomed] &&
+			if (t.depth[k] === t.depth[i] && t.total[k] >= leastWeight(t) && k >= this.zoomed && k <= t.last[this.zoomed] &&
 			    this.place(k).w >= 1)
 				return k;
 		return -1;
@@ -280,7 +281,8 @@ class FlameView {
 	key(e)
 	{
 		const t = this.tree, here = Math.max(this.focused, 0);
-		const out = () => this.focusBox(t.widestChild(here)), back = () => this.focusBox(t.parent[here]);
+		const widest = t.widestChild(here);
+		const out = () => widest >= 0 && t.total[widest] >= leastWeight(t) && this.focusBox(widest), back = () => this.focusBox(t.parent[here]);
 		const keys = {
 			ArrowUp: this.isUp ? out : back,
 			ArrowDown: this.isUp ? back : out,
@@ -344,8 +346,8 @@ function makeFlamePanel()
 		flame.set(tree, state.zoom);
 		if (keys.has("icicle"))
 			flame.toRoot();
-		note.textContent = tree.hidden ? `${plural(tree.hidden, "branch")
-			.replace("branchs", "branches")} narrower than a pixel left out` : "";
+		note.textContent = [leastNote(), tree.hidden ? `${plural(tree.hidden, "branch")
+			.replace("branchs", "branches")} narrower than a pixel left out` : ""].filter(Boolean).join(" \u00b7 ");
 		if (flame.hovered < 0)
 			flame.details(flame.focused >= 0 ? flame.focused : flame.zoomed);
 	};

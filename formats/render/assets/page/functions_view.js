@@ -79,7 +79,7 @@ function makeFunctionsPanel()
 		list = sortedFunctions();
 		head.replaceChildren(...(data.delta ? DELTA_COLUMNS : COLUMNS).map(heading));
 		body.replaceChildren();
-		fill(ROWS_AT_ONCE);
+		fill(data.wishes.top || ROWS_AT_ONCE);
 		count.textContent = data.delta ? countText(list) : `${plural(list.length, "function")}${state.q ? " that match" : ""}. ` +
 			"Total counts a function that calls itself once.";
 	};

@@ -48,9 +48,9 @@ let dark = false;				/* set by applyTheme(): it is asked for each box */
 const isDark = () => dark;
 
 const LIGHT = { back: "#ffffff", text: "#16181d", dim: "#4a5160", line: "#d5d8de", hit: "#a8009a", hitText: "#ffffff",
-	ring: "#0b3fd0", heat: [255, 255, 255, 196, 30, 30], bar: "#3767b0", brush: "rgba(11, 63, 208, .14)" };
+	ring: "#0b3fd0", heat: [255, 255, 255, 196, 30, 30], bar: "#3767b0", warn: "#b3130f", brush: "rgba(11, 63, 208, .14)" };
 const DARK = { back: "#14161b", text: "#f3f4f6", dim: "#b4bac6", line: "#3a3f4a", hit: "#ff8df4", hitText: "#16181d",
-	ring: "#ffd54a", heat: [28, 31, 38, 255, 140, 90], bar: "#7fa8e8", brush: "rgba(255, 213, 74, .18)" };
+	ring: "#ffd54a", heat: [28, 31, 38, 255, 140, 90], bar: "#7fa8e8", warn: "#ff8f87", brush: "rgba(255, 213, 74, .18)" };
 let paper = false;				/* while printing, which is light */
 const look = () => isDark() && !paper ? DARK : LIGHT;
 const activityColour = (a) => (isDark() && !paper ? ACTIVITY_DARK : ACTIVITY_LIGHT)[a] ?? "#888888";

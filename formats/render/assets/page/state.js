@@ -5,10 +5,10 @@
  */
 const FIRST = { event: 0, view: "flame", group: "none", icicle: false, inverted: false, process: null, thread: null,
 	cpu: null, activity: null, from: null, to: null, q: "", zoom: "all", fn: null, sort: "self", rows: "thread", quiet: false,
-	heat: false, side: "both", theme: "auto" };
-const NUMBERS = new Set(["event", "process", "thread", "cpu", "activity", "from", "to", "fn"]);
-const SWITCHES = new Set(["icicle", "inverted", "quiet", "heat"]);
-const WORDS = { side: ["both", "after", "before"], view: ["flame", "functions", "sandwich", "threads", "waits"], theme: ["auto", "light", "dark"],
+	heat: false, side: "both", theme: "auto", folded: false, least: 0, also: null, scan: null };
+const NUMBERS = new Set(["event", "process", "thread", "cpu", "activity", "from", "to", "fn", "least", "also", "scan"]);
+const SWITCHES = new Set(["icicle", "inverted", "quiet", "heat", "folded"]);
+const WORDS = { side: ["both", "after", "before"], view: ["flame", "functions", "sandwich", "threads", "waits", "tree"], theme: ["auto", "light", "dark"],
 	rows: ["thread", "process", "program", "cpu"], sort: ["self", "total", "name", "file", "change", "before"] };
 
 let data;				/* of readData() */
@@ -29,11 +29,13 @@ function accept(key, text)
 	return text;
 }
 
-/* What --by, --inverted, --callers and --callees ask for is there at first. */
+/* What --by, --inverted, --callers, --callees and the like ask for is there at first. */
 function firstWishes()
 {
 	const { by, inverted, part } = data.wishes;
 
+	FIRST.folded = data.wishes.folded;
+	FIRST.least = data.wishes.min_percent;
 	FIRST.quiet = data.all_threads;
 	FIRST.inverted = inverted;
 	if (part)
@@ -119,7 +121,9 @@ function change(values, isStep = true)
 	show(keys);
 }
 
-const shownEvent = () => data.events[state.event];
+const shownEvent = () => eventAt(state.event);
+/* The one that stands below it; null: none. */
+const alsoEvent = () => state.also !== null && state.also !== state.event && eventAt(state.also) || null;
 
 /* What is computed from the state is computed once, until one of its keys changes. */
 function memo(keys, compute)
@@ -137,10 +141,12 @@ function memo(keys, compute)
 	};
 }
 
-const FILTERS = ["event", "process", "thread", "cpu", "activity", "quiet"];
+const FILTERS = ["event", "process", "thread", "cpu", "activity", "quiet", "folded"];
 const selectionNow = memo([...FILTERS, "from", "to"], () => data.delta ? deltaSelection(shownEvent()) : select(shownEvent()));
 const selectionOfAllTime = memo(FILTERS, () => select(shownEvent(), false));
 const selectionOfAllThreads = memo(FILTERS, () => select(shownEvent(), false, true));
+const selectionOfAlso = memo([...FILTERS, "also"], () => select(alsoEvent(), false));
+const selectionOfAlsoThreads = memo([...FILTERS, "also"], () => select(alsoEvent(), false, true));
 const sumsNow = memo([...FILTERS, "from", "to"], () => data.delta ? deltaSums(shownEvent()) :
 	sumNodes(shownEvent(), selectionNow()));
 const functionsNow = memo([...FILTERS, "from", "to"], () => sumFunctions(shownEvent(), sumsNow()));

@@ -2,22 +2,24 @@
 /*
  * Threads, processes or CPUs over time: a row for each, coloured by what it did. Of snapshots each
  * column is one of them, and each cell one state of one thread; of samples a column is a stretch of
- * time, and the height of the bar its share of that. A click on a cell shows its stacks below.
+ * time, and the height of the bar its share of that. A click on a cell shows its stacks beside.
+ * A thread that changes its name, or a process its program, is one row, by its last name. With
+ * a second event each row has two lanes, and both have their cells where their times are.
  */
 const TRACK = 18, NAMES = 220;
 
 const TRACKS = {
-	thread: (s, i) => s.thread[i],
+	thread: (s, i) => data.threads.life[s.thread[i]],
 	program: (s, i) => data.processes.name[data.threads.process[s.thread[i]]],
-	process: (s, i) => data.threads.process[s.thread[i]],
+	process: (s, i) => data.processes.life[data.threads.process[s.thread[i]]],
 	cpu: (s, i) => s.cpu[i] + 1,
 };
 
 /* The tracks of the samples that pass the filters: first who ran or wanted to, then who waited for locks. */
-function tracksNow(event, window)
+function tracksNow(event, selection, window)
 {
 	const of = TRACKS[state.rows];
-	const s = event.samples, { list, n } = selectionOfAllThreads(), tracks = new Map();
+	const s = event.samples, { list, n } = selection, tracks = new Map();
 
 	for (let k = 0; k < n; k++) {
 		const i = list[k], id = of(s, i);
@@ -25,7 +27,7 @@ function tracksNow(event, window)
 		if (s.time[i] < window.from || s.time[i] >= window.to)
 			continue;
 		if (!tracks.has(id))
-			tracks.set(id, { id, list: [], weight: 0, awake: 0, locked: 0 });
+			tracks.set(id, { id, event, list: [], weight: 0, awake: 0, locked: 0 });
 		const t = tracks.get(id);
 
 		t.list.push(i);
@@ -36,16 +38,43 @@ function tracksNow(event, window)
 	return [...tracks.values()].sort((a, b) => b.awake - a.awake || b.locked - a.locked || b.weight - a.weight || a.id - b.id);
 }
 
-/* The name of a track, by its first sample. */
-function trackName(event, track)
+/* Each track of the first event, and below it that of the second one. */
+function lanesNow(window)
 {
-	const s = event.samples, i = track.list[0];
+	const lanes = tracksNow(shownEvent(), selectionOfAllThreads(), window);
 
+	if (!alsoEvent())
+		return lanes;
+	const also = new Map(tracksNow(alsoEvent(), selectionOfAlsoThreads(), window).map((t) => [t.id, { ...t, isSecond: true }]));
+	const both = lanes.flatMap((t) => also.has(t.id) ? [t, also.get(t.id)] : [t]);
+	const seen = new Set(lanes.map((t) => t.id));
+
+	return [...both, ...[...also.values()].filter((t) => !seen.has(t.id))];
+}
+
+function trackName(track)
+{
 	if (state.rows !== "thread")
 		return LEVELS[state.rows].name(track.id);
-	const process = nameOfProcess(data.threads.process[s.thread[i]]), label = threadLabel(s.thread[i]);
+	const process = nameOfProcess(data.threads.process[track.id]), label = threadLabel(track.id);
 
 	return label.startsWith(process) ? label : `${label}, ${process}`;
+}
+
+/* "earlier ready (7), main", of a thread or a process that has changed its name. */
+function earlierNames(track)
+{
+	const lives = { thread: [data.threads, nameOfThread], process: [data.processes, nameOfProcess] }[state.rows];
+
+	if (!lives)
+		return "";
+	const [list, name] = lives, names = new Set();
+
+	for (let i = 0; i < track.id; i++)
+		if (list.life[i] === track.id)
+			names.add(name(i));
+	names.delete(name(track.id));
+	return names.size ? `earlier ${[...names].join(", ")}` : "";
 }
 
 class ThreadsView {
@@ -70,41 +99,71 @@ class ThreadsView {
 
 	update()
 	{
-		this.event = shownEvent();
 		this.window = windowNow();
-		this.tracks = tracksNow(this.event, this.window);
+		this.isDouble = alsoEvent() !== null;
+		this.tracks = lanesNow(this.window);
 		this.spacer.style.height = this.tracks.length * TRACK + "px";
-		this.findColumns();
+		for (const event of [shownEvent(), alsoEvent()])
+			this.findColumns(event);
 		this.at.row = Math.min(this.at.row, Math.max(0, this.tracks.length - 1));
-		this.at.column = Math.min(this.at.column, this.edges.length - 2);
+		this.at.column = this.tracks.length ? Math.min(this.at.column, this.tracks[this.at.row].edges.length - 2) : 0;
 		this.draw();
 	}
 
 	/* Of few snapshots each has a column that begins with its first row; else columns are equal. */
-	findColumns()
+	findColumns(event)
 	{
-		const room = Math.max(1, this.box.clientWidth - NAMES), list = this.tracks.flatMap((t) => t.list);
-
-		this.edges = scanEdges(this.event, { list, n: list.length }, room / 3, this.window.to) ??
+		const room = Math.max(1, this.box.clientWidth - NAMES), tracks = this.tracks.filter((t) => t.event === event);
+		const list = tracks.flatMap((t) => t.list), edges = list.length && scanEdges(event, { list, n: list.length }, room / 3, this.window.to) ||
 			evenEdges(this.window.from, this.window.to, Math.max(1, Math.floor(room / 4)));
+
+		for (const t of tracks)
+			t.edges = edges;
 	}
 
-	get columnWidth() { return (this.box.clientWidth - NAMES - 6) / (this.edges.length - 1); }
+	/* The left edge of a column. Those of two events stand by time; otherwise all are equally wide. */
+	left({ edges }, column)
+	{
+		const wide = this.box.clientWidth - NAMES - 6, { from, to } = this.window;
+
+		return NAMES + wide * (this.isDouble ? (edges[column] - from) / (to - from) : column / (edges.length - 1));
+	}
+
+	/* The end of what was drawn of a column: what comes long after a snapshot is not what it saw. */
+	right(track, column)
+	{
+		const { event, edges } = track, longest = this.isDouble && event.is_wall && event.unit === "ns" ? 4 * event.usual : Infinity;
+
+		if (edges[column + 1] - edges[column] <= longest)
+			return this.left(track, column + 1);
+		return this.left({ edges: [edges[column] + longest] }, 0);
+	}
+
+	columnUnder(track, x)
+	{
+		const { edges } = track, share = (x - NAMES) / (this.box.clientWidth - NAMES - 6), { from, to } = this.window;
+
+		if (x < NAMES)
+			return -1;
+		if (this.isDouble)
+			return columnAt(edges, from + share * (to - from));
+		return Math.min(edges.length - 2, Math.floor(share * (edges.length - 1)));
+	}
 
 	/* By column and activity: weights of one track. */
 	cells(track)
 	{
-		const rows = data.activities.length, s = this.event.samples;
-		const sums = new Float64Array((this.edges.length - 1) * rows);
+		const rows = data.activities.length, s = track.event.samples;
+		const sums = new Float64Array((track.edges.length - 1) * rows);
 
 		for (const i of track.list)
-			sums[columnAt(this.edges, s.time[i]) * rows + s.activity[i]] += s.weight[i];
+			sums[columnAt(track.edges, s.time[i]) * rows + s.activity[i]] += s.weight[i];
 		return sums;
 	}
 
 	drawNow()
 	{
-		if (!this.event || !this.box.isConnected || !this.box.clientWidth)
+		if (!this.window || !this.box.isConnected || !this.box.clientWidth)
 			return;
 		const top = this.box.scrollTop, tall = this.box.clientHeight;
 		const c = prepare(this.canvas, this.box.clientWidth, tall);
@@ -119,64 +178,87 @@ class ThreadsView {
 
 	drawTrack(c, track, y)
 	{
-		const rows = data.activities.length, sums = this.cells(track), w = this.columnWidth;
-		/* A column of samples is full when the thread ran all the time. */
-		const full = this.event.unit === "ns" && !this.event.is_wall ? this.edges[1] - this.edges[0] : 0;
+		const { event, edges } = track, rows = data.activities.length, sums = this.cells(track);
+		/* A column of samples is full when the thread ran all the time, or where there are most. */
+		const full = event.unit === "ns" && !event.is_wall ? edges[1] - edges[0] : event.is_wall ? 0 : mostIn(sums, rows);
 
-		c.fillStyle = look().text;
-		c.fillText(cutEnd(trackName(this.event, track), NAMES - 12), 4, y + TRACK / 2);
-		for (let x = 0; x < this.edges.length - 1; x++) {
+		this.drawName(c, track, y);
+		for (let x = 0; x < edges.length - 1; x++) {
 			const cell = sums.subarray(x * rows, (x + 1) * rows), sum = cell.reduce((a, b) => a + b, 0);
 			let bottom = y + TRACK - 2;
 
 			for (let a = 0; sum && a < rows; a++) {
 				const h = (TRACK - 3) * cell[a] / Math.max(sum, full);
 
+				const left = this.left(track, x), w = this.right(track, x) - left;
+
 				c.fillStyle = activityColour(a);
-				c.fillRect(NAMES + x * w, bottom -= h, Math.max(1, w - (w > 3 ? 1 : 0)), h);
+				c.fillRect(left, bottom -= h, Math.max(1, w - (w > 3 ? 1 : 0)), h);
 			}
 		}
 	}
 
+	/* The second lane of a thread has the name of its event instead. */
+	drawName(c, track, y)
+	{
+		const isBelow = track.isSecond && this.tracks[this.tracks.indexOf(track) - 1]?.id === track.id;
+		const name = isBelow ? "" : trackName(track), mark = this.isDouble ? eventWord(track.event) : "";
+		const room = NAMES - 12 - (mark && textPx(mark, 90) + 8);
+
+		if (!isBelow && this.isDouble && y > 0) {
+			c.fillStyle = look().line;
+			c.fillRect(0, y - 1, this.box.clientWidth, 1);
+		}
+		c.fillStyle = look().text;
+		c.fillText(textPx(name, room) <= room ? name : cutEnd(name, room), 4, y + TRACK / 2);
+		c.fillStyle = look().dim;
+		if (mark)
+			c.fillText(mark, NAMES - 6 - textPx(mark, 90), y + TRACK / 2);
+	}
+
 	drawRing(c, top)
 	{
+		const track = this.tracks[this.at.row], left = this.left(track, this.at.column);
+
 		c.strokeStyle = look().ring;
 		c.lineWidth = 2;
-		c.strokeRect(NAMES + this.at.column * this.columnWidth, this.at.row * TRACK - top, Math.max(4, this.columnWidth), TRACK - 1);
+		c.strokeRect(left, this.at.row * TRACK - top, Math.max(4, this.right(track, this.at.column) - left), TRACK - 1);
 	}
 
 	cellAt(e)
 	{
-		const r = this.box.getBoundingClientRect(), x = e.clientX - r.left;
+		const r = this.box.getBoundingClientRect(), row = Math.floor((e.clientY - r.top + this.box.scrollTop) / TRACK);
 
-		return { row: Math.floor((e.clientY - r.top + this.box.scrollTop) / TRACK),
-			column: x < NAMES ? -1 : Math.min(this.edges.length - 2, Math.floor((x - NAMES) / this.columnWidth)) };
+		return { row, column: this.tracks[row] ? this.columnUnder(this.tracks[row], e.clientX - r.left) : -1 };
 	}
 
 	samplesOf({ row, column })
 	{
-		const s = this.event.samples;
+		const t = this.tracks[row];
 
-		return (this.tracks[row]?.list ?? []).filter((i) => column < 0 || columnAt(this.edges, s.time[i]) === column);
+		return (t?.list ?? []).filter((i) => column < 0 || columnAt(t.edges, t.event.samples.time[i]) === column);
 	}
 
 	describe(cell)
 	{
-		const s = this.event.samples, list = this.samplesOf(cell), sums = new Map();
+		const track = this.tracks[cell.row], s = track.event.samples, list = this.samplesOf(cell), sums = new Map();
 
 		for (const i of list)
 			sums.set(s.activity[i], (sums.get(s.activity[i]) ?? 0) + s.weight[i]);
-		const when = cell.column < 0 ? "" : clockText(this.edges[cell.column], this.window.to - this.window.from) + ": ";
+		const when = cell.column < 0 ? "" : clockText(track.edges[cell.column], this.window.to - this.window.from) + ": ";
 
-		return when + ([...sums].map(([a, w]) => `${data.activities[a]} ${weightText(w, this.event)}`).join(", ") || "nothing");
+		return when + ([...sums].map(([a, w]) => `${data.activities[a]} ${weightText(w, track.event)}`).join(", ") || "nothing") +
+			(earlierNames(track) && ` \u00b7 ${earlierNames(track)}`);
 	}
 
 	hover(e)
 	{
 		const cell = this.cellAt(e);
 
+		this.box.title = this.tracks[cell.row] && cell.column < 0 ?
+			[trackName(this.tracks[cell.row]), earlierNames(this.tracks[cell.row])].filter(Boolean).join(", ") : "";
 		if (this.tracks[cell.row])
-			showDetails(trackName(this.event, this.tracks[cell.row]), this.describe(cell));
+			showDetails(trackName(this.tracks[cell.row]), this.describe(cell));
 	}
 
 	click(e)
@@ -192,7 +274,7 @@ class ThreadsView {
 
 	pick(cell)
 	{
-		this.picked(trackName(this.event, this.tracks[cell.row]), this.describe(cell), this.samplesOf(cell));
+		this.picked(this.tracks[cell.row], this.describe(cell), this.samplesOf(cell));
 	}
 
 	key(e)
@@ -205,14 +287,34 @@ class ThreadsView {
 		e.stopPropagation();
 		const [rows, columns] = moves[e.key];
 
-		this.at.row = Math.max(0, Math.min(this.tracks.length - 1, this.at.row + rows));
-		this.at.column = Math.max(0, Math.min(this.edges.length - 2, this.at.column + columns));
+		this.goTo(Math.max(0, Math.min(this.tracks.length - 1, this.at.row + rows)), columns);
 		this.box.scrollTop = Math.min(this.box.scrollTop, this.at.row * TRACK);
 		this.box.scrollTop = Math.max(this.box.scrollTop, (this.at.row + 1) * TRACK - this.box.clientHeight);
 		this.pick(this.at);
-		announce(`${trackName(this.event, this.tracks[this.at.row])}, ${this.describe(this.at)}`);
+		announce(`${trackName(this.tracks[this.at.row])}, ${this.describe(this.at)}`);
 		this.draw();
 	}
+
+	/* A lane of the other event has other columns: then the time stays. */
+	goTo(row, step)
+	{
+		const from = this.tracks[this.at.row].edges, { edges } = this.tracks[row];
+		const column = edges === from ? this.at.column : columnAt(edges, from[this.at.column]);
+
+		this.at = { row, column: Math.max(0, Math.min(edges.length - 2, column + step)) };
+	}
+}
+
+const eventWord = (event) => event.is_wall ? "snapshots" : event.is_cpu ? "CPU" : event.name;
+
+/* The largest sum of a column. */
+function mostIn(sums, rows)
+{
+	let most = 0;
+
+	for (let x = 0; x < sums.length; x += rows)
+		most = Math.max(most, sums.subarray(x, x + rows).reduce((a, b) => a + b, 0));
+	return most;
 }
 
 /* The functions of the stack of a node, innermost first. */
@@ -228,9 +330,9 @@ function stackOf(event, node)
 
 const STACKS_SHOWN = 5;
 
-function showStacks(panel, name, text, samples)
+function showStacks(panel, track, text, samples)
 {
-	const event = shownEvent(), s = event.samples, byNode = new Map();
+	const { event } = track, s = event.samples, byNode = new Map();
 
 	for (const i of samples)
 		byNode.set(s.node[i], (byNode.get(s.node[i]) ?? 0) + s.weight[i]);
@@ -240,7 +342,7 @@ function showStacks(panel, name, text, samples)
 		make("ol", {}, ...stackOf(event, node).map((f) => make("li", { title: f.origin }, f.name)))));
 	const rest = heaviest.length - stacks.length;
 
-	panel.replaceChildren(make("h2", {}, name), make("p", {}, text), make("ul", {}, ...stacks),
+	panel.replaceChildren(make("h2", {}, trackName(track)), make("p", {}, text), make("ul", {}, ...stacks),
 		rest > 0 ? make("p", {}, `${plural(rest, "more stack")} here`) : "");
 }
 
@@ -248,7 +350,7 @@ function makeThreadsPanel()
 {
 	const stacks = make("div", { id: "stacks", role: "region", "aria-label": "Stacks of the cell", "aria-live": "polite", tabindex: "0" },
 		make("p", {}, "Click a cell to see its stacks."));
-	const view = new ThreadsView((name, text, samples) => showStacks(stacks, name, text, samples));
+	const view = new ThreadsView((track, text, samples) => showStacks(stacks, track, text, samples));
 	const panel = make("section", { class: "panel threads", id: "panel-threads", "aria-label": "Threads over time" }, view.box, stacks);
 
 	panel.update = () => view.update();

@@ -3,9 +3,10 @@
  * The strip of time above all views. As "activity": how much there was at each time, by what the
  * threads did. As "heat map": each column is a stretch of time, each row a part of it, from below;
  * so what happens once a second is a line across, and a slow drift is slanted. A drag chooses a
- * window, and all other views show that alone.
+ * window, and all other views show that alone. A second event has a strip of its own below, on the
+ * same axis.
  */
-const STRIP_TALL = 84, HEAT_TALL = 164, AXIS = 18, LEFT = 12;
+const STRIP_TALL = 84, ALSO_TALL = 58, HEAT_TALL = 164, AXIS = 18, LEFT = 12;
 const HEAT_ROWS = 40;
 const STRETCHES = [1e6, 1e7, 1e8, 1e9, 1e10, 6e10, 6e11, 3.6e12, 8.64e13];
 
@@ -93,10 +94,11 @@ class Timeline {
 
 	changed(keys)
 	{
-		if (!keys.size || ["event", "process", "thread", "cpu", "activity", "quiet", "heat", "theme"]
+		if (!keys.size || ["event", "process", "thread", "cpu", "activity", "quiet", "heat", "theme", "also", "folded"]
 			.some((k) => keys.has(k)))
-			this.counts = null;
+			this.counts = this.alsoCounts = null;
 		this.box.classList.toggle("heat", state.heat);
+		this.box.classList.toggle("two", alsoEvent() !== null);
 		this.draw();
 	}
 
@@ -105,21 +107,21 @@ class Timeline {
 	/* ---- What is counted: weights by column and activity, or by cell of the heat map. ---- */
 
 	/* Several pixels wide and several samples long: fewer would show the beat of both rates. */
-	columns()
+	columns(event)
 	{
-		const event = shownEvent(), period = event.unit === "ns" ? event.usual : 0;
+		const period = event.unit === "ns" ? event.usual : 0;
 
 		return Math.max(1, Math.min(400, Math.floor(this.plotWidth / 3), Math.floor(this.span / (6 * period || 1))));
 	}
 
-	countActivity()
+	countActivity(event, selection)
 	{
-		const rows = data.activities.length, event = shownEvent(), s = event.samples, selection = selectionOfAllTime();
+		const rows = data.activities.length, s = event.samples;
 
 		if (event.coarser && !event.is_wall && !isFiltered())
 			return stripOf(event, rows);
 		const edges = scanEdges(event, selection, this.plotWidth / 3, this.span) ??
-			evenEdges(0, this.span, this.columns());
+			evenEdges(0, this.span, this.columns(event));
 		const sums = new Float64Array((edges.length - 1) * rows);
 
 		for (let k = 0; k < selection.n; k++) {
@@ -127,7 +129,7 @@ class Timeline {
 
 			sums[columnAt(edges, s.time[i]) * rows + s.activity[i]] += s.weight[i];
 		}
-		return { edges, rows, sums };
+		return { edges, rows, sums, width: this.plotWidth };
 	}
 
 	countHeat()
@@ -146,9 +148,16 @@ class Timeline {
 	count()
 	{
 		if (!this.counts || !state.heat && this.counts.width !== this.plotWidth)
-			this.counts = state.heat ? this.countHeat() : this.countActivity();
+			this.counts = state.heat ? this.countHeat() : this.countActivity(shownEvent(), selectionOfAllTime());
 		this.counts.width = this.plotWidth;
 		return this.counts;
+	}
+
+	countAlso()
+	{
+		if (this.alsoCounts?.width !== this.plotWidth)
+			this.alsoCounts = { ...this.countActivity(alsoEvent(), selectionOfAlso()), width: this.plotWidth };
+		return this.alsoCounts;
 	}
 
 	/* ---- Drawing ---- */
@@ -158,26 +167,48 @@ class Timeline {
 		if (!this.box.isConnected || !shownEvent())
 			return;
 		this.plotWidth = Math.max(1, this.box.clientWidth - 2 * LEFT);
-		const tall = state.heat ? HEAT_TALL : STRIP_TALL;
+		const own = state.heat ? HEAT_TALL : STRIP_TALL, tall = own + (alsoEvent() ? ALSO_TALL : 0);
 		const c = prepare(this.canvas, this.box.clientWidth, tall);
 
-		(state.heat ? this.drawHeat : this.drawActivity).call(this, c, tall - AXIS);
+		if (state.heat)
+			this.drawHeat(c, own - AXIS);
+		else
+			this.drawActivity(c, shownEvent(), this.count(), 0, own - AXIS);
+		if (alsoEvent()) {
+			this.drawActivity(c, alsoEvent(), this.countAlso(), own - AXIS + 6, tall - AXIS);
+			this.drawEvent(c, shownEvent(), 9);
+			this.drawEvent(c, alsoEvent(), own - AXIS + 15);
+		}
 		this.drawAxis(c, tall);
 		this.drawWindow(c, tall - AXIS);
 	}
 
-	drawActivity(c, tall)
+	/* Which event a strip is of. */
+	drawEvent(c, event, y)
 	{
-		const { edges, rows, sums } = this.count(), n = edges.length - 1;
+		const text = eventWord(event), px = textPx(text, 300) + 8;
+
+		c.globalAlpha = 0.85;
+		c.fillStyle = look().back;
+		c.fillRect(LEFT, y - 8, px, 16);
+		c.globalAlpha = 1;
+		c.fillStyle = look().text;
+		c.fillText(text, LEFT + 4, y);
+	}
+
+	/* Between top and bottom, in pixels. */
+	drawActivity(c, event, { edges, rows, sums }, top, bottom)
+	{
+		const n = edges.length - 1;
 		/* What comes long after a snapshot is not what it saw: another recording may follow. */
-		const longest = shownEvent().is_wall && shownEvent().unit === "ns" ? 4 * shownEvent().usual : Infinity;
+		const longest = event.is_wall && event.unit === "ns" ? 4 * event.usual : Infinity;
 		let most = 0;
 
 		for (let x = 0; x < n; x++)
 			most = Math.max(most, sums.subarray(x * rows, (x + 1) * rows).reduce((a, b) => a + b, 0));
 		for (let x = 0; x < n; x++)
-			for (let a = 0, y = tall, w = this.xOf(Math.min(edges[x + 1], edges[x] + longest)) - this.xOf(edges[x]); a < rows; a++) {
-				const h = most ? sums[x * rows + a] / most * (tall - 4) : 0;
+			for (let a = 0, y = bottom, w = this.xOf(Math.min(edges[x + 1], edges[x] + longest)) - this.xOf(edges[x]); a < rows; a++) {
+				const h = most ? sums[x * rows + a] / most * (bottom - top - 4) : 0;
 
 				c.fillStyle = activityColour(a);
 				c.fillRect(this.xOf(edges[x]), y -= h, Math.max(1, w - (w > 2 ? 0.5 : 0)), h);

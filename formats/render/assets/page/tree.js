@@ -138,6 +138,10 @@ class Tree {
 Tree.fields = { parent: Int32Array, depth: Int32Array, func: Int32Array, flags: Uint8Array, mark: Float64Array,
 	total: Float64Array, totalCount: Float64Array, self: Float64Array, selfCount: Float64Array };
 
+/* What state.least, a share of the root in percent, leaves to be shown. */
+const leastWeight = (tree) => tree.total[0] * state.least / 100;
+const leastNote = () => state.least ? `Only boxes of at least ${state.least} % of all` : "";
+
 /* Numbers of groups: ofThread: of all samples of a thread; of: of a sample. */
 const LEVELS = {
 	program: { ofThread: (t) => data.processes.name[data.threads.process[t]], name: (g) => data.strings[g] || "[kernel]" },

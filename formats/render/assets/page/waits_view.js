@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who waits for whom in the last snapshot: a drawing, and lists, which can be read aloud, searched
+ * Who waits for whom in a snapshot: a drawing, and lists and a table, which can be read aloud, searched
  * and copied. At the root of a list stands the thread that waits for no other one, below it those
  * that wait for it. Rings, which are deadlocks, come first.
  */
@@ -66,7 +66,7 @@ function waitsContent(waits)
 	const threads = new Map(waits.threads.map((t) => [t.tid, t])), by = waitersByTarget(waits);
 	const rings = waits.rings.map((r) => ringItem(r, threads)), seen = new Set();
 	const heads = waits.heads.filter((tid) => threads.has(tid)).map((tid) => waitTree(threads.get(tid), by, 0, seen));
-	const out = [make("p", {}, `Snapshot ${waits.walk}: ${plural(waits.threads.length, "thread")}.`), ...drawWaits(waits)];
+	const out = drawWaits(waits);
 
 	if (rings.length)
 		out.push(make("h2", {}, "Rings"), make("ul", { class: "waits" }, ...rings));
@@ -74,18 +74,39 @@ function waitsContent(waits)
 		out.push(make("h2", {}, "Threads that others wait for"), make("ul", { class: "waits" }, ...heads));
 	if (!rings.length && !heads.length)
 		out.push(make("p", {}, "No thread is known to wait for another one."));
-	return out;
+	return [...out, ...edgesTable(waits, threads)];
+}
+
+function leftOutText()
+{
+	const { all, scans } = data.waits, rest = all - scans.length;
+
+	return rest > 0 ? `${plural(rest, "snapshot")} of ${grouped(all)} are not in this page: there is room for the last ones, and for those with deadlocks or the longest waits. ` +
+		"probee report --waits shows any." : "";
 }
 
 function makeWaitsPanel()
 {
 	const panel = make("section", { class: "panel scrolls", id: "panel-waits", "aria-label": "Who waits for whom", tabindex: "0" });
-	let isMade = false;
 
+	if (!data.waits?.scans.length) {
+		panel.append(make("p", {}, "This recording has no snapshots."));
+		panel.update = () => {};
+		return panel;
+	}
+	const choice = new ScanChoice(), content = make("div", { class: "waits-content" }), text = make("p", { id: "scan-text", role: "status" });
+	let shown = null;
+
+	panel.append(choice.box, text, make("p", { class: "note left-out" }, leftOutText()), content);
 	panel.update = () => {
-		if (!isMade)
-			panel.append(...(data.waits ? waitsContent(data.waits) : [make("p", {}, "This recording has no snapshots.")]));
-		isMade = true;
+		const i = scanIndexNow();
+
+		choice.update(i);
+		if (i === shown)
+			return;
+		shown = i;
+		text.textContent = i < 0 ? "There is no snapshot before the end of the window of time." : scanText(data.waits.scans[i]);
+		content.replaceChildren(...(i < 0 ? [] : waitsContent(data.waits.scans[i].scan)));
 	};
 	return panel;
 }
