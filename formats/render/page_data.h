@@ -33,9 +33,13 @@
  *			samples; else weight + 1)
  *	  strip		weights by PAGE_STRIP columns of equal time and enum activity: the time
  *			line where ticks have become long
- *	waits		JSON; empty: there is no snapshot. all: their number; scans: a list of those
- *			that are there, each with its number nr, its time at_ns, and scan, which is
- *			--waits-json of it, brief (waits_json.h)
+ *	waits		JSON; empty: there is no snapshot. all: how many pass the filters; threads:
+ *			a list, as waits_json.h says; scans: those for which there is room, each
+ *			with nr, its number in the trace, walk, its number in its recording,
+ *			at_ns, mono_ns (CLOCK_MONOTONIC), all, its number of threads, edges: a
+ *			list of [section, number of threads, tid], more: edges left out, rings: a
+ *			list of [certain, stood still, tid ...], heads, and threads: indices of
+ *			that list
  *	delta		only where two recordings are compared: diff_html.c
  */
 #pragma once
@@ -52,7 +56,7 @@
 
 #define PAGE_MAX_EVENTS 8
 #define PAGE_STRIP 800u
-#define PAGE_WAITS_BYTES (4u << 20)	/* of JSON: a tenth of that in the page */
+#define PAGE_WAITS_BYTES (4u << 20)	/* of JSON: about a sixth of that in the page */
 #define PAGE_WAITS_ROWS 300000u
 
 struct byte_buf;

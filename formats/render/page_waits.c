@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who waited for whom in the snapshots of a page. There is room for PAGE_WAITS_BYTES of JSON. When
- * all of them take more, half of that is for the last snapshots, and half for those of the others
- * in which most was waited, deadlocks first; the page says how many are left out. The last snapshot
- * is there in any case.
+ * Who waited for whom in the snapshots of a page. A thread that waits for long is alike in all of
+ * them, so what is known of it stands once in a list, to which the snapshots refer.
  *
- * A graph is linked only if a thread of it is known to wait for another one, or if it is one of the
- * last PAGE_WAITS_ROWS rows, since that costs more than reading them.
+ * There is room for PAGE_WAITS_BYTES of JSON. When all snapshots take more, about half of that is
+ * for the last of them, and half for those of the others in which most was waited, deadlocks first;
+ * the page says how many are left out. The last snapshot is there in any case.
+ *
+ * Of more than PAGE_WAITS_ROWS rows, only the last of them and the snapshots in which a thread is
+ * known to wait for another one are looked at, since that costs more than reading them.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/render/page_data.h"
 #include "formats/render/renderer.h"
@@ -21,9 +24,22 @@
 #include "src/profile/wait_edges.h"
 #include "src/profile/wait_graphs.h"
 
-struct kept_scan {
+#define UNKNOWN_EDGES 40		/* of a snapshot: waits of which nothing is known */
+
+/* A thread that waits in one way, or is waited for. */
+struct waiter {
 	char *json;
 	size_t len;
+	uint64_t hash;
+	uint32_t refs;			/* 0: free */
+	uint32_t number;		/* in the page */
+};
+
+struct kept_scan {
+	char *json;			/* what is not about single threads */
+	size_t len;
+	uint32_t *waiters;		/* indices */
+	size_t nr_waiters, cap_waiters;
 	uint32_t nr;			/* 1: the first scan of the trace */
 	uint64_t at_ns;			/* since the page's tick 0 */
 	uint64_t rings, waited_ns;
@@ -38,14 +54,95 @@ struct scan_pool {
 struct page_waits {
 	const struct page_data *d;
 	struct syscall_names *calls;
+	struct waiter *waiters;
+	size_t nr_waiters, cap_waiters, waiter_bytes;
+	uint32_t *free;			/* indices of waiters */
+	size_t nr_free, cap_free;
+	struct hash_index index;
 	struct scan_pool last, worst;
 	uint32_t scans, first_last;	/* first_last: from it on scans are among the last */
 	uint32_t passing;		/* scans of which some row passes the filters */
+	bool is_full;			/* some scan was given up */
 };
 
-static void drop_scan(struct scan_pool *pool, size_t at)
+/* ---- threads ---- */
+
+struct waiter_match {
+	const struct page_waits *w;
+	const char *json;
+	size_t len;
+};
+
+static bool is_waiter(const void *ctx, uint32_t id)
 {
-	pool->bytes -= pool->v[at].len;
+	const struct waiter_match *m = ctx;
+	const struct waiter *v = &m->w->waiters[id];
+
+	return v->refs && v->len == m->len && !memcmp(v->json, m->json, m->len);
+}
+
+static int add_waiter(struct page_waits *w, char *json, size_t len, uint64_t hash, uint32_t *id)
+{
+	struct waiter *v;
+
+	*id = w->nr_free ? w->free[--w->nr_free] : (uint32_t)w->nr_waiters;
+	v = *id < w->nr_waiters ? &w->waiters[*id]
+				: array_push(&w->waiters, &w->nr_waiters, &w->cap_waiters);
+	if (!v || ix_add(&w->index, hash, *id))
+		return -ENOMEM;
+	*v = (struct waiter){ .json = json, .len = len, .hash = hash };
+	w->waiter_bytes += len;
+	return 0;
+}
+
+/* json is taken. */
+static int refer(struct page_waits *w, struct kept_scan *k, char *json, size_t len)
+{
+	struct waiter_match m = { w, json, len };
+	uint64_t hash = hash_bytes(0, json, len);
+	uint32_t id = ix_find(&w->index, hash, is_waiter, &m), *slot;
+	int err = 0;
+
+	if (id == IX_NONE)
+		err = add_waiter(w, json, len, hash, &id);
+	if (err || w->waiters[id].json != json)
+		free(json);
+	slot = err ? NULL : array_push(&k->waiters, &k->nr_waiters, &k->cap_waiters);
+	if (!slot)
+		return -ENOMEM;
+	*slot = id;
+	w->waiters[id].refs++;
+	return 0;
+}
+
+static int let_go(struct page_waits *w, uint32_t id)
+{
+	struct waiter *v = &w->waiters[id];
+	uint32_t *slot;
+
+	if (--v->refs)
+		return 0;
+	slot = array_push(&w->free, &w->nr_free, &w->cap_free);
+	if (!slot)
+		return -ENOMEM;
+	*slot = id;
+	ix_remove(&w->index, v->hash, id);
+	w->waiter_bytes -= v->len;
+	free(v->json);
+	v->json = NULL;
+	return 0;
+}
+
+/* ---- which snapshots there is room for ---- */
+
+static size_t scan_bytes(const struct kept_scan *k)
+{
+	return k->len + 5 * k->nr_waiters;
+}
+
+static void take_out(struct scan_pool *pool, size_t at)
+{
+	pool->bytes -= scan_bytes(&pool->v[at]);
 	memmove(&pool->v[at], &pool->v[at + 1], (pool->nr - at - 1) * sizeof(pool->v[0]));
 	pool->nr--;
 }
@@ -57,8 +154,14 @@ static int push_scan(struct scan_pool *pool, const struct kept_scan *k)
 	if (!place)
 		return -ENOMEM;
 	*place = *k;
-	pool->bytes += k->len;
+	pool->bytes += scan_bytes(k);
 	return 0;
+}
+
+static void release_scan(struct kept_scan *k)
+{
+	free(k->json);
+	free(k->waiters);
 }
 
 static bool is_worse(const struct kept_scan *a, const struct kept_scan *b)
@@ -76,24 +179,38 @@ static size_t mildest(const struct scan_pool *pool)
 	return at;
 }
 
-/* The oldest of the last scans are given up first: then they are among the worst, or left out. */
+static int give_up(struct page_waits *w, size_t at)
+{
+	struct kept_scan k = w->worst.v[at];
+	int err = 0;
+
+	take_out(&w->worst, at);
+	for (size_t i = 0; i < k.nr_waiters && !err; i++)
+		err = let_go(w, k.waiters[i]);
+	release_scan(&k);
+	w->is_full = true;
+	return err;
+}
+
+/* The oldest of the last scans are then among the worst, or left out. */
 static int make_room(struct page_waits *w)
 {
 	int err = 0;
 
-	while (!err && w->last.bytes > PAGE_WAITS_BYTES / 2 && w->last.nr > 1) {
+	while (!err && w->waiter_bytes + w->last.bytes + w->worst.bytes > PAGE_WAITS_BYTES &&
+	       w->last.nr + w->worst.nr > 1) {
+		if (w->worst.nr && (w->worst.bytes >= w->last.bytes || w->last.nr <= 1)) {
+			err = give_up(w, mildest(&w->worst));
+			continue;
+		}
 		err = push_scan(&w->worst, &w->last.v[0]);
 		if (!err)
-			drop_scan(&w->last, 0);
-	}
-	while (w->worst.bytes > PAGE_WAITS_BYTES / 2) {
-		size_t at = mildest(&w->worst);
-
-		free(w->worst.v[at].json);
-		drop_scan(&w->worst, at);
+			take_out(&w->last, 0);
 	}
 	return err;
 }
+
+/* ---- one snapshot ---- */
 
 static void weigh(const struct wait_graph *g, struct kept_scan *k)
 {
@@ -107,20 +224,129 @@ static void weigh(const struct wait_graph *g, struct kept_scan *k)
 	}
 }
 
+static size_t edges_shown(const struct wait_edges *e)
+{
+	size_t nr = 0, unknown = 0;
+
+	while (nr < e->nr && unknown < UNKNOWN_EDGES)
+		unknown += e->edges[nr++].section == EDGES_UNKNOWN;
+	return nr;
+}
+
+static void put_edges(const struct wait_edges *e, FILE *out)
+{
+	size_t nr = edges_shown(e);
+
+	fputs(",\"edges\":[", out);
+	for (size_t i = 0; i < nr; i++)
+		fprintf(out, "%s[%d,%u,%u]", i ? "," : "", (int)e->edges[i].section,
+			e->edges[i].nr, e->g->rows[e->edges[i].row].tid);
+	fprintf(out, "],\"more\":%zu", e->nr - nr);
+}
+
+static void put_rings(const struct wait_graph *g, FILE *out)
+{
+	const char *comma = "";
+
+	fputs(",\"rings\":[", out);
+	for (size_t at = 0; at < g->nr_rings; at++) {
+		const struct wait_ring *ring = &g->rings[at];
+		uint32_t i = ring->first;
+
+		if (!g->rows[i].shown)
+			continue;
+		fprintf(out, "%s[%d,%d", comma, wait_ring_is_sure(ring), ring->stood_still);
+		for (uint32_t n = 0; n < ring->nr; n++, i = g->rows[i].owner)
+			fprintf(out, ",%u", g->rows[i].tid);
+		putc(']', out);
+		comma = ",";
+	}
+	putc(']', out);
+}
+
+static int put_heads(const struct wait_graph *g, FILE *out)
+{
+	const char *comma = "";
+	uint32_t *heads;
+	size_t nr;
+	int err = wait_heads(g, &heads, &nr);
+
+	fputs(",\"heads\":[", out);
+	for (size_t i = 0; !err && i < nr; i++) {
+		if (!g->rows[heads[i]].shown)
+			continue;
+		fprintf(out, "%s%u", comma, g->rows[heads[i]].tid);
+		comma = ",";
+	}
+	putc(']', out);
+	free(heads);
+	return err;
+}
+
+static int put_scan(const struct wait_edges *e, const struct kept_scan *k, FILE *out)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < e->g->nr; i++)
+		nr += e->g->rows[i].shown && !e->g->rows[i].absent;
+	fprintf(out, "{\"nr\":%u,\"walk\":%u,\"at_ns\":%llu,\"mono_ns\":%llu,\"all\":%llu", k->nr,
+		e->g->scan, (unsigned long long)k->at_ns,
+		(unsigned long long)e->g->rows[0].rec.time_ns, (unsigned long long)nr);
+	put_edges(e, out);
+	put_rings(e->g, out);
+	return put_heads(e->g, out);
+}
+
+static int refer_row(struct page_waits *w, const struct wait_edges *e, uint32_t row,
+		     struct kept_scan *k)
+{
+	char *json = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&json, &len);
+
+	if (!out)
+		return -ENOMEM;
+	waits_json_put_row(e, w->calls, row, out);
+	if (fclose(out)) {
+		free(json);
+		return -ENOMEM;
+	}
+	return refer(w, k, json, len);
+}
+
+/* Both ends of what is known, and the longest of the waits of which nothing is. */
+static int refer_rows(struct page_waits *w, const struct wait_edges *e, struct kept_scan *k)
+{
+	const struct wait_graph *g = e->g;
+	bool *wanted = calloc(g->nr + 1, sizeof(*wanted));
+	int err = wanted ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < g->nr; i++)
+		if (g->rows[i].owner != WAIT_NONE)
+			wanted[i] = wanted[g->rows[i].owner] = true;
+	for (size_t i = 0; !err && i < edges_shown(e); i++)
+		wanted[e->edges[i].row] = true;
+	for (uint32_t i = 0; !err && i < g->nr; i++)
+		if (wanted[i] && g->rows[i].shown)
+			err = refer_row(w, e, i, k);
+	free(wanted);
+	return err;
+}
+
 static int write_scan(struct page_waits *w, struct wait_graph *g, struct kept_scan *k)
 {
 	struct wait_edges e = { 0 };
-	struct waits_json_scan scan = { .g = g, .e = &e, .calls = w->calls, .warning = "",
-					.is_brief = true };
 	int err = wait_edges_make(g, w->d->opts->all_waits, &e);
 	FILE *out = err ? NULL : open_memstream(&k->json, &k->len);
 
-	if (out)
-		err = waits_json_put(&scan, out);
-	if (!err && (!out || fclose(out)))
+	if (!err && !out)
 		err = -ENOMEM;
-	else if (err && out)
-		fclose(out);
+	if (out && put_scan(&e, k, out))
+		err = -ENOMEM;
+	if (out && fclose(out))
+		err = -ENOMEM;
+	if (!err)
+		err = refer_rows(w, &e, k);
 	wait_edges_release(&e);
 	return err;
 }
@@ -140,14 +366,13 @@ static int keep(struct page_waits *w, struct wait_graph *g, struct kept_scan *k)
 	int err;
 
 	weigh(g, k);
-	if (!is_last && pool->bytes > PAGE_WAITS_BYTES / 4 &&
-	    !is_worse(k, &pool->v[mildest(pool)]))
+	if (!is_last && w->is_full && pool->nr && !is_worse(k, &pool->v[mildest(pool)]))
 		return 0;
 	err = write_scan(w, g, k);
 	if (!err)
 		err = push_scan(pool, k);
 	if (err)
-		free(k->json);
+		release_scan(k);
 	return err ? err : make_room(w);
 }
 
@@ -165,6 +390,8 @@ static int take_scan(void *ctx, struct wait_graph *g, uint32_t nr)
 	return err ? err : keep(w, g, &k);
 }
 
+/* ---- all of them ---- */
+
 static int by_number(const void *x, const void *y)
 {
 	const struct kept_scan *a = x, *b = y;
@@ -172,39 +399,66 @@ static int by_number(const void *x, const void *y)
 	return (a->nr > b->nr) - (a->nr < b->nr);
 }
 
-static void put_pool(const struct scan_pool *pool, FILE *out, const char **comma)
+static void put_pool(const struct page_waits *w, const struct scan_pool *pool, FILE *out,
+		     const char **comma)
 {
-	qsort(pool->v, pool->nr, sizeof(pool->v[0]), by_number);
+	if (pool->nr)
+		qsort(pool->v, pool->nr, sizeof(pool->v[0]), by_number);
 	for (size_t i = 0; i < pool->nr; i++) {
 		const struct kept_scan *k = &pool->v[i];
 
-		fprintf(out, "%s{\"nr\":%u,\"at_ns\":%llu,\"scan\":", *comma, k->nr,
-			(unsigned long long)k->at_ns);
+		fputs(*comma, out);
 		fwrite(k->json, 1, k->len, out);
-		putc('}', out);
+		fputs(",\"threads\":[", out);
+		for (size_t n = 0; n < k->nr_waiters; n++)
+			fprintf(out, "%s%u", n ? "," : "", w->waiters[k->waiters[n]].number);
+		fputs("]}", out);
 		*comma = ",";
 	}
 }
 
 /* What is among the worst was taken before the last ones. */
-static void put_all(const struct page_waits *w, FILE *out)
+static void put_all(struct page_waits *w, FILE *out)
 {
 	const char *comma = "";
+	uint32_t nr = 0;
 
-	fprintf(out, "{\"all\":%u,\"scans\":[", w->passing);
-	put_pool(&w->worst, out, &comma);
-	put_pool(&w->last, out, &comma);
+	fprintf(out, "{\"all\":%u,\"threads\":[", w->passing);
+	for (size_t i = 0; i < w->nr_waiters; i++) {
+		if (!w->waiters[i].refs)
+			continue;
+		w->waiters[i].number = nr++;
+		fputs(comma, out);
+		fwrite(w->waiters[i].json, 1, w->waiters[i].len, out);
+		comma = ",";
+	}
+	fputs("],\"scans\":[", out);
+	comma = "";
+	put_pool(w, &w->worst, out, &comma);
+	put_pool(w, &w->last, out, &comma);
 	fputs("]}", out);
 }
 
 static void release_pool(struct scan_pool *pool)
 {
 	for (size_t i = 0; i < pool->nr; i++)
-		free(pool->v[i].json);
+		release_scan(&pool->v[i]);
 	free(pool->v);
 }
 
-static int put_text(const struct page_waits *w, struct byte_buf *out)
+static void release(struct page_waits *w)
+{
+	release_pool(&w->last);
+	release_pool(&w->worst);
+	for (size_t i = 0; i < w->nr_waiters; i++)
+		free(w->waiters[i].json);
+	free(w->waiters);
+	free(w->free);
+	ix_release(&w->index);
+	syscall_names_free(w->calls);
+}
+
+static int put_text(struct page_waits *w, struct byte_buf *out)
 {
 	char *p = NULL;
 	size_t len = 0;
@@ -242,8 +496,6 @@ int page_waits_put(const struct page_data *d, struct byte_buf *out)
 		err = wait_graphs_each(d->rep, take_scan, &w);
 	if (!err)
 		err = put_text(&w, out);
-	release_pool(&w.last);
-	release_pool(&w.worst);
-	syscall_names_free(w.calls);
+	release(&w);
 	return err;
 }

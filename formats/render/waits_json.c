@@ -70,15 +70,12 @@
 
 extern const struct renderer renderer_waits_json;
 
-#define BRIEF_UNKNOWN 40		/* edges of EDGES_UNKNOWN in a brief scan */
-
 struct waits_json {
 	struct json_writer w;
 	const struct wait_graph *g;
 	const struct wait_edges *e;
 	struct syscall_names *calls;
-	bool is_brief;
-	bool *wanted;			/* by row, if it is brief */
+	bool is_lasting;		/* waits_json_put_row() */
 };
 
 static void put_owner(struct json_writer *w, const struct rec_sample *rec)
@@ -161,6 +158,29 @@ static void put_known(struct waits_json *j, uint32_t i, const struct rec_thread 
 		json_put_bool(&j->w, "launcher", true);
 }
 
+/* Kernels tell the time when a thread last ran a little differently each time they are asked. */
+static uint64_t rounded(uint64_t ran_ns, uint64_t waited_ns)
+{
+	uint64_t step = 1;
+
+	while (step <= waited_ns / 10000)
+		step *= 10;
+	return ran_ns / step * step;
+}
+
+
+static void put_time(struct waits_json *j, const struct wait_row *row)
+{
+	uint64_t ns = wait_row_ns(row);
+
+	if (ns == UINT64_MAX)
+		return;
+	if (j->is_lasting)
+		json_put_u64(&j->w, "ran_ns", rounded(row->rec.ran_ns, ns));
+	else
+		json_put_u64(&j->w, "waited_ns", ns);
+}
+
 static void put_row(struct waits_json *j, const struct wait_row *row)
 {
 	const struct rec_sample *rec = &row->rec;
@@ -169,8 +189,7 @@ static void put_row(struct waits_json *j, const struct wait_row *row)
 	struct json_writer *w = &j->w;
 
 	json_put_text(w, "state", task_state_name(rec->state));
-	if (wait_row_ns(row) != UINT64_MAX)
-		json_put_u64(w, "waited_ns", wait_row_ns(row));
+	put_time(j, row);
 	if (rec->syscall)
 		json_put_text(w, "syscall", wait_call_name(j->calls, rec, number));
 	if (*place)
@@ -202,9 +221,20 @@ static void put_thread(struct waits_json *j, const struct wait_row *row)
 		put_known(j, (uint32_t)(row - j->g->rows), thread);
 		put_row(j, row);
 	}
-	json_put_u64(w, "waiters", row->nr_direct);
-	json_put_u64(w, "waiters_behind", row->nr_behind);
+	if (!j->is_lasting) {
+		json_put_u64(w, "waiters", row->nr_direct);
+		json_put_u64(w, "waiters_behind", row->nr_behind);
+	}
 	json_end(w, '}');
+}
+
+void waits_json_put_row(const struct wait_edges *e, struct syscall_names *calls, uint32_t row,
+			FILE *out)
+{
+	struct waits_json j = { .w = { .out = out }, .g = e->g, .e = e, .calls = calls,
+				.is_lasting = true };
+
+	put_thread(&j, &e->g->rows[row]);
 }
 
 static void put_ring(struct waits_json *j, const struct wait_ring *ring)
@@ -223,15 +253,6 @@ static void put_ring(struct waits_json *j, const struct wait_ring *ring)
 	json_end(w, '}');
 }
 
-static size_t edges_shown(const struct waits_json *j)
-{
-	size_t nr = 0, unknown = 0;
-
-	while (nr < j->e->nr && (!j->is_brief || unknown < BRIEF_UNKNOWN))
-		unknown += j->e->edges[nr++].section == EDGES_UNKNOWN;
-	return nr;
-}
-
 static void put_edges(struct waits_json *j)
 {
 	static const char *const sections[EDGE_SECTIONS] = {
@@ -242,7 +263,7 @@ static void put_edges(struct waits_json *j)
 
 	json_key(w, "edges");
 	json_begin(w, '[');
-	for (size_t i = 0; i < edges_shown(j) && !ferror(w->out); i++) {
+	for (size_t i = 0; i < j->e->nr && !ferror(w->out); i++) {
 		const struct wait_edge *edge = &j->e->edges[i];
 
 		json_begin(w, '{');
@@ -253,8 +274,6 @@ static void put_edges(struct waits_json *j)
 		json_end(w, '}');
 	}
 	json_end(w, ']');
-	if (edges_shown(j) < j->e->nr)
-		json_put_u64(w, "edges_left_out", j->e->nr - edges_shown(j));
 	json_put_u64(w, "launchers", j->e->launchers);
 }
 
@@ -274,41 +293,6 @@ static int put_heads(struct waits_json *j)
 	return err;
 }
 
-/* Which rows a brief scan has: both ends of all edges that are known, and those of the list. */
-static int find_wanted(struct waits_json *j)
-{
-	const struct wait_graph *g = j->g;
-
-	j->wanted = calloc(g->nr + 1, sizeof(*j->wanted));
-	if (!j->wanted)
-		return -ENOMEM;
-	for (size_t i = 0; i < g->nr; i++) {
-		j->wanted[i] |= g->rows[i].owner != WAIT_NONE;
-		if (g->rows[i].owner != WAIT_NONE)
-			j->wanted[g->rows[i].owner] = true;
-	}
-	for (size_t i = 0; i < edges_shown(j); i++)
-		j->wanted[j->e->edges[i].row] = true;
-	return 0;
-}
-
-static void put_threads(struct waits_json *j)
-{
-	const struct wait_graph *g = j->g;
-	uint64_t nr = 0;
-
-	json_key(&j->w, "threads");
-	json_begin(&j->w, '[');
-	for (size_t i = 0; i < g->nr && !ferror(j->w.out); i++) {
-		nr += g->rows[i].shown && !g->rows[i].absent;
-		if (g->rows[i].shown && (!j->is_brief || j->wanted[i]))
-			put_thread(j, &g->rows[i]);
-	}
-	json_end(&j->w, ']');
-	if (j->is_brief)
-		json_put_u64(&j->w, "nr", nr);
-}
-
 static int put_all(struct waits_json *j, const char *warning)
 {
 	const struct wait_graph *g = j->g;
@@ -322,7 +306,12 @@ static int put_all(struct waits_json *j, const char *warning)
 	json_put_u64(w, "walk", g->scan);
 	if (g->nr)
 		json_put_u64(w, "time_real_ns", g->rows[0].real_ns);
-	put_threads(j);
+	json_key(w, "threads");
+	json_begin(w, '[');
+	for (size_t i = 0; i < g->nr && !ferror(w->out); i++)
+		if (g->rows[i].shown)
+			put_thread(j, &g->rows[i]);
+	json_end(w, ']');
 	put_edges(j);
 	json_key(w, "rings");
 	json_begin(w, '[');
@@ -336,36 +325,26 @@ static int put_all(struct waits_json *j, const char *warning)
 	return err;
 }
 
-int waits_json_put(const struct waits_json_scan *scan, FILE *out)
-{
-	struct waits_json j = { .w = { .out = out }, .g = scan->g, .e = scan->e,
-				.calls = scan->calls, .is_brief = scan->is_brief };
-	int err = j.is_brief ? find_wanted(&j) : 0;
-
-	if (!err)
-		err = put_all(&j, scan->warning);
-	free(j.wanted);
-	return err;
-}
-
 static int waits_json_stream(struct report *rep, const struct render_opts *opts, FILE *out)
 {
 	const char *arch = report_meta(rep, "arch", NULL);
 	struct wait_graph g = { 0 };
 	struct wait_edges e = { 0 };
-	struct waits_json_scan scan = { .g = &g, .e = &e, .warning = report_warning(rep),
-					.calls = syscall_names_new(arch ? arch : "") };
-	int err = scan.calls ? wait_graph_read(rep, opts->scan, &g) : -ENOMEM;
+	struct waits_json j = { .w = { .out = out },
+				.g = &g,
+				.e = &e,
+				.calls = syscall_names_new(arch ? arch : "") };
+	int err = j.calls ? wait_graph_read(rep, opts->scan, &g) : -ENOMEM;
 
 	if (!err)
 		err = wait_graph_link(&g);
 	if (!err)
 		err = wait_edges_make(&g, opts->all_waits || opts->wait_stacks, &e);
 	if (!err)
-		err = waits_json_put(&scan, out);
+		err = put_all(&j, report_warning(rep));
 	wait_edges_release(&e);
 	wait_graph_release(&g);
-	syscall_names_free(scan.calls);
+	syscall_names_free(j.calls);
 	return err ? err : ferror(out) ? -errno : 0;
 }
 

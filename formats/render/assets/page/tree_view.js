@@ -7,23 +7,23 @@
 const GRID_ROW = 22, GRID_HEAD = 24, ROWS_OPENED = 32, SHARE_OPENED = 0.02, OPEN_KEPT = 2000, INDENT = 13, INDENTS = 30;
 const GRID_COLUMNS = ["Function", "Total", "Self", "Samples"];
 
-/* Wilson's interval for a share of independent samples, in percent: 95 of 100 such contain the true one. */
-function interval95(part, whole)
+/* Wilson's interval for a share p of n independent samples, in percent: 95 of 100 such contain the true one. */
+function interval95(p, n)
 {
-	const z = 1.96, p = part / whole, d = 1 + z * z / whole;
-	const middle = (p + z * z / (2 * whole)) / d, half = z / d * Math.sqrt(p * (1 - p) / whole + z * z / (4 * whole * whole));
+	const z = 1.96, d = 1 + z * z / n;
+	const middle = (p + z * z / (2 * n)) / d, half = z / d * Math.sqrt(p * (1 - p) / n + z * z / (4 * n * n));
 
 	return [100 * Math.max(0, middle - half), 100 * Math.min(1, middle + half)];
 }
 
-/* "31.2-33.0 %"; "": each event was counted, or the samples depend on each other as those of snapshots do. */
+/* "31.2-33.0 %"; "": samples depend on each other, as those of snapshots do, or stand for unequal numbers. */
 function intervalText(tree, i)
 {
-	const whole = tree.totalCount[0], { is_counted, is_wall } = tree.event;
+	const n = tree.totalCount[0];
 
-	if (is_counted || is_wall || !i || !whole)
+	if (!tree.event.is_cpu || !i || !tree.total[0])
 		return "";
-	const [low, high] = interval95(Math.min(tree.totalCount[i], whole), whole);
+	const [low, high] = interval95(Math.min(1, tree.total[i] / tree.total[0]), n);
 
 	return `${low.toFixed(1)}\u2013${high.toFixed(1)} %`;
 }
@@ -198,7 +198,7 @@ class TreeGrid {
 
 		row.node = i;
 		row.style.top = this.index[i] * GRID_ROW + "px";
-		name.style.paddingLeft = Math.min(t.depth[i], INDENTS) * INDENT + 4 + "px";
+		name.style.paddingLeft = Math.min(t.depth[i], INDENTS) * INDENT + 12 + "px";
 		swatch.style.background = colourAt(this.colours[i]);
 		row.classList.toggle("hit", isHit(t, i));
 		row.classList.toggle("guessed", (t.flags[i] & NODE_GUESSED) !== 0);
@@ -361,11 +361,11 @@ function makeTreePanel()
 	panel.flame = grid;
 	panel.grid = grid;
 	panel.update = () => {
-		const tree = treeNow(), { is_counted, is_wall } = shownEvent();
+		const tree = treeNow();
 
 		grid.set(tree);
-		note.textContent = [leastNote().replace("boxes", "rows"), !is_counted && !is_wall &&
-			"A range is that of the true share, with 95 % confidence"].filter(Boolean).join(" \u00b7 ");
+		note.replaceChildren(leastNote().replace("boxes", "rows") + " ", !shownEvent().is_cpu ? "" :
+			make("span", { class: "range" }, "A range is that of the true share, with 95 % confidence"));
 	};
 	return panel;
 }

@@ -5,7 +5,25 @@
  */
 const BARS_TALL = 34;
 
-const countWaiting = (k) => k.waiting ??= k.scan.threads.filter((t) => t.waits_for !== undefined).length;
+const EDGE_SECTIONS = ["ring", "lock", "other", "many", "unknown"];	/* enum edge_section */
+
+const countWaiting = (k) => k.waiting ??= k.threads.filter((i) => data.waits.threads[i].waits_for !== undefined).length;
+const countDeadlocks = (k) => k.rings.filter(([isCertain]) => isCertain).length;
+
+/* A snapshot with its threads, and how long each of them has waited. */
+function wholeScan(k)
+{
+	return {
+		threads: k.threads.map((i) => {
+			const t = data.waits.threads[i];
+
+			return t.ran_ns === undefined ? t : { ...t, waited_ns: Math.max(0, k.mono_ns - t.ran_ns) };
+		}),
+		edges: k.edges.map(([section, threads, tid]) => ({ section: EDGE_SECTIONS[section], threads, tid })),
+		rings: k.rings.map(([certain, stood, ...tids]) => ({ certain: certain === 1, stood_still: stood === 1, tids })),
+		heads: k.heads, edges_left_out: k.more,
+	};
+}
 
 /* The index of the last snapshot for which is(snapshot) holds; -1: there is none. */
 const lastScan = (is) => data.waits.scans.findLastIndex(is);
@@ -19,10 +37,10 @@ function scanIndexNow()
 
 function scanText(k)
 {
-	const { scan } = k, rings = scan.rings.length;
+	const rings = k.rings.length;
 
-	return [`Snapshot ${scan.walk} at ${clockText(k.at_ns, spanNow())}`, plural(scan.nr, "thread"),
-		`${grouped(countWaiting(k))} waiting for another one`, rings && plural(rings, scan.rings.some((r) => r.certain) ? "deadlock" : "possible deadlock")]
+	return [`Snapshot ${k.walk} at ${clockText(k.at_ns, spanNow())}`, plural(k.all, "thread"),
+		`${grouped(countWaiting(k))} waiting for another one`, rings && plural(rings, countDeadlocks(k) ? "deadlock" : "possible deadlock")]
 		.filter(Boolean).join(" \u00b7 ");
 }
 
@@ -57,7 +75,7 @@ class ScanChoice {
 
 	worstIndex()
 	{
-		const { scans } = data.waits, rank = (k) => k.scan.rings.filter((r) => r.certain).length * 1e9 + countWaiting(k);
+		const { scans } = data.waits, rank = (k) => countDeadlocks(k) * 1e9 + countWaiting(k);
 
 		return scans.reduce((best, k, i) => rank(k) > rank(scans[best]) ? i : best, 0);
 	}
@@ -85,7 +103,7 @@ class ScanChoice {
 		scans.forEach((k, i) => {
 			const h = countWaiting(k) && Math.max(3, countWaiting(k) / most * (BARS_TALL - 3));
 
-			c.fillStyle = k.scan.rings.some((r) => r.certain) ? look().warn : look().bar;
+			c.fillStyle = countDeadlocks(k) ? look().warn : look().bar;
 			c.fillRect(i * w, BARS_TALL - 1 - h, Math.max(1, w - (w > 3 ? 1 : 0)), h);
 		});
 		c.fillStyle = look().line;

@@ -106,7 +106,7 @@ function makeWaitsPanel()
 			return;
 		shown = i;
 		text.textContent = i < 0 ? "There is no snapshot before the end of the window of time." : scanText(data.waits.scans[i]);
-		content.replaceChildren(...(i < 0 ? [] : waitsContent(data.waits.scans[i].scan)));
+		content.replaceChildren(...(i < 0 ? [] : waitsContent(wholeScan(data.waits.scans[i]))));
 	};
 	return panel;
 }
