@@ -6,9 +6,14 @@
  *	typical	10 s, 99 Hz: process "shop" (100) with threads "shop" and "till" runs shop_main;parse until
  *		5 s and shop_main;draw afterwards, in turns on CPU 0 and 1, "cron" (200) a little, in a cron_main that calls
  *		itself; 10 snapshots in which "lock" (102) sleeps in a futex that till (101) holds
+ *	named	two processes "main" (300, 301), the first of which has a thread 302 that is "early" in three snapshots and
+ *		"late" in three more; a deadlock of 300 and 302 in the third one alone; recursion f;f;g;f;g
+ *	many	300 snapshots in which 80 threads wait for new things each time, more than a page has room for; a deadlock in
+ *		the third
  *	one	a single sample
  *	hostile	names that try to leave their place
  *	wishes	typical, with --by user,state --inverted --callers draw
+ *	few	typical, with --top 2 --min-percent 10 --collapse-recursion
  *	empty	no sample at all
  */
 #include <stdio.h>
@@ -151,11 +156,71 @@ static void put_typical(struct maker *m)
 	}
 }
 
+static void put_waiting(struct maker *m, uint64_t at, uint32_t scan, uint32_t thread, uint64_t wait, uint32_t owner)
+{
+	m->samples++;
+	PUT(SAMPLE, sample, { .time_ns = S + at, .event = SNAPSHOT, .thread = thread, .cpu = UINT32_MAX, .scan = scan, .weight = S,
+			      .state = TASK_SLEEPING, .ustack = 1, .kstack = 6, .end = END_ROOT, .ran_ns = S + at - S / 4,
+			      .syscall = 202, .wait = wait, .owner = owner });
+}
+
+static void put_scan(struct maker *m, uint64_t at, uint32_t scan, uint32_t rows)
+{
+	PUT(SCAN, scan, { .scan = scan, .time_ns = S + at, .duration_ns = 3000, .interval_ns = S, .tasks_seen = rows, .rows = rows });
+}
+
+static void put_named(struct maker *m)
+{
+	uint32_t main = put_string(m, "main"), early = put_string(m, "early"), late = put_string(m, "late");
+
+	PUT(PROCESS, process, { .id = 3, .tgid = 300, .comm = main, .exe = 1, .start_boottime_ns = 5 });
+	PUT(PROCESS, process, { .id = 4, .tgid = 301, .comm = main, .exe = 1, .start_boottime_ns = 6 });
+	PUT(THREAD, thread, { .id = 5, .process = 3, .tid = 300, .comm = main, .start_boottime_ns = 5 });
+	PUT(THREAD, thread, { .id = 6, .process = 4, .tid = 301, .comm = main, .start_boottime_ns = 6 });
+	PUT(THREAD, thread, { .id = 7, .process = 3, .tid = 302, .comm = early, .start_boottime_ns = 7 });
+	PUT(THREAD, thread, { .id = 8, .process = 3, .tid = 302, .comm = late, .start_boottime_ns = 7 });
+	put_node(m, 8, 0, PARSE);
+	put_node(m, 9, 8, PARSE);
+	put_node(m, 10, 9, DRAW);
+	put_node(m, 11, 10, PARSE);
+	put_node(m, 12, 11, DRAW);
+	for (uint64_t i = 0; i < 594; i++)
+		put_sample(m, i * PERIOD, 5 + (i & 1), 0, i % 6 ? 12 : 8);
+	for (uint32_t scan = 1; scan <= 6; scan++) {
+		uint64_t at = (scan - 1) * S + S / 3;
+
+		put_waiting(m, at, scan, 5, 0x7f00, scan == 3 ? 302 : 0);
+		put_waiting(m, at, scan, 6, 0x7f40, 0);
+		put_waiting(m, at, scan, scan <= 3 ? 7 : 8, 0x7f80, 300);
+		put_scan(m, at, scan, 3);
+	}
+}
+
+static void put_many(struct maker *m)
+{
+	enum { THREADS = 80, SCANS = 300 };
+
+	for (uint32_t i = 0; i < THREADS; i++)
+		PUT(THREAD, thread, { .id = 10 + i, .process = 1, .tid = 1000 + i, .comm = put_string(m, "waiter") });
+	for (uint32_t scan = 1; scan <= SCANS; scan++) {
+		uint64_t at = (scan - 1) * S / 10;
+
+		for (uint32_t i = 0; i < THREADS; i++)
+			put_waiting(m, at + i * 100, scan, 10 + i, 0x10000 * scan + i,
+				    scan == 3 && i < 2 ? 1001 - i : i ? 1000 + i / 2 : 0);
+		put_scan(m, at, scan, THREADS);
+	}
+}
+
 static void make_trace(struct maker *m, const char *name)
 {
 	put_definitions(m);
 	if (!strcmp(name, "one"))
 		put_sample(m, 5000, 1, 0, ST_PARSE);
+	else if (!strcmp(name, "named"))
+		put_named(m);
+	else if (!strcmp(name, "many"))
+		put_many(m);
 	else if (strcmp(name, "empty"))
 		put_typical(m);
 	PUT(END, end, { .time_ns = 11 * S, .reason = ENDED_DURATION, .samples = m->samples, .target_status = -1 });
@@ -175,6 +240,11 @@ static void render(const char *trace, const char *renderer, const struct query *
 	if (!strcmp(name, "wishes"))
 		opts.view = (struct tree_view){ .by = { { FOLD_BY_USER, FOLD_BY_STATE }, 2 },
 						.turn = { .inverted = true, .callers = "::draw" } };
+	if (!strcmp(name, "few")) {
+		opts.top = 2;
+		opts.min_percent = 10;
+		opts.style.fold_recursion = true;
+	}
 	snprintf(path, sizeof(path), "%s/%s.%s", dir, name, suffix);
 	if (report_open(trace, q, &rep) || (r->render && fold_report(rep, &fold, &p)))
 		exit(1);

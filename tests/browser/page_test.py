@@ -278,6 +278,11 @@ class Tests:
         self.equal("snapshots have sums of their own", page.js("rows().find(r => r[0] === 'parse')[1]"), "20.0 s")
         self.choose("activity", "waiting for a lock")
         self.equal("one state", page.js("rows()[0]"), ["futex_wait", "10.0 s", "10.0 s"])
+        self.open("named", "#event=0")
+        self.equal("a thread that was renamed is one choice", page.js(
+            "(id('choose-event').selectedIndex = 1, id('choose-event').dispatchEvent(new Event('change')), "
+            "[...id('choose-thread').options].map(o => o.textContent.split('  ')[0]).sort().join())"),
+            "all threads,late (302),main (300),main (301)")
 
     def test_wishes(self):
         self.open("wishes")
@@ -315,9 +320,159 @@ class Tests:
         self.check("for what", "futex 0x7f00" in self.text("panel-waits"), self.text("panel-waits"))
         self.shot("waits")
 
+    def test_waits_of_any_snapshot(self):
+        page = self.page
+        self.open("named", "#view=waits")
+        self.check("the last snapshot is there at first", self.text("scan-text").startswith("Snapshot 6 at 5."), self.text("scan-text"))
+        self.equal("in which one waits", page.js("document.querySelectorAll('.waits-graph .box').length"), 2)
+        page.click(*page.js("middle(id('worst-scan'))"))
+        page.settle()
+        self.check("the worst one is a click away", "Snapshot 3" in self.text("scan-text") and "1 deadlock" in self.text("scan-text"),
+                   self.text("scan-text"))
+        self.equal("and in the URL", self.fragment(), "#view=waits&scan=3")
+        self.check("with its ring", "Deadlock of 2 threads" in self.text("panel-waits"), self.text("panel-waits"))
+        self.shot("waits_deadlock")
+        page.js("id('choose-scan').focus()")
+        self.key("ArrowLeft")
+        self.check("an arrow goes to the one before", self.text("scan-text").startswith("Snapshot 2 "), self.text("scan-text"))
+        self.check("the list is that of it", "Deadlock of" not in self.text("panel-waits"), self.text("panel-waits"))
+        self.press("Follow the time")
+        page.js("location.hash = '#view=waits&from=0&to=3500000000'")
+        page.settle()
+        self.check("it follows the end of the window", self.text("scan-text").startswith("Snapshot 4 "), self.text("scan-text"))
+        self.equal("nothing is left out", page.js("document.querySelector('.left-out').textContent"), "")
+        page.js("location.hash = '#view=waits&from=0&to=1000'")
+        page.settle()
+        self.check("nor is one made up", "no snapshot before" in self.text("scan-text"), self.text("scan-text"))
+
+    def test_waits_of_many_snapshots(self):
+        page = self.page
+        self.open("many", "#view=waits")
+        self.check("what is left out is said", re.match(r"\d+ snapshots of 300 are not", page.js(
+            "document.querySelector('.left-out').textContent")), page.js("document.querySelector('.left-out').textContent"))
+        self.check("the last is there", self.text("scan-text").startswith("Snapshot 300 "), self.text("scan-text"))
+        self.press("Most waiting")
+        self.check("and the deadlock", self.text("scan-text").startswith("Snapshot 3 "), self.text("scan-text"))
+        self.check("the page stays small", os.path.getsize(f"{self.pages}/many.html") < 1.5e6,
+                   os.path.getsize(f"{self.pages}/many.html"))
+
+    def grid(self):
+        return self.page.js("""[...document.querySelectorAll('.grid-row')].sort((a, b) => a.ariaRowIndex - b.ariaRowIndex).map(
+            r => [r.querySelector('.label').textContent, r.getAttribute('aria-level'), r.getAttribute('aria-posinset') + '/' +
+            r.getAttribute('aria-setsize'), r.getAttribute('aria-expanded')])""")
+
+    def active(self):
+        return self.page.js("document.getElementById(id('call-tree').getAttribute('aria-activedescendant'))?.querySelector('.label').textContent")
+
+    def test_call_tree(self):
+        page = self.page
+        self.open("typical", "#view=tree&group=none")
+        rows = self.grid()
+        self.equal("rows have levels, places and are open or not", [rows[0], rows[1], rows[2]],
+                   [["all", "1", "1/1", "true"], ["shop_main", "2", "1/2", "true"], ["parse", "3", "1/2", None]])
+        self.equal("the number of rows is told", page.js("id('call-tree').ariaRowCount"), str(len(rows) + 1))
+        row = page.js("[...document.querySelectorAll('.grid-row')].find(r => r.textContent.includes('parse')).textContent")
+        self.equal("with total, share, interval, self and samples", row, "parse5.00 s49.5 %46.4\u201352.6 %5.00 s49.5 %495")
+        page.js("id('call-tree').focus()")
+        self.key("ArrowDown")
+        self.equal("down goes to the next row", self.active(), "shop_main")
+        self.check("which is described", self.foot().startswith("shop_main10.0 s"), self.foot())
+        self.key("ArrowLeft")
+        self.equal("left closes it", [r[0] for r in self.grid()][1:], ["shop_main", "cron_main"])
+        self.key("ArrowRight")
+        self.key("ArrowRight")
+        self.equal("right opens it and goes in", self.active(), "parse")
+        self.key("ArrowLeft")
+        self.key("End")
+        self.equal("the end is the last row", self.active(), "cron_main")
+        self.key("*", "Digit8", SHIFT)
+        self.equal("* opens all below", [r[0] for r in self.grid()][-2:], ["cron_main", "cron_main"])
+        self.shot("tree")
+        page.click(*page.js("middle([...document.querySelectorAll('.twisty')][1])"))
+        page.settle()
+        self.equal("so does a click", [r[0] for r in self.grid()][:3], ["all", "shop_main", "cron_main"])
+        page.js("id('search').value = 'draw'; id('search').dispatchEvent(new Event('input'))")
+        page.settle()
+        page.js("id('call-tree').focus()")
+        self.key("n")
+        self.check("n opens the way to a match", (self.active() or "").endswith("::draw(int)"), self.active())
+        self.equal("which is marked", page.js("document.querySelectorAll('.grid-row.hit').length"), 1)
+        self.key("Enter")
+        self.check("enter shows it in the flame graph", re.search(r"zoom=\d+\.\d+$", self.fragment()), self.fragment())
+        self.open("typical", "#view=tree&group=none&from=6000000000&to=9000000000")
+        self.check("the window holds here, too", not any(r[0] == "parse" for r in self.grid()), self.grid())
+
+    def test_recursion(self):
+        self.open("named", "#view=tree&group=none")
+        self.page.js("id('call-tree').focus()")
+        self.key("*", "Digit8", SHIFT)
+        draw = "std::vector<int, std::allocator<int> >::draw(int)"
+        self.equal("recursion is there at first", [r[0] for r in self.grid()], ["all", "parse", "parse", draw, "parse", draw])
+        self.press("No recursion")
+        self.equal("and gone on demand", [r[0] for r in self.grid()], ["all", "parse", draw])
+        self.equal("sums stay", self.page.js("[...document.querySelectorAll('.grid-row')].map(r => r.children[1].children[1].textContent).join()"),
+                   "6.00 s,6.00 s,5.00 s")
+        self.open("few", "#view=tree&group=none")
+        self.equal("--collapse-recursion asks for it", self.page.js("labelled('No recursion').ariaPressed"), "true")
+
+    def test_few(self):
+        self.open("few", "#view=functions")
+        self.equal("--top has so many rows at first", len(self.page.js("rows()")), 2)
+        self.open("few", "#view=tree&group=none")
+        self.check("--min-percent hides what is narrower", not any(r[0] == "cron_main" for r in self.grid()), self.grid())
+        self.equal("and is a choice", self.page.js("id('choose-least').selectedOptions[0].textContent"), "10 %")
+        self.choose("least", "any")
+        self.check("that can be undone", any(r[0] == "cron_main" for r in self.grid()), self.grid())
+        self.page.scripts(False)
+        self.open("few")
+        self.equal("the table without scripts has two, too", self.page.count("#static tbody tr"), 2)
+        self.page.scripts(True)
+
+    def tracks(self):
+        """The names of the rows, by walking them."""
+        self.page.js("document.querySelector('.tracks').focus()")
+        names = []
+        for key in ["Enter"] + ["ArrowDown"] * 12:
+            self.key(key)
+            names.append(self.page.js("id('stacks').querySelector('h2')?.textContent"))
+        return names
+
+    def test_renamed_threads(self):
+        self.open("named", "#event=1&view=threads")
+        self.equal("a row for each thread, by its last name", sorted(set(self.tracks())),
+                   ["late (302), main", "main (300)", "main (301)"])
+        self.page.js("document.querySelector('.tracks').focus()")
+        said = []
+        for key in ["ArrowUp"] * 3 + ["ArrowDown"] * 3:
+            self.key(key)
+            said.append(self.text("said"))
+        self.check("the earlier name is told", any("late (302)" in s and "earlier early" in s for s in said), said)
+
+    def test_two_events(self):
+        page = self.page
+        self.open("typical", "#view=threads")
+        before = page.js("id('timeline').clientHeight")
+        self.choose("also", "snapshots")
+        self.check("a second strip is there", page.js("id('timeline').clientHeight") > before, before)
+        self.equal("it is in the URL", self.fragment(), "#view=threads&also=1")
+        names = self.tracks()
+        self.equal("lanes of one thread stand together", [names[0] == names[1], names[1] == names[2], names[2] == names[3]], [True, False, True])
+        self.check("threads of the second event alone, too", "lock (102), shop" in names, names)
+        self.key("ArrowUp")
+        page.js("document.querySelector('.tracks').scrollTop = 0")
+        box = page.js("(r => [r.x, r.y, r.width])(document.querySelector('.tracks').getBoundingClientRect())")
+        width = page.js("document.querySelector('.tracks').clientWidth") - 226
+        page.click(box[0] + 220 + width * 0.75, box[1] + 27)
+        page.settle()
+        self.check("both lanes have one axis", re.search(r"([67])\.\d+ s: ", self.text("stacks")), self.text("stacks"))
+        page.click(box[0] + 220 + width * 0.75, box[1] + 9)
+        page.settle()
+        self.check("of time", re.search(r"7\.\d+ s: ", self.text("stacks")), self.text("stacks"))
+        self.shot("two_events")
+
     def test_views_by_key(self):
         self.open("typical")
-        for key, view in zip("12345", ("flame", "functions", "sandwich", "threads", "waits")):
+        for key, view in zip("123456", ("flame", "functions", "sandwich", "threads", "waits", "tree")):
             self.key(key)
             self.equal(f"{key} shows {view}", self.page.js("id('view').firstElementChild.id"), "panel-" + view)
         self.key("?")
@@ -328,7 +483,8 @@ class Tests:
 
     def test_strange_links(self):
         for fragment in (
-                "#event=99&view=x&group=y&zoom=g9.9&fn=-4&cpu=abc", "#from=5&to=1", "#fn=1e9&view=sandwich", "#group=constructor&fn=0.5&thread=-1"):
+                "#event=99&view=x&group=y&zoom=g9.9&fn=-4&cpu=abc", "#also=99&scan=-5&view=waits", "#also=x&least=1e9&view=tree&zoom=1.2",
+                "#event=1&also=0&view=threads&from=1&to=2", "#from=5&to=1", "#fn=1e9&view=sandwich", "#group=constructor&fn=0.5&thread=-1"):
             self.open("typical", fragment)
             self.equal(f"{fragment} is survived", self.page.js("id('view').children.length"), 1)
 
@@ -364,7 +520,7 @@ class Tests:
 
     def test_hostile(self):
         page = self.page
-        for view in ("flame", "functions", "sandwich", "threads", "waits"):
+        for view in ("flame", "functions", "sandwich", "threads", "waits", "tree"):
             self.open("hostile", f"#event=1&view={view}")
             self.equal(f"nothing foreign was run in {view}", page.js("'owned' in window || document.images.length"), 0)
             self.shot("hostile_" + view)
@@ -385,7 +541,8 @@ class Tests:
         axe = find_axe()
         if not axe:
             return
-        for fragment in ("", "#view=functions&theme=dark", "#view=sandwich", "#event=1&view=threads", "#view=waits&theme=dark"):
+        for fragment in ("", "#view=functions&theme=dark", "#view=sandwich", "#event=1&view=threads", "#view=waits&theme=dark",
+                         "#view=tree", "#view=tree&theme=dark&q=parse", "#also=1&view=threads"):
             self.open("typical", fragment)
             self.equal(f"axe finds nothing in {fragment or 'the flame graph'}", self.page.axe(axe), [])
 

@@ -117,11 +117,12 @@ class TreeGrid {
 			const at = ready.reduce((a, b) => t.total[b] > t.total[a] ? b : a), kids = this.children(at);
 
 			this.open.add(at);
-			shown += kids.length;
 			ready = ready.filter((i) => i !== at);
-			for (const c of kids.slice(0, ROWS_OPENED))
-				if (t.total[c] >= t.total[0] * SHARE_OPENED && t.last[c] > c)
+			for (const c of kids.filter((i) => t.total[i] >= t.total[0] * SHARE_OPENED)) {
+				shown++;
+				if (t.last[c] > c)
 					ready.push(c);
+			}
 		}
 	}
 

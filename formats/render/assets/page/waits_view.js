@@ -66,7 +66,7 @@ function waitsContent(waits)
 	const threads = new Map(waits.threads.map((t) => [t.tid, t])), by = waitersByTarget(waits);
 	const rings = waits.rings.map((r) => ringItem(r, threads)), seen = new Set();
 	const heads = waits.heads.filter((tid) => threads.has(tid)).map((tid) => waitTree(threads.get(tid), by, 0, seen));
-	const out = drawWaits(waits);
+	const out = [...drawWaits(waits), ...edgesTable(waits, threads)];
 
 	if (rings.length)
 		out.push(make("h2", {}, "Rings"), make("ul", { class: "waits" }, ...rings));
@@ -74,7 +74,7 @@ function waitsContent(waits)
 		out.push(make("h2", {}, "Threads that others wait for"), make("ul", { class: "waits" }, ...heads));
 	if (!rings.length && !heads.length)
 		out.push(make("p", {}, "No thread is known to wait for another one."));
-	return [...out, ...edgesTable(waits, threads)];
+	return out;
 }
 
 function leftOutText()
