@@ -57,7 +57,7 @@
 #define PAGE_MAX_EVENTS 8
 #define PAGE_STRIP 800u
 #define PAGE_WAITS_BYTES (4u << 20)	/* of JSON: about a sixth of that in the page */
-#define PAGE_WAITS_ROWS 300000u
+#define PAGE_WAITS_ROWS 150000u
 
 struct byte_buf;
 struct intern;
