@@ -61,13 +61,14 @@ static void put_title(struct json_writer *w, const struct page_data *d, const st
 {
 	char subject[128], text[768];
 
+	json_key(w, "title");
 	if (d->opts->title && *d->opts->title) {
-		json_put_text(w, "title", d->opts->title);
+		json_visible(w, d->opts->title, strlen(d->opts->title));
 		return;
 	}
 	report_subject_text(&e->subject, d->rep, subject, sizeof(subject));
 	report_title_text(subject, amount, text, sizeof(text));
-	json_put_text(w, "title", text);
+	json_visible(w, text, strlen(text));
 }
 
 static void put_event(struct json_writer *w, const struct page_data *d,

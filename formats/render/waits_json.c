@@ -87,6 +87,15 @@ static void put_owner(struct json_writer *w, const struct rec_sample *rec)
 			     rec->owner);
 }
 
+/* People read what is for a page; scripts want names as they are. */
+static void put_foreign(struct waits_json *j, const char *s, size_t len)
+{
+	if (j->is_lasting)
+		json_visible(&j->w, s, len);
+	else
+		json_string(&j->w, s, len);
+}
+
 static void put_variable(struct waits_json *j, const struct rec_sample *rec)
 {
 	char buf[FRAME_TEXT_MAX];
@@ -95,7 +104,7 @@ static void put_variable(struct waits_json *j, const struct rec_sample *rec)
 	if (!wait_variable(j->g->tables, rec, buf, &v))
 		return;
 	json_key(&j->w, "variable");
-	json_string(&j->w, v.name, v.len);
+	put_foreign(j, v.name, v.len);
 	if (v.has_offset)
 		json_put_u64(&j->w, "variable_offset", v.offset);
 }
@@ -122,12 +131,12 @@ static void put_object(struct json_writer *w, const struct syscall_names *calls,
 	put_owner(w, rec);
 }
 
-static void put_name(struct json_writer *w, const char *key, const char *s, size_t len)
+static void put_name(struct waits_json *j, const char *key, const char *s, size_t len)
 {
 	if (!len)
 		return;
-	json_key(w, key);
-	json_string(w, s, len);
+	json_key(&j->w, key);
+	put_foreign(j, s, len);
 }
 
 /* What wait_edges.h knows of a row. */
@@ -144,9 +153,9 @@ static void put_known(struct waits_json *j, uint32_t i, const struct rec_thread 
 	size_t len;
 
 	name = definition_store_string(j->g->tables, p ? p->comm : 0, &len);
-	put_name(&j->w, "process", name, len);
+	put_name(j, "process", name, len);
 	name = wait_edges_function(j->e, i, &len);
-	put_name(&j->w, "function", name, len);
+	put_name(j, "function", name, len);
 	if (known->lock && wait_is_off_cpu(&j->g->rows[i].rec)) {
 		json_put_text(&j->w, "lock", known->lock->what);
 		json_put_text(&j->w, "lock_class", classes[known->lock->class]);
@@ -192,8 +201,7 @@ static void put_row(struct waits_json *j, const struct wait_row *row)
 	put_time(j, row);
 	if (rec->syscall)
 		json_put_text(w, "syscall", wait_call_name(j->calls, rec, number));
-	if (*place)
-		json_put_text(w, "kernel_function", place);
+	put_name(j, "kernel_function", place, strlen(place));
 	put_object(w, j->calls, rec);
 	put_variable(j, rec);
 	if (row->owner != WAIT_NONE)
@@ -217,7 +225,7 @@ static void put_thread(struct waits_json *j, const struct wait_row *row)
 		comm = definition_store_string(j->g->tables, thread ? thread->comm : UINT32_MAX,
 					       &len);
 		json_key(w, "comm");
-		json_string(w, comm, len);
+		put_foreign(j, comm, len);
 		put_known(j, (uint32_t)(row - j->g->rows), thread);
 		put_row(j, row);
 	}

@@ -523,6 +523,7 @@ class Tests:
         for view in ("flame", "functions", "sandwich", "threads", "waits", "tree"):
             self.open("hostile", f"#event=1&view={view}")
             self.equal(f"nothing foreign was run in {view}", page.js("'owned' in window || document.images.length"), 0)
+            self.equal(f"nor turns text around in {view}", page.js(r"/[\u202a-\u202e\x1b]/.test(document.body.innerText)"), False)
             self.shot("hostile_" + view)
         self.open("hostile", "#view=functions")
         self.check("names are there, and visible", "</script><img src=x onerror=owned=1>\\x1b[31m" in page.js("rows()[0][0]"),

@@ -3,7 +3,7 @@
  * Which snapshot the view of waits shows: the one that was chosen, or else the last one before the
  * end of the window of time. A bar for each snapshot says how many threads waited in it.
  */
-const BARS_TALL = 34;
+const BARS_TALL = 34, KNOB = 8;
 
 const EDGE_SECTIONS = ["ring", "lock", "other", "many", "unknown"];	/* enum edge_section */
 
@@ -100,6 +100,9 @@ class ScanChoice {
 		const { scans } = data.waits, wide = this.wide = Math.max(1, this.bars.clientWidth), c = prepare(this.canvas, wide, BARS_TALL);
 		const most = Math.max(1, ...scans.map(countWaiting)), w = wide / scans.length;
 
+		/* The knob stands below the middle of a bar. */
+		this.slider.style.marginLeft = w / 2 - KNOB + "px";
+		this.slider.style.width = wide - w + 2 * KNOB + "px";
 		scans.forEach((k, i) => {
 			const h = countWaiting(k) && Math.max(3, countWaiting(k) / most * (BARS_TALL - 3));
 
