@@ -184,6 +184,9 @@ static void put_head(struct json_writer *w, const struct diff_page *page)
 	json_end(w, ']');
 	json_put_bool(w, "inverted", false);
 	json_put_text(w, "part", "");
+	json_put_bool(w, "folded", false);
+	json_put_u64(w, "top", page->opts->top);
+	json_put_number(w, "min_percent", page->opts->min_percent);
 	json_end(w, '}');
 	json_put_bool(w, "all_threads", true);
 	json_put_u64(w, "begin_ns", 0);

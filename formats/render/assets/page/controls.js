@@ -267,7 +267,7 @@ function makeTreeBar()
 	const inverted = toggle("Inverted", "inverted", "Functions first, callers behind them (v)", { zoom: "all" });
 	const recursion = toggle("No recursion", "folded", "Functions that call each other in turn once, however often they do (r)", { zoom: "all" });
 	const side = chooser("Width", "side", sideOptions), kinds = makeKindLegend();
-	const places = data.delta ? [[side, "flame sandwich"], [icicle, "flame"], [inverted, "flame"], [reset, "flame"]] :
+	const places = data.delta ? [[side, "flame sandwich"], [icicle, "flame"], [inverted, "flame"], [least, "flame sandwich"], [reset, "flame"]] :
 		[[group, "flame tree"], [rows, "threads"], [icicle, "flame"], [inverted, "flame tree"], [recursion, "flame tree sandwich"],
 			[least, "flame tree sandwich"], [reset, "flame"]];
 	const bar = make("div", { id: "tree-bar", role: "toolbar", "aria-label": "Looks" }, ...places.map(([c]) => c), kinds);

@@ -69,7 +69,7 @@ const KEY_ACTIONS = {
 	i: () => change({ icicle: !state.icicle }),
 	v: () => change({ inverted: !state.inverted, zoom: "all" }),
 	g: nextGroup,
-	r: () => change({ folded: !state.folded, zoom: "all" }),
+	r: () => data.delta || change({ folded: !state.folded, zoom: "all" }),
 	h: () => change({ heat: !state.heat }),
 	c: copyName,
 	d: () => change({ theme: isDark() ? "light" : "dark" }, false),

@@ -119,7 +119,7 @@ function eventAt(i)
 {
 	const event = data.events[i];
 
-	if (!state.folded || !event)
+	if (!state.folded || !event || event.delta)
 		return event;
 	if (!folded.has(i))
 		folded.set(i, withoutRecursion(event));
