@@ -9,7 +9,7 @@
 #define BUFFER_BYTES (64 << 10)
 #define HEADER_BYTES 10			/* before the comment, as there is no name */
 #define GZIP_WINDOW (15 + 16)		/* 32 KiB, and a header of gzip */
-#define LEVEL 4				/* a third of the time of level 6, 5 % larger */
+#define LEVEL 2				/* under half the time of level 6, 12 % larger */
 #define MEMORY 8
 
 static const char comment[] = "probee";

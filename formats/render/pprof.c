@@ -263,6 +263,7 @@ static void put_row(struct pprof *p, const struct sample_count *row)
 
 static void put_rows(struct pprof *p)
 {
+	p->failed |= sample_counts_settle(&p->rows) != 0;
 	for (size_t i = 0; i < p->rows.nr && !p->failed; i++)
 		put_row(p, &p->rows.v[i]);
 	sample_counts_release(&p->rows);
@@ -473,13 +474,15 @@ static int count(void *ctx, const struct report_sample *s, uint64_t nr)
 				    .ustack = s->rec->ustack, .segment = (uint16_t)s->segment,
 				    .end = (uint16_t)(s->rec->end | state << STATE_SHIFT),
 				    .count = nr, .weight = s->weight };
+	int is_full;
 
 	if (p->tables != s->tables)
 		end_segment(p, c->style);
 	p->tables = s->tables;
-	if (p->rows.nr >= MAX_ROWS)
+	is_full = sample_counts_reaches(&p->rows, MAX_ROWS);
+	if (is_full > 0)
 		put_rows(p);
-	if (p->failed || sample_counts_add(&p->rows, &row, NULL))
+	if (p->failed || is_full < 0 || sample_counts_put(&p->rows, &row))
 		return -ENOMEM;
 	return ferror_unlocked(p->out) ? -EIO : 0;
 }

@@ -59,6 +59,19 @@ uint32_t ix_find(const struct hash_index *ix, uint64_t hash, ix_same_fn same, co
 	}
 }
 
+void ix_prefetch(const struct hash_index *ix, uint64_t hash)
+{
+	if (ix->slots)
+		__builtin_prefetch(&ix->slots[fold(hash) & ix->mask]);
+}
+
+uint32_t ix_peek(const struct hash_index *ix, uint64_t hash)
+{
+	uint32_t id = ix->slots ? ix->slots[fold(hash) & ix->mask].id : IX_NONE;
+
+	return id < IX_REMOVED ? id : IX_NONE;
+}
+
 static void place(struct ix_slot *slots, uint32_t mask, uint32_t h, uint32_t id)
 {
 	uint32_t i = h & mask;

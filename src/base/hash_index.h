@@ -6,6 +6,8 @@
  *	ix_find(&ix, hash, same, ctx)	id of the entry for which same(ctx, id) is true, or IX_NONE
  *	ix_add(&ix, hash, id)		after a failed find; 0 or -ENOMEM
  *	ix_remove(&ix, hash, id)	removes the entry if it is there
+ *	ix_prefetch(&ix, hash)		brings the slot of a later find into the cache
+ *	ix_peek(&ix, hash)		the id that a find will probably look at, or IX_NONE
  *
  * Embedded: ix_init() (or all zero) .. ix_release(). Not thread-safe.
  */
@@ -35,6 +37,8 @@ void ix_release(struct hash_index *ix);
 uint32_t ix_find(const struct hash_index *ix, uint64_t hash, ix_same_fn same, const void *ctx);
 int ix_add(struct hash_index *ix, uint64_t hash, uint32_t id);
 void ix_remove(struct hash_index *ix, uint64_t hash, uint32_t id);
+void ix_prefetch(const struct hash_index *ix, uint64_t hash);
+uint32_t ix_peek(const struct hash_index *ix, uint64_t hash);
 
 /* Mixes one word into a hash; good enough to feed any bits. */
 static inline uint64_t hash_u64(uint64_t h, uint64_t v)

@@ -161,6 +161,7 @@ static int count_sample(struct fold *f, const struct report_sample *s, uint64_t 
 int fold_counted(struct fold *f, const struct report_sample *s, uint64_t nr)
 {
 	struct sample_count key;
+	int is_full;
 
 	if (count_sample(f, s, nr, &key))
 		return -ENOMEM;
@@ -168,11 +169,12 @@ int fold_counted(struct fold *f, const struct report_sample *s, uint64_t nr)
 		add_row(f, &key);	/* which looks at no frame */
 		return f->tree.failed ? -ENOMEM : 0;
 	}
-	if (sample_counts_add(&f->counts, &key, NULL))
+	if (sample_counts_put(&f->counts, &key))
 		return -ENOMEM;
-	if (f->counts.nr >= MAX_ROWS)
+	is_full = sample_counts_reaches(&f->counts, MAX_ROWS);
+	if (is_full > 0)
 		add_rows(f);
-	return 0;
+	return is_full < 0 ? is_full : 0;
 }
 
 static int count_samples(void *fold, const struct report_sample *s, uint64_t nr)
@@ -204,6 +206,7 @@ static void add_row(struct fold *f, const struct sample_count *row)
 /* Puts the rows that were counted so far into the tree. */
 static void add_rows(struct fold *f)
 {
+	f->tree.failed |= sample_counts_settle(&f->counts) != 0;
 	for (size_t i = 0; i < f->counts.nr && !f->tree.failed; i++)
 		if (f->counts.v[i].count)
 			add_row(f, &f->counts.v[i]);

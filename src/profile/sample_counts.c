@@ -30,11 +30,15 @@ void sample_counts_release(struct sample_counts *c)
 	memset(c, 0, sizeof(*c));
 }
 
-int sample_counts_add(struct sample_counts *c, const struct sample_count *key, size_t *at)
+static uint64_t hash_of(const struct sample_count *key)
+{
+	return hash_u64(hash_u64((uint64_t)key->segment << 32 | key->root, key->end),
+			(uint64_t)key->kstack << 32 | key->ustack);
+}
+
+static int add(struct sample_counts *c, const struct sample_count *key, uint64_t hash, size_t *at)
 {
 	struct count_key k = { c->v, key };
-	uint64_t hash = hash_u64(hash_u64((uint64_t)key->segment << 32 | key->root, key->end),
-				 (uint64_t)key->kstack << 32 | key->ustack);
 	uint32_t id = ix_find(&c->index, hash, same_stack, &k);
 	struct sample_count *row;
 
@@ -50,4 +54,45 @@ int sample_counts_add(struct sample_counts *c, const struct sample_count *key, s
 		return -ENOMEM;
 	*row = *key;
 	return 0;
+}
+
+int sample_counts_settle(struct sample_counts *c)
+{
+	size_t nr = c->nr_waiting;
+	int err = 0;
+
+	c->nr_waiting = 0;
+	for (size_t i = 0; i < nr; i++) {
+		uint32_t id = ix_peek(&c->index, c->hashes[i]);
+
+		if (id != IX_NONE)
+			__builtin_prefetch(&c->v[id]);
+	}
+	for (size_t i = 0; i < nr && !err; i++)
+		err = add(c, &c->waiting[i], c->hashes[i], NULL);
+	return err;
+}
+
+int sample_counts_put(struct sample_counts *c, const struct sample_count *key)
+{
+	uint64_t hash = hash_of(key);
+
+	ix_prefetch(&c->index, hash);
+	c->hashes[c->nr_waiting] = hash;
+	c->waiting[c->nr_waiting++] = *key;
+	return c->nr_waiting == COUNTS_WAITING ? sample_counts_settle(c) : 0;
+}
+
+int sample_counts_reaches(struct sample_counts *c, size_t limit)
+{
+	int err = c->nr + c->nr_waiting < limit ? 0 : sample_counts_settle(c);
+
+	return err ? err : c->nr >= limit;
+}
+
+int sample_counts_add(struct sample_counts *c, const struct sample_count *key, size_t *at)
+{
+	int err = sample_counts_settle(c);
+
+	return err ? err : add(c, key, hash_of(key), at);
 }

@@ -3,9 +3,17 @@
  * The number of times each distinct stack was seen. Samples of equal {segment, root, stacks, end}
  * become one row, so that names have to be looked up once per row. A row has the number of its
  * samples and the sum of their weights, at most UINT64_MAX. Embedded; all zero is empty.
+ *
+ * There may be more rows than fit into the cache, and each sample is of another one. So a sample
+ * can be left to wait for others, and then their rows are fetched together:
+ *
+ *	sample_counts_put(&c, &key)		for each sample
+ *	sample_counts_reaches(&c, limit)	after each, if rows are limited
+ *	sample_counts_settle(&c)		before c.v and c.nr are looked at
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,10 +27,15 @@ struct sample_count {
 	uint64_t count, weight;
 };
 
+enum { COUNTS_WAITING = 64 };
+
 struct sample_counts {
 	struct sample_count *v;		/* in the order of their first sample */
 	size_t nr, cap;
 	struct hash_index index;
+	struct sample_count waiting[COUNTS_WAITING];
+	uint64_t hashes[COUNTS_WAITING];	/* of those that wait */
+	size_t nr_waiting;
 };
 
 void sample_counts_release(struct sample_counts *c);
@@ -31,3 +44,8 @@ void sample_counts_release(struct sample_counts *c);
  * row. 0 or -ENOMEM.
  */
 int sample_counts_add(struct sample_counts *c, const struct sample_count *key, size_t *at);
+
+int sample_counts_put(struct sample_counts *c, const struct sample_count *key);	/* 0 or -ENOMEM */
+int sample_counts_settle(struct sample_counts *c);				/* 0 or -ENOMEM */
+/* 1: there are at least so many rows, and none waits; 0: there are fewer; -ENOMEM. */
+int sample_counts_reaches(struct sample_counts *c, size_t limit);
