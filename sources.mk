@@ -129,6 +129,7 @@ REPORT_SRCS := \
 	formats/render/page_tree.c \
 	formats/render/page_waits.c \
 	formats/render/packed_output.c \
+	formats/render/path_memos.c \
 	formats/render/perf_script.c \
 	formats/render/pprof.c \
 	formats/render/renderers.c \

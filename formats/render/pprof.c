@@ -24,6 +24,7 @@
 
 #include "formats/render/escape.h"
 #include "formats/render/gzip_stream.h"
+#include "formats/render/path_memos.h"
 #include "formats/render/proto_writer.h"
 #include "formats/render/renderer.h"
 #include "src/base/array.h"
@@ -81,6 +82,8 @@ struct pprof {
 	size_t cap_is_named;
 	uint64_t *path;
 	size_t nr_path, cap_path;
+	/* Threads share stacks: what was written of them, of this segment. */
+	struct path_memos memos;
 	struct byte_buf message, part, line;
 	char *text;			/* of escaped */
 	size_t text_len;
@@ -129,16 +132,16 @@ static uint64_t table_string_id(struct pprof *p, uint32_t string)
 
 static void put_message(struct pprof *p, uint32_t field, struct byte_buf *message)
 {
-	struct byte_buf head = { .nr = 0 };
+	uint8_t room[32];
+	struct byte_buf head = { .v = room, .cap = sizeof(room) };
 
 	proto_tag(&head, field, PROTO_BYTES);
 	bb_uv(&head, message->nr);
-	p->failed |= head.bad || message->bad;
+	p->failed |= message->bad;
 	if (!p->failed) {
-		fwrite(head.v, 1, head.nr, p->out);
-		fwrite(message->v, 1, message->nr, p->out);
+		fwrite_unlocked(head.v, 1, head.nr, p->out);
+		fwrite_unlocked(message->v, 1, message->nr, p->out);
 	}
-	bb_release(&head);
 	message->nr = 0;
 }
 
@@ -242,11 +245,10 @@ static void put_labels(struct pprof *p, const struct sample_count *row)
 		put_label(p, STATE, LABEL_TEXT, constant_id(p, activity_name(state - 1)));
 }
 
-static void put_row(struct pprof *p, const struct sample_count *row)
+static void make_locations(struct pprof *p, const struct sample_count *row)
 {
-	const uint64_t values[] = { row->count, row->weight };
 	char buf[STACK_NOTE_MAX];
-	const char *note = stack_note(row->end & ((1 << STATE_SHIFT) - 1), row->ustack != 0, buf);
+	const char *note = stack_note((uint8_t)row->end, row->ustack != 0, buf);
 
 	p->nr_path = 0;
 	push_stack(p, row->kstack);
@@ -256,6 +258,25 @@ static void put_row(struct pprof *p, const struct sample_count *row)
 	if (!p->nr_path)
 		push_note(p, "[no stack]");
 	proto_packed(&p->message, SAMPLE_LOCATION, p->path, p->nr_path);
+}
+
+/* Begins the message of a row. */
+static void put_locations(struct pprof *p, const struct sample_count *row)
+{
+	const struct path_key key = { row->kstack, row->ustack, (uint8_t)row->end };
+
+	if (path_memos_find(&p->memos, &key, &p->message))
+		return;
+	make_locations(p, row);
+	if (!p->failed)
+		path_memos_add(&p->memos, &key, &p->message);
+}
+
+static void put_row(struct pprof *p, const struct sample_count *row)
+{
+	const uint64_t values[] = { row->count, row->weight };
+
+	put_locations(p, row);
 	proto_packed(&p->message, SAMPLE_VALUE, values, 2);
 	put_labels(p, row);
 	put_message(p, PROFILE_SAMPLE, &p->message);
@@ -377,6 +398,7 @@ static void end_segment(struct pprof *p, const struct frame_style *style)
 	p->frames = p->binaries = NULL;
 	p->known = NULL;
 	p->cap_frames = p->cap_binaries = p->cap_known = 0;
+	path_memos_release(&p->memos);
 	p->main_binary = 0;
 	p->first_frame += frames + 1;
 	p->first_func += funcs;
@@ -520,6 +542,7 @@ static void release(struct pprof *p)
 	free(p->named);
 	free(p->is_named);
 	free(p->path);
+	path_memos_release(&p->memos);
 	bb_release(&p->message);
 	bb_release(&p->part);
 	bb_release(&p->line);

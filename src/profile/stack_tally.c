@@ -64,7 +64,16 @@ static struct tally_process *process_at(struct tally_segment *seg, uint32_t proc
 	return &seg->processes[process];
 }
 
-static int count_node(uint64_t **stacks, size_t *cap, uint32_t node, uint64_t nr)
+/* True if the stack was counted. One that was counted before needs no look at the definitions. */
+static bool count_again(uint64_t *stacks, size_t cap, uint32_t node, uint64_t nr)
+{
+	if (!node || node >= cap || !stacks[node])
+		return false;
+	stacks[node] += nr;
+	return true;
+}
+
+static int count_first(uint64_t **stacks, size_t *cap, uint32_t node, uint64_t nr)
 {
 	if (array_reserve(stacks, cap, (size_t)node + 1))
 		return -ENOMEM;
@@ -72,11 +81,24 @@ static int count_node(uint64_t **stacks, size_t *cap, uint32_t node, uint64_t nr
 	return 0;
 }
 
-static int count_kernel(struct stack_tally *t, uint32_t segment, uint32_t node, uint64_t nr)
+static int count_kernel(struct tally_segment *seg, const struct definition_store *tables,
+			uint32_t node, uint64_t nr)
 {
-	struct tally_segment *seg = segment_at(t, segment);
+	if (!node || count_again(seg->kernel_stacks, seg->cap_kernel_stacks, node, nr) ||
+	    !definition_store_find_node(tables, node))
+		return 0;
+	return count_first(&seg->kernel_stacks, &seg->cap_kernel_stacks, node, nr);
+}
 
-	return seg ? count_node(&seg->kernel_stacks, &seg->cap_kernel_stacks, node, nr) : -ENOMEM;
+/* *node becomes 0 if it is not defined. */
+static int count_user(struct tally_segment *seg, const struct definition_store *tables,
+		      uint32_t *node, uint64_t nr)
+{
+	if (count_again(seg->stacks, seg->cap_stacks, *node, nr))
+		return 0;
+	if (!definition_store_find_node(tables, *node))
+		*node = 0;
+	return count_first(&seg->stacks, &seg->cap_stacks, *node, nr);
 }
 
 struct broken_key {
@@ -121,23 +143,20 @@ int stack_tally_add_many(struct stack_tally *t, uint32_t segment,
 {
 	bool is_whole = stack_end_is_root(s->end);
 	bool is_guessed = s->flags & SAMPLE_HAS_GUESS || s->end == END_ROOT_GUESS;
-	uint32_t node = definition_store_find_node(tables, s->ustack) ? s->ustack : 0;
-	struct tally_segment *seg;
+	struct tally_segment *seg = segment_at(t, segment);
 	struct tally_process *process;
-	int err = definition_store_find_node(tables, s->kstack)
-			  ? count_kernel(t, segment, s->kstack, nr)
-			  : 0;
+	uint32_t node = s->ustack;
+	int err = seg ? count_kernel(seg, tables, s->kstack, nr) : -ENOMEM;
 
 	if (err || !stack_end_has_stack(s->end))
 		return err;
-	seg = segment_at(t, segment);
-	process = seg ? process_at(seg, process_of(tables, s)) : NULL;
+	process = process_at(seg, process_of(tables, s));
 	if (!process)
 		return -ENOMEM;
 	count(&t->all, is_whole, is_guessed, nr);
 	count(process, is_whole, is_guessed, nr);
 	t->guessed += s->flags & SAMPLE_HAS_GUESS ? nr : 0;
-	err = count_node(&seg->stacks, &seg->cap_stacks, node, nr);
+	err = count_user(seg, tables, &node, nr);
 	if (!err && !is_whole)
 		err = count_broken(t, segment, node, s->end, nr);
 	return err;
