@@ -283,13 +283,16 @@ static int end_event(struct page_data *d, struct page_event *e)
 	bool is_shown = e->info == report_event(d->rep);
 	int err = is_shown ? fold_take_report(e->fold, d->rep, &e->profile)
 			   : fold_take(e->fold, tables_of, d->rep, &e->profile);
+	const struct page_row *row;
+	const struct page_entry *entry;
 
 	fold_free(e->fold);
 	e->fold = NULL;
-	page_samples_end(&e->samples);
+	if (!err)
+		err = page_samples_end(&e->samples);
 	d->nr_entries += e->samples.nr;
-	for (size_t i = 0; i < e->samples.nr; i++) {
-		uint64_t at = weight_times(e->samples.v[i].tick, e->samples.tick_ns);
+	page_samples_each(&e->samples, row, entry) {
+		uint64_t at = weight_times(entry->tick, e->samples.tick_ns);
 
 		d->begin_ns = at < d->begin_ns ? at : d->begin_ns;
 	}

@@ -92,36 +92,39 @@ static void put_threads(const struct page_data *d, struct byte_buf *out)
 /* Which threads have entries, and how many each. */
 static void put_runs(const struct page_samples *s, struct byte_buf *b)
 {
-	struct byte_buf lengths = { 0 };
-	size_t runs = 0, begin = 0;
+	size_t runs = 0;
 
-	for (size_t i = 0; i < s->nr; i++)
-		runs += !i || s->v[i].thread != s->v[i - 1].thread;
+	for (size_t i = 0; i < s->nr_rows; i++)
+		runs += s->rows[i].nr != 0;
 	bb_uv(b, s->nr);
 	bb_uv(b, runs);
-	for (size_t i = 0; i < s->nr; i++) {
-		if (i && s->v[i].thread == s->v[i - 1].thread)
-			continue;
-		bb_uv(b, s->v[i].thread);
-		if (i)
-			bb_uv(&lengths, i - begin);
-		begin = i;
-	}
-	if (s->nr)
-		bb_uv(&lengths, s->nr - begin);
-	bb_bytes(b, lengths.v, lengths.nr);
-	b->bad |= lengths.bad;
-	bb_release(&lengths);
+	for (size_t i = 0; i < s->nr_rows; i++)
+		if (s->rows[i].nr)
+			bb_uv(b, i);
+	for (size_t i = 0; i < s->nr_rows; i++)
+		if (s->rows[i].nr)
+			bb_uv(b, s->rows[i].nr);
 }
 
 static void put_ticks(const struct page_data *d, const struct page_samples *s, struct byte_buf *b)
 {
 	uint64_t begin = d->begin_ns / s->tick_ns;
+	const struct page_row *row;
+	const struct page_entry *e;
 
-	for (size_t i = 0; i < s->nr; i++) {
-		bool is_first = !i || s->v[i].thread != s->v[i - 1].thread;
+	page_samples_each(s, row, e)
+		bb_uv(b, e->tick - (e == row->v ? begin : e[-1].tick));
+}
 
-		bb_uv(b, s->v[i].tick - (is_first ? begin : s->v[i - 1].tick));
+static void put_scans(const struct page_samples *s, struct byte_buf *b)
+{
+	const struct page_row *row;
+	const struct page_entry *e;
+	uint32_t before = 0;
+
+	page_samples_each(s, row, e) {
+		bb_sv(b, (int64_t)e->scan - before);
+		before = e->scan;
 	}
 }
 
@@ -136,22 +139,23 @@ static void put_samples(const struct page_data *d, const struct page_event *e,
 			const uint32_t *places, struct byte_buf *out)
 {
 	const struct page_samples *s = &e->samples;
+	const struct page_row *row;
+	const struct page_entry *entry;
 	struct byte_buf b = { 0 };
 
 	put_runs(s, &b);
 	put_ticks(d, s, &b);
-	for (size_t i = 0; i < s->nr; i++)
-		bb_uv(&b, places[s->v[i].node]);
-	for (size_t i = 0; i < s->nr; i++)
-		bb_uv(&b, s->v[i].cpu == UINT32_MAX ? 0 : s->v[i].cpu + (uint64_t)1);
-	for (size_t i = 0; i < s->nr; i++)
-		bb_uv(&b, s->v[i].activity);
-	for (size_t i = 0; i < s->nr; i++)
-		bb_uv(&b, s->v[i].count);
-	for (size_t i = 0; i < s->nr; i++)
-		bb_sv(&b, (int64_t)s->v[i].scan - (i ? s->v[i - 1].scan : 0));
-	for (size_t i = 0; i < s->nr; i++)
-		bb_uv(&b, weight_code(e, &s->v[i]));
+	page_samples_each(s, row, entry)
+		bb_uv(&b, places[entry->node]);
+	page_samples_each(s, row, entry)
+		bb_uv(&b, entry->cpu == UINT32_MAX ? 0 : entry->cpu + (uint64_t)1);
+	page_samples_each(s, row, entry)
+		bb_uv(&b, entry->activity);
+	page_samples_each(s, row, entry)
+		bb_uv(&b, entry->count);
+	put_scans(s, &b);
+	page_samples_each(s, row, entry)
+		bb_uv(&b, weight_code(e, entry));
 	put_section(out, &b);
 	bb_release(&b);
 }

@@ -9,9 +9,14 @@
 #include "src/base/array.h"
 #include "src/profile/weight_text.h"
 
-#define COARSER 2			/* a tick becomes so many times as long, */
-#define MUCH_COARSER 8			/* or so many where nearly nothing was alike, */
+/* As shifts: a tick becomes twice as long, or eight times where nearly nothing was alike. */
+#define COARSER 1
+#define MUCH_COARSER 3
 #define COARSEST 20			/* so often at most */
+#define LARGE 4096			/* rows grow slower from here on */
+#define WAITING 512
+#define AHEAD 8				/* rows are fetched so many entries before */
+#define FEW 12				/* sorted without merging */
 
 void page_samples_init(struct page_samples *s, uint64_t tick_ns)
 {
@@ -20,7 +25,11 @@ void page_samples_init(struct page_samples *s, uint64_t tick_ns)
 
 void page_samples_release(struct page_samples *s)
 {
-	free(s->v);
+	for (size_t i = 0; i < s->nr_rows; i++)
+		free(s->rows[i].v);
+	free(s->rows);
+	free(s->waiting);
+	free(s->room);
 	memset(s, 0, sizeof(*s));
 }
 
@@ -29,17 +38,22 @@ static int compare(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-static int by_time(const void *x, const void *y)
+/* Of entries of one thread. */
+static inline int by_time(const void *x, const void *y)
 {
 	const struct page_entry *a = x, *b = y;
-	int c = compare(a->thread, b->thread);
 
-	c = c ? c : compare(a->tick, b->tick);
-	c = c ? c : compare(a->node, b->node);
-	c = c ? c : compare(a->scan, b->scan);
-	c = c ? c : compare(a->activity, b->activity);
-	c = c ? c : compare(a->cpu, b->cpu);
-	return c ? c : compare(a->weight, b->weight);
+	if (a->tick != b->tick)
+		return a->tick < b->tick ? -1 : 1;
+	if (a->node != b->node)
+		return a->node < b->node ? -1 : 1;
+	if (a->scan != b->scan)
+		return a->scan < b->scan ? -1 : 1;
+	if (a->activity != b->activity)
+		return a->activity < b->activity ? -1 : 1;
+	if (a->cpu != b->cpu)
+		return a->cpu < b->cpu ? -1 : 1;
+	return compare(a->weight, b->weight);
 }
 
 static bool is_like(const struct page_entry *a, const struct page_entry *b)
@@ -49,61 +63,77 @@ static bool is_like(const struct page_entry *a, const struct page_entry *b)
 	       a->count <= UINT32_MAX - b->count;
 }
 
-static bool is_sorted(const struct page_entry *v, size_t nr)
+static void insertion_sort(struct page_entry *v, size_t nr)
 {
-	for (size_t i = 1; i < nr; i++)
-		if (by_time(&v[i - 1], &v[i]) > 0)
-			return false;
-	return true;
+	for (size_t i = 1; i < nr; i++) {
+		struct page_entry e = v[i];
+		size_t at = i;
+
+		for (; at && by_time(&v[at - 1], &e) > 0; at--)
+			v[at] = v[at - 1];
+		v[at] = e;
+	}
 }
 
 /*
- * Sorts by thread, and keeps the order of each thread's entries, which is nearly always that of
- * time: so comparing them comes after, and only where it is not. False: out of memory.
+ * Merges v[0..mid) and v[mid..nr), which are sorted. room: for mid entries.
  */
-static bool group_threads(struct page_samples *s)
+static void merge_halves(struct page_entry *v, size_t mid, size_t nr, struct page_entry *room)
 {
-	struct page_entry *v = malloc(s->nr * sizeof(*v) + 1);
-	size_t *first, threads = 0, sum = 0;
+	size_t a = 0, b = mid, at = 0;
 
-	for (size_t i = 0; i < s->nr; i++)
-		threads = s->v[i].thread >= threads ? s->v[i].thread + (size_t)1 : threads;
-	first = calloc(threads + 1, sizeof(*first));
-	if (!v || !first) {
-		free(v);
-		free(first);
-		return false;
-	}
-	for (size_t i = 0; i < s->nr; i++)
-		first[s->v[i].thread]++;
-	for (size_t t = 0; t < threads; t++) {
-		size_t here = first[t];
-
-		first[t] = sum;
-		sum += here;
-	}
-	for (size_t i = 0; i < s->nr; i++)
-		v[first[s->v[i].thread]++] = s->v[i];
-	free(first);
-	free(s->v);
-	s->v = v;
-	s->cap = s->nr;
-	return true;
+	memcpy(room, v, mid * sizeof(*v));
+	while (a < mid && b < nr)
+		v[at++] = by_time(&room[a], &v[b]) <= 0 ? room[a++] : v[b++];
+	memcpy(v + at, room + a, (mid - a) * sizeof(*v));
 }
 
-static void sort(struct page_samples *s)
+/* Halves that are in order, as most are, cost no more than a look. */
+static void merge_sort(struct page_entry *v, size_t nr, struct page_entry *room)
 {
-	if (is_sorted(s->v, s->nr))
-		return;
-	if (!group_threads(s)) {
-		qsort(s->v, s->nr, sizeof(*s->v), by_time);
+	size_t mid = nr / 2;
+
+	if (nr <= FEW) {
+		insertion_sort(v, nr);
 		return;
 	}
-	for (size_t i = 0, end; i < s->nr; i = end) {
-		for (end = i + 1; end < s->nr && s->v[end].thread == s->v[i].thread;)
-			end++;
-		if (!is_sorted(s->v + i, end - i))
-			qsort(s->v + i, end - i, sizeof(*s->v), by_time);
+	merge_sort(v, mid, room);
+	merge_sort(v + mid, nr - mid, room);
+	if (by_time(&v[mid - 1], &v[mid]) > 0)
+		merge_halves(v, mid, nr, room);
+}
+
+static void sort(struct page_samples *s, struct page_entry *v, size_t nr)
+{
+	if (array_reserve(&s->room, &s->cap_room, nr / 2))
+		qsort(v, nr, sizeof(*v), by_time);
+	else
+		merge_sort(v, nr, s->room);
+}
+
+/* The entries of one tick, if ticks ascend; all of them, if they do not. */
+static size_t tick_end(const struct page_row *row, size_t begin, bool ascends)
+{
+	size_t end = begin + 1;
+
+	if (!ascends)
+		return row->nr;
+	while (end < row->nr && row->v[end].tick == row->v[begin].tick)
+		end++;
+	return end;
+}
+
+/* The entries of a thread come nearly always in the order of time, so only ticks are sorted. */
+static void sort_row(struct page_samples *s, struct page_row *row)
+{
+	bool ascends = true;
+
+	for (size_t i = 1; i < row->nr && ascends; i++)
+		ascends = row->v[i - 1].tick <= row->v[i].tick;
+	for (size_t i = 0, end; i < row->nr; i = end) {
+		end = tick_end(row, i, ascends);
+		if (end > i + 1)
+			sort(s, row->v + i, end - i);
 	}
 }
 
@@ -114,34 +144,89 @@ static void join(struct page_entry *to, const struct page_entry *from)
 }
 
 /* Entries that are alike stand beside each other when they are sorted. */
-static void merge(struct page_samples *s)
+static void merge_row(struct page_samples *s, struct page_row *row)
 {
 	size_t nr = 0;
 
-	sort(s);
-	for (size_t i = 0; i < s->nr; i++) {
-		if (nr && is_like(&s->v[nr - 1], &s->v[i]))
-			join(&s->v[nr - 1], &s->v[i]);
+	sort_row(s, row);
+	for (size_t i = 0; i < row->nr; i++) {
+		if (nr && is_like(&row->v[nr - 1], &row->v[i]))
+			join(&row->v[nr - 1], &row->v[i]);
 		else
-			s->v[nr++] = s->v[i];
+			row->v[nr++] = row->v[i];
 	}
-	s->nr = nr;
+	row->nr = nr;
 }
 
-static void coarsen(struct page_samples *s, uint64_t factor)
+static void merge(struct page_samples *s)
 {
-	s->tick_ns = weight_times(s->tick_ns, factor);
+	s->nr = 0;
+	for (size_t i = 0; i < s->nr_rows; i++) {
+		merge_row(s, &s->rows[i]);
+		s->nr += s->rows[i].nr;
+		if (s->rows[i].nr)
+			s->last = i;
+	}
+}
+
+static void coarsen(struct page_samples *s, unsigned shift)
+{
+	struct page_row *row;
+	struct page_entry *e;
+
+	s->tick_ns = weight_times(s->tick_ns, 1u << shift);
 	s->coarser++;
-	for (size_t i = 0; i < s->nr; i++)
-		s->v[i].tick /= factor;
+	page_samples_each(s, row, e)
+		e->tick >>= shift;
 	merge(s);
 }
 
+/* There may be many threads with few entries, so the first room is small. */
+static struct page_entry *push(struct page_row *row)
+{
+	if (row->nr == row->cap) {
+		size_t cap = row->cap + row->cap / (row->cap < LARGE ? 2 : 8) + 4;
+		struct page_entry *v = realloc(row->v, cap * sizeof(*v));
+
+		if (!v)
+			return NULL;
+		row->v = v;
+		row->cap = cap;
+	}
+	return &row->v[row->nr++];
+}
+
+/*
+ * Puts the entries that wait into their rows. With thousands of threads, each is of another row
+ * than the one before, so that the next ones are fetched meanwhile.
+ */
+static int settle(struct page_samples *s)
+{
+	size_t nr = s->nr_waiting;
+
+	s->nr_waiting = 0;
+	for (size_t i = 0; i < nr; i++) {
+		const struct page_row *next = i + AHEAD < nr
+						      ? &s->rows[s->waiting[i + AHEAD].thread]
+						      : NULL;
+		struct page_entry *slot = push(&s->rows[s->waiting[i].thread]);
+
+		if (next)
+			__builtin_prefetch(next->v + next->nr, 1);
+		if (!slot)
+			return -ENOMEM;
+		*slot = s->waiting[i];
+	}
+	return 0;
+}
+
 /* In the end all ticks are one; then only the number of threads and stacks is left. */
-static void make_room(struct page_samples *s)
+static int make_room(struct page_samples *s)
 {
 	size_t before = s->nr;
 
+	if (settle(s))
+		return -ENOMEM;
 	merge(s);
 	while (s->nr > PAGE_MAX_ENTRIES / 4 * 3 && s->coarser < COARSEST) {
 		bool is_vain = s->nr > before / 100 * 97;
@@ -149,27 +234,59 @@ static void make_room(struct page_samples *s)
 		before = s->nr;
 		coarsen(s, is_vain ? MUCH_COARSER : COARSER);
 	}
+	return 0;
+}
+
+static struct page_entry *last_entry(const struct page_samples *s)
+{
+	const struct page_row *row = s->nr ? &s->rows[s->last] : NULL;
+
+	if (s->nr_waiting)
+		return &s->waiting[s->nr_waiting - 1];
+	return row ? &row->v[row->nr - 1] : NULL;
+}
+
+/* Makes room for one entry more that waits, and for the row of its thread. */
+static int reserve(struct page_samples *s, uint32_t thread)
+{
+	if (!s->waiting)
+		s->waiting = malloc(WAITING * sizeof(*s->waiting));
+	if (!s->waiting || array_reserve(&s->rows, &s->cap_rows, (size_t)thread + 1))
+		return -ENOMEM;
+	if (s->nr_rows <= thread)
+		s->nr_rows = (size_t)thread + 1;
+	return s->nr_waiting == WAITING ? settle(s) : 0;
 }
 
 int page_samples_add(struct page_samples *s, const struct page_entry *e)
 {
-	struct page_entry entry = *e, *slot;
+	struct page_entry entry = *e, *last;
 
-	if (s->nr >= PAGE_MAX_ENTRIES && s->coarser < COARSEST)
-		make_room(s);
+	if (s->nr >= PAGE_MAX_ENTRIES && s->coarser < COARSEST && make_room(s))
+		return -ENOMEM;
 	entry.tick /= s->tick_ns;
-	if (s->nr && is_like(&s->v[s->nr - 1], &entry)) {
-		join(&s->v[s->nr - 1], &entry);
+	last = last_entry(s);
+	if (last && is_like(last, &entry)) {
+		join(last, &entry);
 		return 0;
 	}
-	slot = array_push(&s->v, &s->nr, &s->cap);
-	if (!slot)
+	if (reserve(s, entry.thread))
 		return -ENOMEM;
-	*slot = entry;
+	s->waiting[s->nr_waiting++] = entry;
+	s->last = entry.thread;
+	s->nr++;
 	return 0;
 }
 
-void page_samples_end(struct page_samples *s)
+int page_samples_end(struct page_samples *s)
 {
-	merge(s);
+	int err = settle(s);
+
+	if (!err)
+		merge(s);
+	free(s->room);
+	free(s->waiting);
+	s->room = s->waiting = NULL;
+	s->cap_room = 0;
+	return err;
 }

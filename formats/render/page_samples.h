@@ -29,14 +29,31 @@ struct page_entry {
 	uint8_t activity;		/* enum activity */
 };
 
-struct page_samples {
+/* The entries of one thread. */
+struct page_row {
 	struct page_entry *v;
 	size_t nr, cap;
+};
+
+struct page_samples {
+	struct page_row *rows;		/* by thread */
+	size_t nr_rows, cap_rows;
+	size_t nr;			/* entries of all threads, and those that wait */
+	size_t last;			/* the thread whose last entry a sample may join */
+	struct page_entry *waiting;	/* entries that are not in their rows yet */
+	size_t nr_waiting;
+	struct page_entry *room;	/* for sorting */
+	size_t cap_room;
 	uint64_t tick_ns;
 	uint64_t coarser;		/* how often ticks were made longer */
 };
 
+/* All entries, by thread: row and entry are variables. */
+#define page_samples_each(s, row, entry) \
+	for ((row) = (s)->rows; (row) < (s)->rows + (s)->nr_rows; (row)++) \
+		for ((entry) = (row)->v; (entry) < (row)->v + (row)->nr; (entry)++)
+
 void page_samples_init(struct page_samples *s, uint64_t tick_ns);
 int page_samples_add(struct page_samples *s, const struct page_entry *e);	/* 0 or -ENOMEM */
-void page_samples_end(struct page_samples *s);
+int page_samples_end(struct page_samples *s);				/* 0 or -ENOMEM */
 void page_samples_release(struct page_samples *s);

@@ -82,14 +82,16 @@ static void test_samples_are_sorted_and_joined(void **state)
 	add(&s, 1099, 1, 7);		/* like the first one, of the same tick */
 	add(&s, 900, 1, 7);		/* late in the file */
 	add(&s, 1000, 1, 8);
-	page_samples_end(&s);
+	assert_int_equal(page_samples_end(&s), 0);
 	assert_int_equal(s.nr, 4);
-	assert_int_equal(s.v[0].thread, 0);
-	assert_int_equal(s.v[1].tick, 9);
-	assert_int_equal(s.v[2].node, 7);
-	assert_int_equal(s.v[2].count, 2);
-	assert_int_equal(s.v[2].weight, 20);
-	assert_int_equal(s.v[3].node, 8);
+	assert_int_equal(s.nr_rows, 2);
+	assert_int_equal(s.rows[0].nr, 1);
+	assert_int_equal(s.rows[1].nr, 3);
+	assert_int_equal(s.rows[1].v[0].tick, 9);
+	assert_int_equal(s.rows[1].v[1].node, 7);
+	assert_int_equal(s.rows[1].v[1].count, 2);
+	assert_int_equal(s.rows[1].v[1].weight, 20);
+	assert_int_equal(s.rows[1].v[2].node, 8);
 	page_samples_release(&s);
 }
 
@@ -98,17 +100,21 @@ static void test_many_samples_make_ticks_longer(void **state)
 {
 	const uint64_t nr = PAGE_MAX_ENTRIES + 100000;
 	uint64_t count = 0, weight = 0;
+	const struct page_row *row;
+	const struct page_entry *e;
 	struct page_samples s;
 
 	(void)state;
 	page_samples_init(&s, 1000);
 	for (uint64_t i = 0; i < nr; i++)
 		add(&s, i * 1000, i & 3, (uint32_t)(i % 5));
-	page_samples_end(&s);
-	for (size_t i = 0; i < s.nr; i++) {
-		assert_true(s.v[i].tick * s.tick_ns <= nr * 1000);
-		count += s.v[i].count;
-		weight += s.v[i].weight;
+	assert_int_equal(page_samples_end(&s), 0);
+	page_samples_each(&s, row, e) {
+		assert_true(e->tick * s.tick_ns <= nr * 1000);
+		assert_true(e == row->v || e[-1].tick < e->tick ||
+			    (e[-1].tick == e->tick && e[-1].node < e->node));
+		count += e->count;
+		weight += e->weight;
 	}
 	assert_true(s.nr <= PAGE_MAX_ENTRIES);
 	assert_true(s.coarser > 0);
