@@ -26,6 +26,7 @@
 #include "src/profile/report_text.h"
 
 #define REPORT_HEAD (64 << 10)	/* octets by which an earlier report is known */
+#define BUFFER_BYTES (64 << 10)
 
 /* An earlier report of any kind is replaced, so that several kinds can be tried under one name. */
 static enum output_seen look(int fd)
@@ -277,12 +278,16 @@ static int run_file(const struct output_list *l, const struct output *o, struct 
 	const char *path = output_files_path(l->files, (size_t)o->place);
 	int err;
 	FILE *out = open_stream(l, o, &err);
+	char *buffer = out ? malloc(BUFFER_BYTES) : NULL;
 
+	if (buffer)			/* without memory of ours, setvbuf() ignores the size */
+		setvbuf(out, buffer, _IOFBF, BUFFER_BYTES);
 	if (out) {
 		err = run_renderer(o, rep, prof, opts, out, path);
 		if (fclose(out) && !err)
 			err = fail(-errno, "write %s", path);
 	}
+	free(buffer);
 	if (!err)
 		err = output_files_publish(l->files, (size_t)o->place);
 	if (!err && o->is_beside)

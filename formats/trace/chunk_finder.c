@@ -11,9 +11,13 @@
 
 enum {
 	WINDOW_SIZE = 64 << 10,
-	/* Read at once: chunks of a second are small, but those left out are not worth reading. */
+	/*
+	 * Read at once. Chunks of a second are small. Those left out are not worth reading, unless
+	 * they are so small that to read many of them takes less time than a system call for each.
+	 */
 	AHEAD_SIZE = 16 << 10,
 	AHEAD_LEFT_OUT = 512,
+	SMALL_DATA = 8 << 10,
 };
 
 int chunk_finder_open(const struct trace_source *source, struct chunk_finder *f)
@@ -281,7 +285,7 @@ static bool finder_leaves_out(struct chunk_finder *f, const struct signpost *sp)
 	    end > f->source->size || !f->leaves_out(f->ctx, sp))
 		return false;
 	f->offset = end;
-	f->ahead = sp->data_size > AHEAD_LEFT_OUT ? AHEAD_LEFT_OUT : AHEAD_SIZE;
+	f->ahead = sp->data_size > SMALL_DATA ? AHEAD_LEFT_OUT : WINDOW_SIZE;
 	return true;
 }
 

@@ -9,15 +9,23 @@
 #include "formats/trace/chunk_decoder.h"
 #include "formats/trace/chunk_finder.h"
 #include "formats/trace/trace_source.h"
+#include "src/base/array.h"
 #include "src/base/fail.h"
 
 enum {
 	PROBE_SIZE = 1 << 20,	/* a damaged trace may have lost this much of its beginning */
 	SEGMENT_BYTES = 8 << 10,	/* memory that a consumer needs for an empty segment */
+	MAX_POSTS = 1 << 16,
 };
 
 /* What is to be done when all rows that were repeated have come out. */
 enum pending { PENDING_NOTHING, PENDING_CHUNK, PENDING_LOSS, PENDING_END };
+
+/* A chunk that has samples. */
+struct post {
+	uint64_t begin, end;		/* octets, with its signpost */
+	struct signpost signpost;
+};
 
 struct trace_reader {
 	char *name;
@@ -35,9 +43,13 @@ struct trace_reader {
 	bool knows_tables, has_scans;
 	bool is_misled;			/* a signpost did not tell the number of rows */
 	uint64_t rows_before;		/* SAMPLES read before the current chunk */
+	/* Of the first pass, in order, unless there are more than MAX_POSTS. */
+	struct post *posts;
+	size_t nr_posts, cap_posts;
+	bool has_posts;
 	/*
-	 * From the first chunk with rows that are wanted to the last one. A pass that knows the
-	 * definitions learns it, and the next ones need not look at other signposts.
+	 * From the first chunk with rows that are wanted to the last one. Found among the posts,
+	 * or by a pass that knows the definitions; then no other signposts are looked at.
 	 */
 	struct extent {
 		bool is_known;
@@ -98,6 +110,21 @@ static bool wants_rows(void *reader, uint64_t nr)
 	return reader_wants(r, &r->finder.signpost, nr);
 }
 
+/* Keeps where a chunk lies that ends at end. */
+static void reader_add_post(struct trace_reader *r, uint64_t begin, uint64_t end,
+			    const struct signpost *sp)
+{
+	struct post *post;
+
+	if (r->knows_tables || !r->has_posts || !sp->nr_samples)
+		return;
+	post = r->nr_posts < MAX_POSTS ? array_push(&r->posts, &r->nr_posts, &r->cap_posts)
+				       : NULL;
+	r->has_posts = post != NULL;
+	if (post)
+		*post = (struct post){ begin, end, *sp };
+}
+
 /*
  * chunk_finder.leaves_out: a chunk that has nothing but rows which are not wanted. Without rows of
  * scans, definitions that are known are nothing, too.
@@ -111,6 +138,7 @@ static bool leaves_out(void *reader, const struct signpost *sp)
 	if (is_known ? sp->nr_samples && reader_wants(r, sp, sp->nr_samples)
 		     : !is_pure || reader_wants(r, sp, sp->nr_samples))
 		return false;
+	reader_add_post(r, r->finder.offset, r->finder.offset + SIGNPOST_SIZE + sp->data_size, sp);
 	r->status.chunks++;
 	r->status.raw_bytes += sp->raw_size;
 	return true;
@@ -127,6 +155,7 @@ static int reader_start(struct trace_reader *r, const struct trace_reader_option
 							   : TRACE_TABLE_BYTES(r->source.size);
 	r->max_work = opts && opts->max_work ? opts->max_work : TRACE_WORK(r->source.size);
 	r->status.file_bytes = r->source.size;
+	r->has_posts = true;
 	err = err ? fail(err, "read %s", r->source.name) : reader_probe(r);
 	if (err) {
 		trace_reader_close(r);
@@ -194,17 +223,54 @@ void trace_reader_close(struct trace_reader *r)
 	chunk_decoder_release(&r->decoder);
 	chunk_finder_close(&r->finder);
 	trace_source_close(&r->source);
+	free(r->posts);
 	free(r->name);
 	free(r);
+}
+
+/* Adds a chunk to the extent if its rows are wanted. */
+static void reader_extend(struct trace_reader *r, uint64_t begin, uint64_t end,
+			  const struct signpost *sp)
+{
+	struct extent *e = &r->extent;
+
+	if (!sp->nr_samples || !reader_wants(r, sp, sp->nr_samples))
+		return;
+	if (!e->end) {
+		e->begin = begin;
+		e->first = *sp;
+	}
+	e->end = end;
+}
+
+/* The extent of a pass that knows the definitions, as far as it is known before. */
+static void reader_find_extent(struct trace_reader *r)
+{
+	r->extent = (struct extent){ .end = 0 };
+	if (!r->knows_tables || r->has_scans || !r->has_posts)
+		return;
+	r->status.segment = 0;		/* there is only one */
+	for (size_t i = 0; i < r->nr_posts; i++)
+		reader_extend(r, r->posts[i].begin, r->posts[i].end, &r->posts[i].signpost);
+	r->extent.is_known = true;
+}
+
+/* The first pass, or another one that does not know the definitions. */
+static void reader_forget_posts(struct trace_reader *r)
+{
+	r->nr_posts = 0;
+	r->has_posts = true;
 }
 
 int trace_reader_rewind(struct trace_reader *r)
 {
 	chunk_finder_rewind(&r->finder);
+	if (!r->knows_tables)
+		reader_forget_posts(r);
+	if (!r->extent.is_known)
+		reader_find_extent(r);
 	if (r->extent.is_known)
 		chunk_finder_go(&r->finder, r->extent.begin, &r->extent.first, r->extent.end);
-	else
-		r->extent = (struct extent){ .end = 0 };
 	if (r->knows_tables)
 		chunk_decoder_again(&r->decoder);
 	else
@@ -254,21 +320,6 @@ static void reader_update_status(struct trace_reader *r)
 	st->empty_segments = r->finder.empty_segments;
 }
 
-/* Adds the chunk that the finder has found. */
-static void reader_extend(struct trace_reader *r)
-{
-	const struct signpost *sp = &r->finder.signpost;
-	struct extent *e = &r->extent;
-
-	if (!sp->nr_samples || !reader_wants(r, sp, sp->nr_samples))
-		return;
-	if (!e->end) {
-		e->begin = r->chunk_offset;
-		e->first = *sp;
-	}
-	e->end = r->finder.offset;
-}
-
 /* Begins the chunk that the finder has found. */
 static void reader_begin_chunk(struct trace_reader *r)
 {
@@ -284,7 +335,8 @@ static void reader_begin_chunk(struct trace_reader *r)
 	r->decoder.wants = r->wants && (!r->decoder.is_pure || f->starts_segment || f->follows_gap)
 				   ? wants_rows : NULL;
 	if (r->knows_tables && !r->extent.is_known)
-		reader_extend(r);
+		reader_extend(r, r->chunk_offset, f->offset, &f->signpost);
+	reader_add_post(r, r->chunk_offset, f->offset, &f->signpost);
 	r->rows_before = r->decoder.record_count[REC_SAMPLE];
 	r->status.chunks++;
 	r->status.raw_bytes += f->signpost.raw_size;
