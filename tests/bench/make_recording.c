@@ -8,6 +8,8 @@
  *					the kernel
  *	functions=1200 threads=16
  *	lines=0				1: with source lines, and inlined functions in every third
+ *	scans=0				1: with a snapshot each second, in which a quarter of the
+ *					threads have another stack than before
  *
  * make_trace.c makes each stack of random functions, so nearly all of its tree is chains that
  * nothing shares. Here, as in recordings of compilers, servers and desktops, a stack is an earlier
@@ -29,8 +31,9 @@ static const struct {
 	const char *name;
 	uint64_t value;
 } defaults[] = { { "samples", 1060781 }, { "hz", 99 },	     { "cpus", 2 },  { "stacks", 3385 },
-		 { "functions", 1200 },	 { "threads", 16 }, { "lines", 0 } };
-enum { SAMPLES, HZ, CPUS, STACKS, FUNCTIONS, THREADS, LINES, NUMBERS };
+		 { "functions", 1200 },	 { "threads", 16 }, { "lines", 0 },
+		 { "scans", 0 } };
+enum { SAMPLES, HZ, CPUS, STACKS, FUNCTIONS, THREADS, LINES, SCANS, NUMBERS };
 
 struct stack {
 	uint32_t path[DEEPEST];		/* functions, the outermost first */
@@ -49,7 +52,8 @@ struct maker {
 	uint32_t *unnamed;		/* frames to be named with the next second */
 	size_t nr_unnamed;
 	uint32_t *frame;		/* by function * ADDRESSES + address; 0: not met yet */
-	uint32_t strings, nodes, frames;
+	uint32_t strings, nodes, frames, scans;
+	struct rec_run *runs;		/* of a scan, one for each thread at most */
 	int err;
 };
 
@@ -133,6 +137,11 @@ static void put_definitions(struct maker *m)
 					.period = 1000000000 / m->number[HZ],
 					.unit = put_string(m, "ns", 0) };
 	put(m, &rec);
+	rec.event = (struct rec_event){ .id = 2, .kind = EVENT_SNAPSHOT,
+					.name = put_string(m, "snapshot", 0),
+					.period = 1000000000, .unit = m->strings - 1 };
+	if (m->number[SCANS])
+		put(m, &rec);
 }
 
 /* Names the frames that were met since the last time. */
@@ -276,6 +285,41 @@ static void put_sample(struct maker *m, uint64_t nr, uint64_t period)
 	put(m, &rec);
 }
 
+static void put_row(struct maker *m, uint32_t thread, uint64_t time_ns)
+{
+	struct record rec = { .tag = REC_SAMPLE };
+	uint32_t pick = random_below(m, m->number[STACKS]);
+
+	rec.sample = (struct rec_sample){
+		.time_ns = time_ns + 1000u * thread, .event = 2, .thread = thread,
+		.scan = m->scans, .cpu = UINT32_MAX, .weight = 1000000000, .state = TASK_SLEEPING,
+		.end = END_ROOT, .ustack = leaf_of(m, &m->stacks[pick], 0),
+	};
+	put(m, &rec);
+}
+
+static void put_scan(struct maker *m, uint64_t time_ns)
+{
+	struct rec_repeat same = { .time_ns = time_ns, .scan = ++m->scans, .runs = m->runs };
+	uint32_t threads = (uint32_t)m->number[THREADS], before = 0;
+	struct record rec = { .tag = REC_SCAN };
+
+	rec.scan = (struct rec_scan){ .scan = m->scans, .time_ns = time_ns, .rows = threads };
+	for (uint32_t t = 1; t <= threads; t++) {
+		if (m->scans == 1 || !random_below(m, 4)) {
+			put_row(m, t, time_ns);
+			continue;
+		}
+		if (!before || before + 1 != t)
+			m->runs[same.nr_runs++] = (struct rec_run){ t, 0 };
+		m->runs[same.nr_runs - 1].nr++;
+		before = t;
+	}
+	if (same.nr_runs)
+		put(m, &(struct record){ .tag = REC_REPEAT, .repeat = same });
+	put(m, &rec);
+}
+
 static void put_samples(struct maker *m)
 {
 	uint64_t samples = m->number[SAMPLES], second = m->number[HZ] * m->number[CPUS],
@@ -290,6 +334,8 @@ static void put_samples(struct maker *m)
 		put_names(m);
 		if (i / second % 60 == 0)
 			put_clock(m, 1000000000 + i / m->number[CPUS] * period);
+		if (m->number[SCANS])
+			put_scan(m, 1000000000 + i / m->number[CPUS] * period);
 		if (!m->err)
 			m->err = trace_writer_flush(m->w);
 	}
@@ -340,7 +386,8 @@ int main(int argc, char **argv)
 	m.kernel = calloc(KERNEL_STACKS, sizeof(*m.kernel));
 	m.frame = calloc(functions * ADDRESSES, sizeof(*m.frame));
 	m.unnamed = calloc(functions * ADDRESSES, sizeof(*m.unnamed));
-	m.err = m.stacks && m.kernel && m.frame && m.unnamed
+	m.runs = calloc(m.number[THREADS], sizeof(*m.runs));
+	m.err = m.stacks && m.kernel && m.frame && m.unnamed && m.runs
 			? trace_writer_open(argv[1], NULL, &m.w) : -1;
 	if (!m.err) {
 		make(&m);
@@ -351,5 +398,6 @@ int main(int argc, char **argv)
 	free(m.kernel);
 	free(m.frame);
 	free(m.unnamed);
+	free(m.runs);
 	return m.err != 0;
 }
