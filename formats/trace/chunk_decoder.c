@@ -116,6 +116,26 @@ static bool leaves_out(const struct chunk_decoder *d)
 	       !d->wants(d->ctx, nr);
 }
 
+/*
+ * Leaves out the rows of samplers if they are not wanted. Those of scans, to which a REPEAT may
+ * refer, stay.
+ */
+static void leave_out_sampled(struct chunk_decoder *d)
+{
+	struct sample_columns *c = &d->columns;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < c->nr_rows; i++)
+		nr += c->rows[i].scan != 0;
+	if (!d->wants || !nr || nr == c->nr_rows || d->wants(d->ctx, c->nr_rows - nr))
+		return;
+	nr = 0;
+	for (size_t i = 0; i < c->nr_rows; i++)
+		if (c->rows[i].scan)
+			c->rows[nr++] = c->rows[i];
+	c->nr_rows = nr;
+}
+
 static int begin_samples(struct chunk_decoder *d)
 {
 	bool has_scans = false;
@@ -125,6 +145,8 @@ static int begin_samples(struct chunk_decoder *d)
 		return 0;
 	err = sample_columns_decode(&d->columns, &d->payload, d->codec.time_base_ns);
 	d->next_row = 0;
+	if (!err)
+		leave_out_sampled(d);
 	for (size_t i = 0; i < d->columns.nr_rows && !err; i++) {
 		err = id_checker_add_sample(&d->tables, &d->columns.rows[i]);
 		has_scans |= d->columns.rows[i].scan != 0;

@@ -42,8 +42,8 @@ struct chunk_decoder {
 	bool knows_tables;		/* chunk_decoder_again() */
 	bool is_pure;			/* the chunk says that it has nothing but samples */
 	/*
-	 * Asked before rows are read to which no REPEAT may refer, nr of them: false leaves them
-	 * out. NULL: all are read.
+	 * Asked before rows come out to which no REPEAT may refer, nr of a record: false leaves
+	 * them out. NULL: all come out.
 	 */
 	bool (*wants)(void *ctx, uint64_t nr);
 	void *ctx;

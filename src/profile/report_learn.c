@@ -143,7 +143,9 @@ static bool count_unread(void *ctx, const struct trace_rows *rows)
 	const struct rec_event *event = s ? only_event(s) : NULL;
 	struct rec_sample like = { .event = event ? event->id : 0 };
 
-	if (!event || rows->first_ns > rows->last_ns ||
+	/* Events are in the order of their first samples, so the first ones are read. */
+	if (!event || !trace_events_has(&rep->events, rows->segment, event->id) ||
+	    rows->first_ns > rows->last_ns ||
 	    trace_events_sample(&rep->events, rows->segment, s->tables, &like, rows->nr))
 		return true;
 	note_samples(s, rows->first_ns, rows->nr);

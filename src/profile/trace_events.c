@@ -143,6 +143,11 @@ static const struct event_slot *find_slot(const struct trace_events *t, uint32_t
 	return s && id < s->cap_slots && s->slots[id].event ? &s->slots[id] : NULL;
 }
 
+bool trace_events_has(const struct trace_events *t, uint32_t segment, uint32_t id)
+{
+	return find_slot(t, segment, id);
+}
+
 static uint32_t lost_event(const struct trace_events *t, const struct rec_sample *rec)
 {
 	return rec->scan ? t->lost_scans : t->lost;

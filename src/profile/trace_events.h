@@ -72,6 +72,8 @@ struct trace_events {
 int trace_events_init(struct trace_events *t);
 void trace_events_release(struct trace_events *t);
 
+/* Whether a sample of this EVENT id has come. */
+bool trace_events_has(const struct trace_events *t, uint32_t segment, uint32_t id);
 int trace_events_sample(struct trace_events *t, uint32_t segment,
 			const struct definition_store *tables, const struct rec_sample *rec,
 			uint64_t nr);
