@@ -106,47 +106,33 @@ static int begin_batch(struct chunk_decoder *d)
 	return 0;
 }
 
-/* True if the rows of this record are to be left out. */
-static bool leaves_out(const struct chunk_decoder *d)
-{
-	uint64_t nr;
-	bool has_scan;
-
-	return d->wants && !sample_columns_peek(d->payload, &nr, &has_scan) && !has_scan &&
-	       !d->wants(d->ctx, nr);
-}
-
 /*
- * Leaves out the rows of samplers if they are not wanted. Those of scans, to which a REPEAT may
- * refer, stay.
+ * What is to be read of this record. Samplers' rows may be left out; those of scans, to which a
+ * REPEAT may refer, may not.
  */
-static void leave_out_sampled(struct chunk_decoder *d)
-{
-	struct sample_columns *c = &d->columns;
-	size_t nr = 0;
+enum part { PART_NONE, PART_SCANS, PART_ALL };
 
-	for (size_t i = 0; i < c->nr_rows; i++)
-		nr += c->rows[i].scan != 0;
-	if (!d->wants || !nr || nr == c->nr_rows || d->wants(d->ctx, c->nr_rows - nr))
-		return;
-	nr = 0;
-	for (size_t i = 0; i < c->nr_rows; i++)
-		if (c->rows[i].scan)
-			c->rows[nr++] = c->rows[i];
-	c->nr_rows = nr;
+static enum part wanted_part(const struct chunk_decoder *d)
+{
+	uint64_t nr, nr_scan_rows;
+
+	if (!d->wants || sample_columns_peek(d->payload, &nr, &nr_scan_rows) ||
+	    (nr_scan_rows && nr_scan_rows == nr) || d->wants(d->ctx, nr - nr_scan_rows))
+		return PART_ALL;
+	return nr_scan_rows ? PART_SCANS : PART_NONE;
 }
 
 static int begin_samples(struct chunk_decoder *d)
 {
+	enum part part = wanted_part(d);
 	bool has_scans = false;
 	int err;
 
-	if (leaves_out(d))
+	if (part == PART_NONE)
 		return 0;
-	err = sample_columns_decode(&d->columns, &d->payload, d->codec.time_base_ns);
+	err = (part == PART_ALL ? sample_columns_decode : sample_columns_decode_scans)(
+		&d->columns, &d->payload, d->codec.time_base_ns);
 	d->next_row = 0;
-	if (!err)
-		leave_out_sampled(d);
 	for (size_t i = 0; i < d->columns.nr_rows && !err; i++) {
 		err = id_checker_add_sample(&d->tables, &d->columns.rows[i]);
 		has_scans |= d->columns.rows[i].scan != 0;

@@ -370,20 +370,51 @@ static int take_columns(struct cursors *c, struct byte_reader *r, uint64_t nr)
 	return !err && !(c->seen & 1ull << COL_TIME) ? -EBADMSG : err;
 }
 
-int sample_columns_peek(struct byte_reader payload, uint64_t *nr_rows, bool *has_scan)
+/* The column of numbers of scans; NULL: there is none, so no row is of a scan. */
+static const struct cursor *scan_cursor(const struct cursors *c)
 {
-	uint64_t nr_columns;
+	for (size_t i = 0; i < c->nr; i++)
+		if (c->v[i].col->id == COL_SCAN)
+			return &c->v[i];
+	return NULL;
+}
+
+/* How many of the next n rows, at most BLOCK, are of scans. */
+static size_t next_scan_rows(struct cursor *scan, size_t n)
+{
+	uint64_t values[BLOCK] = { 0 };
+	size_t nr = 0;
+
+	decoders[scan->encoding](scan, values, n);
+	for (size_t i = 0; i < n; i++)
+		nr += values[i] != 0;
+	return nr;
+}
+
+int sample_columns_peek(struct byte_reader payload, uint64_t *nr_rows, uint64_t *nr_scan_rows)
+{
+	const struct cursor *found = NULL;
 	struct cursors cursors;
+	uint64_t nr_columns;
 	int err = 0;
 
 	*nr_rows = br_uv(&payload);
 	nr_columns = br_uv(&payload);
-	*has_scan = false;
+	*nr_scan_rows = 0;
 	if (*nr_rows > MAX_ROWS || *nr_rows > br_left(&payload))
 		return -EBADMSG;
 	if (*nr_rows)
 		err = take_columns(&cursors, &payload, nr_columns);
-	*has_scan = *nr_rows && !err && cursors.seen >> COL_SCAN & 1;
+	if (*nr_rows && !err)
+		found = scan_cursor(&cursors);
+	if (found) {
+		struct cursor scan = *found;
+
+		for (size_t at = 0; at < *nr_rows; at += BLOCK)
+			*nr_scan_rows += next_scan_rows(&scan, *nr_rows - at < BLOCK ? *nr_rows - at
+										     : BLOCK);
+		err = scan.body.bad ? -EBADMSG : 0;
+	}
 	return err;
 }
 
@@ -422,10 +453,87 @@ static bool read_rows(struct cursors *c, struct rec_sample *rows, size_t nr, uin
 	return true;
 }
 
-int sample_columns_decode(struct sample_columns *c, struct byte_reader *r, uint64_t time_base_ns)
+/* Numbers end where bit 7 is not set. While there are more than 8, all of 8 octets belong to them. */
+static void skip_plain(struct cursor *c, size_t n)
+{
+	struct byte_reader r = c->body;
+
+	while (n > 8 && br_left(&r) >= 8) {
+		uint64_t eight;
+
+		memcpy(&eight, r.p, 8);
+		n -= (size_t)__builtin_popcountll(~eight & 0x8080808080808080ull);
+		r.p += 8;
+	}
+	for (; n; n--)
+		br_uv(&r);
+	c->body = r;
+}
+
+/* Goes past n rows, at most BLOCK; false if their columns end before. */
+static bool skip_block(struct cursors *c, size_t n)
+{
+	uint64_t values[BLOCK];
+
+	for (size_t i = 0; i < c->nr; i++) {
+		struct cursor *cur = &c->v[i];
+
+		if (cur->encoding == ENC_PLAIN)
+			skip_plain(cur, n);
+		else
+			decoders[cur->encoding](cur, values, n);
+		if (cur->body.bad)
+			return false;
+	}
+	return true;
+}
+
+/* Moves the rows of scans among n to the front: their number. */
+static size_t keep_scan_rows(struct rec_sample *rows, size_t n)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].scan)
+			rows[nr++] = rows[i];
+	return nr;
+}
+
+/* Sets *kept. False if what is read breaks a rule. */
+static bool read_scan_rows(struct cursors *c, struct rec_sample *rows, size_t nr, uint64_t base,
+			   size_t *kept)
+{
+	const struct cursor *found = scan_cursor(c);
+	struct cursor scan;
+
+	*kept = 0;
+	if (!found)
+		return true;
+	scan = *found;
+	for (size_t at = 0; at < nr; at += BLOCK) {
+		size_t n = nr - at < BLOCK ? nr - at : BLOCK;
+		struct rec_sample *block = rows + *kept;
+
+		if (!next_scan_rows(&scan, n)) {
+			if (!skip_block(c, n))
+				return false;
+			continue;
+		}
+		if (!read_block(c, block, n, base))
+			return false;
+		n = keep_scan_rows(block, n);
+		if (*kept && n && block[0].time_ns < block[-1].time_ns)
+			return false;
+		*kept += n;
+	}
+	return true;
+}
+
+static int decode(struct sample_columns *c, struct byte_reader *r, uint64_t base, bool scans_only)
 {
 	uint64_t n = br_uv(r), nr_columns = br_uv(r);
 	struct cursors cursors;
+	size_t kept = n;
 	int err;
 
 	c->nr_rows = 0;
@@ -437,8 +545,20 @@ int sample_columns_decode(struct sample_columns *c, struct byte_reader *r, uint6
 	if (array_reserve(&c->rows, &c->cap_rows, n))
 		return -ENOMEM;
 	err = take_columns(&cursors, r, nr_columns);
-	if (!err && !read_rows(&cursors, c->rows, n, time_base_ns))
+	if (!err && !(scans_only ? read_scan_rows(&cursors, c->rows, n, base, &kept)
+				 : read_rows(&cursors, c->rows, n, base)))
 		err = -EBADMSG;
-	c->nr_rows = err ? 0 : n;
+	c->nr_rows = err ? 0 : kept;
 	return err;
+}
+
+int sample_columns_decode(struct sample_columns *c, struct byte_reader *r, uint64_t time_base_ns)
+{
+	return decode(c, r, time_base_ns, false);
+}
+
+int sample_columns_decode_scans(struct sample_columns *c, struct byte_reader *r,
+				uint64_t time_base_ns)
+{
+	return decode(c, r, time_base_ns, true);
 }

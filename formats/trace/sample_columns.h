@@ -26,12 +26,15 @@ int sample_columns_encode(struct sample_columns *c, struct byte_buf *b,
 			  const struct rec_sample *rows, size_t n, uint64_t time_base_ns);
 
 /*
- * Looks at a payload without reading its rows: their number, and whether one may be of a scan. 0 or
+ * Looks at a payload without reading its rows: their number, and how many are of scans. 0 or
  * -EBADMSG: sample_columns_decode() says what is wrong with it.
  */
-int sample_columns_peek(struct byte_reader payload, uint64_t *nr_rows, bool *has_scan);
+int sample_columns_peek(struct byte_reader payload, uint64_t *nr_rows, uint64_t *nr_scan_rows);
 
 /*
  * Reads a payload into c->rows. 0, -EBADMSG, -ENOMEM, -EPROTONOSUPPORT (unknown critical column).
  */
 int sample_columns_decode(struct sample_columns *c, struct byte_reader *r, uint64_t time_base_ns);
+/* The same for the rows of scans alone; of the others it only finds out where they end. */
+int sample_columns_decode_scans(struct sample_columns *c, struct byte_reader *r,
+				uint64_t time_base_ns);

@@ -200,6 +200,51 @@ static void test_bad_blocks(void **state)
 	assert_int_equal(decode_uvs(one, 2, 300, UINT64_MAX), -EBADMSG);
 }
 
+/* Rows of scans alone: those that a reader of all would keep, wherever they lie in the blocks. */
+static void check_scan_rows(const struct rec_sample *rows, size_t n)
+{
+	struct sample_columns c = { 0 };
+	struct byte_buf b = { 0 };
+	struct byte_reader r;
+	uint64_t nr, nr_scan_rows;
+	size_t at = 0;
+
+	encode(&b, rows, n, BASE);
+	r = br_make(b.v, b.nr);
+	assert_int_equal(sample_columns_peek(r, &nr, &nr_scan_rows), 0);
+	assert_int_equal(sample_columns_decode_scans(&c, &r, BASE), 0);
+	assert_int_equal(br_left(&r), 0);
+	assert_int_equal(nr, n);
+	assert_int_equal(nr_scan_rows, c.nr_rows);
+	for (size_t i = 0; i < n; i++) {
+		if (!rows[i].scan)
+			continue;
+		assert_true(at < c.nr_rows);
+		assert_memory_equal(&c.rows[at++], &rows[i], sizeof(*rows));
+	}
+	assert_int_equal(at, c.nr_rows);
+	sample_columns_release(&c);
+	bb_release(&b);
+}
+
+static void test_scan_rows(void **state)
+{
+	static const uint32_t first[] = { 0, 3, 250, 256, 511, 600, 1199, 1200 };
+	static struct rec_sample rows[1200];
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(first) / sizeof(first[0]); k++) {
+		for (uint32_t i = 0; i < 1200; i++)
+			rows[i] = (struct rec_sample){
+				.time_ns = BASE + i, .thread = i * 7919 % 100000, .cpu = i & 3,
+				.ustack = 1u << i % 32, .weight = i % 5 ? 10 : 1 + (uint64_t)i * i * i,
+				.scan = i >= first[k] && i < first[k] + 20 && i % 3 ? 7 : 0,
+				.ran_ns = i % 9 ? 0 : BASE + 5 * i };
+		check_scan_rows(rows, 1200);
+		check_scan_rows(rows, first[k] % 260 + 1);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -210,6 +255,7 @@ int main(void)
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_blocks),
 		cmocka_unit_test(test_bad_blocks),
+		cmocka_unit_test(test_scan_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
