@@ -379,6 +379,12 @@ static const struct cursor *scan_cursor(const struct cursors *c)
 	return NULL;
 }
 
+/* The size of the block that begins at a row. */
+static size_t rest(size_t nr, size_t at)
+{
+	return nr - at < BLOCK ? nr - at : BLOCK;
+}
+
 /* How many of the next n rows, at most BLOCK, are of scans. */
 static size_t next_scan_rows(struct cursor *scan, size_t n)
 {
@@ -411,8 +417,7 @@ int sample_columns_peek(struct byte_reader payload, uint64_t *nr_rows, uint64_t 
 		struct cursor scan = *found;
 
 		for (size_t at = 0; at < *nr_rows; at += BLOCK)
-			*nr_scan_rows += next_scan_rows(&scan, *nr_rows - at < BLOCK ? *nr_rows - at
-										     : BLOCK);
+			*nr_scan_rows += next_scan_rows(&scan, rest(*nr_rows, at));
 		err = scan.body.bad ? -EBADMSG : 0;
 	}
 	return err;
@@ -453,7 +458,10 @@ static bool read_rows(struct cursors *c, struct rec_sample *rows, size_t nr, uin
 	return true;
 }
 
-/* Numbers end where bit 7 is not set. While there are more than 8, all of 8 octets belong to them. */
+/*
+ * Numbers end where bit 7 is not set. While there are more than 8 of them, no octet of the next 8
+ * belongs to another block.
+ */
 static void skip_plain(struct cursor *c, size_t n)
 {
 	struct byte_reader r = c->body;
@@ -511,7 +519,7 @@ static bool read_scan_rows(struct cursors *c, struct rec_sample *rows, size_t nr
 		return true;
 	scan = *found;
 	for (size_t at = 0; at < nr; at += BLOCK) {
-		size_t n = nr - at < BLOCK ? nr - at : BLOCK;
+		size_t n = rest(nr, at);
 		struct rec_sample *block = rows + *kept;
 
 		if (!next_scan_rows(&scan, n)) {

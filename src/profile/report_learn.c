@@ -14,7 +14,9 @@
  *	the window		Only what lies in it is read, for how stacks ended.
  *
  * Samples that were not read must be counted for their event all the same. So they are only left
- * out where their recording has a single event for them, one that says what they weigh.
+ * out where their recording has a single event for them, one that says what they weigh. Rows of
+ * scans are always read, because REPEATs refer to them; samples that share records with them are
+ * left out all the same.
  */
 #include <errno.h>
 

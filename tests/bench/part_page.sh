@@ -11,6 +11,7 @@ for round in $(seq "$ROUNDS"); do
 		launched life "$PROBEE" report $trace.pbz --html=$trace.html --force
 		wait $LAUNCH
 		[ "$(of life status)" = 0 ] || { say "report --html failed: $(head -1 launched.err)"; continue; }
+		record "page, CPU ms" $trace "$(of life cpu_ms)"
 		record "page, wall ms" $trace "$(of life wall_ms)"
 		record "page, peak RSS MiB" $trace "$(calc "$(of life rss_kib) / 1024")"
 		record "page, MB" $trace "$(calc "$(stat -c %s $trace.html) / 1e6")"

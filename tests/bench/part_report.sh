@@ -8,11 +8,12 @@ build_bench make_trace && build_bench make_recording || cannot "make_trace and m
 	"$bin/make_recording" ten.pbz hz=20000 samples=10607810 && "$bin/make_trace" unshared.pbz 1000000 3385 || exit 1
 for round in $(seq "$ROUNDS"); do
 	for trace in usual lines unshared ten; do
-		for format in svg collapse text json pprof; do
+		for format in svg collapse text json pprof html; do
 			"$PROBEE" report --help | grep -q -- "--$format" || continue
 			launched life "$PROBEE" report $trace.pbz --$format=report.$format --force
 			wait $LAUNCH
 			[ "$(of life status)" = 0 ] || { say "report --$format failed: $(head -1 launched.err)"; continue; }
+			record "$trace.pbz, CPU ms" "--$format" "$(of life cpu_ms)"
 			record "$trace.pbz, wall ms" "--$format" "$(of life wall_ms)"
 			record "$trace.pbz, peak RSS MiB" "--$format" "$(calc "$(of life rss_kib) / 1024")"
 		done
