@@ -165,6 +165,7 @@ CAPTURE_SRCS := \
 	src/elf/go_image.c \
 	src/proc/cpu_time.c \
 	src/proc/cpus.c \
+	src/proc/descriptors.c \
 	src/proc/file_locks.c \
 	src/proc/pid_namespace.c \
 	src/proc/procfs.c \
@@ -285,6 +286,8 @@ CAPTURE_SRCS := \
 	src/capture/processes/table_store.c \
 	src/capture/processes/task_events.c \
 	src/capture/waits/peer_samples.c \
+	src/capture/waits/descriptor_names.c \
+	src/capture/waits/socket_text.c \
 	src/capture/waits/wait_facts.c \
 	src/capture/waits/wait_peers.c \
 	src/capture/stacks/code_pages.c \

@@ -122,7 +122,18 @@ struct socket_alloc {
 	struct inode vfs_inode;
 };
 
+struct sockaddr_un {
+	unsigned short sun_family;
+	char sun_path[108];
+};
+
+struct unix_address {
+	int len;			/* with sun_family */
+	struct sockaddr_un name[];
+};
+
 struct unix_sock {
+	struct unix_address *addr;
 	struct sock *peer;
 	struct sock *listener;		/* since 6.10: set until the connection is accepted */
 };

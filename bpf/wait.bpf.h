@@ -17,10 +17,11 @@
 #if defined(__TARGET_ARCH_x86)
 enum { NR_FUTEX = 202 };
 /* words of struct pt_regs */
-enum { ARG_0 = 14, ARG_1 = 13, ARG_2 = 12, REG_AX = 10, REG_ORIG_AX = 15 };
+enum { ARG_0 = 14, ARG_1 = 13, ARG_2 = 12, ARG_3 = 7, ARG_4 = 9, ARG_5 = 8 };
+enum { REG_AX = 10, REG_ORIG_AX = 15 };
 #else
 enum { NR_FUTEX = 98 };
-enum { ARG_1 = 1, ARG_2 = 2 };
+enum { ARG_1 = 1, ARG_2, ARG_3, ARG_4, ARG_5 };
 #endif
 enum { NR_FUTEX_WAITV = 449, NR_FUTEX_WAIT = 455 };
 
@@ -314,7 +315,8 @@ static __always_inline void gather_syscall(struct wire_wait *wait, struct wire_o
 	call = call_of(nr);
 	if (call == CALL_FUTEX)
 		gather_futex(wait, w, e, nr);
-	else if (call == CALL_READ || call == CALL_WRITE || call == CALL_FILE_LOCK)
+	else if (call == CALL_READ || call == CALL_WRITE || call == CALL_FILE_LOCK ||
+		 call == CALL_FD)
 		look_at_file(o, (uint64_t)file_of(e->task, wait->what), call == CALL_WRITE);
 	else if (call == CALL_EPOLL)
 		look_at_epoll(o, file_of(e->task, wait->what));
@@ -322,9 +324,22 @@ static __always_inline void gather_syscall(struct wire_wait *wait, struct wire_o
 		gather_poll(wait, o, w, e);
 	else if (call == CALL_WAIT4 || call == CALL_WAITID || call == CALL_CLONE)
 		gather_child(wait, w, e, call);
+	if (call == CALL_FD)
+		o->other.end = PEER_NONE;
 	/* The connection is not accepted yet. That may happen while the thread sleeps. */
 	if (o->kind == OBJECT_UNIX && !o->other.end)
 		e->on_lock = true;
+}
+
+static __always_inline void load_arguments(uint64_t args[WIRE_ARGS], const struct unwinder *w,
+					   struct task_struct *task)
+{
+	args[0] = first_argument(w, task);
+	args[1] = w->regs[ARG_1];
+	args[2] = w->regs[ARG_2];
+	args[3] = w->regs[ARG_3];
+	args[4] = w->regs[ARG_4];
+	args[5] = w->regs[ARG_5];
 }
 
 /*
@@ -348,6 +363,8 @@ static __always_inline void gather_wait(struct gather *g, struct env *e, struct 
 	__builtin_memset(&g->object, 0, sizeof(g->object));
 	if (in_user)
 		gather_syscall(&wait, &g->object, e);
+	if (wait.syscall)
+		load_arguments(wait.args, &e->g->unwinder, e->task);
 	*(struct wire_wait *)&g->frames[n] = wait;
 	g->head.flags |= WIRE_WAIT;
 	if (!g->object.kind)

@@ -56,11 +56,8 @@ static __always_inline bool is_loopback(const uint32_t *addr)
 	return addr[2] ? (addr[3] & 0xff) == LOOPBACK : addr[3] == 0x01000000 /* ::1 */;
 }
 
-/*
- * The connection as this end has it. Loopback addresses mean something else in each network
- * namespace, so for these the namespace is part of the key.
- */
-static __always_inline void tcp_key(struct peer_key *key, struct sock *sk)
+/* The addresses and ports as this end has them. */
+static __always_inline void load_ends(struct peer_key *key, struct sock *sk)
 {
 	uint16_t dport = BPF_CORE_READ(sk, __sk_common.skc_dport);
 
@@ -73,17 +70,35 @@ static __always_inline void tcp_key(struct peer_key *key, struct sock *sk)
 	}
 	key->local_port = BPF_CORE_READ(sk, __sk_common.skc_num);
 	key->remote_port = __builtin_bswap16(dport);
+}
+
+/*
+ * Makes the ends of a connection a key. Loopback addresses mean something else in each network
+ * namespace, so for these the namespace is part of it.
+ */
+static __always_inline void name_net(struct peer_key *key, struct sock *sk)
+{
 	key->end = PEER_TCP;
 	key->id = 0;
 	if (is_loopback(key->local) && bpf_core_field_exists(sk->__sk_common.skc_net.net))
 		key->id = (uint64_t)BPF_CORE_READ(sk, __sk_common.skc_net.net);
 }
 
+/* The connection as this end has it. */
+static __always_inline void tcp_key(struct peer_key *key, struct sock *sk)
+{
+	load_ends(key, sk);
+	name_net(key, sk);
+}
+
+static __always_inline bool is_inet(uint16_t family)
+{
+	return family == FAMILY_INET || family == FAMILY_INET6;
+}
+
 static __always_inline bool is_tcp(struct sock *sk)
 {
-	uint16_t family = BPF_CORE_READ(sk, __sk_common.skc_family);
-
-	return (family == FAMILY_INET || family == FAMILY_INET6) &&
+	return is_inet(BPF_CORE_READ(sk, __sk_common.skc_family)) &&
 	       BPF_CORE_READ(sk, sk_protocol) == PROTOCOL_TCP;
 }
 
@@ -122,6 +137,29 @@ static __always_inline uint64_t unix_peer(struct sock *sk)
 	return inode_of_socket(BPF_CORE_READ(peer, listener));
 }
 
+static __always_inline void load_unix_name(struct wire_object *o, struct unix_address *addr)
+{
+	uint32_t len = BPF_CORE_READ(addr, len) - sizeof(unsigned short);
+	char *name = (char *)addr + bpf_core_field_offset(struct unix_address, name) +
+		     sizeof(unsigned short);
+
+	if (addr && len && len <= sizeof(o->name) && !bpf_probe_read_kernel(o->name, len, name))
+		o->name_len = len;
+}
+
+static __always_inline void look_at_unix(struct wire_object *o, struct sock *sk)
+{
+	struct unix_sock *own = (void *)sk, *peer = (void *)BPF_CORE_READ(own, peer);
+
+	o->other.id = unix_peer(sk);
+	o->other.end = o->other.id ? PEER_SOCKET : PEER_NONE;
+	load_unix_name(o, BPF_CORE_READ(own, addr));
+	if (o->name_len || !peer)
+		return;
+	load_unix_name(o, BPF_CORE_READ(peer, addr));
+	o->name_is_of_peer = 1;
+}
+
 static __always_inline void look_at_socket(struct wire_object *o, struct file *file)
 {
 	struct socket *socket = BPF_CORE_READ(file, private_data);
@@ -130,17 +168,23 @@ static __always_inline void look_at_socket(struct wire_object *o, struct file *f
 	o->kind = OBJECT_SOCKET;
 	if (!sk)
 		return;
-	if (BPF_CORE_READ(sk, __sk_common.skc_state) == STATE_LISTEN) {
-		o->kind = OBJECT_LISTENER;
-	} else if (bpf_core_type_exists(struct unix_sock) &&
-		   BPF_CORE_READ(sk, __sk_common.skc_family) == FAMILY_UNIX) {
-		o->kind = OBJECT_UNIX;
-		o->other.id = unix_peer(sk);
-		o->other.end = o->other.id ? PEER_SOCKET : PEER_NONE;
-	} else if (is_tcp(sk)) {
-		o->kind = OBJECT_TCP;
-		tcp_key(&o->other, sk);
+	o->family = BPF_CORE_READ(sk, __sk_common.skc_family);
+	o->protocol = BPF_CORE_READ(sk, sk_protocol);
+	o->state = BPF_CORE_READ(sk, __sk_common.skc_state);
+	if (is_inet(o->family)) {
+		load_ends(&o->other, sk);
 		turn_round(&o->other);
+	}
+	if (o->state == STATE_LISTEN) {
+		o->kind = OBJECT_LISTENER;
+		if (bpf_core_type_exists(struct unix_sock) && o->family == FAMILY_UNIX)
+			load_unix_name(o, BPF_CORE_READ((struct unix_sock *)sk, addr));
+	} else if (bpf_core_type_exists(struct unix_sock) && o->family == FAMILY_UNIX) {
+		o->kind = OBJECT_UNIX;
+		look_at_unix(o, sk);
+	} else if (is_inet(o->family) && o->protocol == PROTOCOL_TCP) {
+		o->kind = OBJECT_TCP;
+		name_net(&o->other, sk);
 	}
 }
 
@@ -158,6 +202,7 @@ __noinline int look_at_file(struct wire_object *o, uint64_t address, uint32_t wr
 		return 0;
 	type = BPF_CORE_READ(inode, i_mode) & MODE_TYPE;
 	o->inode = BPF_CORE_READ(inode, i_ino);
+	o->file = address;
 	if (type == MODE_FIFO) {
 		o->kind = BPF_CORE_READ(inode, i_sb, s_magic) == PIPEFS_MAGIC ? OBJECT_PIPE
 									      : OBJECT_FIFO;

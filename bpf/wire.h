@@ -17,6 +17,8 @@
 
 #define WIRE_COMM 16
 #define WIRE_MAX_KERNEL 127
+#define WIRE_ARGS 6
+#define WIRE_UNIX_NAME 108
 
 enum wire_flags {
 	WIRE_IN_KERNEL = 1,		/* interrupted in kernel mode */
@@ -70,10 +72,11 @@ struct wire_wait {
 	uint32_t futex_op, futex_val;
 	uint32_t child;			/* tid of the only child it can be waiting for; 0: none */
 	uint32_t pad;
+	uint64_t args[WIRE_ARGS];	/* registers of the system call at its entry */
 };
 
-_Static_assert(sizeof(struct wire_wait) == 40, "wire layout");
-#define WIRE_WAIT_WORDS 5
+_Static_assert(sizeof(struct wire_wait) == 88, "wire layout");
+#define WIRE_WAIT_WORDS 11
 
 enum peer_end { PEER_NONE, PEER_READERS, PEER_WRITERS, PEER_SOCKET, PEER_TCP };
 
@@ -108,14 +111,25 @@ enum object_kind {
 
 /* The object behind the descriptor that a thread waits for. */
 struct wire_object {
-	uint64_t inode;			/* inode number, as in /proc/PID/fd */
+	uint64_t inode;			/* inode number, as in /proc/PID/fdinfo */
+	uint64_t file;			/* address of its struct file, to tell files apart */
 	uint32_t kind;			/* enum object_kind */
-	uint32_t pad;
-	struct peer_key other;		/* .end 0: nothing is known of another end */
+	/* Of a socket: family, protocol and state as the kernel numbers them. */
+	uint16_t family;
+	uint8_t protocol, state;
+	/*
+	 * .end 0: nothing is known of another end. Addresses and ports of a socket of the internet
+	 * families are there all the same.
+	 */
+	struct peer_key other;
+	/* Address of a unix socket, or of its peer if it has none; abstract: begins with NUL. */
+	char name[WIRE_UNIX_NAME];
+	uint16_t name_len;
+	uint16_t name_is_of_peer;
 };
 
-_Static_assert(sizeof(struct wire_object) == 64, "wire layout");
-#define WIRE_OBJECT_WORDS 8
+_Static_assert(sizeof(struct wire_object) == 184, "wire layout");
+#define WIRE_OBJECT_WORDS 23
 
 /* What the scan of all descriptors has found for one key. */
 struct peer_holders {
@@ -129,7 +143,8 @@ struct peer_holders {
  * keeps (--audit). Frames, wait and object stand behind the head as in any record; the rest of
  * frames[] has no meaning.
  */
-#define WIRE_DUMP_FRAMES (UNWIND_MAX_FRAMES + WIRE_MAX_KERNEL + WIRE_WAIT_WORDS + WIRE_OBJECT_WORDS)
+#define WIRE_DUMP_FRAMES \
+	((UNWIND_MAX_FRAMES + WIRE_MAX_KERNEL + WIRE_WAIT_WORDS + WIRE_OBJECT_WORDS + 1) & ~1)
 #define WIRE_DUMP_PAGES 16		/* 64 KiB, as much as perf can keep */
 
 struct wire_dump {

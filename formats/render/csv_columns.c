@@ -214,6 +214,57 @@ static int put_syscall_nr(struct csv *c, const struct report_sample *s)
 	return 0;
 }
 
+static int put_arg(struct csv *c, const struct report_sample *s, unsigned i)
+{
+	const uint64_t *args = s->rec->args;
+	char hex[19];
+
+	/* Older recordings have a call without them. */
+	if (!(args[0] | args[1] | args[2] | args[3] | args[4] | args[5]))
+		return 0;
+	snprintf(hex, sizeof(hex), "0x%" PRIx64, args[i]);
+	csv_put_text(c, hex);
+	return 0;
+}
+
+#define ARG_COLUMN(n) \
+	static int put_arg##n(struct csv *c, const struct report_sample *s) \
+	{ \
+		return put_arg(c, s, (n) - 1); \
+	}
+ARG_COLUMN(1)
+ARG_COLUMN(2)
+ARG_COLUMN(3)
+ARG_COLUMN(4)
+ARG_COLUMN(5)
+ARG_COLUMN(6)
+
+/*
+ * No path begins with a word and a blank: it begins with '/' or with '(', and other names have a
+ * colon behind their word.
+ */
+static bool is_connection(const struct csv *c, uint32_t file)
+{
+	const char *s = definition_store_string(c->tables, file, NULL);
+	size_t len = strspn(s, "abcdefghijklmnopqrstuvwxyz");
+
+	return len && s[len] == ' ';
+}
+
+static int put_filename(struct csv *c, const struct report_sample *s)
+{
+	if (!s->rec->file || is_connection(c, s->rec->file))
+		return 0;
+	return csv_put_string(c, s->rec->file);
+}
+
+static int put_connection(struct csv *c, const struct report_sample *s)
+{
+	if (!s->rec->file || !is_connection(c, s->rec->file))
+		return 0;
+	return csv_put_string(c, s->rec->file);
+}
+
 static int put_waits_on(struct csv *c, const struct report_sample *s)
 {
 	char cell[WAIT_TEXT_MAX];
@@ -357,6 +408,14 @@ const struct csv_column csv_columns[] = {
 	{ "weight_us", "the same in microseconds, where it is time", put_weight_us },
 	{ "off_us", "microseconds since the thread ran", put_off_us },
 	{ "syscall_nr", "number of the system call", put_syscall_nr },
+	{ "sysc_arg1", "its first argument, in hexadecimal, as it was at the call", put_arg1 },
+	{ "sysc_arg2", "its second argument", put_arg2 },
+	{ "sysc_arg3", "its third argument", put_arg3 },
+	{ "sysc_arg4", "its fourth argument", put_arg4 },
+	{ "sysc_arg5", "its fifth argument", put_arg5 },
+	{ "sysc_arg6", "its sixth argument", put_arg6 },
+	{ "filename", "the file that its descriptor is: a path, pipe:[4711], ...", put_filename },
+	{ "connection", "the socket that it is, with both ends and its state", put_connection },
 	{ "object", "the pipe, socket or file that it waits for", put_object },
 	{ "holders", "processes that hold the other end", put_holders },
 	{ "scan", "number of the snapshot", put_scan },

@@ -192,7 +192,8 @@ int id_checker_add_sample(struct id_checker *t, struct rec_sample *s)
 	if (!(check_reference(t, REC_EVENT, &s->event) &
 	      check_reference(t, REC_THREAD, &s->thread) &
 	      check_reference(t, REC_NODE, &s->kstack) & check_reference(t, REC_NODE, &s->ustack) &
-	      check_reference(t, REC_FRAME, &s->variable)))
+	      check_reference(t, REC_FRAME, &s->variable) &
+	      check_reference(t, REC_STRING, &s->file)))
 		return -EBADMSG;
 	if (!s->scan || !s->thread)
 		return 0;

@@ -43,6 +43,13 @@ static const struct column {
 	COLUMN(32, holders, ANY),
 	COLUMN(34, object, ANY),
 	COLUMN(36, variable, ANY),
+	COLUMN(38, args[0], ANY),
+	COLUMN(40, args[1], ANY),
+	COLUMN(42, args[2], ANY),
+	COLUMN(44, args[3], ANY),
+	COLUMN(46, args[4], ANY),
+	COLUMN(48, args[5], ANY),
+	COLUMN(50, file, ANY),
 };
 enum { NR_COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 

@@ -327,6 +327,8 @@ enum wait_kind {
 	WAIT_KINDS
 };
 
+#define SAMPLE_ARGS 6
+
 /* One stack of one thread at one time. */
 struct rec_sample {
 	uint64_t time_ns;
@@ -348,6 +350,8 @@ struct rec_sample {
 	uint32_t holders;		/* processes that hold the other end, plus 1; 0 unknown */
 	uint64_t object;		/* inode of the awaited pipe, socket or file; 0 unknown */
 	uint32_t variable;		/* frame: the variable that has the futex; 0 none */
+	uint32_t file;			/* string: what its descriptor is; 0 unknown */
+	uint64_t args[SAMPLE_ARGS];	/* of the system call: registers at its entry */
 };
 
 /* Threads with consecutive ids: nr of them, beginning with thread. */

@@ -45,6 +45,8 @@ static void check_round_trip(const struct rec_sample *rows, size_t n, uint64_t b
 		assert_int_equal(c.rows[i].holders, rows[i].holders);
 		assert_int_equal(c.rows[i].object, rows[i].object);
 		assert_int_equal(c.rows[i].variable, rows[i].variable);
+		assert_int_equal(c.rows[i].file, rows[i].file);
+		assert_memory_equal(c.rows[i].args, rows[i].args, sizeof(rows[i].args));
 	}
 	sample_columns_release(&c);
 	bb_release(&b);
@@ -54,12 +56,14 @@ static void test_waits(void **state)
 {
 	static const struct rec_sample rows[] = {
 		{ .time_ns = BASE, .ran_ns = BASE, .syscall = 203, .wait = 0x7fff00001000, .owner = 77,
-		  .wait_kind = WAIT_PIPE, .holders = 2, .object = 4711, .variable = 12 },
+		  .wait_kind = WAIT_PIPE, .holders = 2, .object = 4711, .variable = 12,
+		  .file = 9, .args = { 3, 0x7fff00001000, 77, 1, 2, 5 } },
 		{ .time_ns = BASE + 5, .ran_ns = BASE + 4, .syscall = 1, .wait = 4 },	/* ran after the base */
 		{ .time_ns = BASE + 9 },						/* nothing is known */
 		{ .time_ns = BASE + 9, .ran_ns = 1, .wait = UINT64_MAX, .owner = UINT32_MAX, .syscall = UINT32_MAX,
 		  .wait_kind = 255, .holders = UINT32_MAX, .object = UINT64_MAX,
-		  .variable = UINT32_MAX },
+		  .variable = UINT32_MAX, .file = UINT32_MAX,
+		  .args = { UINT64_MAX, 0, UINT64_MAX, 0, 0, UINT64_MAX } },
 	};
 
 	(void)state;

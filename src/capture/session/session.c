@@ -20,6 +20,7 @@
 #include "src/capture/processes/process_tracker.h"
 #include "src/capture/session/session_meta.h"
 #include "src/capture/session/stack_definer.h"
+#include "src/capture/waits/descriptor_names.h"
 #include "src/capture/waits/wait_facts.h"
 #include "src/model/binary.h"
 #include "src/model/stacks.h"
@@ -40,6 +41,7 @@ struct session {
 	uint32_t *same;			/* threads of this scan whose row is their last one again */
 	size_t nr_same, cap_same;
 	struct wait_facts *waits;
+	struct descriptor_names *files;
 	struct peer_samples peers;	/* rows of this scan that wait for a pipe or a socket */
 	struct session_stats stats;
 	uint64_t scan_ends[STACK_ENDS], scan_kernel_failed;	/* rows since the last SCAN */
@@ -64,6 +66,13 @@ static void open_definer(struct session *s)
 		.no_names = d->no_names,
 		.ctx = d->ctx,
 	};
+}
+
+static uint32_t intern_text(void *ctx, const char *text)
+{
+	struct session *s = ctx;
+
+	return definitions_string(s->defs, text);
 }
 
 int session_new(const struct session_deps *deps, struct session **sp)
@@ -92,6 +101,8 @@ int session_new(const struct session_deps *deps, struct session **sp)
 	if (!err)
 		err = wait_facts_new(&s->waits);
 	if (!err)
+		err = descriptor_names_new(intern_text, s, &s->files);
+	if (!err)
 		err = jit_names_new(&jit, &s->jit);
 	if (err) {
 		session_free(s);
@@ -113,6 +124,7 @@ void session_free(struct session *s)
 	free(s->same);
 	stack_definer_release(&s->definer);
 	wait_facts_free(s->waits);
+	descriptor_names_free(s->files);
 	peer_samples_release(&s->peers);
 	free(s);
 }
@@ -416,6 +428,7 @@ static void fill_waits(struct session *s, const struct wire_stack *w, uint32_t s
 	const struct wire_sample *h = w->head;
 
 	wait_facts_fill(s->waits, w, scan, out);
+	out->file = descriptor_names_find(s->files, w, h->time_ns);
 	if (wait_facts_is_futex(out))
 		out->variable = stack_definer_variable(
 			&s->definer, process_tracker_find(s->deps.tracker, h->tgid, h->time_ns),

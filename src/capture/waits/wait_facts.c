@@ -43,6 +43,7 @@ SAME_KIND(OBJECT_UNIX, WAIT_UNIX);
 SAME_KIND(OBJECT_TCP, WAIT_TCP);
 SAME_KIND(OBJECT_LISTENER, WAIT_LISTENER);
 SAME_KIND(OBJECT_SOCKET, WAIT_SOCKET);
+_Static_assert(WIRE_ARGS == SAMPLE_ARGS, "arguments differ");
 
 int wait_facts_new(struct wait_facts **fp)
 {
@@ -213,8 +214,11 @@ static void fill_call(struct wait_facts *f, const struct wire_stack *stack, stru
 		if (wait->what == UINT32_MAX)
 			break;
 		/* fallthrough */
-	case CALL_READ: case CALL_WRITE: case CALL_EPOLL: case CALL_FD:
+	case CALL_READ: case CALL_WRITE: case CALL_EPOLL:
 		fill_object(stack->object, out);
+		out->wait = (uint32_t)wait->what + 1ull;
+		break;
+	case CALL_FD:
 		out->wait = (uint32_t)wait->what + 1ull;
 		break;
 	case CALL_WAIT4: case CALL_WAITID:
@@ -245,5 +249,6 @@ void wait_facts_fill(struct wait_facts *f, const struct wire_stack *stack, uint3
 	f->scan = scan;
 	out->ran_ns = wait->ran_ns < out->time_ns ? wait->ran_ns : out->time_ns;
 	out->syscall = wait->syscall;
+	memcpy(out->args, wait->args, sizeof(out->args));
 	fill_call(f, stack, out);
 }

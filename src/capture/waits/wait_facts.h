@@ -36,8 +36,8 @@
  * open file on.
  *
  *	wait_facts_new(&f)
- *	wait_facts_fill(f, stack, scan, &sample)	sets .ran_ns, .syscall, .wait, .owner,
- *							.wait_kind, .object, .holders
+ *	wait_facts_fill(f, stack, scan, &sample)	sets .ran_ns, .syscall, .args, .wait,
+ *							.owner, .wait_kind, .object, .holders
  *	wait_facts_free(f)
  */
 #pragma once
