@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "formats/render/escape.h"
+#include "formats/render/wait_list.h"
 #include "src/model/definition_store.h"
 #include "src/model/syscall_names.h"
 #include "src/profile/wait_graph.h"
@@ -23,34 +24,58 @@ static enum direction direction(const struct syscall_names *calls, const struct 
 	return strstr(call, "read") || strstr(call, "recv") ? IN : ANY;
 }
 
+/* What is wanted of the object, and the object. */
+static const struct {
+	const char *wanted[3];		/* by enum direction */
+	const char *object;		/* with the number of the inode; NULL: unknown */
+} kinds[WAIT_KINDS] = {
+	[WAIT_PIPE] = { { "", "data from ", "room in " }, "pipe:[%" PRIu64 "]" },
+	[WAIT_FIFO] = { { "", "data from ", "room in " }, "FIFO %" PRIu64 },
+	[WAIT_UNIX] = { { "", "data from ", "room in " }, "socket:[%" PRIu64 "]" },
+	[WAIT_TCP] = { { "", "data from ", "room in " }, "TCP socket:[%" PRIu64 "]" },
+	[WAIT_LISTENER] = { { "connections at " }, "socket:[%" PRIu64 "]" },
+	[WAIT_SOCKET] = { { "" }, "socket:[%" PRIu64 "]" },
+	[WAIT_FILE_LOCK] = { { "a lock of " }, "file %" PRIu64 },
+	[WAIT_CHILD] = { { "" }, "its child" },
+	[WAIT_VFORK] = { { "" }, "its vfork child" },
+};
+
+static const char *wanted(const struct syscall_names *calls, const struct rec_sample *rec)
+{
+	const char *text;
+
+	if (rec->wait_kind >= WAIT_KINDS || !kinds[rec->wait_kind].object)
+		return NULL;
+	text = kinds[rec->wait_kind].wanted[direction(calls, rec)];
+	return text ? text : kinds[rec->wait_kind].wanted[ANY];
+}
+
 const char *wait_object_text(const struct syscall_names *calls, const struct rec_sample *rec,
 			     char buf[WAIT_TEXT_MAX])
 {
-	static const char *const formats[WAIT_KINDS][3] = {
-		[WAIT_PIPE] = { "pipe:[%" PRIu64 "]", "data from pipe:[%" PRIu64 "]",
-				"room in pipe:[%" PRIu64 "]" },
-		[WAIT_FIFO] = { "FIFO %" PRIu64, "data from FIFO %" PRIu64,
-				"room in FIFO %" PRIu64 },
-		[WAIT_UNIX] = { "socket:[%" PRIu64 "]", "data from socket:[%" PRIu64 "]",
-				"room in socket:[%" PRIu64 "]" },
-		[WAIT_TCP] = { "TCP socket:[%" PRIu64 "]", "data from TCP socket:[%" PRIu64 "]",
-			       "room in TCP socket:[%" PRIu64 "]" },
-		[WAIT_LISTENER] = { "connections at socket:[%" PRIu64 "]" },
-		[WAIT_SOCKET] = { "socket:[%" PRIu64 "]" },
-		[WAIT_FILE_LOCK] = { "a lock of file %" PRIu64 },
-		[WAIT_CHILD] = { "its child" },
-		[WAIT_VFORK] = { "its vfork child" },
-	};
-	const char *format = NULL;
+	const char *first = wanted(calls, rec);
+	size_t len;
 
-	if (rec->wait_kind < WAIT_KINDS)
-		format = formats[rec->wait_kind][direction(calls, rec)];
-	if (!format && rec->wait_kind < WAIT_KINDS)
-		format = formats[rec->wait_kind][ANY];
-	if (!format)
+	if (!first)
 		return "";
-	snprintf(buf, WAIT_TEXT_MAX, format, rec->object);
+	len = (size_t)snprintf(buf, WAIT_TEXT_MAX, "%s", first);
+	snprintf(buf + len, WAIT_TEXT_MAX - len, kinds[rec->wait_kind].object, rec->object);
 	return buf;
+}
+
+bool wait_put_object(const struct definition_store *t, const struct syscall_names *calls,
+		     const struct rec_sample *rec, FILE *out)
+{
+	const char *first = wanted(calls, rec), *name;
+	char buf[WAIT_TEXT_MAX];
+	size_t len = 0;
+
+	name = rec->file ? definition_store_string(t, rec->file, &len) : "";
+	fputs(first && len ? first : wait_object_text(calls, rec, buf), out);
+	if (!first && len)
+		fprintf(out, "%s ", wait_call_name(calls, rec, buf));
+	escape_text(out, name, len);
+	return first || len;
 }
 
 enum wait_value wait_value(const struct syscall_names *calls,

@@ -29,10 +29,17 @@ const char *wait_word(const struct syscall_names *calls, const struct rec_sample
 
 /*
  * The object of a wait: "data from pipe:[1234]", "socket:[1234]", "its child"; "" if nothing is
- * known. It ends with NUL, and is constant or in buf.
+ * known. It is constant or in buf.
  */
 const char *wait_object_text(const struct syscall_names *calls, const struct rec_sample *rec,
 			     char buf[WAIT_TEXT_MAX]);
+
+/*
+ * The same, escaped, with the name of the descriptor where that is known: "data from tcp
+ * 127.0.0.1:80 -> 127.0.0.1:4711 ESTABLISHED", "read /dev/ttyS0". False: nothing is known.
+ */
+bool wait_put_object(const struct definition_store *t, const struct syscall_names *calls,
+		     const struct rec_sample *rec, FILE *out);
 
 #define WAIT_SECONDS_MAX 32
 const char *wait_seconds(uint64_t ns, char buf[WAIT_SECONDS_MAX]);	/* "12.345 s" */

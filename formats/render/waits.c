@@ -93,9 +93,8 @@ static void put_what(struct waits *w, const struct wait_edge *edge)
 {
 	const struct rec_sample *rec = &w->g->rows[edge->row].rec;
 	const struct lock_kind *lock = w->e.known[edge->row].lock;
-	char number[WAIT_CALL_MAX], text[WAIT_TEXT_MAX];
-	const char *call = wait_call_name(w->calls, rec, number),
-		   *object = wait_object_text(w->calls, rec, text);
+	char number[WAIT_CALL_MAX];
+	const char *call = wait_call_name(w->calls, rec, number);
 
 	if (lock && rec->wait_kind == WAIT_UNKNOWN &&
 	    (edge->section == EDGES_UNKNOWN || lock->class == LOCK_MAYBE)) {
@@ -103,8 +102,8 @@ static void put_what(struct waits *w, const struct wait_edge *edge)
 		put_variable(w, rec);
 	} else if (!strncmp(call, "futex", 5))
 		put_futex(w, rec);
-	else
-		fputs(*object ? object : call, w->t.cell);
+	else if (!wait_put_object(w->g->tables, w->calls, rec, w->t.cell))
+		fputs(call, w->t.cell);
 }
 
 /* What a thread does that others wait for: "RUNNING", "SLEEP in read". */

@@ -21,6 +21,8 @@
  *	    variable_offset	distance from its beginning; absent: it has no name
  *	    fd		descriptor
  *	    inode	of the pipe, socket or file
+ *	    file	what the descriptor is: a path, the ends of a socket (TRACE.md); absent:
+ *			unknown
  *	    holders	number of processes that hold the other end or the lock; absent: unknown.
  *			1 without owner_pid: a process outside of the PID namespace that was
  *			recorded
@@ -109,12 +111,22 @@ static void put_variable(struct waits_json *j, const struct rec_sample *rec)
 		json_put_u64(&j->w, "variable_offset", v.offset);
 }
 
+static void put_name(struct waits_json *j, const char *key, const char *s, size_t len)
+{
+	if (!len)
+		return;
+	json_key(&j->w, key);
+	put_foreign(j, s, len);
+}
+
 /* The object that the call waits for, as TRACE.md says. */
-static void put_object(struct json_writer *w, const struct syscall_names *calls,
-		       const struct rec_sample *rec)
+static void put_object(struct waits_json *j, const struct rec_sample *rec)
 {
 	uint64_t value;
-	enum wait_value is = wait_value(calls, rec, &value);
+	enum wait_value is = wait_value(j->calls, rec, &value);
+	struct json_writer *w = &j->w;
+	size_t len;
+	const char *file = definition_store_string(j->g->tables, rec->file, &len);
 	char hex[24];
 
 	if (is == WAIT_FUTEX) {
@@ -129,14 +141,7 @@ static void put_object(struct json_writer *w, const struct syscall_names *calls,
 	if (is != WAIT_FUTEX && rec->object)
 		json_put_u64(w, "inode", rec->object);
 	put_owner(w, rec);
-}
-
-static void put_name(struct waits_json *j, const char *key, const char *s, size_t len)
-{
-	if (!len)
-		return;
-	json_key(&j->w, key);
-	put_foreign(j, s, len);
+	put_name(j, "file", file, len);
 }
 
 /* What wait_edges.h knows of a row. */
@@ -202,7 +207,7 @@ static void put_row(struct waits_json *j, const struct wait_row *row)
 	if (rec->syscall)
 		json_put_text(w, "syscall", wait_call_name(j->calls, rec, number));
 	put_name(j, "kernel_function", place, strlen(place));
-	put_object(w, j->calls, rec);
+	put_object(j, rec);
 	put_variable(j, rec);
 	if (row->owner != WAIT_NONE)
 		json_put_u64(w, "waits_for", j->g->rows[row->owner].tid);
