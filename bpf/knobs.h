@@ -31,6 +31,7 @@ struct knobs {
 	uint32_t limit_rate;		/* ticks may be passed over (bpf/rate_limit.h) */
 	uint32_t part_pages;		/* of struct wire_delta: a power of two */
 	uint32_t memos;			/* of the sampler, for each CPU; 0: none */
+	uint32_t want_args;		/* scan: all arguments of system calls */
 };
 
 /*

@@ -363,7 +363,7 @@ static __always_inline void gather_wait(struct gather *g, struct env *e, struct 
 	__builtin_memset(&g->object, 0, sizeof(g->object));
 	if (in_user)
 		gather_syscall(&wait, &g->object, e);
-	if (wait.syscall)
+	if (knobs.want_args && wait.syscall)
 		load_arguments(wait.args, &e->g->unwinder, e->task);
 	*(struct wire_wait *)&g->frames[n] = wait;
 	g->head.flags |= WIRE_WAIT;

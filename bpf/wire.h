@@ -72,7 +72,7 @@ struct wire_wait {
 	uint32_t futex_op, futex_val;
 	uint32_t child;			/* tid of the only child it can be waiting for; 0: none */
 	uint32_t pad;
-	uint64_t args[WIRE_ARGS];	/* registers of the system call at its entry */
+	uint64_t args[WIRE_ARGS];	/* of the system call; all 0: not wanted */
 };
 
 _Static_assert(sizeof(struct wire_wait) == 88, "wire layout");

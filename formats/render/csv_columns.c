@@ -491,3 +491,12 @@ int csv_columns_parse(const struct opt *o, const char *value, void *dst)
 			return 0;
 	}
 }
+
+int csv_dialect_parse(const struct opt *o, const char *value, void *dst)
+{
+	*(bool *)dst = !strcmp(value, "rfc4180");
+	if (*(bool *)dst || !strcmp(value, "xstack"))
+		return 0;
+	return fail_why(-EINVAL, "--%s %s: no such dialect. Try: xstack or rfc4180", o->name,
+			value);
+}

@@ -39,6 +39,9 @@ struct csv_column_list {
 /* dst is a struct csv_column_list. "all" stands for every column. 0 or -EINVAL, explained. */
 int csv_columns_parse(const struct opt *o, const char *value, void *dst);
 
+/* dst is a bool: whether it is rfc4180. 0 or -EINVAL, explained. */
+int csv_dialect_parse(const struct opt *o, const char *value, void *dst);
+
 /* Name and meaning of each column, a line each. */
 void csv_columns_help(FILE *out);
 

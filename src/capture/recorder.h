@@ -63,6 +63,7 @@ struct recorder_options {
 	bool user_only, kernel_only, include_idle;
 	uint32_t faults;		/* scans: enum fault_mode of bpf/knobs.h */
 	bool skip_same;			/* scans: do not unwind threads that have not run again */
+	bool syscall_args;		/* scans: rows have all arguments of system calls */
 	/* Targets, with their children, and threads. Both empty: all. Borrowed until the close. */
 	const struct id_list *pids;
 	const struct id_list *tids;	/* only these threads */

@@ -142,6 +142,7 @@ static struct knobs make_knobs(const struct recorder_options *o)
 		.include_idle = o->include_idle,
 		.ask = o->programs & CAPTURE_SNAPSHOT,
 		.skip_same = o->skip_same,
+		.want_args = o->syscall_args,
 		.audit = o->audit,
 		.deferred = wants_tables(o),
 		.faults = o->faults,

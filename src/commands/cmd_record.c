@@ -14,6 +14,12 @@ static int help(const struct record_mode *mode)
 	return command_help(mode->name, lists, record_opt_lists(mode, rows, lists));
 }
 
+static int list_columns(void)
+{
+	csv_columns_help(stdout);
+	return EXIT_OK;
+}
+
 static int command(const struct record_mode *mode, int argc, char **argv)
 {
 	struct recording_result result;
@@ -24,6 +30,8 @@ static int command(const struct record_mode *mode, int argc, char **argv)
 		code = help(mode);
 	else if (err)
 		code = EXIT_USAGE;
+	else if (args.render.columns_shown.wants_help)
+		code = list_columns();
 	else if ((err = recording_run(mode, &args, argc, argv, &result)))
 		code = exit_code_of(fail_if_silent(err, "%s", mode->name));
 	else

@@ -30,15 +30,6 @@ _Static_assert(!offsetof(struct report_args, show), "report_options.h");
 
 #define AT(field) offsetof(struct report_args, field)
 
-static int parse_dialect(const struct opt *o, const char *value, void *dst)
-{
-	*(bool *)dst = !strcmp(value, "rfc4180");
-	if (*(bool *)dst || !strcmp(value, "xstack"))
-		return 0;
-	return fail_why(-EINVAL, "--%s %s: no such dialect. Try: xstack or rfc4180", o->name,
-			value);
-}
-
 /* What report has beside the options of report_options.h. */
 static const struct opt report_opts[] = {
 	{ 'o', "output", "FILE",
@@ -56,7 +47,7 @@ static const struct opt report_opts[] = {
 	  AT(show.render.columns_shown), NULL, NULL, NULL },
 	{ 0, "csv-dialect", "xstack|rfc4180",
 	  "CSV: columns separated by | (default), or by commas with quotes, and times in UTC",
-	  parse_dialect, AT(show.render.is_rfc4180), NULL, NULL, NULL },
+	  csv_dialect_parse, AT(show.render.is_rfc4180), NULL, NULL, NULL },
 	{ 0, "walk", "N", "waits: of the Nth snapshot (default: the last one)", opt_u32,
 	  AT(show.render.scan), NULL, NULL, NULL },
 	{ 0, "all-waits", NULL, "waits: every line, and shells that wait for their child",

@@ -33,6 +33,7 @@
 #include "formats/trace/sample_order.h"
 #include "src/base/array.h"
 #include "src/model/definition_store.h"
+#include "src/profile/state_words.h"
 #include "src/profile/wall_clock.h"
 
 /* A scan whose receipt has come, in a closed chunk. */
@@ -59,6 +60,7 @@ struct live_scans {
 	bool no_names;			/* none will ever come */
 	bool ended;
 	char arch[32];
+	unsigned futex;			/* activity_futex() */
 };
 
 int live_scans_new(struct live_scans **lp)
@@ -153,6 +155,7 @@ static void keep_meta(struct live_scans *l, const struct rec_meta *m)
 		return;
 	memcpy(l->arch, m->value, m->len);
 	l->arch[m->len] = 0;
+	l->futex = activity_futex(l->arch);
 }
 
 int live_scans_record(void *live_scans, const struct record *rec)
@@ -240,7 +243,7 @@ static size_t ready(struct live_scans *l)
 
 static int give(struct live_scans *l, const struct rec_sample *rec, report_sample_fn fn, void *ctx)
 {
-	struct report_sample rs = { .rec = rec, .tables = l->tables };
+	struct report_sample rs = { .rec = rec, .tables = l->tables, .futex = l->futex };
 
 	rs.thread = definition_store_find_thread(l->tables, rec->thread);
 	rs.process =

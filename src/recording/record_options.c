@@ -142,6 +142,10 @@ static const struct opt scan_opts[] = {
 	  "is in swap; all: also pages of files, where a file server that never answers costs 2 s; "
 	  "never: nothing is read, and only running threads have user stacks (default anon)",
 	  parse_faults, AT(capture.faults), NULL, NULL, NULL },
+	{ 0, "syscall-args", NULL,
+	  "also record the six arguments of the system call that a thread waits in, for CSV "
+	  "(sysc_arg1 to sysc_arg6); they make the trace a tenth larger",
+	  opt_flag, AT(capture.syscall_args), NULL, NULL, NULL },
 };
 
 static const struct opt common_opts[] = {
@@ -185,6 +189,16 @@ static const struct opt common_opts[] = {
 	  AT(quiet), NULL, NULL, NULL },
 	{ 'r', "reverse-stack", NULL, "CSV: outermost function first", opt_flag,
 	  AT(render.reverse_stack), NULL, NULL, NULL },
+	{ 0, "wait-columns", NULL,
+	  "CSV: four more columns: waited_s (seconds since the thread ran), syscall, waits_on, "
+	  "owner (the thread that holds it)",
+	  opt_flag, AT(render.wait_columns), NULL, NULL, NULL },
+	{ 0, "columns", "COLUMNS",
+	  "CSV: these columns, 'all' for every one; 'help' lists them", csv_columns_parse,
+	  AT(render.columns_shown), NULL, NULL, NULL },
+	{ 0, "csv-dialect", "xstack|rfc4180",
+	  "CSV: columns separated by | (default), or by commas with quotes, and times in UTC",
+	  csv_dialect_parse, AT(render.is_rfc4180), NULL, NULL, NULL },
 	{ 0, "offsets", NULL,
 	  "reports: functions with the address in them (main+0x12), each a frame of its own",
 	  opt_flag, AT(render.style.offsets), NULL, NULL, NULL },
@@ -327,8 +341,8 @@ int record_args_parse(const struct record_mode *mode, int argc, char **argv,
 	};
 	nr = opt_parse(lists, nr_lists, argc, argv, args,
 		       mode->has_command ? &args->command : NULL);
-	if (nr < 0)
-		return nr;
+	if (nr < 0 || args->render.columns_shown.wants_help)
+		return nr < 0 ? nr : 0;
 	args->capture.pids = &args->pids;
 	args->capture.tids = &args->tids;
 	if (mode->sample)

@@ -135,6 +135,7 @@ static int open_recorder(struct recording *r)
 		.include_idle = a->include_idle,
 		.faults = a->capture.faults,
 		.skip_same = skips_same(&a->capture),
+		.syscall_args = a->capture.syscall_args,
 		.pids = target_pids(r),
 		.tids = &a->tids,
 		.audit = a->audit,

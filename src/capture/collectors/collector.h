@@ -54,6 +54,7 @@ struct capture_options {
 	bool scan_is_all;
 	uint32_t faults;		/* enum fault_mode */
 	bool scan_unchanged;		/* unwind threads that have not run since the last, too */
+	bool syscall_args;		/* rows have all arguments of system calls */
 };
 
 struct collector_context {

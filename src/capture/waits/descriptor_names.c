@@ -20,7 +20,7 @@
 #define MAX_NAME_BYTES (64u << 20)	/* of all names of a recording */
 
 struct answer {
-	uint64_t file;			/* address in the kernel */
+	uint64_t file;			/* address in the kernel; of a socket: hash of all facts */
 	uint32_t tgid, fd;
 	uint32_t name;			/* string id */
 	uint64_t until_ns;
@@ -109,10 +109,15 @@ static uint32_t look(struct descriptor_names *d, const struct wire_stack *stack,
 		     enum wait_call call)
 {
 	char text[DESCRIPTOR_PATH_MAX];
-	bool is_known = call == CALL_EPOLL
-				? epoll_text(stack, fd, text)
-				: path_text(stack->head, fd, stack->object->inode, text);
+	bool is_known;
 
+	if (stack->object && socket_is(stack->object)) {
+		socket_text(stack->object, text);
+		return intern_name(d, text);
+	}
+	is_known = call == CALL_EPOLL
+			   ? epoll_text(stack, fd, text)
+			   : path_text(stack->head, fd, stack->object->inode, text);
 	return is_known ? intern_name(d, text) : 0;
 }
 
@@ -167,14 +172,14 @@ uint32_t descriptor_names_find(struct descriptor_names *d, const struct wire_sta
 {
 	const struct wire_wait *wait = stack->wait;
 	enum wait_call call = wait && wait->syscall ? wait_call_of(wait->syscall - 1) : CALL_OTHER;
+	const struct wire_object *object = stack->object;
 	struct answer want = { .tgid = stack->head->tgid }, *a;
-	char text[SOCKET_TEXT_MAX];
 
-	if (!wait || !descriptor_of(wait, call, &want.fd) || (!stack->object && call != CALL_EPOLL))
+	if (!wait || !descriptor_of(wait, call, &want.fd) || (!object && call != CALL_EPOLL))
 		return 0;
-	if (stack->object && socket_text(stack->object, text))
-		return intern_name(d, text);
-	want.file = stack->object ? stack->object->file : 0;
+	if (object)
+		want.file = socket_is(object) ? hash_bytes(0, object, sizeof(*object))
+					      : object->file;
 	a = place_of(d, &want);
 	if (!a)
 		return 0;

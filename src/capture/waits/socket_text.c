@@ -87,13 +87,14 @@ static void put_unix(const struct wire_object *o, char buf[SOCKET_TEXT_MAX])
 		 state_name(o->state));
 }
 
-bool socket_text(const struct wire_object *o, char buf[SOCKET_TEXT_MAX])
+bool socket_is(const struct wire_object *o)
 {
-	bool is_socket = o->kind == OBJECT_UNIX || o->kind == OBJECT_TCP ||
-			 o->kind == OBJECT_LISTENER || o->kind == OBJECT_SOCKET;
+	return o->kind == OBJECT_UNIX || o->kind == OBJECT_TCP || o->kind == OBJECT_LISTENER ||
+	       o->kind == OBJECT_SOCKET;
+}
 
-	if (!is_socket)
-		return false;
+void socket_text(const struct wire_object *o, char buf[SOCKET_TEXT_MAX])
+{
 	if (o->family == AF_INET || o->family == AF_INET6)
 		put_inet(o, buf);
 	else if (o->family == AF_UNIX)
@@ -104,5 +105,4 @@ bool socket_text(const struct wire_object *o, char buf[SOCKET_TEXT_MAX])
 	else
 		snprintf(buf, SOCKET_TEXT_MAX, "socket family %u [%" PRIu64 "]", o->family,
 			 o->inode);
-	return true;
 }

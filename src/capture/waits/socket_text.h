@@ -10,5 +10,5 @@ struct wire_object;
 /* Its octets are those of an address, so they may be any but NUL (written as '@'). */
 #define SOCKET_TEXT_MAX 256
 
-/* False: it is no socket. */
-bool socket_text(const struct wire_object *o, char buf[SOCKET_TEXT_MAX]);
+bool socket_is(const struct wire_object *o);
+void socket_text(const struct wire_object *o, char buf[SOCKET_TEXT_MAX]);
