@@ -6,7 +6,7 @@ command -v python3 >/dev/null && command -v node >/dev/null || skip 'needs pytho
 make_traces
 export TZ=UTC
 
-for name in plain hostile two; do
+for name in plain hostile two calls odd; do
 	run probee report "$TMP/$name.pbz" --csv-dialect=rfc4180 --columns=all -o "$TMP/$name.csv"; exits 0
 	run probee report "$TMP/$name.pbz" --csv-dialect=rfc4180 --columns=all -o "$TMP/$name.csv.zst"; exits 0
 	zstd -dcq "$TMP/$name.csv.zst" | cmp - "$TMP/$name.csv" || wrong "$name.csv.zst is not $name.csv"
@@ -25,10 +25,10 @@ run probee report "$TMP/plain.pbz" --csv --columns=tid,nothing; exits 2; says "'
 run probee report "$TMP/plain.pbz" --csv --csv-dialect=other; exits 2; says 'Try: xstack or rfc4180'
 [ "$failures" = 0 ] || finish
 
-python3 tests/consumers/csv_test.py "$TMP" plain hostile two || failures=1
+python3 tests/consumers/csv_test.py "$TMP" plain hostile two calls odd || failures=1
 consumer duckdb
-NODE_PATH=$modules node tests/consumers/csv_duckdb.js "$TMP" plain hostile two || failures=1
+NODE_PATH=$modules node tests/consumers/csv_duckdb.js "$TMP" plain hostile two calls odd || failures=1
 [ "${CONSUMERS:-}" = all ] || finish
 consumer chdb
-NODE_PATH=$modules node tests/consumers/csv_chdb.js "$TMP" plain hostile two || failures=1
+NODE_PATH=$modules node tests/consumers/csv_chdb.js "$TMP" plain hostile two calls odd || failures=1
 finish

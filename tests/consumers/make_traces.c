@@ -10,6 +10,9 @@
  *	more.pbz	likewise, another recording
  *	two.pbz		plain, hostile and plain again: three recordings in one file
  *	apart.pbz	plain, and the same a day later
+ *	calls.pbz	plain, with arguments of read() and with names of descriptors: one is a
+ *			file, one a socket
+ *	odd.pbz		the same with hostile names of descriptors
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -17,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -52,6 +56,42 @@ static int add_day(void *writer, const struct record *rec)
 	return trace_writer_record(writer, &copy);
 }
 
+/* Strings that no sample needs otherwise. */
+enum { FILE_NAME = FIX_S_ENTRY, SOCKET_NAME = FIX_S_SYSCALL };
+
+struct calls {
+	struct trace_writer *writer;
+	const char *file, *socket;
+	unsigned nr;
+};
+
+static int make_calls(void *ctx, const struct record *rec)
+{
+	static const uint64_t args[] = { 3, 0x7fff00001000, 4096, 0, UINT64_MAX, 1ull << 63 };
+	struct calls *c = ctx;
+	struct record copy = *rec;
+
+	if (rec->tag == REC_STRING && rec->string.id == FILE_NAME)
+		copy.string.len = strlen(copy.string.bytes = c->file);
+	if (rec->tag == REC_STRING && rec->string.id == SOCKET_NAME)
+		copy.string.len = strlen(copy.string.bytes = c->socket);
+	if (rec->tag == REC_SAMPLE && c->nr++ % 3) {
+		copy.sample.syscall = 1;
+		copy.sample.wait = 4;
+		memcpy(copy.sample.args, args, sizeof(args));
+		copy.sample.file = c->nr % 3 == 2 ? FILE_NAME : SOCKET_NAME;
+	}
+	return trace_writer_record(c->writer, &copy);
+}
+
+static int put_calls(const char *path, const char *file, const char *socket)
+{
+	struct calls c = { .file = file, .socket = socket };
+
+	return trace_writer_open(path, NULL, &c.writer) || trace_fixture_emit(make_calls, &c) ||
+	       trace_writer_close(c.writer);
+}
+
 /* The fixture's records, each changed by a function that has the writer as its context. */
 static int put_changed(const char *path, record_fn change)
 {
@@ -74,6 +114,9 @@ int main(int argc, char **argv)
 	       put_fixture("hostile.pbz", hostile_names) || put_changed("recursive.pbz", make_recursive) ||
 	       put_events("events.pbz", events_emit) ||
 	       put_events("more.pbz", events_emit_more) ||
+	       put_calls("calls.pbz", "/var/lib/db/wal, 1",
+			 "tcp 127.0.0.1:5432 -> 10.0.0.7:51344 ESTABLISHED") ||
+	       put_calls("odd.pbz", "/\n\"|,;\x1b\xff\xe2\x80\xae<b>\"", "unix =1\r\n\"|, ESTABLISHED") ||
 	       put_changed("later.pbz", add_day) || system("cat plain.pbz hostile.pbz plain.pbz >two.pbz") ||
 	       system("cat plain.pbz later.pbz >apart.pbz");
 }

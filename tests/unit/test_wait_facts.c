@@ -99,7 +99,11 @@ static void test_row_without_a_wait(void **state)
 static void test_since_when(void **state)
 {
 	struct world *w = *state;
-	const struct rec_sample *s = fill(w, 1, SYS_nanosleep, (struct wire_wait){ .ran_ns = 400 });
+	const struct rec_sample *s = fill(w, 1, SYS_nanosleep,
+					  (struct wire_wait){ .ran_ns = 400, .args = { 7, 8, 9, 10, 11, 12 } });
+	const uint64_t args[] = { 7, 8, 9, 10, 11, 12 };
+
+	assert_memory_equal(s->args, args, sizeof(args));
 
 	assert_int_equal(s->ran_ns, 400);
 	assert_int_equal(s->syscall, SYS_nanosleep + 1);
