@@ -385,6 +385,20 @@ static int tell_outside(struct recorder *r)
 	return session_tell(r->session, "pid_namespace.outside", words);
 }
 
+/* Says of how many rows the file is not named, because names took all the memory they may. */
+static int tell_unnamed(struct recorder *r)
+{
+	uint64_t rows = session_files_unnamed(r->session);
+	char text[128];
+
+	if (!rows)
+		return 0;
+	snprintf(text, sizeof(text), "%" PRIu64 " thread states do not say which file or socket "
+		 "their call works on: names took all the memory they may", rows);
+	note("%s", text);
+	return session_note(r->session, 1, text);
+}
+
 /* Says what helpers did not answer, and what the main process had no memory for. */
 static int tell_missing(struct recorder *r)
 {
@@ -449,6 +463,8 @@ int recorder_end(struct recorder *r, const struct rec_end *end)
 		err = put_window_stats(r);
 	if (!err)
 		err = tell_missing(r);
+	if (!err)
+		err = tell_unnamed(r);
 	e.lost += losses_all(&r->losses);
 	e.cpu_time_ns += helper_keeper_cpu_ns(r->keeper);
 	e.cpu_time_ns += jvm_maps_cpu_ns(r->jvms);

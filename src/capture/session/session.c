@@ -511,6 +511,11 @@ int session_names(struct session *s, struct patience *wait)
 	return err;
 }
 
+uint64_t session_files_unnamed(const struct session *s)
+{
+	return descriptor_names_left_out(s->files);
+}
+
 uint64_t session_names_lost(const struct session *s)
 {
 	return symbolizer_lost(s->deps.symbolizer) + jit_names_lost(s->jit);

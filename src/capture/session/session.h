@@ -113,6 +113,7 @@ int session_names(struct session *s, struct patience *wait);
  * end.time_ns: when sampling ended; 0: now.
  */
 int session_end(struct session *s, const struct rec_end *end);
+uint64_t session_files_unnamed(const struct session *s);	/* rows: descriptor_names.h */
 uint64_t session_names_lost(const struct session *s);	/* given up: symbolizer.h, jit_names.h */
 /* true: stacks of p came. */
 bool session_has_process(const struct session *s, const struct process *p);
