@@ -264,8 +264,9 @@ static void test_every_record_comes_once(void **state)
 	uint64_t page = 0;
 
 	(void)state;
-	for (int round = 0; round < 40; round++) {
-		for (int i = 0; i < 1201; i++)
+	/* Few at a time, because other programs of the machine fill the same buffers. */
+	for (int round = 0; round < 160; round++) {
+		for (int i = 0; i < 301; i++)
 			map_page(fd, page++);
 		assert_int_equal(task_events_drain(te, keep, &log), 0);
 	}
