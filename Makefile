@@ -14,7 +14,7 @@ BPF_ARCH := $(if $(filter aarch64,$(ARCH)),arm64,x86)
 VERSION := 0.1.0
 OPT ?= -O2
 FUZZ_SECONDS ?= 7
-FUZZ_TOTAL ?= 40
+FUZZ_TOTAL ?= 30
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(patsubst $(CURDIR)/%,%,$(2)))
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # needs: quiet
 # BPF programs that are loaded and unloaded while a recording runs, one after the other and often at one address: each has its
-# own name, and none that of another program. Where the kernel loses word of them, because too much happens, it may be wrong.
+# own name, and none that of another program.
 . "$(dirname "$0")/lib.sh"
 [ -x "$WORKLOADS/bpf_programs" ] || no_workload bpf_programs
 

@@ -89,7 +89,7 @@ wait "$recorder"
 check "exit status" equal $? 0
 # 3 s, and 10 s for names at most, and what it takes to begin and to end beside so many busy threads.
 check "ends" at_most "$(ms_since "$before")" 20000
-check "memory of all processes, in MiB" at_most "$(cat most)" 200
+check "memory of all processes, in MiB" at_most "$(cat most)" 300
 check "nothing that debug information names is opened" equal "$(grep -c opened opened)" 0
 : <"$SECRET/secret"
 until_true 10 grep -q opened opened
