@@ -50,8 +50,8 @@ struct page_samples {
 
 /* All entries, by thread: row and entry are variables. */
 #define page_samples_each(s, row, entry) \
-	for ((row) = (s)->rows; (row) < (s)->rows + (s)->nr_rows; (row)++) \
-		for ((entry) = (row)->v; (entry) < (row)->v + (row)->nr; (entry)++)
+	for ((row) = (s)->rows; (row) && (row) < (s)->rows + (s)->nr_rows; (row)++) \
+		for ((entry) = (row)->v; (entry) && (entry) < (row)->v + (row)->nr; (entry)++)
 
 void page_samples_init(struct page_samples *s, uint64_t tick_ns);
 int page_samples_add(struct page_samples *s, const struct page_entry *e);	/* 0 or -ENOMEM */

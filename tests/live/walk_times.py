@@ -8,8 +8,8 @@
   periods_hit_twice, gaps_wrong (walks whose distance to the one before is not one period plus what LOST says lies between
   them)
 
-  A LOST record tells where the multiples are: it begins at one. Without any, no walk is late by a period, and the
-  nearest multiple counted from the first walk is that of a walk.
+  A LOST record tells where the multiples are: it begins at one. Without any, no walk is late by a period. They lie where
+  most walks are: one alone, as the first, may be late.
 """
 import os
 import statistics
@@ -27,7 +27,8 @@ def main():
     walks = sorted(segment.walks, key=lambda w: w['walk'])
     lost = [(x[0], x[4]) for x in segment.lost if x[2] == WALKS_LEFT_OUT]
     first, period = walks[0]['time'], walks[0]['interval']
-    origin = lost[0][0] if lost else first - period // 2
+    late = [(w['time'] - first + period // 2) % period - period // 2 for w in walks]
+    origin = lost[0][0] if lost else first + int(statistics.median(late)) - period // 2
     index = [(w['time'] - origin) // period for w in walks]
     off = [w['time'] - origin - i * period for w, i in zip(walks, index)]
     before = sum(n for t, n in lost if t < first)
