@@ -26,6 +26,9 @@ DEBUG := -g
 ifeq ($(SAN),1)
 B := $(OUT)/san
 DEBUG := -g1
+# Twice as fast to compile as -O2, but the compiler knows less of what values may be.
+OPT := -O1
+WARN += -Wno-format-overflow -Wno-format-truncation -Wno-maybe-uninitialized
 SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
 ifeq ($(FUZZ),1)
