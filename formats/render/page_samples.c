@@ -211,7 +211,7 @@ static int settle(struct page_samples *s)
 						      : NULL;
 		struct page_entry *slot = push(&s->rows[s->waiting[i].thread]);
 
-		if (next)
+		if (next && next->v)
 			__builtin_prefetch(next->v + next->nr, 1);
 		if (!slot)
 			return -ENOMEM;

@@ -42,11 +42,14 @@ static int note_passing(void *ctx, const struct report_sample *s)
 
 static bool passes(struct wait_graphs *w, const struct report_sample *s)
 {
-	const struct passing_row *p = &w->passing[w->at];
+	const struct passing_row *p;
 
 	if (!w->is_filtered)
 		return true;
-	if (w->at == w->nr_passing || p->segment != s->segment || p->scan != s->rec->scan ||
+	if (w->at == w->nr_passing)
+		return false;
+	p = &w->passing[w->at];
+	if (p->segment != s->segment || p->scan != s->rec->scan ||
 	    p->thread != s->rec->thread)
 		return false;
 	w->at++;
