@@ -9,7 +9,7 @@
   them)
 
   A LOST record tells where the multiples are: it begins at one. Without any, no walk is late by a period. They lie where
-  most walks are: one alone, as the first, may be late.
+  most walks are: one alone, as the first, may be late, but none is early.
 """
 import os
 import statistics
@@ -28,7 +28,7 @@ def main():
     lost = [(x[0], x[4]) for x in segment.lost if x[2] == WALKS_LEFT_OUT]
     first, period = walks[0]['time'], walks[0]['interval']
     late = [(w['time'] - first + period // 2) % period - period // 2 for w in walks]
-    origin = lost[0][0] if lost else first + int(statistics.median(late)) - period // 2
+    origin = lost[0][0] if lost else first + int(statistics.median(late)) - period // 5
     index = [(w['time'] - origin) // period for w in walks]
     off = [w['time'] - origin - i * period for w, i in zip(walks, index)]
     before = sum(n for t, n in lost if t < first)
