@@ -68,11 +68,45 @@ static void put_counts(struct page *p)
 			 text_percent(f->frames_unnamed, f->frames, a));
 }
 
+/*
+ * Where the time went: how much time there was and what is wrong for everyone to see, the programs
+ * and what threads were doing among the facts.
+ */
+static bool is_for_head(const char *what)
+{
+	return !strcmp(what, "time") || !strcmp(what, "wrong");
+}
+
+static void put_answer(struct page *p)
+{
+	const struct answer_lines *a = &p->data.lines;
+
+	for (size_t i = 0; i < a->nr; i++) {
+		if (!is_for_head(a->what[i]))
+			continue;
+		fprintf(p->out, "<p class=\"answer%s\">",
+			!strcmp(a->what[i], "wrong") ? " wrong" : "");
+		page_frame_text(&p->frame, a->text[i]);
+		fputs("</p>\n", p->out);
+	}
+}
+
+static void put_shares(struct page *p)
+{
+	const struct answer_lines *a = &p->data.lines;
+
+	for (size_t i = 0; i < a->nr; i++)
+		if (!is_for_head(a->what[i]))
+			page_frame_fact(&p->frame, *a->what[i] ? "Threads" : "Time",
+					a->text[i] + strspn(a->text[i], " "));
+}
+
 static void put_facts(struct page *p)
 {
 	const struct profile_facts *f = p->facts;
 
 	fputs("<details id=\"facts\"><summary>About this recording</summary><dl>\n", p->out);
+	put_shares(p);
 	page_frame_fact(&p->frame, "Event", f->shown);
 	put_counts(p);
 	page_frame_fact(&p->frame, "Stacks", f->stacks);
@@ -92,6 +126,7 @@ static void put_heading(struct page *p)
 	fputs("<body>\n<header id=\"head\"><h1>", p->out);
 	page_frame_text(&p->frame, title_of(p));
 	fputs("</h1>\n", p->out);
+	put_answer(p);
 	page_frame_warning(&p->frame, p->facts->warning);
 	if (p->facts->incomplete && !*p->facts->warning)
 		page_frame_warning(&p->frame, "The recording was cut short or is damaged.");

@@ -253,6 +253,16 @@ static void add_to_strip(const struct page_data *d, struct page_event *e,
 	*sum = weight_sum(*sum, s->weight);
 }
 
+/* The first answer is about the event that the report shows. */
+static int note_answer(struct page_data *d, const struct page_event *e,
+		       const struct report_sample *s)
+{
+	if (e->info != report_event(d->rep))
+		return 0;
+	answer_scan(d->answer, s->segment, s->rec->scan);
+	return answer_sample(d->answer, s, 1);
+}
+
 static int take(void *data, const struct report_sample *s)
 {
 	struct page_data *d = data;
@@ -268,7 +278,8 @@ static int take(void *data, const struct report_sample *s)
 	entry.scan = s->rec->scan ? e->earlier_scans + s->rec->scan : 0;
 	entry.activity = (uint8_t)sample_activity(s->rec, s->futex);
 	add_to_strip(d, e, s, entry.activity);
-	if (thread_of(d, s, &entry.thread) || fold_node(e->fold, s, &entry.node))
+	if (thread_of(d, s, &entry.thread) || fold_node(e->fold, s, &entry.node) ||
+	    note_answer(d, e, s))
 		return -ENOMEM;
 	return page_samples_add(&e->samples, &entry);
 }
@@ -317,9 +328,15 @@ int page_data_read(struct report *rep, const struct render_opts *opts, struct pa
 	if (!err)
 		err = choose_events(d);
 	if (!err)
+		err = answer_new(&d->answer);
+	if (!err)
 		err = report_all_samples(rep, take, d);
 	for (size_t i = 0; !err && i < d->nr_events; i++)
 		err = end_event(d, &d->events[i]);
+	if (!err)
+		err = answer_add_scans(d->answer, rep);
+	if (!err)
+		err = answer_lines(d->answer, rep, &d->lines);
 	return err;
 }
 
@@ -331,6 +348,7 @@ void page_data_release(struct page_data *d)
 		page_samples_release(&d->events[i].samples);
 		free(d->events[i].strip);
 	}
+	answer_free(d->answer);
 	quiet_threads_release(&d->quiet);
 	intern_free(d->strings);
 	ix_release(&d->thread_lives);

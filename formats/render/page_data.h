@@ -50,6 +50,7 @@
 
 #include "formats/render/page_samples.h"
 #include "src/base/hash_index.h"
+#include "src/profile/answer.h"
 #include "src/profile/fold.h"
 #include "src/profile/quiet_threads.h"
 #include "src/profile/report_subject.h"
@@ -119,6 +120,8 @@ struct page_data {
 	uint32_t *thread_of, *process_of;
 	size_t cap_thread_of, cap_process_of;
 	struct quiet_threads quiet;
+	struct answer *answer;		/* of the event that the report shows */
+	struct answer_lines lines;
 	uint64_t begin_ns;		/* CLOCK_REALTIME: tick 0 is there */
 	uint64_t nr_entries;
 	uint64_t strip_ns;	/* a column of a strip; the first begins with the first sample */

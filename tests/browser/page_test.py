@@ -168,6 +168,8 @@ class Tests:
         page = self.page
         self.open("typical")
         self.equal("title", page.js("document.querySelector('h1').textContent"), "CPU time, 10.1 s, 1,000 samples")
+        self.check("the first answer stands in the head", page.js("document.querySelector('#head .answer').textContent").startswith(
+            "10.1 s of CPU time in "), page.js("document.querySelector('#head').textContent"))
         self.equal("the root is described", self.foot(), "all10.1 s, 100.0 % \u00b7 1,000 samples")
         page.js("document.querySelector('.flame').focus()")
         self.key("ArrowUp")
