@@ -174,8 +174,10 @@ static void put_scale(struct json_writer *w, const struct diff_page *page)
 	json_end(w, '}');
 }
 
-static void put_head(struct json_writer *w, const struct diff_page *page)
+static void put_head(struct json_writer *w, const void *diff_page)
 {
+	const struct diff_page *page = diff_page;
+
 	json_begin(w, '{');
 	json_key(w, "wishes");
 	json_begin(w, '{');
@@ -203,25 +205,6 @@ static void put_head(struct json_writer *w, const struct diff_page *page)
 	json_end(w, ']');
 	put_scale(w, page);
 	json_end(w, '}');
-}
-
-static int put_head_section(const struct diff_page *page, struct byte_buf *out)
-{
-	char *p = NULL;
-	size_t len = 0;
-	struct json_writer w = { .out = open_memstream(&p, &len) };
-	int err;
-
-	if (!w.out)
-		return -ENOMEM;
-	put_head(&w, page);
-	err = fclose(w.out) ? -ENOMEM : 0;
-	if (!err) {
-		bb_uv(out, len);
-		bb_bytes(out, p, len);
-	}
-	free(p);
-	return err;
 }
 
 /* Joins columns, which are released. */
@@ -304,7 +287,7 @@ static int put_sections(struct diff_page *page, struct byte_buf *out)
 	int err = page_tree_put(&page->data, page->p, &tree, &places);
 
 	if (!err)
-		err = put_head_section(page, out);
+		err = page_json_put(put_head, page, out);
 	if (!err)
 		err = page_strings_put(&page->data, out);
 	if (!err) {

@@ -92,23 +92,24 @@ static bool is_same_life(const struct page_life *a, const struct page_life *b)
 	       (a->start_ns || a->segment == b->segment);
 }
 
-struct life_match {
-	const struct page_data *d;
-	const struct page_life *life;
+/* The lives of threads, or of processes: a member of each row, stride bytes apart. */
+struct life_list {
+	struct page_life *v;		/* of row 0 */
+	size_t stride;
+	struct hash_index *index;
+	const struct page_life *wanted;
 };
 
-static bool same_thread(const void *ctx, uint32_t at)
+static struct page_life *life_at(const struct life_list *l, uint32_t at)
 {
-	const struct life_match *m = ctx;
-
-	return is_same_life(&m->d->threads[at].life, m->life);
+	return (struct page_life *)((char *)l->v + at * l->stride);
 }
 
-static bool same_process(const void *ctx, uint32_t at)
+static bool is_wanted(const void *ctx, uint32_t at)
 {
-	const struct life_match *m = ctx;
+	const struct life_list *l = ctx;
 
-	return is_same_life(&m->d->processes[at].life, m->life);
+	return is_same_life(life_at(l, at), l->wanted);
 }
 
 static uint64_t life_hash(const struct page_life *life)
@@ -118,28 +119,33 @@ static uint64_t life_hash(const struct page_life *life)
 	return hash_u64(hash, life->start_ns ? 0 : life->segment);
 }
 
+/* Row at lives this life, as earlier rows may. 0 or -ENOMEM. */
+static int live(struct life_list *l, uint32_t at, struct page_life life)
+{
+	uint64_t hash = life_hash(&life);
+	uint32_t first;
+
+	l->wanted = &life;
+	first = life.id ? ix_find(l->index, hash, is_wanted, l) : at;
+	*life_at(l, at) = life;
+	life_at(l, at)->first = first == IX_NONE ? at : first;
+	life_at(l, life_at(l, at)->first)->last = at;
+	return first == IX_NONE ? ix_add(l->index, hash, at) : 0;
+}
+
 static int live_thread(struct page_data *d, uint32_t at, struct page_life life)
 {
-	struct life_match m = { d, &life };
-	uint64_t hash = life_hash(&life);
-	uint32_t first = life.id ? ix_find(&d->thread_lives, hash, same_thread, &m) : at;
+	struct life_list l = { &d->threads[0].life, sizeof(d->threads[0]), &d->thread_lives, NULL };
 
-	d->threads[at].life = life;
-	d->threads[at].life.first = first == IX_NONE ? at : first;
-	d->threads[d->threads[at].life.first].life.last = at;
-	return first == IX_NONE ? ix_add(&d->thread_lives, hash, at) : 0;
+	return live(&l, at, life);
 }
 
 static int live_process(struct page_data *d, uint32_t at, struct page_life life)
 {
-	struct life_match m = { d, &life };
-	uint64_t hash = life_hash(&life);
-	uint32_t first = life.id ? ix_find(&d->process_lives, hash, same_process, &m) : at;
+	struct life_list l = { &d->processes[0].life, sizeof(d->processes[0]), &d->process_lives,
+			       NULL };
 
-	d->processes[at].life = life;
-	d->processes[at].life.first = first == IX_NONE ? at : first;
-	d->processes[d->processes[at].life.first].life.last = at;
-	return first == IX_NONE ? ix_add(&d->process_lives, hash, at) : 0;
+	return live(&l, at, life);
 }
 
 static int process_of(struct page_data *d, const struct report_sample *s, uint32_t *process)

@@ -62,6 +62,7 @@
 
 struct byte_buf;
 struct intern;
+struct json_writer;
 struct profile;
 struct render_opts;
 struct report;
@@ -137,6 +138,9 @@ const struct profile *page_data_profile(const struct page_data *d);
 /* 0 or -ENOMEM. The caller releases bytes. */
 int page_data_encode(struct page_data *d, struct byte_buf *bytes);
 
+/* page_head.c: a section of JSON, which put(w, ctx) writes. 0 or -ENOMEM */
+int page_json_put(void (*put)(struct json_writer *w, const void *ctx), const void *ctx,
+		  struct byte_buf *out);
 /* page_head.c: the section "head". 0 or -ENOMEM */
 int page_head_put(const struct page_data *d, struct byte_buf *out);
 /* page_encode.c: the section "strings". 0 or -ENOMEM */

@@ -98,8 +98,10 @@ static void put_event(struct json_writer *w, const struct page_data *d,
 	json_end(w, '}');
 }
 
-static void put_head(struct json_writer *w, const struct page_data *d)
+static void put_head(struct json_writer *w, const void *data)
 {
+	const struct page_data *d = data;
+
 	json_begin(w, '{');
 	put_facts(w, d);
 	json_key(w, "activities");
@@ -118,7 +120,8 @@ static void put_head(struct json_writer *w, const struct page_data *d)
 	json_end(w, '}');
 }
 
-int page_head_put(const struct page_data *d, struct byte_buf *out)
+int page_json_put(void (*put)(struct json_writer *w, const void *ctx), const void *ctx,
+		  struct byte_buf *out)
 {
 	char *p = NULL;
 	size_t len = 0;
@@ -127,7 +130,7 @@ int page_head_put(const struct page_data *d, struct byte_buf *out)
 
 	if (!w.out)
 		return -ENOMEM;
-	put_head(&w, d);
+	put(&w, ctx);
 	err = fclose(w.out) ? -ENOMEM : 0;
 	if (!err) {
 		bb_uv(out, len);
@@ -135,4 +138,9 @@ int page_head_put(const struct page_data *d, struct byte_buf *out)
 	}
 	free(p);
 	return err;
+}
+
+int page_head_put(const struct page_data *d, struct byte_buf *out)
+{
+	return page_json_put(put_head, d, out);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a thread was doing when a sample was taken, in the words of whoever asks where the time
- * went. A thread that is ready to run waits for a CPU, unless it was on one until less than
- * DISPLACED_NS ago: then the snapshot itself took that CPU, and the thread counts as running (a
- * thread that waits for another one's time slice to end mostly waits for longer). One that sleeps
- * in futex() waits for a lock or for another thread; one that sleeps uninterruptibly waits for a
- * disk or a file server.
+ * Words for what a thread was doing when a sample was taken: running, waiting for a CPU, for a
+ * disk or for a lock, sleeping. A thread that is ready to run waits for a CPU, unless it was on
+ * one until less than DISPLACED_NS ago: then the snapshot itself took that CPU, and the thread
+ * counts as running (a thread that waits for another one's time slice to end mostly waits for
+ * longer). One that sleeps in futex() waits for a lock or for another thread; one that sleeps
+ * uninterruptibly waits for a disk or a file server.
  */
 #pragma once
 

@@ -126,7 +126,7 @@ static void add_sums(struct wait_edges *e)
 
 /* ---- edges ---- */
 
-/* Whether somebody holds what the thread waits for, and could let go of it. */
+/* Whether a known thread or process holds the lock that the thread waits for. */
 static bool is_held(const struct wait_edges *e, uint32_t i)
 {
 	const struct wait_row *row = &e->g->rows[i];

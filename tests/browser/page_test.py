@@ -4,23 +4,19 @@
 
 DIR holds CASE.html, CASE.folded and CASE.wall of make_page. Prints one line for each failure and "N passed, N failed".
 """
-import argparse
 import base64
 import json
 import os
 import re
 import sys
-import time
 import zlib
 
 sys.dont_write_bytecode = True
-from devtools import Browser, find_axe, find_chromium  # noqa: E402
+import used  # noqa: E402
+from devtools import find_axe  # noqa: E402
 
 CTRL, SHIFT = 2, 8
 HELPERS = """
-window.id = i => document.getElementById(i);
-window.middle = e => { const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] };
-window.labelled = t => [...document.querySelectorAll("button, [role=tab]")].find(e => e.textContent === t);
 window.rows = () => [...document.querySelectorAll("#functions tbody tr")].map(
 	r => [r.cells[2].textContent, r.cells[0].children[1].textContent, r.cells[1].children[1].textContent]);
 """
@@ -94,68 +90,16 @@ class Data:
         return sums
 
 
-class Tests:
-    def __init__(self, browser, pages, shots):
-        self.page = browser.page(1200, 700)
-        self.pages, self.shots = os.path.abspath(pages), shots
-        self.passed = self.failed = 0
-
-    def check(self, what, is_true, seen=""):
-        if is_true:
-            self.passed += 1
-        else:
-            self.failed += 1
-            print(f"FAILED {what}: {seen}")
-
-    def equal(self, what, seen, wanted):
-        self.check(what, seen == wanted, f"{seen!r} instead of {wanted!r}")
-
-    def ready(self):
-        end = time.monotonic() + 60
-        while not self.page.js("document.documentElement.dataset.ready || ''"):
-            if time.monotonic() > end:
-                raise TimeoutError("the page is not ready")
-            time.sleep(0.02)
-        self.page.js(HELPERS)
-        self.page.settle()
-
-    def open(self, case, fragment="", width=1200, height=700):
-        if (width, height) != (self.page.width, self.page.height):
-            self.page.resize(width, height)
-        self.page.open(f"file://{self.pages}/{case}.html{fragment}")
-        if self.page.has_scripts:
-            self.ready()
-
-    def shot(self, name):
-        if self.shots:
-            self.page.settle()
-            with open(os.path.join(self.shots, name + ".png"), "wb") as out:
-                out.write(self.page.screenshot())
-
-    def press(self, text):
-        self.page.click(*self.page.js(f"middle(labelled({text!r}))"))
-        self.page.settle()
-
-    def key(self, key, code=None, modifiers=0):
-        self.page.key(key, code, modifiers)
-        self.page.settle()
-
-    def text(self, element):
-        return self.page.js(f"id({element!r}).textContent")
-
-    def fragment(self):
-        return self.page.js("location.hash")
-
-    def foot(self):
-        return self.text("foot")
+class Tests(used.Used):
+    helpers = used.HELPERS + HELPERS
 
     # One method per behaviour.
 
     def test_totals(self):
         for case in ("typical", "one", "hostile"):
-            data = Data(f"{self.pages}/{case}.html")
+            data = Data(f"{self.directory}/{case}.html")
             for event, suffix in zip(data.events, ("folded", "wall")):
-                with open(f"{self.pages}/{case}.{suffix}") as folded:
+                with open(f"{self.directory}/{case}.{suffix}") as folded:
                     wanted = {line.rsplit(" ", 1)[0]: int(line.rsplit(" ", 1)[1]) for line in folded}
                 self.equal(f"{case}: the samples are those of the {suffix} text",
                            {stack: count for stack, (count, _) in event.items()}, wanted)
@@ -355,8 +299,8 @@ class Tests:
         self.check("the last is there", self.text("scan-text").startswith("Snapshot 300 "), self.text("scan-text"))
         self.press("Most waiting")
         self.check("and the deadlock", self.text("scan-text").startswith("Snapshot 3 "), self.text("scan-text"))
-        self.check("the page stays small", os.path.getsize(f"{self.pages}/many.html") < 1.5e6,
-                   os.path.getsize(f"{self.pages}/many.html"))
+        self.check("the page stays small", os.path.getsize(f"{self.directory}/many.html") < 1.5e6,
+                   os.path.getsize(f"{self.directory}/many.html"))
 
     def grid(self):
         return self.page.js("""[...document.querySelectorAll('.grid-row')].sort((a, b) => a.ariaRowIndex - b.ariaRowIndex).map(
@@ -550,34 +494,8 @@ class Tests:
             self.equal(f"axe finds nothing in {fragment or 'the flame graph'}", self.page.axe(axe), [])
 
     def test_quiet(self):
-        """Last: what all the others left behind."""
-        urls = {e["request"]["url"] for e in self.page.take_events("Network.requestWillBeSent")}
-        self.equal("no network", sorted(u for u in urls if not u.startswith("file:")), [])
-        self.equal("no exceptions", self.page.take_events("Runtime.exceptionThrown"), [])
-        self.equal("no complaints", [e["entry"]["text"] for e in self.page.take_events("Log.entryAdded")], [])
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("pages")
-    parser.add_argument("--shots")
-    parser.add_argument("--only", default="")
-    args = parser.parse_args()
-    if not find_chromium():
-        print("SKIP: chromium is missing\n0 passed, 0 failed")
-        return 77
-    if args.shots:
-        os.makedirs(args.shots, exist_ok=True)
-    with Browser() as browser:
-        tests = Tests(browser, args.pages, args.shots)
-        for name in [n for n in vars(Tests) if n.startswith("test_") and args.only in n]:
-            try:
-                getattr(tests, name)()
-            except (RuntimeError, TimeoutError, EOFError, TypeError, ValueError) as error:
-                tests.check(name, False, repr(error))
-    print(f"{tests.passed} passed, {tests.failed} failed")
-    return 1 if tests.failed or not tests.passed else 0
+        self.quiet()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    used.run(Tests, "html")
