@@ -263,6 +263,7 @@ CAPTURE_SRCS := \
 	src/late_names/late_files.c \
 	src/late_names/late_lookup.c \
 	src/late_names/late_names.c \
+	src/capture/bpf/capture_access.c \
 	src/capture/bpf/capture_bpf.c \
 	src/capture/bpf/bpf_object.c \
 	src/capture/bpf/load_errors.c \
@@ -300,6 +301,7 @@ CAPTURE_SRCS := \
 	src/capture/stacks/held_stacks.c \
 	src/capture/stacks/memory_reader.c \
 	src/capture/stacks/stack_blocks.c \
+	src/capture/stacks/stack_ids.c \
 	src/capture/stacks/stack_mirrors.c \
 	src/capture/stacks/wire_decode.c \
 	src/capture/session/definitions.c \
@@ -318,6 +320,8 @@ CAPTURE_SRCS := \
 	src/capture/collectors/cpu_events.c \
 	src/capture/collectors/event_table.c \
 	src/capture/collectors/perf_sampler.c \
+	src/capture/collectors/off_cpu.c \
+	src/capture/collectors/ring_queue.c \
 	src/capture/collectors/rate_watch.c \
 	src/capture/collectors/running_threads.c \
 	src/capture/collectors/sampling.c \
@@ -374,6 +378,7 @@ CAPTURE_MAIN_SRCS := \
 	src/recording/live_outputs.c \
 	src/recording/live_rows.c \
 	src/recording/record_tee.c \
+	src/recording/off_cpu_options.c \
 	src/recording/record_options.c \
 	src/recording/recording.c \
 	src/recording/target_command.c \
@@ -415,5 +420,6 @@ ASSETS := \
 # Files that include the BPF skeleton.
 SKEL_USERS := \
 	src/capture/bpf/bpf_object.c \
+	src/capture/bpf/capture_access.c \
 	src/capture/bpf/capture_bpf.c \
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memos of kernel stacks, so that a scan need not have all of them unwound.
+ * Memos of kernel stacks, so that not all of them need to be unwound: of the threads that a scan
+ * meets, and of those that leave a CPU (bpf/off_cpu.bpf.h).
  *
  * The problem. The kernel's own unwinder takes 2 us for a sleeping thread, a third of what the
  * thread's row costs. Yet sleeping threads have few different kernel stacks.
@@ -20,16 +21,23 @@
  * saved user registers, because the function before it may have moved the stack by a random amount
  * (randomize_kstack_offset).
  *
- * Learning. The kernel does not say which slots the unwinder has used. They are certain only if
- * each address stands on the stack exactly once, so no memo is made of other stacks. Memos are
- * grouped into sets by the system call that the thread is in.
+ * Learning. The kernel does not say which slots the unwinder has used. An address may stand in
+ * other slots, too, where earlier calls have left it. But those change from call to call, not
+ * least because of the random amount, and the slot of a frame does not. So a draft keeps all slots
+ * that an address was found in each time that the stack was met, and becomes a memo when each
+ * address has a single slot left. Memos are grouped into sets by the system call that the thread
+ * is in.
  *
  * Checking. One in MEMO_AUDIT stacks that a memo knows is unwound all the same. If that gives
  * another stack, no memo is used any more (scan_totals.misled), and user space says so.
  *
+ * Where the slots are counted from. A thread that sleeps has its stack pointer in memory. One that
+ * leaves a CPU just now is in the program itself: there it is the address of the program's
+ * arguments, which the tracepoint has put on the stack.
+ *
  * Limits. x86-64 only: on arm64 the saved return addresses may carry an authentication code, and
  * unwinding costs less. Up to MEMO_FRAMES frames on MEMO_WORDS words. At most MEMO_LEARN stacks are
- * learnt from in a scan.
+ * learnt from in a scan, or on a CPU in MEMO_PERIOD_NS.
  */
 #pragma once
 
@@ -38,10 +46,12 @@
 
 #define MEMO_FRAMES 32
 #define MEMO_WORDS 256		/* of stack; deeper stacks are not remembered */
-#define MEMO_SETS 64		/* of memos, by system call */
+#define MEMO_SETS 32		/* of memos, by system call */
 #define MEMO_WAYS 8		/* memos of a set */
+#define MEMO_OWN 4		/* frames of this program, which are on no slot that was read */
 #define MEMO_AUDIT 256		/* one known stack in so many is unwound */
 #define MEMO_LEARN 64		/* attempts in one scan: each costs as much as several stacks */
+#define MEMO_PERIOD_NS (100 * 1000 * 1000ull)
 
 struct kernel_memo {
 	uint64_t nr;		/* 0: empty */
@@ -49,21 +59,37 @@ struct kernel_memo {
 	uint64_t slot[MEMO_FRAMES];	/* words from the stack pointer */
 };
 
+#define MEMO_BITS (MEMO_WORDS / 64)
+
+/* A stack that was met, and the slots that its addresses may be in. */
+struct memo_draft {
+	uint64_t nr;		/* 0: empty */
+	uint64_t address[MEMO_FRAMES];
+	uint64_t slots[MEMO_FRAMES][MEMO_BITS];
+};
+
+struct memo_set {
+	struct kernel_memo way[MEMO_WAYS];
+	struct memo_draft draft;
+};
+
 /*
- * Only the first reader of a recording uses the memos: a reader that was given up may still write.
+ * Only the first reader of a recording uses these memos: a reader that was given up may still
+ * write.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, MEMO_SETS * MEMO_WAYS);
+	__uint(max_entries, MEMO_SETS);
 	__type(key, uint32_t);
-	__type(value, struct kernel_memo);
+	__type(value, struct memo_set);
 } kernel_memos SEC(".maps");
 
 /* The kernel stack that is being looked at, and what belongs to no single stack. */
 struct kernel_words {
-	uint64_t scan_ns;	/* begin of the scan that learnt counts for */
-	uint32_t learnt, met;	/* attempts to learn; stacks that a memo knew, in all scans */
-	struct kernel_memo draft;
+	uint64_t period;	/* the scan, or the period, that learnt counts for */
+	uint32_t learnt, met;	/* attempts to learn; stacks that a memo knew, in all periods */
+	uint64_t next_way;	/* of a set: where the next memo goes */
+	struct kernel_memo found;
 	uint64_t nr;
 	uint64_t word[MEMO_WORDS];
 };
@@ -75,11 +101,26 @@ struct {
 	__type(value, struct kernel_words);
 } kernel_words SEC(".maps");
 
+/* The same for threads that leave a CPU, with interrupts off. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, MEMO_SETS);
+	__type(key, uint32_t);
+	__type(value, struct memo_set);
+} leaving_memos SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct kernel_words);
+} leaving_words SEC(".maps");
+
 /* What is known of one stack before the kernel unwinds it. */
 struct kernel_recall {
 	struct kernel_words *words;	/* NULL: memos are of no use for this stack */
 	struct kernel_memo *known;	/* NULL: it was not met before */
-	uint32_t set;			/* number of its first memo */
+	struct memo_set *set;		/* where it is remembered */
 };
 
 #if defined(__TARGET_ARCH_x86)
@@ -88,10 +129,14 @@ struct memo_loop {
 	struct kernel_memo *memo;
 	const struct gather *g;		/* its frames from first on are the kernel's answer */
 	uint64_t address;
+	struct memo_set *set;
 	uint32_t first;
-	uint32_t set;			/* number of its first memo */
 	uint32_t times, at;		/* how often address stands on the stack, and where last */
+	uint32_t own;			/* frames in front of the first that is on a slot */
+	uint64_t slots[MEMO_BITS];
+	uint64_t *before;		/* slots that it may be in */
 	bool differs;
+	bool open;			/* some address has more than one slot */
 };
 
 static long compare_slot(uint32_t i, struct memo_loop *l)
@@ -106,10 +151,10 @@ static long compare_slot(uint32_t i, struct memo_loop *l)
 
 static long compare_way(uint32_t i, struct memo_loop *l)
 {
-	uint32_t at = l->set + i, last;
-	struct kernel_memo *memo = bpf_map_lookup_elem(&kernel_memos, &at);
+	struct kernel_memo *memo = &l->set->way[i & (MEMO_WAYS - 1)];
+	uint32_t last;
 
-	if (!memo || !memo->nr)
+	if (!memo->nr)
 		return 1;
 	last = (memo->nr - 1) & (MEMO_FRAMES - 1);
 	if (memo->address[last] != l->words->word[(l->words->nr - 1) & (MEMO_WORDS - 1)])
@@ -117,13 +162,15 @@ static long compare_way(uint32_t i, struct memo_loop *l)
 	l->memo = memo;
 	l->differs = false;
 	bpf_loop(last, compare_slot, l, 0);
-	if (l->differs)
-		l->memo = 0;
-	return !l->differs;
+	if (!l->differs)
+		return 1;
+	l->memo = 0;
+	return 0;
 }
 
 /* The memo that knows this stack, or NULL. */
-static __always_inline struct kernel_memo *known_stack(struct kernel_words *words, uint32_t set)
+static __always_inline struct kernel_memo *known_stack(struct kernel_words *words,
+						       struct memo_set *set)
 {
 	struct memo_loop l = { .words = words, .set = set };
 
@@ -143,9 +190,10 @@ static long compare_frame(uint32_t i, struct memo_loop *l)
 /* Whether the kernel has unwound another stack than the memo knows. */
 static __always_inline bool is_misled(struct kernel_memo *memo, const struct gather *g)
 {
-	struct memo_loop l = { .memo = memo, .g = g, .first = g->head.nr_user };
+	uint32_t own = g->head.nr_kernel - memo->nr;
+	struct memo_loop l = { .memo = memo, .g = g, .first = g->head.nr_user + own };
 
-	if (g->head.nr_kernel != memo->nr)
+	if (own > MEMO_OWN)
 		return true;
 	bpf_loop(memo->nr, compare_frame, &l, 0);
 	return l.differs;
@@ -153,64 +201,112 @@ static __always_inline bool is_misled(struct kernel_memo *memo, const struct gat
 
 static long count_word(uint32_t i, struct memo_loop *l)
 {
+	uint64_t bit = 1ull << (i & 63);
+	uint32_t at = i / 64 & (MEMO_BITS - 1);
+
 	i &= MEMO_WORDS - 1;
-	if (l->words->word[i] == l->address) {
+	if (l->words->word[i] == l->address && l->before[at] & bit) {
 		l->times++;
 		l->at = i;
+		l->slots[at] |= bit;
 	}
 	return 0;
 }
 
+/* Leaves the slots in the draft in which the address of frame i was found now, too. */
 static long find_slot(uint32_t i, struct memo_loop *l)
 {
-	struct kernel_memo *draft = &l->words->draft;
+	struct memo_draft *draft = &l->set->draft;
+	struct kernel_memo *found = &l->words->found;
 	uint32_t at = l->first + i, below = l->at;
 
 	if (at >= WIRE_DUMP_FRAMES || i >= MEMO_FRAMES)
 		return 1;
 	l->address = l->g->frames[at];
+	l->before = draft->slots[i];
 	l->times = 0;
+	l->slots[0] = l->slots[1] = l->slots[2] = l->slots[3] = 0;
 	bpf_loop(l->words->nr, count_word, l, 0);
-	l->differs = l->times != 1 || (i && l->at <= below);
-	draft->address[i] = l->address;
-	draft->slot[i] = l->at;
+	if (!l->times && i == l->own && i < MEMO_OWN) {
+		l->own++;
+		return 0;
+	}
+	for (int k = 0; k < MEMO_BITS; k++)
+		draft->slots[i][k] = l->slots[k];
+	if (l->times > 1)
+		l->open = true;
+	l->differs = !l->times || (l->times == 1 && i > l->own && l->at <= below);
+	at = (i - l->own) & (MEMO_FRAMES - 1);
+	found->address[at] = l->address;
+	found->slot[at] = l->at;
 	return l->differs;
 }
 
-/*
- * Makes a memo of the stack that the kernel has unwound. The thread must not have run since the
- * words were read. The outermost address must be the very last word.
- */
-static __always_inline void learn(struct kernel_words *words, const struct gather *g, uint32_t set)
+static long compare_draft(uint32_t i, struct memo_loop *l)
 {
-	struct memo_loop l = { .words = words, .g = g, .first = g->head.nr_user };
-	uint32_t nr = g->head.nr_kernel, at = set + words->learnt++ % MEMO_WAYS;
-	struct kernel_memo *memo;
+	uint32_t at = l->first + i;
 
+	l->differs = at >= WIRE_DUMP_FRAMES ||
+		     l->g->frames[at] != l->set->draft.address[i & (MEMO_FRAMES - 1)];
+	return l->differs;
+}
+
+static long begin_frame(uint32_t i, struct memo_loop *l)
+{
+	struct memo_draft *draft = &l->set->draft;
+	uint32_t at = l->first + i;
+
+	if (at >= WIRE_DUMP_FRAMES || i >= MEMO_FRAMES)
+		return 1;
+	draft->address[i] = l->g->frames[at];
+	for (int k = 0; k < MEMO_BITS; k++)
+		draft->slots[i][k] = ~0ull;
+	return 0;
+}
+
+_Static_assert(MEMO_BITS == 4, "find_slot() clears four");
+
+/*
+ * Learns from a stack that the kernel has unwound. The thread must not have run since the words
+ * were read. The outermost address must be the very last word.
+ */
+static __always_inline void learn(struct kernel_words *words, const struct gather *g,
+				  struct memo_set *set)
+{
+	struct memo_loop l = { .words = words, .g = g, .first = g->head.nr_user, .set = set };
+	uint32_t nr = g->head.nr_kernel, way;
+
+	words->learnt++;
 	if (!nr || nr > MEMO_FRAMES)
 		return;
+	l.differs = set->draft.nr != nr;
+	if (!l.differs)
+		bpf_loop(nr, compare_draft, &l, 0);
+	if (l.differs)
+		bpf_loop(nr, begin_frame, &l, 0);
+	set->draft.nr = nr;
+	l.differs = false;
 	bpf_loop(nr, find_slot, &l, 0);
-	memo = bpf_map_lookup_elem(&kernel_memos, &at);
-	if (l.differs || l.at + 1 != words->nr || !memo)
+	if (l.differs || l.at + 1 != words->nr)
+		set->draft.nr = 0;
+	if (l.differs || l.open || l.own >= nr || l.at + 1 != words->nr)
 		return;
-	words->draft.nr = nr;
-	*memo = words->draft;
+	words->found.nr = nr - l.own;
+	way = words->next_way++ & (MEMO_WAYS - 1);
+	set->way[way] = words->found;
+	set->draft.nr = 0;
 }
 
 /*
- * Reads the stack of a sleeping thread, up to the user registers that were saved when it entered
- * the kernel. NULL: it is too deep or cannot be read. The thread may run meanwhile; the caller
+ * Reads the stack from sp on, up to the user registers that were saved when the thread entered the
+ * kernel. false: it is too deep or cannot be read. A sleeping thread may run meanwhile; the caller
  * finds out by the number of its switches.
  */
-static __always_inline struct kernel_words *load_kernel_words(struct task_struct *task,
-							      uint64_t scan_ns)
+static __always_inline bool load_kernel_words(struct kernel_words *words, struct task_struct *task,
+					      uint64_t sp, uint64_t period)
 {
-	uint32_t zero = 0;
-	struct kernel_words *words = bpf_map_lookup_elem(&kernel_words, &zero);
-	uint64_t sp = task->thread.sp, bytes;
+	uint64_t bytes;
 
-	if (!words)
-		return 0;
 	/*
 	 * The address goes through memory, because the verifier refuses to calculate with the
 	 * address of an object of the kernel.
@@ -218,12 +314,12 @@ static __always_inline struct kernel_words *load_kernel_words(struct task_struct
 	READ_NOW(words->nr) = (uint64_t)bpf_task_pt_regs(task);
 	bytes = READ_NOW(words->nr) - sp;
 	if (bytes < 8 || bytes > sizeof(words->word) || bytes & 7)
-		return 0;
-	if (words->scan_ns != scan_ns)
+		return false;
+	if (words->period != period)
 		words->learnt = 0;
-	words->scan_ns = scan_ns;
+	words->period = period;
 	words->nr = bytes / 8;
-	return bpf_probe_read_kernel(words->word, bytes, (void *)sp) ? 0 : words;
+	return !bpf_probe_read_kernel(words->word, bytes, (void *)sp);
 }
 
 /*
@@ -232,49 +328,98 @@ static __always_inline struct kernel_words *load_kernel_words(struct task_struct
  */
 static __always_inline uint32_t memo_set(const struct kernel_words *words, uint32_t call)
 {
-	return (call ? call : words->nr) % MEMO_SETS * MEMO_WAYS;
+	return (call ? call : words->nr) % MEMO_SETS;
+}
+
+/* true: the memo's addresses are behind the user frames now. */
+static __always_inline bool use_memo(struct kernel_recall *r, struct gather *g)
+{
+	uint32_t n = g->head.nr_user;
+	uint64_t nr;
+
+	r->known = known_stack(r->words, r->set);
+	if (!r->known || !(++r->words->met % MEMO_AUDIT))
+		return false;
+	nr = r->known->nr;
+	if (n > UNWIND_MAX_FRAMES || nr > MEMO_FRAMES ||
+	    bpf_probe_read_kernel(&g->frames[n], nr * 8, r->known->address))
+		return false;
+	g->head.nr_kernel = nr;
+	return true;
 }
 
 /* true: a memo knows the stack, which is now behind the user frames. false: it must be unwound. */
 static __always_inline bool recall_kernel(struct kernel_recall *r, struct task_struct *task,
 					  struct gather *g, bool in_user, uint64_t scan_ns)
 {
-	uint32_t n = g->head.nr_user;
-	uint64_t nr;
+	uint32_t zero = 0, set;
+	struct kernel_words *words = bpf_map_lookup_elem(&kernel_words, &zero);
 
-	r->words = load_kernel_words(task, scan_ns);
-	if (!r->words || n > UNWIND_MAX_FRAMES)
+	if (!words || !load_kernel_words(words, task, task->thread.sp, scan_ns))
 		return false;
-	r->set = memo_set(r->words, in_user ? syscall_of(&g->unwinder, task) : 0);
-	r->known = known_stack(r->words, r->set);
-	if (!r->known || !(++r->words->met % MEMO_AUDIT))
+	set = memo_set(words, in_user ? syscall_of(&g->unwinder, task) : 0);
+	r->set = bpf_map_lookup_elem(&kernel_memos, &set);
+	if (!r->set)
 		return false;
-	nr = r->known->nr;
-	if (nr > MEMO_FRAMES || bpf_probe_read_kernel(&g->frames[n], nr * 8, r->known->address))
+	r->words = words;
+	return use_memo(r, g);
+}
+
+/* The same for the thread that leaves this CPU; ctx: the arguments of the tracepoint. */
+static __always_inline bool recall_leaving(struct kernel_recall *r, void *ctx,
+					   struct task_struct *task, struct gather *g, bool in_user)
+{
+	uint32_t zero = 0, set;
+	struct kernel_words *words = bpf_map_lookup_elem(&leaving_words, &zero);
+
+	if (!words)
 		return false;
-	g->head.nr_kernel = nr;
-	return true;
+	READ_NOW(words->nr) = (uint64_t)ctx;
+	if (!load_kernel_words(words, task, READ_NOW(words->nr), g->head.time_ns / MEMO_PERIOD_NS))
+		return false;
+	set = memo_set(words, in_user ? syscall_of(&g->unwinder, task) : 0);
+	r->set = bpf_map_lookup_elem(&leaving_memos, &set);
+	if (!r->set)
+		return false;
+	r->words = words;
+	return use_memo(r, g);
+}
+
+/* After the kernel has unwound the stack. true: the memo knew another one. */
+static __always_inline bool is_other_or_learn(struct kernel_recall *r, const struct gather *g)
+{
+	if (r->known)
+		return is_misled(r->known, g);
+	if (r->words && r->set && r->words->learnt < MEMO_LEARN)
+		learn(r->words, g, r->set);
+	return false;
 }
 
 /*
- * After the kernel has unwound the stack: compares the result with the memo, or learns from it. A
- * thread that has run since its words were read has another stack than they say, and that is no
- * fault of a memo. true: the memo knew another stack.
+ * The same for a sleeping thread. One that has run since its words were read has another stack than
+ * they say, and that is no fault of a memo.
  */
 static __always_inline bool compare_or_learn(struct kernel_recall *r, struct task_struct *task,
 					     const struct gather *g, const struct env *e)
 {
 	if (READ_NOW(task->on_cpu) || e->switches != switches(task))
 		return false;
-	if (r->known)
-		return is_misled(r->known, g);
-	if (r->words && r->words->learnt < MEMO_LEARN)
-		learn(r->words, g, r->set);
-	return false;
+	return is_other_or_learn(r, g);
 }
 #else
 static __always_inline bool recall_kernel(struct kernel_recall *r, struct task_struct *task,
 					  struct gather *g, bool in_user, uint64_t scan_ns)
+{
+	return false;
+}
+
+static __always_inline bool recall_leaving(struct kernel_recall *r, void *ctx,
+					   struct task_struct *task, struct gather *g, bool in_user)
+{
+	return false;
+}
+
+static __always_inline bool is_other_or_learn(struct kernel_recall *r, const struct gather *g)
 {
 	return false;
 }

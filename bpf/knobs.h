@@ -32,6 +32,8 @@ struct knobs {
 	uint32_t part_pages;		/* of struct wire_delta: a power of two */
 	uint32_t memos;			/* of the sampler, for each CPU; 0: none */
 	uint32_t want_args;		/* scan: all arguments of system calls */
+	uint32_t off_cpu_slot;		/* of dump_scratch: that of CPU 0 for stays off the CPU */
+	uint64_t hash_seed;		/* of the ids of stacks: nobody shall guess it */
 };
 
 /*
@@ -88,6 +90,10 @@ enum counter {
 	COUNTER_PASSED_OVER,		/* the rate was lowered (bpf/rate_limit.h) */
 	COUNTER_KERNEL_STACK,		/* kernel stacks that could not be read */
 	COUNTER_STACKS,			/* user stacks unwound */
+	/* Of stays off the CPU (bpf/off_cpu.bpf.h). */
+	COUNTER_SHORT,			/* shorter or longer than asked for */
+	COUNTER_NO_ENTRY,		/* there was no room for the thread */
+	COUNTER_NOT_CHOSEN,		/* --off-cpu-prob left it out */
 	COUNTER_FIRED_BY,		/* [COUNTER_FIRED_BY + event]: of COUNTER_FIRED, by event */
 	COUNTERS = COUNTER_FIRED_BY + WIRE_MAX_EVENTS + 1
 };
@@ -147,6 +153,20 @@ struct holder_scan {
 	uint64_t last_files;
 	uint64_t cut;			/* processes left out, or only their highest descriptors */
 	uint64_t passed;		/* inside a PID namespace: the process list has been seen */
+};
+
+/* Bits of the states that a thread may leave a CPU in, and one for: it could go on. */
+#define OFF_CPU_RUNNABLE (1u << 31)
+#define OFF_CPU_STAY 1			/* in place of an event: a struct wire_stay */
+
+/* What stays off the CPU are recorded (bpf/off_cpu.bpf.h). */
+struct off_cpu_control {
+	uint64_t min_ns, max_ns;	/* max_ns 0: no limit */
+	uint32_t states;		/* 0: all */
+	uint32_t share;			/* of 2^32: how many stays are recorded; 0: all */
+	uint32_t misled;		/* 1: a memo gave a wrong stack (bpf/kernel_memo.bpf.h) */
+	/* Of the time of a CPU, in thousandths, that leaving it may take; 0: without limit. */
+	uint32_t budget;
 };
 
 #define SCAN_SLOTS 8

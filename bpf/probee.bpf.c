@@ -12,6 +12,7 @@
 #include "bpf/sample.bpf.h"
 #include "bpf/snapshot.bpf.h"
 #include "bpf/holders.bpf.h"
+#include "bpf/off_cpu.bpf.h"
 #include "bpf/lifetime.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";

@@ -78,6 +78,37 @@ struct wire_wait {
 _Static_assert(sizeof(struct wire_wait) == 88, "wire layout");
 #define WIRE_WAIT_WORDS 11
 
+/*
+ * A stay off the CPU that has ended (bpf/off_cpu.bpf.h). It has no frames of its own: .stack is the
+ * id of a stack that came before it, as a record with event 0 and the id in place of its weight.
+ * The head says when and where the thread came back, and the state and the end of that stack.
+ */
+struct wire_stay {
+	struct wire_sample head;	/* .event is OFF_CPU_STAY */
+	uint64_t stack;
+	uint64_t left_ns;		/* when the thread left the CPU */
+	uint64_t woken_ns;		/* since when it could go on; 0: until it did */
+	uint32_t share;			/* it stands for 2^32 / share stays; 0: for itself */
+	uint32_t pad;
+	struct wire_wait wait;		/* .ran_ns is 0: it is left_ns */
+};
+
+_Static_assert(sizeof(struct wire_stay) == 184, "wire layout");
+
+/* What is known of a thread off the CPU; user space reads those that have not come back. */
+struct off_cpu_thread {
+	uint64_t start_boottime;
+	uint64_t left_ns;		/* 0: it is on a CPU, or this stay is not recorded */
+	uint64_t woken_ns, stack;	/* as in struct wire_stay */
+	uint32_t tgid, tid;		/* as in struct wire_sample, as all down to comm */
+	uint32_t state, share;
+	uint32_t end, pad;
+	char comm[WIRE_COMM];
+	struct wire_wait wait;
+};
+
+_Static_assert(sizeof(struct off_cpu_thread) == 160, "wire layout");
+
 enum peer_end { PEER_NONE, PEER_READERS, PEER_WRITERS, PEER_SOCKET, PEER_TCP };
 
 /*

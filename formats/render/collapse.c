@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Folded stacks: "comm;root;...;leaf COUNT", one line per distinct stack, sorted as LC_ALL=C sort
- * does. COUNT is the number of samples if the event's unit is ns: other tools expect that, and all
+ * does. COUNT is the number of samples if the event is a clock: other tools expect that, and all
  * samples of such an event weigh the same. Where the rate was lowered at times, one that was taken
- * meanwhile counts as all for which it stands. For any other unit COUNT is the weight: page faults,
- * cycles, bytes.
+ * meanwhile counts as all for which it stands. Of an event whose samples last (off-cpu) COUNT is in
+ * microseconds, as it is in folded stacks of bcc's offcputime. For any other unit COUNT is the
+ * weight: page faults, cycles, bytes.
  *
  * Stacks that look equal must become one line, even if they are several nodes (two binaries with a
  * function of the same name). So the tree is built once more, from labels. Its lines are sorted
@@ -99,6 +100,8 @@ static uint64_t count_of(const struct profile *p, uint64_t weight, uint64_t samp
 {
 	if (strcmp(p->facts.unit, "ns"))
 		return weight;
+	if (p->facts.has_lengths)
+		return (weight + 500) / 1000;
 	return p->facts.period ? weight / p->facts.period : samples;
 }
 

@@ -108,7 +108,8 @@ int opt_hz(const struct opt *o, const char *value, void *dst)
 int opt_duration(const struct opt *o, const char *value, void *dst)
 {
 	static const struct { const char *name; double ns; } units[] = {
-		{ "", 1e9 }, { "s", 1e9 }, { "ms", 1e6 }, { "m", 60e9 }, { "h", 3600e9 },
+		{ "", 1e9 },   { "s", 1e9 },  { "ms", 1e6 },
+		{ "us", 1e3 }, { "m", 60e9 }, { "h", 3600e9 },
 	};
 	const char *end;
 	double v;

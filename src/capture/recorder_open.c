@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -131,7 +132,13 @@ static struct knobs make_knobs(const struct recorder_options *o)
 		[UNWIND_DWARF] = UNWIND_BY_TABLES,
 	};
 
+	uint64_t seed = 0;
+
+	/* Without entropy the ids of stacks are what a process may guess: it could hide its own. */
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
+		seed = now_ns();
 	return (struct knobs){
+		.hash_seed = seed,
 		.mode = modes[o->unwind],
 		.max_frames = o->max_frames ? o->max_frames : UNWIND_MAX_FRAMES,
 		.want_user = !o->kernel_only,

@@ -70,6 +70,7 @@ struct profile_facts {
 	uint64_t weight;		/* their weight, in unit */
 	/* If the rate was lowered at times: what a sample weighs at the rate asked for; else 0. */
 	uint64_t period;
+	bool has_lengths;		/* in ns; each sample has a length of its own (off-cpu) */
 	uint64_t samples_total;		/* samples of the event in the trace */
 	uint64_t lost;
 	uint64_t roots;			/* of user_stacks: samples with a whole user stack */

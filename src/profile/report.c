@@ -472,6 +472,7 @@ void report_facts(const struct report *rep, struct profile_facts *f)
 		.duration_ns = info->duration_ns,
 		.samples_total = event ? event->samples : 0,
 		.period = event && was_lowered && !event->varies ? event->period : 0,
+		.has_lengths = event && trace_event_has_lengths(event),
 		.lost = info->lost_samples,
 		.frames = info->frames,
 		.frames_unnamed = info->frames_unnamed,

@@ -131,6 +131,8 @@ static int resolve(struct trace_events *t, uint32_t segment, const struct defini
 	if (event == NO_EVENT)
 		return -ENOMEM;
 	*slot = (struct event_slot){ event + 1, rec->period };
+	if (!t->v[event].id)
+		t->v[event].id = rec->id;
 	note_rate(&t->v[event], rec);
 	return 0;
 }
@@ -259,6 +261,11 @@ uint32_t trace_events_weigh(const struct trace_events *t, uint32_t segment,
 
 /* ---- the choice ---- */
 
+bool trace_event_has_lengths(const struct trace_event *e)
+{
+	return !strcmp(e->unit, "ns") && !e->period && !e->freq_mhz && !e->varies;
+}
+
 const char *trace_event_label(const struct trace_event *e, char buf[EVENT_LABEL_MAX])
 {
 	if (!e->shares_name)
@@ -345,6 +352,22 @@ int trace_events_refuse(const struct trace_events *t, const struct query *q, con
 			value, why);
 }
 
+/*
+ * Of the events with samples the one with the least EVENT id, or the first event at all. Ids are in
+ * the order in which the user named the events, while the first sample comes by chance. Events
+ * whose record was lost have no id and come last.
+ */
+static uint32_t first_defined(const struct trace_events *t)
+{
+	uint32_t found = NO_EVENT;
+
+	for (uint32_t i = 0; i < t->nr; i++)
+		if (t->v[i].samples &&
+		    (found == NO_EVENT || t->v[i].id - 1 < t->v[found].id - 1))
+			found = i;
+	return found == NO_EVENT ? first_event(t, NULL, WEIGHT_ANY) : found;
+}
+
 int trace_events_choose(const struct trace_events *t, const struct query *q, uint32_t *chosen)
 {
 	bool asked = q && (q->event || q->weight != WEIGHT_ANY);
@@ -355,6 +378,6 @@ int trace_events_choose(const struct trace_events *t, const struct query *q, uin
 	}
 	*chosen = first_event(t, NULL, WEIGHT_CPU);
 	if (!has_samples(t, *chosen))
-		*chosen = first_event(t, NULL, WEIGHT_ANY);
+		*chosen = first_defined(t);
 	return 0;
 }

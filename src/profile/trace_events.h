@@ -46,6 +46,7 @@ struct trace_event {
 	bool shares_name;		/* another event of this name has another unit */
 	uint64_t samples;
 	uint64_t weight;		/* of all samples, in unit; at most UINT64_MAX */
+	uint32_t id;			/* its EVENT id in the first recording that has it */
 	uint32_t name_id, unit_id;	/* internal */
 };
 
@@ -88,15 +89,19 @@ uint32_t trace_events_weigh(const struct trace_events *t, uint32_t segment,
 			    const struct rec_sample *rec, uint64_t *weight);
 
 /*
- * The event that is shown: what the query asks for, else CPU time, else the first one that has
- * samples. *chosen is NO_EVENT where the trace has none and nothing was asked for. -ENODATA: the
- * trace has no samples of what the query asks for; trace_events_refuse() says so.
+ * The event that is shown: what the query asks for, else CPU time, else of those that have samples
+ * the one that the recording has defined first. *chosen is NO_EVENT where the trace has none and
+ * nothing was asked for. -ENODATA: the trace has no samples of what the query asks for;
+ * trace_events_refuse() says so.
  */
 int trace_events_choose(const struct trace_events *t, const struct query *q, uint32_t *chosen);
 
 /* Says what there is instead; chosen: by trace_events_choose(). Returns -ENODATA. */
 int trace_events_refuse(const struct trace_events *t, const struct query *q, const char *path,
 			uint32_t chosen);
+
+/* Time that is measured by no clock: each sample says how long something took. */
+bool trace_event_has_lengths(const struct trace_event *e);
 
 /*
  * The event's name for --event: "cpu-clock"; "cycles (count)" if another "cycles" has another unit.

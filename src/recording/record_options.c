@@ -10,6 +10,7 @@
 
 #include "src/base/fail.h"
 #include "src/output/output_place.h"
+#include "src/recording/off_cpu_options.h"
 
 const struct record_mode record_modes[] = {
 	[RECORD_SAMPLE] = { "sample", .sample = true, .has_command = true, .freq_hz = 99 },
@@ -221,7 +222,8 @@ size_t record_opt_lists(const struct record_mode *mode, struct opt *rows,
 	static const struct opt_list target = ROWS(target_opts),
 				     sampler = ROWS(sampler_opts), both = ROWS(snap_freq_opts),
 				     snapshot = ROWS(snapshot_opts), duration = ROWS(duration_opts),
-				     scan = ROWS(scan_opts), common = ROWS(common_opts);
+				     scan = ROWS(scan_opts), common = ROWS(common_opts),
+				     off_cpu = { off_cpu_opts, NR_OFF_CPU_OPTS };
 	size_t n = 0;
 
 	lists[n++] = target;
@@ -231,6 +233,8 @@ size_t record_opt_lists(const struct record_mode *mode, struct opt *rows,
 	lists[n++] = duration;
 	if (mode->scan)
 		lists[n++] = scan;
+	if (mode->sample)
+		lists[n++] = off_cpu;
 	lists[n++] = common;
 	lists[n++] = (struct opt_list){ rows, output_list_opts(rows, AT(outputs)) };
 	assert(n <= RECORD_LISTS);
@@ -320,6 +324,8 @@ static int check(const struct record_mode *mode, struct record_args *a, int nr_w
 		err = check_output(a);
 	if (!err)
 		err = check_cpus(a);
+	if (!err)
+		err = off_cpu_args_check(mode, a);
 	if (!err && mode->sample)
 		err = event_list_complete(&a->capture.events, a->freq_hz, a->period);
 	return err ? err : take_picture_name(a);

@@ -66,6 +66,6 @@ const char *unwind_mode_name(enum unwind_mode mode);
  * The option tables of a mode, for help. Fills rows and lists, and returns the number of lists, at
  * most RECORD_LISTS.
  */
-#define RECORD_LISTS 7
+#define RECORD_LISTS 8
 size_t record_opt_lists(const struct record_mode *mode, struct opt *rows,
 			struct opt_list lists[RECORD_LISTS]);

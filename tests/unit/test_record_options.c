@@ -9,6 +9,8 @@
 
 /* Parts of the program that are not in the library. fail() is a macro of cmocka. */
 #include "formats/render/output_list.c"
+#include "src/recording/off_cpu_options.c"
+#undef AT
 #include "src/recording/record_options.c"
 
 #include <cmocka.h>

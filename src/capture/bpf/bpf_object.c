@@ -23,6 +23,7 @@ SAME_PLACE(bss, own_pid_ns);
 SAME_PLACE(bss, totals);
 SAME_PLACE(bss, place);
 SAME_PLACE(bss, scan);
+SAME_PLACE(bss, off_cpu);
 _Static_assert(sizeof(struct probee_bpf__rodata) == sizeof(struct sampler_bpf__rodata) &&
 		       sizeof(struct probee_bpf__bss) == sizeof(struct sampler_bpf__bss),
 	       "a variable is missing without scans");

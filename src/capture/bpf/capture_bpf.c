@@ -17,6 +17,7 @@
 #include "src/rights/recording_rights.h"
 #include "src/base/fail.h"
 #include "src/capture/bpf/bpf_object.h"
+#include "src/capture/bpf/capture_bpf_parts.h"
 #include "src/capture/bpf/load_errors.h"
 #include "src/capture/bpf/map_sizes.h"
 #include "src/capture/bpf/slab_publisher.h"
@@ -43,6 +44,8 @@ static const struct program {
 	PROGRAM(on_task, CAPTURE_SNAPSHOT, false),
 	PROGRAM(on_running, CAPTURE_SNAPSHOT, true),
 	PROGRAM(on_holder, CAPTURE_SNAPSHOT, false),
+	PROGRAM(on_switch, CAPTURE_OFF_CPU, false),
+	PROGRAM(on_waking, CAPTURE_OFF_CPU, false),
 	PROGRAM(on_self, IN_PID_NS, false),
 };
 #define LARGEST_ROW (sizeof(struct wire_dump) + WIRE_DUMP_PAGES * UNWIND_MEMORY_PAGE)
@@ -72,17 +75,13 @@ static const struct optional_map {
 	MAP(running_scratch, CAPTURE_SNAPSHOT),
 	MAP(oncpu_requests, CAPTURE_SNAPSHOT),
 	MAP(oncpu_ring, CAPTURE_SNAPSHOT),
-};
-
-struct capture_bpf {
-	struct probee_bpf *skel;
-	struct bpf_link *links[NR_PROGRAMS];	/* of programs that are attached at once */
-	/* ONCPU_REQUEST_BYTES for each CPU, of which the first word is the request. */
-	const volatile uint64_t *oncpu_requests;
-	int nr_cpus;
-	struct slab_publisher publisher;
-	struct map_sizes sizes;
-	uint64_t slab_bytes;
+	MAP(off_cpu_threads, CAPTURE_OFF_CPU),
+	MAP(known_stacks, CAPTURE_OFF_CPU),
+	MAP(off_cpu_scratch, CAPTURE_OFF_CPU),
+	MAP(off_cpu_memos, CAPTURE_OFF_CPU),
+	MAP(off_cpu_ring, CAPTURE_OFF_CPU),
+	MAP(leaving_memos, CAPTURE_OFF_CPU),
+	MAP(leaving_words, CAPTURE_OFF_CPU),
 };
 
 /* Messages of libbpf are shown with -v only. */
@@ -130,11 +129,8 @@ static uint32_t oncpu_ring_bytes(int nr_cpus)
 	return bytes;
 }
 
-/*
- * Eight entries for each thread that there is, so that few share one. The entry of a thread is its
- * tid modulo their number.
- */
-static uint32_t last_scans(void)
+/* A power of two: so many times as many as there are threads, from 16,384 to 1 M. */
+static uint32_t threads_times(unsigned times)
 {
 	unsigned threads = 0;
 	uint32_t nr = 1 << 14;
@@ -144,10 +140,15 @@ static uint32_t last_scans(void)
 		threads = 0;
 	if (f)
 		fclose(f);
-	while (nr < 8ull * threads && nr < 1u << 20)
+	while (nr < (uint64_t)times * threads && nr < 1u << 20)
 		nr *= 2;
 	return nr;
 }
+
+/* The entry of a thread in last_scans is its tid modulo their number, and few shall share one. */
+#define LAST_SCANS_EACH 8
+/* More threads may come while the recording runs. */
+#define OFF_CPU_THREADS_EACH 3
 
 static void size_mirrors(struct capture_bpf *b, struct knobs *knobs)
 {
@@ -162,7 +163,7 @@ static void size_mirrors(struct capture_bpf *b, struct knobs *knobs)
 static void size_maps(struct capture_bpf *b, const struct capture_bpf_options *opts)
 {
 	bool dumps = opts->programs & CAPTURE_SAMPLER && opts->knobs.audit;
-	bool scans = opts->programs & CAPTURE_SNAPSHOT;
+	bool scans = opts->programs & CAPTURE_SNAPSHOT, stays = opts->programs & CAPTURE_OFF_CPU;
 	uint32_t slot = dumps ? (uint32_t)b->nr_cpus : 0;
 	struct knobs *knobs = (struct knobs *)&b->skel->rodata->knobs;
 
@@ -175,17 +176,26 @@ static void size_maps(struct capture_bpf *b, const struct capture_bpf_options *o
 	bpf_map__set_max_entries(b->skel->maps.tids,
 				 opts->knobs.only_tids ? b->sizes.processes : 1);
 	bpf_map__set_max_entries(b->skel->maps.dump_scratch,
-				 slot + SCAN_SLOTS + (scans ? (uint32_t)b->nr_cpus : 0));
+				 slot + SCAN_SLOTS + (scans ? (uint32_t)b->nr_cpus : 0) +
+					 (stays ? (uint32_t)b->nr_cpus : 0));
 	size_mirrors(b, knobs);
 	knobs->memos = map_sizes_memos(&b->sizes);
 	bpf_map__set_max_entries(b->skel->maps.memos, knobs->memos ? knobs->memos : 1);
 	knobs->snapshot_slot = slot;
 	knobs->running_slot = slot + SCAN_SLOTS;
+	knobs->off_cpu_slot = knobs->running_slot + (scans ? (uint32_t)b->nr_cpus : 0);
 	if (scans) {
 		bpf_map__set_max_entries(b->skel->maps.oncpu_requests, (uint32_t)b->nr_cpus);
 		bpf_map__set_max_entries(b->skel->maps.oncpu_ring, oncpu_ring_bytes(b->nr_cpus));
-		knobs->last_scans = last_scans();
+		knobs->last_scans = threads_times(LAST_SCANS_EACH);
 		bpf_map__set_max_entries(b->skel->maps.last_scans, knobs->last_scans);
+	}
+	if (stays) {
+		bpf_map__set_max_entries(b->skel->maps.off_cpu_threads,
+					 threads_times(OFF_CPU_THREADS_EACH));
+		bpf_map__set_max_entries(b->skel->maps.off_cpu_memos,
+					 knobs->memos ? knobs->memos : 1);
+		bpf_map__set_max_entries(b->skel->maps.off_cpu_ring, b->sizes.ring_bytes);
 	}
 	bpf_map__set_max_entries(b->skel->maps.ring, b->sizes.ring_bytes);
 	knobs->wakeup_bytes = b->sizes.ring_bytes / 4;
@@ -347,54 +357,6 @@ bool capture_bpf_reduced(const struct capture_bpf *b, char *buf, size_t size)
 	return b->sizes.is_reduced;
 }
 
-static int put_id(int map, uint32_t id)
-{
-	uint32_t one = 1;
-
-	return bpf_map_update_elem(map, &id, &one, BPF_ANY)
-		       ? fail(-errno, "watch process or thread %u", id)
-		       : 0;
-}
-
-int capture_bpf_target(struct capture_bpf *b, uint32_t tgid)
-{
-	return put_id(bpf_map__fd(b->skel->maps.targets), tgid);
-}
-
-int capture_bpf_tid(struct capture_bpf *b, uint32_t tid)
-{
-	return put_id(bpf_map__fd(b->skel->maps.tids), tid);
-}
-
-bool capture_bpf_is_target(const struct capture_bpf *b, uint32_t tgid)
-{
-	uint32_t value;
-
-	return !bpf_map_lookup_elem(bpf_map__fd(b->skel->maps.targets), &tgid, &value);
-}
-
-bool capture_bpf_has_targets(const struct capture_bpf *b)
-{
-	uint32_t key;
-
-	return !bpf_map_get_next_key(bpf_map__fd(b->skel->maps.targets), NULL, &key);
-}
-
-size_t capture_bpf_targets(const struct capture_bpf *b, uint32_t *tgids, size_t max)
-{
-	int map = bpf_map__fd(b->skel->maps.targets);
-	uint32_t key, *last = NULL;
-	size_t nr = 0;
-
-	while (!bpf_map_get_next_key(map, last, &key)) {
-		if (nr == max)
-			return max + 1;
-		tgids[nr] = key;
-		last = &tgids[nr++];
-	}
-	return nr;
-}
-
 void capture_bpf_fds(const struct capture_bpf *b, struct unwind_loader_fds *out)
 {
 	*out = (struct unwind_loader_fds){
@@ -454,98 +416,10 @@ uint64_t capture_bpf_table_bytes(const struct capture_bpf *b)
 	return bytes;
 }
 
-struct bpf_program *capture_bpf_sampler(struct capture_bpf *b)
+/* map: of struct gather, one for each CPU. */
+static int sum_counters(const struct capture_bpf *b, const struct bpf_map *map,
+			uint64_t out[COUNTERS])
 {
-	return b->skel->progs.on_tick;
-}
-
-struct bpf_program *capture_bpf_snapshot(struct capture_bpf *b)
-{
-	return b->skel->progs.on_task;
-}
-
-int capture_bpf_ring(const struct capture_bpf *b)
-{
-	return bpf_map__fd(b->skel->maps.ring);
-}
-
-unsigned capture_bpf_cpus(const struct capture_bpf *b)
-{
-	return (unsigned)b->nr_cpus;
-}
-
-int capture_bpf_oncpu_fd(const struct capture_bpf *b)
-{
-	return bpf_program__fd(b->skel->progs.on_running);
-}
-
-int capture_bpf_oncpu_ring(const struct capture_bpf *b)
-{
-	return bpf_map__fd(b->skel->maps.oncpu_ring);
-}
-
-bool capture_bpf_is_requested(const struct capture_bpf *b, uint32_t cpu)
-{
-	return b->oncpu_requests[(size_t)cpu * ONCPU_REQUEST_BYTES / sizeof(*b->oncpu_requests)];
-}
-
-struct switch_requests *capture_bpf_switch_requests(struct capture_bpf *b)
-{
-	return &b->skel->bss->switch_requests;
-}
-
-struct rate_limit *capture_bpf_rate_limit(struct capture_bpf *b)
-{
-	return &b->skel->bss->rate_limit;
-}
-
-struct scan_totals *capture_bpf_totals(struct capture_bpf *b)
-{
-	return &b->skel->bss->totals;
-}
-
-struct scan_place *capture_bpf_scan_place(struct capture_bpf *b)
-{
-	return &b->skel->bss->place;
-}
-
-struct scan_control *capture_bpf_scan_control(struct capture_bpf *b)
-{
-	return &b->skel->bss->control;
-}
-
-int capture_bpf_holder_fd(const struct capture_bpf *b)
-{
-	return bpf_program__fd(b->skel->progs.on_holder);
-}
-
-int capture_bpf_holders(const struct capture_bpf *b)
-{
-	return bpf_map__fd(b->skel->maps.holders);
-}
-
-struct holder_scan *capture_bpf_holder_scan(struct capture_bpf *b)
-{
-	return &b->skel->bss->scan;
-}
-
-int capture_bpf_leave_alone(struct capture_bpf *b, uint64_t who)
-{
-	uint32_t one = 1;
-
-	return bpf_map_update_elem(bpf_map__fd(b->skel->maps.hung), &who, &one, BPF_ANY)
-		       ? fail(-errno, "leave the memory of a process alone")
-		       : 0;
-}
-
-void capture_bpf_read_again(struct capture_bpf *b, uint64_t who)
-{
-	bpf_map_delete_elem(bpf_map__fd(b->skel->maps.hung), &who);
-}
-
-int capture_bpf_counters(const struct capture_bpf *b, uint64_t out[COUNTERS])
-{
-	const struct bpf_map *map = b->skel->maps.sample_scratch;
 	size_t size = (bpf_map__value_size(map) + 7) & ~(size_t)7;	/* of one value */
 	uint32_t zero = 0;
 	uint8_t *values;
@@ -553,7 +427,7 @@ int capture_bpf_counters(const struct capture_bpf *b, uint64_t out[COUNTERS])
 
 	memset(out, 0, COUNTERS * sizeof(*out));
 	if (bpf_map__fd(map) < 0)
-		return 0;	/* there is no sampler */
+		return 0;	/* there is no such collector */
 	values = calloc((size_t)b->nr_cpus, size);
 	if (!values)
 		return -ENOMEM;
@@ -567,4 +441,14 @@ int capture_bpf_counters(const struct capture_bpf *b, uint64_t out[COUNTERS])
 	}
 	free(values);
 	return err;
+}
+
+int capture_bpf_counters(const struct capture_bpf *b, uint64_t out[COUNTERS])
+{
+	return sum_counters(b, b->skel->maps.sample_scratch, out);
+}
+
+int capture_bpf_off_cpu_counters(const struct capture_bpf *b, uint64_t out[COUNTERS])
+{
+	return sum_counters(b, b->skel->maps.off_cpu_scratch, out);
 }

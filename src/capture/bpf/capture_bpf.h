@@ -23,7 +23,7 @@
 struct capture_bpf;
 struct bpf_program;
 
-enum { CAPTURE_SAMPLER = 1, CAPTURE_SNAPSHOT = 2 };
+enum { CAPTURE_SAMPLER = 1, CAPTURE_SNAPSHOT = 2, CAPTURE_OFF_CPU = 4 };
 
 struct capture_bpf_options {
 	unsigned programs;		/* CAPTURE_... */
@@ -76,5 +76,16 @@ struct holder_scan *capture_bpf_holder_scan(struct capture_bpf *b);
 int capture_bpf_leave_alone(struct capture_bpf *b, uint64_t who);
 void capture_bpf_read_again(struct capture_bpf *b, uint64_t who);
 
-/* Sums over all CPUs; all are 0 if there is no sampler. */
+/* The programs of bpf/off_cpu.bpf.h, what they are to record, and what they hand out. */
+struct bpf_program *capture_bpf_switch(struct capture_bpf *b);
+struct bpf_program *capture_bpf_waking(struct capture_bpf *b);
+struct off_cpu_control *capture_bpf_off_cpu(struct capture_bpf *b);
+int capture_bpf_off_cpu_ring(const struct capture_bpf *b);
+int capture_bpf_off_cpu_threads(const struct capture_bpf *b);	/* a map of struct off_cpu_thread */
+
+/*
+ * Sums over all CPUs, of the sampler and of stays off the CPU; all are 0 if there is no such
+ * collector.
+ */
 int capture_bpf_counters(const struct capture_bpf *b, uint64_t out[COUNTERS]);
+int capture_bpf_off_cpu_counters(const struct capture_bpf *b, uint64_t out[COUNTERS]);

@@ -27,6 +27,7 @@
 #include "bpf/knobs.h"
 #include "src/base/opt.h"
 #include "src/capture/collectors/event_table.h"
+#include "src/capture/collectors/off_cpu.h"
 #include "src/model/record.h"
 #include "src/proc/cpus.h"
 
@@ -55,6 +56,7 @@ struct capture_options {
 	uint32_t faults;		/* enum fault_mode */
 	bool scan_unchanged;		/* unwind threads that have not run since the last, too */
 	bool syscall_args;		/* rows have all arguments of system calls */
+	struct off_cpu_options off_cpu;
 };
 
 struct collector_context {

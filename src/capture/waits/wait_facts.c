@@ -237,6 +237,25 @@ bool wait_facts_is_futex(const struct rec_sample *sample)
 	       wait_call_of(sample->syscall - 1) == CALL_FUTEX;
 }
 
+/* Of a stay off the CPU: nothing is looked up, because there may be 100,000 of them a second. */
+static void fill_stay(const struct wire_wait *wait, struct rec_sample *out)
+{
+	switch (wait->syscall ? wait_call_of(wait->syscall - 1) : CALL_OTHER) {
+	case CALL_FUTEX:
+		out->wait = wait->what;
+		break;
+	case CALL_POLL:
+		if (wait->what == UINT32_MAX)
+			break;
+		/* fallthrough */
+	case CALL_READ: case CALL_WRITE: case CALL_EPOLL: case CALL_FD: case CALL_FILE_LOCK:
+		out->wait = (uint32_t)wait->what + 1ull;
+		break;
+	case CALL_OTHER: case CALL_WAIT4: case CALL_WAITID: case CALL_CLONE:
+		break;
+	}
+}
+
 void wait_facts_fill(struct wait_facts *f, const struct wire_stack *stack, uint32_t scan,
 		     struct rec_sample *out)
 {
@@ -244,11 +263,15 @@ void wait_facts_fill(struct wait_facts *f, const struct wire_stack *stack, uint3
 
 	if (!wait)
 		return;
-	if (scan != f->scan)
-		forget(f);
-	f->scan = scan;
 	out->ran_ns = wait->ran_ns < out->time_ns ? wait->ran_ns : out->time_ns;
 	out->syscall = wait->syscall;
 	memcpy(out->args, wait->args, sizeof(out->args));
+	if (!scan) {
+		fill_stay(wait, out);
+		return;
+	}
+	if (scan != f->scan)
+		forget(f);
+	f->scan = scan;
 	fill_call(f, stack, out);
 }

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the users of capture_bpf.h reach in the BPF object once it is loaded. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "src/base/fail.h"
+#include "src/capture/bpf/capture_bpf_parts.h"
+
+static int put_id(int map, uint32_t id)
+{
+	uint32_t one = 1;
+
+	return bpf_map_update_elem(map, &id, &one, BPF_ANY)
+		       ? fail(-errno, "watch process or thread %u", id)
+		       : 0;
+}
+
+int capture_bpf_target(struct capture_bpf *b, uint32_t tgid)
+{
+	return put_id(bpf_map__fd(b->skel->maps.targets), tgid);
+}
+
+int capture_bpf_tid(struct capture_bpf *b, uint32_t tid)
+{
+	return put_id(bpf_map__fd(b->skel->maps.tids), tid);
+}
+
+bool capture_bpf_is_target(const struct capture_bpf *b, uint32_t tgid)
+{
+	uint32_t value;
+
+	return !bpf_map_lookup_elem(bpf_map__fd(b->skel->maps.targets), &tgid, &value);
+}
+
+bool capture_bpf_has_targets(const struct capture_bpf *b)
+{
+	uint32_t key;
+
+	return !bpf_map_get_next_key(bpf_map__fd(b->skel->maps.targets), NULL, &key);
+}
+
+size_t capture_bpf_targets(const struct capture_bpf *b, uint32_t *tgids, size_t max)
+{
+	int map = bpf_map__fd(b->skel->maps.targets);
+	uint32_t key, *last = NULL;
+	size_t nr = 0;
+
+	while (!bpf_map_get_next_key(map, last, &key)) {
+		if (nr == max)
+			return max + 1;
+		tgids[nr] = key;
+		last = &tgids[nr++];
+	}
+	return nr;
+}
+
+struct bpf_program *capture_bpf_sampler(struct capture_bpf *b)
+{
+	return b->skel->progs.on_tick;
+}
+
+struct bpf_program *capture_bpf_snapshot(struct capture_bpf *b)
+{
+	return b->skel->progs.on_task;
+}
+
+int capture_bpf_ring(const struct capture_bpf *b)
+{
+	return bpf_map__fd(b->skel->maps.ring);
+}
+
+unsigned capture_bpf_cpus(const struct capture_bpf *b)
+{
+	return (unsigned)b->nr_cpus;
+}
+
+int capture_bpf_oncpu_fd(const struct capture_bpf *b)
+{
+	return bpf_program__fd(b->skel->progs.on_running);
+}
+
+int capture_bpf_oncpu_ring(const struct capture_bpf *b)
+{
+	return bpf_map__fd(b->skel->maps.oncpu_ring);
+}
+
+bool capture_bpf_is_requested(const struct capture_bpf *b, uint32_t cpu)
+{
+	return b->oncpu_requests[(size_t)cpu * ONCPU_REQUEST_BYTES / sizeof(*b->oncpu_requests)];
+}
+
+struct switch_requests *capture_bpf_switch_requests(struct capture_bpf *b)
+{
+	return &b->skel->bss->switch_requests;
+}
+
+struct rate_limit *capture_bpf_rate_limit(struct capture_bpf *b)
+{
+	return &b->skel->bss->rate_limit;
+}
+
+struct scan_totals *capture_bpf_totals(struct capture_bpf *b)
+{
+	return &b->skel->bss->totals;
+}
+
+struct scan_place *capture_bpf_scan_place(struct capture_bpf *b)
+{
+	return &b->skel->bss->place;
+}
+
+struct scan_control *capture_bpf_scan_control(struct capture_bpf *b)
+{
+	return &b->skel->bss->control;
+}
+
+int capture_bpf_holder_fd(const struct capture_bpf *b)
+{
+	return bpf_program__fd(b->skel->progs.on_holder);
+}
+
+int capture_bpf_holders(const struct capture_bpf *b)
+{
+	return bpf_map__fd(b->skel->maps.holders);
+}
+
+struct holder_scan *capture_bpf_holder_scan(struct capture_bpf *b)
+{
+	return &b->skel->bss->scan;
+}
+
+int capture_bpf_leave_alone(struct capture_bpf *b, uint64_t who)
+{
+	uint32_t one = 1;
+
+	return bpf_map_update_elem(bpf_map__fd(b->skel->maps.hung), &who, &one, BPF_ANY)
+		       ? fail(-errno, "leave the memory of a process alone")
+		       : 0;
+}
+
+void capture_bpf_read_again(struct capture_bpf *b, uint64_t who)
+{
+	bpf_map_delete_elem(bpf_map__fd(b->skel->maps.hung), &who);
+}
+
+struct bpf_program *capture_bpf_switch(struct capture_bpf *b)
+{
+	return b->skel->progs.on_switch;
+}
+
+struct bpf_program *capture_bpf_waking(struct capture_bpf *b)
+{
+	return b->skel->progs.on_waking;
+}
+
+struct off_cpu_control *capture_bpf_off_cpu(struct capture_bpf *b)
+{
+	return &b->skel->bss->off_cpu;
+}
+
+int capture_bpf_off_cpu_ring(const struct capture_bpf *b)
+{
+	return bpf_map__fd(b->skel->maps.off_cpu_ring);
+}
+
+int capture_bpf_off_cpu_threads(const struct capture_bpf *b)
+{
+	return bpf_map__fd(b->skel->maps.off_cpu_threads);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/recording/off_cpu_options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/fail.h"
+#include "src/recording/record_options.h"
+
+#define OFF_CPU_MIN_NS 1000
+#define OFF_CPU_BUDGET 0.1
+
+#define AT(field) offsetof(struct record_args, field)
+
+/* "SDT": letters of states as ps has them. */
+static int parse_states(const struct opt *o, const char *value, void *dst)
+{
+	static const struct { char letter; uint32_t bits; } letters[] = {
+		{ 'R', OFF_CPU_RUNNABLE }, { 'S', 0x1 }, { 'D', 0x2 }, { 'I', 0x400 },
+		{ 'T', 0x4 }, { 't', 0x8 }, { 'P', 0x40 },
+	};
+	uint32_t *states = dst;
+
+	*states = 0;
+	for (const char *p = value; *p; p++) {
+		uint32_t bits = 0;
+
+		for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++)
+			if (letters[i].letter == *p)
+				bits = letters[i].bits;
+		if (!bits && *p != ',')
+			return fail_why(-EINVAL, "--%s %s: %c is no state. Try letters of: R could "
+					"go on, S sleeping, D disk, I idle, T stopped, t traced, "
+					"P parked", o->name, value, *p);
+		*states |= bits;
+	}
+	return *states ? 0 : fail_why(-EINVAL, "--%s: no state. Try: SD", o->name);
+}
+
+static int parse_probability(const struct opt *o, const char *value, void *dst)
+{
+	char *end;
+	double p = strtod(value, &end);
+
+	if (end == value || *end || !(p > 0 && p <= 1))
+		return fail_why(-EINVAL, "--%s %s: more than 0, at most 1. Try: --%s 0.1", o->name,
+				value, o->name);
+	*(double *)dst = p;
+	return 0;
+}
+
+static int parse_budget(const struct opt *o, const char *value, void *dst)
+{
+	char *end;
+	double percent = strtod(value, &end);
+
+	if (end == value || (*end && strcmp(end, "%")) || !(percent >= 0.1 && percent <= 100))
+		return fail_why(-EINVAL, "--%s %s: from 0.1 to 100. Try: --%s 5", o->name, value,
+				o->name);
+	*(double *)dst = percent / 100;
+	return 0;
+}
+
+const struct opt off_cpu_opts[NR_OFF_CPU_OPTS] = {
+	{ 0, "off-cpu", NULL,
+	  "record how long threads are off the CPU, with the stack at which they left it: asleep "
+	  "(event off-cpu) and waiting for a CPU (event cpu-wait); sample does so instead of "
+	  "sampling, unless -e is given, too",
+	  opt_flag, AT(capture.off_cpu.wanted), NULL, "Off-CPU time", NULL },
+	{ 0, "min-block-time", "TIME",
+	  "leave out shorter stays off the CPU: 10us, 1ms (default 1us)", opt_duration,
+	  AT(capture.off_cpu.min_ns), NULL, NULL, NULL },
+	{ 0, "max-block-time", "TIME", "leave out longer ones (default: none)", opt_duration,
+	  AT(capture.off_cpu.max_ns), NULL, NULL, NULL },
+	{ 0, "state", "STATES",
+	  "only threads that left the CPU in one of these states: R (could go on), S, D, I, T, t, "
+	  "P (default: all)",
+	  parse_states, AT(capture.off_cpu.states), NULL, NULL, NULL },
+	{ 0, "off-cpu-prob", "P",
+	  "record this share of the stays, chosen by chance, each weighing as much more "
+	  "(default 1)",
+	  parse_probability, AT(capture.off_cpu.probability), NULL, NULL, NULL },
+	{ 0, "off-cpu-budget", "PERCENT",
+	  "how much of a CPU's time this may take; where it would be more, only some of the stays "
+	  "are recorded, chosen by chance, each weighing as much more (default 10; 100: no limit)",
+	  parse_budget, AT(capture.off_cpu.budget), NULL, NULL, NULL },
+};
+
+/* Without -e, `sample --off-cpu` does not sample. */
+int off_cpu_args_check(const struct record_mode *mode, struct record_args *a)
+{
+	struct off_cpu_options *o = &a->capture.off_cpu;
+
+	if (!o->wanted && (o->min_ns || o->max_ns || o->states || o->probability > 0 ||
+			   o->budget > 0))
+		return fail_why(-EINVAL,
+				"--min-block-time, --max-block-time, --state, "
+				"--off-cpu-prob and --off-cpu-budget say which stays off the CPU "
+				"are recorded. Try: with --off-cpu");
+	if (o->max_ns && o->max_ns < o->min_ns)
+		return fail_why(-EINVAL, "--max-block-time is less than --min-block-time. "
+				"Try: exchange them");
+	if (o->wanted && !o->min_ns)
+		o->min_ns = OFF_CPU_MIN_NS;
+	if (o->wanted && !(o->budget > 0))
+		o->budget = OFF_CPU_BUDGET;
+	if (o->wanted && !mode->scan && !a->capture.events.nr)
+		a->capture.sample = false;
+	return 0;
+}

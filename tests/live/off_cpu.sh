@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Time off the CPU (--off-cpu): as much as the threads themselves say, at the right places, all of it accounted for.
+. "$(dirname "$0")/lib.sh"
+
+# off_cpu NAME OPTION... -- COMMAND...: records; NAME.out has the command's own figures, NAME.err what probee said.
+off_cpu() {
+	local name=$1
+	shift
+	timeout -k 5 40 "$PROBEE" sample --off-cpu -o "$name.pbz" -v "$@" >"$name.out" 2>"$name.err"
+	RC=$?
+	cp "$name.err" "$T/err"
+}
+
+# microseconds NAME EVENT THREAD: the sum over all stacks of a thread; samples of cpu-clock.
+microseconds() {
+	"$PROBEE" report "$1.pbz" --event "$2" --by thread --collapse 2>>"$T/err" |
+		awk -v t="$3" '{ split($0, f, ";"); n = f[1]; sub(/ \([0-9]*\)$/, "", n); if (n == t) sum += $NF } END { printf "%.0f\n", sum }'
+}
+
+# same_time NAME THREAD PERCENT: asleep and waiting for a CPU is what the thread says it was off the CPU.
+same_time() {
+	awk -v a="$(microseconds "$1" off-cpu "$2")" -v w="$(microseconds "$1" cpu-wait "$2")" -v s="$(awk -v t="$2" '$2 == t { print $3 }' "$1.out")" \
+		-v most="$3" 'BEGIN { d = (a + w) / 1e6 - s; printf "%.4f s asleep, %.4f s waiting, %.4f s by its own clocks", a / 1e6, w / 1e6, s
+			exit !(s > 0 && d * d <= (most / 100 * s + 0.006) ^ 2) }'
+}
+
+# identity NAME: what left the CPU is recorded, or counted as why not.
+identity() {
+	"$PROBEE" info "$1.pbz" --json 2>>"$T/err" | python3 -c '
+import json, sys
+text = [v for k, v in json.load(sys.stdin)["meta"].items() if k == "off_cpu"][0]
+c = {k: int(v) for k, v in (w.split("=") for w in text.split())}
+print(text)
+left_out = c["idle"] + c["of_others"] + c["outside"] + c["not_chosen"] + c["passed_over"] + c["no_room"]
+sys.exit(c["left"] != left_out + c["stacks"] or "misled" in c or c["back"] + c["out_of_limits"] > c["stacks"])'
+}
+
+off_cpu all --off-cpu-budget 100 -- "$WORKLOADS/naps" 3
+check "exit status" equal "$RC" 0
+# Each of its 3,000 stays is some 10 us longer to us than to the accounts of the kernel.
+check "a thread that sleeps" same_time all napper 2
+check "one that does not: no more than it says" awk -v w="$(microseconds all cpu-wait spinner)" -v s="$(awk '$2 == "spinner" { print $3 }' all.out)" \
+	'BEGIN { printf "%.4f s of %.4f", w / 1e6, s; exit !(w > 0 && w / 1e6 <= s * 1.05 + 0.005) }'
+check "every stay is accounted for" identity all
+check "nothing lost" not grep -q ' lost' all.err
+"$PROBEE" report all.pbz --collapse --no-inline >all.folded 2>>"$T/err"
+chain="descend$(printf ';descend%.0s' {1..20});take_a_nap"
+check "20 calls deep" stacks share all.folded "$chain" --of descend --min 1000000
+check "the lock that is waited for" stacks share all.folded "locker;hold" --of hold --min 1000000
+check "to the root" grep -q "100.0 % of user stacks whole" all.err
+check "a sleep from the start to the end" awk -v us="$(microseconds all off-cpu late)" 'BEGIN { printf "%.3f s", us / 1e6; exit !(us > 2.8e6 && us < 3.3e6) }'
+
+# The kernel's own account of how long threads waited for a CPU.
+start naps 60
+before=$(awk '{ sum += $2 } END { print sum }' /proc/"$PID"/task/*/schedstat)
+off_cpu busy -p "$PID" -d 2
+after=$(awk '{ sum += $2 } END { print sum }' /proc/"$PID"/task/*/schedstat)
+check "waiting for a CPU: no more than the kernel says" awk -v k=$((after - before)) \
+	-v ours="$("$PROBEE" report busy.pbz --event cpu-wait --collapse 2>/dev/null | awk '{ s += $NF } END { print s + 0 }')" \
+	'BEGIN { printf "%.1f ms of %.1f", ours / 1e3, k / 1e6; exit !(ours * 1e3 <= k * 1.05 + 2e6) }'
+
+off_cpu long -p "$PID" -d 1 --min-block-time 3ms
+"$PROBEE" report long.pbz --csv >long.csv 2>>"$T/err"
+# A few naps of 1 ms become longer because the thread has to wait for a CPU.
+check "--min-block-time: the short ones are left out" awk '/descend/ { d++ } /hold/ { h++ } END { print d + 0, "rows of naps,", h, "of locks"; exit !(h > 100 && d < h / 4) }' long.csv
+off_cpu brief -p "$PID" -d 1 --max-block-time 3ms
+"$PROBEE" report brief.pbz --collapse >brief.folded 2>>"$T/err"
+check "--max-block-time: the long ones are left out" not grep -q "hold;take_a_nap" brief.folded
+check "and the short ones are there" grep -q take_a_nap brief.folded
+off_cpu disk -p "$PID" -d 1 --state D
+check "--state D: nobody waits for a disk" grep -q "^probee: 0 samples" disk.err
+off_cpu chance -p "$PID" -d 2 --off-cpu-prob 0.2
+off_cpu whole -p "$PID" -d 2
+check "--off-cpu-prob: a fifth of the stays stands for all" awk -v a="$(microseconds chance off-cpu napper)" -v b="$(microseconds whole off-cpu napper)" \
+	'BEGIN { printf "%.3f s of %.3f", a / 1e6, b / 1e6; exit !(a > 0.7 * b && a < 1.3 * b) }'
+check "those left out are counted, not lost" identity chance
+check "nothing is lost" not grep -q ' lost' chance.err
+finish "$PID"
+
+# CPU samples beside it: both in one trace, and never added.
+timeout -k 5 40 "$PROBEE" sample --off-cpu -e cpu-clock -F 499 -o both.pbz -q -- "$WORKLOADS/naps" 2 >both.out 2>"$T/err"
+check "with CPU samples" equal $? 0
+check "the clock is what is shown" bash -c "'$PROBEE' report both.pbz --text | grep -q 'cpu-clock.*Also recorded: .*off-cpu'"
+"$PROBEE" report both.pbz --by thread --collapse >both.folded 2>>"$T/err"
+check "on and off the CPU together are the time that has passed" awk -v off="$(microseconds both off-cpu napper)" -v wait="$(microseconds both cpu-wait spinner)" \
+	-v on="$(microseconds both cpu-clock spinner)" 'BEGIN { on = on / 499 * 1e6; printf "spinner %.2f s on, %.2f s waiting", on / 1e6, wait / 1e6; s = (on + wait) / 1e6; exit !(s > 1.8 && s < 2.2) }'
+
+for bad in "--state Q" "--off-cpu-prob 0" "--off-cpu-prob 2" "--min-block-time 3ms --max-block-time 2ms" "--off-cpu-budget 0"; do
+	# shellcheck disable=SC2086
+	"$PROBEE" sample --off-cpu $bad -d 1 -o bad.pbz 2>"$T/err"
+	check "refused: $bad" equal $? 2
+done
+"$PROBEE" sample --min-block-time 1ms -d 1 -o bad.pbz 2>"$T/err"
+check "refused without --off-cpu" equal $? 2
+done_testing
