@@ -20,6 +20,9 @@
 # amounts of CPU time or the times of scans, or that burdens the machine so that others would fail, says "# needs: quiet"
 # among its first ten lines: it runs alone, after the others. All other tests must not rely on being alone, and no test may
 # end processes by their name.
+# A test of the kinds live, vm, browser, consumers, oracle, cli and unit that fails beside others is run once more, alone, after all
+# others. If it passes then, it counts as passed, and its line says so; the figure of such tests is in the line before the last.
+# RETRIES (10) limits their number, RETRY_UNTIL (1000) the seconds in which one may begin; RETRIES=0: none.
 # With BUILD=1 the programs for san, fuzz and live are built while the first tests run.
 # A test that passes is one line; of any other test the whole output is shown, in the order of the names within a kind.
 # The last line is "N passed, N failed, N skipped"; exit 1 if any failed.
@@ -42,6 +45,8 @@ names=() kinds=() limits=() programs=() commands=()	# commands are quoted for th
 after=()						# the job that builds it, or nothing
 is_live=()					# 1: of the live lane
 began=() ended=() codes=()				# filled when it runs: ms, ms, exit code
+second=() passed_alone=()			# jobs that are run once more; names of those that then passed
+RETRIES=${RETRIES:-10} RETRY_UNTIL=${RETRY_UNTIL:-1000}
 shared_live=() shared_other=() alone=()			# numbers that wait for their turn
 declare -A job_of=() running=()
 declare -A order=() order_alone=() kind_ms=()	# of each kind: jobs not shown yet; those of them that run alone; time
@@ -198,6 +203,14 @@ judge_fuzz() {
 	fi
 }
 
+# show_first_run JOB: what failed when it ran beside others. The words are others than those of a failure that counts.
+show_first_run() {
+	echo "    (it failed beside other tests and passed alone)"
+	awk '/^not ok/ { on = !/# *[sS][kK][iI][pP]/ } /^ok/ { on = 0 } on' "$work/$1/first" | head -n 20 |
+		sed 's/^not ok/failed/; s/^/    first run: /'
+	passed_alone+=("${names[$1]}")
+}
+
 # show JOB: a build counts only if it failed; then its tests have not run.
 show() {
 	local i=$1 took=$((ended[$1] - began[$1])) log=$work/$1/log
@@ -206,7 +219,10 @@ show() {
 	build:0) say built "${names[i]#build/}" "$took" ;;
 	*:unbuilt) say none "${names[i]}" 0 'not built' ;;
 	fuzz:*) judge_fuzz "${names[i]}" "${codes[i]}" "$took" "$log" ;;
-	*) judge "${names[i]}" "${codes[i]}" "$took" "$log" ;;
+	*)
+		judge "${names[i]}" "${codes[i]}" "$took" "$log"
+		[ -z "${second[i]:-}" ] || { [ "${codes[i]}" != 0 ] && [ "${codes[i]}" != 77 ]; } || show_first_run "$i"
+		;;
 	esac
 	chmod -R u+rwx "$work/$i/tmp" 2>/dev/null
 	rm -rf "${work:?}/$i"
@@ -243,9 +259,35 @@ start() {
 	set +m
 }
 
+# may_repeat JOB EXIT-CODE: whether it is run once more.
+may_repeat() {
+	case ${kinds[$1]}:$2 in
+	*:0 | *:77) return 1 ;;
+	live:* | vm:* | browser:* | consumers:* | oracle:* | cli:* | unit:*) ;;
+	*) return 1 ;;
+	esac
+	[ -z "${second[$1]:-}" ] && [ ${#second[@]} -lt "$RETRIES" ] && [ $SECONDS -lt "$RETRY_UNTIL" ]
+}
+
+# put_last KIND JOB: its place among those of its kind that are not shown yet is the last.
+put_last() {
+	local i rest=
+	for i in ${order[$1]-}; do [ "$i" = "$2" ] || rest+="$i "; done
+	order[$1]="$rest$2 "
+}
+
 finish() {
-	ended[$1]=$(now_ms) codes[$1]=$2
 	unset "running[$1]"
+	if may_repeat "$1" "$2"; then
+		second[$1]=1
+		chmod -R u+rwx "$work/$1/tmp" 2>/dev/null
+		rm -rf "$work/$1/tmp"
+		mv "$work/$1/log" "$work/$1/first"
+		put_last "${kinds[$1]}" "$1"
+		alone+=("$1")
+	else
+		ended[$1]=$(now_ms) codes[$1]=$2
+	fi
 	show_done "${kinds[$1]}"
 }
 
@@ -315,5 +357,6 @@ for kind in "${!order_alone[@]}"; do order[$kind]+=${order_alone[$kind]}; done	#
 run_all
 for kind in "${!kind_ms[@]}"; do printf '%s %d s\n' "$kind" $(((kind_ms[$kind] + 500) / 1000)); done | sort |
 	awk '{ text = text sep $0; sep = ", " } END { print "time: " text }'
+[ ${#passed_alone[@]} = 0 ] || echo "${#passed_alone[@]} tests passed only alone: ${passed_alone[*]}"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

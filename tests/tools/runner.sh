@@ -3,7 +3,8 @@
 # tests/run.sh counts right: a small tree with one test of every kind of ending. And it runs two tests at a time, but those
 # that need it alone; shows them in order; and ends what it started.
 set -u
-unset BUILD LANES FUZZ_TOTAL		# of the run that this test is part of
+unset BUILD LANES FUZZ_TOTAL RETRY_UNTIL	# of the run that this test is part of
+export RETRIES=0
 tree=$TMP/tree
 mkdir -p "$tree/tests/cli"
 cp tests/run.sh "$tree/tests/"
@@ -44,6 +45,20 @@ grep -q 'lib.sh' log && { echo "lib.sh was run"; bad=1; }
 rm tests/cli/[!p]*.sh
 OUT=$PWD/out tests/run.sh cli >log 2>&1 || { echo "failed although all passed"; bad=1; }
 [ "$(tail -n 1 log)" = '1 passed, 0 failed, 0 skipped' ] || { echo "wrong last line of a good run"; bad=1; }
+
+# One that fails beside others is run once more at the end: here each fails the first time, and one fails every time.
+script once "[ -e $PWD/twice ] || { touch $PWD/twice; echo 'not ok 1 - busy'; exit 1; }" 'echo "ok 1 - quiet"'
+script never 'echo 1..2' 'echo "ok 1 - a"' 'echo "not ok 2 - broken"' 'exit 1'
+RETRIES=10 OUT=$PWD/out tests/run.sh cli >log 2>&1 && { echo "passed although one fails each time"; bad=1; }
+want '^pass  cli/once.sh'
+want '^    first run: failed 1 - busy'
+want '^FAIL  cli/never.sh'
+want '^1 tests passed only alone: cli/once.sh'
+[ "$(tail -n 1 log)" = '3 passed, 1 failed, 0 skipped' ] || { echo "wrong last line after a second run"; cat log; bad=1; }
+rm "$PWD/twice"
+OUT=$PWD/out tests/run.sh cli >log 2>&1 && { echo "ran it again although RETRIES is 0"; bad=1; }
+[ "$(tail -n 1 log)" = '2 passed, 2 failed, 0 skipped' ] || { echo "wrong last line without a second run"; bad=1; }
+rm tests/cli/once.sh tests/cli/never.sh "$PWD/twice"
 
 # A fuzz target that finds something exits with 77: that is no skip.
 mkdir -p tests/fuzz out/fuzz/tests/fuzz
