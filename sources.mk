@@ -269,11 +269,16 @@ CAPTURE_SRCS := \
 	src/capture/bpf/load_errors.c \
 	src/capture/bpf/map_sizes.c \
 	src/capture/bpf/slab_publisher.c \
+	src/capture/bpf/uprobe_multi.c \
 	src/capture/bpf/wait_calls.c \
 	src/capture/tables/unwind_loader.c \
 	src/capture/tables/unwind_rules.c \
 	src/capture/tables/unwind_slabs.c \
 	src/capture/tables/unwind_slices.c \
+	src/probes/probe_spec.c \
+	src/probes/uprobe_files.c \
+	src/probes/uprobe_points.c \
+	src/probes/uprobe_search.c \
 	src/capture/processes/binary_store.c \
 	src/capture/processes/cmdlines.c \
 	src/capture/processes/hidden_tasks.c \
@@ -322,6 +327,10 @@ CAPTURE_SRCS := \
 	src/capture/collectors/perf_sampler.c \
 	src/capture/collectors/off_cpu.c \
 	src/capture/collectors/ring_queue.c \
+	src/capture/collectors/probe_attach.c \
+	src/capture/collectors/probe_list.c \
+	src/capture/collectors/probes.c \
+	src/capture/collectors/tracefs.c \
 	src/capture/collectors/rate_watch.c \
 	src/capture/collectors/running_threads.c \
 	src/capture/collectors/sampling.c \

@@ -33,6 +33,8 @@ struct knobs {
 	uint32_t memos;			/* of the sampler, for each CPU; 0: none */
 	uint32_t want_args;		/* scan: all arguments of system calls */
 	uint32_t off_cpu_slot;		/* of dump_scratch: that of CPU 0 for stays off the CPU */
+	uint32_t probe_slot;		/* and the first of those for probes */
+	uint32_t raw_tp_cookies;	/* the kernel has them: Linux 6.10 */
 	uint64_t hash_seed;		/* of the ids of stacks: nobody shall guess it */
 };
 
@@ -167,6 +169,43 @@ struct off_cpu_control {
 	uint32_t misled;		/* 1: a memo gave a wrong stack (bpf/kernel_memo.bpf.h) */
 	/* Of the time of a CPU, in thousandths, that leaving it may take; 0: without limit. */
 	uint32_t budget;
+};
+
+/* ---- probes (bpf/probe.bpf.h) ---- */
+
+#define PROBE_SLOTS 4		/* runs on a CPU that may be going on at the same time */
+#define PROBE_CONDITIONS 8
+
+enum probe_counter {
+	PROBE_FIRED,			/* the sum of the others */
+	PROBE_IDLE, PROBE_OUTSIDE, PROBE_OF_OTHERS,
+	PROBE_UNFIT,			/* a condition did not hold */
+	PROBE_NESTED,			/* no slot was free */
+	PROBE_SUBMITTED, PROBE_RING_FULL,
+	PROBE_COUNTERS
+};
+
+struct probe_counts {
+	uint64_t v[PROBE_COUNTERS];
+};
+
+enum probe_op { PROBE_EQ, PROBE_NE, PROBE_LT, PROBE_LE, PROBE_GT, PROBE_GE, PROBE_AND };
+
+/* Compares the size (1, 2, 4 or 8) octets at offset of the program's context with value. */
+struct probe_condition {
+	uint64_t value;
+	uint32_t offset;
+	uint8_t size, is_signed, op, pad;
+};
+
+struct probe_filter {
+	uint32_t nr, pad;
+	struct probe_condition v[PROBE_CONDITIONS];	/* all of them must hold */
+};
+
+struct probe_control {
+	uint32_t raw_tp_event;		/* without cookies: the only one */
+	uint32_t pad;
 };
 
 #define SCAN_SLOTS 8

@@ -13,6 +13,7 @@
 #include "bpf/snapshot.bpf.h"
 #include "bpf/holders.bpf.h"
 #include "bpf/off_cpu.bpf.h"
+#include "bpf/probe.bpf.h"
 #include "bpf/lifetime.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";

@@ -35,6 +35,7 @@ enum wire_flags {
 	WIRE_DELTA = 2048,		/* a struct wire_delta: with registers and changed memory */
 	WIRE_LEAF = 4096,		/* --unwind fp: no table yet of an interrupted frame */
 	WIRE_WANTS_CODE = 8192,		/* it met generated code of which nothing is known */
+	WIRE_TRACEPOINT = 16384,	/* taken in a tracepoint: its functions begin the stack */
 };
 
 struct wire_sample {

@@ -29,7 +29,9 @@ unsigned capture_loop_programs(const struct capture_options *options)
 
 	for (size_t i = 0; collectors[i]; i++)
 		if (collectors[i]->is_wanted(options))
-			programs |= collectors[i]->programs;
+			programs |= collectors[i]->programs_of
+					    ? collectors[i]->programs_of(options)
+					    : collectors[i]->programs;
 	return programs;
 }
 

@@ -107,6 +107,11 @@ static const struct opt sampler_opts[] = {
 	  "between them; each may have a rate of its own: NAME/freq=HZ/ or NAME/period=N/ "
 	  "(default: cycles where the hardware counts them, otherwise cpu-clock)",
 	  event_list_parse, AT(capture.events), NULL, "Rate", NULL },
+	{ 0, "if", "CONDITION",
+	  "of the probe before it (-e): only when this holds: arg1>4096, ret==0, arg2&0x8, a field "
+	  "of "
+	  "the tracepoint; with && between several",
+	  probe_list_if, AT(capture.events.probes), NULL, NULL, NULL },
 	{ 'F', "freq", "HZ", "samples a second on each CPU; 0.5 is one in two seconds (default 99)",
 	  opt_hz, AT(freq_hz), NULL, NULL, NULL },
 	{ 'c', "period", "N",
@@ -326,6 +331,9 @@ static int check(const struct record_mode *mode, struct record_args *a, int nr_w
 		err = check_cpus(a);
 	if (!err)
 		err = off_cpu_args_check(mode, a);
+	if (!err && mode->sample && !mode->scan && a->capture.events.probes.nr &&
+	    !a->capture.events.nr)
+		a->capture.sample = false;	/* the probes alone */
 	if (!err && mode->sample)
 		err = event_list_complete(&a->capture.events, a->freq_hz, a->period);
 	return err ? err : take_picture_name(a);
@@ -365,4 +373,5 @@ void record_args_release(struct record_args *args)
 	free(args->trace_name);
 	output_list_release(&args->outputs);
 	cpus_release(&args->capture.cpus);
+	probe_list_release(&args->capture.events.probes);
 }

@@ -213,6 +213,8 @@ static int prepare(struct recording *r, char **argv)
 	if (err)
 		return err;
 	capture->pids = target_pids(r);
+	capture->only_pids = &r->args->pids;
+	capture->command = argv[r->args->command];
 	r->loop.stop = &r->stop;
 	r->loop.command = r->command.pid ? &r->command : NULL;
 	r->loop.duration_ns = r->args->duration_ns;

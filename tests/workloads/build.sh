@@ -110,6 +110,7 @@ for bytes in 1000 2000; do
 done
 build shop shop.cc $CXX -std=c++17 $opt -fomit-frame-pointer
 build throws throws.cc $CXX -std=c++17 $opt -fomit-frame-pointer
+build calls calls.cc $CXX -std=c++17 $opt -fomit-frame-pointer
 if command -v rustc >/dev/null; then
 	build crate_rs crate.rs rustc --crate-name crate_rs -O -g
 fi

@@ -24,6 +24,7 @@ SAME_PLACE(bss, totals);
 SAME_PLACE(bss, place);
 SAME_PLACE(bss, scan);
 SAME_PLACE(bss, off_cpu);
+SAME_PLACE(bss, probe_control);
 _Static_assert(sizeof(struct probee_bpf__rodata) == sizeof(struct sampler_bpf__rodata) &&
 		       sizeof(struct probee_bpf__bss) == sizeof(struct sampler_bpf__bss),
 	       "a variable is missing without scans");

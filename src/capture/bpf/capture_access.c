@@ -2,6 +2,8 @@
 /* What the users of capture_bpf.h reach in the BPF object once it is loaded. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
 
 #include "src/base/fail.h"
 #include "src/capture/bpf/capture_bpf_parts.h"
@@ -166,4 +168,56 @@ int capture_bpf_off_cpu_ring(const struct capture_bpf *b)
 int capture_bpf_off_cpu_threads(const struct capture_bpf *b)
 {
 	return bpf_map__fd(b->skel->maps.off_cpu_threads);
+}
+
+struct bpf_program *capture_bpf_probe(struct capture_bpf *b, unsigned capture)
+{
+	switch (capture) {
+	case CAPTURE_UPROBES: return b->skel->progs.on_uprobe;
+	case CAPTURE_KPROBES: return b->skel->progs.on_kprobe;
+	case CAPTURE_TRACEPOINTS: return b->skel->progs.on_tracepoint;
+	}
+	return b->skel->progs.on_raw_tracepoint;
+}
+
+int capture_bpf_probe_ring(const struct capture_bpf *b)
+{
+	return bpf_map__fd(b->skel->maps.probe_ring);
+}
+
+int capture_bpf_probe_filter(struct capture_bpf *b, uint32_t event, const struct probe_filter *f)
+{
+	return bpf_map_update_elem(bpf_map__fd(b->skel->maps.probe_filters), &event, f, BPF_ANY)
+		       ? fail(-errno, "set the conditions of a probe")
+		       : 0;
+}
+
+int capture_bpf_probe_counts(const struct capture_bpf *b, uint32_t event, struct probe_counts *out)
+{
+	struct probe_counts *v = calloc((size_t)b->nr_cpus, sizeof(*v));
+	int err = v ? 0 : -ENOMEM;
+
+	*out = (struct probe_counts){ { 0 } };
+	if (!err && bpf_map_lookup_elem(bpf_map__fd(b->skel->maps.probe_counters), &event, v))
+		err = -errno;
+	for (int cpu = 0; cpu < b->nr_cpus && !err; cpu++)
+		for (int i = 0; i < PROBE_COUNTERS; i++)
+			out->v[i] += v[cpu].v[i];
+	free(v);
+	return err;
+}
+
+struct probe_control *capture_bpf_probe_control(struct capture_bpf *b)
+{
+	return &b->skel->bss->probe_control;
+}
+
+bool capture_bpf_has_raw_cookies(const struct capture_bpf *b)
+{
+	return b->skel->rodata->knobs.raw_tp_cookies;
+}
+
+bool capture_bpf_has_uprobe_multi(const struct capture_bpf *b)
+{
+	return b->has_uprobe_multi;
 }

@@ -21,6 +21,7 @@
 #include "src/capture/bpf/load_errors.h"
 #include "src/capture/bpf/map_sizes.h"
 #include "src/capture/bpf/slab_publisher.h"
+#include "src/capture/bpf/uprobe_multi.h"
 #include "src/capture/bpf/wait_calls.h"
 #include "src/base/memory_limit.h"
 
@@ -46,6 +47,10 @@ static const struct program {
 	PROGRAM(on_holder, CAPTURE_SNAPSHOT, false),
 	PROGRAM(on_switch, CAPTURE_OFF_CPU, false),
 	PROGRAM(on_waking, CAPTURE_OFF_CPU, false),
+	PROGRAM(on_uprobe, CAPTURE_UPROBES, false),
+	PROGRAM(on_kprobe, CAPTURE_KPROBES, false),
+	PROGRAM(on_tracepoint, CAPTURE_TRACEPOINTS, false),
+	PROGRAM(on_raw_tracepoint, CAPTURE_RAW_TRACEPOINTS, false),
 	PROGRAM(on_self, IN_PID_NS, false),
 };
 #define LARGEST_ROW (sizeof(struct wire_dump) + WIRE_DUMP_PAGES * UNWIND_MEMORY_PAGE)
@@ -82,6 +87,10 @@ static const struct optional_map {
 	MAP(off_cpu_ring, CAPTURE_OFF_CPU),
 	MAP(leaving_memos, CAPTURE_OFF_CPU),
 	MAP(leaving_words, CAPTURE_OFF_CPU),
+	MAP(probe_slots, CAPTURE_PROBES),
+	MAP(probe_filters, CAPTURE_PROBES),
+	MAP(probe_counters, CAPTURE_PROBES),
+	MAP(probe_ring, CAPTURE_PROBES),
 };
 
 /* Messages of libbpf are shown with -v only. */
@@ -164,6 +173,7 @@ static void size_maps(struct capture_bpf *b, const struct capture_bpf_options *o
 {
 	bool dumps = opts->programs & CAPTURE_SAMPLER && opts->knobs.audit;
 	bool scans = opts->programs & CAPTURE_SNAPSHOT, stays = opts->programs & CAPTURE_OFF_CPU;
+	uint32_t probes = opts->programs & CAPTURE_PROBES ? PROBE_SLOTS * (uint32_t)b->nr_cpus : 0;
 	uint32_t slot = dumps ? (uint32_t)b->nr_cpus : 0;
 	struct knobs *knobs = (struct knobs *)&b->skel->rodata->knobs;
 
@@ -177,13 +187,18 @@ static void size_maps(struct capture_bpf *b, const struct capture_bpf_options *o
 				 opts->knobs.only_tids ? b->sizes.processes : 1);
 	bpf_map__set_max_entries(b->skel->maps.dump_scratch,
 				 slot + SCAN_SLOTS + (scans ? (uint32_t)b->nr_cpus : 0) +
-					 (stays ? (uint32_t)b->nr_cpus : 0));
+					 (stays ? (uint32_t)b->nr_cpus : 0) + probes);
 	size_mirrors(b, knobs);
 	knobs->memos = map_sizes_memos(&b->sizes);
 	bpf_map__set_max_entries(b->skel->maps.memos, knobs->memos ? knobs->memos : 1);
 	knobs->snapshot_slot = slot;
 	knobs->running_slot = slot + SCAN_SLOTS;
 	knobs->off_cpu_slot = knobs->running_slot + (scans ? (uint32_t)b->nr_cpus : 0);
+	knobs->probe_slot = knobs->off_cpu_slot + (stays ? (uint32_t)b->nr_cpus : 0);
+	if (probes) {
+		bpf_map__set_max_entries(b->skel->maps.probe_slots, probes);
+		bpf_map__set_max_entries(b->skel->maps.probe_ring, 2 * b->sizes.ring_bytes);
+	}
 	if (scans) {
 		bpf_map__set_max_entries(b->skel->maps.oncpu_requests, (uint32_t)b->nr_cpus);
 		bpf_map__set_max_entries(b->skel->maps.oncpu_ring, oncpu_ring_bytes(b->nr_cpus));
@@ -248,6 +263,20 @@ static int attach_programs(struct capture_bpf *b)
 	return 0;
 }
 
+/* Whether a program on a raw tracepoint may ask for its cookie: the kernel lets one be loaded. */
+static bool raw_tp_has_cookies(void)
+{
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_get_attach_cookie },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	int fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "cookie", "GPL", insns, 2, NULL);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 static int load_once(struct capture_bpf *b, const struct capture_bpf_options *opts)
 {
 	int err;
@@ -256,8 +285,14 @@ static int load_once(struct capture_bpf *b, const struct capture_bpf_options *op
 	if (!b->skel)
 		return -errno;
 	memcpy((void *)&b->skel->rodata->knobs, &opts->knobs, sizeof(opts->knobs));
+	((struct knobs *)&b->skel->rodata->knobs)->raw_tp_cookies =
+		opts->programs & CAPTURE_RAW_TRACEPOINTS && raw_tp_has_cookies();
 	wait_calls_fill((uint8_t *)b->skel->rodata->wait_calls);
 	choose_programs(b->skel, opts->programs);
+	b->has_uprobe_multi = opts->programs & CAPTURE_UPROBES && uprobe_multi_is_there();
+	if (b->has_uprobe_multi)
+		bpf_program__set_expected_attach_type(b->skel->progs.on_uprobe,
+						      (enum bpf_attach_type)UPROBE_MULTI_TYPE);
 	size_maps(b, opts);
 	err = probee_bpf__load(b->skel);
 	if (err) {

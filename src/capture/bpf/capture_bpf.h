@@ -23,7 +23,13 @@
 struct capture_bpf;
 struct bpf_program;
 
-enum { CAPTURE_SAMPLER = 1, CAPTURE_SNAPSHOT = 2, CAPTURE_OFF_CPU = 4 };
+enum {
+	CAPTURE_SAMPLER = 1, CAPTURE_SNAPSHOT = 2, CAPTURE_OFF_CPU = 4,
+	CAPTURE_UPROBES = 8, CAPTURE_KPROBES = 16, CAPTURE_TRACEPOINTS = 32,
+	CAPTURE_RAW_TRACEPOINTS = 64,
+	CAPTURE_PROBES = CAPTURE_UPROBES | CAPTURE_KPROBES | CAPTURE_TRACEPOINTS |
+			 CAPTURE_RAW_TRACEPOINTS
+};
 
 struct capture_bpf_options {
 	unsigned programs;		/* CAPTURE_... */
@@ -82,6 +88,16 @@ struct bpf_program *capture_bpf_waking(struct capture_bpf *b);
 struct off_cpu_control *capture_bpf_off_cpu(struct capture_bpf *b);
 int capture_bpf_off_cpu_ring(const struct capture_bpf *b);
 int capture_bpf_off_cpu_threads(const struct capture_bpf *b);	/* a map of struct off_cpu_thread */
+
+/* Those of bpf/probe.bpf.h; capture: one of CAPTURE_UPROBES and so on. */
+struct bpf_program *capture_bpf_probe(struct capture_bpf *b, unsigned capture);
+int capture_bpf_probe_ring(const struct capture_bpf *b);
+/* event: its number in the recording. 0 or -errno, explained. */
+int capture_bpf_probe_filter(struct capture_bpf *b, uint32_t event, const struct probe_filter *f);
+int capture_bpf_probe_counts(const struct capture_bpf *b, uint32_t event, struct probe_counts *out);
+struct probe_control *capture_bpf_probe_control(struct capture_bpf *b);
+bool capture_bpf_has_uprobe_multi(const struct capture_bpf *b);	/* Linux 6.6 */
+bool capture_bpf_has_raw_cookies(const struct capture_bpf *b);	/* Linux 6.10 */
 
 /*
  * Sums over all CPUs, of the sampler and of stays off the CPU; all are 0 if there is no such

@@ -19,6 +19,7 @@ struct capture_bpf {
 	/* ONCPU_REQUEST_BYTES for each CPU, of which the first word is the request. */
 	const volatile uint64_t *oncpu_requests;
 	int nr_cpus;
+	bool has_uprobe_multi;		/* on_uprobe is for uprobe_multi.h, else for perf events */
 	struct slab_publisher publisher;
 	struct map_sizes sizes;
 	uint64_t slab_bytes;

@@ -41,6 +41,8 @@ struct capture_options {
 	bool sample;			/* the sampler takes part */
 	bool scan;			/* scans over all tasks take part */
 	const struct id_list *pids, *tids;	/* empty: everything */
+	const struct id_list *only_pids;	/* those of the user, without a command's */
+	const char *command;		/* the program behind "--"; NULL: none */
 	/* The sampler. */
 	struct event_list events;
 	double freq_hz;
@@ -81,6 +83,7 @@ struct collector_end {
 struct collector {
 	const char *name;
 	unsigned programs;		/* CAPTURE_...: which BPF programs it needs */
+	unsigned (*programs_of)(const struct capture_options *o);	/* NULL: programs */
 	/* take() hands out a whole scan: it may be put off, and rows can be shown after it. */
 	bool by_scans;
 	bool (*is_wanted)(const struct capture_options *o);

@@ -2,6 +2,7 @@
 /* The kinds of capture that there are. */
 #include "src/capture/collectors/collector.h"
 #include "src/capture/collectors/off_cpu.h"
+#include "src/capture/collectors/probes.h"
 #include "src/capture/collectors/sampling.h"
 #include "src/capture/collectors/scans.h"
 
@@ -9,5 +10,6 @@ const struct collector *const collectors[] = {
 	&sampling_collector,
 	&scans_collector,
 	&off_cpu_collector,
+	&probes_collector,
 	NULL,
 };

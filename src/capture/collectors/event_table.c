@@ -123,6 +123,11 @@ static int parse_one(const struct opt *o, const char *text, size_t len, struct e
 
 int event_list_parse(const struct opt *o, const char *value, void *dst)
 {
+	struct event_list *l = dst;
+
+	/* The name of a probe may have commas in it. */
+	if (probe_spec_has_prefix(value))
+		return probe_list_add(o, value, &l->probes);
 	for (const char *p = value;; p++) {
 		size_t len = strcspn(p, ",");
 

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "bpf/knobs.h"
+#include "src/capture/collectors/probe_list.h"
 
 struct opt;
 
@@ -50,6 +51,7 @@ static inline uint64_t event_spec_period_ns(const struct event_spec *e)
 }
 
 struct event_list {
+	struct probe_list probes;	/* what is no event of perf's */
 	struct event_spec v[WIRE_MAX_EVENTS];
 	size_t nr;			/* 0: the default, cycles where the hardware counts them */
 };

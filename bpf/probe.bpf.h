@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Probes: a stack each time that a function is entered or left, or a tracepoint is passed. One body
+ * serves all kinds; the number of the event comes as the attach cookie.
+ *
+ * A program on a uprobe may be preempted, and an interrupt may bring another one in the middle of
+ * any of them. So scratch is not for each CPU but for each run: a CPU has PROBE_SLOTS of them, and
+ * a run takes one that is free. If none is, that is counted.
+ *
+ * Conditions (--if) are a small table for each event; all must hold. They compare a word that the
+ * probe has (an argument, a result, a field of the tracepoint) with a constant.
+ *
+ * Each run ends in exactly one counter beside PROBE_FIRED.
+ */
+#pragma once
+
+#include "bpf/filter.bpf.h"
+#include "bpf/stack_dump.bpf.h"
+#include "bpf/wait.bpf.h"
+
+/* Stacks of a program that has just begun come by the hundred, and all must find room. */
+#define PROBE_DUMP_PAGES 4
+
+struct probe_control probe_control = {};
+
+struct probe_slot {
+	uint64_t busy;			/* 1: a run has it */
+	struct gather gather;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);			/* PROBE_SLOTS for each CPU; set by user space */
+	__type(key, uint32_t);
+	__type(value, struct probe_slot);
+} probe_slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WIRE_MAX_EVENTS + 1);
+	__type(key, uint32_t);
+	__type(value, struct probe_filter);
+} probe_filters SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, WIRE_MAX_EVENTS + 1);
+	__type(key, uint32_t);
+	__type(value, struct probe_counts);
+} probe_counters SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 8 * 1024 * 1024);	/* set by user space */
+} probe_ring SEC(".maps");
+
+/* What a run knows of where it is. */
+struct probe_place {
+	void *ctx;
+	uint32_t event;
+	bool in_user;		/* ctx holds the registers of the user, who hit the probe */
+	bool has_regs;		/* ctx holds registers */
+	uint32_t own_frames;	/* of the kernel stack, which are of this program */
+};
+
+static __always_inline void probe_count(struct probe_counts *c, enum probe_counter what)
+{
+	__sync_fetch_and_add(&c->v[what], 1);
+}
+
+static __always_inline struct probe_slot *take_slot(uint32_t *number)
+{
+	uint32_t first = bpf_get_smp_processor_id() * PROBE_SLOTS;
+
+	for (uint32_t i = 0; i < PROBE_SLOTS; i++) {
+		uint32_t at = first + i;
+		struct probe_slot *s = bpf_map_lookup_elem(&probe_slots, &at);
+
+		if (s && !__sync_val_compare_and_swap(&s->busy, 0, 1)) {
+			*number = at;
+			return s;
+		}
+	}
+	return 0;
+}
+
+static __always_inline void release_slot(struct probe_slot *s)
+{
+	__sync_lock_test_and_set(&s->busy, 0);
+}
+
+/* ---- conditions ---- */
+
+/*
+ * The word that a condition is about. The context's address goes through memory, because the
+ * verifier allows no calculation with it.
+ */
+static __always_inline uint64_t word_of(const struct probe_place *p,
+					const struct probe_condition *c)
+{
+	uint64_t ctx, value = 0;
+	void *volatile kept = p->ctx;
+	uint32_t size = c->size;
+
+	bpf_probe_read_kernel(&ctx, sizeof(ctx), (void *)&kept);
+	if (size == 8)
+		bpf_probe_read_kernel(&value, 8, (void *)(ctx + c->offset));
+	else if (size == 4)
+		bpf_probe_read_kernel(&value, 4, (void *)(ctx + c->offset));
+	else if (size == 2)
+		bpf_probe_read_kernel(&value, 2, (void *)(ctx + c->offset));
+	else
+		bpf_probe_read_kernel(&value, 1, (void *)(ctx + c->offset));
+	if (c->is_signed && size < 8) {
+		uint32_t shift = 64 - 8 * size;
+
+		value = (uint64_t)((int64_t)(value << (shift & 63)) >> (shift & 63));
+	}
+	return value;
+}
+
+static __always_inline bool compares(const struct probe_condition *c, uint64_t a)
+{
+	uint64_t b = c->value;
+	bool less = c->is_signed ? (int64_t)a < (int64_t)b : a < b;
+
+	switch (c->op) {
+	case PROBE_EQ: return a == b;
+	case PROBE_NE: return a != b;
+	case PROBE_LT: return less;
+	case PROBE_LE: return less || a == b;
+	case PROBE_GT: return !less && a != b;
+	case PROBE_GE: return !less;
+	case PROBE_AND: return a & b;
+	}
+	return false;
+}
+
+static __always_inline bool conditions_hold(const struct probe_place *p)
+{
+	uint32_t event = p->event;
+	struct probe_filter *f = bpf_map_lookup_elem(&probe_filters, &event);
+
+	if (!f)
+		return false;
+	for (uint32_t i = 0; i < PROBE_CONDITIONS; i++) {
+		if (i >= f->nr)
+			break;
+		if (!compares(&f->v[i], word_of(p, &f->v[i])))
+			return false;
+	}
+	return true;
+}
+
+/* ---- the stack ---- */
+
+static __always_inline void gather_probe_user(const struct probe_place *p, struct gather *g,
+					      struct env *e, struct task_struct *task)
+{
+	bool failed;
+
+	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER)) {
+		g->head.end = UNWIND_KTHREAD;
+		g->head.flags |= WIRE_KTHREAD;
+		return;
+	}
+	if (!task->mm || !knobs.want_user) {
+		g->head.end = task->mm ? UNWIND_NOT_DONE : UNWIND_NO_MM;
+		return;
+	}
+	if (in_exec(task)) {
+		g->head.end = UNWIND_EXEC;
+		return;
+	}
+	if (p->in_user)
+		failed = bpf_probe_read_kernel(g->unwinder.regs, sizeof(g->unwinder.regs), p->ctx);
+	else
+		failed = load_user_regs(&g->unwinder, task);
+	if (failed)
+		g->head.end = UNWIND_BUG;
+	else
+		gather_user(g, e, step_nofault);
+}
+
+static __always_inline void gather_probe_kernel(const struct probe_place *p, struct gather *g)
+{
+	uint32_t n = g->head.nr_user;
+	long bytes;
+
+	if (p->in_user || !knobs.want_kernel || n > UNWIND_MAX_FRAMES)
+		return;
+	bytes = bpf_get_stack(p->ctx, &g->frames[n], WIRE_MAX_KERNEL * 8, p->own_frames);
+	if (bytes < 0)
+		g->head.flags |= WIRE_KERNEL_FAILED;
+	else
+		g->head.nr_kernel = bytes / 8;
+	/* With registers the first frame is the function itself, else a return address. */
+	g->head.flags |= p->has_regs ? WIRE_IN_KERNEL : WIRE_TRACEPOINT;
+}
+
+static __always_inline uint64_t probe_wake_flags(void)
+{
+	return bpf_ringbuf_query(&probe_ring, BPF_RB_AVAIL_DATA) > knobs.wakeup_bytes
+		       ? BPF_RB_FORCE_WAKEUP
+		       : BPF_RB_NO_WAKEUP;
+}
+
+static __always_inline bool submit_probe_dump(struct gather *g, struct env *e, uint32_t number)
+{
+	uint32_t slot = knobs.probe_slot + number, bytes;
+	struct stack_dump *dump = bpf_map_lookup_elem(&dump_scratch, &slot);
+
+	if (!dump || bpf_ringbuf_query(&probe_ring, BPF_RB_AVAIL_DATA) > 2 * knobs.ring_room)
+		return false;
+	g->head.flags |= WIRE_DUMP;
+	bytes = gather_dump(g, e, dump, PROBE_DUMP_PAGES, copy_page_nofault);
+	if (bytes && bytes <= sizeof(dump->w) + PROBE_DUMP_PAGES * UNWIND_MEMORY_PAGE &&
+	    !bpf_ringbuf_output(&probe_ring, dump, bytes, BPF_RB_FORCE_WAKEUP))
+		return true;
+	g->head.flags &= ~WIRE_DUMP;
+	return false;
+}
+
+static __always_inline bool submit_probe(struct gather *g, struct env *e, uint32_t number)
+{
+	uint32_t bytes;
+
+	if (is_deferred(g) && submit_probe_dump(g, e, number))
+		return true;
+	bytes = gather_bytes(g);
+	return bytes && !bpf_ringbuf_output(&probe_ring, &g->head, bytes, probe_wake_flags());
+}
+
+static __always_inline void take_probe_stack(const struct probe_place *p, struct probe_counts *c,
+					     struct task_struct *task, struct task_ids ids)
+{
+	uint32_t number = 0;
+	struct probe_slot *s = take_slot(&number);
+	struct env e = {};
+
+	if (!s) {
+		probe_count(c, PROBE_NESTED);
+		return;
+	}
+	e.g = &s->gather;
+	init_head(&e.g->head, task, ids, bpf_ktime_get_ns(), p->event);
+	e.g->head.weight = 1;
+	e.g->head.cpu = bpf_get_smp_processor_id();
+	e.g->head.flags |= WIRE_ON_CPU;
+	gather_probe_user(p, e.g, &e, task);
+	gather_probe_kernel(p, e.g);
+	probe_count(c, submit_probe(e.g, &e, number) ? PROBE_SUBMITTED : PROBE_RING_FULL);
+	release_slot(s);
+}
+
+static __always_inline int probe(const struct probe_place *p)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_ids ids = ids_of(task);
+	uint32_t event = p->event;
+	struct probe_counts *c = bpf_map_lookup_elem(&probe_counters, &event);
+
+	if (!c)
+		return 0;
+	probe_count(c, PROBE_FIRED);
+	if (!task->pid && !knobs.include_idle)
+		probe_count(c, PROBE_IDLE);
+	else if (is_outside(task, ids))
+		probe_count(c, PROBE_OUTSIDE);
+	else if (!task_wanted(task, ids))
+		probe_count(c, PROBE_OF_OTHERS);
+	else if (!conditions_hold(p))
+		probe_count(c, PROBE_UNFIT);
+	else
+		take_probe_stack(p, c, task, ids);
+	return 0;
+}
+
+SEC("?uprobe")
+int on_uprobe(struct pt_regs *ctx)
+{
+	struct probe_place p = { .ctx = ctx, .in_user = true, .has_regs = true };
+
+	p.event = bpf_get_attach_cookie(ctx);
+	return probe(&p);
+}
+
+SEC("?kprobe")
+int on_kprobe(struct pt_regs *ctx)
+{
+	struct probe_place p = { .ctx = ctx, .has_regs = true };
+
+	p.event = bpf_get_attach_cookie(ctx);
+	return probe(&p);
+}
+
+SEC("?tracepoint")
+int on_tracepoint(void *ctx)
+{
+	struct probe_place p = { .ctx = ctx };
+
+	p.event = bpf_get_attach_cookie(ctx);
+	return probe(&p);
+}
+
+/* Before Linux 6.10 there is no cookie here, and so one event of this kind at most. */
+SEC("?raw_tp")
+int on_raw_tracepoint(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct probe_place p = { .ctx = ctx, .own_frames = 2 };
+
+	p.event = knobs.raw_tp_cookies ? bpf_get_attach_cookie(ctx) : probe_control.raw_tp_event;
+	return probe(&p);
+}

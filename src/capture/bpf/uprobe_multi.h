@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Many uprobes of one file by a single link of the kernel: Linux 6.6. To put 500 probes one by one,
+ * and to take them away, takes minutes, because the kernel waits for a grace period each time.
+ * libbpf 1.1 does not know these links.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The expected attach type of their programs: BPF_TRACE_UPROBE_MULTI. */
+#define UPROBE_MULTI_TYPE 48
+
+bool uprobe_multi_is_there(void);
+
+/*
+ * prog: its descriptor. The program gets the cookie at each of the nr offsets. The link's
+ * descriptor, which ends the probes when it is closed, or -errno: if one cannot be put, none is.
+ */
+int uprobe_multi_link(int prog, const char *path, const uint64_t *offsets, size_t nr,
+		      uint64_t cookie, bool returns);

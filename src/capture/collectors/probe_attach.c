@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/capture/collectors/probe_attach.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "src/base/array.h"
+#include "src/base/fail.h"
+#include "src/base/opt.h"
+#include "src/base/plural.h"
+#include "src/capture/bpf/capture_bpf.h"
+#include "src/capture/bpf/uprobe_multi.h"
+#include "src/capture/collectors/tracefs.h"
+
+#define SHOW_REFUSED 8			/* so many are named one by one */
+#define POINTS_MAX 4096
+#define KERNEL_ENOTSUPP 524		/* not of user space, so it has no text */
+
+/* ---- finding ---- */
+
+static int say_no_match(const struct probe_spec *s, size_t nr_files)
+{
+	return fail_why(-ENOENT,
+			"%s: no such function in %zu %s. Try: probee probes '*%s*', or with "
+			"the file, u:/path/to/file:%s",
+			s->name, nr_files, plural(nr_files, "file", "files"), s->function,
+			s->function);
+}
+
+static void say_refused(const struct probe_attach *a)
+{
+	const struct uprobe_points *p = &a->points;
+	size_t shown = 0;
+
+	for (size_t i = 0; i < p->nr && shown < SHOW_REFUSED; i++) {
+		if (!p->v[i].refused)
+			continue;
+		note("%s: not put at %s of %s: %s", a->request->spec.name, p->v[i].symbol,
+		     p->v[i].path, p->v[i].refused);
+		shown++;
+	}
+	if (p->nr_refused > shown)
+		note("%s: and not at %zu more", a->request->spec.name, p->nr_refused - shown);
+}
+
+static int find_uprobe(struct probe_attach *a, const struct uprobe_scope *scope)
+{
+	const struct probe_spec *s = &a->request->spec;
+	int err = uprobe_points_find(scope, s, &a->points);
+
+	if (err == -ENOENT)
+		return say_no_match(s, a->points.nr_files);
+	if (err)
+		return err;
+	say_refused(a);
+	if (a->points.nr == a->points.nr_refused)
+		return fail_why(-EINVAL, "%s: it can be put nowhere", s->name);
+	if (a->points.nr > POINTS_MAX)
+		return fail_why(-E2BIG,
+				"%s: %zu functions match, %d at most. Try: a narrower pattern",
+				s->name, a->points.nr, POINTS_MAX);
+	return 0;
+}
+
+/* "sched:sched_switch" by its parts. */
+static void split(const struct probe_spec *s, char category[PROBE_SPEC_MAX], const char **name)
+{
+	const char *colon = strchr(s->function, ':');
+
+	snprintf(category, PROBE_SPEC_MAX, "%.*s", (int)(colon - s->function), s->function);
+	*name = colon + 1;
+}
+
+static int find_tracepoint(struct probe_attach *a)
+{
+	const struct probe_spec *s = &a->request->spec;
+	char category[PROBE_SPEC_MAX];
+	const char *name;
+	long id;
+
+	split(s, category, &name);
+	a->by_raw_tracepoint = a->tracefs < 0;
+	if (a->by_raw_tracepoint)
+		return 0;
+	id = tracefs_id(a->tracefs, category, name);
+	return id >= 0 ? 0
+		       : fail_why(-ENOENT,
+				  "%s: this kernel has no such tracepoint. Try: probee probes "
+				  "'t:*%s*'",
+				  s->name, name);
+}
+
+static int find_kprobe(const struct probe_attach *a)
+{
+	if (!access("/sys/bus/event_source/devices/kprobe/type", R_OK))
+		return 0;
+	return fail_why(-ENOTSUP,
+			"%s: this kernel has no kprobes (CONFIG_KPROBES). Try: a tracepoint "
+			"(probee probes 't:*'), or another kernel",
+			a->request->spec.name);
+}
+
+int probe_attach_find(struct probe_attach *a, const struct uprobe_scope *scope)
+{
+	switch (a->request->spec.kind) {
+	case PROBE_UPROBE: case PROBE_URETPROBE: return find_uprobe(a, scope);
+	case PROBE_KPROBE: case PROBE_KRETPROBE: return find_kprobe(a);
+	case PROBE_TRACEPOINT: return find_tracepoint(a);
+	case PROBE_RAW_TRACEPOINT: case PROBE_KINDS: break;
+	}
+	return 0;
+}
+
+/* ---- conditions ---- */
+
+#if defined(__x86_64__)
+static const uint8_t argument_words[] = { 14, 13, 12, 11, 9, 8 };	/* di, si, dx, cx, r8, r9 */
+#define RESULT_WORD 10
+#else
+static const uint8_t argument_words[] = { 0, 1, 2, 3, 4, 5 };
+#define RESULT_WORD 0
+#endif
+
+/* The number of "arg1" .. "arg6", from 0 on; -1: it is none. */
+static int argument_of(const char *word)
+{
+	return !strncmp(word, "arg", 3) && word[3] >= '1' && word[3] <= '6' && !word[4]
+		       ? word[3] - '1'
+		       : -1;
+}
+
+static int bad_word(const struct probe_attach *a, const struct probe_if *c, const char *known)
+{
+	return fail_why(-EINVAL, "%s --if %s: there is no %s. Try: %s", a->request->spec.name,
+			c->text, c->word, known);
+}
+
+static int field_condition(const struct probe_attach *a, const struct probe_if *c,
+			   struct probe_condition *out)
+{
+	char category[PROBE_SPEC_MAX], names[512];
+	struct tracefs_field f;
+	const char *name;
+	int err;
+
+	split(&a->request->spec, category, &name);
+	err = tracefs_field(a->tracefs, category, name, c->word, &f, names, sizeof(names));
+	if (err)
+		return bad_word(a, c, names);
+	if (f.size != 1 && f.size != 2 && f.size != 4 && f.size != 8)
+		return fail_why(-EINVAL, "%s --if %s: %s is no number", a->request->spec.name,
+				c->text, c->word);
+	out->offset = f.offset;
+	out->size = (uint8_t)f.size;
+	out->is_signed = f.is_signed;
+	return 0;
+}
+
+static int condition(const struct probe_attach *a, const struct probe_if *c,
+		     struct probe_condition *out)
+{
+	enum probe_kind kind = a->request->spec.kind;
+	bool returns = kind == PROBE_KRETPROBE || kind == PROBE_URETPROBE;
+	int arg = argument_of(c->word);
+
+	*out = (struct probe_condition){ .value = c->value, .size = 8, .op = (uint8_t)c->op,
+					 .is_signed = c->is_signed };
+	if (kind == PROBE_TRACEPOINT && !a->by_raw_tracepoint)
+		return field_condition(a, c, out);
+	if (kind == PROBE_RAW_TRACEPOINT || kind == PROBE_TRACEPOINT)
+		out->offset = 8 * (uint32_t)arg;
+	else if (returns && (!strcmp(c->word, "ret") || !strcmp(c->word, "retval")))
+		out->offset = 8 * RESULT_WORD;
+	else
+		out->offset = arg < 0 ? 0 : 8u * argument_words[arg];
+	if (returns ? strncmp(c->word, "ret", 3) != 0 : arg < 0)
+		return bad_word(a, c, returns ? "ret" : "arg1 to arg6");
+	return 0;
+}
+
+int probe_attach_filter(const struct probe_attach *a, struct probe_filter *out)
+{
+	const struct probe_request *r = a->request;
+	int err = 0;
+
+	memset(out, 0, sizeof(*out));
+	out->nr = (uint32_t)r->nr_ifs;
+	for (size_t i = 0; i < r->nr_ifs && !err; i++)
+		err = condition(a, &r->ifs[i], &out->v[i]);
+	return err;
+}
+
+/* ---- attaching ---- */
+
+static int keep_link(struct probe_attach *a, struct bpf_link *link)
+{
+	struct bpf_link **place = array_push(&a->links, &a->nr_links, &a->cap_links);
+
+	if (!place) {
+		bpf_link__destroy(link);
+		return -ENOMEM;
+	}
+	*place = link;
+	return 0;
+}
+
+/* Has the program run for a perf event. Takes the descriptor. */
+static int run_for(struct probe_attach *a, const struct bpf_program *prog, int fd, uint16_t event)
+{
+	LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = event);
+	struct bpf_link *link = bpf_program__attach_perf_event_opts(prog, fd, &opts);
+
+	if (!link) {
+		int err = -errno;
+
+		close(fd);
+		return err;
+	}
+	return keep_link(a, link);
+}
+
+static int read_number(const char *path, const char *format)
+{
+	FILE *f = fopen(path, "re");
+	int value = -1;
+
+	if (f && fscanf(f, format, &value) != 1)
+		value = -1;
+	if (f)
+		fclose(f);
+	return value;
+}
+
+#define UPROBE_PMU "/sys/bus/event_source/devices/uprobe/"
+
+static int open_uprobe(const struct uprobe_point *p, bool returns)
+{
+	int type = read_number(UPROBE_PMU "type", "%d");
+	int bit = read_number(UPROBE_PMU "format/retprobe", "config:%d");
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = (uint32_t)type,
+		.config = returns ? 1ull << (bit < 0 ? 0 : bit) : 0,
+	};
+	int fd;
+
+	if (type < 0)
+		return -ENOTSUP;
+	attr.uprobe_path = (uint64_t)(uintptr_t)p->attach_path;
+	attr.probe_offset = p->offset;
+	fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int keep_raw(struct probe_attach *a, int fd)
+{
+	int *place = array_push(&a->raw_links, &a->nr_raw, &a->cap_raw);
+
+	if (!place) {
+		close(fd);
+		return -ENOMEM;
+	}
+	*place = fd;
+	return 0;
+}
+
+/* How probes are put: by one link for many, or by a perf event for each. */
+struct way {
+	struct capture_bpf *bpf;
+	uint16_t event;
+	bool multi, returns;
+};
+
+static int link_points(struct probe_attach *a, const struct way *w, const char *path,
+		       const uint64_t *offsets, size_t nr)
+{
+	int prog = bpf_program__fd(capture_bpf_probe(w->bpf, CAPTURE_UPROBES));
+	int fd = uprobe_multi_link(prog, path, offsets, nr, w->event, w->returns);
+
+	return fd < 0 ? fd : keep_raw(a, fd);
+}
+
+/* By one link. -EAGAIN: this kernel has none for several. */
+static int link_range(struct probe_attach *a, const struct way *w, size_t first, size_t end)
+{
+	uint64_t *offsets = malloc((end - first) * sizeof(*offsets));
+	size_t nr = 0;
+	int err = w->multi ? 0 : -EAGAIN;
+
+	if (!offsets)
+		return -ENOMEM;
+	for (size_t i = first; i < end; i++)
+		if (!a->points.v[i].refused)
+			offsets[nr++] = a->points.v[i].offset;
+	if (!err && nr)
+		err = link_points(a, w, a->points.v[first].attach_path, offsets, nr);
+	free(offsets);
+	return err;
+}
+
+static int attach_point(struct probe_attach *a, const struct way *w, const struct uprobe_point *p)
+{
+	int fd;
+
+	if (w->multi)
+		return link_points(a, w, p->attach_path, &p->offset, 1);
+	fd = open_uprobe(p, w->returns);
+	return fd < 0 ? fd : run_for(a, capture_bpf_probe(w->bpf, CAPTURE_UPROBES), fd, w->event);
+}
+
+/* These say something about the recording, not about the place. */
+static bool is_fatal(int err)
+{
+	return err == -EPERM || err == -EACCES || err == -EMFILE || err == -ENOMEM ||
+	       err == -ENOTSUP;
+}
+
+static int explain(const struct probe_attach *a, int err)
+{
+	if (err == -EPERM || err == -EACCES)
+		return fail_try(-EPERM, "sudo probee ...", "put a probe at %s",
+				a->request->spec.name);
+	if (err == -EMFILE)
+		return fail_why(err, "%s: more places than files may be open. Try: ulimit -n, or a "
+				"narrower pattern", a->request->spec.name);
+	if (err == -ENOTSUP)
+		return fail_why(err, "%s: this kernel has no such probes (CONFIG_UPROBE_EVENTS)",
+				a->request->spec.name);
+	return fail(err, "put a probe at %s", a->request->spec.name);
+}
+
+static void say_not_put(struct probe_attach *a, const struct uprobe_point *p, int err)
+{
+	bool has_text = err != -KERNEL_ENOTSUPP;
+
+	if (a->nr_refused++ < SHOW_REFUSED)
+		note("%s: the kernel puts no probe at %s of %s%s%s", a->request->spec.name,
+		     p->symbol, p->path, has_text ? ": " : "", has_text ? strerror(-err) : "");
+}
+
+/*
+ * Puts probes at the points from first to end, which are of one file. If the kernel refuses them,
+ * each half is tried, and so on, until those are known that it refuses. Only errors that are fatal.
+ */
+static int attach_range(struct probe_attach *a, const struct way *w, size_t first, size_t end,
+			int *last)
+{
+	const struct uprobe_point *p = &a->points.v[first];
+	size_t middle = first + (end - first) / 2;
+	int err = end - first > 1 ? link_range(a, w, first, end)
+		  : p->refused	  ? 0
+				  : attach_point(a, w, p);
+
+	if (!err || is_fatal(err))
+		return err;
+	if (end - first == 1) {
+		say_not_put(a, p, err);
+		*last = err;
+		return 0;
+	}
+	err = attach_range(a, w, first, middle, last);
+	return err ? err : attach_range(a, w, middle, end, last);
+}
+
+static int attach_uprobe(struct probe_attach *a, struct capture_bpf *bpf, uint16_t event)
+{
+	struct way w = { bpf, event, capture_bpf_has_uprobe_multi(bpf),
+			 a->request->spec.kind == PROBE_URETPROBE };
+	const struct uprobe_points *p = &a->points;
+	int err = 0, last = 0;
+
+	for (size_t i = 0, end; i < p->nr && !err; i = end) {
+		for (end = i + 1;
+		     end < p->nr && !strcmp(p->v[end].attach_path, p->v[i].attach_path);)
+			end++;
+		err = attach_range(a, &w, i, end, &last);
+	}
+	if (!err && !a->nr_links && !a->nr_raw)
+		err = last;
+	return err ? explain(a, err) : 0;
+}
+
+static int attach_tracepoint(struct probe_attach *a, const struct bpf_program *prog, uint16_t event)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr), .type = PERF_TYPE_TRACEPOINT };
+	char category[PROBE_SPEC_MAX];
+	const char *name;
+	int fd, err;
+
+	split(&a->request->spec, category, &name);
+	attr.config = (uint64_t)tracefs_id(a->tracefs, category, name);
+	fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	err = fd < 0 ? -errno : run_for(a, prog, fd, event);
+	return err ? explain(a, err) : 0;
+}
+
+/* include/uapi/linux/bpf.h of Linux 6.10; a kernel that does not know the cookie ignores zeros. */
+struct raw_tracepoint_attr {
+	uint64_t name;
+	uint32_t prog_fd, pad;
+	uint64_t cookie;
+};
+
+static int attach_raw(struct probe_attach *a, const struct bpf_program *prog, const char *name,
+		      uint64_t cookie)
+{
+	struct raw_tracepoint_attr attr = { .name = (uint64_t)(uintptr_t)name,
+					    .prog_fd = (uint32_t)bpf_program__fd(prog),
+					    .cookie = cookie };
+	int fd = (int)syscall(SYS_bpf, BPF_RAW_TRACEPOINT_OPEN, &attr, sizeof(attr));
+
+	if (fd < 0 && errno == ENOENT)
+		return fail_why(-ENOENT, "%s: this kernel has no tracepoint %s. Try: probee probes "
+				"'t:*%s*'", a->request->spec.name, name, name);
+	if (fd < 0)
+		return explain(a, -errno);
+	return keep_raw(a, fd);
+}
+
+static int attach_kprobe(struct probe_attach *a, const struct bpf_program *prog, uint16_t event)
+{
+	const struct probe_spec *s = &a->request->spec;
+	LIBBPF_OPTS(bpf_kprobe_opts, opts, .bpf_cookie = event,
+		    .retprobe = s->kind == PROBE_KRETPROBE);
+	char function[PROBE_SPEC_MAX], *plus;
+	struct bpf_link *link;
+
+	snprintf(function, sizeof(function), "%s", s->function);
+	plus = strchr(function, '+');
+	if (plus) {
+		*plus = 0;
+		opts.offset = strtoull(plus + 1, NULL, 0);
+	}
+	link = bpf_program__attach_kprobe_opts(prog, function, &opts);
+	if (!link && (errno == ENOENT || errno == EINVAL || errno == EADDRNOTAVAIL))
+		return fail_why(-ENOENT, "%s: the kernel has no function %s, or refuses a probe "
+				"there. Try: probee probes 'k:*%s*'", s->name, function, function);
+	return link ? keep_link(a, link) : explain(a, -errno);
+}
+
+int probe_attach(struct probe_attach *a, struct capture_bpf *bpf, uint16_t event)
+{
+	const struct probe_spec *s = &a->request->spec;
+	const char *colon = strchr(s->function, ':');
+
+	switch (s->kind) {
+	case PROBE_UPROBE: case PROBE_URETPROBE:
+		return attach_uprobe(a, bpf, event);
+	case PROBE_KPROBE: case PROBE_KRETPROBE:
+		return attach_kprobe(a, capture_bpf_probe(bpf, CAPTURE_KPROBES), event);
+	case PROBE_TRACEPOINT:
+		if (!a->by_raw_tracepoint)
+			return attach_tracepoint(a, capture_bpf_probe(bpf, CAPTURE_TRACEPOINTS),
+						 event);
+		break;
+	case PROBE_RAW_TRACEPOINT: case PROBE_KINDS: break;
+	}
+	if (!capture_bpf_has_raw_cookies(bpf))
+		capture_bpf_probe_control(bpf)->raw_tp_event = event;
+	return attach_raw(a, capture_bpf_probe(bpf, CAPTURE_RAW_TRACEPOINTS),
+			  colon ? colon + 1 : s->function,
+			  capture_bpf_has_raw_cookies(bpf) ? event : 0);
+}
+
+void probe_attach_release(struct probe_attach *a)
+{
+	while (a->nr_links)
+		bpf_link__destroy(a->links[--a->nr_links]);
+	while (a->nr_raw)
+		close(a->raw_links[--a->nr_raw]);
+	free(a->links);
+	free(a->raw_links);
+	a->links = NULL;
+	a->raw_links = NULL;
+	a->cap_links = a->cap_raw = 0;
+	uprobe_points_free(&a->points);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Puts one probe of the command line into the kernel.
+ *
+ *	probe_attach_find(&a, &scope)		where it goes; nothing is changed yet
+ *	probe_attach_filter(&a, tracefs, &f)	its conditions, as the BPF programs have them
+ *	probe_attach(&a, bpf, event)		from here on it fires
+ *	probe_attach_release(&a)		it is gone
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/knobs.h"
+#include "src/capture/collectors/probe_list.h"
+#include "src/probes/uprobe_points.h"
+
+struct bpf_link;
+struct capture_bpf;
+
+struct probe_attach {
+	const struct probe_request *request;	/* borrowed */
+	int tracefs;			/* its directory; -1: not there. Borrowed */
+	struct uprobe_points points;	/* of a uprobe */
+	struct bpf_link **links;
+	size_t nr_links, cap_links;
+	int *raw_links;			/* descriptors of links that libbpf does not know */
+	size_t nr_raw, cap_raw;
+	size_t nr_refused;		/* places that the kernel has refused */
+	bool by_raw_tracepoint;		/* a tracepoint without tracefs */
+};
+
+int probe_attach_find(struct probe_attach *a, const struct uprobe_scope *scope);
+int probe_attach_filter(const struct probe_attach *a, struct probe_filter *out);
+int probe_attach(struct probe_attach *a, struct capture_bpf *bpf, uint16_t event);
+void probe_attach_release(struct probe_attach *a);

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/capture/collectors/probe_list.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/fail.h"
+#include "src/base/opt.h"
+#include "src/capture/bpf/capture_bpf.h"
+
+int probe_list_add(const struct opt *o, const char *text, struct probe_list *l)
+{
+	struct probe_request *r;
+	char option[64];
+	int err;
+
+	if (l->nr == WIRE_MAX_EVENTS - 1)
+		return fail_why(-EINVAL, "--%s: at most %d probes", o->name, WIRE_MAX_EVENTS - 1);
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return fail(-ENOMEM, "--%s %s", o->name, text);
+	snprintf(option, sizeof(option), "--%s", o->name);
+	err = probe_spec_parse(option, text, &r->spec);
+	for (size_t i = 0; i < l->nr && !err; i++)
+		if (!strcmp(l->v[i]->spec.name, r->spec.name))
+			err = fail_why(-EINVAL, "--%s %s: it is there already", o->name, text);
+	if (err)
+		free(r);
+	else
+		l->v[l->nr++] = r;
+	return err;
+}
+
+static const struct {
+	const char *text;
+	enum probe_op op;
+} ops[] = {
+	{ "==", PROBE_EQ }, { "!=", PROBE_NE }, { "<=", PROBE_LE }, { ">=", PROBE_GE },
+	{ "<", PROBE_LT },  { ">", PROBE_GT },	{ "&", PROBE_AND }, { "=", PROBE_EQ },
+};
+
+static const char *skip_space(const char *p)
+{
+	while (isspace((unsigned char)*p))
+		p++;
+	return p;
+}
+
+static int bad_condition(const struct opt *o, const char *value)
+{
+	return fail_why(-EINVAL, "--%s %s: not a condition. Try: arg1>4096, ret==0, arg2&0x8, or a "
+			"field of the tracepoint, with && between several", o->name, value);
+}
+
+/* One condition from *p on, which is left behind it. */
+static int parse_one(const struct opt *o, const char *value, const char **p, struct probe_if *c)
+{
+	const char *q = skip_space(*p);
+	size_t len = 0;
+	char *end;
+
+	while (isalnum((unsigned char)q[len]) || q[len] == '_')
+		len++;
+	if (!len || len >= sizeof(c->word))
+		return bad_condition(o, value);
+	*c = (struct probe_if){ .text = value };
+	memcpy(c->word, q, len);
+	q = skip_space(q + len);
+	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
+		if (strncmp(q, ops[i].text, strlen(ops[i].text)))
+			continue;
+		c->op = ops[i].op;
+		q = skip_space(q + strlen(ops[i].text));
+		c->is_signed = *q == '-';
+		errno = 0;
+		c->value = c->is_signed ? (uint64_t)strtoll(q, &end, 0) : strtoull(q, &end, 0);
+		if (end == q || errno)
+			return bad_condition(o, value);
+		*p = skip_space(end);
+		return 0;
+	}
+	return bad_condition(o, value);
+}
+
+int probe_list_if(const struct opt *o, const char *value, void *dst)
+{
+	struct probe_list *l = dst;
+	struct probe_request *r = l->nr ? l->v[l->nr - 1] : NULL;
+	const char *p = value;
+
+	if (!r)
+		return fail_why(-EINVAL,
+				"--%s %s: of which probe? Try: -e u:malloc --%s 'arg1>4096'",
+				o->name, value, o->name);
+	for (;;) {
+		if (r->nr_ifs == PROBE_CONDITIONS)
+			return fail_why(-EINVAL, "--%s %s: at most %d conditions", o->name, value,
+					PROBE_CONDITIONS);
+		if (parse_one(o, value, &p, &r->ifs[r->nr_ifs]))
+			return -EINVAL;
+		r->nr_ifs++;
+		if (!*p)
+			return 0;
+		if (strncmp(p, "&&", 2))
+			return bad_condition(o, value);
+		p += 2;
+	}
+}
+
+void probe_list_release(struct probe_list *l)
+{
+	while (l->nr)
+		free(l->v[--l->nr]);
+}
+
+unsigned probe_list_programs(const struct probe_list *l)
+{
+	static const unsigned programs[PROBE_KINDS] = {
+		[PROBE_KPROBE] = CAPTURE_KPROBES,   [PROBE_KRETPROBE] = CAPTURE_KPROBES,
+		[PROBE_UPROBE] = CAPTURE_UPROBES,   [PROBE_URETPROBE] = CAPTURE_UPROBES,
+		[PROBE_TRACEPOINT] = CAPTURE_TRACEPOINTS | CAPTURE_RAW_TRACEPOINTS,
+		[PROBE_RAW_TRACEPOINT] = CAPTURE_RAW_TRACEPOINTS,
+	};
+	unsigned all = 0;
+
+	for (size_t i = 0; i < l->nr; i++)
+		all |= programs[l->v[i]->spec.kind];
+	return all;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/capture/collectors/probes.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/clock.h"
+#include "src/base/fail.h"
+#include "src/base/opt.h"
+#include "src/capture/bpf/capture_bpf.h"
+#include "src/capture/collectors/collector.h"
+#include "src/capture/collectors/probe_attach.h"
+#include "src/capture/collectors/ring_queue.h"
+#include "src/capture/collectors/tracefs.h"
+#include "src/capture/recorder.h"
+
+#define LOOK_EVERY_NS (100 * NSEC_PER_MSEC)
+
+struct probes {
+	const struct capture_options *options;
+	struct recorder *recorder;
+	struct capture_bpf *bpf;
+	struct ring_queue queue;
+	struct probe_attach v[WIRE_MAX_EVENTS];
+	uint16_t numbers[WIRE_MAX_EVENTS];
+	size_t nr;
+	int tracefs;			/* -1: not there, or not needed */
+	uint64_t next_look_ns, samples, bad;
+};
+
+static bool is_wanted(const struct capture_options *o)
+{
+	return o->events.probes.nr;
+}
+
+static unsigned programs(const struct capture_options *o)
+{
+	return probe_list_programs(&o->events.probes);
+}
+
+static uint8_t event_kind(enum probe_kind kind)
+{
+	switch (kind) {
+	case PROBE_KPROBE: case PROBE_KRETPROBE: return EVENT_KPROBE;
+	case PROBE_UPROBE: case PROBE_URETPROBE: return EVENT_UPROBE;
+	case PROBE_TRACEPOINT: case PROBE_RAW_TRACEPOINT: case PROBE_KINDS: break;
+	}
+	return EVENT_TRACEPOINT;
+}
+
+static int add_event(struct probes *p, size_t i)
+{
+	const struct probe_spec *s = &p->v[i].request->spec;
+	struct session_event event = { .name = s->name, .unit = "count",
+				       .kind = event_kind(s->kind), .period = 1 };
+	int number = recorder_add_event(p->recorder, &event);
+
+	if (number < 0)
+		return number;
+	p->numbers[i] = (uint16_t)number;
+	return 0;
+}
+
+static int open_probe(struct probes *p, size_t i)
+{
+	const struct capture_options *o = p->options;
+	struct uprobe_scope scope = { .pids = o->only_pids, .command = o->command };
+	struct probe_attach *a = &p->v[i];
+	struct probe_filter filter;
+	int err;
+
+	*a = (struct probe_attach){ .request = o->events.probes.v[i], .tracefs = p->tracefs };
+	p->nr = i + 1;
+	err = probe_attach_find(a, &scope);
+	if (!err)
+		err = add_event(p, i);
+	if (!err)
+		err = probe_attach_filter(a, &filter);
+	return err ? err : capture_bpf_probe_filter(p->bpf, p->numbers[i], &filter);
+}
+
+static void probes_close(void *state)
+{
+	struct probes *p = state;
+
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->nr; i++)
+		probe_attach_release(&p->v[i]);
+	ring_queue_close(&p->queue);
+	if (p->tracefs >= 0)
+		close(p->tracefs);
+	free(p);
+}
+
+/* Without cookies all raw tracepoints would be one event. */
+static int check_cookies(const struct probes *p)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < p->nr; i++)
+		nr += p->v[i].request->spec.kind == PROBE_RAW_TRACEPOINT ||
+		      p->v[i].by_raw_tracepoint;
+	if (nr < 2 || capture_bpf_has_raw_cookies(p->bpf))
+		return 0;
+	return fail_why(-ENOTSUP, "several raw tracepoints at once need Linux 6.10. "
+			"Try: t:CATEGORY:NAME, with the trace file system mounted");
+}
+
+static int probes_open(const struct collector_context *ctx, void **state)
+{
+	const struct probe_list *l = &ctx->options->events.probes;
+	struct probes *p = calloc(1, sizeof(*p));
+	int err;
+
+	if (!p)
+		return fail(-ENOMEM, "open probes");
+	p->options = ctx->options;
+	p->recorder = ctx->recorder;
+	p->bpf = recorder_bpf(ctx->recorder);
+	p->tracefs = probe_list_programs(l) & CAPTURE_TRACEPOINTS ? tracefs_open() : -1;
+	err = ring_queue_open(&p->queue, capture_bpf_probe_ring(p->bpf));
+	for (size_t i = 0; i < l->nr && !err; i++)
+		err = open_probe(p, i);
+	if (!err)
+		err = check_cookies(p);
+	if (err)
+		probes_close(p);
+	else
+		*state = p;
+	return err;
+}
+
+static int probes_start(void *state, uint64_t begin_ns)
+{
+	struct probes *p = state;
+	int err = 0;
+
+	for (size_t i = 0; i < p->nr && !err; i++)
+		err = probe_attach(&p->v[i], p->bpf, p->numbers[i]);
+	p->next_look_ns = begin_ns + LOOK_EVERY_NS;
+	return err;
+}
+
+static size_t probes_fds(const void *state, int fds[COLLECTOR_FDS])
+{
+	fds[0] = ring_queue_fd(&((const struct probes *)state)->queue);
+	return 1;
+}
+
+static uint64_t probes_due(const void *state)
+{
+	return ((const struct probes *)state)->next_look_ns;
+}
+
+static int on_record(void *ctx, const void *data, size_t len)
+{
+	struct probes *p = ctx;
+	struct wire_stack stack;
+
+	if (wire_decode(data, len, &stack) <= 0) {
+		p->bad++;
+		return 0;
+	}
+	p->samples++;
+	return recorder_stack(p->recorder, &stack, 0);
+}
+
+static int probes_take(void *state)
+{
+	struct probes *p = state;
+	int more = ring_queue_drain(&p->queue), err;
+
+	p->next_look_ns = now_ns() + LOOK_EVERY_NS;
+	err = more < 0 ? more : recorder_update(p->recorder);
+	if (!err)
+		err = ring_queue_for_each(&p->queue, on_record, p);
+	return err ? err : more;
+}
+
+static void probes_stop(void *state)
+{
+	struct probes *p = state;
+
+	for (size_t i = 0; i < p->nr; i++)
+		probe_attach_release(&p->v[i]);
+}
+
+/* META probe.N: see TRACE.md. */
+static int tell_counts(const struct probes *p, size_t i)
+{
+	static const char *const names[PROBE_COUNTERS] = {
+		[PROBE_FIRED] = "fired",     [PROBE_IDLE] = "idle",
+		[PROBE_OUTSIDE] = "outside", [PROBE_OF_OTHERS] = "of_others",
+		[PROBE_UNFIT] = "unfit",     [PROBE_NESTED] = "nested",
+		[PROBE_SUBMITTED] = "taken", [PROBE_RING_FULL] = "refused",
+	};
+	struct probe_counts c;
+	char key[32], text[512];
+	size_t n = 0;
+	int err = capture_bpf_probe_counts(p->bpf, p->numbers[i], &c);
+
+	for (int k = 0; k < PROBE_COUNTERS && !err; k++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s=%" PRIu64, n ? " " : "",
+				      names[k], c.v[k]);
+	snprintf(key, sizeof(key), "probe.%u", p->numbers[i]);
+	note_verbose("%s: %s", p->v[i].request->spec.name, text);
+	return err ? err : session_tell(recorder_session(p->recorder), key, text);
+}
+
+static int probes_end(void *state, const struct collector_end *end)
+{
+	struct probes *p = state;
+	int err = 0;
+
+	(void)end;
+	for (size_t i = 0; i < p->nr && !err; i++)
+		err = tell_counts(p, i);
+	return err;
+}
+
+static void probes_counts(const void *state, struct collector_counts *add)
+{
+	add->samples += ((const struct probes *)state)->samples;
+}
+
+static void probes_losses(const void *state, uint64_t totals[LOSS_CAUSES])
+{
+	const struct probes *p = state;
+	struct probe_counts c;
+
+	totals[LOSS_BAD_RECORD] += p->bad;
+	for (size_t i = 0; i < p->nr; i++) {
+		if (capture_bpf_probe_counts(p->bpf, p->numbers[i], &c))
+			continue;
+		totals[LOSS_RING_FULL] += c.v[PROBE_RING_FULL];
+		totals[LOSS_NESTED] += c.v[PROBE_NESTED];
+	}
+}
+
+const struct collector probes_collector = {
+	.name = "probes",
+	.programs_of = programs,
+	.is_wanted = is_wanted,
+	.open = probes_open,
+	.start = probes_start,
+	.fds = probes_fds,
+	.due_ns = probes_due,
+	.take = probes_take,
+	.stop = probes_stop,
+	.end = probes_end,
+	.counts = probes_counts,
+	.losses = probes_losses,
+	.close = probes_close,
+};

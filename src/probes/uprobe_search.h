@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The functions of one ELF file that a spec names, with the offsets at which a probe can be put.
+ * The bytes are foreign; the caller is a process without rights. Silent.
+ *
+ *	uprobe_search_begin(&spec, &s)		compiles the pattern
+ *	uprobe_search_file(s, fd, fn, ctx)	any number of files
+ *	uprobe_search_end(s)
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct probe_spec;
+struct uprobe_search;
+
+struct uprobe_match {
+	const char *symbol;		/* demangled, without its version; borrowed */
+	uint64_t offset, address, size;
+	const char *refused;		/* why no probe can be there; NULL: one can */
+};
+
+typedef int (*uprobe_match_fn)(void *ctx, const struct uprobe_match *m);
+
+/* 0; -EINVAL: the regular expression is none, and why says why; -ENOMEM. */
+int uprobe_search_begin(const struct probe_spec *spec, struct uprobe_search **sp, char *why,
+			size_t why_size);
+void uprobe_search_end(struct uprobe_search *s);		/* NULL is fine */
+
+/* 0, also if it is no ELF file; or -ENOMEM; or what fn returned. */
+int uprobe_search_file(struct uprobe_search *s, int fd, uprobe_match_fn fn, void *ctx);

@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# timeout: 200
+# Probes (-e uprobe:, tracepoint:, raw_tp:, ...): each call carries a whole stack, none is missed, and no program is harmed.
+. "$(dirname "$0")/lib.sh"
+
+CALLS=$WORKLOADS/calls
+[ -x "$CALLS" ] || no_workload calls
+
+# probe NAME ARG...: records; the probed program's exit code comes through.
+probe() {
+	local name=$1
+	shift
+	timeout -k 5 60 "$PROBEE" sample -v -o "$name.pbz" "$@" >/dev/null 2>"$name.err"
+	RC=$?
+	cp "$name.err" "$T/err"
+}
+
+# count NAME [EVENT]: the sum of all stacks.
+count() { "$PROBEE" report "$1.pbz" ${2:+--event "$2"} --no-inline --collapse 2>>"$T/err" | awk '{ s += $NF } END { print s + 0 }'; }
+folded_of() { "$PROBEE" report "$1.pbz" ${2:+--event "$2"} --no-inline --collapse 2>>"$T/err"; }
+whole() { grep -q "100.0 % of user stacks whole" "$1.err"; }
+# accounted NAME: fired is the sum of what became of it.
+accounted() {
+	"$PROBEE" info "$1.pbz" --json 2>>"$T/err" | python3 -c '
+import json, sys
+rows = [v for k, v in json.load(sys.stdin)["meta"].items() if k.startswith("probe.")]
+for text in rows:
+    c = {k: int(v) for k, v in (w.split("=") for w in text.split())}
+    print(text)
+    if c["fired"] != sum(c.values()) - c["fired"]:
+        sys.exit(1)
+sys.exit(not rows)'
+}
+
+probe leaf -e "u:$CALLS:leaf" -- "$CALLS" 1000 2
+check "uprobe: the program is as it was" equal "$RC" 0
+check "each call, also of children" equal "$(count leaf)" 6000
+check "whole stacks" whole leaf
+folded_of leaf >leaf.folded
+check "below 20 calls" stacks share leaf.folded "work(long);descend$(printf ';descend%.0s' {1..20});leaf" --of descend --min 2900
+check "the function that was entered is the leaf" awk '$0 !~ /;leaf [0-9]+$/ { bad++ } END { exit bad > 0 }' leaf.folded
+check "every call is accounted for" accounted leaf
+
+probe ret -e "ur:$CALLS:branch" -- "$CALLS" 500
+check "uretprobe: each return" equal "$(count ret)" 500
+check "the caller is the leaf" stacks share <(folded_of ret) "main;work(long)" --of "work(long)" --min 400
+check "the program is as it was" equal "$RC" 0
+
+probe two -e "u:$CALLS:leaf" -e "ur:$CALLS:leaf" -e "u:$CALLS:branch" -- "$CALLS" 300
+check "several at once: the first" equal "$(count two "uprobe:$CALLS:leaf")" 600
+check "the second" equal "$(count two "uretprobe:$CALLS:leaf")" 600
+check "the third" equal "$(count two "uprobe:$CALLS:branch")" 300
+
+probe glob -e "u:$CALLS:*ea*" -- "$CALLS" 100
+check "a glob: leaf" equal "$(count glob)" 200
+probe regex -e "u:$CALLS:/^(leaf|branch)\$/" -- "$CALLS" 100
+check "a regular expression: two functions" equal "$(count regex)" 300
+probe cxx -e "u:$CALLS:shop::Basket::add" -- "$CALLS" 100
+check "C++ by its name" equal "$(count cxx)" 100
+probe template -e "u:$CALLS:Shelf::pick" -- "$CALLS" 100
+check "of a template, without its arguments" equal "$(count template)" 100
+probe if -e "u:$CALLS:leaf" --if 'arg1 >= 90 && arg2 == 3' -- "$CALLS" 100
+check "--if: arguments" equal "$(count if)" 10
+check "the others are counted" grep -q 'fired=200 .* unfit=190 .* taken=10' if.err
+probe retif -e "ur:$CALLS:leaf" --if 'ret>=200' -- "$CALLS" 150
+check "--if: the result" equal "$(count retif)" "$((2 * 50 + 1))"
+probe libc -e u:libc:getpid -e u:libc:_exit -- "$CALLS" 1 3
+check "a function of libc, by the library's name" equal "$(count libc uprobe:libc:_exit)" 4
+mkdir copy && cp "$CALLS" copy/calls
+probe beside -e "u:$T/copy/calls:leaf" -- "$CALLS" 100
+check "another file is not probed" equal "$(count beside)" 0
+
+# No probe where it does harm: an offset inside of an instruction. Each offset is either refused, or the program runs on rightly.
+good=0 refused=0 broken=
+for offset in $(seq 1 24); do
+	timeout 20 "$PROBEE" sample -o off.pbz -e "u:$CALLS:descend+$offset" -- "$CALLS" 20 2>"$T/err"
+	case $? in
+	0) good=$((good + 1)) ;;
+	1 | 2) grep -q "it can be put nowhere" "$T/err" && refused=$((refused + 1)) || broken+=" $offset" ;;
+	*) broken+=" $offset" ;;
+	esac
+	grep -q "exited with status [1-9]\|was killed" "$T/err" && broken+=" $offset!"
+done
+check "offsets: refused or harmless ($good put, $refused refused)" equal "$broken" ""
+objdump -d --no-show-raw-insn "$CALLS" | awk '/<descend>:$/ { on = 1; next } /^$/ { on = 0 } on { sub(":", "", $1); print $1 }' >insns
+first=$(head -1 insns)
+wanted=$(while read -r a; do echo $((0x$a - 0x$first)); done <insns | awk '$1 > 0 && $1 <= 24' | wc -l)
+check "they are put where objdump sees instructions" test "$good" -le "$wanted" -a "$good" -ge $((wanted - 2)) -a "$wanted" -ge 3
+
+# Tracepoints, with the trace file system and without.
+probe exec -e t:sched:sched_process_exec -- sh -c 'true; /bin/true; /bin/true; exit 0'
+check "a tracepoint: three programs" equal "$(count exec)" 3
+probe raw -e raw_tp:sched_process_exec -- sh -c '/bin/true; /bin/true; exit 0'
+check "the same without the file system" equal "$(count raw)" 3
+probe field -e t:kmem:kmalloc --if 'bytes_req >= 100000000' -- "$CALLS" 1
+check "a field of a tracepoint" grep -q 'unfit=[1-9]' field.err
+"$PROBEE" sample -e t:kmem:kmalloc --if 'nosuch == 1' -d 1 -o bad.pbz 2>"$T/err"
+check "a field that it has not: those that it has" grep -q 'there is no nosuch. Try: .*bytes_req' "$T/err"
+if [ ! -e /sys/bus/event_source/devices/kprobe ]; then
+	"$PROBEE" sample -e k:vfs_write -d 1 -o bad.pbz 2>"$T/err"
+	check "a kernel without kprobes: exit 77" equal $? 77
+	check "and it says so" grep -q 'this kernel has no kprobes' "$T/err"
+fi
+
+# Beside the clock, and in a trace with snapshots.
+timeout 40 "$PROBEE" record -e cpu-clock -e "u:$CALLS:branch" -o all.pbz -q -- "$CALLS" 2000 >/dev/null 2>"$T/err"
+check "with samples and snapshots" equal $? 0
+check "each call is there" equal "$(count all "uprobe:$CALLS:branch")" 2000
+check "the clock is what is shown" bash -c "'$PROBEE' report all.pbz --text 2>/dev/null | grep -q 'CPU time'"
+
+refused() {
+	"$PROBEE" sample -d 1 -o bad.pbz "${@:3}" 2>"$T/err"
+	check "refused: ${*:3}" equal $? "$1"
+	check "with a reason" grep -q "$2" "$T/err"
+}
+refused 1 'no such function' -e u:libc:nosuchfunction
+refused 1 'no such tracepoint' -e t:no:such
+refused 1 'does not return to its caller' -e ur:libc:longjmp
+refused 2 'of which probe' --if 'arg1>1'
+refused 2 'not a condition' -e u:malloc --if 'arg1>'
+refused 2 'a category and a name' -e t:sched_switch
+check "no probes are left" equal "$(cat /sys/kernel/tracing/uprobe_events 2>/dev/null | wc -l)" 0
+done_testing
