@@ -378,6 +378,9 @@ CAPTURE_MAIN_SRCS := \
 	src/commands/cmd_verify.c \
 	src/commands/doctor_bpf.c \
 	src/commands/doctor_system.c \
+	src/commands/cmd_probes.c \
+	src/commands/cmd_xstack.c \
+	src/commands/legacy.c \
 	src/commands/program.c \
 	src/commands/symbolize_summary.c \
 	src/commands/unwind_info_json.c \

@@ -93,15 +93,17 @@ static int run(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : NULL;
 	const struct command *c;
+	int rc;
 
-	if (!word) {
-		fail_why(-EINVAL, "no command was given. Try: probee --help");
-		return EXIT_USAGE;
-	}
-	if (!strcmp(word, "--help") || !strcmp(word, "-h"))
+	if (word && (!strcmp(word, "--help") || !strcmp(word, "-h")))
 		return print_help();
-	if (!strcmp(word, "--version") || !strcmp(word, "-V"))
+	if (word && (!strcmp(word, "--version") || !strcmp(word, "-V")))
 		return print_version();
+	rc = run_without_command(argc, argv);
+	if (rc >= 0)
+		return rc;
+	if (!word)
+		return print_help();
 	if (!strcmp(word, "help"))
 		return run_help(argc > 2 ? argv[2] : NULL);
 	c = command_find(word);

@@ -175,6 +175,7 @@ static int csv_begin(const struct render_opts *opts, const char *arch, FILE *out
 		return -ENOMEM;
 	*c = (struct csv){ .out = out,
 			   .is_rfc4180 = opts->is_rfc4180,
+			   .xstack_states = opts->xstack_states,
 			   .reverse = opts->reverse_stack,
 			   .style = opts->style,
 			   .calls = syscall_names_new(arch) };

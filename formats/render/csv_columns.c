@@ -83,9 +83,21 @@ static int put_comm(struct csv *c, const struct report_sample *s)
 	return 0;
 }
 
+/* xstack knows the states of the kernel's task_state_array, and WAKING. */
+static const char *xstack_state(unsigned state)
+{
+	switch (state) {
+	case TASK_RUNNABLE: case TASK_NEW: return task_state_name(TASK_RUNNING);
+	case TASK_KILLABLE: case TASK_DISK_NOLOAD: case TASK_RTLOCK: case TASK_FROZEN:
+		return task_state_name(TASK_DISK);
+	}
+	return task_state_name(state);
+}
+
 static int put_state(struct csv *c, const struct report_sample *s)
 {
-	csv_put_text(c, task_state_name(s->rec->state));
+	csv_put_text(c, c->xstack_states ? xstack_state(s->rec->state)
+					 : task_state_name(s->rec->state));
 	return 0;
 }
 

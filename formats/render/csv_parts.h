@@ -17,7 +17,7 @@
 
 struct csv {
 	FILE *out;
-	bool is_rfc4180;
+	bool is_rfc4180, xstack_states;
 	bool reverse;			/* outermost frame first */
 	struct csv_column_list columns;
 	struct syscall_names *calls;

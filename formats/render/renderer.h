@@ -41,6 +41,7 @@ struct render_opts {
 	bool quiet;			/* CSV: no header */
 	bool wait_columns;		/* CSV: four columns about waits, at the end */
 	bool is_rfc4180;		/* CSV: commas and quotes */
+	bool xstack_states;		/* CSV: only the words for states that xstack has */
 	struct csv_column_list columns_shown;	/* CSV; .nr 0: those of xstack */
 	bool all;			/* differences: what is chance, too */
 	bool deep;			/* JSON: as deep as the stacks are (json.c) */

@@ -47,6 +47,12 @@ struct command_set {
 };
 
 extern const struct command_set report_set;	/* report_commands.c */
+/*
+ * Runs a command line of this program that names no command: those of its ancestors. -1: it is none
+ * of these.
+ */
+int run_without_command(int argc, char **argv);
+
 extern const struct command_set *const command_sets[];	/* of this program; ends with NULL */
 
 /* The command after c, of all sets. NULL gives the first one; after the last one comes NULL. */
@@ -76,3 +82,5 @@ int cmd_symbolize(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_complete(int argc, char **argv);
+int cmd_probes(int argc, char **argv);
+int cmd_xstack(int argc, char **argv);

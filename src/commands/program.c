@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* probee: the commands that record, those of the report half, and those that look at ELF files. */
 #include <stdio.h>
+#include <string.h>
 
 #include <bpf/libbpf.h>
 #include <elfutils/version.h>
 #include <zlib.h>
 
 #include "src/commands/command.h"
+#include "src/commands/legacy.h"
 
 static void put_libbpf(char *buf, size_t size)
 {
@@ -49,6 +51,10 @@ static const struct command inspect_commands[] = {
 	  false },
 	{ "verify", "unwind the stacks that --audit kept again with libdw, and compare",
 	  "FILE [--limit N] [-v]", cmd_verify, false },
+	{ "probes", "say which functions and tracepoints a probe (-e) would be put at",
+	  "SPEC ... [-p PIDS]", cmd_probes, true },
+	{ "xstack", "print what xstack prints: the stacks of all threads, a line each",
+	  "(-a | -p PID | -t TID) [-F HZ] [-i NUM] [-q] [-r]", cmd_xstack, true },
 	{ "doctor", "say what this kernel and these rights allow", "", cmd_doctor, true },
 	{ "complete", NULL, "KIND [WORD]", cmd_complete, false },
 	{ NULL, NULL, NULL, NULL, false },
@@ -60,3 +66,12 @@ static const struct command_set record_set = { record_commands, record_libraries
 static const struct command_set inspect_set = { inspect_commands, no_more_libraries };
 
 const struct command_set *const command_sets[] = { &record_set, &report_set, &inspect_set, NULL };
+
+int run_without_command(int argc, char **argv)
+{
+	const char *slash = argc ? strrchr(argv[0], '/') : NULL;
+
+	if (argc && !strcmp(slash ? slash + 1 : argv[0], "xstack"))
+		return cmd_xstack(argc, argv);
+	return argc > 1 && argv[1][0] == '-' ? legacy_run(argc, argv) : -1;
+}

@@ -3,3 +3,10 @@
 #include "src/commands/command.h"
 
 const struct command_set *const command_sets[] = { &report_set, NULL };
+
+int run_without_command(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	return -1;
+}

@@ -205,6 +205,9 @@ static const struct opt common_opts[] = {
 	{ 0, "csv-dialect", "xstack|rfc4180",
 	  "CSV: columns separated by | (default), or by commas with quotes, and times in UTC",
 	  csv_dialect_parse, AT(render.is_rfc4180), NULL, NULL, NULL },
+	{ 0, "xstack-states", NULL,
+	  "CSV: states in the words that xstack has: RUNNING for RUNNABLE, DISK for KILLABLE, ...",
+	  opt_flag, AT(render.xstack_states), NULL, NULL, NULL },
 	{ 0, "offsets", NULL,
 	  "reports: functions with the address in them (main+0x12), each a frame of its own",
 	  opt_flag, AT(render.style.offsets), NULL, NULL, NULL },
@@ -359,6 +362,7 @@ int record_args_parse(const struct record_mode *mode, int argc, char **argv,
 		return nr < 0 ? nr : 0;
 	args->capture.pids = &args->pids;
 	args->capture.tids = &args->tids;
+	args->capture.include_idle = args->include_idle;
 	if (mode->sample)
 		args->capture.freq_hz = args->freq_hz;
 	else

@@ -3,7 +3,7 @@
 # Help, version and mistakes on the command line.
 . tests/cli/lib.sh
 
-run probee;                     exits 2; one_line; says 'no command was given. Try: probee --help'
+run probee;                     exits 0; prints 'usage: probee COMMAND'
 run probee --help;              exits 0; silent; prints 'usage: probee COMMAND'; prints 'doctor'; prints 'Exit codes'
 run probee -h;                  exits 0; silent; prints 'usage: probee COMMAND'
 run probee help;                exits 0; silent; prints 'usage: probee COMMAND'

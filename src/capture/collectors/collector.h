@@ -46,6 +46,7 @@ struct capture_options {
 	/* The sampler. */
 	struct event_list events;
 	double freq_hz;
+	bool include_idle;		/* ticks of idle CPUs are samples, too */
 	struct cpu_list cpus;		/* empty: all */
 	/* Scans. */
 	double scan_hz;

@@ -270,8 +270,8 @@ static int sampling_end(void *state, const struct collector_end *end)
 	err = rate_watch_end(&s->rate, c[COUNTER_PASSED_OVER], recorder_session(s->recorder));
 	if (err)
 		return err;
-	/* Idle ticks are counted for all events together. */
-	if (!clock || perf_sampler_event(s->sampler, 1))
+	/* Idle ticks are counted for all events together, and not at all if they are samples. */
+	if (!clock || perf_sampler_event(s->sampler, 1) || s->options->include_idle)
 		return 0;
 	fired = c[COUNTER_FIRED_BY + number];
 	want = wanted_ticks(s, clock, end->end_ns - end->begin_ns);

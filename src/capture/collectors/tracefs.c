@@ -55,6 +55,13 @@ int tracefs_open(void)
 	return fd >= 0 ? fd : mount_detached();
 }
 
+FILE *tracefs_events(int tracefs)
+{
+	int fd = openat(tracefs, "available_events", O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? NULL : fdopen(fd, "r");
+}
+
 /* The text of a file, which ends with NUL; NULL: errno says why. The caller frees it. */
 static char *read_file(int tracefs, const char *category, const char *name, const char *file)
 {

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct tracefs_field {
 	uint32_t offset, size;
@@ -20,6 +21,8 @@ struct tracefs_field {
 };
 
 int tracefs_open(void);
+/* The names of all events, a line each: "sched:sched_switch"; NULL: errno says why. */
+FILE *tracefs_events(int tracefs);
 long tracefs_id(int tracefs, const char *category, const char *name);
 /* 0, or -ENOENT: it has no such field; names gets those that it has. */
 int tracefs_field(int tracefs, const char *category, const char *name, const char *field,

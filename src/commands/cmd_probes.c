@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* probee probes: where the probes of a spec would be put, and where not. None is put. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/fail.h"
+#include "src/base/opt.h"
+#include "src/base/plural.h"
+#include "src/capture/collectors/tracefs.h"
+#include "src/commands/command.h"
+#include "src/probes/probe_spec.h"
+#include "src/probes/uprobe_points.h"
+
+struct probes_args {
+	struct id_list pids;
+};
+
+static size_t show_files(const struct uprobe_points *p)
+{
+	const char *path = NULL;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < p->nr; i++) {
+		const struct uprobe_point *v = &p->v[i];
+
+		if (v->refused)
+			continue;
+		if (!path || strcmp(path, v->path)) {
+			printf("\n%s:\n", v->path);
+			nr++;
+		}
+		path = v->path;
+		printf("  %-50s 0x%08" PRIx64 "  (%" PRIu64 " bytes)\n", v->symbol, v->address,
+		       v->size);
+	}
+	return nr;
+}
+
+static void show_refused(const struct uprobe_points *p)
+{
+	if (p->nr_refused)
+		printf("\nNot probed:\n");
+	for (size_t i = 0; i < p->nr; i++)
+		if (p->v[i].refused)
+			printf("  %-50s %s: %s\n", p->v[i].symbol, p->v[i].path, p->v[i].refused);
+}
+
+static int show_uprobes(const struct probe_spec *s, const struct probes_args *args)
+{
+	struct uprobe_scope scope = { .pids = &args->pids };
+	struct uprobe_points points = { 0 };
+	int err = uprobe_points_find(&scope, s, &points);
+	size_t files, nr;
+
+	if (err == -ENOENT)
+		return fail_why(err,
+				"%s: no such function in %zu %s. Try: a part of its name, '*%s*'",
+				s->name, points.nr_files, plural(points.nr_files, "file", "files"),
+				s->function);
+	if (err)
+		return err;
+	files = show_files(&points);
+	nr = points.nr - points.nr_refused;
+	show_refused(&points);
+	printf("\nTotal: %zu %s across %zu %s\n", nr, plural(nr, "match", "matches"), files,
+	       plural(files, "library", "libraries"));
+	uprobe_points_free(&points);
+	return 0;
+}
+
+/* Prints the names of a file of the kernel, a line each, that the pattern matches. */
+static int show_lines(const struct probe_spec *s, FILE *f, size_t skip_words)
+{
+	char line[1024];
+	size_t nr = 0;
+
+	while (fgets(line, sizeof(line), f)) {
+		char *name = line;
+
+		for (size_t i = 0; i < skip_words; i++) {
+			name += strcspn(name, " ");
+			name += strspn(name, " ");
+		}
+		name[strcspn(name, " \t\n")] = 0;
+		if (!*name || (!probe_glob_matches(s->function, name)))
+			continue;
+		printf("%s:%s\n", probe_kind_name(s->kind), name);
+		nr++;
+	}
+	fclose(f);
+	if (!nr)
+		return fail_why(-ENOENT, "%s: the kernel has none. Try: a part of its name, '*%s*'",
+				s->name, s->function);
+	printf("\nTotal: %zu %s\n", nr, plural(nr, "match", "matches"));
+	return 0;
+}
+
+static int show_kernel(const struct probe_spec *s)
+{
+	bool functions = s->kind == PROBE_KPROBE || s->kind == PROBE_KRETPROBE;
+	int tracefs = functions ? -1 : tracefs_open();
+	FILE *f = functions ? fopen("/proc/kallsyms", "re") : NULL;
+
+	if (tracefs >= 0)
+		f = tracefs_events(tracefs);
+	return f ? show_lines(s, f, functions ? 2 : 0)
+		 : fail(-errno, "%s: list what the kernel has", s->name);
+}
+
+static int show(const char *text, const struct probes_args *args)
+{
+	struct probe_spec *s = calloc(1, sizeof(*s));
+	bool tracepoint = !strncmp(text, "t:", 2) || !strncmp(text, "tp:", 3) ||
+			  !strncmp(text, "tracepoint:", 11);
+	int err = s ? 0 : fail(-ENOMEM, "probes");
+
+	/* A pattern for tracepoints need not have a colon in it. */
+	if (!err && tracepoint) {
+		s->kind = PROBE_TRACEPOINT;
+		snprintf(s->function, sizeof(s->function), "%s", strchr(text, ':') + 1);
+		snprintf(s->name, sizeof(s->name), "%.500s", text);
+	} else if (!err) {
+		err = probe_spec_parse("probes", text, s) ? -EINVAL : 0;
+	}
+	if (!err)
+		err = s->kind == PROBE_UPROBE || s->kind == PROBE_URETPROBE ? show_uprobes(s, args)
+									    : show_kernel(s);
+	free(s);
+	return err;
+}
+
+#define AT(field) offsetof(struct probes_args, field)
+
+static const struct opt options[] = {
+	{ 'p', "pid", "PIDS", "functions of the files that these processes have mapped",
+	  opt_id_list, AT(pids), NULL, "Options", NULL },
+};
+
+int cmd_probes(int argc, char **argv)
+{
+	const struct opt_list list = { options, sizeof(options) / sizeof(options[0]) };
+	struct probes_args args = { 0 };
+	int nr = opt_parse(&list, 1, argc, argv, &args, NULL), err = 0;
+
+	if (nr == OPT_HELP)
+		return command_help("probes", &list, 1);
+	if (nr < 0)
+		return EXIT_USAGE;
+	if (!nr) {
+		fail_why(-EINVAL, "probes of what? Try: probee probes 'pthread_*'");
+		return command_usage("probes");
+	}
+	for (int i = 1; i <= nr && !err; i++)
+		err = show(argv[i], &args);
+	free(args.pids.v);
+	return err == -EINVAL ? EXIT_USAGE : err ? exit_code_of(err) : EXIT_OK;
+}

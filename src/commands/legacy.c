@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Command lines without a subcommand, in the grammar of profile-bee:
+ *
+ *	probee --svg a.svg --frequency 9999 --time 2000 --group-by-cpu
+ *
+ * They are turned into command lines of today, and --dry-run shows these:
+ *
+ *	probee sample -o TMP/trace.pbz -F 9999 -q -d 2000ms --include-idle
+ *	probee report TMP/trace.pbz --by cpu --kernel-suffix _k --svg=a.svg
+ *
+ * Both run as processes of their own, the second one when the first has ended. The trace is thrown
+ * away, because those who write such lines expect no other files than they name.
+ *
+ * Differences: -t is in milliseconds, -f a frequency, -c and -s name files; CPUs that have nothing
+ * to do are recorded unless --skip-idle is given; recordings end after 10 s. Stacks are unwound by
+ * tables, as ever, unless --dwarf=false asks for frame pointers.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/base/fail.h"
+#include "src/base/opt.h"
+#include "src/commands/command.h"
+#include "src/commands/legacy.h"
+
+#define WORDS_MAX 1024
+#define DEFAULT_MS 10000
+
+struct words {
+	char *v[WORDS_MAX];		/* owned; NULL behind the last */
+	size_t nr;
+};
+
+struct legacy {
+	struct words sample, report, probes;
+	bool skip_idle, dry_run, is_live, has_outputs, off_cpu, lists_probes;
+	uint32_t time_ms;
+	bool has_time;
+	const char *command;		/* --cmd */
+};
+
+static int add(struct words *w, const char *format, const char *value)
+{
+	if (w->nr == WORDS_MAX - 1)
+		return fail_why(-E2BIG, "more than %d words", WORDS_MAX - 1);
+	if (asprintf(&w->v[w->nr], format, value) < 0) {
+		w->v[w->nr] = NULL;
+		return fail(-ENOMEM, "read the command line");
+	}
+	w->nr++;
+	return 0;
+}
+
+static void release(struct words *w)
+{
+	while (w->nr)
+		free(w->v[--w->nr]);
+}
+
+/* ---- options ---- */
+
+/* Options whose value goes on as it is, behind another word: old name, which list, new word. */
+static const struct passed {
+	const char *name, *format, *behind;	/* behind: a word of its own, or NULL */
+	bool to_report;
+} passed[] = {
+	{ "collapse", "--collapse=%s", NULL, true },
+	{ "svg", "--svg=%s", NULL, true },
+	{ "html", "--html=%s", NULL, true },
+	{ "json", "--json=%s", NULL, true },
+	{ "frequency", "%s", "-F", false },
+	{ "pid", "%s", "-p", false },
+	{ "uprobe-pid", "%s", "-p", false },
+	{ "cpu", "%s", "-C", false },
+	{ "kprobe", "kprobe:%s", "-e", false },
+	{ "uprobe", "uprobe:%s", "-e", false },
+	{ "tracepoint", "tracepoint:%s", "-e", false },
+	{ "event", "%s", "-e", false },
+	{ "min-block-time", "%sus", "--min-block-time", false },
+	{ "max-block-time", "%sus", "--max-block-time", false },
+};
+
+static int pass(const struct opt *o, const char *value, void *dst)
+{
+	struct legacy *l = dst;
+
+	for (size_t i = 0; i < sizeof(passed) / sizeof(passed[0]); i++) {
+		const struct passed *p = &passed[i];
+		struct words *w = p->to_report ? &l->report : &l->sample;
+
+		if (strcmp(p->name, o->name))
+			continue;
+		l->has_outputs |= p->to_report;
+		if (p->behind && add(w, "%s", p->behind))
+			return -EINVAL;
+		return add(w, p->format, value) ? -EINVAL : 0;
+	}
+	return -EINVAL;
+}
+
+/* Endings of files as the ancestor knows them, and the reports of today. */
+static const struct {
+	const char *ending, *format;
+} outputs[] = {
+	{ ".svg", "--svg=%s" },		{ ".html", "--html=%s" },
+	{ ".htm", "--html=%s" },	{ ".json", "--json=%s" },
+	{ ".folded", "--collapse=%s" }, { ".collapsed", "--collapse=%s" },
+	{ ".collapse", "--collapse=%s" }, { ".txt", "--text=%s" },
+	{ ".pb.gz", "--pprof=%s" },	{ ".pprof", "--pprof=%s" },
+};
+
+static int pass_output(const struct opt *o, const char *value, void *dst)
+{
+	struct legacy *l = dst;
+	size_t len = strlen(value);
+
+	for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++) {
+		size_t n = strlen(outputs[i].ending);
+
+		if (len <= n || strcmp(value + len - n, outputs[i].ending))
+			continue;
+		l->has_outputs = true;
+		return add(&l->report, outputs[i].format, value) ? -EINVAL : 0;
+	}
+	return fail_why(-EINVAL, "--%s %s: what format is that? Try: .svg, .html, .json, .folded, "
+			".collapse, .txt, .pb.gz or .pprof", o->name, value);
+}
+
+static int set_time(const struct opt *o, const char *value, void *dst)
+{
+	struct legacy *l = dst;
+
+	l->has_time = true;
+	return opt_u32(o, value, &l->time_ms);
+}
+
+static int set_dwarf(const struct opt *o, const char *value, void *dst)
+{
+	struct legacy *l = dst;
+	bool no = value && !strcmp(value, "false");
+
+	if (value && *value && strcmp(value, "true") && !no)
+		return fail_why(-EINVAL, "--%s=%s: true or false", o->name, value);
+	return add(&l->sample, "%s", "--unwind") || add(&l->sample, "%s", no ? "fp" : "auto")
+		       ? -EINVAL
+		       : 0;
+}
+
+static int set_group(const struct opt *o, const char *value, void *dst)
+{
+	struct legacy *l = dst;
+
+	(void)value;
+	return add(&l->report, "%s", "--by") ||
+			       add(&l->report, "%s", strstr(o->name, "cpu") ? "cpu" : "process")
+		       ? -EINVAL
+		       : 0;
+}
+
+static int set_list(const struct opt *o, const char *value, void *dst)
+{
+	struct legacy *l = dst;
+
+	(void)o;
+	l->lists_probes = true;
+	return add(&l->probes, "%s", value) ? -EINVAL : 0;
+}
+
+/* What has no meaning here, or is what happens anyway. */
+static int ignore(const struct opt *o, const char *value, void *dst)
+{
+	(void)o;
+	(void)value;
+	(void)dst;
+	return 0;
+}
+
+#define AT(field) offsetof(struct legacy, field)
+
+static const struct opt options[] = {
+	{ 'c', "collapse", "FILE", "folded stacks", pass, 0, NULL, "Outputs", NULL },
+	{ 's', "svg", "FILE", "flame graph", pass, 0, NULL, NULL, NULL },
+	{ 0, "html", "FILE", "a page to explore", pass, 0, NULL, NULL, NULL },
+	{ 0, "json", "FILE", "the call tree", pass, 0, NULL, NULL, NULL },
+	{ 'o', "output", "FILE", "any of these, by its ending", pass_output, 0, NULL, NULL, NULL },
+	{ 0, "tui", NULL, "in the terminal, live", opt_flag, AT(is_live), NULL, NULL, NULL },
+	{ 0, "serve", NULL, "in the browser, live", opt_flag, AT(is_live), NULL, NULL, NULL },
+	{ 0, "tui-refresh-ms", "MS", "of --tui", ignore, 0, NULL, NULL, NULL },
+	{ 0, "update-mode", "MODE", "of --tui", ignore, 0, NULL, NULL, NULL },
+	{ 0, "no-tui-mouse", NULL, "of --tui", ignore, 0, NULL, NULL, NULL },
+	{ 't', "time", "MS", "how long (default 10000; 0: until Ctrl-C)", set_time, 0, NULL,
+	  "Recording", NULL },
+	{ 'f', "frequency", "HZ", "samples a second (default 99)", pass, 0, NULL, NULL, NULL },
+	{ 'p', "pid", "PID", "this process", pass, 0, NULL, NULL, NULL },
+	{ 0, "cpu", "N", "this CPU", pass, 0, NULL, NULL, NULL },
+	{ 0, "cmd", "COMMAND", "this command, from its start to its end", opt_string, AT(command),
+	  NULL, NULL, NULL },
+	{ 0, "skip-idle", NULL, "not the CPUs that have nothing to do", opt_flag, AT(skip_idle),
+	  NULL, NULL, NULL },
+	{ 0, "group-by-cpu", NULL, "CPUs as roots", set_group, 0, NULL, NULL, NULL },
+	{ 0, "group-by-process", NULL, "processes as roots", set_group, 0, NULL, NULL, NULL },
+	{ 0, "dwarf", "[=BOOL]", "false: by frame pointers", set_dwarf, 0, NULL, NULL, NULL },
+	{ 0, "stream-mode", "N", "no meaning any more", ignore, 0, NULL, NULL, NULL },
+	{ 'e', "event", "SPEC", "as of probee sample", pass, 0, NULL, "Events", NULL },
+	{ 0, "kprobe", "FUNCTION", "entries of a function of the kernel", pass, 0, NULL, NULL,
+	  NULL },
+	{ 0, "uprobe", "SPEC", "entries of a function", pass, 0, NULL, NULL, NULL },
+	{ 0, "uprobe-pid", "PID", "in this process", pass, 0, NULL, NULL, NULL },
+	{ 0, "tracepoint", "CATEGORY:NAME", "a tracepoint", pass, 0, NULL, NULL, NULL },
+	{ 0, "list-probes", "SPEC", "say where a probe would be put", set_list, 0, NULL, NULL,
+	  NULL },
+	{ 0, "off-cpu", NULL, "time off the CPU", opt_flag, AT(off_cpu), NULL, NULL, NULL },
+	{ 0, "min-block-time", "US", "of at least so many microseconds", pass, 0, NULL, NULL,
+	  NULL },
+	{ 0, "max-block-time", "US", "and at most", pass, 0, NULL, NULL, NULL },
+	{ 0, "dry-run", NULL, "only show the commands of today", opt_flag, AT(dry_run), NULL,
+	  NULL, NULL },
+};
+
+/* ---- the two command lines ---- */
+
+static int complete_sample(struct legacy *l, int argc, char **argv, int command)
+{
+	struct words *w = &l->sample;
+	char time[32];
+	int err = 0;
+
+	/* What the recording says of its trace would be of no use: that is thrown away. */
+	if (add(w, "%s", "-q"))
+		return -EINVAL;
+	if (!l->has_time)
+		l->time_ms = DEFAULT_MS;
+	snprintf(time, sizeof(time), "%ums", l->time_ms);
+	if (l->time_ms)
+		err = add(w, "%s", "-d") || add(w, "%s", time);
+	if (!err && !l->skip_idle)
+		err = add(w, "%s", "--include-idle");
+	if (!err && l->off_cpu)
+		err = add(w, "%s", "--off-cpu");
+	if (!err && l->command)
+		err = add(w, "%s", "--") || add(w, "%s", "sh") || add(w, "%s", "-c") ||
+		      add(w, "exec %s", l->command);
+	if (!err && !l->command && command < argc)
+		err = add(w, "%s", "--");
+	for (int i = command; i < argc && !err && !l->command; i++)
+		err = add(w, "%s", argv[i]);
+	return err ? -EINVAL : 0;
+}
+
+static void show(const struct words *w)
+{
+	printf("probee");
+	for (size_t i = 1; i < w->nr; i++)
+		printf(strpbrk(w->v[i], " *?[]'\"$&|;<>()") ? " '%s'" : " %s", w->v[i]);
+	putchar('\n');
+}
+
+/* ---- running them ---- */
+
+/* Waits for the child. A signal to this process alone is passed on to it. */
+static int wait_for(pid_t child, int signals)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, child, 0), status = 0;
+	struct pollfd fds[] = { { .fd = pidfd, .events = POLLIN },
+				{ .fd = signals, .events = POLLIN } };
+
+	while (pidfd >= 0 && poll(fds, 2, -1) >= 0 && !fds[0].revents) {
+		struct signalfd_siginfo s;
+
+		/* What a terminal sends goes to the child by itself. */
+		if (read(signals, &s, sizeof(s)) == sizeof(s) && s.ssi_code <= 0)
+			kill(child, (int)s.ssi_signo);
+	}
+	if (pidfd >= 0)
+		close(pidfd);
+	waitpid(child, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int run_words(const struct words *w, int signals, const sigset_t *before)
+{
+	pid_t child = fork();
+
+	if (child < 0) {
+		fail(-errno, "start probee %s", w->v[1]);
+		return EXIT_FAILED;
+	}
+	if (!child) {
+		sigprocmask(SIG_SETMASK, before, NULL);
+		execv("/proc/self/exe", w->v);
+		fail(-errno, "start probee %s", w->v[1]);
+		_exit(EXIT_FAILED);
+	}
+	return wait_for(child, signals);
+}
+
+static int run_both(const struct legacy *l)
+{
+	sigset_t set, before;
+	int signals, rc;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, &before);
+	signals = signalfd(-1, &set, SFD_CLOEXEC);
+	rc = run_words(&l->sample, signals, &before);
+	if (!rc && l->has_outputs)
+		rc = run_words(&l->report, signals, &before);
+	if (signals >= 0)
+		close(signals);
+	return rc;
+}
+
+static int in_directory(struct legacy *l)
+{
+	char dir[] = "/tmp/probee.XXXXXX", *path = NULL;
+	int rc = EXIT_FAILED;
+
+	if (!mkdtemp(dir) || asprintf(&path, "%s/trace.pbz", dir) < 0) {
+		fail(-errno, "make %s", dir);
+		return EXIT_FAILED;
+	}
+	free(l->sample.v[3]);
+	free(l->report.v[2]);
+	l->sample.v[3] = strdup(path);
+	l->report.v[2] = strdup(path);
+	if (l->sample.v[3] && l->report.v[2])
+		rc = run_both(l);
+	unlink(path);
+	rmdir(dir);
+	free(path);
+	return rc;
+}
+
+/* The processes that were named are those whose files are looked into. */
+static int list_probes(struct legacy *l)
+{
+	for (size_t i = 1; i + 1 < l->sample.nr; i++)
+		if (!strcmp(l->sample.v[i], "-p") &&
+		    add(&l->probes, "--pid=%s", l->sample.v[i + 1]))
+			return EXIT_FAILED;
+	return cmd_probes((int)l->probes.nr - 1, l->probes.v + 1);
+}
+
+static int run(struct legacy *l)
+{
+	if (l->lists_probes)
+		return list_probes(l);
+	if (l->is_live && !l->has_outputs) {
+		fail_why(-ENOTSUP,
+			 "--tui and --serve, to look while it records, are not there yet. "
+			 "Try: --html FILE");
+		return EXIT_CANNOT;
+	}
+	if (l->is_live)
+		note("--tui and --serve are not there yet: only the files are written");
+	if (!l->has_outputs && add(&l->report, "%s", "--text"))
+		return EXIT_FAILED;
+	l->has_outputs = true;
+	if (!l->dry_run)
+		return in_directory(l);
+	show(&l->sample);
+	show(&l->report);
+	return EXIT_OK;
+}
+
+int legacy_run(int argc, char **argv)
+{
+	const struct opt_list list = { options, sizeof(options) / sizeof(options[0]) };
+	struct legacy *l = calloc(1, sizeof(*l));
+	int command = argc, nr = -1, rc = EXIT_USAGE;
+
+	if (!l) {
+		fail(-ENOMEM, "read the command line");
+		return EXIT_FAILED;
+	}
+	if (!add(&l->sample, "%s", "probee") && !add(&l->sample, "%s", "sample") &&
+	    !add(&l->sample, "%s", "-o") && !add(&l->sample, "%s", "TMP/trace.pbz") &&
+	    !add(&l->report, "%s", "probee") && !add(&l->report, "%s", "report") &&
+	    !add(&l->report, "%s", "TMP/trace.pbz") &&
+	    !add(&l->report, "%s", "--kernel-suffix=_k") && !add(&l->probes, "%s", "probee") &&
+	    !add(&l->probes, "%s", "probes"))
+		nr = opt_parse(&list, 1, argc, argv, l, &command);
+	if (nr > 0)
+		fail_why(-EINVAL, "%s: what is that? Try: probee -- %s", argv[1], argv[1]);
+	else if (!nr && !complete_sample(l, argc, argv, command))
+		rc = run(l);
+	release(&l->sample);
+	release(&l->report);
+	release(&l->probes);
+	free(l);
+	return rc;
+}
