@@ -34,6 +34,7 @@ endif
 ifeq ($(FUZZ),1)
 B := $(OUT)/fuzz
 override CC := $(CLANG)
+OPT := -O1
 SANFLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 WARN :=
 endif

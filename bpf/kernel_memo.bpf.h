@@ -334,15 +334,23 @@ static __always_inline uint32_t memo_set(const struct kernel_words *words, uint3
 /* true: the memo's addresses are behind the user frames now. */
 static __always_inline bool use_memo(struct kernel_recall *r, struct gather *g)
 {
-	uint32_t n = g->head.nr_user;
-	uint64_t nr;
+	uint64_t n, nr, *to;
 
 	r->known = known_stack(r->words, r->set);
 	if (!r->known || !(++r->words->met % MEMO_AUDIT))
 		return false;
-	nr = r->known->nr;
-	if (n > UNWIND_MAX_FRAMES || nr > MEMO_FRAMES ||
-	    bpf_probe_read_kernel(&g->frames[n], nr * 8, r->known->address))
+	/* Each number is used where it was compared: 6.1 forgets about copies of it. */
+	n = READ_NOW(g->head.nr_user);
+	if (n > UNWIND_MAX_FRAMES)
+		return false;
+	to = &g->frames[n];
+	asm volatile("" : "+r"(to));
+	nr = READ_NOW(r->known->nr);
+	if (nr > MEMO_FRAMES)
+		return false;
+	asm volatile("" : "+r"(nr));
+	nr &= 2 * MEMO_FRAMES - 1;
+	if (bpf_probe_read_kernel(to, nr * 8, r->known->address))
 		return false;
 	g->head.nr_kernel = nr;
 	return true;

@@ -43,6 +43,8 @@
 /* Written by user space before the programs are attached. */
 struct off_cpu_control off_cpu = {};
 
+_Static_assert(sizeof(struct wire_stay) <= sizeof(((struct gather *)0)->object), "its place");
+
 /* By the thread's number in the initial PID namespace. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -434,29 +436,31 @@ static __always_inline void come_back(struct gather *g, struct task_struct *task
 {
 	uint32_t tid = task->pid;
 	struct off_cpu_thread *t = bpf_map_lookup_elem(&off_cpu_threads, &tid);
-	struct wire_stay stay = {};
+	/* Not on the program's own stack, which would be too large for Linux 6.1. */
+	struct wire_stay *stay = (void *)&g->object;
 	uint64_t left, away;
 
 	if (!t || !t->left_ns || t->start_boottime != task->start_boottime)
 		return;
+	__builtin_memset(stay, 0, sizeof(*stay));
 	left = t->left_ns;
 	t->left_ns = 0;
-	init_head(&stay.head, task, (struct task_ids){ t->tgid, t->tid }, bpf_ktime_get_ns(),
+	init_head(&stay->head, task, (struct task_ids){ t->tgid, t->tid }, bpf_ktime_get_ns(),
 		  OFF_CPU_STAY);
-	away = stay.head.time_ns - left;
+	away = stay->head.time_ns - left;
 	if (away < off_cpu.min_ns || (off_cpu.max_ns && away > off_cpu.max_ns)) {
 		g->counters[COUNTER_SHORT]++;
 		return;
 	}
-	stay.head.cpu = bpf_get_smp_processor_id();
-	stay.head.state = t->state;
-	stay.head.end = t->end;
-	stay.stack = t->stack;
-	stay.left_ns = left;
-	stay.woken_ns = t->woken_ns;
-	stay.share = t->share;
-	stay.wait = t->wait;
-	if (bpf_ringbuf_output(&off_cpu_ring, &stay, sizeof(stay), off_cpu_wake_flags(g)))
+	stay->head.cpu = bpf_get_smp_processor_id();
+	stay->head.state = t->state;
+	stay->head.end = t->end;
+	stay->stack = t->stack;
+	stay->left_ns = left;
+	stay->woken_ns = t->woken_ns;
+	stay->share = t->share;
+	stay->wait = t->wait;
+	if (bpf_ringbuf_output(&off_cpu_ring, stay, sizeof(*stay), off_cpu_wake_flags(g)))
 		g->counters[COUNTER_RING_FULL]++;
 	else
 		g->counters[COUNTER_SUBMITTED]++;

@@ -24,10 +24,10 @@ struct xstack_args {
 
 static const struct opt options[] = {
 	{ 'a', "all", NULL, "all threads", opt_flag, AT(all), NULL, "Options", NULL },
-	{ 'p', "pid", "PID", "the threads of this process", opt_string, AT(pid), NULL, NULL, NULL },
-	{ 't', "tid", "TID", "this thread", opt_string, AT(tid), NULL, NULL, NULL },
+	{ 'p', "pid", "PIDS", "the threads of this process", opt_string, AT(pid), NULL, NULL, NULL },
+	{ 't', "tid", "TIDS", "this thread", opt_string, AT(tid), NULL, NULL, NULL },
 	{ 'F', "freq", "HZ", "walks a second (default 1)", opt_string, AT(freq), NULL, NULL, NULL },
-	{ 'i', "iterations", "NUM", "so many walks (default: until Ctrl-C)", opt_string,
+	{ 'i', "iterations", "N", "so many walks (default: until Ctrl-C)", opt_string,
 	  AT(iterations), NULL, NULL, NULL },
 	{ 'q', "quiet", NULL, "no header", opt_flag, AT(quiet), NULL, NULL, NULL },
 	{ 'r', "reverse-stack", NULL, "outermost function first", opt_flag, AT(reversed), NULL,

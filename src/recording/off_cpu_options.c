@@ -73,7 +73,7 @@ const struct opt off_cpu_opts[NR_OFF_CPU_OPTS] = {
 	  AT(capture.off_cpu.min_ns), NULL, NULL, NULL },
 	{ 0, "max-block-time", "TIME", "leave out longer ones (default: none)", opt_duration,
 	  AT(capture.off_cpu.max_ns), NULL, NULL, NULL },
-	{ 0, "state", "STATES",
+	{ 0, "state", "LETTERS",
 	  "only threads that left the CPU in one of these states: R (could go on), S, D, I, T, t, "
 	  "P (default: all)",
 	  parse_states, AT(capture.off_cpu.states), NULL, NULL, NULL },

@@ -266,6 +266,7 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument('--rounds', type=int, default=1, help='how often each program is stopped, at random moments')
     p.add_argument('--threads', type=int, default=0, help='more rounds until so many threads were judged')
+    p.add_argument('--share', type=int, default=1, help='one program in so many, others each day')
     p.add_argument('-v', action='store_true', help='whole stacks of differences; also where gdb does not get to the root')
     p.add_argument('program', nargs='*')
     args = p.parse_args()
@@ -275,6 +276,8 @@ def main():
         sys.exit(77)
     total, programs = Count(), set()
     names = [n for n in PROGRAMS if not args.program or n.split()[0] in args.program or n in args.program]
+    if not args.program:
+        names = names[int(time.time() // 86400) % args.share::args.share]
     pool = ThreadPoolExecutor(os.cpu_count())     # what is compared has been stopped
     while True:
         for name, why, count in pool.map(lambda name: judge(name, args.rounds), names):

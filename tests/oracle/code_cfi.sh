@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 600
 # Rows that come from reading code against call frame information, over every ELF file of this machine's /usr with up to
-# 3 MB of code (MAX_CODE=N: up to N bytes): read as if it had no CFI, once with the starts of functions known, once with
+# 1 MB of code (MAX_CODE=N: up to N bytes): read as if it had no CFI, once with the starts of functions known, once with
 # the symbols that are there.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -11,5 +11,5 @@ OUT=${OUT:-.out}
 tool=$(mktemp -d)/code_cfi
 trap 'rm -rf "${tool%/*}"' EXIT
 ${CC:-gcc} -O2 -I. -D_GNU_SOURCE tests/oracle/code/code_cfi.c tests/oracle/file_list.c "$OUT/libprobee.a" -lelf -o "$tool"
-"$tool" -m "${MAX_CODE:-3000000}" "${@:-/usr}"
-"$tool" -s -m "${MAX_CODE:-3000000}" "${@:-/usr}"
+"$tool" -m "${MAX_CODE:-1000000}" "${@:-/usr}"
+"$tool" -s -m "${MAX_CODE:-1000000}" "${@:-/usr}"

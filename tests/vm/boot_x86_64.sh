@@ -14,7 +14,7 @@ vm_add "$busybox" /bin/busybox
 vm_add "$PROBEE"
 vm_add "$T/load_programs"
 vm_add "$(command -v setpriv)"
-for w in chain30 chain30_fp twochains twochains_fp threads threads_fp states; do
+for w in chain30 chain30_fp twochains twochains_fp threads threads_fp states counts naps; do
 	vm_add "$workloads/$w"
 done
 vm_boot x86_64 "$2" "${3:-}"

@@ -20,6 +20,7 @@ judge_start() {
 	check "doctor: can do all" grep -q '^probee can sample and snapshot here' doctor.stdout
 	check "doctor: the kernel" grep -q "^ok    kernel: $RELEASE " doctor.stdout
 	check "doctor: kernel names are seen" grep -q '^ok    kernel names' doctor.stdout
+	tail -n 5 load_programs.stderr >"$T/err"
 	check "all programs load" equal "$(cat load_programs.rc)" 0
 	while read -r name verified jited ms; do
 		check "$name: verified instructions" at_most "$verified" 40000
@@ -57,6 +58,30 @@ judge_inside() {
 	check "inside a PID namespace: those outside are counted" grep -q "from inside a PID namespace: [0-9]* threads" inside.stderr
 	folded inside.pbz --weight cpu >inside.folded
 	check "inside a PID namespace: 30 deep" stacks share inside.folded "$chain" --of f30 --min 20
+}
+
+# events NAME EVENT: how often it came.
+events() { "$PROBEE" report "$1.pbz" --event "$2" --collapse 2>>"$T/err" | awk '{ s += $NF } END { print s + 0 }'; }
+
+# sh starts three programs, each of which sleeps once.
+judge_probes() {
+	if grep -q 'this kernel has no kprobes' probes-kernel.stderr; then
+		skip_part "this kernel has no kprobes"
+	else
+		ran probes-kernel
+		check "kprobe: each call" equal "$(events probes-kernel kprobe:do_nanosleep)" 3
+		check "kretprobe: each return" equal "$(events probes-kernel kretprobe:do_nanosleep)" 3
+		check "tracepoint: each program" equal "$(events probes-kernel tracepoint:sched:sched_process_exec)" 4
+		folded probes-kernel.pbz --event kprobe:do_nanosleep >kprobe.folded
+		check "kprobe: the function is the leaf" awk '!/;do_nanosleep_\[k\] / { bad++ } END { exit bad > 0 || !NR }' kprobe.folded
+	fi
+	ran probes-user
+	check "uprobe: each call" equal "$(events probes-user uprobe:/bin/counts:touch_pages)" 1
+	check "uretprobe: each return" equal "$(events probes-user uretprobe:/bin/counts:touch_pages)" 1
+	ran off-cpu
+	folded off-cpu.pbz --event off-cpu >off-cpu.folded
+	check "off-cpu: 20 calls deep" grep -q "descend$(printf ';descend%.0s' $(seq 20));take_a_nap" off-cpu.folded
+	check "off-cpu: kernel stacks" grep -q "hrtimer_nanosleep_\[k\]\|do_nanosleep_\[k\]" off-cpu.folded
 }
 
 judge_whole_machine() {
@@ -225,6 +250,7 @@ judge_all() {
 	judge_sample sample-auto _start
 	judge_sample sample-dwarf _start
 	judge_sample sample-fp ""
+	judge_probes
 	judge_whole_machine
 	judge_inside
 	judge_chains twochains $((cpus + 5)) 250
