@@ -24,7 +24,8 @@ struct xstack_args {
 
 static const struct opt options[] = {
 	{ 'a', "all", NULL, "all threads", opt_flag, AT(all), NULL, "Options", NULL },
-	{ 'p', "pid", "PIDS", "the threads of this process", opt_string, AT(pid), NULL, NULL, NULL },
+	{ 'p', "pid", "PIDS", "the threads of this process", opt_string, AT(pid), NULL, NULL,
+	  NULL },
 	{ 't', "tid", "TIDS", "this thread", opt_string, AT(tid), NULL, NULL, NULL },
 	{ 'F', "freq", "HZ", "walks a second (default 1)", opt_string, AT(freq), NULL, NULL, NULL },
 	{ 'i', "iterations", "N", "so many walks (default: until Ctrl-C)", opt_string,

@@ -103,9 +103,11 @@ static const struct opt sampler_opts[] = {
 	{ 'C', "cpu", "CPUS", "samples of these CPUs only: 0-3,7", opt_string, AT(cpus), NULL, NULL,
 	  NULL },
 	{ 'e', "event", "EVENTS",
-	  "what makes a sample: cpu-clock, page-faults, context-switches, ...; several with commas "
-	  "between them; each may have a rate of its own: NAME/freq=HZ/ or NAME/period=N/ "
-	  "(default: cycles where the hardware counts them, otherwise cpu-clock)",
+	  "what makes a sample: cpu-clock, page-faults, cycles:u, cache-misses:k, ...; several "
+	  "with commas between them; each may have a rate of its own: NAME/freq=HZ/ or "
+	  "NAME/period=N/ (default: cycles where the hardware counts them, otherwise cpu-clock). "
+	  "Or a probe, which takes a stack each time: u:FUNCTION (ur: its return), k:FUNCTION "
+	  "(kr:) of the kernel, t:CATEGORY:NAME, raw_tp:NAME; probee probes lists them",
 	  event_list_parse, AT(capture.events), NULL, "Rate", NULL },
 	{ 0, "if", "CONDITION",
 	  "of the probe before it (-e): only when this holds: arg1>4096, ret==0, arg2&0x8, a field "

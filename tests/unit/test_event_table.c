@@ -54,6 +54,23 @@ static void test_a_period_is_for_what_counts(void **state)
 	assert_int_equal(event_spec_period_ns(&l.v[0]), 10101010);
 }
 
+static void test_modes_make_other_events(void **state)
+{
+	struct event_list l = { 0 };
+
+	(void)state;
+	assert_int_equal(parse("cpu-clock,cpu-clock:u,cpu-clock:k/freq=7/,dTLB-load-misses:uk", &l), 0);
+	assert_int_equal(l.nr, 4);
+	assert_string_equal(l.v[0].name, "cpu-clock");
+	assert_string_equal(l.v[1].name, "cpu-clock:u");
+	assert_string_equal(l.v[2].name, "cpu-clock:k");
+	assert_string_equal(l.v[3].name, "dTLB-load-misses");
+	assert_true(l.v[1].no_kernel && !l.v[1].no_user);
+	assert_true(l.v[2].no_user && !l.v[2].no_kernel && l.v[2].freq_hz == 7);
+	assert_true(!l.v[3].no_user && !l.v[3].no_kernel);
+	assert_int_equal(l.v[3].type->config, 3 | 0 << 8 | 1 << 16);
+}
+
 static void test_without_a_period_all_have_the_frequency(void **state)
 {
 	struct event_list l = { 0 };
@@ -89,6 +106,9 @@ static void test_what_makes_no_sense_is_refused(void **state)
 	expect_refused("cpu-clock/period=5/", "a clock has a frequency");
 	expect_refused("cs/period=0/", "at least 1");
 	expect_refused("cs/period=5", "between slashes");
+	expect_refused("cs:x", "no such mode");
+	expect_refused("cs:", "no such mode");
+	expect_refused("cs:u,cs:u", "there already");
 	expect_refused("cs/", "between slashes");
 	expect_refused("cs//", "between slashes");
 	expect_refused("cs/foo=1/", "no such setting");
@@ -125,6 +145,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names_and_aliases_of_perf),
 		cmocka_unit_test(test_a_period_is_for_what_counts),
+		cmocka_unit_test(test_modes_make_other_events),
 		cmocka_unit_test(test_without_a_period_all_have_the_frequency),
 		cmocka_unit_test(test_what_makes_no_sense_is_refused),
 		cmocka_unit_test(test_a_period_alone_is_no_clock),

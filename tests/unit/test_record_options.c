@@ -101,7 +101,7 @@ static const struct {
 	{ RECORD_SAMPLE, "sample -U -K", "leave nothing" },
 	{ RECORD_SAMPLE, "sample -C 0-", "not a list of CPUs" },
 	{ RECORD_SAMPLE, "sample -C 60000", "not online here. Try: -C 0" },
-	{ RECORD_SAMPLE, "sample -e nonsense", "no such event" },
+	{ RECORD_SAMPLE, "sample -e page-falts", "no such event" },
 	{ RECORD_SAMPLE, "sample -c 10", NULL },	/* the default event has no period: see below */
 	{ RECORD_SAMPLE, "sample -e cpu-clock -c 10", "events that count" },
 	{ RECORD_BOTH, "record --faults sometimes", "no such choice" },

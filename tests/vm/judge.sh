@@ -70,6 +70,7 @@ judge_probes() {
 	else
 		ran probes-kernel
 		check "kprobe: each call" equal "$(events probes-kernel kprobe:do_nanosleep)" 3
+		check "kprobe: a glob" equal "$(events probes-kernel 'kprobe:do_nano*')" 3
 		check "kretprobe: each return" equal "$(events probes-kernel kretprobe:do_nanosleep)" 3
 		check "tracepoint: each program" equal "$(events probes-kernel tracepoint:sched:sched_process_exec)" 4
 		folded probes-kernel.pbz --event kprobe:do_nanosleep >kprobe.folded

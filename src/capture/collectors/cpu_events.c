@@ -32,6 +32,8 @@ static int open_event(const struct event_spec *e, uint32_t cpu)
 		.size = sizeof(attr),
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
 		.disabled = 1,
+		.exclude_user = e->no_user,
+		.exclude_kernel = e->no_kernel,
 	};
 	int fd;
 
@@ -111,7 +113,7 @@ static int add(struct cpu_events *e, uint32_t cpu, int fd)
 int cpu_events_open(struct cpu_events *e, const struct event_spec *spec,
 		    const struct cpu_list *cpus, bool all)
 {
-	const char *name = spec->type->name;
+	const char *name = spec->name;
 	int err = 0;
 
 	*e = (struct cpu_events){ .spec = *spec };
@@ -163,7 +165,7 @@ int cpu_events_start(struct cpu_events *e, const struct bpf_program *prog, uint1
 	e->started_ns = now_ns();
 	for (size_t i = 0; i < e->nr && !err; i++)
 		err = attach(e, &e->v[i]);
-	return err ? fail(err, "attach to the perf event %s", e->spec.type->name) : 0;
+	return err ? fail(err, "attach to the perf event %s", e->spec.name) : 0;
 }
 
 void cpu_events_slow(struct cpu_events *e, uint32_t times)

@@ -18,6 +18,22 @@
 #define CLOCK(name, config) \
 	{ name, NULL, "ns", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##config, EVENT_CPU_CLOCK, true }
 
+/* include/uapi/linux/perf_event.h: cache | operation << 8 | result << 16. */
+#define CACHE(name, cache, op, result)                                          \
+	{ name, NULL, "count", PERF_TYPE_HW_CACHE,                              \
+	  PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_##op << 8 |      \
+		  PERF_COUNT_HW_CACHE_RESULT_##result << 16,                    \
+	  EVENT_HARDWARE, false }
+#define CACHE_READ(name, cache)                        \
+	CACHE(name "-loads", cache, READ, ACCESS),     \
+	CACHE(name "-load-misses", cache, READ, MISS)
+#define CACHE_WRITE(name, cache)                       \
+	CACHE(name "-stores", cache, WRITE, ACCESS),   \
+	CACHE(name "-store-misses", cache, WRITE, MISS)
+#define CACHE_PREFETCH(name, cache)                         \
+	CACHE(name "-prefetches", cache, PREFETCH, ACCESS), \
+	CACHE(name "-prefetch-misses", cache, PREFETCH, MISS)
+
 const struct event_type event_types[] = {
 	{ "cycles", "cpu-cycles", "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
 	  EVENT_CYCLES, false },
@@ -40,6 +56,22 @@ const struct event_type event_types[] = {
 	HW("ref-cycles", NULL, "cycles", REF_CPU_CYCLES),
 	HW("stalled-cycles-frontend", "idle-cycles-frontend", "cycles", STALLED_CYCLES_FRONTEND),
 	HW("stalled-cycles-backend", "idle-cycles-backend", "cycles", STALLED_CYCLES_BACKEND),
+	CACHE_READ("L1-dcache", L1D),
+	CACHE_WRITE("L1-dcache", L1D),
+	CACHE_PREFETCH("L1-dcache", L1D),
+	CACHE_READ("L1-icache", L1I),
+	CACHE_PREFETCH("L1-icache", L1I),
+	CACHE_READ("LLC", LL),
+	CACHE_WRITE("LLC", LL),
+	CACHE_PREFETCH("LLC", LL),
+	CACHE_READ("dTLB", DTLB),
+	CACHE_WRITE("dTLB", DTLB),
+	CACHE_PREFETCH("dTLB", DTLB),
+	CACHE_READ("iTLB", ITLB),
+	CACHE_READ("branch", BPU),
+	CACHE_READ("node", NODE),
+	CACHE_WRITE("node", NODE),
+	CACHE_PREFETCH("node", NODE),
 	{ .name = NULL },
 };
 
@@ -58,7 +90,7 @@ const struct event_type *event_type_find(const char *name, size_t len)
 
 static int unknown_event(const struct opt *o, const char *name, size_t len)
 {
-	char word[64], list[512];
+	char word[64], list[2048];
 	struct nearest near;
 	size_t n = 0;
 
@@ -97,28 +129,75 @@ static int parse_setting(const struct opt *o, const char *text, size_t len, stru
 	return period ? 0 : fail_why(-EINVAL, "--%s %s: at least 1", o->name, word);
 }
 
-/* One event of the list, len octets long: "name" or "name/setting/". */
+/* ":u", ":k" or both: in which mode of the CPU it counts. len octets, without the colon. */
+static int parse_modes(const struct opt *o, const char *text, size_t len, struct event_spec *e)
+{
+	bool user = false, kernel = false;
+
+	for (size_t i = 0; i < len; i++) {
+		user |= text[i] == 'u';
+		kernel |= text[i] == 'k';
+	}
+	if (!len || strspn(text, "uk") < len)
+		return fail_why(-EINVAL, "--%s %s:%.*s: no such mode. Try: :u (programs), :k (the "
+				"kernel)", o->name, e->type->name, (int)len, text);
+	e->no_user = !user;
+	e->no_kernel = !kernel;
+	return 0;
+}
+
+static void set_name(struct event_spec *e)
+{
+	const char *mode = e->no_user ? ":k" : e->no_kernel ? ":u" : "";
+
+	snprintf(e->name, sizeof(e->name), "%s%s", e->type->name, mode);
+}
+
+/* One event of the list, len octets long: "name:modes" or "name:modes/setting/". */
 static int parse_one(const struct opt *o, const char *text, size_t len, struct event_list *l)
 {
 	const char *slash = memchr(text, '/', len);
 	size_t name_len = slash ? (size_t)(slash - text) : len;
-	struct event_spec e = { .type = event_type_find(text, name_len) };
+	const char *colon = memchr(text, ':', name_len);
+	size_t type_len = colon ? (size_t)(colon - text) : name_len;
+	struct event_spec e = { .type = event_type_find(text, type_len) };
 
 	if (!e.type)
 		return unknown_event(o, text, name_len);
+	if (colon && parse_modes(o, colon + 1, name_len - type_len - 1, &e))
+		return -EINVAL;
+	set_name(&e);
 	if (slash && (len < name_len + 3 || text[len - 1] != '/'))
 		return fail_why(-EINVAL, "--%s %.*s: a setting stands between slashes. "
 				"Try: %s/period=100/", o->name, (int)len, text, e.type->name);
 	if (slash && parse_setting(o, slash + 1, len - name_len - 2, &e))
 		return -EINVAL;
 	for (size_t i = 0; i < l->nr; i++)
-		if (l->v[i].type == e.type)
-			return fail_why(-EINVAL, "--%s %s: it is there already", o->name,
-					e.type->name);
+		if (!strcmp(l->v[i].name, e.name))
+			return fail_why(-EINVAL, "--%s %s: it is there already", o->name, e.name);
 	if (l->nr == WIRE_MAX_EVENTS - 1)	/* scans are an event, too */
 		return fail_why(-EINVAL, "--%s: at most %d events", o->name, WIRE_MAX_EVENTS - 1);
 	l->v[l->nr++] = e;
 	return 0;
+}
+
+/* A word that is like no event is the name of a function. */
+static bool is_function(const char *value)
+{
+	size_t len = strcspn(value, ":/");
+	char word[64];
+	struct nearest near;
+
+	if (strchr(value, ',') || value[len] == '/' || len >= sizeof(word))
+		return false;
+	snprintf(word, sizeof(word), "%.*s", (int)len, value);
+	near = nearest_to(word);
+	for (const struct event_type *t = event_types; t->name; t++) {
+		if (is_word(t->name, word, len) || is_word(t->alias, word, len))
+			return false;
+		nearest_offer(&near, t->name);
+	}
+	return !near.best && strcspn(word, " -") == len;
 }
 
 int event_list_parse(const struct opt *o, const char *value, void *dst)
@@ -126,7 +205,7 @@ int event_list_parse(const struct opt *o, const char *value, void *dst)
 	struct event_list *l = dst;
 
 	/* The name of a probe may have commas in it. */
-	if (probe_spec_has_prefix(value))
+	if (probe_spec_has_prefix(value) || is_function(value))
 		return probe_list_add(o, value, &l->probes);
 	for (const char *p = value;; p++) {
 		size_t len = strcspn(p, ",");

@@ -11,7 +11,8 @@
  * frequency the kernel adapts the period to get about so many samples a second, and a sample weighs
  * what the period was.
  *
- * Written as NAME, NAME/period=N/ or NAME/freq=HZ/.
+ * Written as NAME, NAME/period=N/ or NAME/freq=HZ/; NAME may end with :u or :k, and counts only in
+ * programs or only in the kernel then.
  */
 #pragma once
 
@@ -40,6 +41,8 @@ const struct event_type *event_type_find(const char *name, size_t len);	/* NULL:
 
 struct event_spec {
 	const struct event_type *type;
+	char name[48];			/* "cycles:u" */
+	bool no_user, no_kernel;	/* it does not count there */
 	double freq_hz;			/* 0: that of the recording */
 	uint64_t period;		/* 0: by frequency */
 };

@@ -5,6 +5,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,7 @@ static struct event_spec choose(double freq_hz, uint32_t cpu)
 
 	if (!cpu_events_can_open(&e, cpu))
 		e.type = &event_types[1];
+	snprintf(e.name, sizeof(e.name), "%s", e.type->name);
 	return e;
 }
 

@@ -21,6 +21,7 @@
 
 #define SHOW_REFUSED 8			/* so many are named one by one */
 #define POINTS_MAX 4096
+#define KPROBES_MAX 1024
 #define KERNEL_ENOTSUPP 524		/* not of user space, so it has no text */
 
 /* ---- finding ---- */
@@ -424,25 +425,75 @@ static int attach_raw(struct probe_attach *a, const struct bpf_program *prog, co
 	return keep_raw(a, fd);
 }
 
+/* A probe at one function of the kernel. -errno, silent. */
+static int kprobe_at(struct probe_attach *a, const struct bpf_program *prog, const char *function,
+		     uint64_t offset, uint16_t event)
+{
+	LIBBPF_OPTS(bpf_kprobe_opts, opts, .bpf_cookie = event, .offset = offset,
+		    .retprobe = a->request->spec.kind == PROBE_KRETPROBE);
+	struct bpf_link *link = bpf_program__attach_kprobe_opts(prog, function, &opts);
+
+	return link ? keep_link(a, link) : -errno;
+}
+
+static void say_kernel_refuses(struct probe_attach *a, const char *function, int err)
+{
+	if (a->nr_refused++ < SHOW_REFUSED)
+		note("%s: the kernel puts no probe at %s: %s", a->request->spec.name, function,
+		     err == -ENOENT || err == -EINVAL ? "it forbids them there" : strerror(-err));
+}
+
+/* The functions that a glob matches, each once, in the order of their addresses. */
+static int kprobes_by_glob(struct probe_attach *a, const struct bpf_program *prog, uint16_t event)
+{
+	const struct probe_spec *s = &a->request->spec;
+	FILE *f = fopen("/proc/kallsyms", "re");
+	char line[1024], name[512], type;
+	size_t nr = 0;
+	int err = 0;
+
+	while (f && !err && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%*s %c %511s", &type, name) != 2 || (type | 32) != 't' ||
+		    !probe_glob_matches(s->function, name))
+			continue;
+		if (++nr > KPROBES_MAX)
+			err = fail_why(-E2BIG, "%s: more than %d functions match. Try: a narrower "
+				       "pattern", s->name, KPROBES_MAX);
+		else
+			err = kprobe_at(a, prog, name, 0, event);
+		if (err && err != -E2BIG && !is_fatal(err)) {
+			say_kernel_refuses(a, name, err);
+			err = 0;
+		}
+	}
+	if (f)
+		fclose(f);
+	if (!err && !a->nr_links)
+		return fail_why(-ENOENT, "%s: the kernel has no such function, or forbids probes "
+				"there. Try: probee probes 'k:%s'", s->name, s->function);
+	return err == -E2BIG || !err ? err : explain(a, err);
+}
+
 static int attach_kprobe(struct probe_attach *a, const struct bpf_program *prog, uint16_t event)
 {
 	const struct probe_spec *s = &a->request->spec;
-	LIBBPF_OPTS(bpf_kprobe_opts, opts, .bpf_cookie = event,
-		    .retprobe = s->kind == PROBE_KRETPROBE);
 	char function[PROBE_SPEC_MAX], *plus;
-	struct bpf_link *link;
+	uint64_t offset = 0;
+	int err;
 
+	if (s->match == MATCH_GLOB)
+		return kprobes_by_glob(a, prog, event);
 	snprintf(function, sizeof(function), "%s", s->function);
 	plus = strchr(function, '+');
 	if (plus) {
 		*plus = 0;
-		opts.offset = strtoull(plus + 1, NULL, 0);
+		offset = strtoull(plus + 1, NULL, 0);
 	}
-	link = bpf_program__attach_kprobe_opts(prog, function, &opts);
-	if (!link && (errno == ENOENT || errno == EINVAL || errno == EADDRNOTAVAIL))
-		return fail_why(-ENOENT, "%s: the kernel has no function %s, or refuses a probe "
+	err = kprobe_at(a, prog, function, offset, event);
+	if (err == -ENOENT || err == -EINVAL || err == -EADDRNOTAVAIL)
+		return fail_why(-ENOENT, "%s: the kernel has no function %s, or forbids a probe "
 				"there. Try: probee probes 'k:*%s*'", s->name, function, function);
-	return link ? keep_link(a, link) : explain(a, -errno);
+	return err ? explain(a, err) : 0;
 }
 
 int probe_attach(struct probe_attach *a, struct capture_bpf *bpf, uint16_t event)

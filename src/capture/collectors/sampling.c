@@ -46,7 +46,7 @@ static int add_events(struct sampling *s)
 
 	for (size_t i = 0; (e = perf_sampler_event(s->sampler, i)); i++) {
 		struct session_event event = {
-			.name = e->type->name,
+			.name = e->name,
 			.unit = e->type->unit,
 			.kind = e->type->kind,
 			.freq_hz = e->freq_hz,
@@ -271,7 +271,8 @@ static int sampling_end(void *state, const struct collector_end *end)
 	if (err)
 		return err;
 	/* Idle ticks are counted for all events together, and not at all if they are samples. */
-	if (!clock || perf_sampler_event(s->sampler, 1) || s->options->include_idle)
+	if (!clock || perf_sampler_event(s->sampler, 1) || s->options->include_idle ||
+	    clock->no_user || clock->no_kernel)
 		return 0;
 	fired = c[COUNTER_FIRED_BY + number];
 	want = wanted_ticks(s, clock, end->end_ns - end->begin_ns);

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# What a uprobe on a hot function and --off-cpu cost. A program calls a function as often as it can, 15 calls deep, or passes an octet
+# to and fro between two threads of one CPU; "added" is what a call or a switch takes longer than without any tool. bpftrace keeps
+# ustack (frame pointers: one or two frames here), and for switches kstack, too; probee whole stacks. "lost" is a share of all calls.
+
+gcc -std=gnu11 -O2 -fomit-frame-pointer -D_GNU_SOURCE "$here/pingpong.c" -lpthread -o "$bin/pingpong" || cannot "pingpong could not be built"
+PROBE_S=${PROBE_S:-2}
+
+# ns WORD COMMAND...: what pingpong says below a tool.
+ns() {
+	local word=$1
+	shift
+	timeout 60 "$@" 2>tool.err | awk -v w="$word" '$1 == w { print $2 }'
+}
+
+# below_bpftrace SCRIPT ARG...: pingpong while the script runs.
+below_bpftrace() {
+	local script=$1 tries=100 pid
+	shift
+	bpftrace -e "$script" >bt.out 2>bt.err &
+	pid=$!
+	STARTED+=("$pid")
+	until grep -q Attaching bt.out bt.err || [ $((tries--)) = 0 ]; do sleep 0.1; done
+	sleep 1
+	timeout 60 "$bin/pingpong" "$@"
+	kill -INT "$pid" 2>/dev/null
+	wait "$pid" 2>/dev/null
+}
+
+base=$(ns call_ns "$bin/pingpong" 1 call) switch=$(ns switch_ns "$bin/pingpong" 1)
+for _ in $(seq "$ROUNDS"); do
+	if have bpftrace; then
+		v=$(below_bpftrace "uprobe:$bin/pingpong:hot { @[ustack] = count(); }" "$PROBE_S" call | awk '$1 == "call_ns" { print $2 }')
+		[ -z "$v" ] || record 'uprobe: ns added to each call' bpftrace "$(calc "$v - $base")"
+	fi
+	"$PROBEE" sample -v -e "u:$bin/pingpong:hot" -o hot.pbz -- "$bin/pingpong" "$PROBE_S" call >hot.out 2>hot.err
+	record 'uprobe: ns added to each call' probee "$(calc "$(of hot.out call_ns) - $base")"
+	record 'uprobe: calls a second' probee "$(calc "$(of hot.out calls) / $PROBE_S")"
+	fired=$(sed -n 's/.*fired=\([0-9]*\).*/\1/p' hot.err) taken=$(sed -n 's/.*taken=\([0-9]*\).*/\1/p' hot.err)
+	record 'uprobe: lost' probee "$(calc "1 - $taken / $fired")"
+	if have bpftrace; then
+		v=$(below_bpftrace 'tracepoint:sched:sched_switch /comm == "pingpong"/ { @t[tid] = nsecs; @k[tid] = kstack; @u[tid] = ustack; }
+			tracepoint:sched:sched_switch /@t[args->next_pid]/ { @[@k[args->next_pid], @u[args->next_pid]] = sum(nsecs - @t[args->next_pid]); delete(@t[args->next_pid]); }' \
+			"$PROBE_S" | awk '$1 == "switch_ns" { print $2 }')
+		[ -z "$v" ] || record 'off-cpu: ns added to each switch' bpftrace "$(calc "$v - $switch")"
+	fi
+	v=$(ns switch_ns "$PROBEE" sample --off-cpu --off-cpu-budget 100 -q -o off.pbz -- "$bin/pingpong" "$PROBE_S")
+	record 'off-cpu: ns added to each switch' probee "$(calc "$v - $switch")"
+	v=$(ns switch_ns "$PROBEE" sample --off-cpu -q -o off.pbz -- "$bin/pingpong" "$PROBE_S")
+	record 'off-cpu: ns added to each switch' 'probee, usual budget' "$(calc "$v - $switch")"
+done
