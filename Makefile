@@ -88,7 +88,7 @@ $(ASSETS:%=$(B)/%.o): $(B)/%.o: %
 	@mkdir -p $(@D)
 	$(Q)$(LD) -r -b binary -z noexecstack $< -o $@
 
-# The kernel side: one source, compiled with scans and without, and a skeleton of each.
+# The kernel side: one source, compiled with all programs, without probes, and for the sampler alone; and a skeleton of each.
 $(OUT)/bpf/probee.bpf.o: bpf/probee.bpf.c $(OUT)/bpf/flags
 	$(call say,BPF,$<)
 	@mkdir -p $(@D)
@@ -98,14 +98,21 @@ $(OUT)/bpf/probee.bpf.o: bpf/probee.bpf.c $(OUT)/bpf/flags
 $(OUT)/bpf/sampler.bpf.o: bpf/probee.bpf.c $(OUT)/bpf/flags
 	$(call say,BPF,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CLANG) $(BPF_CFLAGS) -DWITH_SCANS=0 -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@.full
+	$(Q)$(CLANG) $(BPF_CFLAGS) -DWITH_SCANS=0 -DWITH_PROBES=0 -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@.full
 	$(Q)$(BPFTOOL) gen object $@ $@.full
 
-$(OUT)/bpf/probee.skel.h $(OUT)/bpf/sampler.skel.h: $(OUT)/bpf/%.skel.h: $(OUT)/bpf/%.bpf.o
+$(OUT)/bpf/scans.bpf.o: bpf/probee.bpf.c $(OUT)/bpf/flags
+	$(call say,BPF,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -DWITH_PROBES=0 -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@.full
+	$(Q)$(BPFTOOL) gen object $@ $@.full
+
+BPF_SKELETONS := $(OUT)/bpf/probee.skel.h $(OUT)/bpf/scans.skel.h $(OUT)/bpf/sampler.skel.h
+$(BPF_SKELETONS): $(OUT)/bpf/%.skel.h: $(OUT)/bpf/%.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@.tmp && mv $@.tmp $@
 
-$(SKEL_USERS:%.c=$(B)/%.o): $(OUT)/bpf/probee.skel.h $(OUT)/bpf/sampler.skel.h
+$(SKEL_USERS:%.c=$(B)/%.o): $(BPF_SKELETONS)
 
 # The flags that all was compiled with. This file is written when they change, so that objects are compiled again.
 FLAGS_NOW = $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(LDLIBS)
@@ -145,7 +152,7 @@ $(B)/REPORT.headers $(B)/CAPTURE.headers $(B)/CHECK.headers: $(B)/%.headers: $(B
 	@touch $@
 
 $(REPORT_OBJS): | $(B)/REPORT.headers
-$(CAPTURE_OBJS) $(OUT)/bpf/probee.bpf.o $(OUT)/bpf/sampler.bpf.o: | $(B)/REPORT.headers $(B)/CAPTURE.headers
+$(CAPTURE_OBJS) $(BPF_SKELETONS:.skel.h=.bpf.o): | $(B)/REPORT.headers $(B)/CAPTURE.headers
 $(TESTS): | $(B)/CHECK.headers
 
 $(B)/tests/unit/%: tests/unit/%.c $(B)/libprobee.a

@@ -89,6 +89,7 @@ struct kernel_words {
 	uint64_t period;	/* the scan, or the period, that learnt counts for */
 	uint32_t learnt, met;	/* attempts to learn; stacks that a memo knew, in all periods */
 	uint64_t next_way;	/* of a set: where the next memo goes */
+	uint64_t slots[MEMO_BITS];	/* those of an address; the program's own stack is small */
 	struct kernel_memo found;
 	uint64_t nr;
 	uint64_t word[MEMO_WORDS];
@@ -133,8 +134,7 @@ struct memo_loop {
 	uint32_t first;
 	uint32_t times, at;		/* how often address stands on the stack, and where last */
 	uint32_t own;			/* frames in front of the first that is on a slot */
-	uint64_t slots[MEMO_BITS];
-	uint64_t *before;		/* slots that it may be in */
+	uint32_t frame;			/* the one that is being looked for */
 	bool differs;
 	bool open;			/* some address has more than one slot */
 };
@@ -205,10 +205,11 @@ static long count_word(uint32_t i, struct memo_loop *l)
 	uint32_t at = i / 64 & (MEMO_BITS - 1);
 
 	i &= MEMO_WORDS - 1;
-	if (l->words->word[i] == l->address && l->before[at] & bit) {
+	if (l->words->word[i] == l->address &&
+	    l->set->draft.slots[l->frame & (MEMO_FRAMES - 1)][at] & bit) {
 		l->times++;
 		l->at = i;
-		l->slots[at] |= bit;
+		l->words->slots[at] |= bit;
 	}
 	return 0;
 }
@@ -223,16 +224,17 @@ static long find_slot(uint32_t i, struct memo_loop *l)
 	if (at >= WIRE_DUMP_FRAMES || i >= MEMO_FRAMES)
 		return 1;
 	l->address = l->g->frames[at];
-	l->before = draft->slots[i];
+	l->frame = i;
 	l->times = 0;
-	l->slots[0] = l->slots[1] = l->slots[2] = l->slots[3] = 0;
+	for (int k = 0; k < MEMO_BITS; k++)
+		l->words->slots[k] = 0;
 	bpf_loop(l->words->nr, count_word, l, 0);
 	if (!l->times && i == l->own && i < MEMO_OWN) {
 		l->own++;
 		return 0;
 	}
 	for (int k = 0; k < MEMO_BITS; k++)
-		draft->slots[i][k] = l->slots[k];
+		draft->slots[i][k] = l->words->slots[k];
 	if (l->times > 1)
 		l->open = true;
 	l->differs = !l->times || (l->times == 1 && i > l->own && l->at <= below);
@@ -264,21 +266,22 @@ static long begin_frame(uint32_t i, struct memo_loop *l)
 	return 0;
 }
 
-_Static_assert(MEMO_BITS == 4, "find_slot() clears four");
-
 /*
  * Learns from a stack that the kernel has unwound. The thread must not have run since the words
- * were read. The outermost address must be the very last word.
+ * were read. The outermost address must be the very last word. A function of its own for the
+ * verifier, which keeps less in memory at a time then.
  */
-static __always_inline void learn(struct kernel_words *words, const struct gather *g,
-				  struct memo_set *set)
+__noinline int learn(struct kernel_words *words, struct gather *g, struct memo_set *set)
 {
+	if (!(WITH_SCANS || WITH_PROBES) || !words || !g || !set)
+		return 0;
+
 	struct memo_loop l = { .words = words, .g = g, .first = g->head.nr_user, .set = set };
 	uint32_t nr = g->head.nr_kernel, way;
 
 	words->learnt++;
 	if (!nr || nr > MEMO_FRAMES)
-		return;
+		return 0;
 	l.differs = set->draft.nr != nr;
 	if (!l.differs)
 		bpf_loop(nr, compare_draft, &l, 0);
@@ -290,11 +293,12 @@ static __always_inline void learn(struct kernel_words *words, const struct gathe
 	if (l.differs || l.at + 1 != words->nr)
 		set->draft.nr = 0;
 	if (l.differs || l.open || l.own >= nr || l.at + 1 != words->nr)
-		return;
+		return 0;
 	words->found.nr = nr - l.own;
 	way = words->next_way++ & (MEMO_WAYS - 1);
 	set->way[way] = words->found;
 	set->draft.nr = 0;
+	return 1;
 }
 
 /*
@@ -394,7 +398,7 @@ static __always_inline bool recall_leaving(struct kernel_recall *r, void *ctx,
 }
 
 /* After the kernel has unwound the stack. true: the memo knew another one. */
-static __always_inline bool is_other_or_learn(struct kernel_recall *r, const struct gather *g)
+static __always_inline bool is_other_or_learn(struct kernel_recall *r, struct gather *g)
 {
 	if (r->known)
 		return is_misled(r->known, g);
@@ -408,7 +412,7 @@ static __always_inline bool is_other_or_learn(struct kernel_recall *r, const str
  * they say, and that is no fault of a memo.
  */
 static __always_inline bool compare_or_learn(struct kernel_recall *r, struct task_struct *task,
-					     const struct gather *g, const struct env *e)
+					     struct gather *g, const struct env *e)
 {
 	if (READ_NOW(task->on_cpu) || e->switches != switches(task))
 		return false;
@@ -427,7 +431,7 @@ static __always_inline bool recall_leaving(struct kernel_recall *r, void *ctx,
 	return false;
 }
 
-static __always_inline bool is_other_or_learn(struct kernel_recall *r, const struct gather *g)
+static __always_inline bool is_other_or_learn(struct kernel_recall *r, struct gather *g)
 {
 	return false;
 }

@@ -19,6 +19,11 @@
 #define WITH_SCANS 1
 #endif
 
+/* The same for probes and stays off the CPU. */
+#ifndef WITH_PROBES
+#define WITH_PROBES 1
+#endif
+
 const volatile struct knobs knobs = {};
 struct scan_control control = {};	/* written by user space between scans */
 

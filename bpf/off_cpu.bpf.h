@@ -478,7 +478,7 @@ int on_switch(uint64_t *ctx)
 	struct gather *g = bpf_map_lookup_elem(&off_cpu_scratch, &zero);
 	bool preempted = ctx[0];
 
-	if (!g)
+	if (!WITH_PROBES || !g)
 		return 0;
 	if (next->pid)
 		come_back(g, next);
@@ -495,7 +495,7 @@ int on_waking(uint64_t *ctx)
 	uint32_t tid = task->pid;
 	struct off_cpu_thread *t = bpf_map_lookup_elem(&off_cpu_threads, &tid);
 
-	if (t && t->left_ns && !t->woken_ns)
+	if (WITH_PROBES && t && t->left_ns && !t->woken_ns)
 		t->woken_ns = bpf_ktime_get_ns();
 	return 0;
 }

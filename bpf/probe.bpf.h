@@ -282,7 +282,7 @@ int on_uprobe(struct pt_regs *ctx)
 	struct probe_place p = { .ctx = ctx, .in_user = true, .has_regs = true };
 
 	p.event = bpf_get_attach_cookie(ctx);
-	return probe(&p);
+	return WITH_PROBES ? probe(&p) : 0;
 }
 
 SEC("?kprobe")
@@ -291,7 +291,7 @@ int on_kprobe(struct pt_regs *ctx)
 	struct probe_place p = { .ctx = ctx, .has_regs = true };
 
 	p.event = bpf_get_attach_cookie(ctx);
-	return probe(&p);
+	return WITH_PROBES ? probe(&p) : 0;
 }
 
 SEC("?tracepoint")
@@ -300,7 +300,7 @@ int on_tracepoint(void *ctx)
 	struct probe_place p = { .ctx = ctx };
 
 	p.event = bpf_get_attach_cookie(ctx);
-	return probe(&p);
+	return WITH_PROBES ? probe(&p) : 0;
 }
 
 /* Before Linux 6.10 there is no cookie here, and so one event of this kind at most. */
@@ -310,5 +310,5 @@ int on_raw_tracepoint(struct bpf_raw_tracepoint_args *ctx)
 	struct probe_place p = { .ctx = ctx, .own_frames = 2 };
 
 	p.event = knobs.raw_tp_cookies ? bpf_get_attach_cookie(ctx) : probe_control.raw_tp_event;
-	return probe(&p);
+	return WITH_PROBES ? probe(&p) : 0;
 }

@@ -5,9 +5,10 @@
  * snapshot`, lifetimes for both.
  *
  * libbpf looks through all types of the kernel for each type that any function of the object reads,
- * loaded or not: 0.7 ms each. So it is compiled a second time with WITH_SCANS=0, for recordings
- * without scans (src/capture/bpf/bpf_object.h). Maps and programs have the same names there, and
- * variables the same places, but the programs of scans are empty.
+ * loaded or not: 0.7 ms each, and it takes memory for each program. So it is compiled again with
+ * WITH_PROBES=0, for recordings without probes, and with WITH_SCANS=0 as well, for those that only
+ * sample (src/capture/bpf/bpf_object.h). Maps and programs have the same names there, and variables
+ * the same places, but programs that are left out are empty.
  */
 #include "bpf/sample.bpf.h"
 #include "bpf/snapshot.bpf.h"

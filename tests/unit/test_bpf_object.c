@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The two BPF objects: one skeleton for both, and the same sampler in both. Nothing is loaded. */
+/* The three BPF objects: one skeleton for all, and the same sampler in all. Nothing is loaded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void is_complete(const struct probee_bpf *skel)
 
 static void without_scans_they_are_empty(void **state)
 {
-	struct probee_bpf *all = bpf_object_open(true), *sampler = bpf_object_open(false);
+	struct probee_bpf *all = bpf_object_open(true, true), *sampler = bpf_object_open(false, false);
 
 	(void)state;
 	assert_non_null(all);
@@ -49,13 +49,32 @@ static void without_scans_they_are_empty(void **state)
 	assert_true(insns(sampler->progs.on_task) < 20);
 	assert_true(insns(sampler->progs.on_running) < 20);
 	assert_true(insns(sampler->progs.on_holder) < 20);
+	assert_true(insns(all->progs.on_uprobe) > LEAST / 4);
+	assert_true(insns(sampler->progs.on_uprobe) < 20);
+	assert_true(insns(sampler->progs.on_switch) < 40);
 	probee_bpf__destroy(all);
 	probee_bpf__destroy(sampler);
 }
 
+/* Without probes there are the scans, and nothing else. */
+static void scans_alone(void **state)
+{
+	struct probee_bpf *scans = bpf_object_open(true, false);
+
+	(void)state;
+	assert_non_null(scans);
+	is_complete(scans);
+	assert_true(insns(scans->progs.on_task) > LEAST);
+	assert_true(insns(scans->progs.on_tick) > LEAST);
+	assert_true(insns(scans->progs.on_raw_tracepoint) < 20);
+	assert_true(insns(scans->progs.on_kprobe) < 20);
+	assert_true(insns(scans->progs.on_switch) < 40);
+	probee_bpf__destroy(scans);
+}
+
 static void the_others_are_the_same(void **state)
 {
-	struct probee_bpf *all = bpf_object_open(true), *sampler = bpf_object_open(false);
+	struct probee_bpf *all = bpf_object_open(true, true), *sampler = bpf_object_open(false, false);
 
 	(void)state;
 	assert_true(insns(all->progs.on_tick) > LEAST / 4);
@@ -72,6 +91,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_scans_they_are_empty),
+		cmocka_unit_test(scans_alone),
 		cmocka_unit_test(the_others_are_the_same),
 	};
 

@@ -2,5 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 500
 # The kernel of Debian 12.
-set -- 6.1 2
+# Some parts are done on 6.12 alone in a check.
+set -- 6.1 2 "$([ "${VM_ARM64:-}" ] || echo probee.skip=two_chains)"
 . "$(dirname "$0")/boot_x86_64.sh"

@@ -10,12 +10,15 @@
 #include "bpf/rate_limit.h"
 #include "bpf/probee.skel.h"
 #include "bpf/sampler.skel.h"
+#include "bpf/scans.skel.h"
 
-/* User space writes to the variables of one object by the skeleton of the other. */
+/* User space writes to the variables of each object by the skeleton of the first. */
 #define SAME_PLACE(section, name)                                                  \
 	_Static_assert(offsetof(struct probee_bpf__##section, name) ==             \
-			       offsetof(struct sampler_bpf__##section, name),      \
-		       #name " is elsewhere without scans")
+				       offsetof(struct sampler_bpf__##section, name) && \
+			       offsetof(struct probee_bpf__##section, name) ==     \
+				       offsetof(struct scans_bpf__##section, name), \
+		       #name " is elsewhere in another object")
 SAME_PLACE(rodata, knobs);
 SAME_PLACE(rodata, wait_calls);
 SAME_PLACE(bss, control);
@@ -26,8 +29,10 @@ SAME_PLACE(bss, scan);
 SAME_PLACE(bss, off_cpu);
 SAME_PLACE(bss, probe_control);
 _Static_assert(sizeof(struct probee_bpf__rodata) == sizeof(struct sampler_bpf__rodata) &&
-		       sizeof(struct probee_bpf__bss) == sizeof(struct sampler_bpf__bss),
-	       "a variable is missing without scans");
+		       sizeof(struct probee_bpf__rodata) == sizeof(struct scans_bpf__rodata) &&
+		       sizeof(struct probee_bpf__bss) == sizeof(struct sampler_bpf__bss) &&
+		       sizeof(struct probee_bpf__bss) == sizeof(struct scans_bpf__bss),
+	       "a variable is missing in another object");
 
 /*
  * The compiler keeps constants in maps of its own (.rodata.cst32), and one object may have such a
@@ -48,7 +53,7 @@ static void forget_constants(struct bpf_object_skeleton *s)
 	s->map_cnt = kept;
 }
 
-struct probee_bpf *bpf_object_open(bool with_scans)
+struct probee_bpf *bpf_object_open(bool scans, bool probes)
 {
 	struct probee_bpf *skel = calloc(1, sizeof(*skel));
 	struct bpf_object_skeleton *s;
@@ -57,8 +62,9 @@ struct probee_bpf *bpf_object_open(bool with_scans)
 	if (!err) {
 		s = skel->skeleton;
 		forget_constants(s);
-		if (!with_scans)
-			s->data = (void *)sampler_bpf__elf_bytes(&s->data_sz);
+		if (!probes)
+			s->data = (void *)(scans ? scans_bpf__elf_bytes(&s->data_sz)
+						 : sampler_bpf__elf_bytes(&s->data_sz));
 		err = bpf_object__open_skeleton(s, NULL);
 	}
 	if (!err)

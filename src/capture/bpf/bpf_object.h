@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which of the two BPF objects is opened: the whole one, or the one in which the programs of scans
- * are empty (bpf/probee.bpf.c). The second one is there because libbpf and the kernel take a third
- * less time for it. Both have the same skeleton, so only this file knows the difference.
+ * Which of the three BPF objects is opened: the one with all programs, that without probes and
+ * stays off the CPU, or that of the sampler alone; programs that are left out are empty there
+ * (bpf/probee.bpf.c). libbpf and the kernel take less time and memory for the smaller ones. All
+ * have the same skeleton, so only this file knows the difference.
  *
- *	struct probee_bpf *skel = bpf_object_open(with_scans)	NULL: errno says why
+ *	struct probee_bpf *skel = bpf_object_open(scans, probes)	NULL: errno says why
  *	probee_bpf__load(skel), probee_bpf__destroy(skel)	as ever
  */
 #pragma once
@@ -13,4 +14,5 @@
 
 struct probee_bpf;
 
-struct probee_bpf *bpf_object_open(bool with_scans);
+/* scans, probes: these programs are needed. */
+struct probee_bpf *bpf_object_open(bool scans, bool probes);

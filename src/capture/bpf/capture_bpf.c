@@ -281,7 +281,8 @@ static int load_once(struct capture_bpf *b, const struct capture_bpf_options *op
 {
 	int err;
 
-	b->skel = bpf_object_open(opts->programs & CAPTURE_SNAPSHOT);
+	b->skel = bpf_object_open(opts->programs & CAPTURE_SNAPSHOT,
+				  opts->programs & (CAPTURE_PROBES | CAPTURE_OFF_CPU));
 	if (!b->skel)
 		return -errno;
 	memcpy((void *)&b->skel->rodata->knobs, &opts->knobs, sizeof(opts->knobs));
