@@ -7,7 +7,7 @@
 off_cpu() {
 	local name=$1
 	shift
-	timeout -k 5 40 "$PROBEE" sample --off-cpu -o "$name.pbz" -v "$@" >"$name.out" 2>"$name.err"
+	timeout -k 5 40 "$PROBEE" sample --off-cpu --off-cpu-budget 100 -o "$name.pbz" -v "$@" >"$name.out" 2>"$name.err"
 	RC=$?
 	cp "$name.err" "$T/err"
 }
@@ -36,7 +36,7 @@ left_out = c["idle"] + c["of_others"] + c["outside"] + c["not_chosen"] + c["pass
 sys.exit(c["left"] != left_out + c["stacks"] or "misled" in c or c["back"] + c["out_of_limits"] > c["stacks"])'
 }
 
-off_cpu all --off-cpu-budget 100 -- "$WORKLOADS/naps" 3
+off_cpu all -- "$WORKLOADS/naps" 3
 check "exit status" equal "$RC" 0
 # Each of its 3,000 stays is some 10 us longer to us than to the accounts of the kernel.
 check "a thread that sleeps" same_time all napper 2
@@ -66,7 +66,8 @@ off_cpu long -p "$PID" -d 1 --min-block-time 3ms
 check "--min-block-time: the short ones are left out" awk '/descend/ { d++ } /hold/ { h++ } END { print d + 0, "rows of naps,", h, "of locks"; exit !(h > 100 && d < h / 4) }' long.csv
 off_cpu brief -p "$PID" -d 1 --max-block-time 3ms
 "$PROBEE" report brief.pbz --collapse >brief.folded 2>>"$T/err"
-check "--max-block-time: the long ones are left out" not grep -q "hold;take_a_nap" brief.folded
+# A thread may be pushed off its CPU just before it sleeps.
+check "--max-block-time: the long ones are left out" awk '/hold;take_a_nap/ { h += $NF } { all += $NF } END { print h + 0, "us of", all; exit !(h < 0.02 * all) }' brief.folded
 check "and the short ones are there" grep -q take_a_nap brief.folded
 off_cpu disk -p "$PID" -d 1 --state D
 check "--state D: nobody waits for a disk" grep -q "^probee: 0 samples" disk.err
