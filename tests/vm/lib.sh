@@ -150,7 +150,7 @@ emulate() {
 	local qemu=$1 cpus=$2 console=$3 rc
 	shift 3
 	timeout -k 1 "$BOOT_LIMIT" "$qemu" "$@" -accel tcg,thread=multi -smp "$cpus" -m 2G -nographic -nodefaults -serial stdio \
-		-no-reboot -kernel "$KERNEL" -initrd "$T/initrd" -append "console=$console quiet panic=-1 $APPEND" \
+		-no-reboot -kernel "$KERNEL" -initrd "$T/initrd" -append "console=$console loglevel=5 panic=-1 $APPEND" \
 		</dev/null >"$T/console" 2>"$T/qemu" &
 	QEMU=$!
 	watch_steal $QEMU
@@ -173,10 +173,11 @@ vm_boot() {
 	command -v "$qemu" >/dev/null || skip "no $qemu"
 	pack
 	# Boots again after "int3": the kernel patches its code with that instruction, and an emulated CPU may still
-	# run it when the others have removed it. A real processor cannot: only the emulator keeps translated code.
+	# run it when the others have removed it. A real processor cannot: only the emulator keeps translated code. A CPU that
+	# meets the instruction again and again is a soft lockup; the console says where, should it be something else.
 	if ! emulate "$qemu" "$cpus" "$console" "${machine[@]}" &&
-	   { ! grep -aq 'int3: 0000' "$T/console" || ! emulate "$qemu" "$cpus" "$console" "${machine[@]}"; }; then
-		tail -n 30 "$T/console" "$T/qemu" | tr -d '\r' | sed 's/^/# /'
+	   { ! grep -aq 'int3: 0000\|soft lockup' "$T/console" || ! emulate "$qemu" "$cpus" "$console" "${machine[@]}"; }; then
+		tail -n 60 "$T/console" "$T/qemu" | tr -d '\r' | sed 's/^/# /'
 		check "the guest comes to its end" false
 		done_testing
 	fi
