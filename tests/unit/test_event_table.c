@@ -98,7 +98,7 @@ static void test_what_makes_no_sense_is_refused(void **state)
 {
 	(void)state;
 	expect_refused("page-fault", "Try: page-faults");
-	expect_refused("xyzzy", "cpu-clock, task-clock, page-faults");
+	expect_refused("xyzzy,cs", "cpu-clock, task-clock, page-faults");
 	expect_refused("", "no such event");
 	expect_refused("cpu-clock,", "no such event");
 	expect_refused("cpu-clock,cpu-clock", "there already");

@@ -188,7 +188,7 @@ static bool is_function(const char *value)
 	char word[64];
 	struct nearest near;
 
-	if (strchr(value, ',') || value[len] == '/' || len >= sizeof(word))
+	if (!*value || strchr(value, ',') || value[len] == '/' || len >= sizeof(word))
 		return false;
 	snprintf(word, sizeof(word), "%.*s", (int)len, value);
 	near = nearest_to(word);
