@@ -265,6 +265,7 @@ CAPTURE_SRCS := \
 	src/late_names/late_names.c \
 	src/capture/bpf/capture_access.c \
 	src/capture/bpf/capture_bpf.c \
+	src/capture/bpf/capture_maps.c \
 	src/capture/bpf/bpf_object.c \
 	src/capture/bpf/load_errors.c \
 	src/capture/bpf/map_sizes.c \
@@ -275,7 +276,9 @@ CAPTURE_SRCS := \
 	src/capture/tables/unwind_rules.c \
 	src/capture/tables/unwind_slabs.c \
 	src/capture/tables/unwind_slices.c \
+	src/probes/kernel_functions.c \
 	src/probes/probe_spec.c \
+	src/probes/tracefs.c \
 	src/probes/uprobe_files.c \
 	src/probes/uprobe_points.c \
 	src/probes/uprobe_search.c \
@@ -328,9 +331,9 @@ CAPTURE_SRCS := \
 	src/capture/collectors/off_cpu.c \
 	src/capture/collectors/ring_queue.c \
 	src/capture/collectors/probe_attach.c \
+	src/capture/collectors/probe_conditions.c \
 	src/capture/collectors/probe_list.c \
 	src/capture/collectors/probes.c \
-	src/capture/collectors/tracefs.c \
 	src/capture/collectors/rate_watch.c \
 	src/capture/collectors/running_threads.c \
 	src/capture/collectors/sampling.c \
@@ -434,4 +437,5 @@ SKEL_USERS := \
 	src/capture/bpf/bpf_object.c \
 	src/capture/bpf/capture_access.c \
 	src/capture/bpf/capture_bpf.c \
+	src/capture/bpf/capture_maps.c \
 

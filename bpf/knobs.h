@@ -35,7 +35,7 @@ struct knobs {
 	uint32_t off_cpu_slot;		/* of dump_scratch: that of CPU 0 for stays off the CPU */
 	uint32_t probe_slot;		/* and the first of those for probes */
 	uint32_t raw_tp_cookies;	/* the kernel has them: Linux 6.10 */
-	uint64_t hash_seed;		/* of the ids of stacks: nobody shall guess it */
+	uint64_t hash_seed;		/* secret; the ids of stacks depend on it */
 };
 
 /*

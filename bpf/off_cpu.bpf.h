@@ -124,8 +124,8 @@ static __always_inline void clear_tail(struct gather *g, uint32_t n)
 }
 
 /*
- * The same stack of another process has another id: whoever can choose his return addresses can
- * choose a hash, but only among his own.
+ * The process and a secret number are part of the hash. A hostile process chooses its own return
+ * addresses, but it can neither meet the id of a stack of another process nor foresee its own ids.
  */
 static __always_inline uint64_t stack_hash(struct gather *g)
 {

@@ -6,13 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "src/base/fail.h"
 #include "src/base/opt.h"
 #include "src/base/plural.h"
-#include "src/capture/collectors/tracefs.h"
 #include "src/commands/command.h"
+#include "src/probes/kernel_functions.h"
 #include "src/probes/probe_spec.h"
+#include "src/probes/tracefs.h"
 #include "src/probes/uprobe_points.h"
 
 struct probes_args {
@@ -72,43 +74,53 @@ static int show_uprobes(const struct probe_spec *s, const struct probes_args *ar
 	return 0;
 }
 
-/* Prints the names of a file of the kernel, a line each, that the pattern matches. */
-static int show_lines(const struct probe_spec *s, FILE *f, size_t skip_words)
+struct listing {
+	const struct probe_spec *spec;
+	size_t nr;
+};
+
+static int show_name(void *ctx, const char *name)
 {
-	char line[1024];
-	size_t nr = 0;
+	struct listing *l = ctx;
 
+	printf("%s:%s\n", probe_kind_name(l->spec->kind), name);
+	l->nr++;
+	return 0;
+}
+
+static int each_tracepoint(const char *glob, struct listing *l)
+{
+	int tracefs = tracefs_open();
+	FILE *f = tracefs < 0 ? NULL : tracefs_events(tracefs);
+	char line[512];
+
+	if (tracefs >= 0)
+		close(tracefs);
+	if (!f)
+		return tracefs < 0 ? tracefs : -errno;
 	while (fgets(line, sizeof(line), f)) {
-		char *name = line;
-
-		for (size_t i = 0; i < skip_words; i++) {
-			name += strcspn(name, " ");
-			name += strspn(name, " ");
-		}
-		name[strcspn(name, " \t\n")] = 0;
-		if (!*name || (!probe_glob_matches(s->function, name)))
-			continue;
-		printf("%s:%s\n", probe_kind_name(s->kind), name);
-		nr++;
+		line[strcspn(line, "\n")] = 0;
+		if (probe_glob_matches(glob, line))
+			show_name(l, line);
 	}
 	fclose(f);
-	if (!nr)
-		return fail_why(-ENOENT, "%s: the kernel has none. Try: a part of its name, '*%s*'",
-				s->name, s->function);
-	printf("\nTotal: %zu %s\n", nr, plural(nr, "match", "matches"));
 	return 0;
 }
 
 static int show_kernel(const struct probe_spec *s)
 {
 	bool functions = s->kind == PROBE_KPROBE || s->kind == PROBE_KRETPROBE;
-	int tracefs = functions ? -1 : tracefs_open();
-	FILE *f = functions ? fopen("/proc/kallsyms", "re") : NULL;
+	struct listing l = { s, 0 };
+	int err = functions ? kernel_functions_each(s->function, show_name, &l)
+			    : each_tracepoint(s->function, &l);
 
-	if (tracefs >= 0)
-		f = tracefs_events(tracefs);
-	return f ? show_lines(s, f, functions ? 2 : 0)
-		 : fail(-errno, "%s: list what the kernel has", s->name);
+	if (err)
+		return fail(err, "%s: list what the kernel has", s->name);
+	if (!l.nr)
+		return fail_why(-ENOENT, "%s: the kernel has none. Try: a part of its name, '*%s*'",
+				s->name, s->function);
+	printf("\nTotal: %zu %s\n", l.nr, plural(l.nr, "match", "matches"));
+	return 0;
 }
 
 static int show(const char *text, const struct probes_args *args)

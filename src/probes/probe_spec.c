@@ -175,3 +175,11 @@ int probe_spec_parse(const char *option, const char *text, struct probe_spec *ou
 	snprintf(out->name, sizeof(out->name), "%s:%.490s", kind_names[out->kind], rest);
 	return err;
 }
+
+void probe_spec_split(const struct probe_spec *s, char category[PROBE_SPEC_MAX], const char **name)
+{
+	const char *colon = strchr(s->function, ':');
+
+	snprintf(category, PROBE_SPEC_MAX, "%.*s", (int)(colon - s->function), s->function);
+	*name = colon + 1;
+}

@@ -48,5 +48,8 @@ const char *probe_kind_name(enum probe_kind kind);		/* "uprobe" */
 /* A text without a prefix is a uprobe. option: how the user gave it, for messages. 0 or -EINVAL. */
 int probe_spec_parse(const char *option, const char *text, struct probe_spec *out);
 
+/* Of a tracepoint: "sched:sched_switch" by its parts. */
+void probe_spec_split(const struct probe_spec *s, char category[PROBE_SPEC_MAX], const char **name);
+
 /* Whether a glob (* ? [...]) matches all of the name. */
 bool probe_glob_matches(const char *glob, const char *name);

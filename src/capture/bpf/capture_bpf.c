@@ -53,7 +53,6 @@ static const struct program {
 	PROGRAM(on_raw_tracepoint, CAPTURE_RAW_TRACEPOINTS, false),
 	PROGRAM(on_self, IN_PID_NS, false),
 };
-#define LARGEST_ROW (sizeof(struct wire_dump) + WIRE_DUMP_PAGES * UNWIND_MEMORY_PAGE)
 #define NR_PROGRAMS (sizeof(programs) / sizeof(programs[0]))
 
 _Static_assert(NR_PROGRAMS ==
@@ -123,98 +122,6 @@ static void choose_programs(struct probee_bpf *skel, unsigned wanted)
 			bpf_map__set_autocreate(*(struct bpf_map *const *)((const char *)skel +
 									   optional_maps[i].offset),
 						false);
-}
-
-/*
- * A power of two with room for one of the largest rows of each CPU, and for common rows, of some
- * 200 octets, of all threads that can be requested at their next switch.
- */
-static uint32_t oncpu_ring_bytes(int nr_cpus)
-{
-	uint32_t bytes = SWITCH_REQUESTS * 256;
-
-	while (bytes < (uint64_t)nr_cpus * LARGEST_ROW && bytes < 64u << 20)
-		bytes *= 2;
-	return bytes;
-}
-
-/* A power of two: so many times as many as there are threads, from 16,384 to 1 M. */
-static uint32_t threads_times(unsigned times)
-{
-	unsigned threads = 0;
-	uint32_t nr = 1 << 14;
-	FILE *f = fopen("/proc/loadavg", "re");
-
-	if (f && fscanf(f, "%*s %*s %*s %*u/%u", &threads) != 1)
-		threads = 0;
-	if (f)
-		fclose(f);
-	while (nr < (uint64_t)times * threads && nr < 1u << 20)
-		nr *= 2;
-	return nr;
-}
-
-/* The entry of a thread in last_scans is its tid modulo their number, and few shall share one. */
-#define LAST_SCANS_EACH 8
-/* More threads may come while the recording runs. */
-#define OFF_CPU_THREADS_EACH 3
-
-static void size_mirrors(struct capture_bpf *b, struct knobs *knobs)
-{
-	struct bpf_map *states = b->skel->maps.delta_states;
-
-	knobs->part_pages = map_sizes_part_pages((uint32_t)b->nr_cpus);
-	bpf_map__set_max_entries(states, (uint32_t)b->nr_cpus);
-	bpf_map__set_value_size(states, bpf_map__value_size(states) -
-						WIRE_DELTA_SPARE(knobs->part_pages));
-}
-
-static void size_maps(struct capture_bpf *b, const struct capture_bpf_options *opts)
-{
-	bool dumps = opts->programs & CAPTURE_SAMPLER && opts->knobs.audit;
-	bool scans = opts->programs & CAPTURE_SNAPSHOT, stays = opts->programs & CAPTURE_OFF_CPU;
-	uint32_t probes = opts->programs & CAPTURE_PROBES ? PROBE_SLOTS * (uint32_t)b->nr_cpus : 0;
-	uint32_t slot = dumps ? (uint32_t)b->nr_cpus : 0;
-	struct knobs *knobs = (struct knobs *)&b->skel->rodata->knobs;
-
-	bpf_map__set_max_entries(b->skel->maps.mappings, b->sizes.mappings);
-	bpf_map__set_max_entries(b->skel->maps.processes, b->sizes.processes);
-	bpf_map__set_max_entries(b->skel->maps.last_exec, b->sizes.processes);
-	/* To make one takes 0.5 ms and 1.3 MiB, and without such a filter it stays empty. */
-	bpf_map__set_max_entries(b->skel->maps.targets,
-				 opts->knobs.only_targets ? b->sizes.processes : 1);
-	bpf_map__set_max_entries(b->skel->maps.tids,
-				 opts->knobs.only_tids ? b->sizes.processes : 1);
-	bpf_map__set_max_entries(b->skel->maps.dump_scratch,
-				 slot + SCAN_SLOTS + (scans ? (uint32_t)b->nr_cpus : 0) +
-					 (stays ? (uint32_t)b->nr_cpus : 0) + probes);
-	size_mirrors(b, knobs);
-	knobs->memos = map_sizes_memos(&b->sizes);
-	bpf_map__set_max_entries(b->skel->maps.memos, knobs->memos ? knobs->memos : 1);
-	knobs->snapshot_slot = slot;
-	knobs->running_slot = slot + SCAN_SLOTS;
-	knobs->off_cpu_slot = knobs->running_slot + (scans ? (uint32_t)b->nr_cpus : 0);
-	knobs->probe_slot = knobs->off_cpu_slot + (stays ? (uint32_t)b->nr_cpus : 0);
-	if (probes) {
-		bpf_map__set_max_entries(b->skel->maps.probe_slots, probes);
-		bpf_map__set_max_entries(b->skel->maps.probe_ring, 2 * b->sizes.ring_bytes);
-	}
-	if (scans) {
-		bpf_map__set_max_entries(b->skel->maps.oncpu_requests, (uint32_t)b->nr_cpus);
-		bpf_map__set_max_entries(b->skel->maps.oncpu_ring, oncpu_ring_bytes(b->nr_cpus));
-		knobs->last_scans = threads_times(LAST_SCANS_EACH);
-		bpf_map__set_max_entries(b->skel->maps.last_scans, knobs->last_scans);
-	}
-	if (stays) {
-		bpf_map__set_max_entries(b->skel->maps.off_cpu_threads,
-					 threads_times(OFF_CPU_THREADS_EACH));
-		bpf_map__set_max_entries(b->skel->maps.off_cpu_memos,
-					 knobs->memos ? knobs->memos : 1);
-		bpf_map__set_max_entries(b->skel->maps.off_cpu_ring, b->sizes.ring_bytes);
-	}
-	bpf_map__set_max_entries(b->skel->maps.ring, b->sizes.ring_bytes);
-	knobs->wakeup_bytes = b->sizes.ring_bytes / 4;
-	knobs->ring_room = b->sizes.ring_bytes / 2;
 }
 
 /*
@@ -294,7 +201,7 @@ static int load_once(struct capture_bpf *b, const struct capture_bpf_options *op
 	if (b->has_uprobe_multi)
 		bpf_program__set_expected_attach_type(b->skel->progs.on_uprobe,
 						      (enum bpf_attach_type)UPROBE_MULTI_TYPE);
-	size_maps(b, opts);
+	capture_maps_size(b, opts);
 	err = probee_bpf__load(b->skel);
 	if (err) {
 		probee_bpf__destroy(b->skel);

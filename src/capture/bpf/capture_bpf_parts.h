@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The inside of capture_bpf.h, for the files that implement it: capture_bpf.c, capture_access.c. */
+/*
+ * The inside of capture_bpf.h, for the files that implement it: capture_bpf.c loads, capture_maps.c
+ * says how large the maps are, capture_access.c is what users reach.
+ */
 #pragma once
 
 #include "bpf/knobs.h"
@@ -24,3 +27,6 @@ struct capture_bpf {
 	struct map_sizes sizes;
 	uint64_t slab_bytes;
 };
+
+/* Sets the sizes of all maps that depend on the machine or the options. Before the load. */
+void capture_maps_size(struct capture_bpf *b, const struct capture_bpf_options *opts);

@@ -9,19 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/bytes.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/capture/bpf/capture_bpf.h"
+#include "src/capture/collectors/ring_queue.h"
 #include "src/proc/cpus.h"
-
-/* The size of a batch: the reader must get back to its other work, however fast the ring fills. */
-#define MAX_QUEUE_BYTES (1u << 20)
 
 struct perf_sampler {
 	struct capture_bpf *bpf;
-	struct ring_buffer *ring;
-	struct byte_buf queue;
+	struct ring_queue queue;
 	uint64_t bad_records;
 	bool all_cpus;			/* the user named none */
 	struct cpu_events v[WIRE_MAX_EVENTS];	/* one for each event source */
@@ -59,17 +55,6 @@ static int open_sources(struct perf_sampler *ps, const struct perf_sampler_optio
 	return err;
 }
 
-static int on_record(void *ctx, void *data, size_t len)
-{
-	struct perf_sampler *ps = ctx;
-	uint32_t size = (uint32_t)len;
-
-	bb_bytes(&ps->queue, &size, sizeof(size));
-	bb_bytes(&ps->queue, &size, sizeof(size));	/* keeps records aligned */
-	bb_bytes(&ps->queue, data, len);
-	return ps->queue.nr > MAX_QUEUE_BYTES ? -EAGAIN : 0;
-}
-
 int perf_sampler_open(struct capture_bpf *bpf, const struct perf_sampler_options *opts,
 		      struct perf_sampler **pp)
 {
@@ -85,10 +70,8 @@ int perf_sampler_open(struct capture_bpf *bpf, const struct perf_sampler_options
 	if (!err)
 		err = open_sources(ps, opts, opts->cpus ? opts->cpus : &online);
 	cpus_release(&online);
-	if (!err) {
-		ps->ring = ring_buffer__new(capture_bpf_ring(bpf), on_record, ps, NULL);
-		err = ps->ring ? 0 : fail(-errno, "map the ring buffer");
-	}
+	if (!err)
+		err = ring_queue_open(&ps->queue, capture_bpf_ring(bpf));
 	if (err)
 		perf_sampler_close(ps);
 	else
@@ -142,45 +125,42 @@ void perf_sampler_close(struct perf_sampler *ps)
 		return;
 	for (size_t i = 0; i < ps->nr; i++)
 		cpu_events_close(&ps->v[i]);
-	ring_buffer__free(ps->ring);
-	bb_release(&ps->queue);
+	ring_queue_close(&ps->queue);
 	free(ps);
 }
 
 int perf_sampler_fd(const struct perf_sampler *ps)
 {
-	return ring_buffer__epoll_fd(ps->ring);
+	return ring_queue_fd(&ps->queue);
 }
 
 int perf_sampler_drain(struct perf_sampler *ps)
 {
-	int n = ring_buffer__consume(ps->ring);
+	return ring_queue_drain(&ps->queue);
+}
 
-	if (ps->queue.bad)
-		return fail(-ENOMEM, "queue samples");
-	if (n == -EAGAIN)
-		return 1;
-	return n < 0 ? fail(n, "read the ring buffer") : 0;
+struct receiver {
+	struct perf_sampler *ps;
+	wire_stack_fn fn;
+	void *ctx;
+};
+
+static int on_record(void *ctx, const void *data, size_t len)
+{
+	const struct receiver *r = ctx;
+	struct wire_stack stack;
+
+	if (wire_decode(data, len, &stack) > 0)
+		return r->fn(r->ctx, &stack);
+	r->ps->bad_records++;
+	return 0;
 }
 
 int perf_sampler_for_each(struct perf_sampler *ps, wire_stack_fn fn, void *ctx)
 {
-	struct wire_stack stack;
-	int err = 0;
+	struct receiver r = { ps, fn, ctx };
 
-	for (size_t at = 0; at < ps->queue.nr && !err;) {
-		uint32_t size;
-
-		memcpy(&size, ps->queue.v + at, sizeof(size));
-		at += 2 * sizeof(size);
-		if (wire_decode(ps->queue.v + at, size, &stack) > 0)
-			err = fn(ctx, &stack);
-		else
-			ps->bad_records++;
-		at += size;
-	}
-	ps->queue.nr = 0;
-	return err;
+	return ring_queue_for_each(&ps->queue, on_record, &r);
 }
 
 const struct event_spec *perf_sampler_event(const struct perf_sampler *ps, size_t i)

@@ -17,7 +17,8 @@
 #include "src/base/plural.h"
 #include "src/capture/bpf/capture_bpf.h"
 #include "src/capture/bpf/uprobe_multi.h"
-#include "src/capture/collectors/tracefs.h"
+#include "src/probes/kernel_functions.h"
+#include "src/probes/tracefs.h"
 
 #define SHOW_REFUSED 8			/* so many are named one by one */
 #define POINTS_MAX 4096
@@ -70,15 +71,6 @@ static int find_uprobe(struct probe_attach *a, const struct uprobe_scope *scope)
 	return 0;
 }
 
-/* "sched:sched_switch" by its parts. */
-static void split(const struct probe_spec *s, char category[PROBE_SPEC_MAX], const char **name)
-{
-	const char *colon = strchr(s->function, ':');
-
-	snprintf(category, PROBE_SPEC_MAX, "%.*s", (int)(colon - s->function), s->function);
-	*name = colon + 1;
-}
-
 static int find_tracepoint(struct probe_attach *a)
 {
 	const struct probe_spec *s = &a->request->spec;
@@ -86,7 +78,7 @@ static int find_tracepoint(struct probe_attach *a)
 	const char *name;
 	long id;
 
-	split(s, category, &name);
+	probe_spec_split(s, category, &name);
 	a->by_raw_tracepoint = a->tracefs < 0;
 	if (a->by_raw_tracepoint)
 		return 0;
@@ -117,85 +109,6 @@ int probe_attach_find(struct probe_attach *a, const struct uprobe_scope *scope)
 	case PROBE_RAW_TRACEPOINT: case PROBE_KINDS: break;
 	}
 	return 0;
-}
-
-/* ---- conditions ---- */
-
-#if defined(__x86_64__)
-static const uint8_t argument_words[] = { 14, 13, 12, 11, 9, 8 };	/* di, si, dx, cx, r8, r9 */
-#define RESULT_WORD 10
-#else
-static const uint8_t argument_words[] = { 0, 1, 2, 3, 4, 5 };
-#define RESULT_WORD 0
-#endif
-
-/* The number of "arg1" .. "arg6", from 0 on; -1: it is none. */
-static int argument_of(const char *word)
-{
-	return !strncmp(word, "arg", 3) && word[3] >= '1' && word[3] <= '6' && !word[4]
-		       ? word[3] - '1'
-		       : -1;
-}
-
-static int bad_word(const struct probe_attach *a, const struct probe_if *c, const char *known)
-{
-	return fail_why(-EINVAL, "%s --if %s: there is no %s. Try: %s", a->request->spec.name,
-			c->text, c->word, known);
-}
-
-static int field_condition(const struct probe_attach *a, const struct probe_if *c,
-			   struct probe_condition *out)
-{
-	char category[PROBE_SPEC_MAX], names[512];
-	struct tracefs_field f;
-	const char *name;
-	int err;
-
-	split(&a->request->spec, category, &name);
-	err = tracefs_field(a->tracefs, category, name, c->word, &f, names, sizeof(names));
-	if (err)
-		return bad_word(a, c, names);
-	if (f.size != 1 && f.size != 2 && f.size != 4 && f.size != 8)
-		return fail_why(-EINVAL, "%s --if %s: %s is no number", a->request->spec.name,
-				c->text, c->word);
-	out->offset = f.offset;
-	out->size = (uint8_t)f.size;
-	out->is_signed = f.is_signed;
-	return 0;
-}
-
-static int condition(const struct probe_attach *a, const struct probe_if *c,
-		     struct probe_condition *out)
-{
-	enum probe_kind kind = a->request->spec.kind;
-	bool returns = kind == PROBE_KRETPROBE || kind == PROBE_URETPROBE;
-	int arg = argument_of(c->word);
-
-	*out = (struct probe_condition){ .value = c->value, .size = 8, .op = (uint8_t)c->op,
-					 .is_signed = c->is_signed };
-	if (kind == PROBE_TRACEPOINT && !a->by_raw_tracepoint)
-		return field_condition(a, c, out);
-	if (kind == PROBE_RAW_TRACEPOINT || kind == PROBE_TRACEPOINT)
-		out->offset = 8 * (uint32_t)arg;
-	else if (returns && (!strcmp(c->word, "ret") || !strcmp(c->word, "retval")))
-		out->offset = 8 * RESULT_WORD;
-	else
-		out->offset = arg < 0 ? 0 : 8u * argument_words[arg];
-	if (returns ? strncmp(c->word, "ret", 3) != 0 : arg < 0)
-		return bad_word(a, c, returns ? "ret" : "arg1 to arg6");
-	return 0;
-}
-
-int probe_attach_filter(const struct probe_attach *a, struct probe_filter *out)
-{
-	const struct probe_request *r = a->request;
-	int err = 0;
-
-	memset(out, 0, sizeof(*out));
-	out->nr = (uint32_t)r->nr_ifs;
-	for (size_t i = 0; i < r->nr_ifs && !err; i++)
-		err = condition(a, &r->ifs[i], &out->v[i]);
-	return err;
 }
 
 /* ---- attaching ---- */
@@ -395,7 +308,7 @@ static int attach_tracepoint(struct probe_attach *a, const struct bpf_program *p
 	const char *name;
 	int fd, err;
 
-	split(&a->request->spec, category, &name);
+	probe_spec_split(&a->request->spec, category, &name);
 	attr.config = (uint64_t)tracefs_id(a->tracefs, category, name);
 	fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 	err = fd < 0 ? -errno : run_for(a, prog, fd, event);
@@ -443,34 +356,41 @@ static void say_kernel_refuses(struct probe_attach *a, const char *function, int
 		     err == -ENOENT || err == -EINVAL ? "it forbids them there" : strerror(-err));
 }
 
-/* The functions that a glob matches, each once, in the order of their addresses. */
+struct glob_search {
+	struct probe_attach *a;
+	const struct bpf_program *prog;
+	size_t nr;
+	uint16_t event;
+};
+
+static int on_function(void *ctx, const char *name)
+{
+	struct glob_search *g = ctx;
+	int err;
+
+	if (++g->nr > KPROBES_MAX)
+		return fail_why(-E2BIG,
+				"%s: more than %d functions match. Try: a narrower pattern",
+				g->a->request->spec.name, KPROBES_MAX);
+	err = kprobe_at(g->a, g->prog, name, 0, g->event);
+	if (err && !is_fatal(err)) {
+		say_kernel_refuses(g->a, name, err);
+		err = 0;
+	}
+	return err;
+}
+
 static int kprobes_by_glob(struct probe_attach *a, const struct bpf_program *prog, uint16_t event)
 {
 	const struct probe_spec *s = &a->request->spec;
-	FILE *f = fopen("/proc/kallsyms", "re");
-	char line[1024], name[512], type;
-	size_t nr = 0;
-	int err = 0;
+	struct glob_search g = { a, prog, 0, event };
+	int err = kernel_functions_each(s->function, on_function, &g);
 
-	while (f && !err && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%*s %c %511s", &type, name) != 2 || (type | 32) != 't' ||
-		    !probe_glob_matches(s->function, name))
-			continue;
-		if (++nr > KPROBES_MAX)
-			err = fail_why(-E2BIG, "%s: more than %d functions match. Try: a narrower "
-				       "pattern", s->name, KPROBES_MAX);
-		else
-			err = kprobe_at(a, prog, name, 0, event);
-		if (err && err != -E2BIG && !is_fatal(err)) {
-			say_kernel_refuses(a, name, err);
-			err = 0;
-		}
-	}
-	if (f)
-		fclose(f);
 	if (!err && !a->nr_links)
-		return fail_why(-ENOENT, "%s: the kernel has no such function, or forbids probes "
-				"there. Try: probee probes 'k:%s'", s->name, s->function);
+		return fail_why(-ENOENT,
+				"%s: the kernel has no such function, or forbids probes there. "
+				"Try: probee probes 'k:%s'",
+				s->name, s->function);
 	return err == -E2BIG || !err ? err : explain(a, err);
 }
 

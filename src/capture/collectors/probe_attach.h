@@ -3,7 +3,7 @@
  * Puts one probe of the command line into the kernel.
  *
  *	probe_attach_find(&a, &scope)		where it goes; nothing is changed yet
- *	probe_attach_filter(&a, tracefs, &f)	its conditions, as the BPF programs have them
+ *	probe_conditions(&a, &f)		its conditions, as the BPF programs have them
  *	probe_attach(&a, bpf, event)		from here on it fires
  *	probe_attach_release(&a)		it is gone
  */
@@ -33,6 +33,6 @@ struct probe_attach {
 };
 
 int probe_attach_find(struct probe_attach *a, const struct uprobe_scope *scope);
-int probe_attach_filter(const struct probe_attach *a, struct probe_filter *out);
+int probe_conditions(const struct probe_attach *a, struct probe_filter *out);
 int probe_attach(struct probe_attach *a, struct capture_bpf *bpf, uint16_t event);
 void probe_attach_release(struct probe_attach *a);

@@ -15,7 +15,7 @@
 #include "src/capture/collectors/collector.h"
 #include "src/capture/collectors/probe_attach.h"
 #include "src/capture/collectors/ring_queue.h"
-#include "src/capture/collectors/tracefs.h"
+#include "src/probes/tracefs.h"
 #include "src/capture/recorder.h"
 
 #define LOOK_EVERY_NS (100 * NSEC_PER_MSEC)
@@ -79,7 +79,7 @@ static int open_probe(struct probes *p, size_t i)
 	if (!err)
 		err = add_event(p, i);
 	if (!err)
-		err = probe_attach_filter(a, &filter);
+		err = probe_conditions(a, &filter);
 	return err ? err : capture_bpf_probe_filter(p->bpf, p->numbers[i], &filter);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/capture/collectors/tracefs.h"
+#include "src/probes/tracefs.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The conditions of a probe (--if) as the BPF programs have them: where a word is, and its size. */
+#include <errno.h>
+#include <string.h>
+
+#include "src/base/fail.h"
+#include "src/capture/collectors/probe_attach.h"
+#include "src/probes/tracefs.h"
+
+#if defined(__x86_64__)
+static const uint8_t argument_words[] = { 14, 13, 12, 11, 9, 8 };	/* di, si, dx, cx, r8, r9 */
+#define RESULT_WORD 10
+#else
+static const uint8_t argument_words[] = { 0, 1, 2, 3, 4, 5 };
+#define RESULT_WORD 0
+#endif
+
+/* The number of "arg1" .. "arg6", from 0 on; -1: it is none. */
+static int argument_of(const char *word)
+{
+	return !strncmp(word, "arg", 3) && word[3] >= '1' && word[3] <= '6' && !word[4]
+		       ? word[3] - '1'
+		       : -1;
+}
+
+static bool is_result(const char *word)
+{
+	return !strcmp(word, "ret") || !strcmp(word, "retval");
+}
+
+static int bad_word(const struct probe_attach *a, const struct probe_if *c, const char *known)
+{
+	return fail_why(-EINVAL, "%s --if %s: there is no %s. Try: %s", a->request->spec.name,
+			c->text, c->word, known);
+}
+
+static int field_condition(const struct probe_attach *a, const struct probe_if *c,
+			   struct probe_condition *out)
+{
+	char category[PROBE_SPEC_MAX], names[512];
+	struct tracefs_field f;
+	const char *name;
+	int err;
+
+	probe_spec_split(&a->request->spec, category, &name);
+	err = tracefs_field(a->tracefs, category, name, c->word, &f, names, sizeof(names));
+	if (err)
+		return bad_word(a, c, names);
+	if (f.size != 1 && f.size != 2 && f.size != 4 && f.size != 8)
+		return fail_why(-EINVAL, "%s --if %s: %s is no number", a->request->spec.name,
+				c->text, c->word);
+	out->offset = f.offset;
+	out->size = (uint8_t)f.size;
+	out->is_signed = f.is_signed;
+	return 0;
+}
+
+static int condition(const struct probe_attach *a, const struct probe_if *c,
+		     struct probe_condition *out)
+{
+	enum probe_kind kind = a->request->spec.kind;
+	bool returns = kind == PROBE_KRETPROBE || kind == PROBE_URETPROBE;
+	int arg = argument_of(c->word);
+
+	*out = (struct probe_condition){ .value = c->value, .size = 8, .op = (uint8_t)c->op,
+					 .is_signed = c->is_signed };
+	if (kind == PROBE_TRACEPOINT && !a->by_raw_tracepoint)
+		return field_condition(a, c, out);
+	if (kind == PROBE_RAW_TRACEPOINT || kind == PROBE_TRACEPOINT)
+		out->offset = 8 * (uint32_t)arg;
+	else if (returns)
+		out->offset = 8 * RESULT_WORD;
+	else
+		out->offset = arg < 0 ? 0 : 8u * argument_words[arg];
+	if (returns ? !is_result(c->word) : arg < 0)
+		return bad_word(a, c, returns ? "ret" : "arg1 to arg6");
+	return 0;
+}
+
+int probe_conditions(const struct probe_attach *a, struct probe_filter *out)
+{
+	const struct probe_request *r = a->request;
+	int err = 0;
+
+	memset(out, 0, sizeof(*out));
+	out->nr = (uint32_t)r->nr_ifs;
+	for (size_t i = 0; i < r->nr_ifs && !err; i++)
+		err = condition(a, &r->ifs[i], &out->v[i]);
+	return err;
+}
