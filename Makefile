@@ -41,6 +41,8 @@ endif
 
 CPPFLAGS := -I. -I$(OUT) -D_GNU_SOURCE -DARCH_HEADER='"unwind/arch_$(ARCH).h"' -DPROBEE_VERSION='"$(VERSION)"'
 CFLAGS := -std=gnu11 $(OPT) $(DEBUG) $(WARN) $(SANFLAGS) $(if $(SYSROOT),--sysroot=$(SYSROOT))
+# Nobody waits for the code of a unit test; -O0 compiles it in a third of the time.
+TEST_CFLAGS := -O0 -g1
 BPF_CFLAGS := -target bpf -O2 -g -Wall -Werror -ffreestanding -mcpu=v3 -I. -I$(OUT) \
 	-idirafter $(SYSROOT)/usr/include/$(ARCH)-linux-gnu \
 	-D__TARGET_ARCH_$(BPF_ARCH) -DARCH_HEADER='"unwind/arch_$(ARCH).h"'
@@ -158,7 +160,7 @@ $(TESTS): | $(B)/CHECK.headers
 $(B)/tests/unit/%: tests/unit/%.c $(B)/libprobee.a
 	$(call say,TEST,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -MF $@.d $< $(B)/libprobee.a $(LDLIBS) -lcmocka -o $@
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(TEST_CFLAGS) -MMD -MP -MF $@.d $< $(B)/libprobee.a $(LDLIBS) -lcmocka -o $@
 
 $(B)/tests/fuzz/%: tests/fuzz/%.c $(B)/libprobee.a
 	$(call say,FUZZ,$<)

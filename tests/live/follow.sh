@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # report --follow beside a recorder: a report each second, a complete one in the end, and it ends too if the recorder is killed.
+# beside: live
 # timeout: 120
 . "$(dirname "$0")/lib.sh"
 

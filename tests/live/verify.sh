@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 300
+# beside: live
 # `probee verify`: elfutils unwinds the stacks that --audit kept, and agrees. A table that was damaged on purpose is found.
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C.UTF-8

@@ -3,11 +3,18 @@
 # Judges the files that guest.init left in the working directory by what must hold on every kernel. Sourced after lib.sh.
 
 rc() { cat "$1.rc" 2>/dev/null || echo "no exit status"; }
-# ran NAME: probee succeeded and lost nothing.
+# ran NAME [N]: probee succeeded and lost nothing, or less than one of N samples: while the host gives the emulator no CPU, time off
+# the CPU comes faster than it is read. What was lost is the first that is shown.
 ran() {
-	cp "$1.stderr" "$T/err" 2>/dev/null
+	grep ' lost' "$1.stderr" >"$T/err"
+	cat "$1.stderr" >>"$T/err" 2>/dev/null
 	check "$1: exit status" equal "$(rc "$1")" 0
-	[ "${1%%-*}" = doctor ] || check "$1: nothing lost" not grep -qE ' [1-9][0-9]* lost' "$1.stderr"
+	if [ "${2-}" ]; then
+		check "$1: less than one of $2 is lost" awk -v n="$2" '/ samples? of / {
+			all = $2; for (i = 2; i <= NF; i++) if ($i ~ /^lost;?$/) lost += $(i - 1) } END { exit lost * n > all || !all }' "$1.stderr"
+	elif [ "${1%%-*}" != doctor ]; then
+		check "$1: nothing lost" not grep -qE ' [1-9][0-9]* lost' "$1.stderr"
+	fi
 	: >"$T/err"
 }
 rows_of() { stacks rows "$@"; }
@@ -79,7 +86,7 @@ judge_probes() {
 	ran probes-user
 	check "uprobe: each call" equal "$(events probes-user uprobe:/bin/counts:touch_pages)" 1
 	check "uretprobe: each return" equal "$(events probes-user uretprobe:/bin/counts:touch_pages)" 1
-	ran off-cpu
+	ran off-cpu 50
 	folded off-cpu.pbz --event off-cpu >off-cpu.folded
 	check "off-cpu: 20 calls deep" grep -q "descend$(printf ';descend%.0s' $(seq 20));take_a_nap" off-cpu.folded
 	check "off-cpu: kernel stacks" grep -q "hrtimer_nanosleep_\[k\]\|do_nanosleep_\[k\]" off-cpu.folded
