@@ -270,14 +270,14 @@ CAPTURE_SRCS := \
 	src/capture/bpf/load_errors.c \
 	src/capture/bpf/map_sizes.c \
 	src/capture/bpf/slab_publisher.c \
-	src/capture/bpf/uprobe_multi.c \
+	src/capture/bpf/probe_misses.c src/capture/bpf/uprobe_multi.c \
 	src/capture/bpf/wait_calls.c \
 	src/capture/tables/unwind_loader.c \
 	src/capture/tables/unwind_rules.c \
 	src/capture/tables/unwind_slabs.c \
 	src/capture/tables/unwind_slices.c \
 	src/probes/kernel_functions.c \
-	src/probes/probe_spec.c \
+	src/probes/probe_spec.c src/probes/source_lines.c \
 	src/probes/tracefs.c \
 	src/probes/uprobe_files.c \
 	src/probes/uprobe_points.c \

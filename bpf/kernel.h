@@ -172,8 +172,29 @@ struct completion;
 
 struct anon_vma;
 
+/* Where a program has the code that a uretprobe lets functions return to. */
+struct xol_area {
+	unsigned long vaddr;
+};
+
+struct uprobes_state {
+	struct xol_area *xol_area;
+};
+
+/* A call whose return address a uretprobe has replaced; the innermost is the first of the list. */
+struct return_instance {
+	unsigned long stack;		/* the stack pointer at the entry of the function */
+	unsigned long orig_ret_vaddr;
+	struct return_instance *next;
+};
+
+struct uprobe_task {
+	struct return_instance *return_instances;
+};
+
 struct mm_struct {
 	unsigned long start_stack;	/* of the main thread, its highest address */
+	struct uprobes_state uprobes_state;
 };
 
 struct vm_area_struct {
@@ -241,6 +262,7 @@ struct task_struct {
 	uint64_t start_boottime;
 	char comm[16];
 	struct mm_struct *mm;
+	struct uprobe_task *utask;
 	const struct cred *real_cred;
 	struct signal_struct *signal;
 	struct task_struct *group_leader, *real_parent;

@@ -175,11 +175,15 @@ struct off_cpu_control {
 
 #define PROBE_SLOTS 4		/* runs on a CPU that may be going on at the same time */
 #define PROBE_CONDITIONS 8
+#define PROBE_ENTRY (1u << 16)	/* in a cookie: where calls of a timed event begin */
+#define PROBE_ENTRIES 16384	/* calls that have begun and not returned */
 
 enum probe_counter {
 	PROBE_FIRED,			/* the sum of the others */
 	PROBE_IDLE, PROBE_OUTSIDE, PROBE_OF_OTHERS,
 	PROBE_UNFIT,			/* a condition did not hold */
+	PROBE_QUICK,			/* it took less time than --min-latency */
+	PROBE_UNPAIRED,			/* a return whose entry is not known (any more) */
 	PROBE_NESTED,			/* no slot was free */
 	PROBE_SUBMITTED, PROBE_RING_FULL,
 	PROBE_COUNTERS
@@ -199,7 +203,9 @@ struct probe_condition {
 };
 
 struct probe_filter {
-	uint32_t nr, pad;
+	uint32_t nr;
+	uint32_t is_timed;		/* a return, which weighs the time since the entry */
+	uint64_t min_latency_ns;
 	struct probe_condition v[PROBE_CONDITIONS];	/* all of them must hold */
 };
 

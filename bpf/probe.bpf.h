@@ -10,13 +10,24 @@
  * Conditions (--if) are a small table for each event; all must hold. They compare a word that the
  * probe has (an argument, a result, a field of the tracepoint) with a constant.
  *
- * Each run ends in exactly one counter beside PROBE_FIRED.
+ * A timed event (--min-latency) is the return of a function that took long. Its entries are probed
+ * too, and kept by thread and by where on the stack the return address is, so that calls within
+ * calls are kept apart. Entries whose calls never return, because of longjmp or an exception, are
+ * replaced in the end.
+ *
+ * Each run ends in exactly one counter beside PROBE_FIRED; runs at entries are not counted.
  */
 #pragma once
 
 #include "bpf/filter.bpf.h"
 #include "bpf/stack_dump.bpf.h"
 #include "bpf/wait.bpf.h"
+
+#ifdef __TARGET_ARCH_x86
+#define SP_WORD 19			/* of struct pt_regs */
+#else
+#define SP_WORD 31
+#endif
 
 /* Stacks of a program that has just begun come by the hundred, and all must find room. */
 #define PROBE_DUMP_PAGES 4
@@ -53,6 +64,18 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 8 * 1024 * 1024);	/* set by user space */
 } probe_ring SEC(".maps");
+
+struct probe_entry {
+	uint64_t sp;			/* at the entry */
+	uint32_t tid, event;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);		/* set by user space */
+	__type(key, struct probe_entry);
+	__type(value, uint64_t);		/* when */
+} probe_entries SEC(".maps");
 
 /* What a run knows of where it is. */
 struct probe_place {
@@ -232,7 +255,8 @@ static __always_inline bool submit_probe(struct gather *g, struct env *e, uint32
 }
 
 static __always_inline void take_probe_stack(const struct probe_place *p, struct probe_counts *c,
-					     struct task_struct *task, struct task_ids ids)
+					     struct task_struct *task, struct task_ids ids,
+					     uint64_t weight)
 {
 	uint32_t number = 0;
 	struct probe_slot *s = take_slot(&number);
@@ -244,7 +268,7 @@ static __always_inline void take_probe_stack(const struct probe_place *p, struct
 	}
 	e.g = &s->gather;
 	init_head(&e.g->head, task, ids, bpf_ktime_get_ns(), p->event);
-	e.g->head.weight = 1;
+	e.g->head.weight = weight;
 	e.g->head.cpu = bpf_get_smp_processor_id();
 	e.g->head.flags |= WIRE_ON_CPU;
 	gather_probe_user(p, e.g, &e, task);
@@ -253,13 +277,79 @@ static __always_inline void take_probe_stack(const struct probe_place *p, struct
 	release_slot(s);
 }
 
+/* ---- how long calls take ---- */
+
+static __always_inline uint64_t stack_pointer(const struct probe_place *p)
+{
+	const uint64_t *regs = p->ctx;
+
+	return p->has_regs ? regs[SP_WORD] : 0;
+}
+
+static __always_inline int note_entry(const struct probe_place *p)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct probe_entry key = { .event = p->event & (PROBE_ENTRY - 1), .tid = task->pid };
+	struct task_ids ids = ids_of(task);
+	uint64_t now = bpf_ktime_get_ns();
+
+	key.sp = stack_pointer(p);
+	if (!is_outside(task, ids) && task_wanted(task, ids))
+		bpf_map_update_elem(&probe_entries, &key, &now, BPF_ANY);
+	return 0;
+}
+
+/*
+ * Since when a call has lasted that returns now; 0: that is not known. On x86-64 the return has
+ * taken its address off the stack; of kretprobes some kernels tell the stack pointer of before.
+ */
+static __always_inline uint64_t entered_at(const struct probe_place *p,
+					   const struct task_struct *task)
+{
+	struct probe_entry key = { .event = p->event, .tid = task->pid };
+	uint64_t *then, at;
+
+	key.sp = stack_pointer(p) - RETURN_ADDRESS_BYTES;
+	then = bpf_map_lookup_elem(&probe_entries, &key);
+	if (!then && !p->in_user && RETURN_ADDRESS_BYTES > 0) {
+		key.sp += RETURN_ADDRESS_BYTES;
+		then = bpf_map_lookup_elem(&probe_entries, &key);
+	}
+	if (!then)
+		return 0;
+	at = *then;
+	bpf_map_delete_elem(&probe_entries, &key);
+	return at;
+}
+
+/* What the event weighs: if it is timed, nanoseconds; else 1. 0: it was counted as left out. */
+static __always_inline uint64_t probe_weight(const struct probe_place *p, struct probe_counts *c,
+					     const struct task_struct *task)
+{
+	uint32_t event = p->event;
+	struct probe_filter *f = bpf_map_lookup_elem(&probe_filters, &event);
+	uint64_t then, took;
+
+	if (!f || !f->is_timed)
+		return 1;
+	then = entered_at(p, task);
+	took = bpf_ktime_get_ns() - then;
+	if (then && took >= f->min_latency_ns)
+		return took ? took : 1;
+	probe_count(c, then ? PROBE_QUICK : PROBE_UNPAIRED);
+	return 0;
+}
+
 static __always_inline int probe(const struct probe_place *p)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_ids ids = ids_of(task);
 	uint32_t event = p->event;
 	struct probe_counts *c = bpf_map_lookup_elem(&probe_counters, &event);
+	uint64_t weight;
 
+	if (event & PROBE_ENTRY)
+		return note_entry(p);
 	if (!c)
 		return 0;
 	probe_count(c, PROBE_FIRED);
@@ -271,8 +361,8 @@ static __always_inline int probe(const struct probe_place *p)
 		probe_count(c, PROBE_OF_OTHERS);
 	else if (!conditions_hold(p))
 		probe_count(c, PROBE_UNFIT);
-	else
-		take_probe_stack(p, c, task, ids);
+	else if ((weight = probe_weight(p, c, task)))
+		take_probe_stack(p, c, task, ids, weight);
 	return 0;
 }
 

@@ -61,12 +61,14 @@ static __always_inline uint64_t *unwind_cache_word(void *env, uint32_t i)
 int look_up_mapping(struct unwinder *w, uint64_t pc);
 uint32_t search_page(struct unwinder *w, uint32_t page, uint32_t key);
 int guess_nofault(struct unwinder *w);
+int replaced_return(struct unwinder *w);
 static __always_inline int guess_on(void *env, struct unwinder *w);
 uint64_t prologue_mask(uint64_t code, uint64_t next);
 #define UNWIND_GUESS_ON guess_on
 #define UNWIND_LOOK_UP(env, w, pc) look_up_mapping(w, pc)
 #define UNWIND_SEARCH_PAGE(env, w, page, key) search_page(w, page, key)
 #define UNWIND_PROLOGUE_MASK prologue_mask
+#define UNWIND_REPLACED_RETURN(w) replaced_return(w)
 
 static __always_inline struct unwind_memo *memo_at(void *env, struct unwinder *w);
 #define UNWIND_MEMO_AT(env, w) memo_at(env, w)
@@ -287,6 +289,62 @@ static __always_inline int guess_on(void *env, struct unwinder *w)
 	return e->sleepable ? unwind_guess_on(env, w) : guess_nofault(w) != 0;
 }
 
+/* ---- pending uretprobes ---- */
+
+#define PENDING_RETURNS 64		/* the kernel allows as many (MAX_URETPROBE_DEPTH) */
+
+#ifdef __TARGET_ARCH_x86
+#define RETURN_ADDRESS_BYTES 8		/* that a return takes off the stack */
+#else
+#define RETURN_ADDRESS_BYTES 0
+#endif
+
+/*
+ * A uretprobe replaces the return address of each call by that of its trampoline. The kernel keeps
+ * the real ones in a list, the innermost call first; w has used those of inner frames.
+ */
+__noinline int replaced_return(struct unwinder *w)
+{
+	struct return_instance *at, *next = 0;
+	unsigned long stack = 0, pc = 0;
+
+	if (!w)
+		return 1;
+	at = (struct return_instance *)w->return_instance;
+	for (int i = 0; i < PENDING_RETURNS && at; i++) {
+		if (BPF_CORE_READ_INTO(&stack, at, stack) ||
+		    BPF_CORE_READ_INTO(&pc, at, orig_ret_vaddr) ||
+		    BPF_CORE_READ_INTO(&next, at, next))
+			return 1;
+		at = next;
+		if (stack + RETURN_ADDRESS_BYTES < w->sp)
+			continue;
+		w->return_instance = (uint64_t)at;
+		w->pc = pc;
+		return 0;
+	}
+	return 1;
+}
+
+/* Called after unwind_begin(): whether returns of the task are pending, and where they lead. */
+static __always_inline void look_for_pending_returns(struct unwinder *w, struct task_struct *task)
+{
+	struct uprobe_task *utask;
+	struct return_instance *first;
+
+	if (!bpf_core_field_exists(task->utask) ||
+	    !bpf_core_field_exists(task->mm->uprobes_state.xol_area))
+		return;
+	utask = BPF_CORE_READ(task, utask);
+	if (!utask)
+		return;
+	first = BPF_CORE_READ(utask, return_instances);
+	if (!first)
+		return;
+	w->return_instance = (uint64_t)first;
+	w->trampoline = BPF_CORE_READ(task, mm, uprobes_state.xol_area, vaddr);
+}
+
 static long step_nofault(uint32_t i, struct env *ctx)
 {
 	struct env e = { .g = ctx->g };
@@ -388,6 +446,7 @@ static __always_inline void gather_user(struct gather *g, struct env *e, step_fn
 	}
 #endif
 	unwind_begin(w, g->head.tgid, knobs.mode, knobs.max_frames);
+	look_for_pending_returns(w, e->sleepable ? e->task : bpf_get_current_task_btf());
 	if (recalls)
 		begin_recall(g, e);
 	bpf_loop(UNWIND_MAX_STEPS, step, e, 0);

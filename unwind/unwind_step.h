@@ -24,6 +24,9 @@
  *	const struct unwind_rule *unwind_rule_at(env, i)
  *	uint64_t *unwind_cache_word(env, i)			word i of the rule cache, or NULL
  *
+ * It may define UNWIND_REPLACED_RETURN(w): a return address is w->trampoline, by which somebody has
+ * replaced it; sets w->pc to what it was.
+ *
  * It may also define UNWIND_LOOK_UP(env, w, pc) and UNWIND_PROLOGUE_MASK(code, next) as calls of
  * functions that do the same as those named below: the kernel's verifier checks a global function
  * once, but others on each path that leads to them.
@@ -71,6 +74,8 @@ struct unwinder {
 	struct unwind_rule rule;	/* of this frame */
 	uint32_t generated;		/* this frame is in code made at run time */
 	struct unwind_recall recall;	/* see unwind_memo.h */
+	uint64_t trampoline;		/* of uretprobes; 0: none is pending */
+	uint64_t return_instance;	/* in the kernel: the next that is pending */
 	uint64_t regs[ARCH_NR_REGS];	/* the kernel's saved user registers */
 	uint8_t page[UNWIND_MEMORY_PAGE];
 };
@@ -132,6 +137,7 @@ UNWIND_INLINE void unwind_begin(struct unwinder *w, uint32_t tgid, uint32_t mode
 	w->scan_budget = UNWIND_SEARCH_TOTAL;
 	w->wants_code = 0;
 	w->recall.use = 0;
+	w->trampoline = 0;
 }
 
 /*
@@ -439,6 +445,10 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 
 	if (n >= UNWIND_MAX_FRAMES || n >= w->max_frames)
 		return UNWIND_END(w, UNWIND_TRUNCATED);
+#ifdef UNWIND_REPLACED_RETURN
+	if (w->trampoline && w->pc == w->trampoline)
+		UNWIND_REPLACED_RETURN(w);
+#endif
 	frames[n & (UNWIND_MAX_FRAMES - 1)] =
 		(w->pc & UNWIND_ADDRESS_MASK) | (uint64_t)w->flags_next << 32;
 	w->nr = n + 1;

@@ -59,10 +59,7 @@ static int show_uprobes(const struct probe_spec *s, const struct probes_args *ar
 	size_t files, nr;
 
 	if (err == -ENOENT)
-		return fail_why(err,
-				"%s: no such function in %zu %s. Try: a part of its name, '*%s*'",
-				s->name, points.nr_files, plural(points.nr_files, "file", "files"),
-				s->function);
+		return uprobe_points_none(s, points.nr_files);
 	if (err)
 		return err;
 	files = show_files(&points);

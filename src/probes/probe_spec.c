@@ -105,6 +105,31 @@ static enum function_match match_of(struct probe_spec *s)
 								     : MATCH_EXACT;
 }
 
+/* "FILE:SOURCE" before the last colon, and a number behind it: a line. */
+static int parse_line(const char *option, const char *text, struct probe_spec *s)
+{
+	unsigned long line = strtoul(s->function, NULL, 10);
+	char *colon = last_colon(s->file);
+
+	if (!line || line > INT32_MAX)
+		return refuse(option, text, "lines are numbered from 1. Try: main.c:42");
+	if (s->kind == PROBE_URETPROBE)
+		return refuse(option, text,
+			      "a line does not return. Try: the name of its function");
+	snprintf(s->function, sizeof(s->function), "%s", colon ? colon + 1 : s->file);
+	*(colon ? colon : s->file) = 0;
+	s->match = MATCH_LINE;
+	s->line = (uint32_t)line;
+	if (!*s->function || (colon && !*s->file))
+		return refuse(option, text, "a file is missing. Try: /path/to/program:main.c:42");
+	return 0;
+}
+
+static bool is_number(const char *text)
+{
+	return *text && !text[strspn(text, "0123456789")];
+}
+
 static int parse_function(const char *option, const char *text, const char *rest,
 			  struct probe_spec *s)
 {
@@ -118,6 +143,8 @@ static int parse_function(const char *option, const char *text, const char *rest
 		snprintf(s->file, sizeof(s->file), "%s", s->function);
 		memmove(s->function, colon + 1, strlen(colon + 1) + 1);
 	}
+	if (colon && is_number(s->function))
+		return parse_line(option, text, s);
 	err = take_offset(option, text, s);
 	if (err)
 		return err;

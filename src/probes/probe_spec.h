@@ -6,12 +6,13 @@
  *	REST of kprobe		FUNCTION, or a glob
  *	REST of tracepoint	CATEGORY:NAME
  *	REST of raw_tp		NAME
- *	REST of uprobe		[ret:][FILE:]FUNCTION[+OFFSET]
+ *	REST of uprobe		[ret:][FILE:]FUNCTION[+OFFSET], or [FILE:]SOURCE:LINE
  *
  *	FILE		/path/to/file, or a library's name: libc, libssl.so.3
  *	FUNCTION	malloc; a glob: pthread_*, [a-c]?x; a regular expression: /^sql_.*query/;
  *			a name as demangled, of which a part will do: std::vector::push_back
  *	OFFSET		+16, +0x10
+ *	SOURCE:LINE	main.c:42; the end of a path will do: src/main.c:42
  *
  * The last single ':' separates the file from the function, so Ns::f is a function. A file that has
  * a ':' in its name cannot be named.
@@ -27,7 +28,7 @@ enum probe_kind {
 	PROBE_KINDS
 };
 
-enum function_match { MATCH_EXACT, MATCH_GLOB, MATCH_REGEX, MATCH_DEMANGLED };
+enum function_match { MATCH_EXACT, MATCH_GLOB, MATCH_REGEX, MATCH_DEMANGLED, MATCH_LINE };
 
 #define PROBE_SPEC_MAX 512
 
@@ -36,9 +37,11 @@ struct probe_spec {
 	char name[PROBE_SPEC_MAX];	/* as events are called: "uprobe:libc:malloc" */
 	/* The rest holds of uprobes; of others, function is what stands behind the prefix. */
 	char file[PROBE_SPEC_MAX];	/* "": any */
-	char function[PROBE_SPEC_MAX];	/* of a regular expression: without its slashes */
+	/* Of a regular expression: without its slashes. Of a line: the source file. */
+	char function[PROBE_SPEC_MAX];
 	enum function_match match;
 	uint64_t offset;
+	uint32_t line;
 };
 
 /* true: the text begins with one of the prefixes, short or long. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,10 +200,13 @@ static int add_libraries(struct uprobe_files *f, const char *name)
 int uprobe_files_find(const struct uprobe_scope *scope, const struct probe_spec *spec,
 		      struct uprobe_files *out)
 {
+	char absolute[PATH_MAX];
 	const char *name = spec->file;
 	int err = 0;
 
 	memset(out, 0, sizeof(*out));
+	if (name[0] != '/' && strchr(name, '/') && realpath(name, absolute))
+		name = absolute;
 	if (scope->pids && scope->pids->nr)
 		err = add_mapped(out, scope->pids, name);
 	if (!err && !out->nr && name[0] == '/')

@@ -15,6 +15,7 @@
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/base/file_limit.h"
+#include "src/base/plural.h"
 #include "src/probes/uprobe_files.h"
 #include "src/probes/uprobe_search.h"
 #include "src/rights/sandbox.h"
@@ -247,6 +248,20 @@ int uprobe_points_find(const struct uprobe_scope *scope, const struct probe_spec
 	bb_release(&answers);
 	uprobe_files_free(&files);
 	return err;
+}
+
+int uprobe_points_none(const struct probe_spec *spec, size_t nr_files)
+{
+	const char *files = plural(nr_files, "file", "files");
+
+	if (spec->match == MATCH_LINE)
+		return fail_why(-ENOENT, "%s: no such line in the debug information of %zu %s. "
+				"Try: a program that was compiled with -g, "
+				"u:/path/to/program:%s:%u", spec->name, nr_files, files,
+				spec->function, spec->line);
+	return fail_why(-ENOENT, "%s: no such function in %zu %s. Try: probee probes '*%s*', or "
+			"with the file, u:/path/to/file:%s", spec->name, nr_files, files,
+			spec->function, spec->function);
 }
 
 void uprobe_points_free(struct uprobe_points *p)

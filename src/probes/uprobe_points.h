@@ -35,7 +35,7 @@ struct uprobe_scope {
 struct uprobe_point {
 	char *path;			/* of the file, for people */
 	char *attach_path;		/* by which the kernel finds it */
-	char *symbol;			/* demangled */
+	char *symbol;			/* demangled; "f+0x12" if it is not its beginning */
 	uint64_t offset;		/* in the file */
 	uint64_t address;		/* as in the symbol table, with the spec's offset */
 	uint64_t size;			/* of the function */
@@ -52,4 +52,6 @@ struct uprobe_points {
 /* 0; -ENOENT: nothing matches; or another -errno. Explained, except that -ENOENT is not. */
 int uprobe_points_find(const struct uprobe_scope *scope, const struct probe_spec *spec,
 		       struct uprobe_points *out);
+/* Explains that nothing matches in so many files. -ENOENT. */
+int uprobe_points_none(const struct probe_spec *spec, size_t nr_files);
 void uprobe_points_free(struct uprobe_points *p);

@@ -5,8 +5,10 @@
 
 #include <errno.h>
 #include <gelf.h>
+#include <inttypes.h>
 #include <pcre2.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +16,7 @@
 #include "src/base/array.h"
 #include "src/base/bytes.h"
 #include "src/probes/probe_spec.h"
+#include "src/probes/source_lines.h"
 #include "src/symbolize/demangle.h"
 #include "unwind/x86_insn.h"
 
@@ -125,6 +128,7 @@ static bool readable_matches(struct uprobe_search *s, const char *raw)
 	case MATCH_GLOB: return probe_glob_matches(spec->function, name);
 	case MATCH_REGEX: return regex_matches(s, name);
 	case MATCH_DEMANGLED: break;
+	case MATCH_LINE: return false;
 	}
 	if (strstr(name, spec->function))
 		return true;
@@ -151,6 +155,8 @@ static bool matches(struct uprobe_search *s, const char *raw)
 		break;
 	case MATCH_DEMANGLED:
 		break;
+	case MATCH_LINE:
+		return true;		/* of any function */
 	}
 	/* Only mangled names have another form: those of C++ and Rust. */
 	return raw[0] == '_' && (raw[1] == 'Z' || raw[1] == 'R') && readable_matches(s, raw);
@@ -315,34 +321,42 @@ static const char *why_not_at(const uint8_t *code, size_t len, uint64_t offset, 
 	return insn.flow == X86_STOP ? "the instruction there cannot be probed" : NULL;
 }
 
-static const char *why_not(struct uprobe_search *s, Elf *elf, int fd, const struct found *f,
-			   const char *name, struct uprobe_match *m)
+/* The file that is being looked at. */
+struct elf_file {
+	Elf *elf;
+	int fd;
+	uprobe_match_fn fn;
+	void *ctx;
+};
+
+static const char *why_not(struct uprobe_search *s, const struct elf_file *in,
+			   const struct found *f, const char *name, struct uprobe_match *m)
 {
-	const struct probe_spec *spec = s->spec;
-	bool returns = spec->kind == PROBE_URETPROBE;
+	uint64_t offset = m->address - f->address;
+	bool returns = s->spec->kind == PROBE_URETPROBE;
 	uint64_t start, left, want;
 	GElf_Ehdr eh;
 	ssize_t n;
 
-	if (!gelf_getehdr(elf, &eh) || !offset_of(elf, f->address, &start, &left))
+	if (!gelf_getehdr(in->elf, &eh) || !offset_of(in->elf, f->address, &start, &left))
 		return "it is not in executable code of the file";
-	m->offset = start + spec->offset;
+	m->offset = start + offset;
 	if (f->is_ifunc)
 		return "it only chooses which function is called (IFUNC); probe that one";
 	if (returns && s->is_go)
 		return "the return of a function of Go: its runtime moves stacks, and would crash";
 	if (returns && returns_elsewhere(name))
 		return "it does not return to its caller as others do";
-	if (spec->offset && f->size && spec->offset >= f->size)
+	if (offset && f->size && offset >= f->size)
 		return "the offset is outside of the function";
-	if (spec->offset >= left)
+	if (offset >= left)
 		return "the offset is outside of the code";
-	want = spec->offset + X86_MAX_INSN + 1;
+	want = offset + X86_MAX_INSN + 1;
 	if (want > CODE_MAX)
 		return "the offset is too large";
-	n = pread(fd, s->code, want < left ? want : left, (off_t)start);
+	n = pread(in->fd, s->code, want < left ? want : left, (off_t)start);
 	return n <= 0 ? "its code cannot be read"
-		      : why_not_at(s->code, (size_t)n, spec->offset, eh.e_machine);
+		      : why_not_at(s->code, (size_t)n, offset, eh.e_machine);
 }
 
 static int compare_found(const void *a, const void *b)
@@ -352,32 +366,112 @@ static int compare_found(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-static int give(struct uprobe_search *s, Elf *elf, int fd, const struct found *f,
-		uprobe_match_fn fn, void *ctx)
+/* Gives the place that is so many octets behind the beginning of a function. */
+static int give(struct uprobe_search *s, const struct elf_file *in, const struct found *f,
+		uint64_t offset)
 {
 	const char *raw = (const char *)s->names.v + f->name;
-	struct uprobe_match m = { .address = f->address + s->spec->offset, .size = f->size };
+	struct uprobe_match m = { .address = f->address + offset, .size = f->size };
+	char text[32];
+	int n;
 
-	m.refused = why_not(s, elf, fd, f, raw, &m);
+	m.refused = why_not(s, in, f, raw, &m);
 	s->readable.nr = 0;
-	m.symbol = demangle_bare(raw, &s->readable) == 1 ? (const char *)s->readable.v : raw;
-	return fn(ctx, &m);
+	if (demangle_bare(raw, &s->readable) != 1) {
+		s->readable.nr = 0;
+		bb_bytes(&s->readable, raw, strlen(raw) + 1);
+	}
+	if (offset && s->readable.nr) {
+		s->readable.nr--;		/* the end of the name */
+		n = snprintf(text, sizeof(text), "+0x%" PRIx64, offset);
+		bb_bytes(&s->readable, text, (size_t)n + 1);
+	}
+	m.symbol = s->readable.bad ? raw : (const char *)s->readable.v;
+	return in->fn(in->ctx, &m);
+}
+
+static int give_functions(struct uprobe_search *s, const struct elf_file *in)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < s->nr && !err; i++)
+		if (!i || s->v[i].address != s->v[i - 1].address)
+			err = give(s, in, &s->v[i], s->spec->offset);
+	return err;
+}
+
+/* ---- lines ---- */
+
+/* The function that has the address; NULL: none is known to. */
+static const struct found *function_at(const struct uprobe_search *s, uint64_t address)
+{
+	size_t from = 0, to = s->nr;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (s->v[middle].address <= address)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from && address - s->v[from - 1].address < s->v[from - 1].size ? &s->v[from - 1]
+									      : NULL;
+}
+
+/* A place that is no point: of what is written instead of a function's name. */
+static int refuse_line(const struct uprobe_search *s, const struct elf_file *in, uint64_t address,
+		       const char *why)
+{
+	struct uprobe_match m = { .address = address, .refused = why };
+	char text[PROBE_SPEC_MAX + 16];
+
+	snprintf(text, sizeof(text), "%s:%u", s->spec->function, s->spec->line);
+	m.symbol = text;
+	return in->fn(in->ctx, &m);
+}
+
+/*
+ * The first code of the line in each function. A loop has several, of which each pass would meet
+ * all; a line of an inlined function is in many functions.
+ */
+static int give_lines(struct uprobe_search *s, const struct elf_file *in)
+{
+	const struct found *f, *last = NULL;
+	struct source_lines lines;
+	int err = source_lines_find(in->elf, s->spec->function, s->spec->line, &lines);
+	char why[96];
+
+	for (size_t i = 0; i < lines.nr && !err; i++, last = f) {
+		f = function_at(s, lines.v[i]);
+		if (!f)
+			err = refuse_line(s, in, lines.v[i], "no function is known there");
+		else if (f != last)
+			err = give(s, in, f, lines.v[i] - f->address);
+	}
+	if (!err && !lines.nr && lines.next) {
+		snprintf(why, sizeof(why), "there is no code of this line; the next is line %u",
+			 lines.next);
+		err = refuse_line(s, in, 0, why);
+	}
+	source_lines_free(&lines);
+	return err;
 }
 
 int uprobe_search_file(struct uprobe_search *s, int fd, uprobe_match_fn fn, void *ctx)
 {
-	Elf *elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ, NULL);
+	struct elf_file in = { .fd = fd, .fn = fn, .ctx = ctx };
 	int err = 0;
 
-	if (elf && elf_kind(elf) == ELF_K_ELF && gelf_getclass(elf) == ELFCLASS64)
-		err = collect(s, elf);
-	else if (elf)
-		s->nr = 0;
-	if (elf && !err && s->nr)
+	s->nr = 0;
+	if (elf_version(EV_CURRENT) != EV_NONE)
+		in.elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (in.elf && elf_kind(in.elf) == ELF_K_ELF && gelf_getclass(in.elf) == ELFCLASS64)
+		err = collect(s, in.elf);
+	if (s->nr)
 		qsort(s->v, s->nr, sizeof(*s->v), compare_found);
-	for (size_t i = 0; elf && i < s->nr && !err; i++)
-		if (!i || s->v[i].address != s->v[i - 1].address)
-			err = give(s, elf, fd, &s->v[i], fn, ctx);
-	elf_end(elf);
+	if (s->nr && !err)
+		err = s->spec->match == MATCH_LINE ? give_lines(s, &in) : give_functions(s, &in);
+	elf_end(in.elf);
 	return err;
 }

@@ -111,9 +111,12 @@ static const struct opt sampler_opts[] = {
 	  event_list_parse, AT(capture.events), NULL, "Rate", NULL },
 	{ 0, "if", "CONDITION",
 	  "of the probe before it (-e): only when this holds: arg1>4096, ret==0, arg2&0x8, a field "
-	  "of "
-	  "the tracepoint; with && between several",
+	  "of the tracepoint; with && between several",
 	  probe_list_if, AT(capture.events.probes), NULL, NULL, NULL },
+	{ 0, "min-latency", "TIME",
+	  "of the return before it (-e ur: or kr:): only of calls that took as long: 10us, 1ms, 0; "
+	  "the time of the call is the weight of its stack, instead of 1",
+	  probe_list_min_latency, AT(capture.events.probes), NULL, NULL, NULL },
 	{ 'F', "freq", "HZ", "samples a second on each CPU; 0.5 is one in two seconds (default 99)",
 	  opt_hz, AT(freq_hz), NULL, NULL, NULL },
 	{ 'c', "period", "N",

@@ -23,7 +23,7 @@ static int check(void *ctx, const struct uprobe_match *m)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const specs[] = { "u:*", "ur:/./", "u:a::b", "u:main+5" };
+	static const char *const specs[] = { "u:*", "ur:/./", "u:a::b", "u:main+5", "u:a.c:3" };
 	static int fd = -1;
 	struct probe_spec spec;
 	struct uprobe_search *s = NULL;
@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fd = memfd_create("elf", MFD_CLOEXEC);
 	if (fd < 0 || !size || ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
 		return 0;
-	if (probe_spec_parse("-e", specs[data[size - 1] % 4], &spec))
+	if (probe_spec_parse("-e", specs[data[size - 1] % 5], &spec))
 		abort();
 	if (!uprobe_search_begin(&spec, &s, why, sizeof(why)))
 		uprobe_search_file(s, fd, check, &nr);

@@ -28,6 +28,7 @@ rows = [v for k, v in json.load(sys.stdin)["meta"].items() if k.startswith("prob
 for text in rows:
     c = {k: int(v) for k, v in (w.split("=") for w in text.split())}
     print(text)
+    c.pop("missed")
     if c["fired"] != sum(c.values()) - c["fired"]:
         sys.exit(1)
 sys.exit(not rows)'
@@ -60,11 +61,58 @@ probe cxx -e "u:$CALLS:shop::Basket::add" -- "$CALLS" 100
 check "C++ by its name" equal "$(count cxx)" 100
 probe template -e "u:$CALLS:Shelf::pick" -- "$CALLS" 100
 check "of a template, without its arguments" equal "$(count template)" 100
+
+# A line of a source file is where gdb has it. The loop's body is in one function; another line is there in all that inlined it.
+line=$(grep -n 'sum += descend(20, i);' "$ROOT/tests/workloads/calls.cc" | cut -d : -f 1)
+probe line -e "$CALLS:calls.cc:$line" -- "$CALLS" 120
+check "a line of a source file" equal "$(count line)" 120
+there=$(gdb -nx -batch -ex "info line calls.cc:$line" "$CALLS" 2>/dev/null | sed -nE 's/.* (starts at|is at) address (0x[0-9a-f]+).*/\2/p' | head -1)
+check "the line's address is gdb's" equal "$("$PROBEE" probes "$CALLS:workloads/calls.cc:$line" | grep -o ' 0x[0-9a-f]* ' | xargs printf '%x\n')" \
+	"$(printf %x "$there")"
+probe noline -e "u:$CALLS:calls.cc:2" -- "$CALLS" 1
+check "a line without code: the next one is told" grep -q "no code of this line; the next is line" noline.err
+probe nosource -e "u:$CALLS:ball.cc:2" -- "$CALLS" 1
+check "a file that it is not made of" grep -q "no such line in the debug information of 1 file" nosource.err
+probe perfs -e sched:sched_process_exec -e "$CALLS:leaf" -- "$CALLS" 10
+check "a tracepoint as perf writes it" equal "$(count perfs tracepoint:sched:sched_process_exec)" 1
+check "a function by its file, without a prefix" equal "$(count perfs "uprobe:$CALLS:leaf")" 20
+
 probe if -e "u:$CALLS:leaf" --if 'arg1 >= 90 && arg2 == 3' -- "$CALLS" 100
 check "--if: arguments" equal "$(count if)" 10
 check "the others are counted" grep -q 'fired=200 .* unfit=190 .* taken=10' if.err
 probe retif -e "ur:$CALLS:leaf" --if 'ret>=200' -- "$CALLS" 150
 check "--if: the result" equal "$(count retif)" "$((2 * 50 + 1))"
+
+# Calls by how long they take: ten of 20 ms, ninety of 0.1 ms; and of a function that calls itself, whose calls within calls are one
+# in another. While returns are pending, their addresses on the stack are not those of the callers; the kernel knows these.
+SLOW=$WORKLOADS/slow_calls
+time_of() { "$PROBEE" report "$1.pbz" --event "$2" --json 2>>"$T/err" | python3 -c 'import json, sys; print(int(json.load(sys.stdin)["value"] / 1e6))'; }
+probe slow -e "ur:$SLOW:nap" --min-latency 10ms -e "ur:$SLOW:nest" --min-latency 0 -e cpu-clock -F 499 -- "$SLOW"
+check "--min-latency: the program is as it was" equal "$RC" 0
+check "the ten slow calls" grep -q 'nap: fired=100 .* quick=90 unpaired=0 .* taken=10 ' slow.err
+check "their time (ms)" at_least "$(time_of slow "uretprobe:$SLOW:nap")" 200
+check "their time, at most (ms)" at_most "$(time_of slow "uretprobe:$SLOW:nap")" 400
+folded_of slow "uretprobe:$SLOW:nest" >nest.folded
+check "calls of itself: each is paired" grep -q 'nest: fired=6 .* unpaired=0 .* taken=6 ' slow.err
+check "each has its depth" equal "$(sed -E 's/ [0-9]+$//' nest.folded | awk -F';' '{ print NF }' | sort -n | uniq -c | awk '$1 == 1' | wc -l)" 6
+folded_of slow cpu-clock >clock.folded
+check "samples below pending returns" stacks share clock.folded "main;nest;nest;nest;nest;nest;nest" --of nest --min 150
+background "$PROBEE" sample -e "ur:$SLOW:nest" -o under.pbz -- "$SLOW" 20 2>>"$T/err"
+recorder=$PID
+check "the program runs" until_true 20 pgrep -P "$recorder" -x slow_calls
+sleep 1
+run_limited snapshot -p "$(pgrep -P "$recorder" -x slow_calls)" -F 50 -i 20 -o walked.pbz
+check "walks, too" stacks share <(folded_of walked) "main;nest;nest;nest;nest;nest;nest" --of nest --min 20
+finish "$recorder" INT
+probe nolat -e "u:$SLOW:nap" --min-latency 1ms -- "$SLOW"
+check "an entry has lasted no time" grep -q 'is no return, and has lasted no time' nolat.err
+
+# A timer interrupt that comes while a program runs for a system call finds no program of its own run: that is counted as lost.
+probe nested -a -d 3 -e t:irq_vectors:local_timer_entry -e t:raw_syscalls:sys_enter -- sh -c 'while :; do read -r x </proc/uptime; done'
+missed=$("$PROBEE" info nested.pbz --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["meta"]["probes.missed"])')
+check "what the kernel passes over is in the trace" equal "$missed" "$(sed -n 's/.*while another program ran: //p' nested.err)"
+[ "$missed" = 0 ] || check "and lost" grep -qE "; [0-9]+ lost;" nested.err
+
 probe libc -e u:libc:getpid -e u:libc:_exit -- "$CALLS" 1 3
 check "a function of libc, by the library's name" equal "$(count libc uprobe:libc:_exit)" 4
 mkdir copy && cp "$CALLS" copy/calls

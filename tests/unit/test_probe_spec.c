@@ -41,6 +41,12 @@ static const struct {
 	  "std::vector::push_back", MATCH_DEMANGLED, 0 },
 	{ "u:/opt/app:Ns::f", PROBE_UPROBE, "uprobe:/opt/app:Ns::f", "/opt/app", "Ns::f",
 	  MATCH_DEMANGLED, 0 },
+	{ "main.c:42", PROBE_UPROBE, "uprobe:main.c:42", "", "main.c", MATCH_LINE, 0 },
+	{ "u:src/a.c:7", PROBE_UPROBE, "uprobe:src/a.c:7", "", "src/a.c", MATCH_LINE, 0 },
+	{ "u:/opt/app:a.c:7", PROBE_UPROBE, "uprobe:/opt/app:a.c:7", "/opt/app", "a.c",
+	  MATCH_LINE, 0 },
+	{ "u:libx:/home/me/a.c:7", PROBE_UPROBE, "uprobe:libx:/home/me/a.c:7", "libx",
+	  "/home/me/a.c", MATCH_LINE, 0 },
 	{ "k:vfs_write", PROBE_KPROBE, "kprobe:vfs_write", "", "vfs_write", MATCH_EXACT, 0 },
 	{ "kr:vfs_*", PROBE_KRETPROBE, "kretprobe:vfs_*", "", "vfs_*", MATCH_GLOB, 0 },
 	{ "t:sched:sched_switch", PROBE_TRACEPOINT, "tracepoint:sched:sched_switch", "",
@@ -70,6 +76,7 @@ static void bad_ones_are_explained(void **state)
 	static const struct {
 		const char *text, *why;
 	} bad[] = {
+		{ "u:main.c:0", "numbered from 1" }, { "ur:main.c:4", "a line does not return" },
 		{ "u:", "there is no function" },	{ "u:libc:", "there is no function" },
 		{ "u::f", "no file before the colon" }, { "u:f+0x", "is no offset" },
 		{ "u:f*+4", "an offset is for one" },	{ "ur:f+4", "returns to one place" },

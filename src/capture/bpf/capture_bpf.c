@@ -89,6 +89,7 @@ static const struct optional_map {
 	MAP(probe_slots, CAPTURE_PROBES),
 	MAP(probe_filters, CAPTURE_PROBES),
 	MAP(probe_counters, CAPTURE_PROBES),
+	MAP(probe_entries, CAPTURE_PROBES),
 	MAP(probe_ring, CAPTURE_PROBES),
 };
 

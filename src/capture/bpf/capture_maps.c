@@ -82,8 +82,10 @@ static void size_stays(struct capture_bpf *b, const struct knobs *knobs)
 	bpf_map__set_max_entries(b->skel->maps.off_cpu_ring, b->sizes.ring_bytes);
 }
 
-static void size_probes(struct capture_bpf *b)
+static void size_probes(struct capture_bpf *b, bool timed)
 {
+	if (timed)
+		bpf_map__set_max_entries(b->skel->maps.probe_entries, PROBE_ENTRIES);
 	bpf_map__set_max_entries(b->skel->maps.probe_slots, PROBE_SLOTS * (uint32_t)b->nr_cpus);
 	bpf_map__set_max_entries(b->skel->maps.probe_ring, 2 * b->sizes.ring_bytes);
 }
@@ -116,7 +118,7 @@ void capture_maps_size(struct capture_bpf *b, const struct capture_bpf_options *
 	knobs->memos = map_sizes_memos(&b->sizes);
 	bpf_map__set_max_entries(b->skel->maps.memos, knobs->memos ? knobs->memos : 1);
 	if (opts->programs & CAPTURE_PROBES)
-		size_probes(b);
+		size_probes(b, opts->programs & CAPTURE_TIMED_PROBES);
 	if (opts->programs & CAPTURE_SNAPSHOT)
 		size_scans(b, knobs);
 	if (opts->programs & CAPTURE_OFF_CPU)

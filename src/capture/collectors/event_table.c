@@ -188,6 +188,8 @@ static bool is_function(const char *value)
 	char word[64];
 	struct nearest near;
 
+	if (*value == '/')
+		return true;			/* in a file, or a regular expression */
 	if (!*value || strchr(value, ',') || value[len] == '/' || len >= sizeof(word))
 		return false;
 	snprintf(word, sizeof(word), "%.*s", (int)len, value);

@@ -16,6 +16,7 @@
 #include "src/base/opt.h"
 #include "src/base/plural.h"
 #include "src/capture/bpf/capture_bpf.h"
+#include "src/capture/bpf/probe_misses.h"
 #include "src/capture/bpf/uprobe_multi.h"
 #include "src/probes/kernel_functions.h"
 #include "src/probes/tracefs.h"
@@ -26,15 +27,6 @@
 #define KERNEL_ENOTSUPP 524		/* not of user space, so it has no text */
 
 /* ---- finding ---- */
-
-static int say_no_match(const struct probe_spec *s, size_t nr_files)
-{
-	return fail_why(-ENOENT,
-			"%s: no such function in %zu %s. Try: probee probes '*%s*', or with "
-			"the file, u:/path/to/file:%s",
-			s->name, nr_files, plural(nr_files, "file", "files"), s->function,
-			s->function);
-}
 
 static void say_refused(const struct probe_attach *a)
 {
@@ -58,7 +50,7 @@ static int find_uprobe(struct probe_attach *a, const struct uprobe_scope *scope)
 	int err = uprobe_points_find(scope, s, &a->points);
 
 	if (err == -ENOENT)
-		return say_no_match(s, a->points.nr_files);
+		return uprobe_points_none(s, a->points.nr_files);
 	if (err)
 		return err;
 	say_refused(a);
@@ -126,9 +118,9 @@ static int keep_link(struct probe_attach *a, struct bpf_link *link)
 }
 
 /* Has the program run for a perf event. Takes the descriptor. */
-static int run_for(struct probe_attach *a, const struct bpf_program *prog, int fd, uint16_t event)
+static int run_for(struct probe_attach *a, const struct bpf_program *prog, int fd, uint32_t cookie)
 {
-	LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = event);
+	LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = cookie);
 	struct bpf_link *link = bpf_program__attach_perf_event_opts(prog, fd, &opts);
 
 	if (!link) {
@@ -188,7 +180,7 @@ static int keep_raw(struct probe_attach *a, int fd)
 /* How probes are put: by one link for many, or by a perf event for each. */
 struct way {
 	struct capture_bpf *bpf;
-	uint16_t event;
+	uint32_t cookie;
 	bool multi, returns;
 };
 
@@ -196,7 +188,7 @@ static int link_points(struct probe_attach *a, const struct way *w, const char *
 		       const uint64_t *offsets, size_t nr)
 {
 	int prog = bpf_program__fd(capture_bpf_probe(w->bpf, CAPTURE_UPROBES));
-	int fd = uprobe_multi_link(prog, path, offsets, nr, w->event, w->returns);
+	int fd = uprobe_multi_link(prog, path, offsets, nr, w->cookie, w->returns);
 
 	return fd < 0 ? fd : keep_raw(a, fd);
 }
@@ -226,7 +218,7 @@ static int attach_point(struct probe_attach *a, const struct way *w, const struc
 	if (w->multi)
 		return link_points(a, w, p->attach_path, &p->offset, 1);
 	fd = open_uprobe(p, w->returns);
-	return fd < 0 ? fd : run_for(a, capture_bpf_probe(w->bpf, CAPTURE_UPROBES), fd, w->event);
+	return fd < 0 ? fd : run_for(a, capture_bpf_probe(w->bpf, CAPTURE_UPROBES), fd, w->cookie);
 }
 
 /* These say something about the recording, not about the place. */
@@ -283,10 +275,8 @@ static int attach_range(struct probe_attach *a, const struct way *w, size_t firs
 	return err ? err : attach_range(a, w, middle, end, last);
 }
 
-static int attach_uprobe(struct probe_attach *a, struct capture_bpf *bpf, uint16_t event)
+static int attach_points(struct probe_attach *a, const struct way *w)
 {
-	struct way w = { bpf, event, capture_bpf_has_uprobe_multi(bpf),
-			 a->request->spec.kind == PROBE_URETPROBE };
 	const struct uprobe_points *p = &a->points;
 	int err = 0, last = 0;
 
@@ -294,10 +284,21 @@ static int attach_uprobe(struct probe_attach *a, struct capture_bpf *bpf, uint16
 		for (end = i + 1;
 		     end < p->nr && !strcmp(p->v[end].attach_path, p->v[i].attach_path);)
 			end++;
-		err = attach_range(a, &w, i, end, &last);
+		err = attach_range(a, w, i, end, &last);
 	}
-	if (!err && !a->nr_links && !a->nr_raw)
-		err = last;
+	return !err && !a->nr_links && !a->nr_raw ? last : err;
+}
+
+/* The entries of a timed event come first, so that no return is without one. */
+static int attach_uprobe(struct probe_attach *a, struct capture_bpf *bpf, uint16_t event)
+{
+	bool multi = capture_bpf_has_uprobe_multi(bpf);
+	struct way entries = { bpf, event | PROBE_ENTRY, multi, false };
+	struct way w = { bpf, event, multi, a->request->spec.kind == PROBE_URETPROBE };
+	int err = a->request->is_timed ? attach_points(a, &entries) : 0;
+
+	if (!err)
+		err = attach_points(a, &w);
 	return err ? explain(a, err) : 0;
 }
 
@@ -340,13 +341,25 @@ static int attach_raw(struct probe_attach *a, const struct bpf_program *prog, co
 
 /* A probe at one function of the kernel. -errno, silent. */
 static int kprobe_at(struct probe_attach *a, const struct bpf_program *prog, const char *function,
-		     uint64_t offset, uint16_t event)
+		     uint64_t offset, uint32_t cookie)
 {
-	LIBBPF_OPTS(bpf_kprobe_opts, opts, .bpf_cookie = event, .offset = offset,
-		    .retprobe = a->request->spec.kind == PROBE_KRETPROBE);
+	LIBBPF_OPTS(bpf_kprobe_opts, opts, .bpf_cookie = cookie, .offset = offset,
+		    .retprobe = a->request->spec.kind == PROBE_KRETPROBE &&
+				!(cookie & PROBE_ENTRY));
 	struct bpf_link *link = bpf_program__attach_kprobe_opts(prog, function, &opts);
 
 	return link ? keep_link(a, link) : -errno;
+}
+
+/* The same, and before it one at the entry if the event is timed. */
+static int put_kprobe(struct probe_attach *a, const struct bpf_program *prog, const char *function,
+		      uint64_t offset, uint16_t event)
+{
+	int err = a->request->is_timed
+			  ? kprobe_at(a, prog, function, offset, event | PROBE_ENTRY)
+			  : 0;
+
+	return err ? err : kprobe_at(a, prog, function, offset, event);
 }
 
 static void say_kernel_refuses(struct probe_attach *a, const char *function, int err)
@@ -372,7 +385,7 @@ static int on_function(void *ctx, const char *name)
 		return fail_why(-E2BIG,
 				"%s: more than %d functions match. Try: a narrower pattern",
 				g->a->request->spec.name, KPROBES_MAX);
-	err = kprobe_at(g->a, g->prog, name, 0, g->event);
+	err = put_kprobe(g->a, g->prog, name, 0, g->event);
 	if (err && !is_fatal(err)) {
 		say_kernel_refuses(g->a, name, err);
 		err = 0;
@@ -409,7 +422,7 @@ static int attach_kprobe(struct probe_attach *a, const struct bpf_program *prog,
 		*plus = 0;
 		offset = strtoull(plus + 1, NULL, 0);
 	}
-	err = kprobe_at(a, prog, function, offset, event);
+	err = put_kprobe(a, prog, function, offset, event);
 	if (err == -ENOENT || err == -EINVAL || err == -EADDRNOTAVAIL)
 		return fail_why(-ENOENT, "%s: the kernel has no function %s, or forbids a probe "
 				"there. Try: probee probes 'k:*%s*'", s->name, function, function);
@@ -442,8 +455,12 @@ int probe_attach(struct probe_attach *a, struct capture_bpf *bpf, uint16_t event
 
 void probe_attach_release(struct probe_attach *a)
 {
-	while (a->nr_links)
-		bpf_link__destroy(a->links[--a->nr_links]);
+	while (a->nr_links) {
+		struct bpf_link *link = a->links[--a->nr_links];
+
+		a->missed += probe_misses_of_link(bpf_link__fd(link));
+		bpf_link__destroy(link);
+	}
 	while (a->nr_raw)
 		close(a->raw_links[--a->nr_raw]);
 	free(a->links);

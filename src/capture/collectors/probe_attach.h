@@ -30,6 +30,7 @@ struct probe_attach {
 	size_t nr_raw, cap_raw;
 	size_t nr_refused;		/* places that the kernel has refused */
 	bool by_raw_tracepoint;		/* a tracepoint without tracefs */
+	uint64_t missed;		/* known after probe_attach_release(): see probe_misses.h */
 };
 
 int probe_attach_find(struct probe_attach *a, const struct uprobe_scope *scope);

@@ -84,6 +84,8 @@ int probe_conditions(const struct probe_attach *a, struct probe_filter *out)
 
 	memset(out, 0, sizeof(*out));
 	out->nr = (uint32_t)r->nr_ifs;
+	out->is_timed = r->is_timed;
+	out->min_latency_ns = r->min_latency_ns;
 	for (size_t i = 0; i < r->nr_ifs && !err; i++)
 		err = condition(a, &r->ifs[i], &out->v[i]);
 	return err;

@@ -6,13 +6,38 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "src/base/fail.h"
 #include "src/base/opt.h"
+#include "src/probes/tracefs.h"
 #include "src/capture/bpf/capture_bpf.h"
+
+/*
+ * perf writes tracepoints without a prefix: sched:sched_switch. Such a word may as well be
+ * file:function, so the kernel is asked.
+ */
+static bool is_tracepoint(const char *text)
+{
+	size_t len = strcspn(text, ":");
+	char category[64];
+	int tracefs;
+	bool is;
+
+	if (!text[len] || len >= sizeof(category) || strpbrk(text, "/.*?[(+") ||
+	    strchr(text + len + 1, ':'))
+		return false;
+	snprintf(category, sizeof(category), "%.*s", (int)len, text);
+	tracefs = tracefs_open();
+	is = tracefs >= 0 && tracefs_id(tracefs, category, text + len + 1) >= 0;
+	if (tracefs >= 0)
+		close(tracefs);
+	return is;
+}
 
 int probe_list_add(const struct opt *o, const char *text, struct probe_list *l)
 {
+	char full[PROBE_SPEC_MAX + 16];
 	struct probe_request *r;
 	char option[64];
 	int err;
@@ -23,6 +48,10 @@ int probe_list_add(const struct opt *o, const char *text, struct probe_list *l)
 	if (!r)
 		return fail(-ENOMEM, "--%s %s", o->name, text);
 	snprintf(option, sizeof(option), "--%s", o->name);
+	if (!probe_spec_has_prefix(text) && is_tracepoint(text)) {
+		snprintf(full, sizeof(full), "tracepoint:%s", text);
+		text = full;
+	}
 	err = probe_spec_parse(option, text, &r->spec);
 	for (size_t i = 0; i < l->nr && !err; i++)
 		if (!strcmp(l->v[i]->spec.name, r->spec.name))
@@ -110,6 +139,22 @@ int probe_list_if(const struct opt *o, const char *value, void *dst)
 	}
 }
 
+int probe_list_min_latency(const struct opt *o, const char *value, void *dst)
+{
+	struct probe_list *l = dst;
+	struct probe_request *r = l->nr ? l->v[l->nr - 1] : NULL;
+
+	if (!r)
+		return fail_why(-EINVAL, "--%s %s: of which probe? Try: -e ur:malloc --%s 1ms",
+				o->name, value, o->name);
+	if (r->spec.kind != PROBE_URETPROBE && r->spec.kind != PROBE_KRETPROBE)
+		return fail_why(-EINVAL, "--%s %s: %s is no return, and has lasted no time. "
+				"Try: -e ur:FUNCTION or -e kr:FUNCTION", o->name, value,
+				r->spec.name);
+	r->is_timed = true;
+	return strcmp(value, "0") ? opt_duration(o, value, &r->min_latency_ns) : 0;
+}
+
 void probe_list_release(struct probe_list *l)
 {
 	while (l->nr)
@@ -127,6 +172,7 @@ unsigned probe_list_programs(const struct probe_list *l)
 	unsigned all = 0;
 
 	for (size_t i = 0; i < l->nr; i++)
-		all |= programs[l->v[i]->spec.kind];
+		all |= programs[l->v[i]->spec.kind] |
+		       (l->v[i]->is_timed ? CAPTURE_TIMED_PROBES : 0);
 	return all;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/capture/collectors/probes.h"
 
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include "src/base/fail.h"
 #include "src/base/opt.h"
 #include "src/capture/bpf/capture_bpf.h"
+#include "src/capture/bpf/probe_misses.h"
 #include "src/capture/collectors/collector.h"
 #include "src/capture/collectors/probe_attach.h"
 #include "src/capture/collectors/ring_queue.h"
@@ -55,7 +57,8 @@ static uint8_t event_kind(enum probe_kind kind)
 static int add_event(struct probes *p, size_t i)
 {
 	const struct probe_spec *s = &p->v[i].request->spec;
-	struct session_event event = { .name = s->name, .unit = "count",
+	struct session_event event = { .name = s->name,
+				       .unit = p->v[i].request->is_timed ? "ns" : "count",
 				       .kind = event_kind(s->kind), .period = 1 };
 	int number = recorder_add_event(p->recorder, &event);
 
@@ -190,6 +193,21 @@ static void probes_stop(void *state)
 		probe_attach_release(&p->v[i]);
 }
 
+/* How often a program was not run because another one ran; which event it was for is not known. */
+static uint64_t programs_missed(const struct probes *p)
+{
+	static const unsigned kinds[] = { CAPTURE_UPROBES, CAPTURE_KPROBES, CAPTURE_TRACEPOINTS,
+					  CAPTURE_RAW_TRACEPOINTS };
+	unsigned programs = probe_list_programs(&p->options->events.probes);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (programs & kinds[i])
+			sum += probe_misses_of_program(
+				bpf_program__fd(capture_bpf_probe(p->bpf, kinds[i])));
+	return sum;
+}
+
 /* META probe.N: see TRACE.md. */
 static int tell_counts(const struct probes *p, size_t i)
 {
@@ -197,6 +215,7 @@ static int tell_counts(const struct probes *p, size_t i)
 		[PROBE_FIRED] = "fired",     [PROBE_IDLE] = "idle",
 		[PROBE_OUTSIDE] = "outside", [PROBE_OF_OTHERS] = "of_others",
 		[PROBE_UNFIT] = "unfit",     [PROBE_NESTED] = "nested",
+		[PROBE_QUICK] = "quick",     [PROBE_UNPAIRED] = "unpaired",
 		[PROBE_SUBMITTED] = "taken", [PROBE_RING_FULL] = "refused",
 	};
 	struct probe_counts c;
@@ -205,8 +224,9 @@ static int tell_counts(const struct probes *p, size_t i)
 	int err = capture_bpf_probe_counts(p->bpf, p->numbers[i], &c);
 
 	for (int k = 0; k < PROBE_COUNTERS && !err; k++)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s=%" PRIu64, n ? " " : "",
-				      names[k], c.v[k]);
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s=%" PRIu64 " ", names[k],
+				      c.v[k]);
+	snprintf(text + n, sizeof(text) - n, "missed=%" PRIu64, p->v[i].missed);
 	snprintf(key, sizeof(key), "probe.%u", p->numbers[i]);
 	note_verbose("%s: %s", p->v[i].request->spec.name, text);
 	return err ? err : session_tell(recorder_session(p->recorder), key, text);
@@ -215,12 +235,15 @@ static int tell_counts(const struct probes *p, size_t i)
 static int probes_end(void *state, const struct collector_end *end)
 {
 	struct probes *p = state;
+	char text[32];
 	int err = 0;
 
 	(void)end;
 	for (size_t i = 0; i < p->nr && !err; i++)
 		err = tell_counts(p, i);
-	return err;
+	snprintf(text, sizeof(text), "%" PRIu64, programs_missed(p));
+	note_verbose("probes that the kernel passed over while another program ran: %s", text);
+	return err ? err : session_tell(recorder_session(p->recorder), "probes.missed", text);
 }
 
 static void probes_counts(const void *state, struct collector_counts *add)
@@ -234,11 +257,12 @@ static void probes_losses(const void *state, uint64_t totals[LOSS_CAUSES])
 	struct probe_counts c;
 
 	totals[LOSS_BAD_RECORD] += p->bad;
+	totals[LOSS_NESTED] += programs_missed(p);
 	for (size_t i = 0; i < p->nr; i++) {
 		if (capture_bpf_probe_counts(p->bpf, p->numbers[i], &c))
 			continue;
 		totals[LOSS_RING_FULL] += c.v[PROBE_RING_FULL];
-		totals[LOSS_NESTED] += c.v[PROBE_NESTED];
+		totals[LOSS_NESTED] += c.v[PROBE_NESTED] + p->v[i].missed;
 	}
 }
 
