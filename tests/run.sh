@@ -23,6 +23,7 @@
 # A test of the kinds live, vm, browser, consumers, oracle, cli and unit that fails beside others is run once more, alone, after all
 # others. If it passes then, it counts as passed, and its line says so; the figure of such tests is in the line before the last.
 # RETRIES (10) limits their number, RETRY_UNTIL (1000) the seconds in which one may begin; RETRIES=0: none.
+# A test of the kind cli that says "# san: no" mostly waits, and is not run with sanitizers.
 # With BUILD=1 the programs for san, fuzz and live are built while the first tests run.
 # A test that passes is one line; of any other test the whole output is shown, in the order of the names within a kind.
 # The last line is "N passed, N failed, N skipped"; exit 1 if any failed.
@@ -75,6 +76,7 @@ add_scripts() {
 	local t queue
 	for t in tests/"$2"/*; do
 		case $t in *.sh | *.py) ;; *) continue ;; esac
+		[ "$1" != san ] || ! head_of "$t" | grep -q '^# san: no' || continue
 		queue=shared_other
 		[ "$2" != live ] || head_of "$t" | grep -q '^# beside: live' || queue=shared_live
 		! head_of "$t" | grep -q '^# needs: quiet' || queue=alone

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 export PROBEE WORKLOADS PYTHONDONTWRITEBYTECODE=1
 for mode in "" --snapshots; do
-	python3 "$LIVE/grammar.py" --samples "${STACKS:-20000}" $mode >"$T/out" 2>&1
+	python3 "$LIVE/grammar.py" --samples "${STACKS:-8000}" $mode >"$T/out" 2>&1
 	RC=$?
 	sed 's/^/# /' "$T/out"
 	check "${mode:-sampled}: $(tail -1 "$T/out")" equal $RC 0

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 600
 # Our unwind rows against libdw's, at every row boundary, over every ELF file of this machine's /usr.
+# FILE_SHARE=N (3): one file in N, others each day; 1: all.
 set -eu
+export FILE_SHARE=${FILE_SHARE:-3}
 cd "$(dirname "$0")/../.."
 OUT=${OUT:-.out}
 tool=$(mktemp -d)/cfi_libdw

@@ -4,7 +4,9 @@
 # Rows that come from reading code against call frame information, over every ELF file of this machine's /usr with up to
 # 1 MB of code (MAX_CODE=N: up to N bytes): read as if it had no CFI, once with the starts of functions known, once with
 # the symbols that are there.
+# FILE_SHARE=N (3): one file in N, others each day; 1: all.
 set -eu
+export FILE_SHARE=${FILE_SHARE:-3}
 cd "$(dirname "$0")/../.."
 [ "$(uname -m)" = x86_64 ] || { echo "SKIP: code is only read on x86-64"; exit 77; }
 OUT=${OUT:-.out}

@@ -17,6 +17,9 @@ struct file_list {
 	size_t nr, cap;
 };
 
-/* roots: files or directories, NULL behind the last. Symbolic links are not followed. 0 or -errno. */
+/*
+ * roots: files or directories, NULL behind the last. Symbolic links are not followed. 0 or -errno. With
+ * FILE_SHARE=N in the environment one file in N, others each day.
+ */
 int file_list_find(struct file_list *list, char **roots);
 void file_list_release(struct file_list *list);
