@@ -337,7 +337,7 @@ CAPTURE_SRCS := \
 	src/capture/collectors/rate_watch.c \
 	src/capture/collectors/running_threads.c \
 	src/capture/collectors/sampling.c \
-	src/capture/collectors/scans.c \
+	src/capture/collectors/scans.c src/capture/collectors/sleepers.c \
 	src/capture/collectors/task_reader.c \
 	src/capture/collectors/left_readers.c \
 	src/capture/collectors/task_snapshot.c \

@@ -144,9 +144,12 @@ struct scan_control {
 	uint32_t no_reads;		/* no thread's memory is read */
 	/* No thread is taken for unchanged: its last row may not have arrived. */
 	uint32_t all_anew;
+	/* It is not one of those that follow each other: it remembers nothing for the next. */
+	uint32_t aside;
 	uint32_t no_memo;		/* kernel stacks are not taken from memos */
 	uint32_t event;			/* number of the event that rows of scans belong to */
 	uint32_t hung_users;		/* in the map hung, besides processes */
+	uint32_t pad;
 };
 
 /* State of the scan of all descriptors (bpf/holders.bpf.h). User space zeroes it before each. */

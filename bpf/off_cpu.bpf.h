@@ -25,8 +25,8 @@
  * allows, one stay in two is recorded there from then on, then one in four, and so on; each weighs
  * as much more. Which ones is left to chance, so the sums remain right.
  *
- * Limits. Of a stay that began before the recording nothing is known. One that has not ended when
- * the recording ends is completed by user space. Threads that exit do not come back.
+ * Limits. A stay that began before the recording is not seen here; user space enters it into
+ * off_cpu_threads (sleepers.h). One that has not ended when the recording ends is completed there. Threads that exit do not come back.
  */
 #pragma once
 

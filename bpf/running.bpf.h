@@ -77,7 +77,8 @@ static __always_inline uint64_t switches(struct task_struct *task)
  */
 static __always_inline bool request_oncpu(struct task_struct *task, uint32_t cpu)
 {
-	struct oncpu_request *w = knobs.ask ? bpf_map_lookup_elem(&oncpu_requests, &cpu) : 0;
+	bool ask = knobs.ask && !READ_NOW(control.aside);
+	struct oncpu_request *w = ask ? bpf_map_lookup_elem(&oncpu_requests, &cpu) : 0;
 
 	if (!w)
 		return false;
@@ -95,7 +96,7 @@ static __always_inline uint32_t *switch_request_of(struct task_struct *task)
 /* Without a barrier: a switch that does not see it yet is followed by others. */
 static __always_inline void request_at_switch(struct task_struct *task)
 {
-	if (!knobs.ask)
+	if (!knobs.ask || READ_NOW(control.aside))
 		return;
 	READ_NOW(*switch_request_of(task)) = task->pid;
 	READ_NOW(switch_requests.any) = 1;

@@ -234,7 +234,8 @@ int on_task(struct bpf_iter__task *ctx)
 		return 0;
 	e.g = g;
 	e.task = task;
-	if (knobs.skip_same && !READ_NOW(control.all_anew) && has_not_run(task)) {
+	if (knobs.skip_same && !READ_NOW(control.all_anew) && !READ_NOW(control.aside) &&
+	    has_not_run(task)) {
 		gather_same(g, task, ids, READ_NOW(control.begin_ns));
 		if (bpf_seq_write(ctx->meta->seq, &g->head, sizeof(g->head)))
 			return 0;
@@ -250,7 +251,7 @@ int on_task(struct bpf_iter__task *ctx)
 	totals.faulted += g->faulted;
 	if (is_given_up(reader) || write_row(ctx->meta->seq, g, &e, slot))
 		return 0;
-	if (knobs.skip_same)
+	if (knobs.skip_same && !READ_NOW(control.aside))
 		remember(task, g, &e);
 	totals.rows++;
 	totals.stacks += stack_was_unwound(g);

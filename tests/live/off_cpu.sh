@@ -33,7 +33,7 @@ text = [v for k, v in json.load(sys.stdin)["meta"].items() if k == "off_cpu"][0]
 c = {k: int(v) for k, v in (w.split("=") for w in text.split())}
 print(text)
 left_out = c["idle"] + c["of_others"] + c["outside"] + c["not_chosen"] + c["passed_over"] + c["no_room"]
-sys.exit(c["left"] != left_out + c["stacks"] or "misled" in c or c["back"] + c["out_of_limits"] > c["stacks"])'
+sys.exit(c["left"] != left_out + c["stacks"] or "misled" in c or c["back"] + c["out_of_limits"] > c["stacks"] + c["asleep_before"])'
 }
 
 off_cpu all -- "$WORKLOADS/naps" 3
@@ -86,6 +86,30 @@ check "the clock is what is shown" bash -c "'$PROBEE' report both.pbz --text | g
 "$PROBEE" report both.pbz --by thread --collapse >both.folded 2>>"$T/err"
 check "on and off the CPU together are the time that has passed" awk -v off="$(microseconds both off-cpu napper)" -v wait="$(microseconds both cpu-wait spinner)" \
 	-v on="$(microseconds both cpu-clock spinner)" 'BEGIN { on = on / 499 * 1e6; printf "spinner %.2f s on, %.2f s waiting", on / 1e6, wait / 1e6; s = (on + wait) / 1e6; exit !(s > 1.8 && s < 2.2) }'
+
+# Threads that slept before the recording began: their time is there, at the stack that they sleep at, whether they wake or not.
+start threads 20 sleep
+off_cpu asleep -p "$PID" -d 2
+check "slept before: threads" grep -q 'asleep_before=21,' asleep.err
+"$PROBEE" report asleep.pbz --collapse --no-inline >asleep.folded 2>>"$T/err"
+check "slept before: all of the time" awk -v d="$(sed -nE 's/.* process, ([0-9.]+) s;.*/\1/p' asleep.err)" '{ sum += $NF } END {
+	printf "%.3f s of 21 threads in %.1f s", sum / 1e6, d; exit !(d && sum / 1e6 > 21 * (d - 0.06) && sum / 1e6 < 21 * (d + 0.06)) }' asleep.folded
+check "slept before: at their stacks" stacks share asleep.folded "_start;__libc_start_main;__libc_start_call_main;main;wait_forever" --of wait_forever --min 1000000
+check "slept before: whole" grep -q "100.0 % of user stacks whole" asleep.err
+check "slept before: the accounts" identity asleep
+finish "$PID"
+background python3 -c 'import time; time.sleep(1.5); t = time.time() + 0.5
+while time.time() < t: pass
+time.sleep(60)'
+sleep 0.3
+timeout 20 "$PROBEE" record --off-cpu -e cpu-clock -F 499 --snap-freq 4 -p "$PID" -d 3 -v -o wakes.pbz >/dev/null 2>wakes.err
+check "one that wakes under way: exit status" equal $? 0
+on=$("$PROBEE" report wakes.pbz --event cpu-clock --collapse 2>>"$T/err" | awk '{ s += $NF } END { print s + 0 }')
+off=$(for e in off-cpu cpu-wait; do "$PROBEE" report wakes.pbz --event $e --collapse 2>/dev/null; done | awk '{ s += $NF } END { print s + 0 }')
+check "on and off a CPU is all of its time" awk -v on="$on" -v off="$off" 'BEGIN { on = on / 499; off /= 1e6
+	printf "%.3f s on, %.3f s off", on, off; exit !(on > 0.4 && on < 0.6 && on + off > 2.93 && on + off < 3.1) }'
+check "and snapshots are as ever" bash -c "[ \$('$PROBEE' report wakes.pbz --event snapshot --csv -q | wc -l) -ge 11 ]"
+finish "$PID"
 
 for bad in "--state Q" "--off-cpu-prob 0" "--off-cpu-prob 2" "--min-block-time 3ms --max-block-time 2ms" "--off-cpu-budget 0"; do
 	# shellcheck disable=SC2086

@@ -15,6 +15,7 @@
 #include "src/capture/bpf/load_errors.h"
 #include "src/capture/collectors/collector.h"
 #include "src/capture/collectors/ring_queue.h"
+#include "src/capture/collectors/sleepers.h"
 #include "src/capture/recorder.h"
 #include "src/capture/stacks/stack_ids.h"
 
@@ -23,11 +24,13 @@
 enum { ASLEEP, WAITING, NR_EVENTS };
 
 struct off_cpu {
+	const struct capture_options *all_options;
 	const struct off_cpu_options *options;
 	struct recorder *recorder;
 	struct capture_bpf *bpf;
 	struct ring_queue queue;
 	struct stack_ids *stacks;
+	struct sleepers *sleepers;	/* NULL: they are not looked for */
 	struct bpf_link *links[2];
 	uint16_t numbers[NR_EVENTS];
 	struct byte_buf scratch;	/* the record of a stack, with the head of a stay */
@@ -39,6 +42,20 @@ struct off_cpu {
 static bool is_wanted(const struct capture_options *o)
 {
 	return o->off_cpu.wanted;
+}
+
+/*
+ * Whether threads that sleep all the time are a part of the recording. In one of the whole machine
+ * they would hide the others; snapshots have them in any case.
+ */
+static bool wants_sleepers(const struct capture_options *o)
+{
+	return o->scan || o->include_idle || (o->pids && o->pids->nr) || (o->tids && o->tids->nr);
+}
+
+static unsigned programs(const struct capture_options *o)
+{
+	return CAPTURE_OFF_CPU | (wants_sleepers(o) ? CAPTURE_SNAPSHOT : 0);
 }
 
 static int add_events(struct off_cpu *o)
@@ -83,6 +100,7 @@ static void off_cpu_close(void *state)
 		return;
 	for (size_t i = 0; i < sizeof(o->links) / sizeof(o->links[0]); i++)
 		bpf_link__destroy(o->links[i]);
+	sleepers_close(o->sleepers);
 	ring_queue_close(&o->queue);
 	stack_ids_free(o->stacks);
 	bb_release(&o->scratch);
@@ -96,6 +114,7 @@ static int off_cpu_open(const struct collector_context *ctx, void **state)
 
 	if (!o)
 		return fail(-ENOMEM, "record stays off the CPU");
+	o->all_options = ctx->options;
 	o->options = &ctx->options->off_cpu;
 	o->recorder = ctx->recorder;
 	o->bpf = recorder_bpf(ctx->recorder);
@@ -112,6 +131,17 @@ static int off_cpu_open(const struct collector_context *ctx, void **state)
 	return err;
 }
 
+static int find_sleepers(struct off_cpu *o, uint64_t begin_ns)
+{
+	struct sleepers_deps deps = { .options = o->all_options, .recorder = o->recorder,
+				      .bpf = o->bpf, .stacks = o->stacks, .begin_ns = begin_ns };
+	int err = sleepers_open(&deps, &o->sleepers);
+
+	if (!err)
+		err = recorder_update(o->recorder);
+	return err ? err : sleepers_look(o->sleepers);
+}
+
 static int off_cpu_start(void *state, uint64_t begin_ns)
 {
 	struct off_cpu *o = state;
@@ -123,7 +153,7 @@ static int off_cpu_start(void *state, uint64_t begin_ns)
 			return load_errors_explain(-errno);
 	}
 	o->next_look_ns = begin_ns + LOOK_EVERY_NS;
-	return 0;
+	return wants_sleepers(o->all_options) ? find_sleepers(o, begin_ns) : 0;
 }
 
 static size_t off_cpu_fds(const void *state, int fds[COLLECTOR_FDS])
@@ -134,7 +164,10 @@ static size_t off_cpu_fds(const void *state, int fds[COLLECTOR_FDS])
 
 static uint64_t off_cpu_due(const void *state)
 {
-	return ((const struct off_cpu *)state)->next_look_ns;
+	const struct off_cpu *o = state;
+	uint64_t sleepers = o->sleepers ? sleepers_due(o->sleepers) : UINT64_MAX;
+
+	return o->next_look_ns < sleepers ? o->next_look_ns : sleepers;
 }
 
 /* ---- stays ---- */
@@ -233,6 +266,8 @@ static int off_cpu_take(void *state)
 
 	o->next_look_ns = now_ns() + LOOK_EVERY_NS;
 	err = more < 0 ? more : recorder_update(o->recorder);
+	if (!err && o->sleepers && now_ns() >= sleepers_due(o->sleepers))
+		err = sleepers_look(o->sleepers);
 	if (!err)
 		err = ring_queue_for_each(&o->queue, on_record, o);
 	return err ? err : more;
@@ -308,7 +343,9 @@ static int tell_counts(struct off_cpu *o)
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s=%" PRIu64 " ",
 				      counts[i].name, c[counts[i].counter]);
-	snprintf(text + n, sizeof(text) - n, "without_stack=%" PRIu64 "%s", o->without_stack,
+	snprintf(text + n, sizeof(text) - n,
+		 "without_stack=%" PRIu64 " asleep_before=%" PRIu64 "%s", o->without_stack,
+		 o->sleepers ? sleepers_found(o->sleepers) : 0,
 		 capture_bpf_off_cpu(o->bpf)->misled ? " misled=1" : "");
 	note_verbose("off-CPU: %s, %.1f MiB of stacks", text,
 		     (double)stack_ids_bytes(o->stacks) / (1 << 20));
@@ -318,8 +355,10 @@ static int tell_counts(struct off_cpu *o)
 static int off_cpu_end(void *state, const struct collector_end *end)
 {
 	struct off_cpu *o = state;
-	int err = give_all_open(o, end->end_ns < o->end_ns ? end->end_ns : o->end_ns);
+	int err = o->sleepers ? sleepers_look_last(o->sleepers) : 0;
 
+	if (!err)
+		err = give_all_open(o, end->end_ns < o->end_ns ? end->end_ns : o->end_ns);
 	return err ? err : tell_counts(o);
 }
 
@@ -344,7 +383,7 @@ static void off_cpu_losses(const void *state, uint64_t totals[LOSS_CAUSES])
 
 const struct collector off_cpu_collector = {
 	.name = "off-cpu",
-	.programs = CAPTURE_OFF_CPU,
+	.programs_of = programs,
 	.is_wanted = is_wanted,
 	.open = off_cpu_open,
 	.start = off_cpu_start,

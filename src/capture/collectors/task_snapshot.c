@@ -395,6 +395,7 @@ static int visit_all(struct task_snapshot *ts, struct visitor *v)
 	int err;
 
 	control->all_anew = false;
+	control->aside = ts->opts.aside;
 	ts->nr_tids = ts->nr_sorted = 0;
 	ts->nr_killed = 0;
 	for (;;) {

@@ -33,6 +33,8 @@ struct task_snapshot_options {
 	bool by_target;
 	uint32_t only_tid;	/* only this thread */
 	bool ask;		/* the knob is set: threads on a CPU are requested */
+	/* Its rows are no part of the scans that are made by others meanwhile; with ask: never. */
+	bool aside;
 	/* For the user and the trace: a process hangs the reader, or a memo was wrong. */
 	void (*say)(void *ctx, const char *text);
 	bool (*is_urgent)(void *ctx);	/* the user waits for the end; NULL: never */
