@@ -177,6 +177,7 @@ struct off_cpu_control {
 /* ---- probes (bpf/probe.bpf.h) ---- */
 
 #define PROBE_SLOTS 4		/* runs on a CPU that may be going on at the same time */
+#define PROBE_MEMOS 256		/* of threads */
 #define PROBE_CONDITIONS 8
 #define PROBE_ENTRY (1u << 16)	/* in a cookie: where calls of a timed event begin */
 #define PROBE_ENTRIES 16384	/* calls that have begun and not returned */

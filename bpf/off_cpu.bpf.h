@@ -26,7 +26,8 @@
  * as much more. Which ones is left to chance, so the sums remain right.
  *
  * Limits. A stay that began before the recording is not seen here; user space enters it into
- * off_cpu_threads (sleepers.h). One that has not ended when the recording ends is completed there. Threads that exit do not come back.
+ * off_cpu_threads (sleepers.h). One that has not ended when the recording ends is completed there.
+ * Threads that exit do not come back.
  */
 #pragma once
 

@@ -46,6 +46,22 @@ struct {
 	__type(value, struct probe_slot);
 } probe_slots SEC(".maps");
 
+/*
+ * As the map memos, of all CPUs together. A thread's memo is taken by one run at a time; another one
+ * that interrupts it uses that of its slot, which are the last PROBE_SLOTS of each CPU.
+ */
+struct probe_memo {
+	uint64_t busy;
+	struct unwind_memo memo;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);			/* PROBE_MEMOS and the slots; set by user space */
+	__type(key, uint32_t);
+	__type(value, struct probe_memo);
+} probe_memos SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, WIRE_MAX_EVENTS + 1);
@@ -110,6 +126,17 @@ static __always_inline struct probe_slot *take_slot(uint32_t *number)
 static __always_inline void release_slot(struct probe_slot *s)
 {
 	__sync_lock_test_and_set(&s->busy, 0);
+}
+
+static __always_inline struct probe_memo *take_memo(uint32_t tid, uint32_t slot)
+{
+	uint32_t at = tid % PROBE_MEMOS;
+	struct probe_memo *m = bpf_map_lookup_elem(&probe_memos, &at);
+
+	if (m && !__sync_val_compare_and_swap(&m->busy, 0, 1))
+		return m;
+	at = PROBE_MEMOS + slot;
+	return bpf_map_lookup_elem(&probe_memos, &at);
 }
 
 /* ---- conditions ---- */
@@ -202,7 +229,7 @@ static __always_inline void gather_probe_user(const struct probe_place *p, struc
 	if (failed)
 		g->head.end = UNWIND_BUG;
 	else
-		gather_user(g, e, step_nofault);
+		gather_user(g, e, step_sampler);
 }
 
 static __always_inline void gather_probe_kernel(const struct probe_place *p, struct gather *g)
@@ -260,6 +287,7 @@ static __always_inline void take_probe_stack(const struct probe_place *p, struct
 {
 	uint32_t number = 0;
 	struct probe_slot *s = take_slot(&number);
+	struct probe_memo *memo = 0;
 	struct env e = {};
 
 	if (!s) {
@@ -271,7 +299,17 @@ static __always_inline void take_probe_stack(const struct probe_place *p, struct
 	e.g->head.weight = weight;
 	e.g->head.cpu = bpf_get_smp_processor_id();
 	e.g->head.flags |= WIRE_ON_CPU;
+	if (knobs.memos) {
+		memo = take_memo(ids.tid, number);
+		if (!memo) {
+			release_slot(s);
+			return;
+		}
+		e.memo = &memo->memo;
+	}
 	gather_probe_user(p, e.g, &e, task);
+	if (memo)
+		__sync_lock_test_and_set(&memo->busy, 0);
 	gather_probe_kernel(p, e.g);
 	probe_count(c, submit_probe(e.g, &e, number) ? PROBE_SUBMITTED : PROBE_RING_FULL);
 	release_slot(s);

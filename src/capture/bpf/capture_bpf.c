@@ -42,7 +42,7 @@ static const struct program {
 	PROGRAM(on_exec, ALWAYS, true),
 	PROGRAM(on_exit, ALWAYS, true),
 	PROGRAM(on_tick, CAPTURE_SAMPLER, false),
-	PROGRAM(on_task, CAPTURE_SNAPSHOT, false),
+	PROGRAM(on_task, CAPTURE_TASKS, false),
 	PROGRAM(on_running, CAPTURE_SNAPSHOT, true),
 	PROGRAM(on_holder, CAPTURE_SNAPSHOT, false),
 	PROGRAM(on_switch, CAPTURE_OFF_CPU, false),
@@ -70,14 +70,14 @@ static const struct optional_map {
 	MAP(sample_scratch, CAPTURE_SAMPLER),
 	MAP(delta_states, CAPTURE_SAMPLER),
 	MAP(memos, CAPTURE_SAMPLER),
-	MAP(snapshot_scratch, CAPTURE_SNAPSHOT),
-	MAP(last_scans, CAPTURE_SNAPSHOT),
-	MAP(hung, CAPTURE_SNAPSHOT),
-	MAP(kernel_memos, CAPTURE_SNAPSHOT),
-	MAP(kernel_words, CAPTURE_SNAPSHOT),
+	MAP(snapshot_scratch, CAPTURE_TASKS),
+	MAP(last_scans, CAPTURE_TASKS),
+	MAP(hung, CAPTURE_TASKS),
+	MAP(kernel_memos, CAPTURE_TASKS),
+	MAP(kernel_words, CAPTURE_TASKS),
 	MAP(holders, CAPTURE_SNAPSHOT),
 	MAP(running_scratch, CAPTURE_SNAPSHOT),
-	MAP(oncpu_requests, CAPTURE_SNAPSHOT),
+	MAP(oncpu_requests, CAPTURE_TASKS),
 	MAP(oncpu_ring, CAPTURE_SNAPSHOT),
 	MAP(off_cpu_threads, CAPTURE_OFF_CPU),
 	MAP(known_stacks, CAPTURE_OFF_CPU),
@@ -90,6 +90,7 @@ static const struct optional_map {
 	MAP(probe_filters, CAPTURE_PROBES),
 	MAP(probe_counters, CAPTURE_PROBES),
 	MAP(probe_entries, CAPTURE_PROBES),
+	MAP(probe_memos, CAPTURE_PROBES),
 	MAP(probe_ring, CAPTURE_PROBES),
 };
 
@@ -189,7 +190,7 @@ static int load_once(struct capture_bpf *b, const struct capture_bpf_options *op
 {
 	int err;
 
-	b->skel = bpf_object_open(opts->programs & CAPTURE_SNAPSHOT,
+	b->skel = bpf_object_open(opts->programs & CAPTURE_TASKS,
 				  opts->programs & (CAPTURE_PROBES | CAPTURE_OFF_CPU));
 	if (!b->skel)
 		return -errno;
@@ -232,7 +233,7 @@ static int load(struct capture_bpf *b, const struct capture_bpf_options *opts)
 {
 	struct memory_limit limit, *m = memory_limit_read("", &limit) ? &limit : NULL;
 	bool fits = map_sizes_init(&b->sizes, opts->ring_bytes,
-				   opts->programs & CAPTURE_SNAPSHOT, m);
+				   opts->programs & CAPTURE_TASKS, m);
 	int err;
 
 	if (!fits)

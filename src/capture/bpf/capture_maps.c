@@ -84,9 +84,13 @@ static void size_stays(struct capture_bpf *b, const struct knobs *knobs)
 
 static void size_probes(struct capture_bpf *b, bool timed)
 {
+	uint32_t slots = PROBE_SLOTS * (uint32_t)b->nr_cpus;
+
 	if (timed)
 		bpf_map__set_max_entries(b->skel->maps.probe_entries, PROBE_ENTRIES);
-	bpf_map__set_max_entries(b->skel->maps.probe_slots, PROBE_SLOTS * (uint32_t)b->nr_cpus);
+	bpf_map__set_max_entries(b->skel->maps.probe_slots, slots);
+	if (map_sizes_memos(&b->sizes))
+		bpf_map__set_max_entries(b->skel->maps.probe_memos, PROBE_MEMOS + slots);
 	bpf_map__set_max_entries(b->skel->maps.probe_ring, 2 * b->sizes.ring_bytes);
 }
 
@@ -119,7 +123,7 @@ void capture_maps_size(struct capture_bpf *b, const struct capture_bpf_options *
 	bpf_map__set_max_entries(b->skel->maps.memos, knobs->memos ? knobs->memos : 1);
 	if (opts->programs & CAPTURE_PROBES)
 		size_probes(b, opts->programs & CAPTURE_TIMED_PROBES);
-	if (opts->programs & CAPTURE_SNAPSHOT)
+	if (opts->programs & CAPTURE_TASKS)
 		size_scans(b, knobs);
 	if (opts->programs & CAPTURE_OFF_CPU)
 		size_stays(b, knobs);

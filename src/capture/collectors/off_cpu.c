@@ -55,7 +55,7 @@ static bool wants_sleepers(const struct capture_options *o)
 
 static unsigned programs(const struct capture_options *o)
 {
-	return CAPTURE_OFF_CPU | (wants_sleepers(o) ? CAPTURE_SNAPSHOT : 0);
+	return CAPTURE_OFF_CPU | (wants_sleepers(o) ? CAPTURE_SLEEPERS : 0);
 }
 
 static int add_events(struct off_cpu *o)
