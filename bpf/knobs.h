@@ -96,6 +96,7 @@ enum counter {
 	COUNTER_SHORT,			/* shorter or longer than asked for */
 	COUNTER_NO_ENTRY,		/* there was no room for the thread */
 	COUNTER_NOT_CHOSEN,		/* --off-cpu-prob left it out */
+	COUNTER_WAKERS,			/* of COUNTER_STACKS: those of who woke a thread */
 	COUNTER_FIRED_BY,		/* [COUNTER_FIRED_BY + event]: of COUNTER_FIRED, by event */
 	COUNTERS = COUNTER_FIRED_BY + WIRE_MAX_EVENTS + 1
 };
@@ -162,7 +163,9 @@ struct holder_scan {
 
 /* Bits of the states that a thread may leave a CPU in, and one for: it could go on. */
 #define OFF_CPU_RUNNABLE (1u << 31)
-#define OFF_CPU_STAY 1			/* in place of an event: a struct wire_stay */
+/* In place of an event: what a struct wire_stay is. */
+#define OFF_CPU_STAY 1
+#define OFF_CPU_WAKER 2			/* the head and the stack are those of who ends the sleep */
 
 /* What stays off the CPU are recorded (bpf/off_cpu.bpf.h). */
 struct off_cpu_control {
@@ -172,6 +175,8 @@ struct off_cpu_control {
 	uint32_t misled;		/* 1: a memo gave a wrong stack (bpf/kernel_memo.bpf.h) */
 	/* Of the time of a CPU, in thousandths, that leaving it may take; 0: without limit. */
 	uint32_t budget;
+	uint32_t wakers;		/* who wakes threads is recorded, too */
+	uint32_t pad;
 };
 
 /* ---- probes (bpf/probe.bpf.h) ---- */

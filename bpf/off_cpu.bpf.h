@@ -32,14 +32,16 @@
 #pragma once
 
 #include "bpf/filter.bpf.h"
+#include "bpf/interrupt.bpf.h"
 #include "bpf/kernel_memo.bpf.h"
 #include "bpf/stack_dump.bpf.h"
+#include "bpf/stack_hash.bpf.h"
 #include "bpf/wait.bpf.h"
 
+#define OWN_FRAMES 3			/* of the program, and of how it is called */
 #define KNOWN_STACKS 32768
 #define OFF_CPU_DUMP_PAGES 5
 #define TASK_DEAD_BIT 0x80
-#define STACK_OF_ONE_STAY (1ull << 63)
 
 /* Written by user space before the programs are attached. */
 struct off_cpu_control off_cpu = {};
@@ -80,66 +82,6 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 8 * 1024 * 1024);	/* set by user space */
 } off_cpu_ring SEC(".maps");
-
-/* ---- the id of a stack ---- */
-
-#define HASHED_AT_ONCE 4
-
-struct hash_loop {
-	struct gather *g;
-	uint64_t hash;
-};
-
-static __always_inline uint64_t mix(uint64_t hash, uint64_t word)
-{
-	word *= 0x87c37b91114253d5ull;
-	hash ^= word ^ word >> 29;
-	hash *= 0x9fb21c651e98df25ull;
-	return hash ^ hash >> 32;
-}
-
-static long hash_frames(uint32_t i, struct hash_loop *l)
-{
-	uint32_t at = i * HASHED_AT_ONCE;
-	const uint64_t *word;
-
-	if (at > WIRE_DUMP_FRAMES - HASHED_AT_ONCE)
-		return 1;
-	word = &l->g->frames[at];
-	/* Behind the compiler's back: it would add with |, which the verifier cannot follow. */
-	asm volatile("" : "+r"(word));
-	for (int k = 0; k < HASHED_AT_ONCE; k++)
-		l->hash = mix(l->hash, word[k]);
-	return 0;
-}
-
-/* The words behind the frames up to a multiple of HASHED_AT_ONCE are made 0. */
-static __always_inline void clear_tail(struct gather *g, uint32_t n)
-{
-	for (int k = 0; k < HASHED_AT_ONCE - 1; k++) {
-		uint32_t at = n + k;
-
-		if (at < WIRE_DUMP_FRAMES)
-			g->frames[at] = 0;
-	}
-}
-
-/*
- * The process and a secret number are part of the hash. A hostile process chooses its own return
- * addresses, but it can neither meet the id of a stack of another process nor foresee its own ids.
- */
-static __always_inline uint64_t stack_hash(struct gather *g)
-{
-	uint32_t n = g->head.nr_user + g->head.nr_kernel;
-	struct hash_loop l = { .g = g };
-
-	l.hash = mix(knobs.hash_seed, g->head.tgid);
-	l.hash = mix(l.hash, (uint64_t)g->head.nr_user << 16 | g->head.nr_kernel);
-	l.hash = mix(l.hash, (uint64_t)g->head.flags << 8 | g->head.end);
-	clear_tail(g, n);
-	bpf_loop((n + HASHED_AT_ONCE - 1) / HASHED_AT_ONCE, hash_frames, &l, 0);
-	return l.hash & ~STACK_OF_ONE_STAY;
-}
 
 /* ---- handing out ---- */
 
@@ -225,7 +167,8 @@ static __always_inline void gather_kernel_leaving(void *ctx, struct gather *g,
 		READ_NOW(off_cpu.misled) = 1;
 }
 
-static __always_inline void gather_leaving(void *ctx, struct env *e, struct task_struct *task)
+/* The user stack of the running thread. */
+static __always_inline void gather_user_here(struct env *e, struct task_struct *task)
 {
 	struct gather *g = e->g;
 
@@ -241,8 +184,13 @@ static __always_inline void gather_leaving(void *ctx, struct env *e, struct task
 	} else if (knobs.want_user) {
 		gather_user(g, e, step_sampler);
 	}
+}
+
+static __always_inline void gather_leaving(void *ctx, struct env *e, struct task_struct *task)
+{
+	gather_user_here(e, task);
 	if (knobs.want_kernel)
-		gather_kernel_leaving(ctx, g, task);
+		gather_kernel_leaving(ctx, e->g, task);
 }
 
 /* The call that the thread waits in. What its memory says of locks is not looked at. */
@@ -467,6 +415,63 @@ static __always_inline void come_back(struct gather *g, struct task_struct *task
 		g->counters[COUNTER_SUBMITTED]++;
 }
 
+/* ---- waking ---- */
+
+/*
+ * Hands out who ends the sleep of t, and at which stack. The kernel has interrupts off here, as
+ * where threads leave, so the scratch is free. What an interrupt wakes has no waker: the thread
+ * that it interrupted has nothing to do with it.
+ */
+static __always_inline void give_waker(void *ctx, struct gather *g, const struct off_cpu_thread *t,
+				       uint64_t now)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct wire_stay *stay = (void *)&g->object;
+	struct task_ids ids = {};
+	struct env e = { .g = g };
+	bool interrupt = in_interrupt(ctx, task);
+	uint64_t left = t->left_ns, id;
+
+	if (!interrupt)
+		ids = ids_of(task);
+	init_head(&g->head, task, ids, now, 0);
+	g->head.cpu = bpf_get_smp_processor_id();
+	g->head.flags |= WIRE_TRACEPOINT;
+	if (knobs.memos) {
+		uint32_t slot = ids.tid % knobs.memos;
+
+		e.memo = bpf_map_lookup_elem(&off_cpu_memos, &slot);
+		if (!e.memo)
+			return;
+	}
+	if (interrupt) {
+		__builtin_memcpy(g->head.comm, "interrupt", 10);
+		g->head.start_boottime_ns = 0;
+		g->head.end = UNWIND_KTHREAD;
+		g->head.flags |= WIRE_KTHREAD | WIRE_INTERRUPT;
+	} else {
+		gather_user_here(&e, task);
+	}
+	if (knobs.want_kernel)
+		gather_kernel_behind(ctx, g, OWN_FRAMES);
+	id = id_of_stack(g, &e);
+	g->counters[COUNTER_WAKERS]++;
+	if (!id) {
+		g->counters[COUNTER_RING_FULL]++;
+		return;
+	}
+	__builtin_memset(stay, 0, sizeof(*stay));
+	stay->head = g->head;
+	stay->head.event = OFF_CPU_WAKER;
+	stay->head.weight = 0;
+	stay->stack = id;
+	stay->left_ns = left;
+	stay->woken_ns = now;
+	stay->share = t->share;
+	if (bpf_ringbuf_output(&off_cpu_ring, stay, sizeof(*stay), off_cpu_wake_flags(g)))
+		g->counters[COUNTER_RING_FULL]++;
+}
+
 /*
  * The kernel calls this with interrupts off, in the thread that leaves. The state is that with
  * which it decided: the thread's own may have changed by now.
@@ -493,10 +498,19 @@ SEC("?tp_btf/sched_waking")
 int on_waking(uint64_t *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
-	uint32_t tid = task->pid;
+	uint32_t tid = task->pid, zero = 0;
 	struct off_cpu_thread *t = bpf_map_lookup_elem(&off_cpu_threads, &tid);
+	uint64_t now = bpf_ktime_get_ns();
+	struct gather *g;
 
-	if (WITH_PROBES && t && t->left_ns && !t->woken_ns)
-		t->woken_ns = bpf_ktime_get_ns();
+	if (!WITH_PROBES || !t || !t->left_ns || t->woken_ns)
+		return 0;
+	t->woken_ns = now;
+	if (!READ_NOW(off_cpu.wakers) || now - t->left_ns < off_cpu.min_ns ||
+	    (off_cpu.max_ns && now - t->left_ns > off_cpu.max_ns))
+		return 0;
+	g = bpf_map_lookup_elem(&off_cpu_scratch, &zero);
+	if (g)
+		give_waker(ctx, g, t, now);
 	return 0;
 }

@@ -47,8 +47,8 @@ struct {
 } probe_slots SEC(".maps");
 
 /*
- * As the map memos, of all CPUs together. A thread's memo is taken by one run at a time; another one
- * that interrupts it uses that of its slot, which are the last PROBE_SLOTS of each CPU.
+ * As the map memos, of all CPUs together. A thread's memo is taken by one run at a time; another
+ * one that interrupts it uses that of its slot. Those of the slots are the last.
  */
 struct probe_memo {
 	uint64_t busy;

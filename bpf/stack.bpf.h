@@ -463,21 +463,27 @@ static __always_inline void gather_user(struct gather *g, struct env *e, step_fn
 		g->head.flags |= WIRE_WANTS_CODE;
 }
 
-/* Gathers the kernel stack of the running thread; the program may be called anywhere in it. */
-static __always_inline void gather_kernel_here(void *ctx, struct gather *g)
+/* Gathers the kernel stack of the running thread without its innermost frames. */
+static __always_inline void gather_kernel_behind(void *ctx, struct gather *g, uint32_t skip)
 {
 	uint32_t n = g->head.nr_user;
 	long bytes;
 
 	if (n > UNWIND_MAX_FRAMES)
 		return;
-	bytes = bpf_get_stack(ctx, &g->frames[n], WIRE_MAX_KERNEL * 8, 0);
+	bytes = bpf_get_stack(ctx, &g->frames[n], WIRE_MAX_KERNEL * 8, skip);
 	if (bytes < 0) {
 		g->head.flags |= WIRE_KERNEL_FAILED;
 		g->counters[COUNTER_KERNEL_STACK]++;
 		return;
 	}
 	g->head.nr_kernel = bytes / 8;
+}
+
+/* The same with all of them; the program may be called anywhere in it. */
+static __always_inline void gather_kernel_here(void *ctx, struct gather *g)
+{
+	gather_kernel_behind(ctx, g, 0);
 }
 
 /* Size of the record, bounded for the verifier; 0: it cannot be handed out. */

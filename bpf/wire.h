@@ -36,6 +36,7 @@ enum wire_flags {
 	WIRE_LEAF = 4096,		/* --unwind fp: no table yet of an interrupted frame */
 	WIRE_WANTS_CODE = 8192,		/* it met generated code of which nothing is known */
 	WIRE_TRACEPOINT = 16384,	/* taken in a tracepoint: its functions begin the stack */
+	WIRE_INTERRUPT = 32768,		/* of an interrupt: what it interrupted is behind it */
 };
 
 struct wire_sample {
@@ -85,7 +86,7 @@ _Static_assert(sizeof(struct wire_wait) == 88, "wire layout");
  * The head says when and where the thread came back, and the state and the end of that stack.
  */
 struct wire_stay {
-	struct wire_sample head;	/* .event is OFF_CPU_STAY */
+	struct wire_sample head;	/* .event is OFF_CPU_STAY or OFF_CPU_WAKER */
 	uint64_t stack;
 	uint64_t left_ns;		/* when the thread left the CPU */
 	uint64_t woken_ns;		/* since when it could go on; 0: until it did */

@@ -73,6 +73,10 @@ const struct opt off_cpu_opts[NR_OFF_CPU_OPTS] = {
 	  AT(capture.off_cpu.min_ns), NULL, NULL, NULL },
 	{ 0, "max-block-time", "TIME", "leave out longer ones (default: none)", opt_duration,
 	  AT(capture.off_cpu.max_ns), NULL, NULL, NULL },
+	{ 0, "wakers", NULL,
+	  "also the stack of who ended each sleep, with the time slept as its weight (event "
+	  "wakeup)",
+	  opt_flag, AT(capture.off_cpu.wakers), NULL, NULL, NULL },
 	{ 0, "state", "LETTERS",
 	  "only threads that left the CPU in one of these states: R (could go on), S, D, I, T, t, "
 	  "P (default: all)",
@@ -93,11 +97,11 @@ int off_cpu_args_check(const struct record_mode *mode, struct record_args *a)
 	struct off_cpu_options *o = &a->capture.off_cpu;
 
 	if (!o->wanted && (o->min_ns || o->max_ns || o->states || o->probability > 0 ||
-			   o->budget > 0))
+			   o->budget > 0 || o->wakers))
 		return fail_why(-EINVAL,
 				"--min-block-time, --max-block-time, --state, "
-				"--off-cpu-prob and --off-cpu-budget say which stays off the CPU "
-				"are recorded. Try: with --off-cpu");
+				"--off-cpu-prob, --off-cpu-budget and --wakers say which stays off "
+				"the CPU are recorded, and how. Try: with --off-cpu");
 	if (o->max_ns && o->max_ns < o->min_ns)
 		return fail_why(-EINVAL, "--max-block-time is less than --min-block-time. "
 				"Try: exchange them");

@@ -7,7 +7,7 @@
 struct record_args;
 struct record_mode;
 
-#define NR_OFF_CPU_OPTS 6
+#define NR_OFF_CPU_OPTS 7
 
 extern const struct opt off_cpu_opts[NR_OFF_CPU_OPTS];	/* they fill a struct record_args */
 

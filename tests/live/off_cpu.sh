@@ -87,6 +87,19 @@ check "the clock is what is shown" bash -c "'$PROBEE' report both.pbz --text | g
 check "on and off the CPU together are the time that has passed" awk -v off="$(microseconds both off-cpu napper)" -v wait="$(microseconds both cpu-wait spinner)" \
 	-v on="$(microseconds both cpu-clock spinner)" 'BEGIN { on = on / 499 * 1e6; printf "spinner %.2f s on, %.2f s waiting", on / 1e6, wait / 1e6; s = (on + wait) / 1e6; exit !(s > 1.8 && s < 2.2) }'
 
+# Who wakes them: a lock by the other of the two that take turns, a nap by the timer. What they sleep is what their wakers end.
+off_cpu wakers --wakers -- "$WORKLOADS/naps" 2
+wakeups() { "$PROBEE" report wakers.pbz --event wakeup --collapse --no-inline 2>>"$T/err"; }
+check "wakers: exit status" equal "$RC" 0
+wakeups >wakers.folded
+check "a lock is given by the other one" stacks like wakers.folded '.*;locker;.*unlock.*;__lll_lock_wake' --of __lll_lock_wake --percent 99
+check "a nap is ended by the timer, whoever ran then" awk '/^interrupt;.*;hrtimer_wakeup_\[k\]/ { t += $NF } /^interrupt/ { all += $NF } END {
+	printf "%.3f of %.3f s", t / 1e6, all / 1e6; exit !(t > 1.5e6 && t > 0.9 * all) }' wakers.folded
+check "interrupts have no part of whom they interrupt" not grep -qE '^interrupt;.*(entry_SYSCALL|cpu_startup_entry|asm_exc_page_fault)' wakers.folded
+sum_of() { "$PROBEE" report wakers.pbz --event "$1" --collapse 2>>"$T/err" | awk '{ s += $NF } END { print s + 0 }'; }
+check "the time slept is the time ended" awk -v a="$(sum_of off-cpu)" -v b="$(sum_of wakeup)" 'BEGIN { printf "%.3f s slept, %.3f s ended", a / 1e6, b / 1e6; exit !(b > 0.5 * a && b <= a * 1.001) }'
+check "wakers: the accounts" identity wakers
+
 # Threads that slept before the recording began: their time is there, at the stack that they sleep at, whether they wake or not.
 start threads 20 sleep
 off_cpu asleep -p "$PID" -d 2
@@ -116,6 +129,8 @@ for bad in "--state Q" "--off-cpu-prob 0" "--off-cpu-prob 2" "--min-block-time 3
 	"$PROBEE" sample --off-cpu $bad -d 1 -o bad.pbz 2>"$T/err"
 	check "refused: $bad" equal $? 2
 done
+"$PROBEE" sample --wakers -d 1 -o bad.pbz 2>"$T/err"
+check "--wakers is refused without --off-cpu" equal $? 2
 "$PROBEE" sample --min-block-time 1ms -d 1 -o bad.pbz 2>"$T/err"
 check "refused without --off-cpu" equal $? 2
 done_testing

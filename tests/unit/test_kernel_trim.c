@@ -77,6 +77,19 @@ static void test_entries(void **state)
 	}
 }
 
+/* Taken in an interrupt: what it interrupted goes, also what an outer interrupt did. */
+static void test_interrupted(void **state)
+{
+	static const uint64_t in_call[] = { QUEUE, INTERRUPT, VFS_READ, SCHEDULE };
+	static const uint64_t twice[] = { QUEUE, ARM_INTERRUPT, QUEUE, INTERRUPT, VFS_READ };
+	static const uint64_t none[] = { QUEUE, VFS_READ };
+
+	assert_int_equal(kernel_trim_interrupted(*state, in_call, 4), 2);
+	assert_int_equal(kernel_trim_interrupted(*state, twice, 5), 4);
+	assert_int_equal(kernel_trim_interrupted(*state, none, 2), 2);
+	assert_int_equal(kernel_trim_interrupted(NULL, in_call, 4), 4);
+}
+
 /* Without names nothing can be told apart. */
 static void test_no_symbols(void **state)
 {
@@ -91,6 +104,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_entries),
+		cmocka_unit_test(test_interrupted),
 		cmocka_unit_test(test_no_symbols),
 	};
 

@@ -21,7 +21,7 @@
 
 #define LOOK_EVERY_NS (100 * NSEC_PER_MSEC)
 
-enum { ASLEEP, WAITING, NR_EVENTS };
+enum { ASLEEP, WAITING, WAKERS, NR_EVENTS };
 
 struct off_cpu {
 	const struct capture_options *all_options;
@@ -60,9 +60,9 @@ static unsigned programs(const struct capture_options *o)
 
 static int add_events(struct off_cpu *o)
 {
-	static const char *const names[NR_EVENTS] = { "off-cpu", "cpu-wait" };
+	static const char *const names[NR_EVENTS] = { "off-cpu", "cpu-wait", "wakeup" };
 
-	for (int i = 0; i < NR_EVENTS; i++) {
+	for (int i = 0; i < NR_EVENTS - !o->options->wakers; i++) {
 		struct session_event event = { .name = names[i],
 					       .unit = "ns",
 					       .kind = EVENT_SCHED };
@@ -88,6 +88,7 @@ static void set_control(struct off_cpu *o)
 	c->min_ns = o->options->min_ns;
 	c->max_ns = o->options->max_ns;
 	c->states = o->options->states;
+	c->wakers = o->options->wakers;
 	c->share = share_of(o->options->probability);
 	c->budget = (uint32_t)(o->options->budget * 1000 + 0.5);
 }
@@ -245,6 +246,26 @@ static int give_stay(struct off_cpu *o, const struct wire_stay *stay)
 	return err ? err : give(o, &stack, WAITING, scaled(between(woken, back), stay->share));
 }
 
+/* Who ended a sleep: the time that it took weighs on his stack. */
+static int give_waker(struct off_cpu *o, const struct wire_stay *stay)
+{
+	struct wire_sample *head;
+	struct wire_stack stack = { 0 };
+
+	if (!stack_of(o, stay, &stack))
+		without_stack(o, stay, &stack);
+	if (o->scratch.bad)
+		return fail(-ENOMEM, "record who wakes threads");
+	head = (struct wire_sample *)o->scratch.v;
+	head->time_ns = stay->woken_ns;
+	head->tgid = stay->head.tgid;
+	head->tid = stay->head.tid;
+	head->start_boottime_ns = stay->head.start_boottime_ns;
+	head->cpu = stay->head.cpu;
+	memcpy(head->comm, stay->head.comm, sizeof(head->comm));
+	return give(o, &stack, WAKERS, scaled(between(stay->left_ns, stay->woken_ns), stay->share));
+}
+
 static int on_record(void *ctx, const void *data, size_t len)
 {
 	const struct wire_sample *head = data;
@@ -253,6 +274,8 @@ static int on_record(void *ctx, const void *data, size_t len)
 
 	if (len >= sizeof(struct wire_stay) && head->event == OFF_CPU_STAY)
 		return give_stay(o, data);
+	if (len >= sizeof(struct wire_stay) && head->event == OFF_CPU_WAKER)
+		return give_waker(o, data);
 	if (len >= sizeof(*head) && !head->event && wire_decode(data, len, &stack) > 0)
 		return stack_ids_put(o->stacks, head->weight, data, len);
 	o->bad++;
@@ -331,7 +354,7 @@ static int tell_counts(struct off_cpu *o)
 		{ "not_chosen", COUNTER_NOT_CHOSEN }, { "passed_over", COUNTER_PASSED_OVER },
 		{ "no_room", COUNTER_NO_ENTRY }, { "stacks", COUNTER_STACKS },
 		{ "back", COUNTER_SUBMITTED }, { "out_of_limits", COUNTER_SHORT },
-		{ "refused", COUNTER_RING_FULL },
+		{ "refused", COUNTER_RING_FULL }, { "wakers", COUNTER_WAKERS },
 	};
 	uint64_t c[COUNTERS];
 	char text[512];
@@ -340,6 +363,7 @@ static int tell_counts(struct off_cpu *o)
 
 	if (err)
 		return err;
+	c[COUNTER_STACKS] -= c[COUNTER_WAKERS];
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s=%" PRIu64 " ",
 				      counts[i].name, c[counts[i].counter]);

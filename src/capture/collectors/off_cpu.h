@@ -24,6 +24,7 @@ struct off_cpu_options {
 	uint32_t states;		/* bits of __state, OFF_CPU_RUNNABLE; 0: all */
 	double probability;		/* of a stay to be recorded; 0: 1 */
 	double budget;			/* of the CPUs' time, as a share of 1 */
+	bool wakers;			/* the stacks of those who wake threads, too */
 };
 
 extern const struct collector off_cpu_collector;

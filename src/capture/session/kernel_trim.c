@@ -53,3 +53,27 @@ size_t kernel_trim(const struct kernel_symbols *k, const uint64_t *frames, size_
 	}
 	return nr;
 }
+
+static bool is_interrupt(const char *name)
+{
+	static const char *const others[] = { "asm_common_interrupt", "el1h_64_irq", "el0t_64_irq",
+					       "el0t_32_irq", "ret_from_intr" };
+
+	if (!strncmp(name, "asm_sysvec_", 11))
+		return true;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (!strcmp(others[i], name))
+			return true;
+	return false;
+}
+
+size_t kernel_trim_interrupted(const struct kernel_symbols *k, const uint64_t *frames, size_t nr)
+{
+	for (size_t i = nr; k && i-- > 0;) {
+		struct kernel_symbol sym;
+
+		if (!kernel_symbols_find(k, frames[i] - 1, &sym) && is_interrupt(sym.name))
+			return i + 1;
+	}
+	return nr;
+}

@@ -24,3 +24,9 @@ struct kernel_symbols;
  * recognised all frames are left out: no stack is better than a wrong one.
  */
 size_t kernel_trim(const struct kernel_symbols *k, const uint64_t *frames, size_t nr, bool *exact);
+
+/*
+ * How many frames, from the innermost on, are of the interrupt in which the stack was taken. What
+ * it interrupted is behind them. If no entry of interrupts is recognised: all.
+ */
+size_t kernel_trim_interrupted(const struct kernel_symbols *k, const uint64_t *frames, size_t nr);

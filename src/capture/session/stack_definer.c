@@ -344,9 +344,9 @@ static const struct made_code *made_at(const struct stack_definer *d, const stru
 
 /* Such code has other code's addresses at other times. */
 static void hash_made_code(const struct stack_definer *d, const struct wire_stack *w, size_t first,
-			   bool exact, struct stack_hash *h)
+			   size_t nr, bool exact, struct stack_hash *h)
 {
-	for (size_t i = first; i < w->head->nr_kernel; i++) {
+	for (size_t i = first; i < nr; i++) {
 		const struct made_code *m = made_at(d, w, i, exact && i == first);
 
 		if (m)
@@ -363,11 +363,13 @@ uint32_t stack_definer_kernel(struct stack_definer *d, const struct wire_stack *
 
 	if (w->head->flags & WIRE_ON_ITS_CPU)
 		first = kernel_trim(d->deps.kernel, w->kernel, nr, &exact);
+	if (w->head->flags & WIRE_INTERRUPT)
+		nr = kernel_trim_interrupted(d->deps.kernel, w->kernel, nr);
 	if (first == nr)
 		return 0;
 	stack_hash_init(&h, exact);
 	stack_hash_add(&h, w->kernel + first, nr - first);
-	hash_made_code(d, w, first, exact, &h);
+	hash_made_code(d, w, first, nr, exact, &h);
 	node = stacks_cached(d->deps.stacks, &h);
 	if (node != UINT32_MAX)
 		return node;
