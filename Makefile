@@ -220,13 +220,17 @@ $(B)/probee.1: $(B)/probee tools/man.sh README.md
 MAN := $(DESTDIR)$(PREFIX)/share/man/man1/probee.1
 COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/probee
 
+# Under these names it takes the command lines of its ancestors. Programs that have them stay.
+LINKS := $(addprefix $(DESTDIR)$(PREFIX)/bin/,pbee xstack)
+
 install: $(B)/probee $(B)/probee.1
 	install -D -m 755 $(B)/probee $(DESTDIR)$(PREFIX)/bin/probee
+	for link in $(LINKS); do [ -e "$$link" ] && [ ! -L "$$link" ] || ln -sf probee "$$link"; done
 	install -D -m 644 $(B)/probee.1 $(MAN)
 	install -D -m 644 tools/completion.bash $(COMPLETION)
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/probee $(MAN) $(COMPLETION)
+	rm -f $(DESTDIR)$(PREFIX)/bin/probee $(LINKS) $(MAN) $(COMPLETION)
 
 clean:
 	rm -rf .out

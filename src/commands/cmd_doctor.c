@@ -37,7 +37,9 @@ static const struct check checks[] = {
 	{ "kernel names", look_kallsyms },
 	{ "PID namespace", look_pid_namespace },
 	{ "tracefs", look_tracefs },
+	{ "uprobes", look_uprobes },
 	{ "kprobes", look_kprobes },
+	{ "time off the CPU", look_off_cpu },
 	{ "sandbox of parsers", look_sandbox },
 };
 

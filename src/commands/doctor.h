@@ -54,5 +54,7 @@ void look_sampler(struct finding *f);
 void look_iterator(struct finding *f);
 void look_sampler_helpers(struct finding *f);
 void look_iterator_helpers(struct finding *f);
+void look_uprobes(struct finding *f);
+void look_off_cpu(struct finding *f);
 void look_cpu_clock(struct finding *f);
 void look_cycles(struct finding *f);

@@ -16,6 +16,8 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
+#include "src/capture/bpf/uprobe_multi.h"
+
 struct insns {
 	struct bpf_insn v[2];
 };
@@ -256,4 +258,32 @@ void look_cycles(struct finding *f)
 	}
 	close(event);
 	found(f, FOUND_OK, "opens");
+}
+
+void look_uprobes(struct finding *f)
+{
+	if (uprobe_multi_is_there())
+		found(f, FOUND_OK, "many at once (one link for each file)");
+	else if (!access("/sys/bus/event_source/devices/uprobe/type", R_OK))
+		found(f, FOUND_OK, "one by one; Linux 6.6 puts many at once");
+	else
+		found(f, FOUND_WARN, "not in this kernel (CONFIG_UPROBE_EVENTS), or not visible: "
+				     "-e u:FUNCTION does not work");
+}
+
+void look_off_cpu(struct finding *f)
+{
+	int id = libbpf_find_vmlinux_btf_id("sched_switch", BPF_TRACE_RAW_TP);
+	LIBBPF_OPTS(bpf_prog_load_opts, o, .expected_attach_type = BPF_TRACE_RAW_TP,
+		    .attach_btf_id = (unsigned)id);
+	int fd = id < 0 ? id : bpf_prog_load(BPF_PROG_TYPE_TRACING, "probee_doctor", "GPL",
+					     do_nothing.v, 2, &o);
+
+	if (fd < 0) {
+		found(f, FOUND_WARN, "no program runs at switches: %s, so --off-cpu does not work",
+		      strerror(-fd));
+		return;
+	}
+	close(fd);
+	found(f, FOUND_OK, "programs run at switches");
 }

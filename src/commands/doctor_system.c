@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "src/base/file_limit.h"
+#include "src/probes/tracefs.h"
 #include "src/proc/pid_namespace.h"
 #include "src/rights/capabilities.h"
 #include "src/rights/recording_rights.h"
@@ -147,13 +148,17 @@ void look_kallsyms(struct finding *f)
 
 void look_tracefs(struct finding *f)
 {
-	if (!access("/sys/kernel/tracing/events", R_OK | X_OK)) {
-		found(f, FOUND_OK, "/sys/kernel/tracing");
+	int fd = tracefs_open();
+
+	if (fd >= 0) {
+		close(fd);
+		found(f, FOUND_OK, "%s", access("/sys/kernel/tracing/events", X_OK)
+						 ? "not mounted, but probee can open it"
+						 : "/sys/kernel/tracing");
 		return;
 	}
-	found(f, FOUND_WARN, "/sys/kernel/tracing: %s, so no tracepoints by name", strerror(errno));
-	if (errno == ENOENT)
-		remedy(f, "sudo mount -t tracefs tracefs /sys/kernel/tracing");
+	found(f, FOUND_WARN, "%s, so tracepoints have no fields for --if", strerror(-fd));
+	remedy(f, "as root: mount -t tracefs tracefs /sys/kernel/tracing");
 }
 
 void look_files(struct finding *f)

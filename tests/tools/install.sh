@@ -7,6 +7,8 @@ fail() { echo "$*"; exit 1; }
 
 make OUT="$OUT" install DESTDIR="$TMP/root" PREFIX=/usr >"$TMP/log" 2>&1 || { cat "$TMP/log"; exit 1; }
 "$TMP/root/usr/bin/probee" --version >/dev/null || fail 'the installed program does not run'
+"$TMP/root/usr/bin/pbee" --dry-run --time 100 --svg x.svg 2>&1 | grep -q '^probee sample ' || fail 'pbee does not take the command line of its ancestor'
+"$TMP/root/usr/bin/xstack" --help 2>&1 | grep -q xstack || fail 'xstack is not there'
 
 page=$TMP/root/usr/share/man/man1/probee.1
 for c in $("$PROBEE" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p' | grep -v help); do
