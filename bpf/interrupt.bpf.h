@@ -28,15 +28,17 @@ static __always_inline bool interrupted_program(struct task_struct *task)
 
 /*
  * Interrupts have a stack of their own, and the context of a tracepoint's program is on the stack
- * of whoever passes it. The count of preempt.h cannot be read on kernels whose list of symbols has
- * no data (CONFIG_KALLSYMS_ALL). The address goes through memory, because the verifier allows no
+ * of whoever passes it. A thread that sends a packet gets there, too, when it serves soft
+ * interrupts on its way back; user space tells them apart by the frames. The count of preempt.h
+ * would tell, but cannot be read on kernels whose list of symbols has no data
+ * (CONFIG_KALLSYMS_ALL). The address goes through memory, because the verifier allows no
  * calculation with a context.
  */
-static __always_inline bool in_interrupt(void *ctx, struct task_struct *task)
+static __always_inline bool on_interrupt_stack(void *ctx, const struct task_struct *task)
 {
 	void *volatile kept = ctx;
 	uint64_t at = 0;
 
 	bpf_probe_read_kernel(&at, sizeof(at), (void *)&kept);
-	return at - (uint64_t)task->stack >= THREAD_STACK_BYTES || interrupted_program(task);
+	return at - (uint64_t)task->stack >= THREAD_STACK_BYTES;
 }

@@ -429,7 +429,7 @@ static __always_inline void give_waker(void *ctx, struct gather *g, const struct
 	struct wire_stay *stay = (void *)&g->object;
 	struct task_ids ids = {};
 	struct env e = { .g = g };
-	bool interrupt = in_interrupt(ctx, task);
+	bool interrupt = interrupted_program(task) || !task->pid;
 	uint64_t left = t->left_ns, id;
 
 	if (!interrupt)
@@ -437,6 +437,8 @@ static __always_inline void give_waker(void *ctx, struct gather *g, const struct
 	init_head(&g->head, task, ids, now, 0);
 	g->head.cpu = bpf_get_smp_processor_id();
 	g->head.flags |= WIRE_TRACEPOINT;
+	if (interrupt || on_interrupt_stack(ctx, task))
+		g->head.flags |= WIRE_INTERRUPT;
 	if (knobs.memos) {
 		uint32_t slot = ids.tid % knobs.memos;
 
@@ -445,10 +447,10 @@ static __always_inline void give_waker(void *ctx, struct gather *g, const struct
 			return;
 	}
 	if (interrupt) {
-		__builtin_memcpy(g->head.comm, "interrupt", 10);
+		__builtin_memcpy(g->head.comm, INTERRUPT_COMM, sizeof(INTERRUPT_COMM));
 		g->head.start_boottime_ns = 0;
 		g->head.end = UNWIND_KTHREAD;
-		g->head.flags |= WIRE_KTHREAD | WIRE_INTERRUPT;
+		g->head.flags |= WIRE_KTHREAD;
 	} else {
 		gather_user_here(&e, task);
 	}

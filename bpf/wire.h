@@ -36,8 +36,10 @@ enum wire_flags {
 	WIRE_LEAF = 4096,		/* --unwind fp: no table yet of an interrupted frame */
 	WIRE_WANTS_CODE = 8192,		/* it met generated code of which nothing is known */
 	WIRE_TRACEPOINT = 16384,	/* taken in a tracepoint: its functions begin the stack */
-	WIRE_INTERRUPT = 32768,		/* of an interrupt: what it interrupted is behind it */
+	WIRE_INTERRUPT = 32768,		/* on the stack of interrupts: see interrupted.h */
 };
+
+#define INTERRUPT_COMM "interrupt"	/* of thread 0, which stands for them */
 
 struct wire_sample {
 	uint64_t time_ns;

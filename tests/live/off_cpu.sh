@@ -100,6 +100,22 @@ sum_of() { "$PROBEE" report wakers.pbz --event "$1" --collapse 2>>"$T/err" | awk
 check "the time slept is the time ended" awk -v a="$(sum_of off-cpu)" -v b="$(sum_of wakeup)" 'BEGIN { printf "%.3f s slept, %.3f s ended", a / 1e6, b / 1e6; exit !(b > 0.5 * a && b <= a * 1.001) }'
 check "wakers: the accounts" identity wakers
 
+# A packet to oneself is received in a soft interrupt of the sender's own call, so the sender wakes the receiver.
+cat >talk.py <<'PY'
+import socket, threading, time
+a = socket.create_server(("127.0.0.1", 0)); b = socket.create_connection(a.getsockname()); c, _ = a.accept()
+def receive():
+    while c.recv(1): pass
+t = threading.Thread(target=receive); t.start()
+for _ in range(200):
+    time.sleep(0.005); b.send(b"x")
+b.close(); t.join()
+PY
+off_cpu talk --wakers -- python3 talk.py
+"$PROBEE" report talk.pbz --event wakeup --collapse --no-inline 2>>"$T/err" >talk.folded
+check "who sends a packet wakes who waits for it" awk '/net_rx_action_\[k\]/ { all += $NF } /;(__libc_send|send|__send);.*net_rx_action_\[k\]/ { s += $NF } END {
+	printf "%.3f of %.3f s", s / 1e6, all / 1e6; exit !(s > 0.7e6 && s > 0.9 * all) }' talk.folded
+
 # Threads that slept before the recording began: their time is there, at the stack that they sleep at, whether they wake or not.
 start threads 20 sleep
 off_cpu asleep -p "$PID" -d 2

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/capture/session/interrupted.h"
 #include "src/capture/session/session.h"
 
 #include <assert.h>
@@ -439,8 +440,12 @@ int session_sample(struct session *s, const struct wire_stack *w, uint32_t scan)
 {
 	const struct wire_sample *h = w->head;
 	struct record rec = { .tag = REC_SAMPLE };
+	struct wire_sample head;
+	struct wire_stack other;
 	int err;
 
+	if (interrupted_stack(s->definer.deps.kernel, w, &head, &other))
+		return session_sample(s, &other, scan);
 	if (!h->event || h->event > s->nr_events) {
 		s->stats.bad++;
 		return 0;
