@@ -218,8 +218,12 @@ int uprobe_files_find(const struct uprobe_scope *scope, const struct probe_spec 
 	if (err == -ENOMEM)
 		err = fail(err, "look for %s", spec->name);
 	if (!err && !out->nr && *name)
-		return fail_why(-ENOENT, "%s: there is no file %s%s", spec->name, name,
-				scope->pids && scope->pids->nr ? " in these processes" : "");
+		return fail_why(-ENOENT, "%s: there is no file %s %s. Try: with its path, "
+				"u:/path/to/file:%s", spec->name, name,
+				name[0] == '/'		       ? "here"
+				: scope->pids && scope->pids->nr ? "in these processes"
+						 : "among the libraries of this machine",
+				spec->function);
 	return err;
 }
 

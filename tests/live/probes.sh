@@ -75,6 +75,9 @@ probe nosource -e "u:$CALLS:ball.cc:2" -- "$CALLS" 1
 check "a file that it is not made of" grep -q "no such line in the debug information of 1 file" nosource.err
 probe perfs -e sched:sched_process_exec -e "$CALLS:leaf" -- "$CALLS" 10
 check "a tracepoint as perf writes it" equal "$(count perfs tracepoint:sched:sched_process_exec)" 1
+ln -s "$CALLS" ./calls.link
+probe here -e ./calls.link:leaf -- "$CALLS" 10
+check "by a path from here" equal "$(count here)" 20
 check "a function by its file, without a prefix" equal "$(count perfs "uprobe:$CALLS:leaf")" 20
 
 probe if -e "u:$CALLS:leaf" --if 'arg1 >= 90 && arg2 == 3' -- "$CALLS" 100

@@ -184,12 +184,14 @@ static int parse_one(const struct opt *o, const char *text, size_t len, struct e
 /* A word that is like no event is the name of a function. */
 static bool is_function(const char *value)
 {
+	const char *slash = strchr(value, '/');
 	size_t len = strcspn(value, ":/");
 	char word[64];
 	struct nearest near;
 
-	if (*value == '/')
-		return true;			/* in a file, or a regular expression */
+	/* A regular expression, or behind a path: ./app:main. Settings (/freq=9/) have no colon. */
+	if (*value == '/' || (slash && strchr(slash, ':') && !strchr(value, ',')))
+		return true;
 	if (!*value || strchr(value, ',') || value[len] == '/' || len >= sizeof(word))
 		return false;
 	snprintf(word, sizeof(word), "%.*s", (int)len, value);
