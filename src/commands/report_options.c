@@ -62,7 +62,8 @@ static const struct opt rows[] = {
 	  query_parse_states, AT(query.states), NULL, NULL, NULL },
 	{ 0, "event", "EVENT",
 	  "samples of this event (default: CPU time, where it was recorded; probee info lists "
-	  "events)",
+	  "events); several of one unit are shown as one: cpu-clock,off-cpu,cpu-wait is all of a "
+	  "thread's time",
 	  opt_string, AT(query.event), NULL, NULL, NULL },
 	{ 0, "weight", "cpu|wall",
 	  "the event that measures CPU time (samples of running threads) or wall time (rows of "

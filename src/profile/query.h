@@ -20,7 +20,8 @@
 
 /*
  * Two events that a recording may have can be asked for by what they measure: CPU time (samples of
- * running threads) or wall time (rows of snapshots). Samples of different events are never added.
+ * running threads) or wall time (rows of snapshots). Samples of different events are added only if
+ * the query names these events.
  */
 enum query_weight { WEIGHT_ANY, WEIGHT_CPU, WEIGHT_WALL };
 
@@ -42,7 +43,7 @@ struct query {
 	struct glob_list comms, processes, cgroups;
 	struct stack_filter names;	/* --include, --exclude */
 	uint32_t states;		/* 1 << enum task_state; 0: all */
-	const char *event;		/* name, borrowed from argv; NULL: weight chooses */
+	const char *event;	/* name, or several; borrowed from argv; NULL: weight chooses */
 	enum query_weight weight;	/* ANY: see trace_events_choose() */
 	struct time_point from, to;
 	bool no_limits;			/* read it all, whatever it costs: trace_reader.h */

@@ -127,7 +127,11 @@ static int choose_event(struct report *rep)
 	if (err)
 		return fail(err, "%s", rep->path);
 	trace_events_end(&rep->events);
-	err = trace_events_choose(&rep->events, rep->query, &rep->shown);
+	err = trace_events_join(&rep->events, rep->query, rep->path, &rep->shown);
+	if (err)
+		return err == -ENOMEM ? fail(err, "%s", rep->path) : err;
+	if (rep->shown == NO_EVENT)
+		err = trace_events_choose(&rep->events, rep->query, &rep->shown);
 	if (err == -ENODATA)
 		return report_is_growing(rep) ? -EAGAIN
 					      : trace_events_refuse(&rep->events, rep->query,

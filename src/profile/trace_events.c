@@ -33,6 +33,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
+#include "src/base/bytes.h"
 #include "src/base/fail.h"
 #include "src/base/intern.h"
 #include "src/model/definition_store.h"
@@ -232,18 +233,23 @@ static void mark_namesakes(struct trace_events *t)
 	ix_release(&names);
 }
 
-void trace_events_end(struct trace_events *t)
+/* What intern_get() gives does not stay where it is when a string is added. */
+static void get_names(struct trace_events *t)
 {
 	for (size_t i = 0; i < t->nr; i++) {
 		struct trace_event *e = &t->v[i];
 
 		e->name = intern_get(t->names, e->name_id, NULL);
-		e->unit = intern_get(t->names, e->unit_id, NULL);
-		if (e->is_counted) {
-			e->unit = "samples";
-			e->weight = e->samples;
-		}
+		e->unit = e->is_counted ? "samples" : intern_get(t->names, e->unit_id, NULL);
 	}
+}
+
+void trace_events_end(struct trace_events *t)
+{
+	get_names(t);
+	for (size_t i = 0; i < t->nr; i++)
+		if (t->v[i].is_counted)
+			t->v[i].weight = t->v[i].samples;
 	mark_namesakes(t);
 }
 
@@ -256,6 +262,8 @@ uint32_t trace_events_weigh(const struct trace_events *t, uint32_t segment,
 	*weight = 1;
 	if (slot && !t->v[event].is_counted)
 		*weight = rec->weight ? rec->weight : slot->period;
+	if (event != NO_EVENT && t->v[event].joined)
+		event = t->v[event].joined - 1;
 	return event;
 }
 
@@ -380,4 +388,106 @@ int trace_events_choose(const struct trace_events *t, const struct query *q, uin
 	if (!has_samples(t, *chosen))
 		*chosen = first_defined(t);
 	return 0;
+}
+
+/* ---- several as one ---- */
+
+static bool is_name(const struct trace_events *t, const char *name)
+{
+	return first_event(t, name, WEIGHT_ANY) != NO_EVENT;
+}
+
+/* Adds event number i to the last one. */
+static int join(struct trace_events *t, uint32_t i, struct byte_buf *name, const char *path)
+{
+	struct trace_event *all = &t->v[t->nr - 1], *e = &t->v[i];
+
+	if (all->unit && strcmp(all->unit, e->unit))
+		return fail_why(-EINVAL, "%s: --event: %s counts %s and %.*s %s, which are not "
+				"added. Try: one of them", path, e->name, e->unit, (int)name->nr,
+				(const char *)name->v, all->unit);
+	if (!name->nr)
+		all->kind = e->kind;
+	else if (all->kind != e->kind)
+		all->kind = EVENT_SCHED;	/* neither CPU time nor rows of scans */
+	if (name->nr)
+		bb_bytes(name, " + ", 3);
+	bb_bytes(name, e->name, strlen(e->name));
+	all->unit = e->unit;
+	all->unit_id = e->unit_id;
+	all->is_counted = e->is_counted;
+	all->samples += e->samples;
+	all->weight = all->weight > UINT64_MAX - e->weight ? UINT64_MAX : all->weight + e->weight;
+	e->samples = e->weight = 0;
+	e->joined = (uint32_t)t->nr;
+	return name->bad ? -ENOMEM : 0;
+}
+
+/* Copies the next name of a list with commas. false: there is none. */
+static bool next_name(const char **p, char name[EVENT_LABEL_MAX])
+{
+	size_t len;
+
+	*p += strspn(*p, ",");
+	len = strcspn(*p, ",");
+	snprintf(name, EVENT_LABEL_MAX, "%.*s", (int)len, *p);
+	*p += len;
+	return len;
+}
+
+static int check_names(const struct trace_events *t, const char *list, const char *path)
+{
+	char name[EVENT_LABEL_MAX];
+	struct query one = { .event = name };
+
+	for (const char *p = list; next_name(&p, name);)
+		if (!is_name(t, name))
+			return trace_events_refuse(t, &one, path, NO_EVENT);
+	return 0;
+}
+
+static int join_all(struct trace_events *t, const char *list, const char *path,
+		    struct byte_buf *text)
+{
+	char name[EVENT_LABEL_MAX];
+	int err = 0;
+
+	for (const char *p = list; !err && next_name(&p, name);) {
+		uint32_t i = first_event(t, name, WEIGHT_ANY);
+
+		if (i != NO_EVENT && !t->v[i].joined)
+			err = join(t, i, text, path);
+	}
+	bb_bytes(text, "", 1);
+	return err ? err : text->bad ? -ENOMEM : 0;
+}
+
+int trace_events_join(struct trace_events *t, const struct query *q, const char *path,
+		      uint32_t *joined)
+{
+	struct byte_buf text = { 0 };
+	struct trace_event *all;
+	int err;
+
+	*joined = NO_EVENT;
+	if (!q || !q->event || !strchr(q->event, ',') || is_name(t, q->event))
+		return 0;
+	err = check_names(t, q->event, path);
+	if (err)
+		return err;
+	all = array_push(&t->v, &t->nr, &t->cap);
+	if (!all)
+		return -ENOMEM;
+	*all = (struct trace_event){ .name = "", .id = UINT32_MAX };
+	err = join_all(t, q->event, path, &text);
+	if (!err) {
+		all = &t->v[t->nr - 1];
+		all->name_id = intern_str(t->names, (const char *)text.v);
+		if (all->name_id == IX_NONE)
+			err = -ENOMEM;
+		get_names(t);
+		*joined = (uint32_t)t->nr - 1;
+	}
+	bb_release(&text);
+	return err;
 }

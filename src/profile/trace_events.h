@@ -4,14 +4,16 @@
  *
  * A trace may hold several recordings, each with definitions of its own. Two events of different
  * recordings count as one if their names and units are equal. Samples of different events are never
- * added: a report shows one event, which trace_events_choose() picks.
+ * added unless the query names them together: a report shows one event, which
+ * trace_events_choose() picks.
  *
  *	trace_events_init(&t)			0 or -ENOMEM, as all that return int
  *	trace_events_sample(&t, segment, tables, rec, nr)	nr samples like rec, in the order
  *							of the file
  *	trace_events_define(&t, segment, tables)	each segment, for events without samples
  *	trace_events_end(&t)
- *	trace_events_choose(&t, query, &chosen)
+ *	trace_events_join(&t, query, path, &joined)
+ *	trace_events_choose(&t, query, &chosen)	unless some were joined
  *	trace_events_weigh(&t, segment, rec, &weight)	which event a sample is of
  *	trace_events_release(&t)
  *
@@ -44,6 +46,7 @@ struct trace_event {
 	bool varies;			/* another recording has another rate */
 	bool is_counted;		/* each sample weighs 1 */
 	bool shares_name;		/* another event of this name has another unit */
+	uint32_t joined;		/* index plus 1 of the event it is a part of; 0: none */
 	uint64_t samples;
 	uint64_t weight;		/* of all samples, in unit; at most UINT64_MAX */
 	uint32_t id;			/* its EVENT id in the first recording that has it */
@@ -95,6 +98,15 @@ uint32_t trace_events_weigh(const struct trace_events *t, uint32_t segment,
  * trace_events_refuse() says so.
  */
 int trace_events_choose(const struct trace_events *t, const struct query *q, uint32_t *chosen);
+
+/*
+ * If the query names several events ("cpu-clock,off-cpu"): makes them one, which has all of their
+ * samples, and sets *joined to its index; else to NO_EVENT. Times of one thread on and off a CPU
+ * add up; events of other units never do. 0; -ENODATA: one of the names is none; -EINVAL: their
+ * units differ; both explained; or -ENOMEM.
+ */
+int trace_events_join(struct trace_events *t, const struct query *q, const char *path,
+		      uint32_t *joined);
 
 /* Says what there is instead; chosen: by trace_events_choose(). Returns -ENODATA. */
 int trace_events_refuse(const struct trace_events *t, const struct query *q, const char *path,

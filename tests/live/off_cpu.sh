@@ -136,7 +136,11 @@ check "one that wakes under way: exit status" equal $? 0
 on=$("$PROBEE" report wakes.pbz --event cpu-clock --collapse 2>>"$T/err" | awk '{ s += $NF } END { print s + 0 }')
 off=$(for e in off-cpu cpu-wait; do "$PROBEE" report wakes.pbz --event $e --collapse 2>/dev/null; done | awk '{ s += $NF } END { print s + 0 }')
 check "on and off a CPU is all of its time" awk -v on="$on" -v off="$off" 'BEGIN { on = on / 499; off /= 1e6
-	printf "%.3f s on, %.3f s off", on, off; exit !(on > 0.4 && on < 0.6 && on + off > 2.93 && on + off < 3.1) }'
+	printf "%.3f s on, %.3f s off", on, off; exit !(on > 0.02 && on < 0.6 && on + off > 2.93 && on + off < 3.1) }'
+all=$("$PROBEE" report wakes.pbz --event cpu-clock,off-cpu,cpu-wait --json 2>>"$T/err" | python3 -c 'import json, sys; print(json.load(sys.stdin)["value"])')
+check "and is shown as one" awk -v ns="$all" 'BEGIN { printf "%.3f s", ns / 1e9; exit !(ns > 2.93e9 && ns < 3.1e9) }'
+"$PROBEE" report wakes.pbz --event cpu-clock,off-cpu,cpu-wait --by state --collapse >states.folded 2>>"$T/err"
+check "by state: asleep and running" bash -c "grep -q '^sleeping' states.folded && grep -q '^running' states.folded"
 check "and snapshots are as ever" bash -c "[ \$('$PROBEE' report wakes.pbz --event snapshot --csv -q | wc -l) -ge 11 ]"
 finish "$PID"
 

@@ -112,6 +112,25 @@ static void one_event_is_shown(void **state)
 	check_shown("faults.pbz", NULL, "page-faults", 1, 7);
 }
 
+static void events_of_one_unit_are_shown_as_one(void **state)
+{
+	struct query q = { .event = "snapshot,cpu-clock" };
+
+	(void)state;
+	check_shown("both.pbz", &q, "snapshot + cpu-clock", 8, 4 * EVENTS_PERIOD + EVENTS_OTHER_PERIOD + 3000000000);
+	assert_string_equal(report_event(rep)->unit, "ns");
+	assert_true(report_event(rep)->weight == weight);
+	assert_int_equal(report_event(rep)->samples, 8);
+	check_event("cpu-clock", "ns", 0, 0);		/* all of its samples are in the other */
+	check_event("page-faults", "count", 3, 360);
+	q.event = "cpu-clock,cpu-clock,";
+	check_shown("both.pbz", &q, "cpu-clock", 5, 4 * EVENTS_PERIOD + EVENTS_OTHER_PERIOD);
+	q.event = "cpu-clock,page-faults";
+	stderr_begin();
+	assert_int_equal(open_for("both.pbz", &q), -EINVAL);
+	assert_non_null(strstr(stderr_end(), "--event: page-faults counts count and cpu-clock ns, which are not added"));
+}
+
 static void check_refused(const char *name, const struct query *q, const char *want)
 {
 	char all[1024];
@@ -133,6 +152,9 @@ static void says_which_events_there_are(void **state)
 	q.event = "context-switches";
 	check_refused("events.pbz", &q, "--event context-switches: context-switches was recorded but has no samples. "
 		      "There are samples of: cpu-clock, page-faults, alloc, snapshot");
+	q.event = "cpu-clock,nonsense";
+	check_refused("events.pbz", &q, "--event nonsense: there is no such event. There are samples of: "
+		      "cpu-clock, page-faults, alloc, snapshot");
 	q = (struct query){ .weight = WEIGHT_WALL };
 	check_refused("more.pbz", &q, "--weight wall: no event measured that. There are samples of: page-faults, "
 		      "cycles, cpu-clock");
@@ -242,6 +264,7 @@ int main(void)
 		cmocka_unit_test(sums_each_event_in_its_unit),
 		cmocka_unit_test(events_of_one_name_and_unit_are_one),
 		cmocka_unit_test(one_event_is_shown),
+		cmocka_unit_test(events_of_one_unit_are_shown_as_one),
 		cmocka_unit_test(says_which_events_there_are),
 		cmocka_unit_test(what_makes_no_sense_is_counted),
 		cmocka_unit_test(lists_fit),
