@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "src/capture/session/interrupted.h"
+#include "src/model/record.h"
+#include "src/symbolize/kernel_symbols.h"
+
+static const char kallsyms[] =
+	"ffffffff81000000 T _text\n"
+	"ffffffff81001000 T tcp_sendmsg\n"
+	"ffffffff81002000 T net_rx_action\n"
+	"ffffffff81003000 T asm_sysvec_apic_timer_interrupt\n"
+	"ffffffff81004000 T hrtimer_wakeup\n"
+	"ffffffff81009000 T _etext\n";
+
+#define SEND 0xffffffff81001010
+#define RECEIVE 0xffffffff81002010
+#define TIMER 0xffffffff81003010
+#define WAKE 0xffffffff81004010
+
+static int setup(void **state)
+{
+	char path[] = "/tmp/probee-interrupted.XXXXXX";
+	int fd = mkstemp(path), err;
+	struct kernel_symbols *k = NULL;
+
+	if (fd < 0 || write(fd, kallsyms, sizeof(kallsyms) - 1) < 0)
+		return -1;
+	close(fd);
+	err = kernel_symbols_load_from(path, "/nonexistent", "/nonexistent", &k);
+	unlink(path);
+	*state = k;
+	return err;
+}
+
+static int teardown(void **state)
+{
+	kernel_symbols_free(*state);
+	return 0;
+}
+
+static struct wire_sample thread(uint16_t flags)
+{
+	return (struct wire_sample){ .tgid = 7, .tid = 8, .nr_user = 1, .nr_kernel = 3,
+				     .weight = 5, .time_ns = 9, .event = 2, .flags = flags,
+				     .comm = "talker" };
+}
+
+static void test_of_a_thread(void **state)
+{
+	static const uint64_t user[] = { 0x1000 }, sends[] = { WAKE, RECEIVE, SEND };
+	struct wire_sample h = thread(WIRE_INTERRUPT), head;
+	struct wire_stack w = { .head = &h, .user = user, .kernel = sends }, out;
+
+	assert_false(interrupted_stack(*state, &w, &head, &out));
+	assert_false(interrupted_stack(NULL, &w, &head, &out));	/* no names of the kernel */
+}
+
+static void test_of_an_interrupt(void **state)
+{
+	static const uint64_t user[] = { 0x1000 }, timer[] = { WAKE, TIMER, SEND };
+	struct wire_sample h = thread(WIRE_INTERRUPT), head;
+	struct wire_stack w = { .head = &h, .user = user, .kernel = timer }, out;
+
+	assert_true(interrupted_stack(*state, &w, &head, &out));
+	assert_ptr_equal(out.head, &head);
+	assert_int_equal(head.tgid, 0);
+	assert_int_equal(head.tid, 0);
+	assert_string_equal(head.comm, "interrupt");
+	assert_int_equal(head.nr_user, 0);
+	assert_int_equal(out.end, END_KTHREAD);
+	assert_int_equal(head.weight, 5);
+	assert_int_equal(head.event, 2);
+	assert_int_equal(head.nr_kernel, 3);
+	assert_ptr_equal(out.kernel, timer);
+	assert_false(interrupted_stack(*state, &out, &h, &w));	/* it is one already */
+}
+
+static void test_not_on_the_stack_of_interrupts(void **state)
+{
+	static const uint64_t timer[] = { WAKE, TIMER, SEND };
+	struct wire_sample h = thread(0), head;
+	struct wire_stack w = { .head = &h, .kernel = timer }, out;
+
+	assert_false(interrupted_stack(*state, &w, &head, &out));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_of_a_thread),
+		cmocka_unit_test(test_of_an_interrupt),
+		cmocka_unit_test(test_not_on_the_stack_of_interrupts),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
