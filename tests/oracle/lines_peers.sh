@@ -4,7 +4,7 @@
 # Inlined functions and source lines against addr2line and llvm-symbolizer: C++ of both compilers in DWARF 2 to 5, compressed, of
 # link-time optimisation, with functions that the linker has thrown away; Rust; Go, and Go without its debug information; the C library's
 # debug file. For each of them also: the tables that the reader of bytes makes are those that libdw makes, octet for octet.
-# NR=N (1000): random addresses of each file; with addr2line, which is slow, a thirtieth of them but 3000 at least.
+# NR=N (3000): random addresses of each file; with addr2line, which is slow, a thirtieth of them but 3000 at least.
 # SOURCE=FILE: another C++ program to build. FILES="FILE...": these as well, with both peers. EXPLAIN=1: differences are shown, too.
 set -u
 cd "$(dirname "$0")/../.."
@@ -13,7 +13,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 ${CC:-gcc} -std=gnu11 -O2 -I. -D_GNU_SOURCE tests/oracle/lines/lines.c "$OUT/libprobee.a" -ldw -lelf -lz -o "$work/lines" || exit 1
 ${CC:-gcc} -std=gnu11 -O2 -I. -D_GNU_SOURCE tests/oracle/lines/tables.c "$OUT/libprobee.a" -ldw -lelf -lz -o "$work/tables" || exit 1
-SOURCE=$(realpath "${SOURCE:-tests/oracle/lines/lines.cc}") NR=${NR:-1000}
+SOURCE=$(realpath "${SOURCE:-tests/oracle/lines/lines.cc}") NR=${NR:-3000}
 mkdir "$work/src" && cp "$SOURCE" "$work/src/lines.cc" || exit 1
 nr=0
 
