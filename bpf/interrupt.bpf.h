@@ -8,8 +8,9 @@
 #define THREAD_STACK_BYTES 16384	/* THREAD_SIZE of both architectures */
 
 /*
- * x86-64 handles an interrupt of a program on the stack of its thread. What was saved then says
- * that it is no system call (orig_ax), which holds of page faults, too; these wake nobody.
+ * Whether the thread was interrupted in its program. x86-64 handles such an interrupt on the stack
+ * of the thread. The registers that it saved then have -1 as the number of the system call
+ * (orig_ax). Page faults have that number, too, but their handlers wake no other thread.
  */
 static __always_inline bool interrupted_program(struct task_struct *task)
 {
@@ -27,12 +28,14 @@ static __always_inline bool interrupted_program(struct task_struct *task)
 }
 
 /*
- * Interrupts have a stack of their own, and the context of a tracepoint's program is on the stack
- * of whoever passes it. A thread that sends a packet gets there, too, when it serves soft
- * interrupts on its way back; user space tells them apart by the frames. The count of preempt.h
- * would tell, but cannot be read on kernels whose list of symbols has no data
- * (CONFIG_KALLSYMS_ALL). The address goes through memory, because the verifier allows no
- * calculation with a context.
+ * Whether the program's context is outside of the thread's own stack. The kernel calls a
+ * tracepoint's program with a context on the stack that is in use, and interrupts use another one
+ * than threads. A thread that sends a packet uses it as well, while it serves soft interrupts at
+ * the end of its call; user space tells these cases apart by the frames (interrupted.h).
+ *
+ * The kernel's own count of interrupts (preempt.h) cannot be read where the list of symbols has no
+ * data (CONFIG_KALLSYMS_ALL). The verifier allows no calculation with a context, so the address
+ * goes through memory.
  */
 static __always_inline bool on_interrupt_stack(void *ctx, const struct task_struct *task)
 {

@@ -154,6 +154,18 @@ static __always_inline uint64_t id_of_stack(struct gather *g, struct env *e)
 
 /* ---- leaving ---- */
 
+/* false: there is none, although memos are used. */
+static __always_inline bool find_memo(struct env *e, uint32_t tid)
+{
+	uint32_t slot;
+
+	if (!knobs.memos)
+		return true;
+	slot = tid % knobs.memos;
+	e->memo = bpf_map_lookup_elem(&off_cpu_memos, &slot);
+	return e->memo;
+}
+
 static __always_inline void gather_kernel_leaving(void *ctx, struct gather *g,
 						  struct task_struct *task)
 {
@@ -367,13 +379,8 @@ static __always_inline void leave(void *ctx, struct gather *g, struct task_struc
 	g->head.state = preempted ? 0 : state;
 	g->head.cpu = bpf_get_smp_processor_id();
 	g->head.flags |= WIRE_ON_ITS_CPU;
-	if (knobs.memos) {
-		uint32_t slot = ids.tid % knobs.memos;
-
-		e.memo = bpf_map_lookup_elem(&off_cpu_memos, &slot);
-		if (!e.memo)
-			return;
-	}
+	if (!find_memo(&e, ids.tid))
+		return;
 	gather_leaving(ctx, &e, task);
 	note_leaving(t, g, &e, task, share);
 	end_measure(g, now);
@@ -417,6 +424,24 @@ static __always_inline void come_back(struct gather *g, struct task_struct *task
 
 /* ---- waking ---- */
 
+/* Hands out the record of a waker whose head and stack are in g. false: there is no room. */
+static __always_inline bool put_waker(struct gather *g, const struct off_cpu_thread *t, uint64_t id)
+{
+	struct wire_stay *stay = (void *)&g->object;
+
+	if (!id)
+		return false;
+	__builtin_memset(stay, 0, sizeof(*stay));
+	stay->head = g->head;
+	stay->head.event = OFF_CPU_WAKER;
+	stay->head.weight = 0;
+	stay->stack = id;
+	stay->left_ns = t->left_ns;
+	stay->woken_ns = t->woken_ns;
+	stay->share = t->share;
+	return !bpf_ringbuf_output(&off_cpu_ring, stay, sizeof(*stay), off_cpu_wake_flags(g));
+}
+
 /*
  * Hands out who ends the sleep of t, and at which stack. The kernel has interrupts off here, as
  * where threads leave, so the scratch is free. What an interrupt wakes has no waker: the thread
@@ -426,11 +451,9 @@ static __always_inline void give_waker(void *ctx, struct gather *g, const struct
 				       uint64_t now)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct wire_stay *stay = (void *)&g->object;
 	struct task_ids ids = {};
 	struct env e = { .g = g };
 	bool interrupt = interrupted_program(task) || !task->pid;
-	uint64_t left = t->left_ns, id;
 
 	if (!interrupt)
 		ids = ids_of(task);
@@ -439,13 +462,8 @@ static __always_inline void give_waker(void *ctx, struct gather *g, const struct
 	g->head.flags |= WIRE_TRACEPOINT;
 	if (interrupt || on_interrupt_stack(ctx, task))
 		g->head.flags |= WIRE_INTERRUPT;
-	if (knobs.memos) {
-		uint32_t slot = ids.tid % knobs.memos;
-
-		e.memo = bpf_map_lookup_elem(&off_cpu_memos, &slot);
-		if (!e.memo)
-			return;
-	}
+	if (!find_memo(&e, ids.tid))
+		return;
 	if (interrupt) {
 		__builtin_memcpy(g->head.comm, INTERRUPT_COMM, sizeof(INTERRUPT_COMM));
 		g->head.start_boottime_ns = 0;
@@ -456,21 +474,8 @@ static __always_inline void give_waker(void *ctx, struct gather *g, const struct
 	}
 	if (knobs.want_kernel)
 		gather_kernel_behind(ctx, g, OWN_FRAMES);
-	id = id_of_stack(g, &e);
 	g->counters[COUNTER_WAKERS]++;
-	if (!id) {
-		g->counters[COUNTER_RING_FULL]++;
-		return;
-	}
-	__builtin_memset(stay, 0, sizeof(*stay));
-	stay->head = g->head;
-	stay->head.event = OFF_CPU_WAKER;
-	stay->head.weight = 0;
-	stay->stack = id;
-	stay->left_ns = left;
-	stay->woken_ns = now;
-	stay->share = t->share;
-	if (bpf_ringbuf_output(&off_cpu_ring, stay, sizeof(*stay), off_cpu_wake_flags(g)))
+	if (!put_waker(g, t, id_of_stack(g, &e)))
 		g->counters[COUNTER_RING_FULL]++;
 }
 

@@ -24,8 +24,8 @@
  *	const struct unwind_rule *unwind_rule_at(env, i)
  *	uint64_t *unwind_cache_word(env, i)			word i of the rule cache, or NULL
  *
- * It may define UNWIND_REPLACED_RETURN(w): a return address is w->trampoline, by which somebody has
- * replaced it; sets w->pc to what it was.
+ * It may define UNWIND_REPLACED_RETURN(w). This is called when a return address is w->trampoline,
+ * which the kernel puts there for uretprobes. It sets w->pc to the address that stood there before.
  *
  * It may also define UNWIND_LOOK_UP(env, w, pc) and UNWIND_PROLOGUE_MASK(code, next) as calls of
  * functions that do the same as those named below: the kernel's verifier checks a global function

@@ -2,15 +2,14 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "src/capture/session/interrupted.h"
 #include "src/model/record.h"
 #include "src/symbolize/kernel_symbols.h"
+#include "tests/unit/kernel_fixture.h"
 
 static const char kallsyms[] =
 	"ffffffff81000000 T _text\n"
@@ -27,17 +26,7 @@ static const char kallsyms[] =
 
 static int setup(void **state)
 {
-	char path[] = "/tmp/probee-interrupted.XXXXXX";
-	int fd = mkstemp(path), err;
-	struct kernel_symbols *k = NULL;
-
-	if (fd < 0 || write(fd, kallsyms, sizeof(kallsyms) - 1) < 0)
-		return -1;
-	close(fd);
-	err = kernel_symbols_load_from(path, "/nonexistent", "/nonexistent", &k);
-	unlink(path);
-	*state = k;
-	return err;
+	return kernel_fixture(kallsyms, (struct kernel_symbols **)state);
 }
 
 static int teardown(void **state)

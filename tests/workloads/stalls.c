@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stalls: on every CPU, sleeps one millisecond at a time with a real-time priority until its input ends. Says how many in a
- * thousand milliseconds it was woken more than two milliseconds late: then the host, or somebody with a higher priority, had the
- * CPU, and nothing that must happen within milliseconds can be asked of this machine.
+ * stalls: measures how long the CPUs of this machine are away. A thread on each CPU sleeps one millisecond at a time with a
+ * real-time priority, until the standard input ends. Each time that it wakes more than two milliseconds late, the host or a
+ * program of a higher priority had the CPU. The output is the sum of these times, in thousandths of all of the time.
  */
 #define _GNU_SOURCE
 #include <poll.h>

@@ -46,11 +46,12 @@ static bool is_wanted(const struct capture_options *o)
 
 /*
  * Whether threads that sleep all the time are a part of the recording. In one of the whole machine
- * they would hide the others; snapshots have them in any case.
+ * they would hide the others; snapshots have them in any case. Of a command nothing sleeps yet.
  */
 static bool wants_sleepers(const struct capture_options *o)
 {
-	return o->scan || o->include_idle || (o->pids && o->pids->nr) || (o->tids && o->tids->nr);
+	return o->scan || o->include_idle || (o->only_pids && o->only_pids->nr) ||
+	       (o->tids && o->tids->nr);
 }
 
 static unsigned programs(const struct capture_options *o)
