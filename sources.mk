@@ -165,6 +165,7 @@ CAPTURE_SRCS := \
 	src/elf/go_image.c \
 	src/proc/cpu_time.c \
 	src/proc/cpus.c \
+	src/proc/interrupts.c \
 	src/proc/descriptors.c \
 	src/proc/file_locks.c \
 	src/proc/pid_namespace.c \
@@ -328,6 +329,7 @@ CAPTURE_SRCS := \
 	src/capture/collectors/cpu_events.c \
 	src/capture/collectors/event_table.c \
 	src/capture/collectors/perf_sampler.c \
+	src/capture/collectors/interrupts.c \
 	src/capture/collectors/off_cpu.c \
 	src/capture/collectors/ring_queue.c \
 	src/capture/collectors/probe_attach.c \

@@ -243,6 +243,10 @@ struct cred {
 	kuid_t uid;
 };
 
+struct irqaction {
+	void *handler;
+};
+
 struct thread_struct {
 	unsigned long sp;		/* x86 only */
 	unsigned long fsbase;		/* x86 only */

@@ -223,6 +223,42 @@ struct probe_control {
 	uint32_t pad;
 };
 
+/* ---- interrupts (bpf/irq.bpf.h) ---- */
+
+/* What a number of a vector is the number of. */
+enum irq_class {
+	IRQ_LINE = 1,			/* as in /proc/interrupts */
+	IRQ_SOFT,			/* a soft interrupt: NET_RX_SOFTIRQ, ... */
+	IRQ_LOCAL			/* an entry of x86-64's own table: timer, other CPUs */
+};
+
+#define IRQ_NUMBER_BITS 24
+#define IRQ_VECTOR(class, number) ((uint32_t)(class) << IRQ_NUMBER_BITS | (number))
+
+struct irq_total {
+	uint64_t runs;			/* handlers that have ended */
+	uint64_t ns;			/* their time */
+	uint64_t pending_ns;		/* of that: not yet in a record */
+};
+
+enum irq_counter {
+	IRQ_RUNS,			/* handlers that have ended: the sum of the next two */
+	IRQ_COUNTED, IRQ_OF_OTHERS,
+	IRQ_UNPAIRED,			/* ends whose beginning is not known */
+	IRQ_STACKS, IRQ_REFUSED,	/* refused: the time stays pending */
+	IRQ_NO_ROOM,			/* of IRQ_COUNTED: there was no room for the vector */
+	IRQ_COUNTERS
+};
+
+struct irq_counts {
+	uint64_t v[IRQ_COUNTERS];
+};
+
+struct irq_control {
+	uint32_t event;			/* number of the event in the recording */
+	uint32_t pad;
+};
+
 #define SCAN_SLOTS 8
 /* A key of the map hung that is a user, and no thread group. */
 #define HUNG_USER (1ull << 32)

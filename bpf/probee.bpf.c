@@ -15,6 +15,7 @@
 #include "bpf/holders.bpf.h"
 #include "bpf/off_cpu.bpf.h"
 #include "bpf/probe.bpf.h"
+#include "bpf/irq.bpf.h"
 #include "bpf/lifetime.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";

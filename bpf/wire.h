@@ -41,6 +41,13 @@ enum wire_flags {
 
 #define INTERRUPT_COMM "interrupt"	/* of thread 0, which stands for them */
 
+/*
+ * An outermost kernel frame that is no address but an interrupt vector, whose handler the other
+ * frames are of. Addresses of the kernel have the highest bit set.
+ */
+#define WIRE_VECTOR_FRAME (1ull << 40)
+#define WIRE_IS_VECTOR(frame) ((frame) >> 32 == WIRE_VECTOR_FRAME >> 32)
+
 struct wire_sample {
 	uint64_t time_ns;
 	uint64_t weight;		/* the event's period; 0 in a row of a scan */

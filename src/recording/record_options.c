@@ -107,7 +107,8 @@ static const struct opt sampler_opts[] = {
 	  "with commas between them; each may have a rate of its own: NAME/freq=HZ/ or "
 	  "NAME/period=N/ (default: cycles where the hardware counts them, otherwise cpu-clock). "
 	  "Or a probe, which takes a stack each time: u:FUNCTION (ur: its return), k:FUNCTION "
-	  "(kr:) of the kernel, t:CATEGORY:NAME, raw_tp:NAME; probee probes lists them",
+	  "(kr:) of the kernel, t:CATEGORY:NAME, raw_tp:NAME; probee probes lists them. Or irq: "
+	  "time in handlers of interrupts",
 	  event_list_parse, AT(capture.events), NULL, "Rate", NULL },
 	{ 0, "if", "CONDITION",
 	  "of the probe before it (-e): only when this holds: arg1>4096, ret==0, arg2&0x8, a field "
@@ -339,9 +340,9 @@ static int check(const struct record_mode *mode, struct record_args *a, int nr_w
 		err = check_cpus(a);
 	if (!err)
 		err = off_cpu_args_check(mode, a);
-	if (!err && mode->sample && !mode->scan && a->capture.events.probes.nr &&
-	    !a->capture.events.nr)
-		a->capture.sample = false;	/* the probes alone */
+	if (!err && mode->sample && !mode->scan && !a->capture.events.nr &&
+	    (a->capture.events.probes.nr || a->capture.events.irq))
+		a->capture.sample = false;	/* the others alone */
 	if (!err && mode->sample)
 		err = event_list_complete(&a->capture.events, a->freq_hz, a->period);
 	return err ? err : take_picture_name(a);

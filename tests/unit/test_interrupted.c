@@ -6,8 +6,11 @@
 
 #include <cmocka.h>
 
+#include "bpf/knobs.h"
 #include "src/capture/session/interrupted.h"
+#include "src/capture/session/kernel_trim.h"
 #include "src/model/record.h"
+#include "src/proc/interrupts.h"
 #include "src/symbolize/kernel_symbols.h"
 #include "tests/unit/kernel_fixture.h"
 
@@ -81,12 +84,47 @@ static void test_not_on_the_stack_of_interrupts(void **state)
 	assert_false(interrupted_stack(*state, &w, &head, &out));
 }
 
+/* The innermost interrupt counts: a handler may have been interrupted itself. */
+static void test_of_a_handler(void **state)
+{
+	static const uint64_t nested[] = { WAKE, TIMER, RECEIVE, TIMER, SEND };
+	static const uint64_t own[] = { RECEIVE, SEND };
+
+	assert_int_equal(kernel_trim_handler(*state, nested, 5), 2);
+	assert_int_equal(kernel_trim_interrupted(*state, nested, 5), 4);
+	assert_int_equal(kernel_trim_handler(*state, own, 2), 2);
+	assert_int_equal(kernel_trim_handler(NULL, nested, 5), 5);
+}
+
+static void named(uint32_t vector, const char *name)
+{
+	char text[192];
+
+	interrupt_name(vector, text, sizeof(text));
+	assert_string_equal(text, name);
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	named(IRQ_VECTOR(IRQ_SOFT, 3), "softirq NET_RX");
+	named(IRQ_VECTOR(IRQ_SOFT, 9), "softirq RCU");
+	named(IRQ_VECTOR(IRQ_SOFT, 10), "softirq 10");
+	named(IRQ_VECTOR(IRQ_LINE, 0xfffff0), "irq 16777200");	/* there is no such line */
+	named(IRQ_VECTOR(IRQ_LOCAL, 3), "irq vector 3");
+#ifdef __x86_64__
+	named(IRQ_VECTOR(IRQ_LOCAL, 0xec), "irq local_timer");
+#endif
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_of_a_thread),
 		cmocka_unit_test(test_of_an_interrupt),
 		cmocka_unit_test(test_not_on_the_stack_of_interrupts),
+		cmocka_unit_test(test_of_a_handler),
+		cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

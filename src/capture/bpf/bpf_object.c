@@ -28,6 +28,7 @@ SAME_PLACE(bss, place);
 SAME_PLACE(bss, scan);
 SAME_PLACE(bss, off_cpu);
 SAME_PLACE(bss, probe_control);
+SAME_PLACE(bss, irq_control);
 _Static_assert(sizeof(struct probee_bpf__rodata) == sizeof(struct sampler_bpf__rodata) &&
 		       sizeof(struct probee_bpf__rodata) == sizeof(struct scans_bpf__rodata) &&
 		       sizeof(struct probee_bpf__bss) == sizeof(struct sampler_bpf__bss) &&

@@ -221,3 +221,51 @@ bool capture_bpf_has_uprobe_multi(const struct capture_bpf *b)
 {
 	return b->has_uprobe_multi;
 }
+
+struct bpf_program *capture_bpf_irq(struct capture_bpf *b, enum irq_class class, bool begins)
+{
+	switch (class) {
+	case IRQ_LINE:
+		return begins ? b->skel->progs.on_irq_entry : b->skel->progs.on_irq_exit;
+	case IRQ_SOFT:
+		return begins ? b->skel->progs.on_softirq_entry : b->skel->progs.on_softirq_exit;
+	case IRQ_LOCAL: break;
+	}
+	return begins ? b->skel->progs.on_vector_entry : b->skel->progs.on_vector_exit;
+}
+
+struct bpf_program *capture_bpf_irq_tick(struct capture_bpf *b)
+{
+	return b->skel->progs.on_irq_tick;
+}
+
+struct irq_control *capture_bpf_irq_control(struct capture_bpf *b)
+{
+	return &b->skel->bss->irq_control;
+}
+
+int capture_bpf_irq_ring(const struct capture_bpf *b)
+{
+	return bpf_map__fd(b->skel->maps.irq_ring);
+}
+
+int capture_bpf_irq_totals(const struct capture_bpf *b)
+{
+	return bpf_map__fd(b->skel->maps.irq_totals);
+}
+
+int capture_bpf_irq_counts(const struct capture_bpf *b, struct irq_counts *out)
+{
+	struct irq_counts *v = calloc((size_t)b->nr_cpus, sizeof(*v));
+	uint32_t zero = 0;
+	int err = v ? 0 : -ENOMEM;
+
+	*out = (struct irq_counts){ { 0 } };
+	if (!err && bpf_map_lookup_elem(bpf_map__fd(b->skel->maps.irq_counters), &zero, v))
+		err = -errno;
+	for (int cpu = 0; cpu < b->nr_cpus && !err; cpu++)
+		for (int i = 0; i < IRQ_COUNTERS; i++)
+			out->v[i] += v[cpu].v[i];
+	free(v);
+	return err;
+}

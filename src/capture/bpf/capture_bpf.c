@@ -51,6 +51,13 @@ static const struct program {
 	PROGRAM(on_kprobe, CAPTURE_KPROBES, false),
 	PROGRAM(on_tracepoint, CAPTURE_TRACEPOINTS, false),
 	PROGRAM(on_raw_tracepoint, CAPTURE_RAW_TRACEPOINTS, false),
+	PROGRAM(on_irq_entry, CAPTURE_IRQ, false),
+	PROGRAM(on_irq_exit, CAPTURE_IRQ, false),
+	PROGRAM(on_softirq_entry, CAPTURE_IRQ, false),
+	PROGRAM(on_softirq_exit, CAPTURE_IRQ, false),
+	PROGRAM(on_vector_entry, CAPTURE_IRQ, false),
+	PROGRAM(on_vector_exit, CAPTURE_IRQ, false),
+	PROGRAM(on_irq_tick, CAPTURE_IRQ, false),
 	PROGRAM(on_self, IN_PID_NS, false),
 };
 #define NR_PROGRAMS (sizeof(programs) / sizeof(programs[0]))
@@ -92,6 +99,11 @@ static const struct optional_map {
 	MAP(probe_entries, CAPTURE_PROBES),
 	MAP(probe_memos, CAPTURE_PROBES),
 	MAP(probe_ring, CAPTURE_PROBES),
+	MAP(irq_cpus, CAPTURE_IRQ),
+	MAP(irq_totals, CAPTURE_IRQ),
+	MAP(irq_counters, CAPTURE_IRQ),
+	MAP(irq_scratch, CAPTURE_IRQ),
+	MAP(irq_ring, CAPTURE_IRQ),
 };
 
 /* Messages of libbpf are shown with -v only. */
@@ -191,7 +203,7 @@ static int load_once(struct capture_bpf *b, const struct capture_bpf_options *op
 	int err;
 
 	b->skel = bpf_object_open(opts->programs & CAPTURE_TASKS,
-				  opts->programs & (CAPTURE_PROBES | CAPTURE_OFF_CPU));
+				  opts->programs & (CAPTURE_PROBES | CAPTURE_OFF_CPU | CAPTURE_IRQ));
 	if (!b->skel)
 		return -errno;
 	memcpy((void *)&b->skel->rodata->knobs, &opts->knobs, sizeof(opts->knobs));

@@ -29,6 +29,7 @@ enum {
 	CAPTURE_RAW_TRACEPOINTS = 64,
 	CAPTURE_TIMED_PROBES = 128,	/* no program: room for calls that have not returned */
 	CAPTURE_SLEEPERS = 256,		/* scans aside from others: see sleepers.h */
+	CAPTURE_IRQ = 512,
 	CAPTURE_TASKS = CAPTURE_SNAPSHOT | CAPTURE_SLEEPERS,
 	CAPTURE_PROBES = CAPTURE_UPROBES | CAPTURE_KPROBES | CAPTURE_TRACEPOINTS |
 			 CAPTURE_RAW_TRACEPOINTS
@@ -101,6 +102,14 @@ int capture_bpf_probe_counts(const struct capture_bpf *b, uint32_t event, struct
 struct probe_control *capture_bpf_probe_control(struct capture_bpf *b);
 bool capture_bpf_has_uprobe_multi(const struct capture_bpf *b);	/* Linux 6.6 */
 bool capture_bpf_has_raw_cookies(const struct capture_bpf *b);	/* Linux 6.10 */
+
+/* Those of bpf/irq.bpf.h; class: enum irq_class, of a handler that begins or ends. */
+struct bpf_program *capture_bpf_irq(struct capture_bpf *b, enum irq_class class, bool begins);
+struct bpf_program *capture_bpf_irq_tick(struct capture_bpf *b);
+struct irq_control *capture_bpf_irq_control(struct capture_bpf *b);
+int capture_bpf_irq_ring(const struct capture_bpf *b);
+int capture_bpf_irq_totals(const struct capture_bpf *b);	/* a map of struct irq_total */
+int capture_bpf_irq_counts(const struct capture_bpf *b, struct irq_counts *out);
 
 /*
  * Sums over all CPUs, of the sampler and of stays off the CPU; all are 0 if there is no such

@@ -127,6 +127,7 @@ void capture_maps_size(struct capture_bpf *b, const struct capture_bpf_options *
 		size_scans(b, knobs);
 	if (opts->programs & CAPTURE_OFF_CPU)
 		size_stays(b, knobs);
+	bpf_map__set_max_entries(b->skel->maps.irq_ring, b->sizes.ring_bytes);
 	bpf_map__set_max_entries(b->skel->maps.ring, b->sizes.ring_bytes);
 	knobs->wakeup_bytes = b->sizes.ring_bytes / 4;
 	knobs->ring_room = b->sizes.ring_bytes / 2;

@@ -34,7 +34,7 @@
 struct recorder;
 
 #define COLLECTOR_FDS 2		/* of each collector */
-#define COLLECTORS_MAX 4
+#define COLLECTORS_MAX 5
 
 /* What is to be captured. Filled from the command line; collectors look at their part. */
 struct capture_options {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The kinds of capture that there are. */
 #include "src/capture/collectors/collector.h"
+#include "src/capture/collectors/interrupts.h"
 #include "src/capture/collectors/off_cpu.h"
 #include "src/capture/collectors/probes.h"
 #include "src/capture/collectors/sampling.h"
@@ -11,5 +12,6 @@ const struct collector *const collectors[] = {
 	&scans_collector,
 	&off_cpu_collector,
 	&probes_collector,
+	&interrupts_collector,
 	NULL,
 };

@@ -11,6 +11,8 @@
 #include "src/base/opt.h"
 #include "src/model/record.h"
 
+#define EVENT_IRQ "irq"
+
 #define HW(name, alias, unit, config) \
 	{ name, alias, unit, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##config, EVENT_HARDWARE, false }
 #define SW(name, alias, config) \
@@ -99,8 +101,9 @@ static int unknown_event(const struct opt *o, const char *name, size_t len)
 	list[0] = 0;
 	for (const struct event_type *t = event_types; t->name && n < sizeof(list); t++) {
 		nearest_offer(&near, t->name);
-		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s", n ? ", " : "", t->name);
+		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s, ", t->name);
 	}
+	snprintf(list + n, sizeof(list) - n, EVENT_IRQ);
 	if (near.best)
 		return fail_why(-EINVAL, "--%s %s: no such event. Try: %s; or one of %s", o->name,
 				word, near.best, list);
@@ -162,6 +165,10 @@ static int parse_one(const struct opt *o, const char *text, size_t len, struct e
 	size_t type_len = colon ? (size_t)(colon - text) : name_len;
 	struct event_spec e = { .type = event_type_find(text, type_len) };
 
+	if (is_word(EVENT_IRQ, text, len)) {
+		l->irq = true;
+		return 0;
+	}
 	if (!e.type)
 		return unknown_event(o, text, name_len);
 	if (colon && parse_modes(o, colon + 1, name_len - type_len - 1, &e))
@@ -196,6 +203,8 @@ static bool is_function(const char *value)
 		return false;
 	snprintf(word, sizeof(word), "%.*s", (int)len, value);
 	near = nearest_to(word);
+	if (!strcmp(word, EVENT_IRQ))
+		return false;
 	for (const struct event_type *t = event_types; t->name; t++) {
 		if (is_word(t->name, word, len) || is_word(t->alias, word, len))
 			return false;

@@ -56,6 +56,7 @@ static inline uint64_t event_spec_period_ns(const struct event_spec *e)
 struct event_list {
 	struct probe_list probes;	/* what is no event of perf's */
 	struct event_spec v[WIRE_MAX_EVENTS];
+	bool irq;			/* -e irq: time in interrupt handlers (interrupts.h) */
 	size_t nr;			/* 0: the default, cycles where the hardware counts them */
 };
 

@@ -67,13 +67,25 @@ static bool is_interrupt(const char *name)
 	return false;
 }
 
+static bool is_entry(const struct kernel_symbols *k, uint64_t frame)
+{
+	struct kernel_symbol sym;
+
+	return !kernel_symbols_find(k, frame - 1, &sym) && is_interrupt(sym.name);
+}
+
 size_t kernel_trim_interrupted(const struct kernel_symbols *k, const uint64_t *frames, size_t nr)
 {
-	for (size_t i = nr; k && i-- > 0;) {
-		struct kernel_symbol sym;
-
-		if (!kernel_symbols_find(k, frames[i] - 1, &sym) && is_interrupt(sym.name))
+	for (size_t i = nr; k && i-- > 0;)
+		if (is_entry(k, frames[i]))
 			return i + 1;
-	}
+	return nr;
+}
+
+size_t kernel_trim_handler(const struct kernel_symbols *k, const uint64_t *frames, size_t nr)
+{
+	for (size_t i = 0; k && i < nr; i++)
+		if (is_entry(k, frames[i]))
+			return i + 1;
 	return nr;
 }

@@ -30,3 +30,9 @@ size_t kernel_trim(const struct kernel_symbols *k, const uint64_t *frames, size_
  * it interrupted is behind them. If no entry of interrupts is recognised: all.
  */
 size_t kernel_trim_interrupted(const struct kernel_symbols *k, const uint64_t *frames, size_t nr);
+
+/*
+ * The same of a stack in the handler of an interrupt that may have interrupted another handler:
+ * only the frames of the innermost.
+ */
+size_t kernel_trim_handler(const struct kernel_symbols *k, const uint64_t *frames, size_t nr);

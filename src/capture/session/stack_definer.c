@@ -13,6 +13,7 @@
 #include "src/model/binary.h"
 #include "src/model/process.h"
 #include "src/model/stacks.h"
+#include "src/proc/interrupts.h"
 #include "src/symbolize/kernel_code.h"
 #include "src/symbolize/kernel_symbols.h"
 #include "src/symbolize/symbolizer.h"
@@ -264,6 +265,21 @@ static uint32_t kernel_frame(struct stack_definer *d, uint64_t addr, bool exact)
 	return id;
 }
 
+/* The frame that stands for an interrupt vector: it has a name and no code. */
+static uint32_t vector_frame(struct stack_definer *d, uint64_t raw)
+{
+	struct stack_frame f = { .addr = (uint32_t)raw, .kind = FRAME_SYNTHETIC };
+	char name[192];
+	bool is_new;
+	uint32_t id = define_frame(d, &f, 0, &is_new);
+
+	if (is_new && id) {
+		interrupt_name((uint32_t)raw, name, sizeof(name));
+		name_kernel_frame(d, id, 0, name);
+	}
+	return id;
+}
+
 static uint32_t define_node(struct stack_definer *d, uint32_t parent, uint32_t frame)
 {
 	struct record rec = { .tag = REC_NODE };
@@ -358,22 +374,26 @@ uint32_t stack_definer_kernel(struct stack_definer *d, const struct wire_stack *
 {
 	bool exact = w->head->flags & WIRE_IN_KERNEL;
 	size_t nr = w->head->nr_kernel, first = 0;
+	uint64_t vector = nr && WIRE_IS_VECTOR(w->kernel[nr - 1]) ? w->kernel[--nr] : 0;
 	struct stack_hash h;
 	uint32_t node;
 
-	if (w->head->flags & WIRE_ON_ITS_CPU)
+	if (vector)
+		nr = kernel_trim_handler(d->deps.kernel, w->kernel, nr);
+	else if (w->head->flags & WIRE_ON_ITS_CPU)
 		first = kernel_trim(d->deps.kernel, w->kernel, nr, &exact);
-	if (w->head->flags & WIRE_INTERRUPT)
+	else if (w->head->flags & WIRE_INTERRUPT)
 		nr = kernel_trim_interrupted(d->deps.kernel, w->kernel, nr);
-	if (first == nr)
+	if (first == nr && !vector)
 		return 0;
 	stack_hash_init(&h, exact);
+	stack_hash_add(&h, &vector, 1);
 	stack_hash_add(&h, w->kernel + first, nr - first);
 	hash_made_code(d, w, first, nr, exact, &h);
 	node = stacks_cached(d->deps.stacks, &h);
 	if (node != UINT32_MAX)
 		return node;
-	node = 0;
+	node = vector ? define_node(d, 0, vector_frame(d, vector)) : 0;
 	for (size_t i = nr; i-- > first;) {
 		bool is_exact = exact && i == first;
 		const struct made_code *m = made_at(d, w, i, is_exact);
