@@ -331,6 +331,7 @@ CAPTURE_SRCS := \
 	src/capture/collectors/perf_sampler.c \
 	src/capture/collectors/interrupts.c \
 	src/capture/collectors/off_cpu.c \
+	src/capture/collectors/pmu_event.c \
 	src/capture/collectors/ring_queue.c \
 	src/capture/collectors/probe_attach.c \
 	src/capture/collectors/probe_conditions.c \
@@ -384,6 +385,7 @@ CAPTURE_MAIN_SRCS := \
 	src/commands/doctor_bpf.c \
 	src/commands/doctor_system.c \
 	src/commands/cmd_probes.c \
+	src/commands/probe_places.c \
 	src/commands/cmd_xstack.c \
 	src/commands/legacy.c \
 	src/commands/program.c \

@@ -9,13 +9,15 @@
 
 #define WIRE_MAX_EVENTS 32		/* event sources of one recording */
 
+#define NO_PROCESS UINT32_MAX		/* no thread group has this number */
+
 struct knobs {
 	uint32_t mode;			/* UNWIND_BY_TABLES | ... */
 	uint32_t max_frames;
 	uint32_t want_user, want_kernel;
 	uint32_t only_targets;		/* only thread groups in the targets map */
 	uint32_t only_tids;		/* only threads in the tids map */
-	uint32_t self_tgid;		/* probee itself, which is never recorded */
+	uint32_t self_tgid;		/* probee itself, which is not recorded; or NO_PROCESS */
 	uint32_t include_idle;		/* sampler: CPU idle time; scan: idle kernel threads */
 	uint32_t wakeup_bytes;		/* ring buffer fill that wakes the reader */
 	uint32_t ask;			/* scan: threads on a CPU are requested (running.bpf.h) */

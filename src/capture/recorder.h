@@ -62,6 +62,7 @@ struct recorder_options {
 	enum unwind_mode unwind;
 	bool user_only, kernel_only, include_idle;
 	uint32_t faults;		/* scans: enum fault_mode of bpf/knobs.h */
+	bool self_profile;		/* probee itself is recorded, too */
 	bool skip_same;			/* scans: do not unwind threads that have not run again */
 	bool syscall_args;		/* scans: rows have all arguments of system calls */
 	/* Targets, with their children, and threads. Both empty: all. Borrowed until the close. */

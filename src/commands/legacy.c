@@ -43,7 +43,7 @@ struct words {
 
 struct legacy {
 	struct words sample, report, probes;
-	bool skip_idle, dry_run, is_live, has_outputs, off_cpu, lists_probes;
+	bool skip_idle, dry_run, is_live, has_outputs, off_cpu, lists_probes, self_profile;
 	uint32_t time_ms;
 	bool has_time;
 	const char *command;		/* --cmd */
@@ -207,6 +207,8 @@ static const struct opt options[] = {
 	  NULL, NULL, NULL },
 	{ 0, "skip-idle", NULL, "not the CPUs that have nothing to do", opt_flag, AT(skip_idle),
 	  NULL, NULL, NULL },
+	{ 0, "self-profile", NULL, "probee itself, too", opt_flag, AT(self_profile), NULL, NULL,
+	  NULL },
 	{ 0, "group-by-cpu", NULL, "CPUs as roots", set_group, 0, NULL, NULL, NULL },
 	{ 0, "group-by-process", NULL, "processes as roots", set_group, 0, NULL, NULL, NULL },
 	{ 0, "dwarf", "[=BOOL]", "false: by frame pointers", set_dwarf, 0, NULL, NULL, NULL },
@@ -245,6 +247,8 @@ static int complete_sample(struct legacy *l, int argc, char **argv, int command)
 		err = add(w, "%s", "-d") || add(w, "%s", time);
 	if (!err && !l->skip_idle)
 		err = add(w, "%s", "--include-idle");
+	if (!err && l->self_profile)
+		err = add(w, "%s", "--self-profile");
 	if (!err && l->off_cpu)
 		err = add(w, "%s", "--off-cpu");
 	if (!err && l->command)

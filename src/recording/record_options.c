@@ -94,6 +94,8 @@ static const struct opt target_opts[] = {
 	  opt_id_list, AT(pids), NULL, NULL, NULL },
 	{ 't', "tid", "TIDS", "these threads alone, by their numbers", opt_id_list, AT(tids), NULL,
 	  NULL, NULL },
+	{ 0, "self-profile", NULL, "also probee itself, and its helpers", opt_flag,
+	  AT(self_profile), NULL, NULL, NULL },
 	{ 0, "include-idle", NULL,
 	  "also CPUs that have nothing to do, and kernel threads that wait for work", opt_flag,
 	  AT(include_idle), NULL, NULL, NULL },
@@ -105,7 +107,7 @@ static const struct opt sampler_opts[] = {
 	{ 'e', "event", "EVENTS",
 	  "what makes a sample: cpu-clock, page-faults, cycles:u, cache-misses:k, ...; several "
 	  "with commas between them; each may have a rate of its own: NAME/freq=HZ/ or "
-	  "NAME/period=N/ (default: cycles where the hardware counts them, otherwise cpu-clock). "
+	  "NAME/period=N/; help lists them (default: cycles where the hardware counts them, otherwise cpu-clock). "
 	  "Or a probe, which takes a stack each time: u:FUNCTION (ur: its return), k:FUNCTION "
 	  "(kr:) of the kernel, t:CATEGORY:NAME, raw_tp:NAME; probee probes lists them. Or irq: "
 	  "time in handlers of interrupts",
@@ -118,6 +120,8 @@ static const struct opt sampler_opts[] = {
 	  "of the return before it (-e ur: or kr:): only of calls that took as long: 10us, 1ms, 0; "
 	  "the time of the call is the weight of its stack, instead of 1",
 	  probe_list_min_latency, AT(capture.events.probes), NULL, NULL, NULL },
+	{ 0, "dry-run", NULL, "only say where the probes would be put, and where not", opt_flag,
+	  AT(dry_run), NULL, NULL, NULL },
 	{ 'F', "freq", "HZ", "samples a second on each CPU; 0.5 is one in two seconds (default 99)",
 	  opt_hz, AT(freq_hz), NULL, NULL, NULL },
 	{ 'c', "period", "N",
@@ -364,7 +368,7 @@ int record_args_parse(const struct record_mode *mode, int argc, char **argv,
 	};
 	nr = opt_parse(lists, nr_lists, argc, argv, args,
 		       mode->has_command ? &args->command : NULL);
-	if (nr < 0 || args->render.columns_shown.wants_help)
+	if (nr < 0 || args->render.columns_shown.wants_help || args->capture.events.wants_help)
 		return nr < 0 ? nr : 0;
 	args->capture.pids = &args->pids;
 	args->capture.tids = &args->tids;
@@ -383,5 +387,5 @@ void record_args_release(struct record_args *args)
 	free(args->trace_name);
 	output_list_release(&args->outputs);
 	cpus_release(&args->capture.cpus);
-	probe_list_release(&args->capture.events.probes);
+	event_list_release(&args->capture.events);
 }

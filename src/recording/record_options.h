@@ -26,6 +26,8 @@ struct record_args {
 	bool java_perf_map;		/* asks JVMs for maps of their code */
 	bool no_symbolize;		/* addresses only */
 	bool cmdlines;
+	bool dry_run;			/* only says where probes would be put */
+	bool self_profile;		/* probee is recorded, too */
 	bool force;			/* replaces files that are no earlier outputs */
 	uint32_t max_frames;
 	uint32_t audit;			/* one in so many stacks keeps its memory; 0: none */
@@ -53,7 +55,7 @@ struct record_mode {
 extern const struct record_mode record_modes[];	/* by enum record_mode_id */
 
 /*
- * 0: go on, or say what render.columns_shown.wants_help asks for. OPT_HELP: help is asked for.
+ * 0: go on, or say what render.columns_shown.wants_help or capture.events.wants_help asks for. OPT_HELP: help is asked for.
  * -EINVAL: the mistake was reported.
  */
 int record_args_parse(const struct record_mode *mode, int argc, char **argv,

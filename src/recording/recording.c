@@ -133,6 +133,7 @@ static int open_recorder(struct recording *r)
 		.user_only = a->user_only,
 		.kernel_only = a->kernel_only,
 		.include_idle = a->include_idle,
+		.self_profile = a->self_profile,
 		.faults = a->capture.faults,
 		.skip_same = skips_same(&a->capture),
 		.syscall_args = a->capture.syscall_args,

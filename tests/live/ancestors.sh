@@ -71,6 +71,9 @@ check "samples of that process alone" equal "$(grep -vc '^chain30;' x.txt)" 0
 check "about as many as were asked for" at_least "$(awk '{ s += $NF } END { print s + 0 }' x.txt)" 100
 probee --collapse cpus.txt --time 300 --group-by-cpu 2>"$T/err"
 check "--group-by-cpu: CPUs as roots" grep -qiE '^(cpu|CPU)' cpus.txt
+probee --self-profile --collapse self.txt --time 500 -f 999 2>"$T/err"
+check "--self-profile: probee itself" grep -q '^probee' self.txt
+check "and not without it" not grep -q '^probee' cpus.txt
 if [ ! -e /sys/bus/event_source/devices/kprobe ]; then
 	probee --kprobe vfs_write --time 200 --svg kprobe.svg 2>"$T/err"
 	check "a kernel without kprobes is told so" equal $? 77

@@ -63,4 +63,24 @@ else
 	run_limited sample -e cycles -d 0.1 -o no.pbz
 	check "what the machine cannot count is not" equal "$RC" 77
 fi
+
+# Events that PMUs of the hardware have, and the list.
+"$PROBEE" sample -e help >help.out 2>"$T/err"
+check "-e help: exit status" equal $? 0
+check "-e help: what can be counted here" grep -qx '  page-faults or faults' help.out
+[ -e /sys/bus/event_source/devices/cpu ] || check "-e help: and what cannot" grep -qx '\* cycles or cpu-cycles' help.out
+for pmu in /sys/bus/event_source/devices/*/events; do
+	pmu=${pmu%/events}
+	[ -d "$pmu/events" ] && check "-e help: events of ${pmu##*/}" grep -q "^  ${pmu##*/}/.*/$" help.out
+done
+run_limited sample -e no_pmu/event=0x3c,umask=1/u -d 0.1 -o no.pbz
+check "a PMU that is not there: a mistake of the command line" equal "$RC" 2
+check "which is said" grep -q 'no PMU of that name' "$T/err"
+run_limited sample -e cpu-clock:upp -d 1 -F 199 -o exact.pbz -- "$WORKLOADS/chain30" spin
+check "exact places are asked for" equal "$RC" 0
+check "and have stacks" grep -q '100.0 % of user stacks whole' "$T/err"
+if [ ! -e /sys/bus/event_source/devices/cpu ]; then
+	run_limited sample -e r13c -d 0.1 -o no.pbz
+	check "a raw event that the machine cannot count" equal "$RC" 77
+fi
 done_testing

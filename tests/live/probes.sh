@@ -172,4 +172,13 @@ refused 2 'of which probe' --if 'arg1>1'
 refused 2 'not a condition' -e u:malloc --if 'arg1>'
 refused 2 'a category and a name' -e t:sched_switch
 check "no probes are left" equal "$(cat /sys/kernel/tracing/uprobe_events 2>/dev/null | wc -l)" 0
+"$PROBEE" sample --dry-run -e "u:$CALLS:leaf" -e raw_tp:sched_switch >dry.out 2>"$T/err"
+check "--dry-run: exit status" equal $? 0
+check "--dry-run: the place in the file" grep -qE "^  leaf +0x[0-9a-f]+" dry.out
+check "--dry-run: the tracepoint" grep -qx 'raw_tp:sched_switch' dry.out
+check "--dry-run: nothing is recorded" not test -e trace.pbz
+"$PROBEE" sample --dry-run -e "u:$CALLS:leaves" >dry.out 2>"$T/err"
+check "--dry-run: what is not there" equal $? 1
+"$PROBEE" sample --dry-run >dry.out 2>"$T/err"
+check "--dry-run of nothing" equal $? 2
 done_testing

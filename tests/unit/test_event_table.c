@@ -71,6 +71,38 @@ static void test_modes_make_other_events(void **state)
 	assert_int_equal(l.v[3].type->config, 3 | 0 << 8 | 1 << 16);
 }
 
+static void test_exact_places(void **state)
+{
+	struct event_list l = { 0 };
+
+	(void)state;
+	assert_int_equal(parse("cycles:pp,cycles:upp,r13c:kp/", &l), -EINVAL);
+	event_list_release(&l);
+	assert_int_equal(parse("cycles:pp,cycles:upp,r13c:kp", &l), 0);
+	assert_string_equal(l.v[0].name, "cycles:pp");
+	assert_true(l.v[0].precise == 2 && !l.v[0].no_kernel && !l.v[0].no_user);
+	assert_string_equal(l.v[1].name, "cycles:upp");
+	assert_true(l.v[1].precise == 2 && l.v[1].no_kernel);
+	assert_int_equal(l.v[2].type->config, 0x13c);
+	assert_true(l.v[2].precise == 1 && l.v[2].no_user);
+	event_list_release(&l);
+}
+
+static void test_words_that_are_no_counters(void **state)
+{
+	struct event_list l = { 0 };
+
+	(void)state;
+	assert_int_equal(parse("irq,cs", &l), 0);
+	assert_true(l.irq && l.nr == 1);
+	assert_int_equal(parse("help", &l), 0);
+	assert_true(l.wants_help);
+	/* Only hexadecimal digits, but no number among them: a function. */
+	assert_int_equal(parse("read", &l), 0);
+	assert_int_equal(l.probes.nr, 1);
+	event_list_release(&l);
+}
+
 static void test_without_a_period_all_have_the_frequency(void **state)
 {
 	struct event_list l = { 0 };
@@ -106,6 +138,8 @@ static void test_what_makes_no_sense_is_refused(void **state)
 	expect_refused("cpu-clock/period=5/", "a clock has a frequency");
 	expect_refused("cs/period=0/", "at least 1");
 	expect_refused("cs/period=5", "between slashes");
+	expect_refused("no_such_pmu/event=1,umask=2/", "no PMU of that name");
+	expect_refused("cs:pppp", "no such mode");
 	expect_refused("cs:x", "no such mode");
 	expect_refused("cs:", "no such mode");
 	expect_refused("cs:u,cs:u", "there already");
@@ -147,6 +181,8 @@ int main(void)
 		cmocka_unit_test(test_a_period_is_for_what_counts),
 		cmocka_unit_test(test_modes_make_other_events),
 		cmocka_unit_test(test_without_a_period_all_have_the_frequency),
+		cmocka_unit_test(test_exact_places),
+		cmocka_unit_test(test_words_that_are_no_counters),
 		cmocka_unit_test(test_what_makes_no_sense_is_refused),
 		cmocka_unit_test(test_a_period_alone_is_no_clock),
 		cmocka_unit_test(test_the_table_has_each_name_once),

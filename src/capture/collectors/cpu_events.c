@@ -34,6 +34,11 @@ static int open_event(const struct event_spec *e, uint32_t cpu)
 		.disabled = 1,
 		.exclude_user = e->no_user,
 		.exclude_kernel = e->no_kernel,
+		.precise_ip = e->precise,
+		/* The kernel lets no program have the stack of a precise event without it. */
+		.sample_type = e->precise ? PERF_SAMPLE_CALLCHAIN : 0,
+		.config1 = e->config1,
+		.config2 = e->config2,
 	};
 	int fd;
 

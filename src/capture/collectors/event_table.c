@@ -4,11 +4,14 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/fail.h"
 #include "src/base/nearest.h"
 #include "src/base/opt.h"
+#include "src/capture/collectors/cpu_events.h"
+#include "src/capture/collectors/pmu_event.h"
 #include "src/model/record.h"
 
 #define EVENT_IRQ "irq"
@@ -132,32 +135,52 @@ static int parse_setting(const struct opt *o, const char *text, size_t len, stru
 	return period ? 0 : fail_why(-EINVAL, "--%s %s: at least 1", o->name, word);
 }
 
-/* ":u", ":k" or both: in which mode of the CPU it counts. len octets, without the colon. */
-static int parse_modes(const struct opt *o, const char *text, size_t len, struct event_spec *e)
+int event_modes_parse(const struct opt *o, const char *name, const char *text, size_t len,
+		      struct event_spec *e)
 {
 	bool user = false, kernel = false;
+	uint8_t precise = 0;
 
 	for (size_t i = 0; i < len; i++) {
 		user |= text[i] == 'u';
 		kernel |= text[i] == 'k';
+		precise += text[i] == 'p';
 	}
-	if (!len || strspn(text, "uk") < len)
+	if (!len || strspn(text, "ukp") < len || precise > 3)
 		return fail_why(-EINVAL, "--%s %s:%.*s: no such mode. Try: :u (programs), :k (the "
-				"kernel)", o->name, e->type->name, (int)len, text);
-	e->no_user = !user;
-	e->no_kernel = !kernel;
+				"kernel), :pp (exact places)", o->name, name, (int)len, text);
+	e->no_user = kernel && !user;
+	e->no_kernel = user && !kernel;
+	e->precise = precise;
 	return 0;
 }
 
 static void set_name(struct event_spec *e)
 {
-	const char *mode = e->no_user ? ":k" : e->no_kernel ? ":u" : "";
+	const char *mode = e->no_user ? "k" : e->no_kernel ? "u" : "";
 
-	snprintf(e->name, sizeof(e->name), "%s%s", e->type->name, mode);
+	snprintf(e->name, sizeof(e->name), "%s%s%s%.*s", e->type->name,
+		 *mode || e->precise ? ":" : "", mode, e->precise, "ppp");
 }
 
-/* One event of the list, len octets long: "name:modes" or "name:modes/setting/". */
-static int parse_one(const struct opt *o, const char *text, size_t len, struct event_list *l)
+static int add(const struct opt *o, const struct event_spec *e, struct event_list *l)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < l->nr && !err; i++)
+		if (!strcmp(l->v[i].name, e->name))
+			err = fail_why(-EINVAL, "--%s %s: it is there already", o->name, e->name);
+	if (!err && l->nr == WIRE_MAX_EVENTS - 1)	/* scans are an event, too */
+		err = fail_why(-EINVAL, "--%s: at most %d events", o->name, WIRE_MAX_EVENTS - 1);
+	if (err)
+		free(e->own);
+	else
+		l->v[l->nr++] = *e;
+	return err;
+}
+
+/* One event of the table, len octets long: "name:modes" or "name:modes/setting/". */
+static int parse_row(const struct opt *o, const char *text, size_t len, struct event_list *l)
 {
 	const char *slash = memchr(text, '/', len);
 	size_t name_len = slash ? (size_t)(slash - text) : len;
@@ -165,13 +188,13 @@ static int parse_one(const struct opt *o, const char *text, size_t len, struct e
 	size_t type_len = colon ? (size_t)(colon - text) : name_len;
 	struct event_spec e = { .type = event_type_find(text, type_len) };
 
-	if (is_word(EVENT_IRQ, text, len)) {
-		l->irq = true;
-		return 0;
-	}
+	if (!e.type && slash)
+		return fail_why(-EINVAL, "--%s %.*s: there is no event and no PMU of that name "
+				"here. Try: probee sample -e help", o->name, (int)len, text);
 	if (!e.type)
 		return unknown_event(o, text, name_len);
-	if (colon && parse_modes(o, colon + 1, name_len - type_len - 1, &e))
+	if (colon &&
+	    event_modes_parse(o, e.type->name, colon + 1, name_len - type_len - 1, &e))
 		return -EINVAL;
 	set_name(&e);
 	if (slash && (len < name_len + 3 || text[len - 1] != '/'))
@@ -179,13 +202,30 @@ static int parse_one(const struct opt *o, const char *text, size_t len, struct e
 				"Try: %s/period=100/", o->name, (int)len, text, e.type->name);
 	if (slash && parse_setting(o, slash + 1, len - name_len - 2, &e))
 		return -EINVAL;
-	for (size_t i = 0; i < l->nr; i++)
-		if (!strcmp(l->v[i].name, e.name))
-			return fail_why(-EINVAL, "--%s %s: it is there already", o->name, e.name);
-	if (l->nr == WIRE_MAX_EVENTS - 1)	/* scans are an event, too */
-		return fail_why(-EINVAL, "--%s: at most %d events", o->name, WIRE_MAX_EVENTS - 1);
-	l->v[l->nr++] = e;
-	return 0;
+	return add(o, &e, l);
+}
+
+/* Whether it is one of pmu_event.h. Names of the table come first. */
+static bool is_of_pmu(const char *text, size_t len)
+{
+	const char *colon = memchr(text, ':', len);
+
+	return pmu_event_is_raw(text, colon ? (size_t)(colon - text) : len) ||
+	       (!event_type_find(text, strcspn(text, "/:")) &&
+		pmu_event_is_pmu(PMU_DEVICES, text, len));
+}
+
+static int parse_one(const struct opt *o, const char *text, size_t len, struct event_list *l)
+{
+	struct event_spec e = { 0 };
+
+	if (is_word(EVENT_IRQ, text, len)) {
+		l->irq = true;
+		return 0;
+	}
+	if (!is_of_pmu(text, len))
+		return parse_row(o, text, len, l);
+	return pmu_event_parse(o, PMU_DEVICES, text, len, &e) ? -EINVAL : add(o, &e, l);
 }
 
 /* A word that is like no event is the name of a function. */
@@ -196,6 +236,8 @@ static bool is_function(const char *value)
 	char word[64];
 	struct nearest near;
 
+	if (is_of_pmu(value, pmu_event_len(value)))
+		return false;
 	/* A regular expression, or behind a path: ./app:main. Settings (/freq=9/) have no colon. */
 	if (*value == '/' || (slash && strchr(slash, ':') && !strchr(value, ',')))
 		return true;
@@ -217,11 +259,15 @@ int event_list_parse(const struct opt *o, const char *value, void *dst)
 {
 	struct event_list *l = dst;
 
+	if (!strcmp(value, "help")) {
+		l->wants_help = true;
+		return 0;
+	}
 	/* The name of a probe may have commas in it. */
 	if (probe_spec_has_prefix(value) || is_function(value))
 		return probe_list_add(o, value, &l->probes);
 	for (const char *p = value;; p++) {
-		size_t len = strcspn(p, ",");
+		size_t len = pmu_event_len(p);
 
 		if (parse_one(o, p, len, dst))
 			return -EINVAL;
@@ -248,4 +294,38 @@ int event_list_complete(struct event_list *l, double freq_hz, uint64_t period)
 		return fail_why(-EINVAL, "-c %llu: a period is for events that count. "
 				"Try: -F HZ, or -e page-faults", (unsigned long long)period);
 	return 0;
+}
+
+void event_list_release(struct event_list *l)
+{
+	for (size_t i = 0; i < l->nr; i++)
+		free(l->v[i].own);
+	l->nr = 0;
+	probe_list_release(&l->probes);
+}
+
+static bool counts_here(const struct event_type *t)
+{
+	struct event_spec e = { .type = t, .freq_hz = 1 };
+
+	return cpu_events_can_open(&e, 0);
+}
+
+void event_table_help(FILE *out)
+{
+	fputs("Events, with * if this machine does not count them (or not for this user):\n", out);
+	for (const struct event_type *t = event_types; t->name; t++)
+		fprintf(out, "%s %s%s%s\n", counts_here(t) ? " " : "*", t->name,
+			t->alias ? " or " : "", t->alias ? t->alias : "");
+	fputs("Events that PMUs of this machine name, and raw ones:\n", out);
+	pmu_event_list(PMU_DEVICES, out);
+	fputs("  cpu/event=0x3c,umask=0x01/u\n"
+	      "  r13c\n"
+	      "Time in handlers of interrupts:\n"
+	      "  " EVENT_IRQ "\n"
+	      "Probes, which probee probes lists:\n"
+	      "  u:FUNCTION ur:FUNCTION u:FILE:FUNCTION u:FILE:SOURCE:LINE\n"
+	      "  k:FUNCTION kr:FUNCTION t:CATEGORY:NAME raw_tp:NAME\n"
+	      "Behind a name: :u (in programs only), :k (in the kernel only), :pp (exact places),\n"
+	      "/period=N/, /freq=HZ/\n", out);
 }

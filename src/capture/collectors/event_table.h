@@ -5,6 +5,7 @@
  *	struct event_list l = { 0 };
  *	event_list_parse(o, "cpu-clock,faults", &l)	parses an option; any number of times
  *	event_list_complete(&l, freq, period)		once all options are known
+ *	event_list_release(&l)
  *
  * An event by time (cpu-clock) has a frequency. One that counts (page-faults) has a period or a
  * frequency. With a period N each N-th occurrence is sampled, and the sample weighs N. With a
@@ -12,13 +13,15 @@
  * what the period was.
  *
  * Written as NAME, NAME/period=N/ or NAME/freq=HZ/; NAME may end with :u or :k, and counts only in
- * programs or only in the kernel then.
+ * programs or only in the kernel then; with :p, :pp, :ppp the CPU is asked for the exact place.
+ * Other events of the hardware are those of pmu_event.h. "help" stands for event_table_help().
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "bpf/knobs.h"
 #include "src/capture/collectors/probe_list.h"
@@ -41,8 +44,11 @@ const struct event_type *event_type_find(const char *name, size_t len);	/* NULL:
 
 struct event_spec {
 	const struct event_type *type;
-	char name[48];			/* "cycles:u" */
+	struct event_type *own;		/* the same if the list owns it (pmu_event.h), or NULL */
+	char name[96];			/* "cycles:u" */
 	bool no_user, no_kernel;	/* it does not count there */
+	uint8_t precise;		/* attr.precise_ip */
+	uint64_t config1, config2;
 	double freq_hz;			/* 0: that of the recording */
 	uint64_t period;		/* 0: by frequency */
 };
@@ -56,6 +62,7 @@ static inline uint64_t event_spec_period_ns(const struct event_spec *e)
 struct event_list {
 	struct probe_list probes;	/* what is no event of perf's */
 	struct event_spec v[WIRE_MAX_EVENTS];
+	bool wants_help;		/* -e help */
 	bool irq;			/* -e irq: time in interrupt handlers (interrupts.h) */
 	size_t nr;			/* 0: the default, cycles where the hardware counts them */
 };
@@ -69,3 +76,11 @@ int event_list_parse(const struct opt *o, const char *value, void *dst);
  * and no event counts; explained.
  */
 int event_list_complete(struct event_list *l, double freq_hz, uint64_t period);
+void event_list_release(struct event_list *l);
+
+/* ":u", ":k", ":p" and so on, len octets without the colon, of the event called name. */
+int event_modes_parse(const struct opt *o, const char *name, const char *text, size_t len,
+		      struct event_spec *e);
+
+/* Lists the events that there are, and whether this machine counts them, on -e help. */
+void event_table_help(FILE *out);
