@@ -165,7 +165,6 @@ CAPTURE_SRCS := \
 	src/elf/go_image.c \
 	src/proc/cpu_time.c \
 	src/proc/cpus.c \
-	src/proc/interrupts.c \
 	src/proc/descriptors.c \
 	src/proc/file_locks.c \
 	src/proc/pid_namespace.c \
@@ -271,6 +270,7 @@ CAPTURE_SRCS := \
 	src/capture/bpf/load_errors.c \
 	src/capture/bpf/map_sizes.c \
 	src/capture/bpf/slab_publisher.c \
+	src/capture/bpf/traced_function.c \
 	src/capture/bpf/probe_misses.c src/capture/bpf/uprobe_multi.c \
 	src/capture/bpf/wait_calls.c \
 	src/capture/tables/unwind_loader.c \
@@ -319,6 +319,7 @@ CAPTURE_SRCS := \
 	src/capture/session/session.c \
 	src/capture/session/session_meta.c \
 	src/capture/session/stack_definer.c \
+	src/capture/session/vector_names.c \
 	src/capture/losses.c \
 	src/capture/low_latency.c \
 	src/capture/recorder.c \
@@ -442,4 +443,5 @@ SKEL_USERS := \
 	src/capture/bpf/capture_access.c \
 	src/capture/bpf/capture_bpf.c \
 	src/capture/bpf/capture_maps.c \
+	src/capture/bpf/traced_function.c \
 

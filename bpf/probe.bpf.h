@@ -440,3 +440,24 @@ int on_raw_tracepoint(struct bpf_raw_tracepoint_args *ctx)
 	p.event = knobs.raw_tp_cookies ? bpf_get_attach_cookie(ctx) : probe_control.raw_tp_event;
 	return WITH_PROBES ? probe(&p) : 0;
 }
+
+#define TRAMPOLINE_FRAMES 2		/* of the program, and of what calls it at the function */
+
+/* Loaded once for each function, in objects that share these maps (traced_function.h). */
+SEC("?fentry")
+int on_fentry(uint64_t *ctx)
+{
+	struct probe_place p = { .ctx = ctx, .own_frames = TRAMPOLINE_FRAMES };
+
+	p.event = bpf_get_attach_cookie(ctx);
+	return WITH_PROBES ? probe(&p) : 0;
+}
+
+SEC("?fexit")
+int on_fexit(uint64_t *ctx)
+{
+	struct probe_place p = { .ctx = ctx, .own_frames = TRAMPOLINE_FRAMES };
+
+	p.event = bpf_get_attach_cookie(ctx);
+	return WITH_PROBES ? probe(&p) : 0;
+}

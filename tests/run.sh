@@ -46,6 +46,7 @@ names=() kinds=() limits=() programs=() commands=()	# commands are quoted for th
 after=()						# the job that builds it, or nothing
 is_live=()					# 1: of the live lane
 began=() ended=() codes=()				# filled when it runs: ms, ms, exit code
+cpu_s=() cpu_before=0					# CPU time of each job; of all until now
 second=() passed_alone=()			# jobs that are run once more; names of those that then passed
 RETRIES=${RETRIES:-10} RETRY_UNTIL=${RETRY_UNTIL:-1000}
 shared_live=() shared_other=() alone=()			# numbers that wait for their turn
@@ -148,8 +149,10 @@ add_kind() {
 
 # --- verdicts
 
-# say VERDICT NAME MILLISECONDS [TEXT]
-say() { printf '%-5s %-44s %3d.%02d s  %s\n' "$1" "$2" $(($3 / 1000)) $(($3 % 1000 / 10)) "${4:-}"; }
+# say VERDICT NAME MILLISECONDS [TEXT]: with the CPU time of the job that is shown, in seconds.
+say() {
+	printf '%-5s %-44s %3d.%02d s %4s  %s\n' "$1" "$2" $(($3 / 1000)) $(($3 % 1000 / 10)) "${cpu_s[${shown:-0}]:-}" "${4:-}"
+}
 
 # show_failures LOG: what failed comes first, because a reader of a long log may see only its head; then the whole log.
 show_failures() {
@@ -216,7 +219,7 @@ show_first_run() {
 
 # show JOB: a build counts only if it failed; then its tests have not run.
 show() {
-	local i=$1 took=$((ended[$1] - began[$1])) log=$work/$1/log
+	local i=$1 took=$((ended[$1] - began[$1])) log=$work/$1/log shown=$1
 	kind_ms[${kinds[i]}]=$((${kind_ms[${kinds[i]}]:-0} + took))
 	case ${kinds[i]}:${codes[i]} in
 	build:0) say built "${names[i]#build/}" "$took" ;;
@@ -279,7 +282,17 @@ put_last() {
 	order[$1]="$rest$2 "
 }
 
+# count_cpu JOB: what the children of this shell have used grows when one ends, by all that it and its own have used.
+count_cpu() {
+	local now
+	times >"$work/times"
+	now=$(tail -n 1 "$work/times" | sed 's/[ms]/ /g' | awk '{ printf "%.1f", 60 * ($1 + $3) + $2 + $4 }')
+	cpu_s[$1]=$(awk -v a="$cpu_before" -v b="$now" 'BEGIN { printf "%.0f", b - a }')
+	cpu_before=$now
+}
+
 finish() {
+	count_cpu "$1"
 	unset "running[$1]"
 	if may_repeat "$1" "$2"; then
 		second[$1]=1

@@ -102,7 +102,7 @@ static int each_tracepoint(const char *glob, struct listing *l)
 
 static int show_kernel(const struct probe_spec *s)
 {
-	bool functions = s->kind == PROBE_KPROBE || s->kind == PROBE_KRETPROBE;
+	bool functions = s->kind != PROBE_TRACEPOINT && s->kind != PROBE_RAW_TRACEPOINT;
 	struct listing l = { s, 0 };
 	int err = functions ? kernel_functions_each(s->function, show_name, &l)
 			    : each_tracepoint(s->function, &l);

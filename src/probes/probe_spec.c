@@ -13,6 +13,7 @@ static const char *const kind_names[PROBE_KINDS] = {
 	[PROBE_KPROBE] = "kprobe",	     [PROBE_KRETPROBE] = "kretprobe",
 	[PROBE_UPROBE] = "uprobe",	     [PROBE_URETPROBE] = "uretprobe",
 	[PROBE_TRACEPOINT] = "tracepoint",   [PROBE_RAW_TRACEPOINT] = "raw_tp",
+	[PROBE_FENTRY] = "fentry",	     [PROBE_FEXIT] = "fexit",
 };
 
 static const struct prefix {
@@ -26,6 +27,7 @@ static const struct prefix {
 	{ "ret:", PROBE_URETPROBE },
 	{ "tracepoint:", PROBE_TRACEPOINT }, { "tp:", PROBE_TRACEPOINT },
 	{ "t:", PROBE_TRACEPOINT },	     { "raw_tp:", PROBE_RAW_TRACEPOINT },
+	{ "fentry:", PROBE_FENTRY },	     { "fexit:", PROBE_FEXIT },
 };
 
 static const struct prefix *prefix_of(const char *text)
@@ -177,6 +179,9 @@ static int parse_rest(const char *option, const char *text, const char *rest, st
 	if (s->kind == PROBE_RAW_TRACEPOINT && colon)
 		return refuse(option, text, "a raw tracepoint has no category. "
 			      "Try: raw_tp:sched_switch");
+	if ((s->kind == PROBE_FENTRY || s->kind == PROBE_FEXIT) && strpbrk(rest, "*?[:+/"))
+		return refuse(option, text, "this kind takes the name of one function. "
+			      "Try: k: with a pattern");
 	if (s->kind != PROBE_TRACEPOINT && strpbrk(rest, "*?["))
 		s->match = MATCH_GLOB;
 	return 0;

@@ -2,8 +2,10 @@
 /*
  * What the user writes to name a probe, by its parts. Grammar:
  *
- *	PREFIX:REST	kprobe kretprobe uprobe uretprobe tracepoint raw_tp, short: k kr u ur t (tp)
+ *	PREFIX:REST	kprobe kretprobe uprobe uretprobe tracepoint raw_tp fentry fexit,
+ *			short: k kr u ur t (tp)
  *	REST of kprobe		FUNCTION, or a glob
+ *	REST of fentry, fexit	FUNCTION
  *	REST of tracepoint	CATEGORY:NAME
  *	REST of raw_tp		NAME
  *	REST of uprobe		[ret:][FILE:]FUNCTION[+OFFSET], or [FILE:]SOURCE:LINE
@@ -24,7 +26,7 @@
 
 enum probe_kind {
 	PROBE_KPROBE, PROBE_KRETPROBE, PROBE_UPROBE, PROBE_URETPROBE, PROBE_TRACEPOINT,
-	PROBE_RAW_TRACEPOINT,
+	PROBE_RAW_TRACEPOINT, PROBE_FENTRY, PROBE_FEXIT,
 	PROBE_KINDS
 };
 

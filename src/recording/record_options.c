@@ -107,7 +107,8 @@ static const struct opt sampler_opts[] = {
 	{ 'e', "event", "EVENTS",
 	  "what makes a sample: cpu-clock, page-faults, cycles:u, cache-misses:k, ...; several "
 	  "with commas between them; each may have a rate of its own: NAME/freq=HZ/ or "
-	  "NAME/period=N/; help lists them (default: cycles where the hardware counts them, otherwise cpu-clock). "
+	  "NAME/period=N/; help lists them (default: cycles where the hardware counts them, "
+	  "otherwise cpu-clock). "
 	  "Or a probe, which takes a stack each time: u:FUNCTION (ur: its return), k:FUNCTION "
 	  "(kr:) of the kernel, t:CATEGORY:NAME, raw_tp:NAME; probee probes lists them. Or irq: "
 	  "time in handlers of interrupts",

@@ -55,7 +55,8 @@ struct record_mode {
 extern const struct record_mode record_modes[];	/* by enum record_mode_id */
 
 /*
- * 0: go on, or say what render.columns_shown.wants_help or capture.events.wants_help asks for. OPT_HELP: help is asked for.
+ * 0: go on, or say what render.columns_shown.wants_help or capture.events.wants_help asks for.
+ * OPT_HELP: help is asked for.
  * -EINVAL: the mistake was reported.
  */
 int record_args_parse(const struct record_mode *mode, int argc, char **argv,

@@ -92,10 +92,15 @@ SLOW=$WORKLOADS/slow_calls
 time_of() { "$PROBEE" report "$1.pbz" --event "$2" --json 2>>"$T/err" | python3 -c 'import json, sys; print(int(json.load(sys.stdin)["value"] / 1e6))'; }
 probe slow -e "ur:$SLOW:nap" --min-latency 10ms -e "ur:$SLOW:nest" --min-latency 0 -e cpu-clock -F 499 -- "$SLOW"
 check "--min-latency: the program is as it was" equal "$RC" 0
-check "the ten slow calls" grep -q 'nap: fired=100 .* quick=90 unpaired=0 .* taken=10 ' slow.err
+# While the host takes a CPU away a quick call may last as long.
+check "the ten slow calls" awk '/nap: fired=100 .* unpaired=0 / { for (i = 1; i <= NF; i++) { split($i, w, "="); n[w[1]] = w[2] } }
+	END { print n["taken"], n["quick"]; exit !(n["taken"] >= 10 && n["taken"] <= 14 && n["taken"] + n["quick"] == 100) }' slow.err
 check "their time (ms)" at_least "$(time_of slow "uretprobe:$SLOW:nap")" 200
 check "their time, at most (ms)" at_most "$(time_of slow "uretprobe:$SLOW:nap")" 400
 folded_of slow "uretprobe:$SLOW:nest" >nest.folded
+# As of time off the CPU, folded stacks count microseconds.
+check "folded stacks have the time" awk -v ms="$(time_of slow "uretprobe:$SLOW:nap")" -v us="$(count slow "uretprobe:$SLOW:nap")" \
+	'BEGIN { printf "%s ms, %s us", ms, us; exit !(us > ms * 990 && us < ms * 1010 + 1000) }'
 check "calls of itself: each is paired" grep -q 'nest: fired=6 .* unpaired=0 .* taken=6 ' slow.err
 check "each has its depth" equal "$(sed -E 's/ [0-9]+$//' nest.folded | awk -F';' '{ print NF }' | sort -n | uniq -c | awk '$1 == 1' | wc -l)" 6
 folded_of slow cpu-clock >clock.folded
@@ -172,6 +177,15 @@ refused 2 'of which probe' --if 'arg1>1'
 refused 2 'not a condition' -e u:malloc --if 'arg1>'
 refused 2 'a category and a name' -e t:sched_switch
 check "no probes are left" equal "$(cat /sys/kernel/tracing/uprobe_events 2>/dev/null | wc -l)" 0
+probe traced -e fentry:vfs_read -e fexit:vfs_read --if 'ret>0' -- cat /etc/passwd
+if [ "$RC" = 77 ]; then
+	check "a kernel without fentry is told so" grep -q 'takes no programs of this kind. Try: k:vfs_read' traced.err
+else
+	check "fentry: calls" at_least "$(count traced fentry:vfs_read)" 1
+	check "fexit: those that have read something" at_most "$(count traced fexit:vfs_read)" "$(count traced fentry:vfs_read)"
+fi
+probe traced -e fentry:vfs_read --if 'arg9>0' -- true
+check "an argument that it does not have" grep -q 'Try: arg1 to arg6\|has 4 arguments\|no programs of this kind' traced.err
 "$PROBEE" sample --dry-run -e "u:$CALLS:leaf" -e raw_tp:sched_switch >dry.out 2>"$T/err"
 check "--dry-run: exit status" equal $? 0
 check "--dry-run: the place in the file" grep -qE "^  leaf +0x[0-9a-f]+" dry.out

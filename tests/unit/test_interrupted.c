@@ -10,7 +10,7 @@
 #include "src/capture/session/interrupted.h"
 #include "src/capture/session/kernel_trim.h"
 #include "src/model/record.h"
-#include "src/proc/interrupts.h"
+#include "src/capture/session/vector_names.h"
 #include "src/symbolize/kernel_symbols.h"
 #include "tests/unit/kernel_fixture.h"
 

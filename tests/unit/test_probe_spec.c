@@ -51,6 +51,8 @@ static const struct {
 	{ "kr:vfs_*", PROBE_KRETPROBE, "kretprobe:vfs_*", "", "vfs_*", MATCH_GLOB, 0 },
 	{ "t:sched:sched_switch", PROBE_TRACEPOINT, "tracepoint:sched:sched_switch", "",
 	  "sched:sched_switch", MATCH_EXACT, 0 },
+	{ "fentry:vfs_read", PROBE_FENTRY, "fentry:vfs_read", "", "vfs_read", MATCH_EXACT, 0 },
+	{ "fexit:vfs_read", PROBE_FEXIT, "fexit:vfs_read", "", "vfs_read", MATCH_EXACT, 0 },
 	{ "raw_tp:sched_switch", PROBE_RAW_TRACEPOINT, "raw_tp:sched_switch", "", "sched_switch",
 	  MATCH_EXACT, 0 },
 };
@@ -81,6 +83,7 @@ static void bad_ones_are_explained(void **state)
 		{ "u::f", "no file before the colon" }, { "u:f+0x", "is no offset" },
 		{ "u:f*+4", "an offset is for one" },	{ "ur:f+4", "returns to one place" },
 		{ "t:sched", "a category and a name" }, { "t::x", "a category and a name" },
+		{ "fentry:vfs_*", "the name of one function" }, { "fexit:libc:read", "the name of one" },
 		{ "raw_tp:a:b", "has no category" },	{ "k:", "a name is missing" },
 		{ "usdt:a:b", "not there yet" },
 	};

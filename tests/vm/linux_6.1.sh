@@ -3,5 +3,5 @@
 # timeout: 500
 # The kernel of Debian 12.
 # Some parts are done on 6.12 alone in a check.
-set -- 6.1 2 "$([ "${VM_ARM64:-}" ] || echo probee.skip=two_chains)"
+set -- 6.1 2 "$([ "${VM_ARM64:-}" ] || echo probee.skip=two_chains)" 1
 . "$(dirname "$0")/boot_x86_64.sh"

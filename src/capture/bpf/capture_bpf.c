@@ -25,6 +25,9 @@
 #include "src/capture/bpf/wait_calls.h"
 #include "src/base/memory_limit.h"
 
+/* What the smaller objects lack (bpf_object.h), beside scans. */
+#define BEYOND_SAMPLES (CAPTURE_PROBES | CAPTURE_OFF_CPU | CAPTURE_IRQ)
+
 /* Values of program.when beside CAPTURE_... */
 #define ALWAYS (~0u)
 #define IN_PID_NS (1u << 31)
@@ -35,7 +38,7 @@
 
 static const struct program {
 	size_t offset;			/* of its pointer in the skeleton */
-	unsigned when;			/* any of CAPTURE_..., IN_PID_NS; ALWAYS */
+	unsigned when;			/* any of CAPTURE_..., IN_PID_NS; ALWAYS; 0: never */
 	bool attached;
 } programs[] = {
 	PROGRAM(on_fork, ALWAYS, true),
@@ -51,6 +54,8 @@ static const struct program {
 	PROGRAM(on_kprobe, CAPTURE_KPROBES, false),
 	PROGRAM(on_tracepoint, CAPTURE_TRACEPOINTS, false),
 	PROGRAM(on_raw_tracepoint, CAPTURE_RAW_TRACEPOINTS, false),
+	PROGRAM(on_fentry, 0, false),		/* in copies: traced_function.h */
+	PROGRAM(on_fexit, 0, false),
 	PROGRAM(on_irq_entry, CAPTURE_IRQ, false),
 	PROGRAM(on_irq_exit, CAPTURE_IRQ, false),
 	PROGRAM(on_softirq_entry, CAPTURE_IRQ, false),
@@ -202,8 +207,7 @@ static int load_once(struct capture_bpf *b, const struct capture_bpf_options *op
 {
 	int err;
 
-	b->skel = bpf_object_open(opts->programs & CAPTURE_TASKS,
-				  opts->programs & (CAPTURE_PROBES | CAPTURE_OFF_CPU | CAPTURE_IRQ));
+	b->skel = bpf_object_open(opts->programs & CAPTURE_TASKS, opts->programs & BEYOND_SAMPLES);
 	if (!b->skel)
 		return -errno;
 	memcpy((void *)&b->skel->rodata->knobs, &opts->knobs, sizeof(opts->knobs));

@@ -30,9 +30,10 @@ enum {
 	CAPTURE_TIMED_PROBES = 128,	/* no program: room for calls that have not returned */
 	CAPTURE_SLEEPERS = 256,		/* scans aside from others: see sleepers.h */
 	CAPTURE_IRQ = 512,
+	CAPTURE_TRACED = 1024,		/* no program of its own: see traced_function.h */
 	CAPTURE_TASKS = CAPTURE_SNAPSHOT | CAPTURE_SLEEPERS,
 	CAPTURE_PROBES = CAPTURE_UPROBES | CAPTURE_KPROBES | CAPTURE_TRACEPOINTS |
-			 CAPTURE_RAW_TRACEPOINTS
+			 CAPTURE_RAW_TRACEPOINTS | CAPTURE_TRACED
 };
 
 struct capture_bpf_options {

@@ -325,7 +325,8 @@ void event_table_help(FILE *out)
 	      "  " EVENT_IRQ "\n"
 	      "Probes, which probee probes lists:\n"
 	      "  u:FUNCTION ur:FUNCTION u:FILE:FUNCTION u:FILE:SOURCE:LINE\n"
-	      "  k:FUNCTION kr:FUNCTION t:CATEGORY:NAME raw_tp:NAME\n"
+	      "  k:FUNCTION kr:FUNCTION fentry:FUNCTION fexit:FUNCTION\n"
+	      "  t:CATEGORY:NAME raw_tp:NAME\n"
 	      "Behind a name: :u (in programs only), :k (in the kernel only), :pp (exact places),\n"
 	      "/period=N/, /freq=HZ/\n", out);
 }

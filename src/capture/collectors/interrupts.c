@@ -18,7 +18,7 @@
 #include "src/capture/collectors/ring_queue.h"
 #include "src/capture/recorder.h"
 #include "src/proc/cpus.h"
-#include "src/proc/interrupts.h"
+#include "src/capture/session/vector_names.h"
 
 #define LOOK_EVERY_NS (100 * NSEC_PER_MSEC)
 #define WATCH_EVERY_NS NSEC_PER_SEC
@@ -158,19 +158,26 @@ static int attach_locals(struct interrupts *s)
 	return err;
 }
 
+/* The ends come first, so that no time is added to what has begun without being seen. */
 static int interrupts_start(void *state, uint64_t begin_ns)
 {
+	static const struct {
+		const char *name;
+		enum irq_class class;
+		bool begins;
+	} tracepoints[] = {
+		{ "irq_handler_exit", IRQ_LINE, false }, { "irq_handler_entry", IRQ_LINE, true },
+		{ "softirq_exit", IRQ_SOFT, false },	 { "softirq_entry", IRQ_SOFT, true },
+	};
 	struct interrupts *s = state;
-	int err = attach(s, capture_bpf_irq(s->bpf, IRQ_LINE, false), "irq_handler_exit", false);
+	int err = 0;
 
 	s->next_look_ns = begin_ns + LOOK_EVERY_NS;
 	s->next_watch_ns = begin_ns + WATCH_EVERY_NS;
-	if (!err)
-		err = attach(s, capture_bpf_irq(s->bpf, IRQ_LINE, true), "irq_handler_entry", false);
-	if (!err)
-		err = attach(s, capture_bpf_irq(s->bpf, IRQ_SOFT, false), "softirq_exit", false);
-	if (!err)
-		err = attach(s, capture_bpf_irq(s->bpf, IRQ_SOFT, true), "softirq_entry", false);
+	for (size_t i = 0; i < 4 && !err; i++)
+		err = attach(s,
+			     capture_bpf_irq(s->bpf, tracepoints[i].class, tracepoints[i].begins),
+			     tracepoints[i].name, false);
 	if (!err)
 		err = attach_locals(s);
 	return err ? err : cpu_events_start(&s->ticks, capture_bpf_irq_tick(s->bpf), s->number);

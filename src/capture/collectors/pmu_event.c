@@ -15,7 +15,8 @@
 
 #define NAME_MAX_LEN 64
 #define TERMS_MAX 512
-#define NESTING 2			/* the terms of a named event are none that are named, too */
+/* The terms of an event that has a name may be such events, but theirs may not. */
+#define NESTING 2
 
 bool pmu_event_is_raw(const char *text, size_t len)
 {
@@ -197,7 +198,7 @@ static int parse_terms(struct pmu *p, char *terms, unsigned depth)
 	return err;
 }
 
-/* Modes stand behind the last slash, with or without a colon, or behind the number of a raw event. */
+/* Modes stand behind the last slash, with or without a colon, or behind a raw event. */
 static int parse_modes(struct pmu *p, const char *modes, size_t len)
 {
 	bool colon = len && *modes == ':';

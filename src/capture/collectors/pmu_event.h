@@ -4,7 +4,7 @@
  * ones, as perf writes them:
  *
  *	cpu/event=0x3c,umask=0x01/	fields of the PMU "cpu": format/event says "config:0-7"
- *	cpu/cache-misses/u		an event that it names (events/cache-misses); in programs only
+ *	cpu/cache-misses/u		an event that it names, in programs only
  *	cpu/config=0x13c,config1=2/	whole words
  *	cpu/inv/			a field alone is set to 1
  *	r13c, r13c:k			config of the CPU's own PMU

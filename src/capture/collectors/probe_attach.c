@@ -17,6 +17,7 @@
 #include "src/base/plural.h"
 #include "src/capture/bpf/capture_bpf.h"
 #include "src/capture/bpf/probe_misses.h"
+#include "src/capture/bpf/traced_function.h"
 #include "src/capture/bpf/uprobe_multi.h"
 #include "src/probes/kernel_functions.h"
 #include "src/probes/tracefs.h"
@@ -98,7 +99,7 @@ int probe_attach_find(struct probe_attach *a, const struct uprobe_scope *scope)
 	case PROBE_UPROBE: case PROBE_URETPROBE: return find_uprobe(a, scope);
 	case PROBE_KPROBE: case PROBE_KRETPROBE: return find_kprobe(a);
 	case PROBE_TRACEPOINT: return find_tracepoint(a);
-	case PROBE_RAW_TRACEPOINT: case PROBE_KINDS: break;
+	case PROBE_RAW_TRACEPOINT: case PROBE_FENTRY: case PROBE_FEXIT: case PROBE_KINDS: break;
 	}
 	return 0;
 }
@@ -429,6 +430,37 @@ static int attach_kprobe(struct probe_attach *a, const struct bpf_program *prog,
 	return err ? explain(a, err) : 0;
 }
 
+static int explain_traced(const struct probe_attach *a, int err)
+{
+	const struct probe_spec *s = &a->request->spec;
+
+	if (err == -EPERM || err == -EACCES || err == -EOPNOTSUPP || err == -KERNEL_ENOTSUPP)
+		return fail_why(-ENOTSUP,
+				"%s: this kernel takes no programs of this kind. Try: k:%s, or a "
+				"tracepoint (probee probes 't:*')",
+				s->name, s->function);
+	if (err == -ESRCH || err == -ENOENT || err == -EINVAL || err == -EBUSY)
+		return fail_why(-ENOENT,
+				"%s: the kernel has no function %s that can take one (%s). "
+				"Try: k:%s, or probee probes 'k:*%s*'",
+				s->name, s->function, strerror(-err), s->function, s->function);
+	return explain(a, err);
+}
+
+static int attach_traced(struct probe_attach *a, const struct capture_bpf *bpf, uint16_t event)
+{
+	LIBBPF_OPTS(bpf_trace_opts, opts, .cookie = event);
+	const struct probe_spec *s = &a->request->spec;
+	struct bpf_link *link;
+	int err = traced_function_open(bpf, s->function, s->kind == PROBE_FEXIT, &a->traced);
+
+	if (err)
+		return explain_traced(a, err);
+	link = bpf_program__attach_trace_opts(traced_function_program(a->traced), &opts);
+	err = link ? keep_link(a, link) : -errno;
+	return err ? explain_traced(a, err) : 0;
+}
+
 int probe_attach(struct probe_attach *a, struct capture_bpf *bpf, uint16_t event)
 {
 	const struct probe_spec *s = &a->request->spec;
@@ -439,6 +471,8 @@ int probe_attach(struct probe_attach *a, struct capture_bpf *bpf, uint16_t event
 		return attach_uprobe(a, bpf, event);
 	case PROBE_KPROBE: case PROBE_KRETPROBE:
 		return attach_kprobe(a, capture_bpf_probe(bpf, CAPTURE_KPROBES), event);
+	case PROBE_FENTRY: case PROBE_FEXIT:
+		return attach_traced(a, bpf, event);
 	case PROBE_TRACEPOINT:
 		if (!a->by_raw_tracepoint)
 			return attach_tracepoint(a, capture_bpf_probe(bpf, CAPTURE_TRACEPOINTS),
@@ -463,6 +497,11 @@ void probe_attach_release(struct probe_attach *a)
 	}
 	while (a->nr_raw)
 		close(a->raw_links[--a->nr_raw]);
+	if (a->traced)
+		a->missed += probe_misses_of_program(
+			bpf_program__fd(traced_function_program(a->traced)));
+	traced_function_close(a->traced);
+	a->traced = NULL;
 	free(a->links);
 	free(a->raw_links);
 	a->links = NULL;

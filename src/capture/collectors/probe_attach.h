@@ -19,11 +19,13 @@
 
 struct bpf_link;
 struct capture_bpf;
+struct traced_function;
 
 struct probe_attach {
 	const struct probe_request *request;	/* borrowed */
 	int tracefs;			/* its directory; -1: not there. Borrowed */
 	struct uprobe_points points;	/* of a uprobe */
+	struct traced_function *traced;	/* of fentry and fexit */
 	struct bpf_link **links;
 	size_t nr_links, cap_links;
 	int *raw_links;			/* descriptors of links that libbpf does not know */

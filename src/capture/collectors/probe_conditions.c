@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "src/base/fail.h"
+#include "src/base/plural.h"
+#include "src/capture/bpf/traced_function.h"
 #include "src/capture/collectors/probe_attach.h"
 #include "src/probes/tracefs.h"
 
@@ -55,6 +57,28 @@ static int field_condition(const struct probe_attach *a, const struct probe_if *
 	return 0;
 }
 
+/* Behind the arguments, which are words, stands the result. */
+static int traced_condition(const struct probe_attach *a, const struct probe_if *c,
+			    struct probe_condition *out)
+{
+	const struct probe_spec *s = &a->request->spec;
+	int arg = argument_of(c->word), nr = traced_function_arguments(s->function);
+
+	if (nr < 0)
+		return fail_why(-EINVAL, "%s --if %s: the kernel does not say which arguments %s "
+				"has. Try: k:%s", s->name, c->text, s->function, s->function);
+	if (s->kind == PROBE_FEXIT && is_result(c->word))
+		arg = nr;
+	else if (arg >= nr)
+		return fail_why(-EINVAL, "%s --if %s: %s has %d %s", s->name, c->text, s->function,
+				nr, plural((size_t)nr, "argument", "arguments"));
+	if (arg < 0)
+		return bad_word(a, c, s->kind == PROBE_FEXIT ? "arg1 to arg6, ret"
+							     : "arg1 to arg6");
+	out->offset = 8 * (uint32_t)arg;
+	return 0;
+}
+
 static int condition(const struct probe_attach *a, const struct probe_if *c,
 		     struct probe_condition *out)
 {
@@ -64,6 +88,8 @@ static int condition(const struct probe_attach *a, const struct probe_if *c,
 
 	*out = (struct probe_condition){ .value = c->value, .size = 8, .op = (uint8_t)c->op,
 					 .is_signed = c->is_signed };
+	if (kind == PROBE_FENTRY || kind == PROBE_FEXIT)
+		return traced_condition(a, c, out);
 	if (kind == PROBE_TRACEPOINT && !a->by_raw_tracepoint)
 		return field_condition(a, c, out);
 	if (kind == PROBE_RAW_TRACEPOINT || kind == PROBE_TRACEPOINT)

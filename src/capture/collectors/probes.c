@@ -47,7 +47,8 @@ static unsigned programs(const struct capture_options *o)
 static uint8_t event_kind(enum probe_kind kind)
 {
 	switch (kind) {
-	case PROBE_KPROBE: case PROBE_KRETPROBE: return EVENT_KPROBE;
+	case PROBE_KPROBE: case PROBE_KRETPROBE: case PROBE_FENTRY: case PROBE_FEXIT:
+		return EVENT_KPROBE;
 	case PROBE_UPROBE: case PROBE_URETPROBE: return EVENT_UPROBE;
 	case PROBE_TRACEPOINT: case PROBE_RAW_TRACEPOINT: case PROBE_KINDS: break;
 	}
@@ -59,7 +60,8 @@ static int add_event(struct probes *p, size_t i)
 	const struct probe_spec *s = &p->v[i].request->spec;
 	struct session_event event = { .name = s->name,
 				       .unit = p->v[i].request->is_timed ? "ns" : "count",
-				       .kind = event_kind(s->kind), .period = 1 };
+				       .kind = event_kind(s->kind),
+				       .period = p->v[i].request->is_timed ? 0 : 1 };
 	int number = recorder_add_event(p->recorder, &event);
 
 	if (number < 0)

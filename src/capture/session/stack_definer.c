@@ -13,7 +13,7 @@
 #include "src/model/binary.h"
 #include "src/model/process.h"
 #include "src/model/stacks.h"
-#include "src/proc/interrupts.h"
+#include "src/capture/session/vector_names.h"
 #include "src/symbolize/kernel_code.h"
 #include "src/symbolize/kernel_symbols.h"
 #include "src/symbolize/symbolizer.h"

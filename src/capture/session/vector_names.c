@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/proc/interrupts.h"
+#include "src/capture/session/vector_names.h"
 
 #include <stdio.h>
 #include <string.h>
