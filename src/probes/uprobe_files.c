@@ -245,6 +245,22 @@ void uprobe_files_open(struct uprobe_files *f)
 		close(root);
 }
 
+size_t uprobe_files_open_debug(struct uprobe_files *f)
+{
+	size_t nr = 0;
+	struct stat st;
+
+	for (size_t i = 0; i < f->nr; i++) {
+		struct uprobe_file *file = &f->v[i];
+
+		if (file->has_debug_name && file->fd >= 0 && !fstat(file->fd, &st))
+			file->nr_debug_fds = foreign_open_debug(file->pid, file->path, &st,
+								&file->debug, file->debug_fds);
+		nr += file->nr_debug_fds > 0;
+	}
+	return nr;
+}
+
 void uprobe_files_free(struct uprobe_files *f)
 {
 	for (size_t i = 0; i < f->nr; i++) {
@@ -252,6 +268,8 @@ void uprobe_files_free(struct uprobe_files *f)
 		free(f->v[i].attach_path);
 		if (f->v[i].fd >= 0)
 			close(f->v[i].fd);
+		while (f->v[i].nr_debug_fds)
+			close(f->v[i].debug_fds[--f->v[i].nr_debug_fds]);
 	}
 	free(f->v);
 	memset(f, 0, sizeof(*f));

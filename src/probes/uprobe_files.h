@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "src/elf/debug_name.h"
+#include "src/foreign/debug_files.h"
 #include "src/proc/procfs.h"
 
 struct probe_spec;
@@ -23,6 +25,10 @@ struct uprobe_file {
 	pid_t pid;			/* of which it is mapped; 0: it is named by its path */
 	struct proc_map map;		/* .path is not set */
 	int fd;
+	struct debug_name debug;	/* of a file that lacks names (has_debug_name) */
+	bool has_debug_name;
+	int debug_fds[DEBUG_FILES_MAX];	/* what may be its debug file, best first */
+	size_t nr_debug_fds;
 };
 
 struct uprobe_files {
@@ -34,4 +40,6 @@ struct uprobe_files {
 int uprobe_files_find(const struct uprobe_scope *scope, const struct probe_spec *spec,
 		      struct uprobe_files *out);
 void uprobe_files_open(struct uprobe_files *f);
+/* Behind the former: debug files of those that have the name of one. Returns how many have any. */
+size_t uprobe_files_open_debug(struct uprobe_files *f);
 void uprobe_files_free(struct uprobe_files *f);

@@ -15,7 +15,9 @@
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/base/file_limit.h"
+#include "src/base/opt.h"
 #include "src/base/plural.h"
+#include "src/elf/debug_name.h"
 #include "src/probes/uprobe_files.h"
 #include "src/probes/uprobe_search.h"
 #include "src/rights/sandbox.h"
@@ -25,9 +27,16 @@
 #define ANSWER_BYTES_MAX (32u << 20)
 #define TEXT_MAX 4096
 
+enum answer_kind {
+	ANSWER_MATCH,
+	ANSWER_ERROR,			/* the symbol's text says what is wrong with the spec */
+	ANSWER_DEBUG_NAME		/* in place of the symbol: a struct debug_name */
+};
+
 /* What the process that searches writes for each match; texts follow. */
 struct answer {
-	uint32_t file, symbol_len, refused_len, is_error;
+	uint32_t file, symbol_len, refused_len;
+	uint32_t kind;			/* enum answer_kind */
 	uint64_t offset, address, size;
 };
 
@@ -53,15 +62,21 @@ static int put_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
+static int put_bytes(int fd, struct answer *a, const void *symbol, size_t len)
+{
+	int err;
+
+	a->symbol_len = (uint32_t)len;
+	err = put_all(fd, a, sizeof(*a));
+	return err ? err : put_all(fd, symbol, len);
+}
+
 static int put_answer(int fd, struct answer *a, const char *symbol, const char *refused)
 {
 	int err;
 
-	a->symbol_len = (uint32_t)strnlen(symbol, TEXT_MAX);
 	a->refused_len = refused ? (uint32_t)strnlen(refused, TEXT_MAX) : 0;
-	err = put_all(fd, a, sizeof(*a));
-	if (!err)
-		err = put_all(fd, symbol, a->symbol_len);
+	err = put_bytes(fd, a, symbol, strnlen(symbol, TEXT_MAX));
 	return err ? err : put_all(fd, refused, a->refused_len);
 }
 
@@ -74,31 +89,74 @@ static int on_match(void *ctx, const struct uprobe_match *m)
 	return put_answer(w->fd, &a, m->symbol, m->refused);
 }
 
-static int search(struct uprobe_files *files, const struct probe_spec *spec, int out)
+/* Tells how a file without names of its own functions names its debug file. */
+static int tell_debug_name(const struct writer *w, int fd)
+{
+	struct answer a = { .file = w->file, .kind = ANSWER_DEBUG_NAME };
+	struct elf_image *img;
+	struct elf_section sec;
+	struct debug_name name;
+	int err = 0;
+
+	if (elf_image_open(fd, &img))
+		return 0;
+	if (elf_image_section(img, ".symtab", &sec) && !debug_name_read(img, &name))
+		err = put_bytes(w->fd, &a, &name, sizeof(name));
+	elf_image_close(img);
+	return err;
+}
+
+static int debug_fd_of(const struct uprobe_file *f)
+{
+	struct elf_image *img;
+	int fd;
+
+	if (!f->nr_debug_fds || elf_image_open(f->fd, &img))
+		return -1;
+	fd = debug_name_choose(img, f->debug_fds, f->nr_debug_fds);
+	elf_image_close(img);
+	return fd;
+}
+
+/* Looks through one file; in the second round only if it has a debug file, and through that. */
+static int search_file(struct uprobe_search *s, const struct uprobe_file *f, bool second,
+		       struct writer *w)
+{
+	int debug_fd = second ? debug_fd_of(f) : -1, err;
+
+	if (f->fd < 0 || (second && debug_fd < 0))
+		return 0;
+	err = uprobe_search_file(s, f->fd, debug_fd, on_match, w);
+	return err || second ? err : tell_debug_name(w, f->fd);
+}
+
+static int search(struct uprobe_files *files, const struct probe_spec *spec, bool second, int out)
 {
 	static const struct sandbox_rules rules = { .kind = SANDBOX_WORKER,
 						    .memory_bytes = SEARCH_BYTES,
 						    .cpu_seconds = SEARCH_NS / NSEC_PER_SEC };
 	struct writer w = { .fd = out };
 	struct uprobe_search *s = NULL;
-	struct answer a = { .is_error = 1 };
+	struct answer a = { .kind = ANSWER_ERROR };
 	char why[256];
 	int err;
 
 	uprobe_files_open(files);
+	if (second && !uprobe_files_open_debug(files))
+		return 0;
 	err = sandbox_enter(&rules) < 0 ? -EPERM : uprobe_search_begin(spec, &s, why, sizeof(why));
 	if (err == -EINVAL)
 		put_answer(out, &a, why, NULL);
 	for (size_t i = 0; i < files->nr && !err; i++) {
 		w.file = (uint32_t)i;
-		if (files->v[i].fd >= 0)
-			err = uprobe_search_file(s, files->v[i].fd, on_match, &w);
+		err = search_file(s, &files->v[i], second, &w);
 	}
 	uprobe_search_end(s);
 	return err;
 }
 
-static pid_t start_search(struct uprobe_files *files, const struct probe_spec *spec, int *in)
+static pid_t start_search(struct uprobe_files *files, const struct probe_spec *spec, bool second,
+			  int *in)
 {
 	int ends[2];
 	pid_t pid;
@@ -113,7 +171,7 @@ static pid_t start_search(struct uprobe_files *files, const struct probe_spec *s
 	}
 	if (!pid) {
 		close(ends[0]);
-		_exit(search(files, spec, ends[1]) ? 1 : 0);
+		_exit(search(files, spec, second, ends[1]) ? 1 : 0);
 	}
 	close(ends[1]);
 	*in = ends[0];
@@ -158,6 +216,15 @@ static char *text_of(const uint8_t *p, size_t len)
 	return s;
 }
 
+static void uprobe_point_free(struct uprobe_point *p, struct uprobe_points *of)
+{
+	of->nr_refused -= p->refused != NULL;
+	free(p->path);
+	free(p->attach_path);
+	free(p->symbol);
+	free(p->refused);
+}
+
 static int keep_point(const struct uprobe_file *file, const struct answer *a, const uint8_t *text,
 		      struct uprobe_points *out)
 {
@@ -179,6 +246,31 @@ static int keep_point(const struct uprobe_file *file, const struct answer *a, co
 											 : -ENOMEM;
 }
 
+/* The bytes come from a process that has read foreign ones. */
+static void keep_debug_name(struct uprobe_file *file, const uint8_t *data, size_t len)
+{
+	if (len != sizeof(file->debug))
+		return;
+	memcpy(&file->debug, data, len);
+	file->debug.link[sizeof(file->debug.link) - 1] = 0;
+	file->has_debug_name = file->debug.build_id_len <= sizeof(file->debug.build_id) &&
+			       debug_name_is_plain(file->debug.link);
+}
+
+static int keep_answer(const struct uprobe_files *files, const struct probe_spec *spec,
+		       const struct answer *a, const uint8_t *text, struct uprobe_points *out)
+{
+	if (a->kind == ANSWER_ERROR)
+		return fail_why(-EINVAL, "%s: %.*s. Try: a regular expression of Perl", spec->name,
+				(int)a->symbol_len, text);
+	if (a->file >= files->nr)
+		return 0;
+	if (a->kind == ANSWER_MATCH)
+		return keep_point(&files->v[a->file], a, text, out);
+	keep_debug_name(&files->v[a->file], text, a->symbol_len);
+	return 0;
+}
+
 static int keep_answers(const struct uprobe_files *files, const struct probe_spec *spec,
 			const struct byte_buf *in, struct uprobe_points *out)
 {
@@ -197,11 +289,7 @@ static int keep_answers(const struct uprobe_files *files, const struct probe_spe
 		text = br_bytes(&r, (uint64_t)a.symbol_len + a.refused_len);
 		if (!text)
 			break;
-		if (a.is_error)
-			return fail_why(-EINVAL, "%s: %.*s. Try: a regular expression of Perl",
-					spec->name, (int)a.symbol_len, text);
-		if (a.file < files->nr)
-			err = keep_point(&files->v[a.file], &a, text, out);
+		err = keep_answer(files, spec, &a, text, out);
 	}
 	return err == -ENOMEM ? fail(err, "look for %s", spec->name) : err;
 }
@@ -217,35 +305,86 @@ static int explain(int err, const struct probe_spec *spec)
 	return fail(err, "look for %s", spec->name);
 }
 
-int uprobe_points_find(const struct uprobe_scope *scope, const struct probe_spec *spec,
-		       struct uprobe_points *out)
+/* One round: in the files themselves, or (second) in their debug files. Errors are explained. */
+static int search_round(struct uprobe_files *files, const struct probe_spec *spec, bool second,
+			struct uprobe_points *out)
 {
-	struct uprobe_files files = { 0 };
 	struct byte_buf answers = { 0 };
-	int err = uprobe_files_find(scope, spec, &files), in = -1;
-	pid_t pid = -1;
+	int in = -1, err;
+	pid_t pid = start_search(files, spec, second, &in);
 
-	memset(out, 0, sizeof(*out));
-	if (!err) {
-		out->nr_files = files.nr;
-		file_limit_raise(files.nr + 64);
-		pid = start_search(&files, spec, &in);
-		err = pid < 0 ? pid : read_all(in, &answers);
-		if (err)
-			explain(err, spec);
-	} else if (err == -ENOENT) {
-		err = -ESRCH;		/* explained */
-	}
+	err = pid < 0 ? pid : read_all(in, &answers);
+	if (err)
+		explain(err, spec);
 	if (pid > 0) {
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
 		close(in);
 	}
 	if (!err)
-		err = keep_answers(&files, spec, &answers, out);
+		err = keep_answers(files, spec, &answers, out);
+	bb_release(&answers);
+	return err;
+}
+
+/*
+ * Debug files are asked where the files themselves do not know all functions. That takes as long
+ * again, so for a name in any file at all only if none has it.
+ */
+static bool wants_second(const struct uprobe_files *files, const struct probe_spec *spec,
+			 const struct uprobe_scope *scope, const struct uprobe_points *p)
+{
+	bool few = *spec->file || (scope->pids && scope->pids->nr);
+
+	if (!few && p->nr > p->nr_refused)
+		return false;
+	for (size_t i = 0; i < files->nr; i++)
+		if (files->v[i].has_debug_name)
+			return true;
+	return false;
+}
+
+/* By file and place; what the file itself has told comes first. */
+static void drop_known(struct uprobe_points *p, size_t nr_first)
+{
+	size_t nr = nr_first;
+
+	for (size_t i = nr_first; i < p->nr; i++) {
+		bool known = false;
+
+		for (size_t k = 0; k < nr_first && !known; k++)
+			known = p->v[k].address == p->v[i].address &&
+				!strcmp(p->v[k].path, p->v[i].path);
+		if (known)
+			uprobe_point_free(&p->v[i], p);
+		else
+			p->v[nr++] = p->v[i];
+	}
+	p->nr = nr;
+}
+
+int uprobe_points_find(const struct uprobe_scope *scope, const struct probe_spec *spec,
+		       struct uprobe_points *out)
+{
+	struct uprobe_files files = { 0 };
+	int err = uprobe_files_find(scope, spec, &files);
+	size_t nr;
+
+	memset(out, 0, sizeof(*out));
+	if (!err) {
+		out->nr_files = files.nr;
+		file_limit_raise((1 + DEBUG_FILES_MAX) * files.nr + 64);
+		err = search_round(&files, spec, false, out);
+	} else if (err == -ENOENT) {
+		err = -ESRCH;		/* explained */
+	}
+	if (!err && wants_second(&files, spec, scope, out)) {
+		nr = out->nr;
+		err = search_round(&files, spec, true, out);
+		drop_known(out, nr);
+	}
 	if (!err && !out->nr)
 		err = -ENOENT;
-	bb_release(&answers);
 	uprobe_files_free(&files);
 	return err;
 }
@@ -266,12 +405,8 @@ int uprobe_points_none(const struct probe_spec *spec, size_t nr_files)
 
 void uprobe_points_free(struct uprobe_points *p)
 {
-	for (size_t i = 0; i < p->nr; i++) {
-		free(p->v[i].path);
-		free(p->v[i].attach_path);
-		free(p->v[i].symbol);
-		free(p->v[i].refused);
-	}
+	for (size_t i = 0; i < p->nr; i++)
+		uprobe_point_free(&p->v[i], p);
 	free(p->v);
 	memset(p, 0, sizeof(*p));
 }

@@ -323,7 +323,7 @@ static const char *why_not_at(const uint8_t *code, size_t len, uint64_t offset, 
 
 /* The file that is being looked at. */
 struct elf_file {
-	Elf *elf;
+	Elf *elf, *names;		/* the file with the names: itself, or its debug file */
 	int fd;
 	uprobe_match_fn fn;
 	void *ctx;
@@ -439,7 +439,7 @@ static int give_lines(struct uprobe_search *s, const struct elf_file *in)
 {
 	const struct found *f, *last = NULL;
 	struct source_lines lines;
-	int err = source_lines_find(in->elf, s->spec->function, s->spec->line, &lines);
+	int err = source_lines_find(in->names, s->spec->function, s->spec->line, &lines);
 	char why[96];
 
 	for (size_t i = 0; i < lines.nr && !err; i++, last = f) {
@@ -458,20 +458,32 @@ static int give_lines(struct uprobe_search *s, const struct elf_file *in)
 	return err;
 }
 
-int uprobe_search_file(struct uprobe_search *s, int fd, uprobe_match_fn fn, void *ctx)
+static Elf *begin(int fd)
 {
-	struct elf_file in = { .fd = fd, .fn = fn, .ctx = ctx };
+	Elf *elf = elf_version(EV_CURRENT) != EV_NONE ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
+
+	if (!elf || (elf_kind(elf) == ELF_K_ELF && gelf_getclass(elf) == ELFCLASS64))
+		return elf;
+	elf_end(elf);
+	return NULL;
+}
+
+int uprobe_search_file(struct uprobe_search *s, int fd, int debug_fd, uprobe_match_fn fn,
+		       void *ctx)
+{
+	struct elf_file in = { .elf = begin(fd), .fd = fd, .fn = fn, .ctx = ctx };
 	int err = 0;
 
 	s->nr = 0;
-	if (elf_version(EV_CURRENT) != EV_NONE)
-		in.elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (in.elf && elf_kind(in.elf) == ELF_K_ELF && gelf_getclass(in.elf) == ELFCLASS64)
-		err = collect(s, in.elf);
+	in.names = debug_fd < 0 ? in.elf : begin(debug_fd);
+	if (in.elf && in.names)
+		err = collect(s, in.names);
 	if (s->nr)
 		qsort(s->v, s->nr, sizeof(*s->v), compare_found);
 	if (s->nr && !err)
 		err = s->spec->match == MATCH_LINE ? give_lines(s, &in) : give_functions(s, &in);
+	if (in.names != in.elf)
+		elf_end(in.names);
 	elf_end(in.elf);
 	return err;
 }

@@ -3,9 +3,11 @@
  * The functions of one ELF file that a spec names, with the offsets at which a probe can be put.
  * The bytes are foreign; the caller is a process without rights. Silent.
  *
- *	uprobe_search_begin(&spec, &s)		compiles the pattern
- *	uprobe_search_file(s, fd, fn, ctx)	any number of files
+ *	uprobe_search_begin(&spec, &s)			compiles the pattern
+ *	uprobe_search_file(s, fd, debug_fd, fn, ctx)	any number of files
  *	uprobe_search_end(s)
+ *
+ * Functions and lines are those of the file itself, or of its debug file instead.
  */
 #pragma once
 
@@ -28,5 +30,9 @@ int uprobe_search_begin(const struct probe_spec *spec, struct uprobe_search **sp
 			size_t why_size);
 void uprobe_search_end(struct uprobe_search *s);		/* NULL is fine */
 
-/* 0, also if it is no ELF file; or -ENOMEM; or what fn returned. */
-int uprobe_search_file(struct uprobe_search *s, int fd, uprobe_match_fn fn, void *ctx);
+/*
+ * debug_fd: -1: the file's own names and lines count; else those of this file, which is its debug
+ * file (src/elf/debug_name.h). 0, also if it is no ELF file; or -ENOMEM; or what fn returned.
+ */
+int uprobe_search_file(struct uprobe_search *s, int fd, int debug_fd, uprobe_match_fn fn,
+		       void *ctx);

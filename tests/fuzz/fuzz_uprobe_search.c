@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (probe_spec_parse("-e", specs[data[size - 1] % 5], &spec))
 		abort();
 	if (!uprobe_search_begin(&spec, &s, why, sizeof(why)))
-		uprobe_search_file(s, fd, check, &nr);
+		uprobe_search_file(s, fd, data[0] % 2 ? fd : -1, check, &nr);
 	uprobe_search_end(s);
 	return 0;
 }

@@ -177,6 +177,18 @@ refused 2 'of which probe' --if 'arg1>1'
 refused 2 'not a condition' -e u:malloc --if 'arg1>'
 refused 2 'a category and a name' -e t:sched_switch
 check "no probes are left" equal "$(cat /sys/kernel/tracing/uprobe_events 2>/dev/null | wc -l)" 0
+# A stripped program, whose functions and lines are in a debug file that it names.
+cp "$CALLS" split && objcopy --only-keep-debug split split.debug && strip split && objcopy --add-gnu-debuglink=split.debug split
+probe split -e "u:$T/split:leaf" -- ./split 1000 0
+check "stripped, with a debug file: each call" equal "$(count split)" 2000
+line=$(grep -n 'leaf(' "$ROOT/tests/workloads/calls.cc" | head -n 1 | cut -d: -f1)
+"$PROBEE" probes "u:$T/split:calls.cc:$line" >split.out 2>"$T/err"
+check "and lines" grep -qE "^  leaf(\+0x[0-9a-f]+)? +0x" split.out
+mv split.debug own.debug
+objcopy --only-keep-debug "$WORKLOADS/chain30" split.debug
+"$PROBEE" probes "u:$T/split:f30" >split.out 2>"$T/err"
+check "another program's debug file is not taken" equal $? 1
+mv own.debug split.debug
 probe traced -e fentry:vfs_read -e fexit:vfs_read --if 'ret>0' -- cat /etc/passwd
 if [ "$RC" = 77 ]; then
 	check "a kernel without fentry is told so" grep -q 'takes no programs of this kind. Try: k:vfs_read' traced.err
