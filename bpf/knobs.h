@@ -222,7 +222,7 @@ struct probe_filter {
 
 struct probe_control {
 	uint32_t raw_tp_event;		/* without cookies: the only one */
-	uint32_t pad;
+	uint32_t stopped;		/* nothing is recorded any more: to detach may take long */
 };
 
 /* ---- interrupts (bpf/irq.bpf.h) ---- */

@@ -388,7 +388,7 @@ static __always_inline int probe(const struct probe_place *p)
 
 	if (event & PROBE_ENTRY)
 		return note_entry(p);
-	if (!c)
+	if (!c || READ_NOW(probe_control.stopped))
 		return 0;
 	probe_count(c, PROBE_FIRED);
 	if (!task->pid && !knobs.include_idle)

@@ -142,6 +142,13 @@ if [ -n "$server" ]; then
 	wait "$limited"
 	check "Ctrl-C while the reader hangs: ends" at_most "$(ms_since "$before")" 6000
 	check "Ctrl-C while the reader hangs: a whole trace" bash -c "'$PROBEE' info int.pbz | grep -q signal"
+
+	# Meanwhile the kernel detaches no uprobe on the whole machine; the trace is whole before probee waits for that.
+	background "$PROBEE" sample -e "u:$WORKLOADS/calls:leaf" -o probed.pbz -- "$WORKLOADS/calls" 1000 0 2>probed.err
+	probing=$PID
+	check "a probe while the reader hangs: a whole trace" until_true 20 bash -c "'$PROBEE' info probed.pbz | grep -q '^ended *by target-exit'"
+	check "with each call" equal "$("$PROBEE" report probed.pbz --collapse 2>>"$T/err" | awk '{ s += $NF } END { print s }')" 2000
+	hangs=$(kill -0 "$probing" 2>/dev/null && echo yes)
 	finish "$victim"
 
 	# A thread that waits for that server has a row with the place where it waits.
@@ -162,6 +169,8 @@ if [ -n "$server" ]; then
 	took=$(ms_since "$before")
 	finish "$victim"
 	finish "$server" TERM
+	wait "$probing"
+	check "a probe while the reader hung${hangs:+, which waited to be detached}: exit status" equal $? 0
 	csv prog.pbz >prog.csv
 	check "FUSE program: exit status" equal "$RC" 0
 	check "FUSE program: ends" at_most "$took" 10000

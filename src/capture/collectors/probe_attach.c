@@ -487,23 +487,27 @@ int probe_attach(struct probe_attach *a, struct capture_bpf *bpf, uint16_t event
 			  capture_bpf_has_raw_cookies(bpf) ? event : 0);
 }
 
+uint64_t probe_attach_missed(const struct probe_attach *a)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < a->nr_links; i++)
+		sum += probe_misses_of_link(bpf_link__fd(a->links[i]));
+	if (a->traced)
+		sum += probe_misses_of_program(bpf_program__fd(traced_function_program(a->traced)));
+	return sum;
+}
+
 void probe_attach_release(struct probe_attach *a)
 {
-	while (a->nr_links) {
-		struct bpf_link *link = a->links[--a->nr_links];
-
-		a->missed += probe_misses_of_link(bpf_link__fd(link));
-		bpf_link__destroy(link);
-	}
+	while (a->nr_links)
+		bpf_link__destroy(a->links[--a->nr_links]);
 	while (a->nr_raw)
 		close(a->raw_links[--a->nr_raw]);
-	if (a->traced)
-		a->missed += probe_misses_of_program(
-			bpf_program__fd(traced_function_program(a->traced)));
 	traced_function_close(a->traced);
-	a->traced = NULL;
 	free(a->links);
 	free(a->raw_links);
+	a->traced = NULL;
 	a->links = NULL;
 	a->raw_links = NULL;
 	a->cap_links = a->cap_raw = 0;

@@ -32,10 +32,15 @@ struct probe_attach {
 	size_t nr_raw, cap_raw;
 	size_t nr_refused;		/* places that the kernel has refused */
 	bool by_raw_tracepoint;		/* a tracepoint without tracefs */
-	uint64_t missed;		/* known after probe_attach_release(): see probe_misses.h */
 };
 
 int probe_attach_find(struct probe_attach *a, const struct uprobe_scope *scope);
 int probe_conditions(const struct probe_attach *a, struct probe_filter *out);
 int probe_attach(struct probe_attach *a, struct capture_bpf *bpf, uint16_t event);
+/* How often the kernel has passed over its probes: probe_misses.h. */
+uint64_t probe_attach_missed(const struct probe_attach *a);
+/*
+ * Takes its probes away. That may take as long as any program of BPF on the machine that may sleep
+ * hangs, because the kernel waits for all of them.
+ */
 void probe_attach_release(struct probe_attach *a);

@@ -32,6 +32,8 @@ struct probes {
 	size_t nr;
 	int tracefs;			/* -1: not there, or not needed */
 	uint64_t next_look_ns, samples, bad;
+	uint64_t missed[WIRE_MAX_EVENTS];	/* until the stop: probe_attach_missed() */
+	uint64_t programs_missed;
 };
 
 static bool is_wanted(const struct capture_options *o)
@@ -187,14 +189,6 @@ static int probes_take(void *state)
 	return err ? err : more;
 }
 
-static void probes_stop(void *state)
-{
-	struct probes *p = state;
-
-	for (size_t i = 0; i < p->nr; i++)
-		probe_attach_release(&p->v[i]);
-}
-
 /* How often a program was not run because another one ran; which event it was for is not known. */
 static uint64_t programs_missed(const struct probes *p)
 {
@@ -208,6 +202,17 @@ static uint64_t programs_missed(const struct probes *p)
 			sum += probe_misses_of_program(
 				bpf_program__fd(capture_bpf_probe(p->bpf, kinds[i])));
 	return sum;
+}
+
+/* They are taken away when the trace is whole: see probe_attach_release(). */
+static void probes_stop(void *state)
+{
+	struct probes *p = state;
+
+	capture_bpf_probe_control(p->bpf)->stopped = 1;
+	for (size_t i = 0; i < p->nr; i++)
+		p->missed[i] = probe_attach_missed(&p->v[i]);
+	p->programs_missed = programs_missed(p);
 }
 
 /* META probe.N: see TRACE.md. */
@@ -228,7 +233,7 @@ static int tell_counts(const struct probes *p, size_t i)
 	for (int k = 0; k < PROBE_COUNTERS && !err; k++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s=%" PRIu64 " ", names[k],
 				      c.v[k]);
-	snprintf(text + n, sizeof(text) - n, "missed=%" PRIu64, p->v[i].missed);
+	snprintf(text + n, sizeof(text) - n, "missed=%" PRIu64, p->missed[i]);
 	snprintf(key, sizeof(key), "probe.%u", p->numbers[i]);
 	note_verbose("%s: %s", p->v[i].request->spec.name, text);
 	return err ? err : session_tell(recorder_session(p->recorder), key, text);
@@ -243,7 +248,7 @@ static int probes_end(void *state, const struct collector_end *end)
 	(void)end;
 	for (size_t i = 0; i < p->nr && !err; i++)
 		err = tell_counts(p, i);
-	snprintf(text, sizeof(text), "%" PRIu64, programs_missed(p));
+	snprintf(text, sizeof(text), "%" PRIu64, p->programs_missed);
 	note_verbose("probes that the kernel passed over while another program ran: %s", text);
 	return err ? err : session_tell(recorder_session(p->recorder), "probes.missed", text);
 }
@@ -259,12 +264,12 @@ static void probes_losses(const void *state, uint64_t totals[LOSS_CAUSES])
 	struct probe_counts c;
 
 	totals[LOSS_BAD_RECORD] += p->bad;
-	totals[LOSS_NESTED] += programs_missed(p);
+	totals[LOSS_NESTED] += p->programs_missed;
 	for (size_t i = 0; i < p->nr; i++) {
 		if (capture_bpf_probe_counts(p->bpf, p->numbers[i], &c))
 			continue;
 		totals[LOSS_RING_FULL] += c.v[PROBE_RING_FULL];
-		totals[LOSS_NESTED] += c.v[PROBE_NESTED] + p->v[i].missed;
+		totals[LOSS_NESTED] += c.v[PROBE_NESTED] + p->missed[i];
 	}
 }
 
