@@ -18,7 +18,8 @@
 # them runs at a time, and a test of another kind beside it has a lower priority. A live test that says "# beside: live"
 # looks only at its own processes and neither counts nor times, so it may run beside another live test. A test that compares
 # amounts of CPU time or the times of scans, or that burdens the machine so that others would fail, says "# needs: quiet"
-# among its first ten lines: it runs alone, after the others. All other tests must not rely on being alone, and no test may
+# among its first ten lines: it runs alone, after the others. Tests of browsers, consumers and tools, and those that say "# light: yes",
+# mostly wait for something: one of them runs besides the two (not with LANES=1). All other tests must not rely on being alone, and no test may
 # end processes by their name.
 # A test of the kinds live, vm, browser, consumers, oracle, cli and unit that fails beside others is run once more, alone, after all
 # others. If it passes then, it counts as passed, and its line says so; the figure of such tests is in the line before the last.
@@ -49,7 +50,8 @@ began=() ended=() codes=()				# filled when it runs: ms, ms, exit code
 cpu_s=() cpu_before=0					# CPU time of each job; of all until now
 second=() passed_alone=()			# jobs that are run once more; names of those that then passed
 RETRIES=${RETRIES:-10} RETRY_UNTIL=${RETRY_UNTIL:-1000}
-shared_live=() shared_other=() alone=()			# numbers that wait for their turn
+shared_live=() shared_other=() light=() alone=()	# numbers that wait for their turn
+is_light=()						# 1: of the queue light
 declare -A job_of=() running=()
 declare -A order=() order_alone=() kind_ms=()	# of each kind: jobs not shown yet; those of them that run alone; time
 
@@ -61,6 +63,7 @@ add() {
 	printf -v "commands[$i]" '%q ' "${@:5}"
 	queue+=("$i")
 	[ "$1" != shared_live ] || is_live[i]=1
+	[ "$1" != light ] || is_light[i]=1
 	if [ "$1" = alone ]; then order_alone[$2]+="$i "; else order[$2]+="$i "; fi
 }
 
@@ -80,6 +83,8 @@ add_scripts() {
 		[ "$1" != san ] || ! head_of "$t" | grep -q '^# san: no' || continue
 		queue=shared_other
 		[ "$2" != live ] || head_of "$t" | grep -q '^# beside: live' || queue=shared_live
+		case $2 in browser | consumers | tools) queue=light ;; esac
+		! head_of "$t" | grep -q '^# light: yes' || queue=light
 		! head_of "$t" | grep -q '^# needs: quiet' || queue=alone
 		if [ -x "$t" ]; then
 			add $queue "$1" "${3:-}${t#tests/}" "$(time_limit "$t")" "$t"
@@ -102,7 +107,7 @@ add_fuzzers() {
 	nr=$(find tests/fuzz -name 'fuzz_*.c' 2>/dev/null | wc -l)
 	[ "$nr" = 0 ] && return
 	if [ -n "${FUZZ_TOTAL:-}" ] && [ $((nr * seconds)) -gt "$FUZZ_TOTAL" ]; then
-		seconds=$((FUZZ_TOTAL / nr > 2 ? FUZZ_TOTAL / nr : 2))
+		seconds=$((FUZZ_TOTAL / nr > 1 ? FUZZ_TOTAL / nr : 1))
 	fi
 	for src in tests/fuzz/fuzz_*.c; do
 		name=$(basename "$src" .c) seeds=tests/fuzz/corpus/${name#fuzz_}
@@ -352,13 +357,31 @@ live_runs() {
 pick() {
 	live_runs || ! first_of shared_live || return 0
 	! first_of shared_other || return 0
+	! first_of light || return 0
 	[ ${#shared_live[@]} = 0 ] && [ ${#shared_other[@]} = 0 ] && [ ${#running[@]} = 0 ] && first_of alone
+}
+
+# pick_light: chooses one that mostly waits, if none runs.
+pick_light() {
+	local i
+	for i in "${!running[@]}"; do [ -z "${is_light[i]:-}" ] || return 1; done
+	[ "$LANES" -gt 1 ] && first_of light
+}
+
+# lanes_taken: how many of the two lanes are; the job besides them does not count, but a second of its kind does.
+lanes_taken() {
+	local i n=0 besides=0
+	for i in "${!running[@]}"; do
+		if [ "${is_light[i]:-}" ] && [ $besides = 0 ] && [ "$LANES" -gt 1 ]; then besides=1; else n=$((n + 1)); fi
+	done
+	echo $n
 }
 
 run_all() {
 	local pid rc
 	while :; do
-		while [ ${#running[@]} -lt "$LANES" ] && pick; do start "$picked"; done
+		! pick_light || start "$picked"
+		while [ "$(lanes_taken)" -lt "$LANES" ] && pick; do start "$picked"; done
 		[ ${#running[@]} != 0 ] || break
 		wait -n -p pid "${running[@]}" 2>/dev/null
 		rc=$?

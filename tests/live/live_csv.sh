@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# light: yes
+# beside: live
 # snapshot --csv writes rows while it records. They are the same bytes as in a report of its trace, and no reader delays
 # the recording.
 # timeout: 200

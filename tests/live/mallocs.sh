@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# light: yes
+# beside: live
 # One request for memory fails, each time another one. The command then fails with a line that says so, or its result is
 # complete, or a line says that something may be missing. It never crashes or hangs, and a trace can be read.
 # EVERY=1 tries each request (minutes); otherwise a few of them.

@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# light: yes
+# beside: live
 # timeout: 300
 # Runs another test of this folder, unchanged, inside a PID namespace: all numbers in it are those of the namespace.
 . "$(dirname "$0")/lib.sh"

@@ -19,7 +19,7 @@ VM=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 OUT=$(realpath -m "${OUT:-$ROOT/.out}")
 PROBEE=$(realpath -m "${PROBEE:-$OUT/probee}")
 CACHE=$OUT/vm
-BOOT_LIMIT=${BOOT_LIMIT:-240}		# seconds
+BOOT_LIMIT=${BOOT_LIMIT:-360}		# seconds
 KERNEL= RELEASE= OUT_DIR= APPEND=
 
 [ -x "$PROBEE" ] || { echo "no binary at $PROBEE"; exit 1; }
@@ -172,15 +172,16 @@ vm_boot() {
 	[ "$1" != aarch64 ] || { machine+=(-M virt); console=ttyAMA0; }
 	command -v "$qemu" >/dev/null || skip "no $qemu"
 	pack
-	# Boots again after "int3": the kernel patches its code with that instruction, and an emulated CPU may still
+	# Boots again, twice at most, after "int3": the kernel patches its code with that instruction, and an emulated CPU may still
 	# run it when the others have removed it. A real processor cannot: only the emulator keeps translated code. A CPU that
 	# meets the instruction again and again is a soft lockup; the console says where, should it be something else.
-	if ! emulate "$qemu" "$cpus" "$console" "${machine[@]}" &&
-	   { ! grep -aq 'int3: 0000\|soft lockup' "$T/console" || ! emulate "$qemu" "$cpus" "$console" "${machine[@]}"; }; then
+	local tries=3
+	until emulate "$qemu" "$cpus" "$console" "${machine[@]}"; do
+		! grep -aq 'int3: 0000\|soft lockup' "$T/console" || [ $((--tries)) = 0 ] || continue
 		tail -n 60 "$T/console" "$T/qemu" | tr -d '\r' | sed 's/^/# /'
 		check "the guest comes to its end" false
 		done_testing
-	fi
+	done
 	[ -z "${KEEP:-}" ] || cp -r "$OUT_DIR" "$KEEP"
 	cd "$OUT_DIR" || exit 1
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# timeout: 500
+# timeout: 800
 # The kernel of Debian 12.
 # Some parts are done on 6.12 alone in a check.
 set -- 6.1 2 "$([ "${VM_ARM64:-}" ] || echo probee.skip=two_chains)" 1

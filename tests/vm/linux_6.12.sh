@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# timeout: 500
+# timeout: 800
 # The kernel of Debian 13 with four CPUs. Two have no ticks, so the registers in memory are the oldest there.
 # Some parts are done on 6.1 alone in a check.
 set -- 6.12 4 "nohz_full=2-3$([ "${VM_ARM64:-}" ] || echo " probee.skip=inside,changes,hidden")" 0
