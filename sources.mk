@@ -337,6 +337,7 @@ CAPTURE_SRCS := \
 	src/capture/collectors/probe_attach.c \
 	src/capture/collectors/probe_conditions.c \
 	src/capture/collectors/probe_list.c \
+	src/capture/collectors/probe_sums.c \
 	src/capture/collectors/probes.c \
 	src/capture/collectors/rate_watch.c \
 	src/capture/collectors/running_threads.c \

@@ -197,11 +197,18 @@ enum probe_counter {
 	PROBE_UNPAIRED,			/* a return whose entry is not known (any more) */
 	PROBE_NESTED,			/* no slot was free */
 	PROBE_SUBMITTED, PROBE_RING_FULL,
+	PROBE_SUMMED,			/* added to a sum (bpf/probe_sums.bpf.h) */
 	PROBE_COUNTERS
 };
 
 struct probe_counts {
 	uint64_t v[PROBE_COUNTERS];
+};
+
+/* Events of a thread at one stack. */
+struct probe_sum {
+	uint64_t weight;		/* so far */
+	uint64_t last_ns;		/* when the last one came */
 };
 
 enum probe_op { PROBE_EQ, PROBE_NE, PROBE_LT, PROBE_LE, PROBE_GT, PROBE_GE, PROBE_AND };

@@ -20,6 +20,7 @@
 #pragma once
 
 #include "bpf/filter.bpf.h"
+#include "bpf/probe_sums.bpf.h"
 #include "bpf/stack_dump.bpf.h"
 #include "bpf/wait.bpf.h"
 
@@ -281,6 +282,27 @@ static __always_inline bool submit_probe(struct gather *g, struct env *e, uint32
 	return bytes && !bpf_ringbuf_output(&probe_ring, &g->head, bytes, probe_wake_flags());
 }
 
+/* Hands the stack in g out, or adds the event to what was handed out before. */
+static __always_inline enum probe_counter give_probe(struct gather *g, struct env *e,
+						     uint32_t number)
+{
+	uint64_t id = 0;
+
+	if (bpf_ringbuf_query(&probe_ring, BPF_RB_AVAIL_DATA) > knobs.wakeup_bytes &&
+	    !is_early(g->head.end)) {
+		id = sum_id(g);
+		if (add_to_sum(g, id))
+			return PROBE_SUMMED;
+		if (!mark_stack(g, id))
+			id = 0;
+	}
+	if (!submit_probe(g, e, number))
+		return PROBE_RING_FULL;
+	if (id)
+		begin_sum(id);
+	return PROBE_SUBMITTED;
+}
+
 static __always_inline void take_probe_stack(const struct probe_place *p, struct probe_counts *c,
 					     struct task_struct *task, struct task_ids ids,
 					     uint64_t weight)
@@ -311,7 +333,7 @@ static __always_inline void take_probe_stack(const struct probe_place *p, struct
 	if (memo)
 		__sync_lock_test_and_set(&memo->busy, 0);
 	gather_probe_kernel(p, e.g);
-	probe_count(c, submit_probe(e.g, &e, number) ? PROBE_SUBMITTED : PROBE_RING_FULL);
+	probe_count(c, give_probe(e.g, &e, number));
 	release_slot(s);
 }
 

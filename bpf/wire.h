@@ -65,6 +65,13 @@ struct wire_sample {
 
 _Static_assert(sizeof(struct wire_sample) == 64, "wire layout");
 
+/*
+ * A last kernel frame that is no address but the id of a sum (bpf/probe_sums.bpf.h): the highest
+ * bits are 01, and those of addresses of the kernel 11.
+ */
+#define WIRE_SUM_ID (1ull << 62)
+#define WIRE_IS_SUM_ID(frame) ((frame) >> 62 == 1)
+
 /* What a thread that is not on a CPU waits for. */
 struct wire_wait {
 	uint64_t ran_ns;		/* when it was last on a CPU, CLOCK_MONOTONIC; 0: unknown */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# What a uprobe on a hot function and --off-cpu cost. A program calls a function as often as it can, 15 calls deep, or passes an octet
+# What a uprobe on a hot function and --off-cpu cost, and how many events a second one thread can have. A program calls a function as often as it can, 15 calls deep, or passes an octet
 # to and fro between two threads of one CPU; "added" is what a call or a switch takes longer than without any tool. bpftrace keeps
 # ustack (frame pointers: one or two frames here), and for switches kstack, too; probee whole stacks. "lost" is a share of all calls.
 
@@ -37,8 +37,13 @@ for _ in $(seq "$ROUNDS"); do
 	"$PROBEE" sample -v -e "u:$bin/pingpong:hot" -o hot.pbz -- "$bin/pingpong" "$PROBE_S" call >hot.out 2>hot.err
 	record 'uprobe: ns added to each call' probee "$(calc "$(of hot.out call_ns) - $base")"
 	record 'uprobe: calls a second' probee "$(calc "$(of hot.out calls) / $PROBE_S")"
-	fired=$(sed -n 's/.*fired=\([0-9]*\).*/\1/p' hot.err) taken=$(sed -n 's/.*taken=\([0-9]*\).*/\1/p' hot.err)
-	record 'uprobe: lost' probee "$(calc "1 - $taken / $fired")"
+	fired=$(sed -n 's/.*fired=\([0-9]*\).*/\1/p' hot.err) refused=$(sed -n 's/.*refused=\([0-9]*\).*/\1/p' hot.err)
+	record 'uprobe: lost' probee "$(calc "$refused / $fired")"
+	"$PROBEE" sample -v -e raw_tp:sys_enter -o sys.pbz -- "$bin/pingpong" "$PROBE_S" sys >sys.out 2>sys.err
+	record 'raw_tp: events a second of one thread' probee "$(calc "$(of sys.out calls) / $PROBE_S")"
+	refused=$(sed -n 's/.*refused=\([0-9]*\).*/\1/p' sys.err) fired=$(sed -n 's/.*fired=\([0-9]*\).*/\1/p' sys.err)
+	record 'raw_tp: lost' probee "$(calc "$refused / $fired")"
+	record 'raw_tp: added up in the kernel' probee "$(calc "$(sed -n 's/.*summed=\([0-9]*\).*/\1/p' sys.err) / $fired")"
 	if have bpftrace; then
 		v=$(below_bpftrace 'tracepoint:sched:sched_switch /comm == "pingpong"/ { @t[tid] = nsecs; @k[tid] = kstack; @u[tid] = ustack; }
 			tracepoint:sched:sched_switch /@t[args->next_pid]/ { @[@k[args->next_pid], @u[args->next_pid]] = sum(nsecs - @t[args->next_pid]); delete(@t[args->next_pid]); }' \

@@ -3,12 +3,14 @@
  * pingpong SECONDS: two threads on one CPU pass an octet to and fro through pipes, below 20 calls without frame pointers. Prints
  * "switch_ns N": the time of a context switch, of which there are two for each round.
  * pingpong SECONDS call: calls hot() as often as it can instead, and prints "call_ns N" and "calls N".
+ * pingpong SECONDS sys: the same with a system call.
  */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -50,6 +52,12 @@ static void call(void)
 {
 	rounds++;
 	hot();
+}
+
+static void ask_kernel(void)
+{
+	rounds++;
+	syscall(SYS_getppid);
 }
 
 __attribute__((noipa, noinline)) static int descend(int n, void (*fn)(void))
@@ -94,7 +102,7 @@ static void *end(void *seconds)
 int main(int argc, char **argv)
 {
 	double seconds = argc > 1 ? atof(argv[1]) : 1, begin;
-	int calls = argc > 2 && !strcmp(argv[2], "call");
+	void (*calls)(void) = argc < 3 ? NULL : strcmp(argv[2], "sys") ? call : ask_kernel;
 	pthread_t t;
 
 	pin();
@@ -104,7 +112,7 @@ int main(int argc, char **argv)
 		pthread_create(&t, NULL, answer, NULL);
 	pthread_create(&t, NULL, end, &seconds);
 	begin = now();
-	descend(14, calls ? call : ping);
+	descend(14, calls ? calls : ping);
 	begin = now() - begin;
 	if (calls)
 		printf("call_ns %.1f\ncalls %ld\n", begin * 1e9 / (double)rounds, rounds);

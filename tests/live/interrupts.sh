@@ -71,5 +71,8 @@ sample -a -e irq,cpu-clock -F 199 -o both.pbz -- python3 packets.py 1 >/dev/null
 check "beside samples of the CPU" grep -q 'cpu-clock' <("$PROBEE" info both.pbz 2>>"$T/err")
 check "both are in the trace" awk -v s="$("$PROBEE" report both.pbz --event cpu-clock --collapse 2>/dev/null | wc -l)" -v i="$("$PROBEE" report both.pbz --event irq --collapse | wc -l)" \
 	'BEGIN { exit !(s > 0 && i > 0) }'
+sample -a -e irq -C 0 -d 1 -o cpu0.pbz
+check "-C: only those of this CPU" equal "$("$PROBEE" report cpu0.pbz --by cpu --collapse 2>>"$T/err" | cut -d';' -f1 | sort -u | tr '\n' ' ')" "CPU 0 "
+check "and the weights are their time" equal "$(exact cpu0 | awk '{ printf "%.0f", $2 / 1000 }')" "$(awk -v n="$(meta cpu0 ns)" 'BEGIN { printf "%.0f", n / 1000 }')"
 sample -a -e cpu-clok -d 1 -o none.pbz
 check "it is in the list of events" grep -q 'or one of .*, irq$' "$T/err"

@@ -177,6 +177,21 @@ refused 2 'of which probe' --if 'arg1>1'
 refused 2 'not a condition' -e u:malloc --if 'arg1>'
 refused 2 'a category and a name' -e t:sched_switch
 check "no probes are left" equal "$(cat /sys/kernel/tracing/uprobe_events 2>/dev/null | wc -l)" 0
+# Faster than they are taken: probee stands still until the program has ended. What is new goes through the ring, which has room for a
+# part of the calls; the rest is added up.
+background "$PROBEE" sample -v -e "u:$CALLS:leaf" -o fast.pbz -- "$CALLS" 150000 0 2>fast.err
+recorder=$PID
+check "the fast program runs" until_true 20 pgrep -P "$recorder" -x calls
+kill -STOP "$recorder"
+check "it ends" until_true 60 grep -q '^State:.Z' "/proc/$(pgrep -P "$recorder" -x calls)/status"
+kill -CONT "$recorder"
+wait "$recorder"
+check "while probee stands still: exit status" equal $? 0
+check "each call is there" equal "$(count fast)" 300000
+check "each is accounted for" accounted fast
+check "none is refused" grep -q ' refused=0 ' fast.err
+check "those that came too fast were added up" awk '{ for (i = 1; i <= NF; i++) if ($i ~ /^summed=/ && substr($i, 8) > 1000) ok = 1 } END { exit !ok }' fast.err
+check "with whole stacks" whole fast
 # A stripped program, whose functions and lines are in a debug file that it names.
 cp "$CALLS" split && objcopy --only-keep-debug split split.debug && strip split && objcopy --add-gnu-debuglink=split.debug split
 probe split -e "u:$T/split:leaf" -- ./split 1000 0

@@ -54,7 +54,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 substituted() {
 	[[ $1 != *"probee sample -p 1234"* ]] || set -- "${1/1234/$busy}"
 	sed -E "s/ +# .*//; s/ +&$//; s/\bsudo //g; s/\b1234\b/$target/g; s,/usr/local,$T/root/usr/local,g; s/\bCOMMAND\b/report/
-		s/ -d [0-9.]+[a-z]*/ -d 1/; s/ -i ([4-9]|[0-9]{2,})\b/ -i 3/
+		s/ -d [0-9.]+[a-z]*/ -d 2/; s/ -i ([4-9]|[0-9]{2,})\b/ -i 3/
 		s/grep --line-buffered [^ |]+/grep --line-buffered -m 3 thread_main/" <<<"$1"
 }
 

@@ -185,6 +185,11 @@ int capture_bpf_probe_ring(const struct capture_bpf *b)
 	return bpf_map__fd(b->skel->maps.probe_ring);
 }
 
+int capture_bpf_probe_sums(const struct capture_bpf *b)
+{
+	return bpf_map__fd(b->skel->maps.probe_sums);
+}
+
 int capture_bpf_probe_filter(struct capture_bpf *b, uint32_t event, const struct probe_filter *f)
 {
 	return bpf_map_update_elem(bpf_map__fd(b->skel->maps.probe_filters), &event, f, BPF_ANY)

@@ -104,6 +104,7 @@ static const struct optional_map {
 	MAP(probe_entries, CAPTURE_PROBES),
 	MAP(probe_memos, CAPTURE_PROBES),
 	MAP(probe_ring, CAPTURE_PROBES),
+	MAP(probe_sums, CAPTURE_PROBES),
 	MAP(irq_cpus, CAPTURE_IRQ),
 	MAP(irq_totals, CAPTURE_IRQ),
 	MAP(irq_counters, CAPTURE_IRQ),

@@ -97,6 +97,7 @@ int capture_bpf_off_cpu_threads(const struct capture_bpf *b);	/* a map of struct
 /* Those of bpf/probe.bpf.h; capture: one of CAPTURE_UPROBES and so on. */
 struct bpf_program *capture_bpf_probe(struct capture_bpf *b, unsigned capture);
 int capture_bpf_probe_ring(const struct capture_bpf *b);
+int capture_bpf_probe_sums(const struct capture_bpf *b);	/* a map of struct probe_sum */
 /* event: its number in the recording. 0 or -errno, explained. */
 int capture_bpf_probe_filter(struct capture_bpf *b, uint32_t event, const struct probe_filter *f);
 int capture_bpf_probe_counts(const struct capture_bpf *b, uint32_t event, struct probe_counts *out);

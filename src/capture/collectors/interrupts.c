@@ -39,6 +39,7 @@ struct interrupts {
 	struct bpf_link **links;
 	size_t nr_links, cap_links;
 	struct cpu_events ticks;	/* they show where in soft interrupts the time goes */
+	const struct cpu_list *cpus;	/* -C: those that the user named */
 	bool all_cpus;
 	struct last_stack *last;
 	size_t nr_last, cap_last;
@@ -81,6 +82,7 @@ static int open_ticks(struct interrupts *s, const struct capture_options *o)
 	struct cpu_list online = { 0 };
 	int err;
 
+	s->cpus = &o->cpus;
 	s->all_cpus = !o->cpus.nr;
 	snprintf(spec.name, sizeof(spec.name), "%s", clock);
 	err = s->all_cpus ? cpus_online(&online) : 0;
@@ -209,6 +211,11 @@ static struct last_stack *last_of(struct interrupts *s, uint32_t vector)
 	return l;
 }
 
+static bool is_wanted_cpu(const struct interrupts *s, uint32_t cpu)
+{
+	return s->all_cpus || cpus_has(s->cpus, cpu);
+}
+
 static int on_record(void *ctx, const void *data, size_t len)
 {
 	struct interrupts *s = ctx;
@@ -220,6 +227,8 @@ static int on_record(void *ctx, const void *data, size_t len)
 		s->bad++;
 		return 0;
 	}
+	if (!is_wanted_cpu(s, stack.head->cpu))
+		return 0;
 	root = stack.kernel[stack.head->nr_kernel - 1];
 	l = WIRE_IS_VECTOR(root) ? last_of(s, (uint32_t)root) : NULL;
 	if (l) {
@@ -305,6 +314,8 @@ static int give_rests(struct interrupts *s, uint64_t end_ns)
 		if (bpf_map_lookup_elem(map, &key, v))
 			continue;
 		for (unsigned cpu = 0; cpu < cpus && !err; cpu++) {
+			if (!is_wanted_cpu(s, cpu))
+				continue;
 			s->ns += v[cpu].ns;
 			if (v[cpu].pending_ns)
 				err = give_rest(s, key, cpu, v[cpu].pending_ns, end_ns);

@@ -16,11 +16,13 @@
 #include "src/capture/bpf/probe_misses.h"
 #include "src/capture/collectors/collector.h"
 #include "src/capture/collectors/probe_attach.h"
+#include "src/capture/collectors/probe_sums.h"
 #include "src/capture/collectors/ring_queue.h"
 #include "src/probes/tracefs.h"
 #include "src/capture/recorder.h"
 
 #define LOOK_EVERY_NS (100 * NSEC_PER_MSEC)
+#define RUN_US 1000			/* a run of a program that is under way has ended by then */
 
 struct probes {
 	const struct capture_options *options;
@@ -31,7 +33,8 @@ struct probes {
 	uint16_t numbers[WIRE_MAX_EVENTS];
 	size_t nr;
 	int tracefs;			/* -1: not there, or not needed */
-	uint64_t next_look_ns, samples, bad;
+	struct probe_sums *sums;
+	uint64_t next_look_ns, next_sums_ns, samples, bad;
 	uint64_t missed[WIRE_MAX_EVENTS];	/* until the stop: probe_attach_missed() */
 	uint64_t programs_missed;
 };
@@ -99,6 +102,7 @@ static void probes_close(void *state)
 	for (size_t i = 0; i < p->nr; i++)
 		probe_attach_release(&p->v[i]);
 	ring_queue_close(&p->queue);
+	probe_sums_free(p->sums);
 	if (p->tracefs >= 0)
 		close(p->tracefs);
 	free(p);
@@ -131,6 +135,8 @@ static int probes_open(const struct collector_context *ctx, void **state)
 	p->bpf = recorder_bpf(ctx->recorder);
 	p->tracefs = probe_list_programs(l) & CAPTURE_TRACEPOINTS ? tracefs_open() : -1;
 	err = ring_queue_open(&p->queue, capture_bpf_probe_ring(p->bpf));
+	if (!err)
+		err = probe_sums_new(capture_bpf_probe_sums(p->bpf), &p->sums);
 	for (size_t i = 0; i < l->nr && !err; i++)
 		err = open_probe(p, i);
 	if (!err)
@@ -164,6 +170,14 @@ static uint64_t probes_due(const void *state)
 	return ((const struct probes *)state)->next_look_ns;
 }
 
+static int give(void *ctx, const struct wire_stack *stack)
+{
+	struct probes *p = ctx;
+
+	p->samples++;
+	return recorder_stack(p->recorder, stack, 0);
+}
+
 static int on_record(void *ctx, const void *data, size_t len)
 {
 	struct probes *p = ctx;
@@ -173,8 +187,22 @@ static int on_record(void *ctx, const void *data, size_t len)
 		p->bad++;
 		return 0;
 	}
-	p->samples++;
-	return recorder_stack(p->recorder, &stack, 0);
+	if (probe_sums_keep(p->sums, data, len, &stack))
+		return fail(-ENOMEM, "keep a stack");
+	return give(p, &stack);
+}
+
+/* What was added up, once everything that came before it has been handed out. */
+static int take_sums(struct probes *p)
+{
+	uint64_t now = now_ns();
+	int err;
+
+	if (now < p->next_sums_ns && !capture_bpf_probe_control(p->bpf)->stopped)
+		return 0;
+	p->next_sums_ns = now + LOOK_EVERY_NS;
+	err = probe_sums_take(p->sums, give, p);
+	return err == -ENOMEM ? fail(err, "keep a stack") : err;
 }
 
 static int probes_take(void *state)
@@ -186,6 +214,8 @@ static int probes_take(void *state)
 	err = more < 0 ? more : recorder_update(p->recorder);
 	if (!err)
 		err = ring_queue_for_each(&p->queue, on_record, p);
+	if (!err)
+		err = take_sums(p);
 	return err ? err : more;
 }
 
@@ -210,6 +240,7 @@ static void probes_stop(void *state)
 	struct probes *p = state;
 
 	capture_bpf_probe_control(p->bpf)->stopped = 1;
+	usleep(RUN_US);
 	for (size_t i = 0; i < p->nr; i++)
 		p->missed[i] = probe_attach_missed(&p->v[i]);
 	p->programs_missed = programs_missed(p);
@@ -224,6 +255,7 @@ static int tell_counts(const struct probes *p, size_t i)
 		[PROBE_UNFIT] = "unfit",     [PROBE_NESTED] = "nested",
 		[PROBE_QUICK] = "quick",     [PROBE_UNPAIRED] = "unpaired",
 		[PROBE_SUBMITTED] = "taken", [PROBE_RING_FULL] = "refused",
+		[PROBE_SUMMED] = "summed",
 	};
 	struct probe_counts c;
 	char key[32], text[512];
