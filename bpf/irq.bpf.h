@@ -16,6 +16,9 @@
  *	       a tick of the timer at 20   stack of net_rx_action ..., 17 us; mark = 20 us
  *	       ends at 24                  4 us are pending
  *
+ * The timer's own handler takes longer for these ticks, so its runs with one are kept apart
+ * (IRQ_OWN).
+ *
  * Time in which a handler was itself interrupted belongs to the other one. User space gives what is
  * pending at the end of the recording to the last stack of the vector.
  *
@@ -42,7 +45,8 @@ struct irq_run {
 	uint64_t mark_ns;		/* since when its time is not pending yet; 0: none runs */
 	uint64_t nested_ns;		/* since then: time of others */
 	uint64_t task;			/* the thread that it interrupted */
-	uint32_t vector, pad;
+	uint32_t vector;
+	uint32_t own;			/* IRQ_OWN: a tick of ours came in it; 0 */
 };
 
 struct irq_cpu {
@@ -186,6 +190,7 @@ static __always_inline int begin_irq(enum irq_level level, uint32_t vector)
 	if (!run)
 		return 0;
 	run->vector = vector;
+	run->own = 0;
 	run->task = (uint64_t)bpf_get_current_task();
 	run->nested_ns = 0;
 	run->mark_ns = bpf_ktime_get_ns();
@@ -213,7 +218,7 @@ static __always_inline uint64_t end_run(struct irq_run *run, const struct irq_pl
 	return all > nested ? all - nested : 1;
 }
 
-static __always_inline int end_irq(const struct irq_place *p)
+static __always_inline int end_irq(struct irq_place *p)
 {
 	struct irq_run *run = run_at(p->level);
 	uint64_t now, own = run ? end_run(run, p, &now) : 0;
@@ -227,6 +232,7 @@ static __always_inline int end_irq(const struct irq_place *p)
 		return 0;
 	}
 	count_irq(IRQ_COUNTED);
+	p->vector |= run->own;
 	t = total_of(p->vector);
 	if (!t) {
 		count_irq(IRQ_NO_ROOM);
@@ -309,6 +315,8 @@ int on_irq_tick(struct perf_context *ctx)
 	uint64_t now, at, own;
 	struct irq_total *t;
 
+	if (WITH_PROBES && hard && hard->mark_ns)
+		hard->own = IRQ_OWN;
 	if (!WITH_PROBES || !soft || !hard || !soft->mark_ns ||
 	    !irq_wanted(bpf_get_current_task_btf()))
 		return 0;

@@ -242,6 +242,7 @@ enum irq_class {
 };
 
 #define IRQ_NUMBER_BITS 24
+#define IRQ_OWN (1u << 23)	/* in a number: runs in which a tick of -e irq itself came */
 #define IRQ_VECTOR(class, number) ((uint32_t)(class) << IRQ_NUMBER_BITS | (number))
 
 struct irq_total {

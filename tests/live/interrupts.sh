@@ -51,6 +51,7 @@ check "soft interrupts by their names" grep -q '^softirq NET_RX;' net.folded
 check "where in the handler" grep -q '^softirq NET_RX;.*;net_rx_action_\[k\];.*process_backlog_\[k\];' net.folded
 check "the path to it" grep -q '^softirq NET_RX;entry_SYSCALL_64.*sendto.*;do_softirq' net.folded
 check "interrupts of the timer" grep -q '^irq local_timer;' net.folded
+check "those that only probee has caused are told apart" grep -q '^irq local_timer (ticks of probee);' net.folded
 check "of a hardware interrupt, no part of what it interrupted" not grep -q '^irq [^;]*;[^ ]*\(entry_SYSCALL_64\|do_idle\|cpu_startup_entry\)' net.folded
 check "the weights are all of the time" equal "$(exact net | awk '{ printf "%.0f", $2 / 1000 }')" "$(awk -v n="$(meta net ns)" 'BEGIN { printf "%.0f", n / 1000 }')"
 check "each run is counted" equal "$(meta net runs)" $(($(meta net counted) + $(meta net of_others)))

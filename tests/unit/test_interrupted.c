@@ -110,10 +110,11 @@ static void test_names(void **state)
 	named(IRQ_VECTOR(IRQ_SOFT, 3), "softirq NET_RX");
 	named(IRQ_VECTOR(IRQ_SOFT, 9), "softirq RCU");
 	named(IRQ_VECTOR(IRQ_SOFT, 10), "softirq 10");
-	named(IRQ_VECTOR(IRQ_LINE, 0xfffff0), "irq 16777200");	/* there is no such line */
+	named(IRQ_VECTOR(IRQ_LINE, 0x7ffff0), "irq 8388592");	/* there is no such line */
 	named(IRQ_VECTOR(IRQ_LOCAL, 3), "irq vector 3");
 #ifdef __x86_64__
 	named(IRQ_VECTOR(IRQ_LOCAL, 0xec), "irq local_timer");
+	named(IRQ_VECTOR(IRQ_LOCAL, 0xec | IRQ_OWN), "irq local_timer (ticks of probee)");
 #endif
 }
 

@@ -59,8 +59,9 @@ static void line_name(uint32_t number, char *buf, size_t size)
 
 void interrupt_name(uint32_t vector, char *buf, size_t size)
 {
-	uint32_t number = vector & ((1u << IRQ_NUMBER_BITS) - 1);
+	uint32_t number = vector & ((1u << IRQ_NUMBER_BITS) - 1) & ~IRQ_OWN;
 	enum irq_class class = (enum irq_class)(vector >> IRQ_NUMBER_BITS);
+	size_t len;
 
 	if (class == IRQ_LINE)
 		line_name(number, buf, size);
@@ -70,4 +71,7 @@ void interrupt_name(uint32_t vector, char *buf, size_t size)
 		snprintf(buf, size, "softirq %s", soft_names[number]);
 	else
 		snprintf(buf, size, "softirq %u", number);
+	len = strlen(buf);
+	if (vector & IRQ_OWN)
+		snprintf(buf + len, size - len, " (ticks of probee)");
 }

@@ -5,6 +5,7 @@
  *	"irq 36 virtio1-req.0"	a line, with the names of its devices (/sys/kernel/irq/36/actions)
  *	"softirq NET_RX"	a soft interrupt, as /proc/softirqs calls it
  *	"irq local_timer"	a vector of x86-64 itself, by the name of its tracepoint
+ *	"irq local_timer (ticks of probee)"	IRQ_OWN: the runs in which -e irq has sampled
  */
 #pragma once
 
