@@ -28,7 +28,8 @@ check "page faults are those that the kernel counted (and ${nested:-0} told lost
 	near "$(weight three.pbz page-faults toucher touch_pages)" "$(counted page-faults)"
 check "20,000 of them" at_least "$(counted page-faults)" 20000
 check "context switches, too" near "$(weight three.pbz context-switches sleeper sleep_often)" "$(counted context-switches)"
-check "2,000 of them" at_least "$(counted context-switches)" 2000
+# A nap may be over before its thread has left the CPU.
+check "2,000 of them, or nearly" at_least "$(counted context-switches)" 1980
 check "no page fault in who only sleeps" at_most "$(weight three.pbz page-faults sleeper sleep_often)" 5
 check "info lists the three" equal "$("$PROBEE" info three.pbz | grep -cE '^ +[0-9]+ .* (cpu-clock|page-faults|context-switches) ')" 3
 check "their names are in the trace's report" bash -c "'$PROBEE' report three.pbz --text | grep -qE 'Also recorded: (page-faults|context-switches|cpu-clock)'"
