@@ -289,7 +289,7 @@ static __always_inline enum probe_counter give_probe(struct gather *g, struct en
 	uint64_t id = 0;
 
 	if (bpf_ringbuf_query(&probe_ring, BPF_RB_AVAIL_DATA) > knobs.wakeup_bytes &&
-	    !is_early(g->head.end)) {
+	    !is_early(g->head.end) && !is_deferred(g)) {
 		id = sum_id(g);
 		if (add_to_sum(g, id))
 			return PROBE_SUMMED;

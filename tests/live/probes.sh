@@ -192,6 +192,16 @@ check "each is accounted for" accounted fast
 check "none is refused" grep -q ' refused=0 ' fast.err
 check "those that came too fast were added up" awk '{ for (i = 1; i <= NF; i++) if ($i ~ /^summed=/ && substr($i, 8) > 1000) ok = 1 } END { exit !ok }' fast.err
 check "with whole stacks" whole fast
+# Code that is made while it runs: such a stack comes with its memory, and is no part of a sum.
+if command -v node >/dev/null; then
+	probe jit -e raw_tp:sys_enter -- node -e 'const fs = require("fs"), end = Date.now() + 1000; while (Date.now() < end) fs.statSync("/etc/passwd")'
+	check "generated code: exit status" equal "$RC" 0
+	check "generated code: each call is accounted for" accounted jit
+	check "generated code: samples" at_least "$(count jit)" 1000
+else
+	skip_part "no node here"
+fi
+
 # A stripped program, whose functions and lines are in a debug file that it names.
 cp "$CALLS" split && objcopy --only-keep-debug split split.debug && strip split && objcopy --add-gnu-debuglink=split.debug split
 probe split -e "u:$T/split:leaf" -- ./split 1000 0

@@ -65,14 +65,16 @@ int probe_sums_keep(struct probe_sums *s, const void *record, size_t len, struct
 	uint64_t id = nr ? stack->kernel[nr - 1] : 0;
 	struct wire_sample *head;
 
-	if (!WIRE_IS_SUM_ID(id) || len < sizeof(*head) + sizeof(id))
+	if (!WIRE_IS_SUM_ID(id))
 		return 0;
+	if (stack->dump || stack->delta || len < sizeof(*head) + sizeof(id))
+		return -EBADMSG;
 	head = copy(s, record, len - sizeof(id));
 	if (!head)
 		return -ENOMEM;
 	head->nr_kernel--;
 	if (wire_decode(head, len - sizeof(id), stack) <= 0)
-		return 0;
+		return -EBADMSG;
 	return stack_ids_put(s->stacks, id, head, len - sizeof(id));
 }
 

@@ -23,7 +23,7 @@ void probe_sums_free(struct probe_sums *s);		/* NULL is fine */
 
 /*
  * stack: the record, decoded. If it has an id, it is made to borrow a copy without it, until the
- * next call. 0 or -ENOMEM.
+ * next call. 0; -EBADMSG: such a record has no id, and stack may be changed; or -ENOMEM.
  */
 int probe_sums_keep(struct probe_sums *s, const void *record, size_t len, struct wire_stack *stack);
 /* 0, or -ENOMEM, or what fn returned. */

@@ -182,13 +182,16 @@ static int on_record(void *ctx, const void *data, size_t len)
 {
 	struct probes *p = ctx;
 	struct wire_stack stack;
+	int err = wire_decode(data, len, &stack) > 0 ? 0 : -EBADMSG;
 
-	if (wire_decode(data, len, &stack) <= 0) {
+	if (!err)
+		err = probe_sums_keep(p->sums, data, len, &stack);
+	if (err == -EBADMSG) {
 		p->bad++;
 		return 0;
 	}
-	if (probe_sums_keep(p->sums, data, len, &stack))
-		return fail(-ENOMEM, "keep a stack");
+	if (err)
+		return fail(err, "keep a stack");
 	return give(p, &stack);
 }
 
