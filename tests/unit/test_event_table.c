@@ -139,6 +139,9 @@ static void test_what_makes_no_sense_is_refused(void **state)
 	expect_refused("cs/period=0/", "at least 1");
 	expect_refused("cs/period=5", "between slashes");
 	expect_refused("no_such_pmu/event=1,umask=2/", "no PMU of that name");
+	expect_refused("irq:u", "neither modes nor settings");
+	expect_refused("cs,irq/period=3/", "neither modes nor settings");
+	expect_refused("r13c:z", "--event r13c:z: no such mode");
 	expect_refused("cs:pppp", "no such mode");
 	expect_refused("cs:x", "no such mode");
 	expect_refused("cs:", "no such mode");

@@ -4,6 +4,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/fail.h"
 #include "src/capture/bpf/capture_bpf_parts.h"
@@ -197,19 +198,25 @@ int capture_bpf_probe_filter(struct capture_bpf *b, uint32_t event, const struct
 		       : 0;
 }
 
-int capture_bpf_probe_counts(const struct capture_bpf *b, uint32_t event, struct probe_counts *out)
+/* Sums up the words of an entry, of which each CPU has its own. */
+static int sum_of_cpus(const struct capture_bpf *b, const struct bpf_map *map, uint32_t key,
+		       uint64_t *out, size_t words)
 {
-	struct probe_counts *v = calloc((size_t)b->nr_cpus, sizeof(*v));
+	uint64_t *v = calloc((size_t)b->nr_cpus * words, sizeof(*v));
 	int err = v ? 0 : -ENOMEM;
 
-	*out = (struct probe_counts){ { 0 } };
-	if (!err && bpf_map_lookup_elem(bpf_map__fd(b->skel->maps.probe_counters), &event, v))
+	memset(out, 0, words * sizeof(*out));
+	if (!err && bpf_map_lookup_elem(bpf_map__fd(map), &key, v))
 		err = -errno;
-	for (int cpu = 0; cpu < b->nr_cpus && !err; cpu++)
-		for (int i = 0; i < PROBE_COUNTERS; i++)
-			out->v[i] += v[cpu].v[i];
+	for (size_t i = 0; i < (size_t)b->nr_cpus * words && !err; i++)
+		out[i % words] += v[i];
 	free(v);
 	return err;
+}
+
+int capture_bpf_probe_counts(const struct capture_bpf *b, uint32_t event, struct probe_counts *out)
+{
+	return sum_of_cpus(b, b->skel->maps.probe_counters, event, out->v, PROBE_COUNTERS);
 }
 
 struct probe_control *capture_bpf_probe_control(struct capture_bpf *b)
@@ -261,16 +268,5 @@ int capture_bpf_irq_totals(const struct capture_bpf *b)
 
 int capture_bpf_irq_counts(const struct capture_bpf *b, struct irq_counts *out)
 {
-	struct irq_counts *v = calloc((size_t)b->nr_cpus, sizeof(*v));
-	uint32_t zero = 0;
-	int err = v ? 0 : -ENOMEM;
-
-	*out = (struct irq_counts){ { 0 } };
-	if (!err && bpf_map_lookup_elem(bpf_map__fd(b->skel->maps.irq_counters), &zero, v))
-		err = -errno;
-	for (int cpu = 0; cpu < b->nr_cpus && !err; cpu++)
-		for (int i = 0; i < IRQ_COUNTERS; i++)
-			out->v[i] += v[cpu].v[i];
-	free(v);
-	return err;
+	return sum_of_cpus(b, b->skel->maps.irq_counters, 0, out->v, IRQ_COUNTERS);
 }

@@ -219,9 +219,12 @@ static int parse_one(const struct opt *o, const char *text, size_t len, struct e
 {
 	struct event_spec e = { 0 };
 
-	if (is_word(EVENT_IRQ, text, len)) {
+	if (is_word(EVENT_IRQ, text, strcspn(text, ":/,"))) {
 		l->irq = true;
-		return 0;
+		return len == strlen(EVENT_IRQ) ? 0
+						: fail_why(-EINVAL, "--%s %.*s: this event has "
+							   "neither modes nor settings. Try: "
+							   EVENT_IRQ, o->name, (int)len, text);
 	}
 	if (!is_of_pmu(text, len))
 		return parse_row(o, text, len, l);

@@ -205,18 +205,21 @@ static int parse_modes(struct pmu *p, const char *modes, size_t len)
 
 	modes += colon;
 	len -= colon;
-	return len || colon ? event_modes_parse(p->option, p->type->name, modes, len, p->e) : 0;
+	char name[NAME_MAX_LEN + 1];
+
+	snprintf(name, sizeof(name), "%.*s", (int)p->name_len, p->text);
+	return len || colon ? event_modes_parse(p->option, name, modes, len, p->e) : 0;
 }
 
 static int parse_raw(struct pmu *p)
 {
 	size_t len = p->text_len;
 	const char *colon = memchr(p->text, ':', len);
-	size_t number = colon ? (size_t)(colon - p->text) : len;
 
 	p->type->type = PERF_TYPE_RAW;
 	p->type->config = strtoull(p->text + 1, NULL, 16);
-	return colon ? parse_modes(p, colon, len - number) : 0;
+	p->name_len = colon ? (size_t)(colon - p->text) : len;
+	return colon ? parse_modes(p, colon, len - p->name_len) : 0;
 }
 
 static int parse_pmu(struct pmu *p)
