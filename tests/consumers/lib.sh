@@ -37,6 +37,12 @@ profiler_open() {
 	session=s$((${session#s} + 1))
 	"$node" "$profiler" --daemon "$1" --session "$session" >/dev/null 2>&1 &
 	daemon=$!
+	# A client that finds no session removes the files of a session that begins at that moment, so none may ask before they exist.
+	while [ $((tries--)) -gt 0 ] && kill -0 "$daemon" 2>/dev/null &&
+		! [ -e "$PROFILER_CLI_SESSION_DIR/$session.json" -a -e "$PROFILER_CLI_SESSION_DIR/$session.sock" ]; do
+		sleep 0.1
+	done
+	tries=200
 	while [ $((tries--)) -gt 0 ]; do
 		profiler thread list --json >"$TMP/stdout" 2>"$TMP/stderr" && return
 		! grep -q 'Profile load failed' "$TMP/stderr" || return 1

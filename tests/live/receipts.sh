@@ -44,7 +44,7 @@ print(want, lines)
 assert said == want and len(lines) == bool(want)
 '
 "$PROBEE" report -q all.pbz --csv >/dev/null 2>quiet.err
-check "-q: not a word" equal "$(wc -c <quiet.err)" 0
+check "-q: not a word" equal "$(cat quiet.err)" ""
 "$PROBEE" info all.pbz >info.txt
 check "info" says info.txt "^snapshots +$receipt"
 "$PROBEE" report -q all.pbz --json -p "$PID" >one.json
