@@ -37,6 +37,7 @@ void chunk_finder_rewind(struct chunk_finder *f)
 		.source = f->source, .zstd = f->zstd, .window = f->window,
 		.data = f->data, .cap_data = f->cap_data, .raw = f->raw, .cap_raw = f->cap_raw,
 		.leaves_out = f->leaves_out, .ctx = f->ctx, .ahead = AHEAD_SIZE, .end = UINT64_MAX,
+		.grows = f->grows,
 	};
 }
 
@@ -358,6 +359,20 @@ static int finder_skip(struct chunk_finder *f, const uint8_t *head, size_t len)
 	return found < 0 ? found : 0;
 }
 
+/* Whether more octets may make a whole frame of the n octets at f->offset. */
+static bool finder_must_wait(const struct chunk_finder *f, const uint8_t *head, size_t n)
+{
+	struct signpost sp;
+	struct ident id;
+
+	if (!f->grows || ident_decode(head, n, &id))
+		return false;
+	if (signpost_decode(head, n, &sp))
+		return sizes_are_good(&sp) &&
+		       f->offset + SIGNPOST_SIZE + sp.data_size > f->source->size;
+	return n < SIGNPOST_SIZE;
+}
+
 int chunk_finder_next(struct chunk_finder *f)
 {
 	int done = 0;
@@ -368,8 +383,8 @@ int chunk_finder_next(struct chunk_finder *f)
 		struct signpost sp;
 		struct ident id;
 
-		if (n <= 0)
-			return (int)n;
+		if (n <= 0 || finder_must_wait(f, head, (size_t)n))
+			return n < 0 ? (int)n : 0;
 		if (ident_decode(head, (size_t)n, &id))
 			done = finder_take_ident(f, &id);
 		else if (signpost_decode(head, (size_t)n, &sp))

@@ -20,6 +20,11 @@ struct chunk_finder {
 	 */
 	bool (*leaves_out)(void *ctx, const struct signpost *sp);
 	void *ctx;
+	/*
+	 * The file is still being written: what is not whole at its end is no damage, and
+	 * chunk_finder_next() may be called again after it returned 0. Kept by rewinding.
+	 */
+	bool grows;
 	uint64_t offset;		/* of the next frame */
 	uint64_t end;			/* nothing is looked for from here on */
 	void *zstd;			/* ZSTD_DCtx */

@@ -33,6 +33,7 @@ struct trace_reader {
 	struct chunk_finder finder;
 	struct chunk_decoder decoder;
 	uint64_t max_table_bytes, max_work;
+	bool has_limits;		/* the caller gave them; else they follow the size */
 	uint64_t past_table_bytes;	/* of earlier segments */
 	uint64_t chunk_offset;		/* where the current chunk begins in the file */
 	uint64_t undecodable_chunks;	/* good frames whose records cannot be decoded */
@@ -144,6 +145,15 @@ static bool leaves_out(void *reader, const struct signpost *sp)
 	return true;
 }
 
+static void reader_limit(struct trace_reader *r, const struct trace_reader_options *opts)
+{
+	r->max_table_bytes = opts && opts->max_table_bytes ? opts->max_table_bytes
+							   : TRACE_TABLE_BYTES(r->source.size);
+	r->max_work = opts && opts->max_work ? opts->max_work : TRACE_WORK(r->source.size);
+	r->has_limits = opts && (opts->max_table_bytes || opts->max_work);
+	r->status.file_bytes = r->source.size;
+}
+
 static int reader_start(struct trace_reader *r, const struct trace_reader_options *opts,
 			struct trace_reader **rp)
 {
@@ -151,10 +161,7 @@ static int reader_start(struct trace_reader *r, const struct trace_reader_option
 
 	r->finder.leaves_out = leaves_out;
 	r->finder.ctx = r;
-	r->max_table_bytes = opts && opts->max_table_bytes ? opts->max_table_bytes
-							   : TRACE_TABLE_BYTES(r->source.size);
-	r->max_work = opts && opts->max_work ? opts->max_work : TRACE_WORK(r->source.size);
-	r->status.file_bytes = r->source.size;
+	reader_limit(r, opts);
 	r->has_posts = true;
 	err = err ? fail(err, "read %s", r->source.name) : reader_probe(r);
 	if (err) {
@@ -287,6 +294,36 @@ int trace_reader_rewind(struct trace_reader *r)
 	return 0;
 }
 
+/* What earlier segments have left for the definitions of this one. */
+static void reader_limit_tables(struct trace_reader *r)
+{
+	r->decoder.max_table_bytes = r->past_table_bytes < r->max_table_bytes
+					     ? r->max_table_bytes - r->past_table_bytes
+					     : 1;
+}
+
+void trace_reader_follow(struct trace_reader *r)
+{
+	r->finder.grows = true;
+}
+
+bool trace_reader_more(struct trace_reader *r)
+{
+	if (r->err || r->status.refused_bytes || !trace_source_look(&r->source))
+		return false;
+	r->status.file_bytes = r->source.size;
+	if (!r->has_limits)
+		reader_limit(r, NULL);
+	reader_limit_tables(r);
+	r->finder.at_end = r->at_end = false;
+	return true;
+}
+
+uint64_t trace_reader_offset(const struct trace_reader *r)
+{
+	return r->source.base + r->finder.offset;
+}
+
 static void reader_begin_segment(struct trace_reader *r)
 {
 	struct trace_status *st = &r->status;
@@ -294,9 +331,7 @@ static void reader_begin_segment(struct trace_reader *r)
 	if (!r->knows_tables) {
 		r->past_table_bytes += r->decoder.tables.bytes + SEGMENT_BYTES;
 		chunk_decoder_begin_segment(&r->decoder);
-		r->decoder.max_table_bytes = r->past_table_bytes < r->max_table_bytes
-						     ? r->max_table_bytes - r->past_table_bytes
-						     : 1;
+		reader_limit_tables(r);
 	}
 	st->segment = st->nr_segments++;
 	st->has_end = false;

@@ -70,6 +70,16 @@ int trace_reader_next(struct trace_reader *r, struct record *rec);
 int trace_reader_rewind(struct trace_reader *r);
 
 /*
+ * For a file that is still being written, called before anything is read: what is not whole at its
+ * end is no damage. trace_reader_next() returns 0 when it has read what is there. After
+ * trace_reader_more(), which says whether there is more by now, it goes on.
+ */
+void trace_reader_follow(struct trace_reader *r);
+bool trace_reader_more(struct trace_reader *r);
+/* The file up to here was read and will not be needed again, unless the reader is rewound. */
+uint64_t trace_reader_offset(const struct trace_reader *r);
+
+/*
  * From the next trace_reader_rewind() on, REC_REPEAT comes out. Its rows are left out unless one of
  * these is called before trace_reader_next():
  *

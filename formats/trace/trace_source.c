@@ -213,6 +213,17 @@ void trace_source_close(struct trace_source *s)
 	s->fd = -1;
 }
 
+bool trace_source_look(struct trace_source *s)
+{
+	uint64_t before = s->size;
+	struct stat st;
+
+	if (s->fd < 0 || fstat(s->fd, &st) || st.st_size < 0 || (uint64_t)st.st_size < s->base)
+		return false;
+	s->size = (uint64_t)st.st_size - s->base;
+	return s->size > before;
+}
+
 ssize_t trace_source_read(const struct trace_source *s, void *buf, size_t len, uint64_t offset)
 {
 	if (s->fd >= 0)

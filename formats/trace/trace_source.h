@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -15,7 +16,7 @@ struct trace_source {
 	int fd;				/* -1: memory */
 	const uint8_t *memory;
 	uint64_t base;			/* offset of the first octet in fd */
-	uint64_t size;			/* when it was opened */
+	uint64_t size;			/* when it was opened, or looked at again */
 };
 
 /*
@@ -27,6 +28,8 @@ int trace_source_open(const char *path, struct trace_source *s);
 void trace_source_open_fd(int fd, const char *name, struct trace_source *s);
 void trace_source_open_memory(const void *data, size_t len, struct trace_source *s);
 void trace_source_close(struct trace_source *s);
+/* Looks how large a regular file has become. Whether it has grown. */
+bool trace_source_look(struct trace_source *s);
 
 /* Reads less than len octets only at the end. -errno, silent. */
 ssize_t trace_source_read(const struct trace_source *s, void *buf, size_t len, uint64_t offset);
