@@ -46,7 +46,7 @@ TEST_CFLAGS := -O0 -g1
 BPF_CFLAGS := -target bpf -O2 -g -Wall -Werror -ffreestanding -mcpu=v3 -I. -I$(OUT) \
 	-idirafter $(SYSROOT)/usr/include/$(ARCH)-linux-gnu \
 	-D__TARGET_ARCH_$(BPF_ARCH) -DARCH_HEADER='"unwind/arch_$(ARCH).h"'
-LDLIBS := -lbpf -ldw -lelf -lz -llzma -lzstd -lpcre2-8 -lseccomp -lcap-ng -liberty -lpthread
+LDLIBS := -lbpf -ldw -lelf -lz -llzma -lzstd -lpcre2-8 -lseccomp -lcap-ng -liberty -lncursesw -ltinfo -lpthread
 REPORT_LDLIBS := -lzstd -lz -lpcre2-8 -lseccomp -lcap-ng -lpthread
 
 # Sources by layer (tests/layers.sh checks the layers). They are listed, not globbed.
@@ -142,7 +142,7 @@ $(OUT)/bpf/flags:
 # reported with its package before the compiler fails.
 REPORT_HEADERS := stdio.h:libc6-dev zstd.h:libzstd-dev zlib.h:zlib1g-dev pcre2.h:libpcre2-dev seccomp.h:libseccomp-dev cap-ng.h:libcap-ng-dev
 CAPTURE_HEADERS := bpf/libbpf.h:libbpf-dev libelf.h:libelf-dev elfutils/libdwfl.h:libdw-dev \
-	libiberty/demangle.h:libiberty-dev lzma.h:liblzma-dev
+	libiberty/demangle.h:libiberty-dev lzma.h:liblzma-dev curses.h:libncurses-dev
 CHECK_HEADERS := cmocka.h:libcmocka-dev
 has_include = printf '\#if !__has_include(<%s>)\n@%s\n\#endif\n' $(subst :, ,$(1));
 

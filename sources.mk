@@ -69,6 +69,7 @@ REPORT_SRCS := \
 	src/profile/frame_name.c \
 	src/profile/live_profile.c \
 	src/profile/live_scans.c \
+	src/profile/live_windows.c \
 	src/profile/name_health.c \
 	src/profile/no_match.c \
 	src/profile/name_match.c \
@@ -356,6 +357,27 @@ CAPTURE_SRCS := \
 	src/verify/past_files.c \
 	src/verify/past_maps.c \
 	src/verify/verify.c \
+	src/tui/activity_sums.c \
+	src/tui/canvas.c \
+	src/tui/export_files.c \
+	src/tui/feed.c \
+	src/tui/flame_view.c \
+	src/tui/health_view.c \
+	src/tui/screen.c \
+	src/tui/thread_rows.c \
+	src/tui/threads_view.c \
+	src/tui/time_view.c \
+	src/tui/top_tree.c \
+	src/tui/top_view.c \
+	src/tui/tui.c \
+	src/tui/tui_draw.c \
+	src/tui/tui_export.c \
+	src/tui/tui_keys.c \
+	src/tui/tui_plain.c \
+	src/tui/tui_search.c \
+	src/tui/tui_span.c \
+	src/tui/tui_state.c \
+	src/tui/waits_view.c \
 
 LIB_SRCS := $(REPORT_SRCS) $(CAPTURE_SRCS)
 
@@ -379,6 +401,10 @@ REPORT_MAIN_SRCS := \
 
 CAPTURE_MAIN_SRCS := \
 	src/commands/cmd_complete.c \
+	src/commands/cmd_top.c \
+	src/commands/cmd_tui.c \
+	src/commands/top_recorder.c \
+	src/commands/tui_options.c \
 	src/commands/cmd_doctor.c \
 	src/commands/cmd_record.c \
 	src/commands/cmd_unwind_info.c \

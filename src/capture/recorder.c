@@ -41,6 +41,9 @@
 #include "src/proc/procfs.h"
 
 #define FLUSH_NS NSEC_PER_SEC
+/* Somebody may be watching: the first picture comes at once, the names in it soon after. */
+#define FIRST_FLUSH_NS (100 * NSEC_PER_MSEC)
+#define FLUSH_GROWTH 3
 #define HOLD_OFF_NS (300 * 1000)
 #define DEFERRED_BYTES (4u << 20)		/* of stacks that wait for tables */
 #define DEFERRED_PAUSE_MS 20
@@ -89,7 +92,8 @@ int recorder_begin(struct recorder *r, const struct session_info *info)
 	int err;
 
 	losses_init(&r->losses, now_ns());
-	r->next_flush_ns = now_ns() + FLUSH_NS;
+	r->flush_ns = FIRST_FLUSH_NS;
+	r->next_flush_ns = now_ns() + r->flush_ns;
 	err = session_begin(r->session, info);
 	if (!err && capture_bpf_reduced(r->bpf, text, sizeof(text)))
 		err = session_note(r->session, 1, text);
@@ -290,6 +294,11 @@ static int report_losses(struct recorder *r)
 	return err;
 }
 
+uint64_t recorder_next_service_ns(const struct recorder *r)
+{
+	return r->next_flush_ns;
+}
+
 int recorder_service(struct recorder *r)
 {
 	uint64_t now = now_ns();
@@ -297,7 +306,8 @@ int recorder_service(struct recorder *r)
 
 	if (now < r->next_flush_ns)
 		return 0;
-	r->next_flush_ns = now + FLUSH_NS;
+	r->flush_ns = r->flush_ns * FLUSH_GROWTH < FLUSH_NS ? r->flush_ns * FLUSH_GROWTH : FLUSH_NS;
+	r->next_flush_ns = now + r->flush_ns;
 	/* Below, processes are forgotten that stacks may need. */
 	err = recorder_kernel_settle(r);
 	if (!err)

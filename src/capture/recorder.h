@@ -134,6 +134,7 @@ int recorder_stack(struct recorder *r, const struct wire_stack *stack, uint32_t 
  */
 int recorder_settle(struct recorder *r, uint32_t scan, bool patient, revisit_fn again, void *ctx);
 int recorder_service(struct recorder *r);
+uint64_t recorder_next_service_ns(const struct recorder *r);	/* CLOCK_MONOTONIC */
 /* To be called after the first scan: threads that no scan will show, as hidden_tasks(). */
 uint64_t recorder_hidden(const struct recorder *r, uint64_t begin_ns, char *text, size_t size);
 /* end->lost: the losses that the caller has put into LOST records itself. */

@@ -75,6 +75,7 @@ struct recorder {
 	uint64_t patience_begin_ns, patience_used_ns;
 	bool has_said_waiting;
 	uint64_t next_flush_ns, last_update_ns;
+	uint64_t flush_ns;		/* until the next flush; grows to a second */
 };
 
 /* true: the user asked for certain processes or threads, not for all. */

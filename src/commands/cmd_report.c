@@ -23,7 +23,7 @@ struct report_args {
 	struct output_list outputs;
 	struct pager *pager;		/* NULL: none */
 	int fd;				/* of the trace; -1: it is opened by its path */
-	bool follow;
+	bool follow, tui;
 };
 
 _Static_assert(!offsetof(struct report_args, show), "report_options.h");
@@ -58,6 +58,8 @@ static const struct opt report_opts[] = {
 	  "show the report again each second while the trace grows, until the recording ends or "
 	  "Ctrl-C",
 	  opt_flag, AT(follow), NULL, "Other", NULL },
+	{ 0, "tui", NULL, "in the terminal, to walk about in: probee tui", opt_flag, AT(tui), NULL,
+	  NULL, NULL },
 	{ 'q', "quiet", NULL, "CSV without its header; say only what went wrong or is missing",
 	  opt_flag, AT(show.render.quiet), NULL, NULL, NULL },
 };
@@ -195,6 +197,18 @@ static int check_args(const struct report_args *args, int nr, char **argv)
 	return report_options_check(&args->show);
 }
 
+/* The terminal view needs ncurses, so a program of the report half alone does not have it. */
+static int show_in_terminal(char *path)
+{
+	const struct command *tui = command_find("tui");
+	char *words[] = { "tui", path, NULL };
+
+	if (tui)
+		return tui->run(2, words);
+	fail_why(-ENOTSUP, "this program has no terminal view. Try: --html=FILE");
+	return EXIT_CANNOT;
+}
+
 static int list_columns(void)
 {
 	csv_columns_help(stdout);
@@ -216,6 +230,8 @@ int cmd_report(int argc, char **argv)
 		rc = command_help("report", lists, 3);
 	else if (nr >= 0 && args.show.render.columns_shown.wants_help)
 		rc = list_columns();
+	else if (nr == 1 && args.tui)
+		rc = show_in_terminal(argv[1]);
 	else if (nr >= 0)
 		rc = check_args(&args, nr, argv) ? command_usage("report") : run(&args, argv[1]);
 	output_list_release(&args.outputs);

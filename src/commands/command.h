@@ -84,3 +84,5 @@ int cmd_doctor(int argc, char **argv);
 int cmd_complete(int argc, char **argv);
 int cmd_probes(int argc, char **argv);
 int cmd_xstack(int argc, char **argv);
+int cmd_top(int argc, char **argv);
+int cmd_tui(int argc, char **argv);

@@ -12,6 +12,8 @@
  * Both run as processes of their own, the second one when the first has ended. The trace is thrown
  * away, because those who write such lines expect no other files than they name.
  *
+ * With --tui the words go to `probee top` instead, which shows them live and writes no files.
+ *
  * Differences: -t is in milliseconds, -f a frequency, -c and -s name files; CPUs that have nothing
  * to do are recorded unless --skip-idle is given; recordings end after 10 s. Stacks are unwound by
  * tables, as ever, unless --dwarf=false asks for frame pointers.
@@ -42,8 +44,9 @@ struct words {
 };
 
 struct legacy {
-	struct words sample, report, probes;
-	bool skip_idle, dry_run, is_live, has_outputs, off_cpu, lists_probes, self_profile;
+	struct words sample, report, probes, view;
+	bool skip_idle, dry_run, is_tui, is_served, has_outputs, off_cpu, lists_probes;
+	bool self_profile;
 	uint32_t time_ms;
 	bool has_time;
 	const char *command;		/* --cmd */
@@ -72,22 +75,25 @@ static void release(struct words *w)
 /* Options whose value goes on as it is, behind another word: old name, which list, new word. */
 static const struct passed {
 	const char *name, *format, *behind;	/* behind: a word of its own, or NULL */
-	bool to_report;
+	enum { TO_SAMPLE, TO_REPORT, TO_VIEW } to;
 } passed[] = {
-	{ "collapse", "--collapse=%s", NULL, true },
-	{ "svg", "--svg=%s", NULL, true },
-	{ "html", "--html=%s", NULL, true },
-	{ "json", "--json=%s", NULL, true },
-	{ "frequency", "%s", "-F", false },
-	{ "pid", "%s", "-p", false },
-	{ "uprobe-pid", "%s", "-p", false },
-	{ "cpu", "%s", "-C", false },
-	{ "kprobe", "kprobe:%s", "-e", false },
-	{ "uprobe", "uprobe:%s", "-e", false },
-	{ "tracepoint", "tracepoint:%s", "-e", false },
-	{ "event", "%s", "-e", false },
-	{ "min-block-time", "%sus", "--min-block-time", false },
-	{ "max-block-time", "%sus", "--max-block-time", false },
+	{ "collapse", "--collapse=%s", NULL, TO_REPORT },
+	{ "svg", "--svg=%s", NULL, TO_REPORT },
+	{ "html", "--html=%s", NULL, TO_REPORT },
+	{ "json", "--json=%s", NULL, TO_REPORT },
+	{ "tui-refresh-ms", "--refresh-ms=%s", NULL, TO_VIEW },
+	{ "update-mode", "--update-mode=%s", NULL, TO_VIEW },
+	{ "no-tui-mouse", "%s", "--no-mouse", TO_VIEW },
+	{ "frequency", "%s", "-F", TO_SAMPLE },
+	{ "pid", "%s", "-p", TO_SAMPLE },
+	{ "uprobe-pid", "%s", "-p", TO_SAMPLE },
+	{ "cpu", "%s", "-C", TO_SAMPLE },
+	{ "kprobe", "kprobe:%s", "-e", TO_SAMPLE },
+	{ "uprobe", "uprobe:%s", "-e", TO_SAMPLE },
+	{ "tracepoint", "tracepoint:%s", "-e", TO_SAMPLE },
+	{ "event", "%s", "-e", TO_SAMPLE },
+	{ "min-block-time", "%sus", "--min-block-time", TO_SAMPLE },
+	{ "max-block-time", "%sus", "--max-block-time", TO_SAMPLE },
 };
 
 static int pass(const struct opt *o, const char *value, void *dst)
@@ -96,14 +102,16 @@ static int pass(const struct opt *o, const char *value, void *dst)
 
 	for (size_t i = 0; i < sizeof(passed) / sizeof(passed[0]); i++) {
 		const struct passed *p = &passed[i];
-		struct words *w = p->to_report ? &l->report : &l->sample;
+		struct words *w = p->to == TO_REPORT ? &l->report
+				  : p->to == TO_VIEW ? &l->view
+						     : &l->sample;
 
 		if (strcmp(p->name, o->name))
 			continue;
-		l->has_outputs |= p->to_report;
+		l->has_outputs |= p->to == TO_REPORT;
 		if (p->behind && add(w, "%s", p->behind))
 			return -EINVAL;
-		return add(w, p->format, value) ? -EINVAL : 0;
+		return value && add(w, p->format, value) ? -EINVAL : 0;
 	}
 	return -EINVAL;
 }
@@ -193,11 +201,13 @@ static const struct opt options[] = {
 	{ 0, "html", "FILE", "a page to explore", pass, 0, NULL, NULL, NULL },
 	{ 0, "json", "FILE", "the call tree", pass, 0, NULL, NULL, NULL },
 	{ 'o', "output", "FILE", "any of these, by its ending", pass_output, 0, NULL, NULL, NULL },
-	{ 0, "tui", NULL, "in the terminal, live", opt_flag, AT(is_live), NULL, NULL, NULL },
-	{ 0, "serve", NULL, "in the browser, live", opt_flag, AT(is_live), NULL, NULL, NULL },
-	{ 0, "tui-refresh-ms", "MS", "of --tui", ignore, 0, NULL, NULL, NULL },
-	{ 0, "update-mode", "MODE", "of --tui", ignore, 0, NULL, NULL, NULL },
-	{ 0, "no-tui-mouse", NULL, "of --tui", ignore, 0, NULL, NULL, NULL },
+	{ 0, "tui", NULL, "in the terminal, live", opt_flag, AT(is_tui), NULL, NULL, NULL },
+	{ 0, "serve", NULL, "in the browser, live", opt_flag, AT(is_served), NULL, NULL, NULL },
+	{ 0, "tui-refresh-ms", "MS", "of --tui: a new picture every MS milliseconds", pass, 0,
+	  NULL, NULL, NULL },
+	{ 0, "update-mode", "MODE", "of --tui: reset, accumulate or decay", pass, 0, NULL, NULL,
+	  NULL },
+	{ 0, "no-tui-mouse", NULL, "of --tui: leave the mouse alone", pass, 0, NULL, NULL, NULL },
 	{ 't', "time", "MS", "how long (default 10000; 0: until Ctrl-C)", set_time, 0, NULL,
 	  "Recording", NULL },
 	{ 'f', "frequency", "HZ", "samples a second (default 99)", pass, 0, NULL, NULL, NULL },
@@ -240,8 +250,8 @@ static int complete_sample(struct legacy *l, int argc, char **argv, int command)
 	/* What the recording says of its trace would be of no use: that is thrown away. */
 	if (add(w, "%s", "-q"))
 		return -EINVAL;
-	if (!l->has_time)
-		l->time_ms = DEFAULT_MS;
+	if (!l->has_time)	/* what is watched goes on until nobody watches */
+		l->time_ms = l->is_tui ? 0 : DEFAULT_MS;
 	snprintf(time, sizeof(time), "%ums", l->time_ms);
 	if (l->time_ms)
 		err = add(w, "%s", "-d") || add(w, "%s", time);
@@ -358,18 +368,34 @@ static int list_probes(struct legacy *l)
 	return cmd_probes((int)l->probes.nr - 1, l->probes.v + 1);
 }
 
+/* probee top, with the words about the view and those of the recording behind its trace. */
+static int run_view(struct legacy *l)
+{
+	if (l->has_outputs)
+		note("--tui writes no files: these outputs are left out");
+	for (size_t i = 4; i < l->sample.nr; i++)
+		if (add(&l->view, "%s", l->sample.v[i]))
+			return EXIT_FAILED;
+	if (l->dry_run) {
+		show(&l->view);
+		return EXIT_OK;
+	}
+	return cmd_top((int)l->view.nr - 1, l->view.v + 1);
+}
+
 static int run(struct legacy *l)
 {
 	if (l->lists_probes)
 		return list_probes(l);
-	if (l->is_live && !l->has_outputs) {
-		fail_why(-ENOTSUP,
-			 "--tui and --serve, to look while it records, are not there yet. "
-			 "Try: --html FILE");
+	if (l->is_served && !l->is_tui && !l->has_outputs) {
+		fail_why(-ENOTSUP, "--serve, to look while it records, is not there yet. "
+				   "Try: --tui, or --html FILE");
 		return EXIT_CANNOT;
 	}
-	if (l->is_live)
-		note("--tui and --serve are not there yet: only the files are written");
+	if (l->is_served)
+		note("--serve is not there yet: there will be no page");
+	if (l->is_tui)
+		return run_view(l);
 	if (!l->has_outputs && add(&l->report, "%s", "--text"))
 		return EXIT_FAILED;
 	l->has_outputs = true;
@@ -395,7 +421,8 @@ int legacy_run(int argc, char **argv)
 	    !add(&l->report, "%s", "probee") && !add(&l->report, "%s", "report") &&
 	    !add(&l->report, "%s", "TMP/trace.pbz") &&
 	    !add(&l->report, "%s", "--kernel-suffix=_k") && !add(&l->probes, "%s", "probee") &&
-	    !add(&l->probes, "%s", "probes"))
+	    !add(&l->probes, "%s", "probes") && !add(&l->view, "%s", "probee") &&
+	    !add(&l->view, "%s", "top"))
 		nr = opt_parse(&list, 1, argc, argv, l, &command);
 	if (nr > 0)
 		fail_why(-EINVAL, "%s: what is that? Try: probee -- %s", argv[1], argv[1]);
@@ -404,6 +431,7 @@ int legacy_run(int argc, char **argv)
 	release(&l->sample);
 	release(&l->report);
 	release(&l->probes);
+	release(&l->view);
 	free(l);
 	return rc;
 }

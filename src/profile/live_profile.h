@@ -6,18 +6,23 @@
  *	live_profile_record(l, rec) ...		a record_fn: each record that the trace writer
  *						takes or a trace reader gives
  *	live_profile_events(l, &nr)		totals by event
+ *	live_profile_row(l, thread)		what a thread did when it was seen last
+ *	live_profile_windows(l)			when the samples came
  *	live_profile_read(l, event, &opts, &p)	the call tree so far, for any renderer
+ *	live_profile_choose(l, event, &which, &opts, &p)	that of some samples
  *	live_profile_free(l)
  *
  * Samples are counted by ids alone while records come; the call tree is made when it is read, with
  * the names known by then. Names come some time after the samples, so that a function may be shown
  * as an address now and by its name a second later.
  *
- * Nothing is ever forgotten: memory grows with definitions and with distinct {thread, stack}, 48
- * octets each, but never with samples. A REPEAT costs one addition for each thread it stands for.
+ * Nothing is ever forgotten: memory grows with definitions and with distinct {thread, stack,
+ * activity}, 48 octets each, and hardly with samples (live_windows.h). A REPEAT costs one addition
+ * for each thread it stands for.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,9 +52,52 @@ struct live_event {
 const struct live_event *live_profile_events(const struct live_profile *l, size_t *nr);
 const struct definition_store *live_profile_tables(const struct live_profile *l);
 
+/* Which samples are looked at; all zero: all. */
+struct live_choice {
+	uint64_t from_ns, to_ns;	/* CLOCK_MONOTONIC; windows between; to 0: no end */
+	uint32_t activities;		/* 1 << enum activity; 0: all */
+	uint32_t tgid, tid;		/* 0: all */
+	/*
+	 * A sample weighs 3/4 of itself for each decay_ns that its window ended before now_ns, and
+	 * nothing where less than one of them is left. 0: what is old weighs as much.
+	 */
+	uint64_t decay_ns, now_ns;
+};
+
+/* The last row of a scan that a thread (id of its record) had, borrowed; NULL: none. */
+const struct rec_sample *live_profile_row(const struct live_profile *l, uint32_t thread);
+uint32_t live_profile_threads(const struct live_profile *l);	/* the highest such id plus 1 */
+/* The number of the newest scan, which has ended or goes on; 0: none. */
+uint32_t live_profile_scan(const struct live_profile *l);
+
+struct live_growth;
+struct live_windows;
+const struct live_windows *live_profile_windows(const struct live_profile *l);
+/* What the samples of a count are of; thread: id of its record. */
+struct live_kind {
+	uint32_t event, thread;
+	uint8_t activity;		/* enum activity */
+};
+struct live_kind live_profile_kind(const struct live_profile *l, uint32_t id);
+bool live_profile_wants(const struct live_profile *l, const struct live_choice *which,
+			const struct live_kind *kind);
+
+struct report_info;
+const struct report_info *live_profile_info(const struct live_profile *l);
+/* The date of a time of CLOCK_MONOTONIC. */
+uint64_t live_profile_date(const struct live_profile *l, uint64_t time_ns);
+/* The last value of a META key; "" without one. */
+const char *live_profile_meta(const struct live_profile *l, const char *key);
+/* From the first sample or clock to the last one; both 0: none. */
+void live_profile_times(const struct live_profile *l, uint64_t *begin_ns, uint64_t *end_ns);
+
 /*
  * The call tree of one event's samples; samples of different events have different units and are
  * never added. *pp is the caller's: profile_free(). opts may be NULL. 0 or -ENOMEM, silently.
  */
 int live_profile_read(const struct live_profile *l, uint32_t event, const struct fold_options *opts,
 		      struct profile **pp);
+/* The same of those that are chosen. */
+int live_profile_choose(const struct live_profile *l, uint32_t event,
+			const struct live_choice *which, const struct fold_options *opts,
+			struct profile **pp);

@@ -14,7 +14,7 @@
 #include "src/recording/target_command.h"
 
 #define ASK_EVERY_NS (100 * NSEC_PER_MSEC)	/* are targets left? a system call each time */
-#define SERVICE_NS NSEC_PER_SEC			/* the longest sleep: losses, names, a flush */
+#define SERVICE_NS NSEC_PER_SEC			/* the longest sleep */
 
 /* The descriptors given to ppoll(): signals, then the recorder, each collector, the hooks. */
 struct poll_set {
@@ -143,6 +143,8 @@ static uint64_t sleep_ns(const struct capture_loop *l, const struct capture_hook
 	uint64_t now = now_ns(), next = now + SERVICE_NS;
 	uint64_t hook = now + hooks->patience_ns(hooks->ctx);
 
+	if (recorder_next_service_ns(l->recorder) < next)
+		next = recorder_next_service_ns(l->recorder);
 	if (hook < next)
 		next = hook;
 	if (l->has_targets && now + ASK_EVERY_NS < next)

@@ -105,6 +105,11 @@ static const struct narrow_call {
 	{ REPORT, "ioctl", 1, UINT32_MAX, TCGETS },
 	{ REPORT, "ioctl", 1, UINT32_MAX, TIOCGWINSZ },
 	{ REPORT, "ioctl", 1, UINT32_MAX, FIONREAD },
+	/* How a terminal passes on what is typed. TIOCSTI, which types, does not pass. */
+	{ REPORT, "ioctl", 1, UINT32_MAX, TCSETS },
+	{ REPORT, "ioctl", 1, UINT32_MAX, TCSETSW },
+	{ REPORT, "ioctl", 1, UINT32_MAX, TCSETSF },
+	{ REPORT, "ioctl", 1, UINT32_MAX, TCFLSH },
 };
 
 static int add_names(scmp_filter_ctx ctx, uint32_t action, const char *const *names)

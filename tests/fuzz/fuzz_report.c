@@ -4,6 +4,7 @@
  * input chooses records, which are written by trace_writer, reported in every format and read again through
  * a query. The total of the folded lines must be that of the event that is shown, whatever names and weights are.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 #include "src/profile/query.h"
 #include "src/profile/report.h"
 #include "src/profile/view.h"
+#include "src/tui/tui_state.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -334,6 +336,34 @@ static void compare(const char *path, const struct query *q, enum delta_scale sc
 	report_close(after);
 }
 
+/* The views of the terminal, with the input as keys. */
+static void look(const char *path, const uint8_t *data, size_t len)
+{
+	const struct tui_source source = { .name = path, .fd = open(path, O_RDONLY | O_CLOEXEC) };
+	const struct tui_options opts = { .no_colour = len & 1 };
+	struct tui t;
+
+	if (source.fd < 0 || tui_state_open(&t, &source, &opts) ||
+	    canvas_resize(&t.canvas, 1 + (int)(len % 40), 1 + (int)(len % 150)))
+		abort();
+	for (int i = 0; i < 3; i++)
+		if (tui_state_update(&t) < 0)
+			abort();
+	for (size_t i = 0; i < len && i < 12; i++) {
+		const struct mouse m = { data[i] % 5, data[i] % 41, data[i] % 151 };
+
+		if (data[i] < 128)
+			tui_key(&t, data[i]);
+		else if (data[i] < 200)
+			tui_key(&t, TUI_UP + data[i] % 12);
+		else
+			tui_mouse(&t, &m);
+		t.view = i % VIEWS;
+		tui_draw(&t);
+	}
+	tui_state_close(&t);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct maker m = { .in = br_make(data, len) };
@@ -356,6 +386,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	check_window(path);
 	compare(path, NULL, len % DELTA_SCALES, len & 1);
 	compare(path, &q, len % DELTA_SCALES, len & 1);
+	look(path, data, len);
 	unlink(path);
 	return 0;
 }

@@ -92,6 +92,17 @@ came_out() {
 	esac
 }
 
+# in_terminal COMMAND: it shows its views on a terminal until q is typed; with --once it prints one. "probee top" alone names it.
+in_terminal() {
+	local words=$1
+	[[ $words == *--once* ]] || words="(sleep 3; printf q) | script -qefc '$words' /dev/null"
+	TERM=xterm timeout -s INT 20 bash -c "$words" >out 2>err
+	RC=$?
+	[ $RC = 0 ] || { echo "exit $RC: $(head -1 err)"; return 1; }
+	prints 'Threads' || return 1
+	[[ $words != *kept.pbz* ]] || is_trace kept.pbz
+}
+
 # run_line KIND COMMAND
 run_line() {
 	local words
@@ -109,6 +120,8 @@ run_line() {
 	*:"setcap "*)
 		install -D -m 755 "$PROBEE" "$T/root/usr/local/bin/probee"
 		PATH=$PATH:/usr/sbin:/sbin $words >out 2>&1 && PATH=$PATH:/usr/sbin:/sbin getcap "$T/root/usr/local/bin/probee" | grep cap_ ;;
+	*:"probee top"* | *:"probee tui"*)
+		in_terminal "$words" ;;
 	span:"probee "*" "* | block:"probee"*)
 		timeout -s INT 20 bash -c "$words" >out 2>err </dev/null
 		RC=$?

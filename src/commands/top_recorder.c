@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/commands/top_recorder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "formats/trace/trace_layout.h"
+#include "src/base/clock.h"
+#include "src/base/fail.h"
+#include "src/commands/command.h"
+
+enum {
+	LOOK_MS = 20,
+	/* A recording that is not kept is ended by a second signal after this. */
+	GENTLE_MS = 1500,
+	KEPT_MS = 15000,	/* one that is kept looks for names, and says what it lacks */
+};
+
+/* ---- the recorder ---- */
+
+static void become_recorder(const struct top_recorder *r, int argc, char **argv,
+			    int (*run)(int argc, char **argv))
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
+	    dup2(r->trace >= 0 ? r->trace : null, STDOUT_FILENO) < 0 ||
+	    dup2(r->messages, STDERR_FILENO) < 0)
+		_exit(EXIT_FAILED);
+	close(null);
+	close(r->messages);
+	if (r->trace >= 0)
+		close(r->trace);
+	exit(run(argc, argv));
+}
+
+/* ---- the keeper ---- */
+
+static int code_of(int status)
+{
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Waits for the end of the recording, and ends it when nobody looks any more. */
+static void keep(pid_t pid, int lifeline, bool to_file)
+{
+	struct pollfd p = { .fd = lifeline, .events = POLLIN };
+	uint64_t asked_ns = 0;
+	int status, signals = 0;
+
+	while (waitpid(pid, &status, WNOHANG) == 0) {
+		bool is_asked = poll(&p, asked_ns ? 0 : 1, LOOK_MS) > 0 || asked_ns;
+		uint64_t limit = (to_file ? KEPT_MS : GENTLE_MS) * NSEC_PER_MSEC;
+
+		if (!is_asked)
+			continue;
+		if (!asked_ns)
+			asked_ns = now_ns();
+		if (!signals || now_ns() - asked_ns > limit) {
+			kill(pid, signals > 1 ? SIGKILL : SIGINT);
+			signals++;
+			asked_ns = now_ns();
+		}
+		if (asked_ns)
+			poll(NULL, 0, LOOK_MS);
+	}
+	_exit(code_of(status));
+}
+
+/* It has no terminal, so that nothing typed reaches it, and ignores what ends the view. */
+static void become_keeper(struct top_recorder *r, int read_end, bool to_file, int argc, char **argv,
+			  int (*run)(int argc, char **argv))
+{
+	pid_t pid;
+
+	close(r->lifeline);
+	setsid();
+	pid = fork();
+	if (!pid) {
+		close(read_end);
+		become_recorder(r, argc, argv, run);
+	}
+	if (pid < 0)
+		_exit(EXIT_FAILED);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	keep(pid, read_end, to_file);
+}
+
+/* ---- the view ---- */
+
+static void close_all(struct top_recorder *r)
+{
+	if (r->trace >= 0)
+		close(r->trace);
+	if (r->messages >= 0)
+		close(r->messages);
+	if (r->lifeline >= 0)
+		close(r->lifeline);
+	r->trace = r->messages = r->lifeline = -1;
+}
+
+int top_recorder_start(struct top_recorder *r, bool to_file, int argc, char **argv,
+		       int (*run)(int argc, char **argv))
+{
+	int ends[2];
+
+	*r = (struct top_recorder){ .trace = -1, .lifeline = -1 };
+	r->messages = memfd_create("probee-messages", MFD_CLOEXEC);
+	if (!to_file)
+		r->trace = memfd_create("probee-trace", MFD_CLOEXEC);
+	if (r->messages < 0 || (!to_file && r->trace < 0) || pipe2(ends, O_CLOEXEC)) {
+		int err = fail(-errno, "start a recording");
+
+		close_all(r);
+		return err;
+	}
+	r->lifeline = ends[1];
+	fflush(NULL);
+	r->keeper = fork();
+	if (!r->keeper)
+		become_keeper(r, ends[0], to_file, argc, argv, run);
+	close(ends[0]);
+	if (r->keeper > 0)
+		return 0;
+	close_all(r);
+	return fail(-errno, "start a recording");
+}
+
+bool top_recorder_is_over(void *recorder)
+{
+	struct top_recorder *r = recorder;
+	int status;
+
+	if (r->keeper && waitpid(r->keeper, &status, WNOHANG) > 0) {
+		r->keeper = 0;
+		r->code = code_of(status);
+	}
+	return !r->keeper;
+}
+
+static bool has_begun(const struct top_recorder *r, const char *path)
+{
+	struct stat st;
+
+	if (path ? stat(path, &st) : fstat(r->trace, &st))
+		return false;
+	return st.st_size > IDENT_SIZE;	/* a chunk is there: it could begin */
+}
+
+int top_recorder_await(struct top_recorder *r, const char *path)
+{
+	bool is_over;
+
+	do {
+		is_over = top_recorder_is_over(r);
+		if (has_begun(r, path))
+			return 0;
+		poll(NULL, 0, is_over ? 0 : LOOK_MS);
+	} while (!is_over);
+	return -ECHILD;
+}
+
+/* The last whole line without "probee: ". */
+const char *top_recorder_message(void *recorder)
+{
+	struct top_recorder *r = recorder;
+	struct stat st;
+	char text[sizeof(r->last)];
+	ssize_t n;
+	char *line;
+
+	r->last[0] = 0;
+	if (fstat(r->messages, &st))
+		return r->last;
+	n = pread(r->messages, text, sizeof(text) - 1,
+		  st.st_size > (off_t)sizeof(text) - 1 ? st.st_size - (off_t)sizeof(text) + 1 : 0);
+	while (n > 0 && text[n - 1] == '\n')
+		n--;
+	text[n > 0 ? n : 0] = 0;
+	line = strrchr(text, '\n');
+	line = line ? line + 1 : text;
+	if (!strncmp(line, "probee: ", 8))
+		line += 8;
+	snprintf(r->last, sizeof(r->last), "%s", line);
+	return r->last;
+}
+
+/* What the recorder had to say, which would have destroyed the screen. */
+static void print_messages(const struct top_recorder *r)
+{
+	char buf[4096];
+	off_t at = 0;
+	ssize_t n;
+
+	while ((n = pread(r->messages, buf, sizeof(buf), at)) > 0) {
+		fwrite(buf, 1, (size_t)n, stderr);
+		at += n;
+	}
+	fflush(stderr);
+}
+
+int top_recorder_stop(struct top_recorder *r)
+{
+	int status;
+
+	if (r->lifeline >= 0)
+		close(r->lifeline);
+	r->lifeline = -1;
+	if (r->keeper && waitpid(r->keeper, &status, 0) > 0)
+		r->code = code_of(status);
+	r->keeper = 0;
+	print_messages(r);
+	close_all(r);
+	return r->code;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The recording that `probee top` looks at: a process of its own, so that a view that stops
+ * (Ctrl-Z), hangs on its terminal or dies takes nothing from it, and a view without rights can
+ * look.
+ *
+ *	top_recorder_start(&r, argc, argv, run)		argv: of run, "record" first
+ *	top_recorder_await(&r)		until it has written something; else its exit code
+ *	r.trace				the descriptor of the trace, to be read by another one
+ *	top_recorder_is_over(&r)
+ *	top_recorder_message(&r)	the last line that it printed
+ *	top_recorder_stop(&r, gently)	its exit code; what it printed is on standard error then
+ *
+ * Its trace is in memory (memfd), where the reader frees what it has read (feed.h), or in a file.
+ *
+ * A keeper stands between the two, which holds the rights to end the recording: the view has given
+ * them up. The keeper ends the recording when the view closes its end of a pipe, also by dying.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct top_recorder {
+	pid_t keeper;			/* 0: not running any more */
+	int trace;			/* memfd; -1: the trace is in a file */
+	int messages;			/* memfd: its standard error */
+	int lifeline;			/* closing it ends the recording */
+	int code;			/* exit code, once it is over */
+	char last[256];
+};
+
+/* to_file: argv says which. 0 or -errno, explained. */
+int top_recorder_start(struct top_recorder *r, bool to_file, int argc, char **argv,
+		       int (*run)(int argc, char **argv));
+/* path: of the file; NULL: none. 0: it writes; else it has ended, and .code says how. */
+int top_recorder_await(struct top_recorder *r, const char *path);
+bool top_recorder_is_over(void *recorder);
+const char *top_recorder_message(void *recorder);
+int top_recorder_stop(struct top_recorder *r);

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How good the recording is: what was lost, which stacks are whole, what has no name. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/render/columns.h"
+#include "formats/trace/trace_reader.h"
+#include "src/base/clock.h"
+#include "src/profile/live_windows.h"
+#include "src/profile/report_text.h"
+#include "src/profile/trace_summary.h"
+#include "src/profile/weight_text.h"
+#include "src/tui/feed.h"
+#include "src/tui/tui_state.h"
+
+static void put_line(FILE *out, const char *what, const char *text)
+{
+	if (text && text[0])
+		fprintf(out, "%-14s  %s\n", what, text);
+}
+
+static void put_losses(FILE *out, const struct report_info *info)
+{
+	char n[WEIGHT_TEXT_MAX];
+	bool any = false;
+
+	for (unsigned i = 0; i <= LOSS_CAUSES; i++) {
+		if (!info->lost[i])
+			continue;
+		fprintf(out, "%-14s  %s %s\n", any ? "" : "lost", count_text(info->lost[i], n),
+			loss_cause_name(i));
+		any = true;
+	}
+	if (!any)
+		put_line(out, "lost", "nothing");
+}
+
+static void put_file(FILE *out, const struct tui *t)
+{
+	const struct trace_status *s = feed_status(t->feed);
+	char text[256], n[WEIGHT_TEXT_MAX];
+
+	if (!s)
+		return;
+	snprintf(text, sizeof(text), "%s in %" PRIu64 " chunks, %" PRIu64 " of them damaged",
+		 weight_text(s->file_bytes, "bytes", n), s->chunks, s->bad_chunks);
+	put_line(out, "trace", text);
+	if (s->nr_segments > 1) {
+		snprintf(text, sizeof(text), "the last of %u in the file", s->nr_segments);
+		put_line(out, "recording", text);
+	}
+	if (s->refused_bytes)
+		put_line(out, "", "it is larger than a trace of its kind may be: the rest is not "
+				  "read");
+}
+
+/* What looking costs: this process alone, because the recorder is another one. */
+static void put_cost(FILE *out, const struct tui *t)
+{
+	const struct live_windows *w = live_profile_windows(tui_live(t));
+	uint64_t cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID), grown = 0;
+	char text[256], a[WEIGHT_TEXT_MAX], b[WEIGHT_TEXT_MAX];
+
+	for (size_t i = 0; i < w->nr; i++)
+		grown += w->v[i].nr;
+	snprintf(text, sizeof(text), "%s of CPU time; this tree was made in %s",
+		 weight_text(cpu, "ns", a), weight_text(t->made_in_ns, "ns", b));
+	put_line(out, "this view", text);
+	snprintf(text, sizeof(text), "%zu windows of time, %" PRIu64 " entries", w->nr, grown);
+	put_line(out, "", text);
+}
+
+static void put_all(FILE *out, const struct tui *t)
+{
+	const struct live_profile *l = tui_live(t);
+	const struct report_info *info = live_profile_info(l);
+	const struct profile_facts *f = t->profile ? &t->profile->facts : NULL;
+	char text[768];
+
+	put_line(out, "command", live_profile_meta(l, "argv"));
+	snprintf(text, sizeof(text), "%s, Linux %s", live_profile_meta(l, "host"),
+		 live_profile_meta(l, "kernel.release"));
+	put_line(out, "machine", text);
+	if (f) {
+		put_line(out, "shown", f->amount);
+		put_line(out, "stacks", f->stacks);
+		put_line(out, "not whole", f->not_whole);
+		snprintf(text, sizeof(text), "%" PRIu64 " of %" PRIu64 " frames have no name",
+			 f->frames_unnamed, f->frames);
+		put_line(out, "names", text);
+	}
+	put_losses(out, info);
+	report_scans_text(&info->scans, text, sizeof(text));
+	put_line(out, "snapshots", text);
+	report_warning_text(info, text, sizeof(text));
+	put_line(out, "warning", text);
+	put_file(out, t);
+	put_cost(out, t);
+	if (t->source->message)
+		put_line(out, "recorder", t->source->message(t->source->ctx));
+}
+
+/* Draws text of lines; returns how many there are. */
+static uint32_t draw_text(struct tui *t, struct area a, const char *text)
+{
+	uint32_t line = 0;
+
+	for (; *text; line++) {
+		size_t len = strcspn(text, "\n");
+
+		if (line >= t->scroll && line < t->scroll + (uint32_t)a.rows)
+			canvas_put_len(&t->canvas, a.top + (int)(line - t->scroll), 1,
+				       t->canvas.cols - 1, STYLE_NORMAL, text, len);
+		text += len + (text[len] == '\n');
+	}
+	return line;
+}
+
+static void draw(struct tui *t, struct area a)
+{
+	char *raw = NULL, *text = NULL;
+	size_t len = 0, text_len = 0;
+	FILE *out = open_memstream(&raw, &len);
+	uint32_t nr;
+
+	if (out && tui_live(t))
+		put_all(out, t);
+	if (out && !fclose(out) && (out = open_memstream(&text, &text_len))) {
+		columns_wrap(out, raw, len, (size_t)t->canvas.cols - 2);
+		if (!fclose(out)) {
+			nr = draw_text(t, a, text);
+			if (t->scroll && t->scroll + (uint32_t)a.rows > nr)
+				t->scroll = nr > (uint32_t)a.rows ? nr - (uint32_t)a.rows : 0;
+		}
+	}
+	free(raw);
+	free(text);
+}
+
+static bool key(struct tui *t, int k)
+{
+	struct cursor c = { t->scroll, 0 };
+
+	if (!cursor_key(&c, k, 1000, (uint32_t)tui_area(t).rows))
+		return false;
+	t->scroll = c.at;
+	return true;
+}
+
+const struct tui_view health_view = {
+	.name = "health",
+	.title = "Health",
+	.hint = "arrows scroll",
+	.draw = draw,
+	.key = key,
+};

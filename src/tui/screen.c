@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#define NCURSES_WIDECHAR 1
+#include "src/tui/screen.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "src/base/fail.h"
+#include "src/tui/canvas.h"
+#include "src/tui/tui.h"
+#include "src/tui/tui_keycodes.h"
+
+/* Behind all others, because they define names such as columns and lines as macros. */
+#include <curses.h>
+#include <term.h>
+
+_Static_assert(STYLES <= sizeof(((struct screen *)NULL)->attributes) / sizeof(unsigned),
+	       "an attribute for each style");
+
+/*
+ * What a handler of signals needs to restore the terminal. It may call neither ncurses nor
+ * malloc(), and it gets no argument: so this is one of the few things that must be global.
+ */
+static struct {
+	struct termios before;
+	char text[256];
+	size_t len;
+	volatile sig_atomic_t is_armed;
+} rescue;
+
+static const int deadly_signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS };
+
+const char *screen_rescue(void *unused)
+{
+	ssize_t n;
+
+	(void)unused;
+	if (!rescue.is_armed)
+		return NULL;
+	n = write(STDOUT_FILENO, rescue.text, rescue.len);
+	(void)n;
+	tcsetattr(STDOUT_FILENO, TCSANOW, &rescue.before);
+	return NULL;
+}
+
+static void restore_and_die(int sig)
+{
+	screen_rescue(NULL);
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+static void append(const char *capability)
+{
+	size_t len = capability && capability != (char *)-1 ? strlen(capability) : 0;
+
+	if (rescue.len + len >= sizeof(rescue.text))
+		return;
+	memcpy(rescue.text + rescue.len, len ? capability : "", len);
+	rescue.len += len;
+}
+
+static void arm(void)
+{
+	struct sigaction sa = { .sa_handler = restore_and_die, .sa_flags = (int)SA_RESETHAND };
+
+	rescue.len = 0;
+	append("\033[?1000l\033[?1002l\033[?1006l");	/* the mouse */
+	append(tigetstr("sgr0"));
+	append(tigetstr("cnorm"));
+	append(tigetstr("rmcup"));
+	rescue.is_armed = true;
+	for (size_t i = 0; i < sizeof(deadly_signals) / sizeof(deadly_signals[0]); i++)
+		sigaction(deadly_signals[i], &sa, NULL);
+}
+
+static void disarm(void)
+{
+	rescue.is_armed = false;
+	for (size_t i = 0; i < sizeof(deadly_signals) / sizeof(deadly_signals[0]); i++)
+		signal(deadly_signals[i], SIG_DFL);
+}
+
+/* ---- colours ---- */
+
+struct look {
+	int16_t fg256, bg256, fg8, bg8;	/* -1: as the terminal has it */
+	unsigned plain;			/* attributes without colours */
+};
+
+static const struct look looks[STYLES] = {
+	[STYLE_NORMAL] = { -1, -1, -1, -1, A_NORMAL },
+	[STYLE_DIM] = { 245, -1, -1, -1, A_DIM },
+	[STYLE_BOLD] = { -1, -1, -1, -1, A_BOLD },
+	[STYLE_BAR] = { 255, 24, COLOR_WHITE, COLOR_BLUE, A_REVERSE },
+	[STYLE_TAB] = { 16, 250, COLOR_BLACK, COLOR_WHITE, A_REVERSE },
+	[STYLE_HEADER] = { 252, 238, COLOR_BLACK, COLOR_CYAN, A_BOLD },
+	[STYLE_SELECTED] = { 16, 231, COLOR_BLACK, COLOR_WHITE, A_REVERSE },
+	[STYLE_MATCH] = { 16, 207, COLOR_BLACK, COLOR_MAGENTA, A_UNDERLINE },
+	[STYLE_WARN] = { 214, -1, COLOR_YELLOW, -1, A_BOLD },
+	[STYLE_GOOD] = { 77, -1, COLOR_GREEN, -1, A_NORMAL },
+	[STYLE_KEY] = { 117, -1, COLOR_CYAN, -1, A_BOLD },
+	/* Functions of programs are warm, those of the kernel blue, as in the SVG. */
+	[STYLE_FRAME + 0] = { 16, 215, COLOR_BLACK, COLOR_YELLOW, A_NORMAL },
+	[STYLE_FRAME + 1] = { 16, 221, COLOR_BLACK, COLOR_YELLOW, A_NORMAL },
+	[STYLE_FRAME + 2] = { 16, 209, COLOR_BLACK, COLOR_YELLOW, A_NORMAL },
+	[STYLE_FRAME + 3] = { 16, 110, COLOR_BLACK, COLOR_CYAN, A_NORMAL },
+	[STYLE_FRAME + 4] = { 16, 117, COLOR_BLACK, COLOR_CYAN, A_NORMAL },
+	[STYLE_FRAME + 5] = { 16, 75, COLOR_BLACK, COLOR_CYAN, A_NORMAL },
+	[STYLE_FRAME + 6] = { 16, 114, COLOR_BLACK, COLOR_GREEN, A_NORMAL },
+	[STYLE_FRAME + 7] = { 16, 120, COLOR_BLACK, COLOR_GREEN, A_NORMAL },
+	[STYLE_FRAME + 8] = { 16, 78, COLOR_BLACK, COLOR_GREEN, A_NORMAL },
+	[STYLE_FRAME + 9] = { 16, 140, COLOR_BLACK, COLOR_MAGENTA, A_NORMAL },
+	[STYLE_FRAME + 10] = { 16, 147, COLOR_BLACK, COLOR_MAGENTA, A_NORMAL },
+	[STYLE_FRAME + 11] = { 16, 176, COLOR_BLACK, COLOR_MAGENTA, A_NORMAL },
+	[STYLE_FRAME + 12] = { 16, 249, COLOR_BLACK, COLOR_WHITE, A_BOLD },
+	[STYLE_FRAME + 13] = { 16, 252, COLOR_BLACK, COLOR_WHITE, A_BOLD },
+	[STYLE_FRAME + 14] = { 16, 246, COLOR_BLACK, COLOR_WHITE, A_BOLD },
+	[STYLE_HEAT + 0] = { -1, -1, -1, -1, A_NORMAL },
+	[STYLE_HEAT + 1] = { 16, 52, -1, COLOR_BLUE, A_NORMAL },
+	[STYLE_HEAT + 2] = { 16, 88, -1, COLOR_BLUE, A_NORMAL },
+	[STYLE_HEAT + 3] = { 16, 124, -1, COLOR_MAGENTA, A_NORMAL },
+	[STYLE_HEAT + 4] = { 16, 160, -1, COLOR_MAGENTA, A_NORMAL },
+	[STYLE_HEAT + 5] = { 16, 202, -1, COLOR_RED, A_NORMAL },
+	[STYLE_HEAT + 6] = { 16, 208, -1, COLOR_YELLOW, A_NORMAL },
+	[STYLE_HEAT + 7] = { 16, 220, -1, COLOR_WHITE, A_NORMAL },
+};
+
+static void choose_colours(struct screen *s, bool no_colour)
+{
+	s->colours = 0;
+	if (!no_colour && has_colors() && start_color() == OK)
+		s->colours = COLORS >= 256 ? 256 : 8;
+	if (s->colours)
+		use_default_colors();
+	for (short i = 0; i < STYLES; i++) {
+		const struct look *l = &looks[i];
+		bool many = s->colours == 256;
+
+		s->attributes[i] = l->plain;
+		if (!s->colours)
+			continue;
+		init_pair((short)(i + 1), many ? l->fg256 : l->fg8, many ? l->bg256 : l->bg8);
+		s->attributes[i] = (unsigned)COLOR_PAIR(i + 1) |
+				   (i == STYLE_BOLD || i == STYLE_TAB ? A_BOLD : 0);
+	}
+}
+
+/* ---- opening and closing ---- */
+
+static int refuse(const char *why)
+{
+	return fail_why(-ENOTTY, "take the terminal: %s. Try: --once, which prints text", why);
+}
+
+int tui_check_terminal(void)
+{
+	const char *term = getenv("TERM");
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return refuse("standard input or output leads to none");
+	if (!term || !term[0] || !strcmp(term, "dumb"))
+		return refuse("TERM=dumb cannot move its cursor");
+	if (tcgetattr(STDOUT_FILENO, &rescue.before))
+		return fail(-errno, "take the terminal");
+	return 0;
+}
+
+static void set_up(struct screen *s, const struct tui_options *opts)
+{
+	raw();
+	noecho();
+	nonl();
+	curs_set(0);
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	set_escdelay(25);
+	if (!opts->no_mouse) {
+		mousemask(ALL_MOUSE_EVENTS, NULL);
+		mouseinterval(200);
+	}
+	choose_colours(s, opts->no_colour);
+}
+
+int screen_open(struct screen *s, const struct tui_options *opts)
+{
+	int err = tui_check_terminal();
+
+	*s = (struct screen){ .colours = 0 };
+	if (err)
+		return err;
+	setlocale(LC_CTYPE, "");
+	s->has_utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+	s->terminal = newterm(NULL, stdout, stdin);
+	if (!s->terminal)
+		return refuse("its kind (TERM) is not known here");
+	set_term(s->terminal);
+	/* ncurses would send it to the whole process by kill(), which the sandbox takes amiss. */
+	signal(SIGTSTP, SIG_DFL);
+	set_up(s, opts);
+	arm();
+	return 0;
+}
+
+void screen_close(struct screen *s)
+{
+	if (!s->terminal)
+		return;
+	endwin();
+	disarm();
+	delscreen(s->terminal);
+	s->terminal = NULL;
+}
+
+void screen_stop(const struct screen *s)
+{
+	(void)s;
+	endwin();
+	raise(SIGTSTP);
+	refresh();
+}
+
+/* ---- showing ---- */
+
+/* ncurses learns of a new size by a signal; the size that counts is that of the terminal now. */
+void screen_size(const struct screen *s, int *rows, int *cols)
+{
+	struct winsize size;
+
+	(void)s;
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_row && size.ws_col &&
+	    (size.ws_row != LINES || size.ws_col != COLS))
+		resizeterm(size.ws_row, size.ws_col);
+	*rows = LINES;
+	*cols = COLS;
+}
+
+static void show_cell(const struct screen *s, int row, int col, const struct cell *cell)
+{
+	wchar_t text[2] = { (wchar_t)cell->ch, 0 };
+	cchar_t ch;
+
+	if (!cell->ch)			/* the second half of a wide character */
+		return;
+	setcchar(&ch, text, s->attributes[cell->style] & ~(unsigned)A_COLOR,
+		 s->colours ? (short)(cell->style + 1) : 0, NULL);
+	mvadd_wch(row, col, &ch);
+}
+
+void screen_show(const struct screen *s, const struct canvas *c)
+{
+	for (int row = 0; row < c->rows; row++)
+		for (int col = 0; col < c->cols; col++)
+			show_cell(s, row, col, &c->cells[row * c->cols + col]);
+	refresh();
+}
+
+/* ---- keys ---- */
+
+static const struct {
+	int curses, code;
+} keys[] = {
+	{ KEY_UP, TUI_UP }, { KEY_DOWN, TUI_DOWN },
+	{ KEY_LEFT, TUI_LEFT }, { KEY_RIGHT, TUI_RIGHT },
+	{ KEY_PPAGE, TUI_PAGE_UP }, { KEY_NPAGE, TUI_PAGE_DOWN }, { KEY_HOME, TUI_HOME },
+	{ KEY_END, TUI_END }, { KEY_BACKSPACE, TUI_BACKSPACE }, { KEY_BTAB, TUI_BACKTAB },
+	{ KEY_RESIZE, TUI_SIZE }, { KEY_ENTER, TUI_ENTER },
+};
+
+static int take_mouse(struct mouse *m)
+{
+	MEVENT event;
+
+	if (getmouse(&event) != OK)
+		return TUI_NONE;
+	m->row = event.y;
+	m->col = event.x;
+	if (event.bstate & BUTTON4_PRESSED)
+		m->kind = MOUSE_WHEEL_UP;
+	else if (event.bstate & BUTTON5_PRESSED)
+		m->kind = MOUSE_WHEEL_DOWN;
+	else if (event.bstate & BUTTON1_DOUBLE_CLICKED)
+		m->kind = MOUSE_DOUBLE;
+	else if (event.bstate & (BUTTON3_CLICKED | BUTTON3_PRESSED))
+		m->kind = MOUSE_RIGHT;
+	else if (event.bstate & (BUTTON1_CLICKED | BUTTON1_PRESSED))
+		m->kind = MOUSE_CLICK;
+	else
+		return TUI_NONE;
+	return TUI_MOUSE;
+}
+
+int screen_key(const struct screen *s, struct mouse *m)
+{
+	wint_t ch;
+	int rc = get_wch(&ch);
+
+	(void)s;
+	if (rc == ERR)
+		return TUI_NONE;
+	if (rc != KEY_CODE_YES)
+		return ch == '\r' ? TUI_ENTER : (int)ch;
+	if (ch == KEY_MOUSE)
+		return take_mouse(m);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (keys[i].curses == (int)ch)
+			return keys[i].code;
+	return TUI_NONE;
+}

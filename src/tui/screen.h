@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A terminal (ncurses): it shows a canvas, and says which keys were pressed.
+ *
+ *	screen_open(&s, opts)		0, or -ENOTTY after one line: no terminal that it can use
+ *	screen_size(&s, &rows, &cols)
+ *	screen_show(&s, &canvas)
+ *	screen_key(&s, &mouse)		a key (tui_keycodes.h)
+ *	screen_stop(&s)			Ctrl-Z: returns when the shell lets it go on
+ *	screen_close(&s)		the terminal is as it was before
+ *
+ * A program that dies of a mistake of its own leaves the terminal as it was, too: the signals that
+ * end it restore the terminal first. Keys reach the program as characters, Ctrl-C and Ctrl-Z as
+ * well, so the recorder, which is another process, gets no signal from them.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+struct canvas;
+struct mouse;
+struct tui_options;
+
+struct screen {
+	void *terminal;			/* SCREEN of ncurses; NULL: not open */
+	bool has_utf8;
+	int colours;			/* 0, 8 or 256 */
+	unsigned attributes[64];	/* by enum style */
+};
+
+int screen_open(struct screen *s, const struct tui_options *opts);
+void screen_close(struct screen *s);
+void screen_size(const struct screen *s, int *rows, int *cols);
+void screen_show(const struct screen *s, const struct canvas *c);
+int screen_key(const struct screen *s, struct mouse *m);
+void screen_stop(const struct screen *s);
+/* For struct stop_limit: restores the terminal of a process that is ended by force. */
+const char *screen_rescue(void *unused);

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The functions that cost most, wherever they were called, or the call tree as a list that opens
+ * and closes. Below them the last minute of the processes that cost most.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/render/function_list.h"
+#include "src/base/array.h"
+#include "src/base/clock.h"
+#include "src/model/definition_store.h"
+#include "src/tui/activity_sums.h"
+#include "src/tui/top_tree.h"
+#include "src/tui/tui_state.h"
+
+enum { PROCESS_ROWS = 6, NUMBERS = 2 * 9 + 2 * 11, MINUTE = 60, BINARY_ROOM = 24 };
+
+static int by_total(const void *a, const void *b)
+{
+	const struct function_cost *x = a, *y = b;
+
+	return x->total > y->total ? -1 : x->total < y->total;
+}
+
+/* The list gets what the processes leave; on a low screen all. */
+static int list_rows(struct area a)
+{
+	int rows = a.rows - PROCESS_ROWS - 2;
+
+	return rows < 8 ? a.rows - 1 : rows;
+}
+
+static void draw_numbers(struct tui *t, int row, uint64_t self, uint64_t total)
+{
+	uint64_t whole = t->profile->nodes[0].total;
+	char a[96], b[96], c[16], d[16];
+
+	canvas_printf(&t->canvas, row, 0, NUMBERS, STYLE_NORMAL, "%8s %10s %8s %10s",
+		      tui_percent(self, whole, c), tui_weight(t, self, a),
+		      tui_percent(total, whole, d), tui_weight(t, total, b));
+}
+
+static void draw_head(struct tui *t, int row, const char *what)
+{
+	bool total = t->top.by_total;
+
+	canvas_fill(&t->canvas, row, 0, t->canvas.cols, STYLE_HEADER);
+	canvas_printf(&t->canvas, row, 0, t->canvas.cols, STYLE_HEADER, "%19s %19s  %s",
+		      total ? "self" : "self v", total ? "total v" : "total", what);
+}
+
+static void draw_name(struct tui *t, int row, int col, uint32_t name, uint32_t binary,
+		      enum style style)
+{
+	const char *path = profile_name(t->profile, binary), *slash = strrchr(path, '/');
+	int room = t->canvas.cols - col - (binary ? BINARY_ROOM : 0), used;
+	bool has_room = binary && room > 10;
+
+	used = canvas_put_name(&t->canvas, row, col, has_room ? room : t->canvas.cols - col, style,
+			       profile_name(t->profile, name));
+	if (has_room)
+		canvas_printf(&t->canvas, row, col + used, BINARY_ROOM, STYLE_DIM, "  %s",
+			      slash ? slash + 1 : path);
+}
+
+static void mark_selected(struct tui *t, int row, bool is_selected)
+{
+	if (is_selected)
+		canvas_restyle(&t->canvas, row, 0, t->canvas.cols, STYLE_SELECTED);
+}
+
+static enum style name_style(const struct tui *t, uint32_t name, const struct node *n)
+{
+	return tui_search_has(t, name) ? STYLE_MATCH : tui_frame_style(n, SHADES);
+}
+
+/* ---- the list ---- */
+
+static int init_list(const struct tui *t, struct function_list *l)
+{
+	int err = function_list_init(l, t->profile);
+
+	if (!err && t->top.by_total && l->nr)
+		qsort(l->v, l->nr, sizeof(*l->v), by_total);
+	return err;
+}
+
+static void draw_list(struct tui *t, struct area a)
+{
+	struct function_list l;
+	uint32_t rows = (uint32_t)list_rows(a);
+
+	if (init_list(t, &l))
+		return;
+	cursor_fit(&t->top.cursor, (uint32_t)l.nr, rows);
+	draw_head(t, a.top, "function");
+	for (uint32_t i = 0; i < rows && t->top.cursor.top + i < l.nr; i++) {
+		const struct function_cost *f = &l.v[t->top.cursor.top + i];
+		const struct node n = { .kind = f->kind };
+		int row = a.top + 1 + (int)i;
+
+		draw_numbers(t, row, f->self, f->total);
+		draw_name(t, row, NUMBERS + 1, f->name, f->binary, name_style(t, f->name, &n));
+		mark_selected(t, row, t->top.cursor.top + i == t->top.cursor.at);
+	}
+	function_list_release(&l);
+}
+
+/* ---- the tree ---- */
+
+static void draw_tree_row(struct tui *t, int row, const struct tree_row *r)
+{
+	const struct node *n = &t->profile->nodes[r->node];
+	int indent = r->indent < 40 ? r->indent * 2 : 80;
+	const char *mark = !r->has_children ? " " : r->is_open ? "-" : "+";
+
+	draw_numbers(t, row, n->self, n->total);
+	canvas_put(&t->canvas, row, NUMBERS + 1 + indent, 1, STYLE_DIM, mark);
+	draw_name(t, row, NUMBERS + 3 + indent, n->name, n->binary, name_style(t, n->name, n));
+}
+
+static void draw_tree(struct tui *t, struct area a)
+{
+	struct tree_rows l;
+	uint32_t rows = (uint32_t)list_rows(a);
+
+	if (tree_rows_init(&l, t->profile, t->top.open, t->top.cap_open))
+		return;
+	cursor_fit(&t->top.cursor, (uint32_t)l.nr, rows);
+	draw_head(t, a.top, "call tree");
+	for (uint32_t i = 0; i < rows && t->top.cursor.top + i < l.nr; i++) {
+		draw_tree_row(t, a.top + 1 + (int)i, &l.v[t->top.cursor.top + i]);
+		mark_selected(t, a.top + 1 + (int)i, t->top.cursor.top + i == t->top.cursor.at);
+	}
+	tree_rows_release(&l);
+}
+
+/* ---- the last minute ---- */
+
+static void draw_process(struct tui *t, int row, const struct activity_row *r, uint64_t whole,
+			 uint64_t most)
+{
+	const struct definition_store *d = live_profile_tables(tui_live(t));
+	const struct rec_process *p = definition_store_find_process(d, r->id);
+	char share[16], weight[96];
+	int col;
+
+	canvas_printf(&t->canvas, row, 0, 20, STYLE_NORMAL, "%8s %10s",
+		      tui_percent(r->weight, whole, share), tui_weight(t, r->weight, weight));
+	col = 21;
+	for (int i = 0; i < MINUTE; i++)
+		canvas_spark(&t->canvas, row, col + i, STYLE_GOOD,
+			     most && r->cells[i] ? 1 + (unsigned)(r->cells[i] * 7 / most) : 0);
+	canvas_printf(&t->canvas, row, col + MINUTE + 1, t->canvas.cols, STYLE_NORMAL, "%s (%u)",
+		      p ? definition_store_string(d, p->comm, NULL) : "?", p ? p->tgid : 0);
+}
+
+static void draw_minute(struct tui *t, struct area a)
+{
+	uint64_t end = t->shown_ns - t->shown_ns % NSEC_PER_SEC + NSEC_PER_SEC;
+	struct activity_wish wish = {
+		.live = tui_live(t), .event = t->event, .which = t->choice, .to_ns = end,
+		.from_ns = end > MINUTE * NSEC_PER_SEC ? end - MINUTE * NSEC_PER_SEC : 0,
+		.columns = MINUTE,
+	};
+	struct activity_sums s;
+
+	if (activity_sums_init(&s, &wish))
+		return;
+	canvas_fill(&t->canvas, a.top, 0, t->canvas.cols, STYLE_HEADER);
+	canvas_printf(&t->canvas, a.top, 0, t->canvas.cols, STYLE_HEADER,
+		      "%19s  %-60s process", "last minute", "");
+	for (size_t i = 0; i < s.nr && (int)i < a.rows - 1; i++)
+		draw_process(t, a.top + 1 + (int)i, &s.rows[i], s.weight, s.most);
+	activity_sums_release(&s);
+}
+
+static void draw(struct tui *t, struct area a)
+{
+	int rows = list_rows(a);
+
+	if (!t->profile)
+		return;
+	if (t->top.as_tree)
+		draw_tree(t, a);
+	else
+		draw_list(t, a);
+	if (rows < a.rows - 1)
+		draw_minute(t, (struct area){ a.top + rows + 1, a.rows - rows - 1 });
+}
+
+/* ---- keys ---- */
+
+static void toggle(struct tui *t, uint32_t node)
+{
+	if (array_reserve(&t->top.open, &t->top.cap_open, t->profile->nr_nodes + 1))
+		return;
+	t->top.open[node] = !t->top.open[node];
+}
+
+static void tree_key(struct tui *t, int key)
+{
+	struct tree_rows l;
+
+	if (tree_rows_init(&l, t->profile, t->top.open, t->top.cap_open))
+		return;
+	if (t->top.cursor.at < l.nr) {
+		const struct tree_row *r = &l.v[t->top.cursor.at];
+
+		if (key == TUI_ENTER || r->is_open == (key == 'h' || key == TUI_LEFT))
+			toggle(t, r->node);
+	}
+	tree_rows_release(&l);
+}
+
+/* Shows the function in the flame graph. */
+static void show_function(struct tui *t)
+{
+	struct function_list l;
+
+	if (init_list(t, &l))
+		return;
+	if (t->top.cursor.at < l.nr) {
+		snprintf(t->search.text, sizeof(t->search.text), "%s",
+			 profile_name(t->profile, l.v[t->top.cursor.at].name));
+		tui_search_run(t);
+		t->view = VIEW_FLAME;
+		t->flame.at = t->flame.zoom = 0;
+		flame_view.key(t, 'n');
+		t->flame.zoom = 0;
+	}
+	function_list_release(&l);
+}
+
+static uint32_t nr_rows(const struct tui *t)
+{
+	struct function_list l;
+	struct tree_rows rows;
+	uint32_t nr = 0;
+
+	if (!t->top.as_tree && !function_list_init(&l, t->profile)) {
+		nr = (uint32_t)l.nr;
+		function_list_release(&l);
+	} else if (t->top.as_tree &&
+		   !tree_rows_init(&rows, t->profile, t->top.open, t->top.cap_open)) {
+		nr = (uint32_t)rows.nr;
+		tree_rows_release(&rows);
+	}
+	return nr;
+}
+
+static bool key(struct tui *t, int k)
+{
+	bool sideways = k == 'h' || k == 'l' || k == TUI_LEFT || k == TUI_RIGHT;
+
+	if (!t->profile)
+		return false;
+	if (k == '1' || k == '2') {
+		t->top.by_total = k == '1';
+		t->top.cursor = (struct cursor){ 0 };
+	} else if (k == 't') {
+		t->top.as_tree = !t->top.as_tree;
+		t->top.cursor = (struct cursor){ 0 };
+	} else if (t->top.as_tree && (k == TUI_ENTER || sideways)) {
+		tree_key(t, k);
+	} else if (k == TUI_ENTER) {
+		show_function(t);
+	} else if (k == TUI_ESC) {
+		tui_search_clear(t);
+	} else {
+		return cursor_key(&t->top.cursor, k, nr_rows(t), (uint32_t)list_rows(tui_area(t)));
+	}
+	return true;
+}
+
+static bool mouse(struct tui *t, const struct mouse *m, struct area a)
+{
+	int row = m->row - a.top - 1;
+
+	if (m->kind == MOUSE_WHEEL_UP || m->kind == MOUSE_WHEEL_DOWN)
+		return key(t, m->kind == MOUSE_WHEEL_UP ? 'k' : 'j');
+	if (row < 0 || row >= list_rows(a))
+		return false;
+	t->top.cursor.at = t->top.cursor.top + (uint32_t)row;
+	return m->kind == MOUSE_CLICK || key(t, TUI_ENTER);
+}
+
+const struct tui_view top_view = {
+	.name = "top",
+	.title = "Top",
+	.hint = "1 total  2 self  t tree  Enter shows it in the flame graph",
+	.draw = draw,
+	.key = key,
+	.mouse = mouse,
+};

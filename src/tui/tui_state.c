@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/tui/tui_state.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/trace/trace_reader.h"
+#include "src/base/clock.h"
+#include "src/base/fail.h"
+#include "src/model/definition_store.h"
+#include "src/profile/fold.h"
+#include "src/profile/report.h"
+#include "src/profile/trace_events.h"
+#include "src/profile/view.h"
+#include "src/tui/feed.h"
+#include "src/tui/tui_span.h"
+
+enum {
+	TAKE_NS = 50000000,		/* of reading, before keys are looked at again */
+	SHARE = 10,			/* at most 1 / SHARE of the time goes into making trees */
+	MAX_DEPTH = 8192,		/* TABLES_MAX_DEPTH, and levels above */
+};
+
+static const struct report_limits tree_limits = {
+	.nodes = 4u << 20, .name_bytes = 256u << 20, .steps = 400000000,
+};
+
+const struct live_profile *tui_live(const struct tui *t)
+{
+	return feed_profile(t->feed);
+}
+
+void tui_say(struct tui *t, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(t->message, sizeof(t->message), fmt, ap);
+	va_end(ap);
+}
+
+int tui_state_open(struct tui *t, const struct tui_source *source, const struct tui_options *opts)
+{
+	*t = (struct tui){ .source = source, .opts = opts, .mode = opts->mode, .is_stale = true,
+			    .exports = { .fd = -1 } };
+	t->by = (struct fold_by){ .v = { FOLD_BY_PROGRAM, FOLD_BY_COMM }, .nr = 2 };
+	for (int i = 0; opts->view && i < VIEWS; i++)
+		if (!strcmp(tui_views[i]->name, opts->view))
+			t->view = (enum tui_view_id)i;
+	return feed_open(source->fd, source->name,
+			 &(struct feed_how){ source->is_live, source->frees }, &t->feed);
+}
+
+void tui_state_close(struct tui *t)
+{
+	profile_free(t->profile);
+	profile_free(t->mark);
+	feed_close(t->feed);
+	canvas_release(&t->canvas);
+	free(t->search.names);
+	free(t->top.open);
+	memset(t, 0, sizeof(*t));
+}
+
+/* ---- what is selected, in another tree ---- */
+
+/* The node of p that a node of old is, by the names on the way; or the last one on that way. */
+static uint32_t find_again(const struct profile *old, uint32_t at, const struct profile *p)
+{
+	uint32_t path[MAX_DEPTH], nr = 0, node = 0;
+
+	for (; at && at != NODE_NONE && nr < MAX_DEPTH; at = old->nodes[at].parent)
+		path[nr++] = at;
+	while (nr-- > 0) {
+		const struct node *want = &old->nodes[path[nr]];
+		uint32_t child = p->nodes[node].first_child;
+
+		while (child != NODE_NONE &&
+		       (p->nodes[child].kind != want->kind ||
+			strcmp(profile_name(p, p->nodes[child].name),
+			       profile_name(old, want->name))))
+			child = p->nodes[child].next_sibling;
+		if (child == NODE_NONE)
+			break;
+		node = child;
+	}
+	return node;
+}
+
+/* What is open in a tree of lists is closed again, because the nodes are others. */
+static void replace_profile(struct tui *t, struct profile *p)
+{
+	if (t->profile) {
+		t->flame.zoom = find_again(t->profile, t->flame.zoom, p);
+		t->flame.at = find_again(t->profile, t->flame.at, p);
+	}
+	if (t->top.open && t->profile && t->top.cap_open) {
+		uint8_t *open = calloc(p->nr_nodes + 1, 1);
+
+		for (uint32_t i = 0; open && i < t->top.cap_open && i < t->profile->nr_nodes; i++)
+			if (t->top.open[i])
+				open[find_again(t->profile, i, p)] = 1;
+		free(t->top.open);
+		t->top.open = open;
+		t->top.cap_open = open ? p->nr_nodes : 0;
+	}
+	profile_free(t->profile);
+	t->profile = p;
+	tui_search_run(t);
+}
+
+/* ---- making the tree ---- */
+
+/* The event with samples that a user means who says nothing: CPU time before all others. */
+static uint32_t choose_event(const struct tui *t)
+{
+	size_t nr;
+	const struct live_profile *l = tui_live(t);
+	const struct live_event *v = live_profile_events(l, &nr);
+	uint32_t best = 0;
+
+	for (uint32_t i = 1; i < nr; i++) {
+		const struct rec_event *e =
+			definition_store_find_event(live_profile_tables(l), i);
+
+		if (v[i].samples && e && (!best || (e->kind == EVENT_CPU_CLOCK)))
+			best = i;
+	}
+	return best;
+}
+
+/* From now back, as far as the span and the mode say. */
+static struct live_choice choice_of(const struct tui *t)
+{
+	struct live_choice which = t->choice;
+	uint64_t begin, end, span = tui_span_ns(t->span);
+	uint64_t refresh = (t->opts->refresh_ms ? t->opts->refresh_ms : 2000) * NSEC_PER_MSEC;
+
+	if (refresh < NSEC_PER_SEC)
+		refresh = NSEC_PER_SEC;
+	live_profile_times(tui_live(t), &begin, &end);
+	if (which.from_ns || which.to_ns)
+		return which;		/* brushed */
+	if (t->mode == TUI_RESET)
+		span = refresh + NSEC_PER_SEC;
+	if (t->mode == TUI_DECAY) {
+		which.decay_ns = refresh;
+		which.now_ns = end;
+	}
+	if (span)
+		which.from_ns = end > span ? end - span : 1;
+	return which;
+}
+
+/* 0 or -errno, silent; *pp stays as it is then. */
+static int make_profile(struct tui *t, struct profile **pp)
+{
+	const struct fold_options fold = { .by = t->by, .max_nodes = tree_limits.nodes,
+					   .max_name_bytes = tree_limits.name_bytes,
+					   .max_steps = tree_limits.steps };
+	const struct view turn = { .inverted = true, .keeps_levels = false };
+	struct live_choice which = choice_of(t);
+	struct profile *p;
+	int err = live_profile_choose(tui_live(t), t->event, &which, &fold, &p);
+
+	if (!err && t->is_inverted)
+		err = view_apply(&turn, &tree_limits, &p);
+	if (err) {
+		profile_free(p);
+		return err;
+	}
+	*pp = p;
+	return 0;
+}
+
+void tui_remake(struct tui *t)
+{
+	uint64_t begin_ns = now_ns(), first;
+	struct profile *p = NULL;
+
+	t->is_stale = false;
+	if (!tui_live(t))
+		return;
+	if (!t->has_chosen_event)
+		t->event = choose_event(t);
+	if (!t->event)
+		return;
+	if (make_profile(t, &p)) {
+		tui_say(t, "not enough memory for this tree; the one before is shown");
+		return;
+	}
+	replace_profile(t, p);
+	live_profile_times(tui_live(t), &first, &t->shown_ns);
+	t->has_news = false;
+	t->made_ns = now_ns();
+	t->made_in_ns = t->made_ns - begin_ns;
+}
+
+/* A growing trace is shown each refresh time, but less often if its tree takes long to make. */
+static bool is_due(const struct tui *t)
+{
+	uint64_t wait = (t->opts->refresh_ms ? t->opts->refresh_ms : 2000) * NSEC_PER_MSEC;
+
+	if (t->is_stale || !t->profile)
+		return true;
+	if (!t->has_news || t->is_frozen)
+		return false;
+	if (wait < t->made_in_ns * SHARE)
+		wait = t->made_in_ns * SHARE;
+	return t->is_over || now_ns() >= t->made_ns + wait;
+}
+
+static bool is_over(const struct tui *t)
+{
+	const struct tui_source *s = t->source;
+
+	return feed_has_ended(t->feed) || (s->is_over ? s->is_over(s->ctx) : !s->is_live);
+}
+
+/*
+ * A whole file is read before the first picture, so that it is that of all of it. The tree is not
+ * made for each part of it.
+ */
+int tui_state_update(struct tui *t)
+{
+	int rc = feed_take(t->feed, TAKE_NS);
+	bool was_over = t->is_over;
+
+	if (rc < 0)
+		return rc;
+	t->has_news |= rc > 0;
+	if (feed_is_behind(t->feed) && !t->source->is_live)
+		return 0;
+	if (!rc)
+		t->is_over = is_over(t);
+	if (!is_due(t))
+		return t->is_over != was_over;
+	tui_remake(t);
+	return 1;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the views of the terminal share: what is looked at, and where in it the user is.
+ *
+ *	tui_state_open(t, source, opts)
+ *	tui_state_update(t)		reads what has come; makes the tree again if it is time
+ *	tui_draw(t)			the whole screen to t->canvas
+ *	tui_key(t, key)			what a key does
+ *	tui_state_close(t)
+ *
+ * The tree is made again when records have come and the refresh time is over, and at once when the
+ * user asks for another one. What is selected is found again in the new tree by the names on the
+ * way to it.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/profile/fold_roots.h"
+#include "src/profile/live_profile.h"
+#include "src/profile/profile.h"
+#include "src/tui/canvas.h"
+#include "src/tui/export_files.h"
+#include "src/tui/tui.h"
+#include "src/tui/tui_keycodes.h"
+
+struct tui;
+
+enum tui_view_id { VIEW_FLAME, VIEW_TOP, VIEW_THREADS, VIEW_WAITS, VIEW_TIME, VIEW_HEALTH, VIEWS };
+
+/* Rows of the canvas that belong to a view. */
+struct area {
+	int top, rows;
+};
+
+struct tui_view {
+	const char *name;		/* "flame" */
+	const char *title;		/* "Flame" */
+	const char *hint;		/* the keys that matter most here, for the last line */
+	void (*draw)(struct tui *t, struct area a);
+	bool (*key)(struct tui *t, int key);	/* false: not a key of this view */
+	bool (*mouse)(struct tui *t, const struct mouse *m, struct area a);	/* or NULL */
+};
+extern const struct tui_view flame_view, top_view, threads_view, waits_view, time_view, health_view;
+extern const struct tui_view *const tui_views[VIEWS];
+
+/* A list with a cursor, of which a part is seen. */
+struct cursor {
+	uint32_t at, top;
+};
+/* Moves the cursor by a key, among nr rows of which seen are seen. false: another key. */
+bool cursor_key(struct cursor *c, int key, uint32_t nr, uint32_t seen);
+/* Brings the cursor into nr rows, and what is seen to the cursor. */
+void cursor_fit(struct cursor *c, uint32_t nr, uint32_t seen);
+
+struct flame_state {
+	uint32_t zoom, at;		/* nodes of the profile */
+	int scroll;			/* rows of the tree above what is seen */
+	bool is_up;			/* the root is below, as in a flame graph */
+};
+
+struct top_state {
+	struct cursor cursor;
+	bool by_total, as_tree;
+	uint8_t *open;			/* by node, in tree mode: its children are shown */
+	size_t cap_open;
+};
+
+enum thread_sort { SORT_CPU, SORT_WAITED, SORT_STATE, SORT_NAME, SORT_TID, SORTS };
+enum thread_group { GROUP_NONE, GROUP_PROCESS, GROUP_STATE, GROUP_STACK, GROUPS };
+struct threads_state {
+	struct cursor cursor;
+	uint32_t at_thread;		/* record of the thread that is selected */
+	bool has_detail;		/* its stack is shown */
+	enum thread_sort sort;
+	enum thread_group group;
+};
+
+struct time_state {
+	uint32_t at;			/* column of the cursor */
+	bool is_brushing;
+	uint64_t brush_ns;		/* where the brush began */
+	struct cursor cursor;
+};
+
+/* What is asked for in the last line of the screen. */
+enum prompt_kind { PROMPT_NONE, PROMPT_SEARCH, PROMPT_EXPORT };
+#define PROMPT_MAX 200
+struct prompt {
+	enum prompt_kind kind;
+	char text[PROMPT_MAX];
+	size_t len;
+};
+
+struct tui_search {
+	char text[PROMPT_MAX];		/* "": nothing is searched for */
+	uint8_t *names;			/* by name: 1 where it is found; NULL: none */
+	uint64_t covered;		/* weight of stacks in which it is found */
+	uint32_t found;			/* nodes */
+};
+
+struct tui {
+	const struct tui_source *source;
+	const struct tui_options *opts;
+	struct feed *feed;
+	struct export_files exports;	/* opened by the caller, if at all */
+	struct canvas canvas;
+	enum tui_view_id view;
+	/* What is shown. */
+	struct profile *profile;	/* NULL: nothing to show yet */
+	uint32_t event;			/* its id; 0: nothing was sampled yet */
+	bool has_chosen_event;		/* else CPU time is taken once there is some */
+	struct live_choice choice;
+	struct fold_by by;
+	uint32_t span;			/* index into the spans of time; 0: all */
+	bool is_inverted;
+	enum tui_mode mode;
+	struct profile *mark;		/* what it is compared with; NULL: nothing */
+	/* When it is made again. */
+	bool is_frozen, is_stale, has_news, is_over;
+	uint64_t made_ns, shown_ns;	/* CLOCK_MONOTONIC, of the tree; of the last sample in it */
+	uint64_t made_in_ns;		/* what making it took */
+	/* Where the user is. */
+	struct flame_state flame;
+	struct top_state top;
+	struct threads_state threads;
+	struct time_state time;
+	uint32_t scroll;		/* of waits, health and help */
+	struct prompt prompt;
+	struct tui_search search;
+	bool has_help, wants_quit, wants_stop;
+	char message[256];		/* shown until the next key; "": none */
+};
+
+int tui_state_open(struct tui *t, const struct tui_source *source, const struct tui_options *opts);
+void tui_state_close(struct tui *t);
+
+/* 1: there is something new to draw; 0: nothing; -errno, which was reported. */
+int tui_state_update(struct tui *t);
+/* Makes the tree again now: the user asked for another one. */
+void tui_remake(struct tui *t);
+const struct live_profile *tui_live(const struct tui *t);	/* NULL: nothing has come yet */
+
+void tui_draw(struct tui *t);
+void tui_key(struct tui *t, int key);
+void tui_mouse(struct tui *t, const struct mouse *m);
+struct area tui_area(const struct tui *t);
+
+void tui_say(struct tui *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void tui_draw_help(struct tui *t, struct area a);
+
+/* ---- search ---- */
+
+/* Looks for t->search.text in the names of the profile; an expression that is none is said. */
+void tui_search_run(struct tui *t);
+void tui_search_clear(struct tui *t);
+bool tui_search_has(const struct tui *t, uint32_t name);
+/* The same expression, kept for looking in other texts; NULL: nothing is searched for. */
+struct tui_pattern;
+struct tui_pattern *tui_pattern_new(const struct tui *t);
+bool tui_pattern_finds(const struct tui_pattern *p, const char *text);
+void tui_pattern_free(struct tui_pattern *p);		/* NULL is fine */
+
+/* ---- helps for views ---- */
+
+/* Style of a node's box or name; shade chooses one of SHADES. */
+enum style tui_frame_style(const struct node *n, unsigned shade);
+/* "12.3 %" of whole. */
+const char *tui_percent(uint64_t part, uint64_t whole, char buf[16]);
+/* Time since the first sample: "1:02:03". */
+const char *tui_clock(uint64_t ns, char buf[16]);
+/* "350 ms", "12 s", "3:04". */
+const char *tui_span_text(uint64_t ns, char buf[16]);
+/* Weight of the profile's event: "1.2 s", "1,234". */
+const char *tui_weight(const struct tui *t, uint64_t weight, char buf[96]);
+/* Stacks as in a report to canvas rows, innermost first; returns rows used. */
+int tui_put_stack(struct tui *t, int row, int col, int width, int max_rows, uint32_t kstack,
+		  uint32_t ustack);
+
+/* Writes what is seen to a file, in the format that its name says; says what became of it. */
+void tui_export(struct tui *t, const char *path);

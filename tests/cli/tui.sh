@@ -1,0 +1,204 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# light: yes
+# probee tui: as plain text, and in a terminal that is pyte's, with keys, sizes, signals and damaged traces.
+# timeout: 120
+. tests/cli/lib.sh
+CC=${CC:-gcc}
+[ -e "$OUT/libprobee.a" ] && command -v "$CC" >/dev/null || skip 'nothing to build the traces with'
+
+cat >"$TMP/fixture.c" <<'END'
+#include "tests/unit/trace_fixture.h"
+int main(int argc, char **argv) { return argc != 2 || trace_fixture_write(argv[1]) ? 1 : 0; }
+END
+build() { "$CC" -std=gnu11 -D_GNU_SOURCE -I. -o "$1" "$2" "$OUT/libprobee.a" -lzstd -lz -lpcre2-8 -lseccomp -lcap-ng -lpthread; }
+run build "$TMP/fixture" "$TMP/fixture.c"; exits 0
+run build "$TMP/make_trace" tests/bench/make_trace.c; exits 0
+run "$TMP/fixture" "$TMP/fixture.pbz"; exits 0
+run "$TMP/make_trace" "$TMP/full.pbz" 100000; exits 0
+root=$PWD
+cd "$TMP" || exit 1
+
+# --- plain text
+
+for view in flame top threads waits time health; do
+	run probee tui fixture.pbz --once --view $view; exits 0; silent; prints 'fixture.pbz'
+done
+run probee tui fixture.pbz --once --view threads --size 100x20
+prints '    100 S           33 ms  server'
+[ "$(awk '{ if (length($0) > 100) n++ } END { print n + 0, NR <= 20 }' stdout)" = '0 1' ] || wrong 'not 100 columns and 20 rows'
+run probee tui fixture.pbz --follow; exits 0; prints 'hot_loop'
+run probee report fixture.pbz --tui </dev/null; exits 2; says 'standard input or output leads to none'
+head -c 700 full.pbz >cut.pbz
+run probee tui cut.pbz --once; exits 0
+echo 'no trace' >text.pbz
+run probee tui text.pbz --once; exits 1; one_line; says 'is text, not a probee trace'
+run probee tui none.pbz --once; exits 1; one_line; says 'No such file'
+run probee tui . --once; exits 1; one_line; says 'no regular file'
+: >empty.pbz
+run probee tui empty.pbz --once; exits 1; one_line; says 'empty'
+run probee tui; exits 2; says 'needs a trace'
+run probee tui fixture.pbz --view nothing --once; exits 2; says 'flame|top'
+run probee tui fixture.pbz --size 3x3 --once; exits 2; says 'columns x rows'
+run probee tui fixture.pbz --update-mode never --once; exits 2; says 'accumulate|reset|decay'
+
+# --- a terminal
+
+python=/usr/bin/python3
+$python -c 'import pyte' 2>/dev/null || { [ "$failures" = 0 ] && skip 'python3-pyte is not installed'; finish; }
+cat >drive.py <<'END'
+import os, signal, sys, time
+from terminal import Terminal
+
+probee = os.environ["PROBEE"]
+wrong = 0
+
+
+def case(f):
+    global wrong
+    try:
+        f()
+    except (AssertionError, OSError) as e:
+        wrong += 1
+        print("%s: %s" % (f.__name__, e))
+
+
+def tui(*words, **more):
+    return Terminal([probee, "tui", *words], **more)
+
+
+def leave(t, code=0):
+    t.send("q")
+    got = t.ends()
+    assert got == code, (got, t.text())
+    t.check_restored()
+
+
+def keys_and_views():
+    t = tui("fixture.pbz")
+    t.until("hot_loop")
+    for view in ("function", "33 ms", "holds, - waits", "cursor at", "7 ring-full"):
+        t.send("tab")
+        t.until(view)
+    t.send("tab"); t.until("handle_request")
+    t.send("down", "down"); t.until("_start  total")
+    t.send("right"); t.until("[truncated: no-fde]")
+    t.send("up"); t.until("worker  total 40.0 %")
+    t.send("?"); t.until("Shift-Tab"); t.send(" "); t.until("hot_loop")
+    t.send("/", "^hot", "enter"); t.until("/^hot: 40.0 %")
+    t.send("esc"); t.until("/^hot", gone=True)
+    t.send("backtab"); t.until("7 ring-full")
+    leave(t)
+
+
+def sizes():
+    t = tui("fixture.pbz", rows=24, cols=80)
+    t.until("hot_loop")
+    for rows, cols in ((90, 300), (5, 20), (1, 1), (24, 80)):
+        t.resize(rows, cols)
+        time.sleep(0.5)
+        t.take(0.2)
+        t.send("tab", "backtab")
+    t.until("hot_loop")
+    assert all(len(line) <= 80 for line in t.text().split("\n"))
+    leave(t)
+
+
+def no_colour():
+    for env, words in (({"NO_COLOR": "1"}, []), ({}, ["--no-color"]), ({"TERM": "vt100"}, [])):
+        t = tui("fixture.pbz", *words, env=env)
+        t.until("hot_loop")
+        assert b"\x1b[38;5" not in t.raw and b"\x1b[48;5" not in t.raw and b"\x1b[31" not in t.raw
+        leave(t)
+    t = tui("fixture.pbz", env={"TERM": "xterm"})	# eight colours
+    t.until("hot_loop")
+    assert b"\x1b[43m" in t.raw or b";43m" in t.raw
+    leave(t)
+    t = tui("fixture.pbz")
+    t.until("hot_loop")
+    assert b"48;5;" in t.raw
+    leave(t)
+
+
+def without_utf8():
+    t = tui("full.pbz", "--view", "time", env={"LC_ALL": "C", "LANG": "C"})
+    t.until("cursor at")
+    assert all(b < 0x80 for b in t.raw), "octets above 127 in a locale without UTF-8"
+    leave(t)
+
+
+def dumb():
+    t = tui("fixture.pbz", env={"TERM": "dumb"})
+    assert t.ends() == 2
+    assert b"TERM=dumb" in t.raw and b"--once" in t.raw and b"\x1b" not in t.raw
+
+
+def ends_by(number, code):
+    t = tui("fixture.pbz")
+    t.until("hot_loop")
+    t.signal(number)
+    got = t.ends()
+    assert got == code, got
+    t.check_restored()
+
+
+def signals():
+    ends_by(signal.SIGTERM, 0)
+    ends_by(signal.SIGHUP, 0)
+    ends_by(signal.SIGSEGV, -signal.SIGSEGV)
+    ends_by(signal.SIGABRT, -signal.SIGABRT)
+    t = tui("fixture.pbz")
+    t.until("hot_loop")
+    t.send("ctrl-c")
+    assert t.ends() == 0
+    t.check_restored()
+
+
+def stops_and_goes_on():
+    t = Terminal(["bash", "-ic", "set -m; PS1=; %s tui fixture.pbz; echo stopped $?; fg; echo over $?" % probee])
+    t.until("hot_loop")
+    t.send("ctrl-z")
+    t.until("stopped 148", seconds=10) if b"stopped 148" in t.raw else None
+    t.until("hot_loop")
+    t.send("q")
+    t.until("over 0")
+    assert b"stopped 148" in t.raw
+    assert t.ends() == 0
+
+
+def exports():
+    t = tui("fixture.pbz")
+    t.until("hot_loop")
+    t.send("o", "ctrl-u", "out.svg", "enter")
+    t.until("out.svg: ")
+    leave(t)
+    assert open("out.svg").read().startswith("<?xml")
+
+
+# A trace that grows while it is looked at: what comes is shown. The first half is there when it begins.
+def grows():
+    whole = open("full.pbz", "rb").read()
+    with open("grow.pbz", "wb") as out:
+        out.write(whole[:len(whole) // 2])
+        out.flush()
+        t = Terminal(["bash", "-c", "exec \"$0\" tui grow.pbz --refresh-ms 100", probee])
+        t.until("samples")
+        first = t.text().split(" samples")[0].split()[-1]
+        assert first != "100,000", first
+        leave(t)
+
+
+case(keys_and_views)
+case(sizes)
+case(no_colour)
+case(without_utf8)
+case(dumb)
+case(signals)
+case(stops_and_goes_on)
+case(exports)
+case(grows)
+sys.exit(wrong != 0)
+END
+run env PYTHONPATH="$root/tests/cli" $python -B drive.py; exits 0
+[ "$rc" = 0 ] || cat "$TMP/stdout" "$TMP/stderr"
+finish

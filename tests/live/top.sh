@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# beside: live
+# probee top: in a terminal that is pyte's and as text; the recording under it is whole, and ends with it, however it ends.
+# timeout: 180
+. "$(dirname "$0")/lib.sh"
+
+start chain30 spin
+export SPINNER=$PID
+
+# The same as text.
+run_limited top -p "$PID" --once --view flame --size 100x45 >flame.txt
+check "top --once" equal "$RC" 0
+check "top --once: the stack to its leaf" grep -q "f30" flame.txt
+run_limited top -a --once --view threads --size 160x60 >threads.txt
+check "top --once --view threads: the thread runs" grep -q " $PID R .*chain30" threads.txt
+timeout -s INT --preserve-status -k 5 4 "$PROBEE" top -p "$PID" --follow --refresh-ms 500 --view top >follow.txt 2>follow.err
+check "top --follow: again and again" python3 -S -c '
+n = open("follow.txt").read().count(" probee  live")
+print(n, "pictures")
+assert 3 <= n <= 9, n'
+
+# What cannot be recorded is said in the words of the recorder, with its exit code.
+setpriv --reuid=65534 --regid=65534 --clear-groups "$PROBEE" top -a --once >nobody.txt 2>nobody.err
+check "without rights: exit 77" equal "$?" 77
+check "without rights: one reason" grep -q '^probee: ' nobody.err
+run_limited top -p 999999999 --once
+check "no such process: exit 1 or 2" test "$RC" = 1 -o "$RC" = 2
+run_limited top --view nowhere
+check "no such view: exit 2" equal "$RC" 2
+run_limited top -o -
+check "the trace cannot go to standard output" equal "$RC" 2
+"$PROBEE" --tui --frequency 49 --tui-refresh-ms 500 --update-mode decay --no-tui-mouse --pid 7 --dry-run >dry.txt 2>&1
+check "the ancestor's words" grep -qx -e 'probee top --refresh-ms=500 --update-mode=decay --no-mouse -F 49 -p 7 -q --include-idle' dry.txt
+
+python=/usr/bin/python3
+if ! $python -c 'import pyte' 2>/dev/null; then
+	skip_part "python3-pyte is not installed"
+	finish "$PID"
+	done_testing
+	exit
+fi
+cat >drive.py <<'E2'
+import os, signal, subprocess, sys, time
+sys.path.insert(0, os.environ["TERMINAL"])
+from terminal import Terminal
+
+probee, spinner = os.environ["PROBEE"], os.environ["SPINNER"]
+
+
+# The processes below one, as numbers.
+def below(pid):
+    found = []
+    for line in subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True).stdout.split("\n"):
+        if len(line.split()) == 2 and int(line.split()[1]) == pid:
+            found += [int(line.split()[0])] + below(int(line.split()[0]))
+    return found
+
+
+def gone(pids, seconds=10):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        left = [p for p in pids if os.path.exists("/proc/%d" % p) and "Z" not in open("/proc/%d/stat" % p).read().split(")")[1].split()[0]]
+        if not left:
+            return
+        time.sleep(0.1)
+    raise AssertionError("still there: %s" % left)
+
+
+def views():
+    t = Terminal([probee, "top", "-a", "-o", "kept.pbz", "--refresh-ms", "300"], rows=40, cols=160)
+    t.until("Flame")
+    t.send("/", "f30", "enter")
+    t.until("/f30: ")
+    t.send("esc", "tab", "tab")
+    t.until(spinner)
+    t.send("/", "^chain30$", "enter", "enter")
+    t.until("of chain30")
+    t.until("f30")
+    t.send("tab", "tab"); t.until("cursor at")
+    t.send("tab"); t.until("lost            nothing")
+    below_it = below(t.child)
+    time.sleep(1.5)
+    t.send("q")
+    assert t.ends() == 0
+    t.check_restored()
+    gone(below_it)
+
+
+# However the view ends, the recording ends with it.
+def killed():
+    for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP):
+        t = Terminal([probee, "top", "-p", spinner], rows=24, cols=80)
+        t.until("f14")
+        below_it = below(t.child)
+        assert below_it
+        t.signal(number)
+        t.ends()
+        gone(below_it)
+
+
+# A view that stands still takes nothing from the recording: what comes meanwhile is there when it goes on.
+def stopped():
+    t = Terminal([probee, "top", "-p", spinner, "--refresh-ms", "300"], rows=24, cols=120)
+    t.until("f14")
+    os.kill(t.child, signal.SIGSTOP)
+    time.sleep(4)
+    os.kill(t.child, signal.SIGCONT)
+    time.sleep(1.5)
+    t.take(0.5)
+    seen = t.until("0 lost")
+    samples = int(seen.split(" samples")[0].split()[-1].replace(",", ""))
+    assert samples > 99 * 4, samples
+    t.send("q")
+    assert t.ends() == 0
+
+
+# Of a command, until it ends; then the view stays.
+def command():
+    t = Terminal([probee, "top", "--", "sh", "-c", "sleep 2; echo on the screen"], rows=24, cols=100)
+    t.until("ended", seconds=20)
+    assert "on the screen" not in t.text()
+    t.send("q")
+    assert t.ends() == 0
+
+
+for case in sys.argv[1:]:
+    globals()[case]()
+E2
+export TERMINAL=$ROOT/tests/cli PROBEE
+for case in views killed stopped command; do
+	check "terminal: $case" timeout 60 $python -B drive.py $case
+done
+check "what top kept is whole, and nothing is lost" "$PROBEE" report kept.pbz --strict --collapse=kept.folded
+check "it has the stacks" grep -q "f29;f30" kept.folded
+finish "$PID"
+done_testing

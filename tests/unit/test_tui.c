@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The views and their keys, drawn to memory, over the recording of trace_fixture.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "src/tui/tui_state.h"
+#include "tests/unit/fixture_report.h"
+
+static const struct tui_options plain = { .no_colour = true };
+static const struct tui_source source_of_all = { .name = "fixture.pbz" };
+
+static void open_tui(struct tui *t, struct tui_source *source, const struct fixture_name *names)
+{
+	char path[] = "/tmp/probee-tui.XXXXXX";
+
+	fixture_write(path, names);
+	*source = source_of_all;
+	source->fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(source->fd >= 0);
+	unlink(path);
+	assert_int_equal(tui_state_open(t, source, &plain), 0);
+	assert_int_equal(canvas_resize(&t->canvas, 30, 100), 0);
+	for (int i = 0; i < 10 && !t->profile; i++)
+		assert_true(tui_state_update(t) >= 0);
+	assert_non_null(t->profile);
+}
+
+/* What is seen; the caller frees it. */
+static char *screen_of(struct tui *t)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	tui_draw(t);
+	canvas_print(&t->canvas, out);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+static void check_seen(struct tui *t, bool is_seen, const char *text, int line)
+{
+	char *screen = screen_of(t);
+
+	if ((strstr(screen, text) != NULL) != is_seen)
+		fail_msg("line %d: \"%s\" is %s in:\n%s", line, text, is_seen ? "not" : "wrongly", screen);
+	free(screen);
+}
+#define shows(t, text) check_seen(t, true, text, __LINE__)
+#define hides(t, text) check_seen(t, false, text, __LINE__)
+
+static void keys(struct tui *t, const char *s)
+{
+	while (*s)
+		tui_key(t, *s++);
+}
+
+static void test_flame(void **state)
+{
+	struct tui_source source;
+	struct tui t;
+
+	(void)state;
+	open_tui(&t, &source, NULL);
+	shows(&t, "fixture.pbz");
+	shows(&t, "|server");
+	shows(&t, "|hot_loop");
+	shows(&t, "all  total 100.0 %");
+	keys(&t, "jjjj");			/* the largest child each time: server, _start, main, handle_request */
+	shows(&t, "handle_request(int)  total 60.0 %");
+	keys(&t, "\n");				/* zoom: what is beside it goes */
+	hides(&t, "[unknown]");
+	shows(&t, "|hot_loop");
+	keys(&t, "\033");
+	shows(&t, "[unknown]");
+	keys(&t, "k");
+	shows(&t, "main  total 60.0 %");
+	keys(&t, "v");				/* the root below */
+	shows(&t, "|all\nmain  total 60.0 %");
+	keys(&t, "v#");
+	shows(&t, "/main: 80.0 %");
+	keys(&t, "\033");
+	hides(&t, "/main: 80.0 %");
+	keys(&t, "i");				/* inverted: the leaf is at the root */
+	shows(&t, "inverted");
+	keys(&t, "ij");
+	shows(&t, "server  total");
+	tui_state_close(&t);
+}
+
+static void test_search(void **state)
+{
+	struct tui_source source;
+	struct tui t;
+
+	(void)state;
+	open_tui(&t, &source, NULL);
+	keys(&t, "/^hot");
+	shows(&t, "/^hot");
+	keys(&t, "\n");
+	shows(&t, "/^hot: 40.0 %");
+	keys(&t, "n");
+	shows(&t, "hot_loop  total 40.0 %");
+	keys(&t, "/(\n");			/* no expression: looked for as it is */
+	shows(&t, "/(: 80.0 %");
+	keys(&t, "/nowhere\nn");
+	shows(&t, "\"nowhere\" is in no stack");
+	keys(&t, "/gone\033");			/* Esc leaves what was */
+	shows(&t, "/nowhere: 0.0 %");
+	tui_state_close(&t);
+}
+
+static void test_views(void **state)
+{
+	struct tui_source source;
+	struct tui t;
+
+	(void)state;
+	open_tui(&t, &source, NULL);
+	keys(&t, "\t");
+	shows(&t, "function");
+	shows(&t, "40.0 %");
+	shows(&t, "hot_loop  server");
+	keys(&t, "1");
+	shows(&t, "total v");
+	keys(&t, "t");
+	shows(&t, "call tree");
+	hides(&t, "_start");
+	keys(&t, "\n");				/* opens */
+	shows(&t, "_start");
+	keys(&t, "\t");
+	shows(&t, "    101 R                  worker server");
+	shows(&t, "    100 S           33 ms  server");
+	shows(&t, "futex");
+	keys(&t, "/^worker\n");			/* finds the thread */
+	keys(&t, "\n");
+	shows(&t, "worker 101 of server (100)");
+	keys(&t, "\033ppp");
+	shows(&t, "the same stack");
+	keys(&t, "\t");
+	shows(&t, "* worker 101");		/* it holds what the server waits for */
+	shows(&t, "  - server 100");
+	keys(&t, "\t");
+	shows(&t, "cursor at 0:00:00");
+	keys(&t, "\t");
+	shows(&t, "lost            7 ring-full");
+	shows(&t, "stacks");
+	keys(&t, "?");
+	shows(&t, "Shift-Tab");
+	keys(&t, " ");
+	hides(&t, "Shift-Tab");
+	keys(&t, "q");
+	assert_true(t.wants_quit);
+	tui_state_close(&t);
+}
+
+static void test_filters(void **state)
+{
+	struct tui_source source;
+	struct tui t;
+
+	(void)state;
+	open_tui(&t, &source, NULL);
+	shows(&t, "cpu-clock");
+	keys(&t, "e");
+	shows(&t, "snapshot");
+	shows(&t, "|kthread");
+	keys(&t, "s");				/* running: the worker, which has no stack */
+	shows(&t, "running");
+	hides(&t, "|kthread");
+	keys(&t, "ssss");
+	shows(&t, "sleeping");
+	keys(&t, "]");				/* all time is all there is */
+	keys(&t, "[[[[");
+	shows(&t, "last minute");
+	keys(&t, "m");
+	shows(&t, "reset");
+	keys(&t, "mm");
+	keys(&t, "z");
+	shows(&t, "FROZEN");
+	tui_state_close(&t);
+}
+
+/* Brushing the only second there is leaves all of it; a process that is chosen leaves that one. */
+static void test_brush_and_process(void **state)
+{
+	struct tui_source source;
+	struct tui t;
+
+	(void)state;
+	open_tui(&t, &source, NULL);
+	t.view = VIEW_TIME;
+	keys(&t, "  ");
+	shows(&t, "brushed");
+	assert_int_equal(t.profile->facts.samples, FIX_CPU_SAMPLES);
+	keys(&t, "\033");
+	assert_int_equal(t.choice.to_ns, 0);
+	t.view = VIEW_THREADS;
+	keys(&t, "/kworker\nP");
+	assert_int_equal(t.choice.tgid, 7);
+	assert_int_equal(t.profile->facts.samples, 0);
+	keys(&t, "P");
+	assert_int_equal(t.profile->facts.samples, FIX_CPU_SAMPLES);
+	tui_state_close(&t);
+}
+
+/* Any size, any key, any names: nothing outside of the canvas is touched, and no control character is drawn. */
+static void test_strange(void **state)
+{
+	static const char evil[] = "\033]0;pwned\a\xc3(\xe2\x80\xae\t\n";
+	const struct fixture_name names[FIX_STRINGS] = {
+		[FIX_S_SERVER] = { evil, sizeof(evil) - 1 }, [FIX_S_WORKER] = { evil, sizeof(evil) - 1 },
+		[FIX_S_HOT] = { evil, sizeof(evil) - 1 }, [FIX_S_MAIN] = { "\xe4\xb8\xad\xe6\x96\x87", 6 },
+	};
+	static const int sizes[][2] = { { 1, 1 }, { 2, 300 }, { 3, 3 }, { 24, 80 }, { 90, 300 }, { 5, 20 } };
+	struct tui_source source;
+	struct tui t;
+
+	(void)state;
+	open_tui(&t, &source, names);
+	for (unsigned s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++)
+		for (int k = 0; k < 128; k++) {
+			struct mouse m = { (enum mouse_kind)(k % 5), k % 30, k };
+			char *text;
+
+			assert_int_equal(canvas_resize(&t.canvas, sizes[s][0], sizes[s][1]), 0);
+			if (k != 'o')
+				tui_key(&t, k);
+			tui_key(&t, TUI_UP + k % 12);
+			tui_mouse(&t, &m);
+			text = screen_of(&t);
+			for (const char *c = text; *c; c++)
+				assert_true((unsigned char)*c >= ' ' || *c == '\n');
+			assert_null(strstr(text, "\xe2\x80\xae"));
+			free(text);
+		}
+	tui_state_close(&t);
+}
+
+static void test_export(void **state)
+{
+	char dir[] = "/tmp/probee-tui-export.XXXXXX";
+	struct tui_source source;
+	struct tui t;
+	char text[64] = "";
+	int cwd = open(".", O_RDONLY | O_DIRECTORY), fd;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(chdir(dir), 0);
+	open_tui(&t, &source, NULL);
+	assert_int_equal(export_files_open(&t.exports), 0);
+	keys(&t, "o");
+	shows(&t, "write to: probee.svg");
+	tui_key(&t, TUI_CTRL_U);
+	keys(&t, "a.folded\n");
+	shows(&t, "a.folded: ");
+	shows(&t, " written");
+	fd = open("a.folded", O_RDONLY);
+	assert_true(fd >= 0);
+	assert_true(read(fd, text, 63) > 0);
+	close(fd);
+	assert_string_equal(strtok(text, ";"), "server");
+	keys(&t, "o");
+	tui_key(&t, TUI_CTRL_U);
+	keys(&t, "a.folded\n");			/* not over a file that is there */
+	shows(&t, "File exists");
+	tui_export(&t, "../b.folded");
+	shows(&t, "no / in the name");
+	tui_export(&t, "b.what");
+	shows(&t, "The ending of the name");
+	tui_export(&t, "b.csv");
+	shows(&t, "probee report");
+	export_files_close(&t.exports);
+	tui_state_close(&t);
+	unlink("a.folded");
+	assert_int_equal(fchdir(cwd), 0);
+	close(cwd);
+	assert_int_equal(rmdir(dir), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_flame),	cmocka_unit_test(test_search),
+		cmocka_unit_test(test_views),	cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_brush_and_process), cmocka_unit_test(test_strange),
+		cmocka_unit_test(test_export),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
