@@ -160,7 +160,7 @@ static void scroll_to(struct tui *t, struct area a)
 static void draw_detail(struct tui *t, int row)
 {
 	const struct profile *p = t->profile;
-	const struct node *n = node_of(t, t->flame.at), *up;
+	const struct node *n = node_of(t, t->flame.at), *up, *then = tui_marked(t, t->flame.at);
 	uint64_t whole = p->nodes[0].total;
 	char a[96], b[96], c[16], d[16], line[24] = "";
 	int col = 0, cols = t->canvas.cols;
@@ -171,6 +171,11 @@ static void draw_detail(struct tui *t, int row)
 			     "  total %s %s  self %s %s", tui_percent(n->total, whole, c),
 			     tui_weight(t, n->total, a), tui_percent(n->self, whole, d),
 			     tui_weight(t, n->self, b));
+	if (t->mark)
+		col += canvas_printf(&t->canvas, row, col, cols - col, STYLE_WARN,
+				     "  %s points since the mark",
+				     tui_points(n->total, whole, then ? then->total : 0,
+						t->mark->nodes[0].total, c));
 	if (up != n)
 		col += canvas_printf(&t->canvas, row, col, cols - col, STYLE_DIM,
 				     "  %s of its caller", tui_percent(n->total, up->total, c));

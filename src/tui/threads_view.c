@@ -11,7 +11,6 @@
 #include "formats/render/wait_text.h"
 #include "src/base/clock.h"
 #include "src/model/definition_store.h"
-#include "src/model/syscall_names.h"
 #include "src/profile/live_windows.h"
 #include "src/profile/state_words.h"
 #include "src/profile/wait_function.h"
@@ -36,19 +35,18 @@ static enum style state_style(char letter)
 }
 
 /* What a thread waits for, in words; "" if nothing is known. The caller frees it. */
-static char *waits_for(const struct tui *t, const struct rec_sample *rec)
+static char *waits_for(struct tui *t, const struct rec_sample *rec)
 {
-	struct syscall_names *calls = syscall_names_new(live_profile_meta(tui_live(t), "arch"));
+	const struct syscall_names *calls = tui_calls(t);
 	char number[WAIT_CALL_MAX], *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
-	if (out && rec->state != TASK_RUNNING && rec->state != TASK_RUNNABLE &&
+	if (out && calls && rec->state != TASK_RUNNING && rec->state != TASK_RUNNABLE &&
 	    !wait_put_object(tables(t), calls, rec, out) && rec->syscall)
 		fputs(wait_call_name(calls, rec, number), out);
 	if (out && fclose(out))
 		out = NULL;
-	syscall_names_free(calls);
 	if (!out) {
 		free(text);
 		return NULL;

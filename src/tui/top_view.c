@@ -87,13 +87,42 @@ static int init_list(const struct tui *t, struct function_list *l)
 	return err;
 }
 
+/* The function of the mark that has the same name, kind and binary; NULL: it had none. */
+static const struct function_cost *find_then(const struct tui *t, const struct function_list *then,
+					     const struct function_cost *f)
+{
+	for (size_t i = 0; i < then->nr; i++)
+		if (then->v[i].kind == f->kind &&
+		    !strcmp(profile_name(t->mark, then->v[i].name),
+			    profile_name(t->profile, f->name)) &&
+		    !strcmp(profile_name(t->mark, then->v[i].binary),
+			    profile_name(t->profile, f->binary)))
+			return &then->v[i];
+	return NULL;
+}
+
+/* By how many percentage points the share differs from that of the mark. */
+static void draw_points(struct tui *t, int row, const struct function_list *then,
+			const struct function_cost *f)
+{
+	const struct function_cost *old = find_then(t, then, f);
+	bool total = t->top.by_total;
+	char points[16];
+
+	tui_points(total ? f->total : f->self, t->profile->nodes[0].total,
+		   old ? total ? old->total : old->self : 0, t->mark->nodes[0].total, points);
+	canvas_printf(&t->canvas, row, t->canvas.cols - 7, 7, STYLE_WARN, "%7s", points);
+}
+
 static void draw_list(struct tui *t, struct area a)
 {
-	struct function_list l;
+	struct function_list l, then = { .nr = 0 };
 	uint32_t rows = (uint32_t)list_rows(a);
 
 	if (init_list(t, &l))
 		return;
+	if (t->mark && function_list_init(&then, t->mark))
+		then.nr = 0;
 	cursor_fit(&t->top.cursor, (uint32_t)l.nr, rows);
 	draw_head(t, a.top, "function");
 	for (uint32_t i = 0; i < rows && t->top.cursor.top + i < l.nr; i++) {
@@ -103,8 +132,11 @@ static void draw_list(struct tui *t, struct area a)
 
 		draw_numbers(t, row, f->self, f->total);
 		draw_name(t, row, NUMBERS + 1, f->name, f->binary, name_style(t, f->name, &n));
+		if (t->mark)
+			draw_points(t, row, &then, f);
 		mark_selected(t, row, t->top.cursor.top + i == t->top.cursor.at);
 	}
+	function_list_release(&then);
 	function_list_release(&l);
 }
 

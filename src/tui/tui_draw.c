@@ -39,6 +39,16 @@ const char *tui_percent(uint64_t part, uint64_t whole, char buf[16])
 	return buf;
 }
 
+const char *tui_points(uint64_t part, uint64_t whole, uint64_t before, uint64_t before_whole,
+		       char buf[16])
+{
+	double now = whole ? 100.0 * (double)part / (double)whole : 0;
+	double then = before_whole ? 100.0 * (double)before / (double)before_whole : 0;
+
+	snprintf(buf, 16, "%+.1f", now - then);
+	return buf;
+}
+
 const char *tui_clock(uint64_t ns, char buf[16])
 {
 	unsigned s = (unsigned)(ns / NSEC_PER_SEC);

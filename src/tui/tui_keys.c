@@ -160,6 +160,7 @@ static bool global_key(struct tui *t, int key)
 	case 'e': next_event(t); return true;
 	case 'p': next_roots(t); return true;
 	case 'm': next_mode(t); return true;
+	case 'd': tui_mark(t); return true;
 	case '[': set_span(t, 1); return true;
 	case ']': set_span(t, -1); return true;
 	}
@@ -263,6 +264,7 @@ static const struct {
 	{ "s", "only threads that run, that wait for a CPU, for a disk, ..." },
 	{ "p", "what is at the root: programs, processes, threads (Threads: groups)" },
 	{ "i", "inverted: the callers of each function below it" },
+	{ "d", "mark: shares are compared with those of now (Flame, Top); again: no more" },
 	{ "o", "write what is seen to a file: .svg, .html, .folded, .json, .pb.gz, ..." },
 	{ "arrows, hjkl", "move" },
 	{ "f, b, PgDn, PgUp", "a page" },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The views as lines of text, once or each time that there is something new. */
 #include <errno.h>
+#include <locale.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -90,6 +91,8 @@ int tui_plain(const struct tui_source *source, const struct tui_options *opts)
 	struct tui t;
 	int err;
 
+	/* It writes UTF-8 whatever the locale, as reports do, and asks how wide characters are. */
+	setlocale(LC_CTYPE, "C.UTF-8");
 	plain.no_colour = true;
 	err = tui_state_open(&t, source, &plain);
 	if (!err && canvas_resize(&t.canvas, (int)(opts->rows ? opts->rows : ROWS) + 1,

@@ -11,6 +11,7 @@
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/model/definition_store.h"
+#include "src/model/syscall_names.h"
 #include "src/profile/fold.h"
 #include "src/profile/report.h"
 #include "src/profile/trace_events.h"
@@ -31,6 +32,13 @@ static const struct report_limits tree_limits = {
 const struct live_profile *tui_live(const struct tui *t)
 {
 	return feed_profile(t->feed);
+}
+
+const struct syscall_names *tui_calls(struct tui *t)
+{
+	if (!t->calls && tui_live(t))
+		t->calls = syscall_names_new(live_profile_meta(tui_live(t), "arch"));
+	return t->calls;
 }
 
 void tui_say(struct tui *t, const char *fmt, ...)
@@ -59,6 +67,7 @@ void tui_state_close(struct tui *t)
 	profile_free(t->profile);
 	profile_free(t->mark);
 	feed_close(t->feed);
+	syscall_names_free(t->calls);
 	canvas_release(&t->canvas);
 	free(t->search.names);
 	free(t->top.open);
@@ -68,10 +77,12 @@ void tui_state_close(struct tui *t)
 /* ---- what is selected, in another tree ---- */
 
 /* The node of p that a node of old is, by the names on the way; or the last one on that way. */
-static uint32_t find_again(const struct profile *old, uint32_t at, const struct profile *p)
+static uint32_t find_again(const struct profile *old, uint32_t at, const struct profile *p,
+			   bool *is_whole)
 {
 	uint32_t path[MAX_DEPTH], nr = 0, node = 0;
 
+	*is_whole = false;
 	for (; at && at != NODE_NONE && nr < MAX_DEPTH; at = old->nodes[at].parent)
 		path[nr++] = at;
 	while (nr-- > 0) {
@@ -84,25 +95,28 @@ static uint32_t find_again(const struct profile *old, uint32_t at, const struct 
 			       profile_name(old, want->name))))
 			child = p->nodes[child].next_sibling;
 		if (child == NODE_NONE)
-			break;
+			return node;
 		node = child;
 	}
+	*is_whole = true;
 	return node;
 }
 
 /* What is open in a tree of lists is closed again, because the nodes are others. */
 static void replace_profile(struct tui *t, struct profile *p)
 {
+	bool is_whole;
+
 	if (t->profile) {
-		t->flame.zoom = find_again(t->profile, t->flame.zoom, p);
-		t->flame.at = find_again(t->profile, t->flame.at, p);
+		t->flame.zoom = find_again(t->profile, t->flame.zoom, p, &is_whole);
+		t->flame.at = find_again(t->profile, t->flame.at, p, &is_whole);
 	}
 	if (t->top.open && t->profile && t->top.cap_open) {
 		uint8_t *open = calloc(p->nr_nodes + 1, 1);
 
 		for (uint32_t i = 0; open && i < t->top.cap_open && i < t->profile->nr_nodes; i++)
 			if (t->top.open[i])
-				open[find_again(t->profile, i, p)] = 1;
+				open[find_again(t->profile, i, p, &is_whole)] = 1;
 		free(t->top.open);
 		t->top.open = open;
 		t->top.cap_open = open ? p->nr_nodes : 0;
@@ -197,6 +211,32 @@ void tui_remake(struct tui *t)
 	t->has_news = false;
 	t->made_ns = now_ns();
 	t->made_in_ns = t->made_ns - begin_ns;
+}
+
+void tui_mark(struct tui *t)
+{
+	struct profile *p = NULL;
+
+	if (t->mark) {
+		profile_free(t->mark);
+		t->mark = NULL;
+		tui_say(t, "no mark any more");
+		return;
+	}
+	if (make_profile(t, &p)) {
+		tui_say(t, "not enough memory for a mark");
+		return;
+	}
+	t->mark = p;
+	tui_say(t, "marked: from now on shares are compared with these");
+}
+
+const struct node *tui_marked(const struct tui *t, uint32_t node)
+{
+	bool is_whole;
+	uint32_t at = t->mark ? find_again(t->profile, node, t->mark, &is_whole) : 0;
+
+	return t->mark && is_whole ? &t->mark->nodes[at] : NULL;
 }
 
 /* A growing trace is shown each refresh time, but less often if its tree takes long to make. */

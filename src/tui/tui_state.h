@@ -104,6 +104,7 @@ struct tui {
 	const struct tui_source *source;
 	const struct tui_options *opts;
 	struct feed *feed;
+	struct syscall_names *calls;	/* tui_calls() */
 	struct export_files exports;	/* opened by the caller, if at all */
 	struct canvas canvas;
 	enum tui_view_id view;
@@ -140,6 +141,10 @@ void tui_state_close(struct tui *t);
 int tui_state_update(struct tui *t);
 /* Makes the tree again now: the user asked for another one. */
 void tui_remake(struct tui *t);
+/* Keeps what is shown now, to be compared with what comes later; or forgets it. */
+void tui_mark(struct tui *t);
+/* The node of the mark that a node of the profile is; NULL: there is none. */
+const struct node *tui_marked(const struct tui *t, uint32_t node);
 const struct live_profile *tui_live(const struct tui *t);	/* NULL: nothing has come yet */
 
 void tui_draw(struct tui *t);
@@ -149,6 +154,9 @@ struct area tui_area(const struct tui *t);
 
 void tui_say(struct tui *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void tui_draw_help(struct tui *t, struct area a);
+
+/* Names of system calls on the recording's machine; NULL: out of memory. */
+const struct syscall_names *tui_calls(struct tui *t);
 
 /* ---- search ---- */
 
@@ -166,6 +174,9 @@ void tui_pattern_free(struct tui_pattern *p);		/* NULL is fine */
 
 /* Style of a node's box or name; shade chooses one of SHADES. */
 enum style tui_frame_style(const struct node *n, unsigned shade);
+/* "+1.2" percentage points of part in whole against before in its whole. */
+const char *tui_points(uint64_t part, uint64_t whole, uint64_t before, uint64_t before_whole,
+		       char buf[16]);
 /* "12.3 %" of whole. */
 const char *tui_percent(uint64_t part, uint64_t whole, char buf[16]);
 /* Time since the first sample: "1:02:03". */

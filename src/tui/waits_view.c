@@ -12,7 +12,6 @@
 #include "formats/render/wait_text.h"
 #include "src/base/array.h"
 #include "src/model/definition_store.h"
-#include "src/model/syscall_names.h"
 #include "src/profile/wait_function.h"
 #include "src/profile/wait_graph.h"
 #include "src/tui/tui_state.h"
@@ -191,13 +190,12 @@ static void draw_line(struct tui *t, int at, const struct wait_lines *w,
 
 static void draw_lines(struct tui *t, struct area a, const struct wait_lines *w)
 {
-	struct syscall_names *calls = syscall_names_new(live_profile_meta(tui_live(t), "arch"));
-
+	if (!tui_calls(t))
+		return;
 	if (t->scroll >= w->nr)
 		t->scroll = w->nr ? (uint32_t)w->nr - 1 : 0;
 	for (int i = 0; i < a.rows && t->scroll + (uint32_t)i < w->nr; i++)
-		draw_line(t, a.top + i, w, &w->v[t->scroll + (uint32_t)i], calls);
-	syscall_names_free(calls);
+		draw_line(t, a.top + i, w, &w->v[t->scroll + (uint32_t)i], tui_calls(t));
 }
 
 static void draw_head(struct tui *t, int row, const struct wait_lines *w)

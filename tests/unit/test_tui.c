@@ -180,6 +180,12 @@ static void test_filters(void **state)
 	keys(&t, "]");				/* all time is all there is */
 	keys(&t, "[[[[");
 	shows(&t, "last minute");
+	keys(&t, "]]]]d");
+	shows(&t, "marked");
+	keys(&t, "p");				/* the mark stays; the tree has other roots */
+	shows(&t, "+0.0 points since the mark");
+	keys(&t, "d");
+	hides(&t, "points since");
 	keys(&t, "m");
 	shows(&t, "reset");
 	keys(&t, "mm");
