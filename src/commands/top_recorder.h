@@ -4,12 +4,12 @@
  * (Ctrl-Z), hangs on its terminal or dies takes nothing from it, and a view without rights can
  * look.
  *
- *	top_recorder_start(&r, argc, argv, run)		argv: of run, "record" first
- *	top_recorder_await(&r)		until it has written something; else its exit code
+ *	top_recorder_start(&r, path, argc, argv, run)	argv: of run, "record" first
+ *	top_recorder_await(&r, path)	until it has written something; -ECHILD: it has ended
  *	r.trace				the descriptor of the trace, to be read by another one
  *	top_recorder_is_over(&r)
  *	top_recorder_message(&r)	the last line that it printed
- *	top_recorder_stop(&r, gently)	its exit code; what it printed is on standard error then
+ *	top_recorder_stop(&r)		its exit code; what it printed is on standard error then
  *
  * Its trace is in memory (memfd), where the reader frees what it has read (feed.h), or in a file.
  *

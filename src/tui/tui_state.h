@@ -81,7 +81,6 @@ struct time_state {
 	uint32_t at;			/* column of the cursor */
 	bool is_brushing;
 	uint64_t brush_ns;		/* where the brush began */
-	struct cursor cursor;
 };
 
 /* What is asked for in the last line of the screen. */
@@ -130,7 +129,7 @@ struct tui {
 	uint32_t scroll;		/* of waits, health and help */
 	struct prompt prompt;
 	struct tui_search search;
-	bool has_help, wants_quit, wants_stop;
+	bool has_help, wants_quit;
 	char message[256];		/* shown until the next key; "": none */
 };
 

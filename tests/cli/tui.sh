@@ -185,6 +185,9 @@ def grows():
         t.until("samples")
         first = t.text().split(" samples")[0].split()[-1]
         assert first != "100,000", first
+        out.write(whole[len(whole) // 2:])
+        out.flush()
+        t.until("100,000 samples")
         leave(t)
 
 

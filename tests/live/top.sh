@@ -110,7 +110,7 @@ def stopped():
     t.take(0.5)
     seen = t.until("0 lost")
     samples = int(seen.split(" samples")[0].split()[-1].replace(",", ""))
-    assert samples > 99 * 4, samples
+    assert samples > 99 * 2, samples	# beside other tests it may have half a CPU
     t.send("q")
     assert t.ends() == 0
 
