@@ -41,7 +41,10 @@
 #include "src/proc/procfs.h"
 
 #define FLUSH_NS NSEC_PER_SEC
-/* Somebody may be watching: the first picture comes at once, the names in it soon after. */
+/*
+ * A view of a recording under way gets its first samples with the first flush and their names with
+ * the second, so these two come sooner than the others.
+ */
 #define FIRST_FLUSH_NS (100 * NSEC_PER_MSEC)
 #define FLUSH_GROWTH 3
 #define HOLD_OFF_NS (300 * 1000)

@@ -250,7 +250,7 @@ static int complete_sample(struct legacy *l, int argc, char **argv, int command)
 	/* What the recording says of its trace would be of no use: that is thrown away. */
 	if (add(w, "%s", "-q"))
 		return -EINVAL;
-	if (!l->has_time)	/* what is watched goes on until nobody watches */
+	if (!l->has_time)	/* a live view ends when the user leaves it */
 		l->time_ms = l->is_tui ? 0 : DEFAULT_MS;
 	snprintf(time, sizeof(time), "%ums", l->time_ms);
 	if (l->time_ms)

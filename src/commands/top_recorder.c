@@ -50,7 +50,7 @@ static int code_of(int status)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Waits for the end of the recording, and ends it when nobody looks any more. */
+/* Waits for the end of the recording. The view closes the lifeline: then the keeper ends it. */
 static void keep(pid_t pid, int lifeline, bool to_file)
 {
 	struct pollfd p = { .fd = lifeline, .events = POLLIN };

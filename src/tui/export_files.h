@@ -3,8 +3,8 @@
  * Files that are named while the terminal view runs, when it has given up the right to open any.
  *
  * A process that is forked before opens them: new files only, in the directory in which probee was
- * started, at most EXPORTS_MAX of them. So whoever took over the view, by a trace made for that,
- * could leave files there, but change none.
+ * started, at most EXPORTS_MAX of them. A trace may be made to take over the view: it
+ * could then leave files there, but change none.
  *
  *	export_files_open(&e)		before rights are given up; 0 or -errno, explained
  *	export_files_make(&e, name)	a descriptor, or -errno: -EEXIST, -EACCES, ...; silent

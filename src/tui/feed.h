@@ -7,9 +7,9 @@
  *	feed_profile(f)
  *	feed_close(f)
  *
- * A file that holds several recordings shows the last one that has begun. Where the trace lies in
- * memory and nobody else reads it (.frees), what was read is given back to the system, so that a
- * recording of days needs no more memory for it than one of minutes.
+ * A file that holds several recordings shows the last one that has begun. With .frees, the
+ * feed gives the memory of what it has read back to the system. That is for a trace in memory that
+ * nobody else reads: it then takes no more memory after days than after minutes.
  */
 #pragma once
 

@@ -223,7 +223,7 @@ static uint32_t largest_child(const struct tui *t, uint32_t node)
 	return best;
 }
 
-/* The box to the left or right of the one that is selected, whoever its parent is. */
+/* The box beside the selected one in its row, which may have another parent. */
 static uint32_t beside(const struct tui *t, int step)
 {
 	struct flame_layout l = { .nr = 0 };

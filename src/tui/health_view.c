@@ -15,6 +15,8 @@
 #include "src/tui/feed.h"
 #include "src/tui/tui_state.h"
 
+enum { MAX_LINES = 1000 };
+
 static void put_line(FILE *out, const char *what, const char *text)
 {
 	if (text && text[0])
@@ -141,12 +143,7 @@ static void draw(struct tui *t, struct area a)
 
 static bool key(struct tui *t, int k)
 {
-	struct cursor c = { t->scroll, 0 };
-
-	if (!cursor_key(&c, k, 1000, (uint32_t)tui_area(t).rows))
-		return false;
-	t->scroll = c.at;
-	return true;
+	return tui_scroll_key(t, k, MAX_LINES);
 }
 
 const struct tui_view health_view = {

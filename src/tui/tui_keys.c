@@ -42,6 +42,15 @@ bool cursor_key(struct cursor *c, int key, uint32_t nr, uint32_t seen)
 	return false;
 }
 
+bool tui_scroll_key(struct tui *t, int key, uint32_t nr)
+{
+	struct cursor c = { t->scroll, 0 };
+	bool known = cursor_key(&c, key, nr, (uint32_t)tui_area(t).rows);
+
+	t->scroll = c.at;
+	return known;
+}
+
 /* ---- what all views have ---- */
 
 static void next_event(struct tui *t)
@@ -167,6 +176,46 @@ static bool global_key(struct tui *t, int key)
 	return false;
 }
 
+/* ---- help ---- */
+
+static const struct {
+	const char *keys, *what;
+} help[] = {
+	{ "In all views", NULL },
+	{ "Tab, Shift-Tab", "the next view, the one before; a click on its name" },
+	{ "q, Ctrl-C", "leave" },
+	{ "/", "look for a regular expression; the share of the stacks that have it is shown" },
+	{ "n, N", "the next one that is found, the one before" },
+	{ "z", "freeze the picture; what comes meanwhile is kept" },
+	{ "m", "accumulate; reset at each picture; decay" },
+	{ "[, ]", "a shorter part of the time up to now, a longer one" },
+	{ "e", "the next event: CPU time, wall time, ..." },
+	{ "s", "only threads that run, that wait for a CPU, for a disk, ..." },
+	{ "p", "what is at the root: programs, processes, threads (Threads: groups)" },
+	{ "i", "inverted: the callers of each function below it" },
+	{ "d", "mark: shares are compared with those of now (Flame, Top); again: no more" },
+	{ "o", "write what is seen to a file: .svg, .html, .folded, .json, .pb.gz, ..." },
+	{ "arrows, hjkl", "move" },
+	{ "f, b, PgDn, PgUp", "a page" },
+	{ "g, G, Home, End", "the first, the last" },
+	{ "Flame", NULL },
+	{ "Enter, double click", "zoom into the function" },
+	{ "Esc", "forget what was looked for, then zoom out" },
+	{ "r", "back to the root" },
+	{ "#", "mark this function wherever it is" },
+	{ "v", "the root above, or below" },
+	{ "Top", NULL },
+	{ "1, 2", "by total, by self" },
+	{ "t", "the call tree as a list that opens (Enter, right) and closes (left)" },
+	{ "Enter", "show the function in the flame graph" },
+	{ "Threads", NULL },
+	{ "Enter", "the stack of the thread, what it did lately, who holds what it waits for" },
+	{ "1, 2, S", "sorted by CPU time, by the time waited, by the next column" },
+	{ "P", "all views show this thread's process alone; again: all" },
+	{ "Time", NULL },
+	{ "Space", "begin to brush, end it: all views show that part; Esc: all" },
+};
+
 /* ---- the line that asks ---- */
 
 static void answer_prompt(struct tui *t)
@@ -211,14 +260,9 @@ void tui_key(struct tui *t, int key)
 	if (t->prompt.kind) {
 		prompt_key(t, key);
 	} else if (t->has_help) {
-		struct cursor c = { t->scroll, 0 };
-
-		if (cursor_key(&c, key, 60, 20))
-			t->scroll = c.at;
-		else {
-			t->has_help = false;
+		t->has_help = tui_scroll_key(t, key, sizeof(help) / sizeof(help[0]));
+		if (!t->has_help)
 			t->scroll = 0;
-		}
 	} else if (!(tui_views[t->view]->key && (t->profile || t->view == VIEW_HEALTH) &&
 		     tui_views[t->view]->key(t, key))) {
 		global_key(t, key);
@@ -246,46 +290,6 @@ void tui_mouse(struct tui *t, const struct mouse *m)
 		tui_views[t->view]->mouse(t, m, a);
 	}
 }
-
-/* ---- help ---- */
-
-static const struct {
-	const char *keys, *what;
-} help[] = {
-	{ "In all views", NULL },
-	{ "Tab, Shift-Tab", "the next view, the one before; a click on its name" },
-	{ "q, Ctrl-C", "leave" },
-	{ "/", "look for a regular expression; the share of the stacks that have it is shown" },
-	{ "n, N", "the next one that is found, the one before" },
-	{ "z", "freeze the picture; what comes meanwhile is kept" },
-	{ "m", "accumulate; reset at each picture; decay" },
-	{ "[, ]", "a shorter part of the time up to now, a longer one" },
-	{ "e", "the next event: CPU time, wall time, ..." },
-	{ "s", "only threads that run, that wait for a CPU, for a disk, ..." },
-	{ "p", "what is at the root: programs, processes, threads (Threads: groups)" },
-	{ "i", "inverted: the callers of each function below it" },
-	{ "d", "mark: shares are compared with those of now (Flame, Top); again: no more" },
-	{ "o", "write what is seen to a file: .svg, .html, .folded, .json, .pb.gz, ..." },
-	{ "arrows, hjkl", "move" },
-	{ "f, b, PgDn, PgUp", "a page" },
-	{ "g, G, Home, End", "the first, the last" },
-	{ "Flame", NULL },
-	{ "Enter, double click", "zoom into the function" },
-	{ "Esc", "forget what was looked for, then zoom out" },
-	{ "r", "back to the root" },
-	{ "#", "mark this function wherever it is" },
-	{ "v", "the root above, or below" },
-	{ "Top", NULL },
-	{ "1, 2", "by total, by self" },
-	{ "t", "the call tree as a list that opens (Enter, right) and closes (left)" },
-	{ "Enter", "show the function in the flame graph" },
-	{ "Threads", NULL },
-	{ "Enter", "the stack of the thread, what it did lately, who holds what it waits for" },
-	{ "1, 2, S", "sorted by CPU time, by the time waited, by the next column" },
-	{ "P", "all views show this thread's process alone; again: all" },
-	{ "Time", NULL },
-	{ "Space", "begin to brush, end it: all views show that part; Esc: all" },
-};
 
 void tui_draw_help(struct tui *t, struct area a)
 {

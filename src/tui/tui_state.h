@@ -51,6 +51,8 @@ struct cursor {
 };
 /* Moves the cursor by a key, among nr rows of which seen are seen. false: another key. */
 bool cursor_key(struct cursor *c, int key, uint32_t nr, uint32_t seen);
+/* Moves t->scroll by a key, in a text of nr lines. false: another key. */
+bool tui_scroll_key(struct tui *t, int key, uint32_t nr);
 /* Brings the cursor into nr rows, and what is seen to the cursor. */
 void cursor_fit(struct cursor *c, uint32_t nr, uint32_t seen);
 

@@ -233,13 +233,7 @@ static void draw(struct tui *t, struct area a)
 
 static bool key(struct tui *t, int k)
 {
-	struct cursor c = { t->scroll, 0 };
-	uint32_t page = (uint32_t)tui_area(t).rows;
-
-	if (!cursor_key(&c, k, MAX_LINES, page))
-		return false;
-	t->scroll = c.at;
-	return true;
+	return tui_scroll_key(t, k, MAX_LINES);
 }
 
 const struct tui_view waits_view = {

@@ -7,6 +7,9 @@
 #	one_line			stderr is one line that starts with "probee: "
 #	silent				nothing on stderr
 #	prints 'text'			a line on stdout that holds this text
+#	need_library			skips the test if nothing can be built with probee's library
+#	build_with_library PROGRAM SOURCE
+#	make_fixture FILE		the recording of tests/unit/trace_fixture.h; leaves $TMP/fixture, which makes it
 # need_recording			skips the test if the machine cannot record; can_record only asks
 failures=0
 
@@ -55,6 +58,24 @@ need_recording() {
 	can_record && return
 	[ "$failures" = 0 ] || finish
 	skip "cannot record here: $(grep -m1 '^no ' "$TMP/stdout")"
+}
+
+need_library() {
+	CC=${CC:-gcc}
+	[ -e "$OUT/libprobee.a" ] && command -v "$CC" >/dev/null || skip 'nothing to build the traces with'
+}
+
+build_with_library() {
+	"$CC" -std=gnu11 -D_GNU_SOURCE -I. -o "$1" "$2" "$OUT/libprobee.a" -lzstd -lz -lpcre2-8 -lseccomp -lcap-ng -lpthread
+}
+
+make_fixture() {
+	cat >"$TMP/fixture.c" <<-'END'
+		#include "tests/unit/trace_fixture.h"
+		int main(int argc, char **argv) { return argc != 2 || trace_fixture_write(argv[1]) ? 1 : 0; }
+	END
+	run build_with_library "$TMP/fixture" "$TMP/fixture.c"; exits 0
+	run "$TMP/fixture" "$1"; exits 0
 }
 
 finish() { [ "$failures" = 0 ]; exit; }

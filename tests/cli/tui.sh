@@ -4,17 +4,9 @@
 # probee tui: as plain text, and in a terminal that is pyte's, with keys, sizes, signals and damaged traces.
 # timeout: 120
 . tests/cli/lib.sh
-CC=${CC:-gcc}
-[ -e "$OUT/libprobee.a" ] && command -v "$CC" >/dev/null || skip 'nothing to build the traces with'
-
-cat >"$TMP/fixture.c" <<'END'
-#include "tests/unit/trace_fixture.h"
-int main(int argc, char **argv) { return argc != 2 || trace_fixture_write(argv[1]) ? 1 : 0; }
-END
-build() { "$CC" -std=gnu11 -D_GNU_SOURCE -I. -o "$1" "$2" "$OUT/libprobee.a" -lzstd -lz -lpcre2-8 -lseccomp -lcap-ng -lpthread; }
-run build "$TMP/fixture" "$TMP/fixture.c"; exits 0
-run build "$TMP/make_trace" tests/bench/make_trace.c; exits 0
-run "$TMP/fixture" "$TMP/fixture.pbz"; exits 0
+need_library
+run build_with_library "$TMP/make_trace" tests/bench/make_trace.c; exits 0
+make_fixture "$TMP/fixture.pbz"
 run "$TMP/make_trace" "$TMP/full.pbz" 100000; exits 0
 root=$PWD
 cd "$TMP" || exit 1
