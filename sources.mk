@@ -357,10 +357,10 @@ CAPTURE_SRCS := \
 	src/verify/past_files.c \
 	src/verify/past_maps.c \
 	src/verify/verify.c \
+	src/live/feed.c \
 	src/tui/activity_sums.c \
 	src/tui/canvas.c \
 	src/tui/export_files.c \
-	src/tui/feed.c \
 	src/tui/flame_view.c \
 	src/tui/health_view.c \
 	src/tui/screen.c \

@@ -12,7 +12,7 @@
 #include "src/profile/report_text.h"
 #include "src/profile/trace_summary.h"
 #include "src/profile/weight_text.h"
-#include "src/tui/feed.h"
+#include "src/live/feed.h"
 #include "src/tui/tui_state.h"
 
 enum { MAX_LINES = 1000 };

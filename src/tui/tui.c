@@ -9,7 +9,7 @@
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/base/stop_signals.h"
-#include "src/tui/feed.h"
+#include "src/live/feed.h"
 #include "src/tui/screen.h"
 #include "src/tui/tui_state.h"
 

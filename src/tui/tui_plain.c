@@ -10,7 +10,7 @@
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/base/stop_signals.h"
-#include "src/tui/feed.h"
+#include "src/live/feed.h"
 #include "src/tui/tui_state.h"
 
 enum { LOOK_MS = 100, ROWS = 40, COLUMNS = 120 };

@@ -16,7 +16,7 @@
 #include "src/profile/report.h"
 #include "src/profile/trace_events.h"
 #include "src/profile/view.h"
-#include "src/tui/feed.h"
+#include "src/live/feed.h"
 #include "src/tui/tui_span.h"
 
 enum {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/tui/feed.h"
+#include "src/live/feed.h"
 
 #include <errno.h>
 #include <fcntl.h>
