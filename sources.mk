@@ -357,6 +357,7 @@ CAPTURE_SRCS := \
 	src/verify/past_files.c \
 	src/verify/past_maps.c \
 	src/verify/verify.c \
+	src/live/default_event.c \
 	src/live/feed.c \
 	src/tui/activity_sums.c \
 	src/tui/canvas.c \

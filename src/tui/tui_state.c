@@ -16,6 +16,7 @@
 #include "src/profile/report.h"
 #include "src/profile/trace_events.h"
 #include "src/profile/view.h"
+#include "src/live/default_event.h"
 #include "src/live/feed.h"
 #include "src/tui/tui_span.h"
 
@@ -128,24 +129,6 @@ static void replace_profile(struct tui *t, struct profile *p)
 
 /* ---- making the tree ---- */
 
-/* The event with samples that a user means who says nothing: CPU time before all others. */
-static uint32_t choose_event(const struct tui *t)
-{
-	size_t nr;
-	const struct live_profile *l = tui_live(t);
-	const struct live_event *v = live_profile_events(l, &nr);
-	uint32_t best = 0;
-
-	for (uint32_t i = 1; i < nr; i++) {
-		const struct rec_event *e =
-			definition_store_find_event(live_profile_tables(l), i);
-
-		if (v[i].samples && e && (!best || (e->kind == EVENT_CPU_CLOCK)))
-			best = i;
-	}
-	return best;
-}
-
 /* From now back, as far as the span and the mode say. */
 static struct live_choice choice_of(const struct tui *t)
 {
@@ -199,7 +182,7 @@ void tui_remake(struct tui *t)
 	if (!tui_live(t))
 		return;
 	if (!t->has_chosen_event)
-		t->event = choose_event(t);
+		t->event = live_default_event(tui_live(t));
 	if (!t->event)
 		return;
 	if (make_profile(t, &p)) {
