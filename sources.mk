@@ -402,6 +402,7 @@ REPORT_MAIN_SRCS := \
 
 CAPTURE_MAIN_SRCS := \
 	src/commands/cmd_complete.c \
+	src/commands/live_command.c \
 	src/commands/cmd_top.c \
 	src/commands/cmd_tui.c \
 	src/commands/top_recorder.c \

@@ -3,57 +3,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "src/base/fail.h"
 #include "src/commands/command.h"
+#include "src/commands/live_command.h"
 #include "src/commands/shut_in.h"
 #include "src/commands/top_recorder.h"
 #include "src/commands/tui_options.h"
 #include "src/recording/record_options.h"
 
 #define ONCE_SETTLE_MS 1500	/* `top --once` prints what came in this time */
-
-struct words {
-	char **v;
-	int nr;
-};
-
-static const struct opt *find_own(const char *word, bool *has_value)
-{
-	size_t len = strcspn(word, "=");
-
-	*has_value = word[len] == '=';
-	if (!strcmp(word, "-f"))
-		word = "--follow", len = 8;
-	if (strncmp(word, "--", 2))
-		return NULL;
-	for (size_t i = 0; i < tui_option_list.nr; i++)
-		if (strlen(tui_option_list.v[i].name) == len - 2 &&
-		    !strncmp(tui_option_list.v[i].name, word + 2, len - 2))
-			return &tui_option_list.v[i];
-	return NULL;
-}
-
-/* The words about the view come to own, all others to rest, which has "record" in front. */
-static void split(int argc, char **argv, struct words *own, struct words *rest)
-{
-	bool has_value, is_over = false;
-
-	own->v[own->nr++] = argv[0];
-	rest->v[rest->nr++] = "record";
-	for (int i = 1; i < argc; i++) {
-		const struct opt *o = is_over ? NULL : find_own(argv[i], &has_value);
-		struct words *to = o ? own : rest;
-
-		is_over |= !strcmp(argv[i], "--");
-		to->v[to->nr++] = argv[i];
-		if (o && o->arg && !has_value && i + 1 < argc)
-			to->v[to->nr++] = argv[++i];
-	}
-}
 
 static int give_up_rights(void)
 {
@@ -77,25 +38,7 @@ static int show(const struct tui_args *args, struct top_recorder *r, const char 
 	return tui_show(args, &source);
 }
 
-/* The recorder's words from where all else was parsed: what is to be recorded, and where to. */
-static int add_defaults(const struct record_args *record, struct words *rest, int command)
-{
-	int at = command < rest->nr ? command - 1 : rest->nr, more = 0;
-	char *words[3];
-
-	if (!record->all && !record->pids.nr && !record->tids.nr && command == rest->nr)
-		words[more++] = "-a";
-	if (!record->output) {
-		words[more++] = "-o";
-		words[more++] = "-";
-	}
-	memmove(&rest->v[at + more], &rest->v[at], sizeof(char *) * (size_t)(rest->nr - at));
-	memcpy(&rest->v[at], words, sizeof(char *) * (size_t)more);
-	rest->nr += more;
-	return 0;
-}
-
-static int record_and_show(struct tui_args *args, struct words *rest,
+static int record_and_show(struct tui_args *args, struct live_words *words,
 			   const struct record_args *record)
 {
 	const char *path = record->output;
@@ -106,8 +49,8 @@ static int record_and_show(struct tui_args *args, struct words *rest,
 
 	if (!as_text && tui_check_terminal())
 		return EXIT_USAGE;
-	add_defaults(record, rest, record->command);
-	if (top_recorder_start(&r, path, rest->nr, rest->v, cmd_record))
+	live_words_complete(words, record);
+	if (top_recorder_start(&r, path, words->rest.nr, words->rest.v, cmd_record))
 		return EXIT_FAILED;
 	if (top_recorder_await(&r, path))
 		return top_recorder_stop(&r);
@@ -117,8 +60,9 @@ static int record_and_show(struct tui_args *args, struct words *rest,
 	return !code && failed ? r.code : code;
 }
 
-static int run(struct tui_args *args, struct words *rest)
+static int run(struct tui_args *args, struct live_words *words)
 {
+	struct words *rest = &words->rest;
 	const struct record_mode *mode = &record_modes[RECORD_BOTH];
 	struct record_args record;
 	int err = record_args_parse(mode, rest->nr, rest->v, &record), code;
@@ -129,7 +73,7 @@ static int run(struct tui_args *args, struct words *rest)
 		     record.render.columns_shown.wants_help))
 		code = cmd_record(rest->nr, rest->v);
 	else
-		code = err ? command_usage("top") : record_and_show(args, rest, &record);
+		code = err ? command_usage("top") : record_and_show(args, words, &record);
 	record_args_release(&record);
 	return code;
 }
@@ -143,36 +87,22 @@ static int help(void)
 	return command_help("top", lists, nr + 1);
 }
 
-static bool asks_for_help(const struct words *w)
-{
-	for (int i = 1; i < w->nr && strcmp(w->v[i], "--"); i++)
-		if (!strcmp(w->v[i], "-h") || !strcmp(w->v[i], "--help"))
-			return true;
-	return false;
-}
-
 int cmd_top(int argc, char **argv)
 {
-	struct words own = { .nr = 0 }, rest = { .nr = 0 };
 	struct tui_args args = { .show = { .settle_ms = ONCE_SETTLE_MS } };
+	struct live_words words;
 	int code = EXIT_FAILED;
 
-	own.v = calloc((size_t)argc + 2, sizeof(*own.v));
-	rest.v = calloc((size_t)argc + 6, sizeof(*rest.v));
-	if (!own.v || !rest.v) {
-		fail(-ENOMEM, "read the command line");
-	} else {
-		split(argc, argv, &own, &rest);
-		if (asks_for_help(&rest))
+	if (!live_words_new(&words, argc, argv, &tui_option_list)) {
+		if (live_words_ask_for_help(&words))
 			code = help();
-		else if (opt_parse(&tui_option_list, 1, own.nr, own.v, &args, NULL) < 0)
+		else if (opt_parse(&tui_option_list, 1, words.own.nr, words.own.v, &args, NULL) < 0)
 			code = command_usage("top");
 		else {
 			tui_options_finish(&args);
-			code = run(&args, &rest);
+			code = run(&args, &words);
 		}
 	}
-	free(own.v);
-	free(rest.v);
+	live_words_release(&words);
 	return code;
 }

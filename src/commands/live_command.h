@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Command lines of commands that record and show at the same time: "probee top", "probee serve".
+ * Their own options are about what is shown, all others are those of "probee record".
+ *
+ *	live_words_new(&w, argc, argv, &own)	splits the words
+ *	live_words_complete(&w, &record)	adds -a and -o -, where they are not said
+ *	live_words_release(&w)
+ */
+#pragma once
+
+#include <stdbool.h>
+
+struct opt_list;
+struct record_args;
+
+struct words {
+	char **v;
+	int nr;
+};
+
+struct live_words {
+	struct words own;		/* behind the command's name */
+	struct words rest;		/* behind "record" */
+};
+
+/* 0 or -ENOMEM, which was reported. The words themselves are borrowed. */
+int live_words_new(struct live_words *w, int argc, char **argv, const struct opt_list *own);
+void live_words_release(struct live_words *w);
+
+bool live_words_ask_for_help(const struct live_words *w);
+/* record: what .rest was parsed to. The recording goes to standard output if it goes nowhere. */
+void live_words_complete(struct live_words *w, const struct record_args *record);
