@@ -125,6 +125,7 @@ REPORT_SRCS := \
 	formats/render/page_data.c \
 	formats/render/page_encode.c \
 	formats/render/page_frame.c \
+	formats/render/page_functions.c \
 	formats/render/page_head.c \
 	formats/render/page_samples.c \
 	formats/render/page_tree.c \
@@ -359,13 +360,19 @@ CAPTURE_SRCS := \
 	src/verify/verify.c \
 	src/live/default_event.c \
 	src/live/feed.c \
+	src/live/live_entries.c \
+	src/live/live_facts.c \
+	src/live/live_page.c \
+	src/live/live_stacks.c \
+	src/live/live_tables.c \
+	src/live/live_threads.c \
+	src/live/thread_rows.c \
 	src/tui/activity_sums.c \
 	src/tui/canvas.c \
 	src/tui/export_files.c \
 	src/tui/flame_view.c \
 	src/tui/health_view.c \
 	src/tui/screen.c \
-	src/tui/thread_rows.c \
 	src/tui/threads_view.c \
 	src/tui/time_view.c \
 	src/tui/top_tree.c \
@@ -463,6 +470,9 @@ ASSETS := \
 	formats/render/assets/page/waits_view.js \
 	formats/render/assets/page/tree_view.js \
 	formats/render/assets/page/controls.js \
+	formats/render/assets/page/live_data.js \
+	formats/render/assets/page/now_view.js \
+	formats/render/assets/page/live.js \
 	formats/render/assets/page/help.js \
 	formats/render/assets/page/main.js \
 

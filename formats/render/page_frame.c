@@ -54,14 +54,28 @@ static void put_hash(FILE *out, const void *text, size_t len)
 	putc('\'', out);
 }
 
-static void put_policy(struct page_frame *f)
+void page_frame_policy(const struct page_frame *f, FILE *out)
 {
-	fputs("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-	      "base-uri 'none'; form-action 'none'; script-src ", f->out);
-	put_hash(f->out, f->script.v, f->script.nr);
-	fputs("; style-src ", f->out);
-	put_hash(f->out, style.start, (size_t)(style.end - style.start));
+	fputs("default-src 'none'; base-uri 'none'; form-action 'none'; script-src ", out);
+	put_hash(out, f->script.v, f->script.nr);
+	fputs("; style-src ", out);
+	put_hash(out, style.start, (size_t)(style.end - style.start));
+	if (f->is_live)
+		fputs("; connect-src 'self'", out);
+}
+
+static void put_policy(const struct page_frame *f)
+{
+	fputs("<meta http-equiv=\"Content-Security-Policy\" content=\"", f->out);
+	page_frame_policy(f, f->out);
 	fputs("\">\n", f->out);
+}
+
+int page_frame_init(struct page_frame *f, FILE *out, bool is_live)
+{
+	*f = (struct page_frame){ .out = out, .is_live = is_live };
+	join_scripts(&f->script);
+	return f->script.bad ? -ENOMEM : 0;
 }
 
 void page_frame_text(struct page_frame *f, const char *s)
@@ -71,10 +85,17 @@ void page_frame_text(struct page_frame *f, const char *s)
 
 int page_frame_begin(struct page_frame *f, FILE *out, const char *title)
 {
-	*f = (struct page_frame){ .out = out };
-	join_scripts(&f->script);
-	if (f->script.bad)
-		return -ENOMEM;
+	int err = page_frame_init(f, out, false);
+
+	if (!err)
+		page_frame_head(f, title);
+	return err;
+}
+
+void page_frame_head(struct page_frame *f, const char *title)
+{
+	FILE *out = f->out;
+
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n", out);
 	put_policy(f);
 	fputs("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -83,7 +104,6 @@ int page_frame_begin(struct page_frame *f, FILE *out, const char *title)
 	fputs("</title>\n<style>", out);
 	fwrite(style.start, 1, (size_t)(style.end - style.start), out);
 	fputs("</style>\n</head>\n", out);
-	return 0;
 }
 
 void page_frame_fact(struct page_frame *f, const char *what, const char *fact)
@@ -104,7 +124,7 @@ void page_frame_warning(struct page_frame *f, const char *text)
 	fputs("</p>\n", f->out);
 }
 
-static int deflate_bytes(const struct byte_buf *in, struct byte_buf *out)
+int page_frame_deflate(const struct byte_buf *in, struct byte_buf *out)
 {
 	uLongf len = compressBound(in->nr);
 	uint8_t *room = bb_room(out, len);
@@ -118,7 +138,7 @@ static int deflate_bytes(const struct byte_buf *in, struct byte_buf *out)
 static int put_data(struct page_frame *f, const struct byte_buf *data)
 {
 	struct byte_buf packed = { 0 };
-	int err = deflate_bytes(data, &packed);
+	int err = page_frame_deflate(data, &packed);
 
 	if (!err) {
 		fputs("<script type=\"application/octet-stream\" id=\"data\">", f->out);
@@ -131,7 +151,7 @@ static int put_data(struct page_frame *f, const struct byte_buf *data)
 
 int page_frame_end(struct page_frame *f, const struct byte_buf *data)
 {
-	int err = put_data(f, data);
+	int err = data ? put_data(f, data) : 0;
 
 	fputs("<script>", f->out);
 	fwrite(f->script.v, 1, f->script.nr, f->out);

@@ -10,9 +10,18 @@
  *	page_frame_release(&f)			in any case
  *
  * The scripts are joined in the order of page_assets.def and share one scope.
+ *
+ * A page that a server feeds may ask that server for data, and has none in itself:
+ *
+ *	page_frame_init(&f, out, true)
+ *	page_frame_policy(&f, header)		the same policy, for the server's header
+ *	page_frame_head(&f, title)		up to </head>
+ *	...
+ *	page_frame_end(&f, NULL)
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "src/base/bytes.h"
@@ -20,11 +29,17 @@
 struct page_frame {
 	FILE *out;
 	struct byte_buf script;
+	bool is_live;
 };
 
 /* 0 or -ENOMEM */
+int page_frame_init(struct page_frame *f, FILE *out, bool is_live);
+void page_frame_policy(const struct page_frame *f, FILE *out);
+void page_frame_head(struct page_frame *f, const char *title);
+
+/* 0 or -ENOMEM */
 int page_frame_begin(struct page_frame *f, FILE *out, const char *title);
-/* data: the sections of page_data.h. 0, -ENOMEM, or the error of out. */
+/* data: the sections of page_data.h; NULL: none. 0, -ENOMEM, or the error of out. */
 int page_frame_end(struct page_frame *f, const struct byte_buf *data);
 void page_frame_release(struct page_frame *f);
 
@@ -32,6 +47,9 @@ void page_frame_release(struct page_frame *f);
 void page_frame_text(struct page_frame *f, const char *s);
 void page_frame_fact(struct page_frame *f, const char *what, const char *fact);
 void page_frame_warning(struct page_frame *f, const char *text);
+
+/* What DecompressionStream("deflate") takes. 0 or -ENOMEM. The caller releases out. */
+int page_frame_deflate(const struct byte_buf *in, struct byte_buf *out);
 
 /* Whether a file begins as these pages do (renderer.made). */
 bool page_frame_made(const char *head);

@@ -49,6 +49,14 @@ void stack_folder_enter(struct stack_folder *f, const struct definition_store *t
 	f->tables = tables;
 }
 
+void stack_folder_forget(struct stack_folder *f)
+{
+	if (f->cap_frames)
+		memset(f->frames, 0, f->cap_frames * sizeof(*f->frames));
+	f->nr_keys = f->nr_memos = 0;
+	ix_release(&f->memo_index);
+}
+
 uint32_t stack_folder_name(struct stack_folder *f, uint32_t string)
 {
 	uint32_t end = definition_store_id_end(f->tables, REC_STRING), *name = NULL, id;

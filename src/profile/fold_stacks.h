@@ -6,6 +6,7 @@
  *	stack_folder_enter(&f, tables)		ids are those of this segment from now on
  *	at = stack_folder_add(&f, base, stack)	the node of the innermost function of stack, a NODE
  *						record; base if there is no stack
+ *	stack_folder_forget(&f)			frames have got other names since they were added
  *	stack_folder_release(&f)
  *
  * Names of a stack are expensive: each frame has to be looked up, may stand for several inlined
@@ -93,6 +94,9 @@ void stack_folder_init(struct stack_folder *f, struct tree_builder *tree,
 		       const struct frame_style *style);
 void stack_folder_release(struct stack_folder *f);
 void stack_folder_enter(struct stack_folder *f, const struct definition_store *tables);
+
+/* Stacks that are added from now on have the names that their frames have now. */
+void stack_folder_forget(struct stack_folder *f);
 
 uint32_t stack_folder_add(struct stack_folder *f, uint32_t base, uint32_t stack);
 

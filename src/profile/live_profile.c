@@ -45,15 +45,6 @@
 #include "src/profile/wall_clock.h"
 #include "src/profile/weight_text.h"
 
-/* The number of equal samples: those of one thread, event, pair of stacks, end and activity. */
-struct live_count {
-	uint32_t event, thread, kstack, ustack;
-	uint8_t end;			/* enum stack_end */
-	uint8_t flags;			/* SAMPLE_HAS_GUESS */
-	uint8_t activity;		/* enum activity */
-	uint64_t samples, weight;
-};
-
 /* The last row of a scan that a thread had; a REPEAT counts it again. */
 struct last_row {
 	uint32_t count;			/* index plus 1; 0: it had none */
@@ -306,6 +297,12 @@ bool live_profile_wants(const struct live_profile *l, const struct live_choice *
 	p = t ? definition_store_find_process(l->tables, t->process) : NULL;
 	return t && (!which->tid || t->tid == which->tid) &&
 	       (!which->tgid || (p && p->tgid == which->tgid));
+}
+
+const struct live_count *live_profile_counts(const struct live_profile *l, size_t *nr)
+{
+	*nr = l->nr_counts;
+	return l->counts;
 }
 
 struct live_kind live_profile_kind(const struct live_profile *l, uint32_t id)

@@ -79,6 +79,18 @@ struct live_kind {
 	uint8_t activity;		/* enum activity */
 };
 struct live_kind live_profile_kind(const struct live_profile *l, uint32_t id);
+/*
+ * A count: the samples that are equal in all of this. Ids are dense, from 0 on,
+ * and what a count is of never changes. Borrowed until the next record.
+ */
+struct live_count {
+	uint32_t event, thread, kstack, ustack;
+	uint8_t end;			/* enum stack_end */
+	uint8_t flags;			/* SAMPLE_HAS_GUESS */
+	uint8_t activity;		/* enum activity */
+	uint64_t samples, weight;
+};
+const struct live_count *live_profile_counts(const struct live_profile *l, size_t *nr);
 bool live_profile_wants(const struct live_profile *l, const struct live_choice *which,
 			const struct live_kind *kind);
 

@@ -10,12 +10,12 @@
 #include "formats/render/wait_list.h"
 #include "formats/render/wait_text.h"
 #include "src/base/clock.h"
+#include "src/live/thread_rows.h"
 #include "src/model/definition_store.h"
 #include "src/profile/live_windows.h"
 #include "src/profile/state_words.h"
 #include "src/profile/wait_function.h"
 #include "src/profile/wait_place.h"
-#include "src/tui/thread_rows.h"
 #include "src/tui/tui_state.h"
 
 enum { COL_STATE = 8, COL_CPU = 10, COL_WAITED = 17, COL_NAME = 27, NAME_ROOM = 28 };

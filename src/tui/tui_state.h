@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "src/live/thread_rows.h"
 #include "src/profile/fold_roots.h"
 #include "src/profile/live_profile.h"
 #include "src/profile/profile.h"
@@ -69,8 +70,6 @@ struct top_state {
 	size_t cap_open;
 };
 
-enum thread_sort { SORT_CPU, SORT_WAITED, SORT_STATE, SORT_NAME, SORT_TID, SORTS };
-enum thread_group { GROUP_NONE, GROUP_PROCESS, GROUP_STATE, GROUP_STACK, GROUPS };
 struct threads_state {
 	struct cursor cursor;
 	uint32_t at_thread;		/* record of the thread that is selected */

@@ -7,14 +7,16 @@ const VIEWS = [
 	{ key: "threads", title: "Threads", ofSamples: true, make: makeThreadsPanel },
 	{ key: "waits", title: "Waits", ofSamples: true, make: makeWaitsPanel },
 	{ key: "tree", title: "Call tree", ofSamples: true, make: makeTreePanel },
+	{ key: "now", title: "Threads now", ofSamples: true, make: makeNowPanel },
 ];
 
-const shownViews = () => VIEWS.filter((v) => data.delta ? !v.ofSamples : v.key !== "waits" || data.waits);
+const shownViews = () => VIEWS.filter((v) => data.delta ? !v.ofSamples : v.key === "waits" ? data.waits :
+	v.key !== "now" || data.live);
 
 function chooser(label, key, options)
 {
 	const select = make("select", { id: "choose-" + key, onchange: () => {
-		const o = options()[select.selectedIndex];
+		const o = shown[select.selectedIndex];
 
 		change({ [key]: o.value, ...o.also });
 	} });
@@ -23,9 +25,10 @@ function chooser(label, key, options)
 	let shown;
 
 	element.changed = () => {
-		const list = options();
+		/* While the user looks at a list, it does not change. */
+		const list = updating && document.activeElement === select ? shown : options();
 
-		if (list !== shown)
+		if (list !== shown && (list.length !== shown?.length || list.some((o, i) => o.text !== shown[i].text)))
 			select.replaceChildren(...list.map((o) => make("option", {}, o.text)));
 		shown = list;
 		select.selectedIndex = list.findIndex((o) => o.value === state[key]);
@@ -102,7 +105,7 @@ const threadOptions = memo(["event", "process"], () => {
 	return [all("all threads"), ...withShare(list, (id) => tid[id])];
 });
 
-const cpuOptions = memo(["event"], () => [all("all CPUs"), ...withShare(
+const cpuOptions = memo(["event"], () => data.live ? [] : [all("all CPUs"), ...withShare(
 	heaviest(totalsNow().cpu, cpuLabel).sort((a, b) => a.id - b.id), (id) => id)]);
 const activityOptions = memo(["event"], () => [all("all states"), ...withShare(
 	heaviest(totalsNow().activity, (a) => data.activities[a]), (id) => id)]);
@@ -116,9 +119,9 @@ const alsoOptions = memo(["event"], () => data.events.length < 2 ? [] : [{ value
 	...data.events.map((e, i) => ({ value: i, text: e.is_wall ? "snapshots" : e.is_cpu ? "CPU time" : e.label })).filter((o) => o.value !== state.event)]);
 const leastOptions = memo([], () => [...new Set([0, 0.1, 0.5, 1, 5, FIRST.least])].sort((a, b) => a - b)
 	.map((v) => ({ value: v, text: v ? `${v} %` : "any width" })));
-const rowOptions = memo([], () => WORDS.rows.map((r) => ({ value: r, text: r === "cpu" ? "CPUs" : r + (r === "process" ? "es" : "s") })));
+const rowOptions = memo([], () => WORDS.rows.filter((r) => r !== "cpu" || !data.live).map((r) => ({ value: r, text: r === "cpu" ? "CPUs" : r + (r === "process" ? "es" : "s") })));
 const sideOptions = memo([], () => data.delta ? WORDS.side.map((s) => ({ value: s, text: SIDES[s] })) : []);
-const groupOptions = memo([], () => Object.keys(GROUPINGS).map((k) => ({ value: k, text: GROUPINGS[k].label, also: { zoom: "all" } })));
+const groupOptions = memo([], () => Object.keys(GROUPINGS).filter((k) => k !== "cpu" || !data.live).map((k) => ({ value: k, text: GROUPINGS[k].label, also: { zoom: "all" } })));
 
 function toggle(text, key, hint, also = {})
 {
@@ -181,27 +184,54 @@ function makeWindowChoice()
 	const whole = button("All of the time", "Show all of the recording", () => change({ from: null, to: null }), { id: "whole" });
 	const heat = toggle("Heat map", "heat", "Show when things happen within each second");
 	const also = chooser("Below it", "also", alsoOptions);
-	const box = make("div", { id: "time-bar" }, make("span", { class: "name" }, "Time "), text, whole, heat, also, makeActivityLegend());
+	const live = data.live ? makeLiveBar() : null, legend = makeActivityLegend();
+	const box = make("div", { id: "time-bar" }, live ?? "", make("span", { class: "name" }, "Time "), text, whole, heat, also, legend);
 
 	box.changed = () => {
 		text.textContent = `${windowText()} \u00b7 ${weightText(selectionNow().weight, shownEvent())} in ${plural(selectionNow().count, "sample")}`;
 		whole.disabled = state.from === null && state.to === null;
 		heat.changed();
+		heat.hidden = data.live !== undefined;
 		also.changed();
+		legend.changed();
+		live?.changed();
 	};
 	return box;
+}
+
+const usedActivities = () => memo([], () => {
+	const used = new Uint8Array(256);
+
+	for (const e of data.events)
+		for (let i = 0; i < e.samples.n; i++)
+			used[e.samples.activity[i]] = 1;
+	return data.activities.map((_, a) => a).filter((a) => used[a]);
+});
+
+/* Calls fill() when of() gives another list than before. */
+function whenOther(of, fill)
+{
+	let before = null;
+
+	return () => {
+		const now = String(of());
+
+		if (now !== before) {
+			fill();
+			paintLegends();
+		}
+		before = now;
+	};
 }
 
 function makeActivityLegend()
 {
 	const list = make("ul", { class: "legend", "aria-label": "Colours of states" });
-	const used = new Set(data.events.flatMap((e) => [...new Set(e.samples.activity)]));
+	const used = usedActivities();
+	const fill = () => list.replaceChildren(...used().map((a) => make("li", { title: data.activities[a] },
+		make("i", { "data-activity": a }), data.activities[a].replace(/ \(.*| or .*/, ""))));
 
-	for (const a of [...used].sort((x, y) => x - y)) {
-		const swatch = make("i", { "data-activity": a });
-
-		list.append(make("li", { title: data.activities[a] }, swatch, data.activities[a].replace(/ \(.*| or .*/, "")));
-	}
+	list.changed = whenOther(used, fill);
 	return list;
 }
 
@@ -218,11 +248,12 @@ function kindsOf(event)
 function makeKindLegend()
 {
 	const list = make("ul", { class: "legend", id: "kinds", "aria-label": "Colours of boxes" });
-	const used = new Set(data.delta ? Object.values(KIND_OF_VERDICT) : data.events.flatMap((e) => kindsOf(e)));
+	const used = memo([], () => [...new Set(data.delta ? Object.values(KIND_OF_VERDICT) : data.events.flatMap((e) => kindsOf(e)))]
+		.sort((a, b) => a - b).concat(data.events.some((e) => e.nodes.flags.some((f) => f & NODE_GUESSED)) ? ["guess"] : []));
+	const fill = () => list.replaceChildren(...used().map((i) => i === "guess" ? make("li", { class: "guess" }, "slanted: guessed") :
+		make("li", {}, make("i", { "data-kind": i }), KINDS[i].text)));
 
-	KINDS.forEach((k, i) => used.has(i) && list.append(make("li", {}, make("i", { "data-kind": i }), k.text)));
-	if (data.events.some((e) => e.nodes.flags.some((f) => f & NODE_GUESSED)))
-		list.append(make("li", { class: "guess" }, "slanted: guessed"));
+	list.changed = whenOther(used, fill);
 	return list;
 }
 
@@ -253,6 +284,7 @@ function makeBar()
 		for (const c of children)
 			c.changed();
 		document.querySelector("h1").textContent = shownEvent().title;
+		quiet.textContent = plural(data.quiet, "quiet thread");
 		quiet.hidden = !data.quiet || !shownEvent().is_wall;
 	};
 	return bar;
@@ -278,6 +310,7 @@ function makeTreeBar()
 		reset.disabled = state.zoom === "all";
 		for (const [c, views] of places)
 			c.hidden = !views.split(" ").includes(state.view);
+		kinds.changed();
 		kinds.hidden = !["flame", "sandwich", "tree"].includes(state.view);
 	};
 	return bar;

@@ -75,10 +75,9 @@ function bytesOf(base64)
 	return bytes;
 }
 
-async function unpack(base64)
+async function inflate(bytes)
 {
-	const stream = new Blob([bytesOf(base64)]).stream()
-		.pipeThrough(new DecompressionStream("deflate"));
+	const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
 
 	return new Uint8Array(await new Response(stream).arrayBuffer());
 }
@@ -189,7 +188,7 @@ function readThreads(r)
 async function readData()
 {
 	const element = document.getElementById("data");
-	const r = new Reader(await unpack(element.textContent));
+	const r = new Reader(await inflate(bytesOf(element.textContent)));
 	const data = JSON.parse(r.section().text());
 
 	element.remove();

@@ -44,19 +44,29 @@ class FlameView {
 	/* zoomId: of a node of the tree; another one means all. */
 	set(tree, zoomId)
 	{
-		const isNew = this.tree !== tree;
+		const isNew = this.tree !== tree, kept = isNew && updating && this.tree ? this.keep() : null;
 
 		if (isNew) {
-			this.focused = this.hovered = -1;
+			[this.focused, this.hovered] = kept ? kept.ids.map((id) => exactly(tree, id)) : [-1, -1];
 			this.tree = tree;
 			this.colours = tree.event.delta ? deltaColours(tree) : colourIndexes(tree);
 		}
 		this.zoomed = tree.find(zoomId);
 		this.spacer.style.height = tree.rows * ROW + 4 + "px";
 		this.measure();
-		if (isNew)
+		if (kept)
+			this.box.scrollTop = this.isUp ? this.box.scrollHeight - kept.above : kept.top;
+		else if (isNew)
 			this.toRoot();
 		this.draw();
+	}
+
+	/* What stays as it is when the tree is another one because more has come. */
+	keep()
+	{
+		const { scrollTop: top, scrollHeight } = this.box;
+
+		return { top, above: scrollHeight - top, ids: [this.focused, this.hovered].map((i) => i < 0 ? null : this.tree.id(i)) };
 	}
 
 	toRoot()
@@ -300,6 +310,14 @@ class FlameView {
 		e.stopPropagation();
 		keys[e.key]();
 	}
+}
+
+/* The node that has just this id; -1: none has. */
+function exactly(tree, id)
+{
+	const i = id === null ? -1 : tree.find(id);
+
+	return i >= 0 && tree.id(i) === id ? i : -1;
 }
 
 /* Where a function is: file of its code, source file and line. */

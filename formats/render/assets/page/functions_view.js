@@ -78,8 +78,12 @@ function makeFunctionsPanel()
 	panel.update = () => {
 		list = sortedFunctions();
 		head.replaceChildren(...(data.delta ? DELTA_COLUMNS : COLUMNS).map(heading));
+		const kept = updating ? body.rows.length : 0, focus = body.contains(document.activeElement) ? document.activeElement.textContent : null;
+
 		body.replaceChildren();
-		fill(data.wishes.top || ROWS_AT_ONCE);
+		fill(Math.max(kept, data.wishes.top || ROWS_AT_ONCE));
+		if (focus !== null)
+			[...body.querySelectorAll(".link")].find((e) => e.textContent === focus)?.focus();
 		count.textContent = data.delta ? countText(list) : `${plural(list.length, "function")}${state.q ? " that match" : ""}. ` +
 			"Total counts a function that calls itself once.";
 	};

@@ -3,7 +3,7 @@
 const KEYS = [
 	["/ or Ctrl-F", "search; a regular expression, case counts when it has a capital letter"],
 	["n, N", "next, previous match"],
-	["1 \u2026 6", "flame graph, functions, callers and callees, threads, waits, call tree"],
+	["1 \u2026 7", "flame graph, functions, callers and callees, threads, waits, call tree; threads now, while it is recorded"],
 	["arrows", "walk the boxes, the cells of the threads, or move the window of time"],
 	["Right, Left, *", "in the call tree: open, close, open all below; Space turns, Enter shows it in the flame graph"],
 	["Enter or Space", "zoom into the box; of a cell: show its stacks"],
@@ -16,6 +16,7 @@ const KEYS = [
 	["g", "group by the next thing: program, process, thread, CPU, state, nothing"],
 	["h", "heat map or activity"],
 	["Shift-Left, Shift-Right", "on the time line: a shorter or longer window; Up and Down: narrower and wider"],
+	["Space, a", "while it is recorded: pause or go on; all that has come, or what the latest update brought"],
 	["c or Ctrl-C", "copy the name of the box"],
 	["d", "dark or light"],
 	["?", "this help"],

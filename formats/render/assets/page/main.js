@@ -70,7 +70,9 @@ const KEY_ACTIONS = {
 	v: () => change({ inverted: !state.inverted, zoom: "all" }),
 	g: nextGroup,
 	r: () => data.delta || change({ folded: !state.folded, zoom: "all" }),
-	h: () => change({ heat: !state.heat }),
+	h: () => data.live || change({ heat: !state.heat }),
+	" ": () => data.live && togglePause(),
+	a: () => data.live && toggleAccumulate(),
 	c: copyName,
 	d: () => change({ theme: isDark() ? "light" : "dark" }, false),
 	"?": toggleHelp,
@@ -93,6 +95,8 @@ function onKey(e)
 		e.preventDefault();
 		return state.q ? change({ q: "" }, false) : input.blur();
 	}
+	if (e.key === " " && (!data.live || e.target.closest?.("button, summary, a")))
+		return;
 	if (isCommand || e.altKey || e.target === input || e.target.localName === "select" || !Object.hasOwn(KEY_ACTIONS, e.key))
 		return;
 	e.preventDefault();
@@ -190,4 +194,7 @@ function giveUp(error)
 	byId("main").prepend(make("p", { class: "warn" }, `This browser cannot show the pictures (${error.message}). Below is the table of functions.`));
 }
 
-readData().then(start).catch(giveUp);
+if (byId("main").dataset.events)
+	startLive(byId("main").dataset.events);
+else
+	readData().then(start).catch(giveUp);

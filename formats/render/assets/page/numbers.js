@@ -43,6 +43,18 @@ function shareText(part, whole)
 	return p.toFixed(1) + " %";
 }
 
+/* A time that people wait: "12.3 s", "3 min 4 s", "5 h 6 min", "7 days". */
+function spanText(ms)
+{
+	const s = Math.floor(ms / 1000);
+
+	if (s < 100)
+		return `${(ms / 1000).toFixed(1)} s`;
+	if (s < 6000)
+		return `${Math.floor(s / 60)} min ${s % 60} s`;
+	return s < 259200 ? `${Math.floor(s / 3600)} h ${Math.floor(s % 3600 / 60)} min` : plural(Math.floor(s / 86400), "day");
+}
+
 const plural = (n, word) => `${grouped(n)} ${word}${n === 1 ? "" : "s"}`;
 
 /* Offsets in the recording: "12.345 s", with as many digits as the window needs. */

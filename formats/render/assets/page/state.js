@@ -5,15 +5,17 @@
  */
 const FIRST = { event: 0, view: "flame", group: "none", icicle: false, inverted: false, process: null, thread: null,
 	cpu: null, activity: null, from: null, to: null, q: "", zoom: "all", fn: null, sort: "self", rows: "thread", quiet: false,
-	heat: false, side: "both", theme: "auto", folded: false, least: 0, also: null, scan: null };
-const NUMBERS = new Set(["event", "process", "thread", "cpu", "activity", "from", "to", "fn", "least", "also", "scan"]);
+	heat: false, side: "both", theme: "auto", folded: false, least: 0, also: null, scan: null, last: null, order: "cpu" };
+const NUMBERS = new Set(["event", "process", "thread", "cpu", "activity", "from", "to", "fn", "least", "also", "scan", "last"]);
 const SWITCHES = new Set(["icicle", "inverted", "quiet", "heat", "folded"]);
-const WORDS = { side: ["both", "after", "before"], view: ["flame", "functions", "sandwich", "threads", "waits", "tree"], theme: ["auto", "light", "dark"],
-	rows: ["thread", "process", "program", "cpu"], sort: ["self", "total", "name", "file", "change", "before"] };
+const WORDS = { side: ["both", "after", "before"], view: ["flame", "functions", "sandwich", "threads", "waits", "tree", "now"], theme: ["auto", "light", "dark"],
+	rows: ["thread", "process", "program", "cpu"], sort: ["self", "total", "name", "file", "change", "before"],
+	order: ["process", "thread", "state", "cpu", "waited", "wait", "user", "kernel"] };
 
 let data;				/* of readData() */
 const state = { ...FIRST };
 const parts = [];			/* { changed(keys) }: what shows the state */
+let updating = false;			/* the parts are told of new data, not of a choice (live.js) */
 
 /* Whatever stands in a link, the state is one that the page can show. */
 function accept(key, text)
@@ -79,6 +81,9 @@ function readHash()
 		state.view = FIRST.view;
 	if (!Object.hasOwn(GROUPINGS, state.group))
 		state.group = "none";
+	if (data.live)
+		state.heat = false;
+	Object.assign(state, followedWindow(state.last));
 	if (state.fn !== null && !(state.fn >= 0 && state.fn < (data.events[state.event]?.functions.n ?? 0)))
 		state.fn = null;
 }
@@ -88,7 +93,7 @@ function writeHash(isStep)
 	const p = new URLSearchParams();
 
 	for (const key in FIRST)
-		if (state[key] !== FIRST[key])
+		if (state[key] !== FIRST[key] && !(state.last !== null && (key === "from" || key === "to")))
 			p.set(key, state[key] === true ? "1" : state[key] === false ? "0" : state[key]);
 	const url = location.href.split("#")[0] + (p.size ? "#" + p : "");
 
@@ -111,6 +116,10 @@ function show(keys)
 /* isStep: Back undoes it; null: it is not kept yet, because more will follow at once. */
 function change(values, isStep = true)
 {
+	/* A window that is chosen stands still. */
+	if (("from" in values || "to" in values) && !("last" in values))
+		values = { ...values, last: null };
+	values = { ...values, ...followedWindow(values.last) };
 	const keys = new Set(Object.keys(values).filter((k) => state[k] !== values[k]));
 
 	if (!keys.size)
@@ -125,13 +134,13 @@ const shownEvent = () => eventAt(state.event);
 /* The one that stands below it; null: none. */
 const alsoEvent = () => state.also !== null && state.also !== state.event && eventAt(state.also) || null;
 
-/* What is computed from the state is computed once, until one of its keys changes. */
+/* What is computed from the state is computed once, until one of its keys changes, or the data do. */
 function memo(keys, compute)
 {
 	let value, seen = null;
 
 	return () => {
-		const now = JSON.stringify(keys.map((k) => state[k]));
+		const now = JSON.stringify([data.version, ...keys.map((k) => state[k])]);
 
 		if (now !== seen) {
 			value = compute();
@@ -164,11 +173,11 @@ function windowNow()
 const spanNow = (() => {
 	let span;
 
-	return () => span ??= Math.max(1, ...data.events.map((e) => {
+	return () => data.span ?? (span ??= Math.max(1, ...data.events.map((e) => {
 		let most = 0;
 
 		for (let i = 0; i < e.samples.n; i++)
 			most = Math.max(most, e.samples.time[i]);
 		return most + e.tick_ns;
-	}));
+	})));
 })();

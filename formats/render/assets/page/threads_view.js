@@ -114,7 +114,7 @@ class ThreadsView {
 	findColumns(event)
 	{
 		const room = Math.max(1, this.box.clientWidth - NAMES), tracks = this.tracks.filter((t) => t.event === event);
-		const list = tracks.flatMap((t) => t.list), edges = list.length && scanEdges(event, { list, n: list.length }, room / 3, this.window.to) ||
+		const list = tracks.flatMap((t) => t.list), edges = data.live ? tickEdges(this.window.from, this.window.to, room / 4) : list.length && scanEdges(event, { list, n: list.length }, room / 3, this.window.to) ||
 			evenEdges(this.window.from, this.window.to, Math.max(1, Math.floor(room / 4)));
 
 		for (const t of tracks)
@@ -132,7 +132,7 @@ class ThreadsView {
 	/* The end of what was drawn of a column: what comes long after a snapshot is not what it saw. */
 	right(track, column)
 	{
-		const { event, edges } = track, longest = this.isDouble && event.is_wall && event.unit === "ns" ? 4 * event.usual : Infinity;
+		const { event, edges } = track, longest = this.isDouble && event.is_wall && event.unit === "ns" && !data.live ? 4 * event.usual : Infinity;
 
 		if (edges[column + 1] - edges[column] <= longest)
 			return this.left(track, column + 1);
@@ -180,7 +180,8 @@ class ThreadsView {
 	{
 		const { event, edges } = track, rows = data.activities.length, sums = this.cells(track);
 		/* A column of samples is full when the thread ran all the time, or where there are most. */
-		const full = event.unit === "ns" && !event.is_wall ? edges[1] - edges[0] : event.is_wall ? 0 : mostIn(sums, rows);
+		const full = (x) => event.unit === "ns" && !event.is_wall ? edges[x + 1] - edges[x] : event.is_wall ? 0 : most;
+		const most = mostIn(sums, rows);
 
 		this.drawName(c, track, y);
 		for (let x = 0; x < edges.length - 1; x++) {
@@ -188,7 +189,7 @@ class ThreadsView {
 			let bottom = y + TRACK - 2;
 
 			for (let a = 0; sum && a < rows; a++) {
-				const h = (TRACK - 3) * cell[a] / Math.max(sum, full);
+				const h = (TRACK - 3) * cell[a] / Math.max(sum, full(x));
 
 				const left = this.left(track, x), w = this.right(track, x) - left;
 

@@ -40,6 +40,19 @@ function stripOf(event, rows)
 	return { edges: evenEdges(from, from + n * data.strip_ns, n), rows, sums };
 }
 
+/*
+ * The edges between from and to of the ticks of a page that is fed, at most so many: then several
+ * ticks are one column. A tick is in the column in which it begins.
+ */
+function tickEdges(from, to, room)
+{
+	const starts = data.edges.filter((e, i) => e < to && (data.edges[i + 1] ?? Infinity) > from);
+	const step = Math.ceil(Math.max(1, starts.length) / Math.max(1, room));
+	const edges = starts.filter((_, i) => i % step === 0);
+
+	return [...edges.length ? edges : [from], Math.max(to, (edges.at(-1) ?? from) + 1)];
+}
+
 /* The column between edges in which a time is. */
 function columnAt(edges, time)
 {
@@ -94,7 +107,7 @@ class Timeline {
 
 	changed(keys)
 	{
-		if (!keys.size || ["event", "process", "thread", "cpu", "activity", "quiet", "heat", "theme", "also", "folded"]
+		if (!keys.size || keys.has("live") || ["event", "process", "thread", "cpu", "activity", "quiet", "heat", "theme", "also", "folded"]
 			.some((k) => keys.has(k)))
 			this.counts = this.alsoCounts = null;
 		this.box.classList.toggle("heat", state.heat);
@@ -120,6 +133,8 @@ class Timeline {
 
 		if (event.coarser && !event.is_wall && !isFiltered())
 			return stripOf(event, rows);
+		if (data.live)
+			return this.countTicks(event, selection);
 		const edges = scanEdges(event, selection, this.plotWidth / 3, this.span) ??
 			evenEdges(0, this.span, this.columns(event));
 		const sums = new Float64Array((edges.length - 1) * rows);
@@ -128,6 +143,20 @@ class Timeline {
 			const i = selection.list[k];
 
 			sums[columnAt(edges, s.time[i]) * rows + s.activity[i]] += s.weight[i];
+		}
+		return { edges, rows, sums, width: this.plotWidth };
+	}
+
+	/* By time: ticks are of different lengths. */
+	countTicks(event, selection)
+	{
+		const rows = data.activities.length, s = event.samples, edges = tickEdges(0, this.span, this.plotWidth / 3);
+		const sums = new Float64Array((edges.length - 1) * rows);
+
+		for (let k = 0; k < selection.n; k++) {
+			const i = selection.list[k], x = columnAt(edges, s.time[i]);
+
+			sums[x * rows + s.activity[i]] += s.weight[i] / (edges[x + 1] - edges[x]);
 		}
 		return { edges, rows, sums, width: this.plotWidth };
 	}
@@ -201,7 +230,7 @@ class Timeline {
 	{
 		const n = edges.length - 1;
 		/* What comes long after a snapshot is not what it saw: another recording may follow. */
-		const longest = event.is_wall && event.unit === "ns" ? 4 * event.usual : Infinity;
+		const longest = event.is_wall && event.unit === "ns" && !data.live ? 4 * event.usual : Infinity;
 		let most = 0;
 
 		for (let x = 0; x < n; x++)

@@ -277,7 +277,7 @@ function emitStacks(tree, top, order, sums)
 	tree.reserve(tree.n + order.length);
 	for (const a of order)
 		sums.place[a] = tree.add(sums.place[nodes.parent[a]], nodes.func[a], nodes.flags[a],
-			a, sums.total[a], sums.totalCount[a], sums.self[a], sums.selfCount[a]);
+			nodes.mark?.[a] ?? a, sums.total[a], sums.totalCount[a], sums.self[a], sums.selfCount[a]);
 	for (const field of fields) {
 		sums[field][ROOT] = 0;
 		for (const a of order)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/tui/thread_rows.h"
+#include "src/live/thread_rows.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 #include "src/base/array.h"
 #include "src/base/clock.h"
 #include "src/model/definition_store.h"
+#include "src/profile/live_profile.h"
 #include "src/profile/live_windows.h"
 
 #define CPU_OF_NS (5 * NSEC_PER_SEC)

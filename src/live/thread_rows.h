@@ -3,7 +3,7 @@
  * The threads of a recording as they are now: what the newest snapshot says of each, and how much
  * CPU time it took lately. Where a recording has no snapshots, those that took CPU time.
  *
- *	thread_rows_init(&r, live, cpu_event, &which)	0 or -ENOMEM
+ *	thread_rows_init(&r, live, &which)	0 or -ENOMEM
  *	thread_rows_sort(&r, sort, group)
  *	thread_rows_release(&r)
  */
@@ -12,7 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/tui/tui_state.h"
+struct live_choice;
+struct live_profile;
+struct rec_process;
+struct rec_sample;
+struct rec_thread;
+
+enum thread_sort { SORT_CPU, SORT_WAITED, SORT_STATE, SORT_NAME, SORT_TID, SORTS };
+enum thread_group { GROUP_NONE, GROUP_PROCESS, GROUP_STATE, GROUP_STACK, GROUPS };
 
 struct thread_row {
 	uint32_t thread;		/* id of its record */

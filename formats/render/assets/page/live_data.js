@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The data of a page that is fed: messages, as src/live/live_page.h says, each of which leads from
+ * a version to the next one. They are kept as they come; publish() makes of them what the views
+ * read, which stays as it is until the next time. So a page can stand still while messages come.
+ */
+const TICK_NS = 1e9;
+const LIVE_ENTRIES = 400000;		/* more are thinned out: old ticks become longer */
+const NO_MORE_MERGES = 8;		/* so few ticks are not thinned out */
+
+/* A typed array that grows. */
+class Grown {
+	constructor(type)
+	{
+		this.v = new type(256);
+		this.n = 0;
+	}
+
+	reserve(n)
+	{
+		if (n <= this.v.length)
+			return;
+		const grown = new this.v.constructor(Math.max(n, 2 * this.v.length));
+
+		grown.set(this.v.subarray(0, this.n));
+		this.v = grown;
+	}
+
+	push(x)
+	{
+		if (this.n === this.v.length)
+			this.reserve(this.n + 1);
+		this.v[this.n++] = x;
+	}
+
+	/* A column of a message: rows from .. from + n. */
+	read(r, from, n)
+	{
+		this.reserve(from + n);
+		for (let i = 0; i < n; i++)
+			this.v[from + i] = r.uv();
+		this.n = from + n;
+	}
+
+	get all() { return this.v.subarray(0, this.n); }
+}
+
+const grownTable = (types) => Object.fromEntries(Object.entries(types).map(([k, type]) => [k, new Grown(type)]));
+
+/* Returns from, the number of rows. */
+function readRows(r, table, fields)
+{
+	const from = r.uv(), n = r.uv();
+
+	for (const field of fields)
+		table[field].read(r, from, n);
+	return [from, n];
+}
+
+/* What came in one stretch of time: how many samples of which count, and what they weigh. */
+class Tick {
+	constructor(begin, length)
+	{
+		Object.assign(this, { begin, length, ids: new Grown(Int32Array), samples: new Grown(Float64Array), weights: new Grown(Float64Array) });
+	}
+
+	add(id, samples, weight)
+	{
+		this.ids.push(id);
+		this.samples.push(samples);
+		this.weights.push(weight);
+	}
+
+	/* place: by count, all zero before and after. */
+	unite(place)
+	{
+		const united = new Tick(this.begin, this.length), { ids, samples, weights } = this;
+
+		for (let i = 0; i < ids.n; i++) {
+			const id = ids.v[i], at = place[id] - 1;
+
+			if (at < 0) {
+				united.add(id, samples.v[i], weights.v[i]);
+				place[id] = united.ids.n;
+				continue;
+			}
+			united.samples.v[at] += samples.v[i];
+			united.weights.v[at] += weights.v[i];
+		}
+		for (const id of united.ids.all)
+			place[id] = 0;
+		return united;
+	}
+}
+
+/* Two neighbours as one. */
+function uniteTicks(a, b, place)
+{
+	const both = new Tick(a.begin, b.begin + b.length - a.begin);
+
+	for (const t of [a, b])
+		for (let i = 0; i < t.ids.n; i++)
+			both.add(t.ids.v[i], t.samples.v[i], t.weights.v[i]);
+	return both.unite(place);
+}
+
+class LiveStore {
+	constructor()
+	{
+		this.version = 0;
+		this.facts = null;
+		this.now = null;
+		this.hasEnded = false;
+		this.resets = 0;
+		this.forget();
+	}
+
+	forget()
+	{
+		this.strings = [];
+		this.processes = grownTable({ pid: Float64Array, name: Int32Array, cgroup: Int32Array, uid: Float64Array, first: Int32Array });
+		this.threads = grownTable({ tid: Float64Array, name: Int32Array, process: Int32Array, first: Int32Array });
+		this.quiet = new Set();
+		this.functions = grownTable({ name: Int32Array, brief: Int32Array, binary: Int32Array, file: Int32Array, line: Int32Array,
+			kind: Int32Array, same: Int32Array });
+		this.shades = new Grown(Uint8Array);
+		this.tree = new LiveTree(this);
+		this.stacks = new Grown(Int32Array);
+		this.counts = grownTable({ event: Uint8Array, thread: Int32Array, stack: Int32Array, activity: Uint8Array });
+		this.ticks = [];
+		this.entries = 0;
+		this.newest = 0;
+		this.rows = new Map();
+	}
+
+	/* bytes: a message. */
+	async apply(bytes)
+	{
+		const r = new Reader(bytes[0] ? await inflate(bytes.subarray(1)) : bytes.subarray(1));
+		const about = r.section(), flags = about.uv();
+
+		if (flags & 1) {
+			this.forget();
+			this.resets++;
+		}
+		this.hasEnded = (flags & 2) !== 0;
+		this.version = about.uv();
+		const facts = r.section().text();
+
+		if (facts)
+			this.facts = JSON.parse(facts);
+		this.now = JSON.parse(r.section().text());
+		this.readStrings(r.section());
+		readRows(r.section(), this.processes, ["pid", "name", "cgroup", "uid", "first"]);
+		readRows(r.section(), this.threads, ["tid", "name", "process", "first"]);
+		this.readQuiet(r.section());
+		readRows(r.section(), this.functions, ["name", "brief", "binary", "file", "line", "kind", "same"]);
+		this.tree.read(r.section());
+		this.tree.readChanges(r.section());
+		readRows(r.section(), { stack: this.stacks }, ["stack"]);
+		this.readStacks(r.section());
+		readRows(r.section(), this.counts, ["event", "thread", "stack", "activity"]);
+		this.readEntries(r.section());
+		this.readThreads(r.section());
+		if (this.entries > LIVE_ENTRIES)
+			this.thinOut();
+	}
+
+	readStrings(r)
+	{
+		const from = r.uv(), text = r.bytes.subarray(r.at);
+		const lines = new TextDecoder().decode(text).split("\n");
+
+		lines.pop();
+		for (let i = 0; i < lines.length; i++)
+			this.strings[from + i] = lines[i];
+	}
+
+	readQuiet(r)
+	{
+		while (r.at < r.bytes.length) {
+			const thread = r.uv();
+
+			this.quiet[r.uv() ? "add" : "delete"](thread);
+		}
+	}
+
+	readStacks(r)
+	{
+		while (r.at < r.bytes.length) {
+			const stack = r.uv();
+
+			this.stacks.v[stack] = r.uv();
+		}
+	}
+
+	tickAt(begin, length)
+	{
+		const { ticks } = this;
+		let i = ticks.length;
+
+		while (i && ticks[i - 1].begin > begin)
+			i--;
+		/* A tick that was made longer here has what still comes to a part of it. */
+		if (i && begin < ticks[i - 1].begin + ticks[i - 1].length)
+			return ticks[i - 1];
+		ticks.splice(i, 0, new Tick(begin, length));
+		return ticks[i];
+	}
+
+	readEntries(r)
+	{
+		this.newest = Infinity;
+		while (r.at < r.bytes.length) {
+			const begin = Math.max(0, r.sv()), tick = this.tickAt(begin, Math.max(1, r.uv())), before = tick.ids.n;
+
+			this.readRuns(r, tick);
+			this.entries += tick.ids.n - before;
+			this.newest = Math.min(this.newest, tick.begin);
+		}
+		/* What grows several times within a tick is there several times until here. */
+		for (const tick of this.ticks.slice(-2))
+			this.unite(tick);
+	}
+
+	readRuns(r, tick)
+	{
+		for (let runs = r.uv(), id = 0; runs > 0; runs--) {
+			id += r.uv();
+			const n = r.uv(), samples = r.uv(), code = r.uv();
+
+			for (const end = id + n; id < end; id++)
+				tick.add(id, samples, code ? code - 1 : samples * (this.facts.events[this.counts.event.v[id]]?.usual ?? 0));
+		}
+	}
+
+	unite(tick)
+	{
+		const at = this.ticks.indexOf(tick), united = tick.unite(this.place());
+
+		this.entries += united.ids.n - tick.ids.n;
+		this.ticks[at] = united;
+	}
+
+	place()
+	{
+		if (!this.placeOf || this.placeOf.length < this.counts.event.n)
+			this.placeOf = new Int32Array(2 * this.counts.event.n + 16);
+		return this.placeOf;
+	}
+
+	/* The older half of the ticks become half as many. */
+	thinOut()
+	{
+		while (this.entries > LIVE_ENTRIES && this.ticks.length > NO_MORE_MERGES) {
+			const old = this.ticks.splice(0, this.ticks.length >> 1 & ~1), thin = [];
+
+			for (let i = 0; i < old.length; i += 2)
+				thin.push(uniteTicks(old[i], old[i + 1], this.place()));
+			this.ticks.unshift(...thin);
+			this.entries = this.ticks.reduce((sum, t) => sum + t.ids.n, 0);
+		}
+	}
+
+	/* The threads as they are now. */
+	readThreads(r)
+	{
+		const text = () => {
+			const n = r.uv();
+
+			return new TextDecoder().decode(r.bytes.subarray(r.at, r.at += n));
+		};
+
+		while (r.at < r.bytes.length) {
+			const thread = r.uv(), state = r.uv();
+
+			if (!state) {
+				this.rows.delete(thread);
+				continue;
+			}
+			this.rows.set(thread, { thread, state: state - 1, cpu: r.uv() - 1, ran: r.uv() ? r.sv() : null, owner: r.uv(),
+				stack: r.uv() - 1, wait: text(), user: text(), kernel: text() });
+		}
+	}
+
+	/* ---- What the views read ---- */
+
+	publish(to)
+	{
+		const { events } = this.facts;
+
+		this.tree.settle();
+		to.version = (to.version ?? 0) + 1;
+		to.live = this;
+		to.left_out = this.facts.left_out;
+		to.activities = this.facts.activities;
+		to.strings = this.strings;
+		to.quiet = this.now.quiet;
+		to.now = this.now;
+		to.states = this.facts.states;
+		to.rows = new Map(this.rows);
+		this.publishTables(to);
+		to.events = events.map((e, i) => Object.assign(to.events?.[i] ?? {}, e, this.now.events[i], { tick_ns: TICK_NS, coarser: 0,
+			functions: to.functions, nodes: this.tree.nodes, shades: this.shades.all, strip: { n: 0, sums: [] } }));
+		this.publishSamples(to.events);
+		const last = this.ticks.at(-1);
+
+		to.span = last ? (last.begin + last.length) * TICK_NS : 1;
+		to.newest = Number.isFinite(this.newest) ? this.newest * TICK_NS : to.newest ?? 0;
+		to.edges = [...this.ticks.map((t) => t.begin * TICK_NS), to.span];
+		folded.clear();
+	}
+
+	publishTables(to)
+	{
+		const { threads: t, processes: p, functions: f } = this, flags = new Uint8Array(t.tid.n);
+
+		for (const thread of this.quiet)
+			flags[thread] = THREAD_QUIET;
+		/* pid and tid are one more than they are, so that 0 is an unknown one. */
+		to.processes = { n: p.pid.n, pid: p.pid.all.map((v) => v - 1), name: p.name.all, cgroup: p.cgroup.all, uid: p.uid.all,
+			life: lastOf(p.first.all) };
+		to.threads = { n: t.tid.n, tid: t.tid.all.map((v) => v - 1), name: t.name.all, process: t.process.all, flags, life: lastOf(t.first.all) };
+		to.functions = { n: f.name.n };
+		for (const field in f)
+			to.functions[field] = f[field].all;
+		for (let i = this.shades.n; i < f.name.n; i++)
+			this.shades.push(hashOf(this.strings[f.name.v[i]]) % SHADES);
+	}
+
+	/* By thread, and of each in the order of time. */
+	publishSamples(events)
+	{
+		const { event, thread } = this.counts, nr = this.threads.tid.n;
+		const sizes = events.map(() => new Int32Array(nr + 1));
+
+		for (const { ids } of this.ticks)
+			for (let k = 0; k < ids.n; k++) {
+				const id = ids.v[k];
+
+				if (event.v[id] < events.length)
+					sizes[event.v[id]][thread.v[id]]++;
+			}
+		events.forEach((e, i) => { e.samples = emptySamples(sizes[i]); });
+		this.fillSamples(events);
+	}
+
+	fillSamples(events)
+	{
+		const { event, thread, stack, activity } = this.counts, { place } = this.tree;
+		const all = events.map((e) => e.samples), counted = events.map((e) => e.is_counted);
+
+		for (const { begin, ids, samples, weights } of this.ticks) {
+			const time = begin * TICK_NS;
+
+			for (let k = 0; k < ids.n; k++) {
+				const id = ids.v[k], e = event.v[id];
+
+				if (e >= all.length)
+					continue;
+				const s = all[e], t = thread.v[id], i = s.next[t]++;
+
+				s.time[i] = time;
+				s.thread[i] = t;
+				s.node[i] = place[this.stacks.v[stack.v[id]]];
+				s.activity[i] = activity.v[id];
+				s.count[i] = samples.v[k];
+				s.weight[i] = counted[e] ? samples.v[k] : weights.v[k];
+			}
+		}
+	}
+}
+
+/* sizes: how many entries each thread has. */
+function emptySamples(sizes)
+{
+	const runs = [], lengths = [], next = new Int32Array(sizes.length);
+	let n = 0;
+
+	for (let t = 0; t < sizes.length; t++) {
+		next[t] = n;
+		n += sizes[t];
+		if (sizes[t]) {
+			runs.push(t);
+			lengths.push(sizes[t]);
+		}
+	}
+	return { n, runs, lengths, next, time: new Float64Array(n), thread: new Int32Array(n), node: new Int32Array(n),
+		cpu: new Int32Array(n).fill(-1), activity: new Uint8Array(n), count: new Float64Array(n), weight: new Float64Array(n),
+		scan: new Int32Array(n) };
+}
+
+/* Of rows that know the first of their life, the last ones. */
+function lastOf(first)
+{
+	const last = new Int32Array(first.length);
+
+	for (let i = 0; i < first.length; i++)
+		last[first[i]] = i;
+	return first.map((f) => last[f]);
+}
+
+/*
+ * The nodes as they come, and in pre-order, siblings by name as in other pages. A node keeps its
+ * number, which is its mark in the trees that are drawn (tree.js).
+ */
+class LiveTree {
+	constructor(store)
+	{
+		this.store = store;
+		Object.assign(this, grownTable({ parent: Int32Array, func: Int32Array, flags: Uint8Array, first: Int32Array, next: Int32Array }));
+		this.settled = 0;		/* nodes that are among the children of their parents */
+		this.place = new Int32Array(1);	/* by node: in pre-order */
+		this.nodes = null;
+		this.isChanged = true;
+	}
+
+	read(r)
+	{
+		const from = r.uv(), n = r.uv();
+
+		this.parent.read(r, from, n);
+		for (let i = from; i < from + n; i++)
+			this.parent.v[i] = i - this.parent.v[i];
+		this.func.read(r, from, n);
+		this.flags.read(r, from, n);
+		this.isChanged ||= n > 0;
+	}
+
+	readChanges(r)
+	{
+		while (r.at < r.bytes.length) {
+			const i = r.uv();
+
+			this.func.v[i] = r.uv();
+			this.flags.v[i] = r.uv();
+			this.isChanged = true;
+		}
+	}
+
+	/* As tree_builder.c sorts them. */
+	compare(a, b)
+	{
+		const { strings, functions: { name, kind, binary } } = this.store, f = this.func.v[a], g = this.func.v[b];
+
+		return name.v[f] !== name.v[g] && compareText(strings[name.v[f]], strings[name.v[g]]) ||
+			(kind.v[f] - kind.v[g] || (this.flags.v[a] & 1) - (this.flags.v[b] & 1)) ||
+			binary.v[f] !== binary.v[g] && compareText(strings[binary.v[f]], strings[binary.v[g]]) || a - b;
+	}
+
+	/* Nodes that have come are put among their siblings. */
+	adopt()
+	{
+		const { parent, first, next } = this, n = parent.n, fresh = new Map();
+
+		for (const list of [first, next]) {
+			list.reserve(n);
+			list.v.fill(0, list.n, n);
+			list.n = n;
+		}
+		for (let i = Math.max(1, this.settled); i < n; i++) {
+			const kids = fresh.get(parent.v[i]);
+
+			if (kids)
+				kids.push(i);
+			else
+				fresh.set(parent.v[i], [i]);
+		}
+		for (const [up, kids] of fresh) {
+			for (let c = first.v[up]; c; c = next.v[c])
+				kids.push(c);
+			if (kids.length > 1)
+				kids.sort((a, b) => this.compare(a, b));
+			first.v[up] = kids[0];
+			kids.forEach((c, k) => { next.v[c] = kids[k + 1] ?? 0; });
+		}
+		this.settled = n;
+	}
+
+	findPlaces()
+	{
+		const { parent, first, next } = this, place = new Int32Array(parent.n);
+
+		for (let at = 0, n = 0; parent.n;) {
+			place[at] = n++;
+			if (first.v[at]) {
+				at = first.v[at];
+				continue;
+			}
+			while (at && !next.v[at])
+				at = parent.v[at];
+			if (!at)
+				break;
+			at = next.v[at];
+		}
+		return place;
+	}
+
+	settle()
+	{
+		if (!this.isChanged)
+			return;
+		this.adopt();
+		const n = this.parent.n, place = this.findPlaces();
+		const t = { n, func: new Int32Array(n), flags: new Uint8Array(n), depth: new Int32Array(n), parent: new Int32Array(n),
+			last: new Int32Array(n), mark: new Int32Array(n) };
+
+		for (let i = 0; i < n; i++) {
+			const at = place[i];
+
+			t.func[at] = this.func.v[i];
+			t.flags[at] = this.flags.v[i];
+			t.parent[at] = i ? place[this.parent.v[i]] : -1;
+			t.mark[at] = i;
+		}
+		this.place = place;
+		this.nodes = endNodes(t);
+		this.isChanged = false;
+	}
+}

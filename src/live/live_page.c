@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * All tables of a page only grow, so a version is little more than how long they were in it, and
+ * what a reader lacks is their ends. What may change afterwards (the node of a stack, say) has
+ * the version in which it did. Only entries, which are no table, are kept version by version.
+ */
+#include "src/live/live_page.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/render/escape.h"
+#include "formats/render/page_frame.h"
+#include "src/base/array.h"
+#include "src/base/intern.h"
+#include "src/live/live_page_parts.h"
+#include "src/model/definition_store.h"
+#include "src/model/syscall_names.h"
+#include "src/profile/live_profile.h"
+#include "src/profile/live_windows.h"
+#include "src/profile/trace_summary.h"
+
+#define DEFLATE_FROM 400		/* shorter messages hardly become shorter */
+
+int live_page_new(const struct live_profile *l, struct live_page **pp)
+{
+	struct live_page *p = calloc(1, sizeof(*p));
+
+	*pp = NULL;
+	if (!p)
+		return -ENOMEM;
+	p->l = l;
+	p->strings = intern_new();
+	if (!p->strings || live_stacks_init(&p->stacks, p->strings)) {
+		intern_free(p->strings);
+		free(p);
+		return -ENOMEM;
+	}
+	*pp = p;
+	return 0;
+}
+
+static void forget_log(struct live_page *p, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		p->log_bytes -= p->log[i].entries.nr;
+		bb_release(&p->log[i].entries);
+	}
+	p->nr_log -= nr;
+	if (p->nr_log)
+		memmove(p->log, p->log + nr, p->nr_log * sizeof(*p->log));
+}
+
+void live_page_free(struct live_page *p)
+{
+	if (!p)
+		return;
+	forget_log(p, p->nr_log);
+	free(p->log);
+	live_stacks_release(&p->stacks);
+	live_entries_release(&p->entries);
+	live_threads_release(&p->rows);
+	intern_free(p->strings);
+	syscall_names_free(p->calls);
+	ix_release(&p->process_lives);
+	ix_release(&p->thread_lives);
+	free(p->processes);
+	free(p->threads);
+	free(p->process_of);
+	free(p->thread_of);
+	free(p->stack_of);
+	free(p->thread_of_count);
+	free(p->facts);
+	free(p);
+}
+
+uint64_t live_page_version(const struct live_page *p)
+{
+	return p->version;
+}
+
+/* ---- a new version ---- */
+
+/* The first window begins the page's time. */
+static void find_base(struct live_page *p)
+{
+	const struct live_windows *w = live_profile_windows(p->l);
+
+	if (!p->has_base && w->nr) {
+		p->base_ns = w->v[0].begin_ns;
+		p->has_base = true;
+	}
+}
+
+static int update_rows(struct live_page *p)
+{
+	struct live_threads_input in = { .l = p->l, .base_ns = p->base_ns, .stacks = &p->stacks,
+					 .thread_of = p->thread_of,
+					 .nr_thread_of = p->cap_thread_of };
+	const char *arch = live_profile_meta(p->l, "arch");
+
+	if (!p->calls && *arch)
+		p->calls = syscall_names_new(arch);
+	in.calls = p->calls;
+	return p->calls ? live_threads_update(&p->rows, &in, p->version + 1) : 0;
+}
+
+static void sum_stacks(struct live_page *p)
+{
+	size_t nr;
+	const struct live_count *c = live_profile_counts(p->l, &nr);
+
+	p->stacks_all = p->stacks_whole = 0;
+	for (size_t i = 0; i < nr; i++) {
+		if (!stack_end_has_stack(c[i].end) || c[i].end == END_UNKNOWN)
+			continue;
+		p->stacks_all += c[i].samples;
+		p->stacks_whole += stack_end_is_root(c[i].end) ? c[i].samples : 0;
+	}
+}
+
+static struct live_marks marks_of(const struct live_page *p)
+{
+	return (struct live_marks){ .strings = intern_count(p->strings),
+				    .processes = (uint32_t)p->nr_processes,
+				    .threads = (uint32_t)p->nr_threads,
+				    .functions = (uint32_t)p->stacks.functions.nr,
+				    .nodes = (uint32_t)p->stacks.nr_nodes,
+				    .stacks = (uint32_t)p->stacks.nr,
+				    .counts = (uint32_t)p->nr_counts };
+}
+
+static int add_version(struct live_page *p, struct byte_buf *entries)
+{
+	struct live_version *v = array_push(&p->log, &p->nr_log, &p->cap_log);
+	size_t old = 0;
+
+	if (!v)
+		return -ENOMEM;
+	p->version++;
+	*v = (struct live_version){ .marks = marks_of(p), .entries = *entries };
+	memset(entries, 0, sizeof(*entries));
+	p->log_bytes += v->entries.nr;
+	for (size_t bytes = p->log_bytes; old + 1 < p->nr_log; old++) {
+		if (p->nr_log - old <= LIVE_VERSIONS && bytes <= LIVE_LOG_BYTES)
+			break;
+		bytes -= p->log[old].entries.nr;
+	}
+	forget_log(p, old);
+	return 0;
+}
+
+int live_page_update(struct live_page *p)
+{
+	struct byte_buf entries = { 0 };
+	int err = live_tables_update(p), is_news = 0;
+
+	find_base(p);
+	for (int step = 0; step < 5 && err >= 0; step++) {
+		switch (step) {
+		case 0: err = live_entries_take(&p->entries, p->l, p->base_ns, &entries); break;
+		case 1: err = live_facts_update(p); break;
+		case 2: err = live_tables_find_quiet(p); break;
+		case 3: err = update_rows(p); break;
+		case 4:
+			err = live_stacks_settle(&p->stacks, live_profile_tables(p->l),
+						 p->version + 1);
+			break;
+		}
+		is_news |= err > 0;
+	}
+	if (err >= 0 && is_news) {
+		sum_stacks(p);
+		err = add_version(p, &entries);
+	}
+	bb_release(&entries);
+	return err < 0 ? err : is_news;
+}
+
+/* ---- messages ---- */
+
+static void put_section(struct byte_buf *out, struct byte_buf *section)
+{
+	bb_uv(out, section->nr);
+	bb_bytes(out, section->v, section->nr);
+	out->bad |= section->bad;
+	section->nr = 0;
+}
+
+static void put_state(const struct live_page *p, uint64_t since, struct byte_buf *out)
+{
+	bool has_ended = live_profile_info(p->l)->end.time_ns != 0;
+	struct byte_buf b = { 0 };
+
+	bb_uv(&b, (since ? 0 : 1) | (has_ended ? 2 : 0));
+	bb_uv(&b, p->version);
+	put_section(out, &b);
+	if (since && p->facts_changed <= since)
+		bb_uv(out, 0);
+	else {
+		bb_uv(out, strlen(p->facts));
+		bb_bytes(out, p->facts, strlen(p->facts));
+	}
+	bb_release(&b);
+}
+
+static void put_strings(const struct live_page *p, uint32_t from, struct byte_buf *out)
+{
+	struct byte_buf b = { 0 };
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	for (uint32_t i = from; f && i < intern_count(p->strings); i++) {
+		size_t n;
+		const char *s = intern_get(p->strings, i, &n);
+
+		escape_text(f, s, n);
+		putc('\n', f);
+	}
+	if (!f || fclose(f))
+		out->bad = true;
+	bb_uv(&b, from);
+	bb_bytes(&b, text, text ? len : 0);
+	put_section(out, &b);
+	bb_release(&b);
+	free(text);
+}
+
+static void begin_columns(struct byte_buf *b, size_t from, size_t end)
+{
+	bb_uv(b, from);
+	bb_uv(b, end - from);
+}
+
+#define PUT_COLUMN(b, from, end, value) \
+	for (size_t i = (from); i < (end); i++) \
+		bb_uv((b), (value))
+
+static void put_processes(const struct live_page *p, uint32_t from, struct byte_buf *out)
+{
+	struct byte_buf b = { 0 };
+
+	begin_columns(&b, from, p->nr_processes);
+	PUT_COLUMN(&b, from, p->nr_processes, p->processes[i].pid);
+	PUT_COLUMN(&b, from, p->nr_processes, p->processes[i].name);
+	PUT_COLUMN(&b, from, p->nr_processes, p->processes[i].cgroup);
+	PUT_COLUMN(&b, from, p->nr_processes, p->processes[i].uid);
+	PUT_COLUMN(&b, from, p->nr_processes, p->processes[i].life.first);
+	put_section(out, &b);
+	bb_release(&b);
+}
+
+static void put_threads(const struct live_page *p, uint32_t from, uint64_t since,
+			struct byte_buf *out)
+{
+	struct byte_buf b = { 0 };
+
+	begin_columns(&b, from, p->nr_threads);
+	PUT_COLUMN(&b, from, p->nr_threads, p->threads[i].tid);
+	PUT_COLUMN(&b, from, p->nr_threads, p->threads[i].name);
+	PUT_COLUMN(&b, from, p->nr_threads, p->threads[i].process);
+	PUT_COLUMN(&b, from, p->nr_threads, p->threads[i].life.first);
+	put_section(out, &b);
+	for (size_t i = 0; i < p->nr_threads; i++) {
+		if (p->threads[i].changed <= since)
+			continue;
+		bb_uv(&b, i);
+		bb_uv(&b, p->threads[i].is_quiet);
+	}
+	put_section(out, &b);
+	bb_release(&b);
+}
+
+static void put_functions(const struct live_page *p, uint32_t from, struct byte_buf *out)
+{
+	const struct page_functions *f = &p->stacks.functions;
+	struct byte_buf b = { 0 };
+
+	begin_columns(&b, from, f->nr);
+	for (size_t field = 0; field < PAGE_FUNCTION_FIELDS; field++)
+		PUT_COLUMN(&b, from, f->nr, page_function_field(&f->v[i], field));
+	put_section(out, &b);
+	bb_release(&b);
+}
+
+static void put_nodes(const struct live_page *p, uint32_t from, uint64_t since,
+		      struct byte_buf *out)
+{
+	const struct live_stacks *s = &p->stacks;
+	const struct node *nodes = s->tree.p->nodes;
+	struct byte_buf b = { 0 };
+
+	begin_columns(&b, from, s->nr_nodes);
+	PUT_COLUMN(&b, from, s->nr_nodes, i ? i - nodes[i].parent : 0);
+	PUT_COLUMN(&b, from, s->nr_nodes, s->nodes[i].function);
+	PUT_COLUMN(&b, from, s->nr_nodes, s->nodes[i].flags);
+	put_section(out, &b);
+	for (size_t i = 0; i < from; i++) {
+		if (s->nodes[i].changed <= since)
+			continue;
+		bb_uv(&b, i);
+		bb_uv(&b, s->nodes[i].function);
+		bb_uv(&b, s->nodes[i].flags);
+	}
+	put_section(out, &b);
+	bb_release(&b);
+}
+
+static void put_stacks(const struct live_page *p, uint32_t from, uint64_t since,
+		       struct byte_buf *out)
+{
+	const struct live_stacks *s = &p->stacks;
+	struct byte_buf b = { 0 };
+
+	begin_columns(&b, from, s->nr_settled);
+	PUT_COLUMN(&b, from, s->nr_settled, s->v[i].leaf);
+	put_section(out, &b);
+	for (size_t i = 0; i < from; i++) {
+		if (s->v[i].changed <= since)
+			continue;
+		bb_uv(&b, i);
+		bb_uv(&b, s->v[i].leaf);
+	}
+	put_section(out, &b);
+	bb_release(&b);
+}
+
+static void put_counts(const struct live_page *p, uint32_t from, struct byte_buf *out)
+{
+	struct byte_buf b = { 0 };
+	size_t nr;
+	const struct live_count *c = live_profile_counts(p->l, &nr);
+
+	begin_columns(&b, from, p->nr_counts);
+	PUT_COLUMN(&b, from, p->nr_counts, live_page_event(p, c[i].event));
+	PUT_COLUMN(&b, from, p->nr_counts,
+		   p->thread_of_count[i]);
+	PUT_COLUMN(&b, from, p->nr_counts, p->stack_of[i]);
+	PUT_COLUMN(&b, from, p->nr_counts, c[i].activity);
+	put_section(out, &b);
+	bb_release(&b);
+}
+
+/* What came after version since; 0: all. */
+static int put_entries(const struct live_page *p, uint64_t since, struct byte_buf *out)
+{
+	uint64_t first = p->version + 1 - p->nr_log;	/* version of log[0] */
+	struct byte_buf b = { 0 };
+	int err = since ? 0 : live_entries_all(p->l, p->base_ns, &b);
+
+	for (size_t i = 0; since && i < p->nr_log; i++)
+		if (first + i > since)
+			bb_bytes(&b, p->log[i].entries.v, p->log[i].entries.nr);
+	put_section(out, &b);
+	bb_release(&b);
+	return err;
+}
+
+static int put_message(const struct live_page *p, uint64_t since, const struct live_marks *m,
+		       struct byte_buf *out)
+{
+	struct byte_buf rows = { 0 };
+	int err;
+
+	put_state(p, since, out);
+	err = live_facts_put_now(p, out);
+	put_strings(p, m->strings, out);
+	put_processes(p, m->processes, out);
+	put_threads(p, m->threads, since, out);
+	put_functions(p, m->functions, out);
+	put_nodes(p, m->nodes, since, out);
+	put_stacks(p, m->stacks, since, out);
+	put_counts(p, m->counts, out);
+	if (!err)
+		err = put_entries(p, since, out);
+	live_threads_put(&p->rows, since, &rows);
+	put_section(out, &rows);
+	bb_release(&rows);
+	return err;
+}
+
+/* As it is sent: deflated, if it is long. */
+static int pack(const struct byte_buf *plain, struct byte_buf *out)
+{
+	bool is_long = plain->nr >= DEFLATE_FROM;
+
+	bb_u8(out, is_long);
+	if (is_long)
+		return page_frame_deflate(plain, out);
+	bb_bytes(out, plain->v, plain->nr);
+	return 0;
+}
+
+int live_page_message(struct live_page *p, uint64_t since, struct byte_buf *out)
+{
+	static const struct live_marks nothing;
+	const struct live_marks *m = &nothing;
+	struct byte_buf plain = { 0 };
+	int err = 0;
+
+	if (!since || !p->version) {
+		err = live_page_update(p);
+		if (err < 0)
+			return err;
+	}
+	if (since && (since > p->version || since + p->nr_log <= p->version))
+		return -ESTALE;
+	if (since)
+		m = &p->log[since + p->nr_log - 1 - p->version].marks;
+	err = put_message(p, since, m, &plain);
+	if (!err && !plain.bad)
+		err = pack(&plain, out);
+	if (plain.bad || out->bad)
+		err = -ENOMEM;
+	bb_release(&plain);
+	return err;
+}
+
+/* ---- the page ---- */
+
+int live_page_html(const char *title, FILE *out)
+{
+	struct page_frame f;
+	int err = page_frame_init(&f, out, true);
+
+	if (!err) {
+		page_frame_head(&f, title);
+		fputs("<body>\n<header id=\"head\"><h1>", out);
+		page_frame_text(&f, title);
+		fputs("</h1>\n<p class=\"warn\" id=\"warning\" hidden></p>\n"
+		      "<details id=\"facts\"><summary>About this recording</summary><dl></dl>"
+		      "</details>\n</header>\n"
+		      "<main id=\"main\" data-events=\"events\">"
+		      "<p class=\"note\" id=\"waiting\">Waiting for the recorder.</p>"
+		      "<noscript><p class=\"note\">This page needs scripts.</p></noscript>"
+		      "</main>\n", out);
+		err = page_frame_end(&f, NULL);
+	}
+	page_frame_release(&f);
+	return err;
+}
+
+int live_page_policy(FILE *out)
+{
+	struct page_frame f;
+	int err = page_frame_init(&f, out, true);
+
+	if (!err)
+		page_frame_policy(&f, out);
+	page_frame_release(&f);
+	return err ? err : ferror(out) ? -errno : 0;
+}

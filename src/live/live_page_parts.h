@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the parts of live_page share. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/bytes.h"
+#include "src/base/hash_index.h"
+#include "src/live/live_entries.h"
+#include "src/live/live_page.h"
+#include "src/live/live_stacks.h"
+#include "src/live/live_threads.h"
+
+#define LIVE_MAX_EVENTS 8		/* as PAGE_MAX_EVENTS */
+#define LIVE_NO_EVENT 255
+
+struct intern;
+struct json_writer;
+struct syscall_names;
+
+/* How long the tables were in a version. */
+struct live_marks {
+	uint32_t strings, processes, threads, functions, nodes, stacks, counts;
+};
+
+struct live_version {
+	struct live_marks marks;
+	struct byte_buf entries;	/* that came with it */
+};
+
+/* The first row of a life, of which a thread or a process may have several: page_data.h. */
+struct live_life {
+	uint64_t start_ns;
+	uint32_t id, pid, first;
+};
+
+struct live_page_process {
+	uint32_t pid, name, cgroup, uid;	/* pid: plus 1 */
+	struct live_life life;
+};
+
+struct live_page_thread {
+	uint32_t tid, name, process;	/* tid: plus 1 */
+	uint32_t record;		/* id of its THREAD record */
+	struct live_life life;
+	bool is_quiet, has_been_active, has_rows;
+	uint64_t changed;		/* version in which is_quiet has changed */
+};
+
+struct live_page {
+	const struct live_profile *l;
+	uint64_t version, base_ns;
+	bool has_base;
+	struct intern *strings;
+	struct live_page_process *processes;
+	size_t nr_processes, cap_processes;
+	struct live_page_thread *threads;
+	size_t nr_threads, cap_threads;
+	struct hash_index process_lives, thread_lives;
+	uint32_t *process_of, *thread_of;	/* by id of the record: index plus 1 */
+	size_t cap_process_of, cap_thread_of;
+	uint32_t nr_quiet;
+	size_t nr_noted;		/* counts whose activity is known in .threads */
+	struct live_stacks stacks;
+	uint32_t *stack_of, *thread_of_count;	/* by count */
+	size_t cap_stack_of, cap_thread_of_count;
+	size_t nr_counts;		/* that are told */
+	uint32_t events[LIVE_MAX_EVENTS];	/* their ids */
+	size_t nr_events;
+	uint32_t left_out;
+	struct live_entries entries;
+	struct live_threads rows;
+	struct syscall_names *calls;
+	char *facts;			/* JSON */
+	uint64_t facts_changed;
+	uint64_t stacks_whole, stacks_all;	/* user stacks that came, and whole ones */
+	/* The newest versions, the last of which is .version; all before first are forgotten. */
+	struct live_version *log;
+	size_t nr_log, cap_log, log_bytes;
+};
+
+/* live_facts.c: the column "event" of a count of this event id. */
+uint8_t live_page_event(const struct live_page *p, uint32_t event);
+/* live_facts.c: which events there are, and the facts. 1: something has changed; 0; -ENOMEM */
+int live_facts_update(struct live_page *p);
+/* live_facts.c: the section "now" as JSON. 0 or -ENOMEM */
+int live_facts_put_now(const struct live_page *p, struct byte_buf *out);
+/* live_tables.c: threads, processes, stacks and counts that have come. 0 or -ENOMEM */
+int live_tables_update(struct live_page *p);
+/* live_tables.c: which threads slept all the time. 1: that has changed; 0 */
+int live_tables_find_quiet(struct live_page *p);

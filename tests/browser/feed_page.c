@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Feeds a live page from a trace as it is told to: feed_page TRACE reads commands from standard input,
+ * and answers each with one line.
+ *
+ *	samples N	takes records until N samples more have come: "VERSION", or "VERSION end"
+ *	message SINCE	"VERSION BASE64", or "stale"
+ *	again		another page of the same profile, whose versions begin anew: "ok"
+ *	html FILE	writes the page: "ok"
+ *	policy		the policy of the page
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/render/base64.h"
+#include "formats/trace/trace_reader.h"
+#include "src/base/bytes.h"
+#include "src/base/fail.h"
+#include "src/live/live_page.h"
+#include "src/profile/live_profile.h"
+
+struct feeder {
+	struct trace_reader *reader;
+	struct live_profile *l;
+	struct live_page *p;
+};
+
+static void take(struct feeder *f, long samples)
+{
+	struct record rec;
+	int rc = 1;
+
+	while (samples > 0 && (rc = trace_reader_next(f->reader, &rec)) > 0) {
+		if (live_profile_record(f->l, &rec))
+			exit(1);
+		samples -= rec.tag == REC_SAMPLE;
+	}
+	if (rc < 0 || live_page_update(f->p) < 0)
+		exit(1);
+	printf("%llu%s\n", (unsigned long long)live_page_version(f->p), rc ? "" : " end");
+}
+
+static void put_message(struct feeder *f, uint64_t since)
+{
+	struct byte_buf b = { 0 };
+	int err = live_page_message(f->p, since, &b);
+
+	if (err == -ESTALE) {
+		puts("stale");
+	} else if (err) {
+		exit(1);
+	} else {
+		printf("%llu ", (unsigned long long)live_page_version(f->p));
+		base64_put(stdout, b.v, b.nr);
+		putchar('\n');
+	}
+	bb_release(&b);
+}
+
+static void put_page(const char *path)
+{
+	FILE *out = fopen(path, "w");
+
+	if (!out || live_page_html("fed", out) || fclose(out))
+		exit(1);
+	puts("ok");
+}
+
+static void obey(struct feeder *f, const char *line)
+{
+	if (!strncmp(line, "samples ", 8)) {
+		take(f, atol(line + 8));
+	} else if (!strncmp(line, "message ", 8)) {
+		put_message(f, strtoull(line + 8, NULL, 10));
+	} else if (!strcmp(line, "again")) {
+		live_page_free(f->p);
+		if (live_page_new(f->l, &f->p))
+			exit(1);
+		puts("ok");
+	} else if (!strncmp(line, "html ", 5)) {
+		put_page(line + 5);
+	} else if (!strcmp(line, "policy")) {
+		if (live_page_policy(stdout))
+			exit(1);
+		putchar('\n');
+	} else {
+		exit(2);
+	}
+	fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+	struct feeder f = { 0 };
+	char line[512];
+
+	if (argc != 2)
+		return fail_why(2, "usage: feed_page TRACE");
+	if (trace_reader_open(argv[1], NULL, &f.reader) || live_profile_new(&f.l) || live_page_new(f.l, &f.p))
+		return 1;
+	while (fgets(line, sizeof(line), stdin)) {
+		line[strcspn(line, "\n")] = 0;
+		obey(&f, line);
+	}
+	live_page_free(f.p);
+	live_profile_free(f.l);
+	trace_reader_close(f.reader);
+	return 0;
+}
