@@ -280,6 +280,8 @@ static int fold_count(const struct live_profile *l, const struct live_count *c, 
 	struct report_sample s = { .rec = &rec, .tables = l->tables, .weight = weight };
 
 	s.thread = definition_store_find_thread(l->tables, c->thread);
+	if (s.thread)
+		s.process = definition_store_find_process(l->tables, s.thread->process);
 	return fold_counted(f, &s, samples);
 }
 
