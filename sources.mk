@@ -67,7 +67,13 @@ REPORT_SRCS := \
 	src/profile/fold_roots.c \
 	src/profile/fold_stacks.c \
 	src/profile/frame_name.c \
+	src/profile/largest.c \
+	src/profile/live_compact.c \
+	src/profile/live_copy.c \
+	src/profile/live_fates.c \
+	src/profile/live_ids.c \
 	src/profile/live_profile.c \
+	src/profile/live_read.c \
 	src/profile/live_scans.c \
 	src/profile/live_windows.c \
 	src/profile/name_health.c \

@@ -20,6 +20,13 @@ void memory_be_frugal(void)
 #endif
 }
 
+void memory_give_back(void)
+{
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
+}
+
 unsigned long memory_refusals(void)
 {
 	return atomic_load(&refusals);

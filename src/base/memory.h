@@ -22,5 +22,8 @@
  */
 void memory_be_frugal(void);
 
+/* Gives back what was freed between pieces that are in use: after a lot was freed at once. */
+void memory_give_back(void);
+
 unsigned long memory_refusals(void);	/* so far */
 void memory_refused(void);		/* once more */

@@ -318,6 +318,12 @@ const struct table_symbol *definition_store_find_symbol(const struct definition_
 	return s && s->known ? s : NULL;
 }
 
+const struct rec_line *definition_store_line(const struct definition_store *t,
+					     const struct table_symbol *s, uint32_t i)
+{
+	return &t->lines[s->first_line + i];
+}
+
 const char *definition_store_string(const struct definition_store *t, uint32_t id, size_t *len)
 {
 	static const struct text empty = { "", 0 }, missing = { "[missing]", 9 };
@@ -328,6 +334,13 @@ const char *definition_store_string(const struct definition_store *t, uint32_t i
 	if (len)
 		*len = x->len;
 	return x->s;
+}
+
+bool definition_store_has_string(const struct definition_store *t, uint32_t id)
+{
+	const struct text *x = column_find(&t->columns[REC_STRING], sizeof(*x), id);
+
+	return x && x->s;
 }
 
 uint64_t tables_count(const struct definition_store *t, enum record_tag tag)
@@ -343,6 +356,11 @@ uint32_t definition_store_id_end(const struct definition_store *t, enum record_t
 uint64_t definition_store_refused(const struct definition_store *t)
 {
 	return t->refused;
+}
+
+size_t definition_store_bytes(const struct definition_store *t)
+{
+	return t->bytes;
 }
 
 /* A path without its directories. */

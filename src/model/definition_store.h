@@ -59,8 +59,13 @@ struct table_symbol {
 const struct table_symbol *definition_store_find_symbol(const struct definition_store *t,
 							uint32_t frame);
 
+/* Line i of a symbol, i < nr_lines. */
+const struct rec_line *definition_store_line(const struct definition_store *t,
+					     const struct table_symbol *s, uint32_t i);
+
 /* "" for id 0, "[missing]" for an id without a string. Ends with NUL; len may be NULL. */
 const char *definition_store_string(const struct definition_store *t, uint32_t id, size_t *len);
+bool definition_store_has_string(const struct definition_store *t, uint32_t id);
 
 /* How a report shows one function of a frame. */
 struct frame_view {
@@ -104,3 +109,5 @@ int definition_store_line_text(const struct definition_store *t, const struct fr
 uint64_t tables_count(const struct definition_store *t, enum record_tag tag);
 uint32_t definition_store_id_end(const struct definition_store *t, enum record_tag tag);
 uint64_t definition_store_refused(const struct definition_store *t);
+/* The memory that all definitions take, in octets. */
+size_t definition_store_bytes(const struct definition_store *t);

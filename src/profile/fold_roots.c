@@ -16,6 +16,7 @@
 #include "src/profile/tree_builder.h"
 
 #define MAX_MEMOS (1u << 20)
+#define MANY UINT32_MAX			/* processes of a name, and it is not known how many */
 
 const char fold_by_names[] = "process|thread|comm|program|cpu|state|cgroup|user|none";
 
@@ -77,6 +78,12 @@ static bool label_comm(struct fold_roots *r, const struct report_sample *s)
 	return true;
 }
 
+/* live_compact.c makes all processes of a name that have ended one, without a number. */
+static bool stands_for_many(const struct rec_process *p)
+{
+	return !p->tgid && p->flags & PROCESS_EXITED;
+}
+
 /* Idle threads, and what was lost with a damaged chunk, have no process. */
 static bool label_process(struct fold_roots *r, const struct report_sample *s)
 {
@@ -85,14 +92,18 @@ static bool label_process(struct fold_roots *r, const struct report_sample *s)
 		return true;
 	}
 	put_string(r, s, s->process->comm, "[no name]");
-	put_number(r, " (", s->process->tgid, ")");
+	if (stands_for_many(s->process))
+		put(r, " (ended)", 8);
+	else
+		put_number(r, " (", s->process->tgid, ")");
 	return true;
 }
 
 static bool label_thread(struct fold_roots *r, const struct report_sample *s)
 {
 	put_comm(r, s);
-	put_number(r, " (", s->thread ? s->thread->tid : 0, ")");
+	if (!s->process || !s->thread || s->thread->tid)	/* else it stands for many */
+		put_number(r, " (", s->thread ? s->thread->tid : 0, ")");
 	return true;
 }
 
@@ -117,7 +128,10 @@ static uint32_t count_namesakes(struct fold_roots *r, const struct report_sample
 	for (uint32_t id = 1; id < definition_store_id_end(t, REC_PROCESS); id++) {
 		const struct rec_process *p = definition_store_find_process(t, id);
 
-		if (p && p->comm < names && p->tgid != last[p->comm])
+		if (p && p->comm < names && stands_for_many(p))
+			r->namesakes[p->comm] = MANY;
+		if (p && p->comm < names && p->tgid != last[p->comm] &&
+		    r->namesakes[p->comm] != MANY)
 			r->namesakes[p->comm]++;
 		if (p && p->comm < names)
 			last[p->comm] = p->tgid;
@@ -138,7 +152,9 @@ static bool label_program(struct fold_roots *r, const struct report_sample *s)
 	}
 	put_string(r, s, s->process->comm, "[no name]");
 	nr = count_namesakes(r, s);
-	if (nr > FOLD_FEW)
+	if (nr == MANY)
+		put(r, " (many processes)", 17);
+	else if (nr > FOLD_FEW)
 		put_number(r, " (", nr, " processes)");
 	else if (nr > 1)
 		put_number(r, " (", s->process->tgid, ")");

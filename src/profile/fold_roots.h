@@ -12,7 +12,8 @@
  *	by		level
  *	program		"java": the process. Of several of one name each has its number behind it,
  *			"java (12)"; more than FOLD_FEW of them are one, "cc1plus (212 processes)".
- *			Kernel threads are one program
+ *			Kernel threads are one program. "cc1plus (many processes)": some of them
+ *			have ended and are not told apart any more (live_compact.c)
  *	process		"java (12)"
  *	comm		"GC Thread#0": the name of the thread; below a program or process of the
  *			same name it is left out

@@ -5,6 +5,7 @@
  *	live_profile_new(&l)
  *	live_profile_record(l, rec) ...		a record_fn: each record that the trace writer
  *						takes or a trace reader gives
+ *	live_profile_begin_part(l)		the recording goes on in another segment
  *	live_profile_events(l, &nr)		totals by event
  *	live_profile_row(l, thread)		what a thread did when it was seen last
  *	live_profile_windows(l)			when the samples came
@@ -16,9 +17,16 @@
  * the names known by then. Names come some time after the samples, so that a function may be shown
  * as an address now and by its name a second later.
  *
- * Nothing is ever forgotten: memory grows with definitions and with distinct {thread, stack,
- * activity}, 48 octets each, and hardly with samples (live_windows.h). A REPEAT costs one addition
- * for each thread it stands for.
+ * An endless recording is written in parts, each a segment with ids of its own. The profile has ids
+ * of its own for all of them (live_ids.h), so that counts and windows go on.
+ *
+ * Memory is bounded (live_compact.c): when there is more than struct live_limits says, rare stacks
+ * of what is long ago become one, "[older stacks]", in a count of their event, activity and
+ * process; threads and processes that are gone become one by name; and all that nothing refers to
+ * any more is freed. Sums by event, window, activity and name of the process stay exact. All ids
+ * are others then: live_profile_epoch() says that it has happened.
+ *
+ * A REPEAT costs one addition for each thread it stands for.
  */
 #pragma once
 
@@ -38,6 +46,22 @@ void live_profile_free(struct live_profile *l);		/* NULL is fine */
 
 /* 0 or -ENOMEM, silently; after an error samples are missing, so the rest is of no use. */
 int live_profile_record(void *live_profile, const struct record *rec);
+
+int live_profile_begin_part(struct live_profile *l);	/* 0 or -ENOMEM, likewise */
+
+struct live_limits {			/* 0: the default */
+	uint32_t counts;		/* distinct {thread, stack, activity}: 120,000 */
+	uint32_t growths;		/* of counts, in all windows: 360,000 */
+	size_t bytes;			/* of definitions: 20 MiB */
+	uint64_t recent_ns;		/* time in which nothing is folded: 180 s */
+};
+void live_profile_limit(struct live_profile *l, const struct live_limits *limits);
+int live_profile_compact(struct live_profile *l);	/* now; 0 or -ENOMEM, likewise */
+/* It has been compacted so often: ids of an earlier epoch mean nothing now. */
+uint32_t live_profile_epoch(const struct live_profile *l);
+/* How many samples have lost their stack. */
+uint64_t live_profile_folded(const struct live_profile *l);
+uint32_t live_profile_parts(const struct live_profile *l);	/* 1, 2, ... */
 
 struct live_event {
 	uint64_t samples;

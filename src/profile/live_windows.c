@@ -2,6 +2,7 @@
 #include "src/profile/live_windows.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,28 @@ static int by_id(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
+/* false: so many samples do not fit into one growth. */
+static bool join(struct live_growth *to, const struct live_growth *from)
+{
+	if (from->samples > UINT32_MAX - to->samples)
+		return false;
+	to->samples += from->samples;
+	to->weight = weight_sum(to->weight, from->weight);
+	return true;
+}
+
+/* Memory behind the last growth is given back, where it is worth it. */
+static void shrink(struct live_window *win)
+{
+	struct live_growth *v;
+
+	if (win->cap - win->nr < 32 || !win->nr)
+		return;
+	v = realloc(win->v, win->nr * sizeof(*v));
+	win->v = v ? v : win->v;
+	win->cap = v ? win->nr : win->cap;
+}
+
 /* Adds up what a window has of the same count. */
 static void unite_growth(struct live_window *win)
 {
@@ -35,14 +58,11 @@ static void unite_growth(struct live_window *win)
 	for (size_t i = 0; i < win->nr; i++) {
 		struct live_growth *last = nr ? &win->v[nr - 1] : NULL;
 
-		if (last && last->id == win->v[i].id) {
-			last->samples = weight_sum(last->samples, win->v[i].samples);
-			last->weight = weight_sum(last->weight, win->v[i].weight);
-		} else {
+		if (!last || last->id != win->v[i].id || !join(last, &win->v[i]))
 			win->v[nr++] = win->v[i];
-		}
 	}
 	win->nr = nr;
+	shrink(win);
 }
 
 /* Windows at and at + 1 become one. */
@@ -57,7 +77,9 @@ static int unite(struct live_windows *w, size_t at)
 	a->nr += b->nr;
 	a->end_ns = b->end_ns;
 	a->level++;
+	w->nr_growths -= a->nr;
 	unite_growth(a);
+	w->nr_growths += a->nr;
 	free(b->v);
 	memmove(b, b + 1, (w->nr - at - 2) * sizeof(*b));
 	w->nr--;
@@ -95,8 +117,11 @@ static uint64_t sane(uint64_t time_ns)
 
 static int begin_window(struct live_windows *w, uint64_t time_ns)
 {
-	struct live_window *win = array_push(&w->v, &w->nr, &w->cap);
+	struct live_window *win;
 
+	if (w->nr)			/* hardly anything more comes into it */
+		shrink(&w->v[w->nr - 1]);
+	win = array_push(&w->v, &w->nr, &w->cap);
 	if (!win)
 		return -ENOMEM;
 	win->begin_ns = time_ns - time_ns % LIVE_WINDOW_NS;
@@ -117,9 +142,10 @@ static struct live_window *find_window(struct live_windows *w, uint64_t time_ns)
 	return &w->v[i];
 }
 
-int live_windows_add(struct live_windows *w, uint64_t time_ns, uint32_t id, uint64_t samples,
+int live_windows_add(struct live_windows *w, uint64_t time_ns, uint32_t id, uint32_t samples,
 		     uint64_t weight)
 {
+	const struct live_growth more = { id, samples, weight };
 	struct live_window *win;
 	struct live_newest *at;
 	struct live_growth *g = NULL;
@@ -134,15 +160,61 @@ int live_windows_add(struct live_windows *w, uint64_t time_ns, uint32_t id, uint
 	at = win == &w->v[w->nr - 1] ? &w->newest[id] : NULL;
 	if (at && at->serial == w->serial)
 		g = &win->v[at->index];
-	if (!g) {
-		g = array_push(&win->v, &win->nr, &win->cap);
-		if (!g)
-			return -ENOMEM;
-		*g = (struct live_growth){ .id = id };
-		if (at)
-			*at = (struct live_newest){ w->serial, (uint32_t)(win->nr - 1) };
-	}
-	g->samples = weight_sum(g->samples, samples);
-	g->weight = weight_sum(g->weight, weight);
+	if (g && join(g, &more))
+		return 0;
+	g = array_push(&win->v, &win->nr, &win->cap);
+	if (!g)
+		return -ENOMEM;
+	*g = more;
+	w->nr_growths++;
+	if (at)
+		*at = (struct live_newest){ w->serial, (uint32_t)(win->nr - 1) };
 	return 0;
+}
+
+/* Where the ids are in a window that is being rewritten; serial: of this window. */
+struct places {
+	struct live_newest *at;
+	size_t cap;
+	uint32_t serial;
+};
+
+static int rewrite(struct live_window *win, struct places *p, const struct live_rewrite *how)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < win->nr; i++) {
+		struct live_growth g = win->v[i];
+
+		g.id = how->id_of(how->ctx, &g);
+		if (g.id == UINT32_MAX || array_reserve(&p->at, &p->cap, (size_t)g.id + 1))
+			return -ENOMEM;
+		if (p->at[g.id].serial == p->serial && join(&win->v[p->at[g.id].index], &g))
+			continue;
+		p->at[g.id] = (struct live_newest){ p->serial, (uint32_t)nr };
+		win->v[nr++] = g;
+	}
+	win->nr = nr;
+	shrink(win);
+	return 0;
+}
+
+int live_windows_rewrite(struct live_windows *w, const struct live_rewrite *how)
+{
+	struct places p = { .at = NULL };
+	int err = 0;
+
+	w->nr_growths = 0;
+	for (size_t i = 0; i < w->nr && !err; i++) {
+		p.serial = (uint32_t)i + 1;
+		err = how->begin ? how->begin(how->ctx, &w->v[i], i) : 0;
+		if (!err)
+			err = rewrite(&w->v[i], &p, how);
+		w->nr_growths += w->v[i].nr;
+	}
+	free(w->newest);		/* the last window was the newest one */
+	w->newest = p.at;
+	w->cap_newest = p.cap;
+	w->serial = p.serial;
+	return err;
 }

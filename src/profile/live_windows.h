@@ -21,9 +21,11 @@
  *	for (i = 0; i < w->nr; i++) ... w->v[i] ...		the oldest first
  *	live_windows_release(w)					all zero before and after
  *
+ *	live_windows_rewrite(w, &how)				other ids of counts
+ *
  * Limits. Memory is in proportion to the number of windows (64 and 32 more for each doubling of the
- * time: 600 after a day) and of counts that grew in each of them. A sample that comes late is put
- * into the window of its time.
+ * time: 600 after a day) and of counts that grew in each of them; live_compact.c limits these. A
+ * sample that comes late is put into the window of its time.
  */
 #pragma once
 
@@ -32,7 +34,8 @@
 
 struct live_growth {
 	uint32_t id;			/* of the count */
-	uint64_t samples, weight;
+	uint32_t samples;		/* what does not fit is another growth of the count */
+	uint64_t weight;
 };
 
 struct live_window {
@@ -53,11 +56,24 @@ struct live_windows {
 	} *newest;
 	size_t cap_newest;
 	uint32_t serial;		/* of the newest window */
+	size_t nr_growths;		/* of all windows */
 };
 
 #define LIVE_WINDOW_NS 1000000000ull
 
 /* 0 or -ENOMEM, silently. */
-int live_windows_add(struct live_windows *w, uint64_t time_ns, uint32_t id, uint64_t samples,
+int live_windows_add(struct live_windows *w, uint64_t time_ns, uint32_t id, uint32_t samples,
 		     uint64_t weight);
 void live_windows_release(struct live_windows *w);
+
+/*
+ * Gives each growth the id that .id_of() says, adds up those of a window that have the same one,
+ * and gives back the memory that is not needed then. 0 or -ENOMEM: some windows have old ids.
+ */
+struct live_rewrite {
+	/* Called for each window, the oldest first, before its growths. 0 or -ENOMEM. NULL: no. */
+	int (*begin)(void *ctx, const struct live_window *win, size_t index);
+	uint32_t (*id_of)(void *ctx, const struct live_growth *g);	/* UINT32_MAX: no memory */
+	void *ctx;
+};
+int live_windows_rewrite(struct live_windows *w, const struct live_rewrite *how);

@@ -61,6 +61,23 @@ static int add_meta(struct trace_summary *r, uint32_t segment, const struct rec_
 	return 0;
 }
 
+void trace_summary_forget_meta(struct trace_summary *r, const char *key)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < r->nr_metas; i++) {
+		struct report_meta_item *item = &r->metas[i];
+
+		if (strcmp(item->key, key)) {
+			r->metas[nr++] = *item;
+			continue;
+		}
+		r->text_bytes -= strlen(item->key) + item->len;
+		free((char *)item->key);
+	}
+	r->nr_metas = nr;
+}
+
 static uint32_t count_cpus(const struct rec_meta *m)
 {
 	char list[256];

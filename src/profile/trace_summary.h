@@ -95,6 +95,9 @@ void trace_summary_end(struct trace_summary *r);
 int trace_summary_record(struct trace_summary *r, uint32_t segment,
 			 const struct definition_store *tables, const struct record *rec);
 
+/* Forgets what META records have said under a key. */
+void trace_summary_forget_meta(struct trace_summary *r, const char *key);
+
 /* Adds nr samples that were counted by their chunk and not read, because they are not shown. */
 void trace_summary_unread(struct trace_summary *r, uint64_t nr);
 /* Counts how the user stack of nr samples like s ended. 0 or -ENOMEM. */

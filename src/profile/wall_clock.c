@@ -83,3 +83,15 @@ bool wall_clock_may_meet(const struct wall_clock *c, uint64_t first_ns, uint64_t
 			return true;
 	return false;
 }
+
+void wall_clock_thin_out(struct wall_clock *c, size_t most)
+{
+	while (c->nr > most && c->nr > 2) {
+		size_t nr = 0;
+
+		for (size_t i = 0; i < c->nr; i++)
+			if (i % 2 == 0 || i + 1 == c->nr)
+				c->v[nr++] = c->v[i];
+		c->nr = nr;
+	}
+}

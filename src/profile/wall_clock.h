@@ -35,3 +35,6 @@ bool wall_clock_may_meet(const struct wall_clock *c, uint64_t first_ns, uint64_t
 
 /* The date of a time, by the nearest mark; the monotonic time itself if there is no mark. */
 uint64_t wall_clock_real(const struct wall_clock *c, uint64_t mono_ns);
+
+/* Leaves at most so many clocks: of those that lie close together, every second one goes. */
+void wall_clock_thin_out(struct wall_clock *c, size_t most);

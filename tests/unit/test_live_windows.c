@@ -103,12 +103,80 @@ static void test_late_and_lost_times(void **state)
 	live_windows_release(&w);
 }
 
+struct rewrite {
+	size_t windows;
+	uint32_t add;
+};
+
+static int begin_window(void *ctx, const struct live_window *win, size_t index)
+{
+	struct rewrite *r = ctx;
+
+	assert_int_equal(index, r->windows++);
+	assert_true(win->nr > 0);
+	return 0;
+}
+
+static uint32_t halve(void *ctx, const struct live_growth *g)
+{
+	return g->id / 2 + ((struct rewrite *)ctx)->add;
+}
+
+/* Counts that become one have one growth in each window, and the newest window goes on with the new ids. */
+static void test_other_ids(void **state)
+{
+	struct live_windows w = { .nr = 0 };
+	struct rewrite r = { .windows = 0 };
+	const struct live_rewrite how = { begin_window, halve, &r };
+
+	(void)state;
+	for (uint32_t i = 0; i < 1000; i++)
+		assert_int_equal(live_windows_add(&w, i * SEC / 10, i % 10, 1, i % 10), 0);
+	assert_int_equal(live_windows_rewrite(&w, &how), 0);
+	assert_int_equal(r.windows, w.nr);
+	check_order(&w);
+	for (uint32_t id = 0; id < 5; id++) {
+		assert_int_equal(sum_of(&w, id, false), 200);
+		assert_int_equal(sum_of(&w, id, true), 100 * (4 * id + 1));
+	}
+	for (size_t i = 0; i < w.nr; i++)
+		assert_int_equal(w.v[i].nr, 5);
+	assert_int_equal(w.nr_growths, 5 * w.nr);
+	assert_int_equal(live_windows_add(&w, 999 * SEC / 10, 4, 1, 1), 0);
+	assert_int_equal(w.v[w.nr - 1].nr, 5);
+	assert_int_equal(live_windows_add(&w, 999 * SEC / 10, 400, 1, 1), 0);
+	assert_int_equal(w.v[w.nr - 1].nr, 6);
+	assert_int_equal(w.nr_growths, 5 * w.nr + 1);
+	live_windows_release(&w);
+}
+
+/* More samples than a growth has room for. */
+static void test_many_samples(void **state)
+{
+	struct live_windows w = { .nr = 0 };
+	struct rewrite r = { .add = 1 };
+	const struct live_rewrite how = { NULL, halve, &r };
+
+	(void)state;
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(live_windows_add(&w, SEC, 1, UINT32_MAX - 1, UINT64_MAX / 4), 0);
+	assert_int_equal(sum_of(&w, 1, false), 5 * (uint64_t)(UINT32_MAX - 1));
+	assert_int_equal(live_windows_rewrite(&w, &how), 0);
+	assert_int_equal(sum_of(&w, 1, false), 5 * (uint64_t)(UINT32_MAX - 1));
+	for (uint64_t s = 2; s < 400; s++)
+		assert_int_equal(live_windows_add(&w, s * SEC, 1, 1, 1), 0);
+	assert_int_equal(sum_of(&w, 1, false), 5 * (uint64_t)(UINT32_MAX - 1) + 398);
+	live_windows_release(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_equal_samples_are_one_entry),
 		cmocka_unit_test(test_a_day),
 		cmocka_unit_test(test_late_and_lost_times),
+		cmocka_unit_test(test_other_ids),
+		cmocka_unit_test(test_many_samples),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
