@@ -373,6 +373,7 @@ CAPTURE_SRCS := \
 	src/live/live_tables.c \
 	src/live/live_threads.c \
 	src/live/thread_rows.c \
+	src/live/segment_head.c \
 	src/tui/activity_sums.c \
 	src/tui/canvas.c \
 	src/tui/export_files.c \

@@ -246,6 +246,7 @@ static void finder_begin_segment(struct chunk_finder *f, const struct ident *id,
 	f->is_new_segment = true;
 	f->has_gap = false;
 	f->segment = segment;
+	f->segment_offset = f->offset;
 	f->next_seq = 0;
 }
 

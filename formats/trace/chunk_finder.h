@@ -47,6 +47,7 @@ struct chunk_finder {
 	/* The segment being read. */
 	bool in_segment, is_new_segment, has_gap, at_end;
 	uint32_t segment;
+	uint64_t segment_offset;	/* of its IDENT, or of its first chunk without one */
 	uint64_t next_seq;
 
 	uint64_t bad_chunks, skipped_bytes;

@@ -34,7 +34,9 @@ struct trace_reader {
 	struct chunk_decoder decoder;
 	uint64_t max_table_bytes, max_work;
 	bool has_limits;		/* the caller gave them; else they follow the size */
+	bool forgets;			/* trace_reader_options */
 	uint64_t past_table_bytes;	/* of earlier segments */
+	uint64_t segment_offset;	/* where the current segment begins in the file */
 	uint64_t chunk_offset;		/* where the current chunk begins in the file */
 	uint64_t undecodable_chunks;	/* good frames whose records cannot be decoded */
 	bool gives_repeats;
@@ -151,6 +153,7 @@ static void reader_limit(struct trace_reader *r, const struct trace_reader_optio
 							   : TRACE_TABLE_BYTES(r->source.size);
 	r->max_work = opts && opts->max_work ? opts->max_work : TRACE_WORK(r->source.size);
 	r->has_limits = opts && (opts->max_table_bytes || opts->max_work);
+	r->forgets |= opts && opts->forgets;
 	r->status.file_bytes = r->source.size;
 }
 
@@ -266,7 +269,7 @@ static void reader_find_extent(struct trace_reader *r)
 static void reader_forget_posts(struct trace_reader *r)
 {
 	r->nr_posts = 0;
-	r->has_posts = true;
+	r->has_posts = !r->finder.grows;
 }
 
 int trace_reader_rewind(struct trace_reader *r)
@@ -305,6 +308,7 @@ static void reader_limit_tables(struct trace_reader *r)
 void trace_reader_follow(struct trace_reader *r)
 {
 	r->finder.grows = true;
+	r->has_posts = false;		/* they would become more and more */
 }
 
 bool trace_reader_more(struct trace_reader *r)
@@ -324,15 +328,22 @@ uint64_t trace_reader_offset(const struct trace_reader *r)
 	return r->source.base + r->finder.offset;
 }
 
+uint64_t trace_reader_segment_offset(const struct trace_reader *r)
+{
+	return r->source.base + r->segment_offset;
+}
+
 static void reader_begin_segment(struct trace_reader *r)
 {
 	struct trace_status *st = &r->status;
 
 	if (!r->knows_tables) {
-		r->past_table_bytes += r->decoder.tables.bytes + SEGMENT_BYTES;
+		if (!r->forgets)
+			r->past_table_bytes += r->decoder.tables.bytes + SEGMENT_BYTES;
 		chunk_decoder_begin_segment(&r->decoder);
 		reader_limit_tables(r);
 	}
+	r->segment_offset = r->finder.segment_offset;
 	st->segment = st->nr_segments++;
 	st->has_end = false;
 	memcpy(st->uuid, r->finder.ident.uuid, sizeof(st->uuid));

@@ -37,6 +37,8 @@ struct trace_reader_options {
 	/* For the definitions of all segments; 0: TRACE_TABLE_BYTES of the size of the file. */
 	uint64_t max_table_bytes;
 	uint64_t max_work;	/* of a pass, in about nanoseconds; 0: TRACE_WORK likewise */
+	/* The caller forgets a segment when the next one begins: the limit of tables is of each. */
+	bool forgets;
 };
 
 /*
@@ -78,6 +80,11 @@ void trace_reader_follow(struct trace_reader *r);
 bool trace_reader_more(struct trace_reader *r);
 /* The file up to here was read and will not be needed again, unless the reader is rewound. */
 uint64_t trace_reader_offset(const struct trace_reader *r);
+/*
+ * Where the segment begins of which the last record was. From there on the file is a trace, too, if
+ * its IDENT was not lost.
+ */
+uint64_t trace_reader_segment_offset(const struct trace_reader *r);
 
 /*
  * From the next trace_reader_rewind() on, REC_REPEAT comes out. Its rows are left out unless one of

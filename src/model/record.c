@@ -146,7 +146,8 @@ const char *binary_kind_name(unsigned kind)
 const char *end_reason_name(unsigned reason)
 {
 	static const char *const names[ENDED_REASONS] = {
-		"duration", "signal", "target-exit", "iterations", "disk-full", "error",
+		"duration",  "signal", "target-exit", "iterations",
+		"disk-full", "error",  "continued",
 	};
 
 	return NAME_OF(names, reason);

@@ -223,7 +223,7 @@ static struct report *new_report(const char *path, const struct query *query)
 /* NULL: the usual ones (trace_reader.h). */
 static const struct trace_reader_options *limits_of(const struct report *rep)
 {
-	static const struct trace_reader_options no_limits = { UINT64_MAX, UINT64_MAX };
+	static const struct trace_reader_options no_limits = { UINT64_MAX, UINT64_MAX, false };
 
 	return rep->query && rep->query->no_limits ? &no_limits : NULL;
 }
