@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "src/base/fail.h"
+#include "src/base/memory.h"
 #include "src/commands/command.h"
 
 #define AT(field) offsetof(struct tui_args, field)
@@ -78,7 +79,10 @@ void tui_options_finish(struct tui_args *args)
 
 int tui_show(const struct tui_args *args, const struct tui_source *source)
 {
-	int err = args->show.once || args->follow ? tui_plain(source, &args->show)
+	int err;
+
+	memory_be_frugal();		/* what the view gives up is to be given back at once */
+	err = args->show.once || args->follow ? tui_plain(source, &args->show)
 						  : tui_run(source, &args->show);
 
 	if (err)

@@ -49,9 +49,15 @@ static void put_file(FILE *out, const struct tui *t)
 	snprintf(text, sizeof(text), "%s in %" PRIu64 " chunks, %" PRIu64 " of them damaged",
 		 weight_text(s->file_bytes, "bytes", n), s->chunks, s->bad_chunks);
 	put_line(out, "trace", text);
-	if (s->nr_segments > 1) {
-		snprintf(text, sizeof(text), "the last of %u in the file", s->nr_segments);
+	if (feed_recordings(t->feed) > 1) {
+		snprintf(text, sizeof(text), "the last of %u in the file, which alone is shown",
+			 feed_recordings(t->feed));
 		put_line(out, "recording", text);
+	}
+	if (live_profile_parts(tui_live(t)) > 1) {
+		snprintf(text, sizeof(text), "%u, shown as one recording",
+			 live_profile_parts(tui_live(t)));
+		put_line(out, "parts", text);
 	}
 	if (s->refused_bytes)
 		put_line(out, "", "it is larger than a trace of its kind may be: the rest is not "
@@ -72,6 +78,20 @@ static void put_cost(FILE *out, const struct tui *t)
 	put_line(out, "this view", text);
 	snprintf(text, sizeof(text), "%zu windows of time, %" PRIu64 " entries", w->nr, grown);
 	put_line(out, "", text);
+}
+
+/* What was given up so that the view stays small. */
+static void put_folded(FILE *out, const struct live_profile *l)
+{
+	char text[256], n[WEIGHT_TEXT_MAX];
+
+	if (!live_profile_epoch(l))
+		return;
+	snprintf(text, sizeof(text),
+		 "%s samples of rare stacks, some minutes old or more, are \"[older stacks]\" now; "
+		 "of a part of that time only the frequent ones are told apart",
+		 count_text(live_profile_folded(l), n));
+	put_line(out, "folded", text);
 }
 
 static void put_all(FILE *out, const struct tui *t)
@@ -99,6 +119,7 @@ static void put_all(FILE *out, const struct tui *t)
 	report_warning_text(info, text, sizeof(text));
 	put_line(out, "warning", text);
 	put_file(out, t);
+	put_folded(out, l);
 	put_cost(out, t);
 	if (t->source->message)
 		put_line(out, "recorder", t->source->message(t->source->ctx));

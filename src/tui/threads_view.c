@@ -219,9 +219,34 @@ static bool load(struct tui *t, struct thread_rows *r)
 	return false;
 }
 
+/* The thread of a line is the selected one; of a heading: none is. */
+static void select_line(struct tui *t, const struct thread_rows *r, uint32_t line)
+{
+	const struct thread_row *th =
+		line < r->nr_lines && !r->lines[line].nr ? &r->v[r->lines[line].row] : NULL;
+
+	t->threads.at_thread = th ? th->thread : 0;
+	t->threads.at_tid = th ? th->t->tid : 0;
+	t->threads.epoch = t->epoch;
+}
+
+/* Records have other ids by now: the thread is the one that has the number. */
+static void find_thread(struct tui *t, const struct thread_rows *r)
+{
+	size_t i = 0;
+
+	if (t->threads.epoch == t->epoch)
+		return;
+	t->threads.epoch = t->epoch;
+	while (i < r->nr && r->v[i].t->tid != t->threads.at_tid)
+		i++;
+	t->threads.at_thread = t->threads.at_tid && i < r->nr ? r->v[i].thread : 0;
+}
+
 /* The cursor stays on its thread while the order changes. */
 static void follow_thread(struct tui *t, const struct thread_rows *r)
 {
+	find_thread(t, r);
 	for (size_t i = 0; i < r->nr_lines; i++)
 		if (!r->lines[i].nr && r->v[r->lines[i].row].thread == t->threads.at_thread) {
 			t->threads.cursor.at = (uint32_t)i;
@@ -303,10 +328,7 @@ static bool list_key(struct tui *t, int k, const struct thread_rows *r)
 		look_for(t, r, k == 'n' ? 1 : -1);
 	else if (!cursor_key(&t->threads.cursor, k, nr, rows))
 		return false;
-	if (t->threads.cursor.at < nr && !r->lines[t->threads.cursor.at].nr)
-		t->threads.at_thread = r->v[r->lines[t->threads.cursor.at].row].thread;
-	else
-		t->threads.at_thread = 0;
+	select_line(t, r, t->threads.cursor.at);
 	return true;
 }
 
@@ -340,8 +362,7 @@ static bool mouse(struct tui *t, const struct mouse *m, struct area a)
 	if (m->row <= a.top || m->row - a.top > list_rows(t, a) || !load(t, &r))
 		return false;
 	t->threads.cursor.at = at;
-	t->threads.at_thread =
-		at < r.nr_lines && !r.lines[at].nr ? r.v[r.lines[at].row].thread : 0;
+	select_line(t, &r, at);
 	thread_rows_release(&r);
 	if (m->kind != MOUSE_CLICK)
 		t->threads.has_detail = true;

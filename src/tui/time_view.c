@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "src/base/clock.h"
-#include "src/model/definition_store.h"
 #include "src/profile/live_windows.h"
 #include "src/tui/activity_sums.h"
 #include "src/tui/tui_state.h"
@@ -85,12 +84,10 @@ static void draw_spark(struct tui *t, struct area a, const struct activity_sums 
 static void draw_row(struct tui *t, int row, const struct activity_row *r,
 		     const struct activity_sums *s, uint32_t columns)
 {
-	const struct definition_store *d = live_profile_tables(tui_live(t));
-	const struct rec_process *p = definition_store_find_process(d, r->id);
 	char text[96];
 
-	canvas_printf(&t->canvas, row, 0, NAME_ROOM - 1, STYLE_NORMAL, "%s (%u)",
-		      p ? definition_store_string(d, p->comm, NULL) : "?", p ? p->tgid : 0);
+	canvas_put(&t->canvas, row, 0, NAME_ROOM - 1, STYLE_NORMAL,
+		   tui_process_name(t, r->id, text));
 	for (uint32_t c = 0; c < columns; c++) {
 		unsigned heat = r->cells[c] ? 1 + (unsigned)((unsigned __int128)r->cells[c] *
 							      (HEAT_STEPS - 2) / s->most)

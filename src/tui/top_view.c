@@ -10,7 +10,6 @@
 #include "formats/render/function_list.h"
 #include "src/base/array.h"
 #include "src/base/clock.h"
-#include "src/model/definition_store.h"
 #include "src/tui/activity_sums.h"
 #include "src/tui/top_tree.h"
 #include "src/tui/tui_state.h"
@@ -174,9 +173,7 @@ static void draw_tree(struct tui *t, struct area a)
 static void draw_process(struct tui *t, int row, const struct activity_row *r, uint64_t whole,
 			 uint64_t most)
 {
-	const struct definition_store *d = live_profile_tables(tui_live(t));
-	const struct rec_process *p = definition_store_find_process(d, r->id);
-	char share[16], weight[96];
+	char share[16], weight[96], name[96];
 	int col;
 
 	canvas_printf(&t->canvas, row, 0, 20, STYLE_NORMAL, "%8s %10s",
@@ -185,8 +182,8 @@ static void draw_process(struct tui *t, int row, const struct activity_row *r, u
 	for (int i = 0; i < MINUTE; i++)
 		canvas_spark(&t->canvas, row, col + i, STYLE_GOOD,
 			     most && r->cells[i] ? 1 + (unsigned)(r->cells[i] * 7 / most) : 0);
-	canvas_printf(&t->canvas, row, col + MINUTE + 1, t->canvas.cols, STYLE_NORMAL, "%s (%u)",
-		      p ? definition_store_string(d, p->comm, NULL) : "?", p ? p->tgid : 0);
+	canvas_put(&t->canvas, row, col + MINUTE + 1, t->canvas.cols, STYLE_NORMAL,
+		   tui_process_name(t, r->id, name));
 }
 
 static void draw_minute(struct tui *t, struct area a)

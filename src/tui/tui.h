@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct live_limits;
 struct output_files;
 
 enum tui_mode { TUI_ACCUMULATE, TUI_RESET, TUI_DECAY, TUI_MODES };
@@ -23,6 +24,7 @@ struct tui_source {
 	const char *name;		/* for people: "trace.pbz", "this machine" */
 	bool is_live;			/* a recorder writes it now */
 	bool frees;			/* feed.h */
+	const struct live_limits *limits;	/* feed.h */
 	/* Whether the recorder is gone; NULL: nobody knows. */
 	bool (*is_over)(void *ctx);
 	/* The recorder's last words, "" without; NULL: none. */

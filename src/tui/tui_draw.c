@@ -57,6 +57,19 @@ const char *tui_clock(uint64_t ns, char buf[16])
 	return buf;
 }
 
+const char *tui_process_name(const struct tui *t, uint32_t process, char buf[96])
+{
+	const struct definition_store *d = live_profile_tables(tui_live(t));
+	const struct rec_process *p = definition_store_find_process(d, process);
+	const char *name = p ? definition_store_string(d, p->comm, NULL) : "?";
+
+	if (p && !p->tgid)		/* stands for all of its name that have ended */
+		snprintf(buf, 96, "%s (ended)", name);
+	else
+		snprintf(buf, 96, "%s (%u)", name, p ? p->tgid : 0);
+	return buf;
+}
+
 const char *tui_span_text(uint64_t ns, char buf[16])
 {
 	uint64_t s = ns / NSEC_PER_SEC;

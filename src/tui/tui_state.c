@@ -60,7 +60,8 @@ int tui_state_open(struct tui *t, const struct tui_source *source, const struct 
 		if (!strcmp(tui_views[i]->name, opts->view))
 			t->view = (enum tui_view_id)i;
 	return feed_open(source->fd, source->name,
-			 &(struct feed_how){ source->is_live, source->frees }, &t->feed);
+			 &(struct feed_how){ .is_live = source->is_live, .frees = source->frees,
+					     .limits = source->limits }, &t->feed);
 }
 
 void tui_state_close(struct tui *t)
@@ -129,6 +130,53 @@ static void replace_profile(struct tui *t, struct profile *p)
 
 /* ---- making the tree ---- */
 
+/* ---- other ids ---- */
+
+static const struct rec_event *find_event(const struct tui *t, uint32_t id)
+{
+	return definition_store_find_event(live_profile_tables(tui_live(t)), id);
+}
+
+static const char *text_of(const struct tui *t, uint32_t string)
+{
+	return definition_store_string(live_profile_tables(tui_live(t)), string, NULL);
+}
+
+static void remember_event(struct tui *t)
+{
+	const struct rec_event *e = find_event(t, t->event);
+
+	snprintf(t->event_name, sizeof(t->event_name), "%s", e ? text_of(t, e->name) : "");
+	snprintf(t->event_unit, sizeof(t->event_unit), "%s", e ? text_of(t, e->unit) : "");
+}
+
+static bool is_event(const struct tui *t, uint32_t id)
+{
+	const struct rec_event *e = find_event(t, id);
+	size_t name = sizeof(t->event_name) - 1, unit = sizeof(t->event_unit) - 1;
+
+	return e && !strncmp(text_of(t, e->name), t->event_name, name) &&
+	       !strncmp(text_of(t, e->unit), t->event_unit, unit);
+}
+
+/* What is known by ids is looked for by its name once they mean other things. */
+static void follow_epoch(struct tui *t)
+{
+	uint32_t id = 1;
+	size_t nr;
+
+	if (!tui_live(t) || feed_epoch(t->feed) == t->epoch)
+		return;
+	t->epoch = feed_epoch(t->feed);
+	syscall_names_free(t->calls);	/* another recording may be of another machine */
+	t->calls = NULL;
+	live_profile_events(tui_live(t), &nr);
+	while (id < nr && !is_event(t, id))
+		id++;
+	t->event = id < nr ? id : 0;
+	t->has_chosen_event &= t->event != 0;
+}
+
 /* From now back, as far as the span and the mode say. */
 static struct live_choice choice_of(const struct tui *t)
 {
@@ -185,6 +233,7 @@ void tui_remake(struct tui *t)
 		t->event = live_default_event(tui_live(t));
 	if (!t->event)
 		return;
+	remember_event(t);
 	if (make_profile(t, &p)) {
 		tui_say(t, "not enough memory for this tree; the one before is shown");
 		return;
@@ -255,6 +304,7 @@ int tui_state_update(struct tui *t)
 	if (rc < 0)
 		return rc;
 	t->has_news |= rc > 0;
+	follow_epoch(t);
 	if (feed_is_behind(t->feed) && !t->source->is_live)
 		return 0;
 	if (!rc)

@@ -73,6 +73,8 @@ struct top_state {
 struct threads_state {
 	struct cursor cursor;
 	uint32_t at_thread;		/* record of the thread that is selected */
+	uint32_t at_tid;		/* its number, which outlives an epoch (feed.h) */
+	uint32_t epoch;			/* that at_thread is of */
 	bool has_detail;		/* its stack is shown */
 	enum thread_sort sort;
 	enum thread_group group;
@@ -112,6 +114,8 @@ struct tui {
 	struct profile *profile;	/* NULL: nothing to show yet */
 	uint32_t event;			/* its id; 0: nothing was sampled yet */
 	bool has_chosen_event;		/* else CPU time is taken once there is some */
+	char event_name[128], event_unit[32];	/* by which it is found again */
+	uint32_t epoch;			/* of the ids: feed.h */
 	struct live_choice choice;
 	struct fold_by by;
 	uint32_t span;			/* index into the spans of time; 0: all */
@@ -179,6 +183,8 @@ const char *tui_points(uint64_t part, uint64_t whole, uint64_t before, uint64_t 
 		       char buf[16]);
 /* "12.3 %" of whole. */
 const char *tui_percent(uint64_t part, uint64_t whole, char buf[16]);
+/* "java (12)", "cc1plus (ended)". */
+const char *tui_process_name(const struct tui *t, uint32_t process, char buf[96]);
 /* Time since the first sample: "1:02:03". */
 const char *tui_clock(uint64_t ns, char buf[16]);
 /* "350 ms", "12 s", "3:04". */

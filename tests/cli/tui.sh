@@ -8,6 +8,36 @@ need_library
 run build_with_library "$TMP/make_trace" tests/bench/make_trace.c; exits 0
 make_fixture "$TMP/fixture.pbz"
 run "$TMP/make_trace" "$TMP/full.pbz" 100000; exits 0
+# parts FILE [NUMBER...]: the fixture as often, each time a later part of the recording.
+cat >"$TMP/parts.c" <<'END'
+#include <string.h>
+#include "tests/unit/trace_fixture.h"
+
+static int put(void *w, const struct record *rec)
+{
+	struct record copy = *rec;
+
+	if (rec->tag == REC_END)
+		copy.end.reason = ENDED_CONTINUED;
+	return trace_writer_record(w, &copy);
+}
+
+int main(int argc, char **argv)
+{
+	struct record part = { .tag = REC_META };
+	struct trace_writer *w;
+
+	if (argc < 2 || trace_writer_open(argv[1], NULL, &w) || trace_fixture_emit(put, w))
+		return 1;
+	for (int i = 2; i < argc; i++) {
+		part.meta = (struct rec_meta){ "recording.part", argv[i], strlen(argv[i]) };
+		if (trace_writer_begin_segment(w) || trace_writer_record(w, &part) || trace_fixture_emit(put, w))
+			return 1;
+	}
+	return trace_writer_close(w) != 0;
+}
+END
+run build_with_library "$TMP/parts" "$TMP/parts.c"; exits 0
 root=$PWD
 cd "$TMP" || exit 1
 
@@ -33,6 +63,18 @@ run probee tui; exits 2; says 'needs a trace'
 run probee tui fixture.pbz --view nothing --once; exits 2; says 'flame|top'
 run probee tui fixture.pbz --size 3x3 --once; exits 2; says 'columns x rows'
 run probee tui fixture.pbz --update-mode never --once; exits 2; says 'accumulate|reset|decay'
+
+# --- recordings in several parts, and several recordings in a file
+
+run ./parts two.pbz 2; exits 0
+run probee tui two.pbz --once; exits 0; prints '101 ms of CPU time in 10 samples, 18 lost'
+run probee tui two.pbz --once --view health; exits 0; prints 'parts           2, shown as one recording'
+prints 'ring-full'; ! grep -q 'the last of' stdout || wrong 'two recordings'
+run ./parts lie.pbz 2 2; exits 0
+run probee tui lie.pbz --once --view health; exits 0; prints 'the last of 2 in the file'
+cat two.pbz fixture.pbz >other.pbz
+run probee tui other.pbz --once; exits 0; prints '50.5 ms of CPU time in 5 samples, 9 lost'
+run probee tui other.pbz --once --view health; exits 0; prints 'the last of 2 in the file, which alone is shown'
 
 # --- a terminal
 

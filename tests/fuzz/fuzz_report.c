@@ -17,6 +17,7 @@
 #include "src/base/fail.h"
 #include "src/profile/diff.h"
 #include "src/profile/fold.h"
+#include "src/profile/live_windows.h"
 #include "src/profile/profile.h"
 #include "src/profile/query.h"
 #include "src/profile/report.h"
@@ -25,7 +26,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-enum { KINDS = 12 };
+enum { KINDS = 14 };
 
 struct maker {
 	struct byte_reader in;
@@ -124,6 +125,22 @@ static void put_sample(struct maker *m)
 	put(m, &rec);
 }
 
+/* Another segment, perhaps a part of the same recording. */
+static void put_part(struct maker *m)
+{
+	static const char *const parts[] = { "1", "2", "3", "4", "x", "" };
+	const char *part = parts[br_u8(&m->in) % 6];
+	struct record rec = { .tag = REC_META, .meta = { "recording.part", part, strlen(part) } };
+
+	if (m->err)
+		return;
+	m->err = trace_writer_flush(m->w);
+	if (!m->err)
+		m->err = trace_writer_begin_segment(m->w);
+	memset(m->ids, 0, sizeof(m->ids));
+	put(m, &rec);
+}
+
 #define PUT(TAG, field, ...) \
 	do { \
 		struct record rec = { .tag = REC_##TAG, .field = __VA_ARGS__ }; \
@@ -163,6 +180,7 @@ static void put_one(struct maker *m)
 		if (!m->err && br_u8(&m->in) & 1)
 			m->err = trace_writer_flush(m->w);
 		break;
+	case 11: put_part(m); break;
 	default: put_sample(m); break;
 	}
 }
@@ -336,10 +354,48 @@ static void compare(const char *path, const struct query *q, enum delta_scale sc
 	report_close(after);
 }
 
+static uint64_t weights(const struct live_profile *l, uint64_t *of_windows)
+{
+	const struct live_windows *w = live_profile_windows(l);
+	const struct live_event *e;
+	uint64_t sum = 0;
+	size_t nr;
+
+	e = live_profile_events(l, &nr);
+	for (size_t i = 0; i < nr; i++)
+		sum += e[i].samples;
+	*of_windows = 0;
+	for (size_t i = 0; i < w->nr; i++)
+		for (size_t k = 0; k < w->v[i].nr; k++)
+			*of_windows += w->v[i].v[k].samples;
+	return sum;
+}
+
+/* No sample is lost by compaction, and all that is left refers to something. */
+static void compact(const struct tui *t)
+{
+	/* Nothing else may change it; here it is only asked to do what it does by itself. */
+	struct live_profile *l = (struct live_profile *)(uintptr_t)tui_live(t);
+	uint64_t before, after, windows_before, windows_after;
+
+	if (!l)
+		return;
+	before = weights(l, &windows_before);
+	if (live_profile_compact(l))
+		abort();
+	after = weights(l, &windows_after);
+	if (before != after || windows_before != windows_after || before != windows_before)
+		abort();
+}
+
 /* The views of the terminal, with the input as keys. */
 static void look(const char *path, const uint8_t *data, size_t len)
 {
-	const struct tui_source source = { .name = path, .fd = open(path, O_RDONLY | O_CLOEXEC) };
+	/* As small as this, it is compacted all the time. */
+	const struct live_limits limits = { .counts = 1 + len % 8, .growths = 1 + len % 16, .bytes = 1,
+					    .recent_ns = 1 + len % 4 * 1000000000 };
+	const struct tui_source source = { .name = path, .fd = open(path, O_RDONLY | O_CLOEXEC),
+					   .limits = len & 2 ? &limits : NULL };
 	const struct tui_options opts = { .no_colour = len & 1 };
 	struct tui t;
 
@@ -349,6 +405,7 @@ static void look(const char *path, const uint8_t *data, size_t len)
 	for (int i = 0; i < 3; i++)
 		if (tui_state_update(&t) < 0)
 			abort();
+	compact(&t);
 	for (size_t i = 0; i < len && i < 12; i++) {
 		const struct mouse m = { data[i] % 5, data[i] % 41, data[i] % 151 };
 

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "src/model/definition_store.h"
 #include "src/tui/tui_state.h"
 #include "tests/unit/fixture_report.h"
 
@@ -217,6 +218,82 @@ static void test_brush_and_process(void **state)
 	tui_state_close(&t);
 }
 
+/* Definitions in another order than the fixture's, so that all ids differ; a later part. */
+static int put_later(void *w, const struct record *rec)
+{
+	struct record copy = *rec;
+
+	if (rec->tag == REC_SAMPLE)
+		copy.sample.time_ns += 3600000 * FIX_MS;
+	return trace_writer_record(w, &copy);
+}
+
+static void add_parts(struct trace_writer *w, int from, int to)
+{
+	char nr[8];
+
+	for (int i = from; i <= to; i++) {
+		snprintf(nr, sizeof(nr), "%d", i);
+		assert_int_equal(trace_writer_begin_segment(w), 0);
+		assert_int_equal(trace_writer_record(w, &(struct record){ .tag = REC_META,
+					 .meta = { "recording.part", nr, strlen(nr) } }), 0);
+		assert_int_equal(trace_fixture_emit(put_later, w), 0);
+	}
+	assert_int_equal(trace_writer_flush(w), 0);
+}
+
+/* Limits so small that each part is compacted: what is selected, chosen, marked and open stays. */
+static void test_other_ids(void **state)
+{
+	static const struct live_limits tiny = { 1, 1, 1, 1 };
+	char path[] = "/tmp/probee-tui.XXXXXX";
+	struct tui_source source = { .name = "parts.pbz", .limits = &tiny };
+	struct trace_writer *w;
+	struct tui t;
+	uint32_t epoch;
+
+	(void)state;
+	close(mkstemp(path));
+	assert_int_equal(trace_writer_open(path, NULL, &w), 0);
+	assert_int_equal(trace_fixture_emit(trace_writer_record, w), 0);
+	assert_int_equal(trace_writer_flush(w), 0);
+	source.fd = open(path, O_RDONLY | O_CLOEXEC);
+	unlink(path);
+	assert_int_equal(tui_state_open(&t, &source, &plain), 0);
+	assert_int_equal(canvas_resize(&t.canvas, 30, 100), 0);
+	assert_true(tui_state_update(&t) >= 0);
+	keys(&t, "ed");				/* the snapshot's event; a mark */
+	shows(&t, "snapshot");
+	t.view = VIEW_THREADS;
+	keys(&t, "/^worker\n");
+	assert_int_equal(t.threads.at_tid, 101);
+	t.view = VIEW_TOP;
+	keys(&t, "tl");
+	for (int i = 2; i < 8; i++) {
+		uint32_t tid = t.threads.at_tid;
+
+		epoch = t.epoch;
+		add_parts(w, i, i);
+		assert_true(tui_state_update(&t) >= 0);
+		assert_true(t.epoch > epoch);
+		t.view = VIEW_THREADS;
+		shows(&t, "worker");
+		assert_int_equal(t.threads.at_tid, tid);
+		assert_int_equal(definition_store_find_thread(live_profile_tables(tui_live(&t)), t.threads.at_thread)->tid,
+				 tid);
+		t.view = VIEW_HEALTH;
+		shows(&t, "shown as one recording");
+		shows(&t, "[older stacks]");
+		shows(&t, "snapshot");
+		t.view = VIEW_FLAME;
+		tui_remake(&t);
+		assert_int_equal(t.profile->facts.samples, (unsigned)i * FIX_SCAN_ROWS);
+		assert_non_null(t.mark);
+	}
+	assert_int_equal(trace_writer_close(w), 0);
+	tui_state_close(&t);
+}
+
 /* Any size, any key, any names: nothing outside of the canvas is touched, and no control character is drawn. */
 static void test_strange(void **state)
 {
@@ -298,6 +375,7 @@ int main(void)
 		cmocka_unit_test(test_flame),	cmocka_unit_test(test_search),
 		cmocka_unit_test(test_views),	cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_brush_and_process), cmocka_unit_test(test_strange),
+		cmocka_unit_test(test_other_ids),
 		cmocka_unit_test(test_export),
 	};
 
