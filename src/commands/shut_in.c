@@ -38,6 +38,14 @@ int shut_in(bool opens_nothing)
 					      .opens_nothing = opens_nothing });
 }
 
+int shut_in_serving(void)
+{
+	return enter(&(struct sandbox_rules){ .kind = SANDBOX_REPORT,
+					      .opens_nothing = true,
+					      .serves = true,
+					      .forks = true });
+}
+
 int shut_in_asking(void)
 {
 	return enter(&(struct sandbox_rules){ .kind = SANDBOX_REPORT, .asks_helpers = true });

@@ -31,6 +31,9 @@ int shut_in(bool opens_nothing);
 /* For a command that asks helper processes, which were started before (src/helpers/helper.h). */
 int shut_in_asking(void);
 
+/* For a server: it answers connections to a socket that listens already, and starts children. */
+int shut_in_serving(void);
+
 /*
  * For commands that go on opening files: these capabilities (CAP_BIT()s) are kept of those held.
  * sees_processes: what it opens is under /proc/PID.

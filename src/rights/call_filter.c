@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <seccomp.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -43,6 +44,12 @@ static const char *const of_a_command[] = {
 	"umask", "fsync", "fdatasync", "flock", "fgetxattr", "fcntl", "dup2", "pipe2",
 	"signalfd4", "eventfd2", "select", "pselect6", "wait4", "waitid", "alarm", "setitimer",
 	"pause", "rt_sigsuspend", "rt_sigtimedwait", NULL
+};
+
+/* A server was given the socket that listens; it makes no connection by itself. */
+static const char *const of_a_server[] = {
+	"accept", "accept4", "epoll_ctl", "epoll_wait", "epoll_pwait", "epoll_pwait2",
+	"setsockopt", "getsockopt", "getsockname", "getpeername", "sendfile", "sendfile64", NULL
 };
 
 /* No parser makes these. Whoever makes them has taken it over. */
@@ -125,6 +132,27 @@ static int add_names(scmp_filter_ctx ctx, uint32_t action, const char *const *na
 	return err;
 }
 
+static bool has_name(const char *const *names, const char *name)
+{
+	while (*names && strcmp(*names, name) != 0)
+		names++;
+	return *names;
+}
+
+/* Those of deadly that the rules do not ask for. */
+static int add_deadly(scmp_filter_ctx ctx, const struct sandbox_rules *rules)
+{
+	int err = 0;
+
+	for (const char *const *n = deadly; *n && !err; n++) {
+		const char *one[] = { *n, NULL };
+
+		if (!rules->serves || !has_name(of_a_server, *n))
+			err = add_names(ctx, SCMP_ACT_KILL_PROCESS, one);
+	}
+	return err;
+}
+
 static int add_narrow_calls(scmp_filter_ctx ctx, enum sandbox_kind kind)
 {
 	int err = 0;
@@ -154,6 +182,17 @@ static int add_pairs(scmp_filter_ctx ctx)
 				SCMP_A0(SCMP_CMP_EQ, AF_UNIX));
 }
 
+/* fork(), without any new namespace. */
+static int add_forks(scmp_filter_ctx ctx)
+{
+	const scmp_datum_t namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |
+					CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET |
+					0x80 /* CLONE_NEWTIME */;
+
+	return seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
+				SCMP_A0(SCMP_CMP_MASKED_EQ, namespaces, 0));
+}
+
 static int fill(scmp_filter_ctx ctx, const struct sandbox_rules *rules)
 {
 	enum sandbox_kind kind = rules->kind;
@@ -168,7 +207,11 @@ static int fill(scmp_filter_ctx ctx, const struct sandbox_rules *rules)
 	if (!err && kind == SANDBOX_WORKER)
 		err = add_names(ctx, SCMP_ACT_ERRNO(EACCES), files);
 	if (!err)
-		err = add_names(ctx, SCMP_ACT_KILL_PROCESS, deadly);
+		err = add_deadly(ctx, rules);
+	if (!err && rules->serves)
+		err = add_names(ctx, SCMP_ACT_ALLOW, of_a_server);
+	if (!err && rules->forks)
+		err = add_forks(ctx);
 	if (!err)
 		err = add_narrow_calls(ctx, kind);
 	if (!err && rules->asks_helpers)

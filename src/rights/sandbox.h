@@ -81,6 +81,10 @@ struct sandbox_rules {
 	bool sees_processes;
 	/* SANDBOX_REPORT: it asks helper processes (src/helpers) through pairs of sockets. */
 	bool asks_helpers;
+	/* SANDBOX_REPORT: it answers connections to a socket that listens already. */
+	bool serves;
+	/* SANDBOX_REPORT: it starts processes that are as shut in as itself. */
+	bool forks;
 	uint64_t kept;			/* CAP_BIT()s of capabilities that it keeps; usually 0 */
 	/* Address space that it may take beyond what it has now. 0: unbounded. */
 	uint64_t memory_bytes;

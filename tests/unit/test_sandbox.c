@@ -518,6 +518,50 @@ static void test_asking_report(void **state)
 	judge(&other, "in a report that asks", SYS, &asks);
 }
 
+static int try_new_namespace(const struct held *h)
+{
+	long pid = syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, NULL, NULL, NULL, NULL);
+
+	(void)h;
+	if (!pid)
+		_exit(0);
+	return answer((int)pid);
+}
+
+/* Nobody connects to it: what is asked is only whether the call is allowed. */
+static int try_accept(const struct held *h)
+{
+	int rc = accept4(h->sockets[0], NULL, NULL, SOCK_CLOEXEC);
+
+	return rc < 0 && (errno == EINVAL || errno == EOPNOTSUPP) ? 0 : answer(rc);
+}
+
+/* A server takes connections and starts children like itself, and makes neither connections nor namespaces. */
+static void test_server(void **state)
+{
+	const struct sandbox_rules serves = { .kind = SANDBOX_REPORT, .opens_nothing = true,
+					      .serves = true, .forks = true };
+	const struct sandbox_rules plain = { .kind = SANDBOX_REPORT, .opens_nothing = true };
+	static const struct attempt allowed[] = {
+		{ "fork", try_fork, 0, 0, 0, 0 },
+		{ "accept", try_accept, 0, 0, 0, 0 },
+	};
+	static const struct attempt refused[] = {
+		{ "a socket", try_socket, 0, SYS, SYS, SYS },
+		{ "a user namespace", try_new_namespace, 0, ENOSYS, ENOSYS, ENOSYS },
+	};
+
+	(void)state;
+	if (!kernel_has_all() || IS_SANITIZED)
+		skip();
+	for (size_t i = 0; i < 2; i++) {
+		judge(&allowed[i], "in a server", 0, &serves);
+		judge(&refused[i], "in a server", refused[i].in_report, &serves);
+	}
+	judge(&allowed[0], "in a report", ENOSYS, &plain);
+	judge(&allowed[1], "in a report", SYS, &plain);
+}
+
 /* ---- each layer alone ---- */
 
 static int in_child(int (*fn)(void))
@@ -627,6 +671,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_attempts),
 		cmocka_unit_test(test_asking_report),
+		cmocka_unit_test(test_server),
 		cmocka_unit_test(test_layers_alone),
 		cmocka_unit_test(test_words),
 	};
