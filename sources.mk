@@ -374,6 +374,16 @@ CAPTURE_SRCS := \
 	src/live/live_threads.c \
 	src/live/thread_rows.c \
 	src/live/segment_head.c \
+	src/serve/access.c \
+	src/serve/download.c \
+	src/serve/event_stream.c \
+	src/serve/http_library.c \
+	src/serve/listen_address.c \
+	src/serve/metrics.c \
+	src/serve/routes.c \
+	src/serve/serve.c \
+	src/serve/served.c \
+	src/serve/shared_text.c \
 	src/tui/activity_sums.c \
 	src/tui/canvas.c \
 	src/tui/export_files.c \
@@ -417,6 +427,9 @@ REPORT_MAIN_SRCS := \
 CAPTURE_MAIN_SRCS := \
 	src/commands/cmd_complete.c \
 	src/commands/live_command.c \
+	src/commands/cmd_serve.c \
+	src/commands/serve_options.c \
+	src/commands/top_server.c \
 	src/commands/cmd_top.c \
 	src/commands/cmd_tui.c \
 	src/commands/top_recorder.c \

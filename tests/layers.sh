@@ -20,6 +20,7 @@ src/profile:    src/base src/model formats/trace
 formats/render: src/base src/model src/output src/profile
 src/live:       src/base src/model formats/trace src/profile formats/render
 src/tui:        src/base src/model formats/trace src/profile formats/render src/live
+src/serve:      src/base src/model formats/trace src/profile formats/render src/live
 src/elf:        src/base
 src/proc:       src/base
 src/helpers:    src/base

@@ -86,3 +86,4 @@ int cmd_probes(int argc, char **argv);
 int cmd_xstack(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_tui(int argc, char **argv);
+int cmd_serve(int argc, char **argv);

@@ -11,54 +11,71 @@
 
 enum { MORE_WORDS = 6 };		/* that are added */
 
-static const struct opt *find_own(const struct opt_list *own, const char *word, bool *has_value)
+/* Whether a word is this option: "-f", "--follow", "--view=top". */
+static bool is_option(const struct opt *o, const char *word)
 {
 	size_t len = strcspn(word, "=");
-	bool is_long = !strncmp(word, "--", 2);
 
-	*has_value = is_long && word[len] == '=';
-	for (size_t i = 0; i < own->nr; i++) {
-		const struct opt *o = &own->v[i];
+	if (strncmp(word, "--", 2) != 0)
+		return o->key && word[0] == '-' && word[1] == o->key && !word[2];
+	return strlen(o->name) == len - 2 && !strncmp(o->name, word + 2, len - 2);
+}
 
-		if (!is_long && o->key && word[0] == '-' && word[1] == o->key && !word[2])
-			return o;
-		if (is_long && strlen(o->name) == len - 2 && !strncmp(o->name, word + 2, len - 2))
-			return o;
-	}
+static const struct opt *find(const struct opt_list *list, const char *word)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		if (is_option(&list->v[i], word))
+			return &list->v[i];
 	return NULL;
 }
 
-static void split(struct live_words *w, int argc, char **argv, const struct opt_list *own)
+static void split(struct live_words *w, int argc, char **argv, const struct opt_list *lists,
+		  size_t nr_lists)
 {
-	bool has_value = false, is_over = false;
+	bool is_over = false;
 
-	w->own.v[w->own.nr++] = argv[0];
-	w->rest.v[w->rest.nr++] = "record";
 	for (int i = 1; i < argc; i++) {
-		const struct opt *o = is_over ? NULL : find_own(own, argv[i], &has_value);
-		struct words *to = o ? &w->own : &w->rest;
+		struct words *to = &w->rest;
+		const struct opt *o = NULL;
 
 		is_over |= !strcmp(argv[i], "--");
+		for (size_t l = 0; l < nr_lists && !o && !is_over; l++) {
+			o = find(&lists[l], argv[i]);
+			to = o ? &w->own[l] : to;
+		}
 		to->v[to->nr++] = argv[i];
-		if (o && o->arg && *o->arg != '[' && !has_value && i + 1 < argc)
+		if (o && o->arg && !strchr(argv[i], '=') && i + 1 < argc)
 			to->v[to->nr++] = argv[++i];
 	}
 }
 
-int live_words_new(struct live_words *w, int argc, char **argv, const struct opt_list *own)
+static int begin(struct words *w, int most, char *first)
 {
-	*w = (struct live_words){ .own.nr = 0 };
-	w->own.v = calloc((size_t)argc + 2, sizeof(*w->own.v));
-	w->rest.v = calloc((size_t)argc + MORE_WORDS, sizeof(*w->rest.v));
-	if (!w->own.v || !w->rest.v)
+	w->v = calloc((size_t)most, sizeof(*w->v));
+	if (!w->v)
 		return fail(-ENOMEM, "read the command line");
-	split(w, argc, argv, own);
+	w->v[w->nr++] = first;
 	return 0;
+}
+
+int live_words_new(struct live_words *w, int argc, char **argv, const struct opt_list *lists,
+		   size_t nr_lists)
+{
+	int err;
+
+	*w = (struct live_words){ .rest.nr = 0 };
+	err = begin(&w->rest, argc + MORE_WORDS, "record");
+	for (size_t l = 0; l < nr_lists && !err; l++)
+		err = begin(&w->own[l], argc + 2, argv[0]);
+	if (!err)
+		split(w, argc, argv, lists, nr_lists);
+	return err;
 }
 
 void live_words_release(struct live_words *w)
 {
-	free(w->own.v);
+	for (size_t l = 0; l < LIVE_LISTS; l++)
+		free(w->own[l].v);
 	free(w->rest.v);
 }
 

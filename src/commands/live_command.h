@@ -3,13 +3,15 @@
  * Command lines of commands that record and show at the same time: "probee top", "probee serve".
  * Their own options are about what is shown, all others are those of "probee record".
  *
- *	live_words_new(&w, argc, argv, &own)	splits the words
+ *	live_words_new(&w, argc, argv, lists, nr)	splits the words; lists: its own options,
+ *						at most LIVE_LISTS, each for opt_parse()
  *	live_words_complete(&w, &record)	adds -a and -o -, where they are not said
  *	live_words_release(&w)
  */
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct opt_list;
 struct record_args;
@@ -19,13 +21,17 @@ struct words {
 	int nr;
 };
 
+#define LIVE_LISTS 3
+
 struct live_words {
-	struct words own;		/* behind the command's name */
+	/* By list of options: the words of these, behind the command's name. */
+	struct words own[LIVE_LISTS];
 	struct words rest;		/* behind "record" */
 };
 
 /* 0 or -ENOMEM, which was reported. The words themselves are borrowed. */
-int live_words_new(struct live_words *w, int argc, char **argv, const struct opt_list *own);
+int live_words_new(struct live_words *w, int argc, char **argv, const struct opt_list *lists,
+		   size_t nr_lists);
 void live_words_release(struct live_words *w);
 
 bool live_words_ask_for_help(const struct live_words *w);

@@ -37,6 +37,9 @@ static const struct command record_commands[] = {
 	  "[-a | -p PIDS] [--view threads] [-o trace.pbz] [-- CMD ARGS]", cmd_top, true },
 	{ "tui", "show a trace in the terminal; one that still grows is followed",
 	  "FILE [--view threads] [--once]", cmd_tui, false },
+	{ "serve", "record, and look at it in the browser meanwhile; or serve traces",
+	  "[FILE ... | -a | -p PIDS] [--listen 127.0.0.1:8000] [-o trace.pbz] [-- CMD ARGS]",
+	  cmd_serve, true },
 	{ NULL, NULL, NULL, NULL, false },
 };
 

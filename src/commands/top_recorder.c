@@ -195,16 +195,15 @@ const char *top_recorder_message(void *recorder)
 	return r->last;
 }
 
-/* What the recorder had to say, which would have destroyed the screen. */
-static void print_messages(const struct top_recorder *r)
+/* In a view it would have destroyed the screen. */
+void top_recorder_tell(struct top_recorder *r)
 {
 	char buf[4096];
-	off_t at = 0;
 	ssize_t n;
 
-	while ((n = pread(r->messages, buf, sizeof(buf), at)) > 0) {
+	while ((n = pread(r->messages, buf, sizeof(buf), r->told)) > 0) {
 		fwrite(buf, 1, (size_t)n, stderr);
-		at += n;
+		r->told += n;
 	}
 	fflush(stderr);
 }
@@ -219,7 +218,7 @@ int top_recorder_stop(struct top_recorder *r)
 	if (r->keeper && waitpid(r->keeper, &status, 0) > 0)
 		r->code = code_of(status);
 	r->keeper = 0;
-	print_messages(r);
+	top_recorder_tell(r);
 	close_all(r);
 	return r->code;
 }

@@ -10,6 +10,7 @@
  *	top_recorder_is_over(&r)
  *	top_recorder_message(&r)	the last line that it printed
  *	top_recorder_stop(&r)		its exit code; what it printed is on standard error then
+ *	top_recorder_tell(&r)		the same before its end, where nothing else is shown
  *
  * Its trace is in memory (memfd), where the reader frees what it has read (feed.h), or in a file.
  *
@@ -28,6 +29,7 @@ struct top_recorder {
 	int lifeline;			/* closing it ends the recording */
 	int code;			/* exit code, once it is over */
 	char last[256];
+	off_t told;			/* octets of messages that were printed */
 };
 
 /* to_file: argv says which. 0 or -errno, explained. */
@@ -37,4 +39,6 @@ int top_recorder_start(struct top_recorder *r, bool to_file, int argc, char **ar
 int top_recorder_await(struct top_recorder *r, const char *path);
 bool top_recorder_is_over(void *recorder);
 const char *top_recorder_message(void *recorder);
+/* Prints what it has printed since this was called last. */
+void top_recorder_tell(struct top_recorder *r);
 int top_recorder_stop(struct top_recorder *r);

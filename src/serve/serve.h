@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A web server that shows traces, finished or under way, to browsers and programs of this machine.
+ *
+ *	serve_open(&opts, &s)			listens; rights are still needed for that
+ *	serve_add(s, &source) ...		each trace
+ *	serve_url(s)				the address to open
+ *	serve_run(s)				until a stop signal comes
+ *	serve_close(s)
+ *
+ * It reads records only, so it needs no rights; .shut_in is called before the first octet of a
+ * trace or of a client is read. All runs in one thread. What takes long, a report, runs in a child.
+ *
+ * Below /TOKEN/ (access.h), and below /TOKEN/N/ of the Nth trace where there are several:
+ *
+ *	(nothing)	the page
+ *	events		server-sent events: what the page needs to follow (event_stream.h)
+ *	json		the call tree as nested {name, value, children}: ?event=NAME
+ *	stream		the same as server-sent events, whenever it has changed
+ *	metrics		for Prometheus
+ *	trace.pbz	the trace, or what is still kept of it
+ *	reports		the names of all reports, as JSON
+ *	report/NAME	one of them: ?from=10s&pid=123...
+ *
+ * Limits: SERVE_CLIENTS connections at a time, each may send 16 KiB of headers and no body;
+ * SERVE_CHILDREN reports at a time, each for SERVE_REPORT_S seconds.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SERVE_CLIENTS 256
+#define SERVE_CHILDREN 2
+#define SERVE_REPORT_S 120
+
+struct renderer;
+struct serve;
+
+/* A report that a client asks for. It is made in a child process of its own. */
+struct serve_report {
+	const struct renderer *renderer;
+	int trace_fd;			/* to be closed */
+	const char *name;		/* of the trace, for people */
+	/* The words of the query, "--from=10s" for ?from=10s; only those of serve_options.words. */
+	char **words;
+	int nr_words;
+	bool may_come;			/* the recording goes on */
+};
+
+struct serve_source {
+	int fd;				/* of the trace, a regular file: the server closes it */
+	const char *name;		/* for people: "trace.pbz", "this machine" */
+	bool is_live;			/* a recorder writes it now */
+	/* The trace is in memory: so much of it is kept, in octets. 0: it is a file. */
+	uint64_t kept_bytes;
+	/* Whether the recorder is gone; NULL: nobody knows. */
+	bool (*is_over)(void *ctx);
+	/* The recorder's last words, "" without; NULL: none. */
+	const char *(*message)(void *ctx);
+	void *ctx;
+};
+
+struct serve_options {
+	const char *listen;		/* listen_address.h; NULL: 127.0.0.1:8000 */
+	const char *token_file;		/* NULL: a token is made */
+	bool no_token;
+	const char *const *hosts;	/* access.h; may be NULL */
+	uint32_t refresh_ms;		/* 0: 1000 */
+	const char *title;		/* of the pages; NULL: the trace's name */
+	/* Query words that a report may have: "from", "pid", ...; NULL ends them. */
+	const char *const *words;
+	/*
+	 * Writes a report to standard output, in a child; 0 or an exit code. A client whose report
+	 * cannot be made is sent what this prints on standard error.
+	 */
+	int (*report)(const struct serve_report *r);
+	/* Gives up all rights, once all is open; NULL: nothing. */
+	int (*shut_in)(void);
+	/* Called once clients are answered; NULL: nothing is. */
+	void (*ready)(const char *url);
+	/* Besides a stop signal, the end of this descriptor ends the server; -1: none. */
+	int lifeline;
+};
+
+/* All of these: 0 or -errno, which was reported. */
+int serve_open(const struct serve_options *opts, struct serve **sp);
+int serve_add(struct serve *s, const struct serve_source *source);
+int serve_run(struct serve *s);
+void serve_close(struct serve *s);		/* NULL is fine */
+const char *serve_url(const struct serve *s);
