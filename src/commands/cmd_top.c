@@ -2,6 +2,7 @@
 /* probee top: records this machine, and shows it while it does. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,40 +10,88 @@
 #include "src/base/fail.h"
 #include "src/commands/command.h"
 #include "src/commands/live_command.h"
+#include "src/commands/serve_options.h"
 #include "src/commands/shut_in.h"
 #include "src/commands/top_recorder.h"
+#include "src/commands/top_server.h"
 #include "src/commands/tui_options.h"
 #include "src/recording/record_options.h"
 
+#define KEPT_BYTES (24u << 20)	/* in memory, for who looks at the trace from a browser */
 #define ONCE_SETTLE_MS 1500	/* `top --once` prints what came in this time */
+
+struct top_args {
+	struct tui_args view;
+	struct serve_args serve;
+	bool is_served;
+};
+
+static const struct opt top_rows[] = {
+	{ 0, "serve", NULL, "show it to browsers, too: probee serve", opt_flag,
+	  offsetof(struct top_args, is_served), NULL, "Server", NULL },
+};
+
+/* Each list has a struct of its own. */
+static const struct opt_list top_option_list = { top_rows, 1 };
 
 static int give_up_rights(void)
 {
 	return shut_in(true);
 }
 
-static int show(const struct tui_args *args, struct top_recorder *r, const char *path)
+static int open_trace(const struct top_recorder *r, const char *path)
 {
-	struct tui_source source = {
-		.name = path ? path : "live", .is_live = true, .frees = !path,
-		.is_over = top_recorder_is_over, .message = top_recorder_message,
-		.shut_in = give_up_rights, .ctx = r,
-	};
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+		      : fcntl(r->trace, F_DUPFD_CLOEXEC, 3);
 
-	source.fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
-			 : fcntl(r->trace, F_DUPFD_CLOEXEC, 3);
-	if (source.fd < 0) {
-		fail(-errno, "open %s", source.name);
-		return EXIT_FAILED;
-	}
-	return tui_show(args, &source);
+	return fd < 0 ? fail(-errno, "open %s", path ? path : "the recording") : fd;
 }
 
-static int record_and_show(struct tui_args *args, struct live_words *words,
+/* Of two that read a trace in memory, the server is the one that gives it back. */
+static int show(const struct tui_args *args, struct top_recorder *r, const char *path,
+		const char *url)
+{
+	struct tui_source source = {
+		.name = path ? path : "live", .is_live = true, .frees = !path && !url,
+		.is_over = top_recorder_is_over, .message = top_recorder_message,
+		.shut_in = give_up_rights, .ctx = r, .url = url,
+	};
+
+	source.fd = open_trace(r, path);
+	return source.fd < 0 ? EXIT_FAILED : tui_show(args, &source);
+}
+
+static int start_server(const struct top_args *args, const struct top_recorder *r,
+			const char *path, struct top_server *server)
+{
+	struct serve_source source = { .name = path ? path : "this machine", .is_live = true,
+				       .kept_bytes = path ? 0 : KEPT_BYTES };
+	struct serve_options opts;
+	int err = serve_options_fill(&args->serve, &opts);
+
+	if (err)
+		return err;
+	source.fd = open_trace(r, path);
+	return source.fd < 0 ? source.fd : top_server_start(server, &opts, &source, r->messages);
+}
+
+static int view(const struct top_args *args, struct top_recorder *r, const char *path)
+{
+	struct top_server server = { .lifeline = -1 };
+	int code;
+
+	if (args->is_served && start_server(args, r, path, &server))
+		return EXIT_FAILED;
+	code = show(&args->view, r, path, args->is_served ? server.url : NULL);
+	top_server_stop(&server);
+	return code;
+}
+
+static int record_and_show(const struct top_args *args, struct live_words *words,
 			   const struct record_args *record)
 {
 	const char *path = record->output;
-	bool as_text = args->show.once || args->follow;
+	bool as_text = args->view.show.once || args->view.follow;
 	struct top_recorder r;
 	bool failed;
 	int code;
@@ -54,13 +103,13 @@ static int record_and_show(struct tui_args *args, struct live_words *words,
 		return EXIT_FAILED;
 	if (top_recorder_await(&r, path))
 		return top_recorder_stop(&r);
-	code = show(args, &r, path);
+	code = view(args, &r, path);
 	failed = top_recorder_is_over(&r) && r.code;	/* by itself, not because it was to end */
 	top_recorder_stop(&r);
 	return !code && failed ? r.code : code;
 }
 
-static int run(struct tui_args *args, struct live_words *words)
+static int run(const struct top_args *args, struct live_words *words)
 {
 	struct words *rest = &words->rest;
 	const struct record_mode *mode = &record_modes[RECORD_BOTH];
@@ -81,28 +130,40 @@ static int run(struct tui_args *args, struct live_words *words)
 static int help(void)
 {
 	struct opt rows[OUTPUT_OPTS_MAX];
-	struct opt_list lists[RECORD_LISTS + 1] = { tui_option_list };
-	size_t nr = record_opt_lists(&record_modes[RECORD_BOTH], rows, lists + 1);
+	struct opt_list lists[RECORD_LISTS + 3] = { tui_option_list, top_option_list,
+						    serve_option_list };
+	size_t nr = record_opt_lists(&record_modes[RECORD_BOTH], rows, lists + 3);
 
-	return command_help("top", lists, nr + 1);
+	return command_help("top", lists, nr + 3);
+}
+
+static int parse(struct live_words *w, const struct opt_list *lists, struct top_args *args)
+{
+	void *const to[] = { &args->view, args, &args->serve };
+
+	for (size_t l = 0; l < 3; l++)
+		if (opt_parse(&lists[l], 1, w->own[l].nr, w->own[l].v, to[l], NULL) < 0)
+			return -EINVAL;
+	tui_options_finish(&args->view);
+	return 0;
 }
 
 int cmd_top(int argc, char **argv)
 {
-	struct tui_args args = { .show = { .settle_ms = ONCE_SETTLE_MS } };
+	const struct opt_list lists[] = { tui_option_list, top_option_list, serve_option_list };
+	struct top_args args = { .view.show.settle_ms = ONCE_SETTLE_MS };
 	struct live_words words;
 	int code = EXIT_FAILED;
 
-	if (!live_words_new(&words, argc, argv, &tui_option_list)) {
+	if (!live_words_new(&words, argc, argv, lists, 3)) {
 		if (live_words_ask_for_help(&words))
 			code = help();
-		else if (opt_parse(&tui_option_list, 1, words.own.nr, words.own.v, &args, NULL) < 0)
+		else if (parse(&words, lists, &args))
 			code = command_usage("top");
-		else {
-			tui_options_finish(&args);
+		else
 			code = run(&args, &words);
-		}
 	}
+	serve_args_release(&args.serve);
 	live_words_release(&words);
 	return code;
 }

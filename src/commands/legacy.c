@@ -12,7 +12,9 @@
  * Both run as processes of their own, the second one when the first has ended. The trace is thrown
  * away, because those who write such lines expect no other files than they name.
  *
- * With --tui the words go to `probee top` instead, which shows them live and writes no files.
+ * With --tui the words go to `probee top` instead, which shows them live and writes no files, and
+ * with --serve to `probee serve`; with both, `probee top --serve` does both. Outputs beside --serve
+ * are made when the server is ended.
  *
  * Differences: -t is in milliseconds, -f a frequency, -c and -s name files; CPUs that have nothing
  * to do are recorded unless --skip-idle is given; recordings end after 10 s. Stacks are unwound by
@@ -251,7 +253,7 @@ static int complete_sample(struct legacy *l, int argc, char **argv, int command)
 	if (add(w, "%s", "-q"))
 		return -EINVAL;
 	if (!l->has_time)	/* a live view ends when the user leaves it */
-		l->time_ms = l->is_tui ? 0 : DEFAULT_MS;
+		l->time_ms = l->is_tui || l->is_served ? 0 : DEFAULT_MS;
 	snprintf(time, sizeof(time), "%ums", l->time_ms);
 	if (l->time_ms)
 		err = add(w, "%s", "-d") || add(w, "%s", time);
@@ -368,11 +370,32 @@ static int list_probes(struct legacy *l)
 	return cmd_probes((int)l->probes.nr - 1, l->probes.v + 1);
 }
 
-/* probee top, with the words about the view and those of the recording behind its trace. */
+/* Words about the terminal mean nothing to it. */
+static int name_server(struct words *w)
+{
+	while (w->nr > 2)
+		free(w->v[--w->nr]);
+	w->v[w->nr] = NULL;
+	free(w->v[1]);
+	w->v[1] = strdup("serve");
+	return w->v[1] ? 0 : fail(-ENOMEM, "read the command line");
+}
+
+/* The recording is served while it goes on, and the outputs are made of its trace afterwards. */
+static int serve_before(struct legacy *l)
+{
+	free(l->sample.v[1]);
+	l->sample.v[1] = strdup("serve");
+	return l->sample.v[1] ? 0 : fail(-ENOMEM, "read the command line");
+}
+
+/* probee top or serve: words about the view, and those of the recording behind its trace. */
 static int run_view(struct legacy *l)
 {
 	if (l->has_outputs)
 		note("--tui writes no files: these outputs are left out");
+	if (l->is_tui ? l->is_served && add(&l->view, "%s", "--serve") : name_server(&l->view))
+		return EXIT_FAILED;
 	for (size_t i = 4; i < l->sample.nr; i++)
 		if (add(&l->view, "%s", l->sample.v[i]))
 			return EXIT_FAILED;
@@ -380,22 +403,17 @@ static int run_view(struct legacy *l)
 		show(&l->view);
 		return EXIT_OK;
 	}
-	return cmd_top((int)l->view.nr - 1, l->view.v + 1);
+	return (l->is_tui ? cmd_top : cmd_serve)((int)l->view.nr - 1, l->view.v + 1);
 }
 
 static int run(struct legacy *l)
 {
 	if (l->lists_probes)
 		return list_probes(l);
-	if (l->is_served && !l->is_tui && !l->has_outputs) {
-		fail_why(-ENOTSUP, "--serve, to look while it records, is not there yet. "
-				   "Try: --tui, or --html FILE");
-		return EXIT_CANNOT;
-	}
-	if (l->is_served)
-		note("--serve is not there yet: there will be no page");
-	if (l->is_tui)
+	if (l->is_tui || (l->is_served && !l->has_outputs))
 		return run_view(l);
+	if (l->is_served && serve_before(l))
+		return EXIT_FAILED;
 	if (!l->has_outputs && add(&l->report, "%s", "--text"))
 		return EXIT_FAILED;
 	l->has_outputs = true;

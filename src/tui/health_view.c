@@ -121,6 +121,7 @@ static void put_all(FILE *out, const struct tui *t)
 	put_file(out, t);
 	put_folded(out, l);
 	put_cost(out, t);
+	put_line(out, "page", t->source->url);
 	if (t->source->message)
 		put_line(out, "recorder", t->source->message(t->source->ctx));
 }

@@ -31,6 +31,7 @@ struct tui_source {
 	const char *(*message)(void *ctx);
 	/* Gives up all rights, once files and terminal are open; NULL: nothing. */
 	int (*shut_in)(void);
+	const char *url;		/* where it is served to browsers as well; NULL: nowhere */
 	void *ctx;
 };
 
