@@ -169,10 +169,12 @@ int live_facts_update(struct live_page *p)
 static void put_sums(struct json_writer *w, const struct live_page *p, uint32_t id)
 {
 	const struct trace_event e = describe(p, id);
-	struct report_amount amount = { &e, e.samples, e.weight,
-					live_profile_info(p->l)->scans.count };
+	uint64_t receipts = live_profile_info(p->l)->scans.count;
+	struct report_amount amount = { &e, e.samples, e.weight, live_profile_scan(p->l) };
 	char text[768];
 
+	if (receipts > amount.scans)	/* they come later than the rows, but may be of more */
+		amount.scans = receipts;
 	json_begin(w, '{');
 	json_put_u64(w, "samples", e.samples);
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)e.weight);

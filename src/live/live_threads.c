@@ -42,19 +42,33 @@ static void cut(char *s)
 	s[at] = 0;
 }
 
+/* The object, or the value that the call was given, or the call. */
+static void put_wait(const struct live_threads_input *in, const struct rec_sample *rec, FILE *out)
+{
+	char number[WAIT_CALL_MAX], buf[WAIT_TEXT_MAX];
+	const char *word;
+
+	if (rec->state == TASK_RUNNING || rec->state == TASK_RUNNABLE ||
+	    wait_put_object(live_profile_tables(in->l), in->calls, rec, out))
+		return;
+	word = wait_word(in->calls, rec, buf);
+	if (*word)
+		fputs(word, out);
+	else if (rec->syscall)
+		fputs(wait_call_name(in->calls, rec, number), out);
+}
+
 static void put_text(const struct live_threads_input *in, const struct rec_sample *rec, int which,
 		     FILE *out)
 {
 	const struct definition_store *d = live_profile_tables(in->l);
-	char number[WAIT_CALL_MAX], buf[FRAME_TEXT_MAX];
+	char buf[FRAME_TEXT_MAX];
 	struct wait_function f;
 	const char *place;
 
 	switch (which) {
 	case TEXT_WAIT:
-		if (rec->state != TASK_RUNNING && rec->state != TASK_RUNNABLE &&
-		    !wait_put_object(d, in->calls, rec, out) && rec->syscall)
-			fputs(wait_call_name(in->calls, rec, number), out);
+		put_wait(in, rec, out);
 		break;
 	case TEXT_USER:
 		wait_function_of(d, rec->ustack, &f);

@@ -13,16 +13,16 @@ import used  # noqa: E402
 from live_server import Server  # noqa: E402
 
 HELPERS = """
-window.boxes = () => {
-	const seen = [];
-	const box = document.querySelector(".flame");
-	box.focus();
-	return seen;
-};
-window.rows = () => [...document.querySelectorAll("#functions tbody tr")].map(
-	r => [r.cells[2].textContent, r.cells[0].children[1].textContent, r.cells[1].children[1].textContent]);
 window.now = () => [...document.querySelectorAll("#threads-now tbody tr")].map(r => [...r.cells].map(c => c.textContent));
+window.ink = e => {
+	const { data } = e.getContext("2d").getImageData(0, 0, e.width, e.height), colours = new Set();
+	for (let i = 0; i < data.length; i += 4)
+		colours.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]);
+	return colours.size;
+};
 """
+VIEWS = ("#view=functions", "#event=1&view=functions", "#view=tree&group=none", "#view=tree&group=program",
+         "#event=1&view=tree&group=state", "#event=1&view=tree&group=thread", "#view=functions&folded=1", "#view=tree&inverted=1")
 
 
 class Tests(used.Used):
@@ -46,7 +46,7 @@ class Tests(used.Used):
         self.server = None
 
     def wait(self, what, expression):
-        """Until the expression is true, as text that is no timed assert: a page that never does it fails after a while."""
+        """until the expression is true; a page that never does it fails after a while."""
         end = time.monotonic() + 30
         while not self.page.js(f"!!({expression})"):
             if time.monotonic() > end:
@@ -62,36 +62,190 @@ class Tests(used.Used):
         self.server.samples(samples)
         self.wait("an update is shown", f"performance.getEntriesByName('update').length > {before}")
 
-    def status(self):
-        return self.text("live-status")
+    def more(self, samples):
+        """So many records of samples more, and until they are shown."""
+        before = self.page.js("performance.getEntriesByName('update').length")
+        self.server.samples(samples)
+        self.wait("an update is shown", f"performance.getEntriesByName('update').length > {before}")
 
-    def table(self):
-        return self.page.js("[...document.querySelectorAll('#functions tbody tr')].map(r => [...r.cells].map(c => c.innerText))")
+    def choose(self, key, text):
+        self.page.js(f"""(() => {{ const s = id("choose-{key}");
+            s.selectedIndex = [...s.options].findIndex(o => o.textContent.startsWith({text!r}));
+            s.dispatchEvent(new Event("change")); }})()""")
+        self.page.settle()
+
+    def focus_flame(self, *keys):
+        self.page.js("document.querySelector('.flame').focus()")
+        for key in keys:
+            self.key(key)
 
     # One method per behaviour.
 
     def test_same_as_static(self):
+        """However many messages it takes, the page shows what the page of the whole file shows."""
         for case in ("typical", "named", "hostile"):
-            for view in ("#view=functions", "#event=1&view=functions", "#view=tree&group=none", "#event=1&view=tree&group=none",
-                         "#event=1&view=tree&group=thread", "#view=sandwich&fn=1", "#view=functions&folded=1"):
-                self.open(case, view)
-                title = self.text("tab-functions") and self.page.js("document.querySelector('h1').textContent")
+            for view in VIEWS:
+                self.open(case, view, height=1500)
                 seen = self.page.js("id('view').innerText")
-                self.serve(case, 40, view)
+                self.serve(case, 40, view, height=1500)
                 for step in (100, 1, 300, 10000):
                     self.server.samples(step)
-                self.wait(f"{case}{view}: the page shows what the static page shows",
-                          f"id('view').innerText === {seen!r}" if "fn=" not in view else "true")
-                self.check(f"{case}{view}: the title has the same sums",
-                           self.page.js("document.querySelector('h1').textContent").split(", ")[-2:] == title.split(", ")[-2:], title)
+                self.wait(f"{case}{view}: the same as the static page", f"id('view').innerText === {seen!r}")
+        self.check("names are harmless", self.page.js("window.owned === undefined && !document.querySelector('img')"))
 
     def test_updates(self):
         self.serve("typical", 100)
-        self.check("the first samples are there", "1.01 s" in self.foot() or "100 samples" in self.foot(), self.foot())
+        self.check("the first samples are there", "97 samples" in self.foot(), self.foot())
         self.more(100)
-        self.check("more samples come", "200 samples" in self.foot(), self.foot())
-        self.check("and stand in the title", "200 samples" in self.page.js("document.querySelector('h1').textContent"))
+        self.check("more samples come", "194 samples" in self.foot(), self.foot())
+        self.check("and stand in the title", self.page.js("document.querySelector('h1').textContent").endswith("194 samples"),
+                   self.page.js("document.querySelector('h1').textContent"))
+        self.check("the time line is drawn", self.page.js("ink(document.querySelector('#timeline canvas'))") > 2)
+        facts = self.page.js("document.querySelector('#facts').textContent")
+        self.check("facts are told", "Lost samples0" in facts and "Lasted" in facts, facts)
+        self.check("messages are differences", self.server.sent[0][0] == 0 and all(s > 0 for s, _ in self.server.sent[1:]),
+                   self.server.sent)
         self.shot("live")
+        self.server.samples(10000)
+        self.wait("the end is told", "id('live-status').textContent === 'the recording has ended'")
+        self.key("2")
+        self.check("and the page is still of use", "parse" in self.text("functions"), self.text("functions"))
+
+    def test_zoom_stays(self):
+        self.serve("typical", 300)
+        self.focus_flame("ArrowUp", "ArrowUp", "ArrowUp", "Enter")
+        self.check("zoomed", self.foot().startswith("parse") and "of the zoom" in self.foot(), self.foot())
+        zoomed = self.fragment()
+        self.server.samples(10000)
+        self.wait("what is focused is the same, and counts more", "id('foot').textContent.startsWith('parse') && "
+                  "id('foot').textContent.includes('495 samples')")
+        self.equal("the zoom stays", self.fragment(), zoomed)
+        self.key("ArrowDown")
+        self.check("the keys go on from there", self.foot().startswith("shop_main"), self.foot())
+
+    def test_pause(self):
+        self.serve("typical", 100)
+        self.key(" ")
+        self.equal("paused", self.text("live-status"), "paused")
+        self.equal("the button resumes", self.text("pause"), "Resume")
+        seen, sent = self.foot(), len(self.server.sent)
+        self.server.samples(100)
+        self.wait_for("the message is sent", lambda: len(self.server.sent) > sent)
+        self.server.samples(100)
+        self.page.js("new Promise(r => setTimeout(r, 300))")
+        self.equal("the page stands still", self.foot(), seen)
+        self.key("i")
+        self.equal("also when something else is chosen", self.foot(), seen)
+        self.press("Resume")
+        self.wait("it catches up", "id('foot').textContent.includes('291 samples')")
+
+    def wait_for(self, what, is_true):
+        end = time.monotonic() + 30
+        while not is_true() and time.monotonic() < end:
+            time.sleep(0.02)
+        self.check(what, is_true())
+
+    def test_window_follows(self):
+        self.serve("typical", 700, "#view=functions")
+        self.check("all at first", "parse" in self.text("functions") and "draw" in self.text("functions"))
+        self.choose("last", "last 10 s")
+        self.equal("in the URL", self.fragment(), "#view=functions&last=10")
+        self.page.js("location.hash = 'view=functions&last=1'")
+        self.page.settle()
+        self.check("only the last second", "parse" not in self.text("functions"), self.text("functions"))
+        window = self.text("window")
+        self.more(200)
+        self.check("the window follows", self.text("window") != window and "parse" not in self.text("functions"), self.text("window"))
+        box = self.page.js("(r => [r.x, r.y, r.width, r.height])(id('timeline').getBoundingClientRect())")
+        for kind, x in (("mousePressed", 20), ("mouseMoved", 60), ("mouseMoved", 200), ("mouseReleased", 200)):
+            self.page.mouse(kind, box[0] + x, box[1] + 30, button="left", clickCount=1, buttons=0 if kind == "mouseReleased" else 1)
+        self.page.settle()
+        self.check("a brush makes it stand still", "from=" in self.fragment() and "last" not in self.fragment(), self.fragment())
+        self.check("there", "parse" in self.text("functions") and "draw" not in self.text("functions"), self.text("functions"))
+        window = self.text("window").split("\u00b7")[0]
+        self.more(50)
+        self.equal("when more comes, too", self.text("window").split("\u00b7")[0], window)
+        self.press("Follow")
+        self.check("a button follows again", "last=1" in self.fragment() and "parse" not in self.text("functions"), self.fragment())
+
+    def test_accumulate(self):
+        self.serve("typical", 600)
+        self.press("Accumulate")
+        self.equal("in the URL", self.fragment(), "#last=0")
+        self.more(100)
+        self.check("only what came", self.foot().startswith("all") and 90 <= int(self.foot().split()[-2].replace(",", "")) <= 200, self.foot())
+        self.key("a")
+        self.check("all again", "679 samples" in self.foot(), self.foot())
+
+    def test_reconnects(self):
+        self.serve("typical", 100)
+        version = f"{self.server.epoch}-{self.server.version}"
+        self.server.drop()
+        self.wait_for("it comes back", lambda: len(self.server.asked) == 2)
+        self.equal("and says what it has", self.server.asked[-1], version)
+        self.more(100)
+        self.check("nothing is lost or counted twice", "194 samples" in self.foot(), self.foot())
+        self.check("the rest was a difference", self.server.sent[-1][0] > 0, self.server.sent)
+        self.server.is_refusing = True
+        self.server.drop()
+        self.wait("a lost connection is said", "id('live-status').textContent.startsWith('connection lost')")
+        self.shot("lost")
+        self.server.is_refusing = False
+        self.server.samples(100)
+        self.wait("and found again", "id('foot').textContent.includes('291 samples')")
+
+    def test_begins_anew(self):
+        self.serve("typical", 300)
+        self.focus_flame("ArrowUp", "ArrowUp", "ArrowUp", "Enter")
+        self.server.samples(400)
+        self.wait("more came", "id('foot').textContent.includes('495 samples')")
+        self.server.again()
+        self.wait_for("all is sent anew", lambda: self.server.sent[-1][0] == 0)
+        self.more(100)
+        self.check("the zoom is found by its names", self.foot().startswith("parse") and "of the zoom" in self.foot(), self.foot())
+        self.key("Escape")
+        self.focus_flame("Home")
+        self.check("nothing is counted twice", "776 samples" in self.foot(), self.foot())
+
+    def test_threads_now(self):
+        self.serve("typical", 110, "#view=now")
+        rows = {r[1]: r for r in self.page.js("now()")}
+        self.equal("every thread that has a row", sorted(rows), ["lock (102)", "shop (100)", "till (101)"])
+        self.check("who waits, for what, held by whom", rows["lock (102)"][2] == "SLEEP" and
+                   "futex 0x7f00, held by till (101)" in rows["lock (102)"][5], rows["lock (102)"])
+        self.check("who runs takes CPU time", float(rows["shop (100)"][3]) > 30, rows["shop (100)"])
+        self.page.click(*self.page.js("middle([...document.querySelectorAll('#threads-now .link')].find(e => e.textContent === 'lock (102)'))"))
+        self.page.settle()
+        self.check("a click shows the stack", self.page.js("[...document.querySelectorAll('#stack-now li')].map(e => e.textContent).join()")
+                   .startswith("futex_wait,"), self.text("stack-now"))
+        self.shot("threads-now")
+        self.press("Thread")
+        self.equal("sorted by name", [r[1] for r in self.page.js("now()")], ["lock (102)", "shop (100)", "till (101)"])
+        self.page.js("(id('search').value = 'futex', id('search').dispatchEvent(new Event('input')))")
+        self.page.settle()
+        self.equal("the search chooses", [r[1] for r in self.page.js("now()")], ["lock (102)"])
+        self.page.js("(id('search').value = '', id('search').dispatchEvent(new Event('input')))")
+        self.page.settle()
+        before = self.page.js("now()")
+        self.more(100)
+        self.check("rows change", self.page.js("now()") != before, before)
+
+    def test_looks(self):
+        for name, fragment, width in (("dark", "#theme=dark", 1200), ("narrow", "", 500), ("narrow-now", "#view=now", 500),
+                                      ("threads", "#event=1&view=threads", 1200), ("dark-now", "#view=now&theme=dark", 1200)):
+            self.serve("typical", 700, fragment, width=width)
+            self.shot(name)
+            self.check(f"{name}: nothing is wider than the window", self.page.js("document.documentElement.scrollWidth") <= width)
+
+    def test_zz_quiet(self):
+        """Last: what all the others left behind."""
+        self.stop()
+        urls = {e["request"]["url"].split("/")[2] for e in self.page.take_events("Network.requestWillBeSent")
+                if e["request"]["url"].startswith("http")}
+        self.check("no other server is asked", all(u.startswith("127.0.0.1:") for u in urls), urls)
+        self.equal("no exceptions", self.page.take_events("Runtime.exceptionThrown"), [])
+        complaints = [e["entry"]["text"] for e in self.page.take_events("Log.entryAdded")]
+        self.equal("no complaints, such as of the policy", [c for c in complaints if "Failed to load" not in c], [])
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ const NOW_COLUMNS = [
 	{ key: "thread", title: "Thread", text: (r) => threadLabel(r.thread), compare: byText((r) => threadLabel(r.thread)) },
 	{ key: "state", title: "State", text: stateOfRow, compare: byText(stateOfRow) },
 	{ key: "cpu", title: "CPU %", text: cpuOfRow, compare: byNumber((r) => r.cpu), isNumber: true },
-	{ key: "waited", title: "For", text: sinceText, compare: byNumber(waitedOfRow), isNumber: true },
+	{ key: "waited", title: "Waited", text: sinceText, compare: byNumber(waitedOfRow), isNumber: true },
 	{ key: "wait", title: "Waits for", text: waitText, compare: byText((r) => r.wait) },
 	{ key: "user", title: "Function", text: (r) => r.user, compare: byText((r) => r.user) },
 	{ key: "kernel", title: "In the kernel", text: (r) => r.kernel, compare: byText((r) => r.kernel) },
@@ -96,7 +96,7 @@ class NowTable {
 		for (const thread of this.made.keys())
 			if (!data.rows.has(thread))
 				this.made.delete(thread);
-		this.head.replaceChildren(...NOW_COLUMNS.map((c) => make("th", { scope: "col", "aria-sort": state.order === c.key ?
+		this.head.replaceChildren(...NOW_COLUMNS.map((c) => make("th", { scope: "col", class: c.isNumber ? "count" : null, "aria-sort": state.order === c.key ?
 			c.isNumber ? "descending" : "ascending" : null },
 		button(c.title + (state.order === c.key ? " \u25be" : ""), "Sort by this", () => change({ order: c.key }, false)))));
 		this.count.textContent = `${plural(list.length, "thread")}${state.q ? " that match" : ""}`;
