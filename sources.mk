@@ -134,6 +134,7 @@ REPORT_SRCS := \
 	formats/render/page_functions.c \
 	formats/render/page_head.c \
 	formats/render/page_samples.c \
+	formats/render/page_scan.c \
 	formats/render/page_tree.c \
 	formats/render/page_waits.c \
 	formats/render/packed_output.c \
@@ -372,6 +373,7 @@ CAPTURE_SRCS := \
 	src/live/live_stacks.c \
 	src/live/live_tables.c \
 	src/live/live_threads.c \
+	src/live/live_waits.c \
 	src/live/thread_rows.c \
 	src/live/segment_head.c \
 	src/serve/access.c \

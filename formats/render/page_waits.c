@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "formats/render/page_data.h"
+#include "formats/render/page_scan.h"
 #include "formats/render/renderer.h"
 #include "formats/render/waits_json.h"
 #include "src/base/array.h"
@@ -23,8 +24,6 @@
 #include "src/profile/report.h"
 #include "src/profile/wait_edges.h"
 #include "src/profile/wait_graphs.h"
-
-#define UNKNOWN_EDGES 40		/* of a snapshot: waits of which nothing is known */
 
 /* A thread that waits in one way, or is waited for. */
 struct waiter {
@@ -224,79 +223,6 @@ static void weigh(const struct wait_graph *g, struct kept_scan *k)
 	}
 }
 
-static size_t edges_shown(const struct wait_edges *e)
-{
-	size_t nr = 0, unknown = 0;
-
-	while (nr < e->nr && unknown < UNKNOWN_EDGES)
-		unknown += e->edges[nr++].section == EDGES_UNKNOWN;
-	return nr;
-}
-
-static void put_edges(const struct wait_edges *e, FILE *out)
-{
-	size_t nr = edges_shown(e);
-
-	fputs(",\"edges\":[", out);
-	for (size_t i = 0; i < nr; i++)
-		fprintf(out, "%s[%d,%u,%u]", i ? "," : "", (int)e->edges[i].section,
-			e->edges[i].nr, e->g->rows[e->edges[i].row].tid);
-	fprintf(out, "],\"more\":%zu", e->nr - nr);
-}
-
-static void put_rings(const struct wait_graph *g, FILE *out)
-{
-	const char *comma = "";
-
-	fputs(",\"rings\":[", out);
-	for (size_t at = 0; at < g->nr_rings; at++) {
-		const struct wait_ring *ring = &g->rings[at];
-		uint32_t i = ring->first;
-
-		if (!g->rows[i].shown)
-			continue;
-		fprintf(out, "%s[%d,%d", comma, wait_ring_is_sure(ring), ring->stood_still);
-		for (uint32_t n = 0; n < ring->nr; n++, i = g->rows[i].owner)
-			fprintf(out, ",%u", g->rows[i].tid);
-		putc(']', out);
-		comma = ",";
-	}
-	putc(']', out);
-}
-
-static int put_heads(const struct wait_graph *g, FILE *out)
-{
-	const char *comma = "";
-	uint32_t *heads;
-	size_t nr;
-	int err = wait_heads(g, &heads, &nr);
-
-	fputs(",\"heads\":[", out);
-	for (size_t i = 0; !err && i < nr; i++) {
-		if (!g->rows[heads[i]].shown)
-			continue;
-		fprintf(out, "%s%u", comma, g->rows[heads[i]].tid);
-		comma = ",";
-	}
-	putc(']', out);
-	free(heads);
-	return err;
-}
-
-static int put_scan(const struct wait_edges *e, const struct kept_scan *k, FILE *out)
-{
-	uint64_t nr = 0;
-
-	for (size_t i = 0; i < e->g->nr; i++)
-		nr += e->g->rows[i].shown && !e->g->rows[i].absent;
-	fprintf(out, "{\"nr\":%u,\"walk\":%u,\"at_ns\":%llu,\"mono_ns\":%llu,\"all\":%llu", k->nr,
-		e->g->scan, (unsigned long long)k->at_ns,
-		(unsigned long long)e->g->rows[0].rec.time_ns, (unsigned long long)nr);
-	put_edges(e, out);
-	put_rings(e->g, out);
-	return put_heads(e->g, out);
-}
-
 static int refer_row(struct page_waits *w, const struct wait_edges *e, uint32_t row,
 		     struct kept_scan *k)
 {
@@ -314,20 +240,13 @@ static int refer_row(struct page_waits *w, const struct wait_edges *e, uint32_t 
 	return refer(w, k, json, len);
 }
 
-/* Both ends of what is known, and the longest of the waits of which nothing is. */
 static int refer_rows(struct page_waits *w, const struct wait_edges *e, struct kept_scan *k)
 {
-	const struct wait_graph *g = e->g;
-	bool *wanted = calloc(g->nr + 1, sizeof(*wanted));
+	bool *wanted = page_scan_rows(e);
 	int err = wanted ? 0 : -ENOMEM;
 
-	for (size_t i = 0; !err && i < g->nr; i++)
-		if (g->rows[i].owner != WAIT_NONE)
-			wanted[i] = wanted[g->rows[i].owner] = true;
-	for (size_t i = 0; !err && i < edges_shown(e); i++)
-		wanted[e->edges[i].row] = true;
-	for (uint32_t i = 0; !err && i < g->nr; i++)
-		if (wanted[i] && g->rows[i].shown)
+	for (uint32_t i = 0; !err && i < e->g->nr; i++)
+		if (wanted[i])
 			err = refer_row(w, e, i, k);
 	free(wanted);
 	return err;
@@ -341,7 +260,7 @@ static int write_scan(struct page_waits *w, struct wait_graph *g, struct kept_sc
 
 	if (!err && !out)
 		err = -ENOMEM;
-	if (out && put_scan(&e, k, out))
+	if (out && page_scan_put(&e, k->nr, k->at_ns, out))
 		err = -ENOMEM;
 	if (out && fclose(out))
 		err = -ENOMEM;

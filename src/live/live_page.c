@@ -57,10 +57,12 @@ void live_page_free(struct live_page *p)
 	if (!p)
 		return;
 	forget_log(p, p->nr_log);
+	bb_release(&p->came);
 	free(p->log);
 	live_stacks_release(&p->stacks);
 	live_entries_release(&p->entries);
 	live_threads_release(&p->rows);
+	live_waits_release(&p->waits);
 	intern_free(p->strings);
 	syscall_names_free(p->calls);
 	ix_release(&p->process_lives);
@@ -93,6 +95,16 @@ static void find_base(struct live_page *p)
 	}
 }
 
+static int update_entries(struct live_page *p)
+{
+	return live_entries_take(&p->entries, p->l, p->base_ns, &p->came);
+}
+
+static int update_stacks(struct live_page *p)
+{
+	return live_stacks_settle(&p->stacks, live_profile_tables(p->l), p->version + 1);
+}
+
 static int update_rows(struct live_page *p)
 {
 	struct live_threads_input in = { .l = p->l, .base_ns = p->base_ns, .stacks = &p->stacks,
@@ -104,6 +116,15 @@ static int update_rows(struct live_page *p)
 		p->calls = syscall_names_new(arch);
 	in.calls = p->calls;
 	return p->calls ? live_threads_update(&p->rows, &in, p->version + 1) : 0;
+}
+
+static int update_waits(struct live_page *p)
+{
+	int rc = p->calls ? live_waits_update(&p->waits, p->l, p->calls, p->base_ns) : 0;
+
+	if (rc > 0)
+		p->waits_changed = p->version + 1;
+	return rc;
 }
 
 static void sum_stacks(struct live_page *p)
@@ -131,7 +152,7 @@ static struct live_marks marks_of(const struct live_page *p)
 				    .counts = (uint32_t)p->nr_counts };
 }
 
-static int add_version(struct live_page *p, struct byte_buf *entries)
+static int add_version(struct live_page *p)
 {
 	struct live_version *v = array_push(&p->log, &p->nr_log, &p->cap_log);
 	size_t old = 0;
@@ -139,8 +160,8 @@ static int add_version(struct live_page *p, struct byte_buf *entries)
 	if (!v)
 		return -ENOMEM;
 	p->version++;
-	*v = (struct live_version){ .marks = marks_of(p), .entries = *entries };
-	memset(entries, 0, sizeof(*entries));
+	*v = (struct live_version){ .marks = marks_of(p), .entries = p->came };
+	memset(&p->came, 0, sizeof(p->came));
 	p->log_bytes += v->entries.nr;
 	for (size_t bytes = p->log_bytes; old + 1 < p->nr_log; old++) {
 		if (p->nr_log - old <= LIVE_VERSIONS && bytes <= LIVE_LOG_BYTES)
@@ -151,31 +172,27 @@ static int add_version(struct live_page *p, struct byte_buf *entries)
 	return 0;
 }
 
+/* Stacks are last, since rows of threads may bring some. Each: 1, 0 or -ENOMEM */
+static int (*const updates[])(struct live_page *p) = {
+	live_tables_update, update_entries, live_facts_update, live_tables_find_quiet, update_rows,
+	update_waits, update_stacks,
+};
+
 int live_page_update(struct live_page *p)
 {
-	struct byte_buf entries = { 0 };
-	int err = live_tables_update(p), is_news = 0;
+	bool is_news = false;
+	int rc = 0;
 
 	find_base(p);
-	for (int step = 0; step < 5 && err >= 0; step++) {
-		switch (step) {
-		case 0: err = live_entries_take(&p->entries, p->l, p->base_ns, &entries); break;
-		case 1: err = live_facts_update(p); break;
-		case 2: err = live_tables_find_quiet(p); break;
-		case 3: err = update_rows(p); break;
-		case 4:
-			err = live_stacks_settle(&p->stacks, live_profile_tables(p->l),
-						 p->version + 1);
-			break;
-		}
-		is_news |= err > 0;
+	for (size_t i = 0; i < sizeof(updates) / sizeof(updates[0]) && rc >= 0; i++) {
+		rc = updates[i](p);
+		is_news |= rc > 0;
 	}
-	if (err >= 0 && is_news) {
+	if (rc >= 0 && is_news) {
 		sum_stacks(p);
-		err = add_version(p, &entries);
+		rc = add_version(p);
 	}
-	bb_release(&entries);
-	return err < 0 ? err : is_news;
+	return rc < 0 ? rc : is_news;
 }
 
 /* ---- messages ---- */
@@ -358,6 +375,15 @@ static int put_entries(const struct live_page *p, uint64_t since, struct byte_bu
 	return err;
 }
 
+static void put_waits(const struct live_page *p, uint64_t since, struct byte_buf *out)
+{
+	size_t len = p->waits.json && p->waits_changed > since ? strlen(p->waits.json) : 0;
+
+	bb_uv(out, len);
+	if (len)
+		bb_bytes(out, p->waits.json, len);
+}
+
 static int put_message(const struct live_page *p, uint64_t since, const struct live_marks *m,
 		       struct byte_buf *out)
 {
@@ -378,6 +404,7 @@ static int put_message(const struct live_page *p, uint64_t since, const struct l
 	live_threads_put(&p->rows, since, &rows);
 	put_section(out, &rows);
 	bb_release(&rows);
+	put_waits(p, since, out);
 	return err;
 }
 

@@ -36,6 +36,7 @@
  *			thread, stack, activity
  *	entries		ticks, as live_entries.h says
  *	rows		the threads as they are now, as live_threads.h says
+ *	waits		JSON, as in page_data.h: of the newest snapshot alone; empty: as before
  *
  * There is one tree for all events. Nodes are in the order in which they were met, a parent before
  * its children.

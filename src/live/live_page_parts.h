@@ -12,6 +12,7 @@
 #include "src/live/live_page.h"
 #include "src/live/live_stacks.h"
 #include "src/live/live_threads.h"
+#include "src/live/live_waits.h"
 
 #define LIVE_MAX_EVENTS 8		/* as PAGE_MAX_EVENTS */
 #define LIVE_NO_EVENT 255
@@ -71,7 +72,10 @@ struct live_page {
 	size_t nr_events;
 	uint32_t left_out;
 	struct live_entries entries;
+	struct byte_buf came;		/* with the next version */
 	struct live_threads rows;
+	struct live_waits waits;
+	uint64_t waits_changed;
 	struct syscall_names *calls;
 	char *facts;			/* JSON */
 	uint64_t facts_changed;

@@ -81,4 +81,5 @@ def main():
             print(name, f"{clock.ms() / STEPS:.1f}")
 
 
-main()
+if __name__ == "__main__":
+    main()

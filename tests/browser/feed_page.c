@@ -4,12 +4,15 @@
  * and answers each with one line.
  *
  *	samples N	takes records until N samples more have come: "VERSION", or "VERSION end"
+ *	seconds N	takes records until samples of N seconds more have come: likewise
  *	message SINCE	"VERSION BASE64", or "stale"
  *	again		another page of the same profile, whose versions begin anew: "ok"
  *	html FILE	writes the page: "ok"
  *	policy		the policy of the page
  */
 #include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,17 +28,25 @@ struct feeder {
 	struct trace_reader *reader;
 	struct live_profile *l;
 	struct live_page *p;
+	uint64_t first_ns, seconds_ns;	/* time of the first sample; so long after it */
 };
 
-static void take(struct feeder *f, long samples)
+/* Whichever comes first: so many samples, or one so long after the first. 0: any time */
+static void take(struct feeder *f, long samples, uint64_t span_ns)
 {
 	struct record rec;
+	bool is_over = false;
 	int rc = 1;
 
-	while (samples > 0 && (rc = trace_reader_next(f->reader, &rec)) > 0) {
+	while (samples > 0 && !is_over && (rc = trace_reader_next(f->reader, &rec)) > 0) {
 		if (live_profile_record(f->l, &rec))
 			exit(1);
 		samples -= rec.tag == REC_SAMPLE;
+		if (rec.tag != REC_SAMPLE)
+			continue;
+		if (!f->first_ns)
+			f->first_ns = rec.sample.time_ns;
+		is_over = span_ns && rec.sample.time_ns >= f->first_ns + span_ns;
 	}
 	if (rc < 0 || live_page_update(f->p) < 0)
 		exit(1);
@@ -71,7 +82,10 @@ static void put_page(const char *path)
 static void obey(struct feeder *f, const char *line)
 {
 	if (!strncmp(line, "samples ", 8)) {
-		take(f, atol(line + 8));
+		take(f, atol(line + 8), 0);
+	} else if (!strncmp(line, "seconds ", 8)) {
+		f->seconds_ns += (uint64_t)(atof(line + 8) * 1e9);
+		take(f, LONG_MAX, f->seconds_ns);
 	} else if (!strncmp(line, "message ", 8)) {
 		put_message(f, strtoull(line + 8, NULL, 10));
 	} else if (!strcmp(line, "again")) {

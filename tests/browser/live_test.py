@@ -230,6 +230,17 @@ class Tests(used.Used):
         self.more(100)
         self.check("rows change", self.page.js("now()") != before, before)
 
+    def test_waits(self):
+        self.serve("typical", 110, "#view=waits")
+        items = "[...document.querySelectorAll('.waits > li > ul b')].map(e => e.textContent).join()"
+        self.equal("who waits stands below whom", self.page.js(items), "lock (102)")
+        self.check("of the newest snapshot", self.text("scan-text").startswith("Snapshot 1 at 0."), self.text("scan-text"))
+        self.more(300)
+        self.check("of the newest one when more has come", self.text("scan-text").startswith("Snapshot 4 at 3."), self.text("scan-text"))
+        self.shot("waits")
+        self.serve("named", 242, "#view=waits")
+        self.check("a deadlock is there", "Deadlock of 2 threads" in self.text("panel-waits"), self.text("panel-waits"))
+
     def test_looks(self):
         for name, fragment, width in (("dark", "#theme=dark", 1200), ("narrow", "", 500), ("narrow-now", "#view=now", 500),
                                       ("threads", "#event=1&view=threads", 1200), ("dark-now", "#view=now&theme=dark", 1200)):

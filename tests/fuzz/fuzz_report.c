@@ -4,6 +4,7 @@
  * input chooses records, which are written by trace_writer, reported in every format and read again through
  * a query. The total of the folded lines must be that of the event that is shown, whatever names and weights are.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,12 +13,15 @@
 
 #include "formats/render/diff_renderers.h"
 #include "formats/render/renderer.h"
+#include "formats/trace/trace_reader.h"
 #include "formats/trace/trace_writer.h"
 #include "src/base/bytes.h"
 #include "src/base/fail.h"
+#include "src/live/live_page.h"
 #include "src/profile/diff.h"
 #include "src/profile/fold.h"
 #include "src/profile/live_windows.h"
+#include "src/profile/live_profile.h"
 #include "src/profile/profile.h"
 #include "src/profile/query.h"
 #include "src/profile/report.h"
@@ -421,6 +425,52 @@ static void look(const char *path, const uint8_t *data, size_t len)
 	tui_state_close(&t);
 }
 
+/* A reader of a live page gets what it lacks, or all if it is too far behind. */
+static void follow(struct live_page *p, uint64_t *version)
+{
+	struct byte_buf message = { 0 };
+	int err = live_page_message(p, *version, &message);
+
+	if (err == -ESTALE)
+		err = live_page_message(p, 0, &message);
+	if (err || message.nr < 2)
+		abort();
+	*version = live_page_version(p);
+	bb_release(&message);
+}
+
+/* The trace as it grows, as a page that is fed with it. */
+static void feed(const char *path, size_t step)
+{
+	struct trace_reader *r = NULL;
+	struct live_profile *l = NULL;
+	struct live_page *p = NULL;
+	uint64_t each = 0, lazy = 0;
+	struct record rec;
+	size_t nr = 0;
+
+	if (trace_reader_open(path, NULL, &r) || live_profile_new(&l) || live_page_new(l, &p))
+		abort();
+	while (trace_reader_next(r, &rec) > 0) {
+		if (live_profile_record(l, &rec))
+			abort();
+		if (++nr % step)
+			continue;
+		if (live_page_update(p) < 0)
+			abort();
+		follow(p, &each);
+		if (nr % (5 * step) == 0)
+			follow(p, &lazy);
+	}
+	follow(p, &each);
+	follow(p, &lazy);
+	if (live_page_update(p) < 0)
+		abort();
+	live_page_free(p);
+	live_profile_free(l);
+	trace_reader_close(r);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct maker m = { .in = br_make(data, len) };
@@ -444,6 +494,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	compare(path, NULL, len % DELTA_SCALES, len & 1);
 	compare(path, &q, len % DELTA_SCALES, len & 1);
 	look(path, data, len);
+	feed(path, 1 + len % 7);
 	unlink(path);
 	return 0;
 }

@@ -10,7 +10,7 @@ const VIEWS = [
 	{ key: "now", title: "Threads now", ofSamples: true, make: makeNowPanel },
 ];
 
-const shownViews = () => VIEWS.filter((v) => data.delta ? !v.ofSamples : v.key === "waits" ? data.waits :
+const shownViews = () => VIEWS.filter((v) => data.delta ? !v.ofSamples : v.key === "waits" ? data.live || data.waits :
 	v.key !== "now" || data.live);
 
 function chooser(label, key, options)

@@ -96,7 +96,7 @@ function startWith()
 {
 	if (!store.entries)
 		return;
-	const made = { wishes: { by: [], inverted: false, part: "", folded: false, top: 0, min_percent: 0 }, all_threads: false, waits: null };
+	const made = { wishes: { by: [], inverted: false, part: "", folded: false, top: 0, min_percent: 0 }, all_threads: false };
 
 	store.publish(made);
 	data = made;

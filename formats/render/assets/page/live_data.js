@@ -131,6 +131,7 @@ class LiveStore {
 		this.entries = 0;
 		this.newest = 0;
 		this.rows = new Map();
+		this.waits = null;		/* of the newest snapshot */
 	}
 
 	/* bytes: a message. */
@@ -162,6 +163,10 @@ class LiveStore {
 		readRows(r.section(), this.counts, ["event", "thread", "stack", "activity"]);
 		this.readEntries(r.section());
 		this.readThreads(r.section());
+		const waits = r.section().text();
+
+		if (waits)
+			this.waits = JSON.parse(waits);
 		if (this.entries > LIVE_ENTRIES)
 			this.thinOut();
 	}
@@ -297,6 +302,7 @@ class LiveStore {
 		to.strings = this.strings;
 		to.quiet = this.now.quiet;
 		to.now = this.now;
+		to.waits = this.waits;
 		to.states = this.facts.states;
 		to.rows = new Map(this.rows);
 		this.publishTables(to);

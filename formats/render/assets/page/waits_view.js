@@ -85,10 +85,29 @@ function leftOutText()
 		"probee report --waits shows any." : "";
 }
 
+/* A page that is fed knows the waits of the newest snapshot alone. */
+function showNewestWaits(panel)
+{
+	const text = make("p", { id: "scan-text", role: "status" }), content = make("div", { class: "waits-content" });
+	let shown;
+
+	panel.append(text, content);
+	panel.update = () => {
+		if (data.waits === shown)
+			return;
+		shown = data.waits;
+		text.textContent = shown ? scanText(shown.scans[0]) : "There is no snapshot yet.";
+		content.replaceChildren(...(shown ? waitsContent(wholeScan(shown.scans[0])) : []));
+	};
+	return panel;
+}
+
 function makeWaitsPanel()
 {
 	const panel = make("section", { class: "panel scrolls", id: "panel-waits", "aria-label": "Who waits for whom", tabindex: "0" });
 
+	if (data.live)
+		return showNewestWaits(panel);
 	if (!data.waits?.scans.length) {
 		panel.append(make("p", {}, "This recording has no snapshots."));
 		panel.update = () => {};
