@@ -9,7 +9,7 @@ const LAST_CHOICES = [[null, "all since the start"], [300, "last 5 min"], [60, "
 const RETRY_MS = 3000, STALE_MS = 5000, OLD_MS = 3600e3;
 
 const store = new LiveStore();
-const live = { isPaused: false, isBroken: false, isStarted: false, isHeld: false, pending: 0, at: 0, before: null, names: null };
+const live = { isPaused: false, isBroken: false, isStarted: false, isHeld: false, pending: 0, at: 0, names: null, resetsShown: 0, last: null, stopped: "" };
 
 /* ---- The window that follows the end ---- */
 
@@ -29,7 +29,7 @@ const toggleAccumulate = () => change(state.last === 0 ? { last: null, from: nul
 
 function connect(address)
 {
-	const source = new EventSource(address);
+	const source = new EventSource(address + location.search);
 	let queue = Promise.resolve();
 
 	source.onmessage = (e) => {
@@ -46,17 +46,17 @@ function connect(address)
 	source.onerror = () => {
 		live.isBroken = !store.hasEnded;
 		tellStatus();
-		if (source.readyState === EventSource.CLOSED && !store.hasEnded)
+		if (store.hasEnded)
+			source.close();		/* nothing more will come */
+		else if (source.readyState === EventSource.CLOSED)
 			setTimeout(() => connect(address), RETRY_MS);
 	};
 }
 
 async function receive(text)
 {
-	const resets = store.resets;
-
-	if (live.isStarted && !live.names)
-		live.names = namesOfMarks();
+	if (live.isStarted)
+		live.names ??= namesOfMarks();
 	try {
 		await store.apply(bytesOf(text));
 	} finally {
@@ -64,7 +64,7 @@ async function receive(text)
 	}
 	live.at = performance.now();
 	live.isBroken = false;
-	if (store.resets === resets)
+	if (store.resets === live.resetsShown)
 		live.names = null;
 	if (!live.pending)
 		refresh();
@@ -103,7 +103,7 @@ function startWith()
 	FIRST.event = Math.max(0, data.events.findIndex((e) => e.is_cpu));
 	byId("waiting").remove();
 	live.isStarted = true;
-	live.names = null;
+	live.resetsShown = store.resets;
 	start(made);
 	fillFacts();
 }
@@ -113,6 +113,7 @@ function update()
 	const names = live.names;
 
 	live.names = null;
+	live.resetsShown = store.resets;
 	if (performance.getEntriesByName("update").length > 500)
 		performance.clearMeasures("update");
 	store.publish(data);
@@ -148,9 +149,9 @@ function preferCpuTime()
 
 function namesOfMarks()
 {
-	const tree = treeNow(), names = [];
+	const tree = state.zoom === "all" ? null : treeNow(), names = [];
 
-	for (let i = tree.find(state.zoom); i > 0; i = tree.parent[i])
+	for (let i = tree ? tree.find(state.zoom) : 0; i > 0; i = tree.parent[i])
 		names.unshift(tree.name(i));
 	return { zoom: names, fn: state.fn === null ? null : functionName(state.fn) };
 }
@@ -163,6 +164,8 @@ function findNames({ zoom, fn })
 
 		state.fn = i < 0 ? null : f.same[i];
 	}
+	if (!zoom.length)
+		return writeHash(false);
 	const tree = treeNow();
 	let at = 0;
 

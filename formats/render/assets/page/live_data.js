@@ -305,6 +305,8 @@ class LiveStore {
 		to.waits = this.waits;
 		to.states = this.facts.states;
 		to.rows = new Map(this.rows);
+		to.stacks = this.stacks.all;
+		to.place = this.tree.place;
 		this.publishTables(to);
 		to.events = events.map((e, i) => Object.assign(to.events?.[i] ?? {}, e, this.now.events[i], { tick_ns: TICK_NS, coarser: 0,
 			functions: to.functions, nodes: this.tree.nodes, shades: this.shades.all, strip: { n: 0, sums: [] } }));

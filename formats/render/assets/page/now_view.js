@@ -122,7 +122,7 @@ class NowTable {
 			this.beside.replaceChildren(make("p", {}, "The thread is gone."));
 			return;
 		}
-		const node = r.stack >= 0 ? store.tree.place[store.stacks.v[r.stack]] : ROOT;
+		const node = r.stack >= 0 ? data.place[data.stacks[r.stack]] ?? ROOT : ROOT;
 		const stack = stackOf(event, node).map((f) => make("li", { title: f.origin }, f.name));
 
 		this.beside.replaceChildren(make("h2", {}, `${threadLabel(r.thread)}, ${processOfRow(r)}`),
