@@ -671,6 +671,13 @@ static void test_sleeping_threads_are_short(void **state)
 	assert_int_equal(follow(&r, w.p), 0);
 	assert_false(r.quiet[5]);
 	assert_true(r.quiet[6]);
+	assert_true(r.waits[5][0] && r.waits[6][0]);
+	/* Those that are in neither of two snapshots are gone. */
+	PUT(&w, SAMPLE, sample, { .time_ns = 7ull * S, .event = EVENT_WALL, .thread = 15, .ustack = 2, .cpu = 0, .scan = 7,
+				  .state = TASK_RUNNING, .end = END_ROOT, .ran_ns = 7ull * S });
+	live_page_update(w.p);
+	assert_int_equal(follow(&r, w.p), 0);
+	assert_true(r.waits[5][0] && !r.waits[6][0]);
 	forget(&r);
 	end(&w);
 }
