@@ -56,6 +56,12 @@ class Server:
             self.version, self.has_ended = int(version), bool(end)
             self.lock.notify_all()
 
+    def names(self):
+        """Names that were kept back come."""
+        with self.lock:
+            self.version = int(self.ask("names"))
+            self.lock.notify_all()
+
     def again(self):
         """The page begins anew: what clients have is of an earlier epoch."""
         with self.lock:
