@@ -297,6 +297,13 @@ static int report_losses(struct recorder *r)
 	return err;
 }
 
+int recorder_show(struct recorder *r)
+{
+	int err = session_names(r->session, NULL);
+
+	return err || !r->opts.flush ? err : r->opts.flush(r->opts.sink_ctx);
+}
+
 uint64_t recorder_next_service_ns(const struct recorder *r)
 {
 	return r->next_flush_ns;

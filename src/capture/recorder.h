@@ -34,6 +34,7 @@
  *	recorder_begin(r, &info)	writes META, CLOCK, EVENTs
  *	recorder_update(r)		to be called before stacks are resolved
  *	recorder_stack(r, stack, scan) ...
+ *	recorder_show(r)		after the rows of the first scan: those who look see them
  *	recorder_settle(r, scan, ...)	after a scan: waits for its deferred stacks, for a second
  *					or ten
  *	recorder_service(r)		now and then: names, losses, and each second a flush of the
@@ -133,6 +134,11 @@ int recorder_stack(struct recorder *r, const struct wire_stack *stack, uint32_t 
  * whose stack was longer than the memory that came with it.
  */
 int recorder_settle(struct recorder *r, uint32_t scan, bool patient, revisit_fn again, void *ctx);
+/*
+ * Names and flushes what is there. A view of the recording has its first picture then, while
+ * recorder_settle() waits for the tables of other stacks.
+ */
+int recorder_show(struct recorder *r);
 int recorder_service(struct recorder *r);
 uint64_t recorder_next_service_ns(const struct recorder *r);	/* CLOCK_MONOTONIC */
 /* To be called after the first scan: threads that no scan will show, as hidden_tasks(). */

@@ -20,6 +20,7 @@
 
 enum {
 	LOOK_MS = 20,
+	AWAIT_MS = 2,		/* until it has begun: the first picture waits for that */
 	/* A recording that is not kept is ended by a second signal after this. */
 	GENTLE_MS = 1500,
 	KEPT_MS = 15000,	/* one that is kept looks for names, and says what it lacks */
@@ -165,7 +166,7 @@ int top_recorder_await(struct top_recorder *r, const char *path)
 		is_over = top_recorder_is_over(r);
 		if (has_begun(r, path))
 			return 0;
-		poll(NULL, 0, is_over ? 0 : LOOK_MS);
+		poll(NULL, 0, is_over ? 0 : AWAIT_MS);
 	} while (!is_over);
 	return -ECHILD;
 }

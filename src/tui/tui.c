@@ -15,6 +15,8 @@
 
 enum {
 	LOOK_MS = 100,		/* how often the trace is looked at */
+	LOOK_EARLY_MS = 10,	/* before the first picture */
+	EARLY_NS = 3000000000u,	/* which is given up to come soon then */
 	LOOK_ENDED_MS = 250,	/* when it has ended: only the size of the terminal changes */
 };
 
@@ -23,6 +25,7 @@ struct terminal_run {
 	struct screen screen;
 	struct stop_signals stop;
 	bool must_draw;
+	uint64_t begin_ns;
 };
 
 static void fit_to_terminal(struct terminal_run *s)
@@ -65,12 +68,18 @@ static void take_keys(struct terminal_run *s)
 		take_key(s, key, &m);
 }
 
+/* The first picture is still to come, and soon. */
+static bool is_early(const struct terminal_run *s)
+{
+	return !s->t.profile && now_ns() < s->begin_ns + EARLY_NS;
+}
+
 /* Until something may have come: a key, a signal, more of the trace. False: it is to end. */
 static bool wait_a_while(struct terminal_run *s)
 {
 	struct pollfd p[2] = { { .fd = STDIN_FILENO, .events = POLLIN },
 			       { .fd = s->stop.fd, .events = POLLIN } };
-	int ms = s->t.is_over ? LOOK_ENDED_MS : LOOK_MS, n;
+	int ms = s->t.is_over ? LOOK_ENDED_MS : is_early(s) ? LOOK_EARLY_MS : LOOK_MS, n;
 
 	if (feed_is_behind(s->t.feed))
 		ms = 0;
@@ -88,6 +97,7 @@ static int run(struct terminal_run *s)
 	int rc;
 
 	s->must_draw = true;
+	s->begin_ns = now_ns();
 	do {
 		take_keys(s);
 		rc = tui_state_update(&s->t);

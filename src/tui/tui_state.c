@@ -23,6 +23,9 @@
 enum {
 	TAKE_NS = 50000000,		/* of reading, before keys are looked at again */
 	SHARE = 10,			/* at most 1 / SHARE of the time goes into making trees */
+	/* The first pictures lack names and stacks that are still being looked for. */
+	YOUNG_NS = 3000000000u,
+	YOUNG_WAIT_NS = 250000000,
 	MAX_DEPTH = 8192,		/* TABLES_MAX_DEPTH, and levels above */
 };
 
@@ -242,6 +245,8 @@ void tui_remake(struct tui *t)
 	live_profile_times(tui_live(t), &first, &t->shown_ns);
 	t->has_news = false;
 	t->made_ns = now_ns();
+	if (!t->first_ns)
+		t->first_ns = t->made_ns;
 	t->made_in_ns = t->made_ns - begin_ns;
 }
 
@@ -271,7 +276,10 @@ const struct node *tui_marked(const struct tui *t, uint32_t node)
 	return t->mark && is_whole ? &t->mark->nodes[at] : NULL;
 }
 
-/* A growing trace is shown each refresh time, but less often if its tree takes long to make. */
+/*
+ * A growing trace is shown each refresh time: sooner in the beginning, and less often if its tree
+ * takes long to make.
+ */
 static bool is_due(const struct tui *t)
 {
 	uint64_t wait = (t->opts->refresh_ms ? t->opts->refresh_ms : 2000) * NSEC_PER_MSEC;
@@ -280,6 +288,8 @@ static bool is_due(const struct tui *t)
 		return true;
 	if (!t->has_news || t->is_frozen)
 		return false;
+	if (now_ns() < t->first_ns + YOUNG_NS && wait > YOUNG_WAIT_NS)
+		wait = YOUNG_WAIT_NS;
 	if (wait < t->made_in_ns * SHARE)
 		wait = t->made_in_ns * SHARE;
 	return t->is_over || now_ns() >= t->made_ns + wait;

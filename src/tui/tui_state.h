@@ -126,6 +126,7 @@ struct tui {
 	bool is_frozen, is_stale, has_news, is_over;
 	uint64_t made_ns, shown_ns;	/* CLOCK_MONOTONIC, of the tree; of the last sample in it */
 	uint64_t made_in_ns;		/* what making it took */
+	uint64_t first_ns;		/* of the first tree; 0: there was none */
 	/* Where the user is. */
 	struct flame_state flame;
 	struct top_state top;

@@ -290,6 +290,8 @@ static int scan(struct scans *w)
 	w->nr = receipt.scan;
 	if (!err)
 		err = take_rows(w, &receipt);
+	if (!err && w->nr == 1)
+		err = recorder_show(w->recorder);
 	if (!err)
 		err = recorder_settle(w->recorder, w->nr, is_patient(w), task_snapshot_again,
 				      w->iter);
