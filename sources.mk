@@ -389,8 +389,10 @@ CAPTURE_SRCS := \
 	src/tui/activity_sums.c \
 	src/tui/canvas.c \
 	src/tui/export_files.c \
+	src/tui/export_server.c \
 	src/tui/flame_view.c \
 	src/tui/health_view.c \
+	src/tui/sample_export.c \
 	src/tui/screen.c \
 	src/tui/threads_view.c \
 	src/tui/time_view.c \

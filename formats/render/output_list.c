@@ -340,6 +340,12 @@ int output_list_show(const struct output_list *l, size_t i, struct report *rep,
 	return run_one(l, &l->v[i], rep, prof, opts);
 }
 
+int output_write(const struct output *o, struct report *rep, const struct profile *prof,
+		 const struct render_opts *opts, FILE *out)
+{
+	return run_renderer(o, rep, prof, opts, out, o->file);
+}
+
 bool output_list_has_any(const struct output_list *l)
 {
 	for (size_t i = 0; i < l->nr; i++)

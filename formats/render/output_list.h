@@ -21,6 +21,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 struct opt;
 struct output_files;
@@ -85,6 +86,13 @@ int output_list_run(struct output_list *l, struct report *rep,
 /* Writes one output, of a tree that was made from rep and another report. It is placed. */
 int output_list_show(const struct output_list *l, size_t i, struct report *rep,
 		     const struct profile *prof, const struct render_opts *opts);
+
+/*
+ * Writes an output to a stream that is open. prof: of a renderer that draws a tree. 0 or -errno,
+ * explained.
+ */
+int output_write(const struct output *o, struct report *rep, const struct profile *prof,
+		 const struct render_opts *opts, FILE *out);
 
 /* Whether an output can be written: output_list_open() succeeded. */
 bool output_list_has_any(const struct output_list *l);

@@ -115,7 +115,8 @@ static bool shows_machine(const struct report *rep)
 
 	return ticks->is_known && e &&
 	       (double)e->samples >= ticks->share * ticks->observations * MACHINE_SHARE &&
-	       (!q || !(query_chooses_threads(q) || q->cpus.nr || q->states || q->names.nr));
+	       (!q || !(query_chooses_threads(q) || q->cpus.nr || q->states || q->activities ||
+			 q->names.nr));
 }
 
 /* "7.6 s of CPU time in 4.0 s: 1.9 of 2 CPUs were busy on average" */

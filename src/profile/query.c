@@ -201,7 +201,8 @@ bool query_chooses_threads(const struct query *q)
 bool query_has_filter(const struct query *q)
 {
 	return query_chooses_threads(q) || q->cpus.nr || q->names.nr || q->states ||
-	       q->from.kind != TIME_NONE || q->to.kind != TIME_NONE;
+	       q->activities || q->from.kind != TIME_NONE ||
+	       q->to.kind != TIME_NONE;
 }
 
 bool query_wants_state(const struct query *q, unsigned state)

@@ -43,6 +43,7 @@ struct query {
 	struct glob_list comms, processes, cgroups;
 	struct stack_filter names;	/* --include, --exclude */
 	uint32_t states;		/* 1 << enum task_state; 0: all */
+	uint32_t activities;		/* 1 << enum activity (state_words.h); 0: all */
 	const char *event;	/* name, or several; borrowed from argv; NULL: weight chooses */
 	enum query_weight weight;	/* ANY: see trace_events_choose() */
 	struct time_point from, to;

@@ -25,6 +25,7 @@
 #include "src/base/fail.h"
 #include "src/model/definition_store.h"
 #include "src/profile/report_parts.h"
+#include "src/profile/state_words.h"
 #include "src/profile/weight_text.h"
 
 static bool wants_thread(const struct query *q, const struct report_sample *rs)
@@ -82,6 +83,11 @@ static bool passes_time(const struct report *rep, uint64_t real_ns)
 	return real_ns >= rep->window.from_ns && real_ns < rep->window.to_ns;
 }
 
+static bool wants_activity(const struct query *q, const struct report_sample *rs)
+{
+	return !q->activities || q->activities >> sample_activity(rs->rec, rs->futex) & 1;
+}
+
 /* Whether a sample passes all filters but that by time. */
 static bool passes_others(const struct giving *g, struct segment *s,
 			  const struct report_sample *rs)
@@ -93,8 +99,9 @@ static bool passes_others(const struct giving *g, struct segment *s,
 	if (g->rep->hides_quiet && quiet_threads_has(&g->rep->quiet, rs->segment, rs->rec->thread))
 		return false;
 	return !q ||
-	       (query_wants_state(q, rs->rec->state) && query_wants_cpu(q, rs->rec->cpu) &&
-		thread_passes(g->rep, s, rs) && stack_filter_passes(&q->names, &s->marks, rs));
+	       (query_wants_state(q, rs->rec->state) && wants_activity(q, rs) &&
+		query_wants_cpu(q, rs->rec->cpu) && thread_passes(g->rep, s, rs) &&
+		stack_filter_passes(&q->names, &s->marks, rs));
 }
 
 /* True if the sample is of the event that this pass gives; sets its event and weight. */

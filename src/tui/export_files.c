@@ -2,93 +2,24 @@
 #include "src/tui/export_files.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "src/base/fail.h"
 #include "src/base/helper_process.h"
-#include "src/base/sudo_user.h"
+#include "src/tui/export_server.h"
 
-enum { NAME_SIZE = 200, SOCKET = 3 };	/* helper_fork() */
-
-/* ---- the process that opens ---- */
-
-static bool is_plain_name(const char *name)
-{
-	return name[0] && !strchr(name, '/') && strcmp(name, ".") && strcmp(name, "..");
-}
-
-/* A file of the user behind sudo is his. */
-static int make_file(const char *name)
-{
-	uid_t uid;
-	gid_t gid;
-	int fd;
-
-	if (!is_plain_name(name))
-		return -EINVAL;
-	fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return -errno;
-	if (sudo_user(&uid, &gid) && fchown(fd, uid, gid))
-		return fd;		/* it stays root's, which is no reason to do without it */
-	return fd;
-}
-
-/* The answer is 0 with the descriptor, or -errno. */
-static bool answer(int result)
-{
-	int err = result < 0 ? result : 0;
-	struct iovec iov = { &err, sizeof(err) };
-	union {
-		struct cmsghdr head;
-		char space[CMSG_SPACE(sizeof(int))];
-	} control = { .space = { 0 } };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-
-	if (result >= 0) {
-		msg.msg_control = &control;
-		msg.msg_controllen = sizeof(control.space);
-		control.head.cmsg_level = SOL_SOCKET;
-		control.head.cmsg_type = SCM_RIGHTS;
-		control.head.cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(&control.head), &result, sizeof(int));
-	}
-	return sendmsg(SOCKET, &msg, MSG_NOSIGNAL) == sizeof(err);
-}
-
-static void serve(void)
-{
-	char name[NAME_SIZE];
-	ssize_t n;
-	int fd;
-
-	for (int i = 0; (n = recv(SOCKET, name, sizeof(name) - 1, 0)) > 0; i++) {
-		name[n] = 0;
-		fd = i < EXPORTS_MAX ? make_file(name) : -EDQUOT;
-		if (!answer(fd))
-			break;
-		if (fd >= 0)
-			close(fd);
-	}
-	_exit(0);
-}
-
-/* ---- the one that asks ---- */
-
-int export_files_open(struct export_files *e)
+int export_files_open(struct export_files *e, const struct export_from *from)
 {
 	int fds[2];
 
 	*e = (struct export_files){ .fd = -1 };
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds))
 		return fail(-errno, "start a process that opens files");
-	e->pid = helper_fork(&fds[1], 1);
+	e->pid = helper_fork((int[]){ fds[1], from->fd }, from->fd >= 0 ? 2 : 1);
 	if (!e->pid)
-		serve();
+		export_serve(from, from->fd >= 0);
 	close(fds[1]);
 	if (e->pid < 0) {
 		close(fds[0]);
@@ -98,28 +29,91 @@ int export_files_open(struct export_files *e)
 	return 0;
 }
 
-int export_files_make(struct export_files *e, const char *name)
+/* One answer; fd is set if it came with a descriptor. */
+static int take_answer(const struct export_files *e, int flags, struct export_answer *a, int *fd)
 {
-	int err = -EPIPE, fd = -1;
-	struct iovec iov = { &err, sizeof(err) };
+	struct iovec iov = { a, sizeof(*a) };
 	union {
 		struct cmsghdr head;
 		char space[CMSG_SPACE(sizeof(int))];
 	} control;
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
 			      .msg_controllen = sizeof(control.space) };
-	size_t len = strlen(name);
+	ssize_t n = recvmsg(e->fd, &msg, MSG_CMSG_CLOEXEC | flags);
 
-	if (e->fd < 0 || !len || len >= NAME_SIZE)
-		return -EINVAL;
-	if (send(e->fd, name, len, MSG_NOSIGNAL) != (ssize_t)len ||
-	    recvmsg(e->fd, &msg, MSG_CMSG_CLOEXEC) != sizeof(err))
+	*fd = -1;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return -EAGAIN;
+	if (n != sizeof(*a))
 		return -EPIPE;
-	if (err)
-		return err;
+	a->news.text[sizeof(a->news.text) - 1] = 0;
 	if (msg.msg_controllen >= CMSG_LEN(sizeof(int)) && control.head.cmsg_type == SCM_RIGHTS)
-		memcpy(&fd, CMSG_DATA(&control.head), sizeof(fd));
-	return fd < 0 ? -EPIPE : fd;
+		memcpy(fd, CMSG_DATA(&control.head), sizeof(*fd));
+	return 0;
+}
+
+static int ask(const struct export_files *e, struct export_request *q, const char *name, int *fd)
+{
+	struct export_answer a;
+	int err;
+
+	if (e->fd < 0 || !name[0] || strlen(name) >= sizeof(q->name))
+		return -EINVAL;
+	if (e->is_busy)
+		return -EBUSY;
+	memcpy(q->name, name, strlen(name));
+	if (send(e->fd, q, sizeof(*q), MSG_NOSIGNAL) != sizeof(*q))
+		return -EPIPE;
+	err = take_answer(e, 0, &a, fd);
+	return err ? err : a.result;
+}
+
+int export_files_make(struct export_files *e, const char *name)
+{
+	struct export_request q = { .word = EXPORT_MAKE };
+	int fd = -1, err = ask(e, &q, name, &fd);
+
+	if (err && fd >= 0)
+		close(fd);
+	return err ? err : fd < 0 ? -EPIPE : fd;
+}
+
+int export_files_begin(struct export_files *e, const char *name, const struct sample_wish *wish)
+{
+	struct export_request q = { .word = EXPORT_SAMPLES, .wish = *wish };
+	int fd = -1, err = ask(e, &q, name, &fd);
+
+	if (fd >= 0)
+		close(fd);
+	e->is_busy |= !err;
+	return err;
+}
+
+bool export_files_news(struct export_files *e, struct export_news *news)
+{
+	struct export_answer a;
+	bool is_new = false;
+	int err = 0, fd;
+
+	while (e->is_busy && !err) {
+		err = take_answer(e, MSG_DONTWAIT, &a, &fd);
+		if (fd >= 0)
+			close(fd);
+		if (err == -EAGAIN)
+			break;
+		*news = err ? (struct export_news){ .is_over = true, .result = err } : a.news;
+		is_new = true;
+		e->is_busy = !news->is_over;
+	}
+	return is_new;
+}
+
+void export_files_cancel(struct export_files *e)
+{
+	const struct export_request q = { .word = EXPORT_CANCEL };
+
+	if (e->is_busy)
+		send(e->fd, &q, sizeof(q), MSG_NOSIGNAL);
 }
 
 void export_files_close(struct export_files *e)

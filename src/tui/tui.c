@@ -77,13 +77,15 @@ static bool is_early(const struct terminal_run *s)
 /* Until something may have come: a key, a signal, more of the trace. False: it is to end. */
 static bool wait_a_while(struct terminal_run *s)
 {
-	struct pollfd p[2] = { { .fd = STDIN_FILENO, .events = POLLIN },
-			       { .fd = s->stop.fd, .events = POLLIN } };
+	struct pollfd p[3] = { { .fd = STDIN_FILENO, .events = POLLIN },
+			       { .fd = s->stop.fd, .events = POLLIN },
+			       { .fd = s->t.exports.is_busy ? s->t.exports.fd : -1,
+				 .events = POLLIN } };
 	int ms = s->t.is_over ? LOOK_ENDED_MS : is_early(s) ? LOOK_EARLY_MS : LOOK_MS, n;
 
 	if (feed_is_behind(s->t.feed))
 		ms = 0;
-	n = poll(p, 2, ms);
+	n = poll(p, 3, ms);
 	if (n < 0)
 		s->must_draw |= errno == EINTR;		/* the terminal has another size */
 	if (n > 0 && p[1].revents)
@@ -104,6 +106,7 @@ static int run(struct terminal_run *s)
 		if (rc < 0)
 			return rc;
 		s->must_draw |= rc > 0;
+		s->must_draw |= tui_export_news(&s->t);
 		if (s->must_draw && !s->t.wants_quit)
 			show(s);
 	} while (!s->t.wants_quit && wait_a_while(s));
@@ -117,12 +120,13 @@ static int run(struct terminal_run *s)
 static int open_all(struct terminal_run *s, const struct tui_source *source,
 		    const struct tui_options *opts)
 {
+	const struct export_from from = { source->fd, source->name, source->shut_in };
 	const struct stop_limit limit = { .last = screen_rescue };
 	int err = screen_open(&s->screen, opts);
 
 	if (err)
 		return err;
-	err = export_files_open(&s->t.exports);
+	err = export_files_open(&s->t.exports, &from);
 	if (!err && source->shut_in)
 		err = source->shut_in();
 	if (!err)

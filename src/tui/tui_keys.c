@@ -263,7 +263,8 @@ void tui_key(struct tui *t, int key)
 		t->has_help = tui_scroll_key(t, key, sizeof(help) / sizeof(help[0]));
 		if (!t->has_help)
 			t->scroll = 0;
-	} else if (!(tui_views[t->view]->key && (t->profile || t->view == VIEW_HEALTH) &&
+	} else if (!tui_export_key(t, key) &&
+		   !(tui_views[t->view]->key && (t->profile || t->view == VIEW_HEALTH) &&
 		     tui_views[t->view]->key(t, key))) {
 		global_key(t, key);
 	}

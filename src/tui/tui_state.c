@@ -181,7 +181,7 @@ static void follow_epoch(struct tui *t)
 }
 
 /* From now back, as far as the span and the mode say. */
-static struct live_choice choice_of(const struct tui *t)
+struct live_choice tui_choice(const struct tui *t)
 {
 	struct live_choice which = t->choice;
 	uint64_t begin, end, span = tui_span_ns(t->span);
@@ -210,7 +210,7 @@ static int make_profile(struct tui *t, struct profile **pp)
 					   .max_name_bytes = tree_limits.name_bytes,
 					   .max_steps = tree_limits.steps };
 	const struct view turn = { .inverted = true, .keeps_levels = false };
-	struct live_choice which = choice_of(t);
+	struct live_choice which = tui_choice(t);
 	struct profile *p;
 	int err = live_profile_choose(tui_live(t), t->event, &which, &fold, &p);
 

@@ -108,6 +108,8 @@ struct tui {
 	struct feed *feed;
 	struct syscall_names *calls;	/* tui_calls() */
 	struct export_files exports;	/* opened by the caller, if at all */
+	char export_name[EXPORT_NAME_MAX];	/* while .exports.is_busy */
+	bool is_leaving;		/* was told that a file is not written yet */
 	struct canvas canvas;
 	enum tui_view_id view;
 	/* What is shown. */
@@ -150,6 +152,8 @@ void tui_remake(struct tui *t);
 void tui_mark(struct tui *t);
 /* The node of the mark that a node of the profile is; NULL: there is none. */
 const struct node *tui_marked(const struct tui *t, uint32_t node);
+/* Which samples are seen: what the user chose, the span of time, the mode. */
+struct live_choice tui_choice(const struct tui *t);
 const struct live_profile *tui_live(const struct tui *t);	/* NULL: nothing has come yet */
 
 void tui_draw(struct tui *t);
@@ -196,5 +200,14 @@ const char *tui_weight(const struct tui *t, uint64_t weight, char buf[96]);
 int tui_put_stack(struct tui *t, int row, int col, int width, int max_rows, uint32_t kstack,
 		  uint32_t ustack);
 
-/* Writes what is seen to a file, in the format that its name says; says what became of it. */
+/* ---- files ---- */
+
+/*
+ * Writes what is seen to a file, in the format that its name says, or begins to; says what became
+ * of it.
+ */
 void tui_export(struct tui *t, const char *path);
+/* Says how far a file is that is being written. False: nothing is new. */
+bool tui_export_news(struct tui *t);
+/* A key while a file is being written: Esc ends that. False: the key is for others. */
+bool tui_export_key(struct tui *t, int key);

@@ -210,6 +210,26 @@ def exports():
     assert open("out.svg").read().startswith("<?xml")
 
 
+# Reports of samples are written beside the view, by a process without rights; the view goes on. Esc takes the file back.
+def exports_samples():
+    t = tui("full.pbz")
+    t.until("100,000 samples")
+    for name in ("full.csv", "full.pb.gz", "full.html", "full.speedscope.json"):
+        t.send("o", "ctrl-u", name, "enter")
+        t.until(name + ": ", seconds=60)
+        t.until(" written", seconds=60)
+        assert os.path.getsize(name) > 1000
+    with open("full.csv") as rows:
+        assert sum(1 for row in rows) == 100001
+    t.send("o", "ctrl-u", "gone.csv", "enter", "esc")
+    t.until("gone.csv is not written")
+    assert not os.path.exists("gone.csv")
+    t.send("o", "ctrl-u", "left.csv", "enter", "q")
+    t.until("still being written")
+    leave(t)
+    assert not os.path.exists("left.csv")
+
+
 # A trace that grows while it is looked at: what comes is shown. The first half is there when it begins.
 def grows():
     whole = open("full.pbz", "rb").read()
@@ -234,6 +254,7 @@ case(dumb)
 case(signals)
 case(stops_and_goes_on)
 case(exports)
+case(exports_samples)
 case(grows)
 sys.exit(wrong != 0)
 END

@@ -2,6 +2,7 @@
 /* The views and their keys, drawn to memory, over the recording of trace_fixture.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -333,10 +334,88 @@ static void test_strange(void **state)
 	tui_state_close(&t);
 }
 
+/* Writes a file beside the view, and waits until it says what became of it. */
+static void export_samples(struct tui *t, const char *name)
+{
+	struct pollfd p = { .fd = t->exports.fd, .events = POLLIN };
+
+	tui_export(t, name);
+	while (t->exports.is_busy) {
+		assert_int_equal(poll(&p, 1, 30000), 1);
+		tui_export_news(t);
+	}
+}
+
+/* How many lines of a file have a text. */
+static int lines_with(const char *name, const char *text)
+{
+	char line[4096];
+	FILE *f = fopen(name, "r");
+	int nr = 0;
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f))
+		nr += strstr(line, text) != NULL;
+	fclose(f);
+	return nr;
+}
+
+/* Reports that need the samples are those of the samples that are seen. */
+static void test_export_samples(void **state)
+{
+	static const char *const names[] = { "a.html", "a.pb.gz", "a.speedscope.json",
+					     "a.firefox.json", "a.perf", "a.csv.zst" };
+	char dir[] = "/tmp/probee-tui-export.XXXXXX";
+	struct tui_source source;
+	struct export_from from;
+	int cwd = open(".", O_RDONLY | O_DIRECTORY), all;
+	struct tui t;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(chdir(dir), 0);
+	open_tui(&t, &source, NULL);
+	from = (struct export_from){ source.fd, "fixture.pbz", NULL };
+	assert_int_equal(export_files_open(&t.exports, &from), 0);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		export_samples(&t, names[i]);
+		shows(&t, names[i]);
+		shows(&t, " written");
+		assert_int_equal(access(names[i], F_OK), 0);
+	}
+	export_samples(&t, "all.csv");
+	all = lines_with("all.csv", "|server|");
+	assert_true(all > 0 && lines_with("all.csv", "|worker|") > 0);
+	t.choice.tid = 100;
+	tui_remake(&t);
+	export_samples(&t, "one.csv");
+	assert_int_equal(lines_with("one.csv", "|server|"), all);
+	assert_int_equal(lines_with("one.csv", "|worker|"), 0);
+	export_samples(&t, "one.csv");
+	shows(&t, "File exists");
+	t.choice.tid = 77;			/* nothing passes: no file is left */
+	export_samples(&t, "none.csv");
+	shows(&t, "none.csv is not written: ");
+	assert_int_equal(access("none.csv", F_OK), -1);
+	source.frees = true;
+	export_samples(&t, "gone.html");
+	shows(&t, "top -o FILE");
+	export_files_close(&t.exports);
+	tui_state_close(&t);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		unlink(names[i]);
+	unlink("all.csv");
+	unlink("one.csv");
+	assert_int_equal(fchdir(cwd), 0);
+	close(cwd);
+	assert_int_equal(rmdir(dir), 0);
+}
+
 static void test_export(void **state)
 {
 	char dir[] = "/tmp/probee-tui-export.XXXXXX";
 	struct tui_source source;
+	struct export_from from;
 	struct tui t;
 	char text[64] = "";
 	int cwd = open(".", O_RDONLY | O_DIRECTORY), fd;
@@ -345,7 +424,8 @@ static void test_export(void **state)
 	assert_non_null(mkdtemp(dir));
 	assert_int_equal(chdir(dir), 0);
 	open_tui(&t, &source, NULL);
-	assert_int_equal(export_files_open(&t.exports), 0);
+	from = (struct export_from){ source.fd, "fixture.pbz", NULL };
+	assert_int_equal(export_files_open(&t.exports, &from), 0);
 	keys(&t, "o");
 	shows(&t, "write to: probee.svg");
 	tui_key(&t, TUI_CTRL_U);
@@ -365,8 +445,6 @@ static void test_export(void **state)
 	shows(&t, "no / in the name");
 	tui_export(&t, "b.what");
 	shows(&t, "The ending of the name");
-	tui_export(&t, "b.csv");
-	shows(&t, "probee report");
 	export_files_close(&t.exports);
 	tui_state_close(&t);
 	unlink("a.folded");
@@ -383,6 +461,7 @@ int main(void)
 		cmocka_unit_test(test_brush_and_process), cmocka_unit_test(test_strange),
 		cmocka_unit_test(test_other_ids),
 		cmocka_unit_test(test_export),
+		cmocka_unit_test(test_export_samples),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
