@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # What it takes to look: from the start of `top` to its first picture beside 300 threads, its CPU time while they sleep and a
-# few run, and from a key to its effect on the screen of a tree of 100,000 nodes.
+# few run (with PROFILE_BEE=/path/to/its/program beside that one's terminal view, in the same 60 s), and from a key to its effect on the screen of a tree of 100,000 nodes.
 
 start threads 8 spin
 busy=$PID
@@ -22,6 +22,7 @@ for line in sys.stdin:
     seen.update(hash(tuple(frames[:i])) for i in range(1, len(frames) + 1))
 print(len(seen))')
 
+[ -n "${PROFILE_BEE:-}" ] || say "not beside profile-bee: PROFILE_BEE is not set"
 for ((round = 0; round < ROUNDS; round++)); do
 	python3 -S "$here/terminal_times.py" first "$PROBEE" top -a >out 2>&1 || say "first: $(tail -n 1 out)"
 	add 'top -a: start to first picture, ms' probee first_ms
@@ -29,6 +30,12 @@ for ((round = 0; round < ROUNDS; round++)); do
 	python3 -S "$here/terminal_times.py" cpu 20 "$PROBEE" top -a -F 99 >out 2>&1 || say "cpu: $(tail -n 1 out)"
 	add 'top -a, 99 Hz and 1 Hz snapshots, 300 threads: % of one CPU' 'probee, all' cpu_percent
 	add 'top -a, 99 Hz and 1 Hz snapshots, 300 threads: % of one CPU' 'the view alone' view_percent
+	if [ -n "${PROFILE_BEE:-}" ]; then
+		python3 -S "$here/terminal_times.py" beside 60 "$PROBEE" top -a -F 99 --refresh-ms 2000 -- \
+			"$PROFILE_BEE" --tui --frequency 99 --tui-refresh-ms 2000 --time 0 >out 2>&1 || say "beside: $(tail -n 1 out)"
+		add '300 threads asleep, 99 Hz, picture each 2 s, both in the same 60 s: % of one CPU' 'probee top' percent_1
+		add '300 threads asleep, 99 Hz, picture each 2 s, both in the same 60 s: % of one CPU' 'profile-bee --tui' percent_2
+	fi
 	kill -CONT "$busy"
 	python3 -S "$here/terminal_times.py" keys "$PROBEE" tui nodes.pbz >out 2>&1 || say "keys: $(tail -n 1 out)"
 	add "key to screen, $nodes nodes, ms: median" probee key_ms

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # terminal_times.py first COMMAND...		first_ms: until a picture with samples is on the terminal
 # terminal_times.py cpu SECONDS COMMAND...	cpu_percent of all its processes, view_percent of the first one
+# terminal_times.py beside SECONDS COMMAND... -- COMMAND...	percent_1, percent_2: CPU time of both in the same seconds
 # terminal_times.py keys COMMAND...		key_ms, worst_ms: from a key to the end of what it draws
 import fcntl, os, pty, re, select, struct, sys, termios, time
 
@@ -84,6 +85,26 @@ def cpu(seconds, command):
     p.leave()
 
 
+# What BPF programs take in interrupts is nobody's, so it is in neither number.
+def beside(seconds, words):
+    cut = words.index("--")
+    both = [Program(words[:cut]), Program(words[cut + 1:])]
+
+    def drain(until):
+        while time.monotonic() < until:
+            for fd in select.select([p.fd for p in both], [], [], 0.2)[0]:
+                os.read(fd, 1 << 20)
+
+    used = lambda p: sum(cpu_s(pid) for pid in [p.child] + below(p.child))
+    drain(time.monotonic() + 8)		# both have begun
+    at, before = time.monotonic(), [used(p) for p in both]
+    drain(at + seconds)
+    took, after = time.monotonic() - at, [used(p) for p in both]
+    for i, p in enumerate(both):
+        print("percent_%d" % (i + 1), round(100 * (after[i] - before[i]) / took, 2))
+        p.leave()
+
+
 def keys(command):
     p = Program(command)
     p.until(rb"samples", 60)
@@ -103,6 +124,8 @@ def keys(command):
 
 if sys.argv[1] == "first":
     first(sys.argv[2:])
+elif sys.argv[1] == "beside":
+    beside(float(sys.argv[2]), sys.argv[3:])
 elif sys.argv[1] == "cpu":
     cpu(float(sys.argv[2]), sys.argv[3:])
 else:
