@@ -4,12 +4,14 @@
 
 #include "bpf/task_ids.bpf.h"
 
-#define HELPER_DEPTH 2		/* probee, its keeper, the keeper's helpers */
+/* The view of `top`, its keeper, the recorder, the keeper of helpers, the helpers. */
+#define HELPER_DEPTH 4
 
 /*
  * A process that probee has forked for its own work. Such a process never execs, and neither does
  * its parent if that is another one of them; the command that probee runs does. The leader of a
- * process tells, because every other thread is marked as one that has not exec'ed.
+ * process tells, because every other thread is marked as one that has not exec'ed. The first of
+ * ours is knobs.self_tgid: the recorder, or the process that it was forked from.
  */
 static __always_inline bool is_own_helper(struct task_struct *task)
 {

@@ -249,7 +249,9 @@ static bool was_met(const void *session, const struct process *p)
 
 uint64_t recorder_hidden(const struct recorder *r, uint64_t begin_ns, char *text, size_t size)
 {
-	struct hidden_scope scope = { r->opts.pids, r->opts.tids, was_met, r->session };
+	struct hidden_scope scope = {
+		r->opts.pids, r->opts.tids, was_met, r->session, (uint32_t)procfs_own_root(),
+	};
 
 	return hidden_tasks(&r->processes, &scope, begin_ns, text, size);
 }

@@ -145,7 +145,7 @@ static struct knobs make_knobs(const struct recorder_options *o)
 		.want_kernel = !o->user_only,
 		.only_targets = recorder_has_filter(o),
 		.only_tids = o->tids && o->tids->nr,
-		.self_tgid = o->self_profile ? NO_PROCESS : (uint32_t)getpid(),
+		.self_tgid = o->self_profile ? NO_PROCESS : (uint32_t)procfs_own_root(),
 		.include_idle = o->include_idle,
 		.ask = o->programs & CAPTURE_SNAPSHOT,
 		.skip_same = o->skip_same,

@@ -174,6 +174,7 @@ static void parse_stat(const char *text, struct proc_stat *out)
 	}
 	out->ppid = (uint32_t)stat_field(text, 4);
 	out->kthread = stat_field(text, 9) & 0x00200000;	/* PF_KTHREAD */
+	out->is_forked = stat_field(text, 9) & 0x00000040;	/* PF_FORKNOEXEC */
 	out->start_boottime_ns =
 		stat_field(text, 22) * (NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK));
 }
@@ -197,6 +198,27 @@ int procfs_stat(pid_t tid, struct proc_stat *out)
 	parse_stat(text, out);
 	free(text);
 	return 0;
+}
+
+static bool runs_our_program(uint32_t pid)
+{
+	struct stat ours, its;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
+	return !stat("/proc/self/exe", &ours) && !stat(path, &its) && ours.st_dev == its.st_dev &&
+	       ours.st_ino == its.st_ino;
+}
+
+/* A process whose parent has ended is the child of another one, which runs something else. */
+pid_t procfs_own_root(void)
+{
+	pid_t pid = getpid();
+	struct proc_stat st;
+
+	while (!procfs_stat(pid, &st) && st.is_forked && st.ppid && runs_our_program(st.ppid))
+		pid = (pid_t)st.ppid;
+	return pid;
 }
 
 int procfs_stat_timed(struct timed_reader *reader, pid_t tid, struct proc_stat *out)

@@ -44,6 +44,7 @@ struct proc_stat {
 	uint64_t start_boottime_ns;	/* to 10 ms */
 	char comm[16];
 	bool kthread, is_dead;
+	bool is_forked;			/* it has run no other program since it was forked */
 };
 
 struct proc_status {
@@ -56,6 +57,11 @@ struct proc_status {
 };
 
 int procfs_stat(pid_t tid, struct proc_stat *out);
+/*
+ * The process that runs this program and from which this one was forked, maybe over others in
+ * between: `probee top` forks its recorder. getpid() if there is none.
+ */
+pid_t procfs_own_root(void);
 int procfs_stat_timed(struct timed_reader *reader, pid_t tid, struct proc_stat *out);
 int procfs_status(pid_t tid, struct proc_status *out);
 

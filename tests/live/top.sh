@@ -80,6 +80,9 @@ def views():
     t.send("tab", "tab"); t.until("cursor at")
     t.send("tab"); t.until("lost            nothing")
     below_it = below(t.child)
+    with open("own.pids", "w") as out:
+        out.write("|".join(map(str, [t.child] + below_it)))
+    subprocess.run([probee, "snapshot", "-p", str(t.child), "-i", "2", "-F", "5", "-q", "-o", "view.pbz"])
     time.sleep(1.5)
     t.send("q")
     assert t.ends() == 0
@@ -133,5 +136,10 @@ for case in views killed stopped command; do
 done
 check "what top kept is whole, and nothing is lost" "$PROBEE" report kept.pbz --strict --collapse=kept.folded
 check "it has the stacks" grep -q "f29;f30" kept.folded
+"$PROBEE" report -q kept.pbz --event snapshot --csv >own.csv
+check "it has none of its own processes: there are some" at_least "$(tr '|' ' ' <own.pids | wc -w)" 5
+check "it has none of its own processes" not grep -qE "^[^|]*\|[0-9]+\|($(cat own.pids))\|" own.csv
+check "another recording has them if they are asked for" grep -qE "\|($(cat own.pids))\|probee" \
+	<("$PROBEE" report -q view.pbz --event snapshot --csv)
 finish "$PID"
 done_testing

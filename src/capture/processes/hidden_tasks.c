@@ -28,8 +28,10 @@ static bool is_asked_for(const struct hidden_scope *s, uint32_t tgid)
 static bool is_hidden(const struct hidden_scope *s, const struct process *p, uint64_t begin_ns)
 {
 	uint32_t self = (uint32_t)getpid();
+
 	if (p->died_ns != TIME_NEVER || p->born_ns >= begin_ns || p->tgid == self ||
-	    p->parent_tgid == self || s->was_met(s->ctx, p))
+	    p->parent_tgid == self || p->tgid == s->own_root || p->parent_tgid == s->own_root ||
+	    s->was_met(s->ctx, p))
 		return false;
 	return p->scanned && !p->is_kthread && procfs_living_thread((pid_t)p->tgid);
 }

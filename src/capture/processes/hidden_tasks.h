@@ -20,6 +20,7 @@ struct hidden_scope {
 	const struct id_list *pids, *tids;
 	bool (*was_met)(const void *ctx, const struct process *p);	/* the scan had rows of p */
 	const void *ctx;
+	uint32_t own_root;		/* procfs_own_root() */
 };
 
 /*
