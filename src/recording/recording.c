@@ -2,10 +2,13 @@
 #include "src/recording/recording.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "src/base/clock.h"
 #include "src/base/fail.h"
@@ -361,6 +364,22 @@ static void say_counts(const struct recording *r, char *out, size_t size)
 			 r->mode->scan ? scans : "");
 }
 
+/* Whether standard output is a file in memory without a name, which goes with those who have it. */
+static bool goes_with_us(void)
+{
+	struct stat st;
+
+	return fcntl(STDOUT_FILENO, F_GET_SEALS) >= 0 && !fstat(STDOUT_FILENO, &st) && !st.st_nlink;
+}
+
+static const char *place_text(const struct trace_file *t)
+{
+	if (strcmp(t->path, "-"))
+		return t->path;
+	return goes_with_us() ? "memory, which is not kept. To keep it: -o FILE"
+			      : "standard output";
+}
+
 static void say_summary(const struct recording *r)
 {
 	const struct session_stats *st = &r->stats;
@@ -377,7 +396,7 @@ static void say_summary(const struct recording *r)
 	     plural(st->processes, "process", "processes"),
 	     (double)(r->loop.end_ns - r->loop.begin_ns) / 1e9, whole, lost,
 	     human_bytes(r->trace.file_bytes, size),
-	     strcmp(r->trace.path, "-") ? r->trace.path : "standard output");
+	     place_text(&r->trace));
 	if (r->others[0])
 		note("lost besides: %s", r->others);
 }

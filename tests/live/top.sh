@@ -11,6 +11,7 @@ export SPINNER=$PID
 # The same as text.
 run_limited top -p "$PID" --once --view flame --size 100x45 >flame.txt
 check "top --once" equal "$RC" 0
+check "top --once: that nothing is kept" grep -q "in memory, which is not kept" err
 check "top --once: the stack to its leaf" grep -q "f30" flame.txt
 run_limited top -a --once --view threads --size 160x60 >threads.txt
 check "top --once --view threads: the thread runs" grep -q " $PID R .*chain30" threads.txt
