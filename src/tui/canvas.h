@@ -20,6 +20,7 @@
 #include <stdio.h>
 
 #define HEAT_STEPS 8
+#define CHANGE_STEPS 3
 #define SHADES 3			/* of each kind of frame, so that neighbours differ */
 
 enum style {
@@ -36,7 +37,9 @@ enum style {
 	STYLE_KEY,
 	STYLE_FRAME,			/* SHADES of each enum frame_kind */
 	STYLE_HEAT = STYLE_FRAME + 5 * SHADES,	/* HEAT_STEPS */
-	STYLES = STYLE_HEAT + HEAT_STEPS,
+	/* Against a mark: from much less to much more, the one in the middle is no difference. */
+	STYLE_CHANGE = STYLE_HEAT + HEAT_STEPS,
+	STYLES = STYLE_CHANGE + 2 * CHANGE_STEPS + 1,
 };
 
 struct cell {

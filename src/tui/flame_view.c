@@ -16,6 +16,7 @@ struct flame_box {
 	uint32_t node;
 	int level, col, width;
 	uint64_t x;			/* its left edge, in weight from the left of the zoom */
+	uint32_t then;			/* the node of the mark that it is; NODE_NONE: none */
 };
 
 struct flame_layout {
@@ -52,6 +53,7 @@ static bool add_path(const struct tui *t, struct flame_layout *l, int cols)
 	size_t first = l->nr;
 
 	for (; ok && box.node != NODE_NONE; box.level--) {
+		box.then = tui_marked(t, box.node);
 		ok = add_box(l, &box);
 		box.node = node_of(t, box.node)->parent;
 	}
@@ -75,8 +77,10 @@ static bool add_children(const struct tui *t, struct flame_layout *l, size_t par
 		int col = column_of(x, whole, cols), end = column_of(x + total, whole, cols);
 
 		if (end > col)
-			ok = add_box(l, &(struct flame_box){ child, l->v[parent].level + 1, col,
-							     end - col, x });
+			ok = add_box(l, &(struct flame_box){
+				.node = child, .level = l->v[parent].level + 1, .col = col,
+				.width = end - col, .x = x,
+				.then = tui_marked_child(t, l->v[parent].then, child) });
 		x += total;
 	}
 	return ok;
@@ -98,6 +102,12 @@ static bool fits(const struct tui *t)
 	const struct flame_state *f = &t->flame;
 
 	return t->profile && f->zoom < t->profile->nr_nodes && f->at < t->profile->nr_nodes;
+}
+
+/* Below the boxes are a line about the selected one and, with a mark, the legend. */
+static struct area graph_of(const struct tui *t, struct area a)
+{
+	return (struct area){ a.top, a.rows - (t->mark ? 2 : 1) };
 }
 
 static int row_of(const struct tui *t, struct area a, int level)
@@ -126,7 +136,39 @@ static enum style box_style(const struct tui *t, const struct flame_box *b, unsi
 	*last_shade = shade;
 	if (b->node == t->flame.at)
 		return STYLE_SELECTED;
-	return tui_search_has(t, n->name) ? STYLE_MATCH : tui_frame_style(n, shade);
+	if (tui_search_has(t, n->name))
+		return STYLE_MATCH;
+	return t->mark ? STYLE_CHANGE + (unsigned)(CHANGE_STEPS + tui_change(t, b->node, b->then))
+		       : tui_frame_style(n, shade);
+}
+
+/* What stands at the left of a box: an edge, where colours do not tell, and what has changed. */
+static const char *edge_of(const struct tui *t, const struct flame_box *b)
+{
+	int change = t->mark ? tui_change(t, b->node, b->then) : 0;
+
+	if (!t->is_plain)
+		return " ";
+	return change > 0 ? "+" : change < 0 ? "-" : "|";
+}
+
+/* What the colours or signs of boxes mean while there is a mark. */
+static void draw_legend(struct tui *t, int row)
+{
+	static const char *const steps[] = { " 5 ", " 1 ", " 0.3 ", " like the mark, or by chance ",
+					     " 0.3 ", " 1 ", " 5 " };
+	struct canvas *c = &t->canvas;
+	int col = 0;
+
+	if (t->is_plain) {
+		canvas_put(c, row, 0, c->cols, STYLE_DIM,
+			   "+ more than at the mark, - less, | alike, or by chance");
+		return;
+	}
+	col += canvas_put(c, row, 0, c->cols, STYLE_DIM, "points less ");
+	for (unsigned i = 0; i <= 2 * CHANGE_STEPS; i++)
+		col += canvas_put(c, row, col, c->cols - col, STYLE_CHANGE + i, steps[i]);
+	canvas_put(c, row, col, c->cols - col, STYLE_DIM, " points more");
 }
 
 static void draw_box(struct tui *t, struct area a, const struct flame_box *b, unsigned *shade)
@@ -136,8 +178,8 @@ static void draw_box(struct tui *t, struct area a, const struct flame_box *b, un
 	enum style style = box_style(t, b, shade);
 
 	canvas_fill(&t->canvas, row, b->col, b->width, style);
-	if (t->opts->no_colour || b->width > 2)	/* an edge, where colours do not tell */
-		canvas_put(&t->canvas, row, b->col, 1, style, t->opts->no_colour ? "|" : " ");
+	if (t->is_plain || b->width > 2)
+		canvas_put(&t->canvas, row, b->col, 1, style, edge_of(t, b));
 	if (b->width > 2)
 		canvas_put_name(&t->canvas, row, b->col + 1, b->width - 2, style,
 				profile_name(t->profile, n->name));
@@ -160,7 +202,8 @@ static void scroll_to(struct tui *t, struct area a)
 static void draw_detail(struct tui *t, int row)
 {
 	const struct profile *p = t->profile;
-	const struct node *n = node_of(t, t->flame.at), *up, *then = tui_marked(t, t->flame.at);
+	const struct node *n = node_of(t, t->flame.at), *up;
+	uint32_t then = tui_marked(t, t->flame.at);
 	uint64_t whole = p->nodes[0].total;
 	char a[96], b[96], c[16], d[16], line[24] = "";
 	int col = 0, cols = t->canvas.cols;
@@ -174,7 +217,8 @@ static void draw_detail(struct tui *t, int row)
 	if (t->mark)
 		col += canvas_printf(&t->canvas, row, col, cols - col, STYLE_WARN,
 				     "  %s points since the mark",
-				     tui_points(n->total, whole, then ? then->total : 0,
+				     tui_points(n->total, whole,
+						then == NODE_NONE ? 0 : t->mark->nodes[then].total,
 						t->mark->nodes[0].total, c));
 	if (up != n)
 		col += canvas_printf(&t->canvas, row, col, cols - col, STYLE_DIM,
@@ -192,7 +236,7 @@ static void draw_detail(struct tui *t, int row)
 static void draw(struct tui *t, struct area a)
 {
 	struct flame_layout l = { .nr = 0 };
-	struct area graph = { a.top, a.rows - 1 };
+	struct area graph = graph_of(t, a);
 	unsigned shade = SHADES;
 	int level = -1;
 
@@ -207,6 +251,8 @@ static void draw(struct tui *t, struct area a)
 		if (level >= t->flame.scroll && level < t->flame.scroll + graph.rows)
 			draw_box(t, graph, &l.v[i], &shade);
 	}
+	if (t->mark)
+		draw_legend(t, a.top + a.rows - 2);
 	draw_detail(t, a.top + a.rows - 1);
 	free(l.v);
 }
@@ -347,7 +393,7 @@ static bool key(struct tui *t, int k)
 
 static bool mouse(struct tui *t, const struct mouse *m, struct area a)
 {
-	struct area graph = { a.top, a.rows - 1 };
+	struct area graph = graph_of(t, a);
 	struct flame_layout l = { .nr = 0 };
 	bool hit = false;
 

@@ -95,7 +95,7 @@ static void draw_row(struct tui *t, int row, const struct activity_row *r,
 		static const char dark_to_light[] = " .:-=+*#@";
 
 		canvas_printf(&t->canvas, row, NAME_ROOM + (int)c, 1, STYLE_HEAT + heat, "%c",
-			      t->opts->no_colour ? dark_to_light[heat] : ' ');
+			      t->is_plain ? dark_to_light[heat] : ' ');
 	}
 	canvas_printf(&t->canvas, row, NAME_ROOM + (int)columns + 1, NUMBER_ROOM, STYLE_NORMAL,
 		      "%8s", tui_percent(r->weight, s->weight, text));

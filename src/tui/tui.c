@@ -131,8 +131,10 @@ static int open_all(struct terminal_run *s, const struct tui_source *source,
 		err = source->shut_in();
 	if (!err)
 		err = stop_signals_open(&s->stop, &limit);
-	if (!err)
+	if (!err) {
 		s->t.canvas.ascii = !s->screen.has_utf8;
+		s->t.is_plain = !s->screen.colours;
+	}
 	return err;
 }
 

@@ -12,6 +12,7 @@
 #include "src/base/fail.h"
 #include "src/model/definition_store.h"
 #include "src/model/syscall_names.h"
+#include "src/profile/diff_stats.h"
 #include "src/profile/fold.h"
 #include "src/profile/report.h"
 #include "src/profile/trace_events.h"
@@ -26,6 +27,7 @@ enum {
 	/* The first pictures lack names and stacks that are still being looked for. */
 	YOUNG_NS = 3000000000u,
 	YOUNG_WAIT_NS = 250000000,
+	CHANGE_ERRORS = 3,
 	MAX_DEPTH = 8192,		/* TABLES_MAX_DEPTH, and levels above */
 };
 
@@ -57,7 +59,7 @@ void tui_say(struct tui *t, const char *fmt, ...)
 int tui_state_open(struct tui *t, const struct tui_source *source, const struct tui_options *opts)
 {
 	*t = (struct tui){ .source = source, .opts = opts, .mode = opts->mode, .is_stale = true,
-			    .exports = { .fd = -1 } };
+			    .exports = { .fd = -1 }, .is_plain = opts->no_colour };
 	t->by = (struct fold_by){ .v = { FOLD_BY_PROGRAM, FOLD_BY_COMM }, .nr = 2 };
 	for (int i = 0; opts->view && i < VIEWS; i++)
 		if (!strcmp(tui_views[i]->name, opts->view))
@@ -81,6 +83,19 @@ void tui_state_close(struct tui *t)
 
 /* ---- what is selected, in another tree ---- */
 
+/* The child of a node of p that has the name and kind of a node of old; NODE_NONE: none has. */
+static uint32_t same_child(const struct profile *p, uint32_t parent, const struct profile *old,
+			   const struct node *want)
+{
+	const char *name = profile_name(old, want->name);
+	uint32_t child = p->nodes[parent].first_child;
+
+	while (child != NODE_NONE && (p->nodes[child].kind != want->kind ||
+				      strcmp(profile_name(p, p->nodes[child].name), name)))
+		child = p->nodes[child].next_sibling;
+	return child;
+}
+
 /* The node of p that a node of old is, by the names on the way; or the last one on that way. */
 static uint32_t find_again(const struct profile *old, uint32_t at, const struct profile *p,
 			   bool *is_whole)
@@ -91,14 +106,8 @@ static uint32_t find_again(const struct profile *old, uint32_t at, const struct 
 	for (; at && at != NODE_NONE && nr < MAX_DEPTH; at = old->nodes[at].parent)
 		path[nr++] = at;
 	while (nr-- > 0) {
-		const struct node *want = &old->nodes[path[nr]];
-		uint32_t child = p->nodes[node].first_child;
+		uint32_t child = same_child(p, node, old, &old->nodes[path[nr]]);
 
-		while (child != NODE_NONE &&
-		       (p->nodes[child].kind != want->kind ||
-			strcmp(profile_name(p, p->nodes[child].name),
-			       profile_name(old, want->name))))
-			child = p->nodes[child].next_sibling;
 		if (child == NODE_NONE)
 			return node;
 		node = child;
@@ -268,12 +277,51 @@ void tui_mark(struct tui *t)
 	tui_say(t, "marked: from now on shares are compared with these");
 }
 
-const struct node *tui_marked(const struct tui *t, uint32_t node)
+uint32_t tui_marked(const struct tui *t, uint32_t node)
 {
 	bool is_whole;
 	uint32_t at = t->mark ? find_again(t->profile, node, t->mark, &is_whole) : 0;
 
-	return t->mark && is_whole ? &t->mark->nodes[at] : NULL;
+	return t->mark && is_whole ? at : NODE_NONE;
+}
+
+uint32_t tui_marked_child(const struct tui *t, uint32_t parent_then, uint32_t node)
+{
+	if (!t->mark || parent_then == NODE_NONE)
+		return NODE_NONE;
+	return same_child(t->mark, parent_then, t->profile, &t->profile->nodes[node]);
+}
+
+/* A share, and of how many samples it is. */
+static double share_of(const struct profile *p, uint32_t node, double *samples)
+{
+	const struct node *root = &p->nodes[0];
+
+	*samples = root->total_samples ? (double)root->total_samples : 1;
+	if (node == NODE_NONE || !root->total)
+		return 0;
+	return (double)p->nodes[node].total / (double)root->total;
+}
+
+/*
+ * Two binomial shares, as if they were alike: beyond CHANGE_ERRORS standard errors, since many
+ * nodes are looked at. diff_stats.h does it better, but needs the samples.
+ */
+int tui_change(const struct tui *t, uint32_t node, uint32_t then)
+{
+	static const double least[CHANGE_STEPS] = { 0.003, 0.01, 0.05 };
+	double n0, n1, now = share_of(t->profile, node, &n1);
+	double before = share_of(t->mark, then, &n0), d = now - before;
+	double both = (now * n1 + before * n0) / (n0 + n1);
+	double error = diff_root(both > 0 && both < 1 ? both * (1 - both) * (1 / n0 + 1 / n1) : 0);
+	double size = d < 0 ? -d : d;
+	int step = 0;
+
+	if (size <= CHANGE_ERRORS * error)
+		return 0;
+	while (step < CHANGE_STEPS && size >= least[step])
+		step++;
+	return d < 0 ? -step : step;
 }
 
 /*

@@ -111,6 +111,7 @@ struct tui {
 	char export_name[EXPORT_NAME_MAX];	/* while .exports.is_busy */
 	bool is_leaving;		/* was told that a file is not written yet */
 	struct canvas canvas;
+	bool is_plain;			/* there are no colours: signs tell instead */
 	enum tui_view_id view;
 	/* What is shown. */
 	struct profile *profile;	/* NULL: nothing to show yet */
@@ -150,8 +151,15 @@ int tui_state_update(struct tui *t);
 void tui_remake(struct tui *t);
 /* Keeps what is shown now, to be compared with what comes later; or forgets it. */
 void tui_mark(struct tui *t);
-/* The node of the mark that a node of the profile is; NULL: there is none. */
-const struct node *tui_marked(const struct tui *t, uint32_t node);
+/* The node of the mark that a node of the profile is; NODE_NONE: there is none. */
+uint32_t tui_marked(const struct tui *t, uint32_t node);
+/* The same of a child, where that of its parent is known (NODE_NONE: there is none). */
+uint32_t tui_marked_child(const struct tui *t, uint32_t parent_then, uint32_t node);
+/*
+ * How much the share of a node differs from that of the mark, beyond what so few samples may differ
+ * by chance: -CHANGE_STEPS .. CHANGE_STEPS, 0: not. then: tui_marked().
+ */
+int tui_change(const struct tui *t, uint32_t node, uint32_t then);
 /* Which samples are seen: what the user chose, the span of time, the mode. */
 struct live_choice tui_choice(const struct tui *t);
 const struct live_profile *tui_live(const struct tui *t);	/* NULL: nothing has come yet */

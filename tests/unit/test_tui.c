@@ -97,6 +97,55 @@ static void test_flame(void **state)
 	tui_state_close(&t);
 }
 
+/* The style of the first cell in which a text begins. */
+static enum style style_at(struct tui *t, const char *text)
+{
+	const struct canvas *c = &t->canvas;
+
+	tui_draw(t);
+	for (int i = 0; i < c->rows * c->cols; i++) {
+		size_t len = 0;
+
+		while (text[len] && i + (int)len < c->rows * c->cols &&
+		       c->cells[i + (int)len].ch == (unsigned char)text[len])
+			len++;
+		if (!text[len])
+			return c->cells[i].style;
+	}
+	fail_msg("no %s", text);
+	return STYLE_NORMAL;
+}
+
+/* Boxes against a mark: more or less than chance explains, with colours and without. */
+static void test_change(void **state)
+{
+	struct tui_source source;
+	struct tui t;
+
+	(void)state;
+	open_tui(&t, &source, NULL);
+	keys(&t, "d");
+	shows(&t, "+ more than at the mark");
+	t.choice.tid = 100;			/* server alone */
+	tui_remake(&t);
+	shows(&t, "|hot_loop");			/* of so few samples that may be chance */
+	t.profile->nodes[0].total_samples = t.mark->nodes[0].total_samples = 1000000;
+	shows(&t, "+hot_loop");
+	shows(&t, " points since the mark");
+	t.is_plain = false;
+	assert_int_equal(style_at(&t, "hot_loop"), STYLE_CHANGE + 2 * CHANGE_STEPS);
+	shows(&t, "points more");
+	keys(&t, "d");
+	assert_true(style_at(&t, "hot_loop") < STYLE_HEAT);
+	hides(&t, "points more");
+	keys(&t, "d");				/* now of server alone */
+	t.choice.tid = 0;
+	tui_remake(&t);
+	t.profile->nodes[0].total_samples = t.mark->nodes[0].total_samples = 1000000;
+	assert_int_equal(style_at(&t, "hot_loop"), STYLE_CHANGE);
+	tui_state_close(&t);
+}
+
 static void test_search(void **state)
 {
 	struct tui_source source;
@@ -460,6 +509,7 @@ int main(void)
 		cmocka_unit_test(test_views),	cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_brush_and_process), cmocka_unit_test(test_strange),
 		cmocka_unit_test(test_other_ids),
+		cmocka_unit_test(test_change),
 		cmocka_unit_test(test_export),
 		cmocka_unit_test(test_export_samples),
 	};
