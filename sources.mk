@@ -391,11 +391,13 @@ CAPTURE_SRCS := \
 	src/tui/export_files.c \
 	src/tui/export_server.c \
 	src/tui/flame_view.c \
+	src/tui/function_minute.c \
 	src/tui/health_view.c \
 	src/tui/sample_export.c \
 	src/tui/screen.c \
 	src/tui/threads_view.c \
 	src/tui/time_view.c \
+	src/tui/top_list.c \
 	src/tui/top_tree.c \
 	src/tui/top_view.c \
 	src/tui/tui.c \

@@ -17,7 +17,7 @@ struct knobs {
 	uint32_t want_user, want_kernel;
 	uint32_t only_targets;		/* only thread groups in the targets map */
 	uint32_t only_tids;		/* only threads in the tids map */
-	uint32_t self_tgid;		/* the first process of ours; none is recorded; or NO_PROCESS */
+	uint32_t self_tgid;		/* our first process: ours are not recorded; NO_PROCESS */
 	uint32_t include_idle;		/* sampler: CPU idle time; scan: idle kernel threads */
 	uint32_t wakeup_bytes;		/* ring buffer fill that wakes the reader */
 	uint32_t ask;			/* scan: threads on a CPU are requested (running.bpf.h) */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The functions that cost most, wherever they were called, or the call tree as a list that opens
- * and closes. Below them the last minute of the processes that cost most.
+ * and closes. On a wide screen functions have a sparkline of the last minute. Below are those of
+ * the processes that cost most.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,14 +15,7 @@
 #include "src/tui/top_tree.h"
 #include "src/tui/tui_state.h"
 
-enum { PROCESS_ROWS = 6, NUMBERS = 2 * 9 + 2 * 11, MINUTE = 60, BINARY_ROOM = 24 };
-
-static int by_total(const void *a, const void *b)
-{
-	const struct function_cost *x = a, *y = b;
-
-	return x->total > y->total ? -1 : x->total < y->total;
-}
+enum { PROCESS_ROWS = 6, NUMBERS = 2 * 9 + 2 * 11, MINUTE = MINUTE_SECONDS, BINARY_ROOM = 24 };
 
 /* The list gets what the processes leave; on a low screen all. */
 static int list_rows(struct area a)
@@ -41,13 +35,15 @@ static void draw_numbers(struct tui *t, int row, uint64_t self, uint64_t total)
 		      tui_percent(total, whole, d), tui_weight(t, total, b));
 }
 
-static void draw_head(struct tui *t, int row, const char *what)
+/* minute: columns of sparklines before the name. */
+static void draw_head(struct tui *t, int row, int minute, const char *what)
 {
 	bool total = t->top.by_total;
 
 	canvas_fill(&t->canvas, row, 0, t->canvas.cols, STYLE_HEADER);
-	canvas_printf(&t->canvas, row, 0, t->canvas.cols, STYLE_HEADER, "%19s %19s  %s",
-		      total ? "self" : "self v", total ? "total v" : "total", what);
+	canvas_printf(&t->canvas, row, 0, t->canvas.cols, STYLE_HEADER, "%19s %19s  %-*.*s%s",
+		      total ? "self" : "self v", total ? "total v" : "total", minute, minute,
+		      "last minute, to its own peak", what);
 }
 
 static void draw_name(struct tui *t, int row, int col, uint32_t name, uint32_t binary,
@@ -77,34 +73,10 @@ static enum style name_style(const struct tui *t, uint32_t name, const struct no
 
 /* ---- the list ---- */
 
-static int init_list(const struct tui *t, struct function_list *l)
-{
-	int err = function_list_init(l, t->profile);
-
-	if (!err && t->top.by_total && l->nr)
-		qsort(l->v, l->nr, sizeof(*l->v), by_total);
-	return err;
-}
-
-/* The function of the mark that has the same name, kind and binary; NULL: it had none. */
-static const struct function_cost *find_then(const struct tui *t, const struct function_list *then,
-					     const struct function_cost *f)
-{
-	for (size_t i = 0; i < then->nr; i++)
-		if (then->v[i].kind == f->kind &&
-		    !strcmp(profile_name(t->mark, then->v[i].name),
-			    profile_name(t->profile, f->name)) &&
-		    !strcmp(profile_name(t->mark, then->v[i].binary),
-			    profile_name(t->profile, f->binary)))
-			return &then->v[i];
-	return NULL;
-}
-
 /* By how many percentage points the share differs from that of the mark. */
-static void draw_points(struct tui *t, int row, const struct function_list *then,
-			const struct function_cost *f)
+static void draw_points(struct tui *t, int row, const struct function_cost *f)
 {
-	const struct function_cost *old = find_then(t, then, f);
+	const struct minute_function *old = top_list_then(t, f);
 	bool total = t->top.by_total;
 	char points[16];
 
@@ -113,30 +85,58 @@ static void draw_points(struct tui *t, int row, const struct function_list *then
 	canvas_printf(&t->canvas, row, t->canvas.cols - 7, 7, STYLE_WARN, "%7s", points);
 }
 
+/* The columns of the sparkline of a function; 0: the screen is too narrow for any. */
+static uint32_t minute_columns(const struct tui *t)
+{
+	return t->canvas.cols >= 160 ? MINUTE : t->canvas.cols >= 110 ? MINUTE / 2 : 0;
+}
+
+static void update_minute(struct tui *t)
+{
+	const struct minute_wish wish = { tui_live(t), t->event, t->choice, t->shown_ns };
+
+	function_minute_update(&t->top.minute, &wish);
+}
+
+static void draw_spark(struct tui *t, int row, uint32_t columns, const struct function_cost *f)
+{
+	uint64_t cells[MINUTE], most = 0;
+	uint64_t key = function_minute_key(profile_name(t->profile, f->name),
+					   profile_name(t->profile, f->binary), f->kind);
+
+	function_minute_find(&t->top.minute, key, t->top.by_total, columns, cells);
+	for (uint32_t i = 0; i < columns; i++)
+		most = cells[i] > most ? cells[i] : most;
+	for (uint32_t i = 0; i < columns; i++)
+		canvas_spark(&t->canvas, row, NUMBERS + 1 + (int)i, STYLE_GOOD,
+			     cells[i] ? 1 + (unsigned)(cells[i] * 7 / most) : 0);
+}
+
 static void draw_list(struct tui *t, struct area a)
 {
-	struct function_list l, then = { .nr = 0 };
-	uint32_t rows = (uint32_t)list_rows(a);
+	const struct function_list *l = top_list(t);
+	uint32_t rows = (uint32_t)list_rows(a), minute = minute_columns(t);
+	int name_col = NUMBERS + 1 + (minute ? (int)minute + 1 : 0);
 
-	if (init_list(t, &l))
+	if (!l)
 		return;
-	if (t->mark && function_list_init(&then, t->mark))
-		then.nr = 0;
-	cursor_fit(&t->top.cursor, (uint32_t)l.nr, rows);
-	draw_head(t, a.top, "function");
-	for (uint32_t i = 0; i < rows && t->top.cursor.top + i < l.nr; i++) {
-		const struct function_cost *f = &l.v[t->top.cursor.top + i];
+	cursor_fit(&t->top.cursor, (uint32_t)l->nr, rows);
+	draw_head(t, a.top, name_col - NUMBERS - 1, "function");
+	if (minute)
+		update_minute(t);
+	for (uint32_t i = 0; i < rows && t->top.cursor.top + i < l->nr; i++) {
+		const struct function_cost *f = &l->v[t->top.cursor.top + i];
 		const struct node n = { .kind = f->kind };
 		int row = a.top + 1 + (int)i;
 
 		draw_numbers(t, row, f->self, f->total);
-		draw_name(t, row, NUMBERS + 1, f->name, f->binary, name_style(t, f->name, &n));
+		if (minute)
+			draw_spark(t, row, minute, f);
+		draw_name(t, row, name_col, f->name, f->binary, name_style(t, f->name, &n));
 		if (t->mark)
-			draw_points(t, row, &then, f);
+			draw_points(t, row, f);
 		mark_selected(t, row, t->top.cursor.top + i == t->top.cursor.at);
 	}
-	function_list_release(&then);
-	function_list_release(&l);
 }
 
 /* ---- the tree ---- */
@@ -160,7 +160,7 @@ static void draw_tree(struct tui *t, struct area a)
 	if (tree_rows_init(&l, t->profile, t->top.open, t->top.cap_open))
 		return;
 	cursor_fit(&t->top.cursor, (uint32_t)l.nr, rows);
-	draw_head(t, a.top, "call tree");
+	draw_head(t, a.top, 0, "call tree");
 	for (uint32_t i = 0; i < rows && t->top.cursor.top + i < l.nr; i++) {
 		draw_tree_row(t, a.top + 1 + (int)i, &l.v[t->top.cursor.top + i]);
 		mark_selected(t, a.top + 1 + (int)i, t->top.cursor.top + i == t->top.cursor.at);
@@ -247,33 +247,27 @@ static void tree_key(struct tui *t, int key)
 /* Shows the function in the flame graph. */
 static void show_function(struct tui *t)
 {
-	struct function_list l;
+	const struct function_list *l = top_list(t);
 
-	if (init_list(t, &l))
-		return;
-	if (t->top.cursor.at < l.nr) {
+	if (l && t->top.cursor.at < l->nr) {
 		snprintf(t->search.text, sizeof(t->search.text), "%s",
-			 profile_name(t->profile, l.v[t->top.cursor.at].name));
+			 profile_name(t->profile, l->v[t->top.cursor.at].name));
 		tui_search_run(t);
 		t->view = VIEW_FLAME;
 		t->flame.at = t->flame.zoom = 0;
 		flame_view.key(t, 'n');
 		t->flame.zoom = 0;
 	}
-	function_list_release(&l);
 }
 
-static uint32_t nr_rows(const struct tui *t)
+static uint32_t nr_rows(struct tui *t)
 {
-	struct function_list l;
+	const struct function_list *l = t->top.as_tree ? NULL : top_list(t);
 	struct tree_rows rows;
-	uint32_t nr = 0;
+	uint32_t nr = l ? (uint32_t)l->nr : 0;
 
-	if (!t->top.as_tree && !function_list_init(&l, t->profile)) {
-		nr = (uint32_t)l.nr;
-		function_list_release(&l);
-	} else if (t->top.as_tree &&
-		   !tree_rows_init(&rows, t->profile, t->top.open, t->top.cap_open)) {
+	if (t->top.as_tree &&
+	    !tree_rows_init(&rows, t->profile, t->top.open, t->top.cap_open)) {
 		nr = (uint32_t)rows.nr;
 		tree_rows_release(&rows);
 	}

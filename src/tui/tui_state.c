@@ -78,6 +78,8 @@ void tui_state_close(struct tui *t)
 	canvas_release(&t->canvas);
 	free(t->search.names);
 	free(t->top.open);
+	top_list_release(&t->top.list);
+	function_minute_release(&t->top.minute);
 	memset(t, 0, sizeof(*t));
 }
 
@@ -137,6 +139,7 @@ static void replace_profile(struct tui *t, struct profile *p)
 	}
 	profile_free(t->profile);
 	t->profile = p;
+	t->tree_serial++;
 	tui_search_run(t);
 }
 
@@ -274,6 +277,7 @@ void tui_mark(struct tui *t)
 		return;
 	}
 	t->mark = p;
+	t->mark_serial++;
 	tui_say(t, "marked: from now on shares are compared with these");
 }
 
@@ -368,7 +372,8 @@ int tui_state_update(struct tui *t)
 	if (!rc)
 		t->is_over = is_over(t);
 	if (!is_due(t))
-		return t->is_over != was_over;
+		return t->is_over != was_over ||
+		       (t->view == VIEW_TOP && t->top.minute.is_partial);
 	tui_remake(t);
 	return 1;
 }

@@ -23,6 +23,8 @@
 #include "src/profile/profile.h"
 #include "src/tui/canvas.h"
 #include "src/tui/export_files.h"
+#include "src/tui/function_minute.h"
+#include "src/tui/top_list.h"
 #include "src/tui/tui.h"
 #include "src/tui/tui_keycodes.h"
 
@@ -66,6 +68,8 @@ struct flame_state {
 struct top_state {
 	struct cursor cursor;
 	bool by_total, as_tree;
+	struct top_list list;
+	struct function_minute minute;
 	uint8_t *open;			/* by node, in tree mode: its children are shown */
 	size_t cap_open;
 };
@@ -115,6 +119,7 @@ struct tui {
 	enum tui_view_id view;
 	/* What is shown. */
 	struct profile *profile;	/* NULL: nothing to show yet */
+	uint64_t tree_serial, mark_serial;	/* numbers of .profile and .mark, from 1 */
 	uint32_t event;			/* its id; 0: nothing was sampled yet */
 	bool has_chosen_event;		/* else CPU time is taken once there is some */
 	char event_name[128], event_unit[32];	/* by which it is found again */

@@ -40,6 +40,9 @@ for ((round = 0; round < ROUNDS; round++)); do
 	python3 -S "$here/terminal_times.py" keys "$PROBEE" tui nodes.pbz >out 2>&1 || say "keys: $(tail -n 1 out)"
 	add "key to screen, $nodes nodes, ms: median" probee key_ms
 	add "key to screen, $nodes nodes, ms: worst" probee worst_ms
+	python3 -S "$here/terminal_times.py" moves "$PROBEE" tui nodes.pbz --view top >out 2>&1 || say "moves: $(tail -n 1 out)"
+	add "key to screen in the list of functions, $nodes nodes, ms: median" probee key_ms
+	add "key to screen in the list of functions, $nodes nodes, ms: worst" probee worst_ms
 done
 finish "$busy"
 finish "$many"

@@ -3,6 +3,7 @@
 # terminal_times.py cpu SECONDS COMMAND...	cpu_percent of all its processes, view_percent of the first one
 # terminal_times.py beside SECONDS COMMAND... -- COMMAND...	percent_1, percent_2: CPU time of both in the same seconds
 # terminal_times.py keys COMMAND...		key_ms, worst_ms: from a key to the end of what it draws
+# terminal_times.py moves COMMAND...		the same in a list
 import fcntl, os, pty, re, select, struct, sys, termios, time
 
 ESCAPES = re.compile(rb"\x1b\[[0-9;?]*[a-zA-Z]|\x1b[()][A-Z0-9]|\x1b[=>]|[\r\n]")
@@ -105,12 +106,12 @@ def beside(seconds, words):
         p.leave()
 
 
-def keys(command):
+def keys(command, typed=b"jjjjlllkkhhjjjj\rGgkkjjllhh"):
     p = Program(command)
     p.until(rb"samples", 60)
     p.burst(0.5, 5)
     times = []
-    for key in b"jjjjlllkkhhjjjj\rGgkkjjllhh" * 4:
+    for key in typed * 4:
         at = time.monotonic()
         os.write(p.fd, bytes([key]))
         drawn = p.burst(0.06, 1)
@@ -128,5 +129,7 @@ elif sys.argv[1] == "beside":
     beside(float(sys.argv[2]), sys.argv[3:])
 elif sys.argv[1] == "cpu":
     cpu(float(sys.argv[2]), sys.argv[3:])
+elif sys.argv[1] == "moves":
+    keys(sys.argv[2:], b"jjjjkkfbGgjk")
 else:
     keys(sys.argv[2:])

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "src/model/definition_store.h"
+#include "formats/render/function_list.h"
 #include "src/tui/tui_state.h"
 #include "tests/unit/fixture_report.h"
 
@@ -114,6 +115,40 @@ static enum style style_at(struct tui *t, const char *text)
 	}
 	fail_msg("no %s", text);
 	return STYLE_NORMAL;
+}
+
+/* What a function costs in each second is together what it costs; other filters, other costs. */
+static void test_minute(void **state)
+{
+	struct tui_source source;
+	struct tui t;
+	struct function_list l;
+	uint64_t cells[MINUTE_SECONDS];
+
+	(void)state;
+	open_tui(&t, &source, NULL);
+	keys(&t, "\t");
+	hides(&t, "last minute, to");		/* too narrow */
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(canvas_resize(&t.canvas, 30, i ? 110 : 170), 0);
+		shows(&t, "last minute, to");
+		assert_int_equal(function_list_init(&l, t.profile), 0);
+		assert_true(l.nr > 2);
+		for (size_t k = 0; k < l.nr; k++) {
+			uint64_t self = 0, key = function_minute_key(
+				profile_name(t.profile, l.v[k].name),
+				profile_name(t.profile, l.v[k].binary), l.v[k].kind);
+
+			function_minute_find(&t.top.minute, key, false, i ? 30 : 60, cells);
+			for (int c = 0; c < (i ? 30 : 60); c++)
+				self += cells[c];
+			assert_int_equal(self, l.v[k].self);
+		}
+		function_list_release(&l);
+		t.choice.tid = 100;
+		tui_remake(&t);
+	}
+	tui_state_close(&t);
 }
 
 /* Boxes against a mark: more or less than chance explains, with colours and without. */
@@ -510,6 +545,7 @@ int main(void)
 		cmocka_unit_test(test_brush_and_process), cmocka_unit_test(test_strange),
 		cmocka_unit_test(test_other_ids),
 		cmocka_unit_test(test_change),
+		cmocka_unit_test(test_minute),
 		cmocka_unit_test(test_export),
 		cmocka_unit_test(test_export_samples),
 	};
