@@ -13,6 +13,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/tui/canvas.h"
 #include "src/tui/tui.h"
@@ -35,6 +36,8 @@ static struct {
 	size_t len;
 	volatile sig_atomic_t is_armed;
 } rescue;
+
+enum { DOUBLE_CLICK_NS = 500000000 };
 
 static const int deadly_signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS };
 
@@ -192,7 +195,7 @@ static void set_up(struct screen *s, const struct tui_options *opts)
 	set_escdelay(25);
 	if (!opts->no_mouse) {
 		mousemask(ALL_MOUSE_EVENTS, NULL);
-		mouseinterval(200);
+		mouseinterval(0);	/* else each click waits for a second one */
 	}
 	choose_colours(s, opts->no_colour);
 }
@@ -282,7 +285,20 @@ static const struct {
 	{ KEY_RESIZE, TUI_SIZE }, { KEY_ENTER, TUI_ENTER },
 };
 
-static int take_mouse(struct mouse *m)
+static bool is_second_click(struct screen *s, const struct mouse *m)
+{
+	uint64_t now = now_ns();
+	bool is_second = m->row == s->click_row && m->col == s->click_col && s->click_ns &&
+			 now < s->click_ns + DOUBLE_CLICK_NS;
+
+	s->click_row = m->row;
+	s->click_col = m->col;
+	s->click_ns = is_second ? 0 : now;
+	return is_second;
+}
+
+/* What counts is that a button goes down; that it comes up tells nothing. */
+static int take_mouse(struct screen *s, struct mouse *m)
 {
 	MEVENT event;
 
@@ -294,29 +310,26 @@ static int take_mouse(struct mouse *m)
 		m->kind = MOUSE_WHEEL_UP;
 	else if (event.bstate & BUTTON5_PRESSED)
 		m->kind = MOUSE_WHEEL_DOWN;
-	else if (event.bstate & BUTTON1_DOUBLE_CLICKED)
-		m->kind = MOUSE_DOUBLE;
-	else if (event.bstate & (BUTTON3_CLICKED | BUTTON3_PRESSED))
+	else if (event.bstate & BUTTON3_PRESSED)
 		m->kind = MOUSE_RIGHT;
-	else if (event.bstate & (BUTTON1_CLICKED | BUTTON1_PRESSED))
-		m->kind = MOUSE_CLICK;
+	else if (event.bstate & BUTTON1_PRESSED)
+		m->kind = is_second_click(s, m) ? MOUSE_DOUBLE : MOUSE_CLICK;
 	else
 		return TUI_NONE;
 	return TUI_MOUSE;
 }
 
-int screen_key(const struct screen *s, struct mouse *m)
+int screen_key(struct screen *s, struct mouse *m)
 {
 	wint_t ch;
 	int rc = get_wch(&ch);
 
-	(void)s;
 	if (rc == ERR)
 		return TUI_NONE;
 	if (rc != KEY_CODE_YES)
 		return ch == '\r' ? TUI_ENTER : (int)ch;
 	if (ch == KEY_MOUSE)
-		return take_mouse(m);
+		return take_mouse(s, m);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (keys[i].curses == (int)ch)
 			return keys[i].code;

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct canvas;
 struct mouse;
@@ -26,13 +27,16 @@ struct screen {
 	bool has_utf8;
 	int colours;			/* 0, 8 or 256 */
 	unsigned attributes[64];	/* by enum style */
+	/* Of the last click: a second one at this place soon after makes it a double click. */
+	int click_row, click_col;
+	uint64_t click_ns;
 };
 
 int screen_open(struct screen *s, const struct tui_options *opts);
 void screen_close(struct screen *s);
 void screen_size(const struct screen *s, int *rows, int *cols);
 void screen_show(const struct screen *s, const struct canvas *c);
-int screen_key(const struct screen *s, struct mouse *m);
+int screen_key(struct screen *s, struct mouse *m);
 void screen_stop(const struct screen *s);
 /* For struct stop_limit: restores the terminal of a process that is ended by force. */
 const char *screen_rescue(void *unused);

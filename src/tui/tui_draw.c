@@ -136,6 +136,14 @@ struct area tui_area(const struct tui *t)
 	return (struct area){ 2, t->canvas.rows - 3 };
 }
 
+/* The name of the trace, without its directories where there is no room for them. */
+static const char *name_for(const struct tui *t, int width)
+{
+	const char *name = t->source->name, *slash = strrchr(name, '/');
+
+	return slash && (int)strlen(name) > width ? slash + 1 : name;
+}
+
 static void draw_title(struct tui *t)
 {
 	const struct live_profile *l = tui_live(t);
@@ -143,20 +151,21 @@ static void draw_title(struct tui *t)
 	const char *host = l ? live_profile_meta(l, "host") : "";
 	uint64_t begin = 0, end = 0, lost = 0;
 	char clock[16], text[256], n[WEIGHT_TEXT_MAX] = "";
-	int len;
+	int len, at;
 
 	if (l) {
 		live_profile_times(l, &begin, &end);
 		lost = live_profile_info(l)->lost_all;
 	}
 	canvas_fill(c, 0, 0, c->cols, STYLE_BAR);
-	canvas_printf(c, 0, 0, c->cols, STYLE_BAR, " probee  %s%s%s", t->source->name,
-		      host[0] ? "  on " : "", host);
 	len = snprintf(text, sizeof(text), "%s%s%s lost  %s%s ",
 		       t->profile ? t->profile->facts.amount : "", t->profile ? ", " : "",
 		       count_text(lost, n), tui_clock(end - begin, clock),
 		       t->is_frozen ? "  FROZEN" : t->is_over ? "  ended" : "");
-	canvas_put(c, 0, c->cols - len > 20 ? c->cols - len : 20, len, STYLE_BAR, text);
+	at = c->cols - len > 20 ? c->cols - len : 20;
+	canvas_put(c, 0, at, len, STYLE_BAR, text);
+	canvas_printf(c, 0, 0, at - 1, STYLE_BAR, " probee  %s%s%s", name_for(t, at - 10),
+		      host[0] ? "  on " : "", host);
 }
 
 static const char *event_name(const struct tui *t)
@@ -213,10 +222,26 @@ static void draw_tabs(struct tui *t)
 			      tui_percent(t->search.covered, t->profile->nodes[0].total, share));
 }
 
+/* As much of a text of parts with two spaces between them as there is room for. */
+static void put_parts(struct canvas *c, int row, int width, const char *text)
+{
+	size_t len = strlen(text);
+
+	while (len > (size_t)width) {
+		do
+			len--;
+		while (len && strncmp(text + len, "  ", 2));
+		if (!len)
+			return;
+	}
+	canvas_put_len(c, row, 0, width, STYLE_BAR, text, len);
+}
+
 static void draw_bottom(struct tui *t)
 {
 	struct canvas *c = &t->canvas;
 	int row = c->rows - 1, col;
+	char hint[160];
 
 	canvas_fill(c, row, 0, c->cols, STYLE_BAR);
 	if (t->prompt.kind) {
@@ -227,8 +252,9 @@ static void draw_bottom(struct tui *t)
 	} else if (t->message[0]) {
 		canvas_put(c, row, 0, c->cols, STYLE_WARN, t->message);
 	} else {
-		canvas_printf(c, row, 0, c->cols, STYLE_BAR, " Tab views  ? help  q quit   %s",
-			      tui_views[t->view]->hint);
+		snprintf(hint, sizeof(hint), " Tab views  ? help  q quit   %s",
+			 tui_views[t->view]->hint);
+		put_parts(c, row, c->cols, hint);
 	}
 }
 

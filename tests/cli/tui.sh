@@ -126,6 +126,52 @@ def keys_and_views():
     leave(t)
 
 
+# What a terminal sends for a click (SGR): buttons 0 left, 2 right, 64 and 65 the wheel, which has no release.
+def mouse(t, button, row, col):
+    t.send("\x1b[<%d;%d;%dM" % (button, col, row))
+    if button < 64:
+        t.send("\x1b[<%d;%d;%dm" % (button, col, row))
+
+
+def place(t, text):
+    for row, line in enumerate(t.screen.display):
+        if text in line:
+            return row + 1, line.index(text) + 2
+    raise AssertionError("%r is not there:\n%s" % (text, t.text()))
+
+
+def by_mouse():
+    t = tui("fixture.pbz", rows=24, cols=100)
+    t.until("hot_loop")
+    mouse(t, 0, *place(t, "handle_request"))
+    t.until("handle_request(int)  total 60.0 %")
+    mouse(t, 64, 5, 5); t.until("main  total 60.0 %")
+    mouse(t, 65, 5, 5); t.until("handle_request(int)  total 60.0 %")
+    mouse(t, 2, *place(t, "main")); t.until("worker", gone=True)		# zoom
+    t.send("r"); t.until("worker")
+    hot = place(t, "hot_loop")
+    mouse(t, 0, *hot)
+    t.until("hot_loop  total 40.0 %")
+    time.sleep(0.6)
+    mouse(t, 0, *hot)			# two clicks, but no double click
+    time.sleep(0.2); t.take(0.1)
+    assert "worker" in t.text()
+    time.sleep(0.6)
+    mouse(t, 0, *hot)
+    mouse(t, 0, *hot)
+    t.until("worker", gone=True)
+    t.send("r")
+    mouse(t, 0, *place(t, "Threads")); t.until("kworker/0:1")
+    mouse(t, 65, 5, 5)
+    mouse(t, 0, *place(t, "101 R"))
+    mouse(t, 2, *place(t, "101 R")); t.until("worker 101 of server")
+    leave(t)
+    t = tui("fixture.pbz", "--no-mouse")
+    t.until("hot_loop")
+    assert b"1000h" not in t.raw
+    leave(t)
+
+
 def sizes():
     t = tui("fixture.pbz", rows=24, cols=80)
     t.until("hot_loop")
@@ -247,6 +293,7 @@ def grows():
 
 
 case(keys_and_views)
+case(by_mouse)
 case(sizes)
 case(no_colour)
 case(without_utf8)
