@@ -185,11 +185,31 @@ static int compare_rows(const void *a, const void *b, void *order)
 	return compare_group(o, x, y) ?: compare_sort(o, x, y) ?: compare(x->t->tid, y->t->tid);
 }
 
-static int largest_first(const void *a, const void *b)
-{
-	const struct thread_line *x = a, *y = b;
+/* A group of rows that are neighbours. */
+struct group {
+	struct thread_line line;
+	uint64_t first;			/* what it is sorted by, the most first */
+};
 
-	return compare(y->nr, x->nr) ?: compare(x->row, y->row);
+static int most_first(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+
+	return compare(y->first, x->first) ?: compare(y->line.nr, x->line.nr)
+					   ?: compare(x->line.row, y->line.row);
+}
+
+/* Processes are sorted like their threads, by CPU time or the longest wait; all else by size. */
+static void weigh_group(const struct thread_rows *r, const struct order *o, struct group *g)
+{
+	const struct thread_row *row = &r->v[g->line.row];
+
+	g->first = g->line.nr;
+	if (o->group != GROUP_PROCESS || (o->sort != SORT_CPU && o->sort != SORT_WAITED))
+		return;
+	g->first = o->sort == SORT_WAITED ? row->waited_ns + 1 : 0;
+	for (uint32_t i = 0; i < g->line.nr && o->sort == SORT_CPU; i++)
+		g->first += row[i].cpu_ns;
 }
 
 static int add_line(struct thread_rows *r, uint32_t row, uint32_t nr)
@@ -201,31 +221,43 @@ static int add_line(struct thread_rows *r, uint32_t row, uint32_t nr)
 	return line ? 0 : -ENOMEM;
 }
 
-/* Headings of groups, the largest group first, each with its threads below it. */
-static int make_lines(struct thread_rows *r, const struct order *o)
+/* The groups in their order; the caller frees *v. */
+static int find_groups(const struct thread_rows *r, const struct order *o, struct group **v,
+		       size_t *nr)
 {
-	struct thread_line *heads = NULL;
-	size_t nr = 0, cap = 0;
-	int err = 0;
+	size_t cap = 0;
 
-	for (uint32_t i = 0; i < r->nr && !err; i++) {
-		if (nr && !compare_group(o, &r->v[heads[nr - 1].row], &r->v[i])) {
-			heads[nr - 1].nr++;
+	for (uint32_t i = 0; i < r->nr; i++) {
+		if (*nr && !compare_group(o, &r->v[(*v)[*nr - 1].line.row], &r->v[i])) {
+			(*v)[*nr - 1].line.nr++;
 			continue;
 		}
-		if (!array_push(&heads, &nr, &cap))
-			err = -ENOMEM;
-		else
-			heads[nr - 1] = (struct thread_line){ i, 1 };
+		if (!array_push(v, nr, &cap))
+			return -ENOMEM;
+		(*v)[*nr - 1] = (struct group){ .line = { i, 1 } };
 	}
-	if (nr)
-		qsort(heads, nr, sizeof(*heads), largest_first);
+	for (size_t i = 0; i < *nr; i++)
+		weigh_group(r, o, &(*v)[i]);
+	if (*nr)
+		qsort(*v, *nr, sizeof(**v), most_first);
+	return 0;
+}
+
+/* Headings of groups, each with its threads below it. */
+static int make_lines(struct thread_rows *r, const struct order *o)
+{
+	struct group *groups = NULL;
+	size_t nr = 0;
+	int err = find_groups(r, o, &groups, &nr);
+
 	for (size_t h = 0; h < nr && !err; h++) {
-		err = o->group ? add_line(r, heads[h].row, heads[h].nr) : 0;
-		for (uint32_t i = 0; i < heads[h].nr && !err; i++)
-			err = add_line(r, heads[h].row + i, 0);
+		const struct thread_line *head = &groups[h].line;
+
+		err = o->group ? add_line(r, head->row, head->nr) : 0;
+		for (uint32_t i = 0; i < head->nr && !err; i++)
+			err = add_line(r, head->row + i, 0);
 	}
-	free(heads);
+	free(groups);
 	return err;
 }
 

@@ -170,8 +170,8 @@ static void draw_tree(struct tui *t, struct area a)
 
 /* ---- the last minute ---- */
 
-static void draw_process(struct tui *t, int row, const struct activity_row *r, uint64_t whole,
-			 uint64_t most)
+static void draw_process(struct tui *t, int row, int columns, const struct activity_row *r,
+			 uint64_t whole, uint64_t most)
 {
 	char share[16], weight[96], name[96];
 	int col;
@@ -179,10 +179,10 @@ static void draw_process(struct tui *t, int row, const struct activity_row *r, u
 	canvas_printf(&t->canvas, row, 0, 20, STYLE_NORMAL, "%8s %10s",
 		      tui_percent(r->weight, whole, share), tui_weight(t, r->weight, weight));
 	col = 21;
-	for (int i = 0; i < MINUTE; i++)
+	for (int i = 0; i < columns; i++)
 		canvas_spark(&t->canvas, row, col + i, STYLE_GOOD,
 			     most && r->cells[i] ? 1 + (unsigned)(r->cells[i] * 7 / most) : 0);
-	canvas_put(&t->canvas, row, col + MINUTE + 1, t->canvas.cols, STYLE_NORMAL,
+	canvas_put(&t->canvas, row, col + columns + 1, t->canvas.cols, STYLE_NORMAL,
 		   tui_process_name(t, r->id, name));
 }
 
@@ -192,7 +192,7 @@ static void draw_minute(struct tui *t, struct area a)
 	struct activity_wish wish = {
 		.live = tui_live(t), .event = t->event, .which = t->choice, .to_ns = end,
 		.from_ns = end > MINUTE * NSEC_PER_SEC ? end - MINUTE * NSEC_PER_SEC : 0,
-		.columns = MINUTE,
+		.columns = t->canvas.cols < MINUTE + 40 ? MINUTE / 2 : MINUTE,
 	};
 	struct activity_sums s;
 
@@ -200,9 +200,10 @@ static void draw_minute(struct tui *t, struct area a)
 		return;
 	canvas_fill(&t->canvas, a.top, 0, t->canvas.cols, STYLE_HEADER);
 	canvas_printf(&t->canvas, a.top, 0, t->canvas.cols, STYLE_HEADER,
-		      "%19s  %-60s process", "last minute", "");
+		      "%19s  %-*s process", "last minute", (int)wish.columns, "");
 	for (size_t i = 0; i < s.nr && (int)i < a.rows - 1; i++)
-		draw_process(t, a.top + 1 + (int)i, &s.rows[i], s.weight, s.most);
+		draw_process(t, a.top + 1 + (int)i, (int)wish.columns, &s.rows[i], s.weight,
+			     s.most);
 	activity_sums_release(&s);
 }
 

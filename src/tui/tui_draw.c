@@ -148,10 +148,11 @@ static void draw_title(struct tui *t)
 {
 	const struct live_profile *l = tui_live(t);
 	struct canvas *c = &t->canvas;
-	const char *host = l ? live_profile_meta(l, "host") : "";
+	const char *host = l ? live_profile_meta(l, "host") : "", *name;
 	uint64_t begin = 0, end = 0, lost = 0;
 	char clock[16], text[256], n[WEIGHT_TEXT_MAX] = "";
 	int len, at;
+	bool has_room;
 
 	if (l) {
 		live_profile_times(l, &begin, &end);
@@ -164,8 +165,10 @@ static void draw_title(struct tui *t)
 		       t->is_frozen ? "  FROZEN" : t->is_over ? "  ended" : "");
 	at = c->cols - len > 20 ? c->cols - len : 20;
 	canvas_put(c, 0, at, len, STYLE_BAR, text);
-	canvas_printf(c, 0, 0, at - 1, STYLE_BAR, " probee  %s%s%s", name_for(t, at - 10),
-		      host[0] ? "  on " : "", host);
+	name = name_for(t, at - 10);
+	has_room = host[0] && (int)(strlen(name) + strlen(host)) < at - 15;
+	canvas_printf(c, 0, 0, at - 1, STYLE_BAR, " probee  %s%s%s", name,
+		      has_room ? "  on " : "", has_room ? host : "");
 }
 
 static const char *event_name(const struct tui *t)

@@ -13,10 +13,40 @@ KEYS = {"up": "\x1bOA", "down": "\x1bOB", "right": "\x1bOC", "left": "\x1bOD", "
         "esc": "\x1b", "backtab": "\x1b[Z", "ctrl-c": "\x03", "ctrl-z": "\x1a", "ctrl-u": "\x15"}
 
 
+# What ncurses uses where a terminal has it, and pyte does not know: the last character again (REP), scrolling (SU, SD).
+class Screen(pyte.Screen):
+    last = " "
+
+    def draw(self, data):
+        super().draw(data)
+        self.last = data[-1]
+
+    def repeat(self, count=1, **_):
+        self.draw(self.last * (count or 1))
+
+    def scroll(self, count, row, move):
+        was = self.cursor.y
+        self.cursor.y = row
+        for _ in range(count or 1):
+            move()
+        self.cursor.y = was
+
+    def scroll_up(self, count=1, **_):
+        self.scroll(count, self.margins.bottom if self.margins else self.lines - 1, self.index)
+
+    def scroll_down(self, count=1, **_):
+        self.scroll(count, self.margins.top if self.margins else 0, self.reverse_index)
+
+
+class Stream(pyte.ByteStream):
+    csi = dict(pyte.ByteStream.csi, b="repeat", S="scroll_up", T="scroll_down")
+    events = pyte.ByteStream.events | {"repeat", "scroll_up", "scroll_down"}
+
+
 class Terminal:
     def __init__(self, command, rows=24, cols=80, env=None, cwd=None):
-        self.screen = pyte.Screen(cols, rows)
-        self.stream = pyte.ByteStream(self.screen)
+        self.screen = Screen(cols, rows)
+        self.stream = Stream(self.screen)
         self.raw = b""
         self.child, self.fd = pty.fork()
         if not self.child:

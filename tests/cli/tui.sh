@@ -172,6 +172,21 @@ def by_mouse():
     leave(t)
 
 
+# Scrolling of the list under the detail of a thread is drawn with the terminal's own means.
+def thread_detail():
+    t = tui("full.pbz", "--view", "threads", rows=24, cols=80)
+    t.until("TID")
+    t.send("G", "enter")
+    t.until("lately")
+    seen = t.text()
+    t.resize(24, 81)		# all is drawn anew
+    time.sleep(0.5); t.take(0.2)
+    t.resize(24, 80)
+    time.sleep(0.5); t.take(0.2); t.take(0.2)
+    assert t.text() == seen, "what was drawn in steps:\n%s\nand at once:\n%s" % (seen, t.text())
+    leave(t)
+
+
 def sizes():
     t = tui("fixture.pbz", rows=24, cols=80)
     t.until("hot_loop")
@@ -294,6 +309,7 @@ def grows():
 
 case(keys_and_views)
 case(by_mouse)
+case(thread_detail)
 case(sizes)
 case(no_colour)
 case(without_utf8)
