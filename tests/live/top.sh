@@ -42,7 +42,7 @@ if ! $python -c 'import pyte' 2>/dev/null; then
 	exit
 fi
 cat >drive.py <<'E2'
-import os, signal, subprocess, sys, time
+import os, re, signal, subprocess, sys, time
 sys.path.insert(0, os.environ["TERMINAL"])
 from terminal import Terminal
 
@@ -75,6 +75,14 @@ def views():
     t.until("/f30: ")
     t.send("esc", "tab", "tab")
     t.until(spinner)
+    t.until("%CPU")
+    t.send("p")				# by process, the busiest first
+    t.until(" % CPU")
+    time.sleep(0.2)
+    t.take(0.1)
+    shares = [float(share) for share in re.findall(r"threads?  .* ([0-9.]+) % CPU", t.text())]
+    assert len(shares) > 1 and shares[0] > 0 and shares == sorted(shares, reverse=True), t.text()
+    t.send("p", "p", "p")
     t.send("/", "^chain30$", "enter", "enter")
     t.until("of chain30")
     t.until("f30")
