@@ -10,6 +10,7 @@ import time
 
 sys.dont_write_bytecode = True
 import used  # noqa: E402
+from devtools import find_axe  # noqa: E402
 from live_server import Server  # noqa: E402
 
 HELPERS = """
@@ -261,6 +262,13 @@ class Tests(used.Used):
             self.serve("typical", 700, fragment, width=width)
             self.shot(name)
             self.check(f"{name}: nothing is wider than the window", self.page.js("document.documentElement.scrollWidth") <= width)
+
+    def test_axe(self):
+        """Accessibility by axe-core, if it is installed (tests/consumers/install.sh)."""
+        axe = find_axe()
+        for fragment in ("", "#view=now", "#view=waits", "#view=now&theme=dark") if axe else ():
+            self.serve("typical", 700, fragment)
+            self.equal(f"axe finds nothing in {fragment or 'the flame graph'}", self.page.axe(axe), [])
 
     def test_zz_quiet(self):
         """Last: what all the others left behind."""

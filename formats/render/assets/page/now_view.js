@@ -78,7 +78,7 @@ class NowTable {
 				row.texts[i].textContent = row.cells[i].title = text;
 		});
 		row.classList.toggle("runs", r.cpu > 0);
-		row.toggleAttribute("aria-selected", r.thread === this.picked);
+		this.mark(row, r.thread);
 		return row;
 	}
 
@@ -104,11 +104,19 @@ class NowTable {
 		this.showStack();
 	}
 
+	mark(row, thread)
+	{
+		if (thread === this.picked)
+			row.setAttribute("aria-selected", "true");
+		else
+			row.removeAttribute("aria-selected");
+	}
+
 	pick(thread)
 	{
 		this.picked = thread;
 		for (const [t, row] of this.made)
-			row.toggleAttribute("aria-selected", t === thread);
+			this.mark(row, t);
 		this.showStack();
 	}
 
