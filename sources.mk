@@ -498,6 +498,7 @@ ASSETS := \
 	formats/render/assets/page/controls.js \
 	formats/render/assets/page/live_data.js \
 	formats/render/assets/page/now_view.js \
+	formats/render/assets/page/downloads.js \
 	formats/render/assets/page/live.js \
 	formats/render/assets/page/help.js \
 	formats/render/assets/page/main.js \

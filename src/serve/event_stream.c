@@ -28,24 +28,40 @@ struct event_stream {
 	size_t sent;			/* octets of it */
 	uint64_t wrote_ns;
 	bool is_suspended;
+	bool knows_end;			/* it was told that nothing will come any more */
 };
 
-static bool has_news(const struct event_stream *e)
+/* A recorder that was killed has written no END, which the page would know it by. */
+static bool has_end_news(const struct event_stream *e)
+{
+	return e->kind == STREAM_PAGE && e->v->is_over && !e->knows_end;
+}
+
+static bool has_state(const struct event_stream *e)
 {
 	return e->at.epoch != e->v->now.epoch || e->at.version != e->v->now.version;
 }
 
-static struct shared_text *alive_text(void)
+static bool has_news(const struct event_stream *e)
 {
-	char *text = strdup(": alive\n\n");
+	return has_state(e) || has_end_news(e);
+}
+
+static struct shared_text *copy_text(const char *words)
+{
+	char *text = strdup(words);
 
 	return text ? shared_text_take(text, strlen(text)) : NULL;
 }
 
 static struct shared_text *next_text(struct event_stream *e)
 {
-	if (!has_news(e))
-		return now_ns() - e->wrote_ns >= ALIVE_NS ? alive_text() : NULL;
+	if (!has_state(e) && has_end_news(e)) {
+		e->knows_end = true;
+		return copy_text("event: over\ndata: over\n\n");
+	}
+	if (!has_state(e))
+		return now_ns() - e->wrote_ns >= ALIVE_NS ? copy_text(": alive\n\n") : NULL;
 	if (e->kind == STREAM_PAGE)
 		return served_events(e->v, &e->at);
 	e->at = e->v->now;

@@ -13,6 +13,7 @@
 #include "formats/render/base64.h"
 #include "formats/render/renderer.h"
 #include "src/base/bytes.h"
+#include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/base/io.h"
 #include "src/live/default_event.h"
@@ -23,12 +24,16 @@
 #include "src/profile/profile.h"
 #include "src/serve/shared_text.h"
 
+enum { RETRY_MS = 1000 };		/* after which a browser comes again */
+
 int served_open(const struct serve_source *source, struct served *v)
 {
 	struct feed_how how = { .is_live = source->is_live, .frees = source->kept_bytes,
 				.kept_bytes = source->kept_bytes };
 
 	*v = (struct served){ .source = *source };
+	/* A page that was served by an earlier process has ids that must mean nothing here. */
+	v->now.epoch = clock_ns(CLOCK_REALTIME);
 	v->source.fd = fcntl(source->fd, F_DUPFD_CLOEXEC, 3);
 	if (v->source.fd < 0) {
 		close(source->fd);
@@ -131,7 +136,8 @@ static struct shared_text *make_events(struct served *v, struct served_at since)
 		err = live_page_message(v->page, 0, &bytes);
 	/* Making a whole state takes in what is new. */
 	v->now.version = live_page_version(v->page);
-	fprintf(out, "id: %" PRIu64 "-%" PRIu64 "\ndata: ", v->now.epoch, v->now.version);
+	fprintf(out, "retry: %d\nid: %" PRIu64 "-%" PRIu64 "\ndata: ", RETRY_MS, v->now.epoch,
+		v->now.version);
 	base64_put(out, bytes.v, bytes.nr);
 	fputs("\n\n", out);
 	bb_release(&bytes);

@@ -173,11 +173,13 @@ def events_come_and_go_on():
     assert json.loads(t["data"]) == json.loads(s.get("json")), "the ancestor's stream"
     # One that has all gets nothing: the next that comes is a sign of life.
     c = Stream(s, last=first["id"])
+    assert c.event() == {"event": "over", "data": "over"}, "nothing more will come, and it is said"
     try:
         got = c.event(timeout=2)
     except TimeoutError:
         got = "nothing"
     assert got == "nothing", got
+    assert a.event() == {"event": "over", "data": "over"}
     s.stop()
     assert a.event() is None, "the stream has no end"
 

@@ -110,7 +110,7 @@ def clients_cost_no_samples():
         behind += 1
     assert behind < trees / 2, (behind, trees)
     # A client that comes again with what it had goes on from there: with less than the whole.
-    again = Stream(s, last="1-%d" % (newest - 1))
+    again = Stream(s, last="%s-%d" % (streams[0].event()["id"].split("-")[0], newest - 1))
     assert len(again.event()["data"]) < len(Stream(s).event()["data"])
     code, err = s.stop()
     assert code == 0, err

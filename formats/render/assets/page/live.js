@@ -39,6 +39,11 @@ function connect(address)
 			stop(`this page cannot read what comes (${error.message})`);
 		});
 	};
+	/* The recorder has gone without saying so in its trace. */
+	source.addEventListener("over", () => {
+		store.hasEnded = true;
+		tellStatus();
+	});
 	source.onopen = () => {
 		live.isBroken = false;
 		tellStatus();
@@ -256,7 +261,8 @@ function makeLiveBar()
 	const last = chooser("Showing", "last", lastOptions);
 	const accumulate = button("Accumulate", "All that has come, or only what the latest update brought (a)", toggleAccumulate, { id: "accumulate" });
 	const follow = button("Follow", "Let the window of time follow the end again", () => change({ last: live.last ?? 60 }), { id: "follow" });
-	const bar = make("span", { id: "live-bar" }, pause, last, follow, accumulate, make("output", { id: "live-status" }));
+	const downloads = makeDownloads();
+	const bar = make("span", { id: "live-bar" }, pause, last, follow, accumulate, make("output", { id: "live-status" }), downloads);
 
 	bar.changed = () => {
 		const isFixed = state.from !== null && state.last === null;
