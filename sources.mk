@@ -228,6 +228,7 @@ CAPTURE_SRCS := \
 	src/symbolize/symbol_set.c \
 	src/symbolize/symbol_lines.c \
 	src/symbolize/symbolizer_lines.c \
+	src/symbolize/symbolizer_settle.c \
 	src/symbolize/symbolizer.c \
 	unwind/cfi.c \
 	unwind/cfi_callsite.c \

@@ -94,7 +94,7 @@ static void run_batch(struct worker_job *j)
 
 /* ---- in the owner's thread ---- */
 
-static void free_batch(struct batch *job)
+void symbolizer_free_batch(struct batch *job)
 {
 	job->subject->nr_batches--;
 	symbol_batch_release(&job->b);
@@ -142,6 +142,7 @@ static struct batch *make_batch(struct symbolizer *s, struct subject *b)
 	job->job.done = batch_done;
 	job->owner = s;
 	job->subject = b;
+	job->generation = s->generation;
 	job->b.no_demangle = s->opts.no_demangle;
 	job->b.v = b->pending;
 	job->b.nr = b->nr_pending;
@@ -162,9 +163,14 @@ static void submit(struct symbolizer *s, struct subject *b)
 		worker_submit(s->pool, &job->job);
 }
 
-static void put_answered(struct symbolizer *s, struct batch *job)
+void symbolizer_put_answered(struct symbolizer *s, struct batch *job)
 {
 	job->next = NULL;
+	if (job->generation != s->generation) {
+		s->nr_lost += job->b.nr;
+		symbolizer_free_batch(job);
+		return;
+	}
 	*s->answered_tail = job;
 	s->answered_tail = &job->next;
 }
@@ -200,9 +206,9 @@ static void lines_done(struct symbolizer *s, struct batch *job, bool cancelled)
 	s->is_adding_lines = false;
 	for (; job; job = next) {
 		next = job->next;
-		put_answered(s, job);
+		symbolizer_put_answered(s, job);
 	}
-	for (; cancelled && s->waiting; put_answered(s, job)) {
+	for (; cancelled && s->waiting; symbolizer_put_answered(s, job)) {
 		job = symbolizer_take_waiting(s);
 		for (size_t i = 0; i < job->b.nr; i++)
 			job->b.v[i].is_late = 1;
@@ -223,7 +229,8 @@ static void batch_done(struct worker_job *j, bool cancelled)
 	}
 	for (size_t i = 0; cancelled && i < job->b.nr; i++)
 		job->b.v[i].status = SYMBOL_LIMITED;
-	s->nr_lost += cancelled || job->is_lost ? job->b.nr : 0;
+	s->nr_lost += (cancelled || job->is_lost) && job->generation == s->generation ? job->b.nr
+										     : 0;
 	b->is_open = false;
 	b->last_used = ++s->nr_batches;
 	if (b->table && !b->table_bytes) {
@@ -231,12 +238,12 @@ static void batch_done(struct worker_job *j, bool cancelled)
 		b->notes.flags = elf_symbols_flags(b->table);
 		s->table_bytes += b->table_bytes;
 	}
-	if (!cancelled && symbolizer_wants_lines(s, job)) {
+	if (!cancelled && job->generation == s->generation && symbolizer_wants_lines(s, job)) {
 		job->next = s->waiting;
 		s->waiting = job;
 		start_lines(s);
 	} else {
-		put_answered(s, job);
+		symbolizer_put_answered(s, job);
 	}
 	drop_tables(s);
 	if (!cancelled)
@@ -259,7 +266,7 @@ struct symbolizer *symbolizer_new(struct worker_pool *pool, const struct symboli
 	return s;
 }
 
-static void wait_for_jobs(struct symbolizer *s)
+void symbolizer_wait_for_jobs(struct symbolizer *s)
 {
 	struct pollfd pfd = { .fd = worker_fd(s->pool), .events = POLLIN };
 
@@ -273,7 +280,7 @@ static void free_batches(struct batch *job)
 
 	for (; job; job = next) {
 		next = job->next;
-		free_batch(job);
+		symbolizer_free_batch(job);
 	}
 }
 
@@ -307,7 +314,7 @@ void symbolizer_free(struct symbolizer *s)
 			s->subjects[i]->nr_pending = 0;
 	s->kernel.nr_pending = s->unknown.nr_pending = 0;
 	while (s->nr_open)
-		wait_for_jobs(s);
+		symbolizer_wait_for_jobs(s);
 	free_batches(s->answered);
 	free_batches(s->waiting);
 	for (size_t i = 0; i < s->nr_subjects; i++) {
@@ -493,8 +500,7 @@ static int give(const struct symbol_batch *b, const struct symbol_answer *r, sym
 	return fn(ctx, r->cookie, r->addr, &sym);
 }
 
-/* Delivers the answers; one that fn refuses counts as delivered. */
-static int deliver(struct symbolizer *s, symbol_fn fn, void *ctx)
+int symbolizer_deliver(struct symbolizer *s, symbol_fn fn, void *ctx)
 {
 	int err = 0;
 
@@ -508,7 +514,7 @@ static int deliver(struct symbolizer *s, symbol_fn fn, void *ctx)
 		s->answered = job->next;
 		if (!s->answered)
 			s->answered_tail = &s->answered;
-		free_batch(job);
+		symbolizer_free_batch(job);
 	}
 	return err;
 }
@@ -523,8 +529,7 @@ static void run_here(struct symbolizer *s, struct subject *b)
 	batch_done(&job->job, false);
 }
 
-/* Also retries batches that could not be submitted for lack of memory. */
-static void work(struct symbolizer *s)
+void symbolizer_work(struct symbolizer *s)
 {
 	void (*const start)(struct symbolizer *, struct subject *) = s->pool ? submit : run_here;
 
@@ -543,14 +548,14 @@ int symbolizer_collect(struct symbolizer *s, symbol_fn fn, void *ctx, struct pat
 		uint64_t before = s->nr_batches;
 		int err;
 
-		work(s);
-		err = deliver(s, fn, ctx);
+		symbolizer_work(s);
+		err = symbolizer_deliver(s, fn, ctx);
 		if (err || !wait)
 			return err;
 		if (s->pool && !patience_lasts(wait))
 			worker_unwanted(s->pool);	/* all answers are quick from now on */
 		if (s->nr_open)
-			wait_for_jobs(s);
+			symbolizer_wait_for_jobs(s);
 		else if (!s->answered && !s->nr_pending)
 			return 0;
 		else if (s->nr_batches == before)

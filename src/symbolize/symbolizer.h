@@ -7,11 +7,13 @@
  *	symbolizer_add(s, id, &source)		once per binary, while its file can still be opened
  *	symbolizer_request(s, id, cookie, addr, is_return)	cheap: only queues
  *	symbolizer_collect(s, fn, ctx, wait)	calls fn for each answer there is, or will be
+ *	symbolizer_settle(s, fn, ctx, wait)	the same, and forgets what has no answer in time
  *	symbolizer_free(s)
  *
  * The worker pool loads the symbol table of a binary at the first request for it. Tables are
  * compact sorted arrays; names stay in the file and are read when they are asked for. Above
- * opts.max_table_bytes the least used tables are dropped. Every request is answered exactly once.
+ * opts.max_table_bytes the least used tables are dropped. Every request is answered exactly once,
+ * unless it was forgotten.
  */
 #pragma once
 
@@ -188,6 +190,13 @@ typedef int (*symbol_fn)(void *ctx, uint32_t cookie, uint64_t addr, const struct
  * answers; when the patience is over, the requests that are left are answered with SYMBOL_LIMITED.
  */
 int symbolizer_collect(struct symbolizer *s, symbol_fn fn, void *ctx, struct patience *wait);
+
+/*
+ * Waits for the answers as well, but goes on to work afterwards: when the patience is over, names
+ * are given without their lines, and requests without an answer are forgotten. No cookie of an
+ * earlier request comes after this call. 0 or the first error of fn.
+ */
+int symbolizer_settle(struct symbolizer *s, symbol_fn fn, void *ctx, struct patience *wait);
 
 /* Requests that were given up: their parser died or took too long, or the patience was over. */
 uint64_t symbolizer_lost(const struct symbolizer *s);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What symbolizer.c and symbolizer_lines.c share. Internal to the symbolizer. */
+/*
+ * What symbolizer.c, symbolizer_lines.c and symbolizer_settle.c share. Internal to the symbolizer.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -39,6 +41,7 @@ struct batch {
 	size_t answered;
 	bool is_lost;			/* given up, because of time or of its parser */
 	bool is_for_lines;		/* it has its names */
+	uint64_t generation;		/* another than the owner's: its requests were forgotten */
 	struct batch *next;
 };
 
@@ -56,6 +59,7 @@ struct symbolizer {
 	size_t nr_pending;		/* requests of all subjects that are in no batch yet */
 	uint64_t nr_batches;		/* done */
 	uint64_t nr_lost;		/* requests */
+	uint64_t generation;		/* counts how often requests were forgotten */
 	size_t table_bytes;
 };
 
@@ -72,3 +76,12 @@ bool symbolizer_wants_lines(const struct symbolizer *s, const struct batch *job)
 struct batch *symbolizer_take_waiting(struct symbolizer *s);
 /* The same, with all others of its owner chained to it. */
 struct batch *symbolizer_take_group(struct symbolizer *s);
+
+/* Puts a batch behind those that have answers, or frees it if its requests were forgotten. */
+void symbolizer_put_answered(struct symbolizer *s, struct batch *job);
+void symbolizer_free_batch(struct batch *job);
+/* Starts what can be started, batches included that there was no memory for before. */
+void symbolizer_work(struct symbolizer *s);
+/* Gives the answers that are there; one that fn refuses counts as given. */
+int symbolizer_deliver(struct symbolizer *s, symbol_fn fn, void *ctx);
+void symbolizer_wait_for_jobs(struct symbolizer *s);	/* for a moment */

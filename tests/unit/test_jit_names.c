@@ -516,6 +516,40 @@ static void test_free_while_reading(void **state)
 	assert_int_equal(jit_names_collect(w->j, on_symbol, w, NULL), 0);
 }
 
+/* What is settled has its answer, or is forgotten: no cookie comes after it. */
+static void test_settled(void **state)
+{
+	struct world *w = *state;
+	uint32_t me = (uint32_t)getpid();
+	struct process *p = add_process(w, me);
+
+	write_map(w, me, "7f0000000000 20 first\n");
+	assert_int_not_equal(jit_names_binary(w->j, p, CODE, 20), 0);
+	assert_int_equal(jit_names_request(w->j, p, 1, CODE, 20), 0);
+	assert_int_equal(jit_names_request(w->j, p, 2, CODE + 0x100, 20), 0);
+	assert_int_equal(jit_names_settle(w->j, on_symbol, w, &(struct patience){ 0 }), 0);
+	assert_int_equal(w->nr, 2);
+	for (unsigned i = 0; i < 20; i++) {
+		uint64_t lost = jit_names_lost(w->j);
+
+		w->nr = 0;
+		assert_int_equal(jit_names_request(w->j, p, 1, CODE, 20), 0);
+		/* A reading may be under way. */
+		if (i & 1)
+			assert_int_equal(jit_names_collect(w->j, on_symbol, w, NULL), 0);
+		lost += !w->nr;
+		assert_int_equal(jit_names_settle(w->j, on_symbol, w,
+						  &(struct patience){ .until_ns = 1 }), 0);
+		assert_int_equal(jit_names_lost(w->j), lost);
+		w->nr = 0;
+		assert_int_equal(jit_names_request(w->j, p, 2, CODE + 8, 20), 0);
+		assert_int_equal(jit_names_settle(w->j, on_symbol, w, &(struct patience){ 0 }), 0);
+		assert_int_equal(w->nr, 1);
+		assert_int_equal(w->v[0].cookie, 2);
+		assert_string_equal(w->v[0].name, "first");
+	}
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -534,6 +568,7 @@ int main(void)
 		T(test_labels),
 		T(test_forgotten_with_its_process),
 		T(test_error_of_the_caller),
+		T(test_settled),
 		T(test_free_while_reading),
 	};
 

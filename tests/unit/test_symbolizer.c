@@ -391,6 +391,42 @@ static void refused(struct worker_pool *p)
 	symbolizer_free(s);
 }
 
+/* What is settled never comes again: each request has one answer, or is counted as lost. */
+static void settled(struct worker_pool *p)
+{
+	struct symbolizer *s = make(p, 0);
+	uint64_t qsort_at = qsort_address();
+
+	for (uint32_t round = 0; round < 50; round++) {
+		struct patience none = { .until_ns = 1 }, some = { 0 };
+		uint64_t lost = symbolizer_lost(s);
+		unsigned answers, late;
+
+		got.total = 0;
+		for (uint32_t i = 0; i < 10; i++)
+			ask(s, i & 1 ? SELF : LIBC, 100 + i, qsort_at);
+		assert_int_equal(symbolizer_settle(s, on_symbol, &got, &none), 0);
+		answers = got.total;
+		ask(s, LIBC, 1, qsort_at);
+		memset(got.count, 0, sizeof(got.count));
+		assert_int_equal(symbolizer_settle(s, on_symbol, &got, &some), 0);
+		assert_int_equal(got.count[1], 1);
+		assert_string_equal(got.name[1], "qsort");
+		for (uint32_t i = 0; i < 10; i++)
+			assert_int_equal(got.count[100 + i], 0);
+		late = (unsigned)(symbolizer_lost(s) - lost);
+		assert_int_equal(answers + late, 10);
+	}
+	symbolizer_free(s);
+}
+
+static void test_settled(void **state)
+{
+	(void)state;
+	settled(NULL);
+	settled(pool);
+}
+
 static void test_refused_answer(void **state)
 {
 	(void)state;
@@ -575,6 +611,7 @@ int main(void)
 		cmocka_unit_test(test_kernel),
 		cmocka_unit_test(test_kernel_lines),
 		cmocka_unit_test(test_exactly_once),
+		cmocka_unit_test(test_settled),
 		cmocka_unit_test(test_refused_answer),
 		cmocka_unit_test(test_request_from_an_answer),
 		cmocka_unit_test(test_free_with_open_requests),

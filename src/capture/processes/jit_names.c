@@ -44,6 +44,7 @@ struct jit_names {
 	struct worker_pool *thread;	/* NULL: none yet */
 	struct jit_reading *job;	/* running for job_binary; has borrowed its places */
 	uint32_t job_binary;
+	bool is_job_stale;		/* what it was asked is forgotten */
 	uint64_t nr_lost;		/* requests */
 	int64_t credit_bytes;		/* for maps that grow */
 	uint64_t credited_ns;		/* when it was counted last */
@@ -243,6 +244,7 @@ static bool begin_job(struct jit_names *j, struct jit_process *e, bool is_growin
 	r->parsers = j->deps.parsers;
 	r->until_ns = now_ns() + READ_NS;
 	j->job_binary = e->binary;
+	j->is_job_stale = false;
 	worker_submit(j->thread, &r->job);
 	return true;
 }
@@ -328,8 +330,11 @@ static int give_none(const struct jit_process *e, size_t nr, uint8_t status, sym
 	return err;
 }
 
-static void say_why(const struct jit_process *e, int err)
+static void say_why(struct jit_process *e, int err)
 {
+	if (e->has_said_why)
+		return;
+	e->has_said_why = err == -EACCES || err == -E2BIG || err == -ETIMEDOUT;
 	if (err == -EACCES)
 		note("process %u (%.15s): its /tmp/perf-PID.map is not a regular file of its user: "
 		     "not read",
@@ -368,6 +373,11 @@ static int end_job(struct jit_names *j, symbol_fn fn, void *ctx)
 	size_t nr_asked = 0;
 	int err;
 
+	if (j->is_job_stale) {
+		j->job = NULL;
+		jit_reading_free(r);
+		return 0;
+	}
 	for (size_t i = 0; i < r->nr; i++)
 		nr_asked += r->v[i].cookie != WATCHED;
 	assert(e && e->nr >= nr_asked);	/* a process with requests is kept */
@@ -442,7 +452,7 @@ static void forget_ended(struct jit_names *j)
 	for (size_t i = 0; i < j->nr; i++) {
 		struct jit_process *e = &j->v[i];
 
-		if (!e->nr && !process_by_serial(j, e)) {
+		if (!e->nr && !(j->job && j->job_binary == e->binary) && !process_by_serial(j, e)) {
 			jit_process_release(e);
 		} else {
 			j->v[kept++] = *e;
@@ -451,18 +461,28 @@ static void forget_ended(struct jit_names *j)
 	j->nr = kept;
 }
 
+/* Looks after the job, for 10 ms. true: it is done. */
+static bool poll_job(struct jit_names *j)
+{
+	struct pollfd pfd = { .fd = worker_fd(j->thread), .events = POLLIN };
+
+	worker_reap(j->thread);
+	if (!j->job->done)
+		poll(&pfd, 1, 10);
+	worker_reap(j->thread);
+	return j->job->done;
+}
+
 /* Waits for the job. false: it is not done yet. */
 static bool wait_for_job(struct jit_names *j, struct patience *wait)
 {
-	struct pollfd pfd = { .fd = worker_fd(j->thread), .events = POLLIN };
 	uint64_t until_ns = now_ns() + PAUSE_MS * NSEC_PER_MSEC;
 
-	while (worker_reap(j->thread), !j->job->done) {
+	while (!poll_job(j)) {
 		if (wait && !patience_lasts(wait))
 			worker_unwanted(j->thread);	/* it comes back soon */
 		else if (!wait && now_ns() >= until_ns)
 			return false;
-		poll(&pfd, 1, 10);
 	}
 	return true;
 }
@@ -504,6 +524,39 @@ int jit_names_collect(struct jit_names *j, symbol_fn fn, void *ctx, struct patie
 		if (!err)
 			err = next(j, fn, ctx, wait);
 	}
+	forget_ended(j);
+	return err;
+}
+
+static void forget_requests(struct jit_names *j)
+{
+	for (size_t i = 0; i < j->nr; i++) {
+		struct jit_process *e = &j->v[i];
+
+		j->nr_lost += e->nr;
+		free(e->v);
+		e->v = NULL;
+		e->nr = e->cap = e->nr_old = 0;
+		e->next_ns = 0;
+		e->pause_ns = AGAIN_NS;
+	}
+	j->is_job_stale = true;
+}
+
+int jit_names_settle(struct jit_names *j, symbol_fn fn, void *ctx, struct patience *wait)
+{
+	int err = 0;
+
+	jvm_maps_renew(j->deps.jvms, wait);
+	while (!err && patience_lasts(wait)) {
+		if (!j->job)
+			err = begin_next(j, fn, ctx, true);
+		if (err || !j->job)
+			break;
+		if (poll_job(j))
+			err = end_job(j, fn, ctx);
+	}
+	forget_requests(j);
 	forget_ended(j);
 	return err;
 }

@@ -36,6 +36,8 @@
  *	jit_names_request(j, p, cookie, ...)	cheap: the request is only kept
  *	jit_names_collect(j, fn, ctx, wait)	calls fn for what has a name by now, and for all
  *						of processes that have ended, or (wait) for all
+ *	jit_names_settle(j, fn, ctx, wait)	the same for all, and forgets what has no answer
+ *						in time
  *	jit_names_free(j)
  */
 #pragma once
@@ -96,4 +98,9 @@ int jit_names_request(struct jit_names *j, const struct process *p, uint32_t coo
  * over, the requests that are left are answered with SYMBOL_LIMITED.
  */
 int jit_names_collect(struct jit_names *j, symbol_fn fn, void *ctx, struct patience *wait);
+/*
+ * Answers all requests as well, but goes on to work afterwards: when the patience is over, the
+ * others are forgotten. No cookie of an earlier request comes after this call.
+ */
+int jit_names_settle(struct jit_names *j, symbol_fn fn, void *ctx, struct patience *wait);
 uint64_t jit_names_lost(const struct jit_names *j);	/* requests that were given up */

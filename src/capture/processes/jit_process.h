@@ -29,7 +29,7 @@ struct jit_request {
 struct jit_process {
 	uint32_t tgid, binary;
 	uint64_t serial;
-	bool has_ended;
+	bool has_ended, has_said_why;
 	char comm[16];
 	struct jit_place places[JIT_PLACES];
 	size_t nr_places;

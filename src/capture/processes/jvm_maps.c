@@ -130,6 +130,20 @@ static void begin(struct jvm_maps *m, struct jvm *v)
 	worker_submit(m->threads, &v->job);
 }
 
+/* JVMs that have ended are forgotten, so that a recording of days does not keep them all. */
+static void forget_ended(struct jvm_maps *m)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < m->nr; i++) {
+		if (m->v[i]->is_asked && !m->v[i]->is_running && m->v[i]->err == -ESRCH)
+			free(m->v[i]);
+		else
+			m->v[kept++] = m->v[i];
+	}
+	m->nr = kept;
+}
+
 void jvm_maps_tick(struct jvm_maps *m)
 {
 	for (size_t i = 0; m && i < m->nr; i++)
@@ -158,6 +172,22 @@ static void wait_for_all(struct jvm_maps *m, struct patience *wait)
 		poll(&pfd, 1, 10);
 		worker_reap(m->threads);
 	}
+}
+
+void jvm_maps_renew(struct jvm_maps *m, struct patience *wait)
+{
+	if (!m)
+		return;
+	for (size_t i = 0; i < m->nr; i++)
+		if (m->v[i]->is_asked && !m->v[i]->is_running && !m->v[i]->err)
+			begin(m, m->v[i]);
+	while (any_runs(m) && patience_lasts(wait)) {
+		struct pollfd pfd = { .fd = worker_fd(m->threads), .events = POLLIN };
+
+		poll(&pfd, 1, 10);
+		worker_reap(m->threads);
+	}
+	forget_ended(m);
 }
 
 static void say(const struct jvm *v)
