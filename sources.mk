@@ -326,8 +326,11 @@ CAPTURE_SRCS := \
 	src/capture/session/definitions.c \
 	src/capture/session/interrupted.c src/capture/session/kernel_trim.c \
 	src/capture/session/last_samples.c \
+	src/capture/session/met_tasks.c \
 	src/capture/session/session.c \
 	src/capture/session/session_meta.c \
+	src/capture/session/session_names.c \
+	src/capture/session/session_segment.c \
 	src/capture/session/stack_definer.c \
 	src/capture/session/vector_names.c \
 	src/capture/losses.c \
@@ -335,6 +338,7 @@ CAPTURE_SRCS := \
 	src/capture/recorder.c \
 	src/capture/recorder_kernel.c \
 	src/capture/recorder_open.c \
+	src/capture/recorder_segments.c \
 	src/capture/recorder_workers.c \
 	src/capture/collectors/collectors.c \
 	src/capture/collectors/cpu_events.c \

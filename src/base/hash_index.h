@@ -40,6 +40,11 @@ void ix_remove(struct hash_index *ix, uint64_t hash, uint32_t id);
 void ix_prefetch(const struct hash_index *ix, uint64_t hash);
 uint32_t ix_peek(const struct hash_index *ix, uint64_t hash);
 
+static inline size_t ix_memory(const struct hash_index *ix)	/* octets that it takes */
+{
+	return ix->slots ? ((size_t)ix->mask + 1) * sizeof(*ix->slots) : 0;
+}
+
 /* Mixes one word into a hash; good enough to feed any bits. */
 static inline uint64_t hash_u64(uint64_t h, uint64_t v)
 {

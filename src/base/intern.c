@@ -22,6 +22,7 @@ struct intern {
 	size_t nr_blocks, cap_blocks;
 	char *next;			/* where the next string goes in the last block */
 	size_t room;			/* bytes left there */
+	size_t block_bytes;		/* of all blocks */
 };
 
 struct key {
@@ -55,6 +56,7 @@ static char *store(struct intern *in, const void *data, size_t len)
 		}
 		*last = block;
 		in->room = size;
+		in->block_bytes += size;
 		in->next = block;
 	}
 	p = in->next;
@@ -109,6 +111,11 @@ uint32_t intern_bytes(struct intern *in, const void *data, size_t len)
 uint32_t intern_str(struct intern *in, const char *s)
 {
 	return intern_bytes(in, s ? s : "", s ? strlen(s) : 0);
+}
+
+size_t intern_memory(const struct intern *in)
+{
+	return in->block_bytes + in->cap * sizeof(*in->v) + ix_memory(&in->index);
 }
 
 uint32_t intern_count(const struct intern *in)

@@ -65,6 +65,8 @@ int opt_u32(const struct opt *o, const char *value, void *dst);
 int opt_hz(const struct opt *o, const char *value, void *dst);
 /* 10 (seconds), 1.5s, 200ms, 5m or 1h, as nanoseconds. */
 int opt_duration(const struct opt *o, const char *value, void *dst);
+/* 200000 (octets), 500K, 10M or 1G, at least 1, as a uint64_t. */
+int opt_size(const struct opt *o, const char *value, void *dst);
 /* URLs of servers of debug files, borrowed; without a value those of $DEBUGINFOD_URLS. */
 int opt_servers(const struct opt *o, const char *value, void *dst);
 /* Adds "1,2,10-12" to a struct id_list; the option may be repeated. */

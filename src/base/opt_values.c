@@ -128,6 +128,27 @@ int opt_duration(const struct opt *o, const char *value, void *dst)
 	return bad_value(o, value, "a duration such as 10, 1.5s, 200ms, 5m or 1h");
 }
 
+int opt_size(const struct opt *o, const char *value, void *dst)
+{
+	static const struct { const char *name; uint64_t octets; } units[] = {
+		{ "", 1 }, { "K", 1000 }, { "M", 1000000 }, { "G", 1000000000 },
+	};
+	const char *end;
+	double v;
+
+	if (!read_decimal(value, &end, &v))
+		return bad_value(o, value, "a size such as 500K, 10M or 1G");
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		double octets = v * (double)units[i].octets;
+
+		if (strcmp(end, units[i].name) || octets < 1 || octets > 1e15)
+			continue;
+		*(uint64_t *)dst = (uint64_t)octets;
+		return 0;
+	}
+	return bad_value(o, value, "a size such as 500K, 10M or 1G");
+}
+
 static int add_range(struct id_list *l, uint64_t first, uint64_t last)
 {
 	if (last - first >= IDS_MAX - l->nr ||

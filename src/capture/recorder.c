@@ -97,6 +97,7 @@ int recorder_begin(struct recorder *r, const struct session_info *info)
 	losses_init(&r->losses, now_ns());
 	r->flush_ns = FIRST_FLUSH_NS;
 	r->next_flush_ns = now_ns() + r->flush_ns;
+	r->part_begin_ns = now_ns();
 	err = session_begin(r->session, info);
 	if (!err && capture_bpf_reduced(r->bpf, text, sizeof(text)))
 		err = session_note(r->session, 1, text);
@@ -278,7 +279,12 @@ int recorder_add_event(struct recorder *r, const struct session_event *event)
 	return session_add_event(r->session, event);
 }
 
-static int report_losses(struct recorder *r)
+static int put_loss(void *session, const struct record *rec)
+{
+	return session_emit(session, rec);
+}
+
+int recorder_report_losses(struct recorder *r)
 {
 	struct unwind_loader_stats loader = { 0 };
 	uint64_t totals[LOSS_CAUSES] = { 0 }, now = now_ns();
@@ -294,8 +300,8 @@ static int report_losses(struct recorder *r)
 	if (r->opts.losses)
 		r->opts.losses(r->opts.sink_ctx, totals);
 	for (uint8_t cause = 0; cause < LOSS_CAUSES && !err; cause++)
-		err = losses_report(&r->losses, cause, totals[cause], now, r->opts.sink,
-				    r->opts.sink_ctx);
+		err = losses_report(&r->losses, cause, totals[cause], now, put_loss,
+				    r->session);
 	return err;
 }
 
@@ -325,7 +331,7 @@ int recorder_service(struct recorder *r)
 	if (!err)
 		err = session_names(r->session, NULL);
 	if (!err)
-		err = report_losses(r);
+		err = recorder_report_losses(r);
 	if (r->deferred)
 		deferred_stacks_await(r->deferred);
 	if (!err)
@@ -333,7 +339,7 @@ int recorder_service(struct recorder *r)
 	process_tracker_prune(r->tracker, now);
 	if (!err && r->opts.flush)
 		err = r->opts.flush(r->opts.sink_ctx);
-	return err;
+	return err ? err : recorder_look_at_part(r);
 }
 
 /* META unwind.tables: see TRACE.md. */
@@ -476,7 +482,7 @@ int recorder_end(struct recorder *r, const struct rec_end *end)
 	if (!err)
 		err = tell_server(r);
 	if (!err)
-		err = report_losses(r);
+		err = recorder_report_losses(r);
 	if (!err)
 		err = tell_outside(r);
 	if (!err)
@@ -487,9 +493,7 @@ int recorder_end(struct recorder *r, const struct rec_end *end)
 		err = tell_missing(r);
 	if (!err)
 		err = tell_unnamed(r);
-	e.lost += losses_all(&r->losses);
-	e.cpu_time_ns += helper_keeper_cpu_ns(r->keeper);
-	e.cpu_time_ns += jvm_maps_cpu_ns(r->jvms);
+	e.cpu_time_ns += recorder_helpers_cpu_ns(r);
 	return err ? err : session_end(r->session, &e);
 }
 

@@ -38,7 +38,7 @@
  *	recorder_settle(r, scan, ...)	after a scan: waits for its deferred stacks, for a second
  *					or ten
  *	recorder_service(r)		now and then: names, losses, and each second a flush of the
- *					sink
+ *					sink; another segment (recorder_segments.c)
  *	recorder_end(r, &end)		writes the last losses and names, and END
  *	recorder_close(r)
  */
@@ -82,6 +82,10 @@ struct recorder_options {
 	void (*losses)(void *sink_ctx, uint64_t totals[LOSS_CAUSES]);
 	record_fn sink;
 	int (*flush)(void *sink_ctx);	/* NULL: none */
+	/* The next record is the first of another segment. NULL: the recording has one only. */
+	int (*begin_segment)(void *sink_ctx);
+	uint64_t (*segment_bytes)(void *sink_ctx);	/* written of this segment so far */
+	uint64_t max_segment_bytes;	/* another one begins then; 0: for its memory alone */
 	/* true: the user does not want to wait for tables and names any longer. NULL: never. */
 	bool (*hurry)(void *sink_ctx);
 	void *sink_ctx;
@@ -143,7 +147,6 @@ int recorder_service(struct recorder *r);
 uint64_t recorder_next_service_ns(const struct recorder *r);	/* CLOCK_MONOTONIC */
 /* To be called after the first scan: threads that no scan will show, as hidden_tasks(). */
 uint64_t recorder_hidden(const struct recorder *r, uint64_t begin_ns, char *text, size_t size);
-/* end->lost: the losses that the caller has put into LOST records itself. */
 int recorder_end(struct recorder *r, const struct rec_end *end);
 
 /* The number of samples lost so far, and a text about other losses (false: there are none). */

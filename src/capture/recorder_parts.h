@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parts of a recorder. Only three files include this: recorder.c, which keeps it going,
- * recorder_open.c, which puts it together and takes it apart, and recorder_kernel.c, which has the
- * kernel's symbols read.
+ * The parts of a recorder. Only its own files include this: recorder.c, which keeps it going,
+ * recorder_open.c, which puts it together and takes it apart, recorder_workers.c,
+ * recorder_kernel.c, which has the kernel's symbols read, and recorder_segments.c, which divides
+ * what it writes.
  */
 #pragma once
 
@@ -76,10 +77,21 @@ struct recorder {
 	bool has_said_waiting;
 	uint64_t next_flush_ns, last_update_ns;
 	uint64_t flush_ns;		/* until the next flush; grows to a second */
+	uint64_t part_begin_ns;		/* of the part of the recording that is being written */
 };
 
 /* true: the user asked for certain processes or threads, not for all. */
 bool recorder_has_filter(const struct recorder_options *o);
+
+int recorder_report_losses(struct recorder *r);	/* LOST records. 0, or an error of the sink */
+
+/*
+ * recorder_segments.c: goes on in another segment of the trace if this one has become large. To be
+ * called between two turns of the capture loop. 0, or an error that ends the recording.
+ */
+int recorder_look_at_part(struct recorder *r);
+/* CPU time of all processes but this one and the readers of scans. */
+uint64_t recorder_helpers_cpu_ns(const struct recorder *r);
 
 /* ---- recorder_kernel.c ---- */
 

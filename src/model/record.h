@@ -426,7 +426,7 @@ enum end_reason {
 	ENDED_ITERATIONS,
 	ENDED_DISK_FULL,
 	ENDED_ERROR,
-	ENDED_CONTINUED,		/* it goes on in the next segment */
+	ENDED_CONTINUED,		/* the recording goes on in the next segment */
 	ENDED_REASONS
 };
 

@@ -142,6 +142,13 @@ size_t stacks_nodes(const struct stacks *st)
 	return st->nr_nodes - 1;
 }
 
+size_t stacks_memory(const struct stacks *st)
+{
+	return st->cap_frames * sizeof(*st->frames) + st->cap_nodes * sizeof(*st->nodes) +
+	       ix_memory(&st->frame_index) + ix_memory(&st->node_index) +
+	       CACHE_SLOTS * sizeof(*st->cache);
+}
+
 void stack_hash_init(struct stack_hash *h, uint64_t seed)
 {
 	h->a = hash_u64(0x243f6a8885a308d3ull, seed);

@@ -500,6 +500,11 @@ int procfs_each_process(int (*fn)(void *ctx, pid_t pid), void *ctx)
 	return err;
 }
 
+bool procfs_thread_is_gone(uint32_t tid)
+{
+	return syscall(SYS_tkill, tid, 0) && errno == ESRCH;
+}
+
 bool procfs_exists(pid_t pid)
 {
 	char path[64];

@@ -110,6 +110,11 @@ int procfs_each_process(int (*fn)(void *ctx, pid_t pid), void *ctx);
 /* Our own vdso, which the kernel maps into every 64-bit process; NULL: there is none. */
 const void *procfs_vdso(size_t *len);
 bool procfs_exists(pid_t pid);
+/*
+ * true: no thread has this number. If another one has it by now, an earlier one counts as there
+ * until that is gone, too. /proc is not asked.
+ */
+bool procfs_thread_is_gone(uint32_t tid);
 uint32_t procfs_threads(pid_t pid);		/* number of threads; 0: pid is gone */
 
 /*

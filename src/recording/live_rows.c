@@ -13,6 +13,7 @@
 #include "formats/render/output_list.h"
 #include "formats/render/packed_output.h"
 #include "formats/render/renderer.h"
+#include "src/base/array.h"
 #include "src/base/fail.h"
 #include "src/output/output_files.h"
 #include "src/profile/live_scans.h"
@@ -37,7 +38,9 @@ struct live_output {
 };
 
 struct live_rows {
-	struct live_scans *scans;
+	/* Of each segment whose rows are not all written; records go to the last one. */
+	struct live_scans **scans;
+	size_t nr_scans, cap_scans;
 	struct live_output v[OUTPUT_OPTS_MAX];
 	size_t nr;
 	bool gone;			/* some reader has gone */
@@ -62,10 +65,47 @@ static int open_output(struct live_output *o, const struct output *out,
 	return o->stream ? 0 : fail(-ENOMEM, "--%s", out->renderer->name);
 }
 
+static struct live_scans *newest(const struct live_rows *l)
+{
+	return l->scans[l->nr_scans - 1];
+}
+
+static int add_segment(struct live_rows *l)
+{
+	struct live_scans **place = array_push(&l->scans, &l->nr_scans, &l->cap_scans);
+	int err = place ? live_scans_new(place) : -ENOMEM;
+
+	if (err && place)
+		l->nr_scans--;
+	return err;
+}
+
+/* The first segment that has rows left, or else the last one. */
+static size_t first_waiting(const struct live_rows *l)
+{
+	size_t i = 0;
+
+	while (i + 1 < l->nr_scans && !live_scans_waiting(l->scans[i]))
+		i++;
+	return i;
+}
+
+/*
+ * Frees the segments before this one. Only once it has given a row, because renderers know the
+ * segment that a row is of by the address of its definitions.
+ */
+static void forget_before(struct live_rows *l, size_t segment)
+{
+	for (size_t i = 0; i < segment; i++)
+		live_scans_free(l->scans[i]);
+	l->nr_scans -= segment;
+	memmove(l->scans, l->scans + segment, l->nr_scans * sizeof(*l->scans));
+}
+
 int live_rows_open(const struct output_list *outputs, struct live_rows **lp)
 {
 	struct live_rows *l = calloc(1, sizeof(*l));
-	int err = l ? live_scans_new(&l->scans) : -ENOMEM;
+	int err = l ? add_segment(l) : -ENOMEM;
 
 	*lp = NULL;
 	if (err)
@@ -105,7 +145,9 @@ void live_rows_close(struct live_rows *l)
 			fclose(l->v[i].stream);
 		free(l->v[i].text);
 	}
-	live_scans_free(l->scans);
+	for (size_t i = 0; i < l->nr_scans; i++)
+		live_scans_free(l->scans[i]);
+	free(l->scans);
 	free(l);
 }
 
@@ -148,20 +190,29 @@ static int take_record(void *live_rows, const struct record *rec)
 {
 	struct live_rows *l = live_rows;
 
-	return has_reader(l) ? end_all(l, live_scans_record(l->scans, rec)) : 0;
+	return has_reader(l) ? end_all(l, live_scans_record(newest(l), rec)) : 0;
 }
 
 static int take_chunk_end(void *live_rows)
 {
 	struct live_rows *l = live_rows;
 
-	return has_reader(l) ? end_all(l, live_scans_chunk_end(l->scans)) : 0;
+	return has_reader(l) ? end_all(l, live_scans_chunk_end(newest(l))) : 0;
+}
+
+/* Nothing more is known of the rows of the segment before. */
+static int take_segment(void *live_rows)
+{
+	struct live_rows *l = live_rows;
+
+	live_scans_end(newest(l));
+	return end_all(l, add_segment(l));
 }
 
 struct record_consumer live_rows_consumer(struct live_rows *l)
 {
 	return (struct record_consumer){ "rows written while it records", take_record,
-					 take_chunk_end, l };
+					 take_chunk_end, take_segment, l };
 }
 
 /* Ends one output; the recording goes on. */
@@ -199,7 +250,7 @@ int live_rows_begin(struct live_rows *l, const struct render_opts *opts)
 	for (size_t i = 0; i < l->nr && !err; i++) {
 		struct live_output *o = &l->v[i];
 
-		err = o->out->renderer->rows->begin(opts, live_scans_arch(l->scans), o->stream,
+		err = o->out->renderer->rows->begin(opts, live_scans_arch(l->scans[0]), o->stream,
 						    &o->state);
 		if (!err)
 			err = take_text(o);
@@ -280,8 +331,12 @@ static int on_row(void *ctx, const struct report_sample *s)
 /* Renders the next rows into the outputs' texts. False: no row is ready. */
 static bool make_text(struct live_rows *l)
 {
-	long n = live_scans_rows(l->scans, ROWS_AT_ONCE, on_row, l);
+	size_t segment = first_waiting(l);
+	long n = live_scans_rows(l->scans[segment], ROWS_AT_ONCE, on_row, l);
 	int err = n < 0 ? (int)n : 0;
+
+	if (n > 0)
+		forget_before(l, segment);
 
 	for (size_t i = 0; i < l->nr; i++) {
 		struct live_output *o = &l->v[i];
@@ -331,12 +386,16 @@ size_t live_rows_fds(const struct live_rows *l, struct pollfd *fds)
 
 bool live_rows_need_names(const struct live_rows *l)
 {
-	return has_reader(l) && live_scans_need_names(l->scans);
+	return has_reader(l) && live_scans_need_names(newest(l));
 }
 
 bool live_rows_full(const struct live_rows *l)
 {
-	return has_reader(l) && live_scans_waiting(l->scans) >= ROWS_MAX;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < l->nr_scans; i++)
+		nr += live_scans_waiting(l->scans[i]);
+	return has_reader(l) && nr >= ROWS_MAX;
 }
 
 bool live_rows_over(const struct live_rows *l)
@@ -348,7 +407,7 @@ int live_rows_finish(struct live_rows *l, bool (*is_urgent)(void *ctx), void *ct
 {
 	l->is_urgent = is_urgent;
 	l->ctx = ctx;
-	live_scans_end(l->scans);
+	live_scans_end(newest(l));
 	while (write_all(l) && make_text(l))
 		;
 	for (size_t i = 0; i < l->nr; i++)

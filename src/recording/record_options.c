@@ -198,6 +198,11 @@ static const struct opt common_opts[] = {
 	  "where the trace goes (default trace.pbz; an earlier one becomes trace.pbz.old); x.svg: "
 	  "make that picture, with the trace in x.pbz; - is standard output",
 	  opt_string, AT(output), NULL, "Output", NULL },
+	{ 0, "segment-size", "SIZE",
+	  "go on in another part of the trace, which can be read without those before it, each "
+	  "time that SIZE is written: 500K, 10M (default: only where the memory of a long "
+	  "recording needs it)",
+	  opt_size, AT(segment_bytes), NULL, NULL, NULL },
 	{ 0, "force", NULL, "replace files that are no earlier traces or reports, too", opt_flag,
 	  AT(force), NULL, NULL, NULL },
 	{ 0, "strict", NULL, "exit with 3 when anything was lost", opt_flag, AT(strict), NULL, NULL,

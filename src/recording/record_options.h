@@ -35,6 +35,7 @@ struct record_args {
 	struct output_list outputs;	/* reports to render with the recording */
 	struct render_opts render;
 	uint64_t duration_ns;		/* 0: unlimited */
+	uint64_t segment_bytes;		/* the trace goes on in another segment then; 0: no limit */
 	double freq_hz;			/* samples a second; with `snapshot`, scans a second */
 	const char *cpus;		/* as written; NULL: all */
 	uint32_t period;		/* of events that count; 0: not given */

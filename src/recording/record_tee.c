@@ -77,3 +77,19 @@ int record_tee_flush(struct record_tee *t)
 		tell_chunk_end(t);
 	return err;
 }
+
+int record_tee_begin_segment(struct record_tee *t)
+{
+	int err = record_tee_flush(t);
+
+	if (!err)
+		err = trace_writer_begin_segment(t->writer);
+	for (size_t i = t->nr; i-- > 0 && !err;) {
+		struct record_consumer *c = &t->consumers[i];
+		int failed = c->segment_begins ? c->segment_begins(c->ctx) : 0;
+
+		if (failed)
+			end_consumer(t, i, failed);
+	}
+	return err;
+}

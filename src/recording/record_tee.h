@@ -32,6 +32,7 @@
  *	record_tee_add(&tee, &consumer) ...	before the first record
  *	record_tee_record(&tee, rec)		a record_fn: the recorder's sink
  *	record_tee_flush(&tee)			trace_writer_flush(), and chunk ends are told
+ *	record_tee_begin_segment(&tee)		likewise trace_writer_begin_segment()
  */
 #pragma once
 
@@ -50,6 +51,11 @@ struct record_consumer {
 	 * the consumer does not depend on the order of samples in the file.
 	 */
 	int (*chunk_end)(void *ctx);
+	/*
+	 * The next record is the first of another segment: ids begin at 1 again. After the
+	 * chunk_end() of the last chunk. 0 or -errno. NULL: the consumer keeps no ids.
+	 */
+	int (*segment_begins)(void *ctx);
 	void *ctx;
 };
 
@@ -66,3 +72,4 @@ void record_tee_init(struct record_tee *t, struct trace_writer *writer);
 void record_tee_add(struct record_tee *t, const struct record_consumer *c);
 int record_tee_record(void *tee, const struct record *rec);
 int record_tee_flush(struct record_tee *t);
+int record_tee_begin_segment(struct record_tee *t);

@@ -93,6 +93,16 @@ static int flush(void *ctx)
 	return trace_file_flush(&((struct recording *)ctx)->trace);
 }
 
+static int begin_segment(void *ctx)
+{
+	return trace_file_begin_segment(&((struct recording *)ctx)->trace);
+}
+
+static uint64_t segment_bytes(void *ctx)
+{
+	return trace_file_segment_bytes(&((struct recording *)ctx)->trace);
+}
+
 /* Without -a the command is the only target; its children become targets when they are forked. */
 static const struct id_list *target_pids(struct recording *r)
 {
@@ -154,6 +164,9 @@ static int open_recorder(struct recording *r)
 		.losses = add_losses,
 		.sink = put_record,
 		.flush = flush,
+		.begin_segment = begin_segment,
+		.segment_bytes = segment_bytes,
+		.max_segment_bytes = a->segment_bytes,
 		.hurry = hurry,
 		.sink_ctx = r,
 	};

@@ -90,6 +90,24 @@ int trace_file_flush(void *trace_file)
 	return err;
 }
 
+int trace_file_begin_segment(void *trace_file)
+{
+	struct trace_file *t = trace_file;
+	int err;
+
+	pthread_mutex_lock(&t->lock);
+	err = record_tee_begin_segment(&t->tee);
+	t->has_end = false;
+	t->segment_at = trace_file_bytes(t);
+	pthread_mutex_unlock(&t->lock);
+	return err;
+}
+
+uint64_t trace_file_segment_bytes(const struct trace_file *t)
+{
+	return trace_file_bytes(t) - t->segment_at;
+}
+
 uint64_t trace_file_bytes(const struct trace_file *t)
 {
 	struct trace_writer_stats st;

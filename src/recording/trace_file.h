@@ -8,6 +8,7 @@
  *	record_tee_add(&t->tee, ...)		adds live consumers
  *	trace_file_record(t, rec) ...		a record_fn
  *	trace_file_flush(t)			the first time, the file takes its place
+ *	trace_file_begin_segment(t)		the next record is the first of another segment
  *	trace_file_finish(t)			writes the rest and closes the file; or
  *	trace_file_abandon(t)			of a recording that did not begin: leaves no file
  *	trace_file_take_reader(t)
@@ -40,6 +41,7 @@ struct trace_file {
 	uint64_t file_bytes;		/* set by trace_file_finish() */
 	pthread_mutex_t lock;		/* of the writer, for trace_file_last() */
 	bool has_end;			/* its END has come */
+	uint64_t segment_at;		/* where the last segment begins */
 };
 
 void trace_file_init(struct trace_file *t, const char *path);
@@ -52,6 +54,8 @@ int trace_file_place(struct trace_file *t, struct output_files *files);	/* expla
 int trace_file_create(struct trace_file *t, bool has_reports);
 int trace_file_record(void *trace_file, const struct record *rec);
 int trace_file_flush(void *trace_file);
+int trace_file_begin_segment(void *trace_file);
+uint64_t trace_file_segment_bytes(const struct trace_file *t);	/* of the last segment so far */
 uint64_t trace_file_bytes(const struct trace_file *t);		/* octets written so far */
 int trace_file_finish(struct trace_file *t);
 void trace_file_abandon(struct trace_file *t);

@@ -488,7 +488,7 @@ class Segment:
             value = self.meta.get(key, b'').decode('latin-1')
             if key in self.meta and value not in allowed.split():
                 self.remarks.append(f'META {key} is {value}')
-        for key in ('page_size', 'kptr_restrict', 'reorder_ns'):
+        for key in ('page_size', 'kptr_restrict', 'reorder_ns', 'recording.part'):
             if key in self.meta and not self.meta[key].isdigit():
                 self.remarks.append(f'META {key} is not decimal: {self.meta[key].decode("latin-1")}')
         for kind in KINDS:

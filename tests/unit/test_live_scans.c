@@ -36,7 +36,7 @@ static void begin(struct steps *s)
 	assert_int_equal(trace_writer_open(s->path, NULL, &s->w), 0);
 	assert_int_equal(live_scans_new(&s->l), 0);
 	record_tee_init(&s->tee, s->w);
-	record_tee_add(&s->tee, &(struct record_consumer){ "rows", live_scans_record, live_scans_chunk_end, s->l });
+	record_tee_add(&s->tee, &(struct record_consumer){ "rows", live_scans_record, live_scans_chunk_end, NULL, s->l });
 }
 
 /* The file stays until finish(). */

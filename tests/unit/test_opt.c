@@ -360,6 +360,26 @@ static void test_help_of_several_lists(void **state)
 	free(text);
 }
 
+static void test_sizes(void **state)
+{
+	static const struct { const char *text; uint64_t octets; } good[] = {
+		{ "1", 1 }, { "500K", 500000 }, { "1.5M", 1500000 }, { "2G", 2000000000 },
+	};
+	static const char *const bad[] = { "", "0", "M", "1k", "-1", "1MB", "1e3", "9999999G" };
+	const struct opt o = { .name = "size" };
+	uint64_t v;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		assert_int_equal(opt_size(&o, good[i].text, &v), 0);
+		assert_int_equal(v, good[i].octets);
+	}
+	stderr_begin();
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(opt_size(&o, bad[i], &v), -EINVAL);
+	assert_non_null(strstr(stderr_end(), "500K"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -373,6 +393,7 @@ int main(void)
 		cmocka_unit_test(test_ambiguous_prefix),
 		cmocka_unit_test(test_help),
 		cmocka_unit_test(test_durations),
+		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_flag_words),
 		cmocka_unit_test(test_id_lists),

@@ -17,7 +17,7 @@
 
 /* Counts what it is given, and fails where it is told to. */
 struct counter {
-	uint64_t records, chunks;
+	uint64_t records, chunks, segments;
 	uint64_t fail_at, fail_at_chunk;	/* 0: never */
 };
 
@@ -36,6 +36,12 @@ static int count_chunk(void *ctx)
 	return ++c->chunks == c->fail_at_chunk ? -ENOMEM : 0;
 }
 
+static int count_segment(void *ctx)
+{
+	((struct counter *)ctx)->segments++;
+	return 0;
+}
+
 static struct trace_writer *begin(struct record_tee *t)
 {
 	char path[] = "/tmp/probee-tee-XXXXXX";
@@ -52,7 +58,8 @@ static struct trace_writer *begin(struct record_tee *t)
 
 static void add(struct record_tee *t, struct counter *c)
 {
-	record_tee_add(t, &(struct record_consumer){ "the counter", count_record, count_chunk, c });
+	record_tee_add(t, &(struct record_consumer){ "the counter", count_record, count_chunk,
+						     count_segment, c });
 }
 
 static uint64_t written(struct trace_writer *w)
@@ -148,12 +155,32 @@ static void an_error_of_the_writer_ends_all(void **state)
 	assert_int_equal(trace_writer_close(w), -EINVAL);
 }
 
+/* The last chunk of a segment ends before the next one begins, and ids begin at 1 again. */
+static void segments_are_told(void **state)
+{
+	struct counter c = { 0 };
+	struct record_tee t;
+	struct trace_writer *w = begin(&t);
+	struct record rec = { .tag = REC_STRING, .string = { 1, "a", 1 } };
+
+	(void)state;
+	add(&t, &c);
+	assert_int_equal(record_tee_record(&t, &rec), 0);
+	assert_int_equal(record_tee_begin_segment(&t), 0);
+	assert_int_equal(c.chunks, 1);
+	assert_int_equal(c.segments, 1);
+	assert_int_equal(record_tee_record(&t, &rec), 0);
+	assert_int_equal(c.records, 2);
+	assert_int_equal(trace_writer_close(w), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_are_given_all),
 		cmocka_unit_test(full_chunks_are_told_as_well),
 		cmocka_unit_test(a_consumer_that_fails_ends_alone),
+		cmocka_unit_test(segments_are_told),
 		cmocka_unit_test(an_error_of_the_writer_ends_all),
 	};
 

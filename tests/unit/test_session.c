@@ -30,6 +30,8 @@ struct world {
 	unsigned asked;			/* looks for peers, and questions of the last one */
 	size_t questions;
 	uint32_t holders, holder;	/* what each of them is answered */
+	struct rec_end ended;		/* of the part before */
+	uint64_t late;			/* answers that came too late for their part */
 };
 
 static int find_peers(void *ctx, struct peer_question *q, size_t nr)
@@ -528,7 +530,8 @@ static void test_peers_of_same_rows(void **state)
 static void test_names(void **state)
 {
 	struct world *w = *state;
-	const struct rec_end end = { .reason = ENDED_SIGNAL, .cpu_time_ns = 5, .lost = 3 };
+	const struct rec_end end = { .reason = ENDED_SIGNAL, .cpu_time_ns = 5 };
+	const struct record lost = { .tag = REC_LOST, .lost = { .count = 3 } };
 	const struct mapping *m;
 	struct mapping copy;
 
@@ -542,6 +545,7 @@ static void test_names(void **state)
 	stack(w, .tid = ME, .time_ns = 50, .pc = copy.end - 1);
 	assert_int_equal(w->r.nr[REC_SYMBOL], 0);
 	assert_int_equal(session_names(w->s, &(struct patience){ 0 }), 0);
+	assert_int_equal(session_emit(w->s, &lost), 0);
 	assert_int_equal(session_end(w->s, &end), 0);
 	assert_int_equal(session_names_lost(w->s), 0);
 	assert_int_equal(w->r.nr[REC_SYMBOL], 2);
@@ -573,6 +577,110 @@ static void test_sink_fails(void **state)
 	assert_int_equal(w->r.nr_all, nr);
 }
 
+/* ---- parts ---- */
+
+/* The old segment is whole when it is called; what comes from now on must stand on its own feet. */
+static int begin_segment(void *ctx)
+{
+	struct world *w = ctx;
+
+	assert_int_equal(w->r.order[w->r.nr_all - 1], REC_END);
+	assert_int_equal(w->r.end.reason, ENDED_CONTINUED);
+	w->ended = w->r.end;
+	recorded_release(&w->r);
+	memset(&w->r, 0, sizeof(w->r));
+	return 0;
+}
+
+static void next_part(struct world *w)
+{
+	const struct rec_end end = { .reason = ENDED_CONTINUED, .target_status = -1 };
+
+	assert_true(session_is_quiet(w->s));
+	assert_int_equal(session_continue(w->s, &end, begin_segment, w), 0);
+}
+
+static uint64_t code_at(const struct world *w, void (*function)(void **), uint64_t start)
+{
+	return (uintptr_t)function - w->c.own.start + start;
+}
+
+/* recorded.h checks that ids begin at 1 and that nothing refers to what the part has not defined. */
+static void test_next_part(void **state)
+{
+	struct world *w = *state;
+	uint64_t pc = code_at(w, test_next_part, TEXT);
+
+	forked(&w->c, ME + 1, 1, 10);
+	forked(&w->c, ME, ME + 1, 10);
+	assert_non_null(map_own_file(&w->c, ME, TEXT, 10));
+	stack(w, .tgid = ME + 1, .tid = ME + 1, .time_ns = 50, .comm = "parent");
+	stack(w, .tid = ME, .time_ns = 51, .pc = pc, .kernel = 0xffffffff81000000ull);
+	stack(w, .tid = ME, .scan = 1, .pc = pc);
+	end_scan(w, 1);
+	assert_int_equal(session_emit(w->s, &(struct record){ .tag = REC_LOST,
+							      .lost = { .count = 2 } }), 0);
+	assert_int_equal(session_settle_names(w->s, &(struct patience){ 0 }), 0);
+	assert_string_equal(recorded_name(&w->r, 1), "test_next_part");
+	next_part(w);
+	assert_int_equal(w->ended.samples, 3);
+	assert_int_equal(w->ended.scans, 1);
+	assert_int_equal(w->ended.lost, 2);
+	assert_string_equal(recorded_meta_value(&w->r, "recording.part"), "2");
+	assert_string_equal(recorded_meta_value(&w->r, "mode"), "record");
+	assert_int_equal(w->r.nr[REC_EVENT], 2);
+	assert_int_equal(w->r.nr[REC_CLOCK], 1);
+	assert_int_equal(session_part(w->s), 2);
+	/* A scan that takes every row anew, and one that does not. */
+	stack(w, .tid = ME, .scan = 2, .pc = pc, .cpu = UINT32_MAX);
+	end_scan(w, 2);
+	assert_int_equal(last(w)->end, END_ROOT);
+	assert_int_equal(w->r.process[thread_of(w, last(w))->process].tgid, ME);
+	assert_int_equal(w->r.nr[REC_BINARY], 1);
+	assert_int_equal(w->r.nr[REC_MAPPING], 1);
+	stack(w, .tid = ME, .scan = 3, .flags = WIRE_SAME);
+	end_scan(w, 3);
+	assert_int_equal(w->r.repeat.scan, 3);
+	assert_int_equal(session_settle_names(w->s, &(struct patience){ 0 }), 0);
+	assert_string_equal(recorded_name(&w->r, 1), "test_next_part");
+	assert_int_equal(session_end(w->s, &(struct rec_end){ 0 }), 0);
+	assert_int_equal(w->r.end.samples, 2);
+	assert_int_equal(w->r.end.scans, 2);
+	assert_int_equal(w->r.end.lost, 0);
+	/* Of the recording: the thread that both parts define is one. */
+	assert_int_equal(session_stats(w->s)->samples, 5);
+	assert_int_equal(session_stats(w->s)->threads, 2);
+	assert_int_equal(session_stats(w->s)->processes, 2);
+}
+
+/* The first frame of the next part must not get the name that the first one of this part waits for. */
+static void test_late_answer(void **state)
+{
+	struct world *w = *state;
+
+	forked(&w->c, ME, 1, 10);
+	assert_non_null(map_own_file(&w->c, ME, TEXT, 10));
+	for (unsigned i = 0; i < 20; i++) {
+		uint64_t lost = session_names_lost(w->s), frames = i + 1;
+
+		for (unsigned k = 0; k <= i; k++)
+			stack(w, .tid = ME, .time_ns = 50, .pc = code_at(w, test_late_answer, TEXT) + k);
+		assert_int_equal(w->r.nr[REC_FRAME], frames);
+		assert_int_equal(session_settle_names(w->s, &(struct patience){ .until_ns = 1 }), 0);
+		frames -= w->r.nr[REC_SYMBOL];
+		next_part(w);
+		stack(w, .tid = ME, .time_ns = 60, .pc = code_at(w, test_next_part, TEXT));
+		tables_are_built(&w->c);
+		assert_int_equal(session_settle_names(w->s, &(struct patience){ 0 }), 0);
+		assert_int_equal(w->r.nr[REC_SYMBOL], 1);
+		assert_string_equal(recorded_name(&w->r, 1), "test_next_part");
+		assert_int_equal(session_names_lost(w->s), lost + frames);
+		w->late += frames;
+		next_part(w);
+	}
+	assert_true(w->late);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -593,6 +701,8 @@ int main(void)
 		T(test_peers),
 		T(test_peers_of_same_rows),
 		T(test_names),
+		T(test_next_part),
+		T(test_late_answer),
 		T(test_sink_fails),
 	};
 

@@ -78,7 +78,7 @@ struct collector_counts {
 struct collector_end {
 	uint64_t begin_ns, end_ns;	/* the first stack was possible at begin_ns */
 	uint8_t reason;			/* enum end_reason */
-	struct rec_end *end;		/* .lost, .scans, .cpu_time_ns are added to */
+	struct rec_end *end;		/* .cpu_time_ns is added to */
 };
 
 struct collector {

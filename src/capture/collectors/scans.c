@@ -62,6 +62,7 @@ struct scans {
 	uint64_t next;			/* the first multiple behind that of the last scan */
 	uint64_t left_out;		/* multiples without a scan so far */
 	uint64_t missing;		/* rows that scans should have had */
+	uint32_t part;			/* of the recording, at the last scan */
 	bool overslept;			/* the last turn waited for the next multiple */
 	uint64_t scan_ns, rows;		/* sums over all scans */
 	struct unread unread;
@@ -271,10 +272,21 @@ static int end_cut_scan(struct scans *w, const struct rec_scan *receipt)
 	return session_emit(recorder_session(w->recorder), &rec);
 }
 
+/* The last rows of threads are in the part of the recording before this one. */
+static void look_at_part(struct scans *w)
+{
+	uint32_t part = session_part(recorder_session(w->recorder));
+
+	if (part != w->part)
+		task_snapshot_anew(w->iter);
+	w->part = part;
+}
+
 static int take_rows(struct scans *w, struct rec_scan *receipt)
 {
 	int err;
 
+	look_at_part(w);
 	recorder_iter_begin(w->recorder);
 	err = task_snapshot_scan(w->iter, on_row, w, receipt);
 	recorder_iter_end(w->recorder);
@@ -428,8 +440,6 @@ static int scans_end(void *state, const struct collector_end *end)
 		say_unread(w);
 	note_verbose("%u snapshots, %.1f ms each", w->nr,
 		     w->nr ? (double)w->scan_ns / 1e6 / w->nr : 0);
-	end->end->scans = w->nr;
-	end->end->lost += w->left_out;
 	end->end->cpu_time_ns += task_snapshot_cpu_ns(w->iter);
 	return err ? err : tell_cpu_share(w);
 }

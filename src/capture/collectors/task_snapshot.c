@@ -46,6 +46,7 @@ struct task_snapshot {
 	uint64_t visits;		/* scan_place.visits when the reader was told to begin */
 	uint32_t died_at;		/* thread in whose visit the last reader died; 0: none */
 	uint32_t nr_killed;		/* in this scan */
+	bool is_anew;			/* the next scan has no row of WIRE_SAME */
 	bool is_cut;			/* it was urgent: there is no reader any more */
 	uint64_t bad_records;
 	uint8_t *buffer;
@@ -394,7 +395,8 @@ static int visit_all(struct task_snapshot *ts, struct visitor *v)
 	struct scan_control *control = capture_bpf_scan_control(ts->bpf);
 	int err;
 
-	control->all_anew = false;
+	control->all_anew = ts->is_anew;
+	ts->is_anew = false;
 	control->aside = ts->opts.aside;
 	ts->nr_tids = ts->nr_sorted = 0;
 	ts->nr_killed = 0;
@@ -488,6 +490,11 @@ int task_snapshot_again(void *snapshot, uint32_t tid, wire_stack_fn fn, void *ct
 		return err;
 	settled = running_threads_settle(ts->running, visit_thread, ts, fn, ctx);
 	return err ? err : settled;
+}
+
+void task_snapshot_anew(struct task_snapshot *ts)
+{
+	ts->is_anew = true;
 }
 
 uint64_t task_snapshot_bad_records(const struct task_snapshot *ts)

@@ -60,6 +60,8 @@ int task_snapshot_scan(struct task_snapshot *ts, wire_stack_fn fn, void *ctx,
 		       struct rec_scan *receipt);
 /* A revisit_fn, for after a scan. A thread that is on a CPU by then has its stack taken there. */
 int task_snapshot_again(void *ts, uint32_t tid, wire_stack_fn fn, void *ctx);
+/* The next scan takes every row anew, also of threads that have not run since the one before. */
+void task_snapshot_anew(struct task_snapshot *ts);
 uint64_t task_snapshot_bad_records(const struct task_snapshot *ts);
 uint64_t task_snapshot_cpu_ns(const struct task_snapshot *ts);	/* processor time of the readers */
 const struct task_snapshot_stats *task_snapshot_stats(const struct task_snapshot *ts);

@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "src/base/array.h"
 #include "src/base/hash_index.h"
@@ -67,6 +65,12 @@ int definitions_new(record_fn sink, void *sink_ctx, const struct binaries *bs,
 	return 0;
 }
 
+void definitions_begin(struct definitions *d)
+{
+	for (size_t i = 1; i < d->binaries->nr; i++)
+		d->binaries->v[i]->record_id = 0;
+}
+
 void definitions_free(struct definitions *d)
 {
 	if (!d)
@@ -83,6 +87,13 @@ void definitions_free(struct definitions *d)
 int definitions_error(const struct definitions *d)
 {
 	return d->err;
+}
+
+size_t definitions_memory(const struct definitions *d)
+{
+	return intern_memory(d->strings) + d->known.cap * d->known.size +
+	       d->cap_threads * sizeof(*d->threads) + ix_memory(&d->thread_index) +
+	       d->cap_funcs * sizeof(*d->funcs) + ix_memory(&d->func_index);
 }
 
 uint64_t definitions_threads(const struct definitions *d)
@@ -184,6 +195,12 @@ static void emit_mappings(struct definitions *d, uint32_t id, struct process *p,
 	}
 }
 
+static void forget_written(struct process *p)
+{
+	for (size_t i = 0; i < p->nr_maps; i++)
+		p->maps[i].written = false;
+}
+
 static uint32_t emit_process(struct definitions *d, struct process *p, const struct process *parent)
 {
 	struct record rec = { .tag = REC_PROCESS };
@@ -225,8 +242,10 @@ uint32_t definitions_process(struct definitions *d, struct process *p, const str
 
 	if (!k)
 		return 0;
-	if (first)
+	if (first) {
 		k->id = emit_process(d, p, parent);
+		forget_written(p);	/* by other definitions */
+	}
 	if (first || k->generation != p->generation)
 		emit_mappings(d, k->id, p, first);
 	k->generation = p->generation;
@@ -280,15 +299,6 @@ uint32_t definitions_thread(struct definitions *d, const struct rec_thread *thre
 	return rec.thread.id;
 }
 
-/*
- * true: no thread has the number tid. If another thread has it by now, the old one is kept until
- * that one is gone, too.
- */
-static bool is_gone(uint32_t tid)
-{
-	return syscall(SYS_tkill, tid, 0) && errno == ESRCH;
-}
-
 size_t definitions_retire(struct definitions *d, uint64_t now_ns)
 {
 	size_t keep = 0;
@@ -298,7 +308,7 @@ size_t definitions_retire(struct definitions *d, uint64_t now_ns)
 	for (size_t i = 0; i < d->nr_known; i++) {
 		struct known_thread *k = &d->threads[i];
 
-		if (!k->was_met && is_gone(k->t.tid))
+		if (!k->was_met && procfs_thread_is_gone(k->t.tid))
 			continue;
 		k->was_met = false;
 		d->threads[keep++] = *k;

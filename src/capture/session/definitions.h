@@ -21,6 +21,8 @@ struct symbol_line;
 
 int definitions_new(record_fn sink, void *sink_ctx, const struct binaries *bs,
 		    struct definitions **dp);
+/* These are the only ones from here on: no binary is written yet. */
+void definitions_begin(struct definitions *d);
 void definitions_free(struct definitions *d);		/* NULL is fine */
 
 uint32_t definitions_string(struct definitions *d, const char *s);
@@ -47,5 +49,6 @@ uint32_t definitions_lines(struct definitions *d, const struct symbol *sym,
 
 /* The first error of the sink. After it all calls write nothing. */
 int definitions_error(const struct definitions *d);
+size_t definitions_memory(const struct definitions *d);	/* octets that they take */
 uint64_t definitions_threads(const struct definitions *d);
 uint64_t definitions_processes(const struct definitions *d);

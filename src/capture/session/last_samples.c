@@ -28,6 +28,14 @@ void last_samples_free(struct last_samples *l)
 	free(l);
 }
 
+void last_samples_forget(struct last_samples *l)
+{
+	free(l->v);
+	l->v = NULL;
+	l->nr = l->cap = 0;
+	ix_release(&l->by_tid);
+}
+
 struct key {
 	const struct last_samples *l;
 	const struct wire_sample *head;

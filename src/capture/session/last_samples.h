@@ -58,4 +58,5 @@ int last_samples_put(struct last_samples *l, const struct wire_sample *head,
 
 /* Forgets threads whose last row is of a scan before that one. 0 or -ENOMEM. */
 int last_samples_prune(struct last_samples *l, uint32_t scan);
+void last_samples_forget(struct last_samples *l);	/* all */
 size_t last_samples_nr(const struct last_samples *l);

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/capture/session/interrupted.h"
-#include "src/capture/session/session.h"
+#include "src/capture/session/session_parts.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "bpf/knobs.h"
@@ -16,11 +13,11 @@
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/capture/session/definitions.h"
+#include "src/capture/session/interrupted.h"
 #include "src/capture/processes/jit_names.h"
 #include "src/capture/session/last_samples.h"
 #include "src/capture/processes/process_tracker.h"
 #include "src/capture/session/session_meta.h"
-#include "src/capture/session/stack_definer.h"
 #include "src/capture/waits/descriptor_names.h"
 #include "src/capture/waits/wait_facts.h"
 #include "src/model/binary.h"
@@ -31,25 +28,6 @@
 #define CLOCK_EVERY_NS (60 * NSEC_PER_SEC)
 #define OWN_ROW_EVERY 128		/* scans */
 #define OWN_ROWS_GROUP 64		/* threads */
-
-struct session {
-	struct session_deps deps;
-	struct definitions *defs;
-	struct jit_names *jit;
-	struct stacks *stacks;
-	struct stack_definer definer;
-	struct last_samples *last_samples;	/* rows of scans */
-	uint32_t *same;			/* threads of this scan whose row is their last one again */
-	size_t nr_same, cap_same;
-	struct wait_facts *waits;
-	struct descriptor_names *files;
-	struct peer_samples peers;	/* rows of this scan that wait for a pipe or a socket */
-	struct session_stats stats;
-	uint64_t scan_ends[STACK_ENDS], scan_kernel_failed;	/* rows since the last SCAN */
-	struct session_event events[WIRE_MAX_EVENTS];	/* by number minus 1 */
-	uint32_t nr_events;
-	uint64_t next_clock_ns;
-};
 
 static void open_definer(struct session *s)
 {
@@ -94,6 +72,7 @@ int session_new(const struct session_deps *deps, struct session **sp)
 	if (!s)
 		return -ENOMEM;
 	s->deps = *deps;
+	s->part = 1;
 	s->stacks = stacks_new();
 	s->last_samples = last_samples_new();
 	err = s->stacks && s->last_samples
@@ -127,6 +106,7 @@ void session_free(struct session *s)
 	wait_facts_free(s->waits);
 	descriptor_names_free(s->files);
 	peer_samples_release(&s->peers);
+	met_tasks_release(&s->met);
 	free(s);
 }
 
@@ -141,7 +121,11 @@ int session_emit(struct session *s, const struct record *rec)
 {
 	int err = definitions_error(s->defs);
 
-	return err ? err : s->deps.sink(s->deps.sink_ctx, rec);
+	if (err)
+		return err;
+	s->scans += rec->tag == REC_SCAN;
+	s->lost += rec->tag == REC_LOST ? rec->lost.count : 0;
+	return s->deps.sink(s->deps.sink_ctx, rec);
 }
 
 int session_tell(struct session *s, const char *key, const char *value)
@@ -173,38 +157,12 @@ int session_clock(struct session *s)
 	return session_emit(s, &rec);
 }
 
-static int put_event(struct session *s, const struct session_event *e, uint32_t id)
-{
-	struct record rec = { .tag = REC_EVENT };
-
-	rec.event = (struct rec_event){
-		.id = id,
-		.name = definitions_string(s->defs, e->name),
-		.kind = e->kind,
-		.freq_mhz = (uint64_t)(e->freq_hz * 1000 + 0.5),
-		.period = e->period,
-		.unit = definitions_string(s->defs, e->unit),
-	};
-	return session_emit(s, &rec);
-}
-
 int session_add_event(struct session *s, const struct session_event *event)
 {
 	if (s->nr_events == WIRE_MAX_EVENTS)
 		return fail_why(-E2BIG, "more than %d events in one recording", WIRE_MAX_EVENTS);
 	s->events[s->nr_events++] = *event;
 	return (int)s->nr_events;
-}
-
-int session_begin(struct session *s, const struct session_info *info)
-{
-	int err = session_meta(s->deps.sink, s->deps.sink_ctx, info);
-
-	if (!err)
-		err = session_clock(s);
-	for (uint32_t i = 0; i < s->nr_events && !err; i++)
-		err = put_event(s, &s->events[i], i + 1);
-	return err;
 }
 
 static uint32_t thread_of(struct session *s, const struct wire_sample *h, struct process *p)
@@ -216,15 +174,22 @@ static uint32_t thread_of(struct session *s, const struct wire_sample *h, struct
 					 p->born_ns)
 			: NULL;
 	struct rec_thread t = { .tid = h->tid, .start_boottime_ns = h->start_boottime_ns };
+	uint64_t defined = definitions_threads(s->defs);
 	char comm[WIRE_COMM + 1] = "";
+	uint32_t id;
 
 	memcpy(comm, h->comm, WIRE_COMM);
 	if (is_new && h->tid == h->tgid)
 		p->start_boottime_ns = h->start_boottime_ns;
-	if (is_new)
+	if (is_new) {
 		process_tracker_describe(s->deps.tracker, p);
+		met_tasks_process(&s->met, p);
+	}
 	t.process = p ? definitions_process(s->defs, p, parent) : 0;
-	return definitions_thread(s->defs, &t, comm);
+	id = definitions_thread(s->defs, &t, comm);
+	if (definitions_threads(s->defs) != defined)
+		met_tasks_thread(&s->met, &t, comm);
+	return id;
 }
 
 bool session_has_process(const struct session *s, const struct process *p)
@@ -469,52 +434,7 @@ int session_sample(struct session *s, const struct wire_stack *w, uint32_t scan)
 	return err;
 }
 
-/* ---- names ---- */
-
-static int emit_places(struct session *s, const struct rec_symbol *sym)
-{
-	struct record rec = { .tag = REC_PLACE };
-	int err = 0;
-
-	for (uint32_t i = 0; i < sym->nr_lines && !err; i++)
-		if (record_place(sym, i, &rec.place))
-			err = session_emit(s, &rec);
-	return err;
-}
-
-static int on_symbol(void *ctx, uint32_t frame, uint64_t addr, const struct symbol *sym)
-{
-	struct record rec = { .tag = REC_SYMBOL,
-			      .symbol = { .frame = frame, .status = sym->status } };
-	struct session *s = ctx;
-	struct rec_line lines[SYMBOL_MAX_DEPTH];
-	int err;
-
-	/* A return address was looked up one byte before it, but is shown as it is. */
-	if (sym->has_func_addr)
-		rec.symbol.offset =
-			addr - sym->func_addr +
-			!!(stacks_frame_at(s->stacks, frame)->flags & FRAME_RETURN_ADDRESS);
-	rec.symbol.lines = lines;
-	rec.symbol.nr_lines = definitions_lines(s->defs, sym, lines);
-	s->stats.unresolved += !rec.symbol.nr_lines;
-	s->stats.lines_lost += sym->are_lines_lost;
-	err = session_emit(s, &rec);
-	return err ? err : emit_places(s, &rec.symbol);
-}
-
-int session_names(struct session *s, struct patience *wait)
-{
-	int err = symbolizer_collect(s->deps.symbolizer, on_symbol, s, wait);
-	uint64_t now = now_ns();
-
-	if (!err)
-		err = jit_names_collect(s->jit, on_symbol, s, wait);
-	definitions_retire(s->defs, now);
-	if (!err && now >= s->next_clock_ns)
-		err = session_clock(s);
-	return err;
-}
+/* ---- the end ---- */
 
 uint64_t session_files_unnamed(const struct session *s)
 {
@@ -524,31 +444,4 @@ uint64_t session_files_unnamed(const struct session *s)
 uint64_t session_names_lost(const struct session *s)
 {
 	return symbolizer_lost(s->deps.symbolizer) + jit_names_lost(s->jit);
-}
-
-int session_end(struct session *s, const struct rec_end *end)
-{
-	struct record rec = { .tag = REC_END, .end = *end };
-	struct rusage ru;
-	int err = session_clock(s);
-
-	getrusage(RUSAGE_SELF, &ru);
-	if (!rec.end.time_ns)
-		rec.end.time_ns = now_ns();
-	rec.end.samples = s->stats.samples;
-	rec.end.unresolved = s->stats.unresolved + s->definer.unresolved;
-	rec.end.cpu_time_ns += (uint64_t)(ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) * NSEC_PER_SEC +
-			      (uint64_t)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) * 1000;
-	return err ? err : session_emit(s, &rec);
-}
-
-const struct session_stats *session_stats(const struct session *s)
-{
-	struct session_stats *st = (struct session_stats *)&s->stats;
-
-	st->frames = stacks_frames(s->stacks);
-	st->nodes = stacks_nodes(s->stacks);
-	st->threads = definitions_threads(s->defs);
-	st->processes = definitions_processes(s->defs);
-	return st;
 }

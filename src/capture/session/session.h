@@ -15,6 +15,13 @@
  *	session_end(s, &end)			writes CLOCK and END
  *	session_free(s)
  *
+ * A long recording goes on in another segment of the trace now and then, so that what is defined
+ * does not become ever more (session_segment.c):
+ *
+ *	session_memory(s)			what the definitions of this part take
+ *	session_settle_names(s, wait)		as session_names(), and forgets what is not known
+ *	session_continue(s, &end, fn, ctx)	ends this part and begins the next one
+ *
  * The session knows nothing of BPF objects or files: it gets decoded stacks and gives records.
  */
 #pragma once
@@ -57,6 +64,7 @@ struct session_deps {
 	void *ctx;
 };
 
+/* The texts are borrowed until session_free(). */
 struct session_info {
 	const char *mode;		/* "sample", "snapshot", "record" */
 	int argc;
@@ -109,8 +117,9 @@ int session_note(struct session *s, uint8_t severity, const char *text);	/* NOTE
 int session_clock(struct session *s);
 int session_names(struct session *s, struct patience *wait);
 /*
- * end.cpu_time_ns: the CPU time of our other processes; that of this process is added.
- * end.time_ns: when sampling ended; 0: now.
+ * end.cpu_time_ns: the CPU time of our other processes; that of this process is added, and what the
+ * ENDs of earlier parts have told is taken off. end.time_ns: when sampling ended; 0: now. Numbers
+ * of samples, scans and losses are counted here, those of this part.
  */
 int session_end(struct session *s, const struct rec_end *end);
 uint64_t session_files_unnamed(const struct session *s);	/* rows: descriptor_names.h */
@@ -118,3 +127,23 @@ uint64_t session_names_lost(const struct session *s);	/* given up: symbolizer.h,
 /* true: stacks of p came. */
 bool session_has_process(const struct session *s, const struct process *p);
 const struct session_stats *session_stats(const struct session *s);
+
+/* ---- parts ---- */
+
+size_t session_memory(const struct session *s);		/* octets */
+uint64_t session_tasks(const struct session *s);	/* processes and threads that are defined */
+uint32_t session_part(const struct session *s);		/* 1, 2, ... */
+/* true: no rows of a scan wait to be written, so that another part can begin. */
+bool session_is_quiet(const struct session *s);
+/*
+ * Waits for the names that have been asked for. When the patience is over, the others stay unknown
+ * and count as lost. Nothing that was asked before is answered after it.
+ */
+int session_settle_names(struct session *s, struct patience *wait);
+/*
+ * Writes the END of this part, calls begin_segment, and begins the next part as session_begin().
+ * The names are settled, and the session is quiet. All ids are new from here on: the next scan must
+ * have whole rows, without WIRE_SAME. 0 or the first error; without memory this part goes on.
+ */
+int session_continue(struct session *s, const struct rec_end *end, int (*begin_segment)(void *ctx),
+		     void *ctx);

@@ -56,7 +56,7 @@ static void put_argv(struct meta_out *m, int argc, char **argv)
 	put(m, "argv", line);
 }
 
-int session_meta(record_fn sink, void *sink_ctx, const struct session_info *info)
+int session_meta(record_fn sink, void *sink_ctx, const struct session_info *info, uint32_t part)
 {
 	struct meta_out m = { sink, sink_ctx, 0 };
 	struct utsname u;
@@ -65,6 +65,8 @@ int session_meta(record_fn sink, void *sink_ctx, const struct session_info *info
 	put(&m, "tool", "probee " PROBEE_VERSION);
 	put_argv(&m, info->argc, info->argv);
 	put(&m, "mode", info->mode);
+	if (part > 1)
+		put_number(&m, "recording.part", part);
 	put(&m, "host", u.nodename);
 	put(&m, "kernel.release", u.release);
 	put(&m, "kernel.version", u.version);

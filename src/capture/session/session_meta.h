@@ -9,4 +9,5 @@
 
 struct session_info;
 
-int session_meta(record_fn sink, void *sink_ctx, const struct session_info *info);
+/* part: 1, or 2, 3, ... where the recording goes on in another segment. */
+int session_meta(record_fn sink, void *sink_ctx, const struct session_info *info, uint32_t part);

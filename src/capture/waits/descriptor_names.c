@@ -17,7 +17,7 @@
 
 #define KEEP_NS (5 * NSEC_PER_SEC)
 #define MAX_ANSWERS (1u << 16)
-#define MAX_NAME_BYTES (64u << 20)	/* of all names of a recording */
+#define MAX_NAME_BYTES (64u << 20)	/* of all names of a part */
 
 struct answer {
 	uint64_t file;			/* address in the kernel; of a socket: hash of all facts */
@@ -55,6 +55,14 @@ void descriptor_names_free(struct descriptor_names *d)
 	ix_release(&d->index);
 	free(d->v);
 	free(d);
+}
+
+void descriptor_names_forget(struct descriptor_names *d)
+{
+	ix_release(&d->index);
+	d->nr = 0;
+	d->last = 0;
+	d->bytes = 0;
 }
 
 uint64_t descriptor_names_left_out(const struct descriptor_names *d)

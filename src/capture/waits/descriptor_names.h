@@ -26,6 +26,7 @@
  *
  *	descriptor_names_new(intern, ctx, &d)
  *	descriptor_names_find(d, stack, now)	a string id
+ *	descriptor_names_forget(d)		string ids mean something else from now on
  *	descriptor_names_free(d)
  */
 #pragma once
@@ -41,6 +42,7 @@ typedef uint32_t (*intern_text_fn)(void *ctx, const char *text);
 
 int descriptor_names_new(intern_text_fn intern, void *ctx, struct descriptor_names **dp);
 void descriptor_names_free(struct descriptor_names *d);	/* NULL is fine */
+void descriptor_names_forget(struct descriptor_names *d);
 uint32_t descriptor_names_find(struct descriptor_names *d, const struct wire_stack *stack,
 			       uint64_t now_ns);
 /* Names that were left out because all of them took too much memory. */

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names that have been looked up become SYMBOL, PLACE and FUNC records. */
+#include "src/base/clock.h"
+#include "src/capture/processes/jit_names.h"
+#include "src/capture/session/definitions.h"
+#include "src/capture/session/session_parts.h"
+#include "src/model/stacks.h"
+#include "src/symbolize/symbolizer.h"
+
+static int emit_places(struct session *s, const struct rec_symbol *sym)
+{
+	struct record rec = { .tag = REC_PLACE };
+	int err = 0;
+
+	for (uint32_t i = 0; i < sym->nr_lines && !err; i++)
+		if (record_place(sym, i, &rec.place))
+			err = session_emit(s, &rec);
+	return err;
+}
+
+static int on_symbol(void *ctx, uint32_t frame, uint64_t addr, const struct symbol *sym)
+{
+	struct record rec = { .tag = REC_SYMBOL,
+			      .symbol = { .frame = frame, .status = sym->status } };
+	struct session *s = ctx;
+	struct rec_line lines[SYMBOL_MAX_DEPTH];
+	int err;
+
+	/* A return address was looked up one byte before it, but is shown as it is. */
+	if (sym->has_func_addr)
+		rec.symbol.offset =
+			addr - sym->func_addr +
+			!!(stacks_frame_at(s->stacks, frame)->flags & FRAME_RETURN_ADDRESS);
+	rec.symbol.lines = lines;
+	rec.symbol.nr_lines = definitions_lines(s->defs, sym, lines);
+	s->stats.unresolved += !rec.symbol.nr_lines;
+	s->stats.lines_lost += sym->are_lines_lost;
+	err = session_emit(s, &rec);
+	return err ? err : emit_places(s, &rec.symbol);
+}
+
+int session_names(struct session *s, struct patience *wait)
+{
+	int err = symbolizer_collect(s->deps.symbolizer, on_symbol, s, wait);
+	uint64_t now = now_ns();
+
+	if (!err)
+		err = jit_names_collect(s->jit, on_symbol, s, wait);
+	definitions_retire(s->defs, now);
+	if (!err && now >= s->next_clock_ns)
+		err = session_clock(s);
+	return err;
+}
+
+int session_settle_names(struct session *s, struct patience *wait)
+{
+	int err = symbolizer_settle(s->deps.symbolizer, on_symbol, s, wait);
+	int jit_err = jit_names_settle(s->jit, on_symbol, s, wait);
+
+	return err ? err : jit_err;
+}

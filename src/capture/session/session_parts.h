@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What session.c, session_names.c and session_segment.c share. Internal to the session. */
+#pragma once
+
+#include "bpf/knobs.h"
+#include "src/capture/session/met_tasks.h"
+#include "src/capture/session/session.h"
+#include "src/capture/session/stack_definer.h"
+
+struct definitions;
+struct descriptor_names;
+struct jit_names;
+struct last_samples;
+struct stacks;
+struct wait_facts;
+
+struct session {
+	struct session_deps deps;
+	struct definitions *defs;
+	struct jit_names *jit;
+	struct stacks *stacks;
+	struct stack_definer definer;
+	struct last_samples *last_samples;	/* rows of scans */
+	uint32_t *same;			/* threads of this scan whose row is their last one again */
+	size_t nr_same, cap_same;
+	struct wait_facts *waits;
+	struct descriptor_names *files;
+	struct peer_samples peers;	/* rows of this scan that wait for a pipe or a socket */
+	struct met_tasks met;		/* of the recording, as the next one */
+	struct session_stats stats;
+	struct session_info info;
+	uint32_t part;			/* 1, 2, ... */
+	uint64_t scans, lost;		/* of this part: SCAN records; sum of its LOST records */
+	/* What END records of earlier parts have told. */
+	struct { uint64_t samples, unresolved, cpu_time_ns; } told;
+	uint64_t earlier_frames, earlier_nodes;		/* of earlier parts */
+	uint64_t scan_ends[STACK_ENDS], scan_kernel_failed;	/* rows since the last SCAN */
+	struct session_event events[WIRE_MAX_EVENTS];	/* by number minus 1 */
+	uint32_t nr_events;
+	uint64_t next_clock_ns;
+};
