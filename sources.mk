@@ -79,6 +79,7 @@ REPORT_SRCS := \
 	src/profile/name_health.c \
 	src/profile/no_match.c \
 	src/profile/name_match.c \
+	src/profile/part_joiner.c \
 	src/profile/profile.c \
 	src/profile/profile_delta.c \
 	src/profile/query.c \

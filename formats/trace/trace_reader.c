@@ -33,6 +33,9 @@ struct trace_reader {
 	struct chunk_finder finder;
 	struct chunk_decoder decoder;
 	uint64_t max_table_bytes, max_work;
+	/* Of a segment whose definitions the caller joins with others (trace_reader_keeps()). */
+	uint64_t joined_bytes, kept_bytes;
+	bool is_joined;
 	bool has_limits;		/* the caller gave them; else they follow the size */
 	bool forgets;			/* trace_reader_options */
 	uint64_t past_table_bytes;	/* of earlier segments */
@@ -289,6 +292,7 @@ int trace_reader_rewind(struct trace_reader *r)
 	r->decoder.gives_repeats = r->gives_repeats;
 	r->decoder.ctx = r;
 	r->past_table_bytes = r->chunk_offset = 0;
+	r->is_joined = false;
 	r->in_chunk = r->at_end = false;
 	r->pending = PENDING_NOTHING;
 	r->err = 0;
@@ -338,8 +342,12 @@ static void reader_begin_segment(struct trace_reader *r)
 	struct trace_status *st = &r->status;
 
 	if (!r->knows_tables) {
-		if (!r->forgets)
-			r->past_table_bytes += r->decoder.tables.bytes + SEGMENT_BYTES;
+		if (!r->forgets) {
+			r->past_table_bytes += SEGMENT_BYTES;
+			r->past_table_bytes +=
+				r->is_joined ? r->kept_bytes : r->decoder.tables.bytes;
+		}
+		r->is_joined = false;
 		chunk_decoder_begin_segment(&r->decoder);
 		reader_limit_tables(r);
 	}
@@ -525,6 +533,15 @@ void trace_reader_expand(struct trace_reader *r)
 int trace_reader_sum(struct trace_reader *r)
 {
 	return chunk_decoder_sum(&r->decoder);
+}
+
+void trace_reader_keeps(struct trace_reader *r, uint64_t all_bytes, uint64_t own_bytes)
+{
+	if (!r->is_joined)
+		r->joined_bytes = all_bytes;
+	r->is_joined = true;
+	r->kept_bytes = own_bytes +
+			(all_bytes > r->joined_bytes ? all_bytes - r->joined_bytes : 0);
 }
 
 uint32_t trace_reader_again(const struct trace_reader *r)

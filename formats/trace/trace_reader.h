@@ -122,6 +122,14 @@ void trace_reader_choose(struct trace_reader *r, trace_wants_fn wants, void *ctx
  */
 void trace_reader_know_tables(struct trace_reader *r);
 
+/*
+ * The caller joins the definitions of this segment with those that it has of the segments before.
+ * Then it needs less memory for them than a segment of its own would: octets of all definitions of
+ * the recording, and besides for this segment. Called while the segment is read, the last time
+ * counts.
+ */
+void trace_reader_keeps(struct trace_reader *r, uint64_t all_bytes, uint64_t own_bytes);
+
 /* 0: the REC_SAMPLE that came out last is a sample of its own; see above. */
 uint32_t trace_reader_again(const struct trace_reader *r);
 

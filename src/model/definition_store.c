@@ -353,6 +353,11 @@ uint32_t definition_store_id_end(const struct definition_store *t, enum record_t
 	return t->columns[tag].end;
 }
 
+size_t definition_store_memory(const struct definition_store *t)
+{
+	return t->bytes;
+}
+
 uint64_t definition_store_refused(const struct definition_store *t)
 {
 	return t->refused;

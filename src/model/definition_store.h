@@ -108,6 +108,7 @@ int definition_store_line_text(const struct definition_store *t, const struct fr
  */
 uint64_t tables_count(const struct definition_store *t, enum record_tag tag);
 uint32_t definition_store_id_end(const struct definition_store *t, enum record_tag tag);
+size_t definition_store_memory(const struct definition_store *t);	/* octets, about */
 uint64_t definition_store_refused(const struct definition_store *t);
 /* The memory that all definitions take, in octets. */
 size_t definition_store_bytes(const struct definition_store *t);

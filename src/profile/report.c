@@ -34,6 +34,7 @@ void report_close(struct report *rep)
 	for (size_t i = 0; i < rep->nr_segments; i++)
 		segment_release(&rep->segments[i]);
 	free(rep->segments);
+	part_joiner_release(&rep->parts);
 	trace_summary_release(&rep->trace_summary);
 	trace_events_release(&rep->events);
 	stack_health_release(&rep->health);
@@ -45,7 +46,8 @@ void report_close(struct report *rep)
 
 struct segment *report_segment(struct report *rep)
 {
-	uint32_t at = trace_reader_status(rep->reader)->segment;
+	uint32_t at = part_joiner_recording(&rep->parts,
+					    trace_reader_status(rep->reader)->segment);
 
 	if (at >= REPORT_SEGMENTS)
 		return NULL;
@@ -174,6 +176,16 @@ static int sum_stacks(struct report *rep)
 	return 0;
 }
 
+/* An empty segment at the end of the file is the next part, if another part was to follow. */
+static uint32_t count_recordings(const struct report *rep, const struct trace_status *st)
+{
+	const struct segment *last = rep->nr_segments ? &rep->segments[rep->nr_segments - 1] : NULL;
+	uint32_t joined = (uint32_t)rep->parts.nr - rep->parts.nr_recordings;
+	uint32_t empty = st->empty_segments;
+
+	return st->nr_segments - joined + (last && last->goes_on && empty ? empty - 1 : empty);
+}
+
 static int sum_up(struct report *rep)
 {
 	struct report_info *info = &rep->trace_summary.info;
@@ -182,7 +194,7 @@ static int sum_up(struct report *rep)
 	trace_summary_end(&rep->trace_summary);
 	rep->futex = activity_futex(report_meta(rep, "arch", NULL));
 	info->status = *trace_reader_status(rep->reader);
-	info->nr_segments = info->status.nr_segments + info->status.empty_segments;
+	info->nr_segments = count_recordings(rep, &info->status);
 	for (size_t i = 0; i < rep->nr_segments; i++)
 		sum_segment(info, &rep->segments[i]);
 	if (rep->query)

@@ -17,7 +17,8 @@
  * damage outside of it is only known where something had to be read.
  *
  * Memory grows with definitions (frames, stacks, names), never with samples. A trace may hold
- * several recordings (cat a.pbz b.pbz). Each is a segment with definitions of its own.
+ * several recordings (cat a.pbz b.pbz). Each is a segment here, with definitions of its own; the
+ * parts of a recording that goes on in other segments are one (part_joiner.h).
  */
 #pragma once
 

@@ -19,6 +19,7 @@
  * left out all the same.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "formats/trace/trace_reader.h"
 #include "src/base/fail.h"
@@ -46,9 +47,12 @@ static void note_samples(struct segment *s, uint64_t time_ns, uint64_t nr)
 }
 
 /* Clocks are told for as long as names are looked for, which is after the end. */
-static void note_end(struct segment *s, uint64_t time_ns)
+static void note_end(struct segment *s, const struct rec_end *end)
 {
-	s->has_end = true;
+	uint64_t time_ns = end->time_ns;
+
+	s->goes_on = end->reason == ENDED_CONTINUED;
+	s->has_end = !s->goes_on;
 	note_time(s, time_ns);
 	s->end_ns = s->samples && s->last_ns > time_ns ? s->last_ns : time_ns;
 }
@@ -96,8 +100,43 @@ static int learn_record(struct report *rep, struct segment *s, const struct reco
 		note_time(s, rec->clock.mono_ns);
 	}
 	if (rec->tag == REC_END)
-		note_end(s, rec->end.time_ns);
+		note_end(s, &rec->end);
 	return err ? err : trace_summary_record(&rep->trace_summary, at, s->tables, rec);
+}
+
+/* The META that each part of a recording begins with is the same. */
+static bool is_told(const struct report *rep, const struct record *rec)
+{
+	const struct trace_summary *t = &rep->trace_summary;
+	const struct rec_meta *m = &rec->meta;
+
+	if (rec->tag != REC_META)
+		return false;
+	for (size_t i = t->nr_metas; i-- > 0 && t->metas[i].segment + 1 == rep->nr_segments;)
+		if (!strcmp(t->metas[i].key, m->key) && t->metas[i].len == m->len &&
+		    !memcmp(t->metas[i].value, m->value, m->len))
+			return true;
+	return !strcmp(m->key, "recording.part");
+}
+
+/* Learns a record, of a part of a recording as if that had one part only. */
+static int learn_part(struct report *rep, struct segment *s, struct record *rec)
+{
+	uint32_t segment = trace_reader_status(rep->reader)->segment;
+	int rc;
+
+	if (!part_joiner_is_joined(&rep->parts, segment))
+		return learn_record(rep, s, rec);
+	if (is_told(rep, rec))
+		return 0;
+	if (rec->tag != REC_SAMPLE)	/* rows of REPEATs may come behind the END */
+		s->has_end = s->goes_on = false;
+	rc = part_joiner_record(&rep->parts, s->tables, rec);
+	if (rc > 0)
+		rc = learn_record(rep, s, rec);
+	trace_reader_keeps(rep->reader, definition_store_memory(s->tables),
+			   part_joiner_memory(&rep->parts, segment));
+	return rc;
 }
 
 static int learn(struct report *rep)
@@ -107,11 +146,13 @@ static int learn(struct report *rep)
 	int n, err;
 
 	while ((n = trace_reader_next(rep->reader, &rec)) > 0) {
+		if (part_joiner_enter(&rep->parts, trace_reader_status(rep->reader)->segment, &rec))
+			return fail(-ENOMEM, "%s", rep->path);
 		s = report_segment(rep);
 		if (!s && rep->nr_segments >= REPORT_SEGMENTS)
 			return fail_why(-E2BIG, "%s: more than %d recordings in one file",
 					rep->path, REPORT_SEGMENTS);
-		err = s ? learn_record(rep, s, &rec) : -ENOMEM;
+		err = s ? learn_part(rep, s, &rec) : -ENOMEM;
 		if (err)
 			return fail(err, "%s", rep->path);
 	}
@@ -140,15 +181,15 @@ static const struct rec_event *only_event(const struct segment *s)
 static bool count_unread(void *ctx, const struct trace_rows *rows)
 {
 	struct report *rep = ctx;
-	struct segment *s =
-		rows->segment < rep->nr_segments ? &rep->segments[rows->segment] : NULL;
+	uint32_t at = part_joiner_recording(&rep->parts, rows->segment);
+	struct segment *s = at < rep->nr_segments ? &rep->segments[at] : NULL;
 	const struct rec_event *event = s ? only_event(s) : NULL;
 	struct rec_sample like = { .event = event ? event->id : 0 };
 
 	/* Events are in the order of their first samples, so the first ones are read. */
-	if (!event || !trace_events_has(&rep->events, rows->segment, event->id) ||
+	if (!event || !trace_events_has(&rep->events, at, event->id) ||
 	    rows->first_ns > rows->last_ns ||
-	    trace_events_sample(&rep->events, rows->segment, s->tables, &like, rows->nr))
+	    trace_events_sample(&rep->events, at, s->tables, &like, rows->nr))
 		return true;
 	note_samples(s, rows->first_ns, rows->nr);
 	note_samples(s, rows->last_ns, 0);

@@ -8,6 +8,7 @@
 
 #include "src/profile/cpu_check.h"
 #include "src/profile/name_health.h"
+#include "src/profile/part_joiner.h"
 #include "src/profile/query.h"
 #include "src/profile/quiet_threads.h"
 #include "src/profile/stack_health.h"
@@ -36,6 +37,7 @@ struct segment {
 	uint64_t samples, first_ns, last_ns;	/* monotonic, of the first and the last sample */
 	uint64_t begin_ns, end_ns;	/* monotonic, of the recording as far as known */
 	bool has_begin, has_end;
+	bool goes_on;			/* the last END says that another part follows */
 };
 
 struct report {
@@ -46,7 +48,8 @@ struct report {
 	struct trace_events events;
 	uint32_t shown;			/* index of an event; NO_EVENT: there is none */
 	char *path;
-	struct segment *segments;
+	struct part_joiner parts;
+	struct segment *segments;	/* recordings: their parts are joined */
 	size_t nr_segments, cap_segments;
 	struct trace_summary trace_summary;
 	struct stack_health health;
@@ -59,9 +62,7 @@ struct report {
 	char warning[768], shown_text[512], scans[768], names_text[512];
 };
 
-/*
- * The segment of the record last read, made if it is new. NULL: out of memory or too many segments.
- */
+/* The recording of the record last read, made if it is new. NULL: no memory, or too many. */
 struct segment *report_segment(struct report *rep);
 
 /* The passes before all others (report_learn.c). 0 or -errno after a message. */

@@ -72,7 +72,10 @@ struct giving {
 	/* Only rows of this scan of this segment are wanted of REPEATs; scan 0: all are. */
 	uint32_t segment, scan;
 	void *ctx;
-	/* By thread: 1 if its last row of a scan passes. Of passing_segment. */
+	/*
+	 * By thread, as passing_segment of the file numbers them: 1 if its last row of a scan
+	 * passes.
+	 */
 	uint8_t *passing;
 	size_t cap_passing;
 	uint32_t passing_segment;
@@ -116,16 +119,18 @@ static bool suits(const struct giving *g, struct report_sample *rs)
 }
 
 /* Remembers whether repeats of this row will pass. */
-static int note_passing(struct giving *g, const struct report_sample *rs, bool passes)
+static int note_passing(struct giving *g, const struct rec_sample *row, bool passes)
 {
-	if (!g->counting || !rs->rec->scan || !rs->rec->thread)
+	uint32_t segment = trace_reader_status(g->rep->reader)->segment;
+
+	if (!g->counting || !row->scan || !row->thread)
 		return 0;
-	if (g->passing_segment != rs->segment && g->cap_passing)
+	if (g->passing_segment != segment && g->cap_passing)
 		memset(g->passing, 0, g->cap_passing);
-	g->passing_segment = rs->segment;
-	if (array_reserve(&g->passing, &g->cap_passing, (size_t)rs->rec->thread + 1))
+	g->passing_segment = segment;
+	if (array_reserve(&g->passing, &g->cap_passing, (size_t)row->thread + 1))
 		return -ENOMEM;
-	g->passing[rs->rec->thread] = passes;
+	g->passing[row->thread] = passes;
 	return 0;
 }
 
@@ -138,9 +143,25 @@ static int give_sample(struct giving *g, struct report_sample *rs, uint32_t agai
 	return g->counting->samples(g->ctx, rs, again ? again : 1);
 }
 
-static int give(struct giving *g, const struct rec_sample *rec)
+/* The row with the ids of its recording, in joined where these are others. */
+static const struct rec_sample *in_recording(const struct giving *g, const struct rec_sample *row,
+					     struct rec_sample *joined)
+{
+	uint32_t segment = trace_reader_status(g->rep->reader)->segment;
+
+	if (!part_joiner_is_joined(&g->rep->parts, segment))
+		return row;
+	*joined = *row;
+	part_joiner_sample(&g->rep->parts, segment, joined);
+	return joined;
+}
+
+/* row: with the ids of its segment of the file. */
+static int give(struct giving *g, const struct rec_sample *row)
 {
 	struct segment *s = report_segment(g->rep);
+	struct rec_sample joined;
+	const struct rec_sample *rec = in_recording(g, row, &joined);
 	struct report_sample rs = { .rec = rec, .futex = g->rep->futex };
 	uint32_t again = trace_reader_again(g->rep->reader);
 	bool passes;
@@ -150,14 +171,14 @@ static int give(struct giving *g, const struct rec_sample *rec)
 	rs.segment = (uint32_t)(s - g->rep->segments);
 	passes = suits(g, &rs);
 	if (!passes)
-		return again ? 0 : note_passing(g, &rs, false);
+		return again ? 0 : note_passing(g, row, false);
 	rs.tables = s->tables;
 	rs.thread = definition_store_find_thread(s->tables, rec->thread);
 	rs.process =
 		rs.thread ? definition_store_find_process(s->tables, rs.thread->process) : NULL;
 	rs.real_ns = wall_clock_real(&s->clock, rec->time_ns);
 	passes = passes_others(g, s, &rs);
-	if (!again && note_passing(g, &rs, passes))
+	if (!again && note_passing(g, row, passes))
 		return -ENOMEM;
 	if (!again && !g->unfiltered && g->rep->query)
 		passes &= passes_time(g->rep, rs.real_ns);
@@ -185,7 +206,7 @@ static int give_repeat(struct giving *g, const struct rec_repeat *rec)
 		trace_reader_expand(r);
 		return 0;
 	}
-	if (g->counting->scan && g->passing_segment == at &&
+	if (g->counting->scan && g->passing_segment == trace_reader_status(r)->segment &&
 	    trace_reader_repeats_any(r, g->passing, g->cap_passing))
 		err = g->counting->scan(g->ctx, at, rec->scan, real_ns);
 	return err ? err : trace_reader_sum(r);
@@ -208,10 +229,11 @@ static int check_whole(const struct report *rep)
 static bool wants_rows(void *ctx, const struct trace_rows *rows)
 {
 	const struct report *rep = ctx;
+	uint32_t at = part_joiner_recording(&rep->parts, rows->segment);
 
-	return rows->segment >= rep->nr_segments ||
-	       wall_clock_may_meet(&rep->segments[rows->segment].clock, rows->first_ns,
-				   rows->last_ns, rep->window.from_ns, rep->window.to_ns);
+	return at >= rep->nr_segments ||
+	       wall_clock_may_meet(&rep->segments[at].clock, rows->first_ns, rows->last_ns,
+				   rep->window.from_ns, rep->window.to_ns);
 }
 
 static int give_all(struct giving *g)

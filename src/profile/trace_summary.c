@@ -213,6 +213,22 @@ static void add_lost(struct report_info *info, const struct rec_lost *l)
 		info->lost_samples += l->count;
 }
 
+/* The END of a part counts for its part only. */
+static void add_end(struct trace_summary *r, uint32_t segment, const struct rec_end *end)
+{
+	const struct rec_end before = r->info.end;
+
+	r->info.end = *end;
+	if (before.reason == ENDED_CONTINUED && r->end_segment == segment) {
+		r->info.end.samples += before.samples;
+		r->info.end.scans += before.scans;
+		r->info.end.lost += before.lost;
+		r->info.end.unresolved += before.unresolved;
+		r->info.end.cpu_time_ns += before.cpu_time_ns;
+	}
+	r->end_segment = segment;
+}
+
 int trace_summary_record(struct trace_summary *r, uint32_t segment,
 			 const struct definition_store *tables, const struct record *rec)
 {
@@ -232,7 +248,7 @@ int trace_summary_record(struct trace_summary *r, uint32_t segment,
 		add_lost(&r->info, &rec->lost);
 		break;
 	case REC_END:
-		r->info.end = rec->end;
+		add_end(r, segment, &rec->end);
 		break;
 	case REC_CLOCK:
 	case REC_STRING:

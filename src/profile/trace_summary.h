@@ -83,6 +83,7 @@ struct trace_summary {
 	bool leaves_stacks;		/* trace_summary_stacks() is called by hand */
 	/* The scan whose rows are coming, and how many of its threads run or are ready to run. */
 	uint32_t scan, scan_runnable;
+	uint32_t end_segment;		/* of info.end */
 	size_t text_bytes;		/* size of metas and notes */
 };
 

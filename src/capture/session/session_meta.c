@@ -62,11 +62,11 @@ int session_meta(record_fn sink, void *sink_ctx, const struct session_info *info
 	struct utsname u;
 
 	uname(&u);
+	if (part > 1)
+		put_number(&m, "recording.part", part);	/* has to be the first */
 	put(&m, "tool", "probee " PROBEE_VERSION);
 	put_argv(&m, info->argc, info->argv);
 	put(&m, "mode", info->mode);
-	if (part > 1)
-		put_number(&m, "recording.part", part);
 	put(&m, "host", u.nodename);
 	put(&m, "kernel.release", u.release);
 	put(&m, "kernel.version", u.version);
