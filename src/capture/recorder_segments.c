@@ -14,9 +14,10 @@
  * 24 MiB, and the trace has one segment for each hour. A web server meets all of its stacks within
  * minutes, they take 3 MiB, and its trace has a single segment.
  *
- * What is looked up for names is waited for, because no name of this segment can be written later.
- * The wait is as long as that for the tables of a scan, 1 s; the ring of the sampler takes what
- * comes meanwhile.
+ * What is looked up for names is waited for, because no name of this segment can be written later:
+ * for 1 s at most, as for the tables of a scan; the ring of the sampler takes what comes meanwhile.
+ * Names that are not there by then are missing in this segment, and counted. Lines are waited for
+ * during 0.25 s of it; a function that lacks them here has them in the next segment.
  */
 #include "src/capture/recorder_parts.h"
 

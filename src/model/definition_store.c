@@ -38,6 +38,7 @@ struct definition_store {
 	size_t nr_blocks, cap_blocks, room;
 	size_t bytes;
 	uint64_t gaps, refused;
+	bool is_joined;			/* definition_store_join() */
 };
 
 struct definition_store *definition_store_new(void)
@@ -194,6 +195,15 @@ static int add_node(struct definition_store *t, const struct rec_node *r)
 	return 0;
 }
 
+/* Whether a SYMBOL says more than the one that came first. */
+static bool is_better(const struct definition_store *t, const struct table_symbol *s,
+		      const struct rec_symbol *r)
+{
+	if (!s->nr_lines || !r->nr_lines)
+		return r->nr_lines;
+	return t->is_joined && s->status == SYMBOL_OK_SYMTAB && r->status == SYMBOL_OK;
+}
+
 static int add_symbol(struct definition_store *t, const struct rec_symbol *r)
 {
 	struct table_symbol *s;
@@ -202,7 +212,7 @@ static int add_symbol(struct definition_store *t, const struct rec_symbol *r)
 	size_t need = t->nr_lines + r->nr_lines, before = t->cap_lines;
 
 	s = row;
-	if (err || (s->known && (s->nr_lines || !r->nr_lines)))
+	if (err || (s->known && !is_better(t, s, r)))
 		return err;
 	if (need > UINT32_MAX || t->bytes + r->nr_lines * sizeof(*r->lines) > MAX_BYTES) {
 		t->refused++;
@@ -351,6 +361,11 @@ uint64_t tables_count(const struct definition_store *t, enum record_tag tag)
 uint32_t definition_store_id_end(const struct definition_store *t, enum record_tag tag)
 {
 	return t->columns[tag].end;
+}
+
+void definition_store_join(struct definition_store *t)
+{
+	t->is_joined = true;
 }
 
 size_t definition_store_memory(const struct definition_store *t)

@@ -108,6 +108,8 @@ int definition_store_line_text(const struct definition_store *t, const struct fr
  */
 uint64_t tables_count(const struct definition_store *t, enum record_tag tag);
 uint32_t definition_store_id_end(const struct definition_store *t, enum record_tag tag);
+/* Another part of the recording follows: where it has lines for a name, they are taken. */
+void definition_store_join(struct definition_store *t);
 size_t definition_store_memory(const struct definition_store *t);	/* octets, about */
 uint64_t definition_store_refused(const struct definition_store *t);
 /* The memory that all definitions take, in octets. */

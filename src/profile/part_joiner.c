@@ -165,6 +165,15 @@ static bool same_binary(const struct rec_binary *a, const struct rec_binary *b)
 	       !memcmp(a->build_id, b->build_id, a->build_id_len);
 }
 
+/* What program it runs may have become known later. */
+static bool same_process(const struct rec_process *a, const struct rec_process *b)
+{
+	bool is_unsure = !a->exe || !b->exe;
+
+	return a->tgid == b->tgid && a->start_boottime_ns == b->start_boottime_ns &&
+	       (is_unsure ? a->comm == b->comm : a->exe == b->exe);
+}
+
 static bool same_thread(const struct rec_thread *a, const struct rec_thread *b)
 {
 	return a->process == b->process && a->tid == b->tid && a->comm == b->comm &&
@@ -185,8 +194,7 @@ static bool is_equal(const struct record *a, const struct record *b)
 		       !memcmp(a->string.bytes, b->string.bytes, a->string.len);
 	case REC_BINARY: return same_binary(&a->binary, &b->binary);
 	case REC_PROCESS:
-		return a->process.tgid == b->process.tgid && a->process.exe == b->process.exe &&
-		       a->process.start_boottime_ns == b->process.start_boottime_ns;
+		return same_process(&a->process, &b->process);
 	case REC_THREAD: return same_thread(&a->thread, &b->thread);
 	case REC_EVENT:
 		return a->event.name == b->event.name && a->event.unit == b->event.unit &&

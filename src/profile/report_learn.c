@@ -131,6 +131,7 @@ static int learn_part(struct report *rep, struct segment *s, struct record *rec)
 		return 0;
 	if (rec->tag != REC_SAMPLE)	/* rows of REPEATs may come behind the END */
 		s->has_end = s->goes_on = false;
+	definition_store_join(s->tables);
 	rc = part_joiner_record(&rep->parts, s->tables, rec);
 	if (rc > 0)
 		rc = learn_record(rep, s, rec);

@@ -79,7 +79,7 @@ static void answer_elsewhere(struct subject *s, struct batch *job)
 		symbol_batch_fail(&job->b, s->err = err);
 }
 
-static void run_batch(struct worker_job *j)
+void symbolizer_run_batch(struct worker_job *j)
 {
 	struct batch *job = (struct batch *)j;
 	struct subject *s = job->subject;
@@ -129,8 +129,6 @@ static void drop_tables(struct symbolizer *s)
 	}
 }
 
-static void batch_done(struct worker_job *j, bool cancelled);
-
 /* Moves pending requests into a batch. NULL: none is pending, or no memory; they stay pending. */
 static struct batch *make_batch(struct symbolizer *s, struct subject *b)
 {
@@ -138,8 +136,8 @@ static struct batch *make_batch(struct symbolizer *s, struct subject *b)
 
 	if (!job)
 		return NULL;
-	job->job.run = run_batch;
-	job->job.done = batch_done;
+	job->job.run = symbolizer_run_batch;
+	job->job.done = symbolizer_batch_done;
 	job->owner = s;
 	job->subject = b;
 	job->generation = s->generation;
@@ -167,7 +165,7 @@ void symbolizer_put_answered(struct symbolizer *s, struct batch *job)
 {
 	job->next = NULL;
 	if (job->generation != s->generation) {
-		s->nr_lost += job->b.nr;
+		s->nr_lost += job->is_copy ? 0 : job->b.nr;
 		symbolizer_free_batch(job);
 		return;
 	}
@@ -175,48 +173,7 @@ void symbolizer_put_answered(struct symbolizer *s, struct batch *job)
 	s->answered_tail = &job->next;
 }
 
-/*
- * Debug information may take long, and be made to. So one thread adds lines, to the files of one
- * owner at a time, and the other threads of the pool go on with names.
- */
-static void start_lines(struct symbolizer *s)
-{
-	struct batch *job = s->is_adding_lines ? NULL : symbolizer_take_group(s);
-
-	if (!job)
-		return;
-	for (struct batch *b = job; b; b = b->next)
-		b->subject->line_notes.server_fd = b->subject->notes.server_fd;
-	s->is_adding_lines = true;
-	s->nr_open++;
-	job->is_for_lines = true;
-	if (s->pool) {
-		worker_submit(s->pool, &job->job);
-		return;
-	}
-	run_batch(&job->job);
-	batch_done(&job->job, false);
-}
-
-/* A pool that has cancelled a job runs no others. */
-static void lines_done(struct symbolizer *s, struct batch *job, bool cancelled)
-{
-	struct batch *next;
-
-	s->is_adding_lines = false;
-	for (; job; job = next) {
-		next = job->next;
-		symbolizer_put_answered(s, job);
-	}
-	for (; cancelled && s->waiting; symbolizer_put_answered(s, job)) {
-		job = symbolizer_take_waiting(s);
-		for (size_t i = 0; i < job->b.nr; i++)
-			job->b.v[i].is_late = 1;
-	}
-	start_lines(s);
-}
-
-static void batch_done(struct worker_job *j, bool cancelled)
+void symbolizer_batch_done(struct worker_job *j, bool cancelled)
 {
 	struct batch *job = (struct batch *)j;
 	struct symbolizer *s = job->owner;
@@ -224,7 +181,7 @@ static void batch_done(struct worker_job *j, bool cancelled)
 
 	s->nr_open--;
 	if (job->is_for_lines) {
-		lines_done(s, job, cancelled);
+		symbolizer_lines_done(s, job, cancelled);
 		return;
 	}
 	for (size_t i = 0; cancelled && i < job->b.nr; i++)
@@ -241,7 +198,7 @@ static void batch_done(struct worker_job *j, bool cancelled)
 	if (!cancelled && job->generation == s->generation && symbolizer_wants_lines(s, job)) {
 		job->next = s->waiting;
 		s->waiting = job;
-		start_lines(s);
+		symbolizer_start_lines(s);
 	} else {
 		symbolizer_put_answered(s, job);
 	}
@@ -274,7 +231,7 @@ void symbolizer_wait_for_jobs(struct symbolizer *s)
 	worker_reap(s->pool);
 }
 
-static void free_batches(struct batch *job)
+void symbolizer_free_batches(struct batch *job)
 {
 	struct batch *next;
 
@@ -307,7 +264,7 @@ void symbolizer_free(struct symbolizer *s)
 {
 	if (!s)
 		return;
-	free_batches(s->waiting);
+	symbolizer_free_batches(s->waiting);
 	s->waiting = NULL;
 	for (size_t i = 0; i < s->nr_subjects; i++)
 		if (s->subjects[i])
@@ -315,8 +272,9 @@ void symbolizer_free(struct symbolizer *s)
 	s->kernel.nr_pending = s->unknown.nr_pending = 0;
 	while (s->nr_open)
 		symbolizer_wait_for_jobs(s);
-	free_batches(s->answered);
-	free_batches(s->waiting);
+	symbolizer_free_batches(s->answered);
+	symbolizer_free_batches(s->adding);
+	symbolizer_free_batches(s->waiting);
 	for (size_t i = 0; i < s->nr_subjects; i++) {
 		if (s->subjects[i])
 			release_subject(s, s->subjects[i]);
@@ -525,8 +483,8 @@ static void run_here(struct symbolizer *s, struct subject *b)
 
 	if (!job)
 		return;
-	run_batch(&job->job);
-	batch_done(&job->job, false);
+	symbolizer_run_batch(&job->job);
+	symbolizer_batch_done(&job->job, false);
 }
 
 void symbolizer_work(struct symbolizer *s)

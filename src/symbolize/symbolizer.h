@@ -192,9 +192,9 @@ typedef int (*symbol_fn)(void *ctx, uint32_t cookie, uint64_t addr, const struct
 int symbolizer_collect(struct symbolizer *s, symbol_fn fn, void *ctx, struct patience *wait);
 
 /*
- * Waits for the answers as well, but goes on to work afterwards: when the patience is over, names
- * are given without their lines, and requests without an answer are forgotten. No cookie of an
- * earlier request comes after this call. 0 or the first error of fn.
+ * Waits for the answers as well, but goes on to work afterwards: after a quarter of the time names
+ * are given without their lines, and when the patience is over, requests without an answer are
+ * forgotten. No cookie of an earlier request comes after this call. 0 or the first error of fn.
  */
 int symbolizer_settle(struct symbolizer *s, symbol_fn fn, void *ctx, struct patience *wait);
 

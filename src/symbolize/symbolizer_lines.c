@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Batches that have their names and wait for their lines. */
+/*
+ * Batches that have their names and wait for their lines.
+ *
+ * Debug information may take long, and be made to. So one thread adds lines, to the files of one
+ * owner at a time, and the other threads of the pool go on with names. The thread works on copies:
+ * the owner can give the names without lines at any time (symbolizer_settle()), and what the thread
+ * brings back then is thrown away.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/model/record.h"
 #include "src/symbolize/symbolizer_parts.h"
 
 struct symbol_file symbolizer_file_of(struct subject *s, unsigned max_depth,
@@ -83,4 +94,119 @@ struct batch *symbolizer_take_group(struct symbolizer *s)
 		end = &job->next;
 	}
 	return first;
+}
+
+/* ---- lines come to copies ---- */
+
+static struct batch *copy_batch(const struct batch *job)
+{
+	struct batch *copy = calloc(1, sizeof(*copy));
+
+	if (!copy)
+		return NULL;
+	*copy = *job;
+	copy->is_copy = true;
+	copy->next = NULL;
+	copy->b.text = (struct byte_buf){ 0 };
+	copy->b.lines = NULL;
+	copy->b.nr_lines = copy->b.cap_lines = 0;
+	copy->b.v = malloc((job->b.nr + 1) * sizeof(*copy->b.v));
+	bb_bytes(&copy->b.text, job->b.text.v, job->b.text.nr);
+	if (!copy->b.v || copy->b.text.bad) {
+		free(copy->b.v);
+		bb_release(&copy->b.text);
+		free(copy);
+		return NULL;
+	}
+	memcpy(copy->b.v, job->b.v, job->b.nr * sizeof(*copy->b.v));
+	copy->subject->nr_batches++;
+	return copy;
+}
+
+/* NULL: there is no memory for them all. */
+static struct batch *copy_group(const struct batch *group)
+{
+	struct batch *first = NULL, **end = &first;
+
+	for (; group; group = group->next) {
+		*end = copy_batch(group);
+		if (!*end) {
+			symbolizer_free_batches(first);
+			return NULL;
+		}
+		end = &(*end)->next;
+	}
+	return first;
+}
+
+/* Where a file is known to have lines they count as lost; what is in other files is not known. */
+static void give_without_lines(struct symbolizer *s, struct batch *job)
+{
+	struct batch *next;
+
+	for (; job; job = next) {
+		next = job->next;
+		for (size_t i = 0; i < job->b.nr; i++)
+			job->b.v[i].is_late = !!(job->subject->notes.flags & BINARY_HAS_DEBUGINFO);
+		symbolizer_put_answered(s, job);
+	}
+}
+
+void symbolizer_start_lines(struct symbolizer *s)
+{
+	struct batch *group = s->is_adding_lines ? NULL : symbolizer_take_group(s), *job;
+
+	if (!group)
+		return;
+	for (struct batch *b = group; b; b = b->next)
+		b->subject->line_notes.server_fd = b->subject->notes.server_fd;
+	job = copy_group(group);
+	if (!job) {
+		give_without_lines(s, group);
+		return;
+	}
+	s->adding = group;
+	s->is_adding_lines = true;
+	s->nr_open++;
+	job->is_for_lines = true;
+	if (s->pool) {
+		worker_submit(s->pool, &job->job);
+		return;
+	}
+	symbolizer_run_batch(&job->job);
+	symbolizer_batch_done(&job->job, false);
+}
+
+/* A pool that has cancelled a job runs no others. */
+void symbolizer_lines_done(struct symbolizer *s, struct batch *job, bool cancelled)
+{
+	struct batch *next;
+
+	s->is_adding_lines = false;
+	symbolizer_free_batches(s->adding);
+	s->adding = NULL;
+	for (; job; job = next) {
+		next = job->next;
+		symbolizer_put_answered(s, job);
+	}
+	if (cancelled)
+		symbolizer_give_up_waiting(s);
+	symbolizer_start_lines(s);
+}
+
+void symbolizer_give_up_waiting(struct symbolizer *s)
+{
+	struct batch *job;
+
+	while ((job = symbolizer_take_group(s)))
+		give_without_lines(s, job);
+}
+
+void symbolizer_give_up_lines(struct symbolizer *s)
+{
+	struct batch *adding = s->adding;
+
+	s->adding = NULL;
+	give_without_lines(s, adding);
+	symbolizer_give_up_waiting(s);
 }

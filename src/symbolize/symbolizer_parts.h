@@ -41,6 +41,7 @@ struct batch {
 	size_t answered;
 	bool is_lost;			/* given up, because of time or of its parser */
 	bool is_for_lines;		/* it has its names */
+	bool is_copy;			/* of one in symbolizer.adding */
 	uint64_t generation;		/* another than the owner's: its requests were forgotten */
 	struct batch *next;
 };
@@ -54,6 +55,7 @@ struct symbolizer {
 	struct subject unknown;		/* ids that were never added */
 	struct batch *answered, **answered_tail;
 	struct batch *waiting;		/* for their lines */
+	struct batch *adding;		/* names to whose copies lines are being added */
 	bool is_adding_lines;		/* to batches of one owner at a time */
 	unsigned nr_open;		/* batches queued or running */
 	size_t nr_pending;		/* requests of all subjects that are in no batch yet */
@@ -85,3 +87,11 @@ void symbolizer_work(struct symbolizer *s);
 /* Gives the answers that are there; one that fn refuses counts as given. */
 int symbolizer_deliver(struct symbolizer *s, symbol_fn fn, void *ctx);
 void symbolizer_wait_for_jobs(struct symbolizer *s);	/* for a moment */
+void symbolizer_run_batch(struct worker_job *job);
+void symbolizer_batch_done(struct worker_job *job, bool cancelled);
+void symbolizer_free_batches(struct batch *job);	/* and those that are chained to it */
+void symbolizer_start_lines(struct symbolizer *s);	/* unless some are being added */
+void symbolizer_lines_done(struct symbolizer *s, struct batch *job, bool cancelled);
+/* Names that wait for their lines, or all that lack them, are given without. */
+void symbolizer_give_up_waiting(struct symbolizer *s);
+void symbolizer_give_up_lines(struct symbolizer *s);

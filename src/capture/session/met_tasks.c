@@ -25,16 +25,17 @@ void met_tasks_release(struct met_tasks *m)
 	memset(m, 0, sizeof(*m));
 }
 
-void met_tasks_process(struct met_tasks *m, const struct process *p)
+bool met_tasks_process(struct met_tasks *m, const struct process *p)
 {
 	struct met_process *met;
 
 	m->processes.size = sizeof(*met);
 	met = per_process_at(&m->processes, p);
 	if (!met || met->is_met)
-		return;
+		return false;
 	met->is_met = true;
 	m->nr_processes++;
+	return true;
 }
 
 static bool is_met(const void *ctx, uint32_t i)
@@ -59,13 +60,16 @@ static void forget_ended(struct met_tasks *m)
 			return;		/* the others count twice, if they are met again */
 }
 
-void met_tasks_thread(struct met_tasks *m, const struct rec_thread *t, const char *comm)
+void met_tasks_thread(struct met_tasks *m, const struct process *p, const struct rec_thread *t,
+		      const char *comm)
 {
 	struct met_thread key = { .tid = t->tid };
 	const struct met_thread *pair[] = { m->threads, &key };
 	struct met_thread *new;
 
-	key.identity = hash_u64(hash_bytes(t->start_boottime_ns, comm, strlen(comm)), t->tid);
+	key.identity = hash_bytes(hash_u64(t->start_boottime_ns, p ? p->serial : 0), comm,
+				  strlen(comm));
+	key.identity = hash_u64(key.identity, t->tid);
 	if (ix_find(&m->index, key.identity, is_met, pair) != IX_NONE)
 		return;
 	m->nr_threads++;

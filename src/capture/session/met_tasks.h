@@ -3,8 +3,8 @@
  * How many different processes and threads a recording has met, whatever parts it is divided into:
  * each part defines them anew.
  *
- *	met_tasks_process(m, p)		when a process is defined; true: it was not met before
- *	met_tasks_thread(m, t, comm)	when a thread is defined; likewise
+ *	met_tasks_process(m, p)		when a process is defined
+ *	met_tasks_thread(m, p, t, comm)	when a thread is defined
  *	met_tasks_release(m)
  *
  * Threads that have ended are forgotten now and then, so memory does not grow with time: 24 octets
@@ -23,7 +23,7 @@ struct process;
 struct rec_thread;
 
 struct met_thread {
-	uint64_t identity;		/* a hash of number, start and name */
+	uint64_t identity;		/* a hash of number, start, name and process */
 	uint32_t tid;
 };
 
@@ -36,6 +36,9 @@ struct met_tasks {
 	struct hash_index index;
 };
 
-void met_tasks_process(struct met_tasks *m, const struct process *p);
-void met_tasks_thread(struct met_tasks *m, const struct rec_thread *t, const char *comm);
+/* true: it was not met before. */
+bool met_tasks_process(struct met_tasks *m, const struct process *p);
+/* p: of the thread; NULL: unknown. */
+void met_tasks_thread(struct met_tasks *m, const struct process *p, const struct rec_thread *t,
+		      const char *comm);
 void met_tasks_release(struct met_tasks *m);

@@ -179,16 +179,15 @@ static uint32_t thread_of(struct session *s, const struct wire_sample *h, struct
 	uint32_t id;
 
 	memcpy(comm, h->comm, WIRE_COMM);
-	if (is_new && h->tid == h->tgid)
+	/* A later part of the recording must not have another time. */
+	if (is_new && met_tasks_process(&s->met, p) && h->tid == h->tgid)
 		p->start_boottime_ns = h->start_boottime_ns;
-	if (is_new) {
+	if (is_new)
 		process_tracker_describe(s->deps.tracker, p);
-		met_tasks_process(&s->met, p);
-	}
 	t.process = p ? definitions_process(s->defs, p, parent) : 0;
 	id = definitions_thread(s->defs, &t, comm);
 	if (definitions_threads(s->defs) != defined)
-		met_tasks_thread(&s->met, &t, comm);
+		met_tasks_thread(&s->met, p, &t, comm);
 	return id;
 }
 
