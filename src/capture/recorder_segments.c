@@ -11,7 +11,7 @@
  * the user wants segments of a size.
  *
  * Example: compilers run all day and are sampled at 99 Hz on 64 CPUs. Each hour their stacks take
- * 24 MiB, and the trace has one segment for each hour. A web server meets all of its stacks within
+ * 12 MiB, and the trace has one segment for each hour. A web server meets all of its stacks within
  * minutes, they take 3 MiB, and its trace has a single segment.
  *
  * What is looked up for names is waited for, because no name of this segment can be written later:
@@ -28,7 +28,7 @@
 #include "src/capture/processes/lifetimes.h"
 #include "src/helpers/helper.h"
 
-#define PART_MEMORY (24u << 20)
+#define PART_MEMORY (12u << 20)
 #define PART_TASKS (1u << 20)		/* TRACE.md: 2^22 each at most */
 #define PART_NS (10 * NSEC_PER_SEC)
 #define SIZED_PART_NS NSEC_PER_SEC

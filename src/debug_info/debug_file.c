@@ -120,13 +120,19 @@ void debug_file_close(struct debug_file *f)
 }
 
 /* Gives back the pages of the file that were read, which count as memory of this process. */
-static void forget_pages(const struct debug_file *f)
+static void forget_pages(Elf *elf)
 {
 	size_t len;
-	char *image = elf_rawfile(f->elf, &len);
+	char *image = elf ? elf_rawfile(elf, &len) : NULL;
 
 	if (image && !((uintptr_t)image & 4095))
 		madvise(image, len, MADV_DONTNEED);
+}
+
+void debug_file_rest(const struct debug_file *f)
+{
+	forget_pages(f->elf);
+	forget_pages(f->alt_elf);
 }
 
 /* Sections that were compressed stay as they are, because they belong to the Elf handle. */
@@ -136,7 +142,7 @@ static int renew(struct debug_file *f)
 		return 0;
 	f->made_bytes = 0;
 	dwarf_end(f->dwarf);
-	forget_pages(f);
+	forget_pages(f->elf);
 	f->dwarf = dwarf_begin_elf(f->elf, DWARF_C_READ, NULL);
 	if (f->dwarf && f->alt)
 		dwarf_setalt(f->dwarf, f->alt);

@@ -24,6 +24,8 @@ struct debug_file;
 
 /* fd is borrowed. 0; -ENOENT: it has no debug information; or another -errno. */
 int debug_file_open(int fd, struct debug_file **fp);
+/* Nothing is asked for a while: its pages, and those of its alternate file, are given back. */
+void debug_file_rest(const struct debug_file *f);
 void debug_file_close(struct debug_file *f);		/* NULL is fine */
 
 /* Appends an index (debug_index.h). 0, -ENOENT or -ENOMEM. until_ns: as of struct unit_source. */

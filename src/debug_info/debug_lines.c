@@ -431,6 +431,14 @@ int debug_lines_open(const struct debug_lines_source *src, struct debug_lines **
 	return 0;
 }
 
+void debug_lines_rest(const struct debug_lines *d)
+{
+	if (d->file)
+		debug_file_rest(d->file);
+	if (d->cache)
+		madvise((void *)d->cache, d->cache_len, MADV_DONTNEED);
+}
+
 void debug_lines_close(struct debug_lines *d)
 {
 	if (!d)

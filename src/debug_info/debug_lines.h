@@ -32,6 +32,8 @@ struct debug_lines_source {
 
 /* The descriptors are borrowed. 0; -ENOENT: nothing is known of its lines; -ENOMEM. */
 int debug_lines_open(const struct debug_lines_source *src, struct debug_lines **dp);
+/* Nothing is asked for a while: pages of its files, which count as memory of this process, go. */
+void debug_lines_rest(const struct debug_lines *d);
 void debug_lines_close(struct debug_lines *d);		/* NULL is fine */
 
 /*

@@ -360,6 +360,7 @@ static void add_lines(struct parser *p, struct kept_symbols *k, struct symbol_ba
 		head->nr_late += b->v[i].is_late;
 	debug_lines_news(k->lines, &p->news);
 	p->wants = debug_lines_wants(k->lines);
+	debug_lines_rest(k->lines);
 }
 
 static bool names_request_is_sound(const struct helper_message *m)
