@@ -159,19 +159,17 @@ static uint64_t hash_of(const struct record *r)
 
 static bool same_binary(const struct rec_binary *a, const struct rec_binary *b)
 {
-	return a->kind == b->kind && a->kind != BINARY_ANON && a->path == b->path &&
+	return a->kind == b->kind && (a->kind != BINARY_ANON || a->ino) && a->path == b->path &&
 	       a->dev == b->dev && a->ino == b->ino && a->size_bytes == b->size_bytes &&
 	       a->mtime_ns == b->mtime_ns && a->build_id_len == b->build_id_len &&
 	       !memcmp(a->build_id, b->build_id, a->build_id_len);
 }
 
-/* What program it runs may have become known later. */
+/* What program it runs may have become known later. With another name it is one after an exec. */
 static bool same_process(const struct rec_process *a, const struct rec_process *b)
 {
-	bool is_unsure = !a->exe || !b->exe;
-
 	return a->tgid == b->tgid && a->start_boottime_ns == b->start_boottime_ns &&
-	       (is_unsure ? a->comm == b->comm : a->exe == b->exe);
+	       a->comm == b->comm && (a->exe == b->exe || !a->exe || !b->exe);
 }
 
 static bool same_thread(const struct rec_thread *a, const struct rec_thread *b)

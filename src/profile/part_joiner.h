@@ -23,8 +23,8 @@
  *
  * Traces without such parts pay one look at an array for each record.
  *
- * Limits: memory of a process in which code is made at run time has no identity, so such code is
- * another binary in each part, and its frames are others.
+ * Limits: a process that has executed its own program again, and has its old name, is taken for the
+ * one that it was before, if the two are in different parts.
  */
 #pragma once
 

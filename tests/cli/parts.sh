@@ -68,7 +68,7 @@ reports
 divide fixture.pbz 2
 reports
 if can_record; then
-	run "$PROBEE" record -q -a -d 2 -F 299 --snap-freq 10 --off-cpu -o real.pbz -- sh -c 'while :; do ls -R /usr/lib; done >/dev/null 2>&1'
+	run "$PROBEE" record -q -d 2 -F 499 --snap-freq 10 --off-cpu -o real.pbz -- sh -c 'while :; do ls -R /usr/lib; done >/dev/null 2>&1'
 	exits 0
 	divide real.pbz 300
 	reports

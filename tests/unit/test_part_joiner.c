@@ -142,7 +142,7 @@ static void test_two_lives(void **state)
 	assert_int_equal(tables_count(w->t, REC_PROCESS), 2);
 }
 
-/* Memory has no identity, so code made at run time is never taken for that of another process. */
+/* Code made at run time is never taken for that of another process. */
 static void test_memory_of_processes(void **state)
 {
 	struct world *w = *state;
@@ -152,6 +152,10 @@ static void test_memory_of_processes(void **state)
 	begin_part(w, 1, "2");
 	assert_int_equal(GIVE(w, BINARY, binary, .id = 1, .kind = BINARY_ANON), 1);
 	assert_int_equal(tables_count(w->t, REC_BINARY), 3);
+	assert_int_equal(GIVE(w, BINARY, binary, .id = 2, .kind = BINARY_ANON, .ino = 5), 1);
+	begin_part(w, 2, "3");
+	assert_int_equal(GIVE(w, BINARY, binary, .id = 1, .kind = BINARY_ANON, .ino = 6), 1);
+	assert_int_equal(GIVE(w, BINARY, binary, .id = 2, .kind = BINARY_ANON, .ino = 5), 0);
 }
 
 /* A name that one part has not got may come with another; the first one stays. */

@@ -143,7 +143,8 @@ uint32_t definitions_binary(struct definitions *d, uint32_t index)
 		.size_bytes = b->size_bytes,
 		.mtime_ns = b->mtime_ns,
 		.dev = b->dev,
-		.ino = b->ino,
+		/* The memory of a process has this number in all parts of the recording. */
+		.ino = b->kind == BINARY_ANON ? b->index : b->ino,
 		.flags = b->flags,
 		.segments = b->segments,
 		.nr_segments = b->nr_segments,
