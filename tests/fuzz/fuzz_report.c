@@ -37,7 +37,6 @@ struct maker {
 	struct trace_writer *w;
 	uint32_t ids[32];		/* by tag: the highest so far */
 	uint64_t samples;
-	unsigned parts;
 	int err;
 };
 
