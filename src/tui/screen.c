@@ -144,21 +144,47 @@ static const struct look looks[STYLES] = {
 	[STYLE_CHANGE + 6] = { 16, 203, COLOR_WHITE, COLOR_RED, A_BOLD },
 };
 
+/*
+ * A number of the palette of 256 colours as red, green and blue: 6 levels of each from 16 on, greys
+ * from 232 on. A terminal with direct colours (xterm-direct) takes these, and the first 8 of the
+ * palette, by which black is the same in both.
+ */
+static int direct_colour(int16_t number)
+{
+	static const uint8_t levels[] = { 0, 95, 135, 175, 215, 255 };
+	unsigned n = (unsigned)number - 16, grey = 8 + 10 * (n - 216);
+
+	if (number < 16)
+		return number;
+	if (number >= 232)
+		return (int)(grey << 16 | grey << 8 | grey);
+	return levels[n / 36] << 16 | levels[n / 6 % 6] << 8 | levels[n % 6];
+}
+
+static void set_pair(const struct screen *s, int pair, const struct look *l)
+{
+	if (s->colours > 256)
+		init_extended_pair(pair, direct_colour(l->fg256), direct_colour(l->bg256));
+	else if (s->colours == 256)
+		init_pair((short)pair, l->fg256, l->bg256);
+	else
+		init_pair((short)pair, l->fg8, l->bg8);
+}
+
 static void choose_colours(struct screen *s, bool no_colour)
 {
 	s->colours = 0;
 	if (!no_colour && has_colors() && start_color() == OK)
-		s->colours = COLORS >= 256 ? 256 : 8;
+		s->colours = COLORS > 256 ? COLORS : COLORS == 256 ? 256 : 8;
 	if (s->colours)
 		use_default_colors();
 	for (short i = 0; i < STYLES; i++) {
 		const struct look *l = &looks[i];
-		bool many = s->colours == 256;
 
 		s->attributes[i] = l->plain;
 		if (!s->colours)
 			continue;
-		init_pair((short)(i + 1), many ? l->fg256 : l->fg8, many ? l->bg256 : l->bg8);
+		set_pair(s, i + 1, l);
 		s->attributes[i] = (unsigned)COLOR_PAIR(i + 1) |
 				   (i == STYLE_BOLD || i == STYLE_TAB ? A_BOLD : 0);
 	}

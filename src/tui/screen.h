@@ -25,7 +25,7 @@ struct tui_options;
 struct screen {
 	void *terminal;			/* SCREEN of ncurses; NULL: not open */
 	bool has_utf8;
-	int colours;			/* 0, 8 or 256 */
+	int colours;			/* 0, 8, 256, or more: red, green and blue */
 	unsigned attributes[64];	/* by enum style */
 	/* Of the last click: a second one at this place soon after makes it a double click. */
 	int click_row, click_col;

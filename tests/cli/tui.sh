@@ -216,6 +216,22 @@ def no_colour():
     leave(t)
 
 
+# A terminal that takes red, green and blue instead of numbers of a palette.
+def true_colour():
+    with open("direct.ti", "w") as out:
+        out.write("""xterm-rgb|of this test, RGB, colors#0x1000000, pairs#0x7FFF, initc@, op=\\E[39;49m,
+	setaf=\\E[%?%p1%{8}%<%t3%p1%d%e38;2;%p1%{65536}%/%d;%p1%{256}%/%{255}%&%d;%p1%{255}%&%d%;m,
+	setab=\\E[%?%p1%{8}%<%t4%p1%d%e48;2;%p1%{65536}%/%d;%p1%{256}%/%{255}%&%d;%p1%{255}%&%d%;m,
+	use=xterm-256color,
+""")
+    assert os.system("tic -x -o terminfo direct.ti") == 0
+    t = tui("fixture.pbz", env={"TERM": "xterm-rgb", "TERMINFO": os.path.abspath("terminfo")})
+    t.until("hot_loop")
+    assert b"48;2;" in t.raw and b"48;5;" not in t.raw
+    assert b"\x1b[48;2;0;95;135m" in t.raw		# the bar: 24 of the palette
+    leave(t)
+
+
 def without_utf8():
     t = tui("full.pbz", "--view", "time", env={"LC_ALL": "C", "LANG": "C"})
     t.until("cursor at")
@@ -312,6 +328,7 @@ case(by_mouse)
 case(thread_detail)
 case(sizes)
 case(no_colour)
+case(true_colour)
 case(without_utf8)
 case(dumb)
 case(signals)
