@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,28 +52,42 @@ static int code_of(int status)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* Sleeps until the recording has ended, the lifeline was closed (unless that is known), or a time. */
+static void wait_for_any(int pidfd, int lifeline, bool is_asked, uint64_t until_ns)
+{
+	struct pollfd p[] = { { .fd = pidfd, .events = POLLIN },
+			      { .fd = is_asked ? -1 : lifeline, .events = POLLIN } };
+	uint64_t now = now_ns();
+	int ms = until_ns > now ? (int)((until_ns - now) / NSEC_PER_MSEC) + 1 : 0;
+
+	if (pidfd < 0)		/* this kernel lets nobody wait for a process this way */
+		ms = LOOK_MS;
+	poll(p, 2, is_asked || pidfd < 0 ? ms : -1);
+}
+
+static bool is_closed(int lifeline)
+{
+	struct pollfd p = { .fd = lifeline, .events = POLLIN };
+
+	return poll(&p, 1, 0) > 0;
+}
+
 /* Waits for the end of the recording. The view closes the lifeline: then the keeper ends it. */
 static void keep(pid_t pid, int lifeline, bool to_file)
 {
-	struct pollfd p = { .fd = lifeline, .events = POLLIN };
-	uint64_t asked_ns = 0;
-	int status, signals = 0;
+	const uint64_t limit = (to_file ? KEPT_MS : GENTLE_MS) * NSEC_PER_MSEC;
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), status, signals = 0;
+	uint64_t until_ns = 0;
 
 	while (waitpid(pid, &status, WNOHANG) == 0) {
-		bool is_asked = poll(&p, asked_ns ? 0 : 1, LOOK_MS) > 0 || asked_ns;
-		uint64_t limit = (to_file ? KEPT_MS : GENTLE_MS) * NSEC_PER_MSEC;
+		bool is_asked = is_closed(lifeline);
 
-		if (!is_asked)
-			continue;
-		if (!asked_ns)
-			asked_ns = now_ns();
-		if (!signals || now_ns() - asked_ns > limit) {
+		if (is_asked && now_ns() >= until_ns) {
 			kill(pid, signals > 1 ? SIGKILL : SIGINT);
 			signals++;
-			asked_ns = now_ns();
+			until_ns = now_ns() + limit;
 		}
-		if (asked_ns)
-			poll(NULL, 0, LOOK_MS);
+		wait_for_any(pidfd, lifeline, is_asked, until_ns);
 	}
 	_exit(code_of(status));
 }

@@ -14,7 +14,9 @@
 #include "src/tui/tui_state.h"
 
 enum {
-	LOOK_MS = 100,		/* how often the trace is looked at */
+	/* How often the trace is looked at: four times for each picture, within these. */
+	LOOK_MS = 100,
+	LOOK_LATE_MS = 250,
 	LOOK_EARLY_MS = 10,	/* before the first picture */
 	EARLY_NS = 3000000000u,	/* which is given up to come soon then */
 	LOOK_ENDED_MS = 250,	/* when it has ended: only the size of the terminal changes */
@@ -74,6 +76,17 @@ static bool is_early(const struct terminal_run *s)
 	return !s->t.profile && now_ns() < s->begin_ns + EARLY_NS;
 }
 
+static int look_ms(const struct terminal_run *s)
+{
+	uint32_t quarter = s->t.opts->refresh_ms ? s->t.opts->refresh_ms / 4 : LOOK_LATE_MS;
+
+	if (s->t.is_over)
+		return LOOK_ENDED_MS;
+	if (is_early(s))
+		return LOOK_EARLY_MS;
+	return quarter < LOOK_MS ? LOOK_MS : quarter < LOOK_LATE_MS ? (int)quarter : LOOK_LATE_MS;
+}
+
 /* Until something may have come: a key, a signal, more of the trace. False: it is to end. */
 static bool wait_a_while(struct terminal_run *s)
 {
@@ -81,7 +94,7 @@ static bool wait_a_while(struct terminal_run *s)
 			       { .fd = s->stop.fd, .events = POLLIN },
 			       { .fd = s->t.exports.is_busy ? s->t.exports.fd : -1,
 				 .events = POLLIN } };
-	int ms = s->t.is_over ? LOOK_ENDED_MS : is_early(s) ? LOOK_EARLY_MS : LOOK_MS, n;
+	int ms = look_ms(s), n;
 
 	if (feed_is_behind(s->t.feed))
 		ms = 0;
