@@ -15,8 +15,6 @@
 #include "src/recording/record_options.h"
 #include "src/serve/serve.h"
 
-#define KEPT_BYTES (24u << 20)	/* of a recording that goes to no file */
-
 /* The address alone is on standard output, for programs that start this one. */
 static void say_url(const char *url)
 {
@@ -88,7 +86,7 @@ static int add_recording(struct serve *s, struct top_recorder *r, const char *pa
 {
 	struct serve_source source = {
 		.name = path ? path : "this machine", .is_live = true,
-		.kept_bytes = path ? 0 : KEPT_BYTES,
+		.kept_bytes = path ? 0 : LIVE_KEPT_BYTES,
 		.is_over = recorder_is_over, .message = top_recorder_message, .ctx = r,
 	};
 

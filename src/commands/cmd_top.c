@@ -17,7 +17,6 @@
 #include "src/commands/tui_options.h"
 #include "src/recording/record_options.h"
 
-#define KEPT_BYTES (24u << 20)	/* in memory, for who looks at the trace from a browser */
 #define ONCE_SETTLE_MS 1500	/* `top --once` prints what came in this time */
 
 struct top_args {
@@ -47,12 +46,13 @@ static int open_trace(const struct top_recorder *r, const char *path)
 	return fd < 0 ? fail(-errno, "open %s", path ? path : "the recording") : fd;
 }
 
-/* Of two that read a trace in memory, the server is the one that gives it back. */
+/* Beside a server, both give back what neither keeps. */
 static int show(const struct tui_args *args, struct top_recorder *r, const char *path,
 		const char *url)
 {
 	struct tui_source source = {
-		.name = path ? path : "live", .is_live = true, .frees = !path && !url,
+		.name = path ? path : "live", .is_live = true, .frees = !path,
+		.kept_bytes = LIVE_KEPT_BYTES,
 		.is_over = top_recorder_is_over, .message = top_recorder_message,
 		.shut_in = give_up_rights, .ctx = r, .url = url,
 	};
@@ -65,7 +65,7 @@ static int start_server(const struct top_args *args, const struct top_recorder *
 			const char *path, struct top_server *server)
 {
 	struct serve_source source = { .name = path ? path : "this machine", .is_live = true,
-				       .kept_bytes = path ? 0 : KEPT_BYTES };
+				       .kept_bytes = path ? 0 : LIVE_KEPT_BYTES };
 	struct serve_options opts;
 	int err = serve_options_fill(&args->serve, &opts);
 

@@ -94,13 +94,17 @@ void live_words_complete(struct live_words *w, const struct record_args *record)
 {
 	struct words *r = &w->rest;
 	int at = record->command < r->nr ? record->command - 1 : r->nr, more = 0;
-	char *words[3];
+	char *words[MORE_WORDS];
 
 	if (!record->all && !record->pids.nr && !record->tids.nr && record->command == r->nr)
 		words[more++] = "-a";
 	if (!record->output) {
 		words[more++] = "-o";
 		words[more++] = "-";
+	}
+	if (!record->output && !record->segment_bytes) {
+		words[more++] = "--segment-size";
+		words[more++] = LIVE_SEGMENT_SIZE;
 	}
 	memmove(&r->v[at + more], &r->v[at], sizeof(char *) * (size_t)(r->nr - at));
 	memcpy(&r->v[at], words, sizeof(char *) * (size_t)more);

@@ -5,7 +5,7 @@
  *
  *	live_words_new(&w, argc, argv, lists, nr)	splits the words; lists: its own options,
  *						at most LIVE_LISTS, each for opt_parse()
- *	live_words_complete(&w, &record)	adds -a and -o -, where they are not said
+ *	live_words_complete(&w, &record)	adds -a, -o -, --segment-size, unless said
  *	live_words_release(&w)
  */
 #pragma once
@@ -35,5 +35,12 @@ int live_words_new(struct live_words *w, int argc, char **argv, const struct opt
 void live_words_release(struct live_words *w);
 
 bool live_words_ask_for_help(const struct live_words *w);
+/*
+ * A recording that goes to no file is in memory, in segments. The last of them are kept, for
+ * reports that need the samples.
+ */
+#define LIVE_KEPT_BYTES (16u << 20)
+#define LIVE_SEGMENT_SIZE "6M"
+
 /* record: what .rest was parsed to. The recording goes to standard output if it goes nowhere. */
 void live_words_complete(struct live_words *w, const struct record_args *record);

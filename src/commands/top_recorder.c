@@ -52,7 +52,7 @@ static int code_of(int status)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Sleeps until the recording has ended, the lifeline was closed (unless that is known), or a time. */
+/* Sleeps until the recording has ended, the lifeline was closed (unless it is), or a time. */
 static void wait_for_any(int pidfd, int lifeline, bool is_asked, uint64_t until_ns)
 {
 	struct pollfd p[] = { { .fd = pidfd, .events = POLLIN },

@@ -24,6 +24,7 @@ struct tui_source {
 	const char *name;		/* for people: "trace.pbz", "this machine" */
 	bool is_live;			/* a recorder writes it now */
 	bool frees;			/* feed.h */
+	uint64_t kept_bytes;		/* likewise */
 	const struct live_limits *limits;	/* feed.h */
 	/* Whether the recorder is gone; NULL: nobody knows. */
 	bool (*is_over)(void *ctx);

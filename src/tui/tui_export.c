@@ -95,7 +95,7 @@ static bool make_wish(struct tui *t, const struct renderer *r, struct sample_wis
 	const struct rec_event *e = d ? definition_store_find_event(d, t->event) : NULL;
 	struct live_choice seen = tui_choice(t);
 
-	if (t->source->frees) {
+	if (t->source->frees && !t->source->kept_bytes) {
 		tui_say(t, "%s files need the samples, which this recording does not keep. "
 			   "Try: probee top -o FILE", r->name);
 		return false;
@@ -104,6 +104,8 @@ static bool make_wish(struct tui *t, const struct renderer *r, struct sample_wis
 				      .activities = seen.activities,
 				      .may_grow = t->source->is_live && !t->is_over };
 	set_time(t, &seen, wish);
+	if (t->source->frees)
+		feed_kept(t->feed, &wish->begin, &wish->end);
 	if (e)
 		snprintf(wish->event, sizeof(wish->event), "%s",
 			 definition_store_string(d, e->name, NULL));

@@ -66,6 +66,7 @@ int tui_state_open(struct tui *t, const struct tui_source *source, const struct 
 			t->view = (enum tui_view_id)i;
 	return feed_open(source->fd, source->name,
 			 &(struct feed_how){ .is_live = source->is_live, .frees = source->frees,
+					     .kept_bytes = source->kept_bytes,
 					     .limits = source->limits }, &t->feed);
 }
 

@@ -84,6 +84,7 @@ def what_is_served_is_what_is_recorded():
 def memory_alone_is_a_trace_too():
     s = Server("-p", spinner)
     until("samples", lambda: metric(s, "probee_samples_total") > 50)
+    until("the deepest function has a name", lambda: "f30" in list(names(json.loads(s.get("json")))))
     open("memory.pbz", "wb").write(s.get("trace.pbz"))
     assert "f30" in subprocess.run([probee, "report", "memory.pbz", "--collapse"], capture_output=True, text=True).stdout
     assert "f30" in s.get("report/collapse?from=-2s").decode()
@@ -132,7 +133,7 @@ def a_server_that_is_killed_takes_the_recorder_along():
 
 def a_recorder_that_is_killed_leaves_the_page():
     s = Server("-p", spinner)
-    until("samples", lambda: metric(s, "probee_samples_total") > 20)
+    until("the deepest function has a name", lambda: "f30" in list(names(json.loads(s.get("json")))))
     for pid in below(s.process.pid):
         try:
             os.kill(pid, signal.SIGKILL)
@@ -146,7 +147,7 @@ def a_recorder_that_is_killed_leaves_the_page():
 def a_recording_that_ends_is_still_served():
     s = Server("-p", spinner, "-d", "2", "--refresh-ms", "100")
     until("it has ended", lambda: metric(s, "probee_recording") == 0)
-    assert "f30" in list(names(json.loads(s.get("json"))))
+    until("the deepest function has a name", lambda: "f30" in list(names(json.loads(s.get("json")))))
     assert Stream(s).event()
     code, err = s.stop()
     assert code == 0, (code, err)

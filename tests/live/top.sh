@@ -135,6 +135,18 @@ def stopped():
 
 
 # Of a command, until it ends; then the view stays.
+def samples_from_memory():
+    """A recording that goes to no file keeps its last segments: reports that need samples are made of these."""
+    t = Terminal([probee, "top", "-p", spinner, "--refresh-ms", "300"], rows=40, cols=120)
+    t.until("f30", 20)
+    t.send("o", "ctrl-u", "memory.csv", "enter")
+    t.until("memory.csv: ", 20)
+    rows = open("memory.csv").read().split("\n")
+    assert len(rows) > 20 and any("f30" in r for r in rows), rows[:3]
+    t.send("q")
+    assert t.ends() == 0
+
+
 def command():
     t = Terminal([probee, "top", "--", "sh", "-c", "sleep 2; echo on the screen"], rows=24, cols=100)
     t.until("ended", seconds=20)
@@ -147,7 +159,7 @@ for case in sys.argv[1:]:
     globals()[case]()
 E2
 export TERMINAL=$ROOT/tests/cli PROBEE
-for case in views killed stopped command; do
+for case in views killed stopped samples_from_memory command; do
 	check "terminal: $case" timeout 60 $python -B drive.py $case
 done
 check "what top kept is whole, and nothing is lost" "$PROBEE" report kept.pbz --strict --collapse=kept.folded
