@@ -10,7 +10,7 @@ demo='procps'
 check='libcmocka-dev libclang-rt-14-dev python3 g++ util-linux'
 
 # Programs that tests compare with or record; a test without its program says so and is skipped.
-wanted='libxml2-utils zstd xz-utils chromium gdb elfutils linux-perf strace libcap2-bin redis-server valgrind musl-tools libzydis-dev debuginfod libdebuginfod1 golang-1.19-go python3-pyte'
+wanted='prometheus libxml2-utils zstd xz-utils chromium gdb elfutils linux-perf strace libcap2-bin redis-server valgrind musl-tools libzydis-dev debuginfod libdebuginfod1 golang-1.19-go python3-pyte'
 # Other tests get theirs by npm (tests/consumers/install.sh), wherever that comes from.
 command -v npm >/dev/null || wanted="$wanted npm"
 # For other kernels in emulated machines, and for another processor.
