@@ -84,7 +84,7 @@ static int write_report(const struct serve_report *r, struct report_options *o)
 	struct report *rep = NULL;
 	int err;
 
-	o->query.may_come = r->may_come;
+	o->query.may_come = o->query.goes_on = r->may_come;
 	err = report_open_fd(r->trace_fd, r->name, &o->query, &rep);
 	if (err == -EAGAIN)
 		fail_why(err, "there are no such samples yet");

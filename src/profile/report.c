@@ -98,6 +98,7 @@ static void warn(struct report *rep)
 {
 	char clause[256];
 
+	rep->trace_summary.info.goes_on = rep->query && rep->query->goes_on;
 	report_warning_text(&rep->trace_summary.info, rep->warning, sizeof(rep->warning));
 	report_rate_lowered_text(report_meta(rep, "rate.lowered", NULL), clause, sizeof(clause));
 	add_warning(rep, clause);
@@ -313,8 +314,10 @@ bool report_is_incomplete(const struct report *rep)
 {
 	const struct report_info *info = &rep->trace_summary.info;
 
-	return info->status.truncated || info->status.bad_chunks || info->status.refused_bytes ||
-	       info->refused || !report_has_ended(rep);
+	/* What a recorder still writes has no end yet, and may be looked at in the middle of it. */
+	if (!info->goes_on && (info->status.truncated || !report_has_ended(rep)))
+		return true;
+	return info->status.bad_chunks || info->status.refused_bytes || info->refused;
 }
 
 bool report_has_loss(const struct report *rep)

@@ -80,10 +80,13 @@ void report_warning_text(const struct report_info *info, char *out, size_t size)
 {
 	const struct trace_status *st = &info->status;
 	struct text t = { out, size, 0 };
+	/* Of a recording that goes on, one segment has no END yet. */
 	uint32_t unfinished = info->nr_segments - info->nr_ended;
 	char n[WEIGHT_TEXT_MAX];
 
 	out[0] = 0;
+	if (info->goes_on && unfinished)
+		unfinished--;
 	if (info->lost_all)
 		put_losses(&t, info);
 	if (st->bad_chunks)
@@ -91,7 +94,7 @@ void report_warning_text(const struct report_info *info, char *out, size_t size)
 		    st->bad_chunks == 1 ? "" : "s");
 	if (st->refused_bytes)
 		put_refused(&t, st);
-	else if (st->truncated)
+	else if (st->truncated && !info->goes_on)
 		put(&t, "%sthe file was cut short", t.len ? "; " : "");
 	else if (unfinished && info->nr_segments > 1)
 		put(&t, "%s%u of %u recordings were not finished", t.len ? "; " : "", unfinished,

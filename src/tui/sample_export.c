@@ -64,7 +64,8 @@ static int take_trace(int fd, const char *trace, const struct sample_wish *wish)
 static struct query query_of(const struct sample_wish *wish, uint32_t *tgid, uint32_t *tid)
 {
 	struct query q = { .event = wish->event[0] ? wish->event : NULL,
-			   .activities = wish->activities, .may_come = wish->may_grow };
+			   .activities = wish->activities, .may_come = wish->may_grow,
+			   .goes_on = wish->may_grow };
 
 	*tgid = wish->tgid;
 	*tid = wish->tid;

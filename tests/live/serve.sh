@@ -68,6 +68,8 @@ def what_is_served_is_what_is_recorded():
         body = s.get("report/" + view)
         assert len(body) > 200, (view, body[:300])
     assert b"f30" in s.get("report/collapse"), "names in reports"
+    for view in ("text", "html"):
+        assert not re.search(b"not finished|cut short", s.get("report/" + view)), "a recording that goes on lacks nothing"
     until("samples", lambda: metric(s, "probee_samples_total", event="cpu-clock") > 100)
     seen = metric(s, "probee_samples_total", event="cpu-clock")
     open("part.pbz", "wb").write(s.get("trace.pbz"))
