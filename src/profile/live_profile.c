@@ -40,7 +40,7 @@ enum {
 };
 
 static const struct live_limits default_limits = {
-	.counts = 120000, .growths = 360000, .bytes = 20 << 20, .recent_ns = 180000000000ull,
+	.counts = 80000, .growths = 240000, .bytes = 14 << 20, .recent_ns = 180000000000ull,
 };
 
 int live_profile_new(struct live_profile **lp)

@@ -50,9 +50,9 @@ int live_profile_record(void *live_profile, const struct record *rec);
 int live_profile_begin_part(struct live_profile *l);	/* 0 or -ENOMEM, likewise */
 
 struct live_limits {			/* 0: the default */
-	uint32_t counts;		/* distinct {thread, stack, activity}: 120,000 */
-	uint32_t growths;		/* of counts, in all windows: 360,000 */
-	size_t bytes;			/* of definitions: 20 MiB */
+	uint32_t counts;		/* distinct {thread, stack, activity}: 80,000 */
+	uint32_t growths;		/* of counts, in all windows: 240,000 */
+	size_t bytes;			/* of definitions: 14 MiB */
 	uint64_t recent_ns;		/* time in which nothing is folded: 180 s */
 };
 void live_profile_limit(struct live_profile *l, const struct live_limits *limits);
