@@ -101,7 +101,7 @@ static uint64_t count_of(const struct profile *p, uint64_t weight, uint64_t samp
 	if (strcmp(p->facts.unit, "ns"))
 		return weight;
 	if (p->facts.has_lengths)
-		return (weight + 500) / 1000;
+		return weight / 1000 + (weight % 1000 >= 500);
 	return p->facts.period ? weight / p->facts.period : samples;
 }
 

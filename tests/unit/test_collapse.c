@@ -200,6 +200,37 @@ static void counts_samples_of_time_and_else_weight(void **state)
 	tree_release(&p);
 }
 
+/* Lengths are rounded to microseconds, also the longest that there is. */
+static void counts_lengths_in_microseconds(void **state)
+{
+	static const struct {
+		uint64_t ns;
+		const char *want;
+	} t[] = {
+		{ 499, "" },
+		{ 500, "sleep 1\n" },
+		{ 1499, "sleep 1\n" },
+		{ UINT64_MAX, "sleep 18446744073709552\n" },
+	};
+	struct profile p;
+	uint32_t n;
+
+	(void)state;
+	tree_init(&p);
+	n = tree_add(&p, "sleep 1");
+	p.facts.unit = "ns";
+	p.facts.has_lengths = true;
+	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
+		char *got;
+
+		p.nodes[n].self = t[i].ns;
+		got = collapse(&p, &plain);
+		assert_string_equal(got, t[i].want);
+		free(got);
+	}
+	tree_release(&p);
+}
+
 static void matches_the_golden_file(void **state)
 {
 	char *got = fixture_render(&renderer_collapse, &plain, NULL);
@@ -223,6 +254,7 @@ int main(void)
 		cmocka_unit_test(is_not_afraid_of_depth),
 		cmocka_unit_test(hostile_names_stay_frames),
 		cmocka_unit_test(counts_samples_of_time_and_else_weight),
+		cmocka_unit_test(counts_lengths_in_microseconds),
 		cmocka_unit_test(matches_the_golden_file),
 	};
 
