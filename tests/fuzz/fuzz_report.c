@@ -189,17 +189,32 @@ static void put_one(struct maker *m)
 	}
 }
 
-/* Weights together stay below 2^64, so their sum is exact. */
-static void check_folded(char *text, uint64_t want)
+/* By what a COUNT of folded stacks is divided; 0: it is the number of samples. */
+static uint64_t folded_divisor(const struct profile_facts *f)
 {
-	uint64_t sum = 0;
+	if (strcmp(f->unit, "ns"))
+		return 1;
+	return f->has_lengths ? 1000 : f->period;
+}
+
+/*
+ * Weights together stay below 2^64, so their sum is exact. A COUNT that was divided is off by less
+ * than one for each node that is in it.
+ */
+static void check_folded(char *text, const struct profile *p)
+{
+	uint64_t divisor = folded_divisor(&p->facts), want = divisor ? p->facts.weight : p->facts.samples;
+	__int128 sum = 0, off;
 
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
 		if (!strrchr(line, ' '))
 			abort();
 		sum += strtoull(strrchr(line, ' ') + 1, NULL, 10);
 	}
-	if (sum != want)
+	off = sum * (divisor ? divisor : 1) - want;
+	if (off < 0)
+		off = -off;
+	if (divisor > 1 ? off >= (__int128)divisor * p->nr_nodes : off != 0)
 		abort();
 }
 
@@ -240,8 +255,7 @@ static void render_all(struct report *rep, const struct profile *p)
 			abort();
 		fclose(out);
 		if (!strcmp(renderers[i]->name, "collapse"))
-			check_folded(text, strcmp(p->facts.unit, "ns") ? p->facts.weight
-								   : p->facts.samples);
+			check_folded(text, p);
 		if (!strcmp(renderers[i]->name, "perf-script"))
 			check_periods(text, p->facts.weight);
 		free(text);
