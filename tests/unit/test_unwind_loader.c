@@ -8,115 +8,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-#include "src/base/array.h"
 #include "src/base/clock.h"
-#include "src/capture/tables/unwind_loader.h"
+#include "tests/unit/loader_world.h"
 #include "tests/unit/stderr_text.h"
-
-#define LO 0x400000ull
-#define PAGE 0x10000ull
-#define GRACE_NS (30 * 1000 * 1000ull)
-#define MAX_BINARIES 32
-
-/* The kernel's maps are memory files here: what is written to them is what BPF would read. */
-struct world {
-	struct unwind_loader_options opts;
-	struct unwind_loader *l;
-	struct unwind_loader_view view;
-	uint64_t *rule_cache;
-	int evictions[MAX_BINARIES];
-	const char *what;		/* of the last eviction */
-};
-
-static int memory_file(size_t bytes)
-{
-	int fd = memfd_create("map", MFD_CLOEXEC);
-
-	assert_true(fd >= 0);
-	assert_int_equal(ftruncate(fd, (off_t)bytes), 0);
-	return fd;
-}
-
-static int new_slab(void *ctx, uint32_t key)
-{
-	(void)ctx;
-	(void)key;
-	return memory_file(UNWIND_SLAB_ROWS * sizeof(struct unwind_row));
-}
-
-static void on_evict(void *ctx, uint32_t binary, const char *what)
-{
-	struct world *w = ctx;
-
-	assert_true(binary < MAX_BINARIES);
-	w->evictions[binary]++;
-	w->what = what;
-}
-
-static int setup(void **state)
-{
-	struct world *w = calloc(1, sizeof(*w));
-
-	w->opts = (struct unwind_loader_options){
-		.fds = {
-			.pages = memory_file(UNWIND_MAX_PAGES * sizeof(struct unwind_page)),
-			.rules = memory_file(UNWIND_MAX_RULES * sizeof(struct unwind_rule)),
-			.mappings = memory_file(UNWIND_MAX_MAPPINGS * sizeof(struct unwind_mapping)),
-			.binaries = memory_file(UNWIND_MAX_BINARIES * sizeof(struct unwind_binary)),
-			.rule_cache = memory_file(UNWIND_CACHE_WORDS * sizeof(uint64_t)),
-			.processes = -1,
-		},
-		.new_slab = new_slab, .on_evict = on_evict, .ctx = w, .epoch_ns = GRACE_NS,
-	};
-	w->rule_cache = mmap(NULL, UNWIND_CACHE_WORDS * sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED,
-			     w->opts.fds.rule_cache, 0);
-	*state = w;
-	return w->rule_cache == MAP_FAILED ? -1 : 0;
-}
-
-static int teardown(void **state)
-{
-	struct world *w = *state;
-
-	unwind_loader_free(w->l);
-	munmap(w->rule_cache, UNWIND_CACHE_WORDS * sizeof(uint64_t));
-	close(w->opts.fds.pages);
-	close(w->opts.fds.rules);
-	close(w->opts.fds.mappings);
-	close(w->opts.fds.binaries);
-	close(w->opts.fds.rule_cache);
-	free(w);
-	return 0;
-}
-
-static void open_loader(struct world *w, uint64_t max_rows)
-{
-	w->opts.max_rows = max_rows;
-	assert_int_equal(unwind_loader_new(&w->opts, &w->l), 0);
-	unwind_loader_view(w->l, &w->view);
-}
-
-/* A table whose rules tell whose they are: nr rows, each step bytes after the other, with nr_rules different rules. */
-static struct unwind_table *make_table(uint32_t whose, size_t nr, uint64_t step, uint32_t nr_rules)
-{
-	struct cfi_rows rows = { 0 };
-	struct unwind_table *t = NULL;
-
-	for (size_t i = 0; i < nr; i++) {
-		struct cfi_row *row = array_push(&rows.v, &rows.nr, &rows.cap);
-
-		*row = (struct cfi_row){ LO + i * step, { .cfa = CFA_SP } };
-		row->rule.cfa_off = (int32_t)(whose << 20 | (uint32_t)i % nr_rules);
-	}
-	assert_int_equal(unwind_table_build(&rows, LO, LO + nr * step, &t), 0);
-	cfi_rows_release(&rows);
-	return t;
-}
 
 static int load(struct world *w, uint32_t binary, size_t nr)
 {
