@@ -22,6 +22,9 @@ static void remove_at(struct extents *e, size_t i)
 
 int extents_take(struct extents *e, uint32_t nr, uint32_t *first)
 {
+	*first = 0;
+	if (!nr)
+		return 0;
 	for (size_t i = 0; i < e->nr; i++) {
 		struct extent *x = &e->v[i];
 
@@ -54,6 +57,8 @@ int extents_give(struct extents *e, uint32_t first, uint32_t nr)
 	size_t i = rank(e, first);
 	struct extent *before = i ? &e->v[i - 1] : NULL, *after = i < e->nr ? &e->v[i] : NULL;
 
+	if (!nr)
+		return 0;
 	assert(!before || before->first + before->nr <= first);
 	assert(!after || first + nr <= after->first);
 	e->nr_free += nr;

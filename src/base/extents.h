@@ -8,6 +8,8 @@
  *	extents_take(&e, 10, &first)	0, or -ENOSPC: no free range is that long
  *	extents_release(&e)
  *
+ * A range of length 0 takes no room and is not kept: it is taken at 0 and given back in vain.
+ *
  * With a boundary (a power of two), free ranges are never merged across a multiple of it, so a
  * range that is taken does not cross one either.
  */
@@ -29,7 +31,7 @@ struct extents {
 
 void extents_release(struct extents *e);
 
-/* 0 or -ENOSPC. nr >= 1. */
+/* 0 or -ENOSPC. */
 int extents_take(struct extents *e, uint32_t nr, uint32_t *first);
 
 /* The range must not be free already. 0, or -ENOMEM: the range stays taken for ever. */

@@ -324,6 +324,13 @@ static void test_not_written(void **state)
 	expect_sp(f, 0, 8, FP_SAME, 0);
 	assert_int_equal(at(f, 4).cfa, CFA_NONE);
 	expect_sp(f, 8, 8, FP_SAME, 0);
+
+	/* The table of these has no page. */
+	f->in.nr_pieces = 0;
+	PIECE(f, BASE, 0, 0, 0, 0, 0, 0, 0, 0);
+	seed(f, BASE + 2);
+	find(f);
+	assert_int_equal(f->rows.nr, 0);
 }
 
 static void test_limits(void **state)

@@ -331,6 +331,33 @@ static void test_tables_version_changes(void **state)
 	}
 }
 
+/*
+ * A window of code of which nothing can be decoded has a table without pages. It has no place in
+ * the pages that others use meanwhile, and none to give back.
+ */
+static void test_table_without_pages(void **state)
+{
+	struct unwind_table *empty = make_table(1, 0, 16, 1);
+	struct world *w = *state;
+
+	w->opts.epoch_ns = 1;
+	open_loader(w, 1000);
+	assert_int_equal(empty->nr_pages, 0);
+	assert_int_equal(unwind_loader_table(w->l, 1, empty), 0);
+	assert_ends(w, 1, UNWIND_NO_FDE);
+	assert_int_equal(stats_of(w).binaries, 0);
+	assert_int_equal(load(w, 2, 10), 0);
+	unwind_loader_drop(w->l, 1);
+	assert_pending(w, 1);
+	assert_int_equal(load(w, 3, 10), 0);
+	unwind_loader_drop(w->l, 2);
+	assert_int_equal(load(w, 2, 10), 0);
+	assert_int_equal(unwind_loader_table(w->l, 2, empty), 0);
+	assert_ends(w, 2, UNWIND_NO_FDE);
+	assert_whole(w, 3, 10, 3);
+	unwind_table_free(empty);
+}
+
 /* Small tables that come again and again do not take the room that a large one waits for. */
 static void test_room_is_promised(void **state)
 {
@@ -643,6 +670,7 @@ int main(void)
 		TEST(test_nothing_is_used_again_during_a_pass),
 		TEST(test_rule_cache_is_cleared),
 		TEST(test_tables_version_changes),
+		TEST(test_table_without_pages),
 		TEST(test_room_is_promised),
 		TEST(test_copies_share_a_table),
 		TEST(test_touch_by_a_copy),

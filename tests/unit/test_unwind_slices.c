@@ -194,6 +194,29 @@ static void test_child_runs_on_its_parents(void **state)
 	assert_int_equal(publish(w, new_process(w, 4, 30)), 0);
 }
 
+/* A process without mappings has no room to give back, where others have their mappings by then. */
+static void test_no_mappings(void **state)
+{
+	struct world *w = *state;
+	struct process *none, *one;
+	uint32_t binary;
+
+	need_map(w);
+	w->epoch.ns = 1;
+	none = new_process(w, 1, 0);
+	one = new_process(w, 2, 1);
+	assert_int_equal(publish(w, none), 0);
+	assert_int_equal(shown(w, 1, &binary), 0);
+	assert_int_equal(publish(w, one), 0);
+	unwind_slices_forget(&w->s, none);
+	assert_int_equal(publish(w, new_process(w, 3, 1)), 0);
+	unwind_slices_forget(&w->s, one);
+	assert_int_equal(publish(w, new_process(w, 4, 1)), 0);
+	assert_shown(w, 3, 1);
+	assert_shown(w, 4, 1);
+	assert_int_equal(unwind_slices_used(&w->s), 8);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -203,6 +226,7 @@ int main(void)
 		TEST(test_full_array),
 		TEST(test_full_map),
 		TEST(test_child_runs_on_its_parents),
+		TEST(test_no_mappings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

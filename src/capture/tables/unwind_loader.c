@@ -22,6 +22,7 @@
 #include "src/base/fail.h"
 #include "src/capture/tables/epoch.h"
 #include "src/capture/tables/room_promise.h"
+#include "src/capture/tables/rule_cache.h"
 #include "src/capture/tables/unwind_rules.h"
 #include "src/capture/tables/unwind_slabs.h"
 #include "src/capture/tables/unwind_slices.h"
@@ -186,21 +187,10 @@ static void publish_binary(struct unwind_loader *l, uint32_t binary, struct unwi
 
 /* ---- evicting ---- */
 
-/* Clears what the kernel remembers of these pages: the next table may have their numbers. */
-static void clear_rule_cache(struct unwind_loader *l, uint32_t page0, uint32_t nr_pages)
-{
-	for (uint32_t i = 0; i < UNWIND_CACHE_WORDS; i++) {
-		uint64_t word = __atomic_load_n(&l->rule_cache[i], __ATOMIC_RELAXED);
-
-		if ((uint32_t)(word >> 32) - page0 < nr_pages)
-			__atomic_store_n(&l->rule_cache[i], 0, __ATOMIC_RELEASE);
-	}
-}
-
 /* Makes everything that a table holds free again. No program reads it. */
 static void reclaim(struct unwind_loader *l, struct placed *t)
 {
-	clear_rule_cache(l, t->page0, t->nr_pages);
+	rule_cache_clear(l->rule_cache, t->page0, t->nr_pages);
 	for (uint32_t i = 0; i < t->nr_pages; i++)
 		if (l->pages[t->page0 + i].first != UNWIND_PAGE_ABSENT)
 			unwind_slabs_give(&l->slabs, l->pages[t->page0 + i].first,
@@ -463,9 +453,16 @@ static int extend(struct unwind_loader *l, const struct unwind_table *t, struct 
 /* Gives binary a new table. */
 static int publish_new(struct unwind_loader *l, uint32_t binary, const struct unwind_table *t)
 {
-	struct placed *p = new_place(l);
-	int err = p ? place(l, t, p) : -ENOMEM;
+	struct placed *p;
+	int err;
 
+	if (!t->nr_pages) {	/* there is no row for any of its code, so it takes no place */
+		l->table_of[binary] = 0;
+		unwind_loader_no_table(l, binary);
+		return 0;
+	}
+	p = new_place(l);
+	err = p ? place(l, t, p) : -ENOMEM;
 	if (err)
 		return err;
 	p->state = PLACE_LIVE;
@@ -520,11 +517,12 @@ void unwind_loader_drop(struct unwind_loader *l, uint32_t window)
 {
 	uint32_t number = window < UNWIND_MAX_BINARIES ? l->table_of[window] : 0;
 
-	if (!number)
-		return;
+	if (window >= UNWIND_MAX_BINARIES || !l->binaries[window].page0)
+		return;		/* it has none */
 	publish_binary(l, window, (struct unwind_binary){ 0 });
 	l->table_of[window] = 0;
-	retire(l, &l->tables[number - 1]);
+	if (number)
+		retire(l, &l->tables[number - 1]);
 }
 
 void unwind_loader_no_table(struct unwind_loader *l, uint32_t binary)

@@ -5,7 +5,8 @@
  *
  *	unwind_loader_new(&opts, &l)		fds stay the caller's
  *	unwind_loader_table(l, binary, table)	once per binary, and again after on_evict; for
- *						each part of a table that comes in parts
+ *						each part of a table that comes in parts. One
+ *						without pages: as unwind_loader_no_table()
  *	unwind_loader_process(l, binaries, p)	after each change of p's mappings
  *	unwind_loader_touch(l, binary, time)	a stack with it was seen
  *	unwind_loader_forget(l, p)		p is gone

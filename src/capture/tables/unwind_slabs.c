@@ -77,8 +77,7 @@ int unwind_slabs_take(struct unwind_slabs *s, uint32_t nr, uint32_t *first)
 
 void unwind_slabs_give(struct unwind_slabs *s, uint32_t first, uint32_t nr)
 {
-	if (nr)
-		extents_give(&s->free, first, nr);
+	extents_give(&s->free, first, nr);
 }
 
 static struct unwind_row *map_slab(const struct unwind_slabs *s, uint32_t key, int prot)
