@@ -30,24 +30,21 @@
 
 #define PARSER_BYTES (1ull << 30)	/* address space */
 /*
- * Who reads symbols and debug information maps files, which may be large, and has little memory of
- * its own. Debug information can be made to need all there is; with it, and with what the other
- * processes have, a recording stays below 200 MiB.
+ * Large files are mapped; little else is needed, but debug information can be made to need all
+ * there is. With it, and with what the other processes have, a recording stays below 200 MiB.
  */
 #define NAMES_SPACE_BYTES (64ull << 30)
 #define NAMES_DATA_BYTES (192ull << 20)
 #define LINES_DATA_BYTES (128ull << 20)
 #define EXPENDABLE "500"		/* half of all memory counts as its own, in addition */
 /*
- * One that was taken over may answer in time and compute on until it is asked again, so the kernel
- * ends it after a while. An honest one is replaced before that, between two answers, which take 30
- * s at most.
+ * One that was taken over may answer and compute on until it is asked again: the kernel ends it. An
+ * honest one is replaced before that, between two answers, which take 30 s at most.
  */
 #define PARSER_FRESH_NS (30 * NSEC_PER_SEC)
 #define PARSER_CPU_SECONDS 90
 #define KEPT_BYTES (24u << 20)		/* of symbols and lines kept for the next request */
-/* Some 150 KiB of a file are libelf's and not counted: 317 kept files were 26 MB and took 72. */
-#define KEPT_MAX 128
+#define KEPT_MAX 128	/* libelf has 150 KiB of each: 317 files of 26 MB took 72 */
 #define LINES_NS (4 * NSEC_PER_SEC)	/* CPU time for the lines of one answer */
 
 /* The symbols of a binary, kept with the files that their names are read from. */
@@ -231,13 +228,12 @@ static void forget(struct parser *p, size_t i)
 	for (size_t f = 0; f < k->nr_fds; f++)
 		close(k->fds[f]);
 	*k = p->kept[--p->nr_kept];
+	memory_give_back();	/* it lay between what is kept */
 }
 
 /* Forgets what was used least, but never the last used. */
 static void keep_few(struct parser *p)
 {
-	size_t before = p->nr_kept;
-
 	for (;;) {
 		size_t bytes = 0, oldest = 0;
 
@@ -249,12 +245,9 @@ static void keep_few(struct parser *p)
 				oldest = i;
 		}
 		if (p->nr_kept < 2 || (bytes <= KEPT_BYTES && p->nr_kept <= KEPT_MAX))
-			break;
+			return;
 		forget(p, oldest);
 	}
-	/* What was forgotten lay between what is kept. */
-	if (p->nr_kept < before)
-		memory_give_back();
 }
 
 static struct kept_symbols *find_kept(struct parser *p, uint32_t binary)

@@ -50,7 +50,7 @@ struct query {
 	bool no_limits;			/* read it all, whatever it costs: trace_reader.h */
 	bool may_come;			/* the trace may still grow: what matches nothing yet is no
 					   mistake, and nothing is said of it */
-	bool goes_on;			/* a recorder writes it now: that it has no end is no news */
+	bool goes_on;			/* a recorder writes it now: it has no end yet */
 };
 
 struct time_window {			/* CLOCK_REALTIME in ns: from_ns <= t < to_ns */
