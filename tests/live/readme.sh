@@ -103,6 +103,25 @@ in_terminal() {
 	[[ $words != *kept.pbz* ]] || is_trace kept.pbz
 }
 
+# in_browser COMMAND: it prints an address, below which the call tree is, and ends with Ctrl-C. Its port may be in use here.
+in_browser() {
+	local words=$1 url='' i
+	for i in $words; do
+		[[ $i != [ab].pbz ]] || cp -n app.pbz "$i"
+	done
+	$words --listen 0 >out 2>err </dev/null &
+	i=$!
+	until_true 20 grep -q '^http://' out
+	url=$(cat out)
+	[[ $words != *a.pbz* ]] || url=${url}2/
+	python3 -S -c 'import sys, urllib.request, json; print(json.load(urllib.request.urlopen(sys.argv[1] + "json"))["name"])' "$url" >tree 2>&1
+	RC=$?
+	kill -INT $i
+	wait $i || { echo "exit $?: $(head -1 err)"; return 1; }
+	[ $RC = 0 ] || { tail -n 1 tree; return 1; }
+	[[ $words != *kept.pbz* ]] || is_trace kept.pbz
+}
+
 # run_line KIND COMMAND
 run_line() {
 	local words
@@ -120,6 +139,8 @@ run_line() {
 	*:"setcap "*)
 		install -D -m 755 "$PROBEE" "$T/root/usr/local/bin/probee"
 		PATH=$PATH:/usr/sbin:/sbin $words >out 2>&1 && PATH=$PATH:/usr/sbin:/sbin getcap "$T/root/usr/local/bin/probee" | grep cap_ ;;
+	block:"probee serve"*)
+		in_browser "$words" ;;
 	*:"probee top"* | *:"probee tui"*)
 		in_terminal "$words" ;;
 	span:"probee "*" "* | block:"probee"*)
