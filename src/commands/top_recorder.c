@@ -60,7 +60,7 @@ static void wait_for_any(int pidfd, int lifeline, bool is_asked, uint64_t until_
 	uint64_t now = now_ns();
 	int ms = until_ns > now ? (int)((until_ns - now) / NSEC_PER_MSEC) + 1 : 0;
 
-	if (pidfd < 0)		/* this kernel lets nobody wait for a process this way */
+	if (pidfd < 0)		/* without pidfd_open() the process is looked at */
 		ms = LOOK_MS;
 	poll(p, 2, is_asked || pidfd < 0 ? ms : -1);
 }

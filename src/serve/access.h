@@ -50,7 +50,7 @@ enum access_verdict {
 /* 24 random octets as 32 characters that need no quoting in an address. 0 or -errno, reported. */
 int access_make_token(struct access *a);
 /*
- * The only line of a file that nobody but its owner can read: TOKEN_MIN to TOKEN_MAX letters,
+ * The only line of a file that only its owner can read: TOKEN_MIN to TOKEN_MAX letters,
  * digits, - and _. 0 or -errno, reported.
  */
 int access_read_token(struct access *a, const char *path);

@@ -22,8 +22,8 @@ static const char html[] = "text/html; charset=utf-8", json[] = "application/jso
 /* ---- responses ---- */
 
 /*
- * No other page may show, embed or read what comes from here, and no cache may keep it. The address
- * holds the token, so it is told to nobody. Pages name what may run in them themselves.
+ * No other page may show, embed or read an answer, and no cache may keep it. The address holds the
+ * token, so browsers do not pass it on as a Referer. Each page has its own policy for scripts.
  */
 static const char *const headers[][2] = {
 	{ "Cache-Control", "no-store" },

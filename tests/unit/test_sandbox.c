@@ -528,7 +528,7 @@ static int try_new_namespace(const struct held *h)
 	return answer((int)pid);
 }
 
-/* Nobody connects to it: what is asked is only whether the call is allowed. */
+/* The socket has no client: the test asks only whether the call is allowed. */
 static int try_accept(const struct held *h)
 {
 	int rc = accept4(h->sockets[0], NULL, NULL, SOCK_CLOEXEC);
