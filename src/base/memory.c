@@ -7,6 +7,8 @@
 #include <malloc.h>
 #endif
 
+enum { KEPT_BYTES = 4 << 20 };
+
 /* Of the whole process, like what the kernel gives it. */
 static atomic_ulong refusals;
 
@@ -17,6 +19,14 @@ void memory_be_frugal(void)
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 	mallopt(M_TRIM_THRESHOLD, 256 << 10);
 	mallopt(M_ARENA_MAX, 2);
+#endif
+}
+
+void memory_keep_freed(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_MMAP_THRESHOLD, KEPT_BYTES);
+	mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
 #endif
 }
 

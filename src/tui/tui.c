@@ -8,6 +8,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/memory.h"
 #include "src/base/stop_signals.h"
 #include "src/live/feed.h"
 #include "src/tui/screen.h"
@@ -158,6 +159,7 @@ int tui_run(const struct tui_source *source, const struct tui_options *opts)
 
 	if (!s)
 		return err;
+	memory_keep_freed();
 	if (!err)
 		err = open_all(s, source, opts);
 	if (!err)

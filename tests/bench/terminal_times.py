@@ -123,13 +123,18 @@ def keys(command, typed=b"jjjjlllkkhhjjjj\rGgkkjjllhh"):
     p.leave()
 
 
-if sys.argv[1] == "first":
-    first(sys.argv[2:])
-elif sys.argv[1] == "beside":
-    beside(float(sys.argv[2]), sys.argv[3:])
-elif sys.argv[1] == "cpu":
-    cpu(float(sys.argv[2]), sys.argv[3:])
-elif sys.argv[1] == "moves":
-    keys(sys.argv[2:], b"jjjjkkfbGgjk")
-else:
-    keys(sys.argv[2:])
+def main():
+    if sys.argv[1] == "first":
+        first(sys.argv[2:])
+    elif sys.argv[1] == "beside":
+        beside(float(sys.argv[2]), sys.argv[3:])
+    elif sys.argv[1] == "cpu":
+        cpu(float(sys.argv[2]), sys.argv[3:])
+    elif sys.argv[1] == "moves":
+        keys(sys.argv[2:], b"jjjjkkfbGgjk")
+    else:
+        keys(sys.argv[2:])
+
+
+if __name__ == "__main__":
+    main()
