@@ -103,7 +103,7 @@ class ThreadsView {
 		this.isDouble = alsoEvent() !== null;
 		this.tracks = lanesNow(this.window);
 		this.spacer.style.height = this.tracks.length * TRACK + "px";
-		for (const event of [shownEvent(), alsoEvent()])
+		for (const event of [shownEvent(), alsoEvent()].filter(Boolean))
 			this.findColumns(event);
 		this.at.row = Math.min(this.at.row, Math.max(0, this.tracks.length - 1));
 		this.at.column = this.tracks.length ? Math.min(this.at.column, this.tracks[this.at.row].edges.length - 2) : 0;
@@ -114,7 +114,8 @@ class ThreadsView {
 	findColumns(event)
 	{
 		const room = Math.max(1, this.box.clientWidth - NAMES), tracks = this.tracks.filter((t) => t.event === event);
-		const list = tracks.flatMap((t) => t.list), edges = data.live ? tickEdges(this.window.from, this.window.to, room / 4) : list.length && scanEdges(event, { list, n: list.length }, room / 3, this.window.to) ||
+		const list = data.live || !event.is_wall ? [] : tracks.flatMap((t) => t.list);
+		const edges = data.live ? tickEdges(this.window.from, this.window.to, room / 4) : list.length && scanEdges(event, { list, n: list.length }, room / 3, this.window.to) ||
 			evenEdges(this.window.from, this.window.to, Math.max(1, Math.floor(room / 4)));
 
 		for (const t of tracks)
@@ -124,9 +125,9 @@ class ThreadsView {
 	/* The left edge of a column. Those of two events stand by time; otherwise all are equally wide. */
 	left({ edges }, column)
 	{
-		const wide = this.box.clientWidth - NAMES - 6, { from, to } = this.window;
+		const { from, to } = this.window;
 
-		return NAMES + wide * (this.isDouble ? (edges[column] - from) / (to - from) : column / (edges.length - 1));
+		return NAMES + this.wide * (this.isDouble ? (edges[column] - from) / (to - from) : column / (edges.length - 1));
 	}
 
 	/* The end of what was drawn of a column: what comes long after a snapshot is not what it saw. */
@@ -137,6 +138,20 @@ class ThreadsView {
 		if (edges[column + 1] - edges[column] <= longest)
 			return this.left(track, column + 1);
 		return this.left({ edges: [edges[column] + longest] }, 0);
+	}
+
+	/* Where the columns of a track are, in pixels: tracks of one event have the same ones. */
+	placesOf(track)
+	{
+		const before = this.places.get(track.edges);
+
+		if (before)
+			return before;
+		const columns = track.edges.slice(0, -1), left = columns.map((_, x) => this.left(track, x));
+		const places = { left, wide: columns.map((_, x) => this.right(track, x) - left[x]) };
+
+		this.places.set(track.edges, places);
+		return places;
 	}
 
 	columnUnder(track, x)
@@ -170,6 +185,9 @@ class ThreadsView {
 		const first = Math.floor(top / TRACK), end = Math.min(this.tracks.length, Math.ceil((top + tall) / TRACK));
 
 		this.canvas.style.marginBottom = -tall + "px";
+		/* Asked for once: the browser looks each time whether something has moved. */
+		this.wide = this.box.clientWidth - NAMES - 6;
+		this.places = new Map();
 		for (let row = first; row < end; row++)
 			this.drawTrack(c, this.tracks[row], row * TRACK - top);
 		if (document.activeElement === this.box && this.tracks.length)
@@ -181,20 +199,21 @@ class ThreadsView {
 		const { event, edges } = track, rows = data.activities.length, sums = this.cells(track);
 		/* A column of samples is full when the thread ran all the time, or where there are most. */
 		const full = (x) => event.unit === "ns" && !event.is_wall ? edges[x + 1] - edges[x] : event.is_wall ? 0 : most;
-		const most = mostIn(sums, rows);
+		const whole = sumsOfColumns(sums, rows), most = whole.reduce((a, b) => Math.max(a, b), 0);
+		const { left, wide } = this.placesOf(track);
 
 		this.drawName(c, track, y);
-		for (let x = 0; x < edges.length - 1; x++) {
-			const cell = sums.subarray(x * rows, (x + 1) * rows), sum = cell.reduce((a, b) => a + b, 0);
+		for (let x = 0; x < whole.length; x++) {
+			const size = Math.max(whole[x], full(x)), w = Math.max(1, wide[x] - (wide[x] > 3 ? 1 : 0));
 			let bottom = y + TRACK - 2;
 
-			for (let a = 0; sum && a < rows; a++) {
-				const h = (TRACK - 3) * cell[a] / Math.max(sum, full(x));
+			for (let a = 0; whole[x] && a < rows; a++) {
+				const h = (TRACK - 3) * sums[x * rows + a] / size;
 
-				const left = this.left(track, x), w = this.right(track, x) - left;
-
+				if (!h)
+					continue;
 				c.fillStyle = activityColour(a);
-				c.fillRect(left, bottom -= h, Math.max(1, w - (w > 3 ? 1 : 0)), h);
+				c.fillRect(left[x], bottom -= h, w, h);
 			}
 		}
 	}
@@ -308,14 +327,15 @@ class ThreadsView {
 
 const eventWord = (event) => event.is_wall ? "snapshots" : event.is_cpu ? "CPU" : event.name;
 
-/* The largest sum of a column. */
-function mostIn(sums, rows)
+/* What the activities of each column weigh together. */
+function sumsOfColumns(sums, rows)
 {
-	let most = 0;
+	const whole = new Float64Array(sums.length / rows);
 
-	for (let x = 0; x < sums.length; x += rows)
-		most = Math.max(most, sums.subarray(x, x + rows).reduce((a, b) => a + b, 0));
-	return most;
+	for (let x = 0, i = 0; x < whole.length; x++)
+		for (let a = 0; a < rows; a++)
+			whole[x] += sums[i++];
+	return whole;
 }
 
 /* The functions of the stack of a node, innermost first. */
