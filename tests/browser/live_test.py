@@ -124,6 +124,30 @@ class Tests(used.Used):
         self.key("ArrowDown")
         self.check("the keys go on from there", self.foot().startswith("shop_main"), self.foot())
 
+    def test_rows_of_functions(self):
+        """Rows are used again for other functions: what the user does is for the function that he sees."""
+        focused = "document.activeElement.textContent"
+        self.serve("typical", 100, "#view=functions")
+        all_links = "[...document.querySelectorAll('#functions .link')]"
+        link, parse = [f"{all_links}.find(e => e.textContent === {name!r})" for name in ("cron_main", "parse")]
+        self.page.js(f"{link}.focus()")
+        before = self.page.js(f"{link}.closest('tr').rowIndex")
+        self.server.samples(600)
+        self.wait("another function is there now", f"{link}.closest('tr').rowIndex > {before}")
+        self.equal("the keyboard is where it was", self.page.js(focused), "cron_main")
+        self.page.js(f"{parse}.focus()")
+        self.page.js("location.hash = 'view=functions&last=1'")
+        self.wait("a function is gone", f"!{parse}")
+        self.equal("and the keyboard is at no other", self.page.js("document.activeElement.localName"), "body")
+        self.serve("typical", 100, "#view=functions")
+        x, y = self.page.js(f"middle({link})")
+        self.page.mouse("mousePressed", x, y, button="left", clickCount=1, buttons=1)
+        self.server.samples(600)
+        self.wait("another function is under the mouse", f"document.elementFromPoint({x}, {y}).textContent !== 'cron_main'")
+        self.page.mouse("mouseReleased", x, y, button="left", clickCount=1)
+        self.page.settle()
+        self.equal("a click is for what was there", self.text("sandwich-title"), "cron_main")
+
     def test_pause(self):
         self.serve("typical", 100)
         self.key(" ")

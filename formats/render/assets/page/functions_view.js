@@ -28,23 +28,79 @@ function sortedFunctions()
 	return list.sort((a, b) => COLUMNS.find((c) => c.key === state.sort).compare(f, a, b) || a - b);
 }
 
-function weightCell(weight, whole)
-{
-	const bar = make("span", { class: "bar" }), share = whole ? weight / whole : 0;
+/* Text in an element, which is only told of what differs from before. */
+class Told {
+	constructor(name, attrs)
+	{
+		this.text = "";
+		this.node = new Text("");
+		this.element = make(name, attrs, this.node);
+	}
 
-	bar.style.width = (100 * share).toFixed(2) + "%";
-	return make("td", { class: "weight" }, bar, make("span", { class: "number" }, weightText(weight, shownEvent())),
-		make("span", { class: "share" }, shareText(weight, whole)));
+	set(text)
+	{
+		if (text !== this.text)
+			this.node.data = this.text = text;
+	}
 }
 
-function functionRow(i)
-{
-	const f = functionsNow(), whole = selectionNow().weight;
-	const name = make("button", { type: "button", class: "link", title: "Callers and callees",
-		onclick: () => openSandwich(i) }, functionName(i));
+class WeightCell {
+	constructor()
+	{
+		this.bar = make("span", { class: "bar" });
+		this.width = "";
+		this.number = new Told("span", { class: "number" });
+		this.share = new Told("span", { class: "share" });
+		this.element = make("td", { class: "weight" }, this.bar, this.number.element, this.share.element);
+	}
 
-	return make("tr", {}, weightCell(f.self[i], whole),
-		weightCell(f.total[i], whole), make("th", { scope: "row" }, name), make("td", { class: "file" }, functionFile(i)));
+	set(weight, whole)
+	{
+		const width = (whole ? 100 * weight / whole : 0).toFixed(2) + "%";
+
+		if (width !== this.width)
+			this.bar.style.width = this.width = width;
+		this.number.set(weightText(weight, shownEvent()));
+		this.share.set(shareText(weight, whole));
+	}
+}
+
+/*
+ * A row stays where it is and shows one function after the other: new rows would cost much more.
+ * A click is meant for what was there when the button went down.
+ */
+class FunctionRow {
+	constructor()
+	{
+		this.self = new WeightCell();
+		this.total = new WeightCell();
+		this.name = new Told("button", { type: "button", class: "link", title: "Callers and callees",
+			onpointerdown: () => { this.pressed = this.fn; }, onclick: (e) => openSandwich(e.detail ? this.pressed ?? this.fn : this.fn) });
+		this.file = new Told("td", { class: "file" });
+		this.element = make("tr", {}, this.self.element, this.total.element, make("th", { scope: "row" }, this.name.element), this.file.element);
+	}
+
+	set(fn)
+	{
+		const f = functionsNow(), whole = selectionNow().weight;
+
+		this.fn = fn;
+		this.self.set(f.self[fn], whole);
+		this.total.set(f.total[fn], whole);
+		this.name.set(functionName(fn));
+		this.file.set(functionFile(fn));
+	}
+}
+
+/* Rows where two recordings are compared do not change. */
+class ChangeRow {
+	set(k)
+	{
+		const row = changeRow(k);
+
+		this.element?.replaceWith(row);
+		this.element = row;
+	}
 }
 
 function heading(column)
@@ -59,31 +115,52 @@ function heading(column)
 function makeFunctionsPanel()
 {
 	const head = make("tr"), body = make("tbody"), count = make("p", { class: "note" });
-	const more = button("More rows", "Show more functions", () => fill(ROWS_AT_ONCE));
+	const more = button("More rows", "Show more functions", () => fill(rows.length, rows.length + ROWS_AT_ONCE));
 	const table = make("table", { id: "functions", class: data.delta ? "compared" : null }, make("caption", { class: "hidden" }, "Functions by weight"),
 		make("thead", {}, head), body);
 	const panel = make("section", { class: "panel scrolls", id: "panel-functions", "aria-label": "Functions", tabindex: "0" },
 		count, table, more);
-	let list = [];
+	const rows = [];
+	let list = [], sorted = null;
 
-	function fill(rows)
+	/* The rows from .. to show what the list has there, and there are no more. */
+	function fill(from, to)
 	{
-		const at = body.rows.length;
+		const before = rows.length, end = Math.min(to, list.length);
 
-		body.append(...list.slice(at, at + rows).map(data.delta ? changeRow : functionRow));
-		paintLegends();
-		more.hidden = body.rows.length >= list.length;
+		while (rows.length > end)
+			rows.pop().element.remove();
+		while (rows.length < end)
+			rows.push(data.delta ? new ChangeRow() : new FunctionRow());
+		for (let i = from; i < end; i++)
+			rows[i].set(list[i]);
+		body.append(...rows.slice(before).map((row) => row.element));
+		if (data.delta)
+			paintLegends();
+		more.hidden = end >= list.length;
+	}
+
+	/* The keyboard stays at the function, wherever that has moved to. */
+	function refocus(name)
+	{
+		const link = [...body.querySelectorAll(".link")].find((e) => e.textContent === name);
+
+		if (!link)
+			document.activeElement.blur();
+		else if (link !== document.activeElement)
+			link.focus();
 	}
 
 	panel.update = () => {
 		list = sortedFunctions();
-		head.replaceChildren(...(data.delta ? DELTA_COLUMNS : COLUMNS).map(heading));
-		const kept = updating ? body.rows.length : 0, focus = body.contains(document.activeElement) ? document.activeElement.textContent : null;
+		if (sorted !== state.sort)
+			head.replaceChildren(...(data.delta ? DELTA_COLUMNS : COLUMNS).map(heading));
+		sorted = state.sort;
+		const kept = updating ? rows.length : 0, focus = body.contains(document.activeElement) ? document.activeElement.textContent : null;
 
-		body.replaceChildren();
-		fill(Math.max(kept, data.wishes.top || ROWS_AT_ONCE));
+		fill(0, Math.max(kept, data.wishes.top || ROWS_AT_ONCE));
 		if (focus !== null)
-			[...body.querySelectorAll(".link")].find((e) => e.textContent === focus)?.focus();
+			refocus(focus);
 		count.textContent = data.delta ? countText(list) : `${plural(list.length, "function")}${state.q ? " that match" : ""}. ` +
 			"Total counts a function that calls itself once.";
 	};
