@@ -112,6 +112,7 @@ class LiveStore {
 		this.now = null;
 		this.hasEnded = false;
 		this.resets = 0;
+		this.rooms = [];		/* by event */
 		this.forget();
 	}
 
@@ -339,64 +340,98 @@ class LiveStore {
 	/* By thread, and of each in the order of time. */
 	publishSamples(events)
 	{
-		const { event, thread } = this.counts, nr = this.threads.tid.n;
-		const sizes = events.map(() => new Int32Array(nr + 1));
+		events.forEach((e, i) => {
+			const room = this.rooms[i] ??= new SampleRoom(), s = room.take(this.threadSizes(i));
 
-		for (const { ids } of this.ticks)
-			for (let k = 0; k < ids.n; k++) {
-				const id = ids.v[k];
-
-				if (event.v[id] < events.length)
-					sizes[event.v[id]][thread.v[id]]++;
-			}
-		events.forEach((e, i) => { e.samples = emptySamples(sizes[i]); });
-		this.fillSamples(events);
+			this.fillSamples(s, i, e.is_counted);
+			e.samples = s;
+		});
 	}
 
-	fillSamples(events)
+	/* How many entries of an event each thread has. */
+	threadSizes(e)
 	{
-		const { event, thread, stack, activity } = this.counts, { place } = this.tree;
-		const all = events.map((e) => e.samples), counted = events.map((e) => e.is_counted);
+		const event = this.counts.event.v, thread = this.counts.thread.v, sizes = new Int32Array(this.threads.tid.n + 1);
 
-		for (const { begin, ids, samples, weights } of this.ticks) {
-			const time = begin * TICK_NS;
+		for (const { ids } of this.ticks) {
+			const { v, n } = ids;
 
-			for (let k = 0; k < ids.n; k++) {
-				const id = ids.v[k], e = event.v[id];
+			for (let k = 0; k < n; k++)
+				if (event[v[k]] === e)
+					sizes[thread[v[k]]]++;
+		}
+		return sizes;
+	}
 
-				if (e >= all.length)
+	fillSamples({ next, time, thread, node, activity, count, weight }, e, isCounted)
+	{
+		const event = this.counts.event.v, threadOf = this.counts.thread.v, stackOf = this.counts.stack.v;
+		const activityOf = this.counts.activity.v, stacks = this.stacks.v, { place } = this.tree;
+
+		for (const tick of this.ticks) {
+			const ids = tick.ids.v, samples = tick.samples.v, weights = isCounted ? samples : tick.weights.v;
+			const { n } = tick.ids, begin = tick.begin * TICK_NS;
+
+			for (let k = 0; k < n; k++) {
+				const id = ids[k];
+
+				if (event[id] !== e)
 					continue;
-				const s = all[e], t = thread.v[id], i = s.next[t]++;
+				const t = threadOf[id], i = next[t]++;
 
-				s.time[i] = time;
-				s.thread[i] = t;
-				s.node[i] = place[this.stacks.v[stack.v[id]]];
-				s.activity[i] = activity.v[id];
-				s.count[i] = samples.v[k];
-				s.weight[i] = counted[e] ? samples.v[k] : weights.v[k];
+				time[i] = begin;
+				thread[i] = t;
+				node[i] = place[stacks[stackOf[id]]];
+				activity[i] = activityOf[id];
+				count[i] = samples[k];
+				weight[i] = weights[k];
 			}
 		}
 	}
 }
 
-/* sizes: how many entries each thread has. */
-function emptySamples(sizes)
-{
-	const runs = [], lengths = [], next = new Int32Array(sizes.length);
-	let n = 0;
-
-	for (let t = 0; t < sizes.length; t++) {
-		next[t] = n;
-		n += sizes[t];
-		if (sizes[t]) {
-			runs.push(t);
-			lengths.push(sizes[t]);
-		}
+/* The samples of an event are published in the same arrays again: new ones would have to be cleared, and collected. */
+class SampleRoom {
+	constructor()
+	{
+		this.size = 0;
 	}
-	return { n, runs, lengths, next, time: new Float64Array(n), thread: new Int32Array(n), node: new Int32Array(n),
-		cpu: new Int32Array(n).fill(-1), activity: new Uint8Array(n), count: new Float64Array(n), weight: new Float64Array(n),
-		scan: new Int32Array(n) };
+
+	reserve(n)
+	{
+		if (n <= this.size)
+			return;
+		this.size = Math.max(n, 2 * this.size);
+		for (const field in SampleRoom.fields)
+			this[field] = new SampleRoom.fields[field](this.size);
+		this.cpu.fill(-1);
+	}
+
+	/* sizes: how many entries each thread has. */
+	take(sizes)
+	{
+		const runs = [], lengths = [], next = new Int32Array(sizes.length);
+		let n = 0;
+
+		for (let t = 0; t < sizes.length; t++) {
+			next[t] = n;
+			n += sizes[t];
+			if (sizes[t]) {
+				runs.push(t);
+				lengths.push(sizes[t]);
+			}
+		}
+		const s = { n, runs, lengths, next };
+
+		this.reserve(n);
+		for (const field in SampleRoom.fields)
+			s[field] = this[field].subarray(0, n);
+		return s;
+	}
 }
+/* cpu and scan say that they are not known. */
+SampleRoom.fields = { time: Float64Array, thread: Int32Array, node: Int32Array, cpu: Int32Array, activity: Uint8Array,
+	count: Float64Array, weight: Float64Array, scan: Int32Array };
 
 /* Of rows that know the first of their life, the last ones. */
 function lastOf(first)

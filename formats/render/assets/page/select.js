@@ -75,23 +75,24 @@ function select(event, useWindow = true, withQuiet = false)
 /* Sums by node: of its own, and with all that it called. */
 function sumNodes(event, selection)
 {
-	const { samples: s, nodes } = event, n = nodes.n;
-	const sums = { self: new Float64Array(n), total: new Float64Array(n),
-		selfCount: new Float64Array(n), totalCount: new Float64Array(n) };
+	const { node, weight, count } = event.samples, { n, parent } = event.nodes, { list } = selection;
+	const self = new Float64Array(n), selfCount = new Float64Array(n);
 
 	for (let k = 0; k < selection.n; k++) {
-		const i = selection.list[k], node = s.node[i];
+		const i = list[k], at = node[i];
 
-		sums.self[node] += s.weight[i];
-		sums.selfCount[node] += s.count[i];
+		self[at] += weight[i];
+		selfCount[at] += count[i];
 	}
-	sums.total.set(sums.self);
-	sums.totalCount.set(sums.selfCount);
+	const total = self.slice(), totalCount = selfCount.slice();
+
 	for (let i = n - 1; i > 0; i--) {
-		sums.total[nodes.parent[i]] += sums.total[i];
-		sums.totalCount[nodes.parent[i]] += sums.totalCount[i];
+		const up = parent[i];
+
+		total[up] += total[i];
+		totalCount[up] += totalCount[i];
 	}
-	return sums;
+	return { self, total, selfCount, totalCount };
 }
 
 /*
@@ -100,25 +101,25 @@ function sumNodes(event, selection)
  */
 function sumFunctions(event, sums)
 {
-	const { nodes, functions } = event, n = functions.n;
+	const { func, last, n: nr } = event.nodes, { same, n } = event.functions, { self, total, selfCount, totalCount } = sums;
 	const f = { self: new Float64Array(n), total: new Float64Array(n),
 		selfCount: new Float64Array(n), totalCount: new Float64Array(n) };
-	const onPath = new Int32Array(n), open = [];
+	const onPath = new Int32Array(n), open = new Int32Array(nr);	/* open: a node, and those above it */
 
-	for (let i = 1; i < nodes.n; i++) {
-		const same = functions.same[nodes.func[i]];
+	for (let i = 1, depth = 0; i < nr; i++) {
+		const fn = same[func[i]];
 
-		if (!sums.totalCount[i] && !sums.total[i])
+		if (!totalCount[i] && !total[i])
 			continue;
-		while (open.length && nodes.last[open.at(-1)] < i)
-			onPath[functions.same[nodes.func[open.pop()]]]--;
-		f.self[same] += sums.self[i];
-		f.selfCount[same] += sums.selfCount[i];
-		if (!onPath[same]++) {
-			f.total[same] += sums.total[i];
-			f.totalCount[same] += sums.totalCount[i];
+		while (depth && last[open[depth - 1]] < i)
+			onPath[same[func[open[--depth]]]]--;
+		f.self[fn] += self[i];
+		f.selfCount[fn] += selfCount[i];
+		if (!onPath[fn]++) {
+			f.total[fn] += total[i];
+			f.totalCount[fn] += totalCount[i];
 		}
-		open.push(i);
+		open[depth++] = i;
 	}
 	return f;
 }
