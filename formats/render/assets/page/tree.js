@@ -59,28 +59,25 @@ class Tree {
 	/* Places the nodes; none is added afterwards. */
 	end()
 	{
-		const n = this.n, next = new Float64Array(n);
+		const { n, parent, depth, total } = this, next = new Float64Array(n), x = new Float64Array(n), last = new Int32Array(n);
+		let rows = 0;
 
 		if (this.event.delta)
 			chooseWidths(this);
-		this.x = new Float64Array(n);
-		this.last = new Int32Array(n);
-		this.rows = 0;
 		for (let i = 0; i < n; i++) {
-			const up = this.parent[i];
+			const up = parent[i];
 
-			this.x[i] = up < 0 ? 0 : next[up];
-			next[i] = this.x[i];
+			next[i] = x[i] = up < 0 ? 0 : next[up];
 			if (up >= 0)
-				next[up] += this.total[i];
-			this.rows = Math.max(this.rows, this.depth[i] + 1);
+				next[up] += total[i];
+			rows = Math.max(rows, depth[i] + 1);
 		}
 		for (let i = n - 1; i >= 0; i--) {
-			this.last[i] = Math.max(this.last[i], i);
+			last[i] = Math.max(last[i], i);
 			if (i)
-				this.last[this.parent[i]] = Math.max(this.last[this.parent[i]], this.last[i]);
+				last[parent[i]] = Math.max(last[parent[i]], last[i]);
 		}
-		return this;
+		return Object.assign(this, { x, last, rows });
 	}
 
 	name(i)
@@ -216,11 +213,12 @@ function groupSamples(event, list, parts, level)
 	return [...groups.values()].sort((a, b) => b.weight - a.weight || a.id - b.id);
 }
 
-/* Sums the samples of a part by node, and notes which nodes are met first. */
-function addPart(event, list, part, sums, touched)
+/* Sums the samples of a part by node, and notes which nodes are met first: touched, so many. */
+function addPart(event, list, part, sums, before)
 {
 	const { node, weight, count } = event.samples, { parent } = event.nodes;
-	const { self, selfCount, seen } = sums;
+	const { self, selfCount, seen, touched } = sums;
+	let n = before;
 
 	for (let k = part.begin; k < part.end; k++) {
 		const i = list[k], at = node[i];
@@ -229,16 +227,15 @@ function addPart(event, list, part, sums, touched)
 		selfCount[at] += count[i];
 		for (let a = at; a > ROOT && !seen[a]; a = parent[a]) {
 			seen[a] = 1;
-			touched.push(a);
+			touched[n++] = a;
 		}
 	}
+	return n;
 }
 
 /* Of many nodes it is faster to look for them than to sort them. */
-function inOrder(touched, seen)
+function inOrder(order, seen)
 {
-	const order = Int32Array.from(touched);
-
 	if (order.length < seen.length / 16)
 		return order.sort();
 	for (let i = 0, k = 0; k < order.length; i++)
@@ -250,41 +247,39 @@ function inOrder(touched, seen)
 /* Adds the stacks of some parts below a node of the tree. sums: all zero before and after. */
 function addStacks(tree, top, list, parts, sums)
 {
-	const { parent } = tree.event.nodes, touched = [];
+	const { parent } = tree.event.nodes, { self, selfCount, total, totalCount, seen, touched } = sums;
+	let n = 0;
 
 	for (const part of parts)
-		addPart(tree.event, list, part, sums, touched);
-	const order = inOrder(touched, sums.seen);
+		n = addPart(tree.event, list, part, sums, n);
+	const order = inOrder(touched.subarray(0, n), seen);
 
-	for (let k = order.length - 1; k >= 0; k--) {
+	for (let k = n - 1; k >= 0; k--) {
 		const a = order[k], up = parent[a];
 
-		sums.total[a] += sums.self[a];
-		sums.totalCount[a] += sums.selfCount[a];
-		sums.total[up] += sums.total[a];
-		sums.totalCount[up] += sums.totalCount[a];
+		total[a] += self[a];
+		totalCount[a] += selfCount[a];
+		total[up] += total[a];
+		totalCount[up] += totalCount[a];
 	}
-	tree.self[top] += sums.self[ROOT];
-	tree.selfCount[top] += sums.selfCount[ROOT];
+	tree.self[top] += self[ROOT];
+	tree.selfCount[top] += selfCount[ROOT];
 	emitStacks(tree, top, order, sums);
 }
 
 function emitStacks(tree, top, order, sums)
 {
-	const nodes = tree.event.nodes, fields = ["self", "selfCount", "total", "totalCount"];
+	const { parent, func, flags, mark } = tree.event.nodes, { place, seen, self, selfCount, total, totalCount } = sums;
 
-	sums.place[ROOT] = top;
+	place[ROOT] = top;
 	tree.reserve(tree.n + order.length);
-	for (const a of order)
-		sums.place[a] = tree.add(sums.place[nodes.parent[a]], nodes.func[a], nodes.flags[a],
-			nodes.mark?.[a] ?? a, sums.total[a], sums.totalCount[a], sums.self[a], sums.selfCount[a]);
-	for (const field of fields) {
-		sums[field][ROOT] = 0;
-		for (const a of order)
-			sums[field][a] = 0;
+	self[ROOT] = selfCount[ROOT] = total[ROOT] = totalCount[ROOT] = 0;
+	for (let k = 0; k < order.length; k++) {
+		const a = order[k];
+
+		place[a] = tree.add(place[parent[a]], func[a], flags[a], mark ? mark[a] : a, total[a], totalCount[a], self[a], selfCount[a]);
+		self[a] = selfCount[a] = total[a] = totalCount[a] = seen[a] = 0;
 	}
-	for (const a of order)
-		sums.seen[a] = 0;
 }
 
 function addLevels(tree, top, list, parts, levels, sums)
@@ -301,10 +296,9 @@ function addLevels(tree, top, list, parts, levels, sums)
 function callTree(event, selection, grouping)
 {
 	const tree = new Tree(event), n = event.nodes.n;
-	const sums = { seen: new Uint8Array(n), place: new Int32Array(n) };
+	const sums = { seen: new Uint8Array(n), place: new Int32Array(n), touched: new Int32Array(n), self: new Float64Array(n),
+		selfCount: new Float64Array(n), total: new Float64Array(n), totalCount: new Float64Array(n) };
 
-	for (const field of ["self", "selfCount", "total", "totalCount"])
-		sums[field] = new Float64Array(n);
 	tree.addGroup(-1, "all", 0, selection.weight, selection.count);
 	addLevels(tree, 0, selection.list, selection.runs, grouping.levels, sums);
 	return tree.end();
