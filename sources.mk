@@ -57,6 +57,7 @@ REPORT_SRCS := \
 	formats/trace/trace_writer.c \
 	src/profile/answer.c \
 	src/profile/answer_text.c \
+	src/profile/cgroup_container.c \
 	src/profile/cpu_check.c \
 	src/profile/diff.c \
 	src/profile/diff_merge.c \
@@ -83,6 +84,7 @@ REPORT_SRCS := \
 	src/profile/profile.c \
 	src/profile/profile_delta.c \
 	src/profile/query.c \
+	src/profile/recording_facts.c \
 	src/profile/quiet_threads.c \
 	src/profile/report.c \
 	src/profile/report_learn.c \
@@ -113,6 +115,7 @@ REPORT_SRCS := \
 	formats/render/columns.c \
 	formats/render/csv.c \
 	formats/render/csv_columns.c \
+	formats/render/csv_origin.c \
 	formats/render/csv_stacks.c \
 	formats/render/diff_html.c \
 	formats/render/diff_renderers.c \
@@ -127,6 +130,7 @@ REPORT_SRCS := \
 	formats/render/json.c \
 	formats/render/json_writer.c \
 	formats/render/layout.c \
+	formats/render/ndjson.c \
 	formats/render/output_limit.c \
 	formats/render/output_list.c \
 	formats/render/page_data.c \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The samples themselves, one per row, in the order of the file. Which columns a row has is said by
- * csv_columns.h. There are two dialects:
+ * csv_columns.h. There are two dialects, and ndjson.c has a third:
  *
  *	xstack		as the tool of that name: timestamp|tid|tgid|...; no quotes, so
  *			'|' in a name is '!'. Times are local
@@ -43,17 +43,39 @@ void csv_put_text(struct csv *c, const char *s)
 }
 
 /* A text that may be foreign: no control characters, and no formula. */
-static void escape_cell(struct csv *c, const char *s, size_t len)
+void csv_escape_cell(const struct csv *c, FILE *out, const char *s, size_t len)
 {
-	FILE *out = c->strings.out;
+	static void (*const by_dialect[])(FILE *, const char *, size_t) = {
+		[CSV_XSTACK] = escape_csv_cell,
+		[CSV_RFC4180] = escape_text,
+		[CSV_JSON] = escape_json,
+	};
 
-	if (!c->is_rfc4180) {
-		escape_csv_cell(out, s, len);
-		return;
-	}
-	if (len && memchr("=+-@", *s, 4))
+	if (c->dialect == CSV_RFC4180 && len && memchr("=+-@", *s, 4))
 		putc('\'', out);
-	escape_text(out, s, len);
+	by_dialect[c->dialect](out, s, len);
+}
+
+/* Frames are separated by ';' in all dialects, and only some of them have quotes. */
+void csv_escape_frame(const struct csv *c, FILE *out, const char *s, size_t len)
+{
+	static void (*const by_dialect[])(FILE *, const char *, size_t) = {
+		[CSV_XSTACK] = escape_csv,
+		[CSV_RFC4180] = escape_folded,
+		[CSV_JSON] = escape_json_folded,
+	};
+
+	by_dialect[c->dialect](out, s, len);
+}
+
+void csv_put_digits_of(struct csv *c, const struct rec_binary *b)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (unsigned i = 0; b && i < b->build_id_len; i++) {
+		bb_u8(&c->row, (uint8_t)digits[b->build_id[i] >> 4]);
+		bb_u8(&c->row, (uint8_t)digits[b->build_id[i] & 15]);
+	}
 }
 
 int csv_put_string(struct csv *c, uint32_t string)
@@ -64,7 +86,7 @@ int csv_put_string(struct csv *c, uint32_t string)
 
 	if (!t) {
 		s = definition_store_string(c->tables, string, &len);
-		escape_cell(c, s, len);
+		csv_escape_cell(c, c->strings.out, s, len);
 		t = text_cache_keep(&c->strings, string);
 	}
 	if (!t)
@@ -95,35 +117,40 @@ static void quote(struct csv *c, size_t begin)
 }
 
 /*
- * Drops texts whose ids have another meaning in the next segment, and those that took too much
- * memory: a recording that does not end meets ever more threads.
+ * Texts whose ids have another meaning in the next segment go, and those that took too much memory:
+ * a recording that does not end meets ever more threads.
  */
-static void forget_texts(struct csv *c, const struct definition_store *tables)
+void csv_enter(struct csv *c, const struct report_sample *s)
 {
-	if (c->tables != tables || c->frames.bytes > MAX_TEXT_BYTES)
-		text_cache_clear(&c->frames);
-	if (c->tables != tables || c->strings.bytes > MAX_TEXT_BYTES)
-		text_cache_clear(&c->strings);
-	c->tables = tables;
+	struct text_cache *const by_id[] = { &c->frames, &c->folded, &c->leaves, &c->strings };
+
+	for (size_t i = 0; i < sizeof(by_id) / sizeof(by_id[0]); i++)
+		if (c->tables != s->tables || by_id[i]->bytes > MAX_TEXT_BYTES)
+			text_cache_clear(by_id[i]);
+	if (c->facts != s->facts)
+		text_cache_clear(&c->origins);
+	c->tables = s->tables;
+	c->facts = s->facts;
 }
 
 static int put_row(void *ctx, const struct report_sample *s)
 {
 	struct csv *c = ctx;
+	bool is_xstack = c->dialect == CSV_XSTACK;
 	int err = 0;
 
-	forget_texts(c, s->tables);
+	csv_enter(c, s);
 	c->row.nr = 0;
 	for (unsigned i = 0; i < c->columns.nr && !err; i++) {
 		size_t begin = c->row.nr;
 
 		err = csv_columns[c->columns.v[i]].put(c, s);
-		if (c->is_rfc4180 && c->row.nr > begin)
+		if (!is_xstack && c->row.nr > begin)
 			quote(c, begin);
 		if (i + 1u < c->columns.nr)
-			bb_u8(&c->row, c->is_rfc4180 ? ',' : '|');
+			bb_u8(&c->row, is_xstack ? '|' : ',');
 	}
-	if (c->is_rfc4180)
+	if (!is_xstack)
 		bb_u8(&c->row, '\r');
 	bb_u8(&c->row, '\n');
 	if (err || c->row.bad)
@@ -134,18 +161,25 @@ static int put_row(void *ctx, const struct report_sample *s)
 
 static void put_header(const struct csv *c)
 {
+	bool is_xstack = c->dialect == CSV_XSTACK;
+
 	for (unsigned i = 0; i < c->columns.nr; i++)
-		fprintf(c->out, "%s%s", i ? c->is_rfc4180 ? "," : "|" : "",
+		fprintf(c->out, "%s%s", i ? is_xstack ? "|" : "," : "",
 			csv_columns[c->columns.v[i]].name);
-	fputs(c->is_rfc4180 ? "\r\n" : "\n", c->out);
+	fputs(is_xstack ? "\n" : "\r\n", c->out);
 }
 
-static void csv_end(void *state)
+void csv_close(void *csv)
 {
-	struct csv *c = state;
+	struct csv *c = csv;
 
+	if (!c)
+		return;
 	text_cache_close(&c->frames);
+	text_cache_close(&c->folded);
+	text_cache_close(&c->leaves);
 	text_cache_close(&c->strings);
+	text_cache_close(&c->origins);
 	syscall_names_free(c->calls);
 	free(c->path);
 	bb_release(&c->row);
@@ -166,27 +200,40 @@ static void choose_columns(struct csv *c, const struct render_opts *opts)
 		csv_columns_add(&c->columns, waits[i]);
 }
 
-static int csv_begin(const struct render_opts *opts, const char *arch, FILE *out, void **state)
+int csv_open(const struct render_opts *opts, const char *arch, FILE *out, enum csv_dialect dialect,
+	     struct csv **cp)
 {
 	struct csv *c = calloc(1, sizeof(*c));
-	int err;
+	int err = c ? 0 : -ENOMEM;
 
-	if (!c)
-		return -ENOMEM;
-	*c = (struct csv){ .out = out,
-			   .is_rfc4180 = opts->is_rfc4180,
-			   .xstack_states = opts->xstack_states,
-			   .reverse = opts->reverse_stack,
-			   .style = opts->style,
-			   .calls = syscall_names_new(arch) };
-	choose_columns(c, opts);
-	err = c->calls ? text_cache_open(&c->frames) : -ENOMEM;
 	if (!err)
-		err = text_cache_open(&c->strings);
-	if (err) {
-		csv_end(c);
+		*c = (struct csv){ .out = out,
+				   .dialect = dialect,
+				   .xstack_states = opts->xstack_states,
+				   .reverse = opts->reverse_stack,
+				   .style = opts->style,
+				   .marks = opts->marks,
+				   .kernel_suffix = opts->kernel_suffix,
+				   .calls = syscall_names_new(arch) };
+	if (!err && (!c->calls || text_cache_open(&c->frames) || text_cache_open(&c->folded) ||
+		     text_cache_open(&c->leaves) || text_cache_open(&c->strings) ||
+		     text_cache_open(&c->origins)))
+		err = -ENOMEM;
+	if (err)
+		csv_close(c);
+	else
+		*cp = c;
+	return err;
+}
+
+static int csv_begin(const struct render_opts *opts, const char *arch, FILE *out, void **state)
+{
+	struct csv *c;
+	int err = csv_open(opts, arch, out, opts->is_rfc4180 ? CSV_RFC4180 : CSV_XSTACK, &c);
+
+	if (err)
 		return err;
-	}
+	choose_columns(c, opts);
 	if (!opts->quiet)
 		put_header(c);
 	*state = c;
@@ -201,12 +248,15 @@ static int csv_stream(struct report *rep, const struct render_opts *opts, FILE *
 
 	if (err)
 		return err;
-	err = report_samples(rep, put_row, state);
-	csv_end(state);
+	err = opts->all_events ? report_all_samples(rep, put_row, state)
+			       : report_samples(rep, put_row, state);
+	csv_close(state);
 	return err;
 }
 
-static const struct row_renderer csv_rows = { .begin = csv_begin, .row = put_row, .end = csv_end };
+static const struct row_renderer csv_rows = { .begin = csv_begin,
+					      .row = put_row,
+					      .end = csv_close };
 
 /* Whether the first line is a header: names of columns alone, at least two. */
 static bool is_header(const char *head)

@@ -27,34 +27,39 @@ static void put_digits(struct csv *c, uint64_t v, unsigned digits)
 	bb_bytes(&c->row, buf, digits);
 }
 
-/* Making a date is slow, and most rows have that of the row before. */
-static void make_date(struct csv *c, uint64_t second)
+/* The date of a second: xstack's is local, the others are ISO 8601 in UTC. */
+void csv_make_date(const struct csv *c, uint64_t second, char date[CSV_DATE_MAX])
 {
 	time_t t = (time_t)second;
 	struct tm tm = { 0 };
 
-	if (second == c->second && c->date[0])
-		return;
-	if (c->is_rfc4180)
-		gmtime_r(&t, &tm);
-	else
+	if (c->dialect == CSV_XSTACK)
 		localtime_r(&t, &tm);
-	strftime(c->date, sizeof(c->date), c->is_rfc4180 ? "%Y-%m-%dT%H:%M:%S"
-							 : "%Y-%m-%d %H:%M:%S", &tm);
-	c->second = second;
+	else
+		gmtime_r(&t, &tm);
+	strftime(date, CSV_DATE_MAX, c->dialect == CSV_XSTACK ? "%Y-%m-%d %H:%M:%S"
+							      : "%Y-%m-%dT%H:%M:%S", &tm);
 }
 
-/* xstack: local, in microseconds; RFC 4180: ISO 8601 in UTC, in nanoseconds. */
+/* Making a date is slow, and most rows have that of the row before. */
+static const char *date_of(struct csv *c, uint64_t second)
+{
+	if (second != c->second || !c->date[0])
+		csv_make_date(c, second, c->date);
+	c->second = second;
+	return c->date;
+}
+
+/* xstack: in microseconds; the others: in nanoseconds. */
 static int put_timestamp(struct csv *c, const struct report_sample *s)
 {
-	make_date(c, s->real_ns / NSEC_PER_SEC);
-	csv_put_text(c, c->date);
+	csv_put_text(c, date_of(c, s->real_ns / NSEC_PER_SEC));
 	bb_u8(&c->row, '.');
-	if (c->is_rfc4180)
-		put_digits(c, s->real_ns % NSEC_PER_SEC, 9);
-	else
+	if (c->dialect == CSV_XSTACK)
 		put_digits(c, s->real_ns % NSEC_PER_SEC / 1000, 6);
-	if (c->is_rfc4180)
+	else
+		put_digits(c, s->real_ns % NSEC_PER_SEC, 9);
+	if (c->dialect != CSV_XSTACK)
 		bb_u8(&c->row, 'Z');
 	return 0;
 }
@@ -331,15 +336,9 @@ static int put_exe(struct csv *c, const struct report_sample *s)
 	return b ? csv_put_string(c, b->path) : 0;
 }
 
-static int put_build_id(struct csv *c, const struct report_sample *s)
+static int put_exe_build_id(struct csv *c, const struct report_sample *s)
 {
-	static const char digits[] = "0123456789abcdef";
-	const struct rec_binary *b = exe_of(s);
-
-	for (unsigned i = 0; b && i < b->build_id_len; i++) {
-		bb_u8(&c->row, (uint8_t)digits[b->build_id[i] >> 4]);
-		bb_u8(&c->row, (uint8_t)digits[b->build_id[i] & 15]);
-	}
+	csv_put_digits_of(c, exe_of(s));
 	return 0;
 }
 
@@ -401,49 +400,83 @@ static int put_started(struct csv *c, const struct report_sample *s)
 }
 
 const struct csv_column csv_columns[] = {
-	{ "timestamp", "when the kernel took it", put_timestamp },
-	{ "tid", "number of the thread", put_tid },
-	{ "tgid", "number of the process", put_tgid },
-	{ "comm", "name of the thread", put_comm },
-	{ "state", "state of the thread: RUNNING, SLEEP, DISK, ...", put_state },
-	{ "ustack", "user stack", put_ustack },
-	{ "kstack", "kernel stack", put_kstack },
-	{ "waited_s", "seconds since the thread ran", put_waited },
-	{ "syscall", "system call that it is in", put_syscall },
-	{ "waits_on", "what it waits for: futex 0x7f00, fd 1, pid 12", put_waits_on },
-	{ "owner", "the thread that holds it", put_owner },
-	{ "activity", "the state in words: waiting for a CPU, ...", put_activity },
-	{ "cpu", "CPU that it ran on", put_cpu },
-	{ "event", "event that the sample is of", put_event },
-	{ "unit", "unit of the weight", put_unit },
-	{ "weight", "weight of the sample, in the unit of its event", put_weight },
-	{ "weight_us", "the same in microseconds, where it is time", put_weight_us },
-	{ "off_us", "microseconds since the thread ran", put_off_us },
-	{ "syscall_nr", "number of the system call", put_syscall_nr },
-	{ "sysc_arg1", "its first argument, in hexadecimal, as it was at the call", put_arg1 },
-	{ "sysc_arg2", "its second argument", put_arg2 },
-	{ "sysc_arg3", "its third argument", put_arg3 },
-	{ "sysc_arg4", "its fourth argument", put_arg4 },
-	{ "sysc_arg5", "its fifth argument", put_arg5 },
-	{ "sysc_arg6", "its sixth argument", put_arg6 },
-	{ "filename", "the file that its descriptor is: a path, pipe:[4711], ...", put_filename },
-	{ "connection", "the socket that it is, with both ends and its state", put_connection },
-	{ "object", "the pipe, socket or file that it waits for", put_object },
-	{ "holders", "processes that hold the other end", put_holders },
-	{ "scan", "number of the snapshot", put_scan },
-	{ "stack_end", "why the user stack ended", put_stack_end },
-	{ "recording", "which of the recordings in the file: 1, 2, ...", put_recording },
-	{ "process", "name of the process", put_process },
-	{ "exe", "path of its program", put_exe },
-	{ "exe_build_id", "build id of that program", put_build_id },
-	{ "uid", "number of its user", put_uid },
-	{ "cgroup", "its cgroup", put_cgroup },
-	{ "cmdline", "its command line, where that was recorded", put_cmdline },
-	{ "ppid", "number of its parent", put_ppid },
-	{ "ns_tgid", "number of the process in its own PID namespace", put_ns_tgid },
-	{ "ns_tid", "number of the thread there", put_ns_tid },
-	{ "started_s", "when the thread started, in seconds since the machine did", put_started },
-	{ NULL, NULL, NULL },
+	{ "timestamp", "when the kernel took it", COLUMN_TIME, true, put_timestamp },
+	{ "tid", "number of the thread", COLUMN_INTEGER, true, put_tid },
+	{ "tgid", "number of the process", COLUMN_INTEGER, true, put_tgid },
+	{ "comm", "name of the thread", COLUMN_TEXT, true, put_comm },
+	{ "state", "state of the thread: RUNNING, SLEEP, DISK, ...", COLUMN_TEXT, true, put_state },
+	{ "ustack", "user stack", COLUMN_TEXT, false, put_ustack },
+	{ "kstack", "kernel stack", COLUMN_TEXT, false, put_kstack },
+	{ "waited_s", "seconds since the thread ran", COLUMN_DECIMAL, false, put_waited },
+	{ "syscall", "system call that it is in", COLUMN_TEXT, true, put_syscall },
+	{ "waits_on", "what it waits for: futex 0x7f00, fd 1, pid 12",
+	  COLUMN_TEXT, true, put_waits_on },
+	{ "owner", "the thread that holds it", COLUMN_INTEGER, true, put_owner },
+	{ "activity", "the state in words: waiting for a CPU, ...",
+	  COLUMN_TEXT, true, put_activity },
+	{ "cpu", "CPU that it ran on", COLUMN_INTEGER, true, put_cpu },
+	{ "event", "event that the sample is of", COLUMN_TEXT, true, put_event },
+	{ "unit", "unit of the weight", COLUMN_TEXT, true, put_unit },
+	{ "weight", "weight of the sample, in the unit of its event",
+	  COLUMN_INTEGER, true, put_weight },
+	{ "weight_us", "the same in microseconds, where it is time",
+	  COLUMN_DECIMAL, false, put_weight_us },
+	{ "off_us", "microseconds since the thread ran", COLUMN_INTEGER, true, put_off_us },
+	{ "syscall_nr", "number of the system call", COLUMN_INTEGER, false, put_syscall_nr },
+	{ "sysc_arg1", "its first argument, in hexadecimal, as it was at the call",
+	  COLUMN_TEXT, false, put_arg1 },
+	{ "sysc_arg2", "its second argument", COLUMN_TEXT, false, put_arg2 },
+	{ "sysc_arg3", "its third argument", COLUMN_TEXT, false, put_arg3 },
+	{ "sysc_arg4", "its fourth argument", COLUMN_TEXT, false, put_arg4 },
+	{ "sysc_arg5", "its fifth argument", COLUMN_TEXT, false, put_arg5 },
+	{ "sysc_arg6", "its sixth argument", COLUMN_TEXT, false, put_arg6 },
+	{ "filename", "the file that its descriptor is: a path, pipe:[4711], ...",
+	  COLUMN_TEXT, true, put_filename },
+	{ "connection", "the socket that it is, with both ends and its state",
+	  COLUMN_TEXT, true, put_connection },
+	{ "object", "the pipe, socket or file that it waits for", COLUMN_TEXT, false, put_object },
+	{ "holders", "processes that hold the other end", COLUMN_INTEGER, false, put_holders },
+	{ "scan", "number of the snapshot", COLUMN_INTEGER, true, put_scan },
+	{ "stack_end", "why the user stack ended", COLUMN_TEXT, true, put_stack_end },
+	{ "recording", "which of the recordings in the file: 1, 2, ...",
+	  COLUMN_INTEGER, true, put_recording },
+	{ "process", "name of the process", COLUMN_TEXT, true, put_process },
+	{ "exe", "path of its program", COLUMN_TEXT, true, put_exe },
+	{ "exe_build_id", "build id of that program", COLUMN_TEXT, true, put_exe_build_id },
+	{ "uid", "number of its user", COLUMN_INTEGER, true, put_uid },
+	{ "cgroup", "its cgroup", COLUMN_TEXT, true, put_cgroup },
+	{ "container", "its container: the id in the name of its cgroup",
+	  COLUMN_TEXT, true, csv_put_container },
+	{ "cmdline", "its command line, where that was recorded", COLUMN_TEXT, false, put_cmdline },
+	{ "ppid", "number of its parent", COLUMN_INTEGER, false, put_ppid },
+	{ "ns_tgid", "number of the process in its own PID namespace",
+	  COLUMN_INTEGER, false, put_ns_tgid },
+	{ "ns_tid", "number of the thread there", COLUMN_INTEGER, false, put_ns_tid },
+	{ "started_s", "when the thread started, in seconds since the machine did",
+	  COLUMN_DECIMAL, false, put_started },
+	{ "trace", "the file that the sample is from; empty while it is recorded",
+	  COLUMN_TEXT, true, csv_put_trace },
+	{ "host", "name of the machine", COLUMN_TEXT, true, csv_put_host },
+	{ "kernel", "release of its kernel", COLUMN_TEXT, true, csv_put_kernel },
+	{ "arch", "its architecture: x86_64, aarch64", COLUMN_TEXT, true, csv_put_arch },
+	{ "recording_id", "a number that no other recording has; empty while it is recorded",
+	  COLUMN_TEXT, true, csv_put_recording_id },
+	{ "recording_start", "when the recording began; empty while it is recorded",
+	  COLUMN_TIME, true, csv_put_recording_start },
+	{ "function", "the innermost function, of the kernel if the thread was in it",
+	  COLUMN_TEXT, true, csv_put_function },
+	{ "kind", "what that is: user, inlined, kernel, jit, bpf",
+	  COLUMN_TEXT, true, csv_put_kind },
+	{ "file", "its source file", COLUMN_TEXT, true, csv_put_file },
+	{ "line", "the line in that file", COLUMN_INTEGER, true, csv_put_line },
+	{ "binary", "path of its program or library", COLUMN_TEXT, true, csv_put_binary },
+	{ "user_function", "the innermost function outside of the kernel",
+	  COLUMN_TEXT, true, csv_put_user_function },
+	{ "user_binary", "path of its program or library", COLUMN_TEXT, true, csv_put_user_binary },
+	{ "build_id", "build id of that program or library", COLUMN_TEXT, true, csv_put_build_id },
+	{ "stack", "all functions, outermost first, as in folded stacks",
+	  COLUMN_TEXT, true, csv_put_stack },
+	{ NULL, NULL, COLUMN_TEXT, false, NULL },
 };
 
 _Static_assert(sizeof(csv_columns) / sizeof(csv_columns[0]) <= CSV_COLUMNS_MAX, "bits of a list");
@@ -465,16 +498,33 @@ void csv_columns_add(struct csv_column_list *l, const char *name)
 	add(l, name, strlen(name));
 }
 
+void csv_columns_add_sql(struct csv_column_list *l)
+{
+	for (const struct csv_column *c = csv_columns; c->name; c++)
+		if (c->is_sql)
+			csv_columns_add(l, c->name);
+}
+
+void csv_columns_once(struct csv_column_list *l)
+{
+	unsigned nr = l->nr;
+
+	l->nr = 0;
+	for (unsigned i = 0; i < nr; i++)
+		if (!memchr(l->v, l->v[i], l->nr))
+			l->v[l->nr++] = l->v[i];
+}
+
 void csv_columns_help(FILE *out)
 {
 	for (const struct csv_column *c = csv_columns; c->name; c++)
-		fprintf(out, "%-13s %s\n", c->name, c->help);
+		fprintf(out, "%-15s %s\n", c->name, c->help);
 }
 
 static int refuse(const struct opt *o, const char *name, size_t len)
 {
-	char all[1024] = "all";
-	size_t n = 3;
+	char all[2048] = "all, sql";
+	size_t n = 8;
 
 	for (size_t i = 0; csv_columns[i].name && n < sizeof(all); i++)
 		n += (size_t)snprintf(all + n, sizeof(all) - n, ", %s", csv_columns[i].name);
@@ -496,6 +546,8 @@ int csv_columns_parse(const struct opt *o, const char *value, void *dst)
 		if (len == 3 && !memcmp(p, "all", 3))
 			for (size_t i = 0; csv_columns[i].name; i++)
 				csv_columns_add(l, csv_columns[i].name);
+		else if (len == 3 && !memcmp(p, "sql", 3))
+			csv_columns_add_sql(l);
 		else if (!add(l, p, len))
 			return refuse(o, p, len);
 		p += len;

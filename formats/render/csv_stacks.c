@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Cells of stacks: name+0xOFF, joined by ';', innermost first; inlined functions are name_[i]. */
+/*
+ * Cells of stacks, joined by ';'. ustack and kstack: name+0xOFF, innermost first; inlined functions
+ * are name_[i]. stack: names alone, outermost first, with the marks of folded stacks; what
+ * `report --collapse --by none` says of the same sample.
+ */
 #include <errno.h>
 #include <string.h>
 
 #include "formats/render/csv_parts.h"
-#include "formats/render/escape.h"
+#include "formats/render/frame_marks.h"
 #include "src/base/array.h"
 #include "src/model/definition_store.h"
+#include "src/profile/profile.h"
 #include "src/profile/report.h"
 #include "src/profile/stack_note.h"
 
@@ -19,14 +24,12 @@
 
 static void put_function(struct csv *c, const struct frame_view *v)
 {
-	/* Frames are separated by ';' in both dialects, and only one of them has quotes. */
-	void (*escape)(FILE *, const char *, size_t) = c->is_rfc4180 ? escape_folded : escape_csv;
 	char line[FRAME_LINE_MAX];
 
-	escape(c->frames.out, v->name, v->len);
+	csv_escape_frame(c, c->frames.out, v->name, v->len);
 	if (c->style.lines)
-		escape(c->frames.out, line,
-		       (size_t)definition_store_line_text(c->tables, v, line));
+		csv_escape_frame(c, c->frames.out, line,
+				 (size_t)definition_store_line_text(c->tables, v, line));
 	if (v->inlined)
 		fputs(INLINED_SUFFIX, c->frames.out);
 	if (v->has_offset)
@@ -80,7 +83,7 @@ static void put_frame(struct csv *c, size_t begin, const char *s, size_t len)
 {
 	if (c->row.nr > begin)
 		bb_u8(&c->row, ';');
-	else if (len && memchr("=+-@", *s, 4))
+	else if (len && c->dialect != CSV_JSON && memchr("=+-@", *s, 4))
 		bb_u8(&c->row, '\'');
 	bb_bytes(&c->row, s, len);
 }
@@ -129,4 +132,73 @@ int csv_put_kernel_stack(struct csv *c, const struct rec_sample *rec)
 {
 	return put_stack(c, rec->kstack,
 			 rec->flags & SAMPLE_KERNEL_TRUNCATED ? "[truncated]" : NULL);
+}
+
+/* ---- folded ---- */
+
+static void put_folded_name(struct csv *c, const struct rec_frame *rec, const struct frame_view *v)
+{
+	const struct node n = { .kind = rec ? rec->kind : FRAME_SYNTHETIC,
+				.flags = v->inlined ? NODE_INLINED : 0 };
+	enum frame_mark mark = frame_mark(&n, c->marks);
+	const char *suffix = mark == MARK_KERNEL && c->kernel_suffix ? c->kernel_suffix
+								     : frame_mark_text(mark);
+
+	csv_escape_frame(c, c->folded.out, v->name, v->len);
+	csv_escape_frame(c, c->folded.out, suffix, strlen(suffix));
+}
+
+/* All functions of a frame, outermost first. */
+static const struct cached_text *folded_text(struct csv *c, uint32_t frame)
+{
+	const struct cached_text *t = text_cache_find(&c->folded, frame);
+	uint32_t all = definition_store_frame_depth(c->tables, frame);
+	uint32_t nr = frame_style_depth(&c->style, all);
+	char buf[FRAME_TEXT_MAX];
+	struct frame_view v;
+
+	if (t)
+		return t;
+	for (uint32_t i = nr; i-- > 0;) {
+		definition_store_frame_view(c->tables, frame, frame_style_nth(&c->style, all, i),
+					    buf, &v);
+		if (i + 1 < nr)
+			putc(';', c->folded.out);
+		put_folded_name(c, definition_store_find_frame(c->tables, frame), &v);
+	}
+	return text_cache_keep(&c->folded, frame);
+}
+
+static int put_folded(struct csv *c, size_t begin, uint32_t stack)
+{
+	bool missing;
+	int err = collect_path(c, stack, &missing);
+
+	if (!err && missing)
+		put_frame(c, begin, "[missing]", 9);
+	for (size_t i = c->nr_path; !err && i-- > 0;) {
+		const struct cached_text *t = folded_text(c, c->path[i]);
+
+		if (!t)
+			return -ENOMEM;
+		if (c->row.nr - begin > MAX_CELL_BYTES) {
+			put_frame(c, begin, "[too long]", 10);
+			break;
+		}
+		put_frame(c, begin, t->s, t->len);
+	}
+	return err;
+}
+
+int csv_put_stack(struct csv *c, const struct report_sample *s)
+{
+	size_t begin = c->row.nr;
+	char buf[STACK_NOTE_MAX];
+	const char *note = stack_note(s->rec->end, s->rec->ustack != 0, buf);
+	int err;
+
+	if (note)
+		put_frame(c, begin, note, strlen(note));
+	err = put_folded(c, begin, s->rec->ustack);
+	return err ? err : put_folded(c, begin, s->rec->kstack);
 }

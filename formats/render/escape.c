@@ -148,6 +148,19 @@ void escape_json(FILE *out, const char *s, size_t len)
 	escape(out, s, len, "\"\\<>&", put_json);
 }
 
+static void put_json_separated(FILE *out, struct unit u, const unsigned char *s)
+{
+	if (u.code == ';')
+		putc_unlocked(':', out);
+	else
+		put_json(out, u, s);
+}
+
+void escape_json_folded(FILE *out, const char *s, size_t len)
+{
+	escape(out, s, len, "\"\\<>&;", put_json_separated);
+}
+
 static void put_json_text(FILE *out, struct unit u, const unsigned char *s)
 {
 	if (!is_unsafe(u)) {

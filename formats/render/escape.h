@@ -41,6 +41,9 @@ void escape_json(FILE *out, const char *s, size_t len);
  */
 void escape_json_text(FILE *out, const char *s, size_t len);
 
+/* For one frame of a folded line in such a string: as escape_json(), and ';' becomes ':'. */
+void escape_json_folded(FILE *out, const char *s, size_t len);
+
 /*
  * For XML text and attribute values in either quote: & < > " ' become entities, unsafe bytes \xNN.
  */

@@ -41,8 +41,10 @@ struct render_opts {
 	bool quiet;			/* CSV: no header */
 	bool wait_columns;		/* CSV: four columns about waits, at the end */
 	bool is_rfc4180;		/* CSV: commas and quotes */
+	bool all_events;		/* CSV, NDJSON: samples of all events, not of one */
 	bool xstack_states;		/* CSV: only the words for states that xstack has */
-	struct csv_column_list columns_shown;	/* CSV; .nr 0: those of xstack */
+	/* CSV and NDJSON; .nr 0: those of xstack, and those of docs/SQL.md. */
+	struct csv_column_list columns_shown;
 	bool all;			/* differences: what is chance, too */
 	bool deep;			/* JSON: as deep as the stacks are (json.c) */
 	uint32_t top;			/* text: number of functions; 0: 15 */

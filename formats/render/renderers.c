@@ -9,6 +9,7 @@ extern const struct renderer renderer_html;
 extern const struct renderer renderer_collapse;
 extern const struct renderer renderer_csv;
 extern const struct renderer renderer_json;
+extern const struct renderer renderer_ndjson;
 extern const struct renderer renderer_text;
 extern const struct renderer renderer_waits;
 extern const struct renderer renderer_waits_json;
@@ -28,6 +29,7 @@ const struct renderer *const renderers[] = {
 	&renderer_collapse,
 	&renderer_json,
 	&renderer_csv,
+	&renderer_ndjson,
 	&renderer_pprof,
 	&renderer_speedscope,
 	&renderer_firefox,

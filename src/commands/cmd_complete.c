@@ -151,6 +151,7 @@ static void put_levels(const struct completion *c)
 static void put_columns(const struct completion *c)
 {
 	offer_text(c, "all");
+	offer_text(c, "sql");
 	for (const struct csv_column *k = csv_columns; k->name; k++)
 		offer_text(c, k->name);
 }

@@ -59,7 +59,8 @@ struct live_scans {
 	uint32_t named;			/* frames below this id are named, or never will be */
 	bool no_names;			/* none will ever come */
 	bool ended;
-	char arch[32];
+	char arch[32], host[256], kernel[256];
+	struct recording_facts facts;	/* as far as META has told them */
 	unsigned futex;			/* activity_futex() */
 };
 
@@ -75,6 +76,8 @@ int live_scans_new(struct live_scans **lp)
 		return -ENOMEM;
 	}
 	l->named = 1;
+	l->facts = (struct recording_facts){ .trace = "", .host = l->host, .kernel = l->kernel,
+					     .arch = l->arch };
 	*lp = l;
 	return 0;
 }
@@ -147,14 +150,22 @@ static int repeat_rows_of(struct live_scans *l, const struct rec_repeat *r)
 	return err;
 }
 
+/* Keeps a value that fits. */
+static void keep_value(const struct rec_meta *m, const char *key, char *text, size_t size)
+{
+	if (strcmp(m->key, key) || m->len >= size)
+		return;
+	memcpy(text, m->value, m->len);
+	text[m->len] = 0;
+}
+
 static void keep_meta(struct live_scans *l, const struct rec_meta *m)
 {
 	if (!strcmp(m->key, "symbolize"))
 		l->no_names = m->len == 4 && !memcmp(m->value, "none", 4);
-	if (strcmp(m->key, "arch") || m->len >= sizeof(l->arch))
-		return;
-	memcpy(l->arch, m->value, m->len);
-	l->arch[m->len] = 0;
+	keep_value(m, "host", l->host, sizeof(l->host));
+	keep_value(m, "kernel.release", l->kernel, sizeof(l->kernel));
+	keep_value(m, "arch", l->arch, sizeof(l->arch));
 	l->futex = activity_futex(l->arch);
 }
 
@@ -243,7 +254,8 @@ static size_t ready(struct live_scans *l)
 
 static int give(struct live_scans *l, const struct rec_sample *rec, report_sample_fn fn, void *ctx)
 {
-	struct report_sample rs = { .rec = rec, .tables = l->tables, .futex = l->futex };
+	struct report_sample rs = { .rec = rec, .tables = l->tables, .futex = l->futex,
+				    .facts = &l->facts };
 
 	rs.thread = definition_store_find_thread(l->tables, rec->thread);
 	rs.process =

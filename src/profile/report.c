@@ -59,6 +59,7 @@ struct segment *report_segment(struct report *rep)
 			s->tables = definition_store_new();
 		if (!s || !s->tables)
 			return NULL;
+		memcpy(s->uuid, trace_reader_status(rep->reader)->uuid, sizeof(s->uuid));
 	}
 	return &rep->segments[at];
 }
@@ -200,7 +201,9 @@ static int sum_up(struct report *rep)
 		sum_segment(info, &rep->segments[i]);
 	if (rep->query)
 		query_window(rep->query, info->first_real_ns, info->last_real_ns, &rep->window);
-	err = report_learn_window(rep);
+	err = report_learn_recordings(rep);
+	if (!err)
+		err = report_learn_window(rep);
 	if (!err)
 		err = sum_stacks(rep);
 	if (err)
@@ -474,7 +477,7 @@ void report_facts(const struct report *rep, struct profile_facts *f)
 	bool was_lowered = report_meta(rep, "rate.lowered", NULL);
 
 	*f = (struct profile_facts){
-		.host = meta_or_empty(rep, "host"),
+		.host = rep->hosts,
 		.kernel = meta_or_empty(rep, "kernel.release"),
 		.tool = meta_or_empty(rep, "tool"),
 		.argv = meta_or_empty(rep, "argv"),

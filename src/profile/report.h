@@ -51,6 +51,14 @@ int report_open_fd(int fd, const char *path, const struct query *query, struct r
 void report_close(struct report *rep);			/* NULL is fine */
 const char *report_path(const struct report *rep);
 
+/* What a recording says of itself. Texts are foreign and end with NUL; "" and 0: unknown. */
+struct recording_facts {
+	const char *trace;		/* path of the file that it was read from */
+	const char *host, *kernel, *arch;
+	char id[33];			/* its uuid, in hexadecimal digits */
+	uint64_t begin_real_ns;
+};
+
 struct report_sample {
 	const struct rec_sample *rec;
 	const struct definition_store *tables;	/* the definitions of its segment */
@@ -61,6 +69,7 @@ struct report_sample {
 	uint64_t weight;		/* in the unit of its event; 0 in rows of live_scans.h */
 	unsigned futex;			/* activity_futex() of the recording's machine */
 	uint32_t event;			/* index of report_events(); NO_EVENT: none */
+	const struct recording_facts *facts;	/* NULL: unknown, as in live_profile.h */
 };
 
 /*
@@ -166,6 +175,9 @@ const struct definition_store *report_tables(const struct report *rep, uint32_t 
  * may be NULL.
  */
 const char *report_meta(const struct report *rep, const char *key, size_t *len);
+
+/* What a recording says of itself, 0 .. nr_segments - 1; NULL: there is no such recording. */
+const struct recording_facts *report_recording(const struct report *rep, uint32_t segment);
 
 const struct report_meta_item *report_metas(const struct report *rep, size_t *nr);
 const struct report_note *report_notes(const struct report *rep, size_t *nr);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What report.c, report_learn.c (the first passes) and report_pass.c (the others) share. */
+/*
+ * What report.c, report_learn.c (the first passes), report_pass.c (the others) and
+ * recording_facts.c share.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -11,6 +14,7 @@
 #include "src/profile/part_joiner.h"
 #include "src/profile/query.h"
 #include "src/profile/quiet_threads.h"
+#include "src/profile/report.h"
 #include "src/profile/stack_health.h"
 #include "src/profile/trace_events.h"
 #include "src/profile/trace_summary.h"
@@ -38,6 +42,8 @@ struct segment {
 	uint64_t begin_ns, end_ns;	/* monotonic, of the recording as far as known */
 	bool has_begin, has_end;
 	bool goes_on;			/* the last END says that another part follows */
+	uint8_t uuid[16];		/* of its first part */
+	struct recording_facts facts;
 };
 
 struct report {
@@ -59,7 +65,7 @@ struct report {
 	struct quiet_threads quiet;
 	bool hides_quiet, knows_quiet;
 	bool is_blurred;
-	char warning[768], shown_text[512], scans[768], names_text[512];
+	char warning[768], shown_text[512], scans[768], names_text[512], hosts[256];
 };
 
 /* The recording of the record last read, made if it is new. NULL: no memory, or too many. */
@@ -68,3 +74,4 @@ struct segment *report_segment(struct report *rep);
 /* The passes before all others (report_learn.c). 0 or -errno after a message. */
 int report_learn(struct report *rep);
 int report_learn_window(struct report *rep);	/* after query_window() */
+int report_learn_recordings(struct report *rep);	/* after report_learn() */

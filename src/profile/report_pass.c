@@ -169,6 +169,7 @@ static int give(struct giving *g, const struct rec_sample *row)
 	if (!s)
 		return -ENOMEM;
 	rs.segment = (uint32_t)(s - g->rep->segments);
+	rs.facts = &s->facts;
 	passes = suits(g, &rs);
 	if (!passes)
 		return again ? 0 : note_passing(g, row, false);

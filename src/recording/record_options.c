@@ -216,8 +216,9 @@ static const struct opt common_opts[] = {
 	  "owner (the thread that holds it)",
 	  opt_flag, AT(render.wait_columns), NULL, NULL, NULL },
 	{ 0, "columns", "COLUMNS",
-	  "CSV: these columns, 'all' for every one; 'help' lists them", csv_columns_parse,
-	  AT(render.columns_shown), NULL, NULL, NULL },
+	  "CSV, NDJSON: these columns, 'all' for every one, 'sql' for those of docs/SQL.md; 'help' "
+	  "lists them",
+	  csv_columns_parse, AT(render.columns_shown), NULL, NULL, NULL },
 	{ 0, "csv-dialect", "xstack|rfc4180",
 	  "CSV: columns separated by | (default), or by commas with quotes, and times in UTC",
 	  csv_dialect_parse, AT(render.is_rfc4180), NULL, NULL, NULL },

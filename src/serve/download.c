@@ -308,6 +308,7 @@ static const char *type_of(const struct renderer *r)
 	static const char *const types[][2] = {
 		{ "html", "text/html; charset=utf-8" }, { "svg", "image/svg+xml" },
 		{ "json", "application/json" }, { "csv", "text/csv; charset=utf-8" },
+		{ "ndjson", "application/x-ndjson" },
 	};
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The container that a cgroup is of. Container engines put the id of a container, 64 hexadecimal
+ * digits, into the name of its cgroup:
+ *
+ *	/system.slice/docker-4f3a...9c.scope
+ *	/kubepods.slice/kubepods-pod1b_2c.slice/cri-containerd-4f3a...9c.scope
+ *	/docker/4f3a...9c
+ *	/machine.slice/libpod-4f3a...9c.scope/container
+ *
+ * Of several ids (an engine inside a container) the last one counts.
+ */
+#pragma once
+
+#include <stddef.h>
+
+/* Where in the path of a cgroup the id stands, and its length; NULL: it is of no container. */
+const char *cgroup_container(const char *path, size_t len, size_t *id_len);
