@@ -147,6 +147,7 @@ REPORT_SRCS := \
 	formats/render/perf_script.c \
 	formats/render/pprof.c \
 	formats/render/renderers.c \
+	formats/render/row_table.c \
 	formats/render/scan_sums_json.c \
 	formats/render/sha256.c \
 	formats/render/short_name.c \
@@ -437,8 +438,10 @@ REPORT_MAIN_SRCS := \
 	src/commands/pager.c \
 	src/commands/report_commands.c \
 	src/commands/report_follow.c \
+	src/commands/report_many.c \
 	src/commands/report_options.c \
 	src/commands/shut_in.c \
+	src/commands/trace_list.c \
 
 CAPTURE_MAIN_SRCS := \
 	src/commands/cmd_complete.c \

@@ -254,7 +254,7 @@ static int run_renderer(const struct output *o, struct report *rep, const struct
 }
 
 /* The file is opened again if this is not the first report into it. */
-static FILE *open_stream(const struct output_list *l, const struct output *o, int *errp)
+FILE *output_list_stream(const struct output_list *l, const struct output *o, int *errp)
 {
 	int fd = output_files_open(l->files, (size_t)o->place), copy;
 	FILE *out;
@@ -277,7 +277,7 @@ static int run_file(const struct output_list *l, const struct output *o, struct 
 {
 	const char *path = output_files_path(l->files, (size_t)o->place);
 	int err;
-	FILE *out = open_stream(l, o, &err);
+	FILE *out = output_list_stream(l, o, &err);
 	char *buffer = out ? malloc(BUFFER_BYTES) : NULL;
 
 	if (buffer)			/* without memory of ours, setvbuf() ignores the size */

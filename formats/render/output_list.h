@@ -94,6 +94,12 @@ int output_list_show(const struct output_list *l, size_t i, struct report *rep,
 int output_write(const struct output *o, struct report *rep, const struct profile *prof,
 		 const struct render_opts *opts, FILE *out);
 
+/*
+ * A stream into the file of an output that has one, from its beginning, for who writes it piece by
+ * piece. The caller closes it, and then publishes and closes the file. NULL: *err, explained.
+ */
+FILE *output_list_stream(const struct output_list *l, const struct output *o, int *err);
+
 /* Whether an output can be written: output_list_open() succeeded. */
 bool output_list_has_any(const struct output_list *l);
 /* Whether standard output gets only text for reading. CSV on a terminal must stay as it is. */

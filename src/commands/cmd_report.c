@@ -4,15 +4,19 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "formats/render/output_list.h"
+#include "formats/render/row_table.h"
 #include "src/base/fail.h"
 #include "src/base/opt.h"
 #include "src/commands/command.h"
 #include "src/commands/pager.h"
 #include "src/commands/report_follow.h"
+#include "src/commands/report_many.h"
 #include "src/commands/report_options.h"
 #include "src/commands/shut_in.h"
+#include "src/commands/trace_list.h"
 #include "src/output/output_files.h"
 #include "src/profile/no_match.h"
 #include "src/profile/report.h"
@@ -23,6 +27,7 @@ struct report_args {
 	struct output_list outputs;
 	struct pager *pager;		/* NULL: none */
 	int fd;				/* of the trace; -1: it is opened by its path */
+	struct trace_list traces;	/* of a table of several */
 	bool follow, tui;
 };
 
@@ -43,8 +48,12 @@ static const struct opt report_opts[] = {
 	  "owner (the thread that holds it)",
 	  opt_flag, AT(show.render.wait_columns), NULL, NULL, NULL },
 	{ 0, "columns", "COLUMNS",
-	  "CSV: these columns, 'all' for every one; 'help' lists them", csv_columns_parse,
-	  AT(show.render.columns_shown), NULL, NULL, NULL },
+	  "CSV, NDJSON: these columns, 'all' for every one, 'sql' for those of docs/SQL.md; 'help' "
+	  "lists them",
+	  csv_columns_parse, AT(show.render.columns_shown), NULL, NULL, NULL },
+	{ 0, "all-events", NULL,
+	  "CSV, NDJSON: samples of all events, where otherwise one is shown (columns event, unit)",
+	  opt_flag, AT(show.render.all_events), NULL, NULL, NULL },
 	{ 0, "csv-dialect", "xstack|rfc4180",
 	  "CSV: columns separated by | (default), or by commas with quotes, and times in UTC",
 	  csv_dialect_parse, AT(show.render.is_rfc4180), NULL, NULL, NULL },
@@ -185,16 +194,57 @@ static int run(struct report_args *args, const char *path)
 	return code;
 }
 
-static int check_args(const struct report_args *args, int nr, char **argv)
+/* Several traces in one table. */
+static int run_many(struct report_args *args, char **words, size_t nr)
 {
-	if (nr != 1 && nr && args->outputs.nr)
+	struct output_files *files = NULL;
+	struct trace_list *l = &args->traces;
+	int code = EXIT_FAILED;
+	uint64_t rows;
+
+	if (args->show.render.quiet)
+		fail_set_verbosity(-1);
+	if (!row_table_suits(&args->outputs)) {
+		fail_why(-EISDIR, "%s: several traces are shown as a table (--csv, --ndjson). Try: "
+			 "probee merge, and a report of that", *words);
+		return EXIT_FAILED;
+	}
+	if (!trace_list_expand(l, words, nr) &&
+	    !report_options_open(&args->show, &args->outputs, l->v[0],
+				 l->nr > 1 ? l->v[1] : NULL, &files))
+		code = report_many(&args->show, &args->outputs, l, &rows);
+	output_files_free(files);
+	trace_list_release(l);
+	return code;
+}
+
+static bool are_many(int nr, char **argv)
+{
+	return nr > 1 || (nr == 1 && trace_list_is_several(argv[1]));
+}
+
+/* `--svg out` where `--svg=out` was meant: the last word is then no file yet. */
+static int refuse_many(const struct report_args *args, int nr, char **argv)
+{
+	const struct output_list *l = &args->outputs;
+
+	if (l->nr && nr > 1 && access(argv[nr], F_OK) && !trace_list_is_several(argv[nr]))
 		return fail_why(-EINVAL,
 				"report shows one trace at a time. To write a file: --%s=%s",
-				args->outputs.v[args->outputs.nr - 1].renderer->name, argv[nr]);
-	if (nr != 1)
-		return fail_why(-EINVAL, nr ? "report shows one trace at a time"
-					    : "report needs a trace");
-	return report_options_check(&args->show);
+				l->v[l->nr - 1].renderer->name, argv[nr]);
+	if (nr > 1 && !row_table_suits(l))
+		return fail_why(-EINVAL, "report shows one trace at a time, but several as a table "
+				"(--csv, --ndjson). Try: probee merge, and a report of that");
+	return args->follow ? fail_why(-EINVAL, "--follow shows one trace") : 0;
+}
+
+static int check_args(const struct report_args *args, int nr, char **argv)
+{
+	int err = are_many(nr, argv) ? refuse_many(args, nr, argv) : 0;
+
+	if (!nr)
+		err = fail_why(-EINVAL, "report needs a trace");
+	return err ? err : report_options_check(&args->show);
 }
 
 /* The terminal view needs ncurses, so a program of the report half alone does not have it. */
@@ -232,8 +282,12 @@ int cmd_report(int argc, char **argv)
 		rc = list_columns();
 	else if (nr == 1 && args.tui)
 		rc = show_in_terminal(argv[1]);
+	else if (nr >= 0 && check_args(&args, nr, argv))
+		rc = command_usage("report");
+	else if (nr >= 0 && are_many(nr, argv))
+		rc = run_many(&args, argv + 1, (size_t)nr);
 	else if (nr >= 0)
-		rc = check_args(&args, nr, argv) ? command_usage("report") : run(&args, argv[1]);
+		rc = run(&args, argv[1]);
 	output_list_release(&args.outputs);
 	report_options_release(&args.show);
 	return rc;

@@ -13,7 +13,8 @@ static void put_zstd(char *buf, size_t size)
 
 static const struct command report_commands[] = {
 	{ "report", "turn a trace into a flame graph, folded stacks, CSV, JSON or text",
-	  "FILE [--svg[=FILE]] [--csv] ...", cmd_report, false },
+	  "FILE [--svg[=FILE]] [--csv] ... | FILE|DIR|GLOB ... --csv|--ndjson", cmd_report,
+	  false },
 	{ "diff", "compare two traces: what takes more or less than before",
 	  "BEFORE AFTER [--svg[=FILE]] [--normalize=HOW] ...", cmd_diff, false },
 	{ "info", "say what is in a trace: what, when, losses, how stacks ended",
