@@ -51,6 +51,7 @@ REPORT_SRCS := \
 	formats/trace/sample_order.c \
 	formats/trace/scan_rows.c \
 	formats/trace/trace_layout.c \
+	formats/trace/trace_merge.c \
 	formats/trace/trace_output.c \
 	formats/trace/trace_reader.c \
 	formats/trace/trace_source.c \
@@ -429,6 +430,7 @@ REPORT_MAIN_SRCS := \
 	src/base/memory_wrap.c \
 	src/commands/cmd_diff.c \
 	src/commands/cmd_info.c \
+	src/commands/cmd_merge.c \
 	src/commands/cmd_report.c \
 	src/commands/commands.c \
 	src/commands/info_health.c \

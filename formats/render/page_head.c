@@ -23,7 +23,7 @@ static void put_wishes(struct json_writer *w, const struct render_opts *opts)
 		[FOLD_BY_PROGRAM] = "program", [FOLD_BY_PROCESS] = "process",
 		[FOLD_BY_THREAD] = "thread", [FOLD_BY_CPU] = "cpu",
 		[FOLD_BY_STATE] = "state",   [FOLD_BY_CGROUP] = "cgroup",
-		[FOLD_BY_USER] = "user",
+		[FOLD_BY_USER] = "user",     [FOLD_BY_HOST] = "host",
 	};
 	const struct fold_by *by = &opts->view.by;
 	const struct view *turn = &opts->view.turn;

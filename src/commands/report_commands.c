@@ -17,6 +17,8 @@ static const struct command report_commands[] = {
 	  false },
 	{ "diff", "compare two traces: what takes more or less than before",
 	  "BEFORE AFTER [--svg[=FILE]] [--normalize=HOW] ...", cmd_diff, false },
+	{ "merge", "copy traces of many machines into one, each with its host",
+	  "FILE|DIR|GLOB ... -o FILE", cmd_merge, false },
 	{ "info", "say what is in a trace: what, when, losses, how stacks ended",
 	  "FILE [--json] [--sizes]", cmd_info, false },
 	{ NULL, NULL, NULL, NULL, false },

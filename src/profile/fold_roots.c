@@ -18,7 +18,7 @@
 #define MAX_MEMOS (1u << 20)
 #define MANY UINT32_MAX			/* processes of a name, and it is not known how many */
 
-const char fold_by_names[] = "process|thread|comm|program|cpu|state|cgroup|user|none";
+const char fold_by_names[] = "process|thread|comm|program|cpu|state|cgroup|user|host|none";
 
 /* Puts the label of a level into r->label; false: the sample has no such level. */
 typedef bool (*label_fn)(struct fold_roots *r, const struct report_sample *s);
@@ -193,6 +193,17 @@ static bool label_user(struct fold_roots *r, const struct report_sample *s)
 	return true;
 }
 
+static bool label_host(struct fold_roots *r, const struct report_sample *s)
+{
+	const char *host = s->facts ? s->facts->host : NULL;
+
+	if (host && *host)
+		put(r, host, strlen(host));
+	else if (host)
+		put(r, "[no host]", 9);
+	return host;
+}
+
 static const struct {
 	const char *name;
 	label_fn label;			/* NULL: it is no level */
@@ -207,6 +218,7 @@ static const struct {
 	[FOLD_BY_STATE] = { "state", label_state, true },
 	[FOLD_BY_CGROUP] = { "cgroup", label_cgroup, false },
 	[FOLD_BY_USER] = { "user", label_user, false },
+	[FOLD_BY_HOST] = { "host", label_host, false },
 };
 
 static int parse_kind(const struct opt *o, const char *word, size_t len, struct fold_by *by)
