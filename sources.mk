@@ -429,6 +429,7 @@ REPORT_MAIN_SRCS := \
 	src/main.c \
 	src/base/memory_wrap.c \
 	src/commands/cmd_diff.c \
+	src/commands/cmd_export.c \
 	src/commands/cmd_info.c \
 	src/commands/cmd_merge.c \
 	src/commands/cmd_report.c \
@@ -443,6 +444,7 @@ REPORT_MAIN_SRCS := \
 	src/commands/report_many.c \
 	src/commands/report_options.c \
 	src/commands/shut_in.c \
+	src/commands/sql_engine.c \
 	src/commands/trace_list.c \
 
 CAPTURE_MAIN_SRCS := \

@@ -77,6 +77,7 @@ int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
+int cmd_export(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_unwind_info(int argc, char **argv);
 int cmd_symbolize(int argc, char **argv);

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Programs that nobody here wrote, which read what probee writes: npm packages, and a crate of cargo, at fixed versions, kept in
-# $OUT/consumers.
+# Programs that nobody here wrote, which read what probee writes: npm packages, wheels of pip and a crate of cargo, at fixed versions,
+# kept in $OUT/consumers.
 #
 #	modules=$(sh tests/consumers/install.sh NAME) || skip "$modules"
 #
-# prints the directory node_modules (of a crate: bin) that has NAME and what it needs, and installs it first if it is not there. If that
+# prints the directory node_modules (of a crate: bin; of a wheel: that for PYTHONPATH, with bin in it) that has NAME and what it needs, and installs it first if it is not there. If that
 # cannot be done, it prints the reason and exits with 77. Without NAME it lists the names.
 #
 # Each name has a directory of its own, so a test waits for nothing that it does not use. It is made beside its place and
@@ -23,8 +23,11 @@ chdb:           chdb@3.4.0
 axe-core:       axe-core@4.14.1
 d3-flame-graph: d3@7.9.0 d3-flame-graph@5.0.0
 inferno:        crate inferno@0.12.4
+duckdb-cli:     wheel duckdb-cli==1.5.6
+duckdb-python:  wheel duckdb==1.5.6
+chdb-python:    wheel chdb==4.4.0
 "
-heavy=' chdb inferno '		# 8 s and 546 MB; 40 to 80 s to compile
+heavy=' chdb inferno chdb-python '	# 8 s and 546 MB; 40 to 80 s to compile; 400 MB
 
 cannot() { echo "$*"; exit 77; }
 
@@ -32,6 +35,15 @@ install_crate() {
 	command -v cargo >/dev/null || cannot "cargo is not installed, so $name is not there"
 	nice timeout 300 cargo install --quiet --locked --root "$new" "${wanted#crate }" >"$new/log" 2>&1 ||
 		cannot "cargo cannot install ${wanted#crate }: $(tail -n 1 "$new/log")"
+}
+
+install_wheels() {
+	[ ! "$(find "$out/failed" -mmin -10 2>/dev/null)" ] || cannot "$(cat "$out/failed") (a moment ago)"
+	python3 -m pip --version >/dev/null 2>&1 || cannot "pip is not installed, so $name is not there"
+	timeout 200 python3 -m pip install --quiet --disable-pip-version-check --no-input --only-binary :all: --retries 1 --timeout 10 \
+		--target "$new" "${wanted#wheel }" >"$new/log" 2>&1 && return
+	echo "pip cannot install ${wanted#wheel }: $(grep -v '^ *$' "$new/log" | tail -n 1)" >"$out/failed"
+	cannot "$(cat "$out/failed")"
 }
 
 install_modules() {
@@ -64,9 +76,10 @@ if [ ! -d "$dir" ]; then
 	trap 'exit 130' INT TERM
 	case $wanted in
 	crate*) install_crate ;;
+	wheel*) install_wheels ;;
 	*) install_modules ;;
 	esac
 	chmod 755 "$new"
 	mv -T "$new" "$dir" 2>/dev/null || [ -d "$dir" ]	# or another test was faster
 fi
-case $wanted in crate*) echo "$dir/bin" ;; *) echo "$dir/node_modules" ;; esac
+case $wanted in crate*) echo "$dir/bin" ;; wheel*) echo "$dir" ;; *) echo "$dir/node_modules" ;; esac

@@ -148,6 +148,31 @@ static void hostile_names_stay_strings(void **state)
 	free(got);
 }
 
+static void has_the_columns_of_the_page(void **state)
+{
+	char *got = fixture_render(&renderer_ndjson, &(struct render_opts){ .quiet = true }, NULL);
+	FILE *f = fopen("docs/SQL.md", "r");
+	char page[32768], name[64];
+
+	(void)state;
+	assert_non_null(f);
+	page[fread(page, 1, sizeof(page) - 1, f)] = 0;
+	fclose(f);
+	for (const struct csv_column *c = csv_columns; c->name; c++) {
+		snprintf(name, sizeof(name), "\"%s\":", c->name);
+		if (!strstr(got, name) != !c->is_sql)
+			fail_msg("%s: in the rows: %d", c->name, strstr(got, name) != NULL);
+		snprintf(name, sizeof(name), "`%s`", c->name);
+		if (c->is_sql && !strstr(page, name))
+			fail_msg("docs/SQL.md says nothing of %s", name);
+	}
+	assert_true(renderer_ndjson.made(got));
+	assert_false(renderer_ndjson.made("{\"name\":\"all\",\"value\":1}\n"));
+	assert_false(renderer_ndjson.made("{\"tid\":1,\n\"comm\":1}\n"));
+	assert_false(renderer_ndjson.made(""));
+	free(got);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -157,6 +182,7 @@ int main(void)
 		cmocka_unit_test(stacks_are_those_of_folded_stacks),
 		cmocka_unit_test(a_column_stands_there_once),
 		cmocka_unit_test(hostile_names_stay_strings),
+		cmocka_unit_test(has_the_columns_of_the_page),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
