@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * make_trace FILE [SAMPLES=1000000 [STACKS=3385]]: makes an artificial recording with trace_writer:
- * so many samples of so many distinct stacks, 8 to 40 deep, of 16 threads at 99 Hz, where some
- * stacks are far more frequent than the others. The same arguments give the same records.
+ * make_trace FILE [SAMPLES=1000000 [STACKS=3385 [SEED=1]]]: makes an artificial recording with
+ * trace_writer: so many samples of so many distinct stacks, 8 to 40 deep, of 16 threads at 99 Hz,
+ * where some stacks are far more frequent than the others. The same arguments give the same
+ * records. With a seed it is of a host of its own, host-SEED.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -64,6 +65,15 @@ static void put_function(struct maker *m, uint32_t nr)
 	rec = (struct record){ .tag = REC_SYMBOL };
 	rec.symbol = (struct rec_symbol){ .frame = nr, .status = SYMBOL_OK_SYMTAB, .offset = 16,
 					  .lines = &line, .nr_lines = 1 };
+	put(m, &rec);
+}
+
+static void put_host(struct maker *m)
+{
+	char host[32];
+	int len = snprintf(host, sizeof(host), "host-%" PRIu64, m->seed);
+	struct record rec = { .tag = REC_META, .meta = { "host", host, (size_t)len } };
+
 	put(m, &rec);
 }
 
@@ -159,12 +169,16 @@ int main(int argc, char **argv)
 	uint64_t samples = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000000;
 
 	if (argc < 2)
-		return fail_why(2, "usage: make_trace FILE [SAMPLES [STACKS]]");
+		return fail_why(2, "usage: make_trace FILE [SAMPLES [STACKS [SEED]]]");
+	if (argc > 4)
+		m.seed = strtoull(argv[4], NULL, 10);
 	m.nr_stacks = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 3385;
 	m.leaf = calloc(m.nr_stacks, sizeof(*m.leaf));
 	m.err = m.leaf ? trace_writer_open(argv[1], NULL, &m.w) : -1;
 	if (!m.err) {
 		clock.clock = (struct rec_clock){ .mono_ns = 1000000000, .real_ns = 1700000000000000000 };
+		if (argc > 4)
+			put_host(&m);
 		put(&m, &clock);
 		put_definitions(&m);
 		put_stacks(&m);

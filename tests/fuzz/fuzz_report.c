@@ -246,6 +246,8 @@ static void render_all(struct report *rep, const struct profile *p)
 	struct render_opts opts = { .style = { .offsets = true, .lines = true }, .wait_columns = true,
 				    .wait_stacks = true, .columns = 80 };
 
+	for (const struct csv_column *c = csv_columns; c->name; c++)
+		csv_columns_add(&opts.columns_shown, c->name);
 	for (size_t i = 0; renderers[i]; i++) {
 		char *text = NULL;
 		size_t size = 0;

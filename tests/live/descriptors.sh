@@ -12,11 +12,13 @@ background python3 "$LIVE/descriptors.py" target "$PWD/files" >ready
 until_true 20 grep -q ready ready || { cat ready; exit 1; }
 pid=$(cut -d ' ' -f 2 ready)
 
+# Those that are empty while it is recorded are left out.
+all=$("$PROBEE" report --columns help | grep -v 'empty while it is recorded' | sed 's/ .*//' | paste -sd ,)
 for dialect in xstack rfc4180; do
-	run_limited snapshot -p "$pid" -F 5 -i 3 --syscall-args -o "$dialect.pbz" --csv --columns=all --csv-dialect=$dialect >live.csv
+	run_limited snapshot -p "$pid" -F 5 -i 3 --syscall-args -o "$dialect.pbz" --csv --columns="$all" --csv-dialect=$dialect >live.csv
 	check "$dialect: exit status" equal "$RC" 0
 	check "$dialect: as /proc has it" python3 "$LIVE/descriptors.py" check live.csv "$pid" $dialect
-	"$PROBEE" report "$dialect.pbz" --csv --columns=all --csv-dialect=$dialect >report.csv 2>>"$T/err"
+	"$PROBEE" report "$dialect.pbz" --csv --columns="$all" --csv-dialect=$dialect >report.csv 2>>"$T/err"
 	check "$dialect: the report's bytes" cmp live.csv report.csv
 done
 

@@ -159,6 +159,9 @@ static void each_level_has_its_label(void **state)
 			    "uid 0;[no cgroup] 16\nuid 0;/web;main;a 1\nuid 0;/web;main;a;b 2\n"
 			    "uid 1000;[no cgroup];main;a;b;a;b 4\n"
 			    "uid 1000;[no cgroup];main;a;b;a;b;a;a 8\n");
+	assert_string_equal(folded("host,cpu", false),
+			    "[no host];CPU 0 16\n[no host];CPU 0;main;a 1\n[no host];off CPU;main;a;b 2\n"
+			    "[no host];CPU 1;main;a;b;a;b 4\n[no host];CPU 1;main;a;b;a;b;a;a 8\n");
 	assert_string_equal(folded("none", false),
 			    " 16\nmain;a 1\nmain;a;b 2\nmain;a;b;a;b 4\nmain;a;b;a;b;a;a 8\n");
 }
