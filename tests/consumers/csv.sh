@@ -20,8 +20,8 @@ done
 run probee report "$TMP/plain.pbz" --csv-dialect=rfc4180 --columns=all -o "$TMP/plain.csv.zst"; exits 0
 echo other | zstd -q >"$TMP/other.csv.zst"
 run probee report "$TMP/plain.pbz" -o "$TMP/other.csv.zst"; exits 1; says 'is no earlier report'
-run probee report --columns help; exits 0; silent; prints 'exe_build_id  build id'
-run probee report "$TMP/plain.pbz" --csv --columns=tid,nothing; exits 2; says "'nothing' is no column. Try: some of all, timestamp"
+run probee report --columns help; exits 0; silent; prints 'exe_build_id    build id'
+run probee report "$TMP/plain.pbz" --csv --columns=tid,nothing; exits 2; says "'nothing' is no column. Try: some of all, sql, timestamp"
 run probee report "$TMP/plain.pbz" --csv --csv-dialect=other; exits 2; says 'Try: xstack or rfc4180'
 [ "$failures" = 0 ] || finish
 
