@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# SQL over many traces: TRACES (100) artificial ones of SAMPLES (1000000) samples each, of hosts of their own. What it takes to make a
-# table of them, and how long DuckDB takes to answer which functions used the most CPU time on all hosts: from a CSV.zst for each trace,
-# and from one Parquet file. The rows are read from the page cache. Queries of Parquet run ROUNDS times, the one of CSV once. Besides, a
-# table with all columns of docs/SQL.md, of a tenth of the traces. With 100 traces it takes some 10 minutes of CPU time.
+# SQL over many traces: TRACES (100) artificial ones of SAMPLES (1000000) samples each, of hosts of their own. What it takes to make tables
+# of them, and how long DuckDB takes to answer which functions used the most CPU time on all hosts: from a CSV.zst of each trace, and from
+# Parquet, a file for each ten traces. The rows are read from the page cache. Queries of Parquet run ROUNDS times, the one of CSV once.
+# Besides, a table of ten traces with all columns of docs/SQL.md.
+# With DISTINCT=10 only so many traces are made, and ten names stand for each of their tables: the queries read as many rows.
+# With all 100 it takes some 10 minutes of CPU time.
 
-TRACES=${TRACES:-100} SAMPLES=${SAMPLES:-1000000}
+TRACES=${TRACES:-100} SAMPLES=${SAMPLES:-1000000} DISTINCT=${DISTINCT:-$TRACES} GROUP=10
 build_bench make_trace || cannot "make_trace could not be built: make first"
-duckdb=$(OUT=$OUT sh -c "cd '$root' && sh tests/consumers/install.sh duckdb-cli") || cannot "$duckdb"
+duckdb=$(cd "$root" && OUT=$OUT sh tests/consumers/install.sh duckdb-cli) || cannot "$duckdb"
 PATH=$duckdb/duckdb_cli:$PATH
 columns=timestamp,host,event,unit,weight,process,comm,tid,cpu,state,function,kind,user_function,build_id
 
-mkdir traces some tables
-for i in $(seq "$TRACES"); do
-	"$bin/make_trace" "traces/$(printf %04d "$i").pbz" "$SAMPLES" 3385 "$i" || exit 1
-	[ $((i % 10)) != 0 ] || ln "traces/$(printf %04d "$i").pbz" some/
+mkdir csv parquet
+for ((i = 0; i < DISTINCT; i++)); do
+	mkdir -p "traces/$((i / GROUP))"
+	"$bin/make_trace" "traces/$((i / GROUP))/$i.pbz" "$SAMPLES" 3385 $((i + 1)) || exit 1
 done
 
 # took METRIC TOOL COMMAND...
@@ -29,34 +31,34 @@ took() {
 	record "$metric, peak RSS MiB" "$tool" "$(calc "$(of life rss_kib) / 1024")"
 }
 
-csv_of_each() {
-	for trace in traces/*.pbz; do
-		"$PROBEE" report "$trace" --csv-dialect=rfc4180 --columns $columns -o "tables/$(basename "$trace" .pbz).csv.zst" || return
+ten="$((DISTINCT < GROUP ? DISTINCT : GROUP)) traces to a table"
+for group in traces/*; do
+	for trace in "$group"/*; do
+		took "one trace to a table" CSV.zst "$PROBEE" report "$trace" --csv-dialect=rfc4180 --columns $columns \
+			-o "csv/$(basename "$trace" .pbz).csv.zst"
 	done
-}
-export -f csv_of_each
-export PROBEE columns
-took "$TRACES traces to a table" "CSV.zst of each" bash -c csv_of_each
-took "$TRACES traces to a table" "Parquet by duckdb" "$PROBEE" export traces --columns $columns --parquet-by duckdb -o all.parquet
-took "$((TRACES / 10)) traces to a table, all columns" "Parquet by duckdb" "$PROBEE" export some --parquet-by duckdb -o some.parquet
-took "$TRACES traces" "merge" "$PROBEE" merge -q traces -o merged.pbz
-for what in "traces/*.pbz" merged.pbz "tables/*.csv.zst" all.parquet some.parquet; do
+	took "$ten" Parquet "$PROBEE" export "$group" --columns $columns --parquet-by duckdb -o "parquet/$(basename "$group").parquet"
+	took "$ten" merge "$PROBEE" merge -q "$group" -o merged.pbz
+done
+took "$ten" "Parquet, all columns" "$PROBEE" export traces/0 --parquet-by duckdb -o all.parquet
+for what in "traces/*/*.pbz" merged.pbz "csv/*" "parquet/*" all.parquet; do
 	# shellcheck disable=SC2086  # a glob
 	record "size, MB" "$what" "$(calc "$(cat $what | wc -c) / 1000000")"
 done
+for ((i = DISTINCT; i < TRACES; i++)); do ln "csv/$((i % DISTINCT)).csv.zst" "csv/$i.csv.zst"; done
+for ((i = (DISTINCT + GROUP - 1) / GROUP; i < TRACES / GROUP; i++)); do ln "parquet/$((i * GROUP % DISTINCT / GROUP)).parquet" "parquet/$i.parquet"; done
 
-# The query of docs/SQL.md, and that of totals.
+# The queries of docs/SQL.md.
 query() { sed -n "/^-- duckdb: $1\$/,/^\`\`\`/p" "$root/docs/SQL.md" | grep -v '^`'; }
+ask() { took "$1" "$2" duckdb -init /dev/null -c "CREATE VIEW samples AS FROM '$2'; $(query "$3")"; }
 for round in $(seq "$ROUNDS"); do
-	for table in "tables/*.csv.zst" all.parquet; do
-		[ "$round" = 1 ] || [ "$table" = all.parquet ] || continue		# CSV takes long
-		took "slowest functions, $TRACES traces" "$table" duckdb -init /dev/null -c "CREATE VIEW samples AS FROM '$table'; $(query 'slowest functions')"
-	done
-	took "slowest functions, $((TRACES / 10)) traces" some.parquet duckdb -init /dev/null -c "CREATE VIEW samples AS FROM 'some.parquet'; $(query 'slowest functions')"
-	took "self and total, $((TRACES / 10)) traces" some.parquet duckdb -init /dev/null -c "CREATE VIEW samples AS FROM 'some.parquet'; $(query 'self and total')"
+	ask "slowest functions, $((TRACES * SAMPLES / 1000000)) million rows" "parquet/*.parquet" 'slowest functions'
+	ask "hosts compared, $((TRACES * SAMPLES / 1000000)) million rows" "parquet/*.parquet" 'hosts compared'
+	ask "self and total, ten traces" all.parquet 'self and total'
 done
+ask "slowest functions, $((TRACES * SAMPLES / 1000000)) million rows" "csv/*.csv.zst" 'slowest functions'
 
-# What it found is what a report says.
+# What it finds is what a report says.
 want=$("$PROBEE" report merged.pbz --by none --json --no-limits 2>/dev/null | python3 -c '
 import json, sys
 sys.setrecursionlimit(10000)
@@ -66,5 +68,5 @@ while nodes:
     if n.get("self"): total[n["name"]] = total.get(n["name"], 0) + n["self"]
     nodes += n.get("children", [])
 print(max(total.items(), key=lambda x: x[1])[0])')
-got=$(duckdb -init /dev/null -csv -noheader -c "CREATE VIEW samples AS FROM 'all.parquet'; $(query 'slowest functions')" | head -1 | cut -d, -f1)
-echo "hottest function: $got (report: $want)"
+got=$(duckdb -init /dev/null -csv -noheader -c "CREATE VIEW samples AS FROM 'parquet/$(basename "$group").parquet'; $(query 'slowest functions')" | head -1 | cut -d, -f1)
+echo "hottest function of the last ten: $got (report: $want)"

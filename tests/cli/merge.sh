@@ -110,7 +110,7 @@ run probee merge fleet -o /dev/full; exits 1
 
 mkdir sims && run ./make_sim sims/s00.pbz 1 20000; exits 0
 for i in $(seq 1 39); do cp sims/s00.pbz "sims/s$(printf %02d "$i").pbz"; done
-peak() { python3 -c 'import resource, subprocess, sys
+peak() { ASAN_OPTIONS=${ASAN_OPTIONS:-}:quarantine_size_mb=0:thread_local_quarantine_size_kb=0 python3 -c 'import resource, subprocess, sys
 subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$PROBEE" merge "$@" -o many.pbz; }
 one=$(peak sims/s00.pbz) all=$(peak sims)
