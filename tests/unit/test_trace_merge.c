@@ -209,6 +209,132 @@ static void says_it_once(void **state)
 	teardown(&f);
 }
 
+/* ---- damage ---- */
+
+struct chunked {
+	struct trace_writer *w;
+	unsigned nr;
+};
+
+/* A chunk for each few records, so that what is referred to is often in another one. */
+static int put_chunked(void *ctx, const struct record *rec)
+{
+	struct chunked *c = ctx;
+	int err = trace_writer_record(c->w, rec);
+
+	return err || ++c->nr % 4 ? err : trace_writer_flush(c->w);
+}
+
+static uint8_t *read_file(const char *path, size_t *len)
+{
+	FILE *f = fopen(path, "r");
+	uint8_t *v = malloc(1 << 20);
+
+	assert_non_null(f);
+	*len = fread(v, 1, 1 << 20, f);
+	fclose(f);
+	return v;
+}
+
+static uint32_t below(uint64_t *seed, size_t limit)
+{
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)((*seed >> 33) % limit);
+}
+
+/* Changes an octet, cuts the end off, or takes something out of the middle. */
+static size_t damage(uint8_t *v, size_t len, uint64_t *seed)
+{
+	size_t at = below(seed, len), nr = below(seed, 400) + 1;
+
+	switch (below(seed, 3)) {
+	case 0: v[at] ^= (uint8_t)(1 + below(seed, 255)); return len;
+	case 1: return at;
+	}
+	if (at + nr > len)
+		nr = len - at;
+	memmove(v + at, v + at + nr, len - at - nr);
+	return len - nr;
+}
+
+struct counted {
+	uint64_t samples, definitions, segments;
+	bool is_damaged;
+};
+
+/* What a reader finds, with rows of REPEATs. */
+static struct counted count(struct trace_reader *r)
+{
+	struct counted c = { 0 };
+	uint32_t last = UINT32_MAX;
+	struct record rec;
+
+	while (trace_reader_next(r, &rec) > 0) {
+		c.segments += trace_reader_status(r)->segment != last;
+		last = trace_reader_status(r)->segment;
+		c.samples += rec.tag == REC_SAMPLE;
+		c.definitions += record_is_definition(rec.tag);
+	}
+	c.is_damaged = trace_reader_status(r)->bad_chunks;
+	return c;
+}
+
+/* Whatever can be read of a damaged trace is in the copy, and nothing else. */
+static void what_is_left_of_damaged_traces_is_copied(void **state)
+{
+	struct files f = setup((struct change){ .no_host = false }, (struct change){ .no_host = true });
+	struct trace_reader_options opts = { .forgets = true };
+	uint64_t seed = 7, damaged = 0;
+	struct chunked c = { .nr = 0 };
+	uint8_t *whole, *v;
+	size_t len;
+
+	(void)state;
+	unlink(f.a);
+	assert_int_equal(trace_writer_open(f.a, NULL, &c.w), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(trace_fixture_emit(put_chunked, &c), 0);
+		if (i < 2)
+			assert_int_equal(trace_writer_begin_segment(c.w), 0);
+	}
+	assert_int_equal(trace_writer_close(c.w), 0);
+	whole = read_file(f.a, &len);
+	v = malloc(len);
+	for (unsigned i = 0; i < 400; i++) {
+		struct trace_merge_sum sum;
+		struct counted want, got;
+		struct trace_writer *w;
+		struct trace_reader *r;
+		size_t left = len;
+
+		memcpy(v, whole, len);
+		for (unsigned k = i ? below(&seed, 3) + 1 : 0; k && left; k--)
+			left = damage(v, left, &seed);
+		if (trace_reader_open_memory(v, left, &opts, &r))
+			continue;	/* that is no trace any more */
+		want = count(r);
+		open_out(&f, &w);
+		assert_int_equal(trace_merge_add(&f.m, r, "a.pbz", &sum), 0);
+		trace_reader_close(r);
+		assert_int_equal(trace_writer_close(w), 0);
+		assert_int_equal(sum.samples, want.samples);
+		assert_int_equal(sum.recordings, want.segments);
+		if (!want.segments)
+			continue;
+		assert_int_equal(trace_reader_open(f.out, NULL, &r), 0);
+		got = count(r);
+		trace_reader_close(r);
+		assert_int_equal(got.samples, want.samples);
+		assert_int_equal(got.definitions, want.definitions);
+		assert_int_equal(got.segments, want.segments);
+		damaged += want.is_damaged && got.is_damaged;
+	}
+	assert_true(damaged > 50);
+	free(whole);
+	free(v);
+	teardown(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -216,6 +342,7 @@ int main(void)
 		cmocka_unit_test(says_that_a_clock_was_set),
 		cmocka_unit_test(the_first_part_begins_a_recording),
 		cmocka_unit_test(says_it_once),
+		cmocka_unit_test(what_is_left_of_damaged_traces_is_copied),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
