@@ -61,6 +61,9 @@ kill $sleeper
 offers a.pbz traces 'with blank.pbz' -- report ''
 offers traces/c.pbz -- info traces/
 offers a.pbz -- verify a
+offers a.pbz -- merge a
+offers a.pbz -- export a.pbz a
+has host,stack -- export --columns host,st
 offers traces -- symbolize --binary-dir ''
 offers a.pbz -- symbolize a
 offers b.svg traces -- report a.pbz --svg =
