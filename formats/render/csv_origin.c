@@ -50,6 +50,8 @@ int csv_put_recording_start(struct csv *c, const struct report_sample *s)
 
 	if (!ns)
 		return 0;
+	if (text_cache_find(&c->origins, ORIGIN_START))	/* making a date is slow */
+		return put_origin(c, ORIGIN_START, "");
 	csv_make_date(c, ns / NSEC_PER_SEC, date);
 	if (c->dialect == CSV_XSTACK)
 		snprintf(text, sizeof(text), "%s.%06u", date, (unsigned)(ns % NSEC_PER_SEC / 1000));
