@@ -24,7 +24,7 @@ axe-core:       axe-core@4.14.1
 d3-flame-graph: d3@7.9.0 d3-flame-graph@5.0.0
 inferno:        crate inferno@0.12.4
 duckdb-cli:     wheel duckdb-cli==1.5.6
-duckdb-python:  wheel duckdb==1.5.6
+duckdb-python:  wheel duckdb==2.0.0
 chdb-python:    wheel chdb==4.4.0
 "
 heavy=' chdb inferno chdb-python '	# 8 s and 546 MB; 40 to 80 s to compile; 400 MB
