@@ -122,7 +122,8 @@ static void quote(struct csv *c, size_t begin)
  */
 void csv_enter(struct csv *c, const struct report_sample *s)
 {
-	struct text_cache *const by_id[] = { &c->frames, &c->folded, &c->leaves, &c->strings };
+	struct text_cache *const by_id[] = { &c->frames, &c->folded, &c->leaves, &c->strings,
+					     &c->containers };
 
 	for (size_t i = 0; i < sizeof(by_id) / sizeof(by_id[0]); i++)
 		if (c->tables != s->tables || by_id[i]->bytes > MAX_TEXT_BYTES)
@@ -179,6 +180,7 @@ void csv_close(void *csv)
 	text_cache_close(&c->folded);
 	text_cache_close(&c->leaves);
 	text_cache_close(&c->strings);
+	text_cache_close(&c->containers);
 	text_cache_close(&c->origins);
 	syscall_names_free(c->calls);
 	free(c->path);
@@ -217,7 +219,7 @@ int csv_open(const struct render_opts *opts, const char *arch, FILE *out, enum c
 				   .calls = syscall_names_new(arch) };
 	if (!err && (!c->calls || text_cache_open(&c->frames) || text_cache_open(&c->folded) ||
 		     text_cache_open(&c->leaves) || text_cache_open(&c->strings) ||
-		     text_cache_open(&c->origins)))
+		     text_cache_open(&c->containers) || text_cache_open(&c->origins)))
 		err = -ENOMEM;
 	if (err)
 		csv_close(c);

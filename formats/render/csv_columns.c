@@ -18,6 +18,8 @@
 #include "src/profile/report.h"
 #include "src/profile/state_words.h"
 
+#define LONGEST_WORD 16			/* of those for sockets: TRACE.md 5, file */
+
 static void put_digits(struct csv *c, uint64_t v, unsigned digits)
 {
 	char buf[20];
@@ -263,8 +265,10 @@ ARG_COLUMN(6)
 static bool is_connection(const struct csv *c, uint32_t file)
 {
 	const char *s = definition_store_string(c->tables, file, NULL);
-	size_t len = strspn(s, "abcdefghijklmnopqrstuvwxyz");
+	size_t len = 0;
 
+	while (len < LONGEST_WORD && s[len] >= 'a' && s[len] <= 'z')
+		len++;
 	return len && s[len] == ' ';
 }
 

@@ -60,15 +60,26 @@ int csv_put_recording_start(struct csv *c, const struct report_sample *s)
 	return put_origin(c, ORIGIN_START, text);
 }
 
+/* A small trace can have a long name for many rows, so each is searched once. */
 int csv_put_container(struct csv *c, const struct report_sample *s)
 {
-	size_t len, nr = 0;
-	const char *cgroup = definition_store_string(c->tables,
-						     s->process ? s->process->cgroup : 0, &len);
-	const char *id = cgroup_container(cgroup, len, &nr);
+	uint32_t cgroup = s->process ? s->process->cgroup : 0;
+	const struct cached_text *t = text_cache_find(&c->containers, cgroup);
+	size_t len, nr;
+	const char *name, *id;
 
-	if (id)				/* digits, and nothing that needs an escape */
-		bb_bytes(&c->row, id, nr);
+	if (!cgroup)
+		return 0;
+	if (!t) {
+		name = definition_store_string(c->tables, cgroup, &len);
+		id = cgroup_container(name, len, &nr);
+		if (id)			/* digits, and nothing that needs an escape */
+			fwrite(id, 1, nr, c->containers.out);
+		t = text_cache_keep(&c->containers, cgroup);
+	}
+	if (!t)
+		return -ENOMEM;
+	bb_bytes(&c->row, t->s, t->len);
 	return 0;
 }
 

@@ -41,6 +41,7 @@ struct csv {
 	struct text_cache folded;	/* by frame id: the same as in folded stacks */
 	struct text_cache leaves;	/* by frame id: its innermost function */
 	struct text_cache strings;	/* by string id: a cell of that text */
+	struct text_cache containers;	/* by string id of a cgroup: its container */
 	const struct recording_facts *facts;	/* the cache holds what these say */
 	struct text_cache origins;	/* by number: csv_origin.c */
 	uint32_t *path;			/* frames of a stack, innermost first */

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# timeout: 300
 # Traces that stand for far more than their size says (tests/spec/bombs.py): every report of them ends soon and in little
 # memory, or refuses with one line. 300 MiB of address space are allowed for the largest, of 3 MB; the time is no figure but
 # a guard against reports that do not end. A recording that is large for good reasons is read as a whole.
@@ -38,6 +39,18 @@ while read -r name _; do
 	run limited info "$TMP/$name.pbz"; ends
 	run limited symbolize -q "$TMP/$name.pbz" -o "$TMP/named.pbz" --binary-dir /; ends
 done <"$TMP/bombs"
+# Beside each other: none costs more than it does alone, and the others are there.
+mkdir "$TMP/all" && mv "$TMP"/*.pbz "$TMP/all" && mv "$TMP/all/named.pbz" "$TMP"
+for bomb in "$TMP"/all/*.pbz; do
+	run limited merge -q "$bomb" "$TMP/named.pbz" -o "$TMP/merged.pbz" --force; ends
+	for columns in stack container,connection,kind,line; do
+		run limited report -q "$bomb" "$TMP/named.pbz" --csv=/dev/null --columns=$columns --all-events
+		case $rc in 0 | 1) ;; *) wrong "exit $rc" ;; esac
+		! grep -qi 'memory' "$TMP/stderr" || wrong 'lacks memory'
+	done
+done
+mv "$TMP"/all/*.pbz "$TMP"
+
 for name in maps mappings; do
 	run limited verify "$TMP/$name.pbz"; exits 1; one_line; says 'Try:'
 done

@@ -272,6 +272,12 @@ def csv_bomb(scale):
     return t.add(many_rows(c11=column(11, 1, uv(2 + DEEP))), times=scale)
 
 
+def cells_bomb(scale):
+    """Rows with long names in which something is looked for and not found: cells without an octet."""
+    t = Trace().add(strings(5, 1, b'a' * 65536), rec(forge.PROCESS, uv(2, 101, 0, 0, 1, 0, 0, 0, 0, 5, 0)), rec(THREAD, uv(2, 2, 101, 1, 0, 0)))
+    return t.add(many_rows(c5=column(5, 1, uv(2)), c50=column(50, 1, uv(5))), times=16 * scale)
+
+
 def waits_bomb(scale):
     """A scan of threads that wait for each other in one long chain, and one more of all."""
     n = 200000
@@ -303,7 +309,7 @@ BOMBS = {
     'notes': facts_bomb(NOTE, b'\0', sv(0), octets(b'n')),
     'scans': facts_bomb(SCAN, uv(1), sv(1), uv(*[0] * 13)),
     'rawstacks': facts_bomb(RAWSTACK, sv(5), uv(1, 2), b'\1', octets(b''), uv(0), octets(b'')),
-    'segments': segments_bomb,
+    'segments': segments_bomb, 'cells': cells_bomb,
     'pairs': pairs_bomb, 'comms': comms_bomb, 'distinct': distinct_bomb, 'inlined': inlined_bomb,
     'names': names_bomb, 'short-names': short_names_bomb, 'paths': paths_bomb, 'csv': csv_bomb,
     'waits': waits_bomb, 'maps': maps_bomb,
