@@ -4,11 +4,11 @@
  * time (src/capture/session/session_segment.c says what that means for ids).
  *
  * A segment ends when its definitions take more memory than is wanted, when more tasks are defined
- * in it than ids should be used for, or when it has the size that the user asked for. That is
- * looked at once a second, behind the flush of the trace, where no scan is under way. Another
- * segment costs what defining everything again costs, in CPU time and in the file, so it comes 10 s
- * after the last one at the soonest, also where a load makes definitions without an end; 1 s where
- * the user wants segments of a size.
+ * in it than ids should be used for, or when it has the size or the age that the user asked for.
+ * That is looked at once a second, behind the flush of the trace, where no scan is under way.
+ * Another segment costs what defining everything again costs, in CPU time and in the file, so it
+ * comes 10 s after the last one at the soonest, also where a load makes definitions without an end;
+ * 1 s where the user wants segments of a size.
  *
  * Example: compilers run all day and are sampled at 99 Hz on 64 CPUs. Each hour their stacks take
  * 12 MiB, and the trace has one segment for each hour. A web server meets all of its stacks within
@@ -49,6 +49,8 @@ static bool is_part_over(const struct recorder *r)
 {
 	uint64_t age = now_ns() - r->part_begin_ns;
 
+	if (r->opts.max_segment_ns && age >= r->opts.max_segment_ns)
+		return true;
 	if (age >= SIZED_PART_NS && has_size(r))
 		return true;
 	return age >= PART_NS && (session_memory(r->session) >= PART_MEMORY ||

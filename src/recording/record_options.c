@@ -203,6 +203,8 @@ static const struct opt common_opts[] = {
 	  "time that SIZE is written: 500K, 10M (default: only where the memory of a long "
 	  "recording needs it)",
 	  opt_size, AT(segment_bytes), NULL, NULL, NULL },
+	{ 0, "segment-time", "TIME", "the same each time that TIME has passed: 10s, 1m",
+	  opt_duration, AT(segment_ns), NULL, NULL, NULL },
 	{ 0, "force", NULL, "replace files that are no earlier traces or reports, too", opt_flag,
 	  AT(force), NULL, NULL, NULL },
 	{ 0, "strict", NULL, "exit with 3 when anything was lost", opt_flag, AT(strict), NULL, NULL,

@@ -36,6 +36,7 @@ struct record_args {
 	struct render_opts render;
 	uint64_t duration_ns;		/* 0: unlimited */
 	uint64_t segment_bytes;		/* the trace goes on in another segment then; 0: no limit */
+	uint64_t segment_ns;		/* likewise after this time */
 	double freq_hz;			/* samples a second; with `snapshot`, scans a second */
 	const char *cpus;		/* as written; NULL: all */
 	uint32_t period;		/* of events that count; 0: not given */

@@ -167,6 +167,7 @@ static int open_recorder(struct recording *r)
 		.begin_segment = begin_segment,
 		.segment_bytes = segment_bytes,
 		.max_segment_bytes = a->segment_bytes,
+		.max_segment_ns = a->segment_ns,
 		.hurry = hurry,
 		.sink_ctx = r,
 	};
