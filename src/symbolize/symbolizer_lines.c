@@ -177,9 +177,13 @@ void symbolizer_start_lines(struct symbolizer *s)
 	symbolizer_batch_done(&job->job, false);
 }
 
-/* A pool that has cancelled a job runs no others. */
+/*
+ * A pool that has cancelled a job runs no others. Where the names were given without lines
+ * meanwhile (symbolizer_give_up_lines()), a frame would have two answers.
+ */
 void symbolizer_lines_done(struct symbolizer *s, struct batch *job, bool cancelled)
 {
+	bool were_given_up = !s->adding;
 	struct batch *next;
 
 	s->is_adding_lines = false;
@@ -187,7 +191,10 @@ void symbolizer_lines_done(struct symbolizer *s, struct batch *job, bool cancell
 	s->adding = NULL;
 	for (; job; job = next) {
 		next = job->next;
-		symbolizer_put_answered(s, job);
+		if (were_given_up)
+			symbolizer_free_batch(job);
+		else
+			symbolizer_put_answered(s, job);
 	}
 	if (cancelled)
 		symbolizer_give_up_waiting(s);

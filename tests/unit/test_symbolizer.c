@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,6 +22,7 @@
 
 #include <cmocka.h>
 
+#include "src/base/clock.h"
 #include "src/base/patience.h"
 #include "src/base/worker.h"
 #include "src/model/record.h"
@@ -518,6 +520,58 @@ static void test_lines_that_are_given_up(void **state)
 	symbolizer_free(s);
 }
 
+/* Lines come when names without them were given, while other names are still looked up. */
+static sem_t lines_may_come, names_may_come;
+
+static void late_lines(void *ctx, struct symbol_file *file, struct symbol_batch *b, const atomic_bool *unwanted)
+{
+	(void)ctx;
+	(void)file;
+	(void)b;
+	(void)unwanted;
+	sem_wait(&lines_may_come);
+	sem_post(&names_may_come);
+}
+
+static int late_names(void *ctx, struct symbol_file *file, struct symbol_batch *b, const atomic_bool *unwanted)
+{
+	(void)ctx;
+	(void)unwanted;
+	if (file->binary == LIBC) {
+		sem_wait(&names_may_come);
+		usleep(100000);		/* until the lines have been taken */
+	}
+	symbol_batch_fail(b, -ENOENT);
+	return 0;
+}
+
+static int on_name(void *ctx, uint32_t frame, uint64_t addr, const struct symbol *sym)
+{
+	sem_post(&lines_may_come);
+	return on_symbol(ctx, frame, addr, sym);
+}
+
+static void test_lines_after_names_were_given(void **state)
+{
+	const struct symbolizer_options opts = { .max_depth = 1, .look_up = late_names, .look_up_lines = late_lines };
+	struct symbolizer *s = symbolizer_new(pool, &opts);
+	struct patience wait = { .until_ns = now_ns() + 4 * NSEC_PER_SEC / 10 };
+
+	(void)state;
+	memset(&got, 0, sizeof(got));
+	sem_init(&lines_may_come, 0, 0);
+	sem_init(&names_may_come, 0, 0);
+	add_all(s);
+	ask(s, SELF, 1, 1);
+	ask(s, LIBC, 2, 1);
+	assert_int_equal(symbolizer_settle(s, on_name, &got, &wait), 0);
+	assert_int_equal(got.count[1], 1);
+	sem_post(&lines_may_come);
+	symbolizer_free(s);
+	sem_destroy(&lines_may_come);
+	sem_destroy(&names_may_come);
+}
+
 static void closed(struct worker_pool *p)
 {
 	struct symbol_source self = { .fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), .path = "/bin/self" };
@@ -617,6 +671,7 @@ int main(void)
 		cmocka_unit_test(test_free_with_open_requests),
 		cmocka_unit_test(test_tables_are_dropped),
 		cmocka_unit_test(test_lines_that_are_given_up),
+		cmocka_unit_test(test_lines_after_names_were_given),
 		cmocka_unit_test(test_closed_file),
 		cmocka_unit_test(test_demangles),
 	};
