@@ -39,6 +39,7 @@
  *					or ten
  *	recorder_service(r)		now and then: names, losses, and each second a flush of the
  *					sink; another segment (recorder_segments.c)
+ *	recorder_ask_cut(r)		ends the segment soon (flight recorder)
  *	recorder_end(r, &end)		writes the last losses and names, and END
  *	recorder_close(r)
  */
@@ -148,6 +149,12 @@ int recorder_service(struct recorder *r);
 uint64_t recorder_next_service_ns(const struct recorder *r);	/* CLOCK_MONOTONIC */
 /* To be called after the first scan: threads that no scan will show, as hidden_tasks(). */
 uint64_t recorder_hidden(const struct recorder *r, uint64_t begin_ns, char *text, size_t size);
+/*
+ * The next recorder_service() ends the part of the recording that is being written, with its names
+ * and losses, so that what was written until then is a trace of its own (ENDED_TRIGGER), and begins
+ * the next one. session_part() says when that was done.
+ */
+void recorder_ask_cut(struct recorder *r);
 int recorder_end(struct recorder *r, const struct rec_end *end);
 
 /* The number of samples lost so far, and a text about other losses (false: there are none). */

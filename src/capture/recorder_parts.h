@@ -77,6 +77,7 @@ struct recorder {
 	bool has_said_waiting;
 	uint64_t next_flush_ns, last_update_ns;
 	uint64_t flush_ns;		/* until the next flush; grows to a second */
+	bool is_cut_asked;		/* recorder_ask_cut() */
 	uint64_t part_begin_ns;		/* of the part of the recording that is being written */
 };
 

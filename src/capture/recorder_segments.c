@@ -62,11 +62,11 @@ static bool is_hurried(void *ctx)
 	return recorder_in_a_hurry(ctx);
 }
 
-static int next_part(struct recorder *r)
+static int next_part(struct recorder *r, enum end_reason reason)
 {
 	struct patience wait = { .until_ns = now_ns() + SETTLE_NS, .hurry = is_hurried, .ctx = r };
 	struct rec_end end = {
-		.reason = ENDED_CONTINUED, .target_status = -1,
+		.reason = (uint8_t)reason, .target_status = -1,
 		.cpu_time_ns = recorder_helpers_cpu_ns(r),
 	};
 	uint64_t begin = now_ns();
@@ -89,7 +89,17 @@ static int next_part(struct recorder *r)
 
 int recorder_look_at_part(struct recorder *r)
 {
-	if (!r->opts.begin_segment || !session_is_quiet(r->session) || !is_part_over(r))
+	bool is_cut = r->is_cut_asked;
+
+	if (!r->opts.begin_segment || !session_is_quiet(r->session) ||
+	    !(is_cut || is_part_over(r)))
 		return 0;
-	return next_part(r);
+	r->is_cut_asked = false;
+	return next_part(r, is_cut ? ENDED_TRIGGER : ENDED_CONTINUED);
+}
+
+void recorder_ask_cut(struct recorder *r)
+{
+	r->is_cut_asked = true;
+	r->next_flush_ns = 0;
 }

@@ -147,10 +147,15 @@ const char *end_reason_name(unsigned reason)
 {
 	static const char *const names[ENDED_REASONS] = {
 		"duration",  "signal", "target-exit", "iterations",
-		"disk-full", "error",  "continued",
+		"disk-full", "error",  "continued",   "trigger",
 	};
 
 	return NAME_OF(names, reason);
+}
+
+bool end_reason_goes_on(unsigned reason)
+{
+	return reason == ENDED_CONTINUED || reason == ENDED_TRIGGER;
 }
 
 const char *event_kind_name(unsigned kind)

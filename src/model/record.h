@@ -427,6 +427,7 @@ enum end_reason {
 	ENDED_DISK_FULL,
 	ENDED_ERROR,
 	ENDED_CONTINUED,		/* the recording goes on in the next segment */
+	ENDED_TRIGGER,			/* a flight recorder was written; it goes on in memory */
 	ENDED_REASONS
 };
 
@@ -474,6 +475,9 @@ const char *loss_cause_name(unsigned cause);		/* "ring-full" */
 const char *event_kind_name(unsigned kind);		/* "cpu-clock" */
 const char *binary_kind_name(unsigned kind);
 const char *end_reason_name(unsigned reason);
+
+/* True if another part of the recording may follow: then an END is about its part only. */
+bool end_reason_goes_on(unsigned reason);
 
 /*
  * True if a loss of this cause counts samples; other causes count tasks, frames, names or events.

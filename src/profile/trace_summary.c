@@ -219,7 +219,7 @@ static void add_end(struct trace_summary *r, uint32_t segment, const struct rec_
 	const struct rec_end before = r->info.end;
 
 	r->info.end = *end;
-	if (before.reason == ENDED_CONTINUED && r->end_segment == segment) {
+	if (end_reason_goes_on(before.reason) && r->end_segment == segment) {
 		r->info.end.samples += before.samples;
 		r->info.end.scans += before.scans;
 		r->info.end.lost += before.lost;
