@@ -255,6 +255,13 @@ int capture_loop_end(struct capture_loop *l, struct rec_end *end)
 	return err;
 }
 
+void capture_loop_ask(struct capture_loop *l)
+{
+	for (size_t i = 0; i < l->nr; i++)
+		if (l->v[i].ops->ask)
+			l->v[i].ops->ask(l->v[i].state);
+}
+
 void capture_loop_counts(const struct capture_loop *l, struct collector_counts *out)
 {
 	memset(out, 0, sizeof(*out));

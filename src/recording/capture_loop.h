@@ -37,7 +37,7 @@
  *	capture_loop_end(l, &end)		the collectors' last records; fills end
  *	capture_loop_close(l)
  *
- * capture_loop_counts() and capture_loop_losses() may be called at any time.
+ * capture_loop_ask(), capture_loop_counts() and capture_loop_losses() may be called at any time.
  */
 #pragma once
 
@@ -91,6 +91,7 @@ int capture_loop_open(struct capture_loop *l, struct recorder *recorder,
 		      const struct capture_options *options);
 int capture_loop_start(struct capture_loop *l);
 int capture_loop_run(struct capture_loop *l, const struct capture_hooks *hooks);
+void capture_loop_ask(struct capture_loop *l);	/* the next turn has a scan of all tasks */
 int capture_loop_end(struct capture_loop *l, struct rec_end *end);
 void capture_loop_counts(const struct capture_loop *l, struct collector_counts *out);
 void capture_loop_losses(const struct capture_loop *l, uint64_t totals[LOSS_CAUSES]);

@@ -50,6 +50,7 @@ struct capture_options {
 	struct cpu_list cpus;		/* empty: all */
 	/* Scans. */
 	double scan_hz;
+	bool scan_when_asked;		/* scans are made when they are asked for, and not else */
 	uint32_t scans;			/* how many; 0: until the recording ends */
 	/*
 	 * Nothing else is recorded: the first and the last scan may wait for tables, and rows are
@@ -93,6 +94,7 @@ struct collector {
 	size_t (*fds)(const void *state, int fds[COLLECTOR_FDS]);	/* NULL: none */
 	uint64_t (*due_ns)(const void *state);
 	int (*take)(void *state);
+	void (*ask)(void *state);	/* take() is due now, once; NULL: it cannot be asked */
 	void (*stop)(void *state);	/* NULL: nothing to stop */
 	bool (*is_over)(const void *state);	/* it has all that was asked for; NULL: never */
 	int (*end)(void *state, const struct collector_end *end);

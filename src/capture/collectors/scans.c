@@ -19,6 +19,10 @@
  * If a scan that is due is so late that the next multiple is due, too, that one is waited for, but
  * not twice in a row, because some scan has to begin.
  *
+ * A scan that is asked for (scans_ask()) is made at once. It is that of the multiple in which it is
+ * asked for, or of the next one that has none yet, where none is made any more: so all rows
+ * together still stand for the time that has passed. With scan_when_asked these are the only scans.
+ *
  * In its turn a scan first has the recorder learn what happened to processes until now, then all
  * tasks are scanned, and then the stacks that were deferred get some time for their tables.
  *
@@ -64,6 +68,7 @@ struct scans {
 	uint64_t missing;		/* rows that scans should have had */
 	uint32_t part;			/* of the recording, at the last scan */
 	bool overslept;			/* the last turn waited for the next multiple */
+	bool is_asked;			/* one more is wanted now */
 	uint64_t scan_ns, rows;		/* sums over all scans */
 	struct unread unread;
 	struct cpu_time begin_time;
@@ -103,7 +108,7 @@ static int add_event(struct scans *w)
 		.name = "snapshot",
 		.unit = "ns",
 		.kind = EVENT_SNAPSHOT,
-		.freq_hz = w->options->scan_hz,
+		.freq_hz = w->options->scan_when_asked ? 0 : w->options->scan_hz,
 		.period = w->interval_ns,
 	};
 	int number = recorder_add_event(w->recorder, &event);
@@ -151,7 +156,8 @@ static int scans_start(void *state, uint64_t begin_ns)
 {
 	struct scans *w = state;
 
-	w->begin_ns = w->next_ns = begin_ns;
+	w->begin_ns = begin_ns;
+	w->next_ns = w->options->scan_when_asked ? UINT64_MAX : begin_ns;
 	cpu_time_read(NULL, &w->begin_time);
 	return 0;
 }
@@ -203,7 +209,7 @@ static int tell_left_out(struct scans *w, uint64_t period)
 	struct record rec = { .tag = REC_LOST };
 	uint64_t first = w->next;
 
-	if (period <= first)
+	if (period <= first || w->options->scan_when_asked)
 		return 0;
 	rec.lost = (struct rec_lost){
 		.time_ns = w->begin_ns + first * w->interval_ns,
@@ -226,13 +232,15 @@ static uint64_t rows_missing(const struct rec_scan *receipt)
 
 /*
  * The time in the receipt says which multiple the scan is that of: between waking and beginning
- * another one may have passed.
+ * another one may have passed. One that was asked for may be before its multiple.
  */
 static int end_scan(struct scans *w, const struct rec_scan *receipt)
 {
 	uint64_t period = period_at(w, receipt->time_ns);
 	int err = tell_left_out(w, period);
 
+	if (period < w->next)
+		period = w->next;
 	w->next = period + 1;
 	w->scan_ns += receipt->duration_ns;
 	w->rows += receipt->rows;
@@ -317,7 +325,11 @@ static int scan(struct scans *w)
 /* The next multiple from now on: a late scan does not shift the others. */
 static uint64_t next_due(const struct scans *w)
 {
-	return w->begin_ns + (period_at(w, now_ns()) + 1) * w->interval_ns;
+	uint64_t next = period_at(w, now_ns()) + 1;
+
+	if (w->options->scan_when_asked)
+		return UINT64_MAX;
+	return w->begin_ns + (next > w->next ? next : w->next) * w->interval_ns;
 }
 
 /*
@@ -335,19 +347,28 @@ static bool overslept(struct scans *w)
 static int scans_take(void *state)
 {
 	struct scans *w = state;
+	bool is_asked = w->is_asked;
 	int err = 0;
 
-	if (now_ns() < w->next_ns || scans_is_over(w))
+	if ((!is_asked && now_ns() < w->next_ns) || scans_is_over(w))
 		return 0;
-	if (!overslept(w))
+	w->is_asked = false;
+	if (is_asked || !overslept(w))
 		err = scan(w);
 	w->next_ns = next_due(w);
 	return err;
 }
 
+static void scans_ask(void *state)
+{
+	((struct scans *)state)->is_asked = true;
+}
+
 static uint64_t scans_due(const void *state)
 {
-	return ((const struct scans *)state)->next_ns;
+	const struct scans *w = state;
+
+	return w->is_asked ? 0 : w->next_ns;
 }
 
 static void say_unread(struct scans *w)
@@ -467,6 +488,7 @@ const struct collector scans_collector = {
 	.start = scans_start,
 	.due_ns = scans_due,
 	.take = scans_take,
+	.ask = scans_ask,
 	.is_over = scans_is_over,
 	.end = scans_end,
 	.counts = scans_counts,
