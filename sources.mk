@@ -437,6 +437,7 @@ REPORT_MAIN_SRCS := \
 	src/commands/info_health.c \
 	src/commands/info_json.c \
 	src/commands/info_commands.c \
+	src/commands/info_flight.c \
 	src/commands/info_names.c \
 	src/commands/pager.c \
 	src/commands/report_commands.c \

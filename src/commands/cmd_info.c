@@ -16,6 +16,7 @@
 #include "src/base/plural.h"
 #include "src/commands/command.h"
 #include "src/commands/info_commands.h"
+#include "src/commands/info_flight.h"
 #include "src/commands/info_health.h"
 #include "src/commands/info_json.h"
 #include "src/commands/info_names.h"
@@ -162,6 +163,7 @@ static void put_facts(const struct report *rep)
 	put_meta("unwind", rep, "unwind");
 	put_meta("symbols", rep, "symbolize");
 	put_ended(rep);
+	info_put_flight(rep);
 	put_tasks(rep);
 }
 

@@ -7,6 +7,7 @@
 #include "formats/render/json_writer.h"
 #include "formats/render/scan_sums_json.h"
 #include "src/commands/info_commands.h"
+#include "src/commands/info_flight.h"
 #include "src/model/definition_store.h"
 #include "src/profile/cpu_check.h"
 #include "src/profile/name_health.h"
@@ -373,6 +374,7 @@ static void put_recording(struct json_writer *w, const struct report *rep)
 	json_put_u64(w, "duration_ns", info->duration_ns);
 	put_events(w, rep);
 	put_ended(w, info);
+	info_json_flight(w, rep);
 	put_tasks(w, rep);
 }
 

@@ -104,7 +104,7 @@ static int learn_record(struct report *rep, struct segment *s, const struct reco
 	return err ? err : trace_summary_record(&rep->trace_summary, at, s->tables, rec);
 }
 
-/* The META that each part of a recording begins with is the same. */
+/* The META that each part of a recording begins with is the same. Another value replaces it. */
 static bool is_told(const struct report *rep, const struct record *rec)
 {
 	const struct trace_summary *t = &rep->trace_summary;
@@ -113,9 +113,9 @@ static bool is_told(const struct report *rep, const struct record *rec)
 	if (rec->tag != REC_META)
 		return false;
 	for (size_t i = t->nr_metas; i-- > 0 && t->metas[i].segment + 1 == rep->nr_segments;)
-		if (!strcmp(t->metas[i].key, m->key) && t->metas[i].len == m->len &&
-		    !memcmp(t->metas[i].value, m->value, m->len))
-			return true;
+		if (!strcmp(t->metas[i].key, m->key))
+			return t->metas[i].len == m->len &&
+			       !memcmp(t->metas[i].value, m->value, m->len);
 	return !strcmp(m->key, "recording.part");
 }
 
