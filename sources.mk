@@ -378,6 +378,13 @@ CAPTURE_SRCS := \
 	src/verify/past_maps.c \
 	src/verify/verify.c \
 	src/live/default_event.c \
+	src/flight/flight_file.c \
+	src/flight/flight_keeper.c \
+	src/flight/flight_link.c \
+	src/flight/flight_ring.c \
+	src/flight/load_watch.c \
+	src/flight/row_watch.c \
+	src/flight/trigger.c \
 	src/live/feed.c \
 	src/live/live_entries.c \
 	src/live/live_facts.c \
@@ -450,6 +457,7 @@ REPORT_MAIN_SRCS := \
 
 CAPTURE_MAIN_SRCS := \
 	src/commands/cmd_complete.c \
+	src/commands/flight_command.c \
 	src/commands/live_command.c \
 	src/commands/cmd_serve.c \
 	src/commands/serve_options.c \
@@ -474,6 +482,8 @@ CAPTURE_MAIN_SRCS := \
 	src/commands/unwind_info_json.c \
 	src/commands/unwind_info_text.c \
 	src/recording/capture_loop.c \
+	src/recording/flight_options.c \
+	src/recording/flight_side.c \
 	src/recording/live_line.c \
 	src/recording/live_outputs.c \
 	src/recording/live_rows.c \

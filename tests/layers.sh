@@ -21,6 +21,7 @@ formats/render: src/base src/model src/output src/profile
 src/live:       src/base src/model formats/trace src/profile formats/render
 src/tui:        src/base src/model formats/trace src/profile formats/render src/live
 src/serve:      src/base src/model formats/trace src/profile formats/render src/live
+src/flight:     src/base src/rights src/model src/output formats/trace
 src/elf:        src/base
 src/proc:       src/base
 src/helpers:    src/base
@@ -43,7 +44,7 @@ src/capture/waits:      src/base src/model src/proc bpf unwind src/capture/bpf s
 src/capture/session:    src/base src/model src/proc src/symbolize bpf unwind src/capture/processes src/capture/stacks src/capture/waits
 src/capture:            src/base src/rights src/model src/proc src/symbolize src/helpers src/foreign src/parse bpf unwind src/capture/bpf src/capture/tables src/capture/processes src/capture/waits src/capture/stacks src/capture/session
 src/capture/collectors: src/base src/rights src/model src/proc src/probes bpf unwind src/capture src/capture/bpf src/capture/stacks src/capture/session
-src/recording:  src/base src/rights src/model src/output src/proc bpf src/capture src/capture/bpf src/capture/session src/capture/collectors formats/trace src/profile formats/render
+src/recording:  src/base src/rights src/model src/output src/flight src/proc bpf src/capture src/capture/bpf src/capture/session src/capture/collectors formats/trace src/profile formats/render
 src/commands:   *
 '
 

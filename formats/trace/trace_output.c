@@ -97,6 +97,19 @@ int trace_output_open(const char *path, struct trace_output *o)
 	return begin(o, "standard output");
 }
 
+int trace_output_open_fd(int fd, const char *name, struct trace_output *o)
+{
+	int own = fcntl(fd, F_DUPFD_CLOEXEC, 3), err;
+
+	if (own < 0)
+		return fail(-errno, "%s", name);
+	*o = (struct trace_output){ .fd = own };
+	err = begin(o, name);
+	if (err)
+		close(own);
+	return err;
+}
+
 int trace_output_spool(struct trace_output *o)
 {
 	int fd = trace_source_spool();

@@ -3,7 +3,8 @@
  * The file or pipe that a trace is written to. A regular file never keeps half a frame: when a
  * write fails, the file is cut back to its last whole frame.
  *
- *	trace_output_open(path, o)	or ..._open_in(files, i, o), or ..._spool(o)
+ *	trace_output_open(path, o)	or ..._open_in(files, i, o), ..._open_fd(fd, name, o), or
+ *					..._spool(o)
  *	trace_output_write(o, frame, len) ...
  *	trace_output_publish(o)		once there is something worth keeping
  *	trace_output_close(o)
@@ -37,6 +38,8 @@ extern const struct output_kind trace_output_kind;
 int trace_output_open(const char *path, struct trace_output *o);
 /* The file of number i (trace_output_kind). files is borrowed. Prints why it fails. */
 int trace_output_open_in(struct output_files *files, size_t i, struct trace_output *o);
+/* A regular file that is open, for writing from its beginning on; fd is borrowed. Explained. */
+int trace_output_open_fd(int fd, const char *name, struct trace_output *o);
 /* A file without a name, which is gone once all its descriptors are closed. Explained. */
 int trace_output_spool(struct trace_output *o);
 

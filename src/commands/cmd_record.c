@@ -6,6 +6,7 @@
 #include "src/base/memory.h"
 #include "src/base/opt.h"
 #include "src/commands/command.h"
+#include "src/commands/flight_command.h"
 #include "src/commands/probe_places.h"
 #include "src/probes/uprobe_points.h"
 #include "src/recording/recording.h"
@@ -64,6 +65,8 @@ static int command(const struct record_mode *mode, int argc, char **argv)
 		code = list_events();
 	else if (args.dry_run)
 		code = show_places(&args, argc, argv);
+	else if (args.flight.keep_ns)
+		code = flight_command(mode, &args, argc, argv);
 	else if ((err = recording_run(mode, &args, argc, argv, &result)))
 		code = exit_code_of(fail_if_silent(err, "%s", mode->name));
 	else

@@ -116,8 +116,8 @@ static int run(const struct top_args *args, struct live_words *words)
 	struct record_args record;
 	int err = record_args_parse(mode, rest->nr, rest->v, &record), code;
 
-	if (!err && record.output && !strcmp(record.output, "-"))
-		err = fail_why(-EINVAL, "top shows what it records: -o needs the name of a file");
+	if (!err)
+		err = live_words_check("top", &record);
 	if (!err && (record.dry_run || record.capture.events.wants_help ||
 		     record.render.columns_shown.wants_help))
 		code = cmd_record(rest->nr, rest->v);

@@ -89,6 +89,17 @@ bool live_words_ask_for_help(const struct live_words *w)
 	return false;
 }
 
+int live_words_check(const char *command, const struct record_args *record)
+{
+	if (record->output && !strcmp(record->output, "-"))
+		return fail_why(-EINVAL, "%s shows what it records: -o needs the name of a file",
+				command);
+	if (record->flight.keep_ns)
+		return fail_why(-EINVAL, "--flight keeps what is not shown. Try: probee record "
+				"--flight, without %s", command);
+	return 0;
+}
+
 /* They stand before the "--" of a command to run. */
 void live_words_complete(struct live_words *w, const struct record_args *record)
 {

@@ -5,6 +5,7 @@
  *
  *	live_words_new(&w, argc, argv, lists, nr)	splits the words; lists: its own options,
  *						at most LIVE_LISTS, each for opt_parse()
+ *	live_words_check(command, &record)	refuses what cannot be shown
  *	live_words_complete(&w, &record)	adds -a, -o -, --segment-size, unless said
  *	live_words_release(&w)
  */
@@ -42,5 +43,7 @@ bool live_words_ask_for_help(const struct live_words *w);
 #define LIVE_KEPT_BYTES (16u << 20)
 #define LIVE_SEGMENT_SIZE "6M"
 
-/* record: what .rest was parsed to. The recording goes to standard output if it goes nowhere. */
+/* record: what .rest was parsed to. 0, or -EINVAL, explained. */
+int live_words_check(const char *command, const struct record_args *record);
+/* The recording goes to standard output if it goes nowhere. */
 void live_words_complete(struct live_words *w, const struct record_args *record);

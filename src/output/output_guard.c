@@ -125,11 +125,7 @@ static bool receive_answer(int socket, struct answer *a, int *fd)
 
 /* ---- The guard ---- */
 
-/*
- * Only what changes files of other users is kept, if the user has it. Rights of the file of
- * this program (setcap) are lent for recording, and not for writing where the user may not.
- */
-static void shed_rights(void)
+void output_guard_shed_rights(void)
 {
 	if (getauxval(AT_SECURE) && getuid())
 		rights_drop_all();
@@ -147,7 +143,7 @@ static void prepare_guard(void)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	setpgid(0, 0);
-	shed_rights();
+	output_guard_shed_rights();
 }
 
 /*

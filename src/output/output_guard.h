@@ -32,6 +32,13 @@ struct output_guard {
 void output_order(struct output_file *v, size_t nr, const struct output_user *user,
 		  enum output_order order, size_t i, struct output_reply *reply);
 
+/*
+ * What a process that puts files in their places gives up. Only what changes files of other users
+ * is kept, if the user has it. Rights of the file of this program (setcap) are lent for recording,
+ * and not for writing where the user may not.
+ */
+void output_guard_shed_rights(void);
+
 /* 0 or -errno, silent. */
 int output_guard_start(struct output_guard *g, struct output_file *v, size_t nr,
 		       const struct output_user *user);

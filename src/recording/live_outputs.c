@@ -47,7 +47,8 @@ int live_outputs_open(struct live_outputs *o, const struct record_args *args,
 		      const struct output_list *l, struct trace_file *trace,
 		      struct capture_loop *loop)
 {
-	bool is_shown = !args->quiet && strcmp(trace->path, "-") && isatty(STDERR_FILENO);
+	bool is_shown = !args->quiet && strcmp(trace->path, "-") && trace->memory < 0 &&
+			isatty(STDERR_FILENO);
 	int err;
 
 	*o = (struct live_outputs){ .args = args, .trace = trace, .loop = loop };

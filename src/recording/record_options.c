@@ -10,6 +10,7 @@
 
 #include "src/base/fail.h"
 #include "src/output/output_place.h"
+#include "src/recording/flight_options.h"
 #include "src/recording/off_cpu_options.h"
 
 const struct record_mode record_modes[] = {
@@ -250,7 +251,8 @@ size_t record_opt_lists(const struct record_mode *mode, struct opt *rows,
 				     sampler = ROWS(sampler_opts), both = ROWS(snap_freq_opts),
 				     snapshot = ROWS(snapshot_opts), duration = ROWS(duration_opts),
 				     scan = ROWS(scan_opts), common = ROWS(common_opts),
-				     off_cpu = { off_cpu_opts, NR_OFF_CPU_OPTS };
+				     off_cpu = { off_cpu_opts, NR_OFF_CPU_OPTS },
+				     flight = { flight_opts, NR_FLIGHT_OPTS };
 	size_t n = 0;
 
 	lists[n++] = target;
@@ -263,6 +265,8 @@ size_t record_opt_lists(const struct record_mode *mode, struct opt *rows,
 	if (mode->sample)
 		lists[n++] = off_cpu;
 	lists[n++] = common;
+	if (mode->sample)
+		lists[n++] = flight;
 	lists[n++] = (struct opt_list){ rows, output_list_opts(rows, AT(outputs)) };
 	assert(n <= RECORD_LISTS);
 	return n;
@@ -356,6 +360,8 @@ static int check(const struct record_mode *mode, struct record_args *a, int nr_w
 	if (!err && mode->sample && !mode->scan && !a->capture.events.nr &&
 	    (a->capture.events.probes.nr || a->capture.events.irq))
 		a->capture.sample = false;	/* the others alone */
+	if (!err)
+		err = flight_args_check(a);
 	if (!err && mode->sample)
 		err = event_list_complete(&a->capture.events, a->freq_hz, a->period);
 	return err ? err : take_picture_name(a);
@@ -397,4 +403,5 @@ void record_args_release(struct record_args *args)
 	output_list_release(&args->outputs);
 	cpus_release(&args->capture.cpus);
 	event_list_release(&args->capture.events);
+	trigger_list_release(&args->flight.triggers);
 }

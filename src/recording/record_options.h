@@ -16,6 +16,7 @@
 #include "src/base/opt.h"
 #include "src/capture/collectors/collector.h"
 #include "src/capture/recorder.h"
+#include "src/flight/flight_settings.h"
 #include "formats/render/output_list.h"
 
 struct record_args {
@@ -37,6 +38,8 @@ struct record_args {
 	uint64_t duration_ns;		/* 0: unlimited */
 	uint64_t segment_bytes;		/* the trace goes on in another segment then; 0: no limit */
 	uint64_t segment_ns;		/* likewise after this time */
+	struct flight_settings flight;
+	int flight_link, flight_trace;	/* set for the recorder of one: flight_keeper.h */
 	double freq_hz;			/* samples a second; with `snapshot`, scans a second */
 	const char *cpus;		/* as written; NULL: all */
 	uint32_t period;		/* of events that count; 0: not given */
@@ -71,6 +74,6 @@ const char *unwind_mode_name(enum unwind_mode mode);
  * The option tables of a mode, for help. Fills rows and lists, and returns the number of lists, at
  * most RECORD_LISTS.
  */
-#define RECORD_LISTS 8
+#define RECORD_LISTS 9
 size_t record_opt_lists(const struct record_mode *mode, struct opt *rows,
 			struct opt_list lists[RECORD_LISTS]);

@@ -21,6 +21,7 @@
 #include "src/profile/report.h"
 #include "src/rights/recording_rights.h"
 #include "src/recording/capture_loop.h"
+#include "src/recording/flight_side.h"
 #include "src/recording/live_outputs.h"
 #include "src/base/stop_signals.h"
 #include "src/recording/target_command.h"
@@ -45,6 +46,7 @@ struct recording {
 	struct recorder *recorder;
 	struct capture_loop loop;
 	struct live_outputs live;
+	struct flight_side flight;
 	struct target_command command;
 	bool is_ending;			/* it has ended, and not by a signal */
 	uint32_t command_tgid;
@@ -252,6 +254,7 @@ static int begin(struct recording *r, int argc, char **argv)
 	};
 	int err = live_outputs_open(&r->live, r->args, &r->outputs, &r->trace, &r->loop);
 
+	flight_side_open(&r->flight, r->args, &r->trace, &r->loop);
 	return err ? err : recorder_begin(r->recorder, &info);
 }
 
@@ -285,7 +288,8 @@ static void stop_command(struct recording *r)
 
 static int run(struct recording *r)
 {
-	struct capture_hooks hooks = live_outputs_hooks(&r->live);
+	struct capture_hooks hooks =
+		flight_side_hooks(&r->flight, live_outputs_hooks(&r->live));
 	struct rec_end end = { .target_status = -1 };
 	unsigned role = r->command.pid ? ROLE_MAIN | ROLE_COMMAND : ROLE_MAIN;
 	int err = capture_loop_start(&r->loop);
@@ -374,8 +378,8 @@ static void say_counts(const struct recording *r, char *out, size_t size)
 		snprintf(out, size, "%s", scans);
 	else
 		snprintf(out, size, "%" PRIu64 " %s%s%s", n->samples,
-			 plural(n->samples, "sample", "samples"), r->mode->scan ? ", " : "",
-			 r->mode->scan ? scans : "");
+			 plural(n->samples, "sample", "samples"), n->scans ? ", " : "",
+			 n->scans ? scans : "");
 }
 
 /* Whether standard output is a file in memory without a name, which goes with those who have it. */
@@ -388,6 +392,8 @@ static bool goes_with_us(void)
 
 static const char *place_text(const struct trace_file *t)
 {
+	if (t->memory >= 0)
+		return "memory, of which the triggers' files are what is kept";
 	if (strcmp(t->path, "-"))
 		return t->path;
 	return goes_with_us() ? "memory, which is not kept. To keep it: -o FILE"
@@ -489,10 +495,13 @@ int recording_run(const struct record_mode *mode, const struct record_args *args
 	memory_be_frugal();	/* the helpers that are forked later have it from here */
 	fail_set_verbosity(args->quiet ? -1 : args->verbose);
 	trace_file_init(&r.trace, args->output ? args->output : "trace.pbz");
+	if (args->flight.keep_ns)
+		r.trace.memory = args->flight_trace;
 	err = pid_namespace_check();
 	if (!err)
 		err = record(&r, argc, argv);
 	live_outputs_release(&r.live);
+	flight_side_release(&r.flight);
 	stop_signals_close(&r.stop);
 	trace_file_release(&r.trace);
 	output_files_free(r.files);

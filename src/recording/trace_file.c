@@ -17,14 +17,14 @@
 
 void trace_file_init(struct trace_file *t, const char *path)
 {
-	*t = (struct trace_file){ .path = path, .place = -1, .reader = -1 };
+	*t = (struct trace_file){ .path = path, .place = -1, .memory = -1, .reader = -1 };
 	pthread_mutex_init(&t->lock, NULL);
 }
 
 int trace_file_place(struct trace_file *t, struct output_files *files)
 {
 	t->files = files;
-	if (!strcmp(t->path, "-"))
+	if (!strcmp(t->path, "-") || t->memory >= 0)
 		return 0;
 	t->place = output_files_add(files, t->path, &trace_output_kind, NULL);
 	return t->place < 0 ? t->place : 0;
@@ -48,12 +48,19 @@ static int open_reader(struct trace_file *t, struct trace_output *out)
 	return fail_why(-EINVAL, "%s leaves no trace to render from. Try: -o FILE", t->path);
 }
 
+static int open_output(struct trace_file *t, struct trace_output *out)
+{
+	if (t->memory >= 0)
+		return trace_output_open_fd(t->memory, t->path, out);
+	return t->place < 0 ? trace_output_open("-", out)
+			    : trace_output_open_in(t->files, (size_t)t->place, out);
+}
+
 int trace_file_create(struct trace_file *t, bool has_reports)
 {
 	struct trace_writer_options opts = { .level = 0 };
 	struct trace_output out;
-	int err = t->place < 0 ? trace_output_open("-", &out)
-			       : trace_output_open_in(t->files, (size_t)t->place, &out);
+	int err = open_output(t, &out);
 
 	if (!err && has_reports)
 		err = open_reader(t, &out);

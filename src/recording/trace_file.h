@@ -34,6 +34,7 @@ struct trace_file {
 	const char *path;		/* as the user knows it */
 	struct output_files *files;	/* borrowed */
 	int place;			/* number of the file in there; -1: standard output */
+	int memory;			/* a file that is open, instead, borrowed; -1: none */
 	int reader;			/* for the reports; -1: none */
 	struct trace_output output;	/* what the writer writes to: a copy */
 	struct trace_writer *writer;

@@ -122,6 +122,19 @@ in_browser() {
 	[[ $words != *kept.pbz* ]] || is_trace kept.pbz
 }
 
+# in_flight COMMAND: a flight recorder, which writes a trace at SIGUSR1, and ends with Ctrl-C.
+in_flight() {
+	local i
+	bash -c "exec $1" >out 2>err </dev/null &
+	i=$!
+	until_true 20 grep -q 'recording the whole machine' err
+	kill -USR1 $i
+	until_true 40 ls stuck-*.pbz
+	kill -INT $i
+	wait $i || { echo "exit $?: $(head -1 err)"; return 1; }
+	is_trace "$(ls stuck-*.pbz | head -1)"
+}
+
 # run_line KIND COMMAND
 run_line() {
 	local words
@@ -141,6 +154,8 @@ run_line() {
 		PATH=$PATH:/usr/sbin:/sbin $words >out 2>&1 && PATH=$PATH:/usr/sbin:/sbin getcap "$T/root/usr/local/bin/probee" | grep cap_ ;;
 	block:"probee serve"*)
 		in_browser "$words" ;;
+	block:"probee record "*--flight*)
+		in_flight "$words" ;;
 	*:"probee top"* | *:"probee tui"*)
 		in_terminal "$words" ;;
 	span:"probee "*" "* | block:"probee"*)

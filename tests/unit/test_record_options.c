@@ -11,6 +11,8 @@
 #include "formats/render/output_list.c"
 #include "src/recording/off_cpu_options.c"
 #undef AT
+#include "src/recording/flight_options.c"
+#undef AT
 #include "src/recording/record_options.c"
 
 #include <cmocka.h>
@@ -126,6 +128,38 @@ static void test_what_makes_no_sense_is_refused(void **state)
 	}
 }
 
+/* The options of --flight are completed; the probe of a trigger is an event, and samples go on. */
+static void test_flight(void **state)
+{
+	struct record_args a;
+	int argc;
+
+	(void)state;
+	assert_int_equal(parse(RECORD_BOTH, "record --flight 90s", &a, &argc), 0);
+	assert_true(a.flight.keep_ns == 90 * NSEC_PER_SEC && a.flight.every_ns == 90 * NSEC_PER_SEC);
+	assert_true(a.flight.after_ns == 5 * NSEC_PER_SEC && a.flight.memory_bytes == 64000000);
+	assert_true(a.segment_ns == 10 * NSEC_PER_SEC && a.segment_bytes == 16000000);
+	assert_true(a.capture.scan && !a.capture.scan_when_asked);
+	record_args_release(&a);
+	assert_int_equal(parse(RECORD_SAMPLE, "sample --flight 3s --flight-after 0 --segment-time 2s "
+			       "--trigger probe:u:app:f --trigger runq>3 -e ur:app:f", &a, &argc), 0);
+	assert_true(a.flight.after_ns == 1 && a.segment_ns == 2 * NSEC_PER_SEC);
+	assert_true(a.capture.scan && a.capture.scan_when_asked);
+	assert_int_equal(a.capture.events.probes.nr, 2);
+	assert_string_equal(a.flight.triggers.v[0].what, "uprobe:app:f");
+	assert_string_equal(a.capture.events.probes.v[1]->spec.name, "uprobe:app:f");
+	record_args_release(&a);
+	/* One that -e names, too, is one. */
+	assert_int_equal(parse(RECORD_SAMPLE, "sample --flight 3s --trigger probe:u:app:f -e u:app:f",
+			       &a, &argc), 0);
+	assert_int_equal(a.capture.events.probes.nr, 1);
+	record_args_release(&a);
+	assert_int_equal(parse(RECORD_SAMPLE, "sample --flight 3s --trigger probe:u:app:f", &a,
+			       &argc), 0);
+	assert_true(a.capture.sample);
+	record_args_release(&a);
+}
+
 static void test_every_mode_fits_its_lists(void **state)
 {
 	(void)state;
@@ -148,6 +182,7 @@ int main(void)
 		cmocka_unit_test(test_a_picture_has_its_trace_beside_it),
 		cmocka_unit_test(test_a_command_may_only_say_how_long),
 		cmocka_unit_test(test_what_makes_no_sense_is_refused),
+		cmocka_unit_test(test_flight),
 		cmocka_unit_test(test_every_mode_fits_its_lists),
 	};
 
