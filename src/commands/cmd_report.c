@@ -204,9 +204,10 @@ static int run_many(struct report_args *args, char **words, size_t nr)
 
 	if (args->show.render.quiet)
 		fail_set_verbosity(-1);
-	if (!row_table_suits(&args->outputs)) {
-		fail_why(-EISDIR, "%s: several traces are shown as a table (--csv, --ndjson). Try: "
-			 "probee merge, and a report of that", *words);
+	if (args->follow || !row_table_suits(&args->outputs)) {
+		fail_why(-EISDIR, args->follow ? "%s: --follow shows one trace"
+				  : "%s: several traces are shown as a table (--csv, --ndjson). "
+				    "Try: probee merge, and a report of that", *words);
 		return EXIT_FAILED;
 	}
 	if (!trace_list_expand(l, words, nr) &&
@@ -235,7 +236,7 @@ static int refuse_many(const struct report_args *args, int nr, char **argv)
 	if (nr > 1 && !row_table_suits(l))
 		return fail_why(-EINVAL, "report shows one trace at a time, but several as a table "
 				"(--csv, --ndjson). Try: probee merge, and a report of that");
-	return args->follow ? fail_why(-EINVAL, "--follow shows one trace") : 0;
+	return nr > 1 && args->follow ? fail_why(-EINVAL, "--follow shows one trace") : 0;
 }
 
 static int check_args(const struct report_args *args, int nr, char **argv)

@@ -27,7 +27,7 @@ duckdb-cli:     wheel duckdb-cli==1.5.6
 duckdb-python:  wheel duckdb==2.0.0
 chdb-python:    wheel chdb==4.4.0
 "
-heavy=' chdb inferno chdb-python '	# 8 s and 546 MB; 40 to 80 s to compile; 400 MB
+heavy=' chdb inferno chdb-python '	# 8 s and 546 MB; 40 to 80 s to compile; 30 s and 887 MB
 
 cannot() { echo "$*"; exit 77; }
 
