@@ -22,6 +22,7 @@ src/live:       src/base src/model formats/trace src/profile formats/render
 src/tui:        src/base src/model formats/trace src/profile formats/render src/live
 src/serve:      src/base src/model formats/trace src/profile formats/render src/live
 src/flight:     src/base src/rights src/model src/output formats/trace
+src/push:       src/base src/rights src/model src/output formats/trace src/profile formats/render
 src/elf:        src/base
 src/proc:       src/base
 src/helpers:    src/base

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Makes the bodies of the requests by which a trace is sent to a receiver of profiles.
+ *
+ *	report_open(...)				without a query, or with one by time
+ *	push_encode(rep, &opts, fn, ctx, &counts)	fn gets each body
+ *
+ * The samples of a trace are cut into windows of time, and those of one window, process and event
+ * are one profile: its samples are the distinct {stack, thread, state} with what they weigh
+ * together. docs/PUSH.md says how profiles, types, attributes and labels are called.
+ *
+ * Equal traces and options give equal bodies in equal order, and equal profile ids, so a sender
+ * that was stopped behind body k goes on with body k + 1.
+ *
+ * Memory grows with the definitions of the trace, as in all of report.h, and with the distinct rows
+ * of the windows that are open: at most max_rows. What comes later than its window is open makes
+ * another profile of the same window. Everything that is counted in a trace is in some body;
+ * push_counts has the sums.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/profile/frame_style.h"
+#include "src/push/push_body.h"
+
+struct report;
+
+enum push_protocol {
+	PUSH_OTLP,			/* OTLP/HTTP, profiles of v1.10: many profiles in a body */
+	PUSH_PYROSCOPE,			/* Pyroscope's push.v1, Connect with JSON: likewise */
+	PUSH_INGEST,			/* Pyroscope's /ingest: one profile in a body */
+	PUSH_PROTOCOLS
+};
+
+#define PUSH_WINDOW_NS 10000000000ull	/* also the most that a window may last */
+#define PUSH_MAX_LABELS 10		/* with ours that is less than Pyroscope's 30 */
+
+struct push_label {
+	const char *name, *value;
+};
+
+/* Zero stands for what is said in brackets. Everything is borrowed for the call. */
+struct push_encode_opts {
+	enum push_protocol protocol;
+	uint64_t window_ns;		/* [10 s], at most that */
+	uint32_t bundle_windows;	/* windows that share a body, if they fit [6] */
+	uint32_t max_samples;		/* in one profile [16,000] */
+	size_t max_profile_bytes;	/* of one profile before compression [4 MiB] */
+	size_t max_body_bytes;		/* of one body before compression [16 MiB] */
+	uint32_t max_rows;		/* that wait for their windows to end [131,072] */
+	const char *service;		/* name of every process's service [NULL: from the trace] */
+	const struct push_label *labels;
+	size_t nr_labels;		/* at most PUSH_MAX_LABELS */
+	int64_t rebase_ns;		/* added to all times */
+	struct frame_style style;
+	bool without_threads;		/* thread ids and names are left out: fewer series */
+};
+
+struct push_counts {
+	uint64_t bodies, profiles;
+	uint64_t samples;		/* of the trace */
+	uint64_t rows;			/* samples of profiles */
+	uint64_t lost;			/* what the trace says is missing, in profiles of losses */
+	uint64_t late;			/* samples that came when their window had been sent */
+	uint64_t split;			/* profiles that were cut for their size */
+	uint64_t capped;		/* values beyond 2^63 - 1, which are that now */
+	uint64_t dropped_labels;	/* names or values of labels that had to be cut */
+	uint64_t bytes, raw_bytes;	/* of bodies */
+};
+
+/*
+ * 0; what fn returned; -EINVAL: options out of range; -ENOMEM; or what reading the trace gave,
+ * which was said. counts is filled in any case.
+ */
+int push_encode(struct report *rep, const struct push_encode_opts *opts, push_body_fn fn, void *ctx,
+		struct push_counts *counts);
+
+/*
+ * Checks a label of the user's: [a-zA-Z_][a-zA-Z0-9_.]*, at most 64 octets, no name that probee
+ * uses itself, none that begins with "__"; a value of 1 to 256 octets of UTF-8 without control
+ * characters. NULL: fine; otherwise what is wrong with it, a constant.
+ */
+const char *push_label_fault(const char *name, const char *value);
