@@ -147,6 +147,7 @@ REPORT_SRCS := \
 	formats/render/path_memos.c \
 	formats/render/perf_script.c \
 	formats/render/pprof.c \
+	formats/render/pprof_message.c \
 	formats/render/renderers.c \
 	formats/render/row_table.c \
 	formats/render/scan_sums_json.c \
