@@ -78,6 +78,7 @@ REPORT_SRCS := \
 	src/profile/live_read.c \
 	src/profile/live_scans.c \
 	src/profile/live_windows.c \
+	src/profile/loss_list.c \
 	src/profile/name_health.c \
 	src/profile/no_match.c \
 	src/profile/name_match.c \

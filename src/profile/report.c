@@ -36,6 +36,7 @@ void report_close(struct report *rep)
 	free(rep->segments);
 	part_joiner_release(&rep->parts);
 	trace_summary_release(&rep->trace_summary);
+	loss_list_release(&rep->losses);
 	trace_events_release(&rep->events);
 	stack_health_release(&rep->health);
 	name_health_release(&rep->names);
@@ -443,6 +444,17 @@ uint64_t report_real_ns(const struct report *rep, uint32_t segment, uint64_t mon
 {
 	return segment < rep->nr_segments ? wall_clock_real(&rep->segments[segment].clock, mono_ns)
 					  : mono_ns;
+}
+
+bool report_next_loss(const struct report *rep, size_t *at, struct loss *loss, uint64_t *real_ns)
+{
+	while (*at < rep->losses.nr) {
+		*loss = rep->losses.v[(*at)++];
+		*real_ns = report_real_ns(rep, loss->segment, loss->time_ns);
+		if (*real_ns >= rep->window.from_ns && *real_ns < rep->window.to_ns)
+			return true;
+	}
+	return false;
 }
 
 void report_span(const struct report *rep, uint32_t segment, struct time_window *span)

@@ -37,6 +37,7 @@ struct query;
 struct report;
 struct stack_health;
 struct definition_store;
+struct loss;
 struct trace_event;
 struct trace_events;
 
@@ -166,6 +167,12 @@ const struct cpu_check *report_cpus(const struct report *rep);
  * are "". Strings are borrowed until report_close().
  */
 void report_facts(const struct report *rep, struct profile_facts *facts);
+
+/*
+ * What is missing, and when: the next loss (loss_list.h) in the order of the file that lies in the
+ * window of time of the query, if it has one. *at begins with 0. false: there are no more.
+ */
+bool report_next_loss(const struct report *rep, size_t *at, struct loss *loss, uint64_t *real_ns);
 
 /* The definitions of a segment, 0 .. nr_segments - 1. */
 const struct definition_store *report_tables(const struct report *rep, uint32_t segment);

@@ -101,6 +101,7 @@ static int learn_record(struct report *rep, struct segment *s, const struct reco
 	}
 	if (rec->tag == REC_END)
 		note_end(s, &rec->end);
+	err = err ? err : loss_list_record(&rep->losses, at, rec);
 	return err ? err : trace_summary_record(&rep->trace_summary, at, s->tables, rec);
 }
 

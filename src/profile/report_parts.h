@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "src/profile/cpu_check.h"
+#include "src/profile/loss_list.h"
 #include "src/profile/name_health.h"
 #include "src/profile/part_joiner.h"
 #include "src/profile/query.h"
@@ -58,6 +59,7 @@ struct report {
 	struct segment *segments;	/* recordings: their parts are joined */
 	size_t nr_segments, cap_segments;
 	struct trace_summary trace_summary;
+	struct loss_list losses;
 	struct stack_health health;
 	struct name_health names;
 	struct cpu_check cpus;
