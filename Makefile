@@ -39,14 +39,14 @@ SANFLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=un
 WARN :=
 endif
 
-CPPFLAGS := -I. -I$(OUT) -D_GNU_SOURCE -DARCH_HEADER='"unwind/arch_$(ARCH).h"' -DPROBEE_VERSION='"$(VERSION)"'
+CPPFLAGS := -I. -I$(OUT) -I$(OUT)/proto -D_GNU_SOURCE -DARCH_HEADER='"unwind/arch_$(ARCH).h"' -DPROBEE_VERSION='"$(VERSION)"'
 CFLAGS := -std=gnu11 $(OPT) $(DEBUG) $(WARN) $(SANFLAGS) $(if $(SYSROOT),--sysroot=$(SYSROOT))
 # Nobody waits for the code of a unit test; -O0 compiles it in a third of the time.
 TEST_CFLAGS := -O0 -g1
 BPF_CFLAGS := -target bpf -O2 -g -Wall -Werror -ffreestanding -mcpu=v3 -I. -I$(OUT) \
 	-idirafter $(SYSROOT)/usr/include/$(ARCH)-linux-gnu \
 	-D__TARGET_ARCH_$(BPF_ARCH) -DARCH_HEADER='"unwind/arch_$(ARCH).h"'
-LDLIBS := -lbpf -ldw -lelf -lz -llzma -lzstd -lpcre2-8 -lseccomp -lcap-ng -liberty -lncursesw -ltinfo -lpthread
+LDLIBS := -lbpf -ldw -lelf -lz -llzma -lzstd -lpcre2-8 -lseccomp -lcap-ng -liberty -lprotobuf-c -lncursesw -ltinfo -lpthread
 REPORT_LDLIBS := -lzstd -lz -lpcre2-8 -lseccomp -lcap-ng -lpthread
 
 # Sources by layer (tests/layers.sh checks the layers). They are listed, not globbed.
@@ -54,7 +54,8 @@ include sources.mk
 
 REPORT_OBJS := $(patsubst %.c,$(B)/%.o,$(REPORT_SRCS) $(REPORT_MAIN_SRCS) $(REPORT_PROGRAM_SRCS))
 CAPTURE_OBJS := $(patsubst %.c,$(B)/%.o,$(CAPTURE_SRCS) $(CAPTURE_MAIN_SRCS))
-LIB_OBJS := $(LIB_SRCS:%.c=$(B)/%.o) $(ASSETS:%=$(B)/%.o)
+PROTO_OBJS := $(PROTOS:%=$(B)/proto/%.pb-c.o)
+LIB_OBJS := $(LIB_SRCS:%.c=$(B)/%.o) $(ASSETS:%=$(B)/%.o) $(PROTO_OBJS)
 MAIN_OBJS := $(MAIN_SRCS:%.c=$(B)/%.o)
 TESTS := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -89,6 +90,22 @@ $(ASSETS:%=$(B)/%.o): $(B)/%.o: %
 	$(call say,ASSET,$<)
 	@mkdir -p $(@D)
 	$(Q)$(LD) -r -b binary -z noexecstack $< -o $@
+
+# Messages of protobuf: their code is made from the .proto files, once for all variants.
+PROTO_HEADERS := $(PROTOS:%=$(OUT)/proto/%.pb-c.h)
+$(OUT)/proto/%.pb-c.c $(OUT)/proto/%.pb-c.h: $(PROTO_DIR)/%.proto
+	$(call installed,protoc-c)
+	$(call say,PROTO,$<)
+	@mkdir -p $(OUT)/proto
+	$(Q)protoc-c --proto_path=$(PROTO_DIR) --c_out=$(OUT)/proto $<
+
+$(PROTO_OBJS): $(B)/proto/%.o: $(OUT)/proto/%.c $(PROTO_HEADERS) $(B)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
+
+$(PROTO_USERS:%.c=$(B)/%.o): $(PROTO_HEADERS)
+.SECONDARY: $(PROTO_HEADERS) $(PROTO_HEADERS:.h=.c)
 
 # The kernel side: one source, compiled with all programs, without probes, and for the sampler alone; and a skeleton of each.
 $(OUT)/bpf/probee.bpf.o: bpf/probee.bpf.c $(OUT)/bpf/flags
@@ -142,7 +159,8 @@ $(OUT)/bpf/flags:
 # reported with its package before the compiler fails.
 REPORT_HEADERS := stdio.h:libc6-dev zstd.h:libzstd-dev zlib.h:zlib1g-dev pcre2.h:libpcre2-dev seccomp.h:libseccomp-dev cap-ng.h:libcap-ng-dev
 CAPTURE_HEADERS := bpf/libbpf.h:libbpf-dev libelf.h:libelf-dev elfutils/libdwfl.h:libdw-dev \
-	libiberty/demangle.h:libiberty-dev lzma.h:liblzma-dev curses.h:libncurses-dev microhttpd.h:libmicrohttpd-dev
+	libiberty/demangle.h:libiberty-dev lzma.h:liblzma-dev curses.h:libncurses-dev microhttpd.h:libmicrohttpd-dev \
+	protobuf-c/protobuf-c.h:libprotobuf-c-dev
 CHECK_HEADERS := cmocka.h:libcmocka-dev
 has_include = printf '\#if !__has_include(<%s>)\n@%s\n\#endif\n' $(subst :, ,$(1));
 
@@ -154,7 +172,7 @@ $(B)/REPORT.headers $(B)/CAPTURE.headers $(B)/CHECK.headers: $(B)/%.headers: $(B
 	@touch $@
 
 $(REPORT_OBJS): | $(B)/REPORT.headers
-$(CAPTURE_OBJS) $(BPF_SKELETONS:.skel.h=.bpf.o): | $(B)/REPORT.headers $(B)/CAPTURE.headers
+$(CAPTURE_OBJS) $(PROTO_OBJS) $(BPF_SKELETONS:.skel.h=.bpf.o): | $(B)/REPORT.headers $(B)/CAPTURE.headers
 $(TESTS): | $(B)/CHECK.headers
 
 $(B)/tests/unit/%: tests/unit/%.c $(B)/libprobee.a

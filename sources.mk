@@ -407,6 +407,16 @@ CAPTURE_SRCS := \
 	src/serve/serve.c \
 	src/serve/served.c \
 	src/serve/shared_text.c \
+	src/push/otlp_request.c \
+	src/push/otlp_tables.c \
+	src/push/push_encode.c \
+	src/push/push_gzip.c \
+	src/push/push_otlp.c \
+	src/push/push_pprof.c \
+	src/push/push_pyroscope.c \
+	src/push/push_resource.c \
+	src/push/push_rows.c \
+	src/push/push_types.c \
 	src/tui/activity_sums.c \
 	src/tui/canvas.c \
 	src/tui/export_files.c \
@@ -532,6 +542,17 @@ ASSETS := \
 	formats/render/assets/page/live.js \
 	formats/render/assets/page/help.js \
 	formats/render/assets/page/main.js \
+
+# Messages that are sent, in the layout of a release of OTLP, and the files that include them.
+PROTO_DIR := formats/proto/otlp-v1.10.0
+PROTOS := \
+	opentelemetry/proto/common/v1/common \
+	opentelemetry/proto/resource/v1/resource \
+	opentelemetry/proto/profiles/v1development/profiles \
+	opentelemetry/proto/collector/profiles/v1development/profiles_service \
+
+PROTO_USERS := \
+	src/push/otlp_request.c \
 
 # Files that include the BPF skeleton.
 SKEL_USERS := \

@@ -5,9 +5,9 @@
 set -eu
 
 level=${1:-build}
-build='gcc libc6-dev binutils clang bpftool libbpf-dev libelf-dev libdw-dev zlib1g-dev libzstd-dev libpcre2-dev libseccomp-dev libcap-ng-dev libiberty-dev liblzma-dev libncurses-dev libmicrohttpd-dev'
+build='gcc libc6-dev binutils clang bpftool libbpf-dev libelf-dev libdw-dev zlib1g-dev libzstd-dev libpcre2-dev libseccomp-dev libcap-ng-dev libiberty-dev liblzma-dev libncurses-dev libmicrohttpd-dev protobuf-c-compiler libprotobuf-c-dev'
 demo='procps'
-check='libcmocka-dev libclang-rt-14-dev python3 g++ util-linux'
+check='libcmocka-dev libclang-rt-14-dev python3 g++ util-linux protobuf-compiler python3-protobuf'
 
 # Programs that tests compare with or record; a test without its program says so and is skipped.
 wanted='prometheus libxml2-utils zstd xz-utils chromium gdb elfutils linux-perf strace libcap2-bin redis-server valgrind musl-tools libzydis-dev debuginfod libdebuginfod1 golang-1.19-go python3-pyte'

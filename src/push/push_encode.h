@@ -67,7 +67,7 @@ struct push_counts {
 	uint64_t late;			/* samples that came when their window had been sent */
 	uint64_t split;			/* profiles that were cut for their size */
 	uint64_t capped;		/* values beyond 2^63 - 1, which are that now */
-	uint64_t dropped_labels;	/* names or values of labels that had to be cut */
+	uint64_t cut_values;		/* values of attributes and labels that were too long */
 	uint64_t bytes, raw_bytes;	/* of bodies */
 };
 

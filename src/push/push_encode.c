@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The samples of a trace, in the order of the file, become the rows of windows.
+ *
+ *	samples		t=1 s  t=9 s  t=12 s  t=8 s  t=61 s ...  t=72 s
+ *	windows of 10 s   0      0      1       0      6           7
+ *
+ * Six windows are a bundle (0 .. 5, 6 .. 11, ...), whose profiles go into bodies together, because
+ * they have stacks and names in common. A bundle is encoded when a sample comes that is more than a
+ * window behind its end (here at t=72 s), or earlier, as far as its windows have ended, if there
+ * are too many rows. Samples come nearly in the order of time, but for those of neighbouring
+ * chunks and of several recordings in one file. A sample whose window was encoded already waits
+ * for the next time, and its window has another profile then.
+ */
+#include "src/push/push_encode.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "formats/render/sha256.h"
+#include "src/model/definition_store.h"
+#include "src/model/record.h"
+#include "src/profile/loss_list.h"
+#include "src/profile/report.h"
+#include "src/profile/state_words.h"
+#include "src/profile/weight_text.h"
+#include "src/push/push_job.h"
+
+#define BUNDLE_WINDOWS 6
+#define MAX_SAMPLES 16000
+#define MAX_PROFILE_BYTES (4u << 20)
+#define MAX_BODY_BYTES (16u << 20)
+#define MAX_ROWS (1u << 17)
+#define MIN_BYTES 1024
+/* So many different weights of samples make profiles of their own; others share one. */
+#define MAX_EACH 8
+
+struct cutting {
+	struct push_job job;
+	const struct push_encoder *encoder;
+	void *enc;
+	struct push_rows rows;
+	uint64_t newest;		/* window */
+	uint64_t until;			/* windows below were encoded */
+	uint64_t each[MAX_EACH];
+	size_t nr_each;
+	size_t losses;			/* how many were looked at */
+	struct loss loss;		/* the next one, if has_loss */
+	uint64_t loss_ns;		/* CLOCK_REALTIME */
+	bool has_loss;
+};
+
+/* ---- what the encoders share ---- */
+
+int push_give(struct push_job *job, const struct push_body *b)
+{
+	job->counts->bodies++;
+	job->counts->bytes += b->len;
+	job->counts->raw_bytes += b->raw_len;
+	return job->fn(job->ctx, b);
+}
+
+int64_t push_value(struct push_job *job, uint64_t v)
+{
+	if (v <= INT64_MAX)
+		return (int64_t)v;
+	job->counts->capped++;
+	return INT64_MAX;
+}
+
+void push_group_sums(const struct push_group *g, uint64_t *samples, uint64_t *lost)
+{
+	bool is_lost = g->nr && g->rows[0].event == PUSH_LOSSES;
+
+	for (size_t i = 0; i < g->nr; i++)
+		*(is_lost ? lost : samples) += g->rows[i].count;
+}
+
+void push_loss_name(uint32_t cause, char *out, size_t size)
+{
+	snprintf(out, size, "[lost: %s]",
+		 cause == LOSS_ROWS ? "rows-missing" : loss_cause_name(cause));
+}
+
+/*
+ * A hash of all that tells a profile from others: the machine, the recording, which process and
+ * event it is of, when, and which one it is in this encoding.
+ */
+void push_profile_id(struct push_job *job, const struct push_group *g, uint8_t id[16])
+{
+	const struct push_row *row = &g->rows[0];
+	uint64_t begin = report_begin_ns(job->rep, row->segment);
+	const char *host = report_meta(job->rep, "host", NULL);
+	const char *boot = report_meta(job->rep, "boot_id", NULL);
+	uint8_t digest[SHA256_BYTES];
+	char text[512];
+	int len = snprintf(text, sizeof(text), "%.64s/%.64s/%llu/%u/%u/%s/%llu/%llu",
+			   host ? host : "", boot ? boot : "",
+			   (unsigned long long)report_real_ns(job->rep, row->segment, begin),
+			   row->segment, row->process,
+			   push_types_of(&job->types, row->event)->profile,
+			   (unsigned long long)row->window,
+			   (unsigned long long)job->counts->profiles++);
+
+	sha256(text, (size_t)len < sizeof(text) ? (size_t)len : sizeof(text) - 1, digest);
+	memcpy(id, digest, 16);
+	id[6] = (uint8_t)(0x80 | (id[6] & 0x0f));	/* a UUID of RFC 9562's version 8 */
+	id[8] = (uint8_t)(0x80 | (id[8] & 0x3f));
+}
+
+static void say_time(uint64_t from_ns, uint64_t to_ns, char *out, size_t size)
+{
+	time_t from = (time_t)(from_ns / 1000000000);
+	struct tm tm;
+	char date[32] = "?";
+
+	if (gmtime_r(&from, &tm))
+		strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S UTC", &tm);
+	snprintf(out, size, "%.3g s from %s", (double)(to_ns - from_ns) / 1e9, date);
+}
+
+void push_what_one(const struct push_job *job, const struct push_group *g, const char *title,
+		   char out[PUSH_WHAT_MAX])
+{
+	char when[80];
+
+	say_time(g->from_ns, g->to_ns, when, sizeof(when));
+	snprintf(out, PUSH_WHAT_MAX, "%s of %s, %s",
+		 push_type_said(push_types_of(&job->types, g->rows[0].event)), title, when);
+}
+
+void push_what_many(uint32_t profiles, uint32_t processes, uint64_t from_ns, uint64_t to_ns,
+		    char out[PUSH_WHAT_MAX])
+{
+	char when[80];
+
+	say_time(from_ns, to_ns, when, sizeof(when));
+	snprintf(out, PUSH_WHAT_MAX, "%u profile%s of %u process%s, %s", profiles,
+		 profiles == 1 ? "" : "s", processes, processes == 1 ? "" : "es", when);
+}
+
+/* ---- windows that have ended ---- */
+
+/* The time of a window as far as it was recorded. */
+static void window_time(const struct cutting *c, const struct push_row *row, struct push_group *g)
+{
+	uint64_t rebase = (uint64_t)c->job.opts.rebase_ns;
+	struct time_window span;
+
+	report_span(c->job.rep, row->segment, &span);
+	span.from_ns += rebase;
+	span.to_ns += rebase;
+	g->from_ns = row->window * c->job.opts.window_ns;
+	g->to_ns = g->from_ns + c->job.opts.window_ns;
+	if (span.from_ns >= g->to_ns || span.to_ns <= g->from_ns)
+		return;
+	if (span.from_ns > g->from_ns)
+		g->from_ns = span.from_ns;
+	if (span.to_ns < g->to_ns)
+		g->to_ns = span.to_ns;
+}
+
+static int encode_profile(struct cutting *c, const struct push_row *rows, size_t nr)
+{
+	struct push_group g = { .rows = rows, .nr = nr };
+	int err = 0;
+
+	window_time(c, rows, &g);
+	while (g.nr && !err) {
+		size_t taken = 0;
+
+		err = c->encoder->profile(c->enc, &g, &taken);
+		c->job.counts->split += !err && taken < g.nr;
+		c->job.counts->rows += taken;
+		g.rows += taken;
+		g.nr -= taken;
+	}
+	return err;
+}
+
+/* Encodes the rows of windows below until. */
+static int encode_until(struct cutting *c, uint64_t until)
+{
+	struct push_rows ready = { 0 };
+	int err = push_rows_take(&c->rows, until, &ready);
+
+	for (size_t i = 0, n; i < ready.nr && !err; i += n) {
+		for (n = 1; i + n < ready.nr; n++)
+			if (!push_rows_same_profile(&ready.v[i], &ready.v[i + n]))
+				break;
+		err = encode_profile(c, &ready.v[i], n);
+	}
+	push_rows_release(&ready);
+	if (until > c->until)
+		c->until = until;
+	return err ? err : c->encoder->flush(c->enc);
+}
+
+/* A sample of this window has come. */
+static int advance(struct cutting *c, uint64_t window)
+{
+	uint64_t bundle = c->job.opts.bundle_windows, until;
+
+	if (window <= c->newest)
+		return 0;
+	c->newest = window;
+	until = (window - 1) / bundle * bundle;
+	return until > c->until ? encode_until(c, until) : 0;
+}
+
+static int add_row(struct cutting *c, struct push_row *row, uint64_t real_ns)
+{
+	uint64_t time = real_ns + (uint64_t)c->job.opts.rebase_ns;
+	int err;
+
+	row->window = time / c->job.opts.window_ns;
+	err = advance(c, row->window);
+	if (err)
+		return err;
+	if (row->window < c->until && row->event != PUSH_LOSSES)
+		c->job.counts->late += row->count;
+	err = push_rows_add(&c->rows, row);
+	if (err || c->rows.nr < c->job.opts.max_rows)
+		return err;
+	err = encode_until(c, c->newest);
+	return err || c->rows.nr < c->job.opts.max_rows / 2 ? err : encode_until(c, c->newest + 1);
+}
+
+/* ---- records ---- */
+
+/* Of CPU time what one sample weighs, as long as few weights differ; else 0. */
+static uint64_t weight_of_each(struct cutting *c, uint64_t weight)
+{
+	for (size_t i = 0; i < c->nr_each; i++)
+		if (c->each[i] == weight)
+			return weight;
+	if (c->nr_each == MAX_EACH)
+		return 0;
+	c->each[c->nr_each++] = weight;
+	return weight;
+}
+
+static uint32_t process_of(const struct report_sample *s)
+{
+	if (s->process && s->process->flags & PROCESS_KTHREAD)
+		return PUSH_KERNEL;
+	if (!s->process && s->thread && !s->thread->tid)
+		return PUSH_KERNEL;
+	return s->process ? s->process->id : 0;
+}
+
+static int add_loss(struct cutting *c)
+{
+	const struct loss *l = &c->loss;
+	struct push_row row = { .segment = l->segment, .process = PUSH_HOST, .event = PUSH_LOSSES,
+				.ustack = l->cause, .count = l->count, .weight = l->count };
+
+	c->job.counts->lost = weight_sum(c->job.counts->lost, l->count);
+	return add_row(c, &row, c->loss_ns);
+}
+
+static void next_loss(struct cutting *c)
+{
+	c->has_loss = report_next_loss(c->job.rep, &c->losses, &c->loss, &c->loss_ns);
+}
+
+/* Losses up to this time, in the order of the file. */
+static int add_losses(struct cutting *c, uint64_t until_ns)
+{
+	int err = 0;
+
+	for (; c->has_loss && c->loss_ns <= until_ns && !err; next_loss(c))
+		err = add_loss(c);
+	return err;
+}
+
+static int take_sample(void *ctx, const struct report_sample *s)
+{
+	struct cutting *c = ctx;
+	const struct push_type *type = push_types_of(&c->job.types, s->event);
+	struct push_row row = { .segment = s->segment, .process = process_of(s),
+				.event = s->event, .kstack = s->rec->kstack,
+				.ustack = s->rec->ustack, .end = s->rec->end, .count = 1,
+				.weight = s->weight };
+	int err = add_losses(c, s->real_ns);
+
+	if (err)
+		return err;
+	c->job.counts->samples++;
+	if (!c->job.opts.without_threads)
+		row.thread = s->rec->thread;
+	if (type->shows_states)
+		row.state = sample_activity(s->rec, s->futex) + 1u;
+	if (type->is_cpu_time)
+		row.each = weight_of_each(c, s->weight);
+	return add_row(c, &row, s->real_ns);
+}
+
+/* ---- options ---- */
+
+static int fill_in(struct push_encode_opts *o)
+{
+	o->window_ns = o->window_ns ? o->window_ns : PUSH_WINDOW_NS;
+	o->bundle_windows = o->bundle_windows ? o->bundle_windows : BUNDLE_WINDOWS;
+	o->max_samples = o->max_samples ? o->max_samples : MAX_SAMPLES;
+	o->max_profile_bytes = o->max_profile_bytes ? o->max_profile_bytes : MAX_PROFILE_BYTES;
+	o->max_body_bytes = o->max_body_bytes ? o->max_body_bytes : MAX_BODY_BYTES;
+	o->max_rows = o->max_rows ? o->max_rows : MAX_ROWS;
+	if (o->max_profile_bytes > o->max_body_bytes / 2)
+		o->max_profile_bytes = o->max_body_bytes / 2;
+	if (o->protocol >= PUSH_PROTOCOLS || o->window_ns > PUSH_WINDOW_NS ||
+	    o->nr_labels > PUSH_MAX_LABELS || o->max_profile_bytes < MIN_BYTES ||
+	    o->max_body_bytes > INT32_MAX)
+		return -EINVAL;
+	for (size_t i = 0; i < o->nr_labels; i++)
+		if (push_label_fault(o->labels[i].name, o->labels[i].value))
+			return -EINVAL;
+	return 0;
+}
+
+static int encode_all(struct cutting *c)
+{
+	int err;
+
+	next_loss(c);
+	err = report_all_samples(c->job.rep, take_sample, c);
+	err = err ? err : add_losses(c, UINT64_MAX);
+	return err ? err : encode_until(c, UINT64_MAX);
+}
+
+int push_encode(struct report *rep, const struct push_encode_opts *opts, push_body_fn fn, void *ctx,
+		struct push_counts *counts)
+{
+	struct cutting c = { .job = { .rep = rep, .opts = *opts, .fn = fn, .ctx = ctx,
+				      .counts = counts } };
+	int err = fill_in(&c.job.opts);
+
+	memset(counts, 0, sizeof(*counts));
+	if (err)
+		return err;
+	c.encoder = opts->protocol == PUSH_OTLP ? &push_encoder_otlp : &push_encoder_pyroscope;
+	err = push_types_make(rep, &c.job.types);
+	if (!err) {
+		c.enc = c.encoder->begin(&c.job);
+		err = c.enc ? encode_all(&c) : -ENOMEM;
+	}
+	if (c.enc)
+		c.encoder->end(c.enc);
+	push_rows_release(&c.rows);
+	push_types_release(&c.job.types);
+	return err;
+}
