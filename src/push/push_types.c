@@ -57,17 +57,28 @@ static void tell_apart(struct intern *names, char name[PUSH_NAME_MAX], size_t nr
 		snprintf(name + len, PUSH_NAME_MAX - len, "_%zu", nr++);
 }
 
-static void name_event(struct push_type *p, const struct trace_event *e)
+/* The names that mean something to receivers are not for events that happen to be called so. */
+struct naming {
+	struct intern *names;
+	bool has_cpu, has_wall;
+};
+
+static bool take_word(bool *has, struct push_type *p, const char *profile, const char *type)
 {
-	plain_name(p->profile, e->name);
-	strcpy(p->type, p->profile);
+	if (*has)
+		return false;
+	*has = true;
+	strcpy(p->profile, profile);
+	strcpy(p->type, type);
+	strcpy(p->period_type, type);
+	return true;
 }
 
 /*
  * The first event that measures CPU time has the name by which receivers know that, and rows of
  * scans have theirs. Off-CPU time has no period, because by that Pyroscope knows it.
  */
-static void make_type(struct push_type *p, const struct trace_event *e, struct intern *names)
+static void make_type(struct push_type *p, const struct trace_event *e, struct naming *n)
 {
 	bool is_ns = !strcmp(e->unit, "ns");
 
@@ -75,19 +86,16 @@ static void make_type(struct push_type *p, const struct trace_event *e, struct i
 	p->period = e->period && e->period <= INT64_MAX ? e->period : 1;
 	p->is_counted = !strcmp(p->unit, "count") && p->period == 1;
 	p->shows_states = event_is_wall_time(e->kind) || e->kind == EVENT_SCHED;
-	p->is_cpu_time = is_ns && event_is_cpu_time(e->kind) && is_new(names, "process_cpu");
-	if (p->is_cpu_time) {
-		strcpy(p->profile, "process_cpu");
-		strcpy(p->type, "cpu");
-		strcpy(p->period_type, "cpu");
+	if (is_ns && event_is_cpu_time(e->kind) &&
+	    take_word(&n->has_cpu, p, "process_cpu", "cpu")) {
+		p->is_cpu_time = true;
 		return;
 	}
-	name_event(p, e);
-	if (event_is_wall_time(e->kind)) {
-		strcpy(p->profile, "wall");
-		strcpy(p->type, "wall");
-	}
-	tell_apart(names, p->profile, (size_t)e->id);
+	if (event_is_wall_time(e->kind) && take_word(&n->has_wall, p, "wall", "wall"))
+		return;
+	plain_name(p->profile, e->name);
+	tell_apart(n->names, p->profile, (size_t)e->id);
+	strcpy(p->type, p->profile);
 	if (e->kind != EVENT_SCHED || !is_ns || strcmp(p->profile, "off_cpu"))
 		strcpy(p->period_type, p->profile);
 }
@@ -105,19 +113,19 @@ static void make_losses(struct push_type *p)
 int push_types_make(const struct report *rep, struct push_types *t)
 {
 	const struct trace_events *events = report_events(rep);
-	struct intern *names = intern_new();
+	struct naming n = { .names = intern_new() };
+	int err = 0;
 
 	memset(t, 0, sizeof(*t));
 	make_losses(&t->losses);
 	t->v = calloc(events->nr ? events->nr : 1, sizeof(*t->v));
-	if (!t->v || !names || !is_new(names, t->losses.profile)) {
-		intern_free(names);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < events->nr; i++, t->nr++)
-		make_type(&t->v[i], &events->v[i], names);
-	intern_free(names);
-	return 0;
+	if (!t->v || !n.names || !is_new(n.names, t->losses.profile) ||
+	    !is_new(n.names, "process_cpu") || !is_new(n.names, "wall"))
+		err = -ENOMEM;
+	for (size_t i = 0; i < events->nr && !err; i++, t->nr++)
+		make_type(&t->v[i], &events->v[i], &n);
+	intern_free(n.names);
+	return err;
 }
 
 void push_types_release(struct push_types *t)
