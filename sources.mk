@@ -407,6 +407,7 @@ CAPTURE_SRCS := \
 	src/serve/serve.c \
 	src/serve/served.c \
 	src/serve/shared_text.c \
+	src/push/otlp_order.c \
 	src/push/otlp_request.c \
 	src/push/otlp_tables.c \
 	src/push/push_encode.c \

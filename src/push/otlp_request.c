@@ -8,6 +8,7 @@
 
 #include "src/base/array.h"
 #include "src/base/intern.h"
+#include "src/push/otlp_order.h"
 
 /* The names that protobuf-c makes of the messages', shorter. */
 #define PROFILES(name) Opentelemetry__Proto__Profiles__V1development__##name
@@ -49,6 +50,7 @@ struct block {
 
 struct packer {
 	const struct otlp_request *r;
+	struct otlp_order order;
 	struct block *blocks;
 	unsigned char *next;		/* in the last block */
 	size_t room;
@@ -204,13 +206,14 @@ static void fill_lines(struct packer *p, location_message *m, const char *lines,
 static void fill_locations(struct packer *p, dictionary_message *d)
 {
 	const struct intern *in = p->r->tables.locations;
-	size_t nr = intern_count(in), left;
+	size_t nr = p->order.nr_locations, left;
 	location_message *m =
 		MESSAGES(p, d, location_table, nr, location_message, PROFILES_INIT(location));
 
 	for (size_t i = 1; m && i < nr && !p->failed; i++) {
 		struct otlp_location from;
-		const char *lines = contents(in, i, &from, sizeof(from), &left);
+		const char *lines =
+			contents(in, p->order.locations[i], &from, sizeof(from), &left);
 
 		m[i].mapping_index = (int32_t)from.mapping;
 		m[i].address = from.address;
@@ -260,10 +263,13 @@ static void fill_stacks(struct packer *p, dictionary_message *d)
 
 	for (size_t i = 1; m && i < nr && !p->failed; i++) {
 		size_t len;
-		const char *s = intern_get(in, (uint32_t)i, &len);
+		const char *s = intern_get(in, p->order.stacks[i], &len);
+		int32_t *v = indexes(p, s, len / sizeof(*v));
 
-		m[i].n_location_indices = len / sizeof(int32_t);
-		m[i].location_indices = indexes(p, s, m[i].n_location_indices);
+		m[i].location_indices = v;
+		m[i].n_location_indices = v ? len / sizeof(*v) : 0;
+		for (size_t at = 0; at < m[i].n_location_indices; at++)
+			v[at] = (int32_t)p->order.location_numbers[v[at]];
 	}
 }
 
@@ -398,14 +404,16 @@ static void fill_request(struct packer *p, request_message *m)
 		fill_resource(p, &v[i], &r->resources[i]);
 }
 
-uint8_t *otlp_request_pack(const struct otlp_request *r, size_t *len)
+uint8_t *otlp_request_pack(struct otlp_request *r, size_t *len)
 {
 	struct packer p = { .r = r };
 	request_message m;
 	uint8_t *bytes = NULL;
 
 	REQUEST_INIT(&m);
-	fill_request(&p, &m);
+	p.failed = otlp_order_make(&p.order, r) != 0;
+	if (!p.failed)
+		fill_request(&p, &m);
 	if (!p.failed) {
 		*len = protobuf_c_message_get_packed_size(&m.base);
 		bytes = malloc(*len ? *len : 1);
@@ -413,6 +421,7 @@ uint8_t *otlp_request_pack(const struct otlp_request *r, size_t *len)
 	if (bytes)
 		protobuf_c_message_pack(&m.base, bytes);
 	free_blocks(&p);
+	otlp_order_release(&p.order);
 	return bytes;
 }
 

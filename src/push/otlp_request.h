@@ -57,5 +57,8 @@ int otlp_request_init(struct otlp_request *r);		/* 0 or -ENOMEM */
 int otlp_request_clear(struct otlp_request *r);		/* 0 or -ENOMEM */
 void otlp_request_release(struct otlp_request *r);
 
-/* The octets of the request, which the caller frees; NULL: out of memory. */
-uint8_t *otlp_request_pack(const struct otlp_request *r, size_t *len);
+/*
+ * The octets of the request, which the caller frees; NULL: out of memory. It must be cleared
+ * before anything is added: its samples refer to the stacks by their final numbers then.
+ */
+uint8_t *otlp_request_pack(struct otlp_request *r, size_t *len);
